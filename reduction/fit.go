@@ -17,6 +17,7 @@ import (
 	"github.com/cloudwego/eino/adk"
 
 	"github.com/leanctx/leanctx"
+	"github.com/leanctx/leanctx/internal/message"
 	"github.com/leanctx/leanctx/internal/tokens"
 )
 
@@ -69,7 +70,7 @@ func mayExceed[M adk.MessageType](c codec[M], msgs []M, most int) bool {
 			sum = 0
 		}
 		results := 0
-		for _, size := range resultSizes(c, []M{m}) {
+		for _, size := range resultSizes([]M{m}) {
 			sum += size
 			results++
 		}
@@ -386,7 +387,7 @@ func refer[M adk.MessageType](ctx context.Context, m *middleware[M], state *adk.
 	if m.policy.runOf(ctx).referred.Swap(true) {
 		from = newest(m.codec, state.Messages)
 	}
-	if !mayRepeat(m.codec, state.Messages, from) {
+	if !mayRepeat(state.Messages, from) {
 		return state, count, nil
 	}
 	clears := count.tokens >= m.cfg.MaxTokensForClear
@@ -409,15 +410,15 @@ func refer[M adk.MessageType](ctx context.Context, m *middleware[M], state *adk.
 
 // resultSizes are the sizes of the results in messages, with the index of the message and that of
 // the result in it.
-func resultSizes[M adk.MessageType](c codec[M], msgs []M) iter.Seq2[[2]int, int] {
+func resultSizes[M adk.MessageType](msgs []M) iter.Seq2[[2]int, int] {
 	return func(yield func([2]int, int) bool) {
 		for i, m := range msgs {
-			for k := 0; ; k++ {
-				size := c.resultSize(m, k)
-				if size < 0 {
-					break
+			for p := message.Parts(m); p.Next(); {
+				size := 0
+				for item := p.Parts(); item.Next(); {
+					size += len(item.Text())
 				}
-				if !yield([2]int{i, k}, size) {
+				if p.Kind == message.Result && !yield([2]int{i, p.Index}, size) {
 					return
 				}
 			}
@@ -427,15 +428,15 @@ func resultSizes[M adk.MessageType](c codec[M], msgs []M) iter.Seq2[[2]int, int]
 
 // mayRepeat reports whether a result from an index on has the size of an earlier one. It
 // allocates nothing for the few of a newest round.
-func mayRepeat[M adk.MessageType](c codec[M], msgs []M, from int) bool {
+func mayRepeat[M adk.MessageType](msgs []M, from int) bool {
 	if from == 0 {
 		return true
 	}
-	for at, size := range resultSizes(c, msgs[from:]) {
+	for at, size := range resultSizes(msgs[from:]) {
 		if at[0] += from; size < minRepeat {
 			continue
 		}
-		for other, n := range resultSizes(c, msgs[:at[0]+1]) {
+		for other, n := range resultSizes(msgs[:at[0]+1]) {
 			if other == at {
 				break
 			}

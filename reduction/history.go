@@ -12,119 +12,14 @@ import (
 	"crypto/sha256"
 	"encoding/binary"
 	"encoding/json"
-	"maps"
 	"slices"
 	"strconv"
 
 	"github.com/cloudwego/eino/adk"
-	"github.com/cloudwego/eino/schema"
 
 	"github.com/leanctx/leanctx"
 	"github.com/leanctx/leanctx/internal/session"
 )
-
-const (
-	// processedKey marks, in the Extra map of an assistant message, a round that
-	// was cleared or rewritten. Eino's package sets the same mark. It also marks a
-	// result that a user's handler replaced, which nothing else shows.
-	processedKey = "_reduction_mw_processed"
-
-	// oursKey is set beside processedKey by this package: it means that results without their
-	// own mark were not replaced then.
-	oursKey = "__leanctx_reduction__"
-)
-
-// call is one tool call of an assistant message.
-type call struct {
-	index          int // position in its message
-	id, name, args string
-}
-
-// result is one tool result. A message may carry several.
-type result struct {
-	index    int // position in its message
-	id, name string
-	texts    []string // its text parts, in order
-	moved    []string // the references to its media
-	search   bool     // the answer of a native tool search: never touched
-	handled  bool     // a user's handler has replaced it
-}
-
-// size is the number of bytes of text.
-func (r result) size() int { return sizeOf(r.texts) }
-
-// view is the input of decisions: plain data, without a type parameter.
-type view struct {
-	calls     []call
-	results   []result
-	processed bool     // cleared or rewritten earlier
-	ours      bool     // by this package
-	moved     []string // the references to media of the user's
-}
-
-// replacement replaces a result.
-type replacement struct {
-	index int                     // of the result in its message
-	text  string                  // replaces all texts, if parts is nil
-	parts []schema.ToolOutputPart // replaces everything
-	keep  bool                    // replaces nothing: only the mark is set
-	mark  bool                    // set processedKey on the result
-}
-
-// edit is what changes in one message.
-type edit struct {
-	mark    bool           // set processedKey and oursKey
-	args    map[int]string // new arguments by index of the call
-	results []replacement
-	media   []*reference // replaced first
-}
-
-// codec reads a message into a view and applies edits. No method changes the given message.
-type codec[M adk.MessageType] interface {
-	view(m M) view
-	// said returns the text of a message of the user or the model.
-	said(m M) (user, model string)
-	// eachNoticed calls f with the results in messages that may be notices.
-	eachNoticed(msgs []M, f func(result))
-	// weigh adds a message to w without allocating, and returns the tokens that the provider
-	// reports for the request that it answers; 0 if there is no report.
-	weigh(w *weight, m M) (usage int)
-	// calls reports whether a message has tool calls.
-	calls(m M) bool
-	// resultSize is the bytes of text of the kth result in a message, negative if there is
-	// none. It allocates nothing.
-	resultSize(m M, k int) int
-	// media lists the media that tools returned and that the user sent, as references without
-	// content.
-	media(m M) []*reference
-	// result returns a copy of the result at index, for a user's handler.
-	result(m M, index int) *schema.ToolResult
-	// apply returns a copy with the edit in it.
-	apply(m M, e edit) M
-	// clone returns a copy that may be changed without affecting m.
-	clone(m M) M
-	// withoutResults returns a copy of a message without its results. It reports false if
-	// nothing is left.
-	withoutResults(m M) (M, bool)
-	// onlyResults returns a clone of a message with results that has nothing else.
-	onlyResults(m M) M
-}
-
-// marked returns a copy of an Extra map with marks in it.
-func marked(extra map[string]any, keys ...string) map[string]any {
-	out := make(map[string]any, len(extra)+len(keys))
-	maps.Copy(out, extra)
-	for _, k := range keys {
-		out[k] = true
-	}
-	return out
-}
-
-// isMarked accepts any form that a store may have given the value.
-func isMarked(extra map[string]any, key string) bool {
-	v, ok := extra[key].(bool)
-	return ok && v
-}
 
 // pair is a call and its result.
 type pair struct {
@@ -160,15 +55,11 @@ func (r round) messages() []int {
 // belongs to a call of the newest round, by its name or else by its position. A result that
 // matches no call is in no round.
 func roundsOf[M adk.MessageType](c codec[M], msgs []M) []round {
-	n := 0
-	for _, m := range msgs {
-		if c.calls(m) {
-			n++
-		}
-	}
-	p := pairer{rounds: make([]round, 0, n)}
+	p := pairer{rounds: make([]round, 0, len(msgs)/2)}
+	var v view
 	for i, m := range msgs {
-		p.next(i, c.view(m))
+		c.see(&v, m)
+		p.next(i, v)
 	}
 	return p.rounds
 }

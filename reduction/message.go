@@ -3,10 +3,10 @@
 
 package reduction
 
-// The package's only switch on the message type, the codec of *schema.Message, the parts of
-// messages, and copies for callbacks.
+// Messages as plain data, their weight, and copies with edits or for callbacks.
 
 import (
+	"encoding/json"
 	"maps"
 	"reflect"
 	"slices"
@@ -14,34 +14,323 @@ import (
 
 	"github.com/cloudwego/eino/adk"
 	"github.com/cloudwego/eino/schema"
+
+	"github.com/leanctx/leanctx/internal/message"
 )
 
-var (
-	_ codec[*schema.Message]        = plain{}
-	_ codec[*schema.AgenticMessage] = agentic{}
+const (
+	// processedKey marks, in the Extra map of an assistant message, a round that
+	// was cleared or rewritten. Eino's package sets the same mark. It also marks a
+	// result that a user's handler replaced, which nothing else shows.
+	processedKey = "_reduction_mw_processed"
+
+	// oursKey is set beside processedKey by this package: it means that results without their
+	// own mark were not replaced then.
+	oursKey = "__leanctx_reduction__"
 )
 
-// codecFor returns the codec of a message type.
-func codecFor[M adk.MessageType]() codec[M] {
-	var c any
-	switch any(*new(M)).(type) {
-	case *schema.Message:
-		c = plain{}
-	case *schema.AgenticMessage:
-		c = agentic{}
+// call is one tool call of an assistant message.
+type call struct {
+	index          int // position in its message
+	id, name, args string
+}
+
+// result is one tool result. A message may carry several.
+type result struct {
+	index    int // position in its message
+	id, name string
+	texts    []string // its text parts, in order
+	moved    []string // the references to its media
+	search   bool     // the answer of a native tool search: never touched
+	handled  bool     // a user's handler has replaced it
+}
+
+// size is the number of bytes of text.
+func (r result) size() int { return sizeOf(r.texts) }
+
+// view is the input of decisions: plain data, without a type parameter.
+type view struct {
+	calls     []call
+	results   []result
+	processed bool     // cleared or rewritten earlier
+	ours      bool     // by this package
+	moved     []string // the references to media of the user's
+}
+
+// replacement replaces a result.
+type replacement struct {
+	index int                     // of the result in its message
+	text  string                  // replaces all texts, if parts is nil
+	parts []schema.ToolOutputPart // replaces everything
+	keep  bool                    // replaces nothing: only the mark is set
+	mark  bool                    // set processedKey on the result
+}
+
+// edit is what changes in one message.
+type edit struct {
+	mark    bool           // set processedKey and oursKey
+	args    map[int]string // new arguments by index of the call
+	results []replacement
+	media   []*reference // replaced first
+}
+
+// marked returns a copy of an Extra map with marks in it.
+func marked(extra map[string]any, keys ...string) map[string]any {
+	out := make(map[string]any, len(extra)+len(keys))
+	maps.Copy(out, extra)
+	for _, k := range keys {
+		out[k] = true
 	}
-	return c.(codec[M])
+	return out
+}
+
+// isMarked accepts any form that a store may have given the value.
+func isMarked(extra map[string]any, key string) bool {
+	v, ok := extra[key].(bool)
+	return ok && v
+}
+
+// codec reads a message into a view and applies edits. No method changes the given message.
+// Calls and results of the provider's own tools do not count: they belong to the provider.
+type codec[M adk.MessageType] struct{}
+
+// view is what a message has to decide on.
+func (c codec[M]) view(m M) (v view) {
+	c.see(&v, m)
+	return v
+}
+
+// see is view, with the lists of an earlier view.
+func (codec[M]) see(v *view, m M) {
+	role, extra := message.Role(m), message.Extra(m)
+	*v = view{calls: v.calls[:0], results: v.results[:0], processed: isMarked(extra, processedKey), ours: isMarked(extra, oursKey)}
+	for p := message.Parts(m); p.Next(); {
+		switch {
+		case p.Kind == message.Call && role == schema.Assistant:
+			v.calls = append(v.calls, call{index: p.Index, id: p.ID(), name: p.Name(), args: p.Text()})
+		case p.Kind == message.Result && role != schema.Assistant:
+			v.results = append(v.results, resultIn(p.Part))
+		case p.Kind == message.Text && role == schema.User && isMovedMedium(p.Text()):
+			v.moved = append(v.moved, p.Text())
+		}
+	}
+}
+
+func resultIn(p message.Part) result {
+	r := result{index: p.Index, id: p.ID(), name: p.Name(), handled: isMarked(p.Extra(), processedKey)}
+	for item := p.Parts(); item.Next(); {
+		switch {
+		case item.Kind == message.Tools:
+			r.search = true
+		case item.Kind != message.Text:
+		case isMovedMedium(item.Text()):
+			r.moved = append(r.moved, item.Text())
+		default:
+			r.texts = append(r.texts, item.Text())
+		}
+	}
+	return r
+}
+
+// said returns the text of a message of the user or the model.
+func (codec[M]) said(m M) (user, model string) {
+	var texts []string
+	for p := message.Parts(m); p.Next(); {
+		if p.Kind == message.Text {
+			texts = append(texts, p.Text())
+		}
+	}
+	switch text := strings.Join(texts, "\n"); message.Role(m) {
+	case schema.User:
+		return text, ""
+	case schema.Assistant:
+		return "", text
+	}
+	return "", ""
+}
+
+// calls reports whether a message has tool calls.
+func (codec[M]) calls(m M) bool {
+	if message.Role(m) == schema.Assistant {
+		for p := message.Parts(m); p.Next(); {
+			if p.Kind == message.Call {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// eachNoticed calls f with the results that may be notices.
+func (codec[M]) eachNoticed(msgs []M, f func(result)) {
+	for _, m := range msgs {
+		for p := message.Parts(m); p.Next(); {
+			if p.Kind != message.Result {
+				continue
+			}
+			may := false
+			for item := p.Parts(); item.Next(); {
+				may = may || endsLikeNotice(item.Text())
+			}
+			if may {
+				f(resultIn(p.Part))
+			}
+		}
+	}
+}
+
+// media lists the media that tools returned and that the user sent, as references without content.
+func (codec[M]) media(m M) (out []*reference) {
+	add := func(of int, p message.Part) {
+		if p.Kind != message.Medium {
+			return
+		}
+		if part := p.Output(); message.MediumOf(&part) != nil {
+			out = append(out, &reference{result: of, part: p.Index, medium: &part})
+		}
+	}
+	role := message.Role(m)
+	for p := message.Parts(m); p.Next(); {
+		switch {
+		case p.Kind == message.Result:
+			for item := p.Parts(); item.Next(); {
+				add(p.Index, item.Part)
+			}
+		case role == schema.User:
+			add(-1, p.Part)
+		}
+	}
+	return out
+}
+
+// result returns a copy of the result at index, for a user's handler.
+func (codec[M]) result(m M, index int) *schema.ToolResult {
+	out := &schema.ToolResult{}
+	for p := message.Parts(m); p.Next(); {
+		if p.Index == index {
+			for item := p.Parts(); item.Next(); {
+				if item.Kind != message.Other {
+					out.Parts = append(out.Parts, item.Output())
+				}
+			}
+		}
+	}
+	return out
+}
+
+// apply returns a copy with the edit in it.
+func (codec[M]) apply(m M, e edit) M {
+	next := m
+	if len(e.args)+len(e.media)+len(e.results) > 0 {
+		next = message.Edit(m, e.part)
+	}
+	switch {
+	case e.mark:
+		return message.WithExtra(next, marked(message.Extra(next), processedKey, oursKey))
+	case next == m:
+		return message.Copy(m)
+	}
+	return next
+}
+
+// part edits a part of a message.
+func (e *edit) part(p message.Part) (message.Part, bool) {
+	switch p.Kind {
+	case message.Call:
+		if args, changes := e.args[p.Index]; changes {
+			return p.WithText(args), true
+		}
+	case message.Medium:
+		return e.move(p, -1)
+	case message.Result:
+		return e.result(p)
+	}
+	return p, false
+}
+
+// move replaces a medium of a result by a text, or one that the user sent.
+func (e *edit) move(p message.Part, of int) (message.Part, bool) {
+	for _, moved := range e.media {
+		if moved.result == of && moved.part == p.Index {
+			return p.WithText(moved.text), true
+		}
+	}
+	return p, false
+}
+
+// result edits a result: first its media.
+func (e *edit) result(p message.Part) (message.Part, bool) {
+	var items []message.Part
+	changes := false
+	for item := p.Parts(); item.Next(); {
+		next, moved := e.move(item.Part, p.Index)
+		items, changes = append(items, next), changes || moved
+	}
+	marks := false
+	for _, r := range e.results {
+		if r.index == p.Index {
+			items, changes, marks = r.in(items), changes || !r.keep, marks || r.mark
+		}
+	}
+	if marks {
+		p = p.WithExtra(marked(p.Extra(), processedKey))
+	}
+	if changes {
+		p = p.With(items...)
+	}
+	return p, changes || marks
+}
+
+// in returns the parts of a result after its replacement.
+func (r replacement) in(items []message.Part) []message.Part {
+	if r.keep {
+		return items
+	}
+	if r.parts == nil {
+		return oneText(items, func(p *message.Part) bool {
+			return p.Kind == message.Text && !isMovedMedium(p.Text())
+		}, func(p *message.Part) { *p = p.WithText(r.text) })
+	}
+	out := make([]message.Part, len(r.parts))
+	for i, part := range r.parts {
+		// What was there before has more than a tool's result can express, such as a file's name.
+		at := slices.IndexFunc(items, func(p message.Part) bool {
+			old := p.Output()
+			return message.SameMedium(&old, &part)
+		})
+		made, ok := message.FromOutput(part)
+		switch {
+		case at >= 0:
+			out[i] = items[at]
+		case ok:
+			out[i] = made
+		default:
+			return items
+		}
+	}
+	return out
+}
+
+// clone returns a copy that may be changed without affecting m.
+func (codec[M]) clone(m M) M { return own(m) }
+
+// withoutResults returns a copy of a message without its results. It reports false if nothing is
+// left.
+func (codec[M]) withoutResults(m M) (M, bool) {
+	next := message.Without(m, func(p message.Part) bool { return p.Kind == message.Result }, "")
+	return next, !message.IsNil(next)
+}
+
+// onlyResults returns a clone of a message with results that has nothing else.
+func (c codec[M]) onlyResults(m M) M {
+	return c.clone(message.Without(m, func(p message.Part) bool { return p.Kind != message.Result }, ""))
 }
 
 // own returns a copy for a callback that may write to it. Values in Extra, and tools that were
 // found, are shared.
-func own[T any](v *T) *T {
-	if v == nil {
-		return nil
-	}
-	out := *v
-	ownParts(reflect.ValueOf(&out).Elem())
-	return &out
+func own[T any](v T) T {
+	ownParts(reflect.ValueOf(&v).Elem())
+	return v
 }
 
 // messages is where the types of messages are.
@@ -87,410 +376,118 @@ func ownParts(v reflect.Value) {
 	}
 }
 
-// plain is the codec of *schema.Message, where a tool result is a message.
-type plain struct{}
-
-func (plain) view(m *schema.Message) view {
-	if m == nil {
-		return view{}
-	}
-	v := view{processed: isMarked(m.Extra, processedKey), ours: isMarked(m.Extra, oursKey)}
-	switch m.Role {
-	case schema.Assistant:
-		v.calls = make([]call, len(m.ToolCalls))
-		for i := range m.ToolCalls {
-			tc := &m.ToolCalls[i]
-			v.calls[i] = call{index: i, id: tc.ID, name: tc.Function.Name, args: tc.Function.Arguments}
-		}
-	case schema.Tool:
-		v.results = []result{plainResult(m)}
-	}
-	for i := range m.UserInputMultiContent {
-		if text := m.UserInputMultiContent[i].Text; m.Role == schema.User && isMovedMedium(text) {
-			v.moved = append(v.moved, text)
-		}
-	}
-	return v
-}
-
-func (plain) media(m *schema.Message) (out []*reference) {
-	if m == nil || m.Role != schema.Tool && m.Role != schema.User {
-		return nil
-	}
-	of := 0
-	if m.Role == schema.User {
-		of = -1
-	}
-	for i := range m.UserInputMultiContent {
-		if part := outputPart(&m.UserInputMultiContent[i]); mediumOf(&part) != nil {
-			out = append(out, &reference{result: of, part: i, medium: &part})
-		}
-	}
-	return out
-}
-
-func (plain) said(m *schema.Message) (user, model string) {
-	if m == nil {
-		return "", ""
-	}
-	switch m.Role {
-	case schema.User:
-		texts := []string{m.Content}
-		for i := range m.UserInputMultiContent {
-			texts = append(texts, m.UserInputMultiContent[i].Text)
-		}
-		return strings.Join(texts, "\n"), ""
-	case schema.Assistant:
-		return "", m.Content
-	}
-	return "", ""
-}
-
-func (plain) calls(m *schema.Message) bool {
-	return m != nil && m.Role == schema.Assistant && len(m.ToolCalls) > 0
-}
-
-func (plain) resultSize(m *schema.Message, k int) int {
-	if m == nil || m.Role != schema.Tool || k > 0 {
-		return -1
-	}
-	if len(m.UserInputMultiContent) == 0 {
-		return len(m.Content)
-	}
-	n := 0
-	for i := range m.UserInputMultiContent {
-		if p := &m.UserInputMultiContent[i]; p.Type == schema.ChatMessagePartTypeText {
-			n += len(p.Text)
-		}
-	}
-	return n
-}
-
-func (plain) eachNoticed(msgs []*schema.Message, f func(result)) {
-	for _, m := range msgs {
-		if m == nil || m.Role != schema.Tool {
-			continue
-		}
-		may := endsLikeNotice(m.Content)
-		for i := range m.UserInputMultiContent {
-			may = may || endsLikeNotice(m.UserInputMultiContent[i].Text)
-		}
-		if may {
-			f(plainResult(m))
-		}
-	}
-}
-
-func plainResult(m *schema.Message) result {
-	r := result{id: m.ToolCallID, name: m.ToolName, handled: isMarked(m.Extra, processedKey)}
-	if len(m.UserInputMultiContent) == 0 {
-		r.texts = []string{m.Content}
-		return r
-	}
-	for i := range m.UserInputMultiContent {
-		switch p := &m.UserInputMultiContent[i]; p.Type {
-		case schema.ChatMessagePartTypeText:
-			if isMovedMedium(p.Text) {
-				r.moved = append(r.moved, p.Text)
-			} else {
-				r.texts = append(r.texts, p.Text)
-			}
-		case schema.ChatMessagePartTypeToolSearchResult:
-			r.search = true
-		}
-	}
-	return r
-}
-
-func (plain) result(m *schema.Message, _ int) *schema.ToolResult {
-	parts := resultParts(m)
-	if len(parts) == 0 {
-		return textResult(m.Content)
-	}
-	out := &schema.ToolResult{Parts: make([]schema.ToolOutputPart, len(parts))}
-	for i := range parts {
-		out.Parts[i] = outputPart(&parts[i])
-	}
-	return out
-}
-
-// resultParts are the parts of a message with a result. They include the deprecated
-// field only if there are no others.
-func resultParts(m *schema.Message) []schema.MessageInputPart {
-	if len(m.UserInputMultiContent) > 0 {
-		return m.UserInputMultiContent
-	}
-	out := make([]schema.MessageInputPart, 0, len(m.MultiContent))
-	for _, p := range m.MultiContent {
-		part := schema.MessageInputPart{Type: p.Type, Text: p.Text}
-		switch {
-		case p.ImageURL != nil:
-			part.Image = &schema.MessageInputImage{MessagePartCommon: byURL(p.ImageURL.URL, p.ImageURL.MIMEType), Detail: p.ImageURL.Detail}
-		case p.AudioURL != nil:
-			part.Audio = &schema.MessageInputAudio{MessagePartCommon: byURL(p.AudioURL.URL, p.AudioURL.MIMEType)}
-		case p.VideoURL != nil:
-			part.Video = &schema.MessageInputVideo{MessagePartCommon: byURL(p.VideoURL.URL, p.VideoURL.MIMEType)}
-		case p.FileURL != nil:
-			part.File = &schema.MessageInputFile{MessagePartCommon: byURL(p.FileURL.URL, p.FileURL.MIMEType), Name: p.FileURL.Name}
-		}
-		out = append(out, part)
-	}
-	return out
-}
-
-func byURL(url, mimeType string) schema.MessagePartCommon {
-	return schema.MessagePartCommon{URL: &url, MIMEType: mimeType}
-}
-
-// outputPart is an input part as a tool would have returned it. A part of a kind that
-// tools cannot return keeps its type and loses its content, which is restored when
-// the result is written.
-func outputPart(p *schema.MessageInputPart) schema.ToolOutputPart {
-	switch {
-	case p.Type == schema.ChatMessagePartTypeText:
-		return schema.ToolOutputPart{Type: schema.ToolPartTypeText, Text: p.Text, Extra: p.Extra}
-	case p.Type == schema.ChatMessagePartTypeImageURL && p.Image != nil:
-		return mediaPart(schema.ToolPartTypeImage, p.Image.MessagePartCommon, p.Extra)
-	case p.Type == schema.ChatMessagePartTypeAudioURL && p.Audio != nil:
-		return mediaPart(schema.ToolPartTypeAudio, p.Audio.MessagePartCommon, p.Extra)
-	case p.Type == schema.ChatMessagePartTypeVideoURL && p.Video != nil:
-		return mediaPart(schema.ToolPartTypeVideo, p.Video.MessagePartCommon, p.Extra)
-	case p.Type == schema.ChatMessagePartTypeFileURL && p.File != nil:
-		return mediaPart(schema.ToolPartTypeFile, p.File.MessagePartCommon, p.Extra)
-	}
-	return schema.ToolOutputPart{Type: schema.ToolPartType(p.Type), ToolSearchResult: p.ToolSearchResult, Extra: p.Extra}
-}
-
-func (c plain) apply(m *schema.Message, e edit) *schema.Message {
-	out := *m
-	out.Extra = maps.Clone(m.Extra)
-	if e.mark {
-		out.Extra = marked(m.Extra, processedKey, oursKey)
-	}
-	if len(e.args) > 0 {
-		out.ToolCalls = slices.Clone(m.ToolCalls)
-		for i, args := range e.args {
-			out.ToolCalls[i].Function.Arguments = args
-		}
-	}
-	if len(e.media) > 0 {
-		out.UserInputMultiContent = slices.Clone(m.UserInputMultiContent)
-	}
-	for _, moved := range e.media {
-		out.UserInputMultiContent[moved.part] = schema.MessageInputPart{Type: schema.ChatMessagePartTypeText, Text: moved.text}
-	}
-	for _, r := range e.results {
-		c.replace(&out, r)
-		if r.mark {
-			out.Extra = marked(out.Extra, processedKey)
-		}
-	}
-	return &out
-}
-
-// replace puts r into a copy of a message.
-func (plain) replace(m *schema.Message, r replacement) {
-	switch {
-	case r.keep:
-	case len(m.UserInputMultiContent) == 0 && r.parts == nil:
-		m.Content = r.text
-	case len(m.UserInputMultiContent)+len(m.MultiContent) == 0 && len(r.parts) == 1 && r.parts[0].Type == schema.ToolPartTypeText:
-		m.Content = r.parts[0].Text
-	case r.parts == nil:
-		m.UserInputMultiContent = noticeInput(m.UserInputMultiContent, r.text)
-	default:
-		parts, ok := inputParts(resultParts(m), r.parts)
-		if !ok {
-			return
-		}
-		if len(m.UserInputMultiContent) == 0 {
-			m.Content = "" // it was the result itself
-		}
-		m.UserInputMultiContent, m.MultiContent = parts, nil
-	}
-}
-
-// noticeInput is withNotice for the parts of a message.
-func noticeInput(parts []schema.MessageInputPart, notice string) []schema.MessageInputPart {
-	return oneText(parts, func(p *schema.MessageInputPart) bool {
-		return p.Type == schema.ChatMessagePartTypeText && !isMovedMedium(p.Text)
-	}, func(p *schema.MessageInputPart) { p.Text = notice })
-}
-
-// inputParts turns what a handler returned into parts of a message. A part that was
-// in the message before is taken from there, with everything that a tool result
-// cannot express, such as the name of a file.
-func inputParts(before []schema.MessageInputPart, parts []schema.ToolOutputPart) ([]schema.MessageInputPart, bool) {
-	out := make([]schema.MessageInputPart, 0, len(parts))
-	for i := range parts {
-		j := slices.IndexFunc(before, func(p schema.MessageInputPart) bool {
-			old := outputPart(&p)
-			return samePart(&old, &parts[i])
-		})
-		if j >= 0 {
-			out = append(out, before[j])
-			continue
-		}
-		conv, err := (&schema.ToolResult{Parts: parts[i : i+1]}).ToMessageInputParts()
-		if err != nil {
-			return nil, false
-		}
-		out = append(out, conv...)
-	}
-	return out, true
-}
-
-func (plain) clone(m *schema.Message) *schema.Message { return own(m) }
-
-// A tool message is its result.
-func (plain) withoutResults(*schema.Message) (*schema.Message, bool) { return nil, false }
-
-func (p plain) onlyResults(m *schema.Message) *schema.Message { return p.clone(m) }
-
-func (plain) weigh(w *weight, m *schema.Message) (usage int) {
-	if m == nil {
+// weigh adds a message to w without allocating, and returns the tokens that the provider reports
+// for the request that it answers; 0 if there is no report.
+func (codec[M]) weigh(w *weight, m M) (usage int) {
+	if message.IsNil(m) {
 		return 0
 	}
 	w.tokens += messageOverhead
-	w.text(m.ReasoningContent)
-	if m.Role == schema.Tool {
-		w.result(m.Content)
-	} else {
-		w.text(m.Content)
-	}
-	if m.Role == schema.Assistant {
-		if m.ResponseMeta != nil && m.ResponseMeta.Usage != nil {
-			usage = m.ResponseMeta.Usage.PromptTokens
+	role := message.Role(m)
+	if role == schema.Assistant {
+		if u := message.Usage(m); u != nil {
+			usage = u.PromptTokens
 		}
-		w.edited = isMarked(m.Extra, processedKey)
-		for i := range m.ToolCalls {
-			f := &m.ToolCalls[i].Function
-			w.call(f.Name, f.Arguments)
-		}
+		w.edited = isMarked(message.Extra(m), processedKey)
 	}
-	if len(m.UserInputMultiContent) > 0 {
-		weighInput(w, m.UserInputMultiContent)
-	}
-	if len(m.AssistantGenMultiContent) > 0 {
-		weighOutput(w, m.AssistantGenMultiContent)
-	}
-	if len(m.MultiContent) > 0 {
-		weighOld(w, m)
+	for p := message.Parts(m); p.Next(); {
+		weighPart(w, &p.Part, role)
 	}
 	return usage
 }
 
-func weighInput(w *weight, parts []schema.MessageInputPart) {
-	for i := range parts {
-		switch p := &parts[i]; p.Type {
-		case schema.ChatMessagePartTypeText:
-			w.result(p.Text)
-		case schema.ChatMessagePartTypeToolSearchResult:
-			w.search(p.ToolSearchResult)
-		default:
-			w.tokens += mediaTokens
+// weighPart weighs what the model reads of a part.
+func weighPart(w *weight, p *message.Part, role schema.RoleType) {
+	switch p.Kind {
+	case message.Result:
+		if role == schema.User { // in a message with blocks, which names its tool
+			w.text(p.Name())
 		}
-	}
-}
-
-func weighOutput(w *weight, parts []schema.MessageOutputPart) {
-	for i := range parts {
-		switch p := &parts[i]; p.Type {
-		case schema.ChatMessagePartTypeText:
-			w.text(p.Text)
-		case schema.ChatMessagePartTypeReasoning:
-			if p.Reasoning != nil {
-				w.text(p.Reasoning.Text)
-			}
-		default:
-			w.tokens += mediaTokens
+		for item := p.Parts(); item.Next(); {
+			weighItem(w, &item.Part)
 		}
-	}
-}
-
-// weighOld weighs the older, deprecated field.
-func weighOld(w *weight, m *schema.Message) {
-	for i := range m.MultiContent {
-		if p := &m.MultiContent[i]; p.Type == schema.ChatMessagePartTypeText {
-			w.text(p.Text)
+	case message.Text:
+		if role == schema.User {
+			w.result(p.Text())
 		} else {
-			w.tokens += mediaTokens
+			w.text(p.Text())
+		}
+	case message.Reasoning:
+		w.text(p.Text())
+	case message.Call:
+		w.call(p.Name(), p.Text())
+	case message.Medium:
+		w.tokens += mediaTokens
+	case message.ServerCall:
+		w.call(p.Name(), p.Text())
+		weighValue(w, p.Value())
+	case message.ServerResult:
+		w.text(p.Name())
+		w.text(p.Text())
+		weighValue(w, p.Value())
+	}
+}
+
+func weighItem(w *weight, item *message.Part) {
+	switch item.Kind {
+	case message.Text:
+		w.result(item.Text())
+	case message.Tools:
+		found, _ := item.Value().(*schema.ToolSearchResult)
+		w.search(found)
+	case message.Medium:
+		w.tokens += mediaTokens
+	}
+}
+
+func weighTools(w *weight, items []*schema.MCPListToolsItem) {
+	for _, t := range items {
+		if t == nil {
+			continue
+		}
+		w.tokens += toolOverhead
+		w.text(t.Name)
+		w.text(t.Description)
+		if t.InputSchema != nil {
+			w.tokens += w.sizes.of(t.InputSchema, func() int64 { return schemaTokens(schema.NewParamsOneOfByJSONSchema(t.InputSchema)) })
 		}
 	}
 }
 
-// oneText returns a copy of parts with the first text as set leaves it, and without the
-// other texts.
+// weighValue weighs a value from a component. Only values that are neither text nor bytes
+// must be marshalled for that; those that cannot be count as nothing.
+func weighValue(w *weight, v any) {
+	defer func() { _ = recover() }()
+	switch v := v.(type) {
+	case nil:
+	case string:
+		w.text(v)
+	case []byte:
+		w.bytes(v)
+	case json.RawMessage:
+		w.bytes(v)
+	case []*schema.MCPListToolsItem:
+		weighTools(w, v)
+	default:
+		text, _ := json.Marshal(v)
+		w.bytes(text)
+	}
+}
+
+// oneText lets set change the first text of parts, and drops the others. It changes the parts.
 func oneText[P any](parts []P, isText func(*P) bool, set func(*P)) []P {
-	out := make([]P, 0, len(parts))
+	out := parts[:0]
 	found := false
-	for _, p := range parts {
-		if isText(&p) {
-			if found {
-				continue
-			}
-			found = true
-			set(&p)
+	for i := range parts {
+		is := isText(&parts[i])
+		if is && found {
+			continue
 		}
-		out = append(out, p)
+		out = append(out, parts[i])
+		if is {
+			found = true
+			set(&out[len(out)-1])
+		}
 	}
 	return out
-}
-
-// samePart reports whether a and b are the same medium or search result.
-func samePart(a, b *schema.ToolOutputPart) bool {
-	if a.Type != b.Type || a.Type == schema.ToolPartTypeText {
-		return false
-	}
-	if a.ToolSearchResult != nil || b.ToolSearchResult != nil {
-		return a.ToolSearchResult == b.ToolSearchResult
-	}
-	x, y := mediumOf(a), mediumOf(b)
-	return x != nil && y != nil && x.MIMEType == y.MIMEType &&
-		deref(x.URL) == deref(y.URL) && deref(x.Base64Data) == deref(y.Base64Data)
-}
-
-// mediumOf returns the data of a media part, or nil.
-func mediumOf(p *schema.ToolOutputPart) *schema.MessagePartCommon {
-	switch {
-	case p.Type == schema.ToolPartTypeImage && p.Image != nil:
-		return &p.Image.MessagePartCommon
-	case p.Type == schema.ToolPartTypeAudio && p.Audio != nil:
-		return &p.Audio.MessagePartCommon
-	case p.Type == schema.ToolPartTypeVideo && p.Video != nil:
-		return &p.Video.MessagePartCommon
-	case p.Type == schema.ToolPartTypeFile && p.File != nil:
-		return &p.File.MessagePartCommon
-	}
-	return nil
-}
-
-// mediaPart makes a media part of the given type.
-func mediaPart(t schema.ToolPartType, c schema.MessagePartCommon, extra map[string]any) schema.ToolOutputPart {
-	p := schema.ToolOutputPart{Type: t, Extra: extra}
-	switch t {
-	case schema.ToolPartTypeImage:
-		p.Image = &schema.ToolOutputImage{MessagePartCommon: c}
-	case schema.ToolPartTypeAudio:
-		p.Audio = &schema.ToolOutputAudio{MessagePartCommon: c}
-	case schema.ToolPartTypeVideo:
-		p.Video = &schema.ToolOutputVideo{MessagePartCommon: c}
-	case schema.ToolPartTypeFile:
-		p.File = &schema.ToolOutputFile{MessagePartCommon: c}
-	}
-	return p
-}
-
-func deref(s *string) string {
-	if s == nil {
-		return ""
-	}
-	return *s
-}
-
-func pointer(s string) *string {
-	if s == "" {
-		return nil
-	}
-	return &s
 }

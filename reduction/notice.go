@@ -23,6 +23,7 @@ import (
 
 	"github.com/leanctx/leanctx/internal/display"
 	"github.com/leanctx/leanctx/internal/language"
+	"github.com/leanctx/leanctx/internal/message"
 	"github.com/leanctx/leanctx/internal/texts"
 	"github.com/leanctx/leanctx/internal/tokens"
 	"github.com/leanctx/leanctx/reduction/internal/vault"
@@ -559,7 +560,7 @@ func (w *wording) mention(r *reference) {
 	}
 	data.bytes, data.medium = len(r.content), string(r.medium.Type)
 	data.finds, data.hint = false, ""
-	if c := mediumOf(r.medium); len(c.MIMEType) <= maxMediaType && showable(c.MIMEType) && !strings.ContainsAny(c.MIMEType, "<>{}") {
+	if c := message.MediumOf(r.medium); len(c.MIMEType) <= maxMediaType && showable(c.MIMEType) && !strings.ContainsAny(c.MIMEType, "<>{}") {
 		data.medium = cmp.Or(c.MIMEType, data.medium)
 	}
 	r.text = w.notices.fill(w.notices.medium, data)

@@ -19,6 +19,7 @@ import (
 	"github.com/cloudwego/eino/components/tool"
 	"github.com/cloudwego/eino/schema"
 
+	"github.com/leanctx/leanctx/internal/message"
 	"github.com/leanctx/leanctx/internal/readtool"
 	"github.com/leanctx/leanctx/internal/safe"
 	"github.com/leanctx/leanctx/internal/toolschema"
@@ -261,7 +262,7 @@ func (r *mediaReader) readBack(ctx context.Context, filePath string) (part schem
 		return schema.ToolOutputPart{}, false
 	}
 	content, err := r.whole(ctx, filePath, math.MaxInt64)
-	if err != nil || json.Unmarshal(content, &part) != nil || mediumOf(&part) == nil {
+	if err != nil || json.Unmarshal(content, &part) != nil || message.MediumOf(&part) == nil {
 		return schema.ToolOutputPart{}, false // the file may hold something else
 	}
 	return part, true

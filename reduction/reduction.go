@@ -46,7 +46,7 @@ func NewTyped[M adk.MessageType](ctx context.Context, config *TypedConfig[M]) (a
 	m := &middleware[M]{
 		TypedBaseChatModelAgentMiddleware: &adk.TypedBaseChatModelAgentMiddleware[M]{},
 
-		cfg: c, codec: codecFor[M](), policy: policyOf(c),
+		cfg: c, codec: codec[M]{}, policy: policyOf(c),
 	}
 	if c.TokenCounter == nil {
 		m.estimator = newEstimator[M]()

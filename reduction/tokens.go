@@ -30,7 +30,7 @@ type estimator[M adk.MessageType] struct {
 }
 
 func newEstimator[M adk.MessageType]() *estimator[M] {
-	return &estimator[M]{codecFor[M](), &schemaSizes{}}
+	return &estimator[M]{codec[M]{}, &schemaSizes{}}
 }
 
 // count estimates messages and tools.

@@ -9,6 +9,8 @@ import (
 	"context"
 	"slices"
 
+	"github.com/cloudwego/eino/adk"
+
 	"github.com/leanctx/leanctx/internal/tokens"
 )
 
@@ -131,7 +133,7 @@ func (p *pass[M]) breaksMuch(ctx context.Context) bool {
 			saved, first = saved+r.roughly()-tokensOf(r.after), min(first, r.at, r.callAt)
 		}
 	}
-	rewritten := p.roughly(first) - saved
+	rewritten := roughly(p.msgs[first:]) - saved
 	if p.cfg.CachedPrice > 0 {
 		return !p.affords(rewritten) && p.counted(ctx) < longerWaits*p.cfg.MaxTokensForClear
 	}
@@ -180,7 +182,7 @@ func (p *pass[M]) spareNewest(ctx context.Context) {
 // than without reduction, whatever a cached token costs: all that has been written to the cache,
 // results in full, against what cutting has saved of that and what is written again.
 func (p *pass[M]) affords(rewritten int64) bool {
-	written, cut := p.roughly(0), int64(0)
+	written, cut := roughly(p.msgs), int64(0)
 	for _, m := range p.msgs {
 		for _, r := range p.codec.view(m).results {
 			n := noticeIn(r.texts)
@@ -228,14 +230,14 @@ func (p *pass[M]) breaksEven(results []*old) bool {
 		sent += r.roughly() * int64(requests[r.at])
 	}
 	price := p.cfg.CachedPrice
-	return float64(sent)*price >= float64(p.roughly(results[0].at+1))*(1-price)
+	return float64(sent)*price >= float64(roughly(p.msgs[results[0].at+1:]))*(1-price)
 }
 
-// roughly is the size of the messages from an index on, in tokens of four bytes.
-func (p *pass[M]) roughly(from int) int64 {
+// roughly is the size of messages, in tokens of four bytes.
+func roughly[M adk.MessageType](msgs []M) int64 {
 	w := weight{sizes: &schemaSizes{}, by: byQuarter}
-	for _, m := range p.msgs[from:] {
-		p.codec.weigh(&w, m)
+	for _, m := range msgs {
+		codec[M]{}.weigh(&w, m)
 	}
 	return w.tokens
 }

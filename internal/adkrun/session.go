@@ -91,9 +91,9 @@ func sessionOf[M adk.MessageType](ctx context.Context, msgs []M) (*session[M], [
 
 // callsOf returns the ids of the calls that a message makes.
 func callsOf[M adk.MessageType](m M) (ids []string) {
-	for p := range message.Parts(m) {
+	for p := message.Parts(m); p.Next(); {
 		if p.Kind == message.Call {
-			ids = append(ids, p.ID)
+			ids = append(ids, p.ID())
 		}
 	}
 	return ids
@@ -101,9 +101,9 @@ func callsOf[M adk.MessageType](m M) (ids []string) {
 
 // resultOf returns the id of the call whose result a message is; "" if it is none.
 func resultOf[M adk.MessageType](m M) string {
-	for p := range message.Parts(m) {
+	for p := message.Parts(m); p.Next(); {
 		if p.Kind == message.Result {
-			return p.ID
+			return p.ID()
 		}
 	}
 	return ""

@@ -3,96 +3,134 @@
 
 package message
 
-import "github.com/cloudwego/eino/schema"
+import (
+	"maps"
 
-// agenticParts yields the blocks of a *schema.AgenticMessage. One that is nil is of no kind.
-func agenticParts(m *schema.AgenticMessage, yield func(Part) bool) {
-	if m == nil {
-		return
-	}
-	for i, b := range m.ContentBlocks {
-		p := Part{of: b}
-		if b != nil {
-			p = blockPart(b)
-		}
-		p.Index = i
-		if !yield(p) {
-			return
-		}
-	}
-}
+	"github.com/cloudwego/eino/schema"
+)
 
-// blockPart is a block as a part. The most common kinds come first.
-func blockPart(b *schema.ContentBlock) Part {
-	p := Part{Extra: b.Extra, of: b}
+// readBlock makes p a block, which is of no kind if it is nil. The most common kinds come first.
+func readBlock(p *Part, b *schema.ContentBlock) {
+	p.of = b
 	switch {
-	case b.FunctionToolResult != nil:
-		p.Kind, p.ID, p.Name = Result, b.FunctionToolResult.CallID, b.FunctionToolResult.Name
+	case b == nil:
+	case b.FunctionToolResult != nil, b.ToolSearchFunctionToolResult != nil:
+		p.Kind = Result
 	case b.FunctionToolCall != nil:
-		c := b.FunctionToolCall
-		p.Kind, p.ID, p.Name, p.Text = Call, c.CallID, c.Name, c.Arguments
-	case b.AssistantGenText != nil:
-		p.Kind, p.Text = Text, b.AssistantGenText.Text
-	case b.UserInputText != nil:
-		p.Kind, p.Text = Text, b.UserInputText.Text
+		p.Kind = Call
+	case b.AssistantGenText != nil, b.UserInputText != nil:
+		p.Kind = Text
 	case b.Reasoning != nil:
-		p.Kind, p.Text = Reasoning, b.Reasoning.Text
-	case b.ToolSearchFunctionToolResult != nil:
-		p.Kind, p.ID, p.Name = Result, b.ToolSearchFunctionToolResult.CallID, b.ToolSearchFunctionToolResult.Name
+		p.Kind = Reasoning
 	case b.UserInputImage != nil, b.UserInputAudio != nil, b.UserInputVideo != nil, b.UserInputFile != nil,
 		b.AssistantGenImage != nil, b.AssistantGenAudio != nil, b.AssistantGenVideo != nil:
 		p.Kind = Medium
-	default:
-		serverPart(&p, b)
+	case b.ServerToolCall != nil, b.MCPToolCall != nil, b.MCPToolApprovalRequest != nil:
+		p.Kind = ServerCall
+	case b.ServerToolResult != nil, b.MCPToolResult != nil, b.MCPListToolsResult != nil, b.MCPToolApprovalResponse != nil:
+		p.Kind = ServerResult
 	}
-	return p
 }
 
-// serverPart is for blocks of tools that the provider runs.
-func serverPart(p *Part, b *schema.ContentBlock) {
+func blockID(b *schema.ContentBlock) string {
 	switch {
-	case b.ServerToolCall != nil:
-		p.Kind, p.Name, p.Value = ServerCall, b.ServerToolCall.Name, b.ServerToolCall.Arguments
-	case b.ServerToolResult != nil:
-		p.Kind, p.Name, p.Value = ServerResult, b.ServerToolResult.Name, b.ServerToolResult.Content
-	case b.MCPToolCall != nil:
-		p.Kind, p.Name, p.Text = ServerCall, b.MCPToolCall.Name, b.MCPToolCall.Arguments
-	case b.MCPToolResult != nil:
-		p.Kind, p.Name, p.Text = ServerResult, b.MCPToolResult.Name, b.MCPToolResult.Content
-	case b.MCPListToolsResult != nil:
-		p.Kind, p.Value = ServerResult, b.MCPListToolsResult.Tools
-	case b.MCPToolApprovalRequest != nil:
-		p.Kind, p.Name, p.Text = ServerCall, b.MCPToolApprovalRequest.Name, b.MCPToolApprovalRequest.Arguments
-	case b.MCPToolApprovalResponse != nil:
-		p.Kind, p.Text = ServerResult, b.MCPToolApprovalResponse.Reason
+	case b == nil:
+	case b.FunctionToolResult != nil:
+		return b.FunctionToolResult.CallID
+	case b.FunctionToolCall != nil:
+		return b.FunctionToolCall.CallID
+	case b.ToolSearchFunctionToolResult != nil:
+		return b.ToolSearchFunctionToolResult.CallID
 	}
+	return ""
 }
 
-// agenticItems yields the parts of a result.
-func agenticItems(b *schema.ContentBlock, yield func(Part) bool) {
-	if b.FunctionToolResult == nil {
-		if r := b.ToolSearchFunctionToolResult; r != nil {
-			yield(Part{Kind: Tools, Value: r.Result, of: b})
-		}
-		return
+func blockName(b *schema.ContentBlock) string {
+	switch {
+	case b == nil:
+	case b.FunctionToolResult != nil:
+		return b.FunctionToolResult.Name
+	case b.FunctionToolCall != nil:
+		return b.FunctionToolCall.Name
+	case b.ToolSearchFunctionToolResult != nil:
+		return b.ToolSearchFunctionToolResult.Name
+	case b.ServerToolCall != nil:
+		return b.ServerToolCall.Name
+	case b.ServerToolResult != nil:
+		return b.ServerToolResult.Name
+	case b.MCPToolCall != nil:
+		return b.MCPToolCall.Name
+	case b.MCPToolResult != nil:
+		return b.MCPToolResult.Name
+	case b.MCPToolApprovalRequest != nil:
+		return b.MCPToolApprovalRequest.Name
 	}
-	for i, c := range b.FunctionToolResult.Content {
-		if c == nil {
-			continue
-		}
-		p := Part{Kind: Medium, Index: i, of: c}
-		if c.Text != nil {
-			p.Kind, p.Text = Text, c.Text.Text
-		}
-		if !yield(p) {
-			return
-		}
+	return ""
+}
+
+func blockText(b *schema.ContentBlock) string {
+	switch {
+	case b == nil:
+	case b.FunctionToolCall != nil:
+		return b.FunctionToolCall.Arguments
+	case b.AssistantGenText != nil:
+		return b.AssistantGenText.Text
+	case b.UserInputText != nil:
+		return b.UserInputText.Text
+	case b.Reasoning != nil:
+		return b.Reasoning.Text
+	case b.MCPToolCall != nil:
+		return b.MCPToolCall.Arguments
+	case b.MCPToolResult != nil:
+		return b.MCPToolResult.Content
+	case b.MCPToolApprovalRequest != nil:
+		return b.MCPToolApprovalRequest.Arguments
+	case b.MCPToolApprovalResponse != nil:
+		return b.MCPToolApprovalResponse.Reason
 	}
+	return ""
+}
+
+func blockValue(b *schema.ContentBlock) any {
+	switch {
+	case b == nil:
+	case b.ToolSearchFunctionToolResult != nil:
+		return b.ToolSearchFunctionToolResult.Result
+	case b.ServerToolCall != nil:
+		return b.ServerToolCall.Arguments
+	case b.ServerToolResult != nil:
+		return b.ServerToolResult.Content
+	case b.MCPListToolsResult != nil:
+		return b.MCPListToolsResult.Tools
+	}
+	return nil
+}
+
+// readBlockItem makes p the nth part of a result. One that is nil is of no kind.
+func readBlockItem(p *Part, b *schema.ContentBlock, n int) bool {
+	r := b.FunctionToolResult
+	if r == nil {
+		p.Kind, p.of = Tools, b
+		return n == 0 && b.ToolSearchFunctionToolResult != nil
+	}
+	if n >= len(r.Content) {
+		return false
+	}
+	switch c := r.Content[n]; {
+	case c == nil:
+		p.of = c
+	case c.Text != nil:
+		p.Kind, p.of = Text, c
+	default:
+		p.Kind, p.of = Medium, c
+	}
+	return true
 }
 
 // agenticOf returns a copy of a message with these parts and no others.
 func agenticOf(m *schema.AgenticMessage, parts []Part) *schema.AgenticMessage {
 	next := *m
+	next.Extra = maps.Clone(m.Extra)
 	next.ContentBlocks = make([]*schema.ContentBlock, len(parts))
 	for i := range parts {
 		next.ContentBlocks[i] = block(&parts[i], m.Role)
@@ -107,34 +145,34 @@ func block(p *Part, of schema.AgenticRoleType) *schema.ContentBlock {
 		return was
 	}
 	b := copied(was)
-	b.Extra = p.Extra
+	b.Extra = p.Extra()
 	switch p.Kind {
 	case Call:
 		b.Type, b.FunctionToolCall = schema.ContentBlockTypeFunctionToolCall, copied(b.FunctionToolCall)
-		b.FunctionToolCall.CallID, b.FunctionToolCall.Name, b.FunctionToolCall.Arguments = p.ID, p.Name, p.Text
+		b.FunctionToolCall.CallID, b.FunctionToolCall.Name, b.FunctionToolCall.Arguments = p.ID(), p.Name(), p.Text()
 	case Result:
 		putResult(b, p)
 	case Text:
 		switch {
 		case b.UserInputText != nil:
-			b.UserInputText = &schema.UserInputText{Text: p.Text}
+			b.UserInputText = &schema.UserInputText{Text: p.Text()}
 		case b.AssistantGenText != nil:
 			b.AssistantGenText = copied(b.AssistantGenText)
-			b.AssistantGenText.Text = p.Text
+			b.AssistantGenText.Text = p.Text()
 		case of == schema.AgenticRoleTypeAssistant: // new, or instead of a medium
-			return schema.NewContentBlock(&schema.AssistantGenText{Text: p.Text})
+			return schema.NewContentBlock(&schema.AssistantGenText{Text: p.Text()})
 		default:
-			return schema.NewContentBlock(&schema.UserInputText{Text: p.Text})
+			return schema.NewContentBlock(&schema.UserInputText{Text: p.Text()})
 		}
 	case ServerCall:
 		if b.ServerToolCall != nil {
 			b.ServerToolCall = copied(b.ServerToolCall)
-			b.ServerToolCall.Arguments = p.Value
+			b.ServerToolCall.Arguments = p.Value()
 		}
 	case ServerResult:
 		if b.ServerToolResult != nil {
 			b.ServerToolResult = copied(b.ServerToolResult)
-			b.ServerToolResult.Content = p.Value
+			b.ServerToolResult.Content = p.Value()
 		}
 	}
 	return b
@@ -142,18 +180,19 @@ func block(p *Part, of schema.AgenticRoleType) *schema.ContentBlock {
 
 // putResult puts a result into a copy of its block.
 func putResult(b *schema.ContentBlock, p *Part) {
-	if len(p.parts) == 1 && p.parts[0].Kind == Tools {
-		found, _ := p.parts[0].Value.(*schema.ToolSearchResult)
+	parts := p.parts()
+	if parts == nil {
+		return
+	}
+	if len(parts) == 1 && parts[0].Kind == Tools {
+		found, _ := parts[0].Value().(*schema.ToolSearchResult)
 		b.Type, b.FunctionToolResult = schema.ContentBlockTypeToolSearchResult, nil
-		b.ToolSearchFunctionToolResult = &schema.ToolSearchFunctionToolResult{CallID: p.ID, Name: p.Name, Result: found}
+		b.ToolSearchFunctionToolResult = &schema.ToolSearchFunctionToolResult{CallID: p.ID(), Name: p.Name(), Result: found}
 		return
 	}
-	if p.parts == nil {
-		return
-	}
-	r := &schema.FunctionToolResult{CallID: p.ID, Name: p.Name, Content: make([]*schema.FunctionToolResultContentBlock, 0, len(p.parts))}
-	for i := range p.parts {
-		if c := content(&p.parts[i]); c != nil {
+	r := &schema.FunctionToolResult{CallID: p.ID(), Name: p.Name(), Content: make([]*schema.FunctionToolResultContentBlock, 0, len(parts))}
+	for i := range parts {
+		if c := content(&parts[i]); c != nil {
 			r.Content = append(r.Content, c)
 		}
 	}
@@ -166,7 +205,7 @@ func content(p *Part) *schema.FunctionToolResultContentBlock {
 	switch of := p.of.(type) {
 	case *schema.FunctionToolResultContentBlock:
 		switch {
-		case p.Kind != Text, of.Text != nil && of.Text.Text == p.Text:
+		case p.Kind != Text, of.Text != nil && of.Text.Text == p.Text():
 			return of
 		case of.Text != nil:
 			extra = of.Extra
@@ -176,7 +215,7 @@ func content(p *Part) *schema.FunctionToolResultContentBlock {
 			return mediaContent(of)
 		}
 	}
-	return &schema.FunctionToolResultContentBlock{Type: schema.FunctionToolResultContentBlockTypeText, Text: &schema.UserInputText{Text: p.Text}, Extra: extra}
+	return &schema.FunctionToolResultContentBlock{Type: schema.FunctionToolResultContentBlockTypeText, Text: &schema.UserInputText{Text: p.Text()}, Extra: extra}
 }
 
 func mediaContent(p *schema.ToolOutputPart) *schema.FunctionToolResultContentBlock {

@@ -14,9 +14,9 @@ func FromOutput(out schema.ToolOutputPart) (Part, bool) {
 	p := Part{Kind: Medium, of: &out}
 	switch out.Type {
 	case schema.ToolPartTypeText:
-		p.Kind, p.Text = Text, out.Text
+		p.Kind = Text
 	case schema.ToolPartTypeToolSearchResult:
-		p.Kind, p.Value = Tools, out.ToolSearchResult
+		p.Kind = Tools
 	}
 	return p, true
 }
@@ -72,6 +72,8 @@ func contentOutput(c *schema.FunctionToolResultContentBlock) schema.ToolOutputPa
 		return schema.MessagePartCommon{URL: pointer(url), Base64Data: pointer(data), MIMEType: mime}
 	}
 	switch {
+	case c == nil:
+		return schema.ToolOutputPart{}
 	case c.Text != nil:
 		return schema.ToolOutputPart{Type: schema.ToolPartTypeText, Text: c.Text.Text, Extra: c.Extra}
 	case c.Image != nil:

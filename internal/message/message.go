@@ -8,7 +8,6 @@ package message
 
 import (
 	"cmp"
-	"iter"
 	"maps"
 	"slices"
 
@@ -32,65 +31,254 @@ const (
 	ServerResult // what it returned
 )
 
-// Part is a part of a message or of a result. A copy whose fields are set otherwise may replace it.
+// Part is a part of a message or of a result. One that is made of it may replace it.
 type Part struct {
-	Kind     Kind
-	Index    int            // in its message or its result
-	ID, Name string         // of a call or a result: its id, and the tool
-	Text     string         // what it says; the arguments of a call
-	Value    any            // of Tools a *schema.ToolSearchResult; what the provider's own tool got or returned
-	Extra    map[string]any // of a call or a result
+	Kind  Kind
+	kept  bool // it is as it was
+	Index int  // in its message or its result
 
-	of    any    // what it is in its message: a pointer; nil if it is new
-	parts []Part // of a result, instead of those that it has in its message
-	kept  bool   // it is as it was
+	of  any  // what it is in its message: a pointer; nil if it is new
+	set *set // what it is instead
 }
 
-// Parts are the parts of a message, in order.
-func Parts[M adk.MessageType](m M) iter.Seq[Part] {
-	return func(yield func(Part) bool) {
-		switch m := any(m).(type) {
-		case *schema.Message:
-			plainParts(m, yield)
-		case *schema.AgenticMessage:
-			agenticParts(m, yield)
+// set is what a part was set to. It never changes.
+type set struct {
+	id, name, text string
+	extra          map[string]any
+	value          any    // nil: as it was
+	parts          []Part // nil: as they were
+}
+
+// NewText makes a text.
+func NewText(text string) Part { return Part{Kind: Text, set: &set{text: text}} }
+
+// NewCall makes a call.
+func NewCall(id, name, args string) Part {
+	return Part{Kind: Call, set: &set{id: id, name: name, text: args}}
+}
+
+// NewResult makes a result.
+func NewResult(id, name string, parts ...Part) Part {
+	return Part{Kind: Result, set: &set{id: id, name: name, parts: parts}}
+}
+
+// change returns what the part is, to set something of it.
+func (p *Part) change() *set {
+	s := &set{id: p.ID(), name: p.Name(), text: p.Text(), extra: p.Extra(), parts: p.parts()}
+	if p.set != nil {
+		s.value = p.set.value
+	}
+	p.set = s
+	return s
+}
+
+// ID is that of a call or a result.
+func (p *Part) ID() string {
+	if p.set != nil {
+		return p.set.id
+	}
+	switch of := p.of.(type) {
+	case *schema.Message:
+		return of.ToolCallID
+	case *schema.ToolCall:
+		return of.ID
+	case *schema.ContentBlock:
+		return blockID(of)
+	}
+	return ""
+}
+
+// Name is the name of the tool of a call or a result.
+func (p *Part) Name() string {
+	if p.set != nil {
+		return p.set.name
+	}
+	switch of := p.of.(type) {
+	case *schema.Message:
+		return of.ToolName
+	case *schema.ToolCall:
+		return of.Function.Name
+	case *schema.ContentBlock:
+		return blockName(of)
+	}
+	return ""
+}
+
+// Text is what a part says; the arguments of a call.
+func (p *Part) Text() string {
+	if p.set != nil {
+		return p.set.text
+	}
+	switch of := p.of.(type) {
+	case *string:
+		return *of
+	case *schema.ToolCall:
+		return of.Function.Arguments
+	case *schema.ContentBlock:
+		return blockText(of)
+	}
+	if p.Kind == Text || p.Kind == Reasoning {
+		return partText(p.of)
+	}
+	return ""
+}
+
+// Extra is the map of a call or a result.
+func (p *Part) Extra() map[string]any {
+	if p.set != nil {
+		return p.set.extra
+	}
+	switch of := p.of.(type) {
+	case *schema.Message:
+		return of.Extra
+	case *schema.ToolCall:
+		return of.Extra
+	case *schema.ContentBlock:
+		if of != nil {
+			return of.Extra
 		}
 	}
+	return nil
 }
 
-// Parts are the parts of a result, in order.
-func (p Part) Parts() iter.Seq[Part] {
-	return func(yield func(Part) bool) {
-		switch of := p.of.(type) {
-		case *schema.Message:
-			plainItems(of, yield)
-		case *schema.ContentBlock:
-			agenticItems(of, yield)
-		}
+// Value is what the provider's own tool got or returned; of Tools a *schema.ToolSearchResult.
+func (p *Part) Value() any {
+	if p.set != nil && p.set.value != nil {
+		return p.set.value
 	}
-}
-
-// With returns a result with other parts.
-func (p Part) With(parts ...Part) Part {
-	p.parts = parts
-	return p
+	switch of := p.of.(type) {
+	case *schema.MessageInputPart:
+		return of.ToolSearchResult
+	case *schema.ToolOutputPart:
+		return of.ToolSearchResult
+	case *schema.ContentBlock:
+		return blockValue(of)
+	}
+	return nil
 }
 
 // Found are the tools in a part, without nil ones.
-func (p Part) Found() []*schema.ToolInfo {
-	r, _ := p.Value.(*schema.ToolSearchResult)
+func (p *Part) Found() []*schema.ToolInfo {
+	r, _ := p.Value().(*schema.ToolSearchResult)
 	if r == nil {
 		return nil
 	}
 	return slices.DeleteFunc(slices.Clone(r.Tools), func(t *schema.ToolInfo) bool { return t == nil })
 }
 
+// WithText returns a part that says something else. A medium becomes a text.
+func (p Part) WithText(text string) Part {
+	if p.change().text = text; p.Kind == Medium {
+		p.Kind = Text
+	}
+	return p
+}
+
+// WithCall returns a call of another tool or with other arguments.
+func (p Part) WithCall(name, args string) Part {
+	s := p.change()
+	s.name, s.text = name, args
+	return p
+}
+
+// WithExtra returns a call or a result with another map.
+func (p Part) WithExtra(extra map[string]any) Part {
+	p.change().extra = extra
+	return p
+}
+
+// WithValue returns a part with another value.
+func (p Part) WithValue(v any) Part {
+	p.change().value = v
+	return p
+}
+
+// With returns a result with other parts.
+func (p Part) With(parts ...Part) Part {
+	if p.change().parts = parts; parts == nil {
+		p.set.parts = []Part{}
+	}
+	return p
+}
+
+// parts are those that a result was given; nil if it has those that it had.
+func (p *Part) parts() []Part {
+	if p.set == nil {
+		return nil
+	}
+	return p.set.parts
+}
+
+// Cursor reads parts one after another:
+//
+//	for p := message.Parts(m); p.Next(); {
+//
+// It allocates nothing.
+type Cursor struct {
+	Part // the current one
+
+	plain   *schema.Message
+	agentic *schema.AgenticMessage
+	block   *schema.ContentBlock // of a result
+	result  bool                 // plain is the result, not the message
+	next    int
+}
+
+// Parts reads the parts of a message, in order.
+func Parts[M adk.MessageType](m M) (c Cursor) {
+	switch m := any(m).(type) {
+	case *schema.Message:
+		c.plain = m
+	case *schema.AgenticMessage:
+		c.agentic = m
+	}
+	return c
+}
+
+// Parts reads the parts of a result, in order.
+func (p *Part) Parts() (c Cursor) {
+	switch of := p.of.(type) {
+	case *schema.Message:
+		c.plain, c.result = of, true
+	case *schema.ContentBlock:
+		c.block = of
+	}
+	return c
+}
+
+// Next goes to the next part. It reports false if there are no more.
+func (c *Cursor) Next() (ok bool) {
+	n := c.next
+	c.next++
+	c.Part = Part{Index: n}
+	switch {
+	case c.plain != nil && c.result:
+		return readPlainItem(&c.Part, c.plain, n)
+	case c.plain != nil:
+		return readPlain(&c.Part, c.plain, n)
+	case c.agentic != nil && n < len(c.agentic.ContentBlocks):
+		readBlock(&c.Part, c.agentic.ContentBlocks[n])
+		return true
+	case c.block != nil:
+		return readBlockItem(&c.Part, c.block, n)
+	}
+	return false
+}
+
+// All are the parts that are left.
+func (c Cursor) All() (all []Part) {
+	for c.Next() {
+		all = append(all, c.Part)
+	}
+	return all
+}
+
 // Raw points to what the part is in its message.
-func (p Part) Raw() any { return p.of }
+func (p *Part) Raw() any { return p.of }
 
 // Output is a part as a tool would have returned it. One of a kind that tools cannot return has
 // no content.
-func (p Part) Output() schema.ToolOutputPart {
+func (p *Part) Output() schema.ToolOutputPart {
 	switch of := p.of.(type) {
 	case *schema.MessageInputPart:
 		return outputOf(of)
@@ -104,11 +292,11 @@ func (p Part) Output() schema.ToolOutputPart {
 	case *schema.ContentBlock:
 		return contentOutput(&schema.FunctionToolResultContentBlock{Image: of.UserInputImage, Audio: of.UserInputAudio, Video: of.UserInputVideo, File: of.UserInputFile, Extra: of.Extra})
 	}
-	return schema.ToolOutputPart{Type: schema.ToolPartTypeText, Text: p.Text}
+	return schema.ToolOutputPart{Type: schema.ToolPartTypeText, Text: p.Text()}
 }
 
 // MediaType is the type of a medium, or its kind if it has no type.
-func (p Part) MediaType() string {
+func (p *Part) MediaType() string {
 	out := p.Output()
 	mime := ""
 	if m := MediumOf(&out); m != nil {
@@ -118,7 +306,7 @@ func (p Part) MediaType() string {
 }
 
 // Type is the kind of a part in Eino's own word, which differs between the types of messages.
-func (p Part) Type() string {
+func (p *Part) Type() string {
 	switch of := p.of.(type) {
 	case *schema.MessageInputPart:
 		return string(of.Type)
@@ -135,64 +323,69 @@ func (p Part) Type() string {
 }
 
 // Edit returns a copy of a message in which other parts are in the place of those that change. It
-// is the same message if none does, and nil if nothing is left that says anything.
-func Edit[M adk.MessageType](m M, change func(Part) (with []Part, changes bool)) M {
-	var next []Part
-	at, changed := 0, false
-	for p := range Parts(m) {
-		with, changes := change(p)
-		if changes && !changed {
-			changed, next = true, first(m, at)
+// is the same message if none does.
+func Edit[M adk.MessageType](m M, change func(Part) (with Part, changes bool)) M {
+	var few [8]Part
+	next, changed := few[:0], false
+	for c := Parts(m); c.Next(); {
+		with, changes := change(c.Part)
+		if !changes {
+			with, with.kept = c.Part, true
 		}
-		at++
-		switch {
-		case changes:
-			next = append(next, with...)
-		case changed:
-			p.kept = true
-			next = append(next, p)
-		}
+		next, changed = append(next, with), changed || changes
 	}
-	switch {
-	case !changed:
+	if !changed {
 		return m
-	case !says(slices.Values(next)):
-		return *new(M)
 	}
 	return build(m, next)
 }
 
-// first are the first n parts of a message, which stay.
-func first[M adk.MessageType](m M, n int) (all []Part) {
-	for p := range Parts(m) {
-		if n--; n < 0 {
-			break
-		}
-		p.kept = true
-		all = append(all, p)
+// Replace returns a copy of a message in which any number of parts may be in the place of one; nil
+// keeps it.
+func Replace[M adk.MessageType](m M, change func(Part) []Part) M {
+	if IsNil(m) {
+		return m
 	}
-	return all
-}
-
-// says reports whether any part is more than reasoning or a block that is nil.
-func says(parts iter.Seq[Part]) bool {
-	for p := range parts {
-		if p.Kind != Reasoning && p.of != (*schema.ContentBlock)(nil) {
-			return true
+	var next []Part
+	for c := Parts(m); c.Next(); {
+		if with := change(c.Part); with != nil {
+			next = append(next, with...)
+			continue
 		}
+		c.kept = true
+		next = append(next, c.Part)
 	}
-	return false
+	return build(m, next)
 }
 
 // Without returns a copy of a message without some parts. If nothing would be left that says
 // anything, it has a text, as no provider takes an empty message; or it is nil, if there is no text.
 // It is the same message if nothing changes.
 func Without[M adk.MessageType](m M, gone func(Part) bool, text string) M {
-	next := Edit(m, func(p Part) ([]Part, bool) { return nil, gone(p) })
-	if text == "" || IsNil(m) || says(Parts(next)) {
-		return next
+	if IsNil(m) {
+		return m
 	}
-	return build(m, append(slices.DeleteFunc(slices.Collect(Parts(m)), gone), Part{Kind: Text, Text: text}))
+	all := Parts(m).All()
+	for i := range all {
+		all[i].kept = true
+	}
+	left := slices.DeleteFunc(all, gone)
+	switch {
+	case !says(left) && text != "":
+		left = append(left, NewText(text))
+	case len(left) == len(all):
+		return m
+	case !says(left):
+		return *new(M)
+	}
+	return build(m, left)
+}
+
+// says reports whether any part is more than reasoning or a block that is nil.
+func says(parts []Part) bool {
+	return slices.ContainsFunc(parts, func(p Part) bool {
+		return p.Kind != Reasoning && p.of != (*schema.ContentBlock)(nil)
+	})
 }
 
 func build[M adk.MessageType](m M, parts []Part) M {

@@ -134,17 +134,14 @@ func TestPartsHoldAllThatIsInAMessage(t *testing.T) {
 }
 
 func builtAgain[M adk.MessageType](t *testing.T, m M) {
-	next := Edit(m, func(p Part) ([]Part, bool) {
+	next := Edit(m, func(p Part) (Part, bool) {
 		if p.Kind == Result {
-			p = p.With(slices.Collect(p.Parts())...)
-			if p.parts == nil {
-				p.parts = []Part{}
-			}
+			p = p.With(p.Parts().All()...)
 		}
-		return []Part{p}, true
+		return p, true
 	})
 	if IsNil(next) {
-		require.False(t, says(Parts(m)))
+		require.False(t, says(Parts(m).All()))
 		return
 	}
 	was, is := encoded(t, m), encoded(t, next)
@@ -158,52 +155,51 @@ func TestEditChangesWhatItReturnsInACopy(t *testing.T) {
 }
 
 func changed[M adk.MessageType](t *testing.T, m M) {
-	require.True(t, Edit(m, func(p Part) ([]Part, bool) { return []Part{{}}, false }) == m, "nothing changes")
+	require.True(t, Edit(m, func(p Part) (Part, bool) { return Part{}, false }) == m, "nothing changes")
 	before := encoded(t, m)
-	for at := range slices.Collect(Parts(m)) {
+	for at := range Parts(m).All() {
 		i := -1
-		next := Edit(m, func(p Part) ([]Part, bool) {
+		next := Edit(m, func(p Part) (Part, bool) {
 			i++
 			switch p.Kind {
 			case Call:
-				p.ID, p.Name, p.Text, p.Extra = "id", "name", "[]", map[string]any{"new": true}
+				p = p.WithCall("name", "[]").WithExtra(map[string]any{"new": true})
 			case Result:
-				p = p.With(Part{Kind: Text, Text: "new"})
+				p = p.With(NewText("new"))
 			case Text, Medium:
-				p.Kind, p.Text = Text, "new"
+				p = p.WithText("new")
+			case ServerCall, ServerResult:
+				p = p.WithValue(p.Value())
 			default:
-				return nil, false
+				return p, false
 			}
-			return []Part{p}, i == at
+			return p, i == at
 		})
 		require.Equal(t, before, encoded(t, m), "the message itself stays")
-		was, is := slices.Collect(Parts(m)), slices.Collect(Parts(next))
+		was, is := Parts(m).All(), Parts(next).All()
 		require.Len(t, is, len(was))
 		for i := range was {
 			switch kind := was[i].Kind; {
 			case i != at:
 				require.Equal(t, fields(was[i]), fields(is[i]))
 			case kind == Call:
-				require.Equal(t, []string{"id", "name", "[]"}, []string{is[i].ID, is[i].Name, is[i].Text})
-				require.Equal(t, map[string]any{"new": true}, is[i].Extra)
+				require.Equal(t, []string{was[i].ID(), "name", "[]"}, []string{is[i].ID(), is[i].Name(), is[i].Text()})
+				require.Equal(t, map[string]any{"new": true}, is[i].Extra())
 			case kind == Result:
-				items := slices.Collect(is[i].Parts())
+				items := is[i].Parts().All()
 				require.Len(t, items, 1)
-				require.Equal(t, "new", items[0].Text)
-				require.Equal(t, was[i].ID, is[i].ID)
+				require.Equal(t, "new", items[0].Text())
+				require.Equal(t, was[i].ID(), is[i].ID())
 			case kind == Text, kind == Medium:
 				require.Equal(t, Text, is[i].Kind)
-				require.Equal(t, "new", is[i].Text)
+				require.Equal(t, "new", is[i].Text())
 			}
 		}
 	}
 }
 
 // fields is a part as others see it.
-func fields(p Part) Part {
-	p.of, p.kept = nil, false
-	return p
-}
+func fields(p Part) []any { return []any{p.Kind, p.ID(), p.Name(), p.Text()} }
 
 // What says nothing without some parts gets a text, or is nil.
 func TestWithoutLeavesNoEmptyMessage(t *testing.T) {
@@ -213,12 +209,12 @@ func TestWithoutLeavesNoEmptyMessage(t *testing.T) {
 func emptied[M adk.MessageType](t *testing.T, m M) {
 	before := encoded(t, m)
 	left := Without(m, func(p Part) bool { return p.Kind != Reasoning }, "")
-	require.True(t, IsNil(left) || !says(Parts(m)))
+	require.True(t, IsNil(left) || !says(Parts(m).All()))
 	if Role(m) != schema.Tool {
 		left = Without(m, func(p Part) bool { return p.Kind == Text }, "…")
-		texts := slices.DeleteFunc(slices.Collect(Parts(left)), func(p Part) bool { return p.Kind != Text })
+		texts := slices.DeleteFunc(Parts(left).All(), func(p Part) bool { return p.Kind != Text })
 		require.LessOrEqual(t, len(texts), 1)
-		require.True(t, says(Parts(left)))
+		require.True(t, says(Parts(left).All()))
 	}
 	require.Equal(t, before, encoded(t, m))
 }
@@ -229,22 +225,21 @@ func TestNewMakesTheSamePartsInBothTypes(t *testing.T) {
 }
 
 func makes[M adk.MessageType](t *testing.T) {
-	said := New[M](schema.User, Part{Kind: Text, Text: "hi"})
+	said := New[M](schema.User, NewText("hi"))
 	require.Equal(t, schema.User, Role(said))
-	require.Equal(t, []Part{{Kind: Text, Text: "hi"}}, all(said))
-	call := Part{Kind: Call, ID: "1", Name: "f", Text: "{}"}
-	require.Equal(t, []Part{call}, all(New[M](schema.Assistant, call)))
-	result := New[M](schema.Tool, Part{Kind: Result, ID: "1", Name: "f"}.With(Part{Kind: Text, Text: "ok"}))
-	for p := range Parts(result) {
-		require.Equal(t, Part{Kind: Result, ID: "1", Name: "f"}, fields(p))
-		require.Equal(t, "ok", slices.Collect(p.Parts())[0].Text)
+	require.Equal(t, [][]any{{Text, "", "", "hi"}}, all(said))
+	require.Equal(t, [][]any{{Call, "1", "f", "{}"}}, all(New[M](schema.Assistant, NewCall("1", "f", "{}"))))
+	result := New[M](schema.Tool, NewResult("1", "f", NewText("ok")))
+	for p := Parts(result); p.Next(); {
+		require.Equal(t, []any{Result, "1", "f", ""}, fields(p.Part))
+		require.Equal(t, "ok", p.Parts().All()[0].Text())
 	}
 	require.NotNil(t, Event(result, "f").Output)
 
 	own := Copy(WithExtra(said, map[string]any{"k": 1}))
 	maps.Copy(Extra(own), map[string]any{"k": 2})
 	require.Empty(t, Extra(said))
-	whole, err := Join([]M{New[M](schema.Assistant, Part{Kind: Text, Text: "a"}), New[M](schema.Assistant, Part{Kind: Text, Text: "b"})})
+	whole, err := Join([]M{New[M](schema.Assistant, NewText("a")), New[M](schema.Assistant, NewText("b"))})
 	require.NoError(t, err)
 	require.NotEmpty(t, all(whole))
 
@@ -258,9 +253,9 @@ func makes[M adk.MessageType](t *testing.T) {
 	require.True(t, IsNil(Without(none, func(Part) bool { return true }, "…")))
 }
 
-func all[M adk.MessageType](m M) (parts []Part) {
-	for p := range Parts(m) {
-		parts = append(parts, fields(p))
+func all[M adk.MessageType](m M) (parts [][]any) {
+	for p := Parts(m); p.Next(); {
+		parts = append(parts, fields(p.Part))
 	}
 	return parts
 }
@@ -289,10 +284,10 @@ func returned[M adk.MessageType](t *testing.T) {
 	}
 	_, ok := FromOutput(schema.ToolOutputPart{Type: schema.ToolPartTypeImage})
 	require.False(t, ok, "there is no image")
-	m := New[M](schema.Tool, Part{Kind: Result, ID: "1"}.With(parts...))
-	for p := range Parts(m) {
+	m := New[M](schema.Tool, NewResult("1", "", parts...))
+	for p := Parts(m); p.Next(); {
 		var got []schema.ToolOutputPart
-		for item := range p.Parts() {
+		for item := p.Parts(); item.Next(); {
 			if got = append(got, item.Output()); item.Kind == Medium {
 				require.Equal(t, "a/b", item.MediaType())
 				require.NotEmpty(t, item.Type())
@@ -311,10 +306,10 @@ func TestPartsOfTheDeprecatedFieldAreRead(t *testing.T) {
 		{Type: schema.ChatMessagePartTypeImageURL, ImageURL: &schema.ChatMessageImageURL{URL: "https://x"}},
 		{Type: schema.ChatMessagePartTypeFileURL, FileURL: &schema.ChatMessageFileURL{URL: "https://y", Name: "f"}},
 	}}
-	next := Edit(m, func(p Part) ([]Part, bool) {
-		items := slices.Collect(p.Parts())
+	next := Edit(m, func(p Part) (Part, bool) {
+		items := p.Parts().All()
 		require.Len(t, items, 3)
-		return []Part{p.With(Part{Kind: Text, Text: "two"}, items[1], items[2])}, true
+		return p.With(NewText("two"), items[1], items[2]), true
 	})
 	require.Empty(t, next.MultiContent)
 	require.Len(t, next.UserInputMultiContent, 3)

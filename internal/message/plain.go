@@ -4,111 +4,125 @@
 package message
 
 import (
+	"maps"
+
 	"github.com/cloudwego/eino/schema"
 )
 
-// plainParts yields the parts of a *schema.Message. One with a result is that result.
-func plainParts(m *schema.Message, yield func(Part) bool) {
+// readPlain makes p the nth part of a message. One with a result is that result.
+func readPlain(p *Part, m *schema.Message, n int) bool {
+	if m.Role == schema.Tool {
+		p.Kind, p.of = Result, m
+		return n == 0
+	}
+	if m.ReasoningContent != "" {
+		if n == 0 {
+			p.Kind, p.of = Reasoning, &m.ReasoningContent
+			return true
+		}
+		n--
+	}
+	if m.Content != "" {
+		if n == 0 {
+			p.Kind, p.of = Text, &m.Content
+			return true
+		}
+		n--
+	}
+	if n < len(m.MultiContent) {
+		readOld(p, &m.MultiContent[n])
+		return true
+	}
+	if n -= len(m.MultiContent); n < len(m.UserInputMultiContent) {
+		readInput(p, &m.UserInputMultiContent[n])
+		return true
+	}
+	if n -= len(m.UserInputMultiContent); n < len(m.AssistantGenMultiContent) {
+		readOutput(p, &m.AssistantGenMultiContent[n])
+		return true
+	}
+	if n -= len(m.AssistantGenMultiContent); n < len(m.ToolCalls) {
+		p.Kind, p.of = Call, &m.ToolCalls[n]
+		return true
+	}
+	return false
+}
+
+// readPlainItem makes p the nth part of a result. Those of the deprecated field count if there are
+// no others.
+func readPlainItem(p *Part, m *schema.Message, n int) bool {
+	if m.Content != "" || len(m.UserInputMultiContent)+len(m.MultiContent) == 0 {
+		if n == 0 {
+			p.Kind, p.of = Text, &m.Content
+			return true
+		}
+		n--
+	}
 	switch {
-	case m == nil:
-		return
-	case m.Role == schema.Tool:
-		yield(Part{Kind: Result, ID: m.ToolCallID, Name: m.ToolName, Extra: m.Extra, of: m})
-		return
+	case n < len(m.UserInputMultiContent):
+		readInput(p, &m.UserInputMultiContent[n])
+	case len(m.UserInputMultiContent) == 0 && n < len(m.MultiContent):
+		readOld(p, &m.MultiContent[n])
+	default:
+		return false
 	}
-	n := 0
-	give := func(p Part) bool {
-		p.Index = n
-		n++
-		return yield(p)
-	}
-	if m.ReasoningContent != "" && !give(Part{Kind: Reasoning, Text: m.ReasoningContent, of: &m.ReasoningContent}) {
-		return
-	}
-	if m.Content != "" && !give(Part{Kind: Text, Text: m.Content, of: &m.Content}) {
-		return
-	}
-	for i := range m.MultiContent {
-		if !give(oldPart(&m.MultiContent[i])) {
-			return
-		}
-	}
-	for i := range m.UserInputMultiContent {
-		if !give(inputPart(&m.UserInputMultiContent[i])) {
-			return
-		}
-	}
-	for i := range m.AssistantGenMultiContent {
-		if !give(outputPart(&m.AssistantGenMultiContent[i])) {
-			return
-		}
-	}
-	for i := range m.ToolCalls {
-		c := &m.ToolCalls[i]
-		if !give(Part{Kind: Call, ID: c.ID, Name: c.Function.Name, Text: c.Function.Arguments, Extra: c.Extra, of: c}) {
-			return
-		}
-	}
+	return true
 }
 
-// plainItems yields the parts of a result. Those of the deprecated field count if there are no
-// others.
-func plainItems(m *schema.Message, yield func(Part) bool) {
-	n := 0
-	give := func(p Part) bool {
-		p.Index = n
-		n++
-		return yield(p)
-	}
-	if parts := len(m.UserInputMultiContent) + len(m.MultiContent); (m.Content != "" || parts == 0) && !give(Part{Kind: Text, Text: m.Content, of: &m.Content}) {
-		return
-	}
-	for i := range m.UserInputMultiContent {
-		if !give(inputPart(&m.UserInputMultiContent[i])) {
-			return
-		}
-	}
-	for i := 0; i < len(m.MultiContent) && len(m.UserInputMultiContent) == 0; i++ {
-		if !give(oldPart(&m.MultiContent[i])) {
-			return
-		}
-	}
-}
-
-func inputPart(p *schema.MessageInputPart) Part {
-	switch p.Type {
+func readInput(p *Part, of *schema.MessageInputPart) {
+	p.Kind, p.of = Medium, of
+	switch of.Type {
 	case schema.ChatMessagePartTypeText:
-		return Part{Kind: Text, Text: p.Text, of: p}
+		p.Kind = Text
 	case schema.ChatMessagePartTypeToolSearchResult:
-		return Part{Kind: Tools, Value: p.ToolSearchResult, of: p}
+		p.Kind = Tools
 	}
-	return Part{Kind: Medium, of: p}
 }
 
-func outputPart(p *schema.MessageOutputPart) Part {
-	switch {
-	case p.Type == schema.ChatMessagePartTypeText:
-		return Part{Kind: Text, Text: p.Text, of: p}
-	case p.Type == schema.ChatMessagePartTypeReasoning && p.Reasoning != nil:
-		return Part{Kind: Reasoning, Text: p.Reasoning.Text, of: p}
+func readOutput(p *Part, of *schema.MessageOutputPart) {
+	p.Kind, p.of = Medium, of
+	switch of.Type {
+	case schema.ChatMessagePartTypeText:
+		p.Kind = Text
+	case schema.ChatMessagePartTypeReasoning:
+		p.Kind = Reasoning
 	}
-	return Part{Kind: Medium, of: p}
 }
 
-func oldPart(p *schema.ChatMessagePart) Part {
-	if p.Type == schema.ChatMessagePartTypeText {
-		return Part{Kind: Text, Text: p.Text, of: p}
+func readOld(p *Part, of *schema.ChatMessagePart) {
+	if p.Kind, p.of = Medium, of; of.Type == schema.ChatMessagePartTypeText {
+		p.Kind = Text
 	}
-	return Part{Kind: Medium, of: p}
+}
+
+// partText is the text in a part of a message's list or of a result.
+func partText(of any) string {
+	switch of := of.(type) {
+	case *schema.MessageInputPart:
+		return of.Text
+	case *schema.MessageOutputPart:
+		if of.Reasoning != nil {
+			return of.Reasoning.Text
+		}
+		return of.Text
+	case *schema.ChatMessagePart:
+		return of.Text
+	case *schema.ToolOutputPart:
+		return of.Text
+	case *schema.FunctionToolResultContentBlock:
+		return of.Text.Text
+	}
+	return ""
 }
 
 // plainOf returns a copy of a message with these parts and no others.
 func plainOf(m *schema.Message, parts []Part) *schema.Message {
 	next := *m
+	next.Extra = maps.Clone(m.Extra)
 	if m.Role == schema.Tool {
 		r := &parts[0]
-		next.ToolCallID, next.ToolName, next.Extra = r.ID, r.Name, r.Extra
-		if parts = r.parts; r.parts == nil {
+		next.ToolCallID, next.ToolName, next.Extra = r.ID(), r.Name(), maps.Clone(r.Extra())
+		if parts = r.parts(); parts == nil {
 			return &next
 		}
 	} else {
@@ -132,15 +146,15 @@ func into(m *schema.Message, p *Part, alone bool) {
 	switch of := p.of.(type) {
 	case *string:
 		if p.Kind == Reasoning {
-			m.ReasoningContent = p.Text
+			m.ReasoningContent = p.Text()
 		} else {
-			m.Content = p.Text
+			m.Content = p.Text()
 		}
 		return
 	case *schema.MessageOutputPart:
 		out := *of
 		if p.Kind == Text {
-			out.Type, out.Text, out.Image, out.Audio, out.Video = schema.ChatMessagePartTypeText, p.Text, nil, nil, nil
+			out.Type, out.Text, out.Image, out.Audio, out.Video = schema.ChatMessagePartTypeText, p.Text(), nil, nil, nil
 		}
 		m.AssistantGenMultiContent = append(m.AssistantGenMultiContent, out)
 		return
@@ -150,16 +164,17 @@ func into(m *schema.Message, p *Part, alone bool) {
 			return
 		}
 	}
+	_, returned := p.of.(*schema.ToolOutputPart)
 	switch {
 	case p.Kind == Call:
 		call := schema.ToolCall{Type: "function"}
 		if of, is := p.of.(*schema.ToolCall); is {
 			call = *of
 		}
-		call.ID, call.Function.Name, call.Function.Arguments, call.Extra = p.ID, p.Name, p.Text, p.Extra
+		call.ID, call.Function.Name, call.Function.Arguments, call.Extra = p.ID(), p.Name(), p.Text(), p.Extra()
 		m.ToolCalls = append(m.ToolCalls, call)
-	case p.of == nil && (alone || m.Role == schema.Assistant):
-		m.Content += p.Text
+	case p.Kind == Text && (p.of == nil || returned) && (alone || m.Role == schema.Assistant):
+		m.Content += p.Text()
 	default:
 		m.UserInputMultiContent = append(m.UserInputMultiContent, input(p))
 	}
@@ -178,11 +193,11 @@ func input(p *Part) (in schema.MessageInputPart) {
 	}
 	switch {
 	case p.Kind == Text && in.Type == schema.ChatMessagePartTypeText:
-		in.Text = p.Text
+		in.Text = p.Text()
 	case p.Kind == Text:
-		in = schema.MessageInputPart{Type: schema.ChatMessagePartTypeText, Text: p.Text}
+		in = schema.MessageInputPart{Type: schema.ChatMessagePartTypeText, Text: p.Text()}
 	case p.Kind == Tools:
-		in.ToolSearchResult, _ = p.Value.(*schema.ToolSearchResult)
+		in.ToolSearchResult, _ = p.Value().(*schema.ToolSearchResult)
 	}
 	return in
 }
@@ -190,7 +205,7 @@ func input(p *Part) (in schema.MessageInputPart) {
 // deprecated is a part of the deprecated field.
 func deprecated(p *Part, of *schema.ChatMessagePart) schema.ChatMessagePart {
 	if p.Kind == Text {
-		return schema.ChatMessagePart{Type: schema.ChatMessagePartTypeText, Text: p.Text}
+		return schema.ChatMessagePart{Type: schema.ChatMessagePartTypeText, Text: p.Text()}
 	}
 	return *of
 }

@@ -100,8 +100,8 @@ func tieOf[M adk.MessageType](m M) (t Tie) {
 		}
 	}
 	if message.IsClaudes(m) {
-		for p := range message.Parts(m) {
-			if isThinking(p) {
+		for p := message.Parts(m); p.Next(); {
+			if isThinking(p.Part) {
 				return Bound
 			}
 		}

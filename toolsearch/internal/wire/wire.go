@@ -107,12 +107,12 @@ type Codec[M adk.MessageType] struct{}
 func (Codec[M]) View(m M) (v View) {
 	v.Assistant = message.Role(m) == schema.Assistant
 	v.Hosted = v.Assistant && message.Extra(m)[claudeEventsKey] != nil
-	for p := range message.Parts(m) {
+	for p := message.Parts(m); p.Next(); {
 		switch p.Kind {
 		case message.Call:
-			v.Calls = append(v.Calls, callOf(p))
+			v.Calls = append(v.Calls, callOf(p.Part))
 		case message.Result:
-			v.Results = append(v.Results, resultOf(p))
+			v.Results = append(v.Results, resultOf(p.Part))
 		case message.ServerCall, message.ServerResult:
 			v.Hosted = true
 		}
@@ -121,21 +121,21 @@ func (Codec[M]) View(m M) (v View) {
 }
 
 func callOf(p message.Part) Call {
-	return Call{ID: p.ID, Name: p.Name, Args: p.Text, Marked: isMarked(p.Extra, openAISearchKey)}
+	return Call{ID: p.ID(), Name: p.Name(), Args: p.Text(), Marked: isMarked(p.Extra(), openAISearchKey)}
 }
 
 func resultOf(p message.Part) Result {
-	r := Result{ID: p.ID, Name: p.Name}
-	for item := range p.Parts() {
+	r := Result{ID: p.ID(), Name: p.Name()}
+	for item := p.Parts(); item.Next(); {
 		switch item.Kind {
 		case message.Text:
-			r.Text += item.Text
+			r.Text += item.Text()
 		case message.Tools:
 			r.Native = true
 			for _, t := range item.Found() {
 				r.Tools = append(r.Tools, t.Name)
 			}
-		default:
+		case message.Medium:
 			r.Media = append(r.Media, item.MediaType())
 		}
 	}
@@ -156,9 +156,9 @@ func (Codec[M]) Text(m M) Text {
 		return Text{}
 	}
 	parts, texts := 0, 0
-	for p := range message.Parts(m) {
+	for p := message.Parts(m); p.Next(); {
 		if parts++; p.Kind == message.Text {
-			s.Text += p.Text
+			s.Text += p.Text()
 			texts++
 		}
 	}
@@ -176,51 +176,47 @@ func (Codec[M]) Reminder(text string) M { return marked[M](text, reminderKey) }
 func (Codec[M]) Note(text string) M { return marked[M](text, noteKey) }
 
 func marked[M adk.MessageType](text, key string) M {
-	return message.WithExtra(message.New[M](schema.User, textPart(text)), map[string]any{key: true})
+	return message.WithExtra(message.New[M](schema.User, message.NewText(text)), map[string]any{key: true})
 }
-
-func textPart(text string) message.Part { return message.Part{Kind: message.Text, Text: text} }
 
 // Calling makes a message of a model that makes calls.
 func (Codec[M]) Calling(calls []Call) M { return message.New[M](schema.Assistant, callParts(calls)...) }
 
 func callParts(calls []Call) (parts []message.Part) {
 	for _, c := range calls {
-		parts = append(parts, message.Part{Kind: message.Call, ID: c.ID, Name: c.Name, Text: c.Args})
+		parts = append(parts, message.NewCall(c.ID, c.Name, c.Args))
 	}
 	return parts
 }
 
 // Answering makes a message with the result of a call.
 func (Codec[M]) Answering(id, name, text string) M {
-	return message.New[M](schema.Tool, message.Part{Kind: message.Result, ID: id, Name: name}.With(textPart(text)))
+	return message.New[M](schema.Tool, message.NewResult(id, name, message.NewText(text)))
 }
 
 // Edit returns a copy in which calls have the names and arguments that the function says; the same
 // message if none changes.
 func (Codec[M]) Edit(m M, edit func(Call) Call) M {
-	return message.Edit(m, func(p message.Part) ([]message.Part, bool) {
+	return message.Edit(m, func(p message.Part) (message.Part, bool) {
 		if p.Kind != message.Call {
-			return nil, false
+			return p, false
 		}
 		was := callOf(p)
 		now := edit(was)
 		if now == was {
-			return nil, false
+			return p, false
 		}
-		p.Name, p.Text = now.Name, now.Args
-		return []message.Part{p}, true
+		return p.WithCall(now.Name, now.Args), true
 	})
 }
 
 // Replace returns a copy in which each call is replaced by others; nil keeps it.
 func (Codec[M]) Replace(m M, with func(Call) []Call) M {
-	return message.Edit(m, func(p message.Part) ([]message.Part, bool) {
+	return message.Replace(m, func(p message.Part) []message.Part {
 		if p.Kind != message.Call {
-			return nil, false
+			return nil
 		}
-		others := with(callOf(p))
-		return callParts(others), others != nil
+		return callParts(with(callOf(p)))
 	})
 }
 
@@ -228,59 +224,57 @@ func (Codec[M]) Replace(m M, with func(Call) []Call) M {
 // if nothing changes.
 func (Codec[M]) Without(m M, isGone func(id string) bool) M {
 	return message.Without(m, func(p message.Part) bool {
-		return (p.Kind == message.Call || p.Kind == message.Result) && isGone(p.ID)
+		return (p.Kind == message.Call || p.Kind == message.Result) && isGone(p.ID())
 	}, "")
 }
 
 // Rewrite returns a copy in which what belongs to a provider's own search is as the editor wants
 // it; the same message if nothing changes.
 func (Codec[M]) Rewrite(m M, e Editor) M {
-	return message.Edit(withoutHosted(m, e), func(p message.Part) ([]message.Part, bool) {
+	return message.Edit(withoutHosted(m, e), func(p message.Part) (message.Part, bool) {
 		switch {
 		case p.Kind == message.Result:
 			return rewritten(p, e)
-		case p.Kind == message.Call && isMarked(p.Extra, openAISearchKey) && e.Unmark(p.ID):
-			p.Extra = nil // with the id of an item of the special kind
-			return []message.Part{p}, true
+		case p.Kind == message.Call && isMarked(p.Extra(), openAISearchKey) && e.Unmark(p.ID()):
+			return p.WithExtra(nil), true // without the id of an item of the special kind
 		}
-		return nil, false
+		return p, false
 	})
 }
 
 // rewritten turns the parts of a result that are in a provider's own form into one part, or text.
-func rewritten(p message.Part, e Editor) (with []message.Part, changes bool) {
+func rewritten(p message.Part, e Editor) (with message.Part, changes bool) {
 	var tools []*schema.ToolInfo
 	var had *schema.ToolSearchResult
 	native := 0
-	for item := range p.Parts() {
+	for item := p.Parts(); item.Next(); {
 		if item.Kind == message.Tools {
 			native++
 			tools = append(tools, item.Found()...)
-			had, _ = item.Value.(*schema.ToolSearchResult)
+			had, _ = item.Value().(*schema.ToolSearchResult)
 		}
 	}
 	if native == 0 {
-		return nil, false
+		return p, false
 	}
-	kept, text := e.Result(p.ID, p.Name, tools)
+	kept, text := e.Result(p.ID(), p.Name(), tools)
 	if text == "" && native == 1 && had != nil && slices.Equal(had.Tools, kept) {
-		return nil, false
+		return p, false
 	}
 	var items []message.Part
 	placed := false
-	for item := range p.Parts() {
-		if item.Kind == message.Tools {
-			if placed {
-				continue
-			}
-			placed, item.Value = true, &schema.ToolSearchResult{Tools: kept}
-			if text != "" {
-				item = textPart(text)
-			}
+	for _, item := range p.Parts().All() {
+		switch {
+		case item.Kind != message.Tools:
+			items = append(items, item)
+		case placed:
+		case text != "":
+			items, placed = append(items, message.NewText(text)), true
+		default:
+			items, placed = append(items, item.WithValue(&schema.ToolSearchResult{Tools: kept})), true
 		}
-		items = append(items, item)
 	}
-	return []message.Part{p.With(onlyText(items)...)}, true
+	return p.With(onlyText(items)...), true
 }
 
 // onlyText makes one of parts that are all text: every adapter reads that.
@@ -290,9 +284,9 @@ func onlyText(items []message.Part) []message.Part {
 		if item.Kind != message.Text {
 			return items
 		}
-		texts[i] = item.Text
+		texts[i] = item.Text()
 	}
-	return []message.Part{textPart(strings.Join(texts, "\n"))}
+	return []message.Part{message.NewText(strings.Join(texts, "\n"))}
 }
 
 // withoutHosted removes what a search left that the provider ran, if it may not stay: all of a
@@ -304,8 +298,8 @@ func withoutHosted[M adk.MessageType](m M, e Editor) M {
 	if message.Role(m) == schema.Assistant && events != nil {
 		hosted, names = true, referredInEvents(events)
 	}
-	for p := range message.Parts(m) {
-		found, is := hostedSearch(p.Value)
+	for p := message.Parts(m); p.Next(); {
+		found, is := hostedIn(p.Part)
 		if hosted = hosted || is; p.Kind == message.ServerResult {
 			names = append(names, found...)
 		}
@@ -319,9 +313,17 @@ func withoutHosted[M adk.MessageType](m M, e Editor) M {
 		m = message.WithExtra(m, extra)
 	}
 	return message.Without(m, func(p message.Part) bool {
-		_, is := hostedSearch(p.Value)
+		_, is := hostedIn(p)
 		return is
 	}, e.Words(names))
+}
+
+// hostedIn is hostedSearch for a part.
+func hostedIn(p message.Part) (names []string, is bool) {
+	if p.Kind != message.ServerCall && p.Kind != message.ServerResult {
+		return nil, false
+	}
+	return hostedSearch(p.Value())
 }
 
 // Event is the event of a run that tells of the result of a tool.
@@ -394,12 +396,7 @@ func (Codec[M]) Pack(m M) M {
 		claudeEventsType.Store(&typ)
 		m = withEvents(m, text)
 	}
-	return convertHosted(m, func(v any) (any, bool) {
-		if _, hosted := hostedSearch(v); !hosted {
-			return nil, false
-		}
-		return packed(v)
-	})
+	return convertHosted(m, packed)
 }
 
 // packed is a value as JSON, unless there is none or it is text already.
@@ -421,13 +418,9 @@ func (Codec[M]) Unpack(m M) M {
 		}
 	}
 	return convertHosted(m, func(v any) (any, bool) {
-		text, is := v.(string)
-		if _, hosted := hostedSearch(v); !is || !hosted {
-			return nil, false
-		}
 		var fields map[string]any
-		err := sonic.ConfigStd.UnmarshalFromString(text, &fields)
-		return fields, err == nil
+		text, is := v.(string)
+		return fields, is && sonic.ConfigStd.UnmarshalFromString(text, &fields) == nil
 	})
 }
 
@@ -437,19 +430,15 @@ func withEvents[M adk.MessageType](m M, events any) M {
 	return message.WithExtra(m, extra)
 }
 
-// convertHosted returns a copy in which the values of the provider's own tools are converted; the
-// same message if there are none.
+// convertHosted returns a copy in which the values of searches that the provider ran are converted;
+// the same message if none is.
 func convertHosted[M adk.MessageType](m M, convert func(any) (any, bool)) M {
-	return message.Edit(m, func(p message.Part) ([]message.Part, bool) {
-		if p.Kind != message.ServerCall && p.Kind != message.ServerResult {
-			return nil, false
+	return message.Edit(m, func(p message.Part) (message.Part, bool) {
+		if _, hosted := hostedIn(p); !hosted {
+			return p, false
 		}
-		v, changes := convert(p.Value)
-		if !changes {
-			return nil, false
-		}
-		p.Value = v
-		return []message.Part{p}, true
+		v, changes := convert(p.Value())
+		return p.WithValue(v), changes
 	})
 }
 
