@@ -366,7 +366,7 @@ func (p *pass[M]) byHandler(ctx context.Context, r *old) (Reason, error) {
 	r.after, r.instead.mark, r.instead.keep = r.size, true, true
 	if got.ToolResult != nil && len(got.ToolResult.Parts) > 0 {
 		r.instead.parts, r.instead.keep = got.ToolResult.Parts, false
-		r.after = sizeOf(textsOf(got.ToolResult.Parts))
+		r.after = bytesOf(got.ToolResult)
 	}
 	if got.ToolArgument != nil && got.ToolArgument.Text != r.call.args {
 		r.args = &got.ToolArgument.Text

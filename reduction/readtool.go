@@ -94,14 +94,6 @@ func (c *ReadToolConfig) wrong() (out []error) {
 	return out
 }
 
-// newProvided makes the tool that ProvideReadTool adds.
-func newProvided(ctx context.Context, p *policy, query JSONQuery) (*provided, error) {
-	made := &provided{name: p.readTool, stores: p.files.Stores(), may: []*policy{p}, query: query}
-	face, err := NewReadTool(ctx, &ReadToolConfig{Name: p.readTool, Backend: made, JSONQuery: query})
-	made.InvokableTool = face
-	return made, err
-}
-
 // maxDescription is how much of another tool's description an error quotes, in bytes.
 const maxDescription = 80
 

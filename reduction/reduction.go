@@ -56,9 +56,12 @@ func NewTyped[M adk.MessageType](ctx context.Context, config *TypedConfig[M]) (a
 	}
 	m.policy.named = config.ReadFileToolName != "" || config.ProvideReadTool
 	if c.ProvideReadTool {
-		if m.policy.ours, err = newProvided(ctx, m.policy, c.JSONQuery); err != nil {
+		ours := &provided{name: c.ReadFileToolName, stores: m.policy.files.Stores(), may: []*policy{m.policy}, query: c.JSONQuery}
+		ours.InvokableTool, err = NewReadTool(ctx, &ReadToolConfig{Name: ours.name, Backend: ours, JSONQuery: ours.query})
+		if err != nil {
 			return nil, err
 		}
+		m.policy.ours = ours
 	}
 	return adkrun.New(m), nil
 }

@@ -170,7 +170,7 @@ func replaced[T any](ctx context.Context, info callInfo, copied *schema.StreamRe
 func replacing[T any](got *TruncResult, copied *schema.StreamReader[T], done func(bytes int)) *schema.StreamReader[T] {
 	if got.StreamToolResult == nil {
 		shut(copied)
-		done(sizeOf(textsOf(got.ToolResult.Parts)))
+		done(bytesOf(got.ToolResult))
 		return schema.StreamReaderFromArray([]T{ofResult[T](got.ToolResult)})
 	}
 	ended, size := false, 0

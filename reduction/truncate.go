@@ -165,11 +165,11 @@ func (info callInfo) compact(ctx context.Context, result *schema.ToolResult, mos
 	if out == nil {
 		return nil
 	}
-	after := sizeOf(textsOf(out.Parts))
+	after := bytesOf(out)
 	if after > most {
 		return nil
 	}
-	info.report(ctx, output{kind: leanctx.KindResultCompacted, before: sizeOf(textsOf(result.Parts)), after: after})
+	info.report(ctx, output{kind: leanctx.KindResultCompacted, before: bytesOf(result), after: after})
 	return out
 }
 
@@ -177,7 +177,7 @@ func (info callInfo) compact(ctx context.Context, result *schema.ToolResult, mos
 func (info callInfo) shortened(ctx context.Context, result *schema.ToolResult) (*schema.ToolResult, error) {
 	switch {
 	case info.rule.leave != "":
-		info.reportKept(ctx, output{reason: info.rule.leave, before: sizeOf(textsOf(result.Parts))}, firstText(result))
+		info.reportKept(ctx, output{reason: info.rule.leave, before: bytesOf(result)}, firstText(result))
 		return nil, nil
 	case info.rule.trunc != nil:
 		return info.byHandler(ctx, result)
@@ -187,8 +187,7 @@ func (info callInfo) shortened(ctx context.Context, result *schema.ToolResult) (
 
 // cut is the default handler.
 func (info callInfo) cut(ctx context.Context, result *schema.ToolResult) (*schema.ToolResult, error) {
-	texts := textsOf(result.Parts)
-	size := sizeOf(texts)
+	size := bytesOf(result)
 	if size <= info.rule.limit {
 		info.reportKept(ctx, output{before: size}, "")
 		return nil, nil
@@ -202,7 +201,7 @@ func (info callInfo) cut(ctx context.Context, result *schema.ToolResult) (*schem
 	if err != nil {
 		return nil, err
 	}
-	content, say, limit := joined(texts), currentNotices(), min(info.rule.limit, size-1)
+	content, say, limit := joined(textsOf(result.Parts)), currentNotices(), min(info.rule.limit, size-1)
 	data := noticeData{path: at.Path + vault.Padding}
 	data.tool, data.finds = info.policy.reader(ctx)
 	if _, ok := say.room(size, data, limit); !ok || !showable(at.Path) {
@@ -272,7 +271,7 @@ func copyOf(r *schema.ToolResult) *schema.ToolResult {
 
 // byHandler asks the user's handler.
 func (info callInfo) byHandler(ctx context.Context, result *schema.ToolResult) (*schema.ToolResult, error) {
-	size := sizeOf(textsOf(result.Parts))
+	size := bytesOf(result)
 	got, err := info.rule.trunc(ctx, info.detail(copyOf(result)))
 	if errors.Is(err, UseDefault) {
 		info.rule = info.rule.byDefault()
@@ -288,7 +287,7 @@ func (info callInfo) byHandler(ctx context.Context, result *schema.ToolResult) (
 	if ok, err := info.offload(ctx, got, output{before: size, after: size}); !ok {
 		return nil, err
 	}
-	after := sizeOf(textsOf(got.ToolResult.Parts))
+	after := bytesOf(got.ToolResult)
 	info.report(ctx, output{kind: leanctx.KindResultCut, rule: byHandler, before: size, after: after, path: got.OffloadFilePath})
 	return got.ToolResult, nil
 }
@@ -335,6 +334,16 @@ func namesJSONFile(args string) bool {
 
 func startsWithLetter(s string) bool {
 	return s != "" && (s[0]|0x20 >= 'a' && s[0]|0x20 <= 'z' || s[0] >= '0' && s[0] <= '9')
+}
+
+// bytesOf is the number of bytes of a result's texts.
+func bytesOf(r *schema.ToolResult) (n int) {
+	for i := range r.Parts {
+		if r.Parts[i].Type == schema.ToolPartTypeText {
+			n += len(r.Parts[i].Text)
+		}
+	}
+	return n
 }
 
 // textsOf lists the texts of parts.
