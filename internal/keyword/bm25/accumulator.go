@@ -245,11 +245,10 @@ func (acc *accumulator) nameCoverage(doc uint32, s uint8) float64 {
 
 // scored is a document with its score.
 type scored struct {
-	doc   uint32
-	terms uint64 // of the first maxOpen, those that match
-	score float64
-	// neededBy is the answer for which the document finds what that requires; nil: none.
-	neededBy *uint32
+	doc      uint32
+	neededBy uint32 // the answer for which it finds what that requires, plus 1; 0: none
+	terms    uint64 // of the first maxOpen, those that match
+	score    float64
 }
 
 // newBest returns an empty best of n, in the memory of the one before.
@@ -390,7 +389,7 @@ func (acc *accumulator) choose(q *parsedQuery, clauses []clause, limit int) []sc
 	if limit > 0 {
 		most = min(limit, most)
 	}
-	candidates := acc.candidates(q, clauses, most+spare)
+	candidates := acc.candidates(q, clauses, most)
 	return acc.withNeeded(q, acc.x.diversify(candidates, clauses, acc.sharesOf(q), acc.top, most), limit)
 }
 
@@ -407,15 +406,34 @@ func (acc *accumulator) sharesOf(q *parsedQuery) []float64 {
 	return shares
 }
 
-// candidates returns the n documents with the highest scores, in order.
+// candidates returns the documents with the highest scores, in order, among which are those for
+// the first n places.
 func (acc *accumulator) candidates(q *parsedQuery, clauses []clause, n int) []scored {
-	candidates := acc.newBest(min(n, len(acc.kept)))
+	least := acc.leastFor(n, clauses)
+	candidates := acc.newBest(min(n+spare, len(acc.kept)))
 	for i := range acc.kept {
-		if k := &acc.kept[i]; k.fits || acc.takes(acc.most(k)) {
+		k := &acc.kept[i]
+		if most := acc.most(k); k.fits || most >= least && acc.takes(most) {
 			candidates.Add(scored{doc: k.doc, terms: k.terms, score: acc.finalScore(k, q, clauses)})
 		}
 	}
 	return candidates.Sorted()
+}
+
+// leastFor is a score below which no document gets one of n places: a better one is always left,
+// whatever words are open.
+func (acc *accumulator) leastFor(n int, clauses []clause) float64 {
+	if len(clauses) > 0 || n > maxDiversified || n >= len(acc.kept) {
+		return 0
+	}
+	best := acc.newBest(n)
+	for i := range acc.kept {
+		if k := &acc.kept[i]; acc.takes(acc.most(k)) {
+			best.Add(scored{doc: k.doc, score: acc.score(k)})
+		}
+	}
+	last, _ := best.Last()
+	return last.score*nearlyEqual*nearlyEqual - acc.top*openBonus
 }
 
 func (acc *accumulator) hits(q *parsedQuery, chosen []scored) []keyword.Hit {
@@ -423,8 +441,8 @@ func (acc *accumulator) hits(q *parsedQuery, chosen []scored) []keyword.Hit {
 	for i, s := range chosen {
 		evidence := acc.evidence(q, s.doc)
 		sure := acc.confidence(q, s.doc, evidence)
-		if s.neededBy != nil {
-			sure = max(sure, neededShare*acc.confidence(q, *s.neededBy, acc.evidence(q, *s.neededBy)))
+		if by := s.neededBy; by > 0 {
+			sure = max(sure, neededShare*acc.confidence(q, by-1, acc.evidence(q, by-1)))
 		}
 		hits[i] = keyword.Hit{Doc: acc.x.Position(s.doc), Score: s.score, Evidence: evidence, Confidence: sure}
 	}
@@ -502,7 +520,7 @@ func (acc *accumulator) withNeeded(q *parsedQuery, chosen []scored, limit int) [
 		return chosen
 	}
 	chosen = slices.DeleteFunc(chosen, func(c scored) bool { return c.doc == needed })
-	chosen = slices.Insert(chosen, place, scored{doc: needed, score: acc.neededScore(needed, by), neededBy: &by.doc})
+	chosen = slices.Insert(chosen, place, scored{doc: needed, score: acc.neededScore(needed, by), neededBy: by.doc + 1})
 	if limit > 0 {
 		chosen = chosen[:min(limit, len(chosen))]
 	}

@@ -152,9 +152,9 @@ func (x *Index) Explain(text string, doc int) keyword.Explanation {
 		acc.explainScore(&e, q, clauses, inner)
 	}
 	for _, c := range acc.choose(q, clauses, neededPlace+1) {
-		if c.doc == inner && c.neededBy != nil {
+		if c.doc == inner && c.neededBy > 0 {
 			e.Score = c.score
-			e.Factors = append(e.Factors, keyword.Factor{Name: "finds what " + x.NameAt(*c.neededBy) + " requires", Value: 1})
+			e.Factors = append(e.Factors, keyword.Factor{Name: "finds what " + x.NameAt(c.neededBy-1) + " requires", Value: 1})
 		}
 	}
 	return e

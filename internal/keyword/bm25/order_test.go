@@ -4,6 +4,7 @@
 package bm25
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -111,5 +112,26 @@ func TestEveryChineseWordOfARequiredFieldIsRequired(t *testing.T) {
 		"+天气": {"a", "c", "d", "e"}, "+快递": {"b", "c", "e"}, "+天气快递": {"c", "e"}, "+快递 +天气": {"c", "e"}, "+天气快递 查询": {"c", "e"}, "+鱻": {},
 	} {
 		require.ElementsMatch(t, want, answers(t, x, text, 0), text)
+	}
+}
+
+// What cannot take one of the places that are wanted is left out early, which no answer shows.
+func TestALimitCutsTheAnswersAndNoMore(t *testing.T) {
+	rng := newRand(t)
+	words := strings.Fields("parcel kite umbrella violin garden planet bridge candle")
+	for range 60 {
+		docs := make([]keyword.Doc, spare)
+		for i := range docs {
+			var has []string
+			for _, at := range rng.Perm(len(words))[:3+rng.IntN(2)] {
+				has = append(has, words[at])
+			}
+			docs[i] = keyword.Doc{Name: strings.Join(has, "_"), Server: fmt.Sprint("s", rng.IntN(9))} // names score as high as they can
+		}
+		x, text := New(allWords(), docs), strings.Join(words[:2+rng.IntN(len(words)-1)], " ")
+		all := search(t, x, text, 0)
+		for _, limit := range []int{1, 2, 3, 5, 10, 20} {
+			require.Equal(t, all[:min(limit, len(all))], search(t, x, text, limit), "%q: the first %d", text, limit)
+		}
 	}
 }
