@@ -1,6 +1,8 @@
 // Copyright leanctx authors
 // SPDX-License-Identifier: Apache-2.0
 
+//lint:file-ignore SA1019 stored histories have parts of the deprecated kind
+
 // Package message reads, edits and makes messages of both of Eino's types. A message is a list of
 // parts, whatever its type: texts, media, calls, results. No other package has to know where a type
 // keeps them.

@@ -1,6 +1,8 @@
 // Copyright leanctx authors
 // SPDX-License-Identifier: Apache-2.0
 
+//lint:file-ignore SA1019 stored histories have parts of the deprecated kind
+
 package message
 
 import (
