@@ -268,21 +268,6 @@ func (c *catalog) shallowOf(e *entry) *schema.ToolInfo {
 	return e.native()
 }
 
-// missing returns the servers whose tools are unavailable now, each once.
-func (c *catalog) missing(ctx context.Context) (servers []string) {
-	for _, m := range c.members {
-		if m.settings.cfg.Source == nil {
-			continue
-		}
-		for _, name := range missingFrom(ctx, sourceID{m.settings, -1}, m.settings.cfg.Source) {
-			if name != "" && !slices.Contains(servers, name) {
-				servers = append(servers, name)
-			}
-		}
-	}
-	return servers
-}
-
 // maxCatalogs bounds what an instance remembers when every run brings other tools.
 const maxCatalogs = 64
 

@@ -235,7 +235,7 @@ func (p *programs[M]) answers(ctx context.Context, pr *program, batch map[string
 func (p *programs[M]) programsOf(msg M) (list []*program) {
 	for _, c := range p.codec.View(msg).Calls {
 		if c.Name == toolnames.Run {
-			list = append(list, &program{call: c, code: codeOf(c.Args), answers: map[int]programAnswer{}})
+			list = append(list, &program{call: c, code: codeIn(lenient.Decode(c.Args)), answers: map[int]programAnswer{}})
 		}
 	}
 	return list
@@ -555,12 +555,8 @@ func (v virtualModel[M]) Stream(context.Context, []M, ...model.Option) (*schema.
 	return schema.StreamReaderFromArray([]M{v.pending}), nil
 }
 
-// codeOf is the program in the arguments of run_code, under any name that models give it, or as
-// bare text.
-func codeOf(args string) string {
-	return codeIn(lenient.Decode(args))
-}
-
+// codeIn is the program in the arguments of run_code, under any name that models give it, or as bare
+// text.
 func codeIn(a lenient.Arguments) string {
 	return strings.Join(textsOf(a, "code", "script", "program", "source", "javascript"), "\n")
 }

@@ -380,18 +380,21 @@ func lookups(words string) []string {
 	return out
 }
 
-// noteMissing notes the unavailable servers, if nothing was found, or those that a query
-// names.
+// noteMissing notes the servers whose tools are unavailable now, if nothing was found, or those that
+// a query names.
 func (s searcher) noteMissing(ctx context.Context, f *searchResult, queries ...string) {
-	const most = 10
 	if !s.cat.changes {
 		return
 	}
+	const most = 10
 	nothing := f.asked > 0 && len(f.found)+f.leftOut == 0
-	for _, name := range s.cat.missing(ctx) {
-		named := func(query string) bool { return strings.Contains(spaced(query), spaced(name)) }
-		if (nothing || slices.ContainsFunc(queries, named)) && len(f.missing) < most {
-			f.missing = append(f.missing, clipped(name))
+	for _, m := range s.cat.members {
+		for _, name := range missingFrom(ctx, sourceID{m.settings, -1}, m.settings.cfg.Source) {
+			named := func(query string) bool { return strings.Contains(spaced(query), spaced(name)) }
+			text := clipped(name)
+			if text != "" && (nothing || slices.ContainsFunc(queries, named)) && len(f.missing) < most && !slices.Contains(f.missing, text) {
+				f.missing = append(f.missing, text)
+			}
 		}
 	}
 }

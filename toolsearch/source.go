@@ -179,13 +179,12 @@ func missingFrom(ctx context.Context, at sourceID, s Source) []string {
 		return m.Missing(ctx) // each of its sources has its own limit
 	}
 	p, ok := s.(PartialSource)
-	memory := sourcesOf(ctx)
 	if !ok {
 		return nil
 	}
 	ctx, cancel := context.WithTimeout(ctx, missingTimeout)
 	defer cancel()
-	servers, _ := oneAtATime(ctx, memory, at, fmt.Sprintf("Missing of %T", s), func() ([]string, error) { return p.Missing(ctx), nil })
+	servers, _ := oneAtATime(ctx, sourcesOf(ctx), at, fmt.Sprintf("Missing of %T", s), func() ([]string, error) { return p.Missing(ctx), nil })
 	return servers
 }
 

@@ -25,7 +25,7 @@ var all = map[string][]struct {
 }{
 	"toolsearch": {
 		{"ExampleNew", 194, 16},           // search, load, call
-		{"ExampleConfig_source", 229, 18}, // a server's list changes
+		{"ExampleConfig_source", 227, 18}, // a server's list changes
 	},
 	"reduction": {
 		{"Example", 142, 12},         // a long result, stored and read back
