@@ -14,6 +14,7 @@ import (
 	"github.com/cloudwego/eino/compose"
 	"github.com/cloudwego/eino/schema"
 
+	"github.com/leanctx/leanctx/internal/message"
 	"github.com/leanctx/leanctx/internal/safe"
 )
 
@@ -256,7 +257,7 @@ func finish[M adk.MessageType](c *Collector, r *recorded, out []M, first time.Ti
 	var whole M
 	if err == nil && len(out) > 0 {
 		if whole = out[0]; len(out) > 1 { // the arguments of calls and the usage come in pieces
-			whole, err = safe.Value("joining the answer", func() (M, error) { return join(out) })
+			whole, err = safe.Value("joining the answer", func() (M, error) { return message.Join(out) })
 		}
 	}
 	text, calls, usage := answer(whole)

@@ -3,8 +3,6 @@
 
 package window
 
-// Only this file knows both message types.
-
 import (
 	"encoding/json"
 	"hash/maphash"
@@ -16,6 +14,7 @@ import (
 	"github.com/cloudwego/eino/adk"
 	"github.com/cloudwego/eino/schema"
 
+	"github.com/leanctx/leanctx/internal/message"
 	"github.com/leanctx/leanctx/internal/toolnames"
 )
 
@@ -154,63 +153,55 @@ func pathsIn(c *Config, arguments string) (all []uint64) {
 }
 
 // pieces parses one message.
-func pieces[M adk.MessageType](m M) []piece {
-	switch m := any(m).(type) {
-	case *schema.Message:
-		return plainPieces(m)
-	case *schema.AgenticMessage:
-		return agenticPieces(m)
-	}
-	return nil
-}
-
-func plainPieces(m *schema.Message) (all []piece) {
-	if m == nil {
-		return nil
-	}
-	base := piece{kind: userPiece}
-	switch m.Role {
+func pieces[M adk.MessageType](m M) (all []piece) {
+	talk := userPiece
+	switch message.Role(m) {
 	case schema.System:
-		base.kind = systemPiece
+		talk = systemPiece
 	case schema.Assistant:
-		base.kind = assistantPiece
-	case schema.Tool:
-		base.kind, base.tool, base.callID = resultPiece, m.ToolName, m.ToolCallID
+		talk = assistantPiece
 	}
-	add := func(text, label string, media int) {
-		if text != "" || media > 0 {
-			p := base
-			p.label, p.text, p.media = label, text, media
-			all = append(all, p)
+	for p := message.Parts(m); p.Next(); {
+		switch p.Kind {
+		case message.Text:
+			all = append(all, piece{kind: talk, text: p.Text()})
+		case message.Reasoning:
+			all = append(all, piece{kind: talk, label: "reasoning", text: p.Text()})
+		case message.Call:
+			all = append(all, piece{kind: callPiece, tool: p.Name(), callID: p.ID(), text: p.Text()})
+		case message.Result:
+			all = append(all, resultPieces(&p.Part)...)
+		default:
+			if label := mediaLabel(p.Type()); label != "" {
+				all = append(all, piece{kind: talk, label: label, media: jsonSize(p.Raw())})
+			}
 		}
-	}
-	add(m.ReasoningContent, "reasoning", 0)
-	add(m.Content, "", 0)
-	for _, c := range m.MultiContent {
-		add(anyContent(c.Type, c.Text, c))
-	}
-	for _, c := range m.UserInputMultiContent {
-		add(anyContent(c.Type, c.Text, c))
-	}
-	for _, c := range m.AssistantGenMultiContent {
-		add(anyContent(c.Type, c.Text, c))
-	}
-	for _, c := range m.ToolCalls {
-		all = append(all, piece{kind: callPiece, tool: c.Function.Name, callID: c.ID, text: c.Function.Arguments})
-	}
-	if len(all) == 0 {
-		all = append(all, base) // a result may be empty
 	}
 	return all
 }
 
-// anyContent reads one part of a message that has several: its text, or the kind of
-// media and its size in bytes.
-func anyContent(kind schema.ChatMessagePartType, of string, part any) (text, label string, media int) {
-	if kind == schema.ChatMessagePartTypeText || of != "" {
-		return of, "", 0
+// resultPieces are the text of a result, which may be empty, and its media.
+func resultPieces(r *message.Part) (all []piece) {
+	base := piece{kind: resultPiece, tool: r.Name(), callID: r.ID()}
+	var text strings.Builder
+	for item := r.Parts(); item.Next(); {
+		switch item.Kind {
+		case message.Text:
+			text.WriteString(item.Text())
+		case message.Tools:
+			found, _ := json.Marshal(item.Value()) // empty on an error
+			text.Write(found)
+		case message.Medium:
+			p := base
+			p.label, p.media = mediaLabel(item.Type()), jsonSize(item.Raw())
+			all = append(all, p)
+		}
 	}
-	return "", mediaLabel(string(kind)), jsonSize(part)
+	if p := base; text.Len() > 0 || len(all) == 0 {
+		p.text = text.String()
+		all = append([]piece{p}, all...)
+	}
+	return all
 }
 
 // mediaLabel is "image" of "image_url".
@@ -222,67 +213,6 @@ func mediaLabel(kind string) string {
 func jsonSize(v any) int {
 	b, _ := json.Marshal(v) // empty on an error
 	return len(b)
-}
-
-func agenticPieces(m *schema.AgenticMessage) (all []piece) {
-	if m == nil {
-		return nil
-	}
-	talk := userPiece
-	switch m.Role {
-	case schema.AgenticRoleTypeSystem:
-		talk = systemPiece
-	case schema.AgenticRoleTypeAssistant:
-		talk = assistantPiece
-	}
-	for _, b := range m.ContentBlocks {
-		if b != nil {
-			all = append(all, blockPieces(b, talk)...)
-		}
-	}
-	return all
-}
-
-func blockPieces(b *schema.ContentBlock, talk byte) []piece {
-	switch {
-	case b.UserInputText != nil:
-		return []piece{{kind: talk, text: b.UserInputText.Text}}
-	case b.AssistantGenText != nil:
-		return []piece{{kind: talk, text: b.AssistantGenText.Text}}
-	case b.Reasoning != nil:
-		return []piece{{kind: talk, label: "reasoning", text: b.Reasoning.Text}}
-	case b.FunctionToolCall != nil:
-		c := b.FunctionToolCall
-		return []piece{{kind: callPiece, tool: c.Name, callID: c.CallID, text: c.Arguments}}
-	case b.FunctionToolResult != nil:
-		return resultPieces(b.FunctionToolResult)
-	case b.ToolSearchFunctionToolResult != nil:
-		r := b.ToolSearchFunctionToolResult
-		text, _ := json.Marshal(r.Result)
-		return []piece{{kind: resultPiece, tool: r.Name, callID: r.CallID, text: string(text)}}
-	}
-	return []piece{{kind: talk, label: mediaLabel(string(b.Type)), media: jsonSize(b)}}
-}
-
-func resultPieces(r *schema.FunctionToolResult) (all []piece) {
-	base := piece{kind: resultPiece, tool: r.Name, callID: r.CallID}
-	var text strings.Builder
-	for _, c := range r.Content {
-		switch {
-		case c == nil:
-		case c.Text != nil:
-			text.WriteString(c.Text.Text)
-		default:
-			p := base
-			p.label, p.media = string(c.Type), jsonSize(c)
-			all = append(all, p)
-		}
-	}
-	if p := base; text.Len() > 0 || len(all) == 0 {
-		p.text = text.String()
-		all = append([]piece{p}, all...)
-	}
-	return all
 }
 
 // answer is a model's answer: its text, its tool calls and the reported usage.
@@ -297,31 +227,7 @@ func answer[M adk.MessageType](m M) (text string, calls []piece, usage *schema.T
 			}
 		}
 	}
-	switch m := any(m).(type) {
-	case *schema.Message:
-		if m != nil && m.ResponseMeta != nil {
-			usage = m.ResponseMeta.Usage
-		}
-	case *schema.AgenticMessage:
-		if m != nil && m.ResponseMeta != nil {
-			usage = m.ResponseMeta.TokenUsage
-		}
-	}
-	return text, calls, usage
-}
-
-// join joins the chunks of a stream into one answer.
-func join[M adk.MessageType](chunks []M) (M, error) {
-	var whole any
-	var err error
-	switch all := any(chunks).(type) {
-	case []*schema.Message:
-		whole, err = schema.ConcatMessages(all)
-	case []*schema.AgenticMessage:
-		whole, err = schema.ConcatAgenticMessages(all)
-	}
-	m, _ := whole.(M)
-	return m, err
+	return text, calls, message.Usage(m)
 }
 
 // definition is the text of a tool's definition, as most adapters send it.

@@ -72,8 +72,6 @@ func contentOutput(c *schema.FunctionToolResultContentBlock) schema.ToolOutputPa
 		return schema.MessagePartCommon{URL: pointer(url), Base64Data: pointer(data), MIMEType: mime}
 	}
 	switch {
-	case c == nil:
-		return schema.ToolOutputPart{}
 	case c.Text != nil:
 		return schema.ToolOutputPart{Type: schema.ToolPartTypeText, Text: c.Text.Text, Extra: c.Extra}
 	case c.Image != nil:

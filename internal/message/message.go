@@ -239,6 +239,9 @@ func Parts[M adk.MessageType](m M) (c Cursor) {
 
 // Parts reads the parts of a result, in order.
 func (p *Part) Parts() (c Cursor) {
+	if p.Kind != Result {
+		return c
+	}
 	switch of := p.of.(type) {
 	case *schema.Message:
 		c.plain, c.result = of, true
@@ -281,6 +284,9 @@ func (p *Part) Raw() any { return p.of }
 // Output is a part as a tool would have returned it. One of a kind that tools cannot return has
 // no content.
 func (p *Part) Output() schema.ToolOutputPart {
+	if p.isNothing() {
+		return schema.ToolOutputPart{}
+	}
 	switch of := p.of.(type) {
 	case *schema.MessageInputPart:
 		return outputOf(of)
@@ -307,8 +313,16 @@ func (p *Part) MediaType() string {
 	return cmp.Or(mime, p.Type())
 }
 
+// isNothing reports whether a part is a nil in a list.
+func (p *Part) isNothing() bool {
+	return p.of == (*schema.ContentBlock)(nil) || p.of == (*schema.FunctionToolResultContentBlock)(nil)
+}
+
 // Type is the kind of a part in Eino's own word, which differs between the types of messages.
 func (p *Part) Type() string {
+	if p.isNothing() {
+		return ""
+	}
 	switch of := p.of.(type) {
 	case *schema.MessageInputPart:
 		return string(of.Type)
@@ -385,9 +399,7 @@ func Without[M adk.MessageType](m M, gone func(Part) bool, text string) M {
 
 // says reports whether any part is more than reasoning or a block that is nil.
 func says(parts []Part) bool {
-	return slices.ContainsFunc(parts, func(p Part) bool {
-		return p.Kind != Reasoning && p.of != (*schema.ContentBlock)(nil)
-	})
+	return slices.ContainsFunc(parts, func(p Part) bool { return p.Kind != Reasoning && !p.isNothing() })
 }
 
 func build[M adk.MessageType](m M, parts []Part) M {

@@ -203,6 +203,34 @@ func changed[M adk.MessageType](t *testing.T, m M) {
 // fields is a part as others see it.
 func fields(p Part) []any { return []any{p.Kind, p.ID(), p.Name(), p.Text()} }
 
+// Each method answers for each part, also for one that is nil.
+func TestEachPartAnswersEverything(t *testing.T) {
+	random(t, answers[*schema.Message], answers[*schema.AgenticMessage])
+}
+
+func answers[M adk.MessageType](t *testing.T, m M) {
+	var ask func(p Part)
+	ask = func(p Part) {
+		out := p.Output()
+		if p.Kind == Text && out.Type == schema.ToolPartTypeText {
+			require.Equal(t, p.Text(), out.Text)
+		}
+		_, _, _, _ = p.MediaType(), p.Found(), p.Extra(), p.Raw()
+		if p.Kind != Other && p.Raw() != nil {
+			_, isText := p.Raw().(*string)
+			_, isMessage := p.Raw().(*schema.Message)
+			_, isCall := p.Raw().(*schema.ToolCall)
+			require.Equal(t, isText || isMessage || isCall, p.Type() == "", "%#v", p.Raw())
+		}
+		for item := p.Parts(); item.Next(); {
+			ask(item.Part)
+		}
+	}
+	for p := Parts(m); p.Next(); {
+		ask(p.Part)
+	}
+}
+
 // What says nothing without some parts gets a text, or is nil.
 func TestWithoutLeavesNoEmptyMessage(t *testing.T) {
 	random(t, emptied[*schema.Message], emptied[*schema.AgenticMessage])
