@@ -8,6 +8,8 @@ import (
 	"strings"
 	"unicode/utf16"
 	"unicode/utf8"
+
+	"github.com/leanctx/leanctx/internal/jsontext"
 )
 
 // worth is the least share of a text that compacting must save: a twentieth.
@@ -128,44 +130,16 @@ func membersOf(s string, keys ...string) (out map[string]string, rest string, ok
 	out = make(map[string]string, len(keys))
 	for rest = s[1:]; rest[0] != '}'; {
 		rest = strings.TrimPrefix(rest, ",")
-		n := valueEnd(rest)
+		n := jsontext.End(rest, 0)
 		key := rest[1 : n-1]
 		rest = rest[n+1:] // the colon
-		n = valueEnd(rest)
+		n = jsontext.End(rest, 0)
 		if _, twice := out[key]; twice || !slices.Contains(keys, key) {
 			return nil, "", false
 		}
 		out[key], rest = rest[:n], rest[n:]
 	}
 	return out, rest[1:], true
-}
-
-// valueEnd is the length of the compact value that a text begins with.
-func valueEnd(s string) int {
-	depth := 0
-	for i := 0; i < len(s); i++ {
-		switch s[i] {
-		case '"':
-			for i++; s[i] != '"'; i++ {
-				if s[i] == '\\' {
-					i++
-				}
-			}
-		case '{', '[':
-			depth++
-			continue
-		case '}', ']':
-			depth--
-		default:
-			if depth > 0 || i+1 < len(s) && strings.IndexByte(",]}", s[i+1]) < 0 {
-				continue
-			}
-		}
-		if depth == 0 {
-			return i + 1
-		}
-	}
-	return len(s)
 }
 
 // decoded is the text of a compact JSON string. It reports false for what has no exact text.

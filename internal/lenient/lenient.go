@@ -16,6 +16,8 @@ import (
 	"math"
 	"strconv"
 	"strings"
+
+	"github.com/leanctx/leanctx/internal/jsontext"
 )
 
 // Arguments are decoded arguments. The zero value has none. They are immutable.
@@ -82,10 +84,10 @@ func words(text string) Arguments {
 func decodeObject(raw string) object {
 	o := make(object, 0, 4)
 	for i, more := next(raw, 1); more; i, more = next(raw, i) {
-		end := skipValue(raw, i)
+		end := jsontext.End(raw, i)
 		value := skipSpace(raw, skipSpace(raw, end)+1) // after the colon
 		key := unquote(raw[i:end])
-		i = skipValue(raw, value)
+		i = jsontext.End(raw, value)
 		o = append(o, member{key, raw[value:i]})
 	}
 	return o
@@ -103,37 +105,6 @@ func next(raw string, i int) (at int, more bool) {
 func skipSpace(raw string, i int) int {
 	for raw[i] == ' ' || raw[i] == '\t' || raw[i] == '\n' || raw[i] == '\r' {
 		i++
-	}
-	return i
-}
-
-// skipValue returns where the value that begins at i ends.
-func skipValue(raw string, i int) int {
-	for depth := 0; i < len(raw); i++ {
-		switch raw[i] {
-		case '"':
-			for i++; raw[i] != '"'; i++ {
-				if raw[i] == '\\' {
-					i++
-				}
-			}
-			if depth == 0 {
-				return i + 1
-			}
-		case '{', '[':
-			depth++
-		case '}', ']':
-			if depth--; depth < 0 {
-				return i
-			}
-			if depth == 0 {
-				return i + 1
-			}
-		case ',', ':', ' ', '\t', '\n', '\r':
-			if depth == 0 {
-				return i
-			}
-		}
 	}
 	return i
 }
@@ -289,7 +260,7 @@ func elements(raw string) (list []string) {
 	}
 	for i, more := next(raw, 1); more; i, more = next(raw, i) {
 		from := i
-		i = skipValue(raw, from)
+		i = jsontext.End(raw, from)
 		list = append(list, raw[from:i])
 	}
 	return list
