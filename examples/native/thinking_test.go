@@ -34,7 +34,7 @@ import (
 	"github.com/leanctx/leanctx/toolsearch"
 )
 
-const conversations = 40 // of each kind
+const conversations = 20 // of each kind; others in each run
 
 // dropping lets the provider leave out thinking that it would refuse.
 func dropping(cfg *claude.Config) {

@@ -52,9 +52,8 @@ type attempt struct{ tool, args, result string }
 const searchTool = "tool_search"
 
 var (
-	announced = regexp.MustCompile(`(?s)<available-deferred-tools>(.*?)(?:</available-deferred-tools>|$)`)
-	isName    = regexp.MustCompile(`^[A-Za-z0-9_.:-]+$`)
-	isCallID  = regexp.MustCompile(`^call_(\d+)_(\d+)_\d+$`)
+	isName   = regexp.MustCompile(`^[A-Za-z0-9_.:-]+$`)
+	isCallID = regexp.MustCompile(`^call_(\d+)_(\d+)_\d+$`)
 )
 
 // understand reads the conversation.
@@ -62,8 +61,9 @@ func understand(turns []Turn, tools []*schema.ToolInfo) *situation {
 	s := &situation{common: map[string]int{}}
 	var names []string
 	for _, t := range turns {
-		for _, m := range announced.FindAllStringSubmatch(t.Text, -1) {
-			names = append(names, strings.Split(m[1], "\n")...)
+		for _, rest := range strings.Split(t.Text, "<available-deferred-tools>")[1:] {
+			list, _, _ := strings.Cut(rest, "</available-deferred-tools>")
+			names = append(names, strings.Split(list, "\n")...)
 		}
 		if isRequest(t) {
 			s.request, s.number = t.Text, s.number+1

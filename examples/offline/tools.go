@@ -66,7 +66,7 @@ func viewTool(info *schema.ToolInfo) toolView {
 		}
 		t.params = append(t.params, p)
 	}
-	t.readsBack = ofSaved.MatchString(info.Desc) && t.pathParam() != ""
+	t.readsBack = t.pathParam() != "" && ofSaved.MatchString(info.Desc)
 	return t
 }
 

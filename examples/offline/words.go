@@ -55,6 +55,11 @@ const (
 
 func class(r rune) runeClass {
 	switch {
+	case r < unicode.MaxASCII:
+		if 'a' <= r|' ' && r|' ' <= 'z' || '0' <= r && r <= '9' {
+			return letter
+		}
+		return other
 	case unicode.Is(unicode.Han, r):
 		return han
 	case unicode.IsLetter(r) || unicode.IsDigit(r):
