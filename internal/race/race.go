@@ -4,7 +4,7 @@
 // Package race tells tests whether they run under the race detector. Under it a test
 // takes about ten times as long, so `make check` runs the tests of the product twice:
 // all of them without the detector; and with it those that share something between
-// goroutines in full, and the long ones of a single goroutine in part.
+// goroutines, the long ones in part: their cases share the same.
 package race
 
 import (
