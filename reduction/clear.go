@@ -715,6 +715,6 @@ func (p *pass[M]) tokensAfter(ctx context.Context, out []M) int64 {
 		n, _ := p.count(ctx, out) // it never fails
 		return n
 	}
-	e := newEstimator[M]()
+	e := new(estimator[M])
 	return max(0, p.before.tokens-e.count(p.given.Messages, nil)+e.count(out, nil))
 }

@@ -3,9 +3,9 @@
 
 package reduction
 
-// A history as plain data: messages to decide on, edits to apply, and the rounds of calls and
-// results, which a user may rewrite. And answers that a provider ties to their request: it must not
-// use results that were cleared, or refuse thinking that is bound to them.
+// The rounds of calls and results in a history, which a user may rewrite. And answers that a
+// provider ties to their request: it must not use results that were cleared, or refuse thinking that
+// is bound to them.
 
 import (
 	"context"

@@ -49,7 +49,7 @@ func NewTyped[M adk.MessageType](ctx context.Context, config *TypedConfig[M]) (a
 		cfg: c, codec: codec[M]{}, policy: policyOf(c),
 	}
 	if c.TokenCounter == nil {
-		m.estimator = newEstimator[M]()
+		m.estimator = new(estimator[M])
 		c.TokenCounter = func(_ context.Context, msgs []M, tools []*schema.ToolInfo) (int64, error) {
 			return m.estimator.count(msgs, tools), nil
 		}

@@ -23,19 +23,15 @@ import (
 	"github.com/leanctx/leanctx/reduction/internal/vault"
 )
 
-// estimator estimates tokens. It is safe for concurrent use.
+// estimator estimates tokens. It is safe for concurrent use; the zero value is ready.
 type estimator[M adk.MessageType] struct {
 	codec codec[M]
-	sizes *schemaSizes
-}
-
-func newEstimator[M adk.MessageType]() *estimator[M] {
-	return &estimator[M]{codec[M]{}, &schemaSizes{}}
+	sizes schemaSizes
 }
 
 // count estimates messages and tools.
 func (e *estimator[M]) count(msgs []M, tools []*schema.ToolInfo) int64 {
-	w := weight{sizes: e.sizes}
+	w := weight{sizes: &e.sizes}
 	w.tools(tools)
 	for _, m := range msgs {
 		e.codec.weigh(&w, m)
@@ -66,7 +62,7 @@ func (e *estimator[M]) compared(run *counted, msgs []M, tools []*schema.ToolInfo
 	if run.calls++; run.calls == 1 {
 		run.from = len(msgs)
 	}
-	run.weight.sizes = e.sizes
+	run.weight.sizes = &e.sizes
 	definitions := run.definitions(tools)
 	outline(e, run, msgs)
 	if run.calls%verifyEvery == 0 {
@@ -130,7 +126,7 @@ const leastUnknown = 100
 // known reports whether the process knows these messages from another run: reading them again
 // then takes no longer than a sample. That of the one in the middle is true of all, mostly.
 func (e *estimator[M]) known(run *counted, msgs []M) bool {
-	w := weight{by: byMemory, sizes: e.sizes}
+	w := weight{by: byMemory, sizes: &e.sizes}
 	e.codec.weigh(&w, msgs[len(msgs)/2])
 	return w.tokens < leastUnknown
 }
@@ -138,7 +134,7 @@ func (e *estimator[M]) known(run *counted, msgs []M) bool {
 // sampled estimates messages from a sample of those that nothing is known of, one block for so
 // many bytes. It may note how many tokens each has at most.
 func (e *estimator[M]) sampled(run *counted, msgs []M, every int64, note bool) (n int64) {
-	w := weight{by: bySample, sizes: e.sizes, sample: newSample(every)}
+	w := weight{by: bySample, sizes: &e.sizes, sample: newSample(every)}
 	for i := range run.messages {
 		if k := &run.messages[i]; k.tokens < 0 && !k.sampled {
 			e.codec.weigh(&w, msgs[i])

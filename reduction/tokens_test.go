@@ -29,7 +29,7 @@ import (
 
 func count[M adk.MessageType](t *testing.T, msgs []M, tools ...*schema.ToolInfo) int64 {
 	t.Helper()
-	return newEstimator[M]().count(msgs, tools)
+	return new(estimator[M]).count(msgs, tools)
 }
 
 // exactly is the exact size of a request.
@@ -171,11 +171,11 @@ func TestAToolWhoseSchemaContainsItselfIsCounted(t *testing.T) {
 	mcp := schema.NewContentBlock(&schema.MCPListToolsResult{Tools: []*schema.MCPListToolsItem{{Name: "mcp", InputSchema: made}}})
 	tools := []*schema.ToolInfo{{Name: "described", ParamsOneOf: described}, {Name: "made", ParamsOneOf: schema.NewParamsOneOfByJSONSchema(made)}}
 
-	n := newEstimator[*schema.Message]().count(nil, tools)
+	n := new(estimator[*schema.Message]).count(nil, tools)
 	require.Positive(t, n)
 	agentic := []*schema.AgenticMessage{{Role: schema.AgenticRoleTypeAssistant, ContentBlocks: []*schema.ContentBlock{mcp,
 		schema.NewContentBlock(&schema.ServerToolCall{Name: "s", Arguments: panicking{}})}}}
-	require.Greater(t, newEstimator[*schema.AgenticMessage]().count(agentic, tools), n)
+	require.Greater(t, new(estimator[*schema.AgenticMessage]).count(agentic, tools), n)
 }
 
 type panicking struct{}
@@ -200,7 +200,7 @@ func reporting[M adk.MessageType](m M, prompt int) M {
 // charged is a conversation of n rounds with a provider that counts ratio times the
 // estimate.
 func charged[M adk.MessageType](n int, ratio float64) []M {
-	e, out := newEstimator[M](), []M{adktest.User[M]("look into it")}
+	e, out := new(estimator[M]), []M{adktest.User[M]("look into it")}
 	sent := e.count(out, nil)
 	for i := range n {
 		id := fmt.Sprint("call_", i)
@@ -240,7 +240,7 @@ func TestWhatTheProviderReportsCorrectsTheEstimate(t *testing.T) {
 func corrects[M adk.MessageType](t *testing.T) {
 	for _, ratio := range []float64{.7, .9, 1, 1.3, 1.7} {
 		msgs := charged[M](12, ratio)
-		want := ratio * float64(newEstimator[M]().count(msgs, nil))
+		want := ratio * float64(new(estimator[M]).count(msgs, nil))
 		_, pass := looked(t, &TypedConfig[M]{MaxTokensForClear: int64(want * 1.02)}, msgs)
 		require.Nil(t, pass, "below the threshold in the provider's tokens: %v", ratio)
 		_, pass = looked(t, &TypedConfig[M]{MaxTokensForClear: int64(want * .98)}, msgs)
@@ -259,7 +259,7 @@ func TestACountOfAnotherRequestCorrectsNothing(t *testing.T) {
 }
 
 func ofOthers[M adk.MessageType](t *testing.T) {
-	e := newEstimator[M]()
+	e := new(estimator[M])
 	whole := charged[M](40, 1)
 	all := float64(e.count(whole, nil))
 	factor := func(msgs []M, threshold float64) float64 {
@@ -295,7 +295,7 @@ func TestAnswersAfterAClearingInTheSameRunCount(t *testing.T) {
 }
 
 func afterAClearing[M adk.MessageType](t *testing.T) {
-	e := newEstimator[M]()
+	e := new(estimator[M])
 	msgs := charged[M](10, 1)
 	mw, err := NewTyped(context.Background(), &TypedConfig[M]{Backend: NewMemoryBackend(0), MaxTokensForClear: e.count(msgs, nil)})
 	require.NoError(t, err)
@@ -327,7 +327,7 @@ func TestWhatARunKnowsOfItsTextsIsRight(t *testing.T) {
 func knows[M adk.MessageType](t *testing.T) {
 	seed := rand.Uint64()
 	r := rand.New(rand.NewPCG(seed, 1))
-	e := newEstimator[M]()
+	e := new(estimator[M])
 	next := func() M {
 		text := strings.Repeat(fmt.Sprint("word ", r.IntN(1000), " "), 1+r.IntN(5))
 		switch r.IntN(3) {
@@ -380,7 +380,7 @@ func knows[M adk.MessageType](t *testing.T) {
 // a few requests.
 func TestAMessageThatIsChangedInItsPlaceIsNoticed(t *testing.T) {
 	long := strings.Repeat("some words of a long text ", 500)
-	e, run := newEstimator[*schema.Message](), &counted{}
+	e, run := new(estimator[*schema.Message]), &counted{}
 	msgs := []*schema.Message{schema.UserMessage("look"), schema.UserMessage(long), schema.UserMessage("and go")}
 	whole, _ := exactly(e, run, msgs, nil, 1<<40)
 	msgs[1].Content = "short"
@@ -405,7 +405,7 @@ func TestModelCallsOfOneRunMayCountAtTheSameTime(t *testing.T) {
 }
 
 func atOnce[M adk.MessageType](t *testing.T) {
-	e, run := newEstimator[M](), &counted{}
+	e, run := new(estimator[M]), &counted{}
 	var wg sync.WaitGroup
 	for i := range 8 {
 		msgs := charged[M](10+i, 0)
@@ -427,7 +427,7 @@ func TestATextIsReadOnceInARun(t *testing.T) {
 }
 
 func readOnce[M adk.MessageType](t *testing.T) {
-	e, run, msgs := newEstimator[M](), &counted{}, charged[M](20, 0)
+	e, run, msgs := new(estimator[M]), &counted{}, charged[M](20, 0)
 	first, _ := exactly(e, run, msgs, nil, 1<<40)
 	for i := range run.messages {
 		run.messages[i].tokens += 1000 // a message that is read again counts less
@@ -455,7 +455,7 @@ func compares[M adk.MessageType](t *testing.T) {
 	seed := rand.Uint64()
 	r := rand.New(rand.NewPCG(seed, 7))
 	kinds := []string{"some words of a text, ", `{"id":"3fa85f64-5717-4562","total":118.5},`, "9f86d081884c7d659a2feaa0c55ad015", "工具的结果会保存到存储中", "\n        \t"}
-	e, unread := newEstimator[M](), 0
+	e, unread := new(estimator[M]), 0
 	for range race.Cases(150) {
 		var msgs []M
 		ratio := []float64{0, 0, .7, 1.5}[r.IntN(4)]
@@ -490,7 +490,7 @@ func TestTheStartOfARunReadsNoText(t *testing.T) {
 }
 
 func startsUnread[M adk.MessageType](t *testing.T) {
-	e, seed := newEstimator[M](), rand.Uint64() // no other test has these texts
+	e, seed := new(estimator[M]), rand.Uint64() // no other test has these texts
 	var msgs []M
 	for i := range 100 {
 		msgs = append(msgs, adktest.User[M](strings.Repeat(fmt.Sprintf("line %d of the text %020d that no other one repeats\n", i, seed), 100)))
@@ -526,7 +526,7 @@ func breaksLittle[M adk.MessageType](t *testing.T) {
 	for range 12 {
 		add(150)
 	}
-	n := newEstimator[M]().count(msgs, nil)
+	n := new(estimator[M]).count(msgs, nil)
 	out, pass := looked(t, &TypedConfig[M]{MaxTokensForClear: n - 10}, msgs)
 	require.Equal(t, msgs, out, "it would save a few bytes of each")
 	require.NotNil(t, pass)
@@ -539,7 +539,7 @@ func breaksLittle[M adk.MessageType](t *testing.T) {
 	require.Positive(t, pass.Cleared)
 	large := slices.Clone(msgs)
 	large[2] = adktest.Result[M]("call_1", "shell", strings.Repeat("a result that is long ", 3000))
-	_, pass = looked(t, &TypedConfig[M]{MaxTokensForClear: newEstimator[M]().count(large, nil) - 10}, large)
+	_, pass = looked(t, &TypedConfig[M]{MaxTokensForClear: new(estimator[M]).count(large, nil) - 10}, large)
 	require.Positive(t, pass.Cleared)
 }
 

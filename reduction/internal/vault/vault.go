@@ -252,8 +252,12 @@ func (b *batch) nth(most int) (n int, more bool) {
 
 // save saves an item, unless nobody waits for it any more by the time that is done.
 func (b *batch) save(ctx context.Context, item Item) {
-	got := Saved{Err: failed(item, errExited)} // unless the call returns
+	var got Saved
+	err := errExited // unless the call returns
 	defer func() {
+		if err != nil {
+			got = Saved{Err: failed(item, err)}
+		}
 		b.mu.Lock()
 		defer b.mu.Unlock()
 		if b.abandoned {
@@ -264,13 +268,10 @@ func (b *batch) save(ctx context.Context, item Item) {
 		}
 		b.saved = append(b.saved, got)
 	}()
-	err := safe.Call("the store", func() error {
+	err = safe.Call("the store", func() error {
 		got = b.vault.Save(ctx, item)
 		return nil
 	})
-	if err != nil {
-		got = Saved{Err: failed(item, err)}
-	}
 }
 
 // abandon leaves the goroutine to itself, and returns what was saved before. All other items
