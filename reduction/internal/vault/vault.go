@@ -408,8 +408,8 @@ func fingerprintOf(content string) fingerprint {
 // show. A name is a key of a store. It is safe for concurrent use; the zero value is ready.
 type known struct {
 	mu     sync.Mutex
-	byName map[uint64]*held // by Store.key
-	order  []uint64         // oldest first
+	byName map[uint64]held // by Store.key
+	order  []uint64        // oldest first
 }
 
 // held is what a name holds.
@@ -426,15 +426,16 @@ type held struct {
 func (k *known) take(key uint64, content *string, own bool) bool {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	h := k.byName[key]
+	h, known := k.byName[key]
 	switch {
-	case h == nil:
-		h = &held{writing: content, is: anything}
+	case !known:
+		h = held{writing: content, is: anything}
 		k.add(key, h)
 	case !own && (h.kept || content == nil || h.writing == nil || *h.writing != *content):
 		return false
 	}
 	h.writers++
+	k.byName[key] = h
 	return true
 }
 
@@ -442,8 +443,8 @@ func (k *known) take(key uint64, content *string, own bool) bool {
 func (k *known) of(key uint64) (is fingerprint, used bool) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	h := k.byName[key]
-	if h == nil {
+	h, used := k.byName[key]
+	if !used {
 		return anything, false
 	}
 	return h.is, true
@@ -453,8 +454,8 @@ func (k *known) of(key uint64) (is fingerprint, used bool) {
 func (k *known) finish(key uint64, is fingerprint, stored bool) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	h := k.byName[key]
-	if h == nil {
+	h, known := k.byName[key]
+	if !known {
 		return
 	}
 	if h.writers--; h.writers == 0 {
@@ -463,7 +464,7 @@ func (k *known) finish(key uint64, is fingerprint, stored bool) {
 	if stored {
 		h.kept, h.is = true, is
 	}
-	if !h.kept && h.writers <= 0 {
+	if k.byName[key] = h; !h.kept && h.writers <= 0 {
 		delete(k.byName, key)
 	}
 }
@@ -472,20 +473,20 @@ func (k *known) finish(key uint64, is fingerprint, stored bool) {
 func (k *known) note(key uint64) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	if k.byName[key] == nil {
-		k.add(key, &held{kept: true, is: anything})
+	if _, known := k.byName[key]; !known {
+		k.add(key, held{kept: true, is: anything})
 	}
 }
 
 // add makes room for a name; k.mu is held. Names that are being written stay.
-func (k *known) add(key uint64, h *held) {
+func (k *known) add(key uint64, h held) {
 	if k.byName == nil {
-		k.byName = make(map[uint64]*held)
+		k.byName = make(map[uint64]held)
 	}
 	for len(k.order) >= maxKnown {
 		oldest := k.order[0]
 		k.order = k.order[1:]
-		if old := k.byName[oldest]; old != nil && old.writers > 0 {
+		if k.byName[oldest].writers > 0 {
 			k.order = append(k.order, oldest)
 			break
 		}
