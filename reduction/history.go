@@ -58,7 +58,7 @@ func roundsOf[M adk.MessageType](c codec[M], msgs []M) []round {
 	p := pairer{rounds: make([]round, 0, len(msgs)/2)}
 	var v view
 	for i, m := range msgs {
-		c.see(&v, m)
+		v = c.view(m, v)
 		p.next(i, v)
 	}
 	return p.rounds
@@ -229,7 +229,7 @@ func alone[M adk.MessageType](c codec[M], msgs []M, r round, end int) bool {
 		if i >= end {
 			return false
 		}
-		results += len(c.view(msgs[i]).results)
+		results += len(c.view(msgs[i], view{}).results)
 	}
 	for _, p := range r.pairs {
 		if p.found {
@@ -271,7 +271,7 @@ func keeper[M adk.MessageType](of *middleware[M]) session.Keeper[M] {
 		Mark: func(msgs []M, _ session.Tie) string {
 			var sent digest
 			for _, m := range msgs {
-				sent.add(of.codec.view(m))
+				sent.add(of.codec.view(m, view{}))
 			}
 			return sent.mark()
 		},
@@ -280,7 +280,7 @@ func keeper[M adk.MessageType](of *middleware[M]) session.Keeper[M] {
 			read := 0
 			upTo := func(end int) {
 				for ; read < end; read++ {
-					sent.add(of.codec.view(msgs[read]))
+					sent.add(of.codec.view(msgs[read], view{}))
 				}
 			}
 			return func(i int, t session.Tie, mark string) bool {

@@ -94,16 +94,10 @@ func isMarked(extra map[string]any, key string) bool {
 // Calls and results of the provider's own tools do not count: they belong to the provider.
 type codec[M adk.MessageType] struct{}
 
-// view is what a message has to decide on.
-func (c codec[M]) view(m M) (v view) {
-	c.see(&v, m)
-	return v
-}
-
-// see is view, with the lists of an earlier view.
-func (codec[M]) see(v *view, m M) {
+// view is what a message has to decide on, in the lists of an earlier view that is over.
+func (codec[M]) view(m M, old view) view {
 	role, extra := message.Role(m), message.Extra(m)
-	*v = view{calls: v.calls[:0], results: v.results[:0], processed: isMarked(extra, processedKey), ours: isMarked(extra, oursKey)}
+	v := view{calls: old.calls[:0], results: old.results[:0], processed: isMarked(extra, processedKey), ours: isMarked(extra, oursKey)}
 	for p := message.Parts(m); p.Next(); {
 		switch {
 		case p.Kind == message.Call && role == schema.Assistant:
@@ -114,6 +108,7 @@ func (codec[M]) see(v *view, m M) {
 			v.moved = append(v.moved, p.Text())
 		}
 	}
+	return v
 }
 
 func resultIn(p message.Part) result {

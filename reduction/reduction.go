@@ -201,7 +201,7 @@ func (m *middleware[M]) AfterModelRewriteState(ctx context.Context, state *adk.T
 		return ctx, state, nil
 	}
 	msgs := state.Messages
-	calls := m.codec.view(msgs[len(msgs)-1]).calls
+	calls := m.codec.view(msgs[len(msgs)-1], view{}).calls
 	if len(calls) == 0 {
 		return ctx, state, nil
 	}
@@ -316,7 +316,7 @@ func (m *middleware[M]) everyName(msgs []M) []string {
 		}
 	}
 	for _, msg := range msgs {
-		v := m.codec.view(msg)
+		v := m.codec.view(msg, view{})
 		add(v.moved...)
 		for _, r := range v.results {
 			add(append(r.texts, r.moved...)...)

@@ -184,7 +184,7 @@ func (p *pass[M]) spareNewest(ctx context.Context) {
 func (p *pass[M]) affords(rewritten int64) bool {
 	written, cut := roughly(p.msgs), int64(0)
 	for _, m := range p.msgs {
-		for _, r := range p.codec.view(m).results {
+		for _, r := range p.codec.view(m, view{}).results {
 			n := noticeIn(r.texts)
 			gone := max(0, tokensOf(n.bytes-r.size()))
 			if written += gone; n.kind == truncatedNotice {
