@@ -394,7 +394,7 @@ func (l *link) ready(ctx context.Context) (*session, error) {
 			return nil, errClosed
 		case s != nil:
 			return s, nil
-		case failed, tooSoon:
+		case (failed || tooSoon) && err != nil: // without one, a session was lost and the reason comes in a moment
 			return nil, err
 		}
 		l.nudge()

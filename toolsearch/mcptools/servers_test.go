@@ -196,6 +196,16 @@ func TestEveryAnswerExistsInBothLanguages(t *testing.T) {
 
 // A result of 20 MB arrives whole, whatever the way.
 // A message that is over the limit is an answer that says so, and costs its connection only.
+// Between the loss of a session and its reason there is neither.
+func TestACallWithoutASessionAlwaysHasAnError(t *testing.T) {
+	ended, cancel := context.WithCancel(t.Context())
+	cancel()
+	l := &link{ctx: t.Context(), changed: make(chan struct{}), lastFail: time.Now()}
+	s, err := l.ready(ended)
+	require.Nil(t, s)
+	require.ErrorIs(t, err, context.Canceled)
+}
+
 func TestAMessageOverTheLimitEndsItsConnection(t *testing.T) {
 	defer func(most int) { maxMessage = most }(maxMessage)
 	maxMessage = 1 << 20
