@@ -120,7 +120,7 @@ func (p *pass[M]) run(ctx context.Context) (changed bool, err error) {
 
 // keepNamed keeps the files in the store that the messages name.
 func (p *pass[M]) keepNamed(ctx context.Context) {
-	p.policy.files.Note(ctx, namedFiles(p.cfg, p.codec, p.msgs))
+	p.policy.files.Note(ctx, namedFiles(p.cfg, p.msgs))
 }
 
 // old is a result that may be cleared, and what becomes of it.
@@ -186,7 +186,7 @@ func (r *old) keepResult() {
 
 // list lists the results that may be cleared, the oldest first.
 func (p *pass[M]) list(ctx context.Context) []*old {
-	rounds := roundsOf(p.codec, p.msgs)
+	rounds := roundsOf(p.msgs)
 	before, end := outside(rounds, p.cfg.ClearRetentionSuffixLimit)
 	n := 0
 	for _, r := range before {
@@ -258,7 +258,7 @@ func (p *pass[M]) oldMedia(r *old) (out []*reference) {
 	if p.cfg.WindowTokens == 0 || !r.rule.refers() {
 		return nil
 	}
-	for _, m := range p.codec.media(p.msgs[r.at]) {
+	for _, m := range mediaOf(p.msgs[r.at]) {
 		if m.result == r.result.index {
 			out = append(out, m)
 		}
@@ -317,7 +317,7 @@ func (p *pass[M]) decideOne(ctx context.Context, r *old) (saved int64, err error
 	if err != nil {
 		return 0, err
 	}
-	after, err := p.cfg.TokenCounter(ctx, []M{p.codec.apply(is[0], result), p.codec.apply(is[1], call)}, nil)
+	after, err := p.cfg.TokenCounter(ctx, []M{applied(is[0], result), applied(is[1], call)}, nil)
 	return p.corrected(before - after), err
 }
 
@@ -383,7 +383,7 @@ func (p *pass[M]) byHandler(ctx context.Context, r *old) (Reason, error) {
 
 // detail describes a call and its result for a handler or a path generator, which may write to it.
 func (p *pass[M]) detail(r *old) *ToolDetail {
-	return detailOf(r.call, own(p.codec.result(p.msgs[r.at], r.result.index)))
+	return detailOf(r.call, own(resultAt(p.msgs[r.at], r.result.index)))
 }
 
 // place determines the file of the content.
@@ -596,7 +596,7 @@ func (p *pass[M]) out() []M {
 	}
 	for i := range edits {
 		if e := &edits[i]; e.mark || e.args != nil || e.results != nil || e.media != nil {
-			out[i] = p.codec.apply(out[i], *e)
+			out[i] = applied(out[i], *e)
 		}
 	}
 	return out
@@ -664,6 +664,15 @@ func (p *pass[M]) countKept(why Reason) {
 	}
 	p.tally.Looked++
 	p.tally.Kept[string(why)]++
+}
+
+// countLeft counts results that stay because the pass would save too little.
+func (p *pass[M]) countLeft(results []*old) {
+	for _, r := range results {
+		if r.replaces() {
+			p.countKept(ReasonTooFewTokens)
+		}
+	}
 }
 
 // sizes adds the arguments and media that references replace to a report on a result.

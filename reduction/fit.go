@@ -40,14 +40,14 @@ func fitRounds[M adk.MessageType](ctx context.Context, m *middleware[M], state *
 	}
 	from := 0
 	if m.policy.runOf(ctx).fitted.Swap(true) {
-		from = newest(m.codec, state.Messages) - 1
+		from = newest(state.Messages) - 1
 	}
-	if !mayExceed(m.codec, state.Messages[max(from, 0):], budget/maxDensity) {
+	if !mayExceed(state.Messages[max(from, 0):], budget/maxDensity) {
 		return state, nil
 	}
 	p := newPass(ctx, m, state, size{})
 	p.keepNamed(ctx)
-	for _, r := range roundsOf(m.codec, state.Messages) {
+	for _, r := range roundsOf(state.Messages) {
 		if r.at < from {
 			continue
 		}
@@ -63,10 +63,10 @@ func fitRounds[M adk.MessageType](ctx context.Context, m *middleware[M], state *
 
 // mayExceed reports whether the results between two messages with calls may have more
 // tokens than a number of bytes may. It allocates nothing except for media.
-func mayExceed[M adk.MessageType](c codec[M], msgs []M, most int) bool {
+func mayExceed[M adk.MessageType](msgs []M, most int) bool {
 	sum := 0
 	for _, m := range msgs {
-		if c.calls(m) {
+		if callsTools(m) {
 			sum = 0
 		}
 		results := 0
@@ -75,7 +75,7 @@ func mayExceed[M adk.MessageType](c codec[M], msgs []M, most int) bool {
 			results++
 		}
 		if results > 0 {
-			sum += len(c.media(m)) * mediaTokens
+			sum += len(mediaOf(m)) * mediaTokens
 		}
 		if sum > most {
 			return true
@@ -152,7 +152,7 @@ func within[M adk.MessageType](ctx context.Context, m *middleware[M], state *adk
 func shorter[M adk.MessageType](ctx context.Context, m *middleware[M], state *adk.TypedChatModelAgentState[M], s int, over int) (*adk.TypedChatModelAgentState[M], error) {
 	p := newPass(ctx, m, state, size{})
 	p.keepNamed(ctx)
-	rounds := roundsOf(m.codec, state.Messages)
+	rounds := roundsOf(state.Messages)
 	var all []*old
 	sum := 0
 	for _, r := range rounds {
@@ -385,7 +385,7 @@ const maxCallName = 64
 func refer[M adk.MessageType](ctx context.Context, m *middleware[M], state *adk.TypedChatModelAgentState[M], count size) (*adk.TypedChatModelAgentState[M], size, error) {
 	from := 0
 	if m.policy.runOf(ctx).referred.Swap(true) {
-		from = newest(m.codec, state.Messages)
+		from = newest(state.Messages)
 	}
 	if !mayRepeat(state.Messages, from) {
 		return state, count, nil
@@ -450,7 +450,7 @@ func mayRepeat[M adk.MessageType](msgs []M, from int) bool {
 
 // repeats lists the results from an index on that equal an earlier, visible one.
 func repeats[M adk.MessageType](ctx context.Context, p *pass[M], from int, clears bool) (out []*old) {
-	rounds := roundsOf(p.codec, p.msgs)
+	rounds := roundsOf(p.msgs)
 	_, kept := outside(rounds, p.cfg.ClearRetentionSuffixLimit)
 	first := make(map[uint64]*pair)
 	for _, each := range inOrder(rounds) {

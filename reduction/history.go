@@ -54,11 +54,11 @@ func (r round) messages() []int {
 // has none yet; ids may repeat, in a round and over a conversation. A result without an id
 // belongs to a call of the newest round, by its name or else by its position. A result that
 // matches no call is in no round.
-func roundsOf[M adk.MessageType](c codec[M], msgs []M) []round {
+func roundsOf[M adk.MessageType](msgs []M) []round {
 	p := pairer{rounds: make([]round, 0, len(msgs)/2)}
 	var v view
 	for i, m := range msgs {
-		v = c.view(m, v)
+		v = viewOf(m, v)
 		p.next(i, v)
 	}
 	return p.rounds
@@ -172,9 +172,9 @@ func outside(rounds []round, keep int) (before []round, end int) {
 }
 
 // newest is where the results of the newest round begin.
-func newest[M adk.MessageType](c codec[M], msgs []M) int {
+func newest[M adk.MessageType](msgs []M) int {
 	for i := len(msgs) - 1; i >= 0; i-- {
-		if c.calls(msgs[i]) {
+		if callsTools(msgs[i]) {
 			return i + 1
 		}
 	}
@@ -188,11 +188,11 @@ func rewritten[M adk.MessageType](ctx context.Context, m *middleware[M], msgs []
 	if m.cfg.SkipClear || m.cfg.ClearMessageRewriter == nil {
 		return msgs, false, nil
 	}
-	rounds, end := outside(roundsOf(m.codec, msgs), m.cfg.ClearRetentionSuffixLimit)
+	rounds, end := outside(roundsOf(msgs), m.cfg.ClearRetentionSuffixLimit)
 	instead := make(map[int][]M, len(rounds))
 	gone := make(map[int]bool)
 	for _, r := range rounds {
-		if r.processed || !alone(m.codec, msgs, r, end) {
+		if r.processed || !alone(msgs, r, end) {
 			continue
 		}
 		got, err := rewrite(ctx, m, msgs, r)
@@ -202,7 +202,7 @@ func rewritten[M adk.MessageType](ctx context.Context, m *middleware[M], msgs []
 		instead[r.at] = got
 		gone[r.at] = true
 		for _, i := range r.messages() {
-			if rest, any := m.codec.withoutResults(msgs[i]); any {
+			if rest, any := withoutResults(msgs[i]); any {
 				instead[i] = append(instead[i], rest)
 			}
 			gone[i] = true
@@ -223,13 +223,13 @@ func rewritten[M adk.MessageType](ctx context.Context, m *middleware[M], msgs []
 
 // alone reports whether the messages with a round's results hold results of no other
 // round, and none of them is kept: then the round can be taken out.
-func alone[M adk.MessageType](c codec[M], msgs []M, r round, end int) bool {
+func alone[M adk.MessageType](msgs []M, r round, end int) bool {
 	results := 0
 	for _, i := range r.messages() {
 		if i >= end {
 			return false
 		}
-		results += len(c.view(msgs[i], view{}).results)
+		results += len(viewOf(msgs[i], view{}).results)
 	}
 	for _, p := range r.pairs {
 		if p.found {
@@ -243,17 +243,17 @@ func alone[M adk.MessageType](c codec[M], msgs []M, r round, end int) bool {
 func rewrite[M adk.MessageType](ctx context.Context, m *middleware[M], msgs []M, r round) ([]M, error) {
 	var responses []M
 	for _, i := range r.messages() {
-		responses = append(responses, m.codec.onlyResults(msgs[i]))
+		responses = append(responses, onlyResults(msgs[i]))
 	}
-	got, err := m.cfg.ClearMessageRewriter(ctx, m.codec.clone(msgs[r.at]), responses)
+	got, err := m.cfg.ClearMessageRewriter(ctx, own(msgs[r.at]), responses)
 	if err != nil {
 		return nil, err
 	}
 	out := make([]M, len(got))
 	for i, msg := range got {
 		out[i] = msg
-		if m.codec.calls(msg) {
-			out[i] = m.codec.apply(msg, edit{mark: true})
+		if callsTools(msg) {
+			out[i] = applied(msg, edit{mark: true})
 		}
 	}
 	return out, nil
@@ -271,7 +271,7 @@ func keeper[M adk.MessageType](of *middleware[M]) session.Keeper[M] {
 		Mark: func(msgs []M, _ session.Tie) string {
 			var sent digest
 			for _, m := range msgs {
-				sent.add(of.codec.view(m, view{}))
+				sent.add(viewOf(m, view{}))
 			}
 			return sent.mark()
 		},
@@ -280,7 +280,7 @@ func keeper[M adk.MessageType](of *middleware[M]) session.Keeper[M] {
 			read := 0
 			upTo := func(end int) {
 				for ; read < end; read++ {
-					sent.add(of.codec.view(msgs[read], view{}))
+					sent.add(viewOf(msgs[read], view{}))
 				}
 			}
 			return func(i int, t session.Tie, mark string) bool {

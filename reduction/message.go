@@ -90,12 +90,10 @@ func isMarked(extra map[string]any, key string) bool {
 	return ok && v
 }
 
-// codec reads a message into a view and applies edits. No method changes the given message.
+// What reads and edits messages changes none that it is given.
 // Calls and results of the provider's own tools do not count: they belong to the provider.
-type codec[M adk.MessageType] struct{}
-
-// view is what a message has to decide on, in the lists of an earlier view that is over.
-func (codec[M]) view(m M, old view) view {
+// viewOf is what a message has to decide on, in the lists of an earlier view that is over.
+func viewOf[M adk.MessageType](m M, old view) view {
 	role, extra := message.Role(m), message.Extra(m)
 	v := view{calls: old.calls[:0], results: old.results[:0], processed: isMarked(extra, processedKey), ours: isMarked(extra, oursKey)}
 	for p := message.Parts(m); p.Next(); {
@@ -127,8 +125,8 @@ func resultIn(p message.Part) result {
 	return r
 }
 
-// said returns the text of a message of the user or the model.
-func (codec[M]) said(m M) (user, model string) {
+// saidIn returns the text of a message of the user or the model.
+func saidIn[M adk.MessageType](m M) (user, model string) {
 	var texts []string
 	for p := message.Parts(m); p.Next(); {
 		if p.Kind == message.Text {
@@ -144,8 +142,8 @@ func (codec[M]) said(m M) (user, model string) {
 	return "", ""
 }
 
-// calls reports whether a message has tool calls.
-func (codec[M]) calls(m M) bool {
+// callsTools reports whether a message has tool calls.
+func callsTools[M adk.MessageType](m M) bool {
 	if message.Role(m) == schema.Assistant {
 		for p := message.Parts(m); p.Next(); {
 			if p.Kind == message.Call {
@@ -157,7 +155,7 @@ func (codec[M]) calls(m M) bool {
 }
 
 // eachNoticed calls f with the results that may be notices.
-func (codec[M]) eachNoticed(msgs []M, f func(result)) {
+func eachNoticed[M adk.MessageType](msgs []M, f func(result)) {
 	for _, m := range msgs {
 		for p := message.Parts(m); p.Next(); {
 			if p.Kind != message.Result {
@@ -174,8 +172,8 @@ func (codec[M]) eachNoticed(msgs []M, f func(result)) {
 	}
 }
 
-// media lists the media that tools returned and that the user sent, as references without content.
-func (codec[M]) media(m M) (out []*reference) {
+// mediaOf lists the media that tools returned and that the user sent, as references without content.
+func mediaOf[M adk.MessageType](m M) (out []*reference) {
 	add := func(of int, p message.Part) {
 		if p.Kind != message.Medium {
 			return
@@ -198,8 +196,8 @@ func (codec[M]) media(m M) (out []*reference) {
 	return out
 }
 
-// result returns a copy of the result at index, for a user's handler.
-func (codec[M]) result(m M, index int) *schema.ToolResult {
+// resultAt returns a copy of the result at index, for a user's handler.
+func resultAt[M adk.MessageType](m M, index int) *schema.ToolResult {
 	out := &schema.ToolResult{}
 	for p := message.Parts(m); p.Next(); {
 		if p.Index == index {
@@ -213,8 +211,8 @@ func (codec[M]) result(m M, index int) *schema.ToolResult {
 	return out
 }
 
-// apply returns a copy with the edit in it.
-func (codec[M]) apply(m M, e edit) M {
+// applied returns a copy with the edit in it.
+func applied[M adk.MessageType](m M, e edit) M {
 	next := m
 	if len(e.args)+len(e.media)+len(e.results) > 0 {
 		next = message.Edit(m, e.part)
@@ -306,19 +304,16 @@ func (r replacement) in(items []message.Part) []message.Part {
 	return out
 }
 
-// clone returns a copy that may be changed without affecting m.
-func (codec[M]) clone(m M) M { return own(m) }
-
 // withoutResults returns a copy of a message without its results. It reports false if nothing is
 // left.
-func (codec[M]) withoutResults(m M) (M, bool) {
+func withoutResults[M adk.MessageType](m M) (M, bool) {
 	next := message.Without(m, func(p message.Part) bool { return p.Kind == message.Result }, "")
 	return next, !message.IsNil(next)
 }
 
 // onlyResults returns a clone of a message with results that has nothing else.
-func (c codec[M]) onlyResults(m M) M {
-	return c.clone(message.Without(m, func(p message.Part) bool { return p.Kind != message.Result }, ""))
+func onlyResults[M adk.MessageType](m M) M {
+	return own(message.Without(m, func(p message.Part) bool { return p.Kind != message.Result }, ""))
 }
 
 // own returns a copy for a callback that may write to it. Values in Extra, and tools that were
@@ -373,7 +368,7 @@ func ownParts(v reflect.Value) {
 
 // weigh adds a message to w without allocating, and returns the tokens that the provider reports
 // for the request that it answers; 0 if there is no report.
-func (codec[M]) weigh(w *weight, m M) (usage int) {
+func weigh[M adk.MessageType](w *weight, m M) (usage int) {
 	if message.IsNil(m) {
 		return 0
 	}

@@ -46,7 +46,7 @@ func NewTyped[M adk.MessageType](ctx context.Context, config *TypedConfig[M]) (a
 	m := &middleware[M]{
 		TypedBaseChatModelAgentMiddleware: &adk.TypedBaseChatModelAgentMiddleware[M]{},
 
-		cfg: c, codec: codec[M]{}, policy: policyOf(c),
+		cfg: c, policy: policyOf(c),
 	}
 	if c.TokenCounter == nil {
 		m.estimator = new(estimator[M])
@@ -71,7 +71,6 @@ func NewTyped[M adk.MessageType](ctx context.Context, config *TypedConfig[M]) (a
 type middleware[M adk.MessageType] struct {
 	*adk.TypedBaseChatModelAgentMiddleware[M]
 	cfg       *TypedConfig[M]
-	codec     codec[M]
 	estimator *estimator[M] // the default counter; nil if the user's counts
 	policy    *policy
 
@@ -201,7 +200,7 @@ func (m *middleware[M]) AfterModelRewriteState(ctx context.Context, state *adk.T
 		return ctx, state, nil
 	}
 	msgs := state.Messages
-	calls := m.codec.view(msgs[len(msgs)-1], view{}).calls
+	calls := viewOf(msgs[len(msgs)-1], view{}).calls
 	if len(calls) == 0 {
 		return ctx, state, nil
 	}
@@ -238,7 +237,7 @@ func (m *middleware[M]) WrapEnhancedStreamableToolCall(ctx context.Context, endp
 // noteNamedFiles tells calls which of their future files the notices in the history already
 // name. They must not write to these.
 func (m *middleware[M]) noteNamedFiles(ctx context.Context, msgs []M, calls []call) {
-	shown := namedFiles(m.cfg, m.codec, msgs)
+	shown := namedFiles(m.cfg, msgs)
 	m.policy.files.Note(ctx, shown)
 	wanted := make(map[string]bool, len(calls))
 	for _, each := range calls {
@@ -256,8 +255,8 @@ func (m *middleware[M]) noteNamedFiles(ctx context.Context, msgs []M, calls []ca
 
 // namedFiles lists, sorted, the files that notices in a history name. A notice naming a file that its
 // call could not have written is a forgery.
-func namedFiles[M adk.MessageType](cfg *TypedConfig[M], codec codec[M], msgs []M) (names []string) {
-	codec.eachNoticed(msgs, func(r result) {
+func namedFiles[M adk.MessageType](cfg *TypedConfig[M], msgs []M) (names []string) {
+	eachNoticed(msgs, func(r result) {
 		n := noticeIn(r.texts)
 		if n.path != "" && (n.kind == clearedNotice || cfg.GenTruncOffloadFilePath != nil || vault.MadeFor(n.path, r.id)) {
 			names = append(names, vault.Clean(n.path))
@@ -273,10 +272,10 @@ const maxQuestion = 1000
 // noteQuestion records the last texts of the user and the model for the calls that the model
 // has just made.
 func (m *middleware[M]) noteQuestion(ctx context.Context, msgs []M) {
-	_, said := m.codec.said(msgs[len(msgs)-1])
+	_, said := saidIn(msgs[len(msgs)-1])
 	asked := ""
 	for i := len(msgs) - 1; i >= 0 && asked == ""; i-- {
-		asked, _ = m.codec.said(msgs[i])
+		asked, _ = saidIn(msgs[i])
 	}
 	_ = adk.SetRunLocalValue(ctx, questionKey, lastBytes(asked, maxQuestion)+"\n"+lastBytes(said, maxQuestion))
 }
@@ -316,7 +315,7 @@ func (m *middleware[M]) everyName(msgs []M) []string {
 		}
 	}
 	for _, msg := range msgs {
-		v := m.codec.view(msg, view{})
+		v := viewOf(msg, view{})
 		add(v.moved...)
 		for _, r := range v.results {
 			add(append(r.texts, r.moved...)...)
@@ -343,7 +342,7 @@ func (m *middleware[M]) noteReadable(ctx context.Context, msgs []M, calls []call
 	}
 	var names []string
 	if len(asked) > 0 && (m.cfg.GenClearOffloadFilePath != nil || m.cfg.GenTruncOffloadFilePath != nil || m.policy.known.some()) {
-		names = m.readableAmong(ctx, roundsOf(m.codec, msgs), asked)
+		names = m.readableAmong(ctx, roundsOf(msgs), asked)
 	}
 	_ = adk.SetRunLocalValue(ctx, readableKey, names)
 }

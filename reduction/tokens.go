@@ -25,7 +25,6 @@ import (
 
 // estimator estimates tokens. It is safe for concurrent use; the zero value is ready.
 type estimator[M adk.MessageType] struct {
-	codec codec[M]
 	sizes schemaSizes
 }
 
@@ -34,7 +33,7 @@ func (e *estimator[M]) count(msgs []M, tools []*schema.ToolInfo) int64 {
 	w := weight{sizes: &e.sizes}
 	w.tools(tools)
 	for _, m := range msgs {
-		e.codec.weigh(&w, m)
+		weigh(&w, m)
 	}
 	return w.tokens
 }
@@ -127,7 +126,7 @@ const leastUnknown = 100
 // then takes no longer than a sample. That of the one in the middle is true of all, mostly.
 func (e *estimator[M]) known(run *counted, msgs []M) bool {
 	w := weight{by: byMemory, sizes: &e.sizes}
-	e.codec.weigh(&w, msgs[len(msgs)/2])
+	weigh(&w, msgs[len(msgs)/2])
 	return w.tokens < leastUnknown
 }
 
@@ -137,7 +136,7 @@ func (e *estimator[M]) sampled(run *counted, msgs []M, every int64, note bool) (
 	w := weight{by: bySample, sizes: &e.sizes, sample: newSample(every)}
 	for i := range run.messages {
 		if k := &run.messages[i]; k.tokens < 0 && !k.sampled {
-			e.codec.weigh(&w, msgs[i])
+			weigh(&w, msgs[i])
 		} else {
 			n += k.most
 		}
@@ -184,7 +183,7 @@ func outline[M adk.MessageType](e *estimator[M], run *counted, msgs []M) {
 func look[M adk.MessageType](e *estimator[M], run *counted, m M) knownMessage {
 	w := &run.weight
 	w.by, w.tokens, w.mark, w.edited = byLength, 0, 0, false
-	usage := e.codec.weigh(w, m)
+	usage := weigh(w, m)
 	return knownMessage{at: addressOf(m), mark: w.mark, most: w.tokens, tokens: -1, usage: int32(max(0, min(usage, math.MaxInt32))), edited: w.edited}
 }
 
@@ -207,7 +206,7 @@ func (e *estimator[M]) read(run *counted, msgs []M, definitions, threshold int64
 		k := &run.messages[i]
 		if k.tokens < 0 {
 			w.by, w.tokens = byReading, 0
-			e.codec.weigh(w, msgs[i])
+			weigh(w, msgs[i])
 			k.tokens, k.most = w.tokens, w.tokens
 		}
 		if k.usage > 0 && (i >= run.from || !changed && float64(sum)*c.Factor() < float64(threshold)) {

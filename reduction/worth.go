@@ -135,7 +135,7 @@ func (p *pass[M]) breaksMuch(ctx context.Context) bool {
 	}
 	rewritten := roughly(p.msgs[first:]) - saved
 	if p.cfg.CachedPrice > 0 {
-		return !p.affords(rewritten) && p.counted(ctx) < longerWaits*p.cfg.MaxTokensForClear
+		return !affords(p.msgs, rewritten) && p.counted(ctx) < longerWaits*p.cfg.MaxTokensForClear
 	}
 	return saved*fairShare < rewritten && float64(p.counted(ctx)) < patience*float64(p.cfg.MaxTokensForClear)
 }
@@ -155,7 +155,7 @@ func (p *pass[M]) spareNewest(ctx context.Context) {
 	for i := spared - 1; i > 0 && p.done[i].rule.clear == nil; i-- {
 		r := p.done[i]
 		for ; at > min(r.at, r.callAt); at-- {
-			p.codec.weigh(&behind, p.msgs[at-1])
+			weigh(&behind, p.msgs[at-1])
 		}
 		if saves += r.roughly() - tokensOf(r.after); makes != 0 {
 			makes += p.corrected(r.saved())
@@ -178,13 +178,13 @@ func (p *pass[M]) spareNewest(ctx context.Context) {
 	p.done = p.done[:spared]
 }
 
-// affords reports whether this pass alone makes a run that ends at once cost at most a tenth more
+// affords reports whether a pass over messages alone makes a run that ends at once cost at most a tenth more
 // than without reduction, whatever a cached token costs: all that has been written to the cache,
 // results in full, against what cutting has saved of that and what is written again.
-func (p *pass[M]) affords(rewritten int64) bool {
-	written, cut := roughly(p.msgs), int64(0)
-	for _, m := range p.msgs {
-		for _, r := range p.codec.view(m, view{}).results {
+func affords[M adk.MessageType](msgs []M, rewritten int64) bool {
+	written, cut := roughly(msgs), int64(0)
+	for _, m := range msgs {
+		for _, r := range viewOf(m, view{}).results {
 			n := noticeIn(r.texts)
 			gone := max(0, tokensOf(n.bytes-r.size()))
 			if written += gone; n.kind == truncatedNotice {
@@ -193,15 +193,6 @@ func (p *pass[M]) affords(rewritten int64) bool {
 		}
 	}
 	return rewritten <= written/costShare+cut
-}
-
-// countLeft counts results that stay because the pass would save too little.
-func (p *pass[M]) countLeft(results []*old) {
-	for _, r := range results {
-		if r.replaces() {
-			p.countKept(ReasonTooFewTokens)
-		}
-	}
 }
 
 // With CachedPrice, a result of fewer tokens stays for some rounds: clearing it saves little,
@@ -221,7 +212,7 @@ func (p *pass[M]) breaksEven(results []*old) bool {
 	requests := make([]int, len(p.msgs)+1) // of which a message was a part
 	for i := len(p.msgs) - 1; i >= 0; i-- {
 		requests[i] = requests[i+1]
-		if _, said := p.codec.said(p.msgs[i]); said != "" || p.codec.calls(p.msgs[i]) {
+		if _, said := saidIn(p.msgs[i]); said != "" || callsTools(p.msgs[i]) {
 			requests[i]++
 		}
 	}
@@ -237,7 +228,7 @@ func (p *pass[M]) breaksEven(results []*old) bool {
 func roughly[M adk.MessageType](msgs []M) int64 {
 	w := weight{sizes: &schemaSizes{}, by: byQuarter}
 	for _, m := range msgs {
-		codec[M]{}.weigh(&w, m)
+		weigh(&w, m)
 	}
 	return w.tokens
 }

@@ -13,7 +13,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/leanctx/leanctx/internal/adktest"
-	"github.com/leanctx/leanctx/toolsearch/internal/wire"
 )
 
 func TestEventsCostNothingWithoutAListener(t *testing.T) {
@@ -22,8 +21,7 @@ func TestEventsCostNothingWithoutAListener(t *testing.T) {
 	g, err := newCatalog(context.Background(), []member{{settings: set}}, nil)
 	require.NoError(t, err)
 	r, ctx := newRun(g), context.Background()
-	codec, _ := wire.CodecFor[*schema.Message]()
-	h, in, out := newHooks(r, codec), turnInput{catalog: g}, turnOutput{record: record{Visible: []string{"a"}}}
+	h, in, out := newHooks[*schema.Message](r), turnInput{catalog: g}, turnOutput{record: record{Visible: []string{"a"}}}
 	require.Zero(t, testing.AllocsPerRun(100, func() {
 		h.report(ctx, in, out)
 		r.emitDeniedCall(ctx, e, PhaseCall)

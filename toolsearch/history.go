@@ -26,7 +26,6 @@ import (
 // equal pointer is then the same message.
 type transcript[M adk.MessageType] struct {
 	run       *run
-	codec     wire.Codec[M]
 	messages  []M
 	evidence  evidence
 	reminders []int // positions of messages that are reminders
@@ -45,7 +44,7 @@ func (t *transcript[M]) read(ctx context.Context, msgs []M) {
 		t.forget()
 	}
 	for i := len(t.messages); i < len(msgs); i++ {
-		switch s := t.codec.Text(msgs[i]); {
+		switch s := wire.TextOf(msgs[i]); {
 		case s.Only && isReminder(s.Text, s.Marked):
 			t.reminders = append(t.reminders, i)
 		case s.Only && isDelta(s.Text, s.Marked):
@@ -57,7 +56,7 @@ func (t *transcript[M]) read(ctx context.Context, msgs []M) {
 		case s.User && t.prefetch != nil:
 			t.prefetch(ctx, &t.evidence, i, s.Text)
 		}
-		t.evidence.add(t.codec.View(msgs[i]), t.run)
+		t.evidence.add(wire.ViewOf(msgs[i]), t.run)
 	}
 	t.messages = append(t.messages, msgs[len(t.messages):]...)
 }
@@ -92,11 +91,11 @@ func (t *transcript[M]) forget() {
 // withNote returns the messages with a hint for the model at the end.
 func (t *transcript[M]) withNote(msgs []M, text string) []M {
 	if len(msgs) > 0 {
-		if last := t.codec.Text(msgs[len(msgs)-1]); last.Only && last.Text == text {
+		if last := wire.TextOf(msgs[len(msgs)-1]); last.Only && last.Text == text {
 			return msgs
 		}
 	}
-	return append(slices.Clone(msgs), t.codec.Note(text))
+	return append(slices.Clone(msgs), wire.Note[M](text))
 }
 
 // withReminder returns the messages with exactly one reminder, which has the text, and no
@@ -111,14 +110,14 @@ func (t *transcript[M]) withReminder(msgs []M, text string) []M {
 	next := make([]M, 0, len(msgs)+1)
 	for i, msg := range msgs {
 		if i == at && text != "" {
-			next = append(next, t.codec.Reminder(text))
+			next = append(next, wire.Reminder[M](text))
 		}
 		if !slices.Contains(t.reminders, i) && !slices.Contains(t.deltas, i) {
 			next = append(next, msg)
 		}
 	}
 	if at == len(msgs) && text != "" {
-		next = append(next, t.codec.Reminder(text))
+		next = append(next, wire.Reminder[M](text))
 	}
 	return next
 }
@@ -128,9 +127,9 @@ func (t *transcript[M]) remindedWith(msgs []M, text string) bool {
 		return text == "" && len(t.reminders)+len(t.deltas) == 0
 	}
 	if len(t.reminders) == 1 {
-		return t.codec.Text(msgs[t.reminders[0]]).Text == text
+		return wire.TextOf(msgs[t.reminders[0]]).Text == text
 	}
-	return slices.ContainsFunc(t.mixed, func(i int) bool { return strings.Contains(t.codec.Text(msgs[i]).Text, text) })
+	return slices.ContainsFunc(t.mixed, func(i int) bool { return strings.Contains(wire.TextOf(msgs[i]).Text, text) })
 }
 
 func (t *transcript[M]) reminderPlace(msgs []M) int {
@@ -138,7 +137,7 @@ func (t *transcript[M]) reminderPlace(msgs []M) int {
 		return t.reminders[0]
 	}
 	for i, msg := range msgs {
-		if !t.codec.IsSystem(msg) {
+		if !wire.IsSystem(msg) {
 			return i
 		}
 	}
@@ -147,11 +146,11 @@ func (t *transcript[M]) reminderPlace(msgs []M) int {
 
 // isTold reports whether the messages hold exactly these texts: the list, and changes of it.
 func (t *transcript[M]) isTold(msgs []M, lines []string) bool {
-	if len(t.reminders) != 1 || len(lines) != 1+len(t.deltas) || t.codec.Text(msgs[t.reminders[0]]).Text != lines[0] {
+	if len(t.reminders) != 1 || len(lines) != 1+len(t.deltas) || wire.TextOf(msgs[t.reminders[0]]).Text != lines[0] {
 		return false
 	}
 	for k, i := range t.deltas {
-		if t.codec.Text(msgs[i]).Text != lines[k+1] {
+		if wire.TextOf(msgs[i]).Text != lines[k+1] {
 			return false
 		}
 	}
@@ -164,9 +163,9 @@ func (t *transcript[M]) toldTexts(msgs []M) (texts []string) {
 	if len(t.reminders) != 1 {
 		return nil
 	}
-	texts = append(texts, t.codec.Text(msgs[t.reminders[0]]).Text)
+	texts = append(texts, wire.TextOf(msgs[t.reminders[0]]).Text)
 	for _, i := range t.deltas {
-		texts = append(texts, t.codec.Text(msgs[i]).Text)
+		texts = append(texts, wire.TextOf(msgs[i]).Text)
 	}
 	return texts
 }
@@ -175,7 +174,7 @@ func (t *transcript[M]) toldTexts(msgs []M) (texts []string) {
 // each after its message. It does not change the slice.
 func (t *transcript[M]) withOffers(msgs []M) []M {
 	offers := t.evidence.offers
-	isOffer := func(at int) bool { return offers[at-1] != "" && offers[at-1] == t.codec.Text(msgs[at]).Text }
+	isOffer := func(at int) bool { return offers[at-1] != "" && offers[at-1] == wire.TextOf(msgs[at]).Text }
 	if len(t.offered) == len(offers) && !slices.ContainsFunc(t.offered, func(at int) bool { return !isOffer(at) }) {
 		return msgs
 	}
@@ -185,7 +184,7 @@ func (t *transcript[M]) withOffers(msgs []M) []M {
 			next = append(next, msg)
 		}
 		if text := offers[i]; text != "" {
-			next = append(next, t.codec.Note(text))
+			next = append(next, wire.Note[M](text))
 		}
 	}
 	return next
@@ -377,7 +376,7 @@ func (v *evidence) use(name string, c *catalog) {
 
 // isSearch reports whether a message holds a search for tools, ours or the provider's.
 func (t *transcript[M]) isSearch(msg M) bool {
-	v := t.codec.View(msg)
+	v := wire.ViewOf(msg)
 	return v.Hosted || slices.ContainsFunc(v.Calls, func(c wire.Call) bool {
 		return c.Marked || toolnames.IsSearchTool(c.Name) && c.Name != toolnames.Call && t.run.own[c.Name] == nil
 	})

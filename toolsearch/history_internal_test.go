@@ -47,17 +47,16 @@ func TestAConversationThatIsAPrefixOfTheLastIsReadAnew(t *testing.T) {
 	require.NoError(t, err)
 	c, err := catalogOf(ctx, []member{{settings: set}})
 	require.NoError(t, err)
-	codec, _ := wire.CodecFor[*schema.Message]()
 	call := func(id, name string) *schema.Message {
 		return schema.AssistantMessage("", []schema.ToolCall{{ID: id, Function: schema.FunctionCall{Name: name, Arguments: "{}"}}})
 	}
 	all := []*schema.Message{schema.UserMessage("please"), call("1", "a"), schema.ToolMessage("done", "1"), call("2", "b"), schema.ToolMessage("done", "2")}
 	for n := range len(all) + 1 {
-		h := newHooks(newRun(c), codec)
+		h := newHooks[*schema.Message](newRun(c))
 		h.transcript.read(ctx, all)
 		require.Equal(t, []string{"a", "b"}, h.transcript.evidence.order)
 		h.transcript.read(ctx, all[:n])
-		fresh := newHooks(newRun(c), codec)
+		fresh := newHooks[*schema.Message](newRun(c))
 		fresh.transcript.read(ctx, all[:n])
 		require.Equal(t, fresh.transcript.evidence.order, h.transcript.evidence.order, "%d messages", n)
 	}

@@ -229,7 +229,6 @@ type request[M adk.MessageType] struct {
 	tools []*schema.ToolInfo // all tools, in the order of the wire
 	msgs  []M
 	told  [3][]int // positions of this package's messages, by kind
-	codec wire.Codec[M]
 }
 
 // mark describes the request in three parts: the list, the hidden tools, and, for an answer that
@@ -248,7 +247,7 @@ func (s request[M]) texts() (at []int, texts []string) {
 	at = slices.Concat(s.told[:]...)
 	slices.Sort(at)
 	for _, i := range at {
-		texts = append(texts, s.codec.Text(s.msgs[i]).Text)
+		texts = append(texts, wire.TextOf(s.msgs[i]).Text)
 	}
 	return at, texts
 }
@@ -356,8 +355,7 @@ func restarted[M adk.MessageType](before, after []M) []M {
 // errors pass through; so does the model's type, and whether it runs callbacks by itself.
 // The wrapper is as safe for concurrent use as the model, which must not be nil.
 func Portable[M adk.MessageType](m model.BaseModel[M]) model.BaseModel[M] {
-	c, _ := wire.CodecFor[M]()
-	return adapted[M]{m, func(input []M, opts []model.Option) ([]M, []model.Option) { return withoutSearch(c, input, opts) }}
+	return adapted[M]{m, func(input []M, opts []model.Option) ([]M, []model.Option) { return withoutSearch(input, opts) }}
 }
 
 // adapted is a model that gets its requests in another form.
@@ -390,9 +388,9 @@ func withoutTool[M adk.MessageType](input []M, opts []model.Option) ([]M, []mode
 }
 
 // withoutSearch returns the input and the options without any part of a provider's own search.
-func withoutSearch[M adk.MessageType](c wire.Codec[M], input []M, opts []model.Option) ([]M, []model.Option) {
+func withoutSearch[M adk.MessageType](input []M, opts []model.Option) ([]M, []model.Option) {
 	plain := historyEditor{rules: plainRules, catalog: &catalog{}}
-	next := wire.Each(wire.RewriteAll(c, input, func(wire.Pairs) wire.Editor { return &plain }), func(m M) M { return c.Edit(m, withArguments) })
+	next := wire.Each(wire.RewriteAll(input, func(wire.Pairs) wire.Editor { return &plain }), func(m M) M { return wire.Edit(m, withArguments) })
 	o := model.GetCommonOptions(&model.Options{}, opts...)
 	if o.ToolSearchTool == nil && len(o.DeferredTools) == 0 {
 		return next, opts // tools that the history loaded are in the list, or no longer exist

@@ -23,6 +23,7 @@ import (
 	"github.com/leanctx/leanctx"
 	"github.com/leanctx/leanctx/internal/adkrun"
 	"github.com/leanctx/leanctx/internal/lenient"
+	"github.com/leanctx/leanctx/internal/message"
 	"github.com/leanctx/leanctx/internal/safe"
 	"github.com/leanctx/leanctx/internal/toolnames"
 	"github.com/leanctx/leanctx/internal/virtual"
@@ -77,7 +78,6 @@ type programAnswer struct {
 // programs are those of one run. Eino calls the hooks one after another.
 type programs[M adk.MessageType] struct {
 	interpreter Interpreter
-	codec       wire.Codec[M]
 	run         *run
 	live        *liveRuns
 	pending     M // the virtual answer of the model call that begins; nil if a model is asked
@@ -95,8 +95,8 @@ type liveRuns struct {
 	timer *time.Timer
 }
 
-func newPrograms[M adk.MessageType](in Interpreter, c wire.Codec[M], r *run) *programs[M] {
-	p := &programs[M]{interpreter: in, codec: c, run: r, live: &liveRuns{runs: map[string]*program{}}}
+func newPrograms[M adk.MessageType](in Interpreter, r *run) *programs[M] {
+	p := &programs[M]{interpreter: in, run: r, live: &liveRuns{runs: map[string]*program{}}}
 	runtime.AddCleanup(p, (*liveRuns).closeAll, p.live)
 	return p
 }
@@ -233,7 +233,7 @@ func (p *programs[M]) answers(ctx context.Context, pr *program, batch map[string
 
 // programsOf are the run_code calls of a message.
 func (p *programs[M]) programsOf(msg M) (list []*program) {
-	for _, c := range p.codec.View(msg).Calls {
+	for _, c := range wire.ViewOf(msg).Calls {
 		if c.Name == toolnames.Run {
 			list = append(list, &program{call: c, code: codeIn(lenient.Decode(c.Args)), answers: map[int]programAnswer{}})
 		}
@@ -291,14 +291,14 @@ func (p *programs[M]) unfold(ctx context.Context, msgs []M) ([]M, error) {
 		return nil, err
 	}
 	next := slices.Clone(msgs)
-	next[last] = p.codec.Replace(msgs[last], func(c wire.Call) []wire.Call { return waits[c.ID] })
+	next[last] = wire.Replace(msgs[last], func(c wire.Call) []wire.Call { return waits[c.ID] })
 	return next, p.ask(ctx, next[last])
 }
 
 // ask notes which calls are made now: none of them is ever made again.
 func (p *programs[M]) ask(ctx context.Context, msg M) error {
 	var ids []string
-	for _, c := range p.codec.View(msg).Calls {
+	for _, c := range wire.ViewOf(msg).Calls {
 		ids = append(ids, c.ID)
 	}
 	return adk.SetRunLocalValue(ctx, askedKey, ids)
@@ -355,7 +355,7 @@ func (p *programs[M]) Settle(ctx context.Context, msgs []M) (next []M, virtual b
 		for _, pr := range list {
 			p.live.keep(pr)
 		}
-		p.pending = p.codec.Calling(calls)
+		p.pending = wire.Calling[M](calls)
 		return append(slices.Clip(before), rest...), true, adk.SetRunLocalValue(ctx, askedKey, []string{})
 	}
 	folded, err := p.fold(ctx, open.Head, list, all, n)
@@ -377,7 +377,7 @@ func (p *programs[M]) collect(ctx context.Context, msgs []M, list []*program, ba
 	isInner := func(id string) bool { outer, _, ok := outerOf(id); return ok && isProgram(list, outer) }
 	from := len(msgs) - 1
 	for ; from >= 0; from-- {
-		if slices.ContainsFunc(p.codec.View(msgs[from]).Calls, func(c wire.Call) bool { return isInner(c.ID) }) {
+		if slices.ContainsFunc(wire.ViewOf(msgs[from]).Calls, func(c wire.Call) bool { return isInner(c.ID) }) {
 			break
 		}
 	}
@@ -385,11 +385,11 @@ func (p *programs[M]) collect(ctx context.Context, msgs []M, list []*program, ba
 		return msgs, nil
 	}
 	waited := map[string]string{}
-	for _, c := range p.codec.View(msgs[from]).Calls {
+	for _, c := range wire.ViewOf(msgs[from]).Calls {
 		waited[c.ID] = c.Name
 	}
 	for _, msg := range msgs[from+1:] {
-		results := p.codec.View(msg).Results
+		results := wire.ViewOf(msg).Results
 		if len(results) == 0 {
 			rest = append(rest, msg)
 		}
@@ -435,12 +435,12 @@ func (p *programs[M]) goOn(ctx context.Context, list []*program, at int64, answe
 func (p *programs[M]) fold(ctx context.Context, head M, list []*program, all programBatch[M], rounds int) ([]M, error) {
 	out := []M{head}
 	done := map[string]bool{}
-	for _, c := range p.codec.View(head).Calls {
+	for _, c := range wire.ViewOf(head).Calls {
 		if m, ok := all.Direct[c.ID]; ok {
 			if !done[c.ID] {
 				out = append(out, m)
 			}
-			for _, r := range p.codec.View(m).Results { // several in one message
+			for _, r := range wire.ViewOf(m).Results { // several in one message
 				done[r.ID] = true
 			}
 			continue
@@ -449,10 +449,10 @@ func (p *programs[M]) fold(ctx context.Context, head M, list []*program, all pro
 		if i < 0 {
 			continue
 		}
-		msg := p.codec.Answering(c.ID, toolnames.Run, outcome(ctx, p.run, list[i], rounds))
+		msg := wire.Answering[M](c.ID, toolnames.Run, outcome(ctx, p.run, list[i], rounds))
 		adk.EnsureMessageID(msg)
 		out = append(out, msg)
-		if err := adkrun.SendMessage(ctx, p.codec.Event(msg, toolnames.Run)); err != nil {
+		if err := adkrun.SendMessage(ctx, message.Event(msg, toolnames.Run)); err != nil {
 			return nil, err
 		}
 	}
@@ -518,7 +518,7 @@ func (p *programs[M]) mend(msgs []M) []M {
 	list, answered := []*program(nil), stringSet{}
 	for _, msg := range msgs {
 		list = append(list, p.programsOf(msg)...)
-		for _, r := range p.codec.View(msg).Results {
+		for _, r := range wire.ViewOf(msg).Results {
 			answered.add(r.ID)
 		}
 	}
@@ -528,13 +528,13 @@ func (p *programs[M]) mend(msgs []M) []M {
 	isInner := func(id string) bool { outer, _, ok := outerOf(id); return ok && isProgram(list, outer) }
 	next, changed := []M(nil), false
 	for _, msg := range msgs {
-		kept := p.codec.Without(msg, isInner)
+		kept := wire.Without(msg, isInner)
 		if changed = changed || kept != msg; kept != *new(M) {
 			next = append(next, kept)
 		}
 		for _, pr := range p.programsOf(msg) {
 			if !answered[pr.call.ID] {
-				next, changed = append(next, p.codec.Answering(pr.call.ID, toolnames.Run, render("program-unfinished", promptData{}))), true
+				next, changed = append(next, wire.Answering[M](pr.call.ID, toolnames.Run, render("program-unfinished", promptData{}))), true
 			}
 		}
 	}

@@ -255,15 +255,14 @@ func programLaw[M adk.MessageType](t *testing.T, g *rand.Rand, streaming bool, t
 		require.Equal(t, 1, n, id)
 	}
 	tally.programs, tally.calls = tally.programs+uint64(len(in)), tally.calls+uint64(len(c.Times()))
-	codec, _ := wire.CodecFor[M]()
 	require.Len(t, m.Wires(), 2)
 	got := map[string]string{}
 	for _, w := range m.Wires() {
 		for _, msg := range w.Messages {
-			for _, call := range codec.View(msg).Calls {
+			for _, call := range wire.ViewOf(msg).Calls {
 				require.NotContains(t, call.ID, ".")
 			}
-			for _, x := range codec.View(msg).Results {
+			for _, x := range wire.ViewOf(msg).Results {
 				got[x.ID] = x.Text
 			}
 		}

@@ -20,6 +20,7 @@ import (
 	"github.com/leanctx/leanctx/internal/backend"
 	"github.com/leanctx/leanctx/internal/texts"
 	"github.com/leanctx/leanctx/internal/toolnames"
+	"github.com/leanctx/leanctx/toolsearch/internal/wire"
 )
 
 const (
@@ -68,7 +69,7 @@ func (t *transcript[M]) remind(ctx context.Context, d *reminder, msgs []M, saw [
 	d.catalog = d.run.catalog()
 	if delta != "" {
 		d.lines = append(d.lines, delta)
-		msgs = append(slices.Clip(msgs), t.codec.Reminder(delta))
+		msgs = append(slices.Clip(msgs), wire.Reminder[M](delta))
 	}
 	return msgs, d.lines[0]
 }

@@ -21,6 +21,7 @@ import (
 	"github.com/cloudwego/eino/schema"
 
 	"github.com/leanctx/leanctx/internal/adkrun"
+	"github.com/leanctx/leanctx/internal/message"
 	"github.com/leanctx/leanctx/internal/toolnames"
 	"github.com/leanctx/leanctx/internal/virtual"
 	"github.com/leanctx/leanctx/toolsearch/internal/wire"
@@ -38,8 +39,7 @@ func New(ctx context.Context, config *Config) (adk.ChatModelAgentMiddleware, err
 // The error names every mistake in config at once. It wraps ErrNativeUnsupported if
 // config.Model has no tool search of its own.
 func NewTyped[M adk.MessageType](ctx context.Context, config *Config) (adk.TypedChatModelAgentMiddleware[M], error) {
-	c, isAgentic := wire.CodecFor[M]()
-	s, err := newSettings(ctx, config, isAgentic)
+	s, err := newSettings(ctx, config, message.IsAgentic[M]())
 	if err != nil {
 		return nil, err
 	}
@@ -47,7 +47,7 @@ func NewTyped[M adk.MessageType](ctx context.Context, config *Config) (adk.Typed
 	if _, err := catalogOf(ctx, []member{me}); err != nil {
 		return nil, err
 	}
-	return adkrun.New(&middleware[M]{settings: s, member: me, codec: c}), nil
+	return adkrun.New(&middleware[M]{settings: s, member: me}), nil
 }
 
 // middleware is safe for concurrent use: the state of a run is in its context.
@@ -55,7 +55,6 @@ type middleware[M adk.MessageType] struct {
 	*adk.TypedBaseChatModelAgentMiddleware[M]
 	settings *settings
 	member   member // without tools of an agent
-	codec    wire.Codec[M]
 }
 
 // Begin adds the hidden tools, and the search tools, to those that the agent can run.
@@ -75,9 +74,9 @@ func (m *middleware[M]) Begin(ctx context.Context, rc *adkrun.Run) (context.Cont
 	}
 	ctx = context.WithValue(ctx, runKey, r)
 	r.direct = rc.ReturnDirectly
-	h := newHooks(r, m.codec)
+	h := newHooks[M](r)
 	if in := r.start.settings.cfg.Interpreter; in != nil {
-		h.programs = newPrograms(in, m.codec, r)
+		h.programs = newPrograms[M](in, r)
 		r.runAlone = h.programs.alone
 		ctx = virtual.WithTurns[M](ctx, h.programs)
 	}
@@ -346,7 +345,7 @@ func (m *middleware[M]) AfterModelRewriteState(ctx context.Context, state *adk.T
 	next.Messages = msgs
 	if deferAll {
 		next.DeferredToolInfos = without(next.DeferredToolInfos, h.run.catalog())
-		next.Messages = wire.Each(msgs, m.codec.Pack)
+		next.Messages = wire.Each(msgs, wire.Pack)
 	}
 	return ctx, &next, nil
 }
@@ -365,7 +364,7 @@ func (m *middleware[M]) hooks(ctx context.Context) *hooks[M] {
 	if err != nil || g.len() == 0 && !g.changes {
 		return nil
 	}
-	return newHooks(newRun(g), m.codec)
+	return newHooks[M](newRun(g))
 }
 
 // led returns the hooks of the run in a context if this instance leads it.
@@ -393,8 +392,8 @@ type hooks[M adk.MessageType] struct {
 	done       *adk.TypedChatModelAgentState[M] // what the hook before the model call returned
 }
 
-func newHooks[M adk.MessageType](r *run, c wire.Codec[M]) *hooks[M] {
-	h := &hooks[M]{run: r, transcript: transcript[M]{run: r, codec: c}, reminder: reminder{run: r}}
+func newHooks[M adk.MessageType](r *run) *hooks[M] {
+	h := &hooks[M]{run: r, transcript: transcript[M]{run: r}, reminder: reminder{run: r}}
 	r.hooks = h
 	return h
 }
@@ -425,7 +424,7 @@ func (h *hooks[M]) prepare(ctx context.Context, call *adk.TypedChatModelAgentSta
 		c.build() // while the model writes its first search
 	}
 	if c.settings.rules.hosted {
-		msgs = wire.Each(msgs, t.codec.Unpack)
+		msgs = wire.Each(msgs, wire.Unpack)
 	}
 	msgs = h.readWithOffers(ctx, msgs)
 	out := h.takeTurn(ctx, in)
@@ -440,7 +439,7 @@ func (h *hooks[M]) prepare(ctx context.Context, call *adk.TypedChatModelAgentSta
 	msgs, list := t.remind(ctx, &h.reminder, msgs, was.Visible)
 	t.read(ctx, msgs)
 	call.Messages, call.ToolInfos, call.DeferredToolInfos = msgs, infos, deferred
-	h.request = request[M]{list, out.record.Visible, call.ToolInfos, msgs, [3][]int{t.reminders, t.deltas, t.offered}, t.codec}
+	h.request = request[M]{list, out.record.Visible, call.ToolInfos, msgs, [3][]int{t.reminders, t.deltas, t.offered}}
 	h.report(ctx, in, out)
 	t.evidence.started = true
 	return nil
@@ -506,7 +505,7 @@ func (h *hooks[M]) rewrite(ctx context.Context, msgs []M, show []string) []M {
 	if h.mode == showsAll {
 		rules = plainRules // the provider does not learn of a search
 	}
-	next := wire.RewriteAll(t.codec, msgs, newEditor(ctx, h.run, rules, show))
+	next := wire.RewriteAll(msgs, newEditor(ctx, h.run, rules, show))
 	next = restarted(msgs, next)
 	t.read(ctx, next)
 	if rules.noteOnEmpty && t.evidence.emptyCall != nil {
@@ -521,8 +520,8 @@ func (h *hooks[M]) bindCalls(ctx context.Context, msgs []M) []M {
 		return msgs
 	}
 	last := len(msgs) - 1
-	edit := h.run.slots.bindCalls(ctx, h.transcript.codec.View(msgs[last]).Calls)
-	edited := h.transcript.codec.Edit(msgs[last], edit)
+	edit := h.run.slots.bindCalls(ctx, wire.ViewOf(msgs[last]).Calls)
+	edited := wire.Edit(msgs[last], edit)
 	if edited == msgs[last] {
 		return msgs
 	}

@@ -18,8 +18,6 @@ import (
 	"github.com/cloudwego/eino/components/tool"
 	"github.com/cloudwego/eino/schema"
 	"github.com/stretchr/testify/require"
-
-	"github.com/leanctx/leanctx/toolsearch/internal/wire"
 )
 
 // had is a source of tools that are gone.
@@ -175,8 +173,7 @@ func TestARunThatShowsAllToolsStaysSoWithoutHideAbove(t *testing.T) {
 	require.NoError(t, err)
 	c, err := catalogOf(ctx, []member{{settings: set}})
 	require.NoError(t, err)
-	codec, _ := wire.CodecFor[*schema.Message]()
-	h := newHooks(newRun(c), codec)
+	h := newHooks[*schema.Message](newRun(c))
 	h.run.record = record{Began: true, Mode: showsAll, Visible: []string{"a", "b"}}
 	call := adk.ChatModelAgentState{Messages: []*schema.Message{schema.UserMessage("please")}, ToolInfos: []*schema.ToolInfo{{Name: "own"}}}
 	require.NoError(t, h.prepare(ctx, &call))

@@ -100,11 +100,8 @@ func isHandlers(extra map[string]any) bool {
 	return false
 }
 
-// Codec reads messages of one type and makes new ones. It never changes a message.
-type Codec[M adk.MessageType] struct{}
-
-// View is what a message says about tools.
-func (Codec[M]) View(m M) (v View) {
+// ViewOf is what a message says about tools.
+func ViewOf[M adk.MessageType](m M) (v View) {
 	v.Assistant = message.Role(m) == schema.Assistant
 	v.Hosted = v.Assistant && message.Extra(m)[claudeEventsKey] != nil
 	for p := message.Parts(m); p.Next(); {
@@ -145,11 +142,11 @@ func resultOf(p message.Part) Result {
 // CallsOf returns the calls of a message, as Eino's core keeps those of both types while their
 // tools run; none of any other value.
 func CallsOf(msg any) []Call {
-	return Codec[*schema.Message]{}.View(message.Plain(msg)).Calls
+	return ViewOf(message.Plain(msg)).Calls
 }
 
-// Text is what a message of the user, or one that is marked as a reminder, says.
-func (Codec[M]) Text(m M) Text {
+// TextOf is what a message of the user, or one that is marked as a reminder, says.
+func TextOf[M adk.MessageType](m M) Text {
 	extra, isUser := message.Extra(m), message.Role(m) == schema.User
 	s := Text{Marked: isMarked(extra, reminderKey), User: isUser && !isHandlers(extra)}
 	if !isUser && !s.Marked {
@@ -167,20 +164,22 @@ func (Codec[M]) Text(m M) Text {
 }
 
 // IsSystem reports whether a message is a system message.
-func (Codec[M]) IsSystem(m M) bool { return message.Role(m) == schema.System }
+func IsSystem[M adk.MessageType](m M) bool { return message.Role(m) == schema.System }
 
 // Reminder makes the message that lists the hidden tools.
-func (Codec[M]) Reminder(text string) M { return marked[M](text, reminderKey) }
+func Reminder[M adk.MessageType](text string) M { return marked[M](text, reminderKey) }
 
 // Note makes a user message that carries a hint and a key of ours in Extra.
-func (Codec[M]) Note(text string) M { return marked[M](text, noteKey) }
+func Note[M adk.MessageType](text string) M { return marked[M](text, noteKey) }
 
 func marked[M adk.MessageType](text, key string) M {
 	return message.WithExtra(message.New[M](schema.User, message.NewText(text)), map[string]any{key: true})
 }
 
 // Calling makes a message of a model that makes calls.
-func (Codec[M]) Calling(calls []Call) M { return message.New[M](schema.Assistant, callParts(calls)...) }
+func Calling[M adk.MessageType](calls []Call) M {
+	return message.New[M](schema.Assistant, callParts(calls)...)
+}
 
 func callParts(calls []Call) (parts []message.Part) {
 	for _, c := range calls {
@@ -190,13 +189,13 @@ func callParts(calls []Call) (parts []message.Part) {
 }
 
 // Answering makes a message with the result of a call.
-func (Codec[M]) Answering(id, name, text string) M {
+func Answering[M adk.MessageType](id, name, text string) M {
 	return message.New[M](schema.Tool, message.NewResult(id, name, message.NewText(text)))
 }
 
 // Edit returns a copy in which calls have the names and arguments that the function says; the same
 // message if none changes.
-func (Codec[M]) Edit(m M, edit func(Call) Call) M {
+func Edit[M adk.MessageType](m M, edit func(Call) Call) M {
 	return message.Edit(m, func(p message.Part) (message.Part, bool) {
 		if p.Kind != message.Call {
 			return p, false
@@ -211,7 +210,7 @@ func (Codec[M]) Edit(m M, edit func(Call) Call) M {
 }
 
 // Replace returns a copy in which each call is replaced by others; nil keeps it.
-func (Codec[M]) Replace(m M, with func(Call) []Call) M {
+func Replace[M adk.MessageType](m M, with func(Call) []Call) M {
 	return message.Replace(m, func(p message.Part) []message.Part {
 		if p.Kind != message.Call {
 			return nil
@@ -222,7 +221,7 @@ func (Codec[M]) Replace(m M, with func(Call) []Call) M {
 
 // Without returns a copy without some calls and results; nil if nothing is left, the same message
 // if nothing changes.
-func (Codec[M]) Without(m M, isGone func(id string) bool) M {
+func Without[M adk.MessageType](m M, isGone func(id string) bool) M {
 	return message.Without(m, func(p message.Part) bool {
 		return (p.Kind == message.Call || p.Kind == message.Result) && isGone(p.ID())
 	}, "")
@@ -230,7 +229,7 @@ func (Codec[M]) Without(m M, isGone func(id string) bool) M {
 
 // Rewrite returns a copy in which what belongs to a provider's own search is as the editor wants
 // it; the same message if nothing changes.
-func (Codec[M]) Rewrite(m M, e Editor) M {
+func Rewrite[M adk.MessageType](m M, e Editor) M {
 	return message.Edit(withoutHosted(m, e), func(p message.Part) (message.Part, bool) {
 		switch {
 		case p.Kind == message.Result:
@@ -326,14 +325,6 @@ func hostedIn(p message.Part) (names []string, is bool) {
 	return hostedSearch(p.Value())
 }
 
-// Event is the event of a run that tells of the result of a tool.
-func (Codec[M]) Event(m M, tool string) *adk.TypedAgentEvent[M] { return message.Event(m, tool) }
-
-// CodecFor returns the codec of a message type.
-func CodecFor[M adk.MessageType]() (c Codec[M], isAgentic bool) {
-	return c, message.IsAgentic[M]()
-}
-
 // Pairs says of each tool call, by id, what it and its result look like.
 type Pairs map[string]Pair
 
@@ -357,13 +348,13 @@ func (p Pairs) add(v View) {
 
 // RewriteAll rewrites messages with the editor for their calls. It returns the same slice
 // if no message changes.
-func RewriteAll[M adk.MessageType](c Codec[M], msgs []M, edit func(Pairs) Editor) []M {
+func RewriteAll[M adk.MessageType](msgs []M, edit func(Pairs) Editor) []M {
 	p := Pairs{}
 	for _, msg := range msgs {
-		p.add(c.View(msg))
+		p.add(ViewOf(msg))
 	}
 	e := edit(p)
-	return Each(msgs, func(msg M) M { return c.Rewrite(msg, e) })
+	return Each(msgs, func(msg M) M { return Rewrite(msg, e) })
 }
 
 // Each applies a function to all messages. It returns the same slice if none changes.
@@ -389,7 +380,7 @@ func SameList[M adk.MessageType](a, b []M) bool {
 
 // Pack returns a copy in which what a provider's own search left can be stored in a checkpoint; the
 // same message if nothing changes.
-func (Codec[M]) Pack(m M) M {
+func Pack[M adk.MessageType](m M) M {
 	events := message.Extra(m)[claudeEventsKey]
 	if text, packs := packed(events); packs && message.Role(m) == schema.Assistant {
 		typ := reflect.TypeOf(events)
@@ -409,7 +400,7 @@ func packed(v any) (text any, packs bool) {
 }
 
 // Unpack undoes Pack. Of parts it makes a map, which the adapters read as well as their own types.
-func (Codec[M]) Unpack(m M) M {
+func Unpack[M adk.MessageType](m M) M {
 	typ := claudeEventsType.Load()
 	if text, is := message.Extra(m)[claudeEventsKey].(string); is && typ != nil {
 		events := reflect.New(*typ)
