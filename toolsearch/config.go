@@ -47,9 +47,9 @@ type Config struct {
 	// users, or that change during a run. They are hidden like DynamicTools and follow
 	// them. It is asked when a run starts and before every model call, and the tools it
 	// returns are offered in that call. If it takes longer than two seconds, the run keeps
-	// the tools it had. A tool of a Source with the name of another tool of the agent is
-	// left out, and OnEvent gets an event. A call to a removed tool gets an answer. If nil,
-	// there are none.
+	// the tools it had, and offers the new ones in a later call. A tool of a Source with the
+	// name of another tool of the agent is left out, and OnEvent gets an event. A call to a
+	// removed tool gets an answer. If nil, there are none.
 	Source Source
 
 	// SearchableTools names tools of the agent itself (ToolsConfig.Tools, or tools that

@@ -346,22 +346,23 @@ func (s *sources) usableSet(ctx context.Context, r *run, owner *settings) *ToolS
 	return p.usable
 }
 
-// setOf asks the Source of an instance. On an error, or while an earlier question is unanswered, the
-// run keeps the set it had.
+// setOf asks the Source of an instance. On an error, or while an earlier question is unanswered, it
+// is what the Source returned last in the run, if only after it was waited for.
 func (s *sources) setOf(ctx context.Context, owner *settings) *ToolSet {
 	if set, ok := owner.cfg.Source.(*ToolSet); ok {
 		return set
 	}
-	p := s.state(sourceID{owner, 0})
+	at := sourceID{owner, 0}
+	p := s.state(at)
 	within, cancel := context.WithTimeout(ctx, sourceTimeout)
 	defer cancel()
-	set, err := s.ask(within, sourceID{owner, 0}, owner.cfg.Source)
+	set, err := s.ask(within, at, owner.cfg.Source)
 	if err == nil {
 		p.failing = false
 		return set
 	}
 	if set == nil {
-		set = p.set
+		set = s.lastOf(at)
 	}
 	if ctx.Err() == nil && !p.failing {
 		p.failing = true

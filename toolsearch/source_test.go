@@ -16,7 +16,9 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/cloudwego/eino/adk"
 	"github.com/cloudwego/eino/components/tool"
+	"github.com/cloudwego/eino/schema"
 	"github.com/stretchr/testify/require"
 
 	"github.com/leanctx/leanctx/internal/adkrun"
@@ -345,5 +347,32 @@ func TestASourceThatHangsAtMissingHoldsUpNoSearch(t *testing.T) {
 			require.EqualValues(t, 1, slow.asked.Load())
 		}
 		close(slow.until)
+	})
+}
+
+// A source that takes longer than a model call waits for it is a call late, and no more.
+func TestALateAnswerOfASourceIsUsedInTheNextCall(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		set := setOf(t, adktest.Simple("post", "posts a letter"))
+		source := sourceFunc(func(context.Context) (*ToolSet, error) {
+			time.Sleep(sourceTimeout + time.Second)
+			return set, nil
+		})
+		h, err := New(context.Background(), &Config{Source: source})
+		require.NoError(t, err)
+		rc := &adkrun.Run{}
+		ctx, err := adkrun.Begin(context.Background(), h, rc)
+		require.NoError(t, err)
+		state := &adk.ChatModelAgentState{Messages: []*schema.Message{schema.UserMessage("send it")}}
+		for range 2 {
+			time.Sleep(2 * time.Second) // the answer comes
+			ctx, state, err = h.BeforeModelRewriteState(ctx, state, &adk.ModelContext{})
+			require.NoError(t, err)
+			state.Messages = append(state.Messages, schema.AssistantMessage("wait", nil))
+		}
+		answer, err := rc.Tools[0].(tool.InvokableTool).InvokableRun(ctx, `{"query":"letter"}`)
+		require.NoError(t, err)
+		require.Contains(t, answer, "post")
+		time.Sleep(sourceTimeout + time.Second)
 	})
 }
