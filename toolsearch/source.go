@@ -146,12 +146,8 @@ func (m *multiSource) Tools(ctx context.Context) (*ToolSet, error) {
 	var asking sync.WaitGroup
 	for i, s := range m.sources {
 		asking.Go(func() {
-			at := sourceID{m, i}
-			if sets[i], wrong[i] = memory.ask(ctx, at, s); wrong[i] != nil {
+			if sets[i], wrong[i] = memory.ask(ctx, sourceID{m, i}, s); wrong[i] != nil {
 				wrong[i] = fmt.Errorf("source %d: %w", i, wrong[i])
-				if sets[i] == nil {
-					sets[i] = memory.lastOf(at)
-				}
 			}
 		})
 	}
@@ -270,7 +266,8 @@ func oneAtATime[T any](ctx context.Context, s *sources, at sourceID, what string
 	})
 }
 
-// ask asks a source for its tools, and keeps them; nil beside an error keeps the old ones.
+// ask asks a source for its tools, and keeps them. If it returns none beside an error, or has not
+// answered in time, they are those that it returned last in the run, if only after it was waited for.
 func (s *sources) ask(ctx context.Context, at sourceID, of Source) (*ToolSet, error) {
 	if set, isSet := of.(*ToolSet); isSet || of == nil {
 		return set, nil
@@ -285,13 +282,10 @@ func (s *sources) ask(ctx context.Context, at sourceID, of Source) (*ToolSet, er
 	if err != nil && err == ctx.Err() {
 		err = fmt.Errorf("it has not answered: %w", context.Cause(ctx))
 	}
+	if err != nil && set == nil {
+		s.locked(at, func(p *sourceState) { set = p.last })
+	}
 	return set, err
-}
-
-// lastOf is what a source returned last.
-func (s *sources) lastOf(at sourceID) (set *ToolSet) {
-	s.locked(at, func(p *sourceState) { set = p.last })
-	return set
 }
 
 // sourceTimeout is the time limit of a Source that sets none.
@@ -346,8 +340,7 @@ func (s *sources) usableSet(ctx context.Context, r *run, owner *settings) *ToolS
 	return p.usable
 }
 
-// setOf asks the Source of an instance. On an error, or while an earlier question is unanswered, it
-// is what the Source returned last in the run, if only after it was waited for.
+// setOf asks the Source of an instance.
 func (s *sources) setOf(ctx context.Context, owner *settings) *ToolSet {
 	if set, ok := owner.cfg.Source.(*ToolSet); ok {
 		return set
@@ -360,9 +353,6 @@ func (s *sources) setOf(ctx context.Context, owner *settings) *ToolSet {
 	if err == nil {
 		p.failing = false
 		return set
-	}
-	if set == nil {
-		set = s.lastOf(at)
 	}
 	if ctx.Err() == nil && !p.failing {
 		p.failing = true
