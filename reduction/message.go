@@ -3,7 +3,9 @@
 
 package reduction
 
-// Messages as plain data, their weight, and copies with edits or for callbacks.
+// Messages as plain data, their weight, and copies with edits or for callbacks. No function changes
+// a message that it is given. Calls and results of the provider's own tools do not count, but for
+// the weight: they belong to the provider.
 
 import (
 	"encoding/json"
@@ -84,18 +86,10 @@ func marked(extra map[string]any, keys ...string) map[string]any {
 	return out
 }
 
-// isMarked accepts any form that a store may have given the value.
-func isMarked(extra map[string]any, key string) bool {
-	v, ok := extra[key].(bool)
-	return ok && v
-}
-
-// What reads and edits messages changes none that it is given.
-// Calls and results of the provider's own tools do not count: they belong to the provider.
 // viewOf is what a message has to decide on, in the lists of an earlier view that is over.
 func viewOf[M adk.MessageType](m M, old view) view {
 	role, extra := message.Role(m), message.Extra(m)
-	v := view{calls: old.calls[:0], results: old.results[:0], processed: isMarked(extra, processedKey), ours: isMarked(extra, oursKey)}
+	v := view{calls: old.calls[:0], results: old.results[:0], processed: message.IsMarked(extra, processedKey), ours: message.IsMarked(extra, oursKey)}
 	for p := message.Parts(m); p.Next(); {
 		switch {
 		case p.Kind == message.Call && role == schema.Assistant:
@@ -110,7 +104,7 @@ func viewOf[M adk.MessageType](m M, old view) view {
 }
 
 func resultIn(p message.Part) result {
-	r := result{index: p.Index, id: p.ID(), name: p.Name(), handled: isMarked(p.Extra(), processedKey)}
+	r := result{index: p.Index, id: p.ID(), name: p.Name(), handled: message.IsMarked(p.Extra(), processedKey)}
 	for item := p.Parts(); item.Next(); {
 		switch {
 		case item.Kind == message.Tools:
@@ -378,7 +372,7 @@ func weigh[M adk.MessageType](w *weight, m M) (usage int) {
 		if u := message.Usage(m); u != nil {
 			usage = u.PromptTokens
 		}
-		w.edited = isMarked(message.Extra(m), processedKey)
+		w.edited = message.IsMarked(message.Extra(m), processedKey)
 	}
 	for p := message.Parts(m); p.Next(); {
 		weighPart(w, &p.Part, role)
@@ -435,9 +429,7 @@ func weighTools(w *weight, items []*schema.MCPListToolsItem) {
 		if t == nil {
 			continue
 		}
-		w.tokens += toolOverhead
-		w.text(t.Name)
-		w.text(t.Description)
+		w.tool(t.Name, t.Description)
 		if t.InputSchema != nil {
 			w.tokens += w.sizes.of(t.InputSchema, func() int64 { return schemaTokens(schema.NewParamsOneOfByJSONSchema(t.InputSchema)) })
 		}

@@ -368,14 +368,19 @@ func (w *weight) call(name, arguments string) {
 	w.text(arguments)
 }
 
+// tool weighs a definition without its parameters.
+func (w *weight) tool(name, description string) {
+	w.tokens += toolOverhead
+	w.text(name)
+	w.text(description)
+}
+
 func (w *weight) tools(tools []*schema.ToolInfo) {
 	for _, t := range tools {
 		if t == nil {
 			continue
 		}
-		w.tokens += toolOverhead
-		w.text(t.Name)
-		w.text(t.Desc)
+		w.tool(t.Name, t.Desc)
 		if p := t.ParamsOneOf; p != nil {
 			w.tokens += w.sizes.of(p, func() int64 { return schemaTokens(p) })
 		}

@@ -473,6 +473,12 @@ func Extra[M adk.MessageType](m M) map[string]any {
 	return nil
 }
 
+// IsMarked reports whether a map of a message or a part has a mark.
+func IsMarked(extra map[string]any, key string) bool {
+	is, _ := extra[key].(bool)
+	return is
+}
+
 // WithExtra returns a copy of a message with another map.
 func WithExtra[M adk.MessageType](m M, extra map[string]any) M {
 	var next any

@@ -83,11 +83,6 @@ const (
 	claudeEventsKey = "_eino_claude_tool_search_events"
 )
 
-func isMarked(extra map[string]any, key string) bool {
-	b, _ := extra[key].(bool)
-	return b
-}
-
 // isHandlers reports whether a message has a key with which handlers mark their own
 // messages: all of Eino's and ours begin with an underscore. The id that Eino gives every
 // message does not count.
@@ -118,7 +113,7 @@ func ViewOf[M adk.MessageType](m M) (v View) {
 }
 
 func callOf(p message.Part) Call {
-	return Call{ID: p.ID(), Name: p.Name(), Args: p.Text(), Marked: isMarked(p.Extra(), openAISearchKey)}
+	return Call{ID: p.ID(), Name: p.Name(), Args: p.Text(), Marked: message.IsMarked(p.Extra(), openAISearchKey)}
 }
 
 func resultOf(p message.Part) Result {
@@ -148,7 +143,7 @@ func CallsOf(msg any) []Call {
 // TextOf is what a message of the user, or one that is marked as a reminder, says.
 func TextOf[M adk.MessageType](m M) Text {
 	extra, isUser := message.Extra(m), message.Role(m) == schema.User
-	s := Text{Marked: isMarked(extra, reminderKey), User: isUser && !isHandlers(extra)}
+	s := Text{Marked: message.IsMarked(extra, reminderKey), User: isUser && !isHandlers(extra)}
 	if !isUser && !s.Marked {
 		return Text{}
 	}
@@ -234,7 +229,7 @@ func Rewrite[M adk.MessageType](m M, e Editor) M {
 		switch {
 		case p.Kind == message.Result:
 			return rewritten(p, e)
-		case p.Kind == message.Call && isMarked(p.Extra(), openAISearchKey) && e.Unmark(p.ID()):
+		case p.Kind == message.Call && message.IsMarked(p.Extra(), openAISearchKey) && e.Unmark(p.ID()):
 			return p.WithExtra(nil), true // without the id of an item of the special kind
 		}
 		return p, false
