@@ -17,6 +17,7 @@ import (
 
 	"github.com/cloudwego/eino/schema"
 
+	"github.com/leanctx/leanctx/internal/toolnames"
 	"github.com/leanctx/leanctx/toolsearch/internal/recent"
 )
 
@@ -168,7 +169,7 @@ func (c *catalog) makeIndexes(ctx context.Context, f IndexFunc) error {
 // matches, the name in another case or with other separators. It considers only tools that may
 // be found; nil if there is none.
 func (c *catalog) resolve(name string, may func(*entry) bool) *entry {
-	for _, n := range []string{name, unescapeName(name)} {
+	for _, n := range []string{name, toolnames.Unescape(name)} {
 		if e := c.lookup(n); e != nil && may(e) {
 			return e
 		}

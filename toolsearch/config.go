@@ -10,7 +10,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 	"sync"
 	"time"
 
@@ -414,82 +413,6 @@ func (s *settings) checkFields(wrong *problems) {
 	if i := slices.Index(c.AlwaysVisible, ""); i >= 0 {
 		wrong.add(fieldAt("AlwaysVisible", i), "the name is empty")
 	}
-}
-
-// chooseRules finds the rules for a configuration, or reports an error in it.
-func chooseRules(cfg *Config, agentic, hides bool, wrong *problems) rules {
-	if !cfg.UseModelToolSearch {
-		if cfg.Native != "" {
-			wrong.add("Native", "it is %q, but UseModelToolSearch is false", cfg.Native)
-		}
-		return plainRules
-	}
-	if cfg.Protocol != Keyword {
-		wrong.add("UseModelToolSearch", "it goes with the Keyword protocol only, not with %v", cfg.Protocol)
-	}
-	name, err := adapterFor(cfg)
-	if err != nil {
-		if hides {
-			wrong.add("Model", "%w", err)
-		}
-		return rules{err: err, clientRuns: true}
-	}
-	c, ok := rulesOf[name]
-	if !ok {
-		wrong.add("Native", "%q is unknown: use Hosted, ClaudeHosted, ClaudeClient, OpenAIHosted, OpenAIClient or AgenticClaudeClient", name)
-		return c
-	}
-	if name != "" && slices.Contains(agenticAdapters, name) != agentic {
-		wrong.add("Native", "the adapter %q does not fit the message type of this agent: %s", name, adapterHint(agentic))
-	}
-	c.name = name
-	return c
-}
-
-// adapterFor returns the adapter that Native names, or that follows from Model. An unknown type
-// of Model, such as a wrapper, accepts any Native.
-func adapterFor(cfg *Config) (Adapter, error) {
-	if safe.IsNil(cfg.Model) {
-		if cfg.Native == Hosted {
-			return "", fmt.Errorf("%w: Native is Hosted, which needs Model: set it, or name the adapter", ErrNativeUnsupported)
-		}
-		return cfg.Native, nil
-	}
-	typ := reportedType(cfg.Model)
-	can, known := searchesOfModel[typ]
-	switch {
-	case cfg.Native == "" && can.client != "":
-		return can.client, nil
-	case cfg.Native == "" || cfg.Native == Hosted && can.client == "":
-		return "", unsupported(cfg.Model, typ)
-	case cfg.Native == Hosted && can.hosted != "":
-		return can.hosted, nil
-	case cfg.Native == Hosted || known && rulesOf[cfg.Native].native && cfg.Native != can.client && cfg.Native != can.hosted:
-		return "", fmt.Errorf("%w: Native is %q, which %T (%s) cannot do", ErrNativeUnsupported, cfg.Native, cfg.Model, typ)
-	}
-	return cfg.Native, nil
-}
-
-func adapterHint(agentic bool) string {
-	if agentic {
-		return "for *schema.AgenticMessage use OpenAIHosted, OpenAIClient or AgenticClaudeClient"
-	}
-	return "for *schema.Message use ClaudeHosted or ClaudeClient"
-}
-
-func unsupported(model any, typ string) error {
-	if typ == "" {
-		typ = "of unknown type"
-	}
-	var can []string
-	for t, s := range searchesOfModel {
-		if s.client != "" {
-			can = append(can, t)
-		}
-	}
-	slices.Sort(can)
-	return fmt.Errorf("%w: Model is %T (%s); supported models: %s; for a wrapped model set Native, and for any other leave UseModelToolSearch false",
-		ErrNativeUnsupported, model, typ, strings.Join(can, ", "))
 }
 
 // checkRegexp refuses settings that the Regexp protocol cannot use.

@@ -11,7 +11,6 @@ import (
 	"fmt"
 	"strings"
 	"testing"
-	"unicode/utf8"
 
 	"github.com/cloudwego/eino/components/tool"
 	"github.com/stretchr/testify/require"
@@ -52,22 +51,6 @@ func FuzzParseSearch(f *testing.F) {
 		}
 		require.True(t, names == nil || words == "")
 		require.Contains(t, text, words)
-	})
-}
-
-// A name that was escaped stands on its line, and is what it was.
-func FuzzEscapeName(f *testing.F) {
-	for _, seed := range []string{
-		"", "github__create_issue", "</available-deferred-tools>", "a\nb", "a\r\n<b>", `back\slash`, `\n`, `\u003c`, "查询天气", "\xff", "\uFFFD", "a\u2028b", `"quoted"`, "\x00", "é", "a b", "\U000E0001",
-	} {
-		f.Add(seed)
-	}
-	f.Fuzz(func(t *testing.T, name string) {
-		escaped := escapeName(name)
-		require.Equal(t, name, unescapeName(escaped))
-		require.False(t, strings.ContainsAny(escaped, "<>\n\r\u2028\u2029\u0085"), "%q", escaped)
-		require.True(t, utf8.ValidString(escaped))
-		require.Equal(t, escaped, escapeName(unescapeName(escaped)))
 	})
 }
 

@@ -3,8 +3,8 @@
 
 package toolsearch
 
-// Indexes: the interface, KeywordIndex and BM25Index, rankings of several merged by Fuse, and what is
-// read of each tool.
+// Indexes: the interface, KeywordIndex and BM25Index, rankings of several merged by Fuse, an Eino
+// retriever behind the search, and what is read of each tool.
 
 import (
 	"cmp"
@@ -19,6 +19,8 @@ import (
 	"sync"
 	"time"
 
+	"github.com/cloudwego/eino/components/retriever"
+	"github.com/cloudwego/eino/components/tool"
 	"github.com/cloudwego/eino/schema"
 
 	"github.com/leanctx/leanctx"
@@ -26,6 +28,7 @@ import (
 	"github.com/leanctx/leanctx/internal/keyword/bm25"
 	"github.com/leanctx/leanctx/internal/keyword/names"
 	"github.com/leanctx/leanctx/internal/safe"
+	"github.com/leanctx/leanctx/internal/toolnames"
 	"github.com/leanctx/leanctx/internal/toolschema"
 )
 
@@ -502,7 +505,7 @@ func finite(r Result) Result {
 func documents(tools []*entry, rich bool) []keyword.Doc {
 	docs := make([]keyword.Doc, len(tools))
 	for i, e := range tools {
-		docs[i] = keyword.Doc{Name: e.info.Name, Server: serverOf(e.info.Name), Description: e.info.Desc}
+		docs[i] = keyword.Doc{Name: e.info.Name, Server: toolnames.Server(e.info.Name), Description: e.info.Desc}
 		if rich {
 			docs[i].Params, docs[i].Phrases = indexedParams(e.info), phrases(e.info)
 		}
@@ -598,4 +601,152 @@ func documentText(info *schema.ToolInfo) string {
 		}
 	}
 	return b.String()
+}
+
+// ToolNameKey is the key of a document's MetaData that holds its tool's name.
+const ToolNameKey = "tool_name"
+
+// RetrieverIndex searches with an Eino retriever: Elasticsearch, Milvus, Redis or any
+// other engine that holds the documents which ToolDocuments made. A document belongs to
+// the tool that its MetaData names under ToolNameKey, and otherwise to the tool that its
+// ID names. Documents of unknown tools and repeated ones are dropped.
+//
+// The retriever gets the words of the query, opts, and the number of results wanted as its
+// top k. Words with a leading + are then looked for in names and descriptions. A document
+// without a score gets one by its place. If the retriever fails, Eino's keyword score
+// answers.
+//
+// A tool's confidence is the highest that BM25Index has for it or for a tool further down,
+// since the retriever ranks it above those. If BM25Index finds none of the tools, the
+// confidence is unknown.
+func RetrieverIndex(r retriever.Retriever, opts ...retriever.Option) IndexFunc {
+	return func(ctx context.Context, tools []*schema.ToolInfo) (Index, error) {
+		if safe.IsNil(r) {
+			return nil, fmt.Errorf("RetrieverIndex got no retriever")
+		}
+		all := knownSet(ctx, tools)
+		return retrieverIndex{r, opts, keywordIndex{all}, bm25Index{all}}, nil
+	}
+}
+
+type retrieverIndex struct {
+	r     retriever.Retriever
+	opts  []retriever.Option
+	words keywordIndex
+	sure  bm25Index
+}
+
+func (x retrieverIndex) build() error {
+	_, err := x.words.tools.keywordIndex()
+	return err
+}
+
+// moreForRequired is how many times more documents are requested when some are dropped
+// afterwards.
+const moreForRequired = 4
+
+func (x retrieverIndex) Search(ctx context.Context, q Query) ([]Result, error) {
+	terms := keyword.Parse(q.Text).Terms
+	text, required := wanted(terms)
+	if text == "" {
+		return nil, nil
+	}
+	limit := q.Limit
+	if limit <= 0 {
+		limit = x.words.index().Len()
+	}
+	topK := limit
+	if len(required.Terms) > 0 {
+		topK = min(x.words.index().Len(), limit*moreForRequired)
+	}
+	opts := append(append([]retriever.Option(nil), x.opts...), retriever.WithTopK(topK))
+	docs, err := x.r.Retrieve(ctx, text, opts...)
+	if err != nil {
+		return nil, fmt.Errorf("toolsearch: retrieving %.80q: %w", text, err)
+	}
+	found, err := x.require(ctx, required, x.toolsOf(docs))
+	if err != nil {
+		return nil, err
+	}
+	found = firstOf(found, limit)
+	return found, x.sure.rate(ctx, q.Text, found)
+}
+
+// wanted returns the words of a query without their marks, and the required ones.
+func wanted(terms []keyword.Term) (text string, required keyword.Query) {
+	words := make([]string, len(terms))
+	for i, t := range terms {
+		words[i] = t.Text
+		if t.Required {
+			required.Terms = append(required.Terms, t)
+		}
+	}
+	return strings.Join(words, " "), required
+}
+
+// toolsOf returns the known tools of documents, each once.
+func (x retrieverIndex) toolsOf(docs []*schema.Document) []Result {
+	found := make([]Result, 0, len(docs))
+	seen := map[string]bool{}
+	for place, d := range docs {
+		if d == nil {
+			continue
+		}
+		name, _ := d.MetaData[ToolNameKey].(string)
+		if _, known := x.words.index().Lookup(name); !known {
+			name = d.ID
+		}
+		if _, known := x.words.index().Lookup(name); !known || seen[name] {
+			continue
+		}
+		seen[name] = true
+		score := d.Score()
+		if score == 0 || math.IsNaN(score) {
+			score = 1 / float64(place+1)
+		}
+		found = append(found, Result{Name: name, Score: score})
+	}
+	return found
+}
+
+// require keeps the tools that contain every required word.
+func (x retrieverIndex) require(ctx context.Context, required keyword.Query, found []Result) ([]Result, error) {
+	if len(required.Terms) == 0 {
+		return found, nil
+	}
+	hits, err := x.words.index().Search(ctx, required, 0)
+	if err != nil {
+		return nil, err
+	}
+	has := make(map[string]bool, len(hits))
+	for _, h := range hits {
+		has[x.words.index().Name(h.Doc)] = true
+	}
+	kept := found[:0]
+	for _, f := range found {
+		if has[f.Name] {
+			kept = append(kept, f)
+		}
+	}
+	return kept, nil
+}
+
+// ToolDocuments makes the documents that fill the engine behind a retriever: one call of
+// any Eino indexer stores a catalogue. Each holds the tool's name, the words of the name,
+// its description, its phrases (PhrasesKey) and its parameters; its ID and
+// MetaData[ToolNameKey] are the tool's name. The documents are the caller's.
+func ToolDocuments(ctx context.Context, tools []tool.BaseTool) ([]*schema.Document, error) {
+	var wrong problems
+	docs := make([]*schema.Document, 0, len(tools))
+	for i, t := range tools {
+		info, err := readInfo(ctx, t)
+		if err != nil {
+			wrong.add(fieldAt("tools", i), "%w", err)
+			continue
+		}
+		docs = append(docs, &schema.Document{ID: info.Name, Content: documentText(info), MetaData: map[string]any{
+			ToolNameKey: info.Name, "server": toolnames.Server(info.Name),
+		}})
+	}
+	return docs, wrong.err()
 }

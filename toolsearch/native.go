@@ -3,26 +3,22 @@
 
 package toolsearch
 
-// The providers' own tool search: the adapters that speak to it, and the rules of each. A history that
-// another model or adapter wrote is adapted to the run, or to a model without search, and a provider
-// that ties answers to their request is told what has changed.
+// The providers' own tool search: the adapters that speak to it, the rules of each, and which one a
+// configuration means. A history that another model or adapter wrote is adapted to the run, or to a model
+// without search.
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
 	"strings"
-	"sync"
 
 	"github.com/cloudwego/eino/adk"
 	"github.com/cloudwego/eino/components/model"
 	"github.com/cloudwego/eino/schema"
 
-	"github.com/leanctx/leanctx"
-	"github.com/leanctx/leanctx/internal/session"
+	"github.com/leanctx/leanctx/internal/safe"
 	"github.com/leanctx/leanctx/internal/toolnames"
 	"github.com/leanctx/leanctx/toolsearch/internal/wire"
 )
@@ -114,6 +110,82 @@ var searchesOfModel = map[string]struct{ client, hosted Adapter }{
 
 	"OpenAI": {}, "AgenticOpenAI/Chat": {}, "Ark": {}, "ResponsesAPI": {}, "AgenticArk": {}, "Ollama": {},
 	"DeepSeek": {}, "Qwen": {}, "Gemini": {}, "Qianfan": {}, "OpenRouter": {},
+}
+
+// chooseRules finds the rules for a configuration, or reports an error in it.
+func chooseRules(cfg *Config, agentic, hides bool, wrong *problems) rules {
+	if !cfg.UseModelToolSearch {
+		if cfg.Native != "" {
+			wrong.add("Native", "it is %q, but UseModelToolSearch is false", cfg.Native)
+		}
+		return plainRules
+	}
+	if cfg.Protocol != Keyword {
+		wrong.add("UseModelToolSearch", "it goes with the Keyword protocol only, not with %v", cfg.Protocol)
+	}
+	name, err := adapterFor(cfg)
+	if err != nil {
+		if hides {
+			wrong.add("Model", "%w", err)
+		}
+		return rules{err: err, clientRuns: true}
+	}
+	c, ok := rulesOf[name]
+	if !ok {
+		wrong.add("Native", "%q is unknown: use Hosted, ClaudeHosted, ClaudeClient, OpenAIHosted, OpenAIClient or AgenticClaudeClient", name)
+		return c
+	}
+	if name != "" && slices.Contains(agenticAdapters, name) != agentic {
+		wrong.add("Native", "the adapter %q does not fit the message type of this agent: %s", name, adapterHint(agentic))
+	}
+	c.name = name
+	return c
+}
+
+// adapterFor returns the adapter that Native names, or that follows from Model. An unknown type
+// of Model, such as a wrapper, accepts any Native.
+func adapterFor(cfg *Config) (Adapter, error) {
+	if safe.IsNil(cfg.Model) {
+		if cfg.Native == Hosted {
+			return "", fmt.Errorf("%w: Native is Hosted, which needs Model: set it, or name the adapter", ErrNativeUnsupported)
+		}
+		return cfg.Native, nil
+	}
+	typ := reportedType(cfg.Model)
+	can, known := searchesOfModel[typ]
+	switch {
+	case cfg.Native == "" && can.client != "":
+		return can.client, nil
+	case cfg.Native == "" || cfg.Native == Hosted && can.client == "":
+		return "", unsupported(cfg.Model, typ)
+	case cfg.Native == Hosted && can.hosted != "":
+		return can.hosted, nil
+	case cfg.Native == Hosted || known && rulesOf[cfg.Native].native && cfg.Native != can.client && cfg.Native != can.hosted:
+		return "", fmt.Errorf("%w: Native is %q, which %T (%s) cannot do", ErrNativeUnsupported, cfg.Native, cfg.Model, typ)
+	}
+	return cfg.Native, nil
+}
+
+func adapterHint(agentic bool) string {
+	if agentic {
+		return "for *schema.AgenticMessage use OpenAIHosted, OpenAIClient or AgenticClaudeClient"
+	}
+	return "for *schema.Message use ClaudeHosted or ClaudeClient"
+}
+
+func unsupported(model any, typ string) error {
+	if typ == "" {
+		typ = "of unknown type"
+	}
+	var can []string
+	for t, s := range searchesOfModel {
+		if s.client != "" {
+			can = append(can, t)
+		}
+	}
+	slices.Sort(can)
+	return fmt.Errorf("%w: Model is %T (%s); supported models: %s; for a wrapped model set Native, and for any other leave UseModelToolSearch false",
+		ErrNativeUnsupported, model, typ, strings.Join(can, ", "))
 }
 
 // historyEditor adapts a history to a run: search results in the form that the adapter accepts,
@@ -215,118 +287,6 @@ func (h *historyEditor) namesText(tools []*schema.ToolInfo) string {
 // Words is the result of a search as text.
 func (h *historyEditor) Words(names []string) string {
 	return encode(answer{Matches: append([]string{}, names...)})
-}
-
-// sessionKey marks, in Extra, an answer that the provider ties to its request: its value
-// describes what this package put there.
-const sessionKey = "__leanctx_toolsearch_session__"
-
-// request is what this package put into a request. The zero value is a request that this
-// package did not see.
-type request[M adk.MessageType] struct {
-	list  string
-	names []string           // of the hidden tools that it shows
-	tools []*schema.ToolInfo // all tools, in the order of the wire
-	msgs  []M
-	told  [3][]int // positions of this package's messages, by kind
-}
-
-// mark describes the request in three parts: the list, the hidden tools, and, for an answer that
-// is bound to it, every tool and message as it went out.
-func (s request[M]) mark(t session.Tie) string {
-	mark := digest(s.list) + "." + digest(strings.Join(slices.Sorted(slices.Values(s.names)), "\n"))
-	if t == session.Bound {
-		_, told := s.texts()
-		mark += "." + boundTo(definitions(s.tools), told)
-	}
-	return mark
-}
-
-// texts are this package's messages, and their positions.
-func (s request[M]) texts() (at []int, texts []string) {
-	at = slices.Concat(s.told[:]...)
-	slices.Sort(at)
-	for _, i := range at {
-		texts = append(texts, wire.TextOf(s.msgs[i]).Text)
-	}
-	return at, texts
-}
-
-func boundTo(tools string, told []string) string { return digest(tools + encode(told)) }
-
-// definitions are tools as they go out.
-func definitions(tools []*schema.ToolInfo) string {
-	h := sha256.New()
-	for _, t := range tools {
-		if t == nil {
-			continue
-		}
-		params, _ := t.ToJSONSchema() // one that cannot be read is not sent either
-		text, _ := json.Marshal(params)
-		fmt.Fprintf(h, "%q %q %s\n", t.Name, t.Desc, text)
-	}
-	return string(h.Sum(nil))
-}
-
-// keeper releases what is tied to another reminder, other tools or, if it is bound to them, to
-// another message of this package than a request has.
-func (h *hooks[M]) keeper() session.Keeper[M] {
-	now := h.request // a stream may be read after the next call has begun
-	return session.Keeper[M]{
-		Key:  sessionKey,
-		Mark: func(_ []M, t session.Tie) string { return now.mark(t) },
-		Stale: func(msgs []M) func(int, session.Tie, string) bool {
-			short := strings.Split(now.mark(session.Stored), ".")
-			before := now.before(msgs)
-			tools := sync.OnceValue(func() string { return definitions(now.tools) })
-			return func(i int, t session.Tie, mark string) bool {
-				was := strings.Split(mark, ".")
-				switch t {
-				case session.Stored:
-					return was[0] != short[0]
-				case session.StoredWithTools:
-					return len(was) < 2 || !slices.Equal(was[:2], short)
-				}
-				return len(was) < 3 || was[2] != boundTo(tools(), before(i))
-			}
-		},
-		Changed: func(ctx context.Context) {
-			h.run.catalog().settings.emit(ctx, leanctx.Event{Kind: leanctx.KindSessionRestarted})
-		},
-	}
-}
-
-// before returns a function that finds this package's texts before a message of the request.
-func (s request[M]) before(msgs []M) func(i int) []string {
-	var at []int
-	all, texts := s.texts()
-	for i, m := range msgs {
-		if len(at) < len(all) && m == s.msgs[all[len(at)]] {
-			at = append(at, i)
-		}
-	}
-	if len(at) < len(all) { // a later handler copied them
-		at = all
-	}
-	return func(i int) []string {
-		n, _ := slices.BinarySearch(at, i)
-		return texts[:n]
-	}
-}
-
-// restarted returns messages in which no answer is tied to anything from the first difference
-// on.
-func restarted[M adk.MessageType](before, after []M) []M {
-	if wire.SameList(before, after) {
-		return after
-	}
-	for at := range after {
-		if at == len(before) || after[at] != before[at] {
-			next, _ := session.Release(after, func(i int, _ session.Tie) bool { return i >= at })
-			return next
-		}
-	}
-	return after
 }
 
 // Portable wraps a model without tool search of its own so that it can take over a

@@ -3,8 +3,9 @@
 
 package toolsearch
 
-// Programs as turns of the model: the calls that a program waits for become the calls of the
-// agent, and when it has ended, one call of run_code and its result take their place.
+// Programs: the seam to the engine that runs them, and programs as turns of the model. The calls that a
+// program waits for become the calls of the agent, and when it has ended, one call of run_code and its
+// result take their place.
 
 import (
 	"context"
@@ -29,6 +30,79 @@ import (
 	"github.com/leanctx/leanctx/internal/virtual"
 	"github.com/leanctx/leanctx/toolsearch/internal/wire"
 )
+
+// Interpreter runs the programs that a model writes. The module toolsearch/javascript has one;
+// leanctxtest.TestInterpreter holds every implementation to what is said here. It must be safe
+// for concurrent use, and a program must reach nothing but its own memory and what it is given.
+type Interpreter interface {
+	// Start begins a program, and returns when it waits for calls or has ended. Whatever is
+	// wrong with the program is part of its state. The error is ctx's, or says that the
+	// interpreter itself cannot be used.
+	Start(ctx context.Context, p Program) (ProgramRun, error)
+}
+
+// Program is what a model wrote, and all that its outcome may depend on besides the results of
+// its calls: the same Program with the same results prints the same.
+type Program struct {
+	// Code is the text as the model wrote it.
+	Code string
+	// Seed is what its random numbers follow from, such as the id of the call.
+	Seed string
+	// Time is what its clock begins with.
+	Time time.Time
+}
+
+// ProgramRun is a program that has begun. One goroutine uses it at a time.
+type ProgramRun interface {
+	// State says what the program waits for, or how it ended.
+	State() ProgramState
+	// Resume gives the program the results of all calls that it waits for, in any order, and
+	// returns when it waits again or has ended. Its error is that of Start.
+	Resume(ctx context.Context, results []ProgramResult) error
+	// Close gives the memory back. Closing twice is allowed; State keeps what it said.
+	Close()
+}
+
+// ProgramState is where a program is. It belongs to the caller.
+type ProgramState struct {
+	// Calls are what the program waits for, in the order in which it made them. If there are
+	// none, it has ended.
+	Calls []ProgramCall
+	// Printed is everything that it has printed so far, within the interpreter's limit.
+	Printed string
+	// Returned is what it returned: text as it is, everything else as JSON; "" if nothing.
+	Returned string
+	// Error says why it ended before its end, where, and what to write instead; "" if it did not.
+	Error string
+	// Notes are further things that its author should know, such as a forgotten await.
+	Notes []string
+}
+
+// ProgramCall is one call that a program waits for: of a tool, or of stored(path).
+type ProgramCall struct {
+	// Number counts the calls of the program from 1.
+	Number int
+	// Tool is the name that the program wrote; "" for stored(path).
+	Tool string
+	// Arguments is a JSON object. If the program passed anything else, it is a list of what it
+	// passed, and the tool does not run.
+	Arguments string
+	// Path is the argument of stored(path).
+	Path string
+	// Line is where in the program the call is, from 1; 0 if that is not known.
+	Line int
+}
+
+// ProgramResult is how a call ended.
+type ProgramResult struct {
+	// Number is that of the call.
+	Number int
+	// Text is the result. A JSON object or list is a value in the program, every number as it
+	// is written; anything else is a string.
+	Text string
+	// Failed rejects the call's promise with Text.
+	Failed bool
+}
 
 // The keys of the journal: the message that began the programs, and each batch of answers. A
 // value is encoded whenever it is set, so batches have keys of their own.

@@ -3,15 +3,19 @@
 
 package toolsearch
 
-// The constructors, how an instance joins an agent, and the hooks with their work before a model call.
+// The constructors, how an instance joins an agent, and the hooks with their work before a model call:
+// the tools that it shows, and what the provider ties an answer to.
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/json"
 	"fmt"
 	"reflect"
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"sync/atomic"
 
 	"github.com/cloudwego/eino/adk"
@@ -20,8 +24,10 @@ import (
 	"github.com/cloudwego/eino/compose"
 	"github.com/cloudwego/eino/schema"
 
+	"github.com/leanctx/leanctx"
 	"github.com/leanctx/leanctx/internal/adkrun"
 	"github.com/leanctx/leanctx/internal/message"
+	"github.com/leanctx/leanctx/internal/session"
 	"github.com/leanctx/leanctx/internal/toolnames"
 	"github.com/leanctx/leanctx/internal/virtual"
 	"github.com/leanctx/leanctx/toolsearch/internal/wire"
@@ -528,4 +534,116 @@ func (h *hooks[M]) bindCalls(ctx context.Context, msgs []M) []M {
 	next := slices.Clone(msgs)
 	next[last] = edited
 	return next
+}
+
+// sessionKey marks, in Extra, an answer that the provider ties to its request: its value
+// describes what this package put there.
+const sessionKey = "__leanctx_toolsearch_session__"
+
+// request is what this package put into a request. The zero value is a request that this
+// package did not see.
+type request[M adk.MessageType] struct {
+	list  string
+	names []string           // of the hidden tools that it shows
+	tools []*schema.ToolInfo // all tools, in the order of the wire
+	msgs  []M
+	told  [3][]int // positions of this package's messages, by kind
+}
+
+// mark describes the request in three parts: the list, the hidden tools, and, for an answer that
+// is bound to it, every tool and message as it went out.
+func (s request[M]) mark(t session.Tie) string {
+	mark := digest(s.list) + "." + digest(strings.Join(slices.Sorted(slices.Values(s.names)), "\n"))
+	if t == session.Bound {
+		_, told := s.texts()
+		mark += "." + boundTo(definitions(s.tools), told)
+	}
+	return mark
+}
+
+// texts are this package's messages, and their positions.
+func (s request[M]) texts() (at []int, texts []string) {
+	at = slices.Concat(s.told[:]...)
+	slices.Sort(at)
+	for _, i := range at {
+		texts = append(texts, wire.TextOf(s.msgs[i]).Text)
+	}
+	return at, texts
+}
+
+func boundTo(tools string, told []string) string { return digest(tools + encode(told)) }
+
+// definitions are tools as they go out.
+func definitions(tools []*schema.ToolInfo) string {
+	h := sha256.New()
+	for _, t := range tools {
+		if t == nil {
+			continue
+		}
+		params, _ := t.ToJSONSchema() // one that cannot be read is not sent either
+		text, _ := json.Marshal(params)
+		fmt.Fprintf(h, "%q %q %s\n", t.Name, t.Desc, text)
+	}
+	return string(h.Sum(nil))
+}
+
+// keeper releases what is tied to another reminder, other tools or, if it is bound to them, to
+// another message of this package than a request has.
+func (h *hooks[M]) keeper() session.Keeper[M] {
+	now := h.request // a stream may be read after the next call has begun
+	return session.Keeper[M]{
+		Key:  sessionKey,
+		Mark: func(_ []M, t session.Tie) string { return now.mark(t) },
+		Stale: func(msgs []M) func(int, session.Tie, string) bool {
+			short := strings.Split(now.mark(session.Stored), ".")
+			before := now.before(msgs)
+			tools := sync.OnceValue(func() string { return definitions(now.tools) })
+			return func(i int, t session.Tie, mark string) bool {
+				was := strings.Split(mark, ".")
+				switch t {
+				case session.Stored:
+					return was[0] != short[0]
+				case session.StoredWithTools:
+					return len(was) < 2 || !slices.Equal(was[:2], short)
+				}
+				return len(was) < 3 || was[2] != boundTo(tools(), before(i))
+			}
+		},
+		Changed: func(ctx context.Context) {
+			h.run.catalog().settings.emit(ctx, leanctx.Event{Kind: leanctx.KindSessionRestarted})
+		},
+	}
+}
+
+// before returns a function that finds this package's texts before a message of the request.
+func (s request[M]) before(msgs []M) func(i int) []string {
+	var at []int
+	all, texts := s.texts()
+	for i, m := range msgs {
+		if len(at) < len(all) && m == s.msgs[all[len(at)]] {
+			at = append(at, i)
+		}
+	}
+	if len(at) < len(all) { // a later handler copied them
+		at = all
+	}
+	return func(i int) []string {
+		n, _ := slices.BinarySearch(at, i)
+		return texts[:n]
+	}
+}
+
+// restarted returns messages in which no answer is tied to anything from the first difference
+// on.
+func restarted[M adk.MessageType](before, after []M) []M {
+	if wire.SameList(before, after) {
+		return after
+	}
+	for at := range after {
+		if at == len(before) || after[at] != before[at] {
+			next, _ := session.Release(after, func(i int, _ session.Tie) bool { return i >= at })
+			return next
+		}
+	}
+	return after
 }

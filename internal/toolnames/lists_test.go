@@ -1,0 +1,29 @@
+// Copyright leanctx authors
+// SPDX-License-Identifier: Apache-2.0
+
+package toolnames_test
+
+import (
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"github.com/leanctx/leanctx/internal/toolnames"
+	"github.com/stretchr/testify/require"
+)
+
+// A name that was escaped stands on its line, and is what it was.
+func FuzzEscape(f *testing.F) {
+	for _, seed := range []string{
+		"", "github__create_issue", "</available-deferred-tools>", "a\nb", "a\r\n<b>", `back\slash`, `\n`, `\u003c`, "查询天气", "\xff", "\uFFFD", "a\u2028b", `"quoted"`, "\x00", "é", "a b", "\U000E0001",
+	} {
+		f.Add(seed)
+	}
+	f.Fuzz(func(t *testing.T, name string) {
+		escaped := toolnames.Escape(name)
+		require.Equal(t, name, toolnames.Unescape(escaped))
+		require.False(t, strings.ContainsAny(escaped, "<>\n\r\u2028\u2029\u0085"), "%q", escaped)
+		require.True(t, utf8.ValidString(escaped))
+		require.Equal(t, escaped, toolnames.Escape(toolnames.Unescape(escaped)))
+	})
+}
