@@ -3,8 +3,8 @@
 
 // Command retriever lets two engines rank tools, bleve (full text) and chromem-go
 // (vectors), each alone and fused with the package's own ranking. Any engine that Eino has
-// a retriever for takes their place: Elasticsearch, Milvus, Redis and others. Package
-// postgres does so for a server that many replicas share.
+// a retriever for takes their place: Elasticsearch, Milvus, Redis and others; postgres.go
+// is one of its own, for a server that many replicas share.
 //
 //	go run . "convert a time to another zone"
 //	go run . -postgres postgres://localhost/test "convert a time to another zone"
@@ -25,7 +25,6 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/leanctx/leanctx/examples/library"
-	"github.com/leanctx/leanctx/examples/retriever/postgres"
 	"github.com/leanctx/leanctx/toolsearch"
 )
 
@@ -127,21 +126,18 @@ func inPostgres(ctx context.Context, tools []tool.BaseTool, url string) (r ranki
 		return ranking{}, nil, err
 	}
 	docs, err := toolsearch.ToolDocuments(ctx, tools)
-	var table *postgres.Tools
+	var server table
 	if err == nil {
-		table, err = postgres.Open(ctx, postgres.Config{Pool: pool})
+		server, err = newTable(ctx, pool)
 	}
 	if err == nil {
-		_, err = table.Store(ctx, docs)
-	}
-	if err == nil {
-		err = table.Analyze(ctx)
+		_, err = server.Store(ctx, docs)
 	}
 	if err != nil {
 		pool.Close()
 		return ranking{}, nil, err
 	}
-	index := toolsearch.Fuse(toolsearch.TimeLimit(300*time.Millisecond, toolsearch.RetrieverIndex(table)), toolsearch.BM25Index)
+	index := toolsearch.Fuse(toolsearch.TimeLimit(300*time.Millisecond, toolsearch.RetrieverIndex(server)), toolsearch.BM25Index)
 	return ranking{"PostgreSQL, fused with BM25Index", index}, pool.Close, nil
 }
 
