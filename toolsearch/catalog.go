@@ -277,9 +277,6 @@ const maxCatalogs = 64
 // tools that look the same makes their indexes.
 func catalogOf(ctx context.Context, members []member) (*catalog, error) {
 	by := members[0].settings
-	if len(members) == 1 && members[0] == (member{settings: by}) {
-		return by.alone.get(func() (*catalog, error) { return newCatalog(ctx, members, nil) })
-	}
 	by.mu.Lock()
 	defer by.mu.Unlock()
 	if c, ok := by.catalogs.Get(keyOf(members)); ok {

@@ -334,9 +334,8 @@ type settings struct {
 	rules   rules
 	dynamic *ToolSet // of DynamicTools
 
-	alone    firstUse[*catalog] // with nothing but the dynamic tools
 	mu       sync.Mutex
-	catalogs recent.Map[any, *catalog] // the others that begin with this instance, by their members
+	catalogs recent.Map[any, *catalog] // that begin with this instance, by their members
 	sets     recent.Map[any, *ToolSet] // of their tools: the first of a size, since comparing means reading every schema, and others by their sum
 }
 

@@ -204,7 +204,16 @@ func TestCandidatesAreShort(t *testing.T) {
 	long := strings.Repeat("查", 151)
 	cfg := toolsearch.Config{DynamicTools: []tool.BaseTool{adktest.Simple("a", long), adktest.Simple("b", long[:3*150])}, Protocol: toolsearch.SearchLoad}
 	answer := asked(t, cfg, "search_tools", `{"query":"select:a,b"}`)
-	require.Contains(t, answer, `{"results":[{"name":"a","description":"`+long[:3*149]+`…","score":0},{"name":"b","description":"`+long[:3*150]+`","score":0}]}`)
+	require.Contains(t, answer, `{"results":[{"name":"a","description":"`+long[:3*150]+`…","score":0},{"name":"b","description":"`+long[:3*150]+`","score":0}]}`)
+}
+
+func TestWhatIsWrongWithArgumentsIsSaidShortly(t *testing.T) {
+	value := strings.Repeat("ü", 1000)
+	info := &schema.ToolInfo{Name: "paint", Desc: "x", ParamsOneOf: schema.NewParamsOneOfByParams(map[string]*schema.ParameterInfo{"colour": {Type: schema.Integer}})}
+	cfg := toolsearch.Config{DynamicTools: []tool.BaseTool{adktest.Tool(adktest.Invokable, info, nil)}, Protocol: toolsearch.SearchCall}
+	answer := asked(t, cfg, "call_tool", `{"name":"paint","arguments":{"colour":"`+value+`"}}`)
+	require.Contains(t, answer, "ü…")
+	require.NotContains(t, answer, strings.Repeat("ü", 400))
 }
 
 func TestMinScoreLeavesOutWhatScoresLess(t *testing.T) {

@@ -18,14 +18,15 @@ import (
 	"github.com/cloudwego/eino/schema"
 
 	"github.com/leanctx/leanctx"
+	"github.com/leanctx/leanctx/internal/display"
 )
 
 // The bounds of an event's parts.
 const (
 	maxEventNames = 20
 	maxEventHits  = 10
-	maxEventTerms = 5 // hits with terms
-	maxEventQuery = 1000
+	maxEventTerms = 5    // hits with terms
+	maxEventQuery = 1000 // bytes
 	maxEventErrs  = 5
 
 	// maxDeniedSets is how many changed sets one model call reports; others wait for the next.
@@ -211,20 +212,13 @@ func emitSearched(ctx context.Context, s *settings, r *searchReport, query strin
 		s.emit(ctx, leanctx.Event{Kind: leanctx.KindIndexFailed, CallID: id, Err: errors.Join(failed...)})
 	}
 	s.emit(ctx, leanctx.Event{Kind: leanctx.KindToolsSearched, CallID: id, Search: &leanctx.Search{
-		Query: clippedQuery(query), Index: index, Took: time.Since(r.start), Fallback: fallback, Hits: hits,
+		Query: display.Start(query, maxEventQuery), Index: index, Took: time.Since(r.start), Fallback: fallback, Hits: hits,
 	}})
 }
 
 // head is a copy of the first names, for an event; nil for none.
 func head(names []string) []string {
 	return append([]string(nil), names[:min(len(names), maxEventNames)]...)
-}
-
-func clippedQuery(query string) string {
-	if len(query) > maxEventQuery {
-		return strings.ToValidUTF8(query[:maxEventQuery], "")
-	}
-	return query
 }
 
 func indexName(x Index) string { return strings.TrimPrefix(fmt.Sprintf("%T", x), "*") }

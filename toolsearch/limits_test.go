@@ -382,17 +382,3 @@ func TestWhatIsIndexedOfASchemaIsBounded(t *testing.T) {
 		require.Len(t, indexedParams(read(enum(n)))[0].Enum, want)
 	}
 }
-
-func TestTextsForTheModelAreCut(t *testing.T) {
-	for _, c := range []struct {
-		name      string
-		cut, long string
-	}{
-		{"a description", short(strings.Repeat("ü", maxShort)), short(strings.Repeat("ü", maxShort+1))},
-		{"what is wrong with arguments", validationText(fmt.Errorf("%s", strings.Repeat("ü", 400))), validationText(fmt.Errorf("%s", strings.Repeat("ü", 401)))},
-	} {
-		require.False(t, strings.HasSuffix(c.cut, "…"), c.name)
-		require.True(t, strings.HasSuffix(c.long, "…"), c.name)
-		require.LessOrEqual(t, len([]rune(c.long)), len([]rune(c.cut))+1, c.name)
-	}
-}

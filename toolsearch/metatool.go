@@ -23,6 +23,7 @@ import (
 	"github.com/cloudwego/eino/components/tool"
 	"github.com/cloudwego/eino/schema"
 
+	"github.com/leanctx/leanctx/internal/display"
 	"github.com/leanctx/leanctx/internal/lenient"
 	"github.com/leanctx/leanctx/internal/texts"
 	"github.com/leanctx/leanctx/internal/toolnames"
@@ -238,7 +239,7 @@ func searchTools(ctx context.Context, r *run, a lenient.Arguments) (string, erro
 	f, err := newSearcher(r, PhaseSearch).find(ctx, queriesOf(a), limitOf(a), candidateSize)
 	out := answer{Results: []describedTool{}, AlreadyLoaded: f.alreadyLoaded, Hint: f.hint()}
 	for _, x := range f.found {
-		score, desc := math.Round(x.score*100)/100, short(x.entry.info.Desc)
+		score, desc := math.Round(x.score*100)/100, display.Clip(x.entry.info.Desc, maxShort)
 		out.Results = append(out.Results, describedTool{Name: x.entry.info.Name, Description: &desc, Score: &score})
 	}
 	return encode(out), err
@@ -247,16 +248,7 @@ func searchTools(ctx context.Context, r *run, a lenient.Arguments) (string, erro
 // candidateSize is the bytes of a candidate, which may stand under already_loaded as well.
 func candidateSize(e *entry) int {
 	const rest = `{"name":,"description":,"score":1234567.89},`
-	return nameSize(e) + jsonSize(short(e.info.Desc)) + len(rest)
-}
-
-// short is the beginning of a description.
-func short(s string) string {
-	r := []rune(s)
-	if len(r) <= maxShort {
-		return s
-	}
-	return string(r[:maxShort-1]) + "…"
+	return nameSize(e) + jsonSize(display.Clip(e.info.Desc, maxShort)) + len(rest)
 }
 
 func loadTools(ctx context.Context, r *run, a lenient.Arguments) (string, error) {
@@ -487,14 +479,7 @@ func encode(answer any) string {
 }
 
 // clipped makes text from a model or a tool safe to quote in an answer.
-func clipped(s string) string {
-	const most = 80 // runes
-	s = strings.ToValidUTF8(s, "\uFFFD")
-	if utf8.RuneCountInString(s) <= most {
-		return s
-	}
-	return string([]rune(s)[:most]) + "…"
-}
+func clipped(s string) string { return display.Clip(s, 80) }
 
 const (
 	// maxAnswerBytes bounds the tools in one answer.

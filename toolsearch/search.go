@@ -15,6 +15,7 @@ import (
 	"unicode"
 
 	"github.com/leanctx/leanctx"
+	"github.com/leanctx/leanctx/internal/display"
 	"github.com/leanctx/leanctx/internal/keyword"
 	"github.com/leanctx/leanctx/internal/toolnames"
 )
@@ -578,7 +579,7 @@ func (s searcher) prefetch(ctx context.Context, v *evidence, byText map[string][
 	v.report = &leanctx.Event{
 		Kind:   leanctx.KindToolsPrefetched,
 		Tools:  &leanctx.ToolChange{Added: head(names), AddedCount: len(names), Tokens: c.tokensOf(names)},
-		Search: &leanctx.Search{Query: clippedQuery(text), Index: indexName(c.index), Took: time.Since(began), Hits: chosen.hits()},
+		Search: &leanctx.Search{Query: display.Start(text, maxEventQuery), Index: indexName(c.index), Took: time.Since(began), Hits: chosen.hits()},
 	}
 }
 

@@ -30,6 +30,7 @@ import (
 	"github.com/cloudwego/eino/components/tool"
 	"github.com/cloudwego/eino/schema"
 
+	"github.com/leanctx/leanctx/internal/display"
 	"github.com/leanctx/leanctx/internal/keyword"
 	"github.com/leanctx/leanctx/internal/keyword/bm25"
 	"github.com/leanctx/leanctx/internal/keyword/bm25/lists"
@@ -594,10 +595,14 @@ func (e *entry) checkArguments(raw string) (args, problem string) {
 	}
 	e.checkOnce.Do(func() { e.check = toolschema.Compile(e.parameters()) })
 	if err := e.check.Validate(v); err != nil {
-		return "", validationText(err)
+		text := strings.ReplaceAll(strings.TrimPrefix(err.Error(), "validating root: "), "<invalid reflect.Value>", "null")
+		return "", display.Clip(text, maxProblem)
 	}
 	return raw, ""
 }
+
+// maxProblem bounds what is said of wrong arguments, in runes.
+const maxProblem = 400
 
 // exactJSON decodes numbers without losing digits.
 var exactJSON = sonic.Config{UseInt64: true, CopyString: true}.Froze()
@@ -619,15 +624,4 @@ func readArguments(raw string) (object map[string]any, text string, ok bool) {
 		}
 	}
 	return nil, "", false
-}
-
-// validationText words a validation error for the model.
-func validationText(err error) string {
-	const most = 400 // runes
-	s := strings.ToValidUTF8(err.Error(), "\uFFFD")
-	s = strings.ReplaceAll(strings.TrimPrefix(s, "validating root: "), "<invalid reflect.Value>", "null")
-	if r := []rune(s); len(r) > most {
-		return string(r[:most]) + "…"
-	}
-	return s
 }

@@ -73,6 +73,16 @@ func Short(text string, n int) string {
 	return Start(text, n) + "…"
 }
 
+// Clip is a text in at most that many characters, with … behind it if there were more, as valid
+// UTF-8.
+func Clip(text string, runes int) string {
+	text = strings.ToValidUTF8(text, "\uFFFD")
+	if utf8.RuneCountInString(text) <= runes {
+		return text
+	}
+	return string([]rune(text)[:max(0, runes)]) + "…"
+}
+
 // Valid is a text as valid UTF-8 at the same length: every byte that is none becomes a
 // question mark.
 func Valid(text string) string {

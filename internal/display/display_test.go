@@ -94,3 +94,17 @@ func TestAValidTextHasTheLengthOfTheText(t *testing.T) {
 		}
 	}
 }
+
+func TestATextIsClippedAfterWholeCharacters(t *testing.T) {
+	for _, c := range []struct {
+		text string
+		most int
+		want string
+	}{
+		{"", 0, ""}, {"a", 0, "…"}, {"a", -1, "…"}, {"üöä", 3, "üöä"}, {"üöäß", 3, "üöä…"}, {"日本語", 2, "日本…"}, {"a\xffb", 2, "a\uFFFD…"}, {"a\xff", 2, "a\uFFFD"},
+	} {
+		if got := Clip(c.text, c.most); got != c.want {
+			t.Errorf("Clip(%q, %d) = %q, want %q", c.text, c.most, got, c.want)
+		}
+	}
+}

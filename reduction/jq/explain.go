@@ -36,17 +36,9 @@ func say(name string, w words) string { return sentences.Current().Say(name, w) 
 // maxReason is how much of an error is shown, in bytes.
 const maxReason = 300
 
-// clip is the start of a text.
-func clip(s string) string {
-	if len(s) <= maxReason {
-		return s
-	}
-	return display.Start(s, maxReason) + "…"
-}
-
 // wrongSyntax says where a query is not jq.
 func wrongSyntax(query string, err error) string {
-	w := words{Reason: clip(err.Error()), At: len(query)}
+	w := words{Reason: display.Short(err.Error(), maxReason), At: len(query)}
 	var parse *gojq.ParseError
 	if errors.As(err, &parse) {
 		w.At = min(max(parse.Offset-len(parse.Token), 0), len(query))
@@ -103,7 +95,7 @@ func (r *run) explain(err error) error {
 			return errors.New(say(limit.Error(), w))
 		}
 	}
-	w.Reason = clip(err.Error())
+	w.Reason = display.Short(err.Error(), maxReason)
 	name := "wrong"
 	switch {
 	case strings.Contains(w.Reason, "cannot iterate over"):

@@ -31,6 +31,7 @@ import (
 
 	"github.com/itchyny/gojq"
 
+	"github.com/leanctx/leanctx/internal/display"
 	"github.com/leanctx/leanctx/internal/preview"
 )
 
@@ -49,7 +50,7 @@ func Query(ctx context.Context, query string, document []byte, maxBytes int) (an
 	}
 	defer func() {
 		if p := recover(); p != nil {
-			answer, err = nil, errors.New(say("failed", words{Reason: clip(fmt.Sprint(p))}))
+			answer, err = nil, errors.New(say("failed", words{Reason: display.Short(fmt.Sprint(p), maxReason)}))
 		}
 	}()
 	if len(query) > maxQuery {
