@@ -22,6 +22,7 @@ import (
 	"github.com/leanctx/leanctx/internal/adktest"
 	"github.com/leanctx/leanctx/reduction"
 	"github.com/leanctx/leanctx/toolsearch"
+	"github.com/leanctx/leanctx/toolsearch/javascript"
 	"github.com/leanctx/leanctx/toolsearch/skills"
 	"github.com/leanctx/leanctx/window"
 )
@@ -85,6 +86,60 @@ func endsInAProgram[M adk.MessageType](t *testing.T, streaming bool) {
 		require.Contains(t, results, id)
 	}
 	require.Len(t, results, len(calls))
+}
+
+// A run may be cancelled while a program waits for its calls, in every way that Eino has. Resumed in
+// another process, the program goes on; no call whose result it has runs again.
+func TestACancelledProgramGoesOn(t *testing.T) {
+	adktest.Both(t, cancelledProgram[*schema.Message], cancelledProgram[*schema.AgenticMessage])
+}
+
+func cancelledProgram[M adk.MessageType](t *testing.T, streaming bool) {
+	for name, mode := range map[string]adk.CancelMode{"at once": adk.CancelImmediate, "after a model call": adk.CancelAfterChatModel, "after tool calls": adk.CancelAfterToolCalls} {
+		t.Run(name, func(t *testing.T) {
+			ran := map[string]int{}
+			var cancel adk.AgentCancelFunc
+			step := adktest.Tool(adktest.Invokable, &schema.ToolInfo{Name: "step", Desc: "A step", ParamsOneOf: schema.NewParamsOneOfByParams(map[string]*schema.ParameterInfo{"n": {Type: schema.Integer}})},
+				func(_ context.Context, args string) (string, error) {
+					ran[args]++
+					if cancel != nil && strings.Contains(args, "2") {
+						cancel(adk.WithAgentCancelMode(mode))
+						cancel = nil
+					}
+					return "did " + args, nil
+				})
+			store := &adktest.Store{}
+			runner := func(turns ...adktest.Turn) (*adk.TypedRunner[M], *adktest.Model[M]) {
+				h, err := toolsearch.NewTyped[M](t.Context(), &toolsearch.Config{DynamicTools: []tool.BaseTool{step}, Protocol: toolsearch.SearchCode, Interpreter: javascript.New(javascript.Limits{})})
+				require.NoError(t, err)
+				m := adktest.Script[M](turns...)
+				r, err := adktest.Agent[M]{Model: m, Handlers: adktest.Handlers[M](h), Store: store, Streaming: streaming}.Runner(t.Context())
+				require.NoError(t, err)
+				return r, m
+			}
+			r, _ := runner(program(`const out = []; for (const n of [1, 2, 3]) { out.push(await tools.step({n})) } print(out.join("; "))`))
+			var option adk.AgentRunOption
+			option, cancel = adk.WithCancel()
+			out := adktest.Collect(r.Run(t.Context(), []M{adktest.User[M]("go")}, adk.WithCheckPointID("x"), option))
+			var cancelled *adk.CancelError
+			require.ErrorAs(t, out.Err, &cancelled, "%v", out.Err)
+
+			r, m := runner(adktest.Say("done"))
+			events, err := r.Resume(t.Context(), "x")
+			require.NoError(t, err)
+			out = adktest.Collect(events)
+			require.NoError(t, out.Err)
+			require.Equal(t, "done", out.Answer())
+			all := strings.Join(m.Wires()[0].MessagesDump, "\n")
+			require.Contains(t, all, `did {"n":1}; did {"n":2}; did {"n":3}`)
+			require.Contains(t, all, "3 calls of step, none failed")
+			require.Equal(t, 1, ran[`{"n":1}`])
+			require.Equal(t, 1, ran[`{"n":3}`])
+			if mode != adk.CancelImmediate { // which takes no result of the call under way
+				require.Equal(t, 1, ran[`{"n":2}`])
+			}
+		})
+	}
 }
 
 // An agent within a program has messages of its own: the program's turns are none of its.

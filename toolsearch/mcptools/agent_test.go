@@ -16,9 +16,11 @@ import (
 	"github.com/cloudwego/eino/adk"
 	"github.com/cloudwego/eino/adk/filesystem"
 	"github.com/cloudwego/eino/schema"
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 	"github.com/stretchr/testify/require"
 
+	"github.com/leanctx/leanctx/internal/adktest"
 	"github.com/leanctx/leanctx/leanctxtest"
 	"github.com/leanctx/leanctx/reduction"
 	"github.com/leanctx/leanctx/toolsearch"
@@ -45,6 +47,10 @@ func reports(result string) mcptools.Server {
 		func(context.Context, *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 			return &mcp.CallToolResult{Content: []mcp.Content{&mcp.TextContent{Text: result}}}, nil
 		})
+	return inMemory(server)
+}
+
+func inMemory(server *mcp.Server) mcptools.Server {
 	return mcptools.Server{Transport: func(ctx context.Context) (mcp.Transport, error) {
 		ours, theirs := mcp.NewInMemoryTransports()
 		_, err := server.Connect(context.WithoutCancel(ctx), theirs, nil)
@@ -176,3 +182,51 @@ func seesChanges[M adk.MessageType](t *testing.T, streaming bool) {
 		require.Contains(t, last, "srv__"+tool, "the answer names it")
 	}
 }
+
+// A program calls the tools of a server like others: what the server says is an error, and what is said
+// in its place, rejects the call.
+func TestAFailedCallIsAFailureInAProgram(t *testing.T) {
+	server := mcp.NewServer(&mcp.Implementation{Name: "shop", Version: "1"}, nil)
+	server.AddTool(&mcp.Tool{Name: "order", Description: "Returns an order", InputSchema: map[string]any{"type": "object"}},
+		func(_ context.Context, r *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+			if strings.Contains(string(r.Params.Arguments), "gone") {
+				return nil, &jsonrpc.Error{Code: jsonrpc.CodeInternalError, Message: "the shop is closed"}
+			}
+			return &mcp.CallToolResult{Content: []mcp.Content{&mcp.TextContent{Text: "order " + string(r.Params.Arguments)}}, IsError: strings.Contains(string(r.Params.Arguments), "bad")}, nil
+		})
+	shop := inMemory(server)
+	for _, media := range []bool{false, true} {
+		adktest.Both(t, func(t *testing.T, streaming bool) { failsInAProgram[*schema.Message](t, shop, media, streaming) },
+			func(t *testing.T, streaming bool) { failsInAProgram[*schema.AgenticMessage](t, shop, media, streaming) })
+	}
+}
+
+func failsInAProgram[M adk.MessageType](t *testing.T, shop mcptools.Server, media, streaming bool) {
+	servers, err := mcptools.Open(t.Context(), map[string]mcptools.Server{"shop": shop}, mcptools.Options{Media: media})
+	require.NoError(t, err)
+	defer servers.Close()
+	for args, failed := range map[string]bool{`{"id":"good"}`: false, `{"id":"bad"}`: true, `{"id":"gone"}`: true} {
+		search, err := toolsearch.NewTyped[M](t.Context(), &toolsearch.Config{Source: servers, Protocol: toolsearch.SearchCode, Interpreter: oneCall{args}})
+		require.NoError(t, err)
+		requests := ask(t, streaming, []leanctxtest.Turn{leanctxtest.Call("run_code", `{"code":"order"}`)}, search)
+		require.Contains(t, lastResult(requests[len(requests)-1]), fmt.Sprintf("failed: %v", failed), args)
+	}
+}
+
+// oneCall interprets every program as one call of shop__order, and prints how it ended.
+type oneCall struct{ args string }
+
+func (o oneCall) Start(context.Context, toolsearch.Program) (toolsearch.ProgramRun, error) {
+	return &oneCallRun{toolsearch.ProgramState{Calls: []toolsearch.ProgramCall{{Number: 1, Tool: "shop__order", Arguments: o.args}}}}, nil
+}
+
+type oneCallRun struct{ state toolsearch.ProgramState }
+
+func (r *oneCallRun) State() toolsearch.ProgramState { return r.state }
+
+func (r *oneCallRun) Resume(_ context.Context, results []toolsearch.ProgramResult) error {
+	r.state = toolsearch.ProgramState{Printed: fmt.Sprintf("failed: %v, %s", results[0].Failed, results[0].Text)}
+	return nil
+}
+
+func (*oneCallRun) Close() {}

@@ -23,9 +23,9 @@
 // harmless: if the server never received it, or declares the tool read-only or idempotent.
 //
 // The model reads every failure as an answer: errors of tools, errors of the protocol, a
-// call that takes too long, a server that is gone. Only the end of the run's context is an
-// error. A tool with a bad name or schema is refused and reported to OnEvent; the others
-// stay.
+// call that takes too long, a server that is gone. In a program it is the failure of the call.
+// Only the end of the run's context is an error. A tool with a bad name or schema is refused
+// and reported to OnEvent; the others stay.
 //
 // # Users
 //

@@ -12,10 +12,12 @@ import (
 	"sync"
 
 	"github.com/cloudwego/eino/components/tool"
+	"github.com/cloudwego/eino/compose"
 	"github.com/cloudwego/eino/schema"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/leanctx/leanctx/internal/toolschema"
+	"github.com/leanctx/leanctx/internal/virtual"
 )
 
 // remote is a tool of a server. It belongs to no session: a call runs in that of the user
@@ -79,8 +81,17 @@ func (t *mediaTool) InvokableRun(ctx context.Context, args *schema.ToolArgument,
 }
 
 // call returns the server's result, or what the model reads instead. The error is that of
-// ctx, or interrupts the run to ask a person.
+// ctx, or interrupts the run to ask a person. A program reads everything but a result as a failure.
 func (r *remote) call(ctx context.Context, text string) (*mcp.CallToolResult, string, error) {
+	result, answer, err := r.converse(ctx, text)
+	if err == nil && (result == nil || result.IsError) {
+		virtual.Fail(ctx, compose.GetToolCallID(ctx))
+	}
+	return result, answer, err
+}
+
+// converse makes the call, and asks a person what the server wants to know, until there is a result.
+func (r *remote) converse(ctx context.Context, text string) (*mcp.CallToolResult, string, error) {
 	args, ok := arguments(text)
 	if !ok {
 		return nil, say("arguments", words{}), nil
