@@ -3,7 +3,7 @@
 
 package reduction_test
 
-// This file holds that callbacks may write to what they get: it is theirs.
+// Callbacks may write to what they get: it is theirs.
 
 import (
 	"context"

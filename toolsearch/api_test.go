@@ -3,7 +3,7 @@
 
 package toolsearch_test
 
-// This file holds the package's exported names to those of Eino's: code that is written
+// The package's exported names are held to those of Eino's: code that is written
 // for Eino's package compiles, and means the same, when the import path is changed.
 
 import (

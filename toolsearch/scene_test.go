@@ -3,7 +3,7 @@
 
 package toolsearch_test
 
-// This file plays scripted scenes: an agent with this middleware, on either message type,
+// Scripted scenes: an agent with this middleware, on either message type,
 // streaming or not, and what the model was sent.
 
 import (

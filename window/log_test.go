@@ -3,7 +3,7 @@
 
 package window_test
 
-// This file reads logs while they are written.
+// Logs are read while they are written.
 
 import (
 	"bytes"

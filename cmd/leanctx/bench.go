@@ -3,7 +3,7 @@
 
 package main
 
-// This file holds the command that compares settings with one's own model.
+// leanctx bench compares settings with one's own model.
 
 import (
 	"bytes"

@@ -3,7 +3,7 @@
 
 package main
 
-// This file reads tools from the formats in which people have them.
+// Tools, in the formats in which people have them.
 
 import (
 	"bytes"

@@ -3,7 +3,7 @@
 
 package main
 
-// This file reads recorded conversations from the formats in which people have them.
+// Recorded conversations, in the formats in which people have them.
 
 import (
 	"bytes"

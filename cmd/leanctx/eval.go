@@ -3,8 +3,7 @@
 
 package main
 
-// This file holds the command that examines a catalogue. Without queries it searches
-// for each tool with the tool's own words, and says what to write better.
+// leanctx eval examines a catalogue. Without queries it searches for each tool with the tool's own words, and says what to write better.
 
 import (
 	"cmp"

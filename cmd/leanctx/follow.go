@@ -3,7 +3,7 @@
 
 package main
 
-// This file reads files that grow, and opens pages.
+// Files that grow are followed, and pages are opened.
 
 import (
 	"bytes"

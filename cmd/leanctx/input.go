@@ -3,7 +3,7 @@
 
 package main
 
-// This file reads files, within bounds, and says what is wrong with them.
+// Files are read within bounds; what is wrong with one is said.
 
 import (
 	"bytes"

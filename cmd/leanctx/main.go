@@ -17,7 +17,7 @@
 // anywhere; servers are started or called only with --connect.
 package main
 
-// This file chooses the command and says how it ended.
+// The choice of the command, and how it ended.
 
 import (
 	"context"

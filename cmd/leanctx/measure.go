@@ -3,7 +3,7 @@
 
 package main
 
-// This file measures an index by graded queries.
+// An index is measured by graded queries.
 
 import (
 	"context"

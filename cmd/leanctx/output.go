@@ -3,7 +3,7 @@
 
 package main
 
-// This file decides how results look: colours, widths and JSON.
+// The looks of results: colours, widths and JSON.
 
 import (
 	"encoding/json"

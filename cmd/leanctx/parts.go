@@ -3,7 +3,7 @@
 
 package main
 
-// This file reads messages and their parts, of all formats: texts, calls, results and media.
+// Messages and their parts, of all formats: texts, calls, results and media.
 
 import (
 	"bytes"

@@ -3,7 +3,7 @@
 
 package main
 
-// This file shows that work goes on.
+// Progress: work goes on.
 
 import (
 	"fmt"

@@ -3,7 +3,7 @@
 
 package main
 
-// This file reads lines that a person types.
+// Lines that a person types.
 
 import (
 	"bufio"

@@ -3,7 +3,7 @@
 
 package main
 
-// This file types queries.
+// Queries, typed as a person types them.
 
 import (
 	"context"

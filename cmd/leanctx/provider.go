@@ -3,7 +3,7 @@
 
 package main
 
-// This file asks a model: within a budget, again where that may help, and with a record.
+// The model is asked within a budget, again where that may help, and with a record.
 
 import (
 	"context"

@@ -3,7 +3,7 @@
 
 package main
 
-// This file makes conversations of the requests that leanctxtest and window recorded.
+// Conversations, made of the requests that leanctxtest and window recorded.
 
 import (
 	"bytes"

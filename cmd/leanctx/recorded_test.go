@@ -3,7 +3,7 @@
 
 package main
 
-// This file records one agent in every way, and replays it.
+// One agent is recorded in every way, and replayed.
 
 import (
 	"bytes"

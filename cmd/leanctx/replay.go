@@ -3,7 +3,7 @@
 
 package main
 
-// This file holds the command that bills recorded conversations.
+// leanctx replay bills recorded conversations.
 
 import (
 	"bytes"

@@ -3,7 +3,7 @@
 
 package main
 
-// This file describes what --json writes.
+// The schema of what --json writes.
 
 import (
 	"io"

@@ -3,7 +3,7 @@
 
 package main
 
-// This file compares what --json writes with what --schema says of it.
+// What --json writes is as --schema says.
 
 import (
 	"encoding/json"

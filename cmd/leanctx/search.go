@@ -3,7 +3,7 @@
 
 package main
 
-// This file holds the command that searches.
+// leanctx search asks an index.
 
 import (
 	"context"

@@ -3,7 +3,7 @@
 
 package main
 
-// This file runs the program as people do: on a terminal, and into a pipe.
+// The program, run as people run it: on a terminal, and into a pipe.
 
 import (
 	"bytes"

@@ -3,7 +3,7 @@
 
 package main
 
-// This file holds the command that says which version it is.
+// leanctx version says which version it is.
 
 import (
 	"context"

@@ -3,7 +3,7 @@
 
 package main
 
-// This file holds the command that shows recorded conversations.
+// leanctx view shows recorded conversations.
 
 import (
 	"bytes"

@@ -3,7 +3,7 @@
 
 package main
 
-// This file follows files that grow, and looks at single calls.
+// Files that grow are followed, and single calls looked at.
 
 import (
 	"bytes"

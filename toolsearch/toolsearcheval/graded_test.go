@@ -3,7 +3,7 @@
 
 package toolsearcheval_test
 
-// This file holds the project's own graded set together: the tools of the demo's library
+// The project's own graded set: the tools of the demo's library
 // in testdata/library.jsonl, those of testdata/tools.jsonl, and the queries of testdata/dev.jsonl, to tune on, and of
 // testdata/heldout.jsonl, to judge by.
 

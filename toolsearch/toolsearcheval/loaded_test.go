@@ -3,7 +3,7 @@
 
 package toolsearcheval_test
 
-// This file asks for tools that the model has loaded already, through the middleware: the
+// Tools that the model has loaded already are asked for through the middleware: the
 // answer must have them at the places at which a first search finds them.
 
 import (

@@ -3,7 +3,7 @@
 
 package docs
 
-// This file compiles the code that documents show.
+// The code that documents show is compiled.
 //
 // A block that has a package clause is a file. Any other block of Go is the body of a
 // function, by these rules: each package that it names is imported; each name that it

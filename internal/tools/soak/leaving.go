@@ -3,7 +3,7 @@
 
 package main
 
-// This file deletes tenants while they write, and keeps the log that all processes share.
+// Tenants are deleted while they write; all processes share one log.
 
 import (
 	"context"

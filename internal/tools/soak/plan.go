@@ -3,7 +3,7 @@
 
 package main
 
-// This file chooses what a run is like.
+// What a run is like is chosen at random.
 
 import (
 	"context"

@@ -3,7 +3,7 @@
 
 package main
 
-// This file runs jobs in processes of their own, and kills some of them.
+// Jobs run in processes of their own, of which some are killed.
 
 import (
 	"bufio"

@@ -3,7 +3,7 @@
 
 package main
 
-// This file is a model whose provider keeps the conversation: the adapter sends what follows
+// A model whose provider keeps the conversation: the adapter sends what follows
 // the last response that it can build on, and the provider has the rest.
 
 import (

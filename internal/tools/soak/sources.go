@@ -3,7 +3,7 @@
 
 package main
 
-// This file makes the tools, whose streams come from all kinds of sources and may fail at
+// The tools, whose streams come from all kinds of sources and may fail at
 // every place.
 
 import (

@@ -3,7 +3,7 @@
 
 package main
 
-// This file adds up what the runs gave.
+// What the runs gave is added up.
 
 import (
 	"fmt"

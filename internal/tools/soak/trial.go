@@ -3,7 +3,7 @@
 
 package main
 
-// This file runs one agent and checks that nothing was lost.
+// One agent runs, and nothing may be lost.
 
 import (
 	"context"
