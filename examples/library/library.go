@@ -66,9 +66,6 @@ func Tools(root string) ([]tool.BaseTool, error) {
 	return out, nil
 }
 
-// Works reports whether a tool does what it says; otherwise it is only a definition.
-func Works(name string) bool { return works[name] != nil }
-
 // Working is how many tools do what they say.
 func Working() int { return len(works) }
 

@@ -9,22 +9,54 @@ import (
 	"math/rand/v2"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
 
 	"github.com/cloudwego/eino/adk"
 	"github.com/cloudwego/eino/components/model"
+	"github.com/cloudwego/eino/components/tool"
 	"github.com/cloudwego/eino/schema"
 	"github.com/stretchr/testify/require"
 
+	"github.com/leanctx/leanctx/examples/library"
 	"github.com/leanctx/leanctx/examples/offline"
 	"github.com/leanctx/leanctx/leanctxtest"
 	"github.com/leanctx/leanctx/toolsearch"
+	"github.com/leanctx/leanctx/toolsearch/javascript"
 )
 
 func both(t *testing.T, plain, agentic func(*testing.T)) {
 	t.Run("Message", plain)
 	t.Run("AgenticMessage", agentic)
+}
+
+// requests are for one tool, for several, and for none.
+var requests = []string{
+	`What is the SHA-256 of "hello"?`, `How hot is 100 degrees Fahrenheit in Celsius?`, `Write 1994 in Roman numerals.`,
+	`Find the median of 3, 9, 4, 1 and 7`, `把 1024 写成中文数字`, `Compute the SHA-256 and the MD5 of "abc"`,
+	`Reverse "abc" and take the MD5 of the result.`, `Book a flight to Rome and play some jazz`,
+}
+
+// tools are the whole library.
+func tools(t *testing.T) []tool.BaseTool {
+	t.Helper()
+	all, err := library.Tools(t.TempDir())
+	require.NoError(t, err)
+	return all
+}
+
+// asker makes a function that runs an agent over the whole library.
+func asker[M adk.MessageType](t *testing.T, protocol toolsearch.Protocol) func(question string, options ...leanctxtest.Option) *leanctxtest.Outcome[M] {
+	t.Helper()
+	cfg := toolsearch.Config{DynamicTools: tools(t), Protocol: protocol}
+	if protocol == toolsearch.SearchCode {
+		cfg.Interpreter = javascript.New(javascript.Limits{})
+	}
+	search, err := toolsearch.NewTyped[M](t.Context(), &cfg)
+	require.NoError(t, err)
+	agent := &adk.TypedChatModelAgentConfig[M]{Model: offline.New[M](), Handlers: []adk.TypedChatModelAgentMiddleware[M]{search}}
+	return func(question string, options ...leanctxtest.Option) *leanctxtest.Outcome[M] {
+		return leanctxtest.Run(t, agent, question, options...)
+	}
 }
 
 func infos(t *testing.T) []*schema.ToolInfo {
@@ -52,8 +84,8 @@ func TestStreamSaysWhatGenerateSays(t *testing.T) {
 func streamsTheSame[M adk.MessageType](concat func([]M) (M, error)) func(*testing.T) {
 	return func(t *testing.T) {
 		tools := infos(t)
-		for _, p := range slices.Concat(worked[:8], []phrasing{{request: "Book a flight to Rome and play some jazz"}}) {
-			history := []M{offline.User[M](p.request)}
+		for _, request := range requests {
+			history := []M{offline.User[M](request)}
 			whole := generate(t, tools, history...)
 			stream, err := offline.New[M]().Stream(context.Background(), history, model.WithTools(tools))
 			require.NoError(t, err)
@@ -65,10 +97,10 @@ func streamsTheSame[M adk.MessageType](concat func([]M) (M, error)) func(*testin
 				}
 				chunks = append(chunks, chunk)
 			}
-			require.Greater(t, len(chunks), 1, p.request)
+			require.Greater(t, len(chunks), 1, request)
 			joined, err := concat(chunks)
 			require.NoError(t, err)
-			require.Equal(t, offline.Read(whole), offline.Read(joined), p.request)
+			require.Equal(t, offline.Read(whole), offline.Read(joined), request)
 		}
 	}
 }
@@ -86,16 +118,16 @@ func callsVisible[M adk.MessageType](t *testing.T) {
 		shown := slices.Clone(all)
 		random.Shuffle(len(shown), func(i, j int) { shown[i], shown[j] = shown[j], shown[i] })
 		shown = shown[:random.IntN(40)]
-		p := worked[random.IntN(len(worked))]
+		request := requests[random.IntN(len(requests))]
 		var names []string
 		for _, hidden := range all {
 			names = append(names, hidden.Name)
 		}
 		reminder := offline.User[M]("<available-deferred-tools>\n" + strings.Join(names, "\n") + "\n</available-deferred-tools>")
-		for _, c := range offline.Read(generate(t, shown, reminder, offline.User[M](p.request))).Calls {
+		for _, c := range offline.Read(generate(t, shown, reminder, offline.User[M](request))).Calls {
 			calls++
 			require.True(t, slices.ContainsFunc(shown, func(i *schema.ToolInfo) bool { return i.Name == c.Name }),
-				"seed %d round %d: %q called %s, which it was not shown", seed, round, p.request, c.Name)
+				"seed %d round %d: %q called %s, which it was not shown", seed, round, request, c.Name)
 		}
 	}
 	require.Positive(t, calls)
@@ -107,7 +139,7 @@ func TestTheInputIsNotChanged(t *testing.T) {
 
 func changesNothing[M adk.MessageType](t *testing.T) {
 	tools := infos(t)
-	out := asker[M](t, toolsearch.Config{})(`Reverse "abc" and take the MD5 of the result.`)
+	out := asker[M](t, toolsearch.Keyword)(`Reverse "abc" and take the MD5 of the result.`)
 	history := append([]M{offline.User[M]("hello")}, out.Messages...)
 	before := dump(t, history, tools)
 	generate(t, tools, history...)
@@ -135,42 +167,23 @@ func admits[M adk.MessageType](t *testing.T) {
 	}
 }
 
-func TestOneModelServesManyRuns(t *testing.T) {
-	ask := asker[*schema.Message](t, toolsearch.Config{})
-	var wait sync.WaitGroup
-	for range 8 {
-		wait.Go(func() {
-			out := ask(`What is the MD5 of "abc"?`, leanctxtest.Streaming())
-			require.Equal(t, "900150983cd24fb0d6963f7d28e17f72", out.Answer)
-		})
-	}
-	wait.Wait()
-}
-
-func TestAnswersAreTheSameInEveryForm(t *testing.T) {
-	plain, agentic := asker[*schema.Message](t, toolsearch.Config{}), asker[*schema.AgenticMessage](t, toolsearch.Config{})
-	for _, p := range worked[:6] {
-		answers := []string{
-			plain(p.request).Answer, plain(p.request, leanctxtest.Streaming()).Answer,
-			agentic(p.request).Answer, agentic(p.request, leanctxtest.Streaming()).Answer,
-		}
-		require.Equal(t, []string{answers[0]}, slices.Compact(answers), p.request)
-	}
-}
-
-func TestASecondRequestBuildsOnTheFirst(t *testing.T) {
+func TestASecondRequestBuildsOnTheFirstUnderEveryProtocol(t *testing.T) {
 	both(t, goesOn[*schema.Message], goesOn[*schema.AgenticMessage])
 }
 
 func goesOn[M adk.MessageType](t *testing.T) {
-	ask := asker[M](t, toolsearch.Config{})
-	for _, c := range []struct{ first, second, want string }{
-		{"Convert 26.2 miles to kilometres.", "And what about 13.1 miles?", "13.1 miles = 21.0824064 kilometres"},
-		{`What is the SHA-1 of "abc"?`, `What about "abd"?`, "cb4cc28df0fdbe0ecf9d9662e294b118092a5735"},
-		{`Reverse the text "abc"`, "Now take the MD5 of the result", "3944b025c9ca7eec3154b44666ae04a0"},
-	} {
-		first := ask(c.first, leanctxtest.Streaming())
-		require.Equal(t, c.want, ask(c.second, leanctxtest.Streaming(), leanctxtest.After(first.Messages...)).Answer, c.second)
+	for _, protocol := range []toolsearch.Protocol{toolsearch.Keyword, toolsearch.Regexp, toolsearch.SearchLoad, toolsearch.SearchCall, toolsearch.SearchCode} {
+		t.Run(protocol.String(), func(t *testing.T) {
+			ask := asker[M](t, protocol)
+			first := ask(`What is the SHA-1 of "abc"?`, leanctxtest.Streaming())
+			second := ask(`What about "abd"?`, leanctxtest.After(first.Messages...))
+			require.Equal(t, "cb4cc28df0fdbe0ecf9d9662e294b118092a5735", second.Answer)
+			calls := 0
+			for _, m := range second.Messages[len(first.Messages):] {
+				calls += len(offline.Read(m).Calls)
+			}
+			require.Equal(t, 1, calls, "what was found in the first run need not be searched for again")
+		})
 	}
 }
 
@@ -186,8 +199,8 @@ func TestCostCountsMessagesAndDefinitions(t *testing.T) {
 }
 
 func FuzzAnyRequestIsAnswered(f *testing.F) {
-	for _, p := range slices.Concat(worked, unseen) {
-		f.Add(p.request)
+	for _, request := range requests {
+		f.Add(request)
 	}
 	f.Add("\x00 \"“ [ { ``` 3,,4 and and then 1e999 --- /[/ of it")
 	var tools []*schema.ToolInfo

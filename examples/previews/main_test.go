@@ -5,11 +5,12 @@ package main
 
 import (
 	"bytes"
-	"os"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/leanctx/leanctx/toolsearch/toolsearcheval"
 )
 
 // TestGoldenTable holds what is shown, by kind and budget. With LEANCTX_UPDATE=1 it writes
@@ -19,7 +20,7 @@ func TestGoldenTable(t *testing.T) {
 	require.NoError(t, err)
 	var out bytes.Buffer
 	print(&out, results)
-	compare(t, "testdata/table.golden.txt", out.String())
+	toolsearcheval.Golden(t, "testdata/table.golden.txt", out.String())
 }
 
 // TestGoldenReads holds how many calls of the read tool find what is not shown.
@@ -28,17 +29,7 @@ func TestGoldenReads(t *testing.T) {
 	require.NoError(t, err)
 	var out bytes.Buffer
 	require.NoError(t, printReads(&out, results))
-	compare(t, "testdata/reads.golden.txt", out.String())
-}
-
-func compare(t *testing.T, golden, got string) {
-	t.Helper()
-	if os.Getenv("LEANCTX_UPDATE") != "" {
-		require.NoError(t, os.WriteFile(golden, []byte(got), 0o644))
-	}
-	want, err := os.ReadFile(golden)
-	require.NoError(t, err)
-	require.Equal(t, string(want), got)
+	toolsearcheval.Golden(t, "testdata/reads.golden.txt", out.String())
 }
 
 func TestEveryFactIsInItsResult(t *testing.T) {
