@@ -32,26 +32,9 @@ const (
 // removed it, empty, before a file was in it.
 const placeTries = 5
 
-// Dir keeps content as files below one directory: "/a/b" is a/b in it, as it is
-// (on Windows the characters that it reserves are escaped). Directories that it
-// makes are 0700 and files 0600; a directory that exists keeps its mode.
-//
-// Nothing outside the directory is ever read or written, whatever the names and
-// whatever is in the directory: all access goes through [os.Root], and symbolic
-// links are refused, also those that stay inside. A file is written under a
-// temporary name, synced, and then put in place, so that it is there whole or not
-// at all, after a crash too.
-//
-// It has all of these capabilities: [leanctx.Backend], [leanctx.Reader], [leanctx.RangeReader], [leanctx.Creator],
-// [leanctx.AnyCreator] and [leanctx.Cleaner], streams in both directions, and is safe for concurrent use by any
-// number of goroutines and processes. Two promises need more: on a file system
-// without hard links a Create by two processes at once may let the later win,
-// and a file that another process writes again while DeleteUnused looks at it
-// may be deleted.
-//
-// The directory should be the store's own. If it is deleted and made again while the
-// store is open, the next write goes on in the new one, provided that this user owns
-// it and it is not a symbolic link.
+// Dir keeps content as files below one directory: "/a/b" is a/b in it. It has all capabilities of a
+// [leanctx.Backend], and is safe for concurrent use by any number of goroutines and processes.
+// reduction.DirBackend says what it promises.
 type Dir struct {
 	path string // absolute
 
@@ -138,11 +121,9 @@ func (d *Dir) reopen(gone *os.Root) bool {
 }
 
 // Write implements [leanctx.Backend].
-func (d *Dir) Write(ctx context.Context, req *filesystem.WriteRequest) error {
-	if err := d.save(ctx, req.FilePath, strings.NewReader(req.Content), d.replace); err != nil {
-		return failed("writing", req.FilePath, err)
-	}
-	return nil
+func (d *Dir) Write(ctx context.Context, req *filesystem.WriteRequest) (err error) {
+	defer describe(&err, "writing", req.FilePath)
+	return d.save(ctx, req.FilePath, strings.NewReader(req.Content), d.replace)
 }
 
 // append implements [Appender]. Unlike a write, a crash may leave a part of the content.
@@ -181,15 +162,12 @@ func (d *Dir) openEnd(name string) (f *os.File, err error) {
 }
 
 // Create implements [leanctx.Creator]. It holds one buffer of 64 KiB.
-func (d *Dir) Create(ctx context.Context, filePath string, content io.Reader) error {
-	err := d.free(ctx, filePath)
-	if err == nil {
-		err = d.save(ctx, filePath, content, d.exclusive)
+func (d *Dir) Create(ctx context.Context, filePath string, content io.Reader) (err error) {
+	defer describe(&err, "creating", filePath)
+	if err := d.free(ctx, filePath); err != nil {
+		return err
 	}
-	if err != nil {
-		return failed("creating", filePath, err)
-	}
-	return nil
+	return d.save(ctx, filePath, content, d.exclusive)
 }
 
 // CreateAny implements [leanctx.AnyCreator]. It holds one buffer of 64 KiB.
@@ -199,10 +177,8 @@ func (d *Dir) CreateAny(ctx context.Context, names func(attempt int) string, con
 	if err == nil {
 		err = d.save(ctx, n.filePath, content, func(at place, temp string) error { return d.exclusiveAny(ctx, at, temp, &n) })
 	}
-	if err != nil {
-		return "", failed("creating", n.filePath, err)
-	}
-	return n.filePath, nil
+	describe(&err, "creating", n.filePath)
+	return n.stored(err)
 }
 
 // exclusiveAny moves a temporary file to its name, or to the next one that is free.
@@ -340,39 +316,26 @@ const staleAfter = time.Hour
 const clockMargin = 2 * time.Second
 
 // Read implements [leanctx.Reader]. It holds no more than the window it returns.
-func (d *Dir) Read(ctx context.Context, req *filesystem.ReadRequest) (*filesystem.FileContent, error) {
-	content, err := d.read(ctx, req)
-	if err != nil {
-		return nil, failed("reading", req.FilePath, err)
-	}
-	return &filesystem.FileContent{Content: content}, nil
-}
-
-func (d *Dir) read(ctx context.Context, req *filesystem.ReadRequest) (string, error) {
+func (d *Dir) Read(ctx context.Context, req *filesystem.ReadRequest) (_ *filesystem.FileContent, err error) {
+	defer describe(&err, "reading", req.FilePath)
 	f, info, err := d.open(ctx, req.FilePath)
 	if err != nil {
-		return "", err
+		return nil, err
 	}
 	defer f.Close()
 	if !wantsAll(req) {
-		return Lines(f, req)
+		content, err := Lines(f, req)
+		return &filesystem.FileContent{Content: content}, err
 	}
 	var b strings.Builder
 	b.Grow(int(info.Size()))
 	err = pour(ctx, &b, f)
-	return b.String(), err
+	return &filesystem.FileContent{Content: b.String()}, err
 }
 
 // ReadRange implements [leanctx.RangeReader].
-func (d *Dir) ReadRange(ctx context.Context, filePath string, offset, length int64) (io.ReadCloser, int64, error) {
-	content, size, err := d.readRange(ctx, filePath, offset, length)
-	if err != nil {
-		return nil, 0, failed("reading", filePath, err)
-	}
-	return content, size, nil
-}
-
-func (d *Dir) readRange(ctx context.Context, filePath string, offset, length int64) (io.ReadCloser, int64, error) {
+func (d *Dir) ReadRange(ctx context.Context, filePath string, offset, length int64) (content io.ReadCloser, size int64, err error) {
+	defer describe(&err, "reading", filePath)
 	if offset < 0 {
 		return nil, 0, errNegativeOffset(offset)
 	}
@@ -427,7 +390,8 @@ func (d *Dir) MarkUsed(ctx context.Context, filePaths ...string) error {
 		case err == nil:
 			f.Close()
 		case failure == nil && !errors.Is(err, fs.ErrNotExist):
-			failure = failed("marking", filePath, err)
+			failure = err
+			describe(&failure, "marking", filePath)
 		}
 	}
 	return failure
@@ -437,18 +401,18 @@ func (d *Dir) MarkUsed(ctx context.Context, filePaths ...string) error {
 // below dir, and incomplete files that a crash left behind and that have not grown for
 // an hour, whatever since is; these do not count.
 func (d *Dir) DeleteUnused(ctx context.Context, dir string, since time.Time) (files int, bytes int64, err error) {
+	defer describe(&err, "cleaning", dir)
 	c := cleaning{ctx: ctx, store: d, before: since.Add(-clockMargin), stale: time.Now().Add(-staleAfter)}
-	if err := c.start(dir); err != nil {
-		return c.files, c.bytes, failed("cleaning", dir, err)
-	}
-	return c.files, c.bytes, nil
+	err = c.start(dir)
+	return c.files, c.bytes, err
 }
 
 // Stored implements [leanctx.Cleaner].
 func (d *Dir) Stored(ctx context.Context, dir string) (files int, bytes int64, err error) {
+	defer describe(&err, "looking through", dir)
 	c := cleaning{ctx: ctx, store: d, looks: true}
 	if err := c.start(dir); err != nil {
-		return 0, 0, failed("looking through", dir, err)
+		return 0, 0, err
 	}
 	return c.files, c.bytes, nil
 }

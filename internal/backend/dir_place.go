@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path"
@@ -55,51 +56,34 @@ func (d *Dir) locate(name string, create bool) (place, error) {
 	return at, nil
 }
 
-// enter opens a directory. os.Root would follow a symbolic link that stays
-// inside; what was opened must therefore be the very thing that was looked at. The
-// directory may be removed and made again in between, which is no reason to refuse it.
-func enter(dir *os.Root, element string, create bool) (next *os.Root, err error) {
-	for range maxTries {
-		var replaced bool
-		if next, replaced, err = tryEnter(dir, element, create); !replaced {
-			break
+// enter opens a directory.
+func enter(dir *os.Root, element string, create bool) (*os.Root, error) {
+	aFile := fs.ErrNotExist // which holds no files
+	if create {
+		if err := dir.Mkdir(element, dirMode); err != nil && !errors.Is(err, fs.ErrExist) {
+			return nil, err
 		}
+		aFile = errNotPlain
 	}
+	next, _, err := openSeen(place{dir: dir, base: element}, fs.FileMode.IsDir, aFile, dir.OpenRoot, func(d *os.Root) (fs.FileInfo, error) { return d.Stat(".") })
 	return next, err
 }
 
-// tryEnter opens a directory once; replaced reports that another directory took its place.
-func tryEnter(dir *os.Root, element string, create bool) (next *os.Root, replaced bool, err error) {
-	if create {
-		if err := dir.Mkdir(element, dirMode); err != nil && !errors.Is(err, fs.ErrExist) {
-			return nil, false, err
-		}
-	}
-	seen, err := dir.Lstat(element)
-	if err != nil {
-		return nil, false, err
-	}
-	if seen.Mode().IsRegular() && !create {
-		return nil, false, fs.ErrNotExist // a file holds no files
-	}
-	if !seen.IsDir() {
-		return nil, false, errNotPlain
-	}
-	return enterSeen(dir, element, seen)
+// openFile opens a plain file for reading.
+func openFile(at place) (f *os.File, info fs.FileInfo, err error) {
+	return openSeen(at, fs.FileMode.IsRegular, fs.ErrNotExist, at.dir.Open, (*os.File).Stat)
 }
 
-// enterSeen opens a directory if it still is the one that was looked at.
-func enterSeen(dir *os.Root, element string, seen fs.FileInfo) (next *os.Root, replaced bool, err error) {
-	next, err = dir.OpenRoot(element)
-	if err != nil {
-		return nil, false, err
+// openEnd opens a plain file to write at its end, and makes it if it is missing. It fails with
+// [fs.ErrExist] if another call made it meanwhile.
+func openEnd(at place) (*os.File, error) {
+	const end = os.O_WRONLY | os.O_APPEND
+	open := func(base string) (*os.File, error) { return at.dir.OpenFile(base, end, 0) }
+	f, _, err := openSeen(at, fs.FileMode.IsRegular, errNotPlain, open, (*os.File).Stat)
+	if errors.Is(err, fs.ErrNotExist) {
+		return at.dir.OpenFile(at.base, end|os.O_CREATE|os.O_EXCL, fileMode)
 	}
-	if got, err := next.Stat("."); err != nil || !os.SameFile(seen, got) {
-		next.Close()
-		now, again := dir.Lstat(element)
-		return nil, err == nil && again == nil && now.IsDir(), errors.Join(errNotPlain, err)
-	}
-	return next, false, nil
+	return f, err
 }
 
 // maxTries is how often something is opened again that was replaced while it was being
@@ -107,69 +91,39 @@ func enterSeen(dir *os.Root, element string, seen fs.FileInfo) (next *os.Root, r
 // in practice.
 const maxTries = 100
 
-// openFile opens a plain file for reading; see enter. The file may be replaced by another
-// plain one between the look and the opening, which is no reason to refuse it.
-func openFile(at place) (f *os.File, info fs.FileInfo, err error) {
+// openSeen opens what has a name, a plain file or a directory as is says; other is the error for the
+// other one of these. os.Root would follow a symbolic link that stays inside; what was opened must
+// therefore be the very thing that was looked at. Another one of its kind may take its place in
+// between, which is no reason to refuse it.
+func openSeen[F io.Closer](at place, is func(fs.FileMode) bool, other error, open func(string) (F, error), stat func(F) (fs.FileInfo, error)) (F, fs.FileInfo, error) {
+	var none F
+	lost := errNotPlain
 	for range maxTries {
-		var replaced bool
-		if f, info, replaced, err = tryOpen(at); !replaced {
+		seen, err := at.dir.Lstat(at.base)
+		switch {
+		case err != nil:
+			return none, nil, err
+		case is(seen.Mode()):
+		case seen.IsDir() || seen.Mode().IsRegular():
+			return none, nil, other
+		default:
+			return none, nil, errNotPlain
+		}
+		f, err := open(at.base)
+		if err != nil {
+			return none, nil, err
+		}
+		info, err := stat(f)
+		if err == nil && os.SameFile(seen, info) {
+			return f, info, nil
+		}
+		f.Close()
+		lost = errors.Join(errNotPlain, err)
+		if now, again := at.dir.Lstat(at.base); err != nil || again != nil || !is(now.Mode()) {
 			break
 		}
 	}
-	return f, info, err
-}
-
-// tryOpen opens a plain file once; replaced reports that it became another plain file.
-func tryOpen(at place) (f *os.File, info fs.FileInfo, replaced bool, err error) {
-	seen, err := at.dir.Lstat(at.base)
-	if err != nil {
-		return nil, nil, false, err
-	}
-	if seen.IsDir() {
-		return nil, nil, false, fs.ErrNotExist
-	}
-	if !seen.Mode().IsRegular() {
-		return nil, nil, false, errNotPlain
-	}
-	return openSeen(at, seen)
-}
-
-// openEnd opens a plain file to write at its end. It fails with [fs.ErrNotExist] or [fs.ErrExist]
-// where another one took its place.
-func openEnd(at place) (*os.File, error) {
-	const end = os.O_WRONLY | os.O_APPEND
-	seen, err := at.dir.Lstat(at.base)
-	switch {
-	case errors.Is(err, fs.ErrNotExist):
-		return at.dir.OpenFile(at.base, end|os.O_CREATE|os.O_EXCL, fileMode)
-	case err != nil:
-		return nil, err
-	case !seen.Mode().IsRegular():
-		return nil, errNotPlain
-	}
-	f, err := at.dir.OpenFile(at.base, end, 0)
-	if err != nil {
-		return nil, err
-	}
-	if got, err := f.Stat(); err != nil || !os.SameFile(seen, got) {
-		return nil, errors.Join(fs.ErrNotExist, f.Close())
-	}
-	return f, nil
-}
-
-// openSeen opens a file if it still is the one that was looked at.
-func openSeen(at place, seen fs.FileInfo) (f *os.File, info fs.FileInfo, replaced bool, err error) {
-	f, err = at.dir.Open(at.base)
-	if err != nil {
-		return nil, nil, false, err
-	}
-	info, err = f.Stat()
-	if err != nil || !os.SameFile(seen, info) {
-		f.Close()
-		now, again := at.dir.Lstat(at.base)
-		return nil, nil, err == nil && again == nil && now.Mode().IsRegular(), errors.Join(errNotPlain, err)
-	}
-	return f, info, false, nil
+	return none, nil, lost
 }
 
 // taken is fs.ErrExist if anything has the name.

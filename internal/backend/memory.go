@@ -26,12 +26,9 @@ const DefaultMemoryBytes = 256 << 20
 // empty files is bounded as well.
 const fileCost = 128
 
-// Memory keeps content in memory, up to a number of bytes. When a new one does
-// not fit, the files whose last write is longest ago are dropped, and are missing
-// from then on. Nothing survives the process.
-//
-// It has all of these capabilities: [leanctx.Backend], [leanctx.Reader], [leanctx.RangeReader], [leanctx.Creator],
-// [leanctx.AnyCreator] and [leanctx.Cleaner]. It must be made with [NewMemory], and is safe for concurrent use.
+// Memory keeps content in memory, up to a number of bytes. It has all capabilities of a
+// [leanctx.Backend], must be made with [NewMemory], and is safe for concurrent use.
+// reduction.MemoryBackend says what it promises.
 type Memory struct {
 	max int64
 	now func() time.Time
@@ -59,11 +56,7 @@ var (
 	_ leanctx.Cleaner     = (*Memory)(nil)
 )
 
-// NewMemory returns an empty store bounded to maxBytes of content, names and 128
-// bytes for each file. Zero or less means [DefaultMemoryBytes]: there is no
-// store without a bound. A single content that alone is above the bound is
-// refused, and displaces nothing. Content that is being streamed into
-// [Memory.Create] is held beside the bound until it is complete.
+// NewMemory returns an empty store bounded to maxBytes; zero or less means [DefaultMemoryBytes].
 func NewMemory(maxBytes int64) *Memory {
 	if maxBytes <= 0 {
 		maxBytes = DefaultMemoryBytes
@@ -72,15 +65,13 @@ func NewMemory(maxBytes int64) *Memory {
 }
 
 // Write implements [leanctx.Backend]. The content is kept without a copy.
-func (m *Memory) Write(ctx context.Context, req *filesystem.WriteRequest) error {
+func (m *Memory) Write(ctx context.Context, req *filesystem.WriteRequest) (err error) {
+	defer describe(&err, "writing", req.FilePath)
 	name, err := m.name(ctx, req.FilePath)
-	if err == nil {
-		err = m.put(&file{name: name, content: req.Content}, true)
-	}
 	if err != nil {
-		return failed("writing", req.FilePath, err)
+		return err
 	}
-	return nil
+	return m.put(&file{name: name, content: req.Content}, true)
 }
 
 // append implements [Appender].
@@ -98,20 +89,11 @@ func (m *Memory) append(ctx context.Context, filePath, content string) error {
 }
 
 // Create implements [leanctx.Creator].
-func (m *Memory) Create(ctx context.Context, filePath string, content io.Reader) error {
-	name, err := m.name(ctx, filePath)
-	if err == nil {
-		err = m.create(ctx, name, content)
-	}
+func (m *Memory) Create(ctx context.Context, filePath string, content io.Reader) (err error) {
+	defer describe(&err, "creating", filePath)
+	name, err := m.free(ctx, filePath)
 	if err != nil {
-		return failed("creating", filePath, err)
-	}
-	return nil
-}
-
-func (m *Memory) create(ctx context.Context, name string, content io.Reader) error {
-	if m.get(name) != nil {
-		return fs.ErrExist
+		return err
 	}
 	text, err := m.collect(ctx, content)
 	if err != nil {
@@ -123,18 +105,14 @@ func (m *Memory) create(ctx context.Context, name string, content io.Reader) err
 // CreateAny implements [leanctx.AnyCreator].
 func (m *Memory) CreateAny(ctx context.Context, names func(attempt int) string, content io.Reader) (string, error) {
 	n := naming{names: names}
-	if err := m.createAny(ctx, &n, content); err != nil {
-		return "", failed("creating", n.filePath, err)
-	}
-	return n.filePath, nil
+	err := m.createAny(ctx, &n, content)
+	describe(&err, "creating", n.filePath)
+	return n.stored(err)
 }
 
 func (m *Memory) createAny(ctx context.Context, n *naming, content io.Reader) error {
 	err := n.firstFree(func(filePath string) error {
-		name, err := m.name(ctx, filePath)
-		if err == nil && m.get(name) != nil {
-			err = fs.ErrExist
-		}
+		_, err := m.free(ctx, filePath)
 		return err
 	})
 	if err != nil {
@@ -181,10 +159,11 @@ func (m *Memory) collect(ctx context.Context, content io.Reader) (string, error)
 }
 
 // Read implements [leanctx.Reader].
-func (m *Memory) Read(ctx context.Context, req *filesystem.ReadRequest) (*filesystem.FileContent, error) {
+func (m *Memory) Read(ctx context.Context, req *filesystem.ReadRequest) (_ *filesystem.FileContent, err error) {
+	defer describe(&err, "reading", req.FilePath)
 	f, err := m.open(ctx, req.FilePath)
 	if err != nil {
-		return nil, failed("reading", req.FilePath, err)
+		return nil, err
 	}
 	if wantsAll(req) {
 		return &filesystem.FileContent{Content: f.content}, nil
@@ -194,23 +173,25 @@ func (m *Memory) Read(ctx context.Context, req *filesystem.ReadRequest) (*filesy
 }
 
 // ReadRange implements [leanctx.RangeReader].
-func (m *Memory) ReadRange(ctx context.Context, filePath string, offset, length int64) (io.ReadCloser, int64, error) {
+func (m *Memory) ReadRange(ctx context.Context, filePath string, offset, length int64) (content io.ReadCloser, size int64, err error) {
+	defer describe(&err, "reading", filePath)
+	if offset < 0 {
+		return nil, 0, errNegativeOffset(offset)
+	}
 	f, err := m.open(ctx, filePath)
-	if err == nil && offset < 0 {
-		err = errNegativeOffset(offset)
-	}
 	if err != nil {
-		return nil, 0, failed("reading", filePath, err)
+		return nil, 0, err
 	}
-	window, size := Window(f.content, offset, length)
-	return window, size, nil
+	content, size = Window(f.content, offset, length)
+	return content, size, nil
 }
 
 // MarkUsed implements [leanctx.Cleaner].
 func (m *Memory) MarkUsed(ctx context.Context, filePaths ...string) error {
 	for _, filePath := range filePaths {
 		if _, err := m.open(ctx, filePath); err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return failed("marking", filePath, err)
+			describe(&err, "marking", filePath)
+			return err
 		}
 	}
 	return nil
@@ -218,6 +199,7 @@ func (m *Memory) MarkUsed(ctx context.Context, filePaths ...string) error {
 
 // DeleteUnused implements [leanctx.Cleaner].
 func (m *Memory) DeleteUnused(ctx context.Context, dir string, since time.Time) (files int, bytes int64, err error) {
+	defer describe(&err, "cleaning", dir)
 	err = m.each(ctx, dir, func(e *list.Element, f *file) {
 		if f.used.Before(since) {
 			m.remove(e)
@@ -225,22 +207,17 @@ func (m *Memory) DeleteUnused(ctx context.Context, dir string, since time.Time) 
 			bytes += int64(len(f.content))
 		}
 	})
-	if err != nil {
-		return 0, 0, failed("cleaning", dir, err)
-	}
-	return files, bytes, nil
+	return files, bytes, err
 }
 
 // Stored implements [leanctx.Cleaner].
 func (m *Memory) Stored(ctx context.Context, dir string) (files int, bytes int64, err error) {
+	defer describe(&err, "looking through", dir)
 	err = m.each(ctx, dir, func(_ *list.Element, f *file) {
 		files++
 		bytes += int64(len(f.content))
 	})
-	if err != nil {
-		return 0, 0, failed("looking through", dir, err)
-	}
-	return files, bytes, nil
+	return files, bytes, err
 }
 
 // each calls f for the files below a directory, which f may remove.
@@ -290,13 +267,15 @@ func (m *Memory) open(ctx context.Context, filePath string) (*file, error) {
 	return f, nil
 }
 
-func (m *Memory) get(name string) *file {
+// free is the name of a path, with fs.ErrExist if it is taken.
+func (m *Memory) free(ctx context.Context, filePath string) (string, error) {
+	name, err := m.name(ctx, filePath)
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if e := m.files[name]; e != nil {
-		return e.Value.(*file)
+	if err == nil && m.files[name] != nil {
+		err = fs.ErrExist
 	}
-	return nil
+	return name, err
 }
 
 // put makes f visible as the newest file and drops the oldest.
