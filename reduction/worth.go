@@ -45,12 +45,12 @@ func (p *pass[M]) worthIt(ctx context.Context) (bool, error) {
 		return true, nil
 	}
 	users := slices.ContainsFunc(p.done, func(r *old) bool { return r.rule.clear != nil }) // they decide
-	if !p.rewritten && (!users && p.costsMore(ctx) || p.early && !p.breaksEven(p.done)) {
+	if !p.rewritten && (!users && (p.isDrop(ctx) || p.breaksMuch(ctx)) || p.early && !p.breaksEven(p.done)) {
 		p.countLeft(p.done)
 		return false, nil
 	}
 	least := p.cfg.ClearAtLeastTokens
-	if least == 0 || !users && p.surelySaves(least) {
+	if least == 0 {
 		return true, nil
 	}
 	before := p.counted(ctx)
@@ -66,19 +66,6 @@ func (p *pass[M]) worthIt(ctx context.Context) (bool, error) {
 	return false, nil
 }
 
-// surelySaves reports whether the changes save so many tokens that counting all messages again
-// cannot show less.
-func (p *pass[M]) surelySaves(least int64) bool {
-	if p.estimator == nil || p.cfg.ClearMessageRewriter != nil {
-		return false
-	}
-	_, enough := p.saves(2 * least)
-	return enough
-}
-
-// costsMore reports whether the changes save too little for the prompt cache that they break.
-func (p *pass[M]) costsMore(ctx context.Context) bool { return p.isDrop(ctx) || p.breaksMuch(ctx) }
-
 // dropShare is the share of MaxTokensForClear that clearing must save if it cannot get
 // below that threshold: an eighth.
 const dropShare = 8
@@ -87,19 +74,13 @@ const dropShare = 8
 // alone exceeds the threshold, and clearing each result as it becomes old would break the
 // prompt cache at every call.
 func (p *pass[M]) isDrop(ctx context.Context) bool {
-	most := p.cfg.MaxTokensForClear
-	saved, enough := p.saves(most / dropShare)
-	return !enough && p.counted(ctx)-saved >= most
-}
-
-// saves estimates the tokens that the changes save, until that is enough.
-func (p *pass[M]) saves(least int64) (saved int64, enough bool) {
+	most, saved := p.cfg.MaxTokensForClear, int64(0)
 	for _, r := range p.done {
-		if saved += r.saved(); p.corrected(saved) >= least {
-			return p.corrected(saved), true
+		if saved += r.saved(); p.corrected(saved) >= most/dropShare {
+			return false
 		}
 	}
-	return p.corrected(saved), false
+	return p.counted(ctx)-p.corrected(saved) >= most
 }
 
 const (

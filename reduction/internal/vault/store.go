@@ -15,7 +15,6 @@ import (
 	"hash/maphash"
 	"io"
 	"io/fs"
-	"iter"
 	"path"
 	"slices"
 	"strings"
@@ -263,31 +262,7 @@ func (s *Store) holding(ctx context.Context, is fingerprint, paths []string) str
 // contains reports whether content is the whole or a part of the file stored under a name.
 // If it cannot tell, it returns false.
 func (s *Store) contains(ctx context.Context, p, part string) bool {
-	if s.ranges == nil && s.reader != nil {
-		text, err := s.text(ctx, p)
-		return err == nil && strings.Contains(text, part)
-	}
-	return s.look(ctx, p, func(r io.Reader, size int64) bool {
-		if size < int64(len(part)) {
-			return false
-		}
-		for i, at := range places(r, part[:min(len(part), needleSize)]) {
-			if i == maxCandidates || s.matches(ctx, p, at, part) {
-				return i < maxCandidates
-			}
-		}
-		return false
-	})
-}
-
-// matches reports whether part is at an offset.
-func (s *Store) matches(ctx context.Context, p string, at int64, part string) bool {
-	r, _, err := s.ranges.ReadRange(ctx, p, at, int64(len(part)))
-	if err != nil {
-		return false
-	}
-	defer r.Close()
-	return equal(r, part)
+	return s.look(ctx, p, func(r io.Reader, size int64) bool { return size >= int64(len(part)) && within(r, part) })
 }
 
 // Piece returns length bytes of stored content from an offset on, or fewer at its end.
@@ -409,39 +384,19 @@ func equal(r io.Reader, content string) bool {
 	}
 }
 
-const (
-	needleSize    = 256 // bytes of a piece that are searched for first
-	maxCandidates = 32  // places that are compared
-)
-
-// places yields, numbered, the offsets of needle in a stream.
-func places(r io.Reader, needle string) iter.Seq2[int, int64] {
-	return func(yield func(int, int64) bool) {
-		var held []byte // the possible start of a needle, and the latest bytes
-		var base int64  // the offset of held
-		buf := make([]byte, compareSize)
-		for count := 0; ; {
-			n, err := io.ReadFull(r, buf)
-			held = append(held, buf[:n]...)
-			at := 0
-			for {
-				i := bytes.Index(held[at:], []byte(needle))
-				if i < 0 {
-					break
-				}
-				if !yield(count, base+int64(at+i)) {
-					return
-				}
-				count++
-				at += i + 1
-			}
-			keep := min(len(held), len(needle)-1)
-			base += int64(len(held) - keep)
-			held = append(held[:0], held[len(held)-keep:]...)
-			if err != nil {
-				return
-			}
+// within looks for a part of a stream, and holds three times as much of it.
+func within(r io.Reader, part string) bool {
+	needle := []byte(part)
+	held := make([]byte, 0, 2*len(part)+compareSize) // the possible start of it, and the latest bytes
+	for {
+		n, err := io.ReadFull(r, held[len(held):len(held)+len(part)+compareSize])
+		if held = held[:len(held)+n]; bytes.Contains(held, needle) {
+			return true
 		}
+		if err != nil {
+			return false
+		}
+		held = held[:copy(held, held[len(held)-len(part)+1:])]
 	}
 }
 
