@@ -53,26 +53,44 @@ func Run(t *testing.T, open func(t *testing.T) leanctx.Backend, opts Options) {
 	if opts.Prefix == "" {
 		opts.Prefix = "/backendtest"
 	}
-	for _, c := range allCases() {
-		t.Run(c.name, func(t *testing.T) {
-			c.run(t, newSuite(open(t), opts))
-		})
+	for _, cases := range [][]testCase{contentCases, windowCases, createCases, anyCases, nameCases, sharedCases, cleanCases} {
+		for _, c := range cases {
+			t.Run(c.name, func(t *testing.T) {
+				s := newSuite(open(t), opts)
+				for _, n := range c.needs {
+					if !n.met(s) {
+						t.Skip("this needs " + n.what)
+					}
+				}
+				c.run(t, s)
+			})
+		}
 	}
 }
 
 // testCase is one law of the contract.
 type testCase struct {
-	name string
-	run  func(t *testing.T, s *suite)
+	name  string
+	run   func(t *testing.T, s *suite)
+	needs []need
 }
 
-func allCases() []testCase {
-	var all []testCase
-	for _, cases := range [][]testCase{contentCases, windowCases, createCases, anyCases, nameCases, sharedCases, cleanCases} {
-		all = append(all, cases...)
-	}
-	return all
+// need is what a store must be able to do for a law to speak of it.
+type need struct {
+	what string
+	met  func(s *suite) bool
 }
+
+var (
+	lines     = need{"Read", func(s *suite) bool { return s.reader != nil }}
+	ranges    = need{"ReadRange", func(s *suite) bool { return s.ranger != nil }}
+	create    = need{"Create", func(s *suite) bool { return s.creator != nil }}
+	createAny = need{"CreateAny", func(s *suite) bool { return s.any != nil }}
+	cleaner   = need{"DeleteUnused", func(s *suite) bool { return s.cleaner != nil }}
+	readable  = need{"Read, ReadRange or Options.ReadBack", func(s *suite) bool { return len(s.readers()) > 0 }}
+	contexts  = need{"that Options.IgnoresContext is unset", func(s *suite) bool { return !s.IgnoresContext }}
+	cleaned   = need{"that Options.LiteralPaths is unset", func(s *suite) bool { return !s.LiteralPaths }}
+)
 
 // suite is one store under test. A capability that the store lacks is nil.
 type suite struct {
@@ -108,14 +126,6 @@ func (s *suite) write(t *testing.T, filePath, content string) {
 
 func (s *suite) tryWrite(ctx context.Context, filePath, content string) error {
 	return s.store.Write(ctx, &filesystem.WriteRequest{FilePath: filePath, Content: content})
-}
-
-// readable skips the test where nothing can be read back.
-func (s *suite) readable(t *testing.T) {
-	t.Helper()
-	if s.reader == nil && s.ranger == nil && s.ReadBack == nil {
-		t.Skip("the store cannot read, and Options.ReadBack is nil")
-	}
 }
 
 // readers are all the ways to read a whole file of the store.

@@ -18,22 +18,14 @@ import (
 )
 
 var createCases = []testCase{
-	{"streamed content comes back byte for byte", testCreate},
-	{"a taken name is refused before the content is read", testCreateTaken},
-	{"of concurrent calls for one name exactly one succeeds", testCreateRace},
-	{"content that fails to read leaves nothing behind", testCreateFails},
-	{"a context that ends midway leaves nothing behind", testCreateCancelled},
-}
-
-func (s *suite) needsCreate(t *testing.T) {
-	t.Helper()
-	if s.creator == nil {
-		t.Skip("the store has no Create")
-	}
+	{"streamed content comes back byte for byte", testCreate, []need{create}},
+	{"a taken name is refused before the content is read", testCreateTaken, []need{create}},
+	{"of concurrent calls for one name exactly one succeeds", testCreateRace, []need{create}},
+	{"content that fails to read leaves nothing behind", testCreateFails, []need{create}},
+	{"a context that ends midway leaves nothing behind", testCreateCancelled, []need{create, contexts}},
 }
 
 func testCreate(t *testing.T, s *suite) {
-	s.needsCreate(t)
 	contents := Contents()
 	for i, kind := range slices.Sorted(maps.Keys(contents)) {
 		content := contents[kind]
@@ -66,7 +58,6 @@ func readersOf(content string) map[string]io.Reader {
 }
 
 func testCreateTaken(t *testing.T, s *suite) {
-	s.needsCreate(t)
 	first, second := s.path("taken/created"), s.path("taken/written")
 	if err := s.creator.Create(t.Context(), first, strings.NewReader("first")); err != nil {
 		t.Fatal(err)
@@ -95,25 +86,9 @@ func (r *countingReader) Read(p []byte) (int, error) {
 }
 
 func testCreateRace(t *testing.T, s *suite) {
-	s.needsCreate(t)
-	const writers = 8
 	name := s.path("race/one")
-	results := make([]error, writers)
-	var ready, done sync.WaitGroup
-	ready.Add(writers)
-	for i := range writers {
-		done.Go(func() {
-			// Nobody gets further than the first byte before all have begun.
-			begun := sync.OnceFunc(func() { ready.Done(); ready.Wait() })
-			defer begun()
-			content := strings.NewReader(raceContent(i))
-			results[i] = s.creator.Create(t.Context(), name, readerFunc(func(p []byte) (int, error) {
-				begun()
-				return content.Read(p)
-			}))
-		})
-	}
-	done.Wait()
+	results := make([]error, racers)
+	atOnce(func(i int, content io.Reader) { results[i] = s.creator.Create(t.Context(), name, content) })
 	winner := -1
 	for i, err := range results {
 		switch {
@@ -131,6 +106,27 @@ func testCreateRace(t *testing.T, s *suite) {
 	s.holds(t, name, raceContent(winner))
 }
 
+const racers = 8
+
+// atOnce calls create for several contents. None of them gets further than the first byte
+// before all have begun.
+func atOnce(create func(i int, content io.Reader)) {
+	var ready, done sync.WaitGroup
+	ready.Add(racers)
+	for i := range racers {
+		done.Go(func() {
+			begun := sync.OnceFunc(func() { ready.Done(); ready.Wait() })
+			defer begun()
+			content := strings.NewReader(raceContent(i))
+			create(i, readerFunc(func(p []byte) (int, error) {
+				begun()
+				return content.Read(p)
+			}))
+		})
+	}
+	done.Wait()
+}
+
 func raceContent(i int) string { return strings.Repeat(fmt.Sprint("content ", i, "\n"), 1000) }
 
 type readerFunc func(p []byte) (int, error)
@@ -138,11 +134,9 @@ type readerFunc func(p []byte) (int, error)
 func (f readerFunc) Read(p []byte) (int, error) { return f(p) }
 
 func testCreateFails(t *testing.T, s *suite) {
-	s.needsCreate(t)
 	for _, before := range []int{0, 1, 200_000} {
 		name := s.path(fmt.Sprint("fails/", before))
-		broken := io.MultiReader(strings.NewReader(strings.Repeat("x", before)), iotest.ErrReader(ErrInjected))
-		if err := s.creator.Create(t.Context(), name, broken); !errors.Is(err, ErrInjected) {
+		if err := s.creator.Create(t.Context(), name, failing(before)); !errors.Is(err, ErrInjected) {
 			t.Errorf("Create of content that fails after %d bytes: %v, want the content's error", before, err)
 		}
 		s.missing(t, name)
@@ -153,16 +147,17 @@ func testCreateFails(t *testing.T, s *suite) {
 	}
 }
 
-func testCreateCancelled(t *testing.T, s *suite) {
-	s.needsCreate(t)
-	if s.IgnoresContext {
-		t.Skip("Options.IgnoresContext")
-	}
+// failing is content that ends in an error after some bytes.
+func failing(before int) io.Reader {
+	return io.MultiReader(strings.NewReader(strings.Repeat("x", before)), iotest.ErrReader(ErrInjected))
+}
+
+// cancelled is a context, and content in the middle of which it ends.
+func cancelled(t *testing.T) (context.Context, io.Reader) {
 	ctx, cancel := context.WithCancel(t.Context())
-	defer cancel()
-	name := s.path("cancelled")
+	t.Cleanup(cancel)
 	reads := 0
-	content := readerFunc(func(p []byte) (int, error) {
+	return ctx, readerFunc(func(p []byte) (int, error) {
 		reads++
 		switch reads {
 		case 3:
@@ -172,8 +167,215 @@ func testCreateCancelled(t *testing.T, s *suite) {
 		}
 		return copy(p, "some content"), nil
 	})
+}
+
+func testCreateCancelled(t *testing.T, s *suite) {
+	name := s.path("cancelled")
+	ctx, content := cancelled(t)
 	if err := s.creator.Create(ctx, name, content); err == nil {
 		t.Error("Create succeeded though its context ended halfway")
 	}
 	s.missing(t, name)
+}
+
+var anyCases = []testCase{
+	{"streamed content is stored under the first free name", testAnyFirstFree, []need{createAny}},
+	{"a name that is taken while content arrives is skipped", testAnyTakenMeanwhile, []need{createAny}},
+	{"concurrent calls with the same names each keep their content", testAnyRace, []need{createAny}},
+	{"nothing is stored if no name is free", testAnyNoName, []need{createAny}},
+	{"content that fails to read leaves nothing under any name", testAnyFails, []need{createAny}},
+	{"a context that ends midway leaves nothing under any name", testAnyCancelled, []need{createAny, contexts}},
+	{"an invalid name is an error, and no later name is tried", testAnyRefused, []need{createAny}},
+}
+
+// largeStream is more content than the stores of this module hold at once.
+const largeStream = 6 << 20
+
+// numbered returns the first limit names of a list, and the ones asked for so far.
+func numbered(s *suite, base string, limit int) (names func(int) string, asked *[]int) {
+	asked = new([]int)
+	return func(attempt int) string {
+		*asked = append(*asked, attempt)
+		if attempt >= limit {
+			return ""
+		}
+		return s.path(fmt.Sprintf("%s-%d", base, attempt))
+	}, asked
+}
+
+// inOrder checks that names were asked for one after another, and none twice.
+func inOrder(t *testing.T, asked []int) {
+	t.Helper()
+	for i, attempt := range asked {
+		if attempt != i {
+			t.Errorf("CreateAny asked for the names %v, want each once and in order", asked)
+			return
+		}
+	}
+}
+
+func testAnyFirstFree(t *testing.T, s *suite) {
+	for way, reader := range readersOf("some content\nof two lines") {
+		base := "any/" + way
+		for want := range 3 {
+			names, asked := numbered(s, base, 5)
+			content, expected := reader, "some content\nof two lines"
+			if want > 0 {
+				expected = fmt.Sprint("content ", want)
+				content = strings.NewReader(expected)
+			}
+			got, err := s.any.CreateAny(t.Context(), names, content)
+			if name := s.path(fmt.Sprintf("%s-%d", base, want)); err != nil || got != name {
+				t.Fatalf("CreateAny (%s) = %q, %v, want %q", way, got, err, name)
+			}
+			s.holds(t, got, expected)
+			inOrder(t, *asked)
+		}
+	}
+}
+
+// testAnyTakenMeanwhile takes the first two names while content arrives, one by
+// Write and one by Create.
+func testAnyTakenMeanwhile(t *testing.T, s *suite) {
+	for _, size := range []int{0, 1, 200_000, largeStream} {
+		content := strings.Repeat("0123456789abcde\n", size/16+1)[:size]
+		if !s.fits(content) {
+			continue
+		}
+		base := fmt.Sprint("meanwhile/", size)
+		names, asked := numbered(s, base, 5)
+		take := sync.OnceFunc(func() {
+			s.write(t, s.path(base+"-0"), "taken by Write")
+			if s.creator == nil {
+				s.write(t, s.path(base+"-1"), "taken by Create")
+			} else if err := s.creator.Create(t.Context(), s.path(base+"-1"), strings.NewReader("taken by Create")); err != nil {
+				t.Error(err)
+			}
+		})
+		rest := strings.NewReader(content)
+		got, err := s.any.CreateAny(t.Context(), names, readerFunc(func(p []byte) (int, error) {
+			if rest.Len() <= size/2 {
+				take()
+			}
+			return rest.Read(p)
+		}))
+		if want := s.path(base + "-2"); err != nil || got != want {
+			t.Errorf("CreateAny of %d bytes = %q, %v, want %q", size, got, err, want)
+			continue
+		}
+		s.holds(t, got, content)
+		s.holds(t, s.path(base+"-0"), "taken by Write")
+		s.holds(t, s.path(base+"-1"), "taken by Create")
+		inOrder(t, *asked)
+	}
+}
+
+func testAnyRace(t *testing.T, s *suite) {
+	got := make([]string, racers)
+	atOnce(func(i int, content io.Reader) {
+		names, asked := numbered(s, "any-race/one", 2*racers)
+		var err error
+		if got[i], err = s.any.CreateAny(t.Context(), names, content); err != nil {
+			t.Errorf("CreateAny of %d: %v", i, err)
+		}
+		inOrder(t, *asked)
+	})
+	owner := make(map[string]int)
+	for i, name := range got {
+		if other, twice := owner[name]; twice {
+			t.Errorf("CreateAny stored %d and %d under %q", other, i, name)
+		}
+		owner[name] = i
+		s.holds(t, name, raceContent(i))
+	}
+}
+
+func testAnyNoName(t *testing.T, s *suite) {
+	s.write(t, s.path("none/x-0"), "first")
+	for _, limit := range []int{0, 1} {
+		names, _ := numbered(s, "none/x", limit)
+		content := &countingReader{Reader: strings.NewReader("second")}
+		if got, err := s.any.CreateAny(t.Context(), names, content); !errors.Is(err, fs.ErrExist) {
+			t.Errorf("CreateAny with %d names, all taken = %q, %v, want fs.ErrExist", limit, got, err)
+		}
+		if content.calls > 0 {
+			t.Error("CreateAny read from the content though every name was taken")
+		}
+	}
+	// The last name is taken while the content arrives.
+	names, _ := numbered(s, "late/x", 1)
+	rest := strings.NewReader("second")
+	_, err := s.any.CreateAny(t.Context(), names, readerFunc(func(p []byte) (int, error) {
+		n, err := rest.Read(p)
+		if err != nil {
+			s.write(t, s.path("late/x-0"), "first")
+		}
+		return n, err
+	}))
+	if !errors.Is(err, fs.ErrExist) {
+		t.Errorf("CreateAny whose only name was taken meanwhile: %v, want fs.ErrExist", err)
+	}
+	s.holds(t, s.path("none/x-0"), "first")
+	s.holds(t, s.path("late/x-0"), "first")
+}
+
+func testAnyFails(t *testing.T, s *suite) {
+	for _, before := range []int{0, 1, 200_000} {
+		names, asked := numbered(s, fmt.Sprint("any-fails/", before), 3)
+		if got, err := s.any.CreateAny(t.Context(), names, failing(before)); !errors.Is(err, ErrInjected) || got != "" {
+			t.Errorf("CreateAny of content that fails after %d bytes = %q, %v, want the content's error", before, got, err)
+		}
+		inOrder(t, *asked)
+		for attempt := range 3 {
+			s.missing(t, s.path(fmt.Sprintf("any-fails/%d-%d", before, attempt)))
+		}
+	}
+}
+
+func testAnyCancelled(t *testing.T, s *suite) {
+	names, _ := numbered(s, "any-cancelled", 3)
+	ctx, content := cancelled(t)
+	if _, err := s.any.CreateAny(ctx, names, content); err == nil {
+		t.Error("CreateAny succeeded though its context ended halfway")
+	}
+	for attempt := range 3 {
+		s.missing(t, s.path(fmt.Sprintf("any-cancelled-%d", attempt)))
+	}
+}
+
+// testAnyRefused has a name that names nothing, before the content and after it: the
+// error is told, and no other name is taken in its place.
+func testAnyRefused(t *testing.T, s *suite) {
+	for i, c := range []struct {
+		taken     int // names that are taken at first
+		meanwhile int // names that are taken while the content arrives
+	}{{0, 0}, {2, 0}, {0, 1}, {1, 2}} {
+		base := fmt.Sprintf("any-refused/%d", i)
+		take := func(from, n int) {
+			for attempt := from; attempt < from+n; attempt++ {
+				s.write(t, s.path(fmt.Sprintf("%s-%d", base, attempt)), "taken")
+			}
+		}
+		take(0, c.taken)
+		late := sync.OnceFunc(func() { take(c.taken, c.meanwhile) })
+		bad := c.taken + c.meanwhile
+		names := func(attempt int) string {
+			if attempt == bad {
+				return "/"
+			}
+			return s.path(fmt.Sprintf("%s-%d", base, attempt))
+		}
+		rest := strings.NewReader("content")
+		got, err := s.any.CreateAny(t.Context(), names, readerFunc(func(p []byte) (int, error) {
+			late()
+			return rest.Read(p)
+		}))
+		if err == nil || got != "" {
+			t.Errorf("CreateAny whose name %d is \"/\" = %q, %v, want an error", bad, got, err)
+		}
+		for attempt := range bad {
+			s.holds(t, s.path(fmt.Sprintf("%s-%d", base, attempt)), "taken")
+		}
+		s.missing(t, s.path(fmt.Sprintf("%s-%d", base, bad+1)))
+	}
 }
