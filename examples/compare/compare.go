@@ -147,12 +147,7 @@ func (b *Bench) reset() error {
 			return err
 		}
 	}
-	for name, text := range files() {
-		if err := os.WriteFile(filepath.Join(b.dir, name), []byte(text), 0o600); err != nil {
-			return err
-		}
-	}
-	return nil
+	return lab.WriteFiles(b.dir)
 }
 
 // judge says what is wrong with an answer.

@@ -21,6 +21,8 @@ import (
 	"strings"
 	"time"
 	"unicode"
+
+	"github.com/leanctx/leanctx/examples/lab"
 )
 
 // work holds the functions that truths are made of. They take and return texts; a wrong argument
@@ -75,7 +77,7 @@ var work = map[string]func(args ...string) string{
 		t := must(time.ParseInLocation("2006-01-02 15:04", a[0], must(time.LoadLocation(a[1]))))
 		return t.In(must(time.LoadLocation(a[2]))).Format("15:04")
 	},
-	"line": func(a ...string) string { return strings.Split(files()[a[0]], "\n")[whole(a[1])-1] },
+	"line": func(a ...string) string { return strings.Split(lab.Files()[a[0]], "\n")[whole(a[1])-1] },
 }
 
 func must[T any](v T, err error) T {
@@ -145,22 +147,4 @@ func compute(v any) string {
 		args = append(args, compute(a))
 	}
 	return work[list[0].(string)](args...)
-}
-
-// How long the files are that tasks read.
-const (
-	requests = 6_000
-	parts    = 600
-)
-
-// files are those that stand in the working folder, by name.
-func files() map[string]string {
-	var access, stock strings.Builder
-	for n := range requests {
-		fmt.Fprintf(&access, "req-%06d %s %d ms\n", n, []string{"GET /", "GET /cart", "POST /order", "GET /search"}[n*7%4], 2+n*31%400)
-	}
-	for n := range parts {
-		fmt.Fprintf(&stock, "part-%04d: %d left\n", n, n*37%500)
-	}
-	return map[string]string{"access.log": access.String(), "stock.txt": stock.String(), "notes.txt": "buy eggs, milk and bread\n"}
 }

@@ -167,6 +167,9 @@ type Question struct {
 	Truth func() []string // what the answer must hold
 }
 
+// Is returns a truth that is known beforehand.
+func Is(lines ...string) func() []string { return func() []string { return lines } }
+
 // Holds reports whether an answer has every truth in it. What it only repeats of
 // the question does not count.
 func (q Question) Holds(answer string) bool {

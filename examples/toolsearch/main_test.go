@@ -28,10 +28,10 @@ func TestGoldenOutput(t *testing.T) {
 
 func TestEveryTaskHasATruthThatAWrongAnswerMisses(t *testing.T) {
 	for _, task := range tasks {
-		for _, q := range task.questions {
-			require.NotEmpty(t, q.truth(), q.text)
-			require.False(t, q.holds(""), q.text)
-			require.False(t, q.holds("I could not do that ("+q.text+")"), "repeating the question is no answer: %s", q.text)
+		for _, q := range task {
+			require.NotEmpty(t, q.Truth(), q.Text)
+			require.False(t, q.Holds(""), q.Text)
+			require.False(t, q.Holds("I could not do that ("+q.Text+")"), "repeating the question is no answer: %s", q.Text)
 		}
 	}
 }
@@ -39,6 +39,6 @@ func TestEveryTaskHasATruthThatAWrongAnswerMisses(t *testing.T) {
 func TestAWrongAnswerIsAnError(t *testing.T) {
 	old := tasks
 	defer func() { tasks = old }()
-	tasks = []task{{[]question{{`Reverse the text "abc"`, func() []string { return []string{"abc reversed"} }}}}}
+	tasks = [][]lab.Question{{{Text: `Reverse the text "abc"`, Truth: lab.Is("abc reversed")}}}
 	require.ErrorContains(t, run[*schema.Message](context.Background(), lab.NewScreen(io.Discard, false), true), "1 answers are wrong")
 }

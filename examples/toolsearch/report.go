@@ -37,20 +37,20 @@ func report[M adk.MessageType](ctx context.Context, screen *lab.Screen, lean, pl
 	var with, without sum
 	for _, t := range tasks {
 		var a, b lab.Outcome[M]
-		for _, q := range t.questions {
+		for _, q := range t {
 			var err error
-			if a, err = lean.Ask(ctx, a.Messages, q.text); err != nil {
+			if a, err = lean.Ask(ctx, a.Messages, q.Text); err != nil {
 				return err
 			}
-			if b, err = plain.Ask(ctx, b.Messages, q.text); err != nil {
+			if b, err = plain.Ask(ctx, b.Messages, q.Text); err != nil {
 				return err
 			}
 			answer := lab.Answer{Text: a.Answer(), With: a.Tokens(), Without: b.Tokens()}
-			if !q.holds(answer.Text) {
-				answer.Wrong = "WRONG, it should hold " + strings.Join(q.truth(), " and ")
+			if !q.Holds(answer.Text) {
+				answer.Wrong = "WRONG, it should hold " + strings.Join(q.Truth(), " and ")
 				wrong++
 			}
-			screen.Show(q.text, lab.Steps(a, b, nil), answer)
+			screen.Show(q.Text, lab.Steps(a, b, nil), answer)
 			with.add(sumOf(a.Requests))
 			without.add(sumOf(b.Requests))
 		}

@@ -3,118 +3,29 @@
 
 package main
 
-import (
-	"crypto/md5"
-	"crypto/sha256"
-	"encoding/base64"
-	"encoding/hex"
-	"fmt"
-	"slices"
-	"strings"
-	"time"
-	"unicode"
-)
+import "github.com/leanctx/leanctx/examples/lab"
 
-// task is one conversation: each question is a run that continues the one before.
-type task struct{ questions []question }
-
-type question struct {
-	text  string
-	truth func() []string // lines, or parts of lines, that the answer must hold
-}
-
-var tasks = []task{
+// tasks are conversations: each question is a run that continues the one before.
+var tasks = [][]lab.Question{
 	// One tool
-	{[]question{
-		{"What time is it in Tokyo when it is 2026-03-10 14:30 in Paris?", tokyoTime},
-	}},
+	{{Text: "What time is it in Tokyo when it is 2026-03-10 14:30 in Paris?", Truth: lab.Is("2026-03-10 22:30")}},
 	// In Chinese
-	{[]question{
-		{"统计“春眠不觉晓，处处闻啼鸟。”里有多少个汉字？", func() []string {
-			return []string{fmt.Sprintf("汉字%d个", countHan("春眠不觉晓，处处闻啼鸟。"))}
-		}},
-	}},
+	{{Text: "统计“春眠不觉晓，处处闻啼鸟。”里有多少个汉字？", Truth: lab.Is("汉字10个")}},
 	// Two servers in turn
-	{[]question{
-		{`Encode "lean context" as Base64 and take the SHA-256 of the result.`, hashOfBase64},
-	}},
+	{{Text: `Encode "lean context" as Base64 and take the SHA-256 of the result.`, Truth: lab.Is("bd0900efb6dbb0c7e861c39e2b3cc0e9b8945ad6829d6cc10984aea7ff664d4b")}},
 	// A first search that finds nothing
-	{[]question{
-		{"How would the Romans have put 1994?", func() []string { return []string{roman(1994)} }},
-	}},
+	{{Text: "How would the Romans have put 1994?", Truth: lab.Is("MCMXCIV")}},
 	// Two calls at once
-	{[]question{
-		{`Compute the SHA-256 and the MD5 of "abc".`, twoHashes},
-	}},
+	{{Text: `Compute the SHA-256 and the MD5 of "abc".`, Truth: lab.Is("ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad", "900150983cd24fb0d6963f7d28e17f72")}},
 	// A second run on the history
-	{[]question{
-		{"Convert 26.2 miles to kilometres.", func() []string { return []string{kilometres(26.2)} }},
-		{"And what about 13.1 miles?", func() []string { return []string{kilometres(13.1)} }},
-	}},
+	{
+		{Text: "Convert 26.2 miles to kilometres.", Truth: lab.Is("= 42.16")},
+		{Text: "And what about 13.1 miles?", Truth: lab.Is("= 21.08")},
+	},
 	// A wrong argument, corrected
-	{[]question{
-		{`Get "customer.city" from {"customers":{"name":"Ada","city":"Turin"},"total":3}`, func() []string { return []string{"Turin"} }},
-	}},
+	{{Text: `Get "customer.city" from {"customers":{"name":"Ada","city":"Turin"},"total":3}`, Truth: lab.Is("Turin")}},
 	// Files in a folder
-	{[]question{
-		{`Write "eggs, milk, bread" into shopping.txt, then count the words in the file shopping.txt.`, func() []string {
-			return []string{fmt.Sprintf("%d words", len(strings.Fields("eggs, milk, bread")))}
-		}},
-	}},
+	{{Text: `Write "eggs, milk, bread" into shopping.txt, then count the words in the file shopping.txt.`, Truth: lab.Is("3 words")}},
 	// Something no tool can do
-	{[]question{
-		{"Book a flight to Rome.", func() []string { return []string{"I have no tool"} }},
-	}},
-}
-
-// holds reports whether an answer has every truth in it. What it only repeats of
-// the question does not count.
-func (q question) holds(answer string) bool {
-	answer = strings.ReplaceAll(answer, strings.TrimRight(q.text, ".?"), "")
-	return !slices.ContainsFunc(q.truth(), func(t string) bool { return !strings.Contains(answer, t) })
-}
-
-func tokyoTime() []string {
-	paris, err := time.LoadLocation("Europe/Paris")
-	if err != nil {
-		panic(err)
-	}
-	tokyo, err := time.LoadLocation("Asia/Tokyo")
-	if err != nil {
-		panic(err)
-	}
-	return []string{time.Date(2026, 3, 10, 14, 30, 0, 0, paris).In(tokyo).Format("2006-01-02 15:04")}
-}
-
-func countHan(text string) (n int) {
-	for _, r := range text {
-		if unicode.Is(unicode.Han, r) {
-			n++
-		}
-	}
-	return n
-}
-
-func hashOfBase64() []string {
-	sum := sha256.Sum256([]byte(base64.StdEncoding.EncodeToString([]byte("lean context"))))
-	return []string{hex.EncodeToString(sum[:])}
-}
-
-func twoHashes() []string {
-	long, short := sha256.Sum256([]byte("abc")), md5.Sum([]byte("abc"))
-	return []string{hex.EncodeToString(long[:]), hex.EncodeToString(short[:])}
-}
-
-func kilometres(miles float64) string { return fmt.Sprintf("= %.4f", miles*1.609344)[:7] }
-
-func roman(n int) (out string) {
-	for _, step := range []struct {
-		value int
-		sign  string
-	}{{1000, "M"}, {900, "CM"}, {500, "D"}, {400, "CD"}, {100, "C"}, {90, "XC"}, {50, "L"}, {40, "XL"}, {10, "X"}, {9, "IX"}, {5, "V"}, {4, "IV"}, {1, "I"}} {
-		for ; n >= step.value; n -= step.value {
-			out += step.sign
-		}
-	}
-	return out
+	{{Text: "Book a flight to Rome.", Truth: lab.Is("I have no tool")}},
 }
