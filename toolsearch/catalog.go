@@ -17,8 +17,8 @@ import (
 
 	"github.com/cloudwego/eino/schema"
 
+	"github.com/leanctx/leanctx/internal/recent"
 	"github.com/leanctx/leanctx/internal/toolnames"
-	"github.com/leanctx/leanctx/toolsearch/internal/recent"
 )
 
 // catalog is the hidden tools of an agent. It is immutable and safe for concurrent use. The

@@ -18,9 +18,9 @@ import (
 	"github.com/cloudwego/eino/schema"
 
 	"github.com/leanctx/leanctx"
+	"github.com/leanctx/leanctx/internal/recent"
 	"github.com/leanctx/leanctx/internal/safe"
 	"github.com/leanctx/leanctx/internal/toolnames"
-	"github.com/leanctx/leanctx/toolsearch/internal/recent"
 )
 
 // Config configures the middleware. The first two fields are Eino's; every other field
@@ -372,7 +372,12 @@ func newSettings(ctx context.Context, config *Config, agentic bool) (*settings, 
 	}
 	s.checkFields(&wrong)
 	s.readTools(ctx, config.DynamicTools, &wrong)
-	s.rules = chooseRules(&s.cfg, agentic, len(config.DynamicTools)+len(config.SearchableTools) > 0 || s.cfg.Source != nil, &wrong)
+	switch s.rules = plainRules; {
+	case s.cfg.UseModelToolSearch:
+		s.rules = chooseRules(&s.cfg, agentic, len(config.DynamicTools)+len(config.SearchableTools) > 0 || s.cfg.Source != nil, &wrong)
+	case s.cfg.Native != "":
+		wrong.add("Native", "it is %q, but UseModelToolSearch is false", s.cfg.Native)
+	}
 	return s, wrong.err()
 }
 

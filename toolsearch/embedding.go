@@ -22,9 +22,9 @@ import (
 
 	"github.com/leanctx/leanctx/internal/keyword"
 	"github.com/leanctx/leanctx/internal/keyword/names"
+	"github.com/leanctx/leanctx/internal/recent"
 	"github.com/leanctx/leanctx/internal/safe"
 	"github.com/leanctx/leanctx/internal/vectors"
-	"github.com/leanctx/leanctx/toolsearch/internal/recent"
 )
 
 const (

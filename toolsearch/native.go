@@ -112,14 +112,8 @@ var searchesOfModel = map[string]struct{ client, hosted Adapter }{
 	"DeepSeek": {}, "Qwen": {}, "Gemini": {}, "Qianfan": {}, "OpenRouter": {},
 }
 
-// chooseRules finds the rules for a configuration, or reports an error in it.
+// chooseRules finds the rules for UseModelToolSearch, or reports an error in the configuration.
 func chooseRules(cfg *Config, agentic, hides bool, wrong *problems) rules {
-	if !cfg.UseModelToolSearch {
-		if cfg.Native != "" {
-			wrong.add("Native", "it is %q, but UseModelToolSearch is false", cfg.Native)
-		}
-		return plainRules
-	}
 	if cfg.Protocol != Keyword {
 		wrong.add("UseModelToolSearch", "it goes with the Keyword protocol only, not with %v", cfg.Protocol)
 	}

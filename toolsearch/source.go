@@ -18,8 +18,8 @@ import (
 	"github.com/cloudwego/eino/components/tool"
 
 	"github.com/leanctx/leanctx"
+	"github.com/leanctx/leanctx/internal/recent"
 	"github.com/leanctx/leanctx/internal/safe"
-	"github.com/leanctx/leanctx/toolsearch/internal/recent"
 )
 
 // Source provides tools that are not known when New is called, that differ between users,
