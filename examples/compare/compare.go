@@ -40,8 +40,10 @@ type Task struct {
 
 // Question is what is asked, with what is true of a right answer.
 type Question struct {
-	Text  string  `json:"text"`
-	Truth []truth `json:"truth"`
+	Text  string            `json:"text"`
+	Truth []string          `json:"truth"` // what the answer must hold; computed with the standard library
+	Files map[string]string `json:"files"` // what must stand in files then
+	None  bool              `json:"none"`  // no tool may be called
 }
 
 // Tasks are all tasks. The caller owns the slice.
@@ -158,25 +160,22 @@ func (b *Bench) judge(q Question, said []*schema.Message) string {
 	}
 	// What an answer only repeats of the question does not count, nor how it groups digits.
 	answer = strings.ReplaceAll(answer, strings.TrimRight(q.Text, ".?"), "")
-	for _, t := range q.Truth {
-		switch t.does {
-		case "none":
-			if called := calledTools(said); len(called) > 0 {
-				return "it called " + strings.Join(called, ", ")
-			}
-		case "file":
-			text, err := os.ReadFile(filepath.Join(b.dir, t.args[0]))
-			switch {
-			case err != nil || strings.TrimSpace(string(text)) != t.args[1]:
-				return fmt.Sprintf("%s does not hold %q", t.args[0], t.args[1])
-			case b.asked.writes == 0:
-				return "nobody was asked before it wrote"
-			}
-		default:
-			if !strings.Contains(answer, t.text) && !strings.Contains(ungrouped(answer), t.text) {
-				return fmt.Sprintf("%q is not in the answer %q", t.text, clip(answer))
-			}
+	for _, text := range q.Truth {
+		if !strings.Contains(answer, text) && !strings.Contains(ungrouped(answer), text) {
+			return fmt.Sprintf("%q is not in the answer %q", text, clip(answer))
 		}
+	}
+	for name, want := range q.Files {
+		text, err := os.ReadFile(filepath.Join(b.dir, name))
+		switch {
+		case err != nil || strings.TrimSpace(string(text)) != want:
+			return fmt.Sprintf("%s does not hold %q", name, want)
+		case b.asked.writes == 0:
+			return "nobody was asked before it wrote"
+		}
+	}
+	if called := calledTools(said); q.None && len(called) > 0 {
+		return "it called " + strings.Join(called, ", ")
 	}
 	return ""
 }

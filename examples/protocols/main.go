@@ -28,9 +28,8 @@ import (
 
 func main() {
 	cached := flag.Float64("cached", 0.1, "price of a cached input token, as a part of the price of a new one")
-	calls := flag.Bool("calls", false, "print every model call as well")
 	flag.Parse()
-	if err := run(context.Background(), os.Stdout, *cached, *calls); err != nil {
+	if err := run(context.Background(), os.Stdout, *cached); err != nil {
 		fmt.Fprintln(os.Stderr, "protocols:", err)
 		os.Exit(1)
 	}
@@ -87,7 +86,7 @@ func newRunner(ctx context.Context, w way, m *meter, tools []tool.BaseTool) (*ad
 }
 
 // run measures every way and prints the tables. It is an error if an answer is wrong.
-func run(ctx context.Context, out io.Writer, cached float64, calls bool) error {
+func run(ctx context.Context, out io.Writer, cached float64) error {
 	root, err := os.MkdirTemp("", "leanctx-protocols-")
 	if err != nil {
 		return err
@@ -97,7 +96,7 @@ func run(ctx context.Context, out io.Writer, cached float64, calls bool) error {
 	if err != nil {
 		return err
 	}
-	b := bench{tools: tools, cached: cached, calls: calls, out: out, needed: map[string]bool{}}
+	b := bench{tools: tools, cached: cached, out: out, needed: map[string]bool{}}
 	b.heading()
 	if err := b.table(ctx, "Each task is a conversation of its own", false); err != nil {
 		return err

@@ -5,7 +5,6 @@ package main
 
 import (
 	"context"
-	"sync"
 
 	"github.com/cloudwego/eino/components/model"
 	"github.com/cloudwego/eino/schema"
@@ -15,7 +14,6 @@ import (
 
 // call is what one model call was sent, in bytes.
 type call struct {
-	tools       int // their number
 	definitions int // of the tools
 	all         int
 	cached      int // the longest beginning that an earlier request has as well
@@ -24,7 +22,6 @@ type call struct {
 // meter measures each request before it passes it on.
 type meter struct {
 	model.BaseModel[*schema.Message]
-	mu       sync.Mutex
 	requests []string
 	calls    []call
 }
@@ -33,18 +30,12 @@ func newMeter() *meter { return &meter{BaseModel: offline.New[*schema.Message]()
 
 // Generate measures and passes on.
 func (m *meter) Generate(ctx context.Context, input []*schema.Message, opts ...model.Option) (*schema.Message, error) {
-	m.measure(input, model.GetCommonOptions(&model.Options{}, opts...).Tools)
-	return m.BaseModel.Generate(ctx, input, opts...)
-}
-
-func (m *meter) measure(input []*schema.Message, tools []*schema.ToolInfo) {
-	request, definitions := offline.Request(input, tools)
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	c := call{tools: len(tools), definitions: definitions, all: len(request)}
+	request, definitions := offline.Request(input, model.GetCommonOptions(&model.Options{}, opts...).Tools)
+	c := call{definitions: definitions, all: len(request)}
 	for _, earlier := range m.requests {
 		c.cached = max(c.cached, offline.Common(earlier, request))
 	}
 	m.requests = append(m.requests, request)
 	m.calls = append(m.calls, c)
+	return m.BaseModel.Generate(ctx, input, opts...)
 }

@@ -11,13 +11,14 @@ import (
 
 	"github.com/cloudwego/eino/components/tool"
 	"github.com/cloudwego/eino/schema"
+
+	"github.com/leanctx/leanctx/examples/lab"
 )
 
 // bench runs every way over the same tasks.
 type bench struct {
 	tools  []tool.BaseTool
 	cached float64 // price of a cached token
-	calls  bool    // print each call
 	out    io.Writer
 	wrong  int
 	needed map[string]bool // the tools that were called without the middleware
@@ -47,39 +48,21 @@ func (s sum) price(cached float64) int {
 
 func (b *bench) table(ctx context.Context, title string, one bool) error {
 	fmt.Fprintf(b.out, "\n%s\n\n", title)
-	if !b.calls {
-		b.columns()
-	}
+	fmt.Fprintf(b.out, "%-29s %5s %11s %9s %9s %8s %8s %8s\n", "", "calls", "definitions", "all", "cached", "new", "price", "of none")
 	plain := 0
 	for _, w := range ways {
 		calls, err := b.solve(ctx, w, one)
 		if err != nil {
 			return fmt.Errorf("%s: %w", w.title, err)
 		}
-		if b.calls {
-			b.each(w.title, calls)
-			b.columns()
-		}
 		s := total(calls)
 		if w.cfg == nil {
 			plain = s.price(b.cached)
 		}
 		fmt.Fprintf(b.out, "%-29s %5d %11s %9s %9s %8s %8s %6.1f %%\n", w.title, s.calls, tokens(s.definitions), tokens(s.all),
-			tokens(s.cached), thousands(s.all/4-s.cached/4), thousands(s.price(b.cached)), 100*float64(s.price(b.cached))/float64(max(plain, 1)))
+			tokens(s.cached), lab.Thousands(s.all/4-s.cached/4), lab.Thousands(s.price(b.cached)), 100*float64(s.price(b.cached))/float64(max(plain, 1)))
 	}
 	return nil
-}
-
-func (b *bench) columns() {
-	fmt.Fprintf(b.out, "%-29s %5s %11s %9s %9s %8s %8s %8s\n", "", "calls", "definitions", "all", "cached", "new", "price", "of none")
-}
-
-// each prints the model calls of a way.
-func (b *bench) each(title string, calls []call) {
-	fmt.Fprintf(b.out, "\n%s\n  %4s %5s %11s %7s %7s %7s\n", title, "call", "tools", "definitions", "all", "cached", "new")
-	for i, c := range calls {
-		fmt.Fprintf(b.out, "  %4d %5d %11s %7s %7s %7s\n", i+1, c.tools, tokens(c.definitions), tokens(c.all), tokens(c.cached), thousands(c.all/4-c.cached/4))
-	}
 }
 
 // solve gives an agent the tasks, and checks its answers.
@@ -129,12 +112,4 @@ func total(calls []call) sum {
 }
 
 // tokens are a quarter of the bytes.
-func tokens(bytes int) string { return thousands(bytes / 4) }
-
-// thousands writes 12345 as 12,345.
-func thousands(n int) string {
-	if n < 1000 {
-		return fmt.Sprint(n)
-	}
-	return fmt.Sprintf("%s,%03d", thousands(n/1000), n%1000)
-}
+func tokens(bytes int) string { return lab.Thousands(bytes / 4) }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/cloudwego/eino/components/tool"
 
+	"github.com/leanctx/leanctx/examples/lab"
 	"github.com/leanctx/leanctx/toolsearch"
 )
 
@@ -39,7 +40,7 @@ func (b *bench) smaller(ctx context.Context) error {
 				return fmt.Errorf("%s of %d tools: %w", w.title, n, err)
 			}
 			s := total(calls)
-			cells[i] = fmt.Sprintf("  %12s %11s", tokens(s.all), thousands(s.price(b.cached)))
+			cells[i] = fmt.Sprintf("  %12s %11s", tokens(s.all), lab.Thousands(s.price(b.cached)))
 		}
 		b.wrong = part.wrong
 		fmt.Fprintf(b.out, "%5d%s\n", len(tools), strings.Join(cells, ""))
