@@ -84,7 +84,7 @@ func atOnce(t task, batches []batch) script {
 			return search(t)
 		}
 		if n++; n == len(batches) {
-			return turn{answer: t.want()}
+			return turn{answer: t.want}
 		}
 		for _, c := range batches[n] {
 			next.calls = append(next.calls, callOf("call_tool", map[string]any{"name": c.Tool, "arguments": json.RawMessage(c.Arguments)}))
@@ -150,8 +150,8 @@ func do(ctx context.Context, t task, a arm, in toolsearch.Interpreter, turns scr
 	}
 	c.asked = b.desk.asked
 	switch c.wrong = done(root, t.name); {
-	case said != t.want():
-		c.wrong = fmt.Sprintf("the answer is %q, not %q", said, t.want())
+	case said != t.want:
+		c.wrong = fmt.Sprintf("the answer is %q, not %q", said, t.want)
 	case c.asked == 0 && slices.Contains(t.tools, "files__delete"):
 		c.wrong = "nobody was asked before a file was deleted"
 	}

@@ -3,20 +3,16 @@
 
 package main
 
-// This file holds the tasks, the programs that a model writes for them, and the right answers,
-// computed without an agent.
+// This file holds the tasks, the programs that a model writes for them, and the right answers.
 
 import (
-	"crypto/sha1"
-	"crypto/sha256"
-	"encoding/base64"
 	"encoding/json"
 	"fmt"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
-	"time"
+
+	"github.com/leanctx/leanctx/examples/lab"
 )
 
 // task is a question that takes many calls, or large results.
@@ -25,7 +21,7 @@ type task struct {
 	queries        []string // what a model searches for
 	tools          []string // what it must have found
 	code           string   // the program
-	want           func() string
+	want           string   // the right answer, computed without an agent
 }
 
 var tasks = []task{
@@ -34,39 +30,21 @@ var tasks = []task{
 const numbers = Array.from({length: 50}, (_, i) => String(i).padStart(2, "0"));
 const lists = await Promise.all(numbers.map(n => tools.files__read({path: "orders/" + n + ".json"})));
 print(lists.flat().filter(o => o.total > 490).length)`,
-		func() string {
-			return fmt.Sprint(count(allOrders(), func(o order) bool { return o.Total > 490 }))
-		}},
+		"89"},
 	{"filter", "Which days from the 13th of each month of 2024 to 2026 are Fridays?",
 		[]string{"day of the week of a date"}, []string{"calendar__weekday"}, `
 const dates = [];
 for (const y of [2024, 2025, 2026]) for (let m = 1; m <= 12; m++) dates.push(y + "-" + String(m).padStart(2, "0") + "-13");
 const days = await Promise.all(dates.map(date => tools.calendar__weekday({date})));
 print(dates.filter((_, i) => days[i].endsWith("Friday")).join(", "))`,
-		func() string {
-			var fridays []string
-			for d := time.Date(2024, 1, 13, 0, 0, 0, 0, time.UTC); d.Year() < 2027; d = d.AddDate(0, 1, 0) {
-				if d.Weekday() == time.Friday {
-					fridays = append(fridays, d.Format(time.DateOnly))
-				}
-			}
-			return strings.Join(fridays, ", ")
-		}},
+		"2024-09-13, 2024-12-13, 2025-06-13, 2026-02-13, 2026-03-13, 2026-11-13"},
 	{"join", "stock/01.csv to stock/12.csv say how many of each part twelve stores have, and prices.csv what a part costs. What is everything worth?",
 		[]string{"read a whole text file", "turn a CSV table into JSON"}, []string{"files__read", "csv__to_json"}, `
 const table = async path => tools.csv__to_json({csv: await tools.files__read({path})});
 const prices = Object.fromEntries((await table("prices.csv")).map(r => [r.part, Number(r.price)]));
 const stores = await Promise.all(Array.from({length: 12}, (_, i) => table("stock/" + String(i + 1).padStart(2, "0") + ".csv")));
 return stores.flat().reduce((sum, r) => sum + prices[r.part] * r.left, 0)`,
-		func() string {
-			sum := 0
-			for store := range 12 {
-				for part := range parts {
-					sum += left(store, part) * price(part)
-				}
-			}
-			return fmt.Sprint(sum)
-		}},
+		"15786200"},
 	{"pages", "How many requests in access.log are POST /order and took longer than 380 ms? Read 500 lines at a time.",
 		[]string{"read some lines of a file"}, []string{"files__read_lines"}, `
 let n = 0;
@@ -76,15 +54,7 @@ for (let at = 1; ; at += 500) {
   for (const line of page.split("\n")) if (line.includes("POST /order") && Number(line.match(/(\d+) ms/)?.[1]) > 380) n++;
 }
 print(n)`,
-		func() string {
-			n := 0
-			for i := range requests {
-				if where(i) == "POST /order" && took(i) > 380 {
-					n++
-				}
-			}
-			return fmt.Sprint(n)
-		}},
+		"75"},
 	{"search by halves", "On which line of access.log does request req-003210 stand? The lines are sorted.",
 		[]string{"read some lines of a file"}, []string{"files__read_lines"}, `
 let low = 1, high = 6000;
@@ -94,7 +64,7 @@ while (low < high) {
   if (line.match(/req-(\d+)/)[1] < "003210") low = middle + 1; else high = middle;
 }
 print("line", low)`,
-		func() string { return "line 3211" }},
+		"line 3211"},
 	{"write for each", "Write for each of the first 20 customers the sum of the orders into sums/00.txt to sums/19.txt.",
 		[]string{"read a whole text file", "write a text into a file"}, []string{"files__read", "files__write"}, `
 const numbers = Array.from({length: 20}, (_, i) => String(i).padStart(2, "0"));
@@ -103,14 +73,14 @@ await Promise.all(numbers.map(async n => {
   await tools.files__write({path: "sums/" + n + ".txt", content: String(orders.reduce((s, o) => s + o.total, 0))});
 }));
 print("written:", numbers.length)`,
-		func() string { return "written: 20" }},
+		"written: 20"},
 	{"approval", "Delete the largest of the files logs/0.log to logs/9.log.",
 		[]string{"size of a file", "delete a file"}, []string{"files__stat", "files__delete"}, `
 const all = await Promise.all(Array.from({length: 10}, (_, i) => tools.files__stat({path: "logs/" + i + ".log"})));
 const sizes = all.map(text => Number(text.match(/size: ([\d,]+)/)[1].replaceAll(",", "")));
 const largest = sizes.indexOf(Math.max(...sizes));
 print(await tools.files__delete({path: "logs/" + largest + ".log"}))`,
-		func() string { return "deleted logs/7.log" }},
+		"deleted logs/7.log"},
 	{"a failing element", "How many words have the reports reports/01.txt to reports/30.txt together, and which of them is missing?",
 		[]string{"count the words of a file"}, []string{"files__count"}, `
 let words = 0; const missing = [];
@@ -121,61 +91,33 @@ await Promise.all(Array.from({length: 30}, async (_, i) => {
   if (m) words += Number(m[1].replaceAll(",", "")); else missing.push(path);
 }));
 print(words, "words; missing:", missing.join(", "))`,
-		func() string {
-			words := 0
-			for i := 1; i <= 30; i++ {
-				if i != 17 {
-					words += len(strings.Fields(reportText(i)))
-				}
-			}
-			return fmt.Sprintf("%d words; missing: reports/17.txt", words)
-		}},
+		"53760 words; missing: reports/17.txt"},
 	{"hand-over", "What is the SHA-256 of the text in long.txt, and how many words has it? Write it in capitals into capitals.txt.",
 		[]string{"read a whole text file", "SHA-256 of a text", "count words of a text", "write a file", "upper case"}, []string{"files__read", "hash__sha256", "text__count", "files__write"}, `
 const text = await tools.files__read({path: "long.txt"});
 const [digest, counts] = await Promise.all([tools.hash__sha256({text}), tools.text__count({text}), tools.files__write({path: "capitals.txt", content: text.toUpperCase()})]);
 print(digest, counts.match(/([\d,]+) words/)[1])`,
-		func() string {
-			return fmt.Sprintf("%x 50000", sha256.Sum256([]byte(longText)))
-		}},
+		"3874fe1ed73e3047af8811283c12e61092098274998b71da50cf6b43e05bfced 50000"},
 	{"try each", "Which of the passwords word-0 to word-59 has a SHA-256 that begins with 0?",
 		[]string{"SHA-256 of a text"}, []string{"hash__sha256"}, `
 const words = Array.from({length: 60}, (_, i) => "word-" + i);
 const digests = await Promise.all(words.map(text => tools.hash__sha256({text})));
 print(words.filter((_, i) => digests[i].startsWith("0")).join(", "))`,
-		func() string {
-			var found []string
-			for i := range 60 {
-				word := fmt.Sprint("word-", i)
-				if strings.HasPrefix(fmt.Sprintf("%x", sha256.Sum256([]byte(word))), "0") {
-					found = append(found, word)
-				}
-			}
-			return strings.Join(found, ", ")
-		}},
+		"word-31, word-40, word-42, word-43, word-52, word-59"},
 	{"chain for each", "Encode user-0 to user-24 as Base64 and take the SHA-1 of each. Which digest is the smallest?",
 		[]string{"encode a text as Base64", "SHA-1 of a text"}, []string{"encoding__base64_encode", "hash__sha1"}, `
 const digests = await Promise.all(Array.from({length: 25}, async (_, i) => tools.hash__sha1({text: await tools.encoding__base64_encode({text: "user-" + i})})));
 return digests.sort()[0]`,
-		func() string {
-			var all []string
-			for i := range 25 {
-				all = append(all, fmt.Sprintf("%x", sha1.Sum([]byte(base64.StdEncoding.EncodeToString(fmt.Appendf(nil, "user-%d", i))))))
-			}
-			return slices.Min(all)
-		}},
+		"0ed1604f372e7f5ec0261be52864349e0d17ee72"},
 	{"in Chinese", "把 101、111、121 … 291 这 20 个数写成中文数字，哪些含有“一十”？",
 		[]string{"把阿拉伯数字写成中文数字"}, []string{"hanzi__number_to_chinese"}, `
 const numbers = Array.from({length: 20}, (_, i) => 101 + 10 * i);
 const words = await Promise.all(numbers.map(number => tools.hanzi__number_to_chinese({number})));
 print(numbers.filter((_, i) => words[i].includes("一十")).join("、"))`,
-		func() string { return "111、211" }},
+		"111、211"},
 }
 
-const (
-	requests = 6000
-	parts    = 120
-)
+const parts = 120
 
 var longText = strings.TrimSuffix(strings.Repeat("words ", 50_000), " ")
 
@@ -192,28 +134,8 @@ func orders(customer int) (all []order) {
 	return all
 }
 
-func allOrders() (all []order) {
-	for c := range 50 {
-		all = append(all, orders(c)...)
-	}
-	return all
-}
-
-func count[T any](all []T, holds func(T) bool) (n int) {
-	for _, x := range all {
-		if holds(x) {
-			n++
-		}
-	}
-	return n
-}
-
 func left(store, part int) int { return (store*31 + part*37) % 500 }
 func price(part int) int       { return 1 + part*13%90 }
-func where(i int) string {
-	return []string{"GET /", "GET /cart", "POST /order", "GET /search"}[i*7%4]
-}
-func took(i int) int { return 2 + i*31%400 }
 func reportText(i int) string {
 	return strings.TrimSpace(strings.Repeat("a few words ", 40*i))
 }
@@ -240,11 +162,7 @@ func writeFiles(root string) error {
 		}
 		files[fmt.Sprintf("stock/%02d.csv", store+1)] = table
 	}
-	var access strings.Builder
-	for i := range requests {
-		fmt.Fprintf(&access, "req-%06d %s %d ms\n", i, where(i), took(i))
-	}
-	files["access.log"] = access.String()
+	files["access.log"] = lab.Files()["access.log"]
 	for i := range 10 {
 		files[fmt.Sprintf("logs/%d.log", i)] = strings.Repeat("x", 100+i*7%10*100+i)
 	}
