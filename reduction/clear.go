@@ -85,10 +85,10 @@ func (p *pass[M]) cleared(ctx context.Context) (*adk.TypedChatModelAgentState[M]
 // run decides and stores content, and reports whether anything changes.
 func (p *pass[M]) run(ctx context.Context) (changed bool, err error) {
 	candidates := p.list(ctx)
-	if p.early && !p.breaksEven(candidates) {
-		return false, nil
-	}
 	if p.early {
+		if !p.breaksEven(candidates) {
+			return false, nil
+		}
 		p.counted(ctx)
 	}
 	if p.msgs, p.rewritten, err = rewritten(ctx, p.middleware, p.msgs); err != nil {
@@ -435,13 +435,8 @@ func isOurNotice[M adk.MessageType](ctx context.Context, cfg *TypedConfig[M], r 
 		return err == nil && piece == before
 	}
 	// A piece of a file that was read back may come from anywhere in it.
-	return named || showsExcerpt(ctx, s, n, r.result.texts)
-}
-
-// showsExcerpt reports whether the head and the tail in a finished notice match its file.
-func showsExcerpt(ctx context.Context, s *vault.Store, n notice, texts []string) bool {
-	head, tail, ok := excerptIn(texts)
-	return !ok || shows(ctx, s, n.path, 0, head) && shows(ctx, s, n.path, n.bytes-len(tail), tail)
+	head, tail, ok := excerptIn(r.result.texts)
+	return named || !ok || shows(ctx, s, n.path, 0, head) && shows(ctx, s, n.path, n.bytes-len(tail), tail)
 }
 
 // has reports whether the file of a notice has the stated size, or at least shown bytes.

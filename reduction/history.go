@@ -67,9 +67,10 @@ func roundsOf[M adk.MessageType](msgs []M) []round {
 type pairer struct {
 	rounds []round
 
-	// The rounds with calls of an id, oldest first, for results that are not of the newest round.
-	// It is nil until the first such result, as most histories have none.
-	byID map[string][]int
+	// The rounds with calls of an id, oldest first, for results that are not of the newest round: of
+	// the first entered rounds, none until the first such result, as most histories have none.
+	byID    map[string][]int
+	entered int
 }
 
 // next takes the message after those before.
@@ -77,20 +78,14 @@ func (p *pairer) next(at int, v view) {
 	for _, r := range v.results {
 		p.add(at, r)
 	}
-	if len(v.calls) > 0 {
-		p.begin(at, v)
+	if len(v.calls) == 0 {
+		return
 	}
-}
-
-func (p *pairer) begin(at int, v view) {
 	r := round{at: at, processed: v.processed, ours: v.ours, pairs: make([]pair, len(v.calls))}
 	for i, c := range v.calls {
 		r.pairs[i].call = c
 	}
 	p.rounds = append(p.rounds, r)
-	if p.byID != nil {
-		p.enter(len(p.rounds) - 1)
-	}
 }
 
 // add finds the call of a result. Nearly always that is in the newest round.
@@ -117,8 +112,12 @@ func (p *pairer) add(at int, r result) {
 func (p *pairer) older(r result) *pair {
 	if p.byID == nil {
 		p.byID = make(map[string][]int, len(p.rounds))
-		for i := range p.rounds {
-			p.enter(i)
+	}
+	for ; p.entered < len(p.rounds); p.entered++ {
+		for _, each := range p.rounds[p.entered].pairs {
+			if rounds := p.byID[each.call.id]; len(rounds) == 0 || rounds[len(rounds)-1] != p.entered {
+				p.byID[each.call.id] = append(rounds, p.entered)
+			}
 		}
 	}
 	rounds := p.byID[r.id]
@@ -130,16 +129,6 @@ func (p *pairer) older(r result) *pair {
 		p.byID[r.id] = rounds
 	}
 	return nil
-}
-
-// enter adds the ids of a round's calls.
-func (p *pairer) enter(round int) {
-	for i := range p.rounds[round].pairs {
-		id := p.rounds[round].pairs[i].call.id
-		if rounds := p.byID[id]; len(rounds) == 0 || rounds[len(rounds)-1] != round {
-			p.byID[id] = append(rounds, round)
-		}
-	}
 }
 
 // waiting returns the call that waits for a result: among those with its id, or among all if

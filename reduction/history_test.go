@@ -99,7 +99,7 @@ func pairedSlowly(vs []view) []round {
 		}
 		if len(v.calls) > 0 {
 			p := pairer{rounds: rounds}
-			p.begin(i, v)
+			p.next(i, view{calls: v.calls})
 			rounds = p.rounds
 		}
 	}

@@ -48,7 +48,12 @@ type result struct {
 }
 
 // size is the number of bytes of text.
-func (r result) size() int { return sizeOf(r.texts) }
+func (r result) size() (n int) {
+	for _, t := range r.texts {
+		n += len(t)
+	}
+	return n
+}
 
 // view is the input of decisions: plain data, without a type parameter.
 type view struct {
@@ -417,8 +422,9 @@ func weighItem(w *weight, item *message.Part) {
 	case message.Text:
 		w.result(item.Text())
 	case message.Tools:
-		found, _ := item.Value().(*schema.ToolSearchResult)
-		w.search(found)
+		if found, _ := item.Value().(*schema.ToolSearchResult); found != nil {
+			w.tools(found.Tools)
+		}
 	case message.Medium:
 		w.tokens += mediaTokens
 	}

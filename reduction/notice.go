@@ -244,14 +244,6 @@ func tryTemplates(fs []template, text string, kind noticeKind) notice {
 	return notice{}
 }
 
-// sizeOf is the number of bytes of texts.
-func sizeOf(texts []string) (n int) {
-	for _, t := range texts {
-		n += len(t)
-	}
-	return n
-}
-
 // joined is the content that is stored for texts: they are concatenated without
 // separators. Each can then be found whole, and a stream, which an agentic message keeps
 // as one text per chunk, is stored as the tool sent it.

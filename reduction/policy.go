@@ -50,6 +50,20 @@ type rule struct {
 // refers reports whether references may replace parts of results and calls.
 func (r rule) refers() bool { return r.store != nil && r.leave == "" && r.clear == nil }
 
+// left is the reason to leave results alone: that a list excludes the tool or its own configuration
+// skips it, or else, without a handler, the general one.
+func (r rule) left(excluded, skipped bool) Reason {
+	switch {
+	case excluded:
+		return ReasonExcluded
+	case skipped:
+		return ReasonSkipped
+	case r.trunc != nil || r.clear != nil:
+		return ""
+	}
+	return r.otherwise
+}
+
 // byDefault is the rule without a handler.
 func (r rule) byDefault() rule {
 	r.trunc, r.clear, r.leave = nil, nil, r.otherwise
@@ -87,7 +101,7 @@ type policy struct {
 
 // policyOf reads a configuration with defaults.
 func policyOf[M adk.MessageType](c *TypedConfig[M]) *policy {
-	files := vault.New(showable)
+	files := &vault.Vault{Showable: showable}
 	trunc, clear := path.Join(c.RootDir, vault.TruncDir), path.Join(c.RootDir, vault.ClearDir)
 	p := &policy{
 		files: files, root: c.RootDir, generate: c.GenTruncOffloadFilePath, onEvent: c.OnEvent,
@@ -165,28 +179,19 @@ func (p *policy) send(ctx context.Context, e leanctx.Event) {
 // cut: the model would read it again, endlessly. Nor are answers that load tools:
 // toolsearch reads from the history which tools are loaded.
 func (p *policy) truncation(ctx context.Context, tool string) rule {
-	own := p.byTool[tool]
-	r := rule{store: cmp.Or(p.stores[tool], p.general), limit: cmp.Or(own.MaxLengthForTrunc, p.limit), preview: p.preview, reads: p.readsPages(ctx, tool)}
+	own, excluded := p.byTool[tool], excludes(p.noTrunc, tool)
+	r := rule{store: cmp.Or(p.stores[tool], p.general), trunc: own.TruncHandler, limit: cmp.Or(own.MaxLengthForTrunc, p.limit), preview: p.preview, reads: p.readsPages(ctx, tool)}
 	if own.Preview != nil {
 		r.preview = own.Preview
 	}
-	r.compact = p.compact && !r.reads && !toolnames.Loads(tool) && !excludes(p.noTrunc, tool)
+	r.compact = p.compact && !r.reads && !toolnames.Loads(tool) && !excluded
 	switch {
 	case r.reads || toolnames.Loads(tool):
 		r.otherwise = ReasonExempt
 	case p.skipTrunc && own.MaxLengthForTrunc == 0, r.store == nil:
 		r.otherwise = ReasonSkipped
 	}
-	switch {
-	case excludes(p.noTrunc, tool):
-		r.leave = ReasonExcluded
-	case own.SkipTruncation:
-		r.leave = ReasonSkipped
-	case own.TruncHandler != nil:
-		r.trunc = own.TruncHandler
-	default:
-		r.leave = r.otherwise
-	}
+	r.leave = r.left(excluded, own.SkipTruncation)
 	return r
 }
 
@@ -206,22 +211,15 @@ func excludesThrough(names []string, tool, args string) bool {
 // clearing is the rule for an old result. Only answers that load tools are exempt.
 func (p *policy) clearing(ctx context.Context, tool string) rule {
 	own := p.byTool[tool]
-	r := rule{store: cmp.Or(p.stores[tool], p.general), reads: p.readsPages(ctx, tool)}
+	r := rule{store: cmp.Or(p.stores[tool], p.general), clear: own.ClearHandler, reads: p.readsPages(ctx, tool)}
 	switch {
 	case toolnames.Loads(tool):
 		r.otherwise = ReasonExempt
 	case p.skipClear:
 		r.otherwise = ReasonSkipped
 	}
-	switch {
-	case excludes(p.noClear, tool):
-		r.leave = ReasonExcluded
-	case own.SkipClear:
-		r.leave = ReasonSkipped
-	case own.ClearHandler != nil:
-		r.clear = own.ClearHandler
-	default:
-		r.leave = r.otherwise
+	if r.leave = r.left(excludes(p.noClear, tool), own.SkipClear); r.leave != "" {
+		r.clear = nil
 	}
 	return r
 }
@@ -297,8 +295,11 @@ func (p *policy) withReader(ctx context.Context, tools []tool.BaseTool) ([]tool.
 	case ownReader:
 		out[at] = joinReaders(tools[at], p.ours)
 	default:
-		info, _ := tools[at].Info(ctx) // which has just given its name
-		return nil, found, p.clash(fmt.Sprintf("the agent has another tool of that name, a %T described as %q", tools[at], display.Short(descOf(info), maxDescription)))
+		desc := ""
+		if info, _ := tools[at].Info(ctx); info != nil { // it has just given its name
+			desc = info.Desc
+		}
+		return nil, found, p.clash(fmt.Sprintf("the agent has another tool of that name, a %T described as %q", tools[at], display.Short(desc, maxDescription)))
 	}
 	return out, ownReader, nil
 }

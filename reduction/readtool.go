@@ -97,13 +97,6 @@ func (c *ReadToolConfig) wrong() (out []error) {
 // maxDescription is how much of another tool's description an error quotes, in bytes.
 const maxDescription = 80
 
-func descOf(info *schema.ToolInfo) string {
-	if info == nil {
-		return ""
-	}
-	return info.Desc
-}
-
 func returnsParts(t tool.BaseTool) bool {
 	switch t.(type) {
 	case tool.EnhancedInvokableTool, tool.EnhancedStreamableTool:
@@ -176,7 +169,7 @@ func (p *provided) allowed(ctx context.Context, filePath string) bool {
 func (p *provided) InvokableRun(ctx context.Context, arguments string, opts ...tool.Option) (string, error) {
 	cfg := ReadToolConfig{Name: p.name, Backend: p, JSONQuery: p.query}
 	if len(p.stores) == 1 { // one that only reads whole files is then asked once
-		cfg.Backend = p.stores[0].Backend()
+		cfg.Backend = p.stores[0].Backend
 	}
 	cfg.Allowed = func(filePath string) bool { return p.allowed(ctx, filePath) }
 	t, err := NewReadTool(ctx, &cfg)
@@ -188,7 +181,7 @@ func (p *provided) InvokableRun(ctx context.Context, arguments string, opts ...t
 
 // Write makes it a store, as the read tool wants one; nothing calls it.
 func (p *provided) Write(ctx context.Context, req *filesystem.WriteRequest) error {
-	return p.stores[0].Backend().Write(ctx, req)
+	return p.stores[0].Backend.Write(ctx, req)
 }
 
 // ReadRange reads from the first store that has the file.

@@ -56,7 +56,7 @@ func NewTyped[M adk.MessageType](ctx context.Context, config *TypedConfig[M]) (a
 	}
 	m.policy.named = config.ReadFileToolName != "" || config.ProvideReadTool
 	if c.ProvideReadTool {
-		ours := &provided{name: c.ReadFileToolName, stores: m.policy.files.Stores(), may: []*policy{m.policy}, query: c.JSONQuery}
+		ours := &provided{name: c.ReadFileToolName, stores: m.policy.files.Stores, may: []*policy{m.policy}, query: c.JSONQuery}
 		ours.InvokableTool, err = NewReadTool(ctx, &ReadToolConfig{Name: ours.name, Backend: ours, JSONQuery: ours.query})
 		if err != nil {
 			return nil, err
@@ -287,7 +287,7 @@ func lastBytes(s string, most int) string { return s[display.Ceil(s, len(s)-most
 // history names.
 func (m *middleware[M]) markUsed(ctx context.Context, msgs []M) {
 	run := m.policy.runOf(ctx)
-	if run.reader == "" || !slices.ContainsFunc(m.policy.files.Stores(), (*vault.Store).Cleans) {
+	if run.reader == "" || !slices.ContainsFunc(m.policy.files.Stores, func(s *vault.Store) bool { return s.Cleaner != nil }) {
 		return
 	}
 	now, last := time.Now().Unix(), run.markedAt.Load()
@@ -295,7 +295,7 @@ func (m *middleware[M]) markUsed(ctx context.Context, msgs []M) {
 		return
 	}
 	if names := m.everyName(msgs); len(names) > 0 {
-		for _, s := range m.policy.files.Stores() {
+		for _, s := range m.policy.files.Stores {
 			s.MarkUsed(ctx, names)
 		}
 	}

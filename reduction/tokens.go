@@ -63,16 +63,16 @@ func (e *estimator[M]) compared(run *counted, msgs []M, tools []*schema.ToolInfo
 	}
 	run.weight.sizes = &e.sizes
 	definitions := run.definitions(tools)
-	outline(e, run, msgs)
+	outline(run, msgs)
 	if run.calls%verifyEvery == 0 {
-		verify(e, run, msgs)
+		verify(run, msgs)
 	}
 	if s, sure := e.glance(run, msgs, definitions, limit); sure {
 		return s
 	}
 	s := e.read(run, msgs, definitions, threshold)
 	if s.tokens >= threshold && !run.verified {
-		verify(e, run, msgs)
+		verify(run, msgs)
 		s = e.read(run, msgs, definitions, threshold)
 	}
 	return s
@@ -133,7 +133,8 @@ func (e *estimator[M]) known(run *counted, msgs []M) bool {
 // sampled estimates messages from a sample of those that nothing is known of, one block for so
 // many bytes. It may note how many tokens each has at most.
 func (e *estimator[M]) sampled(run *counted, msgs []M, every int64, note bool) (n int64) {
-	w := weight{by: bySample, sizes: &e.sizes, sample: newSample(every)}
+	w := weight{by: bySample, sizes: &e.sizes, sample: &sample{every: int(max(sampleBlock, every)), random: markPrime}}
+	w.sample.next()
 	for i := range run.messages {
 		if k := &run.messages[i]; k.tokens < 0 && !k.sampled {
 			weigh(&w, msgs[i])
@@ -155,7 +156,7 @@ func (e *estimator[M]) sampled(run *counted, msgs []M, every int64, note bool) (
 
 // outline finds the messages of the previous request again, and looks at the others without
 // reading their texts.
-func outline[M adk.MessageType](e *estimator[M], run *counted, msgs []M) {
+func outline[M adk.MessageType](run *counted, msgs []M) {
 	at, had := 0, len(run.messages)
 	for at < min(had, len(msgs)) && run.messages[at].at == addressOf(msgs[at]) {
 		at++
@@ -169,7 +170,7 @@ func outline[M adk.MessageType](e *estimator[M], run *counted, msgs []M) {
 	for _, m := range msgs[at:] {
 		k, found := run.before(addressOf(m))
 		if !found {
-			k = look(e, run, m)
+			k = look(run, m)
 		}
 		run.verified = run.verified && !found
 		run.messages = append(run.messages, k)
@@ -180,7 +181,7 @@ func outline[M adk.MessageType](e *estimator[M], run *counted, msgs []M) {
 }
 
 // look describes a message without reading its texts.
-func look[M adk.MessageType](e *estimator[M], run *counted, m M) knownMessage {
+func look[M adk.MessageType](run *counted, m M) knownMessage {
 	w := &run.weight
 	w.by, w.tokens, w.mark, w.edited = byLength, 0, 0, false
 	usage := weigh(w, m)
@@ -188,10 +189,10 @@ func look[M adk.MessageType](e *estimator[M], run *counted, m M) knownMessage {
 }
 
 // verify looks at each message again, for those that were changed in place.
-func verify[M adk.MessageType](e *estimator[M], run *counted, msgs []M) {
+func verify[M adk.MessageType](run *counted, msgs []M) {
 	for i := range run.messages {
 		k := &run.messages[i]
-		if now := look(e, run, msgs[i]); now.mark != k.mark || now.usage != k.usage || now.edited != k.edited {
+		if now := look(run, msgs[i]); now.mark != k.mark || now.usage != k.usage || now.edited != k.edited {
 			*k = now
 		}
 	}
@@ -387,13 +388,6 @@ func (w *weight) tools(tools []*schema.ToolInfo) {
 	}
 }
 
-// search weighs the definitions that a search returned.
-func (w *weight) search(r *schema.ToolSearchResult) {
-	if r != nil {
-		w.tools(r.Tools)
-	}
-}
-
 // edited reports whether a text was not in the first request that had its message.
 func edited(text string) bool {
 	n := recognise(text)
@@ -450,13 +444,6 @@ type sample struct {
 	random uint64 // follows from the texts before
 	bytes  int64  // read
 	tokens int64  // in these
-}
-
-// newSample makes a sample with one block for so many bytes.
-func newSample(every int64) *sample {
-	s := &sample{every: int(max(sampleBlock, every)), random: markPrime}
-	s.next()
-	return s
 }
 
 func (s *sample) next() {

@@ -201,7 +201,9 @@ func (info callInfo) cut(ctx context.Context, result *schema.ToolResult) (*schem
 	if err != nil {
 		return nil, err
 	}
-	content, say, limit := joined(textsOf(result.Parts)), currentNotices(), min(info.rule.limit, size-1)
+	var texts []string
+	eachString(result, func(text string) { texts = append(texts, text) })
+	content, say, limit := joined(texts), currentNotices(), min(info.rule.limit, size-1)
 	data := noticeData{path: at.Path + vault.Padding}
 	data.tool, data.finds = info.policy.reader(ctx)
 	if _, ok := say.room(size, data, limit); !ok || !showable(at.Path) {
@@ -338,23 +340,8 @@ func startsWithLetter(s string) bool {
 
 // bytesOf is the number of bytes of a result's texts.
 func bytesOf(r *schema.ToolResult) (n int) {
-	for i := range r.Parts {
-		if r.Parts[i].Type == schema.ToolPartTypeText {
-			n += len(r.Parts[i].Text)
-		}
-	}
+	eachString(r, func(text string) { n += len(text) })
 	return n
-}
-
-// textsOf lists the texts of parts.
-func textsOf(parts []schema.ToolOutputPart) []string {
-	var out []string
-	for i := range parts {
-		if parts[i].Type == schema.ToolPartTypeText {
-			out = append(out, parts[i].Text)
-		}
-	}
-	return out
 }
 
 // textResult is a result of one text.

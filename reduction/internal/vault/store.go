@@ -30,43 +30,37 @@ import (
 
 // Store is a Backend with its optional interfaces, nil where it lacks one.
 type Store struct {
-	backend leanctx.Backend
+	Backend leanctx.Backend
 	creator leanctx.Creator
 	any     leanctx.AnyCreator
 	ranges  leanctx.RangeReader
 	reader  leanctx.Reader
-	cleaner leanctx.Cleaner
+	Cleaner leanctx.Cleaner
 	known   *known // of the vault
 
 	mu     sync.Mutex
 	marked map[uint64]time.Time // when names were last marked as used
 }
 
-// Backend returns the Backend of the store.
-func (s *Store) Backend() leanctx.Backend { return s.backend }
-
 // Same reports whether two stores are one Backend.
-func (s *Store) Same(other *Store) bool { return hasIdentity(s.backend) && s.backend == other.backend }
+func (s *Store) Same(other *Store) bool { return hasIdentity(s.Backend) && s.Backend == other.Backend }
 
 // Readable reports whether content can be read back.
 func (s *Store) Readable() bool { return s.ranges != nil || s.reader != nil }
 
 // key identifies a path by what it is called in the innermost store, which differs for each scope.
 func (s *Store) key(ctx context.Context, p string) uint64 {
-	full, err := InnermostPath(ctx, s.backend, p)
+	full, err := InnermostPath(ctx, s.Backend, p)
 	if err != nil {
 		full = "\x00" + p // nothing can be stored there
 	}
 	return maphash.String(seed, Clean(full))
 }
 
-// Cleans reports whether the store knows what is used.
-func (s *Store) Cleans() bool { return s.cleaner != nil }
-
 // MarkUsed notes that files are in use, where the store is a [leanctx.Cleaner], and at most
 // once an hour for each. That it fails ends nothing.
 func (s *Store) MarkUsed(ctx context.Context, paths []string) {
-	if s.cleaner == nil {
+	if s.Cleaner == nil {
 		return
 	}
 	var used []string
@@ -76,7 +70,7 @@ func (s *Store) MarkUsed(ctx context.Context, paths []string) {
 		}
 	}
 	if len(used) > 0 {
-		_, _ = guard(ctx, func() (struct{}, error) { return struct{}{}, s.cleaner.MarkUsed(ctx, used...) })
+		_, _ = guard(ctx, func() (struct{}, error) { return struct{}{}, s.Cleaner.MarkUsed(ctx, used...) })
 	}
 }
 
@@ -129,7 +123,7 @@ func (s *Store) create(ctx context.Context, p string, content io.Reader) error {
 func (s *Store) write(ctx context.Context, p string, content string, unique bool) error {
 	_, err := guard(ctx, func() (none struct{}, err error) {
 		if s.Readable() {
-			at := placeOf(s.backend, s.key(ctx, p))
+			at := placeOf(s.Backend, s.key(ctx, p))
 			if !inFlight.take(at, &content, false) {
 				return none, errTaken
 			}
@@ -138,7 +132,7 @@ func (s *Store) write(ctx context.Context, p string, content string, unique bool
 				return none, fs.ErrExist
 			}
 		}
-		return none, s.backend.Write(ctx, &filesystem.WriteRequest{FilePath: p, Content: content})
+		return none, s.Backend.Write(ctx, &filesystem.WriteRequest{FilePath: p, Content: content})
 	})
 	return err
 }
@@ -343,11 +337,9 @@ func (s *Store) nth(at Place, n int, content *string) (name string, unique bool)
 	case n == 0:
 		return at.Path, false
 	}
-	sum := ""
+	sum := anySum()
 	if content != nil {
 		sum = SumOf(*content)
-	} else {
-		sum = anySum()
 	}
 	if name = at.Path + "-" + sum; n > 1 {
 		name += "-" + string(rune('0'+n))
@@ -434,23 +426,6 @@ type streamWriter struct {
 	size  int
 	err   error
 	ended bool
-}
-
-func newStreamWriter(ctx context.Context, v *Vault, s *Store, at Place, p string) *streamWriter {
-	r, w := io.Pipe()
-	f := &streamWriter{ctx: ctx, v: v, s: s, at: at, first: p, path: p, pipe: w, buf: bufio.NewWriterSize(w, streamBuffer), done: make(chan error, 1)}
-	f.hash.SetSeed(seed)
-	f.stop = context.AfterFunc(ctx, func() { r.CloseWithError(context.Cause(ctx)) })
-	go func() {
-		got, err := f.create(ctx, r)
-		// A writer must not wait for a store that has stopped reading.
-		r.CloseWithError(errors.Join(err, io.ErrClosedPipe))
-		if err == nil {
-			f.path = got
-		}
-		f.done <- err
-	}()
-	return f
 }
 
 // start passes on what has already arrived, and so finds out whether the store has refused

@@ -22,6 +22,7 @@ import (
 	"errors"
 	"fmt"
 	"hash/maphash"
+	"io"
 	"path"
 	"reflect"
 	"strings"
@@ -43,17 +44,10 @@ var (
 
 // Vault stores content for one middleware. It is safe for concurrent use.
 type Vault struct {
-	showable func(filePath string) bool
-	stores   []*Store // each once
+	Showable func(filePath string) bool // a path can be shown to a model; no other is used
+	Stores   []*Store                   // those that were opened, each once
 	known    known
 }
-
-// New returns a vault without a store. showable reports whether a path can be shown
-// to a model; no other is used.
-func New(showable func(filePath string) bool) *Vault { return &Vault{showable: showable} }
-
-// Stores returns the stores that were opened, each once.
-func (v *Vault) Stores() []*Store { return v.stores }
 
 // Open returns the store of a Backend, nil for none. It must not be called while
 // anything is stored.
@@ -61,8 +55,8 @@ func (v *Vault) Open(b leanctx.Backend) *Store {
 	if b == nil {
 		return nil
 	}
-	s := &Store{backend: b, known: &v.known}
-	for _, other := range v.stores {
+	s := &Store{Backend: b, known: &v.known}
+	for _, other := range v.Stores {
 		if other.Same(s) {
 			return other
 		}
@@ -71,14 +65,14 @@ func (v *Vault) Open(b leanctx.Backend) *Store {
 	s.any, _ = b.(leanctx.AnyCreator)
 	s.ranges, _ = b.(leanctx.RangeReader)
 	s.reader, _ = b.(leanctx.Reader)
-	s.cleaner, _ = b.(leanctx.Cleaner)
-	v.stores = append(v.stores, s)
+	s.Cleaner, _ = b.(leanctx.Cleaner)
+	v.Stores = append(v.Stores, s)
 	return s
 }
 
 // Note records paths that a conversation shows: what they hold stays.
 func (v *Vault) Note(ctx context.Context, paths []string) {
-	for _, s := range v.stores {
+	for _, s := range v.Stores {
 		for _, name := range paths {
 			v.known.note(s.key(ctx, name))
 		}
@@ -93,7 +87,7 @@ func (v *Vault) Save(ctx context.Context, item Item) (got Saved) {
 		if name == "" {
 			break
 		}
-		if got.Path, got.Err = name, errPath; v.showable(name) {
+		if got.Path, got.Err = name, errPath; v.Showable(name) {
 			got.Existed, got.Err = v.saveAs(ctx, item.Store, name, item.Content, unique)
 		}
 	}
@@ -130,24 +124,15 @@ func (v *Vault) saveAs(ctx context.Context, s *Store, p string, content string, 
 			v.known.finish(key, fingerprintOf(content), true)
 		}
 	}()
-	if err := v.others(ctx, s, p, content); err != nil {
-		return false, err
-	}
-	return s.put(ctx, p, content, unique)
-}
-
-// others looks for other content under the name in the other stores: a tool that reads from
-// all of them must find the same content under a name.
-func (v *Vault) others(ctx context.Context, s *Store, p, content string) error {
-	for _, other := range v.stores {
+	for _, other := range v.Stores { // a tool that reads from all of them must find the same under a name
 		if other == s || !other.Readable() {
 			continue
 		}
 		if size, err := other.Size(ctx, p); err == nil && (size != int64(len(content)) || !other.Holds(ctx, p, content)) {
-			return errTaken
+			return false, errTaken
 		}
 	}
-	return nil
+	return s.put(ctx, p, content, unique)
 }
 
 // Stream returns a Sink for a stream of which start has arrived. In a store that
@@ -176,20 +161,33 @@ func (v *Vault) Stream(ctx context.Context, s *Store, at Place, start []string) 
 // begin takes a name for a stream. Its content is still unknown, so any existing file
 // counts as different.
 func (v *Vault) begin(ctx context.Context, s *Store, at Place, p string, unique bool) (*streamWriter, error) {
-	if !v.showable(p) {
+	if !v.Showable(p) {
 		return nil, errPath
 	}
 	key := s.key(ctx, p)
 	if !v.known.take(key, nil, false) {
 		return nil, errTaken
 	}
-	for _, other := range v.stores {
+	for _, other := range v.Stores {
 		if other.Readable() && other.exists(ctx, p, unique) {
 			v.known.finish(key, anything, false)
 			return nil, errTaken
 		}
 	}
-	return newStreamWriter(ctx, v, s, at, p), nil
+	r, w := io.Pipe()
+	f := &streamWriter{ctx: ctx, v: v, s: s, at: at, first: p, path: p, pipe: w, buf: bufio.NewWriterSize(w, streamBuffer), done: make(chan error, 1)}
+	f.hash.SetSeed(seed)
+	f.stop = context.AfterFunc(ctx, func() { r.CloseWithError(context.Cause(ctx)) })
+	go func() {
+		got, err := f.create(ctx, r)
+		// A writer must not wait for a store that has stopped reading.
+		r.CloseWithError(errors.Join(err, io.ErrClosedPipe))
+		if err == nil {
+			f.path = got
+		}
+		f.done <- err
+	}()
+	return f, nil
 }
 
 var errExited = errors.New("the store ended its goroutine")
