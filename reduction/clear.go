@@ -435,8 +435,13 @@ func isOurNotice[M adk.MessageType](ctx context.Context, cfg *TypedConfig[M], r 
 		return err == nil && piece == before
 	}
 	// A piece of a file that was read back may come from anywhere in it.
-	head, tail, ok := excerptIn(r.result.texts)
-	return named || !ok || shows(ctx, s, n.path, 0, head) && shows(ctx, s, n.path, n.bytes-len(tail), tail)
+	return named || showsExcerpt(ctx, s, n, r.result.texts)
+}
+
+// showsExcerpt reports whether the head and the tail in a finished notice match its file.
+func showsExcerpt(ctx context.Context, s *vault.Store, n notice, texts []string) bool {
+	head, tail, ok := excerptIn(texts)
+	return !ok || shows(ctx, s, n.path, 0, head) && shows(ctx, s, n.path, n.bytes-len(tail), tail)
 }
 
 // has reports whether the file of a notice has the stated size, or at least shown bytes.
@@ -516,23 +521,18 @@ func (p *pass[M]) keep(ctx context.Context, r *old, got vault.Saved) (ok, same b
 			}
 			return false, false
 		}
-		r.existed = got.Existed
-		p.policy.noteStored(r.call.id, got.Path)
-		if same = got.Path == r.path; !same {
-			r.path = got.Path
-			p.word(r)
-		}
+		same, r.path, r.existed = got.Path == r.path, got.Path, got.Existed
+		p.policy.noteStored(r.call.id, r.path)
 	}
 	values, sameValues := p.keepReferences(ctx, r, r.values)
-	if r.values = values; !sameValues {
-		r.args = nil
-		p.word(r)
-	}
 	media, sameMedia := p.keepReferences(ctx, r, r.media)
-	if r.media = media; sameValues && sameMedia {
-		return true, same
+	if r.values, r.media = values, media; same && sameValues && sameMedia {
+		return true, true
 	}
-	if !r.replaces() {
+	if !sameValues {
+		r.args = nil
+	}
+	if p.word(r); !r.replaces() {
 		p.countKept(ReasonNotStored)
 		return false, false
 	}

@@ -3,7 +3,7 @@
 
 // Package tokens estimates how many tokens a text has: in one pass over its bytes,
 // and without allocating. The estimate is that of o200k, a vocabulary of OpenAI's;
-// those of other providers differ by a factor that their answers tell, see [Factor].
+// those of other providers differ by a factor that their answers tell, see [Correction].
 //
 // A tokenizer first takes a text apart by rules about kinds of characters, and then
 // looks for the longest pieces that it knows. Whether a token begins at a byte so
@@ -14,7 +14,9 @@ package tokens
 
 import (
 	_ "embed"
+	"hash/maphash"
 	"strings"
+	"sync/atomic"
 )
 
 //go:embed weights.txt
@@ -75,5 +77,128 @@ func Walk(text, rarity string, f func(at, cell int)) {
 	m := start(rarity)
 	for i := range len(text) {
 		f(i, m.next(text[i]))
+	}
+}
+
+const (
+	// leastKnown is the least size in bytes of a text worth remembering: hashing a shorter one
+	// takes about as long as reading it.
+	leastKnown = 128
+
+	// Texts are remembered in pages, which are made when they are first needed. All pages
+	// together take 2 MB, whatever the sizes of the texts.
+	pageBits  = 6
+	setsBits  = 9
+	ways      = 4
+	wholeBits = 64
+)
+
+// entry holds the size and the tokens of a text. Its two halves are written one after the
+// other; a half of another text is found out because check does not fit.
+type entry struct{ check, value atomic.Uint64 }
+
+type page [1 << setsBits][ways]entry
+
+var (
+	seed  = maphash.MakeSeed()
+	pages [1 << pageBits]atomic.Pointer[page]
+)
+
+// Of is [Estimate], and remembers long texts for the process: a server begins a run for each
+// turn of a conversation, mostly with the same texts. It allocates nothing after the first
+// few thousand texts, and is safe for concurrent use.
+func Of(text string) int {
+	if len(text) < leastKnown || uint64(len(text)) > 1<<31 {
+		return Estimate(text)
+	}
+	hash := maphash.String(seed, text)
+	set := setOf(hash)
+	if n, ok := find(set, hash, text); ok {
+		return n
+	}
+	n := Estimate(text)
+	keep(set, hash, uint64(len(text))<<32|uint64(n))
+	return n
+}
+
+// Known reports whether [Of] remembers a text; short ones need not be remembered.
+func Known(text string) bool {
+	if len(text) < leastKnown {
+		return true
+	}
+	hash := maphash.String(seed, text)
+	_, ok := find(setOf(hash), hash, text)
+	return ok
+}
+
+func find(set *[ways]entry, hash uint64, text string) (tokens int, ok bool) {
+	for i := range set {
+		if v := set[i].value.Load(); set[i].check.Load()^v == hash && v>>32 == uint64(len(text)) {
+			return int(uint32(v)), true
+		}
+	}
+	return 0, false
+}
+
+// setOf is where a text with a hash may be remembered.
+func setOf(hash uint64) *[ways]entry {
+	at := &pages[hash>>(wholeBits-pageBits)]
+	p := at.Load()
+	if p == nil {
+		at.CompareAndSwap(nil, new(page))
+		p = at.Load()
+	}
+	return &p[hash&(1<<setsBits-1)]
+}
+
+// keep puts a text where there is room, or in place of another one.
+func keep(set *[ways]entry, hash, value uint64) {
+	at := int(hash >> setsBits % ways)
+	for i := range set {
+		if set[i].value.Load() == 0 {
+			at = i
+			break
+		}
+	}
+	set[at].value.Store(value)
+	set[at].check.Store(hash ^ value)
+}
+
+// What a provider's count may be of the estimate. Beyond it, the request was not the
+// one that was estimated, or the provider reports something else.
+const (
+	MinRatio = .6
+	MaxRatio = 1.8
+)
+
+// Correction learns from the counts of a provider how its tokens relate to
+// estimated ones. The zero value has learned nothing. It is not safe for concurrent use.
+type Correction struct {
+	last [3]float64
+	n    int
+}
+
+// Add takes the tokens that a provider reports for a request, and their estimate. A
+// count that cannot be that of the request is ignored.
+func (c *Correction) Add(reported, estimated int64) {
+	if reported <= 0 || estimated <= 0 {
+		return
+	}
+	if ratio := float64(reported) / float64(estimated); ratio >= MinRatio && ratio <= MaxRatio {
+		c.last[c.n%len(c.last)] = ratio
+		c.n++
+	}
+}
+
+// Factor is what to multiply estimates with: the median of the last three ratios, the
+// mean of two, and 1 of fewer.
+func (c *Correction) Factor() float64 {
+	switch a, b, d := c.last[0], c.last[1], c.last[2]; {
+	case c.n < 2:
+		return 1
+	case c.n == 2:
+		return (a + b) / 2
+	default:
+		return max(min(a, b), min(max(a, b), d))
 	}
 }
