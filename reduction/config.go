@@ -25,9 +25,8 @@ import (
 )
 
 // TypedConfig configures the middleware for one message type. It is read once, by
-// [NewTyped]; later changes to it, its lists or its maps have no effect. All its
-// functions may be called by any number of goroutines at once, unless they say
-// otherwise.
+// [NewTyped]; later changes to it, its lists or its maps have no effect. No number may be
+// negative. Its functions may be called by any number of goroutines at once.
 //
 // The fields down to ToolConfig are those of Eino's package and mean the same.
 // Those below it are additions, and their zero values change nothing.
@@ -104,17 +103,17 @@ type TypedConfig[M adk.MessageType] struct {
 	// this, so as not to break the prompt cache at every call. For the same reason, unless
 	// ClearTargetTokens is set, clearing that saves less than a sixth of what follows the
 	// first cleared result waits until the estimate exceeds this by an eighth. If zero, defaults to
-	// 160,000. It must not be negative.
+	// 160,000.
 	MaxTokensForClear int64
 
 	// ClearRetentionSuffixLimit is how many of the last rounds are kept whole. A
 	// round is an assistant message with tool calls and the results of these
-	// calls. If zero, defaults to 1. It must not be negative.
+	// calls. If zero, defaults to 1.
 	ClearRetentionSuffixLimit int
 
 	// ClearAtLeastTokens is how many tokens clearing must save; if it would save less,
 	// everything stays as it is and nothing is written. It avoids breaking the prompt
-	// cache for little. If zero, any saving counts. It must not be negative.
+	// cache for little. If zero, any saving counts.
 	ClearAtLeastTokens int64
 
 	// ClearExcludeTools names tools whose calls and results are never cleared,
@@ -164,12 +163,11 @@ type TypedConfig[M adk.MessageType] struct {
 	// ClearTargetTokens ends clearing, which goes from the oldest result to the newest,
 	// as soon as the estimate is below it. A target well below MaxTokensForClear makes
 	// clearing rare, which keeps the prompt cache. If zero, everything outside the
-	// retained rounds is cleared. It must not be negative, nor more than
-	// MaxTokensForClear.
+	// retained rounds is cleared. It must not be more than MaxTokensForClear.
 	ClearTargetTokens int64
 
 	// MinSavingBytes is how many bytes clearing a result must save; otherwise the
-	// result stays. If zero, defaults to one. It must not be negative.
+	// result stays. If zero, defaults to one.
 	MinSavingBytes int
 
 	// ReferToRepeats replaces a new result by a reference before the model is called if
@@ -184,8 +182,7 @@ type TypedConfig[M adk.MessageType] struct {
 	// reference, a string that names the file it is stored in. The arguments stay valid
 	// JSON. Values are replaced whole: strings, and also lists and objects that are too
 	// long without a long string. A value stays if there is no Backend, if it does not
-	// shrink, and if ToolConfig has a ClearHandler for the tool. It must not be
-	// negative. If zero, arguments stay.
+	// shrink, and if ToolConfig has a ClearHandler for the tool. If zero, arguments stay.
 	ClearArgumentsOver int
 
 	// CachedPrice is the price of a prompt token read from the provider's cache, relative
@@ -198,7 +195,7 @@ type TypedConfig[M adk.MessageType] struct {
 	// at once cost a tenth more than without reduction, at whatever price of a cached token,
 	// up to twice MaxTokensForClear; the window counts first. This lowers the bill of conversations that stay below the threshold for long, but
 	// the model more often needs a result that it no longer sees. If zero, only the
-	// threshold counts. It must be less than 1, and not negative.
+	// threshold counts. It must be less than 1.
 	CachedPrice float64
 
 	// WindowTokens is the size of the model's window, in tokens of the TokenCounter. If
@@ -223,7 +220,7 @@ type TypedConfig[M adk.MessageType] struct {
 	//
 	// With WindowTokens set, a zero MaxTokensForClear defaults to three quarters of the
 	// window, at most 160,000, and a zero ClearArgumentsOver to 4,000. If WindowTokens
-	// is zero, the window is unknown. It must not be negative.
+	// is zero, the window is unknown.
 	WindowTokens int64
 
 	// CompactJSON writes the same value in fewer tokens when a result returns: an MCP result

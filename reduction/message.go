@@ -3,8 +3,8 @@
 
 package reduction
 
-// Messages as plain data, their weight, and copies with edits or for callbacks. No function changes
-// a message that it is given. Calls and results of the provider's own tools do not count, but for
+// Messages as plain data, the rounds of calls and results in them, their weight, and copies with edits
+// or for callbacks. No function changes a message that it is given. Calls and results of the provider's own tools do not count, but for
 // the weight: they belong to the provider.
 
 import (
@@ -122,6 +122,155 @@ func resultIn(p message.Part) result {
 		}
 	}
 	return r
+}
+
+// pair is a call and its result.
+type pair struct {
+	call   call
+	found  bool // there is a result
+	at     int  // the message of the result
+	result result
+}
+
+// round is an assistant message with tool calls, and their results.
+type round struct {
+	at        int  // the assistant message
+	processed bool // cleared or rewritten before
+	ours      bool // by this package
+	pairs     []pair
+}
+
+// messages lists the messages with the round's results, in the order of the
+// history, each once.
+func (r round) messages() []int {
+	var out []int
+	for _, p := range r.pairs {
+		if p.found {
+			out = append(out, p.at)
+		}
+	}
+	slices.Sort(out)
+	return slices.Compact(out)
+}
+
+// roundsOf finds the rounds of a history. A result belongs to the newest call of its id that
+// has none yet; ids may repeat, in a round and over a conversation. A result without an id
+// belongs to a call of the newest round, by its name or else by its position. A result that
+// matches no call is in no round.
+func roundsOf[M adk.MessageType](msgs []M) []round {
+	p := pairer{rounds: make([]round, 0, len(msgs)/2)}
+	var v view
+	for i, m := range msgs {
+		v = viewOf(m, v)
+		p.next(i, v)
+	}
+	return p.rounds
+}
+
+type pairer struct {
+	rounds []round
+
+	// The rounds with calls of an id, oldest first, for results that are not of the newest round: of
+	// the first entered rounds, none until the first such result, as most histories have none.
+	byID    map[string][]int
+	entered int
+}
+
+// next takes the message after those before.
+func (p *pairer) next(at int, v view) {
+	for _, r := range v.results {
+		p.add(at, r)
+	}
+	if len(v.calls) == 0 {
+		return
+	}
+	r := round{at: at, processed: v.processed, ours: v.ours, pairs: make([]pair, len(v.calls))}
+	for i, c := range v.calls {
+		r.pairs[i].call = c
+	}
+	p.rounds = append(p.rounds, r)
+}
+
+// add finds the call of a result. Nearly always that is in the newest round.
+func (p *pairer) add(at int, r result) {
+	if len(p.rounds) == 0 {
+		return
+	}
+	newest := &p.rounds[len(p.rounds)-1]
+	to := newest.waiting(r, true)
+	switch {
+	case to != nil:
+	case r.id != "":
+		to = p.older(r)
+	default:
+		to = newest.waiting(r, false)
+	}
+	if to != nil {
+		to.found, to.at, to.result = true, at, r
+	}
+}
+
+// older finds the newest call that waits for a result with an id. It skips rounds that have
+// none left.
+func (p *pairer) older(r result) *pair {
+	if p.byID == nil {
+		p.byID = make(map[string][]int, len(p.rounds))
+	}
+	for ; p.entered < len(p.rounds); p.entered++ {
+		for _, each := range p.rounds[p.entered].pairs {
+			if rounds := p.byID[each.call.id]; len(rounds) == 0 || rounds[len(rounds)-1] != p.entered {
+				p.byID[each.call.id] = append(rounds, p.entered)
+			}
+		}
+	}
+	rounds := p.byID[r.id]
+	for len(rounds) > 0 {
+		if to := p.rounds[rounds[len(rounds)-1]].waiting(r, true); to != nil {
+			return to
+		}
+		rounds = rounds[:len(rounds)-1]
+		p.byID[r.id] = rounds
+	}
+	return nil
+}
+
+// waiting returns the call that waits for a result: among those with its id, or among all if
+// its id is lost, the first of its name, or else the first. Without an id, a call of another
+// name does not match.
+func (r *round) waiting(got result, byID bool) *pair {
+	var first *pair
+	for i := range r.pairs {
+		p := &r.pairs[i]
+		if p.found || byID && p.call.id != got.id {
+			continue
+		}
+		if p.call.name == got.name {
+			return p
+		}
+		if first == nil && (got.id != "" || got.name == "") {
+			first = p
+		}
+	}
+	return first
+}
+
+// outside returns the rounds before the last keep, and where the kept ones begin.
+func outside(rounds []round, keep int) (before []round, end int) {
+	if len(rounds) <= keep {
+		return nil, 0
+	}
+	n := len(rounds) - keep
+	return rounds[:n], rounds[n].at
+}
+
+// newest is where the results of the newest round begin.
+func newest[M adk.MessageType](msgs []M) int {
+	for i := len(msgs) - 1; i >= 0; i-- {
+		if callsTools(msgs[i]) {
+			return i + 1
+		}
+	}
+	return len(msgs)
 }
 
 // saidIn returns the text of a message of the user or the model.
