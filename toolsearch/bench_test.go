@@ -498,14 +498,14 @@ func TestTheStartOfARunStaysWithinItsBudget(t *testing.T) {
 func TestMakingAMiddlewareAllocatesNoMoreThanEinos(t *testing.T) {
 	race.Skip(t, "it allocates")
 	for _, kind := range toolKinds {
-		tools := kind.make(5000)
+		tools := kind.make(1000)
 		var allocations [2]float64
 		for i, m := range makers {
 			allocations[i] = race.Allocations(3, func() { must(m.make(context.Background(), tools)) })
 		}
 		require.LessOrEqual(t, allocations[1], allocations[0], kind.kind)
 	}
-	tools := benchTools(5000)
+	tools := benchTools(1000)
 	plain := race.Allocations(3, func() { must(makers[1].make(context.Background(), tools)) })
 	for name, index := range map[string]toolsearch.IndexFunc{"keyword": toolsearch.KeywordIndex, "bm25": toolsearch.BM25Index, "fused": toolsearch.Fuse(toolsearch.BM25Index, toolsearch.KeywordIndex)} {
 		cfg := &toolsearch.Config{DynamicTools: tools, NewIndex: index}

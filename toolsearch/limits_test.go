@@ -111,7 +111,7 @@ func TestToolsThatDoNotFitIntoAnAnswerAreNamed(t *testing.T) {
 }
 
 func TestALongSchemaIsShortened(t *testing.T) {
-	race.Skip(t, "reads schemas of megabytes")
+	race.Skip(t, "reads long schemas")
 	inBothLanguages(t, func(t *testing.T, all *texts.Texts) {
 		exact := func(n int) string {
 			return strings.Replace(properties(2, 0, "description"), `"description":""`, `"description":"`+strings.Repeat("x", n)+`"`, 1)
@@ -126,9 +126,9 @@ func TestALongSchemaIsShortened(t *testing.T) {
 		}{
 			{"as long as is shown", exact(pad), false, 2, 2},
 			{"one byte longer", exact(pad + 1), true, 2, 2},
-			{"words of a megabyte", properties(20, 1<<20, "description"), true, 20, 20},
-			{"data of a megabyte", properties(1000, 1<<20, "const"), true, 1000, 1000},
-			{"parameters of a megabyte", properties(1999, 1<<20, "const"), true, 1900, 1000},
+			{"words of 256 KB", properties(20, 1<<18, "description"), true, 20, 20},
+			{"data of 256 KB", properties(1000, 1<<18, "const"), true, 1000, 1000},
+			{"parameters of 256 KB", properties(1999, 1<<18, "const"), true, 1900, 1000},
 		} {
 			t.Run(c.name, func(t *testing.T) {
 				x := toolWith(t, "huge", "Does it.", c.schema)
@@ -165,9 +165,9 @@ func TestALongDescriptionIsShortened(t *testing.T) {
 		name, desc string
 		most       int
 	}{
-		{"letters", strings.Repeat("ü", 1<<20), maxAnswerBytes},
-		{"what JSON escapes", strings.Repeat("\x01\"\\\n", 1<<20), maxAnswerBytes},
-		{"what is not text", strings.Repeat("\xff", 1<<20), maxAnswerBytes},
+		{"letters", strings.Repeat("ü", 1<<18), maxAnswerBytes},
+		{"what JSON escapes", strings.Repeat("\x01\"\\\n", 1<<18), maxAnswerBytes},
+		{"what is not text", strings.Repeat("\xff", 1<<18), maxAnswerBytes},
 	} {
 		a := ask(t, Config{Protocol: SearchCall, DynamicTools: []tool.BaseTool{adktest.Simple("huge", c.desc)}}, "tool_search", `{"query":"huge"}`)
 		require.LessOrEqual(t, len(a), maxAnswerBytes+answerRoom, c.name)

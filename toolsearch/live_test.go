@@ -251,7 +251,7 @@ func TestMoreToolsInOneAnswerThanSlotsAreAnswered(t *testing.T) {
 
 func tooManyTools[M adk.MessageType](t *testing.T, streaming bool) {
 	forms := []adktest.Form{adktest.Invokable, adktest.Enhanced, adktest.Streamable, adktest.EnhancedStreamable}
-	for _, n := range []int{48, 49, 130} {
+	for _, n := range []int{48, 49, 60} {
 		for _, form := range forms {
 			s, source := liveScene[M](t, streaming)
 			s.cfg.AllowUnloadedCalls = true

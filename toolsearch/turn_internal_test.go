@@ -18,6 +18,8 @@ import (
 	"github.com/cloudwego/eino/components/tool"
 	"github.com/cloudwego/eino/schema"
 	"github.com/stretchr/testify/require"
+
+	"github.com/leanctx/leanctx/internal/race"
 )
 
 // had is a source of tools that are gone.
@@ -81,7 +83,7 @@ func TestATurnIsAFunctionOfItsInput(t *testing.T) {
 	seed := rand.Uint64()
 	t.Logf("seed %d", seed)
 	r := rand.New(rand.NewPCG(seed, 1))
-	for range 3000 {
+	for range race.Cases(3000) {
 		in := randomTurn(t, r)
 		if in.catalog.settings.cfg.HideAbove > 0 {
 			was, _ := json.Marshal(in.record)

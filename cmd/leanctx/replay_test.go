@@ -213,6 +213,7 @@ func inEveryRequest(t *testing.T) string {
 }
 
 func TestReplayUsesThePricesOfTheModelThatABodyNames(t *testing.T) {
+	race.Skip(t, "replays many long requests")
 	out, messages, code := call(t, inEveryRequest(t), "replay", "-", "--json")
 	require.Zero(t, code, messages)
 	var got replayJSON
@@ -226,6 +227,7 @@ func TestReplayUsesThePricesOfTheModelThatABodyNames(t *testing.T) {
 }
 
 func TestReplaySaysWhereHidingToolsAloneWouldCostMore(t *testing.T) {
+	race.Skip(t, "replays many long requests")
 	out, messages, code := call(t, inEveryRequest(t), "replay", "-", "--json")
 	require.Zero(t, code, messages)
 	var got replayJSON

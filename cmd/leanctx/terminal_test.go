@@ -19,6 +19,8 @@ import (
 
 	"github.com/creack/pty"
 	"github.com/stretchr/testify/require"
+
+	"github.com/leanctx/leanctx/internal/race"
 )
 
 // program is the test's own binary as the program, with an environment that says
@@ -74,6 +76,7 @@ func commandsToShow(t *testing.T) map[string][]string {
 }
 
 func TestOnATerminalThereAreColoursAndInAPipeNone(t *testing.T) {
+	race.Skip(t, "starts dozens of processes")
 	for name, args := range commandsToShow(t) {
 		t.Run(name, func(t *testing.T) {
 			terminal, code := onTerminal(t, 100, nil, args...)
@@ -108,6 +111,7 @@ func widest(text string) (n int) {
 }
 
 func TestLinesAreAsWideAsTheTerminal(t *testing.T) {
+	race.Skip(t, "starts dozens of processes")
 	args := commandsToShow(t)["search"][:4] // its descriptions are as long as there is room
 	for _, columns := range []uint16{60, 90, 140} {
 		text, code := onTerminal(t, columns, nil, args...)

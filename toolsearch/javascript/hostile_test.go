@@ -127,9 +127,10 @@ func TestHostileProgramsEndWithinTheirLimits(t *testing.T) {
 	var others sync.WaitGroup
 	var undisturbed atomic.Int64
 	friendly := javascript.New(javascript.Limits{})
+	rounds := race.Cases(10)
 	for range 32 {
 		others.Go(func() {
-			for range 20 {
+			for range rounds {
 				s, err := finish(t.Context(), friendly, `const r = await Promise.all([1, 2, 3].map(i => tools.get({i}))); print(r.length)`, `{"x":1}`)
 				if err != nil || s.Printed != "3\n" {
 					t.Errorf("another program was disturbed: %+v, %v", s, err)
@@ -147,7 +148,7 @@ func TestHostileProgramsEndWithinTheirLimits(t *testing.T) {
 		require.Less(t, len(s.Printed)+len(s.Returned)+len(s.Error), 45_000, code)
 	}
 	others.Wait()
-	require.EqualValues(t, 32*20, undisturbed.Load())
+	require.EqualValues(t, 32*rounds, undisturbed.Load())
 
 	require.Less(t, inUse()-before, int64(20<<20), "memory is given back")
 	requireGoroutines(t, routines+2)

@@ -18,6 +18,7 @@ import (
 	"github.com/cloudwego/eino/adk"
 
 	"github.com/leanctx/leanctx"
+	"github.com/leanctx/leanctx/internal/race"
 	"github.com/leanctx/leanctx/leanctxtest"
 	"github.com/leanctx/leanctx/toolsearch"
 	"github.com/leanctx/leanctx/toolsearch/javascript"
@@ -109,7 +110,7 @@ func TestProgramsThatWaitForEachOtherAreNotCut(t *testing.T) {
 	one := time.Since(start)
 	in = javascript.New(javascript.Limits{Time: 8*one + 200*time.Millisecond})
 	var wg sync.WaitGroup
-	for range 32 {
+	for range max(8, race.Cases(32)) {
 		wg.Go(func() {
 			again, err := finish(t.Context(), in, work, "")
 			require.NoError(t, err)
@@ -132,7 +133,7 @@ func TestNothingIsLeftOverOfPrograms(t *testing.T) {
 	_, err := finish(t.Context(), in, "print(1)", "")
 	require.NoError(t, err)
 	heap, routines := inUse(), runtime.NumGoroutine()
-	for range 50 {
+	for range race.Cases(50) {
 		p, err := in.Start(t.Context(), toolsearch.Program{Code: `const a = "x".repeat(1 << 20); await tools.get({}); print(a.length)`})
 		require.NoError(t, err)
 		p.Close()

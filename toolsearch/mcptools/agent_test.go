@@ -21,6 +21,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/leanctx/leanctx/internal/adktest"
+	"github.com/leanctx/leanctx/internal/race"
 	"github.com/leanctx/leanctx/leanctxtest"
 	"github.com/leanctx/leanctx/reduction"
 	"github.com/leanctx/leanctx/toolsearch"
@@ -94,7 +95,7 @@ func lastResult[M adk.MessageType](r leanctxtest.Request[M]) string {
 func cutsWhole[M adk.MessageType](t *testing.T, media, streaming bool) {
 	ctx := context.Background()
 	var long strings.Builder
-	for i := range 40_000 {
+	for i := range 4_000 {
 		fmt.Fprintf(&long, "row %d: ü 表\n", i)
 	}
 	servers, err := mcptools.Open(ctx, map[string]mcptools.Server{"reports": reports(long.String())}, mcptools.Options{Media: media})
@@ -162,7 +163,7 @@ func seesChanges[M adk.MessageType](t *testing.T, streaming bool) {
 	defer func() { require.NoError(t, servers.Close()) }()
 	search, err := toolsearch.NewTyped[M](ctx, &toolsearch.Config{Source: servers, AllowUnloadedCalls: true})
 	require.NoError(t, err)
-	for i := range 25 {
+	for i := range max(3, race.Cases(10)) {
 		tool := fmt.Sprintf("poster_%d", i)
 		args := fmt.Sprintf(`{"name":%q}`, tool)
 		requests := ask(t, streaming, []leanctxtest.Turn{

@@ -15,6 +15,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -29,30 +30,32 @@ import (
 	"github.com/leanctx/leanctx/toolsearch"
 )
 
-// fetch gets a package ahead of the connection's time limit.
-func fetch(t *testing.T, pkg string) string {
+// programs are where npx keeps the published servers, by name, each found once.
+var programs sync.Map
+
+// published gets servers ahead of the connection's time limit, and returns their programs: npx
+// takes longer to start than they do.
+func published(t *testing.T, names ...string) (paths []string) {
 	t.Helper()
 	race.Skip(t, "waits for programs of others")
 	if testing.Short() {
 		t.Skip("waits for programs of others")
 	}
 	t.Parallel()
-	npx, err := exec.LookPath("npx")
-	if err != nil {
-		t.Skip("did not run: npx is not installed")
+	for _, name := range names {
+		find, _ := programs.LoadOrStore(name, sync.OnceValues(func() (string, error) {
+			ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
+			defer cancel()
+			out, err := exec.CommandContext(ctx, "npx", "-y", "-p", "@modelcontextprotocol/"+name, "-c", "command -v mcp-"+name).Output()
+			return strings.TrimSpace(string(out)), err
+		}))
+		path, err := find.(func() (string, error))()
+		if err != nil {
+			t.Skipf("did not run: %s cannot be fetched: %v", name, err)
+		}
+		paths = append(paths, path)
 	}
-	get(t, pkg)
-	return npx
-}
-
-// get gets a package, so that what follows needs no registry.
-func get(t *testing.T, pkg string) {
-	t.Helper()
-	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
-	defer cancel()
-	if out, err := exec.CommandContext(ctx, "npx", "-y", "-p", pkg, "node", "-e", "0").CombinedOutput(); err != nil {
-		t.Skipf("did not run: %s cannot be fetched: %v %.300s", pkg, err, out)
-	}
+	return paths
 }
 
 // ready waits for servers that may take long to start on a machine with much to do.
@@ -66,13 +69,13 @@ func ready(t *testing.T, s *Servers, names ...string) {
 }
 
 // listens runs a published server that listens on a port, until the test ends.
-func listens(t *testing.T, npx, pkg, kind string) (port int) {
+func listens(t *testing.T, program, kind string) (port int) {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	require.NoError(t, err)
 	port = l.Addr().(*net.TCPAddr).Port
 	require.NoError(t, l.Close())
-	cmd := exec.Command(npx, "-y", pkg, kind)
+	cmd := exec.Command(program, kind)
 	cmd.Env = append(os.Environ(), fmt.Sprint("PORT=", port))
 	inGroup(cmd)
 	require.NoError(t, cmd.Start())
@@ -85,12 +88,11 @@ func listens(t *testing.T, npx, pkg, kind string) (port int) {
 
 // Every tool of the protocol's own test server answers, over each transport.
 func TestPublishedServerEverything(t *testing.T) {
-	const pkg = "@modelcontextprotocol/server-everything"
-	npx := fetch(t, pkg)
+	program := published(t, "server-everything")[0]
 	s := open(t, map[string]Server{
-		"stdio": {Command: npx, Args: []string{"-y", pkg, "stdio"}},
-		"http":  {URL: fmt.Sprintf("http://127.0.0.1:%d/mcp", listens(t, npx, pkg, "streamableHttp"))},
-		"sse":   {URL: fmt.Sprintf("http://127.0.0.1:%d/sse", listens(t, npx, pkg, "sse")), Type: "sse"},
+		"stdio": {Command: program, Args: []string{"stdio"}},
+		"http":  {URL: fmt.Sprintf("http://127.0.0.1:%d/mcp", listens(t, program, "streamableHttp"))},
+		"sse":   {URL: fmt.Sprintf("http://127.0.0.1:%d/sse", listens(t, program, "sse")), Type: "sse"},
 	}, Options{Media: true, MaxWait: 5 * time.Second})
 	calls := map[string]struct{ args, want string }{
 		"echo":                           {`{"message":"hello"}`, "hello"},
@@ -142,14 +144,8 @@ func TestPublishedServersInOneAgent(t *testing.T) {
 	dir, err := filepath.EvalSymlinks(t.TempDir())
 	require.NoError(t, err)
 	var file strings.Builder
-	for i, name := range packages {
-		pkg := "@modelcontextprotocol/" + name
-		if i == 0 {
-			fetch(t, pkg)
-		} else {
-			get(t, pkg)
-		}
-		fmt.Fprintf(&file, "%q: {\"command\": \"npx\", \"args\": [\"-y\", %q, %q], \"env\": {\"MEMORY_FILE_PATH\": %q}},\n", name, pkg, dir, filepath.Join(dir, "memory.json"))
+	for i, program := range published(t, packages...) {
+		fmt.Fprintf(&file, "%q: {\"command\": %q, \"args\": [%q], \"env\": {\"MEMORY_FILE_PATH\": %q}},\n", packages[i], program, dir, filepath.Join(dir, "memory.json"))
 	}
 	path := filepath.Join(dir, "mcp.json")
 	require.NoError(t, os.WriteFile(path, []byte(`{"mcpServers": {`+file.String()+`}}`), 0o600))
@@ -182,14 +178,15 @@ func TestPublishedServersInOneAgent(t *testing.T) {
 	}
 }
 
+// This server is run as people do, by npx.
 func TestPublishedServerFilesystem(t *testing.T) {
-	const pkg = "@modelcontextprotocol/server-filesystem"
-	npx := fetch(t, pkg)
+	const name = "server-filesystem"
+	published(t, name)
 	dir, err := filepath.EvalSymlinks(t.TempDir())
 	require.NoError(t, err)
 	file := filepath.Join(dir, "note.txt")
 	require.NoError(t, os.WriteFile(file, []byte("forty-two"), 0o600))
-	s := open(t, map[string]Server{"files": {Command: npx, Args: []string{"-y", pkg, dir}}}, Options{})
+	s := open(t, map[string]Server{"files": {Command: "npx", Args: []string{"-y", "@modelcontextprotocol/" + name, dir}}}, Options{})
 	ready(t, s, "files")
 	require.Contains(t, ask(t, ctx, s, "files__read_text_file", fmt.Sprintf(`{"path":%q}`, file)), "forty-two")
 	require.Contains(t, ask(t, ctx, s, "files__read_text_file", `{"path":"/etc/passwd"}`), "error: ")
@@ -221,10 +218,7 @@ func rawResult(t *testing.T, s *Servers, server, tool, args string) *mcp.CallToo
 // The model gets each result of the published servers once: hardly more bytes than the texts
 // have, and no byte of media.
 func TestPublishedServersTellEachResultOnce(t *testing.T) {
-	packages := map[string]string{"files": "@modelcontextprotocol/server-filesystem", "memory": "@modelcontextprotocol/server-memory", "everything": "@modelcontextprotocol/server-everything"}
-	npx := fetch(t, packages["files"])
-	get(t, packages["memory"])
-	get(t, packages["everything"])
+	programs := published(t, "server-filesystem", "server-memory", "server-everything")
 	dir, err := filepath.EvalSymlinks(t.TempDir())
 	require.NoError(t, err)
 	picture := filepath.Join(dir, "a.png")
@@ -232,9 +226,9 @@ func TestPublishedServersTellEachResultOnce(t *testing.T) {
 	note := filepath.Join(dir, "note.txt")
 	require.NoError(t, os.WriteFile(note, []byte(bigText(20_000)), 0o600))
 	s := open(t, map[string]Server{
-		"files":      {Command: npx, Args: []string{"-y", packages["files"], dir}},
-		"memory":     {Command: npx, Args: []string{"-y", packages["memory"]}, Env: map[string]string{"MEMORY_FILE_PATH": filepath.Join(dir, "memory.json")}},
-		"everything": {Command: npx, Args: []string{"-y", packages["everything"], "stdio"}},
+		"files":      {Command: programs[0], Args: []string{dir}},
+		"memory":     {Command: programs[1], Env: map[string]string{"MEMORY_FILE_PATH": filepath.Join(dir, "memory.json")}},
+		"everything": {Command: programs[2], Args: []string{"stdio"}},
 	}, Options{})
 	ready(t, s, "files", "memory", "everything")
 	ada := `{"name":"Ada","entityType":"person","observations":["likes \"tea\""]}`
@@ -292,14 +286,14 @@ func TestPublishedServersTellEachResultOnce(t *testing.T) {
 			texts, model = texts+textBytes(r), model+len(got)
 		}
 	}
-	for name := range packages {
+	for _, name := range []string{"files", "memory", "everything"} {
 		tools := 0
 		for _, tool := range namesIn(t, ctx, s) {
 			if strings.HasPrefix(tool, name+"__") && !asksTheClient.MatchString(tool) {
 				tools++
 			}
 		}
-		t.Logf("%s ran: %d calls, %d tools", packages[name], ran[name], tools)
+		t.Logf("%s ran: %d calls, %d tools", name, ran[name], tools)
 		require.GreaterOrEqual(t, ran[name], tools, "every tool of %s", name)
 	}
 	t.Logf("texts %d bytes, to the model %d", texts, model)

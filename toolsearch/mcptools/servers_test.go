@@ -208,14 +208,14 @@ func TestACallWithoutASessionAlwaysHasAnError(t *testing.T) {
 
 func TestAMessageOverTheLimitEndsItsConnection(t *testing.T) {
 	defer func(most int) { maxMessage = most }(maxMessage)
-	maxMessage = 1 << 20
+	maxMessage = 128 << 10
 	for way, server := range ways(t) {
 		if way == "memory" {
 			continue // the client's pipe has a limit of its own
 		}
 		t.Run(way, func(t *testing.T) {
 			s := open(t, map[string]Server{"srv": server, "other": newFixture().inMemory()}, Options{})
-			answer := ask(t, ctx, s, "srv__big", fmt.Sprintf(`{"n":%d}`, 3<<20))
+			answer := ask(t, ctx, s, "srv__big", fmt.Sprintf(`{"n":%d}`, 3*maxMessage))
 			require.Contains(t, answer, "error: ")
 			require.Less(t, len(answer), 1000)
 			require.Equal(t, "x", ask(t, ctx, s, "other__echo", `{"text":"x"}`))
@@ -225,7 +225,7 @@ func TestAMessageOverTheLimitEndsItsConnection(t *testing.T) {
 }
 
 func TestAHugeResultArrivesWhole(t *testing.T) {
-	size := race.Cases(20 << 20)
+	size := race.Cases(8 << 20)
 	want := bigText(size)
 	for way, server := range ways(t) {
 		if way == "memory" {
