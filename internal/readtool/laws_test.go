@@ -152,16 +152,15 @@ func TestSkippedLinesAreCounted(t *testing.T) {
 			whole = whole[:len(whole)-1]
 		}
 		for n := range 5 {
-			lines, read, err := skip(bufio.NewReaderSize(strings.NewReader(content), 16), int64(n))
-			require.NoError(t, err)
+			lines := &scanner{r: bufio.NewReaderSize(strings.NewReader(content), 16), number: 1, head: true, max: 16}
+			require.NoError(t, lines.skip(int64(n)+1))
 			skipped := whole[:min(n, len(whole))]
-			require.EqualValues(t, len(skipped), lines, "%q, %d", content, n)
-			require.EqualValues(t, len(strings.Join(skipped, "")), read, "%q, %d", content, n)
+			require.EqualValues(t, len(skipped)+1, lines.number, "%q, %d", content, n)
+			require.EqualValues(t, len(strings.Join(skipped, "")), lines.start, "%q, %d", content, n)
 		}
 	}
 	boom := errors.New("boom")
-	_, _, err := skip(bufio.NewReader(iotest.ErrReader(boom)), 1)
-	require.ErrorIs(t, err, boom)
+	require.ErrorIs(t, newScanner(iotest.ErrReader(boom)).skip(2), boom)
 }
 
 // Windows of lines at the start and at the end are as long as they may be.

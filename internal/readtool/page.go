@@ -7,7 +7,6 @@ package readtool
 // finds in a file.
 
 import (
-	"bufio"
 	"bytes"
 	"context"
 	"errors"
@@ -43,18 +42,19 @@ func lineWindow(v visit) (string, error) {
 		return "", err
 	}
 	defer content.Close()
-	r := bufio.NewReaderSize(guardedStream(v, content, size), bufferSize)
+	lines := newScanner(guardedStream(v, content, size))
+	lines.max, lines.keep = bufferSize, 0
 	first := max(v.req.offset, 1)
-	lines, from, err := skip(r, first-1)
-	if err != nil {
+	if err := lines.skip(first); err != nil {
 		return "", err
 	}
-	ahead, err := take(r, min(v.bytes+utf8.UTFMax, size-from))
+	from := lines.start
+	ahead, err := take(lines.r, min(v.bytes+utf8.UTFMax, size-from))
 	if err != nil {
 		return "", err
 	}
 	if len(ahead) == 0 {
-		return pastEnd(v, lines, size), nil
+		return pastEnd(v, lines.number-1, size), nil
 	}
 	limit := v.lines
 	if v.req.limit > 0 {
@@ -70,29 +70,6 @@ func lineWindow(v visit) (string, error) {
 		f.Next = v.req.follow("offset", f.Last+1, "limit", v.req.limit)
 	}
 	return pageOf(v, f, ahead[:f.To-from]), nil
-}
-
-// skip reads n lines and counts them and their bytes; there may be fewer.
-func skip(r *bufio.Reader, n int64) (lines, read int64, err error) {
-	begun := false // a line whose newline has not come yet
-	for lines < n {
-		part, err := r.ReadSlice('\n')
-		read += int64(len(part))
-		begun = begun && len(part) == 0 || len(part) > 0
-		switch {
-		case err == nil:
-			lines++
-			begun = false
-		case errors.Is(err, io.EOF):
-			if begun {
-				lines++
-			}
-			return lines, read, nil
-		case !errors.Is(err, bufio.ErrBufferFull):
-			return lines, read, err
-		}
-	}
-	return lines, read, nil
 }
 
 // takeLines counts the whole lines at the start of ahead that are at most limit,

@@ -411,6 +411,23 @@ func (s *scanner) next() (piece, error) {
 	}
 }
 
+// skip goes to a line, or to the end of the content.
+func (s *scanner) skip(number int64) error {
+	for s.number < number {
+		_, err := s.next()
+		if errors.Is(err, io.EOF) {
+			if !s.head { // of a line that was cut just there
+				s.number++
+			}
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // line ends a line with text, which holds its newline if it has one.
 func (s *scanner) line(text []byte) piece {
 	p := piece{number: s.number, start: s.start, text: bytes.TrimSuffix(text, []byte{'\n'}), head: s.head, tail: true, joined: !s.head}
