@@ -9,6 +9,7 @@ package preview
 
 import (
 	"cmp"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -22,6 +23,7 @@ const maxLayers = 2
 type part struct {
 	kind string // text, or a MIME type, or what the server calls it
 	text string // escaped, as in the source
+	at   int    // where the text begins there
 	size int
 }
 
@@ -103,32 +105,16 @@ func openPart(d *document, object int32) (e envelope, ok bool) {
 
 // contentPart reads one content.
 func contentPart(d *document, n int32) (p part, ok bool) {
-	if d.nodes[n].kind != '{' {
-		return p, false
-	}
-	p.size = d.size(n)
-	kind, mime, text := "", "", int32(-1)
-	for key, value := range d.children(n) {
-		if d.nodes[value].kind != '"' {
-			continue
-		}
-		switch d.raw(key) {
-		case "type":
-			kind = d.raw(value)
-		case "text":
-			text = value
-		case "mimeType":
-			mime = unescape(d.raw(value))
-		}
-	}
+	kind, _ := d.textUnder(n, "type")
+	text, at := d.textUnder(n, "text")
 	switch {
-	case kind == "text" && text >= 0:
-		return part{kind: "text", text: d.raw(text), size: d.size(text)}, true
+	case kind == "text" && at > 0:
+		return part{kind, text, at, len(text)}, true
 	case kind == "text" || kind == "":
 		return p, false
 	}
-	p.kind = display.Start(cmp.Or(mime, kind), 60)
-	return p, true
+	mime, _ := d.textUnder(n, "mimeType")
+	return part{kind: display.Start(cmp.Or(unescape(mime), kind), 60), size: d.size(n)}, true
 }
 
 // showEnvelope previews what an MCP result holds.
@@ -144,11 +130,10 @@ func showEnvelope(m *maker, e envelope, room int) (shown string, f Format) {
 	inner.layers++
 	var b strings.Builder
 	b.WriteString(m.say.with("parts"+suffix, len(e.parts)))
-	texts, bytes := 0, 0
+	texts := 0
 	for _, p := range e.parts {
 		if p.kind == "text" {
 			texts++
-			bytes += p.size
 		}
 	}
 	for i, p := range e.parts {
@@ -162,15 +147,11 @@ func showEnvelope(m *maker, e envelope, room int) (shown string, f Format) {
 			continue
 		}
 		left := room - b.Len() - (len(e.parts)-i)*len(head) - len(more)
-		share := left
-		if bytes > 0 && texts > 1 {
-			share = max(int(int64(left)*int64(p.size)/int64(bytes)), left/(2*texts))
-		}
-		texts, bytes = texts-1, bytes-p.size
-		if share > minPart {
+		if share := left / texts; share > minPart {
 			text, _ := inner.make(unescape(p.text), share-1)
 			b.WriteString("\n" + text)
 		}
+		texts--
 	}
 	return b.String(), Text
 }
@@ -204,72 +185,41 @@ type piece struct {
 	source string
 }
 
-// piecesIn takes JSON lines apart that record a log. It returns none if they do not: if a
-// record lacks a member, or most pieces are no whole lines.
-func piecesIn(d *document) (out []piece) {
+// piecesIn takes JSON lines apart that record a log. It returns none if they do not.
+func piecesIn(d *document) []piece {
 	if !d.lines {
 		return nil
 	}
 	for _, r := range recorders {
-		if !hasMember(d, 1, r.beside) {
-			continue
+		if pieces := r.pieces(d); len(pieces) > 0 {
+			return pieces
 		}
-		lines, all := 0, true
-		for _, record := range d.children(0) {
-			p, ok := pieceOf(d, record, r)
-			if p.text != "" {
-				out = append(out, p)
-				if strings.HasSuffix(p.text, `\n`) {
-					lines++
-				}
-			}
-			if all = ok; !all {
-				break
-			}
-		}
-		if all && lines >= minRecords && lines*2 > len(out) {
-			return out
-		}
-		out = out[:0]
 	}
 	return nil
 }
 
-// hasMember reports whether an object has a text under a key.
-func hasMember(d *document, object int32, name string) bool {
-	if d.nodes[object].kind != '{' {
-		return false
-	}
-	for key, value := range d.children(object) {
-		if d.nodes[value].kind == '"' && d.raw(key) == name {
-			return true
+// pieces are those of a log of this program, or none: if a record lacks a member, unless the
+// document ends in it, or most pieces are no whole lines.
+func (r recorder) pieces(d *document) (out []piece) {
+	lines := 0
+	for _, record := range d.children(0) {
+		if _, at := d.textUnder(record, r.beside); at == 0 && !d.nodes[record].cut {
+			return nil
 		}
-	}
-	return false
-}
-
-// pieceOf reads one record. ok is false if it is none of a log. Of one that the document ends
-// in, there may be less.
-func pieceOf(d *document, record int32, r recorder) (p piece, ok bool) {
-	v := &d.nodes[record]
-	if v.kind != '{' {
-		return p, false
-	}
-	p.record, ok = record, v.cut
-	for key, value := range d.children(record) {
-		if d.nodes[value].kind != '"' {
+		text, at := d.textUnder(record, r.text)
+		if text == "" {
 			continue
 		}
-		switch d.raw(key) {
-		case r.text:
-			p.text, p.at = d.raw(value), int(d.nodes[value].start)+1
-		case r.beside:
-			ok = true
-		case r.source:
-			p.source = d.raw(value)
+		source, _ := d.textUnder(record, r.source)
+		out = append(out, piece{record, text, at, source})
+		if strings.HasSuffix(text, `\n`) {
+			lines++
 		}
 	}
-	return p, ok
+	if lines < minRecords || lines*2 <= len(out) {
+		return nil
+	}
+	return out
 }
 
 // recordedLog is the log that JSON lines record: what each source printed in one piece, in the
@@ -279,22 +229,18 @@ func recordedLog(d *document) (log string, ok bool) {
 	if len(pieces) == 0 {
 		return "", false
 	}
-	var sources []string
-	bySource := make(map[string]*strings.Builder)
+	order := make(map[string]int)
 	for _, p := range pieces {
-		b := bySource[p.source]
-		if b == nil {
-			b = new(strings.Builder)
-			bySource[p.source] = b
-			sources = append(sources, p.source)
+		if _, known := order[p.source]; !known {
+			order[p.source] = len(order)
 		}
+	}
+	slices.SortStableFunc(pieces, func(a, b piece) int { return cmp.Compare(order[a.source], order[b.source]) })
+	var b strings.Builder
+	for _, p := range pieces {
 		b.WriteString(unescape(p.text))
 	}
-	var all strings.Builder
-	for _, s := range sources {
-		all.WriteString(bySource[s].String())
-	}
-	return all.String(), true
+	return b.String(), true
 }
 
 // logParts are whole lines of a recorded log in the order of its records, about most bytes

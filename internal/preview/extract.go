@@ -24,8 +24,8 @@ const (
 	searchedBytes = 4 << 20
 	// maxLine is how much of a line is shown.
 	maxLine = 300
-	// shortLine is how much of a line is shown that nothing speaks for.
-	shortLine = 200
+	// maxOutlineLine is how much of a line of a page is shown.
+	maxOutlineLine = 200
 	// lastLines is how many lines of the end are kept.
 	lastLines = 8
 
@@ -49,15 +49,6 @@ type line struct {
 	repeat   int // how many of its kind come before it
 	score    float64
 	chosen   bool
-	short    bool // only its start is shown
-}
-
-// most is how much of a line is shown.
-func (l *line) most() int {
-	if l.short {
-		return shortLine
-	}
-	return maxLine
 }
 
 // extract is a text of which lines are chosen.
@@ -68,12 +59,16 @@ type extract struct {
 	say   labels
 
 	outline bool // of a page, where words like error mean nothing
+	maxLine int  // how much of a line is shown
 }
 
 // newExtract reads the lines at the start and at the end of a text, and those between
 // them that look like errors.
 func newExtract(text string, room int, say labels, outline bool) *extract {
-	x := &extract{text: text, room: room - gapRoom, say: say, outline: outline}
+	x := &extract{text: text, room: room - gapRoom, say: say, outline: outline, maxLine: maxLine}
+	if outline {
+		x.maxLine = maxOutlineLine
+	}
 	if len(text) <= startBytes+endBytes {
 		x.read(span{0, len(text)}, calm)
 	} else {
@@ -162,26 +157,15 @@ func (x *extract) rank(query *query) {
 	}
 }
 
-// rankErrors raises the score of errors and of what stands behind them, and lowers that of
-// lines that repeat.
+// rankErrors raises the score of errors, and lowers that of lines that repeat.
 func (x *extract) rankErrors() {
-	behind, errors := 0, 0
 	for i := range x.lines {
 		l := &x.lines[i]
-		behind--
 		switch {
 		case l.severity == hard && (l.repeat < perTemplate || namesATest(x.text[l.from:l.to])):
 			l.score += 6
-			if errors++; errors <= perTemplate {
-				l.score += 2
-			}
-			behind = 2
 		case l.severity == hard:
 			l.score = 0
-		case behind >= 0 && errors <= perTemplate:
-			l.score += 6.5
-		case behind >= 0:
-			l.score += 4
 		case l.severity == alarm:
 			l.score += 3 / math.Sqrt(float64(max(l.times, 1)))
 		}
@@ -205,32 +189,18 @@ func namesATest(l string) bool {
 	return strings.HasPrefix(l, "--- FAIL") || strings.HasPrefix(l, "FAILED ") || strings.HasPrefix(l, "FAIL:") || strings.HasPrefix(l, "not ok ")
 }
 
-// keepLast chooses the last lines, in at most half of the room.
-func (x *extract) keepLast(n, room int) {
-	for i := len(x.lines) - 1; i >= 0 && n > 0; i-- {
-		room -= x.shown(i) + 1
-		if room < 0 {
-			return
+// keepEnd chooses the last lines, and of those that sum tests up the last of each of a few
+// kinds.
+func (x *extract) keepEnd(room int) {
+	sums := make(map[string]bool)
+	for i := len(x.lines) - 1; i >= max(0, len(x.lines)-sumsWithin); i-- {
+		wanted := len(x.lines)-i <= lastLines
+		if l := x.text[x.lines[i].from:x.lines[i].to]; len(sums) < lastSums && sumsUp(l) {
+			kind := string(mask(nil, l))
+			wanted = wanted || !sums[kind]
+			sums[kind] = true
 		}
-		x.choose(i)
-		n--
-	}
-}
-
-// keepSums chooses the last n kinds of lines that sum tests up.
-func (x *extract) keepSums(n, room int) {
-	kinds := make(map[string]bool, n)
-	for i := len(x.lines) - 1; i >= max(0, len(x.lines)-sumsWithin) && len(kinds) < n; i-- {
-		l := x.text[x.lines[i].from:x.lines[i].to]
-		if !sumsUp(l) {
-			continue
-		}
-		kind := string(mask(nil, l))
-		if kinds[kind] {
-			continue
-		}
-		kinds[kind] = true
-		if x.lines[i].chosen {
+		if !wanted {
 			continue
 		}
 		if room -= x.cost(i); room < 0 {
@@ -267,8 +237,8 @@ func (x *extract) keepBest(room int, least float64) {
 // shown is how many bytes of a line are shown.
 func (x *extract) shown(i int) int {
 	n := x.lines[i].size()
-	if most := x.lines[i].most(); n > most {
-		n = most + len(more)
+	if n > x.maxLine {
+		n = x.maxLine + len(more)
 	}
 	if x.lines[i].times > 1 {
 		n += len(" (×1000)")
@@ -298,25 +268,36 @@ func (x *extract) choose(i int) {
 	}
 }
 
-// String writes the chosen lines. A mark stands where lines are left out.
-func (x *extract) String() string {
+// between writes the start up to head, the chosen lines after it, and the end from tail. A
+// mark stands where lines are left out.
+func (x *extract) between(head, tail int) string {
 	var b strings.Builder
-	end := 0
+	b.WriteString(x.text[:head])
+	if head > 0 && x.text[head-1] != '\n' {
+		b.WriteByte('\n')
+	}
+	end := head
 	for i := range x.lines {
 		l := &x.lines[i]
-		if !l.chosen {
+		if !l.chosen || l.from < head || l.from >= tail {
 			continue
 		}
 		x.gap(&b, end, l.from)
-		b.WriteString(display.Short(x.text[l.from:l.to], l.most()))
+		b.WriteString(display.Short(x.text[l.from:l.to], x.maxLine))
 		if l.times > 1 && (l.severity < hard || l.times > perTemplate) {
 			b.WriteString(" " + x.say.with("times", l.times))
 		}
 		b.WriteByte('\n')
 		end = min(l.to+1, len(x.text))
 	}
-	x.gap(&b, end, len(x.text))
-	return strings.TrimSuffix(b.String(), "\n")
+	x.gap(&b, end, tail)
+	b.WriteString(x.text[max(end, tail):])
+	return b.String()
+}
+
+// String writes the chosen lines alone.
+func (x *extract) String() string {
+	return strings.TrimSuffix(x.between(0, len(x.text)), "\n")
 }
 
 // gap says what is left out between two places.
@@ -381,7 +362,7 @@ func newQuery(text string) *query {
 }
 
 // eachWord calls f with the words of a text: runs of letters and digits without regard to
-// case and to a plural's s, and each two neighbours of scripts without spaces.
+// case, and each two neighbours of scripts without spaces.
 func eachWord(text string, f func(hash uint32, word string)) {
 	for i := 0; i < len(text); {
 		c := text[i]
@@ -398,16 +379,12 @@ func eachWord(text string, f func(hash uint32, word string)) {
 			i++
 			continue
 		}
-		from, before, h := i, uint32(0), uint32(hashBasis)
+		from, h := i, uint32(hashBasis)
 		for i < len(text) && alphanumeric(text[i]) {
-			before, h = h, (h^uint32(lowered[text[i]]))*hashPrime
+			h = (h ^ uint32(lowered[text[i]])) * hashPrime
 			i++
 		}
-		if i-from > 3 && text[i-1] == 's' {
-			f(before, text[from:i-1])
-		} else {
-			f(h, text[from:i])
-		}
+		f(h, text[from:i])
 	}
 }
 

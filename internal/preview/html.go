@@ -17,13 +17,8 @@ import (
 const (
 	// maxHTML is how much of a page is read.
 	maxHTML = 4 << 20
-	// wrapAt is how long a line of text may get before it ends with a sentence.
-	wrapAt = maxLine * 2 / 3
 	// maxLink is the longest address that is shown.
 	maxLink = 120
-	// shortBelow is the score below which only the start of a line is shown: neither the
-	// question nor a heading speaks for it.
-	shortBelow = 1.2
 	// tagsOfHTML is how many tags make a text HTML.
 	tagsOfHTML = 12
 )
@@ -358,26 +353,16 @@ func (o *outliner) words(text string) {
 	}
 }
 
-// word adds a word, on a new line where the line has got long and a sentence ends.
+// word adds a word.
 func (o *outliner) word(w string) {
-	at := o.b.Len() - o.line
-	switch {
-	case at == 0:
+	if o.b.Len() == o.line {
 		o.b.WriteString(o.prefix)
 		o.prefix = ""
-	case o.space && at > wrapAt && o.pre == 0 && (endsSentence(o.b.String()) || at > maxLine-len(w)):
-		o.b.WriteByte('\n')
-		o.line = o.b.Len()
-	case o.space:
+	} else if o.space {
 		o.b.WriteByte(' ')
 	}
 	o.space = false
 	o.b.WriteString(w)
-}
-
-func endsSentence(s string) bool {
-	c := s[len(s)-1]
-	return c == '.' || c == '!' || c == '?' || c == ';' || c == ':'
 }
 
 // showHTML previews a page.
@@ -394,7 +379,7 @@ func (m *maker) outlined(frame, shown string, sides []span, source string, room 
 		return display.Start(source, room+len(frame))
 	}
 	if len(shown) > room && len(shown)*4 > len(source)*3 {
-		return frame + showEnds(m, shown, room, 2)
+		return frame + showEnds(m, shown, room)
 	}
 	if len(shown) > room {
 		x := newExtract(shown, room, m.say, true)
@@ -403,13 +388,13 @@ func (m *maker) outlined(frame, shown string, sides []span, source string, room 
 		shown = display.Start(x.String(), room)
 	}
 	if left := room - len(shown) - len(m.say.say("source")) - 2; left > short {
-		return frame + shown + "\n" + m.say.say("source") + "\n" + showEnds(m, source, left, 2)
+		return frame + shown + "\n" + m.say.say("source") + "\n" + showEnds(m, source, left)
 	}
 	return frame + shown
 }
 
-// rankOutline gives each line of an outline a score: what the query asks for, headings,
-// and text rather than bare links.
+// rankOutline gives each line of an outline a score: what the query asks for, and text rather
+// than what leads elsewhere.
 func rankOutline(x *extract, query *query, sides []span) {
 	x.rank(query)
 	for i := range x.lines {
@@ -421,17 +406,12 @@ func rankOutline(x *extract, query *query, sides []span) {
 		switch {
 		case len(sides) > 0 && l.from >= sides[0].from:
 			l.score -= .5
-		case strings.HasPrefix(s, "#"):
-			l.score += .1
 		case strings.HasPrefix(s, "- ") && strings.HasSuffix(s, ")") && strings.Count(s, " ") < 6:
 			l.score -= .3
-		case len(s) < 4:
-			l.score -= .1
 		}
 		if l.repeat > 0 {
 			l.score /= 1 + float64(l.repeat)/4
 		}
-		l.short = l.score < shortBelow
 		l.score = max(l.score, .01)
 		l.times = 1 // what is listed is not counted
 	}
@@ -480,7 +460,7 @@ func snapshot(text string) string {
 
 // element is the short form of one element, empty if it is scaffolding.
 func element(s string) string {
-	role := s[:wordEnd(s, 0)]
+	role := s[:strings.IndexAny(s+" ", ": ")]
 	s = strings.Replace(s, " [cursor=pointer]", "", 1)
 	if operable[role] {
 		return strings.TrimSuffix(s, ":")

@@ -48,7 +48,7 @@ type mark struct {
 	text     string
 	first    bool // only at the start of a line
 	severity int
-	ok       func(line string, at int) bool // what else must hold; nil: nothing
+	ok       func(line string, at, end int) bool // what else must hold; nil: nothing
 }
 
 var marks = []mark{
@@ -62,13 +62,15 @@ var marks = []mark{
 	{"error", false, hard, isError},
 	{"Error", false, hard, isException},
 	{"Exception", false, hard, isException},
-	{"panic:", false, hard, isStart},
-	{"PANIC", false, hard, isWord},
-	{"fatal", false, hard, isFatal},
-	{"Fatal", false, hard, isFatal},
-	{"FATAL", false, hard, isWord},
-	{"CRITICAL", false, hard, isWord},
-	{"Traceback", false, hard, isWord},
+	{"panic:", false, hard, isMessage},
+	{"PANIC", false, hard, isMessage},
+	{"fatal:", false, hard, isMessage},
+	{"fatal error", false, hard, isMessage},
+	{"Fatal:", false, hard, isMessage},
+	{"Fatal error", false, hard, isMessage},
+	{"FATAL", false, hard, isMessage},
+	{"CRITICAL", false, hard, isMessage},
+	{"Traceback (", false, hard, nil},
 	{"BUILD FAIL", false, hard, nil},
 	{"exit status ", false, hard, isNonZero},
 	{"exit code ", false, hard, isNonZero},
@@ -77,11 +79,11 @@ var marks = []mark{
 	{"returncode>", false, hard, isNonZero},
 	{"assertion", false, alarm, nil},
 	{"AssertionError", false, hard, nil},
-	{"ailed", false, alarm, isWordEnd},
-	{"ailure", false, alarm, isWordEnd},
+	{"ailed", false, alarm, nil},
+	{"ailure", false, alarm, nil},
 	{"xception", false, alarm, nil},
 	{"annot ", false, alarm, nil},
-	{"enied", false, alarm, isWordEnd},
+	{"enied", false, alarm, nil},
 	{".go:", false, hard, isPlaceInGo},
 	{"_test.go:", false, alarm, nil},
 	{"错误", false, alarm, nil},
@@ -108,7 +110,7 @@ func severity(line string) int {
 			if k.severity <= most || !strings.HasPrefix(line[i:], k.text) || k.first && i > begin {
 				continue
 			}
-			if k.ok == nil || k.ok(line, i) {
+			if k.ok == nil || k.ok(line, i, i+len(k.text)) {
 				if most = k.severity; most == hard {
 					return hard
 				}
@@ -142,89 +144,40 @@ func byteAt(s string, i int) byte {
 	return s[i]
 }
 
-// wordEnd is where the word ends that at is in.
-func wordEnd(line string, at int) int {
-	for at < len(line) && letter(line[at]) {
-		at++
+// isMessage is true of "ERROR", "panic:", "[ERROR]", "FATAL something" and "ERRORS 3".
+func isMessage(line string, at, end int) bool {
+	if byteAt(line, end) == 'S' {
+		end++
 	}
-	return at
-}
-
-// isWord reports whether what was found begins a word that ends with it or goes on in
-// capital letters.
-func isWord(line string, at int) bool {
-	end := wordEnd(line, at)
-	return !letter(byteAt(line, at-1)) && byteAt(line, end) != '=' && strings.IndexFunc(line[at+1:end], isSmall) < 0 || line[at] == 'T' && end-at == len("Traceback")
-}
-
-func isSmall(r rune) bool { return 'a' <= r && r <= 'z' }
-
-func isWordEnd(line string, at int) bool { return wordEnd(line, at) <= at+len("ailures") }
-
-// isStart reports whether what was found is not inside a word or a name.
-func isStart(line string, at int) bool {
-	c := byteAt(line, at-1)
-	return !letter(c) && c != '.' && c != '`'
-}
-
-// isMessage is true of "ERROR", "ERROR:", "[ERROR]", "ERROR something" and "ERRORS 3".
-func isMessage(line string, at int) bool {
-	end := wordEnd(line, at)
-	if letter(byteAt(line, at-1)) || end-at > len("ERRORS") {
-		return false
-	}
-	switch byteAt(line, end) {
-	case ':', ']', ' ', '\t', '|', '!', ')', '"', ',':
-		return !negated(line, at, end)
-	}
-	return end == len(line)
+	return !letter(byteAt(line, at-1)) && strings.IndexByte(":] \t|!\"),", byteAt(line, end)) >= 0 && !negated(line, at, end)
 }
 
 // isError is true of "error:" and of "error[E0425]", at a word's start or after a dot or
 // colon.
-func isError(line string, at int) bool {
-	end := at + len("error")
-	c := byteAt(line, end)
-	if letter(byteAt(line, at-1)) || c != ':' && c != '[' {
+func isError(line string, at, end int) bool {
+	before, after := byteAt(line, at-1), byteAt(line, end)
+	if letter(before) || before == '\'' || before == '"' && after == ':' {
 		return false
 	}
-	if c == ':' && byteAt(line, at-1) == '"' || byteAt(line, at-1) == '\'' {
-		return false
-	}
-	return !negated(line, at, end)
+	return (after == ':' || after == '[') && !negated(line, at, end)
 }
 
 // isException is true of "ValueError: …", "java.io.IOException: …" and "Error: …".
-func isException(line string, at int) bool {
-	end := wordEnd(line, at)
-	if end != at+len("Error") && end != at+len("Exception") {
-		return false
-	}
-	return (byteAt(line, end) == ':' || end == len(line) && at > 0 && letter(line[at-1])) && !negated(line, at, end)
-}
-
-// isFatal is true of "fatal:", "fatal error" and "Fatal: ".
-func isFatal(line string, at int) bool {
-	rest := line[at+len("fatal"):]
-	return isStart(line, at) && (strings.HasPrefix(rest, ":") || strings.HasPrefix(rest, " error") || strings.HasPrefix(rest, " signal"))
+func isException(line string, at, end int) bool {
+	return (byteAt(line, end) == ':' || end == len(line) && letter(byteAt(line, at-1))) && !negated(line, at, end)
 }
 
 // isNonZero reports whether a number that is not zero follows.
-func isNonZero(line string, at int) bool {
-	for at < len(line) && line[at] != ' ' && line[at] != '>' {
-		at++
-	}
-	rest := strings.TrimLeft(line[at:], " acdehiostuw:>")
-	rest = strings.TrimPrefix(rest, "-")
-	return rest != "" && '1' <= rest[0] && rest[0] <= '9'
+func isNonZero(line string, _, end int) bool {
+	first := byteAt(strings.TrimPrefix(line[end:], "-"), 0)
+	return '1' <= first && first <= '9'
 }
 
 // isPlaceInGo is true of what go build and go vet report: "x.go:3:14: …".
-func isPlaceInGo(line string, at int) bool {
-	at += len(".go:")
-	n := digitsAt(line, at)
-	m := digitsAt(line, at+n+1)
-	return n > 0 && m > 0 && byteAt(line, at+n) == ':' && byteAt(line, at+n+1+m) == ':'
+func isPlaceInGo(line string, _, end int) bool {
+	n := digitsAt(line, end)
+	m := digitsAt(line, end+n+1)
+	return n > 0 && m > 0 && byteAt(line, end+n) == ':' && byteAt(line, end+n+1+m) == ':'
 }
 
 // negated is true of "0 errors", "no error", "error: null" and "errors: 0".

@@ -12,7 +12,6 @@
 //   - HTML and page snapshots: their text as an outline
 //   - test and log output: errors, summaries, and each kind of line once; also where JSON
 //     lines record it, as those of go test -json do
-//   - code: mostly its start
 //   - text: its start and its end, and lines between them that look like errors
 //
 // A format that is not certain is text. A preview depends on its request alone. It is
@@ -39,7 +38,6 @@ const (
 	Page Format = "page"
 	Test Format = "test"
 	Log  Format = "log"
-	Code Format = "code"
 	Text Format = "text"
 )
 

@@ -8,6 +8,7 @@ package preview
 
 import (
 	"iter"
+	"slices"
 	"strings"
 )
 
@@ -74,6 +75,20 @@ func (d *document) raw(n int32) string {
 	return d.text[v.start+1 : v.end-1]
 }
 
+// textUnder is the text under a key of an object, as it is written, and where it begins in the
+// text of the document; zero if there is none.
+func (d *document) textUnder(object int32, name string) (raw string, at int) {
+	if d.nodes[object].kind != '{' {
+		return "", 0
+	}
+	for key, value := range d.children(object) {
+		if v := &d.nodes[value]; v.kind == '"' && d.raw(key) == name {
+			return d.raw(value), int(v.start) + 1
+		}
+	}
+	return "", 0
+}
+
 func (d *document) source(n int32) string { return d.text[d.nodes[n].start:d.nodes[n].end] }
 
 func (d *document) size(n int32) int { return int(d.nodes[n].end - d.nodes[n].start) }
@@ -112,7 +127,7 @@ func scanUpTo(text string, most int) (d *document, ok bool) {
 	if s.at >= len(text) || text[s.at] != '{' && text[s.at] != '[' {
 		return nil, false
 	}
-	s.nodes = make([]node, 0, min(len(text)/8+16, firstNodes))
+	s.nodes = make([]node, 0, min(len(text)/8+16, 1<<10)) // an MCP result has few
 	for s.step() {
 	}
 	if len(s.open) > 0 {
@@ -193,10 +208,7 @@ func (s *scanner) step() bool {
 		if c != '"' || !s.str() {
 			return false
 		}
-		if s.want = wantColon; byteAt(s.text, s.at) == ':' {
-			s.want = wantValue
-			s.at++
-		}
+		s.want = wantColon
 		return true
 	case wantFirst:
 		if c == ']' {
@@ -217,7 +229,10 @@ func (s *scanner) after(c byte) bool {
 	top := s.nodes[s.open[len(s.open)-1]].kind
 	switch {
 	case c == ',':
-		s.comma(top)
+		s.at++
+		if s.want = wantValue; top == '{' {
+			s.want = wantKey
+		}
 		return true
 	case c == '}' && top == '{', c == ']' && top == '[':
 		return s.close()
@@ -264,20 +279,8 @@ func (s *scanner) done() bool {
 	if len(s.open) == 0 {
 		return false
 	}
-	top := &s.nodes[s.open[len(s.open)-1]]
-	top.items++
-	if byteAt(s.text, s.at) == ',' {
-		s.comma(top.kind)
-	}
+	s.nodes[s.open[len(s.open)-1]].items++
 	return true
-}
-
-// comma reads a comma in a list or an object.
-func (s *scanner) comma(in byte) {
-	s.at++
-	if s.want = wantValue; in == '{' {
-		s.want = wantKey
-	}
 }
 
 func (s *scanner) close() bool {
@@ -293,22 +296,14 @@ func (s *scanner) add(kind byte, end int, cut bool) {
 	s.at = end
 }
 
-// firstNodes is for how many nodes there is room at first. An MCP result has few.
-const firstNodes = 1 << 10
-
+// append makes room for as many nodes as the rest of the text will have if it goes on like
+// this.
 func (s *scanner) append(n node) {
-	if len(s.nodes) == cap(s.nodes) {
-		s.grow()
+	if have := len(s.nodes); have == cap(s.nodes) {
+		more := have/8 + int(int64(have)*int64(len(s.text)-s.at)/int64(s.at+1)) + 16
+		s.nodes = slices.Grow(s.nodes, min(more, 3*have+len(s.text)/32))
 	}
 	s.nodes = append(s.nodes, n)
-}
-
-// grow makes room for as many nodes as the rest of the text will have if it goes on like
-// this.
-func (s *scanner) grow() {
-	n := len(s.nodes)
-	n += n/8 + int(int64(n)*int64(len(s.text)-s.at)/int64(s.at+1)) + 16
-	s.nodes = append(make([]node, 0, min(n, 4*len(s.nodes)+len(s.text)/32)), s.nodes...)
 }
 
 // str reads a string. One that the text ends in is a node, and not done.

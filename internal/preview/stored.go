@@ -8,7 +8,6 @@ package preview
 
 import (
 	"encoding/json"
-	"strconv"
 	"strings"
 	"unicode/utf8"
 
@@ -20,9 +19,6 @@ type Part struct {
 	From, To int    // in the text
 	Text     string // without the white space between values, and without the escapes of an MCP result
 }
-
-// wholeRecord is how many times longer than other parts a record may be.
-const wholeRecord = 4
 
 // Parts takes a JSON text apart: a record of its main list each, of everything else
 // members and items of about most bytes, and of text in an MCP result and of a recorded
@@ -52,13 +48,7 @@ func inEnvelope(d *document) (raw string, from int, ok bool) {
 	if !ok || len(e.parts) != 1 || e.parts[0].kind != "text" {
 		return "", 0, false
 	}
-	raw = e.parts[0].text
-	for i := range d.nodes {
-		if v := &d.nodes[i]; v.kind == '"' && d.size(int32(i)) >= len(raw) && d.raw(int32(i)) == raw {
-			return raw, int(v.start) + 1, true
-		}
-	}
-	return "", 0, false
+	return e.parts[0].text, e.parts[0].at, true
 }
 
 // toSource moves parts from places in a text to those in its escaped form.
@@ -158,20 +148,12 @@ func (p *parter) value(key, value int32) {
 // members adds what a list or an object holds; the records of the main list one by one.
 func (p *parter) members(of int32) {
 	for key, value := range p.children(of) {
-		if of != p.list {
-			p.value(key, value)
-			continue
-		}
-		p.flush()
-		if p.size(value) <= wholeRecord*p.most {
-			from := p.nodes[value].start
-			if key >= 0 {
-				from = p.nodes[key].start
-			}
-			p.parts = append(p.parts, Part{int(from), int(p.nodes[value].end), p.render(key, value)})
-			continue
+		if of == p.list {
+			p.flush()
 		}
 		p.value(key, value)
+	}
+	if of == p.list {
 		p.flush()
 	}
 }
@@ -224,44 +206,11 @@ func Document(text string) (document []byte, cut, ok bool) {
 		in.cut = in.cut || d.cut
 		d = in
 	}
-	if !d.cut && !d.lines && utf8.ValidString(d.text) && isStrict(d) {
-		return []byte(d.text), false, true
+	if b := []byte(d.text); !d.cut && utf8.Valid(b) && json.Valid(b) {
+		return b, false, true
 	}
 	d.bare = true
 	return appendValue(d, make([]byte, 0, len(d.text)), 0, 6*len(d.text)+leastValue), d.cut, true
-}
-
-// isStrict reports whether all strings are as JSON wants them. Everything else is.
-func isStrict(d *document) bool {
-	for i := range d.nodes {
-		if d.nodes[i].kind == '"' && !strictString(d.raw(int32(i))) {
-			return false
-		}
-	}
-	return true
-}
-
-func strictString(raw string) bool {
-	for i := 0; i < len(raw); i++ {
-		if raw[i] < ' ' {
-			return false
-		}
-		if raw[i] != '\\' {
-			continue
-		}
-		i++
-		if raw[i] == 'u' && i+4 < len(raw) && isHex(raw[i+1:i+5]) {
-			i += 4
-		} else if !strings.ContainsRune(`"\/bfnrt`, rune(raw[i])) {
-			return false
-		}
-	}
-	return true
-}
-
-func isHex(s string) bool {
-	_, err := strconv.ParseUint(s, 16, 16)
-	return err == nil && s[0] != '+' && s[0] != '-'
 }
 
 // Decode is a JSON text as values: nil, bool, string, json.Number, []any and

@@ -9,6 +9,7 @@ package preview
 import (
 	"cmp"
 	"math"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -115,9 +116,9 @@ type field struct {
 	name   string // of the last key, as it is in the source
 	path   string
 	depth  int
-	kids   []*field          // in the order in which they were met
-	index  map[string]*field // of many kids
-	column int               // in the table, or -1
+	kids   []*field // in the order in which they were met
+	index  map[string]*field
+	column int // in the table, or -1
 	weight float64
 
 	seen     int   // records that have a value
@@ -133,22 +134,8 @@ func (f *field) kid(name string, at int, t *table) *field {
 	if at < len(f.kids) && f.kids[at].name == name {
 		return f.kids[at]
 	}
-	if len(f.kids) > 16 && f.index == nil {
-		f.index = make(map[string]*field, 2*len(f.kids))
-		for _, k := range f.kids {
-			f.index[k.name] = k
-		}
-	}
-	if f.index != nil {
-		if k := f.index[name]; k != nil {
-			return k
-		}
-	} else {
-		for _, k := range f.kids {
-			if k.name == name {
-				return k
-			}
-		}
+	if k := f.index[name]; k != nil {
+		return k
 	}
 	if t.fields >= maxFields {
 		t.extra = true
@@ -160,9 +147,10 @@ func (f *field) kid(name string, at int, t *table) *field {
 		k.path = f.path + "." + name
 	}
 	f.kids = append(f.kids, k)
-	if f.index != nil {
-		f.index[name] = k
+	if f.index == nil {
+		f.index = make(map[string]*field)
 	}
+	f.index[name] = k
 	return k
 }
 
@@ -235,22 +223,13 @@ func (t *table) keepError(n int) {
 	t.errors = append(t.errors, errorRow{n, slices.Clone(t.row)})
 }
 
+// errorLevels are the levels of errors as values, with and without a space before them.
+var errorLevels = []string{`:"error"`, `: "error"`, `:"fatal"`, `: "fatal"`, `:"panic"`, `: "panic"`, `:"critical"`, `: "critical"`}
+
 // isErrorRecord reports whether the source of a record speaks of an error.
 func isErrorRecord(source string) bool {
-	for rest := source; ; {
-		i := strings.IndexByte(rest, ':')
-		if i < 0 {
-			return severity(source) == hard
-		}
-		if rest = strings.TrimLeft(rest[i+1:], " "); len(rest) < 2 || rest[0] != '"' || strings.IndexByte("efpc", rest[1]) < 0 {
-			continue
-		}
-		for _, level := range []string{`"error"`, `"fatal"`, `"panic"`, `"critical"`} {
-			if strings.HasPrefix(rest, level) {
-				return true
-			}
-		}
-	}
+	has := func(level string) bool { return strings.Contains(source, level) }
+	return slices.ContainsFunc(errorLevels, has) || severity(source) == hard
 }
 
 // visit takes a value apart, which belongs to record n. Null and what is empty say nothing.
@@ -343,11 +322,11 @@ func (t *table) leaf(f *field, value int32, n int) {
 // telling are words for fields that distinguish records, or say what they are about.
 var telling = words("name title id email label subject key path text value summary address message error description content file author user login msg body comment snippet reason date status type symbol code price url number total")
 
-// noise are words for fields that are hardly ever asked about.
-var noise = words("etag hash sha avatar links gravatar color colors colour colours format formats cursor checksum thumbnail icon sprite")
+// noise are fields that are hardly ever asked about.
+var noise = regexp.MustCompile(`_links|(?:_url|_gmt|node_id)$`)
 
-// clocks are words for moments, which differ in every record and are seldom what is asked.
-var clocks = words("time timestamp ts datetime at")
+// lastWord is the last word of a name such as created_at or createdAt.
+var lastWord = regexp.MustCompile(`[A-Z]*[a-z0-9]*$`)
 
 func words(list string) map[string]bool {
 	set := make(map[string]bool)
@@ -359,48 +338,15 @@ func words(list string) map[string]bool {
 
 // weigh says how informative a field is.
 func (t *table) weigh(f *field) float64 {
-	records := min(t.count, sampled)
-	w := .15
-	if f.seen > 0 {
-		sample := float64(min(f.seen, records))
-		w += .5 * float64(len(f.distinct)) / max(sample, 1) * float64(f.seen) / float64(t.count)
-	}
-	path := strings.ToLower(f.path)
-	parts := append(nameParts(f.path[strings.LastIndexByte(f.path, '.')+1:]), "")
-	parts = parts[:max(1, len(parts)-1)]
-	if telling[parts[len(parts)-1]] {
+	sample := max(1, min(f.seen, t.count, sampled))
+	w := .15 + .5*float64(len(f.distinct))/float64(sample)*float64(f.seen)/float64(t.count)
+	if telling[strings.ToLower(lastWord.FindString(f.path))] {
 		w += .5
 	}
-	if slices.ContainsFunc(parts, func(w string) bool { return noise[w] }) || strings.Contains(path, "_links") ||
-		strings.HasSuffix(path, "_url") || strings.HasSuffix(path, "_gmt") || strings.HasSuffix(path, "node_id") {
+	if noise.MatchString(f.path) {
 		w *= .35
 	}
-	if clocks[parts[max(0, len(parts)-1)]] {
-		w *= .6
-	}
-	return max(w-.05*float64(strings.Count(path, ".")), .02)
-}
-
-// nameParts are the words of a name such as created_at or createdAt, in lower case.
-func nameParts(name string) (parts []string) {
-	from := 0
-	cut := func(to int) {
-		if to > from {
-			parts = append(parts, strings.ToLower(name[from:to]))
-		}
-	}
-	for i := 0; i < len(name); i++ {
-		switch c := name[i]; {
-		case c == '_' || c == '-' || c == ' ' || c == '.':
-			cut(i)
-			from = i + 1
-		case 'A' <= c && c <= 'Z' && i > 0 && 'a' <= name[i-1] && name[i-1] <= 'z':
-			cut(i)
-			from = i
-		}
-	}
-	cut(len(name))
-	return parts
+	return max(w-.05*float64(strings.Count(f.path, ".")), .02)
 }
 
 // leaves lists the fields that hold values, in the order in which they were met.
@@ -420,10 +366,8 @@ var cuts = []int{40, 60, 90, 140, 240, 480, 1000, 4000}
 const (
 	// maxColumns is how many columns are tried.
 	maxColumns = 64
-	// longText is how much of a cell counts in full.
+	// longText is how much of a cell counts.
 	longText = 60
-	// pastLong is what a byte after that counts.
-	pastLong = .05
 	// ofCut is what a text counts that is cut, times the root of the share that is shown: the
 	// start of a message is seldom what it says.
 	ofCut = .7
@@ -616,7 +560,6 @@ func (t *table) tryCut(columns []*field, grid [2][][]int32, room, cut int) (best
 		if available < 4 {
 			break
 		}
-		square := f.weight * f.weight
 		for side := range grid {
 			for r := range fit[side] {
 				n := int(grid[side][r][c])
@@ -628,7 +571,7 @@ func (t *table) tryCut(columns []*field, grid [2][][]int32, room, cut int) (best
 					fit[side] = r
 					break
 				}
-				worth[side][r] += square * textWorth(n, cut)
+				worth[side][r] += f.weight * f.weight * textWorth(n, cut)
 			}
 		}
 		l := t.fill(cost, worth, fit, available)
@@ -644,7 +587,7 @@ func (t *table) tryCut(columns []*field, grid [2][][]int32, room, cut int) (best
 
 // textWorth is what a cell of n bytes counts if texts are cut.
 func textWorth(n, cut int) float64 {
-	w := float64(min(n, longText)) + pastLong*float64(max(0, min(n, cut)-longText))
+	w := float64(min(n, longText))
 	if n > cut+5 {
 		w *= ofCut * math.Sqrt(float64(cut)/float64(n))
 	}

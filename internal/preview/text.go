@@ -6,6 +6,7 @@ package preview
 // This file recognises the formats of plain text, and previews them.
 
 import (
+	"regexp"
 	"strings"
 	"unicode/utf8"
 
@@ -21,10 +22,8 @@ func showText(m *maker, text string, room int) (string, Format) {
 		return display.Valid(showHTML(m, text, room)), f
 	case Test, Log:
 		return display.Valid(showOutput(m, text, room)), f
-	case Code:
-		return display.Valid(showEnds(m, text, room, 4)), f
 	default:
-		return display.Valid(showEnds(m, text, room, 2)), f
+		return display.Valid(showEnds(m, text, room)), f
 	}
 }
 
@@ -38,7 +37,7 @@ func formatOf(text string) Format {
 		return HTML
 	}
 	head, tail := text[:min(len(text), begin)], text[max(0, len(text)-end):]
-	tests, logs, code, lines := 0, 0, 0, 0
+	tests, logs, lines := 0, 0, 0
 	for l := range strings.Lines(head) {
 		l = strings.TrimRight(l, "\r\n")
 		if l == "" {
@@ -48,19 +47,15 @@ func formatOf(text string) Format {
 		switch {
 		case isTestLine(l):
 			tests++
-		case isLogLine(l):
+		case logLine.MatchString(l):
 			logs++
-		case isCodeLine(l):
-			code++
 		}
 	}
 	switch {
-	case tests >= 2 && code*4 < lines || hasSummary(tail):
+	case tests >= 2 || hasSummary(tail):
 		return Test
 	case lines > 3 && logs*10 >= lines*3:
 		return Log
-	case lines > 5 && code*5 >= lines*2:
-		return Code
 	}
 	return Text
 }
@@ -79,7 +74,7 @@ func isTestLine(l string) bool {
 	if strings.HasPrefix(l, "test ") && (strings.HasSuffix(l, " ... ok") || strings.HasSuffix(l, " ... FAILED")) {
 		return true
 	}
-	if i := strings.Index(l, ".go:"); i > 0 && isPlaceInGo(l, i) {
+	if i := strings.Index(l, ".go:"); i > 0 && isPlaceInGo(l, i, i+len(".go:")) {
 		return true
 	}
 	return strings.Contains(l, "::") && (strings.Contains(l, " PASSED") || strings.Contains(l, " FAILED")) || strings.HasSuffix(l, " ... ok") || strings.HasSuffix(l, " ... FAIL") || strings.HasSuffix(l, " ... ERROR")
@@ -132,66 +127,16 @@ func countsTests(l string) bool {
 	return found >= two || found == 1 && len(fields) <= two+two && strings.HasSuffix(counted, "ing") && counted != "pending"
 }
 
-// levels are the words that lines of logs begin with.
-var levels = []string{"INFO", "WARN", "WARNING", "ERROR", "DEBUG", "TRACE", "FATAL", "NOTICE", "level=", "time=", "ts="}
-
-// isLogLine reports whether a line begins with a time or with a level.
-func isLogLine(l string) bool {
-	l = strings.TrimLeft(l, "[( \t")
-	for _, level := range levels {
-		if strings.HasPrefix(l, level) && !isSmall(rune(byteAt(l, len(level)))) {
-			return true
-		}
-	}
-	return beginsWithTime(l)
-}
-
-// beginsWithTime is true of "2025-03-01T10:00:00", "10:00:00.5" and "Mar  1 10:00:00".
-func beginsWithTime(l string) bool {
-	const longest, digitsOfTime = 19, 5
-	digits, marks := 0, 0
-	for i := 0; i < min(len(l), longest); i++ {
-		switch c := l[i]; {
-		case '0' <= c && c <= '9':
-			digits++
-		case strings.IndexByte(":-/.", c) >= 0:
-			marks++
-		case c == ' ' || c == 'T' || i < 3 && letter(c):
-		default:
-			i = longest
-		}
-	}
-	return digits >= digitsOfTime && marks >= 2
-}
-
-// isCodeLine reports whether a line looks like source code or a patch.
-func isCodeLine(l string) bool {
-	l = strings.TrimSpace(l)
-	if n := digitsAt(l, 0); n > 0 && n < 7 { // numbered by an editor
-		l = strings.TrimLeft(l[n:], "\t :|→")
-	}
-	for _, p := range []string{"func ", "def ", "class ", "import ", "from ", "package ", "return ", "return;", "if (", "if err", "for (", "for _", "const ", "let ", "var ", "public ", "private ", "#include", "//", "@@ ", "diff --git", "} else", "elif ", "self.", "*/", "/*", "type ", "case "} {
-		if strings.HasPrefix(l, p) {
-			return true
-		}
-	}
-	if l == "" {
-		return false
-	}
-	switch l[len(l)-1] {
-	case '{', '}', ';':
-		return true
-	}
-	return strings.HasSuffix(l, "):") || strings.Contains(l, " := ") || strings.Contains(l, " = ") && strings.HasSuffix(l, ")")
-}
+// logLine begins with a time, such as "2025-03-01T10:00:00", "10:00:00.5" and "Mar  1 10:00:00",
+// or with a level.
+var logLine = regexp.MustCompile(`^[\[( \t]*(?:(?:\S{1,11} +){0,2}\d{2,4}[-/.:]\d\d[-/.:]\d\d|(?:INFO|WARN|WARNING|ERROR|DEBUG|TRACE|FATAL|NOTICE)\b|(?:level|time|ts)=)`)
 
 // showOutput previews tests and logs: the end, errors, and each kind of line once.
 func showOutput(m *maker, text string, room int) string {
 	x := newExtract(text, room, m.say, false)
 	x.rank(newQuery(m.query))
 	x.rankErrors()
-	x.keepLast(lastLines, x.room/2)
-	x.keepSums(lastSums, x.room/4)
+	x.keepEnd(x.room * 3 / 4)
 	x.keepBest(x.room, 0)
 	return within(m, x.String(), text, room)
 }
@@ -204,23 +149,18 @@ func within(m *maker, shown, text string, room int) string {
 	return shown
 }
 
-// showEnds previews a text by its start and its end, of which the end takes one part of so
-// many, with errors that stand between them. Words of the query choose a part of the
-// middle, but not of code, which stays in one piece, nor of Chinese prose.
-func showEnds(m *maker, text string, room, parts int) string {
+// showEnds previews a text by its start and its end, with errors that stand between them.
+// Words of the query choose a part of the middle.
+func showEnds(m *maker, text string, room int) string {
 	x := newExtract(text, room, m.say, false)
 	q := newQuery(m.query)
-	if parts > 2 || mostlyHan(text) {
-		q = nil
-	}
-	outer := x.room
+	outer, parts := x.room, 2 // the end takes one part of so many
 	head := toLineEnd(text, outer*3/4-outer*3/4/parts)
 	tail := toLineStart(text, max(head, len(text)-outer*3/4/parts))
 	x.room = room / 4
 	for i := range x.lines {
 		l := &x.lines[i]
-		quiet := parts > 2 && (byteAt(text, l.from) == ' ' || byteAt(text, l.from) == '\t')
-		if l.severity == hard && l.repeat < perTemplate && !quiet && l.from >= head && l.from < tail && x.cost(i) <= x.room {
+		if l.severity == hard && l.repeat < perTemplate && l.from >= head && l.from < tail && x.cost(i) <= x.room {
 			x.choose(i)
 		}
 	}
@@ -234,7 +174,7 @@ func showEnds(m *maker, text string, room, parts int) string {
 	}
 	head = toLineEnd(text, outer-outer/parts)
 	tail = toLineStart(text, max(head, len(text)-(outer-head)))
-	return within(m, between(x, head, tail), text, room)
+	return within(m, x.between(head, tail), text, room)
 }
 
 // choosePassages chooses the lines of a part that the query finds, each with the lines around
@@ -257,42 +197,6 @@ func choosePassages(x *extract, q *query, part span) {
 		}
 	}
 	x.keepBest(x.room, .3)
-}
-
-// between writes the start up to head, the chosen lines after it, and the end from tail.
-func between(x *extract, head, tail int) string {
-	var b strings.Builder
-	b.WriteString(x.text[:head])
-	if head > 0 && x.text[head-1] != '\n' {
-		b.WriteByte('\n')
-	}
-	end := head
-	for i := range x.lines {
-		l := &x.lines[i]
-		if !l.chosen || l.from < head || l.from >= tail {
-			continue
-		}
-		x.gap(&b, end, l.from)
-		b.WriteString(display.Short(x.text[l.from:l.to], maxLine))
-		b.WriteByte('\n')
-		end = min(l.to+1, len(x.text))
-	}
-	if tail > end {
-		x.gap(&b, end, tail)
-	}
-	b.WriteString(x.text[max(end, tail):])
-	return b.String()
-}
-
-// mostlyHan reports whether a text is written in Chinese.
-func mostlyHan(text string) bool {
-	han, all := 0, 0
-	for _, r := range text[:min(len(text), 4000)] {
-		if all++; r >= 0x2e80 {
-			han++
-		}
-	}
-	return han*3 > all
 }
 
 // headTail is the start and the end of a text in at most room bytes.
