@@ -157,7 +157,8 @@ func TestHostileProgramsEndWithinTheirLimits(t *testing.T) {
 // What a program does to its own world does not change what it asks for, or what it is answered.
 func TestAProgramCannotForgeItsCalls(t *testing.T) {
 	in := javascript.New(javascript.Limits{})
-	for _, code := range hostile["the world"] {
+	world := hostile["the world"]
+	for _, code := range world[:race.Cases(len(world))] {
 		p, err := in.Start(t.Context(), toolsearch.Program{Code: code + "\n;await tools.get({honest: true})"})
 		require.NoError(t, err, code)
 		for _, c := range p.State().Calls {

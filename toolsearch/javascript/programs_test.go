@@ -303,7 +303,7 @@ func randomCode(g *rand.Rand) string {
 // the model what a run without interruptions gives; with reduction, window and toolerror around
 // it, in any order. LEANCTX_PROGRAMS asks for more programs, LEANCTX_SEED for those of another time.
 func TestProgramsGoOnInOtherProcesses(t *testing.T) {
-	programs, seed := max(12, race.Cases(48)), rand.Uint64()
+	programs, seed := max(4, race.Cases(48)), rand.Uint64()
 	if n, err := strconv.Atoi(os.Getenv("LEANCTX_PROGRAMS")); err == nil {
 		programs = n
 	}

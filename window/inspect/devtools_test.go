@@ -35,7 +35,7 @@ func browser(t *testing.T) string {
 	return ""
 }
 
-// devtools is a browser with one tab. It is not safe for concurrent use.
+// devtools is a browser with one tab at a time. It is not safe for concurrent use.
 type devtools struct {
 	t       *testing.T
 	in      *os.File
@@ -52,7 +52,47 @@ type event struct {
 	Params json.RawMessage `json:"params"`
 }
 
-// launch starts a browser that ends with the test.
+// started is the browser of all tests, nil before the first that needs it.
+var started *devtools
+
+// end ends the browser.
+var end = func() {}
+
+func TestMain(m *testing.M) {
+	code := m.Run()
+	end()
+	os.Exit(code)
+}
+
+// start starts a browser.
+func start(t *testing.T, path string) *devtools {
+	t.Helper()
+	profile, err := os.MkdirTemp("", "inspect")
+	require.NoError(t, err)
+	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Minute)
+	commands, in, err := os.Pipe()
+	require.NoError(t, err)
+	out, answers, err := os.Pipe()
+	require.NoError(t, err)
+	c := exec.CommandContext(ctx, path, "--headless=new", "--no-sandbox", "--disable-gpu", "--disable-extensions", "--no-first-run", "--hide-scrollbars",
+		"--force-color-profile=srgb", "--font-render-hinting=none", "--disable-lcd-text", "--lang=en-US", "--remote-debugging-pipe", "--user-data-dir="+profile)
+	c.ExtraFiles = []*os.File{commands, answers}
+	c.WaitDelay = 10 * time.Second
+	require.NoError(t, c.Start())
+	_, _ = commands.Close(), answers.Close()
+	b := &devtools{in: in, out: bufio.NewReaderSize(out, 1<<20)}
+	end = func() {
+		b.session = ""
+		_ = b.send("Browser.close", nil)
+		_ = c.Wait()
+		cancel()
+		_, _ = in.Close(), out.Close()
+		_ = os.RemoveAll(profile)
+	}
+	return b
+}
+
+// launch opens a tab with a profile of its own, which ends with the test.
 func launch(t *testing.T) *devtools {
 	t.Helper()
 	if testing.Short() {
@@ -60,27 +100,19 @@ func launch(t *testing.T) *devtools {
 	}
 	race.Skip(t, "starts a browser: the detector sees nothing of it")
 	path := browser(t)
-	ctx, cancel := context.WithTimeout(context.Background(), 3*time.Minute)
-	commands, in, err := os.Pipe()
-	require.NoError(t, err)
-	out, answers, err := os.Pipe()
-	require.NoError(t, err)
-	c := exec.CommandContext(ctx, path, "--headless=new", "--no-sandbox", "--disable-gpu", "--disable-extensions", "--no-first-run", "--hide-scrollbars",
-		"--force-color-profile=srgb", "--font-render-hinting=none", "--disable-lcd-text", "--lang=en-US", "--remote-debugging-pipe", "--user-data-dir="+t.TempDir())
-	c.ExtraFiles = []*os.File{commands, answers}
-	c.WaitDelay = 10 * time.Second
-	require.NoError(t, c.Start())
-	_, _ = commands.Close(), answers.Close()
-	b := &devtools{t: t, in: in, out: bufio.NewReaderSize(out, 1<<20)}
+	if started == nil {
+		started = start(t, path)
+	}
+	b := started
+	b.t, b.session, b.events = t, "", nil
+	var profile struct{ BrowserContextID string }
+	b.call("Target.createBrowserContext", nil, &profile)
 	t.Cleanup(func() {
-		b.session = ""
-		_ = b.send("Browser.close", nil)
-		_ = c.Wait()
-		cancel()
-		_, _ = in.Close(), out.Close()
+		b.t, b.session = t, ""
+		b.call("Target.disposeBrowserContext", map[string]any{"browserContextId": profile.BrowserContextID}, nil)
 	})
 	var target struct{ TargetID string }
-	b.call("Target.createTarget", map[string]any{"url": "about:blank"}, &target)
+	b.call("Target.createTarget", map[string]any{"url": "about:blank", "browserContextId": profile.BrowserContextID}, &target)
 	var attached struct{ SessionID string }
 	b.call("Target.attachToTarget", map[string]any{"targetId": target.TargetID, "flatten": true}, &attached)
 	b.session = attached.SessionID
