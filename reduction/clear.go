@@ -91,8 +91,10 @@ func (p *pass[M]) run(ctx context.Context) (changed bool, err error) {
 		}
 		p.counted(ctx)
 	}
-	if p.msgs, p.rewritten, err = rewritten(ctx, p.middleware, p.msgs); err != nil {
-		return false, err
+	if p.cfg.ClearMessageRewriter != nil && !p.cfg.SkipClear {
+		if p.msgs, p.rewritten, err = rewritten(ctx, p.middleware, p.msgs); err != nil {
+			return false, err
+		}
 	}
 	if p.rewritten {
 		p.tally = leanctx.Pass{} // of these, not of those that were listed before

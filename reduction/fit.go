@@ -508,9 +508,6 @@ func callName(c call) string {
 // rewriter, and whether anything is new. It skips rounds that were rewritten or cleared
 // before.
 func rewritten[M adk.MessageType](ctx context.Context, m *middleware[M], msgs []M) ([]M, bool, error) {
-	if m.cfg.SkipClear || m.cfg.ClearMessageRewriter == nil {
-		return msgs, false, nil
-	}
 	rounds, end := outside(roundsOf(msgs), m.cfg.ClearRetentionSuffixLimit)
 	instead := make(map[int][]M, len(rounds))
 	gone := make(map[int]bool)
@@ -525,7 +522,7 @@ func rewritten[M adk.MessageType](ctx context.Context, m *middleware[M], msgs []
 		instead[r.at] = got
 		gone[r.at] = true
 		for _, i := range r.messages() {
-			if rest, any := withoutResults(msgs[i]); any {
+			if rest := message.Without(msgs[i], isResult, ""); !message.IsNil(rest) {
 				instead[i] = append(instead[i], rest)
 			}
 			gone[i] = true
@@ -562,11 +559,13 @@ func alone[M adk.MessageType](msgs []M, r round, end int) bool {
 	return results == 0
 }
 
+func isResult(p message.Part) bool { return p.Kind == message.Result }
+
 // rewrite calls the rewriter for a round. It never sees its own output again.
 func rewrite[M adk.MessageType](ctx context.Context, m *middleware[M], msgs []M, r round) ([]M, error) {
 	var responses []M
 	for _, i := range r.messages() {
-		responses = append(responses, onlyResults(msgs[i]))
+		responses = append(responses, own(message.Without(msgs[i], func(p message.Part) bool { return !isResult(p) }, "")))
 	}
 	got, err := m.cfg.ClearMessageRewriter(ctx, own(msgs[r.at]), responses)
 	if err != nil {

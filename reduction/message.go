@@ -452,18 +452,6 @@ func (r replacement) in(items []message.Part) []message.Part {
 	return out
 }
 
-// withoutResults returns a copy of a message without its results. It reports false if nothing is
-// left.
-func withoutResults[M adk.MessageType](m M) (M, bool) {
-	next := message.Without(m, func(p message.Part) bool { return p.Kind == message.Result }, "")
-	return next, !message.IsNil(next)
-}
-
-// onlyResults returns a clone of a message with results that has nothing else.
-func onlyResults[M adk.MessageType](m M) M {
-	return own(message.Without(m, func(p message.Part) bool { return p.Kind != message.Result }, ""))
-}
-
 // own returns a copy for a callback that may write to it. Values in Extra, and tools that were
 // found, are shared.
 func own[T any](v T) T {

@@ -401,7 +401,7 @@ func (f template) read(text string, v *noticeData) (rest string, ok bool) {
 		end, n := f[i+1].Text, 0
 		switch {
 		case number != nil:
-			n = cmp.Or(digits(text), -1)
+			n = cmp.Or(len(text)-len(strings.TrimLeft(text, "0123456789")), -1)
 		case field == &v.head:
 			n = v.headBytes
 		case field == &v.tail:
@@ -470,14 +470,6 @@ func beforeNotice(texts []string) (before string, stated int) {
 		}
 	}
 	return "", -1
-}
-
-// digits counts the digits at the start of text.
-func digits(text string) (n int) {
-	for n < len(text) && '0' <= text[n] && text[n] <= '9' {
-		n++
-	}
-	return n
 }
 
 // lineShare is the share of an excerpt that may be dropped to end it with a whole line:

@@ -3,7 +3,8 @@
 
 package reduction
 
-// Finished results that are too long.
+// Finished results that are too long. And what a tool returns, in any form: a string or a result, which
+// may be one chunk of a stream. No function changes it.
 
 import (
 	"context"
@@ -336,6 +337,78 @@ func namesJSONFile(args string) bool {
 
 func startsWithLetter(s string) bool {
 	return s != "" && (s[0]|0x20 >= 'a' && s[0]|0x20 <= 'z' || s[0] >= '0' && s[0] <= '9')
+}
+
+// eachString calls f with each text of a chunk.
+func eachString[T any](chunk T, f func(text string)) {
+	switch c := any(chunk).(type) {
+	case string:
+		f(c)
+	case *schema.ToolResult:
+		if c == nil {
+			return
+		}
+		for i := range c.Parts {
+			if c.Parts[i].Type == schema.ToolPartTypeText {
+				f(c.Parts[i].Text)
+			}
+		}
+	}
+}
+
+// startOf is a chunk with only the first n bytes of its text; what is not text stays.
+func startOf[T any](chunk T, n int) T {
+	var out any
+	switch c := any(chunk).(type) {
+	case string:
+		out = c[:min(n, len(c))]
+	case *schema.ToolResult:
+		if c == nil {
+			return chunk
+		}
+		start := &schema.ToolResult{Parts: make([]schema.ToolOutputPart, 0, len(c.Parts))}
+		for _, p := range c.Parts {
+			if p.Type == schema.ToolPartTypeText {
+				p.Text = p.Text[:min(n, len(p.Text))]
+				n -= len(p.Text)
+				if p.Text == "" {
+					continue
+				}
+			}
+			start.Parts = append(start.Parts, p)
+		}
+		out = start
+	}
+	return out.(T)
+}
+
+// isEmpty reports whether there is nothing in a chunk.
+func isEmpty[T any](chunk T) bool {
+	switch c := any(chunk).(type) {
+	case string:
+		return c == ""
+	case *schema.ToolResult:
+		return c == nil || len(c.Parts) == 0
+	}
+	return true
+}
+
+// join makes one chunk of several.
+func join[T any](chunks []T) T {
+	var out any
+	switch all := any(chunks).(type) {
+	case []string:
+		out = strings.Join(all, "")
+	case []*schema.ToolResult:
+		whole := &schema.ToolResult{}
+		for _, r := range all {
+			if r != nil {
+				whole.Parts = append(whole.Parts, r.Parts...)
+			}
+		}
+		out = whole
+	}
+	return out.(T)
 }
 
 // bytesOf is the number of bytes of a result's texts.

@@ -134,31 +134,13 @@ func (d *Dir) append(ctx context.Context, filePath, content string) error {
 	}
 	d.names.RLock()
 	defer d.names.RUnlock()
-	top := d.top()
-	f, err := d.openEnd(name)
-	if errors.Is(err, fs.ErrNotExist) && d.reopen(top) {
-		f, err = d.openEnd(name)
-	}
+	at, f, err := d.openIn(name, openEnd)
 	if err != nil {
 		return err
 	}
+	at.close()
 	_, err = io.WriteString(f, content)
 	return errors.Join(err, f.Close())
-}
-
-// openEnd opens a plain file at its end, and makes it, with its directory, if it is missing.
-func (d *Dir) openEnd(name string) (f *os.File, err error) {
-	for range placeTries {
-		var at place
-		if at, err = d.locate(name, true); err == nil {
-			f, err = openEnd(at)
-			at.close()
-		}
-		if !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, fs.ErrExist) {
-			break
-		}
-	}
-	return f, err
 }
 
 // Create implements [leanctx.Creator]. It holds one buffer of 64 KiB.
@@ -257,24 +239,24 @@ func fill(ctx context.Context, f *os.File, content io.Reader) (err error) {
 func (d *Dir) openTemp(name string) (at place, temp *os.File, err error) {
 	d.names.RLock()
 	defer d.names.RUnlock()
-	top := d.top()
-	at, temp, err = d.tryTemp(name)
-	if errors.Is(err, fs.ErrNotExist) && d.reopen(top) {
-		return d.tryTemp(name)
-	}
-	return at, temp, err
+	return d.openIn(name, func(at place) (*os.File, error) {
+		return at.dir.OpenFile(tempPrefix+rand.Text(), os.O_WRONLY|os.O_CREATE|os.O_EXCL, fileMode)
+	})
 }
 
-func (d *Dir) tryTemp(name string) (at place, temp *os.File, err error) {
+// openIn makes the directory of name, and opens a file in it. d.names is held.
+func (d *Dir) openIn(name string, open func(place) (*os.File, error)) (at place, f *os.File, err error) {
 	for range placeTries {
+		top := d.top()
 		if at, err = d.locate(name, true); err == nil {
-			temp, err = at.dir.OpenFile(tempPrefix+rand.Text(), os.O_WRONLY|os.O_CREATE|os.O_EXCL, fileMode)
-			if err == nil {
-				return at, temp, nil
+			if f, err = open(at); err == nil {
+				return at, f, nil
 			}
 			at.close()
 		}
-		if !errors.Is(err, fs.ErrNotExist) {
+		if errors.Is(err, fs.ErrNotExist) {
+			d.reopen(top)
+		} else if !errors.Is(err, fs.ErrExist) {
 			break
 		}
 	}

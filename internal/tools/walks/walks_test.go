@@ -28,8 +28,8 @@ var all = map[string][]struct {
 		{"ExampleConfig_source", 226, 18}, // a server's list changes
 	},
 	"reduction": {
-		{"Example", 142, 12},         // a long result, stored and read back
-		{"ExampleNewTyped", 148, 12}, // a conversation grows, and is cleared
+		{"Example", 136, 11},         // a long result, stored and read back
+		{"ExampleNewTyped", 141, 11}, // a conversation grows, and is cleared
 	},
 }
 
