@@ -6,8 +6,6 @@ package compact
 import (
 	"slices"
 	"strings"
-	"unicode/utf16"
-	"unicode/utf8"
 
 	"github.com/leanctx/leanctx/internal/jsontext"
 )
@@ -147,47 +145,14 @@ func decoded(s string) (string, bool) {
 	if len(s) < len(`""`) || s[0] != '"' {
 		return "", false
 	}
-	s = s[1 : len(s)-1]
-	out := make([]byte, 0, len(s))
-	for s != "" {
-		n := 0
-		for n < len(s) && s[n] != '\\' {
-			n++
-		}
-		if out = append(out, s[:n]...); n == len(s) {
-			break
-		}
-		s = s[n+1:]
-		if s[0] == 'u' {
-			r, used := escapedRune(s[1:])
-			if r == utf8.RuneError {
-				return "", false
-			}
-			out, s = utf8.AppendRune(out, r), s[1+used:]
-			continue
-		}
-		out = append(out, plain[s[0]])
-		s = s[1:]
-	}
-	return string(out), true
+	raw := s[1 : len(s)-1]
+	text := jsontext.Unescape(raw)
+	const half = "\ufffd" // what stands for half of a character
+	return text, strings.Count(text, half) == strings.Count(raw, half)
 }
 
 // plain is the byte that each escape of two bytes stands for.
 var plain = [256]byte{'"': '"', '\\': '\\', 'b': '\b', 'f': '\f', 'n': '\n', 'r': '\r', 't': '\t'}
-
-// escapedRune is the character of the digits of an escape, and of a second one that belongs to
-// it.
-func escapedRune(s string) (r rune, used int) {
-	const digits = long - short
-	r = rune4([]byte(s[:digits]))
-	if !utf16.IsSurrogate(r) {
-		return r, digits
-	}
-	if len(s) < digits+long || s[digits:digits+short] != `\u` {
-		return utf8.RuneError, 0
-	}
-	return utf16.DecodeRune(r, rune4([]byte(s[digits+short:digits+long]))), digits + long
-}
 
 // repeats reports whether a text says all that the structured content does.
 func repeats(structured, text string) bool {

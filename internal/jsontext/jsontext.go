@@ -1,10 +1,17 @@
 // Copyright leanctx authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Package jsontext finds its way in JSON that is known to be valid, without decoding it.
+// Package jsontext finds its way in JSON without decoding it, and reads its strings.
 package jsontext
 
-// End is where the value ends that begins at i.
+import (
+	"strconv"
+	"strings"
+	"unicode/utf16"
+	"unicode/utf8"
+)
+
+// End is where the value ends that begins at i, in JSON that is known to be valid.
 func End(s string, i int) int {
 	for depth := 0; i < len(s); i++ {
 		switch s[i] {
@@ -33,4 +40,94 @@ func End(s string, i int) int {
 		}
 	}
 	return i
+}
+
+// Unescape is the text that a string stands for, without its quotes. What is not an escape stays.
+func Unescape(raw string) string {
+	i := strings.IndexByte(raw, '\\')
+	if i < 0 {
+		return raw
+	}
+	b := append(make([]byte, 0, len(raw)), raw[:i]...)
+	for raw = raw[i:]; raw != ""; {
+		if raw[0] == '\\' {
+			n := 0
+			b, n = AppendUnescaped(b, raw)
+			raw = raw[n:]
+		}
+		i := 0
+		for i < len(raw) && raw[i] != '\\' {
+			i++
+		}
+		b = append(b, raw[:i]...)
+		raw = raw[i:]
+	}
+	return string(b)
+}
+
+// escapes is what a byte behind a backslash stands for; 0 if it stands for nothing.
+var escapes = func() (set [256]byte) {
+	for i, c := range []byte(`"\/bfnrt`) {
+		set[c] = "\"\\/\b\f\n\r\t"[i]
+	}
+	return set
+}()
+
+// AppendUnescaped adds what the escape at the start of raw stands for, and returns how
+// many bytes of raw it takes.
+func AppendUnescaped(b []byte, raw string) ([]byte, int) {
+	if len(raw) == 1 {
+		return b, 1
+	}
+	if c := escapes[raw[1]]; c != 0 {
+		return append(b, c), 2
+	}
+	piece, n := Escape(raw)
+	if len(piece) < 6 {
+		return append(b, raw[:n]...), n
+	}
+	code, _ := strconv.ParseUint(piece[2:6], 16, 32)
+	r := rune(code)
+	if len(piece) == 12 {
+		low, _ := strconv.ParseUint(piece[8:12], 16, 32)
+		r = utf16.DecodeRune(r, rune(low))
+	}
+	return utf8.AppendRune(b, r), n
+}
+
+// Escape is the escape at the start of raw; the two halves of a character are one. A
+// backslash that begins none is escaped, and at the end of raw is nothing.
+func Escape(raw string) (piece string, n int) {
+	const long = len(`\u0000`)
+	switch {
+	case len(raw) == 1:
+		return "", 1
+	case escapes[raw[1]] != 0:
+		return raw[:2], 2
+	case raw[1] != 'u':
+		return `\\`, 1
+	}
+	n = 2 + hexDigits(raw[2:])
+	switch {
+	case n < long && n == len(raw):
+		return "", n // cut inside the escape
+	case n < long:
+		return `\\`, 1
+	}
+	code, _ := strconv.ParseUint(raw[2:long], 16, 32)
+	if low, ok := strings.CutPrefix(raw[long:], `\u`); ok && utf16.IsSurrogate(rune(code)) && hexDigits(low) == 4 {
+		second, _ := strconv.ParseUint(low[:4], 16, 32)
+		if utf16.DecodeRune(rune(code), rune(second)) != utf8.RuneError {
+			return raw[:2*long], 2 * long
+		}
+	}
+	return raw[:long], long
+}
+
+// hexDigits counts those at the start of s, up to four.
+func hexDigits(s string) (n int) {
+	for n < min(len(s), 4) && strings.IndexByte("0123456789abcdefABCDEF", s[n]) >= 0 {
+		n++
+	}
+	return n
 }

@@ -27,3 +27,12 @@ func TestEndIsWhereADecoderStops(t *testing.T) {
 		}
 	}
 }
+
+func TestUnescape(t *testing.T) {
+	for raw, want := range map[string]string{
+		`plain`: "plain", `a\n\"\\\/\u00e9\ud83d\ude00z`: "a\n\"\\/é😀z", `\ud83d\u0041`: "\ufffdA", `\ud83d\ud83d\ude00`: "\ufffd😀",
+		`\ude00\ud83d`: "\ufffd\ufffd", `\x\`: `\x`, `\u12`: `\u12`, `\u12g4`: `\u12g4`, "\\u123\x11": "\\u123\x11", `\ud83d\uzzzz`: "\ufffd\\uzzzz",
+	} {
+		require.Equal(t, want, Unescape(raw), raw)
+	}
+}

@@ -86,7 +86,7 @@ func decodeObject(raw string) object {
 	for i, more := next(raw, 1); more; i, more = next(raw, i) {
 		end := jsontext.End(raw, i)
 		value := skipSpace(raw, skipSpace(raw, end)+1) // after the colon
-		key := unquote(raw[i:end])
+		key := jsontext.Unescape(raw[i+1 : end-1])
 		i = jsontext.End(raw, value)
 		o = append(o, member{key, raw[value:i]})
 	}
@@ -274,20 +274,11 @@ func scalar(raw string) (text string, ok bool) {
 	}
 	switch c := raw[0]; {
 	case c == '"':
-		text = unquote(raw)
+		text = jsontext.Unescape(raw[1 : len(raw)-1])
 	case c == '-' || '0' <= c && c <= '9':
 		text = raw
 	}
 	return text, strings.TrimSpace(text) != ""
-}
-
-// unquote returns the text of a JSON text.
-func unquote(raw string) (text string) {
-	if strings.IndexByte(raw, '\\') < 0 {
-		return raw[1 : len(raw)-1]
-	}
-	_ = json.Unmarshal([]byte(raw), &text) // a text
-	return text
 }
 
 // number returns the whole number in a text, or zero. Commas may separate thousands.

@@ -14,6 +14,7 @@ import (
 	"strings"
 
 	"github.com/leanctx/leanctx/internal/display"
+	"github.com/leanctx/leanctx/internal/jsontext"
 )
 
 // maxLayers is how many wrappings are looked through.
@@ -114,7 +115,7 @@ func contentPart(d *document, n int32) (p part, ok bool) {
 		return p, false
 	}
 	mime, _ := d.textUnder(n, "mimeType")
-	return part{kind: display.Start(cmp.Or(unescape(mime), kind), 60), size: d.size(n)}, true
+	return part{kind: display.Start(cmp.Or(jsontext.Unescape(mime), kind), 60), size: d.size(n)}, true
 }
 
 // showEnvelope previews what an MCP result holds.
@@ -124,7 +125,7 @@ func showEnvelope(m *maker, e envelope, room int) (shown string, f Format) {
 		suffix = " error"
 	}
 	if len(e.parts) == 1 && e.parts[0].kind == "text" {
-		return m.inside("envelope"+suffix, unescape(e.parts[0].text), room)
+		return m.inside("envelope"+suffix, jsontext.Unescape(e.parts[0].text), room)
 	}
 	inner := *m
 	inner.layers++
@@ -148,7 +149,7 @@ func showEnvelope(m *maker, e envelope, room int) (shown string, f Format) {
 		}
 		left := room - b.Len() - (len(e.parts)-i)*len(head) - len(more)
 		if share := left / texts; share > minPart {
-			text, _ := inner.make(unescape(p.text), share-1)
+			text, _ := inner.make(jsontext.Unescape(p.text), share-1)
 			b.WriteString("\n" + text)
 		}
 		texts--
@@ -238,7 +239,7 @@ func recordedLog(d *document) (log string, ok bool) {
 	slices.SortStableFunc(pieces, func(a, b piece) int { return cmp.Compare(order[a.source], order[b.source]) })
 	var b strings.Builder
 	for _, p := range pieces {
-		b.WriteString(unescape(p.text))
+		b.WriteString(jsontext.Unescape(p.text))
 	}
 	return b.String(), true
 }
@@ -257,11 +258,11 @@ func logParts(d *document, pieces []piece, most int) (parts []Part) {
 		if len(p.text) > most {
 			flush()
 			for _, l := range lineParts(p.text, most) {
-				parts = append(parts, Part{p.at + l.From, p.at + l.To, unescape(l.Text)})
+				parts = append(parts, Part{p.at + l.From, p.at + l.To, jsontext.Unescape(l.Text)})
 			}
 			continue
 		}
-		text := unescape(p.text)
+		text := jsontext.Unescape(p.text)
 		if len(open.Text)+len(text) > most {
 			flush()
 		}

@@ -7,10 +7,10 @@ package preview
 // table, a long text in it by its own format, or else its start. What is cut is still JSON.
 
 import (
-	"strconv"
 	"strings"
-	"unicode/utf16"
 	"unicode/utf8"
+
+	"github.com/leanctx/leanctx/internal/jsontext"
 )
 
 // stringShare is the share of a document, in percent, that a text in it must hold to be
@@ -25,7 +25,6 @@ func showJSON(m *maker, d *document, room int) string {
 	if compactSize(d) <= room {
 		return string(appendValue(d, make([]byte, 0, room), 0, room))
 	}
-	d.share = true
 	if list, ok := mainList(d); ok {
 		t := newTable(d, list, room)
 		if out, ok := t.appendTable(make([]byte, 0, room), room, m.say); ok && len(out) <= room {
@@ -76,7 +75,7 @@ func showMainText(m *maker, d *document, n int32, room int) (out string, ok bool
 	}
 	inner := *m
 	inner.layers++
-	text := unescape(d.raw(n))
+	text := jsontext.Unescape(d.raw(n))
 	left := room - len(before) - len(after)
 	for share := left; share > left/4; {
 		shown, _ := inner.make(text, share)
@@ -107,59 +106,6 @@ func quote(text string) string {
 		text = text[n:]
 	}
 	return b.String()
-}
-
-// unescape is the text that a JSON string stands for. What is not an escape stays.
-func unescape(raw string) string {
-	i := strings.IndexByte(raw, '\\')
-	if i < 0 {
-		return raw
-	}
-	b := append(make([]byte, 0, len(raw)), raw[:i]...)
-	for raw = raw[i:]; raw != ""; {
-		if raw[0] == '\\' {
-			n := 0
-			b, n = appendUnescaped(b, raw)
-			raw = raw[n:]
-		}
-		i := 0
-		for i < len(raw) && raw[i] != '\\' {
-			i++
-		}
-		b = append(b, raw[:i]...)
-		raw = raw[i:]
-	}
-	return string(b)
-}
-
-// escapes is what a byte behind a backslash stands for; 0 if it stands for nothing.
-var escapes = func() (set [256]byte) {
-	for i, c := range []byte(`"\/bfnrt`) {
-		set[c] = "\"\\/\b\f\n\r\t"[i]
-	}
-	return set
-}()
-
-// appendUnescaped adds what the escape at the start of raw stands for, and returns how
-// many bytes of raw it takes.
-func appendUnescaped(b []byte, raw string) ([]byte, int) {
-	if len(raw) == 1 {
-		return b, 1
-	}
-	if c := escapes[raw[1]]; c != 0 {
-		return append(b, c), 2
-	}
-	piece, n := escape(raw)
-	if len(piece) < 6 {
-		return append(b, raw[:n]...), n
-	}
-	code, _ := strconv.ParseUint(piece[2:6], 16, 32)
-	r := rune(code)
-	if len(piece) == 12 {
-		low, _ := strconv.ParseUint(piece[8:12], 16, 32)
-		r = utf16.DecodeRune(r, rune(low))
-	}
-	return utf8.AppendRune(b, r), n
 }
 
 const (
@@ -219,7 +165,7 @@ func appendMembers(d *document, b []byte, n int32, room int) []byte {
 			reserve = 1
 		}
 		had := len(b)
-		if b = d.appendMember(b, key, value, room-(len(b)-start)-reserve, left > 0); len(b) == had {
+		if b = d.appendMember(b, key, value, room-(len(b)-start)-reserve); len(b) == had {
 			cut = true
 			break
 		}
@@ -237,8 +183,8 @@ func appendMembers(d *document, b []byte, n int32, room int) []byte {
 }
 
 // appendMember writes one member or item with the comma before it, or nothing if room
-// is too small for that. A string that others follow takes at most half of the room.
-func (d *document) appendMember(b []byte, key, value int32, room int, followed bool) []byte {
+// is too small for that.
+func (d *document) appendMember(b []byte, key, value int32, room int) []byte {
 	had := len(b)
 	if last := b[had-1]; had > 0 && last != '{' && last != '[' {
 		b = append(b, ',')
@@ -247,9 +193,6 @@ func (d *document) appendMember(b []byte, key, value int32, room int, followed b
 		b = append(appendString(b, d.raw(key), max(room, leastValue), false), ':')
 	}
 	room -= len(b) - had
-	if followed && d.share && d.nodes[value].kind == '"' {
-		room = min(room, max(room/2, leastValue))
-	}
 	if room < leastValue && (room < d.size(value) || value == d.stand) {
 		return b[:had]
 	}
@@ -323,37 +266,11 @@ func unit(raw string) (piece string, n int) {
 	case c == '"':
 		return `\"`, 1
 	case c == '\\':
-		return escape(raw)
+		return jsontext.Escape(raw)
 	}
 	r, n := utf8.DecodeRuneInString(raw)
 	if r == utf8.RuneError && n == 1 {
 		return "?", 1
 	}
 	return raw[:n], n
-}
-
-// escape is the escape at the start of raw; the two halves of a character are one. A
-// backslash that begins none is escaped, and at the end of raw is nothing.
-func escape(raw string) (piece string, n int) {
-	switch {
-	case len(raw) == 1:
-		return "", 1
-	case strings.IndexByte(`"\/bfnrt`, raw[1]) >= 0:
-		return raw[:2], 2
-	case raw[1] != 'u':
-		return `\\`, 1
-	}
-	hex := 2
-	for hex < 6 && hex < len(raw) && strings.IndexByte(hexDigits, raw[hex]|0x20) >= 0 {
-		hex++
-	}
-	switch {
-	case hex < 6 && hex == len(raw):
-		return "", hex // cut inside the escape
-	case hex < 6:
-		return `\\`, 1
-	case raw[2]|0x20 == 'd' && strings.IndexByte("89abAB", raw[3]) >= 0 && len(raw) >= 12 && raw[6] == '\\' && raw[7] == 'u':
-		return raw[:12], 12
-	}
-	return raw[:6], 6
 }

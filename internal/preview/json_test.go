@@ -210,6 +210,12 @@ func randomJSON(r *rand.Rand, depth int) string {
 	return "{" + strings.Join(items, ",\n") + "}"
 }
 
+func TestAPreviewParsesWhereEscapesAreBroken(t *testing.T) {
+	for _, escape := range []string{`\ud83d\uzzzz`, "\\u123\x11", `\ud83d\ud8`} {
+		checkJSON(t, `{"a":[`+strings.Repeat(`{"k":"`+escape+`","n":1234},`, 40)+`{"k":1}]}`, 600)
+	}
+}
+
 func TestEveryJSONPreviewParses(t *testing.T) {
 	seed := rand.Uint64()
 	r := rand.New(rand.NewPCG(seed, 0))

@@ -25,6 +25,7 @@ import (
 	"strings"
 
 	"github.com/leanctx/leanctx/internal/display"
+	"github.com/leanctx/leanctx/internal/jsontext"
 	"github.com/leanctx/leanctx/internal/texts"
 )
 
@@ -130,7 +131,7 @@ func jsonString(text string) (string, bool) {
 	if !s.str() || s.at != len(text) {
 		return "", false
 	}
-	return unescape(text[1 : len(text)-1]), true
+	return jsontext.Unescape(text[1 : len(text)-1]), true
 }
 
 // labelFiles holds the few words of previews that are not the tool's: one file for each

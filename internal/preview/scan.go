@@ -44,7 +44,6 @@ type document struct {
 	skip  int32 // a node that is not written; if zero, all are
 	stand int32 // a text that standIn is written for; if zero, none is
 	bare  bool  // nothing says that something is missing at the end of the text
-	share bool  // a long text leaves room for what follows it
 }
 
 // children yields the items of a list, or the members of an object. The key of an item is

@@ -12,6 +12,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/leanctx/leanctx/internal/display"
+	"github.com/leanctx/leanctx/internal/jsontext"
 )
 
 // Part is a piece of a JSON text that makes sense by itself.
@@ -32,7 +33,7 @@ func Parts(text string, most int) (parts []Part, ok bool) {
 	if !wrapped {
 		return partsIn(d, most), true
 	}
-	inner := unescape(raw)
+	inner := jsontext.Unescape(raw)
 	if in, ok := scan(inner); ok {
 		parts = partsIn(in, most)
 	} else {
@@ -64,7 +65,7 @@ func toSource(parts []Part, raw string, from int) {
 				i, at = i+n, at+n
 				continue
 			}
-			b, n := appendUnescaped(nil, raw[i:])
+			b, n := jsontext.AppendUnescaped(nil, raw[i:])
 			i, at = i+n, at+len(b)
 		}
 		return from + i
@@ -199,7 +200,7 @@ func Document(text string) (document []byte, cut, ok bool) {
 		return nil, false, false
 	}
 	if raw, _, wrapped := inEnvelope(d); wrapped {
-		in, ok := scanUpTo(unescape(raw), MaxDocument)
+		in, ok := scanUpTo(jsontext.Unescape(raw), MaxDocument)
 		if !ok || in.levels > maxLevels {
 			return nil, false, false
 		}
@@ -231,7 +232,7 @@ func valueOf(d *document, n int32) any {
 	case '{':
 		object := make(map[string]any, v.items)
 		for key, value := range d.children(n) {
-			object[unescape(d.raw(key))] = valueOf(d, value)
+			object[jsontext.Unescape(d.raw(key))] = valueOf(d, value)
 		}
 		return object
 	case '[':
@@ -241,7 +242,7 @@ func valueOf(d *document, n int32) any {
 		}
 		return list
 	case '"':
-		return unescape(d.raw(n))
+		return jsontext.Unescape(d.raw(n))
 	case 't', 'f':
 		return v.kind == 't'
 	case 'n':

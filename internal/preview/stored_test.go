@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/leanctx/leanctx/internal/compact"
+	"github.com/leanctx/leanctx/internal/jsontext"
 	"github.com/leanctx/leanctx/internal/race"
 )
 
@@ -42,7 +43,7 @@ func TestPartsOfAnMCPResultAreFoundInItsFile(t *testing.T) {
 	parts, ok := Parts(text, 600)
 	require.True(t, ok)
 	for _, p := range parts[1:] {
-		require.JSONEq(t, unescape(text[p.From:p.To]), p.Text)
+		require.JSONEq(t, jsontext.Unescape(text[p.From:p.To]), p.Text)
 	}
 	lines := "one \"line\"\nanother\té\n" + strings.Repeat("more of them\n", 100)
 	text = `{"content":[{"type":"text","text":` + quoted(lines) + `}]}`
@@ -50,7 +51,7 @@ func TestPartsOfAnMCPResultAreFoundInItsFile(t *testing.T) {
 	require.True(t, ok)
 	var all strings.Builder
 	for _, p := range parts {
-		require.Equal(t, unescape(text[p.From:p.To]), p.Text)
+		require.Equal(t, jsontext.Unescape(text[p.From:p.To]), p.Text)
 		all.WriteString(p.Text)
 	}
 	require.Equal(t, lines, all.String())
