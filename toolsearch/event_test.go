@@ -21,6 +21,7 @@ import (
 
 	"github.com/leanctx/leanctx"
 	"github.com/leanctx/leanctx/internal/adktest"
+	"github.com/leanctx/leanctx/internal/race"
 	"github.com/leanctx/leanctx/toolsearch"
 )
 
@@ -282,7 +283,7 @@ func TestEventsStayWithinTheirRate(t *testing.T) {
 func withinTheirRate[M adk.MessageType](t *testing.T, streaming bool) {
 	r := newRand(t)
 	var busiest int
-	for range 60 {
+	for range max(12, race.Cases(60)) {
 		protocol := toolsearch.Protocol(r.IntN(4))
 		var turns []adktest.Turn
 		calls := 0

@@ -69,7 +69,7 @@ func TestAnIndexOfSetsAnswersLikeOneBuiltWhole(t *testing.T) {
 	seed := rand.Uint64()
 	t.Logf("seed %d", seed)
 	r := rand.New(rand.NewPCG(seed, 1))
-	for range 4 {
+	for range race.Cases(4) {
 		var tools []tool.BaseTool
 		for n := range 30 + r.IntN(600) {
 			tools = append(tools, someTool(r, n))

@@ -15,6 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/leanctx/leanctx/internal/adktest"
+	"github.com/leanctx/leanctx/internal/race"
 	"github.com/leanctx/leanctx/toolsearch"
 )
 
@@ -23,7 +24,7 @@ import (
 func TestMaxToolsHolds(t *testing.T) {
 	seed := uint64(time.Now().UnixNano())
 	t.Logf("seed %d", seed)
-	for n := range uint64(20) {
+	for n := range uint64(race.Cases(20)) {
 		maxToolsHold[*schema.Message](t, rand.New(rand.NewPCG(seed, n)))
 		maxToolsHold[*schema.AgenticMessage](t, rand.New(rand.NewPCG(seed, n)))
 	}
