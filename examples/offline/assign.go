@@ -38,7 +38,6 @@ func assign(args map[string]any, text string, t toolView, data []value) (all []v
 		}
 		put(args, p, all, used, c.value)
 	}
-	setFlags(args, text, t)
 	return all, used
 }
 
@@ -140,23 +139,6 @@ func chosen(text string, t toolView) (out []value) {
 func sameChoice(word, choice string) bool {
 	joined := strings.Join(nameWords(choice), "")
 	return strings.EqualFold(word, choice) || len(joined) > 1 && alike(strings.Join(tokens(word), ""), joined) >= 0.8
-}
-
-// setFlags sets the yes-or-no parameters that the step names.
-func setFlags(args map[string]any, text string, t toolView) {
-	said := tokens(text)
-	for _, p := range t.params {
-		if p.kind != "boolean" {
-			continue
-		}
-		named := len(p.words) > 0
-		for _, w := range p.words {
-			named = named && (stopWords[w] || slices.ContainsFunc(said, func(s string) bool { return alike(s, w) >= 0.8 }))
-		}
-		if named {
-			args[p.name] = true
-		}
-	}
 }
 
 // spokenWords are the spans of each two neighbouring words, then of each one.

@@ -29,7 +29,7 @@ func (s *situation) compose() string {
 func (s *situation) outcome(p *progress) string {
 	switch {
 	case p.done:
-		return s.brief(p)
+		return strings.Trim(p.result, "\n")
 	case len(p.calls) > 0:
 		return fmt.Sprintf(say(p.text, "I could not do that (%s): %s", "没有办成（%s）：%s"), p.text, p.calls[len(p.calls)-1].result)
 	}
@@ -45,25 +45,4 @@ func say(heard, english, chinese string) string {
 		return chinese
 	}
 	return english
-}
-
-// briefLines is how many lines are quoted of a result that is stored elsewhere.
-const briefLines = 3
-
-// brief is the result of a step; of one that is too long for the conversation,
-// where it is and how it begins.
-func (s *situation) brief(p *progress) string {
-	text := strings.Trim(p.result, "\n")
-	n, kept := s.notice(text)
-	if !kept {
-		return text
-	}
-	lines := []string{fmt.Sprintf(say(p.text, "That is done; all of the result is in %s.", "已完成，完整结果保存在 %s。"), n.path)}
-	for line := range strings.Lines(strings.Join(n.shown, "\n")) {
-		if len(lines) > briefLines {
-			return strings.Join(append(lines, "…"), "\n")
-		}
-		lines = append(lines, excerpt(strings.TrimRight(line, "\r\n"), 0))
-	}
-	return strings.Join(lines, "\n")
 }

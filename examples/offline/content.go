@@ -3,10 +3,7 @@
 
 package offline
 
-import (
-	"regexp"
-	"strings"
-)
+import "strings"
 
 // content are the words that say what a step is about. Data is left out;
 // capitalised words and units may be either and come apart.
@@ -44,7 +41,6 @@ func implied(text string, found []value) (out []string) {
 	count := map[kind]int{}
 	for _, v := range found {
 		count[v.kind]++
-		out = append(out, looksLike(v)...)
 		if v.kind == unit {
 			out = append(out, unitKinds[strings.ToLower(v.text)]...)
 		}
@@ -55,31 +51,8 @@ func implied(text string, found []value) (out []string) {
 	switch {
 	case count[unit] >= 2:
 		return append(out, "convert")
-	case count[clock]+count[moment] > 0 && count[proper]+count[zone] > 1:
+	case count[moment] > 0 && count[proper]+count[zone] > 1:
 		out = append(out, "convert", "zone")
-	case count[clock]+count[moment] > 0 && count[zone] > 0:
-		out = append(out, "zone")
 	}
 	return append(out, meant(text)...)
-}
-
-// looks are texts that show which format they are in.
-var looks = []struct {
-	pattern *regexp.Regexp
-	format  string
-}{
-	{regexp.MustCompile(`&#?\w+;|</?[a-z]\w*>`), "html"},
-	{regexp.MustCompile(`%[0-9A-F]{2}`), "url"},
-	{regexp.MustCompile(`\\u[0-9a-fA-F]{4}`), "unicode"},
-	{regexp.MustCompile(`^<\?xml`), "xml"},
-	{regexp.MustCompile(`(?m)^#+ `), "markdown"},
-}
-
-func looksLike(v value) (out []string) {
-	for _, l := range looks {
-		if v.kind == quoted && l.pattern.MatchString(v.text) {
-			out = append(out, l.format)
-		}
-	}
-	return out
 }

@@ -5,7 +5,6 @@ package offline
 
 import (
 	"encoding/json"
-	"fmt"
 	"regexp"
 	"slices"
 	"strings"
@@ -29,21 +28,17 @@ type complaint struct {
 	answer string
 }
 
-// correctCall mends the argument that the last answer complained of: with one
-// of the values that the answer lists, or with other data of the step.
+// correctCall mends the argument that the last answer complained of with one of the values that
+// the answer lists.
 func correctCall(s *situation, p *progress) (action, bool) {
 	if len(p.calls) == 0 || len(p.calls) >= maxCalls {
 		return action{}, false
 	}
 	c, ok := s.complaint(p.calls[len(p.calls)-1])
-	if !ok || !c.mend(slices.Concat(p.values, s.referred(p)), p.words) {
+	if !ok || !c.mend(p.words) {
 		return action{}, false
 	}
-	made := filling{args: c.args}.json()
-	if slices.ContainsFunc(p.calls, func(old attempt) bool { return old.args == made }) {
-		return action{}, false
-	}
-	return action{call: &Call{s.callID(p), c.tool.name, made}}, true
+	return action{call: &Call{s.callID(p), c.tool.name, filling{args: c.args}.json()}}, true
 }
 
 // callAnother calls the next best tool where the last one could not be made to work.
@@ -76,10 +71,6 @@ func (c *complaint) blame() bool {
 	for _, m := range quotedWord.FindAllStringSubmatch(c.answer, -1) {
 		shortest := -1
 		for _, q := range c.tool.params {
-			if q.name == m[1] {
-				c.param, c.word = q, m[1]
-				return true
-			}
 			sent, ok := c.args[q.name].(string)
 			if ok && strings.Contains(strings.ToLower(sent), strings.ToLower(m[1])) && (shortest < 0 || len(sent) < shortest) {
 				c.param, c.word, shortest = q, m[1], len(sent)
@@ -93,27 +84,13 @@ func (c *complaint) blame() bool {
 }
 
 // mend changes the argument, and reports whether it could.
-func (c *complaint) mend(data []value, words []string) bool {
+func (c *complaint) mend(words []string) bool {
 	was := c.args[c.param.name]
 	if option := c.option(was, words); option != "" {
 		if sent, ok := was.(string); ok && len(sent) > len(c.word) {
 			option = strings.Replace(sent, c.word, option, 1)
 		}
 		c.args[c.param.name] = option
-		return true
-	}
-	taken := map[string]bool{"…": true}
-	for _, v := range c.args {
-		taken[fmt.Sprint(v)] = true
-	}
-	for _, v := range data {
-		if made, ok := convert(v, c.param); ok && !taken[v.text] && suits(c.tool, c.param, v) > 0 {
-			c.args[c.param.name] = made
-			return true
-		}
-	}
-	if was != nil && !c.param.required {
-		delete(c.args, c.param.name)
 		return true
 	}
 	return false
@@ -139,16 +116,12 @@ func (c *complaint) option(was any, words []string) (option string) {
 	return option
 }
 
-// likest is how like an option is to any of some words; a common beginning counts.
+// likest is how like an option is to any of some words.
 func likest(option string, words []string) float64 {
 	top := 0.0
 	for _, w := range words {
 		for _, o := range append(nameWords(option), strings.ToLower(option)) {
-			score := alike(w, o)
-			if n := commonPrefix(o, w); score == 0 && n >= 3 {
-				score = 0.1 * float64(n) / float64(max(len(o), len(w)))
-			}
-			top = max(top, score)
+			top = max(top, alike(w, o))
 		}
 	}
 	return top

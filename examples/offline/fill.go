@@ -27,10 +27,7 @@ func (f filling) fit() float64 {
 }
 
 func (f filling) json() string {
-	b, err := json.Marshal(f.args)
-	if err != nil {
-		return "{}"
-	}
+	b, _ := json.Marshal(f.args) // texts, numbers, and documents that were read
 	return string(b)
 }
 
@@ -76,21 +73,15 @@ func mistaken(all []value, used []bool, t toolView) (n int) {
 // referred is the earlier result as a value; a stand-in before it has come.
 func (s *situation) referred(p *progress) []value {
 	result, has, _ := s.earlier(p)
-	if !has && p.index == 0 {
-		return nil
-	}
 	if !has {
 		v := value{kind: quoted, text: "…", start: len(p.text), end: len(p.text), before: "of"}
 		w := v
 		w.kind, w.text = number, "1"
 		return []value{v, w}
 	}
-	text := usable(result)
+	text := strings.TrimSpace(result)
 	v := value{kind: quoted, text: text, start: len(p.text), end: len(p.text), before: "of"}
 	out := []value{v}
-	if len(text) > longResult {
-		return out // too long to be one value and what stands around it
-	}
 	for _, w := range values(text) {
 		if w.end-w.start == len(text) || w.kind == number {
 			w.start, w.end, w.before = len(p.text), len(p.text), "of"
@@ -116,7 +107,7 @@ func (s *situation) fallback(p *progress, t toolView, q param) (any, bool) {
 		return words, true
 	}
 	if result, has, _ := s.earlier(p); has && p.index > 0 {
-		return usable(result), true
+		return strings.TrimSpace(result), true
 	}
 	return nil, false
 }
@@ -128,15 +119,10 @@ func hasData(data []value) bool {
 	})
 }
 
-// remainder is what a step mentions besides the tool: what follows a colon or
-// "of", or the words in the middle that the tool does not mention.
+// remainder is what a step mentions besides the tool: from the first word that the tool does
+// not mention.
 func remainder(st step, t toolView) string {
 	text := strings.TrimRight(st.text, ".?!。？！ ")
-	for _, mark := range []string{": ", "：", " of ", " in ", " for "} {
-		if _, after, ok := strings.Cut(text, mark); ok && len(values(after)) == 0 && after != "" {
-			return strings.TrimPrefix(strings.TrimPrefix(strings.TrimSpace(after), "the word "), "the text ")
-		}
-	}
 	known := func(word string) bool {
 		for _, w := range tokens(word) {
 			if !stopWords[w] && !verbs[w] && best(w, t.own) == 0 && best(w, t.about) == 0 {
@@ -148,9 +134,6 @@ func remainder(st step, t toolView) string {
 	words := strings.Fields(text)
 	for len(words) > 0 && known(words[0]) {
 		words = words[1:]
-	}
-	for len(words) > 0 && known(words[len(words)-1]) {
-		words = words[:len(words)-1]
 	}
 	return strings.Trim(strings.Join(words, " "), ",;")
 }
@@ -204,8 +187,6 @@ func convert(v value, p param) (any, bool) {
 		return v.text, v.kind != named
 	case "object", "array":
 		return json.RawMessage(v.text), v.kind == document && (v.text[0] == '[') == (p.kind == "array")
-	case "":
-		return v.text, true
 	}
 	return nil, false
 }

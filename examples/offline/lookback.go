@@ -139,9 +139,6 @@ func (s *situation) likeness(phrase string, a attempt) (score float64, end int) 
 	given := argumentValues(a.args)
 	for _, at := range spaced.FindAllStringIndex(phrase, -1) {
 		word := phrase[at[0]:at[1]]
-		if _, ordinal := ordinals[strings.ToLower(word)]; ordinal || stopWords[strings.ToLower(word)] {
-			continue
-		}
 		one := 0.0
 		for _, w := range tokens(word) {
 			if one = max(one, best(w, t.own), best(w, t.server)); best(w, t.about) == 1 {

@@ -3,13 +3,11 @@
 
 package offline
 
-// Only this file knows both message types.
-
 import (
-	"strings"
-
 	"github.com/cloudwego/eino/adk"
 	"github.com/cloudwego/eino/schema"
+
+	"github.com/leanctx/leanctx/internal/message"
 )
 
 // Turn is one message of either type, as the rules see it.
@@ -30,10 +28,31 @@ type Call struct {
 type Result struct{ ID, Name, Text string }
 
 // Read gives the content of a message; m is not changed.
-func Read[M adk.MessageType](m M) Turn { return codecFor[M]().read(m) }
+func Read[M adk.MessageType](m M) Turn {
+	t := Turn{Role: string(message.Role(m))}
+	for p := message.Parts(m); p.Next(); {
+		switch p.Kind {
+		case message.Text:
+			t.Text += p.Text()
+		case message.Call:
+			t.Calls = append(t.Calls, Call{p.ID(), p.Name(), p.Text()})
+		case message.Result:
+			r := Result{ID: p.ID(), Name: p.Name()}
+			for q := p.Parts(); q.Next(); {
+				if q.Kind == message.Text {
+					r.Text += q.Text()
+				}
+			}
+			t.Results = append(t.Results, r)
+		}
+	}
+	return t
+}
 
 // User makes a user's message.
-func User[M adk.MessageType](text string) M { return codecFor[M]().user(text) }
+func User[M adk.MessageType](text string) M {
+	return message.New[M](schema.User, message.NewText(text))
+}
 
 // reply is what the model answers: calls, or else text.
 type reply struct {
@@ -41,154 +60,24 @@ type reply struct {
 	calls []Call
 }
 
-type codec[M adk.MessageType] interface {
-	read(M) Turn
-	user(string) M
-	write(reply) M
-	chunks(reply) []M
-}
-
-var (
-	_ codec[*schema.Message]        = plain{}
-	_ codec[*schema.AgenticMessage] = agentic{}
-)
-
-func codecFor[M adk.MessageType]() codec[M] {
-	var zero M
-	if _, ok := any(zero).(*schema.Message); ok {
-		return any(plain{}).(codec[M])
-	}
-	return any(agentic{}).(codec[M])
-}
-
-type plain struct{}
-
-func (plain) read(m *schema.Message) Turn {
-	if m == nil {
-		return Turn{}
-	}
-	t := Turn{Role: string(m.Role), Text: m.Content}
-	for _, part := range m.UserInputMultiContent {
-		t.Text += part.Text
-	}
-	for _, c := range m.ToolCalls {
-		t.Calls = append(t.Calls, Call{c.ID, c.Function.Name, c.Function.Arguments})
-	}
-	if m.Role == schema.Tool {
-		t.Results = []Result{{m.ToolCallID, m.ToolName, t.Text}}
-		t.Text = ""
-	}
-	return t
-}
-
-func (plain) user(text string) *schema.Message { return schema.UserMessage(text) }
-
-func (plain) write(r reply) *schema.Message {
-	var calls []schema.ToolCall
-	for i, c := range r.calls {
-		calls = append(calls, plainCall(i, c))
-	}
-	return schema.AssistantMessage(r.text, calls)
-}
-
-func (plain) chunks(r reply) []*schema.Message {
-	var out []*schema.Message
-	for _, piece := range pieces(r.text) {
-		out = append(out, schema.AssistantMessage(piece, nil))
-	}
-	for i, c := range r.calls {
-		for n, piece := range pieces(c.Args) {
-			part := Call{Args: piece}
-			if n == 0 {
-				part.ID, part.Name = c.ID, c.Name
-			}
-			out = append(out, schema.AssistantMessage("", []schema.ToolCall{plainCall(i, part)}))
+// write makes the message of a reply, or those of a stream, in which a text comes in pieces: calls,
+// and the text of an agentic message, come whole.
+func write[M adk.MessageType](r reply, pieces int) (out []M) {
+	if len(r.calls) > 0 {
+		var calls []message.Part
+		for _, c := range r.calls {
+			calls = append(calls, message.NewCall(c.ID, c.Name, c.Args))
 		}
+		return []M{message.New[M](schema.Assistant, calls...)}
 	}
-	return out
-}
-
-func plainCall(index int, c Call) schema.ToolCall {
-	return schema.ToolCall{Index: &index, ID: c.ID, Type: "function", Function: schema.FunctionCall{Name: c.Name, Arguments: c.Args}}
-}
-
-type agentic struct{}
-
-func (agentic) read(m *schema.AgenticMessage) Turn {
-	if m == nil {
-		return Turn{}
+	if message.IsAgentic[M]() {
+		pieces = 1
 	}
-	t := Turn{Role: string(m.Role)}
-	for _, b := range m.ContentBlocks {
-		switch {
-		case b == nil:
-		case b.UserInputText != nil:
-			t.Text += b.UserInputText.Text
-		case b.AssistantGenText != nil:
-			t.Text += b.AssistantGenText.Text
-		case b.FunctionToolCall != nil:
-			t.Calls = append(t.Calls, Call{b.FunctionToolCall.CallID, b.FunctionToolCall.Name, b.FunctionToolCall.Arguments})
-		case b.FunctionToolResult != nil:
-			t.Results = append(t.Results, Result{b.FunctionToolResult.CallID, b.FunctionToolResult.Name, resultText(b.FunctionToolResult)})
-		}
-	}
-	return t
-}
-
-func resultText(r *schema.FunctionToolResult) string {
-	var b strings.Builder
-	for _, part := range r.Content {
-		if part != nil && part.Text != nil {
-			b.WriteString(part.Text.Text)
-		}
-	}
-	return b.String()
-}
-
-func (agentic) user(text string) *schema.AgenticMessage { return schema.UserAgenticMessage(text) }
-
-func (agentic) write(r reply) *schema.AgenticMessage {
-	m := &schema.AgenticMessage{Role: schema.AgenticRoleTypeAssistant}
-	if len(r.calls) == 0 {
-		m.ContentBlocks = append(m.ContentBlocks, schema.NewContentBlock(&schema.AssistantGenText{Text: r.text}))
-	}
-	for _, c := range r.calls {
-		m.ContentBlocks = append(m.ContentBlocks, schema.NewContentBlock(&schema.FunctionToolCall{CallID: c.ID, Name: c.Name, Arguments: c.Args}))
-	}
-	return m
-}
-
-func (agentic) chunks(r reply) []*schema.AgenticMessage {
-	var out []*schema.AgenticMessage
-	add := func(b *schema.ContentBlock) {
-		out = append(out, &schema.AgenticMessage{Role: schema.AgenticRoleTypeAssistant, ContentBlocks: []*schema.ContentBlock{b}})
-	}
-	for _, piece := range pieces(r.text) {
-		add(schema.NewContentBlockChunk(&schema.AssistantGenText{Text: piece}, &schema.StreamingMeta{}))
-	}
-	for i, c := range r.calls {
-		for n, piece := range pieces(c.Args) {
-			part := &schema.FunctionToolCall{Arguments: piece}
-			if n == 0 {
-				part.CallID, part.Name = c.ID, c.Name
-			}
-			add(schema.NewContentBlockChunk(part, &schema.StreamingMeta{Index: i}))
-		}
-	}
-	return out
-}
-
-// pieces cuts text into three chunks at most, none inside a character.
-func pieces(text string) []string {
-	if text == "" {
-		return nil
-	}
-	runes := []rune(text)
-	size := (len(runes) + 2) / 3
-	var out []string
+	runes := []rune(r.text)
+	size := max(1, (len(runes)+pieces-1)/pieces)
 	for len(runes) > size {
-		out = append(out, string(runes[:size]))
+		out = append(out, message.New[M](schema.Assistant, message.NewText(string(runes[:size]))))
 		runes = runes[size:]
 	}
-	return append(out, string(runes))
+	return append(out, message.New[M](schema.Assistant, message.NewText(string(runes))))
 }

@@ -93,18 +93,9 @@ var (
 func endsInWord(text string) bool   { return wordEnd.MatchString(text[max(0, len(text)-2):]) }
 func startsInWord(text string) bool { return wordStart.MatchString(text[:min(2, len(text))]) }
 
-// isRead reports whether a call reads a stored result back. kept holds the paths
-// that notices name, and with which tool to read them.
-func (s *situation) isRead(c Call, kept map[string]string) bool {
-	if slices.ContainsFunc(s.readers, func(t toolView) bool { return t.name == c.Name }) {
-		return true
-	}
-	for path, reader := range kept {
-		if reader == c.Name && strings.Contains(c.Args, path) {
-			return true
-		}
-	}
-	return false
+// isRead reports whether a call reads a stored result back.
+func (s *situation) isRead(c Call) bool {
+	return slices.ContainsFunc(s.readers, func(t toolView) bool { return t.name == c.Name })
 }
 
 // page is what an answer of the reader holds of the stored content, and the

@@ -42,21 +42,19 @@ func New[M adk.MessageType]() model.BaseModel[M] { return Model[M]{} }
 
 // Generate answers in one message: text, or tool calls. It never fails.
 func (Model[M]) Generate(_ context.Context, input []M, opts ...model.Option) (M, error) {
-	return codecFor[M]().write(answer(input, opts)), nil
+	return write[M](answer(input, opts), 1)[0], nil
 }
 
-// Stream answers in several chunks, as a provider would: words and pieces of
-// arguments. It never fails.
+// Stream answers with a text in several chunks, as a provider would. It never fails.
 func (Model[M]) Stream(_ context.Context, input []M, opts ...model.Option) (*schema.StreamReader[M], error) {
-	return schema.StreamReaderFromArray(codecFor[M]().chunks(answer(input, opts))), nil
+	return schema.StreamReaderFromArray(write[M](answer(input, opts), 3)), nil
 }
 
 func answer[M adk.MessageType](input []M, opts []model.Option) reply {
 	common := model.GetCommonOptions(&model.Options{}, opts...)
-	c := codecFor[M]()
 	turns := make([]Turn, 0, len(input))
 	for _, m := range input {
-		turns = append(turns, c.read(m))
+		turns = append(turns, Read(m))
 	}
 	w := wayOf(common.Tools)
 	turns = w.read(turns)
@@ -107,11 +105,8 @@ func Common(a, b string) int {
 	return i
 }
 
-// Definition is a tool as it goes over the wire, in JSON; nil for nil.
+// Definition is a tool as it goes over the wire, in JSON.
 func Definition(info *schema.ToolInfo) []byte {
-	if info == nil {
-		return nil
-	}
 	var parameters any
 	if info.ParamsOneOf != nil {
 		parameters, _ = info.ParamsOneOf.ToJSONSchema()

@@ -98,9 +98,6 @@ func (s *situation) recall(n notice, w wanted) (lines []string, read map[string]
 			if sure {
 				return got, nil
 			}
-			if len(got) > 0 {
-				lines = got
-			}
 			if args = next; args == nil {
 				break
 			}
@@ -115,11 +112,7 @@ func (w wanted) shown(n notice) (lines []string, sure bool) {
 	case len(n.shown) == 0 || w.numbered || w.from > 0:
 		return nil, false
 	case w.last > 0:
-		tail := n.shown[len(n.shown)-1]
-		if strings.Count(strings.TrimSpace(tail), "\n") < w.last {
-			return nil, false // the first line may be cut
-		}
-		return w.take(tail, false)
+		return w.take(n.shown[len(n.shown)-1], false)
 	}
 	return w.take(strings.Join(n.shown, "\n"), false)
 }
@@ -127,9 +120,6 @@ func (w wanted) shown(n notice) (lines []string, sure bool) {
 // plan lists the calls of the reader to try, the most precise first.
 func (w wanted) plan(n notice) (out []map[string]any) {
 	ask := func(param string, value any, more ...any) {
-		if param == "" {
-			return
-		}
 		args := map[string]any{n.reader.pathParam(): n.path, param: value}
 		for i := 0; i+1 < len(more); i += 2 {
 			if name, _ := more[i].(string); name != "" {
@@ -149,9 +139,6 @@ func (w wanted) plan(n notice) (out []map[string]any) {
 	default:
 		ask(n.argument("query", "search", "keywords"), strings.Join(w.words, " "))
 		ask(n.argument("pattern", "regex", "regexp"), "(?i)"+regexp.QuoteMeta(stem(longest(w.needed))))
-	}
-	if len(out) == 0 {
-		out = append(out, map[string]any{n.reader.pathParam(): n.path})
 	}
 	return out
 }
@@ -179,8 +166,6 @@ func (s *situation) answerTo(n notice, args map[string]any) (answer string, done
 
 func canonical(args string) string {
 	var values map[string]any
-	if json.Unmarshal([]byte(args), &values) != nil {
-		return args
-	}
-	return fmt.Sprint(values) // maps are printed in the order of their keys
+	_ = json.Unmarshal([]byte(args), &values) // what is no JSON is like nothing
+	return fmt.Sprint(values)                 // maps are printed in the order of their keys
 }

@@ -91,9 +91,6 @@ func (s *situation) callTool(p *progress, f fit) (action, bool) {
 	if p.index > 0 {
 		needs := p.refers || f.filling.loose > 0 && len(p.values) == 0
 		before := s.steps[p.index-1]
-		if needs && before.failed {
-			return action{}, false
-		}
 		if (needs || p.then || samePath(p, before)) && !before.done && !before.failed {
 			return action{wait: true}, true
 		}

@@ -86,9 +86,6 @@ func (r *typeReader) single() (out map[string]any) {
 	switch {
 	case r.skip("{"):
 		out = r.object()
-	case r.skip("("):
-		out = r.value()
-		r.skip(")")
 	default:
 		out = r.word()
 	}

@@ -118,20 +118,17 @@ func (s *situation) seeTools(tools []toolView, names []string) {
 
 // replay reads what this model called, by the ids it gave.
 func (s *situation) replay(turns []Turn) {
-	results, kept := map[string]string{}, map[string]string{}
+	results := map[string]string{}
 	for _, t := range turns {
 		for _, r := range t.Results {
 			results[r.ID] = r.Text
-			if n, ok := s.notice(r.Text); ok {
-				kept[n.path] = n.reader.name
-			}
 		}
 	}
 	for _, t := range turns {
 		for _, c := range t.Calls {
 			result, answered := results[c.ID]
 			if answered {
-				s.note(c, result, s.isRead(c, kept))
+				s.note(c, result, s.isRead(c))
 			}
 		}
 	}
@@ -193,21 +190,3 @@ var errorStart = regexp.MustCompile(`(?i)^\s*(?:\{\s*"error"|\[?error\b|错误|�
 
 // isError reports whether a tool answered that it could not.
 func isError(result string) bool { return errorStart.MatchString(result) }
-
-// usable is the part of a result that a next step would work on.
-func usable(result string) string {
-	result = strings.TrimSpace(result)
-	var fields map[string]any
-	if json.Unmarshal([]byte(result), &fields) == nil {
-		for _, name := range []string{"result", "value", "output", "text"} {
-			if v, ok := fields[name]; ok {
-				return fmt.Sprint(v)
-			}
-		}
-		return result
-	}
-	if at := strings.LastIndex(result, " = "); at >= 0 && !strings.Contains(result, "\n") {
-		return result[at+3:]
-	}
-	return result
-}

@@ -29,7 +29,6 @@ var (
 	reference   = regexp.MustCompile(`(?i)\b(?:the|that|this|its|previous|last) (?:result|answer|output|outcome)\b|\b(?:of|to|in|on|from|for|reverse|sort|hash|encode|decode|convert|count|round|is|take|turn|write|put|make|compress|spell|square|save|repeat) (?:it|that|them|those)\b|\b(?:it|that|them)\b[.?!,]?\s*$|结果|\p{Han}[它其]|^[它其]`)
 	weather     = regexp.MustCompile(`(?i)\bis it\b|\bit is\b`)
 	pairOf      = regexp.MustCompile(`(?i)^(.*?)\bthe ([\w-]+(?: [\w-]+){0,3}) and the ([\w-]+(?: [\w-]+){0,3}) (of|in|for) (.+)$`)
-	placePair   = regexp.MustCompile(`^(.*?)\b(in|of|for) ([^,]+?),? and (?:in |of |for )?([^,]+)$`)
 	leadsIn     = regexp.MustCompile(`(?i)^(?:in|of|from) (?:the|that|this) [\w ./-]+$`)
 	followUp    = regexp.MustCompile(`(?i)^(?:and\s+)?(?:what about|how about|the same for|same for|do the same for|likewise for)\s+|^and\s+(?:for\s+|in\s+|with\s+)?|^那`)
 )
@@ -119,9 +118,6 @@ func beginsStep(found, rest string) bool {
 		return true
 	}
 	words := tokens(opening.ReplaceAllString(rest, ""))
-	for len(words) > 0 && isHan(words[0]) && stopWords[words[0]] {
-		words = words[1:]
-	}
 	return len(words) > 0 && isVerb(words[0])
 }
 
@@ -141,8 +137,7 @@ func hide(text string, which func(kind) bool) string {
 	return string(b)
 }
 
-// distribute makes two steps of "the A and the B of Z", and of a question about
-// two places.
+// distribute makes two steps of "the A and the B of Z".
 func distribute(part string) []string {
 	if m := pairOf.FindStringSubmatchIndex(hide(part, func(k kind) bool { return k == quoted || k == document })); m != nil {
 		group := func(i int) string { return part[m[2*i]:m[2*i+1]] }
@@ -151,12 +146,5 @@ func distribute(part string) []string {
 			group(1) + "the " + group(3) + " " + group(4) + " " + group(5),
 		}
 	}
-	if m := placePair.FindStringSubmatch(part); m != nil && isPlace(m[3]) && isPlace(strings.TrimRight(m[4], "?. ")) {
-		return []string{m[1] + m[2] + " " + m[3], m[1] + m[2] + " " + m[4]}
-	}
 	return []string{part}
 }
-
-var place = regexp.MustCompile(`^\p{Lu}[\p{L}_-]+(?:[ /]\p{Lu}[\p{L}_-]+)*$`)
-
-func isPlace(text string) bool { return place.MatchString(text) }

@@ -10,30 +10,21 @@ import (
 
 // speaksOf lists the words by which a parameter asks for a kind of value.
 var speaksOf = map[kind][]string{
-	quoted:     {"text", "string", "input", "phrase", "content", "message", "word", "sentence", "文字", "文本"},
-	document:   {"json", "document", "object", "data"},
-	pattern:    {"pattern", "regexp", "regex", "expression"},
-	url:        {"url", "uri", "link", "address"},
-	email:      {"email", "mail", "address"},
-	moment:     {"time", "moment", "timestamp", "date", "start", "end"},
-	date:       {"date", "day", "moment", "time", "birthday", "start", "end", "日期"},
-	clock:      {"time", "clock", "moment"},
-	network:    {"cidr", "network", "prefix", "subnet"},
-	address:    {"ip", "address", "cidr", "network", "host"},
-	identifier: {"uuid", "id"},
-	colour:     {"color", "colour", "hex"},
-	zone:       {"zone", "timezone", "offset", "city"},
-	field:      {"column", "key", "field"},
-	dotted:     {"path", "key", "host", "domain"},
-	path:       {"file", "path", "folder", "directory", "dir", "filename"},
-	schedule:   {"cron", "schedule", "expression"},
-	version:    {"version", "semver"},
-	expression: {"expression", "formula", "fraction"},
-	duration:   {"duration", "period"},
-	number:     {"number", "numbers", "value", "amount", "digits", "数字", "金额"},
-	unit:       {"unit", "scale"},
-	code:       {"digest", "numeral", "code", "text", "number"},
-	proper:     {"city", "place", "zone", "country", "name", "word"},
+	quoted:   {"text", "string", "input", "phrase", "content", "message", "word", "sentence", "文字", "文本"},
+	document: {"json", "document", "object", "data"},
+	url:      {"url", "uri", "link", "address"},
+	moment:   {"time", "moment", "timestamp", "date", "start", "end"},
+	date:     {"date", "day", "moment", "time", "birthday", "start", "end", "日期"},
+	network:  {"cidr", "network", "prefix", "subnet"},
+	address:  {"ip", "address", "cidr", "network", "host"},
+	zone:     {"zone", "timezone", "offset", "city"},
+	dotted:   {"path", "key", "host", "domain"},
+	path:     {"file", "path", "folder", "directory", "dir", "filename"},
+	duration: {"duration", "period"},
+	number:   {"number", "numbers", "value", "amount", "digits", "数字", "金额"},
+	unit:     {"unit", "scale"},
+	code:     {"digest", "numeral", "code", "text", "number"},
+	proper:   {"city", "place", "zone", "country", "name", "word"},
 }
 
 // leadsTo lists, for the word before a value, the parameters that it announces.
@@ -91,7 +82,7 @@ func byContext(t toolView, p param, v value) (score float64) {
 // special reports whether a parameter asks for something that is written in a way of
 // its own, which no other words are.
 func (p param) special() bool {
-	for _, k := range []kind{path, url, email, date, moment, clock, address, network, colour, schedule, duration, identifier} {
+	for _, k := range []kind{path, url, date, moment, address, network, duration} {
 		if anyAlike(speaksOf[k], p.words) {
 			return true
 		}
@@ -115,9 +106,9 @@ func otherUnit(p param, v value) bool {
 	return false
 }
 
-// ofDate prefers years and months where they are asked for.
+// ofDate prefers years where they are asked for.
 func ofDate(p param, v value) float64 {
-	if slices.Contains(p.words, "year") && v.kind == number && len(v.text) == 4 || slices.Contains(p.words, "month") && v.before == "month" {
+	if slices.Contains(p.words, "year") && v.kind == number && len(v.text) == 4 {
 		return 3
 	}
 	return 0
@@ -127,10 +118,6 @@ func byKind(p param, v value, want string) float64 {
 	switch {
 	case v.kind == choice:
 		return 6
-	case want == "array" || want == "object":
-		return 3
-	case v.kind == named:
-		return 2.5
 	case want == "number" || want == "integer":
 		return 3
 	}

@@ -17,35 +17,26 @@ import (
 type kind string
 
 const (
-	quoted     kind = "text"
-	document   kind = "json"
-	pattern    kind = "pattern"
-	url        kind = "url"
-	email      kind = "email"
-	moment     kind = "moment"
-	date       kind = "date"
-	clock      kind = "clock"
-	network    kind = "cidr"
-	address    kind = "ip"
-	identifier kind = "uuid"
-	colour     kind = "colour"
-	zone       kind = "zone"
-	path       kind = "path"
-	dotted     kind = "accessor" // users[0].name, example.com
-	schedule   kind = "cron"
-	version    kind = "version"
-	expression kind = "expression"
-	duration   kind = "duration"
-	number     kind = "number"
-	named      kind = "numeral" // a word that means a number
-	unit       kind = "unit"
-	code       kind = "code" // capitals, or letters mixed with digits
-	proper     kind = "name" // capitalised words
-	field      kind = "column"
+	quoted   kind = "text"
+	document kind = "json"
+	url      kind = "url"
+	moment   kind = "moment"
+	date     kind = "date"
+	network  kind = "cidr"
+	address  kind = "ip"
+	zone     kind = "zone"
+	path     kind = "path"
+	dotted   kind = "accessor" // users[0].name, example.com
+	duration kind = "duration"
+	number   kind = "number"
+	named    kind = "numeral" // a word that means a number
+	unit     kind = "unit"
+	code     kind = "code" // capitals, or letters mixed with digits
+	proper   kind = "name" // capitalised words
 )
 
 // soft tells kinds that may be data, or say what the step is about.
-func (k kind) soft() bool { return k == code || k == proper || k == unit || k == field }
+func (k kind) soft() bool { return k == code || k == proper || k == unit }
 
 // value is something in a text that can become an argument.
 type value struct {
@@ -67,37 +58,26 @@ type finder struct {
 }
 
 const (
-	months = `(?:jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|sep(?:t(?:ember)?)?|oct(?:ober)?|nov(?:ember)?|dec(?:ember)?)`
-	spans  = `\d+(?:\.\d+)?\s?(?:weeks?|days?|hours?|hrs?|minutes?|mins?|seconds?|secs?|milliseconds?)`
-	files  = `(?:txt|md|csv|tsv|json|jsonl|go|log|xml|html?|ya?ml|toml|ini|cfg|conf|zip|gz|tar|tgz|png|jpe?g|gif|svg|pdf|tmp|bin|dat|sh|py|js|css|sql|bak)`
+	spans = `\d+(?:\.\d+)?\s?(?:weeks?|days?|hours?|hrs?|minutes?|mins?|seconds?|secs?|milliseconds?)`
+	files = `(?:txt|md|csv|tsv|json|jsonl|go|log|xml|html?|ya?ml|toml|ini|cfg|conf|zip|gz|tar|tgz|png|jpe?g|gif|svg|pdf|tmp|bin|dat|sh|py|js|css|sql|bak)`
 )
 
 // finders are tried in this order; what one has found the next does not see.
 var finders = []finder{
 	{quoted, regexp.MustCompile("(?s)```(?:[a-z]*\n)?(.*?)\n?```|`([^`]+)`"), nil},
 	{quoted, regexp.MustCompile(`"((?:[^"\\]|\\.)*)"|“([^”]*)”|「([^」]*)」|『([^』]*)』|‘([^’]*)’|(?:^|[\s(,:=\[])'([^']+)'\B`), nil},
-	{pattern, regexp.MustCompile(`(?:^|\s)/((?:[^/\\\s]|\\.)*[\\\[\](){}+*?^$|](?:[^/\\]|\\.)*)/(?:$|[\s,.?;])`), nil},
 	{url, regexp.MustCompile(`[a-z][a-z0-9+.-]*://[^\s"'<>\x00，。]+`), trimPoint},
-	{email, regexp.MustCompile(`[\w.+-]+@[\w-]+(?:\.[\w-]+)+`), trimPoint},
-	{identifier, regexp.MustCompile(`\b[0-9a-fA-F]{8}-(?:[0-9a-fA-F]{4}-){3}[0-9a-fA-F]{12}\b`), nil},
-	{schedule, regexp.MustCompile(`(?:^|\s)((?:[\d*/,-]+ ){4}[\d*/,-]+)\b?`), needsStar},
 	{moment, regexp.MustCompile(`\b\d{4}-\d{2}-\d{2}[T ]\d{2}:\d{2}(?::\d{2})?(?:Z|[+-]\d{2}:\d{2})?`), nil},
 	{date, regexp.MustCompile(`\b\d{4}[-/.]\d{1,2}[-/.]\d{1,2}\b|\d{4}年\d{1,2}月\d{1,2}[日号]`), isoDate},
-	{date, regexp.MustCompile(`(?i)\b\d{1,2}(?:st|nd|rd|th)?(?: of)? ` + months + `,? \d{4}\b|\b` + months + ` \d{1,2}(?:st|nd|rd|th)?,? \d{4}\b`), wordyDate},
 	{network, regexp.MustCompile(`\b\d{1,3}(?:\.\d{1,3}){3}/\d{1,2}\b|\b[0-9a-fA-F:]*:[0-9a-fA-F:]*/\d{1,3}\b`), nil},
 	{address, regexp.MustCompile(`\b\d{1,3}(?:\.\d{1,3}){3}\b|\b[0-9a-fA-F]{0,4}(?::[0-9a-fA-F]{0,4}){3,7}|\b[0-9a-fA-F]{1,4}(?::[0-9a-fA-F]{1,4})*::[0-9a-fA-F:]*`), nil},
-	{clock, regexp.MustCompile(`(?i)\b\d{1,2}:\d{2}(?::\d{2})?(?:\s?[ap]m)?\b|\b\d{1,2}\s?[ap]m\b|\d{1,2}[点时](?:\d{1,2}分?)?`), isoClock},
-	{colour, regexp.MustCompile(`#[0-9a-fA-F]{3,8}\b|\b(?:rgb|rgba|hsl|hsla|hsv|cmyk)\([^)]*\)`), nil},
 	{zone, regexp.MustCompile(`\b[A-Z][A-Za-z]+(?:/[A-Z][A-Za-z_]+)+\b|\b(?:UTC|GMT)(?:[+-]\d{1,2}(?::\d{2})?)?\b|[+-]\d{2}:\d{2}\b`), nil},
-	{version, regexp.MustCompile(`\bv?\d+\.\d+\.\d+(?:-[\w.]+)?(?:\+[\w.]+)?\b`), nil},
 	{path, regexp.MustCompile(`(?:\.{0,2}/)?[\w.-]*[A-Za-z_][\w.-]*(?:/[\w.*-]+)+/?|(?:[\w.-]+|\*)\.` + files + `\b|\b\w+/(?:\s|$)`), trimPoint},
 	{dotted, regexp.MustCompile(`\b[A-Za-z_]\w*(?:\[\d+\]|\.[A-Za-z_]\w*)+`), nil},
-	{expression, regexp.MustCompile(`\(*-?\d+(?:\.\d+)?\)*(?:\s*[-+*/^%×÷]\s*\(*-?\d+(?:\.\d+)?\)*)+`), plainSigns},
 	{duration, regexp.MustCompile(`\b` + spans + `(?:(?:,| and)? ` + spans + `)*\b|\b(?:\d+[wdhms])+\b`), shortSpans},
-	{code, regexp.MustCompile(`\b[A-Za-z]+-\d+\b|\b[A-Za-z]+\d\w*\b|\b\d+[A-Za-z]+\d\w*\b|\b[A-Za-z0-9+/]{4,}={1,2}`), notScientific},
+	{code, regexp.MustCompile(`\b[A-Za-z]+-\d+\b|\b[A-Za-z]+\d\w*\b|\b\d+[A-Za-z]+\d\w*\b|\b[A-Za-z0-9+/]{4,}={1,2}`), nil},
 	{number, regexp.MustCompile(`(?:^|[^\w.])(-?\d{1,3}(?:,\d{3})+(?:\.\d+)?)\b|(?:^|[^\w.])(-?0[xb][0-9a-fA-F]+|-?\d+(?:\.\d+)?(?:e[+-]?\d+)?)(?:st|nd|rd|th)?`), plainNumber},
 	{code, regexp.MustCompile(`\b[A-Z][A-Z]+\b`), nil},
-	{field, regexp.MustCompile(`\b(?:by|column|field|key|named|called) (?:the )?(?:column |field |key )?([a-z_][a-z_0-9]+)\b`), notFiller},
 	{proper, regexp.MustCompile(`\b[A-ZÀ-Þ][a-zà-ÿ-]+(?: (?:de|of|da|del) [A-ZÀ-Þ][a-zà-ÿ]+| [A-ZÀ-Þ][a-zà-ÿ]+)*`), notFirstVerb},
 }
 
@@ -127,7 +107,6 @@ func values(text string) []value {
 	}
 	found = slices.DeleteFunc(found, func(v value) bool { return v.kind == proper && v.start == 0 && !strings.Contains(v.text, " ") })
 	found = append(found, units(text, found)...)
-	found = joinMoments(found)
 	found = append(found, namedNumbers(text, found)...)
 	slices.SortStableFunc(found, func(a, b value) int { return cmp.Compare(a.start, b.start) })
 	return locate(text, found)
@@ -173,8 +152,6 @@ var between = regexp.MustCompile(`^\s*(?:,|;|、|，|/|&)?\s*(?:and|or|和|与|�
 
 var besideTime = regexp.MustCompile(`^(?: in| at)? $`)
 
-func isTime(k kind) bool { return k == clock || k == moment }
-
 // locate notes the words around each value, and numbers the groups.
 func locate(text string, found []value) []value {
 	for i := range found {
@@ -183,7 +160,7 @@ func locate(text string, found []value) []value {
 			v.before = lastWord(text[:v.start])
 		}
 		v.after = firstWord(text[v.end:])
-		if i > 0 && found[i-1].end <= v.start && (v.kind == proper || v.kind == zone) && besideTime.MatchString(text[found[i-1].end:v.start]) && isTime(found[i-1].kind) {
+		if i > 0 && found[i-1].end <= v.start && (v.kind == proper || v.kind == zone) && besideTime.MatchString(text[found[i-1].end:v.start]) && found[i-1].kind == moment {
 			v.before = "from" // 14:30 in Paris: the time is one of this place
 		}
 		v.group = i

@@ -126,9 +126,6 @@ func (w wanted) find(text string, number bool) (lines []string, sure bool) {
 			lines = append(lines, line)
 		}
 	}
-	if all > maxLines {
-		lines = append(lines, fmt.Sprintf("… (%d)", all))
-	}
 	return lines, all > 0 && (len(w.data) > 0 || top == len(w.words))
 }
 
@@ -162,9 +159,6 @@ func writings(words []string) map[string][]string {
 	out := map[string][]string{}
 	for _, w := range words {
 		out[w] = []string{stem(w)}
-		for _, other := range synonyms(w) {
-			out[w] = append(out[w], stem(other))
-		}
 	}
 	return out
 }

@@ -73,7 +73,7 @@ func isHan(text string) bool {
 	return strings.ContainsFunc(text, func(r rune) bool { return class(r) == han })
 }
 
-// nameWords cuts an identifier at underscores, hyphens, dots and camelCase. A
+// nameWords cuts an identifier at underscores, hyphens and dots. A
 // number is also joined to the word before it: sha_256 is sha, 256 and sha256.
 func nameWords(name string) []string {
 	var out []string
@@ -84,14 +84,10 @@ func nameWords(name string) []string {
 			b.Reset()
 		}
 	}
-	runes := []rune(name)
-	for i, r := range runes {
+	for _, r := range name {
 		if class(r) == other {
 			flush()
 			continue
-		}
-		if i > 0 && unicode.IsUpper(r) && unicode.IsLower(runes[i-1]) {
-			flush()
 		}
 		b.WriteRune(r)
 	}
