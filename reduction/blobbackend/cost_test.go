@@ -92,6 +92,7 @@ func (m *meter) measure(what string, do func()) {
 
 // TestRequestsAreAsDocumented holds the table in docs/scaling.md to what goes over the wire.
 func TestRequestsAreAsDocumented(t *testing.T) {
+	detector.Skip(t, "counts one request after another")
 	p, url := newProxy(t, s3URL(t))
 	m := &meter{t: t, proxy: p, url: url, found: map[string]string{}}
 	place, long := placeOn(t, url), filled(over)
@@ -163,6 +164,7 @@ func TestClearingACutResultWritesNothing(t *testing.T) {
 
 // TestPagesFetchWhatTheyShow: in bytes a page, in lines what comes before it too.
 func TestPagesFetchWhatTheyShow(t *testing.T) {
+	detector.Skip(t, "weighs one request after another")
 	p, url := newProxy(t, s3URL(t))
 	m := &meter{t: t, proxy: p, url: url}
 	store := openOn(t, url)

@@ -17,6 +17,7 @@ import (
 
 // TestStreamsNeedNoTemporaryFiles runs the suite where no temporary file can be made.
 func TestStreamsNeedNoTemporaryFiles(t *testing.T) {
+	race.Skip(t, "shares what TestEveryStoreKeepsTheContract shares")
 	leanctxtest.TestBackend(t, func(t *testing.T) reduction.Backend {
 		bucket := memblob.OpenBucket(nil)
 		t.Cleanup(func() { require.NoError(t, bucket.Close()) })
