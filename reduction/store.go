@@ -602,21 +602,15 @@ type usage struct {
 
 var sizeSeed = maphash.MakeSeed()
 
-// countStored counts the files of a scope, unless that was done recently.
-func (s *scoped) countStored(ctx context.Context, dir string, u *usage) {
-	if s.cleaner == nil || time.Since(u.counted) < recount {
-		return
-	}
-	if _, bytes, err := s.cleaner.Stored(ctx, dir); err == nil {
-		u.bytes, u.counted = bytes, time.Now()
-	}
-}
-
 // take reserves bytes of the scope, and reports whether there is room.
 func (s *scoped) take(ctx context.Context, u *usage, dir string, bytes int64) bool {
 	u.mu.Lock()
 	defer u.mu.Unlock()
-	s.countStored(ctx, dir, u)
+	if s.cleaner != nil && time.Since(u.counted) >= recount {
+		if _, stored, err := s.cleaner.Stored(ctx, dir); err == nil {
+			u.bytes, u.counted = stored, time.Now()
+		}
+	}
 	if bytes > s.most-u.bytes {
 		return false
 	}

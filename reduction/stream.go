@@ -588,8 +588,9 @@ func (c *streamCut[T]) drain(file vault.Sink, end *tail) (media []T) {
 			continue // one source has ended
 		}
 		eachString(chunk, take)
-		if m := startOf(chunk, 0); !isEmpty(m) {
-			media = append(media, m)
+		rest := startOf(chunk, 0)
+		if r, ok := any(rest).(*schema.ToolResult); ok && r != nil && len(r.Parts) > 0 {
+			media = append(media, rest)
 		}
 	}
 	return media

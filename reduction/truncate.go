@@ -382,17 +382,6 @@ func startOf[T any](chunk T, n int) T {
 	return out.(T)
 }
 
-// isEmpty reports whether there is nothing in a chunk.
-func isEmpty[T any](chunk T) bool {
-	switch c := any(chunk).(type) {
-	case string:
-		return c == ""
-	case *schema.ToolResult:
-		return c == nil || len(c.Parts) == 0
-	}
-	return true
-}
-
 // join makes one chunk of several.
 func join[T any](chunks []T) T {
 	var out any

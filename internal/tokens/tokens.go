@@ -24,7 +24,7 @@ var weightsFile string
 
 // The file has two lines: how often a token begins, by cell, and how rare each pair
 // of letters is.
-var weights, rarity = cutWeights(weightsFile)
+var weights, rarity, _ = strings.Cut(strings.TrimSuffix(weightsFile, "\n"), "\n")
 
 const (
 	modes     = 3 // of two letters: both small, a capital and a small one, both capital
@@ -56,11 +56,6 @@ var squares = func() (out [256]int64) {
 	}
 	return out
 }()
-
-func cutWeights(file string) (weights, rarity string) {
-	weights, rarity, _ = strings.Cut(strings.TrimSuffix(file, "\n"), "\n")
-	return weights, rarity
-}
 
 // Estimate returns how many tokens a text has. It is safe for concurrent use.
 func Estimate(text string) int {
