@@ -39,8 +39,8 @@ func envelopeIn(d *document) (e envelope, ok bool) {
 	if d.lines {
 		return e, false
 	}
-	if item, ok := onlyItem(d); ok {
-		return openPart(d, item)
+	if d.nodes[0].kind == '[' && d.nodes[0].items == 1 {
+		return openPart(d, 1)
 	}
 	if d.nodes[0].kind != '{' {
 		return e, false
@@ -76,22 +76,11 @@ func envelopeIn(d *document) (e envelope, ok bool) {
 	return e, len(e.parts) > 0
 }
 
-// onlyItem is the one item of a document that is a list.
-func onlyItem(d *document) (item int32, ok bool) {
-	if d.nodes[0].kind != '[' {
-		return 0, false
-	}
-	for _, value := range d.children(0) {
-		if item != 0 {
-			return 0, false
-		}
-		item = value
-	}
-	return item, item != 0 && d.nodes[item].kind == '{'
-}
-
 // openPart finds the one content that an object is.
 func openPart(d *document, object int32) (e envelope, ok bool) {
+	if d.nodes[object].kind != '{' {
+		return e, false
+	}
 	for key := range d.children(object) {
 		switch d.raw(key) {
 		case "type", "text", "annotations", "_meta", "meta":

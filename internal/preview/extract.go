@@ -222,15 +222,15 @@ func (x *extract) keepBest(room int, least float64) {
 	misses := 0
 	room = min(room, x.room)
 	for _, i := range order {
-		before := x.room
-		if n := x.cost(i); n > room {
+		n := x.cost(i)
+		if n > room {
 			if misses++; misses > 200 {
 				return
 			}
 			continue
 		}
 		x.choose(i)
-		room -= before - x.room
+		room -= n
 	}
 }
 

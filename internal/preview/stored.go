@@ -191,17 +191,23 @@ const (
 	maxNumber = 1000
 )
 
+// scanFlat reads what does not nest too deeply.
+func scanFlat(text string) (d *document, ok bool) {
+	d, ok = scanUpTo(text, MaxDocument)
+	return d, ok && d.levels <= maxLevels
+}
+
 // Document is a JSON text as a document that parses: the text of an MCP result, JSON lines
 // as a list, and one that ends too early without what is missing. cut says that it did.
 // ok is false if it is not JSON, or nests too deeply.
 func Document(text string) (document []byte, cut, ok bool) {
-	d, ok := scanUpTo(text, MaxDocument)
-	if !ok || d.levels > maxLevels {
+	d, ok := scanFlat(text)
+	if !ok {
 		return nil, false, false
 	}
 	if raw, _, wrapped := inEnvelope(d); wrapped {
-		in, ok := scanUpTo(jsontext.Unescape(raw), MaxDocument)
-		if !ok || in.levels > maxLevels {
+		in, ok := scanFlat(jsontext.Unescape(raw))
+		if !ok {
 			return nil, false, false
 		}
 		in.cut = in.cut || d.cut
@@ -219,8 +225,8 @@ func Document(text string) (document []byte, cut, ok bool) {
 // of it. n is how many values and keys there are. ok is false if it is not JSON, or nests
 // too deeply.
 func Decode(text string) (value any, n int, ok bool) {
-	d, ok := scanUpTo(text, MaxDocument)
-	if !ok || d.levels > maxLevels {
+	d, ok := scanFlat(text)
+	if !ok {
 		return nil, 0, false
 	}
 	return valueOf(d, 0), len(d.nodes), true

@@ -125,7 +125,6 @@ type field struct {
 	first    int32 // the first value
 	differs  bool  // not all values are the first one
 	distinct map[string]struct{}
-	numbers  int // of the sampled values that are numbers
 }
 
 // kid finds the field below f that a key names. Records mostly have their keys in one
@@ -312,9 +311,6 @@ func (t *table) leaf(f *field, value int32, n int) {
 			f.distinct = make(map[string]struct{})
 		}
 		f.distinct[t.source(value)] = struct{}{}
-		if t.nodes[value].kind == '0' {
-			f.numbers++
-		}
 	}
 	t.row = append(t.row, cell{f, value})
 }

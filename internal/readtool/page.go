@@ -23,15 +23,15 @@ import (
 	"github.com/leanctx/leanctx/internal/safe"
 )
 
-// pageOf renders a window of the content that f describes.
-func pageOf(v visit, f facts, content []byte) string {
+// enclosed renders a sentence around content that f describes.
+func enclosed(v visit, sentence string, f facts, content []byte) string {
 	f.Content = string(content)
 	f.Fence = fence(f.Content)
 	f.Garbled = !utf8.Valid(content)
 	if !strings.HasSuffix(f.Content, "\n") {
 		f.Content += "\n" // the fence is a line of its own; To says where the content ends
 	}
-	return v.say.say("page", f)
+	return v.say.say(sentence, f)
 }
 
 // lineWindow answers with whole lines from a line on. A line that alone is too
@@ -69,7 +69,7 @@ func lineWindow(v visit) (string, error) {
 	case f.To < size:
 		f.Next = v.req.follow("offset", f.Last+1, "limit", v.req.limit)
 	}
-	return pageOf(v, f, ahead[:f.To-from]), nil
+	return enclosed(v, "page", f, ahead[:f.To-from]), nil
 }
 
 // takeLines counts the whole lines at the start of ahead that are at most limit,
@@ -114,7 +114,7 @@ func byteWindow(v visit) (string, error) {
 	if f.To < size {
 		f.Next = v.req.follow("byte_offset", f.To, "byte_limit", v.req.byteLimit)
 	}
-	return pageOf(v, f, part[start:end]), nil
+	return enclosed(v, "page", f, part[start:end]), nil
 }
 
 // lastLines answers with the last lines, as many of those asked for as fit; of a
@@ -138,7 +138,7 @@ func lastLines(v visit) (string, error) {
 		before := max(f.From-v.bytes, 0)
 		f.Before = v.req.follow("byte_offset", before, "byte_limit", f.From-before)
 	}
-	return pageOf(v, f, part[start:]), nil
+	return enclosed(v, "page", f, part[start:]), nil
 }
 
 // tailStart finds where the last n lines of part begin, at most room bytes before
@@ -277,10 +277,6 @@ func askJSON(v visit, f JSONQuery) (string, error) {
 	if len(bytes.TrimSpace(answer)) == 0 {
 		return v.say.say("jq_nothing", said), nil
 	}
-	said.Content, said.Missing, said.Garbled = string(answer), cut, !utf8.Valid(answer)
-	said.Fence = fence(said.Content)
-	if answer[len(answer)-1] != '\n' {
-		said.Content += "\n"
-	}
-	return v.say.say("jq_answer", said), nil
+	said.Missing = cut
+	return enclosed(v, "jq_answer", said, answer), nil
 }

@@ -262,10 +262,9 @@ const (
 
 // ranker ranks passages, as they come.
 type ranker struct {
-	terms    []term
-	index    map[string]int // of terms, by stem
-	starts   [256]bool      // first bytes of the terms
-	required bool           // some term must occur
+	terms  []term
+	index  map[string]int // of terms, by stem
+	starts [256]bool      // first bytes of the terms
 
 	held  []passage // with a word of the query, in order
 	count int       // passages
@@ -295,7 +294,6 @@ func newRanker(query string) *ranker {
 				return
 			}
 			r.terms[i].required = r.terms[i].required || each.Required
-			r.required = r.required || each.Required
 		})
 	}
 	return r
@@ -490,9 +488,7 @@ func (r *ranker) best(limit int) []passage {
 	for i := range best {
 		best[i].score = raised[i]
 	}
-	if r.required {
-		best = slices.DeleteFunc(best, func(p passage) bool { return !r.hasRequired(p) })
-	}
+	best = slices.DeleteFunc(best, func(p passage) bool { return !r.hasRequired(p) })
 	slices.SortStableFunc(best, func(a, b passage) int { return cmp.Compare(b.score, a.score) })
 	return best[:min(len(best), limit)]
 }
