@@ -140,7 +140,7 @@ func TestASearchLooksAtNoMoreThanItMay(t *testing.T) {
 func TestBoundsOfOneCall(t *testing.T) {
 	require.Equal(t, []int{128 << 20, 64 << 20, 1000, 20, 50}, []int{maxSearched, maxRanked, maxInstructions, maxContext, defaultMatches})
 	require.Equal(t, []int{8 << 20, 64 << 10, 400, 100, 10 << 20}, []int{maxPiece, pieceOverlap, maxShown, around, maxAtOnce})
-	require.Equal(t, []int{20, 5500, 600, 20, 4000, 4 << 20}, []int{maxPassages, defaultBytes, passageBytes, passageLines, blockPassages, maxRecords})
+	require.Equal(t, []int{20, 5500, 600, 20, 4 << 20}, []int{maxPassages, defaultBytes, passageBytes, passageLines, maxRecords})
 }
 
 // Skipping lines counts them and their bytes, whatever the size of the buffer.
@@ -279,40 +279,28 @@ func TestPassagesAreWholeLines(t *testing.T) {
 		"two passages": {"a\n" + strings.Repeat("x", 599) + "\nb", []passage{
 			{first: 1, last: 1, text: "a\n"}, {first: 2, last: 2, start: 2, text: strings.Repeat("x", 599) + "\n"}, {first: 3, last: 3, start: 602, text: "b"}}},
 	} {
-		got, err := newSplitter(strings.NewReader(c.content)).block(0)
-		require.NoError(t, err)
-		require.Equal(t, c.want, got, name)
+		s := newSplitter(strings.NewReader(c.content))
+		for _, want := range c.want {
+			got, err := s.next()
+			require.NoError(t, err)
+			require.Equal(t, want, got, name)
+		}
+		_, err := s.next()
+		require.ErrorIs(t, err, io.EOF)
 	}
 	boom := errors.New("boom")
-	_, err := newSplitter(io.MultiReader(strings.NewReader("a"), iotest.ErrReader(boom))).block(0)
+	_, err := newSplitter(io.MultiReader(strings.NewReader("a"), iotest.ErrReader(boom))).next()
 	require.ErrorIs(t, err, boom)
 }
 
-// Blocks hold as many passages as they may, of those that do not end before a byte.
-func TestBlocksOfPassages(t *testing.T) {
-	content := strings.Repeat(strings.Repeat("x", 599)+"\n", 7)
-	for from, want := range map[int64][]int{0: {3, 3, 1, 0}, 599: {3, 3, 1, 0}, 600: {3, 3, 0}, 4199: {1, 0}, 4200: {0}} {
-		s := newSplitter(strings.NewReader(content))
-		s.many = 3
-		var sizes []int
-		for len(sizes) == 0 || sizes[len(sizes)-1] > 0 {
-			block, err := s.block(from)
-			require.NoError(t, err)
-			sizes = append(sizes, len(block))
-		}
-		require.Equal(t, want, sizes, from)
-	}
-}
-
-// Ranking goes on in another call once it has looked at as much as it may, block by
-// block, and no earlier.
+// Ranking goes on in another call once it has looked at as much as it may, and no
+// earlier.
 func TestRankingLooksAtNoMoreThanItMay(t *testing.T) {
 	content := strings.Repeat(strings.Repeat("x", 599)+"\n", 7)
 	for _, c := range []struct{ from, most, searched int64 }{
-		{0, 1, 1200}, {0, 1200, 1200}, {0, 1201, 2400}, {0, 4200, 4200}, {0, 99_999, 4200}, {600, 1200, 1800}, {600, 1201, 3000}, {900, 1, 1800}, {4200, 1, 4200},
+		{0, 1, 600}, {0, 1200, 1200}, {0, 1201, 1800}, {0, 4200, 4200}, {0, 99_999, 4200}, {600, 1200, 1800}, {600, 1201, 2400}, {900, 1, 1200}, {4200, 1, 4200},
 	} {
 		s := newSplitter(strings.NewReader(content))
-		s.many = 2
 		_, searched, err := rankPassages(visit{ctx: t.Context(), req: request{query: "zebra", byteOffset: c.from}}, s, 5, c.most)
 		require.NoError(t, err)
 		require.Equal(t, c.searched, searched, "%+v", c)
@@ -346,13 +334,13 @@ func TestPassagesFillTheirRoom(t *testing.T) {
 
 // What was not ranked is for another call, which the answer names with all it needs.
 func TestRankingNamesTheCallThatGoesOn(t *testing.T) {
-	content := strings.Repeat(strings.Repeat("x", 599)+"\n", blockPassages) + "needle\n"
+	content := strings.Repeat(strings.Repeat("x", 599)+"\n", 4000) + "needle\n"
 	for query, want := range map[string]string{
 		"needle": `[r] No passage has a word of "needle" in bytes 0 to 2400000 of 2400007. The rest was not searched. Next: r {"file_path":"p","query":"needle","byte_offset":2400000,"limit":7}`,
 		"other":  `[r] No passage has a word of "other" in bytes 0 to 2400000 of 2400007. The rest was not searched. Next: r {"file_path":"p","query":"other","byte_offset":2400000,"limit":7}`,
 	} {
 		v := visit{ctx: t.Context(), say: words{sentences.English(), "r"}, req: request{path: "p", query: query, limit: 7}, bytes: 5000}
-		answer, err := passagesOf(v, strings.NewReader(content), int64(len(content)), 1)
+		answer, err := passagesOf(v, strings.NewReader(content), int64(len(content)), 2_400_000)
 		require.NoError(t, err)
 		require.Equal(t, want, answer)
 		v.req.byteOffset = 2_400_000

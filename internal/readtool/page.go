@@ -43,7 +43,6 @@ func lineWindow(v visit) (string, error) {
 	}
 	defer content.Close()
 	lines := newScanner(guardedStream(v, content, size))
-	lines.max, lines.keep = bufferSize, 0
 	first := max(v.req.offset, 1)
 	if err := lines.skip(first); err != nil {
 		return "", err

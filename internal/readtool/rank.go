@@ -35,8 +35,6 @@ const (
 	passageLines = 20
 	// Records shorter than tinyRecord are together a passage of some tinyTogether bytes.
 	tinyRecord, tinyTogether = 60, 200
-	// blockPassages is how many passages are looked at together.
-	blockPassages = 4000
 	// maxSkipped bounds how many passages a call can leave out.
 	maxSkipped = 1000
 	// maxRecords is the longest JSON that is taken apart into its records.
@@ -138,21 +136,23 @@ func passagesOf(v visit, content io.Reader, size, most int64) (string, error) {
 	return passagePage(v, f, best), nil
 }
 
-// rankPassages returns the best passages of the content, of which it looks at most bytes.
+// rankPassages returns the best of the passages that do not end before the byte that the call
+// names, and looks at most bytes.
 func rankPassages(v visit, s *splitter, limit int, most int64) (best []passage, searched int64, err error) {
 	r := newRanker(v.req.query)
-	for {
-		block, err := s.block(v.req.byteOffset)
+	for s.start-v.req.byteOffset < most {
+		p, err := s.next()
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err == nil && p.end() > v.req.byteOffset {
+			err = r.add(v.ctx, []passage{p})
+		}
 		if err != nil {
 			return nil, 0, err
 		}
-		if err := r.add(v.ctx, block); err != nil {
-			return nil, 0, err
-		}
-		if len(block) == 0 || s.start-v.req.byteOffset >= most {
-			return r.best(limit), s.start, nil
-		}
 	}
+	return r.best(limit), s.start, nil
 }
 
 // passagePage renders the passages that fit, the best first. If the call does not say how
@@ -199,30 +199,10 @@ type splitter struct {
 	r     *bufio.Reader
 	line  int64
 	start int64
-	many  int // passages in a block
 }
 
 func newSplitter(content io.Reader) *splitter {
-	return &splitter{r: bufio.NewReaderSize(content, 64<<10), line: 1, many: blockPassages}
-}
-
-// block returns the next passages of those that do not end before the byte from;
-// none at the end of the content.
-func (s *splitter) block(from int64) ([]passage, error) {
-	var block []passage
-	for len(block) < s.many {
-		p, err := s.next()
-		if errors.Is(err, io.EOF) {
-			break
-		}
-		if err != nil {
-			return nil, err
-		}
-		if p.end() > from {
-			block = append(block, p)
-		}
-	}
-	return block, nil
+	return &splitter{r: bufio.NewReaderSize(content, 64<<10), line: 1}
 }
 
 func (s *splitter) next() (passage, error) {
@@ -269,6 +249,9 @@ type ranker struct {
 	held  []passage // with a word of the query, in order
 	count int       // passages
 	words int       // in them
+
+	counts []int32 // of one passage
+	lower  []byte
 }
 
 // term is a word of a query.
@@ -296,6 +279,7 @@ func newRanker(query string) *ranker {
 			r.terms[i].required = r.terms[i].required || each.Required
 		})
 	}
+	r.counts = make([]int32, len(r.terms))
 	return r
 }
 
@@ -397,20 +381,18 @@ func withoutSpaces(c rune) bool {
 
 // add takes the next passages. Its error is that of ctx.
 func (r *ranker) add(ctx context.Context, passages []passage) error {
-	counts := make([]int32, len(r.terms))
-	var lower []byte
 	for i, p := range passages {
 		if i%100 == 0 && ctx.Err() != nil {
 			return ctx.Err()
 		}
 		p.number = r.count
 		r.count++
-		clear(counts)
-		lower = append(lower[:0], p.text...)
-		p.words = r.countWords(lower, counts)
+		clear(r.counts)
+		r.lower = append(r.lower[:0], p.text...)
+		p.words = r.countWords(r.lower, r.counts)
 		r.words += p.words
-		if r.note(bytes.ToLower(lower), counts) {
-			p.counts = slices.Clone(counts)
+		if r.note(bytes.ToLower(r.lower), r.counts) {
+			p.counts = slices.Clone(r.counts)
 			r.held = append(r.held, p)
 		}
 		if len(r.held) > maxHeld {

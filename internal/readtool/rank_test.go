@@ -128,7 +128,6 @@ func TestRankingThatTakesTooLongGoesOnInAnotherCall(t *testing.T) {
 	var best []passage
 	for ; len(best) == 0; calls++ {
 		s := newSplitter(strings.NewReader(content))
-		s.many = 7
 		var err error
 		best, v.req.byteOffset, err = rankPassages(v, s, 5, 10_000)
 		require.NoError(t, err)

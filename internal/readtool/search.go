@@ -411,17 +411,22 @@ func (s *scanner) next() (piece, error) {
 	}
 }
 
-// skip goes to a line, or to the end of the content.
+// skip goes to a line, or to the end of the content, without a piece for each line.
 func (s *scanner) skip(number int64) error {
 	for s.number < number {
-		_, err := s.next()
-		if errors.Is(err, io.EOF) {
-			if !s.head { // of a line that was cut just there
+		part, err := s.r.ReadSlice('\n')
+		s.start += int64(len(part))
+		s.head = s.head && len(part) == 0
+		switch {
+		case err == nil:
+			s.number++
+			s.head = true
+		case errors.Is(err, io.EOF):
+			if !s.head {
 				s.number++
 			}
 			return nil
-		}
-		if err != nil {
+		case !errors.Is(err, bufio.ErrBufferFull):
 			return err
 		}
 	}
