@@ -8,7 +8,6 @@ package preview
 
 import (
 	"iter"
-	"slices"
 	"strings"
 )
 
@@ -207,7 +206,10 @@ func (s *scanner) step() bool {
 		if c != '"' || !s.str() {
 			return false
 		}
-		s.want = wantColon
+		if s.want = wantColon; byteAt(s.text, s.at) == ':' {
+			s.want = wantValue
+			s.at++
+		}
 		return true
 	case wantFirst:
 		if c == ']' {
@@ -228,10 +230,7 @@ func (s *scanner) after(c byte) bool {
 	top := s.nodes[s.open[len(s.open)-1]].kind
 	switch {
 	case c == ',':
-		s.at++
-		if s.want = wantValue; top == '{' {
-			s.want = wantKey
-		}
+		s.comma(top)
 		return true
 	case c == '}' && top == '{', c == ']' && top == '[':
 		return s.close()
@@ -278,8 +277,20 @@ func (s *scanner) done() bool {
 	if len(s.open) == 0 {
 		return false
 	}
-	s.nodes[s.open[len(s.open)-1]].items++
+	top := &s.nodes[s.open[len(s.open)-1]]
+	top.items++
+	if byteAt(s.text, s.at) == ',' {
+		s.comma(top.kind)
+	}
 	return true
+}
+
+// comma reads a comma in a list or an object.
+func (s *scanner) comma(in byte) {
+	s.at++
+	if s.want = wantValue; in == '{' {
+		s.want = wantKey
+	}
 }
 
 func (s *scanner) close() bool {
@@ -295,14 +306,19 @@ func (s *scanner) add(kind byte, end int, cut bool) {
 	s.at = end
 }
 
-// append makes room for as many nodes as the rest of the text will have if it goes on like
-// this.
 func (s *scanner) append(n node) {
-	if have := len(s.nodes); have == cap(s.nodes) {
-		more := have/8 + int(int64(have)*int64(len(s.text)-s.at)/int64(s.at+1)) + 16
-		s.nodes = slices.Grow(s.nodes, min(more, 3*have+len(s.text)/32))
+	if len(s.nodes) == cap(s.nodes) {
+		s.grow()
 	}
 	s.nodes = append(s.nodes, n)
+}
+
+// grow makes room for as many nodes as the rest of the text will have if it goes on like
+// this.
+func (s *scanner) grow() {
+	n := len(s.nodes)
+	n += n/8 + int(int64(n)*int64(len(s.text)-s.at)/int64(s.at+1)) + 16
+	s.nodes = append(make([]node, 0, min(n, 4*len(s.nodes)+len(s.text)/32)), s.nodes...)
 }
 
 // str reads a string. One that the text ends in is a node, and not done.
