@@ -25,6 +25,7 @@ import (
 
 	"github.com/leanctx/leanctx/examples/lab"
 	"github.com/leanctx/leanctx/examples/library"
+	"github.com/leanctx/leanctx/internal/display"
 )
 
 //go:embed tasks.jsonl
@@ -162,7 +163,7 @@ func (b *Bench) judge(q Question, said []*schema.Message) string {
 	answer = strings.ReplaceAll(answer, strings.TrimRight(q.Text, ".?"), "")
 	for _, text := range q.Truth {
 		if !strings.Contains(answer, text) && !strings.Contains(ungrouped(answer), text) {
-			return fmt.Sprintf("%q is not in the answer %q", text, clip(answer))
+			return fmt.Sprintf("%q is not in the answer %q", text, display.Clip(strings.Join(strings.Fields(answer), " "), 80))
 		}
 	}
 	for name, want := range q.Files {
@@ -190,16 +191,6 @@ func ungrouped(text string) string {
 		}
 	}
 	return b.String()
-}
-
-// clip is the start of an answer, in one line.
-func clip(text string) string {
-	const most = 80
-	r := []rune(strings.Join(strings.Fields(text), " "))
-	if len(r) > most {
-		return string(r[:most]) + "…"
-	}
-	return string(r)
 }
 
 // calledTools are the tools of the library that were called.
