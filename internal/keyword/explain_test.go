@@ -38,7 +38,7 @@ func TestExplanationAsText(t *testing.T) {
 }
 
 func TestCountTermsMergesThem(t *testing.T) {
-	for _, n := range []int{0, manyTerms - 4, manyTerms - 3, manyTerms - 2, 3 * manyTerms} {
+	for _, n := range []int{0, 50} {
 		terms, want, counts := []Term{}, []Term{}, []int32{}
 		for i := range n {
 			term := Term{Text: fmt.Sprint("f", i)}

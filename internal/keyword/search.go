@@ -4,7 +4,7 @@
 package keyword
 
 import (
-	"slices"
+	"math"
 	"strings"
 	"sync"
 )
@@ -24,44 +24,49 @@ type Hit struct {
 	Confidence float64
 }
 
-// manyTerms is the number of terms above which a map finds repetitions faster than
-// comparing each pair.
-const manyTerms = 16
+// Calibration is a logistic function of the logarithms of the evidence, of the idf of a word
+// that no document has, and of the words of a description: the more they are, the more match by
+// chance. internal/tools/confidence derives its numbers.
+type Calibration struct{ Evidence, Size, Length, Offset float64 }
+
+var calibration = Calibration{Evidence: 1.19, Size: -1.52, Offset: 1.62}
+
+// evidenceSlope makes an answer to a part of a query less sure than its score is low: a
+// long query scores much wherever its short words are parts of others.
+const evidenceSlope = 1.5
+
+// Of returns the confidence of a document with the given evidence in a catalogue of n, whose
+// descriptions have so many words on average.
+func (c Calibration) Of(evidence float64, n int, words float64) float64 {
+	if evidence <= 0 {
+		return 0
+	}
+	sum := float64(c.Evidence*math.Log(evidence)) + float64(c.Size*math.Log(RarestIDF(n))) + float64(c.Length*math.Log1p(words)) + c.Offset
+	return 1 / (1 + math.Exp(-sum))
+}
+
+// RarestIDF returns the inverse document frequency of a word that none of n documents has.
+func RarestIDF(n int) float64 { return math.Log(1 + (float64(n)+0.5)/0.5) }
 
 // countTerms merges terms that differ only in case, in lower case, and drops empty ones. It
 // appends to counts how often each occurs.
 func countTerms(terms []Term, counts []int32) ([]Term, []int32) {
 	merged := make([]Term, 0, len(terms))
-	var seen map[string]int
-	if len(terms) > manyTerms {
-		seen = make(map[string]int, len(terms))
-	}
+	places := make(map[string]int)
 	for _, term := range terms {
 		if term.Text == "" {
 			continue
 		}
 		term.Text = strings.ToLower(term.Text)
-		if at := findTerm(merged, seen, term.Text); at >= 0 {
+		if at, known := places[term.Text]; known {
 			counts[at]++
 			merged[at].Required = merged[at].Required || term.Required
 			continue
 		}
-		if seen != nil {
-			seen[term.Text] = len(merged)
-		}
+		places[term.Text] = len(merged)
 		merged, counts = append(merged, term), append(counts, 1)
 	}
 	return merged, counts
-}
-
-func findTerm(merged []Term, seen map[string]int, text string) int {
-	if seen == nil {
-		return slices.IndexFunc(merged, func(t Term) bool { return t.Text == text })
-	}
-	if at, ok := seen[text]; ok {
-		return at
-	}
-	return -1
 }
 
 // The scores of a term, by the best place where it is found.

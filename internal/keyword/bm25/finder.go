@@ -58,21 +58,6 @@ func (f *finder) keep(text []byte) string {
 	return f.own.String()[start:]
 }
 
-// lower returns ASCII text in lower case.
-func (f *finder) lower(text string) string {
-	if !isASCII(text) || strings.IndexFunc(text, func(r rune) bool { return 'A' <= r && r <= 'Z' }) < 0 {
-		return strings.ToLower(text)
-	}
-	word := append(f.letters[:0], text...)
-	f.letters = word
-	for i, c := range word {
-		if 'A' <= c && c <= 'Z' {
-			word[i] = c - 'A' + 'a'
-		}
-	}
-	return f.keep(word)
-}
-
 // stem returns the stem of a word.
 func (f *finder) stem(word string) string {
 	f.letters = append(f.letters[:0], word...)

@@ -244,7 +244,7 @@ func (q *queryParser) parseIdentifier(word run, weight float64) {
 	if word.start > 0 && q.text[word.start-1] == '_' {
 		return
 	}
-	id := q.lower(leadingIdentifier(q.text[word.start:]))
+	id := strings.ToLower(leadingIdentifier(q.text[word.start:]))
 	if _, known := q.x.find(id); known {
 		q.addTerm(id, id, weight, q.expand)
 	}
@@ -430,7 +430,7 @@ const maxTypos = 32
 
 // expandUnknown guesses the meaning of a word that no document uses.
 func (q *queryParser) expandUnknown(w *term) {
-	if left, right, ok := q.split(q.lower(w.written)); ok {
+	if left, right, ok := q.split(strings.ToLower(w.written)); ok {
 		for _, half := range [...]uint32{left, right} {
 			w.expansions = append(w.expansions, expansion{token: half, weight: weightSplit, relation: partOf})
 		}
@@ -507,7 +507,7 @@ const foreignWord = 1.5
 
 // significanceOf returns the significance of a word of the query.
 func (q *queryParser) significanceOf(word string, known bool) significance {
-	switch lower := q.lower(word); {
+	switch lower := strings.ToLower(word); {
 	case q.l.incidental[lower] || strings.ContainsAny(lower, "0123456789"):
 		return incidental
 	case startsUnspaced(word):
