@@ -9,11 +9,13 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/leanctx/leanctx/internal/race"
 	"github.com/leanctx/leanctx/leanctxtest"
 	"github.com/leanctx/leanctx/reduction"
 )
 
 func TestTheStoresOfPackageReductionPass(t *testing.T) {
+	race.Skip(t, "internal/backend does the same")
 	t.Run("memory", func(t *testing.T) {
 		leanctxtest.TestBackend(t, func(*testing.T) reduction.Backend { return reduction.NewMemoryBackend(0) })
 	})
