@@ -19,6 +19,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/leanctx/leanctx/internal/adktest"
+	"github.com/leanctx/leanctx/internal/race"
 	"github.com/leanctx/leanctx/reduction"
 	"github.com/leanctx/leanctx/toolsearch"
 	"github.com/leanctx/leanctx/toolsearch/skills"
@@ -76,7 +77,8 @@ func staysBeside[M adk.MessageType](t *testing.T, streaming bool) {
 		toolsearch.SearchCall: {call("tool_search", `{"query":"`+sentence+`"}`), call("call_tool", `{"name":"skill__pdf","arguments":{}}`)},
 	} {
 		for _, first := range []bool{false, true} {
-			library := &shelf{matters: many(t)}
+			matters := many(t)
+			library := &shelf{matters: matters[:race.Cases(len(matters))]}
 			chinese := skills.ToolName("合同审查")
 			turns := append(slices.Clone(find), call("skill", `{"skill":"pdf"}`), call("skill", `{"skill":"skill__pdf"}`),
 				call("skill", `{"skill":"`+chinese+`"}`), call("skill", `{"skill":"nothing"}`), call("skill", `{"skill":"skill__nothing"}`), adktest.Say("done"))
