@@ -78,9 +78,9 @@ func TestCandidatesContainThePiece(t *testing.T) {
 func TestGramsAreDistinct(t *testing.T) {
 	seen := make(map[uint32]string)
 	for _, piece := range []string{"a", "b", "aa", "ab", "ba", "a\x00", "\x00a", "\x00", "\x00\x00", "\x00\x00\x00", "abc", "cba", "acb", "\xff\xff\xff"} {
-		key := gram(piece)
+		key := Gram(piece)
 		require.Empty(t, seen[key], "%q", piece)
 		seen[key] = piece
 	}
-	require.Equal(t, map[uint32][]uint32{gram("a"): {0}, gram("b"): {0, 1}, gram("ab"): {0}, gram("ba"): {0}, gram("aba"): {0}}, gramLists([]string{"aba", "b"}))
+	require.Equal(t, map[uint32][]uint32{Gram("ab"): {0, 2}, Gram("ba"): {2}, Gram("bc"): {0}}, GramLists([]string{"abc", "x", "abab"}, 2, 2))
 }

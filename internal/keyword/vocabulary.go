@@ -26,10 +26,10 @@ type vocabulary struct {
 // words if exact is true. piece is not empty.
 func (v *vocabulary) candidates(piece string) (words []uint32, exact bool) {
 	if len(piece) <= gramSize {
-		return v.grams[gram(piece)], true
+		return v.grams[Gram(piece)], true
 	}
 	for i := 0; i+gramSize <= len(piece) && i < maxProbes; i++ {
-		found := v.grams[gram(piece[i:i+gramSize])]
+		found := v.grams[Gram(piece[i:i+gramSize])]
 		if len(found) == 0 {
 			return nil, true
 		}
@@ -40,8 +40,8 @@ func (v *vocabulary) candidates(piece string) (words []uint32, exact bool) {
 	return words, false
 }
 
-// gram packs a piece of one to three bytes, and its length, into a number.
-func gram(piece string) uint32 {
+// Gram packs a piece of one to three bytes, and its length, into a number.
+func Gram(piece string) uint32 {
 	key := uint32(len(piece)) << (8 * gramSize)
 	for i := range len(piece) {
 		key |= uint32(piece[i]) << (8 * i)
@@ -56,19 +56,19 @@ func newVocabulary(words []string) vocabulary {
 	for i, word := range words {
 		v.words[i], block = block[:len(word)], block[len(word):]
 	}
-	v.grams = gramLists(v.words)
+	v.grams = GramLists(v.words, 1, gramSize)
 	return v
 }
 
-// gramLists returns, for each piece of up to gramSize bytes, the numbers of the words that
+// GramLists returns, for each piece of from to to bytes, the numbers of the words that
 // contain it, ascending. It counts first, so that all lists share one block of the
 // right size.
-func gramLists(words []string) map[uint32][]uint32 {
+func GramLists(words []string, from, to int) map[uint32][]uint32 {
 	ids := make(map[uint32]int)
 	var counts []int // of each piece: the words that contain it
 	var last []int   // and the one that was counted last, plus 1
 	total := 0
-	eachGram(words, func(key uint32, word int) {
+	eachGram(words, from, to, func(key uint32, word int) {
 		id, ok := ids[key]
 		if !ok {
 			id = len(counts)
@@ -87,7 +87,7 @@ func gramLists(words []string) map[uint32][]uint32 {
 		lists[id], block = block[:0:n], block[n:]
 	}
 	clear(last)
-	eachGram(words, func(key uint32, word int) {
+	eachGram(words, from, to, func(key uint32, word int) {
 		if id := ids[key]; last[id] != word+1 {
 			last[id] = word + 1
 			lists[id] = append(lists[id], uint32(word))
@@ -100,12 +100,12 @@ func gramLists(words []string) map[uint32][]uint32 {
 	return grams
 }
 
-// eachGram visits every piece of up to gramSize bytes of every word, word by word.
-func eachGram(words []string, visit func(key uint32, word int)) {
+// eachGram visits every piece of from to to bytes of every word, word by word.
+func eachGram(words []string, from, to int, visit func(key uint32, word int)) {
 	for i, word := range words {
 		for at := range len(word) {
-			for size := 1; size <= gramSize && at+size <= len(word); size++ {
-				visit(gram(word[at:at+size]), i)
+			for size := from; size <= to && at+size <= len(word); size++ {
+				visit(Gram(word[at:at+size]), i)
 			}
 		}
 	}

@@ -30,10 +30,9 @@ type docState struct {
 	terms          uint64  // of the first maxOpen, those that matched
 }
 
-// scored is a document with its scores.
-type scored struct {
+// keptDoc is a document that meets a query's requirements, with its scores.
+type keptDoc struct {
 	doc            uint32
-	neededBy       uint32  // the answer for which it finds what that requires, plus 1; 0: none
 	terms          uint64  // of the first maxOpen, those that match
 	fits           bool    // it is an answer to a clause, or named
 	total, covered float64 // the sum over the terms, and the share of the query
@@ -47,7 +46,7 @@ type accumulator struct {
 
 	states  []docState
 	touched []uint32
-	kept    []scored // that meet the query's requirements
+	kept    []keptDoc
 	place   []uint32 // of each document in kept, plus 1
 	top     float64  // the highest score in kept
 
@@ -164,7 +163,7 @@ func (acc *accumulator) keep(required int32, importance float64) {
 		if s.met != required {
 			continue
 		}
-		acc.kept = append(acc.kept, scored{doc: doc, terms: s.terms, total: s.total + s.best, covered: (s.importance + s.bestImportance) / importance})
+		acc.kept = append(acc.kept, keptDoc{doc: doc, terms: s.terms, total: s.total + s.best, covered: (s.importance + s.bestImportance) / importance})
 		acc.place[doc] = uint32(len(acc.kept))
 	}
 	for i := range acc.kept {
@@ -175,7 +174,7 @@ func (acc *accumulator) keep(required int32, importance float64) {
 }
 
 // find returns a document that was kept, or nil.
-func (acc *accumulator) find(doc uint32) *scored {
+func (acc *accumulator) find(doc uint32) *keptDoc {
 	if at := acc.place[doc]; at > 0 {
 		return &acc.kept[at-1]
 	}
@@ -183,16 +182,16 @@ func (acc *accumulator) find(doc uint32) *scored {
 }
 
 // score returns the score of a document for the whole query.
-func (acc *accumulator) score(k *scored) float64 {
+func (acc *accumulator) score(k *keptDoc) float64 {
 	if k.score == 0 {
-		k.score = finalScore(k.total, acc.naming(k.doc, inQuery, nameBonus, serverBonus), k.covered)
+		k.score = finalScore(k.total, acc.naming(k.doc, inQuery), k.covered)
 	}
 	return k.score
 }
 
 // most is an upper bound of a document's score. Most documents are far from the best,
 // and their names need no check.
-func (acc *accumulator) most(k *scored) float64 {
+func (acc *accumulator) most(k *keptDoc) float64 {
 	return finalScore(k.total, acc.mostNaming(), k.covered)
 }
 
@@ -206,21 +205,24 @@ func (acc *accumulator) mostNaming() float64 {
 	return 1 + nameBonus
 }
 
-// naming returns the factor for a document whose name, or server, the text of a scope has,
-// given what these add.
-func (acc *accumulator) naming(doc uint32, s uint8, name, server float64) float64 {
-	factor := 1 + float64(name*acc.nameCoverage(doc, s))
+// naming returns the factor for a document whose name, or server, the text of a scope has.
+func (acc *accumulator) naming(doc uint32, s uint8) float64 {
+	factor := 1 + float64(nameBonus*acc.nameCoverage(doc, s))
 	if acc.servers && acc.isServerNamed(doc) {
-		factor += server
+		factor += serverBonus
 	}
 	return factor
 }
 
-// isServerNamed reports whether the query has every word of the name of a document's server.
+// isServerNamed reports whether the query has the name of a document's server, or every word of it.
 func (acc *accumulator) isServerNamed(doc uint32) bool {
 	p := acc.x.partOfDoc(doc)
-	words := p.serverOf(doc - p.firstDoc)
-	return len(words) > 0 && !slices.ContainsFunc(words, func(id uint32) bool { return acc.mentions[p.firstToken+id]&asWritten == 0 })
+	isNamed := func(id uint32) bool { return acc.mentions[p.firstToken+id]&asWritten != 0 }
+	words, whole := p.serverOf(doc - p.firstDoc)
+	if whole != noToken && isNamed(whole) {
+		return true
+	}
+	return len(words) > 0 && !slices.ContainsFunc(words, func(id uint32) bool { return !isNamed(id) })
 }
 
 // nameCoverage returns the share of a document's name that is mentioned in a scope,
@@ -239,6 +241,14 @@ func (acc *accumulator) nameCoverage(doc uint32, s uint8) float64 {
 		return 0
 	}
 	return covered / all
+}
+
+// scored is a document with its score.
+type scored struct {
+	doc      uint32
+	neededBy uint32 // the answer for which it finds what that requires, plus 1; 0: none
+	terms    uint64 // of the first maxOpen, those that match
+	score    float64
 }
 
 // newBest returns an empty best of n, in the memory of the one before.
@@ -335,7 +345,7 @@ func (acc *accumulator) scoreClause(ctx context.Context, q *parsedQuery, positio
 		s := &acc.states[doc]
 		total, covered := s.total+s.best, (s.importance+s.bestImportance)/importance
 		if acc.find(doc) != nil && acc.takes(finalScore(total, acc.mostNaming(), covered)) {
-			hits.Add(scored{doc: doc, score: finalScore(total, acc.naming(doc, inClause, nameBonus, serverBonus), covered)})
+			hits.Add(scored{doc: doc, score: finalScore(total, acc.naming(doc, inClause), covered)})
 		}
 	}
 	return hits.Sorted(), nil
@@ -361,7 +371,7 @@ func bonus(clauses []clause, doc uint32) float64 {
 
 // finalScore combines a document's scores for the whole query and for its clauses. A
 // document that the query names is above all others.
-func (acc *accumulator) finalScore(k *scored, q *parsedQuery, clauses []clause) float64 {
+func (acc *accumulator) finalScore(k *keptDoc, q *parsedQuery, clauses []clause) float64 {
 	score := acc.score(k)
 	if !k.fits {
 		return score
@@ -380,7 +390,7 @@ func (acc *accumulator) choose(q *parsedQuery, clauses []clause, limit int) []sc
 		most = min(limit, most)
 	}
 	candidates := acc.candidates(q, clauses, most)
-	return acc.withNeeded(q, newPlaces(acc.x, clauses, acc.sharesOf(q), acc.top).fill(candidates, most), limit)
+	return acc.withNeeded(q, acc.x.diversify(candidates, clauses, acc.sharesOf(q), acc.top, most), limit)
 }
 
 // sharesOf returns the shares of the first terms in the query.
@@ -404,9 +414,7 @@ func (acc *accumulator) candidates(q *parsedQuery, clauses []clause, n int) []sc
 	for i := range acc.kept {
 		k := &acc.kept[i]
 		if most := acc.most(k); k.fits || most >= least && acc.takes(most) {
-			candidate := *k
-			candidate.score = acc.finalScore(k, q, clauses)
-			candidates.Add(candidate)
+			candidates.Add(scored{doc: k.doc, terms: k.terms, score: acc.finalScore(k, q, clauses)})
 		}
 	}
 	return candidates.Sorted()
@@ -421,8 +429,7 @@ func (acc *accumulator) leastFor(n int, clauses []clause) float64 {
 	best := acc.newBest(n)
 	for i := range acc.kept {
 		if k := &acc.kept[i]; acc.takes(acc.most(k)) {
-			acc.score(k)
-			best.Add(*k)
+			best.Add(scored{doc: k.doc, score: acc.score(k)})
 		}
 	}
 	last, _ := best.Last()
@@ -529,25 +536,24 @@ func (acc *accumulator) neededScore(finder uint32, by scored) float64 {
 	return score
 }
 
-// evidence returns how much a query speaks for a document. It grows with what matches, and falls
-// with what the rest of the query says against the document.
+// evidence returns how much a query speaks for a document.
 func (acc *accumulator) evidence(q *parsedQuery, doc uint32) float64 {
-	score, covered, missing, all := 0.0, 0.0, q.foreign, 0.0
+	whole := proof{missing: q.foreign}
 	for i := range q.terms {
-		w := &q.terms[i]
-		matched, cover := acc.matchOf(w, doc)
-		cover *= w.says.found
-		importance := w.importance * w.weight * w.says.found
-		score += float64(matched * w.says.found)
-		covered += cover
-		missing += float64(max(0, importance-cover) * w.says.missing)
-		all += importance
+		whole.add(acc.proofOf(&q.terms[i], doc))
 	}
-	if covered == 0 {
-		return 0
+	named := 1 + float64(nameEvidence*acc.nameCoverage(doc, inQuery))
+	if acc.servers && acc.isServerNamed(doc) {
+		named += serverEvidence
 	}
-	length := float64(slack*keyword.RarestIDF(acc.x.Len())) + all
-	return math.Pow(score*covered, matching) * math.Pow(length, breadth) / (covered + missing) * acc.naming(doc, inQuery, nameEvidence, serverEvidence)
+	return whole.evidence(keyword.RarestIDF(acc.x.Len())) * named
+}
+
+func (acc *accumulator) proofOf(w *term, doc uint32) proof {
+	score, cover := acc.matchOf(w, doc)
+	cover *= w.says.found
+	all := float64(w.importance * w.weight * w.says.found)
+	return proof{score: float64(w.says.found * score), covered: cover, missing: max(0, all-cover) * w.says.missing, all: all}
 }
 
 // matchOf returns how much the matches of a term in a document say, and how much of its
@@ -597,7 +603,7 @@ func (acc *accumulator) explainTerm(w *term, doc uint32) (t keyword.TermExplanat
 			continue
 		}
 		score := w.weight * m.weight * acc.weight(lengths, p.counts, acc.idf(m.token))
-		t.Matches = append(t.Matches, keyword.Match{Field: p.counts.String(), Relation: m.relation, Word: acc.x.text(m.token), Score: score})
+		t.Matches = append(t.Matches, keyword.Match{Field: fieldsOf(p.counts), Relation: m.relation, Word: acc.x.text(m.token), Score: score})
 		t.Score = max(t.Score, score)
 		covered = max(covered, coveredImportance(w, m.weight))
 	}

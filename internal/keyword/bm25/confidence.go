@@ -3,7 +3,11 @@
 
 package bm25
 
-import "github.com/leanctx/leanctx/internal/keyword"
+import (
+	"math"
+
+	"github.com/leanctx/leanctx/internal/keyword"
+)
 
 const (
 	nameEvidence   = 1 // for a name whose every word is in the query
@@ -23,40 +27,23 @@ const (
 	breadth  = 0.7
 )
 
-// tells returns how much a match says by its relation, relative to the word itself: if words
-// are only similar, the query may mean something else.
-func tells(relation string) float64 {
-	switch relation {
-	case relatedTo, partOf:
-		return 0.5
-	case synonymOf:
-		return 0.7
-	case translationOf:
-		return 0.9
+// proof is what the terms of a query say for a document: the scores of their matches, how much
+// of their importance the matches cover, and how much the rest says against it. all is the
+// importance of every term.
+type proof struct{ score, covered, missing, all float64 }
+
+func (p *proof) add(other proof) {
+	p.score += other.score
+	p.covered += other.covered
+	p.missing += other.missing
+	p.all += other.all
+}
+
+// evidence grows with what matches, and falls with what the rest of the query says against the
+// document; rarest is the importance of a word that no document has.
+func (p *proof) evidence(rarest float64) float64 {
+	if p.covered == 0 {
+		return 0
 	}
-	return 1
+	return math.Pow(p.score*p.covered, matching) * math.Pow(float64(slack*rarest)+p.all, breadth) / (p.covered + p.missing)
 }
-
-// significance is how much a term says about whether a document is meant. It does not change
-// scores: there, all documents lack the same words.
-type significance struct {
-	found   float64 // of a match
-	missing float64 // of no match, compared with a match
-}
-
-var (
-	significant = significance{1, 1}
-	// incidental words belong to the conversation, or are values: "please", "tomorrow",
-	// "10:30".
-	incidental = significance{0.6, 0.2}
-	// commonVerb is for verbs of tools in every field, such as "list". Having it says little;
-	// having another verb says much.
-	commonVerb = significance{0.7, 2.5}
-	// properName is for a name, which is a value unless a tool has it.
-	properName = significance{1, 0.2}
-	// unknownWord is for a word that no tool has: the query is about something else.
-	unknownWord = significance{1.3, 2.5}
-	// character is for a single character without spaces, or two neighbours: most are not
-	// words, and the meaning of the words among them counts separately.
-	character = significance{1, 0.4}
-)

@@ -111,6 +111,13 @@ func TestAQuotedQueryIsAsSureAsAPlainOne(t *testing.T) {
 	require.NotEqual(t, confidenceOf(t, x, `notes`), confidenceOf(t, x, `search "notes"`))
 }
 
+// "Look for" says as little as "find" does.
+func TestPhrasesSayWhatTheirMeaningSays(t *testing.T) {
+	x := desk()
+	require.InDelta(t, confidenceOf(t, x, "find an appointment"), confidenceOf(t, x, "look for an appointment"), .1)
+	require.InDelta(t, confidenceOf(t, x, "the current appointment"), confidenceOf(t, x, "the appointment right now"), .1)
+}
+
 // Who names the server of a tool asks for one of its tools.
 func TestANamedServerIsEvidence(t *testing.T) {
 	docs := []keyword.Doc{
@@ -213,7 +220,7 @@ func TestNamesAreWrittenWithCapitals(t *testing.T) {
 	acc := x.accumulator()
 	defer acc.release()
 	for text, want := range map[string]significance{
-		"please ask Quentin about it": properName, "Quentin is ill": unknownWord,
+		"please ask Quentin about it": properName, "Quentin is ill": unknownWord, "Is it Quentin Or Abel Or Ann": unknownWord,
 		"please ask quentin about it": unknownWord, "please ask about SQL": unknownWord, "well. Quentin is ill": unknownWord,
 	} {
 		q := acc.parser.parse(text)

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Package bm25 ranks documents that describe tools by BM25F, with word lists: synonyms,
-// related words and translations.
+// phrases and translations.
 //
 // # Tokens
 //
@@ -21,9 +21,10 @@
 // another form, a synonym, a related word, a translation between Chinese and English,
 // a word with a common beginning or end, the two words that it joins, and, if no
 // document has o, a correction of its spelling. A word never stands for its opposite,
-// such as delete for undelete. An identifier of a parameter (due_date) counts as one
-// word. Words in quotation marks, unless these hold the
-// whole query, are probably values, and count less. The score of a document is
+// such as delete for undelete. A phrase with a meaning of its own ("set up") adds that
+// meaning, and its words count little; an identifier of a parameter (due_date) counts
+// as one word. Chinese politeness is ignored. Words in quotation marks, unless these hold
+// the whole query, and addresses are probably values, and count less. The score of a document is
 //
 //	sum over o * (1 + 0.6 * share of its name in the query + 0.4 if the query names its server) *
 //	  sqrt(share of the query that it answers)

@@ -57,10 +57,30 @@ func weightOf(x *Index, word string, doc int) (weight float64, c counts, ok bool
 // affixesOf are the words of an index's names that begin or end like a word.
 func affixesOf(x *Index, word string) []expansion { return finderOf(x).affixesOf(word) }
 
-// correctionsOf are the tokens that a word may be meant to be.
-func correctionsOf(x *Index, word string) []expansion { return finderOf(x).correctionsOf(word) }
+// correctionsOf are the tokens that a word may be meant to be. shared is the accumulator's.
+func correctionsOf(x *Index, word string, shared []uint8) []correction {
+	f := finderOf(x)
+	f.shared = shared
+	return f.correctionsOf(word)
+}
 
 func finderOf(x *Index) *finder { return &finder{x: x} }
+
+// segment is the words of the lexicon in a text.
+func segment(l *Words, text string) (words []string) {
+	var s segmenter
+	s.cutRun(l, text)
+	s.eachWord(func(word string) { words = append(words, word) })
+	return words
+}
+
+// withoutPoliteness is the rest of a text.
+func withoutPoliteness(l *Words, text string) (parts []string) {
+	var s segmenter
+	s.cutRun(l, text)
+	s.eachRest(func(part string) { parts = append(parts, part) })
+	return parts
+}
 
 // textsOf are those of the tokens of an index of one segment.
 func textsOf(x *Index) (tokens []string) {
@@ -72,9 +92,9 @@ func textsOf(x *Index) (tokens []string) {
 
 // indexOf is an index that has these tokens, all of them in names.
 func indexOf(texts ...string) *Index {
-	s := &Segment{List: names.NewList(nil), tokens: wordlist.New(texts), nameWords: names.AllOf(len(texts))}
-	s.spellings = newSpellings(s.tokens, names.LetterSet, s.nameWords.Has)
-	s.nameSpellings = newSpellings(s.tokens, pairSet, s.nameWords.Has)
+	s := &Segment{List: names.NewList(nil), tokens: wordlist.New(texts), words: wordlist.New(nil), nameWords: names.AllOf(len(texts))}
+	s.forward, s.backward = newAffixes(s.tokens, s.nameWords)
+	s.pairs = newPairs(texts)
 	return Join(allWords(), Part{Segment: s})
 }
 

@@ -30,7 +30,7 @@ func (x *Index) accumulator() *accumulator {
 	acc.x, acc.parser.l = x, x.words
 	docs, tokens := x.Numbers(), x.tokens
 	acc.states, acc.place = grown(acc.states, docs), grown(acc.place, docs)
-	acc.mentions, acc.idfs = grown(acc.mentions, tokens), grown(acc.idfs, tokens)
+	acc.mentions, acc.shared, acc.idfs = grown(acc.mentions, tokens), grown(acc.shared, tokens), grown(acc.idfs, tokens)
 	clear(acc.idfs)
 	for f := range fieldCount {
 		for length := range acc.norms[f] {
@@ -64,6 +64,40 @@ func (x *Index) Search(ctx context.Context, text string, limit int) ([]keyword.H
 		return nil, err
 	}
 	return acc.hits(q, acc.choose(q, clauses, limit)), nil
+}
+
+// diversify orders candidates, which are in the order of their scores. Each place goes
+// to the best one left, where answers to clauses and words that are still open count more;
+// shares are those of the first terms in the query. Among nearly equal ones, it goes to the one whose server has the fewest places so far.
+func (x *Index) diversify(candidates []scored, clauses []clause, shares []float64, top float64, limit int) []scored {
+	p := x.newPlaces(clauses, shares, top)
+	p.used = make(map[string]int)
+	chosen := make([]scored, 0, len(candidates))
+	front := candidates[:min(len(candidates), maxDiversified+spare)]
+	rest := candidates[len(front):]
+	for len(chosen) < min(limit, maxDiversified) && len(front) > 0 {
+		at := p.next(front)
+		pick := front[at]
+		front = slices.Delete(front, at, at+1)
+		chosen = append(chosen, pick)
+		for i := range clauses {
+			p.open[i] *= 1 - clauses[i].fit[pick.doc]
+		}
+		p.done |= pick.terms
+		if server := x.server(pick.doc); server != "" {
+			p.used[server]++
+		}
+	}
+	chosen = append(append(chosen, front...), rest...)
+	return chosen[:min(limit, len(chosen))]
+}
+
+func (x *Index) newPlaces(clauses []clause, shares []float64, top float64) places {
+	p := places{x: x, clauses: clauses, shares: shares, open: make([]float64, len(clauses)), top: top}
+	for i := range p.open {
+		p.open[i] = 1
+	}
+	return p
 }
 
 // finderOf returns the document that finds what is named by a token for a document of the same
@@ -112,7 +146,7 @@ func (x *Index) Explain(text string, doc int) keyword.Explanation {
 	clauses, _ := acc.scoreClauses(ctx, q)
 	if covered > 0 {
 		e.Factors = []keyword.Factor{
-			{Name: "words of its name, or its server, in the query", Value: acc.naming(inner, inQuery, nameBonus, serverBonus)},
+			{Name: "words of its name, or its server, in the query", Value: acc.naming(inner, inQuery)},
 			{Name: "share of the query it answers", Value: math.Sqrt(covered / importance)},
 		}
 		acc.explainScore(&e, q, clauses, inner)
@@ -352,4 +386,15 @@ func grown[T any](s []T, n int) []T {
 		return s[:n]
 	}
 	return make([]T, n, n+n/8)
+}
+
+// findNameWord returns the number of a token that is one of a name.
+func (x *Index) findNameWord(text string) (token uint32, ok bool) {
+	for i := range x.parts {
+		p := &x.parts[i]
+		if id, has := p.tokens.Find(text); has && p.isNameWord(id) {
+			return x.find(text)
+		}
+	}
+	return 0, false
 }

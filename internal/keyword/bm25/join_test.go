@@ -106,7 +106,7 @@ func TestTheServerThatAQueryNames(t *testing.T) {
 		defer acc.release()
 		require.NoError(t, acc.scoreWhole(context.Background(), acc.parser.parse(text)))
 		for i := range docs {
-			factors[i] = acc.naming(x.Ordinal(i), inClause, nameBonus, serverBonus)
+			factors[i] = acc.naming(x.Ordinal(i), inClause)
 		}
 		return factors
 	}
@@ -116,6 +116,7 @@ func TestTheServerThatAQueryNames(t *testing.T) {
 		"filesystem list":          {1, 1 + serverBonus, 1, 1},
 		"google list":              {1, 1, 1, 1},
 		"google drive list":        {1, 1, 1 + serverBonus, 1},
+		"googledrive list":         {1, 1, 1 + serverBonus, 1},
 		"GoogleDrive list":         {1, 1, 1 + serverBonus, 1},
 		"google-drive list":        {1, 1, 1 + serverBonus, 1},
 		"list the google calendar": {1 + serverBonus, 1, 1, 1},

@@ -95,8 +95,8 @@ func TestLimitsOfQueries(t *testing.T) {
 	require.Len(t, appendClauseEnds(nil, "abcde; b"), 1)
 
 	quoted := func(n int) string { return `a "` + strings.Repeat("x", n) + `"` }
-	require.Len(t, appendQuotations(nil, quoted(maxQuoted-1)), 1)
-	require.Empty(t, appendQuotations(nil, quoted(maxQuoted)))
+	require.Len(t, appendValueSpans(nil, quoted(maxQuoted-1)), 1)
+	require.Empty(t, appendValueSpans(nil, quoted(maxQuoted)))
 
 	require.True(t, has(strings.Repeat("z", maxWordBytes), strings.Repeat("z", maxWordBytes)))
 	require.Empty(t, parse(strings.Repeat("z", maxWordBytes+1)).terms)
@@ -125,7 +125,7 @@ func TestLimitsOfExpansions(t *testing.T) {
 	require.Equal(t, maxAffixes, affixed(maxAffixes+1))
 
 	meant := indexOf("weathea", "weatheb", "weathec", "weathed")
-	require.Len(t, correctionsOf(meant, "weather"), maxMeant)
+	require.Len(t, correctionsOf(meant, "weather", make([]uint8, 4)), maxMeant)
 	for _, c := range []struct {
 		word, token string
 		want        bool
@@ -138,7 +138,7 @@ func TestLimitsOfExpansions(t *testing.T) {
 		{"zest", "nest", true}, {"undo", "do", false},
 	} {
 		one := indexOf(c.token)
-		got := correctionsOf(one, c.word)
+		got := correctionsOf(one, c.word, make([]uint8, 1))
 		require.Equal(t, c.want, len(got) == 1, "%q for %q", c.token, c.word)
 	}
 	for _, c := range []struct {
@@ -211,14 +211,14 @@ func TestScoreOfADocument(t *testing.T) {
 
 // Candidates of one server give way to nearly equal ones of other servers, and those
 // for an answered clause to those for an open one.
-func TestPlaces(t *testing.T) {
+func TestDiversify(t *testing.T) {
 	x := New(allWords(), []keyword.Doc{{Name: "a__1"}, {Name: "a__2"}, {Name: "b__1"}, {Name: "c1"}, {Name: "c2"}})
 	order := func(clauses []clause, limit int, scores ...float64) (names []string) {
 		candidates := x.accumulator().newBest(len(scores))
 		for i, s := range scores {
 			candidates.Add(scored{doc: uint32(i), score: s})
 		}
-		for _, c := range newPlaces(x, clauses, nil, slices.Max(scores)).fill(candidates.Sorted(), limit) {
+		for _, c := range x.diversify(candidates.Sorted(), clauses, nil, slices.Max(scores), limit) {
 			names = append(names, x.NameAt(c.doc))
 		}
 		return names
@@ -239,7 +239,7 @@ func TestPlaces(t *testing.T) {
 func TestLimitsAreAsDocumented(t *testing.T) {
 	require.Equal(t, []int{32 << 10, 256, 32, 32, 64}, []int{maxQueryBytes, maxTerms, maxTypos, maxRequired, maxNamed})
 	require.Equal(t, []int{512, 16 << 10, 128, 2 << 10, 32, 64}, []int{maxNameBytes, maxDescriptionBytes, maxParams, maxParamBytes, maxEnum, maxWordBytes})
-	require.Equal(t, []int{6, 16, 200}, []int{minClause, maxClauses, maxQuoted})
-	require.Equal(t, []int{3, 48, 4, 3}, []int{minAffix, maxAffixes, minTyped, maxMeant})
-	require.Equal(t, []int{64, 64, 32, 31}, []int{clauseHits, spare, maxDiversified, maxCount})
+	require.Equal(t, []int{6, 16, 200, 4}, []int{minClause, maxClauses, maxQuoted, maxPhraseGap})
+	require.Equal(t, []int{3, 48, 4, 3, 3, 2}, []int{minAffix, maxAffixes, minTyped, maxMeant, spoiledPairs, minPairs})
+	require.Equal(t, []int{64, 64, 32, 512, 31}, []int{clauseHits, spare, maxDiversified, maxSegmented, maxCount})
 }

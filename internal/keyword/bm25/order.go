@@ -5,7 +5,6 @@ package bm25
 
 import (
 	"math/bits"
-	"slices"
 	"strings"
 )
 
@@ -42,40 +41,6 @@ type places struct {
 	shares  []float64                       // of terms in the query
 	done    uint64                          // terms that the answers so far have
 	values  [maxDiversified + spare]float64 // of the candidates
-}
-
-// newPlaces returns places for documents of x, given the clauses of a query, the shares of its first
-// terms and the highest score.
-func newPlaces(x *Index, clauses []clause, shares []float64, top float64) *places {
-	p := &places{x: x, clauses: clauses, open: make([]float64, len(clauses)), top: top, used: make(map[string]int), shares: shares}
-	for i := range p.open {
-		p.open[i] = 1
-	}
-	return p
-}
-
-// fill orders candidates, which are in the order of their scores. Each place goes to the
-// best one left, where answers to clauses and words that are still open count more. Among
-// nearly equal ones, it goes to the one whose server has the fewest places so far.
-func (p *places) fill(candidates []scored, limit int) []scored {
-	chosen := make([]scored, 0, len(candidates))
-	front := candidates[:min(len(candidates), maxDiversified+spare)]
-	rest := candidates[len(front):]
-	for len(chosen) < min(limit, maxDiversified) && len(front) > 0 {
-		at := p.next(front)
-		pick := front[at]
-		front = slices.Delete(front, at, at+1)
-		chosen = append(chosen, pick)
-		for i := range p.clauses {
-			p.open[i] *= 1 - p.clauses[i].fit[pick.doc]
-		}
-		p.done |= pick.terms
-		if server := p.x.server(pick.doc); server != "" {
-			p.used[server]++
-		}
-	}
-	chosen = append(append(chosen, front...), rest...)
-	return chosen[:min(limit, len(chosen))]
 }
 
 // next returns the index of the candidate for the next place.

@@ -4,6 +4,7 @@
 package bm25
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 	"unicode"
@@ -23,40 +24,63 @@ type queryParser struct {
 	typos int // number of words checked for typing errors
 
 	text    string
-	spans   [][2]int // of quotations
-	ends    []int    // of the clauses
-	inParts [][]int  // terms of the clauses, also of empty ones
-	keepAll bool     // keep stop words, because there is nothing else
+	spans   []span
+	ends    []int   // of the clauses
+	inParts [][]int // terms of the clauses, also of empty ones
+	keepAll bool    // keep stop words, because there is nothing else
 
-	unspaced []string // words of a run without spaces
-	tokens   []uint32 // of the requirements, as long as the query
-	clauses  [][]int  // as long as the query
+	words     []stemmedWord
+	phrases   map[int]phraseMatch // by their start
+	ignored   map[int]bool        // starts of words that a phrase ignores
+	segmenter segmenter
+	tokens    []uint32 // of the requirements, as long as the query
+	clauses   [][]int  // as long as the query
 
 	parsed  parsedQuery
 	seen    map[string]int // text of a term -> its position
 	clause  int
 	word    run      // the current one
 	before  run      // the previous one, if it is a word that counts
+	prose   bool     // most words begin with a small letter
 	foreign []string // words that are counted as foreign
 	must    int      // end of the field that is marked as required
 }
 
+// stemmedWord is a run with its stem.
+type stemmedWord struct {
+	run
+	stem string
+}
+
+// phraseMatch is a phrase in a query. Other words may precede its last one.
+type phraseMatch struct {
+	*phrase
+	first []stemmedWord
+	last  stemmedWord
+}
+
 // newQueryParser returns a parser of queries to the index of f.
 func newQueryParser(f *finder) queryParser {
-	return queryParser{finder: f, seen: make(map[string]int)}
+	return queryParser{
+		finder:  f,
+		phrases: make(map[int]phraseMatch), ignored: make(map[int]bool), seen: make(map[string]int),
+	}
 }
 
 // forget drops the text.
 func (q *queryParser) forget() {
+	clear(q.phrases)
+	clear(q.ignored)
 	clear(q.seen)
+	clear(q.words)
 	clear(q.foreign)
 	terms := q.parsed.terms
 	for i := range terms {
 		terms[i] = term{expansions: terms[i].expansions[:0]}
 	}
-	clear(q.unspaced[:cap(q.unspaced)])
+	q.segmenter.text = ""
 	q.text, q.keepAll, q.typos = "", false, 0
-	q.word, q.before = run{}, run{}
+	q.word, q.before, q.words = run{}, run{}, q.words[:0]
 	q.finder.forget()
 	q.reset()
 }
@@ -122,7 +146,8 @@ const singleWeight = 0.5
 // parse parses text. The parser owns the result.
 func (q *queryParser) parse(text string) *parsedQuery {
 	q.text = normalize(names.Clip(text, maxQueryBytes))
-	q.spans, q.ends = appendQuotations(q.spans[:0], q.text), appendClauseEnds(q.ends[:0], q.text)
+	q.spans, q.ends = appendValueSpans(q.spans[:0], q.text), appendClauseEnds(q.ends[:0], q.text)
+	q.findPhrases()
 	q.parseRuns()
 	if len(q.parsed.terms) == 0 {
 		q.keepAll = true
@@ -179,12 +204,12 @@ func (q *queryParser) parseRuns() {
 		for word.start >= q.ends[q.clause] {
 			q.clause++
 		}
-		for span < len(q.spans) && q.spans[span][1] <= word.start {
+		for span < len(q.spans) && q.spans[span].end <= word.start {
 			span++
 		}
 		weight := 1.0
-		if span < len(q.spans) && q.spans[span][0] <= word.start {
-			weight = quotedWeight
+		if span < len(q.spans) && q.spans[span].start <= word.start {
+			weight = q.spans[span].weight
 		}
 		q.word = word
 		q.markRequired(word)
@@ -217,7 +242,11 @@ func (q *queryParser) parseWord(word run, weight float64) {
 		q.before = run{}
 		return
 	}
+	q.parsePhrase(word, weight)
 	q.parseIdentifier(word, weight)
+	if q.ignored[word.start] {
+		weight *= ignoredWeight
+	}
 	parts, counting := 0, 0
 	eachPart(word.text, func(part string) {
 		parts++
@@ -268,13 +297,16 @@ func (q *queryParser) addStem(word string, weight float64, required bool) bool {
 // parseUnspaced adds the characters of a run without spaces, each two neighbours, and
 // what the words among them mean.
 func (q *queryParser) parseUnspaced(word run, weight float64) {
-	q.unspaced = q.l.appendWords(q.unspaced[:0], word.text)
-	q.addCharacters(word.text, weight)
-	for _, part := range q.unspaced {
-		q.translate(part, weight)
+	s := &q.segmenter
+	s.cutRun(q.l, word.text)
+	if q.keepAll {
+		q.addCharacters(word.text, weight)
+	} else {
+		s.eachRest(func(part string) { q.addCharacters(part, weight) })
 	}
+	s.eachWord(func(part string) { q.translate(part, weight) })
 	if q.isRequired(word) {
-		q.requireUnspaced(word.text)
+		q.requireUnspaced(s)
 	}
 }
 
@@ -325,13 +357,14 @@ func (q *queryParser) addRequired(add func(tokens []uint32) []uint32) {
 
 // requireUnspaced makes every word of a run without spaces required, in its own or
 // another language, or if no word of it is known, any two neighbouring characters.
-func (q *queryParser) requireUnspaced(run string) {
-	words := q.unspaced
-	if len(words) == 0 {
-		words = []string{run}
-	}
-	for _, word := range words {
+func (q *queryParser) requireUnspaced(s *segmenter) {
+	known := false
+	s.eachWord(func(word string) {
+		known = true
 		q.addRequired(func(tokens []uint32) []uint32 { return q.appendTokensOf(tokens, word) })
+	})
+	if !known {
+		q.addRequired(func(tokens []uint32) []uint32 { return q.appendTokensOf(tokens, s.text) })
 	}
 }
 
@@ -359,6 +392,125 @@ func (q *queryParser) appendTokensOf(tokens []uint32, word string) []uint32 {
 		add(false)
 	}
 	return tokens
+}
+
+const (
+	maxPhraseGap = 4 // other words inside an open phrase
+	// weightMeaning is the weight of the first meaning of a phrase, and
+	// weightOtherMeaning that of each of the others.
+	weightMeaning      = 0.8
+	weightOtherMeaning = 0.6
+	// ignoredWeight is the weight of a word that a phrase ignores: to set up a meeting is
+	// not to set anything.
+	ignoredWeight = 0.2
+)
+
+// findPhrases finds the phrases in the text.
+func (q *queryParser) findPhrases() {
+	eachRun(q.text, func(word run) {
+		if len(word.text) <= maxWordBytes {
+			q.words = append(q.words, stemmedWord{run: word, stem: q.stem(word.text)})
+		}
+	})
+	words := q.words
+	q.prose = isProse(words)
+	for i := range words {
+		best := q.bestPhrase(words[i:])
+		if best.phrase == nil {
+			continue
+		}
+		q.phrases[words[i].start] = best
+		for _, w := range best.first {
+			q.ignored[w.start] = q.ignored[w.start] || best.ignored
+		}
+		q.ignored[best.last.start] = q.ignored[best.last.start] || best.ignored
+	}
+}
+
+// isProse reports whether at most half of the words begin with a capital letter.
+func isProse(words []stemmedWord) bool {
+	capitals := 0
+	for _, w := range words {
+		if first, _ := utf8.DecodeRuneInString(w.text); unicode.IsUpper(first) {
+			capitals++
+		}
+	}
+	return 2*capitals <= len(words)
+}
+
+// bestPhrase returns the phrase that the words start with: of several, the one with the
+// most words, and among those the one that ends first.
+func (q *queryParser) bestPhrase(words []stemmedWord) (best phraseMatch) {
+	if q.ignored[words[0].start] {
+		return best
+	}
+	candidates := q.l.phrases[words[0].stem]
+	for n := range candidates {
+		p := &candidates[n]
+		m, ok := q.matchPhrase(p, words)
+		if !ok || !q.knowsAny(p.means) {
+			continue
+		}
+		if best.phrase == nil || cmp.Or(cmp.Compare(len(m.first), len(best.first)), cmp.Compare(best.last.start, m.last.start)) > 0 {
+			best = m
+		}
+	}
+	return best
+}
+
+// matchPhrase returns p in the given words, if they start with it.
+func (q *queryParser) matchPhrase(p *phrase, words []stemmedWord) (m phraseMatch, ok bool) {
+	last := len(p.words) - 1
+	if len(words) <= last {
+		return m, false
+	}
+	for i, stem := range p.words[:last] {
+		if words[i].stem != stem || i > 0 && !q.adjoin(words[i-1], words[i]) {
+			return m, false
+		}
+	}
+	gap := 0
+	if p.open {
+		gap = maxPhraseGap
+	}
+	for i := last; i < len(words) && i <= last+gap && q.adjoin(words[i-1], words[i]); i++ {
+		if words[i].stem == p.words[last] {
+			return phraseMatch{phrase: p, first: words[:last], last: words[i]}, true
+		}
+	}
+	return m, false
+}
+
+// adjoin reports whether only white space, a hyphen or an apostrophe separates two runs.
+func (q *queryParser) adjoin(a, b stemmedWord) bool {
+	between := q.text[a.start+len(a.text) : b.start]
+	return between == "-" || strings.TrimSpace(between) == "" || strings.HasPrefix(between, "'")
+}
+
+// parsePhrase adds the meaning of the phrase that starts with a word.
+func (q *queryParser) parsePhrase(word run, weight float64) {
+	p, ok := q.phrases[word.start]
+	if !ok {
+		return
+	}
+	q.addTerm(p.text, q.written(p), weight, func(w *term) {
+		q.addAll(w, p.means[:1], weightMeaning, "meaning of")
+		q.addAll(w, p.means[1:], weightOtherMeaning, "meaning of")
+		for _, m := range w.expansions {
+			w.importance = max(w.importance, q.idf(m.token)*m.weight)
+		}
+		w.says = q.significanceOfPhrase(p)
+	})
+}
+
+// written returns the words of the phrase as written in the query.
+func (q *queryParser) written(m phraseMatch) string {
+	text := q.letters[:0]
+	for _, w := range m.first {
+		text = append(append(text, w.text...), ' ')
+	}
+	q.letters = append(text, m.last.text...)
+	return q.keep(q.letters)
 }
 
 // The weights of tokens that stand for a word, relative to the word itself.
@@ -405,14 +557,7 @@ func (q *queryParser) expand(w *term) {
 	}
 	q.addAll(w, q.l.synonyms[w.text], weightSynonym*loose, synonymOf)
 	q.addAll(w, q.l.related[w.text], weightRelated*loose, relatedTo)
-	for _, other := range q.affixesOf(w.text) {
-		other.weight *= weightAffix
-		other.relation = endsLike
-		if text := q.x.text(other.token); strings.HasPrefix(text, w.text) || strings.HasPrefix(w.text, text) {
-			other.relation = beginsLike
-		}
-		w.expansions = append(w.expansions, other)
-	}
+	w.expansions = append(w.expansions, q.affixesOf(w.text)...)
 	if !known {
 		q.expandUnknown(w)
 		return
@@ -441,9 +586,7 @@ func (q *queryParser) expandUnknown(w *term) {
 	}
 	q.typos++
 	for _, meant := range q.correctionsOf(w.text) {
-		meant.weight *= weightTypo
-		meant.relation = looksLike
-		w.expansions = append(w.expansions, meant)
+		w.expansions = append(w.expansions, expansion{token: meant.token, weight: weightTypo * meant.closeness, relation: looksLike})
 	}
 }
 
@@ -487,8 +630,7 @@ func (q *queryParser) translate(word string, weight float64) {
 		if !q.knowsAny(alternatives) {
 			continue
 		}
-		q.letters = append(append(append(q.letters[:0], word...), '/'), alternatives[0]...)
-		q.addTerm(q.keep(q.letters), word, weight, func(w *term) {
+		q.addTerm(q.joined(word, "/", alternatives[0]), word, weight, func(w *term) {
 			w.says = q.significanceOfMeaning(word, alternatives[0])
 			q.addAll(w, alternatives, 1, translationOf)
 			for _, m := range w.expansions {
@@ -534,12 +676,21 @@ func (q *queryParser) significanceOfMeaning(word, english string) significance {
 	return significant
 }
 
+// significanceOfPhrase is that of the meaning that says least: "look for" says as little as
+// "find", though it may mean "search".
+func (q *queryParser) significanceOfPhrase(p phraseMatch) significance {
+	if slices.ContainsFunc(p.means, func(meaning string) bool { return q.l.incidental[meaning] }) {
+		return incidental
+	}
+	return q.significanceOfMeaning("", p.means[0])
+}
+
 // isProperName reports whether the current word, or a part of it, is written like a name:
-// with a capital letter in the middle of a sentence.
+// with a capital letter in the middle of a sentence of small ones.
 func (q *queryParser) isProperName(word string) bool {
 	first, size := utf8.DecodeRuneInString(word)
 	second, _ := utf8.DecodeRuneInString(word[size:])
-	if !unicode.IsUpper(first) || !unicode.IsLower(second) {
+	if !unicode.IsUpper(first) || !unicode.IsLower(second) || !q.prose {
 		return false
 	}
 	before := strings.TrimRight(q.text[:q.word.start], " \t")

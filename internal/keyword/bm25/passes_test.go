@@ -122,12 +122,21 @@ func TestLinesOfTheLists(t *testing.T) {
 	}, l.lexicon)
 	require.Equal(t, map[string][]string{"weather": {"天气"}, "climat": {"天气"}}, l.chinese, "of words of two characters")
 	require.Equal(t, 3, l.longest)
+
+	l = &Words{phrases: make(map[string][]phrase)}
+	l.addPhrase(s, strings.Fields("setting ~ up = create arrange creating"))
+	l.addPhrase(s, strings.Fields("set back + restore"))
+	require.Equal(t, map[string][]phrase{"set": {
+		{text: "set up", words: []string{"set", "up"}, means: []string{"creat", "arrang"}, ignored: true, open: true},
+		{text: "set back", words: []string{"set", "back"}, means: []string{"restor"}},
+	}}, l.phrases)
 }
 
-// A run is cut into the longest words of the lexicon, from the right.
+// A run is cut into words of the lexicon at the least cost, in stretches of bounded
+// length.
 func TestCutsOfARun(t *testing.T) {
 	words := func(all ...string) *Words {
-		l := &Words{lexicon: make(map[string][][]string), chinese: make(map[string][]string)}
+		l := &Words{lexicon: make(map[string][][]string), politeness: map[string]bool{"请": true}, chinese: make(map[string][]string)}
 		for _, word := range all {
 			l.addTranslations(make(stemmer), word, []string{"x"})
 		}
@@ -138,8 +147,8 @@ func TestCutsOfARun(t *testing.T) {
 		text    string
 		want    string
 	}{
-		{"甲乙 乙丙 丙", "甲乙丙", "乙丙"},
-		{"甲乙 丙丁 乙丙丁", "甲乙丙丁", "乙丙丁"},
+		{"甲乙 乙丙 丙", "甲乙丙", "甲乙 丙"},
+		{"甲乙 乙丙", "甲乙丙", "乙丙"}, // as many words as the other cut: the later one
 		{"甲 乙 甲乙", "甲乙", "甲乙"},
 		{"甲 乙 丙 甲乙丙", "甲乙丙", "甲乙丙"},
 		{"甲", "乙甲丙", "甲"},
@@ -148,8 +157,12 @@ func TestCutsOfARun(t *testing.T) {
 		{"甲乙", "", ""},
 	} {
 		l := words(strings.Fields(c.lexicon)...)
-		require.Equal(t, c.want, strings.Join(l.appendWords(nil, c.text), " "), "%s with %s", c.text, c.lexicon)
+		require.Equal(t, c.want, strings.Join(segment(l, c.text), " "), "%s with %s", c.text, c.lexicon)
 	}
+	l := words("甲乙")
+	odd := "丙" + strings.Repeat("甲乙", maxSegmented)
+	require.Len(t, segment(l, odd), maxSegmented-2, "a word across two stretches is lost")
+	require.Equal(t, []string{"", "甲", ""}, withoutPoliteness(l, "请甲请"))
 }
 
 // Characters are of scripts without spaces, parts of words, or neither.
@@ -177,27 +190,34 @@ func TestLimitsOfIdentifiersAndClauses(t *testing.T) {
 	for text, want := range map[string]int{". x": 1, ".": 1, ".x": 0, ".\"": 1, ".)": 1, ".'": 1, "! ": 1, ", and x": 6, ", andx": 0, "然后": 6, "x": 0} {
 		require.Equal(t, want, breakAt(text, 0), "%q", text)
 	}
+	for field, want := range map[string]bool{"http://x": true, "a://b": true, "a@b.c": true, "@b.c": false, "a@bc": false, "a.b@c": false, "a@": false} {
+		require.Equal(t, want, isAddress(field), field)
+	}
 	require.Equal(t, 0.5, affixRatio("abcdefgh", "abcd"))
 	require.Zero(t, affixRatio("abcdefgh", "bcde"))
 	require.Zero(t, affixRatio("abcdefghijk", "abcd"), "less than minAffixRatio")
 	require.Equal(t, 0.4, affixRatio("abcd", "abcdefghij"))
-	require.Equal(t, 0.75, affixRatio("abcd", "abc"))
-	require.Zero(t, affixRatio("abc", "ab"), "less than minAffix")
+	require.Zero(t, affixRatio("abcd", "abc"), "less than minTyped")
 	require.InDelta(t, 1-1./7, typoCloseness("wether", "weather", 1), 1e-12)
 	require.InDelta(t, .6*(1-1./7), typoCloseness("xeather", "weather", 1), 1e-12)
 	require.Zero(t, typoCloseness("weather", "wxxther", 1))
+	require.Equal(t, []string{"ab", "abc"}, startingWith([]string{"a", "ab", "abc", "b"}, "ab"))
+	require.Empty(t, startingWith([]string{"a", "ab"}, "abc"))
+	require.Equal(t, "cba", string(appendBackwards(nil, "abc")))
 	for word, want := range map[string]bool{"undo do": true, "do undo": true, "redo do": false, "do do": false, "nonsense sense": true, "sense sensible": false} {
 		a, b, _ := strings.Cut(word, " ")
 		require.Equal(t, want, areOpposite(a, b), word)
 	}
 }
 
-// What a term matters: its rarity, or half of the greatest rarity if no document has it.
+// What a term matters: its rarity, half of the greatest rarity if no document has it,
+// and of a phrase that of its meaning.
 func TestImportanceOfTerms(t *testing.T) {
 	x := New(allWords(), []keyword.Doc{{Name: "create"}, {Name: "schedule"}, {Name: "weather", Description: "create"}, {Name: "set"}, {Name: "明日"}})
 	rarity := func(token string) float64 { return rarity(x, token) }
 	unknown := float64(float32(idf(0, x.Len()))) / 2
 	for text, want := range map[string]map[string]float64{
+		"set up":   {"set up": max(rarity("creat")*weightMeaning, rarity("schedul")*weightOtherMeaning), "set": rarity("set")},
 		"zebra":    {"zebra": unknown},
 		"create":   {"creat": rarity("creat")},
 		"天气":       {"天": unknown * .1, "气": unknown * .1, "天气": unknown * .1, "天气/weather": rarity("weather")},

@@ -26,8 +26,8 @@ func TestTokens(t *testing.T) {
 		"HTTPServer":           {"http", "server", "httpserver"},
 		"parseURL2JSON":        {"pars", "url2", "json", "parseurl2json"},
 		"base64 s3":            {"base64", "s3"},
-		"don’t":                {"don"},
 		"the user's file":      {"the", "user", "file"},
+		"don’t":                {"don"},
 		"'quoted'":             {"quot"},
 		"naïve CAFÉ":           {"naiv", "cafe"},
 		"ＡＢＣ①":                 {"abc1"},
@@ -100,13 +100,14 @@ func TestValuesInAQuery(t *testing.T) {
 		"play 'Hey Jude', don't wait":              {"'Hey Jude'"},
 		"it's the dogs' dinner":                    nil,
 		"播放「晴天」和《稻香》":                              {"「晴天」", "《稻香》"},
+		"open https://a.b/c?d=e or x@y.org, ok":    {"https://a.b/c?d=e", "x@y.org,"},
 		`an "open end`:                             nil,
 		`"` + strings.Repeat("x", maxQuoted) + `"`: nil,
 		`""`: nil,
 	} {
 		var got []string
-		for _, s := range appendQuotations(nil, text) {
-			got = append(got, text[s[0]:s[1]])
+		for _, s := range appendValueSpans(nil, text) {
+			got = append(got, text[s.start:s.end])
 		}
 		require.Equal(t, want, got, "%q", text)
 	}
@@ -120,17 +121,34 @@ func TestWordsWithoutSpaces(t *testing.T) {
 		"删除文件夹里的": {"删除", "文件夹"},
 		"鱻鱻":      nil,
 		"最大公约数":   {"最大公约数"},
-		"帮我看看天气":  {"看", "看天气"},
+		"帮我看看天气":  {"天气"},
 	} {
-		require.Equal(t, want, l.appendWords(nil, text), "%q", text)
+		require.Equal(t, want, segment(l, text), "%q", text)
 	}
-	require.Len(t, l.appendWords(nil, strings.Repeat("天气", 1000)), 1000)
-	require.Empty(t, l.appendWords(nil, ""))
+	long := strings.Repeat("天气", 2*maxSegmented)
+	require.Len(t, segment(l, long), 2*maxSegmented)
+	require.Empty(t, segment(l, ""))
+}
+
+func TestPolitenessIsIgnored(t *testing.T) {
+	l := allWords()
+	for text, want := range map[string][]string{
+		"天气":         {"天气"},
+		"帮我查天气":      {"", "查天气"},
+		"这个天气怎么样":    {"", "天气", ""},
+		"怎么样":        {"", ""},
+		"天气想要知道怎么样吗": {"天气", "", "", "吗"},
+	} {
+		require.Equal(t, want, withoutPoliteness(l, text), "%q", text)
+	}
+	x := New(allWords(), []keyword.Doc{{Name: "a", Description: "这个怎么样"}, {Name: "b", Description: "天气"}})
+	require.Equal(t, []string{"b"}, answers(t, x, "这个天气怎么样", 0))
+	require.Equal(t, []string{"a"}, answers(t, x, "怎么样", 0), "there is nothing else")
 }
 
 func TestListsAreWellFormed(t *testing.T) {
 	all := allLists(t)
-	require.Len(t, all, 11)
+	require.Len(t, all, 13)
 	for name, text := range all {
 		first := make(map[string]bool)
 		eachLine(text, func(fields []string) {
@@ -141,7 +159,7 @@ func TestListsAreWellFormed(t *testing.T) {
 				require.True(t, name == "zh_hant.txt" || word == normalize(word), "%s: %q", name, word)
 				require.Equal(t, strings.ToLower(word), word, name)
 			}
-			if strings.HasPrefix(name, "stopwords") {
+			if strings.HasPrefix(name, "stopwords") || name == "politeness_zh.txt" {
 				require.Len(t, fields, 1, name)
 			} else if name != "zh_hant.txt" {
 				require.GreaterOrEqual(t, len(fields), 2, "%s: %q", name, fields)
@@ -191,23 +209,83 @@ func TestTyposFindTheWordThatWasMeant(t *testing.T) {
 	for typed, want := range map[string]string{
 		"wether": "weather", "emial": "email", "sned": "send", "calender": "calendar", "invioc": "invoic", "datbaas": "databas", "calend": "calendar",
 	} {
-		meant := correctionsOf(typos, typed)
+		meant := correctionsOf(typos, typed, make([]uint8, len(texts)))
 		require.NotEmpty(t, meant, typed)
 		require.Equal(t, want, texts[meant[0].token], typed)
 	}
+	shared := make([]uint8, len(texts))
 	for _, strange := range []string{"", "gte", "zzzzzz", "天气天气", strings.Repeat("weather", 20)} {
-		require.Empty(t, correctionsOf(typos, strange), strange)
+		require.Empty(t, correctionsOf(typos, strange, shared), strange)
 	}
+	require.Equal(t, make([]uint8, len(texts)), shared)
+}
+
+var phraseDocs = []keyword.Doc{
+	{Name: "set_status", Description: "Set your status."},
+	{Name: "create_meeting", Description: "Create a meeting."},
+	{Name: "delete_file", Description: "Delete a file."},
+	{Name: "restore_file", Description: "Restore a file from the trash."},
+	{Name: "disable_device", Description: "Off."},
+	{Name: "rotate_log", Description: "Turn a log over."},
 }
 
 // The last letter of a short stem is no typing error: another word ends in another way.
 func TestShortWordsThatEndInAnotherWayAreOthers(t *testing.T) {
 	for word, meant := range map[string]bool{"pari": false, "parx": false, "pasr": true, "parst": true} {
 		x := indexOf("pars")
-		require.Equal(t, meant, len(correctionsOf(x, word)) > 0, word)
+		require.Equal(t, meant, len(correctionsOf(x, word, make([]uint8, 1))) > 0, word)
 	}
 	x := indexOf("forecast")
-	require.NotEmpty(t, correctionsOf(x, "forecasd"), "a long word has no other ending")
+	require.NotEmpty(t, correctionsOf(x, "forecasd", make([]uint8, 1)), "a long word has no other ending")
+}
+
+func TestPhrasesMeanSomethingElseThanTheirWords(t *testing.T) {
+	x := New(allWords(), phraseDocs)
+	for text, want := range map[string]string{
+		"set up a meeting":                  "create_meeting",
+		"setting up something":              "create_meeting",
+		"set it up, please":                 "create_meeting",
+		"set my status":                     "set_status",
+		"throw the old report away":         "delete_file",
+		"shut that thing down":              "disable_device",
+		"turn off":                          "disable_device",
+		"set a thing that we put somewhere": "set_status",
+	} {
+		require.Equal(t, want, answers(t, x, text, 1)[0], text)
+	}
+}
+
+func TestPhrasesInAText(t *testing.T) {
+	x := New(allWords(), phraseDocs)
+	for text, want := range map[string][]string{
+		"":                         nil,
+		"set":                      nil,
+		"set up":                   {"set up"},
+		"Set-up":                   {"set up"},
+		"set. Up":                  nil,
+		"set all of this here up":  {"set up"},
+		"set a b c d e up":         nil,
+		"shut down and then set a": {"shut down"},
+		"throw it out throw away":  {"throw out", "throw away"},
+	} {
+		var found []string
+		for _, w := range parsed(x, text).terms {
+			if len(w.expansions) > 0 && w.expansions[0].relation == "meaning of" {
+				found = append(found, w.text)
+			}
+		}
+		require.Equal(t, want, found, "%q", text)
+	}
+}
+
+func TestPhrasesAreWellFormed(t *testing.T) {
+	for first, phrases := range allWords().phrases {
+		for _, p := range phrases {
+			require.Equal(t, first, p.words[0])
+			require.GreaterOrEqual(t, len(p.words), 2, "%q", p.text)
+			require.NotEmpty(t, p.means, "%q", p.text)
+		}
+	}
 }
 
 func TestOppositesAreNotOffered(t *testing.T) {
@@ -253,6 +331,7 @@ func TestExplanationsHaveTheWordsOfTheQuery(t *testing.T) {
 	}
 	require.Equal(t, []string{"Companies", "Invoices", "creating"}, terms("Companies Invoices creating", 0))
 	require.Equal(t, []string{"get", "Cities", "getCities"}, terms("getCities", 1))
+	require.Contains(t, terms("set up an invoice", 0), "set up")
 	require.Contains(t, terms("天气", 1), "天气")
 	for _, word := range terms("naïve CAFÉ ＡＢＣ", 0) {
 		require.Contains(t, []string{"naive", "CAFE", "ABC"}, word)

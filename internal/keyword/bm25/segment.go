@@ -5,7 +5,7 @@ package bm25
 
 import (
 	"cmp"
-	"fmt"
+	"math"
 	"slices"
 	"strings"
 
@@ -22,24 +22,28 @@ type Segment struct {
 	servers     []uint32 // the number of each document's server, by ordinal
 	serverNames []string // "" for documents without one
 
-	tokens   *wordlist.List
-	starts   []uint32             // of each token in posts, and the end of the last
-	posts    []posting            // of each token ordered by document
-	lengths  [][fieldCount]uint16 // of each document's fields, in tokens
-	total    [fieldCount]int      // of the lengths
-	unspaced names.Set            // documents with text in a script without spaces
+	tokens     *wordlist.List
+	words      *wordlist.List       // as written, if they have only one token
+	wordTokens []uint32             // of these words
+	starts     []uint32             // of each token in posts, and the end of the last
+	posts      []posting            // of each token ordered by document
+	lengths    [][fieldCount]uint16 // of each document's fields, in tokens
+	total      [fieldCount]int      // of the lengths
+	unspaced   names.Set            // documents with text in a script without spaces
 
 	serverStarts []uint32 // of each server in serverTokens, and the end of the last
 	serverTokens []uint32 // the words of servers' names
 	serverWords  names.Set
+	serverWholes []uint32 // by server: its name as one word, noToken if no document has that
 
-	nameStarts []uint32  // of each document in nameTokens, and the end of the last
-	nameTokens []uint32  // the distinct tokens of names
-	nameWords  names.Set // tokens that are one of a name
-	needStarts []uint32  // of each document in needs, and the end of the last
-	needs      []uint32  // tokens of what a document needs the id of
-
-	spellings, nameSpellings spellings // of all tokens, and of those of names
+	nameStarts []uint32          // of each document in nameTokens, and the end of the last
+	nameTokens []uint32          // the distinct tokens of names
+	nameWords  names.Set         // tokens that are one of a name
+	needStarts []uint32          // of each document in needs, and the end of the last
+	needs      []uint32          // tokens of what a document needs the id of
+	forward    []string          // words of names, in order
+	backward   []string          // words of names written backwards, in order
+	pairs      map[uint32][]byte // tokens by their pairs of letters, in order, as nextToken reads them
 }
 
 // posting says that a document uses a token.
@@ -66,11 +70,14 @@ func (s *Segment) nameOf(doc uint32) []uint32 {
 	return s.nameTokens[s.nameStarts[doc]:s.nameStarts[doc+1]]
 }
 
-// serverOf returns the words of the name of a document's server.
-func (s *Segment) serverOf(doc uint32) []uint32 {
+// serverOf returns the words of the name of a document's server, and all of it as one word, noToken
+// if no document has that.
+func (s *Segment) serverOf(doc uint32) (words []uint32, whole uint32) {
 	server := s.servers[doc]
-	return s.serverTokens[s.serverStarts[server]:s.serverStarts[server+1]]
+	return s.serverTokens[s.serverStarts[server]:s.serverStarts[server+1]], s.serverWholes[server]
 }
+
+const noToken = math.MaxUint32
 
 // needsOf returns the tokens of what a document needs the id of.
 func (s *Segment) needsOf(doc uint32) []uint32 { return s.needs[s.needStarts[doc]:s.needStarts[doc+1]] }
@@ -115,21 +122,6 @@ func (c counts) plus(f field) counts {
 		return c
 	}
 	return c + 1<<(countBits*f)
-}
-
-// String names the fields in which a token occurs, and how often.
-func (c counts) String() string {
-	var fields []string
-	for f := range fieldCount {
-		switch n := c.of(f); n {
-		case 0:
-		case 1:
-			fields = append(fields, fieldNames[f])
-		default:
-			fields = append(fields, fmt.Sprintf("%s (%d times)", fieldNames[f], n))
-		}
-	}
-	return strings.Join(fields, ", ")
 }
 
 // The limits for one document. Anything beyond them cannot be found.
@@ -332,20 +324,25 @@ func (b *builder) countID(doc uint32, f field, id uint32) {
 func (b *builder) finish() *Segment {
 	s := b.s
 	s.tokens = wordlist.New(b.tokens.Words())
+	b.copyWords()
 	b.fillPostings()
 	b.readServers()
-	s.serverWords = setOf(s.tokens.Len(), s.serverTokens)
+	s.serverWords = setOf(s.tokens.Len(), s.serverTokens, s.serverWholes)
 	s.nameWords = setOf(s.tokens.Len(), s.nameTokens)
-	s.spellings = newSpellings(s.tokens, names.LetterSet, func(uint32) bool { return true })
-	s.nameSpellings = newSpellings(s.tokens, pairSet, s.nameWords.Has)
+	s.forward, s.backward = newAffixes(s.tokens, s.nameWords)
+	s.pairs = newPairs(b.tokens.Words())
 	return s
 }
 
-// setOf is the set of a list of tokens below n.
-func setOf(n int, tokens []uint32) names.Set {
+// setOf is the set of tokens below n in lists.
+func setOf(n int, lists ...[]uint32) names.Set {
 	set := names.NewSet(n)
-	for _, token := range tokens {
-		set.Add(token)
+	for _, list := range lists {
+		for _, token := range list {
+			if token != noToken {
+				set.Add(token)
+			}
+		}
 	}
 	return set
 }
@@ -356,12 +353,14 @@ func (b *builder) readServers() {
 	s.serverNames = b.servers.Words()
 	s.serverStarts = make([]uint32, 1, len(s.serverNames)+1)
 	for _, name := range s.serverNames {
+		whole := ""
 		add := func(token string) {
 			if id, ok := s.tokens.Find(token); ok {
 				s.serverTokens = append(s.serverTokens, id)
 			}
 		}
 		eachRun(normalize(names.Clip(name, maxNameBytes)), func(r run) {
+			whole += r.text
 			if r.unspaced {
 				eachCharacter(r.text, add)
 			} else {
@@ -369,7 +368,21 @@ func (b *builder) readServers() {
 			}
 		})
 		s.serverStarts = append(s.serverStarts, uint32(len(s.serverTokens)))
+		id, ok := s.tokens.Find(b.stemmer.stem(whole))
+		if !ok {
+			id = noToken
+		}
+		s.serverWholes = append(s.serverWholes, id)
 	}
+}
+
+func (b *builder) copyWords() {
+	words := make([]string, 0, len(b.words))
+	b.s.wordTokens = make([]uint32, 0, len(b.words))
+	for word, token := range b.words {
+		words, b.s.wordTokens = append(words, word), append(b.s.wordTokens, token)
+	}
+	b.s.words = wordlist.New(words)
 }
 
 func (b *builder) fillPostings() {

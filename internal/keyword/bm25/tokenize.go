@@ -157,27 +157,6 @@ func (s stemmer) eachStem(word string, visit func(token string)) {
 	}
 }
 
-// Written returns the words of texts as they stand there, by the tokens that stand for
-// them. Of several words with one token the first is kept.
-func Written(texts ...string) map[string]string {
-	words, stems := map[string]string{}, stemmer{}
-	keep := func(token, word string) {
-		if _, known := words[token]; !known {
-			words[token] = word
-		}
-	}
-	for _, text := range texts {
-		eachRun(normalize(text), func(r run) {
-			if r.unspaced || len(r.text) > maxWordBytes {
-				return
-			}
-			eachPart(r.text, func(part string) { keep(stems.stem(part), part) })
-			keep(stems.stem(r.text), r.text)
-		})
-	}
-	return words
-}
-
 // eachCharacter visits every character of a run without spaces, and every two
 // neighbours.
 func eachCharacter(text string, visit func(token string)) {

@@ -11,13 +11,17 @@ import (
 	"unicode/utf8"
 )
 
+func (l *Words) isWord(text string) bool { return l.lexicon[text] != nil || l.politeness[text] }
+
 // Words is what is known about words, as tokens. It is immutable.
 type Words struct {
 	stop        map[string]bool
+	politeness  map[string]bool     // Chinese phrases that ask for nothing
 	forms       map[string][]string // other forms of the same word
 	equivalents map[string][]string // words of the same meaning
 	synonyms    map[string][]string // words of a similar meaning
 	related     map[string][]string // words of tools that a query with this word may mean
+	phrases     map[string][]phrase // by their first word
 	incidental  map[string]bool     // words that say little about which tool to call, not as tokens
 	commonVerbs map[string]bool     // verbs of the tools of every field, as words and as tokens
 	// lexicon maps a Chinese word to English tokens. A translation of several words has
@@ -41,10 +45,12 @@ var stopWords = sync.OnceValue(func() *Words { return ReadWords(embed.FS{}) })
 func ReadWords(files embed.FS) *Words {
 	l := &Words{
 		stop:        make(map[string]bool),
+		politeness:  make(map[string]bool),
 		forms:       make(map[string][]string),
 		equivalents: make(map[string][]string),
 		synonyms:    make(map[string][]string),
 		related:     make(map[string][]string),
+		phrases:     make(map[string][]phrase),
 		incidental:  make(map[string]bool),
 		commonVerbs: make(map[string]bool),
 		lexicon:     make(map[string][][]string),
@@ -57,6 +63,10 @@ func ReadWords(files embed.FS) *Words {
 	}
 	eachLine(stopWordsEnglish, func(word []string) { l.stop[s.stem(word[0])] = true })
 	eachLine(stopWordsChinese, func(word []string) { l.stop[word[0]] = true })
+	each("politeness_zh.txt", func(word []string) {
+		l.politeness[word[0]] = true
+		l.longest = max(l.longest, utf8.RuneCountInString(word[0]))
+	})
 	each("forms_en.txt", func(group []string) { addGroup(l.forms, s, group) })
 	each("equivalents_en.txt", func(line []string) { addEquivalents(l.equivalents, s, line) })
 	for _, name := range []string{"synonyms_en.txt", "synonyms_zh.txt"} {
@@ -77,6 +87,7 @@ func ReadWords(files embed.FS) *Words {
 			l.commonVerbs[verb], l.commonVerbs[s.stem(verb)] = true, true
 		}
 	})
+	each("phrases_en.txt", func(entry []string) { l.addPhrase(s, entry) })
 	each("zh_en.txt", func(entry []string) { l.addTranslations(s, entry[0], entry[1:]) })
 	return l
 }
@@ -126,36 +137,6 @@ func (l *Words) addTranslations(s stemmer, word string, translations []string) {
 	l.longest = max(l.longest, utf8.RuneCountInString(word))
 }
 
-// appendWords appends the Chinese words of a run that the lexicon has: from the right, the longest
-// each.
-func (l *Words) appendWords(words []string, run string) []string {
-	first := len(words)
-	for end := len(run); end > 0; {
-		start := l.lastWord(run[:end])
-		if start == end {
-			_, size := utf8.DecodeLastRuneInString(run[:end])
-			end -= size
-			continue
-		}
-		words = append(words, run[start:end])
-		end = start
-	}
-	slices.Reverse(words[first:])
-	return words
-}
-
-// lastWord returns where the longest word starts that text ends with, or its end.
-func (l *Words) lastWord(text string) (start int) {
-	start = len(text)
-	for at, n := len(text), 0; at > 0 && n < l.longest; n++ {
-		_, size := utf8.DecodeLastRuneInString(text[:at])
-		if at -= size; l.lexicon[text[at:]] != nil {
-			start = at
-		}
-	}
-	return start
-}
-
 // addNew adds word to the list of another word, unless it is there already.
 func addNew(list map[string][]string, of, word string) {
 	if of != word {
@@ -168,4 +149,33 @@ func appendNew(words []string, word string) []string {
 		return words
 	}
 	return append(words, word)
+}
+
+// phrase is several words with a meaning of their own.
+type phrase struct {
+	text    string
+	words   []string // stems, at least two
+	means   []string // stems
+	ignored bool     // its words have no part in the meaning
+	open    bool     // other words may precede the last one
+}
+
+// addPhrase reads a line such as "set up = create arrange": the words, whether they are
+// ignored (=) or not (+), and the meanings. A '~' before the last word makes the phrase
+// open.
+func (l *Words) addPhrase(s stemmer, fields []string) {
+	at := slices.IndexFunc(fields, func(f string) bool { return f == "=" || f == "+" })
+	p := phrase{ignored: fields[at] == "="}
+	for _, word := range fields[:at] {
+		if word == "~" {
+			p.open = true
+		} else {
+			p.words = append(p.words, s.stem(word))
+		}
+	}
+	p.text = strings.Join(p.words, " ")
+	for _, word := range fields[at+1:] {
+		p.means = appendNew(p.means, s.stem(word))
+	}
+	l.phrases[p.words[0]] = append(l.phrases[p.words[0]], p)
 }

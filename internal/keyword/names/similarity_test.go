@@ -148,8 +148,8 @@ func TestCamelParts(t *testing.T) {
 }
 
 func TestLetterSetsDifferByAtMostTwoForAnError(t *testing.T) {
-	require.Equal(t, uint64(1<<('a'&63)|1<<('b'&63)), LetterSet("abba"))
-	require.Zero(t, LetterSet(""))
+	require.Equal(t, uint64(1<<('a'&63)|1<<('b'&63)), letterSet("abba"))
+	require.Zero(t, letterSet(""))
 }
 
 func TestDistanceLimits(t *testing.T) {

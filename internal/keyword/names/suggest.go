@@ -126,7 +126,7 @@ func newSuggester(names []string) *suggester {
 		if _, tail, ok := strings.Cut(name, "__"); ok {
 			s.tails[i] = fold(tail)
 		}
-		s.letters[i] = LetterSet(s.folded[i])
+		s.letters[i] = letterSet(s.folded[i])
 		for _, word := range wordsOf(name) {
 			id := ids.ID(word)
 			if int(id) == len(s.users) {
@@ -150,9 +150,8 @@ func fold(name string) string {
 	}, norm.NFKC.String(name))
 }
 
-// LetterSet returns the set of the characters of s, in which several share a bit. A typing
-// error changes at most two bits.
-func LetterSet(s string) uint64 {
+// letterSet sets one bit for each distinct character. Several characters share a bit.
+func letterSet(s string) uint64 {
 	set := uint64(0)
 	for _, r := range s {
 		set |= 1 << (uint32(r) & 63)
@@ -172,7 +171,7 @@ func (l *List) compareLetters(name string, similarity []float64) {
 		tail = fold(rest)
 	}
 	limit := max(1, len(folded)/5)
-	letters := LetterSet(folded)
+	letters := letterSet(folded)
 	s := l.suggester()
 	for i, other := range s.folded {
 		similar := 0.0

@@ -4,63 +4,10 @@
 package bm25
 
 import (
-	"math"
 	"strings"
 	"unicode/utf8"
 
 	"github.com/leanctx/leanctx/internal/keyword/names"
-)
-
-// parsedQuery is the content of a query.
-type parsedQuery struct {
-	terms   []term
-	clauses [][]int // positions of terms; nil if there is only one clause
-	// required are sets of tokens. A document must use a token of each.
-	required [][]uint32
-	// named are the documents whose names are in the text.
-	named []uint32
-	// foreign is the importance of the known words without spaces that no document has in
-	// any language.
-	foreign float64
-}
-
-// term is a word of the query, or another element of it.
-type term struct {
-	text       string
-	written    string  // the part of the query that it stands for
-	weight     float64 // less than 1 if it is probably a value
-	importance float64 // how much it matters that a document matches it
-	required   bool
-	says       significance
-	expansions []expansion
-}
-
-// coveredImportance returns how much of a term's importance a match of the given weight
-// covers. The root makes weak matches of every term better than a strong match of one.
-func coveredImportance(w *term, weight float64) float64 {
-	return w.importance * w.weight * math.Sqrt(weight)
-}
-
-// expansion is a token that stands for a term.
-type expansion struct {
-	token    uint32
-	weight   float64 // 1 for the term itself
-	relation string
-}
-
-// Relations of a token to the word that it stands for, if more than the explanation
-// depends on them.
-const (
-	equalTo       = "equals"
-	beginsLike    = "begins like"
-	endsLike      = "ends like"
-	looksLike     = "looks like"
-	partOf        = "part of"
-	translationOf = "translation of"
-	synonymOf     = "synonym of"
-	joinedIn      = "joined in"
-	// relatedTo is the relation of a word in tools to one that people use for it.
-	relatedTo = "related to"
 )
 
 const (
@@ -110,33 +57,47 @@ func breakAt(text string, at int) int {
 	return 0
 }
 
+// span is a stretch of text that counts less than the rest: a value for the tool's
+// arguments says little about which tool to call.
+type span struct {
+	start, end int
+	weight     float64
+}
+
 const (
-	// quotedWeight is that of the words of a quotation: a value for the tool's arguments says
-	// little about which tool to call.
-	quotedWeight = 0.4
-	maxQuoted    = 200 // bytes
+	quotedWeight  = 0.4
+	addressWeight = 0.5 // of a URL or an e-mail address
+	maxQuoted     = 200 // bytes
 )
 
 // quotes are the opening and closing marks of values.
 var quotes = map[rune]rune{'"': '"', '“': '”', '‘': '’', '\'': '\'', '「': '」', '『': '』', '《': '》'}
 
-// appendQuotations appends the start and end of each quotation in normalized text, in order,
-// unless one is all of it.
-func appendQuotations(spans [][2]int, text string) [][2]int {
+// appendValueSpans appends the values in normalized text, in order and without overlaps.
+func appendValueSpans(spans []span, text string) []span {
 	for at := 0; at < len(text); {
 		r, size := utf8.DecodeRuneInString(text[at:])
 		end := 0
 		if mark, ok := quotes[r]; ok && opensQuote(text, at, r) {
 			end = closingQuote(text, at+size, mark)
+			if end > 0 && isBlank(text[:at]) && isBlank(text[end:]) {
+				return spans // the quotation is the query
+			}
 		}
 		switch {
-		case end == 0:
-			at += size
-		case isBlank(text[:at]) && isBlank(text[end:]):
-			return spans
-		default:
-			spans = append(spans, [2]int{at, end})
+		case end > 0:
+			spans = append(spans, span{start: at, end: end, weight: quotedWeight})
 			at = end
+		case r == ' ' || !startsField(text, at):
+			at += size
+		default:
+			end = at + fieldLength(text[at:])
+			if isAddress(text[at:end]) {
+				spans = append(spans, span{start: at, end: end, weight: addressWeight})
+				at = end
+				continue
+			}
+			at += size
 		}
 	}
 	return spans
@@ -170,6 +131,15 @@ func fieldLength(text string) int {
 		return at
 	}
 	return len(text)
+}
+
+// isAddress reports whether a field is a URL or an e-mail address.
+func isAddress(field string) bool {
+	if strings.Contains(field, "://") {
+		return true
+	}
+	name, host, ok := strings.Cut(field, "@")
+	return ok && name != "" && strings.Contains(host, ".")
 }
 
 func isBlank(text string) bool { return strings.TrimSpace(text) == "" }
