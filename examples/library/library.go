@@ -24,6 +24,7 @@ import (
 	"maps"
 	"os"
 	"strings"
+	"sync"
 	"unicode/utf8"
 
 	"github.com/cloudwego/eino/components/tool"
@@ -50,13 +51,13 @@ func Tools(root string) ([]tool.BaseTool, error) {
 	if !info.IsDir() {
 		return nil, fmt.Errorf("library: opening root %q: not a folder", root)
 	}
-	var out []tool.BaseTool
-	for dec := json.NewDecoder(strings.NewReader(catalogue)); dec.More(); {
-		d := definition{root: root}
-		if err := dec.Decode(&d); err != nil {
-			return nil, fmt.Errorf("library: reading definition %d: %w", len(out)+1, err)
-		}
-		d.info = &schema.ToolInfo{Name: d.Name, Desc: d.Description, ParamsOneOf: schema.NewParamsOneOfByJSONSchema(parsed[einoschema.Schema](d.Schema))}
+	all, err := definitions()
+	if err != nil {
+		return nil, err
+	}
+	out := make([]tool.BaseTool, 0, len(all))
+	for _, d := range all {
+		d.root = root
 		if work := works[d.Name]; work != nil {
 			out = append(out, work(d))
 		} else {
@@ -75,8 +76,26 @@ type definition struct {
 	Description string          `json:"description"`
 	Schema      json.RawMessage `json:"inputSchema"`
 	root        string
-	info        *schema.ToolInfo // what a model sees
+	info        *schema.ToolInfo     // what a model sees
+	rules       *jsonschema.Resolved // of the arguments, where the tool works
 }
+
+// definitions reads the catalogue, once. They are read only.
+var definitions = sync.OnceValues(func() (all []definition, err error) {
+	for dec := json.NewDecoder(strings.NewReader(catalogue)); dec.More(); {
+		var d definition
+		if err := dec.Decode(&d); err != nil {
+			return nil, fmt.Errorf("library: reading definition %d: %w", len(all)+1, err)
+		}
+		d.info = &schema.ToolInfo{Name: d.Name, Desc: d.Description, ParamsOneOf: schema.NewParamsOneOfByJSONSchema(parsed[einoschema.Schema](d.Schema))}
+		if works[d.Name] != nil {
+			d.rules, err = parsed[jsonschema.Schema](d.Schema).Resolve(nil)
+			must(err)
+		}
+		all = append(all, d)
+	}
+	return all, nil
+})
 
 // parsed reads a schema of the catalogue, which is part of the program.
 func parsed[T any](text json.RawMessage) *T {
@@ -144,8 +163,6 @@ type request[T any] struct {
 
 // decoded reads what a model sends by the tool's own schema.
 func decoded[T any](d definition) utils.Option {
-	rules, err := parsed[jsonschema.Schema](d.Schema).Resolve(nil)
-	must(err)
 	read := func(arguments string) (in T, err error) {
 		sent := map[string]any{}
 		if len(arguments) > maxArguments {
@@ -158,7 +175,7 @@ func decoded[T any](d definition) utils.Option {
 			sent = map[string]any{}
 		}
 		maps.DeleteFunc(sent, func(_ string, v any) bool { return v == nil })
-		if err := errors.Join(rules.ApplyDefaults(&sent), rules.Validate(sent)); err != nil {
+		if err := errors.Join(d.rules.ApplyDefaults(&sent), d.rules.Validate(sent)); err != nil {
 			return in, err
 		}
 		whole, err := json.Marshal(sent)
