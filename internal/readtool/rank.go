@@ -11,7 +11,6 @@ import (
 	"bufio"
 	"bytes"
 	"cmp"
-	"context"
 	"errors"
 	"io"
 	"math"
@@ -78,8 +77,11 @@ func findPassages(v visit) (string, error) {
 	}
 	if records := recordsOf(string(whole), v.req.byteOffset); len(records) > 0 {
 		r := newRanker(v.req.query)
-		if err := r.add(v.ctx, records); err != nil {
-			return "", err
+		for _, p := range records {
+			if err := v.ctx.Err(); err != nil {
+				return "", err
+			}
+			r.add(p)
 		}
 		f := facts{Path: display.Quoted(v.req.query), From: min(v.req.byteOffset, size), To: size, Size: size, Records: true}
 		return passagePage(v, f, r.best(mostPassages(v))), nil
@@ -145,11 +147,14 @@ func rankPassages(v visit, s *splitter, limit int, most int64) (best []passage, 
 		if errors.Is(err, io.EOF) {
 			break
 		}
-		if err == nil && p.end() > v.req.byteOffset {
-			err = r.add(v.ctx, []passage{p})
+		if err == nil {
+			err = v.ctx.Err()
 		}
 		if err != nil {
 			return nil, 0, err
+		}
+		if p.end() > v.req.byteOffset {
+			r.add(p)
 		}
 	}
 	return r.best(limit), s.start, nil
@@ -379,27 +384,21 @@ func withoutSpaces(c rune) bool {
 	return c >= 0x1100 && unicode.In(c, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Hangul)
 }
 
-// add takes the next passages. Its error is that of ctx.
-func (r *ranker) add(ctx context.Context, passages []passage) error {
-	for i, p := range passages {
-		if i%100 == 0 && ctx.Err() != nil {
-			return ctx.Err()
-		}
-		p.number = r.count
-		r.count++
-		clear(r.counts)
-		r.lower = append(r.lower[:0], p.text...)
-		p.words = r.countWords(r.lower, r.counts)
-		r.words += p.words
-		if r.note(bytes.ToLower(r.lower), r.counts) {
-			p.counts = slices.Clone(r.counts)
-			r.held = append(r.held, p)
-		}
-		if len(r.held) > maxHeld {
-			r.prune(maxHeld / 2)
-		}
+// add takes the next passage.
+func (r *ranker) add(p passage) {
+	p.number = r.count
+	r.count++
+	clear(r.counts)
+	r.lower = append(r.lower[:0], p.text...)
+	p.words = r.countWords(r.lower, r.counts)
+	r.words += p.words
+	if r.note(bytes.ToLower(r.lower), r.counts) {
+		p.counts = slices.Clone(r.counts)
+		r.held = append(r.held, p)
 	}
-	return nil
+	if len(r.held) > maxHeld {
+		r.prune(maxHeld / 2)
+	}
 }
 
 // countWords counts the words of a text, and the terms among them.

@@ -180,8 +180,9 @@ func TestPassagesAreRankedByTheirWords(t *testing.T) {
 			passages = append(passages, passage{text: filler}, passage{text: texts[len(texts)-1-i]}, passage{text: "key the sun " + filler}, passage{text: filler}, passage{text: filler})
 		}
 		r := newRanker(query)
-		require.NoError(t, r.add(t.Context(), passages[:7]))
-		require.NoError(t, r.add(t.Context(), passages[7:]))
+		for _, p := range passages {
+			r.add(p)
+		}
 		var got []string
 		for _, p := range r.best(100) {
 			if slices.Contains(texts, p.text) {
@@ -194,7 +195,9 @@ func TestPassagesAreRankedByTheirWords(t *testing.T) {
 		require.Contains(t, got, texts[0])
 	}
 	r := newRanker("needle hay")
-	require.NoError(t, r.add(t.Context(), []passage{{text: "hay 1"}, {text: "x"}, {text: "x"}, {text: "hay 2"}, {text: "needle needle"}, {text: "x"}, {text: "hay 3"}}))
+	for _, text := range []string{"hay 1", "x", "x", "hay 2", "needle needle", "x", "hay 3"} {
+		r.add(passage{text: text})
+	}
 	best := r.best(3)
 	require.Equal(t, []string{"needle needle", "hay 2", "hay 1"}, []string{best[0].text, best[1].text, best[2].text})
 }
@@ -207,7 +210,7 @@ func TestWhatIsHeldOfManyPassagesIsBounded(t *testing.T) {
 		if i%9999 == 500 {
 			text = "needle in the hay"
 		}
-		require.NoError(t, r.add(t.Context(), []passage{{text: text, start: int64(i)}}))
+		r.add(passage{text: text, start: int64(i)})
 		require.LessOrEqual(t, len(r.held), maxHeld)
 	}
 	for _, p := range r.best(5) { // and those next to one
