@@ -151,9 +151,6 @@ func decoded(s string) (string, bool) {
 	return text, strings.Count(text, half) == strings.Count(raw, half)
 }
 
-// plain is the byte that each escape of two bytes stands for.
-var plain = [256]byte{'"': '"', '\\': '\\', 'b': '\b', 'f': '\f', 'n': '\n', 'r': '\r', 't': '\t'}
-
 // repeats reports whether a text says all that the structured content does.
 func repeats(structured, text string) bool {
 	if saysNothing(structured) {

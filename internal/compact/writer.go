@@ -124,6 +124,9 @@ var special = func() (out [256]bool) {
 	return out
 }()
 
+// plain holds what may stand behind the backslash of an escape of two bytes that is needed.
+var plain = [256]bool{'"': true, '\\': true, 'b': true, 'f': true, 'n': true, 'r': true, 't': true}
+
 // text copies a part of a string up to its end or the next rare escape, and returns its
 // length.
 func (w *Writer) text(s string) int {
@@ -132,7 +135,7 @@ func (w *Writer) text(s string) int {
 		for n < len(s) && !special[s[n]] {
 			n++
 		}
-		if n+1 < len(s) && s[n] == '\\' && plain[s[n+1]] != 0 {
+		if n+1 < len(s) && s[n] == '\\' && plain[s[n+1]] {
 			n += short
 			continue
 		}
@@ -350,7 +353,7 @@ func (w *Writer) escaped(b byte) int {
 func escapeGoesOn(n int, b byte) bool {
 	switch n {
 	case 1:
-		return b == 'u' || b == '/' || plain[b] != 0
+		return b == 'u' || b == '/' || plain[b]
 	case long, long + 1:
 		return true
 	}
