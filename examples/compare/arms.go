@@ -3,7 +3,7 @@
 
 package compare
 
-// This file holds the settings that are compared.
+// The settings that are compared.
 
 import (
 	"context"

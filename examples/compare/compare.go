@@ -5,7 +5,7 @@
 // tools, with any model, and says which they did right.
 package compare
 
-// This file holds tasks, and the agents that do them.
+// The tasks, and the agents that do them.
 
 import (
 	"context"

@@ -3,7 +3,7 @@
 
 package preview
 
-// This file looks through what a text is wrapped in: the result of an MCP tool as one line
+// Envelopes, which are looked through: the result of an MCP tool as one line
 // of JSON, a JSON string, and the log in JSON lines that record one, as go test -json and
 // container engines write them.
 

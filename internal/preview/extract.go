@@ -3,8 +3,8 @@
 
 package preview
 
-// This file chooses lines out of a text, by what they say and by the words of a query, and
-// writes them in their order with what is between them left out.
+// Extracts: lines of a text, chosen by what they say and by the words of a query, in their order
+// with what is between them left out.
 
 import (
 	"cmp"

@@ -3,7 +3,7 @@
 
 package preview
 
-// This file writes the text of pages as an outline: of HTML the headings, items, cells and
+// Outlines of pages: of HTML the headings, items, cells and
 // links, without what only a browser needs; and of snapshots, as tools that drive a browser
 // return them, one line for each element, "- role "name" [ref=e1]: text".
 

@@ -3,7 +3,7 @@
 
 package preview
 
-// This file previews JSON: whole without white space if it fits, its main list as a
+// Previews of JSON: whole without white space if it fits, its main list as a
 // table, a long text in it by its own format, or else its start. What is cut is still JSON.
 
 import (

@@ -3,7 +3,7 @@
 
 package preview
 
-// This file looks at the lines of a text: which look like errors, which are the same
+// The lines of a text: which look like errors, which are the same
 // except for numbers, and which of a stream are kept, in bounded memory.
 
 import (

@@ -3,7 +3,7 @@
 
 package preview
 
-// This file reads JSON into a list of positions in the text. It decodes nothing, and
+// JSON as a list of positions in the text. The scanner decodes nothing, and
 // reads a document that ends too early as if its open parts ended there.
 
 import (

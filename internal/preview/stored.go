@@ -3,7 +3,7 @@
 
 package preview
 
-// This file prepares stored JSON for questions: whole records for searching, a document that
+// Stored JSON, prepared for questions: whole records for searching, a document that
 // parses and values for queries.
 
 import (

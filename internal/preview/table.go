@@ -3,8 +3,8 @@
 
 package preview
 
-// This file finds the list of records that a JSON document is about, and what its records
-// have in common; and it chooses which columns and rows of the table are shown, and writes them.
+// Tables: the list of records that a JSON document is about, what its records have in common, and
+// which columns and rows are shown.
 
 import (
 	"cmp"

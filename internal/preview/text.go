@@ -3,7 +3,7 @@
 
 package preview
 
-// This file recognises the formats of plain text, and previews them.
+// The formats of plain text, and their previews.
 
 import (
 	"regexp"

@@ -3,7 +3,7 @@
 
 package main
 
-// This file runs the agent of a task, and holds the models that stand in for a real one.
+// The agent of a task, and the models that stand in for a real one.
 
 import (
 	"context"

@@ -3,7 +3,7 @@
 
 package main
 
-// This file holds the tasks, the programs that a model writes for them, and the right answers.
+// The tasks, the programs that a model writes for them, and the right answers.
 
 import (
 	"encoding/json"
