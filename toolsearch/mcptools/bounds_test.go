@@ -91,12 +91,7 @@ func TestListsOfASessionTakeBoundedMemory(t *testing.T) {
 				}
 				ask(t, ctx, s, "srv__fail", `{}`)
 			}
-			downs := events.of(leanctx.KindServerDown)
-			for until := time.Now().Add(10 * time.Second); len(downs) == 0 && time.Now().Before(until); downs = events.of(leanctx.KindServerDown) {
-				time.Sleep(time.Millisecond) // the state changes before it is reported
-			}
-			require.NotEmpty(t, downs)
-			require.ErrorContains(t, downs[0].Err, "too much memory")
+			require.ErrorContains(t, events.wait(t, leanctx.KindServerDown, 1)[0].Err, "too much memory")
 			require.Less(t, most.Load(), 3*maxList)
 			t.Logf("%d pages, %d MB", page.Load(), most.Load()>>20)
 		})

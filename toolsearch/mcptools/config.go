@@ -106,7 +106,8 @@ type Options struct {
 	// line. If nil, lines are dropped.
 	Logs func(server string, line []byte)
 	// OnEvent receives an event when a server comes up, goes down or lists its tools, and
-	// for each tool that is refused. It is called synchronously, from several goroutines.
+	// for each tool that is refused. It is called synchronously, from several goroutines,
+	// once the change is made: Tools and Status may show it before the event has come.
 	// If nil, events are dropped.
 	OnEvent func(context.Context, leanctx.Event)
 }

@@ -348,9 +348,7 @@ func TestKeysInAURLAreNotQuoted(t *testing.T) {
 		require.Error(t, st.Err, st.Server)
 		require.NotContains(t, st.Err.Error(), secret, st.Server)
 	}
-	downs := events.of(leanctx.KindServerDown)
-	require.GreaterOrEqual(t, len(downs), 4)
-	for _, e := range downs {
+	for _, e := range events.wait(t, leanctx.KindServerDown, 4) {
 		require.NotContains(t, e.Err.Error(), secret, e.Server)
 	}
 }

@@ -41,7 +41,7 @@ func TestAServerThatIsDownHoldsUpNobody(t *testing.T) {
 		require.False(t, st.NextTry.IsZero(), name)
 	}
 	require.ErrorContains(t, statusOf(s, "broken").Err, "no license file found", "the program's last words say why")
-	require.Len(t, events.of(leanctx.KindServerDown), 3)
+	require.Len(t, events.wait(t, leanctx.KindServerDown, 3), 3)
 	require.Equal(t, []string{"broken", "missing", "nobody"}, s.Missing(ctx))
 }
 
@@ -87,7 +87,7 @@ func TestAKilledServerIsBackForTheNextCall(t *testing.T) {
 		require.NotEqual(t, pid, ask(t, ctx, s, "srv__pid", `{}`))
 		require.Equal(t, before, namesIn(t, ctx, s))
 	}
-	until(t, "every end is told", func() bool { return len(events.of(leanctx.KindServerDown)) == 3 })
+	require.Len(t, events.wait(t, leanctx.KindServerDown, 3), 3, "every end is told")
 	require.Len(t, events.of(leanctx.KindServerUp), 4)
 	require.Len(t, events.of(leanctx.KindServerListed), 1, "its list is the same each time")
 }

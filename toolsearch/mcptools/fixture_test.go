@@ -305,6 +305,13 @@ func (r *recorder) of(kind leanctx.Kind) (found []leanctx.Event) {
 	return found
 }
 
+// wait returns the events of a kind once there are n of them: a change is seen before it is told.
+func (r *recorder) wait(t testing.TB, kind leanctx.Kind, n int) (found []leanctx.Event) {
+	t.Helper()
+	until(t, fmt.Sprintf("%d events %q", n, kind), func() bool { found = r.of(kind); return len(found) >= n })
+	return found
+}
+
 // open opens servers until the test ends. Lists are waited for as long as a busy machine needs.
 func open(t testing.TB, servers map[string]Server, o Options) *Servers {
 	t.Helper()

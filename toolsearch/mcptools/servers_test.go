@@ -49,7 +49,7 @@ func TestToolsOfEveryKindOfServerAreFoundAndRun(t *testing.T) {
 	}
 	require.True(t, strings.HasPrefix(names[0], "http__"), "servers are in alphabetical order")
 	require.Len(t, events.of(leanctx.KindServerUp), 3)
-	listed := events.of(leanctx.KindServerListed)
+	listed := events.wait(t, leanctx.KindServerListed, 3)
 	require.Len(t, listed, 3)
 	require.Equal(t, 11, listed[0].Tools.AddedCount)
 	require.Len(t, listed[0].Tools.Added, 11)
