@@ -305,14 +305,19 @@ func (p *programs[M]) answers(ctx context.Context, pr *program, batch map[string
 	return results
 }
 
-// programsOf are the run_code calls of a message.
-func (p *programs[M]) programsOf(msg M) (list []*program) {
-	for _, c := range wire.ViewOf(msg).Calls {
+// programsOf are the run_code calls of a message, and the message with ids that tell its calls apart;
+// without such a call, the message itself.
+func (p *programs[M]) programsOf(msg M) (head M, list []*program) {
+	head = wire.Apart(msg)
+	for _, c := range wire.ViewOf(head).Calls {
 		if c.Name == toolnames.Run {
 			list = append(list, &program{call: c, code: codeIn(lenient.Decode(c.Args)), answers: map[int]programAnswer{}})
 		}
 	}
-	return list
+	if len(list) == 0 {
+		return msg, nil
+	}
+	return head, list
 }
 
 // mostTools is how many different tools programs call at once: each takes a slot. The others come
@@ -344,7 +349,10 @@ func (p *programs[M]) unfold(ctx context.Context, msgs []M) ([]M, error) {
 		return msgs, p.ask(ctx, msgs[last])
 	}
 	at, batch, waits := time.Now().UnixMilli(), map[string]programAnswer{}, map[string][]wire.Call{}
-	list := p.programsOf(msgs[last])
+	head, list := p.programsOf(msgs[last])
+	if len(list) == 0 {
+		return msgs, nil
+	}
 	for _, pr := range list {
 		if err := p.advance(ctx, pr, at, batch); err != nil {
 			closeAll(list)
@@ -355,17 +363,18 @@ func (p *programs[M]) unfold(ctx context.Context, msgs []M) ([]M, error) {
 		}
 		p.live.keep(pr)
 	}
+	next := slices.Clone(msgs)
+	next[last] = head
 	if len(waits) == 0 {
-		return msgs, nil
+		return next, nil
 	}
-	if err := adk.SetRunLocalValue(ctx, programKey, &openProgram[M]{msgs[last], at}); err != nil {
+	if err := adk.SetRunLocalValue(ctx, programKey, &openProgram[M]{head, at}); err != nil {
 		return nil, err
 	}
 	if err := p.keepBatch(ctx, 0, &programBatch[M]{Answers: batch}); err != nil {
 		return nil, err
 	}
-	next := slices.Clone(msgs)
-	next[last] = wire.Replace(msgs[last], func(c wire.Call) []wire.Call { return waits[c.ID] })
+	next[last] = wire.Replace(head, func(c wire.Call) []wire.Call { return waits[c.ID] })
 	return next, p.ask(ctx, next[last])
 }
 
@@ -405,7 +414,7 @@ func (p *programs[M]) Settle(ctx context.Context, msgs []M) (next []M, virtual b
 	if err != nil || !ok || open == nil {
 		return p.mend(msgs), false, nil
 	}
-	list := p.programsOf(open.Head)
+	_, list := p.programsOf(open.Head)
 	all, n := p.journal(ctx)
 	asked, _, _ := runLocal[[]string](ctx, askedKey)
 	batch := &programBatch[M]{map[string]programAnswer{}, map[string]M{}}
@@ -591,7 +600,8 @@ func (p *programs[M]) mend(msgs []M) []M {
 	p.isMended = true
 	list, answered := []*program(nil), stringSet{}
 	for _, msg := range msgs {
-		list = append(list, p.programsOf(msg)...)
+		_, begun := p.programsOf(msg)
+		list = append(list, begun...)
 		for _, r := range wire.ViewOf(msg).Results {
 			answered.add(r.ID)
 		}
@@ -602,11 +612,12 @@ func (p *programs[M]) mend(msgs []M) []M {
 	isInner := func(id string) bool { outer, _, ok := outerOf(id); return ok && isProgram(list, outer) }
 	next, changed := []M(nil), false
 	for _, msg := range msgs {
-		kept := wire.Without(msg, isInner)
+		head, begun := p.programsOf(msg)
+		kept := wire.Without(head, isInner)
 		if changed = changed || kept != msg; kept != *new(M) {
 			next = append(next, kept)
 		}
-		for _, pr := range p.programsOf(msg) {
+		for _, pr := range begun {
 			if !answered[pr.call.ID] {
 				next, changed = append(next, wire.Answering[M](pr.call.ID, toolnames.Run, render("program-unfinished", promptData{}))), true
 			}

@@ -176,10 +176,10 @@ func (p Part) WithText(text string) Part {
 	return p
 }
 
-// WithCall returns a call of another tool or with other arguments.
-func (p Part) WithCall(name, args string) Part {
+// WithCall returns a call with another id, of another tool or with other arguments.
+func (p Part) WithCall(id, name, args string) Part {
 	s := p.change()
-	s.name, s.text = name, args
+	s.id, s.name, s.text = id, name, args
 	return p
 }
 

@@ -165,7 +165,7 @@ func changed[M adk.MessageType](t *testing.T, m M) {
 			i++
 			switch p.Kind {
 			case Call:
-				p = p.WithCall("name", "[]").WithExtra(map[string]any{"new": true})
+				p = p.WithCall("id", "name", "[]").WithExtra(map[string]any{"new": true})
 			case Result:
 				p = p.With(NewText("new"))
 			case Text, Medium:
@@ -185,7 +185,7 @@ func changed[M adk.MessageType](t *testing.T, m M) {
 			case i != at:
 				require.Equal(t, fields(was[i]), fields(is[i]))
 			case kind == Call:
-				require.Equal(t, []string{was[i].ID(), "name", "[]"}, []string{is[i].ID(), is[i].Name(), is[i].Text()})
+				require.Equal(t, []string{"id", "name", "[]"}, []string{is[i].ID(), is[i].Name(), is[i].Text()})
 				require.Equal(t, map[string]any{"new": true}, is[i].Extra())
 			case kind == Result:
 				items := is[i].Parts().All()

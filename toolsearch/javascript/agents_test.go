@@ -46,6 +46,62 @@ func TestCallsMayLackIDsOrShareThem(t *testing.T) {
 	}
 }
 
+// Nor do calls of one answer need ids that tell them apart: each has its own result, also in a history
+// that a caller rebuilds from the events.
+func TestCallsSideBySideMayLackIDsOrShareThem(t *testing.T) {
+	adktest.Both(t, sideBySide[*schema.Message], sideBySide[*schema.AgenticMessage])
+}
+
+func sideBySide[M adk.MessageType](t *testing.T, streaming bool) {
+	for _, id := range []string{"", "call_0"} {
+		s := &shop{}
+		h, err := toolsearch.NewTyped[M](t.Context(), config(s))
+		require.NoError(t, err)
+		code := func(text string) adktest.ToolCall {
+			return adktest.ToolCall{ID: id, Name: "run_code", Args: fmt.Sprintf(`{"code":%q}`, text)}
+		}
+		turn := adktest.Turn{Calls: []adktest.ToolCall{
+			code(`print(1, (await tools.list_orders({customer: 1})).length)`), code(`print(2)`),
+			{ID: id, Name: "call_tool", Args: `{"name":"measure","arguments":{"text":"xyz"}}`}, code(`print(4, (await tools.list_orders({customer: 2})).length)`),
+		}}
+		m := adktest.Script[M](turn, adktest.Say("done"), adktest.Turn{Calls: []adktest.ToolCall{code(`print(5)`), code(`print(6)`)}}, adktest.Say("done"))
+		a := adktest.Agent[M]{Model: m, Handlers: adktest.Handlers[M](h), Streaming: streaming}
+		history := []M{adktest.User[M]("go")}
+		for range 2 {
+			out := a.Run(t.Context(), history)
+			require.NoError(t, out.Err)
+			history = append(append(history, out.Messages...), adktest.User[M]("and now?"))
+		}
+		require.Len(t, m.Wires(), 4)
+		require.Equal(t, []string{"1 100\n(1 call of list_orders, none failed)", "2\n(no calls)", `{"bytes":14}`, "4 100\n(1 call of list_orders, none failed)"}, resultsByCall(t, m.Wires()[1].Messages), id)
+		require.Equal(t, []string{"1 100\n(1 call of list_orders, none failed)", "2\n(no calls)", `{"bytes":14}`, "4 100\n(1 call of list_orders, none failed)", "5\n(no calls)", "6\n(no calls)"}, resultsByCall(t, m.Wires()[3].Messages), id)
+	}
+}
+
+// resultsByCall are the results in the order of their calls, of which each has one.
+func resultsByCall[M adk.MessageType](t *testing.T, msgs []M) (texts []string) {
+	var calls []adktest.ToolCall
+	results, count := map[string]string{}, 0
+	for _, msg := range append(msgs, adktest.User[M]("end")) {
+		answers := adktest.Results(msg)
+		for _, r := range answers {
+			results[r.ID] = r.Args
+			count++
+		}
+		if len(answers) > 0 {
+			continue
+		}
+		for _, c := range calls {
+			require.Contains(t, results, c.ID)
+			texts = append(texts, results[c.ID])
+		}
+		calls = adktest.Calls(msg)
+		clear(results)
+	}
+	require.Len(t, texts, count)
+	return texts
+}
+
 // A tool whose result ends the run may end it in the middle of a program. The next run tells the
 // model so, and no call is without a result.
 func TestARunThatEndsInAProgramLeavesAReadableHistory(t *testing.T) {

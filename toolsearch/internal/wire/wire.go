@@ -10,6 +10,7 @@ import (
 	"maps"
 	"reflect"
 	"slices"
+	"strconv"
 	"strings"
 	"sync/atomic"
 
@@ -188,8 +189,8 @@ func Answering[M adk.MessageType](id, name, text string) M {
 	return message.New[M](schema.Tool, message.NewResult(id, name, message.NewText(text)))
 }
 
-// Edit returns a copy in which calls have the names and arguments that the function says; the same
-// message if none changes.
+// Edit returns a copy in which calls have the ids, names and arguments that the function says; the
+// same message if none changes.
 func Edit[M adk.MessageType](m M, edit func(Call) Call) M {
 	return message.Edit(m, func(p message.Part) (message.Part, bool) {
 		if p.Kind != message.Call {
@@ -200,7 +201,21 @@ func Edit[M adk.MessageType](m M, edit func(Call) Call) M {
 		if now == was {
 			return p, false
 		}
-		return p.WithCall(now.Name, now.Args), true
+		return p.WithCall(now.ID, now.Name, now.Args), true
+	})
+}
+
+// Apart returns a copy in which each call has an id of its own, as some adapters give none; the same
+// message if that is so already.
+func Apart[M adk.MessageType](m M) M {
+	used := map[string]bool{}
+	return Edit(m, func(c Call) Call {
+		own := c.ID
+		for n := 2; used[c.ID]; n++ {
+			c.ID = own + "_" + strconv.Itoa(n)
+		}
+		used[c.ID] = true
+		return c
 	})
 }
 
