@@ -37,7 +37,8 @@ type command struct {
 func (c *command) Connect(ctx context.Context) (mcp.Connection, error) {
 	cmd := exec.Command(c.server.Command, c.server.Args...)
 	cmd.Dir, cmd.Env = c.server.Dir, environment(c.server.Env)
-	cmd.Stderr = &lines{each: c.log}
+	stderr := &lines{each: c.log}
+	cmd.Stderr = stderr
 	cmd.WaitDelay = patience // a child of the program may hold its standard error open
 	inGroup(cmd)
 	in, err := cmd.StdinPipe()
@@ -50,7 +51,7 @@ func (c *command) Connect(ctx context.Context) (mcp.Connection, error) {
 		return nil, err
 	}
 	cmd.Stdout = theirs
-	p := &process{cmd: cmd, in: in, out: out, pace: c.pace, mark: markName + "=" + rand.Text(), exited: make(chan struct{})}
+	p := &process{cmd: cmd, in: in, out: out, stderr: stderr, pace: c.pace, mark: markName + "=" + rand.Text(), exited: make(chan struct{})}
 	cmd.Env = append(cmd.Env, p.mark)
 	started := make(chan error)
 	go p.run(started)
@@ -78,6 +79,7 @@ type process struct {
 	cmd    *exec.Cmd
 	in     io.WriteCloser
 	out    *os.File
+	stderr *lines
 	pace   *pace
 	mark   string // in the environment of all that the program starts
 	exited chan struct{}
@@ -117,6 +119,7 @@ func (p *process) run(started chan<- error) {
 		return
 	}
 	_ = p.cmd.Wait()
+	p.stderr.end()
 	close(p.exited)
 	time.AfterFunc(patience, func() { _ = p.out.Close() }) // a child of the program may hold it open
 }
@@ -216,6 +219,13 @@ func (l *lines) Write(data []byte) (int, error) {
 		if data = rest; len(data) == 0 {
 			return n, nil
 		}
+	}
+}
+
+// end passes on what follows the last line break: the last words of many programs.
+func (l *lines) end() {
+	if len(l.rest) > 0 {
+		l.each(l.rest)
 	}
 }
 
