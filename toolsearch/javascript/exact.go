@@ -66,11 +66,12 @@ func holds(number string) bool {
 		return true
 	}
 	f, err := strconv.ParseFloat(number, 64)
-	if err != nil {
+	if err != nil || len(number) > 400 {
 		return false
 	}
-	if len(number) > 400 {
-		return false
+	if f == 0 { // to write out 1e-999999 would take long
+		digits, _, _ := strings.Cut(strings.ToLower(number), "e")
+		return !strings.ContainsAny(digits, "123456789")
 	}
 	was, ok := new(big.Rat).SetString(number)
 	is, ok2 := new(big.Rat).SetString(strconv.FormatFloat(f, 'g', -1, 64))
