@@ -177,14 +177,13 @@ func newPrograms[M adk.MessageType](in Interpreter, r *run) *programs[M] {
 
 func (l *liveRuns) closeAll() {
 	l.mu.Lock()
-	defer l.mu.Unlock()
 	if l.timer != nil {
 		l.timer.Stop()
 	}
-	for _, pr := range l.runs {
-		pr.run.Close()
-	}
+	runs := slices.Collect(maps.Values(l.runs))
 	clear(l.runs)
+	l.mu.Unlock()
+	closeAll(runs)
 }
 
 // take takes a program that goes on now: nobody else closes it.
@@ -265,7 +264,7 @@ func (p *programs[M]) advance(ctx context.Context, pr *program, at int64, batch 
 			return nil
 		}
 		if err := safe.Call("Interpreter", func() error { return pr.run.Resume(ctx, results) }); err != nil {
-			pr.run.Close()
+			pr.close()
 			return pr.breaks(ctx, err)
 		}
 	}
@@ -273,10 +272,24 @@ func (p *programs[M]) advance(ctx context.Context, pr *program, at int64, batch 
 
 func closeAll(list []*program) {
 	for _, pr := range list {
-		if pr.run != nil {
-			pr.run.Close()
-		}
+		pr.close()
 	}
+}
+
+// close gives the memory of a program back. A panic in it, on a timer's goroutine, would end the process.
+func (pr *program) close() {
+	if pr.run != nil {
+		_ = safe.Call("Interpreter", func() error { pr.run.Close(); return nil })
+	}
+}
+
+// state is where a program is. One whose interpreter panics has ended.
+func (pr *program) state() ProgramState {
+	s, err := safe.Value("Interpreter", func() (ProgramState, error) { return pr.run.State(), nil })
+	if err != nil {
+		s.Error = safe.ErrorText(err)
+	}
+	return s
 }
 
 // breaks ends a program whose interpreter failed. The error is ctx's.
@@ -288,7 +301,7 @@ func (pr *program) breaks(ctx context.Context, err error) error {
 // answers are those to the calls that a program waits for; pr.waits are the calls without one.
 func (p *programs[M]) answers(ctx context.Context, pr *program, batch map[string]programAnswer) (results []ProgramResult) {
 	pr.waits = nil
-	for _, c := range pr.run.State().Calls {
+	for _, c := range pr.state().Calls {
 		a, ok := pr.answers[c.Number]
 		if !ok {
 			c = plainCall(ctx, p.run, c)
@@ -547,8 +560,8 @@ func (pr *program) end() ProgramState {
 	if pr.run == nil {
 		return ProgramState{Error: pr.broken}
 	}
-	pr.run.Close()
-	return pr.run.State()
+	pr.close()
+	return pr.state()
 }
 
 // counts are its calls by tool, with the result of the last one that did not fail, and the last one

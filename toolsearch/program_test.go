@@ -102,6 +102,54 @@ func (r *goProgram) call(calls ...string) (results []ProgramResult) {
 
 func (r *goProgram) print(v ...any) { r.state.Printed += fmt.Sprintln(v...) }
 
+// frail runs programs whose methods panic.
+type frail struct {
+	goPrograms
+	inState, inClose bool
+}
+
+func (f frail) Start(ctx context.Context, p Program) (ProgramRun, error) {
+	r, err := f.goPrograms.Start(ctx, p)
+	return frailRun{r, f}, err
+}
+
+type frailRun struct {
+	ProgramRun
+	frail frail
+}
+
+func (r frailRun) State() ProgramState {
+	if r.frail.inState {
+		panic("no state")
+	}
+	return r.ProgramRun.State()
+}
+
+func (r frailRun) Close() {
+	r.ProgramRun.Close()
+	if r.frail.inClose {
+		panic("not closed")
+	}
+}
+
+func TestAnInterpreterThatPanicsEndsNothing(t *testing.T) {
+	prints := goPrograms{"program": func(r *goProgram) { r.call("echo {}"); r.print("done") }}
+	for want, in := range map[string]frail{"Interpreter panicked: no state": {prints, true, false}, "done": {prints, false, true}} {
+		c := &adktest.Ran{}
+		m := adktest.Script[*schema.Message](adktest.Do(adktest.ToolCall{ID: "c", Name: "run_code", Args: `{"code":"program"}`}))
+		search, err := New(t.Context(), &Config{DynamicTools: []tool.BaseTool{withInfo("hidden", nil)}, Protocol: SearchCode, Interpreter: in})
+		require.NoError(t, err)
+		out := adktest.Agent[*schema.Message]{Model: m, Tools: programTools(c), Handlers: adktest.Handlers(search)}.Run(t.Context(), []*schema.Message{schema.UserMessage("go")})
+		require.NoError(t, out.Err)
+		require.Contains(t, fmt.Sprint(out.Messages), want)
+	}
+	p := newPrograms[*schema.Message](frail{prints, false, true}, nil)
+	run, err := p.interpreter.Start(t.Context(), Program{Code: "program"})
+	require.NoError(t, err)
+	p.live.keep(&program{run: run})
+	p.live.closeAll() // on a goroutine of its own, where a panic would end the process
+}
+
 // programTools are echo, which answers its arguments, and approve, which asks a person first.
 func programTools(c *adktest.Ran) []tool.BaseTool {
 	return []tool.BaseTool{
