@@ -274,7 +274,7 @@ const maxCatalogs = 64
 
 // catalogOf makes the catalogue of members, or finds it among those of earlier runs. If the sets
 // of an earlier one only look the same, it shares what is known of that one: only the first run with
-// tools that look the same makes their indexes.
+// tools that look the same makes their indexes. If an index cannot be made, the next run tries again.
 func catalogOf(ctx context.Context, members []member) (*catalog, error) {
 	by := members[0].settings
 	by.mu.Lock()
@@ -293,13 +293,15 @@ func catalogOf(ctx context.Context, members []member) (*catalog, error) {
 		if like, err = newCatalog(ctx, alike, nil); err != nil {
 			return nil, err
 		}
-		by.catalogs.Put(keyOf(alike), like)
+		if like.broken == nil {
+			by.catalogs.Put(keyOf(alike), like)
+		}
 	}
 	if slices.Equal(alike, members) {
 		return like, nil
 	}
 	c, err := newCatalog(ctx, members, like)
-	if err == nil && !ofRun {
+	if err == nil && c.broken == nil && !ofRun {
 		by.catalogs.Put(keyOf(members), c)
 	}
 	return c, err

@@ -93,9 +93,9 @@ type Config struct {
 	// Protocol chooses the tools with which the model searches. If zero, defaults to Keyword.
 	Protocol Protocol
 
-	// NewIndex ranks tools. It is called once, by New, and again only for tools that are
-	// known when a run starts (SearchableTools, several instances in one agent).
-	// If nil, defaults to KeywordIndex.
+	// NewIndex ranks tools. It is called once, by New, and again only for tools that are not
+	// known then (Source, SearchableTools, several instances in one agent), once for each set
+	// of them. If nil, defaults to KeywordIndex.
 	NewIndex IndexFunc
 
 	// MaxResults is how many tools a search returns if the model gives no number. If

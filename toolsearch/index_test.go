@@ -491,3 +491,27 @@ func (exits) Search(context.Context, toolsearch.Query) ([]toolsearch.Result, err
 	runtime.Goexit()
 	return nil, nil
 }
+
+// What could not be made of a set in one run, since that was cancelled or a service was away, is
+// made in the next one, once.
+func TestAnIndexThatCouldNotBeMadeIsMadeInTheNextRun(t *testing.T) {
+	asked, events := 0, &recorder{}
+	set, err := toolsearch.NewToolSet(context.Background(), formed(0, "jira__move_card"))
+	require.NoError(t, err)
+	h, err := toolsearch.New(context.Background(), &toolsearch.Config{Source: set, OnEvent: events.on, NewIndex: func(ctx context.Context, tools []*schema.ToolInfo) (toolsearch.Index, error) {
+		if asked++; asked == 1 {
+			return nil, context.Canceled
+		}
+		return toolsearch.KeywordIndex(ctx, tools)
+	}})
+	require.NoError(t, err)
+	for run := range 3 {
+		model := adktest.Script[*schema.Message](do("1", "tool_search", `{"query":"jira"}`))
+		out := adktest.Agent[*schema.Message]{Model: model, Handlers: adktest.Handlers(h)}.Run(context.Background(), []*schema.Message{schema.UserMessage("go")})
+		require.NoError(t, out.Err)
+		failed := slices.Contains(events.kinds(), leanctx.KindIndexFailed)
+		require.Equal(t, run == 0, failed, "run %d", run)
+		events.all = nil
+	}
+	require.Equal(t, 2, asked)
+}
