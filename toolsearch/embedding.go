@@ -66,7 +66,7 @@ const (
 // used at all, and one that does not tell a query with letters beyond ASCII from the same letters
 // backwards is not used for that query. The background work takes half an hour at most, and stops within 30 seconds
 // once the index is garbage: with its middleware, or with the set of tools that a Source
-// has replaced. Only BM25Index considers words with a leading +. Vectors take one byte per
+// has replaced. Its context has no values of a search's. Only BM25Index considers words with a leading +. Vectors take one byte per
 // dimension; the query is compared with all of them, which is exact, and takes about 10 ms
 // for 100,000 tools of 256 dimensions.
 //
@@ -110,7 +110,7 @@ type embeddingIndex struct {
 
 // Search never fails but by the context, or where the words do.
 func (x *embeddingIndex) Search(ctx context.Context, q Query) ([]Result, error) {
-	tools := x.ready(ctx)
+	tools := x.ready()
 	if tools == nil || strings.TrimSpace(q.Text) == "" || hasRequired(q.Text) {
 		return x.bm25Index.Search(ctx, q)
 	}
@@ -296,12 +296,12 @@ func (x *embeddingIndex) note(text string, v []float64, err error) {
 
 // ready returns the vectors of the tools, and starts building them if necessary. It returns nil
 // until they are ready, and if they are of no use.
-func (x *embeddingIndex) ready(ctx context.Context) *vectors.Named {
+func (x *embeddingIndex) ready() *vectors.Named {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	if x.vectors == nil && !x.building && !time.Now().Before(x.notUntil) {
 		x.building = true
-		go buildVectors(context.WithoutCancel(ctx), weak.Make(x), x.source, x.infos)
+		go buildVectors(weak.Make(x), x.source, x.infos)
 	}
 	if x.vectors == nil || !x.vectors.IsUseful {
 		return nil
@@ -316,8 +316,8 @@ const (
 
 // buildVectors builds the vectors of an index. If that fails, a later search tries again. It
 // does not keep the index alive, and stops once the index is unreachable.
-func buildVectors(ctx context.Context, of weak.Pointer[embeddingIndex], source vectors.Source, tools []*schema.ToolInfo) {
-	ctx, cancel := context.WithTimeout(ctx, embedAllTime)
+func buildVectors(of weak.Pointer[embeddingIndex], source vectors.Source, tools []*schema.ToolInfo) {
+	ctx, cancel := context.WithTimeout(context.Background(), embedAllTime) // that of a search would keep its run, and with it the index
 	defer cancel()
 	source.Wanted = func() bool { return of.Value() != nil }
 	made, err := safe.Wait(ctx, "toolsearch: embedding the tools", func() (*vectors.Named, error) {

@@ -101,8 +101,10 @@ func direction(word string, n int) []float64 {
 	return v
 }
 
-func describedDesk(t *testing.T) (infos []*schema.ToolInfo) {
-	for _, d := range desk() {
+func describedDesk(t *testing.T) []*schema.ToolInfo { return infosOf(t, desk()) }
+
+func infosOf(t *testing.T, tools []tool.BaseTool) (infos []*schema.ToolInfo) {
+	for _, d := range tools {
 		info, err := d.Info(context.Background())
 		require.NoError(t, err)
 		infos = append(infos, info)
@@ -451,34 +453,60 @@ func TestPhrasesAreFurtherWaysToAsk(t *testing.T) {
 	require.Equal(t, "tx_a10", first(toolsearch.BM25Index, opaque("book a bill")), "a text is one way to ask")
 }
 
-// What works in the background for an index that nobody holds any more is not done to its end.
+// What works in the background for an index that nobody holds any more is not done to its end,
+// whoever searched first.
 func TestEmbeddingStopsWithItsIndex(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		free := make(chan struct{})
-		e := &embedder{of: func(ctx context.Context, text string) ([]float64, error) {
-			<-free
-			return meaning(ctx, text)
-		}}
-		var infos []*schema.ToolInfo
-		for i := range 1000 {
-			infos = append(infos, &schema.ToolInfo{Name: fmt.Sprint("tool_", i), Desc: "Does it."})
-		}
-		var gone atomic.Bool
-		func() {
-			x := embedded(t, e, nil, infos)
+	var tools []tool.BaseTool
+	for i := range 1000 {
+		tools = append(tools, adktest.Tool(adktest.Invokable, &schema.ToolInfo{Name: fmt.Sprint("tool_", i), Desc: "Does it."}, nil))
+	}
+	for name, search := range map[string]func(*testing.T, toolsearch.IndexFunc) any{
+		"by hand": func(t *testing.T, f toolsearch.IndexFunc) any {
+			x, err := f(context.Background(), infosOf(t, tools))
+			require.NoError(t, err)
 			namesFound(t, x, "tool")
+			return x
+		},
+		"in a run": func(t *testing.T, f toolsearch.IndexFunc) any {
+			h, err := toolsearch.New(context.Background(), &toolsearch.Config{DynamicTools: tools, NewIndex: f})
+			require.NoError(t, err)
+			model := adktest.Script[*schema.Message](do("a", "tool_search", `{"query":"tool"}`))
+			out := adktest.Agent[*schema.Message]{Model: model, Handlers: adktest.Handlers(h)}.Run(context.Background(), []*schema.Message{schema.UserMessage("please")})
+			require.NoError(t, out.Err)
+			return h
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) { stopsWithItsIndex(t, search) })
+		})
+	}
+}
+
+func stopsWithItsIndex(t *testing.T, search func(*testing.T, toolsearch.IndexFunc) any) {
+	free := make(chan struct{})
+	e := &embedder{of: func(ctx context.Context, text string) ([]float64, error) {
+		<-free
+		return meaning(ctx, text)
+	}}
+	var gone atomic.Bool
+	func() {
+		holds := search(t, func(ctx context.Context, infos []*schema.ToolInfo) (toolsearch.Index, error) {
+			x, err := toolsearch.EmbeddingIndex("test-1", e, nil)(ctx, infos)
 			runtime.SetFinalizer(x, func(any) { gone.Store(true) })
-			synctest.Wait()
-			runtime.KeepAlive(x)
-		}()
-		require.Len(t, e.texts(), 64)
-		for !gone.Load() {
-			runtime.GC()
-		}
-		close(free)
+			return x, err
+		})
 		synctest.Wait()
-		require.Len(t, e.texts(), 64, "the first batch was the last")
-	})
+		runtime.KeepAlive(holds)
+	}()
+	require.Len(t, e.texts(), 64)
+	for range 1000 {
+		if runtime.GC(); gone.Load() {
+			break
+		}
+	}
+	close(free)
+	synctest.Wait()
+	require.Equal(t, 64, len(e.texts()), "the first batch was the last")
 }
 
 func TestACancelledSearchReturnsTheContextsError(t *testing.T) {
