@@ -55,7 +55,7 @@ func bounded(name string, from io.Reader, does string) ([]byte, error) {
 	case int64(len(text)) > maxInput:
 		return nil, fail(exitInput, "%s %s more than %s bytes: split it into files of fewer lines", name, does, display.Grouped(int(maxInput)))
 	}
-	return text, nil
+	return bytes.TrimPrefix(text, []byte("\ufeff")), nil // as some editors and shells begin a file
 }
 
 // unnamed is an error of a file without the file's name, which stands before it already.
@@ -79,6 +79,8 @@ func inWords(err error, size int64) error {
 		return errors.New("the JSON ends too early")
 	case errors.As(err, &broken):
 		return fmt.Errorf("this is no JSON from byte %d on", broken.Offset)
+	case errors.As(err, &other) && other.Type.Kind() == reflect.Func:
+		return fmt.Errorf("%q cannot be set in JSON, because it is a function", other.Field)
 	case errors.As(err, &other) && other.Field != "":
 		return fmt.Errorf("%q is a JSON %s and should be %s", other.Field, other.Value, kindOf(other.Type))
 	case errors.As(err, &other):
@@ -101,8 +103,10 @@ func kindOf(t reflect.Type) string {
 		return "an array"
 	case reflect.Struct, reflect.Map:
 		return "an object"
+	case reflect.Float64:
+		return "a number"
 	}
-	return "a number"
+	return "a whole number"
 }
 
 // lines splits JSON Lines.

@@ -107,7 +107,11 @@ func TestErrorsSpeakOfTheInputAndNotOfGo(t *testing.T) {
 		"messages that are a text":   {[]string{"replay", file(t, `{"messages":"hello"}`)}, `"messages" is a JSON string and should be an array`},
 		"prices that are an object":  {[]string{"replay", chat, "--prices", file(t, `{}`)}, "this is a JSON object and should be an array"},
 		"a policy that is a list":    {[]string{"replay", chat, "--config", file(t, `[]`)}, "this is a JSON array and should be an object"},
-		"a policy with a wrong type": {[]string{"replay", chat, "--config", file(t, `{"MaxLengthForTrunc":"many"}`)}, `"MaxLengthForTrunc" is a JSON string and should be a number`},
+		"a policy with a wrong type": {[]string{"replay", chat, "--config", file(t, `{"MaxLengthForTrunc":"many"}`)}, `"MaxLengthForTrunc" is a JSON string and should be a whole number`},
+		"a policy with half a token": {[]string{"replay", chat, "--config", file(t, `{"MaxTokensForClear":1.5}`)}, `"MaxTokensForClear" is a JSON number 1.5 and should be a whole number`},
+		"a policy with a function":   {[]string{"replay", chat, "--config", file(t, `{"Preview":"PreviewByKind"}`)}, `"Preview" cannot be set in JSON`},
+		"a policy with a rest":       {[]string{"replay", chat, "--config", file(t, `{"SkipClear":true} {}`)}, "this is no JSON from byte"},
+		"an empty policy":            {[]string{"replay", chat, "--config", file(t, "")}, "the JSON ends too early"},
 		"a folder":                   {[]string{"eval", t.TempDir()}, "is a directory"},
 		"a file that is not there":   {[]string{"eval", filepath.Join(t.TempDir(), "none.json")}, "none.json: no such file or directory"},
 	} {

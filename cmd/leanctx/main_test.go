@@ -72,6 +72,7 @@ func TestEveryFormatOfToolsIsRead(t *testing.T) {
 		"OpenAI":          `{"tools":[{"type":"function","function":{"name":"mail__send","description":"Sends electronic mail to people","parameters":` + s + `}},{"type":"function","name":"b","description":"Brews coffee in the kitchen","parameters":` + s + `}]}`,
 		"Anthropic":       `[{"name":"mail__send","description":"Sends electronic mail to people","input_schema":` + s + `},{"name":"b","description":"Brews coffee in the kitchen"}]`,
 		"MCP tools/list":  `{"jsonrpc":"2.0","id":1,"result":{"tools":[{"name":"mail__send","description":"Sends electronic mail to people","inputSchema":` + s + `},{"name":"b","description":"Brews coffee in the kitchen","inputSchema":` + s + `}]}}`,
+		"a marked file":   "\ufeff" + `[{"name":"mail__send","description":"Sends electronic mail to people","inputSchema":` + s + `},{"name":"b","description":"Brews coffee in the kitchen"}]`,
 		"MCP, the answer": `{"tools":[{"name":"mail__send","description":"Sends electronic mail to people","inputSchema":` + s + `},{"name":"b","description":"Brews coffee in the kitchen","inputSchema":` + s + `}]}`,
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -180,7 +180,7 @@ func chosen(s streams, tools bool, names, configs []string) ([]choice, error) {
 				picked = append(picked, p)
 			}
 		}
-		if len(picked) == n && !strings.EqualFold(known[0].Name, name) {
+		if len(picked) == n && !strings.Contains(strings.ToLower(known[0].Name), strings.ToLower(name)) {
 			var all []string
 			for _, p := range known {
 				all = append(all, p.Name)
@@ -205,6 +205,9 @@ func own(s streams, file string) (p replay.Policy, err error) {
 		return p, err
 	}
 	strict := func(c *reduction.Config) error {
+		if err := decode(text, &json.RawMessage{}); err != nil { // a decoder stops after the first value
+			return err
+		}
 		d := json.NewDecoder(bytes.NewReader(text))
 		d.DisallowUnknownFields()
 		return inWords(d.Decode(c), int64(len(text)))

@@ -273,6 +273,7 @@ func TestExitCodesOfReplay(t *testing.T) {
 		"a policy with a wrong value": {[]string{chat, "--config", file(t, `{"MaxLengthForTrunc":-1}`)}, exitInput, "MaxLengthForTrunc"},
 		"prices without a name":       {[]string{chat, "--prices", file(t, `[{"write":1}]`)}, exitInput, "a card has a name"},
 		"no prices":                   {[]string{chat, "--prices", file(t, `[]`)}, exitInput, "holds no card"},
+		"a part of the first policy":  {[]string{chat, "--policy", "no red"}, exitDone, ""},
 		"a price that is kept":        {[]string{chat, "--policy", "Eino", "--fail-over", "1"}, exitDone, ""},
 		"a price that is missed":      {[]string{chat, "--policy", "mask all", "--fail-over", ".5"}, exitMissed, "more than 0.50"},
 	} {
