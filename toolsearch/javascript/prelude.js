@@ -79,6 +79,11 @@
   };
   const at = (n) => n > 0 ? say("line", S(n)) : "";
 
+  // An error in a value is its text, where JSON has nothing of it; that of several errors tells each.
+  const errorText = E.prototype.toString, hidden = (of, name, value) => defineProperty(of, name, {__proto__: null, value, configurable: true, writable: true});
+  hidden(E.prototype, "toJSON", function () { return S(this); });
+  hidden(AggregateError.prototype, "toString", function () { return apply(errorText, this, []) + ": " + [...this.errors].join("; "); });
+
   // A result is a value already: to parse it again gives it.
   JSON.parse = (text, f) => text !== null && typeof text === "object" ? text : parse(text, f);
 
@@ -213,7 +218,7 @@
   for (const n of ["log", "info", "warn", "error", "debug", "table", "dir", "trace"]) console[n] = print;
   for (const n of ["time", "timeEnd", "group", "groupEnd", "assert", "count"]) console[n] = () => {};
   define("tools", tools); define("print", print); define("stored", stored); define("console", freeze(console));
-  const also = (n, value) => defineProperty(g, n, {__proto__: null, configurable: true, writable: true, value});
+  const also = (n, value) => hidden(g, n, value);
   for (const n of ["call_tool", "callTool"]) also(n, (name, ...args) => typeof name === "string" ? call(name, ...args) : call("call_tool", name));
   for (const n of ["tool_search", "run_code"]) also(n, (...args) => call(n, ...args));
   const absent = (name, key) => also(name, () => { throw new E(say(key, name)); });
