@@ -569,7 +569,7 @@ func (l *link) take(began int64, byNotice bool, s *session, tools []*mcp.Tool) e
 	if err != nil {
 		return badList(err.Error())
 	}
-	change := d.change()
+	change := d.change(set)
 	l.mu.Lock()
 	if l.session != s {
 		l.mu.Unlock()

@@ -100,8 +100,8 @@ func (d *digest) refuse(name string, err error) {
 // mostNames is how many names an event holds.
 const mostNames = 20
 
-// change is what was added and removed. A tool with a new definition is both.
-func (d *digest) change() *leanctx.ToolChange {
+// change is what was added to the tools so far, and removed. A tool with a new definition is both.
+func (d *digest) change(before *toolsearch.ToolSet) *leanctx.ToolChange {
 	c := &leanctx.ToolChange{AddedCount: len(d.added)}
 	bytes := 0
 	for _, r := range d.added {
@@ -111,12 +111,13 @@ func (d *digest) change() *leanctx.ToolChange {
 		}
 	}
 	c.Tokens = int64(bytes / 4)
-	for name, r := range d.before {
-		if d.known[name] == r {
+	for t := range before.All() {
+		info, _ := t.Info(d.link.ctx) // that of a remote
+		if name := HintsOf(info).Tool; d.known[name] == d.before[name] {
 			continue
 		}
 		if c.RemovedCount++; len(c.Removed) < mostNames {
-			c.Removed = append(c.Removed, r.info.Name)
+			c.Removed = append(c.Removed, info.Name)
 		}
 	}
 	return c

@@ -84,6 +84,30 @@ func TestOneBadToolIsRefusedAndTheOthersStay(t *testing.T) {
 	require.Len(t, events.of(leanctx.KindToolRefused), before, "told once")
 }
 
+// An event names tools in the order of the list, also those that it no longer has.
+func TestRemovedToolsAreNamedInTheirOrder(t *testing.T) {
+	var events recorder
+	var names []string
+	for i := range 2 * mostNames {
+		names = append(names, fmt.Sprint("tool", i))
+	}
+	var gone atomic.Bool
+	f := listing(func(string) (*mcp.ListToolsResult, error) {
+		if gone.Load() {
+			return named("tool0"), nil
+		}
+		return named(names...), nil
+	})
+	s := open(t, map[string]Server{"srv": f.inMemory()}, Options{OnEvent: events.record})
+	before := namesIn(t, ctx, s)
+	gone.Store(true)
+	ask(t, ctx, s, "srv__tool0", `{}`)
+	require.Len(t, namesIn(t, ctx, s), 1)
+	change := events.wait(t, leanctx.KindServerListed, 2)[1].Tools
+	require.Equal(t, len(names)-1, change.RemovedCount)
+	require.Equal(t, before[1:mostNames+1], change.Removed)
+}
+
 func TestListsThatCannotBeUsedLeaveTheLastOne(t *testing.T) {
 	defer func(most int) { mostTools = most }(mostTools)
 	mostTools = 100
