@@ -36,7 +36,8 @@
 //	reduce, err := reduction.New(ctx, &reduction.Config{Backend: store, OnEvent: log})
 //
 // Events report changes and totals, never unchanged things. A run has at most four for
-// each model call, two for each tool call, one for each result that is replaced for the
-// first time, one for each change of the catalogue, and one for tools that could not be
-// hidden. A wrong configuration is one or more [FieldError].
+// each model call, two for each tool call, one for each user message for which tools are
+// prefetched, one for each result that is replaced for the first time, one for each change
+// of the catalogue, and one for tools that could not be hidden. A wrong configuration is
+// one or more [FieldError].
 package leanctx

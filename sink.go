@@ -58,14 +58,9 @@ func Tee(receivers ...func(context.Context, Event)) func(context.Context, Event)
 	}
 	return func(ctx context.Context, e Event) {
 		for _, r := range kept {
-			contain(ctx, r, e)
+			_ = safe.Call("OnEvent", func() error { r(ctx, e); return nil })
 		}
 	}
-}
-
-func contain(ctx context.Context, receive func(context.Context, Event), e Event) {
-	defer func() { _ = recover() }()
-	receive(ctx, e)
 }
 
 // Level is how much an event matters: Warn if something failed or was refused, Info if

@@ -14,7 +14,6 @@ import (
 	"hash/maphash"
 	"path"
 	"slices"
-	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -179,7 +178,7 @@ func (p *policy) send(ctx context.Context, e leanctx.Event) {
 // cut: the model would read it again, endlessly. Nor are answers that load tools:
 // toolsearch reads from the history which tools are loaded.
 func (p *policy) truncation(ctx context.Context, tool string) rule {
-	own, excluded := p.byTool[tool], excludes(p.noTrunc, tool)
+	own, excluded := p.byTool[tool], toolnames.Match(p.noTrunc, tool)
 	r := rule{store: cmp.Or(p.stores[tool], p.general), trunc: own.TruncHandler, limit: cmp.Or(own.MaxLengthForTrunc, p.limit), preview: p.preview, reads: p.readsPages(ctx, tool)}
 	if own.Preview != nil {
 		r.preview = own.Preview
@@ -195,17 +194,9 @@ func (p *policy) truncation(ctx context.Context, tool string) rule {
 	return r
 }
 
-// excludes reports whether a list names a tool. A trailing * matches any rest.
-func excludes(names []string, tool string) bool {
-	return slices.ContainsFunc(names, func(name string) bool {
-		prefix, ok := strings.CutSuffix(name, "*")
-		return name == tool || ok && strings.HasPrefix(tool, prefix)
-	})
-}
-
 // excludesThrough reports whether a list names the tool that call_tool of package toolsearch runs.
 func excludesThrough(names []string, tool, args string) bool {
-	return tool == toolnames.Call && len(names) > 0 && excludes(names, toolnames.Called(args))
+	return tool == toolnames.Call && len(names) > 0 && toolnames.Match(names, toolnames.Called(args))
 }
 
 // clearing is the rule for an old result. Only answers that load tools are exempt.
@@ -218,7 +209,7 @@ func (p *policy) clearing(ctx context.Context, tool string) rule {
 	case p.skipClear:
 		r.otherwise = ReasonSkipped
 	}
-	if r.leave = r.left(excludes(p.noClear, tool), own.SkipClear); r.leave != "" {
+	if r.leave = r.left(toolnames.Match(p.noClear, tool), own.SkipClear); r.leave != "" {
 		r.clear = nil
 	}
 	return r

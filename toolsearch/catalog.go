@@ -98,7 +98,7 @@ func newCatalog(ctx context.Context, members []member, like *catalog) (*catalog,
 		reminder: sync.OnceValue(func() string { return envelope(c.names(), "") }),
 	}
 	for e := range c.entries() {
-		if defers, said := e.info.Extra["defer_loading"].(bool); said && !defers || isNamed(c.settings.cfg.AlwaysVisible, e.info.Name) {
+		if defers, said := e.info.Extra["defer_loading"].(bool); said && !defers || toolnames.Match(c.settings.cfg.AlwaysVisible, e.info.Name) {
 			c.pins = append(c.pins, e.info.Name)
 		}
 	}
@@ -360,12 +360,4 @@ func difference(a, b []string) []string {
 		in[name] = true
 	}
 	return slices.DeleteFunc(slices.Clone(a), func(name string) bool { return in[name] })
-}
-
-// isNamed reports whether a list holds a name. A trailing * in the list matches any rest.
-func isNamed(list []string, name string) bool {
-	return slices.ContainsFunc(list, func(pattern string) bool {
-		start, open := strings.CutSuffix(pattern, "*")
-		return pattern == name || open && strings.HasPrefix(name, start)
-	})
 }

@@ -171,9 +171,9 @@ type Config struct {
 	// OnEvent receives events about changes: the catalogue, searches, tools loaded and
 	// unloaded, sets of tools that the Filter denies, calls that do not run, and failures of
 	// the index and the Backend. A run has at most four events for each model call and two
-	// for each tool call, besides those of the catalogue. It is called synchronously, by
-	// several goroutines at once if tools run in parallel, and may keep the event. A panic in
-	// it is recovered. If nil, nothing is reported or measured.
+	// for each tool call, besides those of the catalogue and of Prefetch. It is called
+	// synchronously, by several goroutines at once if tools run in parallel, and may keep the
+	// event. A panic in it is recovered. If nil, nothing is reported or measured.
 	OnEvent func(context.Context, leanctx.Event)
 }
 
@@ -341,7 +341,7 @@ type settings struct {
 
 // hides reports whether the instance hides a tool of the agent's own.
 func (s *settings) hides(info *schema.ToolInfo) bool {
-	return isNamed(s.cfg.SearchableTools, info.Name) || s.cfg.DeferMarkedTools && isMarked(info)
+	return toolnames.Match(s.cfg.SearchableTools, info.Name) || s.cfg.DeferMarkedTools && isMarked(info)
 }
 
 // emit hands an event to OnEvent.

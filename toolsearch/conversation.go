@@ -495,7 +495,7 @@ func (d *reminder) storeNames(ctx context.Context, names []string) string {
 	return path
 }
 
-// change returns the text of the changes since the last one, and updates t; "" if nothing
+// change returns the text of the changes since the last one, and notes them; "" if nothing
 // changed. ok is false if the list must be rewritten.
 func (d *reminder) change(ctx context.Context, names, saw []string) (delta string, ok bool) {
 	if len(d.lines) == 0 || len(names) == 0 || d.listed == nil && !d.recall(ctx, names) {

@@ -217,7 +217,7 @@ func (p *programs[M]) Inner(ctx context.Context, callID string) bool {
 	if _, _, ok := outerOf(callID); !ok {
 		return false
 	}
-	asked, _, _ := runLocal[[]string](ctx, askedKey)
+	asked := runLocal[[]string](ctx, askedKey)
 	return slices.Contains(asked, callID)
 }
 
@@ -408,8 +408,8 @@ func (p *programs[M]) keepBatch(ctx context.Context, n int, b *programBatch[M]) 
 func (p *programs[M]) journal(ctx context.Context) (all programBatch[M], n int) {
 	all = programBatch[M]{map[string]programAnswer{}, map[string]M{}}
 	for ; ; n++ {
-		b, ok, err := runLocal[*programBatch[M]](ctx, batchKey+strconv.Itoa(n))
-		if err != nil || !ok || b == nil {
+		b := runLocal[*programBatch[M]](ctx, batchKey+strconv.Itoa(n))
+		if b == nil {
 			return all, n
 		}
 		maps.Copy(all.Answers, b.Answers)
@@ -423,13 +423,13 @@ func (p *programs[M]) journal(ctx context.Context) (all programBatch[M], n int) 
 // take their place.
 func (p *programs[M]) Settle(ctx context.Context, msgs []M) (next []M, virtual bool, err error) {
 	p.pending = *new(M)
-	open, ok, err := runLocal[*openProgram[M]](ctx, programKey)
-	if err != nil || !ok || open == nil {
+	open := runLocal[*openProgram[M]](ctx, programKey)
+	if open == nil {
 		return p.mend(msgs), false, nil
 	}
 	_, list := p.programsOf(open.Head)
 	all, n := p.journal(ctx)
-	asked, _, _ := runLocal[[]string](ctx, askedKey)
+	asked := runLocal[[]string](ctx, askedKey)
 	batch := &programBatch[M]{map[string]programAnswer{}, map[string]M{}}
 	before, rest := msgs, []M(nil)
 	if len(asked) > 0 {

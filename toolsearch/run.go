@@ -129,7 +129,7 @@ func (r *run) read(ctx context.Context) *record {
 		return &r.record
 	}
 	r.isRead = true
-	text, _, _ := runLocal[string](ctx, recordKey)
+	text := runLocal[string](ctx, recordKey)
 	var kept record
 	if json.Unmarshal([]byte(text), &kept) == nil && kept.Began {
 		r.record = kept
@@ -465,11 +465,11 @@ func (r *run) noSuchTool(ctx context.Context, name string) string {
 	return render("no-such-tool", promptData{Name: name, Near: near})
 }
 
-// runLocal returns a value that the run keeps. Its error says that there is no run.
-func runLocal[T any](ctx context.Context, key string) (value T, ok bool, err error) {
-	v, _, err := adk.GetRunLocalValue(ctx, key)
-	value, ok = v.(T)
-	return value, ok, err
+// runLocal returns a value that the run keeps; zero if there is none.
+func runLocal[T any](ctx context.Context, key string) T {
+	v, _, _ := adk.GetRunLocalValue(ctx, key) // it fails outside a run
+	value, _ := v.(T)
+	return value
 }
 
 // interruptedCalls returns the calls of an interrupted round, which Eino keeps in a type of its

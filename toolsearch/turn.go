@@ -57,7 +57,6 @@ type turnInput struct {
 	stale   stringSet                             // names of tools whose definition has changed since the last model call
 
 	infos, deferred []*schema.ToolInfo
-	vanished        stringSet // names of tools that the model saw before a resume, and that no longer exist
 }
 
 // turnOutput is which hidden tools a model call shows, and the record of it.
@@ -214,11 +213,6 @@ func (in turnInput) withAll(show []*entry) (all []*entry) {
 // provider's prompt cache holds.
 func (in turnInput) lists(show []*entry) (_, _ []*schema.ToolInfo) {
 	infos, deferred := in.infos, in.deferred
-	for _, name := range in.record.Visible {
-		if !in.follows && in.catalog.lookup(name) == nil && in.own[name] == nil {
-			in.vanished.add(name)
-		}
-	}
 	switch {
 	case in.record.Mode == showsAll:
 		return in.listInPlace(show), without(deferred, in.catalog)
@@ -232,6 +226,12 @@ func (in turnInput) lists(show []*entry) (_, _ []*schema.ToolInfo) {
 		infos = in.rebuildList(show)
 	}
 	return infos, deferred
+}
+
+// hasVanished reports whether a name is that of a tool that the model saw before a resume, and that
+// no longer exists.
+func (in turnInput) hasVanished(name string) bool {
+	return !in.follows && in.catalog.lookup(name) == nil && in.own[name] == nil && slices.Contains(in.record.Visible, name)
 }
 
 // shows reports whether a list already ends with exactly the hidden tools to show.
@@ -288,7 +288,7 @@ func (in turnInput) ownInfos() []*schema.ToolInfo {
 	next := make([]*schema.ToolInfo, 0, 8)
 	for _, t := range in.infos {
 		switch {
-		case t == nil, in.catalog.lookup(t.Name) != nil, in.vanished[t.Name], isSlotName(t.Name), in.sources.isGone(t.Name):
+		case t == nil, in.catalog.lookup(t.Name) != nil, in.hasVanished(t.Name), isSlotName(t.Name), in.sources.isGone(t.Name):
 		case in.catalog.settings.rules.native && t.Name == toolnames.Search:
 		default:
 			next = append(next, t)
@@ -315,7 +315,7 @@ func (in turnInput) listInPlace(show []*entry) []*schema.ToolInfo {
 	more := in.unlistedTools(show, listed)
 	for _, t := range infos {
 		switch {
-		case t == nil || in.vanished[t.Name] || in.sources.isGone(t.Name):
+		case t == nil || in.hasVanished(t.Name) || in.sources.isGone(t.Name):
 			continue
 		case isSlotName(t.Name):
 			next, more = in.appendAll(next, more), nil

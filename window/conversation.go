@@ -148,9 +148,8 @@ func (v *conversation) dropRun() {
 // dropRuns drops the runs whose calls are gone.
 func (v *conversation) dropRuns() {
 	first := v.lastRun
-	for _, r := range v.calls {
-		first = min(first, r.Run)
-		break
+	if len(v.calls) > 0 {
+		first = v.calls[0].Run
 	}
 	for len(v.runs) > 1 && v.runs[0].N < first {
 		v.dropRun()

@@ -21,6 +21,14 @@ func Lines(names []string) string {
 	return b.String()
 }
 
+// Match reports whether a list holds a name. A trailing * in the list matches any rest.
+func Match(list []string, name string) bool {
+	return slices.ContainsFunc(list, func(pattern string) bool {
+		start, open := strings.CutSuffix(pattern, "*")
+		return pattern == name || open && strings.HasPrefix(name, start)
+	})
+}
+
 // CountByServer says how many of the names each server has.
 func CountByServer(names []string) (counts []string) {
 	const most = 50 // servers

@@ -12,6 +12,13 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
+func TestMatch(t *testing.T) {
+	list := []string{"one", "skill__*"}
+	for name, want := range map[string]bool{"one": true, "ones": false, "skill__pdf": true, "skill_": false, "": false} {
+		require.Equal(t, want, toolnames.Match(list, name), name)
+	}
+}
+
 // A name that was escaped stands on its line, and is what it was.
 func FuzzEscape(f *testing.F) {
 	for _, seed := range []string{

@@ -19,6 +19,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/leanctx/leanctx"
+	"github.com/leanctx/leanctx/internal/toolnames"
 )
 
 // Server says how to reach one server, by Command, URL or Transport, and which of its tools
@@ -312,17 +313,7 @@ func (s Server) checkType() error {
 	return nil
 }
 
-// matches reports whether one of the patterns matches a name.
-func matches(patterns []string, name string) bool {
-	for _, p := range patterns {
-		if prefix, any := strings.CutSuffix(p, "*"); p == name || any && strings.HasPrefix(name, prefix) {
-			return true
-		}
-	}
-	return false
-}
-
 // offers reports whether the server's tool is to be offered.
 func (s Server) offers(tool string) bool {
-	return (len(s.Include) == 0 || matches(s.Include, tool)) && !matches(s.Exclude, tool)
+	return (len(s.Include) == 0 || toolnames.Match(s.Include, tool)) && !toolnames.Match(s.Exclude, tool)
 }

@@ -19,6 +19,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/leanctx/leanctx"
+	"github.com/leanctx/leanctx/internal/toolnames"
 	"github.com/leanctx/leanctx/toolsearch"
 )
 
@@ -623,7 +624,7 @@ func (l *link) newRemote(t *mcp.Tool, instructions string, before *remote) (*rem
 	if instructions != "" {
 		extra[toolsearch.PhrasesKey] = instructions // a text, which every checkpoint holds
 	}
-	if always, _ := t.Meta["anthropic/alwaysLoad"].(bool); always || matches(l.server.AlwaysVisible, t.Name) {
+	if always, _ := t.Meta["anthropic/alwaysLoad"].(bool); always || toolnames.Match(l.server.AlwaysVisible, t.Name) {
 		extra[keyDefer] = false
 	}
 	r.info = &schema.ToolInfo{Name: toolName(l.name, t.Name, !l.server.NoPrefix, l.s.prefixes), Desc: t.Description, ParamsOneOf: params, Extra: extra}

@@ -213,10 +213,10 @@ func (s *Servers) userOf(ctx context.Context, key string) (*user, error) {
 		s.users[key] = u
 	}
 	u.used = time.Now()
+	if s.o.User == nil {
+		return u, nil // the sessions are everybody's: they ask as who opened them
+	}
 	for _, l := range u.links {
-		if s.o.User == nil {
-			break // the sessions are everybody's: they ask as who opened them
-		}
 		l.mu.Lock()
 		l.asker = context.WithoutCancel(ctx)
 		l.mu.Unlock()
@@ -395,7 +395,7 @@ func (s *Servers) Close() error {
 	return nil
 }
 
-// emit calls OnEvent. The server works without being watched.
+// emit calls OnEvent, also while the servers are being closed. Its panic changes nothing.
 func (s *Servers) emit(ctx context.Context, e leanctx.Event) {
 	if s.o.OnEvent == nil {
 		return
