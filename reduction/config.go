@@ -64,7 +64,7 @@ type TypedConfig[M adk.MessageType] struct {
 	// {RootDir}/trunc/{call id} and {RootDir}/clear/{call id}. An id that is not 1 to
 	// 128 characters of [A-Za-z0-9_.:-] is escaped, and an id whose file holds other
 	// content gets a suffix: no id leads out of RootDir, and no content overwrites
-	// another. If empty, defaults to "/tmp".
+	// another. It must be one line of UTF-8. If empty, defaults to "/tmp".
 	RootDir string
 
 	// GenTruncOffloadFilePath names the file of a truncated result instead. It is
@@ -425,6 +425,9 @@ func (t *TypedConfig[M]) wrong() (out []error) {
 	}
 	if !(t.CachedPrice >= 0 && t.CachedPrice < 1) { // NaN is invalid as well
 		out = append(out, wrongField("CachedPrice", "is %v, and must be at least 0 and less than 1", t.CachedPrice))
+	}
+	if most := maxPath - noticeRoom; t.RootDir != "" && (len(t.RootDir) > most || !showable(t.RootDir)) {
+		out = append(out, wrongField("RootDir", "is %.80q, and must be one line of UTF-8 of at most %d bytes: no other path can be shown to a model", t.RootDir, most))
 	}
 	out = append(out, t.tooSmall("MaxLengthForTrunc", t.MaxLengthForTrunc)...)
 	if trigger := t.trigger(); trigger > 0 && t.ClearTargetTokens > trigger {

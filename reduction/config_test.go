@@ -54,6 +54,9 @@ func TestNewNamesEveryFieldThatIsWrong(t *testing.T) {
 		"ClearTargetTokens: is 160001":       {SkipTruncation: true, ClearTargetTokens: 160_001},
 		"ClearTargetTokens: is 11":           {SkipTruncation: true, ClearTargetTokens: 11, MaxTokensForClear: 10},
 		"ProvideReadTool: is set, but there": {SkipTruncation: true, ProvideReadTool: true},
+		"RootDir: is \"/a\\nb\"":             {SkipTruncation: true, RootDir: "/a\nb"},
+		"RootDir: is \"/\\xff\"":             {SkipTruncation: true, RootDir: "/\xff"},
+		"RootDir: is \"/aaaa":                {SkipTruncation: true, RootDir: "/" + strings.Repeat("a", 4000)},
 		"CachedPrice: is NaN":                {SkipTruncation: true, CachedPrice: math.NaN()},
 		"cannot read":                        {Backend: backendtest.NewFaulty(backend.NewMemory(0), nil).WriteOnly(), ProvideReadTool: true},
 	} {
