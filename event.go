@@ -88,7 +88,8 @@ const (
 	KindServerUp Kind = "server_up"
 	// KindServerDown: an MCP server stopped answering. Server and Err are set.
 	KindServerDown Kind = "server_down"
-	// KindServerListed: an MCP server listed its tools. Server and Tools are set.
+	// KindServerListed: an MCP server listed its tools, or they could not be listed and the
+	// last ones stay. Server is set, and Tools or Err.
 	KindServerListed Kind = "server_listed"
 	// KindToolRefused: a tool of a Source or an MCP server cannot be offered. Tool and
 	// Err are set, and Server where there is one.

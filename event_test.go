@@ -146,6 +146,8 @@ func TestLevels(t *testing.T) {
 		level slog.Level
 	}{
 		{"a failing store", leanctx.Event{Kind: leanctx.KindStoreFailed}, slog.LevelWarn},
+		{"a list of a server", leanctx.Event{Kind: leanctx.KindServerListed}, slog.LevelDebug},
+		{"a list that cannot be used", leanctx.Event{Kind: leanctx.KindServerListed, Err: context.DeadlineExceeded}, slog.LevelWarn},
 		{"a denied call", leanctx.Event{Kind: leanctx.KindToolsDenied, CallID: "call_1"}, slog.LevelWarn},
 		{"a denied list", leanctx.Event{Kind: leanctx.KindToolsDenied}, slog.LevelDebug},
 		{"a load", leanctx.Event{Kind: leanctx.KindToolsLoaded}, slog.LevelInfo},

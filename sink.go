@@ -74,7 +74,12 @@ func (e Event) Level() slog.Level {
 			return slog.LevelWarn
 		}
 		return slog.LevelDebug
-	case KindCatalogChanged, KindResultKept, KindServerListed:
+	case KindServerListed:
+		if e.Err != nil {
+			return slog.LevelWarn
+		}
+		return slog.LevelDebug
+	case KindCatalogChanged, KindResultKept:
 		return slog.LevelDebug
 	case KindClearDone:
 		if e.Pass == nil || e.Pass.Cleared == 0 {

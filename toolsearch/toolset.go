@@ -175,8 +175,8 @@ func (s *ToolSet) entryFor(ctx context.Context, t tool.BaseTool, known map[tool.
 func isComparable(t tool.BaseTool) bool { return t != nil && reflect.ValueOf(t).Comparable() }
 
 // Select returns the tools for which keep returns true, in their order: one user's view of
-// a large set. keep must not change its argument. If keep panics or is nil, nothing is
-// kept.
+// a large set. keep must not change its argument. A tool on which it panics is not kept; if
+// keep is nil, none is.
 //
 // A model learns nothing of the tools that are left out, but the time of some work
 // depends on them. If that matters, give each user a Union of sets.
