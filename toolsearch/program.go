@@ -320,7 +320,7 @@ func (p *programs[M]) answers(ctx context.Context, pr *program, batch map[string
 
 // programsOf are the run_code calls of a message, and the message with ids that tell its calls apart;
 // without such a call, the message itself.
-func (p *programs[M]) programsOf(msg M) (head M, list []*program) {
+func programsOf[M adk.MessageType](msg M) (head M, list []*program) {
 	head = wire.Apart(msg)
 	for _, c := range wire.ViewOf(head).Calls {
 		if c.Name == toolnames.Run {
@@ -362,7 +362,7 @@ func (p *programs[M]) unfold(ctx context.Context, msgs []M) ([]M, error) {
 		return msgs, p.ask(ctx, msgs[last])
 	}
 	at, batch, waits := time.Now().UnixMilli(), map[string]programAnswer{}, map[string][]wire.Call{}
-	head, list := p.programsOf(msgs[last])
+	head, list := programsOf(msgs[last])
 	if len(list) == 0 {
 		return msgs, nil
 	}
@@ -427,7 +427,7 @@ func (p *programs[M]) Settle(ctx context.Context, msgs []M) (next []M, virtual b
 	if open == nil {
 		return p.mend(msgs), false, nil
 	}
-	_, list := p.programsOf(open.Head)
+	_, list := programsOf(open.Head)
 	all, n := p.journal(ctx)
 	asked := runLocal[[]string](ctx, askedKey)
 	batch := &programBatch[M]{map[string]programAnswer{}, map[string]M{}}
@@ -603,43 +603,73 @@ func (p *programs[M]) forget(ctx context.Context, batches int) error {
 	return adk.DeleteRunLocalValue(ctx, programKey)
 }
 
-// mend mends a history that a caller rebuilt from the events of a run: it takes out the calls that
-// programs made, with their results, and answers programs that their run did not finish. It
-// returns the same slice if there are none. A run needs it once.
+// mend mends a history that a caller rebuilt from the events of a run: see rebuilt. It returns the
+// same slice if there is nothing to mend. A run needs it once.
 func (p *programs[M]) mend(msgs []M) []M {
 	if p.isMended {
 		return msgs
 	}
 	p.isMended = true
-	list, answered := []*program(nil), stringSet{}
+	h := rebuilt[M]{results: map[string]int{}}
 	for _, msg := range msgs {
-		_, begun := p.programsOf(msg)
-		list = append(list, begun...)
-		for _, r := range wire.ViewOf(msg).Results {
-			answered.add(r.ID)
-		}
+		h.add(msg)
 	}
-	if len(list) == 0 {
+	h.answer()
+	if !h.isChanged {
 		return msgs
 	}
-	isInner := func(id string) bool { outer, _, ok := outerOf(id); return ok && isProgram(list, outer) }
-	next, changed := []M(nil), false
-	for _, msg := range msgs {
-		head, begun := p.programsOf(msg)
-		kept := wire.Without(head, isInner)
-		if changed = changed || kept != msg; kept != *new(M) {
-			next = append(next, kept)
+	return slices.DeleteFunc(h.next, func(msg M) bool { return msg == *new(M) })
+}
+
+// rebuilt is a history without the calls that programs made, and with one result for each program.
+type rebuilt[M adk.MessageType] struct {
+	next      []M
+	head      int            // where in next the last message of a model with calls stands
+	list      []*program     // its programs
+	results   map[string]int // where in next their results stand
+	isChanged bool
+}
+
+// add adds the next message. If a program has several results, the last one is its own: the others
+// are of a handler, such as Eino's patchtoolcalls, that did not look behind the calls of programs.
+func (h *rebuilt[M]) add(msg M) {
+	kept := wire.Without(msg, func(id string) bool { outer, _, ok := outerOf(id); return ok && isProgram(h.list, outer) })
+	if kept == *new(M) {
+		h.isChanged = true
+		return
+	}
+	view := wire.ViewOf(kept)
+	if len(view.Calls) > 0 {
+		h.answer()
+		h.head = len(h.next)
+		kept, h.list = programsOf(kept)
+	}
+	h.isChanged = h.isChanged || kept != msg
+	for _, r := range view.Results {
+		if !isProgram(h.list, r.ID) {
+			continue
 		}
-		for _, pr := range begun {
-			if !answered[pr.call.ID] {
-				next, changed = append(next, wire.Answering[M](pr.call.ID, toolnames.Run, render("program-unfinished", promptData{}))), true
-			}
+		if i, ok := h.results[r.ID]; ok && i < len(h.next) {
+			h.next[i] = wire.Without(h.next[i], func(id string) bool { return id == r.ID })
+			h.isChanged = true
+		}
+		h.results[r.ID] = len(h.next)
+	}
+	h.next = append(h.next, kept)
+}
+
+// answer answers the programs that their run did not finish, where nothing else has.
+func (h *rebuilt[M]) answer() {
+	at := h.head
+	for _, pr := range h.list {
+		if _, ok := h.results[pr.call.ID]; !ok {
+			at++
+			h.next = slices.Insert(h.next, at, wire.Answering[M](pr.call.ID, toolnames.Run, render("program-unfinished", promptData{})))
+			h.isChanged = true
 		}
 	}
-	if !changed {
-		return msgs
-	}
-	return next
+	h.list = nil
+	clear(h.results)
 }
 
 // virtualModel is the model of a virtual turn: no model is asked.

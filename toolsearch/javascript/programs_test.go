@@ -15,6 +15,7 @@ import (
 	"testing"
 
 	"github.com/cloudwego/eino/adk"
+	"github.com/cloudwego/eino/adk/middlewares/patchtoolcalls"
 	"github.com/cloudwego/eino/components/tool"
 	"github.com/cloudwego/eino/schema"
 	"github.com/stretchr/testify/require"
@@ -264,7 +265,8 @@ func TestAProgramReadsWhatWasStored(t *testing.T) {
 	require.Contains(t, last[len(last)-1].Content, "340003 END")
 }
 
-// A caller who rebuilds the history from the events of a run finds the calls of programs in it.
+// A caller who rebuilds the history from the events of a run finds the calls of programs in it, and
+// Eino's patchtoolcalls, which may come first, does not see that they have been answered.
 func TestAHistoryFromEventsIsMended(t *testing.T) {
 	adktest.Both(t, historyFromEvents[*schema.Message], historyFromEvents[*schema.AgenticMessage])
 }
@@ -273,16 +275,20 @@ func historyFromEvents[M adk.MessageType](t *testing.T, streaming bool) {
 	s := &shop{}
 	h, err := toolsearch.NewTyped[M](t.Context(), config(s))
 	require.NoError(t, err)
-	m := adktest.Script[M](program(`const a = await tools.list_orders({customer: 1}); const b = await tools.measure({text: "x"}); print(a.length, b.bytes)`), adktest.Say("done"))
-	agent := adktest.Agent[M]{Model: m, Handlers: adktest.Handlers[M](h), Streaming: streaming}
-	out := agent.Run(t.Context(), []M{adktest.User[M]("go")})
-	require.NoError(t, out.Err)
-	require.Greater(t, len(out.Messages), 4, "the events tell of the calls of the program")
-	whole := m.Wires()[1].MessagesDump
-	m.Reset()
-	out = agent.Run(t.Context(), append(append([]M{adktest.User[M]("go")}, out.Messages...), adktest.User[M]("again")))
-	require.NoError(t, out.Err)
-	require.Equal(t, whole[:4], m.Wires()[0].MessagesDump[:4])
+	patch, err := patchtoolcalls.NewTyped[M](t.Context(), nil)
+	require.NoError(t, err)
+	for _, handlers := range [][]adk.TypedChatModelAgentMiddleware[M]{{h}, {h, patch}, {patch, h}} {
+		m := adktest.Script[M](program(`const a = await tools.list_orders({customer: 1}); const b = await tools.measure({text: "x"}); print(a.length, b.bytes)`, `print(await tools.measure({text: "y"}))`), adktest.Say("done"))
+		agent := adktest.Agent[M]{Model: m, Handlers: handlers, Streaming: streaming}
+		out := agent.Run(t.Context(), []M{adktest.User[M]("go")})
+		require.NoError(t, out.Err)
+		require.Greater(t, len(out.Messages), 5, "the events tell of the calls of the programs")
+		whole := m.Wires()[1].MessagesDump
+		m.Reset()
+		out = agent.Run(t.Context(), append(append([]M{adktest.User[M]("go")}, out.Messages...), adktest.User[M]("again")))
+		require.NoError(t, out.Err)
+		require.Equal(t, append(whole[:5:5], "assistant: done", "user: again"), m.Wires()[0].MessagesDump)
+	}
 }
 
 // randomCode is a program with some rounds of calls, of which some ask a person.
