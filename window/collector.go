@@ -13,6 +13,8 @@ import (
 	"sync"
 	"time"
 
+	"github.com/cloudwego/eino/schema"
+
 	"github.com/leanctx/leanctx"
 	"github.com/leanctx/leanctx/internal/safe"
 )
@@ -30,6 +32,14 @@ type Collector struct {
 	queue []*recorded     // all calls, oldest first
 	slim  int             // queue[:slim] have no parts any more
 	idle  []*conversation // by their newest call, oldest first
+
+	hidden toolSizes // of the last run that hid any
+}
+
+// toolSizes are tools with the tokens of their definitions, by name. They never change.
+type toolSizes struct {
+	tools  []*schema.ToolInfo
+	tokens map[string]int
 }
 
 // New returns a collector.

@@ -8,14 +8,17 @@ package window_test
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/cloudwego/eino/components/model"
+	"github.com/cloudwego/eino/components/tool"
 	"github.com/cloudwego/eino/schema"
 	"github.com/stretchr/testify/require"
 
 	"github.com/leanctx/leanctx"
+	"github.com/leanctx/leanctx/internal/adkrun"
 	"github.com/leanctx/leanctx/window"
 )
 
@@ -185,4 +188,27 @@ func TestWithoutLeanctxWhatItNeedsIsNotSent(t *testing.T) {
 	require.Greater(t, call.By[window.HelpTools], 100)
 	require.Equal(t, call.Tokens.Estimated-call.By[window.HelpTools]-call.By[window.Found]-asked, *call.Without)
 	require.Equal(t, call.By[window.OwnTools]+call.By[window.System]+call.By[window.User], *call.Without)
+}
+
+// hides is, to a collector, the search tool of tools that are hidden.
+type hides []*schema.ToolInfo
+
+func (h hides) Info(context.Context) (*schema.ToolInfo, error) {
+	return &schema.ToolInfo{Name: "tool_search"}, nil
+}
+
+func (h hides) HiddenTools(context.Context) []*schema.ToolInfo { return slices.Clone(h) }
+
+// Measuring a definition takes its whole schema: with 10,000 tools, a sixth of a second.
+func TestHiddenToolsAreMeasuredOnceForAllRuns(t *testing.T) {
+	var hidden hides
+	for i := range 1000 {
+		hidden = append(hidden, &schema.ToolInfo{Name: fmt.Sprint("tool_", i), Desc: "Does it."})
+	}
+	h := window.New(window.Config{}).Handler()
+	allocs := testing.AllocsPerRun(5, func() {
+		_, err := adkrun.Begin(context.Background(), h, &adkrun.Run{Tools: []tool.BaseTool{hidden}})
+		require.NoError(t, err)
+	})
+	require.Less(t, allocs, 100.0)
 }

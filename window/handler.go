@@ -35,7 +35,7 @@ type handler[M adk.MessageType] struct {
 func (h *handler[M]) Begin(ctx context.Context, run *adkrun.Run) (context.Context, error) {
 	var hidden map[string]int
 	if run != nil {
-		hidden = hiddenAmong(ctx, run.Tools)
+		hidden = h.c.hiddenAmong(ctx, run.Tools)
 	}
 	return h.c.begin(ctx, hidden), nil
 }
