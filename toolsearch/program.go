@@ -303,14 +303,19 @@ func (p *programs[M]) answers(ctx context.Context, pr *program, batch map[string
 	pr.waits = nil
 	for _, c := range pr.state().Calls {
 		a, ok := pr.answers[c.Number]
-		if !ok {
+		if a.Tool == "" { // there is no answer, or none is left
 			c = plainCall(ctx, p.run, c)
-			if a.ProgramResult, ok = answerCall(ctx, p.run, c); ok {
-				a.Number, a.Tool = c.Number, c.Tool
-				pr.answers[c.Number], batch[innerID(pr.call.ID, c.Number)] = a, a
-			}
+			a.Tool = c.Tool
 		}
 		if !ok {
+			if a.ProgramResult, ok = answerCall(ctx, p.run, c); ok {
+				a.Number = c.Number
+				batch[innerID(pr.call.ID, c.Number)] = a
+			}
+		}
+		if ok {
+			pr.answers[c.Number] = a
+		} else {
 			pr.waits = append(pr.waits, c)
 		}
 		results = append(results, a.ProgramResult)
@@ -542,7 +547,8 @@ func (p *programs[M]) fold(ctx context.Context, head M, list []*program, all pro
 			continue
 		}
 		i := slices.IndexFunc(list, func(pr *program) bool { return pr.call.ID == c.ID })
-		if i < 0 {
+		if i < 0 { // another handler has replaced the conversation, and its result with it
+			out = append(out, wire.Answering[M](c.ID, c.Name, render("program-lost", promptData{})))
 			continue
 		}
 		msg := wire.Answering[M](c.ID, toolnames.Run, outcome(ctx, p.run, list[i], rounds))

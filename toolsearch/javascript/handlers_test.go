@@ -63,6 +63,32 @@ print(sum, text.length, (await tools.measure({text})).bytes)`
 	}
 }
 
+// A handler may replace the conversation while a program runs, with the result of a call beside the
+// program in it: that call keeps a result, as providers want.
+func TestACallBesideAProgramIsAnsweredWhereItsResultIsLost(t *testing.T) {
+	adktest.Both(t, lostBeside[*schema.Message], lostBeside[*schema.AgenticMessage])
+}
+
+func lostBeside[M adk.MessageType](t *testing.T, streaming bool) {
+	summaries := &adktest.Model[M]{Respond: func(int, adktest.Wire[M]) adktest.Turn { return adktest.Say("THE SUMMARY") }}
+	summarize, err := summarization.NewTyped(t.Context(), &summarization.TypedConfig[M]{Model: summaries, Trigger: &summarization.TriggerCondition{ContextTokens: 8_000}})
+	require.NoError(t, err)
+	search, err := toolsearch.NewTyped[M](t.Context(), config(&shop{}))
+	require.NoError(t, err)
+	turn := program(`print((await tools.long({customer: 1})).length)`)
+	turn.Calls = append(turn.Calls, adktest.ToolCall{ID: "d", Name: "call_tool", Args: `{"name":"measure","arguments":{"text":"x"}}`})
+	m := adktest.Script[M](turn, adktest.Say("done"))
+	out := adktest.Agent[M]{Model: m, Handlers: []adk.TypedChatModelAgentMiddleware[M]{summarize, search}, Streaming: streaming}.Run(t.Context(), []M{adktest.User[M]("go")})
+	require.NoError(t, out.Err)
+	require.NotEmpty(t, summaries.Wires())
+	results := resultsByCall(t, m.Wires()[1].Messages)
+	require.Len(t, results, 2)
+	require.Contains(t, results[0], "(1 call of long, 1 failed)", "it was made")
+	for _, text := range results {
+		require.Contains(t, text, "The call ran and was not repeated")
+	}
+}
+
 // others are handlers that change a conversation, in random order: they patch it, clear it at once,
 // and summarise it when it is long. first says that summarization stands before toolsearch and
 // reduction.
