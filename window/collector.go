@@ -13,6 +13,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/cloudwego/eino/components/tool"
 	"github.com/cloudwego/eino/schema"
 
 	"github.com/leanctx/leanctx"
@@ -79,6 +80,37 @@ func (c *Collector) begin(ctx context.Context, hidden map[string]int) context.Co
 	r.n = r.conv.begin(time.Now())
 	c.shrink()
 	return context.WithValue(ctx, c, r)
+}
+
+// hiddenAmong returns the tokens of the definitions of the tools that package toolsearch
+// hides, by name. Its search tool knows them. If a run hides the same tools as the last one, they
+// are not measured again.
+func (c *Collector) hiddenAmong(ctx context.Context, tools []tool.BaseTool) map[string]int {
+	for _, t := range tools {
+		if by, is := t.(interface {
+			HiddenTools(ctx context.Context) []*schema.ToolInfo
+		}); is {
+			return c.measure(by.HiddenTools(ctx)) // the others find the same
+		}
+	}
+	return map[string]int{}
+}
+
+func (c *Collector) measure(hidden []*schema.ToolInfo) map[string]int {
+	c.mu.Lock()
+	last := c.hidden
+	c.mu.Unlock()
+	if last.tokens != nil && slices.Equal(hidden, last.tools) {
+		return last.tokens
+	}
+	last = toolSizes{hidden, make(map[string]int, len(hidden))}
+	for _, info := range hidden {
+		last.tokens[info.Name] = estimate(definition(info))
+	}
+	c.mu.Lock()
+	c.hidden = last
+	c.mu.Unlock()
+	return last.tokens
 }
 
 // ask returns the conversation's name from the user's function, or "".
