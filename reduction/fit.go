@@ -211,7 +211,7 @@ func chooseMedia[M adk.MessageType](p *pass[M], all []*old, end int, at int, ove
 	return saved
 }
 
-// longArguments finds the long values in the calls of results, and returns the tokens
+// referToArguments finds the long values in the calls of results, and returns the tokens
 // that references to them save.
 func referToArguments[M adk.MessageType](p *pass[M], all []*old) (saved int) {
 	for _, r := range all {
