@@ -203,7 +203,8 @@ type TypedConfig[M adk.MessageType] struct {
 	//
 	//   - The results of one round share a quarter of the window. If they are longer,
 	//     the largest are cut, all to the same size, before the model sees them for the
-	//     first time; of media, the last ones that fit in an eighth stay.
+	//     first time; of media, the last ones that fit in an eighth stay. Instead of a page
+	//     that was read back, which is not cut, the model is told how much it may read.
 	//   - Clearing an old result also replaces its images, audio, video and files by
 	//     references. The tool of ProvideReadTool returns one in its original form if the
 	//     agent has a tool that returns parts; any other read tool reads the stored JSON.

@@ -38,6 +38,7 @@ var noticeTexts = texts.Load(noticeFiles, "notice")
 type notices struct {
 	cleared     template // an old result, stored
 	page        template // an old page of the read tool
+	longPage    template // a page that the window cannot hold
 	repeated    template // a result that equals a visible one
 	argument    template // a long value in the arguments of an old call
 	placeholder template // an old result, not stored
@@ -58,7 +59,7 @@ var (
 
 // Eino's own notices are recognised as well: histories may come from it.
 var (
-	clearedTemplates     = bothLanguages("cleared", "page", "repeated", "eino/cleared")
+	clearedTemplates     = bothLanguages("cleared", "page", "longpage", "repeated", "eino/cleared")
 	truncatedTemplates   = bothLanguages("truncated", "eino/truncated")
 	streamTemplates      = bothLanguages("stream", "eino/stream")
 	argumentTemplates    = bothLanguages("argument")
@@ -71,6 +72,7 @@ func parseNotices(t *texts.Texts) *notices {
 	return &notices{
 		cleared:     t.Pieces("cleared"),
 		page:        t.Pieces("page"),
+		longPage:    t.Pieces("longpage"),
 		repeated:    t.Pieces("repeated"),
 		argument:    t.Pieces("argument"),
 		placeholder: t.Pieces("placeholder"),
@@ -603,13 +605,15 @@ const minShown = 1000
 func (w *wording) shorten(r *old) bool {
 	data := w.data
 	data.path = r.path
+	fits := r.size * r.most / max(r.tokens, 1)
 	if r.page {
-		data.bytes = r.size
-		r.instead.text = w.notices.fill(w.notices.page, data)
+		// The model has not seen the page: it must ask for less, with room for what it asks.
+		data.bytes, data.headBytes = r.size, max(minShown, fits*3/4)
+		r.instead.text = w.notices.fill(w.notices.longPage, data)
 		r.after = len(r.instead.text)
 		return r.after < r.size
 	}
-	limit := min(r.size-1, max(minShown, r.size*r.most/max(r.tokens, 1)))
+	limit := min(r.size-1, max(minShown, fits))
 	for {
 		text, ok := w.excerptOf(r, data, limit)
 		if !ok {

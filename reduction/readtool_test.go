@@ -10,6 +10,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -502,4 +503,67 @@ func TestAPageOfAnotherToolIsAResultLikeAnyOther(t *testing.T) {
 	msgs = before(t, mw, append(msgs, call("d", "shell", `{}`, "x")...))
 	require.Equal(t, "/tmp/clear/c", pathIn(msgs[5].Content))
 	require.Equal(t, forged, stored(t, memory, "/tmp/clear/c"))
+}
+
+// A page that the window cannot hold was never seen. Its notice says how much would be, and that
+// much is shown: otherwise the model would repeat the call for ever.
+func TestAPageThatDoesNotFitSaysHowMuchDoes(t *testing.T) {
+	defer func() { require.NoError(t, adk.SetLanguage(adk.LanguageEnglish)) }()
+	adktest.Both(t, fewerBytes[*schema.Message], fewerBytes[*schema.AgenticMessage])
+}
+
+func fewerBytes[M adk.MessageType](t *testing.T, streaming bool) {
+	texts := map[string]string{
+		"prose": strings.Repeat("A sentence of a long report about nothing.\n", 3000), "digits": strings.Repeat("0123456789", 9000), "Chinese": strings.Repeat("一份很长的报告中的一句话。\n", 3000),
+	}
+	for _, c := range []struct {
+		window int64
+		pages  int
+	}{{3000, 1}, {20_000, 3}, {60_000, 8}} {
+		for name, text := range texts {
+			require.NoError(t, adk.SetLanguage(map[bool]adk.Language{false: adk.LanguageEnglish, true: adk.LanguageChinese}[name == "Chinese"]))
+			m := &adktest.Model[M]{Respond: func(n int, w adktest.Wire[M]) adktest.Turn {
+				const file = `{"file_path":"/tmp/trunc/c1"`
+				switch n {
+				case 0:
+					return call("c1", "shell", `{}`)
+				case 1:
+					var all []adktest.ToolCall
+					for i := range c.pages {
+						all = append(all, adktest.ToolCall{ID: fmt.Sprint("p", i), Name: "read_file", Args: fmt.Sprintf(`%s,"byte_offset":%d}`, file, 1000*i)})
+					}
+					return adktest.Do(all...)
+				case 2:
+					return call("again", "read_file", fmt.Sprintf(`%s,"byte_limit":%d}`, file, bytesThatFit(t, w.Messages)))
+				}
+				return adktest.Say("done")
+			}}
+			out := adktest.Agent[M]{Model: m, Streaming: streaming, Handlers: adktest.Handlers(typed(t, &reduction.TypedConfig[M]{Backend: backend.NewMemory(0), ProvideReadTool: true, WindowTokens: c.window})),
+				Tools: []tool.BaseTool{adktest.Tool(adktest.Invokable, &schema.ToolInfo{Name: "shell"}, func(context.Context, string) (string, error) { return text, nil })},
+			}.Run(context.Background(), []M{adktest.User[M]("hello")})
+			require.NoError(t, out.Err)
+			last := m.Wires()[3].Messages
+			got := adktest.Results(last[len(last)-1])
+			require.Equal(t, "again", got[0].ID)
+			require.Contains(t, got[0].Args, text[:900], "%s in %d tokens", name, c.window)
+		}
+	}
+}
+
+// bytesThatFit is what the notices in place of pages say that the model can read.
+func bytesThatFit[M adk.MessageType](t *testing.T, msgs []M) (n int) {
+	t.Helper()
+	for _, m := range msgs {
+		for _, r := range adktest.Results(m) {
+			if r.Name != "read_file" {
+				continue
+			}
+			_, rest, _ := strings.Cut(r.Args, "\n")
+			digits := strings.TrimFunc(rest, func(r rune) bool { return r < '0' || r > '9' })
+			limit, err := strconv.Atoi(digits)
+			require.NoError(t, err, "a page that was never shown: %s", r.Args)
+			n = limit
+		}
+	}
+	return n
 }
