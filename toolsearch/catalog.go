@@ -14,6 +14,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 
 	"github.com/cloudwego/eino/schema"
 
@@ -54,6 +55,9 @@ type shared struct {
 	broken    error    // why NewIndex failed: then index is Eino's score
 	pins      []string // names of the tools to show always
 
+	indexing sync.Once   // NewIndex works, and only runs with these tools wait for it
+	isBroken atomic.Bool // it has failed
+
 	// Each of these works once.
 	build    func()                            // makes the index ready, in the background
 	names    func() []string                   // of all tools, in their order; read only
@@ -62,8 +66,8 @@ type shared struct {
 }
 
 // newCatalog makes a catalogue. It shares what like has computed, if that is not nil.
-func newCatalog(ctx context.Context, members []member, like *catalog) (*catalog, error) {
-	c := &catalog{settings: members[0].settings, members: members}
+func newCatalog(members []member, like *catalog) *catalog {
+	c := &catalog{settings: members[0].settings, members: members, ToolSet: &ToolSet{}}
 	for _, m := range members {
 		c.changes, c.filtered = c.changes || m.settings.cfg.Source != nil, c.filtered || m.settings.cfg.Filter != nil
 		for _, s := range []*ToolSet{m.settings.dynamic, m.owned} {
@@ -89,9 +93,11 @@ func newCatalog(ctx context.Context, members []member, like *catalog) (*catalog,
 	c.listSlots()
 	if like != nil {
 		c.shared = like.shared
-		return c, nil
+		return c
 	}
 	c.shared = &shared{
+		specified: keywordIndex{c.ToolSet},
+
 		build:    sync.OnceFunc(func() { go func(x Index) { _ = build(x) }(c.index) }),
 		names:    sync.OnceValue(c.listNames),
 		measure:  sync.OnceValues(c.measureAll),
@@ -102,7 +108,7 @@ func newCatalog(ctx context.Context, members []member, like *catalog) (*catalog,
 			c.pins = append(c.pins, e.info.Name)
 		}
 	}
-	return c, c.makeIndexes(ctx, c.settings.cfg.NewIndex)
+	return c
 }
 
 // takenOf returns the names of a set that other tools have, or that are among some names. It
@@ -141,28 +147,22 @@ func (c *catalog) listSlots() {
 	c.slots = append(c.slots, invokable)
 }
 
-// makeIndexes makes the indexes of the catalogue. With tools that come and go, an index that
-// cannot be made does not fail the run: the specified score answers, and each search reports
-// why.
-func (c *catalog) makeIndexes(ctx context.Context, f IndexFunc) error {
-	if c.ToolSet == nil {
-		c.ToolSet = &ToolSet{}
-	}
-	c.specified = keywordIndex{c.ToolSet}
-	if c.index = c.specified; f == nil || c.len() == 0 {
-		return nil
-	}
-	infos := c.infos()
-	x, err := makeIndex(context.WithValue(ctx, indexedKey, c.ToolSet), f, infos)
-	switch {
-	case err == nil:
-		c.index = x
-	case c.changes:
-		c.broken = err
-	default:
-		return fieldError("NewIndex", "%w", err)
-	}
-	return nil
+// makeIndexes makes the indexes, once. If one cannot be made, the specified score answers, and each
+// search reports why.
+func (s *shared) makeIndexes(ctx context.Context, f IndexFunc) {
+	s.indexing.Do(func() {
+		tools := s.specified.tools
+		if s.index = s.specified; f == nil || tools.len() == 0 {
+			return
+		}
+		x, err := makeIndex(context.WithValue(ctx, indexedKey, tools), f, tools.infos())
+		if err != nil {
+			s.broken = err
+			s.isBroken.Store(true)
+			return
+		}
+		s.index = x
+	})
 }
 
 // resolve finds the tool that a model means by a name: the name itself, or, if only one tool
@@ -274,13 +274,22 @@ const maxCatalogs = 64
 
 // catalogOf makes the catalogue of members, or finds it among those of earlier runs. If the sets
 // of an earlier one only look the same, it shares what is known of that one: only the first run with
-// tools that look the same makes their indexes. If an index cannot be made, the next run tries again.
+// tools that look the same makes their indexes. If an index cannot be made, the next run tries again;
+// with tools that come and go, it does not fail the run.
 func catalogOf(ctx context.Context, members []member) (*catalog, error) {
-	by := members[0].settings
+	c := findCatalog(members[0].settings, members)
+	if c.makeIndexes(ctx, c.settings.cfg.NewIndex); c.broken != nil && !c.changes {
+		return nil, fieldError("NewIndex", "%w", c.broken)
+	}
+	return c, nil
+}
+
+// findCatalog is catalogOf without the indexes.
+func findCatalog(by *settings, members []member) *catalog {
 	by.mu.Lock()
 	defer by.mu.Unlock()
-	if c, ok := by.catalogs.Get(keyOf(members)); ok {
-		return c, nil
+	if c, ok := by.catalogs.Get(keyOf(members)); ok && !c.isBroken.Load() {
+		return c
 	}
 	alike, ofRun := slices.Clone(members), false
 	for i, m := range members {
@@ -288,23 +297,18 @@ func catalogOf(ctx context.Context, members []member) (*catalog, error) {
 		ofRun = ofRun || m.owned.len() > 0
 	}
 	like, ok := by.catalogs.Get(keyOf(alike))
-	if !ok {
-		var err error
-		if like, err = newCatalog(ctx, alike, nil); err != nil {
-			return nil, err
-		}
-		if like.broken == nil {
-			by.catalogs.Put(keyOf(alike), like)
-		}
+	if !ok || like.isBroken.Load() {
+		like = newCatalog(alike, nil)
+		by.catalogs.Put(keyOf(alike), like)
 	}
 	if slices.Equal(alike, members) {
-		return like, nil
+		return like
 	}
-	c, err := newCatalog(ctx, members, like)
-	if err == nil && c.broken == nil && !ofRun {
+	c := newCatalog(members, like)
+	if !ofRun {
 		by.catalogs.Put(keyOf(members), c)
 	}
-	return c, err
+	return c
 }
 
 // keyOf tells members apart by what they are.

@@ -8,6 +8,7 @@ package toolsearch
 import (
 	"context"
 	"testing"
+	"time"
 
 	"github.com/cloudwego/eino/schema"
 	"github.com/stretchr/testify/require"
@@ -18,8 +19,7 @@ import (
 func TestEventsCostNothingWithoutAListener(t *testing.T) {
 	e := &entry{info: &schema.ToolInfo{Name: "a"}}
 	set := &settings{dynamic: newSet([]*entry{e})}
-	g, err := newCatalog(context.Background(), []member{{settings: set}}, nil)
-	require.NoError(t, err)
+	g := newCatalog([]member{{settings: set}}, nil)
 	r, ctx := newRun(g), context.Background()
 	h, in, out := newHooks[*schema.Message](r), turnInput{catalog: g}, turnOutput{record: record{Visible: []string{"a"}}}
 	require.Zero(t, testing.AllocsPerRun(100, func() {
@@ -71,4 +71,36 @@ func TestAnEqualSetIsNotIndexedAgain(t *testing.T) {
 	}
 	require.Len(t, groups, 5)
 	require.Equal(t, 1, made)
+}
+
+// A function that takes long to index one user's tools holds up nobody else's run.
+func TestAnIndexThatTakesLongHoldsUpNoOtherTools(t *testing.T) {
+	ctx, entered, free := context.Background(), make(chan struct{}), make(chan struct{})
+	set, err := newSettings(ctx, &Config{Source: &ToolSet{}, NewIndex: func(ctx context.Context, tools []*schema.ToolInfo) (Index, error) {
+		if tools[0].Name == "slow" {
+			close(entered)
+			<-free
+		}
+		return KeywordIndex(ctx, tools)
+	}}, false)
+	require.NoError(t, err)
+	begin := func(name string) error {
+		tools, err := NewToolSet(ctx, adktest.Simple(name, "does it"))
+		if err == nil {
+			_, err = catalogOf(ctx, []member{{settings: set, set: tools}})
+		}
+		return err
+	}
+	slow, quick := make(chan error, 1), make(chan error, 1)
+	go func() { slow <- begin("slow") }()
+	<-entered
+	go func() { quick <- begin("quick") }()
+	select {
+	case err := <-quick:
+		require.NoError(t, err)
+	case <-time.After(30 * time.Second):
+		t.Error("it waits")
+	}
+	close(free)
+	require.NoError(t, <-slow)
 }

@@ -32,8 +32,10 @@ func someTool(r *rand.Rand, n int) tool.BaseTool {
 }
 
 func indexed(t testing.TB, f IndexFunc, sets ...*ToolSet) *catalog {
-	c := &catalog{settings: &settings{}, ToolSet: Union(sets...), shared: &shared{}}
-	require.NoError(t, c.makeIndexes(context.Background(), f))
+	tools := Union(sets...)
+	c := &catalog{settings: &settings{}, ToolSet: tools, shared: &shared{specified: keywordIndex{tools}}}
+	c.makeIndexes(context.Background(), f)
+	require.NoError(t, c.broken)
 	return c
 }
 
