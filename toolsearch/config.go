@@ -103,7 +103,7 @@ type Config struct {
 	MaxResults int
 
 	// MinScore leaves out results that score less. Each index has its own scale, so
-	// MinConfidence is usually the better choice. If zero, any score above 0 counts.
+	// MinConfidence is usually the better choice. If zero, any score that is not negative counts.
 	MinScore float64
 
 	// MinConfidence, from 0 to 1, is how sure a search must be. If it is less sure of every
@@ -442,7 +442,7 @@ func checkPrograms(c *Config, wrong *problems) {
 		wrong.add("Interpreter", "it is nil, but the SearchCode protocol runs programs: set it to javascript.New(javascript.Limits{}) of the module toolsearch/javascript")
 	case c.Protocol == SearchCode:
 		if in, ok := c.Interpreter.(interface{ Check() error }); ok {
-			if err := in.Check(); err != nil {
+			if err := safe.Call("Check", in.Check); err != nil {
 				wrong.add("Interpreter", "%w", err)
 			}
 		}

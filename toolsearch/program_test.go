@@ -105,7 +105,14 @@ func (r *goProgram) print(v ...any) { r.state.Printed += fmt.Sprintln(v...) }
 // frail runs programs whose methods panic.
 type frail struct {
 	goPrograms
-	inState, inClose bool
+	inState, inClose, inCheck bool
+}
+
+func (f frail) Check() error {
+	if f.inCheck {
+		panic("no limits")
+	}
+	return nil
 }
 
 func (f frail) Start(ctx context.Context, p Program) (ProgramRun, error) {
@@ -134,7 +141,7 @@ func (r frailRun) Close() {
 
 func TestAnInterpreterThatPanicsEndsNothing(t *testing.T) {
 	prints := goPrograms{"program": func(r *goProgram) { r.call("echo {}"); r.print("done") }}
-	for want, in := range map[string]frail{"Interpreter panicked: no state": {prints, true, false}, "done": {prints, false, true}} {
+	for want, in := range map[string]frail{"Interpreter panicked: no state": {prints, true, false, false}, "done": {prints, false, true, false}} {
 		c := &adktest.Ran{}
 		m := adktest.Script[*schema.Message](adktest.Do(adktest.ToolCall{ID: "c", Name: "run_code", Args: `{"code":"program"}`}))
 		search, err := New(t.Context(), &Config{DynamicTools: []tool.BaseTool{withInfo("hidden", nil)}, Protocol: SearchCode, Interpreter: in})
@@ -143,7 +150,9 @@ func TestAnInterpreterThatPanicsEndsNothing(t *testing.T) {
 		require.NoError(t, out.Err)
 		require.Contains(t, fmt.Sprint(out.Messages), want)
 	}
-	p := newPrograms[*schema.Message](frail{prints, false, true}, nil)
+	_, err := New(t.Context(), &Config{DynamicTools: []tool.BaseTool{withInfo("hidden", nil)}, Protocol: SearchCode, Interpreter: frail{prints, false, false, true}})
+	require.ErrorContains(t, err, "toolsearch: Interpreter: Check panicked: no limits")
+	p := newPrograms[*schema.Message](frail{prints, false, true, false}, nil)
 	run, err := p.interpreter.Start(t.Context(), Program{Code: "program"})
 	require.NoError(t, err)
 	p.live.keep(&program{run: run})
