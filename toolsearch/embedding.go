@@ -64,9 +64,10 @@ const (
 // embedder fails or takes longer than a second. After three such failures in a row it is
 // not asked for 30 seconds. An embedder that does not find tools by their own names is not
 // used at all, and one that does not tell a query with letters beyond ASCII from the same letters
-// backwards is not used for that query. The background work takes half an hour at most, and stops within 30 seconds
-// once the index is garbage: with its middleware, or with the set of tools that a Source
-// has replaced. Its context has no values of a search's. Only BM25Index considers words with a leading +. Vectors take one byte per
+// backwards is not used for that query. The background work takes half an hour at most, and
+// stops within 30 seconds once the index is garbage: with its middleware, which remembers the
+// last 64 sets of tools that a Source had. Its context has no values of a search's. Only
+// BM25Index considers words with a leading +. Vectors take one byte per
 // dimension; the query is compared with all of them, which is exact, and takes about 10 ms
 // for 100,000 tools of 256 dimensions.
 //

@@ -71,7 +71,7 @@ func (p *pending) take(r *mcp.CallToolResult) error {
 		return err
 	}
 	p.Requests, p.State, p.Answers = string(data), r.RequestState, nil
-	if p.Rounds++; p.Rounds >= mostRounds {
+	if p.Rounds++; p.Rounds > mostRounds {
 		return fmt.Errorf("it asks for the %dth time", p.Rounds)
 	}
 	if len(p.Requests)+len(p.State) > mostState {

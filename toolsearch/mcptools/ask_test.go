@@ -279,6 +279,19 @@ func TestAPersonMayTakeLong(t *testing.T) {
 
 // A call that carries an answer is not repeated, even if the tool is harmless and the server
 // never took it.
+func TestAServerMayAskTenTimes(t *testing.T) {
+	f, asked := newFixture(), 0
+	f.server.AddTool(&mcp.Tool{Name: "nag", InputSchema: object("")}, func(context.Context, *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+		return &mcp.CallToolResult{InputRequests: mcp.InputRequestMap{"q": &mcp.ElicitParams{Message: "really?", RequestedSchema: schemaOf(`{"type":"object"}`)}}}, nil
+	})
+	s := open(t, map[string]Server{"srv": stateless(t, f)}, Options{Elicit: func(context.Context, Question) (Answer, error) {
+		asked++
+		return Answer{}, nil
+	}})
+	require.Contains(t, ask(t, ctx, s, "srv__nag", `{}`), "asks for the 11th time")
+	require.Equal(t, mostRounds, asked)
+}
+
 func TestACallWithAnAnswerIsNotRepeated(t *testing.T) {
 	f := asking(false)
 	var answered atomic.Int64
