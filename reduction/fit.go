@@ -390,7 +390,8 @@ func refer[M adk.MessageType](ctx context.Context, m *middleware[M], state *adk.
 	if !mayRepeat(state.Messages, from) {
 		return state, count, nil
 	}
-	clears := count.tokens >= m.cfg.MaxTokensForClear
+	window := m.cfg.WindowTokens
+	clears := count.tokens >= m.cfg.MaxTokensForClear || window > 0 && count.tokens > window
 	p := newPass(ctx, m, state, size{})
 	p.keepNamed(ctx)
 	for _, r := range repeats(ctx, p, from, clears) {

@@ -87,11 +87,20 @@ func TestARepeatOfAResultThatIsAboutToBeClearedStaysWhole(t *testing.T) {
 }
 
 func aboutToBeCleared[M adk.MessageType](t *testing.T) {
-	mw := typed(t, &reduction.TypedConfig[M]{Backend: backend.NewMemory(0), ReferToRepeats: true, MaxTokensForClear: 1})
-	msgs := append(rounds[M](1, 900), rounds[M](1, 900)[1:]...)
-	out := before(t, mw, msgs)
-	require.Contains(t, shapeOf[M]().answers(out[2])[0].joined(), "Old result")
-	require.Equal(t, msgs[4], out[4])
+	for name, c := range map[string]struct {
+		cfg     reduction.TypedConfig[M]
+		n, size int
+	}{
+		"threshold": {reduction.TypedConfig[M]{MaxTokensForClear: 1}, 1, 900},
+		"window":    {reduction.TypedConfig[M]{MaxTokensForClear: 1 << 40, WindowTokens: 500}, 1, 900},
+		"early":     {reduction.TypedConfig[M]{MaxTokensForClear: 1 << 40, CachedPrice: .5}, 30, 9000},
+	} {
+		c.cfg.Backend, c.cfg.ReferToRepeats = backend.NewMemory(0), true
+		msgs := append(rounds[M](c.n, c.size), rounds[M](1, c.size)[1:]...)
+		out := before(t, typed(t, &c.cfg), msgs)
+		require.Contains(t, shapeOf[M]().answers(out[2])[0].joined(), "Old result", name)
+		require.Equal(t, msgs[len(msgs)-1], out[len(msgs)-1], name)
+	}
 }
 
 func TestARepeatStaysWholeWhereItCannotBeStoredOrMustNotBeTouched(t *testing.T) {
