@@ -147,7 +147,7 @@ func (m *middleware[M]) reduced(ctx context.Context, state *adk.TypedChatModelAg
 		return nil, err
 	}
 	if m.cfg.CachedPrice > 0 && !m.cfg.SkipClear && count.tokens < m.cfg.MaxTokensForClear {
-		if out, err = m.cleared(ctx, out, count, true); err != nil {
+		if out, err = m.afterPass(ctx, out, count, true); err != nil {
 			return nil, err
 		}
 	}
@@ -157,7 +157,7 @@ func (m *middleware[M]) reduced(ctx context.Context, state *adk.TypedChatModelAg
 		}
 	}
 	if count.tokens >= m.cfg.MaxTokensForClear {
-		if out, err = m.cleared(ctx, out, count, false); err != nil {
+		if out, err = m.afterPass(ctx, out, count, false); err != nil {
 			return nil, err
 		}
 	}
@@ -167,8 +167,8 @@ func (m *middleware[M]) reduced(ctx context.Context, state *adk.TypedChatModelAg
 	return out, nil
 }
 
-// cleared returns a state after a pass, which is early below the threshold.
-func (m *middleware[M]) cleared(ctx context.Context, state *adk.TypedChatModelAgentState[M], count size, early bool) (*adk.TypedChatModelAgentState[M], error) {
+// afterPass returns a state after a pass, which is early below the threshold.
+func (m *middleware[M]) afterPass(ctx context.Context, state *adk.TypedChatModelAgentState[M], count size, early bool) (*adk.TypedChatModelAgentState[M], error) {
 	p := newPass(ctx, m, state, count)
 	p.early = early
 	out, err := p.cleared(ctx)
