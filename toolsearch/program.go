@@ -8,6 +8,7 @@ package toolsearch
 // result take their place.
 
 import (
+	"cmp"
 	"context"
 	"maps"
 	"runtime"
@@ -155,6 +156,7 @@ type programs[M adk.MessageType] struct {
 	run         *run
 	live        *liveRuns
 	pending     M // the virtual answer of the model call that begins; nil if a model is asked
+	head        M // of the journal, whole; nil if another process wrote it
 	isMended    bool
 }
 
@@ -386,7 +388,8 @@ func (p *programs[M]) unfold(ctx context.Context, msgs []M) ([]M, error) {
 	if len(waits) == 0 {
 		return next, nil
 	}
-	if err := adk.SetRunLocalValue(ctx, programKey, &openProgram[M]{head, at}); err != nil {
+	p.head = head
+	if err := adk.SetRunLocalValue(ctx, programKey, &openProgram[M]{storable(head), at}); err != nil {
 		return nil, err
 	}
 	if err := p.keepBatch(ctx, 0, &programBatch[M]{Answers: batch}); err != nil {
@@ -406,7 +409,20 @@ func (p *programs[M]) ask(ctx context.Context, msg M) error {
 }
 
 func (p *programs[M]) keepBatch(ctx context.Context, n int, b *programBatch[M]) error {
+	for id, msg := range b.Direct {
+		b.Direct[id] = storable(msg)
+	}
 	return adk.SetRunLocalValue(ctx, batchKey+strconv.Itoa(n), b)
+}
+
+// storable returns a message with only what a checkpoint can hold in its Extra. A run whose messages
+// hold more has no checkpoints, but its programs run.
+func storable[M adk.MessageType](msg M) M {
+	extra := message.Extra(msg)
+	if kept := encodable(extra); len(kept) < len(extra) {
+		return message.WithExtra(msg, kept)
+	}
+	return msg
 }
 
 // journal returns what the batches so far have brought.
@@ -449,6 +465,7 @@ func (p *programs[M]) Settle(ctx context.Context, msgs []M) (next []M, virtual b
 	}
 	if len(asked) > 0 {
 		if err := p.keepBatch(ctx, n, batch); err != nil {
+			closeAll(list)
 			return nil, false, err
 		}
 	}
@@ -459,7 +476,7 @@ func (p *programs[M]) Settle(ctx context.Context, msgs []M) (next []M, virtual b
 		p.pending = wire.Calling[M](calls)
 		return append(slices.Clip(before), rest...), true, adk.SetRunLocalValue(ctx, askedKey, []string{})
 	}
-	folded, err := p.fold(ctx, open.Head, list, all, n)
+	folded, err := p.fold(ctx, cmp.Or(p.head, open.Head), list, all, n)
 	if err != nil {
 		return nil, false, err
 	}

@@ -14,6 +14,7 @@ import (
 	"testing"
 
 	"github.com/cloudwego/eino/adk"
+	"github.com/cloudwego/eino/components/model"
 	"github.com/cloudwego/eino/components/tool"
 	"github.com/cloudwego/eino/schema"
 	"github.com/stretchr/testify/require"
@@ -330,4 +331,54 @@ func programLaw[M adk.MessageType](t *testing.T, g *rand.Rand, streaming bool, t
 		require.True(t, strings.HasPrefix(got[id], text), "%s: %q, want %q", id, got[id], text)
 	}
 	require.Len(t, got, len(want))
+}
+
+// marking is a model whose answers hold what no checkpoint can.
+type marking[M adk.MessageType] struct{ *adktest.Model[M] }
+
+func (m marking[M]) Generate(ctx context.Context, in []M, opts ...model.Option) (M, error) {
+	out, err := m.Model.Generate(ctx, in, opts...)
+	if err == nil {
+		out = adktest.WithExtra(out, map[string]any{"of the adapter": struct{ ID int }{1}})
+	}
+	return out, err
+}
+
+// marker is a handler that does the same to results.
+type marker[M adk.MessageType] struct {
+	*adk.TypedBaseChatModelAgentMiddleware[M]
+}
+
+func (marker[M]) BeforeModelRewriteState(ctx context.Context, state *adk.TypedChatModelAgentState[M], _ *adk.TypedModelContext[M]) (context.Context, *adk.TypedChatModelAgentState[M], error) {
+	next := *state
+	next.Messages = wire.Each(state.Messages, func(msg M) M {
+		if len(wire.ViewOf(msg).Results) == 0 {
+			return msg
+		}
+		return adktest.WithExtra(msg, map[string]any{"of a handler": struct{ ID int }{1}})
+	})
+	return ctx, &next, nil
+}
+
+// A run that no checkpoint could hold goes on like any other.
+func TestAProgramNeedsNoCheckpoint(t *testing.T) {
+	t.Run("plain", needsNoCheckpoint[*schema.Message])
+	t.Run("agentic", needsNoCheckpoint[*schema.AgenticMessage])
+}
+
+func needsNoCheckpoint[M adk.MessageType](t *testing.T) {
+	in := goPrograms{"program": func(r *goProgram) { r.call("echo {}"); r.call("echo {}"); r.print("done") }}
+	m := marking[M]{adktest.Script[M](adktest.Do(adktest.ToolCall{ID: "d", Name: "echo", Args: `{"direct":1}`}, adktest.ToolCall{ID: "c", Name: "run_code", Args: `{"code":"program"}`}))}
+	search, err := NewTyped[M](t.Context(), &Config{DynamicTools: []tool.BaseTool{withInfo("hidden", nil)}, Protocol: SearchCode, Interpreter: in})
+	require.NoError(t, err)
+	out := adktest.Agent[M]{Tools: programTools(&adktest.Ran{}), Handlers: adktest.Handlers[M](marker[M]{}, search), Configure: func(c *adk.TypedChatModelAgentConfig[M]) { c.Model = m }}.Run(t.Context(), []M{adktest.User[M]("go")})
+	require.NoError(t, out.Err)
+	var texts []string
+	for _, msg := range out.Messages {
+		texts = append(texts, adktest.Dump(msg))
+	}
+	require.Contains(t, strings.Join(texts, "\n"), "done")
+	sent := m.Wires()[1].Messages
+	require.NotEmpty(t, adktest.Extra(sent[len(sent)-3])["of the adapter"], "the answer comes back whole")
+	require.Contains(t, adktest.Dump(sent[len(sent)-2]), `{"direct":1}`)
 }

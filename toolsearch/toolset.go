@@ -447,22 +447,29 @@ func infoError(t tool.BaseTool, err error) error {
 	return fmt.Errorf("reading Info of %T: %w", t, err)
 }
 
-// gobSafe returns info without those entries of Extra that gob cannot encode. Infos in
-// the agent's state become part of its checkpoints, and one entry of an unregistered
-// type, such as a nested map, would make every checkpoint of the run fail.
+// gobSafe returns info with only those entries of Extra that a checkpoint can hold.
 func gobSafe(info *schema.ToolInfo) *schema.ToolInfo {
-	if len(info.Extra) == 0 {
+	extra := encodable(info.Extra)
+	if len(extra) == len(info.Extra) {
 		return info
 	}
 	safe := *info
-	safe.Extra = maps.Clone(info.Extra)
-	maps.DeleteFunc(safe.Extra, func(k string, v any) bool {
+	safe.Extra = extra
+	return &safe
+}
+
+// encodable returns an Extra without those entries that gob cannot encode. What the agent's state
+// holds becomes part of its checkpoints, and one entry of an unregistered type, such as a nested
+// map, would make every checkpoint of the run fail.
+func encodable(extra map[string]any) map[string]any {
+	if len(extra) == 0 {
+		return nil
+	}
+	kept := maps.Clone(extra)
+	maps.DeleteFunc(kept, func(k string, v any) bool {
 		return gob.NewEncoder(io.Discard).Encode(map[string]any{k: v}) != nil
 	})
-	if len(safe.Extra) == len(info.Extra) {
-		return info
-	}
-	return &safe
+	return kept
 }
 
 // typ is the tool's type as reported to callbacks. Finding it can cost more than all the
