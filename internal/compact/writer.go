@@ -59,9 +59,6 @@ type Writer struct {
 	escape []byte // an escape that has not ended
 }
 
-// Broken reports whether what was written cannot begin a document.
-func (w *Writer) Broken() bool { return w.state == isBroken }
-
 // Whole reports whether what was written is a document.
 func (w *Writer) Whole() bool { return w.state == atEnd }
 
