@@ -157,7 +157,6 @@ type programs[M adk.MessageType] struct {
 	live        *liveRuns
 	pending     M // the virtual answer of the model call that begins; nil if a model is asked
 	head        M // of the journal, whole; nil if another process wrote it
-	isMended    bool
 }
 
 // idleAfter is how long a program keeps its memory while its calls run.
@@ -446,7 +445,7 @@ func (p *programs[M]) Settle(ctx context.Context, msgs []M) (next []M, virtual b
 	p.pending = *new(M)
 	open := runLocal[*openProgram[M]](ctx, programKey)
 	if open == nil {
-		return p.mend(msgs), false, nil
+		return msgs, false, nil
 	}
 	_, list := programsOf(open.Head)
 	all, n := p.journal(ctx)
@@ -626,13 +625,20 @@ func (p *programs[M]) forget(ctx context.Context, batches int) error {
 	return adk.DeleteRunLocalValue(ctx, programKey)
 }
 
-// mend mends a history that a caller rebuilt from the events of a run: see rebuilt. It returns the
-// same slice if there is nothing to mend. A run needs it once.
-func (p *programs[M]) mend(msgs []M) []M {
-	if p.isMended {
+// mended is a history that a caller rebuilt from the events of a run, mended: see rebuilt. It is the
+// same slice if there is nothing to mend.
+func mended[M adk.MessageType](msgs []M) []M {
+	runs := func(msg M) bool {
+		for p := message.Parts(msg); p.Next(); {
+			if p.Kind == message.Call && p.Name() == toolnames.Run {
+				return true
+			}
+		}
+		return false
+	}
+	if !slices.ContainsFunc(msgs, runs) {
 		return msgs
 	}
-	p.isMended = true
 	h := rebuilt[M]{results: map[string]int{}}
 	for _, msg := range msgs {
 		h.add(msg)

@@ -301,6 +301,9 @@ func (m *middleware[M]) BeforeModelRewriteState(ctx context.Context, state *adk.
 			return ctx, &next, err
 		}
 	}
+	if !h.isMended { // whatever the protocol is now: another one may have written the history
+		h.isMended, next.Messages = true, mended(next.Messages)
+	}
 	if err := h.prepare(ctx, &next); err != nil {
 		return ctx, state, err
 	}
@@ -394,6 +397,7 @@ type hooks[M adk.MessageType] struct {
 	lastSaid   int      // the version of the evidence
 	reminder   reminder
 	programs   *programs[M]                     // nil: there are none
+	isMended   bool                             // the history has been looked through for programs
 	request    request[M]                       // with the last model call
 	done       *adk.TypedChatModelAgentState[M] // what the hook before the model call returned
 }

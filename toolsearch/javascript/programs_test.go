@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -277,6 +278,8 @@ func historyFromEvents[M adk.MessageType](t *testing.T, streaming bool) {
 	require.NoError(t, err)
 	patch, err := patchtoolcalls.NewTyped[M](t.Context(), nil)
 	require.NoError(t, err)
+	later, err := toolsearch.NewTyped[M](t.Context(), &toolsearch.Config{DynamicTools: s.tools()})
+	require.NoError(t, err)
 	for _, handlers := range [][]adk.TypedChatModelAgentMiddleware[M]{{h}, {h, patch}, {patch, h}} {
 		m := adktest.Script[M](program(`const a = await tools.list_orders({customer: 1}); const b = await tools.measure({text: "x"}); print(a.length, b.bytes)`, `print(await tools.measure({text: "y"}))`), adktest.Say("done"))
 		agent := adktest.Agent[M]{Model: m, Handlers: handlers, Streaming: streaming}
@@ -285,9 +288,14 @@ func historyFromEvents[M adk.MessageType](t *testing.T, streaming bool) {
 		require.Greater(t, len(out.Messages), 5, "the events tell of the calls of the programs")
 		whole := m.Wires()[1].MessagesDump
 		m.Reset()
-		out = agent.Run(t.Context(), append(append([]M{adktest.User[M]("go")}, out.Messages...), adktest.User[M]("again")))
-		require.NoError(t, out.Err)
-		require.Equal(t, append(whole[:5:5], "assistant: done", "user: again"), m.Wires()[0].MessagesDump)
+		history := append(append([]M{adktest.User[M]("go")}, out.Messages...), adktest.User[M]("again"))
+		require.NoError(t, agent.Run(t.Context(), history).Err)
+		whole = append(whole[:5:5], "assistant: done", "user: again")
+		require.Equal(t, whole, m.Wires()[0].MessagesDump)
+		agent.Model = adktest.Script[M](adktest.Say("done"))
+		agent.Handlers[slices.Index(handlers, h)] = later
+		require.NoError(t, agent.Run(t.Context(), history).Err)
+		require.Equal(t, whole, agent.Model.Wires()[0].MessagesDump, "after a change of protocol")
 	}
 }
 
