@@ -146,36 +146,25 @@ func (m *middleware[M]) reduced(ctx context.Context, state *adk.TypedChatModelAg
 	if err != nil {
 		return nil, err
 	}
-	if m.cfg.CachedPrice > 0 && !m.cfg.SkipClear && count.tokens < m.cfg.MaxTokensForClear {
-		if out, err = m.afterPass(ctx, out, count, true); err != nil {
-			return nil, err
-		}
-	}
-	if m.cfg.ReferToRepeats { // after that pass, as references must not name what it takes out
+	if m.cfg.ReferToRepeats {
 		if out, count, err = refer(ctx, m, out, count); err != nil {
 			return nil, err
 		}
 	}
-	if count.tokens >= m.cfg.MaxTokensForClear {
-		if out, err = m.afterPass(ctx, out, count, false); err != nil {
+	if over := count.tokens >= m.cfg.MaxTokensForClear; over || m.cfg.CachedPrice > 0 && !m.cfg.SkipClear {
+		p := newPass(ctx, m, out, count)
+		p.early = !over
+		if out, err = p.cleared(ctx); err != nil {
 			return nil, err
+		}
+		if out != p.given {
+			m.policy.runOf(ctx).counts.edited(len(out.Messages))
 		}
 	}
 	if m.cfg.WindowTokens > 0 && count.tokens > m.cfg.WindowTokens && !m.cfg.SkipClear {
 		return within(ctx, m, out)
 	}
 	return out, nil
-}
-
-// afterPass returns a state after a pass, which is early below the threshold.
-func (m *middleware[M]) afterPass(ctx context.Context, state *adk.TypedChatModelAgentState[M], count size, early bool) (*adk.TypedChatModelAgentState[M], error) {
-	p := newPass(ctx, m, state, count)
-	p.early = early
-	out, err := p.cleared(ctx)
-	if err == nil && out != state {
-		m.policy.runOf(ctx).counts.edited(len(out.Messages))
-	}
-	return out, err
 }
 
 // countTokens counts the tokens of a state as far as it must be known to tell whether they are

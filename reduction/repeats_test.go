@@ -87,19 +87,14 @@ func TestARepeatOfAResultThatIsAboutToBeClearedStaysWhole(t *testing.T) {
 }
 
 func aboutToBeCleared[M adk.MessageType](t *testing.T) {
-	for name, c := range map[string]struct {
-		cfg     reduction.TypedConfig[M]
-		n, size int
-	}{
-		"threshold": {reduction.TypedConfig[M]{MaxTokensForClear: 1}, 1, 900},
-		"window":    {reduction.TypedConfig[M]{MaxTokensForClear: 1 << 40, WindowTokens: 500}, 1, 900},
-		"early":     {reduction.TypedConfig[M]{MaxTokensForClear: 1 << 40, CachedPrice: .5}, 30, 9000},
+	msgs := append(rounds[M](1, 900), rounds[M](1, 900)[1:]...)
+	for name, cfg := range map[string]reduction.TypedConfig[M]{
+		"threshold": {MaxTokensForClear: 1}, "window": {MaxTokensForClear: 1 << 40, WindowTokens: 500},
 	} {
-		c.cfg.Backend, c.cfg.ReferToRepeats = backend.NewMemory(0), true
-		msgs := append(rounds[M](c.n, c.size), rounds[M](1, c.size)[1:]...)
-		out := before(t, typed(t, &c.cfg), msgs)
+		cfg.Backend, cfg.ReferToRepeats = backend.NewMemory(0), true
+		out := before(t, typed(t, &cfg), msgs)
 		require.Contains(t, shapeOf[M]().answers(out[2])[0].joined(), "Old result", name)
-		require.Equal(t, msgs[len(msgs)-1], out[len(msgs)-1], name)
+		require.Equal(t, msgs[4], out[4], name)
 	}
 }
 
