@@ -25,6 +25,7 @@ import (
 	"github.com/leanctx/leanctx"
 	"github.com/leanctx/leanctx/internal/backend"
 	"github.com/leanctx/leanctx/internal/display"
+	"github.com/leanctx/leanctx/internal/lenient"
 	"github.com/leanctx/leanctx/internal/readtool"
 	"github.com/leanctx/leanctx/internal/toolnames"
 	"github.com/leanctx/leanctx/reduction/internal/vault"
@@ -196,7 +197,7 @@ func (p *policy) truncation(ctx context.Context, tool string) rule {
 
 // excludesThrough reports whether a list names the tool that call_tool of package toolsearch runs.
 func excludesThrough(names []string, tool, args string) bool {
-	return tool == toolnames.Call && len(names) > 0 && toolnames.Match(names, toolnames.Called(args))
+	return tool == toolnames.Call && len(names) > 0 && toolnames.Match(names, toolnames.Called(lenient.Decode(args)))
 }
 
 // clearing is the rule for an old result. Only answers that load tools are exempt.

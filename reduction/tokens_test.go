@@ -625,10 +625,10 @@ func excludesCalled[M adk.MessageType](t *testing.T, streaming bool) {
 	long := strings.Repeat("the steps of a skill ", 200)
 	for _, form := range adktest.Forms {
 		through := adktest.Tool(form, &schema.ToolInfo{Name: "call_tool", Desc: "d"}, func(context.Context, string) (string, error) { return long, nil })
-		call := func(id, name string) adktest.Turn {
-			return adktest.Do(adktest.ToolCall{ID: id, Name: "call_tool", Args: `{"name":"` + name + `","arguments":{}}`})
+		call := func(id, key, name string) adktest.Turn {
+			return adktest.Do(adktest.ToolCall{ID: id, Name: "call_tool", Args: fmt.Sprintf(`{%q:%q,"arguments":{}}`, key, name)})
 		}
-		m := adktest.Script[M](call("kept", "skill__pdf"), call("cut", "other"), call("last", "other"), adktest.Say("done"))
+		m := adktest.Script[M](call("kept", "name", "skill__pdf"), call("kept too", "tool_name", "skill__pdf"), call("cut", "name", "other"), call("last", "name", "other"), adktest.Say("done"))
 		mw, err := NewTyped(context.Background(), &TypedConfig[M]{
 			Backend: NewMemoryBackend(0), MaxLengthForTrunc: 1000, MaxTokensForClear: 1, TruncExcludeTools: []string{"skill__*"}, ClearExcludeTools: []string{"skill__*"},
 		})
@@ -636,12 +636,13 @@ func excludesCalled[M adk.MessageType](t *testing.T, streaming bool) {
 		out := adktest.Agent[M]{Model: m, Tools: []tool.BaseTool{through}, Handlers: adktest.Handlers(mw), Streaming: streaming}.Run(context.Background(), []M{adktest.User[M]("x")})
 		require.NoError(t, out.Err)
 		results := map[string]string{}
-		for _, msg := range m.Wires()[3].Messages {
+		for _, msg := range m.Wires()[4].Messages {
 			for _, r := range adktest.Results(msg) {
 				results[r.ID] = r.Args
 			}
 		}
 		require.Equal(t, long, results["kept"])
+		require.Equal(t, long, results["kept too"], "as models write it by mistake, and package toolsearch reads it")
 		require.Less(t, len(results["cut"]), 300, "cleared")
 		require.Less(t, len(results["last"]), 1500, "cut")
 	}

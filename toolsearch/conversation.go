@@ -304,7 +304,7 @@ func isDenial(text string, c *wire.Call) bool {
 	}
 	name := c.Name
 	if name == toolnames.Call {
-		name = calledName(lenient.Decode(c.Args))
+		name = toolnames.Called(lenient.Decode(c.Args))
 	}
 	for _, t := range []*texts.Texts{prompts.English(), prompts.Chinese()} {
 		for _, answer := range []string{"no-such-tool", "not-allowed"} {
@@ -324,7 +324,7 @@ func calledTool(r *run, c wire.Call) string {
 		return c.Name
 	}
 	if c.Name == toolnames.Call {
-		return calledName(lenient.Decode(c.Args))
+		return toolnames.Called(lenient.Decode(c.Args))
 	}
 	return r.call(c.ID).tool
 }

@@ -29,7 +29,7 @@ func TestAHistoryReadsTheNameAsCallToolDoes(t *testing.T) {
 	denied := render("not-allowed", promptData{Name: "a"})
 	for _, args := range []string{`{"name":"a"}`, `{"tool_name":"a","arguments":{}}`, `{"tool":"a"}`} {
 		r := newRun(g)
-		require.Equal(t, "a", calledName(lenient.Decode(args)), args)
+		require.Equal(t, "a", toolnames.Called(lenient.Decode(args)), args)
 		c := wire.Call{ID: "1", Name: toolnames.Call, Args: args}
 		var v evidence
 		v.add(wire.View{Assistant: true, Calls: []wire.Call{c}}, r)

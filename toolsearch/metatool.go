@@ -190,11 +190,6 @@ func queriesOf(a lenient.Arguments) []string {
 	return textsOf(a, "query", "queries", "q", "keywords", "keyword", "search", "name", "names", "tool_name", "tool_names", "text")
 }
 
-// calledName is the name that a call of call_tool asks for.
-func calledName(a lenient.Arguments) string {
-	return firstName(textsOf(a, "name", "tool_name", "tool"))
-}
-
 // argumentKeys are the keys that models use for the arguments, the right one and common
 // mistakes.
 var argumentKeys = []string{"arguments", "args", "parameters", "params", "input", "tool_input", "tool_arguments"}
@@ -386,7 +381,7 @@ func emptyNote(ctx context.Context, r *run, c *wire.Call) string {
 func (t *metaTool) callOf(ctx context.Context, args string) call {
 	answer := func(text string) call { return call{ctx: ctx, answer: text, isSilent: true} }
 	r, a := t.runFor(ctx), lenient.Decode(args)
-	name := calledName(a)
+	name := toolnames.Called(a)
 	if name == "" || ctx.Err() != nil {
 		return answer(render("no-call-name", promptData{}))
 	}

@@ -30,7 +30,7 @@ const OutputSchemaKey = "output_schema"
 func plainCall(ctx context.Context, r *run, c ProgramCall) ProgramCall {
 	if c.Tool == toolnames.Call {
 		a := lenient.Decode(c.Arguments)
-		if name := calledName(a); name != "" {
+		if name := toolnames.Called(a); name != "" {
 			c.Tool, c.Arguments = name, a.Raw(argumentKeys...)
 		}
 		if strings.TrimSpace(c.Arguments) == "" {

@@ -422,7 +422,7 @@ func callsEnhanced(hidden *catalog, c wire.Call) bool {
 	if !hidden.settings.cfg.Protocol.neverLoads() {
 		return false
 	}
-	e := hidden.resolve(calledName(lenient.Decode(c.Args)), func(*entry) bool { return true })
+	e := hidden.resolve(toolnames.Called(lenient.Decode(c.Args)), func(*entry) bool { return true })
 	return e != nil && e.form.isEnhanced()
 }
 

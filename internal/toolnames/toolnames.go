@@ -7,8 +7,9 @@
 package toolnames
 
 import (
-	"encoding/json"
 	"strings"
+
+	"github.com/leanctx/leanctx/internal/lenient"
 )
 
 const (
@@ -22,13 +23,14 @@ const (
 // SkillPrefix begins the name of each tool of package toolsearch/skills.
 const SkillPrefix = "skill__"
 
-// Called is the name in the arguments of [Call]; "" if there is none.
-func Called(args string) string {
-	var call struct {
-		Name string
+// Called is the name that the arguments of [Call] ask for, under the right key or one that models
+// use by mistake; "" if there is none.
+func Called(args lenient.Arguments) string {
+	names := append(args.Texts("name", "tool_name", "tool"), args.Bare()...)
+	if len(names) == 0 {
+		return ""
 	}
-	_ = json.Unmarshal([]byte(args), &call)
-	return call.Name
+	return names[0]
 }
 
 // IsSearchTool reports whether a name is that of a search tool of any protocol.
