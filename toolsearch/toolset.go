@@ -449,6 +449,9 @@ func infoError(t tool.BaseTool, err error) error {
 
 // gobSafe returns info with only those entries of Extra that a checkpoint can hold.
 func gobSafe(info *schema.ToolInfo) *schema.ToolInfo {
+	if len(info.Extra) == 0 {
+		return info
+	}
 	extra := encodable(info.Extra)
 	if len(extra) == len(info.Extra) {
 		return info
@@ -462,9 +465,6 @@ func gobSafe(info *schema.ToolInfo) *schema.ToolInfo {
 // holds becomes part of its checkpoints, and one entry of an unregistered type, such as a nested
 // map, would make every checkpoint of the run fail.
 func encodable(extra map[string]any) map[string]any {
-	if len(extra) == 0 {
-		return nil
-	}
 	kept := maps.Clone(extra)
 	maps.DeleteFunc(kept, func(k string, v any) bool {
 		return gob.NewEncoder(io.Discard).Encode(map[string]any{k: v}) != nil
