@@ -295,11 +295,11 @@ const (
 	//
 	// The calls of a program are ordinary calls of the agent, under the tools' own names:
 	// Filter, approvals, other handlers, callbacks and checkpoints apply to them as to the
-	// model's own calls, and an interrupted program goes on where it was. A model sees none
-	// of them. Each time a program waits for calls, one of the agent's MaxIterations is used
-	// up. A program may pass data of one tool to another without a model seeing it: see
-	// InPrograms and FilterRequest.InProgram. Known from the providers' own programmatic
-	// tool calling.
+	// model's own calls, and an interrupted program goes on where it was. The agent's model
+	// sees none of them; other agents of the run do, where Eino gives them its events. Each
+	// time a program waits for calls, one of the agent's MaxIterations is used up. A program
+	// may pass data of one tool to another without its model seeing it: see InPrograms and
+	// FilterRequest.InProgram. Known from the providers' own programmatic tool calling.
 	SearchCode
 )
 

@@ -103,6 +103,8 @@ func historyCounts[M adk.MessageType](t *testing.T, streaming bool) {
 				first := strings.Split(p.tools(), "\n")[0]
 				require.Equal(t, to.protocol != toolsearch.SearchCall, strings.Contains(first, " github__create_issue"), first)
 				require.NotContains(t, first, "slack")
+				copied := on[M](t, streaming, to.protocol).play(append(history, adktest.User[M]("once more")), from.turns...)
+				require.Len(t, copied.wires, len(from.turns)+1, "a model that copies its older calls gets answers")
 			})
 		}
 	}

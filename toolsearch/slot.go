@@ -312,7 +312,10 @@ func (s *slots) bindAll(ctx context.Context, b *round, calls []wire.Call) {
 	r, names, unknown := s.run, []string(nil), false
 	for _, c := range calls {
 		name := c.Name
+		isOurs := toolnames.IsSearchTool(name) || name == toolnames.Run
 		switch {
+		case isOurs && r.own[name] == nil && !r.catalog().usesMetaName(name):
+			// of the protocol under which the history was written: it gets an answer
 		case name == toolnames.Call && callsEnhanced(r.catalog(), c):
 			name = enhancedCallName
 		case r.catalog().lookup(name) == nil && !r.isGone(name):

@@ -253,6 +253,38 @@ func TestAnAgentInAProgramIsApartFromIt(t *testing.T) {
 	require.Equal(t, 4, recorded, "each model call of the inner agents is one")
 }
 
+// Eino tells the agents of a workflow, and those that a supervisor hands over to, what the others did
+// by its events, and so what the calls of a program returned. A HistoryRewriter can leave them out.
+func TestOtherAgentsReadTheCallsOfAProgram(t *testing.T) {
+	search, err := toolsearch.New(t.Context(), config(&shop{}))
+	require.NoError(t, err)
+	withoutCalls := adk.WithHistoryRewriter(func(_ context.Context, entries []*adk.HistoryEntry) (msgs []adk.Message, err error) {
+		for _, e := range entries {
+			if !strings.HasPrefix(e.Message.ToolCallID, "c0.") && len(e.Message.ToolCalls) == 0 {
+				msgs = append(msgs, schema.UserMessage(e.Message.Content))
+			}
+		}
+		return msgs, nil
+	})
+	for _, options := range [][]adk.AgentOption{nil, {withoutCalls}} {
+		agent := func(name string, turns ...adktest.Turn) (adk.Agent, *adktest.Model[*schema.Message]) {
+			m := adktest.Script[*schema.Message](turns...)
+			a, err := adk.NewChatModelAgent(t.Context(), &adk.ChatModelAgentConfig{Name: name, Description: name, Model: m, Handlers: adktest.Handlers[*schema.Message](search)})
+			require.NoError(t, err)
+			return adk.AgentWithOptions(t.Context(), a, options...), m
+		}
+		first, own := agent("first", program(`print((await tools.long({customer: 1})).length)`), adktest.Say("counted"))
+		second, other := agent("second", adktest.Say("done"))
+		all, err := adk.NewSequentialAgent(t.Context(), &adk.SequentialAgentConfig{Name: "all", Description: "all", SubAgents: []adk.Agent{first, second}})
+		require.NoError(t, err)
+		require.NoError(t, adktest.Collect(adk.NewRunner(t.Context(), adk.RunnerConfig{Agent: all}).Run(t.Context(), []adk.Message{schema.UserMessage("go")})).Err)
+		require.NotContains(t, strings.Join(own.Wires()[1].MessagesDump, ""), "0123456789END")
+		read := strings.Join(other.Wires()[0].MessagesDump, "\n")
+		require.Contains(t, read, "340003")
+		require.Equal(t, options == nil, strings.Contains(read, "0123456789END"))
+	}
+}
+
 // Tools that come and go stand behind slots, of which there are fewer than a program may call.
 func TestAProgramCallsManyToolsOfASource(t *testing.T) {
 	s := &shop{}
