@@ -105,30 +105,24 @@ type ProgramResult struct {
 	Failed bool
 }
 
-// The keys of the journal: the message that began the programs, and each batch of answers. A
-// value is encoded whenever it is set, so batches have keys of their own.
+// The keys of the journal: each batch, and the calls that are made now. A value is encoded whenever
+// it is set, so batches have keys of their own.
 const (
-	programKey = "__leanctx_toolsearch_program__"
-	batchKey   = programKey + "batch_"
-	askedKey   = programKey + "asked"
+	batchKey = "__leanctx_toolsearch_program__batch_"
+	askedKey = "__leanctx_toolsearch_program__asked"
 )
 
 func init() {
-	schema.RegisterName[*openProgram[*schema.Message]]("leanctx_toolsearch_open_program")
-	schema.RegisterName[*openProgram[*schema.AgenticMessage]]("leanctx_toolsearch_open_program_agentic")
 	schema.RegisterName[*programBatch[*schema.Message]]("leanctx_toolsearch_program_batch")
 	schema.RegisterName[*programBatch[*schema.AgenticMessage]]("leanctx_toolsearch_program_batch_agentic")
 }
 
-// openProgram is the message of the model that began the programs under way.
-type openProgram[M adk.MessageType] struct {
-	Head M
-	At   int64 // when it was first seen, in Unix milliseconds
-}
-
 // programBatch is what one turn brought: answers to calls of programs by their id, and the
-// messages with the results of the other calls of the model's message.
+// messages with the results of the other calls of the model's message. The first one also has that
+// message.
 type programBatch[M adk.MessageType] struct {
+	Head    M
+	At      int64 // when Head was first seen, in Unix milliseconds
 	Answers map[string]programAnswer
 	Direct  map[string]M
 }
@@ -388,10 +382,7 @@ func (p *programs[M]) unfold(ctx context.Context, msgs []M) ([]M, error) {
 		return next, nil
 	}
 	p.head = head
-	if err := adk.SetRunLocalValue(ctx, programKey, &openProgram[M]{storable(head), at}); err != nil {
-		return nil, err
-	}
-	if err := p.keepBatch(ctx, 0, &programBatch[M]{Answers: batch}); err != nil {
+	if err := p.keepBatch(ctx, 0, &programBatch[M]{Head: storable(head), At: at, Answers: batch}); err != nil {
 		return nil, err
 	}
 	next[last] = wire.Replace(head, func(c wire.Call) []wire.Call { return waits[c.ID] })
@@ -424,13 +415,17 @@ func storable[M adk.MessageType](msg M) M {
 	return msg
 }
 
-// journal returns what the batches so far have brought.
+// journal returns what the batches so far have brought, and how many there are: none without
+// programs under way.
 func (p *programs[M]) journal(ctx context.Context) (all programBatch[M], n int) {
-	all = programBatch[M]{map[string]programAnswer{}, map[string]M{}}
+	all = programBatch[M]{Answers: map[string]programAnswer{}, Direct: map[string]M{}}
 	for ; ; n++ {
 		b := runLocal[*programBatch[M]](ctx, batchKey+strconv.Itoa(n))
 		if b == nil {
 			return all, n
+		}
+		if n == 0 {
+			all.Head, all.At = b.Head, b.At
 		}
 		maps.Copy(all.Answers, b.Answers)
 		maps.Copy(all.Direct, b.Direct)
@@ -443,14 +438,13 @@ func (p *programs[M]) journal(ctx context.Context) (all programBatch[M], n int) 
 // take their place.
 func (p *programs[M]) Settle(ctx context.Context, msgs []M) (next []M, virtual bool, err error) {
 	p.pending = *new(M)
-	open := runLocal[*openProgram[M]](ctx, programKey)
-	if open == nil {
+	all, n := p.journal(ctx)
+	if n == 0 {
 		return msgs, false, nil
 	}
-	_, list := programsOf(open.Head)
-	all, n := p.journal(ctx)
+	_, list := programsOf(all.Head)
 	asked := runLocal[[]string](ctx, askedKey)
-	batch := &programBatch[M]{map[string]programAnswer{}, map[string]M{}}
+	batch := &programBatch[M]{Answers: map[string]programAnswer{}, Direct: map[string]M{}}
 	before, rest := msgs, []M(nil)
 	if len(asked) > 0 {
 		before, rest = p.collect(ctx, msgs, list, batch)
@@ -458,7 +452,7 @@ func (p *programs[M]) Settle(ctx context.Context, msgs []M) (next []M, virtual b
 		maps.Copy(all.Answers, batch.Answers)
 		maps.Copy(all.Direct, batch.Direct)
 	}
-	calls, err := p.goOn(ctx, list, open.At, all.Answers, batch.Answers)
+	calls, err := p.goOn(ctx, list, all.At, all.Answers, batch.Answers)
 	if err != nil {
 		return nil, false, err
 	}
@@ -475,7 +469,7 @@ func (p *programs[M]) Settle(ctx context.Context, msgs []M) (next []M, virtual b
 		p.pending = wire.Calling[M](calls)
 		return append(slices.Clip(before), rest...), true, adk.SetRunLocalValue(ctx, askedKey, []string{})
 	}
-	folded, err := p.fold(ctx, cmp.Or(p.head, open.Head), list, all, n)
+	folded, err := p.fold(ctx, cmp.Or(p.head, all.Head), list, all, n)
 	if err != nil {
 		return nil, false, err
 	}
@@ -621,8 +615,7 @@ func (p *programs[M]) forget(ctx context.Context, batches int) error {
 	for n := range batches {
 		_ = adk.DeleteRunLocalValue(ctx, batchKey+strconv.Itoa(n))
 	}
-	_ = adk.DeleteRunLocalValue(ctx, askedKey)
-	return adk.DeleteRunLocalValue(ctx, programKey)
+	return adk.DeleteRunLocalValue(ctx, askedKey)
 }
 
 // mended is a history that a caller rebuilt from the events of a run, mended: see rebuilt. It is the
