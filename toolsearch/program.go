@@ -405,14 +405,18 @@ func (p *programs[M]) keepBatch(ctx context.Context, n int, b *programBatch[M]) 
 	return adk.SetRunLocalValue(ctx, batchKey+strconv.Itoa(n), b)
 }
 
-// storable returns a message with only what a checkpoint can hold in its Extra. A run whose messages
-// hold more has no checkpoints, but its programs run.
+// storable returns a message with only what a checkpoint can hold in its Extra and those of its
+// parts. A run whose messages hold more has no checkpoints, but its programs run.
 func storable[M adk.MessageType](msg M) M {
 	extra := message.Extra(msg)
 	if kept := encodable(extra); len(kept) < len(extra) {
-		return message.WithExtra(msg, kept)
+		msg = message.WithExtra(msg, kept)
 	}
-	return msg
+	return message.Edit(msg, func(p message.Part) (message.Part, bool) {
+		extra := p.Extra()
+		kept := encodable(extra)
+		return p.WithExtra(kept), len(kept) < len(extra)
+	})
 }
 
 // journal returns what the batches so far have brought, and how many there are: none without

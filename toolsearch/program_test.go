@@ -20,6 +20,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/leanctx/leanctx/internal/adktest"
+	"github.com/leanctx/leanctx/internal/message"
 	"github.com/leanctx/leanctx/internal/race"
 	"github.com/leanctx/leanctx/toolsearch/internal/wire"
 )
@@ -339,7 +340,8 @@ type marking[M adk.MessageType] struct{ *adktest.Model[M] }
 func (m marking[M]) Generate(ctx context.Context, in []M, opts ...model.Option) (M, error) {
 	out, err := m.Model.Generate(ctx, in, opts...)
 	if err == nil {
-		out = adktest.WithExtra(out, map[string]any{"of the adapter": struct{ ID int }{1}})
+		mark := map[string]any{"of the adapter": struct{ ID int }{1}}
+		out = message.Edit(adktest.WithExtra(out, mark), func(p message.Part) (message.Part, bool) { return p.WithExtra(mark), p.Kind == message.Call })
 	}
 	return out, err
 }
