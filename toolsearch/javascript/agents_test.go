@@ -10,6 +10,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/cloudwego/eino/adk"
@@ -153,14 +154,20 @@ func TestACancelledProgramGoesOn(t *testing.T) {
 func cancelledProgram[M adk.MessageType](t *testing.T, streaming bool) {
 	for name, mode := range map[string]adk.CancelMode{"at once": adk.CancelImmediate, "after a model call": adk.CancelAfterChatModel, "after tool calls": adk.CancelAfterToolCalls} {
 		t.Run(name, func(t *testing.T) {
+			var mu sync.Mutex // a call that was cancelled at once goes on beside the resumed run
 			ran := map[string]int{}
 			var cancel adk.AgentCancelFunc
 			step := adktest.Tool(adktest.Invokable, &schema.ToolInfo{Name: "step", Desc: "A step", ParamsOneOf: schema.NewParamsOneOfByParams(map[string]*schema.ParameterInfo{"n": {Type: schema.Integer}})},
 				func(_ context.Context, args string) (string, error) {
+					mu.Lock()
 					ran[args]++
-					if cancel != nil && strings.Contains(args, "2") {
-						cancel(adk.WithAgentCancelMode(mode))
+					stop := cancel
+					if strings.Contains(args, "2") {
 						cancel = nil
+					}
+					mu.Unlock()
+					if stop != nil && strings.Contains(args, "2") {
+						stop(adk.WithAgentCancelMode(mode))
 					}
 					return "did " + args, nil
 				})
