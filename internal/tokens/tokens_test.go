@@ -44,6 +44,54 @@ func TestTheTablesHaveEveryCell(t *testing.T) {
 // Whatever a text holds, no byte is more than a token, and nothing fails.
 func TestAnyBytesHaveAnEstimate(t *testing.T) {
 	seed := rand.Uint64()
+	r := rand.New(rand.NewPCG(seed, 1))
+	require.Zero(t, Estimate(""))
+	for range 2000 {
+		text := make([]byte, r.IntN(200))
+		for i := range text {
+			text[i] = byte(r.IntN(256))
+		}
+		n := Estimate(string(text))
+		require.True(t, 0 <= n && n <= len(text), "seed %d: %q: %d", seed, text, n)
+		more := Estimate(string(text) + "x y z")
+		require.Greater(t, more+1, n, "seed %d: %q", seed, text)
+	}
+}
+
+func TestEstimatingAllocatesNothing(t *testing.T) {
+	text := strings.Repeat("some text, 12 of it; 中文\n", 100)
+	require.Zero(t, testing.AllocsPerRun(10, func() { Estimate(text) }))
+}
+
+func TestAProvidersCountsCorrectEstimates(t *testing.T) {
+	var c Correction
+	require.Equal(t, 1., c.Factor())
+	for _, step := range []struct {
+		reported, estimated int64
+		factor              float64
+	}{
+		{120, 100, 1}, // one may be anything
+		{140, 100, 1.3},
+		{500, 100, 1.3}, {10, 100, 1.3}, {0, 100, 1.3}, {100, 0, 1.3}, {-5, 100, 1.3}, // not of this request
+		{170, 100, 1.4}, {100, 100, 1.4}, {90, 100, 1}, // the median of the last three
+		{60, 100, .9}, {180, 100, .9},
+	} {
+		c.Add(step.reported, step.estimated)
+		require.InDelta(t, step.factor, c.Factor(), 1e-9, "%+v", step)
+	}
+}
+
+func BenchmarkEstimate(b *testing.B) {
+	text := strings.Repeat("The quick brown fox jumps over 13 lazy dogs; {\"id\": \"3fa85f64\", \"at\": 17.5}\n", 1000)
+	b.SetBytes(int64(len(text)))
+	b.ReportAllocs()
+	for b.Loop() {
+		Estimate(text)
+	}
+}
+
+func TestRememberedTextsHaveTheirEstimate(t *testing.T) {
+	seed := rand.Uint64()
 	r := rand.New(rand.NewPCG(seed, 2))
 	texts := make([]string, 40_000) // more than some sets have room for
 	for i := range texts {
