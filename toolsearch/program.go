@@ -486,13 +486,18 @@ func isProgram(list []*program, id string) bool {
 	return slices.ContainsFunc(list, func(pr *program) bool { return pr.call.ID == id })
 }
 
+// isInner reports whether an id is that of a call that one of the programs made.
+func isInner(list []*program, id string) bool {
+	outer, _, ok := outerOf(id)
+	return ok && isProgram(list, outer)
+}
+
 // collect takes the results of the last batch out of the conversation: what stands before the
 // message that called them, and what other handlers put behind it.
 func (p *programs[M]) collect(ctx context.Context, msgs []M, list []*program, batch *programBatch[M]) (before, rest []M) {
-	isInner := func(id string) bool { outer, _, ok := outerOf(id); return ok && isProgram(list, outer) }
 	from := len(msgs) - 1
 	for ; from >= 0; from-- {
-		if slices.ContainsFunc(wire.ViewOf(msgs[from]).Calls, func(c wire.Call) bool { return isInner(c.ID) }) {
+		if slices.ContainsFunc(wire.ViewOf(msgs[from]).Calls, func(c wire.Call) bool { return isInner(list, c.ID) }) {
 			break
 		}
 	}
@@ -509,7 +514,7 @@ func (p *programs[M]) collect(ctx context.Context, msgs []M, list []*program, ba
 			rest = append(rest, msg)
 		}
 		for _, r := range results {
-			if _, number, _ := outerOf(r.ID); isInner(r.ID) {
+			if _, number, _ := outerOf(r.ID); isInner(list, r.ID) {
 				text := r.Text
 				if len(r.Media) > 0 {
 					text = strings.TrimPrefix(text+"\n"+render("program-media", promptData{Words: r.Media}), "\n")
@@ -659,7 +664,7 @@ type rebuilt[M adk.MessageType] struct {
 // add adds the next message. If a program has several results, the last one is its own: the others
 // are of a handler, such as Eino's patchtoolcalls, that did not look behind the calls of programs.
 func (h *rebuilt[M]) add(msg M) {
-	kept := wire.Without(msg, func(id string) bool { outer, _, ok := outerOf(id); return ok && isProgram(h.list, outer) })
+	kept := wire.Without(msg, func(id string) bool { return isInner(h.list, id) })
 	if kept == *new(M) {
 		h.isChanged = true
 		return
