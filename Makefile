@@ -101,7 +101,7 @@ test-all: ## every test of every module, shuffled; the product's with -race as w
 # The packages that use internal/twice go through the quick part of their tests a second time:
 # nothing may be left over from the first pass.
 $(addprefix test@,$(MODULES)): test@%:
-	@echo "-- test: $*"; cd $* && LEANCTX_TWICE=1 $(LESS_GC) $(GO) test $(WHOLE) ./...
+	@echo "-- test: $*"; cd $* && EINOLEAN_TWICE=1 $(LESS_GC) $(GO) test $(WHOLE) ./...
 
 # The detector makes tests about ten times slower, so it watches the packages that have something
 # to share: that start goroutines, hold locks, serve, or run agents, in their code or their tests.
@@ -130,7 +130,7 @@ NEXT_SKIPS := Parity|EveryDifference|Budget|NoMoreThanEinos
 .PHONY: eino-next
 eino-next: ## test with the next version of Eino: sessions, and both middlewares' own tests
 	@echo "-- $@"; cd internal/einonext && export $(LESS_GC) && $(GO) test $(WHOLE) ./... && \
-		$(GO) test $(WHOLE) -short -skip '$(NEXT_SKIPS)' $(addprefix github.com/leanctx/leanctx/,$(NEXT))
+		$(GO) test $(WHOLE) -short -skip '$(NEXT_SKIPS)' $(addprefix github.com/einolean/einolean/,$(NEXT))
 
 twice: ## the quick part of both middlewares' tests, twice in one process: nothing may be left over from the first pass
 	$(GO) test $(TIMEOUT) -vet=off -short -count=2 ./reduction/... ./toolsearch
@@ -159,11 +159,11 @@ compare: ## Eino's packages and ours on the same work, in one table (PKG= and CO
 	$(GO) run ./internal/tools/compare -count $(COUNT) $(PKG)
 
 golden: ## rewrite the golden files; read the diff before you commit it
-	$(call each,LEANCTX_UPDATE=1 $(GO) test -count=1 -run Golden ./...)
+	$(call each,EINOLEAN_UPDATE=1 $(GO) test -count=1 -run Golden ./...)
 	@git status --short || true
 
 recall: ## print how well each index finds tools, per catalogue (DATA=directory of more catalogues)
-	LEANCTX_DATA='$(abspath $(DATA))' $(GO) test -count=1 -v -run '^TestRecallTable$$' ./toolsearch/toolsearcheval
+	EINOLEAN_DATA='$(abspath $(DATA))' $(GO) test -count=1 -v -run '^TestRecallTable$$' ./toolsearch/toolsearcheval
 
 previews: ## print how often a cut result still shows a fact that is needed later, by kind and size
 	@cd examples && $(GO) run ./previews
@@ -177,8 +177,8 @@ thrift: ## replay recorded agent runs under every policy and print what each cos
 soak: ## thousands of agent runs at once, a tenth of them under the race detector (SOAK_RUNS=)
 	$(GO) run ./internal/tools/soak -runs $$(( $(SOAK_RUNS) - $(SOAK_RUNS) / 10 ))
 	$(GO) run $(RACE) ./internal/tools/soak -runs $$(( $(SOAK_RUNS) / 10 ))
-	LEANCTX_PROGRAMS=$(SOAK_RUNS) $(GO) test -count=1 -v -timeout 30m -run '^TestProgramsKeepTheirLawsOverInterruptsAndProcesses$$' ./toolsearch
-	cd toolsearch/mcptools && LEANCTX_SOAK=$$(( $(SOAK_RUNS) / 20 )) $(GO) test -count=1 -v -timeout 30m -run '^TestServersThatLieHarmNobody$$' .
+	EINOLEAN_PROGRAMS=$(SOAK_RUNS) $(GO) test -count=1 -v -timeout 30m -run '^TestProgramsKeepTheirLawsOverInterruptsAndProcesses$$' ./toolsearch
+	cd toolsearch/mcptools && EINOLEAN_SOAK=$$(( $(SOAK_RUNS) / 20 )) $(GO) test -count=1 -v -timeout 30m -run '^TestServersThatLieHarmNobody$$' .
 
 release: ## print which tags a release of VERSION makes; with TAG=1 make them (nothing is pushed)
 	$(GO) run ./internal/tools/release -version '$(VERSION)' $(if $(TAG),-tag)

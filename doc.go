@@ -1,37 +1,37 @@
-// Copyright leanctx authors
+// Copyright einolean authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Package leanctx is the root of leanctx: lean context for agents built on CloudWeGo
+// Package einolean is the root of einolean: lean context for agents built on CloudWeGo
 // Eino. The middlewares are packages of their own; this one holds what they share, and
 // says which package is for what.
 //
 // To make an agent leaner, put these into its Handlers:
 //
-//   - [github.com/leanctx/leanctx/toolsearch] hides tools until the model searches for
+//   - [github.com/einolean/einolean/toolsearch] hides tools until the model searches for
 //     them. Start with toolsearch.New.
-//   - [github.com/leanctx/leanctx/reduction] cuts long results, clears old ones, and keeps
+//   - [github.com/einolean/einolean/reduction] cuts long results, clears old ones, and keeps
 //     every original in a store, from which the model can read it back. Start with
 //     reduction.New and reduction.NewDirBackend.
-//   - [github.com/leanctx/leanctx/toolsearch/skills] hides skills in the same way.
-//   - [github.com/leanctx/leanctx/toolerror] turns the errors of tools into answers.
+//   - [github.com/einolean/einolean/toolsearch/skills] hides skills in the same way.
+//   - [github.com/einolean/einolean/toolerror] turns the errors of tools into answers.
 //
 // To see what they do:
 //
-//   - [github.com/leanctx/leanctx/window] records what is in the window of each model call,
-//     and [github.com/leanctx/leanctx/window/inspect] shows it as a page or in a terminal.
+//   - [github.com/einolean/einolean/window] records what is in the window of each model call,
+//     and [github.com/einolean/einolean/window/inspect] shows it as a page or in a terminal.
 //   - [Slog], [JSONL] and [Tee] receive the [Event] of both middlewares.
-//   - [github.com/leanctx/leanctx/leanctxtest] runs agents on scripted and recorded models
-//     in tests, and [github.com/leanctx/leanctx/toolsearch/toolsearcheval] measures how well
+//   - [github.com/einolean/einolean/einoleantest] runs agents on scripted and recorded models
+//     in tests, and [github.com/einolean/einolean/toolsearch/toolsearcheval] measures how well
 //     searches find your tools.
 //
 // Modules of their own, because they bring dependencies: toolsearch/mcptools (the tools of
 // MCP servers), toolsearch/javascript (programs that call tools), reduction/jq (JSON queries
-// for the read tool), reduction/blobbackend (stores in the cloud), window/leanctxotel
-// (OpenTelemetry), cmd/leanctx (the command).
+// for the read tool), reduction/blobbackend (stores in the cloud), window/windowotel
+// (OpenTelemetry), cmd/einolean (the command).
 //
 // An event's receiver is one function for both middlewares:
 //
-//	log := leanctx.Slog(slog.Default())
+//	log := einolean.Slog(slog.Default())
 //	search, err := toolsearch.New(ctx, &toolsearch.Config{DynamicTools: tools, OnEvent: log})
 //	reduce, err := reduction.New(ctx, &reduction.Config{Backend: store, OnEvent: log})
 //
@@ -40,4 +40,4 @@
 // prefetched, one for each result that is replaced for the first time, one for each change
 // of the catalogue, and one for tools that could not be hidden. A wrong configuration is
 // one or more [FieldError].
-package leanctx
+package einolean

@@ -1,12 +1,12 @@
-// Copyright leanctx authors
+// Copyright einolean authors
 // SPDX-License-Identifier: Apache-2.0
 
-package leanctx
+package einolean
 
 import (
 	"strings"
 
-	"github.com/leanctx/leanctx/internal/safe"
+	"github.com/einolean/einolean/internal/safe"
 )
 
 // FieldError is one mistake in a configuration. A constructor returns all mistakes at

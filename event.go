@@ -1,7 +1,7 @@
-// Copyright leanctx authors
+// Copyright einolean authors
 // SPDX-License-Identifier: Apache-2.0
 
-package leanctx
+package einolean
 
 import (
 	"encoding/json"
@@ -9,8 +9,8 @@ import (
 	"slices"
 	"time"
 
-	"github.com/leanctx/leanctx/internal/display"
-	"github.com/leanctx/leanctx/internal/safe"
+	"github.com/einolean/einolean/internal/display"
+	"github.com/einolean/einolean/internal/safe"
 )
 
 // Kind says what an [Event] reports.

@@ -1,7 +1,7 @@
-// Copyright leanctx authors
+// Copyright einolean authors
 // SPDX-License-Identifier: Apache-2.0
 
-package leanctx_test
+package einolean_test
 
 import (
 	"bytes"
@@ -19,17 +19,17 @@ import (
 	"testing"
 	"time"
 
-	"github.com/leanctx/leanctx"
+	"github.com/einolean/einolean"
 	"github.com/stretchr/testify/require"
 )
 
-var kinds = []leanctx.Kind{
-	leanctx.KindCatalogChanged, leanctx.KindToolsSearched, leanctx.KindToolsPrefetched, leanctx.KindToolsLoaded,
-	leanctx.KindToolsUnloaded, leanctx.KindToolsDenied, leanctx.KindToolsNotHidden, leanctx.KindCallGated, leanctx.KindSourceFailed,
-	leanctx.KindIndexFailed, leanctx.KindResultCut, leanctx.KindResultKept, leanctx.KindResultReferred,
-	leanctx.KindResultRead, leanctx.KindResultCleared, leanctx.KindClearDone, leanctx.KindStoreFailed,
-	leanctx.KindSessionRestarted, leanctx.KindServerUp, leanctx.KindServerDown, leanctx.KindServerListed,
-	leanctx.KindToolRefused,
+var kinds = []einolean.Kind{
+	einolean.KindCatalogChanged, einolean.KindToolsSearched, einolean.KindToolsPrefetched, einolean.KindToolsLoaded,
+	einolean.KindToolsUnloaded, einolean.KindToolsDenied, einolean.KindToolsNotHidden, einolean.KindCallGated, einolean.KindSourceFailed,
+	einolean.KindIndexFailed, einolean.KindResultCut, einolean.KindResultKept, einolean.KindResultReferred,
+	einolean.KindResultRead, einolean.KindResultCleared, einolean.KindClearDone, einolean.KindStoreFailed,
+	einolean.KindSessionRestarted, einolean.KindServerUp, einolean.KindServerDown, einolean.KindServerListed,
+	einolean.KindToolRefused,
 }
 
 // fill sets every field below v to something that is not its zero value, or, for
@@ -69,7 +69,7 @@ func fill(r *rand.Rand, v reflect.Value) {
 	}
 }
 
-func randomEvent(r *rand.Rand) (e leanctx.Event) {
+func randomEvent(r *rand.Rand) (e einolean.Event) {
 	fill(r, reflect.ValueOf(&e).Elem())
 	e.Kind = kinds[r.IntN(len(kinds))]
 	return e
@@ -83,7 +83,7 @@ func TestEveryEventSurvivesJSON(t *testing.T) {
 		before := randomEvent(r)
 		data, err := json.Marshal(before)
 		require.NoError(t, err)
-		var after leanctx.Event
+		var after einolean.Event
 		require.NoError(t, json.Unmarshal(data, &after))
 		require.EqualError(t, after.Err, before.Err.Error())
 		after.Err = before.Err
@@ -94,7 +94,7 @@ func TestEveryEventSurvivesJSON(t *testing.T) {
 func TestKeysAndKindsAreSnakeCase(t *testing.T) {
 	snake := regexp.MustCompile(`^[a-z]+(_[a-z]+)*$`)
 	r := rand.New(rand.NewPCG(1, 1))
-	seen := map[leanctx.Kind]bool{}
+	seen := map[einolean.Kind]bool{}
 	for _, kind := range kinds {
 		require.Regexp(t, snake, string(kind))
 		require.False(t, seen[kind], kind)
@@ -125,9 +125,9 @@ func TestKeysAndKindsAreSnakeCase(t *testing.T) {
 
 func TestALogLineHoldsWhatIsSetAndNothingElse(t *testing.T) {
 	var out bytes.Buffer
-	log := leanctx.Slog(slog.New(slog.NewJSONHandler(&out, &slog.HandlerOptions{Level: slog.LevelDebug})))
-	log(context.Background(), leanctx.Event{Kind: leanctx.KindToolsSearched, CallID: "call_1", Search: &leanctx.Search{
-		Query: "time tokyo", Index: "bm25", Took: time.Millisecond, Hits: []leanctx.Hit{{Name: "time__now", Score: 3}},
+	log := einolean.Slog(slog.New(slog.NewJSONHandler(&out, &slog.HandlerOptions{Level: slog.LevelDebug})))
+	log(context.Background(), einolean.Event{Kind: einolean.KindToolsSearched, CallID: "call_1", Search: &einolean.Search{
+		Query: "time tokyo", Index: "bm25", Took: time.Millisecond, Hits: []einolean.Hit{{Name: "time__now", Score: 3}},
 	}})
 	var line map[string]any
 	require.NoError(t, json.Unmarshal(out.Bytes(), &line))
@@ -136,36 +136,36 @@ func TestALogLineHoldsWhatIsSetAndNothingElse(t *testing.T) {
 	require.Equal(t, map[string]any{
 		"call_id": "call_1",
 		"search":  map[string]any{"query": "time tokyo", "index": "bm25", "took": 1e6, "hits": []any{"time__now"}},
-	}, line["leanctx"])
+	}, line["einolean"])
 }
 
 func TestLevels(t *testing.T) {
 	for _, c := range []struct {
 		what  string
-		event leanctx.Event
+		event einolean.Event
 		level slog.Level
 	}{
-		{"a failing store", leanctx.Event{Kind: leanctx.KindStoreFailed}, slog.LevelWarn},
-		{"a list of a server", leanctx.Event{Kind: leanctx.KindServerListed}, slog.LevelDebug},
-		{"a list that cannot be used", leanctx.Event{Kind: leanctx.KindServerListed, Err: context.DeadlineExceeded}, slog.LevelWarn},
-		{"a denied call", leanctx.Event{Kind: leanctx.KindToolsDenied, CallID: "call_1"}, slog.LevelWarn},
-		{"a denied list", leanctx.Event{Kind: leanctx.KindToolsDenied}, slog.LevelDebug},
-		{"a load", leanctx.Event{Kind: leanctx.KindToolsLoaded}, slog.LevelInfo},
-		{"a load that the history shows", leanctx.Event{Kind: leanctx.KindToolsLoaded, Repeat: true}, slog.LevelDebug},
-		{"a pass that cleared", leanctx.Event{Kind: leanctx.KindClearDone, Pass: &leanctx.Pass{Cleared: 1}}, slog.LevelInfo},
-		{"a pass that cleared nothing", leanctx.Event{Kind: leanctx.KindClearDone, Pass: &leanctx.Pass{}}, slog.LevelDebug},
+		{"a failing store", einolean.Event{Kind: einolean.KindStoreFailed}, slog.LevelWarn},
+		{"a list of a server", einolean.Event{Kind: einolean.KindServerListed}, slog.LevelDebug},
+		{"a list that cannot be used", einolean.Event{Kind: einolean.KindServerListed, Err: context.DeadlineExceeded}, slog.LevelWarn},
+		{"a denied call", einolean.Event{Kind: einolean.KindToolsDenied, CallID: "call_1"}, slog.LevelWarn},
+		{"a denied list", einolean.Event{Kind: einolean.KindToolsDenied}, slog.LevelDebug},
+		{"a load", einolean.Event{Kind: einolean.KindToolsLoaded}, slog.LevelInfo},
+		{"a load that the history shows", einolean.Event{Kind: einolean.KindToolsLoaded, Repeat: true}, slog.LevelDebug},
+		{"a pass that cleared", einolean.Event{Kind: einolean.KindClearDone, Pass: &einolean.Pass{Cleared: 1}}, slog.LevelInfo},
+		{"a pass that cleared nothing", einolean.Event{Kind: einolean.KindClearDone, Pass: &einolean.Pass{}}, slog.LevelDebug},
 	} {
 		require.Equal(t, c.level, c.event.Level(), c.what)
 	}
 }
 
 func TestALineForPeopleIsOneLineWithoutControlCharacters(t *testing.T) {
-	require.Equal(t, "result cleared files__read: 2,967 → 32 tokens, whole in /tmp/clear/call_1", leanctx.Event{
-		Kind: leanctx.KindResultCleared, Tool: "files__read",
-		Output: &leanctx.OutputChange{Before: leanctx.Size{Tokens: 2967}, After: leanctx.Size{Tokens: 32}, Path: "/tmp/clear/call_1"},
+	require.Equal(t, "result cleared files__read: 2,967 → 32 tokens, whole in /tmp/clear/call_1", einolean.Event{
+		Kind: einolean.KindResultCleared, Tool: "files__read",
+		Output: &einolean.OutputChange{Before: einolean.Size{Tokens: 2967}, After: einolean.Size{Tokens: 32}, Path: "/tmp/clear/call_1"},
 	}.String())
-	require.Equal(t, "tools loaded + a, b, c, d, e and 2 more (1,234 tokens)", leanctx.Event{
-		Kind: leanctx.KindToolsLoaded, Tools: &leanctx.ToolChange{Added: []string{"a", "b", "c", "d", "e", "f"}, AddedCount: 7, Tokens: 1234},
+	require.Equal(t, "tools loaded + a, b, c, d, e and 2 more (1,234 tokens)", einolean.Event{
+		Kind: einolean.KindToolsLoaded, Tools: &einolean.ToolChange{Added: []string{"a", "b", "c", "d", "e", "f"}, AddedCount: 7, Tokens: 1234},
 	}.String())
 	r := rand.New(rand.NewPCG(2, 2))
 	for range 500 {
@@ -174,17 +174,17 @@ func TestALineForPeopleIsOneLineWithoutControlCharacters(t *testing.T) {
 		require.NotContains(t, line, "\n")
 		require.NotContains(t, line, "\u2028")
 	}
-	require.NotContains(t, leanctx.Event{Tool: "a\u202eb\nc"}.String(), "\u202e")
+	require.NotContains(t, einolean.Event{Tool: "a\u202eb\nc"}.String(), "\u202e")
 }
 
 func TestLinesOfConcurrentEventsDoNotMix(t *testing.T) {
 	var out bytes.Buffer
-	write := leanctx.JSONL(&out)
+	write := einolean.JSONL(&out)
 	var all sync.WaitGroup
 	for range 8 {
 		all.Go(func() {
 			for range 50 {
-				write(context.Background(), leanctx.Event{Kind: leanctx.KindResultCut, Tool: strings.Repeat("x", 300)})
+				write(context.Background(), einolean.Event{Kind: einolean.KindResultCut, Tool: strings.Repeat("x", 300)})
 			}
 		})
 	}
@@ -202,15 +202,15 @@ func (unreadable) Error() string { panic("no text") }
 
 func TestOneReceiverCannotKeepAnEventFromTheOthers(t *testing.T) {
 	var got []string
-	to := func(name string) func(context.Context, leanctx.Event) {
-		return func(context.Context, leanctx.Event) { got = append(got, name) }
+	to := func(name string) func(context.Context, einolean.Event) {
+		return func(context.Context, einolean.Event) { got = append(got, name) }
 	}
-	leanctx.Tee(to("first"), nil, func(context.Context, leanctx.Event) { panic("broken") }, to("last"))(context.Background(), leanctx.Event{})
+	einolean.Tee(to("first"), nil, func(context.Context, einolean.Event) { panic("broken") }, to("last"))(context.Background(), einolean.Event{})
 	require.Equal(t, []string{"first", "last"}, got)
 
 	var out bytes.Buffer
-	broken := leanctx.Event{Kind: leanctx.KindStoreFailed, Err: unreadable{}}
-	leanctx.JSONL(&out)(context.Background(), broken)
+	broken := einolean.Event{Kind: einolean.KindStoreFailed, Err: unreadable{}}
+	einolean.JSONL(&out)(context.Background(), broken)
 	require.Contains(t, out.String(), "Error method panics")
 	require.Contains(t, broken.String(), "Error method panics")
 }
@@ -218,12 +218,12 @@ func TestOneReceiverCannotKeepAnEventFromTheOthers(t *testing.T) {
 func TestAFieldErrorNamesPackageAndField(t *testing.T) {
 	cause := errors.New("is -1, and must not be negative")
 	err := errors.Join(
-		&leanctx.FieldError{Package: "toolsearch", Field: "MaxResults", Err: cause},
-		&leanctx.FieldError{Package: "toolsearch", Err: errors.New("the configuration is nil")},
+		&einolean.FieldError{Package: "toolsearch", Field: "MaxResults", Err: cause},
+		&einolean.FieldError{Package: "toolsearch", Err: errors.New("the configuration is nil")},
 	)
 	require.EqualError(t, err, "toolsearch: MaxResults: is -1, and must not be negative\ntoolsearch: the configuration is nil")
 	require.ErrorIs(t, err, cause)
-	var field *leanctx.FieldError
+	var field *einolean.FieldError
 	require.ErrorAs(t, err, &field)
 	require.Equal(t, "MaxResults", field.Field)
 }
@@ -233,15 +233,15 @@ func TestAnEventWithNumbersThatAreNoneIsWrittenAllTheSame(t *testing.T) {
 	for _, score := range strange {
 		for _, confidence := range strange {
 			for _, term := range strange {
-				e := leanctx.Event{Kind: leanctx.KindToolsSearched, Time: time.Date(12_000, 1, 1, 0, 0, 0, 0, time.UTC), Search: &leanctx.Search{Query: "miles",
-					Hits: []leanctx.Hit{{Name: "a", Score: 2}, {Name: "b", Score: score, Confidence: confidence, Terms: []leanctx.Term{{Text: "miles", Score: term}}}}}}
+				e := einolean.Event{Kind: einolean.KindToolsSearched, Time: time.Date(12_000, 1, 1, 0, 0, 0, 0, time.UTC), Search: &einolean.Search{Query: "miles",
+					Hits: []einolean.Hit{{Name: "a", Score: 2}, {Name: "b", Score: score, Confidence: confidence, Terms: []einolean.Term{{Text: "miles", Score: term}}}}}}
 				var file bytes.Buffer
-				leanctx.JSONL(&file)(context.Background(), e)
-				var got leanctx.Event
+				einolean.JSONL(&file)(context.Background(), e)
+				var got einolean.Event
 				require.NoError(t, json.Unmarshal(file.Bytes(), &got), "%v", e.Search.Hits)
 				require.Equal(t, "miles", got.Search.Query)
 				require.Zero(t, got.Time)
-				require.Equal(t, leanctx.Hit{Name: "a", Score: 2}, got.Search.Hits[0])
+				require.Equal(t, einolean.Hit{Name: "a", Score: 2}, got.Search.Hits[0])
 				hit := got.Search.Hits[1]
 				for was, is := range map[*float64]float64{&score: hit.Score, &confidence: hit.Confidence, &term: hit.Terms[0].Score} {
 					switch {

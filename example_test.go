@@ -1,7 +1,7 @@
-// Copyright leanctx authors
+// Copyright einolean authors
 // SPDX-License-Identifier: Apache-2.0
 
-package leanctx_test
+package einolean_test
 
 import (
 	"bytes"
@@ -12,16 +12,16 @@ import (
 	"log/slog"
 	"os"
 
-	"github.com/leanctx/leanctx"
+	"github.com/einolean/einolean"
 )
 
 // cleared stands in for what a middleware reports: it is passed to OnEvent.
-var cleared = leanctx.Event{Kind: leanctx.KindResultCleared, Tool: "files__read", CallID: "call_1", Output: &leanctx.OutputChange{
-	Before: leanctx.Size{Bytes: 40_000, Tokens: 10_000}, After: leanctx.Size{Bytes: 120, Tokens: 30}, Path: "/tmp/clear/call_1"}}
+var cleared = einolean.Event{Kind: einolean.KindResultCleared, Tool: "files__read", CallID: "call_1", Output: &einolean.OutputChange{
+	Before: einolean.Size{Bytes: 40_000, Tokens: 10_000}, After: einolean.Size{Bytes: 120, Tokens: 30}, Path: "/tmp/clear/call_1"}}
 
 // Logs events with log/slog. Pass the receiver as OnEvent to both middlewares.
 func ExampleSlog() {
-	onEvent := leanctx.Slog(slog.New(slog.NewTextHandler(os.Stdout, &slog.HandlerOptions{ReplaceAttr: func(_ []string, a slog.Attr) slog.Attr {
+	onEvent := einolean.Slog(slog.New(slog.NewTextHandler(os.Stdout, &slog.HandlerOptions{ReplaceAttr: func(_ []string, a slog.Attr) slog.Attr {
 		if a.Key == slog.TimeKey {
 			return slog.Attr{}
 		}
@@ -29,16 +29,16 @@ func ExampleSlog() {
 	}})))
 	onEvent(context.Background(), cleared)
 	// Output:
-	// level=INFO msg=result_cleared leanctx.tool=files__read leanctx.call_id=call_1 leanctx.output.before_bytes=40000 leanctx.output.before_tokens=10000 leanctx.output.after_bytes=120 leanctx.output.after_tokens=30 leanctx.output.path=/tmp/clear/call_1
+	// level=INFO msg=result_cleared einolean.tool=files__read einolean.call_id=call_1 einolean.output.before_bytes=40000 einolean.output.before_tokens=10000 einolean.output.after_bytes=120 einolean.output.after_tokens=30 einolean.output.path=/tmp/clear/call_1
 }
 
 // Writes events to a file, one JSON object a line, and reads them back.
 func ExampleJSONL() {
 	var file bytes.Buffer // use os.OpenFile
-	onEvent := leanctx.JSONL(&file)
+	onEvent := einolean.JSONL(&file)
 	onEvent(context.Background(), cleared)
 	for line := range bytes.Lines(file.Bytes()) {
-		var e leanctx.Event
+		var e einolean.Event
 		if err := json.Unmarshal(line, &e); err != nil {
 			fmt.Println(err)
 			return
@@ -53,8 +53,8 @@ func ExampleJSONL() {
 func ExampleTee() {
 	var file bytes.Buffer
 	saved := int64(0)
-	onEvent := leanctx.Tee(leanctx.JSONL(&file), func(_ context.Context, e leanctx.Event) {
-		if e.Kind == leanctx.KindResultCleared {
+	onEvent := einolean.Tee(einolean.JSONL(&file), func(_ context.Context, e einolean.Event) {
+		if e.Kind == einolean.KindResultCleared {
 			saved += e.Output.Before.Tokens - e.Output.After.Tokens
 		}
 	})
@@ -66,8 +66,8 @@ func ExampleTee() {
 
 // Tells a wrong configuration from other errors.
 func ExampleFieldError() {
-	err := fmt.Errorf("starting: %w", &leanctx.FieldError{Package: "reduction", Field: "RootDir", Err: errors.New("must be absolute")})
-	var wrong *leanctx.FieldError
+	err := fmt.Errorf("starting: %w", &einolean.FieldError{Package: "reduction", Field: "RootDir", Err: errors.New("must be absolute")})
+	var wrong *einolean.FieldError
 	if errors.As(err, &wrong) {
 		fmt.Println("fix", wrong.Field)
 	}

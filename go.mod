@@ -1,4 +1,4 @@
-module github.com/leanctx/leanctx
+module github.com/einolean/einolean
 
 go 1.25.0
 

@@ -1,7 +1,7 @@
-// Copyright leanctx authors
+// Copyright einolean authors
 // SPDX-License-Identifier: Apache-2.0
 
-package leanctx
+package einolean
 
 import (
 	"context"
@@ -13,12 +13,12 @@ import (
 	"sync"
 	"time"
 
-	"github.com/leanctx/leanctx/internal/display"
-	"github.com/leanctx/leanctx/internal/safe"
+	"github.com/einolean/einolean/internal/display"
+	"github.com/einolean/einolean/internal/safe"
 )
 
 // Slog returns a receiver that logs each event: its kind as the message, at its
-// [Event.Level], with the parts that are set in a group named "leanctx". If the logger
+// [Event.Level], with the parts that are set in a group named "einolean". If the logger
 // is nil, it is slog.Default at the time of the event.
 func Slog(l *slog.Logger) func(context.Context, Event) {
 	return func(ctx context.Context, e Event) {
@@ -27,7 +27,7 @@ func Slog(l *slog.Logger) func(context.Context, Event) {
 			to = slog.Default()
 		}
 		if level := e.Level(); to.Enabled(ctx, level) {
-			to.LogAttrs(ctx, level, string(e.Kind), slog.Attr{Key: "leanctx", Value: slog.GroupValue(e.attrs()...)})
+			to.LogAttrs(ctx, level, string(e.Kind), slog.Attr{Key: "einolean", Value: slog.GroupValue(e.attrs()...)})
 		}
 	}
 }

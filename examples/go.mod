@@ -1,4 +1,4 @@
-module github.com/leanctx/leanctx/examples
+module github.com/einolean/einolean/examples
 
 go 1.25.0
 
@@ -6,10 +6,10 @@ require (
 	github.com/adrg/strutil v0.3.1
 	github.com/cloudwego/eino v0.9.21
 	github.com/eino-contrib/jsonschema v1.0.3
+	github.com/einolean/einolean v0.0.0
 	github.com/ettle/strcase v0.2.0
 	github.com/google/jsonschema-go v0.4.3
 	github.com/jedib0t/go-pretty/v6 v6.8.3
-	github.com/leanctx/leanctx v0.0.0
 	github.com/ohler55/ojg v1.28.5
 	github.com/stretchr/testify v1.12.1
 	go4.org/netipx v0.0.0-20260823151212-3075585bcbeb
@@ -29,11 +29,11 @@ require (
 	github.com/bytedance/sonic/loader v0.5.3 // indirect
 	github.com/cloudwego/base64x v0.1.6 // indirect
 	github.com/dustin/go-humanize v1.0.1 // indirect
+	github.com/einolean/einolean/toolsearch/javascript v0.0.0
 	github.com/google/uuid v1.6.0 // indirect
 	github.com/goph/emperror v0.17.2 // indirect
 	github.com/json-iterator/go v1.1.12 // indirect
 	github.com/klauspost/cpuid/v2 v2.2.9 // indirect
-	github.com/leanctx/leanctx/toolsearch/javascript v0.0.0
 	github.com/mailru/easyjson v0.7.7 // indirect
 	github.com/mattn/go-runewidth v0.0.16 // indirect
 	github.com/modern-go/concurrent v0.0.0-20180306012644-bacd9c7ef1dd // indirect
@@ -56,6 +56,6 @@ require (
 	gopkg.in/yaml.v3 v3.0.1 // indirect
 )
 
-replace github.com/leanctx/leanctx => ..
+replace github.com/einolean/einolean => ..
 
-replace github.com/leanctx/leanctx/toolsearch/javascript => ../toolsearch/javascript
+replace github.com/einolean/einolean/toolsearch/javascript => ../toolsearch/javascript

@@ -1,4 +1,4 @@
-// Copyright leanctx authors
+// Copyright einolean authors
 // SPDX-License-Identifier: Apache-2.0
 
 package internal_test
@@ -19,7 +19,7 @@ const (
 	testify = "github.com/stretchr/testify"
 )
 
-// allowed are the root module's direct requirements: whoever adds leanctx gets these.
+// allowed are the root module's direct requirements: whoever adds einolean gets these.
 var allowed = []string{
 	eino,
 	"github.com/bytedance/sonic",
@@ -170,8 +170,8 @@ var bans = []ban{
 	{nil, eino + "/adk/middlewares/reduction", nil, "it is what reduction replaces; only tests compare with it"},
 	{nil, "net/http", []string{"window/inspect", "toolsearch/mcptools"}, "a middleware reaches no network, but for MCP servers; the live page is served to loopback only"},
 	{nil, "os/exec", []string{"toolsearch/mcptools"}, "a middleware starts no process but MCP servers"},
-	{nil, "testing", []string{"toolsearch/toolsearcheval", "internal/backend/backendtest", "internal/adktest", "leanctxtest"}, "test support is no part of a user's program"},
-	{nil, modulePath + "/internal/adktest", []string{"leanctxtest"}, "test support is no part of a user's program"},
+	{nil, "testing", []string{"toolsearch/toolsearcheval", "internal/backend/backendtest", "internal/adktest", "einoleantest"}, "test support is no part of a user's program"},
+	{nil, modulePath + "/internal/adktest", []string{"einoleantest"}, "test support is no part of a user's program"},
 	{[]string{"reduction"}, modulePath + "/internal/keyword/bm25/lists", nil, "passages are ranked without the word lists, which only those who search tools link"},
 }
 

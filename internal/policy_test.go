@@ -1,4 +1,4 @@
-// Copyright leanctx authors
+// Copyright einolean authors
 // SPDX-License-Identifier: Apache-2.0
 
 // Package internal_test holds the rules of the repository that a machine can
@@ -27,7 +27,7 @@ import (
 const self = "internal/policy_test.go"
 
 // modulePath is the root module's, and starts that of every nested one.
-const modulePath = "github.com/leanctx/leanctx"
+const modulePath = "github.com/einolean/einolean"
 
 // rule is one thing that is true of every tracked file.
 type rule struct {
@@ -48,7 +48,7 @@ var rules = []rule{
 	licenceHeader, packageComments, fileSize, functionSize, complexity,
 	rootRequirements, oneVersion, testifyInTests, importBans, keywordImports,
 	messageSwitch, noInternalAliases, documentedNames, wholeExamples, shownInUse,
-	openEnds, markdownLinks, namedTests, walks, translations, packageLayout,
+	openEnds, oneName, markdownLinks, namedTests, walks, translations, packageLayout,
 }
 
 func TestPolicy(t *testing.T) {
@@ -222,4 +222,4 @@ func under(dir, p string) bool { return p == dir || strings.HasPrefix(p, dir+"/"
 func within(name, p string) bool { return slices.Contains(strings.Split(p, "/"), name) }
 
 // spdx is how every Go file begins, for samples.
-const spdx = "// Copyright leanctx authors\n// SPDX-License-Identifier: Apache-2.0\n\n"
+const spdx = "// Copyright einolean authors\n// SPDX-License-Identifier: Apache-2.0\n\n"

@@ -1,4 +1,4 @@
-// Copyright leanctx authors
+// Copyright einolean authors
 // SPDX-License-Identifier: Apache-2.0
 
 package internal_test
@@ -66,6 +66,38 @@ var openEnds = rule{
 		"Makefile": "all: # FIX" + "ME\n",
 	}, []string{`Makefile:1: "FIX` + `ME"`, `a.go:4: "TO` + `DO"`, `a.go:5: "XX` + `X"`}}},
 	good: []map[string]string{{"a.go": "package a\n\n// add_todo adds to a todo list.\nvar todo = \"TO" + "DO\"\n", "x/testdata/a.md": "TO" + "DO"}},
+}
+
+// oldName is what the project was called before its first release: another
+// product in the same field has that name.
+var oldName = regexp.MustCompile(`(?i)lean[c]tx`)
+
+var oneName = rule{
+	name: "the project has one name",
+	mend: "write einolean; CHANGELOG.md alone says, in one line, what it was called before",
+	check: func(t *tree) (found []string) {
+		for _, f := range t.files {
+			if oldName.MatchString(f.path) {
+				found = append(found, fmt.Sprintf("%s: the old name is in the path", f.path))
+			}
+			lines := match(f, passage{1, f.text}, oldName)
+			if f.path == "CHANGELOG.md" && len(lines) == 1 {
+				continue
+			}
+			found = append(found, lines...)
+		}
+		return found
+	},
+	bad: []sample{{map[string]string{
+		"CHANGELOG.md":          "- was lean" + "ctx\n- was Lean" + "CTX\n",
+		"cmd/lean" + "ctx/a.go": "package main\n",
+		"testdata/a.golden.txt": "\nLEAN" + "CTX_UPDATE\n",
+	}, []string{
+		`CHANGELOG.md:1: "lean` + `ctx"`, `CHANGELOG.md:2: "Lean` + `CTX"`,
+		"cmd/lean" + "ctx/a.go: the old name is in the path",
+		`testdata/a.golden.txt:2: "LEAN` + `CTX"`,
+	}}},
+	good: []map[string]string{{"CHANGELOG.md": "- was Lean" + "CTX\n", "a.md": "einolean, lean context\n"}},
 }
 
 var (

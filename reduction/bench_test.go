@@ -1,10 +1,10 @@
-// Copyright leanctx authors
+// Copyright einolean authors
 // SPDX-License-Identifier: Apache-2.0
 
 package reduction_test
 
 // Measurements of Eino's package and ours on the same work. Every pair of
-// benchmarks ends in /eino and /leanctx, and `make compare` puts them side by side.
+// benchmarks ends in /eino and /einolean, and `make compare` puts them side by side.
 
 import (
 	"context"
@@ -27,10 +27,10 @@ import (
 	"github.com/cloudwego/eino/schema"
 	"github.com/stretchr/testify/require"
 
-	"github.com/leanctx/leanctx/internal/adkrun"
-	"github.com/leanctx/leanctx/internal/adktest"
-	"github.com/leanctx/leanctx/internal/race"
-	"github.com/leanctx/leanctx/reduction"
+	"github.com/einolean/einolean/internal/adkrun"
+	"github.com/einolean/einolean/internal/adktest"
+	"github.com/einolean/einolean/internal/race"
+	"github.com/einolean/einolean/reduction"
 )
 
 // discard is a store that takes everything and keeps nothing.
@@ -64,7 +64,7 @@ func sides[M adk.MessageType]() []side[M] {
 			require.NoError(b, err)
 			return mw
 		}},
-		{"leanctx", func(b *testing.B, s settings) adk.TypedChatModelAgentMiddleware[M] {
+		{"einolean", func(b *testing.B, s settings) adk.TypedChatModelAgentMiddleware[M] {
 			return typed(b, &reduction.TypedConfig[M]{Backend: s.store, MaxTokensForClear: s.maxTokens})
 		}},
 	}

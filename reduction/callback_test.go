@@ -1,4 +1,4 @@
-// Copyright leanctx authors
+// Copyright einolean authors
 // SPDX-License-Identifier: Apache-2.0
 
 package reduction
@@ -16,10 +16,10 @@ import (
 	"github.com/cloudwego/eino/schema"
 	"github.com/stretchr/testify/require"
 
-	"github.com/leanctx/leanctx"
-	"github.com/leanctx/leanctx/internal/adktest"
-	"github.com/leanctx/leanctx/internal/backend"
-	"github.com/leanctx/leanctx/internal/safe"
+	"github.com/einolean/einolean"
+	"github.com/einolean/einolean/internal/adktest"
+	"github.com/einolean/einolean/internal/backend"
+	"github.com/einolean/einolean/internal/safe"
 )
 
 // letPanic sets every callback in a struct to one that panics with its name.
@@ -46,7 +46,7 @@ func everyCallbackPanics[M adk.MessageType](t *testing.T) {
 	require.Subset(t, append(names, ownNames...), []string{"TokenCounter", "OnEvent", "TruncHandler", "ClearHandler"})
 	c.contain()
 
-	require.NotPanics(t, func() { (&policy{onEvent: c.OnEvent}).send(context.Background(), leanctx.Event{}) })
+	require.NotPanics(t, func() { (&policy{onEvent: c.OnEvent}).send(context.Background(), einolean.Event{}) })
 	_, err := c.postProcess(context.Background(), nil)
 	var p *safe.PanicError
 	require.ErrorAs(t, err, &p, "ClearPostProcess")
@@ -78,7 +78,7 @@ func TestAPanicWhileAStreamIsReadStaysWithTheStream(t *testing.T) {
 		"generator": func(c *Config) {
 			c.GenTruncOffloadFilePath = func(context.Context, *ToolDetail) (string, error) { panic("boom") }
 		},
-		"observer": func(c *Config) { c.OnEvent = func(context.Context, leanctx.Event) { panic("boom") } },
+		"observer": func(c *Config) { c.OnEvent = func(context.Context, einolean.Event) { panic("boom") } },
 		"handler": func(c *Config) {
 			c.ToolConfig = map[string]*ToolReductionConfig{"shell": {TruncHandler: func(context.Context, *ToolDetail) (*TruncResult, error) { panic("boom") }}}
 		},

@@ -1,4 +1,4 @@
-// Copyright leanctx authors
+// Copyright einolean authors
 // SPDX-License-Identifier: Apache-2.0
 
 package reduction
@@ -18,10 +18,10 @@ import (
 	"github.com/cloudwego/eino/adk"
 	"github.com/cloudwego/eino/schema"
 
-	"github.com/leanctx/leanctx"
-	"github.com/leanctx/leanctx/internal/readtool"
-	"github.com/leanctx/leanctx/internal/tokens"
-	"github.com/leanctx/leanctx/reduction/internal/vault"
+	"github.com/einolean/einolean"
+	"github.com/einolean/einolean/internal/readtool"
+	"github.com/einolean/einolean/internal/tokens"
+	"github.com/einolean/einolean/reduction/internal/vault"
 )
 
 const (
@@ -52,8 +52,8 @@ type pass[M adk.MessageType] struct {
 	done      []*old // decisions to change something, the oldest first
 	failures  int    // writes in a row that failed
 
-	tally leanctx.Pass // of the results, if there is an OnEvent
-	told  int          // failures that were reported one by one
+	tally einolean.Pass // of the results, if there is an OnEvent
+	told  int           // failures that were reported one by one
 }
 
 // newPass begins a pass over a state of a known size.
@@ -97,7 +97,7 @@ func (p *pass[M]) run(ctx context.Context) (changed bool, err error) {
 		}
 	}
 	if p.rewritten {
-		p.tally = leanctx.Pass{} // of these, not of those that were listed before
+		p.tally = einolean.Pass{} // of these, not of those that were listed before
 		candidates = p.list(ctx)
 	}
 	if !p.rewritten && (len(candidates) == 0 || p.cannotSaveEnough(candidates)) {
@@ -579,7 +579,7 @@ func (p *pass[M]) stored(ctx context.Context, r *old, err error) bool {
 		p.failures++
 		if p.told < maxFailures {
 			p.told++
-			p.policy.report(ctx, r.call.name, r.call.id, output{kind: leanctx.KindStoreFailed, before: r.size, after: r.size, err: err})
+			p.policy.report(ctx, r.call.name, r.call.id, output{kind: einolean.KindStoreFailed, before: r.size, after: r.size, err: err})
 		}
 	}
 	return err == nil
@@ -632,7 +632,7 @@ func (p *pass[M]) tell(ctx context.Context, out []M) {
 	}
 	pass := p.tally
 	pass.Before, pass.After, pass.Threshold, pass.Target = p.counted(ctx), after, p.cfg.MaxTokensForClear, p.cfg.ClearTargetTokens
-	p.policy.send(ctx, leanctx.Event{Kind: leanctx.KindClearDone, Pass: &pass})
+	p.policy.send(ctx, einolean.Event{Kind: einolean.KindClearDone, Pass: &pass})
 }
 
 func (p *pass[M]) tellOne(ctx context.Context, r *old) {
@@ -644,7 +644,7 @@ func (p *pass[M]) tellOne(ctx context.Context, r *old) {
 		return
 	}
 	p.tally.Cleared++
-	o := output{kind: leanctx.KindResultCleared, before: r.size, after: r.after, path: r.path, rule: byThreshold}
+	o := output{kind: einolean.KindResultCleared, before: r.size, after: r.after, path: r.path, rule: byThreshold}
 	if r.rule.clear != nil {
 		o.rule = byHandler
 	}

@@ -1,4 +1,4 @@
-// Copyright leanctx authors
+// Copyright einolean authors
 // SPDX-License-Identifier: Apache-2.0
 
 package reduction_test
@@ -19,9 +19,9 @@ import (
 	"github.com/cloudwego/eino/schema"
 	"github.com/stretchr/testify/require"
 
-	"github.com/leanctx/leanctx"
-	"github.com/leanctx/leanctx/internal/adktest"
-	"github.com/leanctx/leanctx/reduction"
+	"github.com/einolean/einolean"
+	"github.com/einolean/einolean/internal/adktest"
+	"github.com/einolean/einolean/reduction"
 )
 
 // pretty is a document of n records, with white space and escapes.
@@ -49,8 +49,8 @@ func compactsResults[M adk.MessageType](t *testing.T, streaming bool) {
 		t.Run(name, func(t *testing.T) {
 			store := reduction.NewMemoryBackend(0)
 			var mu sync.Mutex // streams are read at the same time
-			var kinds []leanctx.Kind
-			note := func(_ context.Context, e leanctx.Event) {
+			var kinds []einolean.Kind
+			note := func(_ context.Context, e einolean.Event) {
 				mu.Lock()
 				defer mu.Unlock()
 				kinds = append(kinds, e.Kind)
@@ -88,7 +88,7 @@ func compactsResults[M adk.MessageType](t *testing.T, streaming bool) {
 				_, _, err := store.ReadRange(context.Background(), "/tmp/trunc/call_"+compacted, 0, -1)
 				require.Error(t, err, "of what was only compacted nothing is stored")
 			}
-			require.Contains(t, kinds, leanctx.KindResultCompacted)
+			require.Contains(t, kinds, einolean.KindResultCompacted)
 		})
 	}
 }

@@ -1,4 +1,4 @@
-// Copyright leanctx authors
+// Copyright einolean authors
 // SPDX-License-Identifier: Apache-2.0
 
 package reduction
@@ -17,11 +17,11 @@ import (
 	"github.com/cloudwego/eino/adk"
 	"github.com/cloudwego/eino/schema"
 
-	"github.com/leanctx/leanctx"
-	"github.com/leanctx/leanctx/internal/language"
-	previews "github.com/leanctx/leanctx/internal/preview"
-	"github.com/leanctx/leanctx/internal/safe"
-	"github.com/leanctx/leanctx/internal/toolnames"
+	"github.com/einolean/einolean"
+	"github.com/einolean/einolean/internal/language"
+	previews "github.com/einolean/einolean/internal/preview"
+	"github.com/einolean/einolean/internal/safe"
+	"github.com/einolean/einolean/internal/toolnames"
 )
 
 // TypedConfig configures the middleware for one message type. It is read once, by
@@ -244,7 +244,7 @@ type TypedConfig[M adk.MessageType] struct {
 	// The tokens of a result are those of its text, at four bytes each. Those of a pass
 	// are the TokenCounter's; with your own counter, the saving is the default estimate
 	// unless ClearAtLeastTokens is set. If nil, nothing is reported.
-	OnEvent func(ctx context.Context, event leanctx.Event)
+	OnEvent func(ctx context.Context, event einolean.Event)
 }
 
 // Config configures the middleware for agents on *schema.Message.
@@ -346,11 +346,11 @@ const (
 	defaultMaxArgument = 4000 // bytes, where the window is known
 )
 
-// withDefaults returns an independent copy with defaults, or a [leanctx.FieldError] for each
+// withDefaults returns an independent copy with defaults, or a [einolean.FieldError] for each
 // invalid field, joined.
 func (t *TypedConfig[M]) withDefaults() (*TypedConfig[M], error) {
 	if t == nil {
-		return nil, &leanctx.FieldError{Package: "reduction", Err: errors.New("the configuration is nil")}
+		return nil, &einolean.FieldError{Package: "reduction", Err: errors.New("the configuration is nil")}
 	}
 	if wrong := t.wrong(); len(wrong) > 0 {
 		return nil, errors.Join(wrong...)
@@ -398,7 +398,7 @@ func (t *TypedConfig[M]) trigger() int64 {
 
 // wrongField is the error of one field.
 func wrongField(field, format string, args ...any) error {
-	return &leanctx.FieldError{Package: "reduction", Field: field, Err: fmt.Errorf(format, args...)}
+	return &einolean.FieldError{Package: "reduction", Field: field, Err: fmt.Errorf(format, args...)}
 }
 
 // wrong validates the fields, with one error for each invalid one.

@@ -1,4 +1,4 @@
-// Copyright leanctx authors
+// Copyright einolean authors
 // SPDX-License-Identifier: Apache-2.0
 
 package reduction_test
@@ -13,12 +13,12 @@ import (
 	"github.com/cloudwego/eino/schema"
 	"github.com/stretchr/testify/require"
 
-	"github.com/leanctx/leanctx"
-	"github.com/leanctx/leanctx/internal/adkrun"
-	"github.com/leanctx/leanctx/internal/backend"
-	"github.com/leanctx/leanctx/internal/backend/backendtest"
-	"github.com/leanctx/leanctx/internal/tokens"
-	"github.com/leanctx/leanctx/reduction"
+	"github.com/einolean/einolean"
+	"github.com/einolean/einolean/internal/adkrun"
+	"github.com/einolean/einolean/internal/backend"
+	"github.com/einolean/einolean/internal/backend/backendtest"
+	"github.com/einolean/einolean/internal/tokens"
+	"github.com/einolean/einolean/reduction"
 )
 
 func TestNewNamesEveryFieldThatIsWrong(t *testing.T) {
@@ -38,7 +38,7 @@ func TestNewNamesEveryFieldThatIsWrong(t *testing.T) {
 	})
 	var wrong []string
 	for _, each := range err.(interface{ Unwrap() []error }).Unwrap() {
-		var field *leanctx.FieldError
+		var field *einolean.FieldError
 		require.ErrorAs(t, each, &field)
 		require.Equal(t, "reduction", field.Package)
 		wrong = append(wrong, field.Field)

@@ -1,4 +1,4 @@
-// Copyright leanctx authors
+// Copyright einolean authors
 // SPDX-License-Identifier: Apache-2.0
 
 package reduction_test
@@ -19,24 +19,24 @@ import (
 	"github.com/cloudwego/eino/schema"
 	"github.com/stretchr/testify/require"
 
-	"github.com/leanctx/leanctx"
-	"github.com/leanctx/leanctx/internal/adkrun"
-	"github.com/leanctx/leanctx/internal/adktest"
-	"github.com/leanctx/leanctx/internal/backend"
-	"github.com/leanctx/leanctx/internal/backend/backendtest"
-	"github.com/leanctx/leanctx/internal/race"
-	"github.com/leanctx/leanctx/reduction"
+	"github.com/einolean/einolean"
+	"github.com/einolean/einolean/internal/adkrun"
+	"github.com/einolean/einolean/internal/adktest"
+	"github.com/einolean/einolean/internal/backend"
+	"github.com/einolean/einolean/internal/backend/backendtest"
+	"github.com/einolean/einolean/internal/race"
+	"github.com/einolean/einolean/reduction"
 )
 
 // told makes a middleware that puts its events into a list.
-func told[M adk.MessageType](t *testing.T, c *reduction.TypedConfig[M]) (adk.TypedChatModelAgentMiddleware[M], *[]leanctx.Event) {
+func told[M adk.MessageType](t *testing.T, c *reduction.TypedConfig[M]) (adk.TypedChatModelAgentMiddleware[M], *[]einolean.Event) {
 	t.Helper()
-	var events []leanctx.Event
-	c.OnEvent = func(_ context.Context, e leanctx.Event) { events = append(events, e) }
+	var events []einolean.Event
+	c.OnEvent = func(_ context.Context, e einolean.Event) { events = append(events, e) }
 	return typed(t, c), &events
 }
 
-func ofKind(events []leanctx.Event, kind leanctx.Kind) (out []leanctx.Event) {
+func ofKind(events []einolean.Event, kind einolean.Kind) (out []einolean.Event) {
 	for _, e := range events {
 		if e.Kind == kind {
 			out = append(out, e)
@@ -53,10 +53,10 @@ func TestAResultThatReturnsIsReportedIfItIsCutOrLongerThanItsLimit(t *testing.T)
 	own := map[string]*reduction.ToolReductionConfig{
 		"skipped": {SkipTruncation: true}, "handled": {TruncHandler: keep}, "cut": {TruncHandler: cut}, "broken": {Backend: &failing{errors.New("down")}},
 	}
-	size := func(bytes int) leanctx.Size { return leanctx.Size{Bytes: bytes, Tokens: int64(bytes / 4)} }
+	size := func(bytes int) einolean.Size { return einolean.Size{Bytes: bytes, Tokens: int64(bytes / 4)} }
 	for _, f := range forms {
 		mw, events := told(t, &reduction.Config{Backend: backend.NewMemory(0), MaxLengthForTrunc: 1000, TruncExcludeTools: []string{"excluded"}, ToolConfig: own})
-		run := func(tool string, size int) (string, []leanctx.Event) {
+		run := func(tool string, size int) (string, []einolean.Event) {
 			*events = nil
 			began := time.Now()
 			out, err := f.run(context.Background(), mw, &adk.ToolContext{Name: tool, CallID: "id of " + tool}, `{"file_path":"/tmp/trunc/c"}`, []string{strings.Repeat("x", size/2), strings.Repeat("y", size/2)})
@@ -71,15 +71,15 @@ func TestAResultThatReturnsIsReportedIfItIsCutOrLongerThanItsLimit(t *testing.T)
 		}
 		out, got := run("shell", 6000)
 		require.Len(t, got, 1)
-		require.Equal(t, leanctx.KindResultCut, got[0].Kind)
-		require.Equal(t, &leanctx.OutputChange{Before: size(6000), After: size(len(out)), Path: pathIn(out), Rule: "limit", Stream: f.stream}, got[0].Output)
+		require.Equal(t, einolean.KindResultCut, got[0].Kind)
+		require.Equal(t, &einolean.OutputChange{Before: size(6000), After: size(len(out)), Path: pathIn(out), Rule: "limit", Stream: f.stream}, got[0].Output)
 		for tool, why := range map[string]reduction.Reason{
 			"excluded": reduction.ReasonExcluded, "skipped": reduction.ReasonSkipped, "handled": reduction.ReasonHandler,
 		} {
 			_, got := run(tool, 6000)
 			require.Len(t, got, 1, "%s, %s", f.name, tool)
-			require.Equal(t, leanctx.KindResultKept, got[0].Kind)
-			require.Equal(t, &leanctx.OutputChange{Before: size(6000), After: size(6000), Reason: string(why), Stream: f.stream}, got[0].Output)
+			require.Equal(t, einolean.KindResultKept, got[0].Kind)
+			require.Equal(t, &einolean.OutputChange{Before: size(6000), After: size(6000), Reason: string(why), Stream: f.stream}, got[0].Output)
 			_, got = run(tool, 1000)
 			require.Empty(t, got, "%s: within the limit", tool)
 		}
@@ -91,16 +91,16 @@ func TestAResultThatReturnsIsReportedIfItIsCutOrLongerThanItsLimit(t *testing.T)
 		require.Empty(t, got)
 		_, got = run("read_file", 6000)
 		require.Len(t, got, 1)
-		require.Equal(t, leanctx.KindResultRead, got[0].Kind)
-		require.Equal(t, &leanctx.OutputChange{Before: size(6000), After: size(6000), Path: "/tmp/trunc/c", Stream: f.stream}, got[0].Output)
+		require.Equal(t, einolean.KindResultRead, got[0].Kind)
+		require.Equal(t, &einolean.OutputChange{Before: size(6000), After: size(6000), Path: "/tmp/trunc/c", Stream: f.stream}, got[0].Output)
 		_, got = run("cut", 6000)
 		require.Len(t, got, 1)
-		require.Equal(t, leanctx.KindResultCut, got[0].Kind)
+		require.Equal(t, einolean.KindResultCut, got[0].Kind)
 		require.Equal(t, "handler", got[0].Output.Rule)
 		require.Equal(t, size(5), got[0].Output.After)
 		out, got = run("broken", 6000)
 		require.Len(t, got, 1)
-		require.Equal(t, leanctx.KindStoreFailed, got[0].Kind)
+		require.Equal(t, einolean.KindStoreFailed, got[0].Kind)
 		require.ErrorContains(t, got[0].Err, "down")
 		require.Equal(t, size(6000), got[0].Output.Before)
 		require.Equal(t, size(len(out)), got[0].Output.After)
@@ -127,7 +127,7 @@ func TestOnlyContentThatWasReadIsReportedAsRead(t *testing.T) {
 		require.NoError(t, err)
 		require.Equal(t, content, len(*events) == 1, "%s: %s", args, answer)
 		if content {
-			require.Equal(t, leanctx.KindResultRead, (*events)[0].Kind)
+			require.Equal(t, einolean.KindResultRead, (*events)[0].Kind)
 			require.Equal(t, "/tmp/trunc/c", (*events)[0].Output.Path)
 			require.Equal(t, len(answer), (*events)[0].Output.After.Bytes)
 		}
@@ -160,15 +160,15 @@ func oldResults[M adk.MessageType](t *testing.T) {
 	out := before(t, mw, msgs)
 	require.Len(t, *events, 3)
 	failed, cleared, done := (*events)[0], (*events)[1], (*events)[2]
-	require.Equal(t, leanctx.KindStoreFailed, failed.Kind)
+	require.Equal(t, einolean.KindStoreFailed, failed.Kind)
 	require.Equal(t, "broken", failed.CallID)
 	require.ErrorIs(t, failed.Err, broken.err)
-	require.Equal(t, leanctx.KindResultCleared, cleared.Kind)
+	require.Equal(t, einolean.KindResultCleared, cleared.Kind)
 	require.Equal(t, "shell", cleared.Tool)
 	notice := len(shapeOf[M]().answers(out[1])[0].joined())
-	require.Equal(t, &leanctx.OutputChange{Before: leanctx.Size{Bytes: 2000, Tokens: 500}, After: leanctx.Size{Bytes: notice, Tokens: int64(notice / 4)},
+	require.Equal(t, &einolean.OutputChange{Before: einolean.Size{Bytes: 2000, Tokens: 500}, After: einolean.Size{Bytes: notice, Tokens: int64(notice / 4)},
 		Path: "/tmp/clear/shell", Rule: "threshold"}, cleared.Output)
-	require.Equal(t, leanctx.KindClearDone, done.Kind)
+	require.Equal(t, einolean.KindClearDone, done.Kind)
 	require.Equal(t, map[string]int{"not_smaller": 1, "excluded": 1, "skipped": 1, "exempt": 2, "handler": 1, "not_stored": 1}, done.Pass.Kept)
 	require.Equal(t, []int{8, 1, 0}, []int{done.Pass.Looked, done.Pass.Cleared, done.Pass.Repeated})
 	require.EqualValues(t, 1000, done.Pass.Threshold)
@@ -182,7 +182,7 @@ func oldResults[M adk.MessageType](t *testing.T) {
 	c.ClearAtLeastTokens, c.TokenCounter = 1, over[M] // it never gets less
 	mw, events = told(t, c)
 	require.Equal(t, msgs, before(t, mw, msgs))
-	require.Empty(t, ofKind(*events, leanctx.KindResultCleared))
+	require.Empty(t, ofKind(*events, einolean.KindResultCleared))
 	last := (*events)[len(*events)-1].Pass
 	require.Equal(t, 2, last.Kept["too_few_tokens"], "the pass would have cleared shell and broken")
 	require.Zero(t, last.Cleared)
@@ -193,7 +193,7 @@ func oldResults[M adk.MessageType](t *testing.T) {
 type noisy struct {
 	t      *testing.T
 	seed   uint64
-	events *[]leanctx.Event
+	events *[]einolean.Event
 	passes int
 }
 
@@ -201,11 +201,11 @@ type noisy struct {
 // cleared for the first time and again.
 func (n *noisy) explained(changed []string) (cleared, repeated int) {
 	var ids []string
-	for _, e := range ofKind(*n.events, leanctx.KindResultCleared) {
+	for _, e := range ofKind(*n.events, einolean.KindResultCleared) {
 		ids = append(ids, e.CallID)
 		require.Greater(n.t, e.Output.Before.Bytes, e.Output.After.Bytes, "seed %d", n.seed)
 	}
-	passes := ofKind(*n.events, leanctx.KindClearDone)
+	passes := ofKind(*n.events, einolean.KindClearDone)
 	require.Len(n.t, passes, 1, "seed %d", n.seed)
 	p := passes[0].Pass
 	kept := 0
@@ -215,7 +215,7 @@ func (n *noisy) explained(changed []string) (cleared, repeated int) {
 	require.Equal(n.t, p.Looked, p.Cleared+p.Repeated+kept, "seed %d", n.seed)
 	require.Len(n.t, ids, p.Cleared, "seed %d", n.seed)
 	require.Len(n.t, changed, p.Cleared+p.Repeated, "seed %d", n.seed)
-	failed := ofKind(*n.events, leanctx.KindStoreFailed)
+	failed := ofKind(*n.events, einolean.KindStoreFailed)
 	require.LessOrEqual(n.t, len(passes)+len(failed), 4, "seed %d", n.seed)
 	require.Len(n.t, *n.events, len(passes)+len(failed)+p.Cleared, "seed %d", n.seed)
 	for _, id := range changed { // results without an id belong to calls that have one
@@ -276,7 +276,7 @@ func everyChange[M adk.MessageType](t *testing.T) {
 		}
 		mw, events = told(t, &reduction.TypedConfig[M]{Backend: store, MaxTokensForClear: 1})
 		before(t, mw, history)
-		for _, e := range ofKind(*events, leanctx.KindResultCleared) {
+		for _, e := range ofKind(*events, einolean.KindResultCleared) {
 			require.NotContains(t, e.Output.Path, "/tmp/clear/", "seed %d: the store has it", seed)
 		}
 	}
@@ -303,7 +303,7 @@ func TestEachToolCallHasAtMostOneEvent(t *testing.T) {
 }
 
 func TestWithoutAReceiverNothingIsAllocatedForEvents(t *testing.T) {
-	allocations := func(onEvent func(context.Context, leanctx.Event), tool string, size int) float64 {
+	allocations := func(onEvent func(context.Context, einolean.Event), tool string, size int) float64 {
 		content := strings.Repeat("x", size)
 		mw := typed(t, &reduction.Config{Backend: backend.NewMemory(0), TruncExcludeTools: []string{"excluded"}, OnEvent: onEvent, MaxLengthForTrunc: 1000})
 		ctx := context.Background()
@@ -313,20 +313,20 @@ func TestWithoutAReceiverNothingIsAllocatedForEvents(t *testing.T) {
 	}
 	none := allocations(nil, "excluded", 2000)
 	require.Zero(t, none, "a tool that is left alone is not even wrapped")
-	require.Positive(t, allocations(func(context.Context, leanctx.Event) {}, "excluded", 2000))
+	require.Positive(t, allocations(func(context.Context, einolean.Event) {}, "excluded", 2000))
 
-	histories := func(onEvent func(context.Context, leanctx.Event)) float64 {
+	histories := func(onEvent func(context.Context, einolean.Event)) float64 {
 		mw := typed(t, &reduction.Config{Backend: backend.NewMemory(0), MaxTokensForClear: 1, OnEvent: onEvent, ClearExcludeTools: []string{"shell"}})
 		state := &adk.ChatModelAgentState{Messages: rounds[*schema.Message](20, 900)}
 		return race.Allocations(50, func() { _, _, _ = mw.BeforeModelRewriteState(context.Background(), state, nil) })
 	}
-	require.Less(t, histories(nil), histories(func(context.Context, leanctx.Event) {}))
+	require.Less(t, histories(nil), histories(func(context.Context, einolean.Event) {}))
 }
 
 type option = tool.Option
 
 func TestAnObserverThatPanicsEndsNothing(t *testing.T) {
-	mw := typed(t, &reduction.Config{Backend: backend.NewMemory(0), MaxLengthForTrunc: 1000, MaxTokensForClear: 1, OnEvent: func(context.Context, leanctx.Event) { panic("observer") }})
+	mw := typed(t, &reduction.Config{Backend: backend.NewMemory(0), MaxLengthForTrunc: 1000, MaxTokensForClear: 1, OnEvent: func(context.Context, einolean.Event) { panic("observer") }})
 	for _, f := range forms {
 		out, err := f.run(context.Background(), mw, callC, `{}`, []string{strings.Repeat("x", 3000)})
 		require.NoError(t, err)

@@ -1,4 +1,4 @@
-// Copyright leanctx authors
+// Copyright einolean authors
 // SPDX-License-Identifier: Apache-2.0
 
 package reduction_test
@@ -15,21 +15,21 @@ import (
 	"github.com/cloudwego/eino/compose"
 	"github.com/cloudwego/eino/schema"
 
-	"github.com/leanctx/leanctx/leanctxtest"
-	"github.com/leanctx/leanctx/reduction"
+	"github.com/einolean/einolean/einoleantest"
+	"github.com/einolean/einolean/reduction"
 )
 
 // reader stands in for a chat model: it greps, reads the end of what it got, and
 // answers.
-func reader(r leanctxtest.Request[*schema.Message]) leanctxtest.Turn {
+func reader(r einoleantest.Request[*schema.Message]) einoleantest.Turn {
 	switch last := r.Messages[len(r.Messages)-1]; last.ToolName {
 	case "grep":
 		fmt.Println("the result that the model sees:", len(last.Content), "bytes")
-		return leanctxtest.Call("read_file", `{"file_path":"/tmp/trunc/call_1","tail":1}`)
+		return einoleantest.Call("read_file", `{"file_path":"/tmp/trunc/call_1","tail":1}`)
 	case "read_file":
-		return leanctxtest.Say("It is used in " + strings.Split(last.Content, "\n")[2])
+		return einoleantest.Say("It is used in " + strings.Split(last.Content, "\n")[2])
 	}
-	return leanctxtest.Call("grep", `{"pattern":"match"}`)
+	return einoleantest.Call("grep", `{"pattern":"match"}`)
 }
 
 type search struct {
@@ -56,7 +56,7 @@ func Example() {
 	}
 	agent, err := adk.NewChatModelAgent(ctx, &adk.ChatModelAgentConfig{
 		Name:        "assistant",
-		Model:       leanctxtest.Respond(reader),
+		Model:       einoleantest.Respond(reader),
 		ToolsConfig: adk.ToolsConfig{ToolsNodeConfig: compose.ToolsNodeConfig{Tools: []tool.BaseTool{grep}}},
 		Handlers:    []adk.ChatModelAgentMiddleware{reduce},
 	})

@@ -1,4 +1,4 @@
-// Copyright leanctx authors
+// Copyright einolean authors
 // SPDX-License-Identifier: Apache-2.0
 
 package reduction_test
@@ -15,8 +15,8 @@ import (
 	"github.com/cloudwego/eino/components/tool"
 	"github.com/cloudwego/eino/schema"
 
-	"github.com/leanctx/leanctx"
-	"github.com/leanctx/leanctx/reduction"
+	"github.com/einolean/einolean"
+	"github.com/einolean/einolean/reduction"
 )
 
 // A tool returns far more than the conversation should hold. The model sees the
@@ -62,7 +62,7 @@ func ExampleNewTyped() {
 		Backend:           reduction.NewMemoryBackend(0),
 		MaxTokensForClear: 1500,
 		ClearTargetTokens: 1400,
-		OnEvent: func(_ context.Context, e leanctx.Event) {
+		OnEvent: func(_ context.Context, e einolean.Event) {
 			fmt.Println(e)
 		},
 	})

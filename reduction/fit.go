@@ -1,4 +1,4 @@
-// Copyright leanctx authors
+// Copyright einolean authors
 // SPDX-License-Identifier: Apache-2.0
 
 package reduction
@@ -16,9 +16,9 @@ import (
 
 	"github.com/cloudwego/eino/adk"
 
-	"github.com/leanctx/leanctx"
-	"github.com/leanctx/leanctx/internal/message"
-	"github.com/leanctx/leanctx/internal/tokens"
+	"github.com/einolean/einolean"
+	"github.com/einolean/einolean/internal/message"
+	"github.com/einolean/einolean/internal/tokens"
 )
 
 const (
@@ -58,7 +58,7 @@ func fitRounds[M adk.MessageType](ctx context.Context, m *middleware[M], state *
 		}
 		take(p, results)
 	}
-	return finish(ctx, p, leanctx.KindResultCut, byRound), nil
+	return finish(ctx, p, einolean.KindResultCut, byRound), nil
 }
 
 // mayExceed reports whether the results between two messages with calls may have more
@@ -144,7 +144,7 @@ func within[M adk.MessageType](ctx context.Context, m *middleware[M], state *adk
 	if state != given {
 		m.policy.runOf(ctx).counts.edited(len(state.Messages))
 	}
-	m.policy.send(ctx, leanctx.Event{Kind: leanctx.KindClearDone, Pass: &leanctx.Pass{Before: before.tokens, After: count.tokens, Threshold: window}})
+	m.policy.send(ctx, einolean.Event{Kind: einolean.KindClearDone, Pass: &einolean.Pass{Before: before.tokens, After: count.tokens, Threshold: window}})
 	return state, nil
 }
 
@@ -180,7 +180,7 @@ func shorter[M adk.MessageType](ctx context.Context, m *middleware[M], state *ad
 		}
 	}
 	take(p, all)
-	return finish(ctx, p, leanctx.KindResultCut, byWindow), nil
+	return finish(ctx, p, einolean.KindResultCut, byWindow), nil
 }
 
 // sent lists the user's messages with media before an index, as results of which only the
@@ -361,7 +361,7 @@ func level(sizes []int, budget int) int {
 
 // finish stores what the decisions take out, reports them, and returns the state with the changes,
 // which is the given one if there are none.
-func finish[M adk.MessageType](ctx context.Context, p *pass[M], kind leanctx.Kind, rule string) *adk.TypedChatModelAgentState[M] {
+func finish[M adk.MessageType](ctx context.Context, p *pass[M], kind einolean.Kind, rule string) *adk.TypedChatModelAgentState[M] {
 	p.saveAll(ctx)
 	if len(p.done) == 0 {
 		return p.given
@@ -402,7 +402,7 @@ func refer[M adk.MessageType](ctx context.Context, m *middleware[M], state *adk.
 			p.done = append(p.done, r)
 		}
 	}
-	out, err := finish(ctx, p, leanctx.KindResultReferred, byRepeat), error(nil)
+	out, err := finish(ctx, p, einolean.KindResultReferred, byRepeat), error(nil)
 	if clears && out != state {
 		count, err = m.decisive(ctx, out)
 	}

@@ -1,4 +1,4 @@
-// Copyright leanctx authors
+// Copyright einolean authors
 // SPDX-License-Identifier: Apache-2.0
 
 package reduction
@@ -14,9 +14,9 @@ import (
 	"github.com/cloudwego/eino/schema"
 	"github.com/stretchr/testify/require"
 
-	"github.com/leanctx/leanctx/internal/backend"
-	"github.com/leanctx/leanctx/internal/display"
-	"github.com/leanctx/leanctx/reduction/internal/vault"
+	"github.com/einolean/einolean/internal/backend"
+	"github.com/einolean/einolean/internal/display"
+	"github.com/einolean/einolean/reduction/internal/vault"
 )
 
 // FuzzCut: a stream comes out as its start and one notice, within the limit, and

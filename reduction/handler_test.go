@@ -1,4 +1,4 @@
-// Copyright leanctx authors
+// Copyright einolean authors
 // SPDX-License-Identifier: Apache-2.0
 
 package reduction_test
@@ -16,9 +16,9 @@ import (
 	"github.com/cloudwego/eino/schema"
 	"github.com/stretchr/testify/require"
 
-	"github.com/leanctx/leanctx/internal/adktest"
-	"github.com/leanctx/leanctx/internal/backend"
-	"github.com/leanctx/leanctx/reduction"
+	"github.com/einolean/einolean/internal/adktest"
+	"github.com/einolean/einolean/internal/backend"
+	"github.com/einolean/einolean/reduction"
 )
 
 func TestAClearHandlerIsAskedOnceAboutEachResult(t *testing.T) {

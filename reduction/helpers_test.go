@@ -1,4 +1,4 @@
-// Copyright leanctx authors
+// Copyright einolean authors
 // SPDX-License-Identifier: Apache-2.0
 
 package reduction_test
@@ -27,10 +27,10 @@ import (
 	"github.com/cloudwego/eino/schema"
 	"github.com/stretchr/testify/require"
 
-	"github.com/leanctx/leanctx/internal/adktest"
-	"github.com/leanctx/leanctx/internal/backend"
-	"github.com/leanctx/leanctx/internal/backend/backendtest"
-	"github.com/leanctx/leanctx/reduction"
+	"github.com/einolean/einolean/internal/adktest"
+	"github.com/einolean/einolean/internal/backend"
+	"github.com/einolean/einolean/internal/backend/backendtest"
+	"github.com/einolean/einolean/reduction"
 )
 
 // deepCopy copies a value with all it points to. Functions and channels stay.
@@ -582,7 +582,7 @@ func withoutMarks(extra map[string]any) map[string]any {
 
 const (
 	processedKey = "_reduction_mw_processed"
-	oursKey      = "__leanctx_reduction__"
+	oursKey      = "__einolean_reduction__"
 )
 
 func render(v any) string {

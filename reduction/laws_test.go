@@ -1,4 +1,4 @@
-// Copyright leanctx authors
+// Copyright einolean authors
 // SPDX-License-Identifier: Apache-2.0
 
 package reduction_test
@@ -25,19 +25,19 @@ import (
 	"github.com/cloudwego/eino/schema"
 	"github.com/stretchr/testify/require"
 
-	"github.com/leanctx/leanctx"
-	"github.com/leanctx/leanctx/internal/adktest"
-	"github.com/leanctx/leanctx/internal/backend"
-	"github.com/leanctx/leanctx/internal/backend/backendtest"
-	"github.com/leanctx/leanctx/internal/race"
-	"github.com/leanctx/leanctx/reduction"
-	"github.com/leanctx/leanctx/reduction/internal/vault"
+	"github.com/einolean/einolean"
+	"github.com/einolean/einolean/internal/adktest"
+	"github.com/einolean/einolean/internal/backend"
+	"github.com/einolean/einolean/internal/backend/backendtest"
+	"github.com/einolean/einolean/internal/race"
+	"github.com/einolean/einolean/reduction"
+	"github.com/einolean/einolean/reduction/internal/vault"
 )
 
 // histories is how many random ones each law is held against, per message type
-// and kind of store. LEANCTX_HISTORIES asks for more.
+// and kind of store. EINOLEAN_HISTORIES asks for more.
 func histories() uint64 {
-	if n, err := strconv.ParseUint(os.Getenv("LEANCTX_HISTORIES"), 10, 64); err == nil {
+	if n, err := strconv.ParseUint(os.Getenv("EINOLEAN_HISTORIES"), 10, 64); err == nil {
 		return n
 	}
 	return 10
@@ -377,9 +377,9 @@ func failingStore(t *testing.T, fault backendtest.Fault, n int, f form) {
 		}
 		return fault
 	}
-	var events []leanctx.Event
+	var events []einolean.Event
 	mw := typed(t, &reduction.Config{Backend: backendtest.NewFaulty(memory, plan), MaxLengthForTrunc: 1000,
-		OnEvent: func(_ context.Context, e leanctx.Event) { events = append(events, e) }})
+		OnEvent: func(_ context.Context, e einolean.Event) { events = append(events, e) }})
 	for i := range 4 {
 		ctx, stop := context.WithCancel(context.Background())
 		cancel = stop
@@ -397,10 +397,10 @@ func failingStore(t *testing.T, fault backendtest.Fault, n int, f form) {
 			require.Contains(t, out, "not saved")
 			require.True(t, strings.HasPrefix(content, out[:100]))
 			require.Contains(t, out, content[len(content)-100:])
-			require.Equal(t, leanctx.KindStoreFailed, events[len(events)-1].Kind)
+			require.Equal(t, einolean.KindStoreFailed, events[len(events)-1].Kind)
 		default:
 			require.Equal(t, content, out)
-			require.Equal(t, leanctx.KindStoreFailed, events[len(events)-1].Kind)
+			require.Equal(t, einolean.KindStoreFailed, events[len(events)-1].Kind)
 			require.Error(t, events[len(events)-1].Err)
 		}
 	}
@@ -435,11 +435,11 @@ func TestACutNeverSplitsACharacterWhateverTheChunks(t *testing.T) {
 // powerSets returns a store with each subset of the interfaces that callers ask for.
 func powerSets(m backendtest.FullStore) []reduction.Backend {
 	type (
-		bk = leanctx.Backend
-		rd = leanctx.Reader
-		rg = leanctx.RangeReader
-		cr = leanctx.Creator
-		ca = leanctx.AnyCreator
+		bk = einolean.Backend
+		rd = einolean.Reader
+		rg = einolean.RangeReader
+		cr = einolean.Creator
+		ca = einolean.AnyCreator
 	)
 	return []reduction.Backend{
 		struct{ bk }{m}, struct {

@@ -1,4 +1,4 @@
-// Copyright leanctx authors
+// Copyright einolean authors
 // SPDX-License-Identifier: Apache-2.0
 
 package reduction
@@ -17,7 +17,7 @@ import (
 	"github.com/cloudwego/eino/adk"
 	"github.com/cloudwego/eino/schema"
 
-	"github.com/leanctx/leanctx/internal/message"
+	"github.com/einolean/einolean/internal/message"
 )
 
 const (
@@ -28,7 +28,7 @@ const (
 
 	// oursKey is set beside processedKey by this package: it means that results without their
 	// own mark were not replaced then.
-	oursKey = "__leanctx_reduction__"
+	oursKey = "__einolean_reduction__"
 )
 
 // call is one tool call of an assistant message.

@@ -1,4 +1,4 @@
-// Copyright leanctx authors
+// Copyright einolean authors
 // SPDX-License-Identifier: Apache-2.0
 
 package reduction
@@ -21,12 +21,12 @@ import (
 
 	"github.com/cloudwego/eino/schema"
 
-	"github.com/leanctx/leanctx/internal/display"
-	"github.com/leanctx/leanctx/internal/language"
-	"github.com/leanctx/leanctx/internal/message"
-	"github.com/leanctx/leanctx/internal/texts"
-	"github.com/leanctx/leanctx/internal/tokens"
-	"github.com/leanctx/leanctx/reduction/internal/vault"
+	"github.com/einolean/einolean/internal/display"
+	"github.com/einolean/einolean/internal/language"
+	"github.com/einolean/einolean/internal/message"
+	"github.com/einolean/einolean/internal/texts"
+	"github.com/einolean/einolean/internal/tokens"
+	"github.com/einolean/einolean/reduction/internal/vault"
 )
 
 //go:embed notice

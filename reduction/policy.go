@@ -1,4 +1,4 @@
-// Copyright leanctx authors
+// Copyright einolean authors
 // SPDX-License-Identifier: Apache-2.0
 
 package reduction
@@ -22,13 +22,13 @@ import (
 	"github.com/cloudwego/eino/components/tool"
 	"github.com/cloudwego/eino/schema"
 
-	"github.com/leanctx/leanctx"
-	"github.com/leanctx/leanctx/internal/backend"
-	"github.com/leanctx/leanctx/internal/display"
-	"github.com/leanctx/leanctx/internal/lenient"
-	"github.com/leanctx/leanctx/internal/readtool"
-	"github.com/leanctx/leanctx/internal/toolnames"
-	"github.com/leanctx/leanctx/reduction/internal/vault"
+	"github.com/einolean/einolean"
+	"github.com/einolean/einolean/internal/backend"
+	"github.com/einolean/einolean/internal/display"
+	"github.com/einolean/einolean/internal/lenient"
+	"github.com/einolean/einolean/internal/readtool"
+	"github.com/einolean/einolean/internal/toolnames"
+	"github.com/einolean/einolean/reduction/internal/vault"
 )
 
 var errNoBackend = errors.New("no backend for offload")
@@ -77,7 +77,7 @@ type policy struct {
 	files    *vault.Vault
 	root     string
 	generate func(ctx context.Context, toolDetail *ToolDetail) (filePath string, err error) // for truncated results
-	onEvent  func(context.Context, leanctx.Event)                                           // nil: nobody wants to know
+	onEvent  func(context.Context, einolean.Event)                                          // nil: nobody wants to know
 
 	readTool             string
 	named                bool // the configuration names or provides it
@@ -135,7 +135,7 @@ func (p *policy) noteStored(callID, path string) {
 
 // output is the outcome of a result, in bytes of text.
 type output struct {
-	kind          leanctx.Kind
+	kind          einolean.Kind
 	before, after int
 	path, rule    string
 	reason        Reason
@@ -158,15 +158,15 @@ func (p *policy) report(ctx context.Context, tool, callID string, o output) {
 	if p.onEvent == nil {
 		return
 	}
-	p.send(ctx, leanctx.Event{Kind: o.kind, Tool: tool, CallID: callID, Err: o.err, Output: &leanctx.OutputChange{
-		Before: leanctx.Size{Bytes: o.before, Tokens: tokensOf(o.before)},
-		After:  leanctx.Size{Bytes: o.after, Tokens: tokensOf(o.after)},
+	p.send(ctx, einolean.Event{Kind: o.kind, Tool: tool, CallID: callID, Err: o.err, Output: &einolean.OutputChange{
+		Before: einolean.Size{Bytes: o.before, Tokens: tokensOf(o.before)},
+		After:  einolean.Size{Bytes: o.after, Tokens: tokensOf(o.after)},
 		Path:   o.path, Rule: o.rule, Reason: string(o.reason), Stream: o.stream,
 	}})
 }
 
 // send calls the user's OnEvent, and drops its panic.
-func (p *policy) send(ctx context.Context, e leanctx.Event) {
+func (p *policy) send(ctx context.Context, e einolean.Event) {
 	if p.onEvent == nil {
 		return
 	}
@@ -298,7 +298,7 @@ func (p *policy) withReader(ctx context.Context, tools []tool.BaseTool) ([]tool.
 
 // clash is the error for two tools with the name of the read tool.
 func (p *policy) clash(how string) error {
-	return &leanctx.FieldError{Package: "reduction", Field: "ReadFileToolName", Err: fmt.Errorf(
+	return &einolean.FieldError{Package: "reduction", Field: "ReadFileToolName", Err: fmt.Errorf(
 		"ProvideReadTool adds a read tool named %q, but %s: set ReadFileToolName to a name that no other tool has, or, if the other tool reads the Backend, set ReadFileToolName to its name and leave ProvideReadTool out",
 		p.readTool, how)}
 }

@@ -1,4 +1,4 @@
-// Copyright leanctx authors
+// Copyright einolean authors
 // SPDX-License-Identifier: Apache-2.0
 
 package reduction
@@ -19,11 +19,11 @@ import (
 	"github.com/cloudwego/eino/components/tool"
 	"github.com/cloudwego/eino/schema"
 
-	"github.com/leanctx/leanctx/internal/message"
-	"github.com/leanctx/leanctx/internal/readtool"
-	"github.com/leanctx/leanctx/internal/safe"
-	"github.com/leanctx/leanctx/internal/toolschema"
-	"github.com/leanctx/leanctx/reduction/internal/vault"
+	"github.com/einolean/einolean/internal/message"
+	"github.com/einolean/einolean/internal/readtool"
+	"github.com/einolean/einolean/internal/safe"
+	"github.com/einolean/einolean/internal/toolschema"
+	"github.com/einolean/einolean/reduction/internal/vault"
 )
 
 // ReadToolConfig configures a read tool. Backend is required.
@@ -61,7 +61,7 @@ type ReadToolConfig struct {
 // is safe for concurrent use.
 //
 // Give it the name in ReadFileToolName, or set ProvideReadTool, which does all this.
-// The error joins a [leanctx.FieldError] for each field that is wrong.
+// The error joins a [einolean.FieldError] for each field that is wrong.
 func NewReadTool(_ context.Context, config *ReadToolConfig) (tool.InvokableTool, error) {
 	if config == nil {
 		return nil, wrongField("ReadToolConfig", "is nil")

@@ -1,4 +1,4 @@
-// Copyright leanctx authors
+// Copyright einolean authors
 // SPDX-License-Identifier: Apache-2.0
 
 package reduction_test
@@ -21,13 +21,13 @@ import (
 	"github.com/cloudwego/eino/schema"
 	"github.com/stretchr/testify/require"
 
-	"github.com/leanctx/leanctx"
-	"github.com/leanctx/leanctx/internal/adkrun"
-	"github.com/leanctx/leanctx/internal/adktest"
-	"github.com/leanctx/leanctx/internal/backend"
-	"github.com/leanctx/leanctx/internal/backend/backendtest"
-	"github.com/leanctx/leanctx/internal/race"
-	"github.com/leanctx/leanctx/reduction"
+	"github.com/einolean/einolean"
+	"github.com/einolean/einolean/internal/adkrun"
+	"github.com/einolean/einolean/internal/adktest"
+	"github.com/einolean/einolean/internal/backend"
+	"github.com/einolean/einolean/internal/backend/backendtest"
+	"github.com/einolean/einolean/internal/race"
+	"github.com/einolean/einolean/reduction"
 )
 
 const secret = "a secret of somebody else"
@@ -245,7 +245,7 @@ func foreignReadTool[M adk.MessageType](t *testing.T, streaming bool) {
 			continue
 		}
 		require.Error(t, out.Err, name)
-		var field *leanctx.FieldError
+		var field *einolean.FieldError
 		require.True(t, errors.As(out.Err, &field), name)
 		require.Equal(t, "ReadFileToolName", field.Field)
 		require.ErrorContains(t, out.Err, `ProvideReadTool adds a read tool named "read_file"`, name)
@@ -355,7 +355,7 @@ func TestNewReadToolNamesEveryFieldThatIsWrong(t *testing.T) {
 			joined = errors.Join(err).(interface{ Unwrap() []error })
 		}
 		for _, each := range joined.Unwrap() {
-			var field *leanctx.FieldError
+			var field *einolean.FieldError
 			require.ErrorAs(t, each, &field)
 			require.Equal(t, "reduction", field.Package)
 			out = append(out, field.Field)

@@ -1,4 +1,4 @@
-// Copyright leanctx authors
+// Copyright einolean authors
 // SPDX-License-Identifier: Apache-2.0
 
 package reduction
@@ -22,14 +22,14 @@ import (
 	"github.com/cloudwego/eino/components/model"
 	"github.com/cloudwego/eino/schema"
 
-	"github.com/leanctx/leanctx"
-	"github.com/leanctx/leanctx/internal/adkrun"
-	"github.com/leanctx/leanctx/internal/backend"
-	"github.com/leanctx/leanctx/internal/display"
-	"github.com/leanctx/leanctx/internal/safe"
-	"github.com/leanctx/leanctx/internal/session"
-	"github.com/leanctx/leanctx/internal/virtual"
-	"github.com/leanctx/leanctx/reduction/internal/vault"
+	"github.com/einolean/einolean"
+	"github.com/einolean/einolean/internal/adkrun"
+	"github.com/einolean/einolean/internal/backend"
+	"github.com/einolean/einolean/internal/display"
+	"github.com/einolean/einolean/internal/safe"
+	"github.com/einolean/einolean/internal/session"
+	"github.com/einolean/einolean/internal/virtual"
+	"github.com/einolean/einolean/reduction/internal/vault"
 )
 
 // New returns the middleware for agents on *schema.Message. See [NewTyped].
@@ -39,7 +39,7 @@ func New(ctx context.Context, config *Config) (adk.ChatModelAgentMiddleware, err
 
 // NewTyped returns the middleware for agents on messages of type M. One value
 // serves any number of agents and concurrent runs. The error joins
-// a [leanctx.FieldError] for each field of the configuration that is wrong.
+// a [einolean.FieldError] for each field of the configuration that is wrong.
 //
 // In Handlers, place it after handlers that add tools and before handlers that should
 // see its notices.
@@ -437,10 +437,10 @@ func withMessages[M adk.MessageType](state *adk.TypedChatModelAgentState[M], msg
 // Keys of run-local values, which survive an interrupt. Outside a run there are none, and
 // nothing is kept.
 const (
-	namedFilesKey = "__leanctx_reduction_shown__"    // files in the conversation's notices that calls of this round would otherwise overwrite
-	readableKey   = "__leanctx_reduction_readable__" // files outside the default roots that calls of this round may read
-	questionKey   = "__leanctx_reduction_question__" // the last texts of the user and the model
-	readerKey     = "__leanctx_reduction_reader__"   // and the tool's name: which kind was found among the tools of a model call
+	namedFilesKey = "__einolean_reduction_shown__"    // files in the conversation's notices that calls of this round would otherwise overwrite
+	readableKey   = "__einolean_reduction_readable__" // files outside the default roots that calls of this round may read
+	questionKey   = "__einolean_reduction_question__" // the last texts of the user and the model
+	readerKey     = "__einolean_reduction_reader__"   // and the tool's name: which kind was found among the tools of a model call
 )
 
 // runLocal returns the value under a key, if it has this type.
@@ -452,7 +452,7 @@ func runLocal[T any](ctx context.Context, key string) T {
 
 // sessionKey marks, in Extra, an answer that the provider ties to its request: its value is
 // the digest of the notices there. A request without notices leaves no mark.
-const sessionKey = "__leanctx_reduction_session__"
+const sessionKey = "__einolean_reduction_session__"
 
 // keeper releases what is tied to other results than those of a request: to results that were
 // cleared since, or to notices in place of results that are whole.
@@ -482,7 +482,7 @@ func keeper[M adk.MessageType](of *middleware[M]) session.Keeper[M] {
 			}
 		},
 		Changed: func(ctx context.Context) {
-			of.policy.send(ctx, leanctx.Event{Kind: leanctx.KindSessionRestarted})
+			of.policy.send(ctx, einolean.Event{Kind: einolean.KindSessionRestarted})
 		},
 	}
 }

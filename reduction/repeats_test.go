@@ -1,4 +1,4 @@
-// Copyright leanctx authors
+// Copyright einolean authors
 // SPDX-License-Identifier: Apache-2.0
 
 package reduction_test
@@ -20,13 +20,13 @@ import (
 	"github.com/cloudwego/eino/schema"
 	"github.com/stretchr/testify/require"
 
-	"github.com/leanctx/leanctx"
-	"github.com/leanctx/leanctx/internal/adkrun"
-	"github.com/leanctx/leanctx/internal/adktest"
-	"github.com/leanctx/leanctx/internal/backend"
-	"github.com/leanctx/leanctx/internal/backend/backendtest"
-	"github.com/leanctx/leanctx/internal/race"
-	"github.com/leanctx/leanctx/reduction"
+	"github.com/einolean/einolean"
+	"github.com/einolean/einolean/internal/adkrun"
+	"github.com/einolean/einolean/internal/adktest"
+	"github.com/einolean/einolean/internal/backend"
+	"github.com/einolean/einolean/internal/backend/backendtest"
+	"github.com/einolean/einolean/internal/race"
+	"github.com/einolean/einolean/reduction"
 )
 
 func TestARepeatBecomesAReferenceWhenItArrives(t *testing.T) {
@@ -35,9 +35,9 @@ func TestARepeatBecomesAReferenceWhenItArrives(t *testing.T) {
 
 func repeatsAreReferences[M adk.MessageType](t *testing.T) {
 	s, memory := shapeOf[M](), backend.NewMemory(0)
-	var events []leanctx.Event
+	var events []einolean.Event
 	cfg := &reduction.TypedConfig[M]{Backend: memory, ReferToRepeats: true, MaxTokensForClear: 1 << 40, MinSavingBytes: 50,
-		OnEvent: func(_ context.Context, e leanctx.Event) { events = append(events, e) }}
+		OnEvent: func(_ context.Context, e einolean.Event) { events = append(events, e) }}
 	mw := typed(t, cfg)
 	content := strings.Repeat("the same file\n", 100)
 	say := func(id, name string) []M {
@@ -57,7 +57,7 @@ func repeatsAreReferences[M adk.MessageType](t *testing.T) {
 		require.Contains(t, text, "result of read (a) above")
 		require.Equal(t, "/tmp/clear/"+id, pathIn(text))
 		require.Equal(t, content, stored(t, memory, pathIn(text)))
-		require.Equal(t, leanctx.KindResultReferred, events[i].Kind)
+		require.Equal(t, einolean.KindResultReferred, events[i].Kind)
 		require.Equal(t, "repeat", events[i].Output.Rule)
 		require.Equal(t, []int{1400, len(text)}, []int{events[i].Output.Before.Bytes, events[i].Output.After.Bytes})
 	}

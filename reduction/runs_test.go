@@ -1,10 +1,10 @@
-// Copyright leanctx authors
+// Copyright einolean authors
 // SPDX-License-Identifier: Apache-2.0
 
 package reduction_test
 
 // Runs at once, in several processes, and what they keep in memory. The data races show only
-// under -race; LEANCTX_SUBJECT=eino shows them in Eino's package.
+// under -race; EINOLEAN_SUBJECT=eino shows them in Eino's package.
 
 import (
 	"bufio"
@@ -28,19 +28,19 @@ import (
 	"github.com/cloudwego/eino/schema"
 	"github.com/stretchr/testify/require"
 
-	"github.com/leanctx/leanctx"
-	"github.com/leanctx/leanctx/internal/adkrun"
-	"github.com/leanctx/leanctx/internal/adktest"
-	"github.com/leanctx/leanctx/internal/backend"
-	"github.com/leanctx/leanctx/internal/proctest"
-	"github.com/leanctx/leanctx/internal/race"
-	"github.com/leanctx/leanctx/reduction"
+	"github.com/einolean/einolean"
+	"github.com/einolean/einolean/internal/adkrun"
+	"github.com/einolean/einolean/internal/adktest"
+	"github.com/einolean/einolean/internal/backend"
+	"github.com/einolean/einolean/internal/proctest"
+	"github.com/einolean/einolean/internal/race"
+	"github.com/einolean/einolean/reduction"
 )
 
 // subject is the middleware under test.
 func subject[M adk.MessageType](t *testing.T) adk.TypedChatModelAgentMiddleware[M] {
 	t.Helper()
-	if os.Getenv("LEANCTX_SUBJECT") == "eino" {
+	if os.Getenv("EINOLEAN_SUBJECT") == "eino" {
 		mw, err := theirs.NewTyped(context.Background(), &theirs.TypedConfig[M]{Backend: backend.NewMemory(0), MaxTokensForClear: 1})
 		require.NoError(t, err)
 		return mw
@@ -122,7 +122,7 @@ func manyRuns[M adk.MessageType](t *testing.T, streaming bool) {
 	store := backend.NewMemory(0)
 	var events sync.Map
 	mw := typed(t, &reduction.TypedConfig[M]{Backend: store, MaxLengthForTrunc: 1000, MaxTokensForClear: 1, ProvideReadTool: true,
-		OnEvent: func(_ context.Context, e leanctx.Event) { events.Store(e.CallID, e) }})
+		OnEvent: func(_ context.Context, e einolean.Event) { events.Store(e.CallID, e) }})
 	var wg sync.WaitGroup
 	for i := range 8 {
 		wg.Add(1)
@@ -161,14 +161,14 @@ var sharedDirs = map[string]func(*reduction.DirBackend) reduction.Backend{
 	"create only": func(d *reduction.DirBackend) reduction.Backend {
 		return struct {
 			reduction.Backend
-			leanctx.Creator
+			einolean.Creator
 		}{d, d}
 	},
 	"create and read": func(d *reduction.DirBackend) reduction.Backend {
 		return struct {
 			reduction.Backend
-			leanctx.Creator
-			leanctx.RangeReader
+			einolean.Creator
+			einolean.RangeReader
 		}{d, d, d}
 	},
 }

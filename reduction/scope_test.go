@@ -1,4 +1,4 @@
-// Copyright leanctx authors
+// Copyright einolean authors
 // SPDX-License-Identifier: Apache-2.0
 
 package reduction_test
@@ -25,13 +25,13 @@ import (
 	"github.com/cloudwego/eino/schema"
 	"github.com/stretchr/testify/require"
 
-	"github.com/leanctx/leanctx"
-	"github.com/leanctx/leanctx/internal/adktest"
-	"github.com/leanctx/leanctx/internal/backend"
-	"github.com/leanctx/leanctx/internal/backend/backendtest"
-	"github.com/leanctx/leanctx/internal/race"
-	"github.com/leanctx/leanctx/reduction"
-	"github.com/leanctx/leanctx/reduction/internal/vault"
+	"github.com/einolean/einolean"
+	"github.com/einolean/einolean/internal/adktest"
+	"github.com/einolean/einolean/internal/backend"
+	"github.com/einolean/einolean/internal/backend/backendtest"
+	"github.com/einolean/einolean/internal/race"
+	"github.com/einolean/einolean/reduction"
+	"github.com/einolean/einolean/reduction/internal/vault"
 )
 
 // as returns a scope with a fixed key.
@@ -140,7 +140,7 @@ func ways(b reduction.Backend) map[string]func(ctx context.Context, path string)
 
 var scopeKeys = []string{
 	"a", "a/b", "a/", "/a", "A", "a=2fb", "a=", "=", "==", ".", "..", "../a", "a/../b", "...", " ", "a ", "con", "CON", "con.txt",
-	"münchen", "MÜNCHEN", "mu\u0308nchen", "東京/1", "İ", "i", "I", "ı", "\x00", "\xff", "tmp", "acme/42", "acme", "acme:42", "Acme/42", ".leanctx-a", ".LEANCTX-a",
+	"münchen", "MÜNCHEN", "mu\u0308nchen", "東京/1", "İ", "i", "I", "ı", "\x00", "\xff", "tmp", "acme/42", "acme", "acme:42", "Acme/42", ".einolean-a", ".EINOLEAN-a",
 	strings.Repeat("k", 128), strings.Repeat("k", 129), strings.Repeat("k", 10_000), strings.Repeat("K", 129), strings.Repeat("k/", 100),
 }
 
@@ -399,8 +399,8 @@ func TestAScopeStoresNoMoreThanItMay(t *testing.T) {
 	require.EqualValues(t, 3000, bytes)
 
 	var failed []error
-	mw := typed(t, &reduction.Config{Backend: one, MaxLengthForTrunc: 1000, OnEvent: func(_ context.Context, e leanctx.Event) {
-		if e.Kind == leanctx.KindStoreFailed {
+	mw := typed(t, &reduction.Config{Backend: one, MaxLengthForTrunc: 1000, OnEvent: func(_ context.Context, e einolean.Event) {
+		if e.Kind == einolean.KindStoreFailed {
 			failed = append(failed, e.Err)
 		}
 	}})

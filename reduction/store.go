@@ -1,4 +1,4 @@
-// Copyright leanctx authors
+// Copyright einolean authors
 // SPDX-License-Identifier: Apache-2.0
 
 package reduction
@@ -21,37 +21,37 @@ import (
 
 	"github.com/cloudwego/eino/adk/filesystem"
 
-	"github.com/leanctx/leanctx"
-	"github.com/leanctx/leanctx/internal/backend"
-	"github.com/leanctx/leanctx/internal/safe"
-	"github.com/leanctx/leanctx/reduction/internal/vault"
+	"github.com/einolean/einolean"
+	"github.com/einolean/einolean/internal/backend"
+	"github.com/einolean/einolean/internal/safe"
+	"github.com/einolean/einolean/reduction/internal/vault"
 )
 
-// Backend is where content is kept: see [leanctx.Backend], which has the whole contract.
-type Backend = leanctx.Backend
+// Backend is where content is kept: see [einolean.Backend], which has the whole contract.
+type Backend = einolean.Backend
 
-// Reader is a Backend that reads lines: see [leanctx.Reader].
-type Reader = leanctx.Reader
+// Reader is a Backend that reads lines: see [einolean.Reader].
+type Reader = einolean.Reader
 
-// RangeReader is a Backend that reads a part of a file: see [leanctx.RangeReader].
-type RangeReader = leanctx.RangeReader
+// RangeReader is a Backend that reads a part of a file: see [einolean.RangeReader].
+type RangeReader = einolean.RangeReader
 
-// Creator is a Backend that takes streams: see [leanctx.Creator].
-type Creator = leanctx.Creator
+// Creator is a Backend that takes streams: see [einolean.Creator].
+type Creator = einolean.Creator
 
 // AnyCreator is a Backend that takes streams under one of several names: see
-// [leanctx.AnyCreator].
-type AnyCreator = leanctx.AnyCreator
+// [einolean.AnyCreator].
+type AnyCreator = einolean.AnyCreator
 
-// Cleaner is a Backend that can delete what is unused: see [leanctx.Cleaner].
-type Cleaner = leanctx.Cleaner
+// Cleaner is a Backend that can delete what is unused: see [einolean.Cleaner].
+type Cleaner = einolean.Cleaner
 
 // DirBackend is a store in a directory of this machine. It must be made with
 // [NewDirBackend], and is safe for concurrent use by any number of goroutines and
 // processes. It implements every optional interface of a [Backend].
 //
 // The path "/tmp/trunc/x" is the file tmp/trunc/x in the directory. An element that
-// begins with ".leanctx-" is escaped on disk, and on Windows so are the characters
+// begins with ".einolean-" is escaped on disk, and on Windows so are the characters
 // that it reserves. Directories that the store makes have mode 0700 and files 0600;
 // a directory that exists keeps its mode.
 //
@@ -309,7 +309,7 @@ func escapedFiles(name string) string {
 }
 
 // Innermost implements [vault.Wrapper].
-func (s *scoped) Innermost() leanctx.Backend { return vault.Innermost(s.inner) }
+func (s *scoped) Innermost() einolean.Backend { return vault.Innermost(s.inner) }
 
 // InnermostPath returns where a path is in the innermost store.
 func (s *scoped) InnermostPath(ctx context.Context, filePath string) (string, error) {

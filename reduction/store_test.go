@@ -1,4 +1,4 @@
-// Copyright leanctx authors
+// Copyright einolean authors
 // SPDX-License-Identifier: Apache-2.0
 
 package reduction_test
@@ -23,13 +23,13 @@ import (
 	"github.com/cloudwego/eino/schema"
 	"github.com/stretchr/testify/require"
 
-	"github.com/leanctx/leanctx"
-	"github.com/leanctx/leanctx/internal/adktest"
-	"github.com/leanctx/leanctx/internal/backend"
-	"github.com/leanctx/leanctx/internal/backend/backendtest"
-	"github.com/leanctx/leanctx/internal/race"
-	"github.com/leanctx/leanctx/reduction"
-	"github.com/leanctx/leanctx/reduction/internal/vault"
+	"github.com/einolean/einolean"
+	"github.com/einolean/einolean/internal/adktest"
+	"github.com/einolean/einolean/internal/backend"
+	"github.com/einolean/einolean/internal/backend/backendtest"
+	"github.com/einolean/einolean/internal/race"
+	"github.com/einolean/einolean/reduction"
+	"github.com/einolean/einolean/reduction/internal/vault"
 )
 
 func TestAnOldPathIsShownOnlyIfTheStoreStillHasIt(t *testing.T) {
@@ -68,8 +68,8 @@ type unclear struct {
 
 func (u unclear) readWrite() reduction.Backend {
 	return struct {
-		leanctx.Backend
-		leanctx.Reader
+		einolean.Backend
+		einolean.Reader
 	}{u.Memory, u}
 }
 
@@ -443,8 +443,8 @@ func TestAToolThatFailsAndForgetsToCloseBlocksNobody(t *testing.T) {
 		for _, size := range []int{10, 900, 5000} { // passed on, held back, over the limit
 			t.Run(fmt.Sprintf("%s/%d", kind, size), func(t *testing.T) {
 				store, memory := open(t)
-				var last leanctx.Event
-				mw := typed(t, &reduction.Config{Backend: store, MaxLengthForTrunc: 1000, OnEvent: func(_ context.Context, e leanctx.Event) { last = e }})
+				var last einolean.Event
+				mw := typed(t, &reduction.Config{Backend: store, MaxLengthForTrunc: 1000, OnEvent: func(_ context.Context, e einolean.Event) { last = e }})
 				at := runtime.NumGoroutine()
 				src, w := schema.Pipe[string](3)
 				content := strings.Repeat("日本語\n", size/10)
@@ -464,7 +464,7 @@ func TestAToolThatFailsAndForgetsToCloseBlocksNobody(t *testing.T) {
 				require.Equal(t, io.EOF, err, "it has ended")
 				require.True(t, w.Send("x", nil), "the tool is told")
 				if len(content) > 1000 {
-					require.Equal(t, leanctx.KindResultCut, last.Kind)
+					require.Equal(t, einolean.KindResultCut, last.Kind)
 					require.Equal(t, boom, last.Err)
 					require.Equal(t, content, stored(t, memory, last.Output.Path), "what arrived is kept")
 				}

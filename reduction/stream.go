@@ -1,4 +1,4 @@
-// Copyright leanctx authors
+// Copyright einolean authors
 // SPDX-License-Identifier: Apache-2.0
 
 package reduction
@@ -29,12 +29,12 @@ import (
 	"github.com/cloudwego/eino/components/tool"
 	"github.com/cloudwego/eino/schema"
 
-	"github.com/leanctx/leanctx"
-	"github.com/leanctx/leanctx/internal/compact"
-	"github.com/leanctx/leanctx/internal/display"
-	previews "github.com/leanctx/leanctx/internal/preview"
-	"github.com/leanctx/leanctx/internal/safe"
-	"github.com/leanctx/leanctx/reduction/internal/vault"
+	"github.com/einolean/einolean"
+	"github.com/einolean/einolean/internal/compact"
+	"github.com/einolean/einolean/internal/display"
+	previews "github.com/einolean/einolean/internal/preview"
+	"github.com/einolean/einolean/internal/safe"
+	"github.com/einolean/einolean/reduction/internal/vault"
 )
 
 const (
@@ -161,7 +161,7 @@ func replaced[T any](ctx context.Context, info callInfo, copied *schema.StreamRe
 		return nil, err
 	}
 	return replacing(got, copied, func(after int) {
-		info.report(ctx, output{kind: leanctx.KindResultCut, rule: byHandler, before: int(size.Load()), after: after, path: got.OffloadFilePath, stream: true})
+		info.report(ctx, output{kind: einolean.KindResultCut, rule: byHandler, before: int(size.Load()), after: after, path: got.OffloadFilePath, stream: true})
 	}), nil
 }
 
@@ -424,7 +424,7 @@ func (c *streamCut[T]) endJSON() (tooLong bool) {
 }
 
 func (c *streamCut[T]) reportCompacted(after int) {
-	c.info.report(c.ctx, output{kind: leanctx.KindResultCompacted, before: c.total, after: after, stream: true})
+	c.info.report(c.ctx, output{kind: einolean.KindResultCompacted, before: c.total, after: after, stream: true})
 }
 
 // passOn passes a chunk on after everything that precedes it.
@@ -629,9 +629,9 @@ func (c *streamCut[T]) withErrors(v noticeData, end *tail) string {
 
 // report reports the outcome.
 func (c *streamCut[T]) report(path string, err error, after int) {
-	o := output{kind: leanctx.KindResultCut, rule: byLimit, before: c.total, after: after, path: path, stream: true, err: c.err}
+	o := output{kind: einolean.KindResultCut, rule: byLimit, before: c.total, after: after, path: path, stream: true, err: c.err}
 	if err != nil {
-		o.kind, o.path, o.err = leanctx.KindStoreFailed, "", err
+		o.kind, o.path, o.err = einolean.KindStoreFailed, "", err
 	}
 	c.info.report(c.ctx, o)
 }

@@ -1,4 +1,4 @@
-// Copyright leanctx authors
+// Copyright einolean authors
 // SPDX-License-Identifier: Apache-2.0
 
 package reduction_test
@@ -23,12 +23,12 @@ import (
 	"github.com/cloudwego/eino/schema"
 	"github.com/stretchr/testify/require"
 
-	"github.com/leanctx/leanctx"
-	"github.com/leanctx/leanctx/internal/adktest"
-	"github.com/leanctx/leanctx/internal/backend"
-	"github.com/leanctx/leanctx/internal/proctest"
-	"github.com/leanctx/leanctx/internal/race"
-	"github.com/leanctx/leanctx/reduction"
+	"github.com/einolean/einolean"
+	"github.com/einolean/einolean/internal/adktest"
+	"github.com/einolean/einolean/internal/backend"
+	"github.com/einolean/einolean/internal/proctest"
+	"github.com/einolean/einolean/internal/race"
+	"github.com/einolean/einolean/reduction"
 )
 
 var errTool = errors.New("the tool failed")
@@ -116,7 +116,7 @@ var crashCases = map[string]crashCase{
 	"parts within":     {tool: &partStreamer{"shell", source{size: 200, fail: errTool}.parts}},
 	"parts after":      {tool: &partStreamer{"shell", source{size: 5000, fail: errTool}.parts}},
 	"excluded and watched": {tool: failingTool(5000), set: func(c *reduction.Config) {
-		c.TruncExcludeTools, c.OnEvent = []string{"shell"}, func(context.Context, leanctx.Event) {}
+		c.TruncExcludeTools, c.OnEvent = []string{"shell"}, func(context.Context, einolean.Event) {}
 	}},
 	"generator fails": {tool: texts(source{size: 5000}.texts), set: func(c *reduction.Config) {
 		c.GenTruncOffloadFilePath = func(context.Context, *reduction.ToolDetail) (string, error) { return "", errTool }
@@ -293,7 +293,7 @@ func TestTheEndOfOneSourceEndsNoOther(t *testing.T) {
 			for _, fail := range []error{nil, errTool} {
 				t.Run(fmt.Sprintf("%s/%s/%v", setting, kind, fail), func(t *testing.T) {
 					memory := backend.NewMemory(0)
-					c := &reduction.Config{Backend: memory, MaxLengthForTrunc: 1000, OnEvent: func(context.Context, leanctx.Event) {}}
+					c := &reduction.Config{Backend: memory, MaxLengthForTrunc: 1000, OnEvent: func(context.Context, einolean.Event) {}}
 					set(c)
 					mw := typed(t, c)
 					whole := setting == "excluded and watched" || strings.HasPrefix(setting, "handler")

@@ -1,4 +1,4 @@
-// Copyright leanctx authors
+// Copyright einolean authors
 // SPDX-License-Identifier: Apache-2.0
 
 package reduction
@@ -18,9 +18,9 @@ import (
 	"github.com/cloudwego/eino/adk"
 	"github.com/cloudwego/eino/schema"
 
-	"github.com/leanctx/leanctx/internal/tokens"
-	"github.com/leanctx/leanctx/internal/toolschema"
-	"github.com/leanctx/leanctx/reduction/internal/vault"
+	"github.com/einolean/einolean/internal/tokens"
+	"github.com/einolean/einolean/internal/toolschema"
+	"github.com/einolean/einolean/reduction/internal/vault"
 )
 
 // estimator estimates tokens. It is safe for concurrent use; the zero value is ready.

@@ -1,4 +1,4 @@
-// Copyright leanctx authors
+// Copyright einolean authors
 // SPDX-License-Identifier: Apache-2.0
 
 package reduction
@@ -20,11 +20,11 @@ import (
 	"github.com/cloudwego/eino/schema"
 	"github.com/stretchr/testify/require"
 
-	"github.com/leanctx/leanctx"
-	"github.com/leanctx/leanctx/internal/adkrun"
-	"github.com/leanctx/leanctx/internal/adktest"
-	"github.com/leanctx/leanctx/internal/race"
-	"github.com/leanctx/leanctx/internal/tokens"
+	"github.com/einolean/einolean"
+	"github.com/einolean/einolean/internal/adkrun"
+	"github.com/einolean/einolean/internal/adktest"
+	"github.com/einolean/einolean/internal/race"
+	"github.com/einolean/einolean/internal/tokens"
 )
 
 func count[M adk.MessageType](t *testing.T, msgs []M, tools ...*schema.ToolInfo) int64 {
@@ -215,11 +215,11 @@ func charged[M adk.MessageType](n int, ratio float64) []M {
 }
 
 // looked runs the hook in a new run and returns the messages and what the pass said.
-func looked[M adk.MessageType](t *testing.T, c *TypedConfig[M], msgs []M) ([]M, *leanctx.Pass) {
+func looked[M adk.MessageType](t *testing.T, c *TypedConfig[M], msgs []M) ([]M, *einolean.Pass) {
 	t.Helper()
-	var pass *leanctx.Pass
+	var pass *einolean.Pass
 	c.Backend = NewMemoryBackend(0)
-	c.OnEvent = func(_ context.Context, e leanctx.Event) {
+	c.OnEvent = func(_ context.Context, e einolean.Event) {
 		if e.Pass != nil {
 			pass = e.Pass
 		}
@@ -597,8 +597,8 @@ func changesArguments[M adk.MessageType](t *testing.T) {
 			ClearHandler: func(context.Context, *ToolDetail) (*ClearResult, error) {
 				return &ClearResult{NeedClear: true, ToolArgument: &schema.ToolArgument{Text: `{"shorter":true}`}}, nil
 			},
-		}}, OnEvent: func(_ context.Context, e leanctx.Event) {
-			if e.Kind == leanctx.KindResultCleared {
+		}}, OnEvent: func(_ context.Context, e einolean.Event) {
+			if e.Kind == einolean.KindResultCleared {
 				cleared++
 				require.Equal(t, byHandler, e.Output.Rule)
 			}

@@ -1,4 +1,4 @@
-// Copyright leanctx authors
+// Copyright einolean authors
 // SPDX-License-Identifier: Apache-2.0
 
 package reduction
@@ -18,11 +18,11 @@ import (
 	"github.com/cloudwego/eino/components/tool"
 	"github.com/cloudwego/eino/schema"
 
-	"github.com/leanctx/leanctx"
-	"github.com/leanctx/leanctx/internal/compact"
-	"github.com/leanctx/leanctx/internal/readtool"
-	"github.com/leanctx/leanctx/internal/virtual"
-	"github.com/leanctx/leanctx/reduction/internal/vault"
+	"github.com/einolean/einolean"
+	"github.com/einolean/einolean/internal/compact"
+	"github.com/einolean/einolean/internal/readtool"
+	"github.com/einolean/einolean/internal/virtual"
+	"github.com/einolean/einolean/reduction/internal/vault"
 )
 
 // callInfo is one call of a tool whose result may be too long.
@@ -116,14 +116,14 @@ func (info callInfo) reportKept(ctx context.Context, o output, answer string) {
 	if info.policy.onEvent == nil {
 		return
 	}
-	o.kind, o.after = leanctx.KindResultKept, o.before
+	o.kind, o.after = einolean.KindResultKept, o.before
 	switch {
 	case info.rule.reads:
 		_, own := info.policy.reader(ctx)
 		if o.path = readtool.Path(info.text); o.path == "" || !o.stream && own && !readtool.Page(answer) {
 			return
 		}
-		o.kind, o.reason = leanctx.KindResultRead, ""
+		o.kind, o.reason = einolean.KindResultRead, ""
 	case o.before <= info.rule.limit:
 		return
 	}
@@ -170,7 +170,7 @@ func (info callInfo) compact(ctx context.Context, result *schema.ToolResult, mos
 	if after > most {
 		return nil
 	}
-	info.report(ctx, output{kind: leanctx.KindResultCompacted, before: bytesOf(result), after: after})
+	info.report(ctx, output{kind: einolean.KindResultCompacted, before: bytesOf(result), after: after})
 	return out
 }
 
@@ -216,7 +216,7 @@ func (info callInfo) cut(ctx context.Context, result *schema.ToolResult) (*schem
 		return nil, nil
 	}
 	if data.path, err = info.save(ctx, at, content); err != nil {
-		info.report(ctx, output{kind: leanctx.KindStoreFailed, before: size, after: size, err: err})
+		info.report(ctx, output{kind: einolean.KindStoreFailed, before: size, after: size, err: err})
 		return nil, nil
 	}
 	info.policy.noteStored(info.tool.CallID, data.path)
@@ -224,7 +224,7 @@ func (info callInfo) cut(ctx context.Context, result *schema.ToolResult) (*schem
 	if text == "" {
 		text = say.excerpt(content, data, limit)
 	}
-	info.report(ctx, output{kind: leanctx.KindResultCut, rule: byLimit, before: size, after: len(text), path: data.path})
+	info.report(ctx, output{kind: einolean.KindResultCut, rule: byLimit, before: size, after: len(text), path: data.path})
 	return &schema.ToolResult{Parts: withNotice(result.Parts, text)}, nil
 }
 
@@ -291,7 +291,7 @@ func (info callInfo) byHandler(ctx context.Context, result *schema.ToolResult) (
 		return nil, err
 	}
 	after := bytesOf(got.ToolResult)
-	info.report(ctx, output{kind: leanctx.KindResultCut, rule: byHandler, before: size, after: after, path: got.OffloadFilePath})
+	info.report(ctx, output{kind: einolean.KindResultCut, rule: byHandler, before: size, after: after, path: got.OffloadFilePath})
 	return got.ToolResult, nil
 }
 
@@ -306,7 +306,7 @@ func (info callInfo) offload(ctx context.Context, got *TruncResult, o output) (o
 	}
 	at := vault.Place{Path: got.OffloadFilePath, Fixed: true}
 	if saved := info.policy.files.Save(ctx, vault.Item{Store: info.rule.store, At: at, Content: got.OffloadContent}); saved.Err != nil {
-		o.kind, o.err = leanctx.KindStoreFailed, saved.Err
+		o.kind, o.err = einolean.KindStoreFailed, saved.Err
 		info.report(ctx, o)
 		return false, nil
 	}

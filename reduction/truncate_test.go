@@ -1,4 +1,4 @@
-// Copyright leanctx authors
+// Copyright einolean authors
 // SPDX-License-Identifier: Apache-2.0
 
 package reduction_test
@@ -17,11 +17,11 @@ import (
 	"github.com/cloudwego/eino/schema"
 	"github.com/stretchr/testify/require"
 
-	"github.com/leanctx/leanctx"
-	"github.com/leanctx/leanctx/internal/adktest"
-	"github.com/leanctx/leanctx/internal/backend"
-	"github.com/leanctx/leanctx/internal/race"
-	"github.com/leanctx/leanctx/reduction"
+	"github.com/einolean/einolean"
+	"github.com/einolean/einolean/internal/adktest"
+	"github.com/einolean/einolean/internal/backend"
+	"github.com/einolean/einolean/internal/race"
+	"github.com/einolean/einolean/reduction"
 )
 
 // inLanguages runs a test in each language.
@@ -141,9 +141,9 @@ func TestAHandlerMayLeaveTheResultToTheMiddleware(t *testing.T) {
 			}
 			own := map[string]*reduction.ToolReductionConfig{"shell": {TruncHandler: wrapped(read)}, "read_file": {TruncHandler: wrapped(read)}, "large": {TruncHandler: wrapped(read), MaxLengthForTrunc: 9000}}
 			store := backend.NewMemory(0)
-			var events []leanctx.Event
+			var events []einolean.Event
 			mw := typed(t, &reduction.Config{Backend: store, MaxLengthForTrunc: 1000, ToolConfig: own,
-				OnEvent: func(_ context.Context, e leanctx.Event) { events = append(events, e) }})
+				OnEvent: func(_ context.Context, e einolean.Event) { events = append(events, e) }})
 			run := func(mw wrapper, name string) string {
 				out, err := f.run(context.Background(), mw, &adk.ToolContext{Name: name, CallID: "c"}, `{}`, []string{content[:2000], content[2000:]})
 				require.NoError(t, err)
@@ -155,7 +155,7 @@ func TestAHandlerMayLeaveTheResultToTheMiddleware(t *testing.T) {
 			require.Equal(t, content, run(mw, "read_file"))
 			require.Equal(t, content, run(mw, "large"))
 			require.Len(t, events, 1, "nothing else was longer than its limit")
-			require.Equal(t, leanctx.KindResultCut, events[0].Kind)
+			require.Equal(t, einolean.KindResultCut, events[0].Kind)
 			skipping := typed(t, &reduction.Config{Backend: store, MaxLengthForTrunc: 1000, SkipTruncation: true, ToolConfig: own})
 			require.Equal(t, content, run(skipping, "shell"))
 		}

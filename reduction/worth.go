@@ -1,4 +1,4 @@
-// Copyright leanctx authors
+// Copyright einolean authors
 // SPDX-License-Identifier: Apache-2.0
 
 package reduction
@@ -11,7 +11,7 @@ import (
 
 	"github.com/cloudwego/eino/adk"
 
-	"github.com/leanctx/leanctx/internal/tokens"
+	"github.com/einolean/einolean/internal/tokens"
 )
 
 // cannotSaveEnough reports whether even clearing everything cannot save

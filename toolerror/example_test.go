@@ -1,4 +1,4 @@
-// Copyright leanctx authors
+// Copyright einolean authors
 // SPDX-License-Identifier: Apache-2.0
 
 package toolerror_test
@@ -14,8 +14,8 @@ import (
 	"github.com/cloudwego/eino/compose"
 	"github.com/cloudwego/eino/schema"
 
-	"github.com/leanctx/leanctx/leanctxtest"
-	"github.com/leanctx/leanctx/toolerror"
+	"github.com/einolean/einolean/einoleantest"
+	"github.com/einolean/einolean/toolerror"
 )
 
 // Errors of the payment tool end the run; all others are answered without the
@@ -31,11 +31,11 @@ func Example() {
 	if err != nil {
 		panic(err)
 	}
-	orders := leanctxtest.Tool("orders", "lists orders", func(context.Context, string) (string, error) {
+	orders := einoleantest.Tool("orders", "lists orders", func(context.Context, string) (string, error) {
 		return "", errors.New("db-3.internal refused the connection")
 	})
 	// It stands in for your chat model: it calls the tool, and then gives up.
-	model := leanctxtest.Script[*schema.Message](leanctxtest.Call("orders", `{}`), leanctxtest.Say("I cannot reach the orders now."))
+	model := einoleantest.Script[*schema.Message](einoleantest.Call("orders", `{}`), einoleantest.Say("I cannot reach the orders now."))
 	agent, err := adk.NewChatModelAgent(ctx, &adk.ChatModelAgentConfig{
 		Name:        "assistant",
 		Description: "answers questions",

@@ -1,4 +1,4 @@
-// Copyright leanctx authors
+// Copyright einolean authors
 // SPDX-License-Identifier: Apache-2.0
 
 // Package toolerror keeps the error of a tool from ending the run of a CloudWeGo
@@ -33,9 +33,9 @@ import (
 	"github.com/cloudwego/eino/compose"
 	"github.com/cloudwego/eino/schema"
 
-	"github.com/leanctx/leanctx/internal/safe"
-	"github.com/leanctx/leanctx/internal/texts"
-	"github.com/leanctx/leanctx/internal/virtual"
+	"github.com/einolean/einolean/internal/safe"
+	"github.com/einolean/einolean/internal/texts"
+	"github.com/einolean/einolean/internal/virtual"
 )
 
 // Config configures the handler. Both functions must be safe for concurrent use;

@@ -1,4 +1,4 @@
-// Copyright leanctx authors
+// Copyright einolean authors
 // SPDX-License-Identifier: Apache-2.0
 
 package toolerror_test
@@ -18,9 +18,9 @@ import (
 	"github.com/cloudwego/eino/schema"
 	"github.com/stretchr/testify/require"
 
-	"github.com/leanctx/leanctx/internal/adktest"
-	"github.com/leanctx/leanctx/leanctxtest"
-	"github.com/leanctx/leanctx/toolerror"
+	"github.com/einolean/einolean/einoleantest"
+	"github.com/einolean/einolean/internal/adktest"
+	"github.com/einolean/einolean/toolerror"
 )
 
 var errHost = errors.New("host build-7 is not reachable")
@@ -55,22 +55,22 @@ func chunks[T any](err error, first T) *schema.StreamReader[T] {
 }
 
 // run runs an agent that calls fetch once, with toolerror in it.
-func run[M adk.MessageType](t *testing.T, streaming bool, config *toolerror.Config, tools ...tool.BaseTool) (*leanctxtest.Model[M], *leanctxtest.Outcome[M]) {
+func run[M adk.MessageType](t *testing.T, streaming bool, config *toolerror.Config, tools ...tool.BaseTool) (*einoleantest.Model[M], *einoleantest.Outcome[M]) {
 	t.Helper()
 	h, err := toolerror.NewTyped[M](t.Context(), config)
 	require.NoError(t, err)
-	m := leanctxtest.Script[M](leanctxtest.Call("fetch", `{}`), leanctxtest.Say("done"))
+	m := einoleantest.Script[M](einoleantest.Call("fetch", `{}`), einoleantest.Say("done"))
 	agent := &adk.TypedChatModelAgentConfig[M]{Model: m, Handlers: []adk.TypedChatModelAgentMiddleware[M]{h}}
 	agent.ToolsConfig.Tools = tools
-	var options []leanctxtest.Option
+	var options []einoleantest.Option
 	if streaming {
-		options = append(options, leanctxtest.Streaming())
+		options = append(options, einoleantest.Streaming())
 	}
-	return m, leanctxtest.Run(t, agent, "fetch the page", options...) // it fails the test where the run ends with an error
+	return m, einoleantest.Run(t, agent, "fetch the page", options...) // it fails the test where the run ends with an error
 }
 
 // seen is the result of the call as the model got it.
-func seen[M adk.MessageType](t *testing.T, m *leanctxtest.Model[M]) string {
+func seen[M adk.MessageType](t *testing.T, m *einoleantest.Model[M]) string {
 	t.Helper()
 	requests := m.Requests()
 	require.Len(t, requests, 2)
@@ -181,7 +181,7 @@ func TestErrorsThatSteerARunPass(t *testing.T) {
 }
 
 func TestAToolsOwnTimeoutIsAnswered(t *testing.T) {
-	m, _ := run[*schema.Message](t, false, nil, leanctxtest.Tool("fetch", "fetches a page", func(context.Context, string) (string, error) {
+	m, _ := run[*schema.Message](t, false, nil, einoleantest.Tool("fetch", "fetches a page", func(context.Context, string) (string, error) {
 		return "", context.DeadlineExceeded
 	}))
 	require.Contains(t, seen(t, m), "deadline exceeded")
@@ -200,9 +200,9 @@ func resumes[M adk.MessageType](t *testing.T, streaming bool) {
 	}
 	h, err := toolerror.NewTyped[M](t.Context(), nil)
 	require.NoError(t, err)
-	m := leanctxtest.Script[M](leanctxtest.Call("fetch", `{}`), leanctxtest.Say("done"))
+	m := einoleantest.Script[M](einoleantest.Call("fetch", `{}`), einoleantest.Say("done"))
 	r, err := adktest.Agent[M]{
-		Tools:    []tool.BaseTool{leanctxtest.Tool("fetch", "fetches a page", ask)},
+		Tools:    []tool.BaseTool{einoleantest.Tool("fetch", "fetches a page", ask)},
 		Handlers: adktest.Handlers(h), Streaming: streaming, Store: &adktest.Store{},
 		Configure: func(c *adk.TypedChatModelAgentConfig[M]) { c.Model = m },
 	}.Runner(t.Context())
@@ -219,7 +219,7 @@ func resumes[M adk.MessageType](t *testing.T, streaming bool) {
 }
 
 func TestTheCallersTextTakesThePlaceOfTheError(t *testing.T) {
-	fail := leanctxtest.Tool("fetch", "fetches a page", func(context.Context, string) (string, error) { return "", errHost })
+	fail := einoleantest.Tool("fetch", "fetches a page", func(context.Context, string) (string, error) { return "", errHost })
 	m, _ := run[*schema.Message](t, false, &toolerror.Config{Text: func(_ context.Context, name string, err error) string {
 		return name + " is out of order"
 	}}, fail)
@@ -235,7 +235,7 @@ func TestTheCallersTextTakesThePlaceOfTheError(t *testing.T) {
 func TestALongErrorKeepsItsStartAndItsEnd(t *testing.T) {
 	for _, filler := range []string{"x", "错", "\xff"} {
 		long := errors.New("start " + strings.Repeat(filler, 50_000) + " the cause")
-		m, _ := run[*schema.Message](t, false, nil, leanctxtest.Tool("fetch", "fetches a page", func(context.Context, string) (string, error) {
+		m, _ := run[*schema.Message](t, false, nil, einoleantest.Tool("fetch", "fetches a page", func(context.Context, string) (string, error) {
 			return "", long
 		}))
 		text := seen(t, m)

@@ -1,4 +1,4 @@
-// Copyright leanctx authors
+// Copyright einolean authors
 // SPDX-License-Identifier: Apache-2.0
 
 package toolsearch_test
@@ -26,10 +26,10 @@ import (
 	"github.com/cloudwego/eino/schema"
 	"github.com/stretchr/testify/require"
 
-	"github.com/leanctx/leanctx"
-	"github.com/leanctx/leanctx/internal/adkrun"
-	"github.com/leanctx/leanctx/internal/adktest"
-	"github.com/leanctx/leanctx/toolsearch"
+	"github.com/einolean/einolean"
+	"github.com/einolean/einolean/internal/adkrun"
+	"github.com/einolean/einolean/internal/adktest"
+	"github.com/einolean/einolean/toolsearch"
 )
 
 // with makes our middleware of a Config.
@@ -339,8 +339,8 @@ func setAnyhow(v reflect.Value) bool {
 		switch v.Interface().(type) {
 		case toolsearch.IndexFunc:
 			v.Set(reflect.ValueOf(toolsearch.IndexFunc(toolsearch.BM25Index)))
-		case func(context.Context, leanctx.Event):
-			v.Set(reflect.ValueOf(func(context.Context, leanctx.Event) {}))
+		case func(context.Context, einolean.Event):
+			v.Set(reflect.ValueOf(func(context.Context, einolean.Event) {}))
 		default:
 			return false
 		}

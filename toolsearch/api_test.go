@@ -1,4 +1,4 @@
-// Copyright leanctx authors
+// Copyright einolean authors
 // SPDX-License-Identifier: Apache-2.0
 
 package toolsearch_test
@@ -23,7 +23,7 @@ import (
 	"github.com/cloudwego/eino/schema"
 	"github.com/stretchr/testify/require"
 
-	"github.com/leanctx/leanctx/toolsearch"
+	"github.com/einolean/einolean/toolsearch"
 )
 
 // exports are Eino's exported names, each beside ours; of generic ones every instance.

@@ -1,10 +1,10 @@
-// Copyright leanctx authors
+// Copyright einolean authors
 // SPDX-License-Identifier: Apache-2.0
 
 package toolsearch_test
 
 // Eino's package and ours on the same work, and what may be allocated. Every pair of
-// benchmarks ends in /eino and /leanctx, and `make compare` puts them side by side.
+// benchmarks ends in /eino and /einolean, and `make compare` puts them side by side.
 
 import (
 	"context"
@@ -24,10 +24,10 @@ import (
 	"github.com/cloudwego/eino/schema"
 	"github.com/stretchr/testify/require"
 
-	"github.com/leanctx/leanctx/internal/adkrun"
-	"github.com/leanctx/leanctx/internal/adktest"
-	"github.com/leanctx/leanctx/internal/race"
-	"github.com/leanctx/leanctx/toolsearch"
+	"github.com/einolean/einolean/internal/adkrun"
+	"github.com/einolean/einolean/internal/adktest"
+	"github.com/einolean/einolean/internal/race"
+	"github.com/einolean/einolean/toolsearch"
 )
 
 // maker is a side of a comparison.
@@ -41,7 +41,7 @@ var makers = []maker{
 	{"eino", func(ctx context.Context, tools []tool.BaseTool) (adk.ChatModelAgentMiddleware, error) {
 		return theirs.New(ctx, &theirs.Config{DynamicTools: tools})
 	}},
-	{"leanctx", func(ctx context.Context, tools []tool.BaseTool) (adk.ChatModelAgentMiddleware, error) {
+	{"einolean", func(ctx context.Context, tools []tool.BaseTool) (adk.ChatModelAgentMiddleware, error) {
 		return toolsearch.New(ctx, &toolsearch.Config{DynamicTools: tools})
 	}},
 }
@@ -155,7 +155,7 @@ func BenchmarkRunWithSource(b *testing.B) {
 	tools := benchTools(10_000)
 	set := must(toolsearch.NewToolSet(context.Background(), tools...))
 	for _, searches := range []int{0, 1} {
-		for _, m := range []maker{makers[0], {"leanctx", func(ctx context.Context, _ []tool.BaseTool) (adk.ChatModelAgentMiddleware, error) {
+		for _, m := range []maker{makers[0], {"einolean", func(ctx context.Context, _ []tool.BaseTool) (adk.ChatModelAgentMiddleware, error) {
 			return toolsearch.New(ctx, &toolsearch.Config{Source: set})
 		}}} {
 			b.Run(fmt.Sprintf("tools=10000/rounds=10,searches=%d/%s", searches, m.side), func(b *testing.B) {
@@ -353,7 +353,7 @@ const longRequest = `{"query":"I would like you to look through all of the ticke
 	`find the ones that nobody has answered yet, and then send a short summary of them to the channel of our team"}`
 
 func BenchmarkBM25Search(b *testing.B) {
-	bm25 := maker{side: "leanctx", make: func(ctx context.Context, tools []tool.BaseTool) (adk.ChatModelAgentMiddleware, error) {
+	bm25 := maker{side: "einolean", make: func(ctx context.Context, tools []tool.BaseTool) (adk.ChatModelAgentMiddleware, error) {
 		return toolsearch.New(ctx, &toolsearch.Config{DynamicTools: tools, NewIndex: toolsearch.BM25Index})
 	}}
 	for _, q := range []struct{ name, args string }{

@@ -1,4 +1,4 @@
-// Copyright leanctx authors
+// Copyright einolean authors
 // SPDX-License-Identifier: Apache-2.0
 
 package toolsearch
@@ -18,8 +18,8 @@ import (
 
 	"github.com/cloudwego/eino/schema"
 
-	"github.com/leanctx/leanctx/internal/recent"
-	"github.com/leanctx/leanctx/internal/toolnames"
+	"github.com/einolean/einolean/internal/recent"
+	"github.com/einolean/einolean/internal/toolnames"
 )
 
 // catalog is the hidden tools of an agent. It is immutable and safe for concurrent use. The

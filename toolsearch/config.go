@@ -1,4 +1,4 @@
-// Copyright leanctx authors
+// Copyright einolean authors
 // SPDX-License-Identifier: Apache-2.0
 
 package toolsearch
@@ -17,10 +17,10 @@ import (
 	"github.com/cloudwego/eino/components/tool"
 	"github.com/cloudwego/eino/schema"
 
-	"github.com/leanctx/leanctx"
-	"github.com/leanctx/leanctx/internal/recent"
-	"github.com/leanctx/leanctx/internal/safe"
-	"github.com/leanctx/leanctx/internal/toolnames"
+	"github.com/einolean/einolean"
+	"github.com/einolean/einolean/internal/recent"
+	"github.com/einolean/einolean/internal/safe"
+	"github.com/einolean/einolean/internal/toolnames"
 )
 
 // Config configures the middleware. The first two fields are Eino's; every other field
@@ -59,7 +59,7 @@ type Config struct {
 
 	// DeferMarkedTools also hides each of the agent's own tools whose
 	// ToolInfo.Extra["defer_loading"] is true. Tools that a later handler adds stay
-	// visible, and OnEvent gets one event per run (leanctx.KindToolsNotHidden).
+	// visible, and OnEvent gets one event per run (einolean.KindToolsNotHidden).
 	DeferMarkedTools bool
 
 	// AlwaysVisible names hidden tools to show in full from the first model call on, after
@@ -174,12 +174,12 @@ type Config struct {
 	// for each tool call, besides those of the catalogue and of Prefetch. It is called
 	// synchronously, by several goroutines at once if tools run in parallel, and may keep the
 	// event. A panic in it is recovered. If nil, nothing is reported or measured.
-	OnEvent func(context.Context, leanctx.Event)
+	OnEvent func(context.Context, einolean.Event)
 }
 
-// Backend is where content is kept: see [leanctx.Backend]. It stores the full catalogue and
+// Backend is where content is kept: see [einolean.Backend]. It stores the full catalogue and
 // the vectors of EmbeddingIndex, which are read back only if it can read.
-type Backend = leanctx.Backend
+type Backend = einolean.Backend
 
 // writeFile stores a text. A store that hangs or ends its goroutine has failed.
 func writeFile(ctx context.Context, b Backend, path, content string) error {
@@ -345,7 +345,7 @@ func (s *settings) hides(info *schema.ToolInfo) bool {
 }
 
 // emit hands an event to OnEvent.
-func (s *settings) emit(ctx context.Context, ev leanctx.Event) {
+func (s *settings) emit(ctx context.Context, ev einolean.Event) {
 	if s.cfg.OnEvent == nil {
 		return
 	}
@@ -513,7 +513,7 @@ type problems []error
 
 // add adds an error in a field; "" is the configuration as a whole.
 func (p *problems) add(field, format string, args ...any) {
-	*p = append(*p, &leanctx.FieldError{Package: "toolsearch", Field: field, Err: fmt.Errorf(format, args...)})
+	*p = append(*p, &einolean.FieldError{Package: "toolsearch", Field: field, Err: fmt.Errorf(format, args...)})
 }
 
 // err is nil without errors, and otherwise one error that joins all.

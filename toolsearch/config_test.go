@@ -1,4 +1,4 @@
-// Copyright leanctx authors
+// Copyright einolean authors
 // SPDX-License-Identifier: Apache-2.0
 
 package toolsearch_test
@@ -18,9 +18,9 @@ import (
 	"github.com/cloudwego/eino/schema"
 	"github.com/stretchr/testify/require"
 
-	"github.com/leanctx/leanctx"
-	"github.com/leanctx/leanctx/internal/adktest"
-	"github.com/leanctx/leanctx/toolsearch"
+	"github.com/einolean/einolean"
+	"github.com/einolean/einolean/internal/adktest"
+	"github.com/einolean/einolean/toolsearch"
 )
 
 // infoTool answers Info by a function, and does nothing.
@@ -100,7 +100,7 @@ func TestNewSaysWhatIsWrong(t *testing.T) {
 			h, err := toolsearch.New(context.Background(), c.cfg)
 			require.EqualError(t, err, c.want)
 			require.Nil(t, h)
-			var field *leanctx.FieldError
+			var field *einolean.FieldError
 			require.ErrorAs(t, err, &field)
 			require.Equal(t, "toolsearch", field.Package)
 			if c.is != nil {
@@ -243,12 +243,12 @@ func TestAnIndexThatFailsIsReplacedByTheSpecifiedOne(t *testing.T) {
 		"panic": func() ([]toolsearch.Result, error) { panic(down) },
 	} {
 		t.Run(name, func(t *testing.T) {
-			var failed []leanctx.Event
+			var failed []einolean.Event
 			answer := asked(t, toolsearch.Config{
 				DynamicTools: office(),
 				NewIndex:     func(context.Context, []*schema.ToolInfo) (toolsearch.Index, error) { return search, nil },
-				OnEvent: func(_ context.Context, e leanctx.Event) {
-					if e.Kind == leanctx.KindIndexFailed {
+				OnEvent: func(_ context.Context, e einolean.Event) {
+					if e.Kind == einolean.KindIndexFailed {
 						failed = append(failed, e)
 					}
 				},

@@ -1,4 +1,4 @@
-// Copyright leanctx authors
+// Copyright einolean authors
 // SPDX-License-Identifier: Apache-2.0
 
 package toolsearch
@@ -21,12 +21,12 @@ import (
 
 	"github.com/cloudwego/eino/adk"
 
-	"github.com/leanctx/leanctx"
-	"github.com/leanctx/leanctx/internal/backend"
-	"github.com/leanctx/leanctx/internal/lenient"
-	"github.com/leanctx/leanctx/internal/texts"
-	"github.com/leanctx/leanctx/internal/toolnames"
-	"github.com/leanctx/leanctx/toolsearch/internal/wire"
+	"github.com/einolean/einolean"
+	"github.com/einolean/einolean/internal/backend"
+	"github.com/einolean/einolean/internal/lenient"
+	"github.com/einolean/einolean/internal/texts"
+	"github.com/einolean/einolean/internal/toolnames"
+	"github.com/einolean/einolean/toolsearch/internal/wire"
 )
 
 // transcript is what the messages of a run have said so far. It keeps the messages alive: an
@@ -216,8 +216,8 @@ type evidence struct {
 	// What the messages of users loaded.
 	asked      int // messages
 	prefetched stringSet
-	offers     map[int]string // what describes tools after a user's message, by its position, for a protocol that never loads tools
-	report     *leanctx.Event // of the last message, until the model answers it
+	offers     map[int]string  // what describes tools after a user's message, by its position, for a protocol that never loads tools
+	report     *einolean.Event // of the last message, until the model answers it
 }
 
 // add reads one more message.
@@ -487,7 +487,7 @@ func (d *reminder) storeNames(ctx context.Context, names []string) string {
 	if err := writeFile(ctx, c.settings.cfg.Backend, path, text); err != nil {
 		d.storeFailed = true
 		if c.settings.cfg.OnEvent != nil && d.run.isNew(ctx, storeLine) {
-			c.settings.emit(ctx, leanctx.Event{Kind: leanctx.KindStoreFailed, Err: err})
+			c.settings.emit(ctx, einolean.Event{Kind: einolean.KindStoreFailed, Err: err})
 		}
 		return ""
 	}

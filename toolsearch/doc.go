@@ -1,4 +1,4 @@
-// Copyright leanctx authors
+// Copyright einolean authors
 // SPDX-License-Identifier: Apache-2.0
 
 // Package toolsearch hides the tools of a CloudWeGo Eino agent that the model does not

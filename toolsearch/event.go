@@ -1,4 +1,4 @@
-// Copyright leanctx authors
+// Copyright einolean authors
 // SPDX-License-Identifier: Apache-2.0
 
 package toolsearch
@@ -17,8 +17,8 @@ import (
 
 	"github.com/cloudwego/eino/schema"
 
-	"github.com/leanctx/leanctx"
-	"github.com/leanctx/leanctx/internal/display"
+	"github.com/einolean/einolean"
+	"github.com/einolean/einolean/internal/display"
 )
 
 // The bounds of an event's parts.
@@ -69,7 +69,7 @@ func emitCatalog(ctx context.Context, r *run) {
 		tokens = c.tokensOf(added)
 	}
 	r.reported = names
-	c.settings.emit(ctx, leanctx.Event{Kind: leanctx.KindCatalogChanged, Tools: &leanctx.ToolChange{
+	c.settings.emit(ctx, einolean.Event{Kind: einolean.KindCatalogChanged, Tools: &einolean.ToolChange{
 		Added: head(added), AddedCount: len(added), Removed: head(removed), RemovedCount: len(removed), Tokens: tokens,
 	}})
 }
@@ -77,7 +77,7 @@ func emitCatalog(ctx context.Context, r *run) {
 // emitRefused reports a Source's tool whose name is taken, once in a run.
 func emitRefused(ctx context.Context, r *run, s *settings, name string) {
 	if s.cfg.OnEvent != nil && r.isNew(ctx, "refused "+name) {
-		s.emit(ctx, leanctx.Event{Kind: leanctx.KindToolRefused, Tool: name, Err: fmt.Errorf("toolsearch: Source: another tool has the name %q", name)})
+		s.emit(ctx, einolean.Event{Kind: einolean.KindToolRefused, Tool: name, Err: fmt.Errorf("toolsearch: Source: another tool has the name %q", name)})
 	}
 }
 
@@ -86,18 +86,18 @@ func emitRefused(ctx context.Context, r *run, s *settings, name string) {
 func (c *catalog) emitVisible(ctx context.Context, last record, out turnOutput) {
 	before, now, repeat := last.Visible, out.record.Visible, !last.Began
 	if added := difference(now, before); len(added) > 0 {
-		change := &leanctx.ToolChange{Added: head(added), AddedCount: len(added), Tokens: c.tokensOf(added)}
+		change := &einolean.ToolChange{Added: head(added), AddedCount: len(added), Tokens: c.tokensOf(added)}
 		if repeat {
 			change.Reason = "history"
 		}
-		c.settings.emit(ctx, leanctx.Event{Kind: leanctx.KindToolsLoaded, Repeat: repeat, Tools: change})
+		c.settings.emit(ctx, einolean.Event{Kind: einolean.KindToolsLoaded, Repeat: repeat, Tools: change})
 	}
 	if unloaded := difference(before, now); len(unloaded) > 0 {
-		change := &leanctx.ToolChange{Removed: head(unloaded), RemovedCount: len(unloaded), Tokens: c.tokensOf(unloaded)}
+		change := &einolean.ToolChange{Removed: head(unloaded), RemovedCount: len(unloaded), Tokens: c.tokensOf(unloaded)}
 		if len(difference(unloaded, out.unused)) == 0 {
 			change.Reason = "unused"
 		}
-		c.settings.emit(ctx, leanctx.Event{Kind: leanctx.KindToolsUnloaded, Tools: change})
+		c.settings.emit(ctx, einolean.Event{Kind: einolean.KindToolsUnloaded, Tools: change})
 	}
 }
 
@@ -127,8 +127,8 @@ func emitNotHidden(ctx context.Context, s *settings, r *run, infos []*schema.Too
 	if len(names) == 0 {
 		return
 	}
-	by.emit(ctx, leanctx.Event{
-		Kind: leanctx.KindToolsNotHidden, Tools: &leanctx.ToolChange{Added: head(names), AddedCount: len(names), Tokens: tokens},
+	by.emit(ctx, einolean.Event{
+		Kind: einolean.KindToolsNotHidden, Tools: &einolean.ToolChange{Added: head(names), AddedCount: len(names), Tokens: tokens},
 		Err: errors.New("toolsearch: DeferMarkedTools: handlers after this one added tools that are marked defer_loading, which stay visible: put this one after them"),
 	})
 }
@@ -145,7 +145,7 @@ func emitDenied(ctx context.Context, r *run) {
 			continue
 		}
 		sets++
-		c.settings.emit(ctx, leanctx.Event{Kind: leanctx.KindToolsDenied, Err: err, Tools: &leanctx.ToolChange{
+		c.settings.emit(ctx, einolean.Event{Kind: einolean.KindToolsDenied, Err: err, Tools: &einolean.ToolChange{
 			Added: head(denied), AddedCount: len(denied), Removed: head(allowed), RemovedCount: len(allowed),
 			Tokens: c.tokensOf(denied) + c.tokensOf(allowed), Phase: string(phase),
 		}})
@@ -200,7 +200,7 @@ func (s *searchReport) answered(x Index, fallback bool) {
 }
 
 // emitSearched reports a search that was answered.
-func emitSearched(ctx context.Context, s *settings, r *searchReport, query string, hits []leanctx.Hit) {
+func emitSearched(ctx context.Context, s *settings, r *searchReport, query string, hits []einolean.Hit) {
 	if r == nil {
 		return
 	}
@@ -209,9 +209,9 @@ func emitSearched(ctx context.Context, s *settings, r *searchReport, query strin
 	r.mu.Unlock()
 	id := callID(ctx)
 	if len(failed) > 0 {
-		s.emit(ctx, leanctx.Event{Kind: leanctx.KindIndexFailed, CallID: id, Err: errors.Join(failed...)})
+		s.emit(ctx, einolean.Event{Kind: einolean.KindIndexFailed, CallID: id, Err: errors.Join(failed...)})
 	}
-	s.emit(ctx, leanctx.Event{Kind: leanctx.KindToolsSearched, CallID: id, Search: &leanctx.Search{
+	s.emit(ctx, einolean.Event{Kind: einolean.KindToolsSearched, CallID: id, Search: &einolean.Search{
 		Query: display.Start(query, maxEventQuery), Index: index, Took: time.Since(r.start), Fallback: fallback, Hits: hits,
 	}})
 }

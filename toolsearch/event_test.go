@@ -1,4 +1,4 @@
-// Copyright leanctx authors
+// Copyright einolean authors
 // SPDX-License-Identifier: Apache-2.0
 
 package toolsearch_test
@@ -19,19 +19,19 @@ import (
 	"github.com/cloudwego/eino/schema"
 	"github.com/stretchr/testify/require"
 
-	"github.com/leanctx/leanctx"
-	"github.com/leanctx/leanctx/internal/adktest"
-	"github.com/leanctx/leanctx/internal/race"
-	"github.com/leanctx/leanctx/toolsearch"
+	"github.com/einolean/einolean"
+	"github.com/einolean/einolean/internal/adktest"
+	"github.com/einolean/einolean/internal/race"
+	"github.com/einolean/einolean/toolsearch"
 )
 
 // diary writes events down, as short lines.
 type diary struct {
 	mu     sync.Mutex
-	events []leanctx.Event
+	events []einolean.Event
 }
 
-func (d *diary) write(_ context.Context, e leanctx.Event) {
+func (d *diary) write(_ context.Context, e einolean.Event) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.events = append(d.events, e)
@@ -65,7 +65,7 @@ func (d *diary) lines() []string {
 				line += fmt.Sprintf(" %s=%v", r.Name, r.Score)
 			}
 		}
-		if e.Kind != leanctx.KindCatalogChanged {
+		if e.Kind != einolean.KindCatalogChanged {
 			lines = append(lines, line)
 		}
 	}
@@ -167,7 +167,7 @@ func TestEventsOfASearchSayWhatAnsweredAndWhy(t *testing.T) {
 
 // The event is the callee's to keep, and to spoil.
 func TestEventsAreTheCalleesOwn(t *testing.T) {
-	spoil := func(_ context.Context, e leanctx.Event) {
+	spoil := func(_ context.Context, e einolean.Event) {
 		if e.Tools != nil {
 			for i := range e.Tools.Added {
 				e.Tools.Added[i] = "spoilt"
@@ -192,7 +192,7 @@ func TestEventsAreTheCalleesOwn(t *testing.T) {
 func TestAPanicInOnEventIsIgnored(t *testing.T) {
 	for _, proto := range protocols {
 		s := on[*schema.Message](t, false, proto.protocol)
-		s.cfg.OnEvent = func(context.Context, leanctx.Event) { panic("full disk") }
+		s.cfg.OnEvent = func(context.Context, einolean.Event) { panic("full disk") }
 		require.Equal(t, proto.tools, s.begin(proto.turns...).tools())
 	}
 }
@@ -232,7 +232,7 @@ func manyDenied[M adk.MessageType](t *testing.T, streaming bool) {
 	require.LessOrEqual(t, len(d.events), 9, d.lines())
 	denied, sets := map[string]int{}, 0
 	for _, e := range d.events {
-		if e.Kind == leanctx.KindToolsDenied {
+		if e.Kind == einolean.KindToolsDenied {
 			sets++
 			denied[e.Tools.Phase] += e.Tools.AddedCount
 			require.LessOrEqual(t, len(e.Tools.Added), 20)

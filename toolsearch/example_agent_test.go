@@ -1,4 +1,4 @@
-// Copyright leanctx authors
+// Copyright einolean authors
 // SPDX-License-Identifier: Apache-2.0
 
 package toolsearch_test
@@ -13,20 +13,20 @@ import (
 	"github.com/cloudwego/eino/components/tool/utils"
 	"github.com/cloudwego/eino/schema"
 
-	"github.com/leanctx/leanctx/leanctxtest"
-	"github.com/leanctx/leanctx/toolsearch"
+	"github.com/einolean/einolean/einoleantest"
+	"github.com/einolean/einolean/toolsearch"
 )
 
 // guide stands in for a chat model: it searches for a tool, calls it, and answers.
-func guide(r leanctxtest.Request[*schema.Message]) leanctxtest.Turn {
+func guide(r einoleantest.Request[*schema.Message]) einoleantest.Turn {
 	fmt.Println("the model sees", r.ToolNames())
 	switch last := r.Messages[len(r.Messages)-1]; last.ToolName {
 	case "":
-		return leanctxtest.Call("tool_search", `{"query":"weather"}`)
+		return einoleantest.Call("tool_search", `{"query":"weather"}`)
 	case "tool_search":
-		return leanctxtest.Call("weather__forecast", `{"city":"Oslo"}`)
+		return einoleantest.Call("weather__forecast", `{"city":"Oslo"}`)
 	default:
-		return leanctxtest.Say(last.Content)
+		return einoleantest.Say(last.Content)
 	}
 }
 
@@ -53,7 +53,7 @@ func Example() {
 		log.Fatal(err)
 	}
 	agent, err := adk.NewChatModelAgent(ctx, &adk.ChatModelAgentConfig{
-		Name: "guide", Description: "knows cities", Model: leanctxtest.Respond(guide),
+		Name: "guide", Description: "knows cities", Model: einoleantest.Respond(guide),
 		Handlers: []adk.ChatModelAgentMiddleware{search},
 	})
 	if err != nil {

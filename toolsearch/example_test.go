@@ -1,4 +1,4 @@
-// Copyright leanctx authors
+// Copyright einolean authors
 // SPDX-License-Identifier: Apache-2.0
 
 package toolsearch_test
@@ -21,8 +21,8 @@ import (
 	"github.com/cloudwego/eino/compose"
 	"github.com/cloudwego/eino/schema"
 
-	"github.com/leanctx/leanctx/leanctxtest"
-	"github.com/leanctx/leanctx/toolsearch"
+	"github.com/einolean/einolean/einoleantest"
+	"github.com/einolean/einolean/toolsearch"
 )
 
 type place struct {
@@ -39,10 +39,10 @@ func cityTools() []tool.BaseTool {
 }
 
 // converse asks an agent one question and prints what it sends to its model, and gets back.
-func converse[M adk.MessageType](h adk.TypedChatModelAgentMiddleware[M], turns ...leanctxtest.Turn) {
+func converse[M adk.MessageType](h adk.TypedChatModelAgentMiddleware[M], turns ...einoleantest.Turn) {
 	ctx := context.Background()
-	clock := leanctxtest.Tool("clock", "Tells the time.", func(context.Context, string) (string, error) { return "12:00", nil })
-	model := leanctxtest.Script[M](append(turns, leanctxtest.Say("done"))...)
+	clock := einoleantest.Tool("clock", "Tells the time.", func(context.Context, string) (string, error) { return "12:00", nil })
+	model := einoleantest.Script[M](append(turns, einoleantest.Say("done"))...)
 	agent, err := adk.NewTypedChatModelAgent(ctx, &adk.TypedChatModelAgentConfig[M]{
 		Name: "guide", Description: "knows cities", Model: model,
 		ToolsConfig: adk.ToolsConfig{ToolsNodeConfig: compose.ToolsNodeConfig{Tools: []tool.BaseTool{clock}}},
@@ -94,10 +94,10 @@ func ExampleNew() {
 		fmt.Println(err)
 		return
 	}
-	model := leanctxtest.Script[*schema.Message]( // in place of a chat model
-		leanctxtest.Call("tool_search", `{"query":"weather"}`),
-		leanctxtest.Call("weather__get_forecast", `{"city":"Oslo"}`),
-		leanctxtest.Say("Take an umbrella."))
+	model := einoleantest.Script[*schema.Message]( // in place of a chat model
+		einoleantest.Call("tool_search", `{"query":"weather"}`),
+		einoleantest.Call("weather__get_forecast", `{"city":"Oslo"}`),
+		einoleantest.Say("Take an umbrella."))
 	agent, err := adk.NewChatModelAgent(ctx, &adk.ChatModelAgentConfig{
 		Name: "guide", Description: "knows cities", Model: model,
 		Handlers: []adk.ChatModelAgentMiddleware{search},
@@ -135,8 +135,8 @@ func ExampleNewTyped() {
 		return
 	}
 	converse(search,
-		leanctxtest.Call("tool_search", `{"query":"select:weather__get_forecast,travel__find_flight"}`),
-		leanctxtest.Call("weather__get_forecast", `{"city":"Oslo"}`))
+		einoleantest.Call("tool_search", `{"query":"select:weather__get_forecast,travel__find_flight"}`),
+		einoleantest.Call("weather__get_forecast", `{"city":"Oslo"}`))
 	// Output:
 	// tools:  clock, tool_search
 	// result: {"matches":["weather__get_forecast"],"hint":"No tool is named \"travel__find_flight\". Nearest names: travel__find_hotel."}
@@ -148,7 +148,7 @@ func ExampleNewTyped() {
 // Keyword is the default: words, +required words, or names.
 func ExampleProtocol_keyword() {
 	search, _ := toolsearch.New(context.Background(), &toolsearch.Config{DynamicTools: cityTools(), Protocol: toolsearch.Keyword})
-	converse(search, leanctxtest.Call("tool_search", `{"query":"+travel city"}`), leanctxtest.Call("tool_search", `{"query":"forcast"}`))
+	converse(search, einoleantest.Call("tool_search", `{"query":"+travel city"}`), einoleantest.Call("tool_search", `{"query":"forcast"}`))
 	// Output:
 	// tools:  clock, tool_search
 	// result: {"matches":["travel__find_hotel"]}
@@ -160,7 +160,7 @@ func ExampleProtocol_keyword() {
 // Regexp matches names.
 func ExampleProtocol_regexp() {
 	search, _ := toolsearch.New(context.Background(), &toolsearch.Config{DynamicTools: cityTools(), Protocol: toolsearch.Regexp})
-	converse(search, leanctxtest.Call("tool_search", `{"regex_pattern":"^(weather|travel)__"}`))
+	converse(search, einoleantest.Call("tool_search", `{"regex_pattern":"^(weather|travel)__"}`))
 	// Output:
 	// tools:  clock, tool_search
 	// result: {"selectedTools":["weather__get_forecast","travel__find_hotel"]}
@@ -171,9 +171,9 @@ func ExampleProtocol_regexp() {
 func ExampleProtocol_searchLoad() {
 	search, _ := toolsearch.New(context.Background(), &toolsearch.Config{DynamicTools: cityTools(), Protocol: toolsearch.SearchLoad})
 	converse(search,
-		leanctxtest.Call("search_tools", `{"query":"weather city"}`),
-		leanctxtest.Call("load_tool", `{"tool_name":"weather__get_forecast"}`),
-		leanctxtest.Call("weather__get_forecast", `{"city":"Oslo"}`))
+		einoleantest.Call("search_tools", `{"query":"weather city"}`),
+		einoleantest.Call("load_tool", `{"tool_name":"weather__get_forecast"}`),
+		einoleantest.Call("weather__get_forecast", `{"city":"Oslo"}`))
 	// Output:
 	// tools:  clock, search_tools, load_tool
 	// result: {"results":[{"name":"weather__get_forecast","description":"Tells what the weather will be in a city.","score":12},{"name":"travel__find_hotel","description":"Finds a hotel in a city.","score":2}]}
@@ -188,9 +188,9 @@ func ExampleProtocol_searchLoad() {
 func ExampleProtocol_searchCall() {
 	search, _ := toolsearch.New(context.Background(), &toolsearch.Config{DynamicTools: cityTools(), Protocol: toolsearch.SearchCall, MaxResults: 1})
 	converse(search,
-		leanctxtest.Call("tool_search", `{"query":"weather"}`),
-		leanctxtest.Call("call_tool", `{"name":"weather__get_forecast","arguments":{"city":7}}`),
-		leanctxtest.Call("call_tool", `{"name":"weather__get_forecast","arguments":{"city":"Oslo"}}`))
+		einoleantest.Call("tool_search", `{"query":"weather"}`),
+		einoleantest.Call("call_tool", `{"name":"weather__get_forecast","arguments":{"city":7}}`),
+		einoleantest.Call("call_tool", `{"name":"weather__get_forecast","arguments":{"city":"Oslo"}}`))
 	// Output:
 	// tools:  clock, tool_search, call_tool
 	// result: {"tools":[{"name":"weather__get_forecast","description":"Tells what the weather will be in a city.","parameters":{"properties":{"city":{"description":"The name of the city","type":"string"}},"additionalProperties":false,"required":["city"],"type":"object"}}]}
@@ -209,7 +209,7 @@ func ExampleFilter() {
 			return !strings.HasPrefix(req.Tool.Name, "travel__"), nil
 		},
 	})
-	converse(search, leanctxtest.Call("tool_search", `{"query":"select:travel__find_hotel"}`), leanctxtest.Call("tool_search", `{"query":"city"}`))
+	converse(search, einoleantest.Call("tool_search", `{"query":"select:travel__find_hotel"}`), einoleantest.Call("tool_search", `{"query":"city"}`))
 	// Output:
 	// tools:  clock, tool_search
 	// result: {"matches":[],"hint":"No tool is named \"travel__find_hotel\"."}
@@ -241,10 +241,10 @@ func ExampleFilter_plans() {
 		return
 	}
 	for _, plan := range []string{"free", "premium"} {
-		model := leanctxtest.Script[*schema.Message](
-			leanctxtest.Call("search_tools", `{"query":"hotel"}`),
-			leanctxtest.Call("load_tool", `{"tool_name":"travel__find_hotel"}`),
-			leanctxtest.Say("done"))
+		model := einoleantest.Script[*schema.Message](
+			einoleantest.Call("search_tools", `{"query":"hotel"}`),
+			einoleantest.Call("load_tool", `{"tool_name":"travel__find_hotel"}`),
+			einoleantest.Say("done"))
 		askOnce(context.WithValue(context.Background(), planKey{}, plan), model, search, nil, "A hotel in Oslo?")
 		last := model.Requests()[2]
 		for _, m := range last.Messages {
@@ -293,8 +293,8 @@ func (m deferring) Info(ctx context.Context) (*schema.ToolInfo, error) {
 func agentTools() []tool.BaseTool {
 	done := func(context.Context, string) (string, error) { return "done", nil }
 	return []tool.BaseTool{
-		leanctxtest.Tool("ask_user", "Asks the user.", done), leanctxtest.Tool("print_page", "Prints a page.", done),
-		deferring{leanctxtest.Tool("send_fax", "Sends a fax.", done)},
+		einoleantest.Tool("ask_user", "Asks the user.", done), einoleantest.Tool("print_page", "Prints a page.", done),
+		deferring{einoleantest.Tool("send_fax", "Sends a fax.", done)},
 	}
 }
 
@@ -305,7 +305,7 @@ func hides(cfg toolsearch.Config) {
 		fmt.Println(err)
 		return
 	}
-	model := leanctxtest.Script[*schema.Message](leanctxtest.Call("tool_search", `{"query":"fax"}`), leanctxtest.Say("done"))
+	model := einoleantest.Script[*schema.Message](einoleantest.Call("tool_search", `{"query":"fax"}`), einoleantest.Say("done"))
 	askOnce(context.Background(), model, search, agentTools(), "Fax it.")
 	for _, r := range model.Requests() {
 		fmt.Println("tools:", strings.Join(r.ToolNames(), ", "))
@@ -346,9 +346,9 @@ func ExampleConfig_source() {
 		return
 	}
 	converse(search,
-		leanctxtest.Call("connect", `{}`),
-		leanctxtest.Call("tool_search", `{"query":"weather"}`),
-		leanctxtest.Call("weather__get_forecast", `{"city":"Oslo"}`))
+		einoleantest.Call("connect", `{}`),
+		einoleantest.Call("tool_search", `{"query":"weather"}`),
+		einoleantest.Call("weather__get_forecast", `{"city":"Oslo"}`))
 	// Output:
 	// tools:  clock, tool_search, connect
 	// result: connected
@@ -439,7 +439,7 @@ func ExampleFuse() {
 // A model without tool search can take over from one that has it: give it to
 // ModelFailoverConfig as Portable.
 func ExamplePortable() {
-	backup := toolsearch.Portable(leanctxtest.Script[*schema.Message](leanctxtest.Say("here I am")))
+	backup := toolsearch.Portable(einoleantest.Script[*schema.Message](einoleantest.Say("here I am")))
 	answer, err := backup.Generate(context.Background(), []*schema.Message{schema.UserMessage("Hello?")})
 	fmt.Println(answer.Content, err)
 	// Output: here I am <nil>
@@ -463,7 +463,7 @@ func ExampleUnion() {
 		fmt.Println(err)
 		return
 	}
-	converse(search, leanctxtest.Call("tool_search", `{"query":"customer"}`))
+	converse(search, einoleantest.Call("tool_search", `{"query":"customer"}`))
 	// Output:
 	// tools:  clock, tool_search
 	// result: {"matches":["crm__find_customer"]}
@@ -556,7 +556,7 @@ func ExampleMultiSource() {
 		fmt.Println(err)
 		return
 	}
-	converse(search, leanctxtest.Call("tool_search", `{"query":"weather"}`))
+	converse(search, einoleantest.Call("tool_search", `{"query":"weather"}`))
 	// Output:
 	// tools:  clock, tool_search
 	// result: {"matches":["weather__get_forecast"]}
@@ -570,7 +570,7 @@ func ExampleRecommended() {
 		fmt.Println(err)
 		return
 	}
-	converse(search, leanctxtest.Call("weather__get_forecast", `{"city":"Oslo"}`))
+	converse(search, einoleantest.Call("weather__get_forecast", `{"city":"Oslo"}`))
 	// Output:
 	// tools:  clock, weather__get_forecast, travel__find_hotel
 	// result: Rain in Oslo
@@ -579,5 +579,5 @@ func ExampleRecommended() {
 
 // named is a tool that does nothing.
 func named(name string) tool.BaseTool {
-	return leanctxtest.Tool(name, "Does "+name+".", func(context.Context, string) (string, error) { return "done", nil })
+	return einoleantest.Tool(name, "Does "+name+".", func(context.Context, string) (string, error) { return "done", nil })
 }

@@ -1,4 +1,4 @@
-// Copyright leanctx authors
+// Copyright einolean authors
 // SPDX-License-Identifier: Apache-2.0
 
 package toolsearch_test
@@ -21,10 +21,10 @@ import (
 	"github.com/cloudwego/eino/schema"
 	"github.com/stretchr/testify/require"
 
-	"github.com/leanctx/leanctx"
-	"github.com/leanctx/leanctx/internal/adktest"
-	"github.com/leanctx/leanctx/internal/race"
-	"github.com/leanctx/leanctx/toolsearch"
+	"github.com/einolean/einolean"
+	"github.com/einolean/einolean/internal/adktest"
+	"github.com/einolean/einolean/internal/race"
+	"github.com/einolean/einolean/toolsearch"
 )
 
 // deny is a Filter that denies one tool in some phases; in all if none is given.
@@ -85,10 +85,10 @@ func TestFilterErrorsAndPanicsMeanNo(t *testing.T) {
 	} {
 		for _, proto := range protocols {
 			t.Run(name+"/"+proto.protocol.String(), func(t *testing.T) {
-				var events []leanctx.Event
+				var events []einolean.Event
 				s := on[*schema.Message](t, false, proto.protocol)
 				s.cfg.Filter = filter
-				s.cfg.OnEvent = func(_ context.Context, e leanctx.Event) { events = append(events, e) }
+				s.cfg.OnEvent = func(_ context.Context, e einolean.Event) { events = append(events, e) }
 				turns := proto.turns
 				for len(turns) > 0 && turns[len(turns)-1].Calls[0].Name == "github__create_issue" {
 					turns = turns[:len(turns)-1] // the model cannot know the name
@@ -100,7 +100,7 @@ func TestFilterErrorsAndPanicsMeanNo(t *testing.T) {
 				require.NotContains(t, messages, "<available-deferred-tools>\n")
 				denied := 0
 				for _, e := range events {
-					if e.Kind == leanctx.KindToolsDenied {
+					if e.Kind == einolean.KindToolsDenied {
 						denied++
 						require.Error(t, e.Err)
 						require.Equal(t, name == "error", errors.Is(e.Err, broken))

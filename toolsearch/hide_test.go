@@ -1,4 +1,4 @@
-// Copyright leanctx authors
+// Copyright einolean authors
 // SPDX-License-Identifier: Apache-2.0
 
 package toolsearch_test
@@ -17,11 +17,11 @@ import (
 	"github.com/cloudwego/eino/schema"
 	"github.com/stretchr/testify/require"
 
-	"github.com/leanctx/leanctx"
-	"github.com/leanctx/leanctx/internal/adkrun"
-	"github.com/leanctx/leanctx/internal/adktest"
-	"github.com/leanctx/leanctx/internal/race"
-	"github.com/leanctx/leanctx/toolsearch"
+	"github.com/einolean/einolean"
+	"github.com/einolean/einolean/internal/adkrun"
+	"github.com/einolean/einolean/internal/adktest"
+	"github.com/einolean/einolean/internal/race"
+	"github.com/einolean/einolean/toolsearch"
 )
 
 // marked is a tool with the mark that other frameworks use.
@@ -499,9 +499,9 @@ func isPrefetched[M adk.MessageType](t *testing.T, streaming bool) {
 		p := s.play([]M{adktest.User[M]("What will the weather be in Oslo? I need the forecast.")}, do("1", "weather__get_forecast", `{"city":"Oslo"}`))
 		require.Equal(t, "own "+search+" weather__get_forecast\nown "+search+" weather__get_forecast", p.tools())
 		require.Contains(t, p.answer(t, "1"), `got {"city":"Oslo"}`)
-		var told []leanctx.Event
+		var told []einolean.Event
 		for _, e := range events.all {
-			if e.Kind == leanctx.KindToolsPrefetched {
+			if e.Kind == einolean.KindToolsPrefetched {
 				told = append(told, e)
 			}
 		}
@@ -538,7 +538,7 @@ func offersTools[M adk.MessageType](t *testing.T, streaming bool) {
 	require.Equal(t, sent, p.wires[1].MessagesDump[:3])
 	kinds := 0
 	for _, e := range events.all {
-		if e.Kind == leanctx.KindToolsPrefetched {
+		if e.Kind == einolean.KindToolsPrefetched {
 			kinds++
 			require.Equal(t, []string{"weather__get_forecast"}, e.Tools.Added)
 		}

@@ -1,4 +1,4 @@
-// Copyright leanctx authors
+// Copyright einolean authors
 // SPDX-License-Identifier: Apache-2.0
 
 package toolsearch
@@ -23,13 +23,13 @@ import (
 	"github.com/cloudwego/eino/components/tool"
 	"github.com/cloudwego/eino/schema"
 
-	"github.com/leanctx/leanctx"
-	"github.com/leanctx/leanctx/internal/keyword"
-	"github.com/leanctx/leanctx/internal/keyword/bm25"
-	"github.com/leanctx/leanctx/internal/keyword/names"
-	"github.com/leanctx/leanctx/internal/safe"
-	"github.com/leanctx/leanctx/internal/toolnames"
-	"github.com/leanctx/leanctx/internal/toolschema"
+	"github.com/einolean/einolean"
+	"github.com/einolean/einolean/internal/keyword"
+	"github.com/einolean/einolean/internal/keyword/bm25"
+	"github.com/einolean/einolean/internal/keyword/names"
+	"github.com/einolean/einolean/internal/safe"
+	"github.com/einolean/einolean/internal/toolnames"
+	"github.com/einolean/einolean/internal/toolschema"
 )
 
 // Index ranks the tools that it was made from. It must be safe for concurrent use.
@@ -129,16 +129,16 @@ func (k keywordIndex) explained(q Query, name string) (e keyword.Explanation) {
 
 func (k keywordIndex) Explain(q Query, name string) string { return k.explained(q, name).String() }
 
-func (k keywordIndex) terms(q Query, name string) []leanctx.Term {
+func (k keywordIndex) terms(q Query, name string) []einolean.Term {
 	return eventTerms(k.explained(q, name))
 }
 
 // eventTerms are the terms that contribute to a score, for an event.
-func eventTerms(x keyword.Explanation) []leanctx.Term {
-	var terms []leanctx.Term
+func eventTerms(x keyword.Explanation) []einolean.Term {
+	var terms []einolean.Term
 	for _, t := range x.Terms {
 		if len(t.Matches) > 0 {
-			terms = append(terms, leanctx.Term{Text: t.Term, Field: t.Matches[0].Field, Relation: t.Matches[0].Relation, Score: t.Score})
+			terms = append(terms, einolean.Term{Text: t.Term, Field: t.Matches[0].Field, Relation: t.Matches[0].Relation, Score: t.Score})
 		}
 	}
 	return terms
@@ -283,7 +283,7 @@ func (b bm25Index) Explain(q Query, name string) string {
 	return e.String()
 }
 
-func (b bm25Index) terms(q Query, name string) []leanctx.Term {
+func (b bm25Index) terms(q Query, name string) []einolean.Term {
 	return eventTerms(b.explained(q, name))
 }
 
@@ -366,7 +366,7 @@ func (x limitedIndex) Search(ctx context.Context, q Query) ([]Result, error) {
 	return results, err
 }
 
-func (x limitedIndex) terms(q Query, name string) []leanctx.Term { return termsOf(x.Index, q, name) }
+func (x limitedIndex) terms(q Query, name string) []einolean.Term { return termsOf(x.Index, q, name) }
 
 func (x limitedIndex) Explain(q Query, name string) string { return explain(x.Index, q, name) }
 
@@ -428,7 +428,7 @@ func (parts fusedIndex) askAll(ctx context.Context, q Query) (results [][]Result
 }
 
 // terms are those of the first part that can tell.
-func (parts fusedIndex) terms(q Query, name string) []leanctx.Term {
+func (parts fusedIndex) terms(q Query, name string) []einolean.Term {
 	for _, x := range parts {
 		if terms := termsOf(x, q, name); len(terms) > 0 {
 			return terms
@@ -458,14 +458,14 @@ func makeIndex(ctx context.Context, f IndexFunc, infos []*schema.ToolInfo) (Inde
 }
 
 // termsOf returns what each word of a query adds to a tool's score, if the index reports it.
-func termsOf(x Index, q Query, name string) []leanctx.Term {
+func termsOf(x Index, q Query, name string) []einolean.Term {
 	t, ok := x.(interface {
-		terms(q Query, name string) []leanctx.Term
+		terms(q Query, name string) []einolean.Term
 	})
 	if !ok {
 		return nil
 	}
-	terms, _ := safe.Value("the index", func() ([]leanctx.Term, error) { return t.terms(q, name), nil })
+	terms, _ := safe.Value("the index", func() ([]einolean.Term, error) { return t.terms(q, name), nil })
 	return terms
 }
 

@@ -1,4 +1,4 @@
-// Copyright leanctx authors
+// Copyright einolean authors
 // SPDX-License-Identifier: Apache-2.0
 
 package toolsearch_test
@@ -23,9 +23,9 @@ import (
 	"github.com/cloudwego/eino/schema"
 	"github.com/stretchr/testify/require"
 
-	"github.com/leanctx/leanctx"
-	"github.com/leanctx/leanctx/internal/adktest"
-	"github.com/leanctx/leanctx/toolsearch"
+	"github.com/einolean/einolean"
+	"github.com/einolean/einolean/internal/adktest"
+	"github.com/einolean/einolean/toolsearch"
 )
 
 // ranks is an index that answers with a list of names, or an error, and notes what it is
@@ -328,8 +328,8 @@ func cutHint(answer string) (found, hint string) {
 }
 
 func TestEventsTellOfTheConfidence(t *testing.T) {
-	var hits []leanctx.Hit
-	cfg := toolsearch.Config{DynamicTools: desk(), NewIndex: toolsearch.BM25Index, MinConfidence: .5, OnEvent: func(_ context.Context, e leanctx.Event) {
+	var hits []einolean.Hit
+	cfg := toolsearch.Config{DynamicTools: desk(), NewIndex: toolsearch.BM25Index, MinConfidence: .5, OnEvent: func(_ context.Context, e einolean.Event) {
 		if e.Search != nil {
 			hits = e.Search.Hits
 		}
@@ -509,7 +509,7 @@ func TestAnIndexThatCouldNotBeMadeIsMadeInTheNextRun(t *testing.T) {
 		model := adktest.Script[*schema.Message](do("1", "tool_search", `{"query":"jira"}`))
 		out := adktest.Agent[*schema.Message]{Model: model, Handlers: adktest.Handlers(h)}.Run(context.Background(), []*schema.Message{schema.UserMessage("go")})
 		require.NoError(t, out.Err)
-		failed := slices.Contains(events.kinds(), leanctx.KindIndexFailed)
+		failed := slices.Contains(events.kinds(), einolean.KindIndexFailed)
 		require.Equal(t, run == 0, failed, "run %d", run)
 		events.all = nil
 	}

@@ -1,4 +1,4 @@
-// Copyright leanctx authors
+// Copyright einolean authors
 // SPDX-License-Identifier: Apache-2.0
 
 package toolsearch_test
@@ -22,11 +22,11 @@ import (
 	"github.com/cloudwego/eino/schema"
 	"github.com/stretchr/testify/require"
 
-	"github.com/leanctx/leanctx"
-	"github.com/leanctx/leanctx/internal/adkrun"
-	"github.com/leanctx/leanctx/internal/adktest"
-	"github.com/leanctx/leanctx/internal/race"
-	"github.com/leanctx/leanctx/toolsearch"
+	"github.com/einolean/einolean"
+	"github.com/einolean/einolean/internal/adkrun"
+	"github.com/einolean/einolean/internal/adktest"
+	"github.com/einolean/einolean/internal/race"
+	"github.com/einolean/einolean/toolsearch"
 )
 
 // changing is a Source that a test changes.
@@ -77,7 +77,7 @@ func liveScene[M adk.MessageType](t testing.TB, streaming bool) (scene[M], *chan
 
 // requireNoSlots fails if anything that a model was sent, or that came out, tells of a slot.
 func requireNoSlots[M adk.MessageType](t testing.TB, p played[M]) {
-	require.NotContains(t, p.text(), "__leanctx_slot")
+	require.NotContains(t, p.text(), "__einolean_slot")
 }
 
 func TestAToolThatAppearsInARunIsFoundAndRunInTheNextCall(t *testing.T) {
@@ -230,7 +230,7 @@ func TestNoMoreSlotsThanHiddenToolsAreListed(t *testing.T) {
 		for _, x := range rc.Tools {
 			info, err := x.Info(ctx)
 			require.NoError(t, err)
-			if !strings.HasPrefix(info.Name, "__leanctx_slot") {
+			if !strings.HasPrefix(info.Name, "__einolean_slot") {
 				names = append(names, info.Name)
 			}
 		}
@@ -300,13 +300,13 @@ func faultySources[M adk.MessageType](t *testing.T, streaming bool) {
 		late   func(context.Context) (*toolsearch.ToolSet, error)
 		tools  string // of the last model call
 		answer string // to the call of the tool
-		kind   leanctx.Kind
+		kind   einolean.Kind
 	}{
-		{"an error", func(context.Context) (*toolsearch.ToolSet, error) { return nil, errors.New("it is down") }, stays, "jira__move_card got {}", leanctx.KindSourceFailed},
-		{"a panic", func(context.Context) (*toolsearch.ToolSet, error) { panic("it is broken") }, stays, "jira__move_card got {}", leanctx.KindSourceFailed},
-		{"an error beside a set", func(context.Context) (*toolsearch.ToolSet, error) { return good, errors.New("it is half down") }, stays, "jira__move_card got {}", leanctx.KindSourceFailed},
-		{"no set", func(context.Context) (*toolsearch.ToolSet, error) { return nil, nil }, "own tool_search", "There is no tool named", leanctx.KindCatalogChanged},
-		{"names that are taken", func(context.Context) (*toolsearch.ToolSet, error) { return clash, nil }, stays, "jira__move_card got {}", leanctx.KindToolRefused},
+		{"an error", func(context.Context) (*toolsearch.ToolSet, error) { return nil, errors.New("it is down") }, stays, "jira__move_card got {}", einolean.KindSourceFailed},
+		{"a panic", func(context.Context) (*toolsearch.ToolSet, error) { panic("it is broken") }, stays, "jira__move_card got {}", einolean.KindSourceFailed},
+		{"an error beside a set", func(context.Context) (*toolsearch.ToolSet, error) { return good, errors.New("it is half down") }, stays, "jira__move_card got {}", einolean.KindSourceFailed},
+		{"no set", func(context.Context) (*toolsearch.ToolSet, error) { return nil, nil }, "own tool_search", "There is no tool named", einolean.KindCatalogChanged},
+		{"names that are taken", func(context.Context) (*toolsearch.ToolSet, error) { return clash, nil }, stays, "jira__move_card got {}", einolean.KindToolRefused},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			asked, events := 0, &recorder{}
@@ -333,16 +333,16 @@ func faultySources[M adk.MessageType](t *testing.T, streaming bool) {
 // recorder keeps events.
 type recorder struct {
 	mu  sync.Mutex
-	all []leanctx.Event
+	all []einolean.Event
 }
 
-func (r *recorder) on(_ context.Context, e leanctx.Event) {
+func (r *recorder) on(_ context.Context, e einolean.Event) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.all = append(r.all, e)
 }
 
-func (r *recorder) kinds() (kinds []leanctx.Kind) {
+func (r *recorder) kinds() (kinds []einolean.Kind) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for _, e := range r.all {

@@ -1,4 +1,4 @@
-// Copyright leanctx authors
+// Copyright einolean authors
 // SPDX-License-Identifier: Apache-2.0
 
 package toolsearch
@@ -18,9 +18,9 @@ import (
 	"github.com/cloudwego/eino/components/model"
 	"github.com/cloudwego/eino/schema"
 
-	"github.com/leanctx/leanctx/internal/safe"
-	"github.com/leanctx/leanctx/internal/toolnames"
-	"github.com/leanctx/leanctx/toolsearch/internal/wire"
+	"github.com/einolean/einolean/internal/safe"
+	"github.com/einolean/einolean/internal/toolnames"
+	"github.com/einolean/einolean/toolsearch/internal/wire"
 )
 
 // ErrNativeUnsupported is the error of New for a Model without its own tool search, or

@@ -1,4 +1,4 @@
-// Copyright leanctx authors
+// Copyright einolean authors
 // SPDX-License-Identifier: Apache-2.0
 
 package toolsearch_test
@@ -20,10 +20,10 @@ import (
 	"github.com/cloudwego/eino/schema"
 	"github.com/stretchr/testify/require"
 
-	"github.com/leanctx/leanctx/internal/adkrun"
-	"github.com/leanctx/leanctx/internal/adktest"
-	"github.com/leanctx/leanctx/internal/race"
-	"github.com/leanctx/leanctx/toolsearch"
+	"github.com/einolean/einolean/internal/adkrun"
+	"github.com/einolean/einolean/internal/adktest"
+	"github.com/einolean/einolean/internal/race"
+	"github.com/einolean/einolean/toolsearch"
 )
 
 // modelType is a model as far as its type goes.

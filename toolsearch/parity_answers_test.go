@@ -1,4 +1,4 @@
-// Copyright leanctx authors
+// Copyright einolean authors
 // SPDX-License-Identifier: Apache-2.0
 
 package toolsearch_test
@@ -19,8 +19,8 @@ import (
 	"github.com/cloudwego/eino/schema"
 	"github.com/stretchr/testify/require"
 
-	"github.com/leanctx/leanctx/internal/adktest"
-	"github.com/leanctx/leanctx/toolsearch"
+	"github.com/einolean/einolean/internal/adktest"
+	"github.com/einolean/einolean/toolsearch"
 )
 
 // allScenarios shows every listed difference at least once.
@@ -438,7 +438,7 @@ func sharingScenarios() []scenario {
 		{"TS-15", "a handler edits the description of a loaded tool", editsInfo[*schema.Message], editsInfo[*schema.AgenticMessage],
 			"the edit is seen in another run", "the edit is seen in its run only"},
 		{"TS-32", "the hook is called by hand", handsIn[*schema.Message], handsIn[*schema.AgenticMessage], "the state handed in is changed", "the state handed in is as it was"},
-		{"TS-31", "what is kept in the run", keepsInRun[*schema.Message], keepsInRun[*schema.AgenticMessage], "__toolsearch_initialized__", "__leanctx_toolsearch__"},
+		{"TS-31", "what is kept in the run", keepsInRun[*schema.Message], keepsInRun[*schema.AgenticMessage], "__toolsearch_initialized__", "__einolean_toolsearch__"},
 	}
 }
 
@@ -507,7 +507,7 @@ func editsInfo[M adk.MessageType](t *testing.T, s side[M]) string {
 func keepsInRun[M adk.MessageType](t *testing.T, s side[M]) string {
 	var kept []string
 	look := rewriting[M]{rewrite: func(ctx context.Context, _ *adk.TypedChatModelAgentState[M]) {
-		for _, key := range []string{"__toolsearch_initialized__", "__leanctx_toolsearch__"} {
+		for _, key := range []string{"__toolsearch_initialized__", "__einolean_toolsearch__"} {
 			if _, ok, err := adk.GetRunLocalValue(ctx, key); err == nil && ok {
 				kept = append(kept, key)
 			}

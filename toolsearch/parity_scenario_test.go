@@ -1,4 +1,4 @@
-// Copyright leanctx authors
+// Copyright einolean authors
 // SPDX-License-Identifier: Apache-2.0
 
 package toolsearch_test
@@ -26,10 +26,10 @@ import (
 	"github.com/cloudwego/eino/schema"
 	"github.com/stretchr/testify/require"
 
-	"github.com/leanctx/leanctx/internal/adkrun"
-	"github.com/leanctx/leanctx/internal/adktest"
-	"github.com/leanctx/leanctx/internal/race"
-	"github.com/leanctx/leanctx/toolsearch"
+	"github.com/einolean/einolean/internal/adkrun"
+	"github.com/einolean/einolean/internal/adktest"
+	"github.com/einolean/einolean/internal/race"
+	"github.com/einolean/einolean/toolsearch"
 )
 
 // scenario is something that both packages are put through. What is seen of them is a text.
@@ -280,7 +280,7 @@ func einoSide[M adk.MessageType](streaming bool) side[M] {
 }
 
 func ourSide[M adk.MessageType](streaming bool) side[M] {
-	return side[M]{"leanctx", streaming, func(tools []tool.BaseTool, native bool) (adk.TypedChatModelAgentMiddleware[M], error) {
+	return side[M]{"einolean", streaming, func(tools []tool.BaseTool, native bool) (adk.TypedChatModelAgentMiddleware[M], error) {
 		return toolsearch.NewTyped[M](context.Background(), &toolsearch.Config{DynamicTools: tools, UseModelToolSearch: native})
 	}}
 }
@@ -498,7 +498,7 @@ func typesOfTools[M adk.MessageType](t *testing.T, s side[M]) string {
 			switch {
 			case tl == tool.BaseTool(c):
 				out = "the tool itself"
-			case strings.HasPrefix(info.Name, "__leanctx_slot"):
+			case strings.HasPrefix(info.Name, "__einolean_slot"):
 				out = "a slot"
 			}
 		}

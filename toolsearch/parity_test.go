@@ -1,4 +1,4 @@
-// Copyright leanctx authors
+// Copyright einolean authors
 // SPDX-License-Identifier: Apache-2.0
 
 package toolsearch_test
@@ -24,9 +24,9 @@ import (
 	"github.com/cloudwego/eino/schema"
 	"github.com/stretchr/testify/require"
 
-	"github.com/leanctx/leanctx/internal/adkrun"
-	"github.com/leanctx/leanctx/internal/adktest"
-	"github.com/leanctx/leanctx/internal/race"
+	"github.com/einolean/einolean/internal/adkrun"
+	"github.com/einolean/einolean/internal/adktest"
+	"github.com/einolean/einolean/internal/race"
 )
 
 // searchToolOf is the search tool of a middleware, outside of a run.
@@ -72,14 +72,14 @@ func TestParityOfAnswersOnRandomCatalogues(t *testing.T) {
 // newRand is a source of randomness whose seed is printed, and can be given.
 func newRand(t testing.TB) *rand.Rand {
 	seed := uint64(time.Now().UnixNano())
-	if s := os.Getenv("LEANCTX_SEED"); s != "" {
+	if s := os.Getenv("EINOLEAN_SEED"); s != "" {
 		n, err := strconv.ParseUint(s, 10, 64)
 		if err != nil {
 			t.Fatal(err)
 		}
 		seed = n
 	}
-	t.Logf("LEANCTX_SEED=%d", seed)
+	t.Logf("EINOLEAN_SEED=%d", seed)
 	return rand.New(rand.NewPCG(seed, 0))
 }
 

@@ -1,4 +1,4 @@
-// Copyright leanctx authors
+// Copyright einolean authors
 // SPDX-License-Identifier: Apache-2.0
 
 package toolsearch
@@ -14,15 +14,15 @@ import (
 	"github.com/cloudwego/eino/schema"
 	"github.com/stretchr/testify/require"
 
-	"github.com/leanctx/leanctx"
+	"github.com/einolean/einolean"
 )
 
 // partly is an index that knows what every tool's score is made of.
-type partly map[string][]leanctx.Term
+type partly map[string][]einolean.Term
 
 func (p partly) Search(context.Context, Query) ([]Result, error) { return nil, nil }
 
-func (p partly) terms(_ Query, name string) []leanctx.Term { return p[name] }
+func (p partly) terms(_ Query, name string) []einolean.Term { return p[name] }
 
 // A tool for another part of the request comes before one more for a part that is answered,
 // unless it fits much less well.

@@ -1,4 +1,4 @@
-// Copyright leanctx authors
+// Copyright einolean authors
 // SPDX-License-Identifier: Apache-2.0
 
 package toolsearch
@@ -22,18 +22,18 @@ import (
 	"github.com/cloudwego/eino/components/model"
 	"github.com/cloudwego/eino/schema"
 
-	"github.com/leanctx/leanctx"
-	"github.com/leanctx/leanctx/internal/adkrun"
-	"github.com/leanctx/leanctx/internal/lenient"
-	"github.com/leanctx/leanctx/internal/message"
-	"github.com/leanctx/leanctx/internal/safe"
-	"github.com/leanctx/leanctx/internal/toolnames"
-	"github.com/leanctx/leanctx/internal/virtual"
-	"github.com/leanctx/leanctx/toolsearch/internal/wire"
+	"github.com/einolean/einolean"
+	"github.com/einolean/einolean/internal/adkrun"
+	"github.com/einolean/einolean/internal/lenient"
+	"github.com/einolean/einolean/internal/message"
+	"github.com/einolean/einolean/internal/safe"
+	"github.com/einolean/einolean/internal/toolnames"
+	"github.com/einolean/einolean/internal/virtual"
+	"github.com/einolean/einolean/toolsearch/internal/wire"
 )
 
 // Interpreter runs the programs that a model writes. The module toolsearch/javascript has one;
-// leanctxtest.TestInterpreter holds every implementation to what is said here. It must be safe
+// einoleantest.TestInterpreter holds every implementation to what is said here. It must be safe
 // for concurrent use, and a program must reach nothing but its own memory and what it is given.
 type Interpreter interface {
 	// Start begins a program, and returns when it waits for calls or has ended. Whatever is
@@ -108,13 +108,13 @@ type ProgramResult struct {
 // The keys of the journal: each batch, and the calls that are made now. A value is encoded whenever
 // it is set, so batches have keys of their own.
 const (
-	batchKey = "__leanctx_toolsearch_program__batch_"
-	askedKey = "__leanctx_toolsearch_program__asked"
+	batchKey = "__einolean_toolsearch_program__batch_"
+	askedKey = "__einolean_toolsearch_program__asked"
 )
 
 func init() {
-	schema.RegisterName[*programBatch[*schema.Message]]("leanctx_toolsearch_program_batch")
-	schema.RegisterName[*programBatch[*schema.AgenticMessage]]("leanctx_toolsearch_program_batch_agentic")
+	schema.RegisterName[*programBatch[*schema.Message]]("einolean_toolsearch_program_batch")
+	schema.RegisterName[*programBatch[*schema.AgenticMessage]]("einolean_toolsearch_program_batch_agentic")
 }
 
 // programBatch is what one turn brought: answers to calls of programs by their id, and the
@@ -591,12 +591,12 @@ func (pr *program) end() ProgramState {
 
 // counts are its calls by tool, with the result of the last one that did not fail, and the last one
 // that did.
-func (pr *program) counts() (counts []leanctx.ProgramCalls, last string, failed programAnswer) {
+func (pr *program) counts() (counts []einolean.ProgramCalls, last string, failed programAnswer) {
 	for _, n := range slices.Sorted(maps.Keys(pr.answers)) {
 		a := pr.answers[n]
-		i := slices.IndexFunc(counts, func(c leanctx.ProgramCalls) bool { return c.Tool == a.Tool })
+		i := slices.IndexFunc(counts, func(c einolean.ProgramCalls) bool { return c.Tool == a.Tool })
 		if i < 0 {
-			i, counts = len(counts), append(counts, leanctx.ProgramCalls{Tool: a.Tool})
+			i, counts = len(counts), append(counts, einolean.ProgramCalls{Tool: a.Tool})
 		}
 		counts[i].Calls++
 		counts[i].Bytes += len(a.Text)

@@ -1,4 +1,4 @@
-// Copyright leanctx authors
+// Copyright einolean authors
 // SPDX-License-Identifier: Apache-2.0
 
 package toolsearch
@@ -13,12 +13,12 @@ import (
 	"github.com/cloudwego/eino/adk"
 	"github.com/cloudwego/eino/schema"
 
-	"github.com/leanctx/leanctx"
-	"github.com/leanctx/leanctx/internal/lenient"
-	"github.com/leanctx/leanctx/internal/safe"
-	"github.com/leanctx/leanctx/internal/toolnames"
-	"github.com/leanctx/leanctx/internal/toolschema"
-	"github.com/leanctx/leanctx/internal/virtual"
+	"github.com/einolean/einolean"
+	"github.com/einolean/einolean/internal/lenient"
+	"github.com/einolean/einolean/internal/safe"
+	"github.com/einolean/einolean/internal/toolnames"
+	"github.com/einolean/einolean/internal/toolschema"
+	"github.com/einolean/einolean/internal/virtual"
 )
 
 // OutputSchemaKey is the key of ToolInfo.Extra under which a tool may say, as the text of a JSON
@@ -158,27 +158,27 @@ func outcome(ctx context.Context, r *run, pr *program, rounds int) string {
 	}
 	lines = append(lines, countsText(counts))
 	text := strings.Join(slices.DeleteFunc(lines, func(s string) bool { return s == "" }), "\n")
-	emitProgram(ctx, r.catalog().settings, pr.call.ID, text, leanctx.Program{Calls: counts, Rounds: rounds, Failed: end.Error != "" || pr.noTurns})
+	emitProgram(ctx, r.catalog().settings, pr.call.ID, text, einolean.Program{Calls: counts, Rounds: rounds, Failed: end.Error != "" || pr.noTurns})
 	return text
 }
 
 // emitProgram tells OnEvent of a program that has ended.
-func emitProgram(ctx context.Context, s *settings, callID, text string, did leanctx.Program) {
+func emitProgram(ctx context.Context, s *settings, callID, text string, did einolean.Program) {
 	const most, bytesPerToken = 20, 4
 	bytes := 0
 	for _, c := range did.Calls {
 		bytes += c.Bytes
 	}
 	did.Calls = did.Calls[:min(len(did.Calls), most)]
-	s.emit(ctx, leanctx.Event{Kind: leanctx.KindProgramEnded, Tool: toolnames.Run, CallID: callID, Program: &did, Output: &leanctx.OutputChange{
-		Before: leanctx.Size{Bytes: bytes, Tokens: int64(bytes / bytesPerToken)},
-		After:  leanctx.Size{Bytes: len(text), Tokens: int64(len(text) / bytesPerToken)},
+	s.emit(ctx, einolean.Event{Kind: einolean.KindProgramEnded, Tool: toolnames.Run, CallID: callID, Program: &did, Output: &einolean.OutputChange{
+		Before: einolean.Size{Bytes: bytes, Tokens: int64(bytes / bytesPerToken)},
+		After:  einolean.Size{Bytes: len(text), Tokens: int64(len(text) / bytesPerToken)},
 		Rule:   "program",
 	}})
 }
 
 // countsText says which calls ran.
-func countsText(counts []leanctx.ProgramCalls) string {
+func countsText(counts []einolean.ProgramCalls) string {
 	var words []string
 	for _, c := range counts {
 		if c.Tool != "" {

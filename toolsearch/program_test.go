@@ -1,4 +1,4 @@
-// Copyright leanctx authors
+// Copyright einolean authors
 // SPDX-License-Identifier: Apache-2.0
 
 package toolsearch
@@ -19,10 +19,10 @@ import (
 	"github.com/cloudwego/eino/schema"
 	"github.com/stretchr/testify/require"
 
-	"github.com/leanctx/leanctx/internal/adktest"
-	"github.com/leanctx/leanctx/internal/message"
-	"github.com/leanctx/leanctx/internal/race"
-	"github.com/leanctx/leanctx/toolsearch/internal/wire"
+	"github.com/einolean/einolean/internal/adktest"
+	"github.com/einolean/einolean/internal/message"
+	"github.com/einolean/einolean/internal/race"
+	"github.com/einolean/einolean/toolsearch/internal/wire"
 )
 
 // goPrograms runs programs that are Go functions, by the text that names them.
@@ -225,19 +225,19 @@ func direct(t *testing.T, f func(*goProgram)) string {
 
 // No call runs twice, the answer is the same with and without interruptions, and no call of a
 // program reaches a model, however often the run is interrupted or killed and goes on in another
-// process. LEANCTX_PROGRAMS asks for more programs, LEANCTX_SEED for those of another time.
+// process. EINOLEAN_PROGRAMS asks for more programs, EINOLEAN_SEED for those of another time.
 func TestProgramsKeepTheirLawsOverInterruptsAndProcesses(t *testing.T) {
 	programs, seed := uint64(300), rand.Uint64()
 	if testing.Short() || race.Enabled {
 		programs = 40
 	}
-	if n, err := strconv.ParseUint(os.Getenv("LEANCTX_PROGRAMS"), 10, 64); err == nil {
+	if n, err := strconv.ParseUint(os.Getenv("EINOLEAN_PROGRAMS"), 10, 64); err == nil {
 		programs = n
 	}
-	if n, err := strconv.ParseUint(os.Getenv("LEANCTX_SEED"), 10, 64); err == nil {
+	if n, err := strconv.ParseUint(os.Getenv("EINOLEAN_SEED"), 10, 64); err == nil {
 		seed = n
 	}
-	t.Logf("LEANCTX_SEED=%d LEANCTX_PROGRAMS=%d", seed, programs)
+	t.Logf("EINOLEAN_SEED=%d EINOLEAN_PROGRAMS=%d", seed, programs)
 	tally := lawTally{}
 	// And more where nothing was interrupted or killed in those.
 	for i := uint64(0); tally.programs < programs || i < 1000 && (tally.interrupts == 0 || tally.kills == 0); i++ {

@@ -1,4 +1,4 @@
-// Copyright leanctx authors
+// Copyright einolean authors
 // SPDX-License-Identifier: Apache-2.0
 
 package toolsearch
@@ -19,10 +19,10 @@ import (
 	"github.com/cloudwego/eino/compose"
 	"github.com/cloudwego/eino/schema"
 
-	"github.com/leanctx/leanctx"
-	"github.com/leanctx/leanctx/internal/safe"
-	"github.com/leanctx/leanctx/internal/virtual"
-	"github.com/leanctx/leanctx/toolsearch/internal/wire"
+	"github.com/einolean/einolean"
+	"github.com/einolean/einolean/internal/safe"
+	"github.com/einolean/einolean/internal/virtual"
+	"github.com/einolean/einolean/toolsearch/internal/wire"
 )
 
 // ctxKey is a key of what this package keeps in a context.
@@ -414,7 +414,7 @@ func (r *run) gate(ctx context.Context, e *entry) (answer string, stop bool) {
 		r.emitDeniedCall(ctx, e, PhaseLoad, PhaseActive)
 		return r.noSuchTool(ctx, e.info.Name), true
 	}
-	c.settings.emit(ctx, leanctx.Event{Kind: leanctx.KindCallGated, Tool: e.info.Name, CallID: callID(ctx)})
+	c.settings.emit(ctx, einolean.Event{Kind: einolean.KindCallGated, Tool: e.info.Name, CallID: callID(ctx)})
 	text := "gate"
 	if c.settings.cfg.Protocol.neverLoads() {
 		text = "gate-call"
@@ -442,9 +442,9 @@ func (r *run) emitDeniedCall(ctx context.Context, e *entry, phases ...Phase) {
 	}
 	for _, phase := range phases {
 		if ok, err := r.verdict(ctx, of, FilterRequest{Tool: e.info, Phase: phase}); !ok {
-			by.emit(ctx, leanctx.Event{
-				Kind: leanctx.KindToolsDenied, Tool: e.info.Name, CallID: callID(ctx), Err: err,
-				Tools: &leanctx.ToolChange{Added: []string{e.info.Name}, AddedCount: 1, Tokens: e.tokens(), Phase: string(phase)},
+			by.emit(ctx, einolean.Event{
+				Kind: einolean.KindToolsDenied, Tool: e.info.Name, CallID: callID(ctx), Err: err,
+				Tools: &einolean.ToolChange{Added: []string{e.info.Name}, AddedCount: 1, Tokens: e.tokens(), Phase: string(phase)},
 			})
 			return
 		}

@@ -1,4 +1,4 @@
-// Copyright leanctx authors
+// Copyright einolean authors
 // SPDX-License-Identifier: Apache-2.0
 
 package toolsearch_test
@@ -22,11 +22,11 @@ import (
 	"github.com/cloudwego/eino/schema"
 	"github.com/stretchr/testify/require"
 
-	"github.com/leanctx/leanctx"
-	"github.com/leanctx/leanctx/internal/adktest"
-	"github.com/leanctx/leanctx/internal/proctest"
-	"github.com/leanctx/leanctx/internal/race"
-	"github.com/leanctx/leanctx/toolsearch"
+	"github.com/einolean/einolean"
+	"github.com/einolean/einolean/internal/adktest"
+	"github.com/einolean/einolean/internal/proctest"
+	"github.com/einolean/einolean/internal/race"
+	"github.com/einolean/einolean/toolsearch"
 )
 
 func TestTS16_AnInterruptedToolIsResumedByAnotherProcess(t *testing.T) {
@@ -256,9 +256,9 @@ func TestTS10_BothOfTwoCallsInOneTurnAreGated(t *testing.T) {
 }
 
 func gatedTwice[M adk.MessageType](t *testing.T, streaming bool) {
-	var events []leanctx.Event
+	var events []einolean.Event
 	var mu sync.Mutex
-	h := with[M](t, &toolsearch.Config{DynamicTools: simples("a1"), OnEvent: func(_ context.Context, e leanctx.Event) {
+	h := with[M](t, &toolsearch.Config{DynamicTools: simples("a1"), OnEvent: func(_ context.Context, e einolean.Event) {
 		mu.Lock()
 		defer mu.Unlock()
 		events = append(events, e)
@@ -268,11 +268,11 @@ func gatedTwice[M adk.MessageType](t *testing.T, streaming bool) {
 	require.Contains(t, tr.result("1"), "did not run")
 	require.Contains(t, tr.result("2"), "did not run")
 	require.Contains(t, tr.result("3"), "echo")
-	kinds := map[leanctx.Kind]int{}
+	kinds := map[einolean.Kind]int{}
 	for _, e := range events {
 		kinds[e.Kind]++
 	}
-	require.Equal(t, map[leanctx.Kind]int{leanctx.KindCatalogChanged: 1, leanctx.KindCallGated: 2, leanctx.KindToolsLoaded: 1}, kinds)
+	require.Equal(t, map[einolean.Kind]int{einolean.KindCatalogChanged: 1, einolean.KindCallGated: 2, einolean.KindToolsLoaded: 1}, kinds)
 }
 
 // approval asks a person before it does anything.

@@ -1,4 +1,4 @@
-// Copyright leanctx authors
+// Copyright einolean authors
 // SPDX-License-Identifier: Apache-2.0
 
 package toolsearch
@@ -14,10 +14,10 @@ import (
 	"time"
 	"unicode"
 
-	"github.com/leanctx/leanctx"
-	"github.com/leanctx/leanctx/internal/display"
-	"github.com/leanctx/leanctx/internal/keyword"
-	"github.com/leanctx/leanctx/internal/toolnames"
+	"github.com/einolean/einolean"
+	"github.com/einolean/einolean/internal/display"
+	"github.com/einolean/einolean/internal/keyword"
+	"github.com/einolean/einolean/internal/toolnames"
 )
 
 // The limits of one call; more is cut, and the answer says so.
@@ -50,7 +50,7 @@ type foundTool struct {
 	entry      *entry
 	score      float64
 	confidence float64
-	terms      []leanctx.Term // for an event
+	terms      []einolean.Term // for an event
 }
 
 // searcher answers a call of a search tool.
@@ -436,12 +436,12 @@ func (f *searchResult) cut(text string, limit int) {
 }
 
 // hits are the best results, for an event.
-func (f *searchResult) hits() []leanctx.Hit {
+func (f *searchResult) hits() []einolean.Hit {
 	all := append(slices.Clone(f.found), f.unsure...)
-	out := make([]leanctx.Hit, min(len(all), maxEventHits))
+	out := make([]einolean.Hit, min(len(all), maxEventHits))
 	for i := range out {
 		x := all[i]
-		out[i] = leanctx.Hit{Name: x.entry.info.Name, Score: x.score, Confidence: x.confidence, Terms: x.terms}
+		out[i] = einolean.Hit{Name: x.entry.info.Name, Score: x.score, Confidence: x.confidence, Terms: x.terms}
 	}
 	return out
 }
@@ -576,10 +576,10 @@ func (s searcher) prefetch(ctx context.Context, v *evidence, byText map[string][
 	if c.settings.cfg.OnEvent == nil {
 		return
 	}
-	v.report = &leanctx.Event{
-		Kind:   leanctx.KindToolsPrefetched,
-		Tools:  &leanctx.ToolChange{Added: head(names), AddedCount: len(names), Tokens: c.tokensOf(names)},
-		Search: &leanctx.Search{Query: display.Start(text, maxEventQuery), Index: indexName(c.index), Took: time.Since(began), Hits: chosen.hits()},
+	v.report = &einolean.Event{
+		Kind:   einolean.KindToolsPrefetched,
+		Tools:  &einolean.ToolChange{Added: head(names), AddedCount: len(names), Tokens: c.tokensOf(names)},
+		Search: &einolean.Search{Query: display.Start(text, maxEventQuery), Index: indexName(c.index), Took: time.Since(began), Hits: chosen.hits()},
 	}
 }
 

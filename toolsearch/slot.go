@@ -1,4 +1,4 @@
-// Copyright leanctx authors
+// Copyright einolean authors
 // SPDX-License-Identifier: Apache-2.0
 
 package toolsearch
@@ -26,11 +26,11 @@ import (
 	"github.com/cloudwego/eino/components/tool"
 	"github.com/cloudwego/eino/schema"
 
-	"github.com/leanctx/leanctx/internal/lenient"
-	"github.com/leanctx/leanctx/internal/safe"
-	"github.com/leanctx/leanctx/internal/toolnames"
-	"github.com/leanctx/leanctx/internal/virtual"
-	"github.com/leanctx/leanctx/toolsearch/internal/wire"
+	"github.com/einolean/einolean/internal/lenient"
+	"github.com/einolean/einolean/internal/safe"
+	"github.com/einolean/einolean/internal/toolnames"
+	"github.com/einolean/einolean/internal/virtual"
+	"github.com/einolean/einolean/toolsearch/internal/wire"
 )
 
 // form is how a tool is called: at once, in pieces, or both; with and for text, or, which is
@@ -90,7 +90,7 @@ const slotsListed = 97
 
 const (
 	// slotPrefix begins the names of unused slots. No model sees them.
-	slotPrefix = "__leanctx_slot_"
+	slotPrefix = "__einolean_slot_"
 	slotDesc   = "Not a tool. Do not call it."
 )
 

@@ -1,4 +1,4 @@
-// Copyright leanctx authors
+// Copyright einolean authors
 // SPDX-License-Identifier: Apache-2.0
 
 package toolsearch
@@ -17,9 +17,9 @@ import (
 
 	"github.com/cloudwego/eino/components/tool"
 
-	"github.com/leanctx/leanctx"
-	"github.com/leanctx/leanctx/internal/recent"
-	"github.com/leanctx/leanctx/internal/safe"
+	"github.com/einolean/einolean"
+	"github.com/einolean/einolean/internal/recent"
+	"github.com/einolean/einolean/internal/safe"
 )
 
 // Source provides tools that are not known when New is called, that differ between users,
@@ -356,7 +356,7 @@ func (s *sources) setOf(ctx context.Context, owner *settings) *ToolSet {
 	}
 	if ctx.Err() == nil && !p.failing {
 		p.failing = true
-		owner.emit(ctx, leanctx.Event{Kind: leanctx.KindSourceFailed, Err: fmt.Errorf("toolsearch: Source: %w", err)})
+		owner.emit(ctx, einolean.Event{Kind: einolean.KindSourceFailed, Err: fmt.Errorf("toolsearch: Source: %w", err)})
 	}
 	return set
 }

@@ -1,4 +1,4 @@
-// Copyright leanctx authors
+// Copyright einolean authors
 // SPDX-License-Identifier: Apache-2.0
 
 package toolsearch
@@ -24,13 +24,13 @@ import (
 	"github.com/cloudwego/eino/compose"
 	"github.com/cloudwego/eino/schema"
 
-	"github.com/leanctx/leanctx"
-	"github.com/leanctx/leanctx/internal/adkrun"
-	"github.com/leanctx/leanctx/internal/message"
-	"github.com/leanctx/leanctx/internal/session"
-	"github.com/leanctx/leanctx/internal/toolnames"
-	"github.com/leanctx/leanctx/internal/virtual"
-	"github.com/leanctx/leanctx/toolsearch/internal/wire"
+	"github.com/einolean/einolean"
+	"github.com/einolean/einolean/internal/adkrun"
+	"github.com/einolean/einolean/internal/message"
+	"github.com/einolean/einolean/internal/session"
+	"github.com/einolean/einolean/internal/toolnames"
+	"github.com/einolean/einolean/internal/virtual"
+	"github.com/einolean/einolean/toolsearch/internal/wire"
 )
 
 // New returns the middleware for agents on *schema.Message. See NewTyped.
@@ -542,7 +542,7 @@ func (h *hooks[M]) bindCalls(ctx context.Context, msgs []M) []M {
 
 // sessionKey marks, in Extra, an answer that the provider ties to its request: its value
 // describes what this package put there.
-const sessionKey = "__leanctx_toolsearch_session__"
+const sessionKey = "__einolean_toolsearch_session__"
 
 // request is what this package put into a request. The zero value is a request that this
 // package did not see.
@@ -614,7 +614,7 @@ func (h *hooks[M]) keeper() session.Keeper[M] {
 			}
 		},
 		Changed: func(ctx context.Context) {
-			h.run.catalog().settings.emit(ctx, leanctx.Event{Kind: leanctx.KindSessionRestarted})
+			h.run.catalog().settings.emit(ctx, einolean.Event{Kind: einolean.KindSessionRestarted})
 		},
 	}
 }

@@ -1,4 +1,4 @@
-// Copyright leanctx authors
+// Copyright einolean authors
 // SPDX-License-Identifier: Apache-2.0
 
 package toolsearch_test
@@ -20,9 +20,9 @@ import (
 	"github.com/cloudwego/eino/schema"
 	"github.com/stretchr/testify/require"
 
-	"github.com/leanctx/leanctx"
-	"github.com/leanctx/leanctx/internal/adktest"
-	"github.com/leanctx/leanctx/toolsearch"
+	"github.com/einolean/einolean"
+	"github.com/einolean/einolean/internal/adktest"
+	"github.com/einolean/einolean/toolsearch"
 )
 
 // counted is a tool that counts how often it is asked for its Info.
@@ -104,7 +104,7 @@ func TestASetErrorNamesEveryToolThatIsWrong(t *testing.T) {
 	}
 	require.NotContains(t, err.Error(), "tools[7]")
 	require.ErrorIs(t, err, failing.err)
-	var field *leanctx.FieldError
+	var field *einolean.FieldError
 	require.ErrorAs(t, err, &field)
 	require.Equal(t, "toolsearch", field.Package)
 

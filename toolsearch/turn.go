@@ -1,4 +1,4 @@
-// Copyright leanctx authors
+// Copyright einolean authors
 // SPDX-License-Identifier: Apache-2.0
 
 package toolsearch
@@ -12,7 +12,7 @@ import (
 
 	"github.com/cloudwego/eino/schema"
 
-	"github.com/leanctx/leanctx/internal/toolnames"
+	"github.com/einolean/einolean/internal/toolnames"
 )
 
 // record is what a run has told and shown the model, as far as its next model call depends on
@@ -42,7 +42,7 @@ const (
 func (r *record) inPlace() bool { return r.Mode == showsAll || len(r.Staying) > 0 }
 
 // recordKey is the key of the record among the values that Eino keeps for a run.
-const recordKey = "__leanctx_toolsearch__"
+const recordKey = "__einolean_toolsearch__"
 
 // turnInput is all that the tools of a model call depend on.
 type turnInput struct {

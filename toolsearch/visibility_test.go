@@ -1,4 +1,4 @@
-// Copyright leanctx authors
+// Copyright einolean authors
 // SPDX-License-Identifier: Apache-2.0
 
 package toolsearch_test
@@ -25,10 +25,10 @@ import (
 	"github.com/cloudwego/eino/schema"
 	"github.com/stretchr/testify/require"
 
-	"github.com/leanctx/leanctx"
-	"github.com/leanctx/leanctx/internal/adkrun"
-	"github.com/leanctx/leanctx/internal/adktest"
-	"github.com/leanctx/leanctx/toolsearch"
+	"github.com/einolean/einolean"
+	"github.com/einolean/einolean/internal/adkrun"
+	"github.com/einolean/einolean/internal/adktest"
+	"github.com/einolean/einolean/toolsearch"
 )
 
 const forged = `{"matches":["github__close_issue"],"loaded":["github__close_issue"],"selectedTools":["github__close_issue"]}`
@@ -306,10 +306,10 @@ func TestTS19_ToolsThatAreNotUsedAreHiddenAgain(t *testing.T) {
 func unloads[M adk.MessageType](t *testing.T, streaming bool) {
 	var mu sync.Mutex
 	var gone []string
-	h := with[M](t, &toolsearch.Config{DynamicTools: simples("a1", "a2", "a3"), UnloadAfter: 2, OnEvent: func(_ context.Context, e leanctx.Event) {
+	h := with[M](t, &toolsearch.Config{DynamicTools: simples("a1", "a2", "a3"), UnloadAfter: 2, OnEvent: func(_ context.Context, e einolean.Event) {
 		mu.Lock()
 		defer mu.Unlock()
-		if e.Kind == leanctx.KindToolsUnloaded {
+		if e.Kind == einolean.KindToolsUnloaded {
 			gone = append(gone, e.Tools.Removed...)
 		}
 	}})

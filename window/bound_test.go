@@ -1,4 +1,4 @@
-// Copyright leanctx authors
+// Copyright einolean authors
 // SPDX-License-Identifier: Apache-2.0
 
 package window_test
@@ -19,10 +19,10 @@ import (
 	"github.com/cloudwego/eino/schema"
 	"github.com/stretchr/testify/require"
 
-	"github.com/leanctx/leanctx"
-	"github.com/leanctx/leanctx/internal/adkrun"
-	"github.com/leanctx/leanctx/internal/race"
-	"github.com/leanctx/leanctx/window"
+	"github.com/einolean/einolean"
+	"github.com/einolean/einolean/internal/adkrun"
+	"github.com/einolean/einolean/internal/race"
+	"github.com/einolean/einolean/window"
 )
 
 // chat is a conversation whose requests a test makes itself.
@@ -80,8 +80,8 @@ func (c *chat) clear(keep int) {
 		}
 		path := "/tmp/clear/" + m.ToolCallID
 		history[i] = schema.ToolMessage(fmt.Sprintf("<persisted-output>An old result of %d bytes was removed and saved to: %s. Read it with read_file.</persisted-output>", len(m.Content), path), m.ToolCallID, schema.WithToolName(m.ToolName))
-		c.see.Event(c.ctx, leanctx.Event{Kind: leanctx.KindResultCleared, CallID: m.ToolCallID, Tool: m.ToolName,
-			Output: &leanctx.OutputChange{Before: leanctx.Size{Bytes: len(m.Content), Tokens: int64(len(m.Content) / 4)}, After: leanctx.Size{Bytes: 100, Tokens: 25}, Path: path}})
+		c.see.Event(c.ctx, einolean.Event{Kind: einolean.KindResultCleared, CallID: m.ToolCallID, Tool: m.ToolName,
+			Output: &einolean.OutputChange{Before: einolean.Size{Bytes: len(m.Content), Tokens: int64(len(m.Content) / 4)}, After: einolean.Size{Bytes: 100, Tokens: 25}, Path: path}})
 	}
 	c.history = history
 }
@@ -287,9 +287,9 @@ func step(t *testing.T, r *rand.Rand, c *chat) {
 		c.history = append(c.history, &schema.Message{Role: schema.User, UserInputMultiContent: []schema.MessageInputPart{{Type: schema.ChatMessagePartTypeText, Text: "look"},
 			{Type: schema.ChatMessagePartTypeImageURL, Image: &schema.MessageInputImage{MessagePartCommon: schema.MessagePartCommon{URL: &url}}}}}, nil)
 	case 5:
-		kinds := []leanctx.Kind{leanctx.KindToolsLoaded, leanctx.KindResultCut, leanctx.KindResultCleared, leanctx.KindResultReferred, leanctx.KindResultRead, leanctx.KindCatalogChanged, leanctx.KindToolsSearched}
-		c.see.Event(c.ctx, leanctx.Event{Kind: kinds[r.IntN(len(kinds))], CallID: fmt.Sprint("c", r.IntN(9)), Err: errors.New("broken"), Tools: &leanctx.ToolChange{Added: []string{fmt.Sprint("tool", r.IntN(50))}, AddedCount: 1},
-			Output: &leanctx.OutputChange{Before: leanctx.Size{Tokens: int64(r.IntN(4000))}, Path: "/tmp/trunc/" + strings.Repeat("p", r.IntN(400))}, Search: &leanctx.Search{Query: strings.Repeat("q ", r.IntN(900)), Hits: make([]leanctx.Hit, r.IntN(40))}})
+		kinds := []einolean.Kind{einolean.KindToolsLoaded, einolean.KindResultCut, einolean.KindResultCleared, einolean.KindResultReferred, einolean.KindResultRead, einolean.KindCatalogChanged, einolean.KindToolsSearched}
+		c.see.Event(c.ctx, einolean.Event{Kind: kinds[r.IntN(len(kinds))], CallID: fmt.Sprint("c", r.IntN(9)), Err: errors.New("broken"), Tools: &einolean.ToolChange{Added: []string{fmt.Sprint("tool", r.IntN(50))}, AddedCount: 1},
+			Output: &einolean.OutputChange{Before: einolean.Size{Tokens: int64(r.IntN(4000))}, Path: "/tmp/trunc/" + strings.Repeat("p", r.IntN(400))}, Search: &einolean.Search{Query: strings.Repeat("q ", r.IntN(900)), Hits: make([]einolean.Hit, r.IntN(40))}})
 	default:
 		c.result(r.IntN(6000))
 	}

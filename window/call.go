@@ -1,4 +1,4 @@
-// Copyright leanctx authors
+// Copyright einolean authors
 // SPDX-License-Identifier: Apache-2.0
 
 package window
@@ -13,8 +13,8 @@ import (
 	"github.com/cloudwego/eino/compose"
 	"github.com/cloudwego/eino/schema"
 
-	"github.com/leanctx/leanctx/internal/message"
-	"github.com/leanctx/leanctx/internal/safe"
+	"github.com/einolean/einolean/internal/message"
+	"github.com/einolean/einolean/internal/safe"
 )
 
 // recorded is the stored record of a call. The collector's mutex guards it.
@@ -25,7 +25,7 @@ type recorded struct {
 	marks []mark          // of its parts, while it is the newest call of its agent
 	count int             // of its parts
 	size  int64           // that the conversation counts for it
-	help  int             // tokens that only leanctx needs
+	help  int             // tokens that only einolean needs
 	ended bool
 	told  bool // OnCall has been told
 	slim  bool // its parts are gone
@@ -152,7 +152,7 @@ func (r *recorded) hold(q *request) {
 }
 
 // measure counts the request, the hidden tools, what is left out, and the size of the
-// request without leanctx.
+// request without einolean.
 func (r *recorded) measure(hide map[string]int, q *request) {
 	v := r.conv
 	r.By = make(map[Category]int, 8)

@@ -1,4 +1,4 @@
-// Copyright leanctx authors
+// Copyright einolean authors
 // SPDX-License-Identifier: Apache-2.0
 
 package window
@@ -16,8 +16,8 @@ import (
 	"github.com/cloudwego/eino/components/tool"
 	"github.com/cloudwego/eino/schema"
 
-	"github.com/leanctx/leanctx"
-	"github.com/leanctx/leanctx/internal/safe"
+	"github.com/einolean/einolean"
+	"github.com/einolean/einolean/internal/safe"
 )
 
 // Collector records what is in the window of each model call. It serves both message
@@ -151,7 +151,7 @@ func (c *Collector) revive(r *run) *run {
 
 // Event takes an event of a middleware: it is an OnEvent. Events outside a run of an
 // agent that has this collector's handler are ignored.
-func (c *Collector) Event(ctx context.Context, e leanctx.Event) {
+func (c *Collector) Event(ctx context.Context, e einolean.Event) {
 	r := c.runOf(ctx)
 	if r == nil {
 		return
@@ -200,7 +200,7 @@ func (c *Collector) Conversations() iter.Seq[*Conversation] {
 }
 
 // WriteJSON writes all conversations, the one with the newest call first, as JSON
-// Lines of the format "leanctx.window/2": a line for each conversation, followed by
+// Lines of the format "einolean.window/2": a line for each conversation, followed by
 // one for each of its calls, before which come the parts of the request that differ from
 // those of the lines above. [ReadJSON] is the reverse.
 func (c *Collector) WriteJSON(w io.Writer) error {

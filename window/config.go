@@ -1,4 +1,4 @@
-// Copyright leanctx authors
+// Copyright einolean authors
 // SPDX-License-Identifier: Apache-2.0
 
 package window
@@ -13,9 +13,9 @@ import (
 	"strings"
 	"unicode"
 
-	"github.com/leanctx/leanctx"
-	"github.com/leanctx/leanctx/internal/display"
-	"github.com/leanctx/leanctx/internal/safe"
+	"github.com/einolean/einolean"
+	"github.com/einolean/einolean/internal/display"
+	"github.com/einolean/einolean/internal/safe"
 )
 
 // Config says what a [Collector] keeps. Its zero value is useful.
@@ -49,7 +49,7 @@ type Config struct {
 	OnCall func(ctx context.Context, call *ModelCall)
 
 	// Log is written each call before OnCall is called, in the format of
-	// [Collector.WriteJSON] and in whole lines: "leanctx view --follow" shows such a file
+	// [Collector.WriteJSON] and in whole lines: "einolean view --follow" shows such a file
 	// while the agent runs. Several processes may append to one file. Writes are never
 	// concurrent. A Write that fails, or that has not returned after a second while 4 MB
 	// are waiting, costs calls: the next line says how many, and so does
@@ -123,7 +123,7 @@ func (c *Config) keepName(name string) string {
 
 // keepEvent returns a copy of an event whose strings have passed the door and whose
 // numbers can be encoded.
-func (c *Config) keepEvent(e leanctx.Event) leanctx.Event {
+func (c *Config) keepEvent(e einolean.Event) einolean.Event {
 	name := func(s string) string { return c.keep(s, nameBytes) }
 	e.Tool, e.CallID, e.Server = c.keepName(e.Tool), c.keepID(e.CallID), name(e.Server)
 	if e.Err != nil {
@@ -173,7 +173,7 @@ func (c *Config) keepNames(names []string) []string {
 	return kept
 }
 
-func (c *Config) keepSearch(s leanctx.Search) *leanctx.Search {
+func (c *Config) keepSearch(s einolean.Search) *einolean.Search {
 	s.Query = c.keep(whole(s.Query), questionBytes)
 	s.Index = c.keep(s.Index, nameBytes)
 	s.Hits = slices.Clone(s.Hits[:min(len(s.Hits), mostInEvent)])

@@ -1,4 +1,4 @@
-// Copyright leanctx authors
+// Copyright einolean authors
 // SPDX-License-Identifier: Apache-2.0
 
 package window
@@ -8,7 +8,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/leanctx/leanctx"
+	"github.com/einolean/einolean"
 )
 
 // conversation is the record of one conversation. The collector's mutex guards it.
@@ -27,7 +27,7 @@ type conversation struct {
 	paths    map[uint64]bool   // hashes of those that notices name
 	loaded   map[uint64]bool   // of the names of tools that events reported as loaded
 	hidden   Hidden            // according to events about the catalogue
-	pending  []leanctx.Event
+	pending  []einolean.Event
 	previous map[string]*recorded // the newest call of each agent
 	fit      calibration
 	logged   map[int]string // the questions of the runs in the log; nil before its first line
@@ -99,7 +99,7 @@ func (v *conversation) reads(p *piece) bool {
 	return v.outputs[p.id].rule == "read" || slices.ContainsFunc(p.named, func(path uint64) bool { return v.paths[path] })
 }
 
-// classify finds out what a piece is. Helps are the calls so far that only leanctx needs,
+// classify finds out what a piece is. Helps are the calls so far that only einolean needs,
 // by the hash of their ID.
 func (v *conversation) classify(p *piece, helps map[uint64]bool) {
 	switch p.kind {
@@ -122,7 +122,7 @@ func (v *conversation) classify(p *piece, helps map[uint64]bool) {
 	}
 }
 
-// category returns the category of a result; help is true if only leanctx needed its
+// category returns the category of a result; help is true if only einolean needed its
 // call.
 func (v *conversation) category(p *piece, help bool) Category {
 	o := v.outputs[p.id]
@@ -157,7 +157,7 @@ func (v *conversation) dropRuns() {
 }
 
 // wait keeps an event for the next call.
-func (v *conversation) wait(e leanctx.Event) {
+func (v *conversation) wait(e einolean.Event) {
 	if len(v.pending) < most {
 		v.pending = append(v.pending, e)
 		v.grow(eventSize(e))
@@ -166,27 +166,27 @@ func (v *conversation) wait(e leanctx.Event) {
 
 // note records what an event says about results and tools; kept is the event as it may
 // be kept.
-func (v *conversation) note(e, kept leanctx.Event) {
+func (v *conversation) note(e, kept einolean.Event) {
 	switch e.Kind {
-	case leanctx.KindCatalogChanged:
+	case einolean.KindCatalogChanged:
 		if e.Tools != nil {
 			v.hidden = Hidden{Tools: e.Tools.AddedCount, Tokens: int(e.Tools.Tokens)}
 		}
-	case leanctx.KindToolsLoaded, leanctx.KindToolsPrefetched:
+	case einolean.KindToolsLoaded, einolean.KindToolsPrefetched:
 		if e.Tools != nil {
 			for _, name := range e.Tools.Added {
 				v.remember(v.loaded, v.c.cfg.hash(name))
 			}
 		}
-	case leanctx.KindResultCut:
+	case einolean.KindResultCut:
 		v.became("cut", e, kept)
-	case leanctx.KindResultCleared:
+	case einolean.KindResultCleared:
 		v.became("cleared", e, kept)
-	case leanctx.KindResultReferred:
+	case einolean.KindResultReferred:
 		v.became("referred", e, kept)
-	case leanctx.KindResultRead:
+	case einolean.KindResultRead:
 		v.became("read", e, kept)
-	case leanctx.KindProgramEnded:
+	case einolean.KindProgramEnded:
 		v.became("program", e, kept)
 	}
 }
@@ -199,7 +199,7 @@ func (v *conversation) remember(set map[uint64]bool, hash uint64) {
 	}
 }
 
-func (v *conversation) became(rule string, e, kept leanctx.Event) {
+func (v *conversation) became(rule string, e, kept einolean.Event) {
 	if e.Output == nil || e.CallID == "" {
 		return
 	}
@@ -268,7 +268,7 @@ func (v *conversation) marks() (n int64) {
 }
 
 // eventSize is about how many bytes an event takes.
-func eventSize(e leanctx.Event) int64 {
+func eventSize(e einolean.Event) int64 {
 	n := eventCost + len(e.Tool) + len(e.CallID) + len(e.Server)
 	if e.Err != nil {
 		n += len(e.Err.Error())

@@ -1,4 +1,4 @@
-// Copyright leanctx authors
+// Copyright einolean authors
 // SPDX-License-Identifier: Apache-2.0
 
 package window_test
@@ -17,9 +17,9 @@ import (
 	"github.com/cloudwego/eino/schema"
 	"github.com/stretchr/testify/require"
 
-	"github.com/leanctx/leanctx"
-	"github.com/leanctx/leanctx/internal/adkrun"
-	"github.com/leanctx/leanctx/window"
+	"github.com/einolean/einolean"
+	"github.com/einolean/einolean/internal/adkrun"
+	"github.com/einolean/einolean/window"
 )
 
 // A call that names a stored file reads it back, whatever tool it calls and however its
@@ -93,7 +93,7 @@ func TestWhatIsLeftOutCounts(t *testing.T) {
 			if m.Role == schema.Tool {
 				history[i] = schema.ToolMessage("[Earlier result removed]", m.ToolCallID, schema.WithToolName(m.ToolName))
 				if path != "" {
-					c.see.Event(c.ctx, leanctx.Event{Kind: leanctx.KindResultCleared, CallID: m.ToolCallID, Output: &leanctx.OutputChange{Path: path}})
+					c.see.Event(c.ctx, einolean.Event{Kind: einolean.KindResultCleared, CallID: m.ToolCallID, Output: &einolean.OutputChange{Path: path}})
 				}
 			}
 		}
@@ -168,8 +168,8 @@ func TestTotalsAddUpEveryFigure(t *testing.T) {
 	require.False(t, c.Totals().Kept)
 }
 
-// What only leanctx needs would not have been sent without it.
-func TestWithoutLeanctxWhatItNeedsIsNotSent(t *testing.T) {
+// What only einolean needs would not have been sent without it.
+func TestWithoutEinoleanWhatItNeedsIsNotSent(t *testing.T) {
 	see := window.New(window.Config{Conversation: named("c")})
 	c := newChat(t, see)
 	tools := model.WithTools([]*schema.ToolInfo{{Name: "tool_search", Desc: strings.Repeat("finds ", 100)}, {Name: "own", Desc: "does it"}})

@@ -1,9 +1,9 @@
-// Copyright leanctx authors
+// Copyright einolean authors
 // SPDX-License-Identifier: Apache-2.0
 
 // Package window records what is in a model's context window, call by call: every part,
 // why it is there, what was left out and where it is stored, how large the window would
-// have been without leanctx, and what changes cost in the provider's cache.
+// have been without einolean, and what changes cost in the provider's cache.
 //
 // A [Collector] receives the events of both middlewares, and has a handler that comes
 // last in an agent's Handlers:
@@ -18,7 +18,7 @@
 //
 // Package inspect draws the page and the terminal view of a [Conversation].
 // [Collector.WriteJSON] writes it for other programs, and Config.Log each call as it
-// ends: "leanctx view --follow" shows such a file while the agent runs.
+// ends: "einolean view --follow" shows such a file while the agent runs.
 //
 // The collector changes nothing: it sees the request after all other handlers, and
 // the answer as it passes. Chunks of a stream are passed on first, and never copied or
@@ -28,7 +28,7 @@
 //
 // Tokens are estimated from the text. If the provider reports its own count, the record
 // has both, and the count calibrates the estimates of later calls. Without is computed:
-// the tokens sent, minus the tools, messages and answers that only leanctx needs, plus
+// the tokens sent, minus the tools, messages and answers that only einolean needs, plus
 // the definitions of hidden tools and the text removed from results. A call that only
 // searched or read content back would not have been made.
 //

@@ -1,4 +1,4 @@
-// Copyright leanctx authors
+// Copyright einolean authors
 // SPDX-License-Identifier: Apache-2.0
 
 package window_test
@@ -26,11 +26,11 @@ import (
 	"github.com/cloudwego/eino/schema"
 	"github.com/stretchr/testify/require"
 
-	"github.com/leanctx/leanctx"
-	"github.com/leanctx/leanctx/internal/adkrun"
-	"github.com/leanctx/leanctx/internal/adktest"
-	"github.com/leanctx/leanctx/window"
-	"github.com/leanctx/leanctx/window/inspect"
+	"github.com/einolean/einolean"
+	"github.com/einolean/einolean/internal/adkrun"
+	"github.com/einolean/einolean/internal/adktest"
+	"github.com/einolean/einolean/window"
+	"github.com/einolean/einolean/window/inspect"
 )
 
 // secret stands in every string of the tests below.
@@ -40,7 +40,7 @@ const secret = "sk-hunter2-0123456789"
 func marked(v reflect.Value) {
 	switch v.Kind() {
 	case reflect.String:
-		if v.Type() == reflect.TypeFor[leanctx.Kind]() {
+		if v.Type() == reflect.TypeFor[einolean.Kind]() {
 			return
 		}
 		v.SetString("a " + secret + " b")
@@ -69,13 +69,13 @@ func marked(v reflect.Value) {
 }
 
 // kinds are those that the package declares.
-func kinds(t *testing.T) (all []leanctx.Kind) {
+func kinds(t *testing.T) (all []einolean.Kind) {
 	text, err := os.ReadFile("../event.go")
 	require.NoError(t, err)
 	for _, found := range regexp.MustCompile(`(?m)^\tKind\w+ +Kind = "(\w+)"`).FindAllSubmatch(text, -1) {
-		all = append(all, leanctx.Kind(found[1]))
+		all = append(all, einolean.Kind(found[1]))
 	}
-	require.Contains(t, all, leanctx.KindProgramEnded)
+	require.Contains(t, all, einolean.KindProgramEnded)
 	return all
 }
 
@@ -127,7 +127,7 @@ func passesTheDoor[M adk.MessageType](t *testing.T, streaming bool) {
 			adktest.Result[M](call.ID, call.Name, long(2048)), adktest.Result[M]("other", "tool", long(256)), adktest.User[M](secret),
 			adktest.Result[M]("cleared", "tool", "<persisted-output>An old result of 900 bytes was removed and saved to: /tmp/"+secret+". Read it.</persisted-output>")}
 		for _, kind := range kinds(t) {
-			var e leanctx.Event
+			var e einolean.Event
 			marked(reflect.ValueOf(&e).Elem())
 			e.Kind = kind
 			see.Event(ctx, e)
@@ -135,7 +135,7 @@ func passesTheDoor[M adk.MessageType](t *testing.T, streaming bool) {
 			e.Search.Query = strings.Repeat("q ", 490) + "sk-hunter2-012345678" // cut where it was made
 			e.CallID = "other"
 			for i := range e.Search.Hits { // words are what an index makes of a query
-				e.Search.Hits[i].Terms = []leanctx.Term{{Text: "Q"}, {Text: "hunter2"}, {Text: "0123456789"}}
+				e.Search.Hits[i].Terms = []einolean.Term{{Text: "Q"}, {Text: "hunter2"}, {Text: "0123456789"}}
 			}
 			see.Event(ctx, e)
 		}

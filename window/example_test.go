@@ -1,4 +1,4 @@
-// Copyright leanctx authors
+// Copyright einolean authors
 // SPDX-License-Identifier: Apache-2.0
 
 package window_test
@@ -17,10 +17,10 @@ import (
 	"github.com/cloudwego/eino/components/tool/utils"
 	"github.com/cloudwego/eino/schema"
 
-	"github.com/leanctx/leanctx/leanctxtest"
-	"github.com/leanctx/leanctx/toolsearch"
-	"github.com/leanctx/leanctx/window"
-	"github.com/leanctx/leanctx/window/inspect"
+	"github.com/einolean/einolean/einoleantest"
+	"github.com/einolean/einolean/toolsearch"
+	"github.com/einolean/einolean/window"
+	"github.com/einolean/einolean/window/inspect"
 )
 
 // city is what the weather tool takes.
@@ -35,7 +35,7 @@ func Example() {
 		log.Fatal(err)
 	}
 	// It stands in for your chat model: it searches for a tool and then answers.
-	chatModel := leanctxtest.Script[*schema.Message](leanctxtest.Call("tool_search", `{"query":"weather city"}`), leanctxtest.Say("It is sunny."))
+	chatModel := einoleantest.Script[*schema.Message](einoleantest.Call("tool_search", `{"query":"weather city"}`), einoleantest.Say("It is sunny."))
 
 	see := window.New(window.Config{})
 	search, err := toolsearch.New(ctx, &toolsearch.Config{DynamicTools: []tool.BaseTool{weather}, OnEvent: see.Event})
@@ -58,23 +58,23 @@ func Example() {
 
 	for c := range see.Conversations() {
 		for _, call := range c.Calls {
-			fmt.Println("call", call.N, "hidden tools:", call.Hidden.Tools, "only for leanctx:", call.Without == nil)
+			fmt.Println("call", call.N, "hidden tools:", call.Hidden.Tools, "only for einolean:", call.Without == nil)
 		}
-		page := filepath.Join(os.TempDir(), "leanctx-example.html")
+		page := filepath.Join(os.TempDir(), "einolean-example.html")
 		if err := inspect.WriteFile(page, c); err != nil {
 			log.Fatal(err)
 		}
 		defer os.Remove(page)
 	}
 	// Output:
-	// call 1 hidden tools: 1 only for leanctx: true
-	// call 2 hidden tools: 0 only for leanctx: false
+	// call 1 hidden tools: 1 only for einolean: true
+	// call 2 hidden tools: 0 only for einolean: false
 }
 
 // conversation is a run of an agent with a collector, which the other examples look at.
 func conversation(ctx context.Context, see *window.Collector) error {
 	agent, err := adk.NewChatModelAgent(ctx, &adk.ChatModelAgentConfig{
-		Name: "assistant", Description: "answers", Model: leanctxtest.Script[*schema.Message](leanctxtest.Say("It is sunny.")),
+		Name: "assistant", Description: "answers", Model: einoleantest.Script[*schema.Message](einoleantest.Say("It is sunny.")),
 		Handlers: []adk.ChatModelAgentMiddleware{see.Handler()}, // last
 	})
 	if err != nil {
@@ -89,7 +89,7 @@ func conversation(ctx context.Context, see *window.Collector) error {
 }
 
 // A collector for a server: conversations with names, no secrets, bounded memory, and a
-// file that "leanctx view --follow" shows.
+// file that "einolean view --follow" shows.
 func ExampleNew() {
 	type userKey struct{}
 	secrets := regexp.MustCompile(`sk-\w+`)
@@ -119,7 +119,7 @@ func ExampleHandlerFor() {
 	ctx := context.Background()
 	see := window.New(window.Config{})
 	agent, err := adk.NewTypedChatModelAgent(ctx, &adk.TypedChatModelAgentConfig[*schema.AgenticMessage]{
-		Name: "assistant", Description: "answers", Model: leanctxtest.Script[*schema.AgenticMessage](leanctxtest.Say("It is sunny.")),
+		Name: "assistant", Description: "answers", Model: einoleantest.Script[*schema.AgenticMessage](einoleantest.Say("It is sunny.")),
 		Handlers: []adk.TypedChatModelAgentMiddleware[*schema.AgenticMessage]{window.HandlerFor[*schema.AgenticMessage](see)}, // last
 	})
 	if err != nil {

@@ -1,4 +1,4 @@
-// Copyright leanctx authors
+// Copyright einolean authors
 // SPDX-License-Identifier: Apache-2.0
 
 package window
@@ -13,8 +13,8 @@ import (
 	"github.com/cloudwego/eino/components/model"
 	"github.com/cloudwego/eino/schema"
 
-	"github.com/leanctx/leanctx/internal/adkrun"
-	"github.com/leanctx/leanctx/internal/virtual"
+	"github.com/einolean/einolean/internal/adkrun"
+	"github.com/einolean/einolean/internal/virtual"
 )
 
 // Handler returns a handler for one agent. It must be the last of the agent's Handlers,

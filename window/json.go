@@ -1,4 +1,4 @@
-// Copyright leanctx authors
+// Copyright einolean authors
 // SPDX-License-Identifier: Apache-2.0
 
 package window
@@ -13,7 +13,7 @@ import (
 )
 
 // schemaName names the format of WriteJSON.
-const schemaName = "leanctx.window/2"
+const schemaName = "einolean.window/2"
 
 // maxLine is the longest line that is read, in bytes; tests lower it.
 var maxLine = 256 << 20

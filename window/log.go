@@ -1,4 +1,4 @@
-// Copyright leanctx authors
+// Copyright einolean authors
 // SPDX-License-Identifier: Apache-2.0
 
 package window
@@ -12,7 +12,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/leanctx/leanctx/internal/safe"
+	"github.com/einolean/einolean/internal/safe"
 )
 
 const (

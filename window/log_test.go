@@ -1,4 +1,4 @@
-// Copyright leanctx authors
+// Copyright einolean authors
 // SPDX-License-Identifier: Apache-2.0
 
 package window_test
@@ -19,10 +19,10 @@ import (
 	"github.com/cloudwego/eino/schema"
 	"github.com/stretchr/testify/require"
 
-	"github.com/leanctx/leanctx/internal/adkrun"
-	"github.com/leanctx/leanctx/internal/adktest"
-	"github.com/leanctx/leanctx/internal/race"
-	"github.com/leanctx/leanctx/window"
+	"github.com/einolean/einolean/internal/adkrun"
+	"github.com/einolean/einolean/internal/adktest"
+	"github.com/einolean/einolean/internal/race"
+	"github.com/einolean/einolean/window"
 )
 
 // jsonOf is a conversation as WriteJSON writes it.
@@ -186,7 +186,7 @@ func TestFollowingEndsWhereItIsToldTo(t *testing.T) {
 	}, nil)
 	require.ErrorIs(t, err, enough)
 	require.Equal(t, 3, seen)
-	for _, bad := range []string{`{"run":{"n":1}}`, `{"schema":"leanctx.window/1","conversation":{"id":"a"}}`, "{}", `{"of":"a"}`, "hello"} {
+	for _, bad := range []string{`{"run":{"n":1}}`, `{"schema":"einolean.window/1","conversation":{"id":"a"}}`, "{}", `{"of":"a"}`, "hello"} {
 		_, err := window.ReadJSON(strings.NewReader(bad))
 		require.ErrorContains(t, err, "line 1: ", bad)
 	}
@@ -298,7 +298,7 @@ func TestProcessesThatShareALogDoNotMeet(t *testing.T) {
 
 func TestHostileFilesAreReadInBoundedWork(t *testing.T) {
 	for _, call := range []string{`"slots":[[1,2147483647]]`, `"slots":[[5,1],[-3,-1],[0,0],[2147483647,-2147483648]]`, `"new":[[1,2147483647]],"same":2147483647,"slots":[[1,9],[1,9]]`} {
-		text := `{"schema":"leanctx.window/2","of":"k","conversation":{"id":"c"}}
+		text := `{"schema":"einolean.window/2","of":"k","conversation":{"id":"c"}}
 {"of":"k","slot":3,"part":{"category":"user","tokens":5,"text":9},"text":"hello"}
 {"of":"k","call":{"n":-5,"conversation":"c"},` + call + `}
 {"of":"k","call":{"n":9223372036854775807,"conversation":"c"},` + call + `}

@@ -1,4 +1,4 @@
-// Copyright leanctx authors
+// Copyright einolean authors
 // SPDX-License-Identifier: Apache-2.0
 
 package window
@@ -14,8 +14,8 @@ import (
 	"github.com/cloudwego/eino/adk"
 	"github.com/cloudwego/eino/schema"
 
-	"github.com/leanctx/leanctx/internal/message"
-	"github.com/leanctx/leanctx/internal/toolnames"
+	"github.com/einolean/einolean/internal/message"
+	"github.com/einolean/einolean/internal/toolnames"
 )
 
 // piece is one part of a request: what a message says, and what becomes of it.
@@ -35,7 +35,7 @@ type piece struct {
 	notice notice
 
 	category Category
-	help     bool // only leanctx needs it
+	help     bool // only einolean needs it
 	known    bool // the conversation has it
 	done     bool // what follows has passed the door
 

@@ -1,4 +1,4 @@
-// Copyright leanctx authors
+// Copyright einolean authors
 // SPDX-License-Identifier: Apache-2.0
 
 package window
@@ -9,7 +9,7 @@ import (
 
 	"github.com/cloudwego/eino/schema"
 
-	"github.com/leanctx/leanctx"
+	"github.com/einolean/einolean"
 )
 
 // Conversation is the record of one conversation. A [Collector] returns snapshots,
@@ -92,7 +92,7 @@ type ModelCall struct {
 	Hidden Hidden `json:"hidden"`
 	// LeftOut counts what results lack in this window.
 	LeftOut LeftOut `json:"left_out"`
-	// Without is an estimate, in tokens, of the same call without leanctx. If nil, the
+	// Without is an estimate, in tokens, of the same call without einolean. If nil, the
 	// call would not have been made: it only searched for tools or read content back.
 	Without *int `json:"without"`
 	// Did lists the tools that the model called.
@@ -100,7 +100,7 @@ type ModelCall struct {
 	// Answer is the text of the answer, as Config.Texts allows.
 	Answer string `json:"answer,omitempty"`
 	// Events are those since the call before.
-	Events []leanctx.Event `json:"events,omitempty"`
+	Events []einolean.Event `json:"events,omitempty"`
 
 	slots, fresh [][2]int32 // of the parts in their order, and of those that are new
 	same         int        // how many parts are equal from the start on
@@ -275,19 +275,19 @@ func Categories() []Category {
 type Totals struct {
 	// Calls counts the model calls.
 	Calls int `json:"calls"`
-	// Helped counts the calls that would not have been made without leanctx.
+	// Helped counts the calls that would not have been made without einolean.
 	Helped int `json:"helped"`
 	// Sent and Without are sums of estimates, and so comparable.
 	Sent    int `json:"sent"`
 	Without int `json:"without"`
 	// Largest is the largest window, LargestCall the call that had it, and
-	// LargestWithout the largest without leanctx.
+	// LargestWithout the largest without einolean.
 	Largest        int `json:"largest"`
 	LargestCall    int `json:"largest_call"`
 	LargestWithout int `json:"largest_without"`
 	// Same is the sum of the common prefixes.
 	Same int `json:"same"`
-	// TooLarge counts the calls that would have been larger without leanctx than
+	// TooLarge counts the calls that would have been larger without einolean than
 	// [SmallWindow].
 	TooLarge int `json:"too_large"`
 	// SentHits is how much of Sent came from the provider's cache, by its report or else
@@ -316,7 +316,7 @@ type Totals struct {
 // counts.
 const SmallWindow = 200_000
 
-// Cost returns what the requests cost with leanctx and without it, in tokens at the full
+// Cost returns what the requests cost with einolean and without it, in tokens at the full
 // price, if a token from the cache costs hit and one that is written to it costs write.
 // Answers are not counted.
 func (t Totals) Cost(hit, write float64) (sent, without float64) {

@@ -1,4 +1,4 @@
-// Copyright leanctx authors
+// Copyright einolean authors
 // SPDX-License-Identifier: Apache-2.0
 
 package window
@@ -9,9 +9,9 @@ import (
 	"github.com/cloudwego/eino/adk"
 	"github.com/cloudwego/eino/components/model"
 
-	"github.com/leanctx/leanctx/internal/readtool"
-	"github.com/leanctx/leanctx/internal/session"
-	"github.com/leanctx/leanctx/internal/toolnames"
+	"github.com/einolean/einolean/internal/readtool"
+	"github.com/einolean/einolean/internal/session"
+	"github.com/einolean/einolean/internal/toolnames"
 )
 
 // request is a request in pieces.

@@ -1,4 +1,4 @@
-// Copyright leanctx authors
+// Copyright einolean authors
 // SPDX-License-Identifier: Apache-2.0
 
 package window_test
@@ -20,12 +20,12 @@ import (
 	"github.com/cloudwego/eino/schema"
 	"github.com/stretchr/testify/require"
 
-	"github.com/leanctx/leanctx"
-	"github.com/leanctx/leanctx/internal/adkrun"
-	"github.com/leanctx/leanctx/internal/adktest"
-	"github.com/leanctx/leanctx/reduction"
-	"github.com/leanctx/leanctx/toolsearch"
-	"github.com/leanctx/leanctx/window"
+	"github.com/einolean/einolean"
+	"github.com/einolean/einolean/internal/adkrun"
+	"github.com/einolean/einolean/internal/adktest"
+	"github.com/einolean/einolean/reduction"
+	"github.com/einolean/einolean/toolsearch"
+	"github.com/einolean/einolean/window"
 )
 
 // scene is an agent with both middlewares and a collector.
@@ -562,14 +562,14 @@ func TestMediaIsLabelledByItsKind(t *testing.T) {
 
 // A page that the read tool returned may be cut in its turn: then it is what a cut left.
 func TestAPageThatWasCutIsWhatACutLeft(t *testing.T) {
-	for _, last := range []leanctx.Kind{leanctx.KindResultCut, leanctx.KindResultRead} {
+	for _, last := range []einolean.Kind{einolean.KindResultCut, einolean.KindResultRead} {
 		see := window.New(window.Config{Conversation: named("c")})
 		c := newChat(t, see)
 		c.result(40_000)
 		c.history[len(c.history)-1].Content = "<persisted-output>\n4000 bytes were saved to: /tmp/trunc/c1. Read it with read_file.\n</persisted-output>"
-		for _, kind := range []leanctx.Kind{leanctx.KindResultCut, last} {
-			see.Event(c.ctx, leanctx.Event{Kind: kind, CallID: "c1", Tool: "read_day",
-				Output: &leanctx.OutputChange{Before: leanctx.Size{Tokens: 9000}, After: leanctx.Size{Tokens: 25}, Path: "/tmp/trunc/c1"}})
+		for _, kind := range []einolean.Kind{einolean.KindResultCut, last} {
+			see.Event(c.ctx, einolean.Event{Kind: kind, CallID: "c1", Tool: "read_day",
+				Output: &einolean.OutputChange{Before: einolean.Size{Tokens: 9000}, After: einolean.Size{Tokens: 25}, Path: "/tmp/trunc/c1"}})
 		}
 		c.ask(t)
 		parts := see.Conversation("c").Calls[0].Parts()

@@ -1,4 +1,4 @@
-// Copyright leanctx authors
+// Copyright einolean authors
 // SPDX-License-Identifier: Apache-2.0
 
 // Command both shows the two middlewares in one agent, over a long conversation:
@@ -21,15 +21,15 @@ import (
 	"github.com/cloudwego/eino/components/tool"
 	"github.com/cloudwego/eino/schema"
 
-	"github.com/leanctx/leanctx"
-	"github.com/leanctx/leanctx/examples/lab"
-	"github.com/leanctx/leanctx/reduction"
-	"github.com/leanctx/leanctx/toolsearch"
-	"github.com/leanctx/leanctx/window"
+	"github.com/einolean/einolean"
+	"github.com/einolean/einolean/examples/lab"
+	"github.com/einolean/einolean/reduction"
+	"github.com/einolean/einolean/toolsearch"
+	"github.com/einolean/einolean/window"
 )
 
 func main() {
-	page := flag.String("page", filepath.Join(os.TempDir(), "leanctx-window.html"), "the file to write the page of the window into")
+	page := flag.String("page", filepath.Join(os.TempDir(), "einolean-window.html"), "the file to write the page of the window into")
 	lab.Main("both",
 		func(ctx context.Context, screen *lab.Screen, streaming bool) error {
 			return run[*schema.Message](ctx, screen, streaming, *page)
@@ -43,7 +43,7 @@ func main() {
 type parts struct {
 	search, reduce bool
 	store          reduction.Backend
-	watch          func(context.Context, leanctx.Event)
+	watch          func(context.Context, einolean.Event)
 	see            *window.Collector // if nil, nobody looks at the window
 }
 

@@ -1,4 +1,4 @@
-// Copyright leanctx authors
+// Copyright einolean authors
 // SPDX-License-Identifier: Apache-2.0
 
 package main
@@ -12,9 +12,9 @@ import (
 
 	"github.com/cloudwego/eino/adk"
 
-	"github.com/leanctx/leanctx/examples/lab"
-	"github.com/leanctx/leanctx/window"
-	"github.com/leanctx/leanctx/window/inspect"
+	"github.com/einolean/einolean/examples/lab"
+	"github.com/einolean/einolean/window"
+	"github.com/einolean/einolean/window/inspect"
 )
 
 const name = "examples/both" // of the conversation
@@ -24,7 +24,7 @@ const name = "examples/both" // of the conversation
 // tool_search is not as it was. The window of the first agent goes into the file page,
 // unless that is "".
 func run[M adk.MessageType](ctx context.Context, screen *lab.Screen, streaming bool, page string) error {
-	dir, err := os.MkdirTemp("", "leanctx-both-")
+	dir, err := os.MkdirTemp("", "einolean-both-")
 	if err != nil {
 		return err
 	}

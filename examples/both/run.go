@@ -1,4 +1,4 @@
-// Copyright leanctx authors
+// Copyright einolean authors
 // SPDX-License-Identifier: Apache-2.0
 
 package main
@@ -11,12 +11,12 @@ import (
 	"github.com/cloudwego/eino/adk"
 	"github.com/cloudwego/eino/components/model"
 
-	"github.com/leanctx/leanctx"
-	"github.com/leanctx/leanctx/examples/lab"
-	"github.com/leanctx/leanctx/examples/library"
-	"github.com/leanctx/leanctx/examples/offline"
-	"github.com/leanctx/leanctx/reduction"
-	"github.com/leanctx/leanctx/window"
+	"github.com/einolean/einolean"
+	"github.com/einolean/einolean/examples/lab"
+	"github.com/einolean/einolean/examples/library"
+	"github.com/einolean/einolean/examples/offline"
+	"github.com/einolean/einolean/reduction"
+	"github.com/einolean/einolean/window"
 )
 
 // trial is one agent and its conversation.
@@ -82,7 +82,7 @@ func newTrial[M adk.MessageType](ctx context.Context, title, dir string, streami
 	}
 	t.store, t.tools = store, len(tools)
 	use.store, use.watch, t.see = store, t.events.Add, use.see
-	use.watch = leanctx.Tee(t.events.Add, use.see.Event)
+	use.watch = einolean.Tee(t.events.Add, use.see.Event)
 	t.agent, err = lab.New(streaming, func(chat model.BaseModel[M]) (*adk.TypedChatModelAgent[M], error) {
 		return newAgent(ctx, chat, tools, use)
 	})

@@ -1,4 +1,4 @@
-// Copyright leanctx authors
+// Copyright einolean authors
 // SPDX-License-Identifier: Apache-2.0
 
 package compare
@@ -12,9 +12,9 @@ import (
 	einosearch "github.com/cloudwego/eino/adk/middlewares/dynamictool/toolsearch"
 	"github.com/cloudwego/eino/components/tool"
 
-	"github.com/leanctx/leanctx/reduction"
-	"github.com/leanctx/leanctx/toolsearch"
-	"github.com/leanctx/leanctx/toolsearch/javascript"
+	"github.com/einolean/einolean/reduction"
+	"github.com/einolean/einolean/toolsearch"
+	"github.com/einolean/einolean/toolsearch/javascript"
 )
 
 type (
@@ -45,7 +45,7 @@ func programs(all tools) *toolsearch.Config {
 // Direct is the arm that lists every tool.
 var Direct = Arm{"every tool is listed", func(_ context.Context, all tools) (tools, handlers, error) { return all, nil, nil }}
 
-// Arms are the settings of tools that are compared: those of leanctx, and Eino's. A new one is a
+// Arms are the settings of tools that are compared: those of einolean, and Eino's. A new one is a
 // new line. The caller owns the slice.
 func Arms() []Arm {
 	return []Arm{

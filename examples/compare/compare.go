@@ -1,4 +1,4 @@
-// Copyright leanctx authors
+// Copyright einolean authors
 // SPDX-License-Identifier: Apache-2.0
 
 // Package compare gives agents with different settings the same 60 tasks over several hundred
@@ -23,9 +23,9 @@ import (
 	"github.com/cloudwego/eino/compose"
 	"github.com/cloudwego/eino/schema"
 
-	"github.com/leanctx/leanctx/examples/lab"
-	"github.com/leanctx/leanctx/examples/library"
-	"github.com/leanctx/leanctx/internal/display"
+	"github.com/einolean/einolean/examples/lab"
+	"github.com/einolean/einolean/examples/library"
+	"github.com/einolean/einolean/internal/display"
 )
 
 //go:embed tasks.jsonl

@@ -1,4 +1,4 @@
-// Copyright leanctx authors
+// Copyright einolean authors
 // SPDX-License-Identifier: Apache-2.0
 
 package compare
@@ -12,8 +12,8 @@ import (
 	"github.com/cloudwego/eino/schema"
 	"github.com/stretchr/testify/require"
 
-	"github.com/leanctx/leanctx/examples/offline"
-	"github.com/leanctx/leanctx/toolsearch"
+	"github.com/einolean/einolean/examples/offline"
+	"github.com/einolean/einolean/toolsearch"
 )
 
 func TestTasksAreOfManyKindsAndAThirdIsChinese(t *testing.T) {

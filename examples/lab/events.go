@@ -1,4 +1,4 @@
-// Copyright leanctx authors
+// Copyright einolean authors
 // SPDX-License-Identifier: Apache-2.0
 
 package lab
@@ -9,7 +9,7 @@ import (
 	"slices"
 	"sync"
 
-	"github.com/leanctx/leanctx"
+	"github.com/einolean/einolean"
 )
 
 // Events collects what the middleware reports, model call by model call. It is
@@ -21,12 +21,12 @@ type Events struct {
 
 // Happened is what became of results before a model call.
 type Happened struct {
-	Cleared []leanctx.Event
-	Tools   map[string]leanctx.Event // by call: of the results that came just before
+	Cleared []einolean.Event
+	Tools   map[string]einolean.Event // by call: of the results that came just before
 }
 
 // Add is for the middleware's OnEvent.
-func (e *Events) Add(_ context.Context, event leanctx.Event) {
+func (e *Events) Add(_ context.Context, event einolean.Event) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if len(e.calls) == 0 {
@@ -34,12 +34,12 @@ func (e *Events) Add(_ context.Context, event leanctx.Event) {
 	}
 	last := &e.calls[len(e.calls)-1]
 	switch event.Kind {
-	case leanctx.KindResultCut, leanctx.KindResultKept, leanctx.KindResultRead, leanctx.KindStoreFailed:
+	case einolean.KindResultCut, einolean.KindResultKept, einolean.KindResultRead, einolean.KindStoreFailed:
 		if last.Tools == nil {
-			last.Tools = map[string]leanctx.Event{}
+			last.Tools = map[string]einolean.Event{}
 		}
 		last.Tools[event.CallID] = event
-	case leanctx.KindResultCleared:
+	case einolean.KindResultCleared:
 		last.Cleared = append(last.Cleared, event)
 	}
 }
@@ -66,9 +66,9 @@ func (e *Events) Counts() (cut, cleared, reads, readBytes int) {
 	for _, h := range e.From(0) {
 		for _, event := range h.Tools {
 			switch event.Kind {
-			case leanctx.KindResultCut:
+			case einolean.KindResultCut:
 				cut++
-			case leanctx.KindResultRead:
+			case einolean.KindResultRead:
 				reads++
 				readBytes += event.Output.Before.Bytes
 			}
@@ -84,14 +84,14 @@ func (e *Events) Counts() (cut, cleared, reads, readBytes int) {
 // first: old pages of the read tool name the file that they were read from.
 func (e *Events) Stored() map[string]string {
 	out := map[string]string{"": ""}
-	add := func(event leanctx.Event) {
+	add := func(event einolean.Event) {
 		if _, known := out[event.Output.Path]; !known {
 			out[event.Output.Path] = event.CallID
 		}
 	}
 	for _, h := range e.From(0) {
 		for _, event := range h.Tools {
-			if event.Kind == leanctx.KindResultCut {
+			if event.Kind == einolean.KindResultCut {
 				add(event)
 			}
 		}
@@ -104,21 +104,21 @@ func (e *Events) Stored() map[string]string {
 }
 
 // Became says what became of a result when its tool returned.
-func Became(e leanctx.Event) string {
+func Became(e einolean.Event) string {
 	size := Thousands(e.Output.Before.Bytes) + " bytes"
 	switch e.Kind {
-	case leanctx.KindResultCut:
+	case einolean.KindResultCut:
 		return fmt.Sprintf("%s, cut to %s", size, Thousands(e.Output.After.Bytes))
-	case leanctx.KindStoreFailed:
+	case einolean.KindStoreFailed:
 		return fmt.Sprintf("%s, not stored: %v", size, e.Err)
-	case leanctx.KindResultRead:
+	case einolean.KindResultRead:
 		return size + " read back"
 	}
 	return size
 }
 
 // TakenOut says what was cleared before a model call.
-func TakenOut(all []leanctx.Event) string {
+func TakenOut(all []einolean.Event) string {
 	before, after := 0, 0
 	for _, e := range all {
 		before, after = before+e.Output.Before.Bytes, after+e.Output.After.Bytes

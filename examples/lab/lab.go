@@ -1,4 +1,4 @@
-// Copyright leanctx authors
+// Copyright einolean authors
 // SPDX-License-Identifier: Apache-2.0
 
 // Package lab runs an agent of an example over a conversation, records what its
@@ -18,7 +18,7 @@ import (
 	"github.com/cloudwego/eino/components/tool"
 	"github.com/cloudwego/eino/compose"
 
-	"github.com/leanctx/leanctx/examples/offline"
+	"github.com/einolean/einolean/examples/offline"
 )
 
 // Demo runs a demo on one of the two message types.

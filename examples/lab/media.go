@@ -1,4 +1,4 @@
-// Copyright leanctx authors
+// Copyright einolean authors
 // SPDX-License-Identifier: Apache-2.0
 
 package lab
@@ -8,7 +8,7 @@ import (
 
 	"github.com/cloudwego/eino/adk"
 
-	"github.com/leanctx/leanctx/internal/message"
+	"github.com/einolean/einolean/internal/message"
 )
 
 // Images counts the images that tools returned in a conversation.

@@ -1,4 +1,4 @@
-// Copyright leanctx authors
+// Copyright einolean authors
 // SPDX-License-Identifier: Apache-2.0
 
 package lab
@@ -11,8 +11,8 @@ import (
 
 	"github.com/cloudwego/eino/adk"
 
-	"github.com/leanctx/leanctx"
-	"github.com/leanctx/leanctx/examples/offline"
+	"github.com/einolean/einolean"
+	"github.com/einolean/einolean/examples/offline"
 )
 
 const searchTool = "tool_search"
@@ -58,7 +58,7 @@ func (o Outcome[M]) became(r offline.Result, happened []Happened, call int) stri
 		return o.foundWords(found.Matches)
 	}
 	if call < len(happened) {
-		if event := happened[call].Tools[r.ID]; event.Output != nil && event.Kind != leanctx.KindResultKept {
+		if event := happened[call].Tools[r.ID]; event.Output != nil && event.Kind != einolean.KindResultKept {
 			return Became(event)
 		}
 	}

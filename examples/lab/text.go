@@ -1,4 +1,4 @@
-// Copyright leanctx authors
+// Copyright einolean authors
 // SPDX-License-Identifier: Apache-2.0
 
 package lab
@@ -9,7 +9,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"github.com/leanctx/leanctx/examples/offline"
+	"github.com/einolean/einolean/examples/offline"
 )
 
 // Width is how many columns a line has.

@@ -1,4 +1,4 @@
-// Copyright leanctx authors
+// Copyright einolean authors
 // SPDX-License-Identifier: Apache-2.0
 
 package library
@@ -23,7 +23,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/leanctx/leanctx/toolsearch/toolsearcheval"
+	"github.com/einolean/einolean/toolsearch/toolsearcheval"
 )
 
 // call runs a tool of any form and gives the text of its answer.
@@ -198,7 +198,7 @@ func TestBoundedCutsBetweenCharacters(t *testing.T) {
 // graded is where the graded set of toolsearcheval keeps the descriptions of these tools.
 const graded = "../../toolsearch/toolsearcheval/testdata/library.jsonl"
 
-// With LEANCTX_UPDATE=1 it writes the catalogue first.
+// With EINOLEAN_UPDATE=1 it writes the catalogue first.
 func TestGoldenCatalogueDescribesTheTools(t *testing.T) {
 	tools, err := Tools(t.TempDir())
 	require.NoError(t, err)

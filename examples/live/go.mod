@@ -1,4 +1,4 @@
-module github.com/leanctx/leanctx/examples/live
+module github.com/einolean/einolean/examples/live
 
 go 1.25.0
 
@@ -6,9 +6,9 @@ require (
 	github.com/cloudwego/eino v0.9.21
 	github.com/cloudwego/eino-ext/components/model/claude v0.1.25
 	github.com/cloudwego/eino-ext/components/model/openai v0.1.13
-	github.com/leanctx/leanctx v0.0.0
-	github.com/leanctx/leanctx/examples v0.0.0
-	github.com/leanctx/leanctx/examples/native/mended v0.0.0
+	github.com/einolean/einolean v0.0.0
+	github.com/einolean/einolean/examples v0.0.0
+	github.com/einolean/einolean/examples/native/mended v0.0.0
 	github.com/stretchr/testify v1.12.1
 )
 
@@ -106,9 +106,9 @@ require (
 )
 
 replace (
-	github.com/leanctx/leanctx => ../..
-	github.com/leanctx/leanctx/examples => ..
-	github.com/leanctx/leanctx/examples/native/mended => ../native/mended
+	github.com/einolean/einolean => ../..
+	github.com/einolean/einolean/examples => ..
+	github.com/einolean/einolean/examples/native/mended => ../native/mended
 )
 
-replace github.com/leanctx/leanctx/toolsearch/javascript => ../../toolsearch/javascript
+replace github.com/einolean/einolean/toolsearch/javascript => ../../toolsearch/javascript

@@ -1,4 +1,4 @@
-// Copyright leanctx authors
+// Copyright einolean authors
 // SPDX-License-Identifier: Apache-2.0
 
 package main
@@ -14,7 +14,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	servers "github.com/leanctx/leanctx/examples/native/mended/provider"
+	servers "github.com/einolean/einolean/examples/native/mended/provider"
 )
 
 func script() []servers.Turn {

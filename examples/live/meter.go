@@ -1,4 +1,4 @@
-// Copyright leanctx authors
+// Copyright einolean authors
 // SPDX-License-Identifier: Apache-2.0
 
 package main
@@ -13,7 +13,7 @@ import (
 	"github.com/cloudwego/eino/adk"
 	"github.com/cloudwego/eino/schema"
 
-	"github.com/leanctx/leanctx"
+	"github.com/einolean/einolean"
 )
 
 // meter is a handler that measures each model call. It comes last in the list, where it
@@ -62,8 +62,8 @@ func (m *meter) flush(out io.Writer) {
 }
 
 // reduced notes what the reduction did.
-func (m *meter) reduced(_ context.Context, e leanctx.Event) {
-	if e.Kind != leanctx.KindResultCut && e.Kind != leanctx.KindResultCleared && e.Kind != leanctx.KindStoreFailed {
+func (m *meter) reduced(_ context.Context, e einolean.Event) {
+	if e.Kind != einolean.KindResultCut && e.Kind != einolean.KindResultCleared && e.Kind != einolean.KindStoreFailed {
 		return
 	}
 	m.note(e.String())

@@ -1,4 +1,4 @@
-// Copyright leanctx authors
+// Copyright einolean authors
 // SPDX-License-Identifier: Apache-2.0
 
 package main
@@ -11,7 +11,7 @@ import (
 	"github.com/cloudwego/eino-ext/components/model/openai"
 	"github.com/cloudwego/eino/components/model"
 
-	"github.com/leanctx/leanctx/examples/native/mended"
+	"github.com/einolean/einolean/examples/native/mended"
 )
 
 // usage is what a person sees who has configured nothing.

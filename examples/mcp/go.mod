@@ -1,12 +1,12 @@
-module github.com/leanctx/leanctx/examples/mcp
+module github.com/einolean/einolean/examples/mcp
 
 go 1.25.0
 
 require (
 	github.com/cloudwego/eino v0.9.21
-	github.com/leanctx/leanctx v0.0.0
-	github.com/leanctx/leanctx/examples v0.0.0
-	github.com/leanctx/leanctx/toolsearch/mcptools v0.0.0
+	github.com/einolean/einolean v0.0.0
+	github.com/einolean/einolean/examples v0.0.0
+	github.com/einolean/einolean/toolsearch/mcptools v0.0.0
 	github.com/modelcontextprotocol/go-sdk v1.8.0
 	github.com/stretchr/testify v1.12.1
 )
@@ -51,10 +51,10 @@ require (
 	gopkg.in/yaml.v3 v3.0.1 // indirect
 )
 
-replace github.com/leanctx/leanctx => ../..
+replace github.com/einolean/einolean => ../..
 
-replace github.com/leanctx/leanctx/examples => ..
+replace github.com/einolean/einolean/examples => ..
 
-replace github.com/leanctx/leanctx/toolsearch/mcptools => ../../toolsearch/mcptools
+replace github.com/einolean/einolean/toolsearch/mcptools => ../../toolsearch/mcptools
 
-replace github.com/leanctx/leanctx/toolsearch/javascript => ../../toolsearch/javascript
+replace github.com/einolean/einolean/toolsearch/javascript => ../../toolsearch/javascript

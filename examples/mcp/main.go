@@ -1,4 +1,4 @@
-// Copyright leanctx authors
+// Copyright einolean authors
 // SPDX-License-Identifier: Apache-2.0
 
 // Command mcp runs an agent whose tools come from MCP servers: over stdio and streamable
@@ -20,12 +20,12 @@ import (
 	"github.com/cloudwego/eino/schema"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
-	"github.com/leanctx/leanctx/examples/offline"
-	"github.com/leanctx/leanctx/toolsearch/mcptools"
+	"github.com/einolean/einolean/examples/offline"
+	"github.com/einolean/einolean/toolsearch/mcptools"
 )
 
 // stdioVariable makes the program an MCP server on stdio.
-const stdioVariable = "LEANCTX_EXAMPLE_STDIO_SERVER"
+const stdioVariable = "EINOLEAN_EXAMPLE_STDIO_SERVER"
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)

@@ -1,4 +1,4 @@
-// Copyright leanctx authors
+// Copyright einolean authors
 // SPDX-License-Identifier: Apache-2.0
 
 package main
@@ -16,8 +16,8 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 	"github.com/stretchr/testify/require"
 
-	"github.com/leanctx/leanctx/examples/offline"
-	"github.com/leanctx/leanctx/toolsearch/mcptools"
+	"github.com/einolean/einolean/examples/offline"
+	"github.com/einolean/einolean/toolsearch/mcptools"
 )
 
 // TestMain lets the test program be the stdio server that the example starts.

@@ -1,4 +1,4 @@
-module github.com/leanctx/leanctx/examples/models
+module github.com/einolean/einolean/examples/models
 
 go 1.25.0
 
@@ -12,7 +12,7 @@ require (
 	github.com/cloudwego/eino-ext/components/model/ollama v0.1.9
 	github.com/cloudwego/eino-ext/components/model/openai v0.1.13
 	github.com/cloudwego/eino-ext/components/model/qwen v0.1.9
-	github.com/leanctx/leanctx v0.0.0
+	github.com/einolean/einolean v0.0.0
 	github.com/stretchr/testify v1.12.1
 	google.golang.org/genai v1.36.0
 )
@@ -119,4 +119,4 @@ require (
 	gopkg.in/yaml.v3 v3.0.1 // indirect
 )
 
-replace github.com/leanctx/leanctx => ../..
+replace github.com/einolean/einolean => ../..

@@ -1,4 +1,4 @@
-// Copyright leanctx authors
+// Copyright einolean authors
 // SPDX-License-Identifier: Apache-2.0
 
 package models
@@ -18,9 +18,9 @@ import (
 	"github.com/cloudwego/eino/schema"
 	"github.com/stretchr/testify/require"
 
-	"github.com/leanctx/leanctx/internal/prices"
-	"github.com/leanctx/leanctx/reduction"
-	"github.com/leanctx/leanctx/toolsearch"
+	"github.com/einolean/einolean/internal/prices"
+	"github.com/einolean/einolean/reduction"
+	"github.com/einolean/einolean/toolsearch"
 )
 
 // says is a tool that answers with a text.

@@ -1,4 +1,4 @@
-// Copyright leanctx authors
+// Copyright einolean authors
 // SPDX-License-Identifier: Apache-2.0
 
 package main
@@ -14,8 +14,8 @@ import (
 	"github.com/cloudwego/eino/schema"
 	"github.com/stretchr/testify/require"
 
-	"github.com/leanctx/leanctx/examples/native/mended/provider"
-	ours "github.com/leanctx/leanctx/toolsearch"
+	"github.com/einolean/einolean/examples/native/mended/provider"
+	ours "github.com/einolean/einolean/toolsearch"
 )
 
 // einos gives the agent Eino's middleware in native mode. It has no contract to choose.

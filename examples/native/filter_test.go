@@ -1,4 +1,4 @@
-// Copyright leanctx authors
+// Copyright einolean authors
 // SPDX-License-Identifier: Apache-2.0
 
 package main
@@ -16,8 +16,8 @@ import (
 	"github.com/cloudwego/eino/schema"
 	"github.com/stretchr/testify/require"
 
-	"github.com/leanctx/leanctx/examples/native/mended/provider"
-	"github.com/leanctx/leanctx/toolsearch"
+	"github.com/einolean/einolean/examples/native/mended/provider"
+	"github.com/einolean/einolean/toolsearch"
 )
 
 func TestDeniedToolsAreNeverSent(t *testing.T) {

@@ -1,4 +1,4 @@
-module github.com/leanctx/leanctx/examples/native
+module github.com/einolean/einolean/examples/native
 
 go 1.25.0
 
@@ -7,9 +7,9 @@ require (
 	github.com/cloudwego/eino-ext/components/model/agenticopenai v0.2.2
 	github.com/cloudwego/eino-ext/components/model/claude v0.1.25
 	github.com/cloudwego/eino-ext/components/model/openai v0.1.13
-	github.com/leanctx/leanctx v0.0.0
-	github.com/leanctx/leanctx/examples v0.0.0
-	github.com/leanctx/leanctx/examples/native/mended v0.0.0
+	github.com/einolean/einolean v0.0.0
+	github.com/einolean/einolean/examples v0.0.0
+	github.com/einolean/einolean/examples/native/mended v0.0.0
 	github.com/stretchr/testify v1.12.1
 )
 
@@ -110,10 +110,10 @@ require (
 	gopkg.in/yaml.v3 v3.0.1 // indirect
 )
 
-replace github.com/leanctx/leanctx => ../..
+replace github.com/einolean/einolean => ../..
 
-replace github.com/leanctx/leanctx/examples => ..
+replace github.com/einolean/einolean/examples => ..
 
-replace github.com/leanctx/leanctx/examples/native/mended => ./mended
+replace github.com/einolean/einolean/examples/native/mended => ./mended
 
-replace github.com/leanctx/leanctx/toolsearch/javascript => ../../toolsearch/javascript
+replace github.com/einolean/einolean/toolsearch/javascript => ../../toolsearch/javascript

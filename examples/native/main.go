@@ -1,4 +1,4 @@
-// Copyright leanctx authors
+// Copyright einolean authors
 // SPDX-License-Identifier: Apache-2.0
 
 // Command native shows what goes over the wire when a provider's own tool search is used:
@@ -15,7 +15,7 @@ import (
 	"os"
 	"text/tabwriter"
 
-	"github.com/leanctx/leanctx/examples/native/mended/provider"
+	"github.com/einolean/einolean/examples/native/mended/provider"
 )
 
 func main() {

@@ -1,4 +1,4 @@
-// Copyright leanctx authors
+// Copyright einolean authors
 // SPDX-License-Identifier: Apache-2.0
 
 package main
@@ -10,8 +10,8 @@ import (
 	"github.com/cloudwego/eino-ext/components/model/claude"
 	"github.com/cloudwego/eino-ext/components/model/openai"
 
-	"github.com/leanctx/leanctx/examples/native/mended"
-	"github.com/leanctx/leanctx/examples/native/standin"
+	"github.com/einolean/einolean/examples/native/mended"
+	"github.com/einolean/einolean/examples/native/standin"
 )
 
 // The servers on loopback let everybody in who shows a key.

@@ -1,4 +1,4 @@
-// Copyright leanctx authors
+// Copyright einolean authors
 // SPDX-License-Identifier: Apache-2.0
 
 package main
@@ -16,9 +16,9 @@ import (
 	"github.com/cloudwego/eino/schema"
 	"github.com/stretchr/testify/require"
 
-	"github.com/leanctx/leanctx/examples/lab"
-	"github.com/leanctx/leanctx/examples/native/mended/provider"
-	"github.com/leanctx/leanctx/examples/offline"
+	"github.com/einolean/einolean/examples/lab"
+	"github.com/einolean/einolean/examples/native/mended/provider"
+	"github.com/einolean/einolean/examples/offline"
 )
 
 // memory is a store of checkpoints.

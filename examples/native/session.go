@@ -1,4 +1,4 @@
-// Copyright leanctx authors
+// Copyright einolean authors
 // SPDX-License-Identifier: Apache-2.0
 
 package main
@@ -9,8 +9,8 @@ import (
 
 	"github.com/cloudwego/eino/adk"
 
-	"github.com/leanctx/leanctx/examples/lab"
-	"github.com/leanctx/leanctx/examples/offline"
+	"github.com/einolean/einolean/examples/lab"
+	"github.com/einolean/einolean/examples/offline"
 )
 
 // session is a conversation with an agent over several runs.

@@ -1,4 +1,4 @@
-// Copyright leanctx authors
+// Copyright einolean authors
 // SPDX-License-Identifier: Apache-2.0
 
 package main
@@ -26,12 +26,12 @@ import (
 	"github.com/cloudwego/eino/schema"
 	"github.com/stretchr/testify/require"
 
-	"github.com/leanctx/leanctx"
-	"github.com/leanctx/leanctx/examples/lab"
-	"github.com/leanctx/leanctx/examples/native/mended"
-	"github.com/leanctx/leanctx/examples/native/mended/provider"
-	"github.com/leanctx/leanctx/reduction"
-	"github.com/leanctx/leanctx/toolsearch"
+	"github.com/einolean/einolean"
+	"github.com/einolean/einolean/examples/lab"
+	"github.com/einolean/einolean/examples/native/mended"
+	"github.com/einolean/einolean/examples/native/mended/provider"
+	"github.com/einolean/einolean/reduction"
+	"github.com/einolean/einolean/toolsearch"
 )
 
 const conversations = 20 // of each kind; others in each run
@@ -48,7 +48,7 @@ type thinker struct {
 	r        *rand.Rand
 	faithful bool
 	native   bool
-	events   []leanctx.Event
+	events   []einolean.Event
 	denied   string
 	live     []tool.BaseTool
 	store    *memory
@@ -111,7 +111,7 @@ func (c *thinker) handlers() {
 		reduce.WindowTokens = int64(3000 + r.IntN(3000))
 		reduce.ClearTargetTokens, reduce.MaxTokensForClear = 0, 0
 	}
-	hear := func(_ context.Context, e leanctx.Event) { c.events = append(c.events, e) }
+	hear := func(_ context.Context, e einolean.Event) { c.events = append(c.events, e) }
 	search.OnEvent, reduce.OnEvent = hear, hear
 	first, on := r.IntN(2) == 0, r.IntN(8)
 	live := r.IntN(3) == 0

@@ -1,4 +1,4 @@
-// Copyright leanctx authors
+// Copyright einolean authors
 // SPDX-License-Identifier: Apache-2.0
 
 package main
@@ -13,9 +13,9 @@ import (
 	"github.com/cloudwego/eino/compose"
 	"github.com/cloudwego/eino/schema"
 
-	"github.com/leanctx/leanctx/examples/library"
-	"github.com/leanctx/leanctx/examples/native/mended/provider"
-	"github.com/leanctx/leanctx/toolsearch"
+	"github.com/einolean/einolean/examples/library"
+	"github.com/einolean/einolean/examples/native/mended/provider"
+	"github.com/einolean/einolean/toolsearch"
 )
 
 // way is a way to let a model find tools.

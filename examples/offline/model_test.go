@@ -1,4 +1,4 @@
-// Copyright leanctx authors
+// Copyright einolean authors
 // SPDX-License-Identifier: Apache-2.0
 
 package offline_test
@@ -17,11 +17,11 @@ import (
 	"github.com/cloudwego/eino/schema"
 	"github.com/stretchr/testify/require"
 
-	"github.com/leanctx/leanctx/examples/library"
-	"github.com/leanctx/leanctx/examples/offline"
-	"github.com/leanctx/leanctx/leanctxtest"
-	"github.com/leanctx/leanctx/toolsearch"
-	"github.com/leanctx/leanctx/toolsearch/javascript"
+	"github.com/einolean/einolean/einoleantest"
+	"github.com/einolean/einolean/examples/library"
+	"github.com/einolean/einolean/examples/offline"
+	"github.com/einolean/einolean/toolsearch"
+	"github.com/einolean/einolean/toolsearch/javascript"
 )
 
 func both(t *testing.T, plain, agentic func(*testing.T)) {
@@ -45,7 +45,7 @@ func tools(t *testing.T) []tool.BaseTool {
 }
 
 // asker makes a function that runs an agent over the whole library.
-func asker[M adk.MessageType](t *testing.T, protocol toolsearch.Protocol) func(question string, options ...leanctxtest.Option) *leanctxtest.Outcome[M] {
+func asker[M adk.MessageType](t *testing.T, protocol toolsearch.Protocol) func(question string, options ...einoleantest.Option) *einoleantest.Outcome[M] {
 	t.Helper()
 	cfg := toolsearch.Config{DynamicTools: tools(t), Protocol: protocol}
 	if protocol == toolsearch.SearchCode {
@@ -54,8 +54,8 @@ func asker[M adk.MessageType](t *testing.T, protocol toolsearch.Protocol) func(q
 	search, err := toolsearch.NewTyped[M](t.Context(), &cfg)
 	require.NoError(t, err)
 	agent := &adk.TypedChatModelAgentConfig[M]{Model: offline.New[M](), Handlers: []adk.TypedChatModelAgentMiddleware[M]{search}}
-	return func(question string, options ...leanctxtest.Option) *leanctxtest.Outcome[M] {
-		return leanctxtest.Run(t, agent, question, options...)
+	return func(question string, options ...einoleantest.Option) *einoleantest.Outcome[M] {
+		return einoleantest.Run(t, agent, question, options...)
 	}
 }
 
@@ -175,8 +175,8 @@ func goesOn[M adk.MessageType](t *testing.T) {
 	for _, protocol := range []toolsearch.Protocol{toolsearch.Keyword, toolsearch.Regexp, toolsearch.SearchLoad, toolsearch.SearchCall, toolsearch.SearchCode} {
 		t.Run(protocol.String(), func(t *testing.T) {
 			ask := asker[M](t, protocol)
-			first := ask(`What is the SHA-1 of "abc"?`, leanctxtest.Streaming())
-			second := ask(`What about "abd"?`, leanctxtest.After(first.Messages...))
+			first := ask(`What is the SHA-1 of "abc"?`, einoleantest.Streaming())
+			second := ask(`What about "abd"?`, einoleantest.After(first.Messages...))
 			require.Equal(t, "cb4cc28df0fdbe0ecf9d9662e294b118092a5735", second.Answer)
 			calls := 0
 			for _, m := range second.Messages[len(first.Messages):] {

@@ -1,4 +1,4 @@
-// Copyright leanctx authors
+// Copyright einolean authors
 // SPDX-License-Identifier: Apache-2.0
 
 // Command previews measures what cut results show: how many of the facts that a later
@@ -18,7 +18,7 @@ import (
 	"os"
 	"strings"
 
-	"github.com/leanctx/leanctx/reduction"
+	"github.com/einolean/einolean/reduction"
 )
 
 func main() {

@@ -1,4 +1,4 @@
-// Copyright leanctx authors
+// Copyright einolean authors
 // SPDX-License-Identifier: Apache-2.0
 
 package main
@@ -10,10 +10,10 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/leanctx/leanctx/toolsearch/toolsearcheval"
+	"github.com/einolean/einolean/toolsearch/toolsearcheval"
 )
 
-// TestGoldenTable holds what is shown, by kind and budget. With LEANCTX_UPDATE=1 it writes
+// TestGoldenTable holds what is shown, by kind and budget. With EINOLEAN_UPDATE=1 it writes
 // the golden file first.
 func TestGoldenTable(t *testing.T) {
 	results, err := graded()

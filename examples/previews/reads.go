@@ -1,4 +1,4 @@
-// Copyright leanctx authors
+// Copyright einolean authors
 // SPDX-License-Identifier: Apache-2.0
 
 package main
@@ -16,7 +16,7 @@ import (
 	"github.com/cloudwego/eino/adk/filesystem"
 	"github.com/cloudwego/eino/components/tool"
 
-	"github.com/leanctx/leanctx/reduction"
+	"github.com/einolean/einolean/reduction"
 )
 
 // shownBytes is the size of the previews beside which facts are read back.

@@ -1,4 +1,4 @@
-// Copyright leanctx authors
+// Copyright einolean authors
 // SPDX-License-Identifier: Apache-2.0
 
 package main
@@ -17,7 +17,7 @@ import (
 
 	"github.com/cloudwego/eino/components/tool"
 
-	"github.com/leanctx/leanctx/examples/library"
+	"github.com/einolean/einolean/examples/library"
 )
 
 //go:embed testdata/*.txt

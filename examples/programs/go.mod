@@ -1,12 +1,12 @@
-module github.com/leanctx/leanctx/examples/programs
+module github.com/einolean/einolean/examples/programs
 
 go 1.25.0
 
 require (
 	github.com/cloudwego/eino v0.9.21
-	github.com/leanctx/leanctx v0.0.0
-	github.com/leanctx/leanctx/examples v0.0.0
-	github.com/leanctx/leanctx/toolsearch/javascript v0.0.0
+	github.com/einolean/einolean v0.0.0
+	github.com/einolean/einolean/examples v0.0.0
+	github.com/einolean/einolean/toolsearch/javascript v0.0.0
 	github.com/stretchr/testify v1.12.1
 )
 
@@ -55,7 +55,7 @@ require (
 )
 
 replace (
-	github.com/leanctx/leanctx => ../..
-	github.com/leanctx/leanctx/examples => ..
-	github.com/leanctx/leanctx/toolsearch/javascript => ../../toolsearch/javascript
+	github.com/einolean/einolean => ../..
+	github.com/einolean/einolean/examples => ..
+	github.com/einolean/einolean/toolsearch/javascript => ../../toolsearch/javascript
 )

@@ -1,4 +1,4 @@
-// Copyright leanctx authors
+// Copyright einolean authors
 // SPDX-License-Identifier: Apache-2.0
 
 // Command programs runs a task of fifty tool calls, offline and without a key: with calls of the
@@ -22,11 +22,11 @@ import (
 	"github.com/cloudwego/eino/compose"
 	"github.com/cloudwego/eino/schema"
 
-	"github.com/leanctx/leanctx/examples/lab"
-	"github.com/leanctx/leanctx/examples/offline"
-	"github.com/leanctx/leanctx/leanctxtest"
-	"github.com/leanctx/leanctx/toolsearch"
-	"github.com/leanctx/leanctx/toolsearch/javascript"
+	"github.com/einolean/einolean/einoleantest"
+	"github.com/einolean/einolean/examples/lab"
+	"github.com/einolean/einolean/examples/offline"
+	"github.com/einolean/einolean/toolsearch"
+	"github.com/einolean/einolean/toolsearch/javascript"
 )
 
 func main() {
@@ -52,8 +52,8 @@ func run(ctx context.Context, out io.Writer) error {
 	}
 	fmt.Fprintln(out, "\n  question How many stores are there? (one call that returns 13 bytes: nothing for a program)")
 	return compare(ctx, out, []way{
-		{"SearchCall", toolsearch.SearchCall, []leanctxtest.Turn{
-			leanctxtest.Call("tool_search", `{"query":"number of stores"}`), leanctxtest.Call("call_tool", `{"name":"count_stores","arguments":{}}`), leanctxtest.Say("12.")}},
+		{"SearchCall", toolsearch.SearchCall, []einoleantest.Turn{
+			einoleantest.Call("tool_search", `{"query":"number of stores"}`), einoleantest.Call("call_tool", `{"name":"count_stores","arguments":{}}`), einoleantest.Say("12.")}},
 		{"SearchCode, a program", toolsearch.SearchCode, program("print(await tools.count_stores())")},
 	})
 }
@@ -62,14 +62,14 @@ func run(ctx context.Context, out io.Writer) error {
 type way struct {
 	name     string
 	protocol toolsearch.Protocol
-	turns    []leanctxtest.Turn
+	turns    []einoleantest.Turn
 }
 
 // compare does a task in each way, and prints what the model was sent.
 func compare(ctx context.Context, out io.Writer, ways []way) error {
 	fmt.Fprintln(out)
 	for _, w := range ways {
-		model := leanctxtest.Script[*schema.Message](w.turns...)
+		model := einoleantest.Script[*schema.Message](w.turns...)
 		runner, err := newRunner(ctx, w.protocol, model, nil)
 		if err != nil {
 			return err
@@ -95,30 +95,30 @@ const late = orders.filter(o => o.total > 480);
 print(late.length, await tools.refund({customer: 7, orders: late.length}))`
 
 // program is a model that searches, runs a program, and answers.
-func program(code string) []leanctxtest.Turn {
+func program(code string) []einoleantest.Turn {
 	args, _ := json.Marshal(map[string]string{"code": code})
-	return []leanctxtest.Turn{leanctxtest.Call("tool_search", `{"query":"orders of a customer, refund"}`), leanctxtest.Call("run_code", string(args)), leanctxtest.Say("Done.")}
+	return []einoleantest.Turn{einoleantest.Call("tool_search", `{"query":"orders of a customer, refund"}`), einoleantest.Call("run_code", string(args)), einoleantest.Say("Done.")}
 }
 
 // calls is a model that searches, asks for the orders of so many customers, some of them at once,
 // and answers.
-func calls(customers, atOnce int) []leanctxtest.Turn {
-	turns := []leanctxtest.Turn{leanctxtest.Call("tool_search", `{"query":"orders of a customer"}`)}
+func calls(customers, atOnce int) []einoleantest.Turn {
+	turns := []einoleantest.Turn{einoleantest.Call("tool_search", `{"query":"orders of a customer"}`)}
 	for customer := 0; customer < customers; {
-		var turn leanctxtest.Turn
+		var turn einoleantest.Turn
 		for range atOnce {
 			turn = turn.And("call_tool", fmt.Sprintf(`{"name":"list_orders","arguments":{"customer":%d}}`, customer))
 			customer++
 		}
 		turns = append(turns, turn)
 	}
-	return append(turns, leanctxtest.Say("Done."))
+	return append(turns, einoleantest.Say("Done."))
 }
 
 // approval runs a program whose second call asks a person, and answers in another agent.
 func approval(ctx context.Context, out io.Writer) error {
 	checkpoints := memory{}
-	first, err := newRunner(ctx, toolsearch.SearchCode, leanctxtest.Script[*schema.Message](program(refunds)...), checkpoints)
+	first, err := newRunner(ctx, toolsearch.SearchCode, einoleantest.Script[*schema.Message](program(refunds)...), checkpoints)
 	if err != nil {
 		return err
 	}
@@ -128,7 +128,7 @@ func approval(ctx context.Context, out io.Writer) error {
 	}
 	question := asked.Action.Interrupted.InterruptContexts[0]
 	fmt.Fprintf(out, "\n  question Refund the late orders of customer 7. (a person must approve)\n\n  the program asks         %v\n", question.Info)
-	model := leanctxtest.Script[*schema.Message](leanctxtest.Say("Done."))
+	model := einoleantest.Script[*schema.Message](einoleantest.Say("Done."))
 	second, err := newRunner(ctx, toolsearch.SearchCode, model, checkpoints) // as after a restart
 	if err != nil {
 		return err
@@ -146,7 +146,7 @@ func approval(ctx context.Context, out io.Writer) error {
 }
 
 // newRunner makes an agent whose tools are hidden behind a protocol.
-func newRunner(ctx context.Context, protocol toolsearch.Protocol, model *leanctxtest.Model[*schema.Message], store adk.CheckPointStore) (*adk.Runner, error) {
+func newRunner(ctx context.Context, protocol toolsearch.Protocol, model *einoleantest.Model[*schema.Message], store adk.CheckPointStore) (*adk.Runner, error) {
 	tools, err := shop()
 	if err != nil {
 		return nil, err
@@ -223,7 +223,7 @@ func last(events *adk.AsyncIterator[*adk.AgentEvent]) (e *adk.AgentEvent, err er
 }
 
 // sent is about how many tokens a model was sent, definitions of tools included, at four bytes each.
-func sent(model *leanctxtest.Model[*schema.Message]) (tokens int) {
+func sent(model *einoleantest.Model[*schema.Message]) (tokens int) {
 	for _, r := range model.Requests() {
 		text, _ := offline.Request(r.Messages, r.Tools)
 		tokens += len(text) / 4

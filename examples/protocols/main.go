@@ -1,4 +1,4 @@
-// Copyright leanctx authors
+// Copyright einolean authors
 // SPDX-License-Identifier: Apache-2.0
 
 // Command protocols solves the same tasks with every protocol of toolsearch, and
@@ -20,10 +20,10 @@ import (
 	"github.com/cloudwego/eino/compose"
 	"github.com/cloudwego/eino/schema"
 
-	"github.com/leanctx/leanctx/examples/lab"
-	"github.com/leanctx/leanctx/examples/library"
-	"github.com/leanctx/leanctx/examples/offline"
-	"github.com/leanctx/leanctx/toolsearch"
+	"github.com/einolean/einolean/examples/lab"
+	"github.com/einolean/einolean/examples/library"
+	"github.com/einolean/einolean/examples/offline"
+	"github.com/einolean/einolean/toolsearch"
 )
 
 func main() {
@@ -87,7 +87,7 @@ func newRunner(ctx context.Context, w way, m *meter, tools []tool.BaseTool) (*ad
 
 // run measures every way and prints the tables. It is an error if an answer is wrong.
 func run(ctx context.Context, out io.Writer, cached float64) error {
-	root, err := os.MkdirTemp("", "leanctx-protocols-")
+	root, err := os.MkdirTemp("", "einolean-protocols-")
 	if err != nil {
 		return err
 	}

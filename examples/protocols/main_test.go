@@ -1,4 +1,4 @@
-// Copyright leanctx authors
+// Copyright einolean authors
 // SPDX-License-Identifier: Apache-2.0
 
 package main
@@ -15,9 +15,9 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/leanctx/leanctx/examples/library"
-	"github.com/leanctx/leanctx/examples/offline"
-	"github.com/leanctx/leanctx/toolsearch"
+	"github.com/einolean/einolean/examples/library"
+	"github.com/einolean/einolean/examples/offline"
+	"github.com/einolean/einolean/toolsearch"
 )
 
 const (
@@ -25,12 +25,12 @@ const (
 	document = "../../docs/benchmarks.md"
 )
 
-// TestGoldenOutput runs the whole comparison. With LEANCTX_UPDATE=1 it writes what
+// TestGoldenOutput runs the whole comparison. With EINOLEAN_UPDATE=1 it writes what
 // came out to the golden file first, and the tables into the guide.
 func TestGoldenOutput(t *testing.T) {
 	var out bytes.Buffer
 	require.NoError(t, run(context.Background(), &out, 0.1))
-	if os.Getenv("LEANCTX_UPDATE") != "" {
+	if os.Getenv("EINOLEAN_UPDATE") != "" {
 		require.NoError(t, os.MkdirAll("testdata", 0o755))
 		require.NoError(t, os.WriteFile(golden, out.Bytes(), 0o644))
 		guide := read(t, document)

@@ -1,4 +1,4 @@
-// Copyright leanctx authors
+// Copyright einolean authors
 // SPDX-License-Identifier: Apache-2.0
 
 // Command quickstart is an agent with both middlewares. It runs without a key.
@@ -16,11 +16,11 @@ import (
 	"github.com/cloudwego/eino/components/tool/utils"
 	"github.com/cloudwego/eino/schema"
 
-	"github.com/leanctx/leanctx/leanctxtest"
-	"github.com/leanctx/leanctx/reduction"
-	"github.com/leanctx/leanctx/toolsearch"
-	"github.com/leanctx/leanctx/window"
-	"github.com/leanctx/leanctx/window/inspect"
+	"github.com/einolean/einolean/einoleantest"
+	"github.com/einolean/einolean/reduction"
+	"github.com/einolean/einolean/toolsearch"
+	"github.com/einolean/einolean/window"
+	"github.com/einolean/einolean/window/inspect"
 )
 
 func main() {
@@ -30,11 +30,11 @@ func main() {
 	weather, err := utils.InferTool("weather__forecast", "Forecasts the weather of a city for a year.", forecast)
 	check(err)
 	tools := append(office(), weather)
-	model := leanctxtest.Script[*schema.Message](
-		leanctxtest.Call("tool_search", `{"query":"weather forecast"}`),
-		leanctxtest.Call("weather__forecast", `{"City":"Turin"}`),
-		leanctxtest.Call("read_file", `{"file_path":"/tmp/trunc/call_2","pattern":"day 180, 12:00"}`),
-		leanctxtest.Say("Yes, it will rain at noon."),
+	model := einoleantest.Script[*schema.Message](
+		einoleantest.Call("tool_search", `{"query":"weather forecast"}`),
+		einoleantest.Call("weather__forecast", `{"City":"Turin"}`),
+		einoleantest.Call("read_file", `{"file_path":"/tmp/trunc/call_2","pattern":"day 180, 12:00"}`),
+		einoleantest.Say("Yes, it will rain at noon."),
 	)
 
 	search, err := toolsearch.New(ctx, toolsearch.Recommended(tools)) // hidden until the model finds them

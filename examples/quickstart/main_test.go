@@ -1,4 +1,4 @@
-// Copyright leanctx authors
+// Copyright einolean authors
 // SPDX-License-Identifier: Apache-2.0
 
 package main
@@ -18,8 +18,8 @@ func Example() {
 	// 4309:day 180, 12:00 in Turin: rain
 	// Yes, it will rain at noon.
 	//
-	// leanctx  quickstart  1 question, 4 calls
-	// sent 8,189 tokens; without leanctx 76,359: 9.3 times as many
+	// einolean  quickstart  1 question, 4 calls
+	// sent 8,189 tokens; without einolean 76,359: 9.3 times as many
 	// in money, times as dear without: Claude 20.5 · Claude 5.5, GPT-6 21.7 · GPT-5, Gemini 19.9 · Doubao,
 	// Qwen, GLM 17.6 · DeepSeek 22.4
 	//

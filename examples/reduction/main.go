@@ -1,4 +1,4 @@
-// Copyright leanctx authors
+// Copyright einolean authors
 // SPDX-License-Identifier: Apache-2.0
 
 // Command reduction shows the reduction middleware at work: an agent whose tools
@@ -22,9 +22,9 @@ import (
 	"github.com/cloudwego/eino/compose"
 	"github.com/cloudwego/eino/schema"
 
-	"github.com/leanctx/leanctx"
-	"github.com/leanctx/leanctx/examples/lab"
-	"github.com/leanctx/leanctx/reduction"
+	"github.com/einolean/einolean"
+	"github.com/einolean/einolean/examples/lab"
+	"github.com/einolean/einolean/reduction"
 )
 
 func main() {
@@ -35,7 +35,7 @@ func main() {
 // with Handlers. The store may be any that Eino has; ProvideReadTool gives the
 // model the tool that reads back, and OnEvent is for those who want to watch. For
 // *schema.Message the same is written reduction.New and adk.NewChatModelAgent.
-func newAgent[M adk.MessageType](ctx context.Context, chat model.BaseModel[M], tools []tool.BaseTool, store reduction.Backend, watch func(context.Context, leanctx.Event)) (*adk.TypedChatModelAgent[M], error) {
+func newAgent[M adk.MessageType](ctx context.Context, chat model.BaseModel[M], tools []tool.BaseTool, store reduction.Backend, watch func(context.Context, einolean.Event)) (*adk.TypedChatModelAgent[M], error) {
 	reduce, err := reduction.NewTyped[M](ctx, &reduction.TypedConfig[M]{
 		Backend:           store,
 		ProvideReadTool:   true,
@@ -58,7 +58,7 @@ func newAgent[M adk.MessageType](ctx context.Context, chat model.BaseModel[M], t
 // run has the conversation with both agents and prints what happened. It is an
 // error if an answer is wrong, or an original is not in the store as it was.
 func run[M adk.MessageType](ctx context.Context, screen *lab.Screen, files fs.FS, streaming bool) error {
-	dir, err := os.MkdirTemp("", "leanctx-reduction-")
+	dir, err := os.MkdirTemp("", "einolean-reduction-")
 	if err != nil {
 		return err
 	}

@@ -1,4 +1,4 @@
-// Copyright leanctx authors
+// Copyright einolean authors
 // SPDX-License-Identifier: Apache-2.0
 
 package main
@@ -12,8 +12,8 @@ import (
 	"github.com/cloudwego/eino/adk"
 	"github.com/cloudwego/eino/components/model"
 
-	"github.com/leanctx/leanctx/examples/lab"
-	"github.com/leanctx/leanctx/reduction"
+	"github.com/einolean/einolean/examples/lab"
+	"github.com/einolean/einolean/reduction"
 )
 
 // scene is everything that takes part.

@@ -1,4 +1,4 @@
-// Copyright leanctx authors
+// Copyright einolean authors
 // SPDX-License-Identifier: Apache-2.0
 
 package main
@@ -9,7 +9,7 @@ import (
 	"io/fs"
 	"strings"
 
-	"github.com/leanctx/leanctx/examples/lab"
+	"github.com/einolean/einolean/examples/lab"
 )
 
 // conversation is what the user asks: each question is a run that continues

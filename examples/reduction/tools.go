@@ -1,4 +1,4 @@
-// Copyright leanctx authors
+// Copyright einolean authors
 // SPDX-License-Identifier: Apache-2.0
 
 package main
@@ -22,7 +22,7 @@ import (
 	"github.com/cloudwego/eino/compose"
 	"github.com/cloudwego/eino/schema"
 
-	"github.com/leanctx/leanctx/examples/lab"
+	"github.com/einolean/einolean/examples/lab"
 )
 
 // original is a result as its tool returned it.

@@ -1,4 +1,4 @@
-// Copyright leanctx authors
+// Copyright einolean authors
 // SPDX-License-Identifier: Apache-2.0
 
 package main
@@ -13,8 +13,8 @@ import (
 	"os"
 	"slices"
 
-	"github.com/leanctx/leanctx/examples/lab"
-	"github.com/leanctx/leanctx/reduction"
+	"github.com/einolean/einolean/examples/lab"
+	"github.com/einolean/einolean/reduction"
 )
 
 // verify reads every original back and compares digests, and looks for files that are

@@ -1,13 +1,13 @@
-module github.com/leanctx/leanctx/examples/retriever
+module github.com/einolean/einolean/examples/retriever
 
 go 1.25.0
 
 require (
 	github.com/blevesearch/bleve/v2 v2.5.7
 	github.com/cloudwego/eino v0.9.21
+	github.com/einolean/einolean v0.0.0
+	github.com/einolean/einolean/examples v0.0.0
 	github.com/jackc/pgx/v5 v5.12.0
-	github.com/leanctx/leanctx v0.0.0
-	github.com/leanctx/leanctx/examples v0.0.0
 	github.com/philippgille/chromem-go v0.7.0
 	github.com/stretchr/testify v1.12.1
 )
@@ -82,8 +82,8 @@ require (
 	gopkg.in/yaml.v3 v3.0.1 // indirect
 )
 
-replace github.com/leanctx/leanctx => ../..
+replace github.com/einolean/einolean => ../..
 
-replace github.com/leanctx/leanctx/examples => ..
+replace github.com/einolean/einolean/examples => ..
 
-replace github.com/leanctx/leanctx/toolsearch/javascript => ../../toolsearch/javascript
+replace github.com/einolean/einolean/toolsearch/javascript => ../../toolsearch/javascript

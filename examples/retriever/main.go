@@ -1,4 +1,4 @@
-// Copyright leanctx authors
+// Copyright einolean authors
 // SPDX-License-Identifier: Apache-2.0
 
 // Command retriever lets two engines rank tools, bleve (full text) and chromem-go
@@ -24,12 +24,12 @@ import (
 	"github.com/cloudwego/eino/schema"
 	"github.com/jackc/pgx/v5/pgxpool"
 
-	"github.com/leanctx/leanctx/examples/library"
-	"github.com/leanctx/leanctx/toolsearch"
+	"github.com/einolean/einolean/examples/library"
+	"github.com/einolean/einolean/toolsearch"
 )
 
 func main() {
-	url := flag.String("postgres", "", "URL of a PostgreSQL database to search as well; the table leanctx_tools is created in it")
+	url := flag.String("postgres", "", "URL of a PostgreSQL database to search as well; the table einolean_tools is created in it")
 	flag.Parse()
 	query := strings.Join(flag.Args(), " ")
 	if query == "" {

@@ -1,4 +1,4 @@
-// Copyright leanctx authors
+// Copyright einolean authors
 // SPDX-License-Identifier: Apache-2.0
 
 package main
@@ -34,12 +34,12 @@ var (
 func newTable(ctx context.Context, pool *pgxpool.Pool) (table, error) {
 	err := pgx.BeginFunc(ctx, pool, func(tx pgx.Tx) error {
 		// Replicas start at the same time, and IF NOT EXISTS is not a lock.
-		_, err := tx.Exec(ctx, `SELECT pg_advisory_xact_lock(hashtext('leanctx_tools'))`)
+		_, err := tx.Exec(ctx, `SELECT pg_advisory_xact_lock(hashtext('einolean_tools'))`)
 		if err == nil {
-			_, err = tx.Exec(ctx, `CREATE TABLE IF NOT EXISTS leanctx_tools (tenant text, name text, words tsvector, PRIMARY KEY (tenant, name))`)
+			_, err = tx.Exec(ctx, `CREATE TABLE IF NOT EXISTS einolean_tools (tenant text, name text, words tsvector, PRIMARY KEY (tenant, name))`)
 		}
 		if err == nil {
-			_, err = tx.Exec(ctx, `CREATE INDEX IF NOT EXISTS leanctx_tools_words ON leanctx_tools USING gin (words)`)
+			_, err = tx.Exec(ctx, `CREATE INDEX IF NOT EXISTS einolean_tools_words ON einolean_tools USING gin (words)`)
 		}
 		return err
 	})
@@ -71,7 +71,7 @@ func (t table) Store(ctx context.Context, docs []*schema.Document, _ ...indexer.
 	ids := make([]string, len(docs))
 	for i, d := range docs {
 		ids[i] = d.ID
-		batch.Queue(`INSERT INTO leanctx_tools VALUES ($1, $2, setweight(to_tsvector('english', $3), 'A') || to_tsvector('english', $4))
+		batch.Queue(`INSERT INTO einolean_tools VALUES ($1, $2, setweight(to_tsvector('english', $3), 'A') || to_tsvector('english', $4))
 			ON CONFLICT (tenant, name) DO UPDATE SET words = excluded.words`, tenant, d.ID, words(d.ID), words(d.Content))
 	}
 	return ids, t.pool.SendBatch(ctx, &batch).Close()
@@ -92,7 +92,7 @@ func words(text string) string {
 
 // search ranks the tools that have a word of the query: the fewer tools have it, the more it counts.
 const search = `
-	WITH seen AS NOT MATERIALIZED (SELECT tenant, name, words FROM leanctx_tools WHERE tenant = $2 OR tenant = ''),
+	WITH seen AS NOT MATERIALIZED (SELECT tenant, name, words FROM einolean_tools WHERE tenant = $2 OR tenant = ''),
 	asked AS MATERIALIZED (SELECT q, ln(1 + (SELECT count(*) FROM seen) / greatest(1, (SELECT count(*) FROM seen WHERE words @@ q))) AS weight
 		FROM (SELECT ('''' || replace(replace(lexeme, '\', '\\'), '''', '''''') || '''')::tsquery AS q FROM unnest(to_tsvector('english', $1))) AS query)
 	SELECT name, sum(weight * ts_rank('{.6, 0, 0, 1}', words, q)) / count(DISTINCT tenant) AS score

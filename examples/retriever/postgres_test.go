@@ -1,4 +1,4 @@
-// Copyright leanctx authors
+// Copyright einolean authors
 // SPDX-License-Identifier: Apache-2.0
 
 //go:build unix
@@ -26,8 +26,8 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/stretchr/testify/require"
 
-	"github.com/leanctx/leanctx/toolsearch"
-	"github.com/leanctx/leanctx/toolsearch/toolsearcheval"
+	"github.com/einolean/einolean/toolsearch"
+	"github.com/einolean/einolean/toolsearch/toolsearcheval"
 )
 
 // newServer starts a PostgreSQL server and returns its URL, and what kills it as a crash does.
@@ -41,7 +41,7 @@ func newServer(t *testing.T) (url string, kill func()) {
 	if err != nil {
 		t.Skip("NOT TESTED: no PostgreSQL server is installed")
 	}
-	dir, err := os.MkdirTemp("/tmp", "leanctx-pg-") // the path of a socket is short
+	dir, err := os.MkdirTemp("/tmp", "einolean-pg-") // the path of a socket is short
 	require.NoError(t, err)
 	t.Cleanup(func() { _ = os.RemoveAll(dir) })
 	var as syscall.SysProcAttr
@@ -54,7 +54,7 @@ func newServer(t *testing.T) (url string, kill func()) {
 		require.NoError(t, os.Chown(dir, int(uid), int(gid)))
 	}
 	data := filepath.Join(dir, "data")
-	made := exec.Command(bin, "-D", data, "-U", "leanctx", "-A", "trust", "-E", "UTF8", "--locale=C", "--no-sync")
+	made := exec.Command(bin, "-D", data, "-U", "einolean", "-A", "trust", "-E", "UTF8", "--locale=C", "--no-sync")
 	made.Dir, made.SysProcAttr = dir, &as
 	out, err := made.CombinedOutput()
 	require.NoError(t, err, "%s", out)
@@ -64,7 +64,7 @@ func newServer(t *testing.T) (url string, kill func()) {
 	require.NoError(t, server.Start())
 	kill = sync.OnceFunc(func() { _, _ = server.Process.Kill(), server.Wait() })
 	t.Cleanup(kill)
-	url = "host=" + dir + " user=leanctx dbname=postgres"
+	url = "host=" + dir + " user=einolean dbname=postgres"
 	require.Eventually(t, func() bool {
 		pool := connect(t, url)
 		defer pool.Close()
@@ -137,7 +137,7 @@ func TestPostgresKeepsTenantsApart(t *testing.T) {
 	require.Empty(t, names(t, own, as("acme"), "globex"))
 	require.Empty(t, names(t, own, as("acme"), "paper"), "it was replaced")
 	require.Equal(t, []string{"report__acme"}, names(t, own, as("acme"), "天气"))
-	for _, strange := range []string{"", "the", `'; DROP TABLE leanctx_tools; --`, `a\b 'c' | & ! <->`, "\x00\xff"} {
+	for _, strange := range []string{"", "the", `'; DROP TABLE einolean_tools; --`, `a\b 'c' | & ! <->`, "\x00\xff"} {
 		names(t, own, as("acme"), strange)
 	}
 	for _, nobody := range []context.Context{ctx, as("")} {

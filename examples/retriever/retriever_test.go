@@ -1,4 +1,4 @@
-// Copyright leanctx authors
+// Copyright einolean authors
 // SPDX-License-Identifier: Apache-2.0
 
 package main
@@ -15,11 +15,11 @@ import (
 	"github.com/cloudwego/eino/schema"
 	"github.com/stretchr/testify/require"
 
-	"github.com/leanctx/leanctx"
-	"github.com/leanctx/leanctx/examples/library"
-	"github.com/leanctx/leanctx/leanctxtest"
-	"github.com/leanctx/leanctx/toolsearch"
-	"github.com/leanctx/leanctx/toolsearch/toolsearcheval"
+	"github.com/einolean/einolean"
+	"github.com/einolean/einolean/einoleantest"
+	"github.com/einolean/einolean/examples/library"
+	"github.com/einolean/einolean/toolsearch"
+	"github.com/einolean/einolean/toolsearch/toolsearcheval"
 )
 
 func catalogue(t *testing.T) ([]tool.BaseTool, []*schema.ToolInfo) {
@@ -57,21 +57,21 @@ func TestEachEngineFindsToolsAndTheFusionIsNoWorse(t *testing.T) {
 }
 
 func TestAnAgentSearchesWithAnEngineOnBothMessageTypes(t *testing.T) {
-	for name, options := range map[string][]leanctxtest.Option{"generate": nil, "stream": {leanctxtest.Streaming()}} {
+	for name, options := range map[string][]einoleantest.Option{"generate": nil, "stream": {einoleantest.Streaming()}} {
 		t.Run("Message/"+name, func(t *testing.T) { agentSearches[*schema.Message](t, options) })
 		t.Run("AgenticMessage/"+name, func(t *testing.T) { agentSearches[*schema.AgenticMessage](t, options) })
 	}
 }
 
-func agentSearches[M adk.MessageType](t *testing.T, options []leanctxtest.Option) {
+func agentSearches[M adk.MessageType](t *testing.T, options []einoleantest.Option) {
 	ctx := context.Background()
 	tools, _ := catalogue(t)
 	all, err := rankings(ctx, tools)
 	require.NoError(t, err)
 	search, err := toolsearch.NewTyped[M](ctx, &toolsearch.Config{DynamicTools: tools, NewIndex: all[0].index})
 	require.NoError(t, err)
-	m := leanctxtest.Script[M](leanctxtest.Call("tool_search", `{"query":"+sha256 digest of a text","max_results":3}`), leanctxtest.Say("done"))
-	leanctxtest.Run(t, &adk.TypedChatModelAgentConfig[M]{Model: m, Handlers: []adk.TypedChatModelAgentMiddleware[M]{search}}, "hash it", options...)
+	m := einoleantest.Script[M](einoleantest.Call("tool_search", `{"query":"+sha256 digest of a text","max_results":3}`), einoleantest.Say("done"))
+	einoleantest.Run(t, &adk.TypedChatModelAgentConfig[M]{Model: m, Handlers: []adk.TypedChatModelAgentMiddleware[M]{search}}, "hash it", options...)
 	require.Contains(t, m.Requests()[1].ToolNames(), "hash__sha256")
 }
 
@@ -102,19 +102,19 @@ func TestAFusionWorksWithoutAnEngineThatIsDown(t *testing.T) {
 	tools, _ := catalogue(t)
 	all, err := rankings(ctx, tools)
 	require.NoError(t, err)
-	var events []leanctx.Event
+	var events []einolean.Event
 	search, err := toolsearch.New(ctx, &toolsearch.Config{
 		DynamicTools: tools,
 		NewIndex:     toolsearch.Fuse(toolsearch.RetrieverIndex(broken{}), all[1].index),
-		OnEvent: func(_ context.Context, e leanctx.Event) {
-			if e.Kind == leanctx.KindIndexFailed {
+		OnEvent: func(_ context.Context, e einolean.Event) {
+			if e.Kind == einolean.KindIndexFailed {
 				events = append(events, e)
 			}
 		},
 	})
 	require.NoError(t, err)
-	m := leanctxtest.Script[*schema.Message](leanctxtest.Call("tool_search", `{"query":"sha256 digest of a text"}`), leanctxtest.Say("done"))
-	leanctxtest.Run(t, &adk.ChatModelAgentConfig{Model: m, Handlers: []adk.ChatModelAgentMiddleware{search}}, "hash it")
+	m := einoleantest.Script[*schema.Message](einoleantest.Call("tool_search", `{"query":"sha256 digest of a text"}`), einoleantest.Say("done"))
+	einoleantest.Run(t, &adk.ChatModelAgentConfig{Model: m, Handlers: []adk.ChatModelAgentMiddleware{search}}, "hash it")
 	require.Contains(t, m.Requests()[1].ToolNames(), "hash__sha256")
 	require.Len(t, events, 1)
 	require.ErrorContains(t, events[0].Err, "connection refused")

@@ -1,4 +1,4 @@
-// Copyright leanctx authors
+// Copyright einolean authors
 // SPDX-License-Identifier: Apache-2.0
 
 // Command skills is an agent that finds skills by a sentence. It runs without a key.
@@ -16,9 +16,9 @@ import (
 	"github.com/cloudwego/eino/components/tool/utils"
 	"github.com/cloudwego/eino/schema"
 
-	"github.com/leanctx/leanctx/leanctxtest"
-	"github.com/leanctx/leanctx/toolsearch"
-	"github.com/leanctx/leanctx/toolsearch/skills"
+	"github.com/einolean/einolean/einoleantest"
+	"github.com/einolean/einolean/toolsearch"
+	"github.com/einolean/einolean/toolsearch/skills"
 )
 
 func main() {
@@ -36,11 +36,11 @@ func main() {
 			return nil
 		},
 	})
-	model := leanctxtest.Script[*schema.Message](
-		leanctxtest.Call("tool_search", `{"query":"Fill in a form with the customer's address"}`),
-		leanctxtest.Call("skill__pdf", `{}`),
-		leanctxtest.Call("fill_form", `{"Field":"address","Value":"Via Roma 1, Turin"}`),
-		leanctxtest.Say("The form is filled in."),
+	model := einoleantest.Script[*schema.Message](
+		einoleantest.Call("tool_search", `{"query":"Fill in a form with the customer's address"}`),
+		einoleantest.Call("skill__pdf", `{}`),
+		einoleantest.Call("fill_form", `{"Field":"address","Value":"Via Roma 1, Turin"}`),
+		einoleantest.Say("The form is filled in."),
 	)
 
 	search, err := toolsearch.New(ctx, &toolsearch.Config{

@@ -1,4 +1,4 @@
-// Copyright leanctx authors
+// Copyright einolean authors
 // SPDX-License-Identifier: Apache-2.0
 
 // Command tokenizer gives package reduction a tokenizer to count with, and shows how far
@@ -17,8 +17,8 @@ import (
 	"github.com/cloudwego/eino/adk"
 	"github.com/cloudwego/eino/schema"
 
-	"github.com/leanctx/leanctx"
-	"github.com/leanctx/leanctx/reduction"
+	"github.com/einolean/einolean"
+	"github.com/einolean/einolean/reduction"
 )
 
 func main() {
@@ -55,7 +55,7 @@ func run(ctx context.Context, out io.Writer) error {
 		config reduction.Config
 	}{{"tokenizer", reduction.Config{TokenCounter: exact.Count}}, {"default", reduction.Config{}}} {
 		c.config.Backend, c.config.MaxTokensForClear = reduction.NewMemoryBackend(0), 9000
-		c.config.OnEvent = func(_ context.Context, e leanctx.Event) {
+		c.config.OnEvent = func(_ context.Context, e einolean.Event) {
 			if e.Pass != nil {
 				fmt.Fprintf(out, "%-9s  %6d tokens before clearing, %5d after\n", c.name, e.Pass.Before, e.Pass.After)
 			}

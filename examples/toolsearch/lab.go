@@ -1,4 +1,4 @@
-// Copyright leanctx authors
+// Copyright einolean authors
 // SPDX-License-Identifier: Apache-2.0
 
 package main
@@ -11,8 +11,8 @@ import (
 	"github.com/cloudwego/eino/components/model"
 	"github.com/cloudwego/eino/components/tool"
 
-	"github.com/leanctx/leanctx/examples/lab"
-	"github.com/leanctx/leanctx/examples/library"
+	"github.com/einolean/einolean/examples/lab"
+	"github.com/einolean/einolean/examples/library"
 )
 
 type makeAgent[M adk.MessageType] func(context.Context, model.BaseModel[M], []tool.BaseTool) (*adk.TypedChatModelAgent[M], error)
@@ -28,7 +28,7 @@ func (b *bench[M]) close() { _ = os.RemoveAll(b.root) }
 
 // newBench gives an agent a model, the library and a folder to work in.
 func newBench[M adk.MessageType](ctx context.Context, newAgent makeAgent[M], streaming bool) (*bench[M], error) {
-	root, err := os.MkdirTemp("", "leanctx-toolsearch-")
+	root, err := os.MkdirTemp("", "einolean-toolsearch-")
 	if err != nil {
 		return nil, err
 	}

@@ -1,4 +1,4 @@
-// Copyright leanctx authors
+// Copyright einolean authors
 // SPDX-License-Identifier: Apache-2.0
 
 // Command toolsearch shows the toolsearch middleware at work: one agent with a
@@ -17,8 +17,8 @@ import (
 	"github.com/cloudwego/eino/components/tool"
 	"github.com/cloudwego/eino/schema"
 
-	"github.com/leanctx/leanctx/examples/lab"
-	"github.com/leanctx/leanctx/toolsearch"
+	"github.com/einolean/einolean/examples/lab"
+	"github.com/einolean/einolean/toolsearch"
 )
 
 func main() { lab.Main("toolsearch", run[*schema.Message], run[*schema.AgenticMessage]) }

@@ -1,4 +1,4 @@
-// Copyright leanctx authors
+// Copyright einolean authors
 // SPDX-License-Identifier: Apache-2.0
 
 package main
@@ -11,11 +11,11 @@ import (
 	"github.com/cloudwego/eino/schema"
 	"github.com/stretchr/testify/require"
 
-	"github.com/leanctx/leanctx/examples/lab"
-	"github.com/leanctx/leanctx/examples/lab/labtest"
+	"github.com/einolean/einolean/examples/lab"
+	"github.com/einolean/einolean/examples/lab/labtest"
 )
 
-// TestGoldenOutput runs the whole demo. With LEANCTX_UPDATE=1 it writes the golden files first.
+// TestGoldenOutput runs the whole demo. With EINOLEAN_UPDATE=1 it writes the golden files first.
 func TestGoldenOutput(t *testing.T) {
 	labtest.Golden(t,
 		func(screen *lab.Screen, streaming bool) error {

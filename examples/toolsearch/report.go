@@ -1,4 +1,4 @@
-// Copyright leanctx authors
+// Copyright einolean authors
 // SPDX-License-Identifier: Apache-2.0
 
 package main
@@ -10,8 +10,8 @@ import (
 
 	"github.com/cloudwego/eino/adk"
 
-	"github.com/leanctx/leanctx/examples/lab"
-	"github.com/leanctx/leanctx/examples/library"
+	"github.com/einolean/einolean/examples/lab"
+	"github.com/einolean/einolean/examples/library"
 )
 
 // sum adds up what an agent's model calls were sent, in tokens.

@@ -1,9 +1,9 @@
-// Copyright leanctx authors
+// Copyright einolean authors
 // SPDX-License-Identifier: Apache-2.0
 
 package main
 
-import "github.com/leanctx/leanctx/examples/lab"
+import "github.com/einolean/einolean/examples/lab"
 
 // tasks are conversations: each question is a run that continues the one before.
 var tasks = [][]lab.Question{

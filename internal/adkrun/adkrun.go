@@ -1,7 +1,7 @@
-// Copyright leanctx authors
+// Copyright einolean authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Package adkrun is where leanctx touches what differs between Eino v0.9 and v0.10: the type of
+// Package adkrun is where einolean touches what differs between Eino v0.9 and v0.10: the type of
 // the context in which a run begins, and sessions, whose history is rebuilt from events. One
 // source serves both versions, without build tags.
 package adkrun

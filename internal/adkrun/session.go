@@ -1,4 +1,4 @@
-// Copyright leanctx authors
+// Copyright einolean authors
 // SPDX-License-Identifier: Apache-2.0
 
 package adkrun
@@ -19,7 +19,7 @@ import (
 
 	"github.com/cloudwego/eino/adk"
 
-	"github.com/leanctx/leanctx/internal/message"
+	"github.com/einolean/einolean/internal/message"
 )
 
 // Keys that Eino writes into the Extra of messages.
@@ -29,7 +29,7 @@ const (
 
 // unloggedKey is the run-local value with the ids of messages that are not in the log for certain.
 // It is there from the first model call of a run in a session on, and survives an interrupt.
-const unloggedKey = "__leanctx_unlogged__"
+const unloggedKey = "__einolean_unlogged__"
 
 // variant is the name of the field of an agent's event that carries an event of a session.
 const variant = "SessionEventVariant"

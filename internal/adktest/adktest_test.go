@@ -1,4 +1,4 @@
-// Copyright leanctx authors
+// Copyright einolean authors
 // SPDX-License-Identifier: Apache-2.0
 
 package adktest_test
@@ -12,7 +12,7 @@ import (
 	"github.com/cloudwego/eino/schema"
 	"github.com/stretchr/testify/require"
 
-	"github.com/leanctx/leanctx/internal/adktest"
+	"github.com/einolean/einolean/internal/adktest"
 )
 
 func TestScriptRunsOnBothMessageTypesAndAllToolForms(t *testing.T) {

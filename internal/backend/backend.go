@@ -1,8 +1,8 @@
-// Copyright leanctx authors
+// Copyright einolean authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Package backend holds the two stores that come with leanctx, and makes safe names for
-// any store. What a store must do, and may do, is declared in package leanctx.
+// Package backend holds the two stores that come with einolean, and makes safe names for
+// any store. What a store must do, and may do, is declared in package einolean.
 //
 // File paths are names inside a store, separated by slashes. They are shown to
 // models, so they must not be paths of the machine: [Dir] keeps "/tmp/trunc/x"

@@ -1,4 +1,4 @@
-// Copyright leanctx authors
+// Copyright einolean authors
 // SPDX-License-Identifier: Apache-2.0
 
 package backend_test
@@ -11,18 +11,18 @@ import (
 	"github.com/cloudwego/eino/adk/filesystem"
 	"github.com/stretchr/testify/require"
 
-	"github.com/leanctx/leanctx"
-	"github.com/leanctx/leanctx/internal/backend"
-	"github.com/leanctx/leanctx/internal/backend/backendtest"
+	"github.com/einolean/einolean"
+	"github.com/einolean/einolean/internal/backend"
+	"github.com/einolean/einolean/internal/backend/backendtest"
 )
 
 func TestMemoryKeepsTheContract(t *testing.T) {
-	backendtest.Run(t, func(*testing.T) leanctx.Backend { return backend.NewMemory(0) }, backendtest.Options{})
+	backendtest.Run(t, func(*testing.T) einolean.Backend { return backend.NewMemory(0) }, backendtest.Options{})
 }
 
 func TestDirKeepsTheContract(t *testing.T) {
 	parent := t.TempDir()
-	open := func(t *testing.T) leanctx.Backend {
+	open := func(t *testing.T) einolean.Backend {
 		own, err := os.MkdirTemp(parent, "*")
 		require.NoError(t, err)
 		d, err := backend.NewDir(filepath.Join(own, "store"))
@@ -44,13 +44,13 @@ func TestDirKeepsTheContract(t *testing.T) {
 // Eino's own store in memory writes and reads lines, has no typed error and does
 // not look at the context.
 func TestEinosStoreKeepsWhatItCan(t *testing.T) {
-	backendtest.Run(t, func(*testing.T) leanctx.Backend { return filesystem.NewInMemoryBackend() },
+	backendtest.Run(t, func(*testing.T) einolean.Backend { return filesystem.NewInMemoryBackend() },
 		backendtest.Options{AnyMissingError: true, IgnoresContext: true})
 }
 
 // A store that only writes is tested through another way of reading.
 func TestAStoreThatOnlyWritesCanBeTested(t *testing.T) {
-	open := func(*testing.T) leanctx.Backend {
+	open := func(*testing.T) einolean.Backend {
 		return backendtest.NewFaulty(backend.NewMemory(0), nil).WriteOnly()
 	}
 	backendtest.Run(t, open, backendtest.Options{})

@@ -1,4 +1,4 @@
-// Copyright leanctx authors
+// Copyright einolean authors
 // SPDX-License-Identifier: Apache-2.0
 
 package backend
@@ -20,7 +20,7 @@ import (
 	"github.com/cloudwego/eino/adk/filesystem"
 	"github.com/stretchr/testify/require"
 
-	"github.com/leanctx/leanctx/internal/proctest"
+	"github.com/einolean/einolean/internal/proctest"
 )
 
 // openUnder lists what the process holds open at a directory and below it. What other tests have

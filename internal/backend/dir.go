@@ -1,4 +1,4 @@
-// Copyright leanctx authors
+// Copyright einolean authors
 // SPDX-License-Identifier: Apache-2.0
 
 package backend
@@ -20,7 +20,7 @@ import (
 
 	"github.com/cloudwego/eino/adk/filesystem"
 
-	"github.com/leanctx/leanctx"
+	"github.com/einolean/einolean"
 )
 
 const (
@@ -33,7 +33,7 @@ const (
 const placeTries = 5
 
 // Dir keeps content as files below one directory: "/a/b" is a/b in it. It has all capabilities of a
-// [leanctx.Backend], and is safe for concurrent use by any number of goroutines and processes.
+// [einolean.Backend], and is safe for concurrent use by any number of goroutines and processes.
 // reduction.DirBackend says what it promises.
 type Dir struct {
 	path string // absolute
@@ -50,12 +50,12 @@ type Dir struct {
 }
 
 var (
-	_ leanctx.Backend     = (*Dir)(nil)
-	_ leanctx.Reader      = (*Dir)(nil)
-	_ leanctx.RangeReader = (*Dir)(nil)
-	_ leanctx.Creator     = (*Dir)(nil)
-	_ leanctx.AnyCreator  = (*Dir)(nil)
-	_ leanctx.Cleaner     = (*Dir)(nil)
+	_ einolean.Backend     = (*Dir)(nil)
+	_ einolean.Reader      = (*Dir)(nil)
+	_ einolean.RangeReader = (*Dir)(nil)
+	_ einolean.Creator     = (*Dir)(nil)
+	_ einolean.AnyCreator  = (*Dir)(nil)
+	_ einolean.Cleaner     = (*Dir)(nil)
 )
 
 // NewDir opens the store in the directory dir, a path of the machine, and makes
@@ -120,7 +120,7 @@ func (d *Dir) reopen(gone *os.Root) bool {
 	return true
 }
 
-// Write implements [leanctx.Backend].
+// Write implements [einolean.Backend].
 func (d *Dir) Write(ctx context.Context, req *filesystem.WriteRequest) (err error) {
 	defer describe(&err, "writing", req.FilePath)
 	return d.save(ctx, req.FilePath, strings.NewReader(req.Content), d.replace)
@@ -143,7 +143,7 @@ func (d *Dir) append(ctx context.Context, filePath, content string) error {
 	return errors.Join(err, f.Close())
 }
 
-// Create implements [leanctx.Creator]. It holds one buffer of 64 KiB.
+// Create implements [einolean.Creator]. It holds one buffer of 64 KiB.
 func (d *Dir) Create(ctx context.Context, filePath string, content io.Reader) (err error) {
 	defer describe(&err, "creating", filePath)
 	if err := d.free(ctx, filePath); err != nil {
@@ -152,7 +152,7 @@ func (d *Dir) Create(ctx context.Context, filePath string, content io.Reader) (e
 	return d.save(ctx, filePath, content, d.exclusive)
 }
 
-// CreateAny implements [leanctx.AnyCreator]. It holds one buffer of 64 KiB.
+// CreateAny implements [einolean.AnyCreator]. It holds one buffer of 64 KiB.
 func (d *Dir) CreateAny(ctx context.Context, names func(attempt int) string, content io.Reader) (string, error) {
 	n := naming{names: names}
 	err := n.firstFree(func(filePath string) error { return d.free(ctx, filePath) })
@@ -297,7 +297,7 @@ const staleAfter = time.Hour
 // second.
 const clockMargin = 2 * time.Second
 
-// Read implements [leanctx.Reader]. It holds no more than the window it returns.
+// Read implements [einolean.Reader]. It holds no more than the window it returns.
 func (d *Dir) Read(ctx context.Context, req *filesystem.ReadRequest) (_ *filesystem.FileContent, err error) {
 	defer describe(&err, "reading", req.FilePath)
 	f, info, err := d.open(ctx, req.FilePath)
@@ -315,7 +315,7 @@ func (d *Dir) Read(ctx context.Context, req *filesystem.ReadRequest) (_ *filesys
 	return &filesystem.FileContent{Content: b.String()}, err
 }
 
-// ReadRange implements [leanctx.RangeReader].
+// ReadRange implements [einolean.RangeReader].
 func (d *Dir) ReadRange(ctx context.Context, filePath string, offset, length int64) (content io.ReadCloser, size int64, err error) {
 	defer describe(&err, "reading", filePath)
 	if offset < 0 {
@@ -363,7 +363,7 @@ func markUsed(at place, info fs.FileInfo) {
 // UseInterval is how long a file counts as used without being marked again.
 const UseInterval = time.Hour
 
-// MarkUsed implements [leanctx.Cleaner].
+// MarkUsed implements [einolean.Cleaner].
 func (d *Dir) MarkUsed(ctx context.Context, filePaths ...string) error {
 	var failure error
 	for _, filePath := range filePaths {
@@ -379,7 +379,7 @@ func (d *Dir) MarkUsed(ctx context.Context, filePaths ...string) error {
 	return failure
 }
 
-// DeleteUnused implements [leanctx.Cleaner]. It also removes directories that hold nothing,
+// DeleteUnused implements [einolean.Cleaner]. It also removes directories that hold nothing,
 // below dir, and incomplete files that a crash left behind and that have not grown for
 // an hour, whatever since is; these do not count.
 func (d *Dir) DeleteUnused(ctx context.Context, dir string, since time.Time) (files int, bytes int64, err error) {
@@ -389,7 +389,7 @@ func (d *Dir) DeleteUnused(ctx context.Context, dir string, since time.Time) (fi
 	return c.files, c.bytes, err
 }
 
-// Stored implements [leanctx.Cleaner].
+// Stored implements [einolean.Cleaner].
 func (d *Dir) Stored(ctx context.Context, dir string) (files int, bytes int64, err error) {
 	defer describe(&err, "looking through", dir)
 	c := cleaning{ctx: ctx, store: d, looks: true}

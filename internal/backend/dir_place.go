@@ -1,4 +1,4 @@
-// Copyright leanctx authors
+// Copyright einolean authors
 // SPDX-License-Identifier: Apache-2.0
 
 package backend
@@ -17,7 +17,7 @@ import (
 
 // tempPrefix starts the names of files that are not complete yet. On disk, no other
 // element starts with it: see [onDisk].
-const tempPrefix = ".leanctx-"
+const tempPrefix = ".einolean-"
 
 // errNotPlain says that something in the store's directory is neither a plain
 // file nor a plain directory: a symbolic link, a device, or one for the other.

@@ -1,4 +1,4 @@
-// Copyright leanctx authors
+// Copyright einolean authors
 // SPDX-License-Identifier: Apache-2.0
 
 package backend_test
@@ -12,7 +12,7 @@ import (
 	"github.com/cloudwego/eino/adk/filesystem"
 	"github.com/stretchr/testify/require"
 
-	"github.com/leanctx/leanctx/internal/backend"
+	"github.com/einolean/einolean/internal/backend"
 )
 
 func TestAFileThatIsReplacedAllTheTimeCanAlwaysBeRead(t *testing.T) {

@@ -1,4 +1,4 @@
-// Copyright leanctx authors
+// Copyright einolean authors
 // SPDX-License-Identifier: Apache-2.0
 
 package backend
@@ -20,7 +20,7 @@ import (
 	"github.com/cloudwego/eino/adk/filesystem"
 	"github.com/stretchr/testify/require"
 
-	"github.com/leanctx/leanctx"
+	"github.com/einolean/einolean"
 )
 
 // A window of lines is the right one or an error, wherever reading fails.
@@ -243,9 +243,9 @@ func TestCreateAnyTakesNamesOfOneDirectoryOnly(t *testing.T) {
 func TestErrorsOfStoresSayWhatFailed(t *testing.T) {
 	d, _ := newDir(t)
 	for name, store := range map[string]interface {
-		leanctx.Reader
-		leanctx.RangeReader
-		leanctx.Cleaner
+		einolean.Reader
+		einolean.RangeReader
+		einolean.Cleaner
 	}{"dir": d, "memory": NewMemory(0)} {
 		for _, req := range []*filesystem.ReadRequest{{FilePath: "x"}, {FilePath: "x", Offset: 2, Limit: 1}} {
 			got, err := store.Read(t.Context(), req)

@@ -1,4 +1,4 @@
-// Copyright leanctx authors
+// Copyright einolean authors
 // SPDX-License-Identifier: Apache-2.0
 
 package backend
@@ -16,7 +16,7 @@ import (
 
 	"github.com/cloudwego/eino/adk/filesystem"
 
-	"github.com/leanctx/leanctx"
+	"github.com/einolean/einolean"
 )
 
 // DefaultMemoryBytes is the bound of a [Memory] for which none is given: 256 MiB.
@@ -27,7 +27,7 @@ const DefaultMemoryBytes = 256 << 20
 const fileCost = 128
 
 // Memory keeps content in memory, up to a number of bytes. It has all capabilities of a
-// [leanctx.Backend], must be made with [NewMemory], and is safe for concurrent use.
+// [einolean.Backend], must be made with [NewMemory], and is safe for concurrent use.
 // reduction.MemoryBackend says what it promises.
 type Memory struct {
 	max int64
@@ -48,12 +48,12 @@ type file struct {
 func (f *file) cost() int64 { return int64(len(f.name)+len(f.content)) + fileCost }
 
 var (
-	_ leanctx.Backend     = (*Memory)(nil)
-	_ leanctx.Reader      = (*Memory)(nil)
-	_ leanctx.RangeReader = (*Memory)(nil)
-	_ leanctx.Creator     = (*Memory)(nil)
-	_ leanctx.AnyCreator  = (*Memory)(nil)
-	_ leanctx.Cleaner     = (*Memory)(nil)
+	_ einolean.Backend     = (*Memory)(nil)
+	_ einolean.Reader      = (*Memory)(nil)
+	_ einolean.RangeReader = (*Memory)(nil)
+	_ einolean.Creator     = (*Memory)(nil)
+	_ einolean.AnyCreator  = (*Memory)(nil)
+	_ einolean.Cleaner     = (*Memory)(nil)
 )
 
 // NewMemory returns an empty store bounded to maxBytes; zero or less means [DefaultMemoryBytes].
@@ -64,7 +64,7 @@ func NewMemory(maxBytes int64) *Memory {
 	return &Memory{max: maxBytes, now: time.Now, files: make(map[string]*list.Element)}
 }
 
-// Write implements [leanctx.Backend]. The content is kept without a copy.
+// Write implements [einolean.Backend]. The content is kept without a copy.
 func (m *Memory) Write(ctx context.Context, req *filesystem.WriteRequest) (err error) {
 	defer describe(&err, "writing", req.FilePath)
 	name, err := m.name(ctx, req.FilePath)
@@ -88,7 +88,7 @@ func (m *Memory) append(ctx context.Context, filePath, content string) error {
 	return m.place(&file{name: name, content: content}, true)
 }
 
-// Create implements [leanctx.Creator].
+// Create implements [einolean.Creator].
 func (m *Memory) Create(ctx context.Context, filePath string, content io.Reader) (err error) {
 	defer describe(&err, "creating", filePath)
 	name, err := m.free(ctx, filePath)
@@ -102,7 +102,7 @@ func (m *Memory) Create(ctx context.Context, filePath string, content io.Reader)
 	return m.put(&file{name: name, content: text}, false)
 }
 
-// CreateAny implements [leanctx.AnyCreator].
+// CreateAny implements [einolean.AnyCreator].
 func (m *Memory) CreateAny(ctx context.Context, names func(attempt int) string, content io.Reader) (string, error) {
 	n := naming{names: names}
 	err := m.createAny(ctx, &n, content)
@@ -158,7 +158,7 @@ func (m *Memory) collect(ctx context.Context, content io.Reader) (string, error)
 	return b.String(), nil
 }
 
-// Read implements [leanctx.Reader].
+// Read implements [einolean.Reader].
 func (m *Memory) Read(ctx context.Context, req *filesystem.ReadRequest) (_ *filesystem.FileContent, err error) {
 	defer describe(&err, "reading", req.FilePath)
 	f, err := m.open(ctx, req.FilePath)
@@ -172,7 +172,7 @@ func (m *Memory) Read(ctx context.Context, req *filesystem.ReadRequest) (_ *file
 	return &filesystem.FileContent{Content: content}, err
 }
 
-// ReadRange implements [leanctx.RangeReader].
+// ReadRange implements [einolean.RangeReader].
 func (m *Memory) ReadRange(ctx context.Context, filePath string, offset, length int64) (content io.ReadCloser, size int64, err error) {
 	defer describe(&err, "reading", filePath)
 	if offset < 0 {
@@ -186,7 +186,7 @@ func (m *Memory) ReadRange(ctx context.Context, filePath string, offset, length 
 	return content, size, nil
 }
 
-// MarkUsed implements [leanctx.Cleaner].
+// MarkUsed implements [einolean.Cleaner].
 func (m *Memory) MarkUsed(ctx context.Context, filePaths ...string) error {
 	for _, filePath := range filePaths {
 		if _, err := m.open(ctx, filePath); err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -197,7 +197,7 @@ func (m *Memory) MarkUsed(ctx context.Context, filePaths ...string) error {
 	return nil
 }
 
-// DeleteUnused implements [leanctx.Cleaner].
+// DeleteUnused implements [einolean.Cleaner].
 func (m *Memory) DeleteUnused(ctx context.Context, dir string, since time.Time) (files int, bytes int64, err error) {
 	defer describe(&err, "cleaning", dir)
 	err = m.each(ctx, dir, func(e *list.Element, f *file) {
@@ -210,7 +210,7 @@ func (m *Memory) DeleteUnused(ctx context.Context, dir string, since time.Time) 
 	return files, bytes, err
 }
 
-// Stored implements [leanctx.Cleaner].
+// Stored implements [einolean.Cleaner].
 func (m *Memory) Stored(ctx context.Context, dir string) (files int, bytes int64, err error) {
 	defer describe(&err, "looking through", dir)
 	err = m.each(ctx, dir, func(_ *list.Element, f *file) {

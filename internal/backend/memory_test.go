@@ -1,4 +1,4 @@
-// Copyright leanctx authors
+// Copyright einolean authors
 // SPDX-License-Identifier: Apache-2.0
 
 package backend
@@ -16,15 +16,15 @@ import (
 	"github.com/cloudwego/eino/adk/filesystem"
 	"github.com/stretchr/testify/require"
 
-	"github.com/leanctx/leanctx"
+	"github.com/einolean/einolean"
 )
 
-func write(t *testing.T, b leanctx.Backend, filePath, content string) error {
+func write(t *testing.T, b einolean.Backend, filePath, content string) error {
 	t.Helper()
 	return b.Write(t.Context(), &filesystem.WriteRequest{FilePath: filePath, Content: content})
 }
 
-func read(t *testing.T, r leanctx.Reader, filePath string) (string, error) {
+func read(t *testing.T, r einolean.Reader, filePath string) (string, error) {
 	t.Helper()
 	got, err := r.Read(t.Context(), &filesystem.ReadRequest{FilePath: filePath})
 	if err != nil {

@@ -1,4 +1,4 @@
-// Copyright leanctx authors
+// Copyright einolean authors
 // SPDX-License-Identifier: Apache-2.0
 
 package backend
@@ -12,7 +12,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/leanctx/leanctx/internal/race"
+	"github.com/einolean/einolean/internal/race"
 )
 
 func TestPathsThatMeanTheSameHaveOneName(t *testing.T) {
@@ -107,7 +107,7 @@ func TestNoTwoNamesBecomeOneOnWindows(t *testing.T) {
 func TestNamesLikeTemporaryOnesAreEscaped(t *testing.T) {
 	seen := make(map[string]string)
 	for _, start := range []string{"", "=", "=2e", "=2E", "=3d", "=3D", "=3d3d", "=3d2e", ".", "2e", "=2e2e", "x"} {
-		for _, rest := range []string{".leanctx-x", "leanctx-x", ".LeanCtx-X", "2eleanctx-x", ".leanctx"} {
+		for _, rest := range []string{".einolean-x", "einolean-x", ".Einolean-X", "2eeinolean-x", ".einolean"} {
 			for _, goos := range []string{"linux", "windows"} {
 				element := start + rest
 				got := onDisk(goos, "a/"+element)
@@ -119,24 +119,24 @@ func TestNamesLikeTemporaryOnesAreEscaped(t *testing.T) {
 			}
 		}
 	}
-	require.Equal(t, ".leanctx/=x/=2eab", onDisk("linux", ".leanctx/=x/=2eab"), "other names stay")
+	require.Equal(t, ".einolean/=x/=2eab", onDisk("linux", ".einolean/=x/=2eab"), "other names stay")
 }
 
 // Elements that look like temporary files, and those that look like their escapes, stay
 // apart on the disk.
 func TestNoTwoElementsAreOneOnTheDisk(t *testing.T) {
 	for element, want := range map[string]string{
-		".leanctx-x":          "=2eleanctx-x",
-		".LeanCtx-x":          "=2eLeanCtx-x",
-		"=2eleanctx-x":        "=3d2eleanctx-x",
-		"=3d2eleanctx-x":      "=3d3d2eleanctx-x",
-		"=3D2Eleanctx-x":      "=3d3D2Eleanctx-x",
-		"=3deleanctx-x":       "=3deleanctx-x",
-		"=3dd2eleanctx-x":     "=3dd2eleanctx-x",
-		"=2eleanctx":          "=2eleanctx",
-		".leanctx":            ".leanctx",
-		"=3d3d2eleanctx-/.le": "=3d3d3d2eleanctx-/.le",
-		"a/.leanctx-/b":       "a/=2eleanctx-/b",
+		".einolean-x":          "=2eeinolean-x",
+		".Einolean-x":          "=2eEinolean-x",
+		"=2eeinolean-x":        "=3d2eeinolean-x",
+		"=3d2eeinolean-x":      "=3d3d2eeinolean-x",
+		"=3D2Eeinolean-x":      "=3d3D2Eeinolean-x",
+		"=3deeinolean-x":       "=3deeinolean-x",
+		"=3dd2eeinolean-x":     "=3dd2eeinolean-x",
+		"=2eeinolean":          "=2eeinolean",
+		".einolean":            ".einolean",
+		"=3d3d2eeinolean-/.ei": "=3d3d3d2eeinolean-/.ei",
+		"a/.einolean-/b":       "a/=2eeinolean-/b",
 	} {
 		require.Equal(t, want, onDisk("linux", element), "%q", element)
 	}

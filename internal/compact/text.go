@@ -1,4 +1,4 @@
-// Copyright leanctx authors
+// Copyright einolean authors
 // SPDX-License-Identifier: Apache-2.0
 
 package compact
@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/leanctx/leanctx/internal/jsontext"
+	"github.com/einolean/einolean/internal/jsontext"
 )
 
 // worth is the least share of a text that compacting must save: a twentieth.

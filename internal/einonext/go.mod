@@ -1,10 +1,10 @@
-module github.com/leanctx/leanctx/internal/einonext
+module github.com/einolean/einolean/internal/einonext
 
 go 1.25.0
 
 require (
 	github.com/cloudwego/eino v0.10.0-alpha.12
-	github.com/leanctx/leanctx v0.0.0
+	github.com/einolean/einolean v0.0.0
 	github.com/stretchr/testify v1.12.1
 )
 
@@ -103,16 +103,16 @@ require (
 	github.com/cloudwego/base64x v0.1.6 // indirect
 	github.com/dustin/go-humanize v1.0.1 // indirect
 	github.com/eino-contrib/jsonschema v1.0.3 // indirect
+	github.com/einolean/einolean/reduction/blobbackend v0.0.0
+	github.com/einolean/einolean/reduction/jq v0.0.0
+	github.com/einolean/einolean/toolsearch/javascript v0.0.0
+	github.com/einolean/einolean/toolsearch/mcptools v0.0.0
+	github.com/einolean/einolean/window/windowotel v0.0.0
 	github.com/google/jsonschema-go v0.4.3 // indirect
 	github.com/google/uuid v1.6.0 // indirect
 	github.com/goph/emperror v0.17.2 // indirect
 	github.com/json-iterator/go v1.1.12 // indirect
 	github.com/klauspost/cpuid/v2 v2.2.9 // indirect
-	github.com/leanctx/leanctx/reduction/blobbackend v0.0.0
-	github.com/leanctx/leanctx/reduction/jq v0.0.0
-	github.com/leanctx/leanctx/toolsearch/javascript v0.0.0
-	github.com/leanctx/leanctx/toolsearch/mcptools v0.0.0
-	github.com/leanctx/leanctx/window/leanctxotel v0.0.0
 	github.com/mailru/easyjson v0.7.7 // indirect
 	github.com/modern-go/concurrent v0.0.0-20180306012644-bacd9c7ef1dd // indirect
 	github.com/modern-go/reflect2 v1.0.2 // indirect
@@ -132,14 +132,14 @@ require (
 	gopkg.in/yaml.v3 v3.0.1 // indirect
 )
 
-replace github.com/leanctx/leanctx => ../..
+replace github.com/einolean/einolean => ../..
 
-replace github.com/leanctx/leanctx/reduction/blobbackend => ../../reduction/blobbackend
+replace github.com/einolean/einolean/reduction/blobbackend => ../../reduction/blobbackend
 
-replace github.com/leanctx/leanctx/reduction/jq => ../../reduction/jq
+replace github.com/einolean/einolean/reduction/jq => ../../reduction/jq
 
-replace github.com/leanctx/leanctx/toolsearch/javascript => ../../toolsearch/javascript
+replace github.com/einolean/einolean/toolsearch/javascript => ../../toolsearch/javascript
 
-replace github.com/leanctx/leanctx/toolsearch/mcptools => ../../toolsearch/mcptools
+replace github.com/einolean/einolean/toolsearch/mcptools => ../../toolsearch/mcptools
 
-replace github.com/leanctx/leanctx/window/leanctxotel => ../../window/leanctxotel
+replace github.com/einolean/einolean/window/windowotel => ../../window/windowotel

@@ -1,4 +1,4 @@
-// Copyright leanctx authors
+// Copyright einolean authors
 // SPDX-License-Identifier: Apache-2.0
 
 package einonext_test
@@ -25,11 +25,11 @@ import (
 	"github.com/cloudwego/eino/schema"
 	"github.com/stretchr/testify/require"
 
-	"github.com/leanctx/leanctx/internal/adktest"
-	"github.com/leanctx/leanctx/reduction"
-	"github.com/leanctx/leanctx/toolsearch"
-	"github.com/leanctx/leanctx/toolsearch/javascript"
-	"github.com/leanctx/leanctx/window"
+	"github.com/einolean/einolean/internal/adktest"
+	"github.com/einolean/einolean/reduction"
+	"github.com/einolean/einolean/toolsearch"
+	"github.com/einolean/einolean/toolsearch/javascript"
+	"github.com/einolean/einolean/window"
 )
 
 var engine = javascript.New(javascript.Limits{})
@@ -358,10 +358,10 @@ func compare[M adk.MessageType](t testing.TB, p plan, c *counts) {
 // A session goes on as if its history had stayed in memory, whatever handlers stand beside ours.
 func TestRandomSessionsGoOnAsIfTheyHadStayedInMemory(t *testing.T) {
 	n, seed := 60, uint64(time.Now().UnixNano())
-	if s := os.Getenv("LEANCTX_SESSIONS"); s != "" {
+	if s := os.Getenv("EINOLEAN_SESSIONS"); s != "" {
 		n, _ = strconv.Atoi(s)
 	}
-	if s := os.Getenv("LEANCTX_SEED"); s != "" {
+	if s := os.Getenv("EINOLEAN_SEED"); s != "" {
 		seed, _ = strconv.ParseUint(s, 10, 64)
 	}
 	var c counts

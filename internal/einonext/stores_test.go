@@ -1,4 +1,4 @@
-// Copyright leanctx authors
+// Copyright einolean authors
 // SPDX-License-Identifier: Apache-2.0
 
 package einonext_test
@@ -10,7 +10,7 @@ import (
 	"github.com/cloudwego/eino/adk/filesystem"
 	"github.com/stretchr/testify/require"
 
-	"github.com/leanctx/leanctx/reduction"
+	"github.com/einolean/einolean/reduction"
 )
 
 // Our stores take what runs in the background outputs.

@@ -1,4 +1,4 @@
-// Copyright leanctx authors
+// Copyright einolean authors
 // SPDX-License-Identifier: Apache-2.0
 
 package keyword
@@ -9,7 +9,7 @@ import (
 	"math"
 	"strings"
 
-	"github.com/leanctx/leanctx/internal/keyword/names"
+	"github.com/einolean/einolean/internal/keyword/names"
 )
 
 // Doc describes one tool. The zero value is a document without a name that no query

@@ -1,4 +1,4 @@
-// Copyright leanctx authors
+// Copyright einolean authors
 // SPDX-License-Identifier: Apache-2.0
 
 package keyword
@@ -11,8 +11,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/leanctx/leanctx/internal/keyword/names"
-	"github.com/leanctx/leanctx/internal/race"
+	"github.com/einolean/einolean/internal/keyword/names"
+	"github.com/einolean/einolean/internal/race"
 )
 
 // scattered puts documents into segments, among others that the index has not.

@@ -1,4 +1,4 @@
-// Copyright leanctx authors
+// Copyright einolean authors
 // SPDX-License-Identifier: Apache-2.0
 
 // Package language tells which of Eino's two languages is set.
@@ -18,7 +18,7 @@ import (
 	"github.com/cloudwego/eino/components/tool"
 	"github.com/cloudwego/eino/schema"
 
-	"github.com/leanctx/leanctx/internal/adkrun"
+	"github.com/einolean/einolean/internal/adkrun"
 )
 
 // Chinese reports whether adk.SetLanguage has chosen Chinese. It follows later

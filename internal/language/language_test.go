@@ -1,4 +1,4 @@
-// Copyright leanctx authors
+// Copyright einolean authors
 // SPDX-License-Identifier: Apache-2.0
 
 package language_test
@@ -9,7 +9,7 @@ import (
 	"github.com/cloudwego/eino/adk"
 	"github.com/stretchr/testify/require"
 
-	"github.com/leanctx/leanctx/internal/language"
+	"github.com/einolean/einolean/internal/language"
 )
 
 func TestFollowsSetLanguageBothWays(t *testing.T) {

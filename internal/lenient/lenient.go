@@ -1,4 +1,4 @@
-// Copyright leanctx authors
+// Copyright einolean authors
 // SPDX-License-Identifier: Apache-2.0
 
 // Package lenient decodes the arguments that models write for tools: JSON that is
@@ -17,7 +17,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/leanctx/leanctx/internal/jsontext"
+	"github.com/einolean/einolean/internal/jsontext"
 )
 
 // Arguments are decoded arguments. The zero value has none. They are immutable.

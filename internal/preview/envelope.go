@@ -1,4 +1,4 @@
-// Copyright leanctx authors
+// Copyright einolean authors
 // SPDX-License-Identifier: Apache-2.0
 
 package preview
@@ -13,8 +13,8 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/leanctx/leanctx/internal/display"
-	"github.com/leanctx/leanctx/internal/jsontext"
+	"github.com/einolean/einolean/internal/display"
+	"github.com/einolean/einolean/internal/jsontext"
 )
 
 // maxLayers is how many wrappings are looked through.

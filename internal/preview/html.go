@@ -1,4 +1,4 @@
-// Copyright leanctx authors
+// Copyright einolean authors
 // SPDX-License-Identifier: Apache-2.0
 
 package preview
@@ -11,7 +11,7 @@ import (
 	"html"
 	"strings"
 
-	"github.com/leanctx/leanctx/internal/display"
+	"github.com/einolean/einolean/internal/display"
 )
 
 const (

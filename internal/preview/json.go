@@ -1,4 +1,4 @@
-// Copyright leanctx authors
+// Copyright einolean authors
 // SPDX-License-Identifier: Apache-2.0
 
 package preview
@@ -10,7 +10,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"github.com/leanctx/leanctx/internal/jsontext"
+	"github.com/einolean/einolean/internal/jsontext"
 )
 
 // stringShare is the share of a document, in percent, that a text in it must hold to be

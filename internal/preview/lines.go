@@ -1,4 +1,4 @@
-// Copyright leanctx authors
+// Copyright einolean authors
 // SPDX-License-Identifier: Apache-2.0
 
 package preview
@@ -12,7 +12,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/leanctx/leanctx/internal/display"
+	"github.com/einolean/einolean/internal/display"
 )
 
 // span is a part of a text, from one byte to another.

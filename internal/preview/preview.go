@@ -1,4 +1,4 @@
-// Copyright leanctx authors
+// Copyright einolean authors
 // SPDX-License-Identifier: Apache-2.0
 
 // Package preview writes what is shown of a text that is too long to be shown: by its
@@ -24,9 +24,9 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/leanctx/leanctx/internal/display"
-	"github.com/leanctx/leanctx/internal/jsontext"
-	"github.com/leanctx/leanctx/internal/texts"
+	"github.com/einolean/einolean/internal/display"
+	"github.com/einolean/einolean/internal/jsontext"
+	"github.com/einolean/einolean/internal/texts"
 )
 
 // Format is what a text turned out to be.

@@ -1,4 +1,4 @@
-// Copyright leanctx authors
+// Copyright einolean authors
 // SPDX-License-Identifier: Apache-2.0
 
 package preview
@@ -11,8 +11,8 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"github.com/leanctx/leanctx/internal/display"
-	"github.com/leanctx/leanctx/internal/jsontext"
+	"github.com/einolean/einolean/internal/display"
+	"github.com/einolean/einolean/internal/jsontext"
 )
 
 // Part is a piece of a JSON text that makes sense by itself.

@@ -1,4 +1,4 @@
-// Copyright leanctx authors
+// Copyright einolean authors
 // SPDX-License-Identifier: Apache-2.0
 
 package preview
@@ -12,9 +12,9 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/leanctx/leanctx/internal/compact"
-	"github.com/leanctx/leanctx/internal/jsontext"
-	"github.com/leanctx/leanctx/internal/race"
+	"github.com/einolean/einolean/internal/compact"
+	"github.com/einolean/einolean/internal/jsontext"
+	"github.com/einolean/einolean/internal/race"
 )
 
 func TestPartsAreWholeRecords(t *testing.T) {

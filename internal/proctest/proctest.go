@@ -1,4 +1,4 @@
-// Copyright leanctx authors
+// Copyright einolean authors
 // SPDX-License-Identifier: Apache-2.0
 
 // Package proctest runs tests again in processes of their own: those that may end a process,
@@ -13,7 +13,7 @@ import (
 )
 
 // role is the environment variable that tells a process which case it is to run.
-const role = "LEANCTX_TEST_CASE"
+const role = "EINOLEAN_TEST_CASE"
 
 // Case returns the case that this process is to run: "" in the first one.
 func Case() string { return os.Getenv(role) }

@@ -1,4 +1,4 @@
-// Copyright leanctx authors
+// Copyright einolean authors
 // SPDX-License-Identifier: Apache-2.0
 
 package readtool
@@ -15,7 +15,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/leanctx/leanctx/internal/backend"
+	"github.com/einolean/einolean/internal/backend"
 )
 
 var update = flag.Bool("update", false, "write testdata/answers.txt")

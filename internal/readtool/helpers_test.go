@@ -1,4 +1,4 @@
-// Copyright leanctx authors
+// Copyright einolean authors
 // SPDX-License-Identifier: Apache-2.0
 
 package readtool
@@ -16,19 +16,19 @@ import (
 	"github.com/cloudwego/eino/components/tool"
 	"github.com/stretchr/testify/require"
 
-	"github.com/leanctx/leanctx"
-	"github.com/leanctx/leanctx/internal/backend"
+	"github.com/einolean/einolean"
+	"github.com/einolean/einolean/internal/backend"
 )
 
 const testPath = "/tmp/trunc/call_1"
 
 // readers are the two kinds of stores, over the same contents.
-func readers(m *backend.Memory) map[string]leanctx.Backend {
-	return map[string]leanctx.Backend{
+func readers(m *backend.Memory) map[string]einolean.Backend {
+	return map[string]einolean.Backend{
 		"by ranges": m,
 		"whole only": struct {
-			leanctx.Backend
-			leanctx.Reader
+			einolean.Backend
+			einolean.Reader
 		}{m, m},
 	}
 }

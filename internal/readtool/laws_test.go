@@ -1,4 +1,4 @@
-// Copyright leanctx authors
+// Copyright einolean authors
 // SPDX-License-Identifier: Apache-2.0
 
 package readtool
@@ -16,7 +16,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/leanctx/leanctx/internal/race"
+	"github.com/einolean/einolean/internal/race"
 )
 
 // wantAround says in the plainest way what a search for lines that begin with "loud"

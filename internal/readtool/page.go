@@ -1,4 +1,4 @@
-// Copyright leanctx authors
+// Copyright einolean authors
 // SPDX-License-Identifier: Apache-2.0
 
 package readtool
@@ -16,11 +16,11 @@ import (
 
 	"github.com/cloudwego/eino/adk/filesystem"
 
-	"github.com/leanctx/leanctx"
-	"github.com/leanctx/leanctx/internal/backend"
-	"github.com/leanctx/leanctx/internal/display"
-	"github.com/leanctx/leanctx/internal/preview"
-	"github.com/leanctx/leanctx/internal/safe"
+	"github.com/einolean/einolean"
+	"github.com/einolean/einolean/internal/backend"
+	"github.com/einolean/einolean/internal/display"
+	"github.com/einolean/einolean/internal/preview"
+	"github.com/einolean/einolean/internal/safe"
 )
 
 // enclosed renders a sentence around content that f describes.
@@ -172,13 +172,13 @@ func pastEnd(v visit, lines, size int64) string {
 
 // open finds the content of a path, and returns what reads it by ranges. From a store that only
 // reads whole files it is read here, once.
-func open(ctx context.Context, store leanctx.Backend, filePath string) (src func(ctx context.Context, offset, length int64) (content io.ReadCloser, size int64, err error), err error) {
-	if r, ok := store.(leanctx.RangeReader); ok {
+func open(ctx context.Context, store einolean.Backend, filePath string) (src func(ctx context.Context, offset, length int64) (content io.ReadCloser, size int64, err error), err error) {
+	if r, ok := store.(einolean.RangeReader); ok {
 		return func(ctx context.Context, offset, length int64) (io.ReadCloser, int64, error) {
 			return r.ReadRange(ctx, filePath, offset, length)
 		}, nil
 	}
-	got, err := store.(leanctx.Reader).Read(ctx, &filesystem.ReadRequest{FilePath: filePath})
+	got, err := store.(einolean.Reader).Read(ctx, &filesystem.ReadRequest{FilePath: filePath})
 	if err != nil {
 		return nil, err
 	}

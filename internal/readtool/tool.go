@@ -1,4 +1,4 @@
-// Copyright leanctx authors
+// Copyright einolean authors
 // SPDX-License-Identifier: Apache-2.0
 
 // Package readtool is the tool with which a model reads stored results back.
@@ -21,9 +21,9 @@
 //
 // # What it costs
 //
-// From a store that is a [leanctx.RangeReader] a page reads what it shows, and
+// From a store that is a [einolean.RangeReader] a page reads what it shows, and
 // finding a line, a pattern or a passage streams through the content; lines of up to
-// 8 MiB are searched as a whole. From one that is only a [leanctx.Reader] every answer
+// 8 MiB are searched as a whole. From one that is only a [einolean.Reader] every answer
 // reads the whole content into memory, as there is no other exact way to read it.
 //
 // # What a model cannot do
@@ -55,11 +55,11 @@ import (
 	"github.com/cloudwego/eino/components/tool"
 	"github.com/cloudwego/eino/schema"
 
-	"github.com/leanctx/leanctx"
-	"github.com/leanctx/leanctx/internal/display"
-	"github.com/leanctx/leanctx/internal/lenient"
-	"github.com/leanctx/leanctx/internal/safe"
-	"github.com/leanctx/leanctx/internal/texts"
+	"github.com/einolean/einolean"
+	"github.com/einolean/einolean/internal/display"
+	"github.com/einolean/einolean/internal/lenient"
+	"github.com/einolean/einolean/internal/safe"
+	"github.com/einolean/einolean/internal/texts"
 )
 
 const (
@@ -78,9 +78,9 @@ const (
 type Options struct {
 	// Name is the tool's name. If empty, defaults to DefaultName.
 	Name string
-	// Backend is the store to read from. It must be a [leanctx.RangeReader] or a
-	// [leanctx.Reader]; the first is used where it is both.
-	Backend leanctx.Backend
+	// Backend is the store to read from. It must be a [einolean.RangeReader] or a
+	// [einolean.Reader]; the first is used where it is both.
+	Backend einolean.Backend
 	// Allowed reports whether a path may be read. It gets the path that would be read, with a
 	// slash at its start and without "." and "..". A path that may not is answered like one that does not exist. If nil, every path that the store knows may be read. It
 	// is required if the store holds more than results, as a file system of the
@@ -404,7 +404,7 @@ func (w words) info(maxLines, maxBytes int, asks bool) *schema.ToolInfo {
 
 // madeKey marks, in the Extra of its info, a tool of this package, so that it is
 // recognised through any wrapper.
-const madeKey = "__leanctx_read_tool__"
+const madeKey = "__einolean_read_tool__"
 
 // Made reports whether an info is that of a tool of this package.
 func Made(info *schema.ToolInfo) bool {

@@ -1,4 +1,4 @@
-// Copyright leanctx authors
+// Copyright einolean authors
 // SPDX-License-Identifier: Apache-2.0
 
 package readtool
@@ -20,9 +20,9 @@ import (
 	"github.com/cloudwego/eino/adk/filesystem"
 	"github.com/stretchr/testify/require"
 
-	"github.com/leanctx/leanctx"
-	"github.com/leanctx/leanctx/internal/backend"
-	"github.com/leanctx/leanctx/internal/backend/backendtest"
+	"github.com/einolean/einolean"
+	"github.com/einolean/einolean/internal/backend"
+	"github.com/einolean/einolean/internal/backend/backendtest"
 )
 
 func TestEinosOwnStoreCanBeRead(t *testing.T) {
@@ -171,9 +171,9 @@ func TestAStoreThatFailsIsNotQuoted(t *testing.T) {
 		"ends early":      {Mode: backendtest.Short, After: 100},
 		"ends early, lie": {Mode: backendtest.Torn, After: 100},
 	} {
-		for kind, only := range map[string]func(*backendtest.Faulty) leanctx.Backend{
-			"by ranges":  func(f *backendtest.Faulty) leanctx.Backend { return f },
-			"whole only": func(f *backendtest.Faulty) leanctx.Backend { return f.ReadWrite() },
+		for kind, only := range map[string]func(*backendtest.Faulty) einolean.Backend{
+			"by ranges":  func(f *backendtest.Faulty) einolean.Backend { return f },
+			"whole only": func(f *backendtest.Faulty) einolean.Backend { return f.ReadWrite() },
 		} {
 			if kind == "whole only" && fault.Mode == backendtest.Torn {
 				continue // nothing tells such content from a short one
@@ -221,7 +221,7 @@ func TestTheEndOfTheContextIsTheOnlyError(t *testing.T) {
 // endless is a store of one very long content that is nowhere. It ends a context
 // when it has been read for long enough.
 type endless struct {
-	leanctx.Backend
+	einolean.Backend
 	line   string
 	size   int64
 	cancel context.CancelFunc

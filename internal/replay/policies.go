@@ -1,4 +1,4 @@
-// Copyright leanctx authors
+// Copyright einolean authors
 // SPDX-License-Identifier: Apache-2.0
 
 package replay
@@ -10,7 +10,7 @@ import (
 	theirs "github.com/cloudwego/eino/adk/middlewares/reduction"
 	"github.com/cloudwego/eino/schema"
 
-	"github.com/leanctx/leanctx/reduction"
+	"github.com/einolean/einolean/reduction"
 )
 
 // Policies are those that are compared. The first reduces nothing. All of them count
@@ -22,16 +22,16 @@ func Policies() []Policy {
 		}},
 		{"cut at 50,000 bytes only", ours(func(c *reduction.Config, _ int64) { c.SkipClear = true })},
 		{"Eino", einos},
-		{"leanctx", ours(func(*reduction.Config, int64) {})},
-		{"leanctx, Recommended", recommended(func(*reduction.Config) {})},
-		{"leanctx, Recommended without CachedPrice", recommended(func(c *reduction.Config) { c.CachedPrice = 0 })},
-		{"leanctx, ClearTargetTokens half", ours(func(c *reduction.Config, trigger int64) { c.ClearTargetTokens = trigger / 2 })},
-		{"leanctx, ClearRetentionSuffixLimit 3", ours(func(c *reduction.Config, _ int64) { c.ClearRetentionSuffixLimit = 3 })},
-		{"leanctx, ClearRetentionSuffixLimit 5", ours(func(c *reduction.Config, _ int64) { c.ClearRetentionSuffixLimit = 5 })},
-		{"leanctx, MinSavingBytes 8,000", ours(func(c *reduction.Config, _ int64) { c.MinSavingBytes = 8000 })},
-		{"leanctx, ClearAtLeastTokens a quarter", ours(func(c *reduction.Config, trigger int64) { c.ClearAtLeastTokens = trigger / 4 })},
-		{"leanctx, MaxLengthForTrunc 12,000", ours(func(c *reduction.Config, _ int64) { c.MaxLengthForTrunc = 12_000 })},
-		{"leanctx, cut at 12,000, save a quarter", ours(func(c *reduction.Config, trigger int64) {
+		{"einolean", ours(func(*reduction.Config, int64) {})},
+		{"einolean, Recommended", recommended(func(*reduction.Config) {})},
+		{"einolean, Recommended without CachedPrice", recommended(func(c *reduction.Config) { c.CachedPrice = 0 })},
+		{"einolean, ClearTargetTokens half", ours(func(c *reduction.Config, trigger int64) { c.ClearTargetTokens = trigger / 2 })},
+		{"einolean, ClearRetentionSuffixLimit 3", ours(func(c *reduction.Config, _ int64) { c.ClearRetentionSuffixLimit = 3 })},
+		{"einolean, ClearRetentionSuffixLimit 5", ours(func(c *reduction.Config, _ int64) { c.ClearRetentionSuffixLimit = 5 })},
+		{"einolean, MinSavingBytes 8,000", ours(func(c *reduction.Config, _ int64) { c.MinSavingBytes = 8000 })},
+		{"einolean, ClearAtLeastTokens a quarter", ours(func(c *reduction.Config, trigger int64) { c.ClearAtLeastTokens = trigger / 4 })},
+		{"einolean, MaxLengthForTrunc 12,000", ours(func(c *reduction.Config, _ int64) { c.MaxLengthForTrunc = 12_000 })},
+		{"einolean, cut at 12,000, save a quarter", ours(func(c *reduction.Config, trigger int64) {
 			c.MinSavingBytes, c.ClearAtLeastTokens, c.MaxLengthForTrunc = 2000, trigger/4, 12_000
 		})},
 		{"context editing, keep 3, at least a quarter", peer(func(trigger int64) masking { return masking{trigger: trigger, keep: 3, atLeast: trigger / 4} })},

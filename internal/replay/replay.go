@@ -1,4 +1,4 @@
-// Copyright leanctx authors
+// Copyright einolean authors
 // SPDX-License-Identifier: Apache-2.0
 
 // Package replay tells what a recorded conversation would have cost under a policy.
@@ -25,11 +25,11 @@ import (
 	"github.com/cloudwego/eino/compose"
 	"github.com/cloudwego/eino/schema"
 
-	"github.com/leanctx/leanctx/internal/adkrun"
-	"github.com/leanctx/leanctx/internal/compact"
-	"github.com/leanctx/leanctx/internal/prices"
-	"github.com/leanctx/leanctx/internal/tokens"
-	"github.com/leanctx/leanctx/reduction"
+	"github.com/einolean/einolean/internal/adkrun"
+	"github.com/einolean/einolean/internal/compact"
+	"github.com/einolean/einolean/internal/prices"
+	"github.com/einolean/einolean/internal/tokens"
+	"github.com/einolean/einolean/reduction"
 )
 
 // Policy makes the handler that a conversation is replayed through.

@@ -1,4 +1,4 @@
-// Copyright leanctx authors
+// Copyright einolean authors
 // SPDX-License-Identifier: Apache-2.0
 
 package replay
@@ -16,8 +16,8 @@ import (
 	"github.com/cloudwego/eino/schema"
 	"github.com/stretchr/testify/require"
 
-	"github.com/leanctx/leanctx/internal/race"
-	"github.com/leanctx/leanctx/reduction"
+	"github.com/einolean/einolean/internal/race"
+	"github.com/einolean/einolean/reduction"
 )
 
 // sample reads the runs of testdata: every twelfth that `make thrift` records, except for
@@ -48,12 +48,12 @@ func TestGoldenBills(t *testing.T) {
 		fmt.Fprintf(&got, "%.0f %% of the cut results read back\n%s\n", share*100, table)
 	}
 	const file = "testdata/bills.golden.txt"
-	if os.Getenv("LEANCTX_UPDATE") != "" {
+	if os.Getenv("EINOLEAN_UPDATE") != "" {
 		require.NoError(t, os.WriteFile(file, []byte(got.String()), 0o644))
 	}
 	want, err := os.ReadFile(file)
 	require.NoError(t, err)
-	require.Equal(t, string(want), got.String(), "LEANCTX_UPDATE=1 rewrites it")
+	require.Equal(t, string(want), got.String(), "EINOLEAN_UPDATE=1 rewrites it")
 }
 
 // rounds is a conversation of n calls that return what result says.
@@ -105,7 +105,7 @@ func TestWithoutReductionEachMessageIsWrittenOnce(t *testing.T) {
 func TestAClearedPrefixIsWrittenAgain(t *testing.T) {
 	msgs := rounds(12, func(i int) string { return text(i, 300) })
 	none := run(t, msgs, "no reduction", Options{Trigger: 8000})
-	for _, policy := range []string{"Eino", "leanctx", "low mark, keep 5"} {
+	for _, policy := range []string{"Eino", "einolean", "low mark, keep 5"} {
 		got := run(t, msgs, policy, Options{Trigger: 8000})
 		require.Greater(t, got.Written, none.Written, policy)
 		require.Less(t, got.Cached, none.Cached, policy)
@@ -113,14 +113,14 @@ func TestAClearedPrefixIsWrittenAgain(t *testing.T) {
 		require.Zero(t, got.Lost, policy)
 		require.Positive(t, got.Edited, policy)
 	}
-	require.Equal(t, none, run(t, msgs, "leanctx", Options{Trigger: 1 << 40}), "below the trigger nothing changes")
+	require.Equal(t, none, run(t, msgs, "einolean", Options{Trigger: 1 << 40}), "below the trigger nothing changes")
 }
 
 func TestAQuotationOfWhatIsGoneIsReadAgain(t *testing.T) {
 	msgs := rounds(8, func(i int) string { return text(i, 300) })
 	msgs[len(msgs)-1] = schema.AssistantMessage("As said: line of the result with number 0, and line of the result with number 7", nil)
 	require.Zero(t, run(t, msgs, "no reduction", Options{Trigger: 8000}).Lost)
-	for _, policy := range []string{"Eino", "leanctx", "mask all but the last 10", "low mark, keep 5"} {
+	for _, policy := range []string{"Eino", "einolean", "mask all but the last 10", "low mark, keep 5"} {
 		got := run(t, msgs, policy, Options{Trigger: 8000})
 		lost := 1
 		if policy == "mask all but the last 10" {
@@ -133,7 +133,7 @@ func TestAQuotationOfWhatIsGoneIsReadAgain(t *testing.T) {
 
 func TestCutResultsAreReadBack(t *testing.T) {
 	msgs := rounds(10, func(i int) string { return text(i, 600) }) // of 20,000 bytes
-	const policy = "leanctx, MaxLengthForTrunc 12,000"
+	const policy = "einolean, MaxLengthForTrunc 12,000"
 	require.Zero(t, run(t, msgs, policy, Options{Trigger: 1 << 40}).ReadBacks)
 	all := run(t, msgs, policy, Options{Trigger: 1 << 40, ReadBacks: 1})
 	require.Equal(t, 10, all.ReadBacks)
@@ -145,7 +145,7 @@ func TestCutResultsAreReadBack(t *testing.T) {
 
 func TestAnEditedResultWithoutItsBytesIsCounted(t *testing.T) {
 	msgs := rounds(12, func(i int) string { return text(i, 300) })
-	for policy, kept := range map[string]bool{"Eino": true, "leanctx": true, "low mark, keep 5": false} {
+	for policy, kept := range map[string]bool{"Eino": true, "einolean": true, "low mark, keep 5": false} {
 		got := run(t, msgs, policy, Options{Trigger: 8000})
 		require.Positive(t, got.Edited)
 		require.Equal(t, kept, got.Unreadable == 0, policy)

@@ -1,4 +1,4 @@
-// Copyright leanctx authors
+// Copyright einolean authors
 // SPDX-License-Identifier: Apache-2.0
 
 package replay
@@ -17,8 +17,8 @@ import (
 	"github.com/cloudwego/eino/components/tool"
 	"github.com/cloudwego/eino/schema"
 
-	"github.com/leanctx/leanctx/internal/tokens"
-	"github.com/leanctx/leanctx/toolsearch"
+	"github.com/einolean/einolean/internal/tokens"
+	"github.com/einolean/einolean/toolsearch"
 )
 
 // Hiding makes the handler that hides tools. Without New every tool is listed.

@@ -1,4 +1,4 @@
-// Copyright leanctx authors
+// Copyright einolean authors
 // SPDX-License-Identifier: Apache-2.0
 
 package safe_test
@@ -14,7 +14,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/leanctx/leanctx/internal/safe"
+	"github.com/einolean/einolean/internal/safe"
 )
 
 func TestAnErrorIsReturnedAsItIs(t *testing.T) {

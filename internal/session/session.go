@@ -1,4 +1,4 @@
-// Copyright leanctx authors
+// Copyright einolean authors
 // SPDX-License-Identifier: Apache-2.0
 
 // Package session keeps answers that a provider ties to their request in step with what a
@@ -23,7 +23,7 @@ import (
 	"github.com/cloudwego/eino/adk"
 	"github.com/cloudwego/eino/schema"
 
-	"github.com/leanctx/leanctx/internal/message"
+	"github.com/einolean/einolean/internal/message"
 )
 
 // Tie says what a provider ties an answer to.
@@ -174,8 +174,8 @@ var adapters = []adapter{
 		tie: Bound,
 	},
 	{
-		name: "leanctx/examples/native/mended",
-		id:   "_leanctx_claude_thinking",
+		name: "einolean/examples/native/mended",
+		id:   "_einolean_claude_thinking",
 		tie:  Bound,
 	},
 }

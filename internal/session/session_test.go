@@ -1,4 +1,4 @@
-// Copyright leanctx authors
+// Copyright einolean authors
 // SPDX-License-Identifier: Apache-2.0
 
 package session
@@ -17,8 +17,8 @@ import (
 	"github.com/cloudwego/eino/schema/openai"
 	"github.com/stretchr/testify/require"
 
-	"github.com/leanctx/leanctx/internal/adktest"
-	"github.com/leanctx/leanctx/internal/message"
+	"github.com/einolean/einolean/internal/adktest"
+	"github.com/einolean/einolean/internal/message"
 )
 
 // extras are what adapters write into messages that their provider keeps, as the
@@ -29,7 +29,7 @@ var extras = map[string]map[string]any{
 	"agenticopenai":      {"_eino_ext_agenticopenai_auto_cached": true, "mine": "x"},
 	"ark, with no TTL":   {"ark-response-id": "r", "mine": "x"},
 	"claude":             {"_eino_claude_thinking": "hm", "_eino_claude_thinking_signature": "s", "mine": "x"},
-	"mended claude":      {"_leanctx_claude_thinking": "[]", "mine": "x"},
+	"mended claude":      {"_einolean_claude_thinking": "[]", "mine": "x"},
 	"an unsigned claude": {"_eino_claude_thinking": "hm", "_eino_claude_thinking_signature": "", "mine": "x"},
 	"another provider":   {"mine": "x", "_gemini_thought_signature": "s", "reasoning-content": "hm"},
 	"a message without":  nil,
@@ -37,7 +37,7 @@ var extras = map[string]map[string]any{
 
 var ids = map[string]string{
 	"ark": "ark-response-id", "an early ark": "ark-response-id", "agenticopenai": "_eino_ext_agenticopenai_auto_cached",
-	"claude": "_eino_claude_thinking_signature", "mended claude": "_leanctx_claude_thinking",
+	"claude": "_eino_claude_thinking_signature", "mended claude": "_einolean_claude_thinking",
 }
 
 var ties = map[string]Tie{

@@ -1,4 +1,4 @@
-// Copyright leanctx authors
+// Copyright einolean authors
 // SPDX-License-Identifier: Apache-2.0
 
 // Package texts loads the texts that a model reads, in English and in Chinese.
@@ -17,7 +17,7 @@ import (
 	"text/template"
 	"text/template/parse"
 
-	"github.com/leanctx/leanctx/internal/language"
+	"github.com/einolean/einolean/internal/language"
 )
 
 // Set is the texts of a directory in both languages. It is safe for concurrent use.

@@ -1,4 +1,4 @@
-// Copyright leanctx authors
+// Copyright einolean authors
 // SPDX-License-Identifier: Apache-2.0
 
 package texts_test
@@ -10,7 +10,7 @@ import (
 	"github.com/cloudwego/eino/adk"
 	"github.com/stretchr/testify/require"
 
-	"github.com/leanctx/leanctx/internal/texts"
+	"github.com/einolean/einolean/internal/texts"
 )
 
 func files() fstest.MapFS {

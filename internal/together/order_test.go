@@ -1,4 +1,4 @@
-// Copyright leanctx authors
+// Copyright einolean authors
 // SPDX-License-Identifier: Apache-2.0
 
 package together
@@ -22,11 +22,11 @@ import (
 	"github.com/cloudwego/eino/components/tool"
 	"github.com/stretchr/testify/require"
 
-	"github.com/leanctx/leanctx"
-	"github.com/leanctx/leanctx/internal/adkrun"
-	"github.com/leanctx/leanctx/internal/adktest"
-	"github.com/leanctx/leanctx/reduction"
-	"github.com/leanctx/leanctx/toolsearch"
+	"github.com/einolean/einolean"
+	"github.com/einolean/einolean/internal/adkrun"
+	"github.com/einolean/einolean/internal/adktest"
+	"github.com/einolean/einolean/reduction"
+	"github.com/einolean/einolean/toolsearch"
 )
 
 type handler[M adk.MessageType] = adk.TypedChatModelAgentMiddleware[M]
@@ -224,11 +224,11 @@ func TestMarkedToolsOfLaterHandlersStayVisible(t *testing.T) {
 
 func markedTools[M adk.MessageType](t *testing.T, streaming bool) {
 	for _, dynamic := range [][]tool.BaseTool{nil, dynamicTools()} {
-		var events []leanctx.Event
+		var events []einolean.Event
 		both(t, func() []handler[M] {
 			return adktest.Handlers[M](adkrun.New(&bringsMarked[M]{TypedBaseChatModelAgentMiddleware: &adk.TypedBaseChatModelAgentMiddleware[M]{}}), searchOf[M](t, toolsearch.Config{
-				DynamicTools: dynamic, DeferMarkedTools: true, OnEvent: func(_ context.Context, e leanctx.Event) {
-					if e.Kind == leanctx.KindToolsNotHidden {
+				DynamicTools: dynamic, DeferMarkedTools: true, OnEvent: func(_ context.Context, e einolean.Event) {
+					if e.Kind == einolean.KindToolsNotHidden {
 						events = append(events, e)
 					}
 				},

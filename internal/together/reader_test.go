@@ -1,4 +1,4 @@
-// Copyright leanctx authors
+// Copyright einolean authors
 // SPDX-License-Identifier: Apache-2.0
 
 package together
@@ -14,9 +14,9 @@ import (
 	"github.com/cloudwego/eino/components/tool"
 	"github.com/stretchr/testify/require"
 
-	"github.com/leanctx/leanctx/internal/adktest"
-	"github.com/leanctx/leanctx/reduction"
-	"github.com/leanctx/leanctx/toolsearch"
+	"github.com/einolean/einolean/internal/adktest"
+	"github.com/einolean/einolean/reduction"
+	"github.com/einolean/einolean/toolsearch"
 )
 
 // A hidden tool of the read tool's name is an error at the start of the run too, in

@@ -1,4 +1,4 @@
-// Copyright leanctx authors
+// Copyright einolean authors
 // SPDX-License-Identifier: Apache-2.0
 
 package toolnames_test
@@ -8,7 +8,7 @@ import (
 	"testing"
 	"unicode/utf8"
 
-	"github.com/leanctx/leanctx/internal/toolnames"
+	"github.com/einolean/einolean/internal/toolnames"
 	"github.com/stretchr/testify/require"
 )
 

@@ -1,4 +1,4 @@
-// Copyright leanctx authors
+// Copyright einolean authors
 // SPDX-License-Identifier: Apache-2.0
 
 // Package toolnames holds the names of the tools through which package toolsearch
@@ -9,7 +9,7 @@ package toolnames
 import (
 	"strings"
 
-	"github.com/leanctx/leanctx/internal/lenient"
+	"github.com/einolean/einolean/internal/lenient"
 )
 
 const (

@@ -1,4 +1,4 @@
-// Copyright leanctx authors
+// Copyright einolean authors
 // SPDX-License-Identifier: Apache-2.0
 
 // Package twice goes through the tests of a package a second time in the same process, so
@@ -12,9 +12,9 @@ import (
 )
 
 // env asks for the second pass.
-const env = "LEANCTX_TWICE"
+const env = "EINOLEAN_TWICE"
 
-// Run runs the tests. Where LEANCTX_TWICE is set and they pass, their quick part (-short)
+// Run runs the tests. Where EINOLEAN_TWICE is set and they pass, their quick part (-short)
 // runs again after them. It returns the code to exit with.
 func Run(m *testing.M) int {
 	again := os.Getenv(env) != ""

@@ -1,4 +1,4 @@
-// Copyright leanctx authors
+// Copyright einolean authors
 // SPDX-License-Identifier: Apache-2.0
 
 package twice
@@ -13,7 +13,7 @@ import (
 )
 
 // role says what TestOfTheProcess is in a process that TestASecondPassSeesWhatTheFirstLeft starts.
-const role = "LEANCTX_TEST_ROLE"
+const role = "EINOLEAN_TEST_ROLE"
 
 func TestMain(m *testing.M) { os.Exit(Run(m)) }
 

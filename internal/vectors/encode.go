@@ -1,4 +1,4 @@
-// Copyright leanctx authors
+// Copyright einolean authors
 // SPDX-License-Identifier: Apache-2.0
 
 package vectors
@@ -25,7 +25,7 @@ func KeyOf(text string) Key {
 }
 
 const (
-	format    = "leanctx.vectors/1"
+	format    = "einolean.vectors/1"
 	keySize   = len(Key{})
 	scaleSize = 4
 	lineSize  = 3 << 10 // bytes of a line before they become base64

@@ -1,4 +1,4 @@
-// Copyright leanctx authors
+// Copyright einolean authors
 // SPDX-License-Identifier: Apache-2.0
 
 package vectors
@@ -18,9 +18,9 @@ import (
 	"github.com/cloudwego/eino/adk/filesystem"
 	"github.com/cloudwego/eino/components/embedding"
 
-	"github.com/leanctx/leanctx"
-	"github.com/leanctx/leanctx/internal/backend"
-	"github.com/leanctx/leanctx/internal/safe"
+	"github.com/einolean/einolean"
+	"github.com/einolean/einolean/internal/backend"
+	"github.com/einolean/einolean/internal/safe"
 )
 
 const (
@@ -54,9 +54,9 @@ type Named struct {
 type Source struct {
 	Model    string // part of every name in the store
 	Embedder embedding.Embedder
-	Store    leanctx.Backend // unless it can read, nothing is kept
-	IsAnew   bool            // what is stored is of no use
-	Wanted   func() bool     // reports whether the vectors are still needed; asked before each batch
+	Store    einolean.Backend // unless it can read, nothing is kept
+	IsAnew   bool             // what is stored is of no use
+	Wanted   func() bool      // reports whether the vectors are still needed; asked before each batch
 }
 
 // Load takes stored vectors, embeds the rest, and stores the whole.
@@ -223,7 +223,7 @@ func (s Source) stored(ctx context.Context, path string) (map[Key]int, *Set) {
 
 // read returns the content of a file, or "" if it cannot be read.
 func (s Source) read(ctx context.Context, path string) string {
-	r, ok := s.Store.(leanctx.Reader)
+	r, ok := s.Store.(einolean.Reader)
 	if !ok {
 		return ""
 	}
@@ -238,7 +238,7 @@ func (s Source) read(ctx context.Context, path string) string {
 
 // save stores a version. If that fails, the next process embeds the texts again.
 func (s Source) save(ctx context.Context, path, text string) {
-	if _, readable := s.Store.(leanctx.Reader); !readable {
+	if _, readable := s.Store.(einolean.Reader); !readable {
 		return
 	}
 	if s.write(ctx, path, text) == nil {

@@ -1,4 +1,4 @@
-// Copyright leanctx authors
+// Copyright einolean authors
 // SPDX-License-Identifier: Apache-2.0
 
 // Package vectors holds embeddings in one byte a dimension, finds the nearest by comparing
@@ -12,7 +12,7 @@ import (
 	"math"
 	"slices"
 
-	"github.com/leanctx/leanctx/internal/keyword/names"
+	"github.com/einolean/einolean/internal/keyword/names"
 )
 
 // MaxDimensions is the most that a vector may have.

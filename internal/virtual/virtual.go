@@ -1,4 +1,4 @@
-// Copyright leanctx authors
+// Copyright einolean authors
 // SPDX-License-Identifier: Apache-2.0
 
 // Package virtual is what the handlers of this module tell each other about programs. While a
@@ -19,7 +19,7 @@ type (
 )
 
 // failedKey is followed by the id of a call in the run-local values.
-const failedKey = "__leanctx_failed__"
+const failedKey = "__einolean_failed__"
 
 // Turns runs the programs of one run.
 type Turns[M adk.MessageType] interface {

@@ -1,4 +1,4 @@
-// Copyright leanctx authors
+// Copyright einolean authors
 // SPDX-License-Identifier: Apache-2.0
 
 package blobbackend_test
@@ -25,10 +25,10 @@ import (
 	"github.com/cloudwego/eino/compose"
 	"github.com/cloudwego/eino/schema"
 
-	"github.com/leanctx/leanctx"
-	"github.com/leanctx/leanctx/internal/adktest"
-	"github.com/leanctx/leanctx/reduction"
-	"github.com/leanctx/leanctx/reduction/blobbackend"
+	"github.com/einolean/einolean"
+	"github.com/einolean/einolean/internal/adktest"
+	"github.com/einolean/einolean/reduction"
+	"github.com/einolean/einolean/reduction/blobbackend"
 )
 
 // task is what a process has to do.
@@ -259,13 +259,13 @@ func (j *job) at(point string) {
 	_, _ = bufio.NewReader(os.Stdin).ReadString('\n')
 }
 
-func (j *job) onEvent(_ context.Context, e leanctx.Event) {
+func (j *job) onEvent(_ context.Context, e einolean.Event) {
 	switch e.Kind {
-	case leanctx.KindResultCut:
+	case einolean.KindResultCut:
 		j.at("cut " + e.Tool)
-	case leanctx.KindResultCleared:
+	case einolean.KindResultCleared:
 		j.at("cleared")
-	case leanctx.KindStoreFailed:
+	case einolean.KindStoreFailed:
 		fmt.Println("not saved:", e.CallID)
 	}
 }

@@ -1,4 +1,4 @@
-// Copyright leanctx authors
+// Copyright einolean authors
 // SPDX-License-Identifier: Apache-2.0
 
 // Package blobbackend is a reduction.Backend on object stores, for agents that run on more
@@ -31,7 +31,7 @@
 // most servers with S3's protocol (by the header If-None-Match on PutObject and
 // CompleteMultipartUpload). A server that ignores the header leaves a gap between the check
 // of a name and the write. The tests of this package tell which is the case: they run
-// against your bucket if LEANCTX_BUCKET holds its URL.
+// against your bucket if EINOLEAN_BUCKET holds its URL.
 package blobbackend
 
 import (
@@ -51,7 +51,7 @@ import (
 	_ "gocloud.dev/blob/memblob"   // mem://
 	_ "gocloud.dev/blob/s3blob"    // s3://bucket
 
-	"github.com/leanctx/leanctx/reduction"
+	"github.com/einolean/einolean/reduction"
 )
 
 // Options are the options of Open and New. Nil means all zero values.

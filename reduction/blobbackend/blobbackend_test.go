@@ -1,4 +1,4 @@
-// Copyright leanctx authors
+// Copyright einolean authors
 // SPDX-License-Identifier: Apache-2.0
 
 package blobbackend_test
@@ -23,10 +23,10 @@ import (
 	"gocloud.dev/blob/fileblob"
 	"gocloud.dev/blob/memblob"
 
-	detector "github.com/leanctx/leanctx/internal/race"
-	"github.com/leanctx/leanctx/leanctxtest"
-	"github.com/leanctx/leanctx/reduction"
-	"github.com/leanctx/leanctx/reduction/blobbackend"
+	"github.com/einolean/einolean/einoleantest"
+	detector "github.com/einolean/einolean/internal/race"
+	"github.com/einolean/einolean/reduction"
+	"github.com/einolean/einolean/reduction/blobbackend"
 )
 
 func open(t testing.TB, url string, opts *blobbackend.Options) *blobbackend.Backend {
@@ -95,7 +95,7 @@ func TestEveryStoreKeepsTheContract(t *testing.T) {
 				}
 			}
 			t.Parallel()
-			leanctxtest.TestBackend(t, store)
+			einoleantest.TestBackend(t, store)
 		})
 	}
 }

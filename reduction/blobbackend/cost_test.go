@@ -1,4 +1,4 @@
-// Copyright leanctx authors
+// Copyright einolean authors
 // SPDX-License-Identifier: Apache-2.0
 
 package blobbackend_test
@@ -24,11 +24,11 @@ import (
 	"github.com/stretchr/testify/require"
 	"gocloud.dev/blob"
 
-	"github.com/leanctx/leanctx"
-	"github.com/leanctx/leanctx/internal/adktest"
-	detector "github.com/leanctx/leanctx/internal/race"
-	"github.com/leanctx/leanctx/reduction"
-	"github.com/leanctx/leanctx/reduction/blobbackend"
+	"github.com/einolean/einolean"
+	"github.com/einolean/einolean/internal/adktest"
+	detector "github.com/einolean/einolean/internal/race"
+	"github.com/einolean/einolean/reduction"
+	"github.com/einolean/einolean/reduction/blobbackend"
 )
 
 // over is a result that is cut, under one that is not, but cleared once there are two.
@@ -54,8 +54,8 @@ func (m *meter) rounds(store reduction.Backend, form adktest.Form, content strin
 	var count atomic.Int64
 	reduce, err := reduction.New(context.Background(), &reduction.Config{
 		Backend: store, ProvideReadTool: true, MaxTokensForClear: 18_000,
-		OnEvent: func(_ context.Context, e leanctx.Event) {
-			if e.Kind == leanctx.KindResultCleared {
+		OnEvent: func(_ context.Context, e einolean.Event) {
+			if e.Kind == einolean.KindResultCleared {
 				count.Add(1)
 			}
 		},

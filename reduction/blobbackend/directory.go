@@ -1,4 +1,4 @@
-// Copyright leanctx authors
+// Copyright einolean authors
 // SPDX-License-Identifier: Apache-2.0
 
 package blobbackend
@@ -14,7 +14,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/leanctx/leanctx/reduction"
+	"github.com/einolean/einolean/reduction"
 )
 
 const fileScheme = "file"

@@ -1,4 +1,4 @@
-// Copyright leanctx authors
+// Copyright einolean authors
 // SPDX-License-Identifier: Apache-2.0
 
 package blobbackend_test
@@ -14,8 +14,8 @@ import (
 
 	"gocloud.dev/blob/memblob"
 
-	"github.com/leanctx/leanctx/reduction"
-	"github.com/leanctx/leanctx/reduction/blobbackend"
+	"github.com/einolean/einolean/reduction"
+	"github.com/einolean/einolean/reduction/blobbackend"
 )
 
 // Every conversation has a place of its own in one bucket. Any replica that serves it opens

@@ -1,4 +1,4 @@
-module github.com/leanctx/leanctx/reduction/blobbackend
+module github.com/einolean/einolean/reduction/blobbackend
 
 go 1.25.0
 
@@ -7,7 +7,7 @@ require (
 	github.com/aws/aws-sdk-go-v2/feature/s3/transfermanager v0.2.3
 	github.com/aws/aws-sdk-go-v2/service/s3 v1.102.2
 	github.com/cloudwego/eino v0.9.21
-	github.com/leanctx/leanctx v0.0.0
+	github.com/einolean/einolean v0.0.0
 	github.com/stretchr/testify v1.12.1
 	gocloud.dev v0.46.0
 )
@@ -117,4 +117,4 @@ require (
 )
 
 // For work in this repository; a program that requires this module does not see it.
-replace github.com/leanctx/leanctx => ../..
+replace github.com/einolean/einolean => ../..

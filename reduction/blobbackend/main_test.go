@@ -1,4 +1,4 @@
-// Copyright leanctx authors
+// Copyright einolean authors
 // SPDX-License-Identifier: Apache-2.0
 
 package blobbackend_test
@@ -18,7 +18,7 @@ import (
 )
 
 // taskVar holds what a process has to do, as JSON.
-const taskVar = "LEANCTX_TEST_TASK"
+const taskVar = "EINOLEAN_TEST_TASK"
 
 func TestMain(m *testing.M) {
 	if text := os.Getenv(taskVar); text != "" {

@@ -1,4 +1,4 @@
-// Copyright leanctx authors
+// Copyright einolean authors
 // SPDX-License-Identifier: Apache-2.0
 
 package blobbackend
@@ -35,7 +35,7 @@ const (
 	clockMargin = 2 * time.Second
 
 	// markKey is the metadata that says which call wrote an object.
-	markKey = "leanctx-call"
+	markKey = "einolean-call"
 )
 
 // objects are the content of a bucket.
@@ -249,7 +249,7 @@ func (o objects) nothing(ctx context.Context, name string) (io.ReadCloser, int64
 
 // usedName is the name of an object that says, by its time, when a file of its directory
 // was last marked as used: the objects themselves never change.
-const usedName = ".leanctx-used"
+const usedName = ".einolean-used"
 
 // MarkUsed writes one such object for each directory.
 func (o objects) MarkUsed(ctx context.Context, names ...string) error {

@@ -1,4 +1,4 @@
-// Copyright leanctx authors
+// Copyright einolean authors
 // SPDX-License-Identifier: Apache-2.0
 
 package blobbackend_test
@@ -24,7 +24,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"gocloud.dev/blob"
 
-	"github.com/leanctx/leanctx/reduction/blobbackend"
+	"github.com/einolean/einolean/reduction/blobbackend"
 )
 
 const (
@@ -255,7 +255,7 @@ func TestWhatIsMarkedAsUsedStays(t *testing.T) {
 		require.NoError(t, os.Chtimes(file, past, past))
 	}
 	require.NoError(t, b.MarkUsed(ctx, names[0], names[1]))
-	require.Error(t, b.Create(ctx, "/a/tmp/clear/.leanctx-used", strings.NewReader("x")), "the name is the store's own")
+	require.Error(t, b.Create(ctx, "/a/tmp/clear/.einolean-used", strings.NewReader("x")), "the name is the store's own")
 	files, bytes, err := b.Stored(ctx, "")
 	require.NoError(t, err)
 	require.Equal(t, 3, files)

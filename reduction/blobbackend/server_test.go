@@ -1,4 +1,4 @@
-// Copyright leanctx authors
+// Copyright einolean authors
 // SPDX-License-Identifier: Apache-2.0
 
 package blobbackend_test
@@ -26,7 +26,7 @@ const (
 	// serverVar chooses the server: the URL of a bucket, as Open takes it, with its
 	// credentials in the environment; or the path of a versitygw program. Empty: versitygw
 	// is installed from the Go module proxy, once.
-	serverVar = "LEANCTX_BUCKET"
+	serverVar = "EINOLEAN_BUCKET"
 
 	serverModule  = "github.com/versity/versitygw"
 	serverVersion = "v1.8.0"
@@ -73,7 +73,7 @@ func serverDir(t *testing.T) string {
 	return filepath.Join(running.dir, bucketName)
 }
 
-const bucketName = "leanctx"
+const bucketName = "einolean"
 
 var theServer = sync.OnceValues(func() (string, error) {
 	given := os.Getenv(serverVar)
@@ -113,7 +113,7 @@ var errEnded = errors.New("the server has ended")
 
 // start starts a program and waits until it answers.
 func (g *gateway) start(program string) (string, error) {
-	dir, err := os.MkdirTemp("", "leanctx-s3-")
+	dir, err := os.MkdirTemp("", "einolean-s3-")
 	if err != nil {
 		return "", err
 	}
@@ -209,7 +209,7 @@ func installed() (string, error) {
 	if err != nil {
 		return "", err
 	}
-	dir := filepath.Join(cache, "leanctx", "versitygw-"+serverVersion)
+	dir := filepath.Join(cache, "einolean", "versitygw-"+serverVersion)
 	program := filepath.Join(dir, "versitygw")
 	if runtime.GOOS == "windows" {
 		program += ".exe"

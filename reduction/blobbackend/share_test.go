@@ -1,4 +1,4 @@
-// Copyright leanctx authors
+// Copyright einolean authors
 // SPDX-License-Identifier: Apache-2.0
 
 package blobbackend_test
@@ -16,8 +16,8 @@ import (
 	"gocloud.dev/blob"
 	_ "gocloud.dev/blob/fileblob"
 
-	detector "github.com/leanctx/leanctx/internal/race"
-	"github.com/leanctx/leanctx/reduction/blobbackend"
+	detector "github.com/einolean/einolean/internal/race"
+	"github.com/einolean/einolean/reduction/blobbackend"
 )
 
 // stores are the stores that processes can share.
@@ -196,7 +196,7 @@ func names(t *testing.T, job task) (out []string) {
 			return out
 		}
 		name := strings.TrimPrefix(object.Key, job.Prefix)
-		if !strings.HasPrefix(filepath.Base(name), ".leanctx-") { // a directory's unfinished files
+		if !strings.HasPrefix(filepath.Base(name), ".einolean-") { // a directory's unfinished files
 			out = append(out, name)
 		}
 	}

@@ -1,4 +1,4 @@
-// Copyright leanctx authors
+// Copyright einolean authors
 // SPDX-License-Identifier: Apache-2.0
 
 package blobbackend
@@ -24,7 +24,7 @@ const (
 	spoolMemory = 1 << 20
 
 	// tempPrefix starts the names of temporary files and objects.
-	tempPrefix = ".leanctx-"
+	tempPrefix = ".einolean-"
 )
 
 // errNoRoom says that content cannot be kept on this machine.

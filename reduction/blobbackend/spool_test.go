@@ -1,4 +1,4 @@
-// Copyright leanctx authors
+// Copyright einolean authors
 // SPDX-License-Identifier: Apache-2.0
 
 package blobbackend
@@ -10,15 +10,15 @@ import (
 	"github.com/stretchr/testify/require"
 	"gocloud.dev/blob/memblob"
 
-	"github.com/leanctx/leanctx/internal/race"
-	"github.com/leanctx/leanctx/leanctxtest"
-	"github.com/leanctx/leanctx/reduction"
+	"github.com/einolean/einolean/einoleantest"
+	"github.com/einolean/einolean/internal/race"
+	"github.com/einolean/einolean/reduction"
 )
 
 // TestStreamsNeedNoTemporaryFiles runs the suite where no temporary file can be made.
 func TestStreamsNeedNoTemporaryFiles(t *testing.T) {
 	race.Skip(t, "shares what TestEveryStoreKeepsTheContract shares")
-	leanctxtest.TestBackend(t, func(t *testing.T) reduction.Backend {
+	einoleantest.TestBackend(t, func(t *testing.T) reduction.Backend {
 		bucket := memblob.OpenBucket(nil)
 		t.Cleanup(func() { require.NoError(t, bucket.Close()) })
 		missing := filepath.Join(t.TempDir(), "missing")
@@ -30,7 +30,7 @@ func TestStreamsNeedNoTemporaryFiles(t *testing.T) {
 func TestNoTemporaryFileStays(t *testing.T) {
 	race.Skip(t, "shares what TestEveryStoreKeepsTheContract shares: looks at what is left on the disk")
 	dir := t.TempDir()
-	leanctxtest.TestBackend(t, func(t *testing.T) reduction.Backend {
+	einoleantest.TestBackend(t, func(t *testing.T) reduction.Backend {
 		bucket := memblob.OpenBucket(nil)
 		t.Cleanup(func() { require.NoError(t, bucket.Close()) })
 		return &Backend{store: objects{bucket: bucket, tempDir: dir}, close: func() error { return nil }}

@@ -1,4 +1,4 @@
-// Copyright leanctx authors
+// Copyright einolean authors
 // SPDX-License-Identifier: Apache-2.0
 
 package blobbackend_test
@@ -26,7 +26,7 @@ import (
 	"gocloud.dev/blob/memblob"
 	"gocloud.dev/gcerrors"
 
-	"github.com/leanctx/leanctx/reduction/blobbackend"
+	"github.com/einolean/einolean/reduction/blobbackend"
 )
 
 // silent is a bucket on a server that does not answer, with a driver that never gives up.

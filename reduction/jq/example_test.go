@@ -1,4 +1,4 @@
-// Copyright leanctx authors
+// Copyright einolean authors
 // SPDX-License-Identifier: Apache-2.0
 
 package jq_test
@@ -17,14 +17,14 @@ import (
 	"github.com/cloudwego/eino/schema"
 	"github.com/stretchr/testify/require"
 
-	"github.com/leanctx/leanctx/leanctxtest"
-	"github.com/leanctx/leanctx/reduction"
-	"github.com/leanctx/leanctx/reduction/jq"
+	"github.com/einolean/einolean/einoleantest"
+	"github.com/einolean/einolean/reduction"
+	"github.com/einolean/einolean/reduction/jq"
 )
 
 // ordersTool returns 2,000 orders, as an MCP client does.
 func ordersTool() tool.InvokableTool {
-	return leanctxtest.Tool("orders", "Lists all orders.", func(context.Context, string) (string, error) {
+	return einoleantest.Tool("orders", "Lists all orders.", func(context.Context, string) (string, error) {
 		var list []string
 		for i := range 2000 {
 			list = append(list, fmt.Sprintf(`{\"id\":%d,\"city\":\"%s\",\"total\":%d}`, i, []string{"Oslo", "Lagos", "Kyoto"}[i%3], i%50))
@@ -45,7 +45,7 @@ func Example() {
 		log.Fatal(err)
 	}
 	// A model that asks what the orders of Oslo come to.
-	m := leanctxtest.Script[*schema.Message](leanctxtest.Call("orders", `{}`), leanctxtest.Call("read_file", oslo), leanctxtest.Say("16,333."))
+	m := einoleantest.Script[*schema.Message](einoleantest.Call("orders", `{}`), einoleantest.Call("read_file", oslo), einoleantest.Say("16,333."))
 	agent, err := adk.NewChatModelAgent(ctx, &adk.ChatModelAgentConfig{
 		Name: "clerk", Description: "knows the orders", Model: m, Handlers: []adk.ChatModelAgentMiddleware{reduce},
 		ToolsConfig: adk.ToolsConfig{ToolsNodeConfig: compose.ToolsNodeConfig{Tools: []tool.BaseTool{ordersTool()}}},
@@ -81,18 +81,18 @@ func TestAnAgentQueriesAStoredResult(t *testing.T) {
 
 func asks[M adk.MessageType](t *testing.T) {
 	for name, query := range map[string]reduction.JSONQuery{"plugged in": jq.Query, "not": nil} {
-		for _, options := range [][]leanctxtest.Option{nil, {leanctxtest.Streaming()}} {
+		for _, options := range [][]einoleantest.Option{nil, {einoleantest.Streaming()}} {
 			store := reduction.NewMemoryBackend(0)
 			config := reduction.RecommendedTyped[M](store)
 			config.JSONQuery = query
 			reduce, err := reduction.NewTyped(t.Context(), config)
 			require.NoError(t, err)
-			m := leanctxtest.Script[M](leanctxtest.Call("orders", `{}`), leanctxtest.Call("read_file", oslo), leanctxtest.Say("done"))
-			out := leanctxtest.Run(t, &adk.TypedChatModelAgentConfig[M]{
+			m := einoleantest.Script[M](einoleantest.Call("orders", `{}`), einoleantest.Call("read_file", oslo), einoleantest.Say("done"))
+			out := einoleantest.Run(t, &adk.TypedChatModelAgentConfig[M]{
 				Name: "clerk", Description: "knows the orders", Model: m, Handlers: []adk.TypedChatModelAgentMiddleware[M]{reduce},
 				ToolsConfig: adk.ToolsConfig{ToolsNodeConfig: compose.ToolsNodeConfig{Tools: []tool.BaseTool{ordersTool()}}},
 			}, "What do the orders of Oslo come to?", options...)
-			leanctxtest.RequireReadable(t, out, store)
+			einoleantest.RequireReadable(t, out, store)
 			messages, err := json.Marshal(out.Messages)
 			require.NoError(t, err)
 			require.Equal(t, query != nil, strings.Contains(string(messages), `\n16333\n`), name)

@@ -1,4 +1,4 @@
-// Copyright leanctx authors
+// Copyright einolean authors
 // SPDX-License-Identifier: Apache-2.0
 
 package jq
@@ -16,8 +16,8 @@ import (
 
 	"github.com/itchyny/gojq"
 
-	"github.com/leanctx/leanctx/internal/display"
-	"github.com/leanctx/leanctx/internal/texts"
+	"github.com/einolean/einolean/internal/display"
+	"github.com/einolean/einolean/internal/texts"
 )
 
 //go:embed text

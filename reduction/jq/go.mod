@@ -1,11 +1,11 @@
-module github.com/leanctx/leanctx/reduction/jq
+module github.com/einolean/einolean/reduction/jq
 
 go 1.25.0
 
 require (
 	github.com/cloudwego/eino v0.9.21
+	github.com/einolean/einolean v0.0.0
 	github.com/itchyny/gojq v0.12.20
-	github.com/leanctx/leanctx v0.0.0
 	github.com/stretchr/testify v1.12.1
 )
 
@@ -44,4 +44,4 @@ require (
 	gopkg.in/yaml.v3 v3.0.1 // indirect
 )
 
-replace github.com/leanctx/leanctx => ../..
+replace github.com/einolean/einolean => ../..

@@ -1,4 +1,4 @@
-// Copyright leanctx authors
+// Copyright einolean authors
 // SPDX-License-Identifier: Apache-2.0
 
 // Package jq lets a model query a stored JSON result, for a count, a filter or a sum,
@@ -31,8 +31,8 @@ import (
 
 	"github.com/itchyny/gojq"
 
-	"github.com/leanctx/leanctx/internal/display"
-	"github.com/leanctx/leanctx/internal/preview"
+	"github.com/einolean/einolean/internal/display"
+	"github.com/einolean/einolean/internal/preview"
 )
 
 // maxQuery is the longest query, in bytes.

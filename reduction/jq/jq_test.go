@@ -1,4 +1,4 @@
-// Copyright leanctx authors
+// Copyright einolean authors
 // SPDX-License-Identifier: Apache-2.0
 
 package jq
@@ -20,9 +20,9 @@ import (
 	"github.com/itchyny/gojq"
 	"github.com/stretchr/testify/require"
 
-	"github.com/leanctx/leanctx/internal/preview"
-	"github.com/leanctx/leanctx/internal/race"
-	"github.com/leanctx/leanctx/reduction"
+	"github.com/einolean/einolean/internal/preview"
+	"github.com/einolean/einolean/internal/race"
+	"github.com/einolean/einolean/reduction"
 )
 
 var _ reduction.JSONQuery = Query

@@ -1,4 +1,4 @@
-// Copyright leanctx authors
+// Copyright einolean authors
 // SPDX-License-Identifier: Apache-2.0
 
 package javascript_test
@@ -9,7 +9,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/leanctx/leanctx/toolsearch/javascript"
+	"github.com/einolean/einolean/toolsearch/javascript"
 )
 
 // Fifty results of 9 KB in one batch, and one after the other.

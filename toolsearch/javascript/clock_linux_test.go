@@ -1,4 +1,4 @@
-// Copyright leanctx authors
+// Copyright einolean authors
 // SPDX-License-Identifier: Apache-2.0
 
 package javascript_test
@@ -10,8 +10,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/leanctx/leanctx/internal/race"
-	"github.com/leanctx/leanctx/toolsearch/javascript"
+	"github.com/einolean/einolean/internal/race"
+	"github.com/einolean/einolean/toolsearch/javascript"
 )
 
 // A program that waits for a processor does not compute.

@@ -1,11 +1,11 @@
-module github.com/leanctx/leanctx/toolsearch/javascript
+module github.com/einolean/einolean/toolsearch/javascript
 
 go 1.25.0
 
 require (
 	github.com/aperturerobotics/go-quickjs-wasi-reactor v0.15.1
 	github.com/cloudwego/eino v0.9.21
-	github.com/leanctx/leanctx v0.0.0
+	github.com/einolean/einolean v0.0.0
 	github.com/stretchr/testify v1.12.1
 	github.com/tetratelabs/wazero v1.12.0
 	golang.org/x/sys v0.44.0
@@ -44,4 +44,4 @@ require (
 	gopkg.in/yaml.v3 v3.0.1 // indirect
 )
 
-replace github.com/leanctx/leanctx => ../..
+replace github.com/einolean/einolean => ../..

@@ -1,4 +1,4 @@
-// Copyright leanctx authors
+// Copyright einolean authors
 // SPDX-License-Identifier: Apache-2.0
 
 // Package javascript runs the programs that a model writes under toolsearch.SearchCode:
@@ -21,8 +21,8 @@ import (
 	"sync"
 	"time"
 
-	"github.com/leanctx/leanctx"
-	"github.com/leanctx/leanctx/toolsearch"
+	"github.com/einolean/einolean"
+	"github.com/einolean/einolean/toolsearch"
 )
 
 // Limits bound a program. A field that is zero has its default. What a program has printed
@@ -73,7 +73,7 @@ func (l Limits) orDefaults() Limits {
 func (l Limits) check() error {
 	var wrong []error
 	bad := func(field, problem string) {
-		wrong = append(wrong, &leanctx.FieldError{Package: "javascript", Field: "Limits." + field, Err: errors.New(problem)})
+		wrong = append(wrong, &einolean.FieldError{Package: "javascript", Field: "Limits." + field, Err: errors.New(problem)})
 	}
 	if l.Memory < leastMemory || l.Memory > mostMemory {
 		bad("Memory", "must be from 8 MB to 4 GB")
@@ -97,7 +97,7 @@ func (l Limits) check() error {
 // as many programs compute at the same time as there are processors, and the others wait
 // without their time running. The first program of a process takes half a second longer, which
 // compiles the interpreter. If a limit is impossible, every Start fails with a
-// *leanctx.FieldError for each.
+// *einolean.FieldError for each.
 func New(limits Limits) toolsearch.Interpreter {
 	limits = limits.orDefaults()
 	in := &interpreter{limits: limits}

@@ -1,4 +1,4 @@
-// Copyright leanctx authors
+// Copyright einolean authors
 // SPDX-License-Identifier: Apache-2.0
 
 package javascript_test
@@ -17,15 +17,15 @@ import (
 
 	"github.com/cloudwego/eino/adk"
 
-	"github.com/leanctx/leanctx"
-	"github.com/leanctx/leanctx/internal/race"
-	"github.com/leanctx/leanctx/leanctxtest"
-	"github.com/leanctx/leanctx/toolsearch"
-	"github.com/leanctx/leanctx/toolsearch/javascript"
+	"github.com/einolean/einolean"
+	"github.com/einolean/einolean/einoleantest"
+	"github.com/einolean/einolean/internal/race"
+	"github.com/einolean/einolean/toolsearch"
+	"github.com/einolean/einolean/toolsearch/javascript"
 )
 
 func TestInterpreterKeepsItsContract(t *testing.T) {
-	leanctxtest.TestInterpreter(t, func(*testing.T) toolsearch.Interpreter { return javascript.New(javascript.Limits{}) })
+	einoleantest.TestInterpreter(t, func(*testing.T) toolsearch.Interpreter { return javascript.New(javascript.Limits{}) })
 }
 
 // finish runs a program to its end; a tool called fail fails, every other one answers result.
@@ -94,7 +94,7 @@ func TestImpossibleLimitsAreNamedAllAtOnce(t *testing.T) {
 	for _, field := range []string{"Memory", "Time", "Calls", "Rounds", "Output"} {
 		require.ErrorContains(t, err, "Limits."+field)
 	}
-	var field *leanctx.FieldError
+	var field *einolean.FieldError
 	require.ErrorAs(t, err, &field)
 }
 

@@ -1,4 +1,4 @@
-// Copyright leanctx authors
+// Copyright einolean authors
 // SPDX-License-Identifier: Apache-2.0
 
 package javascript
@@ -13,7 +13,7 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/leanctx/leanctx/internal/language"
+	"github.com/einolean/einolean/internal/language"
 )
 
 //go:embed texts

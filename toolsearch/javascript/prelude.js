@@ -93,7 +93,7 @@
   const note = (s) => { if (notes.length < 5) push(notes, s); };
 
   // named is an error of ours that says what to write instead.
-  const named = (text) => defineProperty(new TE(text), "leanctxNamed", {__proto__: null, value: true});
+  const named = (text) => defineProperty(new TE(text), "einoleanNamed", {__proto__: null, value: true});
 
   // show is a value as print writes it. What is undefined or no number makes the program doubtful.
   let doubtful = false;
@@ -249,8 +249,8 @@
   const fail = (e) => {
     if (ended) return;
     ended = true; ok = false;
-    const failed = early[e && e.leanctxCall];
-    doubtful = e instanceof TE && !e.leanctxNamed;
+    const failed = early[e && e.einoleanCall];
+    doubtful = e instanceof TE && !e.einoleanNamed;
     try { error = apply(slice, e !== null && typeof e === "object" && !(e instanceof E) ? show(e) : failed ? e.message : S(e), [0, 2000]); } catch { error = say("unshown"); }
     if (failed) error = say("failed", failed.label, brieflySent(failed.sent)) + error;
     errorLine = failed ? failed.line : lineOf(e);
@@ -289,7 +289,7 @@
       return c.resolve(v);
     }
     const e = new E(text);
-    defineProperty(e, "leanctxCall", {__proto__: null, value: number});
+    defineProperty(e, "einoleanCall", {__proto__: null, value: number});
     early[number] = c;
     c.failure = text;
     if (!c.state.awaited) push(lost, c);

@@ -1,4 +1,4 @@
-// Copyright leanctx authors
+// Copyright einolean authors
 // SPDX-License-Identifier: Apache-2.0
 
 package javascript_test
@@ -21,14 +21,14 @@ import (
 	"github.com/cloudwego/eino/schema"
 	"github.com/stretchr/testify/require"
 
-	"github.com/leanctx/leanctx"
-	"github.com/leanctx/leanctx/internal/adktest"
-	"github.com/leanctx/leanctx/internal/race"
-	"github.com/leanctx/leanctx/reduction"
-	"github.com/leanctx/leanctx/toolerror"
-	"github.com/leanctx/leanctx/toolsearch"
-	"github.com/leanctx/leanctx/toolsearch/javascript"
-	"github.com/leanctx/leanctx/window"
+	"github.com/einolean/einolean"
+	"github.com/einolean/einolean/internal/adktest"
+	"github.com/einolean/einolean/internal/race"
+	"github.com/einolean/einolean/reduction"
+	"github.com/einolean/einolean/toolerror"
+	"github.com/einolean/einolean/toolsearch"
+	"github.com/einolean/einolean/toolsearch/javascript"
+	"github.com/einolean/einolean/window"
 )
 
 // shop has the tools of these tests, and counts which calls ran.
@@ -128,8 +128,8 @@ func fiftyCalls[M adk.MessageType](t *testing.T, streaming bool) {
 	}
 	require.Len(t, calls, 3, "a virtual turn is no model call")
 	require.Greater(t, calls[2].LeftOut.Program, 90_000, "what the program read did not enter the window")
-	require.Equal(t, leanctx.KindProgramEnded, calls[2].Events[len(calls[2].Events)-1].Kind)
-	require.Equal(t, []leanctx.ProgramCalls{{Tool: "list_orders", Calls: 50, Bytes: 50 * len(orders())}}, calls[2].Events[len(calls[2].Events)-1].Program.Calls)
+	require.Equal(t, einolean.KindProgramEnded, calls[2].Events[len(calls[2].Events)-1].Kind)
+	require.Equal(t, []einolean.ProgramCalls{{Tool: "list_orders", Calls: 50, Bytes: 50 * len(orders())}}, calls[2].Events[len(calls[2].Events)-1].Program.Calls)
 }
 
 func TestAnswersSayWhatAProgramMayNotDo(t *testing.T) {
@@ -315,16 +315,16 @@ func randomCode(g *rand.Rand) string {
 
 // A run that is interrupted or killed and goes on in another process makes no call twice and gives
 // the model what a run without interruptions gives; with reduction, window and toolerror around
-// it, in any order. LEANCTX_PROGRAMS asks for more programs, LEANCTX_SEED for those of another time.
+// it, in any order. EINOLEAN_PROGRAMS asks for more programs, EINOLEAN_SEED for those of another time.
 func TestProgramsGoOnInOtherProcesses(t *testing.T) {
 	programs, seed := max(4, race.Cases(48)), rand.Uint64()
-	if n, err := strconv.Atoi(os.Getenv("LEANCTX_PROGRAMS")); err == nil {
+	if n, err := strconv.Atoi(os.Getenv("EINOLEAN_PROGRAMS")); err == nil {
 		programs = n
 	}
-	if n, err := strconv.ParseUint(os.Getenv("LEANCTX_SEED"), 10, 64); err == nil {
+	if n, err := strconv.ParseUint(os.Getenv("EINOLEAN_SEED"), 10, 64); err == nil {
 		seed = n
 	}
-	t.Logf("LEANCTX_SEED=%d LEANCTX_PROGRAMS=%d", seed, programs)
+	t.Logf("EINOLEAN_SEED=%d EINOLEAN_PROGRAMS=%d", seed, programs)
 	interrupts, kills := 0, 0
 	// Two in each run, of both message types; and more where nothing was interrupted or killed in those.
 	for i := uint64(0); i < uint64(programs+3)/4 || i < 100 && (interrupts == 0 || kills == 0); i++ {

@@ -1,4 +1,4 @@
-// Copyright leanctx authors
+// Copyright einolean authors
 // SPDX-License-Identifier: Apache-2.0
 
 package javascript_test
@@ -15,7 +15,7 @@ import (
 	"github.com/cloudwego/eino/adk"
 	"github.com/stretchr/testify/require"
 
-	"github.com/leanctx/leanctx/toolsearch"
+	"github.com/einolean/einolean/toolsearch"
 )
 
 // office answers the calls of the programs in testdata.

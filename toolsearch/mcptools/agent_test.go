@@ -1,4 +1,4 @@
-// Copyright leanctx authors
+// Copyright einolean authors
 // SPDX-License-Identifier: Apache-2.0
 
 package mcptools_test
@@ -20,12 +20,12 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 	"github.com/stretchr/testify/require"
 
-	"github.com/leanctx/leanctx/internal/adktest"
-	"github.com/leanctx/leanctx/internal/race"
-	"github.com/leanctx/leanctx/leanctxtest"
-	"github.com/leanctx/leanctx/reduction"
-	"github.com/leanctx/leanctx/toolsearch"
-	"github.com/leanctx/leanctx/toolsearch/mcptools"
+	"github.com/einolean/einolean/einoleantest"
+	"github.com/einolean/einolean/internal/adktest"
+	"github.com/einolean/einolean/internal/race"
+	"github.com/einolean/einolean/reduction"
+	"github.com/einolean/einolean/toolsearch"
+	"github.com/einolean/einolean/toolsearch/mcptools"
 )
 
 // kept is a store that remembers what was written.
@@ -74,20 +74,20 @@ func TestALongResultIsCutAndNoByteOfItIsLost(t *testing.T) {
 
 // ask runs an agent whose model makes the turns and says that it is done, and returns what
 // the model was sent.
-func ask[M adk.MessageType](t *testing.T, streaming bool, turns []leanctxtest.Turn, handlers ...adk.TypedChatModelAgentMiddleware[M]) []leanctxtest.Request[M] {
+func ask[M adk.MessageType](t *testing.T, streaming bool, turns []einoleantest.Turn, handlers ...adk.TypedChatModelAgentMiddleware[M]) []einoleantest.Request[M] {
 	t.Helper()
-	model := leanctxtest.Script[M](append(turns, leanctxtest.Say("done"))...)
-	var options []leanctxtest.Option
+	model := einoleantest.Script[M](append(turns, einoleantest.Say("done"))...)
+	var options []einoleantest.Option
 	if streaming {
-		options = append(options, leanctxtest.Streaming())
+		options = append(options, einoleantest.Streaming())
 	}
-	out := leanctxtest.Run(t, &adk.TypedChatModelAgentConfig[M]{Model: model, Handlers: handlers}, "please", options...)
+	out := einoleantest.Run(t, &adk.TypedChatModelAgentConfig[M]{Model: model, Handlers: handlers}, "please", options...)
 	require.Equal(t, "done", out.Answer)
 	return model.Requests()
 }
 
 // lastResult is the newest result of a tool that a request shows.
-func lastResult[M adk.MessageType](r leanctxtest.Request[M]) string {
+func lastResult[M adk.MessageType](r einoleantest.Request[M]) string {
 	results := r.Results()
 	return results[len(results)-1].Text
 }
@@ -106,9 +106,9 @@ func cutsWhole[M adk.MessageType](t *testing.T, media, streaming bool) {
 	store := &kept{files: map[string]string{}}
 	reduce, err := reduction.NewTyped(ctx, &reduction.TypedConfig[M]{Backend: store, MaxLengthForTrunc: 4000})
 	require.NoError(t, err)
-	requests := ask(t, streaming, []leanctxtest.Turn{
-		leanctxtest.Call("tool_search", `{"query":"monthly report"}`),
-		leanctxtest.Call("reports__monthly", `{}`),
+	requests := ask(t, streaming, []einoleantest.Turn{
+		einoleantest.Call("tool_search", `{"query":"monthly report"}`),
+		einoleantest.Call("reports__monthly", `{}`),
 	}, search, reduce)
 	require.Contains(t, requests[1].ToolNames(), "reports__monthly", "it was found")
 	last := lastResult(requests[2])
@@ -166,12 +166,12 @@ func seesChanges[M adk.MessageType](t *testing.T, streaming bool) {
 	for i := range max(3, race.Cases(10)) {
 		tool := fmt.Sprintf("poster_%d", i)
 		args := fmt.Sprintf(`{"name":%q}`, tool)
-		requests := ask(t, streaming, []leanctxtest.Turn{
-			leanctxtest.Call("srv__add", args),
-			leanctxtest.Call("tool_search", `{"query":"print poster"}`),
-			leanctxtest.Call("srv__"+tool, `{}`),
-			leanctxtest.Call("srv__remove", args),
-			leanctxtest.Call("srv__"+tool, `{}`),
+		requests := ask(t, streaming, []einoleantest.Turn{
+			einoleantest.Call("srv__add", args),
+			einoleantest.Call("tool_search", `{"query":"print poster"}`),
+			einoleantest.Call("srv__"+tool, `{}`),
+			einoleantest.Call("srv__remove", args),
+			einoleantest.Call("srv__"+tool, `{}`),
 		}, search)
 		require.NotContains(t, requests[0].String(), tool)
 		require.Contains(t, requests[2].String(), "srv__"+tool, "it was found")
@@ -209,7 +209,7 @@ func failsInAProgram[M adk.MessageType](t *testing.T, shop mcptools.Server, medi
 	for args, failed := range map[string]bool{`{"id":"good"}`: false, `{"id":"bad"}`: true, `{"id":"gone"}`: true} {
 		search, err := toolsearch.NewTyped[M](t.Context(), &toolsearch.Config{Source: servers, Protocol: toolsearch.SearchCode, Interpreter: oneCall{args}})
 		require.NoError(t, err)
-		requests := ask(t, streaming, []leanctxtest.Turn{leanctxtest.Call("run_code", `{"code":"order"}`)}, search)
+		requests := ask(t, streaming, []einoleantest.Turn{einoleantest.Call("run_code", `{"code":"order"}`)}, search)
 		require.Contains(t, lastResult(requests[len(requests)-1]), fmt.Sprintf("failed: %v", failed), args)
 	}
 }

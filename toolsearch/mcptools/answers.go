@@ -1,4 +1,4 @@
-// Copyright leanctx authors
+// Copyright einolean authors
 // SPDX-License-Identifier: Apache-2.0
 
 package mcptools
@@ -6,7 +6,7 @@ package mcptools
 import (
 	"embed"
 
-	"github.com/leanctx/leanctx/internal/texts"
+	"github.com/einolean/einolean/internal/texts"
 )
 
 //go:embed answers

@@ -1,4 +1,4 @@
-// Copyright leanctx authors
+// Copyright einolean authors
 // SPDX-License-Identifier: Apache-2.0
 
 package mcptools
@@ -15,7 +15,7 @@ import (
 	"github.com/cloudwego/eino/schema"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
-	"github.com/leanctx/leanctx/internal/toolschema"
+	"github.com/einolean/einolean/internal/toolschema"
 )
 
 // Question is what a tool asks a person in the middle of a call. The texts are the server's.
@@ -60,8 +60,8 @@ type pending struct {
 }
 
 func init() {
-	schema.RegisterName[Question]("_leanctx_mcptools_question")
-	schema.RegisterName[*pending]("_leanctx_mcptools_pending")
+	schema.RegisterName[Question]("_einolean_mcptools_question")
+	schema.RegisterName[*pending]("_einolean_mcptools_pending")
 }
 
 // take makes the questions of a result those that are to be asked.

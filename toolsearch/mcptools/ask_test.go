@@ -1,4 +1,4 @@
-// Copyright leanctx authors
+// Copyright einolean authors
 // SPDX-License-Identifier: Apache-2.0
 
 package mcptools
@@ -27,8 +27,8 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 	"github.com/stretchr/testify/require"
 
-	"github.com/leanctx/leanctx/leanctxtest"
-	"github.com/leanctx/leanctx/toolsearch"
+	"github.com/einolean/einolean/einoleantest"
+	"github.com/einolean/einolean/toolsearch"
 )
 
 const colours = `{"type":"object","properties":{"colour":{"type":"string","enum":["red","blue"]}},"required":["colour"]}`
@@ -110,12 +110,12 @@ func (k *keptCheckpoints) Set(_ context.Context, id string, data []byte) error {
 }
 
 // process is what one process has: servers, a middleware, an agent and a runner.
-func processOf[M adk.MessageType](t *testing.T, server Server, store *keptCheckpoints, c toolsearch.Config, turns ...leanctxtest.Turn) *adk.TypedRunner[M] {
+func processOf[M adk.MessageType](t *testing.T, server Server, store *keptCheckpoints, c toolsearch.Config, turns ...einoleantest.Turn) *adk.TypedRunner[M] {
 	s := open(t, map[string]Server{"srv": server}, Options{Ask: true})
 	c.Source = s
 	search, err := toolsearch.NewTyped[M](ctx, &c)
 	require.NoError(t, err)
-	agent, err := adk.NewTypedChatModelAgent(ctx, &adk.TypedChatModelAgentConfig[M]{Name: "a", Description: "d", Model: leanctxtest.Script[M](turns...), Handlers: []adk.TypedChatModelAgentMiddleware[M]{search}})
+	agent, err := adk.NewTypedChatModelAgent(ctx, &adk.TypedChatModelAgentConfig[M]{Name: "a", Description: "d", Model: einoleantest.Script[M](turns...), Handlers: []adk.TypedChatModelAgentMiddleware[M]{search}})
 	require.NoError(t, err)
 	return adk.NewTypedRunner(adk.TypedRunnerConfig[M]{Agent: agent, CheckPointStore: store})
 }
@@ -160,7 +160,7 @@ func answersElsewhere[M adk.MessageType](t *testing.T) {
 			store := &keptCheckpoints{all: map[string][]byte{}}
 			before := f.called("painted")
 			config := toolsearch.Config{AlwaysVisible: []string{"srv__paint"}}
-			call := leanctxtest.Call("srv__paint", `{"text":"door"}`).And("srv__paint", `{"text":"roof"}`)
+			call := einoleantest.Call("srv__paint", `{"text":"door"}`).And("srv__paint", `{"text":"roof"}`)
 			first := processOf[M](t, server, store, config, call)
 			events := first.Query(ctx, "paint", adk.WithCheckPointID("c"))
 			ids, _ := follow(t, events)
@@ -176,7 +176,7 @@ func answersElsewhere[M adk.MessageType](t *testing.T) {
 				if round == 0 {
 					answer.Content["colour"] = "loud" // it does not fit, and is asked again
 				}
-				next := processOf[M](t, server, store, config, leanctxtest.Say("done"))
+				next := processOf[M](t, server, store, config, einoleantest.Say("done"))
 				events, err := next.ResumeWithParams(ctx, "c", &adk.ResumeParams{Targets: map[string]any{id: answer}})
 				require.NoError(t, err)
 				more := ""

@@ -1,4 +1,4 @@
-// Copyright leanctx authors
+// Copyright einolean authors
 // SPDX-License-Identifier: Apache-2.0
 
 package mcptools
@@ -23,13 +23,13 @@ import (
 	"github.com/cloudwego/eino/schema"
 	"github.com/stretchr/testify/require"
 
-	"github.com/leanctx/leanctx/internal/race"
-	"github.com/leanctx/leanctx/leanctxtest"
-	"github.com/leanctx/leanctx/reduction"
-	"github.com/leanctx/leanctx/toolsearch"
+	"github.com/einolean/einolean/einoleantest"
+	"github.com/einolean/einolean/internal/race"
+	"github.com/einolean/einolean/reduction"
+	"github.com/einolean/einolean/toolsearch"
 )
 
-const askedVar = "LEANCTX_TEST_ASKED"
+const askedVar = "EINOLEAN_TEST_ASKED"
 
 // asked is what a process of an agent is told.
 type asked struct {
@@ -100,9 +100,9 @@ func runAsked[M adk.MessageType](a asked) (out asks, err error) {
 	if err != nil {
 		return out, err
 	}
-	script := leanctxtest.Script[M](leanctxtest.Call(name, door).And(name, roof))
+	script := einoleantest.Script[M](einoleantest.Call(name, door).And(name, roof))
 	if a.Target != "" {
-		script = leanctxtest.Script[M](leanctxtest.Say("done"))
+		script = einoleantest.Script[M](einoleantest.Say("done"))
 	}
 	agent, err := adk.NewTypedChatModelAgent(ctx, &adk.TypedChatModelAgentConfig[M]{
 		Name: "a", Description: "d", Model: script, Handlers: []adk.TypedChatModelAgentMiddleware[M]{search, reduce},

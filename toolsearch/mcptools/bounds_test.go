@@ -1,4 +1,4 @@
-// Copyright leanctx authors
+// Copyright einolean authors
 // SPDX-License-Identifier: Apache-2.0
 
 package mcptools
@@ -20,8 +20,8 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 	"github.com/stretchr/testify/require"
 
-	"github.com/leanctx/leanctx"
-	"github.com/leanctx/leanctx/internal/race"
+	"github.com/einolean/einolean"
+	"github.com/einolean/einolean/internal/race"
 )
 
 // heap is the memory that is in use.
@@ -51,7 +51,7 @@ func TestAListOfHugeToolsTakesLittleMemory(t *testing.T) {
 	var events recorder
 	s := open(t, map[string]Server{"srv": f.inMemory()}, Options{OnEvent: events.record})
 	require.Len(t, namesIn(t, ctx, s), 12)
-	refused := events.of(leanctx.KindToolRefused)
+	refused := events.of(einolean.KindToolRefused)
 	require.Len(t, refused, 12)
 	require.ErrorContains(t, refused[0].Err, "bytes at least")
 	require.Less(t, most.Load(), int64(32<<20), "of 48 MB")
@@ -86,12 +86,12 @@ func TestListsOfASessionTakeBoundedMemory(t *testing.T) {
 			var events recorder
 			s := open(t, map[string]Server{"srv": f.inMemory()}, Options{OnEvent: events.record})
 			for range 2 * int(maxList) / maxDefinition / min(pagesPerList, 30) {
-				if len(events.of(leanctx.KindServerDown)) > 0 || statusOf(s, "srv").State == StateDown {
+				if len(events.of(einolean.KindServerDown)) > 0 || statusOf(s, "srv").State == StateDown {
 					break
 				}
 				ask(t, ctx, s, "srv__fail", `{}`)
 			}
-			require.ErrorContains(t, events.wait(t, leanctx.KindServerDown, 1)[0].Err, "too much memory")
+			require.ErrorContains(t, events.wait(t, einolean.KindServerDown, 1)[0].Err, "too much memory")
 			require.Less(t, most.Load(), 3*maxList)
 			t.Logf("%d pages, %d MB", page.Load(), most.Load()>>20)
 		})

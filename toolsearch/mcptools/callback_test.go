@@ -1,4 +1,4 @@
-// Copyright leanctx authors
+// Copyright einolean authors
 // SPDX-License-Identifier: Apache-2.0
 
 package mcptools
@@ -16,7 +16,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 	"github.com/stretchr/testify/require"
 
-	"github.com/leanctx/leanctx"
+	"github.com/einolean/einolean"
 )
 
 // A function that ends its goroutine, as a test's FailNow does, has failed. The server goes on.
@@ -37,7 +37,7 @@ func TestACallbackThatEndsItsGoroutineHoldsUpNobody(t *testing.T) {
 		server Server
 		o      Options
 	}{
-		"OnEvent":   {web, Options{OnEvent: func(context.Context, leanctx.Event) { once() }}},
+		"OnEvent":   {web, Options{OnEvent: func(context.Context, einolean.Event) { once() }}},
 		"Header":    {web, Options{Header: func(context.Context, string) (http.Header, error) { once(); return nil, nil }}},
 		"Transport": {Server{Transport: transport}, Options{}},
 		"Logs":      {child(t, "noisy"), Options{Logs: func(string, []byte) { once() }}},

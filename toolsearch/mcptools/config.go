@@ -1,4 +1,4 @@
-// Copyright leanctx authors
+// Copyright einolean authors
 // SPDX-License-Identifier: Apache-2.0
 
 package mcptools
@@ -18,8 +18,8 @@ import (
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
-	"github.com/leanctx/leanctx"
-	"github.com/leanctx/leanctx/internal/toolnames"
+	"github.com/einolean/einolean"
+	"github.com/einolean/einolean/internal/toolnames"
 )
 
 // Server says how to reach one server, by Command, URL or Transport, and which of its tools
@@ -110,7 +110,7 @@ type Options struct {
 	// for each tool that is refused. It is called synchronously, from several goroutines,
 	// once the change is made: Tools and Status may show it before the event has come.
 	// If nil, events are dropped.
-	OnEvent func(context.Context, leanctx.Event)
+	OnEvent func(context.Context, einolean.Event)
 }
 
 // The limits that have no field.
@@ -210,7 +210,7 @@ func (s *Server) UnmarshalJSON(data []byte) error {
 type problems []error
 
 func (p *problems) add(field string, err error) {
-	*p = append(*p, &leanctx.FieldError{Package: "mcptools", Field: field, Err: err})
+	*p = append(*p, &einolean.FieldError{Package: "mcptools", Field: field, Err: err})
 }
 
 // checkAll returns everything that is wrong with servers and options.

@@ -1,4 +1,4 @@
-// Copyright leanctx authors
+// Copyright einolean authors
 // SPDX-License-Identifier: Apache-2.0
 
 package mcptools
@@ -16,7 +16,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 	"github.com/stretchr/testify/require"
 
-	"github.com/leanctx/leanctx"
+	"github.com/einolean/einolean"
 )
 
 func write(t testing.TB, dir, text string) string {
@@ -98,7 +98,7 @@ func TestAConfigurationErrorNamesEverythingThatIsWrong(t *testing.T) {
 		require.ErrorContains(t, err, part)
 	}
 	require.NotContains(t, err.Error(), "good")
-	var field *leanctx.FieldError
+	var field *einolean.FieldError
 	require.ErrorAs(t, err, &field)
 	require.Equal(t, "mcptools", field.Package)
 }

@@ -1,4 +1,4 @@
-// Copyright leanctx authors
+// Copyright einolean authors
 // SPDX-License-Identifier: Apache-2.0
 
 package mcptools
@@ -23,8 +23,8 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 	"github.com/stretchr/testify/require"
 
-	"github.com/leanctx/leanctx"
-	"github.com/leanctx/leanctx/internal/race"
+	"github.com/einolean/einolean"
+	"github.com/einolean/einolean/internal/race"
 )
 
 // issuer is a web server whose tokens expire after a few requests. It knows whose token each
@@ -348,7 +348,7 @@ func TestKeysInAURLAreNotQuoted(t *testing.T) {
 		require.Error(t, st.Err, st.Server)
 		require.NotContains(t, st.Err.Error(), secret, st.Server)
 	}
-	for _, e := range events.wait(t, leanctx.KindServerDown, 4) {
+	for _, e := range events.wait(t, einolean.KindServerDown, 4) {
 		require.NotContains(t, e.Err.Error(), secret, e.Server)
 	}
 }

@@ -1,4 +1,4 @@
-// Copyright leanctx authors
+// Copyright einolean authors
 // SPDX-License-Identifier: Apache-2.0
 
 // Package mcptools makes the tools of MCP servers the tools of an Eino agent, from the file

@@ -1,4 +1,4 @@
-// Copyright leanctx authors
+// Copyright einolean authors
 // SPDX-License-Identifier: Apache-2.0
 
 package mcptools
@@ -25,7 +25,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 	"github.com/stretchr/testify/require"
 
-	"github.com/leanctx/leanctx"
+	"github.com/einolean/einolean"
 )
 
 func TestAServerThatIsDownHoldsUpNobody(t *testing.T) {
@@ -41,7 +41,7 @@ func TestAServerThatIsDownHoldsUpNobody(t *testing.T) {
 		require.False(t, st.NextTry.IsZero(), name)
 	}
 	require.ErrorContains(t, statusOf(s, "broken").Err, "no license file found", "the program's last words say why")
-	require.Len(t, events.wait(t, leanctx.KindServerDown, 3), 3)
+	require.Len(t, events.wait(t, einolean.KindServerDown, 3), 3)
 	require.Equal(t, []string{"broken", "missing", "nobody"}, s.Missing(ctx))
 }
 
@@ -87,9 +87,9 @@ func TestAKilledServerIsBackForTheNextCall(t *testing.T) {
 		require.NotEqual(t, pid, ask(t, ctx, s, "srv__pid", `{}`))
 		require.Equal(t, before, namesIn(t, ctx, s))
 	}
-	require.Len(t, events.wait(t, leanctx.KindServerDown, 3), 3, "every end is told")
-	require.Len(t, events.of(leanctx.KindServerUp), 4)
-	require.Len(t, events.of(leanctx.KindServerListed), 1, "its list is the same each time")
+	require.Len(t, events.wait(t, einolean.KindServerDown, 3), 3, "every end is told")
+	require.Len(t, events.of(einolean.KindServerUp), 4)
+	require.Len(t, events.of(einolean.KindServerListed), 1, "its list is the same each time")
 }
 
 // A call during which the server dies is repeated only where that does no harm.

@@ -1,4 +1,4 @@
-// Copyright leanctx authors
+// Copyright einolean authors
 // SPDX-License-Identifier: Apache-2.0
 
 package mcptools
@@ -26,7 +26,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 	"github.com/stretchr/testify/require"
 
-	"github.com/leanctx/leanctx"
+	"github.com/einolean/einolean"
 )
 
 // stdioMode makes the test program a server on stdio, of that kind.
@@ -285,16 +285,16 @@ func (f *fixture) inMemory() Server {
 // recorder keeps events.
 type recorder struct {
 	mu  sync.Mutex
-	all []leanctx.Event
+	all []einolean.Event
 }
 
-func (r *recorder) record(_ context.Context, e leanctx.Event) {
+func (r *recorder) record(_ context.Context, e einolean.Event) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.all = append(r.all, e)
 }
 
-func (r *recorder) of(kind leanctx.Kind) (found []leanctx.Event) {
+func (r *recorder) of(kind einolean.Kind) (found []einolean.Event) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for _, e := range r.all {
@@ -306,7 +306,7 @@ func (r *recorder) of(kind leanctx.Kind) (found []leanctx.Event) {
 }
 
 // wait returns the events of a kind once there are n of them: a change is seen before it is told.
-func (r *recorder) wait(t testing.TB, kind leanctx.Kind, n int) (found []leanctx.Event) {
+func (r *recorder) wait(t testing.TB, kind einolean.Kind, n int) (found []einolean.Event) {
 	t.Helper()
 	until(t, fmt.Sprintf("%d events %q", n, kind), func() bool { found = r.of(kind); return len(found) >= n })
 	return found

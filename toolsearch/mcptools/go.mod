@@ -1,11 +1,11 @@
-module github.com/leanctx/leanctx/toolsearch/mcptools
+module github.com/einolean/einolean/toolsearch/mcptools
 
 go 1.25.0
 
 require (
 	github.com/cloudwego/eino v0.9.21
 	github.com/eino-contrib/jsonschema v1.0.3
-	github.com/leanctx/leanctx v0.0.0
+	github.com/einolean/einolean v0.0.0
 	github.com/modelcontextprotocol/go-sdk v1.8.0
 	github.com/stretchr/testify v1.12.1
 )
@@ -49,4 +49,4 @@ require (
 	gopkg.in/yaml.v3 v3.0.1 // indirect
 )
 
-replace github.com/leanctx/leanctx => ../..
+replace github.com/einolean/einolean => ../..

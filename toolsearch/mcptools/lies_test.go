@@ -1,4 +1,4 @@
-// Copyright leanctx authors
+// Copyright einolean authors
 // SPDX-License-Identifier: Apache-2.0
 
 package mcptools
@@ -25,7 +25,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 	"github.com/stretchr/testify/require"
 
-	"github.com/leanctx/leanctx/internal/race"
+	"github.com/einolean/einolean/internal/race"
 )
 
 // liar is a transport to a server whose messages change on their way.
@@ -129,10 +129,10 @@ func turning(seed uint64) *fixture {
 	})
 }
 
-// TestServersThatLieHarmNobody takes the number of rounds from LEANCTX_SOAK.
+// TestServersThatLieHarmNobody takes the number of rounds from EINOLEAN_SOAK.
 func TestServersThatLieHarmNobody(t *testing.T) {
 	seed, rounds := rand.Uint64(), race.Cases(10)
-	if n, err := strconv.Atoi(os.Getenv("LEANCTX_SOAK")); err == nil {
+	if n, err := strconv.Atoi(os.Getenv("EINOLEAN_SOAK")); err == nil {
 		rounds = n
 	}
 	t.Log("seed", seed)

@@ -1,4 +1,4 @@
-// Copyright leanctx authors
+// Copyright einolean authors
 // SPDX-License-Identifier: Apache-2.0
 
 package mcptools
@@ -18,9 +18,9 @@ import (
 	"github.com/cloudwego/eino/schema"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
-	"github.com/leanctx/leanctx"
-	"github.com/leanctx/leanctx/internal/toolnames"
-	"github.com/leanctx/leanctx/toolsearch"
+	"github.com/einolean/einolean"
+	"github.com/einolean/einolean/internal/toolnames"
+	"github.com/einolean/einolean/toolsearch"
 )
 
 // State is what a server is doing.
@@ -210,7 +210,7 @@ func (l *link) connect() {
 	l.byCall, l.noticeDue = true, false
 	l.tell()
 	l.mu.Unlock()
-	l.s.emit(l.ctx, leanctx.Event{Kind: leanctx.KindServerUp, Server: l.name})
+	l.s.emit(l.ctx, einolean.Event{Kind: einolean.KindServerUp, Server: l.name})
 }
 
 // failed records that the server cannot be used, and when to try again.
@@ -229,7 +229,7 @@ func (l *link) failed(err error) {
 	l.tell()
 	l.mu.Unlock()
 	if !known {
-		l.s.emit(l.ctx, leanctx.Event{Kind: leanctx.KindServerDown, Server: l.name, Err: err})
+		l.s.emit(l.ctx, einolean.Event{Kind: einolean.KindServerDown, Server: l.name, Err: err})
 	}
 }
 
@@ -528,7 +528,7 @@ func (l *link) listFailed(began int64, err error) {
 	l.err = err
 	l.tell()
 	l.mu.Unlock()
-	l.s.emit(l.ctx, leanctx.Event{Kind: leanctx.KindServerListed, Server: l.name, Err: err})
+	l.s.emit(l.ctx, einolean.Event{Kind: einolean.KindServerListed, Server: l.name, Err: err})
 }
 
 // What lists that notices asked for may take of the processor before they leave it to others:
@@ -592,7 +592,7 @@ func (l *link) take(began int64, byNotice bool, s *session, tools []*mcp.Tool) e
 	l.tell()
 	l.mu.Unlock()
 	if first || next != set {
-		l.s.emit(l.ctx, leanctx.Event{Kind: leanctx.KindServerListed, Server: l.name, Tools: change})
+		l.s.emit(l.ctx, einolean.Event{Kind: einolean.KindServerListed, Server: l.name, Tools: change})
 	}
 	return nil
 }

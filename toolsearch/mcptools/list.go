@@ -1,4 +1,4 @@
-// Copyright leanctx authors
+// Copyright einolean authors
 // SPDX-License-Identifier: Apache-2.0
 
 package mcptools
@@ -13,8 +13,8 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
-	"github.com/leanctx/leanctx"
-	"github.com/leanctx/leanctx/toolsearch"
+	"github.com/einolean/einolean"
+	"github.com/einolean/einolean/toolsearch"
 )
 
 // Pauses for servers whose notices announce nothing new.
@@ -93,7 +93,7 @@ func (d *digest) add(t *mcp.Tool) {
 func (d *digest) refuse(name string, err error) {
 	d.refused[name] = err.Error()
 	if d.told[name] != err.Error() {
-		d.link.s.emit(d.link.ctx, leanctx.Event{Kind: leanctx.KindToolRefused, Server: d.link.name, Tool: name, Err: err})
+		d.link.s.emit(d.link.ctx, einolean.Event{Kind: einolean.KindToolRefused, Server: d.link.name, Tool: name, Err: err})
 	}
 }
 
@@ -101,8 +101,8 @@ func (d *digest) refuse(name string, err error) {
 const mostNames = 20
 
 // change is what was added to the tools so far, and removed. A tool with a new definition is both.
-func (d *digest) change(before *toolsearch.ToolSet) *leanctx.ToolChange {
-	c := &leanctx.ToolChange{AddedCount: len(d.added)}
+func (d *digest) change(before *toolsearch.ToolSet) *einolean.ToolChange {
+	c := &einolean.ToolChange{AddedCount: len(d.added)}
 	bytes := 0
 	for _, r := range d.added {
 		bytes += len(r.definition)

@@ -1,4 +1,4 @@
-// Copyright leanctx authors
+// Copyright einolean authors
 // SPDX-License-Identifier: Apache-2.0
 
 package mcptools
@@ -22,7 +22,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 	"github.com/stretchr/testify/require"
 
-	"github.com/leanctx/leanctx"
+	"github.com/einolean/einolean"
 )
 
 // listing makes a server whose lists are what pages returns.
@@ -69,7 +69,7 @@ func TestOneBadToolIsRefusedAndTheOthersStay(t *testing.T) {
 	s := open(t, map[string]Server{"srv": f.inMemory()}, Options{OnEvent: events.record})
 	require.Equal(t, []string{"srv__good", "srv__twice", "srv__also_good", "srv__no_schema"}, namesIn(t, ctx, s))
 	refused := map[string]string{}
-	for _, e := range events.of(leanctx.KindToolRefused) {
+	for _, e := range events.of(einolean.KindToolRefused) {
 		refused[e.Tool] = e.Err.Error()
 		require.Equal(t, "srv", e.Server)
 	}
@@ -78,10 +78,10 @@ func TestOneBadToolIsRefusedAndTheOthersStay(t *testing.T) {
 	require.Contains(t, refused["array_schema"], "array")
 	require.Contains(t, refused["huge"], "bytes")
 	statusOf(s, "srv")
-	before := len(events.of(leanctx.KindToolRefused))
+	before := len(events.of(einolean.KindToolRefused))
 	ask(t, ctx, s, "srv__good", `{}`)
 	namesIn(t, ctx, s)
-	require.Len(t, events.of(leanctx.KindToolRefused), before, "told once")
+	require.Len(t, events.of(einolean.KindToolRefused), before, "told once")
 }
 
 // An event names tools in the order of the list, also those that it no longer has.
@@ -103,7 +103,7 @@ func TestRemovedToolsAreNamedInTheirOrder(t *testing.T) {
 	gone.Store(true)
 	ask(t, ctx, s, "srv__tool0", `{}`)
 	require.Len(t, namesIn(t, ctx, s), 1)
-	change := events.wait(t, leanctx.KindServerListed, 2)[1].Tools
+	change := events.wait(t, einolean.KindServerListed, 2)[1].Tools
 	require.Equal(t, len(names)-1, change.RemovedCount)
 	require.Equal(t, before[1:mostNames+1], change.Removed)
 }
@@ -313,19 +313,19 @@ func TestNoServerTakesTheNamesOfAnother(t *testing.T) {
 	require.Len(t, origin, 6)
 	require.Equal(t, "git__hub", origin["git__hub__delete_repo"].Server)
 	require.Equal(t, "git", origin["git__commit"].Server)
-	require.Empty(t, events.of(leanctx.KindToolRefused), "all have a name")
+	require.Empty(t, events.of(einolean.KindToolRefused), "all have a name")
 
 	// Names that were changed to fit can still meet, with names that were made for it.
 	changed := toolName("a b", "x", true, []string{"a b", "a_b"})
 	s = open(t, map[string]Server{"a b": tools("x"), "a_b": tools(strings.TrimPrefix(changed, "a_b__"), "y")}, Options{OnEvent: events.record})
 	require.Equal(t, []string{changed, "a_b__y"}, namesIn(t, ctx, s))
-	refused := events.of(leanctx.KindToolRefused)
+	refused := events.of(einolean.KindToolRefused)
 	require.Len(t, refused, 1)
 	require.Equal(t, "a_b", refused[0].Server)
 	require.ErrorContains(t, refused[0].Err, `"a b"`)
 	ask(t, ctx, s, changed, `{}`)
 	namesIn(t, ctx, s)
-	require.Len(t, events.of(leanctx.KindToolRefused), 1, "told once")
+	require.Len(t, events.of(einolean.KindToolRefused), 1, "told once")
 }
 
 func TestHostileNamesAndTextsAreOfferedAndRun(t *testing.T) {
@@ -377,7 +377,7 @@ func TestOfTwoServersWithoutPrefixTheFirstHasTheName(t *testing.T) {
 	info, err := find(t, ctx, s, "echo").Info(ctx)
 	require.NoError(t, err)
 	require.Equal(t, "a", HintsOf(info).Server)
-	refused := events.of(leanctx.KindToolRefused)
+	refused := events.of(einolean.KindToolRefused)
 	require.Len(t, refused, 1)
 	require.Equal(t, "b", refused[0].Server)
 	require.ErrorContains(t, refused[0].Err, `"a"`)

@@ -1,4 +1,4 @@
-// Copyright leanctx authors
+// Copyright einolean authors
 // SPDX-License-Identifier: Apache-2.0
 
 package mcptools
@@ -107,7 +107,7 @@ func (p *process) outputEnded() {
 }
 
 // markName is the variable by which what a server started is found.
-const markName = "LEANCTX_MCP_SERVER"
+const markName = "EINOLEAN_MCP_SERVER"
 
 // run starts the program and waits for its end, on one thread: the program ends with that.
 func (p *process) run(started chan<- error) {

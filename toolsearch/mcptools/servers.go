@@ -1,4 +1,4 @@
-// Copyright leanctx authors
+// Copyright einolean authors
 // SPDX-License-Identifier: Apache-2.0
 
 package mcptools
@@ -16,9 +16,9 @@ import (
 	"github.com/cloudwego/eino/schema"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
-	"github.com/leanctx/leanctx"
-	"github.com/leanctx/leanctx/internal/safe"
-	"github.com/leanctx/leanctx/toolsearch"
+	"github.com/einolean/einolean"
+	"github.com/einolean/einolean/internal/safe"
+	"github.com/einolean/einolean/toolsearch"
 )
 
 // Servers are MCP servers. It is a toolsearch.Source, safe for concurrent use.
@@ -170,7 +170,7 @@ func (s *Servers) refuseTaken(sets []*toolsearch.ToolSet, told map[string]bool) 
 			taken[key] = true
 			if !told[key] {
 				err := fmt.Errorf("it would be called %s, like a tool of the server %q", info.Name, owner)
-				s.emit(s.ctx, leanctx.Event{Kind: leanctx.KindToolRefused, Server: s.names[i], Tool: HintsOf(info).Tool, Err: err})
+				s.emit(s.ctx, einolean.Event{Kind: einolean.KindToolRefused, Server: s.names[i], Tool: HintsOf(info).Tool, Err: err})
 			}
 			return false
 		})
@@ -396,7 +396,7 @@ func (s *Servers) Close() error {
 }
 
 // emit calls OnEvent, also while the servers are being closed. Its panic changes nothing.
-func (s *Servers) emit(ctx context.Context, e leanctx.Event) {
+func (s *Servers) emit(ctx context.Context, e einolean.Event) {
 	if s.o.OnEvent == nil {
 		return
 	}

@@ -1,4 +1,4 @@
-// Copyright leanctx authors
+// Copyright einolean authors
 // SPDX-License-Identifier: Apache-2.0
 
 package mcptools
@@ -19,8 +19,8 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 	"github.com/stretchr/testify/require"
 
-	"github.com/leanctx/leanctx"
-	"github.com/leanctx/leanctx/internal/race"
+	"github.com/einolean/einolean"
+	"github.com/einolean/einolean/internal/race"
 )
 
 var ctx = context.Background()
@@ -48,8 +48,8 @@ func TestToolsOfEveryKindOfServerAreFoundAndRun(t *testing.T) {
 		require.NoError(t, st.Err)
 	}
 	require.True(t, strings.HasPrefix(names[0], "http__"), "servers are in alphabetical order")
-	require.Len(t, events.of(leanctx.KindServerUp), 3)
-	listed := events.wait(t, leanctx.KindServerListed, 3)
+	require.Len(t, events.of(einolean.KindServerUp), 3)
+	listed := events.wait(t, einolean.KindServerListed, 3)
 	require.Len(t, listed, 3)
 	require.Equal(t, 11, listed[0].Tools.AddedCount)
 	require.Len(t, listed[0].Tools.Added, 11)

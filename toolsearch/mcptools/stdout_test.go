@@ -1,4 +1,4 @@
-// Copyright leanctx authors
+// Copyright einolean authors
 // SPDX-License-Identifier: Apache-2.0
 
 package mcptools
@@ -20,8 +20,8 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 	"github.com/stretchr/testify/require"
 
-	"github.com/leanctx/leanctx"
-	"github.com/leanctx/leanctx/internal/race"
+	"github.com/einolean/einolean"
+	"github.com/einolean/einolean/internal/race"
 )
 
 // noise is what programs write to their standard output besides messages.
@@ -124,7 +124,7 @@ func TestAnErrorSaysHowAProgramEnded(t *testing.T) {
 	require.NoError(t, statusOf(s, "srv").Err)
 	require.Contains(t, ask(t, ctx, s, "srv__die", `{}`), "was lost")
 	until(t, "its end is told", func() bool {
-		for _, e := range events.of(leanctx.KindServerDown) {
+		for _, e := range events.of(einolean.KindServerDown) {
 			if e.Server == "srv" {
 				require.ErrorContains(t, e.Err, "the program ended with exit status 4")
 				return true

@@ -1,4 +1,4 @@
-// Copyright leanctx authors
+// Copyright einolean authors
 // SPDX-License-Identifier: Apache-2.0
 
 package mcptools
@@ -16,8 +16,8 @@ import (
 	"github.com/cloudwego/eino/schema"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
-	"github.com/leanctx/leanctx/internal/toolschema"
-	"github.com/leanctx/leanctx/internal/virtual"
+	"github.com/einolean/einolean/internal/toolschema"
+	"github.com/einolean/einolean/internal/virtual"
 )
 
 // remote is a tool of a server. It belongs to no session: a call runs in that of the user

@@ -1,4 +1,4 @@
-// Copyright leanctx authors
+// Copyright einolean authors
 // SPDX-License-Identifier: Apache-2.0
 
 package skills
@@ -16,8 +16,8 @@ import (
 	"github.com/cloudwego/eino/components/tool"
 	"github.com/cloudwego/eino/schema"
 
-	"github.com/leanctx/leanctx/internal/adkrun"
-	"github.com/leanctx/leanctx/internal/safe"
+	"github.com/einolean/einolean/internal/adkrun"
+	"github.com/einolean/einolean/internal/safe"
 )
 
 // Beside returns a configuration of Eino's skill middleware for an agent that searches for its

@@ -1,4 +1,4 @@
-// Copyright leanctx authors
+// Copyright einolean authors
 // SPDX-License-Identifier: Apache-2.0
 
 package skills_test
@@ -9,8 +9,8 @@ import (
 
 	"github.com/cloudwego/eino/adk/middlewares/skill"
 
-	"github.com/leanctx/leanctx/toolsearch"
-	"github.com/leanctx/leanctx/toolsearch/skills"
+	"github.com/einolean/einolean/toolsearch"
+	"github.com/einolean/einolean/toolsearch/skills"
 )
 
 // aShelf is a library of one skill; skill.NewBackendFromFilesystem reads one from a directory.

@@ -1,4 +1,4 @@
-// Copyright leanctx authors
+// Copyright einolean authors
 // SPDX-License-Identifier: Apache-2.0
 
 // Package toolsearcheval measures how well an index finds the right tools: with graded
@@ -23,7 +23,7 @@
 // relevant and the others are equivalent to it. A query without relevant tools asks for
 // something that the catalogue does not have; the right answer to it is nothing.
 //
-// Take queries from what models searched for in real runs ([leanctx.KindToolsSearched] has
+// Take queries from what models searched for in real runs ([einolean.KindToolsSearched] has
 // them), or write them before you see what an index returns. Then set half of them aside
 // with [Split], and look at that half's misses only when the work is done.
 //

@@ -1,4 +1,4 @@
-// Copyright leanctx authors
+// Copyright einolean authors
 // SPDX-License-Identifier: Apache-2.0
 
 package toolsearcheval
@@ -13,7 +13,7 @@ import (
 
 	"github.com/cloudwego/eino/schema"
 
-	"github.com/leanctx/leanctx/toolsearch"
+	"github.com/einolean/einolean/toolsearch"
 )
 
 // Depth is how many results of each query are evaluated.

@@ -1,4 +1,4 @@
-// Copyright leanctx authors
+// Copyright einolean authors
 // SPDX-License-Identifier: Apache-2.0
 
 package toolsearcheval
@@ -12,7 +12,7 @@ import (
 )
 
 // UpdateVariable names the environment variable with which Golden writes its files.
-const UpdateVariable = "LEANCTX_UPDATE"
+const UpdateVariable = "EINOLEAN_UPDATE"
 
 // Ranks is a text with a line for each case, in their order: the place of the first
 // relevant result, the case's ID, and its query. A dash means that no relevant tool is
@@ -38,7 +38,7 @@ func (r *Report) Ranks() string {
 func oneLine(text string) string { return strings.Join(strings.Fields(text), " ") }
 
 // Golden fails the test, and shows the changed lines, if text differs from the file. If
-// the environment variable LEANCTX_UPDATE is set, to anything, it writes the file instead,
+// the environment variable EINOLEAN_UPDATE is set, to anything, it writes the file instead,
 // and the folders above it. A file of a Report's table and Ranks shows in a review the
 // effect of a change of the ranking, or of a tool's description.
 func Golden(t testing.TB, file, text string) {

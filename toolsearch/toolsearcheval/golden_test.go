@@ -1,4 +1,4 @@
-// Copyright leanctx authors
+// Copyright einolean authors
 // SPDX-License-Identifier: Apache-2.0
 
 package toolsearcheval_test
@@ -9,8 +9,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/leanctx/leanctx/internal/race"
-	"github.com/leanctx/leanctx/toolsearch/toolsearcheval"
+	"github.com/einolean/einolean/internal/race"
+	"github.com/einolean/einolean/toolsearch/toolsearcheval"
 )
 
 func TestGoldenRanking(t *testing.T) {

@@ -1,4 +1,4 @@
-// Copyright leanctx authors
+// Copyright einolean authors
 // SPDX-License-Identifier: Apache-2.0
 
 package toolsearcheval_test
@@ -18,12 +18,12 @@ import (
 	"github.com/cloudwego/eino/schema"
 	"github.com/stretchr/testify/require"
 
-	"github.com/leanctx/leanctx/toolsearch/toolsearcheval"
+	"github.com/einolean/einolean/toolsearch/toolsearcheval"
 )
 
 // dataVariable names the environment variable with the directory of further catalogues:
 // a directory each, with tools.jsonl and one or more of queryFiles.
-const dataVariable = "LEANCTX_DATA"
+const dataVariable = "EINOLEAN_DATA"
 
 // queryFiles are the files of graded queries that a catalogue may have.
 var queryFiles = []struct{ file, kind string }{

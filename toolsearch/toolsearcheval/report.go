@@ -1,4 +1,4 @@
-// Copyright leanctx authors
+// Copyright einolean authors
 // SPDX-License-Identifier: Apache-2.0
 
 package toolsearcheval
@@ -14,7 +14,7 @@ import (
 
 	"github.com/cloudwego/eino/schema"
 
-	"github.com/leanctx/leanctx/toolsearch"
+	"github.com/einolean/einolean/toolsearch"
 )
 
 // String is a table: one line for each kind of case, and one for all.

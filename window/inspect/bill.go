@@ -1,4 +1,4 @@
-// Copyright leanctx authors
+// Copyright einolean authors
 // SPDX-License-Identifier: Apache-2.0
 
 package inspect
@@ -7,8 +7,8 @@ import (
 	"fmt"
 	"strings"
 
-	known "github.com/leanctx/leanctx/internal/prices"
-	"github.com/leanctx/leanctx/window"
+	known "github.com/einolean/einolean/internal/prices"
+	"github.com/einolean/einolean/window"
 )
 
 // prices are what a prompt token costs that comes from the cache or is written to it,
@@ -34,7 +34,7 @@ func pricesOf(name, model string) prices {
 	return prices{name, p.Hit(), p.Write()}
 }
 
-// inMoney says how much dearer the requests would have been without leanctx; "" if
+// inMoney says how much dearer the requests would have been without einolean; "" if
 // nothing was sent.
 func inMoney(t window.Totals) string {
 	if t.Sent == 0 || t.Without == 0 {

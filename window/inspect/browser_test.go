@@ -1,4 +1,4 @@
-// Copyright leanctx authors
+// Copyright einolean authors
 // SPDX-License-Identifier: Apache-2.0
 
 package inspect_test
@@ -13,8 +13,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/leanctx/leanctx/window"
-	"github.com/leanctx/leanctx/window/inspect"
+	"github.com/einolean/einolean/window"
+	"github.com/einolean/einolean/window/inspect"
 )
 
 var (
@@ -42,9 +42,9 @@ func TestInABrowserThePageDrawsAndNothingHostileRuns(t *testing.T) {
 	var title, html string
 	b.eval("document.title", &title)
 	b.eval("document.documentElement.outerHTML", &html)
-	require.Contains(t, title, "· leanctx", "no script has changed it")
+	require.Contains(t, title, "· einolean", "no script has changed it")
 	require.Equal(t, 12, strings.Count(html, `role="option"`), "a bar for each call")
-	require.Contains(t, html, "Without leanctx it would have sent")
+	require.Contains(t, html, "Without einolean it would have sent")
 	require.NotContains(t, html, "<img")
 	b.eval(everything, nil)
 	require.Empty(t, b.complaints(), "no message in the console, and no request")
@@ -310,7 +310,7 @@ func TestInABrowserTheBillNeedsNoClick(t *testing.T) {
 	}
 	b.open(light, written(t, plain(1200))) // the later calls would have been huge
 	b.eval(`document.getElementById("meta").innerText`, &text)
-	require.Regexp(t, `\d+ of 900 calls without leanctx would not have fitted into a window of 200,000 tokens`, text)
+	require.Regexp(t, `\d+ of 900 calls without einolean would not have fitted into a window of 200,000 tokens`, text)
 }
 
 func TestInABrowserThePageIsPrintedInColourAndWhole(t *testing.T) {

@@ -1,4 +1,4 @@
-// Copyright leanctx authors
+// Copyright einolean authors
 // SPDX-License-Identifier: Apache-2.0
 
 package inspect_test
@@ -20,7 +20,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/leanctx/leanctx/internal/race"
+	"github.com/einolean/einolean/internal/race"
 )
 
 // browser is the first of the names that Chromium goes by.

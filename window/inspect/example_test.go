@@ -1,4 +1,4 @@
-// Copyright leanctx authors
+// Copyright einolean authors
 // SPDX-License-Identifier: Apache-2.0
 
 package inspect_test
@@ -17,9 +17,9 @@ import (
 	"github.com/cloudwego/eino/adk"
 	"github.com/cloudwego/eino/schema"
 
-	"github.com/leanctx/leanctx/leanctxtest"
-	"github.com/leanctx/leanctx/window"
-	"github.com/leanctx/leanctx/window/inspect"
+	"github.com/einolean/einolean/einoleantest"
+	"github.com/einolean/einolean/window"
+	"github.com/einolean/einolean/window/inspect"
 )
 
 // watch has an agent answer, with a collector that looks at it.
@@ -27,7 +27,7 @@ func watch() *window.Collector {
 	ctx := context.Background()
 	see := window.New(window.Config{Conversation: func(context.Context) (string, error) { return "acme/42", nil }})
 	agent, err := adk.NewChatModelAgent(ctx, &adk.ChatModelAgentConfig{
-		Name: "assistant", Description: "answers", Model: leanctxtest.Script[*schema.Message](leanctxtest.Say("It is sunny.")),
+		Name: "assistant", Description: "answers", Model: einoleantest.Script[*schema.Message](einoleantest.Say("It is sunny.")),
 		Handlers: []adk.ChatModelAgentMiddleware{see.Handler()}, // last
 	})
 	if err != nil {
@@ -44,7 +44,7 @@ func watch() *window.Collector {
 // Writes the page of a conversation into a file.
 func ExampleWriteFile() {
 	see := watch()
-	folder, err := os.MkdirTemp("", "leanctx")
+	folder, err := os.MkdirTemp("", "einolean")
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -76,8 +76,8 @@ func ExampleWriteText() {
 		log.Fatal(err)
 	}
 	// Output:
-	// leanctx  acme/42  1 question, 1 call
-	// sent 5 tokens; without leanctx 5: the same
+	// einolean  acme/42  1 question, 1 call
+	// sent 5 tokens; without einolean 5: the same
 	// in money, times as dear without: Claude 1.0 · Claude 5.5, GPT-6 1.0 · GPT-5, Gemini 1.0 ·
 	// Doubao, Qwen, GLM 1.0 · DeepSeek 1.0
 	//
@@ -102,7 +102,7 @@ func ExampleWriteCall() {
 	//
 	// what it cost and saved
 	//         5 tokens sent, estimated
-	//         5 without leanctx
+	//         5 without einolean
 	//
 	// what the model did
 	//   answered: It is sunny.
@@ -122,7 +122,7 @@ func ExampleFollow() {
 	//
 	// call    tokens  window                 cache  what happened
 	//                 a full bar is 1,000 tokens
-	// leanctx  acme/42
+	// einolean  acme/42
 	// > How is the weather?
 	//    1         5                           0 %
 }

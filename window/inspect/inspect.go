@@ -1,4 +1,4 @@
-// Copyright leanctx authors
+// Copyright einolean authors
 // SPDX-License-Identifier: Apache-2.0
 
 // Package inspect shows what package window recorded: as one self-contained HTML page,
@@ -26,8 +26,8 @@ import (
 	"os"
 	"path/filepath"
 
-	"github.com/leanctx/leanctx/internal/display"
-	"github.com/leanctx/leanctx/window"
+	"github.com/einolean/einolean/internal/display"
+	"github.com/einolean/einolean/window"
 )
 
 var (
@@ -58,7 +58,7 @@ func WriteFile(name string, c *window.Conversation) error {
 	if err := Write(&b, c); err != nil {
 		return err
 	}
-	f, err := os.CreateTemp(filepath.Dir(name), ".leanctx-*")
+	f, err := os.CreateTemp(filepath.Dir(name), ".einolean-*")
 	if err != nil {
 		return err
 	}

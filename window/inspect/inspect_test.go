@@ -1,4 +1,4 @@
-// Copyright leanctx authors
+// Copyright einolean authors
 // SPDX-License-Identifier: Apache-2.0
 
 package inspect_test
@@ -23,10 +23,10 @@ import (
 	"github.com/cloudwego/eino/schema"
 	"github.com/stretchr/testify/require"
 
-	"github.com/leanctx/leanctx"
-	"github.com/leanctx/leanctx/leanctxtest"
-	"github.com/leanctx/leanctx/window"
-	"github.com/leanctx/leanctx/window/inspect"
+	"github.com/einolean/einolean"
+	"github.com/einolean/einolean/einoleantest"
+	"github.com/einolean/einolean/window"
+	"github.com/einolean/einolean/window/inspect"
 )
 
 // hostile are texts that act where they are not escaped.
@@ -60,7 +60,7 @@ func rewritten(n int, texts []string, change func(call int, l line)) *window.Con
 		}
 		file.Write(append(text, '\n'))
 	}
-	write(0, line{"schema": "leanctx.window/2", "conversation": window.Conversation{ID: name}})
+	write(0, line{"schema": "einolean.window/2", "conversation": window.Conversation{ID: name}})
 	runs, id := 0, 0
 	for i := range n {
 		if i%3 == 0 {
@@ -87,9 +87,9 @@ func rewritten(n int, texts []string, change func(call int, l line)) *window.Con
 		case 1:
 			call.Without = nil
 			call.Prefix = window.Prefix{Same: 500, Lost: 700, Cause: "tools_loaded", Part: 2}
-			call.Events = []leanctx.Event{
-				{Kind: leanctx.KindToolsSearched, Time: start, Search: &leanctx.Search{Query: next(), Took: time.Millisecond, Hits: []leanctx.Hit{{Name: next(), Score: 3.5, Confidence: .8, Terms: []leanctx.Term{{Text: next(), Field: next(), Relation: next(), Score: 2}}}}}},
-				{Kind: leanctx.KindToolsLoaded, Time: start, Tools: &leanctx.ToolChange{Added: []string{next()}, AddedCount: 1}},
+			call.Events = []einolean.Event{
+				{Kind: einolean.KindToolsSearched, Time: start, Search: &einolean.Search{Query: next(), Took: time.Millisecond, Hits: []einolean.Hit{{Name: next(), Score: 3.5, Confidence: .8, Terms: []einolean.Term{{Text: next(), Field: next(), Relation: next(), Score: 2}}}}}},
+				{Kind: einolean.KindToolsLoaded, Time: start, Tools: &einolean.ToolChange{Added: []string{next()}, AddedCount: 1}},
 			}
 		case 2:
 			call.LeftOut = window.LeftOut{Results: 1, Cut: 8600}
@@ -179,7 +179,7 @@ func TestTheTerminalShowsALinePerCall(t *testing.T) {
 	c := recorded(4, []string{"Wie viele Zeilen hat access.log?"})
 	require.NoError(t, inspect.WriteText(&b, c, inspect.TextOptions{Width: 120}))
 	lines := strings.Split(strings.TrimSpace(b.String()), "\n")
-	require.Equal(t, "sent 6,018 tokens; without leanctx 121,500: 20.2 times as many", lines[1])
+	require.Equal(t, "sent 6,018 tokens; without einolean 121,500: 20.2 times as many", lines[1])
 	require.Len(t, lines, 9+2+4, b.String())
 	require.Equal(t, "in money, times as dear without: Claude 10.0 · Claude 5.5, GPT-6 9.5 · GPT-5, Gemini 10.3 · Doubao, Qwen, GLM 11.7 · DeepSeek 9.2", lines[2]+" "+lines[3])
 	require.Contains(t, lines[11], "⌕ Wie viele Zeilen")
@@ -283,7 +283,7 @@ func TestTheLiveHandlerTellsThePageOfANewCall(t *testing.T) {
 	one := make([]byte, 4)
 	_, err = io.ReadFull(answer.Body, one)
 	require.NoError(t, err)
-	m, err := h.WrapModel(ctx, leanctxtest.Script[*schema.Message](leanctxtest.Say("hello")), nil)
+	m, err := h.WrapModel(ctx, einoleantest.Script[*schema.Message](einoleantest.Say("hello")), nil)
 	require.NoError(t, err)
 	_, err = m.Generate(ctx, []*schema.Message{schema.UserMessage("hello")})
 	require.NoError(t, err)
@@ -319,7 +319,7 @@ func TestFollowWritesEachCallOnce(t *testing.T) {
 	}
 	require.Equal(t, []string{"1", "2", "3", "4", "5", "1", "2", "3", "6", "7", "8", "9"}, calls, b.String())
 	require.Equal(t, 1, strings.Count(b.String(), "what happened"))
-	require.Equal(t, 3, strings.Count(b.String(), "leanctx  "), "where the conversation changes, it is named")
+	require.Equal(t, 3, strings.Count(b.String(), "einolean  "), "where the conversation changes, it is named")
 	require.Error(t, show(nil))
 }
 
@@ -439,7 +439,7 @@ func TestWhatACallCostIsSaidWhateverIsKnown(t *testing.T) {
 			[]string{"        0 reported by the provider"}, "100 %"},
 		{func(c *window.ModelCall) { c.Tokens, c.Prefix.Same = window.Tokens{}, 0 }, []string{"        0 tokens sent, estimated"}, "  0 %"},
 		{func(c *window.ModelCall) { c.Without = nil; c.Hidden.Tools, c.Hidden.Tokens = 1, 90 },
-			[]string{"       90 not sent: 1 hidden tool", "        – without leanctx: this call only searched or read back, and would not have been made"}, " 60 %"},
+			[]string{"       90 not sent: 1 hidden tool", "        – without einolean: this call only searched or read back, and would not have been made"}, " 60 %"},
 	} {
 		conversation := recorded(3, []string{"hello"})
 		c.change(conversation.Calls[2])
@@ -476,11 +476,11 @@ func TestTheWindowOfOneCallGetsNoControlCharacters(t *testing.T) {
 	}
 }
 
-func TestTheVerdictSaysWhereLeanctxCostMore(t *testing.T) {
-	for without, want := range map[int]string{50: "leanctx cost 100 % more", 100: "the same", 150: "1.5 times as many", 0: "the same"} {
+func TestTheVerdictSaysWhereEinoleanCostMore(t *testing.T) {
+	for without, want := range map[int]string{50: "einolean cost 100 % more", 100: "the same", 150: "1.5 times as many", 0: "the same"} {
 		c := &window.Conversation{ID: "c", Calls: []*window.ModelCall{{N: 1, Tokens: window.Tokens{Estimated: 100}, Without: &without}}}
 		var b bytes.Buffer
 		require.NoError(t, inspect.WriteText(&b, c, inspect.TextOptions{}))
-		require.Contains(t, b.String(), fmt.Sprintf("without leanctx %d: %s\n", without, want))
+		require.Contains(t, b.String(), fmt.Sprintf("without einolean %d: %s\n", without, want))
 	}
 }

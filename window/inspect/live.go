@@ -1,4 +1,4 @@
-// Copyright leanctx authors
+// Copyright einolean authors
 // SPDX-License-Identifier: Apache-2.0
 
 package inspect
@@ -13,8 +13,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/leanctx/leanctx/internal/display"
-	"github.com/leanctx/leanctx/window"
+	"github.com/einolean/einolean/internal/display"
+	"github.com/einolean/einolean/window"
 )
 
 // Handler serves a list of the collector's conversations and the page of each, which
@@ -67,7 +67,7 @@ func isLocal(r *http.Request) bool {
 var listPage = template.Must(template.New("list").Parse(`<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
 <meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'">
-<meta name="color-scheme" content="light dark"><title>Conversations · leanctx</title>
+<meta name="color-scheme" content="light dark"><title>Conversations · einolean</title>
 <style>{{.Style}}</style></head><body><main><h1>Conversations</h1>
 {{if .Rows}}<table class="card"><thead><tr><th scope="col">Calls</th><th scope="col">Conversation</th><th scope="col">Sent</th><th scope="col">Without</th></tr></thead><tbody>
 {{range .Rows}}<tr><td>{{.Calls}}</td><td><a href="{{.Link}}">{{.ID}}</a></td><td>{{.Sent}}</td><td>{{.Without}}</td></tr>

@@ -1,4 +1,4 @@
-// Copyright leanctx authors
+// Copyright einolean authors
 // SPDX-License-Identifier: Apache-2.0
 
 package inspect_test
@@ -36,7 +36,7 @@ func TestGoldenPictures(t *testing.T) {
 	b.open(light, file)
 	var here string
 	b.eval(fingerprint, &here)
-	update := os.Getenv("LEANCTX_UPDATE") != ""
+	update := os.Getenv("EINOLEAN_UPDATE") != ""
 	if update {
 		require.NoError(t, os.WriteFile(fonts, []byte(here), 0o644))
 	}
@@ -58,9 +58,9 @@ func TestGoldenPictures(t *testing.T) {
 		require.NoError(t, err)
 		require.Equal(t, want.Bounds().Size(), got.Bounds().Size(), v.name)
 		if share := differing(want, got); share > mayDiffer {
-			saved := filepath.Join(os.TempDir(), "leanctx-"+v.name+".png")
+			saved := filepath.Join(os.TempDir(), "einolean-"+v.name+".png")
 			require.NoError(t, os.WriteFile(saved, encoded(t, got), 0o600))
-			require.Failf(t, "the page looks different", "%s: %.2f %% of it; what it looks like now is in %s; LEANCTX_UPDATE=1 approves it", v.name, 100*share, saved)
+			require.Failf(t, "the page looks different", "%s: %.2f %% of it; what it looks like now is in %s; EINOLEAN_UPDATE=1 approves it", v.name, 100*share, saved)
 		}
 	}
 }

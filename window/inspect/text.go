@@ -1,4 +1,4 @@
-// Copyright leanctx authors
+// Copyright einolean authors
 // SPDX-License-Identifier: Apache-2.0
 
 package inspect
@@ -12,9 +12,9 @@ import (
 
 	"golang.org/x/text/width"
 
-	"github.com/leanctx/leanctx"
-	"github.com/leanctx/leanctx/internal/display"
-	"github.com/leanctx/leanctx/window"
+	"github.com/einolean/einolean"
+	"github.com/einolean/einolean/internal/display"
+	"github.com/einolean/einolean/window"
 )
 
 // TextOptions are the options of WriteText.
@@ -101,7 +101,7 @@ func (f *follower) show(c *window.Conversation) {
 		f.grow(call)
 		if f.now != c.ID {
 			f.now, f.run = c.ID, 0
-			fmt.Fprintf(f, "%s  %s\n", f.bold("leanctx"), f.dim(fit(display.Line(c.ID), f.o.Width-9)))
+			fmt.Fprintf(f, "%s  %s\n", f.bold("einolean"), f.dim(fit(display.Line(c.ID), f.o.Width-9)))
 		}
 		if f.run != call.Run {
 			f.run = call.Run
@@ -172,17 +172,17 @@ func (t *terminal) verdict(c *window.Conversation, s window.Totals) {
 	case s.Sent > 0 && s.Without > s.Sent:
 		verdict = t.bold(fmt.Sprintf("%.1f times as many", float64(s.Without)/float64(s.Sent)))
 	case s.Without > 0 && s.Without < s.Sent:
-		verdict = t.color(bad, fmt.Sprintf("leanctx cost %.0f %% more", 100*(float64(s.Sent)/float64(s.Without)-1)))
+		verdict = t.color(bad, fmt.Sprintf("einolean cost %.0f %% more", 100*(float64(s.Sent)/float64(s.Without)-1)))
 	}
-	fmt.Fprintf(t, "%s  %s\n", t.bold("leanctx"), t.dim(fmt.Sprintf("%s  %s, %s", fit(display.Line(c.ID), 40), count(len(c.Runs), "question"), count(s.Calls, "call"))))
-	fmt.Fprintf(t, "sent %s tokens; without leanctx %s: %s\n", t.bold(display.Grouped(s.Sent)), display.Grouped(s.Without), verdict)
+	fmt.Fprintf(t, "%s  %s\n", t.bold("einolean"), t.dim(fmt.Sprintf("%s  %s, %s", fit(display.Line(c.ID), 40), count(len(c.Runs), "question"), count(s.Calls, "call"))))
+	fmt.Fprintf(t, "sent %s tokens; without einolean %s: %s\n", t.bold(display.Grouped(s.Sent)), display.Grouped(s.Without), verdict)
 	if money := inMoney(s); money != "" {
 		for _, l := range wrap(money, t.o.Width) {
 			t.WriteString(l + "\n")
 		}
 	}
 	if s.TooLarge > 0 {
-		fmt.Fprintf(t, "%s without leanctx would not have fitted into a window of %s tokens\n", t.bold(display.Grouped(s.TooLarge)+" of "+count(s.Calls-s.Helped, "call")), display.Grouped(window.SmallWindow))
+		fmt.Fprintf(t, "%s without einolean would not have fitted into a window of %s tokens\n", t.bold(display.Grouped(s.TooLarge)+" of "+count(s.Calls-s.Helped, "call")), display.Grouped(window.SmallWindow))
 	}
 	if s.Kept {
 		t.WriteString(t.color(bad, "the provider keeps this conversation: the model saw more than was sent") + "\n")
@@ -300,7 +300,7 @@ func (t *terminal) happened(c *window.ModelCall, columns int) string {
 	return b.String()
 }
 
-func first(hits []leanctx.Hit) string {
+func first(hits []einolean.Hit) string {
 	if len(hits) == 0 {
 		return "nothing"
 	}

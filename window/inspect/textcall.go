@@ -1,4 +1,4 @@
-// Copyright leanctx authors
+// Copyright einolean authors
 // SPDX-License-Identifier: Apache-2.0
 
 package inspect
@@ -9,8 +9,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/leanctx/leanctx/internal/display"
-	"github.com/leanctx/leanctx/window"
+	"github.com/einolean/einolean/internal/display"
+	"github.com/einolean/einolean/window"
 )
 
 // WriteCall writes one model call of a conversation, by its number: the parts of the
@@ -178,9 +178,9 @@ func (t detail) cost() {
 		fact(out, "not sent: taken out of results")
 	}
 	if c.Without != nil {
-		fact(*c.Without, "without leanctx")
+		fact(*c.Without, "without einolean")
 	} else {
-		fmt.Fprintf(t, "%9s %s\n", "–", "without leanctx: this call only searched or read back, and would not have been made")
+		fmt.Fprintf(t, "%9s %s\n", "–", "without einolean: this call only searched or read back, and would not have been made")
 	}
 	if c.Kept {
 		t.line(2, t.color(bad, "the provider keeps this conversation: the model saw more than what was sent"))

@@ -1,4 +1,4 @@
-// Copyright leanctx authors
+// Copyright einolean authors
 // SPDX-License-Identifier: Apache-2.0
 
 // Package labtest compares what a demo prints with golden files.
@@ -8,8 +8,8 @@ import (
 	"bytes"
 	"testing"
 
-	"github.com/leanctx/leanctx/examples/lab"
-	"github.com/leanctx/leanctx/toolsearch/toolsearcheval"
+	"github.com/einolean/einolean/examples/lab"
+	"github.com/einolean/einolean/toolsearch/toolsearcheval"
 )
 
 // The golden files hold what a demo prints, and what it prints with -v.
@@ -19,7 +19,7 @@ const brief, verbose = "testdata/output.golden.txt", "testdata/verbose.golden.tx
 type Demo func(screen *lab.Screen, streaming bool) error
 
 // Golden runs a demo with both message types, streaming and whole, and fails the test
-// where it fails or does not print what the golden files hold. With LEANCTX_UPDATE=1 it
+// where it fails or does not print what the golden files hold. With EINOLEAN_UPDATE=1 it
 // writes them first.
 func Golden(t *testing.T, message, agentic Demo) {
 	for name, form := range map[string]struct {

@@ -1,4 +1,4 @@
-// Copyright leanctx authors
+// Copyright einolean authors
 // SPDX-License-Identifier: Apache-2.0
 
 package main
@@ -12,7 +12,7 @@ import (
 	"github.com/cloudwego/eino/components/tool"
 	"github.com/cloudwego/eino/schema"
 
-	"github.com/leanctx/leanctx/toolsearch/mcptools"
+	"github.com/einolean/einolean/toolsearch/mcptools"
 )
 
 // refusal is what the model is told when the person says no.

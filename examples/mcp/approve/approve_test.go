@@ -1,4 +1,4 @@
-// Copyright leanctx authors
+// Copyright einolean authors
 // SPDX-License-Identifier: Apache-2.0
 
 package main
@@ -14,8 +14,8 @@ import (
 	"github.com/cloudwego/eino/schema"
 	"github.com/stretchr/testify/require"
 
-	"github.com/leanctx/leanctx/examples/offline"
-	"github.com/leanctx/leanctx/toolsearch/mcptools"
+	"github.com/einolean/einolean/examples/offline"
+	"github.com/einolean/einolean/toolsearch/mcptools"
 )
 
 func connect(t *testing.T, n *notebook, media bool) *mcptools.Servers {

@@ -1,4 +1,4 @@
-// Copyright leanctx authors
+// Copyright einolean authors
 // SPDX-License-Identifier: Apache-2.0
 
 package main
@@ -11,7 +11,7 @@ import (
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
-	"github.com/leanctx/leanctx/toolsearch/mcptools"
+	"github.com/einolean/einolean/toolsearch/mcptools"
 )
 
 // notebook is an MCP server that keeps notes.

@@ -1,4 +1,4 @@
-module github.com/leanctx/leanctx/examples/native/mended
+module github.com/einolean/einolean/examples/native/mended
 
 go 1.25.0
 

@@ -1,4 +1,4 @@
-// Copyright leanctx authors
+// Copyright einolean authors
 // SPDX-License-Identifier: Apache-2.0
 
 // Package mended is eino-ext's claude adapter (v0.1.20 to v0.1.25), with five faults mended
@@ -31,7 +31,7 @@ import (
 )
 
 func init() {
-	gob.RegisterName("leanctx_claude_tool_search_events", []claude.ToolSearchEvent{})
+	gob.RegisterName("einolean_claude_tool_search_events", []claude.ToolSearchEvent{})
 	compose.RegisterStreamChunkConcatFunc(func(chunks [][]claude.ToolSearchEvent) ([]claude.ToolSearchEvent, error) {
 		return slices.Concat(chunks...), nil
 	})

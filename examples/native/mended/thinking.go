@@ -1,4 +1,4 @@
-// Copyright leanctx authors
+// Copyright einolean authors
 // SPDX-License-Identifier: Apache-2.0
 
 package mended
@@ -13,11 +13,11 @@ import (
 
 const (
 	// thinkingKey is the key, in Extra, of the shape of an answer with thinking, as JSON.
-	// leanctx takes it out of copies of messages whose thinking the provider would refuse.
-	thinkingKey = "_leanctx_claude_thinking"
+	// einolean takes it out of copies of messages whose thinking the provider would refuse.
+	thinkingKey = "_einolean_claude_thinking"
 	// budgetKey is its key if the request gave thinking a budget. The models that take one
-	// bind no thinking, but want that of the current turn back: leanctx never takes it out.
-	budgetKey = "_leanctx_claude_thinking_with_budget"
+	// bind no thinking, but want that of the current turn back: einolean never takes it out.
+	budgetKey = "_einolean_claude_thinking_with_budget"
 
 	// adaptersKey is the adapter's own, without which it sends no thinking.
 	adaptersKey = "_eino_claude_thinking_signature"

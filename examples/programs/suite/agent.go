@@ -1,4 +1,4 @@
-// Copyright leanctx authors
+// Copyright einolean authors
 // SPDX-License-Identifier: Apache-2.0
 
 package main
@@ -18,14 +18,14 @@ import (
 	"github.com/cloudwego/eino/components/tool"
 	"github.com/cloudwego/eino/schema"
 
-	"github.com/leanctx/leanctx/examples/library"
-	"github.com/leanctx/leanctx/examples/offline"
-	"github.com/leanctx/leanctx/leanctxtest"
-	"github.com/leanctx/leanctx/toolsearch"
+	"github.com/einolean/einolean/einoleantest"
+	"github.com/einolean/einolean/examples/library"
+	"github.com/einolean/einolean/examples/offline"
+	"github.com/einolean/einolean/toolsearch"
 )
 
 type (
-	request = leanctxtest.Request[*schema.Message]
+	request = einoleantest.Request[*schema.Message]
 	script  = func(request) turn
 )
 
@@ -50,8 +50,8 @@ func (t turn) bytes() int {
 	return n
 }
 
-func (t turn) written() leanctxtest.Turn {
-	out := leanctxtest.Say(t.answer)
+func (t turn) written() einoleantest.Turn {
+	out := einoleantest.Say(t.answer)
 	for _, c := range t.calls {
 		out = out.And(c.tool, c.args)
 	}
@@ -134,7 +134,7 @@ func do(ctx context.Context, t task, a arm, in toolsearch.Interpreter, turns scr
 	if err := writeFiles(root); err != nil {
 		return c, err
 	}
-	model := leanctxtest.Respond(func(r request) leanctxtest.Turn {
+	model := einoleantest.Respond(func(r request) einoleantest.Turn {
 		next := turns(r)
 		c.written += next.bytes()
 		return next.written()
@@ -163,7 +163,7 @@ type bench struct {
 	root  string
 	arm   arm
 	in    toolsearch.Interpreter
-	model *leanctxtest.Model[*schema.Message]
+	model *einoleantest.Model[*schema.Message]
 	desk  *approvals
 	store checkpoints
 }

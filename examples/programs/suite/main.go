@@ -1,4 +1,4 @@
-// Copyright leanctx authors
+// Copyright einolean authors
 // SPDX-License-Identifier: Apache-2.0
 
 // Command suite gives an agent with 449 tools twelve tasks that take many calls or large results,
@@ -14,9 +14,9 @@ import (
 	"os"
 	"strings"
 
-	"github.com/leanctx/leanctx/examples/lab"
-	"github.com/leanctx/leanctx/toolsearch"
-	"github.com/leanctx/leanctx/toolsearch/javascript"
+	"github.com/einolean/einolean/examples/lab"
+	"github.com/einolean/einolean/toolsearch"
+	"github.com/einolean/einolean/toolsearch/javascript"
 )
 
 func main() {

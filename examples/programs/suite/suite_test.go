@@ -1,4 +1,4 @@
-// Copyright leanctx authors
+// Copyright einolean authors
 // SPDX-License-Identifier: Apache-2.0
 
 package main
@@ -13,7 +13,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/leanctx/leanctx/toolsearch/javascript"
+	"github.com/einolean/einolean/toolsearch/javascript"
 )
 
 const document = "../../../docs/benchmarks.md"
@@ -21,7 +21,7 @@ const document = "../../../docs/benchmarks.md"
 var measured = sync.OnceValues(func() ([][]cost, error) { return measure(context.Background()) })
 
 // TestGoldenSuite does every task in every way, and compares what that took with the document.
-// With LEANCTX_UPDATE=1 it writes it there.
+// With EINOLEAN_UPDATE=1 it writes it there.
 func TestGoldenSuite(t *testing.T) {
 	results, err := measured()
 	require.NoError(t, err, "a program whose answer is not the computed one")
@@ -31,7 +31,7 @@ func TestGoldenSuite(t *testing.T) {
 	place := regexp.MustCompile("(?s)<!-- measured: programs -->\n```\n.*?```\n")
 	page, err := os.ReadFile(document)
 	require.NoError(t, err)
-	if os.Getenv("LEANCTX_UPDATE") != "" {
+	if os.Getenv("EINOLEAN_UPDATE") != "" {
 		page = place.ReplaceAllLiteral(page, []byte(table))
 		require.NoError(t, os.WriteFile(document, page, 0o644))
 	}

@@ -1,4 +1,4 @@
-// Copyright leanctx authors
+// Copyright einolean authors
 // SPDX-License-Identifier: Apache-2.0
 
 package main
@@ -12,7 +12,7 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/leanctx/leanctx/examples/lab"
+	"github.com/einolean/einolean/examples/lab"
 )
 
 // task is a question that takes many calls, or large results.

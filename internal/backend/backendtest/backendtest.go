@@ -1,4 +1,4 @@
-// Copyright leanctx authors
+// Copyright einolean authors
 // SPDX-License-Identifier: Apache-2.0
 
 // Package backendtest checks that a store keeps the contract of package backend. It
@@ -19,7 +19,7 @@ import (
 
 	"github.com/cloudwego/eino/adk/filesystem"
 
-	"github.com/leanctx/leanctx"
+	"github.com/einolean/einolean"
 )
 
 // Options say what a store does not promise, and where the suite writes. The zero
@@ -40,7 +40,7 @@ type Options struct {
 	LiteralPaths bool
 	// ReadBack reads content back for a store that has neither Read nor
 	// ReadRange. If nil, the content of such a store is not checked.
-	ReadBack func(ctx context.Context, store leanctx.Backend, filePath string) (string, error)
+	ReadBack func(ctx context.Context, store einolean.Backend, filePath string) (string, error)
 	// Outside fails the test if something changed outside of the store. It is called
 	// after hostile names were tried. If nil, this is not checked.
 	Outside func(t *testing.T)
@@ -48,7 +48,7 @@ type Options struct {
 
 // Run tests a store. Every subtest calls open at least once; open returns a store
 // that holds nothing below Options.Prefix, and releases it with t.Cleanup.
-func Run(t *testing.T, open func(t *testing.T) leanctx.Backend, opts Options) {
+func Run(t *testing.T, open func(t *testing.T) einolean.Backend, opts Options) {
 	t.Helper()
 	if opts.Prefix == "" {
 		opts.Prefix = "/backendtest"
@@ -95,21 +95,21 @@ var (
 // suite is one store under test. A capability that the store lacks is nil.
 type suite struct {
 	Options
-	store   leanctx.Backend
-	reader  leanctx.Reader
-	ranger  leanctx.RangeReader
-	creator leanctx.Creator
-	any     leanctx.AnyCreator
-	cleaner leanctx.Cleaner
+	store   einolean.Backend
+	reader  einolean.Reader
+	ranger  einolean.RangeReader
+	creator einolean.Creator
+	any     einolean.AnyCreator
+	cleaner einolean.Cleaner
 }
 
-func newSuite(store leanctx.Backend, opts Options) *suite {
+func newSuite(store einolean.Backend, opts Options) *suite {
 	s := &suite{Options: opts, store: store}
-	s.reader, _ = store.(leanctx.Reader)
-	s.ranger, _ = store.(leanctx.RangeReader)
-	s.creator, _ = store.(leanctx.Creator)
-	s.any, _ = store.(leanctx.AnyCreator)
-	s.cleaner, _ = store.(leanctx.Cleaner)
+	s.reader, _ = store.(einolean.Reader)
+	s.ranger, _ = store.(einolean.RangeReader)
+	s.creator, _ = store.(einolean.Creator)
+	s.any, _ = store.(einolean.AnyCreator)
+	s.cleaner, _ = store.(einolean.Cleaner)
 	return s
 }
 

@@ -1,4 +1,4 @@
-// Copyright leanctx authors
+// Copyright einolean authors
 // SPDX-License-Identifier: Apache-2.0
 
 package backendtest
@@ -14,7 +14,7 @@ import (
 
 	"github.com/cloudwego/eino/adk/filesystem"
 
-	"github.com/leanctx/leanctx"
+	"github.com/einolean/einolean"
 )
 
 // Op is the kind of a call to a store.
@@ -151,12 +151,12 @@ var ErrInjected = errors.New("injected fault: device /dev/secret-volume is full"
 
 // FullStore is a store with all capabilities, such as [backend.Memory].
 type FullStore interface {
-	leanctx.Backend
-	leanctx.Reader
-	leanctx.RangeReader
-	leanctx.Creator
-	leanctx.AnyCreator
-	leanctx.Cleaner
+	einolean.Backend
+	einolean.Reader
+	einolean.RangeReader
+	einolean.Creator
+	einolean.AnyCreator
+	einolean.Cleaner
 }
 
 // Faulty passes calls on to another store, except those that its plan lets go
@@ -182,16 +182,16 @@ func NewFaulty(store FullStore, plan Plan) *Faulty {
 }
 
 // WriteOnly is the same store with nothing but Write, as Eino asks for.
-func (f *Faulty) WriteOnly() leanctx.Backend { return struct{ leanctx.Backend }{f} }
+func (f *Faulty) WriteOnly() einolean.Backend { return struct{ einolean.Backend }{f} }
 
 // ReadWrite is the same store with Write and Read, as Eino's file systems.
 func (f *Faulty) ReadWrite() interface {
-	leanctx.Backend
-	leanctx.Reader
+	einolean.Backend
+	einolean.Reader
 } {
 	return struct {
-		leanctx.Backend
-		leanctx.Reader
+		einolean.Backend
+		einolean.Reader
 	}{f, f}
 }
 
@@ -219,7 +219,7 @@ func (f *Faulty) next(op Op, path string) Fault {
 	return f.plan(c)
 }
 
-// Write implements [leanctx.Backend].
+// Write implements [einolean.Backend].
 func (f *Faulty) Write(ctx context.Context, req *filesystem.WriteRequest) error {
 	fault := f.next(OpWrite, req.FilePath)
 	taken := req.Content[:min(fault.After, int64(len(req.Content)))]
@@ -232,7 +232,7 @@ func (f *Faulty) Write(ctx context.Context, req *filesystem.WriteRequest) error 
 	})
 }
 
-// Create implements [leanctx.Creator].
+// Create implements [einolean.Creator].
 func (f *Faulty) Create(ctx context.Context, filePath string, content io.Reader) error {
 	fault := f.next(OpCreate, filePath)
 	taken := io.LimitReader(content, fault.After)
@@ -244,7 +244,7 @@ func (f *Faulty) Create(ctx context.Context, filePath string, content io.Reader)
 	})
 }
 
-// CreateAny implements [leanctx.AnyCreator]. It is a call of OpCreate with an empty
+// CreateAny implements [einolean.AnyCreator]. It is a call of OpCreate with an empty
 // path.
 func (f *Faulty) CreateAny(ctx context.Context, names func(attempt int) string, content io.Reader) (filePath string, err error) {
 	fault := f.next(OpCreate, "")
@@ -262,7 +262,7 @@ func (f *Faulty) CreateAny(ctx context.Context, names func(attempt int) string, 
 	return filePath, err
 }
 
-// Read implements [leanctx.Reader]. A partial read returns the first bytes.
+// Read implements [einolean.Reader]. A partial read returns the first bytes.
 func (f *Faulty) Read(ctx context.Context, req *filesystem.ReadRequest) (got *filesystem.FileContent, err error) {
 	fault := f.next(OpRead, req.FilePath)
 	read := func() (err error) {
@@ -283,7 +283,7 @@ func (f *Faulty) Read(ctx context.Context, req *filesystem.ReadRequest) (got *fi
 	return got, err
 }
 
-// ReadRange implements [leanctx.RangeReader]. The faults Short and Torn happen
+// ReadRange implements [einolean.RangeReader]. The faults Short and Torn happen
 // while the content is read; the others at once.
 func (f *Faulty) ReadRange(ctx context.Context, filePath string, offset, length int64) (content io.ReadCloser, size int64, err error) {
 	fault := f.next(OpReadRange, filePath)
@@ -319,12 +319,12 @@ func (c *cutContent) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// MarkUsed implements [leanctx.Cleaner].
+// MarkUsed implements [einolean.Cleaner].
 func (f *Faulty) MarkUsed(ctx context.Context, filePaths ...string) error {
 	return f.store.MarkUsed(ctx, filePaths...)
 }
 
-// DeleteUnused implements [leanctx.Cleaner].
+// DeleteUnused implements [einolean.Cleaner].
 func (f *Faulty) DeleteUnused(ctx context.Context, dir string, since time.Time) (files int, bytes int64, err error) {
 	fault := f.next(OpDelete, dir)
 	err = fault.run(ctx, action{
@@ -337,7 +337,7 @@ func (f *Faulty) DeleteUnused(ctx context.Context, dir string, since time.Time) 
 	return files, bytes, err
 }
 
-// Stored implements [leanctx.Cleaner].
+// Stored implements [einolean.Cleaner].
 func (f *Faulty) Stored(ctx context.Context, dir string) (files int, bytes int64, err error) {
 	return f.store.Stored(ctx, dir)
 }

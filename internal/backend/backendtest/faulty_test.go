@@ -1,4 +1,4 @@
-// Copyright leanctx authors
+// Copyright einolean authors
 // SPDX-License-Identifier: Apache-2.0
 
 package backendtest
@@ -13,11 +13,11 @@ import (
 	"github.com/cloudwego/eino/adk/filesystem"
 	"github.com/stretchr/testify/require"
 
-	"github.com/leanctx/leanctx"
-	"github.com/leanctx/leanctx/internal/backend"
+	"github.com/einolean/einolean"
+	"github.com/einolean/einolean/internal/backend"
 )
 
-func writeTo(ctx context.Context, b leanctx.Backend, content string) error {
+func writeTo(ctx context.Context, b einolean.Backend, content string) error {
 	return b.Write(ctx, &filesystem.WriteRequest{FilePath: "f", Content: content})
 }
 
@@ -112,8 +112,8 @@ func TestFaultsApplyToReads(t *testing.T) {
 
 func TestCapabilitiesCanBeHidden(t *testing.T) {
 	f := NewFaulty(backend.NewMemory(0), nil)
-	_, reads := f.WriteOnly().(leanctx.Reader)
-	_, ranges := any(f.ReadWrite()).(leanctx.RangeReader)
+	_, reads := f.WriteOnly().(einolean.Reader)
+	_, ranges := any(f.ReadWrite()).(einolean.RangeReader)
 	require.False(t, reads)
 	require.False(t, ranges)
 	require.NoError(t, writeTo(t.Context(), f.WriteOnly(), "x"))

@@ -1,4 +1,4 @@
-// Copyright leanctx authors
+// Copyright einolean authors
 // SPDX-License-Identifier: Apache-2.0
 
 package bm25
@@ -14,8 +14,8 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/leanctx/leanctx/internal/keyword"
-	"github.com/leanctx/leanctx/internal/race"
+	"github.com/einolean/einolean/internal/keyword"
+	"github.com/einolean/einolean/internal/race"
 )
 
 // library makes n tools with names and descriptions of the usual length and

@@ -1,4 +1,4 @@
-// Copyright leanctx authors
+// Copyright einolean authors
 // SPDX-License-Identifier: Apache-2.0
 
 package bm25
@@ -7,7 +7,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"github.com/leanctx/leanctx/internal/keyword/names"
+	"github.com/einolean/einolean/internal/keyword/names"
 )
 
 const (

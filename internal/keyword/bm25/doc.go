@@ -1,4 +1,4 @@
-// Copyright leanctx authors
+// Copyright einolean authors
 // SPDX-License-Identifier: Apache-2.0
 
 // Package bm25 ranks documents that describe tools by BM25F, with word lists: synonyms,

@@ -1,4 +1,4 @@
-// Copyright leanctx authors
+// Copyright einolean authors
 // SPDX-License-Identifier: Apache-2.0
 
 package bm25
@@ -16,7 +16,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/leanctx/leanctx/internal/keyword"
+	"github.com/einolean/einolean/internal/keyword"
 )
 
 type gradedQuery struct {
@@ -76,9 +76,9 @@ var leastRecall = map[string]float64{
 }
 
 func TestRecall(t *testing.T) {
-	dir := os.Getenv("LEANCTX_DATA")
+	dir := os.Getenv("EINOLEAN_DATA")
 	if dir == "" {
-		t.Skip("LEANCTX_DATA names no directory with graded queries")
+		t.Skip("EINOLEAN_DATA names no directory with graded queries")
 	}
 	files, err := filepath.Glob(filepath.Join(dir, "*", "queries*.jsonl"))
 	require.NoError(t, err)

@@ -1,4 +1,4 @@
-// Copyright leanctx authors
+// Copyright einolean authors
 // SPDX-License-Identifier: Apache-2.0
 
 package bm25
@@ -13,7 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"golang.org/x/text/cases"
 
-	"github.com/leanctx/leanctx/internal/keyword/stem"
+	"github.com/einolean/einolean/internal/keyword/stem"
 )
 
 func TestStemsOfTheListsAreThoseOfTheReference(t *testing.T) {

@@ -1,4 +1,4 @@
-// Copyright leanctx authors
+// Copyright einolean authors
 // SPDX-License-Identifier: Apache-2.0
 
 package bm25
@@ -12,8 +12,8 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/leanctx/leanctx/internal/keyword"
-	"github.com/leanctx/leanctx/internal/keyword/names"
+	"github.com/einolean/einolean/internal/keyword"
+	"github.com/einolean/einolean/internal/keyword/names"
 )
 
 var accumulators = sync.Pool{New: func() any {

@@ -1,4 +1,4 @@
-// Copyright leanctx authors
+// Copyright einolean authors
 // SPDX-License-Identifier: Apache-2.0
 
 package bm25
@@ -10,7 +10,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/leanctx/leanctx/internal/keyword"
+	"github.com/einolean/einolean/internal/keyword"
 )
 
 // meaning writes the terms of a query: its words, what each counts, and what stands

@@ -1,4 +1,4 @@
-// Copyright leanctx authors
+// Copyright einolean authors
 // SPDX-License-Identifier: Apache-2.0
 
 package bm25
@@ -16,7 +16,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/leanctx/leanctx/internal/keyword"
+	"github.com/einolean/einolean/internal/keyword"
 )
 
 // vocabulary makes n distinct words of one to four syllables, short ones first.

@@ -1,4 +1,4 @@
-// Copyright leanctx authors
+// Copyright einolean authors
 // SPDX-License-Identifier: Apache-2.0
 
 package bm25
@@ -9,9 +9,9 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/leanctx/leanctx/internal/keyword"
-	"github.com/leanctx/leanctx/internal/keyword/names"
-	"github.com/leanctx/leanctx/internal/keyword/wordlist"
+	"github.com/einolean/einolean/internal/keyword"
+	"github.com/einolean/einolean/internal/keyword/names"
+	"github.com/einolean/einolean/internal/keyword/wordlist"
 )
 
 // Segment is documents that were read together: which tokens they use, where and how

@@ -1,4 +1,4 @@
-// Copyright leanctx authors
+// Copyright einolean authors
 // SPDX-License-Identifier: Apache-2.0
 
 package bm25
@@ -10,7 +10,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/leanctx/leanctx/internal/keyword"
+	"github.com/einolean/einolean/internal/keyword"
 )
 
 // A search leaves nothing behind in the scratch memory that the next one uses.

@@ -1,4 +1,4 @@
-// Copyright leanctx authors
+// Copyright einolean authors
 // SPDX-License-Identifier: Apache-2.0
 
 package bm25
@@ -14,7 +14,7 @@ import (
 	"golang.org/x/text/cases"
 	"golang.org/x/text/unicode/norm"
 
-	"github.com/leanctx/leanctx/internal/keyword/stem"
+	"github.com/einolean/einolean/internal/keyword/stem"
 )
 
 // maxWordBytes is the longest word that is a token. A longer one is data, which nobody

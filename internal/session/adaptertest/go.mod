@@ -1,4 +1,4 @@
-module github.com/leanctx/leanctx/internal/session/adaptertest
+module github.com/einolean/einolean/internal/session/adaptertest
 
 go 1.25.0
 
@@ -6,7 +6,7 @@ require (
 	github.com/cloudwego/eino v0.9.21
 	github.com/cloudwego/eino-ext/components/model/agenticopenai v0.2.2
 	github.com/cloudwego/eino-ext/components/model/ark v0.1.71
-	github.com/leanctx/leanctx v0.0.0
+	github.com/einolean/einolean v0.0.0
 	github.com/stretchr/testify v1.12.1
 )
 
@@ -63,4 +63,4 @@ require (
 	gopkg.in/yaml.v3 v3.0.1 // indirect
 )
 
-replace github.com/leanctx/leanctx => ../../..
+replace github.com/einolean/einolean => ../../..

@@ -1,4 +1,4 @@
-// Copyright leanctx authors
+// Copyright einolean authors
 // SPDX-License-Identifier: Apache-2.0
 
 // Package tokentest compares the estimate of package tokens with a tokenizer.
@@ -18,9 +18,9 @@ import (
 	_ "github.com/cloudwego/eino/schema" // its source is read
 	"github.com/stretchr/testify/require"
 
-	"github.com/leanctx/leanctx/internal/replay"
-	"github.com/leanctx/leanctx/internal/tokens"
-	"github.com/leanctx/leanctx/internal/tokens/tokentest/corpus"
+	"github.com/einolean/einolean/internal/replay"
+	"github.com/einolean/einolean/internal/tokens"
+	"github.com/einolean/einolean/internal/tokens/tokentest/corpus"
 )
 
 // module is the directory of a module that this one requires.

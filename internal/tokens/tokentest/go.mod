@@ -1,10 +1,10 @@
-module github.com/leanctx/leanctx/internal/tokens/tokentest
+module github.com/einolean/einolean/internal/tokens/tokentest
 
 go 1.25.0
 
 require (
 	github.com/cloudwego/eino v0.9.21
-	github.com/leanctx/leanctx v0.0.0
+	github.com/einolean/einolean v0.0.0
 	github.com/stretchr/testify v1.12.1
 	github.com/tiktoken-go/tokenizer v0.7.0
 )
@@ -44,4 +44,4 @@ require (
 	gopkg.in/yaml.v3 v3.0.1 // indirect
 )
 
-replace github.com/leanctx/leanctx => ../../..
+replace github.com/einolean/einolean => ../../..

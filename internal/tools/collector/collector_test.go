@@ -1,4 +1,4 @@
-// Copyright leanctx authors
+// Copyright einolean authors
 // SPDX-License-Identifier: Apache-2.0
 
 package collector
@@ -32,11 +32,11 @@ import (
 	"go.opentelemetry.io/otel/sdk/metric"
 	"go.opentelemetry.io/otel/sdk/trace"
 
-	"github.com/leanctx/leanctx"
-	"github.com/leanctx/leanctx/leanctxtest"
-	"github.com/leanctx/leanctx/toolsearch"
-	"github.com/leanctx/leanctx/window"
-	"github.com/leanctx/leanctx/window/leanctxotel"
+	"github.com/einolean/einolean"
+	"github.com/einolean/einolean/einoleantest"
+	"github.com/einolean/einolean/toolsearch"
+	"github.com/einolean/einolean/window"
+	"github.com/einolean/einolean/window/windowotel"
 )
 
 // collector is the OTLP receiver of a collector, on loopback, and what reached it.
@@ -160,17 +160,17 @@ func report(t *testing.T, address string) {
 	tracing := trace.NewTracerProvider(trace.WithBatcher(spans))
 	metering := metric.NewMeterProvider(metric.WithReader(metric.NewPeriodicReader(figures)))
 
-	tell, err := leanctxotel.New(leanctxotel.Config{Provider: "openai", Model: "small-1", TracerProvider: tracing, MeterProvider: metering})
+	tell, err := windowotel.New(windowotel.Config{Provider: "openai", Model: "small-1", TracerProvider: tracing, MeterProvider: metering})
 	require.NoError(t, err)
 	see := window.New(window.Config{OnCall: tell.Call, Conversation: func(context.Context) (string, error) { return "acme/42", nil }})
-	weather := leanctxtest.Tool("weather", "Tells what the weather will be.", func(context.Context, string) (string, error) { return "Rain", nil })
-	search, err := toolsearch.New(ctx, &toolsearch.Config{DynamicTools: []tool.BaseTool{weather}, OnEvent: leanctx.Tee(see.Event, tell.Event)})
+	weather := einoleantest.Tool("weather", "Tells what the weather will be.", func(context.Context, string) (string, error) { return "Rain", nil })
+	search, err := toolsearch.New(ctx, &toolsearch.Config{DynamicTools: []tool.BaseTool{weather}, OnEvent: einolean.Tee(see.Event, tell.Event)})
 	require.NoError(t, err)
-	leanctxtest.Run(t, &adk.ChatModelAgentConfig{
-		Model: leanctxtest.Script[*schema.Message](
-			leanctxtest.Call("tool_search", `{"query":"weather"}`),
-			leanctxtest.Call("weather", `{}`).WithUsage(schema.TokenUsage{PromptTokens: 120, CompletionTokens: 7, TotalTokens: 127}),
-			leanctxtest.Say("It will rain.")),
+	einoleantest.Run(t, &adk.ChatModelAgentConfig{
+		Model: einoleantest.Script[*schema.Message](
+			einoleantest.Call("tool_search", `{"query":"weather"}`),
+			einoleantest.Call("weather", `{}`).WithUsage(schema.TokenUsage{PromptTokens: 120, CompletionTokens: 7, TotalTokens: 127}),
+			einoleantest.Say("It will rain.")),
 		Handlers: []adk.ChatModelAgentMiddleware{search, see.Handler()},
 	}, "Will it rain?")
 	require.NoError(t, tracing.Shutdown(ctx)) // sends what is left
@@ -188,8 +188,8 @@ func (c *collector) check(t *testing.T) {
 	require.Equal(t, "agent", attributes["gen_ai.agent.name"])
 	require.Equal(t, "small-1", attributes["gen_ai.request.model"])
 	require.Equal(t, int64(120), attributes["gen_ai.usage.input_tokens"])
-	require.Positive(t, attributes["leanctx.window.loaded_tools.tokens"])
-	require.Equal(t, "tools_loaded", attributes["leanctx.prefix.cause"])
+	require.Positive(t, attributes["einolean.window.loaded_tools.tokens"])
+	require.Equal(t, "tools_loaded", attributes["einolean.prefix.cause"])
 
 	var names []string
 	for _, m := range c.metrics.AllMetrics() {
@@ -200,6 +200,6 @@ func (c *collector) check(t *testing.T) {
 			}
 		}
 	}
-	require.Subset(t, names, []string{"leanctx.window.tokens", "leanctx.saved.tokens", "leanctx.search.count", "leanctx.tools.loaded", "leanctx.prefix.lost.tokens", "gen_ai.client.token.usage"})
+	require.Subset(t, names, []string{"einolean.window.tokens", "einolean.saved.tokens", "einolean.search.count", "einolean.tools.loaded", "einolean.prefix.lost.tokens", "gen_ai.client.token.usage"})
 	require.NotContains(t, strings.Join(names, " "), "weather")
 }

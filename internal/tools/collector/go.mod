@@ -1,16 +1,16 @@
-module github.com/leanctx/leanctx/internal/tools/collector
+module github.com/einolean/einolean/internal/tools/collector
 
 go 1.25.0
 
 replace (
-	github.com/leanctx/leanctx => ../../..
-	github.com/leanctx/leanctx/window/leanctxotel => ../../../window/leanctxotel
+	github.com/einolean/einolean => ../../..
+	github.com/einolean/einolean/window/windowotel => ../../../window/windowotel
 )
 
 require (
 	github.com/cloudwego/eino v0.9.21
-	github.com/leanctx/leanctx v0.0.0
-	github.com/leanctx/leanctx/window/leanctxotel v0.0.0
+	github.com/einolean/einolean v0.0.0
+	github.com/einolean/einolean/window/windowotel v0.0.0
 	github.com/stretchr/testify v1.12.1
 	go.opentelemetry.io/collector/component v1.64.0
 	go.opentelemetry.io/collector/component/componenttest v0.158.0

@@ -1,4 +1,4 @@
-// Copyright leanctx authors
+// Copyright einolean authors
 // SPDX-License-Identifier: Apache-2.0
 
 package main
@@ -17,23 +17,23 @@ import (
 // printed is what go test prints, with all that may stand between the results.
 const printed = `goos: linux
 goarch: amd64
-pkg: github.com/leanctx/leanctx/toolsearch
+pkg: github.com/einolean/einolean/toolsearch
 cpu: Some CPU @ 2.00GHz
 BenchmarkSearch/keywords=2/tools=10000/eino-2         	     100	  10000000 ns/op	 2000000 B/op	   30000 allocs/op
 BenchmarkSearch/keywords=2/tools=10000/eino-2         	     100	  12000000 ns/op	 2000000 B/op	   30002 allocs/op
 BenchmarkSearch/keywords=2/tools=10000/eino-2         	     100	  11000000 ns/op	 2000000 B/op	   30001 allocs/op
-BenchmarkSearch/keywords=2/tools=10000/leanctx-2      	   10000	     51000 ns/op	     512 B/op	       8 allocs/op
-BenchmarkSearch/keywords=2/tools=10000/leanctx-2      	   10000	     50000 ns/op	     512 B/op	       8 allocs/op
+BenchmarkSearch/keywords=2/tools=10000/einolean-2      	   10000	     51000 ns/op	     512 B/op	       8 allocs/op
+BenchmarkSearch/keywords=2/tools=10000/einolean-2      	   10000	     50000 ns/op	     512 B/op	       8 allocs/op
 BenchmarkAlone-2	 1	 5 ns/op
 BenchmarkAlone/tools=10
 PASS
-ok  	github.com/leanctx/leanctx/toolsearch	12.345s
-?   	github.com/leanctx/leanctx/internal/none	[no test files]
-pkg: github.com/leanctx/leanctx/reduction
+ok  	github.com/einolean/einolean/toolsearch	12.345s
+?   	github.com/einolean/einolean/internal/none	[no test files]
+pkg: github.com/einolean/einolean/reduction
 BenchmarkStream/eino
 a log line that the benchmark wrote
        2	 500.5 ns/op	 298000000 peak-B	 0 B/op	 0 allocs/op
-BenchmarkStream/leanctx 	       2	 0.25 ns/op	 123.45 MB/s	 1900000 peak-B	 0 B/op	 0 allocs/op
+BenchmarkStream/einolean 	       2	 0.25 ns/op	 123.45 MB/s	 1900000 peak-B	 0 B/op	 0 allocs/op
 PASS
 `
 
@@ -41,11 +41,11 @@ func TestParseReadsEveryResultAndNothingElse(t *testing.T) {
 	got := parse(printed)
 	require.Len(t, got, 8)
 	require.Equal(t, sample{
-		pkg: "github.com/leanctx/leanctx/toolsearch", name: "Search/keywords=2/tools=10000/eino",
+		pkg: "github.com/einolean/einolean/toolsearch", name: "Search/keywords=2/tools=10000/eino",
 		values: map[string]float64{"ns/op": 1e7, "B/op": 2e6, "allocs/op": 30000},
 	}, got[0])
 	require.Equal(t, sample{
-		pkg: "github.com/leanctx/leanctx/reduction", name: "Stream/eino",
+		pkg: "github.com/einolean/einolean/reduction", name: "Stream/eino",
 		values: map[string]float64{"ns/op": 500.5, "peak-B": 298e6, "B/op": 0, "allocs/op": 0},
 	}, got[6], "results that stand below their name")
 	require.Equal(t, 123.45, got[7].values["MB/s"])
@@ -84,7 +84,7 @@ func TestTheTableOfPairs(t *testing.T) {
 	rows, err := pair(parse(printed))
 	require.NoError(t, err)
 	const want = `
-| work                                      |        Eino |   leanctx |   ratio | Eino B/op | ours | Eino allocs/op | ours |
+| work                                      |        Eino |   einolean |   ratio | Eino B/op | ours | Eino allocs/op | ours |
 |-------------------------------------------|------------:|----------:|--------:|----------:|-----:|---------------:|-----:|
 | toolsearch: Search/keywords=2/tools=10000 |     11.0 ms |   50.5 µs |   218 × | 2,000,000 |  512 |         30,001 |    8 |
 | reduction: Stream                         |      500 ns |   0.25 ns | 2,002 × |         0 |    0 |              0 |    0 |
@@ -95,11 +95,11 @@ Median of 3. Ratio: Eino's divided by ours.
 }
 
 func TestABenchmarkWithoutItsCounterpartIsNamed(t *testing.T) {
-	rows, err := pair(parse("pkg: p\nBenchmarkA/x/eino 1 5 ns/op\nBenchmarkB/leanctx 1 5 ns/op\nBenchmarkC/eino 1 5 ns/op\nBenchmarkC/leanctx 1 5 ns/op\n"))
+	rows, err := pair(parse("pkg: p\nBenchmarkA/x/eino 1 5 ns/op\nBenchmarkB/einolean 1 5 ns/op\nBenchmarkC/eino 1 5 ns/op\nBenchmarkC/einolean 1 5 ns/op\n"))
 	require.EqualError(t, err, "p: A/x was measured on one side only\np: B was measured on one side only")
 	require.Len(t, rows, 1)
 	_, err = pair(parse("pkg: p\nBenchmarkA/x 1 5 ns/op\nBenchmarkB/my-eino 1 5 ns/op\n"))
-	require.EqualError(t, err, "no benchmark has a name that ends in /eino or /leanctx")
+	require.EqualError(t, err, "no benchmark has a name that ends in /eino or /einolean")
 }
 
 func TestMedianIsInTheMiddleOfAnyOrder(t *testing.T) {
@@ -149,7 +149,7 @@ import "testing"
 
 func both(b *testing.B) {
 	b.Run("eino", func(b *testing.B) { for b.Loop() {} })
-	b.Run("leanctx", func(b *testing.B) { for b.Loop() {}; b.ReportMetric(3, "extra") })
+	b.Run("einolean", func(b *testing.B) { for b.Loop() {}; b.ReportMetric(3, "extra") })
 }
 
 func BenchmarkFlat(b *testing.B) { both(b) }

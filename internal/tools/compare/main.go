@@ -1,10 +1,10 @@
-// Copyright leanctx authors
+// Copyright einolean authors
 // SPDX-License-Identifier: Apache-2.0
 
 // Command compare measures Eino's packages and ours on the same work, in the
 // same run, and prints one table.
 //
-// It runs the benchmarks whose names end in /eino and /leanctx, at any depth of
+// It runs the benchmarks whose names end in /eino and /einolean, at any depth of
 // sub-benchmarks (BenchmarkSearch/tools=10000/eino), and pairs those of one
 // package that are equal up to that ending. Each figure is the median of -count
 // runs. Metrics that a benchmark reports itself (b.ReportMetric) are rows of

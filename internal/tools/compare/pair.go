@@ -1,4 +1,4 @@
-// Copyright leanctx authors
+// Copyright einolean authors
 // SPDX-License-Identifier: Apache-2.0
 
 package main
@@ -14,11 +14,11 @@ import (
 // The two endings, and so the two sides.
 const (
 	eino = "eino"
-	ours = "leanctx"
+	ours = "einolean"
 )
 
 // module starts the import path of every package here, and so is left out.
-const module = "github.com/leanctx/leanctx/"
+const module = "github.com/einolean/einolean/"
 
 // row is one piece of work as both sides did it.
 type row struct {

@@ -1,4 +1,4 @@
-// Copyright leanctx authors
+// Copyright einolean authors
 // SPDX-License-Identifier: Apache-2.0
 
 package main
@@ -20,7 +20,7 @@ const (
 	speedUnit = "MB/s"
 )
 
-var header = []string{"work", "Eino", "leanctx", "ratio", "Eino B/op", "ours", "Eino allocs/op", "ours"}
+var header = []string{"work", "Eino", "einolean", "ratio", "Eino B/op", "ours", "Eino allocs/op", "ours"}
 
 // render lays the rows out as a table that is legible as text and as Markdown.
 // Below the work stand the metrics that its benchmark reports itself.

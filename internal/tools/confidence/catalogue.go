@@ -1,4 +1,4 @@
-// Copyright leanctx authors
+// Copyright einolean authors
 // SPDX-License-Identifier: Apache-2.0
 
 package main
@@ -14,7 +14,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/leanctx/leanctx/internal/keyword"
+	"github.com/einolean/einolean/internal/keyword"
 )
 
 // catalogue is the tools of one field, with requests that they serve.

@@ -1,4 +1,4 @@
-// Copyright leanctx authors
+// Copyright einolean authors
 // SPDX-License-Identifier: Apache-2.0
 
 package main
@@ -14,9 +14,9 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/leanctx/leanctx/internal/keyword"
-	"github.com/leanctx/leanctx/toolsearch"
-	"github.com/leanctx/leanctx/toolsearch/toolsearcheval"
+	"github.com/einolean/einolean/internal/keyword"
+	"github.com/einolean/einolean/toolsearch"
+	"github.com/einolean/einolean/toolsearch/toolsearcheval"
 )
 
 const ownSet = "../../../toolsearch/toolsearcheval/testdata"
@@ -76,11 +76,11 @@ func TestConfidencesAreShares(t *testing.T) {
 	}
 }
 
-// With the catalogues of LEANCTX_DATA, the numbers in the code are those derived.
+// With the catalogues of EINOLEAN_DATA, the numbers in the code are those derived.
 func TestTheNumbersAreThoseDerived(t *testing.T) {
-	data := os.Getenv("LEANCTX_DATA")
+	data := os.Getenv("EINOLEAN_DATA")
 	if data == "" {
-		t.Skip("LEANCTX_DATA names no directory with graded queries")
+		t.Skip("EINOLEAN_DATA names no directory with graded queries")
 	}
 	catalogues, err := load(ownSet, data)
 	require.NoError(t, err)

@@ -1,4 +1,4 @@
-// Copyright leanctx authors
+// Copyright einolean authors
 // SPDX-License-Identifier: Apache-2.0
 
 // Command confidence derives the numbers with which scorers turn evidence into a
@@ -38,7 +38,7 @@ import (
 
 func main() {
 	own := flag.String("own", "toolsearch/toolsearcheval/testdata", "the directory of the project's own graded set")
-	data := flag.String("data", os.Getenv("LEANCTX_DATA"), "a directory of further catalogues; empty: none")
+	data := flag.String("data", os.Getenv("EINOLEAN_DATA"), "a directory of further catalogues; empty: none")
 	flag.Parse()
 	if err := run(os.Stdout, *own, *data); err != nil {
 		fmt.Fprintln(os.Stderr, "confidence:", err)

@@ -1,4 +1,4 @@
-// Copyright leanctx authors
+// Copyright einolean authors
 // SPDX-License-Identifier: Apache-2.0
 
 package docs
@@ -33,7 +33,7 @@ import (
 
 const (
 	root   = "../../.."
-	module = "github.com/leanctx/leanctx"
+	module = "github.com/einolean/einolean"
 )
 
 // packages are those that blocks name.
@@ -47,13 +47,13 @@ var packages = map[string]string{
 	"openai": adapters + "openai", "agenticopenai": adapters + "agenticopenai", "claude": adapters + "claude", "gemini": adapters + "gemini", "genai": "google.golang.org/genai",
 	"ark": adapters + "ark", "qwen": adapters + "qwen", "deepseek": adapters + "deepseek", "ollama": adapters + "ollama",
 
-	"leanctx": module, "toolsearch": module + "/toolsearch", "reduction": module + "/reduction", "toolerror": module + "/toolerror",
-	"window": module + "/window", "inspect": module + "/window/inspect", "leanctxtest": module + "/leanctxtest", "toolsearcheval": module + "/toolsearch/toolsearcheval",
-	"mcptools": module + "/toolsearch/mcptools", "leanctxotel": module + "/window/leanctxotel", "blobbackend": module + "/reduction/blobbackend", "jq": module + "/reduction/jq",
+	"einolean": module, "toolsearch": module + "/toolsearch", "reduction": module + "/reduction", "toolerror": module + "/toolerror",
+	"window": module + "/window", "inspect": module + "/window/inspect", "einoleantest": module + "/einoleantest", "toolsearcheval": module + "/toolsearch/toolsearcheval",
+	"mcptools": module + "/toolsearch/mcptools", "windowotel": module + "/window/windowotel", "blobbackend": module + "/reduction/blobbackend", "jq": module + "/reduction/jq",
 }
 
 // nested are the modules of packages that are not of the root module.
-var nested = map[string]string{"mcptools": "toolsearch/mcptools", "leanctxotel": "window/leanctxotel", "blobbackend": "reduction/blobbackend", "jq": "reduction/jq",
+var nested = map[string]string{"mcptools": "toolsearch/mcptools", "windowotel": "window/windowotel", "blobbackend": "reduction/blobbackend", "jq": "reduction/jq",
 	"openai": models, "agenticopenai": models, "claude": models, "gemini": models, "genai": models, "ark": models, "qwen": models, "deepseek": models, "ollama": models}
 
 const models = "examples/models"

@@ -1,4 +1,4 @@
-// Copyright leanctx authors
+// Copyright einolean authors
 // SPDX-License-Identifier: Apache-2.0
 
 package docs
@@ -17,7 +17,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/leanctx/leanctx/internal/prices"
+	"github.com/einolean/einolean/internal/prices"
 )
 
 // mod is what a go.mod says.
@@ -50,13 +50,13 @@ const (
 
 // offered are the modules that users require, and what for.
 var offered = []struct{ dir, about string }{
-	{".", "both middlewares, `window`, `toolerror`, `leanctxtest`"},
+	{".", "both middlewares, `window`, `toolerror`, `einoleantest`"},
 	{"toolsearch/mcptools", "tools of MCP servers"},
 	{"reduction/blobbackend", "stores in S3, Google Cloud Storage and Azure"},
 	{"reduction/jq", "jq queries on stored results"},
 	{"toolsearch/javascript", "programs that call tools"},
-	{"window/leanctxotel", "OpenTelemetry"},
-	{"cmd/leanctx", "the command"},
+	{"window/windowotel", "OpenTelemetry"},
+	{"cmd/einolean", "the command"},
 }
 
 func moduleTable(t *testing.T) string {
@@ -114,10 +114,10 @@ func TestGoldenCompatibility(t *testing.T) {
 		require.True(t, found && closed, name)
 		text = before + begin + "\n" + table + "\n" + end + after
 	}
-	if os.Getenv("LEANCTX_UPDATE") != "" {
+	if os.Getenv("EINOLEAN_UPDATE") != "" {
 		require.NoError(t, os.WriteFile(filepath.Join(root, page), []byte(text), 0o644))
 	}
-	require.Equal(t, text, read(t, page), "LEANCTX_UPDATE=1 rewrites it")
+	require.Equal(t, text, read(t, page), "EINOLEAN_UPDATE=1 rewrites it")
 }
 
 // next is the module that runs our tests with the version of Eino to come.
@@ -175,10 +175,10 @@ func TestGoldenBadges(t *testing.T) {
 	readme := read(t, "README.md")
 	for _, b := range []badge{{"go", "Go", top.golang + "+"}, {"eino", "Eino", top.requires[einoPath]}, {"licence", "licence", "Apache-2.0"}} {
 		file := "docs/img/badge-" + b.file + ".svg"
-		if os.Getenv("LEANCTX_UPDATE") != "" {
+		if os.Getenv("EINOLEAN_UPDATE") != "" {
 			require.NoError(t, os.WriteFile(filepath.Join(root, file), []byte(b.svg()), 0o644))
 		}
-		require.Equal(t, b.svg(), read(t, file), "LEANCTX_UPDATE=1 rewrites it")
+		require.Equal(t, b.svg(), read(t, file), "EINOLEAN_UPDATE=1 rewrites it")
 		var any struct{}
 		require.NoError(t, xml.Unmarshal([]byte(b.svg()), &any))
 		require.Contains(t, readme, fmt.Sprintf(`<img alt="%s: %s" src="%s">`, b.name, b.value, file))
@@ -239,7 +239,7 @@ func TestTheQuickstartPrintsWhatItsPagesShow(t *testing.T) {
 // TestWhatChangesStandsInTheListOfDifferences: each row of the README names rows of
 // docs/differences.md, which tests of both packages hold.
 func TestWhatChangesStandsInTheListOfDifferences(t *testing.T) {
-	_, table, found := strings.Cut(read(t, "README.md"), "| | Eino v0.9.21 | leanctx | row |\n|---|---|---|---|\n")
+	_, table, found := strings.Cut(read(t, "README.md"), "| | Eino v0.9.21 | einolean | row |\n|---|---|---|---|\n")
 	require.True(t, found)
 	table, _, _ = strings.Cut(table, "\n\n")
 	differences, n := read(t, "docs/differences.md"), 0
@@ -278,7 +278,7 @@ func TestReadmeSaysWhatItsQuestionsCost(t *testing.T) {
 // sections with lists of links.
 func TestTextForModelsHasTheRightForm(t *testing.T) {
 	text := read(t, "llms.txt")
-	require.Regexp(t, `\A# leanctx\n\n> .+\n`, text)
+	require.Regexp(t, `\A# einolean\n\n> .+\n`, text)
 	require.Less(t, len(text), 4<<10)
 	_, sections, found := strings.Cut(text, "\n## ")
 	require.True(t, found)

@@ -1,4 +1,4 @@
-// Copyright leanctx authors
+// Copyright einolean authors
 // SPDX-License-Identifier: Apache-2.0
 
 package goget
@@ -18,16 +18,16 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/leanctx/leanctx/internal/race"
+	"github.com/einolean/einolean/internal/race"
 )
 
 const (
-	module = "github.com/leanctx/leanctx"
+	module = "github.com/einolean/einolean"
 	root   = "../../.."
 )
 
 // published are the modules that strangers require here, of those that a release tags.
-var published = []string{"", "reduction/blobbackend", "examples/native/mended", "toolsearch/mcptools", "toolsearch/javascript", "examples", "cmd/leanctx"}
+var published = []string{"", "reduction/blobbackend", "examples/native/mended", "toolsearch/mcptools", "toolsearch/javascript", "examples", "cmd/einolean"}
 
 func TestAReleaseIsUsedFromAnEmptyModule(t *testing.T) {
 	if testing.Short() {
@@ -66,11 +66,11 @@ func (s stranger) runTheCommand(t *testing.T) {
 	dir := t.TempDir()
 	tools := `{"name":"mail_send","description":"Sends electronic mail to people"}`
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "tools.json"), []byte(tools), 0o600))
-	out := s.command(t, dir, "go", "run", module+"/cmd/leanctx@"+version, "eval", "tools.json")
+	out := s.command(t, dir, "go", "run", module+"/cmd/einolean@"+version, "eval", "tools.json")
 	require.Equal(t, "1 of 1 tool is found by their own words\n\n", out)
 	chat := `[{"role":"user","content":"hello"},{"role":"assistant","content":"hello"}]`
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "chat.json"), []byte(chat), 0o600))
-	out = s.command(t, dir, "go", "run", module+"/cmd/leanctx@"+version, "replay", "chat.json", "--policy", "leanctx", "--color", "never")
+	out = s.command(t, dir, "go", "run", module+"/cmd/einolean@"+version, "replay", "chat.json", "--policy", "einolean", "--color", "never")
 	require.Contains(t, out, "No policy costs more than doing nothing")
 }
 
@@ -146,7 +146,7 @@ func borrowCache(t *testing.T) string {
 		require.NoError(t, err)
 		for _, e := range entries {
 			name := filepath.Join(dir, e.Name())
-			if e.IsDir() && e.Name() != "leanctx" && !slices.Contains(apart, filepath.ToSlash(name)) {
+			if e.IsDir() && e.Name() != "einolean" && !slices.Contains(apart, filepath.ToSlash(name)) {
 				require.NoError(t, os.Symlink(filepath.Join(theirs, name), filepath.Join(ours, name)))
 			}
 		}

@@ -1,4 +1,4 @@
-// Copyright leanctx authors
+// Copyright einolean authors
 // SPDX-License-Identifier: Apache-2.0
 
 // Command release tags a version of every module that is published. In the tree, nested
@@ -26,7 +26,7 @@ import (
 	"strings"
 )
 
-const module = "github.com/leanctx/leanctx"
+const module = "github.com/einolean/einolean"
 
 func main() {
 	version := flag.String("version", "", "the version, such as v0.1.0")
@@ -147,7 +147,7 @@ func (r repository) modules() ([]string, error) {
 // commit makes a commit after HEAD in which the nested modules require version, have its sums and
 // replace nothing, and leaves the branch and the files on disk unchanged.
 func (r repository) commit(modules []string, version string) (string, error) {
-	index, err := os.MkdirTemp("", "leanctx-release-")
+	index, err := os.MkdirTemp("", "einolean-release-")
 	if err != nil {
 		return "", err
 	}

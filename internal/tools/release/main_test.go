@@ -1,4 +1,4 @@
-// Copyright leanctx authors
+// Copyright einolean authors
 // SPDX-License-Identifier: Apache-2.0
 
 package main
@@ -16,29 +16,29 @@ import (
 )
 
 func TestPublishedModulesHaveNoReplaceLines(t *testing.T) {
-	require.Equal(t, `module github.com/leanctx/leanctx/sub
+	require.Equal(t, `module github.com/einolean/einolean/sub
 
 require (
 	example.com/other v1.2.3
-	github.com/leanctx/leanctx v0.4.0
-	github.com/leanctx/leanctx/examples v0.4.0 // indirect
+	github.com/einolean/einolean v0.4.0
+	github.com/einolean/einolean/examples v0.4.0 // indirect
 )
 
-require github.com/leanctx/leanctx/more v0.4.0
-`, published(`module github.com/leanctx/leanctx/sub
+require github.com/einolean/einolean/more v0.4.0
+`, published(`module github.com/einolean/einolean/sub
 
 require (
 	example.com/other v1.2.3
-	github.com/leanctx/leanctx v0.0.0
-	github.com/leanctx/leanctx/examples v0.0.0 // indirect
+	github.com/einolean/einolean v0.0.0
+	github.com/einolean/einolean/examples v0.0.0 // indirect
 )
 
-require github.com/leanctx/leanctx/more v0.1.0
+require github.com/einolean/einolean/more v0.1.0
 
-replace github.com/leanctx/leanctx => ../..
+replace github.com/einolean/einolean => ../..
 
 replace (
-	github.com/leanctx/leanctx/examples => ..
+	github.com/einolean/einolean/examples => ..
 )
 `, "v0.4.0"))
 }
@@ -100,7 +100,7 @@ func TestTaggedModulesHaveTheSumsOfTheOthers(t *testing.T) {
 	r := sample(t)
 	for file, text := range map[string]string{
 		"LICENSE":           "as you like\n",
-		"a.go":              "package leanctx\n",
+		"a.go":              "package einolean\n",
 		"sub/b.go":          "package sub\n",
 		"sub/deep/c.go":     "package deep\n",
 		"sub/more/go.mod":   "module " + module + "/sub/more\n\nrequire (\n\t" + module + " v0.0.0\n\t" + module + "/sub v0.0.0\n)\n\nreplace " + module + " => ../..\n\nreplace " + module + "/sub => ..\n",

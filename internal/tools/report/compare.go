@@ -1,4 +1,4 @@
-// Copyright leanctx authors
+// Copyright einolean authors
 // SPDX-License-Identifier: Apache-2.0
 
 package main
@@ -18,14 +18,14 @@ import (
 	"github.com/cloudwego/eino/compose"
 	"github.com/cloudwego/eino/schema"
 
-	"github.com/leanctx/leanctx/examples/compare"
-	"github.com/leanctx/leanctx/examples/lab"
-	"github.com/leanctx/leanctx/examples/library"
-	"github.com/leanctx/leanctx/examples/offline"
-	"github.com/leanctx/leanctx/internal/display"
-	"github.com/leanctx/leanctx/internal/replay"
-	"github.com/leanctx/leanctx/reduction"
-	"github.com/leanctx/leanctx/toolsearch"
+	"github.com/einolean/einolean/examples/compare"
+	"github.com/einolean/einolean/examples/lab"
+	"github.com/einolean/einolean/examples/library"
+	"github.com/einolean/einolean/examples/offline"
+	"github.com/einolean/einolean/internal/display"
+	"github.com/einolean/einolean/internal/replay"
+	"github.com/einolean/einolean/reduction"
+	"github.com/einolean/einolean/toolsearch"
 )
 
 // gauge measures each request that passes, and how much of it a provider's prompt cache
@@ -233,10 +233,10 @@ func (k *keepsTools) BeforeModelRewriteState(ctx context.Context, state *adk.Cha
 // resultArms are policies on results. The first changes nothing.
 var resultArms = []compare.Arm{
 	reduces("no reduction", nil),
-	reduces("leanctx, cut at 20,000 bytes, clear from 10,000 tokens", func(ctx context.Context, store *reduction.MemoryBackend) (adk.ChatModelAgentMiddleware, error) {
+	reduces("einolean, cut at 20,000 bytes, clear from 10,000 tokens", func(ctx context.Context, store *reduction.MemoryBackend) (adk.ChatModelAgentMiddleware, error) {
 		return reduction.New(ctx, &reduction.Config{Backend: store, MaxLengthForTrunc: 20_000, MaxTokensForClear: trigger})
 	}),
-	reduces("leanctx `Recommended`", func(ctx context.Context, store *reduction.MemoryBackend) (adk.ChatModelAgentMiddleware, error) {
+	reduces("einolean `Recommended`", func(ctx context.Context, store *reduction.MemoryBackend) (adk.ChatModelAgentMiddleware, error) {
 		c := reduction.Recommended(store)
 		c.ProvideReadTool = false // the agent has one
 		return reduction.New(ctx, c)

@@ -1,4 +1,4 @@
-// Copyright leanctx authors
+// Copyright einolean authors
 // SPDX-License-Identifier: Apache-2.0
 
 package main
@@ -12,8 +12,8 @@ import (
 	"github.com/cloudwego/eino/schema"
 	"github.com/stretchr/testify/require"
 
-	"github.com/leanctx/leanctx/internal/replay"
-	"github.com/leanctx/leanctx/toolsearch"
+	"github.com/einolean/einolean/internal/replay"
+	"github.com/einolean/einolean/toolsearch"
 )
 
 // TestGoldenBenchmarks checks the tables of docs/benchmarks.md, and what they must show.
@@ -24,7 +24,7 @@ func TestGoldenBenchmarks(t *testing.T) {
 	all, results, err := measured(t.Context())
 	require.NoError(t, err)
 	tables := map[string]string{"tools": markdown(all), "losing": losing(all), "results": markdown(results)}
-	if os.Getenv("LEANCTX_UPDATE") != "" {
+	if os.Getenv("EINOLEAN_UPDATE") != "" {
 		require.NoError(t, publish(benchmarks, tables))
 	}
 	page, err := os.ReadFile(benchmarks)
@@ -32,7 +32,7 @@ func TestGoldenBenchmarks(t *testing.T) {
 	for place, table := range tables {
 		_, rest, _ := strings.Cut(string(page), "<!-- made by make report: "+place+" -->\n\n")
 		there, _, _ := strings.Cut(rest, "\n<!-- end -->")
-		require.Equal(t, there, table, "LEANCTX_UPDATE=1 rewrites it")
+		require.Equal(t, there, table, "EINOLEAN_UPDATE=1 rewrites it")
 	}
 
 	best := 0

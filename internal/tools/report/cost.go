@@ -1,4 +1,4 @@
-// Copyright leanctx authors
+// Copyright einolean authors
 // SPDX-License-Identifier: Apache-2.0
 
 package main
@@ -12,9 +12,9 @@ import (
 	einosearch "github.com/cloudwego/eino/adk/middlewares/dynamictool/toolsearch"
 	"github.com/cloudwego/eino/components/tool"
 
-	"github.com/leanctx/leanctx/internal/adkrun"
-	"github.com/leanctx/leanctx/internal/adktest"
-	"github.com/leanctx/leanctx/toolsearch"
+	"github.com/einolean/einolean/internal/adkrun"
+	"github.com/einolean/einolean/internal/adktest"
+	"github.com/einolean/einolean/toolsearch"
 )
 
 var verbs = []string{"create", "list", "update", "delete", "send", "search", "export", "archive", "assign", "rename"}
@@ -53,7 +53,7 @@ func searchTool(ctx context.Context, m adk.ChatModelAgentMiddleware) (context.Co
 // searchCost measures a search by two words, Eino's and ours, in one process.
 func searchCost(ctx context.Context) (figure, error) {
 	f := figure{title: "Time of one search", subtitle: "two words, by the number of tools; both axes logarithmic", xTitle: "tools", log: true, format: micros}
-	names := []string{"Eino v0.9.21", "leanctx", "leanctx, BM25Index"}
+	names := []string{"Eino v0.9.21", "einolean", "einolean, BM25Index"}
 	for _, n := range names {
 		f.series = append(f.series, series{name: n})
 	}

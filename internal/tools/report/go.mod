@@ -1,11 +1,11 @@
-module github.com/leanctx/leanctx/internal/tools/report
+module github.com/einolean/einolean/internal/tools/report
 
 go 1.25.0
 
 require (
 	github.com/cloudwego/eino v0.9.21
-	github.com/leanctx/leanctx v0.0.0
-	github.com/leanctx/leanctx/examples v0.0.0
+	github.com/einolean/einolean v0.0.0
+	github.com/einolean/einolean/examples v0.0.0
 	github.com/stretchr/testify v1.12.1
 )
 
@@ -21,6 +21,7 @@ require (
 	github.com/cloudwego/base64x v0.1.6 // indirect
 	github.com/dustin/go-humanize v1.0.1 // indirect
 	github.com/eino-contrib/jsonschema v1.0.3 // indirect
+	github.com/einolean/einolean/toolsearch/javascript v0.0.0 // indirect
 	github.com/ettle/strcase v0.2.0 // indirect
 	github.com/google/jsonschema-go v0.4.3 // indirect
 	github.com/google/uuid v1.6.0 // indirect
@@ -28,7 +29,6 @@ require (
 	github.com/jedib0t/go-pretty/v6 v6.8.3 // indirect
 	github.com/json-iterator/go v1.1.12 // indirect
 	github.com/klauspost/cpuid/v2 v2.2.9 // indirect
-	github.com/leanctx/leanctx/toolsearch/javascript v0.0.0 // indirect
 	github.com/mailru/easyjson v0.7.7 // indirect
 	github.com/mattn/go-runewidth v0.0.16 // indirect
 	github.com/modern-go/concurrent v0.0.0-20180306012644-bacd9c7ef1dd // indirect
@@ -54,8 +54,8 @@ require (
 	gopkg.in/yaml.v3 v3.0.1 // indirect
 )
 
-replace github.com/leanctx/leanctx => ../../..
+replace github.com/einolean/einolean => ../../..
 
-replace github.com/leanctx/leanctx/examples => ../../../examples
+replace github.com/einolean/einolean/examples => ../../../examples
 
-replace github.com/leanctx/leanctx/toolsearch/javascript => ../../../toolsearch/javascript
+replace github.com/einolean/einolean/toolsearch/javascript => ../../../toolsearch/javascript

@@ -1,4 +1,4 @@
-// Copyright leanctx authors
+// Copyright einolean authors
 // SPDX-License-Identifier: Apache-2.0
 
 package main
@@ -53,7 +53,7 @@ func TestAFigureIsAnSVGForEachTheme(t *testing.T) {
 // A chart that is drawn anew is the one in docs/img, byte for byte.
 func TestGoldenCharts(t *testing.T) {
 	dir, there := t.TempDir(), filepath.Join("..", "..", "..", "docs", "img")
-	if os.Getenv("LEANCTX_UPDATE") != "" {
+	if os.Getenv("EINOLEAN_UPDATE") != "" {
 		dir = there
 	}
 	require.NoError(t, report(t.Context(), dir, charts))
@@ -64,7 +64,7 @@ func TestGoldenCharts(t *testing.T) {
 			require.NoError(t, err)
 			kept, err := os.ReadFile(filepath.Join(there, file))
 			require.NoError(t, err)
-			require.Equal(t, string(kept), string(drawn), "%s: LEANCTX_UPDATE=1 draws it anew", file)
+			require.Equal(t, string(kept), string(drawn), "%s: EINOLEAN_UPDATE=1 draws it anew", file)
 		}
 	}
 }
@@ -81,7 +81,7 @@ func TestAxesEndAtTheDataAndLabelsKeepApart(t *testing.T) {
 }
 
 func TestRecallIsMeasuredOnTheProjectsOwnSetWhateverTheEnvironmentSays(t *testing.T) {
-	t.Setenv("LEANCTX_DATA", t.TempDir())
+	t.Setenv("EINOLEAN_DATA", t.TempDir())
 	f, err := recall(context.Background())
 	require.NoError(t, err)
 	require.Len(t, f.labels, len(kinds))

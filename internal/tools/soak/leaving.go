@@ -1,4 +1,4 @@
-// Copyright leanctx authors
+// Copyright einolean authors
 // SPDX-License-Identifier: Apache-2.0
 
 package main
@@ -13,8 +13,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/leanctx/leanctx"
-	"github.com/leanctx/leanctx/window"
+	"github.com/einolean/einolean"
+	"github.com/einolean/einolean/window"
 )
 
 // watchedShare is how many runs there are for each one that is logged.
@@ -44,7 +44,7 @@ func newCollector(j job) (*window.Collector, *os.File, error) {
 	return window.New(window.Config{Texts: window.TextsNone, Log: log, Conversation: name}), log, nil
 }
 
-func (p *plan) watch() func(context.Context, leanctx.Event) {
+func (p *plan) watch() func(context.Context, einolean.Event) {
 	if p.see == nil {
 		return nil
 	}

@@ -1,4 +1,4 @@
-// Copyright leanctx authors
+// Copyright einolean authors
 // SPDX-License-Identifier: Apache-2.0
 
 // Command soak runs thousands of agents with both middlewares at once and reports what went
@@ -20,9 +20,9 @@ import (
 	"sync"
 	"time"
 
-	"github.com/leanctx/leanctx/internal/adktest"
-	"github.com/leanctx/leanctx/reduction"
-	"github.com/leanctx/leanctx/window"
+	"github.com/einolean/einolean/internal/adktest"
+	"github.com/einolean/einolean/reduction"
+	"github.com/einolean/einolean/window"
 )
 
 // options bound a soak.
@@ -95,7 +95,7 @@ type job struct {
 }
 
 // jobVariable tells a process that it is to do a job.
-const jobVariable = "LEANCTX_SOAK_JOB"
+const jobVariable = "EINOLEAN_SOAK_JOB"
 
 // child does the job of this process, if it has one, and writes the outcome.
 func child(out io.Writer) bool {

@@ -1,4 +1,4 @@
-// Copyright leanctx authors
+// Copyright einolean authors
 // SPDX-License-Identifier: Apache-2.0
 
 package main
@@ -15,11 +15,11 @@ import (
 	"sync"
 	"time"
 
-	"github.com/leanctx/leanctx"
-	"github.com/leanctx/leanctx/internal/backend/backendtest"
-	"github.com/leanctx/leanctx/reduction"
-	"github.com/leanctx/leanctx/toolsearch"
-	"github.com/leanctx/leanctx/window"
+	"github.com/einolean/einolean"
+	"github.com/einolean/einolean/internal/backend/backendtest"
+	"github.com/einolean/einolean/reduction"
+	"github.com/einolean/einolean/toolsearch"
+	"github.com/einolean/einolean/window"
 )
 
 // plan is what a run is like.
@@ -40,9 +40,9 @@ type plan struct {
 	see       *window.Collector // logs the run; nil: nothing does
 	protocol  toolsearch.Protocol
 	turns     int
-	store     reduction.Backend   // what the agent writes to
-	truth     leanctx.RangeReader // what the check reads from
-	claims    func(claim)         // if not nil, is called with what the model sees
+	store     reduction.Backend    // what the agent writes to
+	truth     einolean.RangeReader // what the check reads from
+	claims    func(claim)          // if not nil, is called with what the model sees
 }
 
 // reading is how an application reads the events of a run.
@@ -72,8 +72,8 @@ func choose(o options, n int, shared *reduction.DirBackend) *plan {
 		p.kind = "store in memory"
 	case k < 3:
 		p.kind, p.store = "store that takes whole writes", struct {
-			leanctx.Backend
-			leanctx.Reader
+			einolean.Backend
+			einolean.Reader
 		}{memory, memory}
 	case k < 6:
 		p.inDirectory(shared)
@@ -119,7 +119,7 @@ func (p *plan) leaves(shared *reduction.DirBackend, tenant string) {
 
 func (p *plan) scoped(inner reduction.Backend, key func(context.Context) (string, error)) {
 	p.store = reduction.Scoped(inner, reduction.Scope{Key: key})
-	p.truth = p.store.(leanctx.RangeReader)
+	p.truth = p.store.(einolean.RangeReader)
 }
 
 // tenantKey finds the tenant in a context.

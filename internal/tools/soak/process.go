@@ -1,4 +1,4 @@
-// Copyright leanctx authors
+// Copyright einolean authors
 // SPDX-License-Identifier: Apache-2.0
 
 package main
@@ -21,8 +21,8 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/leanctx/leanctx/reduction"
-	"github.com/leanctx/leanctx/window"
+	"github.com/einolean/einolean/reduction"
+	"github.com/einolean/einolean/window"
 )
 
 func command(ctx context.Context, j job) (*exec.Cmd, *bytes.Buffer) {
@@ -147,7 +147,7 @@ func swept(dir string, o options) *tally {
 		_ = os.WriteFile(filepath.Join(dir, "torn"), []byte(content("anyone", 500)[:300]), 0o600)
 	}
 	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
-		if err != nil || d.IsDir() || strings.HasPrefix(d.Name(), ".leanctx-") {
+		if err != nil || d.IsDir() || strings.HasPrefix(d.Name(), ".einolean-") {
 			return err
 		}
 		data, err := os.ReadFile(path)

@@ -1,4 +1,4 @@
-// Copyright leanctx authors
+// Copyright einolean authors
 // SPDX-License-Identifier: Apache-2.0
 
 package main
@@ -15,7 +15,7 @@ import (
 	"github.com/cloudwego/eino/components/model"
 	"github.com/cloudwego/eino/schema"
 
-	"github.com/leanctx/leanctx/internal/adktest"
+	"github.com/einolean/einolean/internal/adktest"
 )
 
 // adapter says how an adapter of eino-ext marks a response that it builds on.

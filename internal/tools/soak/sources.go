@@ -1,4 +1,4 @@
-// Copyright leanctx authors
+// Copyright einolean authors
 // SPDX-License-Identifier: Apache-2.0
 
 package main
@@ -16,8 +16,8 @@ import (
 	"github.com/cloudwego/eino/components/tool"
 	"github.com/cloudwego/eino/schema"
 
-	"github.com/leanctx/leanctx/internal/adktest"
-	"github.com/leanctx/leanctx/internal/race"
+	"github.com/einolean/einolean/internal/adktest"
+	"github.com/einolean/einolean/internal/race"
 )
 
 // order is the arguments of a tool: what it returns, and how.

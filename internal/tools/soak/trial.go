@@ -1,4 +1,4 @@
-// Copyright leanctx authors
+// Copyright einolean authors
 // SPDX-License-Identifier: Apache-2.0
 
 package main
@@ -20,10 +20,10 @@ import (
 	"github.com/cloudwego/eino/adk"
 	"github.com/cloudwego/eino/schema"
 
-	"github.com/leanctx/leanctx/internal/adktest"
-	"github.com/leanctx/leanctx/reduction"
-	"github.com/leanctx/leanctx/toolsearch"
-	"github.com/leanctx/leanctx/window"
+	"github.com/einolean/einolean/internal/adktest"
+	"github.com/einolean/einolean/reduction"
+	"github.com/einolean/einolean/toolsearch"
+	"github.com/einolean/einolean/window"
 )
 
 // ledger remembers what the tools returned, by call id.

@@ -1,4 +1,4 @@
-// Copyright leanctx authors
+// Copyright einolean authors
 // SPDX-License-Identifier: Apache-2.0
 
 package main
@@ -18,7 +18,7 @@ import (
 	"github.com/cloudwego/eino/components/tool/utils"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
-	"github.com/leanctx/leanctx/examples/library"
+	"github.com/einolean/einolean/examples/library"
 )
 
 // bench is what all runs share.

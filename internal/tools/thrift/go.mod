@@ -1,11 +1,11 @@
-module github.com/leanctx/leanctx/internal/tools/thrift
+module github.com/einolean/einolean/internal/tools/thrift
 
 go 1.25.0
 
 require (
 	github.com/cloudwego/eino v0.9.21
-	github.com/leanctx/leanctx v0.0.0
-	github.com/leanctx/leanctx/examples v0.0.0
+	github.com/einolean/einolean v0.0.0
+	github.com/einolean/einolean/examples v0.0.0
 	github.com/modelcontextprotocol/go-sdk v1.8.0
 	github.com/stretchr/testify v1.12.1
 )
@@ -59,8 +59,8 @@ require (
 )
 
 replace (
-	github.com/leanctx/leanctx => ../../..
-	github.com/leanctx/leanctx/examples => ../../../examples
+	github.com/einolean/einolean => ../../..
+	github.com/einolean/einolean/examples => ../../../examples
 )
 
-replace github.com/leanctx/leanctx/toolsearch/javascript => ../../../toolsearch/javascript
+replace github.com/einolean/einolean/toolsearch/javascript => ../../../toolsearch/javascript

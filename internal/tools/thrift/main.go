@@ -1,4 +1,4 @@
-// Copyright leanctx authors
+// Copyright einolean authors
 // SPDX-License-Identifier: Apache-2.0
 
 // Command thrift records runs of agents over real tools and tells what each would have
@@ -19,7 +19,7 @@ import (
 
 	"github.com/cloudwego/eino/schema"
 
-	"github.com/leanctx/leanctx/internal/replay"
+	"github.com/einolean/einolean/internal/replay"
 )
 
 func main() {
@@ -60,7 +60,7 @@ func thrift(ctx context.Context, out io.Writer, from input, trigger int64) error
 	}
 	file := from.runs
 	if file == "" {
-		file = fmt.Sprintf("%s/leanctx-thrift-%s.jsonl.gz", strings.TrimSuffix(os.TempDir(), "/"), runtime.Version())
+		file = fmt.Sprintf("%s/einolean-thrift-%s.jsonl.gz", strings.TrimSuffix(os.TempDir(), "/"), runtime.Version())
 	}
 	if _, err := os.Stat(file); err != nil {
 		fmt.Fprintln(os.Stderr, "recording", file)

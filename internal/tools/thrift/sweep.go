@@ -1,4 +1,4 @@
-// Copyright leanctx authors
+// Copyright einolean authors
 // SPDX-License-Identifier: Apache-2.0
 
 package main
@@ -11,8 +11,8 @@ import (
 
 	"github.com/cloudwego/eino/adk"
 
-	"github.com/leanctx/leanctx/internal/replay"
-	"github.com/leanctx/leanctx/reduction"
+	"github.com/einolean/einolean/internal/replay"
+	"github.com/einolean/einolean/reduction"
 )
 
 // preset is a choice of the settings that were swept. The others are those of Recommended.

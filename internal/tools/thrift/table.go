@@ -1,4 +1,4 @@
-// Copyright leanctx authors
+// Copyright einolean authors
 // SPDX-License-Identifier: Apache-2.0
 
 package main
@@ -14,9 +14,9 @@ import (
 
 	"github.com/cloudwego/eino/schema"
 
-	"github.com/leanctx/leanctx/internal/compact"
-	"github.com/leanctx/leanctx/internal/replay"
-	"github.com/leanctx/leanctx/internal/tokens"
+	"github.com/einolean/einolean/internal/compact"
+	"github.com/einolean/einolean/internal/replay"
+	"github.com/einolean/einolean/internal/tokens"
 )
 
 // printAll replays every run under every policy and prints a table for each half, and

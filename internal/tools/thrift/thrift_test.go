@@ -1,4 +1,4 @@
-// Copyright leanctx authors
+// Copyright einolean authors
 // SPDX-License-Identifier: Apache-2.0
 
 package main
@@ -16,7 +16,7 @@ import (
 	"github.com/cloudwego/eino/schema"
 	"github.com/stretchr/testify/require"
 
-	"github.com/leanctx/leanctx/internal/replay"
+	"github.com/einolean/einolean/internal/replay"
 )
 
 // A run is made of what real tools returned, and is the same every time.
@@ -93,7 +93,7 @@ const (
 )
 
 // TestGoldenBenchmarksShowTheBills compares the guide with what was measured. With
-// LEANCTX_UPDATE=1 it writes the tables into the guide.
+// EINOLEAN_UPDATE=1 it writes the tables into the guide.
 func TestGoldenBenchmarksShowTheBills(t *testing.T) {
 	measured, err := os.ReadFile(golden)
 	require.NoError(t, err)
@@ -106,11 +106,11 @@ func TestGoldenBenchmarksShowTheBills(t *testing.T) {
 		table, _, _ = strings.Cut(table, "\n\n")
 		block := regexp.MustCompile("(?s)<!-- measured: " + name + " -->\n```\n.*?```\n")
 		shown := "<!-- measured: " + name + " -->\n```\n" + brief(t, table) + "```\n"
-		if os.Getenv("LEANCTX_UPDATE") != "" {
+		if os.Getenv("EINOLEAN_UPDATE") != "" {
 			guide = block.ReplaceAllLiteral(guide, []byte(shown))
 			require.NoError(t, os.WriteFile(document, guide, 0o644))
 		}
-		require.Equal(t, shown, block.FindString(string(guide)), "LEANCTX_UPDATE=1 rewrites the tables")
+		require.Equal(t, shown, block.FindString(string(guide)), "EINOLEAN_UPDATE=1 rewrites the tables")
 	}
 }
 

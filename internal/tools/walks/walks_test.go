@@ -1,4 +1,4 @@
-// Copyright leanctx authors
+// Copyright einolean authors
 // SPDX-License-Identifier: Apache-2.0
 
 package walks_test
@@ -14,7 +14,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/leanctx/leanctx/internal/tools/walks"
+	"github.com/einolean/einolean/internal/tools/walks"
 )
 
 // The four walks of CONTRIBUTING.md as somebody takes them who skips nothing: what the Example that is
@@ -37,7 +37,7 @@ func TestTheWalksThroughTheCodeStayShort(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it compiles two packages once more, for coverage")
 	}
-	const module, root = "github.com/leanctx/leanctx", "../../.."
+	const module, root = "github.com/einolean/einolean", "../../.."
 	for pkg, examples := range all {
 		program := filepath.Join(t.TempDir(), "program")
 		build := exec.CommandContext(t.Context(), "go", "test", "-c", "-o", program, "-covermode=set", "-coverpkg=./"+pkg+",./"+pkg+"/internal/...", "./"+pkg)

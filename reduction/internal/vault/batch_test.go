@@ -1,4 +1,4 @@
-// Copyright leanctx authors
+// Copyright einolean authors
 // SPDX-License-Identifier: Apache-2.0
 
 package vault
@@ -13,14 +13,14 @@ import (
 	"github.com/cloudwego/eino/adk/filesystem"
 	"github.com/stretchr/testify/require"
 
-	"github.com/leanctx/leanctx"
-	"github.com/leanctx/leanctx/internal/backend"
+	"github.com/einolean/einolean"
+	"github.com/einolean/einolean/internal/backend"
 )
 
 // hooked is a store that cannot create; before runs at each write and each read.
 type hooked struct {
-	leanctx.Backend
-	leanctx.Reader
+	einolean.Backend
+	einolean.Reader
 	before func(op, filePath string)
 }
 

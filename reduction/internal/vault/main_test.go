@@ -1,4 +1,4 @@
-// Copyright leanctx authors
+// Copyright einolean authors
 // SPDX-License-Identifier: Apache-2.0
 
 package vault
@@ -7,7 +7,7 @@ import (
 	"os"
 	"testing"
 
-	"github.com/leanctx/leanctx/internal/twice"
+	"github.com/einolean/einolean/internal/twice"
 )
 
 func TestMain(m *testing.M) { os.Exit(twice.Run(m)) }

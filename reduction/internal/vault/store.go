@@ -1,4 +1,4 @@
-// Copyright leanctx authors
+// Copyright einolean authors
 // SPDX-License-Identifier: Apache-2.0
 
 package vault
@@ -23,19 +23,19 @@ import (
 
 	"github.com/cloudwego/eino/adk/filesystem"
 
-	"github.com/leanctx/leanctx"
-	"github.com/leanctx/leanctx/internal/backend"
-	"github.com/leanctx/leanctx/internal/safe"
+	"github.com/einolean/einolean"
+	"github.com/einolean/einolean/internal/backend"
+	"github.com/einolean/einolean/internal/safe"
 )
 
 // Store is a Backend with its optional interfaces, nil where it lacks one.
 type Store struct {
-	Backend leanctx.Backend
-	creator leanctx.Creator
-	any     leanctx.AnyCreator
-	ranges  leanctx.RangeReader
-	reader  leanctx.Reader
-	Cleaner leanctx.Cleaner
+	Backend einolean.Backend
+	creator einolean.Creator
+	any     einolean.AnyCreator
+	ranges  einolean.RangeReader
+	reader  einolean.Reader
+	Cleaner einolean.Cleaner
 	known   *known // of the vault
 
 	mu     sync.Mutex
@@ -57,7 +57,7 @@ func (s *Store) key(ctx context.Context, p string) uint64 {
 	return maphash.String(seed, Clean(full))
 }
 
-// MarkUsed notes that files are in use, where the store is a [leanctx.Cleaner], and at most
+// MarkUsed notes that files are in use, where the store is a [einolean.Cleaner], and at most
 // once an hour for each. That it fails ends nothing.
 func (s *Store) MarkUsed(ctx context.Context, paths []string) {
 	if s.Cleaner == nil {
@@ -272,7 +272,7 @@ func (s *Store) Piece(ctx context.Context, filePath string, offset int64, length
 	})
 }
 
-// ReadRange is that of [leanctx.RangeReader], also for a store that has only whole
+// ReadRange is that of [einolean.RangeReader], also for a store that has only whole
 // content.
 func (s *Store) ReadRange(ctx context.Context, filePath string, offset, length int64) (io.ReadCloser, int64, error) {
 	if s.ranges != nil {

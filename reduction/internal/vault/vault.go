@@ -1,4 +1,4 @@
-// Copyright leanctx authors
+// Copyright einolean authors
 // SPDX-License-Identifier: Apache-2.0
 
 // Package vault keeps content in stores. It is all that package reduction knows of a
@@ -28,9 +28,9 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/leanctx/leanctx"
-	"github.com/leanctx/leanctx/internal/backend"
-	"github.com/leanctx/leanctx/internal/safe"
+	"github.com/einolean/einolean"
+	"github.com/einolean/einolean/internal/backend"
+	"github.com/einolean/einolean/internal/safe"
 )
 
 var (
@@ -51,7 +51,7 @@ type Vault struct {
 
 // Open returns the store of a Backend, nil for none. It must not be called while
 // anything is stored.
-func (v *Vault) Open(b leanctx.Backend) *Store {
+func (v *Vault) Open(b einolean.Backend) *Store {
 	if b == nil {
 		return nil
 	}
@@ -61,11 +61,11 @@ func (v *Vault) Open(b leanctx.Backend) *Store {
 			return other
 		}
 	}
-	s.creator, _ = b.(leanctx.Creator)
-	s.any, _ = b.(leanctx.AnyCreator)
-	s.ranges, _ = b.(leanctx.RangeReader)
-	s.reader, _ = b.(leanctx.Reader)
-	s.Cleaner, _ = b.(leanctx.Cleaner)
+	s.creator, _ = b.(einolean.Creator)
+	s.any, _ = b.(einolean.AnyCreator)
+	s.ranges, _ = b.(einolean.RangeReader)
+	s.reader, _ = b.(einolean.Reader)
+	s.Cleaner, _ = b.(einolean.Cleaner)
 	v.Stores = append(v.Stores, s)
 	return s
 }
@@ -500,18 +500,18 @@ func (k *known) add(key uint64, h held) {
 var inFlight known
 
 // placeOf identifies a name in the innermost store of b, if that can be told from others.
-func placeOf(b leanctx.Backend, key uint64) uint64 {
+func placeOf(b einolean.Backend, key uint64) uint64 {
 	if b = Innermost(b); !hasIdentity(b) {
 		b = nil
 	}
 	return maphash.Comparable(seed, struct {
-		store leanctx.Backend
+		store einolean.Backend
 		key   uint64
 	}{b, key})
 }
 
 // hasIdentity reports whether a store can be compared with others, and equals itself.
-func hasIdentity(b leanctx.Backend) bool {
+func hasIdentity(b einolean.Backend) bool {
 	v := reflect.ValueOf(b)
 	return v.IsValid() && v.Comparable() && v.Equal(v)
 }
@@ -519,7 +519,7 @@ func hasIdentity(b leanctx.Backend) bool {
 // Wrapper is a store that keeps what it is given in another one.
 type Wrapper interface {
 	// Innermost returns the store that is wrapped, through all wrappers.
-	Innermost() leanctx.Backend
+	Innermost() einolean.Backend
 	// InnermostPath returns where a path is in it.
 	InnermostPath(ctx context.Context, filePath string) (string, error)
 	// AppendTo adds to the end of a file, if the innermost store can.
@@ -527,7 +527,7 @@ type Wrapper interface {
 }
 
 // Innermost returns the store that b keeps its content in.
-func Innermost(b leanctx.Backend) leanctx.Backend {
+func Innermost(b einolean.Backend) einolean.Backend {
 	if w, ok := b.(Wrapper); ok {
 		return w.Innermost()
 	}
@@ -535,7 +535,7 @@ func Innermost(b leanctx.Backend) leanctx.Backend {
 }
 
 // InnermostPath returns what a path of b is called in its innermost store.
-func InnermostPath(ctx context.Context, b leanctx.Backend, filePath string) (string, error) {
+func InnermostPath(ctx context.Context, b einolean.Backend, filePath string) (string, error) {
 	if w, ok := b.(Wrapper); ok {
 		return w.InnermostPath(ctx, filePath)
 	}

@@ -1,4 +1,4 @@
-// Copyright leanctx authors
+// Copyright einolean authors
 // SPDX-License-Identifier: Apache-2.0
 
 package vault
@@ -17,8 +17,8 @@ import (
 	"github.com/cloudwego/eino/adk/filesystem"
 	"github.com/stretchr/testify/require"
 
-	"github.com/leanctx/leanctx"
-	"github.com/leanctx/leanctx/internal/backend"
+	"github.com/einolean/einolean"
+	"github.com/einolean/einolean/internal/backend"
 )
 
 func TestMentionsFindsPathsOfResultsInArguments(t *testing.T) {
@@ -45,8 +45,8 @@ func TestContainsFindsAPieceAnywhereInStoredContent(t *testing.T) {
 	require.NoError(t, memory.Create(context.Background(), "/f", strings.NewReader(content)))
 	ranged := opened(memory)
 	whole := opened(struct {
-		leanctx.Backend
-		leanctx.Reader
+		einolean.Backend
+		einolean.Reader
 	}{memory, memory})
 	for _, s := range []*Store{ranged, whole} {
 		for _, part := range []string{content, content[:1], content[len(content)-300:], content[compareSize-100 : compareSize+5000], content[700_000:900_000]} {
@@ -114,7 +114,7 @@ func TestEveryReaderThatIsOpenedIsClosed(t *testing.T) {
 
 // mute is a store whose reads fail, or return nothing at all.
 type mute struct {
-	leanctx.Backend
+	einolean.Backend
 	err error
 }
 
@@ -161,8 +161,8 @@ func TestRangesOfAWholeFileAreThoseOfAStoreWithRanges(t *testing.T) {
 	memory := backend.NewMemory(0)
 	require.NoError(t, memory.Create(ctx, "/f", strings.NewReader("0123456789")))
 	ranged, whole := opened(memory), opened(struct {
-		leanctx.Backend
-		leanctx.Reader
+		einolean.Backend
+		einolean.Reader
 	}{memory, memory})
 	read := func(s *Store, offset, length int64) (string, int64) {
 		r, size, err := s.ReadRange(ctx, "/f", offset, length)
@@ -187,9 +187,9 @@ func TestEveryNameThatIsTriedIsThePathAndAKnownSuffix(t *testing.T) {
 	memory := backend.NewMemory(0)
 	content, at := "content", Place{Path: "/tmp/trunc/c1"}
 	for _, s := range []*Store{opened(memory), opened(struct {
-		leanctx.Backend
-		leanctx.Reader
-	}{memory, memory}), opened(&struct{ leanctx.Backend }{memory})} {
+		einolean.Backend
+		einolean.Reader
+	}{memory, memory}), opened(&struct{ einolean.Backend }{memory})} {
 		for _, of := range []*string{&content, nil} {
 			tries := 0
 			for name, unique := s.nth(at, 0, of); name != ""; name, unique = s.nth(at, tries, of) {
@@ -217,9 +217,9 @@ func TestAStreamGetsASuffixInAStoreWithoutCreateAny(t *testing.T) {
 	memory := backend.NewMemory(0)
 	v := newVault()
 	s := v.Open(struct {
-		leanctx.Backend
-		leanctx.Creator
-		leanctx.RangeReader
+		einolean.Backend
+		einolean.Creator
+		einolean.RangeReader
 	}{memory, memory, memory})
 	for range 2 {
 		w := v.Stream(ctx, s, Place{Path: "/tmp/trunc/c1"}, []string{"one"})
@@ -251,16 +251,16 @@ func named(p string) uint64 { return maphash.String(seed, p) }
 
 func newVault() *Vault { return &Vault{Showable: func(string) bool { return true }} }
 
-func opened(b leanctx.Backend) *Store { return newVault().Open(b) }
+func opened(b einolean.Backend) *Store { return newVault().Open(b) }
 
 func TestAStreamThatIsStoredAlreadyIsNotStoredAgain(t *testing.T) {
 	ctx := context.Background()
-	for name, powers := range map[string]func(*backend.Memory) leanctx.Backend{
-		"all": func(m *backend.Memory) leanctx.Backend { return m },
-		"write and read": func(m *backend.Memory) leanctx.Backend {
+	for name, powers := range map[string]func(*backend.Memory) einolean.Backend{
+		"all": func(m *backend.Memory) einolean.Backend { return m },
+		"write and read": func(m *backend.Memory) einolean.Backend {
 			return struct {
-				leanctx.Backend
-				leanctx.Reader
+				einolean.Backend
+				einolean.Reader
 			}{m, m}
 		},
 	} {
@@ -376,15 +376,15 @@ func (s slowStore) Write(ctx context.Context, req *filesystem.WriteRequest) erro
 // cannot be compared.
 func TestTwoVaultsThatWriteOneNameAtOnceLoseNothing(t *testing.T) {
 	type readWrite struct {
-		leanctx.Backend
-		leanctx.Reader
+		einolean.Backend
+		einolean.Reader
 	}
 	ctx := context.Background()
-	for name, open := range map[string]func(slowStore) leanctx.Backend{
-		"a value":               func(s slowStore) leanctx.Backend { return readWrite{s, s} },
-		"a pointer":             func(s slowStore) leanctx.Backend { return &readWrite{s, s} },
-		"one without identity":  func(s slowStore) leanctx.Backend { return incomparable{readWrite{s, s}, nil} },
-		"one that wraps itself": func(s slowStore) leanctx.Backend { return wrapping{readWrite{s, s}} },
+	for name, open := range map[string]func(slowStore) einolean.Backend{
+		"a value":               func(s slowStore) einolean.Backend { return readWrite{s, s} },
+		"a pointer":             func(s slowStore) einolean.Backend { return &readWrite{s, s} },
+		"one without identity":  func(s slowStore) einolean.Backend { return incomparable{readWrite{s, s}, nil} },
+		"one that wraps itself": func(s slowStore) einolean.Backend { return wrapping{readWrite{s, s}} },
 	} {
 		memory := backend.NewMemory(0)
 		slow := slowStore{memory, make(chan struct{}, 4), make(chan struct{})}
@@ -414,22 +414,22 @@ func TestTwoVaultsThatWriteOneNameAtOnceLoseNothing(t *testing.T) {
 }
 
 type incomparable struct {
-	leanctx.Backend
+	einolean.Backend
 	_ func()
 }
 
 func (s incomparable) Read(ctx context.Context, req *filesystem.ReadRequest) (*filesystem.FileContent, error) {
-	return s.Backend.(leanctx.Reader).Read(ctx, req)
+	return s.Backend.(einolean.Reader).Read(ctx, req)
 }
 
-type wrapping struct{ leanctx.Backend }
+type wrapping struct{ einolean.Backend }
 
-func (w wrapping) Innermost() leanctx.Backend { return w.Backend }
+func (w wrapping) Innermost() einolean.Backend { return w.Backend }
 
 func (w wrapping) InnermostPath(_ context.Context, p string) (string, error) { return "/in" + p, nil }
 
 func (w wrapping) Read(ctx context.Context, req *filesystem.ReadRequest) (*filesystem.FileContent, error) {
-	return w.Backend.(leanctx.Reader).Read(ctx, req)
+	return w.Backend.(einolean.Reader).Read(ctx, req)
 }
 
 // FuzzDefaultPath: every id has a path of its own directly below the root.

@@ -1,4 +1,4 @@
-// Copyright leanctx authors
+// Copyright einolean authors
 // SPDX-License-Identifier: Apache-2.0
 
 // Package wire reads, edits and makes messages as far as tool search is concerned. Nothing else of
@@ -18,7 +18,7 @@ import (
 	"github.com/cloudwego/eino/adk"
 	"github.com/cloudwego/eino/schema"
 
-	"github.com/leanctx/leanctx/internal/message"
+	"github.com/einolean/einolean/internal/message"
 )
 
 // View is what a message says about tools, whatever its type.
@@ -71,7 +71,7 @@ type Editor interface {
 // The keys of Extra that mark our own messages. The first is Eino's.
 const (
 	reminderKey = "__toolsearch_reminder__"
-	noteKey     = "__leanctx_toolsearch_note__"
+	noteKey     = "__einolean_toolsearch_note__"
 
 	messageIDKey = "_eino_msg_id" // Eino's
 )

@@ -105,11 +105,11 @@ function header() {
   byID("crumb").textContent = "· " + data.id;
   const verdict = byID("verdict");
   if (!calls.length) { verdict.append("No model call was recorded."); return; }
-  verdict.append("This agent sent ", el("span", {class: dearer ? "bad" : "good"}, plural(totals.sent, "token")), ". Without leanctx it would have sent ",
+  verdict.append("This agent sent ", el("span", {class: dearer ? "bad" : "good"}, plural(totals.sent, "token")), ". Without einolean it would have sent ",
     dearer ? `${n(totals.without)}: fewer.` : `${n(totals.without)}: ${times(totals.without, totals.sent)} times as many, ${money()}.`);
   const meta = [`${plural(runs.length, "question")}, ${plural(totals.calls, "model call")}. `];
   if (totals.helped) meta.push(`${n(totals.helped)} of them only searched for a tool or read something back, and would not have been made without. `);
-  if (totals.too_large) meta.push(el("b", {}, `${n(totals.too_large)} of ${n(totals.calls - totals.helped)} calls without leanctx would not have fitted into a window of 200,000 tokens. `));
+  if (totals.too_large) meta.push(el("b", {}, `${n(totals.too_large)} of ${n(totals.calls - totals.helped)} calls without einolean would not have fitted into a window of 200,000 tokens. `));
   meta.push("Tokens are estimates", totals.reported_calls ? `; the provider reported ${n(totals.reported)} for ${plural(totals.reported_calls, "call")}. ` : ". ", "What would have been sent without is computed. ");
   if (totals.kept) meta.push(el("strong", {}, "The provider keeps this conversation on its server, so the model saw more than what was sent. "));
   if (head.earlier) meta.push(`The first ${plural(head.earlier.calls, "call")} are in the sums only. `);
@@ -372,7 +372,7 @@ function price(c) {
   const box = el("section", {class: "card"}, el("h3", {}, "What it cost and saved"), fact("Sent, estimated", n(c.sent)));
   if (c.tokens.calibrated !== c.sent) box.append(fact("Corrected by earlier reports", n(c.tokens.calibrated)));
   if (reported) box.append(fact("Reported by the provider", n(reported.prompt_tokens)), fact("of that from its cache", `${n(reported.prompt_token_details.cached_tokens)} (${percent(reported.prompt_token_details.cached_tokens / Math.max(1, reported.prompt_tokens))})`));
-  box.append(fact("Hidden tools left out", `${n(c.hidden.tokens)} (${plural(c.hidden.tools, "tool")})`), fact("Results left out", n(c.leftOut)), fact("Without leanctx", c.without == null ? "not made" : n(c.without)));
+  box.append(fact("Hidden tools left out", `${n(c.hidden.tokens)} (${plural(c.hidden.tools, "tool")})`), fact("Results left out", n(c.leftOut)), fact("Without einolean", c.without == null ? "not made" : n(c.without)));
   if (c.attempt > 1) box.append(fact("Attempt", n(c.attempt)));
   if (c.kept) box.append(el("p", {class: "note"}, "The provider keeps this conversation: the model sees more than what was sent."));
   if (before) box.append(el("p", {class: "note"}, c.prefix.cause && c.prefix.lost >= 8 ?
@@ -439,7 +439,7 @@ function failed(c) {
 
 // ---- the bill, the table, the events
 
-// cost is what all requests cost with leanctx and without, in tokens at the full price. Of
+// cost is what all requests cost with einolean and without, in tokens at the full price. Of
 // both, hits is what came, or could have come, from the cache.
 function cost(hit, write) {
   const of = (all, hits) => hits * hit + (all - hits) * write;
@@ -467,7 +467,7 @@ function bill() {
   work();
   byID("bill").append(el("h2", {id: "bill-title"}, "The bill, with a prompt cache"), el("div", {class: "cards"}, boxes),
     el("details", {class: "prices"}, el("summary", {}, "Your prices"), el("p", {}, el("label", {}, "a hit costs ", hit), el("label", {}, "a write costs ", write), "of a token without a cache"), own),
-    el("p", {class: "note"}, "Requests only, in tokens at the full price. Without leanctx the history only grows, so all of it counts as a hit: the comparison favours doing nothing."));
+    el("p", {class: "note"}, "Requests only, in tokens at the full price. Without einolean the history only grows, so all of it counts as a hit: the comparison favours doing nothing."));
 }
 
 function table() {

@@ -1,4 +1,4 @@
-// Copyright leanctx authors
+// Copyright einolean authors
 // SPDX-License-Identifier: Apache-2.0
 
 package main
@@ -7,7 +7,7 @@ import (
 	"math"
 	"strings"
 
-	"github.com/leanctx/leanctx/internal/tokens"
+	"github.com/einolean/einolean/internal/tokens"
 )
 
 // tally is how many bytes were seen and with how many a token began.

@@ -1,4 +1,4 @@
-// Copyright leanctx authors
+// Copyright einolean authors
 // SPDX-License-Identifier: Apache-2.0
 
 // Command fit counts where tokens begin and writes weights.txt of package tokens. It
@@ -18,8 +18,8 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/leanctx/leanctx/internal/tokens"
-	"github.com/leanctx/leanctx/internal/tokens/tokentest/corpus"
+	"github.com/einolean/einolean/internal/tokens"
+	"github.com/einolean/einolean/internal/tokens/tokentest/corpus"
 )
 
 func main() {

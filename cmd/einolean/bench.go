@@ -1,0 +1,359 @@
+// Copyright einolean authors
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+// einolean bench compares settings with one's own model.
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/einolean/einolean/examples/compare"
+	"github.com/einolean/einolean/internal/display"
+	"github.com/einolean/einolean/internal/replay"
+)
+
+// benchSchema names what benchJSON is.
+const benchSchema = "einolean.bench/1"
+
+// benchJSON is what --json writes.
+type benchJSON struct {
+	Schema   string `json:"schema"`
+	Model    string `json:"model"`
+	Spent    int64  `json:"spent_tokens"`
+	Budget   int64  `json:"max_tokens"`
+	Complete bool   `json:"complete"` // false if the budget ended it
+	Arms     []struct {
+		Arm     string             `json:"arm"`
+		Done    int                `json:"tasks"`
+		Right   int                `json:"right"`
+		Least   int                `json:"right_least"` // in the worst run
+		Most    int                `json:"right_most"`  // in the best run
+		Calls   int                `json:"model_calls"`
+		In      int64              `json:"prompt_tokens"`
+		Cached  int64              `json:"cached_tokens"`
+		Out     int64              `json:"answer_tokens"`
+		Seconds float64            `json:"median_task_seconds"`
+		Dollars map[string]float64 `json:"dollars"` // by card, where its prices are known
+		Losing  []string           `json:"losing"`  // tasks that went wrong, with what was wrong
+	} `json:"arms"` // what each setting did; counts are of all runs
+}
+
+// trial is a task that an arm did once: a line of the file that a later start resumes from. A
+// line without a task is what a request took, or did not take in the end, of the budget.
+type trial struct {
+	Model   string  `json:"model"`
+	Arm     string  `json:"arm,omitempty"`
+	Task    string  `json:"task,omitempty"`
+	Run     int     `json:"run,omitempty"`
+	Wrong   string  `json:"wrong,omitempty"`
+	Calls   int     `json:"model_calls,omitempty"`
+	In      int64   `json:"prompt_tokens,omitempty"`
+	Cached  int64   `json:"cached_tokens,omitempty"`
+	Out     int64   `json:"answer_tokens,omitempty"`
+	Spent   int64   `json:"spent_tokens,omitempty"`
+	Seconds float64 `json:"seconds,omitempty"`
+}
+
+func (t trial) key() string {
+	return fmt.Sprintf("%s\x00%s\x00%s\x00%d", t.Model, t.Arm, t.Task, t.Run)
+}
+
+// comparison says what to compare, and with which model.
+type comparison struct {
+	provider
+	common       options
+	runs         int
+	file, prices string
+	arms, tasks  []string
+	recordings   string
+	spent        int64 // of the budget, by all starts
+}
+
+func runBench(ctx context.Context, s streams, args []string) error {
+	var c comparison
+	f := flags(s, "bench", &c.common)
+	c.provider.flags(f)
+	f.IntVar(&c.runs, "runs", 1, "how often each task is done with each setting")
+	f.StringVar(&c.file, "o", "einolean-bench.jsonl", "where the result of each task is kept; a later start goes on from there")
+	f.StringVar(&c.recordings, "recordings", "", "a folder for the requests and answers of each task, which einolean replay reads")
+	f.StringVar(&c.prices, "prices", "", "a model of docs/models.md, or a file with your own price cards, as for einolean replay; by default those of --model, or of common providers")
+	repeated(f, &c.arms, "arms", "a setting to compare, by part of its name; may be repeated; by default all")
+	repeated(f, &c.tasks, "tasks", "tasks to do, by their id or part of their kind; may be repeated; by default all")
+	rest, err := parse(f, args)
+	switch {
+	case err != nil:
+		return err
+	case c.common.schema:
+		return writeSchema[benchJSON](s.out, benchSchema)
+	case len(rest) > 0:
+		return fail(exitUsage, "it takes no arguments, only flags: %q", rest[0])
+	}
+	if err := c.check(); err != nil {
+		return err
+	}
+	if _, is := replay.CardOf(c.model); is && c.prices == "" {
+		c.prices = c.model
+	}
+	known, err := cards(s, c.prices)
+	if err != nil {
+		return err
+	}
+	arms, tasks, err := c.chosen()
+	if err != nil {
+		return err
+	}
+	done, err := c.resume()
+	if err != nil {
+		return err
+	}
+	complete, err := c.work(ctx, s, arms, tasks, done)
+	if err != nil {
+		return err
+	}
+	out := c.report(arms, tasks, done, known)
+	if out.Complete = complete; c.common.json {
+		return writeJSON(s.out, out)
+	}
+	color, err := c.common.colored(s.out)
+	if err != nil {
+		return err
+	}
+	out.show(s, painter(color), c.runs, known)
+	return nil
+}
+
+func (c *comparison) check() error {
+	if c.runs < 1 {
+		return fail(exitUsage, "--runs is at least 1, not %d", c.runs)
+	}
+	return c.provider.check()
+}
+
+// chosen are the settings and tasks.
+func (c *comparison) chosen() (arms []compare.Arm, tasks []compare.Task, err error) {
+	has := func(words []string, texts ...string) bool {
+		return len(words) == 0 || slices.ContainsFunc(words, func(w string) bool {
+			return slices.ContainsFunc(texts, func(t string) bool {
+				return strings.Contains(strings.ToLower(strings.ReplaceAll(t, "`", "")), strings.ToLower(w))
+			})
+		})
+	}
+	var names []string
+	for _, a := range compare.Arms() {
+		for _, arm := range []compare.Arm{a, compare.Reduced(a)} {
+			if names = append(names, strings.ReplaceAll(arm.Name, "`", "")); has(c.arms, arm.Name) {
+				arms = append(arms, arm)
+			}
+		}
+	}
+	all, err := compare.Tasks()
+	if err != nil {
+		return nil, nil, err
+	}
+	for _, t := range all {
+		if slices.Contains(c.tasks, t.ID) || has(c.tasks, t.Kind) {
+			tasks = append(tasks, t)
+		}
+	}
+	switch {
+	case len(arms) == 0:
+		return nil, nil, fail(exitUsage, "no setting has %q in its name. The settings are:\n  %s", strings.Join(c.arms, ", "), strings.Join(names, "\n  "))
+	case len(tasks) == 0:
+		return nil, nil, fail(exitUsage, "no task has %q in its id or kind", strings.Join(c.tasks, ", "))
+	}
+	return arms, tasks, nil
+}
+
+// resume reads what earlier starts did with the model, by key, and what they spent. A line that
+// was torn when the program ended is left out, and so is done again.
+func (c *comparison) resume() (map[string]trial, error) {
+	done := map[string]trial{}
+	text, err := os.ReadFile(c.file)
+	if errors.Is(err, fs.ErrNotExist) {
+		return done, nil
+	}
+	if err != nil {
+		return nil, fail(exitInput, "%s: %w", c.file, unnamed(err))
+	}
+	for line := range bytes.Lines(text) {
+		var t trial
+		switch {
+		case json.Unmarshal(line, &t) != nil || t.Model != c.model:
+		case t.Task == "":
+			c.spent += t.Spent
+		default:
+			done[t.key()] = t
+		}
+	}
+	return done, nil
+}
+
+// work does what is not done yet. All settings have their turn at a task before the next one
+// begins, so that what a budget allows compares them on the same tasks. It reports whether
+// everything was done.
+func (c *comparison) work(ctx context.Context, s streams, arms []compare.Arm, tasks []compare.Task, done map[string]trial) (complete bool, err error) {
+	m, err := c.open(ctx, func(tokens int64) error { return c.keep(trial{Model: c.model, Spent: tokens}) })
+	if err != nil {
+		return false, err
+	}
+	m.spent = c.spent
+	defer func() { c.spent = m.spent }()
+	wait := newProgress(s, c.common, "doing tasks", len(arms)*len(tasks)*c.runs)
+	defer wait.stop()
+	for run := 1; run <= c.runs; run++ {
+		for _, task := range tasks {
+			for _, arm := range arms {
+				t := trial{Model: c.model, Arm: arm.Name, Task: task.ID, Run: run}
+				if _, is := done[t.key()]; !is {
+					if t, err = c.try(ctx, m, arm, task, t); err != nil {
+						return false, err
+					}
+					if m.over {
+						wait.stop()
+						c.common.note(s, "the budget of %s tokens does not suffice for the next request; --max-tokens raises it, and the same command goes on", display.Grouped(c.budget))
+						return false, nil
+					}
+					done[t.key()] = t
+					if err := c.keep(t); err != nil {
+						return false, err
+					}
+				}
+				wait.step()
+			}
+		}
+	}
+	return true, nil
+}
+
+// try does one task.
+func (c *comparison) try(ctx context.Context, m *meter, arm compare.Arm, task compare.Task, t trial) (trial, error) {
+	m.begin(t)
+	bench, err := arm.Start(ctx, m)
+	if err != nil {
+		return t, err
+	}
+	defer bench.Close()
+	start := time.Now()
+	wrong, err := bench.Do(ctx, task)
+	t = m.now
+	t.Wrong, t.Seconds = wrong, time.Since(start).Seconds()
+	var ours *failure
+	switch {
+	case err != nil || m.over:
+		return t, err
+	case errors.As(m.fatal, &ours):
+		return t, m.fatal
+	case m.fatal != nil:
+		return t, fail(exitServer, "%s: %w\nWhat was done is kept in %s, and the same command goes on from there", c.model, m.fatal, c.file)
+	case m.unfit != nil:
+		t.Wrong = "the provider refused a request: " + display.Line(m.unfit.Error())
+	}
+	return t, m.save(c.recordings, t)
+}
+
+// keep appends a result to the file.
+func (c *comparison) keep(t trial) error {
+	f, err := os.OpenFile(c.file, os.O_APPEND|os.O_CREATE|os.O_RDWR, 0o600)
+	if err != nil {
+		return fail(exitInput, "%s: %w", c.file, unnamed(err))
+	}
+	defer f.Close()
+	line, err := json.Marshal(t)
+	if err != nil {
+		return err
+	}
+	if info, err := f.Stat(); err == nil && info.Size() > 0 { // a torn line must not take this one along
+		last := make([]byte, 1)
+		if _, err := f.ReadAt(last, info.Size()-1); err == nil && last[0] != '\n' {
+			line = append([]byte("\n"), line...)
+		}
+	}
+	if _, err = f.Write(append(line, '\n')); err != nil {
+		return fail(exitInput, "%s: %w", c.file, unnamed(err))
+	}
+	return nil
+}
+
+// report adds up what was done.
+func (c *comparison) report(arms []compare.Arm, tasks []compare.Task, done map[string]trial, known []replay.Card) benchJSON {
+	out := benchJSON{Schema: benchSchema, Model: c.model, Budget: c.budget, Spent: c.spent}
+	for _, arm := range arms {
+		a := added(&out.Arms)
+		a.Arm, a.Least, a.Dollars, a.Losing = arm.Name, len(tasks), map[string]float64{}, []string{}
+		var took []float64
+		for run := 1; run <= c.runs; run++ {
+			right := 0
+			for _, task := range tasks {
+				t, is := done[trial{Model: c.model, Arm: arm.Name, Task: task.ID, Run: run}.key()]
+				if !is {
+					continue
+				}
+				a.Done++
+				a.Calls, a.In, a.Cached, a.Out = a.Calls+t.Calls, a.In+t.In, a.Cached+t.Cached, a.Out+t.Out
+				took = append(took, t.Seconds)
+				if t.Wrong == "" {
+					right++
+				} else {
+					a.Losing = append(a.Losing, fmt.Sprintf("%s, run %d: %s", task.ID, run, t.Wrong))
+				}
+			}
+			a.Right, a.Least, a.Most = a.Right+right, min(a.Least, right), max(a.Most, right)
+		}
+		if slices.Sort(took); len(took) > 0 {
+			a.Seconds = took[len(took)/2]
+		}
+		bill := replay.Bill{Written: a.In - a.Cached, Cached: a.Cached}
+		for _, card := range known {
+			if card.Million > 0 {
+				a.Dollars[card.Name] = (card.Cost(bill)*card.Million + float64(a.Out)*card.Output) / 1e6
+			}
+		}
+	}
+	return out
+}
+
+// show writes the table, the losing cases, and a row for each setting in the form of
+// docs/benchmarks.md.
+func (r benchJSON) show(s streams, p painter, runs int, known []replay.Card) {
+	fmt.Fprintf(s.out, "%s, %s of each task, %s of %s tokens spent\n\n", p.bold(display.Line(r.Model)), plural(runs, "run"), display.Grouped(r.Spent), display.Grouped(r.Budget))
+	head, line := "| policy | right | least to most | calls | tokens in | cached | tokens out | seconds |", "|---|---|---|---|---|---|---|---|"
+	for _, c := range known {
+		if c.Million > 0 {
+			head, line = head+" $ "+display.Line(c.Name)+" |", line+"---|"
+		}
+	}
+	fmt.Fprintf(s.out, "%s\n%s\n", head, line)
+	for _, a := range r.Arms {
+		fmt.Fprintf(s.out, "| %s | %d of %d | %d to %d | %d | %s | %.0f %% | %s | %.1f |", a.Arm, a.Right, a.Done, a.Least, a.Most, a.Calls,
+			display.Grouped(a.In), 100*float64(a.Cached)/float64(max(1, a.In)), display.Grouped(a.Out), a.Seconds)
+		for _, c := range known {
+			if c.Million > 0 {
+				fmt.Fprintf(s.out, " %.4f |", a.Dollars[c.Name])
+			}
+		}
+		fmt.Fprintln(s.out)
+	}
+	fmt.Fprintf(s.out, "\n%s\n", p.dim("seconds: the median of a task. $: prompts and answers, at the prices of docs/models.md or your own. Tokens as the provider counts them."))
+	for _, a := range r.Arms {
+		for _, text := range a.Losing {
+			fmt.Fprintf(s.out, "%s %s\n", p.red(a.Arm+":"), display.Line(text))
+		}
+	}
+	if !r.Complete {
+		done := 0
+		for _, a := range r.Arms {
+			done += a.Done
+		}
+		fmt.Fprintln(s.out, p.bold(fmt.Sprintf("not complete: the budget of %s tokens ended it after %s. The same command with a larger --max-tokens goes on; --arms and --tasks choose less to do", display.Grouped(r.Budget), plural(done, "task"))))
+	}
+}

@@ -1,0 +1,250 @@
+// Copyright einolean authors
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+// Tools, in the formats in which people have them.
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"flag"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/cloudwego/eino/schema"
+
+	"github.com/einolean/einolean/internal/display"
+	"github.com/einolean/einolean/toolsearch"
+	"github.com/einolean/einolean/toolsearch/mcptools"
+	"github.com/einolean/einolean/toolsearch/toolsearcheval"
+)
+
+// source says where tools come from and what ranks them: the flags that commands on
+// catalogues share. An open one has them.
+type source struct {
+	common          options
+	connect, strict bool
+	wait            time.Duration
+	index           string
+
+	tools    []*schema.ToolInfo
+	newIndex toolsearch.IndexFunc
+	painter  painter
+}
+
+// indexes are the choices of --index.
+var indexes = map[string]toolsearch.IndexFunc{
+	"bm25": toolsearch.BM25Index, "keyword": toolsearch.KeywordIndex, "fuse": toolsearch.Fuse(toolsearch.BM25Index, toolsearch.KeywordIndex),
+}
+
+func (o *source) flags(f *flag.FlagSet) {
+	f.StringVar(&o.index, "index", "bm25", "bm25, keyword (Eino's score) or fuse (both, merged by rank)")
+	f.BoolVar(&o.connect, "connect", false, "start and ask the servers of an mcpServers file")
+	f.DurationVar(&o.wait, "wait", time.Minute, "how long to wait for servers, which may have to be downloaded first")
+	f.BoolVar(&o.strict, "strict", false, "fail if a server cannot be reached")
+}
+
+// open checks the flags, and then reads the tools of a file.
+func (o *source) open(ctx context.Context, s streams, name string) error {
+	if o.newIndex = indexes[o.index]; o.newIndex == nil {
+		return fail(exitUsage, "--index is bm25, keyword or fuse, not %q", o.index)
+	}
+	color, err := o.common.colored(s.out)
+	if err != nil {
+		return err
+	}
+	o.painter = painter(color)
+	o.tools, err = o.load(ctx, s, name)
+	return err
+}
+
+// entry is a tool in any of the formats: einolean's own and MCP's have the name at the
+// top, OpenAI's has it below "function", and Anthropic calls the schema input_schema.
+type entry struct {
+	Name        string            `json:"name"`
+	Description string            `json:"description"`
+	Params      map[string]string `json:"params"`
+	InputSchema json.RawMessage   `json:"inputSchema"`
+	Anthropic   json.RawMessage   `json:"input_schema"`
+	Parameters  json.RawMessage   `json:"parameters"`
+	Function    *entry            `json:"function"`
+}
+
+func (e entry) info() (*schema.ToolInfo, error) {
+	if e.Function != nil {
+		return e.Function.info()
+	}
+	t := toolsearcheval.Tool{Name: e.Name, Description: e.Description, Params: e.Params, InputSchema: e.InputSchema}
+	for _, other := range []json.RawMessage{e.Anthropic, e.Parameters} {
+		if len(t.InputSchema) == 0 {
+			t.InputSchema = other
+		}
+	}
+	if t.Name == "" {
+		return nil, errors.New("a tool has no name")
+	}
+	return t.Info()
+}
+
+// load reads the tools of a file, or of standard input for "-".
+func (o *source) load(ctx context.Context, s streams, name string) ([]*schema.ToolInfo, error) {
+	text, err := readAll(s, name)
+	if err != nil {
+		return nil, err
+	}
+	type envelope struct { // what may stand around a list of tools
+		Tools      []json.RawMessage          `json:"tools"`
+		Result     *envelope                  `json:"result"`
+		MCPServers map[string]json.RawMessage `json:"mcpServers"`
+		Servers    map[string]json.RawMessage `json:"servers"`
+	}
+	trimmed := bytes.TrimSpace(text)
+	var e envelope
+	switch {
+	case len(trimmed) == 0:
+		return nil, fail(exitInput, "%s is empty", name)
+	case trimmed[0] == '[':
+		if err := decode(trimmed, &e.Tools); err != nil {
+			return nil, fail(exitInput, "%s: %w", name, err)
+		}
+	case json.Unmarshal(trimmed, &e) != nil:
+		if e.Tools, err = lines(name, trimmed); err != nil {
+			return nil, err
+		}
+	}
+	if e.Result != nil {
+		e = *e.Result
+	}
+	if len(e.MCPServers)+len(e.Servers) > 0 {
+		return o.servers(ctx, s, name)
+	}
+	if e.Tools == nil { // one object that is a tool itself
+		e.Tools = []json.RawMessage{trimmed}
+	}
+	return infos(name, e.Tools)
+}
+
+func infos(name string, tools []json.RawMessage) (all []*schema.ToolInfo, err error) {
+	seen := map[string]bool{}
+	var wrong []error
+	for i, text := range tools {
+		var e entry
+		err := decode(text, &e)
+		if err == nil && e.Name == "" && e.Function == nil && looksLike(text) == holdsMessages {
+			return nil, fail(exitInput, "%s holds messages and not tools: einolean replay reads it", name)
+		}
+		if err == nil {
+			var info *schema.ToolInfo
+			if info, err = e.info(); err == nil {
+				if !seen[info.Name] {
+					seen[info.Name] = true
+					all = append(all, info)
+				}
+				continue
+			}
+		}
+		wrong = append(wrong, fmt.Errorf("%s: tool %d: %w", name, i+1, err))
+	}
+	if len(wrong) > 0 {
+		return nil, &failure{exitInput, errors.Join(wrong...)}
+	}
+	if len(all) == 0 {
+		return nil, fail(exitInput, "%s holds no tools", name)
+	}
+	return all, nil
+}
+
+// servers asks the servers of an mcpServers file for their tools.
+func (o *source) servers(ctx context.Context, s streams, name string) ([]*schema.ToolInfo, error) {
+	if !o.connect {
+		return nil, fail(exitInput, "%s names MCP servers: add --connect to start and ask them", name)
+	}
+	if name == "-" {
+		return nil, fail(exitInput, "an mcpServers file cannot come from standard input")
+	}
+	config, err := mcptools.ReadConfig(name)
+	if err != nil {
+		return nil, &failure{exitInput, err}
+	}
+	var last sync.Map // what each server wrote last to its standard error: it often says why it ended
+	keep := func(server string, line []byte) {
+		if text := display.Line(string(line)); text != "" {
+			last.Store(server, ". It said: "+clip(text, 200))
+		}
+	}
+	asked, cancel := context.WithTimeout(ctx, o.wait)
+	defer cancel()
+	o.common.note(s, "asking %s", plural(len(config), "server"))
+	servers, err := mcptools.Open(asked, config, mcptools.Options{Logs: keep})
+	if err != nil {
+		return nil, &failure{exitServer, err}
+	}
+	defer servers.Close()
+	down := o.waitFor(asked, servers, &last)
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	if len(down) > 0 && o.strict {
+		return nil, fail(exitServer, "%s", strings.Join(down, "\n"))
+	}
+	for _, line := range down {
+		o.common.note(s, "left out %s", line)
+	}
+	set, err := servers.Tools(ctx)
+	if err != nil {
+		return nil, &failure{exitServer, err}
+	}
+	found := map[string]*schema.ToolInfo{}
+	for t := range set.All() {
+		info, err := t.Info(ctx)
+		if err != nil {
+			return nil, err
+		}
+		found[info.Name] = info
+	}
+	if len(found) == 0 {
+		return nil, fail(exitServer, "no server in %s returned a tool", name)
+	}
+	all := make([]*schema.ToolInfo, 0, len(found))
+	for _, name := range slices.Sorted(maps.Keys(found)) {
+		all = append(all, found[name])
+	}
+	return all, nil
+}
+
+// waitFor waits until each server is there or has failed, and says what the others are
+// missing for.
+func (o *source) waitFor(ctx context.Context, servers *mcptools.Servers, last *sync.Map) (down []string) {
+	look := time.NewTicker(50 * time.Millisecond)
+	defer look.Stop()
+	for {
+		down = nil
+		waits := false
+		for _, status := range servers.Status() {
+			said, _ := last.LoadOrStore(status.Server, "")
+			switch {
+			case status.State == mcptools.StateUp, status.State == mcptools.StateDisabled:
+			case status.Err != nil:
+				down = append(down, fmt.Sprintf("%s: %s%s", display.Line(status.Server), display.Line(status.Err.Error()), said))
+			default:
+				waits = true
+				down = append(down, fmt.Sprintf("%s: no answer within %s; --wait waits longer%s", display.Line(status.Server), o.wait, said))
+			}
+		}
+		if !waits {
+			return down
+		}
+		select {
+		case <-ctx.Done():
+			return down
+		case <-look.C:
+		}
+	}
+}

@@ -1,0 +1,206 @@
+// Copyright einolean authors
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+// Recorded conversations, in the formats in which people have them.
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/cloudwego/eino/schema"
+
+	"github.com/einolean/einolean/internal/display"
+	"github.com/einolean/einolean/internal/replay"
+)
+
+// recording is what may stand around the messages of a conversation: the body of a
+// request to OpenAI or Anthropic, or a line of a file of many conversations.
+type recording struct {
+	Name     string            `json:"name"`
+	Kind     string            `json:"kind"`
+	Model    string            `json:"model"`        // of a request's body
+	System   json.RawMessage   `json:"system"`       // Anthropic
+	Says     string            `json:"instructions"` // OpenAI's Responses API
+	Messages []json.RawMessage `json:"messages"`
+	Input    []json.RawMessage `json:"input"`  // OpenAI's Responses API
+	Role     string            `json:"role"`   // where the object is a message itself
+	Type     string            `json:"type"`   // the same
+	Answer   []json.RawMessage `json:"answer"` // einoleantest
+	Error    string            `json:"error"`  // the same
+	Schema   string            `json:"schema"` // window
+	Of       string            `json:"of"`     // the same
+	Tools    []json.RawMessage `json:"tools"`  // of a request's body
+}
+
+// recordings reads the conversations of a file.
+func recordings(s streams, common options, name string) (all []replay.Recorded, err error) {
+	text, err := readAll(s, name)
+	if err != nil {
+		return nil, err
+	}
+	trimmed := bytes.TrimSpace(text)
+	var whole recording
+	switch {
+	case len(trimmed) == 0:
+		return nil, fail(exitInput, "%s is empty", name)
+	case isWindow(trimmed):
+		var filled int
+		left := func(err error) { common.note(s, "%s: what cannot be read is left out: %v", name, err) }
+		if all, filled, err = windows(name, text, left); filled > 0 {
+			common.note(s, "%s: %s in part; filler of the same length stands in for the rest. Record with Texts: window.TextsAll", name, kept(filled))
+		}
+	case trimmed[0] == '[':
+		if err := decode(trimmed, &whole.Messages); err != nil {
+			return nil, fail(exitInput, "%s: %w", name, err)
+		}
+		all, err = whole.conversations(name, nil)
+	case json.Valid(trimmed):
+		if err := decode(trimmed, &whole); err != nil {
+			return nil, fail(exitInput, "%s: %w", name, err)
+		}
+		if isExchange(trimmed) {
+			all, err = exchanges(name, []json.RawMessage{trimmed})
+			break
+		}
+		all, err = whole.conversations(name, nil)
+	default:
+		var rows []json.RawMessage
+		var torn []int
+		if rows, torn, err = readable(name, text); err == nil {
+			if len(torn) > 0 {
+				common.note(s, "%s: left out, since no JSON: %s", name, numbered(torn))
+			}
+			all, err = linesOfRecordings(name, rows)
+		}
+	}
+	var said *failure
+	if err != nil && !errors.As(err, &said) { // else it names the file
+		err = fail(exitInput, "%s: %w", name, err)
+	}
+	return all, err
+}
+
+// isWindow reports whether a file is one of package window: the first of its lines that is whole
+// says so, or says which conversation it belongs to.
+func isWindow(text []byte) bool {
+	for line := range bytes.Lines(text) {
+		var r recording
+		if decode(line, &r) == nil {
+			return strings.HasPrefix(r.Schema, "einolean.window/") || r.Of != ""
+		}
+	}
+	return false
+}
+
+// isExchange reports whether a line is a request of einoleantest with its answer.
+func isExchange(line json.RawMessage) bool {
+	var r recording
+	return decode(line, &r) == nil && r.Messages != nil && (r.Answer != nil || r.Error != "")
+}
+
+// kept is a count of texts with its verb.
+func kept(n int) string {
+	if n == 1 {
+		return "1 text was kept"
+	}
+	return display.Grouped(n) + " texts were kept"
+}
+
+// linesOfRecordings reads JSON Lines: conversations, or the messages of one.
+func linesOfRecordings(name string, rows []json.RawMessage) (all []replay.Recorded, err error) {
+	var one recording
+	if slices.ContainsFunc(rows, isExchange) {
+		return exchanges(name, rows)
+	}
+	for i, row := range rows {
+		var r recording
+		if err := decode(row, &r); err != nil {
+			return nil, fmt.Errorf("entry %d: %w", i+1, err)
+		}
+		if r.Messages == nil && r.Input == nil {
+			one.Messages = append(one.Messages, row)
+			continue
+		}
+		if all, err = r.conversations(fmt.Sprintf("%s, %d", name, i+1), all); err != nil {
+			return nil, fmt.Errorf("entry %d: %w", i+1, err)
+		}
+	}
+	if one.Messages != nil {
+		return one.conversations(name, all)
+	}
+	return all, nil
+}
+
+var errOnlyTools = errors.New("it holds tools and no conversation: einolean eval examines them")
+
+// conversations adds the conversation of r to all.
+func (r recording) conversations(name string, all []replay.Recorded) ([]replay.Recorded, error) {
+	var m messages
+	if r.Says != "" {
+		m.say(schema.System, r.Says)
+	}
+	if text, err := texts(r.System); err != nil {
+		return nil, err
+	} else if text != "" {
+		m.say(schema.System, text)
+	}
+	for i, raw := range append(r.Messages, r.Input...) {
+		if looksLike(raw) == holdsTools {
+			return nil, errOnlyTools
+		}
+		if err := m.add(raw); err != nil {
+			return nil, fmt.Errorf("message %d: %w", i+1, err)
+		}
+	}
+	c := replay.New(m)
+	if len(m) == 0 && len(r.Tools) > 0 {
+		return nil, errOnlyTools
+	}
+	if c.Calls() == 0 {
+		return nil, fmt.Errorf("it has no message from a model. A conversation is a list of Eino, OpenAI or Anthropic messages")
+	}
+	if r.Name != "" {
+		name = r.Name
+	}
+	if tools := functions(r.Tools); len(tools) > 0 {
+		c = c.WithTools(tools)
+	}
+	return append(all, replay.Recorded{Name: name, Kind: r.Kind, Model: r.Model, Conversation: c}), nil
+}
+
+// functions are the tools of a request's body. A provider's own tools have no name, and cannot be
+// hidden.
+func functions(tools []json.RawMessage) (all []*schema.ToolInfo) {
+	for _, raw := range tools {
+		var e entry
+		if decode(raw, &e) != nil {
+			continue
+		}
+		info, err := e.info()
+		if err == nil && !slices.ContainsFunc(all, func(other *schema.ToolInfo) bool { return other.Name == info.Name }) {
+			all = append(all, info)
+		}
+	}
+	return all
+}
+
+// role is Eino's word for a role, empty if there is no such role.
+func role(name string) schema.RoleType {
+	switch name {
+	case "system", "developer":
+		return schema.System
+	case "user":
+		return schema.User
+	case "assistant", "model":
+		return schema.Assistant
+	case "tool", "function":
+		return schema.Tool
+	}
+	return ""
+}

@@ -1,0 +1,109 @@
+// Copyright einolean authors
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+// An index is measured by graded queries.
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/einolean/einolean/internal/display"
+	"github.com/einolean/einolean/toolsearch/toolsearcheval"
+)
+
+// measuredSchema names what measuredJSON is.
+const measuredSchema = "einolean.eval.queries/1"
+
+// measuredJSON is what --json writes with queries.
+type measuredJSON struct {
+	Schema string                             `json:"schema"`
+	Index  string                             `json:"index"`
+	Tools  int                                `json:"tools"`
+	All    toolsearcheval.Measures            `json:"all"`
+	Kinds  map[string]toolsearcheval.Measures `json:"kinds"`
+	Misses []struct {
+		ID      string   `json:"id,omitempty"`
+		Kind    string   `json:"kind,omitempty"`
+		Query   string   `json:"query"`
+		Missing []string `json:"missing"`
+		Found   []string `json:"found"`
+	} `json:"misses"` // queries of which a relevant tool is not among the first five
+}
+
+// measure measures an index by the graded queries of a file, shows the first misses, and returns
+// how many of the relevant tools are among the first five.
+func measure(ctx context.Context, s streams, c source, file string, top int) (recall float64, err error) {
+	cases, err := toolsearcheval.LoadCases(file)
+	if err != nil {
+		return 0, &failure{exitInput, err}
+	}
+	report, err := toolsearcheval.Evaluate(ctx, c.newIndex, c.tools, cases)
+	if err != nil {
+		return 0, &failure{exitInput, err}
+	}
+	out := measuredJSON{Schema: measuredSchema, Index: c.index, Tools: len(c.tools), All: report.Measures, Kinds: map[string]toolsearcheval.Measures{}}
+	out.Misses = slices.Grow(out.Misses, 1) // never null
+	for kind, measures := range report.Kinds {
+		out.Kinds[kind] = measures
+	}
+	for _, one := range report.Cases {
+		if len(one.Missing) == 0 {
+			continue
+		}
+		miss := added(&out.Misses)
+		miss.ID, miss.Kind, miss.Query, miss.Missing, miss.Found = one.Case.ID, one.Case.Kind, one.Case.Query, one.Missing, []string{}
+		for _, r := range one.Results[:min(5, len(one.Results))] {
+			miss.Found = append(miss.Found, r.Name)
+		}
+	}
+	if c.common.json {
+		err = writeJSON(s.out, out)
+	} else {
+		showMeasured(s, c.painter, report, len(out.Misses), top)
+	}
+	return report.Recall5, err
+}
+
+// showMeasured writes the table, and then the first misses.
+func showMeasured(s streams, p painter, report *toolsearcheval.Report, misses, top int) {
+	head, rows, _ := strings.Cut(report.String(), "\n")
+	fmt.Fprintf(s.out, "%s\n%s\n", p.dim(head), rows)
+	if misses == 0 {
+		fmt.Fprintln(s.out, p.green("every relevant tool is among the first five"))
+		return
+	}
+	fmt.Fprintf(s.out, "%s\n", p.bold(fmt.Sprintf("%s a relevant tool among the first five:", lack(misses))))
+	if top < 1 {
+		return
+	}
+	for line := range strings.Lines(report.Misses(top)) {
+		text := indent(line) + display.Line(line)
+		if text != "" && text[0] == ' ' {
+			text = p.dim(text)
+		}
+		fmt.Fprintln(s.out, text)
+	}
+	if misses > top {
+		fmt.Fprintf(s.out, "%s\n", p.dim(fmt.Sprintf("… and %d more; --top shows more, --json all", misses-top)))
+	}
+}
+
+// missed is the error of a recall that is too small.
+func missed(recall, least float64) error {
+	if recall >= least {
+		return nil
+	}
+	return fail(exitMissed, "recall@5 is %.3f, less than %.3f", recall, least)
+}
+
+// lack is a count of queries with its verb.
+func lack(n int) string {
+	if n == 1 {
+		return "1 query lacks"
+	}
+	return display.Grouped(n) + " queries lack"
+}

@@ -1,0 +1,148 @@
+// Copyright einolean authors
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+// The looks of results: colours, widths and JSON.
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"strconv"
+
+	"golang.org/x/term"
+
+	"github.com/einolean/einolean/internal/display"
+)
+
+// options are those that all commands have.
+type options struct {
+	json, schema, quiet bool
+	color               string
+}
+
+// colored reports whether to write colours to w. ok is false if the option is unknown.
+func (o options) colored(w io.Writer) (yes bool, err error) {
+	switch o.color {
+	case "always":
+		return true, nil
+	case "never":
+		return false, nil
+	case "auto":
+		return os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb" && isTerminal(w), nil
+	}
+	return false, fail(exitUsage, "--color is auto, always or never, not %q", o.color)
+}
+
+func isTerminal(w io.Writer) bool {
+	file, is := fileOf(w)
+	return is && term.IsTerminal(int(file.Fd()))
+}
+
+// fileOf is the file that results are written to, if they go to one.
+func fileOf(w io.Writer) (*os.File, bool) {
+	if o, is := w.(*output); is {
+		w = o.to
+	}
+	file, is := w.(*os.File)
+	return file, is
+}
+
+// The widths to write for: that of a file, and the least in which lines fit.
+const (
+	defaultColumns = 100
+	leastColumns   = 40
+)
+
+// columns is the width to write for: COLUMNS, or the width of the terminal that w is, or
+// 100.
+func columns(w io.Writer) int {
+	if n, err := strconv.Atoi(os.Getenv("COLUMNS")); err == nil && n >= leastColumns {
+		return n
+	}
+	if file, is := fileOf(w); is && isTerminal(w) {
+		if n, _, err := term.GetSize(int(file.Fd())); err == nil && n > 0 {
+			return max(leastColumns, n)
+		}
+	}
+	return defaultColumns
+}
+
+// note writes a message, unless --quiet is set.
+func (o options) note(s streams, format string, args ...any) {
+	if !o.quiet {
+		fmt.Fprintf(s.err, format+"\n", args...)
+	}
+}
+
+// output is where results go. It remembers the first error, so that nobody has to look for
+// one after each line.
+type output struct {
+	to  io.Writer
+	err error
+}
+
+func (o *output) Write(p []byte) (int, error) {
+	if o.err != nil {
+		return 0, o.err
+	}
+	n, err := o.to.Write(p)
+	o.err = err
+	return n, err
+}
+
+// writeJSON writes v as one object.
+func writeJSON(w io.Writer, v any) error {
+	e := json.NewEncoder(w)
+	e.SetIndent("", "  ")
+	return e.Encode(v)
+}
+
+// added is a new element at the end of a list.
+func added[T any](to *[]T) *T {
+	*to = append(*to, *new(T))
+	return &(*to)[len(*to)-1]
+}
+
+// painter colours text, or leaves it plain.
+type painter bool
+
+func (p painter) paint(code, text string) string {
+	if !p || text == "" {
+		return text
+	}
+	return "\x1b[" + code + "m" + text + "\x1b[0m"
+}
+
+func (p painter) bold(text string) string  { return p.paint("1", text) }
+func (p painter) dim(text string) string   { return p.paint("2", text) }
+func (p painter) red(text string) string   { return p.paint("31", text) }
+func (p painter) green(text string) string { return p.paint("32", text) }
+func (p painter) cyan(text string) string  { return p.paint("36", text) }
+
+// clip is the start of a text.
+func clip(text string, runes int) string {
+	r := []rune(text)
+	if len(r) <= runes {
+		return text
+	}
+	return string(r[:max(0, runes-1)]) + "…"
+}
+
+// plural is a count with its word.
+func plural(n int, word string) string {
+	if n == 1 {
+		return "1 " + word
+	}
+	return display.Grouped(n) + " " + word + "s"
+}
+
+// are is a count with its word and its verb.
+func are(n int, word string) string {
+	if n == 1 {
+		return plural(n, word) + " is"
+	}
+	return plural(n, word) + " are"
+}

@@ -1,0 +1,334 @@
+// Copyright einolean authors
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+// The model is asked within a budget, again where that may help, and with a record.
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"time"
+
+	"github.com/cloudwego/eino-ext/components/model/ark"
+	"github.com/cloudwego/eino-ext/components/model/openai"
+	"github.com/cloudwego/eino/components/model"
+	"github.com/cloudwego/eino/schema"
+)
+
+// provider says which model to ask, and how.
+type provider struct {
+	model, url, api, key string
+	budget               int64
+	most                 int // tokens of an answer
+	retries              int
+	timeout              time.Duration
+	stream               bool
+}
+
+// firstRetries is how often to ask again where nothing has answered yet, not even with a failure:
+// most likely the address is wrong.
+const firstRetries = 2
+
+// retryPause is how long to wait before the first retry; each further one waits twice as long.
+var retryPause = time.Second
+
+func (p *provider) flags(f *flag.FlagSet) {
+	f.StringVar(&p.model, "model", "", "the model's name, or the id of an endpoint of Ark")
+	f.StringVar(&p.url, "base-url", "", "where the API is; without it, the provider's own address")
+	f.StringVar(&p.api, "api", "openai", "openai, which most providers speak, or ark")
+	f.StringVar(&p.key, "key", "", "the environment variable that holds the key; by default OPENAI_API_KEY or ARK_API_KEY")
+	f.Int64Var(&p.budget, "max-tokens", 2_000_000, "the most tokens to spend, in prompts and answers; what earlier starts spent on this model counts")
+	f.IntVar(&p.most, "max-answer", 8192, "the most tokens of one answer, thinking included")
+	f.IntVar(&p.retries, "retries", 7, "how often to ask again after a failure that may pass")
+	f.DurationVar(&p.timeout, "timeout", 2*time.Minute, "how long an answer may take")
+	f.BoolVar(&p.stream, "stream", false, "have answers streamed")
+}
+
+func (p *provider) check() error {
+	switch {
+	case p.model == "":
+		return fail(exitUsage, "--model is missing: the name of the model, such as gpt-5")
+	case p.api != "openai" && p.api != "ark":
+		return fail(exitUsage, "--api is openai or ark, not %q", p.api)
+	case p.budget < 1 || p.most < 1 || p.retries < 0 || p.timeout <= 0:
+		return fail(exitUsage, "--max-tokens, --max-answer and --timeout are above 0, and --retries is at least 0")
+	}
+	if p.key == "" {
+		p.key = strings.ToUpper(p.api) + "_API_KEY"
+	}
+	if os.Getenv(p.key) == "" {
+		return fail(exitUsage, "the environment variable %s is not set: put the key there, or any text for a server that needs none", p.key)
+	}
+	return nil
+}
+
+// open makes the model.
+func (p *provider) open(ctx context.Context, pay func(tokens int64) error) (*meter, error) {
+	inner, err := p.dial(ctx, false)
+	if err != nil {
+		return nil, fail(exitUsage, "%s: %w", p.model, err)
+	}
+	return &meter{provider: p, inner: inner, pay: pay}, nil
+}
+
+// dial makes the adapter. Its retries are off: ours know the budget. renamed is for models that
+// want the limit of an answer under the name max_completion_tokens.
+func (p *provider) dial(ctx context.Context, renamed bool) (model.BaseChatModel, error) {
+	key := os.Getenv(p.key)
+	if p.api == "ark" {
+		none := 0
+		return ark.NewChatModel(ctx, &ark.ChatModelConfig{APIKey: key, BaseURL: p.url, Model: p.model, MaxTokens: &p.most, RetryTimes: &none, Timeout: &p.timeout})
+	}
+	c := &openai.ChatModelConfig{APIKey: key, BaseURL: p.url, Model: p.model, Timeout: p.timeout}
+	if renamed {
+		c.MaxCompletionTokens = &p.most
+	} else {
+		c.MaxTokens = &p.most
+	}
+	return openai.NewChatModel(ctx, c)
+}
+
+// meter is the model as agents see it. It is not safe for concurrent use.
+type meter struct {
+	*provider
+	inner model.BaseChatModel
+	pay   func(tokens int64) error // writes down what is spent, below zero what was not
+
+	spent    int64 // of the budget
+	over     bool  // the next request would not fit
+	fatal    error // what ends the comparison: asking again, or for another task, would not help
+	renamed  bool  // the limit of an answer has its newer name
+	answered bool  // the model has answered once
+
+	now       trial      // what is being done
+	unfit     error      // why the provider refused a request of it
+	exchanges []struct { // requests with their answers, as einoleantest records them
+		Messages []*schema.Message  `json:"messages"`
+		Tools    []*schema.ToolInfo `json:"tools,omitempty"`
+		Answer   []*schema.Message  `json:"answer"`
+	}
+}
+
+// begin begins a task.
+func (m *meter) begin(t trial) { m.now, m.unfit, m.exchanges = t, nil, nil }
+
+var errBudget = errors.New("the budget is spent")
+
+// Generate asks, and asks again where that may help. What does not help ends the comparison, and
+// is no wrong answer of the setting; a request that only this setting makes, such as one with more
+// tools than the provider takes, is one.
+func (m *meter) Generate(ctx context.Context, in []*schema.Message, opts ...model.Option) (*schema.Message, error) {
+	for try := 1; m.fatal == nil; try++ {
+		answer, err := m.attempt(ctx, in, opts)
+		switch {
+		case err == nil || ctx.Err() != nil || m.over || m.fatal != nil:
+			return answer, err
+		case !m.renamed && wantsRenamed(err):
+			m.renamed = true
+			if m.inner, m.fatal = m.dial(ctx, true); m.fatal == nil {
+				try--
+				continue
+			}
+		case refusal(err) == refusedRequest && m.answers(ctx):
+			m.unfit = err
+			return nil, err
+		case refusal(err) != refusedNow:
+			m.fatal = err
+		case m.gaveUp(err, try):
+			m.fatal = fmt.Errorf("after %s: %w", plural(try, "attempt"), err)
+		default:
+			if err := m.wait(ctx, try-1); err != nil {
+				return nil, err
+			}
+		}
+	}
+	return nil, m.fatal
+}
+
+// gaveUp reports whether a request was tried often enough.
+func (m *meter) gaveUp(err error, tries int) bool {
+	return tries > m.retries || tries > firstRetries && !m.answered && nobody(err)
+}
+
+// Stream is Generate: agents of a comparison do not stream, whatever the provider does.
+func (m *meter) Stream(ctx context.Context, in []*schema.Message, opts ...model.Option) (*schema.StreamReader[*schema.Message], error) {
+	answer, err := m.Generate(ctx, in, opts...)
+	if err != nil {
+		return nil, err
+	}
+	return schema.StreamReaderFromArray([]*schema.Message{answer}), nil
+}
+
+// answers reports whether the model answers at all, where it has not yet.
+func (m *meter) answers(ctx context.Context) bool {
+	if !m.answered {
+		was, asked := m.now, m.exchanges
+		_, err := m.attempt(ctx, []*schema.Message{schema.UserMessage("Say yes.")}, nil)
+		m.now, m.exchanges = was, asked
+		m.answered = err == nil
+	}
+	return m.answered
+}
+
+// attempt asks once, within the budget. The most that it can cost is written down before, so that
+// what a program spent that was killed counts as well.
+func (m *meter) attempt(ctx context.Context, in []*schema.Message, opts []model.Option) (*schema.Message, error) {
+	tools := model.GetCommonOptions(&model.Options{}, opts...).Tools
+	reserve := m.reserve(in, tools)
+	if m.over = m.spent+reserve > m.budget; m.over {
+		return nil, errBudget
+	}
+	if m.spend(reserve); m.fatal != nil {
+		return nil, m.fatal
+	}
+	m.now.Calls++
+	answer, err := m.ask(ctx, in, opts)
+	switch {
+	case err == nil:
+		m.answered = true
+		x := added(&m.exchanges)
+		x.Messages, x.Tools, x.Answer = in, tools, []*schema.Message{answer}
+		m.settle(reserve, answer)
+	case status(err) != "" || wantsRenamed(err): // nothing was read, so nothing is paid
+		m.spend(-reserve)
+	}
+	return answer, err
+}
+
+// spend counts tokens against the budget.
+func (m *meter) spend(tokens int64) {
+	m.spent += tokens
+	if err := m.pay(tokens); err != nil {
+		m.fatal = err
+	}
+}
+
+// wait waits before another try.
+func (m *meter) wait(ctx context.Context, try int) error {
+	const longest = time.Minute
+	timer := time.NewTimer(min(longest, retryPause<<min(try, 10)))
+	defer timer.Stop()
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-timer.C:
+		return nil
+	}
+}
+
+// reserve is more than a request and its answer can take, in tokens: no token is shorter than a
+// byte.
+func (m *meter) reserve(in []*schema.Message, tools []*schema.ToolInfo) int64 {
+	text, err := json.Marshal(in)
+	n := len(text)
+	if err != nil {
+		n = 0
+	}
+	for _, t := range tools {
+		n += len(t.Name) + len(t.Desc) + 100
+		if s, err := t.ToJSONSchema(); err == nil {
+			text, _ := json.Marshal(s) // a schema always can be
+			n += len(text)
+		}
+	}
+	return int64(n + m.most)
+}
+
+// ask asks.
+func (m *meter) ask(ctx context.Context, in []*schema.Message, opts []model.Option) (*schema.Message, error) {
+	ctx, cancel := context.WithTimeout(ctx, m.timeout)
+	defer cancel()
+	if !m.stream {
+		return m.inner.Generate(ctx, in, opts...)
+	}
+	chunks, err := m.inner.Stream(ctx, in, opts...)
+	if err != nil {
+		return nil, err
+	}
+	answer, err := schema.ConcatMessageStream(chunks)
+	if err == nil && (answer.ResponseMeta == nil || answer.ResponseMeta.FinishReason == "") {
+		return nil, errors.New("the stream ended early")
+	}
+	return answer, err
+}
+
+// settle replaces what was reserved by what the provider counted, if it did.
+func (m *meter) settle(reserve int64, answer *schema.Message) {
+	if answer.ResponseMeta == nil || answer.ResponseMeta.Usage == nil {
+		return
+	}
+	u := answer.ResponseMeta.Usage
+	in, out := int64(u.PromptTokens), int64(u.CompletionTokens)
+	m.now.In, m.now.Out, m.now.Cached = m.now.In+in, m.now.Out+out, m.now.Cached+int64(u.PromptTokenDetails.CachedTokens)
+	if in+out > 0 {
+		m.spend(in + out - reserve)
+	}
+}
+
+var statusCode = regexp.MustCompile(`(?i)(?:status[ _]?code|error code|http)[^0-9]{0,12}([45]\d\d)\b`)
+
+// status is the HTTP status in an error, empty if there is none.
+func status(err error) string {
+	if m := statusCode.FindStringSubmatch(err.Error()); m != nil {
+		return m[1]
+	}
+	return ""
+}
+
+// What a failure says about asking again.
+const (
+	refusedNow     = iota // it may help: the provider is busy, slow or broken
+	refusedRequest        // not for this request
+	refusedAll            // for none: of the key, the account, the address or the model
+)
+
+func refusal(err error) int {
+	switch status(err) {
+	case "400", "413", "414", "422":
+		return refusedRequest
+	case "401", "402", "403", "404", "405":
+		return refusedAll
+	}
+	return refusedNow
+}
+
+// nobody reports whether no server took the request. Ark's adapter gives that a status.
+func nobody(err error) bool { return status(err) == "" || strings.Contains(err.Error(), "dial tcp") }
+
+// wantsRenamed reports whether a failure says that the model takes the limit of an answer only
+// under its newer name.
+func wantsRenamed(err error) bool {
+	text := strings.ToLower(err.Error())
+	return strings.Contains(text, "max_completion_tokens") || strings.Contains(text, "maxcompletiontokens")
+}
+
+var notInNames = regexp.MustCompile(`[^A-Za-z0-9.-]+`)
+
+// save writes the requests and answers of a task into a folder, if there is one.
+func (m *meter) save(folder string, t trial) error {
+	if folder == "" || len(m.exchanges) == 0 {
+		return nil
+	}
+	if err := os.MkdirAll(folder, 0o700); err != nil {
+		return fail(exitInput, "%s: %w", folder, unnamed(err))
+	}
+	var b strings.Builder
+	for _, x := range m.exchanges {
+		line, err := json.Marshal(x)
+		if err != nil {
+			return err
+		}
+		b.Write(line)
+		b.WriteByte('\n')
+	}
+	name := strings.Trim(notInNames.ReplaceAllString(fmt.Sprintf("%s-%s-%d", t.Arm, t.Task, t.Run), "-"), "-") + ".jsonl"
+	return os.WriteFile(filepath.Join(folder, name), []byte(b.String()), 0o600)
+}

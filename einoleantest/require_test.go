@@ -1,0 +1,111 @@
+// Copyright einolean authors
+// SPDX-License-Identifier: Apache-2.0
+
+package einoleantest_test
+
+import (
+	"context"
+	"strings"
+	"testing"
+
+	"github.com/cloudwego/eino/adk"
+	"github.com/cloudwego/eino/components/tool"
+	"github.com/cloudwego/eino/schema"
+	"github.com/stretchr/testify/require"
+
+	"github.com/einolean/einolean/einoleantest"
+	"github.com/einolean/einolean/internal/adktest"
+	"github.com/einolean/einolean/reduction"
+	"github.com/einolean/einolean/window"
+)
+
+func TestRequireLeanCountsCallsAndTokens(t *testing.T) {
+	page := func(context.Context, string) (string, error) { return strings.Repeat("page", 1000), nil }
+	m := einoleantest.Script[*schema.Message](einoleantest.Call("read_page", `{}`), einoleantest.Say("done"))
+	out := einoleantest.Run(t, config[*schema.Message](m, einoleantest.Tool("read_page", "Reads a page.", page)), "read")
+	einoleantest.RequireLean(t, out, einoleantest.Max{})
+	einoleantest.RequireLean(t, out, einoleantest.Max{Calls: 2, Window: 1100})
+	said := failure(t, func(tb testing.TB) { einoleantest.RequireLean(tb, out, einoleantest.Max{Calls: 1, Window: 900}) })
+	require.Contains(t, said, "the run took 2 model calls, and may take 1")
+	require.Contains(t, said, "request 2 of 2 has about 10")
+}
+
+// report is a tool of one of the four forms, with a long result.
+func report(form adktest.Form) tool.BaseTool {
+	return adktest.Tool(form, &schema.ToolInfo{Name: "report", Desc: "Reports."}, func(_ context.Context, args string) (string, error) {
+		return strings.Repeat("a line of "+args+"\n", 500), nil
+	})
+}
+
+func TestRequireReadableFollowsNoticesIntoTheStore(t *testing.T) {
+	adktest.Both(t, followsNotices[*schema.Message], followsNotices[*schema.AgenticMessage])
+}
+
+func followsNotices[M adk.MessageType](t *testing.T, streaming bool) {
+	for name, form := range adktest.Forms {
+		t.Run(name, func(t *testing.T) {
+			store := reduction.NewMemoryBackend(0)
+			reduce, err := reduction.NewTyped(t.Context(), &reduction.TypedConfig[M]{
+				Backend: store, MaxLengthForTrunc: 2000, MaxTokensForClear: 500,
+				ToolConfig: map[string]*reduction.ToolReductionConfig{"shell": {SkipTruncation: true}},
+			})
+			require.NoError(t, err)
+			long := `{"cmd":"` + strings.Repeat("x", 3000) + `"}`
+			c := config[M](einoleantest.Script[M](einoleantest.Call("report", `{"day":1}`), einoleantest.Call("shell", long), einoleantest.Call("report", `{"day":2}`), einoleantest.Say("done")), report(form))
+			c.Handlers = adktest.Handlers(reduce)
+			out := einoleantest.Run(t, c, "report", streamed(streaming)...)
+			einoleantest.RequireReadable(t, out, store)
+			require.Contains(t, failure(t, func(tb testing.TB) { einoleantest.RequireReadable(tb, out, reduction.NewMemoryBackend(0)) }), "that report returned (call call_1) are lost")
+		})
+	}
+}
+
+// forgetful cuts results and keeps nothing.
+type forgetful struct {
+	*adk.BaseChatModelAgentMiddleware
+}
+
+func (forgetful) WrapInvokableToolCall(_ context.Context, next adk.InvokableToolCallEndpoint, _ *adk.ToolContext) (adk.InvokableToolCallEndpoint, error) {
+	return func(ctx context.Context, args string, opts ...tool.Option) (string, error) {
+		out, err := next(ctx, args, opts...)
+		return out[:min(len(out), 10)], err
+	}, nil
+}
+
+func TestRequireReadableFindsWhatIsLost(t *testing.T) {
+	c := config[*schema.Message](einoleantest.Script[*schema.Message](einoleantest.Call("shell", `{"cmd":"ls"}`), einoleantest.Say("done")))
+	c.Handlers = adktest.Handlers[*schema.Message](forgetful{&adk.BaseChatModelAgentMiddleware{}})
+	out := einoleantest.Run(t, c, "list")
+	store := reduction.NewMemoryBackend(0)
+	require.Contains(t, failure(t, func(tb testing.TB) { einoleantest.RequireReadable(tb, out, store) }), "17 bytes that shell returned (call call_1) are lost: the model sees\necho {\"cmd")
+	writeOnly := struct{ reduction.Backend }{store}
+	require.Contains(t, failure(t, func(tb testing.TB) { einoleantest.RequireReadable(tb, out, writeOnly) }), "cannot be read")
+}
+
+// TestAnOutcomeHasTheWindowOfEachCall holds that a run is recorded as it went out.
+func TestAnOutcomeHasTheWindowOfEachCall(t *testing.T) {
+	adktest.Both(t, hasTheWindow[*schema.Message], hasTheWindow[*schema.AgenticMessage])
+}
+
+func hasTheWindow[M adk.MessageType](t *testing.T, streaming bool) {
+	reduce, err := reduction.NewTyped(t.Context(), &reduction.TypedConfig[M]{Backend: reduction.NewMemoryBackend(0), MaxLengthForTrunc: 2000})
+	require.NoError(t, err)
+	c := config[M](einoleantest.Script[M](einoleantest.Call("report", `{"day":1}`), einoleantest.Say("done")), report(adktest.Invokable))
+	c.Handlers = adktest.Handlers(reduce)
+	out := einoleantest.Run(t, c, "How was the day?", streamed(streaming)...)
+	require.NotNil(t, out.Conversation)
+	require.Equal(t, t.Name(), out.Conversation.ID)
+	require.Len(t, out.Conversation.Calls, 2)
+	require.Equal(t, "How was the day?", out.Conversation.Runs[0].Question)
+	last := out.Conversation.Calls[1]
+	require.Equal(t, "done", last.Answer)
+	require.Len(t, last.Left(), 1, "the result was cut")
+	require.Equal(t, "cut", last.Left()[0].Rule)
+	question := ""
+	for _, p := range last.Parts() {
+		if p.Category == window.User {
+			question = out.Conversation.Texts[p.Text]
+		}
+	}
+	require.Equal(t, "How was the day?", question, "texts are kept")
+}
