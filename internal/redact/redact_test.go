@@ -1,0 +1,91 @@
+// Copyright einolean authors
+// SPDX-License-Identifier: Apache-2.0
+
+package redact
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/url"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+const secret = "SECRET42"
+
+func TestAURLKeepsItsHost(t *testing.T) {
+	for what, text := range map[string]string{
+		"query":      "http://h/p?api_key=" + secret,
+		"more":       `Post "https://h:1/p/q?a=1&k=` + secret + `#` + secret + `": dial`,
+		"user":       "http://" + secret + "@h/p",
+		"password":   "https://u:" + secret + "@h",
+		"both":       "wss://u:" + secret + "@h/?" + secret,
+		"two":        "http://a?k=" + secret + " and http://b?k=" + secret,
+		"two at":     "http://u:p@" + secret + "@h",
+		"in quotes":  `'http://a?` + secret + `'`,
+		"relative":   `Get "/p?k=` + secret + `"`,
+		"fragment":   "http://h/p#" + secret,
+		"path":       `Post "https://h/api/mcp/s/` + secret + `/mcp": EOF`,
+		"path's end": "https://h:1/" + secret,
+	} {
+		require.NotContains(t, Text(text), secret, what)
+	}
+	require.Equal(t, `Get "http://h:1/p?…": dial tcp`, Text(`Get "http://u:p@h:1/p?q=1": dial tcp`))
+	require.Equal(t, "http://h/api/v2/streamable-http/sse/…/mcp?…", Text("http://h/api/v2/streamable-http/sse/abcdefghijklmnopqrstuvwx/mcp?q"))
+	require.Equal(t, "see http://h/p, and mail a@b.c? #1", Text("see http://h/p, and mail a@b.c? #1"))
+}
+
+// Whoever reads an error wants to know what is wrong: words that are no secrets stay.
+func TestOrdinaryWordsStay(t *testing.T) {
+	for _, text := range []string{
+		"", "401 Unauthorized", "the token is expired", "invalid_token", "unknown tool: search_files",
+		"the program ended with exit status 1: EOF (its last words: Error: Cannot find module '/usr/lib/node_modules/x/dist/index.js')",
+		"dial tcp 127.0.0.1:8080: connect: connection refused", "basic auth is off", "令牌已过期", "session f47ac10b-58cc not found",
+		`open C:\Users\me\file.txt: not found`, "request 123456789 took 3.5s",
+	} {
+		require.Equal(t, text, Text(text, "", "a", "1"))
+	}
+}
+
+func TestWhatLooksLikeAKeyGoes(t *testing.T) {
+	for _, text := range []string{
+		"invalid token: " + secret, `{"api_key":"` + secret + `"}`, `{\"access_token\": \"` + secret + `\"}`, "X-Api-Key=" + secret, "password = '" + secret + " with spaces'",
+		"Authorization: Bearer " + secret, "bad header Bearer " + secret, "Basic U0VDUkVUNDI" + secret, "cookie: sid=" + secret,
+		"Incorrect key provided: sk-proj-" + secret + "abcdefgh12", "ghp_" + secret + "0123456789abcdef", "eyJhbGciOiJIUzI1NiJ9." + secret + "." + secret,
+		"client_secret=" + secret + "&x=1", "AKIA" + secret + "0123456789",
+	} {
+		require.NotContains(t, Text(text), secret, text)
+	}
+}
+
+// A server may repeat what it was sent in any notation.
+func TestKnownSecretsGoInEveryNotation(t *testing.T) {
+	for _, value := range []string{"plain", `qu"ote\s`, "sp ace/slash?&=", "日本 語", "tab\tline\n"} {
+		quoted, err := json.Marshal(value)
+		require.NoError(t, err)
+		for _, form := range []string{value, url.QueryEscape(value), url.PathEscape(value), string(quoted), fmt.Sprintf("%q", value)} {
+			require.Equal(t, "it says "+gone, strings.ReplaceAll(Text("it says "+form, value), `"`+gone+`"`, gone), form)
+		}
+	}
+	require.Equal(t, "… and …", Text("longer and long", "long", "longer"), "the longer one first")
+}
+
+func TestWhereSecretsAre(t *testing.T) {
+	text := func(values []string) string {
+		return Text("key-one key-two key-tre u-name pass-word /usr/lib X", values...)
+	}
+	require.Equal(t, "… … … … … /usr/lib X", text(InURL("http://u-name:pass-word@h/p?a=key-one&b=key-two#key-tre")))
+	require.Empty(t, InURL("http://\x00"))
+	require.Contains(t, InURL("https://h/s/key12345/mcp"), "key12345")
+	require.Equal(t, "… key-two key-tre u-name pass-word /usr/lib X", text(InHeader("Authorization", "Bearer key-one")))
+	require.NotContains(t, Text("u:pass-word", InHeader("authorization", "Basic dTpwYXNzLXdvcmQ=")...), "pass-word")
+	require.Empty(t, InHeader("Content-Type", "application/json"))
+	require.Equal(t, "… key-two key-tre u-name pass-word /usr/lib X", text(InVariable("MY_KEY", "key-one")))
+	require.Equal(t, "key-one key-two key-tre u-name … /usr/lib X", text(InVariable("DATABASE", "postgres://u:pass-word@h/db")))
+	require.Empty(t, InVariable("LIB", "/usr/lib/node20"))
+	require.Empty(t, InVariable("DEBUG", "1"))
+	require.Equal(t, []string{"abcdef12"}, InVariable("X", "abcdef12"))
+	require.Equal(t, "… … key-tre u-name pass-word /usr/lib X", text(InArguments([]string{"-y", "/usr/lib", "--api-key=key-one", "--token", "key-two", "X"})))
+}
