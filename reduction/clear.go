@@ -234,7 +234,10 @@ func (p *pass[M]) isCandidate(r *old, of round) bool {
 	if len(r.media) > 0 {
 		r.media = p.attached(r.media)
 	}
-	switch r.notice = noticeIn(r.result.texts); {
+	if r.notice = noticeIn(r.result.texts); of.processed && likePlaceholders(r.result.texts) {
+		r.notice.kind = clearedNotice
+	}
+	switch {
 	case r.notice.kind == clearedNotice && len(r.values)+len(r.media) == 0:
 		return false
 	case r.rule.clear != nil && (r.result.handled || of.processed && !of.ours):
@@ -421,9 +424,9 @@ func isOurNotice[M adk.MessageType](ctx context.Context, cfg *TypedConfig[M], r 
 	n, s := r.notice, r.rule.store
 	named := slices.Contains(vault.Mentions(cfg.RootDir, r.call.args), n.path)
 	own := vault.MadeFor(n.path, r.call.id) || cfg.GenTruncOffloadFilePath != nil || named
-	before, stated := beforeNotice(r.result.texts)
+	before, whole := beforeNotice(r.result.texts)
 	switch {
-	case !own, stated >= 0 && (len(before) > stated || len(before)+charSlack <= stated):
+	case !own, !whole:
 		return false
 	case s == nil:
 		return true

@@ -110,17 +110,20 @@ func FuzzExcerpt(f *testing.F) {
 // FuzzRecognise: nothing that a tool returns makes it panic, and a path that it
 // finds can be shown.
 func FuzzRecognise(f *testing.F) {
-	for _, fs := range [][]template{clearedTemplates, truncatedTemplates, streamTemplates, placeholderTemplates} {
-		for _, each := range fs {
-			f.Add(each.fill(noticeData{path: "/a", tool: "t", head: "h", tail: "t"}))
+	for _, w := range []*notices{english, chinese} {
+		for _, each := range w.withPath() {
+			f.Add(w.fill(each, noticeData{bytes: 3, headBytes: 1, tailBytes: 1, path: "/a", tool: "t", head: "h", tail: "t"}))
 		}
+	}
+	for _, each := range einoNotices {
+		f.Add(each.text)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
 		n := recognise(text)
 		require.False(t, strings.ContainsAny(n.path, "\n\x00"))
 		require.LessOrEqual(t, len(n.path), maxPath)
 		if n.kind == clearedNotice && n.path != "" {
-			require.LessOrEqual(t, len(text), maxPath+maxEnd+200, "a long text passes for a cleared result")
+			require.LessOrEqual(t, len(text), maxPath+2*maxEnd+100, "a long text passes for a cleared result")
 		}
 	})
 }

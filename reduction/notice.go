@@ -3,7 +3,7 @@
 
 package reduction
 
-// The texts that replace results, in both languages, and how they are recognised in a history; and
+// The texts that replace results, in both languages; and
 // those in place of long values in the arguments of old calls, and of images, audio, video and
 // files. A reference replaces a value whole, and the arguments stay valid JSON: a model that sees
 // cut arguments learns to write the mark of the cut into files.
@@ -14,7 +14,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"path"
-	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -57,17 +56,6 @@ var (
 	chinese = parseNotices(noticeTexts.Chinese())
 )
 
-// Eino's own notices are recognised as well: histories may come from it.
-var (
-	clearedTemplates     = bothLanguages("cleared", "page", "longpage", "repeated", "eino/cleared")
-	truncatedTemplates   = bothLanguages("truncated", "eino/truncated")
-	streamTemplates      = bothLanguages("stream", "eino/stream")
-	argumentTemplates    = bothLanguages("argument")
-	mediumTemplates      = bothLanguages("medium")
-	previewedTemplates   = bothLanguages("previewed")
-	placeholderTemplates = bothLanguages("placeholder", "eino/placeholder")
-)
-
 func parseNotices(t *texts.Texts) *notices {
 	return &notices{
 		cleared:     t.Pieces("cleared"),
@@ -85,13 +73,6 @@ func parseNotices(t *texts.Texts) *notices {
 		hint:        t.Pieces("hint"),
 		hintQuery:   t.Pieces("hintquery"),
 	}
-}
-
-func bothLanguages(names ...string) (out []template) {
-	for _, name := range names {
-		out = append(out, noticeTexts.English().Pieces(name), noticeTexts.Chinese().Pieces(name))
-	}
-	return out
 }
 
 // currentNotices are the notices of the current language.
@@ -187,65 +168,6 @@ func (w *notices) ending(f template, v noticeData, tail string, limit int) (noti
 	return w.fill(f, v), true
 }
 
-type noticeKind uint8
-
-const (
-	noNotice noticeKind = iota
-	clearedNotice
-	truncatedNotice
-)
-
-// notice is a notice found in place of a result.
-type notice struct {
-	kind  noticeKind
-	path  string // empty in a placeholder
-	bytes int    // size that the notice states, or 0
-}
-
-// isMovedMedium reports whether a text replaces a medium.
-func isMovedMedium(text string) bool {
-	return endsLikeNotice(text) && strings.HasPrefix(text, openTag) && isMediaFile(tryTemplates(mediumTemplates, text, clearedNotice).path)
-}
-
-// mediaName begins the names of files with media. The rest is a hash of the content: the
-// name is known before writing, and always holds the same medium.
-const mediaName = "media-"
-
-// isMediaFile reports whether a path is that of a medium.
-func isMediaFile(filePath string) bool { return strings.HasPrefix(path.Base(filePath), mediaName) }
-
-// endsLikeNotice is true of every notice with a path.
-func endsLikeNotice(text string) bool { return strings.HasSuffix(text, closeTag) }
-
-// recognise finds the notice that text is or, after a stream, ends with.
-func recognise(text string) notice {
-	if !endsLikeNotice(text) {
-		if strings.HasPrefix(text, "[") && slices.ContainsFunc(placeholderTemplates, func(f template) bool { return text == f[0].Text }) {
-			return notice{kind: clearedNotice}
-		}
-		return notice{}
-	}
-	if strings.HasPrefix(text, openTag) {
-		if n := tryTemplates(clearedTemplates, text, clearedNotice); n.kind != noNotice {
-			return n
-		}
-		if n := tryTemplates(truncatedTemplates, text, truncatedNotice); n.kind != noNotice {
-			return n
-		}
-	}
-	return tryTemplates(streamTemplates, text[max(0, strings.LastIndex(text, openTag)):], truncatedNotice)
-}
-
-func tryTemplates(fs []template, text string, kind noticeKind) notice {
-	for _, f := range fs {
-		v, rest, ok := f.find(text)
-		if ok && (kind != clearedNotice || len(rest) <= maxEnd) {
-			return notice{kind: kind, path: v.path, bytes: v.bytes}
-		}
-	}
-	return notice{}
-}
-
 // joined is the content that is stored for texts: they are concatenated without
 // separators. Each can then be found whole, and a stream, which an agentic message keeps
 // as one text per chunk, is stored as the tool sent it.
@@ -256,32 +178,6 @@ func joined(texts []string) string {
 	return strings.Join(texts, "")
 }
 
-// noticeIn finds the notice that replaces a whole result. Eino writes one in place of
-// each text; for a stream in an agentic message only the last text has it. Texts that
-// name different paths are not a notice of one result.
-func noticeIn(texts []string) notice {
-	var found notice
-	cleared := 0
-	for _, t := range texts {
-		n := recognise(t)
-		switch {
-		case n.kind == noNotice:
-			continue
-		case found.kind != noNotice && found.path != n.path:
-			return notice{}
-		case n.kind == clearedNotice:
-			cleared++
-		}
-		if found.kind != truncatedNotice {
-			found = n
-		}
-	}
-	if found.kind == clearedNotice && cleared < len(texts) {
-		return notice{}
-	}
-	return found
-}
-
 // showable reports whether a path can be in a notice: it is one line of text, is
 // distinct from the end of the notice, and can be found again.
 func showable(p string) bool {
@@ -290,18 +186,6 @@ func showable(p string) bool {
 	}
 	return !strings.ContainsFunc(p, func(r rune) bool { return r < ' ' || r == 0x7f || r == '\u2028' || r == '\u2029' })
 }
-
-const (
-	envelopeName = "persisted-output>"
-	openTag      = "<" + envelopeName
-	closeTag     = "</" + envelopeName
-)
-
-// maxPath is the longest text in bytes that can be a path.
-const maxPath = 4096
-
-// maxEnd is how much may follow the path in a notice that shows nothing else.
-const maxEnd = 512
 
 // noticeData is the data of a notice. Empty fields are left out of its text.
 type noticeData struct {
@@ -379,101 +263,6 @@ func (v *noticeData) field(name string) (text *string, number *int) {
 
 var noText string // of the end of a template, which has no field
 
-// find reads the path out of a notice of this template at the start of text, and the
-// size if it comes before the path. rest is the text after the path: it depends on the
-// language and the tool of the time, and on the content.
-func (f template) find(text string) (v noticeData, rest string, ok bool) {
-	if rest, ok = strings.CutPrefix(text, strings.TrimPrefix(f[0].Text, "\n")); !ok {
-		return noticeData{}, "", false
-	}
-	rest, ok = f[:f.afterPath()+1].read(rest, &v)
-	return v, rest, ok && v.path != "" && len(v.path) <= maxPath && !strings.ContainsAny(v.path, "\n\x00")
-}
-
-// afterPath is the index of the text after the path.
-func (f template) afterPath() int {
-	return slices.IndexFunc(f, func(p texts.Piece) bool { return p.Field == "path" }) + 1
-}
-
-// read reads the fields of a template off the start of text, which begins with the first of them,
-// together with the texts between and after them.
-func (f template) read(text string, v *noticeData) (rest string, ok bool) {
-	for i, p := range f[:len(f)-1] {
-		field, number := v.field(p.Field)
-		end, n := f[i+1].Text, 0
-		switch {
-		case number != nil:
-			n = cmp.Or(len(text)-len(strings.TrimLeft(text, "0123456789")), -1)
-		case field == &v.head:
-			n = v.headBytes
-		case field == &v.tail:
-			n = v.tailBytes
-		default:
-			n = strings.Index(text[:min(len(text), maxPath+maxEnd)], end)
-		}
-		if n < 0 || n > len(text) || !strings.HasPrefix(text[n:], end) {
-			return "", false
-		}
-		if number != nil {
-			*number, _ = strconv.Atoi(text[:n])
-		} else {
-			*field = text[:n]
-		}
-		text = text[n+len(end):]
-	}
-	return text, true
-}
-
-// excerptIn returns what the first finished notice among texts shows of its file.
-func excerptIn(texts []string) (head, tail string, ok bool) {
-	for _, text := range texts {
-		for _, f := range truncatedTemplates {
-			if v, rest, found := f.find(text); found {
-				_, ok = f[f.afterPath():].read(rest, &v)
-				return v.head, v.tail, ok
-			}
-		}
-	}
-	return "", "", false
-}
-
-// shownIn returns what a notice with a preview among texts shows of its file.
-func shownIn(texts []string) (shown string, ok bool) {
-	for _, text := range texts {
-		for _, f := range previewedTemplates {
-			_, rest, found := f.find(text)
-			if !found {
-				continue
-			}
-			before, after := f[len(f)-2].Text, f[len(f)-1].Text
-			if at := strings.Index(rest, before); at >= 0 && strings.HasSuffix(rest[at+len(before):], after) {
-				return strings.TrimSuffix(rest[at+len(before):], after), true
-			}
-		}
-	}
-	return "", false
-}
-
-// beforeNotice returns the text before the notice at the end of a stream, and its size
-// in bytes according to the notice; a negative number if that is missing.
-func beforeNotice(texts []string) (before string, stated int) {
-	all := joined(texts)
-	at := strings.LastIndex(all, openTag)
-	if at <= 0 {
-		return "", -1
-	}
-	for _, f := range streamTemplates {
-		if v, _, ok := f.find(all[at:]); ok {
-			before = all[:at]
-			if strings.HasPrefix(f[0].Text, "\n") {
-				before = strings.TrimSuffix(before, "\n")
-			}
-			return before, v.headBytes
-		}
-	}
-	return "", -1
-}
-
 // lineShare is the share of an excerpt that may be dropped to end it with a whole line:
 // a quarter.
 const lineShare = 4
@@ -513,7 +302,7 @@ func (w *wording) arguments(c call, over int) []*reference {
 	w.mention(longest)
 	values := longValues(c.args, max(over, len(longest.text)))
 	for i, v := range values {
-		v.content, v.path = decoded(c.args[v.from:v.to]), fmt.Sprintf("%s-arg%d", file, i+1)
+		v.content, v.path = decoded(c.args[v.from:v.to]), fmt.Sprintf("%s%s%d", file, argMark, i+1)
 		w.mention(v)
 	}
 	return values
@@ -726,20 +515,6 @@ func longValues(args string, over int) (found []*reference) {
 	}
 	walk(0)
 	return found
-}
-
-// isReference reports whether a JSON string is a reference.
-func isReference(value string) bool {
-	if !strings.HasPrefix(value, `"[`) {
-		return false
-	}
-	text := decoded(value)
-	for _, f := range argumentTemplates {
-		if _, rest, ok := f.find(text); ok && len(rest) <= maxEnd && strings.HasSuffix(text, f[len(f)-1].Text) {
-			return true
-		}
-	}
-	return false
 }
 
 // mediaSaved estimates the tokens that references to media save.

@@ -11,7 +11,7 @@ import (
 	"github.com/cloudwego/eino/schema"
 	"github.com/stretchr/testify/require"
 
-	"github.com/einolean/einolean/internal/texts"
+	"github.com/einolean/einolean/internal/display"
 )
 
 func TestNoticesOfBothPackagesInBothLanguagesAreKnown(t *testing.T) {
@@ -28,17 +28,75 @@ func TestNoticesOfBothPackagesInBothLanguagesAreKnown(t *testing.T) {
 			require.NotContains(t, w.fill(w.unsaved, v), v.path)
 			require.Equal(t, tool != "", strings.Contains(w.fill(w.cleared, v), "read_file"))
 		}
-		require.Equal(t, clearedNotice, recognise(w.fill(w.placeholder, v)).kind)
+		require.Equal(t, notice{kind: clearedNotice}, recognise(w.fill(w.placeholder, v)))
 		for _, f := range []template{w.cleared, w.truncated, w.stream, w.previewed, w.found} {
 			require.Equal(t, f.length(w.hinted(v)), len(w.fill(f, v)))
 		}
 	}
-	for name, kind := range map[string]noticeKind{"cleared": clearedNotice, "truncated": truncatedNotice, "stream": truncatedNotice, "placeholder": clearedNotice} {
-		for i, lang := range []*texts.Texts{noticeTexts.English(), noticeTexts.Chinese()} {
-			n := recognise(template(lang.Pieces("eino/" + name)).fill(v))
-			require.Equal(t, kind, n.kind, name, i)
-			require.Equal(t, kind == clearedNotice && name == "placeholder", n.path == "", name, i)
+	for _, each := range einoNotices {
+		require.Equal(t, each.is, recognise(each.text), each.text)
+		head, tail, ok := excerptIn([]string{each.text})
+		require.Equal(t, each.head != "", ok, each.text)
+		require.Equal(t, []string{each.head, each.tail}, []string{head, tail})
+	}
+}
+
+// einoNotices are what Eino's package writes about a file.
+var einoNotices = []struct {
+	text       string
+	is         notice
+	head, tail string
+}{
+	{"<persisted-output>Tool result saved to: /tmp/clear/c\nUse read_file to view</persisted-output>", notice{clearedNotice, "/tmp/clear/c", 0}, "", ""},
+	{"<persisted-output>工具结果已保存至: /tmp/clear/c\n使用 read_file 进行查看</persisted-output>", notice{clearedNotice, "/tmp/clear/c", 0}, "", ""},
+	{"<persisted-output>\nOutput too large (50). Full output saved to: /tmp/trunc/c\nPreview (first 3):\nab\n\n\nPreview (last 2):\nyz\n\nUse read_file to view\n</persisted-output>", notice{truncatedNotice, "/tmp/trunc/c", 50}, "ab\n", "yz"},
+	{"<persisted-output>\n输出结果过大 (50). 完整输出保存到: /tmp/trunc/c\n预览 (前 3):\nabc\n\n预览 (后 2):\nyz\n\n使用 read_file 进行查看\n</persisted-output>", notice{truncatedNotice, "/tmp/trunc/c", 50}, "abc", "yz"},
+	{"<persisted-output>\nOutput truncated after 30 bytes were streamed. Full output saved to: /tmp/a. b/c. Use read_file to view. \n</persisted-output>", notice{truncatedNotice, "/tmp/a. b/c", 30}, "", ""},
+	{"<persisted-output>\n输出结果在流式传输 30 字节后被截断。完整输出保存到: /tmp/trunc/c。使用 read_file 进行查看。 \n</persisted-output>", notice{truncatedNotice, "/tmp/trunc/c", 30}, "", ""},
+	{"[Old tool result content cleared]", notice{kind: clearedNotice}, "", ""},
+	{"[工具输出结果已清理]", notice{kind: clearedNotice}, "", ""},
+}
+
+// withPath are the notices that name a file.
+func (w *notices) withPath() []template {
+	return []template{w.cleared, w.page, w.longPage, w.repeated, w.medium, w.truncated, w.previewed, w.stream, w.found}
+}
+
+// The format is what every stored conversation is read by: no wording may leave it.
+func TestEachNoticeKeepsToTheFormat(t *testing.T) {
+	v := noticeData{bytes: 1000001, headBytes: 30, tailBytes: 20, path: "/a path: /b. c", head: strings.Repeat("h", 30), tail: strings.Repeat("t", 20), shown: "preview", call: "tool 2 (call 3)", medium: "image/png"}
+	for _, w := range []*notices{english, chinese} {
+		for _, tool := range []string{"", "read_file_2"} {
+			v.tool = tool
+			for i, f := range w.withPath() {
+				text := w.fill(f, v)
+				n, words, _ := parse(text[strings.Index(text, openTag):])
+				require.Equal(t, v.path, n.path, text)
+				require.Equal(t, v.bytes, n.bytes, text)
+				require.NotContains(t, words, ": ", text)
+				whole := i < 5
+				require.Equal(t, whole, n.kind == clearedNotice, "%d %s", i, text)
+				require.Equal(t, !whole, strings.Contains(text, "\n\n"), text)
+			}
+			head, tail, ok := excerptIn([]string{w.fill(w.truncated, v)})
+			require.True(t, ok)
+			require.Equal(t, []string{v.head, v.tail}, []string{head, tail})
+			shown, ok := shownIn([]string{w.fill(w.previewed, v)})
+			require.True(t, ok)
+			require.Equal(t, v.shown, shown)
+			for _, f := range []template{w.stream, w.found} {
+				before, ok := beforeNotice([]string{v.head, w.fill(f, v)})
+				require.True(t, ok)
+				require.Equal(t, v.head, before)
+				_, ok = beforeNotice([]string{v.head[9:], w.fill(f, v)})
+				require.False(t, ok)
+			}
+			require.Empty(t, recognise(v.head+w.fill(w.unsaved, v)))
+			argument := v
+			argument.path = "/tmp/clear/c" + argMark + "2"
+			require.True(t, isReference(display.Quoted(w.fill(w.argument, argument))))
 		}
+		require.True(t, isPlaceholder(w.fill(w.placeholder, v)), "one more in the list, and none less")
 	}
 }
 
@@ -47,7 +105,6 @@ func TestTextThatOnlyLooksLikeANoticeIsNotOne(t *testing.T) {
 		"", "x", openTag, closeTag, openTag + closeTag,
 		openTag + "Old result (5 bytes), saved in full to: /a\nRead it." + closeTag + " and more",
 		"and before " + openTag + "Old result (5 bytes), saved in full to: /a\nRead it." + closeTag,
-		openTag + "Old result (five bytes), saved in full to: /a\nRead it." + closeTag,
 		openTag + "Old result (5 bytes), saved in full to: \nRead it." + closeTag,
 		openTag + "Old result (5 bytes), saved in full to: /" + strings.Repeat("a", 5000) + "\nRead it." + closeTag,
 		openTag + "Old result (5 bytes), saved in full to: /a\n" + strings.Repeat("Read it.", 100) + closeTag,

@@ -315,8 +315,6 @@ func (m *middleware[M]) everyName(msgs []M) []string {
 		for _, text := range texts {
 			if at := recognise(text); at.path != "" {
 				names[at.path] = true
-			} else if isMovedMedium(text) {
-				names[tryTemplates(mediumTemplates, text, clearedNotice).path] = true
 			}
 		}
 	}

@@ -1,0 +1,312 @@
+// Copyright einolean authors
+// SPDX-License-Identifier: Apache-2.0
+
+package reduction
+
+// How notices are recognised in a history, whatever their words: those of either language, of another
+// version, and Eino's. Conversations are stored with their notices, so this is a storage format: words
+// may change, this may not.
+//
+//	<persisted-output>Old result (1234 bytes), saved in full to: /tmp/clear/call_1
+//	Read it with read_file.</persisted-output>
+//
+// A notice is between two tags. Its first line ends with a colon, a space and the path; the largest
+// number before these is the size of what is stored there. A notice that begins right behind the
+// tag stands for the whole result. One that begins on the next line shows parts of it: each after a
+// line of words with its length as the number, behind an empty line. The end of a stream, which comes
+// after what was passed on, has the length of that as another number of the first line.
+//
+// What was not stored leaves a line in brackets, in a round that is marked. What stands for a value of
+// an argument is in brackets too, and its path ends in argMark and a number.
+
+import (
+	"path"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+const (
+	envelopeName = "persisted-output>"
+	openTag      = "<" + envelopeName
+	closeTag     = "</" + envelopeName
+
+	argMark = "-arg"
+
+	// mediaName begins the names of files with media. The rest is a hash of the content: the
+	// name is known before writing, and always holds the same medium.
+	mediaName = "media-"
+)
+
+// placeholders are those that stored conversations have, of this package and of Eino's. They are also
+// known where a store has dropped the marks.
+var placeholders = []string{
+	"[Earlier result removed. It was not saved.]", "[较早的结果已移除，未保存。]",
+	"[Old tool result content cleared]", "[工具输出结果已清理]",
+}
+
+const (
+	// maxPath is the longest text in bytes that can be a path.
+	maxPath = 4096
+
+	// maxEnd is how much may be before the path, and after it in a notice that shows nothing
+	// else.
+	maxEnd = 512
+)
+
+type noticeKind uint8
+
+const (
+	noNotice noticeKind = iota
+	clearedNotice
+	truncatedNotice
+)
+
+// notice is a notice found in place of a result.
+type notice struct {
+	kind  noticeKind
+	path  string // empty in a placeholder
+	bytes int    // size that the notice states, or 0
+}
+
+// endsLikeNotice is true of every notice with a path.
+func endsLikeNotice(text string) bool { return strings.HasSuffix(text, closeTag) }
+
+// recognise finds the notice that text is or, after a stream, ends with.
+func recognise(text string) notice {
+	if !endsLikeNotice(text) {
+		if isPlaceholder(text) {
+			return notice{kind: clearedNotice}
+		}
+		return notice{}
+	}
+	if strings.HasPrefix(text, openTag) {
+		if n, _, _ := parse(text); n.kind != noNotice {
+			return n
+		}
+	}
+	if n, _, _ := parse(text[max(0, strings.LastIndex(text, openTag)):]); n.kind == truncatedNotice {
+		return n
+	}
+	return notice{}
+}
+
+func isPlaceholder(text string) bool {
+	return strings.HasPrefix(text, "[") && slices.Contains(placeholders, text)
+}
+
+// maxPlaceholder is more than the longest placeholder.
+const maxPlaceholder = 128
+
+// likePlaceholders reports whether the texts of a result in a marked round are as placeholders are.
+func likePlaceholders(texts []string) bool {
+	return len(texts) > 0 && !slices.ContainsFunc(texts, func(s string) bool {
+		return len(s) > maxPlaceholder || !strings.HasPrefix(s, "[") || !strings.HasSuffix(s, "]") || strings.Contains(s, "\n")
+	})
+}
+
+// parse reads a notice that text begins with. words are those before the path, rest is what
+// follows its line.
+func parse(text string) (n notice, words, rest string) {
+	text, ok := strings.CutPrefix(text, openTag)
+	if !ok {
+		return notice{}, "", ""
+	}
+	n.kind = clearedNotice
+	if text, ok = strings.CutPrefix(text, "\n"); ok {
+		n.kind = truncatedNotice
+	}
+	line, rest, more := strings.Cut(text, "\n")
+	if !more {
+		line = strings.TrimSuffix(line, closeTag)
+	}
+	words, n.path = field(line)
+	if n.kind == truncatedNotice && rest == closeTag {
+		n.path = withoutSentence(n.path)
+	}
+	if n.path == "" || len(n.path) > maxPath || len(words) > maxEnd || strings.Contains(n.path, "\x00") ||
+		n.kind == clearedNotice && len(rest) > maxEnd {
+		return notice{}, "", ""
+	}
+	if all := numbers(words); len(all) > 0 {
+		n.bytes = slices.Max(all)
+	}
+	return n, words, rest
+}
+
+// field splits the first line of a notice into its words and the path. Those that other packages write
+// are not held to a colon.
+func field(line string) (words, path string) {
+	for _, before := range []string{": /", ": ", " /"} {
+		if at := strings.Index(line, before); at >= 0 {
+			return line[:at], strings.TrimLeft(line[at:], ": ")
+		}
+	}
+	return "", ""
+}
+
+// withoutSentence takes the sentence about the read tool off a path, which Eino's notice at the end
+// of a stream has on the same line.
+func withoutSentence(path string) string {
+	path = strings.TrimRight(path, " .。")
+	for _, end := range []string{". ", "。"} {
+		if at := strings.LastIndex(path, end); at >= 0 {
+			return path[:at]
+		}
+	}
+	return path
+}
+
+var digits = regexp.MustCompile("[0-9]+")
+
+func numbers(s string) (out []int) {
+	for _, d := range digits.FindAllString(s, -1) {
+		if n, err := strconv.Atoi(d); err == nil {
+			out = append(out, n)
+		}
+	}
+	return out
+}
+
+// movedMedium is the file of the medium that a text replaces, empty if it replaces none.
+func movedMedium(text string) string {
+	if !endsLikeNotice(text) || !strings.HasPrefix(text, openTag) {
+		return ""
+	}
+	if n, _, _ := parse(text); n.kind == clearedNotice && isMediaFile(n.path) {
+		return n.path
+	}
+	return ""
+}
+
+// isMovedMedium reports whether a text replaces a medium.
+func isMovedMedium(text string) bool { return movedMedium(text) != "" }
+
+// isMediaFile reports whether a path is that of a medium.
+func isMediaFile(filePath string) bool { return strings.HasPrefix(path.Base(filePath), mediaName) }
+
+// isReference reports whether a JSON string stands for a value of an argument.
+func isReference(value string) bool {
+	if !strings.HasPrefix(value, `"[`) || len(value) > maxPath+2*maxEnd {
+		return false
+	}
+	line, _, ok := strings.Cut(decoded(value), "\n")
+	_, path := field(line)
+	return ok && strings.HasSuffix(value, `]"`) && isArgumentFile(path)
+}
+
+var argumentFile = regexp.MustCompile(argMark + "[0-9]+(-[a-z2-7]{26}(-[0-9])?)?$")
+
+func isArgumentFile(filePath string) bool { return argumentFile.MatchString(filePath) }
+
+// noticeIn finds the notice that replaces a whole result. Eino writes one in place of
+// each text; for a stream in an agentic message only the last text has it. Texts that
+// name different paths are not a notice of one result.
+func noticeIn(texts []string) notice {
+	var found notice
+	cleared := 0
+	for _, t := range texts {
+		n := recognise(t)
+		switch {
+		case n.kind == noNotice:
+			continue
+		case found.kind != noNotice && found.path != n.path:
+			return notice{}
+		case n.kind == clearedNotice:
+			cleared++
+		}
+		if found.kind != truncatedNotice {
+			found = n
+		}
+	}
+	if found.kind == clearedNotice && cleared < len(texts) {
+		return notice{}
+	}
+	return found
+}
+
+// shownBy returns what follows the first line of the first finished notice among texts that
+// shows anything.
+func shownBy(texts []string) (rest string, ok bool) {
+	for _, text := range texts {
+		if endsLikeNotice(text) {
+			if n, _, rest := parse(text); n.kind == truncatedNotice {
+				return rest, true
+			}
+		}
+	}
+	return "", false
+}
+
+// excerptIn returns what the first finished notice among texts shows of the start and the end of
+// its file.
+func excerptIn(texts []string) (head, tail string, ok bool) {
+	rest, found := shownBy(texts)
+	if !found {
+		return "", "", false
+	}
+	for _, parts := range []string{behindEmptyLine(rest), rest} { // Eino's has no empty line there
+		if head, parts, ok = part(parts); !ok {
+			continue
+		}
+		if parts, ok = strings.CutPrefix(parts, "\n\n"); !ok {
+			continue
+		}
+		if tail, parts, ok = part(parts); ok && (parts == "\n"+closeTag || strings.HasPrefix(parts, "\n\n")) {
+			return head, tail, true
+		}
+	}
+	return "", "", false
+}
+
+// part reads a part that a notice shows off the start of s, after the line with its length.
+func part(s string) (shown, rest string, ok bool) {
+	line, s, _ := strings.Cut(s, "\n")
+	if all := numbers(line[:min(len(line), maxEnd)]); len(all) > 0 {
+		if n := slices.Max(all); n <= len(s) {
+			return s[:n], s[n:], true
+		}
+	}
+	return "", "", false
+}
+
+func behindEmptyLine(s string) string {
+	_, after, _ := strings.Cut(s, "\n\n")
+	return after
+}
+
+// shownIn returns what a notice with a preview among texts shows of its file.
+func shownIn(texts []string) (shown string, ok bool) {
+	if _, _, excerpt := excerptIn(texts); excerpt {
+		return "", false
+	}
+	rest, _ := shownBy(texts)
+	_, shown, ok = strings.Cut(behindEmptyLine(rest), "\n")
+	if !ok {
+		return "", false
+	}
+	return strings.CutSuffix(shown, "\n"+closeTag)
+}
+
+// beforeNotice returns the text before the notice at the end of a stream. ok is false if its length
+// is not one that the notice states, but for the rest of a character.
+func beforeNotice(texts []string) (before string, ok bool) {
+	all := joined(texts)
+	at := strings.LastIndex(all, openTag)
+	if at <= 0 {
+		return "", true
+	}
+	n, words, _ := parse(all[at:])
+	if _, _, finished := excerptIn(texts); finished || n.kind != truncatedNotice {
+		return "", true
+	}
+	before = all[:at]
+	stated := numbers(words)
+	for _, each := range []string{strings.TrimSuffix(before, "\n"), before} { // Eino's has no line break there
+		if slices.ContainsFunc(stated, func(n int) bool { return len(each) <= n && n < len(each)+charSlack }) {
+			return each, true
+		}
+	}
+	return before, false
+}
