@@ -4,7 +4,11 @@
 package reduction
 
 import (
+	"encoding/json"
 	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -12,6 +16,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/einolean/einolean/internal/display"
+	"github.com/einolean/einolean/internal/formats"
 )
 
 func TestNoticesOfBothPackagesInBothLanguagesAreKnown(t *testing.T) {
@@ -98,6 +103,86 @@ func TestEachNoticeKeepsToTheFormat(t *testing.T) {
 		}
 		require.True(t, isPlaceholder(w.fill(w.placeholder, v)), "one more in the list, and none less")
 	}
+}
+
+// sampleNotice is a notice that some build has written, and what it says.
+type sampleNotice struct {
+	Texts            []string
+	Whole            bool // it stands for the whole result
+	Path             string
+	Bytes            int
+	Before           string // of a stream
+	Head, Tail, Show string
+	Argument         bool
+}
+
+func TestStoredNoticesAreReadInOtherWords(t *testing.T) {
+	for _, other := range []bool{false, true} {
+		if other {
+			OtherWords(t)
+		}
+		names, err := fs.Glob(formats.Files(), "*/notices.json")
+		require.NoError(t, err)
+		for _, name := range names {
+			text, err := fs.ReadFile(formats.Files(), name)
+			require.NoError(t, err)
+			var all []sampleNotice
+			require.NoError(t, json.Unmarshal(text, &all))
+			require.NotEmpty(t, all)
+			for _, each := range all {
+				require.Equal(t, each, readNotice(each.Texts), "%s: %s", name, each.Texts)
+			}
+		}
+	}
+}
+
+// readNotice is all that this package reads in a text.
+func readNotice(texts []string) sampleNotice {
+	n := noticeIn(texts)
+	out := sampleNotice{Texts: texts, Whole: n.kind == clearedNotice, Path: n.path, Bytes: n.bytes}
+	out.Before, _ = beforeNotice(texts)
+	out.Head, out.Tail, _ = excerptIn(texts)
+	out.Show, _ = shownIn(texts)
+	out.Argument = isReference(display.Quoted(texts[0]))
+	return out
+}
+
+// TestSampleNotices writes the samples of a version that does not have them yet.
+func TestSampleNotices(t *testing.T) {
+	dir := os.Getenv("EINOLEAN_SAMPLES")
+	if dir == "" {
+		t.Log("EINOLEAN_SAMPLES names no directory to write new samples to")
+		return
+	}
+	v := noticeData{bytes: 12345, headBytes: 34, tailBytes: 21, path: "/tmp/trunc/call_1", head: "the first line\nthe second, 第二行\n", tail: "the last\nand its end\n", shown: "{\"a\": [1, \"…3 more\"]}", call: "shell (call_0)", medium: "image/png"}
+	v.headBytes, v.tailBytes = len(v.head), len(v.tail)
+	var all []sampleNotice
+	for _, w := range []*notices{english, chinese} {
+		for _, v.tool = range []string{"", "read_file"} {
+			for _, v.finds = range []bool{false, true} {
+				for _, f := range []template{w.cleared, w.page, w.longPage, w.repeated, w.truncated, w.previewed, w.placeholder} {
+					all = append(all, readNotice([]string{w.fill(f, v)}))
+				}
+				for _, f := range []template{w.stream, w.found, w.unsaved} {
+					all = append(all, readNotice([]string{v.head + w.fill(f, v)}), readNotice([]string{v.head[:9], v.head[9:], w.fill(f, v)}))
+				}
+				moved := v
+				moved.path = "/tmp/clear/media-jtxrmzujwlrgqp5jm7ppnymoyi"
+				all = append(all, readNotice([]string{w.fill(w.medium, moved)}))
+				moved.path = "/tmp/clear/call_1-arg2"
+				all = append(all, readNotice([]string{w.fill(w.argument, moved)}))
+			}
+		}
+	}
+	for _, each := range einoNotices {
+		all = append(all, readNotice([]string{each.text}))
+		if strings.Contains(each.text, " 30 ") {
+			all = append(all, readNotice([]string{strings.Repeat("x", 30) + each.text}))
+		}
+	}
+	text, err := json.MarshalIndent(all, "", " ")
+	require.NoError(t, err)
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "notices.json"), append(text, '\n'), 0o644))
 }
 
 func TestTextThatOnlyLooksLikeANoticeIsNotOne(t *testing.T) {

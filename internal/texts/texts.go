@@ -5,7 +5,7 @@
 //
 // A file name.en.md or name.zh.tmpl is the text called name, in the syntax of
 // text/template; what it defines are texts as well. Files of a subdirectory have it in
-// their name, as in eino/cleared.
+// their name, as in dir/name.
 package texts
 
 import (
