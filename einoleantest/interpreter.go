@@ -29,7 +29,8 @@ func TestInterpreter(t *testing.T, open func(t *testing.T) toolsearch.Interprete
 		{"a program prints and returns", testOutput},
 		{"calls are made in order and together", testCalls},
 		{"a result is a value, or text", testValues},
-		{"a number stays as it is written", testNumbers},
+		{"a number is the one that was written", testNumbers},
+		{"a rounded number has an exponent", testRounded},
 		{"a failed call rejects", testFailures},
 		{"stored asks for a path", testStored},
 		{"the same program prints the same", testDeterminism},
@@ -130,8 +131,12 @@ func testValues(t *testing.T, in toolsearch.Interpreter) {
 	for _, c := range []struct{ result, printed string }{
 		{`{"a":{"b":[1,"x"]}}`, `object {"a":{"b":[1,"x"]}}`},
 		{`[1,2]`, `object [1,2]`},
-		{`42`, `string 42`},
-		{`"quoted"`, `string "quoted"`},
+		{`42`, `number 42`},
+		{` false`, `boolean false`},
+		{`null`, `object null`},
+		{`"quoted"`, `string quoted`},
+		{`9007199254740993`, `bigint 9007199254740993`},
+		{`007`, `string 007`},
 		{`plain text`, `string plain text`},
 		{``, `string `},
 		{`{broken`, `string {broken`},
@@ -144,9 +149,24 @@ func testValues(t *testing.T, in toolsearch.Interpreter) {
 }
 
 func testNumbers(t *testing.T, in toolsearch.Interpreter) {
-	for _, n := range []string{"0", "-1", "1.5", "9007199254740991", "9007199254740993", "12345678901234567890", "0.1234567890123456789", "1e400", "-9007199254740993"} {
-		s, _ := runProgram(t, in, `const r = await tools.get({}); print(String(r.n), r.s)`, always(fmt.Sprintf(`{"n":%s,"s":"%s"}`, n, n)))
-		wantState(t, s, n+" "+n+"\n", "")
+	for _, c := range []struct{ written, kind, read string }{
+		{"0", "number", "0"}, {"-1", "number", "-1"}, {"1.50", "number", "1.5"}, {"1E5", "number", "100000"}, {"9007199254740991", "number", "9007199254740991"},
+		{"9007199254740992", "bigint", "9007199254740992"}, {"9007199254740993", "bigint", "9007199254740993"}, {"-12345678901234567890", "bigint", "-12345678901234567890"},
+		{"0.1234567890123456789", "number", "0.12345678901234568"}, {"36.6666666666666667", "number", "36.666666666666664"},
+	} {
+		s, batches := runProgram(t, in, `const r = await tools.get({}); await tools.put({n: r.n, all: [{n: r.n}]}); print(typeof r.n, String(r.n), r.s, JSON.stringify({n: r.n}), [r.n])`,
+			always(fmt.Sprintf(`{"n":%s,"s":"%s"}`, c.written, c.written)))
+		wantState(t, s, fmt.Sprintf("%s %s %s {\"n\":%[2]s} [%[2]s]\n", c.kind, c.read, c.written), "")
+		if got, want := batches[1][0].Arguments, fmt.Sprintf(`{"n":%s,"all":[{"n":%[1]s}]}`, c.read); got != want {
+			t.Errorf("%s goes out as %s, want %s", c.written, got, want)
+		}
+	}
+}
+
+func testRounded(t *testing.T, in toolsearch.Interpreter) {
+	_, batches := runProgram(t, in, `await tools.get({a: 2 ** 53, b: [-(2 ** 60)], c: 2 ** 53 - 1, d: 1e300, e: 2n ** 53n})`, always("{}"))
+	if got, want := batches[0][0].Arguments, `{"a":9.007199254740992e+15,"b":[-1.152921504606847e+18],"c":9007199254740991,"d":1e+300,"e":9007199254740992}`; got != want {
+		t.Errorf("arguments %s, want %s", got, want)
 	}
 }
 

@@ -85,7 +85,8 @@ type ProgramCall struct {
 	Number int
 	// Tool is the name that the program wrote; "" for stored(path).
 	Tool string
-	// Arguments is a JSON object. If the program passed anything else, it is a list of what it
+	// Arguments is a JSON object. A number that may have been rounded, of 2^53 and more, is written
+	// with an exponent; an integer beyond that is written digit by digit. If the program passed anything else, it is a list of what it
 	// passed, and the tool does not run.
 	Arguments string
 	// Path is the argument of stored(path).
@@ -98,8 +99,8 @@ type ProgramCall struct {
 type ProgramResult struct {
 	// Number is that of the call.
 	Number int
-	// Text is the result. A JSON object or list is a value in the program, every number as it
-	// is written; anything else is a string.
+	// Text is the result. JSON is its value in the program: an integer digit by digit, a decimal as
+	// the nearest double. Anything else is a string.
 	Text string
 	// Failed rejects the call's promise with Text.
 	Failed bool

@@ -77,7 +77,7 @@ func answerCall(ctx context.Context, r *run, c ProgramCall) (result ProgramResul
 	if !isObject(c.Arguments) {
 		return refuse("program-one-object", promptData{Schema: e.signature()})
 	}
-	if _, problem := e.checkArguments(c.Arguments); problem != "" {
+	if problem := e.checkProgram(c.Arguments); problem != "" {
 		return refuse("program-bad-arguments", promptData{Reason: problem, Schema: e.signature()})
 	}
 	return ProgramResult{}, false

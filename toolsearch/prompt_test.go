@@ -148,6 +148,7 @@ func TestTextsHoldTheirDataAndKeywords(t *testing.T) {
 			"program-no-tool":                  {"the_name", "word_a; word_b", "tool_search"},
 			"program-one-object":               {"the_name", `{"the":"schema"}`},
 			"program-bad-arguments":            {"the reason", `{"the":"schema"}`},
+			"program-rounded":                  {"the_name", "BigInt"},
 			"program-no-store":                 {"the_name", "the reason"},
 			"where-names":                      {"<available-deferred-tools>"},
 		}

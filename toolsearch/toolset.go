@@ -608,6 +608,17 @@ func (e *entry) checkArguments(raw string) (args, problem string) {
 	return raw, ""
 }
 
+// checkProgram is what is wrong with the arguments of a program's call, "" if nothing is.
+func (e *entry) checkProgram(arguments string) (problem string) {
+	if _, problem = e.checkArguments(arguments); problem != "" {
+		return problem
+	}
+	if at := e.check.Rounded(arguments); at != "" {
+		return render("program-rounded", promptData{Name: at})
+	}
+	return ""
+}
+
 // maxProblem bounds what is said of wrong arguments, in runes.
 const maxProblem = 400
 

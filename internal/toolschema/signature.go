@@ -8,6 +8,7 @@ package toolschema
 import (
 	"encoding/json"
 	"maps"
+	"math/big"
 	"slices"
 	"strconv"
 	"strings"
@@ -42,14 +43,12 @@ func Signature(name, description, params, returns string) string {
 }
 
 // Shape is the type of a JSON value: its keys and the types of their values, never a value.
-// Anything that is not a JSON object or list is a string.
+// Anything that is not JSON is a string.
 func Shape(text string) string {
-	text = strings.TrimSpace(text)
-	if text == "" || text[0] != '{' && text[0] != '[' {
-		return "string"
-	}
+	d := json.NewDecoder(strings.NewReader(text))
+	d.UseNumber()
 	var v any
-	if json.Unmarshal([]byte(text), &v) != nil {
+	if !json.Valid([]byte(text)) || d.Decode(&v) != nil {
 		return "string"
 	}
 	return bounded(shapeOf(v, 0))
@@ -61,7 +60,10 @@ func shapeOf(v any, depth int) string {
 		return "null"
 	case bool:
 		return "boolean"
-	case float64:
+	case json.Number:
+		if n, ok := new(big.Int).SetString(v.String(), 10); ok && n.BitLen() > 53 {
+			return "bigint"
+		}
 		return "number"
 	case string:
 		return "string"

@@ -37,7 +37,7 @@ func TestShapeNamesTypesAndNoValue(t *testing.T) {
 	for text, want := range map[string]string{
 		`[{"id":1,"secret":"x","tags":["a"],"none":null,"ok":true}]`: `{id: number, none: null, ok: boolean, secret: string, tags: string[]}[]`,
 		`{"a":{"b":{"c":{"d":{"e":1}}}}}`:                            `{a: {b: {c: {d: object}}}}`,
-		`[]`:                                                         "any[]", `{}`: "{}", `plain`: "string", `42`: "string", `{broken`: "string", ``: "string",
+		`[]`:                                                         "any[]", `{}`: "{}", `plain`: "string", `42`: "number", `false`: "boolean", `{"id":9007199254740993}`: "{id: bigint}", `007`: "string", `{broken`: "string", ``: "string",
 	} {
 		require.Equal(t, want, Shape(text), text)
 	}

@@ -34,7 +34,7 @@ func clean(code string) string {
 	if name := uncalled(code, true); name != "" {
 		code += "\nawait " + name + "()"
 	}
-	return code
+	return exact(code)
 }
 
 // unescaped is a program that was written as JSON, escaped twice, or as HTML.

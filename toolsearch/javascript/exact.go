@@ -3,77 +3,50 @@
 
 package javascript
 
-// Numbers of results that JavaScript cannot hold.
+// Integers that a Number cannot hold.
 
 import (
-	"encoding/json"
 	"math/big"
-	"strconv"
+	"regexp"
 	"strings"
 )
 
-// exact returns a result in which each number that JavaScript would change is a string: an id of
-// twenty digits stays that id. Anything that is not a JSON object or list is returned as it is.
-func exact(text string) string {
-	trimmed := strings.TrimLeft(text, " \t\r\n")
-	if trimmed == "" || trimmed[0] != '{' && trimmed[0] != '[' || !json.Valid([]byte(text)) {
-		return text
+// hasLong reports whether a text has so many digits in a row as no Number may hold: a result
+// without them is read faster.
+func hasLong(text string) bool {
+	const least = 16
+	run := 0
+	for i := range len(text) {
+		if c := text[i]; c < '0' || c > '9' {
+			run = 0
+		} else if run++; run == least {
+			return true
+		}
 	}
+	return false
+}
+
+var literal = regexp.MustCompile(`0[xX][\da-fA-F_]+|[1-9][\d_]*`)
+
+// exact makes BigInts of the integers of a program that a Number would round.
+func exact(code string) string {
+	masked := mask(code)
 	var b strings.Builder
 	kept := 0
-	for i := 0; i < len(text); {
-		switch c := text[i]; {
-		case c == '"':
-			i = endOfString(text, i)
-		case c == '-' || c >= '0' && c <= '9':
-			end := i + 1
-			for end < len(text) && strings.IndexByte("+-.eE0123456789", text[end]) >= 0 {
-				end++
-			}
-			if !holds(text[i:end]) {
-				b.WriteString(text[kept:i])
-				b.WriteByte('"')
-				b.WriteString(text[i:end])
-				b.WriteByte('"')
-				kept = end
-			}
-			i = end
-		default:
-			i++
+	for _, at := range literal.FindAllStringIndex(masked, -1) {
+		if at[0] > 0 && isPart(masked[at[0]-1]) || at[1] < len(masked) && isPart(masked[at[1]]) {
+			continue
+		}
+		n, ok := new(big.Int).SetString(masked[at[0]:at[1]], 0)
+		if ok && n.BitLen() > 53 {
+			b.WriteString(code[kept:at[1]] + "n")
+			kept = at[1]
 		}
 	}
-	if kept == 0 {
-		return text
-	}
-	b.WriteString(text[kept:])
-	return b.String()
+	return b.String() + code[kept:]
 }
 
-// endOfString is the place after the string that begins at i, in valid JSON.
-func endOfString(text string, i int) int {
-	for i++; text[i] != '"'; i++ {
-		if text[i] == '\\' {
-			i++
-		}
-	}
-	return i + 1
-}
-
-// holds reports whether a number is the same after JavaScript has read and written it. Up to
-// fifteen digits always are.
-func holds(number string) bool {
-	if len(number) <= 15 && !strings.ContainsAny(number, "eE") {
-		return true
-	}
-	f, err := strconv.ParseFloat(number, 64)
-	if err != nil || len(number) > 400 {
-		return false
-	}
-	if f == 0 { // to write out 1e-999999 would take long
-		digits, _, _ := strings.Cut(strings.ToLower(number), "e")
-		return !strings.ContainsAny(digits, "123456789")
-	}
-	was, ok := new(big.Rat).SetString(number)
-	is, ok2 := new(big.Rat).SetString(strconv.FormatFloat(f, 'g', -1, 64))
-	return ok && ok2 && was.Cmp(is) == 0
+// isPart reports whether a byte beside digits makes them part of something else.
+func isPart(c byte) bool {
+	return c == '.' || c == '_' || c == '$' || c >= 0x80 || c >= '0' && c <= '9' || c|0x20 >= 'a' && c|0x20 <= 'z'
 }

@@ -39,6 +39,13 @@ type Limits struct {
 	// Rounds is how often a program may wait for calls, those that it makes at the same time
 	// counting as one. If zero, defaults to 15.
 	Rounds int
+	// Parallel is how many calls of a program run at the same time; the others follow when these
+	// have ended, and count as one round with them. If zero, defaults to 50.
+	Parallel int
+	// Together is how many bytes the programs of one interpreter may hold while they wait for
+	// calls. Beyond that, those that wait longest lose their memory: when their results are there,
+	// they run again from their beginning, and no call is made again. If zero, defaults to 256 MB.
+	Together int64
 	// Output is the most that a program may print, and the most of what it returns, in bytes.
 	// If zero, defaults to 20,000.
 	Output int
@@ -63,6 +70,12 @@ func (l Limits) orDefaults() Limits {
 	if l.Rounds == 0 {
 		l.Rounds = 15
 	}
+	if l.Parallel == 0 {
+		l.Parallel = 50
+	}
+	if l.Together == 0 {
+		l.Together = 256 << 20
+	}
 	if l.Output == 0 {
 		l.Output = 20_000
 	}
@@ -78,14 +91,13 @@ func (l Limits) check() error {
 	if l.Memory < leastMemory || l.Memory > mostMemory {
 		bad("Memory", "must be from 8 MB to 4 GB")
 	}
-	if l.Time < 0 {
-		bad("Time", "must not be negative")
-	}
-	if l.Calls < 0 {
-		bad("Calls", "must not be negative")
-	}
-	if l.Rounds < 0 {
-		bad("Rounds", "must not be negative")
+	for _, f := range []struct {
+		name  string
+		value int64
+	}{{"Time", int64(l.Time)}, {"Calls", int64(l.Calls)}, {"Rounds", int64(l.Rounds)}, {"Parallel", int64(l.Parallel)}, {"Together", l.Together}} {
+		if f.value < 0 {
+			bad(f.name, "must not be negative")
+		}
 	}
 	if l.Output < 0 || l.Output > mostOutput {
 		bad("Output", "must be from 0 to 1 MB")
@@ -100,7 +112,7 @@ func (l Limits) check() error {
 // *einolean.FieldError for each.
 func New(limits Limits) toolsearch.Interpreter {
 	limits = limits.orDefaults()
-	in := &interpreter{limits: limits}
+	in := &interpreter{limits: limits, waiting: waiting{most: limits.Together}}
 	in.engine = sync.OnceValues(func() (*engine, error) {
 		if err := limits.check(); err != nil {
 			return nil, err
@@ -115,8 +127,9 @@ func New(limits Limits) toolsearch.Interpreter {
 }
 
 type interpreter struct {
-	limits Limits
-	engine func() (*engine, error)
+	limits  Limits
+	engine  func() (*engine, error)
+	waiting waiting
 }
 
 // Check is what is wrong with the limits, for whoever wants to know before a program starts.
@@ -130,14 +143,14 @@ func (in *interpreter) Start(ctx context.Context, p toolsearch.Program) (toolsea
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	e, err := in.engine()
-	if err != nil {
+	if _, err := in.engine(); err != nil {
 		return nil, err
 	}
-	r := &run{interpreter: in, words: currentWords(), code: clean(p.Code)}
-	if err := r.begin(ctx, e, p); err != nil {
+	r := &run{interpreter: in, words: currentWords(), code: clean(p.Code), start: p}
+	if err := r.begin(ctx); err != nil {
 		r.Close()
 		return nil, err
 	}
+	in.waiting.add(r)
 	return r, nil
 }

@@ -49,6 +49,14 @@ func (m *memory) Reallocate(size uint64) []byte {
 // has been read, so the memory is not given back here.
 func (m *memory) Free() {}
 
+// held is how many bytes it holds.
+func (m *memory) held() int64 {
+	if m.free != nil {
+		return int64(len(m.bytes))
+	}
+	return int64(cap(m.bytes))
+}
+
 // giveBack gives the memory back. Nobody may read it afterwards.
 func (m *memory) giveBack() {
 	free := m.free

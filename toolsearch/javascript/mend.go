@@ -67,6 +67,7 @@ var (
 	goesOn    = regexp.MustCompile(`[\w)\]"']\s*\n\s*[(\[]`)
 	object    = regexp.MustCompile(`\bPromise\.\w+\(\s*\{`)
 	yields    = regexp.MustCompile(`\byield\b`)
+	bigint    = regexp.MustCompile(`^TypeError: .*(?i:bigint).*(?:number|unary)`)
 	undef     = regexp.MustCompile(`^ReferenceError: '?([^'\s]+?)'? is not defined`)
 )
 
@@ -158,6 +159,8 @@ func (w words) mended(code, text string, line int, reads func(string) bool) stri
 		mend = w.undefined(mask(code), m[1])
 	case strings.HasSuffix(text, "is not initialized") && goesOn.MatchString(mask(code)):
 		mend = w["mend.goesOn"]
+	case bigint.MatchString(text):
+		mend = w["mend.bigint"]
 	case strings.HasPrefix(text, "TypeError"):
 		mend = w.wrongType(mask(code), text, line)
 	}

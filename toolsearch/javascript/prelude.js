@@ -4,13 +4,14 @@
 (function (settings, buffer) {
   "use strict";
   const g = globalThis;
-  const {parse, stringify} = JSON, {apply} = Reflect;
+  const {parse, stringify, rawJSON} = JSON, {apply, construct} = Reflect;
   const O = Object, P = Promise, S = String, E = Error, TE = TypeError;
   const {freeze, defineProperty, setPrototypeOf} = O;
   const {now, seed, maxOutput, maxCalls, words} = parse(settings);
   const AsyncFunction = (async () => {}).constructor;
   const then = P.prototype.then, slice = S.prototype.slice, charCodeAt = S.prototype.charCodeAt, includes = S.prototype.includes;
-  const exec = RegExp.prototype.exec;
+  const exec = RegExp.prototype.exec, test = RegExp.prototype.test;
+  const B = BigInt, N = Number, {isSafeInteger, isFinite} = N, toExponential = N.prototype.toExponential;
   const wmGet = WeakMap.prototype.get, wmSet = WeakMap.prototype.set;
   // Lists of ours: nothing that a program does to Array.prototype reaches them.
   const list = () => defineProperty([], "toJSON", {__proto__: null, value: undefined});
@@ -84,9 +85,6 @@
   hidden(E.prototype, "toJSON", function () { return S(this); });
   hidden(AggregateError.prototype, "toString", function () { return apply(errorText, this, []) + ": " + [...this.errors].join("; "); });
 
-  // A result is a value already: to parse it again gives it.
-  JSON.parse = (text, f) => text !== null && typeof text === "object" ? text : parse(text, f);
-
   // Calls: open are those that the program waits for, queue those that the host has not taken.
   const open = {__proto__: null}, queue = list(), pendingName = new WeakMap(), notes = list(), early = {__proto__: null};
   let count = 0, over = false;
@@ -95,18 +93,52 @@
   // named is an error of ours that says what to write instead.
   const named = (text) => defineProperty(new TE(text), "einoleanNamed", {__proto__: null, value: true});
 
+  // Numbers: an integer that a Number cannot hold is a BigInt, and is written digit by digit.
+  const integer = /^-?\d+$/, long = /\d{16}/;
+  const whole = (v, c) => {
+    if (typeof v !== "number" || isSafeInteger(v) || !isFinite(v)) return v;
+    if (c.source === undefined) throw named(say("twice")); // of two members with one name
+    return apply(test, integer, [c.source]) ? B(c.source) : v;
+  };
+  const parseExact = (text) => parse(text, (_, v, c) => whole(v, c));
+  JSON.parse = (text, f) => {
+    if (text !== null && typeof text === "object") return text; // a result is a value already
+    if (!apply(test, long, [text])) return parse(text, f);
+    return typeof f === "function" ? parse(text, function (k, v, c) { return apply(f, this, [k, whole(v, c), c]); }) : parseExact(text);
+  };
+  const digits = function () { return rawJSON(S(this)); };
+  defineProperty(B.prototype, "toJSON", {__proto__: null, get: () => digits, set() {}, configurable: false});
+  // What would round such an integer says so.
+  const read = /^\s*[-+]?\d+\s*$/;
+  const rounds = (x) => typeof x === "bigint" ? !isSafeInteger(N(x)) : typeof x === "string" && x.length > 15 && apply(test, read, [x]) && !isSafeInteger(N(x));
+  const whenWhole = (name, f) => new Proxy(f, {
+    apply(f, self, xs) { if (rounds(xs[0])) throw named(say("rounds", name, S(xs[0]))); return apply(f, self, xs); },
+    construct(f, xs, as) { if (rounds(xs[0])) throw named(say("rounds", name, S(xs[0]))); return construct(f, xs, as); },
+  });
+  for (const n of ["parseInt", "parseFloat"]) hidden(g, n, N[n] = whenWhole(n, g[n]));
+  N.prototype.constructor = whenWhole("Number", N);
+  hidden(g, "Number", N.prototype.constructor);
+  // A difference of BigInts orders a list as one of Numbers does.
+  for (const n of ["sort", "toSorted"]) {
+    const sort = Array.prototype[n];
+    hidden(Array.prototype, n, function (f) {
+      return apply(sort, this, [typeof f !== "function" ? f : (a, b) => { const d = f(a, b); return typeof d === "bigint" ? (d > 0n) - (d < 0n) : d; }]);
+    });
+  }
+
   // show is a value as print writes it. What is undefined or no number makes the program doubtful.
   let doubtful = false;
   const plain = (k, x) => {
-    if (typeof x === "bigint") return S(x);
     if (x === undefined || x !== x) doubtful = true;
     if (x === null || typeof x !== "object") return x;
     const name = apply(wmGet, pendingName, [x]);
     if (name) return say("promise", name);
     return x instanceof P ? say("anyPromise") : x instanceof Map || x instanceof Set ? [...x] : x;
   };
-  // argument is a value as a call sends it: a promise in it is a forgotten await.
+  // argument is a value as a call sends it: a promise in it is a forgotten await, and a Number that
+  // may have been rounded has an exponent, which tells it from an integer.
   const argument = (k, x) => {
+    if (typeof x === "number" && isFinite(x) && (x >= 2 ** 53 || x <= -(2 ** 53))) return rawJSON(apply(toExponential, x, []));
     const name = x !== null && typeof x === "object" ? apply(wmGet, pendingName, [x]) : undefined;
     if (name) throw named(say("await", name));
     return plain(k, x);
@@ -231,9 +263,9 @@
     get(x, k) { if (k in x) return x[k]; throw new E(say("host", "process." + S(k))); },
   });
 
-  // value is what a result is in the program.
-  const value = (s) => {
-    try { const v = parse(s); return v !== null && typeof v === "object" ? v : s; } catch { return s; }
+  // value is what a result is in the program: the value of which it is the JSON, or text.
+  const value = (s, exactly) => {
+    try { return exactly ? parseExact(s) : parse(s); } catch { return s; }
   };
 
   // The end: value or error, told once.
@@ -279,12 +311,12 @@
   const begin = (f) => { try { apply(then, f(), [succeed, fail]); } catch (e) { fail(e); } };
 
   // settle ends one call.
-  const settle = (number, text, failed) => {
+  const settle = (number, text, failed, exactly) => {
     const c = open[number];
     if (!c) return;
     delete open[number];
     if (!failed) {
-      const v = value(text);
+      const v = value(text, exactly);
       if (!shapes[c.name] || shapes[c.name] === "any[] (0)") shapes[c.name] = typeof v === "string" ? say("text") : shape(v, 0);
       return c.resolve(v);
     }
@@ -325,7 +357,8 @@
     case "completion": // the promise of {value}, the value of the last expression
       begin(() => apply(then, a, [async (r) => { const v = await r.value; return used > 0 ? undefined : brief(v); }]));
       return "";
-    case "settle": settle(a, b, false); return "";
+    case "settle": settle(a, b, false, false); return "";
+    case "settle exactly": settle(a, b, false, true); return "";
     case "reject": settle(a, b, true); return "";
     case "reads": try { new AsyncFunction(a); return "yes"; } catch { return ""; }
     case "state": return state();

@@ -31,7 +31,11 @@ type run struct {
 	interpreter *interpreter // keeps the engine alive
 	words       words
 	code        string
-	machine     *machine // nil after the end
+	start       toolsearch.Program
+	settled     [][]toolsearch.ProgramResult // by round
+	answered    []toolsearch.ProgramResult   // of this round, whose other calls have not ended
+	queue       []toolsearch.ProgramCall     // calls of this round that follow those of the state
+	machine     *machine                     // nil after the end, and while the program waits if it lost it
 	state       toolsearch.ProgramState
 	used        time.Duration // of computing
 	rounds      int
@@ -47,9 +51,15 @@ func (r *run) State() toolsearch.ProgramState {
 
 // Close implements toolsearch.ProgramRun.
 func (r *run) Close() {
+	r.interpreter.waiting.take(r)
 	if len(r.state.Calls) > 0 {
 		r.end(r.words["stopped.closed"])
 	}
+	r.drop()
+}
+
+// drop gives the memory back.
+func (r *run) drop() {
 	if r.machine != nil {
 		r.machine.close()
 		r.machine = nil
@@ -60,8 +70,13 @@ func (r *run) Close() {
 // with an expression whose value is theirs.
 var returns = regexp.MustCompile(`\breturn\b`)
 
-func (r *run) begin(ctx context.Context, e *engine, p toolsearch.Program) error {
-	limits := r.interpreter.limits
+// begin runs the program until it first waits or ends.
+func (r *run) begin(ctx context.Context) error {
+	limits, p := r.interpreter.limits, r.start
+	e, err := r.interpreter.engine()
+	if err != nil {
+		return err
+	}
 	return r.compute(ctx, func(ctx context.Context) error {
 		m, err := e.start(ctx, settings{p.Time.UnixMilli(), seedOf(p.Seed), limits.Output, limits.Calls, r.words})
 		if err != nil {
@@ -137,7 +152,7 @@ func seedOf(s string) (seed [4]int32) {
 
 // Resume implements toolsearch.ProgramRun.
 func (r *run) Resume(ctx context.Context, results []toolsearch.ProgramResult) error {
-	if r.machine == nil || len(r.state.Calls) == 0 {
+	if len(r.state.Calls) == 0 {
 		return errors.New("javascript: the program has ended")
 	}
 	if err := ctx.Err(); err != nil {
@@ -148,20 +163,61 @@ func (r *run) Resume(ctx context.Context, results []toolsearch.ProgramResult) er
 	if !slices.EqualFunc(results, r.state.Calls, func(a toolsearch.ProgramResult, b toolsearch.ProgramCall) bool { return a.Number == b.Number }) {
 		return errors.New("javascript: the results are not those of the calls that the program waits for")
 	}
-	return r.compute(ctx, func(ctx context.Context) error {
-		for _, result := range results {
-			if err := r.settle(ctx, result); err != nil {
-				return err
-			}
-		}
+	if r.answered = append(r.answered, results...); len(r.queue) > 0 {
+		r.ask(r.queue)
 		return nil
-	})
+	}
+	r.interpreter.waiting.take(r)
+	r.settled, r.answered = append(r.settled, r.answered), nil
+	if err := r.goOn(ctx); err != nil {
+		return err
+	}
+	r.interpreter.waiting.add(r)
+	return nil
+}
+
+// goOn settles the last round. A program that lost its machine runs again up to there.
+func (r *run) goOn(ctx context.Context) error {
+	todo := r.settled[len(r.settled)-1:]
+	if r.machine == nil {
+		todo, r.used, r.rounds, r.calls = r.settled, 0, 0, 0
+		if err := r.begin(ctx); err != nil {
+			return err
+		}
+	}
+	for _, round := range todo {
+		if r.machine == nil {
+			return nil // it has ended
+		}
+		if err := r.compute(ctx, func(ctx context.Context) error { return r.settleAll(ctx, round) }); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// ask shows as many calls as may run at the same time.
+func (r *run) ask(calls []toolsearch.ProgramCall) {
+	n := min(len(calls), r.interpreter.limits.Parallel)
+	r.state.Calls, r.queue = calls[:n:n], calls[n:]
+}
+
+func (r *run) settleAll(ctx context.Context, results []toolsearch.ProgramResult) error {
+	for _, result := range results {
+		if err := r.settle(ctx, result); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 func (r *run) settle(ctx context.Context, result toolsearch.ProgramResult) error {
 	op, text := "reject", result.Text
 	if !result.Failed {
-		op, text = "settle", exact(result.Text)
+		op = "settle"
+		if hasLong(text) {
+			op = "settle exactly"
+		}
 	}
 	number, err := r.machine.call(ctx, "JS_NewNumber", r.machine.ctx, uint64FromFloat(float64(result.Number)))
 	if err != nil {
@@ -235,9 +291,8 @@ func (r *run) conclude(ctx context.Context, err error) error {
 		r.end(r.words.say("stopped.memory", limits.Memory>>20))
 	}
 	r.keepOutput()
-	if len(r.state.Calls) == 0 && r.machine != nil {
-		r.machine.close()
-		r.machine = nil
+	if len(r.state.Calls) == 0 {
+		r.drop()
 	}
 	return nil
 }
@@ -282,10 +337,11 @@ func (r *run) read(ctx context.Context) error {
 		return fmt.Errorf("the state: %w", err)
 	}
 	r.state.Notes = r.notes(s)
-	r.state.Calls = nil
+	var calls []toolsearch.ProgramCall
 	for _, c := range s.Calls {
-		r.state.Calls = append(r.state.Calls, toolsearch.ProgramCall{Number: c.Number, Tool: c.Tool, Arguments: c.Arguments, Path: c.Path, Line: c.Line})
+		calls = append(calls, toolsearch.ProgramCall{Number: c.Number, Tool: c.Tool, Arguments: c.Arguments, Path: c.Path, Line: c.Line})
 	}
+	r.ask(calls)
 	limits := r.interpreter.limits
 	switch {
 	case s.Over:
@@ -327,6 +383,6 @@ func (r *run) notes(s report) []string {
 }
 
 // end ends the program before its end.
-func (r *run) end(why string) { r.state.Calls, r.state.Error = nil, why }
+func (r *run) end(why string) { r.state.Calls, r.queue, r.state.Error = nil, nil, why }
 
 func uint64FromFloat(f float64) uint64 { return math.Float64bits(f) }
