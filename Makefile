@@ -96,7 +96,7 @@ $(addprefix quick@,$(PRODUCT)): quick@%:
 
 test-all: ## every test of every module, shuffled; the product's with -race as well, where the machine has a C compiler
 	@[ -n '$(RACE)' ] || echo "no C compiler works here: the tests run without the race detector"
-	$(call side,$(if $(RACE),race@.) test@. $(if $(RACE),$(addprefix race@,$(filter-out .,$(PRODUCT)))) $(addprefix test@,$(filter-out . ./internal/einonext,$(MODULES))) eino-next)
+	$(call side,$(if $(RACE),race@.) test@. $(if $(RACE),$(addprefix race@,$(filter-out .,$(PRODUCT)))) $(addprefix test@,$(filter-out . ./internal/dev/einonext,$(MODULES))) eino-next)
 
 # The packages that use internal/twice go through the quick part of their tests a second time:
 # nothing may be left over from the first pass.
@@ -107,10 +107,10 @@ $(addprefix test@,$(MODULES)): test@%:
 # to share: that start goroutines, hold locks, serve, or run agents, in their code or their tests.
 # See internal/race. Tools of the repository and the tests of its files have nothing. A program under
 # the detector waits a second before it ends, unless it is told not to; some tests start dozens.
-SHARES := "sync(/atomic)?"|"testing/synctest"|"net/http|/internal/adktest"|^[[:space:]]+(defer )?go [a-z]
+SHARES := "sync(/atomic)?"|"testing/synctest"|"net/http|/internal/dev/adktest"|^[[:space:]]+(defer )?go [a-z]
 
 $(addprefix race@,$(PRODUCT)): race@%:
-	@echo "-- race: $*"; cd $* && dirs=$$(for d in $$($(GO) list -f '{{.Dir}}' ./... | grep -vE '/internal(/tools/.*)?$$'); do \
+	@echo "-- race: $*"; cd $* && dirs=$$(for d in $$($(GO) list -f '{{.Dir}}' ./... | grep -vE '/internal(/dev/tools/.*)?$$'); do \
 		! grep -qE '$(SHARES)' $$d/*.go || echo $$d; done); \
 	[ -z "$$dirs" ] || $(LESS_GC) GORACE=atexit_sleep_ms=10 $(GO) test -race $(WHOLE) $$dirs
 
@@ -124,12 +124,12 @@ endif
 
 # What compares with Eino's own middlewares, or counts allocations to the last one, holds for the
 # version that we require: v0.10.0-alpha.12 was made before parts of v0.9.21.
-NEXT := internal/adkrun internal/together reduction toolerror toolsearch toolsearch/skills window
+NEXT := internal/adkrun internal/dev/together reduction toolerror toolsearch toolsearch/skills window
 NEXT_SKIPS := Parity|EveryDifference|Budget|NoMoreThanEinos
 
 .PHONY: eino-next
 eino-next: ## test with the next version of Eino: sessions, and both middlewares' own tests
-	@echo "-- $@"; cd internal/einonext && export $(LESS_GC) && $(GO) test $(WHOLE) ./... && \
+	@echo "-- $@"; cd internal/dev/einonext && export $(LESS_GC) && $(GO) test $(WHOLE) ./... && \
 		$(GO) test $(WHOLE) -short -skip '$(NEXT_SKIPS)' $(addprefix github.com/einolean/einolean/,$(NEXT))
 
 twice: ## the quick part of both middlewares' tests, twice in one process: nothing may be left over from the first pass
@@ -156,7 +156,7 @@ bench: ## every benchmark, once (BENCH=regexp chooses)
 	$(call each,$(GO) test -run '^$$' -bench '$(BENCH)' -benchmem ./...)
 
 compare: ## Eino's packages and ours on the same work, in one table (PKG= and COUNT= choose)
-	$(GO) run ./internal/tools/compare -count $(COUNT) $(PKG)
+	$(GO) run ./internal/dev/tools/compare -count $(COUNT) $(PKG)
 
 golden: ## rewrite the golden files; read the diff before you commit it
 	$(call each,EINOLEAN_UPDATE=1 $(GO) test -count=1 -run Golden ./...)
@@ -169,16 +169,16 @@ previews: ## print how often a cut result still shows a fact that is needed late
 	@cd examples && $(GO) run ./previews
 
 report: ## measure what is in the repository, draw docs/img and write the tables of docs/benchmarks.md (TIMES=1: also times, which differ by machine)
-	cd internal/tools/report && $(GO) run . $(if $(TIMES),-times)
+	cd internal/dev/tools/report && $(GO) run . $(if $(TIMES),-times)
 
 thrift: ## replay recorded agent runs under every policy and print what each costs (TRIGGER=32000, CONVERSATION=file of your own)
-	cd internal/tools/thrift && $(GO) run . $(if $(TRIGGER),-trigger $(TRIGGER)) $(if $(CONVERSATION),-conversation '$(abspath $(CONVERSATION))')
+	cd internal/dev/tools/thrift && $(GO) run . $(if $(TRIGGER),-trigger $(TRIGGER)) $(if $(CONVERSATION),-conversation '$(abspath $(CONVERSATION))')
 
 soak: ## thousands of agent runs at once, a tenth of them under the race detector (SOAK_RUNS=)
-	$(GO) run ./internal/tools/soak -runs $$(( $(SOAK_RUNS) - $(SOAK_RUNS) / 10 ))
-	$(GO) run $(RACE) ./internal/tools/soak -runs $$(( $(SOAK_RUNS) / 10 ))
+	$(GO) run ./internal/dev/tools/soak -runs $$(( $(SOAK_RUNS) - $(SOAK_RUNS) / 10 ))
+	$(GO) run $(RACE) ./internal/dev/tools/soak -runs $$(( $(SOAK_RUNS) / 10 ))
 	EINOLEAN_PROGRAMS=$(SOAK_RUNS) $(GO) test -count=1 -v -timeout 30m -run '^TestProgramsKeepTheirLawsOverInterruptsAndProcesses$$' ./toolsearch
 	cd toolsearch/mcptools && EINOLEAN_SOAK=$$(( $(SOAK_RUNS) / 20 )) $(GO) test -count=1 -v -timeout 30m -run '^TestServersThatLieHarmNobody$$' .
 
 release: ## print which tags a release of VERSION makes; with TAG=1 make them (nothing is pushed)
-	$(GO) run ./internal/tools/release -version '$(VERSION)' $(if $(TAG),-tag)
+	$(GO) run ./internal/dev/tools/release -version '$(VERSION)' $(if $(TAG),-tag)

@@ -26,7 +26,7 @@ import (
 	"testing"
 
 	"github.com/einolean/einolean"
-	"github.com/einolean/einolean/internal/backend/backendtest"
+	"github.com/einolean/einolean/internal/dev/backendtest"
 	"github.com/einolean/einolean/reduction"
 )
 

@@ -14,7 +14,7 @@ import (
 	"github.com/cloudwego/eino/components/model"
 	"github.com/cloudwego/eino/schema"
 
-	"github.com/einolean/einolean/internal/adktest"
+	"github.com/einolean/einolean/internal/dev/adktest"
 )
 
 // Turn is one answer of a [Model]: text, tool calls, or an error. It is a value; its

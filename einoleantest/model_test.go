@@ -18,7 +18,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/einolean/einolean/einoleantest"
-	"github.com/einolean/einolean/internal/adktest"
+	"github.com/einolean/einolean/internal/dev/adktest"
 )
 
 func echo(_ context.Context, args string) (string, error) { return "echo " + args, nil }

@@ -19,7 +19,7 @@ import (
 	"github.com/cloudwego/eino/components/model"
 	"github.com/cloudwego/eino/schema"
 
-	"github.com/einolean/einolean/internal/adktest"
+	"github.com/einolean/einolean/internal/dev/adktest"
 )
 
 // exchange is one line of a recording: a request, and the answer in one or more chunks.

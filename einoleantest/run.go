@@ -13,7 +13,7 @@ import (
 	"github.com/cloudwego/eino/components/tool"
 	"github.com/cloudwego/eino/schema"
 
-	"github.com/einolean/einolean/internal/adktest"
+	"github.com/einolean/einolean/internal/dev/adktest"
 	"github.com/einolean/einolean/window"
 )
 

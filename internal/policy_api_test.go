@@ -24,7 +24,7 @@ var messageSwitch = rule{
 				continue
 			}
 			// adktest makes and reads messages for tests, which must not believe what they test.
-			if under("internal/message", f.dir()) || under("internal/adktest", f.dir()) {
+			if under("internal/message", f.dir()) || under("internal/dev/adktest", f.dir()) {
 				continue
 			}
 			for _, u := range messageUses(f) {
@@ -66,10 +66,10 @@ func New(v any) any {
 	return pair[*schema.Message, *schema.AgenticMessage](NewTyped[*schema.AgenticMessage](v), []*schema.Message(nil))
 }
 `,
-		"internal/message/a.go": messageSample + "func f(v any) { switch v.(type) { case *schema.Message: case *schema.AgenticMessage: } }\n",
-		"internal/adktest/a.go": messageSample + "func g(v any) *schema.AgenticMessage { return v.(*schema.AgenticMessage) }\n",
-		"toolsearch/a_test.go":  messageSample + "func f(v any) { _ = v.(*schema.AgenticMessage) }\n",
-		"examples/a/a.go":       messageSample + "func f(v any) { _ = v.(*schema.AgenticMessage) }\n",
+		"internal/message/a.go":     messageSample + "func f(v any) { switch v.(type) { case *schema.Message: case *schema.AgenticMessage: } }\n",
+		"internal/dev/adktest/a.go": messageSample + "func g(v any) *schema.AgenticMessage { return v.(*schema.AgenticMessage) }\n",
+		"toolsearch/a_test.go":      messageSample + "func f(v any) { _ = v.(*schema.AgenticMessage) }\n",
+		"examples/a/a.go":           messageSample + "func f(v any) { _ = v.(*schema.AgenticMessage) }\n",
 	}},
 }
 
@@ -225,8 +225,8 @@ var wholeExamples = rule{
 	},
 	bad: []sample{{map[string]string{
 		"toolsearch/a_test.go": "package toolsearch_test\n\nfunc ExampleNew() {\n\thelper()\n\t// Output: x\n}\n",
-		"window/b_test.go":     "package window_test\n\nimport \"" + modulePath + "/internal/adktest\"\n\nfunc Example() {\n\tadktest.Run()\n\t// Output: x\n}\n\nfunc ExampleNew() {}\n",
-	}, []string{"toolsearch/a_test.go: ExampleNew needs another file", "window/b_test.go: Example imports \"" + modulePath + "/internal/adktest\""}}},
+		"window/b_test.go":     "package window_test\n\nimport \"" + modulePath + "/internal/dev/adktest\"\n\nfunc Example() {\n\tadktest.Run()\n\t// Output: x\n}\n\nfunc ExampleNew() {}\n",
+	}, []string{"toolsearch/a_test.go: ExampleNew needs another file", "window/b_test.go: Example imports \"" + modulePath + "/internal/dev/adktest\""}}},
 	good: []map[string]string{{
 		"toolsearch/a_test.go": "package toolsearch_test\n\nimport \"fmt\"\n\nfunc helper() { fmt.Println(\"x\") }\n\nfunc ExampleNew() {\n\thelper()\n\t// Output: x\n}\n",
 		"examples/a/a_test.go": "package main\n\nfunc Example() {\n\tmain()\n}\n",

@@ -71,7 +71,7 @@ var rootRequirements = rule{
 }
 
 // alone are modules whose dependencies are newer than a user of the others should need.
-var alone = []string{"internal/tools/collector", "examples/models", "internal/einonext"}
+var alone = []string{"internal/dev/tools/collector", "examples/models", "internal/dev/einonext"}
 
 // Two versions of golang.org/x/sys have Go compile Eino twice: plain, with the race detector, and with the oldest Go.
 var oneVersion = rule{
@@ -150,8 +150,8 @@ var testifyInTests = rule{
 		return found
 	},
 	bad: []sample{{map[string]string{
-		"internal/backend/backendtest/suite.go": "package backendtest\n\nimport _ \"" + testify + "/require\"\n",
-	}, []string{"internal/backend/backendtest/suite.go:3: imports " + testify + "/require"}}},
+		"internal/dev/backendtest/suite.go": "package backendtest\n\nimport _ \"" + testify + "/require\"\n",
+	}, []string{"internal/dev/backendtest/suite.go:3: imports " + testify + "/require"}}},
 	good: []map[string]string{{"a_test.go": "package a\n\nimport _ \"" + testify + "/require\"\n", "a.go": "package a\n\nimport _ \"" + testify + "x\"\n"}},
 }
 
@@ -170,8 +170,8 @@ var bans = []ban{
 	{nil, eino + "/adk/middlewares/reduction", nil, "it is what reduction replaces; only tests compare with it"},
 	{nil, "net/http", []string{"window/inspect", "toolsearch/mcptools"}, "a middleware reaches no network, but for MCP servers; the live page is served to loopback only"},
 	{nil, "os/exec", []string{"toolsearch/mcptools"}, "a middleware starts no process but MCP servers"},
-	{nil, "testing", []string{"toolsearch/toolsearcheval", "internal/backend/backendtest", "internal/adktest", "einoleantest"}, "test support is no part of a user's program"},
-	{nil, modulePath + "/internal/adktest", []string{"einoleantest"}, "test support is no part of a user's program"},
+	{nil, "testing", []string{"toolsearch/toolsearcheval", "internal/dev/backendtest", "internal/dev/adktest", "einoleantest"}, "test support is no part of a user's program"},
+	{nil, modulePath + "/internal/dev", []string{"einoleantest", "internal/dev/adktest"}, "the workshop is no part of a user's program"},
 	{[]string{"reduction"}, modulePath + "/internal/keyword/bm25/lists", nil, "passages are ranked without the word lists, which only those who search tools link"},
 }
 
@@ -207,14 +207,14 @@ var importBans = rule{
 		}},
 		{map[string]string{
 			"toolsearch/eval/a.go": "package eval\n\nimport _ \"" + eino + "/adk/middlewares/reduction\"\nimport _ \"net/http/httptest\"\nimport _ \"" + modulePath + "/internal/x\"\n",
-			"internal/x/a.go":      "package x\n\nimport _ \"os/exec\"\nimport _ \"testing\"\nimport _ \"" + eino + "/adk/middlewares/dynamictool/toolsearch\"\nimport _ \"" + modulePath + "/internal/adktest\"\n",
+			"internal/x/a.go":      "package x\n\nimport _ \"os/exec\"\nimport _ \"testing\"\nimport _ \"" + eino + "/adk/middlewares/dynamictool/toolsearch\"\nimport _ \"" + modulePath + "/internal/dev/adktest\"\n",
 		}, []string{
 			"internal/x/a.go:5: imports " + bans[2].to + ": " + bans[2].why,
 			"toolsearch/eval/a.go:3: imports " + bans[3].to + ": " + bans[3].why,
 			"toolsearch/eval/a.go:4: imports net/http/httptest: " + bans[4].why,
 			"internal/x/a.go:3: imports os/exec: " + bans[5].why,
 			"internal/x/a.go:4: imports testing: " + bans[6].why,
-			"internal/x/a.go:6: imports " + modulePath + "/internal/adktest: " + bans[7].why,
+			"internal/x/a.go:6: imports " + modulePath + "/internal/dev/adktest: " + bans[7].why,
 		}},
 	},
 	good: []map[string]string{{
@@ -224,6 +224,39 @@ var importBans = rule{
 		"internal/language/a.go":   "package language\n\nimport _ \"" + eino + "/adk/middlewares/dynamictool/toolsearch\"\n",
 		"internal/tool/a.go":       "package tool\n\nimport _ \"net/http\"\n",
 		"examples/both/a.go":       "package both\n\nimport _ \"" + modulePath + "/reduction\"\nimport _ \"" + modulePath + "/toolsearch\"\n",
+	}},
+}
+
+var downwards = rule{
+	name: "what is in internal knows nothing above it, but for the workshop",
+	mend: "hand it what it needs; what ties packages together for tests, tools and demos is in internal/dev",
+	check: func(t *tree) (found []string) {
+		for _, f := range t.code() {
+			if !under("internal", f.dir()) || under("internal/dev", f.dir()) || f.dir() == "internal" {
+				continue
+			}
+			for _, i := range imports(f) {
+				ours := under(modulePath, i.path) && i.path != modulePath
+				if ours && !under(modulePath+"/internal", i.path) || !f.isTest() && under(modulePath+"/internal/dev", i.path) {
+					found = append(found, t.at(i.spec.Pos())+": imports "+i.path)
+				}
+			}
+		}
+		return found
+	},
+	bad: []sample{{map[string]string{
+		"internal/x/a.go":      "package x\n\nimport _ \"" + modulePath + "/reduction\"\nimport _ \"" + modulePath + "/internal/dev/adktest\"\n",
+		"internal/x/a_test.go": "package x\n\nimport _ \"" + modulePath + "/toolsearch/skills\"\n",
+	}, []string{
+		"internal/x/a.go:3: imports " + modulePath + "/reduction",
+		"internal/x/a.go:4: imports " + modulePath + "/internal/dev/adktest",
+		"internal/x/a_test.go:3: imports " + modulePath + "/toolsearch/skills",
+	}}},
+	good: []map[string]string{{
+		"internal/x/a.go":      "package x\n\nimport _ \"" + modulePath + "/internal/y\"\n",
+		"internal/x/a_test.go": "package x\n\nimport _ \"" + modulePath + "/internal/dev/adktest\"\n",
+		"internal/dev/d/a.go":  "package d\n\nimport _ \"" + modulePath + "/reduction\"\n",
+		"window/a.go":          "package window\n\nimport _ \"" + modulePath + "/reduction\"\n",
 	}},
 }
 

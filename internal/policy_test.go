@@ -46,7 +46,7 @@ type sample struct {
 
 var rules = []rule{
 	licenceHeader, packageComments, fileSize, functionSize, complexity,
-	rootRequirements, oneVersion, testifyInTests, importBans, keywordImports,
+	rootRequirements, oneVersion, testifyInTests, importBans, downwards, keywordImports,
 	messageSwitch, noInternalAliases, documentedNames, wholeExamples, shownInUse,
 	openEnds, oneName, markdownLinks, namedTests, walks, translations, packageLayout,
 }

@@ -17,8 +17,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/einolean/einolean"
-	"github.com/einolean/einolean/internal/adktest"
 	"github.com/einolean/einolean/internal/backend"
+	"github.com/einolean/einolean/internal/dev/adktest"
 	"github.com/einolean/einolean/internal/safe"
 )
 

@@ -16,7 +16,7 @@ import (
 	"github.com/einolean/einolean"
 	"github.com/einolean/einolean/internal/adkrun"
 	"github.com/einolean/einolean/internal/backend"
-	"github.com/einolean/einolean/internal/backend/backendtest"
+	"github.com/einolean/einolean/internal/dev/backendtest"
 	"github.com/einolean/einolean/internal/tokens"
 	"github.com/einolean/einolean/reduction"
 )

@@ -15,9 +15,9 @@ import (
 	"github.com/cloudwego/eino/schema"
 	"github.com/stretchr/testify/require"
 
-	"github.com/einolean/einolean/internal/adktest"
 	"github.com/einolean/einolean/internal/backend"
-	"github.com/einolean/einolean/internal/backend/backendtest"
+	"github.com/einolean/einolean/internal/dev/adktest"
+	"github.com/einolean/einolean/internal/dev/backendtest"
 	"github.com/einolean/einolean/internal/tokens"
 	"github.com/einolean/einolean/reduction"
 )

@@ -26,9 +26,9 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/einolean/einolean"
-	"github.com/einolean/einolean/internal/adktest"
 	"github.com/einolean/einolean/internal/backend"
-	"github.com/einolean/einolean/internal/backend/backendtest"
+	"github.com/einolean/einolean/internal/dev/adktest"
+	"github.com/einolean/einolean/internal/dev/backendtest"
 	"github.com/einolean/einolean/internal/race"
 	"github.com/einolean/einolean/reduction"
 	"github.com/einolean/einolean/reduction/internal/vault"

@@ -18,8 +18,8 @@ import (
 	"time"
 
 	"github.com/einolean/einolean/examples/compare"
+	"github.com/einolean/einolean/internal/dev/replay"
 	"github.com/einolean/einolean/internal/display"
-	"github.com/einolean/einolean/internal/replay"
 )
 
 // benchSchema names what benchJSON is.

@@ -15,8 +15,8 @@ import (
 
 	"github.com/cloudwego/eino/schema"
 
+	"github.com/einolean/einolean/internal/dev/replay"
 	"github.com/einolean/einolean/internal/display"
-	"github.com/einolean/einolean/internal/replay"
 )
 
 // recording is what may stand around the messages of a conversation: the body of a

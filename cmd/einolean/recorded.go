@@ -14,7 +14,7 @@ import (
 
 	"github.com/cloudwego/eino/schema"
 
-	"github.com/einolean/einolean/internal/replay"
+	"github.com/einolean/einolean/internal/dev/replay"
 	"github.com/einolean/einolean/window"
 )
 

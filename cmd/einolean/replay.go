@@ -19,8 +19,8 @@ import (
 
 	"github.com/cloudwego/eino/adk"
 
+	"github.com/einolean/einolean/internal/dev/replay"
 	"github.com/einolean/einolean/internal/display"
-	"github.com/einolean/einolean/internal/replay"
 	"github.com/einolean/einolean/reduction"
 )
 

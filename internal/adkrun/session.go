@@ -8,7 +8,7 @@ package adkrun
 // the log makes the session impossible to rebuild, so this is careful about which ones are.
 //
 // v0.9 has neither the types of events nor a field for them. So they are filled through reflection;
-// internal/einonext holds what is written here against v0.10.
+// internal/dev/einonext holds what is written here against v0.10.
 
 import (
 	"context"

@@ -26,7 +26,7 @@ type Hit struct {
 
 // Calibration is a logistic function of the logarithms of the evidence, of the idf of a word
 // that no document has, and of the words of a description: the more they are, the more match by
-// chance. internal/tools/confidence derives its numbers.
+// chance. internal/dev/tools/confidence derives its numbers.
 type Calibration struct{ Evidence, Size, Length, Offset float64 }
 
 var calibration = Calibration{Evidence: 1.19, Size: -1.52, Offset: 1.62}

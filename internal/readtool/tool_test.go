@@ -22,7 +22,7 @@ import (
 
 	"github.com/einolean/einolean"
 	"github.com/einolean/einolean/internal/backend"
-	"github.com/einolean/einolean/internal/backend/backendtest"
+	"github.com/einolean/einolean/internal/dev/backendtest"
 )
 
 func TestEinosOwnStoreCanBeRead(t *testing.T) {

@@ -26,7 +26,7 @@ import (
 	"github.com/cloudwego/eino/schema"
 
 	"github.com/einolean/einolean"
-	"github.com/einolean/einolean/internal/adktest"
+	"github.com/einolean/einolean/internal/dev/adktest"
 	"github.com/einolean/einolean/reduction"
 	"github.com/einolean/einolean/reduction/blobbackend"
 )

@@ -25,7 +25,7 @@ import (
 	"gocloud.dev/blob"
 
 	"github.com/einolean/einolean"
-	"github.com/einolean/einolean/internal/adktest"
+	"github.com/einolean/einolean/internal/dev/adktest"
 	detector "github.com/einolean/einolean/internal/race"
 	"github.com/einolean/einolean/reduction"
 	"github.com/einolean/einolean/reduction/blobbackend"

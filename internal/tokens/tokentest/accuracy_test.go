@@ -18,7 +18,7 @@ import (
 	_ "github.com/cloudwego/eino/schema" // its source is read
 	"github.com/stretchr/testify/require"
 
-	"github.com/einolean/einolean/internal/replay"
+	"github.com/einolean/einolean/internal/dev/replay"
 	"github.com/einolean/einolean/internal/tokens"
 	"github.com/einolean/einolean/internal/tokens/tokentest/corpus"
 )

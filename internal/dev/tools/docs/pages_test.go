@@ -1,0 +1,291 @@
+// Copyright einolean authors
+// SPDX-License-Identifier: Apache-2.0
+
+package docs
+
+import (
+	"encoding/xml"
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/einolean/einolean/internal/prices"
+)
+
+// mod is what a go.mod says.
+type mod struct {
+	path, golang string
+	requires     map[string]string // directly, with versions
+}
+
+var (
+	modPath  = regexp.MustCompile(`(?m)^module (\S+)`)
+	modGo    = regexp.MustCompile(`(?m)^go (\S+)`)
+	required = regexp.MustCompile(`(?m)^(?:require )?\s*([\w./-]+\.[\w./-]+) (v\S+)$`)
+)
+
+func modOf(t *testing.T, dir string) mod {
+	t.Helper()
+	text := read(t, filepath.Join(dir, "go.mod"))
+	m := mod{modPath.FindStringSubmatch(text)[1], strings.TrimSuffix(modGo.FindStringSubmatch(text)[1], ".0"), map[string]string{}}
+	for _, r := range required.FindAllStringSubmatch(text, -1) {
+		m.requires[r[1]] = r[2]
+	}
+	require.NotEmpty(t, m.requires)
+	return m
+}
+
+const (
+	einoPath = "github.com/cloudwego/eino"
+	adapters = "github.com/cloudwego/eino-ext/components/model/"
+)
+
+// offered are the modules that users require, and what for.
+var offered = []struct{ dir, about string }{
+	{".", "both middlewares, `window`, `toolerror`, `einoleantest`"},
+	{"toolsearch/mcptools", "tools of MCP servers"},
+	{"reduction/blobbackend", "stores in S3, Google Cloud Storage and Azure"},
+	{"reduction/jq", "jq queries on stored results"},
+	{"toolsearch/javascript", "programs that call tools"},
+	{"window/windowotel", "OpenTelemetry"},
+	{"cmd/einolean", "the command"},
+}
+
+func moduleTable(t *testing.T) string {
+	t.Helper()
+	var b strings.Builder
+	b.WriteString("| module | what it is for | Go | Eino | also requires |\n|---|---|---|---|---|\n")
+	for _, o := range offered {
+		m := modOf(t, o.dir)
+		var besides []string
+		for _, path := range sortedKeys(m.requires) {
+			if path != einoPath && !strings.HasPrefix(path, module) && !strings.HasSuffix(path, "/testify") && path != "github.com/creack/pty" { // both for tests
+				besides = append(besides, "`"+path+"` "+m.requires[path])
+			}
+		}
+		fmt.Fprintf(&b, "| `%s` | %s | %s | %s | %s |\n", m.path, o.about, m.golang, m.requires[einoPath], strings.Join(besides, ", "))
+	}
+	return b.String()
+}
+
+// tried are the modules that test adapters, and for what.
+var tried = []struct{ dir, about string }{
+	{"examples/native", "native tool search, on the wire"},
+	{"internal/dev/adaptertest", "conversations that the provider keeps, on the wire"},
+	{"examples/models", "the lines of models.md, on the wire"},
+	{"examples/live", "an agent on a real model"},
+}
+
+func adapterTable(t *testing.T) string {
+	t.Helper()
+	versions, about := map[string]string{}, map[string][]string{}
+	for _, in := range tried {
+		for path, version := range modOf(t, in.dir).requires {
+			if name, ok := strings.CutPrefix(path, adapters); ok {
+				require.Contains(t, []string{"", version}, versions[name], "%s is tried in two versions", name)
+				versions[name] = version
+				about[name] = append(about[name], in.about)
+			}
+		}
+	}
+	var b strings.Builder
+	b.WriteString("| adapter | version | tested for |\n|---|---|---|\n")
+	for _, name := range sortedKeys(versions) {
+		fmt.Fprintf(&b, "| `%s` | %s | %s |\n", name, versions[name], strings.Join(about[name], "; "))
+	}
+	return b.String()
+}
+
+func TestGoldenCompatibility(t *testing.T) {
+	const page = "docs/compatibility.md"
+	text := read(t, page)
+	for name, table := range map[string]string{"modules": moduleTable(t), "adapters": adapterTable(t)} {
+		begin, end := "<!-- versions: "+name+" -->\n", "<!-- end -->"
+		before, rest, found := strings.Cut(text, begin)
+		_, after, closed := strings.Cut(rest, end)
+		require.True(t, found && closed, name)
+		text = before + begin + "\n" + table + "\n" + end + after
+	}
+	if os.Getenv("EINOLEAN_UPDATE") != "" {
+		require.NoError(t, os.WriteFile(filepath.Join(root, page), []byte(text), 0o644))
+	}
+	require.Equal(t, text, read(t, page), "EINOLEAN_UPDATE=1 rewrites it")
+}
+
+// next is the module that runs our tests with the version of Eino to come.
+const next = "internal/dev/einonext"
+
+// TestEveryModuleSpeaksOfTheSameVersions checks what the page says of all modules at once.
+func TestEveryModuleSpeaksOfTheSameVersions(t *testing.T) {
+	top := modOf(t, ".")
+	n := 0
+	require.NoError(t, filepath.WalkDir(root, func(name string, d os.DirEntry, err error) error {
+		if d != nil && d.IsDir() && (d.Name() == "testdata" || strings.HasPrefix(d.Name(), ".") && len(d.Name()) > 2) {
+			return filepath.SkipDir
+		}
+		if err != nil || d.Name() != "go.mod" {
+			return err
+		}
+		dir, err := filepath.Rel(root, filepath.Dir(name))
+		if err != nil {
+			return err
+		}
+		m := modOf(t, dir)
+		n++
+		require.Equal(t, top.golang, m.golang, "the go line of %s", dir)
+		if dir == next {
+			require.NotEqual(t, top.requires[einoPath], m.requires[einoPath], "Eino of %s", dir)
+			return nil
+		}
+		require.Equal(t, top.requires[einoPath], m.requires[einoPath], "Eino of %s", dir)
+		return nil
+	}))
+	require.Greater(t, n, len(offered))
+}
+
+// badge is a small picture with a name and a value.
+type badge struct{ file, name, value string }
+
+func (b badge) svg() string {
+	const letter, pad, height = 6.6, 7.0, 20
+	left := float64(utf8.RuneCountInString(b.name))*letter + 2*pad
+	right := float64(utf8.RuneCountInString(b.value))*letter + 2*pad
+	font := `font-family="Verdana, 'DejaVu Sans', sans-serif" font-size="11"`
+	return fmt.Sprintf(`<svg xmlns="http://www.w3.org/2000/svg" width="%.0f" height="%d" role="img" aria-label="%s: %s"><title>%s: %s</title>`+
+		`<rect width="%.0f" height="%d" rx="4" fill="#3f4a5c"/><path d="M%.0f 0h%.0fa4 4 0 0 1 4 4v12a4 4 0 0 1-4 4h-%.0fz" fill="#2d5be3"/>`+
+		`<g fill="#fff" text-anchor="middle" %s><text x="%.1f" y="14" textLength="%.0f">%s</text><text x="%.1f" y="14" textLength="%.0f">%s</text></g></svg>`+"\n",
+		left+right, height, b.name, b.value, b.name, b.value, left+right, height, left, right-4, right-4,
+		font, left/2, left-2*pad, b.name, left+right/2, right-2*pad, b.value)
+}
+
+// TestGoldenBadges checks that the badges of the README say what go.mod and the licence
+// say. They are files of this repository and ask no service.
+func TestGoldenBadges(t *testing.T) {
+	top, licence := modOf(t, "."), read(t, "LICENSE")
+	require.Contains(t, licence, "Apache License")
+	require.Contains(t, licence, "Version 2.0")
+	readme := read(t, "README.md")
+	for _, b := range []badge{{"go", "Go", top.golang + "+"}, {"eino", "Eino", top.requires[einoPath]}, {"licence", "licence", "Apache-2.0"}} {
+		file := "docs/img/badge-" + b.file + ".svg"
+		if os.Getenv("EINOLEAN_UPDATE") != "" {
+			require.NoError(t, os.WriteFile(filepath.Join(root, file), []byte(b.svg()), 0o644))
+		}
+		require.Equal(t, b.svg(), read(t, file), "EINOLEAN_UPDATE=1 rewrites it")
+		var any struct{}
+		require.NoError(t, xml.Unmarshal([]byte(b.svg()), &any))
+		require.Contains(t, readme, fmt.Sprintf(`<img alt="%s: %s" src="%s">`, b.name, b.value, file))
+	}
+	require.NotRegexp(t, `(?i)src="https?://`, readme, "pictures come from the repository")
+}
+
+var link = regexp.MustCompile(`\]\(([^)#\s]+)`)
+
+// linksOf are the files that a page leads to, seen from the root.
+func linksOf(t *testing.T, page string) (all []string) {
+	t.Helper()
+	for _, m := range link.FindAllStringSubmatch(read(t, page), -1) {
+		if !strings.Contains(m[1], "://") {
+			all = append(all, filepath.ToSlash(filepath.Join(filepath.Dir(page), m[1])))
+		}
+	}
+	return all
+}
+
+func TestTheMapsLeaveNoPageOut(t *testing.T) {
+	for _, page := range []string{"docs/README.md", "llms.txt"} {
+		links := linksOf(t, page)
+		for _, name := range links {
+			_, err := os.Stat(filepath.Join(root, name))
+			require.NoError(t, err, "%s leads to %s", page, name)
+		}
+		for _, name := range documents(t) {
+			if filepath.Dir(name) == "docs" && name != page || name == "examples/README.md" || name == "CONTRIBUTING.md" {
+				require.True(t, slices.Contains(links, name), "%s does not lead to %s", page, name)
+			}
+		}
+	}
+	require.Contains(t, linksOf(t, "README.md"), "docs/README.md")
+}
+
+// TestTheQuickstartPrintsWhatItsPagesShow compares the pages with the output that the example's own
+// test expects.
+func TestTheQuickstartPrintsWhatItsPagesShow(t *testing.T) {
+	_, output, found := strings.Cut(read(t, "examples/quickstart/main_test.go"), "\t// Output:\n")
+	require.True(t, found)
+	var printed strings.Builder
+	for line := range strings.Lines(output) {
+		if text, is := strings.CutPrefix(line, "\t//"); is {
+			printed.WriteString(strings.TrimPrefix(text, " "))
+		}
+	}
+	pages := 0
+	for _, name := range documents(t) {
+		if filepath.Base(name) == "quickstart.md" {
+			pages++
+			require.Contains(t, read(t, name), "```\n"+printed.String()+"```\n", name)
+		}
+	}
+	require.Positive(t, pages)
+}
+
+// TestWhatChangesStandsInTheListOfDifferences: each row of the README names rows of
+// docs/differences.md, which tests of both packages hold.
+func TestWhatChangesStandsInTheListOfDifferences(t *testing.T) {
+	_, table, found := strings.Cut(read(t, "README.md"), "| | Eino v0.9.21 | einolean | row |\n|---|---|---|---|\n")
+	require.True(t, found)
+	table, _, _ = strings.Cut(table, "\n\n")
+	differences, n := read(t, "docs/differences.md"), 0
+	for line := range strings.Lines(table) {
+		cells := strings.Split(strings.Trim(strings.TrimSpace(line), "|"), "|")
+		for id := range strings.SplitSeq(cells[len(cells)-1], ",") {
+			n++
+			require.Contains(t, differences, "\n| "+strings.TrimSpace(id)+" |", line)
+		}
+	}
+	require.Greater(t, n, 10)
+}
+
+// TestReadmeSaysWhatItsQuestionsCost computes the sentence on money from the tokens above it.
+func TestReadmeSaysWhatItsQuestionsCost(t *testing.T) {
+	readme := read(t, "README.md")
+	price, ok := prices.Of("gpt-5")
+	require.True(t, ok)
+	dollars := func(pattern string, group int) (sum float64) {
+		for _, m := range regexp.MustCompile(pattern).FindAllStringSubmatch(readme, -1) {
+			tokens, err := strconv.ParseFloat(strings.ReplaceAll(m[group], ",", ""), 64)
+			require.NoError(t, err)
+			sum += tokens * price.Input / 1e6
+		}
+		require.Positive(t, sum, pattern)
+		return sum
+	}
+	first := `(?m)^ +(?:449 +([\d,]+))? +\d+ +([23],\d{3})  `
+	last := func(way string) float64 { return dollars(way+` +\d+ model calls +([\d,]+) tokens`, 1) }
+	require.Contains(t, strings.Join(strings.Fields(readme), " "), fmt.Sprintf(
+		"at GPT-5's $%.2f for a million prompt tokens: the first question costs %.1f cents instead of %.1f, the last $%.3f or $%.2f instead of $%.2f, and",
+		price.Input, 100*dollars(first, 2), 100*dollars(`(?m)^ +449 +([\d,]+) `, 1), last("a program"), last("all at once"), last("one by one")))
+}
+
+// TestTextForModelsHasTheRightForm holds llms.txt to its form: a title, a summary, and
+// sections with lists of links.
+func TestTextForModelsHasTheRightForm(t *testing.T) {
+	text := read(t, "llms.txt")
+	require.Regexp(t, `\A# einolean\n\n> .+\n`, text)
+	require.Less(t, len(text), 4<<10)
+	_, sections, found := strings.Cut(text, "\n## ")
+	require.True(t, found)
+	for _, line := range strings.Split(sections, "\n")[1:] {
+		require.Regexp(t, `^($|## \S|- \[[^\]]+\]\([^)]+\)(: .+)?$)`, line)
+	}
+	for _, function := range []string{"toolsearch.New(ctx, toolsearch.Recommended(tools))", "reduction.New(ctx, reduction.Recommended(store))"} {
+		require.Contains(t, text, function)
+	}
+}

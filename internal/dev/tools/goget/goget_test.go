@@ -1,0 +1,252 @@
+// Copyright einolean authors
+// SPDX-License-Identifier: Apache-2.0
+
+package goget
+
+import (
+	"archive/zip"
+	"bytes"
+	"encoding/json"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/einolean/einolean/internal/race"
+)
+
+const (
+	module = "github.com/einolean/einolean"
+	root   = "../../../.."
+)
+
+// published are the modules that strangers require here, of those that a release tags.
+var published = []string{"", "reduction/blobbackend", "examples/native/mended", "toolsearch/mcptools", "toolsearch/javascript", "examples", "cmd/einolean"}
+
+func TestAReleaseIsUsedFromAnEmptyModule(t *testing.T) {
+	if testing.Short() {
+		t.Skip("builds programs from modules")
+	}
+	race.Skip(t, "builds programs from modules, without the detector")
+	s := stranger{proxy: makeProxy(t), cache: borrowCache(t)}
+	t.Run("README", s.runTheReadme)
+	t.Run("command", s.runTheCommand)
+	t.Run("nested modules", s.buildNestedModules)
+}
+
+func (s stranger) runTheReadme(t *testing.T) {
+	dir := t.TempDir()
+	snippet, err := os.ReadFile("testdata/main.go.txt")
+	require.NoError(t, err)
+	lines := readmeLines(t)
+	// A README leaves out what every Go program does after a call.
+	code := strings.ReplaceAll(lines, "// ...", "if err != nil {\n\treturn err\n}")
+	code = strings.ReplaceAll(code, "/var/lib/agent/results", "results") // in dir: the same program in each run
+	program := strings.Replace(string(snippet), "\tSNIPPET\n", code+"\nif err != nil {\n\treturn err\n}\n", 1)
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "main.go"), []byte(program), 0o600))
+
+	s.command(t, dir, "go", "mod", "init", "example.com/stranger")
+	s.command(t, dir, "go", "get", module+"@"+version)
+	s.command(t, dir, "go", "mod", "tidy")
+	mod, err := os.ReadFile(filepath.Join(dir, "go.mod"))
+	require.NoError(t, err)
+	require.NotContains(t, string(mod), "replace")
+	out := s.command(t, dir, "go", "run", ".")
+	require.Equal(t, "tool_search read_file \ntool_search read_file archive__read \ntool_search read_file archive__read \ntool_search read_file archive__read \nfound: true\n", out)
+}
+
+// runTheCommand follows the documentation with nothing but Go and a file.
+func (s stranger) runTheCommand(t *testing.T) {
+	dir := t.TempDir()
+	tools := `{"name":"mail_send","description":"Sends electronic mail to people"}`
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "tools.json"), []byte(tools), 0o600))
+	out := s.command(t, dir, "go", "run", module+"/cmd/einolean@"+version, "eval", "tools.json")
+	require.Equal(t, "1 of 1 tool is found by their own words\n\n", out)
+	chat := `[{"role":"user","content":"hello"},{"role":"assistant","content":"hello"}]`
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "chat.json"), []byte(chat), 0o600))
+	out = s.command(t, dir, "go", "run", module+"/cmd/einolean@"+version, "replay", "chat.json", "--policy", "einolean", "--color", "never")
+	require.Contains(t, out, "No policy costs more than doing nothing")
+}
+
+func (s stranger) buildNestedModules(t *testing.T) {
+	if _, err := os.Stat(filepath.Join(s.cache, "cache", "download", "gocloud.dev")); err != nil {
+		t.Skip("gocloud.dev has not been downloaded yet; the tests of reduction/blobbackend do that")
+	}
+	dir := t.TempDir()
+	program := "package main\n\nimport (\n\t_ \"" + module + "/reduction/blobbackend\"\n\t_ \"" + module + "/examples/native/mended\"\n)\n\nfunc main() {}\n"
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "main.go"), []byte(program), 0o600))
+	s.command(t, dir, "go", "mod", "init", "example.com/stranger")
+	s.command(t, dir, "go", "get", module+"/reduction/blobbackend@"+version, module+"/examples/native/mended@"+version)
+	s.command(t, dir, "go", "list", "-export", ".") // compiles, and links nothing
+}
+
+var region = regexp.MustCompile("(?s)<!-- region: readme -->\n```go\n(.*?)```")
+
+func readmeLines(t *testing.T) string {
+	t.Helper()
+	readme, err := os.ReadFile(filepath.Join(root, "README.md"))
+	require.NoError(t, err)
+	found := region.FindSubmatch(readme)
+	require.NotNil(t, found, "README.md has no region named readme")
+	return string(found[1])
+}
+
+// version is the same in each run, so that what an earlier run compiled of packages that have not
+// changed since need not be compiled again.
+const version = "v0.1.1-tree"
+
+// makeProxy releases the committed tree, and lays what was tagged out as a module proxy does,
+// each module on its own.
+func makeProxy(t *testing.T) (dir string) {
+	t.Helper()
+	clone := release(t)
+	dir = t.TempDir()
+	trees := map[string]map[string][]byte{} // by commit; nested modules have one in common
+	for _, sub := range published {
+		commit := strings.TrimSpace(string(output(t, exec.Command("git", "-C", clone, "rev-parse", strings.TrimPrefix(sub+"/"+version, "/")+"^{commit}"))))
+		if trees[commit] == nil {
+			trees[commit] = treeOf(t, clone, commit)
+		}
+		tree := trees[commit]
+		mod := tree[strings.TrimPrefix(sub+"/go.mod", "/")]
+		require.NotContains(t, string(mod), "replace", "%s", sub)
+		path := strings.TrimSuffix(module+"/"+sub, "/")
+		at := filepath.Join(dir, filepath.FromSlash(path), "@v")
+		require.NoError(t, os.MkdirAll(at, 0o700))
+		info, err := json.Marshal(map[string]string{"Version": version, "Time": "2026-01-01T00:00:00Z"})
+		require.NoError(t, err)
+		for name, data := range map[string][]byte{
+			"list": []byte(version + "\n"), version + ".info": info, version + ".mod": mod,
+			version + ".zip": archive(t, tree, sub, path+"@"+version+"/"),
+		} {
+			require.NotEmpty(t, data, "%s of %s", name, path)
+			require.NoError(t, os.WriteFile(filepath.Join(at, name), data, 0o600))
+		}
+	}
+	return dir
+}
+
+// borrowCache makes a module cache in which all is that the machine's own has, and nothing of ours:
+// the same version has other files in each run.
+func borrowCache(t *testing.T) string {
+	t.Helper()
+	out, err := exec.Command("go", "env", "GOMODCACHE").Output()
+	require.NoError(t, err)
+	theirs, ours := strings.TrimSpace(string(out)), t.TempDir()
+	apart := []string{"cache", "cache/download", "github.com", "cache/download/github.com"}
+	for _, dir := range append(apart, ".") {
+		require.NoError(t, os.MkdirAll(filepath.Join(ours, dir), 0o700))
+		entries, err := os.ReadDir(filepath.Join(theirs, dir))
+		require.NoError(t, err)
+		for _, e := range entries {
+			name := filepath.Join(dir, e.Name())
+			if e.IsDir() && e.Name() != "einolean" && !slices.Contains(apart, filepath.ToSlash(name)) {
+				require.NoError(t, os.Symlink(filepath.Join(theirs, name), filepath.Join(ours, name)))
+			}
+		}
+	}
+	return ours
+}
+
+// release runs the release of HEAD in a clone of the repository, and returns where that is.
+func release(t *testing.T) (clone string) {
+	t.Helper()
+	if err := exec.Command("git", "-C", root, "rev-parse", "HEAD").Run(); err != nil {
+		t.Skipf("not a git checkout: %v", err)
+	}
+	clone = filepath.Join(t.TempDir(), "clone")
+	from, err := filepath.Abs(root)
+	require.NoError(t, err)
+	output(t, exec.Command("git", "clone", "-q", from, clone))
+	cmd := exec.Command("go", "run", "./internal/dev/tools/release", "-version", version, "-tag")
+	cmd.Dir, cmd.Env = clone, os.Environ()
+	for _, who := range []string{"AUTHOR", "COMMITTER"} {
+		cmd.Env = append(cmd.Env, "GIT_"+who+"_NAME=stranger", "GIT_"+who+"_EMAIL=stranger@example.com")
+	}
+	output(t, cmd)
+	return clone
+}
+
+func output(t *testing.T, cmd *exec.Cmd) []byte {
+	t.Helper()
+	var out, problem bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, &problem
+	require.NoError(t, cmd.Run(), "%s: %s", cmd, problem.String())
+	return out.Bytes()
+}
+
+func treeOf(t *testing.T, clone, commit string) map[string][]byte {
+	t.Helper()
+	out := output(t, exec.Command("git", "-C", clone, "archive", "--format=zip", "-0", commit))
+	z, err := zip.NewReader(bytes.NewReader(out), int64(len(out)))
+	require.NoError(t, err)
+	tree := map[string][]byte{}
+	for _, f := range z.File {
+		if f.FileInfo().IsDir() {
+			continue
+		}
+		r, err := f.Open()
+		require.NoError(t, err)
+		data, err := io.ReadAll(r)
+		require.NoError(t, err)
+		tree[f.Name] = data
+	}
+	return tree
+}
+
+// archive is the zip of one module: its folder without the modules below it.
+func archive(t *testing.T, tree map[string][]byte, sub, prefix string) []byte {
+	t.Helper()
+	var out bytes.Buffer
+	z := zip.NewWriter(&out)
+	for name, data := range tree {
+		rest, inside := strings.CutPrefix(name, strings.TrimPrefix(sub+"/", "/"))
+		if !inside || nested(tree, sub, name) {
+			continue
+		}
+		w, err := z.CreateHeader(&zip.FileHeader{Name: prefix + rest, Method: zip.Store})
+		require.NoError(t, err)
+		_, err = w.Write(data)
+		require.NoError(t, err)
+	}
+	require.NoError(t, z.Close())
+	return out.Bytes()
+}
+
+// nested reports whether a file belongs to a module below sub.
+func nested(tree map[string][]byte, sub, name string) bool {
+	for dir := filepath.ToSlash(filepath.Dir(name)); dir != "." && dir != sub; dir = filepath.ToSlash(filepath.Dir(dir)) {
+		if tree[dir+"/go.mod"] != nil {
+			return true
+		}
+	}
+	return false
+}
+
+// stranger is a machine where only Go is.
+type stranger struct {
+	proxy, cache string // of modules
+}
+
+// command runs a command as a new user would. Modules other than ours come from those that
+// are downloaded already, or else from where this machine gets them; -trimpath lets what
+// `make check` compiled of them count.
+func (s stranger) command(t *testing.T, dir string, name string, args ...string) string {
+	t.Helper()
+	usual, err := exec.Command("go", "env", "GOPROXY").Output()
+	require.NoError(t, err)
+	cmd := exec.Command(name, args...)
+	cmd.Dir = dir
+	cmd.Env = append(os.Environ(), "GOFLAGS=-mod=mod -modcacherw -ldflags=-w -trimpath", "GOWORK=off", "GONOSUMDB="+module, "GONOSUMCHECK=1", "GOSUMDB=off",
+		"GOMODCACHE="+s.cache, "GOPROXY=file://"+filepath.ToSlash(s.proxy)+",file://"+filepath.ToSlash(filepath.Join(s.cache, "cache", "download"))+","+strings.TrimSpace(string(usual)))
+	var out, problem bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, &problem
+	require.NoError(t, cmd.Run(), "%s %v: %s", name, args, problem.String())
+	return out.String()
+}

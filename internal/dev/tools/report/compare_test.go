@@ -1,0 +1,86 @@
+// Copyright einolean authors
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/cloudwego/eino/schema"
+	"github.com/stretchr/testify/require"
+
+	"github.com/einolean/einolean/internal/dev/replay"
+	"github.com/einolean/einolean/toolsearch"
+)
+
+// TestGoldenBenchmarks checks the tables of docs/benchmarks.md, and what they must show.
+func TestGoldenBenchmarks(t *testing.T) {
+	if testing.Short() {
+		t.Skip("runs over twenty agents")
+	}
+	all, results, err := measured(t.Context())
+	require.NoError(t, err)
+	tables := map[string]string{"tools": markdown(all), "losing": losing(all), "results": markdown(results)}
+	if os.Getenv("EINOLEAN_UPDATE") != "" {
+		require.NoError(t, publish(benchmarks, tables))
+	}
+	page, err := os.ReadFile(benchmarks)
+	require.NoError(t, err)
+	for place, table := range tables {
+		_, rest, _ := strings.Cut(string(page), "<!-- made by make report: "+place+" -->\n\n")
+		there, _, _ := strings.Cut(rest, "\n<!-- end -->")
+		require.Equal(t, there, table, "EINOLEAN_UPDATE=1 rewrites it")
+	}
+
+	best := 0
+	for _, s := range all {
+		best = max(best, s.right)
+	}
+	for _, s := range all {
+		if strings.HasPrefix(s.name, "`Recommended`, reduced") || s.name == "`Recommended`" {
+			require.Equal(t, best, s.right, "the preset does as many tasks as any arm: %v", s.wrong)
+		}
+	}
+	for _, s := range results[:3] { // no reduction, and ours
+		require.Equal(t, s.asked, s.right, s.name)
+		for _, c := range replay.Cards {
+			require.LessOrEqual(t, c.Cost(s.bill), c.Cost(results[0].bill), "%s, %s", s.name, c.Name)
+		}
+	}
+}
+
+func TestTablesReplaceTheirMarkers(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "page.md")
+	require.NoError(t, os.WriteFile(file, []byte("# A\n\n<!-- made by make report: one -->\nold\n<!-- end -->\n\nText.\n\n<!-- made by make report: two -->\n<!-- end -->\n"), 0o600))
+	for range 2 {
+		require.NoError(t, publish(file, map[string]string{"one": "| 1 |\n", "two": "| 2 |\n"}))
+		page, err := os.ReadFile(file)
+		require.NoError(t, err)
+		require.Equal(t, "# A\n\n<!-- made by make report: one -->\n\n| 1 |\n\n<!-- end -->\n\nText.\n\n<!-- made by make report: two -->\n\n| 2 |\n\n<!-- end -->\n", string(page))
+	}
+	require.ErrorContains(t, publish(file, map[string]string{"three": ""}), "no place")
+}
+
+func TestTheLowestPriceAmongTheBestIsBold(t *testing.T) {
+	table := markdown([]scored{
+		{name: "all", right: 2, asked: 2, calls: 3, tokens: 9000, bill: replay.Bill{Written: 9000}},
+		{name: "good", right: 2, asked: 2, calls: 4, tokens: 4000, bill: replay.Bill{Written: 2000, Cached: 2000}},
+		{name: "cheap", right: 1, asked: 2, calls: 1, tokens: 10, bill: replay.Bill{Written: 10}},
+	})
+	rows := strings.Split(strings.TrimSpace(table), "\n")
+	require.Len(t, rows, 5)
+	require.NotContains(t, rows[2], "**")
+	require.Contains(t, rows[3], "| 2 of 2 | 4 | 4,000 | 50 % | **2.7** |")
+	require.NotContains(t, rows[4], "**", "what answers wrongly is no bargain")
+}
+
+func TestWordsInCommonRankTools(t *testing.T) {
+	index, err := overlapIndex(2, 1)(t.Context(), []*schema.ToolInfo{{Name: "sendMail", Desc: "Writes to people"}, {Name: "people_list", Desc: "Lists those who send"}, {Name: "x", Desc: "nothing"}})
+	require.NoError(t, err)
+	found, err := index.Search(t.Context(), toolsearch.Query{Text: "send mail", Limit: 2})
+	require.NoError(t, err)
+	require.Equal(t, []toolsearch.Result{{Name: "sendMail", Score: 4}, {Name: "people_list", Score: 1}}, found)
+}

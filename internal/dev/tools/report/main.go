@@ -1,0 +1,77 @@
+// Copyright einolean authors
+// SPDX-License-Identifier: Apache-2.0
+
+// Command report measures both middlewares and draws what it measured into docs/img:
+// tokens with and without each, recall per index and kind of query, and the cost of a search
+// against the number of tools, Eino's and ours. It gives agents with other policies the
+// same tasks, and writes what each cost into docs/benchmarks.md. It reads nothing outside
+// the repository, and writes the same each time; only the times of searches, which depend on the
+// machine, are another matter, and measured where -times asks for them.
+//
+//	go run . [-out ../../../../docs/img] [-tables] [-times]
+package main
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+)
+
+func main() {
+	out := flag.String("out", filepath.Join("..", "..", "..", "docs", "img"), "where the pictures go")
+	only := flag.Bool("tables", false, "write the tables, and draw nothing")
+	times := flag.Bool("times", false, "draw the times of searches as well, as this machine measures them")
+	flag.Parse()
+	err := write(context.Background())
+	if err == nil && !*only {
+		err = report(context.Background(), *out, charts)
+	}
+	if err == nil && *times {
+		err = report(context.Background(), *out, []chart{{"search-cost", searchCost}})
+	}
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+}
+
+// write writes the tables.
+func write(ctx context.Context) error {
+	t, err := tables(ctx)
+	if err != nil {
+		return err
+	}
+	fmt.Println(t["tools"])
+	fmt.Println(t["losing"])
+	fmt.Println(t["results"])
+	return publish(benchmarks, t)
+}
+
+// chart is one picture.
+type chart struct {
+	file string
+	draw func(context.Context) (figure, error)
+}
+
+// charts are those that are the same on every machine.
+var charts = []chart{{"toolsearch-tokens", toolTokens}, {"reduction-tokens", resultTokens}, {"recall", recall}}
+
+func report(ctx context.Context, out string, all []chart) error {
+	if err := os.MkdirAll(out, 0o755); err != nil {
+		return err
+	}
+	for _, c := range all {
+		f, err := c.draw(ctx)
+		if err != nil {
+			return fmt.Errorf("%s: %w", c.file, err)
+		}
+		if err := f.save(filepath.Join(out, c.file)); err != nil {
+			return err
+		}
+		fmt.Println(c.file)
+		fmt.Println(f.table())
+	}
+	return nil
+}

@@ -1,0 +1,149 @@
+// Copyright einolean authors
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"sync"
+
+	"github.com/cloudwego/eino/adk"
+
+	"github.com/einolean/einolean/internal/dev/replay"
+	"github.com/einolean/einolean/reduction"
+)
+
+// preset is a choice of the settings that were swept. The others are those of Recommended.
+type preset struct {
+	limit, preview, saving int // bytes
+	trigger                int64
+	price                  float64
+}
+
+var chosen = preset{16_000, 5_000, 500, 32_000, .1}
+
+// presets are the chosen one, each with one setting changed, and the preset before.
+func presets() []preset {
+	out := []preset{chosen, {40_000, 12_000, 1_000, 32_000, 0}}
+	vary := func(set func(p *preset)) {
+		p := chosen
+		set(&p)
+		out = append(out, p)
+	}
+	for _, limit := range []int{12_000, 20_000, 24_000, 40_000} {
+		vary(func(p *preset) { p.limit = limit })
+	}
+	for _, preview := range []int{3_000, 4_000, 8_000, 12_000} {
+		vary(func(p *preset) { p.preview = preview })
+	}
+	for _, saving := range []int{200, 1_000, 2_000} {
+		vary(func(p *preset) { p.saving = saving })
+	}
+	for _, trigger := range []int64{24_000, 40_000, 64_000} {
+		vary(func(p *preset) { p.trigger = trigger })
+	}
+	for _, price := range []float64{0, .05, .2} {
+		vary(func(p *preset) { p.price = price })
+	}
+	return out
+}
+
+func (p preset) policy() replay.Policy {
+	return replay.Policy{Name: p.String(), New: func(ctx context.Context, store *reduction.MemoryBackend, _ int64) (adk.ChatModelAgentMiddleware, error) {
+		c := reduction.Recommended(store)
+		c.MaxLengthForTrunc, c.MinSavingBytes, c.MaxTokensForClear, c.CachedPrice = p.limit, p.saving, p.trigger, p.price
+		c.Preview = func(r reduction.PreviewRequest) string {
+			r.MaxBytes = min(r.MaxBytes, p.preview)
+			return reduction.PreviewByKind(r)
+		}
+		return reduction.New(ctx, c)
+	}}
+}
+
+func (p preset) String() string {
+	return fmt.Sprintf("cut %d, show %d, save %d, at %d, price %g", p.limit, p.preview, p.saving, p.trigger, p.price)
+}
+
+// sweep replays the tuning half of the invented runs under each preset, and the other half once,
+// under the chosen one and Eino's handler, also with half of the cut results read back.
+func sweep(ctx context.Context, out io.Writer) error {
+	halves := make(map[bool][]replay.Recorded)
+	err := invent(func(r *run) error {
+		made := replay.Recorded{Name: r.Name, Kind: r.Kind, Conversation: replay.New(r.Messages)}
+		halves[made.Tuning()] = append(halves[made.Tuning()], made)
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	others := replay.Policies()[:3] // none, cutting, Eino's
+	if err := (half{"tuning half", halves[true], 0}).print(ctx, out, policiesOf(others, presets())); err != nil {
+		return err
+	}
+	for _, share := range []float64{0, .48} {
+		if err := (half{"held-out half", halves[false], share}).print(ctx, out, policiesOf(others, presets()[:2])); err != nil {
+			return err
+		}
+	}
+	return printCompact(out, halves[false])
+}
+
+func policiesOf(policies []replay.Policy, tried []preset) []replay.Policy {
+	for _, p := range tried {
+		policies = append(policies[:len(policies):len(policies)], p.policy())
+	}
+	return policies
+}
+
+// half is a half of the invented runs, of which a share of the cut results is read back.
+type half struct {
+	name  string
+	runs  []replay.Recorded
+	share float64
+}
+
+// print prints the runs of one task, and those of several.
+func (h half) print(ctx context.Context, out io.Writer, policies []replay.Policy) error {
+	parts := make(map[bool][]replay.Recorded)
+	for _, r := range h.runs {
+		parts[r.Kind == days] = append(parts[r.Kind == days], r)
+	}
+	for _, several := range []bool{false, true} {
+		t, err := tabulate(ctx, parts[several], policies, replay.Options{ReadBacks: h.share})
+		if err != nil {
+			return err
+		}
+		fmt.Fprintf(out, "%s of the invented runs, %.0f %% of the cut results read back: %d\n%s\n", h.name, h.share*100, len(parts[several]), t)
+	}
+	return nil
+}
+
+// tabulate replays runs under policies, some at a time.
+func tabulate(ctx context.Context, runs []replay.Recorded, policies []replay.Policy, o replay.Options) (*replay.Table, error) {
+	var mu sync.Mutex
+	var wg sync.WaitGroup
+	t, failed := replay.NewTable(policies), error(nil)
+	todo := make(chan replay.Recorded)
+	for range 2 {
+		wg.Go(func() {
+			for r := range todo {
+				bills, err := replay.Each(ctx, r.Conversation, policies, o)
+				mu.Lock()
+				if err != nil {
+					failed = fmt.Errorf("%s: %w", r.Name, err)
+				} else {
+					t.Add(r, bills)
+				}
+				mu.Unlock()
+			}
+		})
+	}
+	for _, r := range runs {
+		todo <- r
+	}
+	close(todo)
+	wg.Wait()
+	return t, failed
+}
