@@ -11,27 +11,7 @@
 // The conformance suite for all of this is package backendtest.
 package backend
 
-import (
-	"context"
-	"fmt"
-)
-
-// Appender is a store that can add to the end of a file, or make it, without writing it again.
-// Its method has no capital: the one of Eino v0.10 with that name has a type of its own.
-type Appender interface {
-	append(ctx context.Context, filePath, content string) error
-}
-
-// Append adds to the end of a file.
-func Append(ctx context.Context, a Appender, filePath, content string) (err error) {
-	defer describe(&err, "appending to", filePath)
-	return a.append(ctx, filePath, content)
-}
-
-var (
-	_ Appender = (*Dir)(nil)
-	_ Appender = (*Memory)(nil)
-)
+import "fmt"
 
 // describe adds what a store's method was doing to its error.
 func describe(err *error, doing, filePath string) {

@@ -47,6 +47,8 @@ type Dir struct {
 	// names excludes code that checks a name and then removes or takes it (the writing
 	// side) from code that puts something there.
 	names sync.RWMutex
+
+	growing Locks // of files that are added to
 }
 
 var (
@@ -124,23 +126,6 @@ func (d *Dir) reopen(gone *os.Root) bool {
 func (d *Dir) Write(ctx context.Context, req *filesystem.WriteRequest) (err error) {
 	defer describe(&err, "writing", req.FilePath)
 	return d.save(ctx, req.FilePath, strings.NewReader(req.Content), d.replace)
-}
-
-// append implements [Appender]. Unlike a write, a crash may leave a part of the content.
-func (d *Dir) append(ctx context.Context, filePath, content string) error {
-	name, err := diskName(ctx, filePath)
-	if err != nil {
-		return err
-	}
-	d.names.RLock()
-	defer d.names.RUnlock()
-	at, f, err := d.openIn(name, openEnd)
-	if err != nil {
-		return err
-	}
-	at.close()
-	_, err = io.WriteString(f, content)
-	return errors.Join(err, f.Close())
 }
 
 // Create implements [einolean.Creator]. It holds one buffer of 64 KiB.
@@ -278,8 +263,11 @@ func (d *Dir) replace(at place, temp string) error {
 func (d *Dir) exclusive(at place, temp string) error {
 	d.names.Lock()
 	defer d.names.Unlock()
-	err := d.link(at.dir, temp, at.base)
-	if err == nil || errors.Is(err, fs.ErrExist) {
+	switch err := d.link(at.dir, temp, at.base); {
+	case err == nil:
+		_ = at.dir.Remove(temp) // so that a file with two names is never one of this process
+		return nil
+	case errors.Is(err, fs.ErrExist):
 		return err
 	}
 	if err := taken(at); err != nil {

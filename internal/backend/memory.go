@@ -37,12 +37,16 @@ type Memory struct {
 	used  int64
 	files map[string]*list.Element // of *file
 	order list.List                // oldest write first
+
+	growing Locks // of files that are added to
 }
 
 // file never changes once it is in a Memory, except for the time of its last use.
 type file struct {
 	name, content string
 	used          time.Time
+
+	grows *strings.Builder // starts with content, if that was added to
 }
 
 func (f *file) cost() int64 { return int64(len(f.name)+len(f.content)) + fileCost }
@@ -72,20 +76,6 @@ func (m *Memory) Write(ctx context.Context, req *filesystem.WriteRequest) (err e
 		return err
 	}
 	return m.put(&file{name: name, content: req.Content}, true)
-}
-
-// append implements [Appender].
-func (m *Memory) append(ctx context.Context, filePath, content string) error {
-	name, err := m.name(ctx, filePath)
-	if err != nil {
-		return err
-	}
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	if old := m.files[name]; old != nil {
-		content = old.Value.(*file).content + content
-	}
-	return m.place(&file{name: name, content: content}, true)
 }
 
 // Create implements [einolean.Creator].

@@ -1,0 +1,109 @@
+// Copyright einolean authors
+// SPDX-License-Identifier: Apache-2.0
+
+package backend
+
+import (
+	"context"
+	"fmt"
+	"runtime"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/einolean/einolean"
+	"github.com/einolean/einolean/internal/race"
+)
+
+// TestAppendingTakesLinearTime: eight times the lines take at most ten times the time, and of the
+// memory.
+func TestAppendingTakesLinearTime(t *testing.T) {
+	race.Skip(t, "measures time and memory")
+	line := strings.Repeat("x", 199) + "\n"
+	lines := func(n int) (took time.Duration, made uint64) {
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		m, began := NewMemory(0), time.Now()
+		for range n {
+			require.NoError(t, Append(t.Context(), m, "/log", line))
+		}
+		took = time.Since(began)
+		runtime.ReadMemStats(&after)
+		_, size, err := m.ReadRange(t.Context(), "/log", 0, 0)
+		require.NoError(t, err)
+		require.EqualValues(t, n*len(line), size)
+		return took, after.TotalAlloc - before.TotalAlloc
+	}
+	short, long := time.Hour, time.Hour
+	for range 20 { // other processes take time as well
+		few, made := lines(4000)
+		many, all := lines(32_000)
+		require.Less(t, all, 10*made)
+		short, long = min(short, few), min(long, many)
+		if long <= 10*short {
+			return
+		}
+	}
+	t.Errorf("4,000 lines took %v, 32,000 %v", short, long)
+}
+
+// TestNobodyWaitsForAnothersFile: while one file is added to, however long that takes, everything
+// else goes on, and that file can be read, written and deleted.
+func TestNobodyWaitsForAnothersFile(t *testing.T) {
+	dir, err := NewDir(t.TempDir())
+	require.NoError(t, err)
+	defer dir.Close()
+	memory := NewMemory(0)
+	for _, s := range []struct {
+		store interface {
+			einolean.Backend
+			einolean.Reader
+			einolean.Creator
+			Appender
+		}
+		lock *Locks
+		name string
+	}{{memory, &memory.growing, "busy"}, {dir, &dir.growing, "busy"}} {
+		ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+		defer cancel()
+		require.NoError(t, write(t, s.store, "/busy", "before"))
+		free, err := s.lock.Take(ctx, s.name)
+		require.NoError(t, err)
+		require.NoError(t, Append(ctx, s.store, "/other", "text"))
+		got, err := read(t, s.store, "/busy")
+		require.NoError(t, err)
+		require.Equal(t, "before", got)
+		require.NoError(t, write(t, s.store, "/busy", "written"))
+		require.NoError(t, s.store.Create(ctx, "/new", strings.NewReader("new")))
+
+		brief, end := context.WithTimeout(ctx, 10*time.Millisecond)
+		require.ErrorIs(t, Append(brief, s.store, "/busy", " late"), context.DeadlineExceeded, "only who adds to the same file waits")
+		end()
+		free()
+		require.NoError(t, Append(ctx, s.store, "/busy", " and added"))
+		got, err = read(t, s.store, "/busy")
+		require.NoError(t, err)
+		require.Equal(t, "written and added", got)
+		require.Empty(t, s.lock.files, "no lock is kept")
+	}
+}
+
+// TestWhatWasReadNeverChanges: content in memory grows in its place, but no reader sees that.
+func TestWhatWasReadNeverChanges(t *testing.T) {
+	m, seen := NewMemory(0), []string{}
+	for i := range 200 {
+		require.NoError(t, Append(t.Context(), m, "/log", fmt.Sprintf("line %d\n", i)))
+		if i%20 == 7 {
+			require.NoError(t, write(t, m, "/log", seen[i/2]))
+		}
+		got, err := read(t, m, "/log")
+		require.NoError(t, err)
+		seen = append(seen, strings.Clone(got))
+		require.Equal(t, seen[i], got)
+		kept := got
+		require.NoError(t, Append(t.Context(), m, "/log", "more\n"))
+		require.Equal(t, seen[i], kept)
+	}
+}
