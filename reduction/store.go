@@ -16,7 +16,6 @@ import (
 	"io"
 	"io/fs"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/cloudwego/eino/adk/filesystem"
@@ -175,12 +174,13 @@ func Scoped(b Backend, s Scope) Backend {
 	if b == nil {
 		return nil
 	}
-	out := &scoped{inner: b, key: s.Key, most: s.MaxBytes}
+	out := &scoped{inner: b, key: s.Key}
 	out.reader, _ = b.(Reader)
 	out.ranges, _ = b.(RangeReader)
 	out.creator, _ = b.(Creator)
 	out.any, _ = b.(AnyCreator)
 	out.cleaner, _ = b.(Cleaner)
+	out.quota = quota{most: s.MaxBytes, cleaner: out.cleaner}
 	switch {
 	case out.ranges != nil:
 		return out.withRanges()
@@ -195,11 +195,7 @@ func Scoped(b Backend, s Scope) Backend {
 type scoped struct {
 	inner Backend
 	key   func(context.Context) (string, error)
-	most  int64 // bytes in each scope; zero: no limit
-
-	mu    sync.Mutex
-	used  map[string]*usage // by directory
-	sizes map[uint64]int64  // of files that were written through this store, by hash of the path
+	quota quota
 
 	// The optional interfaces of inner, nil if it lacks one.
 	reader  Reader
@@ -211,26 +207,47 @@ type scoped struct {
 
 // Write implements [Backend].
 func (s *scoped) Write(ctx context.Context, req *filesystem.WriteRequest) error {
-	path, err := s.path(ctx, req.FilePath)
+	dirs, path, err := s.place(ctx, req.FilePath)
 	if err != nil {
 		return err
 	}
 	below := *req
 	below.FilePath = path
-	return s.within(ctx, path, int64(len(req.Content)), func() error { return s.inner.Write(ctx, &below) })
+	after := func(int64) int64 { return int64(len(req.Content)) }
+	return s.within(ctx, dirs, path, after, func() error { return s.inner.Write(ctx, &below) })
 }
 
 // AppendTo adds to the end of a file, if the scope has room.
 func (s *scoped) AppendTo(ctx context.Context, filePath, content string) error {
-	path, err := s.path(ctx, filePath)
+	dirs, path, err := s.place(ctx, filePath)
 	if err != nil {
 		return err
 	}
-	size := int64(len(content))
-	if s.most > 0 {
-		size += s.sizeOf(ctx, path)
+	after := func(before int64) int64 { return before + int64(len(content)) }
+	return s.within(ctx, dirs, path, after, func() error { return appendTo(ctx, s.inner, path, content) })
+}
+
+// sizeOf is the size of a file in the inner store, and whether that is known. A file that is missing
+// has none.
+func (s *scoped) sizeOf(ctx context.Context, path string) (size int64, known bool) {
+	switch {
+	case s.ranges != nil:
+		content, size, err := s.ranges.ReadRange(ctx, path, 0, 0)
+		if err != nil {
+			return 0, errors.Is(err, fs.ErrNotExist)
+		}
+		_ = content.Close()
+		return size, true
+	case s.reader != nil:
+		got, err := s.reader.Read(ctx, &filesystem.ReadRequest{FilePath: path})
+		if err != nil || got == nil {
+			return 0, errors.Is(err, fs.ErrNotExist)
+		}
+		return int64(len(got.Content)), true
 	}
-	return s.within(ctx, path, size, func() error { return appendTo(ctx, s.inner, path, content) })
+	s.quota.mu.Lock()
+	defer s.quota.mu.Unlock()
+	return s.quota.sizes[maphash.String(sizeSeed, path)], false
 }
 
 var (
@@ -240,11 +257,17 @@ var (
 
 // path returns the path in the inner store.
 func (s *scoped) path(ctx context.Context, filePath string) (string, error) {
-	dirs, err := s.dirs(ctx)
-	if err != nil {
-		return "", err
+	_, path, err := s.place(ctx, filePath)
+	return path, err
+}
+
+// place returns the directories of the scope, and the path in the inner store.
+func (s *scoped) place(ctx context.Context, filePath string) (dirs []string, path string, err error) {
+	if dirs, err = s.dirs(ctx); err != nil {
+		return nil, "", err
 	}
-	return below(dirs, filePath)
+	path, err = below(dirs, filePath)
+	return dirs, path, err
 }
 
 const (
@@ -355,16 +378,18 @@ func (s *scoped) Create(ctx context.Context, filePath string, content io.Reader)
 		_, err := s.CreateAny(ctx, names, content)
 		return err
 	}
-	path, err := s.path(ctx, filePath)
+	dirs, path, err := s.place(ctx, filePath)
 	if err != nil {
 		return err
 	}
-	counted, done, err := s.counting(ctx, content)
+	counted, done, err := s.counting(ctx, dirs, content)
 	if err != nil {
 		return err
 	}
+	stored := false
+	defer func() { done(stored) }()
 	err = s.creator.Create(ctx, path, counted)
-	done(err)
+	stored = err == nil
 	return err
 }
 
@@ -374,10 +399,12 @@ func (s *scoped) CreateAny(ctx context.Context, names func(attempt int) string, 
 	if err != nil {
 		return "", err
 	}
-	counted, done, err := s.counting(ctx, content)
+	counted, done, err := s.counting(ctx, dirs, content)
 	if err != nil {
 		return "", err
 	}
+	stored := false
+	defer func() { done(stored) }()
 	shown := make(map[string]string) // the names without the key
 	var bad error
 	path, err := s.any.CreateAny(ctx, func(attempt int) (path string) {
@@ -390,7 +417,7 @@ func (s *scoped) CreateAny(ctx context.Context, names func(attempt int) string, 
 		}
 		return path
 	}, counted)
-	done(err)
+	stored = err == nil
 	switch {
 	case bad != nil:
 		return "", bad
@@ -573,160 +600,4 @@ func (s *scoped) withRanges() Backend {
 		}{s, s, s, s}
 	}
 	return struct{ store }{s}
-}
-
-var errScopeFull = errors.New("reduction: the scope has reached Scope.MaxBytes")
-
-const (
-	// recount is how long the count of a scope stays valid, in a store that can count: others
-	// may write there, and unused files are deleted.
-	recount = time.Minute
-
-	// maxScopes bounds the scopes of which a count is kept that the store can make again.
-	maxScopes = 1 << 15
-
-	// maxUncounted bounds the scopes in a store that cannot count. Those above it may store
-	// nothing: a limit that is forgotten is none.
-	maxUncounted = 1 << 20
-
-	// maxSizes bounds the files of which the size is kept, in a store that cannot be read.
-	maxSizes = 1 << 15
-)
-
-// usage is the count of one scope.
-type usage struct {
-	mu      sync.Mutex
-	bytes   int64 // includes files being written
-	counted time.Time
-}
-
-var sizeSeed = maphash.MakeSeed()
-
-// take reserves bytes of the scope, and reports whether there is room.
-func (s *scoped) take(ctx context.Context, u *usage, dir string, bytes int64) bool {
-	u.mu.Lock()
-	defer u.mu.Unlock()
-	if s.cleaner != nil && time.Since(u.counted) >= recount {
-		if _, stored, err := s.cleaner.Stored(ctx, dir); err == nil {
-			u.bytes, u.counted = stored, time.Now()
-		}
-	}
-	if bytes > s.most-u.bytes {
-		return false
-	}
-	u.bytes = max(0, u.bytes+bytes)
-	return true
-}
-
-func (u *usage) give(bytes int64) {
-	u.mu.Lock()
-	defer u.mu.Unlock()
-	u.bytes = max(0, u.bytes-bytes)
-}
-
-// usage returns the scope's directory and its count.
-func (s *scoped) usage(ctx context.Context) (dir string, u *usage, err error) {
-	dirs, err := s.dirs(ctx)
-	if err != nil {
-		return "", nil, err
-	}
-	dir = whole(dirs)
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if u = s.used[dir]; u != nil {
-		return dir, u, nil
-	}
-	switch counts := s.cleaner != nil; {
-	case s.used == nil || counts && len(s.used) >= maxScopes:
-		s.used = make(map[string]*usage)
-	case !counts && len(s.used) >= maxUncounted:
-		return "", nil, errScopeFull
-	}
-	u = &usage{}
-	s.used[dir] = u
-	return dir, u, nil
-}
-
-// within calls write, which replaces a file, if the scope has room for the bytes.
-func (s *scoped) within(ctx context.Context, path string, bytes int64, write func() error) error {
-	if s.most == 0 {
-		return write()
-	}
-	dir, u, err := s.usage(ctx)
-	if err != nil {
-		return err
-	}
-	before := s.sizeOf(ctx, path)
-	if !s.take(ctx, u, dir, bytes-before) {
-		return errScopeFull
-	}
-	if err = write(); err != nil {
-		u.give(bytes - before)
-		return err
-	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.sizes == nil || len(s.sizes) >= maxSizes {
-		s.sizes = make(map[uint64]int64)
-	}
-	s.sizes[maphash.String(sizeSeed, path)] = bytes
-	return nil
-}
-
-// sizeOf is the size of the file in the inner store that a write would replace.
-func (s *scoped) sizeOf(ctx context.Context, path string) int64 {
-	switch {
-	case s.ranges != nil:
-		content, size, err := s.ranges.ReadRange(ctx, path, 0, 0)
-		if err != nil {
-			return 0
-		}
-		_ = content.Close()
-		return size
-	case s.reader != nil:
-		got, err := s.reader.Read(ctx, &filesystem.ReadRequest{FilePath: path})
-		if err != nil || got == nil {
-			return 0
-		}
-		return int64(len(got.Content))
-	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.sizes[maphash.String(sizeSeed, path)]
-}
-
-// counting returns content that fails when the scope is full. done reports how it ended.
-func (s *scoped) counting(ctx context.Context, content io.Reader) (counted io.Reader, done func(error), err error) {
-	if s.most == 0 {
-		return content, func(error) {}, nil
-	}
-	dir, u, err := s.usage(ctx)
-	if err != nil {
-		return nil, nil, err
-	}
-	c := &countedContent{ctx: ctx, from: content, scope: s, dir: dir, of: u}
-	return c, func(err error) {
-		if err != nil {
-			c.of.give(c.taken)
-		}
-	}, nil
-}
-
-// countedContent is content that reserves room for each piece as it is read.
-type countedContent struct {
-	ctx   context.Context
-	from  io.Reader
-	scope *scoped
-	dir   string
-	of    *usage
-	taken int64
-}
-
-func (c *countedContent) Read(p []byte) (int, error) {
-	n, err := c.from.Read(p)
-	if n > 0 && !c.scope.take(c.ctx, c.of, c.dir, int64(n)) {
-		return 0, errScopeFull
-	}
-	c.taken += int64(n)
-	return n, err
 }

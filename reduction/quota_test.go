@@ -1,0 +1,186 @@
+// Copyright einolean authors
+// SPDX-License-Identifier: Apache-2.0
+
+package reduction_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/einolean/einolean/reduction"
+)
+
+// flaky is a store of which every method fails now and then: before it has done anything, or after.
+type flaky struct {
+	*reduction.MemoryBackend
+	fails func() bool
+}
+
+var errFlaky = errors.New("flaky")
+
+func (f flaky) Write(ctx context.Context, req *request) error {
+	if f.fails() {
+		return errFlaky
+	}
+	err := f.MemoryBackend.Write(ctx, req)
+	if f.fails() {
+		return errFlaky
+	}
+	return err
+}
+
+func (f flaky) Create(ctx context.Context, path string, content io.Reader) error {
+	if f.fails() {
+		content = io.MultiReader(content, flakes{})
+	}
+	return f.MemoryBackend.Create(ctx, path, content)
+}
+
+type flakes struct{}
+
+func (flakes) Read([]byte) (int, error) { return 0, errFlaky }
+
+// slow is content that takes its time.
+type slow struct {
+	io.Reader
+	pause func()
+}
+
+func (s slow) Read(p []byte) (int, error) {
+	s.pause()
+	return s.Reader.Read(p[:min(len(p), 100)])
+}
+
+// TestAScopeNeverHasMoreThanItMay: 16 goroutines add, write, write again and stream into one scope and
+// the levels below it, while the store counts again and again and unused files are deleted. What is
+// stored is never more than the scope may have; and in the end as much fits as there is room for.
+func TestAScopeNeverHasMoreThanItMay(t *testing.T) {
+	const most, goroutines, calls = 10_000, 16, 60
+	seed := rand.Uint64()
+	t.Log("seed", seed)
+	for _, kind := range []string{"memory", "dir", "flaky"} {
+		synctest.Test(t, func(t *testing.T) {
+			var memory = reduction.NewMemoryBackend(0)
+			var store interface {
+				reduction.Backend
+				reduction.Cleaner
+			} = memory
+			switch kind {
+			case "dir":
+				dir, err := reduction.NewDirBackend(t.TempDir())
+				require.NoError(t, err)
+				defer dir.Close()
+				store = dir
+			case "flaky":
+				var mu sync.Mutex
+				r := rand.New(rand.NewPCG(seed, 1))
+				store = flaky{memory, func() bool {
+					mu.Lock()
+					defer mu.Unlock()
+					return r.IntN(6) == 0
+				}}
+			}
+			scoped := reduction.Scoped(store, reduction.Scope{MaxBytes: most, Key: byTenant.Key})
+			within := func(doing string) {
+				for _, key := range []string{"acme/42", "acme"} {
+					_, bytes, err := store.Stored(t.Context(), key)
+					require.NoError(t, err)
+					if bytes > 2*most || key == "acme/42" && bytes > most {
+						t.Errorf("%s, seed %d: %s has %d bytes after %s", kind, seed, key, bytes, doing)
+					}
+				}
+			}
+			var all sync.WaitGroup
+			for g := range goroutines {
+				all.Go(func() {
+					r := rand.New(rand.NewPCG(seed, uint64(g)))
+					for range calls {
+						time.Sleep(time.Duration(r.IntN(40)) * time.Second)
+						within(use(t, r, scoped, store))
+					}
+				})
+			}
+			all.Wait()
+			time.Sleep(2 * time.Minute)
+			ctx := context.WithValue(t.Context(), tenantKey{}, "acme/42")
+			_, bytes, err := store.Stored(ctx, "acme/42")
+			require.NoError(t, err)
+			if kind == "flaky" {
+				return
+			}
+			rest := strings.Repeat("x", int(most-bytes))
+			require.Error(t, scoped.Write(ctx, &request{FilePath: "rest", Content: rest + "x"}))
+			require.NoError(t, scoped.Write(ctx, &request{FilePath: "rest", Content: rest}), "what failed or was replaced takes no room")
+		})
+	}
+}
+
+// use does something with a scope, and returns what.
+func use(t *testing.T, r *rand.Rand, scoped reduction.Backend, store reduction.Cleaner) string {
+	ctx := context.WithValue(t.Context(), tenantKey{}, "acme/42")
+	if r.IntN(5) == 0 {
+		ctx = context.WithValue(ctx, tenantKey{}, "acme")
+	}
+	path := fmt.Sprintf("/file%d", r.IntN(8))
+	content := strings.Repeat("x", r.IntN(4000))
+	var err error
+	doing := "a write"
+	switch r.IntN(6) {
+	case 0, 1:
+		err = scoped.Write(ctx, &request{FilePath: path, Content: content})
+	case 2, 3:
+		doing = "adding"
+		if a, no := reduction.NewAppender[request](scoped); no == nil {
+			err = a.Append(ctx, &request{FilePath: path, Content: content[:len(content)/4]})
+		}
+	case 4:
+		doing = "a stream"
+		pause := time.Duration(r.IntN(10)) * time.Second
+		err = scoped.(reduction.Creator).Create(ctx, path, slow{strings.NewReader(content), func() { time.Sleep(pause) }})
+	default:
+		doing = "deleting"
+		_, _, err = store.DeleteUnused(ctx, "", time.Now().Add(-time.Minute))
+	}
+	if err != nil {
+		doing += ": " + err.Error()
+	}
+	return doing
+}
+
+// TestAScopeThatCannotBeReadOrCountedHasNoMoreThanItMay: what fails there takes no room either.
+func TestAScopeThatCannotBeReadOrCountedHasNoMoreThanItMay(t *testing.T) {
+	const most = 10_000
+	memory := reduction.NewMemoryBackend(0)
+	store := struct{ reduction.Backend }{memory}
+	scoped := reduction.Scoped(store, reduction.Scope{MaxBytes: most, Key: byTenant.Key})
+	ctx := context.WithValue(t.Context(), tenantKey{}, "acme/42")
+	var all sync.WaitGroup
+	for g := range 16 {
+		all.Go(func() {
+			r := rand.New(rand.NewPCG(7, uint64(g)))
+			for range 100 {
+				_ = scoped.Write(ctx, &request{FilePath: fmt.Sprintf("/file%d", r.IntN(8)), Content: strings.Repeat("x", r.IntN(4000))})
+				_, bytes, err := memory.Stored(ctx, "acme/42")
+				if err != nil || bytes > most {
+					t.Error(bytes, err)
+				}
+			}
+		})
+	}
+	all.Wait()
+	_, bytes, err := memory.Stored(ctx, "acme/42")
+	require.NoError(t, err)
+	rest := strings.Repeat("x", int(most-bytes))
+	require.Error(t, scoped.Write(ctx, &request{FilePath: "rest", Content: rest + "x"}))
+	require.NoError(t, scoped.Write(ctx, &request{FilePath: "rest", Content: rest}))
+}
