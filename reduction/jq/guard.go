@@ -45,8 +45,8 @@ var functions = func() map[string]function {
 	add(function{in: guardSum}, "add/0")
 	add(function{by: guardEach}, "contains/1", "inside/1", "index/1", "rindex/1", "indices/1", "bsearch/1")
 	add(function{by: guardJoin}, "join/1")
-	add(function{by: guardMatch}, "test/1", "test/2", "match/1", "capture/1")
-	add(function{by: guardMatches}, "match/2", "capture/2", "scan/1", "scan/2", "splits/1", "splits/2", "split/2", "sub/2", "sub/3", "gsub/2", "gsub/3")
+	// They look at the context, and charge what they read, while they search: see definitions.
+	add(function{}, "test/1", "test/2", "match/1", "match/2", "capture/1", "capture/2", "scan/1", "scan/2", "splits/1", "splits/2", "split/2", "sub/2", "sub/3", "gsub/2", "gsub/3")
 	add(function{by: guardPath}, "getpath/1", "setpath/2")
 	add(function{by: guardPaths}, "delpaths/1")
 	add(function{whole: "[path(f)] as $p | delpaths($p)"}, "del/1")

@@ -90,6 +90,7 @@ func (r *run) compile(parsed *gojq.Query) (*gojq.Code, error) {
 	if err := guard(parsed); err != nil {
 		return nil, err
 	}
+	parsed.FuncDefs = definitions
 	return gojq.Compile(parsed, r.meter.options()...)
 }
 

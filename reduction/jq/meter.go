@@ -11,8 +11,6 @@ import (
 	"context"
 	"encoding/json"
 	"math/big"
-	"regexp"
-	"strconv"
 	"strings"
 	"time"
 
@@ -39,6 +37,8 @@ type meter struct {
 	deadline    time.Time
 	steps, work int
 	err         error // why the query is ended
+
+	expressions map[string]*expression // that were compiled, by flags and pattern
 }
 
 // newMeter is for a document of so many units.
@@ -62,11 +62,20 @@ func (m *meter) Done() <-chan struct{} {
 	case m.steps < 0:
 		m.err = errSlow
 	case m.steps%256 == 0:
-		if m.err = m.Context.Err(); m.err == nil && time.Now().After(m.deadline) {
-			m.err = errSlow
-		}
+		m.look()
 	}
 	return nil
+}
+
+// look looks at the context and the clock, and reports whether the query may go on.
+func (m *meter) look() bool {
+	if m.err == nil {
+		m.err = m.Context.Err()
+	}
+	if m.err == nil && time.Now().After(m.deadline) {
+		m.err = errSlow
+	}
+	return m.err == nil
 }
 
 func (m *meter) Err() error { return m.err }
@@ -162,8 +171,6 @@ const (
 	guardPaths   = " paths"   // the argument is paths at which something is deleted
 	guardEach    = " each"    // each item of the input is compared with the argument
 	guardJoin    = " join"    // the items of the input are joined with the argument
-	guardMatch   = " match"   // the argument is a pattern
-	guardMatches = " matches" // the same, for all matches
 	guardPlus    = " plus"
 	guardMinus   = " minus"
 	guardTimes   = " times"
@@ -173,7 +180,8 @@ const (
 
 // options are the guards as functions of a query. Each returns its input, so that a guard
 // can stand in a path.
-func (m *meter) options() (all []gojq.CompilerOption) {
+func (m *meter) options() []gojq.CompilerOption {
+	all := m.searching()
 	for name, guard := range map[string]func(v any){
 		guardWhole:   func(v any) { m.weigh(v, 0) },
 		guardItems:   func(v any) { m.charge(3 * units(v)) },
@@ -186,12 +194,10 @@ func (m *meter) options() (all []gojq.CompilerOption) {
 		all = append(all, gojq.WithFunction(name, 0, 0, func(v any, _ []any) any { guard(v); return m.result(v) }))
 	}
 	for name, guard := range map[string]func(v, arg any){
-		guardPath:    m.path,
-		guardPaths:   m.paths,
-		guardEach:    m.eachOf,
-		guardJoin:    func(v, by any) { m.sum(v); m.charge(length(v) * (1 + length(by)/16)) },
-		guardMatch:   func(v, re any) { m.match(v, re, 1) },
-		guardMatches: func(v, re any) { m.match(v, re, 16) },
+		guardPath:  m.path,
+		guardPaths: m.paths,
+		guardEach:  m.eachOf,
+		guardJoin:  func(v, by any) { m.sum(v); m.charge(length(v) * (1 + length(by)/16)) },
 	} {
 		all = append(all, gojq.WithFunction(name, 1, 1, func(v any, args []any) any { guard(v, args[0]); return m.result(v) }))
 	}
@@ -345,44 +351,4 @@ func integer(v any) (ok bool, bits int) {
 		return !strings.ContainsAny(string(v), ".eE"), len(v) * 4
 	}
 	return false, 0
-}
-
-const (
-	// maxPattern is the longest regular expression, in bytes.
-	maxPattern = 256
-	// maxRepeats is how many copies of a piece its repetitions may make.
-	maxRepeats = 1000
-)
-
-var repetitions = regexp.MustCompile(`\{(\d*)(?:,(\d*))?\}`)
-
-// match charges a search: the interpreter of patterns may look at every character once for
-// each of the pattern. A match costs many times more than the characters of it.
-func (m *meter) match(v, re any, times int) {
-	pattern := ""
-	switch re := re.(type) {
-	case string:
-		pattern = re
-	case []any:
-		if len(re) > 0 {
-			pattern, _ = re[0].(string)
-			times = 16 // a flag may ask for all matches
-		}
-	}
-	if len(pattern) > maxPattern {
-		m.err = errPattern
-		return
-	}
-	size := len(pattern) + 1
-	copies := 1
-	for _, found := range repetitions.FindAllStringSubmatch(pattern, -1) {
-		least, _ := strconv.Atoi(found[1])
-		most, _ := strconv.Atoi(found[2])
-		if copies *= max(least, most, 1); copies > maxRepeats {
-			m.err = errPattern
-			return
-		}
-	}
-	text, _ := v.(string)
-	m.charge(8 + size + len(text)*times + len(text)*size*copies/16)
 }
