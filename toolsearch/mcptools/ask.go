@@ -65,12 +65,8 @@ func init() {
 }
 
 // take makes the questions of a result those that are to be asked.
-func (p *pending) take(r *mcp.CallToolResult) error {
-	data, err := json.Marshal(r.InputRequests)
-	if err != nil {
-		return err
-	}
-	p.Requests, p.State, p.Answers = string(data), r.RequestState, nil
+func (p *pending) take(r *result) error {
+	p.Requests, p.State, p.Answers = r.requests, r.state, nil
 	if p.Rounds++; p.Rounds > mostRounds {
 		return fmt.Errorf("it asks for the %dth time", p.Rounds)
 	}

@@ -180,9 +180,11 @@ func TestAFloodOfMessagesIsReadSlowly(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const seconds = 20
 		for what, reader := range map[string]func(*notices, *pace) io.Reader{
-			"program": func(n *notices, p *pace) io.Reader { return newMessages(n, nil, func() {}, p) },
-			"log":     func(n *notices, p *pace) io.Reader { return newMessages(prefixed{n}, func([]byte) {}, func() {}, p) },
-			"stream":  func(n *notices, p *pace) io.Reader { return &body{ReadCloser: doubled{n}, stream: true, pace: p} },
+			"program": func(n *notices, p *pace) io.Reader { return newMessages(n, nil, func() {}, nil, p) },
+			"log": func(n *notices, p *pace) io.Reader {
+				return newMessages(prefixed{n}, func([]byte) {}, func() {}, nil, p)
+			},
+			"stream": func(n *notices, p *pace) io.Reader { return newBody(doubled{n}, true, nil, p) },
 		} {
 			done := make(chan struct{})
 			n, p := &notices{}, newPace(done)
@@ -228,10 +230,10 @@ func TestAnswersAreReadAtOnce(t *testing.T) {
 			p.ask()
 		}
 		began := time.Now()
-		_, err := io.ReadAll(newMessages(strings.NewReader(strings.Repeat(answer, n)), nil, func() {}, p))
+		_, err := io.ReadAll(newMessages(strings.NewReader(strings.Repeat(answer, n)), nil, func() {}, nil, p))
 		require.NoError(t, err)
 		require.Zero(t, time.Since(began))
-		_, err = io.ReadAll(newMessages(strings.NewReader(strings.Repeat(answer, 2*burst)), nil, func() {}, p))
+		_, err = io.ReadAll(newMessages(strings.NewReader(strings.Repeat(answer, 2*burst)), nil, func() {}, nil, p))
 		require.NoError(t, err)
 		require.Greater(t, time.Since(began), time.Second, "answers that nobody asked for are not")
 	})

@@ -99,6 +99,10 @@ func TestMain(m *testing.M) {
 			return text("started"), nil
 		})
 		_ = f.server.Run(context.Background(), &mcp.StdioTransport{})
+	case "raw": // answers to the tool raw with what a variable says
+		f := newFixture()
+		f.add(&mcp.Tool{Name: "raw", InputSchema: object("")}, func(context.Context, args) (*mcp.CallToolResult, error) { return text("RAW"), nil })
+		_ = f.server.Run(context.Background(), &mcp.IOTransport{Reader: os.Stdin, Writer: replacing{os.Stdout}})
 	case "chatty": // is not a server
 		fmt.Println("Welcome to the server!")
 		select {}
@@ -106,6 +110,14 @@ func TestMain(m *testing.M) {
 		fmt.Fprintln(os.Stderr, "ready")
 		_ = newFixture().server.Run(context.Background(), &mcp.StdioTransport{})
 	}
+}
+
+// replacing writes a result in place of that of the tool raw.
+type replacing struct{ *os.File }
+
+func (r replacing) Write(p []byte) (int, error) {
+	_, err := r.File.Write(rawFrame.ReplaceAllLiteral(p, []byte(`"result":`+os.Getenv("MCPTOOLS_TEST_RAW")+`}`)))
+	return len(p), err
 }
 
 // noisy writes noise before each message.

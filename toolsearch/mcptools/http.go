@@ -9,7 +9,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"mime"
 	"net"
 	"net/http"
 	"net/http/cookiejar"
@@ -41,6 +40,7 @@ type signed struct {
 	fixed  map[string]string
 	ask    func(context.Context) (http.Header, error) // nil: there are only the fixed ones
 
+	wire *wire
 	pace *pace
 
 	refused atomic.Bool // the last answer was 401 or 403
@@ -58,9 +58,7 @@ func (s *signed) client(base *http.Client, oneOfMany bool) *http.Client {
 	if own.Jar != nil && oneOfMany {
 		own.Jar, _ = cookiejar.New(nil) // the error is always nil
 	}
-	if s.inner = base.Transport; s.inner == nil {
-		s.inner = http.DefaultTransport
-	}
+	s.inner = &tap{base.Transport, s.wire, s.pace}
 	own.Transport = s
 	return &own
 }
@@ -92,7 +90,7 @@ func (s *signed) RoundTrip(r *http.Request) (*http.Response, error) {
 	if err == nil {
 		s.refused.Store(resp.StatusCode == http.StatusUnauthorized || resp.StatusCode == http.StatusForbidden)
 	}
-	return s.bounded(resp, err)
+	return resp, err
 }
 
 // delivery records whether the request of a call reached the server.
@@ -186,20 +184,6 @@ func (s *signed) refresh(ctx context.Context, asked int64) error {
 	}()
 	h, err = s.ask(ctx)
 	return err
-}
-
-// bounded limits the body of an answer. Streams are limited event by event.
-func (s *signed) bounded(resp *http.Response, err error) (*http.Response, error) {
-	if err != nil {
-		return nil, err
-	}
-	kind, _, _ := mime.ParseMediaType(resp.Header.Get("Content-Type"))
-	b := &body{ReadCloser: resp.Body, left: int64(maxMessage), stream: kind == "text/event-stream", pace: s.pace}
-	if b.stream && resp.Request != nil && resp.Request.Method == http.MethodPost {
-		s.pace.ask()
-	}
-	resp.Body = b
-	return resp, nil
 }
 
 // errTooLarge is the error of a message that no server should send.

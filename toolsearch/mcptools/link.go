@@ -435,7 +435,7 @@ func (l *link) dial(asker context.Context) (s *session, err error) {
 		}
 	}()
 	ctx, end := context.WithCancelCause(valued{l.ctx, context.WithoutCancel(asker)})
-	s = &session{ctx: ctx, end: end, said: &tail{}, work: &l.s.work, calls: map[string]*openCall{}, pages: map[string]int64{}}
+	s = &session{ctx: ctx, end: end, said: &tail{}, work: &l.s.work, wire: newWire(), calls: map[string]*openCall{}, pages: map[string]int64{}}
 	late := time.AfterFunc(l.connectLimit(), func() { end(errNoAnswer) })
 	err = s.connect(l)
 	if !late.Stop() && err == nil {
@@ -467,16 +467,16 @@ func (l *link) transport(s *session) (mcp.Transport, error) {
 		if err == nil && t == nil {
 			err = errors.New("the function Transport returned no transport")
 		}
-		return t, err
+		return s.wire.listening(t), err
 	}
 	if l.server.Command != "" {
-		return &command{server: l.server, said: s.said, pace: newPace(s.ctx.Done()), logs: func(line []byte) { l.s.log(l.name, line) }}, nil
+		return &command{server: l.server, said: s.said, wire: s.wire, pace: newPace(s.ctx.Done()), logs: func(line []byte) { l.s.log(l.name, line) }}, nil
 	}
 	origin, err := url.Parse(l.server.URL)
 	if err != nil {
 		return nil, err
 	}
-	s.signed = &signed{origin: origin, fixed: l.server.Headers, ask: l.s.headers(l.name), pace: newPace(s.ctx.Done())}
+	s.signed = &signed{origin: origin, fixed: l.server.Headers, ask: l.s.headers(l.name), wire: s.wire, pace: newPace(s.ctx.Done())}
 	if ask := s.signed.ask; ask != nil && l.user == "" { // a caller's context would lend one user's headers to all
 		s.signed.ask = func(ctx context.Context) (http.Header, error) { return ask(valued{ctx, s.ctx}) }
 	}
@@ -599,8 +599,11 @@ func (l *link) take(began int64, byNotice bool, s *session, tools []*mcp.Tool) e
 
 // newRemote makes the tool of a definition, or returns the last one if nothing changed.
 func (l *link) newRemote(t *mcp.Tool, instructions string, before *remote) (*remote, error) {
-	if long, is := t.InputSchema.(tooLong); is {
-		return nil, fmt.Errorf("its definition has %d bytes at least, over %d", int64(long), maxDefinition)
+	switch why := t.InputSchema.(type) {
+	case tooLong:
+		return nil, fmt.Errorf("its definition has %d bytes at least, over %d", int64(why), maxDefinition)
+	case unread:
+		return nil, fmt.Errorf("its definition cannot be read: %w", why.error)
 	}
 	definition, err := json.Marshal(t)
 	if err != nil {

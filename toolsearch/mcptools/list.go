@@ -4,6 +4,8 @@
 package mcptools
 
 import (
+	"bytes"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -47,6 +49,53 @@ func answerOf(err error) *jsonrpc.Error {
 		return nil
 	}
 	return answer
+}
+
+// unread stands for the schema of a tool whose definition cannot be read.
+type unread struct{ error }
+
+// readTool reads the definition of one tool; nil for none. Its schemas keep every digit.
+func readTool(definition string) *mcp.Tool {
+	if definition == "null" {
+		return nil
+	}
+	var t struct {
+		mcp.Tool
+		InputSchema  json.RawMessage `json:"inputSchema"`
+		OutputSchema json.RawMessage `json:"outputSchema"`
+	}
+	err := json.Unmarshal([]byte(definition), &t)
+	own := t.Tool
+	if err == nil {
+		own.InputSchema, err = exactly(t.InputSchema)
+	}
+	if err == nil {
+		own.OutputSchema, err = exactly(t.OutputSchema)
+	}
+	if err == nil {
+		return &own
+	}
+	name := struct {
+		Name string `json:"name"`
+	}{}
+	_ = json.Unmarshal([]byte(definition), &name) // without a name, it is refused without one
+	return &mcp.Tool{Name: name.Name, InputSchema: unread{err}}
+}
+
+// exactly decodes a schema, whose numbers stay texts. One that is too large for any reader is an
+// error.
+func exactly(schema json.RawMessage) (value any, err error) {
+	if len(schema) == 0 {
+		return nil, nil
+	}
+	var check any
+	if err := json.Unmarshal(schema, &check); err != nil {
+		return nil, err
+	}
+	d := json.NewDecoder(bytes.NewReader(schema))
+	d.UseNumber()
+	err = d.Decode(&value)
+	return value, err
 }
 
 // digest makes tools of a list, and reports what is new in it.

@@ -6,7 +6,6 @@ package mcptools
 // Decoding a flood of messages of one server would take the process from all others.
 
 import (
-	"io"
 	"sync"
 	"time"
 )
@@ -75,51 +74,4 @@ func (p *pace) wait(messages, bytes int) {
 	case <-timer.C:
 	case <-p.done:
 	}
-}
-
-// body is the body of a server's answer, within all bounds.
-type body struct {
-	io.ReadCloser
-	left   int64 // bytes; of a stream, as many as there are
-	stream bool
-	pace   *pace
-	levels levels
-	last   byte
-}
-
-// Read fails when the limit is reached. Events of a stream are read at the server's pace.
-func (b *body) Read(p []byte) (int, error) {
-	if !b.stream && b.left <= 0 {
-		return 0, errTooLarge
-	}
-	if !b.stream {
-		p = p[:min(int64(len(p)), b.left)]
-	}
-	n, err := b.ReadCloser.Read(p)
-	b.left -= int64(n)
-	if !b.stream {
-		return len(b.levels.cut(p[:n])), err
-	}
-	events, kept, start := 0, 0, 0
-	cut := func(end int) {
-		kept += copy(p[kept:], b.levels.cut(p[start:end]))
-		start = end
-	}
-	for i, c := range p[:n] {
-		if c == '\n' && b.last == '\n' { // an event ends, and the next one begins anew
-			cut(i + 1)
-			events, b.levels = events+1, levels{}
-		}
-		if c != '\r' {
-			b.last = c
-		}
-	}
-	cut(n)
-	for range events {
-		if !b.pace.answered() {
-			b.pace.wait(1, 0)
-		}
-	}
-	b.pace.wait(0, n)
-	return kept, err
 }

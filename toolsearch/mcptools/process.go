@@ -28,6 +28,7 @@ const patience = 2 * time.Second
 type command struct {
 	server Server
 	logs   func(line []byte)
+	wire   *wire
 	pace   *pace
 	said   *tail // the last of what the program wrote, besides messages
 	mu     sync.Mutex
@@ -51,7 +52,7 @@ func (c *command) Connect(ctx context.Context) (mcp.Connection, error) {
 		return nil, err
 	}
 	cmd.Stdout = theirs
-	p := &process{cmd: cmd, in: in, out: out, stderr: stderr, pace: c.pace, mark: markName + "=" + rand.Text(), exited: make(chan struct{})}
+	p := &process{cmd: cmd, in: in, out: out, stderr: stderr, wire: c.wire, pace: c.pace, mark: markName + "=" + rand.Text(), exited: make(chan struct{})}
 	cmd.Env = append(cmd.Env, p.mark)
 	started := make(chan error)
 	go p.run(started)
@@ -62,7 +63,7 @@ func (c *command) Connect(ctx context.Context) (mcp.Connection, error) {
 		return nil, err
 	}
 	c.said.watch(p.end)
-	reader := newMessages(out, c.log, p.outputEnded, c.pace)
+	reader := newMessages(out, c.log, p.outputEnded, c.wire, c.pace)
 	return (&mcp.IOTransport{Reader: io.NopCloser(reader), Writer: p, MaxLineLength: maxMessage}).Connect(ctx)
 }
 
@@ -80,6 +81,7 @@ type process struct {
 	in     io.WriteCloser
 	out    *os.File
 	stderr *lines
+	wire   *wire
 	pace   *pace
 	mark   string // in the environment of all that the program starts
 	exited chan struct{}
@@ -90,6 +92,7 @@ type process struct {
 
 // Write writes to the program's standard input.
 func (p *process) Write(data []byte) (int, error) {
+	p.wire.sent(data)
 	p.pace.ask()
 	n, err := p.in.Write(data)
 	if err != nil && !p.closing.Load() {

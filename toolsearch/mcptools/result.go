@@ -3,40 +3,99 @@
 
 package mcptools
 
-// Nothing is cut: that is the job of package reduction, which keeps the original.
+// The one place that decides what a server's result is. Nothing is cut: that is the job of package
+// reduction, which keeps the original.
 
 import (
 	"encoding/base64"
-	"encoding/json"
-	"maps"
-	"math"
-	"net/http"
-	"reflect"
+	"fmt"
 	"slices"
 	"strings"
-	"unicode"
-	"unicode/utf8"
 
 	"github.com/cloudwego/eino/schema"
-	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/einolean/einolean/internal/display"
+	"github.com/einolean/einolean/internal/jsontext"
 )
 
-// partsOf are the parts of a result, in their order. Without media only texts remain, and
+// result is what a server answered to a call, in its own JSON.
+type result struct {
+	whole           string
+	contents        []string // blocks
+	structured      []string // one, unless the member repeats
+	others          []string // members that the protocol does not have
+	failed          bool
+	kind            string // JSON; "" if it has none
+	requests, state string // of a result that needs input: JSON, and a text
+}
+
+// The types of results. One that has none is complete.
+const (
+	kindComplete = `"complete"`
+	kindAsks     = `"input_required"`
+)
+
+// readResult reads a result, which is valid JSON.
+func readResult(whole string) (*result, error) {
+	if !strings.HasPrefix(whole, "{") {
+		return nil, fmt.Errorf("a result that is not an object: %s", display.Short(whole, 200))
+	}
+	r := &result{whole: whole}
+	for name, value := range membersOf(whole) {
+		switch {
+		case name == "_meta" || value == "null":
+		case name == "content" && value[0] == '[':
+			r.contents = slices.AppendSeq(r.contents, elementsOf(value))
+		case name == "content":
+			r.contents = append(r.contents, value)
+		case name == "structuredContent":
+			r.structured = append(r.structured, value)
+		case name == "isError":
+			r.failed = r.failed || !slices.Contains([]string{"false", "0", `""`, `"false"`}, value)
+		case name == "resultType":
+			r.kind = value
+		case name == "inputRequests":
+			r.requests = value
+		case name == "requestState":
+			r.state, _ = textIn(value)
+		default:
+			r.others = append(r.others, display.Quoted(name)+":"+value)
+		}
+	}
+	return r, nil
+}
+
+// asks reports whether the server wants to know something first.
+func (r *result) asks() bool { return r.kind == kindAsks }
+
+// isKnown reports whether it is of a type that this package can read.
+func (r *result) isKnown() bool { return r.kind == "" || r.kind == kindComplete || r.kind == kindAsks }
+
+// parts are what the model reads, in the order of the result. Without media only texts remain, and
 // name the rest.
-func partsOf(r *mcp.CallToolResult, media bool) []schema.ToolOutputPart {
+func (r *result) parts(media bool) []schema.ToolOutputPart {
+	if !r.isKnown() {
+		return []schema.ToolOutputPart{textPart(say("kind", words{Type: r.kind})), textPart(r.whole)}
+	}
 	var parts []schema.ToolOutputPart
-	for _, c := range r.Content {
-		if part, ok := partOf(c, media); ok {
-			parts = append(parts, part)
+	told := newTold()
+	for _, content := range r.contents {
+		if b := readBlock(content); b != nil {
+			parts = append(parts, b.part(media))
+			if len(r.structured) > 0 {
+				told.add(b)
+			}
 		}
 	}
-	if text, rounded := structured(r); text != "" {
-		parts = append(parts, textPart(text))
-		if rounded {
-			parts = append(parts, textPart(say("rounded", words{})))
+	for _, value := range r.structured {
+		if text := told.rest(value); text != "" {
+			parts = append(parts, textPart(text))
 		}
 	}
-	if r.IsError {
+	if len(r.others) > 0 {
+		parts = append(parts, textPart("{"+strings.Join(r.others, ",")+"}"))
+	}
+	if r.failed {
 		mark := errorMark()
 		if len(parts) > 0 && parts[0].Type == schema.ToolPartTypeText {
 			parts[0].Text = mark + parts[0].Text
@@ -47,12 +106,9 @@ func partsOf(r *mcp.CallToolResult, media bool) []schema.ToolOutputPart {
 	return parts
 }
 
-// textOf are the texts of a result, one below the other.
-func textOf(r *mcp.CallToolResult) string {
-	parts := partsOf(r, false)
-	if len(parts) == 1 {
-		return parts[0].Text
-	}
+// text is the texts of a result, one below the other.
+func (r *result) text() string {
+	parts := r.parts(false)
 	texts := make([]string, len(parts))
 	for i, p := range parts {
 		texts[i] = p.Text
@@ -64,280 +120,261 @@ func textPart(s string) schema.ToolOutputPart {
 	return schema.ToolOutputPart{Type: schema.ToolPartTypeText, Text: s}
 }
 
-func partOf(c mcp.Content, media bool) (schema.ToolOutputPart, bool) {
-	switch c := c.(type) {
-	case *mcp.TextContent:
-		return textPart(c.Text), true
-	case *mcp.ImageContent:
-		return imagePart(c.Data, c.MIMEType, media), true
-	case *mcp.AudioContent:
-		if !media {
-			return textPart(say("audio", words{Type: c.MIMEType, Bytes: len(c.Data)})), true
-		}
-		return schema.ToolOutputPart{Type: schema.ToolPartTypeAudio, Audio: &schema.ToolOutputAudio{MessagePartCommon: inline(c.Data, c.MIMEType)}}, true
-	case *mcp.ResourceLink:
-		text := c.Title
-		if text == "" {
-			text = c.Name
-		}
-		return textPart(say("link", words{URI: c.URI, Text: text})), true
-	case *mcp.EmbeddedResource:
-		if c.Resource != nil {
-			return resourcePart(c.Resource, media), true
-		}
-	}
-	return schema.ToolOutputPart{}, false
+// block is one content of a result.
+type block struct {
+	raw    string
+	kind   string            // "" if it cannot be read as what it says that it is
+	fields map[string]string // its texts
+	data   string            // media as base64
+	inner  map[string]string // the texts of the resource in it
 }
 
-func imagePart(data []byte, mimeType string, media bool) schema.ToolOutputPart {
+// readBlock reads a content; nil if it is nothing. What it cannot read is told as it is.
+func readBlock(raw string) *block {
+	if raw == "null" {
+		return nil
+	}
+	b := &block{raw: raw}
+	fields, objects, ok := fieldsOf(raw)
+	if !ok {
+		return b
+	}
+	b.fields = fields
+	switch kind := fields["type"]; kind {
+	case "text":
+		_, ok = fields["text"]
+	case "image", "audio":
+		b.data, ok = base64In(fields["data"])
+	case "resource_link":
+		_, ok = fields["uri"]
+	case "resource":
+		if b.inner, _, ok = fieldsOf(objects["resource"]); ok {
+			_, hasText := b.inner["text"]
+			b.data, ok = base64In(b.inner["blob"])
+			ok = ok && (b.data != "" || hasText)
+		}
+	default:
+		ok = false
+	}
+	if ok {
+		b.kind = fields["type"]
+	}
+	return b
+}
+
+// annotations are the members of a block that are not for the model.
+var annotations = []string{"_meta", "meta", "annotations"}
+
+// fieldsOf are the members of an object that are texts, and those that are objects. It reports
+// false where one repeats.
+func fieldsOf(raw string) (texts, objects map[string]string, ok bool) {
+	if !strings.HasPrefix(raw, "{") {
+		return nil, nil, false
+	}
+	texts, objects = map[string]string{}, map[string]string{}
+	for name, value := range membersOf(raw) {
+		_, twice := texts[name]
+		text, isText := textIn(value)
+		switch {
+		case slices.Contains(annotations, name) || value == "null":
+		case twice || objects[name] != "":
+			return nil, nil, false
+		case isText:
+			texts[name] = text
+		case value[0] == '{':
+			objects[name] = value
+		}
+	}
+	return texts, objects, true
+}
+
+// textIn is the text that a value is.
+func textIn(value string) (text string, ok bool) {
+	if !strings.HasPrefix(value, `"`) {
+		return "", false
+	}
+	return jsontext.Unescape(value[1 : len(value)-1]), true
+}
+
+// base64In is the data of media without line breaks.
+func base64In(text string) (data string, ok bool) {
+	_, err := base64.StdEncoding.DecodeString(text)
+	return strings.NewReplacer("\r", "", "\n", "").Replace(text), err == nil
+}
+
+// part is what the model reads of a block.
+func (b *block) part(media bool) schema.ToolOutputPart {
+	at := func(name string) string { return b.fields[name] }
+	switch b.kind {
+	case "text":
+		return textPart(at("text"))
+	case "image":
+		return imagePart(b.data, at("mimeType"), media)
+	case "audio":
+		if !media {
+			return textPart(say("audio", words{Type: at("mimeType"), Bytes: sizeOf(b.data)}))
+		}
+		return schema.ToolOutputPart{Type: schema.ToolPartTypeAudio, Audio: &schema.ToolOutputAudio{MessagePartCommon: inline(b.data, at("mimeType"))}}
+	case "resource_link":
+		text := at("title")
+		if text == "" {
+			text = at("name")
+		}
+		return textPart(say("link", words{URI: at("uri"), Text: text}))
+	case "resource":
+		return b.resource(media)
+	}
+	return textPart(b.raw)
+}
+
+func imagePart(data, mimeType string, media bool) schema.ToolOutputPart {
 	if !media {
-		return textPart(say("image", words{Type: mimeType, Bytes: len(data)}))
+		return textPart(say("image", words{Type: mimeType, Bytes: sizeOf(data)}))
 	}
 	return schema.ToolOutputPart{Type: schema.ToolPartTypeImage, Image: &schema.ToolOutputImage{MessagePartCommon: inline(data, mimeType)}}
 }
 
-func resourcePart(r *mcp.ResourceContents, media bool) schema.ToolOutputPart {
+func (b *block) resource(media bool) schema.ToolOutputPart {
+	uri, mimeType := b.inner["uri"], b.inner["mimeType"]
 	switch {
-	case len(r.Blob) == 0:
-		return textPart(say("resource", words{URI: r.URI}) + "\n" + r.Text)
+	case b.data == "":
+		return textPart(say("resource", words{URI: uri}) + "\n" + b.inner["text"])
 	case !media:
-		return textPart(say("file", words{URI: r.URI, Type: r.MIMEType, Bytes: len(r.Blob)}))
-	case strings.HasPrefix(r.MIMEType, "image/"):
-		return imagePart(r.Blob, r.MIMEType, true)
+		return textPart(say("file", words{URI: uri, Type: mimeType, Bytes: sizeOf(b.data)}))
+	case strings.HasPrefix(mimeType, "image/"):
+		return imagePart(b.data, mimeType, true)
 	}
-	return schema.ToolOutputPart{Type: schema.ToolPartTypeFile, File: &schema.ToolOutputFile{MessagePartCommon: inline(r.Blob, r.MIMEType)}}
+	return schema.ToolOutputPart{Type: schema.ToolPartTypeFile, File: &schema.ToolOutputFile{MessagePartCommon: inline(b.data, mimeType)}}
 }
 
-func inline(data []byte, mimeType string) schema.MessagePartCommon {
-	text := base64.StdEncoding.EncodeToString(data)
-	return schema.MessagePartCommon{Base64Data: &text, MIMEType: mimeType}
+// sizeOf is how many bytes base64 stands for.
+func sizeOf(data string) int {
+	return base64.StdEncoding.DecodedLen(len(data)) - strings.Count(data[max(0, len(data)-2):], "=")
 }
 
-// structured is what the texts and media of a result leave out of its structured content; "" if
-// that is nothing. Media data in it is named, as everywhere. The client reads numbers as float64:
-// rounded reports whether some of them may have lost digits by that.
-func structured(r *mcp.CallToolResult) (text string, rounded bool) {
-	if r.StructuredContent == nil {
-		return "", false
-	}
-	data, err := json.Marshal(r.StructuredContent)
-	var value any
-	if err != nil || json.Unmarshal(data, &value) != nil {
-		return "", false
-	}
-	told := saidBy(r.Content)
-	rest := told.rest(value)
-	if told.is(value) || told.all(rest) {
-		return "", false
-	}
-	rest, _ = withoutMedia(rest, "", told.media)
-	if data, err = json.Marshal(rest); err != nil {
-		return "", false
-	}
-	exact := eachLeaf(rest, func(leaf any) bool { f, is := leaf.(float64); return !is || math.Abs(f) < exactIntegers })
-	return string(data), !exact
+func inline(data, mimeType string) schema.MessagePartCommon {
+	return schema.MessagePartCommon{Base64Data: &data, MIMEType: mimeType}
 }
 
-// exactIntegers is where float64 begins to leave integers out.
-const exactIntegers = 1 << 53
-
-// said is what the contents of a result say.
-type said struct {
-	texts  []string
-	values []any           // of texts that are JSON
-	leaves map[any]bool    // of these
-	media  map[string]bool // media as base64
-	work   int             // bytes that may still be searched
+// told is what the contents of a result tell, as values.
+type told struct {
+	values map[sum]int // in which part, counted from 1
+	parts  []map[sum]bool
+	blocks []sum // of the parts as they came
 }
 
-// maxSearched is how many bytes of texts are searched for what structured content holds.
-const maxSearched = 1 << 28
+func newTold() *told { return &told{values: map[sum]int{}} }
 
-func saidBy(contents []mcp.Content) *said {
-	s := &said{leaves: map[any]bool{}, media: map[string]bool{}, work: maxSearched}
-	text := func(t string) {
-		s.texts = append(s.texts, t)
-		var v any
-		if json.Unmarshal([]byte(t), &v) == nil {
-			s.values = append(s.values, v)
-			eachLeaf(v, func(leaf any) bool { s.leaves[leaf] = true; return true })
+// add notes what a block tells: itself, its text, the value that its text is, and its data.
+func (t *told) add(b *block) {
+	n := map[sum]bool{}
+	note := func(s sum, ok bool) {
+		if !ok {
+			return
+		}
+		if n[s] = true; t.values[s] == 0 {
+			t.values[s] = len(t.parts) + 1
 		}
 	}
-	media := func(data []byte, words ...any) {
-		s.media[base64.StdEncoding.EncodeToString(data)] = true
-		for _, w := range words {
-			s.leaves[w] = true
+	whole, ok := sumOf(b.raw)
+	note(whole, ok)
+	for _, text := range []string{b.fields["text"], b.inner["text"]} {
+		if text != "" && b.kind != "" {
+			note(sumOfString(text), true)
+			note(sumOf(text))
 		}
 	}
-	for _, c := range contents {
-		switch c := c.(type) {
-		case *mcp.TextContent:
-			text(c.Text)
-		case *mcp.ImageContent:
-			media(c.Data, "image", c.MIMEType)
-		case *mcp.AudioContent:
-			media(c.Data, "audio", c.MIMEType)
-		case *mcp.ResourceLink:
-			media(nil, "resource_link", c.URI, c.Name, c.Title, c.MIMEType)
-		case *mcp.EmbeddedResource:
-			if c.Resource != nil {
-				text(c.Resource.Text)
-				media(c.Resource.Blob, "resource", c.Resource.URI, c.Resource.MIMEType)
-			}
-		}
-	}
-	return s
+	note(sumOfString(b.data), b.data != "" && b.kind != "")
+	t.parts, t.blocks = append(t.parts, n), append(t.blocks, whole)
 }
 
-// rest is a value without the members that a text is, and without those that only say beside
-// them that there was no error.
-func (s *said) rest(value any) any {
-	members, isObject := value.(map[string]any)
-	if !isObject {
-		return value
-	}
-	rest := maps.Clone(members)
-	maps.DeleteFunc(rest, func(_ string, v any) bool { return s.is(v) })
-	if len(rest) < len(members) {
-		maps.DeleteFunc(rest, func(name string, v any) bool { return v == true && (name == "success" || name == "ok") })
-	}
-	return rest
-}
-
-// is reports whether a text is the value.
-func (s *said) is(value any) bool {
-	text, isText := value.(string)
-	return isText && text != "" && slices.Contains(s.texts, text) || slices.ContainsFunc(s.values, func(v any) bool { return reflect.DeepEqual(v, value) })
-}
-
-// all reports whether every text, number and truth value of a value is said.
-func (s *said) all(value any) bool {
-	leaves := 0
-	return eachLeaf(value, func(leaf any) bool { leaves++; return s.says(leaf) }) && (leaves > 0 || len(s.texts) > 0)
-}
-
-func (s *said) says(leaf any) bool {
-	text, isText := leaf.(string)
-	if leaf == nil || s.leaves[leaf] || isText && (text == "" || s.media[text]) {
-		return true
-	}
-	if !isText {
-		data, _ := json.Marshal(leaf) // a number or a truth value
-		text = string(data)
-	}
-	for _, t := range s.texts {
-		if s.work -= len(t); s.work < 0 {
-			return false
-		}
-		if hasWord(t, text) {
-			s.leaves[leaf] = true
-			return true
-		}
-	}
-	return false
-}
-
-// hasWord reports whether a text contains another one, and not only as a part of a word or a
-// number.
-func hasWord(text, word string) bool {
-	inWord := func(r rune) bool { return r < utf8.RuneSelf && (unicode.IsLetter(r) || unicode.IsDigit(r)) }
-	for from := 0; ; {
-		at := strings.Index(text[from:], word)
-		if at < 0 {
-			return false
-		}
-		at += from
-		before, _ := utf8.DecodeLastRuneInString(text[:at])
-		first, _ := utf8.DecodeRuneInString(word)
-		last, size := utf8.DecodeLastRuneInString(word)
-		after, _ := utf8.DecodeRuneInString(text[at+len(word):])
-		if !(inWord(before) && inWord(first)) && !(inWord(last) && inWord(after)) {
-			return true
-		}
-		from = at + len(word) - size + 1
-	}
-}
-
-// eachLeaf visits what a value of JSON holds besides lists and objects, until a visit returns
-// false.
-func eachLeaf(value any, visit func(any) bool) bool {
-	switch v := value.(type) {
-	case []any:
-		for _, e := range v {
-			if !eachLeaf(e, visit) {
-				return false
-			}
-		}
-	case map[string]any:
-		for _, e := range v {
-			if !eachLeaf(e, visit) {
-				return false
-			}
-		}
-	default:
-		return visit(v)
-	}
-	return true
-}
-
-// leastMedia is how long a text is at least that is looked at as the data of media.
-const leastMedia = 256
-
-// withoutMedia returns a value in which lines of text name the data of media, and whether it
-// differs. kind is the media type that stands beside the value.
-func withoutMedia(value any, kind string, known map[string]bool) (named any, changed bool) {
-	switch v := value.(type) {
-	case []any:
-		list := make([]any, len(v))
-		for i, e := range v {
-			var differs bool
-			list[i], differs = withoutMedia(e, "", known)
-			changed = changed || differs
-		}
-		return list, changed
-	case map[string]any:
-		object := make(map[string]any, len(v))
-		for k, e := range v {
-			beside := ""
-			if k == "data" || k == "blob" {
-				beside, _ = v["mimeType"].(string)
-			}
-			var differs bool
-			object[k], differs = withoutMedia(e, beside, known)
-			changed = changed || differs
-		}
-		return object, changed
-	case string:
-		if name := mediaName(v, kind, known); name != "" {
-			return name, true
-		}
-	}
-	return value, false
-}
-
-// mediaName names a text that is the data of media; "" for any other.
-func mediaName(text, kind string, known map[string]bool) string {
-	if rest, is := strings.CutPrefix(text, "data:"); is {
-		if typ, data, is := strings.Cut(rest, ";base64,"); is {
-			kind, text = typ, data
-		}
-	}
-	data := []byte(nil)
-	if len(text) >= leastMedia || kind != "" || known[text] {
-		data, _ = base64.StdEncoding.DecodeString(text)
-	}
-	if len(data) == 0 {
+// rest is what the model reads of structured content: nothing, if the contents are the same value,
+// and else the whole, in which the number of a part stands for a long value that this part is.
+func (t *told) rest(value string) string {
+	if t.is(value) {
 		return ""
 	}
-	if kind == "" {
-		kind, _, _ = strings.Cut(http.DetectContentType(data), ";")
-		if !known[text] && (kind == "text/plain" || kind == "application/octet-stream") {
+	if name, inner, ok := onlyMember(value); ok && t.is(inner) {
+		// Servers wrap what is no object, and the texts of their results, in an object.
+		if isList := inner[0] == '[' || inner[0] == '{'; isList || name == "result" || name == "content" {
 			return ""
 		}
 	}
-	name, _, _ := strings.Cut(kind, "/")
-	if name != "image" && name != "audio" {
-		name = "file"
+	start, _, _ := strings.Cut(above(1), "1")
+	if len(t.parts) == 0 || strings.Contains(value, start) { // a reference would not be known from that
+		return value
 	}
-	return say(name, words{Type: kind, Bytes: len(data)})
+	return t.referring(value, 0)
+}
+
+// is reports whether a part is the value, or the parts are the elements of the list that it is. One
+// text is no list of it.
+func (t *told) is(value string) bool {
+	s, ok := sumOf(value)
+	if !ok || t.values[s] > 0 {
+		return ok
+	}
+	if value[0] != '[' {
+		return false
+	}
+	n, asTexts, asBlocks := 0, true, true
+	for element := range elementsOf(value) {
+		s, ok := sumOf(element)
+		if !ok || n == len(t.parts) {
+			return false
+		}
+		asTexts, asBlocks = asTexts && t.parts[n][s], asBlocks && t.blocks[n] == s
+		n++
+	}
+	return n == len(t.parts) && (asBlocks && n > 0 || asTexts && n > 1)
+}
+
+func onlyMember(value string) (name, inner string, ok bool) {
+	if value[0] != '{' {
+		return "", "", false
+	}
+	n := 0
+	for name, inner = range membersOf(value) {
+		n++
+	}
+	return name, inner, n == 1
+}
+
+const (
+	longValue     = 200 // bytes of a value for which the number of its part may stand
+	mostReferring = 4   // levels in which such values are looked for
+)
+
+// above is the reference to a part.
+func above(part int) string { return display.Quoted(say("above", words{Bytes: part})) }
+
+// referring is a value in which references stand for the long values that parts are.
+func (t *told) referring(value string, level int) string {
+	if len(value) < longValue || level > mostReferring {
+		return value
+	}
+	if s, ok := sumOf(value); ok && t.values[s] > 0 {
+		return above(t.values[s])
+	}
+	var out strings.Builder
+	changed := false
+	write := func(name, inner string) {
+		short := t.referring(inner, level+1)
+		changed = changed || short != inner
+		out.WriteString("," + name + short)
+	}
+	switch value[0] {
+	case '{':
+		for name, member := range membersOf(value) {
+			write(display.Quoted(name)+":", member)
+		}
+	case '[':
+		for element := range elementsOf(value) {
+			write("", element)
+		}
+	}
+	if !changed {
+		return value
+	}
+	return value[:1] + out.String()[1:] + value[len(value)-1:]
 }

@@ -7,17 +7,25 @@ package mcptools
 
 import (
 	"bytes"
+	"compress/gzip"
 	"context"
 	"encoding/base64"
 	"encoding/json"
 	"fmt"
 	"math/rand/v2"
+	"net/http"
+	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
+	"github.com/cloudwego/eino/schema"
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 	"github.com/stretchr/testify/require"
 
+	"github.com/einolean/einolean/internal/display"
+	"github.com/einolean/einolean/internal/jsontext"
 	"github.com/einolean/einolean/internal/race"
 )
 
@@ -39,7 +47,26 @@ func indented(v any) string {
 	return string(data)
 }
 
-// twice are results whose structured content says what the texts say, as servers return
+// reread is a result as a server sends it.
+func reread(r *mcp.CallToolResult) *result {
+	whole, err := json.Marshal(r)
+	if err != nil {
+		panic(err)
+	}
+	own, err := readResult(string(whole))
+	if err != nil {
+		panic(err)
+	}
+	return own
+}
+
+func textOf(r *mcp.CallToolResult) string { return reread(r).text() }
+
+func partsOf(r *mcp.CallToolResult, media bool) []schema.ToolOutputPart {
+	return reread(r).parts(media)
+}
+
+// twice are results whose structured content is the same value as the contents, as servers return
 // them.
 func twice() map[string]*mcp.CallToolResult {
 	long := bigText(3000)
@@ -59,17 +86,17 @@ func twice() map[string]*mcp.CallToolResult {
 		"filesystem":           {Content: allText(long), StructuredContent: map[string]any{"content": long}},
 		"filesystem media": {Content: []mcp.Content{&mcp.ImageContent{Data: picture, MIMEType: "image/png"}},
 			StructuredContent: map[string]any{"content": []any{map[string]any{"type": "image", "data": encoded, "mimeType": "image/png"}}}},
-		"memory":        {Content: allText(indented([]any{person})), StructuredContent: map[string]any{"entities": []any{person}}},
-		"memory text":   {Content: allText("Entities deleted successfully"), StructuredContent: map[string]any{"success": true, "message": "Entities deleted successfully"}},
-		"everything":    {Content: allText(`{"temperature":33,"conditions":"Cloudy"}`), StructuredContent: map[string]any{"temperature": 33.0, "conditions": "Cloudy"}},
-		"other order":   {Content: allText("Cloudy, at 33 degrees"), StructuredContent: map[string]any{"temperature": 33.0, "conditions": "Cloudy"}},
-		"resource":      {Content: []mcp.Content{&mcp.EmbeddedResource{Resource: &mcp.ResourceContents{URI: "x:/1", Text: long}}}, StructuredContent: map[string]any{"uri": "x:/1", "text": long}},
-		"a list":        {Content: allText("a\nb\nc"), StructuredContent: []any{"a", "b", "c"}},
-		"nothing in it": {Content: allText("done"), StructuredContent: map[string]any{}},
+		"memory":     {Content: allText(indented([]any{person})), StructuredContent: map[string]any{"entities": []any{person}}},
+		"everything": {Content: allText(`{"temperature":33,"conditions":"Cloudy"}`), StructuredContent: map[string]any{"temperature": 33.0, "conditions": "Cloudy"}},
+		"a list":     {Content: allText("a", "b", "c"), StructuredContent: []any{"a", "b", "c"}},
+		"a text":     {Content: allText(long), StructuredContent: long},
+		"a resource": {Content: []mcp.Content{&mcp.EmbeddedResource{Resource: &mcp.ResourceContents{URI: "x:/1", Text: long}}}, StructuredContent: map[string]any{"result": long}},
+		"notations":  {Content: allText(` {"b": [1.50, 1E2, 0.0], "a": "\u00fc\/"} `), StructuredContent: json.RawMessage(`{"a":"ü/","b":[1.5,100,0]}`)},
+		"19 digits":  {Content: allText(`{"id": 1234567890123456789}`), StructuredContent: json.RawMessage(`{"id":1234567890123456789}`)},
 	}
 }
 
-func TestStructuredContentThatRepeatsTheTextsIsLeftOut(t *testing.T) {
+func TestStructuredContentThatIsTheTextsIsLeftOut(t *testing.T) {
 	for what, r := range twice() {
 		plain := *r
 		plain.StructuredContent = nil
@@ -78,143 +105,290 @@ func TestStructuredContentThatRepeatsTheTextsIsLeftOut(t *testing.T) {
 	}
 }
 
-func TestStructuredContentThatSaysMoreStays(t *testing.T) {
-	for what, r := range map[string]*mcp.CallToolResult{
-		"alone":               {StructuredContent: map[string]any{"a": "b"}},
-		"empty and alone":     {StructuredContent: map[string]any{"result": []any{}}},
-		"a number more":       {Content: allText("one thing"), StructuredContent: map[string]any{"a": 1.0}},
-		"a text more":         {Content: allText("found 2 users"), StructuredContent: map[string]any{"users": []any{"ann", "bob"}}},
-		"one of two":          {Content: allText("ann"), StructuredContent: map[string]any{"users": []any{"ann", "bob"}}},
-		"a part of a word":    {Content: allText("Anna's cat"), StructuredContent: map[string]any{"grade": "A", "name": "Ann"}},
-		"a part of a number":  {Content: allText("total: 4200"), StructuredContent: map[string]any{"total": 42.0}},
-		"another truth value": {Content: allText("it is true"), StructuredContent: map[string]any{"ok": false, "n": "it"}},
+// Words and numbers that stand somewhere in a text are not the values that a server returned.
+func TestStructuredContentThatIsAnotherValueStaysWhole(t *testing.T) {
+	for text, structured := range map[string]string{
+		"0 warnings":                           `{"balance":0}`,
+		"enabled: true, admin: false":          `{"enabled":false,"admin":true}`,
+		"Done in 21 ms after 60 retries.":      `{"temperature":21,"humidity":60}`,
+		"Cloudy, at 33 degrees":                `{"temperature":33,"conditions":"Cloudy"}`,
+		"ann sent it to bob":                   `{"from":"bob","to":"ann"}`,
+		"ann":                                  `{"users":["ann"]}`,
+		"Entities deleted successfully":        `{"success":true,"message":"Entities deleted successfully"}`,
+		"report.txt":                           `{"deleted":"report.txt"}`,
+		"0":                                    `{"balance":0}`,
+		"found 2 users":                        `{"users":["ann","bob"]}`,
+		"done":                                 `{}`,
+		"page 1":                               `{"next":"cGFnZSAy"}`,
+		`{"id":1234567890123456789}`:           `{"id":1234567890123456788}`,
+		`{"a":[1,2]}`:                          `{"a":[2,1]}`,
+		`{"a":1e400}`:                          `{"a":1e401}`,
+		`{"a":1}`:                              `{"a":"1"}`,
+		`{"a":0}`:                              `{"a":-0}`,
+		`{"b":2}`:                              `{"b":2,"b":2}`,
+		`{"a":"\ud83d"}`:                       `{"a":"\ud83e"}`,
+		"not {json":                            `{"result":"not json"}`,
+		"":                                     `{"a":1}`,
+		"[[" + strings.Repeat("[", 2000) + "]": `[1]`,
 	} {
-		data, err := json.Marshal(r.StructuredContent)
+		r, err := readResult(`{"content":[{"type":"text","text":` + display.Quoted(text) + `}],"structuredContent": ` + structured + ` }`)
 		require.NoError(t, err)
-		require.True(t, strings.HasSuffix(textOf(r), string(data)), "%s: %s", what, textOf(r))
+		require.Equal(t, text+"\n"+structured, r.text())
 	}
+	require.Equal(t, `{"a":"b"}`, textOf(&mcp.CallToolResult{StructuredContent: map[string]any{"a": "b"}}), "alone")
+	require.Equal(t, `{"result":[]}`, textOf(&mcp.CallToolResult{StructuredContent: map[string]any{"result": []any{}}}), "empty and alone")
+	require.Equal(t, "a\nb\n"+`{"users":["a","b","c"]}`, textOf(&mcp.CallToolResult{Content: allText("a", "b"), StructuredContent: map[string]any{"users": []any{"a", "b", "c"}}}))
 }
 
-// What stands beside a member that a text is, is told, and the member is not told again.
-func TestOnlyWhatATextSaysIsLeftOutOfStructuredContent(t *testing.T) {
+// A long value that a text is stands there once, and its member says where.
+func TestALongValueThatATextIsIsReferredTo(t *testing.T) {
 	long := bigText(3000)
 	for want, r := range map[string]*mcp.CallToolResult{
-		`{"rows":["a","b"]}`:  {Content: allText("ok"), StructuredContent: map[string]any{"status": "ok", "rows": []any{"a", "b"}}},
-		`{"totalLines":312}`:  {Content: allText(long), StructuredContent: map[string]any{"content": long, "totalLines": 312.0}},
-		`{"truncated":true}`:  {Content: allText(long), StructuredContent: map[string]any{"content": long, "truncated": true}},
-		`{"success":false}`:   {Content: allText("done"), StructuredContent: map[string]any{"message": "done", "success": false}},
-		`{"next":{"page":2}}`: {Content: allText(`[1,22]`), StructuredContent: map[string]any{"items": []any{1.0, 22.0}, "next": map[string]any{"page": 2.0}}},
+		`{"content":"[part 1 above]","totalLines":312}`:    {Content: allText(long), StructuredContent: map[string]any{"content": long, "totalLines": 312.0}},
+		`{"a":[{"b":"[part 2 above]"}],"ok":true}`:         {Content: allText("x", long), StructuredContent: map[string]any{"a": []any{map[string]any{"b": long}}, "ok": true}},
+		`{"stdout":"[part 1 above]"}`:                      {Content: allText(long), StructuredContent: map[string]any{"stdout": long}},
+		`{"items":"[part 1 above]","next":{"page":2}}`:     {Content: allText(indented([]any{long, 22.0})), StructuredContent: map[string]any{"items": []any{long, 22.0}, "next": map[string]any{"page": 2.0}}},
+		`{"note":"[part 1 above]","o":"` + long[:6] + `"}`: {Content: allText(long), StructuredContent: map[string]any{"note": "[part 1 above]", "o": long[:6]}},
 	} {
 		require.Equal(t, textOf(&mcp.CallToolResult{Content: r.Content})+"\n"+want, textOf(r))
 	}
+	literal := textOf(&mcp.CallToolResult{Content: allText(long), StructuredContent: map[string]any{"a": "[part 1 above]", "b": long}})
+	require.Equal(t, 1, strings.Count(literal, display.Quoted(long)[1:len(long)-10]), "a reference that the server wrote would be mistaken for ours")
 }
 
-// The client reads numbers as float64. A model must not take a rounded number for an identifier.
-func TestARoundedIntegerIsNamed(t *testing.T) {
-	f := newFixture()
-	f.server.AddTool(&mcp.Tool{Name: "id", InputSchema: object("")}, func(_ context.Context, r *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
-		var said []mcp.Content
-		if strings.Contains(string(r.Params.Arguments), "said") {
-			said = allText(`{"id":1234567890123456789}`)
-		}
-		return &mcp.CallToolResult{Content: said, StructuredContent: json.RawMessage(`{"id":1234567890123456789}`)}, nil
-	})
-	s := open(t, map[string]Server{"srv": f.inMemory()}, Options{})
-	require.Contains(t, ask(t, ctx, s, "srv__id", `{}`), "may be rounded")
-	require.Equal(t, `{"id":1234567890123456789}`, ask(t, ctx, s, "srv__id", `{"said":true}`), "a text has every digit")
-	require.NotContains(t, textOf(&mcp.CallToolResult{StructuredContent: map[string]any{"bytes": 1 << 52, "mean": 0.1}}), "rounded")
-}
-
-// Whatever is structured and however it is worded: a leaf that no text has is told.
-func TestEveryLeafOfStructuredContentIsTold(t *testing.T) {
+// Whatever is structured and however it is worded, every digit of it reaches the model.
+func TestEveryValueOfAResultReachesTheModel(t *testing.T) {
 	seed := rand.Uint64()
 	t.Logf("seed %d", seed)
 	r := rand.New(rand.NewPCG(seed, 0))
-	word := func() string { return fmt.Sprintf("w%d", r.IntN(1000)) }
-	var value func(depth int) any
-	value = func(depth int) any {
-		switch n := r.IntN(6 - min(depth, 2)); {
-		case n == 0:
-			return word()
-		case n == 1:
-			return float64(r.IntN(100_000))
-		case n == 2:
-			return word() + " \"" + word() + "\"\n" + word()
-		case n == 3 && depth > 0:
-			return r.IntN(2) == 0
-		case n < 5:
-			list := []any{}
-			for range r.IntN(4) {
-				list = append(list, value(depth+1))
-			}
-			return list
+	word := func() string { return fmt.Sprintf("w%d", r.IntN(50)) }
+	leaf := func() string {
+		switch r.IntN(9) {
+		case 0:
+			return display.Quoted(word())
+		case 1:
+			return fmt.Sprint(r.IntN(3))
+		case 2:
+			return fmt.Sprint(r.Uint64())
+		case 3:
+			return fmt.Sprintf("%d.%d0e%d", r.IntN(10), r.IntN(100), r.IntN(800)-400)
+		case 4:
+			return display.Quoted(word() + " \"" + word() + "\"\n" + strings.Repeat(word(), r.IntN(80)))
+		case 5:
+			return display.Quoted(base64.StdEncoding.EncodeToString(png(r.IntN(400) + 1)))
+		case 6:
+			return []string{"true", "false", "null"}[r.IntN(3)]
 		}
-		object := map[string]any{}
-		for range r.IntN(4) {
-			object[word()] = value(depth + 1)
-		}
-		return object
+		return `"\ud83d` + word() + `\u00fc"`
 	}
-	for range race.Cases(3000) {
-		v := map[string]any{"result": value(0)}
-		for range r.IntN(3) {
-			v[word()] = value(0)
+	var value func(depth int) string
+	value = func(depth int) string {
+		n, out := r.IntN(4), []string(nil)
+		switch kind := r.IntN(6) - depth; {
+		case kind < 2:
+			return leaf()
+		case kind < 4:
+			for range n {
+				out = append(out, value(depth+1))
+			}
+			return "[" + strings.Join(out, ", ") + "]"
+		}
+		for range n {
+			out = append(out, display.Quoted(word())+":"+value(depth+1)) // now and then, a name repeats
+		}
+		return "{" + strings.Join(out, ",") + "}"
+	}
+	for range race.Cases(10_000) {
+		v := value(0)
+		if r.IntN(2) == 0 {
+			v = `{"` + []string{"result", "content", "success", "message", "data"}[r.IntN(5)] + `":` + v + `}`
 		}
 		var texts []string
-		eachLeaf(v, func(leaf any) bool {
-			if r.IntN(4) > 0 {
-				texts = append(texts, fmt.Sprint(leaf))
-			}
-			return true
-		})
-		if r.IntN(3) == 0 {
-			texts = []string{indented(v["result"])}
-			if text, is := v["result"].(string); is {
-				texts[0] = text
-			}
+		for range r.IntN(4) {
+			texts = append(texts, []func() string{
+				leaf, func() string { return v }, func() string { return strings.Join(leavesIn(v), " and ") },
+				func() string { some := leavesIn(v + `,""`); text := some[r.IntN(len(some))]; return text },
+				func() string { text, _ := textIn(leaf()); return text },
+			}[r.IntN(5)]())
 		}
-		got := textOf(&mcp.CallToolResult{Content: allText(texts...), StructuredContent: v})
-		eachLeaf(v, func(leaf any) bool {
-			data, err := json.Marshal(leaf)
-			require.NoError(t, err)
-			require.True(t, leaf == nil || strings.Contains(got, fmt.Sprint(leaf)) || strings.Contains(got, string(data)), "%v is missing in %q", leaf, got)
-			return true
-		})
+		blocks := make([]string, len(texts))
+		for i, text := range texts {
+			blocks[i] = `{"type":"text","text":` + display.Quoted(text) + `}`
+		}
+		read, err := readResult(`{"content":[` + strings.Join(blocks, ",") + `],"structuredContent":` + v + `}`)
+		require.NoError(t, err)
+		got := read.text()
+		for _, text := range texts {
+			require.Contains(t, got, text)
+		}
+		plain := jsontext.Unescape(got)
+		if v == "null" {
+			continue // there is no structured content
+		}
+		for _, leaf := range leavesIn(v) {
+			text, _ := textIn(leaf)
+			require.True(t, strings.Contains(got, leaf) || text != "" && (strings.Contains(got, text) || strings.Contains(plain, text)) || numberIn(got, leaf), "%s is missing in %q, of %s", leaf, got, v)
+		}
 	}
 }
 
-// Without Media, no byte of media is text, wherever it stands; with it, neither is what
-// structured content repeats.
-func TestMediaIsNeverText(t *testing.T) {
-	picture := png(3000)
-	encoded := base64.StdEncoding.EncodeToString(picture)
-	unknown := base64.StdEncoding.EncodeToString([]byte(strings.Repeat("\x01\x02\xff", 200)))
-	small := base64.StdEncoding.EncodeToString(picture[:60])
-	image := &mcp.ImageContent{Data: picture, MIMEType: "image/png"}
-	for what, r := range map[string]*mcp.CallToolResult{
-		"alone":         {StructuredContent: map[string]any{"data": encoded, "mimeType": "image/png", "note": "n"}},
-		"no type":       {StructuredContent: map[string]any{"anything": []any{encoded}, "note": "n"}},
-		"a data URI":    {StructuredContent: map[string]any{"src": "data:image/png;base64," + encoded, "note": "n"}},
-		"a small one":   {StructuredContent: map[string]any{"data": small, "mimeType": "image/png", "note": "n"}},
-		"unknown data":  {StructuredContent: map[string]any{"blob": unknown, "mimeType": "application/x-own", "note": "n"}},
-		"and an image":  {Content: []mcp.Content{image}, StructuredContent: map[string]any{"content": []any{map[string]any{"data": encoded, "mimeType": "image/png"}}, "note": "n"}},
-		"beside a text": {Content: append(allText("a text"), image), StructuredContent: map[string]any{"data": encoded, "note": "n"}},
-	} {
-		for _, media := range []bool{false, true} {
-			all := ""
-			for _, p := range partsOf(r, media) {
-				all += p.Text
+// leavesIn are the texts, numbers and words in JSON, as written.
+func leavesIn(v string) (leaves []string) {
+	for i := 0; i < len(v); {
+		switch c := v[i]; {
+		case strings.IndexByte(`[]{}:, `, c) >= 0:
+			i++
+		default:
+			end := jsontext.End(v, i)
+			if end == len(v) || v[end] != ':' {
+				leaves = append(leaves, v[i:end])
 			}
-			for _, data := range []string{encoded, unknown, small} {
-				require.NotContains(t, all, data[:20], what)
-			}
-			require.Contains(t, all, `"note":"n"`, what)
-			require.Contains(t, all, " bytes]", what)
+			i = end
 		}
 	}
-	cursor := base64.StdEncoding.EncodeToString(bytes.Repeat([]byte("\x80\x99opaque"), 60))
-	require.Contains(t, textOf(&mcp.CallToolResult{StructuredContent: map[string]any{"next": cursor}}), cursor, "what is not media is passed on as it is")
-	require.Contains(t, textOf(&mcp.CallToolResult{Content: allText(encoded)}), encoded, "so is a text")
+	return leaves
+}
+
+// numberIn reports whether a text has a number in another notation.
+func numberIn(text, number string) bool {
+	want, ok := sumOf(number)
+	return ok && slices.ContainsFunc(strings.FieldsFunc(text, func(r rune) bool { return strings.ContainsRune(`[]{}:", `, r) }), func(word string) bool {
+		s, is := sumOf(word)
+		return is && s == want
+	})
+}
+
+// Only the protocol's own blocks are media: a text that looks like the data of media stays.
+func TestATextIsNeverTakenForMedia(t *testing.T) {
+	var packed bytes.Buffer
+	w := gzip.NewWriter(&packed)
+	_, err := w.Write(png(1000))
+	require.NoError(t, err)
+	require.NoError(t, w.Close())
+	token := base64.StdEncoding.EncodeToString(packed.Bytes())
+	require.Greater(t, len(token), 256)
+	for _, media := range []bool{false, true} {
+		for _, v := range []map[string]any{
+			{"next": token}, {"data": "aGVsbG8gd29ybGQ=", "mimeType": "text/plain"}, {"src": "data:image/png;base64," + token}, {"blob": token, "mimeType": "image/png"}, {"list": []any{token}},
+		} {
+			data, err := json.Marshal(v)
+			require.NoError(t, err)
+			parts := partsOf(&mcp.CallToolResult{Content: allText("page 1"), StructuredContent: v}, media)
+			require.Equal(t, string(data), parts[1].Text)
+		}
+	}
+	require.Equal(t, token, textOf(&mcp.CallToolResult{Content: allText(token)}))
+	image := &mcp.ImageContent{Data: png(3000), MIMEType: "image/png"}
+	encoded := base64.StdEncoding.EncodeToString(image.Data)
+	got := textOf(&mcp.CallToolResult{Content: append(allText("a text"), image), StructuredContent: map[string]any{"data": encoded, "note": "n"}})
+	require.Equal(t, "a text\n[image, image/png, 3000 bytes]\n"+`{"data":"[part 2 above]","note":"n"}`, got, "the data of an image is not told again")
+}
+
+// rawFrame is the result of the tool raw, before it is replaced.
+var rawFrame = regexp.MustCompile(`"result":.*"RAW".*\}`)
+
+// raw is a server whose tool answers with a result as it is written, over each way.
+func raw(t *testing.T, result string) *Servers {
+	f := newFixture()
+	f.add(&mcp.Tool{Name: "raw", InputSchema: object("")}, func(context.Context, args) (*mcp.CallToolResult, error) { return text("RAW"), nil })
+	replace := func(data []byte) []byte { return rawFrame.ReplaceAllLiteral(data, []byte(`"result":`+result+`}`)) }
+	web := f.web(t, func(next http.Handler) http.Handler {
+		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { next.ServeHTTP(rewriting{w, replace}, r) })
+	})
+	direct := f.inMemory()
+	made := direct.Transport
+	direct.Transport = func(ctx context.Context) (mcp.Transport, error) {
+		inner, err := made(ctx)
+		return rewritten{inner, result}, err
+	}
+	program := child(t, "raw")
+	program.Env["MCPTOOLS_TEST_RAW"] = result
+	return open(t, map[string]Server{
+		"http": {URL: web.URL}, "memory": direct, "stdio": program,
+		"own": {Transport: func(context.Context) (mcp.Transport, error) {
+			return &mcp.StreamableClientTransport{Endpoint: web.URL}, nil
+		}},
+	}, Options{})
+}
+
+var rawWays = []string{"http", "memory", "stdio", "own"}
+
+// rewriting changes what a handler writes.
+type rewriting struct {
+	http.ResponseWriter
+	replace func([]byte) []byte
+}
+
+func (r rewriting) Write(p []byte) (int, error) {
+	_, err := r.ResponseWriter.Write(r.replace(p))
+	return len(p), err
+}
+
+func (r rewriting) Flush() { r.ResponseWriter.(http.Flusher).Flush() }
+
+// rewritten is a transport that replaces the result of the tool raw.
+type rewritten struct {
+	mcp.Transport
+	result string
+}
+
+func (r rewritten) Connect(ctx context.Context) (mcp.Connection, error) {
+	conn, err := r.Transport.Connect(ctx)
+	return rewrittenConn{conn, r.result}, err
+}
+
+type rewrittenConn struct {
+	mcp.Connection
+	result string
+}
+
+func (r rewrittenConn) Read(ctx context.Context) (jsonrpc.Message, error) {
+	m, err := r.Connection.Read(ctx)
+	if answer, is := m.(*jsonrpc.Response); is && bytes.Contains(answer.Result, []byte(`"RAW"`)) {
+		own := *answer
+		own.Result = []byte(r.result)
+		return &own, err
+	}
+	return m, err
+}
+
+// The client rounds numbers, and reads nothing of a result with one number that it cannot hold.
+func TestEveryDigitArrivesOverEveryWay(t *testing.T) {
+	for result, want := range map[string]string{
+		`{"content":[],"structuredContent":{"id":1234567890123456789,"x":1e400,"a":1,"a":2}}`:                                                 `{"id":1234567890123456789,"x":1e400,"a":1,"a":2}`,
+		`{"content":[{"type":"text","text":"t"}],"_meta":{"x":1e400},"structuredContent":null}`:                                               "t",
+		`{"content":[{"type":"text","text":"t","annotations":{"priority":1e400}},{"type":"future","n":1e400},{"type":"text","text":5},null]}`: "t\n" + `{"type":"future","n":1e400}` + "\n" + `{"type":"text","text":5}`,
+		`{"content":[{"type":"image","data":"%%%","mimeType":"image/png"}]}`:                                                                  `{"type":"image","data":"%%%","mimeType":"image/png"}`,
+		`{"content":"a text","isError":1}`:                                                  `error: "a text"`,
+		`{"content":[{"type":"text","text":"no"}],"isError":"true"}`:                        "error: no",
+		`{"content":[{"type":"text","text":"yes"}],"isError":false}`:                        "yes",
+		`{"structuredContent":{"a":1},"structuredContent":{"b":2}}`:                         `{"a":1}` + "\n" + `{"b":2}`,
+		`{"toolResult":{"a":1}}`:                                                            `{"toolResult":{"a":1}}`,
+		`{"content":[{"type":"text","text":"a","text":"b"}]}`:                               `{"type":"text","text":"a","text":"b"}`,
+		`{"structuredContent":` + strings.Repeat("[", 900) + strings.Repeat("]", 900) + `}`: strings.Repeat("[", 900) + strings.Repeat("]", 900),
+	} {
+		s := raw(t, result)
+		for _, way := range rawWays {
+			require.Equal(t, want, ask(t, ctx, s, way+"__raw", `{}`), way)
+		}
+	}
+}
+
+// A result of a type that this client cannot read is no success without content.
+func TestAResultOfAnUnknownTypeIsAnError(t *testing.T) {
+	for _, kind := range []string{`"task"`, `"later"`, "5"} {
+		s := raw(t, `{"resultType":`+kind+`,"task":{"taskId":"t1","status":"working"}}`)
+		for _, way := range rawWays {
+			answer := ask(t, ctx, s, way+"__raw", `{}`)
+			require.Contains(t, answer, "error: ", way)
+			require.Contains(t, answer, "type "+kind+",")
+			require.Contains(t, answer, `"taskId":"t1"`)
+		}
+	}
+	require.False(t, reread(&mcp.CallToolResult{}).failed)
+	complete, err := readResult(`{"resultType":"complete","content":[{"type":"text","text":"x"}]}`)
+	require.NoError(t, err)
+	require.Equal(t, "x", complete.text())
 }
 
 // A server's results as the model reads them are hardly longer than their texts.
@@ -248,21 +422,4 @@ func textBytes(r *mcp.CallToolResult) (n int) {
 		}
 	}
 	return n
-}
-
-// The search for what texts say already is bounded; beyond that, structured content is
-// passed on.
-func TestTheSearchForRepetitionsIsBounded(t *testing.T) {
-	leaves := make([]any, 50_000)
-	for i := range leaves {
-		leaves[i] = fmt.Sprintf("leaf %d is not there", i)
-	}
-	leaves[0], leaves[1] = "some", "words"
-	r := &mcp.CallToolResult{Content: allText(strings.Repeat("some other words\n", 20_000)), StructuredContent: leaves}
-	require.Contains(t, textOf(r), "leaf 49999 is")
-	s := saidBy(r.Content)
-	s.work = len(s.texts[0])
-	require.True(t, s.says("some"))
-	require.True(t, s.says("some"), "what was found is known")
-	require.False(t, s.says("words"), "there is no work left")
 }

@@ -131,7 +131,7 @@ func TestResultsAsText(t *testing.T) {
 		"structure alone":     {mcp.CallToolResult{StructuredContent: map[string]any{"a": 1.0}}, `{"a":1}`},
 		"structure said":      {mcp.CallToolResult{Content: allText("{\"a\": 1}\n"), StructuredContent: map[string]any{"a": 1.0}}, "{\"a\": 1}\n"},
 		"structure besides":   {mcp.CallToolResult{Content: allText("one thing"), StructuredContent: map[string]any{"a": 1.0}}, "one thing\n{\"a\":1}"},
-		"an empty resource":   {mcp.CallToolResult{Content: []mcp.Content{&mcp.EmbeddedResource{}}}, ""},
+		"an empty resource":   {mcp.CallToolResult{Content: []mcp.Content{&mcp.EmbeddedResource{}}}, `{"type":"resource"}`},
 	} {
 		require.Equal(t, c.want, textOf(&c.r), what)
 	}

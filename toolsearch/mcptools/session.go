@@ -5,6 +5,7 @@ package mcptools
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -24,6 +25,7 @@ import (
 type session struct {
 	client *mcp.ClientSession
 	raw    *captured
+	wire   *wire
 	ctx    context.Context // ends with the session
 	end    context.CancelCauseFunc
 	signed *signed // nil for stdio
@@ -58,16 +60,19 @@ type valued struct {
 func (v valued) Value(key any) any { return v.values.Value(key) }
 
 // captured remembers the connection that a transport makes, so that it can be ended whatever
-// state the client is in.
+// state the client is in. What comes from a user's transport is kept here.
 type captured struct {
 	mcp.Transport
 	conn mcp.Connection
+	wire *wire
 }
 
 // Connect makes the connection.
 func (c *captured) Connect(ctx context.Context) (conn mcp.Connection, err error) {
-	c.conn, err = c.Transport.Connect(ctx)
-	return c.conn, err
+	if c.conn, err = c.Transport.Connect(ctx); err != nil {
+		return c.conn, err
+	}
+	return c.wire.tap(c.Transport, c.conn), nil
 }
 
 func (c *captured) close() {
@@ -81,7 +86,7 @@ func (s *session) connect(l *link) error {
 	if err != nil {
 		return err
 	}
-	s.raw = &captured{Transport: t}
+	s.raw = &captured{Transport: t, wire: s.wire}
 	client := mcp.NewClient(&mcp.Implementation{Name: "einolean", Version: "1"}, &mcp.ClientOptions{
 		Capabilities: &mcp.ClientCapabilities{Elicitation: &mcp.ElicitationCapabilities{
 			Form: &mcp.FormElicitationCapabilities{}, URL: &mcp.URLElicitationCapabilities{},
@@ -120,10 +125,33 @@ func (s *session) receive(next mcp.MethodHandler) mcp.MethodHandler {
 			if p, ok := req.GetParams().(*mcp.ListToolsParams); ok && p != nil {
 				cursor = p.Cursor
 			}
-			err = s.bounded(cursor, page)
+			if err = s.read(page); err == nil {
+				err = s.bounded(cursor, page)
+			}
 		}
 		return res, err
 	}
+}
+
+// read puts the tools of a page into it, each read by itself.
+func (s *session) read(page *mcp.ListToolsResult) error {
+	k, ok := s.wire.take(page.Meta)
+	if !ok || k.err != nil {
+		return k.err
+	}
+	page.Meta = nil
+	for name, value := range membersOf(k.result) {
+		if name != "tools" || value == "null" {
+			continue
+		}
+		if value[0] != '[' {
+			return badList("its tools are not a list")
+		}
+		for definition := range elementsOf(value) {
+			page.Tools = append(page.Tools, readTool(definition))
+		}
+	}
+	return nil
 }
 
 // errLists is the error of a session whose lists take too much memory. The client keeps the
@@ -171,6 +199,8 @@ func weigh(v any) (bytes, memory int64) {
 			bytes, memory = bytes+b+1, memory+m+16
 		}
 		return bytes, memory
+	case json.Number:
+		return int64(len(v)), int64(len(v)) + 16
 	case map[string]any:
 		bytes, memory = 1, 48
 		for k, e := range v {
@@ -225,7 +255,7 @@ type openCall struct {
 
 // call calls a tool. It returns when ctx ends, when the session ends, or with errNoAnswer
 // when limit has passed without an answer or a progress notification, or ten times that.
-func (s *session) call(ctx context.Context, params *mcp.CallToolParams, limit time.Duration) (*mcp.CallToolResult, error) {
+func (s *session) call(ctx context.Context, params *mcp.CallToolParams, limit time.Duration) (*result, error) {
 	ctx, end := context.WithCancelCause(ctx)
 	defer end(nil)
 	defer context.AfterFunc(s.ctx, func() { end(context.Cause(s.ctx)) })()
@@ -243,13 +273,29 @@ func (s *session) call(ctx context.Context, params *mcp.CallToolParams, limit ti
 		s.mu.Unlock()
 	}()
 	params.SetProgressToken(token)
-	result, err := within(ctx, s.work, func() (*mcp.CallToolResult, error) { return s.client.CallTool(ctx, params) })
+	r, err := within(ctx, s.work, func() (*result, error) { return s.answer(s.client.CallTool(ctx, params)) })
 	if err != nil && ctx.Err() != nil {
 		s.mu.Lock()
 		s.unsure = true
 		s.mu.Unlock()
 	}
-	return result, err
+	return r, err
+}
+
+// answer reads the result whose frame the client got.
+func (s *session) answer(frame *mcp.CallToolResult, err error) (*result, error) {
+	if err != nil {
+		return nil, err
+	}
+	k, ok := s.wire.take(frame.Meta)
+	if !ok { // the connection is of a kind that shows no messages
+		whole, err := json.Marshal(frame)
+		k = kept{string(whole), err}
+	}
+	if k.err != nil {
+		return nil, k.err
+	}
+	return readResult(k.result)
 }
 
 // elicit answers a question that a server of an older version asks during a call. Only if

@@ -22,16 +22,17 @@ type messages struct {
 	in    *bufio.Reader
 	other func(line []byte) // receives each line that is not a message
 	ended func()            // is told of the end
+	wire  *wire
 	pace  *pace
 	ready []byte
 	err   error
 	long  bool // in a line that is longer than the buffer,
 	keep  bool // which begins like a message:
-	line  []byte
+	line  bounded
 }
 
-func newMessages(r io.Reader, other func([]byte), ended func(), p *pace) *messages {
-	return &messages{in: bufio.NewReaderSize(r, maxLine), other: other, ended: ended, pace: p}
+func newMessages(r io.Reader, other func([]byte), ended func(), w *wire, p *pace) *messages {
+	return &messages{in: bufio.NewReaderSize(r, maxLine), other: other, ended: ended, wire: w, pace: p}
 }
 
 // Read reads the next piece of the messages.
@@ -63,17 +64,10 @@ func (m *messages) next() {
 	}
 	m.long = partial
 	switch {
-	case m.keep && (partial || !first):
-		if m.line = append(m.line, piece...); len(m.line) > maxMessage {
-			m.line, m.ready, m.err = nil, nil, errTooLarge
-			return
-		}
-		if !partial {
-			m.take(m.line)
-			m.line = nil
-		}
 	case m.keep:
-		m.take(piece)
+		if m.line.add(piece); !partial {
+			m.take()
+		}
 	case first && len(piece) > 0:
 		m.pace.wait(1, len(piece))
 		m.other(bytes.TrimRight(piece, " \t\r\n"))
@@ -83,13 +77,18 @@ func (m *messages) next() {
 }
 
 // take makes a line ready if it is a message.
-func (m *messages) take(line []byte) {
-	line = bytes.TrimRight(line, " \t\r\n")
-	var l levels
-	line = l.cut(line)
+func (m *messages) take() {
+	size := m.line.size
+	line := bytes.TrimRight(m.line.taken(m.wire), " \t\r\n")
+	over := m.line.over()
+	m.line = bounded{}
+	if over && line == nil {
+		m.ready, m.err = nil, errTooLarge
+		return
+	}
 	is, answer := isMessage(line)
 	if !answer || !m.pace.answered() {
-		m.pace.wait(1, len(line))
+		m.pace.wait(1, size)
 	}
 	if is {
 		m.ready = append(line, '\n') // in place of what was cut off, or of the end of the text

@@ -11,6 +11,7 @@ import (
 	"fmt"
 	"io"
 	"math/rand/v2"
+	"regexp"
 	"strings"
 	"sync"
 	"testing"
@@ -66,13 +67,13 @@ func TestMessagesArriveAmongAllElse(t *testing.T) {
 			line = bytes.TrimSpace(line)
 			said.Write(line[:min(len(line), 10)])
 			said.WriteByte('\n')
-		}, func() { ended++ }, nil))
+		}, func() { ended++ }, nil, nil))
 		require.NoError(t, err)
 		require.Equal(t, want.String(), string(got))
 		require.Equal(t, other.String(), said.String())
 		require.Equal(t, 1, ended)
 	}
-	got, err := io.ReadAll(newMessages(strings.NewReader(`{"jsonrpc":"2.0","method":"last"}`), nil, func() {}, nil))
+	got, err := io.ReadAll(newMessages(strings.NewReader(`{"jsonrpc":"2.0","method":"last"}`), nil, func() {}, nil, nil))
 	require.NoError(t, err)
 	require.Equal(t, `{"jsonrpc":"2.0","method":"last"}`+"\n", string(got), "without an end of its line")
 }
@@ -160,7 +161,10 @@ func (f *fixture) piped(rewrite func([]byte) []byte) Server {
 func TestAResultThatCannotBeReadIsAnswered(t *testing.T) {
 	f := newFixture()
 	s := open(t, map[string]Server{"srv": f.piped(func(data []byte) []byte {
-		return bytes.ReplaceAll(data, []byte(`"type":"text","text":"hologram"`), []byte(`"type":"hologram","text":"hologram"`))
+		if bytes.Contains(data, []byte(`"text":"hologram"`)) {
+			return regexp.MustCompile(`"result":.*\}`).ReplaceAll(data, []byte(`"result":["hologram"]}`))
+		}
+		return data
 	})}, Options{})
 	for _, name := range []string{"echo", "add_tool"} {
 		text := map[string]string{"echo": "hologram", "add_tool": "x"}[name]

@@ -60,7 +60,7 @@ func (t *textTool) InvokableRun(ctx context.Context, args string, _ ...tool.Opti
 	if err != nil || result == nil {
 		return answer, err
 	}
-	return textOf(result), nil
+	return result.text(), nil
 }
 
 // InvokableRun calls the tool. The error is that of ctx, or interrupts the run to ask a person;
@@ -77,21 +77,21 @@ func (t *mediaTool) InvokableRun(ctx context.Context, args *schema.ToolArgument,
 	case result == nil:
 		return &schema.ToolResult{Parts: []schema.ToolOutputPart{textPart(answer)}}, nil
 	}
-	return &schema.ToolResult{Parts: partsOf(result, true)}, nil
+	return &schema.ToolResult{Parts: result.parts(true)}, nil
 }
 
 // call returns the server's result, or what the model reads instead. The error is that of
 // ctx, or interrupts the run to ask a person. A program reads everything but a result as a failure.
-func (r *remote) call(ctx context.Context, text string) (*mcp.CallToolResult, string, error) {
+func (r *remote) call(ctx context.Context, text string) (*result, string, error) {
 	result, answer, err := r.converse(ctx, text)
-	if err == nil && (result == nil || result.IsError) {
+	if err == nil && (result == nil || result.failed || !result.isKnown()) {
 		virtual.Fail(ctx, compose.GetToolCallID(ctx))
 	}
 	return result, answer, err
 }
 
 // converse makes the call, and asks a person what the server wants to know, until there is a result.
-func (r *remote) converse(ctx context.Context, text string) (*mcp.CallToolResult, string, error) {
+func (r *remote) converse(ctx context.Context, text string) (*result, string, error) {
 	args, ok := arguments(text)
 	if !ok {
 		return nil, say("arguments", words{}), nil
@@ -116,7 +116,7 @@ func (r *remote) converse(ctx context.Context, text string) (*mcp.CallToolResult
 			}
 		}
 		result, answer, err := r.attempt(ctx, r.s.linkOf(u, r.hints.Server), args, p)
-		if result == nil || err != nil || !result.NeedsInput() {
+		if result == nil || err != nil || !result.asks() {
 			return result, answer, err
 		}
 		if refused := p.take(result); refused != nil {
@@ -135,7 +135,7 @@ func (r *remote) unasked(err error) string {
 
 // attempt makes the call, and again where the connection broke and that is harmless. One that
 // carries a person's answer is not repeated.
-func (r *remote) attempt(ctx context.Context, l *link, args json.RawMessage, p *pending) (*mcp.CallToolResult, string, error) {
+func (r *remote) attempt(ctx context.Context, l *link, args json.RawMessage, p *pending) (*result, string, error) {
 	responses, err := p.responses()
 	if err != nil {
 		return nil, r.unasked(err), nil
