@@ -99,6 +99,12 @@ func TestMain(m *testing.M) {
 			return text("started"), nil
 		})
 		_ = f.server.Run(context.Background(), &mcp.StdioTransport{})
+	case "letters": // answers to the tool raw with as many letters as it is asked for
+		f := newFixture()
+		f.add(&mcp.Tool{Name: "raw", InputSchema: object("")}, func(_ context.Context, a args) (*mcp.CallToolResult, error) {
+			return text(strings.Repeat("a", a.N)), nil
+		})
+		_ = f.server.Run(context.Background(), &mcp.StdioTransport{})
 	case "raw": // answers to the tool raw with what a variable says
 		f := newFixture()
 		f.add(&mcp.Tool{Name: "raw", InputSchema: object("")}, func(context.Context, args) (*mcp.CallToolResult, error) { return text("RAW"), nil })
