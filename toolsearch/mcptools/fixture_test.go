@@ -99,10 +99,10 @@ func TestMain(m *testing.M) {
 			return text("started"), nil
 		})
 		_ = f.server.Run(context.Background(), &mcp.StdioTransport{})
-	case "letters": // answers to the tool raw with as many letters as it is asked for
+	case "letters": // answers to the tool raw with a text of that many bytes of JSON
 		f := newFixture()
 		f.add(&mcp.Tool{Name: "raw", InputSchema: object("")}, func(_ context.Context, a args) (*mcp.CallToolResult, error) {
-			return text(strings.Repeat("a", a.N)), nil
+			return text(strings.Repeat("ab\n", a.N/4)), nil
 		})
 		_ = f.server.Run(context.Background(), &mcp.StdioTransport{})
 	case "raw": // answers to the tool raw with what a variable says

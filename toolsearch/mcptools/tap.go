@@ -166,9 +166,10 @@ func (b *body) end(fields []byte, has bool, data *bounded, size int, err error) 
 
 // bounded is a message that comes in pieces: the whole, or both ends of one that is too large.
 type bounded struct {
-	whole, tail []byte
-	size        int
-	open        bool // more of its line comes
+	chunks [][]byte // growing one slice would take twice the memory
+	tail   []byte
+	size   int
+	open   bool // more of its line comes
 }
 
 func (m *bounded) over() bool { return m.size > maxMessage }
@@ -176,26 +177,35 @@ func (m *bounded) over() bool { return m.size > maxMessage }
 // add adds a piece.
 func (m *bounded) add(piece []byte) {
 	m.size += len(piece)
-	if !m.over() {
-		m.whole = append(m.whole, piece...)
+	if m.over() && len(m.chunks) > 0 {
+		if len(m.chunks) > 1 {
+			m.tail, m.chunks = bytes.Clone(m.chunks[len(m.chunks)-1]), m.chunks[:1]
+		}
+		m.tail = append(m.tail, piece...)
+		m.tail = append(m.tail[:0], m.tail[max(0, len(m.tail)-ends):]...)
 		return
 	}
-	if len(m.whole) > ends {
-		m.tail = append(m.tail, m.whole[len(m.whole)-ends:]...)
-		m.whole = bytes.Clone(m.whole[:ends])
+	last := len(m.chunks) - 1
+	if last < 0 || len(m.chunks[last])+len(piece) > cap(m.chunks[last]) {
+		m.chunks, last = append(m.chunks, make([]byte, 0, max(len(piece), min(m.size, 1<<20)))), last+1
 	}
-	m.tail = append(m.tail, piece...)
-	m.tail = append(m.tail[:0], m.tail[max(0, len(m.tail)-ends):]...)
+	m.chunks[last] = append(m.chunks[last], piece...)
 }
 
 // taken is what the client reads of the message; nil if it is too large, and it is not known what
 // it answers.
 func (m *bounded) taken(w *wire) []byte {
 	if m.over() {
-		return w.tooLarge(m.whole, m.tail)
+		head := m.chunks[0]
+		return w.tooLarge(head[:min(len(head), ends)], append(head[max(0, len(head)-ends):len(head):len(head)], m.tail...))
 	}
-	whole := m.whole
-	m.whole = nil
+	if len(m.chunks) == 1 {
+		return w.came(m.chunks[0])
+	}
+	whole := make([]byte, 0, m.size)
+	for i, chunk := range m.chunks {
+		whole, m.chunks[i] = append(whole, chunk...), nil
+	}
 	return w.came(whole)
 }
 

@@ -16,6 +16,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"unsafe"
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
@@ -72,14 +73,15 @@ func (w *wire) sent(message []byte) {
 	}
 }
 
-// came returns what the client reads of a message: the frame of an answer that is kept, and all
+// came takes a message over, and returns what the client reads of it: the frame of an answer that is kept, and all
 // else without what is nested too deeply.
 func (w *wire) came(message []byte) []byte {
 	trimmed := bytes.TrimSpace(message)
 	if !w.waits() || len(trimmed) == 0 || !json.Valid(trimmed) {
 		return cutDeep(message)
 	}
-	switch text := string(trimmed); text[0] {
+	// A copy would be as large. The message is not changed while the text, or what is kept of it, is used.
+	switch text := unsafe.String(unsafe.SliceData(trimmed), len(trimmed)); text[0] {
 	case '[':
 		batch := []byte{'['}
 		for m := range elementsOf(text) {
