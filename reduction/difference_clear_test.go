@@ -425,3 +425,17 @@ func TestAUsersCallbacksErrorComesBackAsItIs(t *testing.T) {
 		}
 	}
 }
+
+// emptyResult is what a model reads of a result that is empty.
+func emptyResult[M adk.MessageType](_ *testing.T, m maker[M]) (string, error) {
+	msgs := []M{adktest.User[M]("go"), adktest.Assistant[M]("", adktest.ToolCall{ID: "c", Name: "shell"}), adktest.Result[M]("c", "shell", "")}
+	script := adktest.Script[M](adktest.Say("ok"))
+	wrapped, err := m.must(&reduction.TypedConfig[M]{Backend: &writes{}}).WrapModel(context.Background(), script, nil)
+	if err != nil {
+		return "", err
+	}
+	if _, err := wrapped.Generate(context.Background(), msgs); err != nil {
+		return "", err
+	}
+	return adktest.Text(script.Wires()[0].Messages[2]), nil
+}

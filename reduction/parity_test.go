@@ -239,6 +239,7 @@ var scenarios = []scenario{
 	{"X-02", "a post-process without a context", noContext[*schema.Message], noContext[*schema.AgenticMessage]},
 	{"X-07", "two results in one message", nil, twoInOne},
 	{"X-11", "a provider that keeps the conversation", keptByProvider[*schema.Message], keptByProvider[*schema.AgenticMessage]},
+	{"X-12", "a tool that returns nothing", emptyResult[*schema.Message], emptyResult[*schema.AgenticMessage]},
 	{"", "an image within and without text", imageOnly[*schema.Message], imageOnly[*schema.AgenticMessage]},
 	{"", "a handler's error", handlerError[*schema.Message], handlerError[*schema.AgenticMessage]},
 	{"", "a handler that clears arguments", clearsArguments[*schema.Message], clearsArguments[*schema.AgenticMessage]},

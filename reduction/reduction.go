@@ -26,6 +26,7 @@ import (
 	"github.com/einolean/einolean/internal/adkrun"
 	"github.com/einolean/einolean/internal/backend"
 	"github.com/einolean/einolean/internal/display"
+	"github.com/einolean/einolean/internal/nothing"
 	"github.com/einolean/einolean/internal/safe"
 	"github.com/einolean/einolean/internal/session"
 	"github.com/einolean/einolean/internal/virtual"
@@ -191,12 +192,13 @@ func (m *middleware[M]) decisive(ctx context.Context, state *adk.TypedChatModelA
 	return m.countTokens(ctx, state, -1)
 }
 
-// WrapModel keeps what a provider ties an answer to in step with what was cleared.
+// WrapModel keeps what a provider ties an answer to in step with what was cleared, and has the model
+// read of an empty result that it is.
 func (m *middleware[M]) WrapModel(_ context.Context, inner model.BaseModel[M], _ *adk.TypedModelContext[M]) (model.BaseModel[M], error) {
-	if !m.policy.clears {
-		return inner, nil
+	if m.policy.clears {
+		inner = keeper(m).Model(inner)
 	}
-	return keeper(m).Model(inner), nil
+	return nothing.Model(inner), nil
 }
 
 // AfterModelRewriteState notes for the calls that the model has just made what they need to
@@ -232,12 +234,12 @@ func (m *middleware[M]) WrapEnhancedInvokableToolCall(ctx context.Context, endpo
 
 // WrapStreamableToolCall cuts what a tool streams as strings.
 func (m *middleware[M]) WrapStreamableToolCall(ctx context.Context, endpoint adk.StreamableToolCallEndpoint, tCtx *adk.ToolContext) (adk.StreamableToolCallEndpoint, error) {
-	return streamed(ctx, m.policy, tCtx, endpoint), nil
+	return streamed(ctx, m.policy, tCtx, nothing.Streamed(endpoint)), nil
 }
 
 // WrapEnhancedStreamableToolCall cuts what a tool streams in parts.
 func (m *middleware[M]) WrapEnhancedStreamableToolCall(ctx context.Context, endpoint adk.EnhancedStreamableToolCallEndpoint, tCtx *adk.ToolContext) (adk.EnhancedStreamableToolCallEndpoint, error) {
-	return streamed(ctx, m.policy, tCtx, endpoint), nil
+	return streamed(ctx, m.policy, tCtx, nothing.Streamed(endpoint)), nil
 }
 
 // noteNamedFiles tells calls which of their future files the notices in the history already

@@ -220,6 +220,8 @@ func historyScenarios() []scenario {
 		{"TS-29", "a tool loaded by its name", showsFor(otherProtocol[*schema.Message]("load_tool", `{"loaded":["get_weather"]}`)), showsFor(otherProtocol[*schema.AgenticMessage]("load_tool", `{"loaded":["get_weather"]}`)), hiddenStill, loadedAgain},
 		{"TS-29", "a tool loaded by its name, in a store that drops names", showsFor(otherProtocol[*schema.Message]("load_tool", `{"loaded":["get_weather"]}`, "")), showsFor(otherProtocol[*schema.AgenticMessage]("load_tool", `{"loaded":["get_weather"]}`, "")), hiddenStill, loadedAgain},
 		{"X-11", "a provider that keeps the conversation", keptByProvider[*schema.Message], keptByProvider[*schema.AgenticMessage], "builds on it", "sends all"},
+		{"X-12", "a tool that returns nothing", readsEmpty[*schema.Message], readsEmpty[*schema.AgenticMessage], `""`, `"(no output)"`},
+		{"X-12", "a tool that streams nothing", streamsNothing[*schema.Message], streamsNothing[*schema.AgenticMessage], "an error ends the run after 1 requests", "an answer after 2 requests"},
 		{"X-05", "a search under an alias", searchesByAlias[*schema.Message], searchesByAlias[*schema.AgenticMessage],
 			`["get_weather"] 0:own,tool_search 1:own,tool_search`, `["get_weather"] 0:own,tool_search 1:own,tool_search,get_weather`},
 	}
@@ -359,6 +361,7 @@ func TestTS12_TheReminderIsTrueAndThereOnce(t *testing.T)                   { pl
 func TestTS20_EveryResultInAMessageCounts(t *testing.T)                     { playAll(t, "TS-20") }
 func TestTS28_NativeResultsAreTextWhereTheModelDoesNotSearch(t *testing.T)  { playAll(t, "TS-28") }
 func TestTS29_SearchesOfEveryProtocolCount(t *testing.T)                    { playAll(t, "TS-29") }
+func TestX12_AModelReadsThatThereIsNothing(t *testing.T)                    { playAll(t, "X-12") }
 func TestX05_ASearchUnderAnAliasLoads(t *testing.T)                         { playAll(t, "X-05") }
 
 // keptByProvider says whether a response that the provider keeps can still be built on,

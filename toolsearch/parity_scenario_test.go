@@ -610,3 +610,23 @@ func gateLeftOpen[M adk.MessageType](t *testing.T, streaming bool) {
 	require.NoError(t, tr.Err)
 	require.Equal(t, `echo {"value":"x"}`, tr.result("1"))
 }
+
+// readsEmpty says what the model reads of a result that is empty.
+func readsEmpty[M adk.MessageType](t *testing.T, s side[M]) string {
+	tr := s.run(found(adktest.Result[M]("1", "own", "")), simples("own"), nil, s.mustBuild(t, simples("get_weather")...))
+	require.NoError(t, tr.Err)
+	return fmt.Sprintf("%q", tr.result("1"))
+}
+
+// silentStream is a tool that streams no chunk.
+type silentStream struct{ tool.BaseTool }
+
+func (silentStream) StreamableRun(context.Context, string, ...tool.Option) (*schema.StreamReader[string], error) {
+	return schema.StreamReaderFromArray[string](nil), nil
+}
+
+// streamsNothing says how a run ends whose tool streams no chunk.
+func streamsNothing[M adk.MessageType](t *testing.T, s side[M]) string {
+	own := silentStream{simples("own")[0]}
+	return s.run(ask[M](), []tool.BaseTool{own}, []adktest.Turn{adktest.Do(callOf("1", "own"))}, s.mustBuild(t, simples("get_weather")...)).ended()
+}

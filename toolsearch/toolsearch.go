@@ -27,6 +27,7 @@ import (
 	"github.com/einolean/einolean"
 	"github.com/einolean/einolean/internal/adkrun"
 	"github.com/einolean/einolean/internal/message"
+	"github.com/einolean/einolean/internal/nothing"
 	"github.com/einolean/einolean/internal/session"
 	"github.com/einolean/einolean/internal/toolnames"
 	"github.com/einolean/einolean/internal/virtual"
@@ -312,11 +313,12 @@ func (m *middleware[M]) BeforeModelRewriteState(ctx context.Context, state *adk.
 	return ctx, &next, nil
 }
 
-// WrapModel keeps what a provider ties an answer to in step with what was shown.
+// WrapModel keeps what a provider ties an answer to in step with what was shown, and has the model
+// read of an empty result that it is.
 func (m *middleware[M]) WrapModel(ctx context.Context, inner model.BaseModel[M], _ *adk.TypedModelContext[M]) (model.BaseModel[M], error) {
 	h := m.led(ctx)
 	if h == nil {
-		return inner, nil
+		return nothing.Model(inner), nil
 	}
 	if h.mode == showsAll && h.run.catalog().settings.rules.searchTool {
 		inner = adapted[M]{inner, withoutTool[M]}
@@ -324,7 +326,17 @@ func (m *middleware[M]) WrapModel(ctx context.Context, inner model.BaseModel[M],
 	if h.programs != nil && h.programs.Now() {
 		return virtualModel[M]{h.programs.pending}, nil
 	}
-	return h.keeper().Model(inner), nil
+	return nothing.Model(h.keeper().Model(inner)), nil
+}
+
+// WrapStreamableToolCall keeps a tool that streams nothing from ending the run.
+func (m *middleware[M]) WrapStreamableToolCall(_ context.Context, endpoint adk.StreamableToolCallEndpoint, _ *adk.ToolContext) (adk.StreamableToolCallEndpoint, error) {
+	return nothing.Streamed(endpoint), nil
+}
+
+// WrapEnhancedStreamableToolCall does the same for a tool that streams parts.
+func (m *middleware[M]) WrapEnhancedStreamableToolCall(_ context.Context, endpoint adk.EnhancedStreamableToolCallEndpoint, _ *adk.ToolContext) (adk.EnhancedStreamableToolCallEndpoint, error) {
+	return nothing.Streamed(endpoint), nil
 }
 
 // AfterModelRewriteState notes which tools other handlers showed, and points the slots at

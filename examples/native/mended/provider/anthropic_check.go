@@ -6,6 +6,7 @@ package provider
 import (
 	"fmt"
 	"regexp"
+	"strings"
 )
 
 // maxBreakpoints is the most places to cache up to in one request.
@@ -115,12 +116,25 @@ func needsContent(q *messages) string {
 			return fmt.Sprintf("messages.%d: all messages must have non-empty content except for the optional final assistant message", i)
 		}
 		for _, b := range m.Content {
-			if b.Type == "text" && b.Text == "" {
-				return "messages: text content blocks must be non-empty"
+			if problem := needsText(append(content{b}, b.inner()...)); problem != "" {
+				return problem
 			}
 			if b.Type == "tool_result" && string(b.Content) == "[]" {
 				return fmt.Sprintf("messages.%d: tool_result: content must not be empty", i)
 			}
+		}
+	}
+	return ""
+}
+
+// needsText holds for the blocks of a message and for those within a result.
+func needsText(blocks content) string {
+	for _, b := range blocks {
+		switch {
+		case b.Type == "text" && b.Text == "":
+			return "messages: text content blocks must be non-empty"
+		case b.Type == "text" && strings.TrimSpace(b.Text) == "":
+			return "messages: text content blocks must contain non-whitespace text"
 		}
 	}
 	return ""

@@ -50,6 +50,8 @@ func TestMessagesAreRefusedAsAnthropicRefusesThem(t *testing.T) {
 		"a provider's reference to an undeclared tool":      {messagesBody(plainTool+","+hostedTool, hello+","+searched+","+hello), `Tool reference "later" has no corresponding tool definition`},
 		"a provider's search that is no longer declared":    {messagesBody(plainTool+","+deferredTool, hello+","+searched+","+hello), "is not declared"},
 		"a result with an empty list":                       {messagesBody(plainTool, hello+","+use+`,{"role": "user", "content": [{"type": "tool_result", "tool_use_id": "t1", "content": []}]}`), "content must not be empty"},
+		"a result with an empty text":                       {messagesBody(plainTool, hello+","+use+`,{"role": "user", "content": [{"type": "tool_result", "tool_use_id": "t1", "content": [{"type": "text", "text": ""}]}]}`), "text content blocks must be non-empty"},
+		"a result of white space":                           {messagesBody(plainTool, hello+","+use+`,{"role": "user", "content": [{"type": "tool_result", "tool_use_id": "t1", "content": [{"type": "text", "text": " "}]}]}`), "must contain non-whitespace text"},
 		"a result without a call":                           {messagesBody(plainTool, hello+","+result), "unexpected `tool_use_id`"},
 		"a result that comes twice":                         {messagesBody(plainTool, hello+","+use+`,{"role": "user", "content": [{"type": "tool_result", "tool_use_id": "t1", "content": "a"}, {"type": "tool_result", "tool_use_id": "t1", "content": "b"}]}`), "Found multiple `tool_result` blocks"},
 		"a call without a result":                           {messagesBody(plainTool, hello+","+use+","+hello), "without `tool_result` blocks immediately after"},

@@ -1,0 +1,212 @@
+// Copyright einolean authors
+// SPDX-License-Identifier: Apache-2.0
+
+package together
+
+import (
+	"context"
+	"slices"
+	"testing"
+
+	"github.com/cloudwego/eino/adk"
+	"github.com/cloudwego/eino/components/tool"
+	"github.com/cloudwego/eino/schema"
+	"github.com/stretchr/testify/require"
+
+	"github.com/einolean/einolean/internal/dev/adktest"
+	"github.com/einolean/einolean/reduction"
+	"github.com/einolean/einolean/toolsearch"
+)
+
+const silence = "(no output)"
+
+type quiet struct{}
+
+func (quiet) Info(context.Context) (*schema.ToolInfo, error) {
+	return &schema.ToolInfo{Name: "quiet", Desc: "Does something and says nothing."}, nil
+}
+
+type quietText struct {
+	quiet
+	text string
+}
+
+func (q quietText) InvokableRun(context.Context, string, ...tool.Option) (string, error) {
+	return q.text, nil
+}
+
+type quietStream struct {
+	quiet
+	chunks []string
+}
+
+func (q quietStream) StreamableRun(context.Context, string, ...tool.Option) (*schema.StreamReader[string], error) {
+	return schema.StreamReaderFromArray(q.chunks), nil
+}
+
+type quietParts struct {
+	quiet
+	result *schema.ToolResult
+}
+
+func (q quietParts) InvokableRun(context.Context, *schema.ToolArgument, ...tool.Option) (*schema.ToolResult, error) {
+	return q.result, nil
+}
+
+type quietPartStream struct {
+	quiet
+	chunks []*schema.ToolResult
+}
+
+func (q quietPartStream) StreamableRun(context.Context, *schema.ToolArgument, ...tool.Option) (*schema.StreamReader[*schema.ToolResult], error) {
+	return schema.StreamReaderFromArray(q.chunks), nil
+}
+
+func parts(texts ...string) *schema.ToolResult {
+	r := &schema.ToolResult{}
+	for _, text := range texts {
+		r.Parts = append(r.Parts, schema.ToolOutputPart{Type: schema.ToolPartTypeText, Text: text})
+	}
+	return r
+}
+
+// quietTools return nothing in every form that a tool can have.
+func quietTools() map[string]tool.BaseTool {
+	return map[string]tool.BaseTool{
+		"no text":                    quietText{},
+		"white space":                quietText{text: " \n\t"},
+		"a stream without a chunk":   quietStream{},
+		"empty chunks":               quietStream{chunks: []string{"", "", " "}},
+		"no result":                  quietParts{},
+		"no parts":                   quietParts{result: parts()},
+		"empty texts":                quietParts{result: parts("", " ")},
+		"parts, but not a chunk":     quietPartStream{},
+		"a chunk that is nil":        quietPartStream{chunks: []*schema.ToolResult{nil}},
+		"chunks that are nil":        quietPartStream{chunks: []*schema.ToolResult{nil, nil}},
+		"chunks without parts":       quietPartStream{chunks: []*schema.ToolResult{parts(), parts()}},
+		"chunks with an empty text":  quietPartStream{chunks: []*schema.ToolResult{parts(""), parts("\n")}},
+		"one chunk of an empty text": quietPartStream{chunks: []*schema.ToolResult{parts("")}},
+	}
+}
+
+// handlersOf are the two middlewares, alone and together, also where they have nothing to do.
+func handlersOf[M adk.MessageType](t *testing.T, hidden tool.BaseTool) map[string][]handler[M] {
+	search := func() handler[M] { return searchOf[M](t, toolsearch.Config{DynamicTools: dynamicTools()}) }
+	hides := func() handler[M] {
+		return searchOf[M](t, toolsearch.Config{DynamicTools: append(dynamicTools(), hidden), AllowUnloadedCalls: true})
+	}
+	reduce := func() handler[M] {
+		return reductionOf(t, reduction.TypedConfig[M]{Backend: reduction.NewMemoryBackend(0)})
+	}
+	off := func() handler[M] {
+		return reductionOf(t, reduction.TypedConfig[M]{SkipTruncation: true, SkipClear: true})
+	}
+	return map[string][]handler[M]{
+		"toolsearch":                 {search()},
+		"toolsearch that hides it":   {hides()},
+		"toolsearch without tools":   {searchOf[M](t, toolsearch.Config{DeferMarkedTools: true})},
+		"reduction":                  {reduce()},
+		"reduction that is off":      {off()},
+		"reduction, recommended":     {reductionOf(t, *reduction.RecommendedTyped[M](reduction.NewMemoryBackend(0)))},
+		"both":                       {search(), reduce()},
+		"both, the other way around": {reduce(), search()},
+	}
+}
+
+// What a tool returns that returned nothing is as Eino has it, in events and in the conversation;
+// only the model reads that there is nothing.
+func TestTheModelReadsThatThereIsNothing(t *testing.T) {
+	adktest.Both(t, readsNothing[message], readsNothing[agenticMessage])
+}
+
+func readsNothing[M adk.MessageType](t *testing.T, streaming bool) {
+	for form, silent := range quietTools() {
+		for by, handlers := range handlersOf[M](t, silent) {
+			t.Run(form+"/"+by, func(t *testing.T) {
+				own := []tool.BaseTool{silent}
+				if by == "toolsearch that hides it" {
+					own = nil
+				}
+				turns := []adktest.Turn{call("1", "quiet", nil), call("2", "quiet", nil)}
+				out, wires := run(streaming, own, user[M](), turns, handlers...)
+				require.NoError(t, out.Err)
+				require.Len(t, wires, 3)
+				require.Equal(t, silence, resultIn(wires[1].Messages, "1"))
+				require.Equal(t, silence, resultIn(wires[2].Messages, "1"))
+				require.Equal(t, silence, resultIn(wires[2].Messages, "2"))
+				require.NotContains(t, resultIn(out.Messages, "1"), silence)
+				require.NotContains(t, resultIn(out.Messages, "2"), silence)
+			})
+		}
+	}
+}
+
+// A history may have come from anywhere, with results that are empty in any way.
+func TestEmptyResultsOfAHistoryAreSaid(t *testing.T) {
+	adktest.Both(t, emptyHistory[message], emptyHistory[agenticMessage])
+}
+
+func emptyHistory[M adk.MessageType](t *testing.T, streaming bool) {
+	for by, handlers := range handlersOf[M](t, big()) {
+		history := []M{
+			adktest.User[M]("go"),
+			adktest.Assistant[M]("", adktest.ToolCall{ID: "1", Name: "big", Args: "{}"}, adktest.ToolCall{ID: "2", Name: "big", Args: "{}"}),
+			adktest.Result[M]("1", "big", ""), adktest.Result[M]("2", "big", "something"), adktest.User[M]("and?"),
+		}
+		before := dumps(history)
+		_, wires := run(streaming, nil, history, nil, handlers...)
+		require.Len(t, wires, 1, by)
+		require.Equal(t, silence, resultIn(wires[0].Messages, "1"), by)
+		require.Equal(t, "something", resultIn(wires[0].Messages, "2"), by)
+		require.Equal(t, before, dumps(history), "what was handed in never changes")
+	}
+}
+
+func dumps[M adk.MessageType](msgs []M) (out []string) {
+	for _, m := range msgs {
+		out = append(out, adktest.Dump(m))
+	}
+	return out
+}
+
+// A result that goes to the user, and not to the model, is as the tool returned it; and so is what
+// a checkpoint holds.
+func TestWhatIsReturnedDirectlyStaysEmpty(t *testing.T) {
+	adktest.Both(t, directly[message], directly[agenticMessage])
+}
+
+func directly[M adk.MessageType](t *testing.T, streaming bool) {
+	for form, silent := range quietTools() {
+		for by, handlers := range handlersOf[M](t, big()) {
+			var kept []string
+			handlers = append(slices.Clone(handlers), &keeps[M]{TypedBaseChatModelAgentMiddleware: &adk.TypedBaseChatModelAgentMiddleware[M]{}, kept: &kept})
+			m := adktest.Script[M](call("0", "quiet", nil), call("1", "quiet", nil))
+			agent := adktest.Agent[M]{Model: m, Tools: []tool.BaseTool{silent}, Handlers: handlers, Streaming: streaming}
+			out := agent.Run(context.Background(), user[M]())
+			require.NoError(t, out.Err, form, by)
+			require.NotContains(t, kept, silence, "the state of the run")
+			agent.Model = adktest.Script[M](call("1", "quiet", nil))
+			agent.Configure = func(c *adk.TypedChatModelAgentConfig[M]) {
+				c.ToolsConfig.ReturnDirectly = map[string]bool{"quiet": true}
+			}
+			out = agent.Run(context.Background(), user[M]())
+			require.NoError(t, out.Err, form, by)
+			require.NotContains(t, out.Answer(), silence, form, by)
+		}
+	}
+}
+
+// keeps notes the results of a conversation as a model call finds them.
+type keeps[M adk.MessageType] struct {
+	*adk.TypedBaseChatModelAgentMiddleware[M]
+	kept *[]string
+}
+
+func (k *keeps[M]) BeforeModelRewriteState(ctx context.Context, s *adk.TypedChatModelAgentState[M], _ *adk.TypedModelContext[M]) (context.Context, *adk.TypedChatModelAgentState[M], error) {
+	for _, m := range s.Messages {
+		for _, r := range adktest.Results(m) {
+			*k.kept = append(*k.kept, r.Args)
+		}
+	}
+	return ctx, s, nil
+}
