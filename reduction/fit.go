@@ -533,13 +533,16 @@ func rewritten[M adk.MessageType](ctx context.Context, m *middleware[M], msgs []
 		return msgs, false, nil
 	}
 	out := make([]M, 0, len(msgs))
+	from := -1
 	for i, m := range msgs {
 		out = append(out, instead[i]...)
 		if !gone[i] {
 			out = append(out, m)
+		} else if from < 0 {
+			from = i
 		}
 	}
-	return out, true, nil
+	return untied(out, from), true, nil
 }
 
 // alone reports whether the messages with a round's results hold results of no other

@@ -87,6 +87,29 @@ func (page) InvokableRun(_ context.Context, args string, _ ...tool.Option) (stri
 	return "page " + args + " begins. " + strings.Repeat("lorem ipsum ", 300), nil
 }
 
+// rewriters change a round in all ways that leave a valid conversation.
+var rewriters = []func(context.Context, *schema.Message, []*schema.Message) ([]*schema.Message, error){
+	func(context.Context, *schema.Message, []*schema.Message) ([]*schema.Message, error) { return nil, nil },
+	func(_ context.Context, _ *schema.Message, results []*schema.Message) ([]*schema.Message, error) {
+		return []*schema.Message{schema.UserMessage(fmt.Sprintf("%d tools ran.", len(results)))}, nil
+	},
+	func(_ context.Context, said *schema.Message, _ []*schema.Message) ([]*schema.Message, error) {
+		return []*schema.Message{schema.AssistantMessage("I called "+said.ToolCalls[0].Function.Name, nil)}, nil
+	},
+	func(_ context.Context, said *schema.Message, results []*schema.Message) ([]*schema.Message, error) {
+		for _, m := range results {
+			m.Content = "gone"
+		}
+		return append([]*schema.Message{said}, results...), nil
+	},
+	func(_ context.Context, said *schema.Message, results []*schema.Message) ([]*schema.Message, error) {
+		return append([]*schema.Message{schema.UserMessage("As before."), said}, results...), nil
+	},
+	func(_ context.Context, said *schema.Message, results []*schema.Message) ([]*schema.Message, error) {
+		return append([]*schema.Message{said}, results...), nil // nothing
+	},
+}
+
 // handlers are both middlewares in a random configuration, which is that of the whole
 // conversation.
 func (c *thinker) handlers() {
@@ -110,6 +133,9 @@ func (c *thinker) handlers() {
 	if r.IntN(3) == 0 {
 		reduce.WindowTokens = int64(3000 + r.IntN(3000))
 		reduce.ClearTargetTokens, reduce.MaxTokensForClear = 0, 0
+	}
+	if reduce.WindowTokens == 0 && r.IntN(2) == 0 {
+		reduce.ClearMessageRewriter = rewriters[r.IntN(len(rewriters))]
 	}
 	hear := func(_ context.Context, e einolean.Event) { c.events = append(c.events, e) }
 	search.OnEvent, reduce.OnEvent = hear, hear

@@ -88,7 +88,7 @@ func (k Keeper[M]) marked(input []M, answer M, bound bool) (_ M, done bool) {
 		return answer, false
 	}
 	if mark := k.Mark(input, t); mark != "" {
-		answer = marked(answer, k.Key, mark)
+		answer = Marked(answer, k.Key, mark)
 	}
 	return answer, true
 }

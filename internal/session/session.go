@@ -76,7 +76,7 @@ func Release[M adk.MessageType](msgs []M, stale func(i int, t Tie) bool) (next [
 		if &next[0] == &msgs[0] {
 			next = slices.Clone(msgs)
 		}
-		next[i], bound = released(m), bound || t == Bound
+		next[i], bound = Released(m), bound || t == Bound
 	}
 	if bound { // answers without thinking are marked too
 		changed = stale(last, Bound)
@@ -109,8 +109,8 @@ func tieOf[M adk.MessageType](m M) (t Tie) {
 	return t
 }
 
-// released returns a copy of a message without its ties.
-func released[M adk.MessageType](m M) M {
+// Released returns a copy of a message without its ties.
+func Released[M adk.MessageType](m M) M {
 	t, extra := tieOf(m), message.Extra(m)
 	next := maps.Clone(extra)
 	for i := range adapters {
@@ -127,8 +127,8 @@ func released[M adk.MessageType](m M) M {
 // ellipsis stands for thinking that never came to an answer.
 const ellipsis = "…"
 
-// marked returns a copy of an answer with the mark.
-func marked[M adk.MessageType](m M, key, mark string) M {
+// Marked returns a copy of an answer with a mark.
+func Marked[M adk.MessageType](m M, key, mark string) M {
 	extra := maps.Clone(message.Extra(m))
 	if extra == nil {
 		extra = map[string]any{}

@@ -52,6 +52,12 @@ func converse[M adk.MessageType](t *testing.T, r *rand.Rand) {
 	if r.IntN(2) == 0 {
 		reduce.ClearTargetTokens = reduce.MaxTokensForClear / 2
 	}
+	switch r.IntN(6) {
+	case 0:
+		reduce.ClearMessageRewriter = func(context.Context, M, []M) ([]M, error) { return nil, nil }
+	case 1:
+		reduce.ClearMessageRewriter = func(context.Context, M, []M) ([]M, error) { return []M{user[M]("It is done.")}, nil }
+	}
 	first := r.IntN(2) == 0
 	if first {
 		c.search(search)
