@@ -43,7 +43,7 @@ func JSONL(w io.Writer) func(context.Context, Event) {
 		}
 		mu.Lock()
 		defer mu.Unlock()
-		_, _ = w.Write(append(line, '\n'))
+		_, _ = w.Write(append(display.JSON(line), '\n'))
 	}
 }
 

@@ -167,7 +167,7 @@ func (c *comparison) chosen() (arms []compare.Arm, tasks []compare.Task, err err
 	}
 	switch {
 	case len(arms) == 0:
-		return nil, nil, fail(exitUsage, "no setting has %q in its name. The settings are:\n  %s", strings.Join(c.arms, ", "), strings.Join(names, "\n  "))
+		return nil, nil, fail(exitUsage, "no setting has %q in its name. The settings are:\n  %s", strings.Join(c.arms, ", "), list(names))
 	case len(tasks) == 0:
 		return nil, nil, fail(exitUsage, "no task has %q in its id or kind", strings.Join(c.tasks, ", "))
 	}

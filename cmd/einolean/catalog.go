@@ -14,7 +14,6 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strings"
 	"sync"
 	"time"
 
@@ -153,7 +152,7 @@ func infos(name string, tools []json.RawMessage) (all []*schema.ToolInfo, err er
 		wrong = append(wrong, fmt.Errorf("%s: tool %d: %w", name, i+1, err))
 	}
 	if len(wrong) > 0 {
-		return nil, &failure{exitInput, errors.Join(wrong...)}
+		return nil, fail(exitInput, "%w", errors.Join(wrong...))
 	}
 	if len(all) == 0 {
 		return nil, fail(exitInput, "%s holds no tools", name)
@@ -171,7 +170,7 @@ func (o *source) servers(ctx context.Context, s streams, name string) ([]*schema
 	}
 	config, err := mcptools.ReadConfig(name)
 	if err != nil {
-		return nil, &failure{exitInput, err}
+		return nil, fail(exitInput, "%w", err)
 	}
 	var last sync.Map // what each server wrote last to its standard error: it often says why it ended
 	keep := func(server string, line []byte) {
@@ -184,7 +183,7 @@ func (o *source) servers(ctx context.Context, s streams, name string) ([]*schema
 	o.common.note(s, "asking %s", plural(len(config), "server"))
 	servers, err := mcptools.Open(asked, config, mcptools.Options{Logs: keep})
 	if err != nil {
-		return nil, &failure{exitServer, err}
+		return nil, fail(exitServer, "%w", err)
 	}
 	defer servers.Close()
 	down := o.waitFor(asked, servers, &last)
@@ -192,14 +191,14 @@ func (o *source) servers(ctx context.Context, s streams, name string) ([]*schema
 		return nil, err
 	}
 	if len(down) > 0 && o.strict {
-		return nil, fail(exitServer, "%s", strings.Join(down, "\n"))
+		return nil, fail(exitServer, "%s", list(down))
 	}
 	for _, line := range down {
 		o.common.note(s, "left out %s", line)
 	}
 	set, err := servers.Tools(ctx)
 	if err != nil {
-		return nil, &failure{exitServer, err}
+		return nil, fail(exitServer, "%w", err)
 	}
 	found := map[string]*schema.ToolInfo{}
 	for t := range set.All() {

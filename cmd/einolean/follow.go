@@ -31,7 +31,7 @@ func tail(ctx context.Context, s streams, common options, name string) (from io.
 	case errors.Is(err, fs.ErrNotExist):
 		common.note(s, "waiting for %s; end with Ctrl-C", name)
 	case err != nil:
-		return nil, nil, fail(exitInput, "%w", err)
+		return nil, nil, fail(exitInput, "%s: %w", name, unnamed(err))
 	default:
 		common.note(s, "following %s; end with Ctrl-C", name)
 	}

@@ -30,6 +30,8 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/einolean/einolean/internal/display"
 )
 
 // The exit codes.
@@ -42,17 +44,68 @@ const (
 	exitInterrupted = 130
 )
 
-// failure is an error with the exit code that it ends the program with.
+// failure is an error with the exit code that it ends the program with, and its text as it is
+// printed.
 type failure struct {
 	code int
 	err  error
+	text string
 }
 
-func (f *failure) Error() string { return f.err.Error() }
+func (f *failure) Error() string { return f.text }
 func (f *failure) Unwrap() error { return f.err }
 
 func fail(code int, format string, args ...any) error {
-	return &failure{code, fmt.Errorf(format, args...)}
+	return &failure{code, fmt.Errorf(format, args...), worded(format, args)}
+}
+
+// list is several lines of a message.
+type list []string
+
+func (l list) String() string {
+	var lines strings.Builder
+	for i, one := range l {
+		if i > 0 {
+			lines.WriteString("\n  ")
+		}
+		lines.WriteString(display.Printable(one))
+	}
+	return lines.String()
+}
+
+// worded is a message in which what others wrote cannot act on a terminal: names of files, flags
+// and errors.
+func worded(format string, args []any) string {
+	shown := make([]any, len(args))
+	for i, arg := range args {
+		switch arg := arg.(type) {
+		case string:
+			shown[i] = display.Printable(arg)
+		case error:
+			shown[i] = errorText(arg)
+		default:
+			shown[i] = arg
+		}
+	}
+	return fmt.Sprintf(verbs.Replace(format), shown...)
+}
+
+// verbs are those of formats whose arguments are escaped already.
+var verbs = strings.NewReplacer("%w", "%v", "%q", `"%s"`)
+
+// errorText is the text of an error as it is printed. Only several errors are several lines.
+func errorText(err error) string {
+	switch err := err.(type) {
+	case *failure:
+		return err.text
+	case interface{ Unwrap() []error }:
+		var all []string
+		for _, one := range err.Unwrap() {
+			all = append(all, errorText(one))
+		}
+		return strings.Join(all, "\n")
+	}
+	return display.Printable(err.Error())
 }
 
 // command is a subcommand.
@@ -121,7 +174,7 @@ func run(ctx context.Context, s streams, args []string) int {
 		fmt.Fprintln(s.err, "einolean: interrupted")
 		return exitInterrupted
 	}
-	fmt.Fprintf(s.err, "einolean %s: %v\n", args[0], err)
+	fmt.Fprintf(s.err, "einolean %s: %s\n", args[0], errorText(err))
 	var f *failure
 	if errors.As(err, &f) {
 		return f.code

@@ -293,15 +293,6 @@ func TestColoursAreForTerminals(t *testing.T) {
 	require.Greater(t, len(why), len(plain))
 }
 
-func TestHostileNamesDoNotActOnTheTerminal(t *testing.T) {
-	hostile := file(t, `[{"name":"a\u001b]0;owned\u0007","description":"\u001b[2JSends electronic mail"},{"name":"b\u202ec","description":"Sends electronic mail"}]`)
-	for _, args := range [][]string{{"eval", hostile}, {"search", hostile, "electronic", "--why"}} {
-		out, _, _ := call(t, "", args...)
-		require.NotContains(t, out, "\x1b")
-		require.NotContains(t, out, "\u202e")
-	}
-}
-
 // recorded writes a file as a collector does.
 func recorded(t *testing.T) string {
 	t.Helper()

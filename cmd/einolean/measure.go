@@ -39,11 +39,11 @@ type measuredJSON struct {
 func measure(ctx context.Context, s streams, c source, file string, top int) (recall float64, err error) {
 	cases, err := toolsearcheval.LoadCases(file)
 	if err != nil {
-		return 0, &failure{exitInput, err}
+		return 0, fail(exitInput, "%w", err)
 	}
 	report, err := toolsearcheval.Evaluate(ctx, c.newIndex, c.tools, cases)
 	if err != nil {
-		return 0, &failure{exitInput, err}
+		return 0, fail(exitInput, "%w", err)
 	}
 	out := measuredJSON{Schema: measuredSchema, Index: c.index, Tools: len(c.tools), All: report.Measures, Kinds: map[string]toolsearcheval.Measures{}}
 	out.Misses = slices.Grow(out.Misses, 1) // never null

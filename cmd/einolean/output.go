@@ -6,6 +6,7 @@ package main
 // The looks of results: colours, widths and JSON.
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -73,7 +74,7 @@ func columns(w io.Writer) int {
 // note writes a message, unless --quiet is set.
 func (o options) note(s streams, format string, args ...any) {
 	if !o.quiet {
-		fmt.Fprintf(s.err, format+"\n", args...)
+		fmt.Fprintln(s.err, worded(format, args))
 	}
 }
 
@@ -93,11 +94,16 @@ func (o *output) Write(p []byte) (int, error) {
 	return n, err
 }
 
-// writeJSON writes v as one object.
+// writeJSON writes v as one object in which nothing acts on a terminal.
 func writeJSON(w io.Writer, v any) error {
-	e := json.NewEncoder(w)
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
 	e.SetIndent("", "  ")
-	return e.Encode(v)
+	if err := e.Encode(v); err != nil {
+		return err
+	}
+	_, err := w.Write(display.JSON(b.Bytes()))
+	return err
 }
 
 // added is a new element at the end of a list.

@@ -185,7 +185,7 @@ func chosen(s streams, tools bool, names, configs []string) ([]choice, error) {
 			for _, p := range known {
 				all = append(all, p.Name)
 			}
-			return nil, fail(exitUsage, "no policy has %q in its name. The policies are:\n  %s", name, strings.Join(all, "\n  "))
+			return nil, fail(exitUsage, "no policy has %q in its name. The policies are:\n  %s", name, list(all))
 		}
 	}
 	for _, file := range configs {
@@ -427,7 +427,7 @@ func (b bench) show(w io.Writer, p painter, r replayJSON) {
 		"that no path gives back byte for byte. Losing results does not count as saving."), "\n")
 	b.losses(w, p, r)
 	if r.Advice != "" {
-		fmt.Fprintf(w, "\n%s\n", p.bold(r.Advice))
+		fmt.Fprintf(w, "\n%s\n", p.bold(display.Line(r.Advice)))
 	}
 }
 

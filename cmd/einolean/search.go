@@ -139,7 +139,7 @@ func (a *searcher) say(ctx context.Context, s streams, line string) error {
 		return nil
 	}
 	if a.echo {
-		fmt.Fprintf(s.out, "%s\n", a.painter.bold("> "+line))
+		fmt.Fprintf(s.out, "%s\n", a.painter.bold("> "+display.Line(line)))
 	}
 	return a.answer(ctx, s, line)
 }

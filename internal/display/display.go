@@ -8,17 +8,72 @@ package display
 // The functions of this file have no state.
 
 import (
+	"bytes"
 	"encoding/json"
+	"fmt"
 	"math"
 	"strconv"
 	"strings"
+	"unicode/utf16"
 	"unicode/utf8"
 )
 
-// Printable is text with everything escaped that could act on a terminal or break a line.
+// Printable is text with everything escaped that could act on a terminal, turn the direction of
+// writing or break a line. What is escaped stays as it is when it is escaped again.
 func Printable(text string) string {
-	quoted := strconv.QuoteToGraphic(text)
-	return strings.ReplaceAll(quoted[1:len(quoted)-1], `\"`, `"`)
+	if !acts(text) {
+		return text
+	}
+	var b strings.Builder
+	for i := 0; i < len(text); {
+		r, n := utf8.DecodeRuneInString(text[i:])
+		switch {
+		case r == utf8.RuneError && n == 1:
+			fmt.Fprintf(&b, `\x%02x`, text[i])
+		case strconv.IsGraphic(r):
+			b.WriteRune(r)
+		default:
+			quoted := strconv.QuoteToGraphic(text[i : i+n])
+			b.WriteString(quoted[1 : len(quoted)-1])
+		}
+		i += n
+	}
+	return b.String()
+}
+
+// acts reports whether something in a text must be escaped.
+func acts(text string) bool {
+	return !utf8.ValidString(text) || strings.ContainsFunc(text, func(r rune) bool { return !strconv.IsGraphic(r) })
+}
+
+// Printables are texts of several lines: of each, everything but the line breaks is Printable.
+func Printables(text string) string {
+	lines := strings.Split(text, "\n")
+	for i := range lines {
+		lines[i] = Printable(lines[i])
+	}
+	return strings.Join(lines, "\n")
+}
+
+// JSON is a text of JSON that means the same, and in which everything is escaped that Printable
+// escapes but white space between values.
+func JSON(text []byte) []byte {
+	if !bytes.ContainsFunc(text, func(r rune) bool { return r > ' ' && !strconv.IsGraphic(r) }) {
+		return text
+	}
+	var b bytes.Buffer
+	for _, r := range string(text) {
+		switch {
+		case r <= ' ' || strconv.IsGraphic(r):
+			b.WriteRune(r)
+		case r > 0xffff:
+			high, low := utf16.EncodeRune(r)
+			fmt.Fprintf(&b, `\u%04x\u%04x`, high, low)
+		default:
+			fmt.Fprintf(&b, `\u%04x`, r)
+		}
+	}
+	return b.Bytes()
 }
 
 // Line is text on one line: white space is one space each, and the rest is Printable.

@@ -4,9 +4,14 @@
 package display
 
 import (
+	"encoding/json"
+	"maps"
 	"math"
+	"math/rand/v2"
 	"strings"
 	"testing"
+	"time"
+	"unicode"
 	"unicode/utf8"
 )
 
@@ -38,6 +43,43 @@ func TestWhatCouldActOnATerminalIsEscaped(t *testing.T) {
 	}
 	if got := Line(" a\n\t b\x1b "); got != `a b\x1b` {
 		t.Errorf("Line: %q", got)
+	}
+}
+
+func TestWhatIsEscapedStaysAsItIsAndNothingActs(t *testing.T) {
+	seed := uint64(time.Now().UnixNano())
+	t.Logf("seed %d", seed)
+	random := rand.New(rand.NewPCG(seed, 0))
+	odd := []rune{0, 7, '\n', '\t', 0x1b, 0x7f, 0x80, 0x9b, 0xad, 0x61c, 0x200b, 0x200e, 0x2028, 0x202e, 0x2066, 0xfeff, 0xe0001, 0x10ffff, 'a', '\\', '"', '日', ' '}
+	for range 10_000 {
+		var b strings.Builder
+		for range random.IntN(12) {
+			if random.IntN(9) == 0 {
+				b.WriteByte(byte(random.Uint32()))
+				continue
+			}
+			b.WriteRune(odd[random.IntN(len(odd))])
+		}
+		text := b.String()
+		once := Printable(text)
+		if strings.ContainsFunc(once, func(r rune) bool { return !unicode.IsGraphic(r) }) || Printable(once) != once {
+			t.Fatalf("Printable(%q) = %q, and again %q", text, once, Printable(once))
+		}
+		if strings.ContainsFunc(Printables(text), func(r rune) bool { return r != '\n' && !unicode.IsGraphic(r) }) {
+			t.Fatalf("Printables(%q) = %q", text, Printables(text))
+		}
+		written, err := json.Marshal(map[string]string{text: text})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var was, is map[string]string
+		shown := JSON(written)
+		if json.Unmarshal(written, &was) != nil || json.Unmarshal(shown, &is) != nil || !maps.Equal(was, is) {
+			t.Fatalf("%s became %s", written, shown)
+		}
+		if strings.ContainsFunc(string(shown), func(r rune) bool { return !unicode.IsGraphic(r) }) {
+			t.Fatalf("JSON: %q", shown)
+		}
 	}
 }
 

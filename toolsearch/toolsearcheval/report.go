@@ -14,6 +14,7 @@ import (
 
 	"github.com/cloudwego/eino/schema"
 
+	"github.com/einolean/einolean/internal/display"
 	"github.com/einolean/einolean/toolsearch"
 )
 
@@ -22,7 +23,7 @@ func (r *Report) String() string {
 	kinds := slices.DeleteFunc(slices.Sorted(maps.Keys(r.Kinds)), func(kind string) bool { return kind == "" })
 	width := len("all")
 	for _, kind := range kinds {
-		width = max(width, utf8.RuneCountInString(kind))
+		width = max(width, utf8.RuneCountInString(display.Line(kind)))
 	}
 	var b strings.Builder
 	line := func(name string, cells []string) {
@@ -31,7 +32,7 @@ func (r *Report) String() string {
 	}
 	line("", []string{"queries", "recall@1", "recall@5", "recall@10", "nDCG@10", "MRR", "no match"})
 	for _, kind := range kinds {
-		line(kind, r.Kinds[kind].cells())
+		line(display.Line(kind), r.Kinds[kind].cells())
 	}
 	line("all", r.cells())
 	return b.String()
@@ -65,9 +66,9 @@ func (r *Report) Misses(limit int) string {
 			continue
 		}
 		n++
-		fmt.Fprintf(&b, "%s %q misses %s; found:\n", c.Case.ID, c.Case.Query, strings.Join(c.Missing, ", "))
+		fmt.Fprintf(&b, "%s %q misses %s; found:\n", display.Line(c.Case.ID), c.Case.Query, display.Line(strings.Join(c.Missing, ", ")))
 		for i, res := range c.Results[:min(5, len(c.Results))] {
-			fmt.Fprintf(&b, "  %d. %s %.3g\n", i+1, res.Name, res.Score)
+			fmt.Fprintf(&b, "  %d. %s %.3g\n", i+1, display.Line(res.Name), res.Score)
 		}
 		if e, ok := r.index.(toolsearch.Explainer); ok {
 			for _, name := range c.Missing {
