@@ -243,7 +243,8 @@ type TypedConfig[M adk.MessageType] struct {
 	//
 	// The tokens of a result are those of its text, at four bytes each. Those of a pass
 	// are the TokenCounter's; with your own counter, the saving is the default estimate
-	// unless ClearAtLeastTokens is set. If nil, nothing is reported.
+	// unless ClearAtLeastTokens is set. If nil, only warnings are reported: to
+	// slog.Default, at most one of a kind a minute; einolean.Tee() keeps those out as well.
 	OnEvent func(ctx context.Context, event einolean.Event)
 }
 

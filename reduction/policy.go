@@ -12,6 +12,7 @@ import (
 	"errors"
 	"fmt"
 	"hash/maphash"
+	"log/slog"
 	"path"
 	"slices"
 	"sync"
@@ -28,6 +29,7 @@ import (
 	"github.com/einolean/einolean/internal/lenient"
 	"github.com/einolean/einolean/internal/readtool"
 	"github.com/einolean/einolean/internal/toolnames"
+	"github.com/einolean/einolean/internal/warn"
 	"github.com/einolean/einolean/reduction/internal/vault"
 )
 
@@ -153,9 +155,10 @@ const (
 	byWindow    = "window"    // the length of the whole request
 )
 
-// report reports the outcome of a call's result. Without an OnEvent it allocates nothing.
+// report reports the outcome of a call's result. Without an OnEvent only failures are reported,
+// and nothing else allocates.
 func (p *policy) report(ctx context.Context, tool, callID string, o output) {
-	if p.onEvent == nil {
+	if p.onEvent == nil && o.kind != einolean.KindStoreFailed {
 		return
 	}
 	p.send(ctx, einolean.Event{Kind: o.kind, Tool: tool, CallID: callID, Err: o.err, Output: &einolean.OutputChange{
@@ -165,13 +168,16 @@ func (p *policy) report(ctx context.Context, tool, callID string, o output) {
 	}})
 }
 
-// send calls the user's OnEvent, and drops its panic.
+// send calls the user's OnEvent, and drops its panic; if nobody listens, a warning goes to the log.
 func (p *policy) send(ctx context.Context, e einolean.Event) {
+	e.Time = time.Now()
 	if p.onEvent == nil {
+		if level := e.Level(); level >= slog.LevelWarn { // else it would be copied in vain
+			warn.Send(ctx, level, string(e.Kind), e)
+		}
 		return
 	}
 	defer func() { _ = recover() }()
-	e.Time = time.Now()
 	p.onEvent(ctx, e)
 }
 

@@ -9,6 +9,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"slices"
 	"sync"
 	"time"
@@ -21,6 +22,7 @@ import (
 	"github.com/einolean/einolean/internal/recent"
 	"github.com/einolean/einolean/internal/safe"
 	"github.com/einolean/einolean/internal/toolnames"
+	"github.com/einolean/einolean/internal/warn"
 )
 
 // Config configures the middleware. The first two fields are Eino's; every other field
@@ -173,7 +175,9 @@ type Config struct {
 	// the index and the Backend. A run has at most four events for each model call and two
 	// for each tool call, besides those of the catalogue and of Prefetch. It is called
 	// synchronously, by several goroutines at once if tools run in parallel, and may keep the
-	// event. A panic in it is recovered. If nil, nothing is reported or measured.
+	// event. A panic in it is recovered. If nil, nothing is measured, and only warnings are
+	// reported: to slog.Default, at most one of a kind a minute; einolean.Tee() keeps those
+	// out as well.
 	OnEvent func(context.Context, einolean.Event)
 }
 
@@ -344,12 +348,15 @@ func (s *settings) hides(info *schema.ToolInfo) bool {
 	return toolnames.Match(s.cfg.SearchableTools, info.Name) || s.cfg.DeferMarkedTools && isMarked(info)
 }
 
-// emit hands an event to OnEvent.
+// emit hands an event to OnEvent, or a warning to the log if nobody listens.
 func (s *settings) emit(ctx context.Context, ev einolean.Event) {
+	ev.Time = time.Now()
 	if s.cfg.OnEvent == nil {
+		if level := ev.Level(); level >= slog.LevelWarn { // else it would be copied in vain
+			warn.Send(ctx, level, string(ev.Kind), ev)
+		}
 		return
 	}
-	ev.Time = time.Now()
 	_ = safe.Call("OnEvent", func() error { s.cfg.OnEvent(ctx, ev); return nil })
 }
 

@@ -486,7 +486,7 @@ func (d *reminder) storeNames(ctx context.Context, names []string) string {
 	}
 	if err := writeFile(ctx, c.settings.cfg.Backend, path, text); err != nil {
 		d.storeFailed = true
-		if c.settings.cfg.OnEvent != nil && d.run.isNew(ctx, storeLine) {
+		if d.run.isNew(ctx, storeLine) {
 			c.settings.emit(ctx, einolean.Event{Kind: einolean.KindStoreFailed, Err: err})
 		}
 		return ""

@@ -19,6 +19,7 @@ import (
 
 	"github.com/einolean/einolean"
 	"github.com/einolean/einolean/internal/display"
+	"github.com/einolean/einolean/internal/warn"
 )
 
 // The bounds of an event's parts.
@@ -76,7 +77,7 @@ func emitCatalog(ctx context.Context, r *run) {
 
 // emitRefused reports a Source's tool whose name is taken, once in a run.
 func emitRefused(ctx context.Context, r *run, s *settings, name string) {
-	if s.cfg.OnEvent != nil && r.isNew(ctx, "refused "+name) {
+	if r.isNew(ctx, "refused "+name) {
 		s.emit(ctx, einolean.Event{Kind: einolean.KindToolRefused, Tool: name, Err: fmt.Errorf("toolsearch: Source: another tool has the name %q", name)})
 	}
 }
@@ -108,9 +109,6 @@ func emitNotHidden(ctx context.Context, s *settings, r *run, infos []*schema.Too
 	by := s
 	if r != nil {
 		by = r.catalog().settings
-	}
-	if by.cfg.OnEvent == nil {
-		return
 	}
 	done, _ := ctx.Value(s).(*atomic.Bool)
 	if done == nil || done.Swap(true) || r != nil && !r.isNew(ctx, "not hidden") {
@@ -176,9 +174,11 @@ func reportOf(ctx context.Context) *searchReport {
 	return s
 }
 
-// fail notes that an index, or a part of one, failed.
-func (s *searchReport) fail(err error) {
+// fail notes that an index, or a part of one, failed. Where nobody listens, the log has it.
+func (s *searchReport) fail(ctx context.Context, err error) {
 	if s == nil {
+		e := einolean.Event{Time: time.Now(), Kind: einolean.KindIndexFailed, Err: err}
+		warn.Send(ctx, e.Level(), string(e.Kind), e)
 		return
 	}
 	s.mu.Lock()

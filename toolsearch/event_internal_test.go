@@ -26,7 +26,6 @@ func TestEventsCostNothingWithoutAListener(t *testing.T) {
 		h.report(ctx, in, out)
 		r.emitDeniedCall(ctx, e, PhaseCall)
 		inside, report := reporting(ctx, g.settings)
-		reportOf(inside).fail(nil)
 		reportOf(inside).answered(g.index, true)
 		emitSearched(inside, g.settings, report, "a", nil)
 	}))

@@ -390,7 +390,7 @@ func (parts fusedIndex) Search(ctx context.Context, q Query) ([]Result, error) {
 		if err != nil {
 			failed++
 			if ctx.Err() == nil {
-				reportOf(ctx).fail(fmt.Errorf("part %d of Fuse: %w", i, err))
+				reportOf(ctx).fail(ctx, fmt.Errorf("part %d of Fuse: %w", i, err))
 			}
 			continue
 		}

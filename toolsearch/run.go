@@ -437,7 +437,7 @@ func (r *run) gateOfProgram(ctx context.Context, e *entry) (answer string, stop 
 // emitDeniedCall reports a call to a tool that a phase denies.
 func (r *run) emitDeniedCall(ctx context.Context, e *entry, phases ...Phase) {
 	by, of := r.catalog().settings, r.catalog().filterOf(e)
-	if by.cfg.OnEvent == nil || of == nil {
+	if of == nil {
 		return
 	}
 	for _, phase := range phases {

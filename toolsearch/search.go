@@ -203,7 +203,7 @@ func (c *catalog) askIndex(ctx context.Context, q Query) ([]Result, error) {
 		reportOf(ctx).answered(c.index, false)
 		return results, ctx.Err()
 	}
-	reportOf(ctx).fail(err)
+	reportOf(ctx).fail(ctx, err)
 	reportOf(ctx).answered(c.specified, true)
 	return c.specified.Search(ctx, q)
 }
