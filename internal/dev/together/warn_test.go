@@ -26,8 +26,10 @@ import (
 // down is a store that can be read and takes nothing.
 type down struct{ *reduction.MemoryBackend }
 
-func (down) Write(context.Context, *filesystem.WriteRequest) error  { return errors.New("disk is full") }
-func (down) Create(context.Context, *filesystem.WriteRequest) error { return errors.New("disk is full") }
+func (down) Write(context.Context, *filesystem.WriteRequest) error { return errors.New("disk is full") }
+func (down) Create(context.Context, *filesystem.WriteRequest) error {
+	return errors.New("disk is full")
+}
 
 // dumb is an index that finds nothing.
 type dumb struct{}
