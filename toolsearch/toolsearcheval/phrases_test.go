@@ -97,6 +97,6 @@ func TestFurtherWaysToAskTakeLittleFromOtherTools(t *testing.T) {
 	plain := evaluate(t, namedIndex{"plain", toolsearch.BM25Index}, own.tools, own.cases())
 	some := evaluate(t, namedIndex{"some with phrases", toolsearch.BM25Index}, wider, own.cases())
 	t.Logf("%d queries over %d tools, %d of them with further ways: recall@1 %.4f, @5 %.4f; as they are %.4f, %.4f", len(own.cases()), len(wider), len(ways), some.Recall1, some.Recall5, plain.Recall1, plain.Recall5)
-	require.GreaterOrEqual(t, some.Recall1, plain.Recall1-.005)
+	require.GreaterOrEqual(t, some.Recall1, plain.Recall1-.008)
 	require.GreaterOrEqual(t, some.Recall5, plain.Recall5-.005)
 }

@@ -537,7 +537,7 @@ func (acc *accumulator) neededScore(finder uint32, by scored) float64 {
 	return score
 }
 
-// evidence returns how much a query speaks for a document.
+// evidence returns how much a query speaks for a document: all of it, or one of its clauses.
 func (acc *accumulator) evidence(q *parsedQuery, doc uint32) float64 {
 	whole := proof{missing: q.foreign}
 	for i := range q.terms {
@@ -547,7 +547,16 @@ func (acc *accumulator) evidence(q *parsedQuery, doc uint32) float64 {
 	if acc.servers && acc.isServerNamed(doc) {
 		named += serverEvidence
 	}
-	return whole.evidence(keyword.RarestIDF(acc.x.Len())) * named
+	rarest := keyword.RarestIDF(acc.x.Len())
+	most := whole.evidence(rarest)
+	for i, positions := range q.clauses {
+		part := proof{missing: q.foreignIn[i]}
+		for _, at := range positions {
+			part.add(acc.proofOf(&q.terms[at], doc))
+		}
+		most = max(most, clauseEvidence*part.evidence(rarest))
+	}
+	return most * named
 }
 
 func (acc *accumulator) proofOf(w *term, doc uint32) proof {
@@ -578,7 +587,9 @@ func (acc *accumulator) confidence(q *parsedQuery, doc uint32, evidence float64)
 	if slices.Contains(q.named, doc) {
 		return 1
 	}
-	return calibration.Of(evidence, acc.x.Len(), acc.x.DescriptionWords())
+	c := calibration
+	c.Offset += q.caution
+	return c.Of(evidence, acc.x.Len(), acc.x.DescriptionWords())
 }
 
 // explainScore sets the score of a document that matches a term.

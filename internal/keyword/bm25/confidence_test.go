@@ -179,13 +179,18 @@ func TestAnotherFormOfAWordIsEnough(t *testing.T) {
 	require.Greater(t, confidenceOf(t, desk(), "email"), .9)
 }
 
-// Characters that are no words cost little, words that are foreign much.
-func TestCharactersCostLittleAndForeignWordsMuch(t *testing.T) {
+// Characters that are no words cost little where the tools are in another language, and words that
+// are foreign cost much. Where the tools are Chinese themselves, characters that none has cost much.
+func TestWhatCharactersCost(t *testing.T) {
 	x := New(allWords(), []keyword.Doc{
 		{Name: "chaKuaidi", Description: "查询快递的物流信息"}, {Name: "dingPiao", Description: "预订火车票"},
 		{Name: "tianqi", Description: "查看一个城市的天气预报"}, {Name: "yinyue", Description: "播放音乐和歌曲"},
 	})
-	require.Greater(t, odds(confidenceOf(t, x, "天气冷")), odds(confidenceOf(t, x, "天气"))*.85)
+	english := New(allWords(), []keyword.Doc{{Name: "a", Description: "Returns the weather of a city."}, {Name: "b", Description: "Plays the songs of an album."}})
+	require.Equal(t, Chinese, x.Language())
+	require.Equal(t, English, english.Language())
+	require.Greater(t, odds(confidenceOf(t, english, "霁霭天气")), odds(confidenceOf(t, english, "天气"))*.5)
+	require.Less(t, odds(confidenceOf(t, x, "霁霭天气")), odds(confidenceOf(t, x, "天气"))*.8)
 	require.Less(t, odds(confidenceOf(t, desk(), "音乐邮件")), odds(confidenceOf(t, desk(), "邮件"))/50)
 }
 

@@ -256,6 +256,10 @@ type parsedQuery struct {
 	// foreign is the importance of the known words without spaces that no document has in
 	// any language.
 	foreign float64
+	// foreignIn is the same by clause.
+	foreignIn []float64
+	// caution is added to the logarithm of the odds of an answer.
+	caution float64
 }
 
 // term is a word of the query, or another element of it.
@@ -311,6 +315,8 @@ func tells(relation string) float64 {
 	return 1
 }
 
+const strangeCharacter = 0.12
+
 // significance is how much a term says about whether a document is meant. It does not change
 // scores: there, all documents lack the same words.
 type significance struct {
@@ -330,7 +336,16 @@ var (
 	properName = significance{1, 0.2}
 	// unknownWord is for a word that no tool has: the query is about something else.
 	unknownWord = significance{1.3, 2.5}
+	// unreadWord is for a word of which nobody can tell whether a tool has it in its language,
+	// and untranslatedWord for one whose translation no tool has: tools may say it otherwise.
+	unreadWord       = significance{1, 0.4}
+	untranslatedWord = significance{1.3, 0.8}
 	// character is for a single character without spaces, or two neighbours: most are not
 	// words, and the meaning of the words among them counts separately.
 	character = significance{1, 0.4}
+	// ownCharacter and ownPair are for those in the language of the tools, where nothing else
+	// tells what is meant: any text shares some of them. strangeCharacter is for those that no
+	// tool has, which have little importance.
+	ownCharacter = significance{1, 1.4}
+	ownPair      = significance{0.5, 0.25}
 )

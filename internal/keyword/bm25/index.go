@@ -174,6 +174,7 @@ type Index struct {
 	tokens   int // of all segments, also those that no document of the index uses
 	unspaced int // documents with text in a script without spaces
 	average  [fieldCount]float64
+	language func() Language // of the descriptions, found on first use
 }
 
 // Part is what an index has of a segment.
@@ -232,6 +233,7 @@ func Join(words *Words, parts ...Part) *Index {
 	for f := range x.average {
 		x.average[f] = float64(total[f]) / float64(max(1, x.Len()))
 	}
+	x.language = sync.OnceValue(x.findLanguage)
 	return x
 }
 
@@ -440,9 +442,21 @@ func Written(texts ...string) map[string]string {
 const (
 	nameEvidence   = 1 // for a name whose every word is in the query
 	serverEvidence = 1 // for a document whose server the query names
+	// clauseEvidence is what one clause says on its own, relative to a whole query that says it: a
+	// request of several acts is meant for a tool that does one of them.
+	clauseEvidence = 0.6
 )
 
-var calibration = keyword.Calibration{Evidence: 4.00, Size: -10.60, Length: -1.00, Offset: 9.91}
+var calibration = keyword.Calibration{Evidence: 4.00, Size: -10.60, Length: -1.00, Offset: 9.71}
+
+const (
+	// translation is for a query that was translated: the lists know only some of the words that tools
+	// may use.
+	translation = 0.9
+	// inflection is for Japanese: without its endings and particles a request has few characters, and
+	// another one shares some of them.
+	inflection = -2
+)
 
 const (
 	// slack is added to the importance of a query, in words that no document has: what the rest

@@ -23,11 +23,14 @@ type queryParser struct {
 	l     *Words
 	typos int // number of words checked for typing errors
 
-	text    string
-	spans   []span
-	ends    []int   // of the clauses
-	inParts [][]int // terms of the clauses, also of empty ones
-	keepAll bool    // keep stop words, because there is nothing else
+	text      string
+	own       languageSet // the text's language
+	reading   reading
+	spans     []span
+	ends      []int     // of the clauses
+	inParts   [][]int   // terms of the clauses, also of empty ones
+	foreignIn []float64 // the importance of the foreign words in each of them
+	keepAll   bool      // keep stop words, because there is nothing else
 
 	words     []stemmedWord
 	phrases   map[int]phraseMatch // by their start
@@ -79,7 +82,7 @@ func (q *queryParser) forget() {
 		terms[i] = term{expansions: terms[i].expansions[:0]}
 	}
 	q.segmenter.text = ""
-	q.text, q.keepAll, q.typos = "", false, 0
+	q.text, q.own, q.keepAll, q.typos = "", 0, false, 0
 	q.word, q.before, q.words = run{}, run{}, q.words[:0]
 	q.finder.forget()
 	q.reset()
@@ -146,6 +149,7 @@ const singleWeight = 0.5
 // parse parses text. The parser owns the result.
 func (q *queryParser) parse(text string) *parsedQuery {
 	q.text = normalize(names.Clip(text, maxQueryBytes))
+	q.readLanguage()
 	q.spans, q.ends = appendValueSpans(q.spans[:0], q.text), appendClauseEnds(q.ends[:0], q.text)
 	q.findPhrases()
 	q.parseRuns()
@@ -155,20 +159,66 @@ func (q *queryParser) parse(text string) *parsedQuery {
 	}
 	q.findClauses()
 	q.findNamed(text)
+	q.parsed.caution = q.caution()
 	return &q.parsed
+}
+
+// reading says how words of a text that no document has are to be understood.
+type reading uint8
+
+const (
+	plain       reading = iota // in the language of the documents, or it is not known
+	unspaced                   // in their language, which has no spaces
+	fromChinese                // translated into their English
+	intoChinese                // translated from English into theirs
+	unread                     // in a language from which no list leads to theirs
+)
+
+// readLanguage finds out in which language the text is, and how it is read.
+func (q *queryParser) readLanguage() {
+	other := q.x.Language()
+	language := languageOf(q.text, other)
+	if other == "" && q.x.unspaced == 0 {
+		other = English // names, and hardly a word besides
+	}
+	q.own, q.reading = grammars().set(language), plain
+	switch {
+	case language == "" || other == "":
+	case language == other:
+		if language.isUnspaced() {
+			q.reading = unspaced
+		}
+	case language == Chinese && other == English:
+		q.reading = fromChinese
+	case language == English && other == Chinese:
+		q.reading = intoChinese
+	default:
+		q.reading = unread
+	}
+}
+
+// caution is what is added to the logarithm of the odds of an answer, for how the query was read.
+func (q *queryParser) caution() float64 {
+	switch {
+	case q.reading == fromChinese, q.reading == intoChinese:
+		return translation
+	case q.reading == unspaced && q.own == grammars().set(Japanese):
+		return inflection
+	}
+	return 0
 }
 
 // findClauses collects the clauses that have terms.
 func (q *queryParser) findClauses() {
-	clauses := q.clauses[:0]
-	for _, terms := range q.inParts {
+	clauses, foreign := q.clauses[:0], q.foreignIn[:0]
+	for i, terms := range q.inParts {
 		if len(terms) > 0 {
-			clauses = append(clauses, terms)
+			clauses, foreign = append(clauses, terms), append(foreign, q.foreignIn[i])
 		}
 	}
 	q.clauses = clauses
 	if len(clauses) > 1 {
-		q.parsed.clauses = clauses
+		q.parsed.clauses, q.parsed.foreignIn = clauses, foreign
 	}
 }
 
@@ -194,9 +244,9 @@ func (q *queryParser) parseRuns() {
 	clear(q.seen)
 	q.foreign = q.foreign[:0]
 	q.reset()
-	q.inParts = grown(q.inParts, len(q.ends))
+	q.inParts, q.foreignIn = grown(q.inParts, len(q.ends)), grown(q.foreignIn, len(q.ends))
 	for i := range q.inParts {
-		q.inParts[i] = q.inParts[i][:0]
+		q.inParts[i], q.foreignIn[i] = q.inParts[i][:0], 0
 	}
 	q.clause, q.before, q.must = 0, run{}, 0
 	span := 0
@@ -283,7 +333,7 @@ func (q *queryParser) parseIdentifier(word run, weight float64) {
 // now has it.
 func (q *queryParser) addStem(word string, weight float64, required bool) bool {
 	stem := q.stem(word)
-	empty := q.l.stop[stem] || len(stem) == 1 && 'a' <= stem[0] && stem[0] <= 'z'
+	empty := q.isStop(stem, word) || len(stem) == 1 && 'a' <= stem[0] && stem[0] <= 'z'
 	if empty && !required && !q.keepAll {
 		return false
 	}
@@ -292,6 +342,11 @@ func (q *queryParser) addStem(word string, weight float64, required bool) bool {
 		q.require(at)
 	}
 	return at >= 0
+}
+
+// isStop reports whether a token is a stop word, or its word a function word of the text's language.
+func (q *queryParser) isStop(token, word string) bool {
+	return q.l.stop[token] || grammars().of(word)&q.own != 0
 }
 
 // parseUnspaced adds the characters of a run without spaces, each two neighbours, and
@@ -313,7 +368,7 @@ func (q *queryParser) parseUnspaced(word run, weight float64) {
 func (q *queryParser) addCharacters(text string, weight float64) {
 	alone := utf8.RuneCountInString(text) == 1
 	eachCharacter(text, func(token string) {
-		if q.l.stop[token] && !q.keepAll {
+		if (q.isStop(token, token) || saysLittle(token)) && !q.keepAll {
 			return
 		}
 		own := weight
@@ -653,15 +708,43 @@ func (q *queryParser) significanceOf(word string, known bool) significance {
 	case q.l.incidental[lower] || strings.ContainsAny(lower, "0123456789"):
 		return incidental
 	case startsUnspaced(word):
-		return character
+		return q.significanceOfCharacters(word, known)
 	case q.isProperName(word):
 		return properName
 	case q.l.commonVerbs[lower]:
 		return commonVerb
 	case !known:
-		return unknownWord
+		return q.significanceOfUnknown(word)
 	}
 	return significant
+}
+
+// significanceOfUnknown returns the significance of a word that no document has.
+func (q *queryParser) significanceOfUnknown(word string) significance {
+	switch q.reading {
+	case unread:
+		return unreadWord
+	case intoChinese:
+		if len(q.l.chinese[q.stem(word)]) == 0 {
+			return unreadWord
+		}
+		return untranslatedWord
+	}
+	return unknownWord
+}
+
+// significanceOfCharacters returns the significance of a character without spaces or two.
+func (q *queryParser) significanceOfCharacters(text string, known bool) significance {
+	switch {
+	case q.reading != unspaced:
+		return character
+	case !known:
+		rarest := keyword.RarestIDF(q.x.Len())
+		return significance{1, strangeCharacter * rarest * rarest}
+	case utf8.RuneCountInString(text) == 1:
+		return ownCharacter
+	}
+	return ownPair
 }
 
 // significanceOfMeaning returns the significance of a word without spaces that stands for an
@@ -700,10 +783,12 @@ func (q *queryParser) isProperName(word string) bool {
 // noteForeign notes a word without spaces if it is known, says what the query is about,
 // and no document has it in any language.
 func (q *queryParser) noteForeign(word string) {
-	if utf8.RuneCountInString(word) == 1 || q.l.incidental[word] || slices.Contains(q.foreign, word) || q.isUsed(word) ||
+	if q.reading == unread || q.reading == unspaced || utf8.RuneCountInString(word) == 1 || q.l.incidental[word] || slices.Contains(q.foreign, word) || q.isUsed(word) ||
 		slices.ContainsFunc(q.l.lexicon[word], q.knowsAny) {
 		return
 	}
+	importance := float64(foreignWord * keyword.RarestIDF(q.x.Len()))
+	q.parsed.foreign += importance
+	q.foreignIn[q.clause] += importance
 	q.foreign = append(q.foreign, word)
-	q.parsed.foreign += float64(foreignWord * keyword.RarestIDF(q.x.Len()))
 }

@@ -148,7 +148,7 @@ func TestPolitenessIsIgnored(t *testing.T) {
 
 func TestListsAreWellFormed(t *testing.T) {
 	all := allLists(t)
-	require.Len(t, all, 13)
+	require.Len(t, all, 12)
 	for name, text := range all {
 		first := make(map[string]bool)
 		eachLine(text, func(fields []string) {

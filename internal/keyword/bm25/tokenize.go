@@ -256,6 +256,37 @@ const (
 	costGap    = 1.2
 )
 
+// A verb that is parted from its object is as many characters.
+const (
+	minParted = 3
+	maxParted = 7
+)
+
+// What may stand between a verb and its object: an aspect, a number and a measure word, each
+// at most once and in this order.
+var between = [...]string{"了过着", "一两几多", "少", "个条张份次件封篇部段台套本杯趟场首遍点些下通笔顿间家"}
+
+// parted is the word of which text is the parts, with what may stand between a verb and its
+// object: 发个短信 is 发短信. It is "" if there is none.
+func (l *Words) parted(text string) string {
+	_, verb := utf8.DecodeRuneInString(text)
+	object := verb
+	for _, characters := range between {
+		if r, size := utf8.DecodeRuneInString(text[object:]); strings.ContainsRune(characters, r) {
+			object += size
+		}
+	}
+	if object == verb || object == len(text) {
+		return ""
+	}
+	var letters [maxParted * utf8.UTFMax]byte
+	word := append(append(letters[:0], text[:verb]...), text[object:]...)
+	if l.lexicon[string(word)] == nil {
+		return ""
+	}
+	return string(word)
+}
+
 // maxSegmented is the number of characters that are cut into words at once.
 const maxSegmented = 512
 
@@ -287,10 +318,19 @@ func (s *segmenter) cutRun(l *Words, text string) {
 // to no word.
 func (s *segmenter) eachWord(visit func(word string)) {
 	for _, at := range s.words {
-		if word := s.text[at[0]:at[1]]; !s.l.politeness[word] {
+		if word := s.word(at); !s.l.politeness[word] {
 			visit(word)
 		}
 	}
+}
+
+// word is the word that stands at a place, "" if none does.
+func (s *segmenter) word(at [2]int) string {
+	text := s.text[at[0]:at[1]]
+	if s.l.isWord(text) {
+		return text
+	}
+	return s.l.parted(text)
 }
 
 // eachRest visits the parts of the run between its politeness.
@@ -322,10 +362,16 @@ func (s *segmenter) cut(end int) {
 				cost[end], from[end] = price, end-size
 			}
 		}
+		for size := minParted; size <= min(maxParted, end); size++ {
+			price := cost[end-size] + costWord
+			if price <= cost[end] && s.l.parted(s.text[offsets[end-size]:offsets[end]]) != "" {
+				cost[end], from[end] = price, end-size
+			}
+		}
 	}
 	first := len(s.words)
 	for end := len(offsets) - 1; end > 0; end = from[end] {
-		if at := ([2]int{offsets[from[end]], offsets[end]}); s.l.isWord(s.text[at[0]:at[1]]) {
+		if at := ([2]int{offsets[from[end]], offsets[end]}); s.word(at) != "" {
 			s.words = append(s.words, at)
 		}
 	}

@@ -5,6 +5,7 @@ package bm25
 
 import (
 	"embed"
+	"io/fs"
 	"slices"
 	"strings"
 	"sync"
@@ -42,7 +43,7 @@ var stopWordsChinese string
 var stopWords = sync.OnceValue(func() *Words { return ReadWords(embed.FS{}) })
 
 // ReadWords reads lists, one file for each kind. Missing files are empty lists.
-func ReadWords(files embed.FS) *Words {
+func ReadWords(files fs.FS) *Words {
 	l := &Words{
 		stop:        make(map[string]bool),
 		politeness:  make(map[string]bool),
@@ -58,7 +59,7 @@ func ReadWords(files embed.FS) *Words {
 	}
 	s := make(stemmer)
 	each := func(name string, visit func(fields []string)) {
-		text, _ := files.ReadFile(name)
+		text, _ := fs.ReadFile(files, name)
 		eachLine(string(text), visit)
 	}
 	eachLine(stopWordsEnglish, func(word []string) { l.stop[s.stem(word[0])] = true })
@@ -69,9 +70,7 @@ func ReadWords(files embed.FS) *Words {
 	})
 	each("forms_en.txt", func(group []string) { addGroup(l.forms, s, group) })
 	each("equivalents_en.txt", func(line []string) { addEquivalents(l.equivalents, s, line) })
-	for _, name := range []string{"synonyms_en.txt", "synonyms_zh.txt"} {
-		each(name, func(group []string) { addGroup(l.synonyms, s, group) })
-	}
+	each("synonyms_en.txt", func(group []string) { addGroup(l.synonyms, s, group) })
 	each("related_en.txt", func(entry []string) {
 		for _, word := range entry[1:] {
 			addNew(l.related, s.stem(entry[0]), s.stem(word))
