@@ -7,6 +7,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -33,18 +34,22 @@ type benchJSON struct {
 	Budget   int64  `json:"max_tokens"`
 	Complete bool   `json:"complete"` // false if the budget ended it
 	Arms     []struct {
-		Arm     string             `json:"arm"`
-		Done    int                `json:"tasks"`
-		Right   int                `json:"right"`
-		Least   int                `json:"right_least"` // in the worst run
-		Most    int                `json:"right_most"`  // in the best run
-		Calls   int                `json:"model_calls"`
-		In      int64              `json:"prompt_tokens"`
-		Cached  int64              `json:"cached_tokens"`
-		Out     int64              `json:"answer_tokens"`
-		Seconds float64            `json:"median_task_seconds"`
-		Dollars map[string]float64 `json:"dollars"` // by card, where its prices are known
-		Losing  []string           `json:"losing"`  // tasks that went wrong, with what was wrong
+		Arm    string `json:"arm"`
+		Done   int    `json:"tasks"`
+		Right  int    `json:"right"`
+		Least  int    `json:"right_least"` // in the worst run
+		Most   int    `json:"right_most"`  // in the best run
+		Calls  int    `json:"model_calls"`
+		In     int64  `json:"prompt_tokens"`
+		Cached int64  `json:"cached_tokens"`
+		// Estimated says that the provider reported no cached tokens, and Counted that it reported no
+		// usage, of some task at least.
+		Estimated bool               `json:"cached_estimated,omitempty"`
+		Counted   bool               `json:"tokens_counted,omitempty"`
+		Out       int64              `json:"answer_tokens"`
+		Seconds   float64            `json:"median_task_seconds"`
+		Dollars   map[string]float64 `json:"dollars"` // by card, where its prices are known
+		Losing    []string           `json:"losing"`  // tasks that went wrong, with what was wrong
 	} `json:"arms"` // what each setting did; counts are of all runs
 }
 
@@ -59,6 +64,8 @@ type trial struct {
 	Calls   int     `json:"model_calls,omitempty"`
 	In      int64   `json:"prompt_tokens,omitempty"`
 	Cached  int64   `json:"cached_tokens,omitempty"`
+	Prefix  int64   `json:"common_tokens,omitempty"`  // of the prompts, what begins as an earlier one
+	Counted bool    `json:"tokens_counted,omitempty"` // by us: the provider reported no usage
 	Out     int64   `json:"answer_tokens,omitempty"`
 	Spent   int64   `json:"spent_tokens,omitempty"`
 	Seconds float64 `json:"seconds,omitempty"`
@@ -72,7 +79,7 @@ func (t trial) key() string {
 type comparison struct {
 	provider
 	common       options
-	runs         int
+	runs, calls  int
 	file, prices string
 	arms, tasks  []string
 	recordings   string
@@ -85,9 +92,10 @@ func runBench(ctx context.Context, s streams, args []string) error {
 	c.provider.flags(f)
 	f.IntVar(&c.runs, "runs", 1, "how often each task is done with each setting")
 	f.StringVar(&c.file, "o", "einolean-bench.jsonl", "where the result of each task is kept; a later start goes on from there")
+	f.IntVar(&c.calls, "max-calls", 20, "the most requests of one task; one that needs more is not done")
 	f.StringVar(&c.recordings, "recordings", "", "a folder for the requests and answers of each task, which einolean replay reads")
 	f.StringVar(&c.prices, "prices", "", "a model of docs/models.md, or a file with your own price cards, as for einolean replay; by default those of --model, or of common providers")
-	repeated(f, &c.arms, "arms", "a setting to compare, by part of its name; may be repeated; by default all")
+	repeated(f, &c.arms, "arms", "a setting to compare, by its name or a part of it; may be repeated; by default all")
 	repeated(f, &c.tasks, "tasks", "tasks to do, by their id or part of their kind; may be repeated; by default all")
 	rest, err := parse(f, args)
 	switch {
@@ -116,6 +124,9 @@ func runBench(ctx context.Context, s streams, args []string) error {
 	if err != nil {
 		return err
 	}
+	if err := c.announce(s, arms, tasks, done, known); err != nil {
+		return err
+	}
 	complete, err := c.work(ctx, s, arms, tasks, done)
 	if err != nil {
 		return err
@@ -133,45 +144,84 @@ func runBench(ctx context.Context, s streams, args []string) error {
 }
 
 func (c *comparison) check() error {
-	if c.runs < 1 {
-		return fail(exitUsage, "--runs is at least 1, not %d", c.runs)
+	if c.runs < 1 || c.calls < 1 {
+		return fail(exitUsage, "--runs and --max-calls are at least 1")
 	}
+	c.limit = c.calls
 	return c.provider.check()
 }
 
 // chosen are the settings and tasks.
 func (c *comparison) chosen() (arms []compare.Arm, tasks []compare.Task, err error) {
-	has := func(words []string, texts ...string) bool {
-		return len(words) == 0 || slices.ContainsFunc(words, func(w string) bool {
-			return slices.ContainsFunc(texts, func(t string) bool {
-				return strings.Contains(strings.ToLower(strings.ReplaceAll(t, "`", "")), strings.ToLower(w))
-			})
-		})
+	all := compare.All()
+	names := make([][]string, len(all))
+	for i, a := range all {
+		names[i] = []string{plain(a.Name)}
 	}
-	var names []string
-	for _, a := range compare.Arms() {
-		for _, arm := range []compare.Arm{a, compare.Reduced(a)} {
-			if names = append(names, strings.ReplaceAll(arm.Name, "`", "")); has(c.arms, arm.Name) {
-				arms = append(arms, arm)
-			}
+	which, unmatched := matching(c.arms, names)
+	if unmatched != "" {
+		known := make(list, len(names))
+		for i, n := range names {
+			known[i] = n[0]
 		}
+		return nil, nil, fail(exitUsage, "no setting has %q in its name. The settings are:\n  %s", unmatched, known)
 	}
-	all, err := compare.Tasks()
+	for _, i := range which {
+		arms = append(arms, all[i])
+	}
+	every, err := compare.Tasks()
 	if err != nil {
 		return nil, nil, err
 	}
-	for _, t := range all {
-		if slices.Contains(c.tasks, t.ID) || has(c.tasks, t.Kind) {
-			tasks = append(tasks, t)
-		}
+	names = make([][]string, len(every))
+	for i, t := range every {
+		names[i] = []string{plain(t.ID), plain(t.Kind)}
 	}
-	switch {
-	case len(arms) == 0:
-		return nil, nil, fail(exitUsage, "no setting has %q in its name. The settings are:\n  %s", strings.Join(c.arms, ", "), list(names))
-	case len(tasks) == 0:
-		return nil, nil, fail(exitUsage, "no task has %q in its id or kind", strings.Join(c.tasks, ", "))
+	if which, unmatched = matching(c.tasks, names); unmatched != "" {
+		return nil, nil, fail(exitUsage, "no task has %q in its id or kind", unmatched)
+	}
+	for _, i := range which {
+		tasks = append(tasks, every[i])
 	}
 	return arms, tasks, nil
+}
+
+// plain is a name as it is compared: as it is printed, or without its backticks.
+func plain(name string) string { return strings.ToLower(strings.ReplaceAll(name, "`", "")) }
+
+// matching are the places of those with one of the names: of each, the ones that are called so, or
+// else those that have it in their name; all if there are no names. A setting that is reduced as well
+// is meant only by a name that says so. unmatched is one that fits none.
+func matching(asked []string, names [][]string) (which []int, unmatched string) {
+	taken := make([]bool, len(names))
+	for _, word := range asked {
+		found := false
+		for _, fits := range []func(name string) bool{
+			func(name string) bool { return name == plain(word) },
+			func(name string) bool {
+				reduced := strings.HasSuffix(name, ", reduced") && !strings.Contains(plain(word), "reduced")
+				return strings.Contains(name, plain(word)) && !reduced
+			},
+		} {
+			for i := range names {
+				if slices.ContainsFunc(names[i], fits) {
+					taken[i], found = true, true
+				}
+			}
+			if found {
+				break
+			}
+		}
+		if !found || word == "" {
+			return nil, cmp.Or(word, " ")
+		}
+	}
+	for i := range names {
+		if taken[i] || len(asked) == 0 {
+			which = append(which, i)
+		}
+	}
+	return which, ""
 }
 
 // resume reads what earlier starts did with the model, by key, and what they spent. A line that
@@ -287,6 +337,7 @@ func (c *comparison) keep(t trial) error {
 // report adds up what was done.
 func (c *comparison) report(arms []compare.Arm, tasks []compare.Task, done map[string]trial, known []replay.Card) benchJSON {
 	out := benchJSON{Schema: benchSchema, Model: c.model, Budget: c.budget, Spent: c.spent}
+	unreported := noCache(done)
 	for _, arm := range arms {
 		a := added(&out.Arms)
 		a.Arm, a.Least, a.Dollars, a.Losing = arm.Name, len(tasks), map[string]float64{}, []string{}
@@ -299,7 +350,10 @@ func (c *comparison) report(arms []compare.Arm, tasks []compare.Task, done map[s
 					continue
 				}
 				a.Done++
-				a.Calls, a.In, a.Cached, a.Out = a.Calls+t.Calls, a.In+t.In, a.Cached+t.Cached, a.Out+t.Out
+				if unreported {
+					t.Cached = t.Prefix
+				}
+				a.Calls, a.In, a.Cached, a.Out, a.Counted = a.Calls+t.Calls, a.In+t.In, a.Cached+t.Cached, a.Out+t.Out, a.Counted || t.Counted
 				took = append(took, t.Seconds)
 				if t.Wrong == "" {
 					right++
@@ -309,6 +363,7 @@ func (c *comparison) report(arms []compare.Arm, tasks []compare.Task, done map[s
 			}
 			a.Right, a.Least, a.Most = a.Right+right, min(a.Least, right), max(a.Most, right)
 		}
+		a.Estimated = unreported && a.Done > 0
 		if slices.Sort(took); len(took) > 0 {
 			a.Seconds = took[len(took)/2]
 		}
@@ -334,8 +389,15 @@ func (r benchJSON) show(s streams, p painter, runs int, known []replay.Card) {
 	}
 	fmt.Fprintf(s.out, "%s\n%s\n", head, line)
 	for _, a := range r.Arms {
-		fmt.Fprintf(s.out, "| %s | %d of %d | %d to %d | %d | %s | %.0f %% | %s | %.1f |", a.Arm, a.Right, a.Done, a.Least, a.Most, a.Calls,
-			display.Grouped(a.In), 100*float64(a.Cached)/float64(max(1, a.In)), display.Grouped(a.Out), a.Seconds)
+		about, mark := "", ""
+		if a.Counted {
+			about = "~"
+		}
+		if a.Estimated {
+			mark = " estimated"
+		}
+		fmt.Fprintf(s.out, "| %s | %d of %d | %d to %d | %d | %s%s | %.0f %%%s | %s%s | %.1f |", a.Arm, a.Right, a.Done, a.Least, a.Most, a.Calls,
+			about, display.Grouped(a.In), 100*float64(a.Cached)/float64(max(1, a.In)), mark, about, display.Grouped(a.Out), a.Seconds)
 		for _, c := range known {
 			if c.Million > 0 {
 				fmt.Fprintf(s.out, " %.4f |", a.Dollars[c.Name])
@@ -344,6 +406,9 @@ func (r benchJSON) show(s streams, p painter, runs int, known []replay.Card) {
 		fmt.Fprintln(s.out)
 	}
 	fmt.Fprintf(s.out, "\n%s\n", p.dim("seconds: the median of a task. $: prompts and answers, at the prices of docs/models.md or your own. Tokens as the provider counts them."))
+	for _, line := range r.marks() {
+		fmt.Fprintln(s.out, p.dim(line))
+	}
 	for _, a := range r.Arms {
 		for _, text := range a.Losing {
 			fmt.Fprintf(s.out, "%s %s\n", p.red(a.Arm+":"), display.Line(text))

@@ -23,6 +23,7 @@ import (
 	"github.com/eino-contrib/jsonschema"
 	"github.com/stretchr/testify/require"
 
+	"github.com/einolean/einolean/examples/compare"
 	"github.com/einolean/einolean/examples/offline"
 	"github.com/einolean/einolean/internal/race"
 )
@@ -34,6 +35,7 @@ type standIn struct {
 	fails func(n int) string // how request n, from 1, fails; empty: not at all
 	bytes int                // of a token
 	most  int                // tools in a request; 0: any number
+	quiet string             // what usage does not say: "cached", or all of it: "usage"
 	newer bool               // the limit of an answer must be max_completion_tokens
 
 	mu       sync.Mutex
@@ -147,6 +149,12 @@ func (s *standIn) write(w http.ResponseWriter, stream, torn bool, said *schema.M
 	s.spent += int64(in + out)
 	s.mu.Unlock()
 	usage := map[string]any{"prompt_tokens": in, "completion_tokens": out, "total_tokens": in + out, "prompt_tokens_details": map[string]any{"cached_tokens": in / 2}}
+	switch s.quiet {
+	case "cached":
+		delete(usage, "prompt_tokens_details")
+	case "usage":
+		usage = nil
+	}
 	body := func(field string, message map[string]any, finish any) []byte {
 		text, _ := json.Marshal(map[string]any{"id": "1", "object": "chat.completion", "model": "m", "created": 1, "usage": usage,
 			"choices": []any{map[string]any{"index": 0, field: message, "finish_reason": finish}}})
@@ -436,12 +444,136 @@ func TestBenchSaysWhatIsMissing(t *testing.T) {
 		"NO_SUCH_KEY is not":  {"--model", "m", "--key", "NO_SUCH_KEY"},
 		"no setting has":      {"--model", "m", "--arms", "magic"},
 		"no task has":         {"--model", "m", "--tasks", "magic"},
-		"--runs is at least":  {"--model", "m", "--runs", "0"},
+		"are at least 1":      {"--model", "m", "--runs", "0"},
 		"it takes no argumen": {"--model", "m", "tools.json"},
 	} {
 		_, messages, code := call(t, "", append([]string{"bench"}, args...)...)
 		require.Equal(t, exitUsage, code, says)
 		require.Contains(t, messages, says)
+	}
+}
+
+func TestASettingIsChosenByItsNameAsItIsPrinted(t *testing.T) {
+	for asked, want := range map[string][]string{
+		"every tool":             {"every tool is listed"},
+		"every tool is listed":   {"every tool is listed"},
+		"`SearchCall`":           {"`SearchCall`"},
+		"searchcall, reduced":    {"`SearchCall`, reduced"},
+		"`Recommended`, reduced": {"`Recommended`, reduced"},
+		"listed, reduced":        {"every tool is listed, reduced"},
+	} {
+		c := comparison{arms: []string{asked}}
+		arms, tasks, err := c.chosen()
+		require.NoError(t, err)
+		require.Len(t, tasks, 60)
+		var got []string
+		for _, a := range arms {
+			got = append(got, a.Name)
+		}
+		require.Equal(t, want, got, asked)
+	}
+	for _, c := range []comparison{{arms: []string{"SearchCall", "magic"}}, {tasks: []string{"single-1", "magic"}}, {arms: []string{""}}, {tasks: []string{""}}} {
+		_, _, err := c.chosen()
+		require.ErrorContains(t, err, "has")
+	}
+	c := comparison{tasks: []string{"single-1"}}
+	_, tasks, err := c.chosen()
+	require.NoError(t, err)
+	require.Len(t, tasks, 1, "and not single-10")
+}
+
+func TestWhatAProviderDoesNotReportIsEstimatedAndMarked(t *testing.T) {
+	race.Skip(t, oneAfterAnother)
+	t.Setenv("OPENAI_API_KEY", "key")
+	for _, quiet := range []string{"", "cached", "usage"} {
+		s := newStandIn(t, never)
+		s.quiet = quiet
+		folder := t.TempDir()
+		got, messages, code := compareWith(t, s, folder, someTasks...)
+		require.Zero(t, code, messages)
+		a := got.Arms[0]
+		require.Equal(t, quiet != "", a.Estimated)
+		require.Equal(t, quiet == "usage", a.Counted)
+		require.Greater(t, a.Cached, a.In/4, quiet)
+		require.Less(t, a.Cached, a.In, quiet)
+		require.Positive(t, a.Out, quiet)
+		require.Greater(t, a.In, int64(5_000), quiet)
+		require.Positive(t, a.Dollars["Anthropic"], quiet)
+		out, messages, code := call(t, "", append([]string{"bench", "--model", "m", "--base-url", s.URL, "-o", filepath.Join(folder, "bench.jsonl")}, someTasks...)...)
+		require.Zero(t, code, messages)
+		require.Equal(t, quiet != "", strings.Contains(out, " % estimated |"), out)
+		require.Equal(t, quiet != "", strings.Contains(out, "the provider reported no cached tokens"), out)
+		require.Equal(t, quiet == "usage", strings.Contains(out, "| ~"), out)
+		require.Equal(t, quiet == "usage", strings.Contains(out, "reported no usage"), out)
+	}
+}
+
+func TestBenchSaysWhatItWillCostBeforeItAsks(t *testing.T) {
+	t.Setenv("OPENAI_API_KEY", "key")
+	var messages bytes.Buffer
+	before := ""
+	s := newStandIn(t, func(n int) string {
+		if n == 1 {
+			before = messages.String()
+		}
+		return ""
+	})
+	args := []string{"bench", "--model", "gpt-5", "--base-url", s.URL, "-o", filepath.Join(t.TempDir(), "b"), "--arms", "SearchCall", "--tasks", "single-1", "--tasks", "single-2"}
+	require.Zero(t, run(t.Context(), streams{strings.NewReader(""), io.Discard, &messages}, args), messages.String())
+	all, err := compare.Measured()
+	require.NoError(t, err)
+	sum := all["`SearchCall`"]["single-1"]
+	sum.Add(all["`SearchCall`"]["single-2"])
+	require.Contains(t, before, "2 tasks left to do")
+	require.Contains(t, before, plural(sum.Calls, "request"))
+	require.Contains(t, before, plural(int(sum.Tokens), "token"))
+	require.Contains(t, before, fmt.Sprintf("$%.2f at the prices of gpt-5", 1.25*float64(sum.Tokens)/1e6))
+	require.Contains(t, before, "at most 20 requests a task and 2,000,000 tokens in all")
+	require.InEpsilon(t, s.requests, sum.Calls, .5, "as many as it says, nearly")
+	messages.Reset()
+	require.Zero(t, run(t.Context(), streams{strings.NewReader(""), io.Discard, &messages}, args))
+	require.Empty(t, messages.String(), "all is done: nothing will cost")
+}
+
+func TestEveryTaskHasItsMeasureWithEverySetting(t *testing.T) {
+	all, err := compare.Measured()
+	require.NoError(t, err)
+	tasks, err := compare.Tasks()
+	require.NoError(t, err)
+	for _, a := range compare.All() {
+		for _, task := range tasks {
+			took := all[a.Name][task.ID]
+			require.Positive(t, took.Calls, "%s, %s: make report measures it", a.Name, task.ID)
+			require.LessOrEqual(t, took.Calls, 20, "the default of --max-calls")
+			require.GreaterOrEqual(t, took.Tokens, took.Cached)
+		}
+	}
+}
+
+func TestATaskTakesNoMoreRequestsThanAreAllowed(t *testing.T) {
+	s := newStandIn(t, never)
+	got, messages, code := compareWith(t, s, t.TempDir(), "--arms", "SearchCall", "--tasks", "single-1", "--max-calls", "1")
+	require.Zero(t, code, messages)
+	require.Equal(t, 1, s.requests)
+	require.Contains(t, got.Arms[0].Losing[0], "--max-calls")
+}
+
+func TestAKeyInTheAddressIsNotShown(t *testing.T) {
+	const secret = "hunter2hunter2hunter2"
+	for _, api := range []string{"openai", "ark"} {
+		for _, how := range []string{"401", "400", "closed"} {
+			s := newStandIn(t, func(int) string { return how })
+			url := strings.Replace(s.URL, "http://", "http://me:"+secret+"@", 1) + "/" + secret + "/v1?key=" + secret
+			if how == "closed" {
+				s.Close()
+			}
+			t.Setenv("OPENAI_API_KEY", "envsecretenvsecret")
+			t.Setenv("ARK_API_KEY", "envsecretenvsecret")
+			out, messages, code := call(t, "", "bench", "--api", api, "--model", "m", "--base-url", url, "--retries", "0", "-o", filepath.Join(t.TempDir(), "b"), "--arms", "SearchCall", "--tasks", "single-1")
+			require.NotZero(t, code)
+			require.NotContains(t, out+messages, secret)
+			require.NotContains(t, out+messages, "envsecret")
+		}
 	}
 }
 

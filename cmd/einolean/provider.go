@@ -21,12 +21,15 @@ import (
 	"github.com/cloudwego/eino-ext/components/model/openai"
 	"github.com/cloudwego/eino/components/model"
 	"github.com/cloudwego/eino/schema"
+
+	"github.com/einolean/einolean/internal/redact"
 )
 
 // provider says which model to ask, and how.
 type provider struct {
 	model, url, api, key string
 	budget               int64
+	limit                int // requests of a task
 	most                 int // tokens of an answer
 	retries              int
 	timeout              time.Duration
@@ -74,7 +77,7 @@ func (p *provider) check() error {
 func (p *provider) open(ctx context.Context, pay func(tokens int64) error) (*meter, error) {
 	inner, err := p.dial(ctx, false)
 	if err != nil {
-		return nil, fail(exitUsage, "%s: %w", p.model, err)
+		return nil, fail(exitUsage, "%s: %w", p.model, p.redacted(err))
 	}
 	return &meter{provider: p, inner: inner, pay: pay}, nil
 }
@@ -102,11 +105,12 @@ type meter struct {
 	inner model.BaseChatModel
 	pay   func(tokens int64) error // writes down what is spent, below zero what was not
 
-	spent    int64 // of the budget
-	over     bool  // the next request would not fit
-	fatal    error // what ends the comparison: asking again, or for another task, would not help
-	renamed  bool  // the limit of an answer has its newer name
-	answered bool  // the model has answered once
+	spent    int64            // of the budget
+	over     bool             // the next request would not fit
+	sent     map[string]*sent // by setting
+	fatal    error            // what ends the comparison: asking again, or for another task, would not help
+	renamed  bool             // the limit of an answer has its newer name
+	answered bool             // the model has answered once
 
 	now       trial      // what is being done
 	unfit     error      // why the provider refused a request of it
@@ -120,7 +124,10 @@ type meter struct {
 // begin begins a task.
 func (m *meter) begin(t trial) { m.now, m.unfit, m.exchanges = t, nil, nil }
 
-var errBudget = errors.New("the budget is spent")
+var (
+	errBudget = errors.New("the budget is spent")
+	errCalls  = errors.New("it took as many requests as --max-calls allows")
+)
 
 // Generate asks, and asks again where that may help. What does not help ends the comparison, and
 // is no wrong answer of the setting; a request that only this setting makes, such as one with more
@@ -129,7 +136,7 @@ func (m *meter) Generate(ctx context.Context, in []*schema.Message, opts ...mode
 	for try := 1; m.fatal == nil; try++ {
 		answer, err := m.attempt(ctx, in, opts)
 		switch {
-		case err == nil || ctx.Err() != nil || m.over || m.fatal != nil:
+		case err == nil || ctx.Err() != nil || m.over || m.fatal != nil || errors.Is(err, errCalls):
 			return answer, err
 		case !m.renamed && wantsRenamed(err):
 			m.renamed = true
@@ -181,6 +188,9 @@ func (m *meter) answers(ctx context.Context) bool {
 // attempt asks once, within the budget. The most that it can cost is written down before, so that
 // what a program spent that was killed counts as well.
 func (m *meter) attempt(ctx context.Context, in []*schema.Message, opts []model.Option) (*schema.Message, error) {
+	if len(m.exchanges) >= m.limit {
+		return nil, errCalls
+	}
 	tools := model.GetCommonOptions(&model.Options{}, opts...).Tools
 	reserve := m.reserve(in, tools)
 	if m.over = m.spent+reserve > m.budget; m.over {
@@ -190,13 +200,16 @@ func (m *meter) attempt(ctx context.Context, in []*schema.Message, opts []model.
 		return nil, m.fatal
 	}
 	m.now.Calls++
+	common, size, text := m.shared(in, opts)
 	answer, err := m.ask(ctx, in, opts)
 	switch {
 	case err == nil:
 		m.answered = true
 		x := added(&m.exchanges)
 		x.Messages, x.Tools, x.Answer = in, tools, []*schema.Message{answer}
-		m.settle(reserve, answer)
+		if spent := m.count(common, size, text, answer); spent > 0 {
+			m.spend(spent - reserve) // else what was reserved counts
+		}
 	case status(err) != "" || wantsRenamed(err): // nothing was read, so nothing is paid
 		m.spend(-reserve)
 	}
@@ -242,8 +255,30 @@ func (m *meter) reserve(in []*schema.Message, tools []*schema.ToolInfo) int64 {
 	return int64(n + m.most)
 }
 
+// redacted is an error without the key, and without what the address may hold of secrets.
+func (p *provider) redacted(err error) error {
+	if err == nil {
+		return nil
+	}
+	return &safeError{err, redact.Text(err.Error(), append(redact.InURL(p.url), os.Getenv(p.key))...)}
+}
+
+// safeError is an error with another text.
+type safeError struct {
+	err  error
+	text string
+}
+
+func (e *safeError) Error() string { return e.text }
+func (e *safeError) Unwrap() error { return e.err }
+
 // ask asks.
 func (m *meter) ask(ctx context.Context, in []*schema.Message, opts []model.Option) (*schema.Message, error) {
+	answer, err := m.send(ctx, in, opts)
+	return answer, m.redacted(err)
+}
+
+func (m *meter) send(ctx context.Context, in []*schema.Message, opts []model.Option) (*schema.Message, error) {
 	ctx, cancel := context.WithTimeout(ctx, m.timeout)
 	defer cancel()
 	if !m.stream {
@@ -258,19 +293,6 @@ func (m *meter) ask(ctx context.Context, in []*schema.Message, opts []model.Opti
 		return nil, errors.New("the stream ended early")
 	}
 	return answer, err
-}
-
-// settle replaces what was reserved by what the provider counted, if it did.
-func (m *meter) settle(reserve int64, answer *schema.Message) {
-	if answer.ResponseMeta == nil || answer.ResponseMeta.Usage == nil {
-		return
-	}
-	u := answer.ResponseMeta.Usage
-	in, out := int64(u.PromptTokens), int64(u.CompletionTokens)
-	m.now.In, m.now.Out, m.now.Cached = m.now.In+in, m.now.Out+out, m.now.Cached+int64(u.PromptTokenDetails.CachedTokens)
-	if in+out > 0 {
-		m.spend(in + out - reserve)
-	}
 }
 
 var statusCode = regexp.MustCompile(`(?i)(?:status[ _]?code|error code|http)[^0-9]{0,12}([45]\d\d)\b`)

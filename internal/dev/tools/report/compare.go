@@ -4,7 +4,9 @@
 package main
 
 import (
+	"bytes"
 	"context"
+	"encoding/json"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -57,7 +59,8 @@ type scored struct {
 	calls        int
 	tokens       int64
 	bill         replay.Bill
-	wrong        []string // "task: what was wrong", for those that it did not do right
+	took         map[string]compare.Took // by task
+	wrong        []string                // "task: what was wrong", for those that it did not do right
 }
 
 // score is what passed the gauge.
@@ -78,7 +81,9 @@ func tasksOf(ctx context.Context, a compare.Arm) (s scored, err error) {
 		return s, err
 	}
 	var wrong []string
+	took := map[string]compare.Took{}
 	for _, t := range tasks {
+		before := *g
 		says, err := bench.Do(ctx, t)
 		if err != nil {
 			return s, err
@@ -86,9 +91,10 @@ func tasksOf(ctx context.Context, a compare.Arm) (s scored, err error) {
 		if says != "" {
 			wrong = append(wrong, t.ID+": "+says)
 		}
+		took[t.ID] = compare.Took{Calls: g.calls - before.calls, Tokens: int64(g.all-before.all) / 4, Cached: int64(g.cached-before.cached) / 4}
 	}
 	s = g.score(a.Name)
-	s.asked, s.right, s.wrong = len(tasks), len(tasks)-len(wrong), wrong
+	s.asked, s.right, s.wrong, s.took = len(tasks), len(tasks)-len(wrong), wrong, took
 	return s, nil
 }
 
@@ -141,9 +147,7 @@ type handlers = []adk.ChatModelAgentMiddleware
 
 // toolArms are settings of tools, ours with and without package reduction, and policies of others.
 func toolArms() (all []compare.Arm) {
-	for _, a := range compare.Arms() {
-		all = append(all, a, compare.Reduced(a))
-	}
+	all = compare.All()
 	peer := func(c toolsearch.Config) func(tools) *toolsearch.Config {
 		return func(all tools) *toolsearch.Config {
 			own := c
@@ -313,6 +317,13 @@ func tables(ctx context.Context) (map[string]string, error) {
 	if err != nil {
 		return nil, err
 	}
+	text, err := figuresOf(tools)
+	if err != nil {
+		return nil, err
+	}
+	if err := os.WriteFile(figuresFile, text, 0o644); err != nil {
+		return nil, err
+	}
 	return map[string]string{"tools": markdown(tools), "losing": losing(tools), "results": markdown(results)}, nil
 }
 
@@ -345,4 +356,25 @@ func publish(file string, tables map[string]string) error {
 }
 
 // benchmarks is the document with the tables.
-var benchmarks = filepath.Join("..", "..", "..", "docs", "benchmarks.md")
+var benchmarks = filepath.Join("..", "..", "..", "..", "docs", "benchmarks.md")
+
+// figuresFile is the one file with the figures of the tasks, from which documents and the command
+// have theirs.
+var figuresFile = filepath.Join("..", "..", "..", "..", "examples", "compare", "measured.json")
+
+// figuresOf is what each task took with each setting of the command.
+func figuresOf(all []scored) ([]byte, error) {
+	figures := map[string]map[string]compare.Took{}
+	for _, a := range compare.All() {
+		for _, s := range all {
+			if s.name == a.Name {
+				figures[s.name] = s.took
+			}
+		}
+	}
+	text, err := json.Marshal(figures)
+	if err != nil {
+		return nil, err
+	}
+	return append(bytes.ReplaceAll(text, []byte(`},"`), []byte("},\n\"")), '\n'), nil
+}

@@ -24,8 +24,11 @@ func TestGoldenBenchmarks(t *testing.T) {
 	all, results, err := measured(t.Context())
 	require.NoError(t, err)
 	tables := map[string]string{"tools": markdown(all), "losing": losing(all), "results": markdown(results)}
+	figures, err := figuresOf(all)
+	require.NoError(t, err)
 	if os.Getenv("EINOLEAN_UPDATE") != "" {
 		require.NoError(t, publish(benchmarks, tables))
+		require.NoError(t, os.WriteFile(figuresFile, figures, 0o644))
 	}
 	page, err := os.ReadFile(benchmarks)
 	require.NoError(t, err)
@@ -34,6 +37,10 @@ func TestGoldenBenchmarks(t *testing.T) {
 		there, _, _ := strings.Cut(rest, "\n<!-- end -->")
 		require.Equal(t, there, table, "EINOLEAN_UPDATE=1 rewrites it")
 	}
+
+	kept, err := os.ReadFile(figuresFile)
+	require.NoError(t, err)
+	require.Equal(t, string(kept), string(figures), "EINOLEAN_UPDATE=1 rewrites it")
 
 	best := 0
 	for _, s := range all {

@@ -20,7 +20,7 @@ import (
 )
 
 func main() {
-	out := flag.String("out", filepath.Join("..", "..", "..", "docs", "img"), "where the pictures go")
+	out := flag.String("out", filepath.Join("..", "..", "..", "..", "docs", "img"), "where the pictures go")
 	only := flag.Bool("tables", false, "write the tables, and draw nothing")
 	times := flag.Bool("times", false, "draw the times of searches as well, as this machine measures them")
 	flag.Parse()

@@ -52,7 +52,7 @@ func TestAFigureIsAnSVGForEachTheme(t *testing.T) {
 
 // A chart that is drawn anew is the one in docs/img, byte for byte.
 func TestGoldenCharts(t *testing.T) {
-	dir, there := t.TempDir(), filepath.Join("..", "..", "..", "docs", "img")
+	dir, there := t.TempDir(), filepath.Join("..", "..", "..", "..", "docs", "img")
 	if os.Getenv("EINOLEAN_UPDATE") != "" {
 		dir = there
 	}
