@@ -14,8 +14,8 @@ import (
 	"github.com/cloudwego/eino/schema/claude"
 	"github.com/stretchr/testify/require"
 
-	"github.com/einolean/einolean/internal/adktest"
 	"github.com/einolean/einolean/internal/backend"
+	"github.com/einolean/einolean/internal/dev/adktest"
 	"github.com/einolean/einolean/internal/session"
 	"github.com/einolean/einolean/reduction"
 )
