@@ -146,6 +146,7 @@ type old struct {
 	page    bool       // the result is a page of that file
 	bytes   int        // the size that the notice states
 	most    int        // tokens that may stay, if the window says so
+	certain bool       // it is known before storing
 	existed bool       // the content was there already
 	item    vault.Item // to store, unless its Store is nil
 }
@@ -232,7 +233,7 @@ func (p *pass[M]) ruleOf(ctx context.Context, c call) *rule {
 func (p *pass[M]) isCandidate(r *old, of round) bool {
 	r.values, r.media = p.longArguments(r), p.oldMedia(r)
 	if len(r.media) > 0 {
-		r.media = p.attached(r.media)
+		r.media = p.attached(r.media, r.rule.store)
 	}
 	if r.notice = noticeIn(r.result.texts); of.processed && likePlaceholders(r.result.texts) {
 		r.notice.kind = clearedNotice
@@ -255,7 +256,7 @@ func (p *pass[M]) longArguments(r *old) []*reference {
 	if over == 0 || len(r.call.args) <= over || !r.rule.refers() {
 		return nil
 	}
-	return p.arguments(r.call, over)
+	return p.arguments(r.call, over, r.rule.store)
 }
 
 // oldMedia lists the media of a result, if the window is known.
@@ -413,7 +414,8 @@ func (p *pass[M]) place(ctx context.Context, r *old) (err error) {
 	if generate := p.cfg.GenClearOffloadFilePath; generate != nil && r.most == 0 {
 		r.path, err = generate(ctx, p.detail(r))
 	}
-	r.item = vault.Item{Store: r.rule.store, At: vault.Place{Path: r.path}, Content: content}
+	r.item = vault.Item{Store: r.rule.store, Content: content}
+	r.item.At, r.path, r.certain = r.rule.store.Plan(vault.Place{Path: r.path}, content)
 	return err
 }
 
@@ -549,7 +551,7 @@ func (p *pass[M]) keep(ctx context.Context, r *old, got vault.Saved) (ok, same b
 func (p *pass[M]) keepReferences(ctx context.Context, r *old, all []*reference) (kept []*reference, same bool) {
 	kept, same = all[:0], true
 	for _, each := range all {
-		got := p.save(ctx, vault.Item{Store: r.rule.store, At: vault.Place{Path: each.path}, Content: each.content})
+		got := p.save(ctx, vault.Item{Store: r.rule.store, At: each.at, Content: each.content})
 		if !p.stored(ctx, r, got.Err) {
 			same = false
 			continue

@@ -92,7 +92,7 @@ func fitMedia[M adk.MessageType](p *pass[M], results []*old, budget int) (n int)
 		all := len(r.media)
 		keep := min(all, max(0, left/mediaTokens))
 		left -= keep * mediaTokens
-		r.media = p.attached(r.media[:all-keep])
+		r.media = p.attached(r.media[:all-keep], r.rule.store)
 		n += all*mediaTokens - mediaSaved(r.media)
 	}
 	return n
@@ -205,7 +205,7 @@ func chooseMedia[M adk.MessageType](p *pass[M], all []*old, end int, at int, ove
 		if at != largest && at != larger && r.at < end {
 			n = min(len(r.media), max(0, over-saved+mediaSaving-1)/mediaSaving)
 		}
-		r.media = p.attached(r.media[:n])
+		r.media = p.attached(r.media[:n], r.rule.store)
 		saved += mediaSaved(r.media)
 	}
 	return saved

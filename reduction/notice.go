@@ -296,20 +296,20 @@ type wording struct {
 
 // arguments makes references to the values of a call's arguments that are longer than a
 // number of bytes.
-func (w *wording) arguments(c call, over int) []*reference {
+func (w *wording) arguments(c call, over int, store *vault.Store) []*reference {
 	file := vault.DefaultPath(w.root, vault.ClearDir, c.id)
 	longest := &reference{path: file + vault.Padding + vault.Padding, to: 1 << 30}
 	w.mention(longest)
 	values := longValues(c.args, max(over, len(longest.text)))
 	for i, v := range values {
-		v.content, v.path = decoded(c.args[v.from:v.to]), fmt.Sprintf("%s%s%d", file, argMark, i+1)
-		w.mention(v)
+		v.content = decoded(c.args[v.from:v.to])
+		w.plan(v, store, fmt.Sprintf("%s%s%d", file, argMark, i+1))
 	}
 	return values
 }
 
 // attached completes references to media, and drops those that cannot be stored.
-func (w *wording) attached(media []*reference) []*reference {
+func (w *wording) attached(media []*reference, store *vault.Store) []*reference {
 	out := media[:0:0]
 	for _, r := range media {
 		content, err := json.Marshal(r.medium)
@@ -317,11 +317,16 @@ func (w *wording) attached(media []*reference) []*reference {
 			continue // a value in Extra cannot be encoded
 		}
 		r.content = string(content)
-		r.path = path.Join(w.root, vault.ClearDir, mediaName+vault.SumOf(r.content))
-		w.mention(r)
+		w.plan(r, store, path.Join(w.root, vault.ClearDir, mediaName+vault.SumOf(r.content)))
 		out = append(out, r)
 	}
 	return out
+}
+
+// plan makes the text of a reference, with the path that its content will probably get.
+func (w *wording) plan(r *reference, store *vault.Store, filePath string) {
+	r.at, r.path, _ = store.Plan(vault.Place{Path: filePath}, r.content)
+	w.mention(r)
 }
 
 // mention makes the text of a reference, which in arguments is a JSON string.
@@ -378,7 +383,7 @@ func (w *wording) word(r *old) bool {
 	case r.page:
 		f = w.notices.page
 	}
-	if r.item.Store != nil {
+	if r.item.Store != nil && !r.certain {
 		longest = len(vault.Padding)
 	}
 	r.instead.text = w.notices.fill(f, data)
@@ -455,6 +460,7 @@ const (
 // of a medium, which is an image, a sound, a film or a file.
 type reference struct {
 	content string // as it is stored: a medium is JSON, to restore it from
+	at      vault.Place
 	path    string // the file or its future name
 	existed bool   // it was there already
 	text    string // in place of the content

@@ -316,6 +316,16 @@ func (s *Store) ReadBack(ctx context.Context, root, args, content string) string
 	return ""
 }
 
+// Plan returns where content goes, and the path if that is certain already: in a store that can only
+// write, each name has the hash of its content.
+func (s *Store) Plan(at Place, content string) (planned Place, filePath string, certain bool) {
+	if s.Readable() || at.Fixed {
+		return at, at.Path, at.Fixed
+	}
+	at.named, _ = s.nth(at, 0, &content)
+	return at, at.named, true
+}
+
 // nth returns the nth name that content may get, empty if there is no other one; unique says that it
 // is made for the content. A store that cannot be read cannot tell whether a name is free, so there
 // a name is always made for its content. That of a stream, nil, is not known yet, and another process
@@ -336,6 +346,9 @@ func (s *Store) nth(at Place, n int, content *string) (name string, unique bool)
 		return "", false
 	case n == 0:
 		return at.Path, false
+	}
+	if at.named != "" {
+		return at.named, true
 	}
 	sum := anySum()
 	if content != nil {

@@ -341,6 +341,8 @@ type Place struct {
 	Path string
 	// Fixed: there and nowhere else.
 	Fixed bool
+	// named is the name that the content gets there, if only its content decides.
+	named string
 }
 
 // DefaultPath is {root}/{dir}/{id}, with the id made safe.
