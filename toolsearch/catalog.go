@@ -11,6 +11,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
+	"iter"
 	"slices"
 	"strings"
 	"sync"
@@ -20,6 +21,7 @@ import (
 
 	"github.com/einolean/einolean/internal/recent"
 	"github.com/einolean/einolean/internal/toolnames"
+	"github.com/einolean/einolean/toolsearch/internal/slots"
 )
 
 // catalog is the hidden tools of an agent. It is immutable and safe for concurrent use. The
@@ -28,11 +30,11 @@ type catalog struct {
 	*ToolSet   // all of them: their names are unique
 	settings   *settings
 	members    []member
-	changes    bool     // a member has a Source: tools may come and go
-	filtered   bool     // a member has a Filter
-	duplicates problems // names that several members gave a tool
-	refused    []string // names of sources' tools that another tool already has
-	slots      []form   // of the slots that an agent gets
+	changes    bool               // a member has a Source: tools may come and go
+	filtered   bool               // a member has a Filter
+	duplicates problems           // names that several members gave a tool
+	refused    []string           // names of sources' tools that another tool already has
+	plan       func() *slots.Plan // of the slots that an agent gets
 	*shared
 }
 
@@ -90,7 +92,7 @@ func newCatalog(members []member, like *catalog) *catalog {
 		}
 		c.ToolSet = c.with(mine)
 	}
-	c.listSlots()
+	c.plan = sync.OnceValue(func() *slots.Plan { return slots.NewPlan(c.slotted(), c.len(), c.changes) })
 	if like != nil {
 		c.shared = like.shared
 		return c
@@ -131,20 +133,15 @@ func (c *catalog) takenOf(s *ToolSet, names []string) (taken stringSet) {
 	return taken
 }
 
-// listSlots lists a slot for each tool, up to the limit, which is also the number for tools that are
-// not known yet, and one that serves the tools without a slot.
-func (c *catalog) listSlots() {
-	counts := slotCounts
-	if !c.changes {
-		counts = [forms]int{}
+// slotted are the tools for which an agent gets slots.
+func (c *catalog) slotted() iter.Seq[slots.Tool] {
+	return func(yield func(slots.Tool) bool) {
 		for e := range c.entries() {
-			counts[e.form] = min(counts[e.form]+1, slotCounts[e.form])
+			if !yield(slots.Tool{Name: e.info.Name, Desc: e.info.Desc, Tool: e.tool}) {
+				return
+			}
 		}
 	}
-	for f, n := range counts {
-		c.slots = append(c.slots, slices.Repeat([]form{form(f)}, n)...)
-	}
-	c.slots = append(c.slots, invokable)
 }
 
 // makeIndexes makes the indexes, once. If one cannot be made, the specified score answers, and each

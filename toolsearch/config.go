@@ -19,6 +19,7 @@ import (
 	"github.com/cloudwego/eino/schema"
 
 	"github.com/einolean/einolean"
+	"github.com/einolean/einolean/internal/adkrun"
 	"github.com/einolean/einolean/internal/recent"
 	"github.com/einolean/einolean/internal/safe"
 	"github.com/einolean/einolean/internal/toolnames"
@@ -375,7 +376,7 @@ func newSettings(ctx context.Context, config *Config, agentic bool) (*settings, 
 	}
 	var wrong problems
 	if s.cfg.MaxTools == 0 && config.Model != nil {
-		s.cfg.MaxTools = maxToolsOfModel[typeOf(config.Model)]
+		s.cfg.MaxTools = maxToolsOfModel[adkrun.TypeOf(config.Model)]
 	}
 	s.checkFields(&wrong)
 	s.readTools(ctx, config.DynamicTools, &wrong)

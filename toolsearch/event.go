@@ -76,6 +76,25 @@ func emitCatalog(ctx context.Context, r *run) {
 }
 
 // emitRefused reports a Source's tool whose name is taken, once in a run.
+// emitLate reports, once in a run, tools that joined it and cannot be called before the next.
+func emitLate(ctx context.Context, r *run) {
+	if r.slots == nil || !r.slots.KeepsNames() || r.catalog().settings.cfg.OnEvent == nil {
+		return
+	}
+	var late []string
+	for e := range r.catalog().entries() {
+		if !r.slots.IsBound(e.info.Name) {
+			late = append(late, e.info.Name)
+		}
+	}
+	if len(late) > 0 && r.isNew(ctx, "late") {
+		r.catalog().settings.emit(ctx, einolean.Event{
+			Kind: einolean.KindToolRefused, Tool: late[0],
+			Err: fmt.Errorf("toolsearch: %d tools joined while the run was under way, and this version of Eino keeps the names of its tools: they can be called from the next run on", len(late)),
+		})
+	}
+}
+
 func emitRefused(ctx context.Context, r *run, s *settings, name string) {
 	if r.isNew(ctx, "refused "+name) {
 		s.emit(ctx, einolean.Event{Kind: einolean.KindToolRefused, Tool: name, Err: fmt.Errorf("toolsearch: Source: another tool has the name %q", name)})

@@ -206,20 +206,22 @@ func momentary[M adk.MessageType](t *testing.T, streaming bool) {
 	}
 }
 
-// Eino asks all tools of an agent's list for their info in each round, so hidden ones, its own
-// included, stand behind no more slots than there are tools, and behind 97 at the most.
-func TestNoMoreSlotsThanHiddenToolsAreListed(t *testing.T) {
+// A run lists a slot for each tool that it starts with, up to 512, and slots that change only for
+// what is beyond that, or comes later: Eino prepares every listed tool for each round of calls.
+func TestTheToolsThatARunStartsWithHaveSlotsOfTheirOwn(t *testing.T) {
 	source := &changing{}
 	source.have(simples("late")...)
 	for _, c := range []struct {
-		cfg    toolsearch.Config
-		listed int
+		cfg     toolsearch.Config
+		bound   []string
+		changes int // slots that change
 	}{
-		{toolsearch.Config{DynamicTools: simples("a", "b")}, 4},
-		{toolsearch.Config{SearchableTools: []string{"filed"}}, 3},
-		{toolsearch.Config{DynamicTools: append(simples("a", "b"), formed(adktest.EnhancedStreamable, "c")), SearchableTools: []string{"filed"}}, 6},
-		{toolsearch.Config{DynamicTools: benchTools(1000)}, 2 + 32 + 1},
-		{toolsearch.Config{DynamicTools: simples("a"), Source: source}, 2 + 97},
+		{toolsearch.Config{DynamicTools: simples("a", "b")}, []string{"a", "b"}, 9},
+		{toolsearch.Config{SearchableTools: []string{"filed"}}, []string{"filed"}, 9},
+		{toolsearch.Config{DynamicTools: append(simples("a"), formed(adktest.EnhancedStreamable, "c")), SearchableTools: []string{"filed"}}, []string{"a", "c", "filed"}, 9},
+		{toolsearch.Config{DynamicTools: simples(numbered(512)...)}, numbered(512), 9},
+		{toolsearch.Config{DynamicTools: simples(numbered(513)...)}, nil, 32 + 1},
+		{toolsearch.Config{DynamicTools: simples("a"), Source: source}, []string{"a", "late"}, 97},
 	} {
 		h, err := toolsearch.New(context.Background(), &c.cfg)
 		require.NoError(t, err)
@@ -227,21 +229,22 @@ func TestNoMoreSlotsThanHiddenToolsAreListed(t *testing.T) {
 		ctx, err := adkrun.Begin(context.Background(), h, rc)
 		require.NoError(t, err)
 		var names []string
+		changes := 0
 		for _, x := range rc.Tools {
 			info, err := x.Info(ctx)
 			require.NoError(t, err)
-			if !strings.HasPrefix(info.Name, "__einolean_slot") {
-				names = append(names, info.Name)
+			if strings.HasPrefix(info.Name, "__einolean_slot") {
+				changes++
+				continue
 			}
+			names = append(names, info.Name)
 		}
 		want := []string{"own", "filed", "tool_search"}
 		if c.cfg.SearchableTools != nil {
 			want = []string{"own", "tool_search"}
-		} else {
-			c.listed++
 		}
-		require.Equal(t, want, names)
-		require.LessOrEqual(t, len(rc.Tools), c.listed+1, "and one for calls beyond")
+		require.Equal(t, append(want, c.bound...), names)
+		require.Equal(t, c.changes, changes)
 	}
 }
 
@@ -256,14 +259,14 @@ func tooManyTools[M adk.MessageType](t *testing.T, streaming bool) {
 			s, source := liveScene[M](t, streaming)
 			s.cfg.AllowUnloadedCalls = true
 			var tools []tool.BaseTool
+			s.mine = []tool.BaseTool{action("connect", func() { source.have(tools...) })}
 			var calls []adktest.ToolCall
 			for i := range n {
 				name := fmt.Sprintf("tool_%03d", i)
 				tools = append(tools, formed(form, name))
 				calls = append(calls, adktest.ToolCall{ID: "call-" + name, Name: name, Args: "{}"}, adktest.ToolCall{ID: "again-" + name, Name: name, Args: "{}"})
 			}
-			source.have(tools...)
-			p := s.begin(adktest.Do(calls...))
+			p := s.begin(do("1", "connect", "{}"), adktest.Do(calls...))
 			ran, answered := 0, 0
 			for _, c := range calls {
 				switch text := p.answer(t, c.ID); {
@@ -485,7 +488,7 @@ func severalSources[M adk.MessageType](t *testing.T, streaming bool) {
 	}
 	require.Equal(t, []string{"filed", "fixed", "a", "shared", "b"}, fold(p.wires[1]).names)
 	require.Equal(t, "own connect tool_search a b fixed filed shared", strings.Split(p.tools(), "\n")[3])
-	require.Equal(t, 2+1+97, listed, "own tools, the search tool, and one pool")
+	require.Equal(t, 2+1+2+97, listed, "own tools, the search tool, those known at the start, and one pool")
 	requireNoSlots(t, p)
 }
 

@@ -27,6 +27,7 @@ import (
 	"github.com/einolean/einolean/internal/lenient"
 	"github.com/einolean/einolean/internal/texts"
 	"github.com/einolean/einolean/internal/toolnames"
+	"github.com/einolean/einolean/toolsearch/internal/slots"
 	"github.com/einolean/einolean/toolsearch/internal/wire"
 )
 
@@ -336,7 +337,10 @@ func (n nativeTool) InvokableRun(ctx context.Context, args *schema.ToolArgument,
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	r, a := n.runFor(ctx), lenient.Decode(argumentText(args))
+	if args == nil {
+		args = &schema.ToolArgument{}
+	}
+	r, a := n.runFor(ctx), lenient.Decode(args.Text)
 	f, err := newSearcher(r, PhaseSearch, PhaseLoad).find(ctx, queriesOf(a), limitOf(a), nameSize)
 	if err != nil {
 		return nil, err
@@ -353,7 +357,7 @@ func (n nativeTool) InvokableRun(ctx context.Context, args *schema.ToolArgument,
 		text = strings.TrimSpace(render("already-loaded", promptData{Words: f.names()}) + " " + text)
 	}
 	if len(fresh) == 0 && (c.emptyAsText || c.name == "" && text != "") {
-		return textResult(text), nil
+		return &schema.ToolResult{Parts: []schema.ToolOutputPart{{Type: schema.ToolPartTypeText, Text: text}}}, nil
 	}
 	infos := make([]*schema.ToolInfo, len(fresh))
 	names := make([]string, len(fresh))
@@ -377,9 +381,9 @@ func emptyNote(ctx context.Context, r *run, c *wire.Call) string {
 	return render("no-match", promptData{Listed: len(r.listable(ctx)) > 0})
 }
 
-// callOf reads the arguments of call_tool. Eino tells the callbacks of its answers.
-func (t *metaTool) callOf(ctx context.Context, args string) call {
-	answer := func(text string) call { return call{ctx: ctx, answer: text, isSilent: true} }
+// CallOf reads the arguments of call_tool. Eino tells the callbacks of its answers.
+func (t *metaTool) CallOf(ctx context.Context, args string) slots.Call {
+	answer := func(text string) slots.Call { return slots.Answering(ctx, text) }
 	r, a := t.runFor(ctx), lenient.Decode(args)
 	name := toolnames.Called(a)
 	if name == "" || ctx.Err() != nil {
@@ -398,7 +402,7 @@ func (t *metaTool) callOf(ctx context.Context, args string) call {
 	}
 	r.note(callID(ctx), callNote{tool: e.info.Name})
 	ctx = callbacks.ReuseHandlers(ctx, &callbacks.RunInfo{Name: e.info.Name, Type: e.typ(), Component: components.ComponentOfTool})
-	return call{ctx: ctx, tool: e.tool, typ: e.typ(), isSilent: runsCallbacks(e.tool), args: text}
+	return slots.Running(ctx, e.slotted(), text)
 }
 
 // loadedBy returns the names of the tools that a result of a search tool loaded, in any protocol, or

@@ -18,6 +18,7 @@ import (
 	"github.com/cloudwego/eino/components/model"
 	"github.com/cloudwego/eino/schema"
 
+	"github.com/einolean/einolean/internal/adkrun"
 	"github.com/einolean/einolean/internal/safe"
 	"github.com/einolean/einolean/internal/toolnames"
 	"github.com/einolean/einolean/toolsearch/internal/wire"
@@ -145,7 +146,7 @@ func adapterFor(cfg *Config) (Adapter, error) {
 		}
 		return cfg.Native, nil
 	}
-	typ := reportedType(cfg.Model)
+	typ := adkrun.ReportedType(cfg.Model)
 	can, known := searchesOfModel[typ]
 	switch {
 	case cfg.Native == "" && can.client != "":
@@ -331,10 +332,10 @@ func (a adapted[M]) Stream(ctx context.Context, input []M, opts ...model.Option)
 }
 
 // GetType is the type that the model reports, or else its type in Go.
-func (a adapted[M]) GetType() string { return typeOf(a.model) }
+func (a adapted[M]) GetType() string { return adkrun.TypeOf(a.model) }
 
 // IsCallbacksEnabled reports whether the model runs callbacks by itself.
-func (a adapted[M]) IsCallbacksEnabled() bool { return runsCallbacks(a.model) }
+func (a adapted[M]) IsCallbacksEnabled() bool { return adkrun.RunsCallbacks(a.model) }
 
 // withoutTool takes the search tool out of a request.
 func withoutTool[M adk.MessageType](input []M, opts []model.Option) ([]M, []model.Option) {

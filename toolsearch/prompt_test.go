@@ -88,6 +88,7 @@ func TestTextsHoldTheirDataAndKeywords(t *testing.T) {
 			"cut-queries":                      {"17"},
 			"not-allowed":                      {"the_name"},
 			"too-many-tools":                   {"the_name"},
+			"from-next-run":                    {"the_name"},
 			"no-such-tool":                     {"the_name", "near_a"},
 			"gate":                             {"the_name", `{"the":"schema"}`},
 			"gate-call":                        {"the_name", `{"the":"schema"}`, "call_tool"},

@@ -9,20 +9,18 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
-	"reflect"
 	"slices"
 	"sync"
 	"sync/atomic"
 
 	"github.com/cloudwego/eino/adk"
-	"github.com/cloudwego/eino/components"
 	"github.com/cloudwego/eino/compose"
 	"github.com/cloudwego/eino/schema"
 
 	"github.com/einolean/einolean"
 	"github.com/einolean/einolean/internal/safe"
 	"github.com/einolean/einolean/internal/virtual"
-	"github.com/einolean/einolean/toolsearch/internal/wire"
+	"github.com/einolean/einolean/toolsearch/internal/slots"
 )
 
 // ctxKey is a key of what this package keeps in a context.
@@ -43,7 +41,7 @@ type run struct {
 	size    int                         // its tools with ours; 0 outside of an agent
 	depth   int                         // of Eino's address of the agent; what is deeper is in the run
 	direct  map[string]bool             // tools whose result ends the run; Eino's own map
-	slots   *slots
+	slots   *slots.Slots
 	sources *sources
 	hooks   any // *hooks[M] of the instance that leads
 	// runAlone answers a program that waits for no calls; nil without programs.
@@ -98,7 +96,7 @@ func (r *run) checkLaterTools(infos []*schema.ToolInfo) error {
 	c, wrong := r.catalog(), problems(nil)
 	seen := make(stringSet, len(infos))
 	for _, t := range infos {
-		if t == nil || isSlotName(t.Name) {
+		if t == nil || slots.IsName(t.Name) {
 			continue
 		}
 		if c.isFixed(t.Name) || c.usesMetaName(t.Name) && seen[t.Name] {
@@ -472,47 +470,5 @@ func runLocal[T any](ctx context.Context, key string) T {
 	return value
 }
 
-// interruptedCalls returns the calls of an interrupted round, which Eino keeps in a type of its
-// own; none if there is no such round, or if Eino keeps it otherwise.
-func interruptedCalls(ctx context.Context) []wire.Call {
-	_, _, state := compose.GetInterruptState[any](ctx)
-	v := reflect.Indirect(reflect.ValueOf(state))
-	if v.Kind() != reflect.Struct {
-		return nil
-	}
-	if input := v.FieldByName("Input"); input.IsValid() && input.CanInterface() {
-		return wire.CallsOf(input.Interface())
-	}
-	return nil
-}
-
 // callID returns the id of the current tool call.
 func callID(ctx context.Context) string { return compose.GetToolCallID(ctx) }
-
-// reportedType is the type that a tool or a model reports; "" if it reports none.
-func reportedType(v any) string {
-	typ, _ := safe.Value("GetType", func() (string, error) {
-		typ, _ := components.GetType(v)
-		return typ, nil
-	})
-	return typ
-}
-
-// typeOf is the type of a tool or a model as callbacks see it: the reported one, or else its
-// Go type.
-func typeOf(v any) string {
-	if typ := reportedType(v); typ != "" {
-		return typ
-	}
-	r := reflect.TypeOf(v)
-	for r.Kind() == reflect.Pointer {
-		r = r.Elem()
-	}
-	return r.Name()
-}
-
-// runsCallbacks reports whether a tool or a model runs its own callbacks.
-func runsCallbacks(v any) bool {
-	yes, _ := safe.Value("IsCallbacksEnabled", func() (bool, error) { return components.IsCallbacksEnabled(v), nil })
-	return yes
-}

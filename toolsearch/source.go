@@ -314,6 +314,7 @@ func (s *sources) refresh(ctx context.Context, r *run) bool {
 	}
 	r.hidden.Store(g)
 	s.noteGone(ctx, r, old, g)
+	emitLate(ctx, r)
 	for _, name := range g.refused {
 		emitRefused(ctx, r, g.settings, name)
 	}

@@ -31,6 +31,7 @@ import (
 	"github.com/einolean/einolean/internal/session"
 	"github.com/einolean/einolean/internal/toolnames"
 	"github.com/einolean/einolean/internal/virtual"
+	"github.com/einolean/einolean/toolsearch/internal/slots"
 	"github.com/einolean/einolean/toolsearch/internal/wire"
 )
 
@@ -72,7 +73,8 @@ func (m *middleware[M]) Begin(ctx context.Context, rc *adkrun.Run) (context.Cont
 	if m.settings.cfg.DeferMarkedTools {
 		ctx = context.WithValue(ctx, m.settings, &atomic.Bool{}) // for emitNotHidden
 	}
-	r, tools, err := join(ctx, m.member, rc.Tools)
+	own := ownInfos(ctx, rc.Tools)
+	r, err := join(ctx, m.member, rc.Tools, own)
 	if err != nil || r == nil {
 		return ctx, err
 	}
@@ -90,43 +92,44 @@ func (m *middleware[M]) Begin(ctx context.Context, rc *adkrun.Run) (context.Cont
 	if r.catalog().changes {
 		r.sources.refresh(ctx, r)
 	}
-	rc.Tools = tools
+	r.slots = r.catalog().plan().Begin(ctx, slotRun{r})
+	rc.Tools = listTools(r, rc.Tools, own, m.settings)
+	r.size = len(rc.Tools) - r.catalog().plan().Bound()
 	if r.start.settings.rules.searchTool {
 		rc.ToolSearchTool = r.start.metaTools()[0].info()
 	}
 	return ctx, nil
 }
 
-// join adds an instance to an agent with these tools: it returns the run, and the agent's next
-// tools; no run if there is nothing to do.
-func join(ctx context.Context, me member, tools []tool.BaseTool) (*run, []tool.BaseTool, error) {
+// join adds an instance to an agent with these tools of its own: it returns the run; none if there is
+// nothing to do.
+func join(ctx context.Context, me member, tools []tool.BaseTool, own []*schema.ToolInfo) (*run, error) {
 	s, members := me.settings, []member{}
 	if old := catalogIn(tools); old != nil {
 		if old.hasMember(s) {
-			return nil, nil, nil // the same instance twice hides its tools once
+			return nil, nil // the same instance twice hides its tools once
 		}
 		members = slices.Clone(old.members)
 		if err := bringsOnly(s.given); err != nil {
-			return nil, nil, err
+			return nil, err
 		}
 	}
-	own := ownInfos(ctx, tools)
 	var err error
 	if me.owned, err = pick(s, tools, own); err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	start, err := catalogOf(ctx, append(members, me))
 	if err != nil || start.len() == 0 && !start.changes {
-		return nil, nil, err
+		return nil, err
 	}
 	if err := start.settings.rules.err; err != nil {
-		return nil, nil, fmt.Errorf("toolsearch: %w", err)
+		return nil, fmt.Errorf("toolsearch: %w", err)
 	}
 	if err := clashes(start, tools, own, s); err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	r := newRun(start)
-	r.depth, r.slots = len(compose.GetCurrentAddress(ctx)), &slots{run: r, forms: start.slots}
+	r.depth = len(compose.GetCurrentAddress(ctx))
 	for _, info := range own {
 		if info == nil {
 			continue
@@ -135,9 +138,7 @@ func join(ctx context.Context, me member, tools []tool.BaseTool) (*run, []tool.B
 			r.order = append(r.order, info.Name)
 		}
 	}
-	next := listTools(r, tools, own, s)
-	r.size = len(next)
-	return r, next, nil
+	return r, nil
 }
 
 // bringsOnly reports the settings of a later instance in one agent that only the first one may
@@ -178,7 +179,7 @@ func madeFor(t tool.BaseTool) (c *catalog, isOurs bool) {
 	if isOurs {
 		c = m.madeFor()
 	}
-	return c, isOurs
+	return c, isOurs || slots.Is(t)
 }
 
 // ownInfos are the infos of the tools in a list; nil for those of this package, and for a tool
@@ -253,7 +254,7 @@ func renaming(own tool.BaseTool) string {
 // tools, in the place of those of an earlier instance, and the slots.
 func listTools(r *run, tools []tool.BaseTool, own []*schema.ToolInfo, by *settings) []tool.BaseTool {
 	metas := r.start.metaTools()
-	next := make([]tool.BaseTool, 0, len(tools)+len(metas)+len(r.slots.forms)+1)
+	var next []tool.BaseTool
 	placed := false
 	for i, t := range tools {
 		c, isOurs := madeFor(t)
@@ -267,7 +268,7 @@ func listTools(r *run, tools []tool.BaseTool, own []*schema.ToolInfo, by *settin
 	if !placed {
 		next = appendMetas(r, next, metas)
 	}
-	return r.slots.appendTo(next)
+	return append(next, r.slots.Tools()...)
 }
 
 func appendMetas(r *run, tools []tool.BaseTool, metas []*metaTool) []tool.BaseTool {
@@ -278,7 +279,7 @@ func appendMetas(r *run, tools []tool.BaseTool, metas []*metaTool) []tool.BaseTo
 		case m.catalog.settings.rules.native && m.catalog.settings.rules.clientRuns:
 			tools = append(tools, nativeTool{m})
 		case m.name == toolnames.Call:
-			tools = append(tools, callTool[string, string]{m, r.slots}, callTool[*schema.ToolArgument, *schema.ToolResult]{m, r.slots})
+			tools = append(tools, r.slots.Calling(m)...)
 		default:
 			tools = append(tools, m)
 		}
@@ -324,9 +325,9 @@ func (m *middleware[M]) WrapModel(ctx context.Context, inner model.BaseModel[M],
 		inner = adapted[M]{inner, withoutTool[M]}
 	}
 	if h.programs != nil && h.programs.Now() {
-		return virtualModel[M]{h.programs.pending}, nil
+		return h.watched(virtualModel[M]{h.programs.pending}), nil
 	}
-	return nothing.Model(h.keeper().Model(inner)), nil
+	return h.watched(nothing.Model(h.keeper().Model(inner))), nil
 }
 
 // WrapStreamableToolCall keeps a tool that streams nothing from ending the run.
@@ -337,6 +338,14 @@ func (m *middleware[M]) WrapStreamableToolCall(_ context.Context, endpoint adk.S
 // WrapEnhancedStreamableToolCall does the same for a tool that streams parts.
 func (m *middleware[M]) WrapEnhancedStreamableToolCall(_ context.Context, endpoint adk.EnhancedStreamableToolCallEndpoint, _ *adk.ToolContext) (adk.EnhancedStreamableToolCallEndpoint, error) {
 	return nothing.Streamed(endpoint), nil
+}
+
+// watched has the slots bound while the answer passes.
+func (h *hooks[M]) watched(m model.BaseModel[M]) model.BaseModel[M] {
+	if h.run.slots == nil {
+		return m
+	}
+	return slots.Watch(h.run.slots, m)
 }
 
 // AfterModelRewriteState notes which tools other handlers showed, and points the slots at
@@ -423,6 +432,10 @@ func newHooks[M adk.MessageType](r *run) *hooks[M] {
 // prepare decides the content of a model call. It fails only on a misconfiguration.
 func (h *hooks[M]) prepare(ctx context.Context, call *adk.TypedChatModelAgentState[M]) error {
 	r, t := h.run, &h.transcript
+	if r.slots != nil {
+		r.slots.Open()
+		call.ToolInfos, call.Messages = r.slots.Without(call.ToolInfos), slots.Named(r.slots, call.Messages)
+	}
 	was, follows := r.now(ctx)
 	if !was.Began {
 		if err := r.checkLaterTools(call.ToolInfos); err != nil {
@@ -542,7 +555,10 @@ func (h *hooks[M]) bindCalls(ctx context.Context, msgs []M) []M {
 		return msgs
 	}
 	last := len(msgs) - 1
-	edit := h.run.slots.bindCalls(ctx, wire.ViewOf(msgs[last]).Calls)
+	names, edit := h.run.slots.Bind(ctx, wire.ViewOf(msgs[last]).Calls)
+	if now, _ := h.run.now(ctx); !slices.Equal(now.Bound, names) {
+		h.run.update(ctx, func(r *record) { r.Bound = names })
+	}
 	edited := wire.Edit(msgs[last], edit)
 	if edited == msgs[last] {
 		return msgs

@@ -30,6 +30,7 @@ import (
 	"github.com/cloudwego/eino/components/tool"
 	"github.com/cloudwego/eino/schema"
 
+	"github.com/einolean/einolean/internal/adkrun"
 	"github.com/einolean/einolean/internal/display"
 	"github.com/einolean/einolean/internal/keyword"
 	"github.com/einolean/einolean/internal/keyword/bm25"
@@ -37,6 +38,7 @@ import (
 	"github.com/einolean/einolean/internal/keyword/names"
 	"github.com/einolean/einolean/internal/safe"
 	"github.com/einolean/einolean/internal/toolschema"
+	"github.com/einolean/einolean/toolsearch/internal/slots"
 )
 
 // ToolSet is an ordered set of tools with unique names. It is immutable and safe for
@@ -388,7 +390,6 @@ type entry struct {
 	info *schema.ToolInfo // our copy; read only
 	safe *schema.ToolInfo // what goes into the agent's state: a copy that a checkpoint can hold
 	tool tool.BaseTool    // the user's
-	form form
 
 	held       schema.ToolInfo // what info points to: one piece of memory for both
 	typeOnce   sync.Once
@@ -415,7 +416,7 @@ func (e *entry) fill(t tool.BaseTool, info *schema.ToolInfo) error {
 	e.held = *info
 	e.held.Extra = toolschema.CopyMap(info.Extra)
 	e.info, e.safe = &e.held, gobSafe(&e.held)
-	if e.tool, e.form = t, formOf(t); e.form == forms {
+	if e.tool = t; !slots.Runs(t) {
 		return fmt.Errorf("tool %q (%T) can neither be invoked nor streamed", info.Name, t)
 	}
 	return nil
@@ -475,7 +476,7 @@ func encodable(extra map[string]any) map[string]any {
 // typ is the tool's type as reported to callbacks. Finding it can cost more than all the
 // rest of New.
 func (e *entry) typ() string {
-	e.typeOnce.Do(func() { e.typeText = typeOf(e.tool) })
+	e.typeOnce.Do(func() { e.typeText = adkrun.TypeOf(e.tool) })
 	return e.typeText
 }
 

@@ -13,6 +13,7 @@ import (
 	"github.com/cloudwego/eino/schema"
 
 	"github.com/einolean/einolean/internal/toolnames"
+	"github.com/einolean/einolean/toolsearch/internal/slots"
 )
 
 // record is what a run has told and shown the model, as far as its next model call depends on
@@ -246,7 +247,7 @@ func (in turnInput) shows(show []*entry) bool {
 		case t == nil:
 			return false
 		case i < own:
-			if in.catalog.lookup(t.Name) != nil || isSlotName(t.Name) || in.sources.isGone(t.Name) {
+			if in.catalog.lookup(t.Name) != nil || slots.IsName(t.Name) || in.sources.isGone(t.Name) {
 				return false
 			}
 		case t.Name != show[i-own].info.Name, t == show[i-own].info:
@@ -288,7 +289,7 @@ func (in turnInput) ownInfos() []*schema.ToolInfo {
 	next := make([]*schema.ToolInfo, 0, 8)
 	for _, t := range in.infos {
 		switch {
-		case t == nil, in.catalog.lookup(t.Name) != nil, in.hasVanished(t.Name), isSlotName(t.Name), in.sources.isGone(t.Name):
+		case t == nil, in.catalog.lookup(t.Name) != nil, in.hasVanished(t.Name), slots.IsName(t.Name), in.sources.isGone(t.Name):
 		case in.catalog.settings.rules.native && t.Name == toolnames.Search:
 		default:
 			next = append(next, t)
@@ -308,7 +309,7 @@ func (in turnInput) listInPlace(show []*entry) []*schema.ToolInfo {
 	}
 	next, listed := make([]*schema.ToolInfo, 0, len(infos)+len(show)), stringSet{}
 	for _, t := range infos {
-		if t != nil && !isSlotName(t.Name) {
+		if t != nil && !slots.IsName(t.Name) {
 			listed.add(t.Name)
 		}
 	}
@@ -317,7 +318,7 @@ func (in turnInput) listInPlace(show []*entry) []*schema.ToolInfo {
 		switch {
 		case t == nil || in.hasVanished(t.Name) || in.sources.isGone(t.Name):
 			continue
-		case isSlotName(t.Name):
+		case slots.IsName(t.Name):
 			next, more = in.appendAll(next, more), nil
 			continue
 		}

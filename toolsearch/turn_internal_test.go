@@ -20,6 +20,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/einolean/einolean/internal/race"
+	"github.com/einolean/einolean/toolsearch/internal/slots"
 )
 
 // had is a source of tools that are gone.
@@ -69,7 +70,7 @@ func randomTurn(t *testing.T, r *rand.Rand) turnInput {
 		in.record.Visible = some("t", 10, 40)
 		in.record.Mode = []mode{undecided, showsAll, hidesSome}[r.IntN(3)]
 	}
-	for _, name := range slices.Concat(some("own", 3, 3), some("t", 8, 40), some(slotPrefix, 3, 9)) {
+	for _, name := range slices.Concat(some("own", 3, 3), some("t", 8, 40), some("__einolean_slot_", 3, 9)) {
 		in.infos = append(in.infos, &schema.ToolInfo{Name: name})
 	}
 	return in
@@ -126,7 +127,7 @@ func requireShown(t *testing.T, in turnInput, out turnOutput, infos []*schema.To
 	names := namesIn(infos)
 	var own, hidden []string
 	for i, name := range names {
-		require.False(t, strings.HasPrefix(name, slotPrefix))
+		require.False(t, slots.IsName(name))
 		require.NotContains(t, names[:i], name, "nothing is there twice")
 		switch e := in.catalog.lookup(name); {
 		case e != nil:

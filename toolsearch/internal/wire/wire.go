@@ -205,6 +205,25 @@ func Edit[M adk.MessageType](m M, edit func(Call) Call) M {
 	})
 }
 
+// Rename returns a copy in which calls and results have the names that the function says; the same
+// message if none changes.
+func Rename[M adk.MessageType](m M, name func(id, name string) string) M {
+	return message.Edit(m, func(p message.Part) (message.Part, bool) {
+		if p.Kind != message.Call && p.Kind != message.Result {
+			return p, false
+		}
+		was := p.Name()
+		now := name(p.ID(), was)
+		if now == was {
+			return p, false
+		}
+		if p = p.WithCall(p.ID(), now, p.Text()); p.Kind == message.Result {
+			p = p.With(p.Parts().All()...)
+		}
+		return p, true
+	})
+}
+
 // Apart returns a copy in which each call has an id of its own, as some adapters give none; the same
 // message if that is so already.
 func Apart[M adk.MessageType](m M) M {

@@ -1,0 +1,99 @@
+// Copyright einolean authors
+// SPDX-License-Identifier: Apache-2.0
+
+package slots_test
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// The tests of this package and of tool search hold with an Eino that keeps the table of a list of
+// tools, as it may one day: all but those of tools that join in the middle of a run, which are
+// answered there, and those that count how often Eino asks. So does every example.
+func TestEinoMayKeepItsTableOfTools(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it builds another Eino")
+	}
+	root, err := filepath.Abs("../../..")
+	require.NoError(t, err)
+	eino := keepingEino(t, root)
+	runs := [][]string{
+		{".", "test", "-vet=off", "-short", "-skip", strings.Join(joining, "|"), "./toolsearch", "./toolsearch/internal/..."},
+		{"examples", "test", "-vet=off", "-short", "./quickstart", "./toolsearch", "./protocols", "./both"},
+	}
+	for _, run := range runs {
+		cmd := exec.Command("go", run[1:]...)
+		cmd.Dir = filepath.Join(root, run[0])
+		cmd.Env = append(os.Environ(), "GOFLAGS=-buildvcs=false -trimpath -modfile="+modfile(t, cmd.Dir, eino), "EINOLEAN_KEEPING=1")
+		out, err := cmd.CombinedOutput()
+		require.NoError(t, err, "%s", out)
+		require.NotContains(t, string(out), "no tests to run")
+	}
+}
+
+// joining are the tests of tools that join in the middle of a run, and of how often Eino asks.
+var joining = []string{
+	"TestEinoAsksAgain", "TestEinoAsksForInfoBeforeEachRound", "TS17_TheInfoOfAToolIsReadOnce", "TestEveryListedDifference",
+	"TestMemoryForVeryManyTools", "TestTheToolsThatARunStartsWithHaveSlots",
+	"TestALateToolIsVisible", "TestAToolThatAppearsInARun", "TestEveryModelCallHasTheToolsOfItsMoment", "TestMoreToolsInOneAnswer",
+	"TestCallToolReturnsWhatALateToolReturns", "TestSourcesOfSeveralInstances", "ExampleConfig_source",
+	"TestCallbacksSeeHiddenToolsLikeOthers/through_call_tool/enhanced", "TestAnEagerAgent.*/joining",
+}
+
+// keepingEino copies Eino, and has its tools node keep the table that it made of a list.
+func keepingEino(t *testing.T, root string) string {
+	list := exec.Command("go", "list", "-m", "-f", "{{.Dir}}", "github.com/cloudwego/eino")
+	list.Dir = root
+	from, err := list.Output()
+	require.NoError(t, err)
+	to := filepath.Join(t.TempDir(), "eino")
+	source := strings.TrimSpace(string(from))
+	require.NoError(t, filepath.WalkDir(source, func(path string, d os.DirEntry, err error) error {
+		if err != nil || d.IsDir() || strings.HasSuffix(path, "_test.go") || filepath.Ext(path) != ".go" && d.Name() != "go.mod" {
+			return err
+		}
+		text, err := os.ReadFile(path)
+		if err != nil {
+			return err
+		}
+		name := filepath.Join(to, strings.TrimPrefix(path, source))
+		if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
+			return err
+		}
+		return os.WriteFile(name, text, 0o600)
+	}))
+	name := filepath.Join(to, "compose", "tool_node.go")
+	text, err := os.ReadFile(name)
+	require.NoError(t, err)
+	next := string(text)
+	for _, change := range [][2]string{
+		{"\ttoolAliasConfigs                  map[string]ToolAliasConfig\n}", "\ttoolAliasConfigs                  map[string]ToolAliasConfig\n\tkeeping sync.Mutex\n\tkept *toolsTuple\n\tkeptFor []tool.BaseTool\n}"},
+		{"\tp := convToolsParams{\n", "\ttn.keeping.Lock()\n\tdefer tn.keeping.Unlock()\n\tif tn.kept != nil && len(tools) > 0 && len(tools) == len(tn.keptFor) && &tools[0] == &tn.keptFor[0] {\n\t\treturn tn.kept, nil\n\t}\n\tp := convToolsParams{\n"},
+		{"from call option: %w\", err)\n\t}\n", "from call option: %w\", err)\n\t}\n\ttn.kept, tn.keptFor = tuple, tools\n"},
+	} {
+		require.Equal(t, 1, strings.Count(next, change[0]), "Eino has changed: %s", change[0])
+		next = strings.Replace(next, change[0], change[1], 1)
+	}
+	require.NoError(t, os.WriteFile(name, []byte(next), 0o600))
+	return to
+}
+
+// modfile writes the go.mod of a module, with another Eino.
+func modfile(t *testing.T, module, eino string) string {
+	to := filepath.Join(t.TempDir(), "go.mod")
+	for _, name := range []string{"go.mod", "go.sum"} {
+		text, err := os.ReadFile(filepath.Join(module, name))
+		require.NoError(t, err)
+		if name == "go.mod" {
+			text = append(text, "\nreplace github.com/cloudwego/eino => "+eino+"\n"...)
+		}
+		require.NoError(t, os.WriteFile(filepath.Join(filepath.Dir(to), name), text, 0o600))
+	}
+	return to
+}

@@ -1,0 +1,295 @@
+// Copyright einolean authors
+// SPDX-License-Identifier: Apache-2.0
+
+package slots
+
+import (
+	"context"
+	"fmt"
+	"iter"
+	"maps"
+	"math/rand/v2"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/cloudwego/eino/adk"
+	"github.com/cloudwego/eino/components/tool"
+	"github.com/cloudwego/eino/compose"
+	"github.com/cloudwego/eino/schema"
+	"github.com/stretchr/testify/require"
+
+	"github.com/einolean/einolean/toolsearch/internal/wire"
+)
+
+// fakeRun is a run with the tools of these names. A call of a name that is gone gets an answer.
+type fakeRun struct {
+	hidden map[string]tool.BaseTool
+	gone   map[string]bool
+}
+
+func (r fakeRun) Lookup(c wire.Call) (Tool, Kind) {
+	t := r.hidden[c.Name]
+	switch {
+	case t != nil:
+		return Tool{Name: c.Name, Desc: "does " + c.Name, Tool: t, Type: "Fake"}, Hidden
+	case r.gone[c.Name]:
+		return Tool{}, Gone
+	case c.Name == "own":
+		return Tool{}, Other
+	}
+	return Tool{}, Unknown
+}
+
+func (r fakeRun) Names(context.Context) iter.Seq[string] {
+	return slices.Values(slices.Sorted(maps.Keys(r.hidden)))
+}
+
+func (r fakeRun) Admit(_ context.Context, name string) (string, bool) { return "", false }
+
+func (r fakeRun) Answer(_ context.Context, name string, why Kind) string {
+	return name + map[Kind]string{Gone: " is gone", TooMany: " has no slot", Later: " comes later"}[why]
+}
+
+func (r fakeRun) Kept(context.Context, []wire.Call) ([]string, bool) { return nil, true }
+
+// plain and media are tools with results of the two kinds.
+type plain string
+
+func (p plain) Info(context.Context) (*schema.ToolInfo, error) {
+	return &schema.ToolInfo{Name: string(p)}, nil
+}
+
+func (p plain) InvokableRun(_ context.Context, args string, _ ...tool.Option) (string, error) {
+	return string(p) + " ran " + args, nil
+}
+
+type media struct{ plain }
+
+func (m media) InvokableRun(_ context.Context, args *schema.ToolArgument, _ ...tool.Option) (*schema.ToolResult, error) {
+	return &schema.ToolResult{Parts: []schema.ToolOutputPart{{Type: schema.ToolPartTypeText, Text: string(m.plain) + " ran " + args.Text}}}, nil
+}
+
+// begin makes the slots of a run that begins with some tools; r may gain others.
+func begin(r fakeRun, kept, joining bool) *Slots {
+	names := slices.Sorted(maps.Keys(r.hidden))
+	p := newPlan(func(yield func(Tool) bool) {
+		for _, name := range names {
+			if !yield(Tool{Name: name, Desc: "does " + name, Tool: r.hidden[name]}) {
+				return
+			}
+		}
+	}, len(names), joining, kept)
+	return p.Begin(context.Background(), r)
+}
+
+// node is Eino's part: calls made through one tools node, which asks for names before each round, or
+// the first time only.
+type node struct {
+	t     *testing.T
+	slots *Slots
+	kept  map[string]tool.BaseTool
+}
+
+// table is the tools by their names as they are now.
+func (n *node) table() map[string]tool.BaseTool {
+	if n.slots.kept && n.kept != nil {
+		return n.kept
+	}
+	n.kept = map[string]tool.BaseTool{}
+	for _, x := range n.slots.Tools() {
+		info, err := x.Info(context.Background())
+		require.NoError(n.t, err)
+		n.kept[info.Name] = x
+	}
+	return n.kept
+}
+
+// call runs one call, which Eino's own node reads by name.
+func (n *node) call(c wire.Call) string {
+	x := n.table()[c.Name]
+	require.NotNil(n.t, x, "tool %s not found", c.Name)
+	one, err := compose.NewToolNode(context.Background(), &compose.ToolsNodeConfig{Tools: []tool.BaseTool{x}})
+	require.NoError(n.t, err)
+	info, err := x.Info(context.Background())
+	require.NoError(n.t, err)
+	msgs, err := one.Invoke(context.Background(), schema.AssistantMessage("", []schema.ToolCall{{ID: c.ID, Function: schema.FunctionCall{Name: info.Name, Arguments: c.Args}}}))
+	require.NoError(n.t, err)
+	if len(msgs[0].UserInputMultiContent) > 0 {
+		return msgs[0].UserInputMultiContent[0].Text
+	}
+	return msgs[0].Content
+}
+
+func TestEinoAsksAgain(t *testing.T) {
+	require.True(t, asksAgain(), "Eino no longer asks listed tools for their Info before each round: see docs/compatibility.md")
+}
+
+func TestATrialTellsWhetherEinoAsksAgain(t *testing.T) {
+	require.Equal(t, os.Getenv("EINOLEAN_KEEPING") == "", asksAgain())
+}
+
+// Whatever tools there are, come and go, and are called: each call reaches its tool or an answer that
+// says why not, whether its slot is bound when its name passes or when the answer is whole, and its
+// name is found whenever Eino asks.
+func TestEveryCallReachesItsToolOrAnAnswer(t *testing.T) {
+	seed := rand.Uint64()
+	t.Logf("seed %d", seed)
+	rnd := rand.New(rand.NewPCG(seed, 0))
+	for range 1000 {
+		kept, joining := rnd.IntN(3) == 0, rnd.IntN(2) == 0
+		r := fakeRun{hidden: map[string]tool.BaseTool{}, gone: map[string]bool{}}
+		add := func(n int) {
+			for range n {
+				name := fmt.Sprintf("t%d", len(r.hidden)+len(r.gone))
+				if r.hidden[name] = plain(name); rnd.IntN(4) == 0 {
+					r.hidden[name] = media{plain(name)}
+				}
+			}
+		}
+		if add(rnd.IntN(30)); rnd.IntN(20) == 0 {
+			add(mostBound)
+		}
+		first := len(r.hidden)
+		s := begin(r, kept, joining)
+		n := &node{t: t, slots: s}
+		for id := range 4 {
+			s.Open()
+			n.table()
+			if joining && id > 0 {
+				add(rnd.IntN(8))
+				for name := range r.hidden {
+					if rnd.IntN(20) == 0 {
+						delete(r.hidden, name)
+						r.gone[name] = true
+					}
+				}
+			}
+			n.round(rnd, r, first, joining, id)
+		}
+	}
+}
+
+// round makes some calls of tools that are there or gone.
+func (n *node) round(rnd *rand.Rand, r fakeRun, first int, joining bool, id int) {
+	var calls []wire.Call
+	for name := range maps.Keys(r.hidden) {
+		if len(calls) < 6 {
+			calls = append(calls, wire.Call{ID: fmt.Sprintf("%d-%s", id, name), Name: name, Args: "{}"})
+		}
+	}
+	for name := range maps.Keys(r.gone) {
+		if len(calls) < 7 {
+			calls = append(calls, wire.Call{ID: fmt.Sprintf("%d-%s", id, name), Name: name, Args: "{}"})
+		}
+	}
+	check := func(was, c wire.Call, text string) {
+		switch _, bound := n.slots.places[was.Name]; {
+		case r.gone[was.Name]:
+			require.Equal(n.t, was.Name+" is gone", text)
+		case n.slots.kept && !bound:
+			require.Equal(n.t, was.Name+" comes later", text)
+		default:
+			require.Equal(n.t, was.Name+" ran {}", text)
+			require.Equal(n.t, was.Name, c.Name)
+		}
+	}
+	early := make([]wire.Call, len(calls))
+	for i, c := range calls {
+		early[i] = n.slots.Meet(context.Background(), []wire.Call{c})(c)
+		if rnd.IntN(2) == 0 {
+			check(c, early[i], n.call(early[i]))
+		}
+	}
+	names, edit := n.slots.Bind(context.Background(), early)
+	for i, c := range early {
+		now := edit(c)
+		require.Equal(n.t, c, now, "what is bound early stays")
+		check(calls[i], now, n.call(now))
+		if c.Name == calls[i].Name {
+			require.Contains(n.t, names, c.Name)
+		}
+	}
+}
+
+func TestTooManyCallsOfOneAnswerAreAnsweredEach(t *testing.T) {
+	r := fakeRun{hidden: map[string]tool.BaseTool{}}
+	s := begin(r, false, true)
+	var calls []wire.Call
+	for i := range 60 {
+		name := fmt.Sprintf("late%d", i)
+		r.hidden[name] = plain(name)
+		calls = append(calls, wire.Call{ID: name, Name: name, Args: "{}"})
+	}
+	s.Open()
+	_, edit := s.Bind(context.Background(), calls)
+	n, ran := &node{t: t, slots: s}, 0
+	for _, c := range calls {
+		switch text := n.call(edit(c)); text {
+		case c.Name + " ran {}":
+			ran++
+		default:
+			require.Equal(t, c.Name+" has no slot", text)
+		}
+	}
+	require.Equal(t, 32+8+8, ran)
+}
+
+// A model never reads the names of slots, not even where its calls had to be renamed.
+func TestRenamedCallsGetTheirNamesBack(t *testing.T) {
+	t.Run("Message", renamedBack[*schema.Message])
+	t.Run("AgenticMessage", renamedBack[*schema.AgenticMessage])
+}
+
+func renamedBack[M adk.MessageType](t *testing.T) {
+	r := fakeRun{hidden: map[string]tool.BaseTool{"a": plain("a")}}
+	s := begin(r, true, true)
+	r.hidden["late"] = plain("late")
+	s.Open()
+	calls := []wire.Call{{ID: "1", Name: "a", Args: "{}"}, {ID: "2", Name: "late", Args: "{}"}}
+	answer := wire.Edit(wire.Calling[M](calls), s.Meet(context.Background(), calls))
+	require.True(t, IsName(wire.ViewOf(answer).Calls[1].Name))
+	was := []M{answer, wire.Answering[M]("1", "a", "x"), wire.Answering[M]("2", wire.ViewOf(answer).Calls[1].Name, "y")}
+	now := Named(s, was)
+	require.Equal(t, calls, wire.ViewOf(now[0]).Calls)
+	require.Same(t, was[1], now[1])
+	require.Equal(t, wire.Answering[M]("2", "late", "y"), now[2])
+	require.True(t, IsName(wire.ViewOf(was[2]).Results[0].Name), "what was handed over stays")
+}
+
+// A tool that another of its name replaced, with results of another kind, is called like any other;
+// where names are kept, it says that it comes later.
+func TestAToolThatChangedTheKindOfItsResults(t *testing.T) {
+	for _, kept := range []bool{false, true} {
+		r := fakeRun{hidden: map[string]tool.BaseTool{"a": plain("a")}}
+		s := begin(r, kept, true)
+		n := &node{t: t, slots: s}
+		n.table()
+		r.hidden["a"] = media{plain("a")}
+		s.Open()
+		c := wire.Call{ID: "1", Name: "a", Args: "{}"}
+		_, edit := s.Bind(context.Background(), []wire.Call{c})
+		want := map[bool]string{false: "a ran {}", true: "a comes later"}[kept]
+		require.Equal(t, want, n.call(edit(c)))
+	}
+}
+
+func TestNamesOfUnusedSlotsAreTold(t *testing.T) {
+	s := begin(fakeRun{hidden: map[string]tool.BaseTool{"a": plain("a")}}, false, true)
+	unbound := 0
+	for _, x := range s.Tools() {
+		info, err := x.Info(context.Background())
+		require.NoError(t, err)
+		require.True(t, Is(x))
+		if IsName(info.Name) {
+			unbound++
+			require.True(t, strings.HasPrefix(info.Desc, "Not a tool"))
+		}
+	}
+	require.Equal(t, 97, unbound)
+	require.False(t, Is(plain("a")))
+	list := []*schema.ToolInfo{{Name: "own"}, s.list[0].info, {Name: "a"}}
+	require.Equal(t, []*schema.ToolInfo{list[0], list[2]}, s.Without(list))
+	require.Len(t, list, 3)
+}

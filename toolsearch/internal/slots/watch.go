@@ -1,0 +1,75 @@
+// Copyright einolean authors
+// SPDX-License-Identifier: Apache-2.0
+
+package slots
+
+import (
+	"context"
+
+	"github.com/cloudwego/eino/adk"
+	"github.com/cloudwego/eino/components/model"
+	"github.com/cloudwego/eino/schema"
+
+	"github.com/einolean/einolean/internal/adkrun"
+	"github.com/einolean/einolean/internal/toolnames"
+	"github.com/einolean/einolean/toolsearch/internal/wire"
+)
+
+// Watch has the slots bound as soon as the name of a call passes in an answer of the model:
+// whoever runs calls while the answer streams finds them.
+func Watch[M adk.MessageType](s *Slots, m model.BaseModel[M]) model.BaseModel[M] {
+	return watched[M]{m, s}
+}
+
+type watched[M adk.MessageType] struct {
+	model model.BaseModel[M]
+	slots *Slots
+}
+
+// Generate asks the model.
+func (w watched[M]) Generate(ctx context.Context, input []M, opts ...model.Option) (M, error) {
+	out, err := w.model.Generate(ctx, input, opts...)
+	if err != nil {
+		return out, err
+	}
+	return met(ctx, w.slots, out, &heard{}), nil
+}
+
+// Stream asks the model.
+func (w watched[M]) Stream(ctx context.Context, input []M, opts ...model.Option) (*schema.StreamReader[M], error) {
+	out, err := w.model.Stream(ctx, input, opts...)
+	if err != nil || out == nil {
+		return out, err
+	}
+	so := &heard{}
+	return schema.StreamReaderWithConvert(out, func(chunk M) (M, error) { return met(ctx, w.slots, chunk, so), nil }), nil
+}
+
+// GetType is the type that the model reports, or else its type in Go.
+func (w watched[M]) GetType() string { return adkrun.TypeOf(w.model) }
+
+// IsCallbacksEnabled reports whether the model runs callbacks by itself.
+func (w watched[M]) IsCallbacksEnabled() bool { return adkrun.RunsCallbacks(w.model) }
+
+// heard is the last call that passed in an answer, and its arguments so far.
+type heard struct{ call wire.Call }
+
+// met gives slots to the calls that a chunk begins.
+func met[M adk.MessageType](ctx context.Context, s *Slots, chunk M, h *heard) M {
+	var calls []wire.Call
+	for _, c := range wire.ViewOf(chunk).Calls {
+		switch {
+		case c.Name != "":
+			h.call = c
+		case h.call.Name == toolnames.Call: // whose arguments say what it calls
+			h.call.Args += c.Args
+		default:
+			continue
+		}
+		calls = append(calls, h.call)
+	}
+	if len(calls) == 0 {
+		return chunk
+	}
+	return wire.Edit(chunk, s.Meet(ctx, calls))
+}
