@@ -53,11 +53,11 @@
 //
 // # Slots
 //
-// Hidden tools are not in the agent's list, which Eino fixes when a run starts and reads
-// again before each round of calls. The list has at most 97 slots instead: before a round,
-// they become the hidden tools that the model called, with name, form and type. A round
-// costs the same, however many tools there are. Put a handler that wraps each tool of the
-// list in one with a fixed Info before this one: after it, it would hide the bound tools.
+// Eino fixes an agent's list of tools when a run starts. It holds a slot for each hidden tool, up
+// to 512. With more, and for tools that join later, it holds at most 97, which become the tools
+// that the model calls, with name, form and type: Eino reads the list again before each round of
+// calls, and a round costs the same, however many tools there are. Put a handler that wraps each
+// tool of the list in one with a fixed Info before this one: after it, it would hide the tools.
 //
 // # Differences from Eino
 //

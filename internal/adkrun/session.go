@@ -34,11 +34,48 @@ const unloggedKey = "__einolean_unlogged__"
 // variant is the name of the field of an agent's event that carries an event of a session.
 const variant = "SessionEventVariant"
 
-// hasSessions reports whether Eino has sessions.
+// hasSessions reports whether Eino has sessions, and every field in which this package tells them
+// something: without one of them, nothing is told.
 var hasSessions = sync.OnceValue(func() bool {
-	_, ok := reflect.TypeFor[adk.AgentEvent]().FieldByName(variant)
-	return ok
+	return isWhole(reflect.TypeFor[adk.AgentEvent]())
 })
+
+// isWhole reports whether a type of events has the fields that are filled here.
+func isWhole(of reflect.Type) bool {
+	for _, name := range []string{variant, "Event"} {
+		f, ok := of.FieldByName(name)
+		if !ok || f.Type.Kind() != reflect.Pointer || f.Type.Elem().Kind() != reflect.Struct {
+			return false
+		}
+		of = f.Type.Elem()
+	}
+	kind, ok := of.FieldByName("Kind")
+	if !ok || kind.Type.Kind() != reflect.String {
+		return false
+	}
+	for field, names := range map[string][]string{"MessagesReplaced": nil, "MessageUpdated": {"MessageID", "Message"}, "MessageInserted": {"Message", "BeforeMessageID"}, "MessagesDeleted": {"MessageIDs"}} {
+		f, ok := of.FieldByName(field)
+		if !ok || f.Type.Kind() != reflect.Pointer {
+			return false
+		}
+		for _, name := range names {
+			if _, ok := f.Type.Elem().FieldByName(name); !ok {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// inputOf is the input with which a run begins: a field of its context since v0.10.
+func inputOf[M adk.MessageType](rc any) *adk.TypedAgentInput[M] {
+	f := reflect.Indirect(reflect.ValueOf(rc)).FieldByName("AgentInput")
+	if !f.IsValid() || !f.CanInterface() {
+		return nil
+	}
+	in, _ := f.Interface().(*adk.TypedAgentInput[M])
+	return in
+}
 
 // session is the log of a session, as far as a run knows it.
 type session[M adk.MessageType] struct {
@@ -60,7 +97,7 @@ func withSession[M adk.MessageType](ctx context.Context, rc any) context.Context
 		return ctx
 	}
 	s := &session[M]{unlogged: map[string]bool{}}
-	if in, _ := reflect.ValueOf(rc).Elem().FieldByName("AgentInput").Interface().(*adk.TypedAgentInput[M]); in != nil {
+	if in := inputOf[M](rc); in != nil {
 		s.input = make(map[string]bool, len(in.Messages))
 		for _, m := range in.Messages {
 			s.input[idOf(m)] = true
