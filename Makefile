@@ -24,15 +24,17 @@ PLAIN   := $(filter-out -buildvcs=% -trimpath,$(shell $(GO) env GOFLAGS)) -build
 export GOFLAGS := $(PLAIN) -trimpath
 
 # $(call side,targets) runs targets side by side, JOBS at once: one more than there are processors,
-# since some of them wait. The output of each comes in one piece.
+# since some of them wait. Each says when it begins, and what it prints comes in one piece.
 JOBS ?= $(shell echo $$(($$(nproc 2>/dev/null || echo 2) + 1)))
-side  = @$(MAKE) --no-print-directory -j$(JOBS) --output-sync=target $(1)
+side  = @$(MAKE) --no-print-directory -j$(JOBS) $(1)
+lint@% test@% race@% oldest@% tidy-check@% einos-tests eino-next: SHELL := $(CURDIR)/internal/dev/step.sh
+lint@% test@% race@% oldest@% tidy-check@% einos-tests eino-next: export STEP = $@
 
 # $(call each,commands) runs the commands in one module after another and stops at the first that fails.
 each = @set -e; for m in $(MODULES); do echo "-- $@: $$m"; (set -e; cd "$$m"; $(1)); done
 
 .DEFAULT_GOAL := help
-.PHONY: help demo check fmt lint test test-all twice oldest tidy tidy-check fuzz bench compare golden recall previews report thrift soak release
+.PHONY: help demo check steps fmt lint test test-rest twice oldest tidy tidy-check fuzz bench compare golden recall previews report thrift soak release
 
 help: ## print this list
 	@sed -n 's/^\([a-z][a-z-]*\):[^#]*## \(.*\)/\1	\2/p' Makefile | \
@@ -41,8 +43,13 @@ help: ## print this list
 demo: ## watch real Eino agents work with both middlewares and with programs, offline and without a key
 	@cd examples && $(GO) run ./toolsearch && echo && $(GO) run ./reduction && echo && (cd programs && $(GO) run .) && echo && $(GO) run ./both
 
-check: ## everything a change must pass: lint, tidy modules, the oldest Go, every test of every module
-	@for step in lint tidy-check oldest test-all; do $(MAKE) --no-print-directory $$step || exit 1; done
+check: ## everything a change must pass: the tests of the product, lint, tidy modules, the oldest Go, Eino's own tests, every other test
+	@dir=$$(mktemp -d) && trap 'rm -rf "$$dir"' EXIT && export STEPS="$$dir" STEPS_OF=$(words $(STEP_NAMES)) && \
+		for part in test lint tidy-check oldest einos-tests test-rest; do $(MAKE) --no-print-directory $$part || exit 1; done
+
+# What `make check` does, for its count.
+STEP_NAMES = $(addprefix test@,$(MODULES)) $(addprefix lint@,$(MODULES)) $(addprefix tidy-check@,$(MODULES)) \
+	$(addprefix oldest@,$(filter-out ./internal/%,$(MODULES))) einos-tests $(addprefix race@,$(PRODUCT))
 
 fmt: ## format every Go file
 	gofmt -w .
@@ -63,7 +70,7 @@ lint: staticcheck ## gofmt, go vet and staticcheck, in every module
 # A fault that was found before in another clone is reported with the path it has there, so whatever
 # fails is done once more without -trimpath.
 $(addprefix lint@,$(MODULES)): lint@%: staticcheck
-	@echo "-- lint: $*"; cd $*; lint() { $(GO) vet ./... && '$(STATICCHECK)' ./...; }; \
+	@cd $*; lint() { $(GO) vet ./... && '$(STATICCHECK)' ./...; }; \
 		lint >/dev/null 2>&1 || { export GOFLAGS='$(PLAIN)'; lint; }
 
 # The go line of a go.mod does not keep newer library calls out. Nobody builds the repository's own
@@ -72,12 +79,12 @@ OLDEST ?= go1.25.4
 
 oldest: ## compile every module for users with the oldest Go that it promises (OLDEST=go1.25.4), where that can be had
 	@if GOTOOLCHAIN=$(OLDEST) $(GO) version >/dev/null 2>&1; then \
-		$(MAKE) --no-print-directory -j$(JOBS) --output-sync=target $(addprefix oldest@,$(filter-out ./internal/%,$(MODULES))); \
+		$(MAKE) --no-print-directory -j$(JOBS) $(addprefix oldest@,$(filter-out ./internal/%,$(MODULES))); \
 	else echo "$(OLDEST) cannot be had here: nothing was compiled with it"; fi
 
 # `go list -export` compiles, and links nothing. What it makes is never run, so nothing is optimized.
 $(addprefix oldest@,$(MODULES)): oldest@%:
-	@echo "-- oldest: $*"; cd $* && GOTOOLCHAIN=$(OLDEST) $(GO) list -export -gcflags='all=-N -l' ./... >/dev/null
+	@cd $* && GOTOOLCHAIN=$(OLDEST) $(GO) list -export -gcflags='all=-N -l' ./... >/dev/null
 
 # A busy machine may take several times as long as a quiet one: a limit is against what hangs.
 TIMEOUT := -timeout 30m
@@ -88,20 +95,25 @@ LESS_GC := GOGC=400
 # `make lint` has vetted the tests.
 WHOLE   := $(TIMEOUT) $(LINK) -vet=off -shuffle=on -count=1
 
-test: ## the quick part: the tests of the product, what has not changed from the cache
-	$(call side,$(addprefix quick@,$(PRODUCT)))
+# What most users import. The modules of clouds, telemetry and the command take long to compile.
+QUICK := $(filter . ./reduction/jq ./toolsearch/mcptools ./toolsearch/javascript ./programs/javascript,$(MODULES))
 
-$(addprefix quick@,$(PRODUCT)): quick@%:
-	@cd $* && $(LESS_GC) $(GO) test $(TIMEOUT) $(LINK) -short ./...
+test: ## the tests of the product, in minutes from empty caches
+	$(call side,$(addprefix test@,$(QUICK)))
+	@echo "not run here, but by make check: the race detector, linters, and the tests of$(foreach m,$(filter-out $(QUICK),$(MODULES)), $(m:./%=%))"
 
-test-all: ## every test of every module, shuffled; the product's with -race as well, where the machine has a C compiler
+test-rest: ## every test that `make test` leaves out; the product's with -race as well, where the machine has a C compiler
 	@[ -n '$(RACE)' ] || echo "no C compiler works here: the tests run without the race detector"
-	$(call side,$(if $(RACE),race@.) test@. $(if $(RACE),$(addprefix race@,$(filter-out .,$(PRODUCT)))) $(addprefix test@,$(filter-out . ./internal/dev/einonext,$(MODULES))) eino-next)
+	$(call side,$(if $(RACE),$(addprefix race@,$(PRODUCT))) $(addprefix test@,$(filter-out $(QUICK) ./internal/dev/einonext,$(MODULES))) eino-next)
+
+.PHONY: einos-tests
+einos-tests: ## run Eino's own unit tests of its two packages against ours
+	@$(GO) run ./internal/dev/tools/einotests
 
 # The packages that use internal/twice go through the quick part of their tests a second time:
 # nothing may be left over from the first pass.
 $(addprefix test@,$(MODULES)): test@%:
-	@echo "-- test: $*"; cd $* && EINOLEAN_TWICE=1 $(LESS_GC) $(GO) test $(WHOLE) ./...
+	@cd $* && EINOLEAN_TWICE=1 $(LESS_GC) $(GO) test $(WHOLE) ./...
 
 # The detector makes tests about ten times slower, so it watches the packages that have something
 # to share: that start goroutines, hold locks, serve, or run agents, in their code or their tests.
@@ -110,12 +122,12 @@ $(addprefix test@,$(MODULES)): test@%:
 SHARES := "sync(/atomic)?"|"testing/synctest"|"net/http|/internal/dev/adktest"|^[[:space:]]+(defer )?go [a-z]
 
 $(addprefix race@,$(PRODUCT)): race@%:
-	@echo "-- race: $*"; cd $* && dirs=$$(for d in $$($(GO) list -f '{{.Dir}}' ./... | grep -vE '/internal(/dev/tools/.*)?$$'); do \
+	@cd $* && dirs=$$(for d in $$($(GO) list -f '{{.Dir}}' ./... | grep -vE '/internal(/dev/tools/.*)?$$'); do \
 		! grep -qE '$(SHARES)' $$d/*.go || echo $$d; done); \
 	[ -z "$$dirs" ] || $(LESS_GC) GORACE=atexit_sleep_ms=10 $(GO) test -race $(WHOLE) $$dirs
 
 # The race detector needs a working C compiler: try it. Without one, Go must not try either.
-ifneq ($(filter test-all soak test@% race@%,$(MAKECMDGOALS)),)
+ifneq ($(filter test-rest soak test@% race@%,$(MAKECMDGOALS)),)
 RACE := $(shell $(GO) build -race runtime/cgo >/dev/null 2>&1 && echo -race)
 ifeq ($(RACE),)
 export CGO_ENABLED := 0
@@ -129,7 +141,7 @@ NEXT_SKIPS := Parity|EveryDifference|Budget|NoMoreThanEinos
 
 .PHONY: eino-next
 eino-next: ## test with the next version of Eino: sessions, and both middlewares' own tests
-	@echo "-- $@"; cd internal/dev/einonext && export $(LESS_GC) && $(GO) test $(WHOLE) ./... && \
+	@cd internal/dev/einonext && export $(LESS_GC) && $(GO) test $(WHOLE) ./... && \
 		$(GO) test $(WHOLE) -short -skip '$(NEXT_SKIPS)' $(addprefix github.com/einolean/einolean/,$(NEXT))
 
 twice: ## the quick part of both middlewares' tests, twice in one process: nothing may be left over from the first pass
@@ -142,7 +154,7 @@ tidy-check: ## fail where `make tidy` would change something
 	$(call side,$(addprefix tidy-check@,$(MODULES)))
 
 $(addprefix tidy-check@,$(MODULES)): tidy-check@%:
-	@echo "-- tidy-check: $*"; cd $* && $(GO) mod tidy -diff
+	@cd $* && $(GO) mod tidy -diff
 
 # go test fuzzes one target of one package at a time: list them all, then go through the list.
 fuzz_each = list=$$($(GO) test -list '^Fuzz' ./...); \
