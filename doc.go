@@ -11,7 +11,8 @@
 //     them. Start with toolsearch.New.
 //   - [github.com/einolean/einolean/reduction] cuts long results, clears old ones, and keeps
 //     every original in a store, from which the model can read it back. Start with
-//     reduction.New and reduction.NewDirBackend.
+//     reduction.New and store.NewDir.
+//   - [github.com/einolean/einolean/store] has the stores, and what yours must do.
 //   - [github.com/einolean/einolean/toolsearch/skills] hides skills in the same way.
 //   - [github.com/einolean/einolean/toolerror] turns the errors of tools into answers.
 //
@@ -33,7 +34,7 @@
 //
 //	log := einolean.Slog(slog.Default())
 //	search, err := toolsearch.New(ctx, &toolsearch.Config{DynamicTools: tools, OnEvent: log})
-//	reduce, err := reduction.New(ctx, &reduction.Config{Backend: store, OnEvent: log})
+//	reduce, err := reduction.New(ctx, &reduction.Config{Backend: files, OnEvent: log})
 //
 // Events report changes and totals, never unchanged things. A run has at most four for
 // each model call, two for each tool call, one for each user message for which tools are

@@ -25,26 +25,26 @@ import (
 	"context"
 	"testing"
 
-	"github.com/einolean/einolean"
 	"github.com/einolean/einolean/internal/dev/backendtest"
 	"github.com/einolean/einolean/reduction"
+	"github.com/einolean/einolean/store"
 )
 
 // TestBackend tests whether a store keeps the promises of [reduction.Backend], one per
 // subtest. Write is always tested. Every further interface that the store implements is
-// tested too: [reduction.Reader], [reduction.RangeReader], [reduction.Creator],
-// [reduction.AnyCreator], [reduction.Cleaner]. The whole suite runs twice, the second
-// time through [reduction.Scoped].
+// tested too: [store.Reader], [store.RangeReader], [store.Creator],
+// [store.AnyCreator], [store.Cleaner]. The whole suite runs twice, the second
+// time through [store.Scoped].
 //
 // Every subtest calls open, which returns a store that holds nothing below
 // "/backendtest" and releases it with t.Cleanup. Run the tests with -race.
 func TestBackend(t *testing.T, open func(t *testing.T) reduction.Backend) {
 	t.Helper()
 	t.Run("store", func(t *testing.T) {
-		backendtest.Run(t, func(t *testing.T) einolean.Backend { return open(t) }, backendtest.Options{})
+		backendtest.Run(t, func(t *testing.T) store.Backend { return open(t) }, backendtest.Options{})
 	})
-	scope := reduction.Scope{Key: func(context.Context) (string, error) { return "Acme/42", nil }}
+	scope := store.Scope{Key: func(context.Context) (string, error) { return "Acme/42", nil }}
 	t.Run("scoped", func(t *testing.T) {
-		backendtest.Run(t, func(t *testing.T) einolean.Backend { return reduction.Scoped(open(t), scope) }, backendtest.Options{})
+		backendtest.Run(t, func(t *testing.T) store.Backend { return store.Scoped(open(t), scope) }, backendtest.Options{})
 	})
 }

@@ -12,16 +12,17 @@ import (
 	"github.com/einolean/einolean/einoleantest"
 	"github.com/einolean/einolean/internal/race"
 	"github.com/einolean/einolean/reduction"
+	"github.com/einolean/einolean/store"
 )
 
 func TestTheStoresOfPackageReductionPass(t *testing.T) {
 	race.Skip(t, "internal/backend does the same")
 	t.Run("memory", func(t *testing.T) {
-		einoleantest.TestBackend(t, func(*testing.T) reduction.Backend { return reduction.NewMemoryBackend(0) })
+		einoleantest.TestBackend(t, func(*testing.T) reduction.Backend { return store.NewMemory(0) })
 	})
 	t.Run("directory", func(t *testing.T) {
 		einoleantest.TestBackend(t, func(t *testing.T) reduction.Backend {
-			d, err := reduction.NewDirBackend(filepath.Join(t.TempDir(), "store"))
+			d, err := store.NewDir(filepath.Join(t.TempDir(), "store"))
 			require.NoError(t, err)
 			t.Cleanup(func() { require.NoError(t, d.Close()) })
 			return d

@@ -19,6 +19,7 @@ import (
 
 	"github.com/einolean/einolean/einoleantest"
 	"github.com/einolean/einolean/reduction"
+	"github.com/einolean/einolean/store"
 	"github.com/einolean/einolean/toolsearch"
 )
 
@@ -52,8 +53,8 @@ func ExampleScript() {
 // A test of an agent: what it answers, what it costs, and that nothing is lost.
 func ExampleRun() {
 	_ = func(t *testing.T) { // func TestReportsStayReadable(t *testing.T)
-		store := reduction.NewMemoryBackend(0)
-		reduce, err := reduction.New(t.Context(), &reduction.Config{Backend: store, MaxLengthForTrunc: 2_000})
+		files := store.NewMemory(0)
+		reduce, err := reduction.New(t.Context(), &reduction.Config{Backend: files, MaxLengthForTrunc: 2_000})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -69,7 +70,7 @@ func ExampleRun() {
 			t.Error(out.Answer)
 		}
 		einoleantest.RequireLean(t, out, einoleantest.Max{Window: 2_000, Calls: 2})
-		einoleantest.RequireReadable(t, out, store)
+		einoleantest.RequireReadable(t, out, files)
 	}
 }
 
@@ -122,11 +123,11 @@ func ExampleRespond() {
 func ExampleTestBackend() {
 	_ = func(t *testing.T) { // func TestMyStore(t *testing.T)
 		einoleantest.TestBackend(t, func(t *testing.T) reduction.Backend {
-			store, err := reduction.NewDirBackend(t.TempDir())
+			files, err := store.NewDir(t.TempDir())
 			if err != nil {
 				t.Fatal(err)
 			}
-			return store
+			return files
 		})
 	}
 }

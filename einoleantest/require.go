@@ -16,6 +16,7 @@ import (
 
 	"github.com/einolean/einolean/internal/dev/adktest"
 	"github.com/einolean/einolean/reduction"
+	"github.com/einolean/einolean/store"
 )
 
 // Max bounds what a run may cost. A field that is zero sets no bound.
@@ -59,12 +60,12 @@ func tokens[M adk.MessageType](r Request[M]) int {
 // RequireReadable fails the test if any tool output is lost. The final form of each
 // result, in the last request or the outcome, must hold every text that the tool
 // returned, or name a file of the store that does. The store is the agent's, and must
-// be a [reduction.Reader].
-func RequireReadable[M adk.MessageType](t testing.TB, out *Outcome[M], store reduction.Backend) {
+// be a [store.Reader].
+func RequireReadable[M adk.MessageType](t testing.TB, out *Outcome[M], files reduction.Backend) {
 	t.Helper()
-	reader, ok := store.(reduction.Reader)
+	reader, ok := store.As[store.Reader](files)
 	if !ok {
-		t.Fatalf("einoleantest: a store of type %T cannot be read", store)
+		t.Fatalf("einoleantest: a store of type %T cannot be read", files)
 	}
 	shown := map[string]string{}
 	note := func(messages []M) {
@@ -94,7 +95,7 @@ func RequireReadable[M adk.MessageType](t testing.TB, out *Outcome[M], store red
 // word is what may be a path in a notice.
 var word = regexp.MustCompile("[^\\s\"'`<>。，：；（）]+")
 
-func inFile(ctx context.Context, reader reduction.Reader, text, want string) bool {
+func inFile(ctx context.Context, reader store.Reader, text, want string) bool {
 	for _, path := range word.FindAllString(text, -1) {
 		for _, p := range []string{path, strings.TrimRight(path, ".,;:!?)")} {
 			if !strings.Contains(p, "/") {

@@ -16,6 +16,7 @@ import (
 	"github.com/einolean/einolean/einoleantest"
 	"github.com/einolean/einolean/internal/dev/adktest"
 	"github.com/einolean/einolean/reduction"
+	"github.com/einolean/einolean/store"
 	"github.com/einolean/einolean/window"
 )
 
@@ -44,9 +45,9 @@ func TestRequireReadableFollowsNoticesIntoTheStore(t *testing.T) {
 func followsNotices[M adk.MessageType](t *testing.T, streaming bool) {
 	for name, form := range adktest.Forms {
 		t.Run(name, func(t *testing.T) {
-			store := reduction.NewMemoryBackend(0)
+			files := store.NewMemory(0)
 			reduce, err := reduction.NewTyped(t.Context(), &reduction.TypedConfig[M]{
-				Backend: store, MaxLengthForTrunc: 2000, MaxTokensForClear: 500,
+				Backend: files, MaxLengthForTrunc: 2000, MaxTokensForClear: 500,
 				ToolConfig: map[string]*reduction.ToolReductionConfig{"shell": {SkipTruncation: true}},
 			})
 			require.NoError(t, err)
@@ -54,8 +55,8 @@ func followsNotices[M adk.MessageType](t *testing.T, streaming bool) {
 			c := config[M](einoleantest.Script[M](einoleantest.Call("report", `{"day":1}`), einoleantest.Call("shell", long), einoleantest.Call("report", `{"day":2}`), einoleantest.Say("done")), report(form))
 			c.Handlers = adktest.Handlers(reduce)
 			out := einoleantest.Run(t, c, "report", streamed(streaming)...)
-			einoleantest.RequireReadable(t, out, store)
-			require.Contains(t, failure(t, func(tb testing.TB) { einoleantest.RequireReadable(tb, out, reduction.NewMemoryBackend(0)) }), "that report returned (call call_1) are lost")
+			einoleantest.RequireReadable(t, out, files)
+			require.Contains(t, failure(t, func(tb testing.TB) { einoleantest.RequireReadable(tb, out, store.NewMemory(0)) }), "that report returned (call call_1) are lost")
 		})
 	}
 }
@@ -76,9 +77,9 @@ func TestRequireReadableFindsWhatIsLost(t *testing.T) {
 	c := config[*schema.Message](einoleantest.Script[*schema.Message](einoleantest.Call("shell", `{"cmd":"ls"}`), einoleantest.Say("done")))
 	c.Handlers = adktest.Handlers[*schema.Message](forgetful{&adk.BaseChatModelAgentMiddleware{}})
 	out := einoleantest.Run(t, c, "list")
-	store := reduction.NewMemoryBackend(0)
-	require.Contains(t, failure(t, func(tb testing.TB) { einoleantest.RequireReadable(tb, out, store) }), "17 bytes that shell returned (call call_1) are lost: the model sees\necho {\"cmd")
-	writeOnly := struct{ reduction.Backend }{store}
+	files := store.NewMemory(0)
+	require.Contains(t, failure(t, func(tb testing.TB) { einoleantest.RequireReadable(tb, out, files) }), "17 bytes that shell returned (call call_1) are lost: the model sees\necho {\"cmd")
+	writeOnly := struct{ reduction.Backend }{files}
 	require.Contains(t, failure(t, func(tb testing.TB) { einoleantest.RequireReadable(tb, out, writeOnly) }), "cannot be read")
 }
 
@@ -88,7 +89,7 @@ func TestAnOutcomeHasTheWindowOfEachCall(t *testing.T) {
 }
 
 func hasTheWindow[M adk.MessageType](t *testing.T, streaming bool) {
-	reduce, err := reduction.NewTyped(t.Context(), &reduction.TypedConfig[M]{Backend: reduction.NewMemoryBackend(0), MaxLengthForTrunc: 2000})
+	reduce, err := reduction.NewTyped(t.Context(), &reduction.TypedConfig[M]{Backend: store.NewMemory(0), MaxLengthForTrunc: 2000})
 	require.NoError(t, err)
 	c := config[M](einoleantest.Script[M](einoleantest.Call("report", `{"day":1}`), einoleantest.Say("done")), report(adktest.Invokable))
 	c.Handlers = adktest.Handlers(reduce)

@@ -26,6 +26,7 @@ import (
 
 	"github.com/einolean/einolean/internal/race"
 	"github.com/einolean/einolean/reduction"
+	"github.com/einolean/einolean/store"
 )
 
 var (
@@ -36,11 +37,11 @@ var (
 	_ theirs.Backend                   = reduction.Backend(nil)
 	_ reduction.Backend                = theirs.Backend(nil)
 	_ reduction.Backend                = filesystem.Backend(nil)
-	_ reduction.Reader                 = filesystem.Backend(nil)
+	_ store.Reader                     = filesystem.Backend(nil)
 	_ *reduction.Config                = (*reduction.TypedConfig[*schema.Message])(nil)
-	_ reduction.Backend                = (*reduction.DirBackend)(nil)
-	_ reduction.Creator                = (*reduction.MemoryBackend)(nil)
-	_ reduction.Cleaner                = (*reduction.MemoryBackend)(nil)
+	_ reduction.Backend                = (*store.Dir)(nil)
+	_ store.Creator                    = (*store.Memory)(nil)
+	_ store.Cleaner                    = (*store.Memory)(nil)
 	_ typedNew[*schema.Message]        = reduction.NewTyped[*schema.Message]
 	_ typedNew[*schema.AgenticMessage] = reduction.NewTyped[*schema.AgenticMessage]
 

@@ -31,6 +31,7 @@ import (
 	"github.com/einolean/einolean/internal/dev/adktest"
 	"github.com/einolean/einolean/internal/race"
 	"github.com/einolean/einolean/reduction"
+	"github.com/einolean/einolean/store"
 )
 
 // discard is a store that takes everything and keeps nothing.
@@ -220,7 +221,7 @@ func (c *caller[M]) Stream(ctx context.Context, in []M, o ...model.Option) (*sch
 
 // readerFor is a read tool, so that it need not be looked for.
 func readerFor(b *testing.B) tool.BaseTool {
-	t, err := reduction.NewReadTool(context.Background(), &reduction.ReadToolConfig{Backend: reduction.NewMemoryBackend(0)})
+	t, err := reduction.NewReadTool(context.Background(), &reduction.ReadToolConfig{Backend: store.NewMemory(0)})
 	require.NoError(b, err)
 	return t
 }
@@ -346,7 +347,7 @@ func BenchmarkStream(b *testing.B) {
 func BenchmarkStreamIntoDirectory(b *testing.B) {
 	for _, s := range sides[*schema.Message]() {
 		b.Run("100MB/"+s.name, func(b *testing.B) {
-			dir, err := reduction.NewDirBackend(b.TempDir())
+			dir, err := store.NewDir(b.TempDir())
 			require.NoError(b, err)
 			defer dir.Close()
 			benchStream(b, s.make(b, settings{dir, 0}))

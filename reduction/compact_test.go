@@ -22,6 +22,7 @@ import (
 	"github.com/einolean/einolean"
 	"github.com/einolean/einolean/internal/dev/adktest"
 	"github.com/einolean/einolean/reduction"
+	"github.com/einolean/einolean/store"
 )
 
 // pretty is a document of n records, with white space and escapes.
@@ -47,7 +48,7 @@ func TestResultsAreCompactedInEveryForm(t *testing.T) {
 func compactsResults[M adk.MessageType](t *testing.T, streaming bool) {
 	for name, form := range adktest.Forms {
 		t.Run(name, func(t *testing.T) {
-			store := reduction.NewMemoryBackend(0)
+			files := store.NewMemory(0)
 			var mu sync.Mutex // streams are read at the same time
 			var kinds []einolean.Kind
 			note := func(_ context.Context, e einolean.Event) {
@@ -55,7 +56,7 @@ func compactsResults[M adk.MessageType](t *testing.T, streaming bool) {
 				defer mu.Unlock()
 				kinds = append(kinds, e.Kind)
 			}
-			c := &reduction.TypedConfig[M]{Backend: store, CompactJSON: true, MaxLengthForTrunc: 20_000, TruncExcludeTools: []string{"excluded"}, OnEvent: note}
+			c := &reduction.TypedConfig[M]{Backend: files, CompactJSON: true, MaxLengthForTrunc: 20_000, TruncExcludeTools: []string{"excluded"}, OnEvent: note}
 			returns := map[string]string{"records": pretty(20), "mcp": envelope(pretty(20)), "text": "[INFO]   a   log\n[WARN]   line", "excluded": pretty(20), "wide": pretty(150), "long": pretty(1000), "lines": "{ \"a\":   1 }\n{ \"a\":   2 }\n"}
 			var tools []tool.BaseTool
 			var calls []adktest.ToolCall
@@ -83,9 +84,9 @@ func compactsResults[M adk.MessageType](t *testing.T, streaming bool) {
 			require.Greater(t, len(returns["wide"]), c.MaxLengthForTrunc)
 			require.JSONEq(t, returns["wide"], got["call_wide"], "it need not be cut")
 			require.Contains(t, got["call_long"], "persisted-output")
-			require.Equal(t, returns["long"], stored(t, store, "/tmp/trunc/call_long"), "as the tool returned it")
+			require.Equal(t, returns["long"], stored(t, files, "/tmp/trunc/call_long"), "as the tool returned it")
 			for _, compacted := range []string{"records", "mcp", "wide"} {
-				_, _, err := store.ReadRange(context.Background(), "/tmp/trunc/call_"+compacted, 0, -1)
+				_, _, err := files.ReadRange(context.Background(), "/tmp/trunc/call_"+compacted, 0, -1)
 				require.Error(t, err, "of what was only compacted nothing is stored")
 			}
 			require.Contains(t, kinds, einolean.KindResultCompacted)
@@ -132,7 +133,7 @@ func TestAStreamThatIsNoDocumentKeepsItsText(t *testing.T) {
 		"cut off": whole[:len(whole)/2], "followed": whole + "\nand more", "two": whole + "\n" + whole, "escape": whole[:len(whole)-20] + `\u12`, "prose": "some text " + whole, "broken": whole[:9000] + "}" + whole[9000:],
 	} {
 		for _, skips := range []bool{true, false} {
-			c := &reduction.Config{Backend: reduction.NewMemoryBackend(0), SkipTruncation: skips, CompactJSON: true, MaxLengthForTrunc: 200_000}
+			c := &reduction.Config{Backend: store.NewMemory(0), SkipTruncation: skips, CompactJSON: true, MaxLengthForTrunc: 200_000}
 			var chunks []string
 			for rest := text; rest != ""; {
 				n := min(700, len(rest))

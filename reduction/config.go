@@ -22,6 +22,7 @@ import (
 	previews "github.com/einolean/einolean/internal/preview"
 	"github.com/einolean/einolean/internal/safe"
 	"github.com/einolean/einolean/internal/toolnames"
+	"github.com/einolean/einolean/store"
 )
 
 // TypedConfig configures the middleware for one message type. It is read once, by
@@ -35,8 +36,8 @@ type TypedConfig[M adk.MessageType] struct {
 	// SkipTruncation is set. Without it, a placeholder replaces old results, and their
 	// content is lost.
 	//
-	// A Backend may implement more than Write; see [Reader], [RangeReader], [Creator]
-	// and [Cleaner]. To cut streamed results in bounded memory, it must take streams:
+	// A Backend may implement more than Write; see [store.Reader], [store.RangeReader], [store.Creator]
+	// and [store.Cleaner]. To cut streamed results in bounded memory, it must take streams:
 	// otherwise everything that a tool streams beyond MaxLengthForTrunc is held in
 	// memory until its end. Only a readable one guarantees that a second process with
 	// the same call ids overwrites nothing.
@@ -247,6 +248,9 @@ type TypedConfig[M adk.MessageType] struct {
 	// slog.Default, at most one of a kind a minute; einolean.Tee() keeps those out as well.
 	OnEvent func(ctx context.Context, event einolean.Event)
 }
+
+// Backend is where content is kept: see [store.Backend], which has the whole contract.
+type Backend = store.Backend
 
 // Config configures the middleware for agents on *schema.Message.
 type Config = TypedConfig[*schema.Message]
@@ -465,8 +469,8 @@ func (t *TypedConfig[M]) unreadable() (out []error) {
 	none := true
 	for _, field := range slices.Sorted(maps.Keys(stores)) {
 		b := stores[field]
-		_, reads := b.(Reader)
-		_, ranges := b.(RangeReader)
+		_, reads := store.As[store.Reader](b)
+		_, ranges := store.As[store.RangeReader](b)
 		if b != nil && !reads && !ranges {
 			out = append(out, wrongField(field, "is a %T, which cannot read, and must for ProvideReadTool", b))
 		}

@@ -19,6 +19,7 @@ import (
 	"github.com/einolean/einolean/internal/dev/backendtest"
 	"github.com/einolean/einolean/internal/tokens"
 	"github.com/einolean/einolean/reduction"
+	"github.com/einolean/einolean/store"
 )
 
 func TestNewNamesEveryFieldThatIsWrong(t *testing.T) {
@@ -34,7 +35,7 @@ func TestNewNamesEveryFieldThatIsWrong(t *testing.T) {
 	_, err = reduction.New(ctx, &reduction.Config{
 		MaxLengthForTrunc: -1, MaxTokensForClear: -2, ClearRetentionSuffixLimit: -3, ClearAtLeastTokens: -4,
 		ClearTargetTokens: -5, MinSavingBytes: -6, CachedPrice: 1,
-		ToolConfig: map[string]*reduction.ToolReductionConfig{"b": nil, "a": {Backend: (*reduction.MemoryBackend)(nil)}},
+		ToolConfig: map[string]*reduction.ToolReductionConfig{"b": nil, "a": {Backend: (*store.Memory)(nil)}},
 	})
 	var wrong []string
 	for _, each := range err.(interface{ Unwrap() []error }).Unwrap() {
@@ -50,7 +51,7 @@ func TestNewNamesEveryFieldThatIsWrong(t *testing.T) {
 	}
 
 	for what, c := range map[string]*reduction.Config{
-		"Backend: is missing":                {Backend: (*reduction.DirBackend)(nil), SkipTruncation: true},
+		"Backend: is missing":                {Backend: (*store.Dir)(nil), SkipTruncation: true},
 		"ClearTargetTokens: is 160001":       {SkipTruncation: true, ClearTargetTokens: 160_001},
 		"ClearTargetTokens: is 11":           {SkipTruncation: true, ClearTargetTokens: 11, MaxTokensForClear: 10},
 		"ProvideReadTool: is set, but there": {SkipTruncation: true, ProvideReadTool: true},
@@ -72,8 +73,8 @@ func TestNewNamesEveryFieldThatIsWrong(t *testing.T) {
 }
 
 func TestLaterChangesOfAConfigurationHaveNoEffect(t *testing.T) {
-	store := backend.NewMemory(0)
-	c := &reduction.Config{Backend: store, MaxLengthForTrunc: 1000, TruncExcludeTools: []string{"kept"},
+	files := backend.NewMemory(0)
+	c := &reduction.Config{Backend: files, MaxLengthForTrunc: 1000, TruncExcludeTools: []string{"kept"},
 		ToolConfig: map[string]*reduction.ToolReductionConfig{"skipped": {SkipTruncation: true}}}
 	mw := typed(t, c)
 	c.Backend, c.MaxLengthForTrunc, c.TruncExcludeTools[0], c.ToolConfig["skipped"].SkipTruncation = nil, 1, "x", false
@@ -86,8 +87,8 @@ func TestLaterChangesOfAConfigurationHaveNoEffect(t *testing.T) {
 }
 
 func TestDefaultsAreThoseOfEino(t *testing.T) {
-	store := backend.NewMemory(0)
-	mw := typed(t, &reduction.Config{Backend: store})
+	files := backend.NewMemory(0)
+	mw := typed(t, &reduction.Config{Backend: files})
 	whole, err := runInvokable(context.Background(), mw, callC, `{}`, []string{strings.Repeat("x", 50_000)})
 	require.NoError(t, err)
 	require.Len(t, whole, 50_000)

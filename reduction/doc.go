@@ -44,18 +44,18 @@
 // # Stores
 //
 // Every file system of Eino is a [Backend], since Write is the only required method.
-// [NewDirBackend] and [NewMemoryBackend] are ready-made and have all optional
+// [store.NewDir] and [store.NewMemory] are ready-made and have all optional
 // abilities:
 //
-//   - take a stream ([Creator]): a tool may stream any amount, and only a few hundred
+//   - take a stream ([store.Creator]): a tool may stream any amount, and only a few hundred
 //     kilobytes are held. With a Backend that takes only whole content, a stream above
 //     the limit is held in memory until its end;
-//   - be read ([Reader], [RangeReader]): existing content is compared before anything
+//   - be read ([store.Reader], [store.RangeReader]): existing content is compared before anything
 //     is written, so processes that share a store, and models that reuse call ids,
 //     cannot overwrite each other's results. In a Backend that cannot be read, every
 //     name ends in a hash of the content, and a notice is believed if its path fits
 //     its call;
-//   - delete unused files ([Cleaner]): only the store's owner calls that.
+//   - delete unused files ([store.Cleaner]): only the store's owner calls that.
 //
 // # Reading back
 //

@@ -17,6 +17,7 @@ import (
 
 	"github.com/einolean/einolean/einoleantest"
 	"github.com/einolean/einolean/reduction"
+	"github.com/einolean/einolean/store"
 )
 
 // reader stands in for a chat model: it greps, reads the end of what it got, and
@@ -47,7 +48,7 @@ func Example() {
 		log.Fatal(err)
 	}
 	reduce, err := reduction.New(ctx, &reduction.Config{
-		Backend:           reduction.NewMemoryBackend(0),
+		Backend:           store.NewMemory(0),
 		MaxLengthForTrunc: 500,
 		ProvideReadTool:   true,
 	})

@@ -15,6 +15,7 @@ import (
 	"github.com/cloudwego/eino/schema"
 
 	"github.com/einolean/einolean/reduction"
+	"github.com/einolean/einolean/store"
 )
 
 // returned is what an agent does with a tool: the result goes through the middleware.
@@ -35,7 +36,7 @@ func returned(mw adk.ChatModelAgentMiddleware, name, result string) string {
 // Most agents want the preset. It is a configuration like any other, to be changed before
 // it is used.
 func ExampleRecommended() {
-	config := reduction.Recommended(reduction.NewMemoryBackend(0))
+	config := reduction.Recommended(store.NewMemory(0))
 	config.WindowTokens = 200_000 // of the model
 	mw, err := reduction.New(context.Background(), config)
 	if err != nil {
@@ -49,7 +50,7 @@ func ExampleRecommended() {
 // Settings for single tools take precedence over the general ones.
 func ExampleToolReductionConfig() {
 	mw, err := reduction.New(context.Background(), &reduction.Config{
-		Backend:           reduction.NewMemoryBackend(0),
+		Backend:           store.NewMemory(0),
 		MaxLengthForTrunc: 10_000,
 		ToolConfig: map[string]*reduction.ToolReductionConfig{
 			"list_files":  {MaxLengthForTrunc: 2_000}, // cut sooner
@@ -82,7 +83,7 @@ func Example_useDefault() {
 		return &reduction.TruncResult{NeedTrunc: true, ToolResult: &short}, nil
 	}
 	mw, err := reduction.New(context.Background(), &reduction.Config{
-		Backend:           reduction.NewMemoryBackend(0),
+		Backend:           store.NewMemory(0),
 		MaxLengthForTrunc: 1_000,
 		ToolConfig:        map[string]*reduction.ToolReductionConfig{"go_test": {TruncHandler: summary}},
 	})
@@ -119,7 +120,7 @@ func ExamplePreview() {
 		return b.String()
 	}
 	mw, err := reduction.New(context.Background(), &reduction.Config{
-		Backend:           reduction.NewMemoryBackend(0),
+		Backend:           store.NewMemory(0),
 		MaxLengthForTrunc: 1_000,
 		ToolConfig:        map[string]*reduction.ToolReductionConfig{"go_test": {Preview: failures}},
 	})
@@ -142,11 +143,11 @@ func ExampleJSONQuery() {
 		return fmt.Append(nil, len(list)), nil
 	}
 	ctx := context.Background()
-	store := reduction.NewMemoryBackend(0)
-	if err := store.Create(ctx, "/tmp/trunc/call_1", strings.NewReader(`[{"id":1},{"id":2},{"id":3}]`)); err != nil {
+	files := store.NewMemory(0)
+	if err := files.Create(ctx, "/tmp/trunc/call_1", strings.NewReader(`[{"id":1},{"id":2},{"id":3}]`)); err != nil {
 		log.Fatal(err)
 	}
-	reader, err := reduction.NewReadTool(ctx, &reduction.ReadToolConfig{Backend: store, JSONQuery: count})
+	reader, err := reduction.NewReadTool(ctx, &reduction.ReadToolConfig{Backend: files, JSONQuery: count})
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -161,14 +162,14 @@ func ExampleJSONQuery() {
 // The answer of a forbidden path is that of a missing file.
 func ExampleReadToolConfig() {
 	ctx := context.Background()
-	store := reduction.NewMemoryBackend(0)
+	files := store.NewMemory(0)
 	for _, name := range []string{"/tmp/trunc/call_1", "/private/notes"} {
-		if err := store.Create(ctx, name, strings.NewReader("the content of a file\n")); err != nil {
+		if err := files.Create(ctx, name, strings.NewReader("the content of a file\n")); err != nil {
 			log.Fatal(err)
 		}
 	}
 	reader, err := reduction.NewReadTool(ctx, &reduction.ReadToolConfig{
-		Backend: store,
+		Backend: files,
 		Allowed: func(filePath string) bool { return strings.HasPrefix(filePath, "/tmp/") },
 	})
 	if err != nil {
@@ -185,7 +186,7 @@ func ExampleReadToolConfig() {
 
 // The preset for agents of the other message type.
 func ExampleRecommendedTyped() {
-	config := reduction.RecommendedTyped[*schema.AgenticMessage](reduction.NewMemoryBackend(0))
+	config := reduction.RecommendedTyped[*schema.AgenticMessage](store.NewMemory(0))
 	config.WindowTokens = 200_000 // of the model
 	mw, err := reduction.NewTyped(context.Background(), config)
 	fmt.Println(mw != nil, err)
@@ -194,7 +195,7 @@ func ExampleRecommendedTyped() {
 
 // One tool keeps start and end, as the others show their results by kind.
 func ExamplePreviewHeadTail() {
-	config := reduction.Recommended(reduction.NewMemoryBackend(0))
+	config := reduction.Recommended(store.NewMemory(0))
 	config.ToolConfig = map[string]*reduction.ToolReductionConfig{"essay": {Backend: config.Backend, Preview: reduction.PreviewHeadTail}}
 	mw, err := reduction.New(context.Background(), config)
 	if err != nil {

@@ -5,10 +5,8 @@ package reduction_test
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"log"
-	"os"
 	"strings"
 
 	"github.com/cloudwego/eino/adk"
@@ -17,15 +15,16 @@ import (
 
 	"github.com/einolean/einolean"
 	"github.com/einolean/einolean/reduction"
+	"github.com/einolean/einolean/store"
 )
 
 // A tool returns far more than the conversation should hold. The model sees the
 // start and the end of it, and where the rest is.
 func ExampleNew() {
 	ctx := context.Background()
-	store := reduction.NewMemoryBackend(0)
+	files := store.NewMemory(0)
 	mw, err := reduction.New(ctx, &reduction.Config{
-		Backend:           store,
+		Backend:           files,
 		MaxLengthForTrunc: 500,
 		ProvideReadTool:   true,
 	})
@@ -59,7 +58,7 @@ func ExampleNew() {
 func ExampleNewTyped() {
 	ctx := context.Background()
 	mw, err := reduction.NewTyped(ctx, &reduction.TypedConfig[*schema.AgenticMessage]{
-		Backend:           reduction.NewMemoryBackend(0),
+		Backend:           store.NewMemory(0),
 		MaxTokensForClear: 1500,
 		ClearTargetTokens: 1400,
 		OnEvent: func(_ context.Context, e einolean.Event) {
@@ -91,44 +90,14 @@ func ExampleNewTyped() {
 	// Read it with read_file.</persisted-output>
 }
 
-// A directory keeps results across restarts. Nothing but the store's own files is
-// ever touched, whatever the paths.
-func ExampleNewDirBackend() {
-	dir, err := os.MkdirTemp("", "results")
-	if err != nil {
-		log.Fatal(err)
-	}
-	defer os.RemoveAll(dir)
-	store, err := reduction.NewDirBackend(dir)
-	if err != nil {
-		log.Fatal(err)
-	}
-	defer store.Close()
-	ctx := context.Background()
-	fmt.Println(store.Create(ctx, "/tmp/trunc/call_1", strings.NewReader("a result")))
-	err = store.Create(ctx, "../../outside", strings.NewReader("anything"))
-	fmt.Println(err != nil)
-	// Output:
-	// <nil>
-	// true
-}
-
-// A store in memory is bounded: the oldest results go first.
-func ExampleNewMemoryBackend() {
-	store := reduction.NewMemoryBackend(1 << 20)
-	mw, err := reduction.New(context.Background(), &reduction.Config{Backend: store})
-	fmt.Println(mw != nil, err)
-	// Output: true <nil>
-}
-
 // A read tool can be given to any agent that has the store.
 func ExampleNewReadTool() {
 	ctx := context.Background()
-	store := reduction.NewMemoryBackend(0)
-	if err := store.Create(ctx, "/tmp/trunc/call_1", strings.NewReader("one\ntwo\nthree\n")); err != nil {
+	files := store.NewMemory(0)
+	if err := files.Create(ctx, "/tmp/trunc/call_1", strings.NewReader("one\ntwo\nthree\n")); err != nil {
 		log.Fatal(err)
 	}
-	reader, err := reduction.NewReadTool(ctx, &reduction.ReadToolConfig{Backend: store})
+	reader, err := reduction.NewReadTool(ctx, &reduction.ReadToolConfig{Backend: files})
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -138,49 +107,4 @@ func ExampleNewReadTool() {
 	}
 	fmt.Println(strings.Contains(page, "two"), strings.Contains(page, `"offset":3`)) // the line, and the next page
 	// Output: true true
-}
-
-type userKey struct{}
-
-// userOf returns who a request is for.
-func userOf(ctx context.Context) (string, error) {
-	user, ok := ctx.Value(userKey{}).(string)
-	if !ok {
-		return "", errors.New("no user in the context")
-	}
-	return user, nil
-}
-
-// A server keeps its users apart in one store.
-func ExampleScoped() {
-	ctx := context.Background()
-	store := reduction.NewMemoryBackend(0)
-	tenants := reduction.Scoped(store, reduction.Scope{Key: func(ctx context.Context) (string, error) {
-		return userOf(ctx) // such as "acme/42"; an error or "" stores and reads nothing
-	}})
-	reduce, err := reduction.New(ctx, reduction.Recommended(tenants))
-	if err != nil {
-		log.Fatal(err)
-	}
-	tool, err := reduce.WrapInvokableToolCall(ctx, func(context.Context, string, ...tool.Option) (string, error) {
-		return strings.Repeat("a line of the report\n", 5000), nil
-	}, &adk.ToolContext{Name: "report", CallID: "call_1"})
-	if err != nil {
-		log.Fatal(err)
-	}
-	reader, err := reduction.NewReadTool(ctx, &reduction.ReadToolConfig{Backend: tenants})
-	if err != nil {
-		log.Fatal(err)
-	}
-	ann, bob := context.WithValue(ctx, userKey{}, "acme/ann"), context.WithValue(ctx, userKey{}, "acme/bob")
-	if _, err := tool(ann, "{}"); err != nil {
-		log.Fatal(err)
-	}
-	for _, user := range []context.Context{ann, bob} {
-		page, err := reader.InvokableRun(user, `{"file_path":"/tmp/trunc/call_1","offset":1,"limit":1}`)
-		fmt.Println(strings.Contains(page, "a line of the report"), err)
-	}
-	// Output:
-	// true <nil>
-	// false <nil>
 }

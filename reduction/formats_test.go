@@ -29,6 +29,7 @@ import (
 	"github.com/einolean/einolean/internal/dev/adktest"
 	"github.com/einolean/einolean/internal/formats"
 	"github.com/einolean/einolean/reduction"
+	"github.com/einolean/einolean/store"
 )
 
 // sample is a stored conversation: the messages that a user stored, and the files of the store.
@@ -83,10 +84,10 @@ func (c sample[M]) goesOn(t *testing.T) {
 		require.NoError(t, os.WriteFile(file, []byte(content), 0o600))
 		require.NoError(t, os.Chtimes(file, past, past))
 	}
-	store, err := reduction.NewDirBackend(dir)
+	files, err := store.NewDir(dir)
 	require.NoError(t, err)
-	defer store.Close()
-	scoped := c.scoped(store)
+	defer files.Close()
+	scoped := c.scoped(files)
 	cfg := sampleConfig[M](scoped)
 	if c.Scope == "eino" {
 		cfg.ClearArgumentsOver = 0 // as there
@@ -105,7 +106,7 @@ func (c sample[M]) goesOn(t *testing.T) {
 	require.Equal(t, requests[0].MessagesDump, requests[1].MessagesDump, "what is decided again is decided the same")
 
 	require.Equal(t, c.Files, filesIn(t, dir), "nothing is stored twice")
-	_, _, err = store.DeleteUnused(t.Context(), "", time.Now().Add(-30*24*time.Hour))
+	_, _, err = files.DeleteUnused(t.Context(), "", time.Now().Add(-30*24*time.Hour))
 	require.NoError(t, err)
 	left, all := filesIn(t, dir), strings.Join(given, "\n")
 	for name := range c.Files {
@@ -133,7 +134,7 @@ func (c sample[M]) scoped(b reduction.Backend) reduction.Backend {
 	if c.Scope == "" {
 		return b
 	}
-	return reduction.Scoped(b, as(c.Scope))
+	return store.Scoped(b, as(c.Scope))
 }
 
 var tmpPath = regexp.MustCompile(`/tmp/(trunc|clear)/[A-Za-z0-9_.:=-]+`)
@@ -252,13 +253,13 @@ func (s plainStore) Write(ctx context.Context, req *filesystem.WriteRequest) err
 
 func (c *sample[M]) write(t *testing.T, lang string, handler func(reduction.Backend) adk.TypedChatModelAgentMiddleware[M]) {
 	dir := t.TempDir()
-	store, err := reduction.NewDirBackend(dir)
+	files, err := store.NewDir(dir)
 	require.NoError(t, err)
-	defer store.Close()
+	defer files.Close()
 	model := adktest.Script[M](sampleTurns("/tmp/trunc/call_1")...)
 	tools := sampleTools()
 	by := cmp.Or(c.Scope, "own")
-	inner := c.scoped(store)
+	inner := c.scoped(files)
 	if by == "eino" || by == "none" {
 		tools = append(tools, readTool(t, inner))
 	}

@@ -31,6 +31,7 @@ import (
 	"github.com/einolean/einolean/internal/dev/adktest"
 	"github.com/einolean/einolean/internal/dev/backendtest"
 	"github.com/einolean/einolean/reduction"
+	"github.com/einolean/einolean/store"
 )
 
 // deepCopy copies a value with all it points to. Functions and channels stay.
@@ -92,7 +93,7 @@ var storeKinds = map[string]func(*testing.T) (reduction.Backend, *backend.Memory
 }
 
 // stored reads content from under a path, byte for byte.
-func stored(t testing.TB, m reduction.RangeReader, path string) string {
+func stored(t testing.TB, m store.RangeReader, path string) string {
 	t.Helper()
 	r, _, err := m.ReadRange(context.Background(), path, 0, -1)
 	require.NoError(t, err, "the path %q is shown", path)
@@ -132,9 +133,9 @@ func readBack(t testing.TB, reader tool.InvokableTool, path string) string {
 	}
 }
 
-func readTool(t testing.TB, store reduction.Backend) tool.InvokableTool {
+func readTool(t testing.TB, files reduction.Backend) tool.InvokableTool {
 	t.Helper()
-	r, err := reduction.NewReadTool(context.Background(), &reduction.ReadToolConfig{Backend: store})
+	r, err := reduction.NewReadTool(context.Background(), &reduction.ReadToolConfig{Backend: files})
 	require.NoError(t, err)
 	return r
 }

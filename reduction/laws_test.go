@@ -32,6 +32,7 @@ import (
 	"github.com/einolean/einolean/internal/race"
 	"github.com/einolean/einolean/reduction"
 	"github.com/einolean/einolean/reduction/internal/vault"
+	"github.com/einolean/einolean/store"
 )
 
 // histories is how many random ones each law is held against, per message type
@@ -53,8 +54,8 @@ func TestLawsOfClearingHoldOverRandomHistories(t *testing.T) {
 
 func clearLaws[M adk.MessageType](t *testing.T, open func(*testing.T) (reduction.Backend, *backend.Memory)) {
 	for seed := range histories() {
-		store, memory := open(t)
-		l := &lawbook[M]{T: t, gen: newGen[M](seed), store: store, memory: memory, seed: seed}
+		files, memory := open(t)
+		l := &lawbook[M]{T: t, gen: newGen[M](seed), store: files, memory: memory, seed: seed}
 		l.config()
 		l.msgs = l.history()
 		l.originals = copyAll(l.msgs)
@@ -218,9 +219,9 @@ func TestLawsOfTruncationHoldOverRandomResults(t *testing.T) {
 }
 
 func truncationLaws(t *testing.T, g *gen[*schema.Message], f form, open func(*testing.T) (reduction.Backend, *backend.Memory)) (cuts int) {
-	store, memory := open(t)
+	files, memory := open(t)
 	limit := 413 + g.IntN(3000)
-	cfg := &reduction.Config{Backend: store, MaxLengthForTrunc: limit}
+	cfg := &reduction.Config{Backend: files, MaxLengthForTrunc: limit}
 	if g.chance(50) {
 		cfg.Preview = reduction.PreviewByKind
 	}
@@ -306,11 +307,11 @@ func TestParallelCallsOfOneIDDoNotWriteOverEachOther(t *testing.T) {
 	for kind, open := range storeKinds {
 		for _, f := range forms {
 			t.Run(kind+"/"+f.name, func(t *testing.T) {
-				store, memory := open(t)
+				files, memory := open(t)
 				// Two instances over one store, as two agents of one process have.
 				mws := []wrapper{
-					typed(t, &reduction.Config{Backend: store, MaxLengthForTrunc: 1000}),
-					typed(t, &reduction.Config{Backend: store, MaxLengthForTrunc: 1000}),
+					typed(t, &reduction.Config{Backend: files, MaxLengthForTrunc: 1000}),
+					typed(t, &reduction.Config{Backend: files, MaxLengthForTrunc: 1000}),
 				}
 				if kind != "all interfaces" {
 					mws[1] = mws[0] // stores that are not pointers are known only to their middleware
@@ -418,14 +419,14 @@ func TestACutNeverSplitsACharacterWhateverTheChunks(t *testing.T) {
 				rest = rest[n:]
 			}
 			for limit := 1000; limit < 1004; limit++ {
-				store := backend.NewMemory(0)
-				mw := typed(t, &reduction.Config{Backend: store, MaxLengthForTrunc: limit})
+				files := backend.NewMemory(0)
+				mw := typed(t, &reduction.Config{Backend: files, MaxLengthForTrunc: limit})
 				for i, f := range forms {
 					out, err := f.run(context.Background(), mw, &adk.ToolContext{Name: "t", CallID: fmt.Sprint("c", i)}, `{}`, chunks)
 					require.NoError(t, err)
 					require.True(t, utf8.ValidString(out), "%s, %q in chunks of %d", f.name, unit, size)
 					require.LessOrEqual(t, len(out), limit)
-					require.Equal(t, content, stored(t, store, pathIn(out)))
+					require.Equal(t, content, stored(t, files, pathIn(out)))
 				}
 			}
 		}
@@ -435,11 +436,11 @@ func TestACutNeverSplitsACharacterWhateverTheChunks(t *testing.T) {
 // powerSets returns a store with each subset of the interfaces that callers ask for.
 func powerSets(m backendtest.FullStore) []reduction.Backend {
 	type (
-		bk = einolean.Backend
-		rd = einolean.Reader
-		rg = einolean.RangeReader
-		cr = einolean.Creator
-		ca = einolean.AnyCreator
+		bk = store.Backend
+		rd = store.Reader
+		rg = store.RangeReader
+		cr = store.Creator
+		ca = store.AnyCreator
 	)
 	return []reduction.Backend{
 		struct{ bk }{m}, struct {
@@ -510,10 +511,10 @@ func powerSets(m backendtest.FullStore) []reduction.Backend {
 
 // powersOf says which of Reader, RangeReader, Creator and AnyCreator a store is.
 func powersOf(b reduction.Backend) (p [4]bool) {
-	_, p[0] = b.(reduction.Reader)
-	_, p[1] = b.(reduction.RangeReader)
-	_, p[2] = b.(reduction.Creator)
-	_, p[3] = b.(reduction.AnyCreator)
+	_, p[0] = store.As[store.Reader](b)
+	_, p[1] = store.As[store.RangeReader](b)
+	_, p[2] = store.As[store.Creator](b)
+	_, p[3] = store.As[store.AnyCreator](b)
 	return p
 }
 

@@ -24,13 +24,14 @@ import (
 	"github.com/einolean/einolean/internal/safe"
 	"github.com/einolean/einolean/internal/toolschema"
 	"github.com/einolean/einolean/reduction/internal/vault"
+	"github.com/einolean/einolean/store"
 )
 
 // ReadToolConfig configures a read tool. Backend is required.
 type ReadToolConfig struct {
 	// Name is the tool's name. If empty, defaults to "read_file".
 	Name string
-	// Backend is the store to read from. It must be a [Reader] or a [RangeReader]; if
+	// Backend is the store to read from. It must be a [store.Reader] or a [store.RangeReader]; if
 	// it is both, the second is used.
 	Backend Backend
 	// Allowed reports whether a path may be read. It gets the path that would be read, with
@@ -69,16 +70,18 @@ func NewReadTool(_ context.Context, config *ReadToolConfig) (tool.InvokableTool,
 	if wrong := config.wrong(); len(wrong) > 0 {
 		return nil, errors.Join(wrong...)
 	}
+	lines, _ := store.As[store.Reader](config.Backend)
+	ranges, _ := store.As[store.RangeReader](config.Backend)
 	return readtool.New(readtool.Options{
-		Name: config.Name, Backend: config.Backend, Allowed: config.Allowed,
+		Name: config.Name, Lines: lines, Ranges: ranges, Allowed: config.Allowed,
 		MaxLines: config.MaxLines, MaxBytes: config.MaxBytes, OnError: config.OnError, JSONQuery: config.JSONQuery,
 	}), nil
 }
 
 // wrong validates the fields, with one error for each invalid one.
 func (c *ReadToolConfig) wrong() (out []error) {
-	_, reads := c.Backend.(Reader)
-	_, ranges := c.Backend.(RangeReader)
+	_, reads := store.As[store.Reader](c.Backend)
+	_, ranges := store.As[store.RangeReader](c.Backend)
 	switch {
 	case safe.IsNil(c.Backend):
 		out = append(out, wrongField("ReadToolConfig.Backend", "is missing"))

@@ -27,6 +27,7 @@ import (
 	"github.com/einolean/einolean/internal/dev/backendtest"
 	"github.com/einolean/einolean/internal/race"
 	"github.com/einolean/einolean/reduction"
+	"github.com/einolean/einolean/store"
 )
 
 func TestARepeatBecomesAReferenceWhenItArrives(t *testing.T) {
@@ -152,7 +153,7 @@ func TestLookingForRepeatsAllocatesNothingIfThereIsNone(t *testing.T) {
 var argumentPath = regexp.MustCompile(`(?:saved in full to|保存到): ([^\n]+)\n`)
 
 // originalArguments puts the stored values back into arguments.
-func originalArguments(t *testing.T, memory reduction.RangeReader, v any) any {
+func originalArguments(t *testing.T, memory store.RangeReader, v any) any {
 	switch v := v.(type) {
 	case string:
 		m := argumentPath.FindStringSubmatch(v)
@@ -268,14 +269,14 @@ func repeatsWithFaults[M adk.MessageType](t *testing.T) {
 	for seed := range 10 * histories() {
 		g := newGen[M](seed)
 		memory := backend.NewMemory(0)
-		store := backendtest.NewFaulty(memory, func(backendtest.Call) backendtest.Fault {
+		files := backendtest.NewFaulty(memory, func(backendtest.Call) backendtest.Fault {
 			if g.chance(50) {
 				return backendtest.Fault{}
 			}
 			modes := []backendtest.Mode{backendtest.Fail, backendtest.Short, backendtest.Torn, backendtest.Late, backendtest.Panic}
 			return backendtest.Fault{Mode: modes[g.IntN(len(modes))], After: int64(g.IntN(3) * 50)}
 		})
-		cfg := &reduction.TypedConfig[M]{Backend: store, MaxTokensForClear: 1, ReferToRepeats: true, ClearArgumentsOver: 100}
+		cfg := &reduction.TypedConfig[M]{Backend: files, MaxTokensForClear: 1, ReferToRepeats: true, ClearArgumentsOver: 100}
 		mw := typed(t, cfg)
 		var msgs, whole []M
 		for i := range 6 {
@@ -337,8 +338,8 @@ func replacedOneByOne[M adk.MessageType](t *testing.T) {
 	stays := map[string]int{}
 	for _, fails := range []string{"first line", "second line"} {
 		memory := backend.NewMemory(0)
-		store := &refusing{Memory: memory, text: fails}
-		mw := typed(t, &reduction.TypedConfig[M]{Backend: store, MaxTokensForClear: 1, ClearArgumentsOver: 100})
+		files := &refusing{Memory: memory, text: fails}
+		mw := typed(t, &reduction.TypedConfig[M]{Backend: files, MaxTokensForClear: 1, ClearArgumentsOver: 100})
 		msgs := append([]M{adktest.Assistant[M]("", adktest.ToolCall{ID: "w", Name: "write", Args: render(map[string]any{"first": texts["first"], "second": texts["second"]})}),
 			adktest.Result[M]("w", "write", "ok")}, rounds[M](1, 10)...)
 		out := before(t, mw, msgs)

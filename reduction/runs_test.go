@@ -35,6 +35,7 @@ import (
 	"github.com/einolean/einolean/internal/proctest"
 	"github.com/einolean/einolean/internal/race"
 	"github.com/einolean/einolean/reduction"
+	"github.com/einolean/einolean/store"
 )
 
 // subject is the middleware under test.
@@ -119,9 +120,9 @@ func TestOneMiddlewareServesManyRunsAtOnce(t *testing.T) {
 }
 
 func manyRuns[M adk.MessageType](t *testing.T, streaming bool) {
-	store := backend.NewMemory(0)
+	kept := backend.NewMemory(0)
 	var events sync.Map
-	mw := typed(t, &reduction.TypedConfig[M]{Backend: store, MaxLengthForTrunc: 1000, MaxTokensForClear: 1, ProvideReadTool: true,
+	mw := typed(t, &reduction.TypedConfig[M]{Backend: kept, MaxLengthForTrunc: 1000, MaxTokensForClear: 1, ProvideReadTool: true,
 		OnEvent: func(_ context.Context, e einolean.Event) { events.Store(e.CallID, e) }})
 	var wg sync.WaitGroup
 	for i := range 8 {
@@ -145,7 +146,7 @@ func manyRuns[M adk.MessageType](t *testing.T, streaming bool) {
 			wires := m.Wires()
 			for _, msg := range wires[2].Messages {
 				for _, a := range shapeOf[M]().answers(msg) {
-					if got := stored(t, store, pathIn(a.joined())); got != content {
+					if got := stored(t, kept, pathIn(a.joined())); got != content {
 						t.Errorf("run %d reads what another run stored", i)
 					}
 				}
@@ -156,19 +157,19 @@ func manyRuns[M adk.MessageType](t *testing.T, streaming bool) {
 }
 
 // sharedDirs are the ways in which processes may share a directory.
-var sharedDirs = map[string]func(*reduction.DirBackend) reduction.Backend{
-	"all interfaces": func(d *reduction.DirBackend) reduction.Backend { return d },
-	"create only": func(d *reduction.DirBackend) reduction.Backend {
+var sharedDirs = map[string]func(*store.Dir) reduction.Backend{
+	"all interfaces": func(d *store.Dir) reduction.Backend { return d },
+	"create only": func(d *store.Dir) reduction.Backend {
 		return struct {
 			reduction.Backend
-			einolean.Creator
+			store.Creator
 		}{d, d}
 	},
-	"create and read": func(d *reduction.DirBackend) reduction.Backend {
+	"create and read": func(d *store.Dir) reduction.Backend {
 		return struct {
 			reduction.Backend
-			einolean.Creator
-			einolean.RangeReader
+			store.Creator
+			store.RangeReader
 		}{d, d, d}
 	},
 }
@@ -201,14 +202,14 @@ func TestProcessesThatStreamUnderOneCallIDLoseNothing(t *testing.T) {
 			for i := range outs {
 				require.Equal(t, "streaming", line(i))
 			}
-			store, err := reduction.NewDirBackend(dir)
+			kept, err := store.NewDir(dir)
 			require.NoError(t, err)
-			defer store.Close()
+			defer kept.Close()
 			for i := range ins {
 				fmt.Fprintln(ins[i], "go on")
 				path := line(i)
 				require.NotEmpty(t, path, "not saved")
-				require.Equal(t, strings.Repeat(fmt.Sprint(i), 5000), stored(t, store, path), path)
+				require.Equal(t, strings.Repeat(fmt.Sprint(i), 5000), stored(t, kept, path), path)
 			}
 		})
 	}
@@ -216,7 +217,7 @@ func TestProcessesThatStreamUnderOneCallIDLoseNothing(t *testing.T) {
 
 // streamInChild streams more than the limit, and its end when it is told to.
 func streamInChild(t *testing.T, job []string) {
-	dir, err := reduction.NewDirBackend(job[1])
+	dir, err := store.NewDir(job[1])
 	require.NoError(t, err)
 	mw := typed(t, &reduction.Config{Backend: sharedDirs[job[0]](dir), MaxLengthForTrunc: 1000})
 	src, w := schema.Pipe[string](0)
@@ -238,9 +239,9 @@ func streamInChild(t *testing.T, job []string) {
 func TestNothingThatALivingConversationNamesIsDeleted(t *testing.T) {
 	race.Skip(t, "the sharing is between processes")
 	if dir := proctest.Case(); dir != "" {
-		store, err := reduction.NewDirBackend(dir)
+		kept, err := store.NewDir(dir)
 		require.NoError(t, err)
-		files, bytes, err := store.DeleteUnused(context.Background(), "", time.Now().Add(-24*time.Hour))
+		files, bytes, err := kept.DeleteUnused(context.Background(), "", time.Now().Add(-24*time.Hour))
 		fmt.Println(files, bytes, err)
 		os.Exit(0)
 	}
@@ -249,20 +250,20 @@ func TestNothingThatALivingConversationNamesIsDeleted(t *testing.T) {
 
 func livingKeep[M adk.MessageType](t *testing.T) {
 	dir := t.TempDir()
-	store, err := reduction.NewDirBackend(dir)
+	kept, err := store.NewDir(dir)
 	require.NoError(t, err)
-	defer store.Close()
+	defer kept.Close()
 	g := newGen[M](7)
 	var all []*living[M]
 	for i := range 12 {
 		key := fmt.Sprint("tenant/", i)
-		c := &living[M]{T: t, gen: g, dir: dir, scope: reduction.Scope{Key: func(context.Context) (string, error) { return key, nil }}}
-		c.store = reduction.Scoped(store, c.scope)
+		c := &living[M]{T: t, gen: g, dir: dir, scope: store.Scope{Key: func(context.Context) (string, error) { return key, nil }}}
+		c.store = store.Scoped(kept, c.scope)
 		c.goOn(4)
 		all = append(all, c)
 	}
 	for day := range 4 {
-		files, bytes, err := store.Stored(context.Background(), "")
+		files, bytes, err := kept.Stored(context.Background(), "")
 		require.NoError(t, err)
 		past := time.Now().Add(-36 * time.Hour)
 		require.NoError(t, filepath.WalkDir(dir, func(file string, entry fs.DirEntry, err error) error {
@@ -282,7 +283,7 @@ func livingKeep[M adk.MessageType](t *testing.T) {
 				c.goOn(g.IntN(2))
 			}
 		}
-		added, _, err := store.Stored(context.Background(), "")
+		added, _, err := kept.Stored(context.Background(), "")
 		require.NoError(t, err)
 		out, err := proctest.Command(t, dir).Output()
 		require.NoError(t, err)
@@ -290,7 +291,7 @@ func livingKeep[M adk.MessageType](t *testing.T) {
 		_, err = fmt.Sscanf(string(out), "%d %d <nil>", &gone, &size)
 		require.NoError(t, err, "%s", out)
 		require.Positive(t, gone)
-		left, rest, err := store.Stored(context.Background(), "")
+		left, rest, err := kept.Stored(context.Background(), "")
 		require.NoError(t, err)
 		require.Equal(t, added-gone, left, "%d of %d files were deleted", gone, files)
 		require.Less(t, rest, bytes+int64(1<<20))
@@ -310,7 +311,7 @@ type living[M adk.MessageType] struct {
 	*testing.T
 	*gen[M]
 	dir   string
-	scope reduction.Scope
+	scope store.Scope
 	store reduction.Backend
 	msgs  []M
 	dead  bool
@@ -318,10 +319,10 @@ type living[M adk.MessageType] struct {
 
 // goOn is a run in a new process: nothing is known but the history and the store.
 func (c *living[M]) goOn(rounds int) {
-	dir, err := reduction.NewDirBackend(c.dir)
+	dir, err := store.NewDir(c.dir)
 	require.NoError(c.T, err)
 	defer dir.Close()
-	mw := typed(c.T, &reduction.TypedConfig[M]{Backend: reduction.Scoped(dir, c.scope), MaxTokensForClear: 1, MaxLengthForTrunc: 1000, ReferToRepeats: true, ClearArgumentsOver: 300, WindowTokens: 1 << 30})
+	mw := typed(c.T, &reduction.TypedConfig[M]{Backend: store.Scoped(dir, c.scope), MaxTokensForClear: 1, MaxLengthForTrunc: 1000, ReferToRepeats: true, ClearArgumentsOver: 300, WindowTokens: 1 << 30})
 	ctx, err := adkrun.Begin(context.Background(), mw, &adkrun.Run{})
 	require.NoError(c.T, err)
 	for range 1 + rounds {
@@ -340,7 +341,7 @@ func (c *living[M]) goOn(rounds int) {
 func (c *living[M]) missing() (n int) {
 	for _, m := range c.msgs {
 		for _, path := range somePaths.FindAllString(adktest.Dump(m), -1) {
-			r, _, err := c.store.(reduction.RangeReader).ReadRange(context.Background(), path, 0, 1)
+			r, _, err := c.store.(store.RangeReader).ReadRange(context.Background(), path, 0, 1)
 			if err != nil {
 				require.ErrorIs(c.T, err, fs.ErrNotExist)
 				n++
@@ -377,14 +378,14 @@ func endless(size int) (*schema.StreamReader[string], *uint64) {
 
 func TestR23_AStreamTakesBoundedMemory(t *testing.T) {
 	const size = 64 << 20
-	dir, err := reduction.NewDirBackend(t.TempDir())
+	dir, err := store.NewDir(t.TempDir())
 	require.NoError(t, err)
 	defer dir.Close()
-	for name, store := range map[string]reduction.Backend{"directory": dir, "anything that takes streams": &drainStore{}} {
+	for name, kept := range map[string]reduction.Backend{"directory": dir, "anything that takes streams": &drainStore{}} {
 		runtime.GC()
 		base := heap()
 		src, peak := endless(size)
-		out := streamOf(t, typed(t, &reduction.Config{Backend: store}), src)
+		out := streamOf(t, typed(t, &reduction.Config{Backend: kept}), src)
 		got, err := drain(out)
 		require.NoError(t, err)
 		require.LessOrEqual(t, len(strings.Join(got, "")), 50_000)
@@ -401,8 +402,8 @@ func TestR23_AStreamTakesBoundedMemory(t *testing.T) {
 
 func TestTruncatingMakesNoCopyOfTheContent(t *testing.T) {
 	content := strings.Repeat("a line of output\n", 50<<20/17)
-	store := backend.NewMemory(0)
-	mw := typed(t, &reduction.Config{Backend: store})
+	kept := backend.NewMemory(0)
+	mw := typed(t, &reduction.Config{Backend: kept})
 	run, err := mw.WrapInvokableToolCall(context.Background(), func(context.Context, string, ...tool.Option) (string, error) { return content, nil }, callC)
 	require.NoError(t, err)
 	before := total()

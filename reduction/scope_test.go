@@ -32,40 +32,42 @@ import (
 	"github.com/einolean/einolean/internal/race"
 	"github.com/einolean/einolean/reduction"
 	"github.com/einolean/einolean/reduction/internal/vault"
+	"github.com/einolean/einolean/store"
 )
 
 // as returns a scope with a fixed key.
-func as(key string) reduction.Scope {
-	return reduction.Scope{Key: func(context.Context) (string, error) { return key, nil }}
+func as(key string) store.Scope {
+	return store.Scope{Key: func(context.Context) (string, error) { return key, nil }}
 }
 
 type tenantKey struct{}
 
 // byTenant is a scope whose key is in the context.
-var byTenant = reduction.Scope{Key: func(ctx context.Context) (string, error) {
+var byTenant = store.Scope{Key: func(ctx context.Context) (string, error) {
 	tenant, _ := ctx.Value(tenantKey{}).(string)
 	return tenant, nil
 }}
 
 func TestAScopedStoreHasTheInterfacesOfItsStore(t *testing.T) {
 	m := backend.NewMemory(0)
-	for _, store := range append(powerSets(m), m) {
-		scoped := reduction.Scoped(store, as("a"))
-		want := powersOf(store)
+	for _, kept := range append(powerSets(m), m) {
+		scoped := store.Scoped(kept, as("a"))
+		want := powersOf(kept)
 		want[0] = want[0] || want[1] // whoever reads ranges can read lines
 		want[2] = want[2] || want[3] // and whoever creates any of several names, one
-		require.Equal(t, want, powersOf(scoped), "%T", store)
-		_, cleans := store.(reduction.Cleaner)
-		_, scopedCleans := scoped.(reduction.Cleaner)
-		require.Equal(t, cleans, scopedCleans, "%T", store)
-		scopedToo := reduction.Scoped(struct {
+		require.Equal(t, want, powersOf(scoped), "%T", kept)
+		_, cleans := kept.(store.Cleaner)
+		_, scopedCleans := store.As[store.Cleaner](scoped)
+		require.Equal(t, cleans, scopedCleans, "%T", kept)
+		scopedToo := store.Scoped(struct {
 			reduction.Backend
-			reduction.Cleaner
+			store.Cleaner
 		}{m, m}, as("a"))
-		require.Implements(t, (*reduction.Cleaner)(nil), scopedToo)
+		_, cleansToo := store.As[store.Cleaner](scopedToo)
+		require.True(t, cleansToo)
 		require.Equal(t, [4]bool{}, powersOf(scopedToo))
 	}
-	require.Nil(t, reduction.Scoped(nil, as("a")))
+	require.Nil(t, store.Scoped(nil, as("a")))
 }
 
 // recorder keeps the paths that a store was asked for.
@@ -118,18 +120,18 @@ func ways(b reduction.Backend) map[string]func(ctx context.Context, path string)
 			return b.Write(ctx, &filesystem.WriteRequest{FilePath: path, Content: "content"})
 		},
 		"Read": func(ctx context.Context, path string) error {
-			_, err := b.(reduction.Reader).Read(ctx, &filesystem.ReadRequest{FilePath: path})
+			_, err := b.(store.Reader).Read(ctx, &filesystem.ReadRequest{FilePath: path})
 			return err
 		},
 		"ReadRange": func(ctx context.Context, path string) error {
-			_, _, err := b.(reduction.RangeReader).ReadRange(ctx, path, 0, -1)
+			_, _, err := b.(store.RangeReader).ReadRange(ctx, path, 0, -1)
 			return err
 		},
 		"Create": func(ctx context.Context, path string) error {
-			return b.(reduction.Creator).Create(ctx, path, strings.NewReader("content"))
+			return b.(store.Creator).Create(ctx, path, strings.NewReader("content"))
 		},
 		"CreateAny": func(ctx context.Context, path string) error {
-			got, err := b.(reduction.AnyCreator).CreateAny(ctx, func(n int) string { return path + strings.Repeat("x", n) }, strings.NewReader("content"))
+			got, err := b.(store.AnyCreator).CreateAny(ctx, func(n int) string { return path + strings.Repeat("x", n) }, strings.NewReader("content"))
 			if err == nil && !strings.HasPrefix(got, path) {
 				return fmt.Errorf("CreateAny returned %q for %q", got, path)
 			}
@@ -162,7 +164,7 @@ func TestNoTwoScopesShareAFile(t *testing.T) {
 	for _, key := range slices.Compact(keys) {
 		for _, path := range paths {
 			inner := &recorder{Memory: backend.NewMemory(0)}
-			call := ways(reduction.Scoped(inner, as(key)))
+			call := ways(store.Scoped(inner, as(key)))
 			_ = call["Write"](t.Context(), path)
 			for _, file := range inner.paths {
 				parts := strings.Split(file, "/")
@@ -193,41 +195,41 @@ func TestNoTwoScopesShareAFile(t *testing.T) {
 // key, in the store itself or in its scope, is what was stored under that key and below.
 func TestAKeyIsADirectoryAndItsLevelsAreDirectoriesBelow(t *testing.T) {
 	ctx := t.Context()
-	dir, err := reduction.NewDirBackend(t.TempDir())
+	dir, err := store.NewDir(t.TempDir())
 	require.NoError(t, err)
 	defer dir.Close()
-	for name, store := range map[string]reduction.Backend{"memory": reduction.NewMemoryBackend(0), "directory": dir} {
+	for name, kept := range map[string]reduction.Backend{"memory": store.NewMemory(0), "directory": dir} {
 		for _, key := range []string{"acme", "acme/42", "acme/43", "acme/42/7", "acme42", "Acme/42"} {
-			scope := reduction.Scoped(store, as(key))
+			scope := store.Scoped(kept, as(key))
 			require.NoError(t, scope.Write(ctx, &filesystem.WriteRequest{FilePath: "/tmp/trunc/c", Content: key}))
-			require.NoError(t, scope.(reduction.Cleaner).MarkUsed(ctx, "/tmp/trunc/c"))
+			require.NoError(t, scope.(store.Cleaner).MarkUsed(ctx, "/tmp/trunc/c"))
 		}
 		stored := func(c reduction.Backend, dir string) int {
-			files, _, err := c.(reduction.Cleaner).Stored(ctx, dir)
+			files, _, err := c.(store.Cleaner).Stored(ctx, dir)
 			require.NoError(t, err)
 			return files
 		}
 		for key, want := range map[string]int{"acme": 4, "acme/42": 2, "acme/43": 1, "acme/42/7": 1, "acme42": 1, "Acme/42": 0} {
-			require.Equal(t, want, stored(store, key), "%s: %s", name, key)
+			require.Equal(t, want, stored(kept, key), "%s: %s", name, key)
 			if want > 0 {
-				require.Equal(t, want, stored(reduction.Scoped(store, as(key)), ""), "%s: %s", name, key)
+				require.Equal(t, want, stored(store.Scoped(kept, as(key)), ""), "%s: %s", name, key)
 			}
 		}
-		require.Equal(t, 1, stored(reduction.Scoped(store, as("Acme/42")), ""))
-		require.Equal(t, 1, stored(reduction.Scoped(store, as("acme/42")), "tmp/trunc"), "of this key only")
-		files, bytes, err := reduction.Scoped(store, as("acme/42")).(reduction.Cleaner).DeleteUnused(ctx, "", time.Now().Add(time.Hour))
+		require.Equal(t, 1, stored(store.Scoped(kept, as("Acme/42")), ""))
+		require.Equal(t, 1, stored(store.Scoped(kept, as("acme/42")), "tmp/trunc"), "of this key only")
+		files, bytes, err := store.Scoped(kept, as("acme/42")).(store.Cleaner).DeleteUnused(ctx, "", time.Now().Add(time.Hour))
 		require.NoError(t, err)
 		require.Equal(t, []int{2, len("acme/42acme/42/7")}, []int{files, int(bytes)})
-		require.Equal(t, 2, stored(store, "acme"))
+		require.Equal(t, 2, stored(kept, "acme"))
 	}
 }
 
 // TestADeletedTenantLeavesNothingAndTheOthersWhole runs the lines of docs/scaling.md.
 func TestADeletedTenantLeavesNothingAndTheOthersWhole(t *testing.T) {
-	dir, err := reduction.NewDirBackend(t.TempDir())
+	dir, err := store.NewDir(t.TempDir())
 	require.NoError(t, err)
 	defer dir.Close()
-	deletesATenant(t, reduction.NewMemoryBackend(0), 3)
+	deletesATenant(t, store.NewMemory(0), 3)
 	deletesATenant(t, dir, 1)
 
 	page, err := os.ReadFile("../docs/scaling.md")
@@ -241,16 +243,16 @@ func TestADeletedTenantLeavesNothingAndTheOthersWhole(t *testing.T) {
 	require.Contains(t, string(page), strings.ReplaceAll(strings.TrimSpace(lines), "\n\t", "\n"))
 }
 
-func deletesATenant(t *testing.T, store interface {
+func deletesATenant(t *testing.T, kept interface {
 	reduction.Backend
-	reduction.Cleaner
+	store.Cleaner
 }, conversations int) {
 	ctx := t.Context()
 	content := map[string]string{}
 	for tenant := range 200 {
 		for conversation := range conversations {
 			key := fmt.Sprintf("tenant%d/%d", tenant, conversation)
-			mw := typed(t, &reduction.Config{Backend: reduction.Scoped(store, as(key)), MaxLengthForTrunc: 1000})
+			mw := typed(t, &reduction.Config{Backend: store.Scoped(kept, as(key)), MaxLengthForTrunc: 1000})
 			content[key] = strings.Repeat(key+"\n", 200)
 			out, err := runInvokable(ctx, mw, callC, `{}`, []string{content[key]})
 			require.NoError(t, err)
@@ -260,14 +262,14 @@ func deletesATenant(t *testing.T, store interface {
 
 	// region: docs
 	gone := "tenant77"
-	files, bytes, err := store.DeleteUnused(ctx, gone, time.Now().Add(time.Hour))
-	left, size, _ := store.Stored(ctx, gone)
+	files, bytes, err := kept.DeleteUnused(ctx, gone, time.Now().Add(time.Hour))
+	left, size, _ := kept.Stored(ctx, gone)
 	// endregion
 
 	require.NoError(t, err)
 	require.Equal(t, []int{conversations, conversations * 2200, 0, 0}, []int{files, int(bytes), left, int(size)})
 	for key, want := range content {
-		got, err := reduction.Scoped(store, as(key)).(reduction.Reader).Read(ctx, &filesystem.ReadRequest{FilePath: "/tmp/trunc/c"})
+		got, err := store.Scoped(kept, as(key)).(store.Reader).Read(ctx, &filesystem.ReadRequest{FilePath: "/tmp/trunc/c"})
 		if strings.HasPrefix(key, gone+"/") {
 			require.ErrorIs(t, err, fs.ErrNotExist)
 			continue
@@ -280,7 +282,7 @@ func deletesATenant(t *testing.T, store interface {
 var errNoSession = errors.New("no session")
 
 // badScopes are all the ways in which a scope can fail.
-var badScopes = map[string]reduction.Scope{
+var badScopes = map[string]store.Scope{
 	"no function":   {},
 	"empty key":     as(""),
 	"error":         {Key: func(context.Context) (string, error) { return "a", errNoSession }},
@@ -292,7 +294,7 @@ var badScopes = map[string]reduction.Scope{
 func TestAScopeWithoutAKeyReachesNothing(t *testing.T) {
 	for name, scope := range badScopes {
 		inner := &recorder{Memory: backend.NewMemory(0)}
-		for way, call := range ways(reduction.Scoped(inner, scope)) {
+		for way, call := range ways(store.Scoped(inner, scope)) {
 			err := call(t.Context(), "/x")
 			require.Error(t, err, "%s, %s", name, way)
 			require.NotErrorIs(t, err, fs.ErrNotExist, "%s, %s: nobody knows whether the file exists", name, way)
@@ -300,7 +302,7 @@ func TestAScopeWithoutAKeyReachesNothing(t *testing.T) {
 		}
 		require.Empty(t, inner.paths, name)
 	}
-	err := reduction.Scoped(backend.NewMemory(0), badScopes["error"]).Write(t.Context(), &filesystem.WriteRequest{FilePath: "/x"})
+	err := store.Scoped(backend.NewMemory(0), badScopes["error"]).Write(t.Context(), &filesystem.WriteRequest{FilePath: "/x"})
 	require.ErrorIs(t, err, errNoSession)
 }
 
@@ -312,18 +314,18 @@ func TestAScopeWithoutAKeyKeepsTheResult(t *testing.T) {
 			inner := &recorder{Memory: backend.NewMemory(0)}
 			adktest.Both(t,
 				func(t *testing.T, streaming bool) {
-					keepsTheResult[*schema.Message](t, reduction.Scoped(inner, scope), streaming)
+					keepsTheResult[*schema.Message](t, store.Scoped(inner, scope), streaming)
 				},
 				func(t *testing.T, streaming bool) {
-					keepsTheResult[*schema.AgenticMessage](t, reduction.Scoped(inner, scope), streaming)
+					keepsTheResult[*schema.AgenticMessage](t, store.Scoped(inner, scope), streaming)
 				})
 			require.Empty(t, inner.paths)
 		})
 	}
 }
 
-func keepsTheResult[M adk.MessageType](t *testing.T, store reduction.Backend, streaming bool) {
-	mw, err := reduction.NewTyped(t.Context(), &reduction.TypedConfig[M]{Backend: store, ProvideReadTool: true, MaxLengthForTrunc: 4000})
+func keepsTheResult[M adk.MessageType](t *testing.T, kept reduction.Backend, streaming bool) {
+	mw, err := reduction.NewTyped(t.Context(), &reduction.TypedConfig[M]{Backend: kept, ProvideReadTool: true, MaxLengthForTrunc: 4000})
 	require.NoError(t, err)
 	result := strings.Repeat("a line of the report\n", 1000)
 	model := adktest.Script[M](adktest.Do(adktest.ToolCall{ID: "call_0", Name: "report", Args: "{}"}), adktest.Say("done"))
@@ -341,12 +343,12 @@ func keepsTheResult[M adk.MessageType](t *testing.T, store reduction.Backend, st
 // same store and scope, nor by another scope.
 func TestAWriteOnlyStoreIsNotWrittenOverInAnyScope(t *testing.T) {
 	inner := backend.NewMemory(0)
-	store := backendtest.NewFaulty(inner, nil).WriteOnly()
-	wrapped := &struct{ reduction.Backend }{store}
+	kept := backendtest.NewFaulty(inner, nil).WriteOnly()
+	wrapped := &struct{ reduction.Backend }{kept}
 	contents := map[string]string{}
 	for i, tenant := range []string{"a", "b", "a", "b/c"} {
 		content := strings.Repeat(fmt.Sprintln(tenant, i), 2000)
-		mw, err := reduction.New(t.Context(), &reduction.Config{Backend: reduction.Scoped(wrapped, byTenant), MaxLengthForTrunc: 1000})
+		mw, err := reduction.New(t.Context(), &reduction.Config{Backend: store.Scoped(wrapped, byTenant), MaxLengthForTrunc: 1000})
 		require.NoError(t, err)
 		notice, err := runInvokable(context.WithValue(t.Context(), tenantKey{}, tenant), mw, callC, "{}", []string{content})
 		require.NoError(t, err)
@@ -364,31 +366,18 @@ func TestAWriteOnlyStoreIsNotWrittenOverInAnyScope(t *testing.T) {
 // writeOnlyName is where content goes in a store that can only write.
 func writeOnlyName(path, content string) string { return path + "-" + vault.SumOf(content) }
 
-// TestTheReadmesServerIsTheExample: what README.md shows is the code of ExampleScoped.
-func TestTheReadmesServerIsTheExample(t *testing.T) {
-	readme, err := os.ReadFile("../README.md")
-	require.NoError(t, err)
-	_, region, found := strings.Cut(string(readme), "<!-- region: tenants -->\n```go\n")
-	require.True(t, found)
-	region, _, found = strings.Cut(region, "```")
-	require.True(t, found)
-	example, err := os.ReadFile("example_test.go")
-	require.NoError(t, err)
-	require.Contains(t, string(example), "\t"+strings.ReplaceAll(strings.TrimSpace(region), "\n", "\n\t"))
-}
-
 func TestAScopeStoresNoMoreThanItMay(t *testing.T) {
 	ctx := context.Background()
-	memory := reduction.NewMemoryBackend(0)
+	memory := store.NewMemory(0)
 	scoped := func(key string) reduction.Backend {
-		return reduction.Scoped(memory, reduction.Scope{MaxBytes: 3000, Key: func(context.Context) (string, error) { return key, nil }})
+		return store.Scoped(memory, store.Scope{MaxBytes: 3000, Key: func(context.Context) (string, error) { return key, nil }})
 	}
 	one := scoped("one")
 	require.NoError(t, one.Write(ctx, &filesystem.WriteRequest{FilePath: "a", Content: strings.Repeat("x", 1000)}))
-	require.NoError(t, one.(reduction.Creator).Create(ctx, "b", strings.NewReader(strings.Repeat("x", 1000))))
-	_, err := one.(reduction.AnyCreator).CreateAny(ctx, func(int) string { return "c" }, strings.NewReader(strings.Repeat("x", 1001)))
+	require.NoError(t, one.(store.Creator).Create(ctx, "b", strings.NewReader(strings.Repeat("x", 1000))))
+	_, err := one.(store.AnyCreator).CreateAny(ctx, func(int) string { return "c" }, strings.NewReader(strings.Repeat("x", 1001)))
 	require.ErrorContains(t, err, "MaxBytes")
-	require.ErrorContains(t, one.(reduction.Creator).Create(ctx, "c", strings.NewReader(strings.Repeat("x", 1001))), "MaxBytes")
+	require.ErrorContains(t, one.(store.Creator).Create(ctx, "c", strings.NewReader(strings.Repeat("x", 1001))), "MaxBytes")
 	require.ErrorContains(t, one.Write(ctx, &filesystem.WriteRequest{FilePath: "c", Content: strings.Repeat("x", 1001)}), "MaxBytes")
 	require.NoError(t, one.Write(ctx, &filesystem.WriteRequest{FilePath: "d", Content: strings.Repeat("x", 1000)}), "what failed took no room")
 	require.ErrorContains(t, scoped("one").Write(ctx, &filesystem.WriteRequest{FilePath: "e", Content: "x"}), "MaxBytes", "what is there counts for another process")
@@ -424,8 +413,8 @@ func TestTheLimitOfAScopeIsNotForgotten(t *testing.T) {
 	race.Skip(t, "uses 33,000 scopes")
 	ctx := context.Background()
 	memory := backend.NewMemory(0)
-	for kind, store := range map[string]reduction.Backend{"counts": memory, "write only": backendtest.NewFaulty(backend.NewMemory(0), nil).WriteOnly()} {
-		scoped := reduction.Scoped(store, reduction.Scope{MaxBytes: 10, Key: byTenant.Key})
+	for kind, kept := range map[string]reduction.Backend{"counts": memory, "write only": backendtest.NewFaulty(backend.NewMemory(0), nil).WriteOnly()} {
+		scoped := store.Scoped(kept, store.Scope{MaxBytes: 10, Key: byTenant.Key})
 		write := func(tenant, name string) error {
 			return scoped.Write(context.WithValue(ctx, tenantKey{}, tenant), &filesystem.WriteRequest{FilePath: name, Content: "12345678"})
 		}
@@ -442,12 +431,12 @@ func TestTheLimitOfAScopeIsNotForgotten(t *testing.T) {
 // TestAFileThatIsWrittenAgainCountsOnce: whatever the store can do.
 func TestAFileThatIsWrittenAgainCountsOnce(t *testing.T) {
 	ctx := context.Background()
-	for i, store := range append(powerSets(backend.NewMemory(0)), reduction.NewMemoryBackend(0)) {
-		scoped := reduction.Scoped(store, reduction.Scope{MaxBytes: 100, Key: as(fmt.Sprint("key", i)).Key})
+	for i, kept := range append(powerSets(backend.NewMemory(0)), store.NewMemory(0)) {
+		scoped := store.Scoped(kept, store.Scope{MaxBytes: 100, Key: as(fmt.Sprint("key", i)).Key})
 		for n := range 50 {
-			require.NoError(t, scoped.Write(ctx, &filesystem.WriteRequest{FilePath: "a", Content: strings.Repeat("x", 60+n%30)}), "%T", store)
+			require.NoError(t, scoped.Write(ctx, &filesystem.WriteRequest{FilePath: "a", Content: strings.Repeat("x", 60+n%30)}), "%T", kept)
 		}
-		require.NoError(t, scoped.Write(ctx, &filesystem.WriteRequest{FilePath: "b", Content: strings.Repeat("x", 20)}), "%T", store)
-		require.ErrorContains(t, scoped.Write(ctx, &filesystem.WriteRequest{FilePath: "c", Content: strings.Repeat("x", 20)}), "MaxBytes", "%T", store)
+		require.NoError(t, scoped.Write(ctx, &filesystem.WriteRequest{FilePath: "b", Content: strings.Repeat("x", 20)}), "%T", kept)
+		require.ErrorContains(t, scoped.Write(ctx, &filesystem.WriteRequest{FilePath: "c", Content: strings.Repeat("x", 20)}), "MaxBytes", "%T", kept)
 	}
 }

@@ -30,6 +30,7 @@ import (
 	"github.com/einolean/einolean/internal/race"
 	"github.com/einolean/einolean/reduction"
 	"github.com/einolean/einolean/reduction/internal/vault"
+	"github.com/einolean/einolean/store"
 )
 
 func TestAnOldPathIsShownOnlyIfTheStoreStillHasIt(t *testing.T) {
@@ -39,8 +40,8 @@ func TestAnOldPathIsShownOnlyIfTheStoreStillHasIt(t *testing.T) {
 				continue // it cannot be asked
 			}
 			t.Run(f.name+"/"+kind, func(t *testing.T) {
-				store, memory := open(t)
-				mw := typed(t, &reduction.Config{Backend: store, MaxLengthForTrunc: 1000})
+				kept, memory := open(t)
+				mw := typed(t, &reduction.Config{Backend: kept, MaxLengthForTrunc: 1000})
 				chunks := []string{strings.Repeat("a", 900), strings.Repeat("b", 900)}
 				run := func() string {
 					out, err := f.run(context.Background(), mw, callC, `{}`, chunks)
@@ -68,8 +69,8 @@ type unclear struct {
 
 func (u unclear) readWrite() reduction.Backend {
 	return struct {
-		einolean.Backend
-		einolean.Reader
+		store.Backend
+		store.Reader
 	}{u.Memory, u}
 }
 
@@ -121,10 +122,10 @@ func TestStoresThatOnlyWriteAreNotWrittenOverByTheNextMiddleware(t *testing.T) {
 		"pointer":      func(f *backendtest.Faulty) reduction.Backend { return &byValue{f} },
 	} {
 		memory := backend.NewMemory(0)
-		store := open(backendtest.NewFaulty(memory, nil))
+		kept := open(backendtest.NewFaulty(memory, nil))
 		for i := range 4 {
 			for _, f := range forms {
-				mw := typed(t, &reduction.Config{Backend: store, MaxLengthForTrunc: 1000, GenTruncOffloadFilePath: [2]func(context.Context, *reduction.ToolDetail) (string, error){nil, pathsOf("/results/")}[i/2]})
+				mw := typed(t, &reduction.Config{Backend: kept, MaxLengthForTrunc: 1000, GenTruncOffloadFilePath: [2]func(context.Context, *reduction.ToolDetail) (string, error){nil, pathsOf("/results/")}[i/2]})
 				content := strings.Repeat(fmt.Sprint(i%2), 2000)
 				out, err := f.run(context.Background(), mw, callC, `{}`, []string{content})
 				require.NoError(t, err)
@@ -165,8 +166,8 @@ func TestAPageOfAFileThatNobodyStoredIsStored(t *testing.T) {
 
 func foreignPage[M adk.MessageType](t *testing.T) {
 	memory := backend.NewMemory(0)
-	store := backendtest.NewFaulty(memory, nil).WriteOnly()
-	mw := typed(t, &reduction.TypedConfig[M]{Backend: store, MaxTokensForClear: 1})
+	kept := backendtest.NewFaulty(memory, nil).WriteOnly()
+	mw := typed(t, &reduction.TypedConfig[M]{Backend: kept, MaxTokensForClear: 1})
 	history := func(name, page string) []M {
 		args := fmt.Sprintf(`{"file_path":%q,"offset":1,"limit":100}`, name)
 		return append([]M{adktest.User[M]("go on"), adktest.Assistant[M]("", adktest.ToolCall{ID: "r", Name: "read_file", Args: args}), adktest.Result[M]("r", "read_file", page)}, rounds[M](1, 10)...)
@@ -185,7 +186,7 @@ func foreignPage[M adk.MessageType](t *testing.T) {
 	first = before(t, mw, append(first, rounds[M](2, 10)[1:]...))
 	name := pathIn(adktest.Text(first[2]))
 	require.Equal(t, writeOnlyName("/tmp/clear/c", content), name)
-	for kind, mw := range map[string]adk.TypedChatModelAgentMiddleware[M]{"the process knows it": mw, "a notice names it": typed(t, &reduction.TypedConfig[M]{Backend: store, MaxTokensForClear: 1})} {
+	for kind, mw := range map[string]adk.TypedChatModelAgentMiddleware[M]{"the process knows it": mw, "a notice names it": typed(t, &reduction.TypedConfig[M]{Backend: kept, MaxTokensForClear: 1})} {
 		msgs := append(first[:3:3], history(name, content[:2000])...)
 		got := before(t, mw, msgs)
 		require.Equal(t, name, pathIn(adktest.Text(got[5])), kind)
@@ -201,9 +202,9 @@ func TestNoStoreThatOnlyWritesIsRemembered(t *testing.T) {
 	const many = 200
 	var collected atomic.Int32
 	for range many {
-		store := &byValue{backendtest.NewFaulty(backend.NewMemory(0), nil)}
-		runtime.AddCleanup(store, func(int) { collected.Add(1) }, 0)
-		_, err := runInvokable(context.Background(), typed(t, &reduction.Config{Backend: store, MaxLengthForTrunc: 1000}), callC, `{}`, []string{strings.Repeat("x", 2000)})
+		kept := &byValue{backendtest.NewFaulty(backend.NewMemory(0), nil)}
+		runtime.AddCleanup(kept, func(int) { collected.Add(1) }, 0)
+		_, err := runInvokable(context.Background(), typed(t, &reduction.Config{Backend: kept, MaxLengthForTrunc: 1000}), callC, `{}`, []string{strings.Repeat("x", 2000)})
 		require.NoError(t, err)
 	}
 	require.Eventually(t, func() bool {
@@ -244,8 +245,8 @@ func quotedNotice[M adk.MessageType](t *testing.T) {
 	for kind, open := range storeKinds {
 		for seed := range uint64(40) {
 			g := newGen[M](seed)
-			store, memory := open(t)
-			cfg := &reduction.TypedConfig[M]{Backend: store, MaxLengthForTrunc: 1000, MaxTokensForClear: 1}
+			kept, memory := open(t)
+			cfg := &reduction.TypedConfig[M]{Backend: kept, MaxLengthForTrunc: 1000, MaxTokensForClear: 1}
 			if g.chance(30) {
 				cfg.GenTruncOffloadFilePath = pathsOf("/results/")
 			}
@@ -277,8 +278,8 @@ func forgedNotice[M adk.MessageType](t *testing.T) {
 			continue // such a store cannot be asked
 		}
 		for name, replace := range map[string][2]string{"genuine": {}, "another head": {"inner 1 ", "OTHER 1 "}, "another tail": {"inner 1999 ", "OTHER 1999 "}} {
-			store, memory := open(t)
-			cfg := &reduction.TypedConfig[M]{Backend: store, MaxLengthForTrunc: 1000, MaxTokensForClear: 1}
+			kept, memory := open(t)
+			cfg := &reduction.TypedConfig[M]{Backend: kept, MaxLengthForTrunc: 1000, MaxTokensForClear: 1}
 			var content strings.Builder
 			for i := range 2000 {
 				fmt.Fprintf(&content, "inner %d ", i)
@@ -308,11 +309,11 @@ var faultModes = []backendtest.Mode{
 }
 
 func TestAStoreThatIsDownIsNotAskedAboutEveryResult(t *testing.T) {
-	store := backendtest.NewFaulty(backend.NewMemory(0), backendtest.Every(backendtest.Fault{Mode: backendtest.Fail}))
-	mw := typed(t, &reduction.Config{Backend: store.WriteOnly(), MaxTokensForClear: 1})
+	kept := backendtest.NewFaulty(backend.NewMemory(0), backendtest.Every(backendtest.Fault{Mode: backendtest.Fail}))
+	mw := typed(t, &reduction.Config{Backend: kept.WriteOnly(), MaxTokensForClear: 1})
 	msgs := rounds[*schema.Message](100, 500)
 	require.Equal(t, msgs, before(t, mw, msgs))
-	require.Equal(t, 3, store.Count(backendtest.OpWrite))
+	require.Equal(t, 3, kept.Count(backendtest.OpWrite))
 }
 
 // TestAClearingPassLosesNothingWhateverTheStoreDoes: of results that a pass stores together,
@@ -334,11 +335,11 @@ func TestAClearingPassLosesNothingWhateverTheStoreDoes(t *testing.T) {
 				}
 				return backendtest.Fault{Mode: mode}
 			})
-			var store reduction.Backend = faulty
+			var kept reduction.Backend = faulty
 			if plain {
-				store = faulty.WriteOnly()
+				kept = faulty.WriteOnly()
 			}
-			mw := typed(t, &reduction.Config{Backend: store, MaxTokensForClear: 1})
+			mw := typed(t, &reduction.Config{Backend: kept, MaxTokensForClear: 1})
 			msgs := rounds[*schema.Message](12, 5000)
 			_, state, err := mw.BeforeModelRewriteState(ctx, &adk.ChatModelAgentState{Messages: msgs}, nil)
 			cancel()
@@ -420,8 +421,8 @@ func streamOf(t *testing.T, mw wrapper, src *schema.StreamReader[string]) *schem
 func TestClosingAStreamEarlyStopsTheToolAndLeavesNothingRunning(t *testing.T) {
 	for kind, open := range storeKinds {
 		t.Run(kind, func(t *testing.T) {
-			store, _ := open(t)
-			mw := typed(t, &reduction.Config{Backend: store, MaxLengthForTrunc: 1000})
+			kept, _ := open(t)
+			mw := typed(t, &reduction.Config{Backend: kept, MaxLengthForTrunc: 1000})
 			at := runtime.NumGoroutine()
 			for range 20 {
 				src, done := never("one", "two")
@@ -442,9 +443,9 @@ func TestAToolThatFailsAndForgetsToCloseBlocksNobody(t *testing.T) {
 	for kind, open := range storeKinds {
 		for _, size := range []int{10, 900, 5000} { // passed on, held back, over the limit
 			t.Run(fmt.Sprintf("%s/%d", kind, size), func(t *testing.T) {
-				store, memory := open(t)
+				kept, memory := open(t)
 				var last einolean.Event
-				mw := typed(t, &reduction.Config{Backend: store, MaxLengthForTrunc: 1000, OnEvent: func(_ context.Context, e einolean.Event) { last = e }})
+				mw := typed(t, &reduction.Config{Backend: kept, MaxLengthForTrunc: 1000, OnEvent: func(_ context.Context, e einolean.Event) { last = e }})
 				at := runtime.NumGoroutine()
 				src, w := schema.Pipe[string](3)
 				content := strings.Repeat("日本語\n", size/10)
@@ -479,13 +480,13 @@ func TestStreamsIntoABreakingStoreLeaveNothingRunning(t *testing.T) {
 		for _, after := range []int64{0, 500, 100_000} {
 			at := runtime.NumGoroutine()
 			ctx, cancel := context.WithCancel(context.Background())
-			store := backendtest.NewFaulty(backend.NewMemory(0), func(backendtest.Call) backendtest.Fault {
+			kept := backendtest.NewFaulty(backend.NewMemory(0), func(backendtest.Call) backendtest.Fault {
 				if mode == backendtest.Hang {
 					defer cancel()
 				}
 				return backendtest.Fault{Mode: mode, After: after}
 			})
-			mw := typed(t, &reduction.Config{Backend: store, MaxLengthForTrunc: 1000})
+			mw := typed(t, &reduction.Config{Backend: kept, MaxLengthForTrunc: 1000})
 			chunks := strings.SplitAfter(strings.Repeat(strings.Repeat("x", 999)+"\n", 300), "\n")
 			_, err := runStreamable(ctx, mw, &adk.ToolContext{Name: "t", CallID: "c"}, `{}`, chunks)
 			require.NoError(t, err)

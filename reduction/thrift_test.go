@@ -24,6 +24,7 @@ import (
 	"github.com/einolean/einolean/internal/race"
 	"github.com/einolean/einolean/internal/tokens"
 	"github.com/einolean/einolean/reduction"
+	"github.com/einolean/einolean/store"
 )
 
 func TestTheCacheIsNotBrokenAtEveryCallWhereTextAloneExceedsTheThreshold(t *testing.T) {
@@ -199,7 +200,7 @@ func TestTheRecommendedConfigurationWorksAsItIs(t *testing.T) {
 // recommendedWorks runs a whole agent that writes and reads files for longer than its
 // threshold, and has it read everything back.
 func recommendedWorks[M adk.MessageType](t *testing.T, streaming bool) {
-	memory := reduction.NewMemoryBackend(0)
+	memory := store.NewMemory(0)
 	mw, err := reduction.NewTyped(context.Background(), reduction.RecommendedTyped[M](memory))
 	require.NoError(t, err)
 	page := func(i int) string { return strings.Repeat(fmt.Sprintf("line of the file %d, as it was\n", i), 300) }
@@ -532,7 +533,7 @@ func TestImagesThatTheWindowCannotHoldComeBackAsImages(t *testing.T) {
 }
 
 func imagesComeBack[M adk.MessageType](t *testing.T, streaming bool) {
-	mw := typed(t, &reduction.TypedConfig[M]{Backend: reduction.NewMemoryBackend(0), WindowTokens: 30_000, ProvideReadTool: true})
+	mw := typed(t, &reduction.TypedConfig[M]{Backend: store.NewMemory(0), WindowTokens: 30_000, ProvideReadTool: true})
 	var calls []adktest.ToolCall
 	for i := range 12 {
 		calls = append(calls, adktest.ToolCall{ID: fmt.Sprint("c", i), Name: "photo", Args: fmt.Sprintf(`{"n":%d}`, i)})

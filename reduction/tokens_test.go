@@ -25,6 +25,7 @@ import (
 	"github.com/einolean/einolean/internal/dev/adktest"
 	"github.com/einolean/einolean/internal/race"
 	"github.com/einolean/einolean/internal/tokens"
+	"github.com/einolean/einolean/store"
 )
 
 func count[M adk.MessageType](t *testing.T, msgs []M, tools ...*schema.ToolInfo) int64 {
@@ -127,7 +128,7 @@ func TestTheHookAllocatesNothingBelowTheThreshold(t *testing.T) {
 }
 
 func allocates[M adk.MessageType](t *testing.T) {
-	mw, err := NewTyped(context.Background(), &TypedConfig[M]{Backend: NewMemoryBackend(0), ProvideReadTool: true, MaxTokensForClear: 1 << 40})
+	mw, err := NewTyped(context.Background(), &TypedConfig[M]{Backend: store.NewMemory(0), ProvideReadTool: true, MaxTokensForClear: 1 << 40})
 	require.NoError(t, err)
 	var tools []*schema.ToolInfo
 	for i := range 50 {
@@ -218,7 +219,7 @@ func charged[M adk.MessageType](n int, ratio float64) []M {
 func looked[M adk.MessageType](t *testing.T, c *TypedConfig[M], msgs []M) ([]M, *einolean.Pass) {
 	t.Helper()
 	var pass *einolean.Pass
-	c.Backend = NewMemoryBackend(0)
+	c.Backend = store.NewMemory(0)
 	c.OnEvent = func(_ context.Context, e einolean.Event) {
 		if e.Pass != nil {
 			pass = e.Pass
@@ -297,7 +298,7 @@ func TestAnswersAfterAClearingInTheSameRunCount(t *testing.T) {
 func afterAClearing[M adk.MessageType](t *testing.T) {
 	e := new(estimator[M])
 	msgs := charged[M](10, 1)
-	mw, err := NewTyped(context.Background(), &TypedConfig[M]{Backend: NewMemoryBackend(0), MaxTokensForClear: e.count(msgs, nil)})
+	mw, err := NewTyped(context.Background(), &TypedConfig[M]{Backend: store.NewMemory(0), MaxTokensForClear: e.count(msgs, nil)})
 	require.NoError(t, err)
 	ctx, err := adkrun.Begin(context.Background(), mw, &adkrun.Run{})
 	require.NoError(t, err)
@@ -559,7 +560,7 @@ func clearsAgain[M adk.MessageType](t *testing.T) {
 	}
 	add(strings.Repeat("a result that is long ", 9000))
 	add("the end")
-	store := NewMemoryBackend(0)
+	store := store.NewMemory(0)
 	out, _ := looked(t, &TypedConfig[M]{MaxTokensForClear: 20_000, Backend: store}, msgs)
 	few := strings.Repeat(short, len(adktest.Text(out[2]))/len(short)+4) // little longer than a notice
 	for range 3 {
@@ -593,7 +594,7 @@ func changesArguments[M adk.MessageType](t *testing.T) {
 	msgs := charged[M](4, 0)
 	for _, skips := range []bool{false, true} {
 		var cleared int
-		c := &TypedConfig[M]{Backend: NewMemoryBackend(0), MaxTokensForClear: 1, SkipClear: skips, ToolConfig: map[string]*ToolReductionConfig{"shell": {
+		c := &TypedConfig[M]{Backend: store.NewMemory(0), MaxTokensForClear: 1, SkipClear: skips, ToolConfig: map[string]*ToolReductionConfig{"shell": {
 			ClearHandler: func(context.Context, *ToolDetail) (*ClearResult, error) {
 				return &ClearResult{NeedClear: true, ToolArgument: &schema.ToolArgument{Text: `{"shorter":true}`}}, nil
 			},
@@ -630,7 +631,7 @@ func excludesCalled[M adk.MessageType](t *testing.T, streaming bool) {
 		}
 		m := adktest.Script[M](call("kept", "name", "skill__pdf"), call("kept too", "tool_name", "skill__pdf"), call("cut", "name", "other"), call("last", "name", "other"), adktest.Say("done"))
 		mw, err := NewTyped(context.Background(), &TypedConfig[M]{
-			Backend: NewMemoryBackend(0), MaxLengthForTrunc: 1000, MaxTokensForClear: 1, TruncExcludeTools: []string{"skill__*"}, ClearExcludeTools: []string{"skill__*"},
+			Backend: store.NewMemory(0), MaxLengthForTrunc: 1000, MaxTokensForClear: 1, TruncExcludeTools: []string{"skill__*"}, ClearExcludeTools: []string{"skill__*"},
 		})
 		require.NoError(t, err)
 		out := adktest.Agent[M]{Model: m, Tools: []tool.BaseTool{through}, Handlers: adktest.Handlers(mw), Streaming: streaming}.Run(context.Background(), []M{adktest.User[M]("x")})

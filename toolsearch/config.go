@@ -24,6 +24,7 @@ import (
 	"github.com/einolean/einolean/internal/safe"
 	"github.com/einolean/einolean/internal/toolnames"
 	"github.com/einolean/einolean/internal/warn"
+	"github.com/einolean/einolean/store"
 )
 
 // Config configures the middleware. The first two fields are Eino's; every other field
@@ -169,7 +170,7 @@ type Config struct {
 
 	// Backend stores the full list of names when CatalogLimit cuts it, so that the model
 	// can read it with a file tool that reads the same store. If nil, it is not stored.
-	Backend Backend
+	Backend store.Backend
 
 	// OnEvent receives events about changes: the catalogue, searches, tools loaded and
 	// unloaded, sets of tools that the Filter denies, calls that do not run, and failures of
@@ -182,12 +183,8 @@ type Config struct {
 	OnEvent func(context.Context, einolean.Event)
 }
 
-// Backend is where content is kept: see [einolean.Backend]. It stores the full catalogue and
-// the vectors of EmbeddingIndex, which are read back only if it can read.
-type Backend = einolean.Backend
-
 // writeFile stores a text. A store that hangs or ends its goroutine has failed.
-func writeFile(ctx context.Context, b Backend, path, content string) error {
+func writeFile(ctx context.Context, b store.Backend, path, content string) error {
 	_, err := safe.Wait(ctx, fmt.Sprintf("toolsearch: Backend, writing %q,", path), func() (struct{}, error) {
 		return struct{}{}, b.Write(ctx, &filesystem.WriteRequest{FilePath: path, Content: content})
 	})

@@ -25,6 +25,7 @@ import (
 	"github.com/einolean/einolean/internal/recent"
 	"github.com/einolean/einolean/internal/safe"
 	"github.com/einolean/einolean/internal/vectors"
+	"github.com/einolean/einolean/store"
 )
 
 const (
@@ -72,11 +73,11 @@ const (
 // for 100,000 tools of 256 dimensions.
 //
 // model names the embedding model, and is part of every key in the store: another model
-// must have another name. If store can read, vectors are kept there, one file for each
+// must have another name. If files can be read, vectors are kept there, one file for each
 // version of the catalogue, and only new or changed tools are embedded. If nil, they are
 // computed once in each process. Unlike failures of Fuse's parts, those of the embedder are
 // not reported to OnEvent.
-func EmbeddingIndex(model string, e embedding.Embedder, store Backend) IndexFunc {
+func EmbeddingIndex(model string, e embedding.Embedder, files store.Backend) IndexFunc {
 	return func(ctx context.Context, tools []*schema.ToolInfo) (Index, error) {
 		if model == "" {
 			return nil, errors.New("EmbeddingIndex needs the name of the model")
@@ -84,12 +85,13 @@ func EmbeddingIndex(model string, e embedding.Embedder, store Backend) IndexFunc
 		if safe.IsNil(e) {
 			return nil, errors.New("EmbeddingIndex got no embedder")
 		}
-		if safe.IsNil(store) {
-			store = nil
+		if safe.IsNil(files) {
+			files = nil
 		}
+		reader, _ := store.As[store.Reader](files)
 		return &embeddingIndex{
 			bm25Index: bm25Index{knownSet(ctx, tools)}, infos: tools,
-			source:  vectors.Source{Model: model, Embedder: e, Store: store},
+			source:  vectors.Source{Model: model, Embedder: e, Writer: files, Reader: reader},
 			queries: recent.Map[string, []float64]{Most: keptQueries},
 		}, nil
 	}

@@ -28,6 +28,7 @@ import (
 
 	"github.com/einolean/einolean/internal/backend"
 	"github.com/einolean/einolean/internal/dev/adktest"
+	"github.com/einolean/einolean/store"
 	"github.com/einolean/einolean/toolsearch"
 )
 
@@ -121,8 +122,8 @@ func namesFound(t *testing.T, x toolsearch.Index, text string) (names []string) 
 	return names
 }
 
-func embedded(t *testing.T, e embedding.Embedder, store toolsearch.Backend, infos []*schema.ToolInfo) toolsearch.Index {
-	x, err := toolsearch.EmbeddingIndex("test-1", e, store)(context.Background(), infos)
+func embedded(t *testing.T, e embedding.Embedder, files store.Backend, infos []*schema.ToolInfo) toolsearch.Index {
+	x, err := toolsearch.EmbeddingIndex("test-1", e, files)(context.Background(), infos)
 	require.NoError(t, err)
 	return x
 }
@@ -269,11 +270,11 @@ func TestAnEmbedderThatEndsItsGoroutineHasFailed(t *testing.T) {
 // A store whose goroutine ends while vectors are read from it costs the vectors, not for ever.
 func TestAStoreOfVectorsThatEndsItsGoroutineHasFailed(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		store := &exiting{Memory: backend.NewMemory(0), ends: true}
-		x := embedded(t, &embedder{of: meaning}, store, describedDesk(t))
+		files := &exiting{Memory: backend.NewMemory(0), ends: true}
+		x := embedded(t, &embedder{of: meaning}, files, describedDesk(t))
 		namesFound(t, x, "first")
 		synctest.Wait()
-		store.ends = false
+		files.ends = false
 		time.Sleep(time.Minute)
 		namesFound(t, x, "second")
 		synctest.Wait()
@@ -298,16 +299,16 @@ func (e *exiting) Write(ctx context.Context, r *filesystem.WriteRequest) error {
 // queries still have others is left alone.
 func TestStoredVectorsOfOtherDimensionsAreEmbeddedAnew(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		store, infos := backend.NewMemory(0), describedDesk(t)
+		files, infos := backend.NewMemory(0), describedDesk(t)
 		short := &embedder{of: func(ctx context.Context, text string) ([]float64, error) {
 			v, err := meaning(ctx, text)
 			return v[:32], err
 		}}
-		namesFound(t, embedded(t, short, store, infos), "weather")
+		namesFound(t, embedded(t, short, files, infos), "weather")
 		synctest.Wait()
 
 		e := &embedder{of: meaning}
-		x := embedded(t, e, store, infos)
+		x := embedded(t, e, files, infos)
 		namesFound(t, x, "weather")
 		synctest.Wait()
 		require.Empty(t, namesFound(t, x, "la météo"), "the words answer")
@@ -360,11 +361,11 @@ func TestEachToolIsEmbeddedOnceInAnyOrder(t *testing.T) {
 
 func TestWhatIsStoredIsNotEmbeddedAgain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		store := backend.NewMemory(0)
+		files := backend.NewMemory(0)
 		e := &embedder{of: meaning}
 		start := func(infos []*schema.ToolInfo) []string {
 			e.forget()
-			x := embedded(t, e, store, infos)
+			x := embedded(t, e, files, infos)
 			namesFound(t, x, "weather")
 			synctest.Wait()
 			asked := e.texts()

@@ -12,7 +12,7 @@ import (
 	"github.com/cloudwego/eino/components/embedding"
 	"github.com/cloudwego/eino/schema"
 
-	"github.com/einolean/einolean/reduction"
+	"github.com/einolean/einolean/store"
 	"github.com/einolean/einolean/toolsearch"
 )
 
@@ -53,7 +53,7 @@ func (bags) EmbedStrings(_ context.Context, texts []string, _ ...embedding.Optio
 // Any Eino embedder finds tools by what words mean. The vectors are kept in the store: a
 // directory, here memory.
 func ExampleEmbeddingIndex() {
-	printFirst(toolsearch.EmbeddingIndex("bags-1", bags{}, reduction.NewMemoryBackend(0)), "forecasts")
+	printFirst(toolsearch.EmbeddingIndex("bags-1", bags{}, store.NewMemory(0)), "forecasts")
 	// Output: weather__get_forecast
 }
 

@@ -24,6 +24,7 @@ import (
 	"github.com/einolean/einolean/internal/adkrun"
 	"github.com/einolean/einolean/internal/dev/adktest"
 	"github.com/einolean/einolean/reduction"
+	"github.com/einolean/einolean/store"
 	"github.com/einolean/einolean/toolsearch"
 	"github.com/einolean/einolean/window"
 )
@@ -53,7 +54,7 @@ func newScene[M adk.MessageType](t *testing.T, streaming bool, c window.Config, 
 	search, err := toolsearch.NewTyped[M](ctx, &toolsearch.Config{DynamicTools: tools, OnEvent: see.Event})
 	require.NoError(t, err)
 	reduce, err := reduction.NewTyped[M](ctx, &reduction.TypedConfig[M]{
-		Backend: reduction.NewMemoryBackend(1 << 20), ProvideReadTool: true, MaxLengthForTrunc: 2000, MaxTokensForClear: 400, OnEvent: see.Event,
+		Backend: store.NewMemory(1 << 20), ProvideReadTool: true, MaxLengthForTrunc: 2000, MaxTokensForClear: 400, OnEvent: see.Event,
 	})
 	require.NoError(t, err)
 	return scene[M]{see, adktest.Agent[M]{Model: m, Streaming: streaming, Handlers: adktest.Handlers(search, reduce, window.HandlerFor[M](see)),

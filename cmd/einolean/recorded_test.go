@@ -23,6 +23,7 @@ import (
 
 	"github.com/einolean/einolean/einoleantest"
 	"github.com/einolean/einolean/reduction"
+	"github.com/einolean/einolean/store"
 	"github.com/einolean/einolean/toolsearch"
 	"github.com/einolean/einolean/window"
 )
@@ -45,7 +46,7 @@ func record[M adk.MessageType](t *testing.T, with, streaming bool, texts window.
 	if with {
 		search, err := toolsearch.NewTyped[M](t.Context(), &toolsearch.Config{DynamicTools: tools, OnEvent: see.Event})
 		require.NoError(t, err)
-		reduce, err := reduction.NewTyped[M](t.Context(), &reduction.TypedConfig[M]{Backend: reduction.NewMemoryBackend(1 << 20), ProvideReadTool: true, SkipTruncation: true, MaxTokensForClear: 3000, OnEvent: see.Event})
+		reduce, err := reduction.NewTyped[M](t.Context(), &reduction.TypedConfig[M]{Backend: store.NewMemory(1 << 20), ProvideReadTool: true, SkipTruncation: true, MaxTokensForClear: 3000, OnEvent: see.Event})
 		require.NoError(t, err)
 		handlers, tools = []adk.TypedChatModelAgentMiddleware[M]{search, reduce}, nil
 		turns = append([]einoleantest.Turn{einoleantest.Call("tool_search", `{"query":"log of a day"}`)}, turns...)

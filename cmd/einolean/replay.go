@@ -22,6 +22,7 @@ import (
 	"github.com/einolean/einolean/internal/dev/replay"
 	"github.com/einolean/einolean/internal/display"
 	"github.com/einolean/einolean/reduction"
+	"github.com/einolean/einolean/store"
 )
 
 // replaySchema names what replayJSON is.
@@ -212,14 +213,14 @@ func own(s streams, file string) (p replay.Policy, err error) {
 		d.DisallowUnknownFields()
 		return inWords(d.Decode(c), int64(len(text)))
 	}
-	makeOne := func(ctx context.Context, store *reduction.MemoryBackend, trigger int64) (adk.ChatModelAgentMiddleware, error) {
-		c := &reduction.Config{Backend: store, MaxTokensForClear: trigger}
+	makeOne := func(ctx context.Context, files *store.Memory, trigger int64) (adk.ChatModelAgentMiddleware, error) {
+		c := &reduction.Config{Backend: files, MaxTokensForClear: trigger}
 		if err := strict(c); err != nil {
 			return nil, err
 		}
 		return reduction.New(ctx, c)
 	}
-	if _, err := makeOne(context.Background(), reduction.NewMemoryBackend(1), 1); err != nil {
+	if _, err := makeOne(context.Background(), store.NewMemory(1), 1); err != nil {
 		return p, fail(exitInput, "%s: %w. It is a JSON object with fields of reduction.Config, such as {\"MaxLengthForTrunc\":12000}", file, err)
 	}
 	return replay.Policy{Name: strings.TrimSuffix(filepath.Base(file), filepath.Ext(file)), New: makeOne}, nil

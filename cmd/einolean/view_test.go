@@ -25,6 +25,7 @@ import (
 
 	"github.com/einolean/einolean/einoleantest"
 	"github.com/einolean/einolean/reduction"
+	"github.com/einolean/einolean/store"
 	"github.com/einolean/einolean/toolsearch"
 	"github.com/einolean/einolean/window"
 )
@@ -264,7 +265,7 @@ func writeWindow(t *testing.T, name string) {
 	}
 	search, err := toolsearch.New(t.Context(), &toolsearch.Config{DynamicTools: hidden, OnEvent: see.Event})
 	require.NoError(t, err)
-	reduce, err := reduction.New(t.Context(), &reduction.Config{Backend: reduction.NewMemoryBackend(1 << 20), ProvideReadTool: true, MaxLengthForTrunc: 5000, MaxTokensForClear: 1500, OnEvent: see.Event})
+	reduce, err := reduction.New(t.Context(), &reduction.Config{Backend: store.NewMemory(1 << 20), ProvideReadTool: true, MaxLengthForTrunc: 5000, MaxTokensForClear: 1500, OnEvent: see.Event})
 	require.NoError(t, err)
 	usage := func(prompt, cached int) schema.TokenUsage {
 		return schema.TokenUsage{PromptTokens: prompt, PromptTokenDetails: schema.PromptTokenDetails{CachedTokens: cached}, CompletionTokens: 20, TotalTokens: prompt + 20}

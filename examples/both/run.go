@@ -15,7 +15,7 @@ import (
 	"github.com/einolean/einolean/examples/lab"
 	"github.com/einolean/einolean/examples/library"
 	"github.com/einolean/einolean/examples/offline"
-	"github.com/einolean/einolean/reduction"
+	"github.com/einolean/einolean/store"
 	"github.com/einolean/einolean/window"
 )
 
@@ -24,7 +24,7 @@ type trial[M adk.MessageType] struct {
 	title  string
 	agent  *lab.Agent[M]
 	events lab.Events
-	store  *reduction.DirBackend
+	store  *store.Dir
 	see    *window.Collector
 	tools  int // in its library
 
@@ -76,12 +76,12 @@ func newTrial[M adk.MessageType](ctx context.Context, title, dir string, streami
 	if err != nil {
 		return nil, err
 	}
-	store, err := reduction.NewDirBackend(filepath.Join(dir, "store"))
+	files, err := store.NewDir(filepath.Join(dir, "store"))
 	if err != nil {
 		return nil, err
 	}
-	t.store, t.tools = store, len(tools)
-	use.store, use.watch, t.see = store, t.events.Add, use.see
+	t.store, t.tools = files, len(tools)
+	use.store, use.watch, t.see = files, t.events.Add, use.see
 	use.watch = einolean.Tee(t.events.Add, use.see.Event)
 	t.agent, err = lab.New(streaming, func(chat model.BaseModel[M]) (*adk.TypedChatModelAgent[M], error) {
 		return newAgent(ctx, chat, tools, use)

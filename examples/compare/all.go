@@ -15,6 +15,7 @@ import (
 	einoreduction "github.com/cloudwego/eino/adk/middlewares/reduction"
 
 	"github.com/einolean/einolean/reduction"
+	"github.com/einolean/einolean/store"
 )
 
 // All are the settings of tools, each without and with a reduction of results, and both of Eino's
@@ -33,8 +34,8 @@ func All() (all []Arm) {
 // brings none and a file system would add six tools.
 func einos(name string, limits einoreduction.Config) Arm {
 	return Arm{name, func(ctx context.Context, all tools) (tools, handlers, error) {
-		store := reduction.NewMemoryBackend(0)
-		read, err := reduction.NewReadTool(ctx, &reduction.ReadToolConfig{Backend: store})
+		files := store.NewMemory(0)
+		read, err := reduction.NewReadTool(ctx, &reduction.ReadToolConfig{Backend: files})
 		if err != nil {
 			return nil, nil, err
 		}
@@ -43,7 +44,7 @@ func einos(name string, limits einoreduction.Config) Arm {
 			return nil, nil, err
 		}
 		config := limits
-		config.Backend, config.TruncExcludeTools, config.ClearExcludeTools = store, []string{"read_file"}, []string{"tool_search"}
+		config.Backend, config.TruncExcludeTools, config.ClearExcludeTools = files, []string{"read_file"}, []string{"tool_search"}
 		reduce, err := einoreduction.New(ctx, &config)
 		return tools{read}, handlers{search, reduce}, err
 	}}

@@ -13,6 +13,7 @@ import (
 	"github.com/cloudwego/eino/components/tool"
 
 	"github.com/einolean/einolean/reduction"
+	"github.com/einolean/einolean/store"
 	"github.com/einolean/einolean/toolsearch"
 	"github.com/einolean/einolean/toolsearch/javascript"
 )
@@ -75,7 +76,7 @@ func Reduced(a Arm) Arm {
 		if err != nil {
 			return nil, nil, err
 		}
-		reduce, err := reduction.New(ctx, reduction.Recommended(reduction.NewMemoryBackend(0)))
+		reduce, err := reduction.New(ctx, reduction.Recommended(store.NewMemory(0)))
 		return own, append(h, reduce), err
 	}}
 }

@@ -22,6 +22,7 @@ import (
 
 	"github.com/einolean/einolean/examples/library"
 	"github.com/einolean/einolean/reduction"
+	"github.com/einolean/einolean/store"
 	"github.com/einolean/einolean/toolsearch"
 )
 
@@ -88,12 +89,12 @@ func newRunner(ctx context.Context, p provider, work string, meter *meter) (*adk
 	if err != nil {
 		return nil, err
 	}
-	store, err := reduction.NewDirBackend(results)
+	files, err := store.NewDir(results)
 	if err != nil {
 		return nil, err
 	}
 	reduce, err := reduction.New(ctx, &reduction.Config{
-		Backend:           store,
+		Backend:           files,
 		ProvideReadTool:   true,
 		MaxLengthForTrunc: 8_000,
 		MaxTokensForClear: 30_000,

@@ -20,6 +20,7 @@ import (
 
 	"github.com/einolean/einolean/internal/prices"
 	"github.com/einolean/einolean/reduction"
+	"github.com/einolean/einolean/store"
 	"github.com/einolean/einolean/toolsearch"
 )
 
@@ -45,7 +46,7 @@ func library() (list []tool.BaseTool) {
 
 // inTest is what a program has in a test.
 func inTest(t *testing.T, p *provider) given {
-	return given{t.Context(), "a key for loopback", p.http.URL, library(), reduction.NewMemoryBackend(1 << 24)}
+	return given{t.Context(), "a key for loopback", p.http.URL, library(), store.NewMemory(1 << 24)}
 }
 
 // answer runs an agent with the tool read of its own, and returns the last thing that it said.

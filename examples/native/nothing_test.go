@@ -21,6 +21,7 @@ import (
 
 	"github.com/einolean/einolean/examples/native/mended/provider"
 	"github.com/einolean/einolean/reduction"
+	"github.com/einolean/einolean/store"
 	"github.com/einolean/einolean/toolsearch"
 )
 
@@ -122,7 +123,7 @@ func emptyResults[M adk.MessageType](t *testing.T, stream, pictures bool) {
 				c.agent.Handlers = append(c.agent.Handlers, h)
 			}
 			if with == "reduction" || with == "both" {
-				h, err := reduction.NewTyped(ctx, &reduction.TypedConfig[M]{Backend: reduction.NewMemoryBackend(0)})
+				h, err := reduction.NewTyped(ctx, &reduction.TypedConfig[M]{Backend: store.NewMemory(0)})
 				require.NoError(t, err)
 				c.agent.Handlers = append(c.agent.Handlers, h)
 			}

@@ -17,6 +17,7 @@ import (
 	"github.com/cloudwego/eino/components/tool"
 
 	"github.com/einolean/einolean/reduction"
+	"github.com/einolean/einolean/store"
 )
 
 // shownBytes is the size of the previews beside which facts are read back.
@@ -41,12 +42,12 @@ func readBack(ctx context.Context, results []result) (kinds []string, found map[
 			kinds = append(kinds, r.kind)
 		}
 		f := found[r.kind]
-		store := reduction.NewMemoryBackend(0)
+		files := store.NewMemory(0)
 		file := fmt.Sprintf("/results/%d", i)
-		if err := store.Write(ctx, &filesystem.WriteRequest{FilePath: file, Content: r.text}); err != nil {
+		if err := files.Write(ctx, &filesystem.WriteRequest{FilePath: file, Content: r.text}); err != nil {
 			return nil, nil, err
 		}
-		read, err := reduction.NewReadTool(ctx, &reduction.ReadToolConfig{Backend: store})
+		read, err := reduction.NewReadTool(ctx, &reduction.ReadToolConfig{Backend: files})
 		if err != nil {
 			return nil, nil, err
 		}

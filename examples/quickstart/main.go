@@ -18,6 +18,7 @@ import (
 
 	"github.com/einolean/einolean/einoleantest"
 	"github.com/einolean/einolean/reduction"
+	"github.com/einolean/einolean/store"
 	"github.com/einolean/einolean/toolsearch"
 	"github.com/einolean/einolean/window"
 	"github.com/einolean/einolean/window/inspect"
@@ -39,8 +40,8 @@ func main() {
 
 	search, err := toolsearch.New(ctx, toolsearch.Recommended(tools)) // hidden until the model finds them
 	check(err)
-	store := reduction.NewMemoryBackend(0)                          // in production a directory or a bucket
-	reduce, err := reduction.New(ctx, reduction.Recommended(store)) // long and old results move to the store
+	files := store.NewMemory(0)                                     // in production a directory or a bucket
+	reduce, err := reduction.New(ctx, reduction.Recommended(files)) // long and old results move to the store
 	check(err)
 	see := window.New(window.Config{Conversation: func(context.Context) (string, error) { return "quickstart", nil }})
 	agent, err := adk.NewChatModelAgent(ctx, &adk.ChatModelAgentConfig{

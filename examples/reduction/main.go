@@ -25,6 +25,7 @@ import (
 	"github.com/einolean/einolean"
 	"github.com/einolean/einolean/examples/lab"
 	"github.com/einolean/einolean/reduction"
+	"github.com/einolean/einolean/store"
 )
 
 func main() {
@@ -35,9 +36,9 @@ func main() {
 // with Handlers. The store may be any that Eino has; ProvideReadTool gives the
 // model the tool that reads back, and OnEvent is for those who want to watch. For
 // *schema.Message the same is written reduction.New and adk.NewChatModelAgent.
-func newAgent[M adk.MessageType](ctx context.Context, chat model.BaseModel[M], tools []tool.BaseTool, store reduction.Backend, watch func(context.Context, einolean.Event)) (*adk.TypedChatModelAgent[M], error) {
+func newAgent[M adk.MessageType](ctx context.Context, chat model.BaseModel[M], tools []tool.BaseTool, kept reduction.Backend, watch func(context.Context, einolean.Event)) (*adk.TypedChatModelAgent[M], error) {
 	reduce, err := reduction.NewTyped[M](ctx, &reduction.TypedConfig[M]{
-		Backend:           store,
+		Backend:           kept,
 		ProvideReadTool:   true,
 		MaxTokensForClear: 19_000, // small enough to show clearing
 		OnEvent:           watch,
@@ -63,12 +64,12 @@ func run[M adk.MessageType](ctx context.Context, screen *lab.Screen, files fs.FS
 		return err
 	}
 	defer os.RemoveAll(dir)
-	store, err := reduction.NewDirBackend(dir)
+	kept, err := store.NewDir(dir)
 	if err != nil {
 		return err
 	}
-	defer store.Close()
-	s, err := newScene[M](ctx, files, store, streaming)
+	defer kept.Close()
+	s, err := newScene[M](ctx, files, kept, streaming)
 	if err != nil {
 		return err
 	}

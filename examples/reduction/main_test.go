@@ -19,7 +19,7 @@ import (
 
 	"github.com/einolean/einolean/examples/lab"
 	"github.com/einolean/einolean/examples/lab/labtest"
-	"github.com/einolean/einolean/reduction"
+	"github.com/einolean/einolean/store"
 )
 
 // TestGoldenOutput runs the whole demo. With EINOLEAN_UPDATE=1 it writes the golden files first.
@@ -76,10 +76,10 @@ func TestEveryQuestionHasATruthThatAWrongAnswerMisses(t *testing.T) {
 func played(t *testing.T, truth func(dir string) []string) error {
 	t.Helper()
 	ctx, dir, files := context.Background(), t.TempDir(), sourceTree()
-	store, err := reduction.NewDirBackend(dir)
+	kept, err := store.NewDir(dir)
 	require.NoError(t, err)
-	defer store.Close()
-	s, err := newScene[*schema.Message](ctx, files, store, true)
+	defer kept.Close()
+	s, err := newScene[*schema.Message](ctx, files, kept, true)
 	require.NoError(t, err)
 	return s.play(ctx, lab.NewScreen(io.Discard, false), []lab.Question{{
 		Text:  `List the files in src. How long is "src/sort/sort.go"?`,

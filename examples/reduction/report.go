@@ -13,12 +13,12 @@ import (
 	"github.com/cloudwego/eino/components/model"
 
 	"github.com/einolean/einolean/examples/lab"
-	"github.com/einolean/einolean/reduction"
+	"github.com/einolean/einolean/store"
 )
 
 // scene is everything that takes part.
 type scene[M adk.MessageType] struct {
-	store       *reduction.DirBackend
+	store       *store.Dir
 	lean, plain *lab.Agent[M]
 	witness     *witness // of what the lean agent's tools return
 	events      *lab.Events
@@ -35,11 +35,11 @@ type sum struct{ calls, tokens, largest, huge int }
 // window is how many tokens the larger models of today take at once.
 const window = 200_000
 
-func newScene[M adk.MessageType](ctx context.Context, files fs.FS, store *reduction.DirBackend, streaming bool) (*scene[M], error) {
-	s := &scene[M]{store: store, witness: &witness{}, events: &lab.Events{}}
+func newScene[M adk.MessageType](ctx context.Context, files fs.FS, kept *store.Dir, streaming bool) (*scene[M], error) {
+	s := &scene[M]{store: kept, witness: &witness{}, events: &lab.Events{}}
 	var err error
 	s.lean, err = lab.New(streaming, func(chat model.BaseModel[M]) (*adk.TypedChatModelAgent[M], error) {
-		return newAgent(ctx, chat, newTools(files, s.witness), store, s.events.Add)
+		return newAgent(ctx, chat, newTools(files, s.witness), kept, s.events.Add)
 	})
 	if err != nil {
 		return nil, err

@@ -14,7 +14,7 @@ import (
 	"slices"
 
 	"github.com/einolean/einolean/examples/lab"
-	"github.com/einolean/einolean/reduction"
+	"github.com/einolean/einolean/store"
 )
 
 // verify reads every original back and compares digests, and looks for files that are
@@ -47,8 +47,8 @@ func (s *scene[M]) verify(ctx context.Context, screen *lab.Screen, dir string) (
 }
 
 // digest is the SHA-256 of one file of the store.
-func digest(ctx context.Context, store *reduction.DirBackend, path string) (sum [sha256.Size]byte, err error) {
-	content, _, err := store.ReadRange(ctx, path, 0, -1)
+func digest(ctx context.Context, kept *store.Dir, path string) (sum [sha256.Size]byte, err error) {
+	content, _, err := kept.ReadRange(ctx, path, 0, -1)
 	if err != nil {
 		return sum, err
 	}

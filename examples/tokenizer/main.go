@@ -19,6 +19,7 @@ import (
 
 	"github.com/einolean/einolean"
 	"github.com/einolean/einolean/reduction"
+	"github.com/einolean/einolean/store"
 )
 
 func main() {
@@ -54,7 +55,7 @@ func run(ctx context.Context, out io.Writer) error {
 		name   string
 		config reduction.Config
 	}{{"tokenizer", reduction.Config{TokenCounter: exact.Count}}, {"default", reduction.Config{}}} {
-		c.config.Backend, c.config.MaxTokensForClear = reduction.NewMemoryBackend(0), 9000
+		c.config.Backend, c.config.MaxTokensForClear = store.NewMemory(0), 9000
 		c.config.OnEvent = func(_ context.Context, e einolean.Event) {
 			if e.Pass != nil {
 				fmt.Fprintf(out, "%-9s  %6d tokens before clearing, %5d after\n", c.name, e.Pass.Before, e.Pass.After)

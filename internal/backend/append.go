@@ -11,7 +11,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"strings"
 	"time"
 )
 
@@ -32,68 +31,6 @@ var (
 	_ Appender = (*Memory)(nil)
 )
 
-// append implements [Appender]. Content is copied outside of the store's lock, and so seldom that
-// many small pieces take linear time.
-func (m *Memory) append(ctx context.Context, filePath, content string) error {
-	name, err := m.name(ctx, filePath)
-	if err != nil {
-		return err
-	}
-	free, err := m.growing.Take(ctx, name)
-	if err != nil {
-		return err
-	}
-	defer free()
-	for {
-		old := m.find(name)
-		longer, err := old.with(name, content, m.max)
-		if err != nil || m.swap(old, longer) {
-			return err
-		}
-		// It was written or deleted meanwhile.
-	}
-}
-
-// with returns a file with more content: f, which may be nil, and its end.
-func (f *file) with(name, end string, most int64) (*file, error) {
-	longer := &file{name: name, grows: &strings.Builder{}}
-	start := ""
-	if f != nil {
-		start = f.content
-	}
-	if cost := longer.cost() + int64(len(start)) + int64(len(end)); cost > most {
-		return nil, errTooLarge(most)
-	}
-	if f != nil && f.grows != nil {
-		longer.grows = f.grows // what f.content shows of it never changes
-	} else {
-		longer.grows.WriteString(start)
-	}
-	longer.grows.WriteString(end)
-	longer.content = longer.grows.String()
-	return longer, nil
-}
-
-func (m *Memory) find(name string) *file {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	if e := m.files[name]; e != nil {
-		return e.Value.(*file)
-	}
-	return nil
-}
-
-// swap puts a file in the place of another, or of none, and reports whether that was still there.
-func (m *Memory) swap(old, to *file) bool {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	var is *file
-	if e := m.files[to.name]; e != nil {
-		is = e.Value.(*file)
-	}
-	return is == old && m.place(to, true) == nil
-}
-
 var (
 	// errBusy says that another process adds to the file.
 	errBusy = errors.New("another process is writing the file")
@@ -113,44 +50,6 @@ const (
 	// its name and then removes the temporary one.
 	settles = 100 * time.Millisecond
 )
-
-// append implements [Appender]. Unlike a write, a crash may leave a part of the content.
-func (d *Dir) append(ctx context.Context, filePath, content string) error {
-	name, err := diskName(ctx, filePath)
-	if err != nil {
-		return err
-	}
-	free, err := d.growing.Take(ctx, name)
-	if err != nil {
-		return err
-	}
-	defer free()
-	began := time.Now()
-	for pause := time.Millisecond; ; pause = min(2*pause, longestPause) {
-		err := d.grow(name, content)
-		passes := errors.Is(err, errLinked) || errors.Is(err, errReplaced)
-		if !errors.Is(err, errBusy) && (!passes || time.Since(began) > settles) {
-			return err
-		}
-		select {
-		case <-ctx.Done():
-			return errors.Join(ctx.Err(), err)
-		case <-time.After(pause):
-		}
-	}
-}
-
-// grow adds to a file once it is nobody else's.
-func (d *Dir) grow(name, content string) error {
-	d.names.RLock()
-	defer d.names.RUnlock()
-	at, f, err := d.openIn(name, openEnd)
-	if err != nil {
-		return err
-	}
-	at.close()
-	return errors.Join(writeEnd(f, content), f.Close())
-}
 
 // writeEnd adds to an open file all of the content or nothing.
 func writeEnd(f *os.File, content string) error {

@@ -13,7 +13,6 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/einolean/einolean"
 	"github.com/einolean/einolean/internal/race"
 )
 
@@ -57,14 +56,9 @@ func TestNobodyWaitsForAnothersFile(t *testing.T) {
 	defer dir.Close()
 	memory := NewMemory(0)
 	for _, s := range []struct {
-		store interface {
-			einolean.Backend
-			einolean.Reader
-			einolean.Creator
-			Appender
-		}
-		lock *Locks
-		name string
+		store store
+		lock  *Locks
+		name  string
 	}{{memory, &memory.growing, "busy"}, {dir, &dir.growing, "busy"}} {
 		ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
 		defer cancel()

@@ -19,8 +19,6 @@ import (
 	"time"
 
 	"github.com/cloudwego/eino/adk/filesystem"
-
-	"github.com/einolean/einolean"
 )
 
 const (
@@ -33,8 +31,8 @@ const (
 const placeTries = 5
 
 // Dir keeps content as files below one directory: "/a/b" is a/b in it. It has all capabilities of a
-// [einolean.Backend], and is safe for concurrent use by any number of goroutines and processes.
-// reduction.DirBackend says what it promises.
+// store.Backend, and is safe for concurrent use by any number of goroutines and processes.
+// store.Dir says what it promises.
 type Dir struct {
 	path string // absolute
 
@@ -50,15 +48,6 @@ type Dir struct {
 
 	growing Locks // of files that are added to
 }
-
-var (
-	_ einolean.Backend     = (*Dir)(nil)
-	_ einolean.Reader      = (*Dir)(nil)
-	_ einolean.RangeReader = (*Dir)(nil)
-	_ einolean.Creator     = (*Dir)(nil)
-	_ einolean.AnyCreator  = (*Dir)(nil)
-	_ einolean.Cleaner     = (*Dir)(nil)
-)
 
 // NewDir opens the store in the directory dir, a path of the machine, and makes
 // the directory, with its parents, if it is missing.
@@ -122,13 +111,51 @@ func (d *Dir) reopen(gone *os.Root) bool {
 	return true
 }
 
-// Write implements [einolean.Backend].
+// Write implements store.Backend.
 func (d *Dir) Write(ctx context.Context, req *filesystem.WriteRequest) (err error) {
 	defer describe(&err, "writing", req.FilePath)
 	return d.save(ctx, req.FilePath, strings.NewReader(req.Content), d.replace)
 }
 
-// Create implements [einolean.Creator]. It holds one buffer of 64 KiB.
+// append implements [Appender]. Unlike a write, a crash may leave a part of the content.
+func (d *Dir) append(ctx context.Context, filePath, content string) error {
+	name, err := diskName(ctx, filePath)
+	if err != nil {
+		return err
+	}
+	free, err := d.growing.Take(ctx, name)
+	if err != nil {
+		return err
+	}
+	defer free()
+	began := time.Now()
+	for pause := time.Millisecond; ; pause = min(2*pause, longestPause) {
+		err := d.grow(name, content)
+		passes := errors.Is(err, errLinked) || errors.Is(err, errReplaced)
+		if !errors.Is(err, errBusy) && (!passes || time.Since(began) > settles) {
+			return err
+		}
+		select {
+		case <-ctx.Done():
+			return errors.Join(ctx.Err(), err)
+		case <-time.After(pause):
+		}
+	}
+}
+
+// grow adds to a file once it is nobody else's.
+func (d *Dir) grow(name, content string) error {
+	d.names.RLock()
+	defer d.names.RUnlock()
+	at, f, err := d.openIn(name, openEnd)
+	if err != nil {
+		return err
+	}
+	at.close()
+	return errors.Join(writeEnd(f, content), f.Close())
+}
+
+// Create implements store.Creator. It holds one buffer of 64 KiB.
 func (d *Dir) Create(ctx context.Context, filePath string, content io.Reader) (err error) {
 	defer describe(&err, "creating", filePath)
 	if err := d.free(ctx, filePath); err != nil {
@@ -137,7 +164,7 @@ func (d *Dir) Create(ctx context.Context, filePath string, content io.Reader) (e
 	return d.save(ctx, filePath, content, d.exclusive)
 }
 
-// CreateAny implements [einolean.AnyCreator]. It holds one buffer of 64 KiB.
+// CreateAny implements store.AnyCreator. It holds one buffer of 64 KiB.
 func (d *Dir) CreateAny(ctx context.Context, names func(attempt int) string, content io.Reader) (string, error) {
 	n := naming{names: names}
 	err := n.firstFree(func(filePath string) error { return d.free(ctx, filePath) })
@@ -285,7 +312,7 @@ const staleAfter = time.Hour
 // second.
 const clockMargin = 2 * time.Second
 
-// Read implements [einolean.Reader]. It holds no more than the window it returns.
+// Read implements store.Reader. It holds no more than the window it returns.
 func (d *Dir) Read(ctx context.Context, req *filesystem.ReadRequest) (_ *filesystem.FileContent, err error) {
 	defer describe(&err, "reading", req.FilePath)
 	f, info, err := d.open(ctx, req.FilePath)
@@ -303,7 +330,7 @@ func (d *Dir) Read(ctx context.Context, req *filesystem.ReadRequest) (_ *filesys
 	return &filesystem.FileContent{Content: b.String()}, err
 }
 
-// ReadRange implements [einolean.RangeReader].
+// ReadRange implements store.RangeReader.
 func (d *Dir) ReadRange(ctx context.Context, filePath string, offset, length int64) (content io.ReadCloser, size int64, err error) {
 	defer describe(&err, "reading", filePath)
 	if offset < 0 {
@@ -351,7 +378,7 @@ func markUsed(at place, info fs.FileInfo) {
 // UseInterval is how long a file counts as used without being marked again.
 const UseInterval = time.Hour
 
-// MarkUsed implements [einolean.Cleaner].
+// MarkUsed implements store.Cleaner.
 func (d *Dir) MarkUsed(ctx context.Context, filePaths ...string) error {
 	var failure error
 	for _, filePath := range filePaths {
@@ -367,7 +394,7 @@ func (d *Dir) MarkUsed(ctx context.Context, filePaths ...string) error {
 	return failure
 }
 
-// DeleteUnused implements [einolean.Cleaner]. It also removes directories that hold nothing,
+// DeleteUnused implements store.Cleaner. It also removes directories that hold nothing,
 // below dir, and incomplete files that a crash left behind and that have not grown for
 // an hour, whatever since is; these do not count.
 func (d *Dir) DeleteUnused(ctx context.Context, dir string, since time.Time) (files int, bytes int64, err error) {
@@ -377,7 +404,7 @@ func (d *Dir) DeleteUnused(ctx context.Context, dir string, since time.Time) (fi
 	return c.files, c.bytes, err
 }
 
-// Stored implements [einolean.Cleaner].
+// Stored implements store.Cleaner.
 func (d *Dir) Stored(ctx context.Context, dir string) (files int, bytes int64, err error) {
 	defer describe(&err, "looking through", dir)
 	c := cleaning{ctx: ctx, store: d, looks: true}

@@ -19,8 +19,6 @@ import (
 
 	"github.com/cloudwego/eino/adk/filesystem"
 	"github.com/stretchr/testify/require"
-
-	"github.com/einolean/einolean"
 )
 
 // A window of lines is the right one or an error, wherever reading fails.
@@ -242,21 +240,17 @@ func TestCreateAnyTakesNamesOfOneDirectoryOnly(t *testing.T) {
 // Reading a window through a store gives the store's errors too.
 func TestErrorsOfStoresSayWhatFailed(t *testing.T) {
 	d, _ := newDir(t)
-	for name, store := range map[string]interface {
-		einolean.Reader
-		einolean.RangeReader
-		einolean.Cleaner
-	}{"dir": d, "memory": NewMemory(0)} {
+	for name, backing := range map[string]store{"dir": d, "memory": NewMemory(0)} {
 		for _, req := range []*filesystem.ReadRequest{{FilePath: "x"}, {FilePath: "x", Offset: 2, Limit: 1}} {
-			got, err := store.Read(t.Context(), req)
+			got, err := backing.Read(t.Context(), req)
 			require.Nil(t, got, name)
 			require.ErrorIs(t, err, fs.ErrNotExist)
 			require.ErrorContains(t, err, `backend: reading "x": `)
 		}
-		_, size, err := store.ReadRange(t.Context(), "x", -5, 1)
+		_, size, err := backing.ReadRange(t.Context(), "x", -5, 1)
 		require.ErrorContains(t, err, `backend: reading "x": `)
 		require.Zero(t, size)
-		_, _, err = store.DeleteUnused(t.Context(), "a\x00", time.Now())
+		_, _, err = backing.DeleteUnused(t.Context(), "a\x00", time.Now())
 		require.ErrorIs(t, err, fs.ErrInvalid)
 		require.ErrorContains(t, err, `backend: cleaning "a\x00": `)
 	}

@@ -15,8 +15,6 @@ import (
 	"time"
 
 	"github.com/cloudwego/eino/adk/filesystem"
-
-	"github.com/einolean/einolean"
 )
 
 // DefaultMemoryBytes is the bound of a [Memory] for which none is given: 256 MiB.
@@ -27,8 +25,8 @@ const DefaultMemoryBytes = 256 << 20
 const fileCost = 128
 
 // Memory keeps content in memory, up to a number of bytes. It has all capabilities of a
-// [einolean.Backend], must be made with [NewMemory], and is safe for concurrent use.
-// reduction.MemoryBackend says what it promises.
+// store.Backend, must be made with [NewMemory], and is safe for concurrent use.
+// store.Memory says what it promises.
 type Memory struct {
 	max int64
 	now func() time.Time
@@ -51,15 +49,6 @@ type file struct {
 
 func (f *file) cost() int64 { return int64(len(f.name)+len(f.content)) + fileCost }
 
-var (
-	_ einolean.Backend     = (*Memory)(nil)
-	_ einolean.Reader      = (*Memory)(nil)
-	_ einolean.RangeReader = (*Memory)(nil)
-	_ einolean.Creator     = (*Memory)(nil)
-	_ einolean.AnyCreator  = (*Memory)(nil)
-	_ einolean.Cleaner     = (*Memory)(nil)
-)
-
 // NewMemory returns an empty store bounded to maxBytes; zero or less means [DefaultMemoryBytes].
 func NewMemory(maxBytes int64) *Memory {
 	if maxBytes <= 0 {
@@ -68,7 +57,7 @@ func NewMemory(maxBytes int64) *Memory {
 	return &Memory{max: maxBytes, now: time.Now, files: make(map[string]*list.Element)}
 }
 
-// Write implements [einolean.Backend]. The content is kept without a copy.
+// Write implements store.Backend. The content is kept without a copy.
 func (m *Memory) Write(ctx context.Context, req *filesystem.WriteRequest) (err error) {
 	defer describe(&err, "writing", req.FilePath)
 	name, err := m.name(ctx, req.FilePath)
@@ -78,7 +67,69 @@ func (m *Memory) Write(ctx context.Context, req *filesystem.WriteRequest) (err e
 	return m.put(&file{name: name, content: req.Content}, true)
 }
 
-// Create implements [einolean.Creator].
+// append implements [Appender]. Content is copied outside of the store's lock, and so seldom that
+// many small pieces take linear time.
+func (m *Memory) append(ctx context.Context, filePath, content string) error {
+	name, err := m.name(ctx, filePath)
+	if err != nil {
+		return err
+	}
+	free, err := m.growing.Take(ctx, name)
+	if err != nil {
+		return err
+	}
+	defer free()
+	for {
+		old := m.find(name)
+		longer, err := old.with(name, content, m.max)
+		if err != nil || m.swap(old, longer) {
+			return err
+		}
+		// It was written or deleted meanwhile.
+	}
+}
+
+// with returns a file with more content: f, which may be nil, and its end.
+func (f *file) with(name, end string, most int64) (*file, error) {
+	longer := &file{name: name, grows: &strings.Builder{}}
+	start := ""
+	if f != nil {
+		start = f.content
+	}
+	if cost := longer.cost() + int64(len(start)) + int64(len(end)); cost > most {
+		return nil, errTooLarge(most)
+	}
+	if f != nil && f.grows != nil {
+		longer.grows = f.grows // what f.content shows of it never changes
+	} else {
+		longer.grows.WriteString(start)
+	}
+	longer.grows.WriteString(end)
+	longer.content = longer.grows.String()
+	return longer, nil
+}
+
+func (m *Memory) find(name string) *file {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if e := m.files[name]; e != nil {
+		return e.Value.(*file)
+	}
+	return nil
+}
+
+// swap puts a file in the place of another, or of none, and reports whether that was still there.
+func (m *Memory) swap(old, to *file) bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	var is *file
+	if e := m.files[to.name]; e != nil {
+		is = e.Value.(*file)
+	}
+	return is == old && m.place(to, true) == nil
+}
+
+// Create implements store.Creator.
 func (m *Memory) Create(ctx context.Context, filePath string, content io.Reader) (err error) {
 	defer describe(&err, "creating", filePath)
 	name, err := m.free(ctx, filePath)
@@ -92,7 +143,7 @@ func (m *Memory) Create(ctx context.Context, filePath string, content io.Reader)
 	return m.put(&file{name: name, content: text}, false)
 }
 
-// CreateAny implements [einolean.AnyCreator].
+// CreateAny implements store.AnyCreator.
 func (m *Memory) CreateAny(ctx context.Context, names func(attempt int) string, content io.Reader) (string, error) {
 	n := naming{names: names}
 	err := m.createAny(ctx, &n, content)
@@ -148,7 +199,7 @@ func (m *Memory) collect(ctx context.Context, content io.Reader) (string, error)
 	return b.String(), nil
 }
 
-// Read implements [einolean.Reader].
+// Read implements store.Reader.
 func (m *Memory) Read(ctx context.Context, req *filesystem.ReadRequest) (_ *filesystem.FileContent, err error) {
 	defer describe(&err, "reading", req.FilePath)
 	f, err := m.open(ctx, req.FilePath)
@@ -162,7 +213,7 @@ func (m *Memory) Read(ctx context.Context, req *filesystem.ReadRequest) (_ *file
 	return &filesystem.FileContent{Content: content}, err
 }
 
-// ReadRange implements [einolean.RangeReader].
+// ReadRange implements store.RangeReader.
 func (m *Memory) ReadRange(ctx context.Context, filePath string, offset, length int64) (content io.ReadCloser, size int64, err error) {
 	defer describe(&err, "reading", filePath)
 	if offset < 0 {
@@ -176,7 +227,7 @@ func (m *Memory) ReadRange(ctx context.Context, filePath string, offset, length 
 	return content, size, nil
 }
 
-// MarkUsed implements [einolean.Cleaner].
+// MarkUsed implements store.Cleaner.
 func (m *Memory) MarkUsed(ctx context.Context, filePaths ...string) error {
 	for _, filePath := range filePaths {
 		if _, err := m.open(ctx, filePath); err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -187,7 +238,7 @@ func (m *Memory) MarkUsed(ctx context.Context, filePaths ...string) error {
 	return nil
 }
 
-// DeleteUnused implements [einolean.Cleaner].
+// DeleteUnused implements store.Cleaner.
 func (m *Memory) DeleteUnused(ctx context.Context, dir string, since time.Time) (files int, bytes int64, err error) {
 	defer describe(&err, "cleaning", dir)
 	err = m.each(ctx, dir, func(e *list.Element, f *file) {
@@ -200,7 +251,7 @@ func (m *Memory) DeleteUnused(ctx context.Context, dir string, since time.Time) 
 	return files, bytes, err
 }
 
-// Stored implements [einolean.Cleaner].
+// Stored implements store.Cleaner.
 func (m *Memory) Stored(ctx context.Context, dir string) (files int, bytes int64, err error) {
 	defer describe(&err, "looking through", dir)
 	err = m.each(ctx, dir, func(_ *list.Element, f *file) {

@@ -15,16 +15,26 @@ import (
 
 	"github.com/cloudwego/eino/adk/filesystem"
 	"github.com/stretchr/testify/require"
-
-	"github.com/einolean/einolean"
 )
 
-func write(t *testing.T, b einolean.Backend, filePath, content string) error {
+// store is what both stores are.
+type store interface {
+	Appender
+	Write(ctx context.Context, req *filesystem.WriteRequest) error
+	Read(ctx context.Context, req *filesystem.ReadRequest) (*filesystem.FileContent, error)
+	ReadRange(ctx context.Context, filePath string, offset, length int64) (io.ReadCloser, int64, error)
+	Create(ctx context.Context, filePath string, content io.Reader) error
+	MarkUsed(ctx context.Context, filePaths ...string) error
+	DeleteUnused(ctx context.Context, dir string, since time.Time) (files int, bytes int64, err error)
+	Stored(ctx context.Context, dir string) (files int, bytes int64, err error)
+}
+
+func write(t *testing.T, b store, filePath, content string) error {
 	t.Helper()
 	return b.Write(t.Context(), &filesystem.WriteRequest{FilePath: filePath, Content: content})
 }
 
-func read(t *testing.T, r einolean.Reader, filePath string) (string, error) {
+func read(t *testing.T, r store, filePath string) (string, error) {
 	t.Helper()
 	got, err := r.Read(t.Context(), &filesystem.ReadRequest{FilePath: filePath})
 	if err != nil {

@@ -140,7 +140,7 @@ func WellFormed(id string) bool {
 // [MaxComponent] is cut and ends in "==" and the SHA-256 of the id.
 //
 // Two things are up to the store. On a file system that ignores case, ids that
-// differ in nothing else are one file; a [einolean.Creator] says so with fs.ErrExist. And
+// differ in nothing else are one file; a store.Creator says so with fs.ErrExist. And
 // ':', which real call ids contain ("functions.grep:0"), has a meaning of its own
 // on Windows, where [Dir] escapes it on disk.
 func Component(id string) string {

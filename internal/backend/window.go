@@ -55,7 +55,7 @@ func wantsAll(req *filesystem.ReadRequest) bool {
 }
 
 // Lines reads the window of content that req asks for, in the way that
-// [einolean.Reader] describes. It holds no more than the window.
+// store.Reader describes. It holds no more than the window.
 func Lines(content io.Reader, req *filesystem.ReadRequest) (string, error) {
 	r := bufio.NewReaderSize(content, bufferSize)
 	if ok, err := skipLines(r, req.Offset-1); !ok {
@@ -97,7 +97,7 @@ func skipLines(r *bufio.Reader, n int) (ok bool, err error) {
 	return true, nil
 }
 
-// Window is a window of bytes of content in memory, as a [einolean.RangeReader] returns it: a
+// Window is a window of bytes of content in memory, as a store.RangeReader returns it: a
 // negative length means to the end, and what lies past the end is empty.
 func Window(content string, offset, length int64) (window io.ReadCloser, size int64) {
 	size = int64(len(content))

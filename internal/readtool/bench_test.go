@@ -16,7 +16,7 @@ func BenchmarkAnswer(b *testing.B) {
 		"one line": "[" + strings.Repeat(`{"id":12345,"name":"some name","tags":["a","b"]},`, 100_000) + `{"id":1,"status":"FAIL"}]`,
 	}
 	for kind, content := range contents {
-		read := New(Options{Backend: stored(b, content)})
+		read := New(from(stored(b, content), Options{}))
 		for name, rest := range map[string]string{
 			"first page":  ``,
 			"byte window": `,"byte_offset":4000000`,

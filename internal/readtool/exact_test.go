@@ -84,7 +84,7 @@ func TestAnswersAreExact(t *testing.T) {
 				if kind == "by ranges" {
 					store = ranged
 				}
-				answers[ask(t, New(Options{Backend: store, MaxBytes: MinMaxBytes}), arguments)] = true
+				answers[ask(t, New(from(store, Options{MaxBytes: MinMaxBytes})), arguments)] = true
 				require.Zero(t, ranged.open.Load(), "a reader stays open after %s", arguments)
 			}
 			require.Len(t, answers, 1, "both kinds of stores give the same answer")

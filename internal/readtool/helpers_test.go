@@ -16,19 +16,18 @@ import (
 	"github.com/cloudwego/eino/components/tool"
 	"github.com/stretchr/testify/require"
 
-	"github.com/einolean/einolean"
 	"github.com/einolean/einolean/internal/backend"
 )
 
 const testPath = "/tmp/trunc/call_1"
 
 // readers are the two kinds of stores, over the same contents.
-func readers(m *backend.Memory) map[string]einolean.Backend {
-	return map[string]einolean.Backend{
+func readers(m *backend.Memory) map[string]writer {
+	return map[string]writer{
 		"by ranges": m,
 		"whole only": struct {
-			einolean.Backend
-			einolean.Reader
+			writer
+			Reader
 		}{m, m},
 	}
 }
@@ -136,4 +135,16 @@ func hardContent(r *rand.Rand) string {
 		b.WriteString(strings.Repeat(hardPieces[r.IntN(len(hardPieces))], 1+r.IntN(4)*r.IntN(100)))
 	}
 	return b.String()
+}
+
+// writer is a store.Backend.
+type writer interface {
+	Write(ctx context.Context, req *filesystem.WriteRequest) error
+}
+
+// from returns options with what a store can do.
+func from(store any, o Options) Options {
+	o.Ranges, _ = store.(RangeReader)
+	o.Lines, _ = store.(Reader)
+	return o
 }

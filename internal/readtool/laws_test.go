@@ -107,7 +107,7 @@ func TestMatchesAtACutAreDoubted(t *testing.T) {
 
 // A call that names no path is told how to call.
 func TestACallWithoutAPathIsToldWhatToSay(t *testing.T) {
-	read := New(Options{Backend: stored(t, "x"), Name: "recall"})
+	read := New(from(stored(t, "x"), Options{Name: "recall"}))
 	for _, arguments := range []string{``, `{}`, `{"file_path":" "}`, `{"offset":1}`, `[]`, `null`} {
 		require.Equal(t, `[recall] Say which saved result to read, as JSON: {"file_path": "the path that you were given"}. `+
 			`Optional: offset and limit (lines), byte_offset and byte_limit (bytes), tail, pattern, query.`, ask(t, read, arguments))

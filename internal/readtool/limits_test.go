@@ -15,7 +15,7 @@ import (
 func TestLimitsOfAnswers(t *testing.T) {
 	lines := strings.Repeat("needle\n", 3000)
 	count := func(content, arguments string, opts Options) (n int) {
-		opts.Backend = stored(t, content)
+		opts = from(stored(t, content), opts)
 		answer := ask(t, New(opts), `{"file_path":"`+testPath+`",`+arguments+`}`)
 		return strings.Count(answer, "needle\n")
 	}
@@ -35,7 +35,7 @@ func TestLimitsOfAnswers(t *testing.T) {
 	require.Equal(t, 2*20, count(around, `"pattern":"pin","context":21`, full))
 
 	passages := func(limit string) int {
-		read := New(Options{Backend: stored(t, strings.Repeat("needle\n", 20*30)), MaxBytes: 1 << 20})
+		read := New(from(stored(t, strings.Repeat("needle\n", 20*30)), Options{MaxBytes: 1 << 20}))
 		return len(readPassages(t, ask(t, read, `{"file_path":"`+testPath+`","query":"needle"`+limit+`}`)))
 	}
 	require.Equal(t, 20, passages(""))
@@ -44,7 +44,7 @@ func TestLimitsOfAnswers(t *testing.T) {
 }
 
 func TestLimitsOfArguments(t *testing.T) {
-	read := New(Options{Backend: stored(t, "a"), MaxBytes: MinMaxBytes})
+	read := New(from(stored(t, "a"), Options{MaxBytes: MinMaxBytes}))
 	for _, argument := range []string{"pattern", "query"} {
 		for length, refused := range map[int]bool{4096/8 - 2: false, 4096/8 - 1: true} { // with its quotes
 			answer := ask(t, read, fmt.Sprintf(`{"file_path":%q,%q:%q}`, testPath, argument, strings.Repeat("a", length)))
@@ -52,7 +52,7 @@ func TestLimitsOfArguments(t *testing.T) {
 		}
 	}
 	allowed := ""
-	read = New(Options{Backend: stored(t, "a"), MaxBytes: MinMaxBytes, Allowed: func(p string) bool { allowed = p; return true }})
+	read = New(from(stored(t, "a"), Options{MaxBytes: MinMaxBytes, Allowed: func(p string) bool { allowed = p; return true }}))
 	for length, seen := range map[int]bool{4096/8 - 2: true, 4096/8 - 1: false} {
 		allowed = ""
 		ask(t, read, `{"file_path":"`+strings.Repeat("p", length)+`"}`)

@@ -16,7 +16,6 @@ import (
 
 	"github.com/cloudwego/eino/adk/filesystem"
 
-	"github.com/einolean/einolean"
 	"github.com/einolean/einolean/internal/backend"
 	"github.com/einolean/einolean/internal/display"
 	"github.com/einolean/einolean/internal/preview"
@@ -172,13 +171,13 @@ func pastEnd(v visit, lines, size int64) string {
 
 // open finds the content of a path, and returns what reads it by ranges. From a store that only
 // reads whole files it is read here, once.
-func open(ctx context.Context, store einolean.Backend, filePath string) (src func(ctx context.Context, offset, length int64) (content io.ReadCloser, size int64, err error), err error) {
-	if r, ok := store.(einolean.RangeReader); ok {
+func (o *Options) open(ctx context.Context, filePath string) (src func(ctx context.Context, offset, length int64) (content io.ReadCloser, size int64, err error), err error) {
+	if o.Ranges != nil {
 		return func(ctx context.Context, offset, length int64) (io.ReadCloser, int64, error) {
-			return r.ReadRange(ctx, filePath, offset, length)
+			return o.Ranges.ReadRange(ctx, filePath, offset, length)
 		}, nil
 	}
-	got, err := store.(einolean.Reader).Read(ctx, &filesystem.ReadRequest{FilePath: filePath})
+	got, err := o.Lines.Read(ctx, &filesystem.ReadRequest{FilePath: filePath})
 	if err != nil {
 		return nil, err
 	}

@@ -25,7 +25,7 @@ func TestFollowingThePagesGivesTheExactContent(t *testing.T) {
 			continue
 		}
 		for kind, store := range readers(stored(t, content)) {
-			opts := Options{Backend: store, MaxBytes: MinMaxBytes + r.IntN(3000), MaxLines: 20 + r.IntN(200)}
+			opts := from(store, Options{MaxBytes: MinMaxBytes + r.IntN(3000), MaxLines: 20 + r.IntN(200)})
 			for _, start := range []string{
 				`{"file_path":"` + testPath + `"}`,
 				fmt.Sprintf(`{"file_path":%q,"limit":%d}`, testPath, 1+strings.Count(content, "\n")/100+r.IntN(300)*r.IntN(2)),
@@ -86,7 +86,7 @@ func TestTheTailAndWhatComesBeforeItGiveTheExactContent(t *testing.T) {
 			continue
 		}
 		for _, store := range readers(stored(t, content)) {
-			opts := Options{Backend: store, MaxBytes: MinMaxBytes + r.IntN(3000), MaxLines: 1 + r.IntN(200)}
+			opts := from(store, Options{MaxBytes: MinMaxBytes + r.IntN(3000), MaxLines: 1 + r.IntN(200)})
 			read := New(opts)
 			arguments := fmt.Sprintf(`{"file_path":%q,"tail":%d}`, testPath, 1+r.IntN(100))
 			got := ""
@@ -110,7 +110,7 @@ func TestTheTailAndWhatComesBeforeItGiveTheExactContent(t *testing.T) {
 
 func TestWindowsOfLines(t *testing.T) {
 	content := "one\ntwo\r\n\nfour\nfive"
-	read := New(Options{Backend: stored(t, content)})
+	read := New(from(stored(t, content), Options{}))
 	for _, c := range []struct{ arguments, want string }{
 		{`{"offset":1,"limit":2}`, "one\ntwo\r\n"},
 		{`{"offset":2,"limit":2}`, "two\r\n\n"},
@@ -133,7 +133,7 @@ func TestWindowsOfLines(t *testing.T) {
 
 func TestATailOfALongLineIsItsEnd(t *testing.T) {
 	content := "first\n" + strings.Repeat("长", 5000)
-	read := New(Options{Backend: stored(t, content), MaxBytes: MinMaxBytes})
+	read := New(from(stored(t, content), Options{MaxBytes: MinMaxBytes}))
 	p := readPage(t, ask(t, read, `{"file_path":"`+testPath+`","tail":1}`))
 	require.Equal(t, len(content), p.to)
 	require.True(t, utf8.ValidString(p.content))
@@ -142,7 +142,7 @@ func TestATailOfALongLineIsItsEnd(t *testing.T) {
 
 func TestWindowsPastTheEndSayHowMuchThereIs(t *testing.T) {
 	for _, store := range readers(stored(t, "one\ntwo\n")) {
-		read := New(Options{Backend: store})
+		read := New(from(store, Options{}))
 		for arguments, want := range map[string]string{
 			`"offset":3`:                   "2 lines, 8 bytes",
 			`"offset":9223372036854775807`: "2 lines, 8 bytes",
@@ -159,7 +159,7 @@ func TestWindowsPastTheEndSayHowMuchThereIs(t *testing.T) {
 
 func TestEmptyContentIsSaidToBeEmpty(t *testing.T) {
 	for _, store := range readers(stored(t, "")) {
-		read := New(Options{Backend: store})
+		read := New(from(store, Options{}))
 		for _, rest := range []string{"", `,"tail":5`, `,"byte_offset":5`, `,"offset":5`} {
 			require.Contains(t, ask(t, read, `{"file_path":"`+testPath+`"`+rest+`}`), "is empty")
 		}
@@ -167,7 +167,7 @@ func TestEmptyContentIsSaidToBeEmpty(t *testing.T) {
 }
 
 func TestBytesThatAreNotTextAreAnnounced(t *testing.T) {
-	read := New(Options{Backend: stored(t, "ok\n\xff\n")})
+	read := New(from(stored(t, "ok\n\xff\n"), Options{}))
 	require.Contains(t, ask(t, read, `{"file_path":"`+testPath+`"}`), "not UTF-8")
 	require.NotContains(t, ask(t, read, `{"file_path":"`+testPath+`","limit":1}`), "not UTF-8")
 }

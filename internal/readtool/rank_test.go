@@ -62,7 +62,7 @@ func manual() string {
 func TestTheBestPassageComesFirst(t *testing.T) {
 	content := manual()
 	for _, store := range readers(stored(t, content)) {
-		read := New(Options{Backend: store})
+		read := New(from(store, Options{}))
 		for query, want := range map[string]string{
 			"rotate signing keys":       "To rotate the signing keys",
 			"signing +algorithm":        "The signing algorithm",
@@ -86,7 +86,7 @@ func TestPassagesAreExactForAnyContent(t *testing.T) {
 	r := random(t)
 	for range race.Cases(100) {
 		content := hardContent(r)
-		opts := Options{Backend: stored(t, content), MaxBytes: MinMaxBytes + r.IntN(20_000)}
+		opts := from(stored(t, content), Options{MaxBytes: MinMaxBytes + r.IntN(20_000)})
 		answer := ask(t, New(opts), fmt.Sprintf(`{"file_path":%q,"query":"word 日本 id -----","limit":%d}`, testPath, r.IntN(30)))
 		require.LessOrEqual(t, len(answer), opts.MaxBytes)
 		seen := make(map[int64]bool)
@@ -137,7 +137,7 @@ func TestRankingThatTakesTooLongGoesOnInAnotherCall(t *testing.T) {
 }
 
 func TestAQueryWithoutAHitSaysSo(t *testing.T) {
-	read := New(Options{Backend: stored(t, "one\ntwo\n")})
+	read := New(from(stored(t, "one\ntwo\n"), Options{}))
 	require.Contains(t, ask(t, read, `{"file_path":"`+testPath+`","query":"three"}`), `No passage has a word of "three" in bytes 0 to 8 of 8.`)
 	require.Contains(t, ask(t, read, `{"file_path":"`+testPath+`","query":"one two three"}`), `the passage that fits`)
 }
@@ -236,7 +236,7 @@ func TestASecondQueryGoesOnWithTheNextPassages(t *testing.T) {
 			want--
 		}
 	}
-	read := New(Options{Backend: stored(t, b.String())})
+	read := New(from(stored(t, b.String()), Options{}))
 	seen := map[int64]bool{}
 	calls := 0
 	for arguments := fmt.Sprintf(`{"file_path":%q,"query":"signing key gateway"}`, testPath); arguments != ""; calls++ {
@@ -266,7 +266,7 @@ func TestAQueryFindsOtherFormsOfItsWords(t *testing.T) {
 			b.WriteString("--- FAIL: TestRefund (0.02s)\n    refund_test.go:41: got 3, want 4\n")
 		}
 	}
-	read := New(Options{Backend: stored(t, b.String())})
+	read := New(from(stored(t, b.String()), Options{}))
 	for _, query := range []string{"which tests failed?", "failed", "fails", "failing tests"} {
 		found := readPassages(t, ask(t, read, fmt.Sprintf(`{"file_path":%q,"query":%q}`, testPath, query)))
 		require.NotEmpty(t, found, query)
@@ -286,7 +286,7 @@ func TestPassagesOfJSONAreWholeRecords(t *testing.T) {
 	require.NoError(t, err)
 	for name, content := range map[string]string{"plain": plain, "in an MCP result": `{"content":[{"type":"text","text":` + string(escaped) + `}]}`} {
 		for _, store := range readers(stored(t, content)) {
-			read := New(Options{Backend: store})
+			read := New(from(store, Options{}))
 			answer := ask(t, read, `{"file_path":"`+testPath+`","query":"\"Customer 2317\""}`)
 			require.Contains(t, answer, "as JSON without spaces", name)
 			require.Contains(t, answer, `{"id":331,"customer":"Customer 2317","note":"a \"quoted\" word"}`+"\n", name)

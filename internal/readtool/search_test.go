@@ -88,7 +88,7 @@ func TestASearchFindsEveryMatchingLineOnce(t *testing.T) {
 				}
 			}
 			for _, store := range readers(stored(t, content)) {
-				opts := Options{Backend: store, MaxBytes: MinMaxBytes + r.IntN(5000)}
+				opts := from(store, Options{MaxBytes: MinMaxBytes + r.IntN(5000)})
 				arguments := fmt.Sprintf(`{"file_path":%q,"pattern":%q,"limit":%d}`, testPath, pattern, 10+r.IntN(200))
 				require.Equal(t, want, searched(t, opts, arguments), pattern)
 			}
@@ -112,7 +112,7 @@ func TestLinesAroundMatchesAreShownOnce(t *testing.T) {
 				}
 			}
 		}
-		opts := Options{Backend: stored(t, strings.Join(lines, "\n")), MaxBytes: MinMaxBytes + r.IntN(3000)}
+		opts := from(stored(t, strings.Join(lines, "\n")), Options{MaxBytes: MinMaxBytes + r.IntN(3000)})
 		got := make(map[int]bool)
 		last := 0
 		for _, s := range searched(t, opts, fmt.Sprintf(`{"file_path":%q,"pattern":"^loud","context":%d,"limit":%d}`, testPath, around, 1+r.IntN(20))) {
@@ -218,7 +218,7 @@ func TestASearchEndsSoonAfterItsContext(t *testing.T) {
 		"long lines":  strings.Repeat(strings.Repeat("x", 60_000)+"\n", size/60_001),
 		"short lines": strings.Repeat(strings.Repeat("x", 390)+"\n", size/391),
 	} {
-		read := New(Options{Backend: stored(t, content)}).(*readTool)
+		read := New(from(stored(t, content), Options{})).(*readTool)
 		for _, each := range []string{"x(.*y)?", "(x+x+)+y", "(.*){20}z", "x?x?x?x?x?x?x?x?xxxxxxxxz", "(x|y|w)+?[^ ]*z$", `\b(\w+,? ?){30}z`, "(?:x.{0,100}){8}z", "z", ""} {
 			req := request{path: testPath, pattern: each}
 			if each == "" {
@@ -274,7 +274,7 @@ func covered(pieces []shown, at int) bool {
 
 func TestOneLineWithManyMatchesIsSearchedToItsEnd(t *testing.T) {
 	content := strings.Repeat("a", 50_000)
-	pieces := searched(t, Options{Backend: stored(t, content), MaxBytes: DefaultMaxBytes}, `{"file_path":"`+testPath+`","pattern":"a","limit":2000}`)
+	pieces := searched(t, from(stored(t, content), Options{MaxBytes: DefaultMaxBytes}), `{"file_path":"`+testPath+`","pattern":"a","limit":2000}`)
 	end := 0
 	for _, p := range pieces {
 		require.LessOrEqual(t, p.at, end, "a match is left out")
@@ -338,7 +338,7 @@ func TestAScannerYieldsPiecesThatOverlap(t *testing.T) {
 }
 
 func TestABadPatternIsExplained(t *testing.T) {
-	read := New(Options{Backend: stored(t, "x")})
+	read := New(from(stored(t, "x"), Options{}))
 	for pattern, why := range map[string]string{
 		"(x":          `missing closing ): "(x"`,
 		"a(?=b)":      `invalid or unsupported Perl syntax: "(?="`,
@@ -356,7 +356,7 @@ func TestABadPatternIsExplained(t *testing.T) {
 }
 
 func TestNoMatchSaysWhatWasSearched(t *testing.T) {
-	read := New(Options{Backend: stored(t, "one\ntwo\nthree\n")})
+	read := New(from(stored(t, "one\ntwo\nthree\n"), Options{}))
 	require.Contains(t, ask(t, read, `{"file_path":"`+testPath+`","pattern":"four"}`), `No line matches "four" in bytes 0 to 14 of 14.`)
 	require.Contains(t, ask(t, read, `{"file_path":"`+testPath+`","pattern":"one","offset":2}`), `in bytes 4 to 14 of 14.`)
 	require.Contains(t, ask(t, read, `{"file_path":"`+testPath+`","pattern":"one","offset":20}`), `in bytes 14 to 14 of 14.`)

@@ -21,9 +21,9 @@
 //
 // # What it costs
 //
-// From a store that is a [einolean.RangeReader] a page reads what it shows, and
+// From a store that is a store.RangeReader a page reads what it shows, and
 // finding a line, a pattern or a passage streams through the content; lines of up to
-// 8 MiB are searched as a whole. From one that is only a [einolean.Reader] every answer
+// 8 MiB are searched as a whole. From one that is only a store.Reader every answer
 // reads the whole content into memory, as there is no other exact way to read it.
 //
 // # What a model cannot do
@@ -52,10 +52,10 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/cloudwego/eino/adk/filesystem"
 	"github.com/cloudwego/eino/components/tool"
 	"github.com/cloudwego/eino/schema"
 
-	"github.com/einolean/einolean"
 	"github.com/einolean/einolean/internal/display"
 	"github.com/einolean/einolean/internal/lenient"
 	"github.com/einolean/einolean/internal/safe"
@@ -74,13 +74,24 @@ const (
 	MinMaxBytes = 4096
 )
 
-// Options configure a tool. Backend is required.
+// RangeReader is a store.RangeReader.
+type RangeReader interface {
+	ReadRange(ctx context.Context, filePath string, offset, length int64) (content io.ReadCloser, size int64, err error)
+}
+
+// Reader is a store.Reader.
+type Reader interface {
+	Read(ctx context.Context, req *filesystem.ReadRequest) (*filesystem.FileContent, error)
+}
+
+// Options configure a tool.
 type Options struct {
 	// Name is the tool's name. If empty, defaults to DefaultName.
 	Name string
-	// Backend is the store to read from. It must be a [einolean.RangeReader] or a
-	// [einolean.Reader]; the first is used where it is both.
-	Backend einolean.Backend
+	// Ranges and Lines read from the store, by ranges of bytes and by lines. One is required; the
+	// first is used where there are both.
+	Ranges RangeReader
+	Lines  Reader
 	// Allowed reports whether a path may be read. It gets the path that would be read, with a
 	// slash at its start and without "." and "..". A path that may not is answered like one that does not exist. If nil, every path that the store knows may be read. It
 	// is required if the store holds more than results, as a file system of the
@@ -174,7 +185,7 @@ func (t *readTool) answer(ctx context.Context, say words, req request) (string, 
 	if t.tooLong(req) {
 		return say.plain("too_long"), nil
 	}
-	src, err := open(ctx, t.Backend, name)
+	src, err := t.open(ctx, name)
 	if err != nil {
 		return "", err
 	}

@@ -20,23 +20,22 @@ import (
 	"github.com/cloudwego/eino/adk/filesystem"
 	"github.com/stretchr/testify/require"
 
-	"github.com/einolean/einolean"
 	"github.com/einolean/einolean/internal/backend"
 	"github.com/einolean/einolean/internal/dev/backendtest"
 )
 
 func TestEinosOwnStoreCanBeRead(t *testing.T) {
-	store := filesystem.NewInMemoryBackend()
+	files := filesystem.NewInMemoryBackend()
 	content := strings.Repeat("line\n", 10_000)
-	require.NoError(t, store.Write(t.Context(), &filesystem.WriteRequest{FilePath: testPath, Content: content}))
-	opts := Options{Backend: store, MaxBytes: DefaultMaxBytes, MaxLines: DefaultMaxLines}
+	require.NoError(t, files.Write(t.Context(), &filesystem.WriteRequest{FilePath: testPath, Content: content}))
+	opts := from(files, Options{MaxBytes: DefaultMaxBytes, MaxLines: DefaultMaxLines})
 	require.Equal(t, content, followed(t, opts, testPath, content))
-	require.Contains(t, ask(t, New(Options{Backend: store}), "/tmp/trunc/other"), "could not be read just now",
+	require.Contains(t, ask(t, New(from(files, Options{})), "/tmp/trunc/other"), "could not be read just now",
 		"its error has no type, so nothing is promised about what is there")
 }
 
 func TestInfoDescribesTheTool(t *testing.T) {
-	opts := Options{Backend: backend.NewMemory(0), Name: "recall", MaxBytes: 5000}
+	opts := from(backend.NewMemory(0), Options{Name: "recall", MaxBytes: 5000})
 	plain, err := New(opts).Info(t.Context())
 	require.NoError(t, err)
 	schema, err := plain.ParamsOneOf.ToJSONSchema()
@@ -90,7 +89,7 @@ func TestEverySentenceIsThereInBothLanguages(t *testing.T) {
 func TestAnswersAreChineseWhenThatIsSet(t *testing.T) {
 	speakChinese(t)
 	content := strings.Repeat("第一行\nFAIL 第二行\n", 400) + strings.Repeat("长", 9000)
-	opts := Options{Backend: stored(t, content), MaxBytes: MinMaxBytes, MaxLines: 100}
+	opts := from(stored(t, content), Options{MaxBytes: MinMaxBytes, MaxLines: 100})
 	require.Equal(t, content, followed(t, opts, testPath, content))
 	read := New(opts)
 	for _, rest := range []string{
@@ -107,15 +106,15 @@ func TestAnswersAreChineseWhenThatIsSet(t *testing.T) {
 func TestWhatIsNotThereNamesTheCallToRepeat(t *testing.T) {
 	m := stored(t, "secret")
 	for name, opts := range map[string]Options{
-		"missing":     {Backend: backend.NewMemory(0)},
-		"not allowed": {Backend: m, Allowed: Under("/other")},
+		"missing":     from(backend.NewMemory(0), Options{}),
+		"not allowed": from(m, Options{Allowed: Under("/other")}),
 	} {
 		answer := ask(t, New(opts), testPath)
 		require.Contains(t, answer, `No saved result is at "/tmp/trunc/call_1"`, name)
 		require.Contains(t, answer, `repeat the tool call`)
 		require.Contains(t, answer, `"call_1", comes from the id of that call`)
 	}
-	long := ask(t, New(Options{Backend: m}), "/"+strings.Repeat("长", 100_000))
+	long := ask(t, New(from(m, Options{})), "/"+strings.Repeat("长", 100_000))
 	require.Less(t, len(long), 2000)
 	require.True(t, strings.Contains(long, "…"))
 }
@@ -138,7 +137,7 @@ func TestOnlyPathsBelowTheRootsAreAllowed(t *testing.T) {
 // store that takes paths as they are.
 func TestWhatIsAllowedIsWhatIsRead(t *testing.T) {
 	m := literal{"/ok/x": "fine", "/ok/../secret/x": "hidden", "/secret/x": "hidden", "ok/x": "hidden", "/ok/./x": "hidden", "secret/../ok/x": "hidden"}
-	read := New(Options{Backend: m, Allowed: func(p string) bool { return strings.HasPrefix(p, "/ok/") }})
+	read := New(from(m, Options{Allowed: func(p string) bool { return strings.HasPrefix(p, "/ok/") }}))
 	for _, p := range []string{"/ok/../secret/x", "/ok/..//secret/x", "/secret/x", "../secret/x", "ok/../../secret/x", "/okay/x", "", "/ok/..", "/ok", "ok/.."} {
 		require.NotContains(t, ask(t, read, fmt.Sprintf(`{"file_path":%q}`, p)), "hidden", p)
 	}
@@ -171,21 +170,20 @@ func TestAStoreThatFailsIsNotQuoted(t *testing.T) {
 		"ends early":      {Mode: backendtest.Short, After: 100},
 		"ends early, lie": {Mode: backendtest.Torn, After: 100},
 	} {
-		for kind, only := range map[string]func(*backendtest.Faulty) einolean.Backend{
-			"by ranges":  func(f *backendtest.Faulty) einolean.Backend { return f },
-			"whole only": func(f *backendtest.Faulty) einolean.Backend { return f.ReadWrite() },
+		for kind, only := range map[string]func(*backendtest.Faulty) writer{
+			"by ranges":  func(f *backendtest.Faulty) writer { return f },
+			"whole only": func(f *backendtest.Faulty) writer { return f.ReadWrite() },
 		} {
 			if kind == "whole only" && fault.Mode == backendtest.Torn {
 				continue // nothing tells such content from a short one
 			}
 			var told []error
-			read := New(Options{
-				Backend: only(backendtest.NewFaulty(m, backendtest.Every(fault))),
+			read := New(from(only(backendtest.NewFaulty(m, backendtest.Every(fault))), Options{
 				OnError: func(_ context.Context, filePath string, err error) {
 					require.Equal(t, testPath, filePath)
 					told = append(told, err)
 				},
-			})
+			}))
 			asked := []string{``, `,"tail":3`, `,"byte_offset":30000`, `,"pattern":"x"`, `,"query":"x"`, `,"offset":4000`}
 			for _, rest := range asked {
 				answer := ask(t, read, `{"file_path":"`+testPath+`"`+rest+`}`)
@@ -202,12 +200,12 @@ func TestTheEndOfTheContextIsTheOnlyError(t *testing.T) {
 	m := stored(t, "content")
 	ended, cancel := context.WithCancel(t.Context())
 	cancel()
-	_, err := New(Options{Backend: m}).InvokableRun(ended, testPath)
+	_, err := New(from(m, Options{})).InvokableRun(ended, testPath)
 	require.ErrorIs(t, err, context.Canceled)
-	_, err = New(Options{Backend: m}).InvokableRun(ended, "")
+	_, err = New(from(m, Options{})).InvokableRun(ended, "")
 	require.ErrorIs(t, err, context.Canceled)
 
-	hanging := New(Options{Backend: backendtest.NewFaulty(m, backendtest.Every(backendtest.Fault{Mode: backendtest.Hang}))})
+	hanging := New(from(backendtest.NewFaulty(m, backendtest.Every(backendtest.Fault{Mode: backendtest.Hang})), Options{}))
 	ctx, cancel := context.WithCancel(t.Context())
 	done := make(chan error)
 	go func() {
@@ -221,7 +219,7 @@ func TestTheEndOfTheContextIsTheOnlyError(t *testing.T) {
 // endless is a store of one very long content that is nowhere. It ends a context
 // when it has been read for long enough.
 type endless struct {
-	einolean.Backend
+	writer
 	line   string
 	size   int64
 	cancel context.CancelFunc
@@ -249,7 +247,7 @@ func (r *repeated) Read(p []byte) (int, error) {
 
 func TestHugeContentIsReadInLittleMemory(t *testing.T) {
 	line := strings.Repeat("x", 99) + "\n"
-	read := New(Options{Backend: endless{line: strings.Repeat(line, 1000), size: 64 << 20}})
+	read := New(from(endless{line: strings.Repeat(line, 1000), size: 64 << 20}, Options{}))
 	for arguments, most := range map[string]uint64{
 		``:                                1 << 20,
 		`,"tail":100`:                     1 << 20,
@@ -270,7 +268,7 @@ func TestALongSearchEndsWithItsContext(t *testing.T) {
 	for _, arguments := range []string{`"pattern":"needle"`, `"offset":99999999`, `"query":"needle"`} {
 		ctx, cancel := context.WithCancel(t.Context())
 		defer cancel()
-		read := New(Options{Backend: endless{line: "hay hay\n", size: 1 << 20, cancel: cancel}})
+		read := New(from(endless{line: "hay hay\n", size: 1 << 20, cancel: cancel}, Options{}))
 		_, err := read.InvokableRun(ctx, `{"file_path":"x",`+arguments+`}`)
 		require.ErrorIs(t, err, context.Canceled)
 	}
@@ -278,7 +276,7 @@ func TestALongSearchEndsWithItsContext(t *testing.T) {
 
 func TestOneToolServesManyCallsAtOnce(t *testing.T) {
 	content := strings.Repeat("some line\n", 5000)
-	read := New(Options{Backend: stored(t, content)})
+	read := New(from(stored(t, content), Options{}))
 	asked := []string{``, `,"tail":3`, `,"byte_offset":30000`, `,"pattern":"some","limit":3`, `,"query":"some"`, `,"offset":4000`}
 	want := make([]string, len(asked))
 	for i, rest := range asked {
@@ -299,7 +297,7 @@ func TestOneToolServesManyCallsAtOnce(t *testing.T) {
 }
 
 func TestLongArgumentsAreRefused(t *testing.T) {
-	read := New(Options{Backend: stored(t, "x"), MaxBytes: MinMaxBytes})
+	read := New(from(stored(t, "x"), Options{MaxBytes: MinMaxBytes}))
 	for _, argument := range []string{"pattern", "query"} {
 		answer := ask(t, read, fmt.Sprintf(`{"file_path":%q,%q:%q}`, testPath, argument, strings.Repeat("x", 600)))
 		require.Contains(t, answer, "too long")
@@ -317,9 +315,9 @@ func FuzzArguments(f *testing.F) {
 		f.Add(arguments)
 	}
 	content := strings.Repeat("a line of text\n日本語 \xff\n-----\n", 200) + strings.Repeat("long ", 3000)
-	store := stored(f, content)
+	files := stored(f, content)
 	f.Fuzz(func(t *testing.T, arguments string) {
-		read := New(Options{Backend: store, MaxBytes: MinMaxBytes})
+		read := New(from(files, Options{MaxBytes: MinMaxBytes}))
 		answer := ask(t, read, arguments)
 		require.NotEmpty(t, answer)
 		require.LessOrEqual(t, len(answer), MinMaxBytes)
@@ -363,9 +361,9 @@ func TestJSONQueriesAreAnswered(t *testing.T) {
 		"more than asked": {content: `{}`, answer: strings.Repeat("\"a line\"\n", 5000), document: `{}`, want: []string{"\"a line\"\n-----\n", "does not fit"}},
 		"one long line":   {content: `{}`, answer: strings.Repeat("字", 5000), document: `{}`, want: []string{"字\n-----\n", "does not fit"}},
 	} {
-		for kind, store := range readers(stored(t, c.content)) {
+		for kind, files := range readers(stored(t, c.content)) {
 			got, answer, failure = asked{}, c.answer, c.failure
-			read := New(Options{Backend: store, MaxBytes: 5000, JSONQuery: query})
+			read := New(from(files, Options{MaxBytes: 5000, JSONQuery: query}))
 			text := ask(t, read, `{"file_path":"`+testPath+`","jq":".a"}`)
 			require.Equal(t, c.document, got.document, name+kind)
 			if c.document != "" {
@@ -380,12 +378,12 @@ func TestJSONQueriesAreAnswered(t *testing.T) {
 			require.Equal(t, strings.Contains(text, "\n"), Page(text))
 		}
 	}
-	long := ask(t, New(Options{Backend: stored(t, "{}"), JSONQuery: query}), `{"file_path":"`+testPath+`","jq":"`+strings.Repeat("x", 7000)+`"}`)
+	long := ask(t, New(from(stored(t, "{}"), Options{JSONQuery: query})), `{"file_path":"`+testPath+`","jq":"`+strings.Repeat("x", 7000)+`"}`)
 	require.Contains(t, long, "too long")
-	without := ask(t, New(Options{Backend: stored(t, "{}")}), `{"file_path":"`+testPath+`","jq":"."}`)
+	without := ask(t, New(from(stored(t, "{}"), Options{})), `{"file_path":"`+testPath+`","jq":"."}`)
 	require.Contains(t, without, "{}", "where nothing answers it, it is read")
 	ended, cancel := context.WithCancel(ctx)
-	read := New(Options{Backend: stored(t, "{}"), JSONQuery: func(context.Context, string, []byte, int) ([]byte, error) { cancel(); return nil, errors.New("ended") }})
+	read := New(from(stored(t, "{}"), Options{JSONQuery: func(context.Context, string, []byte, int) ([]byte, error) { cancel(); return nil, errors.New("ended") }}))
 	_, err := read.InvokableRun(ended, `{"file_path":"`+testPath+`","jq":"."}`)
 	require.ErrorIs(t, err, context.Canceled)
 }

@@ -18,7 +18,6 @@ import (
 	"github.com/cloudwego/eino/adk/filesystem"
 	"github.com/cloudwego/eino/components/embedding"
 
-	"github.com/einolean/einolean"
 	"github.com/einolean/einolean/internal/backend"
 	"github.com/einolean/einolean/internal/safe"
 )
@@ -50,13 +49,24 @@ type Named struct {
 	IsUseful bool           // texts are found by their probes
 }
 
+// Writer is a store.Backend.
+type Writer interface {
+	Write(ctx context.Context, req *filesystem.WriteRequest) error
+}
+
+// Reader is a store.Reader.
+type Reader interface {
+	Read(ctx context.Context, req *filesystem.ReadRequest) (*filesystem.FileContent, error)
+}
+
 // Source makes vectors, and keeps them.
 type Source struct {
 	Model    string // part of every name in the store
 	Embedder embedding.Embedder
-	Store    einolean.Backend // unless it can read, nothing is kept
-	IsAnew   bool             // what is stored is of no use
-	Wanted   func() bool      // reports whether the vectors are still needed; asked before each batch
+	Writer   Writer
+	Reader   Reader      // without one, nothing is kept
+	IsAnew   bool        // what is stored is of no use
+	Wanted   func() bool // reports whether the vectors are still needed; asked before each batch
 }
 
 // Load takes stored vectors, embeds the rest, and stores the whole.
@@ -223,12 +233,11 @@ func (s Source) stored(ctx context.Context, path string) (map[Key]int, *Set) {
 
 // read returns the content of a file, or "" if it cannot be read.
 func (s Source) read(ctx context.Context, path string) string {
-	r, ok := s.Store.(einolean.Reader)
-	if !ok {
+	if s.Reader == nil {
 		return ""
 	}
 	content, err := safe.Wait(ctx, "toolsearch: reading "+path, func() (*filesystem.FileContent, error) {
-		return r.Read(ctx, &filesystem.ReadRequest{FilePath: path, Offset: 1, Limit: wholeFile})
+		return s.Reader.Read(ctx, &filesystem.ReadRequest{FilePath: path, Offset: 1, Limit: wholeFile})
 	})
 	if err != nil || content == nil {
 		return ""
@@ -238,7 +247,7 @@ func (s Source) read(ctx context.Context, path string) string {
 
 // save stores a version. If that fails, the next process embeds the texts again.
 func (s Source) save(ctx context.Context, path, text string) {
-	if _, readable := s.Store.(einolean.Reader); !readable {
+	if s.Reader == nil {
 		return
 	}
 	if s.write(ctx, path, text) == nil {
@@ -248,7 +257,7 @@ func (s Source) save(ctx context.Context, path, text string) {
 
 func (s Source) write(ctx context.Context, path, text string) error {
 	_, err := safe.Wait(ctx, "toolsearch: writing "+path, func() (struct{}, error) {
-		return struct{}{}, s.Store.Write(ctx, &filesystem.WriteRequest{FilePath: path, Content: text})
+		return struct{}{}, s.Writer.Write(ctx, &filesystem.WriteRequest{FilePath: path, Content: text})
 	})
 	return err
 }

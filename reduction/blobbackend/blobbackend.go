@@ -52,6 +52,7 @@ import (
 	_ "gocloud.dev/blob/s3blob"    // s3://bucket
 
 	"github.com/einolean/einolean/reduction"
+	"github.com/einolean/einolean/store"
 )
 
 // Options are the options of Open and New. Nil means all zero values.
@@ -71,33 +72,33 @@ type Options struct {
 
 // Backend keeps content in a bucket. It is safe for concurrent use.
 type Backend struct {
-	store  store
+	store  place
 	prefix string
 	close  func() error
 	way    breaker
 }
 
 var (
-	_ reduction.Backend     = (*Backend)(nil)
-	_ reduction.Reader      = (*Backend)(nil)
-	_ reduction.RangeReader = (*Backend)(nil)
-	_ reduction.Creator     = (*Backend)(nil)
-	_ reduction.AnyCreator  = (*Backend)(nil)
-	_ reduction.Cleaner     = (*Backend)(nil)
+	_ reduction.Backend = (*Backend)(nil)
+	_ store.Reader      = (*Backend)(nil)
+	_ store.RangeReader = (*Backend)(nil)
+	_ store.Creator     = (*Backend)(nil)
+	_ store.AnyCreator  = (*Backend)(nil)
+	_ store.Cleaner     = (*Backend)(nil)
 )
 
-// store is what keeps the content. Its names are relative, clean and valid UTF-8.
-type store interface {
+// place is what keeps the content. Its names are relative, clean and valid UTF-8.
+type place interface {
 	reduction.Backend
-	reduction.RangeReader
-	reduction.Creator
-	reduction.AnyCreator
-	reduction.Cleaner
+	store.RangeReader
+	store.Creator
+	store.AnyCreator
+	store.Cleaner
 }
 
 var (
-	_ store = objects{}
-	_ store = (*reduction.DirBackend)(nil)
+	_ place = objects{}
+	_ place = (*store.Dir)(nil)
 )
 
 // Open opens the bucket that a URL names:
@@ -111,7 +112,7 @@ var (
 //
 // See https://gocloud.dev/howto/blob for what may follow the question mark. Credentials
 // come from the same places as for the provider's own tools. A directory is made if it is
-// missing, and is the store of reduction.NewDirBackend, with all its promises; its URL
+// missing, and is the store of store.NewDir, with all its promises; its URL
 // takes no options. Every mem:// is a separate store. Close the Backend when it is no
 // longer used.
 func Open(ctx context.Context, url string, opts *Options) (*Backend, error) {

@@ -27,6 +27,7 @@ import (
 	detector "github.com/einolean/einolean/internal/race"
 	"github.com/einolean/einolean/reduction"
 	"github.com/einolean/einolean/reduction/blobbackend"
+	"github.com/einolean/einolean/store"
 )
 
 func open(t testing.TB, url string, opts *blobbackend.Options) *blobbackend.Backend {
@@ -66,7 +67,7 @@ func fileURL(dir string) string {
 
 // TestEveryStoreKeepsTheContract leaves out nothing: no option of the suite is used.
 func TestEveryStoreKeepsTheContract(t *testing.T) {
-	for name, store := range map[string]func(t *testing.T) reduction.Backend{
+	for name, files := range map[string]func(t *testing.T) reduction.Backend{
 		"memory":    func(t *testing.T) reduction.Backend { return open(t, "mem://", nil) },
 		"directory": func(t *testing.T) reduction.Backend { return open(t, fileURL(t.TempDir()), nil) },
 		"server":    func(t *testing.T) reduction.Backend { return openOn(t, serverURL(t)) },
@@ -95,7 +96,7 @@ func TestEveryStoreKeepsTheContract(t *testing.T) {
 				}
 			}
 			t.Parallel()
-			einoleantest.TestBackend(t, store)
+			einoleantest.TestBackend(t, files)
 		})
 	}
 }
@@ -124,7 +125,7 @@ func TestPrefixesKeepConversationsApart(t *testing.T) {
 	require.Equal(t, "of 42", text(t, other, "/tmp/trunc/functions.x:0"))
 }
 
-func text(t testing.TB, b reduction.RangeReader, path string) string {
+func text(t testing.TB, b store.RangeReader, path string) string {
 	t.Helper()
 	r, _, err := b.ReadRange(context.Background(), path, 0, -1)
 	require.NoError(t, err)

@@ -29,6 +29,7 @@ import (
 	detector "github.com/einolean/einolean/internal/race"
 	"github.com/einolean/einolean/reduction"
 	"github.com/einolean/einolean/reduction/blobbackend"
+	"github.com/einolean/einolean/store"
 )
 
 // over is a result that is cut, under one that is not, but cleared once there are two.
@@ -49,11 +50,11 @@ type meter struct {
 
 // rounds runs an agent that calls its tool once in each of several rounds, and counts the
 // results that were cleared.
-func (m *meter) rounds(store reduction.Backend, form adktest.Form, content string, ids ...string) (cleared int) {
+func (m *meter) rounds(files reduction.Backend, form adktest.Form, content string, ids ...string) (cleared int) {
 	m.t.Helper()
 	var count atomic.Int64
 	reduce, err := reduction.New(context.Background(), &reduction.Config{
-		Backend: store, ProvideReadTool: true, MaxTokensForClear: 18_000,
+		Backend: files, ProvideReadTool: true, MaxTokensForClear: 18_000,
 		OnEvent: func(_ context.Context, e einolean.Event) {
 			if e.Kind == einolean.KindResultCleared {
 				count.Add(1)
@@ -75,9 +76,9 @@ func (m *meter) rounds(store reduction.Backend, form adktest.Form, content strin
 }
 
 // read makes one call of the read tool.
-func (m *meter) read(store reduction.Backend, arguments string) {
+func (m *meter) read(files reduction.Backend, arguments string) {
 	m.t.Helper()
-	reader, err := reduction.NewReadTool(context.Background(), &reduction.ReadToolConfig{Backend: store})
+	reader, err := reduction.NewReadTool(context.Background(), &reduction.ReadToolConfig{Backend: files})
 	require.NoError(m.t, err)
 	_, err = reader.InvokableRun(context.Background(), arguments)
 	require.NoError(m.t, err)
@@ -96,32 +97,32 @@ func TestRequestsAreAsDocumented(t *testing.T) {
 	p, url := newProxy(t, s3URL(t))
 	m := &meter{t: t, proxy: p, url: url, found: map[string]string{}}
 	place, long := placeOn(t, url), filled(over)
-	store, replica := open(t, url, place), open(t, url, place)
+	files, replica := open(t, url, place), open(t, url, place)
 
-	m.measure("A result within the limit", func() { m.rounds(store, adktest.Invokable, filled(under), "within") })
-	m.measure("A result that is cut", func() { m.rounds(store, adktest.Invokable, long, "a") })
-	m.measure("A streamed result that is cut, less than 5 MiB", func() { m.rounds(store, adktest.Streamable, long, "b") })
-	m.measure("A streamed result that is cut, 12 MiB", func() { m.rounds(store, adktest.Streamable, filled(large), "c") })
+	m.measure("A result within the limit", func() { m.rounds(files, adktest.Invokable, filled(under), "within") })
+	m.measure("A result that is cut", func() { m.rounds(files, adktest.Invokable, long, "a") })
+	m.measure("A streamed result that is cut, less than 5 MiB", func() { m.rounds(files, adktest.Streamable, long, "b") })
+	m.measure("A streamed result that is cut, 12 MiB", func() { m.rounds(files, adktest.Streamable, filled(large), "c") })
 	m.measure("A result that is cleared", func() {
-		require.Equal(t, 1, m.rounds(store, adktest.Invokable, filled(under), "d", "e"))
+		require.Equal(t, 1, m.rounds(files, adktest.Invokable, filled(under), "d", "e"))
 	})
 	m.measure("Three results that are cleared together", func() {
-		require.Equal(t, 3, m.rounds(store, adktest.Invokable, filled(under/2), "f", "g", "h", "i"))
+		require.Equal(t, 3, m.rounds(files, adktest.Invokable, filled(under/2), "f", "g", "h", "i"))
 	})
 	m.measure("A result that another replica has stored already", func() { m.rounds(replica, adktest.Invokable, long, "a") })
 	m.measure("A result whose name holds something else", func() { m.rounds(replica, adktest.Invokable, long+"!", "b") })
 	m.measure("A page by bytes or lines, or a search", func() {
-		m.read(store, `{"file_path":"/tmp/trunc/a","byte_offset":30000}`)
+		m.read(files, `{"file_path":"/tmp/trunc/a","byte_offset":30000}`)
 	})
 	for _, same := range []string{`"offset":100`, `"pattern":"1.00"`, `"query":"1.00"`} {
-		m.measure("same", func() { m.read(store, `{"file_path":"/tmp/trunc/a",`+same+`}`) })
+		m.measure("same", func() { m.read(files, `{"file_path":"/tmp/trunc/a",`+same+`}`) })
 		require.Equal(t, m.found["A page by bytes or lines, or a search"], m.found["same"], same)
 	}
 	delete(m.found, "same")
-	m.measure("The last lines", func() { m.read(store, `{"file_path":"/tmp/trunc/a","tail":20}`) })
-	m.measure("A path that holds nothing any more", func() { m.read(store, `{"file_path":"/tmp/trunc/none"}`) })
+	m.measure("The last lines", func() { m.read(files, `{"file_path":"/tmp/trunc/a","tail":20}`) })
+	m.measure("A path that holds nothing any more", func() { m.read(files, `{"file_path":"/tmp/trunc/none"}`) })
 	m.measure("Deleting 4 results", func() {
-		deleted, _, err := store.DeleteUnused(context.Background(), "/tmp/trunc", time.Now().Add(time.Hour))
+		deleted, _, err := files.DeleteUnused(context.Background(), "/tmp/trunc", time.Now().Add(time.Hour))
 		require.NoError(t, err)
 		require.Equal(t, 4, deleted)
 	})
@@ -157,8 +158,8 @@ func (m *meter) documented(name string) map[string]string {
 func TestClearingACutResultWritesNothing(t *testing.T) {
 	p, url := newProxy(t, s3URL(t))
 	m := &meter{t: t, proxy: p, url: url}
-	store := openOn(t, url)
-	require.Equal(t, 3, m.rounds(store, adktest.Invokable, filled(over), "a", "b", "c", "d"))
+	files := openOn(t, url)
+	require.Equal(t, 3, m.rounds(files, adktest.Invokable, filled(over), "a", "b", "c", "d"))
 	require.Equal(t, "HEAD, PUT, 2 HEAD, PUT, 2 HEAD, 2 GET, HEAD, PUT, 2 HEAD, 2 GET, HEAD, PUT, 2 HEAD, 2 GET", p.counted())
 }
 
@@ -167,14 +168,14 @@ func TestPagesFetchWhatTheyShow(t *testing.T) {
 	detector.Skip(t, "weighs one request after another")
 	p, url := newProxy(t, s3URL(t))
 	m := &meter{t: t, proxy: p, url: url}
-	store := openOn(t, url)
-	require.NoError(t, store.Create(context.Background(), "large", strings.NewReader(filled(large))))
+	files := openOn(t, url)
+	require.NoError(t, files.Create(context.Background(), "large", strings.NewReader(filled(large))))
 	p.weighed()
-	m.read(store, fmt.Sprintf(`{"file_path":"large","byte_offset":%d}`, large/2))
+	m.read(files, fmt.Sprintf(`{"file_path":"large","byte_offset":%d}`, large/2))
 	require.Less(t, p.weighed(), 25_000)
-	m.read(store, `{"file_path":"large","tail":20}`)
+	m.read(files, `{"file_path":"large","tail":20}`)
 	require.Less(t, p.weighed(), 25_000)
-	m.read(store, fmt.Sprintf(`{"file_path":"large","offset":%d}`, strings.Count(filled(large), "\n")))
+	m.read(files, fmt.Sprintf(`{"file_path":"large","offset":%d}`, strings.Count(filled(large), "\n")))
 	require.Greater(t, p.weighed(), large-25_000)
 }
 
@@ -196,17 +197,17 @@ func TestParallelResultsAreStoredAtOnce(t *testing.T) {
 
 // TestAnAgentGoesOnWithoutItsStore: the result stays in the conversation, whole.
 func TestAnAgentGoesOnWithoutItsStore(t *testing.T) {
-	store, err := blobbackend.New(blob.NewBucket(silent{}), &blobbackend.Options{Timeout: time.Millisecond})
+	files, err := blobbackend.New(blob.NewBucket(silent{}), &blobbackend.Options{Timeout: time.Millisecond})
 	require.NoError(t, err)
-	seen := inOneRound(t, store, "a")
+	seen := inOneRound(t, files, "a")
 	require.Equal(t, filled(over), adktest.Text(seen[len(seen)-1]))
 }
 
 // inOneRound runs an agent that calls a tool with long results several times at once, and
 // returns what its model sees in the end.
-func inOneRound(t *testing.T, store reduction.Backend, ids ...string) []*schema.Message {
+func inOneRound(t *testing.T, files reduction.Backend, ids ...string) []*schema.Message {
 	t.Helper()
-	reduce, err := reduction.New(context.Background(), &reduction.Config{Backend: store})
+	reduce, err := reduction.New(context.Background(), &reduction.Config{Backend: files})
 	require.NoError(t, err)
 	var calls []adktest.ToolCall
 	for _, id := range ids {
@@ -254,7 +255,7 @@ const (
 )
 
 // createStreamed stores a large stream and returns the growth of the heap.
-func createStreamed(t testing.TB, b reduction.Creator, name string) (held int64) {
+func createStreamed(t testing.TB, b store.Creator, name string) (held int64) {
 	t.Helper()
 	runtime.GC()
 	var before runtime.MemStats
@@ -283,8 +284,8 @@ func TestAStreamIsNotHeld(t *testing.T) {
 
 // readable is what the benchmarks need of a store.
 type readable interface {
-	reduction.Creator
-	reduction.RangeReader
+	store.Creator
+	store.RangeReader
 }
 
 func streams(t testing.TB) map[string]func(t testing.TB) readable {
@@ -298,16 +299,16 @@ func streams(t testing.TB) map[string]func(t testing.TB) readable {
 func BenchmarkCreate(b *testing.B) {
 	for name, open := range streams(b) {
 		b.Run(name+"/60KiB", func(b *testing.B) {
-			store, content := open(b), filled(over)
+			files, content := open(b), filled(over)
 			b.ReportAllocs()
 			for i := 0; b.Loop(); i++ {
-				require.NoError(b, store.Create(b.Context(), fmt.Sprint(i), strings.NewReader(content)))
+				require.NoError(b, files.Create(b.Context(), fmt.Sprint(i), strings.NewReader(content)))
 			}
 		})
 		b.Run(name+"/100MiB", func(b *testing.B) {
-			store, held := open(b), int64(0)
+			files, held := open(b), int64(0)
 			for i := 0; b.Loop(); i++ {
-				held = max(held, createStreamed(b, store, fmt.Sprint(i)))
+				held = max(held, createStreamed(b, files, fmt.Sprint(i)))
 			}
 			b.ReportMetric(float64(held)/1e6, "peak-MB")
 		})
@@ -318,10 +319,10 @@ func BenchmarkCreate(b *testing.B) {
 func BenchmarkPage(b *testing.B) {
 	for name, open := range streams(b) {
 		b.Run(name, func(b *testing.B) {
-			store := open(b)
-			require.NoError(b, store.Create(b.Context(), "large", &endless{left: large}))
+			files := open(b)
+			require.NoError(b, files.Create(b.Context(), "large", &endless{left: large}))
 			for b.Loop() {
-				r, _, err := store.ReadRange(b.Context(), "large", large/2, 24_000)
+				r, _, err := files.ReadRange(b.Context(), "large", large/2, 24_000)
 				require.NoError(b, err)
 				_, err = io.Copy(io.Discard, r)
 				require.NoError(b, errors.Join(err, r.Close()))

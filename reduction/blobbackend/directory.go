@@ -14,7 +14,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/einolean/einolean/reduction"
+	"github.com/einolean/einolean/store"
 )
 
 const fileScheme = "file"
@@ -32,7 +32,7 @@ func openDir(text string) (*Backend, error) {
 	if os.PathSeparator != '/' {
 		path = strings.TrimPrefix(path, "/") // of /C:/agent
 	}
-	dir, err := reduction.NewDirBackend(filepath.FromSlash(path))
+	dir, err := store.NewDir(filepath.FromSlash(path))
 	if err != nil {
 		return nil, err
 	}

@@ -20,6 +20,7 @@ import (
 	"github.com/einolean/einolean/einoleantest"
 	"github.com/einolean/einolean/reduction"
 	"github.com/einolean/einolean/reduction/jq"
+	"github.com/einolean/einolean/store"
 )
 
 // ordersTool returns 2,000 orders, as an MCP client does.
@@ -38,7 +39,7 @@ const oslo = `{"file_path":"/tmp/trunc/call_1","jq":"[.orders[] | select(.city =
 // One line plugs queries into the read tool.
 func Example() {
 	ctx := context.Background()
-	config := reduction.Recommended(reduction.NewMemoryBackend(0))
+	config := reduction.Recommended(store.NewMemory(0))
 	config.JSONQuery = jq.Query
 	reduce, err := reduction.New(ctx, config)
 	if err != nil {
@@ -82,8 +83,8 @@ func TestAnAgentQueriesAStoredResult(t *testing.T) {
 func asks[M adk.MessageType](t *testing.T) {
 	for name, query := range map[string]reduction.JSONQuery{"plugged in": jq.Query, "not": nil} {
 		for _, options := range [][]einoleantest.Option{nil, {einoleantest.Streaming()}} {
-			store := reduction.NewMemoryBackend(0)
-			config := reduction.RecommendedTyped[M](store)
+			files := store.NewMemory(0)
+			config := reduction.RecommendedTyped[M](files)
 			config.JSONQuery = query
 			reduce, err := reduction.NewTyped(t.Context(), config)
 			require.NoError(t, err)
@@ -92,7 +93,7 @@ func asks[M adk.MessageType](t *testing.T) {
 				Name: "clerk", Description: "knows the orders", Model: m, Handlers: []adk.TypedChatModelAgentMiddleware[M]{reduce},
 				ToolsConfig: adk.ToolsConfig{ToolsNodeConfig: compose.ToolsNodeConfig{Tools: []tool.BaseTool{ordersTool()}}},
 			}, "What do the orders of Oslo come to?", options...)
-			einoleantest.RequireReadable(t, out, store)
+			einoleantest.RequireReadable(t, out, files)
 			messages, err := json.Marshal(out.Messages)
 			require.NoError(t, err)
 			require.Equal(t, query != nil, strings.Contains(string(messages), `\n16333\n`), name)

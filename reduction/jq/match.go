@@ -46,10 +46,10 @@ var definitions = func() []*gojq.FuncDef {
 }()
 
 // searching are the functions that the definitions use.
-func (m *meter) searching() []gojq.CompilerOption {
+func searching(m *meter) []gojq.CompilerOption {
 	iterate := func(name string, next func(*search) (any, bool)) gojq.CompilerOption {
 		return gojq.WithIterFunction(name, 2, 2, func(v any, args []any) gojq.Iter {
-			s, err := m.search("match", v, args[0], args[1])
+			s, err := newSearch(m, "match", v, args[0], args[1])
 			if err != nil {
 				return gojq.NewIter(err)
 			}
@@ -66,7 +66,7 @@ func (m *meter) searching() []gojq.CompilerOption {
 		iterate("_find", (*search).find),
 		iterate("_pieces", (*search).piece),
 		gojq.WithFunction("_test", 2, 2, func(v any, args []any) any {
-			s, err := m.search("test", v, args[0], args[1])
+			s, err := newSearch(m, "test", v, args[0], args[1])
 			if err != nil {
 				return err
 			}
@@ -75,7 +75,7 @@ func (m *meter) searching() []gojq.CompilerOption {
 		gojq.WithIterFunction("_joined", 1, 1, func(v any, args []any) gojq.Iter {
 			text, _ := v.(string)
 			pieces, _ := args[0].([]any)
-			return m.joined(text, pieces)
+			return joined(m, text, pieces)
 		}),
 	}
 }
@@ -105,15 +105,15 @@ type expression struct {
 	cost  int            // units for each character that is read
 }
 
-// search begins one.
-func (m *meter) search(name string, v, re, flags any) (*search, error) {
+// newSearch begins one.
+func newSearch(m *meter, name string, v, re, flags any) (*search, error) {
 	text, isText := v.(string)
 	pattern, isPattern := re.(string)
 	letters, isFlags := flags.(string)
 	var e *expression
 	if isPattern && (isFlags || flags == nil) {
 		var err error
-		if e, err = m.expression(pattern, letters); err != nil {
+		if e, err = expressionOf(m, pattern, letters); err != nil {
 			return nil, err
 		}
 	}
@@ -143,8 +143,8 @@ const (
 
 var repetitions = regexp.MustCompile(`\{(\d*)(?:,(\d*))?\}`)
 
-// expression compiles a pattern, unless the query has just done that.
-func (m *meter) expression(pattern, flags string) (*expression, error) {
+// expressionOf compiles a pattern, unless the query has just done that.
+func expressionOf(m *meter, pattern, flags string) (*expression, error) {
 	key := flags + " " + pattern
 	if e := m.expressions[key]; e != nil {
 		return e, nil
@@ -311,7 +311,7 @@ func (s *search) groups(at []int) []any {
 
 // joined makes texts of pieces, the last of which ends each. Every other piece is a list: what stands
 // before a match, what is put in its place in the first text, what in the second, and so on.
-func (m *meter) joined(text string, pieces []any) gojq.Iter {
+func joined(m *meter, text string, pieces []any) gojq.Iter {
 	place := 0
 	return iterator(func() (any, bool) {
 		place++

@@ -181,7 +181,7 @@ const (
 // options are the guards as functions of a query. Each returns its input, so that a guard
 // can stand in a path.
 func (m *meter) options() []gojq.CompilerOption {
-	all := m.searching()
+	all := searching(m)
 	for name, guard := range map[string]func(v any){
 		guardWhole:   func(v any) { m.weigh(v, 0) },
 		guardItems:   func(v any) { m.charge(3 * units(v)) },

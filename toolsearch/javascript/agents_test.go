@@ -22,6 +22,7 @@ import (
 
 	"github.com/einolean/einolean/internal/dev/adktest"
 	"github.com/einolean/einolean/reduction"
+	"github.com/einolean/einolean/store"
 	"github.com/einolean/einolean/toolsearch"
 	"github.com/einolean/einolean/toolsearch/javascript"
 	"github.com/einolean/einolean/toolsearch/skills"
@@ -171,12 +172,12 @@ func cancelledProgram[M adk.MessageType](t *testing.T, streaming bool) {
 					}
 					return "did " + args, nil
 				})
-			store := &adktest.Store{}
+			files := &adktest.Store{}
 			runner := func(turns ...adktest.Turn) (*adk.TypedRunner[M], *adktest.Model[M]) {
 				h, err := toolsearch.NewTyped[M](t.Context(), &toolsearch.Config{DynamicTools: []tool.BaseTool{step}, Protocol: toolsearch.SearchCode, Interpreter: javascript.New(javascript.Limits{})})
 				require.NoError(t, err)
 				m := adktest.Script[M](turns...)
-				r, err := adktest.Agent[M]{Model: m, Handlers: adktest.Handlers[M](h), Store: store, Streaming: streaming}.Runner(t.Context())
+				r, err := adktest.Agent[M]{Model: m, Handlers: adktest.Handlers[M](h), Store: files, Streaming: streaming}.Runner(t.Context())
 				require.NoError(t, err)
 				return r, m
 			}
@@ -217,8 +218,8 @@ func TestAnAgentInAProgramIsApartFromIt(t *testing.T) {
 	for i := range inner {
 		inner[i] = adktest.Script[*schema.Message](adktest.Do(adktest.ToolCall{ID: "i", Name: "ask", Args: `{}`}), adktest.Say("inner says 7"))
 	}
-	build := func(m *adktest.Model[*schema.Message], store *adktest.Store, c *window.Collector) *adk.Runner {
-		reduce, err := reduction.New(t.Context(), reduction.Recommended(reduction.NewMemoryBackend(1<<30)))
+	build := func(m *adktest.Model[*schema.Message], files *adktest.Store, c *window.Collector) *adk.Runner {
+		reduce, err := reduction.New(t.Context(), reduction.Recommended(store.NewMemory(1<<30)))
 		require.NoError(t, err)
 		s := &shop{}
 		cfg := config(s)
@@ -232,12 +233,12 @@ func TestAnAgentInAProgramIsApartFromIt(t *testing.T) {
 		}
 		h, err := toolsearch.New(t.Context(), cfg)
 		require.NoError(t, err)
-		r, err := adktest.Agent[*schema.Message]{Model: m, Handlers: adktest.Handlers[*schema.Message](h), Store: store}.Runner(t.Context())
+		r, err := adktest.Agent[*schema.Message]{Model: m, Handlers: adktest.Handlers[*schema.Message](h), Store: files}.Runner(t.Context())
 		require.NoError(t, err)
 		return r
 	}
-	m, store, c := adktest.Script[*schema.Message](program(`const all = await Promise.all([tools.researcher({request: "a"}), tools.reader({request: "b"})]); print(all.join("; "), (await tools.measure({text: "x"})).bytes)`), adktest.Say("done")), &adktest.Store{}, window.New(window.Config{})
-	out := adktest.Collect(build(m, store, c).Run(t.Context(), []*schema.Message{schema.UserMessage("go")}, adk.WithCheckPointID("x")))
+	m, files, c := adktest.Script[*schema.Message](program(`const all = await Promise.all([tools.researcher({request: "a"}), tools.reader({request: "b"})]); print(all.join("; "), (await tools.measure({text: "x"})).bytes)`), adktest.Say("done")), &adktest.Store{}, window.New(window.Config{})
+	out := adktest.Collect(build(m, files, c).Run(t.Context(), []*schema.Message{schema.UserMessage("go")}, adk.WithCheckPointID("x")))
 	for range 3 {
 		if out.Interrupted == nil {
 			break
@@ -246,7 +247,7 @@ func TestAnAgentInAProgramIsApartFromIt(t *testing.T) {
 		for _, x := range out.Interrupted.InterruptContexts {
 			targets[x.ID] = "yes"
 		}
-		it, err := build(m, store, c).ResumeWithParams(t.Context(), "x", &adk.ResumeParams{Targets: targets})
+		it, err := build(m, files, c).ResumeWithParams(t.Context(), "x", &adk.ResumeParams{Targets: targets})
 		require.NoError(t, err)
 		out = adktest.Collect(it)
 	}

@@ -25,6 +25,7 @@ import (
 	"github.com/einolean/einolean/internal/dev/adktest"
 	"github.com/einolean/einolean/internal/race"
 	"github.com/einolean/einolean/reduction"
+	"github.com/einolean/einolean/store"
 	"github.com/einolean/einolean/toolerror"
 	"github.com/einolean/einolean/toolsearch"
 	"github.com/einolean/einolean/toolsearch/javascript"
@@ -244,15 +245,15 @@ func TestAProgramEndsBeforeTheIterationsOfTheAgentDo(t *testing.T) {
 
 // 340 KB go from one tool to another, and none of it into a prompt.
 func TestAHandOverPassesNoModel(t *testing.T) {
-	store := reduction.NewMemoryBackend(1 << 30)
-	reduce, err := reduction.New(t.Context(), reduction.Recommended(store))
+	files := store.NewMemory(1 << 30)
+	reduce, err := reduction.New(t.Context(), reduction.Recommended(files))
 	require.NoError(t, err)
 	got := answerTo(t, config(&shop{}), `const text = await tools.long({customer: 1}); print(text.length, text.slice(-3), await tools.measure({text}))`, reduce)
 	require.Equal(t, "340003 END {\"bytes\":340014}\n(1 call of long, none failed; 1 call of measure, none failed)", got)
 }
 
 func TestAProgramReadsWhatWasStored(t *testing.T) {
-	reduce, err := reduction.New(t.Context(), reduction.Recommended(reduction.NewMemoryBackend(1<<30)))
+	reduce, err := reduction.New(t.Context(), reduction.Recommended(store.NewMemory(1<<30)))
 	require.NoError(t, err)
 	h, err := toolsearch.New(t.Context(), config(&shop{}))
 	require.NoError(t, err)
@@ -354,10 +355,10 @@ func (l *law[M]) holds(streaming bool) {
 }
 
 // runner is an agent with the handlers of a process, in any order.
-func (l *law[M]) runner(s *shop, m *adktest.Model[M], streaming bool, checkpoints *adktest.Store, store *reduction.MemoryBackend) *adk.TypedRunner[M] {
+func (l *law[M]) runner(s *shop, m *adktest.Model[M], streaming bool, checkpoints *adktest.Store, files *store.Memory) *adk.TypedRunner[M] {
 	search, err := toolsearch.NewTyped[M](l.Context(), config(s))
 	require.NoError(l, err)
-	reduce, err := reduction.NewTyped(l.Context(), &reduction.TypedConfig[M]{Backend: store, ProvideReadTool: true, MaxLengthForTrunc: 5000})
+	reduce, err := reduction.NewTyped(l.Context(), &reduction.TypedConfig[M]{Backend: files, ProvideReadTool: true, MaxLengthForTrunc: 5000})
 	require.NoError(l, err)
 	errors, err := toolerror.NewTyped[M](l.Context(), nil)
 	require.NoError(l, err)
@@ -371,9 +372,9 @@ func (l *law[M]) runner(s *shop, m *adktest.Model[M], streaming bool, checkpoint
 // run runs programs, and returns what the model read of them, and which calls ran.
 func (l *law[M]) run(codes []string, streaming, interrupted bool) (answers []string, ran map[string]int) {
 	s, m := &shop{}, adktest.Script[M](program(codes...), adktest.Say("done"))
-	checkpoints, store := &adktest.Store{}, reduction.NewMemoryBackend(1<<30)
+	checkpoints, files := &adktest.Store{}, store.NewMemory(1<<30)
 	var asked *adk.InterruptInfo // by the last checkpoint
-	r := l.runner(s, m, streaming, checkpoints, store)
+	r := l.runner(s, m, streaming, checkpoints, files)
 	next := func(ctx context.Context) adktest.Outcome[M] {
 		if asked == nil {
 			m.Reset() // killed before the first checkpoint: all begins again
@@ -406,7 +407,7 @@ func (l *law[M]) run(codes []string, streaming, interrupted bool) (answers []str
 			end = true
 		}
 		if interrupted && !end {
-			r = l.runner(s, m, streaming, checkpoints, store)
+			r = l.runner(s, m, streaming, checkpoints, files)
 		}
 	}
 	for id, n := range s.Times() {

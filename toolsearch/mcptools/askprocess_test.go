@@ -26,6 +26,7 @@ import (
 	"github.com/einolean/einolean/einoleantest"
 	"github.com/einolean/einolean/internal/race"
 	"github.com/einolean/einolean/reduction"
+	"github.com/einolean/einolean/store"
 	"github.com/einolean/einolean/toolsearch"
 )
 
@@ -92,11 +93,11 @@ func runAsked[M adk.MessageType](a asked) (out asks, err error) {
 	if err != nil {
 		return out, err
 	}
-	store, err := reduction.NewDirBackend(filepath.Join(a.Dir, "results"))
+	files, err := store.NewDir(filepath.Join(a.Dir, "results"))
 	if err != nil {
 		return out, err
 	}
-	reduce, err := reduction.NewTyped(ctx, &reduction.TypedConfig[M]{Backend: store, MaxTokensForClear: 1, ProvideReadTool: true})
+	reduce, err := reduction.NewTyped(ctx, &reduction.TypedConfig[M]{Backend: files, MaxTokensForClear: 1, ProvideReadTool: true})
 	if err != nil {
 		return out, err
 	}

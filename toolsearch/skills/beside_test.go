@@ -21,6 +21,7 @@ import (
 	"github.com/einolean/einolean/internal/dev/adktest"
 	"github.com/einolean/einolean/internal/race"
 	"github.com/einolean/einolean/reduction"
+	"github.com/einolean/einolean/store"
 	"github.com/einolean/einolean/toolsearch"
 	"github.com/einolean/einolean/toolsearch/skills"
 )
@@ -84,7 +85,7 @@ func staysBeside[M adk.MessageType](t *testing.T, streaming bool) {
 				call("skill", `{"skill":"`+chinese+`"}`), call("skill", `{"skill":"nothing"}`), call("skill", `{"skill":"skill__nothing"}`), adktest.Say("done"))
 			m := adktest.Script[M](turns...)
 			handlers := pair(t, first, skill.TypedConfig[M]{Backend: library}, toolsearch.Config{Protocol: protocol}, skills.Options{})
-			clears := reduction.RecommendedTyped[M](reduction.NewMemoryBackend(0))
+			clears := reduction.RecommendedTyped[M](store.NewMemory(0))
 			clears.MaxTokensForClear, clears.ClearAtLeastTokens, clears.CachedPrice, clears.ProvideReadTool = 1, 0, 0, false
 			reduce, err := reduction.NewTyped(context.Background(), clears)
 			require.NoError(t, err)

@@ -21,6 +21,7 @@ import (
 
 	"github.com/einolean/einolean/internal/dev/adktest"
 	"github.com/einolean/einolean/reduction"
+	"github.com/einolean/einolean/store"
 	"github.com/einolean/einolean/toolsearch"
 	"github.com/einolean/einolean/toolsearch/skills"
 )
@@ -159,7 +160,7 @@ func findsSkill[M adk.MessageType](t *testing.T, streaming bool) {
 			handlers = slices.Insert(handlers, map[string]int{"before": 0, "after": 1}[eino], theirs)
 		}
 		reduce, err := reduction.NewTyped(context.Background(), &reduction.TypedConfig[M]{
-			Backend: reduction.NewMemoryBackend(0), MaxTokensForClear: 1, ClearExcludeTools: []string{skills.Prefix + "*"}, TruncExcludeTools: []string{skills.Prefix + "*"},
+			Backend: store.NewMemory(0), MaxTokensForClear: 1, ClearExcludeTools: []string{skills.Prefix + "*"}, TruncExcludeTools: []string{skills.Prefix + "*"},
 		})
 		require.NoError(t, err)
 		m := adktest.Script[M](

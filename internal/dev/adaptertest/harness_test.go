@@ -20,6 +20,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/einolean/einolean/reduction"
+	"github.com/einolean/einolean/store"
 	"github.com/einolean/einolean/toolsearch"
 )
 
@@ -75,10 +76,10 @@ func newChat[M adk.MessageType](t *testing.T, stream bool) *chat[M] {
 }
 
 // runner rebuilds everything, as another process does.
-func (c *chat[M]) runner(store adk.CheckPointStore) *adk.TypedRunner[M] {
+func (c *chat[M]) runner(files adk.CheckPointStore) *adk.TypedRunner[M] {
 	agent, err := adk.NewTypedChatModelAgent(c.t.Context(), &c.agent)
 	require.NoError(c.t, err)
-	return adk.NewTypedRunner(adk.TypedRunnerConfig[M]{Agent: agent, EnableStreaming: c.stream, CheckPointStore: store})
+	return adk.NewTypedRunner(adk.TypedRunnerConfig[M]{Agent: agent, EnableStreaming: c.stream, CheckPointStore: files})
 }
 
 // ask runs the agent on the history and a new text. It returns what the model was
@@ -170,7 +171,7 @@ func (c *chat[M]) search(cfg toolsearch.Config) {
 // reduce adds reduction to the handlers.
 func (c *chat[M]) reduce(cfg reduction.TypedConfig[M]) {
 	if cfg.Backend == nil {
-		cfg.Backend = reduction.NewMemoryBackend(1 << 24)
+		cfg.Backend = store.NewMemory(1 << 24)
 	}
 	h, err := reduction.NewTyped(c.t.Context(), &cfg)
 	require.NoError(c.t, err)

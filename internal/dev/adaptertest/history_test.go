@@ -18,6 +18,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/einolean/einolean/reduction"
+	"github.com/einolean/einolean/store"
 	"github.com/einolean/einolean/toolsearch"
 )
 
@@ -28,8 +29,8 @@ func TestAHistoryThatEinoClearedIsSentWholeOnce(t *testing.T) {
 func einoCleared[M adk.MessageType](t *testing.T, stream bool) {
 	c := newChat[M](t, stream)
 	c.own(tools(page, "read")...)
-	store := reduction.NewMemoryBackend(1 << 24)
-	theirs, err := eino.NewTyped(t.Context(), &eino.TypedConfig[M]{Backend: store, MaxTokensForClear: 1500})
+	kept := store.NewMemory(1 << 24)
+	theirs, err := eino.NewTyped(t.Context(), &eino.TypedConfig[M]{Backend: kept, MaxTokensForClear: 1500})
 	require.NoError(t, err)
 	tap := newTap[M]()
 	c.agent.Handlers = []adk.TypedChatModelAgentMiddleware[M]{theirs, tap}
@@ -38,7 +39,7 @@ func einoCleared[M adk.MessageType](t *testing.T, stream bool) {
 
 	c.history = stored(t, tap.state)[1:]
 	c.agent.Handlers = nil
-	c.reduce(reduction.TypedConfig[M]{Backend: store, MaxTokensForClear: 1500})
+	c.reduce(reduction.TypedConfig[M]{Backend: kept, MaxTokensForClear: 1500})
 	seen = c.ask("More?", Turn{Text: "No."})
 	require.Empty(t, seen[0].BuiltOn)
 	require.False(t, seen[0].Shows(opening("1")))
@@ -123,7 +124,7 @@ func (a asks) InvokableRun(ctx context.Context, _ string, _ ...tool.Option) (str
 func waits[M adk.MessageType](t *testing.T, stream bool, first string) {
 	c := newChat[M](t, stream)
 	c.own(append(tools(page, "read"), asks{says{name: "ask"}})...)
-	store, files := &memory{}, reduction.NewMemoryBackend(1<<24)
+	kept, files := &memory{}, store.NewMemory(1<<24)
 	start := func() *adk.TypedRunner[M] { // with new instances of everything
 		c.agent.Handlers = nil
 		if first == "toolsearch" {
@@ -133,7 +134,7 @@ func waits[M adk.MessageType](t *testing.T, stream bool, first string) {
 		if first != "toolsearch" {
 			c.search(toolsearch.Config{})
 		}
-		return c.runner(store)
+		return c.runner(kept)
 	}
 	c.script = []Turn{calls(use("read", "1")), calls(find("weather")), calls(use("weather", "Rome"), Call{"ask", "{}"}),
 		calls(use("read", "2")), calls(use("read", "3")), {Text: "Done."}}

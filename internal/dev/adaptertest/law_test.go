@@ -19,6 +19,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/einolean/einolean/reduction"
+	"github.com/einolean/einolean/store"
 	"github.com/einolean/einolean/toolsearch"
 )
 
@@ -48,7 +49,7 @@ func converse[M adk.MessageType](t *testing.T, r *rand.Rand) {
 		search.Filter = func(_ context.Context, q toolsearch.FilterRequest) (bool, error) { return q.Tool.Name != denied, nil }
 	}
 	reduce := reduction.TypedConfig[M]{MaxTokensForClear: int64(500 + r.IntN(5000)), MaxLengthForTrunc: 2500 + r.IntN(3000),
-		ClearRetentionSuffixLimit: 1 + r.IntN(2), Backend: reduction.NewMemoryBackend(1 << 24)}
+		ClearRetentionSuffixLimit: 1 + r.IntN(2), Backend: store.NewMemory(1 << 24)}
 	if r.IntN(2) == 0 {
 		reduce.ClearTargetTokens = reduce.MaxTokensForClear / 2
 	}

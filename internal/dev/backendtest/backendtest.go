@@ -19,7 +19,7 @@ import (
 
 	"github.com/cloudwego/eino/adk/filesystem"
 
-	"github.com/einolean/einolean"
+	"github.com/einolean/einolean/store"
 )
 
 // Options say what a store does not promise, and where the suite writes. The zero
@@ -40,7 +40,7 @@ type Options struct {
 	LiteralPaths bool
 	// ReadBack reads content back for a store that has neither Read nor
 	// ReadRange. If nil, the content of such a store is not checked.
-	ReadBack func(ctx context.Context, store einolean.Backend, filePath string) (string, error)
+	ReadBack func(ctx context.Context, files store.Backend, filePath string) (string, error)
 	// Outside fails the test if something changed outside of the store. It is called
 	// after hostile names were tried. If nil, this is not checked.
 	Outside func(t *testing.T)
@@ -48,7 +48,7 @@ type Options struct {
 
 // Run tests a store. Every subtest calls open at least once; open returns a store
 // that holds nothing below Options.Prefix, and releases it with t.Cleanup.
-func Run(t *testing.T, open func(t *testing.T) einolean.Backend, opts Options) {
+func Run(t *testing.T, open func(t *testing.T) store.Backend, opts Options) {
 	t.Helper()
 	if opts.Prefix == "" {
 		opts.Prefix = "/backendtest"
@@ -95,21 +95,21 @@ var (
 // suite is one store under test. A capability that the store lacks is nil.
 type suite struct {
 	Options
-	store   einolean.Backend
-	reader  einolean.Reader
-	ranger  einolean.RangeReader
-	creator einolean.Creator
-	any     einolean.AnyCreator
-	cleaner einolean.Cleaner
+	store   store.Backend
+	reader  store.Reader
+	ranger  store.RangeReader
+	creator store.Creator
+	any     store.AnyCreator
+	cleaner store.Cleaner
 }
 
-func newSuite(store einolean.Backend, opts Options) *suite {
-	s := &suite{Options: opts, store: store}
-	s.reader, _ = store.(einolean.Reader)
-	s.ranger, _ = store.(einolean.RangeReader)
-	s.creator, _ = store.(einolean.Creator)
-	s.any, _ = store.(einolean.AnyCreator)
-	s.cleaner, _ = store.(einolean.Cleaner)
+func newSuite(files store.Backend, opts Options) *suite {
+	s := &suite{Options: opts, store: files}
+	s.reader, _ = store.As[store.Reader](files)
+	s.ranger, _ = store.As[store.RangeReader](files)
+	s.creator, _ = store.As[store.Creator](files)
+	s.any, _ = store.As[store.AnyCreator](files)
+	s.cleaner, _ = store.As[store.Cleaner](files)
 	return s
 }
 

@@ -13,8 +13,8 @@ import (
 
 	"github.com/cloudwego/eino/adk/filesystem"
 
-	"github.com/einolean/einolean"
 	"github.com/einolean/einolean/internal/backend"
+	"github.com/einolean/einolean/store"
 )
 
 // anyStore is a store whose CreateAny is create.
@@ -27,8 +27,8 @@ func (a anyStore) CreateAny(ctx context.Context, names func(int) string, content
 	return a.create(a.Memory, ctx, names, content)
 }
 
-func anyBy(create func(m *backend.Memory, ctx context.Context, names func(int) string, content io.Reader) (string, error)) func() einolean.Backend {
-	return func() einolean.Backend { return anyStore{backend.NewMemory(0), create} }
+func anyBy(create func(m *backend.Memory, ctx context.Context, names func(int) string, content io.Reader) (string, error)) func() store.Backend {
+	return func() store.Backend { return anyStore{backend.NewMemory(0), create} }
 }
 
 func has(m *backend.Memory, ctx context.Context, filePath string) bool {
@@ -157,22 +157,22 @@ var brokenAnyStores = map[string]broken{
 			return name
 		}, content)
 	}), []string{lawRefused}},
-	"CreateAny loses the end of a stream": {func() einolean.Backend {
+	"CreateAny loses the end of a stream": {func() store.Backend {
 		return anyStore{backend.NewMemory(0), func(m *backend.Memory, ctx context.Context, names func(int) string, content io.Reader) (string, error) {
 			return NewFaulty(m, Every(Fault{Mode: Torn, After: 5}, OpCreate)).CreateAny(ctx, names, content)
 		}}
 	}, []string{lawFirstFree, lawMeanwhile, lawAnyRace, lawNoName, lawAnyFails, lawAnyEnds}},
-	"CreateAny fails after it stored": {func() einolean.Backend {
+	"CreateAny fails after it stored": {func() store.Backend {
 		return anyStore{backend.NewMemory(0), func(m *backend.Memory, ctx context.Context, names func(int) string, content io.Reader) (string, error) {
 			return NewFaulty(m, Every(Fault{Mode: Late}, OpCreate)).CreateAny(ctx, names, content)
 		}}
 	}, []string{lawFirstFree, lawMeanwhile, lawAnyRace}},
-	"CreateAny fails": {func() einolean.Backend {
+	"CreateAny fails": {func() store.Backend {
 		return anyStore{backend.NewMemory(0), func(m *backend.Memory, ctx context.Context, names func(int) string, content io.Reader) (string, error) {
 			return NewFaulty(m, Every(Fault{Mode: Fail}, OpCreate)).CreateAny(ctx, names, content)
 		}}
 	}, []string{lawFirstFree, lawMeanwhile, lawAnyRace, lawNoName, lawRefused}},
-	"CreateAny stores a short stream and says so": {func() einolean.Backend {
+	"CreateAny stores a short stream and says so": {func() store.Backend {
 		return anyStore{backend.NewMemory(0), func(m *backend.Memory, ctx context.Context, names func(int) string, content io.Reader) (string, error) {
 			return NewFaulty(m, Every(Fault{Mode: Short, After: 5}, OpCreate)).CreateAny(ctx, names, content)
 		}}
@@ -196,8 +196,8 @@ func (r reading) ReadRange(ctx context.Context, filePath string, offset, length 
 	return r.read(r.Memory, ctx, filePath, offset, length)
 }
 
-func readingBy(read func(m *backend.Memory, ctx context.Context, filePath string, offset, length int64) (io.ReadCloser, int64, error)) func() einolean.Backend {
-	return func() einolean.Backend { return reading{backend.NewMemory(0), read} }
+func readingBy(read func(m *backend.Memory, ctx context.Context, filePath string, offset, length int64) (io.ReadCloser, int64, error)) func() store.Backend {
+	return func() store.Backend { return reading{backend.NewMemory(0), read} }
 }
 
 // lazy reads a file when it is asked for bytes, and again for every byte.
@@ -271,7 +271,7 @@ var brokenReaders = map[string]broken{
 			return got.Content[offset+at], nil
 		}}, size, nil
 	}), []string{"an open range still reads the old file after it was replaced"}},
-	"gives another file's content": {func() einolean.Backend { return lastWritten{backend.NewMemory(0), new(string)} }, []string{
+	"gives another file's content": {func() store.Backend { return lastWritten{backend.NewMemory(0), new(string)} }, []string{
 		"files do not affect each other"}},
 	"deletes nothing and says that it did": {faulty(Fault{Mode: Torn}, OpDelete), []string{
 		"older files are deleted, below the directory only", "a deleted name can be written again", "files and bytes are counted, and marking files as used adds nothing",
@@ -280,7 +280,7 @@ var brokenReaders = map[string]broken{
 		"newer files stay", "older files are deleted, below the directory only", "a deleted name can be written again", "files and bytes are counted, and marking files as used adds nothing"}},
 	"deletes and reports an error": {faulty(Fault{Mode: Late}, OpDelete), []string{
 		"newer files stay", "older files are deleted, below the directory only", "a deleted name can be written again", "files and bytes are counted, and marking files as used adds nothing"}},
-	"deletes with an ended context": {func() einolean.Backend { return eager{backend.NewMemory(0)} }, []string{
+	"deletes with an ended context": {func() store.Backend { return eager{backend.NewMemory(0)} }, []string{
 		"cleaning with an ended context deletes nothing"}},
 }
 

@@ -19,9 +19,9 @@ import (
 	"github.com/cloudwego/eino/adk/filesystem"
 	"github.com/stretchr/testify/require"
 
-	"github.com/einolean/einolean"
 	"github.com/einolean/einolean/internal/backend"
 	"github.com/einolean/einolean/internal/race"
+	"github.com/einolean/einolean/store"
 )
 
 // brokenEnv names the broken store that a child process tests.
@@ -29,12 +29,12 @@ const brokenEnv = "BACKENDTEST_BROKEN_STORE"
 
 // broken is a store with a fault, and the laws that must notice it.
 type broken struct {
-	store func() einolean.Backend
+	store func() store.Backend
 	fails []string
 }
 
-func faulty(f Fault, ops ...Op) func() einolean.Backend {
-	return func() einolean.Backend { return NewFaulty(backend.NewMemory(0), Every(f, ops...)) }
+func faulty(f Fault, ops ...Op) func() store.Backend {
+	return func() store.Backend { return NewFaulty(backend.NewMemory(0), Every(f, ops...)) }
 }
 
 var brokenStores = map[string]broken{
@@ -50,25 +50,25 @@ var brokenStores = map[string]broken{
 		"content comes back byte for byte", "reading lines returns exactly those lines", "reading a range returns exactly those bytes"}},
 	"fails in the middle of a read": {faulty(Fault{Mode: Short, After: 3}, OpRead, OpReadRange), []string{
 		"content comes back byte for byte", "reading lines returns exactly those lines", "reading a range returns exactly those bytes"}},
-	"writes over what exists": {func() einolean.Backend { return overwriter{backend.NewMemory(0)} }, []string{
+	"writes over what exists": {func() store.Backend { return overwriter{backend.NewMemory(0)} }, []string{
 		"a taken name is refused before the content is read", "of concurrent calls for one name exactly one succeeds"}},
-	"keeps half a stream": {func() einolean.Backend { return halfKeeper{backend.NewMemory(0)} }, []string{
+	"keeps half a stream": {func() store.Backend { return halfKeeper{backend.NewMemory(0)} }, []string{
 		"content that fails to read leaves nothing behind", "a context that ends midway leaves nothing behind"}},
-	"uses the last element as the name": {func() einolean.Backend { return flat{backend.NewMemory(0)} }, []string{
+	"uses the last element as the name": {func() store.Backend { return flat{backend.NewMemory(0)} }, []string{
 		"files do not affect each other", "hostile names are refused or name files of their own"}},
-	"writes lower case": {func() einolean.Backend { return lowerWriter{backend.NewMemory(0)} }, []string{
+	"writes lower case": {func() store.Backend { return lowerWriter{backend.NewMemory(0)} }, []string{
 		"a name in upper and lower case is the name that it is stored under"}},
-	"creates lower case": {func() einolean.Backend { return lowerCreator{backend.NewMemory(0)} }, []string{
+	"creates lower case": {func() store.Backend { return lowerCreator{backend.NewMemory(0)} }, []string{
 		"a name in upper and lower case is the name that it is stored under"}},
-	"ignores the context": {func() einolean.Backend { return einoWithoutTypes() }, []string{
+	"ignores the context": {func() store.Backend { return einoWithoutTypes() }, []string{
 		"a call whose context has ended changes nothing"}},
-	"has no typed error": {func() einolean.Backend { return einoWithoutTypes() }, []string{
+	"has no typed error": {func() store.Backend { return einoWithoutTypes() }, []string{
 		"a file that was never written is missing"}},
-	"deletes too much": {func() einolean.Backend { return wiper{backend.NewMemory(0)} }, []string{
+	"deletes too much": {func() store.Backend { return wiper{backend.NewMemory(0)} }, []string{
 		"newer files stay", "older files are deleted, below the directory only"}},
 }
 
-func einoWithoutTypes() einolean.Backend { return filesystem.NewInMemoryBackend() }
+func einoWithoutTypes() store.Backend { return filesystem.NewInMemoryBackend() }
 
 type overwriter struct{ *backend.Memory }
 
@@ -124,7 +124,7 @@ func TestChildRunsTheSuiteOnABrokenStore(t *testing.T) {
 	if !ok {
 		t.Skip("not a child process")
 	}
-	Run(t, func(*testing.T) einolean.Backend { return b.store() }, Options{})
+	Run(t, func(*testing.T) store.Backend { return b.store() }, Options{})
 }
 
 func allBroken() map[string]broken {

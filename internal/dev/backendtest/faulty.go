@@ -14,7 +14,7 @@ import (
 
 	"github.com/cloudwego/eino/adk/filesystem"
 
-	"github.com/einolean/einolean"
+	"github.com/einolean/einolean/store"
 )
 
 // Op is the kind of a call to a store.
@@ -151,12 +151,12 @@ var ErrInjected = errors.New("injected fault: device /dev/secret-volume is full"
 
 // FullStore is a store with all capabilities, such as [backend.Memory].
 type FullStore interface {
-	einolean.Backend
-	einolean.Reader
-	einolean.RangeReader
-	einolean.Creator
-	einolean.AnyCreator
-	einolean.Cleaner
+	store.Backend
+	store.Reader
+	store.RangeReader
+	store.Creator
+	store.AnyCreator
+	store.Cleaner
 }
 
 // Faulty passes calls on to another store, except those that its plan lets go
@@ -174,24 +174,24 @@ type Faulty struct {
 var _ FullStore = (*Faulty)(nil)
 
 // NewFaulty returns a store over another one. A nil plan lets every call pass.
-func NewFaulty(store FullStore, plan Plan) *Faulty {
+func NewFaulty(kept FullStore, plan Plan) *Faulty {
 	if plan == nil {
 		plan = Every(Fault{})
 	}
-	return &Faulty{store: store, plan: plan, count: make(map[Op]int)}
+	return &Faulty{store: kept, plan: plan, count: make(map[Op]int)}
 }
 
 // WriteOnly is the same store with nothing but Write, as Eino asks for.
-func (f *Faulty) WriteOnly() einolean.Backend { return struct{ einolean.Backend }{f} }
+func (f *Faulty) WriteOnly() store.Backend { return struct{ store.Backend }{f} }
 
 // ReadWrite is the same store with Write and Read, as Eino's file systems.
 func (f *Faulty) ReadWrite() interface {
-	einolean.Backend
-	einolean.Reader
+	store.Backend
+	store.Reader
 } {
 	return struct {
-		einolean.Backend
-		einolean.Reader
+		store.Backend
+		store.Reader
 	}{f, f}
 }
 
@@ -219,7 +219,7 @@ func (f *Faulty) next(op Op, path string) Fault {
 	return f.plan(c)
 }
 
-// Write implements [einolean.Backend].
+// Write implements [store.Backend].
 func (f *Faulty) Write(ctx context.Context, req *filesystem.WriteRequest) error {
 	fault := f.next(OpWrite, req.FilePath)
 	taken := req.Content[:min(fault.After, int64(len(req.Content)))]
@@ -232,7 +232,7 @@ func (f *Faulty) Write(ctx context.Context, req *filesystem.WriteRequest) error 
 	})
 }
 
-// Create implements [einolean.Creator].
+// Create implements [store.Creator].
 func (f *Faulty) Create(ctx context.Context, filePath string, content io.Reader) error {
 	fault := f.next(OpCreate, filePath)
 	taken := io.LimitReader(content, fault.After)
@@ -244,7 +244,7 @@ func (f *Faulty) Create(ctx context.Context, filePath string, content io.Reader)
 	})
 }
 
-// CreateAny implements [einolean.AnyCreator]. It is a call of OpCreate with an empty
+// CreateAny implements [store.AnyCreator]. It is a call of OpCreate with an empty
 // path.
 func (f *Faulty) CreateAny(ctx context.Context, names func(attempt int) string, content io.Reader) (filePath string, err error) {
 	fault := f.next(OpCreate, "")
@@ -262,7 +262,7 @@ func (f *Faulty) CreateAny(ctx context.Context, names func(attempt int) string, 
 	return filePath, err
 }
 
-// Read implements [einolean.Reader]. A partial read returns the first bytes.
+// Read implements [store.Reader]. A partial read returns the first bytes.
 func (f *Faulty) Read(ctx context.Context, req *filesystem.ReadRequest) (got *filesystem.FileContent, err error) {
 	fault := f.next(OpRead, req.FilePath)
 	read := func() (err error) {
@@ -283,7 +283,7 @@ func (f *Faulty) Read(ctx context.Context, req *filesystem.ReadRequest) (got *fi
 	return got, err
 }
 
-// ReadRange implements [einolean.RangeReader]. The faults Short and Torn happen
+// ReadRange implements [store.RangeReader]. The faults Short and Torn happen
 // while the content is read; the others at once.
 func (f *Faulty) ReadRange(ctx context.Context, filePath string, offset, length int64) (content io.ReadCloser, size int64, err error) {
 	fault := f.next(OpReadRange, filePath)
@@ -319,12 +319,12 @@ func (c *cutContent) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// MarkUsed implements [einolean.Cleaner].
+// MarkUsed implements [store.Cleaner].
 func (f *Faulty) MarkUsed(ctx context.Context, filePaths ...string) error {
 	return f.store.MarkUsed(ctx, filePaths...)
 }
 
-// DeleteUnused implements [einolean.Cleaner].
+// DeleteUnused implements [store.Cleaner].
 func (f *Faulty) DeleteUnused(ctx context.Context, dir string, since time.Time) (files int, bytes int64, err error) {
 	fault := f.next(OpDelete, dir)
 	err = fault.run(ctx, action{
@@ -337,7 +337,7 @@ func (f *Faulty) DeleteUnused(ctx context.Context, dir string, since time.Time) 
 	return files, bytes, err
 }
 
-// Stored implements [einolean.Cleaner].
+// Stored implements [store.Cleaner].
 func (f *Faulty) Stored(ctx context.Context, dir string) (files int, bytes int64, err error) {
 	return f.store.Stored(ctx, dir)
 }

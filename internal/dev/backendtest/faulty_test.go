@@ -13,11 +13,11 @@ import (
 	"github.com/cloudwego/eino/adk/filesystem"
 	"github.com/stretchr/testify/require"
 
-	"github.com/einolean/einolean"
 	"github.com/einolean/einolean/internal/backend"
+	"github.com/einolean/einolean/store"
 )
 
-func writeTo(ctx context.Context, b einolean.Backend, content string) error {
+func writeTo(ctx context.Context, b store.Backend, content string) error {
 	return b.Write(ctx, &filesystem.WriteRequest{FilePath: "f", Content: content})
 }
 
@@ -112,8 +112,8 @@ func TestFaultsApplyToReads(t *testing.T) {
 
 func TestCapabilitiesCanBeHidden(t *testing.T) {
 	f := NewFaulty(backend.NewMemory(0), nil)
-	_, reads := f.WriteOnly().(einolean.Reader)
-	_, ranges := any(f.ReadWrite()).(einolean.RangeReader)
+	_, reads := f.WriteOnly().(store.Reader)
+	_, ranges := any(f.ReadWrite()).(store.RangeReader)
 	require.False(t, reads)
 	require.False(t, ranges)
 	require.NoError(t, writeTo(t.Context(), f.WriteOnly(), "x"))

@@ -27,6 +27,7 @@ import (
 
 	"github.com/einolean/einolean/internal/dev/adktest"
 	"github.com/einolean/einolean/reduction"
+	"github.com/einolean/einolean/store"
 	"github.com/einolean/einolean/toolsearch"
 	"github.com/einolean/einolean/toolsearch/javascript"
 	"github.com/einolean/einolean/window"
@@ -211,7 +212,7 @@ func (a *arm[M]) handler(t testing.TB, name string, second reduction.Backend) ad
 func newArm[M adk.MessageType](t testing.TB, p plan) *arm[M] {
 	a := &arm[M]{plan: p, store: session.NewInMemoryStore[M](nil), points: &adktest.Store{}}
 	a.model = &adktest.Model[M]{Respond: func(int, adktest.Wire[M]) adktest.Turn { return a.answer() }}
-	backend := reduction.NewMemoryBackend(0)
+	backend := store.NewMemory(0)
 	var handlers []adk.TypedChatModelAgentMiddleware[M]
 	for _, name := range p.handlers {
 		handlers = append(handlers, a.handler(t, name, backend))

@@ -11,13 +11,14 @@ import (
 	"github.com/cloudwego/eino/schema"
 
 	"github.com/einolean/einolean/reduction"
+	"github.com/einolean/einolean/store"
 )
 
 // Policies are those that are compared. The first reduces nothing. All of them count
 // tokens alike.
 func Policies() []Policy {
 	return []Policy{
-		{"no reduction", func(context.Context, *reduction.MemoryBackend, int64) (adk.ChatModelAgentMiddleware, error) {
+		{"no reduction", func(context.Context, *store.Memory, int64) (adk.ChatModelAgentMiddleware, error) {
 			return nil, nil
 		}},
 		{"cut at 50,000 bytes only", ours(func(c *reduction.Config, _ int64) { c.SkipClear = true })},
@@ -41,18 +42,18 @@ func Policies() []Policy {
 }
 
 // ours is this module's middleware with what set changes.
-func ours(set func(c *reduction.Config, trigger int64)) func(context.Context, *reduction.MemoryBackend, int64) (adk.ChatModelAgentMiddleware, error) {
-	return func(ctx context.Context, store *reduction.MemoryBackend, trigger int64) (adk.ChatModelAgentMiddleware, error) {
-		c := &reduction.Config{Backend: store, MaxTokensForClear: trigger}
+func ours(set func(c *reduction.Config, trigger int64)) func(context.Context, *store.Memory, int64) (adk.ChatModelAgentMiddleware, error) {
+	return func(ctx context.Context, files *store.Memory, trigger int64) (adk.ChatModelAgentMiddleware, error) {
+		c := &reduction.Config{Backend: files, MaxTokensForClear: trigger}
 		set(c, trigger)
 		return reduction.New(ctx, c)
 	}
 }
 
 // recommended is the preset with what set changes, at another threshold in proportion.
-func recommended(set func(c *reduction.Config)) func(context.Context, *reduction.MemoryBackend, int64) (adk.ChatModelAgentMiddleware, error) {
-	return func(ctx context.Context, store *reduction.MemoryBackend, trigger int64) (adk.ChatModelAgentMiddleware, error) {
-		c := reduction.Recommended(store)
+func recommended(set func(c *reduction.Config)) func(context.Context, *store.Memory, int64) (adk.ChatModelAgentMiddleware, error) {
+	return func(ctx context.Context, files *store.Memory, trigger int64) (adk.ChatModelAgentMiddleware, error) {
+		c := reduction.Recommended(files)
 		c.ClearAtLeastTokens = c.ClearAtLeastTokens * trigger / c.MaxTokensForClear
 		c.MaxTokensForClear = trigger
 		set(c)
@@ -62,8 +63,8 @@ func recommended(set func(c *reduction.Config)) func(context.Context, *reduction
 
 // einos is Eino's package, configured to leave the answers of the read tool alone: it
 // would store pages of what it stored.
-func einos(ctx context.Context, store *reduction.MemoryBackend, trigger int64) (adk.ChatModelAgentMiddleware, error) {
-	return theirs.New(ctx, &theirs.Config{Backend: store, MaxTokensForClear: trigger, TruncExcludeTools: []string{readTool},
+func einos(ctx context.Context, files *store.Memory, trigger int64) (adk.ChatModelAgentMiddleware, error) {
+	return theirs.New(ctx, &theirs.Config{Backend: files, MaxTokensForClear: trigger, TruncExcludeTools: []string{readTool},
 		TokenCounter: func(_ context.Context, msgs []*schema.Message, _ []*schema.ToolInfo) (n int64, err error) {
 			for _, m := range msgs {
 				n += Tokens(m)
@@ -82,8 +83,8 @@ type masking struct {
 	atLeast int64 // tokens that replacing must save
 }
 
-func peer(make func(trigger int64) masking) func(context.Context, *reduction.MemoryBackend, int64) (adk.ChatModelAgentMiddleware, error) {
-	return func(_ context.Context, _ *reduction.MemoryBackend, trigger int64) (adk.ChatModelAgentMiddleware, error) {
+func peer(make func(trigger int64) masking) func(context.Context, *store.Memory, int64) (adk.ChatModelAgentMiddleware, error) {
+	return func(_ context.Context, _ *store.Memory, trigger int64) (adk.ChatModelAgentMiddleware, error) {
 		m := make(trigger)
 		return &m, nil
 	}

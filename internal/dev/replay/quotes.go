@@ -10,7 +10,7 @@ import (
 
 	"github.com/cloudwego/eino/schema"
 
-	"github.com/einolean/einolean/reduction"
+	"github.com/einolean/einolean/store"
 )
 
 const (
@@ -79,8 +79,8 @@ func telling(piece string) bool {
 }
 
 // readAll reads a whole file of a store.
-func readAll(ctx context.Context, store *reduction.MemoryBackend, path string) (string, error) {
-	content, _, err := store.ReadRange(ctx, path, 0, 1<<40)
+func readAll(ctx context.Context, files *store.Memory, path string) (string, error) {
+	content, _, err := files.ReadRange(ctx, path, 0, 1<<40)
 	if err != nil {
 		return "", err
 	}

@@ -30,13 +30,14 @@ import (
 	"github.com/einolean/einolean/internal/prices"
 	"github.com/einolean/einolean/internal/tokens"
 	"github.com/einolean/einolean/reduction"
+	"github.com/einolean/einolean/store"
 )
 
 // Policy makes the handler that a conversation is replayed through.
 type Policy struct {
 	Name string
 	// New returns the handler, nil for none. Each replay has its own store.
-	New func(ctx context.Context, store *reduction.MemoryBackend, trigger int64) (adk.ChatModelAgentMiddleware, error)
+	New func(ctx context.Context, files *store.Memory, trigger int64) (adk.ChatModelAgentMiddleware, error)
 }
 
 // Options say how to replay.
@@ -257,7 +258,7 @@ type replay struct {
 	ctx     context.Context
 	from    *Conversation
 	handler adk.ChatModelAgentMiddleware
-	store   *reduction.MemoryBackend
+	store   *store.Memory
 	reader  tool.InvokableTool
 	options Options
 
@@ -289,7 +290,7 @@ func newReplay(ctx context.Context, c *Conversation, p Policy, o Options) (*repl
 		o.Trigger = defaultTrigger
 	}
 	r := &replay{
-		ctx: ctx, from: c, store: reduction.NewMemoryBackend(1 << 40), options: o, state: &adk.ChatModelAgentState{},
+		ctx: ctx, from: c, store: store.NewMemory(1 << 40), options: o, state: &adk.ChatModelAgentState{},
 		calls: make(map[string]schema.ToolCall), whole: make(map[string]string), paths: make(map[string]string),
 		at: make(map[string]int), bared: make(map[string]string),
 	}

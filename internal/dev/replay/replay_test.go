@@ -18,6 +18,7 @@ import (
 
 	"github.com/einolean/einolean/internal/race"
 	"github.com/einolean/einolean/reduction"
+	"github.com/einolean/einolean/store"
 )
 
 // sample reads the runs of testdata: every twelfth that `make thrift` records, except for
@@ -191,7 +192,7 @@ func TestAConversationOfAUsersOwnIsRead(t *testing.T) {
 }
 
 func TestAnErrorOfAPolicyNamesIt(t *testing.T) {
-	_, err := Each(context.Background(), New(rounds(1, func(int) string { return "x" })), []Policy{{"broken", func(ctx context.Context, _ *reduction.MemoryBackend, _ int64) (adk.ChatModelAgentMiddleware, error) {
+	_, err := Each(context.Background(), New(rounds(1, func(int) string { return "x" })), []Policy{{"broken", func(ctx context.Context, _ *store.Memory, _ int64) (adk.ChatModelAgentMiddleware, error) {
 		return reduction.New(ctx, &reduction.Config{})
 	}}}, Options{})
 	require.ErrorContains(t, err, "broken")

@@ -23,6 +23,7 @@ import (
 
 	"github.com/einolean/einolean/internal/dev/adktest"
 	"github.com/einolean/einolean/reduction"
+	"github.com/einolean/einolean/store"
 	"github.com/einolean/einolean/toolsearch"
 )
 
@@ -37,14 +38,14 @@ func TestDeepAgents(t *testing.T) {
 }
 
 func deepAgent[M adk.MessageType](t *testing.T, streaming bool) {
-	ctx, store := context.Background(), filesystem.NewInMemoryBackend()
+	ctx, files := context.Background(), filesystem.NewInMemoryBackend()
 	task := call("t", "task", map[string]any{"subagent_type": "general-purpose", "description": "update one item"})
 	play := func(provide bool, hidden []string, turns ...adktest.Turn) (adktest.Outcome[M], []adktest.Wire[M]) {
 		m := adktest.Script[M](turns...)
 		agent, err := deep.NewTyped(ctx, &deep.TypedConfig[M]{
-			Name: "deep", Description: "d", ChatModel: m, Backend: store, ToolsConfig: tools(big()), MaxIteration: 20,
+			Name: "deep", Description: "d", ChatModel: m, Backend: files, ToolsConfig: tools(big()), MaxIteration: 20,
 			Handlers: adktest.Handlers(searchOf[M](t, toolsearch.Config{DynamicTools: dynamicTools(), SearchableTools: hidden}),
-				reductionOf(t, reduction.TypedConfig[M]{Backend: store, ProvideReadTool: provide, MaxLengthForTrunc: 600})),
+				reductionOf(t, reduction.TypedConfig[M]{Backend: files, ProvideReadTool: provide, MaxLengthForTrunc: 600})),
 		})
 		require.NoError(t, err)
 		r := adk.NewTypedRunner(adk.TypedRunnerConfig[M]{Agent: agent, EnableStreaming: streaming})
@@ -81,7 +82,7 @@ func TestSupervisors(t *testing.T) {
 	ctx := context.Background()
 	for _, streaming := range []bool{false, true} {
 		search := searchOf[message](t, toolsearch.Config{DynamicTools: dynamicTools()})
-		reduce := reductionOf(t, reduction.Config{Backend: reduction.NewMemoryBackend(0), ProvideReadTool: true, MaxLengthForTrunc: 600})
+		reduce := reductionOf(t, reduction.Config{Backend: store.NewMemory(0), ProvideReadTool: true, MaxLengthForTrunc: 600})
 		agent := func(name string, turns ...adktest.Turn) (adk.Agent, *adktest.Model[message]) {
 			m := adktest.Script[message](turns...)
 			a, err := adk.NewChatModelAgent(ctx, &adk.ChatModelAgentConfig{Name: name, Description: name, Model: m, ToolsConfig: tools(big()), Handlers: adktest.Handlers(search, reduce)})
@@ -128,7 +129,7 @@ func TestPlanExecute(t *testing.T) {
 		executor, err := adk.NewChatModelAgent(ctx, &adk.ChatModelAgentConfig{
 			Name: "executor", Description: "runs a step", Model: m, ToolsConfig: tools(big()), OutputKey: planexecute.ExecutedStepSessionKey,
 			Handlers: adktest.Handlers(searchOf[message](t, toolsearch.Config{DynamicTools: dynamicTools()}),
-				reductionOf(t, reduction.Config{Backend: reduction.NewMemoryBackend(0), ProvideReadTool: true, MaxLengthForTrunc: 600})),
+				reductionOf(t, reduction.Config{Backend: store.NewMemory(0), ProvideReadTool: true, MaxLengthForTrunc: 600})),
 			GenModelInput: func(ctx context.Context, _ string, _ *adk.AgentInput) ([]adk.Message, error) {
 				plan, _ := adk.GetSessionValue(ctx, planexecute.PlanSessionKey)
 				return []adk.Message{adktest.User[message]("Do " + plan.(planexecute.Plan).FirstStep())}, nil

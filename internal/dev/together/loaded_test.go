@@ -17,6 +17,7 @@ import (
 
 	"github.com/einolean/einolean/internal/dev/adktest"
 	"github.com/einolean/einolean/reduction"
+	"github.com/einolean/einolean/store"
 	"github.com/einolean/einolean/toolsearch"
 )
 
@@ -95,7 +96,7 @@ func staysLoaded[M adk.MessageType](t *testing.T, p protocol, reduceFirst, strea
 	agent := func(turns ...adktest.Turn) adktest.Agent[M] {
 		search, err := toolsearch.NewTyped[M](ctx, &toolsearch.Config{DynamicTools: dynamicTools(), Protocol: p.set, MaxResults: many})
 		require.NoError(t, err)
-		reduce, err := reduction.NewTyped(ctx, &reduction.TypedConfig[M]{Backend: reduction.NewMemoryBackend(0), MaxLengthForTrunc: limit, MaxTokensForClear: 1})
+		reduce, err := reduction.NewTyped(ctx, &reduction.TypedConfig[M]{Backend: store.NewMemory(0), MaxLengthForTrunc: limit, MaxTokensForClear: 1})
 		require.NoError(t, err)
 		h := adktest.Handlers(search, reduce)
 		if reduceFirst {

@@ -15,6 +15,7 @@ import (
 
 	"github.com/einolean/einolean/internal/dev/adktest"
 	"github.com/einolean/einolean/reduction"
+	"github.com/einolean/einolean/store"
 	"github.com/einolean/einolean/toolsearch"
 )
 
@@ -96,7 +97,7 @@ func handlersOf[M adk.MessageType](t *testing.T, hidden tool.BaseTool) map[strin
 		return searchOf[M](t, toolsearch.Config{DynamicTools: append(dynamicTools(), hidden), AllowUnloadedCalls: true})
 	}
 	reduce := func() handler[M] {
-		return reductionOf(t, reduction.TypedConfig[M]{Backend: reduction.NewMemoryBackend(0)})
+		return reductionOf(t, reduction.TypedConfig[M]{Backend: store.NewMemory(0)})
 	}
 	off := func() handler[M] {
 		return reductionOf(t, reduction.TypedConfig[M]{SkipTruncation: true, SkipClear: true})
@@ -107,7 +108,7 @@ func handlersOf[M adk.MessageType](t *testing.T, hidden tool.BaseTool) map[strin
 		"toolsearch without tools":   {searchOf[M](t, toolsearch.Config{DeferMarkedTools: true})},
 		"reduction":                  {reduce()},
 		"reduction that is off":      {off()},
-		"reduction, recommended":     {reductionOf(t, *reduction.RecommendedTyped[M](reduction.NewMemoryBackend(0)))},
+		"reduction, recommended":     {reductionOf(t, *reduction.RecommendedTyped[M](store.NewMemory(0)))},
 		"both":                       {search(), reduce()},
 		"both, the other way around": {reduce(), search()},
 	}

@@ -26,6 +26,7 @@ import (
 	"github.com/einolean/einolean/internal/adkrun"
 	"github.com/einolean/einolean/internal/dev/adktest"
 	"github.com/einolean/einolean/reduction"
+	"github.com/einolean/einolean/store"
 	"github.com/einolean/einolean/toolsearch"
 )
 
@@ -127,7 +128,7 @@ func summaryAndReduction[M adk.MessageType](t *testing.T, streaming bool) {
 		var summary handler[M]
 		summary, asked = summaryOf[M](t, 0, 2_300)
 		return adktest.Handlers(reductionOf(t, reduction.TypedConfig[M]{
-			Backend: reduction.NewMemoryBackend(0), ProvideReadTool: true, SkipTruncation: true, MaxTokensForClear: 1,
+			Backend: store.NewMemory(0), ProvideReadTool: true, SkipTruncation: true, MaxTokensForClear: 1,
 		}), summary)
 	}, func(t *testing.T, inOrder bool, h []handler[M]) {
 		out, wires := run(streaming, []tool.BaseTool{big()}, user[M](), turns, h...)
@@ -147,8 +148,8 @@ func TestFilesystemIsTheReadToolOfReduction(t *testing.T) {
 func filesAndReduction[M adk.MessageType](t *testing.T, streaming bool) {
 	for _, provide := range []bool{false, true} {
 		both(t, func() []handler[M] {
-			store := filesystem.NewInMemoryBackend()
-			return adktest.Handlers(filesOf[M](t, store), reductionOf(t, reduction.TypedConfig[M]{Backend: store, ProvideReadTool: provide, MaxLengthForTrunc: 600}))
+			kept := filesystem.NewInMemoryBackend()
+			return adktest.Handlers(filesOf[M](t, kept), reductionOf(t, reduction.TypedConfig[M]{Backend: kept, ProvideReadTool: provide, MaxLengthForTrunc: 600}))
 		}, func(t *testing.T, _ bool, h []handler[M]) {
 			turns := []adktest.Turn{call("a", "big", nil), call("r", "read_file", map[string]any{"file_path": "/tmp/trunc/a"})}
 			out, wires := run(streaming, []tool.BaseTool{big()}, user[M](), turns, h...)
@@ -277,7 +278,7 @@ func patchedCalls[M adk.MessageType](t *testing.T, streaming bool) {
 		patch, err := patchtoolcalls.NewTyped[M](context.Background(), nil)
 		require.NoError(t, err)
 		return adktest.Handlers(patch, searchOf[M](t, toolsearch.Config{DynamicTools: dynamicTools()}),
-			reductionOf(t, reduction.TypedConfig[M]{Backend: reduction.NewMemoryBackend(0), ProvideReadTool: true, MaxTokensForClear: 1}))
+			reductionOf(t, reduction.TypedConfig[M]{Backend: store.NewMemory(0), ProvideReadTool: true, MaxTokensForClear: 1}))
 	}, func(t *testing.T, _ bool, h []handler[M]) {
 		out, wires := run(streaming, []tool.BaseTool{big()}, history, []adktest.Turn{call("a", "big", nil), call("b", "big", nil), call("c", names()[2], nil)}, h...)
 		require.NoError(t, out.Err)
@@ -299,10 +300,10 @@ func TestAllHandlersInTheirOrder(t *testing.T) {
 }
 
 func allHandlers[M adk.MessageType](t *testing.T, streaming bool) {
-	store := filesystem.NewInMemoryBackend()
+	kept := filesystem.NewInMemoryBackend()
 	patch, err := patchtoolcalls.NewTyped[M](context.Background(), nil)
 	require.NoError(t, err)
-	reduce := reductionOf(t, reduction.TypedConfig[M]{Backend: store, MaxLengthForTrunc: 600, MaxTokensForClear: 1})
+	reduce := reductionOf(t, reduction.TypedConfig[M]{Backend: kept, MaxLengthForTrunc: 600, MaxTokensForClear: 1})
 	summary, asked := summaryOf[M](t, 12, 1<<30)
 	search := searchOf[M](t, toolsearch.Config{DynamicTools: dynamicTools(), SearchableTools: []string{"glob"}})
 	turns := []adktest.Turn{
@@ -310,7 +311,7 @@ func allHandlers[M adk.MessageType](t *testing.T, streaming bool) {
 		call("r", "read_file", map[string]any{"file_path": "/tmp/trunc/a"}), call("g", "glob", map[string]any{"pattern": "*"}), call("c", "big", nil), call("use", names()[7], nil),
 	}
 	history := []M{adktest.User[M]("update"), adktest.Assistant[M]("", adktest.ToolCall{ID: "x", Name: "big", Args: "{}"}), adktest.User[M]("go on")}
-	out, wires := run(streaming, []tool.BaseTool{big()}, history, turns, patch, filesOf[M](t, store), reduce, summary, search)
+	out, wires := run(streaming, []tool.BaseTool{big()}, history, turns, patch, filesOf[M](t, kept), reduce, summary, search)
 	require.NoError(t, out.Err)
 	require.Len(t, wires, 8)
 	require.NotEmpty(t, asked.Wires())

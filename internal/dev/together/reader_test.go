@@ -16,6 +16,7 @@ import (
 
 	"github.com/einolean/einolean/internal/dev/adktest"
 	"github.com/einolean/einolean/reduction"
+	"github.com/einolean/einolean/store"
 	"github.com/einolean/einolean/toolsearch"
 )
 
@@ -39,7 +40,7 @@ func hiddenReader[M adk.MessageType](t *testing.T, streaming bool) {
 		for _, first := range []bool{false, true} {
 			search, err := toolsearch.NewTyped[M](ctx, &c.cfg)
 			require.NoError(t, err)
-			reduce, err := reduction.NewTyped(ctx, &reduction.TypedConfig[M]{Backend: reduction.NewMemoryBackend(0), ProvideReadTool: true})
+			reduce, err := reduction.NewTyped(ctx, &reduction.TypedConfig[M]{Backend: store.NewMemory(0), ProvideReadTool: true})
 			require.NoError(t, err)
 			h := adktest.Handlers(search, reduce)
 			if first {
@@ -62,10 +63,10 @@ func TestTheStoredListOfToolsIsReadable(t *testing.T) {
 
 func storedList[M adk.MessageType](t *testing.T, streaming bool) {
 	ctx := context.Background()
-	store := reduction.NewMemoryBackend(0)
-	search, err := toolsearch.NewTyped[M](ctx, &toolsearch.Config{DynamicTools: dynamicTools(), CatalogLimit: 3, Backend: store})
+	files := store.NewMemory(0)
+	search, err := toolsearch.NewTyped[M](ctx, &toolsearch.Config{DynamicTools: dynamicTools(), CatalogLimit: 3, Backend: files})
 	require.NoError(t, err)
-	reduce, err := reduction.NewTyped(ctx, &reduction.TypedConfig[M]{Backend: store, ProvideReadTool: true})
+	reduce, err := reduction.NewTyped(ctx, &reduction.TypedConfig[M]{Backend: files, ProvideReadTool: true})
 	require.NoError(t, err)
 	m := &adktest.Model[M]{Respond: func(n int, w adktest.Wire[M]) adktest.Turn {
 		if n > 0 {

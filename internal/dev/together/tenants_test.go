@@ -18,6 +18,7 @@ import (
 
 	"github.com/einolean/einolean/internal/dev/adktest"
 	"github.com/einolean/einolean/reduction"
+	"github.com/einolean/einolean/store"
 	"github.com/einolean/einolean/toolsearch"
 )
 
@@ -25,7 +26,7 @@ var regexpOfList = regexp.MustCompile(`/toolsearch/[A-Za-z0-9_./-]*[A-Za-z0-9]`)
 
 type tenantKey struct{}
 
-var byTenant = reduction.Scope{Key: func(ctx context.Context) (string, error) {
+var byTenant = store.Scope{Key: func(ctx context.Context) (string, error) {
 	tenant, _ := ctx.Value(tenantKey{}).(string)
 	return tenant, nil
 }}
@@ -38,16 +39,16 @@ func TestTenantsOfOneStoreReadOnlyTheirOwn(t *testing.T) {
 }
 
 func serveTenants[M adk.MessageType](t *testing.T, streaming bool) {
-	store := reduction.Scoped(reduction.NewMemoryBackend(0), byTenant)
+	files := store.Scoped(store.NewMemory(0), byTenant)
 	var hidden []tool.BaseTool
 	for i := range 20 {
 		hidden = append(hidden, adktest.Simple(fmt.Sprint("hidden_", i), "hidden"))
 	}
-	search, err := toolsearch.NewTyped[M](t.Context(), &toolsearch.Config{DynamicTools: hidden, CatalogLimit: 2, Backend: store})
+	search, err := toolsearch.NewTyped[M](t.Context(), &toolsearch.Config{DynamicTools: hidden, CatalogLimit: 2, Backend: files})
 	require.NoError(t, err)
-	reduce, err := reduction.NewTyped(t.Context(), &reduction.TypedConfig[M]{Backend: store, MaxLengthForTrunc: 4000})
+	reduce, err := reduction.NewTyped(t.Context(), &reduction.TypedConfig[M]{Backend: files, MaxLengthForTrunc: 4000})
 	require.NoError(t, err)
-	reader, err := reduction.NewReadTool(t.Context(), &reduction.ReadToolConfig{Backend: store})
+	reader, err := reduction.NewReadTool(t.Context(), &reduction.ReadToolConfig{Backend: files})
 	require.NoError(t, err)
 	report := adktest.Tool(adktest.Invokable, &schema.ToolInfo{Name: "report", Desc: "report"}, func(ctx context.Context, _ string) (string, error) {
 		tenant, _ := ctx.Value(tenantKey{}).(string)

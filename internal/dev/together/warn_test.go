@@ -20,11 +20,12 @@ import (
 	"github.com/einolean/einolean"
 	"github.com/einolean/einolean/internal/dev/adktest"
 	"github.com/einolean/einolean/reduction"
+	"github.com/einolean/einolean/store"
 	"github.com/einolean/einolean/toolsearch"
 )
 
 // down is a store that can be read and takes nothing.
-type down struct{ *reduction.MemoryBackend }
+type down struct{ *store.Memory }
 
 func (down) Write(context.Context, *filesystem.WriteRequest) error { return errors.New("disk is full") }
 func (down) Create(context.Context, *filesystem.WriteRequest) error {
@@ -54,18 +55,18 @@ func TestWithoutAReceiverTheLogSaysThatTheSavingIsLost(t *testing.T) {
 }
 
 func warned[M adk.MessageType](t *testing.T, streaming bool) {
-	store := down{reduction.NewMemoryBackend(1 << 20)}
+	files := down{store.NewMemory(1 << 20)}
 	broken := func(context.Context, []*schemaInfo) (toolsearch.Index, error) { return dumb{}, nil }
 	for _, preset := range []bool{false, true} {
 		for _, onEvent := range []func(context.Context, einolean.Event){nil, einolean.Tee()} {
 			find := toolsearch.Config{DynamicTools: dynamicTools()}
-			keep := reduction.TypedConfig[M]{Backend: store, MaxLengthForTrunc: 600}
+			keep := reduction.TypedConfig[M]{Backend: files, MaxLengthForTrunc: 600}
 			if preset {
-				find, keep = *toolsearch.Recommended(dynamicTools()), *reduction.RecommendedTyped[M](store)
+				find, keep = *toolsearch.Recommended(dynamicTools()), *reduction.RecommendedTyped[M](files)
 				find.HideAbove, keep.MaxLengthForTrunc = 0, 600
 			}
 			find.NewIndex, find.OnEvent, keep.OnEvent = broken, onEvent, onEvent
-			find.CatalogLimit, find.Backend = 3, store
+			find.CatalogLimit, find.Backend = 3, files
 			out := heard(t)
 			m := adktest.Script[M](call("s", "tool_search", map[string]any{"query": "update item"}), call("a", "big", nil), call("b", "big", nil), adktest.Say("done"))
 			agent, err := adk.NewTypedChatModelAgent(t.Context(), &adk.TypedChatModelAgentConfig[M]{

@@ -13,14 +13,14 @@ import (
 	"github.com/cloudwego/eino/adk/filesystem"
 	"github.com/stretchr/testify/require"
 
-	"github.com/einolean/einolean"
 	"github.com/einolean/einolean/internal/backend"
+	"github.com/einolean/einolean/store"
 )
 
 // hooked is a store that cannot create; before runs at each write and each read.
 type hooked struct {
-	einolean.Backend
-	einolean.Reader
+	store.Backend
+	store.Reader
 	before func(op, filePath string)
 }
 

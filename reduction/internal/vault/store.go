@@ -23,19 +23,19 @@ import (
 
 	"github.com/cloudwego/eino/adk/filesystem"
 
-	"github.com/einolean/einolean"
 	"github.com/einolean/einolean/internal/backend"
 	"github.com/einolean/einolean/internal/safe"
+	"github.com/einolean/einolean/store"
 )
 
 // Store is a Backend with its optional interfaces, nil where it lacks one.
 type Store struct {
-	Backend einolean.Backend
-	creator einolean.Creator
-	any     einolean.AnyCreator
-	ranges  einolean.RangeReader
-	reader  einolean.Reader
-	Cleaner einolean.Cleaner
+	Backend store.Backend
+	creator store.Creator
+	any     store.AnyCreator
+	ranges  store.RangeReader
+	reader  store.Reader
+	Cleaner store.Cleaner
 	known   *known // of the vault
 
 	mu     sync.Mutex
@@ -50,14 +50,14 @@ func (s *Store) Readable() bool { return s.ranges != nil || s.reader != nil }
 
 // key identifies a path by what it is called in the innermost store, which differs for each scope.
 func (s *Store) key(ctx context.Context, p string) uint64 {
-	full, err := InnermostPath(ctx, s.Backend, p)
+	full, err := backend.InnermostPath(ctx, s.Backend, p)
 	if err != nil {
 		full = "\x00" + p // nothing can be stored there
 	}
 	return maphash.String(seed, Clean(full))
 }
 
-// MarkUsed notes that files are in use, where the store is a [einolean.Cleaner], and at most
+// MarkUsed notes that files are in use, where the store is a [store.Cleaner], and at most
 // once an hour for each. That it fails ends nothing.
 func (s *Store) MarkUsed(ctx context.Context, paths []string) {
 	if s.Cleaner == nil {
@@ -272,7 +272,7 @@ func (s *Store) Piece(ctx context.Context, filePath string, offset int64, length
 	})
 }
 
-// ReadRange is that of [einolean.RangeReader], also for a store that has only whole
+// ReadRange is that of [store.RangeReader], also for a store that has only whole
 // content.
 func (s *Store) ReadRange(ctx context.Context, filePath string, offset, length int64) (io.ReadCloser, int64, error) {
 	if s.ranges != nil {

@@ -28,9 +28,9 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/einolean/einolean"
 	"github.com/einolean/einolean/internal/backend"
 	"github.com/einolean/einolean/internal/safe"
+	"github.com/einolean/einolean/store"
 )
 
 var (
@@ -51,7 +51,7 @@ type Vault struct {
 
 // Open returns the store of a Backend, nil for none. It must not be called while
 // anything is stored.
-func (v *Vault) Open(b einolean.Backend) *Store {
+func (v *Vault) Open(b store.Backend) *Store {
 	if b == nil {
 		return nil
 	}
@@ -61,11 +61,11 @@ func (v *Vault) Open(b einolean.Backend) *Store {
 			return other
 		}
 	}
-	s.creator, _ = b.(einolean.Creator)
-	s.any, _ = b.(einolean.AnyCreator)
-	s.ranges, _ = b.(einolean.RangeReader)
-	s.reader, _ = b.(einolean.Reader)
-	s.Cleaner, _ = b.(einolean.Cleaner)
+	s.creator, _ = store.As[store.Creator](b)
+	s.any, _ = store.As[store.AnyCreator](b)
+	s.ranges, _ = store.As[store.RangeReader](b)
+	s.reader, _ = store.As[store.Reader](b)
+	s.Cleaner, _ = store.As[store.Cleaner](b)
 	v.Stores = append(v.Stores, s)
 	return s
 }
@@ -502,44 +502,19 @@ func (k *known) add(key uint64, h held) {
 var inFlight known
 
 // placeOf identifies a name in the innermost store of b, if that can be told from others.
-func placeOf(b einolean.Backend, key uint64) uint64 {
-	if b = Innermost(b); !hasIdentity(b) {
-		b = nil
+func placeOf(b store.Backend, key uint64) uint64 {
+	in := backend.Innermost(b)
+	if !hasIdentity(in) {
+		in = nil
 	}
 	return maphash.Comparable(seed, struct {
-		store einolean.Backend
+		store any
 		key   uint64
-	}{b, key})
+	}{in, key})
 }
 
 // hasIdentity reports whether a store can be compared with others, and equals itself.
-func hasIdentity(b einolean.Backend) bool {
+func hasIdentity(b any) bool {
 	v := reflect.ValueOf(b)
 	return v.IsValid() && v.Comparable() && v.Equal(v)
-}
-
-// Wrapper is a store that keeps what it is given in another one.
-type Wrapper interface {
-	// Innermost returns the store that is wrapped, through all wrappers.
-	Innermost() einolean.Backend
-	// InnermostPath returns where a path is in it.
-	InnermostPath(ctx context.Context, filePath string) (string, error)
-	// AppendTo adds to the end of a file, if the innermost store can.
-	AppendTo(ctx context.Context, filePath, content string) error
-}
-
-// Innermost returns the store that b keeps its content in.
-func Innermost(b einolean.Backend) einolean.Backend {
-	if w, ok := b.(Wrapper); ok {
-		return w.Innermost()
-	}
-	return b
-}
-
-// InnermostPath returns what a path of b is called in its innermost store.
-func InnermostPath(ctx context.Context, b einolean.Backend, filePath string) (string, error) {
-	if w, ok := b.(Wrapper); ok {
-		return w.InnermostPath(ctx, filePath)
-	}
-	return filePath, nil
 }

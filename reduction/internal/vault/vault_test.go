@@ -17,8 +17,8 @@ import (
 	"github.com/cloudwego/eino/adk/filesystem"
 	"github.com/stretchr/testify/require"
 
-	"github.com/einolean/einolean"
 	"github.com/einolean/einolean/internal/backend"
+	"github.com/einolean/einolean/store"
 )
 
 func TestMentionsFindsPathsOfResultsInArguments(t *testing.T) {
@@ -45,8 +45,8 @@ func TestContainsFindsAPieceAnywhereInStoredContent(t *testing.T) {
 	require.NoError(t, memory.Create(context.Background(), "/f", strings.NewReader(content)))
 	ranged := opened(memory)
 	whole := opened(struct {
-		einolean.Backend
-		einolean.Reader
+		store.Backend
+		store.Reader
 	}{memory, memory})
 	for _, s := range []*Store{ranged, whole} {
 		for _, part := range []string{content, content[:1], content[len(content)-300:], content[compareSize-100 : compareSize+5000], content[700_000:900_000]} {
@@ -104,17 +104,17 @@ func TestEveryReaderThatIsOpenedIsClosed(t *testing.T) {
 		},
 	} {
 		open := 0
-		store := counted{backend.NewMemory(0), &open}
-		require.NoError(t, store.Create(ctx, "/f", strings.NewReader(long)))
+		files := counted{backend.NewMemory(0), &open}
+		require.NoError(t, files.Create(ctx, "/f", strings.NewReader(long)))
 		v := newVault()
-		ask(v, v.Open(store))
+		ask(v, v.Open(files))
 		require.Zero(t, open, name)
 	}
 }
 
 // mute is a store whose reads fail, or return nothing at all.
 type mute struct {
-	einolean.Backend
+	store.Backend
 	err error
 }
 
@@ -161,8 +161,8 @@ func TestRangesOfAWholeFileAreThoseOfAStoreWithRanges(t *testing.T) {
 	memory := backend.NewMemory(0)
 	require.NoError(t, memory.Create(ctx, "/f", strings.NewReader("0123456789")))
 	ranged, whole := opened(memory), opened(struct {
-		einolean.Backend
-		einolean.Reader
+		store.Backend
+		store.Reader
 	}{memory, memory})
 	read := func(s *Store, offset, length int64) (string, int64) {
 		r, size, err := s.ReadRange(ctx, "/f", offset, length)
@@ -187,9 +187,9 @@ func TestEveryNameThatIsTriedIsThePathAndAKnownSuffix(t *testing.T) {
 	memory := backend.NewMemory(0)
 	content, at := "content", Place{Path: "/tmp/trunc/c1"}
 	for _, s := range []*Store{opened(memory), opened(struct {
-		einolean.Backend
-		einolean.Reader
-	}{memory, memory}), opened(&struct{ einolean.Backend }{memory})} {
+		store.Backend
+		store.Reader
+	}{memory, memory}), opened(&struct{ store.Backend }{memory})} {
 		for _, of := range []*string{&content, nil} {
 			tries := 0
 			for name, unique := s.nth(at, 0, of); name != ""; name, unique = s.nth(at, tries, of) {
@@ -217,9 +217,9 @@ func TestAStreamGetsASuffixInAStoreWithoutCreateAny(t *testing.T) {
 	memory := backend.NewMemory(0)
 	v := newVault()
 	s := v.Open(struct {
-		einolean.Backend
-		einolean.Creator
-		einolean.RangeReader
+		store.Backend
+		store.Creator
+		store.RangeReader
 	}{memory, memory, memory})
 	for range 2 {
 		w := v.Stream(ctx, s, Place{Path: "/tmp/trunc/c1"}, []string{"one"})
@@ -235,10 +235,10 @@ func TestAStreamGetsASuffixInAStoreWithoutCreateAny(t *testing.T) {
 
 func TestANameThatWasTakenCanBeUsedOnceItIsFree(t *testing.T) {
 	ctx := context.Background()
-	store := backend.NewMemory(0)
-	require.NoError(t, store.Create(ctx, "/f", strings.NewReader("another's")))
+	files := backend.NewMemory(0)
+	require.NoError(t, files.Create(ctx, "/f", strings.NewReader("another's")))
 	v := newVault()
-	s := v.Open(store)
+	s := v.Open(files)
 	got := v.Save(ctx, Item{s, Place{Path: "/f"}, "ours"})
 	require.NoError(t, got.Err)
 	require.NotEqual(t, "/f", got.Path)
@@ -251,16 +251,16 @@ func named(p string) uint64 { return maphash.String(seed, p) }
 
 func newVault() *Vault { return &Vault{Showable: func(string) bool { return true }} }
 
-func opened(b einolean.Backend) *Store { return newVault().Open(b) }
+func opened(b store.Backend) *Store { return newVault().Open(b) }
 
 func TestAStreamThatIsStoredAlreadyIsNotStoredAgain(t *testing.T) {
 	ctx := context.Background()
-	for name, powers := range map[string]func(*backend.Memory) einolean.Backend{
-		"all": func(m *backend.Memory) einolean.Backend { return m },
-		"write and read": func(m *backend.Memory) einolean.Backend {
+	for name, powers := range map[string]func(*backend.Memory) store.Backend{
+		"all": func(m *backend.Memory) store.Backend { return m },
+		"write and read": func(m *backend.Memory) store.Backend {
 			return struct {
-				einolean.Backend
-				einolean.Reader
+				store.Backend
+				store.Reader
 			}{m, m}
 		},
 	} {
@@ -376,19 +376,19 @@ func (s slowStore) Write(ctx context.Context, req *filesystem.WriteRequest) erro
 // cannot be compared.
 func TestTwoVaultsThatWriteOneNameAtOnceLoseNothing(t *testing.T) {
 	type readWrite struct {
-		einolean.Backend
-		einolean.Reader
+		store.Backend
+		store.Reader
 	}
 	ctx := context.Background()
-	for name, open := range map[string]func(slowStore) einolean.Backend{
-		"a value":               func(s slowStore) einolean.Backend { return readWrite{s, s} },
-		"a pointer":             func(s slowStore) einolean.Backend { return &readWrite{s, s} },
-		"one without identity":  func(s slowStore) einolean.Backend { return incomparable{readWrite{s, s}, nil} },
-		"one that wraps itself": func(s slowStore) einolean.Backend { return wrapping{readWrite{s, s}} },
+	for name, open := range map[string]func(slowStore) store.Backend{
+		"a value":               func(s slowStore) store.Backend { return readWrite{s, s} },
+		"a pointer":             func(s slowStore) store.Backend { return &readWrite{s, s} },
+		"one without identity":  func(s slowStore) store.Backend { return incomparable{readWrite{s, s}, nil} },
+		"one that wraps itself": func(s slowStore) store.Backend { return wrapping{readWrite{s, s}} },
 	} {
 		memory := backend.NewMemory(0)
 		slow := slowStore{memory, make(chan struct{}, 4), make(chan struct{})}
-		store := open(slow)
+		files := open(slow)
 		type saved struct {
 			path, content string
 			err           error
@@ -396,7 +396,7 @@ func TestTwoVaultsThatWriteOneNameAtOnceLoseNothing(t *testing.T) {
 		done := make(chan saved)
 		save := func(content string) {
 			v := newVault()
-			got := v.Save(ctx, Item{v.Open(store), Place{Path: "/f"}, content})
+			got := v.Save(ctx, Item{v.Open(files), Place{Path: "/f"}, content})
 			done <- saved{got.Path, content, got.Err}
 		}
 		go save("first")
@@ -414,22 +414,22 @@ func TestTwoVaultsThatWriteOneNameAtOnceLoseNothing(t *testing.T) {
 }
 
 type incomparable struct {
-	einolean.Backend
+	store.Backend
 	_ func()
 }
 
 func (s incomparable) Read(ctx context.Context, req *filesystem.ReadRequest) (*filesystem.FileContent, error) {
-	return s.Backend.(einolean.Reader).Read(ctx, req)
+	return s.Backend.(store.Reader).Read(ctx, req)
 }
 
-type wrapping struct{ einolean.Backend }
+type wrapping struct{ store.Backend }
 
-func (w wrapping) Innermost() einolean.Backend { return w.Backend }
+func (w wrapping) Innermost() any { return w.Backend }
 
 func (w wrapping) InnermostPath(_ context.Context, p string) (string, error) { return "/in" + p, nil }
 
 func (w wrapping) Read(ctx context.Context, req *filesystem.ReadRequest) (*filesystem.FileContent, error) {
-	return w.Backend.(einolean.Reader).Read(ctx, req)
+	return w.Backend.(store.Reader).Read(ctx, req)
 }
 
 // FuzzDefaultPath: every id has a path of its own directly below the root.

@@ -27,6 +27,7 @@ import (
 	"github.com/einolean/einolean/internal/dev/replay"
 	"github.com/einolean/einolean/internal/display"
 	"github.com/einolean/einolean/reduction"
+	"github.com/einolean/einolean/store"
 	"github.com/einolean/einolean/toolsearch"
 )
 
@@ -181,7 +182,7 @@ const trigger = 10_000
 var atHand = []string{"files__", "hash__", "units__", "text__"}
 
 // reduces is an arm whose results a policy reduces.
-func reduces(name string, with func(ctx context.Context, store *reduction.MemoryBackend) (adk.ChatModelAgentMiddleware, error)) compare.Arm {
+func reduces(name string, with func(ctx context.Context, files *store.Memory) (adk.ChatModelAgentMiddleware, error)) compare.Arm {
 	return compare.Arm{Name: name, Set: func(ctx context.Context, all tools) (own tools, h handlers, err error) {
 		for _, t := range all {
 			info, err := t.Info(ctx)
@@ -195,22 +196,22 @@ func reduces(name string, with func(ctx context.Context, store *reduction.Memory
 		if with == nil {
 			return own, nil, nil
 		}
-		store := reduction.NewMemoryBackend(1 << 30)
-		reduce, err := with(ctx, store)
+		files := store.NewMemory(1 << 30)
+		reduce, err := with(ctx, files)
 		if err != nil {
 			return nil, nil, err
 		}
-		read, err := reduction.NewReadTool(ctx, &reduction.ReadToolConfig{Backend: store})
+		read, err := reduction.NewReadTool(ctx, &reduction.ReadToolConfig{Backend: files})
 		return append(own, read), handlers{reduce}, err
 	}}
 }
 
 // replayed is the policy of a name in package replay, which other projects have.
-func replayed(name string) func(context.Context, *reduction.MemoryBackend) (adk.ChatModelAgentMiddleware, error) {
-	return func(ctx context.Context, store *reduction.MemoryBackend) (adk.ChatModelAgentMiddleware, error) {
+func replayed(name string) func(context.Context, *store.Memory) (adk.ChatModelAgentMiddleware, error) {
+	return func(ctx context.Context, files *store.Memory) (adk.ChatModelAgentMiddleware, error) {
 		for _, p := range replay.Policies() {
 			if p.Name == name {
-				h, err := p.New(ctx, store, trigger)
+				h, err := p.New(ctx, files, trigger)
 				return &keepsTools{h}, err
 			}
 		}
@@ -237,18 +238,18 @@ func (k *keepsTools) BeforeModelRewriteState(ctx context.Context, state *adk.Cha
 // resultArms are policies on results. The first changes nothing.
 var resultArms = []compare.Arm{
 	reduces("no reduction", nil),
-	reduces("einolean, cut at 20,000 bytes, clear from 10,000 tokens", func(ctx context.Context, store *reduction.MemoryBackend) (adk.ChatModelAgentMiddleware, error) {
-		return reduction.New(ctx, &reduction.Config{Backend: store, MaxLengthForTrunc: 20_000, MaxTokensForClear: trigger})
+	reduces("einolean, cut at 20,000 bytes, clear from 10,000 tokens", func(ctx context.Context, files *store.Memory) (adk.ChatModelAgentMiddleware, error) {
+		return reduction.New(ctx, &reduction.Config{Backend: files, MaxLengthForTrunc: 20_000, MaxTokensForClear: trigger})
 	}),
-	reduces("einolean `Recommended`", func(ctx context.Context, store *reduction.MemoryBackend) (adk.ChatModelAgentMiddleware, error) {
-		c := reduction.Recommended(store)
+	reduces("einolean `Recommended`", func(ctx context.Context, files *store.Memory) (adk.ChatModelAgentMiddleware, error) {
+		c := reduction.Recommended(files)
 		c.ProvideReadTool = false // the agent has one
 		return reduction.New(ctx, c)
 	}),
-	reduces("Eino v0.9.21 `reduction`, the same limits", func(ctx context.Context, store *reduction.MemoryBackend) (adk.ChatModelAgentMiddleware, error) {
-		return einoreduction.New(ctx, &einoreduction.Config{Backend: store, MaxLengthForTrunc: 20_000, MaxTokensForClear: trigger, TruncExcludeTools: []string{"read_file"}})
+	reduces("Eino v0.9.21 `reduction`, the same limits", func(ctx context.Context, files *store.Memory) (adk.ChatModelAgentMiddleware, error) {
+		return einoreduction.New(ctx, &einoreduction.Config{Backend: files, MaxLengthForTrunc: 20_000, MaxTokensForClear: trigger, TruncExcludeTools: []string{"read_file"}})
 	}),
-	reduces("policy of Codex: the middle of 10,000 bytes and more is left out", func(context.Context, *reduction.MemoryBackend) (adk.ChatModelAgentMiddleware, error) {
+	reduces("policy of Codex: the middle of 10,000 bytes and more is left out", func(context.Context, *store.Memory) (adk.ChatModelAgentMiddleware, error) {
 		return &middleOut{most: 10_000}, nil
 	}),
 	reduces("policy of Anthropic's context editing: keep 3, at least a quarter", replayed("context editing, keep 3, at least a quarter")),

@@ -22,6 +22,7 @@ import (
 	"github.com/einolean/einolean/examples/offline"
 	"github.com/einolean/einolean/internal/dev/adktest"
 	"github.com/einolean/einolean/reduction"
+	"github.com/einolean/einolean/store"
 	"github.com/einolean/einolean/toolsearch"
 )
 
@@ -120,7 +121,7 @@ func resultTokens(ctx context.Context) (figure, error) {
 		}}
 	}
 	reduce, err := reduction.New(ctx, &reduction.Config{
-		Backend: reduction.NewMemoryBackend(0), ProvideReadTool: true,
+		Backend: store.NewMemory(0), ProvideReadTool: true,
 		MaxLengthForTrunc: 20_000, MaxTokensForClear: 30_000, ClearTargetTokens: 15_000,
 	})
 	if err != nil {

@@ -21,7 +21,7 @@ import (
 	"time"
 
 	"github.com/einolean/einolean/internal/dev/adktest"
-	"github.com/einolean/einolean/reduction"
+	"github.com/einolean/einolean/store"
 	"github.com/einolean/einolean/window"
 )
 
@@ -108,7 +108,7 @@ func child(out io.Writer) bool {
 	if err != nil {
 		panic(err)
 	}
-	shared, err := reduction.NewDirBackend(j.Dir)
+	shared, err := store.NewDir(j.Dir)
 	if err != nil {
 		panic(err)
 	}
@@ -129,7 +129,7 @@ func child(out io.Writer) bool {
 }
 
 // work makes the job's share of the runs.
-func work(ctx context.Context, j job, shared *reduction.DirBackend, see *window.Collector) *tally {
+func work(ctx context.Context, j job, shared *store.Dir, see *window.Collector) *tally {
 	before := gauge()
 	total := &tally{}
 	next := make(chan int)

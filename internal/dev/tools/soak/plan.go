@@ -15,9 +15,9 @@ import (
 	"sync"
 	"time"
 
-	"github.com/einolean/einolean"
 	"github.com/einolean/einolean/internal/dev/backendtest"
 	"github.com/einolean/einolean/reduction"
+	"github.com/einolean/einolean/store"
 	"github.com/einolean/einolean/toolsearch"
 	"github.com/einolean/einolean/window"
 )
@@ -36,13 +36,13 @@ type plan struct {
 	events    reading // how the application reads the events
 	provider  *adapter
 	tenant    string
-	leaving   reduction.Cleaner // deletes what the run stores, again and again; nil: nothing does
+	leaving   store.Cleaner     // deletes what the run stores, again and again; nil: nothing does
 	see       *window.Collector // logs the run; nil: nothing does
 	protocol  toolsearch.Protocol
 	turns     int
-	store     reduction.Backend    // what the agent writes to
-	truth     einolean.RangeReader // what the check reads from
-	claims    func(claim)          // if not nil, is called with what the model sees
+	store     reduction.Backend // what the agent writes to
+	truth     store.RangeReader // what the check reads from
+	claims    func(claim)       // if not nil, is called with what the model sees
 }
 
 // reading is how an application reads the events of a run.
@@ -55,7 +55,7 @@ const (
 	readings
 )
 
-func choose(o options, n int, shared *reduction.DirBackend) *plan {
+func choose(o options, n int, shared *store.Dir) *plan {
 	rng := rand.New(rand.NewPCG(o.Seed, uint64(n)))
 	p := &plan{
 		rng: rng, n: n, agentic: rng.IntN(2) == 0, streaming: rng.IntN(2) == 0, interrupt: rng.IntN(4) == 0,
@@ -65,15 +65,15 @@ func choose(o options, n int, shared *reduction.DirBackend) *plan {
 	if rng.IntN(4) == 0 {
 		p.owner = "anyone" // runs whose contents may be the same
 	}
-	memory := reduction.NewMemoryBackend(64 << 20)
+	memory := store.NewMemory(64 << 20)
 	p.store, p.truth = memory, memory
 	switch k := rng.IntN(17); {
 	case k < 2:
 		p.kind = "store in memory"
 	case k < 3:
 		p.kind, p.store = "store that takes whole writes", struct {
-			einolean.Backend
-			einolean.Reader
+			store.Backend
+			store.Reader
 		}{memory, memory}
 	case k < 6:
 		p.inDirectory(shared)
@@ -98,46 +98,46 @@ func choose(o options, n int, shared *reduction.DirBackend) *plan {
 	return p
 }
 
-func (p *plan) inDirectory(shared *reduction.DirBackend) {
+func (p *plan) inDirectory(shared *store.Dir) {
 	p.kind, p.store, p.truth, p.tenant, p.provider = "directory shared by all", shared, shared, "", nil
 	p.cancel, p.fails, p.leaving = false, false, nil
 }
 
 // inScope lets the run belong to a tenant.
-func (p *plan) inScope(shared *reduction.DirBackend, tenant string) {
+func (p *plan) inScope(shared *store.Dir, tenant string) {
 	p.kind, p.tenant, p.owner = "tenants of one store", tenant, tenant+"."+p.owner
 	p.scoped(shared, func(ctx context.Context) (string, error) { return ctx.Value(tenantKey{}).(string), nil })
 }
 
 // leaves lets the run belong to a tenant that is deleted while it writes. Its level of the key
 // is below one that others share.
-func (p *plan) leaves(shared *reduction.DirBackend, tenant string) {
+func (p *plan) leaves(shared *store.Dir, tenant string) {
 	p.kind, p.tenant, p.owner = "tenants that are deleted", tenant, tenant+"."+p.owner
 	p.scoped(shared, func(ctx context.Context) (string, error) { return "leaving/" + ctx.Value(tenantKey{}).(string), nil })
-	p.leaving = p.store.(reduction.Cleaner)
+	p.leaving = p.store.(store.Cleaner)
 }
 
 func (p *plan) scoped(inner reduction.Backend, key func(context.Context) (string, error)) {
-	p.store = reduction.Scoped(inner, reduction.Scope{Key: key})
-	p.truth = p.store.(einolean.RangeReader)
+	p.store = store.Scoped(inner, store.Scope{Key: key})
+	p.truth = p.store.(store.RangeReader)
 }
 
 // tenantKey finds the tenant in a context.
 type tenantKey struct{}
 
 // keeper deletes nothing.
-type keeper struct{ reduction.Cleaner }
+type keeper struct{ store.Cleaner }
 
 func (keeper) DeleteUnused(context.Context, string, time.Time) (int, int64, error) { return 0, 0, nil }
 
 // everybodys is the store of the tenants where their scopes are broken.
-var everybodys = reduction.NewMemoryBackend(256 << 20)
+var everybodys = store.NewMemory(256 << 20)
 
 // sabotage breaks something that the report must show.
-func (p *plan) sabotage(what string, memory *reduction.MemoryBackend) {
+func (p *plan) sabotage(what string, memory *store.Memory) {
 	switch {
 	case what == "store" && p.truth == memory:
-		p.truth = reduction.NewMemoryBackend(1) // everything in it is gone
+		p.truth = store.NewMemory(1) // everything in it is gone
 	case what == "sessions" && p.provider != nil:
 		p.provider = &adapter{name: p.provider.name, id: "unknown-response-id", tools: true}
 	case what == "leaving" && p.leaving != nil:
@@ -148,11 +148,11 @@ func (p *plan) sabotage(what string, memory *reduction.MemoryBackend) {
 }
 
 // faulty makes a third of the calls go wrong, in any way but by lying.
-func faulty(rng *rand.Rand, store *reduction.MemoryBackend) reduction.Backend {
+func faulty(rng *rand.Rand, files *store.Memory) reduction.Backend {
 	modes := []backendtest.Mode{backendtest.Fail, backendtest.Short, backendtest.Panic}
 	var mu sync.Mutex
 	draws := rand.New(rand.NewPCG(rng.Uint64(), 0))
-	return backendtest.NewFaulty(store, func(c backendtest.Call) backendtest.Fault {
+	return backendtest.NewFaulty(files, func(c backendtest.Call) backendtest.Fault {
 		if c.Op == backendtest.OpRead || c.Op == backendtest.OpReadRange {
 			return backendtest.Fault{}
 		}

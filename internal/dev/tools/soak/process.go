@@ -21,7 +21,7 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/einolean/einolean/reduction"
+	"github.com/einolean/einolean/store"
 	"github.com/einolean/einolean/window"
 )
 
@@ -113,7 +113,7 @@ func untilKilled(ctx context.Context, j job) (claims []claim, err error) {
 
 // suffer runs agents on the shared directory until the process is killed, and writes
 // which paths the models were shown.
-func suffer(ctx context.Context, j job, shared *reduction.DirBackend, see *window.Collector, out io.Writer) {
+func suffer(ctx context.Context, j job, shared *store.Dir, see *window.Collector, out io.Writer) {
 	var mu sync.Mutex
 	tell := func(c claim) {
 		line, err := json.Marshal(c)

@@ -13,6 +13,7 @@ import (
 
 	"github.com/einolean/einolean/internal/dev/replay"
 	"github.com/einolean/einolean/reduction"
+	"github.com/einolean/einolean/store"
 )
 
 // preset is a choice of the settings that were swept. The others are those of Recommended.
@@ -51,8 +52,8 @@ func presets() []preset {
 }
 
 func (p preset) policy() replay.Policy {
-	return replay.Policy{Name: p.String(), New: func(ctx context.Context, store *reduction.MemoryBackend, _ int64) (adk.ChatModelAgentMiddleware, error) {
-		c := reduction.Recommended(store)
+	return replay.Policy{Name: p.String(), New: func(ctx context.Context, files *store.Memory, _ int64) (adk.ChatModelAgentMiddleware, error) {
+		c := reduction.Recommended(files)
 		c.MaxLengthForTrunc, c.MinSavingBytes, c.MaxTokensForClear, c.CachedPrice = p.limit, p.saving, p.trigger, p.price
 		c.Preview = func(r reduction.PreviewRequest) string {
 			r.MaxBytes = min(r.MaxBytes, p.preview)

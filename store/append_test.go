@@ -1,7 +1,7 @@
 // Copyright einolean authors
 // SPDX-License-Identifier: Apache-2.0
 
-package reduction_test
+package store_test
 
 import (
 	"context"
@@ -15,13 +15,13 @@ import (
 	"github.com/cloudwego/eino/adk/filesystem"
 	"github.com/stretchr/testify/require"
 
-	"github.com/einolean/einolean/reduction"
+	"github.com/einolean/einolean/store"
 )
 
 // In Eino v0.10 the type is filesystem.AppendRequest, and the result goes into OutputStore.
 func ExampleNewAppender() {
-	store := reduction.NewMemoryBackend(0)
-	output, err := reduction.NewAppender[filesystem.WriteRequest](store)
+	files := store.NewMemory(0)
+	output, err := store.NewAppender[filesystem.WriteRequest](files)
 	if err != nil {
 		panic(err)
 	}
@@ -31,7 +31,7 @@ func ExampleNewAppender() {
 			panic(err)
 		}
 	}
-	log, err := store.Read(ctx, &filesystem.ReadRequest{FilePath: "/build.log"})
+	log, err := files.Read(ctx, &filesystem.ReadRequest{FilePath: "/build.log"})
 	fmt.Print(log.Content, err)
 	// Output:
 	// building
@@ -42,25 +42,25 @@ func ExampleNewAppender() {
 type request = filesystem.WriteRequest
 
 // appendable are the stores that can add to files.
-func appendable(t *testing.T) map[string]reduction.Backend {
-	dir, err := reduction.NewDirBackend(t.TempDir())
+func appendable(t *testing.T) map[string]store.Backend {
+	dir, err := store.NewDir(t.TempDir())
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, dir.Close()) })
-	memory := reduction.NewMemoryBackend(0)
+	memory := store.NewMemory(0)
 	who := func(context.Context) (string, error) { return "acme/42", nil }
-	return map[string]reduction.Backend{
+	return map[string]store.Backend{
 		"dir": dir, "memory": memory,
-		"scoped dir": reduction.Scoped(dir, reduction.Scope{Key: who}), "scoped memory": reduction.Scoped(memory, reduction.Scope{Key: who, MaxBytes: 1 << 20}),
+		"scoped dir": store.Scoped(dir, store.Scope{Key: who}), "scoped memory": store.Scoped(memory, store.Scope{Key: who, MaxBytes: 1 << 20}),
 	}
 }
 
 // Whatever is written and added, in whatever order and from many goroutines, a file holds all of it.
 func TestWhatIsAppendedStaysInAFile(t *testing.T) {
 	ctx := context.Background()
-	for name, store := range appendable(t) {
-		a, err := reduction.NewAppender[request](store)
+	for name, files := range appendable(t) {
+		a, err := store.NewAppender[request](files)
 		require.NoError(t, err, name)
-		require.NoError(t, store.Write(ctx, &request{FilePath: "/log/1", Content: "begun\n"}))
+		require.NoError(t, files.Write(ctx, &request{FilePath: "/log/1", Content: "begun\n"}))
 		var all sync.WaitGroup
 		for i := range 50 {
 			all.Go(func() {
@@ -73,7 +73,7 @@ func TestWhatIsAppendedStaysInAFile(t *testing.T) {
 		}
 		all.Wait()
 		for file, lines := range map[string]int{"/log/1": 51, "/log/new": 50} {
-			got, err := store.(reduction.Reader).Read(ctx, &filesystem.ReadRequest{FilePath: file})
+			got, err := files.(store.Reader).Read(ctx, &filesystem.ReadRequest{FilePath: file})
 			require.NoError(t, err, name)
 			require.Equal(t, lines, strings.Count(got.Content, "\n"), name)
 			for i := range 50 {
@@ -86,15 +86,15 @@ func TestWhatIsAppendedStaysInAFile(t *testing.T) {
 		cancel()
 		require.Error(t, a.Append(gone, &request{FilePath: "/log/1", Content: "x"}), name)
 	}
-	_, err := reduction.NewAppender[request](struct{ reduction.Backend }{reduction.NewMemoryBackend(0)})
+	_, err := store.NewAppender[request](struct{ store.Backend }{store.NewMemory(0)})
 	require.ErrorContains(t, err, "cannot add to files")
 }
 
 // Bounds hold, and nothing outside of a store is touched.
 func TestAppendingStaysWithinItsBounds(t *testing.T) {
 	ctx := context.Background()
-	memory := reduction.NewMemoryBackend(1000)
-	a, err := reduction.NewAppender[request](memory)
+	memory := store.NewMemory(1000)
+	a, err := store.NewAppender[request](memory)
 	require.NoError(t, err)
 	require.NoError(t, a.Append(ctx, &request{FilePath: "/a", Content: strings.Repeat("x", 500)}))
 	require.Error(t, a.Append(ctx, &request{FilePath: "/a", Content: strings.Repeat("x", 500)}))
@@ -102,8 +102,8 @@ func TestAppendingStaysWithinItsBounds(t *testing.T) {
 	require.NoError(t, err)
 	require.Len(t, got.Content, 500, "what was there stays")
 
-	full := reduction.Scoped(reduction.NewMemoryBackend(0), reduction.Scope{MaxBytes: 100, Key: func(context.Context) (string, error) { return "a", nil }})
-	if a, err = reduction.NewAppender[request](full); err != nil {
+	full := store.Scoped(store.NewMemory(0), store.Scope{MaxBytes: 100, Key: func(context.Context) (string, error) { return "a", nil }})
+	if a, err = store.NewAppender[request](full); err != nil {
 		t.Fatal(err)
 	}
 	require.NoError(t, a.Append(ctx, &request{FilePath: "/a", Content: strings.Repeat("x", 60)}))
@@ -111,13 +111,13 @@ func TestAppendingStaysWithinItsBounds(t *testing.T) {
 
 	root, outside := t.TempDir(), filepath.Join(t.TempDir(), "secret")
 	require.NoError(t, os.WriteFile(outside, []byte("secret"), 0o600))
-	dir, err := reduction.NewDirBackend(root)
+	dir, err := store.NewDir(root)
 	require.NoError(t, err)
 	defer dir.Close()
 	require.NoError(t, os.WriteFile(filepath.Join(root, "plain"), nil, 0o600))
 	require.NoError(t, os.Symlink(outside, filepath.Join(root, "out")))
 	require.NoError(t, os.Symlink("plain", filepath.Join(root, "in")))
-	a, err = reduction.NewAppender[request](dir)
+	a, err = store.NewAppender[request](dir)
 	require.NoError(t, err)
 	for _, file := range []string{"/out", "/in"} {
 		require.Error(t, a.Append(ctx, &request{FilePath: file, Content: "x"}), file)

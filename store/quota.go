@@ -1,7 +1,7 @@
 // Copyright einolean authors
 // SPDX-License-Identifier: Apache-2.0
 
-package reduction
+package store
 
 // What each scope of a store has, and whether there is room for more: one count under one lock, never
 // below what is stored, however many write at once.
@@ -10,7 +10,6 @@ import (
 	"context"
 	"errors"
 	"hash/maphash"
-	"io"
 	"maps"
 	"sync"
 	"time"
@@ -18,7 +17,7 @@ import (
 	"github.com/einolean/einolean/internal/backend"
 )
 
-var errScopeFull = errors.New("reduction: the scope has reached Scope.MaxBytes")
+var errScopeFull = errors.New("store: the scope has reached Scope.MaxBytes")
 
 const (
 	// recount is how long the count of a scope stays valid, in a store that can count: others
@@ -65,15 +64,16 @@ type booking struct {
 	dir   string
 	of    []*usage // of the scope, and of the scopes around it
 
+	ctx            context.Context
 	writing, grows int64
 	counts         int // sum of usage.counts when what the call replaces was measured
 }
 
 // begin returns a booking of nothing yet. Every booking must be ended.
-func (q *quota) begin(dirs []string) (*booking, error) {
+func (q *quota) begin(ctx context.Context, dirs []string) (*booking, error) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	b := &booking{quota: q, dir: whole(dirs)}
+	b := &booking{quota: q, dir: whole(dirs), ctx: ctx}
 	around := 0
 	if q.cleaner == nil {
 		around = len(dirs) - 1 // who cannot count knows nothing of the levels below a key
@@ -152,9 +152,9 @@ func (b *booking) measure() {
 
 // take books room for bytes that take the place of others. Measured is false if the store has
 // counted since those were measured.
-func (b *booking) take(ctx context.Context, bytes, others int64) (measured bool, err error) {
+func (b *booking) take(bytes, others int64) (measured bool, err error) {
 	q := b.quota
-	q.count(ctx, b.dir, b.of[0])
+	q.count(b.ctx, b.dir, b.of[0])
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	if b.recounts() != b.counts {
@@ -170,6 +170,16 @@ func (b *booking) take(ctx context.Context, bytes, others int64) (measured bool,
 		u.writing += bytes
 	}
 	return true, nil
+}
+
+// Write books room for a piece of a stream.
+func (b *booking) Write(p []byte) (int, error) {
+	for {
+		b.measure()
+		if measured, err := b.take(int64(len(p)), 0); measured || err != nil {
+			return len(p), err
+		}
+	}
 }
 
 // add changes the counts. b.quota.mu is held.
@@ -204,41 +214,6 @@ func (b *booking) fail() {
 	b.end(0)
 }
 
-// within calls write, after which a file has the size that after makes of the one before, if the
-// scope has room for it.
-func (s *scoped) within(ctx context.Context, dirs []string, path string, after func(before int64) int64, write func() error) error {
-	if s.quota.most == 0 {
-		return write()
-	}
-	free, err := s.quota.files.Take(ctx, path)
-	if err != nil {
-		return err
-	}
-	defer free()
-	b, err := s.quota.begin(dirs)
-	if err != nil {
-		return err
-	}
-	grows := int64(0)
-	defer func() { b.end(grows) }()
-	var before, size int64
-	for measured := false; !measured; {
-		b.measure()
-		before, _ = s.sizeOf(ctx, path)
-		size = after(before)
-		if measured, err = b.take(ctx, size, before); err != nil {
-			return err
-		}
-	}
-	if err = write(); err == nil {
-		grows = size - before
-		s.quota.note(path, size)
-	} else if now, known := s.sizeOf(ctx, path); known {
-		grows = now - before // the store may have the old content or the new
-	}
-	return err
-}
-
 var sizeSeed = maphash.MakeSeed()
 
 // note keeps the size of a file for a store that cannot be read.
@@ -249,41 +224,4 @@ func (q *quota) note(path string, size int64) {
 		q.sizes = make(map[uint64]int64)
 	}
 	q.sizes[maphash.String(sizeSeed, path)] = size
-}
-
-// counting returns content that fails when the scope is full. done must be called when it ended.
-func (s *scoped) counting(ctx context.Context, dirs []string, content io.Reader) (counted io.Reader, done func(stored bool), err error) {
-	if s.quota.most == 0 {
-		return content, func(bool) {}, nil
-	}
-	b, err := s.quota.begin(dirs)
-	if err != nil {
-		return nil, nil, err
-	}
-	return &countedContent{ctx: ctx, from: content, booked: b}, func(stored bool) {
-		if stored {
-			b.end(b.grows)
-		} else {
-			b.fail()
-		}
-	}, nil
-}
-
-// countedContent is content that books room for each piece as it is read.
-type countedContent struct {
-	ctx    context.Context
-	from   io.Reader
-	booked *booking
-}
-
-func (c *countedContent) Read(p []byte) (int, error) {
-	n, err := c.from.Read(p)
-	for measured := n <= 0; !measured; {
-		c.booked.measure()
-		var full error
-		if measured, full = c.booked.take(c.ctx, int64(n), 0); full != nil {
-			return 0, full
-		}
-	}
-	return n, err
 }

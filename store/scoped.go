@@ -1,11 +1,9 @@
 // Copyright einolean authors
 // SPDX-License-Identifier: Apache-2.0
 
-package reduction
+package store
 
-// The stores that come with the package, the names that the interfaces of a store have here too, a
-// store as the Appender of Eino v0.10, and a store as one tenant sees it: its own files, and a limit
-// on how much it may store.
+// A store as one tenant sees it: its own files, and a limit on how much it may store.
 
 import (
 	"cmp"
@@ -20,125 +18,9 @@ import (
 
 	"github.com/cloudwego/eino/adk/filesystem"
 
-	"github.com/einolean/einolean"
 	"github.com/einolean/einolean/internal/backend"
 	"github.com/einolean/einolean/internal/safe"
-	"github.com/einolean/einolean/reduction/internal/vault"
 )
-
-// Backend is where content is kept: see [einolean.Backend], which has the whole contract.
-type Backend = einolean.Backend
-
-// Reader is a Backend that reads lines: see [einolean.Reader].
-type Reader = einolean.Reader
-
-// RangeReader is a Backend that reads a part of a file: see [einolean.RangeReader].
-type RangeReader = einolean.RangeReader
-
-// Creator is a Backend that takes streams: see [einolean.Creator].
-type Creator = einolean.Creator
-
-// AnyCreator is a Backend that takes streams under one of several names: see
-// [einolean.AnyCreator].
-type AnyCreator = einolean.AnyCreator
-
-// Cleaner is a Backend that can delete what is unused: see [einolean.Cleaner].
-type Cleaner = einolean.Cleaner
-
-// DirBackend is a store in a directory of this machine. It must be made with
-// [NewDirBackend], and is safe for concurrent use by any number of goroutines and
-// processes. It implements every optional interface of a [Backend].
-//
-// The path "/tmp/trunc/x" is the file tmp/trunc/x in the directory. An element that
-// begins with ".einolean-" is escaped on disk, and on Windows so are the characters
-// that it reserves. Directories that the store makes have mode 0700 and files 0600;
-// a directory that exists keeps its mode.
-//
-// Nothing outside the directory is ever read or written, whatever the paths and
-// whatever is in the directory: all access goes through [os.Root], and symbolic links
-// are refused, even those that stay inside. A file is written under a temporary name,
-// synced, and then put in place, so it is there whole or not at all, even after a
-// crash.
-//
-// The directory should be the store's own. If it is deleted and recreated while the
-// store is open, the next write uses the new one, provided that this user owns it and
-// it is not a symbolic link.
-//
-// Two promises need more than every system gives: on a file system without hard
-// links, a Create by two processes at once may let the later one win, and a file
-// that another process writes again while DeleteUnused looks at it may be
-// deleted. The time of a file is that of its last use.
-//
-// DeleteUnused also removes empty directories below dir, and incomplete files that a crash
-// left behind and that have not grown for an hour, whatever since is; these do not count.
-// After Close every method returns an error; what ReadRange returned before can still be
-// read.
-type DirBackend struct{ dir }
-
-type dir = *backend.Dir
-
-// NewDirBackend opens a store in the directory dir of this machine, and makes the
-// directory, with its parents, if it is missing. Nothing in it is deleted unless
-// DeleteUnused is called. Close the store when it is no longer used.
-func NewDirBackend(dir string) (*DirBackend, error) {
-	d, err := backend.NewDir(dir)
-	if err != nil {
-		return nil, err
-	}
-	return &DirBackend{d}, nil
-}
-
-// MemoryBackend is a store in memory, up to a number of bytes. When new content does
-// not fit, the files written longest ago are dropped, and reading them reports that
-// they do not exist. Nothing survives the process. It must be made with
-// [NewMemoryBackend], and is safe for concurrent use. It implements every optional
-// interface of a [Backend].
-type MemoryBackend struct{ memory }
-
-type memory = *backend.Memory
-
-// NewMemoryBackend returns an empty store bounded to maxBytes of content, paths and 128
-// bytes for each file. If maxBytes is zero or less, it is 256 MiB. Content that alone
-// exceeds the bound is refused and displaces nothing. Streamed content does not count
-// until it is complete.
-func NewMemoryBackend(maxBytes int64) *MemoryBackend {
-	return &MemoryBackend{backend.NewMemory(maxBytes)}
-}
-
-// NewAppender returns a store as the Appender of Eino v0.10, to which commands and agents in the
-// background write what they output while they run: OutputStore of Eino's middlewares.
-//
-//	output, err := reduction.NewAppender[filesystem.AppendRequest](store)
-//
-// Eino v0.9 has no AppendRequest, so the type is named here. The store is a [DirBackend], a
-// [MemoryBackend], or a [Scoped] one of these. After a crash a file may end in a part of what was
-// added last.
-func NewAppender[R ~struct{ FilePath, Content string }](b Backend) (interface {
-	Append(context.Context, *R) error
-}, error) {
-	if _, ok := vault.Innermost(b).(backend.Appender); !ok {
-		return nil, fmt.Errorf("reduction: a store of type %T cannot add to files", b)
-	}
-	return appender[R]{b}, nil
-}
-
-type appender[R ~struct{ FilePath, Content string }] struct{ store Backend }
-
-// Append adds to the end of a file, and makes it if it is missing.
-func (a appender[R]) Append(ctx context.Context, req *R) error {
-	if req == nil {
-		return errors.New("reduction: appending nothing")
-	}
-	r := struct{ FilePath, Content string }(*req)
-	return appendTo(ctx, a.store, r.FilePath, r.Content)
-}
-
-func appendTo(ctx context.Context, b Backend, filePath, content string) error {
-	if w, ok := b.(vault.Wrapper); ok {
-		return w.AppendTo(ctx, filePath, content)
-	}
-	return backend.Append(ctx, b.(backend.Appender), filePath, content)
-}
 
 // Scope says to whom the content of a store belongs.
 type Scope struct {
@@ -159,15 +41,14 @@ type Scope struct {
 
 // Scoped returns b as seen from one scope: every path is stored below the scope's
 // key and read only from there. Models see paths without the key. Give one scoped
-// store to everything that shares results: [Config], toolsearch.Config, [NewReadTool].
+// store to everything that shares results: reduction.Config, toolsearch.Config, reduction.NewReadTool.
 //
 // The key is the first directory of a path in b, and each "/" in it makes a level: what
 // "acme/42" stores is below the directory "acme/42", and so below "acme". A level of
 // lower-case letters, digits and "_.:-", at most 128 of them, is its own name there; every
 // other one is escaped. From the sixth level on, the rest of a key is one level.
 //
-// The result implements the interfaces that b implements, and Reader where b is a
-// [RangeReader]. As a [Cleaner] it marks, counts and deletes what the key of its context
+// The result can do what b can, as [As] says, and is a [Reader] where b is a [RangeReader]. As a [Cleaner] it marks, counts and deletes what the key of its context
 // has stored, and the levels below that key. If b is nil, the result is nil. Scoped stores
 // may be nested.
 func Scoped(b Backend, s Scope) Backend {
@@ -175,20 +56,35 @@ func Scoped(b Backend, s Scope) Backend {
 		return nil
 	}
 	out := &scoped{inner: b, key: s.Key}
-	out.reader, _ = b.(Reader)
-	out.ranges, _ = b.(RangeReader)
-	out.creator, _ = b.(Creator)
-	out.any, _ = b.(AnyCreator)
-	out.cleaner, _ = b.(Cleaner)
+	out.reader, _ = As[Reader](b)
+	out.ranges, _ = As[RangeReader](b)
+	out.creator, _ = As[Creator](b)
+	out.any, _ = As[AnyCreator](b)
+	out.cleaner, _ = As[Cleaner](b)
 	out.quota = quota{most: s.MaxBytes, cleaner: out.cleaner}
-	switch {
-	case out.ranges != nil:
-		return out.withRanges()
-	case out.reader != nil:
-		return out.withReader()
-	}
-	return out.writeOnly()
+	return out
 }
+
+// can reports whether the inner store lets this one be what ability points to. Of what is no ability of
+// a store it knows nothing.
+func (s *scoped) can(ability any) bool {
+	switch ability.(type) {
+	case *Reader:
+		return s.reader != nil || s.ranges != nil
+	case *RangeReader:
+		return s.ranges != nil
+	case *Creator:
+		return s.creator != nil || s.any != nil
+	case *AnyCreator:
+		return s.any != nil
+	case *Cleaner:
+		return s.cleaner != nil
+	}
+	return true
+}
+
+// errCannot says that the inner store lacks an ability, which a type assertion does not tell.
+var errCannot = fmt.Errorf("store: the store below the scope cannot do that: %w", errors.ErrUnsupported)
 
 // scoped is a store below the key of a scope. It has every method; what it may be used for
 // is what its inner store can do. It is safe for concurrent use.
@@ -217,8 +113,8 @@ func (s *scoped) Write(ctx context.Context, req *filesystem.WriteRequest) error 
 	return s.within(ctx, dirs, path, after, func() error { return s.inner.Write(ctx, &below) })
 }
 
-// AppendTo adds to the end of a file, if the scope has room.
-func (s *scoped) AppendTo(ctx context.Context, filePath, content string) error {
+// appendTo adds to the end of a file, if the scope has room.
+func (s *scoped) appendTo(ctx context.Context, filePath, content string) error {
 	dirs, path, err := s.place(ctx, filePath)
 	if err != nil {
 		return err
@@ -250,9 +146,62 @@ func (s *scoped) sizeOf(ctx context.Context, path string) (size int64, known boo
 	return s.quota.sizes[maphash.String(sizeSeed, path)], false
 }
 
+// within calls write, after which a file has the size that after makes of the one before, if the
+// scope has room for it.
+func (s *scoped) within(ctx context.Context, dirs []string, path string, after func(before int64) int64, write func() error) error {
+	if s.quota.most == 0 {
+		return write()
+	}
+	free, err := s.quota.files.Take(ctx, path)
+	if err != nil {
+		return err
+	}
+	defer free()
+	b, err := s.quota.begin(ctx, dirs)
+	if err != nil {
+		return err
+	}
+	grows := int64(0)
+	defer func() { b.end(grows) }()
+	var before, size int64
+	for measured := false; !measured; {
+		b.measure()
+		before, _ = s.sizeOf(ctx, path)
+		size = after(before)
+		if measured, err = b.take(size, before); err != nil {
+			return err
+		}
+	}
+	if err = write(); err == nil {
+		grows = size - before
+		s.quota.note(path, size)
+	} else if now, known := s.sizeOf(ctx, path); known {
+		grows = now - before // the store may have the old content or the new
+	}
+	return err
+}
+
+// counting returns content that fails when the scope is full. done must be called when it ended.
+func (s *scoped) counting(ctx context.Context, dirs []string, content io.Reader) (counted io.Reader, done func(stored bool), err error) {
+	if s.quota.most == 0 {
+		return content, func(bool) {}, nil
+	}
+	b, err := s.quota.begin(ctx, dirs)
+	if err != nil {
+		return nil, nil, err
+	}
+	return io.TeeReader(content, b), func(stored bool) {
+		if stored {
+			b.end(b.grows)
+		} else {
+			b.fail()
+		}
+	}, nil
+}
+
 var (
-	errNoScope    = errors.New("reduction: Scope.Key is nil")
-	errEmptyScope = errors.New("reduction: Scope.Key returned an empty key")
+	errNoScope    = errors.New("store: Scope.Key is nil")
+	errEmptyScope = errors.New("store: Scope.Key returned an empty key")
 )
 
 // path returns the path in the inner store.
@@ -289,9 +238,9 @@ func (s *scoped) dirs(ctx context.Context) ([]string, error) {
 	switch {
 	case errors.Is(err, fs.ErrNotExist) || errors.Is(err, fs.ErrExist):
 		// Hide the error's kind: without the key, nothing is known of the file.
-		return nil, fmt.Errorf("reduction: finding the scope: %v", err)
+		return nil, fmt.Errorf("store: finding the scope: %v", err)
 	case err != nil:
-		return nil, fmt.Errorf("reduction: finding the scope: %w", err)
+		return nil, fmt.Errorf("store: finding the scope: %w", err)
 	case key == "":
 		return nil, errEmptyScope
 	}
@@ -309,7 +258,7 @@ func whole(dirs []string) string { return "/" + strings.Join(dirs, "/") }
 func below(dirs []string, filePath string) (string, error) {
 	name, err := backend.Name(filePath)
 	if err != nil {
-		return "", fmt.Errorf("reduction: path %q in a scope: %w", filePath, err)
+		return "", fmt.Errorf("store: path %q in a scope: %w", filePath, err)
 	}
 	if strings.Contains(name, filesDir) {
 		name = escapedFiles(name)
@@ -331,20 +280,23 @@ func escapedFiles(name string) string {
 	return strings.Join(elements, "/")
 }
 
-// Innermost implements [vault.Wrapper].
-func (s *scoped) Innermost() einolean.Backend { return vault.Innermost(s.inner) }
+// Innermost implements [backend.Wrapper].
+func (s *scoped) Innermost() any { return backend.Innermost(s.inner) }
 
-// InnermostPath returns where a path is in the innermost store.
+// InnermostPath implements [backend.Wrapper].
 func (s *scoped) InnermostPath(ctx context.Context, filePath string) (string, error) {
 	path, err := s.path(ctx, filePath)
 	if err != nil {
 		return "", err
 	}
-	return vault.InnermostPath(ctx, s.inner, path)
+	return backend.InnermostPath(ctx, s.inner, path)
 }
 
 // Read implements [Reader].
 func (s *scoped) Read(ctx context.Context, req *filesystem.ReadRequest) (*filesystem.FileContent, error) {
+	if !s.can((*Reader)(nil)) {
+		return nil, errCannot
+	}
 	if s.reader == nil {
 		content, _, err := s.ReadRange(ctx, req.FilePath, 0, -1)
 		if err != nil {
@@ -364,6 +316,9 @@ func (s *scoped) Read(ctx context.Context, req *filesystem.ReadRequest) (*filesy
 
 // ReadRange implements [RangeReader].
 func (s *scoped) ReadRange(ctx context.Context, filePath string, offset, length int64) (io.ReadCloser, int64, error) {
+	if s.ranges == nil {
+		return nil, 0, errCannot
+	}
 	path, err := s.path(ctx, filePath)
 	if err != nil {
 		return nil, 0, err
@@ -395,6 +350,9 @@ func (s *scoped) Create(ctx context.Context, filePath string, content io.Reader)
 
 // CreateAny implements [AnyCreator].
 func (s *scoped) CreateAny(ctx context.Context, names func(attempt int) string, content io.Reader) (string, error) {
+	if s.any == nil {
+		return "", errCannot
+	}
 	dirs, err := s.dirs(ctx)
 	if err != nil {
 		return "", err
@@ -429,6 +387,9 @@ func (s *scoped) CreateAny(ctx context.Context, names func(attempt int) string, 
 
 // MarkUsed implements [Cleaner].
 func (s *scoped) MarkUsed(ctx context.Context, filePaths ...string) error {
+	if s.cleaner == nil {
+		return errCannot
+	}
 	dirs, err := s.dirs(ctx)
 	if err != nil {
 		return err
@@ -446,6 +407,9 @@ func (s *scoped) MarkUsed(ctx context.Context, filePaths ...string) error {
 
 // DeleteUnused implements [Cleaner].
 func (s *scoped) DeleteUnused(ctx context.Context, dir string, since time.Time) (files int, bytes int64, err error) {
+	if s.cleaner == nil {
+		return 0, 0, errCannot
+	}
 	path, err := s.belowDir(ctx, dir)
 	if err != nil {
 		return 0, 0, err
@@ -455,6 +419,9 @@ func (s *scoped) DeleteUnused(ctx context.Context, dir string, since time.Time) 
 
 // Stored implements [Cleaner].
 func (s *scoped) Stored(ctx context.Context, dir string) (files int, bytes int64, err error) {
+	if s.cleaner == nil {
+		return 0, 0, errCannot
+	}
 	path, err := s.belowDir(ctx, dir)
 	if err != nil {
 		return 0, 0, err
@@ -466,7 +433,7 @@ func (s *scoped) Stored(ctx context.Context, dir string) (files int, bytes int64
 func (s *scoped) belowDir(ctx context.Context, dir string) (string, error) {
 	name, err := backend.DirName(dir)
 	if err != nil {
-		return "", fmt.Errorf("reduction: directory %q in a scope: %w", dir, err)
+		return "", fmt.Errorf("store: directory %q in a scope: %w", dir, err)
 	}
 	dirs, err := s.dirs(ctx)
 	if err != nil {
@@ -476,128 +443,4 @@ func (s *scoped) belowDir(ctx context.Context, dir string) (string, error) {
 		return whole(dirs), nil
 	}
 	return below(dirs, name)
-}
-
-// writeOnly returns a store with the optional interfaces of an inner one that cannot be read,
-// as callers find them by type assertions.
-func (s *scoped) writeOnly() Backend {
-	type store interface {
-		Backend
-		vault.Wrapper
-	}
-	switch [3]bool{s.creator != nil || s.any != nil, s.any != nil, s.cleaner != nil} {
-	case [3]bool{false, false, true}:
-		return struct {
-			store
-			Cleaner
-		}{s, s}
-	case [3]bool{true, false, false}:
-		return struct {
-			store
-			Creator
-		}{s, s}
-	case [3]bool{true, false, true}:
-		return struct {
-			store
-			Creator
-			Cleaner
-		}{s, s, s}
-	case [3]bool{true, true, false}:
-		return struct {
-			store
-			Creator
-			AnyCreator
-		}{s, s, s}
-	case [3]bool{true, true, true}:
-		return struct {
-			store
-			Creator
-			AnyCreator
-			Cleaner
-		}{s, s, s, s}
-	}
-	return struct{ store }{s}
-}
-
-// withReader is writeOnly for an inner store that is a [Reader] and no [RangeReader].
-func (s *scoped) withReader() Backend {
-	type store interface {
-		Backend
-		vault.Wrapper
-		Reader
-	}
-	switch [3]bool{s.creator != nil || s.any != nil, s.any != nil, s.cleaner != nil} {
-	case [3]bool{false, false, true}:
-		return struct {
-			store
-			Cleaner
-		}{s, s}
-	case [3]bool{true, false, false}:
-		return struct {
-			store
-			Creator
-		}{s, s}
-	case [3]bool{true, false, true}:
-		return struct {
-			store
-			Creator
-			Cleaner
-		}{s, s, s}
-	case [3]bool{true, true, false}:
-		return struct {
-			store
-			Creator
-			AnyCreator
-		}{s, s, s}
-	case [3]bool{true, true, true}:
-		return struct {
-			store
-			Creator
-			AnyCreator
-			Cleaner
-		}{s, s, s, s}
-	}
-	return struct{ store }{s}
-}
-
-// withRanges is writeOnly for an inner store that is a [RangeReader].
-func (s *scoped) withRanges() Backend {
-	type store interface {
-		Backend
-		vault.Wrapper
-		Reader
-		RangeReader
-	}
-	switch [3]bool{s.creator != nil || s.any != nil, s.any != nil, s.cleaner != nil} {
-	case [3]bool{false, false, true}:
-		return struct {
-			store
-			Cleaner
-		}{s, s}
-	case [3]bool{true, false, false}:
-		return struct {
-			store
-			Creator
-		}{s, s}
-	case [3]bool{true, false, true}:
-		return struct {
-			store
-			Creator
-			Cleaner
-		}{s, s, s}
-	case [3]bool{true, true, false}:
-		return struct {
-			store
-			Creator
-			AnyCreator
-		}{s, s, s}
-	case [3]bool{true, true, true}:
-		return struct {
-			store
-			Creator
-			AnyCreator
-			Cleaner
-		}{s, s, s, s}
-	}
-	return struct{ store }{s}
 }

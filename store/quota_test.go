@@ -1,7 +1,7 @@
 // Copyright einolean authors
 // SPDX-License-Identifier: Apache-2.0
 
-package reduction_test
+package store_test
 
 import (
 	"context"
@@ -17,12 +17,12 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/einolean/einolean/reduction"
+	"github.com/einolean/einolean/store"
 )
 
 // flaky is a store of which every method fails now and then: before it has done anything, or after.
 type flaky struct {
-	*reduction.MemoryBackend
+	*store.Memory
 	fails func() bool
 }
 
@@ -32,7 +32,7 @@ func (f flaky) Write(ctx context.Context, req *request) error {
 	if f.fails() {
 		return errFlaky
 	}
-	err := f.MemoryBackend.Write(ctx, req)
+	err := f.Memory.Write(ctx, req)
 	if f.fails() {
 		return errFlaky
 	}
@@ -43,7 +43,7 @@ func (f flaky) Create(ctx context.Context, path string, content io.Reader) error
 	if f.fails() {
 		content = io.MultiReader(content, flakes{})
 	}
-	return f.MemoryBackend.Create(ctx, path, content)
+	return f.Memory.Create(ctx, path, content)
 }
 
 type flakes struct{}
@@ -70,30 +70,30 @@ func TestAScopeNeverHasMoreThanItMay(t *testing.T) {
 	t.Log("seed", seed)
 	for _, kind := range []string{"memory", "dir", "flaky"} {
 		synctest.Test(t, func(t *testing.T) {
-			var memory = reduction.NewMemoryBackend(0)
-			var store interface {
-				reduction.Backend
-				reduction.Cleaner
+			var memory = store.NewMemory(0)
+			var files interface {
+				store.Backend
+				store.Cleaner
 			} = memory
 			switch kind {
 			case "dir":
-				dir, err := reduction.NewDirBackend(t.TempDir())
+				dir, err := store.NewDir(t.TempDir())
 				require.NoError(t, err)
 				defer dir.Close()
-				store = dir
+				files = dir
 			case "flaky":
 				var mu sync.Mutex
 				r := rand.New(rand.NewPCG(seed, 1))
-				store = flaky{memory, func() bool {
+				files = flaky{memory, func() bool {
 					mu.Lock()
 					defer mu.Unlock()
 					return r.IntN(6) == 0
 				}}
 			}
-			scoped := reduction.Scoped(store, reduction.Scope{MaxBytes: most, Key: byTenant.Key})
+			scoped := store.Scoped(files, store.Scope{MaxBytes: most, Key: byTenant.Key})
 			within := func(doing string) {
 				for _, key := range []string{"acme/42", "acme"} {
-					_, bytes, err := store.Stored(t.Context(), key)
+					_, bytes, err := files.Stored(t.Context(), key)
 					require.NoError(t, err)
 					if bytes > 2*most || key == "acme/42" && bytes > most {
 						t.Errorf("%s, seed %d: %s has %d bytes after %s", kind, seed, key, bytes, doing)
@@ -106,14 +106,14 @@ func TestAScopeNeverHasMoreThanItMay(t *testing.T) {
 					r := rand.New(rand.NewPCG(seed, uint64(g)))
 					for range calls {
 						time.Sleep(time.Duration(r.IntN(40)) * time.Second)
-						within(use(t, r, scoped, store))
+						within(use(t, r, scoped, files))
 					}
 				})
 			}
 			all.Wait()
 			time.Sleep(2 * time.Minute)
 			ctx := context.WithValue(t.Context(), tenantKey{}, "acme/42")
-			_, bytes, err := store.Stored(ctx, "acme/42")
+			_, bytes, err := files.Stored(ctx, "acme/42")
 			require.NoError(t, err)
 			if kind == "flaky" {
 				return
@@ -126,7 +126,7 @@ func TestAScopeNeverHasMoreThanItMay(t *testing.T) {
 }
 
 // use does something with a scope, and returns what.
-func use(t *testing.T, r *rand.Rand, scoped reduction.Backend, store reduction.Cleaner) string {
+func use(t *testing.T, r *rand.Rand, scoped store.Backend, files store.Cleaner) string {
 	ctx := context.WithValue(t.Context(), tenantKey{}, "acme/42")
 	if r.IntN(5) == 0 {
 		ctx = context.WithValue(ctx, tenantKey{}, "acme")
@@ -140,16 +140,16 @@ func use(t *testing.T, r *rand.Rand, scoped reduction.Backend, store reduction.C
 		err = scoped.Write(ctx, &request{FilePath: path, Content: content})
 	case 2, 3:
 		doing = "adding"
-		if a, no := reduction.NewAppender[request](scoped); no == nil {
+		if a, no := store.NewAppender[request](scoped); no == nil {
 			err = a.Append(ctx, &request{FilePath: path, Content: content[:len(content)/4]})
 		}
 	case 4:
 		doing = "a stream"
 		pause := time.Duration(r.IntN(10)) * time.Second
-		err = scoped.(reduction.Creator).Create(ctx, path, slow{strings.NewReader(content), func() { time.Sleep(pause) }})
+		err = scoped.(store.Creator).Create(ctx, path, slow{strings.NewReader(content), func() { time.Sleep(pause) }})
 	default:
 		doing = "deleting"
-		_, _, err = store.DeleteUnused(ctx, "", time.Now().Add(-time.Minute))
+		_, _, err = files.DeleteUnused(ctx, "", time.Now().Add(-time.Minute))
 	}
 	if err != nil {
 		doing += ": " + err.Error()
@@ -160,9 +160,9 @@ func use(t *testing.T, r *rand.Rand, scoped reduction.Backend, store reduction.C
 // TestAScopeThatCannotBeReadOrCountedHasNoMoreThanItMay: what fails there takes no room either.
 func TestAScopeThatCannotBeReadOrCountedHasNoMoreThanItMay(t *testing.T) {
 	const most = 10_000
-	memory := reduction.NewMemoryBackend(0)
-	store := struct{ reduction.Backend }{memory}
-	scoped := reduction.Scoped(store, reduction.Scope{MaxBytes: most, Key: byTenant.Key})
+	memory := store.NewMemory(0)
+	files := struct{ store.Backend }{memory}
+	scoped := store.Scoped(files, store.Scope{MaxBytes: most, Key: byTenant.Key})
 	ctx := context.WithValue(t.Context(), tenantKey{}, "acme/42")
 	var all sync.WaitGroup
 	for g := range 16 {

@@ -1,7 +1,14 @@
 // Copyright einolean authors
 // SPDX-License-Identifier: Apache-2.0
 
-package einolean
+// Package store keeps what does not belong into a conversation: long results, cleared ones, the list
+// of all tools, vectors. The middlewares need a [Backend], which every Eino file system is, and use
+// more where it can do more. Two come with the package: [NewDir], for one machine and for what must
+// last, and [NewMemory], for tests and for what need not. [Scoped] divides one among tenants and
+// conversations, with a limit for each, and [NewAppender] is one as Eino v0.10 wants it.
+//
+// For S3, Azure Blob Storage and Google Cloud Storage, see reduction/blobbackend.
+package store
 
 import (
 	"context"
@@ -13,8 +20,8 @@ import (
 
 // Backend is a store of texts under file paths: the one method that every Eino
 // file system has. A Backend may implement further interfaces ([Reader],
-// [RangeReader], [Creator], [AnyCreator], [Cleaner]), which are found by type
-// assertions. What follows holds for all of them.
+// [RangeReader], [Creator], [AnyCreator], [Cleaner]), which [As] finds. What follows
+// holds for all of them.
 //
 // A store must be safe for concurrent use, also on one name. It must not keep
 // or change the request it is given. Content is a string of bytes: it need not be
@@ -128,4 +135,26 @@ type Cleaner interface {
 
 	// Stored returns how many files there are below dir, and their size in bytes.
 	Stored(ctx context.Context, dir string) (files int, bytes int64, err error)
+}
+
+// As returns b as something that can do more, such as a [Reader], and whether it can:
+//
+//	cleaner, ok := store.As[store.Cleaner](b)
+//
+// A type assertion does not tell: a store that stands before another one, as that of [Scoped], has
+// every method, and can do what the other one can. A store of your own that has a method Unwrap, which
+// returns a Backend, can do what that one can where it lacks a method itself.
+func As[T any](b Backend) (ability T, ok bool) {
+	for b != nil {
+		s, isScoped := b.(*scoped)
+		if able, is := b.(T); is && (!isScoped || s.can(&ability)) {
+			return able, true
+		}
+		w, wraps := b.(interface{ Unwrap() Backend })
+		if !wraps {
+			break
+		}
+		b = w.Unwrap()
+	}
+	return ability, false
 }
