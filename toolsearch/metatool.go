@@ -24,6 +24,7 @@ import (
 	"github.com/cloudwego/eino/schema"
 
 	"github.com/einolean/einolean/internal/display"
+	"github.com/einolean/einolean/internal/keyword/bm25"
 	"github.com/einolean/einolean/internal/lenient"
 	"github.com/einolean/einolean/internal/texts"
 	"github.com/einolean/einolean/internal/toolnames"
@@ -448,6 +449,9 @@ type promptData struct {
 	Total  int
 	Path   string
 	Reason string
+
+	Language bm25.Language // of the tools' descriptions, where it is another than that of the query
+	Asked    bm25.Language // that of the query, where it is known
 
 	Native    bool // results come in the provider's form
 	Unloads   bool // tools that are not used are hidden again

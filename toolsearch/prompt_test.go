@@ -48,6 +48,7 @@ func inBothLanguages(t *testing.T, test func(*testing.T, *texts.Texts)) {
 var full = promptData{
 	Name: "the_name", Schema: `{"the":"schema"}`, Words: []string{"word_a", "word_b"}, Near: []string{"near_a", "near_b"},
 	Limit: 17, Total: 4711, Path: "/the/path", Reason: "the reason", Listed: true, Shortened: true,
+	Language: "German", Asked: "Japanese",
 }
 
 func TestBothLanguagesHaveTheSameTexts(t *testing.T) {
@@ -60,7 +61,7 @@ func TestEveryTextIsInItsLanguage(t *testing.T) {
 		for _, name := range all.Names() {
 			for _, h := range []promptData{full, {}, {Limit: 1, Native: true, Unloads: true, Ungated: true, Partial: true}} {
 				text := renderIn(all, name, h)
-				if name == "near" && h.Near == nil || name == "shortened" && !h.Shortened {
+				if name == "near" && h.Near == nil || name == "shortened" && !h.Shortened || strings.HasSuffix(name, "-language") && h.Language == "" {
 					require.Empty(t, text)
 					continue
 				}
@@ -151,6 +152,10 @@ func TestTextsHoldTheirDataAndKeywords(t *testing.T) {
 			"program-bad-arguments":            {"the reason", `{"the":"schema"}`},
 			"program-rounded":                  {"the_name", "BigInt"},
 			"program-no-store":                 {"the_name", "the reason"},
+			"what-finds-more":                  {},
+			"ask-in":                           {},
+			"tools-language":                   {},
+			"query-language":                   {},
 			"where-names":                      {"<available-deferred-tools>"},
 		}
 		require.ElementsMatch(t, all.Names(), slices.Collect(maps.Keys(table)), "the table holds every text")

@@ -166,8 +166,8 @@ func TestLoadToolSuggestsAtMostThreeNearNames(t *testing.T) {
 func TestRegexpKeepsToTheNamesAndTheirOrder(t *testing.T) {
 	for _, c := range []struct{ name, args, want string }{
 		{"matches anywhere in a name", `{"regex_pattern":"e_(issue|mess)"}`, `{"selectedTools":["github__create_issue","github__close_issue"]}`},
-		{"does not look at descriptions", `{"regex_pattern":"repository"}`, `{"selectedTools":[],"hint":"No tool's name matches. Try a shorter pattern, with (?i) in front to ignore case."}`},
-		{"minds the case", `{"regex_pattern":"GitHub"}`, `{"selectedTools":[],"hint":"No tool's name matches. Nearest names: github__close_issue, github__create_issue. Try a shorter pattern, with (?i) in front to ignore case."}`},
+		{"does not look at descriptions", `{"regex_pattern":"repository"}`, `{"selectedTools":[],"hint":"No tool's name matches. Try a shorter pattern, with (?i) in front to ignore case. Words in the language of the tools' descriptions find more; so does the name of the server, where you know it."}`},
+		{"minds the case", `{"regex_pattern":"GitHub"}`, `{"selectedTools":[],"hint":"No tool's name matches. Nearest names: github__close_issue, github__create_issue. Try a shorter pattern, with (?i) in front to ignore case. Words in the language of the tools' descriptions find more; so does the name of the server, where you know it."}`},
 		{"minds the case only where it is not told otherwise", `{"regex_pattern":"(?i)GitHub.*close"}`, `{"selectedTools":["github__close_issue"]}`},
 		{"takes everything", `{"regex_pattern":".*"}`, `{"selectedTools":["github__create_issue","github__close_issue","slack__send_message","weather__get_forecast"]}`},
 	} {

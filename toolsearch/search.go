@@ -17,6 +17,8 @@ import (
 	"github.com/einolean/einolean"
 	"github.com/einolean/einolean/internal/display"
 	"github.com/einolean/einolean/internal/keyword"
+	"github.com/einolean/einolean/internal/keyword/bm25"
+	keynames "github.com/einolean/einolean/internal/keyword/names"
 	"github.com/einolean/einolean/internal/toolnames"
 )
 
@@ -42,6 +44,7 @@ type searchResult struct {
 	unmatched     []string     // words that no tool contains, if nothing was found
 	near          []string     // names similar to the words, if nothing was found
 	unsure        []foundTool  // the best results of searches that were not sure of any
+	languages     promptData   // those of the tools and of the query, if nothing was found and they differ
 	missing       []string     // servers that do not answer and may have the tools searched for
 	cuts          []string     // notices to the model about limits that cut the call
 }
@@ -129,10 +132,12 @@ func (s searcher) searchOne(ctx context.Context, text string, limit int, f *sear
 	}
 	if s.settings.cfg.MinConfidence > 0 && s.refuses(ranked.found) {
 		f.unsure = append(f.unsure, ranked.found[:min(len(ranked.found), maxSuggestions)]...)
+		f.languages = s.languages(ctx, words)
 		return err
 	}
 	f.merge(ranked.found)
 	if err == nil && len(f.found) == 0 {
+		f.languages = s.languages(ctx, words)
 		f.unmatched = s.unmatched(ctx, words)
 		f.near = s.suggest(ctx, words)
 		f.hasList = len(s.run.listable(ctx)) > 0
@@ -324,7 +329,9 @@ func (s searcher) matchNames(ctx context.Context, pattern string) (f searchResul
 	f.asked++
 	s.noteMissing(ctx, &f, pattern)
 	if note = strings.Join(f.remarks(), " "); len(f.found)+f.leftOut == 0 {
-		note = strings.TrimSpace(render("no-name-matches", promptData{Near: s.suggest(ctx, wordsOf(pattern))}) + " " + note)
+		none := s.languages(ctx, wordsOf(pattern))
+		none.Near = s.suggest(ctx, wordsOf(pattern))
+		note = strings.TrimSpace(render("no-name-matches", none) + " " + note)
 	}
 	if report != nil {
 		emitSearched(ctx, s.settings, report, pattern, f.hits())
@@ -353,6 +360,33 @@ func (s searcher) unmatched(ctx context.Context, words string) []string {
 	}
 	return out
 }
+
+// sampled is how many descriptions tell the language of the tools.
+const sampled = 64
+
+// languages returns the language of the tools that the caller may know of, and that of a search,
+// where they differ.
+func (s searcher) languages(ctx context.Context, words string) promptData {
+	names := s.run.listable(ctx)
+	count, known := map[bm25.Language]int{}, 0
+	for i := range min(sampled, len(names)) {
+		e := s.cat.lookup(names[i*len(names)/min(sampled, len(names))])
+		if l := bm25.LanguageOf(keynames.Clip(e.info.Desc, maxTold)); l != "" {
+			count[l]++
+			known++
+		}
+	}
+	asked := bm25.LanguageOf(words)
+	for l, n := range count {
+		if 3*n > 2*known && l != asked && (asked != "" || l.HasOwnLetters()) {
+			return promptData{Language: l, Asked: asked}
+		}
+	}
+	return promptData{}
+}
+
+// maxTold is how many bytes of a description are read to tell its language.
+const maxTold = 512
 
 // suggest returns names similar to the words of a search that found nothing.
 func (s searcher) suggest(ctx context.Context, words string) []string {
@@ -488,12 +522,16 @@ func (f *searchResult) hint() string {
 	}
 	nearest := f.nearest()
 	if len(nearest) > 0 {
-		parts = append(parts, render("not-sure", promptData{Near: nearest}))
+		note := f.languages
+		note.Near = nearest
+		parts = append(parts, render("not-sure", note))
 	}
 	if f.asked == 0 {
 		parts = append(parts, render("empty-query", promptData{}))
 	} else if len(f.found) == 0 && len(f.unknown)+len(f.denied)+f.leftOut+len(nearest) == 0 {
-		parts = append(parts, render("no-match", promptData{Words: f.unmatched, Near: f.near, Listed: f.hasList}))
+		note := f.languages
+		note.Words, note.Near, note.Listed = f.unmatched, f.near, f.hasList
+		parts = append(parts, render("no-match", note))
 	}
 	return strings.Join(append(parts, f.remarks()...), " ")
 }

@@ -23,6 +23,9 @@ const (
 	Russian  Language = "Russian"
 )
 
+// HasOwnLetters reports whether a language has letters that none of the others has.
+func (l Language) HasOwnLetters() bool { return l.isUnspaced() || l == Russian }
+
 // isUnspaced reports whether a language is written without spaces between words.
 func (l Language) isUnspaced() bool { return l == Chinese || l == Japanese || l == Korean }
 
