@@ -160,7 +160,7 @@ func (c *comparison) chosen() (arms []compare.Arm, tasks []compare.Task, err err
 	}
 	which, unmatched := matching(c.arms, names)
 	if unmatched != "" {
-		known := make(list, len(names))
+		known := make([]string, len(names))
 		for i, n := range names {
 			known[i] = n[0]
 		}

@@ -191,7 +191,7 @@ func (o *source) servers(ctx context.Context, s streams, name string) ([]*schema
 		return nil, err
 	}
 	if len(down) > 0 && o.strict {
-		return nil, fail(exitServer, "%s", list(down))
+		return nil, fail(exitServer, "%s", down)
 	}
 	for _, line := range down {
 		o.common.note(s, "left out %s", line)

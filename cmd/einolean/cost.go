@@ -55,33 +55,17 @@ func (c *comparison) announce(s streams, arms []compare.Arm, tasks []compare.Tas
 	return nil
 }
 
-// sent are the requests with which a new one of the same setting may have its beginning in common:
-// those of the task, and the first of the task before.
-type sent struct {
-	task     string
-	requests []string
-}
-
-// shared notes a request, and returns how many of its bytes are the beginning of an earlier one, and
-// how many it has.
+// shared notes a request, and returns how many of its bytes are the beginning of an earlier one of the
+// setting, and how many it has.
 func (m *meter) shared(in []*schema.Message, opts []model.Option) (common, size int, text string) {
 	text, _ = offline.Request(in, model.GetCommonOptions(&model.Options{}, opts...).Tools)
 	if m.sent == nil {
-		m.sent = map[string]*sent{}
+		m.sent = map[string][]string{}
 	}
-	before := m.sent[m.now.Arm]
-	if before == nil {
-		before = &sent{}
-		m.sent[m.now.Arm] = before
-	}
-	task := fmt.Sprint(m.now.Task, m.now.Run)
-	if before.task != task {
-		before.task, before.requests = task, before.requests[:min(1, len(before.requests))]
-	}
-	for _, earlier := range before.requests {
+	for _, earlier := range m.sent[m.now.Arm] {
 		common = max(common, offline.Common(earlier, text))
 	}
-	before.requests = append(before.requests, text)
+	m.sent[m.now.Arm] = append(m.sent[m.now.Arm], text)
 	return common, len(text), text
 }
 

@@ -59,20 +59,6 @@ func fail(code int, format string, args ...any) error {
 	return &failure{code, fmt.Errorf(format, args...), worded(format, args)}
 }
 
-// list is several lines of a message.
-type list []string
-
-func (l list) String() string {
-	var lines strings.Builder
-	for i, one := range l {
-		if i > 0 {
-			lines.WriteString("\n  ")
-		}
-		lines.WriteString(display.Printable(one))
-	}
-	return lines.String()
-}
-
 // worded is a message in which what others wrote cannot act on a terminal: names of files, flags
 // and errors.
 func worded(format string, args []any) string {
@@ -83,6 +69,12 @@ func worded(format string, args []any) string {
 			shown[i] = display.Printable(arg)
 		case error:
 			shown[i] = errorText(arg)
+		case []string: // a line each
+			lines := slices.Clone(arg)
+			for j := range lines {
+				lines[j] = display.Printable(lines[j])
+			}
+			shown[i] = strings.Join(lines, "\n  ")
 		default:
 			shown[i] = arg
 		}

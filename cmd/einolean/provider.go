@@ -105,12 +105,12 @@ type meter struct {
 	inner model.BaseChatModel
 	pay   func(tokens int64) error // writes down what is spent, below zero what was not
 
-	spent    int64            // of the budget
-	over     bool             // the next request would not fit
-	sent     map[string]*sent // by setting
-	fatal    error            // what ends the comparison: asking again, or for another task, would not help
-	renamed  bool             // the limit of an answer has its newer name
-	answered bool             // the model has answered once
+	spent    int64               // of the budget
+	over     bool                // the next request would not fit
+	sent     map[string][]string // by setting: the requests of its task, and the first of all
+	fatal    error               // what ends the comparison: asking again, or for another task, would not help
+	renamed  bool                // the limit of an answer has its newer name
+	answered bool                // the model has answered once
 
 	now       trial      // what is being done
 	unfit     error      // why the provider refused a request of it
@@ -122,7 +122,12 @@ type meter struct {
 }
 
 // begin begins a task.
-func (m *meter) begin(t trial) { m.now, m.unfit, m.exchanges = t, nil, nil }
+func (m *meter) begin(t trial) {
+	m.now, m.unfit, m.exchanges = t, nil, nil
+	if before := m.sent[t.Arm]; len(before) > 1 {
+		m.sent[t.Arm] = before[:1]
+	}
+}
 
 var (
 	errBudget = errors.New("the budget is spent")

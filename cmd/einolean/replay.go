@@ -186,7 +186,7 @@ func chosen(s streams, tools bool, names, configs []string) ([]choice, error) {
 			for _, p := range known {
 				all = append(all, p.Name)
 			}
-			return nil, fail(exitUsage, "no policy has %q in its name. The policies are:\n  %s", name, list(all))
+			return nil, fail(exitUsage, "no policy has %q in its name. The policies are:\n  %s", name, all)
 		}
 	}
 	for _, file := range configs {

@@ -1,0 +1,92 @@
+// Copyright einolean authors
+// SPDX-License-Identifier: Apache-2.0
+
+package docs
+
+// What a stranger sees first.
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+var firstProgram = regexp.MustCompile("(?s)<!-- program: readme -->\n```go\n(package main\n.*?)```")
+
+func TestTheProgramOfTheFirstScreenRunsAsItStands(t *testing.T) {
+	if testing.Short() {
+		t.Skip("builds a program")
+	}
+	found := firstProgram.FindStringSubmatch(read(t, "README.md"))
+	require.NotNil(t, found)
+	require.LessOrEqual(t, strings.Count(found[1], "\n"), 25)
+	file := filepath.Join(t.TempDir(), "main.go")
+	require.NoError(t, os.WriteFile(file, []byte(found[1]), 0o600))
+	run := exec.Command("go", "run", file)
+	run.Dir = root
+	out, err := run.CombinedOutput()
+	require.NoError(t, err, "%s", out)
+	require.Equal(t, 5, strings.Count(string(out), "\n"), "%s", out)
+	require.Contains(t, string(out), "tool_search", "the tool is hidden")
+	require.Contains(t, string(out), "too many to show here", "its result is cut")
+	require.Contains(t, string(out), "Rain.")
+	require.Contains(t, found[1], "einolean.Tee()", "what is said where nobody listens, and how to have it silent")
+}
+
+func TestTheFirstScreenIsOneScreen(t *testing.T) {
+	for _, name := range []string{"README.md", "README.zh.md"} {
+		screen, _, found := strings.Cut(read(t, name), "\n## ")
+		require.True(t, found)
+		require.LessOrEqual(t, strings.Count(screen, "\n"), 70, "%s: at most 60 lines, besides blank ones between them", name)
+		lines := 0
+		for line := range strings.Lines(screen) {
+			if strings.TrimSpace(line) != "" && !strings.HasPrefix(line, "<!--") {
+				lines++
+			}
+		}
+		require.LessOrEqual(t, lines, 60, name)
+		for _, must := range []string{"einolean/einolean/toolsearch`", "einolean/einolean/reduction`", "make demo", "make test", "CloudWeGo"} {
+			require.Contains(t, screen, must, name)
+		}
+	}
+}
+
+// TestFiguresOfDocumentsAreThoseThatWereMeasured: make report writes one file, and documents have
+// theirs from it.
+func TestFiguresOfDocumentsAreThoseThatWereMeasured(t *testing.T) {
+	type took struct{ Calls, Tokens, Cached float64 }
+	var all map[string]map[string]took
+	require.NoError(t, json.Unmarshal([]byte(read(t, "examples/compare/measured.json")), &all))
+	sum := func(arm string) (s took) {
+		for _, one := range all[arm] {
+			s.Calls, s.Tokens, s.Cached = s.Calls+one.Calls, s.Tokens+one.Tokens, s.Cached+one.Cached
+		}
+		require.Positive(t, s.Tokens, arm)
+		return s
+	}
+	share := func(x float64) string { return strings.TrimPrefix(fmt.Sprintf("%.2f", x), "0") }
+	ours := sum("`Recommended`, reduced")
+	eino, none := sum("Eino v0.9.21 `toolsearch` and `reduction`, at the limits of `Recommended`"), sum("every tool is listed")
+	price := func(s took, cached, write float64) float64 { return s.Cached*cached + (s.Tokens-s.Cached)*write }
+	for name, rows := range map[string][2]string{
+		"README.md":    {"every answer right; %.1f times fewer tokens; %s of the price with Anthropic's cache, %s with DeepSeek's; %.0f model calls, Eino %.0f", "every answer right; %.1f times fewer tokens; %s of the price with Anthropic's cache, %s with DeepSeek's; %.0f model calls instead of %.0f"},
+		"README.zh.md": {"每个都答对；token 少到 %.1f 分之一；按 Anthropic 的缓存价是 %s，按 DeepSeek 的是 %s；模型调用 %.0f 次，Eino %.0f 次", "每个都答对；token 少到 %.1f 分之一；按 Anthropic 的缓存价是 %s，按 DeepSeek 的是 %s；模型调用 %.0f 次，原来 %.0f 次"},
+	} {
+		for i, other := range []took{eino, none} {
+			anthropic, deepseek := share(price(ours, .1, 1.25)/price(other, .1, 1.25)), share(price(ours, .02, 1)/price(other, .02, 1))
+			if name == "README.zh.md" {
+				anthropic, deepseek = "0"+anthropic, "0"+deepseek
+			}
+			require.Contains(t, read(t, name), fmt.Sprintf(rows[i], other.Tokens/ours.Tokens, anthropic, deepseek, ours.Calls, other.Calls), name)
+		}
+	}
+	require.InDelta(t, 2, eino.Tokens/ours.Tokens, .1, "half, says the first screen")
+	require.Equal(t, 12, int(none.Tokens/ours.Tokens), "12 times, says the first screen")
+}
