@@ -84,7 +84,7 @@ func TestTheTableOfPairs(t *testing.T) {
 	rows, err := pair(parse(printed))
 	require.NoError(t, err)
 	const want = `
-| work                                      |        Eino |   einolean |   ratio | Eino B/op | ours | Eino allocs/op | ours |
+| work                                      |        Eino |  einolean |   ratio | Eino B/op | ours | Eino allocs/op | ours |
 |-------------------------------------------|------------:|----------:|--------:|----------:|-----:|---------------:|-----:|
 | toolsearch: Search/keywords=2/tools=10000 |     11.0 ms |   50.5 µs |   218 × | 2,000,000 |  512 |         30,001 |    8 |
 | reduction: Stream                         |      500 ns |   0.25 ns | 2,002 × |         0 |    0 |              0 |    0 |

@@ -168,27 +168,32 @@ func (s *suite) word(name string) (text string, ok bool) {
 		return searchTool, true
 	}
 	for _, d := range s.words.ast.Decls {
-		if fn, ok := d.(*ast.FuncDecl); ok && fn.Recv == nil && fn.Name.Name == name && name == callback {
-			return s.words.between(d), true
-		}
-		declared, ok := d.(*ast.GenDecl)
-		if !ok {
-			continue
-		}
-		for _, spec := range declared.Specs {
-			switch spec := spec.(type) {
-			case *ast.ValueSpec:
-				if declared.Tok == token.CONST && spec.Names[0].Name == name && len(spec.Values) == 1 {
-					return "const " + s.words.between(spec), true
-				}
-			case *ast.TypeSpec:
-				if _, plain := spec.Type.(*ast.StructType); plain && spec.Name.Name == name && slices.Contains(wire, name) {
-					return "type " + s.words.between(spec), true
+		switch d := d.(type) {
+		case *ast.FuncDecl:
+			if d.Recv == nil && d.Name.Name == name && name == callback {
+				return s.words.between(d), true
+			}
+		case *ast.GenDecl:
+			for _, spec := range d.Specs {
+				if declares(spec, d.Tok, name) {
+					return d.Tok.String() + " " + s.words.between(spec), true
 				}
 			}
 		}
 	}
 	return "", false
+}
+
+// declares reports whether spec is the constant of a name, or the struct on the wire.
+func declares(spec ast.Spec, kind token.Token, name string) bool {
+	switch spec := spec.(type) {
+	case *ast.ValueSpec:
+		return kind == token.CONST && spec.Names[0].Name == name && len(spec.Values) == 1
+	case *ast.TypeSpec:
+		_, plain := spec.Type.(*ast.StructType)
+		return plain && spec.Name.Name == name && slices.Contains(wire, name)
+	}
+	return false
 }
 
 // vocabulary is a file of the words that the tests use.
