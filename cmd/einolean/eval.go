@@ -414,6 +414,7 @@ func summary(s streams, p painter, r evalJSON) {
 		text = p.green(text)
 	}
 	fmt.Fprintln(s.out, p.bold(text))
+	fmt.Fprintln(s.out, p.dim("no model or user was asked: words that they use and no tool has are not counted; --queries measures them"))
 	n := map[string]int{}
 	for _, f := range r.Findings {
 		n[severity[f.rank()]]++

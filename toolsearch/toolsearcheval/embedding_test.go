@@ -292,7 +292,7 @@ func scaled(v []float64, length float64) []float64 {
 }
 
 // recordedModels are those of testdata/vectors. One has vectors of whole texts, the others of words.
-var recordedModels = []string{"fasttext", "ppmi", "glove", sentenceModel}
+var recordedModels = []string{"glove", sentenceModel}
 
 const sentenceModel = "use"
 
