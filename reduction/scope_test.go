@@ -243,7 +243,7 @@ func TestADeletedTenantLeavesNothingAndTheOthersWhole(t *testing.T) {
 	require.Contains(t, string(page), strings.ReplaceAll(strings.TrimSpace(lines), "\n\t", "\n"))
 }
 
-func deletesATenant(t *testing.T, kept interface {
+func deletesATenant(t *testing.T, files interface {
 	reduction.Backend
 	store.Cleaner
 }, conversations int) {
@@ -252,7 +252,7 @@ func deletesATenant(t *testing.T, kept interface {
 	for tenant := range 200 {
 		for conversation := range conversations {
 			key := fmt.Sprintf("tenant%d/%d", tenant, conversation)
-			mw := typed(t, &reduction.Config{Backend: store.Scoped(kept, as(key)), MaxLengthForTrunc: 1000})
+			mw := typed(t, &reduction.Config{Backend: store.Scoped(files, as(key)), MaxLengthForTrunc: 1000})
 			content[key] = strings.Repeat(key+"\n", 200)
 			out, err := runInvokable(ctx, mw, callC, `{}`, []string{content[key]})
 			require.NoError(t, err)
@@ -262,14 +262,14 @@ func deletesATenant(t *testing.T, kept interface {
 
 	// region: docs
 	gone := "tenant77"
-	files, bytes, err := kept.DeleteUnused(ctx, gone, time.Now().Add(time.Hour))
-	left, size, _ := kept.Stored(ctx, gone)
+	count, bytes, err := files.DeleteUnused(ctx, gone, time.Now().Add(time.Hour))
+	left, size, _ := files.Stored(ctx, gone)
 	// endregion
 
 	require.NoError(t, err)
-	require.Equal(t, []int{conversations, conversations * 2200, 0, 0}, []int{files, int(bytes), left, int(size)})
+	require.Equal(t, []int{conversations, conversations * 2200, 0, 0}, []int{count, int(bytes), left, int(size)})
 	for key, want := range content {
-		got, err := store.Scoped(kept, as(key)).(store.Reader).Read(ctx, &filesystem.ReadRequest{FilePath: "/tmp/trunc/c"})
+		got, err := store.Scoped(files, as(key)).(store.Reader).Read(ctx, &filesystem.ReadRequest{FilePath: "/tmp/trunc/c"})
 		if strings.HasPrefix(key, gone+"/") {
 			require.ErrorIs(t, err, fs.ErrNotExist)
 			continue
