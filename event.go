@@ -69,6 +69,10 @@ const (
 	KindResultRead Kind = "result_read"
 	// KindResultCleared: an old result was replaced for the first time. Output is set.
 	KindResultCleared Kind = "result_cleared"
+	// KindReadToolNotAdded: the agent has a tool with the name of the one that
+	// ProvideReadTool adds, and it is used instead. Whether it reads the Backend is not
+	// known. Tool and Err are set. It is reported once per run.
+	KindReadToolNotAdded Kind = "read_tool_not_added"
 	// KindClearDone: a clearing pass ran because the history crossed the threshold.
 	// Pass is set.
 	KindClearDone Kind = "clear_done"

@@ -81,9 +81,9 @@ type TypedConfig[M adk.MessageType] struct {
 	GenClearOffloadFilePath func(ctx context.Context, toolDetail *ToolDetail) (filePath string, err error)
 
 	// MaxLengthForTrunc is how many bytes of text a result may have. A longer one is
-	// cut to at most this many, the notice included. It must be at least 400 plus the
-	// lengths of RootDir and ReadFileToolName (413 with the defaults), to leave room
-	// for a notice. If zero, defaults to 50,000.
+	// cut to at most this many, the notice included. A notice needs 400 plus the
+	// lengths of RootDir and ReadFileToolName (413 with the defaults): a smaller limit
+	// counts as that. If zero, defaults to 50,000.
 	MaxLengthForTrunc int
 
 	// TruncExcludeTools names tools whose results are never truncated, whatever
@@ -140,9 +140,10 @@ type TypedConfig[M adk.MessageType] struct {
 	ToolConfig map[string]*ToolReductionConfig
 
 	// ProvideReadTool adds the read tool of [NewReadTool], named ReadFileToolName. All
-	// Backends must then be readable. If the agent has another tool of that name,
-	// hidden or added by another handler, the run ends at its start with an error that
-	// says what to set; a tool that [NewReadTool] made is used instead.
+	// Backends must then be readable. If the agent has a tool of that name that takes
+	// file_path, offset and limit, like that of Eino's filesystem middleware, or that
+	// [NewReadTool] made, it is used instead; it must read the Backend. Any other of that
+	// name ends the run at its start with an error that says what to set.
 	//
 	// The tool reads files below {RootDir}/trunc and {RootDir}/clear, the catalogues
 	// that package toolsearch stores in the same Backend, and files that notices of the
@@ -229,7 +230,7 @@ type TypedConfig[M adk.MessageType] struct {
 	// that has nothing but one text becomes the text, and JSON loses its white space and
 	// needless escapes. Numbers keep their digits, objects the order of their keys. What
 	// would not get shorter by a twentieth stays, as do results of TruncExcludeTools and of
-	// the read tool, and those of calls whose arguments name a JSON file, which the model
+	// the read tool, and those of calls whose arguments name a file, which the model
 	// may want to edit. A result that is cut is stored as the tool returned it; of one that
 	// was only compacted nothing is stored. A stream that begins like JSON is held back up
 	// to four times MaxLengthForTrunc where it may be cut; elsewhere it is compacted as it
@@ -363,7 +364,7 @@ func (t *TypedConfig[M]) withDefaults() (*TypedConfig[M], error) {
 	c := *t
 	c.ReadFileToolName = cmp.Or(c.ReadFileToolName, defaultReadTool)
 	c.RootDir = cmp.Or(c.RootDir, defaultRootDir)
-	c.MaxLengthForTrunc = cmp.Or(c.MaxLengthForTrunc, defaultMaxLength)
+	c.MaxLengthForTrunc = c.withRoom(cmp.Or(c.MaxLengthForTrunc, defaultMaxLength))
 	c.MaxTokensForClear = c.trigger()
 	if c.WindowTokens > 0 {
 		c.ClearArgumentsOver = cmp.Or(c.ClearArgumentsOver, defaultMaxArgument)
@@ -375,6 +376,7 @@ func (t *TypedConfig[M]) withDefaults() (*TypedConfig[M], error) {
 	c.ToolConfig = make(map[string]*ToolReductionConfig, len(t.ToolConfig))
 	for name, own := range t.ToolConfig {
 		entry := *own
+		entry.MaxLengthForTrunc = c.withRoom(entry.MaxLengthForTrunc)
 		c.ToolConfig[name] = &entry
 	}
 	return &c, nil
@@ -435,7 +437,6 @@ func (t *TypedConfig[M]) wrong() (out []error) {
 	if most := maxPath - noticeRoom; t.RootDir != "" && (len(t.RootDir) > most || !showable(t.RootDir)) {
 		out = append(out, wrongField("RootDir", "is %.80q, and must be one line of UTF-8 of at most %d bytes: no other path can be shown to a model", t.RootDir, most))
 	}
-	out = append(out, t.tooSmall("MaxLengthForTrunc", t.MaxLengthForTrunc)...)
 	if trigger := t.trigger(); trigger > 0 && t.ClearTargetTokens > trigger {
 		out = append(out, wrongField("ClearTargetTokens", "is %d, and must not be above MaxTokensForClear, %d", t.ClearTargetTokens, trigger))
 	}
@@ -446,13 +447,12 @@ func (t *TypedConfig[M]) wrong() (out []error) {
 // ReadFileToolName.
 const noticeRoom = 400
 
-// tooSmall returns an error if a limit has no room for a notice: it would cut nothing.
-func (t *TypedConfig[M]) tooSmall(field string, limit int) []error {
-	least := noticeRoom + len(cmp.Or(t.RootDir, defaultRootDir)) + len(cmp.Or(t.ReadFileToolName, defaultReadTool))
-	if limit <= 0 || limit >= least {
-		return nil
+// withRoom is a limit with room for a notice: a smaller one would cut nothing. Zero is none.
+func (t *TypedConfig[M]) withRoom(limit int) int {
+	if limit == 0 {
+		return 0
 	}
-	return []error{wrongField(field, "is %d, and must be at least %d, which a notice needs with this RootDir and ReadFileToolName", limit, least)}
+	return max(limit, noticeRoom+len(t.RootDir)+len(t.ReadFileToolName))
 }
 
 // unreadable lists the settings that keep ProvideReadTool from reading everything back.
@@ -500,8 +500,6 @@ func (t *TypedConfig[M]) wrongTools() (out []error) {
 			out = append(out, wrongField(limit, "is %d, and must not be negative", own.MaxLengthForTrunc))
 		case own.MaxLengthForTrunc > 0 && own.Backend == nil && t.Backend == nil:
 			out = append(out, wrongField(limit, "is set, but there is no Backend"))
-		default:
-			out = append(out, t.tooSmall(limit, own.MaxLengthForTrunc)...)
 		}
 	}
 	return out
@@ -571,7 +569,7 @@ type ToolReductionConfig struct {
 	ClearHandler func(ctx context.Context, detail *ToolDetail) (*ClearResult, error)
 
 	// MaxLengthForTrunc is how many bytes of text this tool's results may have,
-	// with the same least value as the general limit. If set, they are cut even if
+	// with the same least as the general limit. If set, they are cut even if
 	// the general SkipTruncation is set. If zero, the general limit holds.
 	MaxLengthForTrunc int
 

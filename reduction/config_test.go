@@ -139,3 +139,29 @@ func TestSeveralBackendsAreReadByOneProvidedTool(t *testing.T) {
 	require.NoError(t, err)
 	require.Contains(t, answer, "No saved result")
 }
+
+// A limit without room for a notice counts as the least that has: whatever is longer is cut to that,
+// and what is not stays.
+func TestSmallLimitsAreRaised(t *testing.T) {
+	const least = 413
+	for limit := 1; limit <= 2*least; limit += 7 {
+		for where, c := range map[string]*reduction.Config{
+			"general":    {MaxLengthForTrunc: limit},
+			"of a tool":  {ToolConfig: map[string]*reduction.ToolReductionConfig{callC.Name: {MaxLengthForTrunc: limit}}},
+			"of neither": {MaxLengthForTrunc: limit, ToolConfig: map[string]*reduction.ToolReductionConfig{callC.Name: {}}},
+		} {
+			c.Backend = backend.NewMemory(0)
+			mw := typed(t, c)
+			for _, f := range forms {
+				short, long := strings.Repeat("s", max(limit, least)), strings.Repeat("line\n", 500)
+				out, err := f.run(context.Background(), mw, callC, `{}`, []string{short})
+				require.NoError(t, err)
+				require.Equal(t, short, out, "%s, %s, %d", where, f.name, limit)
+				out, err = f.run(context.Background(), mw, callC, `{}`, []string{long})
+				require.NoError(t, err)
+				require.LessOrEqual(t, len(out), max(limit, least), "%s, %s, %d", where, f.name, limit)
+				require.NotEmpty(t, pathIn(out))
+			}
+		}
+	}
+}

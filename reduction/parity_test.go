@@ -522,9 +522,14 @@ func wrongConfig[M adk.MessageType](_ *testing.T, m maker[M]) (string, error) {
 	return "", err
 }
 
+// smallLimit says what a limit of 10 bytes, as in a test, makes of a result of 50.
 func smallLimit[M adk.MessageType](_ *testing.T, m maker[M]) (string, error) {
-	_, err := m(&reduction.TypedConfig[M]{Backend: &writes{}, MaxLengthForTrunc: 200})
-	return "", err
+	mw, err := m(&reduction.TypedConfig[M]{Backend: &writes{}, MaxLengthForTrunc: 10})
+	if err != nil {
+		return "", err
+	}
+	out, err := runInvokable(context.Background(), mw, callC, `{}`, []string{strings.Repeat("x", 50)})
+	return fmt.Sprint(len(out) > 50), err
 }
 
 // keptByProvider says which messages of a cleared state can still be built on.

@@ -253,10 +253,14 @@ func (p *policy) runOf(ctx context.Context) *agentRun {
 
 // readerKind is the kind of the read tool, empty as long as that is unknown, as it is outside a run.
 func (p *policy) readerKind(ctx context.Context) readerKind {
-	if found := p.runOf(ctx).reader; found != noReader {
+	found := p.runOf(ctx).reader
+	if found != noReader && (p.ours == nil || found != ownReader) {
 		return found
 	}
-	return readerKind(runLocal[string](ctx, readerKey+p.readTool))
+	if later := readerKind(runLocal[string](ctx, readerKey+p.readTool)); later != "" || found == noReader {
+		return later
+	}
+	return found
 }
 
 // reader is the tool that a notice names, empty if the agent has none, and whether it is one of this
@@ -276,7 +280,8 @@ func (p *policy) readsPages(ctx context.Context, tool string) bool {
 }
 
 // withReader returns the tools of a run with the read tool, in the form that they require, and its
-// kind. A tool of its name that is not this package's is an error: notices would send the model to it.
+// kind. One of its name that the agent has is used if it is made for reading page by page. Any other
+// is an error: notices would send the model to it.
 func (p *policy) withReader(ctx context.Context, tools []tool.BaseTool) ([]tool.BaseTool, readerKind, error) {
 	found, at := readerAmong(ctx, tools, p.readTool)
 	if p.ours == nil {
@@ -292,30 +297,35 @@ func (p *policy) withReader(ctx context.Context, tools []tool.BaseTool) ([]tool.
 		out = append(out, added)
 	case ownReader:
 		out[at] = joinReaders(tools[at], p.ours)
+	case pagesReader:
+		p.sayNotAdded(ctx)
+		return tools, found, nil
 	default:
-		desc := ""
-		if info, _ := tools[at].Info(ctx); info != nil { // it has just given its name
-			desc = info.Desc
-		}
-		return nil, found, p.clash(fmt.Sprintf("the agent has another tool of that name, a %T described as %q", tools[at], display.Short(desc, maxDescription)))
+		return nil, found, p.clash(fmt.Sprintf("the agent has a %T of that name", tools[at]))
 	}
 	return out, ownReader, nil
+}
+
+// sayNotAdded reports that another handler's tool reads what is stored.
+func (p *policy) sayNotAdded(ctx context.Context) {
+	p.send(ctx, einolean.Event{Kind: einolean.KindReadToolNotAdded, Tool: p.readTool, Err: errors.New("the agent has a tool of that name, which is used: it must read the Backend")})
 }
 
 // clash is the error for two tools with the name of the read tool.
 func (p *policy) clash(how string) error {
 	return &einolean.FieldError{Package: "reduction", Field: "ReadFileToolName", Err: fmt.Errorf(
-		"ProvideReadTool adds a read tool named %q, but %s: set ReadFileToolName to a name that no other tool has, or, if the other tool reads the Backend, set ReadFileToolName to its name and leave ProvideReadTool out",
+		"ProvideReadTool adds a read tool named %q, but %s, which cannot be used in its place: set config.ReadFileToolName to a name that no other tool has, or config.ProvideReadTool = false",
 		p.readTool, how)}
 }
 
 // checkReader looks for the read tool among the tools of a model call, including those that later
-// handlers added: if the run began without one, and once if this middleware provides it. Before
-// the first call, two tools of one name end the run.
-func (p *policy) checkReader(ctx context.Context, lists ...[]*schema.ToolInfo) error {
+// handlers added: if the run began without one, and once if this middleware provides it. Of two tools
+// of one name Eino runs the later: if that reads page by page, yields says that the model must not see
+// this middleware's; otherwise it is an error, before the first call.
+func (p *policy) checkReader(ctx context.Context, lists ...[]*schema.ToolInfo) (yields bool, err error) {
 	run := p.runOf(ctx)
 	if run.reader != noReader && (p.ours == nil || run.looked.Swap(true)) {
-		return nil
+		return false, nil
 	}
 	var named []*schema.ToolInfo
 	for _, list := range lists {
@@ -325,11 +335,16 @@ func (p *policy) checkReader(ctx context.Context, lists ...[]*schema.ToolInfo) e
 			}
 		}
 	}
-	if p.ours != nil && len(named) > 1 {
-		return p.clash(fmt.Sprintf("a handler after this one added another tool of that name, described as %q", display.Short(named[len(named)-1].Desc, maxDescription)))
+	if p.ours != nil && len(named) < 2 {
+		return false, nil
 	}
 	if p.ours != nil {
-		return nil
+		if last := named[len(named)-1]; kindOf(last) != pagesReader {
+			return false, p.clash(fmt.Sprintf("a handler after this one added another, described as %q", display.Short(last.Desc, maxDescription)))
+		}
+		p.sayNotAdded(ctx)
+		_ = adk.SetRunLocalValue(ctx, readerKey+p.readTool, string(pagesReader))
+		return true, nil
 	}
 	found := noReader
 	for _, info := range named {
@@ -338,7 +353,17 @@ func (p *policy) checkReader(ctx context.Context, lists ...[]*schema.ToolInfo) e
 		}
 	}
 	_ = adk.SetRunLocalValue(ctx, readerKey+p.readTool, string(found))
-	return nil
+	return false, nil
+}
+
+// withoutOurs returns the tools of a model call without the read tool of this package.
+func (p *policy) withoutOurs(infos []*schema.ToolInfo) []*schema.ToolInfo {
+	if infos == nil {
+		return nil
+	}
+	return slices.DeleteFunc(slices.Clone(infos), func(t *schema.ToolInfo) bool {
+		return t != nil && t.Name == p.readTool && readtool.Made(t)
+	})
 }
 
 // maxSeen bounds the keys that a seen remembers. The oldest go first.

@@ -222,10 +222,10 @@ func foreignReadTool[M adk.MessageType](t *testing.T, streaming bool) {
 		"of a handler in front":      {nil, adktest.Handlers(adding[M](serversReadFile(1)), reduce()), "adktest.invokable"},
 		"of a later handler":         {nil, adktest.Handlers(reduce(), adding[M](serversReadFile(1))), "Read the complete contents"},
 		"between two of ours":        {nil, adktest.Handlers(reduce(), adding[M](serversReadFile(1)), reduce()), "adktest.invokable"},
-		"Eino's files in front":      {nil, adktest.Handlers(files, reduce()), "another tool of that name"},
-		"Eino's files after":         {nil, adktest.Handlers(reduce(), files), "another tool of that name"},
+		"Eino's files in front":      {nil, adktest.Handlers(files, reduce()), ""},
+		"Eino's files after":         {nil, adktest.Handlers(reduce(), files), ""},
 		"ours beside another":        {[]tool.BaseTool{own, serversReadFile(1)}, adktest.Handlers(reduce()), "adktest.invokable"},
-		"a second of ours, too late": {nil, adktest.Handlers(reduce(), adding[M](own)), "another tool of that name"},
+		"a second of ours, too late": {nil, adktest.Handlers(reduce(), adding[M](own)), "a handler after this one added another"},
 		"none":                       {nil, adktest.Handlers(reduce()), ""},
 		"the user's own of ours":     {[]tool.BaseTool{own}, adktest.Handlers(reduce()), ""},
 		"two of ours":                {nil, adktest.Handlers(reduce(), reduce()), ""},
@@ -249,7 +249,8 @@ func foreignReadTool[M adk.MessageType](t *testing.T, streaming bool) {
 		require.True(t, errors.As(out.Err, &field), name)
 		require.Equal(t, "ReadFileToolName", field.Field)
 		require.ErrorContains(t, out.Err, `ProvideReadTool adds a read tool named "read_file"`, name)
-		require.ErrorContains(t, out.Err, "set ReadFileToolName to a name that no other tool has", name)
+		require.ErrorContains(t, out.Err, "set config.ReadFileToolName to a name that no other tool has, or config.ProvideReadTool = false", name)
+		require.NotContains(t, strings.TrimSuffix(field.Error(), "."), ". ", "one sentence")
 		require.ErrorContains(t, out.Err, c.wrong, name)
 		require.Empty(t, m.Wires(), "%s: no request goes out", name)
 	}

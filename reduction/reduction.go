@@ -100,8 +100,14 @@ func (m *middleware[M]) BeforeModelRewriteState(ctx context.Context, state *adk.
 	if state == nil {
 		return ctx, state, nil
 	}
-	if err := m.policy.checkReader(ctx, state.ToolInfos, state.DeferredToolInfos); err != nil {
+	yields, err := m.policy.checkReader(ctx, state.ToolInfos, state.DeferredToolInfos)
+	if err != nil {
 		return ctx, state, err
+	}
+	if yields {
+		next := *state
+		next.ToolInfos, next.DeferredToolInfos = m.policy.withoutOurs(state.ToolInfos), m.policy.withoutOurs(state.DeferredToolInfos)
+		state = &next
 	}
 	msgs, isVirtual, err := virtual.Settle(ctx, state.Messages)
 	if err != nil {

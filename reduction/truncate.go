@@ -34,9 +34,9 @@ type callInfo struct {
 	text   string // of args
 }
 
-// compacts reports whether the result may become shorter JSON. A file's own JSON stays: the
-// model may be about to edit it.
-func (info callInfo) compacts() bool { return info.rule.compact && !namesJSONFile(info.text) }
+// compacts reports whether the result may become shorter JSON. What a file holds stays: the model
+// may be about to edit it by its text.
+func (info callInfo) compacts() bool { return info.rule.compact && !namesFile(info.text) }
 
 // callOf describes the truncation of a call's results, if any.
 func callOf(ctx context.Context, p *policy, called *adk.ToolContext) (callInfo, bool) {
@@ -312,31 +312,6 @@ func (info callInfo) offload(ctx context.Context, got *TruncResult, o output) (o
 	}
 	info.policy.noteStored(info.tool.CallID, at.Path)
 	return true, nil
-}
-
-// jsonFiles are the ends of the names of files whose content is JSON.
-var jsonFiles = []string{".json", ".ipynb", ".webmanifest"}
-
-// namesJSONFile reports whether arguments name a JSON file, and not just one on the web.
-func namesJSONFile(args string) bool {
-	for _, end := range jsonFiles {
-		for rest := args; ; {
-			i := strings.Index(rest, end)
-			if i < 0 {
-				break
-			}
-			name := rest[strings.LastIndexAny(rest[:i], "\"' \t")+1 : i]
-			rest = rest[i+len(end):]
-			if (!strings.Contains(name, "://") || strings.HasPrefix(name, "file:")) && !startsWithLetter(strings.TrimLeft(rest, "c5")) {
-				return true
-			}
-		}
-	}
-	return false
-}
-
-func startsWithLetter(s string) bool {
-	return s != "" && (s[0]|0x20 >= 'a' && s[0]|0x20 <= 'z' || s[0] >= '0' && s[0] <= '9')
 }
 
 // eachString calls f with each text of a chunk.

@@ -51,7 +51,7 @@ func TestAnMCPResultOfOneTextBecomesTheText(t *testing.T) {
 		`{ "_meta": {}, "content": [ {"text": "ok then", "type": "text", "annotations": null} ] }`:               "ok then",
 		`{"content":[{"type":"text","text":` + string(quoted) + `}],"structuredContent":{"id":1}}`:               `{"id":1}`,
 		`{"content":[{"type":"text","text":"3 files"}],"structuredContent":{"result":"3 files"}}`:                "3 files",
-		`{"content":[{"type":"text","text":"{\"content\":[{\"type\":\"text\",\"text\":\"within another\"}]}"}]}`: "within another",
+		`{"content":[{"type":"text","text":"{\"content\":[{\"type\":\"text\",\"text\":\"within another\"}]}"}]}`: `{"content":[{"type":"text","text":"within another"}]}`, // the document that the tool returned
 		// As Python's classes write it, and one content by itself or in a list.
 		`{"meta": null, "content": [{"type": "text", "text": "ok then", "annotations": null, "meta": null}], "structuredContent": null, "isError": false}`: "ok then",
 		`{"content":[{"type":"text","text":"3 files"}],"structuredContent":{"result":"3 files"},"_meta":{"_fastmcp":{"wrap_result":true}}}`:                "3 files",
@@ -59,7 +59,7 @@ func TestAnMCPResultOfOneTextBecomesTheText(t *testing.T) {
 		`{"type":"text","text":` + string(quoted) + `}`:                                                                                                    `{"id":1}`,
 		`[{"type": "text", "text": "# Title\nline", "annotations": null}]`:                                                                                 "# Title\nline",
 		`[{"text":` + string(quoted) + `,"type":"text"}]`:                                                                                                  `{"id":1}`,
-		`{"content":[{"type":"text","text":"{\"type\":\"text\",\"text\":\"deep\",\"meta\":null}"}]}`:                                                       "deep",
+		`{"content":[{"type":"text","text":"{\"type\":\"text\",\"text\":\"deep\",\"meta\":null}"}]}`:                                                       `{"type":"text","text":"deep","meta":null}`,
 	} {
 		got, ok := Text(given)
 		require.True(t, ok, given)
@@ -67,6 +67,7 @@ func TestAnMCPResultOfOneTextBecomesTheText(t *testing.T) {
 	}
 	for _, s := range []string{
 		`{"content":[{"type":"text","text":"a"},{"type":"text","text":"b"}]}`, `{"content":[]}`, `{"content":[{"type":"image","data":"a"}]}`, `{"content":"text"}`,
+		`{"content":[{"type":"text","text":"failed"}],"isError":1}`, `{"content":[{"type":"text","text":"failed"}],"isError":"true"}`, `{"content":[{"type":"text","text":"failed"}],"isError":{"code":1}}`, `{"content":[{"type":"text","text":"failed"}],"isError":0}`,
 		`{"content":[{"type":"text","text":"failed"}],"isError":true}`, `{"content":[{"type":"text","text":"a"}],"next":"b"}`, `{"content":[{"type":"text","text":"a"}],"content":[{"type":"text","text":"b"}]}`,
 		`{"content":[{"type":"text","text":"a"}],"structuredContent":{"result":"b"}}`, `{"content":[{"type":"text","text":"a"}],"structuredContent":{"n":1}}`, `{"content":[{"type":"text","text":"a","annotations":{"priority":1}}]}`,
 		`{"content":[{"type":"text","text":"\ud800 half"}]}`, `{"content":[{"type":"text","text":""}]}`, `{"content":[{"type":"text","text":7}]}`, `{"content":[{"type":"text"}]}`, `{"content":[{}]}`, `{"content":[7]}`, `{"content":{}}`,

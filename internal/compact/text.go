@@ -15,15 +15,12 @@ const worth = 20
 
 // Text returns a shorter form of a text that is a JSON object or list, or of the text in an MCP
 // result. It reports false if the text is neither, or would be shorter by less than a
-// twentieth. The result of Text stays as it is.
+// twentieth. A tool's transport wraps a result once: if the text in it is an MCP result too, that is
+// the document which the tool returned.
 func Text(s string) (string, bool) {
 	out := s
-	for {
-		next, ok := unwrapped(out)
-		if !ok {
-			break
-		}
-		out = next
+	if text, ok := unwrapped(s); ok {
+		out = text
 	}
 	if MayCompact(out) {
 		var w Writer
@@ -59,6 +56,9 @@ const maxHead = 256
 // members are those of an MCP result, of which the first stands within maxHead.
 var members = []string{"content", "structuredContent", "_meta", "isError", "meta", "type", "text", "annotations"}
 
+// noError are the values of isError that mark no error, and none.
+var noError = []string{"", "false", "null"}
+
 // unwrapped is the text in an MCP result that has no more than that, or in its one content.
 func unwrapped(s string) (string, bool) {
 	head := s[:min(len(s), maxHead)]
@@ -74,7 +74,7 @@ func unwrapped(s string) (string, bool) {
 		return c.text, c.marked || isDocument(c.text)
 	}
 	result, rest, ok := membersOf(whole, "content", "structuredContent", "isError", "_meta", "meta")
-	if !ok || rest != "" || !saysNothing(result["_meta"]) || !saysNothing(result["meta"]) || result["isError"] == "true" {
+	if !ok || rest != "" || !saysNothing(result["_meta"]) || !saysNothing(result["meta"]) || !slices.Contains(noError, result["isError"]) {
 		return "", false
 	}
 	c, ok := contentOf(result["content"])

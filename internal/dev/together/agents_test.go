@@ -68,9 +68,9 @@ func deepAgent[M adk.MessageType](t *testing.T, streaming bool) {
 	require.Contains(t, resultIn(wires[4].Messages, "b"), "/trunc/b")
 	require.Contains(t, resultIn(wires[6].Messages, "r"), "a long line of output", "one store for all agents")
 
-	out, wires = play(true, nil)
-	require.ErrorContains(t, out.Err, `"read_file"`)
-	require.Empty(t, wires)
+	out, wires = play(true, nil, call("a", "big", nil), call("r", "read_file", map[string]any{"file_path": "/tmp/trunc/a"}))
+	require.NoError(t, out.Err)
+	require.Contains(t, resultIn(wires[2].Messages, "r"), "a long line of output", "the deep agent's own tool reads what is stored")
 	out, wires = play(false, []string{"task"}, call("load", "tool_search", map[string]any{"query": "select:task"}), task)
 	require.ErrorContains(t, out.Err, `"task"`, "the sub-agent has no such tool")
 	require.Len(t, wires, 2)

@@ -9,6 +9,7 @@ package together
 import (
 	"context"
 	"fmt"
+	"log/slog"
 	"slices"
 	"strings"
 	"testing"
@@ -139,28 +140,42 @@ func summaryAndReduction[M adk.MessageType](t *testing.T, streaming bool) {
 	})
 }
 
-// Eino's filesystem over reduction's store is its read tool, in every order; a second one is
-// an error at the start.
+// Eino's filesystem over reduction's store is its read tool, in every order, also where reduction
+// would provide one. Whether it reads that store is not known, so an event says that it is used.
 func TestFilesystemIsTheReadToolOfReduction(t *testing.T) {
 	adktest.Both(t, filesAndReduction[message], filesAndReduction[agenticMessage])
 }
 
 func filesAndReduction[M adk.MessageType](t *testing.T, streaming bool) {
 	for _, provide := range []bool{false, true} {
+		var events []einolean.Event
 		both(t, func() []handler[M] {
 			kept := filesystem.NewInMemoryBackend()
-			return adktest.Handlers(filesOf[M](t, kept), reductionOf(t, reduction.TypedConfig[M]{Backend: kept, ProvideReadTool: provide, MaxLengthForTrunc: 600}))
-		}, func(t *testing.T, _ bool, h []handler[M]) {
-			turns := []adktest.Turn{call("a", "big", nil), call("r", "read_file", map[string]any{"file_path": "/tmp/trunc/a"})}
-			out, wires := run(streaming, []tool.BaseTool{big()}, user[M](), turns, h...)
+			cfg := &reduction.TypedConfig[M]{Backend: kept}
 			if provide {
-				require.ErrorContains(t, out.Err, `"read_file"`)
-				require.Empty(t, wires, "the error comes before the first model call")
-				return
+				cfg = reduction.RecommendedTyped[M](kept)
 			}
+			cfg.MaxLengthForTrunc, events = 600, nil
+			cfg.OnEvent = func(_ context.Context, e einolean.Event) {
+				if e.Level() >= slog.LevelWarn {
+					events = append(events, e)
+				}
+			}
+			return adktest.Handlers(filesOf[M](t, kept), reductionOf(t, *cfg))
+		}, func(t *testing.T, _ bool, h []handler[M]) {
+			turns := []adktest.Turn{call("a", "big", nil), call("r", "read_file", map[string]any{"file_path": "/tmp/trunc/a"}), call("b", "big", nil)}
+			out, wires := run(streaming, []tool.BaseTool{big()}, user[M](), turns, h...)
 			require.NoError(t, out.Err)
 			require.Contains(t, resultIn(wires[2].Messages, "a"), "Read it with read_file.")
 			require.Equal(t, 200, strings.Count(resultIn(wires[2].Messages, "r"), "a long line of output"))
+			for _, w := range wires {
+				require.Equal(t, 1, strings.Count(strings.Join(w.ToolNames, " ")+" ", "read_file "))
+			}
+			if provide {
+				require.Len(t, events, 1)
+				require.Equal(t, einolean.KindReadToolNotAdded, events[0].Kind)
+				require.Equal(t, "read_file", events[0].Tool)
+			}
 		})
 	}
 }

@@ -49,7 +49,7 @@ func hiddenReader[M adk.MessageType](t *testing.T, streaming bool) {
 			m := adktest.Script[M](adktest.Say("done"))
 			out := adktest.Agent[M]{Model: m, Streaming: streaming, Tools: append(c.own, big()), Handlers: h}.Run(ctx, []M{adktest.User[M]("hello")})
 			require.ErrorContains(t, out.Err, `"read_file"`, "%s, reduction first %v", name, first)
-			require.ErrorContains(t, out.Err, "set ReadFileToolName", "%s, reduction first %v", name, first)
+			require.ErrorContains(t, out.Err, "ReadFileToolName", "%s, reduction first %v", name, first)
 			require.Empty(t, m.Wires())
 		}
 	}
