@@ -69,6 +69,10 @@ const (
 	KindResultRead Kind = "result_read"
 	// KindResultCleared: an old result was replaced for the first time. Output is set.
 	KindResultCleared Kind = "result_cleared"
+	// KindOverflow: the model refused a request as too long, and is asked again with a shorter
+	// one. Err is set, and Pass with the tokens before and after, those that the error named as
+	// its Threshold, and those that requests of this run may have from now on as its Target.
+	KindOverflow Kind = "overflow"
 	// KindReadToolNotAdded: the agent has a tool with the name of the one that
 	// ProvideReadTool adds, and it is used instead. Whether it reads the Backend is not
 	// known. Tool and Err are set. It is reported once per run.

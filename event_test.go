@@ -28,7 +28,7 @@ var kinds = []einolean.Kind{
 	einolean.KindToolsUnloaded, einolean.KindToolsDenied, einolean.KindToolsNotHidden, einolean.KindCallGated, einolean.KindSourceFailed,
 	einolean.KindIndexFailed, einolean.KindResultCut, einolean.KindResultKept, einolean.KindResultReferred,
 	einolean.KindResultRead, einolean.KindResultCleared, einolean.KindClearDone, einolean.KindStoreFailed,
-	einolean.KindReadToolNotAdded, einolean.KindSessionRestarted, einolean.KindServerUp, einolean.KindServerDown, einolean.KindServerListed,
+	einolean.KindReadToolNotAdded, einolean.KindOverflow, einolean.KindSessionRestarted, einolean.KindServerUp, einolean.KindServerDown, einolean.KindServerListed,
 	einolean.KindToolRefused,
 }
 

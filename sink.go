@@ -67,7 +67,7 @@ func Tee(receivers ...func(context.Context, Event)) func(context.Context, Event)
 // the window changed, and Debug otherwise.
 func (e Event) Level() slog.Level {
 	switch e.Kind {
-	case KindToolsNotHidden, KindReadToolNotAdded, KindSourceFailed, KindIndexFailed, KindStoreFailed, KindSessionRestarted, KindServerDown, KindToolRefused:
+	case KindToolsNotHidden, KindReadToolNotAdded, KindOverflow, KindSourceFailed, KindIndexFailed, KindStoreFailed, KindSessionRestarted, KindServerDown, KindToolRefused:
 		return slog.LevelWarn
 	case KindToolsDenied:
 		if e.CallID != "" {

@@ -45,6 +45,7 @@ type pass[M adk.MessageType] struct {
 	after  int64 // of what it becomes; negative if that was not counted
 	forced bool  // the window requires clearing everything old
 	early  bool  // below the threshold, if it breaks even
+	window int64 // of the model; zero if that is unknown
 
 	msgs      []M  // those of the state, or what a rewriter has made of them
 	rewritten bool // by that
@@ -58,7 +59,7 @@ type pass[M adk.MessageType] struct {
 
 // newPass begins a pass over a state of a known size.
 func newPass[M adk.MessageType](ctx context.Context, m *middleware[M], state *adk.TypedChatModelAgentState[M], before size) *pass[M] {
-	p := &pass[M]{middleware: m, given: state, before: before, after: -1, msgs: state.Messages, rules: make(map[string]*rule)}
+	p := &pass[M]{middleware: m, given: state, before: before, after: -1, window: m.window(ctx), msgs: state.Messages, rules: make(map[string]*rule)}
 	p.wording = wording{notices: currentNotices(), root: m.cfg.RootDir, least: m.cfg.MinSavingBytes}
 	reader, _ := m.policy.reader(ctx)
 	p.data = p.notices.hinted(noticeData{tool: reader})
@@ -261,7 +262,7 @@ func (p *pass[M]) longArguments(r *old) []*reference {
 
 // oldMedia lists the media of a result, if the window is known.
 func (p *pass[M]) oldMedia(r *old) (out []*reference) {
-	if p.cfg.WindowTokens == 0 || !r.rule.refers() {
+	if p.window == 0 || !r.rule.refers() {
 		return nil
 	}
 	for _, m := range mediaOf(p.msgs[r.at]) {

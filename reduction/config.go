@@ -226,6 +226,16 @@ type TypedConfig[M adk.MessageType] struct {
 	// is zero, the window is unknown.
 	WindowTokens int64
 
+	// Overflow reports whether a model's error says that the request is too long, and how many
+	// tokens the model takes, zero if the error does not say. [ParseOverflow] knows the words of
+	// most providers. A request that is refused so, before anything of an answer came, is
+	// shortened as for WindowTokens and asked again, once for each model call; if it is refused
+	// again, or cannot be shortened, the error is returned as it was. For the rest of the run the
+	// tokens that the error named, or those of the refused request, less a tenth, count as
+	// WindowTokens if that is not less. A stream is passed on from its first chunk. SkipClear
+	// switches this off as well. If nil, such an error ends the run.
+	Overflow func(err error) (tokens int64, ok bool)
+
 	// CompactJSON writes the same value in fewer tokens when a result returns: an MCP result
 	// that has nothing but one text becomes the text, and JSON loses its white space and
 	// needless escapes. Numbers keep their digits, objects the order of their keys. What
@@ -270,8 +280,8 @@ type JSONQuery func(ctx context.Context, query string, document []byte, maxBytes
 // least 4,000; cuts results longer than 16,000 bytes and shows a [PreviewByKind] of them in
 // 5,000; keeps results if clearing would save less than 500 bytes; refers to repeats; clears
 // values of arguments over 1,000 bytes; compacts JSON; leaves the texts of skills, in
-// TruncExcludeTools and ClearExcludeTools; and provides the read tool. b must be able to
-// read. For queries about stored JSON, set JSONQuery to jq.Query of module
+// TruncExcludeTools and ClearExcludeTools; shortens a request that the model refuses as too long;
+// and provides the read tool. b must be able to read. For queries about stored JSON, set JSONQuery to jq.Query of module
 // reduction/jq.
 //
 // The cost: each time the model reads something back, that takes a model call, and now
@@ -296,6 +306,7 @@ func RecommendedTyped[M adk.MessageType](b Backend) *TypedConfig[M] {
 		ProvideReadTool:    true,
 		Preview:            previewInShort,
 		CompactJSON:        true,
+		Overflow:           ParseOverflow,
 		CachedPrice:        .1,
 		TruncExcludeTools:  slices.Clone(skillTools),
 		ClearExcludeTools:  slices.Clone(skillTools),

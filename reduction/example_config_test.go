@@ -6,6 +6,7 @@ package reduction_test
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"log"
 	"strings"
@@ -45,6 +46,24 @@ func ExampleRecommended() {
 	long := strings.Repeat("a line of a report\n", 5000)
 	fmt.Println(len(returned(mw, "report", long)) < len(long)/5)
 	// Output: true
+}
+
+// A gateway that words its refusals in its own way is one function around ParseOverflow.
+func ExampleParseOverflow() {
+	config := reduction.Recommended(store.NewMemory(0))
+	config.Overflow = func(err error) (tokens int64, ok bool) {
+		if strings.Contains(err.Error(), "gateway: context full") {
+			return 0, true // it does not say how many tokens it takes
+		}
+		return reduction.ParseOverflow(err)
+	}
+	fmt.Println(config.Overflow(errors.New("gateway: context full")))
+	fmt.Println(config.Overflow(errors.New("prompt is too long: 208310 tokens > 200000 maximum")))
+	fmt.Println(config.Overflow(errors.New("429: 30000 tokens per minute")))
+	// Output:
+	// 0 true
+	// 200000 true
+	// 0 false
 }
 
 // Settings for single tools take precedence over the general ones.

@@ -34,7 +34,7 @@ const (
 // share of the window, the largest cut first. It considers the round alone, to decide the
 // same whenever it is called.
 func fitRounds[M adk.MessageType](ctx context.Context, m *middleware[M], state *adk.TypedChatModelAgentState[M]) (*adk.TypedChatModelAgentState[M], error) {
-	budget := int(m.cfg.WindowTokens / roundShare)
+	budget := int(m.window(ctx) / roundShare)
 	if budget == 0 {
 		return state, nil
 	}
@@ -109,10 +109,9 @@ const (
 	stages
 )
 
-// within returns a state that fits the window, if possible. It first clears everything
+// within returns a state that fits a window, if possible. It first clears everything
 // old, then shortens the rest.
-func within[M adk.MessageType](ctx context.Context, m *middleware[M], state *adk.TypedChatModelAgentState[M]) (*adk.TypedChatModelAgentState[M], error) {
-	window := m.cfg.WindowTokens
+func within[M adk.MessageType](ctx context.Context, m *middleware[M], state *adk.TypedChatModelAgentState[M], window int64) (*adk.TypedChatModelAgentState[M], error) {
 	count, err := m.countTokens(ctx, state, -1)
 	if err != nil || count.tokens <= window {
 		return state, err
@@ -390,7 +389,7 @@ func refer[M adk.MessageType](ctx context.Context, m *middleware[M], state *adk.
 	if !mayRepeat(state.Messages, from) {
 		return state, count, nil
 	}
-	window := m.cfg.WindowTokens
+	window := m.window(ctx)
 	clears := count.tokens >= m.cfg.MaxTokensForClear || window > 0 && count.tokens > window
 	p := newPass(ctx, m, state, size{})
 	p.keepNamed(ctx)

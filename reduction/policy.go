@@ -241,6 +241,8 @@ type agentRun struct {
 	referred atomic.Bool  // the whole history was searched for repeats
 	markedAt atomic.Int64 // when files were marked as used, in seconds
 	fitted   atomic.Bool  // all rounds keep to their share of the window
+	refused  atomic.Bool  // the request of this model call, as too long
+	target   atomic.Int64 // how long it may be then
 }
 
 // runOf returns what is recorded of a run. Outside a run that is nothing yet, and nobody keeps it.

@@ -120,6 +120,7 @@ func (m *middleware[M]) BeforeModelRewriteState(ctx context.Context, state *adk.
 		return ctx, state, nil
 	}
 	m.markUsed(ctx, msgs)
+	m.policy.runOf(ctx).refused.Store(false)
 	if !m.policy.clears {
 		return ctx, state, nil
 	}
@@ -138,7 +139,8 @@ func (m *middleware[M]) BeforeModelRewriteState(ctx context.Context, state *adk.
 // their share of the window, references replace repeats, and the whole fits the window.
 func (m *middleware[M]) reduced(ctx context.Context, state *adk.TypedChatModelAgentState[M]) (*adk.TypedChatModelAgentState[M], error) {
 	out, err := state, error(nil)
-	if m.cfg.WindowTokens > 0 {
+	window := m.window(ctx)
+	if window > 0 {
 		if out, err = fitRounds(ctx, m, out); err != nil {
 			return nil, err
 		}
@@ -162,8 +164,8 @@ func (m *middleware[M]) reduced(ctx context.Context, state *adk.TypedChatModelAg
 			m.policy.runOf(ctx).counts.edited(len(out.Messages))
 		}
 	}
-	if m.cfg.WindowTokens > 0 && count.tokens > m.cfg.WindowTokens && !m.cfg.SkipClear {
-		return within(ctx, m, out)
+	if window > 0 && count.tokens > window && !m.cfg.SkipClear {
+		return within(ctx, m, out, window)
 	}
 	return out, nil
 }
@@ -180,7 +182,7 @@ func (m *middleware[M]) countTokens(ctx context.Context, state *adk.TypedChatMod
 
 // decisive counts a state as far as what happens to it depends on that.
 func (m *middleware[M]) decisive(ctx context.Context, state *adk.TypedChatModelAgentState[M]) (size, error) {
-	limit, window := m.cfg.MaxTokensForClear, m.cfg.WindowTokens
+	limit, window := m.cfg.MaxTokensForClear, m.window(ctx)
 	if window == 0 {
 		return m.countTokens(ctx, state, limit)
 	}
@@ -192,13 +194,17 @@ func (m *middleware[M]) decisive(ctx context.Context, state *adk.TypedChatModelA
 	return m.countTokens(ctx, state, -1)
 }
 
-// WrapModel keeps what a provider ties an answer to in step with what was cleared, and has the model
-// read of an empty result that it is.
-func (m *middleware[M]) WrapModel(_ context.Context, inner model.BaseModel[M], _ *adk.TypedModelContext[M]) (model.BaseModel[M], error) {
+// WrapModel keeps what a provider ties an answer to in step with what was cleared, has the model read
+// of an empty result that it is, and shortens a request that it refuses as too long.
+func (m *middleware[M]) WrapModel(ctx context.Context, inner model.BaseModel[M], _ *adk.TypedModelContext[M]) (model.BaseModel[M], error) {
 	if m.policy.clears {
 		inner = keeper(m).Model(inner)
 	}
-	return nothing.Model(inner), nil
+	inner = nothing.Model(inner)
+	if m.recovers() && !virtual.Now(ctx) {
+		return recovering[M]{m, inner}, nil
+	}
+	return inner, nil
 }
 
 // AfterModelRewriteState notes for the calls that the model has just made what they need to
@@ -439,6 +445,7 @@ func withMessages[M adk.MessageType](state *adk.TypedChatModelAgentState[M], msg
 const (
 	namedFilesKey = "__einolean_reduction_shown__"    // files in the conversation's notices that calls of this round would otherwise overwrite
 	readableKey   = "__einolean_reduction_readable__" // files outside the default roots that calls of this round may read
+	windowKey     = "__einolean_reduction_window__"   // how many tokens a request may have, since one was refused
 	questionKey   = "__einolean_reduction_question__" // the last texts of the user and the model
 	readerKey     = "__einolean_reduction_reader__"   // and the tool's name: which kind was found among the tools of a model call
 )

@@ -1,0 +1,194 @@
+// Copyright einolean authors
+// SPDX-License-Identifier: Apache-2.0
+
+package reduction
+
+// A request that the model refuses as too long: how such an error is known, and the model that
+// shortens the request, asks once more, and keeps to what it has learned.
+
+import (
+	"context"
+	_ "embed"
+	"regexp"
+	"strconv"
+	"strings"
+	"sync"
+
+	"github.com/cloudwego/eino/adk"
+	"github.com/cloudwego/eino/components/model"
+	"github.com/cloudwego/eino/schema"
+
+	"github.com/einolean/einolean"
+	"github.com/einolean/einolean/internal/safe"
+)
+
+//go:embed overflow.txt
+var overflowWords string
+
+// overflows are the ways in which providers say that a request is too long.
+var overflows = sync.OnceValue(func() (all []*regexp.Regexp) {
+	for line := range strings.Lines(overflowWords) {
+		if source, pattern, ok := strings.Cut(strings.TrimSpace(line), ": "); ok && !strings.HasPrefix(source, "#") {
+			all = append(all, regexp.MustCompile(pattern))
+		}
+	}
+	return all
+})
+
+// rates are words of errors that speak of tokens in a time, which pass by themselves.
+var rates = regexp.MustCompile(`rate.?limit|too many requests|per (?:min|minute|hour|day)\b|/min\b|\b[tr]p[md]\b|quota|throttl|(?:status|code|http)["': ]*429|速率|频率|限流`)
+
+// ParseOverflow reports whether an error says that a request is too long for the model, and how many
+// tokens the model takes, zero if the error does not name it. It knows the words of OpenAI, Azure,
+// Anthropic, Gemini, Ark, DeepSeek, Qwen, Kimi, GLM, SiliconFlow, vLLM, Ollama, llama.cpp, LiteLLM and
+// OpenRouter. Rate limits, which speak of tokens as well, are none.
+func ParseOverflow(err error) (tokens int64, ok bool) {
+	text := strings.ToLower(safe.ErrorText(err))
+	if text == "" || rates.MatchString(text) {
+		return 0, false
+	}
+	for _, words := range overflows() {
+		found := words.FindStringSubmatch(text)
+		if found == nil {
+			continue
+		}
+		ok = true
+		for _, number := range found[1:] {
+			if n, err := strconv.ParseInt(strings.ReplaceAll(number, ",", ""), 10, 64); err == nil && n > 0 {
+				return n, true
+			}
+		}
+	}
+	return 0, ok
+}
+
+// window is how many tokens a request may have: what is configured or, if that is less, what a
+// refusal has taught in this run; zero if nothing is known.
+func (m *middleware[M]) window(ctx context.Context) int64 {
+	window := m.cfg.WindowTokens
+	if !m.recovers() {
+		return window
+	}
+	if learned := runLocal[int64](ctx, windowKey); learned > 0 && (window == 0 || learned < window) {
+		return learned
+	}
+	return window
+}
+
+// recovers reports whether requests that are too long are shortened.
+func (m *middleware[M]) recovers() bool { return m.cfg.Overflow != nil && !m.cfg.SkipClear }
+
+// recovering is a model whose refusals of long requests do not end the run.
+type recovering[M adk.MessageType] struct {
+	of    *middleware[M]
+	model model.BaseModel[M]
+}
+
+// Generate asks the model, and once more if the request is too long.
+func (r recovering[M]) Generate(ctx context.Context, input []M, opts ...model.Option) (M, error) {
+	return asked(ctx, r, input, opts, func(input []M) (M, error) { return r.model.Generate(ctx, input, opts...) })
+}
+
+// Stream does the same. A refusal may also be the first thing in a stream, so it waits for that.
+func (r recovering[M]) Stream(ctx context.Context, input []M, opts ...model.Option) (*schema.StreamReader[M], error) {
+	return asked(ctx, r, input, opts, func(input []M) (*schema.StreamReader[M], error) {
+		out, err := r.model.Stream(ctx, input, opts...)
+		if err != nil || out == nil {
+			return out, err
+		}
+		both := out.Copy(2)
+		_, err = both[0].Recv()
+		both[0].Close()
+		if _, refused := r.of.refused(err); refused {
+			both[1].Close()
+			return nil, err
+		}
+		return both[1], nil
+	})
+}
+
+// asked asks a model. A request that is refused as too long is shortened and asked again, once for
+// a model call: what Eino retries after that is short from the beginning.
+func asked[M adk.MessageType, T any](ctx context.Context, r recovering[M], input []M, opts []model.Option, ask func([]M) (T, error)) (T, error) {
+	run := r.of.policy.runOf(ctx)
+	tools := model.GetCommonOptions(&model.Options{}, opts...).Tools
+	if run.refused.Load() {
+		if shorter, _, _, err := r.shorten(ctx, input, tools, run.target.Load()); err == nil {
+			input = shorter
+		}
+		return ask(input)
+	}
+	out, err := ask(input)
+	named, refused := r.of.refused(err)
+	if !refused || ctx.Err() != nil {
+		return out, err
+	}
+	before, failed := r.count(ctx, input, tools)
+	if failed != nil {
+		return out, err
+	}
+	learned, target := before, int64(1) // as short as can be, where nobody knows how short it must be
+	if named > 0 && named < before {
+		learned = named
+	}
+	learned -= learned / tenth
+	if named > 0 {
+		target = learned
+	}
+	run.target.Store(target)
+	run.refused.Store(true)
+	if was := r.of.window(ctx); was == 0 || learned < was {
+		_ = adk.SetRunLocalValue(ctx, windowKey, learned)
+	}
+	shorter, after, changed, failed := r.shorten(ctx, input, tools, target)
+	if failed != nil || !changed {
+		return out, err
+	}
+	r.of.policy.send(ctx, einolean.Event{Kind: einolean.KindOverflow, Err: err, Pass: &einolean.Pass{Before: before, After: after, Threshold: named, Target: learned}})
+	again, failed := ask(shorter)
+	if _, refused := r.of.refused(failed); refused {
+		return out, err
+	}
+	return again, failed
+}
+
+// tenth is the share of a window that stays free, since counts differ.
+const tenth = 10
+
+// refused reports whether an error refuses a request as too long, and the tokens that it names.
+func (m *middleware[M]) refused(err error) (tokens int64, ok bool) {
+	if err == nil {
+		return 0, false
+	}
+	_ = safe.Call("Overflow", func() error {
+		tokens, ok = m.cfg.Overflow(err)
+		return nil
+	})
+	return tokens, ok
+}
+
+// count counts the tokens of a request.
+func (r recovering[M]) count(ctx context.Context, input []M, tools []*schema.ToolInfo) (int64, error) {
+	n, err := r.of.countTokens(r.apart(ctx), &adk.TypedChatModelAgentState[M]{Messages: input, ToolInfos: tools}, -1)
+	return n.tokens, err
+}
+
+// shorten returns a request of at most so many tokens, as far as it can be shortened, its size then,
+// and whether it is another one.
+func (r recovering[M]) shorten(ctx context.Context, input []M, tools []*schema.ToolInfo, target int64) ([]M, int64, bool, error) {
+	ctx = r.apart(ctx)
+	given := &adk.TypedChatModelAgentState[M]{Messages: input, ToolInfos: tools}
+	next, err := within(ctx, r.of, given, target)
+	if err != nil || next == given {
+		return input, 0, false, err
+	}
+	after, err := r.count(ctx, next.Messages, tools)
+	return next.Messages, after, true, err
+}
+
+// apart returns a context in which counting this request changes nothing that is known of the run's
+// conversation.
+func (r recovering[M]) apart(ctx context.Context) context.Context {
+	p := r.of.policy
+	return context.WithValue(ctx, p, &agentRun{reader: p.runOf(ctx).reader})
+}
