@@ -87,15 +87,20 @@ func (c *Conversation) WriteJSON(w io.Writer) error {
 // ReadJSON reads what WriteJSON or Config.Log wrote. What one collector wrote about a
 // conversation is one conversation, of which the last version counts; what another one
 // wrote about a conversation of the same name is another one. A line that cannot be read
-// costs that line: the error says which, and everything else is returned too.
+// costs that line: the error names ten and counts the others, and everything else is returned too.
 func ReadJSON(r io.Reader) ([]*Conversation, error) {
 	var d decoder
 	var bad []error
+	const most = 10
+	n := 0
 	err := d.read(r, func(*Conversation, *ModelCall) error { return nil }, func(err error) {
-		if len(bad) < 10 {
+		if n++; n <= most {
 			bad = append(bad, err)
 		}
 	})
+	if n > most {
+		bad = append(bad, fmt.Errorf("and %d more lines that cannot be read", n-most))
+	}
 	all := slices.DeleteFunc(d.all, func(c *Conversation) bool { return c.ID == "" })
 	return all, errors.Join(append(bad, err)...)
 }

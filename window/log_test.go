@@ -371,3 +371,13 @@ func TestWritingFailsWithItsWriter(t *testing.T) {
 		require.True(t, strings.HasPrefix(whole, got.String()))
 	}
 }
+
+// However many lines cannot be read, the error is short.
+func TestAnErrorNamesTenBadLinesAndCountsTheOthers(t *testing.T) {
+	_, err := window.ReadJSON(strings.NewReader(strings.Repeat("hello\n", 100_000)))
+	require.ErrorContains(t, err, "and 99990 more lines")
+	require.Less(t, len(err.Error()), 4000)
+	_, err = window.ReadJSON(strings.NewReader(strings.Repeat("hello\n", 10)))
+	require.Error(t, err)
+	require.NotContains(t, err.Error(), "more lines")
+}

@@ -6,10 +6,13 @@ package mcptools
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
+	"net/url"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/cloudwego/eino/components/tool"
 	"github.com/cloudwego/eino/schema"
@@ -44,8 +47,10 @@ type Answer struct {
 
 // What a call may ask at most.
 const (
-	mostRounds = 10
-	mostState  = 1 << 20 // bytes of a server's questions and state, which a checkpoint keeps
+	mostRounds    = 10
+	mostQuestions = 10
+	mostQuestion  = 1 << 20 // bytes of one question
+	mostState     = 1 << 20 // bytes of a server's questions and state, which a checkpoint keeps
 )
 
 // pending is a call that asks something, as a checkpoint keeps it.
@@ -55,6 +60,8 @@ type pending struct {
 	Answers  map[string]string // as JSON, by request
 	Problem  string            // with the last answer
 	Rounds   int
+	Asked    int           // questions
+	Spent    time.Duration // of the call's time
 
 	used bool // the answer that the run was resumed with
 }
@@ -72,6 +79,15 @@ func (p *pending) take(r *result) error {
 	}
 	if len(p.Requests)+len(p.State) > mostState {
 		return fmt.Errorf("what it asks has %d bytes", len(p.Requests)+len(p.State))
+	}
+	var requests map[string]json.RawMessage
+	if p.Requests != "" {
+		if err := json.Unmarshal([]byte(p.Requests), &requests); err != nil {
+			return err
+		}
+	}
+	if p.Asked += len(requests); p.Asked > mostQuestions {
+		return fmt.Errorf("it asks %d questions", p.Asked)
 	}
 	return nil
 }
@@ -107,7 +123,11 @@ func (p *pending) answer(ctx context.Context, r *remote) (refused, err error) {
 		if !ok {
 			return fmt.Errorf("it asks for something else than a person's answer"), nil
 		}
-		a, err := p.ask(ctx, r, questionOf(r.hints.Server, r.hints.Tool, params))
+		q := questionOf(r.hints.Server, r.hints.Tool, params)
+		if unfit := q.unfit(); unfit != nil {
+			return unfit, nil
+		}
+		a, err := p.ask(ctx, r, q)
 		if err != nil {
 			return nil, err
 		}
@@ -151,6 +171,20 @@ func questionOf(server, name string, params *mcp.ElicitParams) Question {
 		}
 	}
 	return q
+}
+
+// unfit says why a question is not put to a person; nil if it is.
+func (q Question) unfit() error {
+	if n := len(q.Message) + len(q.Schema) + len(q.URL); n > mostQuestion {
+		return fmt.Errorf("a question of %d bytes", n)
+	}
+	if q.URL == "" {
+		return nil
+	}
+	if u, err := url.Parse(q.URL); err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {
+		return errors.New("it sends a person to what is no web page")
+	}
+	return nil
 }
 
 // result is the answer as the server gets it, or what is wrong with it.

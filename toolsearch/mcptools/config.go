@@ -19,6 +19,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/einolean/einolean"
+	"github.com/einolean/einolean/internal/redact"
 	"github.com/einolean/einolean/internal/toolnames"
 )
 
@@ -230,7 +231,7 @@ func (s Server) check(name, written string, wrong *problems) {
 	if s.Disabled {
 		return
 	}
-	at := func(field string) string { return fmt.Sprintf("servers[%q]%s", name, field) }
+	at := func(field string) string { return fmt.Sprintf("servers[%q]%s", redact.Text(name), field) }
 	if strings.TrimSpace(name) == "" {
 		wrong.add(at(""), errors.New("it has no name"))
 	}
@@ -249,7 +250,7 @@ func (s Server) check(name, written string, wrong *problems) {
 	if s.URL != "" {
 		u, err := url.Parse(s.URL)
 		if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {
-			wrong.add(at(".url"), fmt.Errorf("%q is not a URL that begins with http:// or https:// and names a host", withoutSecrets(written)))
+			wrong.add(at(".url"), fmt.Errorf("%q is not a URL that begins with http:// or https:// and names a host", redact.Text(written)))
 		}
 	}
 	if s.Timeout < 0 {
@@ -276,22 +277,42 @@ func (s Server) checkTexts(at func(field string) string, wrong *problems) {
 	for i, arg := range s.Args {
 		null(fmt.Sprintf(".args[%d]", i), arg)
 	}
-	for _, key := range slices.Sorted(maps.Keys(s.Env)) {
-		field := fmt.Sprintf(".env[%q]", key)
+	for i, key := range slices.Sorted(maps.Keys(s.Env)) {
 		if key == "" || strings.ContainsAny(key, "=\x00") {
-			wrong.add(at(field), errors.New("a variable's name is not empty and contains neither = nor a NUL byte"))
+			wrong.add(at(".env"), fmt.Errorf("the name of variable %d in alphabetical order is empty, or contains = or a NUL byte", i+1))
+			continue
 		}
-		null(field, s.Env[key])
+		null(fmt.Sprintf(".env[%q]", nameOf(key)), s.Env[key])
 	}
-	for _, key := range slices.Sorted(maps.Keys(s.Headers)) {
-		field := fmt.Sprintf(".headers[%q]", key)
+	for i, key := range slices.Sorted(maps.Keys(s.Headers)) {
 		if key == "" || strings.ContainsFunc(key, func(r rune) bool { return r <= ' ' || r > '~' || strings.ContainsRune(`"(),/:;<=>?@[\]{}`, r) }) {
-			wrong.add(at(field), errors.New("a header's name consists of letters, digits and a few signs such as -"))
+			wrong.add(at(".headers"), fmt.Errorf("the name of header %d in alphabetical order, of %d bytes: it consists of letters, digits and a few signs such as -", i+1, len(key)))
+			continue
 		}
 		if strings.ContainsFunc(s.Headers[key], func(r rune) bool { return r < ' ' && r != '\t' || r == 0x7f }) {
-			wrong.add(at(field), errors.New("its value contains a line break or another control character"))
+			wrong.add(at(fmt.Sprintf(".headers[%q]", nameOf(key))), errors.New("its value contains a line break or another control character"))
 		}
 	}
+}
+
+// nameOf is a name that may be a key in the wrong place.
+func nameOf(name string) string {
+	if redact.MayBeKey(name) {
+		return "…"
+	}
+	return redact.Text(name)
+}
+
+// secrets are what a server was given and may not be repeated.
+func (s Server) secrets() (values []string) {
+	values = append(redact.InURL(s.URL), redact.InArguments(s.Args)...)
+	for name, value := range s.Env {
+		values = append(values, redact.InVariable(name, value)...)
+	}
+	for name, value := range s.Headers {
+		values = append(values, redact.InHeader(name, value)...)
+	}
+	return values
 }
 
 // checkType checks that the type fits how the server is reached.
@@ -308,7 +329,7 @@ func (s Server) checkType() error {
 			return fmt.Errorf("it is %s, but there is a command", s.Type)
 		}
 	default:
-		return fmt.Errorf("%q is unknown: use stdio, http or sse", s.Type)
+		return fmt.Errorf("%q is unknown: use stdio, http or sse", redact.Text(s.Type))
 	}
 	return nil
 }

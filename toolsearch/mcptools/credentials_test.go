@@ -7,6 +7,7 @@ package mcptools
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"net/http"
@@ -301,26 +302,6 @@ func TestCookiesOfOneUserAreNotSentForAnother(t *testing.T) {
 // Keys in a URL stand in no error, event or answer.
 func TestKeysInAURLAreNotQuoted(t *testing.T) {
 	const secret = "SECRET42"
-	for what, text := range map[string]string{
-		"query":      "http://h/p?api_key=" + secret,
-		"more":       `Post "https://h:1/p/q?a=1&k=` + secret + `#` + secret + `": dial`,
-		"user":       "http://" + secret + "@h/p",
-		"password":   "https://u:" + secret + "@h",
-		"both":       "wss://u:" + secret + "@h/?" + secret,
-		"two":        "http://a?k=" + secret + " and http://b?k=" + secret,
-		"two at":     "http://u:p@" + secret + "@h",
-		"in quotes":  `'http://a?` + secret + `'`,
-		"relative":   `Get "/p?k=` + secret + `"`,
-		"fragment":   "http://h/p#" + secret,
-		"path":       `Post "https://h/api/mcp/s/` + secret + `/mcp": EOF`,
-		"path's end": "https://h:1/" + secret,
-	} {
-		require.NotContains(t, withoutSecrets(text), secret, what)
-	}
-	require.Equal(t, `Get "http://h:1/p?…": dial tcp`, withoutSecrets(`Get "http://u:p@h:1/p?q=1": dial tcp`))
-	require.Equal(t, "http://h/api/v2/streamable-http/sse/…/mcp?…", withoutSecrets("http://h/api/v2/streamable-http/sse/abcdefghijklmnopqrstuvwx/mcp?q"))
-	require.Equal(t, "see http://h/p, and mail a@b.c? #1", withoutSecrets("see http://h/p, and mail a@b.c? #1"))
-
 	var events recorder
 	stalled := newFixture().web(t, func(next http.Handler) http.Handler {
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -380,9 +361,9 @@ func TestWhatNoProgramOrRequestCanHoldIsFoundAtOnce(t *testing.T) {
 		"off":     {Command: "\x00", Disabled: true},
 	}
 	want := []string{
-		`servers["command"].command: `, `servers["dir"].cwd: `, `servers["args"].args[1]: `, `servers["env"].env["A=B"]: `, `servers["env"].env["C\x00"]: `,
-		`servers["env"].env["D"]: `, `servers["env"].env[""]: `, `servers["headers"].headers["X-A"]: `, `servers["headers"].headers["X C"]: `,
-		`servers["headers"].headers["X-D\r\n"]: `, `servers["headers"].headers[""]: `, `servers["headers"].headers["X-E"]: `, `servers["url"].url: `,
+		`servers["command"].command: `, `servers["dir"].cwd: `, `servers["args"].args[1]: `, `servers["env"].env: the name of variable 1`, `servers["env"].env: the name of variable 2`,
+		`servers["env"].env["D"]: `, `servers["env"].env: the name of variable 3`, `servers["headers"].headers["X-A"]: `, `servers["headers"].headers: the name of header 1`,
+		`servers["headers"].headers: the name of header 2`, `servers["headers"].headers: the name of header 4`, `servers["headers"].headers["X-E"]: `, `servers["url"].url: `,
 	}
 	started := 0
 	servers["transport"] = Server{Transport: func(context.Context) (mcp.Transport, error) { started++; return nil, errors.New("no") }}
@@ -397,7 +378,86 @@ func TestWhatNoProgramOrRequestCanHoldIsFoundAtOnce(t *testing.T) {
 
 	t.Setenv("MCP_TEST_CRLF", "a\r\nb")
 	_, err = ReadConfig(write(t, t.TempDir(), `{"mcpServers": {"a": {"command": "x\u0000", "env": {"A=B": "", "C": "\u0000"}}, "b": {"url": "http://h", "headers": {"X": "${MCP_TEST_CRLF}"}}}}`))
-	for _, w := range []string{`servers["a"].command: `, `servers["a"].env["A=B"]: `, `servers["a"].env["C"]: `, `servers["b"].headers["X"]: `} {
+	for _, w := range []string{`servers["a"].command: `, `servers["a"].env: `, `servers["a"].env["C"]: `, `servers["b"].headers["X"]: `} {
 		require.ErrorContains(t, err, w)
+	}
+}
+
+// Whatever a server repeats of what it was given, and where: nothing shows it.
+func TestWhatAServerRepeatsShowsNoSecret(t *testing.T) {
+	const fixed, asked, inURL = "fixed-Value", "asked-Value", "url-Value"
+	var events recorder
+	var mu sync.Mutex
+	var logs strings.Builder
+	echo := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		var m struct {
+			ID     json.RawMessage `json:"id"`
+			Method string          `json:"method"`
+		}
+		_ = json.NewDecoder(r.Body).Decode(&m) // of another request, there is nothing to answer
+		said := fmt.Sprintf("refused %q, X-Key %q and %s (%s)", r.Header.Get("Authorization"), r.Header.Get("X-Key"), r.URL.RawQuery, strings.TrimPrefix(r.Header.Get("Authorization"), "Bearer "))
+		w.Header().Set("Content-Type", "application/json")
+		if m.Method == "initialize" && r.URL.Path == "/calls" {
+			fmt.Fprintf(w, `{"jsonrpc":"2.0","id":%s,"result":{"protocolVersion":"2025-06-18","capabilities":{"tools":{}},"serverInfo":{"name":"x","version":"1"}}}`, m.ID)
+		} else if m.Method == "tools/list" {
+			fmt.Fprintf(w, `{"jsonrpc":"2.0","id":%s,"result":{"tools":[{"name":"t","inputSchema":{"type":"object"}},{"name":"u","inputSchema":{"type":%q}}]}}`, m.ID, said)
+		} else if len(m.ID) > 0 {
+			fmt.Fprintf(w, `{"jsonrpc":"2.0","id":%s,"error":{"code":-32602,"message":%q}}`, m.ID, said)
+		} else {
+			w.WriteHeader(http.StatusAccepted)
+		}
+	}))
+	t.Cleanup(echo.Close)
+	t.Cleanup(echo.CloseClientConnections)
+	program := child(t, "repeats")
+	program.Env["MY_TOKEN"] = fixed
+	program.Args = append(program.Args, "--api-key="+asked)
+	s := open(t, map[string]Server{
+		"start":   {URL: echo.URL + "/start?k=" + inURL, Headers: map[string]string{"X-Key": fixed}},
+		"calls":   {URL: echo.URL + "/calls?k=" + inURL, Headers: map[string]string{"X-Key": fixed}},
+		"program": program,
+	}, Options{
+		OnEvent: events.record,
+		Header: func(context.Context, string) (http.Header, error) {
+			return http.Header{"Authorization": {"Bearer " + asked}}, nil
+		},
+		Logs: func(_ string, line []byte) { mu.Lock(); defer mu.Unlock(); logs.Write(line) },
+	})
+	until(t, "the program has ended", func() bool { return statusOf(s, "program").Err != nil })
+	told := []string{ask(t, ctx, s, "calls__t", `{}`)}
+	require.Contains(t, told[0], "refused ")
+	for _, st := range s.Status() {
+		if st.Err != nil {
+			told = append(told, st.Err.Error(), fmt.Sprintf("%+v", st.Err))
+			for err := errors.Unwrap(st.Err); err != nil; err = errors.Unwrap(err) {
+				told = append(told, err.Error())
+			}
+		}
+	}
+	events.mu.Lock()
+	for _, e := range events.all {
+		told = append(told, fmt.Sprint(e.Tool, e.Err))
+	}
+	events.mu.Unlock()
+	mu.Lock()
+	told = append(told, logs.String())
+	mu.Unlock()
+	require.Greater(t, len(told), 7)
+	require.Contains(t, told[len(told)-1], "my token is")
+	for _, text := range told {
+		for _, secret := range []string{fixed, asked, inURL} {
+			require.NotContains(t, text, secret)
+		}
+	}
+
+	for _, server := range []Server{
+		{URL: "http://h", Headers: map[string]string{"X-Key: " + fixed: ""}}, {URL: "http://h", Headers: map[string]string{"Bearer " + fixed: "x"}},
+		{Command: "x", Env: map[string]string{"KEY=" + fixed: ""}}, {URL: "ftp://h?k=" + fixed}, {URL: "http://h", Type: "x://y?" + fixed},
+		{URL: "http://h", Headers: map[string]string{"sk-abcdefgh0123456789": "\n"}},
+	} {
+		_, err := Open(ctx, map[string]Server{"s": server}, Options{})
+		require.Error(t, err)
+		require.NotContains(t, err.Error(), fixed)
+		require.NotContains(t, err.Error(), "abcdefgh")
 	}
 }

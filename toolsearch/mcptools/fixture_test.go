@@ -99,6 +99,9 @@ func TestMain(m *testing.M) {
 			return text("started"), nil
 		})
 		_ = f.server.Run(context.Background(), &mcp.StdioTransport{})
+	case "repeats": // says what it was given, and ends
+		fmt.Fprintf(os.Stderr, "my token is %s, my arguments are %q\n", os.Getenv("MY_TOKEN"), os.Args[1:])
+		os.Exit(1)
 	case "letters": // answers to the tool raw with a text of that many bytes of JSON
 		f := newFixture()
 		f.add(&mcp.Tool{Name: "raw", InputSchema: object("")}, func(_ context.Context, a args) (*mcp.CallToolResult, error) {

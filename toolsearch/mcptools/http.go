@@ -13,11 +13,12 @@ import (
 	"net/http"
 	"net/http/cookiejar"
 	"net/url"
-	"regexp"
 	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"github.com/einolean/einolean/internal/redact"
 )
 
 // newHTTPTransport has limits on connecting, and none on how long an answer may take.
@@ -49,6 +50,7 @@ type signed struct {
 	asked  int64         // how often
 	asking chan struct{} // closed when who asks now has an answer; nil: nobody asks
 	now    http.Header
+	before []string // the secrets of the last headers: a server may still speak of them
 }
 
 // client returns a client like base, whose requests are signed. That of one of several users
@@ -177,6 +179,7 @@ func (s *signed) refresh(ctx context.Context, asked int64) error {
 		s.mu.Lock()
 		defer s.mu.Unlock()
 		if err == nil {
+			s.before = secretsIn(s.now)
 			s.now, s.asked = h.Clone(), s.asked+1
 		}
 		close(s.asking)
@@ -201,31 +204,18 @@ func originOf(u *url.URL) string {
 	return scheme + "://" + net.JoinHostPort(strings.ToLower(u.Hostname()), port)
 }
 
-// What may hold secrets in URLs: who asks, the path, and what follows it.
-var (
-	userInfo = regexp.MustCompile(`(\b[A-Za-z][A-Za-z0-9+.-]*://)[^\s/?#"'<>]*@`)
-	path     = regexp.MustCompile(`(://[^\s?#"'<>/]+)(/[^\s?#"'<>]+)`)
-	query    = regexp.MustCompile(`(\?|://[^\s?#"'<>]*#)[^\s"'<>]+`)
-)
-
-// withoutSecrets returns a text whose URLs have no user information, no query and fragment, and
-// no part of a path that may be a key.
-func withoutSecrets(text string) string {
-	text = path.ReplaceAllStringFunc(userInfo.ReplaceAllString(text, "$1"), func(url string) string {
-		parts := strings.Split(url, "/")
-		for i, p := range parts[3:] { // after the scheme and the host
-			if len(p) >= longWord || len(p) >= shortKey && strings.ContainsAny(p, "0123456789") {
-				parts[3+i] = "…"
-			}
-		}
-		return strings.Join(parts, "/")
-	})
-	return query.ReplaceAllString(text, "$1…")
+// secrets are the values of the headers that were asked for.
+func (s *signed) secrets() []string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return append(secretsIn(s.now), s.before...)
 }
 
-// Parts of paths that may be keys: those longer than words, and those as long as a key that have
-// a digit.
-const (
-	longWord = 24
-	shortKey = 8
-)
+func secretsIn(h http.Header) (values []string) {
+	for name, all := range h {
+		for _, value := range all {
+			values = append(values, redact.InHeader(name, value)...)
+		}
+	}
+	return values
+}

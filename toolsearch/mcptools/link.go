@@ -19,6 +19,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/einolean/einolean"
+	"github.com/einolean/einolean/internal/redact"
 	"github.com/einolean/einolean/internal/toolnames"
 	"github.com/einolean/einolean/toolsearch"
 )
@@ -217,6 +218,9 @@ func (l *link) connect() {
 func (l *link) failed(err error) {
 	if l.ctx.Err() != nil {
 		return
+	}
+	if !errors.As(err, new(*failure)) {
+		err = &failure{StateDown, l.redact(nil, err.Error()), err}
 	}
 	l.mu.Lock()
 	l.nextTry = time.Now().Add(l.pause())
@@ -435,7 +439,7 @@ func (l *link) dial(asker context.Context) (s *session, err error) {
 		}
 	}()
 	ctx, end := context.WithCancelCause(valued{l.ctx, context.WithoutCancel(asker)})
-	s = &session{ctx: ctx, end: end, said: &tail{}, work: &l.s.work, wire: newWire(), calls: map[string]*openCall{}, pages: map[string]int64{}}
+	s = &session{redact: l.redact, ctx: ctx, end: end, said: &tail{}, work: &l.s.work, wire: newWire(), calls: map[string]*openCall{}, pages: map[string]int64{}}
 	late := time.AfterFunc(l.connectLimit(), func() { end(errNoAnswer) })
 	err = s.connect(l)
 	if !late.Stop() && err == nil {
@@ -470,7 +474,7 @@ func (l *link) transport(s *session) (mcp.Transport, error) {
 		return s.wire.listening(t), err
 	}
 	if l.server.Command != "" {
-		return &command{server: l.server, said: s.said, wire: s.wire, pace: newPace(s.ctx.Done()), logs: func(line []byte) { l.s.log(l.name, line) }}, nil
+		return &command{server: l.server, said: s.said, wire: s.wire, pace: newPace(s.ctx.Done()), logs: func(line []byte) { l.s.log(l.name, []byte(l.redact(s, string(line)))) }}, nil
 	}
 	origin, err := url.Parse(l.server.URL)
 	if err != nil {
@@ -555,7 +559,7 @@ func (l *link) rest(took time.Duration) {
 // take sets the server's tools from a list.
 func (l *link) take(began int64, byNotice bool, s *session, tools []*mcp.Tool) error {
 	l.mu.Lock()
-	d := digest{link: l, before: l.known, known: map[string]*remote{}, names: map[string]string{}, refused: map[string]string{}, told: l.refused}
+	d := digest{link: l, session: s, before: l.known, known: map[string]*remote{}, names: map[string]string{}, refused: map[string]string{}, told: l.refused}
 	first, set := l.have == 0, l.set
 	l.mu.Unlock()
 	d.instructions = strings.TrimSpace(strings.ToValidUTF8(s.instructions[:min(len(s.instructions), maxInstructions)], ""))
@@ -638,6 +642,15 @@ func (l *link) newRemote(t *mcp.Tool, instructions string, before *remote) (*rem
 	return r, nil
 }
 
+// redact takes secrets from what the server says: those that it was given too.
+func (l *link) redact(s *session, text string) string {
+	known := l.server.secrets()
+	if s != nil && s.signed != nil {
+		known = append(known, s.signed.secrets()...)
+	}
+	return redact.Text(text, known...)
+}
+
 // waitReady is ready, for as long as a call may take.
 func (l *link) waitReady(ctx context.Context) (*session, error) {
 	ctx, cancel := context.WithTimeoutCause(ctx, min(l.timeout(), connectLimit), errNoAnswer)
@@ -662,14 +675,14 @@ func (l *link) unreachable(err error) string {
 // explain is the answer to a call that failed, and whether the session is no longer usable.
 func (l *link) explain(s *session, err error) (answer string, broken bool) {
 	if a := answerOf(err); a != nil {
-		return say("failed", words{Text: a.Message}), false
+		return say("failed", words{Text: l.redact(s, a.Message)}), false
 	}
 	if errors.Is(err, errNoAnswer) {
 		l.raise() // if the server does not answer that either, the session ends
 		return say("late", words{Server: l.name, Limit: l.timeout().String()}), false
 	}
 	if s.unreadable(err) {
-		return say("unreadable", words{Server: l.name, Text: withoutSecrets(err.Error())}), false
+		return say("unreadable", words{Server: l.name, Text: l.redact(s, err.Error())}), false
 	}
 	l.lost(s, err)
 	if s.wantsSignIn() {

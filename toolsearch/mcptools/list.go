@@ -101,6 +101,7 @@ func exactly(schema json.RawMessage) (value any, err error) {
 // digest makes tools of a list, and reports what is new in it.
 type digest struct {
 	link    *link
+	session *session
 	before  map[string]*remote
 	known   map[string]*remote
 	tools   []tool.BaseTool
@@ -140,6 +141,8 @@ func (d *digest) add(t *mcp.Tool) {
 
 // refuse reports a tool that cannot be offered, once.
 func (d *digest) refuse(name string, err error) {
+	err = errors.New(d.link.redact(d.session, err.Error()))
+	name = d.link.redact(d.session, name)
 	d.refused[name] = err.Error()
 	if d.told[name] != err.Error() {
 		d.link.s.emit(d.link.ctx, einolean.Event{Kind: einolean.KindToolRefused, Server: d.link.name, Tool: name, Err: err})

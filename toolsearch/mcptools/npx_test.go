@@ -210,7 +210,7 @@ func rawResult(t *testing.T, s *Servers, server, tool, args string) *result {
 	session := l.session
 	l.mu.Unlock()
 	require.NotNil(t, session, server)
-	r, err := session.call(ctx, &mcp.CallToolParams{Name: tool, Arguments: json.RawMessage(args)}, time.Minute)
+	r, err := session.call(ctx, &mcp.CallToolParams{Name: tool, Arguments: json.RawMessage(args)}, newClock(time.Minute, 0))
 	require.NoError(t, err, "%s %s", server, tool)
 	return r
 }

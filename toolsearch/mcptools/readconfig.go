@@ -14,6 +14,8 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/einolean/einolean/internal/redact"
 )
 
 // ReadConfig reads the servers of a file in the format of Claude Desktop and Cursor
@@ -47,7 +49,7 @@ func ReadConfig(file string) (map[string]Server, error) {
 	servers := make(map[string]Server, len(all))
 	v := variables{folder: workspace(file), lookup: os.LookupEnv}
 	for _, name := range slices.Sorted(maps.Keys(all)) {
-		at := fmt.Sprintf("servers[%q]", name)
+		at := fmt.Sprintf("servers[%q]", redact.Text(name))
 		var s Server
 		if err := json.Unmarshal(all[name], &s); err != nil {
 			wrong.add(at, err)

@@ -9,9 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"maps"
 	"net"
-	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -31,6 +29,7 @@ type session struct {
 	signed *signed // nil for stdio
 	said   *tail
 	work   *work
+	redact func(*session, string) string
 
 	listChanged bool
 	hasTools    bool
@@ -94,7 +93,7 @@ func (s *session) connect(l *link) error {
 		ElicitationHandler:          s.elicit(l),
 		MultiRoundTrip:              &mcp.MultiRoundTripOptions{Disabled: true},
 		ToolListChangedHandler:      func(context.Context, *mcp.ToolListChangedRequest) { l.noticed(s) },
-		ProgressNotificationHandler: func(_ context.Context, r *mcp.ProgressNotificationClientRequest) { s.progress(l, r) },
+		ProgressNotificationHandler: func(_ context.Context, r *mcp.ProgressNotificationClientRequest) { s.progress(r) },
 	})
 	client.AddSendingMiddleware(s.receive)
 	if s.client, err = client.Connect(s.ctx, s.raw, nil); err != nil {
@@ -226,9 +225,9 @@ func (s *session) close(cause error) {
 // explain adds what is known about the cause to an error, and takes secrets from it.
 func (s *session) explain(err error) error {
 	if s.wantsSignIn() {
-		return &failure{StateSignIn, "sign-in needed: " + withoutSecrets(err.Error()), err}
+		return &failure{StateSignIn, "sign-in needed: " + s.redact(s, err.Error()), err}
 	}
-	return &failure{StateDown, withoutSecrets(s.said.explain(err).Error()), err}
+	return &failure{StateDown, s.redact(s, s.said.explain(err).Error()), err}
 }
 
 // wantsSignIn reports whether the server refuses the headers it got last.
@@ -244,23 +243,24 @@ type failure struct {
 // Error says what failed.
 func (f *failure) Error() string { return f.text }
 
-// Unwrap returns the cause.
-func (f *failure) Unwrap() error { return f.err }
+// Is reports whether the cause is another error. The cause itself is nobody's to print.
+func (f *failure) Is(other error) bool { return errors.Is(f.err, other) }
 
 // openCall is a call that has no answer yet.
 type openCall struct {
-	ctx         context.Context
-	late, total *time.Timer // when it has taken too long: without a word, and in all
+	ctx   context.Context
+	clock *clock
+	asked int // questions
 }
 
-// call calls a tool. It returns when ctx ends, when the session ends, or with errNoAnswer
-// when limit has passed without an answer or a progress notification, or ten times that.
-func (s *session) call(ctx context.Context, params *mcp.CallToolParams, limit time.Duration) (*result, error) {
+// call calls a tool. It returns when ctx ends, when the session ends, or with errNoAnswer when the
+// clock says so.
+func (s *session) call(ctx context.Context, params *mcp.CallToolParams, clock *clock) (*result, error) {
 	ctx, end := context.WithCancelCause(ctx)
 	defer end(nil)
 	defer context.AfterFunc(s.ctx, func() { end(context.Cause(s.ctx)) })()
-	tooLate := func() { end(errNoAnswer) }
-	c := &openCall{ctx: ctx, late: time.AfterFunc(limit, tooLate), total: time.AfterFunc(mostTimeouts*limit, tooLate)}
+	defer clock.run(func() { end(errNoAnswer) })()
+	c := &openCall{ctx: ctx, clock: clock}
 	token := strconv.FormatInt(s.tokens.Add(1), 10)
 	s.mu.Lock()
 	s.calls[token] = c
@@ -268,8 +268,6 @@ func (s *session) call(ctx context.Context, params *mcp.CallToolParams, limit ti
 	defer func() {
 		s.mu.Lock()
 		delete(s.calls, token)
-		c.late.Stop()
-		c.total.Stop()
 		s.mu.Unlock()
 	}()
 	params.SetProgressToken(token)
@@ -299,39 +297,42 @@ func (s *session) answer(frame *mcp.CallToolResult, err error) (*result, error) 
 }
 
 // elicit answers a question that a server of an older version asks during a call. Only if
-// nothing else can be meant, it is asked for the call that is open.
+// nothing else can be meant, it is asked for the call that is open, whose time stands still
+// meanwhile: a person may take long.
 func (s *session) elicit(l *link) func(context.Context, *mcp.ElicitRequest) (*mcp.ElicitResult, error) {
 	return func(_ context.Context, r *mcp.ElicitRequest) (*mcp.ElicitResult, error) {
-		c, resume := s.pauseOnly(l.timeout())
-		if c == nil || l.s.o.Elicit == nil {
-			return &mcp.ElicitResult{Action: "decline"}, nil
+		decline := &mcp.ElicitResult{Action: "decline"}
+		q := questionOf(l.name, "", r.Params)
+		if l.s.o.Elicit == nil || q.unfit() != nil {
+			return decline, nil
+		}
+		c := s.asking()
+		if c == nil {
+			return decline, nil
+		}
+		resume, ok := c.clock.pause()
+		if !ok { // it has just ended, or waits for a person already
+			return decline, nil
 		}
 		defer resume()
-		return l.s.elicited(c.ctx, questionOf(l.name, "", r.Params)), nil
+		return l.s.elicited(c.ctx, q), nil
 	}
 }
 
-// pauseOnly returns the only call that a question can come from, nil if that is not certain.
-// Until it is resumed, its time does not run: a person may take long.
-func (s *session) pauseOnly(limit time.Duration) (c *openCall, resume func()) {
+// asking returns the only call that a question can come from; nil if that is not certain, or if the
+// call has asked too much.
+func (s *session) asking() *openCall {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if len(s.calls) != 1 || s.unsure {
-		return nil, nil
+		return nil
 	}
-	for _, c = range s.calls {
-		if !c.late.Stop() || !c.total.Stop() {
-			return nil, nil // it has just ended, or waits for a person already
+	for _, c := range s.calls {
+		if c.asked++; c.asked <= mostQuestions {
+			return c
 		}
 	}
-	return c, func() {
-		s.mu.Lock()
-		defer s.mu.Unlock()
-		if c.ctx.Err() == nil && slices.Contains(slices.Collect(maps.Values(s.calls)), c) {
-			c.late.Reset(limit)
-			c.total.Reset(mostTimeouts * limit)
-		}
-	}
+	return nil
 }
 
 // pingLimit is how long a server may take to say that it is there.
@@ -383,14 +384,14 @@ func within[T any](ctx context.Context, w *work, f func() (T, error)) (T, error)
 }
 
 // progress gives a call more time.
-func (s *session) progress(l *link, r *mcp.ProgressNotificationClientRequest) {
+func (s *session) progress(r *mcp.ProgressNotificationClientRequest) {
 	if r.Params == nil {
 		return
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if c := s.calls[fmt.Sprint(r.Params.ProgressToken)]; c != nil && c.late.Stop() {
-		c.late.Reset(l.timeout())
+	if c := s.calls[fmt.Sprint(r.Params.ProgressToken)]; c != nil {
+		c.clock.heard()
 	}
 }
 

@@ -109,13 +109,16 @@ func (r *remote) converse(ctx context.Context, text string) (*result, string, er
 	if _, has, asked := tool.GetInterruptState[*pending](ctx); has && asked != nil {
 		p = asked
 	}
+	l := r.s.linkOf(u, r.hints.Server)
+	clock := newClock(l.timeout(), p.Spent)
 	for {
 		if p.Requests != "" {
 			if refused, err := p.answer(ctx, r); err != nil || refused != nil {
 				return nil, r.unasked(refused), err
 			}
 		}
-		result, answer, err := r.attempt(ctx, r.s.linkOf(u, r.hints.Server), args, p)
+		result, answer, err := r.attempt(ctx, l, args, p, clock)
+		p.Spent = clock.spent()
 		if result == nil || err != nil || !result.asks() {
 			return result, answer, err
 		}
@@ -135,7 +138,7 @@ func (r *remote) unasked(err error) string {
 
 // attempt makes the call, and again where the connection broke and that is harmless. One that
 // carries a person's answer is not repeated.
-func (r *remote) attempt(ctx context.Context, l *link, args json.RawMessage, p *pending) (*result, string, error) {
+func (r *remote) attempt(ctx context.Context, l *link, args json.RawMessage, p *pending, clock *clock) (*result, string, error) {
 	responses, err := p.responses()
 	if err != nil {
 		return nil, r.unasked(err), nil
@@ -147,7 +150,7 @@ func (r *remote) attempt(ctx context.Context, l *link, args json.RawMessage, p *
 		}
 		var sent delivery
 		params := &mcp.CallToolParams{Name: r.hints.Tool, Arguments: args, InputResponses: responses, RequestState: p.State}
-		result, err := s.call(context.WithValue(ctx, deliveryKey{}, &sent), params, l.timeout())
+		result, err := s.call(context.WithValue(ctx, deliveryKey{}, &sent), params, clock)
 		l.answered(s, r.hints)
 		if err == nil {
 			return result, "", nil

@@ -42,6 +42,7 @@ import (
 	"github.com/cloudwego/eino/compose"
 	"github.com/cloudwego/eino/schema"
 
+	"github.com/einolean/einolean/internal/display"
 	"github.com/einolean/einolean/internal/language"
 	"github.com/einolean/einolean/internal/safe"
 	"github.com/einolean/einolean/internal/toolnames"
@@ -76,8 +77,9 @@ type Options struct {
 }
 
 // NewSource returns a Source with a tool for each skill of a backend. If listing fails, the last
-// skills stay. Of two skills with one name the first stays, and one without a name is left out:
-// the Source returns an error beside the others, which OnEvent of package toolsearch gets.
+// skills stay. Of two skills with one name the first stays; one without a name, or with a
+// description of more than 256 KB, is left out: the Source returns an error beside the others,
+// which OnEvent of package toolsearch gets.
 func NewSource(backend skill.Backend, options Options) toolsearch.Source {
 	l := &library{backend: backend, options: options, lists: map[string]list{}}
 	if l.options.MaxAge == 0 {
@@ -151,14 +153,19 @@ func (l *library) tools(ctx context.Context) ([]tool.BaseTool, error) {
 	return next.tools, nil
 }
 
+// maxDescription is how many bytes a skill's name and description have at most.
+const maxDescription = 256 << 10
+
 // listOf makes a tool of each skill, and notes what is wrong with the others.
 func (l *library) listOf(matters []skill.FrontMatter) list {
 	next := list{at: time.Now()}
-	known, twice, nameless := map[string]bool{}, []string(nil), 0
+	known, twice, long, nameless := map[string]bool{}, []string(nil), []string(nil), 0
 	for _, m := range matters {
 		switch name := ToolName(m.Name); {
 		case m.Name == "":
 			nameless++
+		case len(m.Name)+len(m.Description) > maxDescription:
+			long = append(long, m.Name)
 		case known[name]:
 			twice = append(twice, m.Name)
 		default:
@@ -169,10 +176,24 @@ func (l *library) listOf(matters []skill.FrontMatter) list {
 	if nameless > 0 {
 		next.wrong = fmt.Errorf("skills: %d without a name", nameless)
 	}
-	if len(twice) > 0 {
-		next.wrong = errors.Join(next.wrong, fmt.Errorf("skills: listed twice: %s", strings.Join(twice[:min(len(twice), 10)], ", ")))
-	}
+	next.wrong = errors.Join(next.wrong, leftOut("described in more than 256 KB", long), leftOut("listed twice", twice))
 	return next
+}
+
+// leftOut names ten skills that were left out, and counts the others.
+func leftOut(why string, names []string) error {
+	if len(names) == 0 {
+		return nil
+	}
+	const most = 10
+	var out []string
+	for _, name := range names[:min(len(names), most)] {
+		out = append(out, display.Short(name, 100))
+	}
+	if more := len(names) - most; more > 0 {
+		out = append(out, fmt.Sprintf("and %d more", more))
+	}
+	return fmt.Errorf("skills: %s: %s", why, strings.Join(out, ", "))
 }
 
 func (l *library) toolFor(m skill.FrontMatter) *skillTool {

@@ -346,3 +346,53 @@ func findsNatively[M adk.MessageType](adapters ...toolsearch.Adapter) func(*test
 		}
 	}
 }
+
+// What is wrong with a list is told shortly, and costs only the skills that it is wrong with.
+func TestSkillsThatAreLeftOutAreNamedAndCounted(t *testing.T) {
+	s := &shelf{matters: []skill.FrontMatter{{Name: "good", Description: "d"}, {Name: "huge", Description: strings.Repeat("x", 20<<20)}, {Name: strings.Repeat("n", 300<<10)}}}
+	for range 100_000 {
+		s.matters = append(s.matters, skill.FrontMatter{Name: "good"}, skill.FrontMatter{})
+	}
+	set, err := skills.NewSource(s, skills.Options{}).Tools(context.Background())
+	require.Equal(t, 1, set.Len())
+	require.ErrorContains(t, err, "100000 without a name")
+	require.ErrorContains(t, err, "more than 256 KB: huge, nnn")
+	require.ErrorContains(t, err, "listed twice: good, ")
+	require.ErrorContains(t, err, "and 99990 more")
+	require.Less(t, len(err.Error()), 1000)
+}
+
+// An error of Run is never an answer of its own, whatever stands beside it and whether the skill
+// uses tools.
+func TestAnErrorOfRunIsToldAndNothingBesideIt(t *testing.T) {
+	for _, uses := range [][]string{nil, {"wc"}} {
+		fails := errors.New("the agent broke")
+		o := skills.Options{
+			Tools: func(skill.FrontMatter) []string { return uses },
+			Run:   func(context.Context, string) (string, error) { return "a half answer", fails },
+		}
+		set, err := skills.NewSource(&shelf{matters: []skill.FrontMatter{{Name: "count", Description: "d"}}}, o).Tools(context.Background())
+		require.NoError(t, err)
+		for found := range set.All() {
+			answer, err := found.(tool.InvokableTool).InvokableRun(context.Background(), `{}`)
+			require.NoError(t, err)
+			require.Equal(t, "The skill count cannot be read: the agent broke. Search for another one, or go on without a skill.", answer)
+		}
+		o.Run = func(context.Context, string) (string, error) { return "counted", nil }
+		set, err = skills.NewSource(&shelf{matters: []skill.FrontMatter{{Name: "count", Description: "d"}}}, o).Tools(context.Background())
+		require.NoError(t, err)
+		for found := range set.All() {
+			answer, err := found.(tool.InvokableTool).InvokableRun(context.Background(), `{}`)
+			require.NoError(t, err)
+			if uses == nil {
+				require.Equal(t, "counted", answer)
+			} else {
+				require.True(t, strings.HasPrefix(answer, "counted\nTools that it uses: wc. "), answer)
+			}
+		}
+	}
+	broken := skills.NewSource(&shelf{}, skills.Options{Key: func(context.Context) (string, error) { return "somebody", errors.New("no key") }})
+	set, err := broken.Tools(context.Background())
+	require.ErrorContains(t, err, "no key")
+	require.True(t, set == nil || set.Len() == 0)
+}

@@ -1,0 +1,246 @@
+// Copyright einolean authors
+// SPDX-License-Identifier: Apache-2.0
+
+package mcptools
+
+// How long a call takes, and what a person is asked in it, whatever the server asks.
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+	"github.com/stretchr/testify/require"
+
+	"github.com/einolean/einolean/internal/race"
+)
+
+// pestering is a server whose tool asks something as often as it is told to, and then is silent for
+// an hour. An old one asks while the call waits.
+func pestering(old bool, times int, question *mcp.ElicitParams, between time.Duration) *fixture {
+	f := asking(old)
+	f.server.AddTool(&mcp.Tool{Name: "pester", InputSchema: object("")}, func(ctx context.Context, r *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+		actions := map[string]int{}
+		wait := func(d time.Duration) {
+			select {
+			case <-time.After(d):
+			case <-ctx.Done():
+			}
+		}
+		if !old {
+			if wait(between); len(r.Params.InputResponses) < times {
+				requests := mcp.InputRequestMap{}
+				for n := range times {
+					requests[fmt.Sprint(n)] = question
+				}
+				return &mcp.CallToolResult{InputRequests: requests}, nil
+			}
+		}
+		for n := 0; old && n < times && ctx.Err() == nil; n++ {
+			answer, err := r.Session.Elicit(ctx, question)
+			if err != nil {
+				return nil, err
+			}
+			actions[answer.Action]++
+			wait(between)
+		}
+		f.mu.Lock()
+		f.calls = append(f.calls, fmt.Sprint(actions))
+		f.mu.Unlock()
+		if old {
+			wait(time.Hour)
+		}
+		return text("awake"), nil
+	})
+	return f
+}
+
+// A call ends in its time, however many questions there are, and whether somebody answers them.
+func TestQuestionsTakeNoTimeLimitOff(t *testing.T) {
+	for _, answered := range []bool{false, true} {
+		for _, times := range []int{1, 3, 40} {
+			synctest.Test(t, func(t *testing.T) {
+				server := pestering(true, times, &mcp.ElicitParams{Message: "go on?"}, 900*time.Millisecond).inMemory()
+				server.Timeout = time.Second
+				o, asked := Options{}, 0
+				if answered {
+					o.Elicit = func(context.Context, Question) (Answer, error) {
+						asked++
+						time.Sleep(time.Minute) // a person's own time
+						return Answer{}, nil
+					}
+				}
+				s := open(t, map[string]Server{"srv": server}, o)
+				began := time.Now()
+				require.Contains(t, ask(t, ctx, s, "srv__pester", `{}`), "did not answer")
+				took := time.Since(began) - time.Duration(asked)*time.Minute
+				require.LessOrEqual(t, took, 10*time.Second, "%d questions", times)
+				if !answered {
+					require.LessOrEqual(t, took, time.Second, "a question that nobody is asked gives no time")
+				} else {
+					require.Equal(t, min(times, mostQuestions), asked)
+				}
+			})
+		}
+	}
+}
+
+// Of a server that waits as the protocol says, a call has one time for all its rounds.
+func TestRoundsOfQuestionsShareTheirTime(t *testing.T) {
+	f := newFixture()
+	rounds := 0
+	f.server.AddTool(&mcp.Tool{Name: "slow", InputSchema: object("")}, func(context.Context, *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+		rounds++
+		time.Sleep(80 * time.Millisecond)
+		return &mcp.CallToolResult{InputRequests: mcp.InputRequestMap{"q": &mcp.ElicitParams{Message: "go on?"}}}, nil
+	})
+	p := &pending{Spent: 950 * time.Millisecond}
+	server := stateless(t, f)
+	server.Timeout = 100 * time.Millisecond
+	s := open(t, map[string]Server{"srv": server}, Options{Elicit: func(context.Context, Question) (Answer, error) { return Answer{}, nil }})
+	clock := newClock(server.Timeout, p.Spent)
+	r := find(t, ctx, s, "srv__slow").(*textTool)
+	_, answer, err := r.attempt(ctx, s.linkIf("", "srv"), []byte(`{}`), p, clock)
+	require.NoError(t, err)
+	require.Contains(t, answer, "did not answer", "most of the time was spent before")
+	require.Equal(t, 1, rounds)
+}
+
+// A person is asked ten times in one call, whichever way the server asks.
+func TestAPersonIsAskedTenTimesAtMost(t *testing.T) {
+	for _, old := range []bool{true, false} {
+		asked, times := 0, 1000
+		if old {
+			times = 50
+		}
+		f := pestering(old, times, &mcp.ElicitParams{Message: "go on?"}, 0)
+		server := f.inMemory()
+		if !old {
+			server = stateless(t, f)
+		}
+		server.Timeout = 300 * time.Millisecond
+		s := open(t, map[string]Server{"srv": server}, Options{Elicit: func(context.Context, Question) (Answer, error) { asked++; return Answer{}, nil }})
+		require.Contains(t, ask(t, ctx, s, "srv__pester", `{}`), map[bool]string{true: "did not answer", false: "asks 1000 questions"}[old])
+		require.LessOrEqual(t, asked, mostQuestions)
+		if old {
+			require.Equal(t, mostQuestions, asked)
+			until(t, "it has asked", func() bool { f.mu.Lock(); defer f.mu.Unlock(); return len(f.calls) > 0 })
+			require.Equal(t, []string{"map[accept:10 decline:40]"}, f.calls)
+		}
+	}
+}
+
+func TestOnlyWebPagesAndShortQuestionsReachAPerson(t *testing.T) {
+	questions := map[*mcp.ElicitParams]bool{
+		{Mode: "url", Message: "m", URL: "https://example.com/x?y"}:                                                 true,
+		{Mode: "url", Message: "m", URL: "HTTP://example.com"}:                                                      true,
+		{Mode: "url", Message: "m", URL: "javascript:alert(1)"}:                                                     false,
+		{Mode: "url", Message: "m", URL: " javascript:alert(1)"}:                                                    false,
+		{Mode: "url", Message: "m", URL: "file:///etc/passwd"}:                                                      false,
+		{Mode: "url", Message: "m", URL: "https:///x"}:                                                              false,
+		{Mode: "url", Message: "m", URL: "//example.com"}:                                                           false,
+		{Mode: "url", Message: "m", URL: "vscode://x/y"}:                                                            false,
+		{Message: strings.Repeat("x", 900<<10)}:                                                                     true,
+		{Message: strings.Repeat("x", 8<<20)}:                                                                       false,
+		{Message: "m", RequestedSchema: schemaOf(`{"type":"object","title":"` + strings.Repeat("x", 2<<20) + `"}`)}: false,
+	}
+	for question, fits := range questions {
+		for _, old := range []bool{true, false} {
+			for _, byAsk := range []bool{false, true} {
+				if old && byAsk {
+					continue // there is nobody to ask
+				}
+				asked := 0
+				o := Options{Ask: byAsk, Elicit: func(_ context.Context, q Question) (Answer, error) { asked++; return Answer{Action: "decline"}, nil }}
+				f := pestering(old, 1, question, 0)
+				server := f.inMemory()
+				if !old {
+					server = stateless(t, f)
+				}
+				if server.Timeout = 200 * time.Millisecond; !old {
+					server.Timeout = time.Minute
+				}
+				s := open(t, map[string]Server{"srv": server}, o)
+				_, answer, err := find(t, ctx, s, "srv__pester").(*textTool).call(ctx, `{}`)
+				what := fmt.Sprintf("%.40q %.40q, old %v, ask %v: %s %v", question.URL, question.Message, old, byAsk, answer, err)
+				if byAsk {
+					require.Equal(t, fits, err != nil, what)
+					continue
+				}
+				require.Equal(t, fits, asked == 1, what)
+				if !old && !fits {
+					require.Contains(t, answer, "cannot be answered", what)
+				}
+			}
+		}
+	}
+}
+
+// Whatever happens to it, a clock ends after its time, less what it stood still.
+func TestAClockEndsInTime(t *testing.T) {
+	for range race.Cases(300) {
+		synctest.Test(t, func(t *testing.T) {
+			seed := rand.Uint64()
+			r := rand.New(rand.NewPCG(seed, 0))
+			const limit = 100 * time.Millisecond
+			c := newClock(limit, 0)
+			end := make(chan struct{})
+			stop := c.run(func() { close(end) })
+			began, still, silent := time.Now(), time.Duration(0), time.Duration(0)
+			for {
+				d := time.Duration(r.IntN(60)) * time.Millisecond
+				select {
+				case <-end:
+				case <-time.After(d + 1):
+					silent += d + 1
+					switch r.IntN(3) {
+					case 0:
+						c.heard()
+						silent = 0
+					case 1:
+						resume, ok := c.pause()
+						if !ok { // the time ended at the same moment
+							<-end
+							continue
+						}
+						_, again := c.pause()
+						require.False(t, again, seed)
+						time.Sleep(d)
+						still, silent = still+d, 0
+						resume()
+					}
+					require.LessOrEqual(t, silent, limit, seed)
+					continue
+				}
+				break
+			}
+			took := time.Since(began) - still
+			require.LessOrEqual(t, took, mostTimeouts*limit, seed)
+			require.GreaterOrEqual(t, took, limit, seed)
+			stop()
+			require.Equal(t, took, c.spent(), seed)
+			_, ok := c.pause()
+			require.False(t, ok, "it has ended")
+		})
+	}
+}
+
+// An error of Elicit accepts nothing, whatever answer stands beside it.
+func TestAnErrorOfElicitAcceptsNothing(t *testing.T) {
+	for _, old := range []bool{true, false} {
+		server := asking(true).inMemory()
+		if !old {
+			server = stateless(t, asking(false))
+		}
+		s := open(t, map[string]Server{"srv": server}, Options{Elicit: func(context.Context, Question) (Answer, error) {
+			return Answer{Action: "accept", Content: map[string]any{"colour": "red"}}, errors.New("the person left")
+		}})
+		require.Equal(t, "cancel <nil> {}", ask(t, ctx, s, "srv__paint", `{}`), "old: %v", old)
+	}
+}
