@@ -34,7 +34,7 @@ var unfinished = map[string]layout{
 	"cmd/einolean":        {maxAway, 5},
 	"reduction":           {maxAway, 6},
 	"toolsearch":          {maxAway, 6},
-	"toolsearch/mcptools": {maxAway, 3},
+	"toolsearch/mcptools": {maxAway, 4},
 	"window":              {maxAway, 4},
 }
 

@@ -11,6 +11,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
+	"regexp"
 	"strings"
 	"testing"
 	"unicode/utf8"
@@ -418,4 +420,19 @@ func TestX01_AHandlerThatReadsNothingOfAStreamLeavesNothingRunning(t *testing.T)
 		}
 		<-done
 	}
+}
+
+// listed are the ids of the section on reduction in docs/differences.md.
+func listed(t *testing.T) map[string]bool {
+	t.Helper()
+	text, err := os.ReadFile("../docs/differences.md")
+	require.NoError(t, err)
+	_, section, ok := strings.Cut(string(text), "\n## reduction\n")
+	require.True(t, ok, "no section on reduction")
+	section, _, _ = strings.Cut(section, "\n## ")
+	ids := map[string]bool{}
+	for _, m := range regexp.MustCompile(`(?m)^\| ((?:R|X)-\d+) \|`).FindAllStringSubmatch(section, -1) {
+		ids[m[1]] = true
+	}
+	return ids
 }

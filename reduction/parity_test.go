@@ -11,7 +11,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"os"
 	"regexp"
 	"runtime"
 	"strings"
@@ -787,19 +786,4 @@ func outcome(f func() (string, error)) (out string) {
 		return "error: " + err.Error()
 	}
 	return s
-}
-
-// listed are the ids of the section on reduction in docs/differences.md.
-func listed(t *testing.T) map[string]bool {
-	t.Helper()
-	text, err := os.ReadFile("../docs/differences.md")
-	require.NoError(t, err)
-	_, section, ok := strings.Cut(string(text), "\n## reduction\n")
-	require.True(t, ok, "no section on reduction")
-	section, _, _ = strings.Cut(section, "\n## ")
-	ids := map[string]bool{}
-	for _, m := range regexp.MustCompile(`(?m)^\| ((?:R|X)-\d+) \|`).FindAllStringSubmatch(section, -1) {
-		ids[m[1]] = true
-	}
-	return ids
 }

@@ -624,22 +624,28 @@ func (l *link) newRemote(t *mcp.Tool, instructions string, before *remote) (*rem
 		return nil, err
 	}
 	r := &remote{s: l.s, hints: hintsOf(l.name, t), definition: definition, mended: mended, keys: keys, instructions: instructions}
-	extra := r.hints.extra(t)
-	if output, err := json.Marshal(t.OutputSchema); err == nil && t.OutputSchema != nil && len(output) <= maxOutput {
-		extra[OutputSchemaKey] = string(output)
-	}
-	if instructions != "" {
-		extra[toolsearch.PhrasesKey] = instructions // a text, which every checkpoint holds
-	}
-	if always, _ := t.Meta["anthropic/alwaysLoad"].(bool); always || toolnames.Match(l.server.AlwaysVisible, t.Name) {
-		extra[keyDefer] = false
-	}
+	extra := l.extra(r, t)
 	r.info = &schema.ToolInfo{Name: toolName(l.name, t.Name, !l.server.NoPrefix, l.s.prefixes), Desc: t.Description, ParamsOneOf: params, Extra: extra}
 	r.tool = &textTool{r}
 	if l.s.o.Media {
 		r.tool = &mediaTool{r}
 	}
 	return r, nil
+}
+
+// extra is what a tool's info says besides its schema.
+func (l *link) extra(r *remote, t *mcp.Tool) map[string]any {
+	extra := r.hints.extra(t)
+	if output, err := json.Marshal(t.OutputSchema); err == nil && t.OutputSchema != nil && len(output) <= maxOutput {
+		extra[OutputSchemaKey] = string(output)
+	}
+	if r.instructions != "" {
+		extra[toolsearch.PhrasesKey] = r.instructions // a text, which every checkpoint holds
+	}
+	if always, _ := t.Meta["anthropic/alwaysLoad"].(bool); always || toolnames.Match(l.server.AlwaysVisible, t.Name) {
+		extra[keyDefer] = false
+	}
+	return extra
 }
 
 // redact takes secrets from what the server says: those that it was given too.

@@ -114,14 +114,8 @@ func (b *body) event() {
 		isData := first && bytes.HasPrefix(piece, []byte("data:")) || !first && has && data.open
 		switch {
 		case isData:
-			if first {
-				piece = bytes.TrimLeft(piece[len("data:"):], " \t")
-			}
-			has, data.open = true, partial
-			data.add(bytes.TrimRight(piece, "\r\n"))
-			if !partial {
-				data.add([]byte{' '}) // a line break of several lines of data is white space
-			}
+			has = true
+			data.line(piece, first, partial)
 		case len(fields)+len(piece) > maxLine:
 			b.err = errTooLarge
 			return
@@ -190,6 +184,18 @@ func (m *bounded) add(piece []byte) {
 		m.chunks, last = append(m.chunks, make([]byte, 0, max(len(piece), min(m.size, 1<<20)))), last+1
 	}
 	m.chunks[last] = append(m.chunks[last], piece...)
+}
+
+// line adds a piece of a line of data: the first one, or one of the rest.
+func (m *bounded) line(piece []byte, first, partial bool) {
+	if first {
+		piece = bytes.TrimLeft(piece[len("data:"):], " \t")
+	}
+	m.open = partial
+	m.add(bytes.TrimRight(piece, "\r\n"))
+	if !partial {
+		m.add([]byte{' '}) // a line break of several lines of data is white space
+	}
 }
 
 // taken is what the client reads of the message; nil if it is too large, and it is not known what

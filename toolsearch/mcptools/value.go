@@ -196,25 +196,15 @@ func (r *reader) number() (s sum, ok bool) {
 	}
 	sign := r.text[start:r.at]
 	whole := r.digits()
-	fraction, exponent := "", "0"
+	fraction := ""
 	if r.at < len(r.text) && r.text[r.at] == '.' {
 		r.at++
 		if fraction = r.digits(); fraction == "" {
 			return s, false
 		}
 	}
-	if r.at < len(r.text) && (r.text[r.at] == 'e' || r.text[r.at] == 'E') {
-		r.at++
-		begin := r.at
-		if r.at < len(r.text) && (r.text[r.at] == '+' || r.text[r.at] == '-') {
-			r.at++
-		}
-		if r.digits() == "" {
-			return s, false
-		}
-		exponent = r.text[begin:r.at]
-	}
-	if whole == "" || len(whole) > 1 && whole[0] == '0' {
+	exponent, ok := r.exponent()
+	if !ok || whole == "" || len(whole) > 1 && whole[0] == '0' {
 		return s, false
 	}
 	power, err := strconv.ParseInt(exponent, 10, 32)
@@ -228,6 +218,22 @@ func (r *reader) number() (s sum, ok bool) {
 	}
 	power += int64(len(digits) - len(short) - len(fraction))
 	return of('0', sign+short+"e"+strconv.FormatInt(power, 10)), true
+}
+
+// exponent reads the power of ten of a number, "0" where none is written.
+func (r *reader) exponent() (power string, ok bool) {
+	if r.at >= len(r.text) || r.text[r.at] != 'e' && r.text[r.at] != 'E' {
+		return "0", true
+	}
+	r.at++
+	begin := r.at
+	if r.at < len(r.text) && (r.text[r.at] == '+' || r.text[r.at] == '-') {
+		r.at++
+	}
+	if r.digits() == "" {
+		return "", false
+	}
+	return r.text[begin:r.at], true
 }
 
 func (r *reader) digits() string {
