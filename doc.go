@@ -26,7 +26,7 @@
 //     searches find your tools.
 //
 // Modules of their own, because they bring dependencies: toolsearch/mcptools (the tools of
-// MCP servers), toolsearch/javascript (programs that call tools), reduction/jq (JSON queries
+// MCP servers), programs/javascript (programs that call tools), reduction/jq (JSON queries
 // for the read tool), reduction/blobbackend (stores in the cloud), window/windowotel
 // (OpenTelemetry), cmd/einolean (the command).
 //

@@ -18,9 +18,9 @@ import (
 	"github.com/cloudwego/eino/schema"
 
 	"github.com/einolean/einolean/einoleantest"
+	"github.com/einolean/einolean/programs"
 	"github.com/einolean/einolean/reduction"
 	"github.com/einolean/einolean/store"
-	"github.com/einolean/einolean/toolsearch"
 )
 
 // A scripted model in an agent: the program decides each answer, and reads each request.
@@ -134,7 +134,7 @@ func ExampleTestBackend() {
 
 // The test of an interpreter of your own.
 func ExampleTestInterpreter() {
-	_ = func(t *testing.T, mine toolsearch.Interpreter) { // func TestMyInterpreter(t *testing.T)
-		einoleantest.TestInterpreter(t, func(*testing.T) toolsearch.Interpreter { return mine })
+	_ = func(t *testing.T, mine programs.Interpreter) { // func TestMyInterpreter(t *testing.T)
+		einoleantest.TestInterpreter(t, func(*testing.T) programs.Interpreter { return mine })
 	}
 }

@@ -13,18 +13,18 @@ import (
 	"testing"
 	"time"
 
-	"github.com/einolean/einolean/toolsearch"
+	"github.com/einolean/einolean/programs"
 )
 
 // TestInterpreter tests whether an interpreter of JavaScript keeps the promises of
-// [toolsearch.Interpreter], one per subtest: calls and their results, what is printed and
+// [programs.Interpreter], one per subtest: calls and their results, what is printed and
 // returned, errors, the same output for the same calls, and that a program reaches nothing else.
 // Every subtest calls open. Run the tests with -race.
-func TestInterpreter(t *testing.T, open func(t *testing.T) toolsearch.Interpreter) {
+func TestInterpreter(t *testing.T, open func(t *testing.T) programs.Interpreter) {
 	t.Helper()
 	for _, c := range []struct {
 		name string
-		test func(t *testing.T, in toolsearch.Interpreter)
+		test func(t *testing.T, in programs.Interpreter)
 	}{
 		{"a program prints and returns", testOutput},
 		{"calls are made in order and together", testCalls},
@@ -45,21 +45,21 @@ func TestInterpreter(t *testing.T, open func(t *testing.T) toolsearch.Interprete
 }
 
 // answering is a tool that answers a call, and whether it failed.
-type answering func(c toolsearch.ProgramCall) (text string, failed bool)
+type answering func(c programs.Call) (text string, failed bool)
 
 func always(text string) answering {
-	return func(toolsearch.ProgramCall) (string, bool) { return text, false }
+	return func(programs.Call) (string, bool) { return text, false }
 }
 
 // runProgram runs a program to its end, and returns its state and each batch of its calls.
-func runProgram(t *testing.T, in toolsearch.Interpreter, code string, answer answering) (toolsearch.ProgramState, [][]toolsearch.ProgramCall) {
+func runProgram(t *testing.T, in programs.Interpreter, code string, answer answering) (programs.State, [][]programs.Call) {
 	t.Helper()
-	p, err := in.Start(t.Context(), toolsearch.Program{Code: code, Seed: "call_1", Time: time.UnixMilli(1_700_000_000_000)})
+	p, err := in.Start(t.Context(), programs.Program{Code: code, Seed: "call_1", Time: time.UnixMilli(1_700_000_000_000)})
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer p.Close()
-	var batches [][]toolsearch.ProgramCall
+	var batches [][]programs.Call
 	for {
 		s := p.State()
 		if len(s.Calls) == 0 {
@@ -73,23 +73,23 @@ func runProgram(t *testing.T, in toolsearch.Interpreter, code string, answer ans
 }
 
 // answers are the results of calls, last call first: their order does not matter.
-func answers(calls []toolsearch.ProgramCall, answer answering) (results []toolsearch.ProgramResult) {
+func answers(calls []programs.Call, answer answering) (results []programs.Result) {
 	for _, c := range calls {
 		text, failed := answer(c)
-		results = append([]toolsearch.ProgramResult{{Number: c.Number, Text: text, Failed: failed}}, results...)
+		results = append([]programs.Result{{Number: c.Number, Text: text, Failed: failed}}, results...)
 	}
 	return results
 }
 
 // wantState fails unless a program printed and returned exactly this, without an error.
-func wantState(t *testing.T, s toolsearch.ProgramState, printed, returned string) {
+func wantState(t *testing.T, s programs.State, printed, returned string) {
 	t.Helper()
 	if s.Error != "" || s.Printed != printed || s.Returned != returned {
 		t.Errorf("printed %q, returned %q, error %q; want %q and %q", s.Printed, s.Returned, s.Error, printed, returned)
 	}
 }
 
-func testOutput(t *testing.T, in toolsearch.Interpreter) {
+func testOutput(t *testing.T, in programs.Interpreter) {
 	for _, c := range []struct{ code, printed, returned string }{
 		{`print("a", 1, {b: [2]}); console.log("c")`, "a 1 {\"b\":[2]}\nc\n", ""},
 		{`return {a: 1}`, "", `{"a":1}`},
@@ -110,15 +110,15 @@ func testOutput(t *testing.T, in toolsearch.Interpreter) {
 	}
 }
 
-func testCalls(t *testing.T, in toolsearch.Interpreter) {
+func testCalls(t *testing.T, in programs.Interpreter) {
 	s, batches := runProgram(t, in, `
 		const [a, b] = await Promise.all([tools.one({x: 1}), tools["two-b"]({y: "z"})]);
 		const c = await tools.three();
 		print(a.n + b.n + c.n)`,
-		func(c toolsearch.ProgramCall) (string, bool) { return fmt.Sprintf(`{"n":%d}`, c.Number), false })
+		func(c programs.Call) (string, bool) { return fmt.Sprintf(`{"n":%d}`, c.Number), false })
 	wantState(t, s, "6\n", "")
 	got := fmt.Sprint(batches)
-	want := fmt.Sprint([][]toolsearch.ProgramCall{
+	want := fmt.Sprint([][]programs.Call{
 		{{Number: 1, Tool: "one", Arguments: `{"x":1}`, Line: 2}, {Number: 2, Tool: "two-b", Arguments: `{"y":"z"}`, Line: 2}},
 		{{Number: 3, Tool: "three", Arguments: `{}`, Line: 3}},
 	})
@@ -127,7 +127,7 @@ func testCalls(t *testing.T, in toolsearch.Interpreter) {
 	}
 }
 
-func testValues(t *testing.T, in toolsearch.Interpreter) {
+func testValues(t *testing.T, in programs.Interpreter) {
 	for _, c := range []struct{ result, printed string }{
 		{`{"a":{"b":[1,"x"]}}`, `object {"a":{"b":[1,"x"]}}`},
 		{`[1,2]`, `object [1,2]`},
@@ -148,7 +148,7 @@ func testValues(t *testing.T, in toolsearch.Interpreter) {
 	}
 }
 
-func testNumbers(t *testing.T, in toolsearch.Interpreter) {
+func testNumbers(t *testing.T, in programs.Interpreter) {
 	for _, c := range []struct{ written, kind, read string }{
 		{"0", "number", "0"}, {"-1", "number", "-1"}, {"1.50", "number", "1.5"}, {"1E5", "number", "100000"}, {"9007199254740991", "number", "9007199254740991"},
 		{"9007199254740992", "bigint", "9007199254740992"}, {"9007199254740993", "bigint", "9007199254740993"}, {"-12345678901234567890", "bigint", "-12345678901234567890"},
@@ -163,15 +163,15 @@ func testNumbers(t *testing.T, in toolsearch.Interpreter) {
 	}
 }
 
-func testRounded(t *testing.T, in toolsearch.Interpreter) {
+func testRounded(t *testing.T, in programs.Interpreter) {
 	_, batches := runProgram(t, in, `await tools.get({a: 2 ** 53, b: [-(2 ** 60)], c: 2 ** 53 - 1, d: 1e300, e: 2n ** 53n})`, always("{}"))
 	if got, want := batches[0][0].Arguments, `{"a":9.007199254740992e+15,"b":[-1.152921504606847e+18],"c":9007199254740991,"d":1e+300,"e":9007199254740992}`; got != want {
 		t.Errorf("arguments %s, want %s", got, want)
 	}
 }
 
-func testFailures(t *testing.T, in toolsearch.Interpreter) {
-	fail := func(c toolsearch.ProgramCall) (string, bool) { return "no " + c.Tool, c.Tool == "bad" }
+func testFailures(t *testing.T, in programs.Interpreter) {
+	fail := func(c programs.Call) (string, bool) { return "no " + c.Tool, c.Tool == "bad" }
 	s, _ := runProgram(t, in, `try { await tools.bad({}) } catch (e) { print("caught", e.message) } print(await tools.good({}))`, fail)
 	wantState(t, s, "caught no bad\nno good\n", "")
 	s, _ = runProgram(t, in, "print(1);\nawait tools.bad({});\nprint(2)", fail)
@@ -182,8 +182,8 @@ func testFailures(t *testing.T, in toolsearch.Interpreter) {
 	wantState(t, s, "[\"fulfilled\",\"rejected\"]\n", "")
 }
 
-func testStored(t *testing.T, in toolsearch.Interpreter) {
-	s, batches := runProgram(t, in, `print((await stored("/tmp/trunc/c1")).length)`, func(c toolsearch.ProgramCall) (string, bool) {
+func testStored(t *testing.T, in programs.Interpreter) {
+	s, batches := runProgram(t, in, `print((await stored("/tmp/trunc/c1")).length)`, func(c programs.Call) (string, bool) {
 		return `[1,2,3]`, c.Path != "/tmp/trunc/c1" || c.Tool != ""
 	})
 	wantState(t, s, "3\n", "")
@@ -192,19 +192,19 @@ func testStored(t *testing.T, in toolsearch.Interpreter) {
 	}
 }
 
-func testDeterminism(t *testing.T, in toolsearch.Interpreter) {
+func testDeterminism(t *testing.T, in programs.Interpreter) {
 	const code = `print(Math.random(), Date.now(), new Date().toISOString());
 		const r = await Promise.all([1, 2, 3].map(i => tools.get({i, at: Date.now(), chance: Math.random()})));
 		print(r, Math.random(), Date.now())`
-	first, _ := runProgram(t, in, code, func(c toolsearch.ProgramCall) (string, bool) { return c.Arguments, false })
+	first, _ := runProgram(t, in, code, func(c programs.Call) (string, bool) { return c.Arguments, false })
 	if !strings.Contains(first.Printed, "2023-11-14") {
 		t.Errorf("the clock does not begin with the program's time: %s", first.Printed)
 	}
 	for range 3 {
-		again, _ := runProgram(t, in, code, func(c toolsearch.ProgramCall) (string, bool) { return c.Arguments, false })
+		again, _ := runProgram(t, in, code, func(c programs.Call) (string, bool) { return c.Arguments, false })
 		wantState(t, again, first.Printed, first.Returned)
 	}
-	p, err := in.Start(t.Context(), toolsearch.Program{Code: code, Seed: "call_2", Time: time.UnixMilli(1_700_000_000_000)})
+	p, err := in.Start(t.Context(), programs.Program{Code: code, Seed: "call_2", Time: time.UnixMilli(1_700_000_000_000)})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -214,7 +214,7 @@ func testDeterminism(t *testing.T, in toolsearch.Interpreter) {
 	}
 }
 
-func testReach(t *testing.T, in toolsearch.Interpreter) {
+func testReach(t *testing.T, in programs.Interpreter) {
 	s, _ := runProgram(t, in, `print(["std", "os", "bjson", "WebAssembly", "Worker", "scriptArgs", "gc", "Atomics", "SharedArrayBuffer"].map(n => typeof globalThis[n]).join())`, always(""))
 	wantState(t, s, strings.TrimSuffix(strings.Repeat("undefined,", 9), ",")+"\n", "")
 	for _, code := range []string{`require("fs")`, `await fetch("https://example.com")`, `setTimeout(() => {}, 1)`, `print(process.env.HOME)`, `await import("std")`, `await import("os")`} {
@@ -224,7 +224,7 @@ func testReach(t *testing.T, in toolsearch.Interpreter) {
 	}
 }
 
-func testApart(t *testing.T, in toolsearch.Interpreter) {
+func testApart(t *testing.T, in programs.Interpreter) {
 	var wg sync.WaitGroup
 	for i := range 8 {
 		wg.Go(func() {
@@ -235,14 +235,14 @@ func testApart(t *testing.T, in toolsearch.Interpreter) {
 	wg.Wait()
 }
 
-func testContext(t *testing.T, in toolsearch.Interpreter) {
+func testContext(t *testing.T, in programs.Interpreter) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := in.Start(ctx, toolsearch.Program{Code: "print(1)"}); err == nil {
+	if _, err := in.Start(ctx, programs.Program{Code: "print(1)"}); err == nil {
 		t.Error("a program began after the end of its context")
 	}
 	ctx, cancel = context.WithCancel(t.Context())
-	p, err := in.Start(ctx, toolsearch.Program{Code: "await tools.get({})"})
+	p, err := in.Start(ctx, programs.Program{Code: "await tools.get({})"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -253,18 +253,18 @@ func testContext(t *testing.T, in toolsearch.Interpreter) {
 	}
 }
 
-func testForeignResults(t *testing.T, in toolsearch.Interpreter) {
-	p, err := in.Start(t.Context(), toolsearch.Program{Code: "await tools.get({}); print('on')"})
+func testForeignResults(t *testing.T, in programs.Interpreter) {
+	p, err := in.Start(t.Context(), programs.Program{Code: "await tools.get({}); print('on')"})
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer p.Close()
-	for _, results := range [][]toolsearch.ProgramResult{nil, {{Number: 7}}, {{Number: 1}, {Number: 1}}} {
+	for _, results := range [][]programs.Result{nil, {{Number: 7}}, {{Number: 1}, {Number: 1}}} {
 		if err := p.Resume(t.Context(), results); err == nil {
 			t.Errorf("%v: accepted", results)
 		}
 	}
-	if err := p.Resume(t.Context(), []toolsearch.ProgramResult{{Number: 1}}); err != nil || p.State().Printed != "on\n" {
+	if err := p.Resume(t.Context(), []programs.Result{{Number: 1}}); err != nil || p.State().Printed != "on\n" {
 		t.Errorf("%v, %+v: refused results change nothing", err, p.State())
 	}
 	if err := p.Resume(t.Context(), nil); err == nil {
@@ -272,8 +272,8 @@ func testForeignResults(t *testing.T, in toolsearch.Interpreter) {
 	}
 }
 
-func testClose(t *testing.T, in toolsearch.Interpreter) {
-	p, err := in.Start(t.Context(), toolsearch.Program{Code: "print('so far'); await tools.get({})"})
+func testClose(t *testing.T, in programs.Interpreter) {
+	p, err := in.Start(t.Context(), programs.Program{Code: "print('so far'); await tools.get({})"})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -29,7 +29,7 @@ require (
 	github.com/bytedance/sonic/loader v0.5.3 // indirect
 	github.com/cloudwego/base64x v0.1.6 // indirect
 	github.com/dustin/go-humanize v1.0.1 // indirect
-	github.com/einolean/einolean/toolsearch/javascript v0.0.0
+	github.com/einolean/einolean/programs/javascript v0.0.0
 	github.com/google/uuid v1.6.0 // indirect
 	github.com/goph/emperror v0.17.2 // indirect
 	github.com/json-iterator/go v1.1.12 // indirect
@@ -58,4 +58,4 @@ require (
 
 replace github.com/einolean/einolean => ..
 
-replace github.com/einolean/einolean/toolsearch/javascript => ../toolsearch/javascript
+replace github.com/einolean/einolean/programs/javascript => ../programs/javascript

@@ -209,6 +209,14 @@ func (p *provided) Stored(ctx context.Context, filePath string) (string, error) 
 	return string(content), err
 }
 
+// unread is virtual.Results where no tool reads what was stored.
+type unread struct{}
+
+// Stored implements virtual.Results.
+func (unread) Stored(context.Context, string) (string, error) {
+	return "", errors.New("this path cannot be read")
+}
+
 // whole reads a file of at most so many bytes.
 func (p *provided) whole(ctx context.Context, filePath string, most int64) ([]byte, error) {
 	return safe.Value("Backend", func() ([]byte, error) {

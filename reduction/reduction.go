@@ -88,11 +88,11 @@ func (m *middleware[M]) Begin(ctx context.Context, run *adkrun.Run) (context.Con
 		return ctx, err
 	}
 	ctx = context.WithValue(ctx, m.policy, &agentRun{reader: found})
-	if m.policy.ours != nil {
-		ctx = virtual.WithResults(ctx, m.policy.ours)
-		run.Tools = tools
+	if m.policy.ours == nil {
+		return virtual.WithResults(ctx, unread{}), nil
 	}
-	return ctx, nil
+	run.Tools = tools
+	return virtual.WithResults(ctx, m.policy.ours), nil
 }
 
 // BeforeModelRewriteState clears old results.
@@ -109,18 +109,10 @@ func (m *middleware[M]) BeforeModelRewriteState(ctx context.Context, state *adk.
 		next.ToolInfos, next.DeferredToolInfos = m.policy.withoutOurs(state.ToolInfos), m.policy.withoutOurs(state.DeferredToolInfos)
 		state = &next
 	}
-	msgs, isVirtual, err := virtual.Settle(ctx, state.Messages)
-	if err != nil {
-		return ctx, state, err
-	}
-	if !slices.Equal(msgs, state.Messages) {
-		state = withMessages(state, msgs)
-	}
-	if isVirtual {
+	if virtual.Now(ctx) {
 		return ctx, state, nil
 	}
-	m.markUsed(ctx, msgs)
-	m.policy.runOf(ctx).refused.Store(false)
+	m.markUsed(ctx, state.Messages)
 	if !m.policy.clears {
 		return ctx, state, nil
 	}

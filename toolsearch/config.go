@@ -137,21 +137,6 @@ type Config struct {
 	// such a call does not run, and the model gets the tool's schema instead.
 	AllowUnloadedCalls bool
 
-	// Interpreter runs the programs of SearchCode, such as javascript.New of the module
-	// toolsearch/javascript. If it has a method Check() error, its error is New's. Required
-	// with SearchCode, and an error with another protocol.
-	Interpreter Interpreter
-
-	// InPrograms says which tools programs may call; the others only the model can call. It
-	// is asked for each call. A panic means no. If nil, programs may call every tool but
-	// those that search, that end or hand over the agent, or whose result ends the run.
-	InPrograms func(*schema.ToolInfo) bool
-
-	// MaxIterations is the agent's own MaxIterations, which a handler cannot read: a
-	// program that would use up the last of them ends with an answer instead. If zero,
-	// defaults to 20, as in Eino.
-	MaxIterations int
-
 	// UnloadAfter is the number of model calls without use after which a loaded tool
 	// is hidden again. If zero, it stays.
 	UnloadAfter int
@@ -248,14 +233,14 @@ type Protocol int
 
 // String is the protocol's name.
 func (p Protocol) String() string {
-	if p < Keyword || p > SearchCode {
+	if p < Keyword || p > SearchCall {
 		return "unknown"
 	}
-	return [...]string{"Keyword", "Regexp", "SearchLoad", "SearchCall", "SearchCode"}[p]
+	return [...]string{"Keyword", "Regexp", "SearchLoad", "SearchCall"}[p]
 }
 
 // neverLoads reports whether the tool list never changes under a protocol.
-func (p Protocol) neverLoads() bool { return p >= SearchCall }
+func (p Protocol) neverLoads() bool { return p == SearchCall }
 
 // toolNames are the names of the protocol's search tools.
 func (p Protocol) toolNames() []string {
@@ -264,8 +249,6 @@ func (p Protocol) toolNames() []string {
 		return []string{toolnames.SearchTools, toolnames.Load}
 	case SearchCall:
 		return []string{toolnames.Search, toolnames.Call}
-	case SearchCode:
-		return []string{toolnames.Search, toolnames.Call, toolnames.Run}
 	}
 	return []string{toolnames.Search}
 }
@@ -291,18 +274,6 @@ const (
 	// tool's name, theirs or in ReturnDirectly, therefore do not apply. Callbacks see both
 	// calls.
 	SearchCall
-	// SearchCode is SearchCall with run_code(code): the model writes a short program that
-	// calls tools, and reads what it prints. tool_search shows signatures in the form of
-	// TypeScript. Needs Interpreter.
-	//
-	// The calls of a program are ordinary calls of the agent, under the tools' own names:
-	// Filter, approvals, other handlers, callbacks and checkpoints apply to them as to the
-	// model's own calls, and an interrupted program goes on where it was. The agent's model
-	// sees none of them; other agents of the run do, where Eino gives them its events. Each
-	// time a program waits for calls, one of the agent's MaxIterations is used up. A program
-	// may pass data of one tool to another without its model seeing it: see InPrograms and
-	// FilterRequest.InProgram. Known from the providers' own programmatic tool calling.
-	SearchCode
 )
 
 const defaultMaxResults = 5
@@ -388,14 +359,13 @@ func newSettings(ctx context.Context, config *Config, agentic bool) (*settings, 
 
 func (s *settings) checkFields(wrong *problems) {
 	c := &s.cfg
-	if c.Protocol < Keyword || c.Protocol > SearchCode {
-		wrong.add("Protocol", "%d is unknown: use Keyword, Regexp, SearchLoad, SearchCall or SearchCode", int(c.Protocol))
+	if c.Protocol < Keyword || c.Protocol > SearchCall {
+		wrong.add("Protocol", "%d is unknown: use Keyword, Regexp, SearchLoad or SearchCall", int(c.Protocol))
 	}
-	checkPrograms(c, wrong)
 	for _, f := range []struct {
 		name  string
 		value int
-	}{{"MaxResults", c.MaxResults}, {"MaxIterations", c.MaxIterations}, {"UnloadAfter", c.UnloadAfter}, {"MaxTools", c.MaxTools}, {"CatalogLimit", c.CatalogLimit}, {"HideAbove", c.HideAbove}, {"Prefetch", c.Prefetch}} {
+	}{{"MaxResults", c.MaxResults}, {"UnloadAfter", c.UnloadAfter}, {"MaxTools", c.MaxTools}, {"CatalogLimit", c.CatalogLimit}, {"HideAbove", c.HideAbove}, {"Prefetch", c.Prefetch}} {
 		if f.value < 0 {
 			wrong.add(f.name, "%d is negative", f.value)
 		}
@@ -437,32 +407,6 @@ func checkRegexp(c *Config, wrong *problems) {
 	}
 }
 
-// checkPrograms checks what concerns programs.
-func checkPrograms(c *Config, wrong *problems) {
-	if safe.IsNil(c.Interpreter) {
-		c.Interpreter = nil
-	}
-	switch {
-	case c.Protocol == SearchCode && c.Interpreter == nil:
-		wrong.add("Interpreter", "it is nil, but the SearchCode protocol runs programs: set it to javascript.New(javascript.Limits{}) of the module toolsearch/javascript")
-	case c.Protocol == SearchCode:
-		if in, ok := c.Interpreter.(interface{ Check() error }); ok {
-			if err := safe.Call("Check", in.Check); err != nil {
-				wrong.add("Interpreter", "%w", err)
-			}
-		}
-	default:
-		for _, f := range []struct {
-			name  string
-			isSet bool
-		}{{"Interpreter", c.Interpreter != nil}, {"InPrograms", c.InPrograms != nil}, {"MaxIterations", c.MaxIterations > 0}} {
-			if f.isSet {
-				wrong.add(f.name, "it is set, but only the SearchCode protocol runs programs")
-			}
-		}
-	}
-}
-
 func checkSearchable(c *Config, wrong *problems) {
 	seen := map[string]bool{}
 	for i, name := range c.SearchableTools {
@@ -471,7 +415,7 @@ func checkSearchable(c *Config, wrong *problems) {
 			wrong.add(fieldAt("SearchableTools", i), "the name is empty")
 		case seen[name]:
 			wrong.add(fieldAt("SearchableTools", i), "%q is there twice", name)
-		case toolnames.IsSearchTool(name), c.Protocol == SearchCode && name == toolnames.Run:
+		case toolnames.IsSearchTool(name):
 			wrong.add(fieldAt("SearchableTools", i), "%q is the name of a search tool", name)
 		}
 		seen[name] = true
@@ -499,7 +443,7 @@ func (s *settings) readTools(ctx context.Context, tools []tool.BaseTool, wrong *
 			wrong.add(fieldAt("DynamicTools", i), "it has the name of DynamicTools[%d], %q", j, info.Name)
 			continue
 		}
-		if toolnames.IsSearchTool(info.Name) || s.cfg.Protocol == SearchCode && info.Name == toolnames.Run {
+		if toolnames.IsSearchTool(info.Name) {
 			wrong.add(fieldAt("DynamicTools", i), "it has the name of the search tool %q", info.Name)
 			continue
 		}

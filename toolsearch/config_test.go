@@ -67,7 +67,7 @@ func TestNewSaysWhatIsWrong(t *testing.T) {
 			`toolsearch: DynamicTools[0]: it has the name of the search tool "tool_search"`, nil},
 		{"a tool that cannot run", &toolsearch.Config{DynamicTools: []tool.BaseTool{inert{&schema.ToolInfo{Name: "a"}}}},
 			`toolsearch: DynamicTools[0]: tool "a" (toolsearch_test.inert) can neither be invoked nor streamed`, nil},
-		{"an unknown protocol", &toolsearch.Config{DynamicTools: office(), Protocol: 7}, "toolsearch: Protocol: 7 is unknown: use Keyword, Regexp, SearchLoad, SearchCall or SearchCode", nil},
+		{"an unknown protocol", &toolsearch.Config{DynamicTools: office(), Protocol: 7}, "toolsearch: Protocol: 7 is unknown: use Keyword, Regexp, SearchLoad or SearchCall", nil},
 		{"a negative number", &toolsearch.Config{DynamicTools: office(), MaxResults: -1}, "toolsearch: MaxResults: -1 is negative", nil},
 		{"a score that is none", &toolsearch.Config{DynamicTools: office(), MinScore: math.NaN()}, "toolsearch: MinScore: NaN is not 0 or above", nil},
 		{"an index for patterns", &toolsearch.Config{DynamicTools: office(), Protocol: toolsearch.Regexp, NewIndex: toolsearch.KeywordIndex},
@@ -91,7 +91,7 @@ func TestNewSaysWhatIsWrong(t *testing.T) {
 		{"everything", &toolsearch.Config{
 			DynamicTools: []tool.BaseTool{named("a"), named("a"), nil}, Protocol: -1, MaxResults: -1, MinScore: -2, UnloadAfter: -3, CatalogLimit: -4,
 			SearchableTools: []string{""}, Native: "carrier pigeon",
-		}, "toolsearch: Protocol: -1 is unknown: use Keyword, Regexp, SearchLoad, SearchCall or SearchCode\ntoolsearch: MaxResults: -1 is negative\n" +
+		}, "toolsearch: Protocol: -1 is unknown: use Keyword, Regexp, SearchLoad or SearchCall\ntoolsearch: MaxResults: -1 is negative\n" +
 			"toolsearch: UnloadAfter: -3 is negative\ntoolsearch: CatalogLimit: -4 is negative\ntoolsearch: MinScore: -2 is not 0 or above\n" +
 			"toolsearch: SearchableTools[0]: the name is empty\ntoolsearch: DynamicTools[1]: it has the name of DynamicTools[0], \"a\"\n" +
 			"toolsearch: DynamicTools[2]: the tool is nil\ntoolsearch: Native: it is \"carrier pigeon\", but UseModelToolSearch is false", nil},

@@ -35,6 +35,7 @@ import (
 // metaTool is a search tool. It is immutable; its answers depend on the run.
 type metaTool struct {
 	catalog *catalog
+	signs   bool // it answers with signatures, for programs
 	name    string
 	text    string // the text that describes it; texts whose names start with it describe its parameters
 	// params are its parameters, without their descriptions.
@@ -50,7 +51,7 @@ func (t *metaTool) InvokableRun(ctx context.Context, args string, _ ...tool.Opti
 	}
 	r := t.runFor(ctx)
 	text, err := t.answer(ctx, r, lenient.Decode(args))
-	if id := callID(ctx); id != "" && err == nil && t.name != toolnames.Run { // a program prints what it likes
+	if id := callID(ctx); id != "" && err == nil {
 		r.note(id, callNote{isOurs: true, loaded: loadedBy(text)})
 	}
 	return text, err
@@ -76,7 +77,7 @@ func (t *metaTool) info() *schema.ToolInfo {
 	say, params, cfg := prompts.Current(), t.params(), &t.catalog.settings.cfg
 	data := promptData{
 		Limit: cfg.MaxResults, Total: mostResults(cfg), Native: t.catalog.settings.rules.native,
-		Unloads: cfg.UnloadAfter > 0, Ungated: cfg.AllowUnloadedCalls, Partial: cfg.CatalogLimit > 0 || t.catalog.filtered,
+		Calls: cfg.Protocol == SearchCall, Unloads: cfg.UnloadAfter > 0, Ungated: cfg.AllowUnloadedCalls, Partial: cfg.CatalogLimit > 0 || t.catalog.filtered,
 	}
 	for key, p := range params {
 		p.Desc = renderIn(say, t.text+"."+key, data)
@@ -138,11 +139,21 @@ func limitOf(a lenient.Arguments) int {
 
 func (t *metaTool) madeFor() *catalog { return t.catalog }
 
-// metaTools are the search tools of the catalogue's protocol.
-func (c *catalog) metaTools() []*metaTool {
-	tools := [...]func() []*metaTool{Keyword: keywordTools, Regexp: regexpTools, SearchLoad: searchLoadTools, SearchCall: searchCallTools, SearchCode: searchCodeTools}[c.settings.cfg.Protocol]()
+// metaTools are the search tools of the catalogue's protocol. With programs in the agent, the one that
+// searches answers with signatures, unless the provider reads its answers.
+func (c *catalog) metaTools(signs bool) []*metaTool {
+	p := c.settings.cfg.Protocol
+	tools := [...]func() []*metaTool{Keyword: keywordTools, Regexp: regexpTools, SearchLoad: searchLoadTools, SearchCall: searchCallTools}[p]()
 	for _, m := range tools {
 		m.catalog = c
+	}
+	if first := tools[0]; signs && !c.settings.rules.native {
+		first.signs, first.answer = true, signTools
+		if p == Regexp {
+			first.answer = signMatches
+		} else {
+			first.text = "tool_search_code"
+		}
 	}
 	return tools
 }
@@ -173,14 +184,14 @@ type answer struct {
 	Selected      []string        `json:"selectedTools,omitzero"` // Regexp
 	Results       []describedTool `json:"results,omitzero"`       // SearchLoad
 	Loaded        []string        `json:"loaded,omitzero"`
-	Tools         []describedTool `json:"tools,omitzero"` // SearchCall and SearchCode
+	Tools         []describedTool `json:"tools,omitzero"` // SearchCall, and any with programs
 	AlreadyLoaded []string        `json:"already_loaded,omitempty"`
 	Hint          string          `json:"hint,omitempty"`
 }
 
 type describedTool struct {
 	Name        string          `json:"name"`
-	Call        string          `json:"call,omitempty"` // SearchCode: the signature, and nothing else
+	Call        string          `json:"call,omitempty"` // with programs: the signature, and nothing else
 	Description *string         `json:"description,omitempty"`
 	Score       *float64        `json:"score,omitempty"`
 	Parameters  json.RawMessage `json:"parameters,omitempty"`
@@ -196,6 +207,11 @@ func queriesOf(a lenient.Arguments) []string {
 // mistakes.
 var argumentKeys = []string{"arguments", "args", "parameters", "params", "input", "tool_input", "tool_arguments"}
 
+// patternOf is the pattern that a call asks for.
+func patternOf(a lenient.Arguments) string {
+	return firstName(textsOf(a, "regex_pattern", "pattern", "regex", "query"))
+}
+
 func regexpTools() []*metaTool {
 	return []*metaTool{{
 		name: toolnames.Search, text: "tool_search_regexp",
@@ -203,8 +219,7 @@ func regexpTools() []*metaTool {
 			return map[string]*schema.ParameterInfo{"regex_pattern": {Type: schema.String, Required: true}}
 		},
 		answer: func(ctx context.Context, r *run, a lenient.Arguments) (string, error) {
-			pattern := firstName(textsOf(a, "regex_pattern", "pattern", "regex", "query"))
-			f, note := newSearcher(r, PhaseSearch, PhaseLoad).matchNames(ctx, pattern)
+			f, note := newSearcher(r, PhaseSearch, PhaseLoad).matchNames(ctx, patternOf(a))
 			return encode(answer{Selected: f.names(), AlreadyLoaded: f.alreadyLoaded, Hint: note}), ctx.Err()
 		},
 	}}
@@ -420,6 +435,7 @@ func loadedBy(text string) []string {
 		Already  []string `json:"already_loaded"`
 		Tools    []struct {
 			Name string `json:"name"`
+			Call string `json:"call"` // a signature loads nothing
 		} `json:"tools"`
 	}
 	if sonic.ConfigStd.UnmarshalFromString(text, &a) != nil {
@@ -427,7 +443,9 @@ func loadedBy(text string) []string {
 	}
 	names := append([]string{}, slices.Concat(a.Matches, a.Selected, a.Loaded, a.Already)...)
 	for _, t := range a.Tools {
-		names = append(names, t.Name)
+		if t.Call == "" {
+			names = append(names, t.Name)
+		}
 	}
 	return names
 }
@@ -454,6 +472,7 @@ type promptData struct {
 	Asked    bm25.Language // that of the query, where it is known
 
 	Native    bool // results come in the provider's form
+	Calls     bool // there is call_tool
 	Unloads   bool // tools that are not used are hidden again
 	Shortened bool // the schema is shortened
 	Ungated   bool // calls to tools that are not loaded run

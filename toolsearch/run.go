@@ -43,9 +43,8 @@ type run struct {
 	direct  map[string]bool             // tools whose result ends the run; Eino's own map
 	slots   *slots.Slots
 	sources *sources
-	hooks   any // *hooks[M] of the instance that leads
-	// runAlone answers a program that waits for no calls; nil without programs.
-	runAlone func(ctx context.Context, callID, code string) (string, error)
+	hooks   any  // *hooks[M] of the instance that leads
+	signs   bool // the agent has programs: searches answer with signatures, and load nothing
 
 	hidden atomic.Pointer[catalog] // the tools of this model call
 
@@ -429,7 +428,7 @@ func (r *run) gateOfProgram(ctx context.Context, e *entry) (answer string, stop 
 	}
 	r.emitDeniedCall(ctx, e, PhaseCall)
 	virtual.Fail(ctx, callID(ctx))
-	return render("program-no-tool", promptData{Name: e.info.Name}), true
+	return render("no-such-tool", promptData{Name: e.info.Name}), true
 }
 
 // emitDeniedCall reports a call to a tool that a phase denies.

@@ -593,7 +593,7 @@ func (s searcher) prefetch(ctx context.Context, v *evidence, byText map[string][
 			continue
 		}
 		if c.settings.cfg.Protocol.neverLoads() {
-			if left -= offerSize(c.settings, x.entry); left < 0 {
+			if left -= offerSize(s.run.signs, x.entry); left < 0 {
 				break
 			}
 		}
@@ -609,7 +609,7 @@ func (s searcher) prefetch(ctx context.Context, v *evidence, byText map[string][
 		if v.offers == nil {
 			v.offers = map[int]string{}
 		}
-		v.offers[at] = offerText(c.settings, chosen.found)
+		v.offers[at] = offerText(s.run.signs, chosen.found)
 	}
 	if c.settings.cfg.OnEvent == nil {
 		return
@@ -625,17 +625,17 @@ func (s searcher) prefetch(ctx context.Context, v *evidence, byText map[string][
 const maxOfferBytes = 8 << 10
 
 // offerSize is the bytes of a tool in an offer.
-func offerSize(s *settings, e *entry) int {
-	if s.cfg.Protocol == SearchCode {
+func offerSize(signs bool, e *entry) int {
+	if signs {
 		return signedSize(e)
 	}
 	return describedSize(e)
 }
 
 // offerText describes tools in the words of a search's answer.
-func offerText(s *settings, tools []foundTool) string {
+func offerText(signs bool, tools []foundTool) string {
 	var out answer
-	if s.cfg.Protocol == SearchCode {
+	if signs {
 		out = answer{Tools: signed(tools), Hint: render("offer-code", promptData{})}
 	} else {
 		out = answer{Tools: make([]describedTool, len(tools)), Hint: render("offer", promptData{})}

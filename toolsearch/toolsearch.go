@@ -83,20 +83,18 @@ func (m *middleware[M]) Begin(ctx context.Context, rc *adkrun.Run) (context.Cont
 	}
 	ctx = context.WithValue(ctx, runKey, r)
 	r.direct = rc.ReturnDirectly
-	h := newHooks[M](r)
-	if in := r.start.settings.cfg.Interpreter; in != nil {
-		h.programs = newPrograms[M](in, r)
-		r.runAlone = h.programs.alone
-		ctx = virtual.WithTurns[M](ctx, h.programs)
-	}
+	newHooks[M](r)
+	ctx = virtual.WithTools(ctx, inPrograms{r})
 	if r.catalog().changes {
 		r.sources.refresh(ctx, r)
 	}
 	r.slots = r.catalog().plan().Begin(ctx, slotRun{r})
 	rc.Tools = listTools(r, rc.Tools, own, m.settings)
-	r.size = len(rc.Tools) - r.catalog().plan().Bound()
+	if r.size = len(rc.Tools) - r.catalog().plan().Bound(); r.signs {
+		r.size-- // no model is shown program_output
+	}
 	if r.start.settings.rules.searchTool {
-		rc.ToolSearchTool = r.start.metaTools()[0].info()
+		rc.ToolSearchTool = r.start.metaTools(false)[0].info()
 	}
 	return ctx, nil
 }
@@ -138,6 +136,7 @@ func join(ctx context.Context, me member, tools []tool.BaseTool, own []*schema.T
 			r.order = append(r.order, info.Name)
 		}
 	}
+	r.signs = virtual.ProgramsOf(ctx) != nil
 	return r, nil
 }
 
@@ -253,7 +252,7 @@ func renaming(own tool.BaseTool) string {
 // listTools returns the agent's list without the tools that it gave up, and with the search
 // tools, in the place of those of an earlier instance, and the slots.
 func listTools(r *run, tools []tool.BaseTool, own []*schema.ToolInfo, by *settings) []tool.BaseTool {
-	metas := r.start.metaTools()
+	metas := r.start.metaTools(r.signs)
 	var next []tool.BaseTool
 	placed := false
 	for i, t := range tools {
@@ -296,16 +295,11 @@ func (m *middleware[M]) BeforeModelRewriteState(ctx context.Context, state *adk.
 	if state == nil || h == nil || state == h.done && slices.Equal(state.Messages, h.transcript.messages) { // the instance is in the agent twice
 		return ctx, state, nil
 	}
+	if virtual.Now(ctx) {
+		h.run.askAgain()
+		return ctx, state, nil
+	}
 	next := *state
-	if h.programs != nil {
-		msgs, isVirtual, err := h.programs.Settle(ctx, state.Messages)
-		if next.Messages = msgs; err != nil || isVirtual {
-			return ctx, &next, err
-		}
-	}
-	if !h.isMended { // whatever the protocol is now: another one may have written the history
-		h.isMended, next.Messages = true, mended(next.Messages)
-	}
 	if err := h.prepare(ctx, &next); err != nil {
 		return ctx, state, err
 	}
@@ -323,9 +317,6 @@ func (m *middleware[M]) WrapModel(ctx context.Context, inner model.BaseModel[M],
 	}
 	if h.mode == showsAll && h.run.catalog().settings.rules.searchTool {
 		inner = adapted[M]{inner, withoutTool[M]}
-	}
-	if h.programs != nil && h.programs.Now() {
-		return h.watched(virtualModel[M]{h.programs.pending}), nil
 	}
 	return h.watched(nothing.Model(h.keeper().Model(inner))), nil
 }
@@ -359,14 +350,7 @@ func (m *middleware[M]) AfterModelRewriteState(ctx context.Context, state *adk.T
 	}
 	h.done = nil
 	h.run.noteShownByOthers(ctx, state.ToolInfos)
-	msgs := state.Messages
-	if h.programs != nil {
-		var err error
-		if msgs, err = h.programs.unfold(ctx, msgs); err != nil {
-			return ctx, state, err
-		}
-	}
-	msgs, deferAll := h.bindCalls(ctx, msgs), h.run.catalog().settings.rules.deferAll
+	msgs, deferAll := h.bindCalls(ctx, state.Messages), h.run.catalog().settings.rules.deferAll
 	h.run.save(ctx)
 	if !deferAll && wire.SameList(msgs, state.Messages) {
 		return ctx, state, nil
@@ -417,8 +401,6 @@ type hooks[M adk.MessageType] struct {
 	lastBy     *catalog // what both were made from, and
 	lastSaid   int      // the version of the evidence
 	reminder   reminder
-	programs   *programs[M]                     // nil: there are none
-	isMended   bool                             // the history has been looked through for programs
 	request    request[M]                       // with the last model call
 	done       *adk.TypedChatModelAgentState[M] // what the hook before the model call returned
 }
@@ -449,7 +431,7 @@ func (h *hooks[M]) prepare(ctx context.Context, call *adk.TypedChatModelAgentSta
 	r.askAgain()
 	in := turnInput{
 		record: was, follows: follows, catalog: c, own: r.own, order: r.order, said: &t.evidence, sources: r, stale: r.sources.stale,
-		infos: call.ToolInfos, deferred: call.DeferredToolInfos,
+		infos: call.ToolInfos, deferred: call.DeferredToolInfos, signs: r.signs,
 	}
 	msgs := call.Messages
 	if c.settings.cfg.HideAbove > 0 {

@@ -31,7 +31,6 @@ import (
 	"github.com/cloudwego/eino/schema"
 
 	"github.com/einolean/einolean/internal/adkrun"
-	"github.com/einolean/einolean/internal/display"
 	"github.com/einolean/einolean/internal/keyword"
 	"github.com/einolean/einolean/internal/keyword/bm25"
 	"github.com/einolean/einolean/internal/keyword/bm25/lists"
@@ -498,7 +497,7 @@ func (e *entry) shownParameters() (text string, shortened bool) {
 // signature is the tool as a line of TypeScript.
 func (e *entry) signature() string {
 	e.signOnce.Do(func() {
-		returns, _ := e.info.Extra[OutputSchemaKey].(string)
+		returns, _ := e.info.Extra[toolschema.OutputKey].(string)
 		e.signText = toolschema.Signature(e.info.Name, e.info.Desc, e.parameters(), returns)
 	})
 	return e.signText
@@ -603,25 +602,10 @@ func (e *entry) checkArguments(raw string) (args, problem string) {
 	}
 	e.checkOnce.Do(func() { e.check = toolschema.Compile(e.parameters()) })
 	if err := e.check.Validate(v); err != nil {
-		text := strings.ReplaceAll(strings.TrimPrefix(err.Error(), "validating root: "), "<invalid reflect.Value>", "null")
-		return "", display.Clip(text, maxProblem)
+		return "", toolschema.Problem(err)
 	}
 	return raw, ""
 }
-
-// checkProgram is what is wrong with the arguments of a program's call, "" if nothing is.
-func (e *entry) checkProgram(arguments string) (problem string) {
-	if _, problem = e.checkArguments(arguments); problem != "" {
-		return problem
-	}
-	if at := e.check.Rounded(arguments); at != "" {
-		return render("program-rounded", promptData{Name: at})
-	}
-	return ""
-}
-
-// maxProblem bounds what is said of wrong arguments, in runes.
-const maxProblem = 400
 
 // exactJSON decodes numbers without losing digits.
 var exactJSON = sonic.Config{UseInt64: true, CopyString: true}.Froze()

@@ -26,7 +26,6 @@ type record struct {
 	Staying  []string `json:"staying,omitempty"`  // names that the model saw before the run began to hide; they stay
 	Bound    []string `json:"bound,omitempty"`    // names that slots stood for in the last round of calls
 	Reported []string `json:"reported,omitempty"` // what OnEvent was told, by the lines of event.go
-	Turns    int      `json:"turns,omitempty"`    // model calls so far, where programs run
 }
 
 // mode says whether a run hides its tools. A run may begin to hide when tools join but never
@@ -47,6 +46,7 @@ const recordKey = "__einolean_toolsearch__"
 
 // turnInput is all that the tools of a model call depend on.
 type turnInput struct {
+	signs   bool   // the agent has programs
 	record  record // of the last model call
 	follows bool   // that one was in this process: the lists are as it left them
 	catalog *catalog
@@ -374,7 +374,7 @@ func (in turnInput) inPlace(t *schema.ToolInfo, e *entry) *schema.ToolInfo {
 // unlistedTools are the tools missing from a list: search tools, then those to show.
 func (in turnInput) unlistedTools(show []*entry, listed stringSet) (infos []*schema.ToolInfo) {
 	if in.record.Mode != showsAll && !in.catalog.settings.rules.native {
-		for _, m := range in.catalog.metaTools() {
+		for _, m := range in.catalog.metaTools(in.signs) {
 			if !listed[m.name] {
 				infos = append(infos, m.info())
 			}

@@ -29,7 +29,7 @@ require (
 	github.com/cloudwego/base64x v0.1.6 // indirect
 	github.com/cloudwego/eino-ext/libs/acl/openai v0.1.18-0.20260527084435-846f52bd97c6 // indirect
 	github.com/dustin/go-humanize v1.0.1 // indirect
-	github.com/einolean/einolean/toolsearch/javascript v0.0.0 // indirect
+	github.com/einolean/einolean/programs/javascript v0.0.0 // indirect
 	github.com/ettle/strcase v0.2.0 // indirect
 	github.com/evanphx/json-patch v0.5.2 // indirect
 	github.com/google/uuid v1.6.0 // indirect
@@ -80,4 +80,4 @@ replace (
 	github.com/einolean/einolean/toolsearch/mcptools => ../../toolsearch/mcptools
 )
 
-replace github.com/einolean/einolean/toolsearch/javascript => ../../toolsearch/javascript
+replace github.com/einolean/einolean/programs/javascript => ../../programs/javascript

@@ -12,10 +12,11 @@ import (
 	einosearch "github.com/cloudwego/eino/adk/middlewares/dynamictool/toolsearch"
 	"github.com/cloudwego/eino/components/tool"
 
+	"github.com/einolean/einolean/programs"
+	"github.com/einolean/einolean/programs/javascript"
 	"github.com/einolean/einolean/reduction"
 	"github.com/einolean/einolean/store"
 	"github.com/einolean/einolean/toolsearch"
-	"github.com/einolean/einolean/toolsearch/javascript"
 )
 
 type (
@@ -36,11 +37,14 @@ func with(p toolsearch.Protocol) func(tools) *toolsearch.Config {
 	return func(all tools) *toolsearch.Config { return &toolsearch.Config{DynamicTools: all, Protocol: p} }
 }
 
-// programs is a configuration with SearchCode.
-func programs(all tools) *toolsearch.Config {
-	c := with(toolsearch.SearchCode)(all)
-	c.Interpreter, c.MaxIterations = javascript.New(javascript.Limits{}), maxIterations
-	return c
+// runs is the arm of programs over hidden tools.
+func runs(ctx context.Context, all tools) (tools, handlers, error) {
+	first, err := programs.New(ctx, &programs.Config{Interpreter: javascript.New(javascript.Limits{}), MaxIterations: maxIterations})
+	if err != nil {
+		return nil, nil, err
+	}
+	search, err := toolsearch.New(ctx, with(toolsearch.SearchCall)(all))
+	return nil, handlers{first, search}, err
 }
 
 // Direct is the arm that lists every tool.
@@ -59,7 +63,7 @@ func Arms() []Arm {
 		Hides("`Regexp`", with(toolsearch.Regexp)),
 		Hides("`SearchLoad`", with(toolsearch.SearchLoad)),
 		Hides("`SearchCall`", with(toolsearch.SearchCall)),
-		Hides("`SearchCode`", programs),
+		{"`SearchCall`, `programs`", runs},
 		Hides("`Recommended`", toolsearch.Recommended),
 		Hides("`Recommended`, `SearchCall`", func(all tools) *toolsearch.Config {
 			c := toolsearch.Recommended(all)

@@ -111,4 +111,4 @@ replace (
 	github.com/einolean/einolean/examples/native/mended => ../native/mended
 )
 
-replace github.com/einolean/einolean/toolsearch/javascript => ../../toolsearch/javascript
+replace github.com/einolean/einolean/programs/javascript => ../../programs/javascript

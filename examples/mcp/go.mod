@@ -57,4 +57,4 @@ replace github.com/einolean/einolean/examples => ..
 
 replace github.com/einolean/einolean/toolsearch/mcptools => ../../toolsearch/mcptools
 
-replace github.com/einolean/einolean/toolsearch/javascript => ../../toolsearch/javascript
+replace github.com/einolean/einolean/programs/javascript => ../../programs/javascript

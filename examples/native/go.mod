@@ -116,4 +116,4 @@ replace github.com/einolean/einolean/examples => ..
 
 replace github.com/einolean/einolean/examples/native/mended => ./mended
 
-replace github.com/einolean/einolean/toolsearch/javascript => ../../toolsearch/javascript
+replace github.com/einolean/einolean/programs/javascript => ../../programs/javascript

@@ -20,8 +20,9 @@ import (
 	"github.com/einolean/einolean/einoleantest"
 	"github.com/einolean/einolean/examples/library"
 	"github.com/einolean/einolean/examples/offline"
+	"github.com/einolean/einolean/programs"
+	"github.com/einolean/einolean/programs/javascript"
 	"github.com/einolean/einolean/toolsearch"
-	"github.com/einolean/einolean/toolsearch/javascript"
 )
 
 func both(t *testing.T, plain, agentic func(*testing.T)) {
@@ -45,15 +46,12 @@ func tools(t *testing.T) []tool.BaseTool {
 }
 
 // asker makes a function that runs an agent over the whole library.
-func asker[M adk.MessageType](t *testing.T, protocol toolsearch.Protocol) func(question string, options ...einoleantest.Option) *einoleantest.Outcome[M] {
+func asker[M adk.MessageType](t *testing.T, protocol toolsearch.Protocol, first ...adk.TypedChatModelAgentMiddleware[M]) func(question string, options ...einoleantest.Option) *einoleantest.Outcome[M] {
 	t.Helper()
 	cfg := toolsearch.Config{DynamicTools: tools(t), Protocol: protocol}
-	if protocol == toolsearch.SearchCode {
-		cfg.Interpreter = javascript.New(javascript.Limits{})
-	}
 	search, err := toolsearch.NewTyped[M](t.Context(), &cfg)
 	require.NoError(t, err)
-	agent := &adk.TypedChatModelAgentConfig[M]{Model: offline.New[M](), Handlers: []adk.TypedChatModelAgentMiddleware[M]{search}}
+	agent := &adk.TypedChatModelAgentConfig[M]{Model: offline.New[M](), Handlers: append(first, search)}
 	return func(question string, options ...einoleantest.Option) *einoleantest.Outcome[M] {
 		return einoleantest.Run(t, agent, question, options...)
 	}
@@ -172,9 +170,18 @@ func TestASecondRequestBuildsOnTheFirstUnderEveryProtocol(t *testing.T) {
 }
 
 func goesOn[M adk.MessageType](t *testing.T) {
-	for _, protocol := range []toolsearch.Protocol{toolsearch.Keyword, toolsearch.Regexp, toolsearch.SearchLoad, toolsearch.SearchCall, toolsearch.SearchCode} {
-		t.Run(protocol.String(), func(t *testing.T) {
-			ask := asker[M](t, protocol)
+	runs, err := programs.NewTyped[M](t.Context(), &programs.Config{Interpreter: javascript.New(javascript.Limits{})})
+	require.NoError(t, err)
+	for _, c := range []struct {
+		name     string
+		protocol toolsearch.Protocol
+		first    []adk.TypedChatModelAgentMiddleware[M]
+	}{
+		{"Keyword", toolsearch.Keyword, nil}, {"Regexp", toolsearch.Regexp, nil}, {"SearchLoad", toolsearch.SearchLoad, nil}, {"SearchCall", toolsearch.SearchCall, nil},
+		{"programs", toolsearch.SearchCall, []adk.TypedChatModelAgentMiddleware[M]{runs}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			ask := asker(t, c.protocol, c.first...)
 			first := ask(`What is the SHA-1 of "abc"?`, einoleantest.Streaming())
 			second := ask(`What about "abd"?`, einoleantest.After(first.Messages...))
 			require.Equal(t, "cb4cc28df0fdbe0ecf9d9662e294b118092a5735", second.Answer)

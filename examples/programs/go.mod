@@ -6,7 +6,7 @@ require (
 	github.com/cloudwego/eino v0.9.21
 	github.com/einolean/einolean v0.0.0
 	github.com/einolean/einolean/examples v0.0.0
-	github.com/einolean/einolean/toolsearch/javascript v0.0.0
+	github.com/einolean/einolean/programs/javascript v0.0.0
 	github.com/stretchr/testify v1.12.1
 )
 
@@ -57,5 +57,5 @@ require (
 replace (
 	github.com/einolean/einolean => ../..
 	github.com/einolean/einolean/examples => ..
-	github.com/einolean/einolean/toolsearch/javascript => ../../toolsearch/javascript
+	github.com/einolean/einolean/programs/javascript => ../../programs/javascript
 )

@@ -25,8 +25,9 @@ import (
 	"github.com/einolean/einolean/einoleantest"
 	"github.com/einolean/einolean/examples/lab"
 	"github.com/einolean/einolean/examples/offline"
+	"github.com/einolean/einolean/programs"
+	"github.com/einolean/einolean/programs/javascript"
 	"github.com/einolean/einolean/toolsearch"
-	"github.com/einolean/einolean/toolsearch/javascript"
 )
 
 func main() {
@@ -40,9 +41,9 @@ func run(ctx context.Context, out io.Writer) error {
 	fmt.Fprintln(out, "          are ordinary calls of the agent. A token is taken to be 4 bytes.")
 	fmt.Fprintln(out, "\n  question How many orders of customers 0 to 49 exceed 490? (50 calls that return 9 KB each)")
 	err := compare(ctx, out, []way{
-		{"SearchCall, one by one", toolsearch.SearchCall, calls(50, 1)},
-		{"SearchCall, all at once", toolsearch.SearchCall, calls(50, 50)},
-		{"SearchCode, a program", toolsearch.SearchCode, program(fanOut)},
+		{"calls, one by one", false, calls(50, 1)},
+		{"calls, all at once", false, calls(50, 50)},
+		{"a program", true, program(fanOut)},
 	})
 	if err == nil {
 		err = approval(ctx, out)
@@ -52,17 +53,17 @@ func run(ctx context.Context, out io.Writer) error {
 	}
 	fmt.Fprintln(out, "\n  question How many stores are there? (one call that returns 13 bytes: nothing for a program)")
 	return compare(ctx, out, []way{
-		{"SearchCall", toolsearch.SearchCall, []einoleantest.Turn{
+		{"a call", false, []einoleantest.Turn{
 			einoleantest.Call("tool_search", `{"query":"number of stores"}`), einoleantest.Call("call_tool", `{"name":"count_stores","arguments":{}}`), einoleantest.Say("12.")}},
-		{"SearchCode, a program", toolsearch.SearchCode, program("print(await tools.count_stores())")},
+		{"a program", true, program("print(await tools.count_stores())")},
 	})
 }
 
-// way is a protocol, and what a model does under it.
+// way is an agent, with programs or without, and what its model does.
 type way struct {
-	name     string
-	protocol toolsearch.Protocol
-	turns    []einoleantest.Turn
+	name  string
+	runs  bool
+	turns []einoleantest.Turn
 }
 
 // compare does a task in each way, and prints what the model was sent.
@@ -70,7 +71,7 @@ func compare(ctx context.Context, out io.Writer, ways []way) error {
 	fmt.Fprintln(out)
 	for _, w := range ways {
 		model := einoleantest.Script[*schema.Message](w.turns...)
-		runner, err := newRunner(ctx, w.protocol, model, nil)
+		runner, err := newRunner(ctx, w.runs, model, nil)
 		if err != nil {
 			return err
 		}
@@ -78,7 +79,7 @@ func compare(ctx context.Context, out io.Writer, ways []way) error {
 			return err
 		}
 		fmt.Fprintf(out, "  %-24s %3d model calls %12s tokens\n", w.name, len(model.Requests()), lab.Thousands(sent(model)))
-		if messages := model.Requests()[len(model.Requests())-1].Messages; w.protocol == toolsearch.SearchCode {
+		if messages := model.Requests()[len(model.Requests())-1].Messages; w.runs {
 			fmt.Fprintf(out, "  its answer               %s\n", strings.ReplaceAll(messages[len(messages)-1].Content, "\n", "  "))
 		}
 	}
@@ -118,7 +119,7 @@ func calls(customers, atOnce int) []einoleantest.Turn {
 // approval runs a program whose second call asks a person, and answers in another agent.
 func approval(ctx context.Context, out io.Writer) error {
 	checkpoints := memory{}
-	first, err := newRunner(ctx, toolsearch.SearchCode, einoleantest.Script[*schema.Message](program(refunds)...), checkpoints)
+	first, err := newRunner(ctx, true, einoleantest.Script[*schema.Message](program(refunds)...), checkpoints)
 	if err != nil {
 		return err
 	}
@@ -129,7 +130,7 @@ func approval(ctx context.Context, out io.Writer) error {
 	question := asked.Action.Interrupted.InterruptContexts[0]
 	fmt.Fprintf(out, "\n  question Refund the late orders of customer 7. (a person must approve)\n\n  the program asks         %v\n", question.Info)
 	model := einoleantest.Script[*schema.Message](einoleantest.Say("Done."))
-	second, err := newRunner(ctx, toolsearch.SearchCode, model, checkpoints) // as after a restart
+	second, err := newRunner(ctx, true, model, checkpoints) // as after a restart
 	if err != nil {
 		return err
 	}
@@ -145,24 +146,27 @@ func approval(ctx context.Context, out io.Writer) error {
 	return nil
 }
 
-// newRunner makes an agent whose tools are hidden behind a protocol.
-func newRunner(ctx context.Context, protocol toolsearch.Protocol, model *einoleantest.Model[*schema.Message], store adk.CheckPointStore) (*adk.Runner, error) {
+// newRunner makes an agent whose tools are hidden, with programs or without.
+func newRunner(ctx context.Context, runs bool, model *einoleantest.Model[*schema.Message], store adk.CheckPointStore) (*adk.Runner, error) {
 	tools, err := shop()
 	if err != nil {
 		return nil, err
 	}
-	cfg := &toolsearch.Config{DynamicTools: tools, Protocol: protocol, NewIndex: toolsearch.BM25Index}
-	if protocol == toolsearch.SearchCode {
-		cfg.Interpreter = javascript.New(javascript.Limits{})
-		cfg.MaxIterations = 60 // as the agent's
+	var handlers []adk.ChatModelAgentMiddleware
+	if runs {
+		first, err := programs.New(ctx, &programs.Config{Interpreter: javascript.New(javascript.Limits{}), MaxIterations: 60}) // as the agent's
+		if err != nil {
+			return nil, err
+		}
+		handlers = append(handlers, first)
 	}
-	search, err := toolsearch.New(ctx, cfg)
+	search, err := toolsearch.New(ctx, &toolsearch.Config{DynamicTools: tools, Protocol: toolsearch.SearchCall, NewIndex: toolsearch.BM25Index})
 	if err != nil {
 		return nil, err
 	}
 	agent, err := adk.NewChatModelAgent(ctx, &adk.ChatModelAgentConfig{
 		Name: "shop", Description: "Answers questions about orders", Model: model, MaxIterations: 60,
-		Handlers: []adk.ChatModelAgentMiddleware{search},
+		Handlers: append(handlers, search),
 	})
 	if err != nil {
 		return nil, err

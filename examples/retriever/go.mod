@@ -86,4 +86,4 @@ replace github.com/einolean/einolean => ../..
 
 replace github.com/einolean/einolean/examples => ..
 
-replace github.com/einolean/einolean/toolsearch/javascript => ../../toolsearch/javascript
+replace github.com/einolean/einolean/programs/javascript => ../../programs/javascript

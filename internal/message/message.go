@@ -537,12 +537,15 @@ func Join[M adk.MessageType](chunks []M) (M, error) {
 	return m, err
 }
 
-// Event is the event of a run that tells of the result of a tool.
+// Event is the event of a run that tells of an answer of a model, or of the result of a tool.
 func Event[M adk.MessageType](m M, tool string) *adk.TypedAgentEvent[M] {
 	var event any
 	switch m := any(m).(type) {
 	case *schema.Message:
-		event = adk.EventFromMessage(m, nil, schema.Tool, tool)
+		if m.Role != schema.Tool {
+			tool = ""
+		}
+		event = adk.EventFromMessage(m, nil, m.Role, tool)
 	case *schema.AgenticMessage:
 		event = adk.EventFromAgenticMessage(m, nil, m.Role)
 	}

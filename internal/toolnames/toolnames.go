@@ -13,11 +13,12 @@ import (
 )
 
 const (
-	Search      = "tool_search"  // finds tools; in most protocols it loads them too
-	SearchTools = "search_tools" // shows candidates and loads none
-	Load        = "load_tool"    // loads tools by name
-	Call        = "call_tool"    // runs a tool that stays hidden
-	Run         = "run_code"     // runs a program that calls tools
+	Search      = "tool_search"    // finds tools; in most protocols it loads them too
+	SearchTools = "search_tools"   // shows candidates and loads none
+	Load        = "load_tool"      // loads tools by name
+	Call        = "call_tool"      // runs a tool that stays hidden
+	Run         = "run_code"       // runs a program that calls tools
+	Output      = "program_output" // ends a program; no model is shown it
 )
 
 // SkillPrefix begins the name of each tool of package toolsearch/skills.

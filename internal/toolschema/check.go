@@ -16,6 +16,8 @@ import (
 	"strings"
 
 	"github.com/google/jsonschema-go/jsonschema"
+
+	"github.com/einolean/einolean/internal/display"
 )
 
 const (
@@ -93,6 +95,17 @@ func (c *Check) Validate(v any) (err error) {
 		}
 	}()
 	return c.resolved.Validate(v)
+}
+
+// maxProblem bounds what is said of wrong arguments, in runes.
+const maxProblem = 400
+
+// Problem is what is wrong by an error of Validate, for a model to read; "" if nothing is.
+func Problem(err error) string {
+	if err == nil {
+		return ""
+	}
+	return display.Clip(strings.ReplaceAll(strings.TrimPrefix(err.Error(), "validating root: "), "<invalid reflect.Value>", "null"), maxProblem)
 }
 
 // patternsOf counts the instructions of each pattern in a schema, and reports whether

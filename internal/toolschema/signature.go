@@ -26,6 +26,13 @@ const (
 	maxTypeText = 1500
 )
 
+// OutputKey is the key of ToolInfo.Extra under which a tool may say, as the text of a JSON schema,
+// what it returns.
+const OutputKey = "output_schema"
+
+// IsString reports whether a schema is that of a string and of nothing else.
+func IsString(text string) bool { return text != "" && typeOfText(text, false) == "string" }
+
 // Signature is a tool as a function of a program: its arguments with their types, the type of
 // its result, and what it is for. params and returns are JSON schemas as text; where one of them
 // is missing or says nothing, the type is any.

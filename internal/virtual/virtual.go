@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Package virtual is what the handlers of this module tell each other about programs. While a
-// program runs, the agent takes turns in which no model is asked: package toolsearch answers them.
+// program runs, the agent takes turns in which no model is asked: package programs answers them.
 // Nothing that a handler does for a model call is due in such a turn.
 package virtual
 
@@ -11,25 +11,44 @@ import (
 
 	"github.com/cloudwego/eino/adk"
 	"github.com/cloudwego/eino/compose"
+	"github.com/cloudwego/eino/schema"
 )
 
 type (
-	turnsKey   struct{}
-	resultsKey struct{}
+	programsKey struct{}
+	toolsKey    struct{}
+	resultsKey  struct{}
 )
 
 // failedKey is followed by the id of a call in the run-local values.
 const failedKey = "__einolean_failed__"
 
-// Turns runs the programs of one run.
-type Turns[M adk.MessageType] interface {
-	// Settle returns the conversation without the calls of programs, and whether a program goes
-	// on: then this turn is a virtual one. Asking again gives the same.
-	Settle(ctx context.Context, msgs []M) (next []M, virtual bool, err error)
+// Programs are those of one run, by package programs.
+type Programs interface {
+	// Now reports whether the turn under way is a virtual one, from the hook before its model call
+	// to the end of its calls.
+	Now() bool
 	// Inner reports whether a call is one that a program makes. No model reads its result.
 	Inner(ctx context.Context, callID string) bool
-	// Now reports whether the model call that begins is a virtual one.
-	Now() bool
+}
+
+// Tools are those that the agent's list does not show, by package toolsearch.
+type Tools interface {
+	// Resolve finds a tool by its name as a model writes it. It is false for any other tool, and
+	// for one that the caller may not know of.
+	Resolve(ctx context.Context, written string) (Tool, bool)
+	// Near are the signatures of tools that a wrong name may have meant.
+	Near(ctx context.Context, written string) []string
+	// Check is what is wrong with arguments of a tool, "" if nothing is, and its signature.
+	Check(name, arguments string) (problem, signature string)
+	// Most is how many different tools may be called at once.
+	Most() int
+}
+
+// Tool is a tool that programs may call, unless there is a refusal.
+type Tool struct {
+	Info    *schema.ToolInfo
+	Refusal string
 }
 
 // Results finds what reduction has taken out of the conversation.
@@ -39,14 +58,9 @@ type Results interface {
 }
 
 // ofAgent is what belongs to one agent. An agent that it runs as a tool has none of it.
-type ofAgent struct {
-	turns any
+type ofAgent[T any] struct {
+	value T
 	agent string
-}
-
-// WithTurns gives a run its programs.
-func WithTurns[M adk.MessageType](ctx context.Context, t Turns[M]) context.Context {
-	return context.WithValue(ctx, turnsKey{}, ofAgent{t, agentOf(ctx)})
 }
 
 // agentOf names the agent of a context, with those that run it.
@@ -59,55 +73,54 @@ func agentOf(ctx context.Context) (name string) {
 	return name
 }
 
-// turns are the programs of the agent of a context, of type T.
-func turns[T any](ctx context.Context) (t T, ok bool) {
-	own, ok := ctx.Value(turnsKey{}).(ofAgent)
-	if !ok || own.agent != agentOf(ctx) {
-		return t, false
-	}
-	t, ok = own.turns.(T)
-	return t, ok
+func with[T any](ctx context.Context, key any, value T) context.Context {
+	return context.WithValue(ctx, key, ofAgent[T]{value, agentOf(ctx)})
 }
 
-// Settle settles the programs of a run before a model call, if it has any. Every handler that does
-// something for a model call asks first, and goes on with the messages it gets.
-func Settle[M adk.MessageType](ctx context.Context, msgs []M) (next []M, isVirtual bool, err error) {
-	if t, ok := turns[Turns[M]](ctx); ok {
-		return t.Settle(ctx, msgs)
+func of[T any](ctx context.Context, key any) (value T) {
+	if own, ok := ctx.Value(key).(ofAgent[T]); ok && own.agent == agentOf(ctx) {
+		return own.value
 	}
-	return msgs, false, nil
+	return value
 }
 
-// Now reports whether the model call that begins is a virtual one: no model is asked.
+// WithPrograms gives the run of an agent its programs.
+func WithPrograms(ctx context.Context, p Programs) context.Context {
+	return with(ctx, programsKey{}, p)
+}
+
+// ProgramsOf returns them; nil if there are none.
+func ProgramsOf(ctx context.Context) Programs { return of[Programs](ctx, programsKey{}) }
+
+// WithTools gives the run of an agent its hidden tools.
+func WithTools(ctx context.Context, t Tools) context.Context { return with(ctx, toolsKey{}, t) }
+
+// ToolsOf returns them; nil if there are none.
+func ToolsOf(ctx context.Context) Tools { return of[Tools](ctx, toolsKey{}) }
+
+// WithResults gives the run of an agent what finds stored results.
+func WithResults(ctx context.Context, r Results) context.Context { return with(ctx, resultsKey{}, r) }
+
+// ResultsOf returns it; nil if there is none.
+func ResultsOf(ctx context.Context) Results { return of[Results](ctx, resultsKey{}) }
+
+// Now reports whether the turn under way is a virtual one: no model is asked.
 func Now(ctx context.Context) bool {
-	t, ok := turns[interface{ Now() bool }](ctx)
-	return ok && t.Now()
+	p := ProgramsOf(ctx)
+	return p != nil && p.Now()
 }
 
 // Inner reports whether a call is one that a program makes.
 func Inner(ctx context.Context, callID string) bool {
-	t, ok := turns[interface {
-		Inner(context.Context, string) bool
-	}](ctx)
-	return ok && t.Inner(ctx, callID)
-}
-
-// WithResults gives a run what finds stored results.
-func WithResults(ctx context.Context, r Results) context.Context {
-	return context.WithValue(ctx, resultsKey{}, r)
-}
-
-// ResultsOf returns it, nil if there is none.
-func ResultsOf(ctx context.Context) Results {
-	r, _ := ctx.Value(resultsKey{}).(Results)
-	return r
+	p := ProgramsOf(ctx)
+	return p != nil && p.Inner(ctx, callID)
 }
 
 // Fail marks a call that something answered in its tool's place: in a program its promise is
 // rejected. The mark is kept with the run, so it holds after a resume as well. Without programs
 // it does nothing.
 func Fail(ctx context.Context, callID string) {
-	if _, ok := turns[any](ctx); ok && callID != "" {
+	if ProgramsOf(ctx) != nil && callID != "" {
 		_ = adk.SetRunLocalValue(ctx, failedKey+callID, true)
 	}
 }

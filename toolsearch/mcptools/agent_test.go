@@ -23,6 +23,7 @@ import (
 	"github.com/einolean/einolean/einoleantest"
 	"github.com/einolean/einolean/internal/dev/adktest"
 	"github.com/einolean/einolean/internal/race"
+	"github.com/einolean/einolean/programs"
 	"github.com/einolean/einolean/reduction"
 	"github.com/einolean/einolean/toolsearch"
 	"github.com/einolean/einolean/toolsearch/mcptools"
@@ -207,9 +208,11 @@ func failsInAProgram[M adk.MessageType](t *testing.T, shop mcptools.Server, medi
 	require.NoError(t, err)
 	defer servers.Close()
 	for args, failed := range map[string]bool{`{"id":"good"}`: false, `{"id":"bad"}`: true, `{"id":"gone"}`: true} {
-		search, err := toolsearch.NewTyped[M](t.Context(), &toolsearch.Config{Source: servers, Protocol: toolsearch.SearchCode, Interpreter: oneCall{args}})
+		runs, err := programs.NewTyped[M](t.Context(), &programs.Config{Interpreter: oneCall{args}})
 		require.NoError(t, err)
-		requests := ask(t, streaming, []einoleantest.Turn{einoleantest.Call("run_code", `{"code":"order"}`)}, search)
+		search, err := toolsearch.NewTyped[M](t.Context(), &toolsearch.Config{Source: servers})
+		require.NoError(t, err)
+		requests := ask(t, streaming, []einoleantest.Turn{einoleantest.Call("run_code", `{"code":"order"}`)}, runs, search)
 		require.Contains(t, lastResult(requests[len(requests)-1]), fmt.Sprintf("failed: %v", failed), args)
 	}
 }
@@ -217,16 +220,16 @@ func failsInAProgram[M adk.MessageType](t *testing.T, shop mcptools.Server, medi
 // oneCall interprets every program as one call of shop__order, and prints how it ended.
 type oneCall struct{ args string }
 
-func (o oneCall) Start(context.Context, toolsearch.Program) (toolsearch.ProgramRun, error) {
-	return &oneCallRun{toolsearch.ProgramState{Calls: []toolsearch.ProgramCall{{Number: 1, Tool: "shop__order", Arguments: o.args}}}}, nil
+func (o oneCall) Start(context.Context, programs.Program) (programs.Run, error) {
+	return &oneCallRun{programs.State{Calls: []programs.Call{{Number: 1, Tool: "shop__order", Arguments: o.args}}}}, nil
 }
 
-type oneCallRun struct{ state toolsearch.ProgramState }
+type oneCallRun struct{ state programs.State }
 
-func (r *oneCallRun) State() toolsearch.ProgramState { return r.state }
+func (r *oneCallRun) State() programs.State { return r.state }
 
-func (r *oneCallRun) Resume(_ context.Context, results []toolsearch.ProgramResult) error {
-	r.state = toolsearch.ProgramState{Printed: fmt.Sprintf("failed: %v, %s", results[0].Failed, results[0].Text)}
+func (r *oneCallRun) Resume(_ context.Context, results []programs.Result) error {
+	r.state = programs.State{Printed: fmt.Sprintf("failed: %v, %s", results[0].Failed, results[0].Text)}
 	return nil
 }
 

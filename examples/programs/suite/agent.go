@@ -21,6 +21,7 @@ import (
 	"github.com/einolean/einolean/einoleantest"
 	"github.com/einolean/einolean/examples/library"
 	"github.com/einolean/einolean/examples/offline"
+	"github.com/einolean/einolean/programs"
 	"github.com/einolean/einolean/toolsearch"
 )
 
@@ -125,7 +126,7 @@ const mostCalls = 120 // of a model in a run
 
 // do has an agent do a task. An error is that of the agent; what is wrong with the answer is part
 // of the cost.
-func do(ctx context.Context, t task, a arm, in toolsearch.Interpreter, turns script) (c cost, err error) {
+func do(ctx context.Context, t task, a arm, in programs.Interpreter, turns script) (c cost, err error) {
 	root, err := os.MkdirTemp("", "suite-")
 	if err != nil {
 		return c, err
@@ -162,7 +163,7 @@ func do(ctx context.Context, t task, a arm, in toolsearch.Interpreter, turns scr
 type bench struct {
 	root  string
 	arm   arm
-	in    toolsearch.Interpreter
+	in    programs.Interpreter
 	model *einoleantest.Model[*schema.Message]
 	desk  *approvals
 	store checkpoints
@@ -175,16 +176,21 @@ func (b bench) runner(ctx context.Context) (*adk.Runner, error) {
 	}
 	cfg := toolsearch.Recommended(tools)
 	cfg.Protocol, cfg.Prefetch = toolsearch.SearchCall, b.arm.prefetch
+	var handlers []adk.ChatModelAgentMiddleware
 	if b.arm.turns == nil {
-		cfg.Protocol, cfg.Interpreter, cfg.MaxIterations = toolsearch.SearchCode, b.in, mostCalls
+		first, err := programs.New(ctx, &programs.Config{Interpreter: b.in, MaxIterations: mostCalls})
+		if err != nil {
+			return nil, err
+		}
+		handlers = append(handlers, first)
 	}
-	handler, err := toolsearch.New(ctx, cfg)
+	search, err := toolsearch.New(ctx, cfg)
 	if err != nil {
 		return nil, err
 	}
 	agent, err := adk.NewChatModelAgent(ctx, &adk.ChatModelAgentConfig{
 		Name: "assistant", Description: "answers with tools", Model: b.model, MaxIterations: mostCalls,
-		Handlers: []adk.ChatModelAgentMiddleware{handler, b.desk},
+		Handlers: append(handlers, search, b.desk),
 	})
 	if err != nil {
 		return nil, err

@@ -15,8 +15,8 @@ import (
 	"strings"
 
 	"github.com/einolean/einolean/examples/lab"
-	"github.com/einolean/einolean/toolsearch"
-	"github.com/einolean/einolean/toolsearch/javascript"
+	"github.com/einolean/einolean/programs"
+	"github.com/einolean/einolean/programs/javascript"
 )
 
 func main() {
@@ -33,8 +33,8 @@ type arm struct {
 }
 
 var arms = []arm{
-	{"SearchCode", 0, nil},
-	{"SearchCode, Prefetch: 12", 12, nil},
+	{"programs", 0, nil},
+	{"programs, Prefetch: 12", 12, nil},
 	{"SearchCall, calls at once", 0, atOnce},
 	{"SearchCall, one by one", 0, oneByOne},
 }
@@ -111,16 +111,16 @@ func measure(ctx context.Context) (results [][]cost, err error) {
 }
 
 // batch are calls of a program that run at the same time.
-type batch []toolsearch.ProgramCall
+type batch []programs.Call
 
 // recorder keeps the calls of the last program that it ran.
 type recorder struct {
-	toolsearch.Interpreter
+	programs.Interpreter
 	batches []batch
 }
 
 // Start runs a program.
-func (r *recorder) Start(ctx context.Context, p toolsearch.Program) (toolsearch.ProgramRun, error) {
+func (r *recorder) Start(ctx context.Context, p programs.Program) (programs.Run, error) {
 	in, err := r.Interpreter.Start(ctx, p)
 	if err != nil {
 		return nil, err
@@ -132,7 +132,7 @@ func (r *recorder) Start(ctx context.Context, p toolsearch.Program) (toolsearch.
 }
 
 type recordedRun struct {
-	toolsearch.ProgramRun
+	programs.Run
 	in *recorder
 }
 
@@ -143,9 +143,9 @@ func (r *recordedRun) note() {
 }
 
 // Resume goes on with it.
-func (r *recordedRun) Resume(ctx context.Context, results []toolsearch.ProgramResult) error {
+func (r *recordedRun) Resume(ctx context.Context, results []programs.Result) error {
 	defer r.note()
-	return r.ProgramRun.Resume(ctx, results)
+	return r.Run.Resume(ctx, results)
 }
 
 // answer is what a program printed or returned, without the line about its calls.

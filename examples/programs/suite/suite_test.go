@@ -13,7 +13,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/einolean/einolean/toolsearch/javascript"
+	"github.com/einolean/einolean/programs/javascript"
 )
 
 const document = "../../../docs/benchmarks.md"

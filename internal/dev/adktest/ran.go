@@ -18,6 +18,7 @@ import (
 type Ran struct {
 	mu    sync.Mutex
 	times map[string]int
+	real  map[string]int // those that a kill forgot too
 	saved map[string]int // as of the last checkpoint
 	until int            // calls until the process is killed; 0: it is not
 	kill  context.CancelFunc
@@ -27,6 +28,9 @@ type Ran struct {
 func (r *Ran) Add(ctx context.Context) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	if err := ctx.Err(); err != nil { // a killed process runs nothing more
+		return err
+	}
 	if r.until--; r.until == 0 {
 		r.kill()
 		return context.Canceled
@@ -35,6 +39,10 @@ func (r *Ran) Add(ctx context.Context) error {
 		r.times = map[string]int{}
 	}
 	r.times[compose.GetToolCallID(ctx)]++
+	if r.real == nil {
+		r.real = map[string]int{}
+	}
+	r.real[compose.GetToolCallID(ctx)]++
 	return nil
 }
 
@@ -43,6 +51,13 @@ func (r *Ran) Times() map[string]int {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return maps.Clone(r.times)
+}
+
+// Executions returns how often each call really ran, also where a kill has forgotten it.
+func (r *Ran) Executions() map[string]int {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return maps.Clone(r.real)
 }
 
 // Process begins a process, which is killed at one of its first calls in one of three cases. The

@@ -7,12 +7,12 @@ package einonext
 
 import (
 	_ "github.com/einolean/einolean/einoleantest"
+	_ "github.com/einolean/einolean/programs/javascript"
 	_ "github.com/einolean/einolean/reduction"
 	_ "github.com/einolean/einolean/reduction/blobbackend"
 	_ "github.com/einolean/einolean/reduction/jq"
 	_ "github.com/einolean/einolean/toolerror"
 	_ "github.com/einolean/einolean/toolsearch"
-	_ "github.com/einolean/einolean/toolsearch/javascript"
 	_ "github.com/einolean/einolean/toolsearch/mcptools"
 	_ "github.com/einolean/einolean/toolsearch/skills"
 	_ "github.com/einolean/einolean/toolsearch/toolsearcheval"

@@ -105,7 +105,7 @@ require (
 	github.com/eino-contrib/jsonschema v1.0.3 // indirect
 	github.com/einolean/einolean/reduction/blobbackend v0.0.0
 	github.com/einolean/einolean/reduction/jq v0.0.0
-	github.com/einolean/einolean/toolsearch/javascript v0.0.0
+	github.com/einolean/einolean/programs/javascript v0.0.0
 	github.com/einolean/einolean/toolsearch/mcptools v0.0.0
 	github.com/einolean/einolean/window/windowotel v0.0.0
 	github.com/google/jsonschema-go v0.4.3 // indirect
@@ -138,7 +138,7 @@ replace github.com/einolean/einolean/reduction/blobbackend => ../../../reduction
 
 replace github.com/einolean/einolean/reduction/jq => ../../../reduction/jq
 
-replace github.com/einolean/einolean/toolsearch/javascript => ../../../toolsearch/javascript
+replace github.com/einolean/einolean/programs/javascript => ../../../programs/javascript
 
 replace github.com/einolean/einolean/toolsearch/mcptools => ../../../toolsearch/mcptools
 

@@ -26,10 +26,11 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/einolean/einolean/internal/dev/adktest"
+	"github.com/einolean/einolean/programs"
+	"github.com/einolean/einolean/programs/javascript"
 	"github.com/einolean/einolean/reduction"
 	"github.com/einolean/einolean/store"
 	"github.com/einolean/einolean/toolsearch"
-	"github.com/einolean/einolean/toolsearch/javascript"
 	"github.com/einolean/einolean/window"
 )
 
@@ -45,6 +46,7 @@ type plan struct {
 	reduction reduction.Config
 	instruct  string
 	streaming bool
+	programs  bool
 }
 
 func planOf(seed uint64) plan {
@@ -60,13 +62,16 @@ func planOf(seed uint64) plan {
 		}
 	}
 	r.Shuffle(len(p.handlers), func(i, j int) { p.handlers[i], p.handlers[j] = p.handlers[j], p.handlers[i] })
+	if p.programs = r.IntN(3) == 0; p.programs {
+		p.handlers = append([]string{"programs"}, p.handlers...)
+	}
 	p.search = toolsearch.Config{
-		Protocol:     []toolsearch.Protocol{toolsearch.Keyword, toolsearch.SearchLoad, toolsearch.SearchCall, toolsearch.SearchCode}[r.IntN(4)],
+		Protocol:     []toolsearch.Protocol{toolsearch.Keyword, toolsearch.SearchLoad, toolsearch.SearchCall}[r.IntN(3)],
 		UnloadAfter:  []int{0, 0, 3}[r.IntN(3)],
 		CatalogLimit: []int{0, 4}[r.IntN(2)],
 		Prefetch:     []int{0, 0, 2}[r.IntN(3)],
 	}
-	if p.search.Protocol == toolsearch.SearchCall || p.search.Protocol == toolsearch.SearchCode {
+	if p.search.Protocol == toolsearch.SearchCall {
 		p.search.UnloadAfter = 0
 	}
 	p.reduction = reduction.Config{
@@ -80,7 +85,7 @@ func planOf(seed uint64) plan {
 			var calls []adktest.ToolCall
 			for range 1 + r.IntN(2)*r.IntN(3) {
 				n++
-				calls = append(calls, callOf(r, n, p.search.Protocol))
+				calls = append(calls, callOf(r, n, p.search.Protocol, p.programs))
 			}
 			turn = append(turn, adktest.Do(calls...))
 		}
@@ -92,7 +97,7 @@ func planOf(seed uint64) plan {
 	return p
 }
 
-func callOf(r *rand.Rand, n int, protocol toolsearch.Protocol) adktest.ToolCall {
+func callOf(r *rand.Rand, n int, protocol toolsearch.Protocol, runs bool) adktest.ToolCall {
 	c := adktest.ToolCall{ID: "c" + strconv.Itoa(n), Args: "{}"}
 	hidden := fmt.Sprintf("hidden_%d", r.IntN(9))
 	switch r.IntN(6) {
@@ -112,9 +117,9 @@ func callOf(r *rand.Rand, n int, protocol toolsearch.Protocol) adktest.ToolCall 
 		c.Name, c.Args = "load_tool", `{"tool_name":"`+hidden+`"}`
 	case protocol == toolsearch.SearchLoad && c.Name == "tool_search":
 		c.Name = "search_tools"
-	case protocol == toolsearch.SearchCode && r.IntN(2) == 0 && (c.Name == hidden || c.Name == "asks" || c.Name == "big"):
+	case runs && r.IntN(2) == 0 && (c.Name == hidden || c.Name == "asks" || c.Name == "big"):
 		c.Name, c.Args = "run_code", programOf(r, c.Name, c.Args)
-	case protocol >= toolsearch.SearchCall && c.Name == hidden:
+	case protocol == toolsearch.SearchCall && c.Name == hidden:
 		c.Name, c.Args = "call_tool", `{"name":"`+hidden+`","arguments":{"value":"x"}}`
 	}
 	return c
@@ -175,11 +180,10 @@ func (a *arm[M]) handler(t testing.TB, name string, second reduction.Backend) ad
 	var h adk.TypedChatModelAgentMiddleware[M]
 	var err error
 	switch name {
+	case "programs":
+		h, err = programs.NewTyped[M](ctx, &programs.Config{Interpreter: engine})
 	case "toolsearch":
 		cfg := a.plan.search
-		if cfg.Protocol == toolsearch.SearchCode {
-			cfg.Interpreter, cfg.InPrograms = engine, func(*schema.ToolInfo) bool { return true }
-		}
 		for i := range 9 {
 			cfg.DynamicTools = append(cfg.DynamicTools, adktest.Simple(fmt.Sprintf("hidden_%d", i), "Hides things."))
 		}

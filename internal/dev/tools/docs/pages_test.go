@@ -54,7 +54,7 @@ var offered = []struct{ dir, about string }{
 	{"toolsearch/mcptools", "tools of MCP servers"},
 	{"reduction/blobbackend", "stores in S3, Google Cloud Storage and Azure"},
 	{"reduction/jq", "jq queries on stored results"},
-	{"toolsearch/javascript", "programs that call tools"},
+	{"programs/javascript", "programs that call tools"},
 	{"window/windowotel", "OpenTelemetry"},
 	{"cmd/einolean", "the command"},
 }

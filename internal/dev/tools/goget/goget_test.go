@@ -27,7 +27,7 @@ const (
 )
 
 // published are the modules that strangers require here, of those that a release tags.
-var published = []string{"", "reduction/blobbackend", "examples/native/mended", "toolsearch/mcptools", "toolsearch/javascript", "examples", "cmd/einolean"}
+var published = []string{"", "reduction/blobbackend", "examples/native/mended", "toolsearch/mcptools", "programs/javascript", "examples", "cmd/einolean"}
 
 func TestAReleaseIsUsedFromAnEmptyModule(t *testing.T) {
 	if testing.Short() {

@@ -21,7 +21,7 @@ require (
 	github.com/cloudwego/base64x v0.1.6 // indirect
 	github.com/dustin/go-humanize v1.0.1 // indirect
 	github.com/eino-contrib/jsonschema v1.0.3 // indirect
-	github.com/einolean/einolean/toolsearch/javascript v0.0.0 // indirect
+	github.com/einolean/einolean/programs/javascript v0.0.0 // indirect
 	github.com/ettle/strcase v0.2.0 // indirect
 	github.com/google/jsonschema-go v0.4.3 // indirect
 	github.com/google/uuid v1.6.0 // indirect
@@ -58,4 +58,4 @@ replace github.com/einolean/einolean => ../../../..
 
 replace github.com/einolean/einolean/examples => ../../../../examples
 
-replace github.com/einolean/einolean/toolsearch/javascript => ../../../../toolsearch/javascript
+replace github.com/einolean/einolean/programs/javascript => ../../../../programs/javascript

@@ -63,4 +63,4 @@ replace (
 	github.com/einolean/einolean/examples => ../../../../examples
 )
 
-replace github.com/einolean/einolean/toolsearch/javascript => ../../../../toolsearch/javascript
+replace github.com/einolean/einolean/programs/javascript => ../../../../programs/javascript

@@ -19,19 +19,19 @@ import (
 	"github.com/einolean/einolean"
 	"github.com/einolean/einolean/einoleantest"
 	"github.com/einolean/einolean/internal/race"
-	"github.com/einolean/einolean/toolsearch"
-	"github.com/einolean/einolean/toolsearch/javascript"
+	"github.com/einolean/einolean/programs"
+	"github.com/einolean/einolean/programs/javascript"
 )
 
 func TestInterpreterKeepsItsContract(t *testing.T) {
-	einoleantest.TestInterpreter(t, func(*testing.T) toolsearch.Interpreter { return javascript.New(javascript.Limits{}) })
+	einoleantest.TestInterpreter(t, func(*testing.T) programs.Interpreter { return javascript.New(javascript.Limits{}) })
 }
 
 // finish runs a program to its end; a tool called fail fails, every other one answers result.
-func finish(ctx context.Context, in toolsearch.Interpreter, code, result string) (toolsearch.ProgramState, error) {
-	p, err := in.Start(ctx, toolsearch.Program{Code: code, Seed: "call_1", Time: time.UnixMilli(0)})
+func finish(ctx context.Context, in programs.Interpreter, code, result string) (programs.State, error) {
+	p, err := in.Start(ctx, programs.Program{Code: code, Seed: "call_1", Time: time.UnixMilli(0)})
 	if err != nil {
-		return toolsearch.ProgramState{}, err
+		return programs.State{}, err
 	}
 	defer p.Close()
 	for {
@@ -39,18 +39,18 @@ func finish(ctx context.Context, in toolsearch.Interpreter, code, result string)
 		if len(s.Calls) == 0 {
 			return s, nil
 		}
-		var results []toolsearch.ProgramResult
+		var results []programs.Result
 		for _, c := range s.Calls {
-			results = append(results, toolsearch.ProgramResult{Number: c.Number, Text: result, Failed: c.Tool == "fail"})
+			results = append(results, programs.Result{Number: c.Number, Text: result, Failed: c.Tool == "fail"})
 		}
 		if err := p.Resume(ctx, results); err != nil {
-			return toolsearch.ProgramState{}, err
+			return programs.State{}, err
 		}
 	}
 }
 
 // end is how a program ended, with its limits small so that tests are quick.
-func end(t *testing.T, limits javascript.Limits, code, result string) toolsearch.ProgramState {
+func end(t *testing.T, limits javascript.Limits, code, result string) programs.State {
 	t.Helper()
 	s, err := finish(t.Context(), javascript.New(limits), code, result)
 	require.NoError(t, err)
@@ -89,7 +89,7 @@ func TestOutputIsCutAtItsLimit(t *testing.T) {
 }
 
 func TestImpossibleLimitsAreNamedAllAtOnce(t *testing.T) {
-	_, err := javascript.New(javascript.Limits{Memory: 1, Time: -1, Calls: -1, Rounds: -1, Output: -1, Parallel: -1, Together: -1}).Start(t.Context(), toolsearch.Program{})
+	_, err := javascript.New(javascript.Limits{Memory: 1, Time: -1, Calls: -1, Rounds: -1, Output: -1, Parallel: -1, Together: -1}).Start(t.Context(), programs.Program{})
 	for _, field := range []string{"Memory", "Time", "Calls", "Rounds", "Output", "Parallel", "Together"} {
 		require.ErrorContains(t, err, "Limits."+field)
 	}
@@ -133,7 +133,7 @@ func TestNothingIsLeftOverOfPrograms(t *testing.T) {
 	require.NoError(t, err)
 	heap, routines := inUse(), runtime.NumGoroutine()
 	for range race.Cases(50) {
-		p, err := in.Start(t.Context(), toolsearch.Program{Code: `const a = "x".repeat(1 << 20); await tools.get({}); print(a.length)`})
+		p, err := in.Start(t.Context(), programs.Program{Code: `const a = "x".repeat(1 << 20); await tools.get({}); print(a.length)`})
 		require.NoError(t, err)
 		p.Close()
 	}

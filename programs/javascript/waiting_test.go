@@ -12,7 +12,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/einolean/einolean/toolsearch"
+	"github.com/einolean/einolean/programs"
 )
 
 // Twenty programs that wait hold no more than the limit together, and what they print is what
@@ -20,16 +20,16 @@ import (
 func TestProgramsThatWaitStayWithinTheirLimitTogether(t *testing.T) {
 	const code = `const a = new Array(1 << 20).fill(Math.random()); let sum = 0;
 		for (let i = 0; i < 3; i++) { const r = await Promise.all([1, 2].map(n => tools.get({n}))); sum += r[0] + r[1]; print(Date.now(), sum, a[7]) }`
-	start := func(in toolsearch.Interpreter, i int) *run {
-		p, err := in.Start(t.Context(), toolsearch.Program{Code: code, Seed: fmt.Sprint(i), Time: time.UnixMilli(0)})
+	start := func(in programs.Interpreter, i int) *run {
+		p, err := in.Start(t.Context(), programs.Program{Code: code, Seed: fmt.Sprint(i), Time: time.UnixMilli(0)})
 		require.NoError(t, err)
 		t.Cleanup(p.Close)
 		return p.(*run)
 	}
 	goOn := func(r *run) {
-		var results []toolsearch.ProgramResult
+		var results []programs.Result
 		for _, c := range r.State().Calls {
-			results = append(results, toolsearch.ProgramResult{Number: c.Number, Text: fmt.Sprint(c.Number)})
+			results = append(results, programs.Result{Number: c.Number, Text: fmt.Sprint(c.Number)})
 		}
 		require.NoError(t, r.Resume(t.Context(), results))
 	}
@@ -71,15 +71,15 @@ func TestNoMoreCallsRunAtOnceThanMay(t *testing.T) {
 	const code = `for (let round = 0; round < 2; round++) { const r = await Promise.all(Array.from({length: 7}, (_, i) => tools.get({i}))); print(r) }`
 	printed := map[string]bool{}
 	for _, parallel := range []int{1, 3, 7, 100} {
-		p, err := New(Limits{Parallel: parallel, Rounds: 2}).Start(t.Context(), toolsearch.Program{Code: code})
+		p, err := New(Limits{Parallel: parallel, Rounds: 2}).Start(t.Context(), programs.Program{Code: code})
 		require.NoError(t, err)
 		made := 0
 		for len(p.State().Calls) > 0 {
-			var results []toolsearch.ProgramResult
+			var results []programs.Result
 			for _, c := range p.State().Calls {
 				made++
 				require.Equal(t, made, c.Number)
-				results = append(results, toolsearch.ProgramResult{Number: c.Number, Text: fmt.Sprint(c.Number)})
+				results = append(results, programs.Result{Number: c.Number, Text: fmt.Sprint(c.Number)})
 			}
 			require.LessOrEqual(t, len(results), parallel)
 			require.NoError(t, p.Resume(context.Background(), results))

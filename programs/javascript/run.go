@@ -23,7 +23,7 @@ import (
 
 	"github.com/tetratelabs/wazero/sys"
 
-	"github.com/einolean/einolean/toolsearch"
+	"github.com/einolean/einolean/programs"
 )
 
 // run is a program that has begun.
@@ -31,25 +31,25 @@ type run struct {
 	interpreter *interpreter // keeps the engine alive
 	words       words
 	code        string
-	start       toolsearch.Program
-	settled     [][]toolsearch.ProgramResult // by round
-	answered    []toolsearch.ProgramResult   // of this round, whose other calls have not ended
-	queue       []toolsearch.ProgramCall     // calls of this round that follow those of the state
-	machine     *machine                     // nil after the end, and while the program waits if it lost it
-	state       toolsearch.ProgramState
+	start       programs.Program
+	settled     [][]programs.Result // by round
+	answered    []programs.Result   // of this round, whose other calls have not ended
+	queue       []programs.Call     // calls of this round that follow those of the state
+	machine     *machine            // nil after the end, and while the program waits if it lost it
+	state       programs.State
 	used        time.Duration // of computing
 	rounds      int
 	calls       int
 }
 
-// State implements toolsearch.ProgramRun.
-func (r *run) State() toolsearch.ProgramState {
+// State implements programs.Run.
+func (r *run) State() programs.State {
 	s := r.state
 	s.Calls, s.Notes = slices.Clone(s.Calls), slices.Clone(s.Notes)
 	return s
 }
 
-// Close implements toolsearch.ProgramRun.
+// Close implements programs.Run.
 func (r *run) Close() {
 	r.interpreter.waiting.take(r)
 	if len(r.state.Calls) > 0 {
@@ -150,8 +150,8 @@ func seedOf(s string) (seed [4]int32) {
 	return seed
 }
 
-// Resume implements toolsearch.ProgramRun.
-func (r *run) Resume(ctx context.Context, results []toolsearch.ProgramResult) error {
+// Resume implements programs.Run.
+func (r *run) Resume(ctx context.Context, results []programs.Result) error {
 	if len(r.state.Calls) == 0 {
 		return errors.New("javascript: the program has ended")
 	}
@@ -159,8 +159,8 @@ func (r *run) Resume(ctx context.Context, results []toolsearch.ProgramResult) er
 		return err
 	}
 	results = slices.Clone(results)
-	slices.SortFunc(results, func(a, b toolsearch.ProgramResult) int { return a.Number - b.Number })
-	if !slices.EqualFunc(results, r.state.Calls, func(a toolsearch.ProgramResult, b toolsearch.ProgramCall) bool { return a.Number == b.Number }) {
+	slices.SortFunc(results, func(a, b programs.Result) int { return a.Number - b.Number })
+	if !slices.EqualFunc(results, r.state.Calls, func(a programs.Result, b programs.Call) bool { return a.Number == b.Number }) {
 		return errors.New("javascript: the results are not those of the calls that the program waits for")
 	}
 	if r.answered = append(r.answered, results...); len(r.queue) > 0 {
@@ -197,12 +197,12 @@ func (r *run) goOn(ctx context.Context) error {
 }
 
 // ask shows as many calls as may run at the same time.
-func (r *run) ask(calls []toolsearch.ProgramCall) {
+func (r *run) ask(calls []programs.Call) {
 	n := min(len(calls), r.interpreter.limits.Parallel)
 	r.state.Calls, r.queue = calls[:n:n], calls[n:]
 }
 
-func (r *run) settleAll(ctx context.Context, results []toolsearch.ProgramResult) error {
+func (r *run) settleAll(ctx context.Context, results []programs.Result) error {
 	for _, result := range results {
 		if err := r.settle(ctx, result); err != nil {
 			return err
@@ -211,7 +211,7 @@ func (r *run) settleAll(ctx context.Context, results []toolsearch.ProgramResult)
 	return nil
 }
 
-func (r *run) settle(ctx context.Context, result toolsearch.ProgramResult) error {
+func (r *run) settle(ctx context.Context, result programs.Result) error {
 	op, text := "reject", result.Text
 	if !result.Failed {
 		op = "settle"
@@ -337,9 +337,9 @@ func (r *run) read(ctx context.Context) error {
 		return fmt.Errorf("the state: %w", err)
 	}
 	r.state.Notes = r.notes(s)
-	var calls []toolsearch.ProgramCall
+	var calls []programs.Call
 	for _, c := range s.Calls {
-		calls = append(calls, toolsearch.ProgramCall{Number: c.Number, Tool: c.Tool, Arguments: c.Arguments, Path: c.Path, Line: c.Line})
+		calls = append(calls, programs.Call{Number: c.Number, Tool: c.Tool, Arguments: c.Arguments, Path: c.Path, Line: c.Line})
 	}
 	r.ask(calls)
 	limits := r.interpreter.limits

@@ -16,8 +16,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/einolean/einolean/internal/race"
-	"github.com/einolean/einolean/toolsearch"
-	"github.com/einolean/einolean/toolsearch/javascript"
+	"github.com/einolean/einolean/programs"
+	"github.com/einolean/einolean/programs/javascript"
 )
 
 // hostile are programs that want too much, by what they want too much of.
@@ -159,7 +159,7 @@ func TestAProgramCannotForgeItsCalls(t *testing.T) {
 	in := javascript.New(javascript.Limits{})
 	world := hostile["the world"]
 	for _, code := range world[:race.Cases(len(world))] {
-		p, err := in.Start(t.Context(), toolsearch.Program{Code: code + "\n;await tools.get({honest: true})"})
+		p, err := in.Start(t.Context(), programs.Program{Code: code + "\n;await tools.get({honest: true})"})
 		require.NoError(t, err, code)
 		for _, c := range p.State().Calls {
 			require.True(t, json.Valid([]byte(c.Arguments)), code)

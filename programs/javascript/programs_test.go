@@ -24,11 +24,12 @@ import (
 	"github.com/einolean/einolean"
 	"github.com/einolean/einolean/internal/dev/adktest"
 	"github.com/einolean/einolean/internal/race"
+	"github.com/einolean/einolean/programs"
+	"github.com/einolean/einolean/programs/javascript"
 	"github.com/einolean/einolean/reduction"
 	"github.com/einolean/einolean/store"
 	"github.com/einolean/einolean/toolerror"
 	"github.com/einolean/einolean/toolsearch"
-	"github.com/einolean/einolean/toolsearch/javascript"
 	"github.com/einolean/einolean/window"
 )
 
@@ -85,17 +86,33 @@ func program(codes ...string) (t adktest.Turn) {
 // shared is one interpreter for all tests: making one takes longer than most of them.
 var shared = javascript.New(javascript.Limits{})
 
-func config(s *shop) *toolsearch.Config {
-	return &toolsearch.Config{DynamicTools: s.tools(), Protocol: toolsearch.SearchCode, Interpreter: shared}
+// setup is the configuration of an agent with programs and hidden tools.
+type setup struct {
+	*toolsearch.Config
+	programs programs.Config
+}
+
+func config(s *shop) *setup {
+	return &setup{&toolsearch.Config{DynamicTools: s.tools(), Protocol: toolsearch.SearchCall}, programs.Config{Interpreter: shared}}
+}
+
+// handlers are those of the setup, in their order.
+func handlers[M adk.MessageType](t require.TestingT, cfg *setup) []adk.TypedChatModelAgentMiddleware[M] {
+	own := cfg.programs
+	own.OnEvent = cfg.OnEvent
+	first, err := programs.NewTyped[M](context.Background(), &own)
+	require.NoError(t, err)
+	second, err := toolsearch.NewTyped[M](context.Background(), cfg.Config)
+	require.NoError(t, err)
+	return []adk.TypedChatModelAgentMiddleware[M]{first, second}
 }
 
 // answerTo runs one program in an agent, and returns what the model read of it.
-func answerTo(t *testing.T, cfg *toolsearch.Config, code string, more ...adk.ChatModelAgentMiddleware) string {
+func answerTo(t *testing.T, cfg *setup, code string, more ...adk.ChatModelAgentMiddleware) string {
 	t.Helper()
-	h, err := toolsearch.New(t.Context(), cfg)
-	require.NoError(t, err)
+	h := handlers[*schema.Message](t, cfg)
 	m := adktest.Script[*schema.Message](program(code), adktest.Say("done"))
-	out := adktest.Agent[*schema.Message]{Model: m, Handlers: append([]adk.ChatModelAgentMiddleware{h}, more...)}.Run(t.Context(), []*schema.Message{schema.UserMessage("go")})
+	out := adktest.Agent[*schema.Message]{Model: m, Handlers: append(h, more...)}.Run(t.Context(), []*schema.Message{schema.UserMessage("go")})
 	require.NoError(t, out.Err)
 	require.Len(t, m.Wires(), 2)
 	return m.Wires()[1].Messages[len(m.Wires()[1].Messages)-1].Content
@@ -109,13 +126,12 @@ func fiftyCalls[M adk.MessageType](t *testing.T, streaming bool) {
 	s, c := &shop{}, window.New(window.Config{})
 	cfg := config(s)
 	cfg.OnEvent = c.Event
-	h, err := toolsearch.NewTyped[M](t.Context(), cfg)
-	require.NoError(t, err)
+	h := handlers[M](t, cfg)
 	m := adktest.Script[M](
 		adktest.Turn{Calls: []adktest.ToolCall{{ID: "s", Name: "tool_search", Args: `{"query":"orders customer"}`}}},
 		program(`const pages = await Promise.all(Array.from({length: 50}, (_, c) => tools.list_orders({customer: c}))); print(pages.flat().filter(o => o.total > 490).length)`),
 		adktest.Say("done"))
-	out := adktest.Agent[M]{Model: m, Handlers: adktest.Handlers[M](h, window.HandlerFor[M](c)), Streaming: streaming}.Run(t.Context(), []M{adktest.User[M]("how many orders exceed 490?")})
+	out := adktest.Agent[M]{Model: m, Handlers: append(h, window.HandlerFor[M](c)), Streaming: streaming}.Run(t.Context(), []M{adktest.User[M]("how many orders exceed 490?")})
 	require.NoError(t, out.Err)
 	require.Len(t, s.Times(), 50)
 	require.Len(t, m.Wires(), 3)
@@ -158,26 +174,25 @@ func TestAnswersSayWhatAProgramMayNotDo(t *testing.T) {
 	}
 }
 
-func TestInProgramsKeepsToolsForTheModel(t *testing.T) {
+func TestAllowKeepsToolsForTheModel(t *testing.T) {
 	s := &shop{}
 	cfg := config(s)
-	cfg.InPrograms = func(info *schema.ToolInfo) bool { return info.Name != "long" }
+	cfg.programs.Allow = func(info *schema.ToolInfo) bool { return info.Name != "long" }
 	require.Contains(t, answerTo(t, cfg, `print(await tools.long({customer: 1}))`), "long may not be called by programs")
 	require.Empty(t, s.Times())
 }
 
-// InPrograms decides over the agent's own tools too, by all that they say of themselves.
-func TestInProgramsKnowsTheAgentsOwnTools(t *testing.T) {
+// Allow decides over the agent's own tools too, by all that they say of themselves.
+func TestAllowKnowsTheAgentsOwnTools(t *testing.T) {
 	s := &shop{}
 	cfg := config(s)
-	cfg.InPrograms = func(info *schema.ToolInfo) bool { return info.Extra["writes"] == nil }
-	h, err := toolsearch.New(t.Context(), cfg)
-	require.NoError(t, err)
+	cfg.programs.Allow = func(info *schema.ToolInfo) bool { return info.Extra["writes"] == nil }
+	h := handlers[*schema.Message](t, cfg)
 	m := adktest.Script[*schema.Message](program(`print(await tools.look({})); print(await tools.write({}))`), adktest.Say("done"))
 	own := func(name string, extra map[string]any) tool.BaseTool {
 		return adktest.Tool(adktest.Invokable, &schema.ToolInfo{Name: name, Desc: "A tool", Extra: extra}, func(ctx context.Context, _ string) (string, error) { return name, s.Add(ctx) })
 	}
-	out := adktest.Agent[*schema.Message]{Model: m, Tools: []tool.BaseTool{own("look", nil), own("write", map[string]any{"writes": true})}, Handlers: adktest.Handlers(h)}.Run(t.Context(), []*schema.Message{schema.UserMessage("go")})
+	out := adktest.Agent[*schema.Message]{Model: m, Tools: []tool.BaseTool{own("look", nil), own("write", map[string]any{"writes": true})}, Handlers: h}.Run(t.Context(), []*schema.Message{schema.UserMessage("go")})
 	require.NoError(t, out.Err)
 	got := m.Wires()[1].Messages[len(m.Wires()[1].Messages)-1].Content
 	require.Contains(t, got, "look\n")
@@ -219,27 +234,26 @@ func (n *namesSeen) WrapInvokableToolCall(_ context.Context, next adk.InvokableT
 	return next, nil
 }
 
-func TestHandlersSeeTheToolsOfAProgramAndNotTheProgram(t *testing.T) {
+func TestHandlersSeeAProgramOnceAndEachOfItsCalls(t *testing.T) {
 	seen := &namesSeen{names: map[string]int{}}
 	answerTo(t, config(&shop{}), `await Promise.all([1, 2, 3].map(customer => tools.list_orders({customer}))); await tools.measure({text: "x"})`, seen)
-	require.Equal(t, map[string]int{"list_orders": 3, "measure": 1}, seen.names)
+	require.Equal(t, map[string]int{"run_code": 1, "list_orders": 3, "measure": 1, "program_output": 1}, seen.names)
 }
 
 func TestAProgramEndsBeforeTheIterationsOfTheAgentDo(t *testing.T) {
 	for _, streaming := range []bool{false, true} {
 		s := &shop{}
 		cfg := config(s)
-		cfg.MaxIterations = 6
-		cfg.Interpreter = javascript.New(javascript.Limits{Rounds: 100})
-		h, err := toolsearch.New(t.Context(), cfg)
-		require.NoError(t, err)
+		cfg.programs.MaxIterations = 6
+		cfg.programs.Interpreter = javascript.New(javascript.Limits{Rounds: 100})
+		h := handlers[*schema.Message](t, cfg)
 		m := adktest.Script[*schema.Message](program(`for (let i = 0; i < 30; i++) { await tools.measure({text: "x"}); print("so far", i) }`), adktest.Say("done"))
-		out := adktest.Agent[*schema.Message]{Model: m, Handlers: adktest.Handlers[*schema.Message](h), Streaming: streaming, Max: 6}.Run(t.Context(), []*schema.Message{schema.UserMessage("go")})
+		out := adktest.Agent[*schema.Message]{Model: m, Handlers: h, Streaming: streaming, Max: 6}.Run(t.Context(), []*schema.Message{schema.UserMessage("go")})
 		require.NoError(t, out.Err)
 		got := m.Wires()[1].Messages[len(m.Wires()[1].Messages)-1].Content
-		require.Contains(t, got, "so far 3\n")
+		require.Contains(t, got, "so far 2\n")
 		require.Contains(t, got, "only 6 model calls")
-		require.Len(t, s.Times(), 5)
+		require.Len(t, s.Times(), 4)
 	}
 }
 
@@ -255,13 +269,12 @@ func TestAHandOverPassesNoModel(t *testing.T) {
 func TestAProgramReadsWhatWasStored(t *testing.T) {
 	reduce, err := reduction.New(t.Context(), reduction.Recommended(store.NewMemory(1<<30)))
 	require.NoError(t, err)
-	h, err := toolsearch.New(t.Context(), config(&shop{}))
-	require.NoError(t, err)
+	h := handlers[*schema.Message](t, config(&shop{}))
 	m := adktest.Script[*schema.Message](
 		adktest.Turn{Calls: []adktest.ToolCall{{ID: "l", Name: "call_tool", Args: `{"name":"long","arguments":{"customer":1}}`}}},
 		program(`const text = await stored("/tmp/trunc/l"); print(text.length, text.slice(-3))`),
 		adktest.Say("done"))
-	out := adktest.Agent[*schema.Message]{Model: m, Handlers: []adk.ChatModelAgentMiddleware{reduce, h}}.Run(t.Context(), []*schema.Message{schema.UserMessage("go")})
+	out := adktest.Agent[*schema.Message]{Model: m, Handlers: append(h, reduce)}.Run(t.Context(), []*schema.Message{schema.UserMessage("go")})
 	require.NoError(t, out.Err)
 	last := m.Wires()[2].Messages
 	require.Contains(t, last[len(last)-1].Content, "340003 END")
@@ -275,13 +288,12 @@ func TestAHistoryFromEventsIsMended(t *testing.T) {
 
 func historyFromEvents[M adk.MessageType](t *testing.T, streaming bool) {
 	s := &shop{}
-	h, err := toolsearch.NewTyped[M](t.Context(), config(s))
-	require.NoError(t, err)
+	h := handlers[M](t, config(s))
 	patch, err := patchtoolcalls.NewTyped[M](t.Context(), nil)
 	require.NoError(t, err)
 	later, err := toolsearch.NewTyped[M](t.Context(), &toolsearch.Config{DynamicTools: s.tools()})
 	require.NoError(t, err)
-	for _, handlers := range [][]adk.TypedChatModelAgentMiddleware[M]{{h}, {h, patch}, {patch, h}} {
+	for _, handlers := range [][]adk.TypedChatModelAgentMiddleware[M]{{h[0], h[1]}, {h[0], h[1], patch}, {h[0], patch, h[1]}} {
 		m := adktest.Script[M](program(`const a = await tools.list_orders({customer: 1}); const b = await tools.measure({text: "x"}); print(a.length, b.bytes)`, `print(await tools.measure({text: "y"}))`), adktest.Say("done"))
 		agent := adktest.Agent[M]{Model: m, Handlers: handlers, Streaming: streaming}
 		out := agent.Run(t.Context(), []M{adktest.User[M]("go")})
@@ -294,10 +306,34 @@ func historyFromEvents[M adk.MessageType](t *testing.T, streaming bool) {
 		whole = append(whole[:5:5], "assistant: done", "user: again")
 		require.Equal(t, whole, m.Wires()[0].MessagesDump)
 		agent.Model = adktest.Script[M](adktest.Say("done"))
-		agent.Handlers[slices.Index(handlers, h)] = later
+		agent.Handlers[slices.Index(handlers, h[1])] = later
 		require.NoError(t, agent.Run(t.Context(), history).Err)
 		require.Equal(t, whole, agent.Model.Wires()[0].MessagesDump, "after a change of protocol")
 	}
+}
+
+// Chance differs from run to run, also where calls have the same ids, and a run that goes on in
+// another process keeps its own.
+func TestChanceIsThatOfTheRun(t *testing.T) {
+	said := map[string]bool{}
+	for range 3 {
+		s, store := &shop{}, &adktest.Store{}
+		agent := func(m *adktest.Model[*schema.Message]) *adk.Runner {
+			r, err := adktest.Agent[*schema.Message]{Model: m, Handlers: handlers[*schema.Message](t, config(s)), Store: store}.Runner(t.Context())
+			require.NoError(t, err)
+			return r
+		}
+		m := adktest.Script[*schema.Message](program(`const customer = Math.floor(Math.random() * 1e9); const did = await tools.refund({customer}); print(did.includes(customer), customer)`), adktest.Say("done"))
+		out := adktest.Collect(agent(m).Run(t.Context(), []*schema.Message{schema.UserMessage("go")}, adk.WithCheckPointID("x")))
+		require.NotNil(t, out.Interrupted)
+		it, err := agent(m).ResumeWithParams(t.Context(), "x", &adk.ResumeParams{Targets: map[string]any{out.Interrupted.InterruptContexts[0].ID: "yes"}})
+		require.NoError(t, err)
+		require.NoError(t, adktest.Collect(it).Err)
+		last := m.Wires()[1].Messages
+		require.Contains(t, last[len(last)-1].Content, "true ")
+		said[last[len(last)-1].Content] = true
+	}
+	require.Len(t, said, 3)
 }
 
 // randomCode is a program with some rounds of calls, of which some ask a person.
@@ -309,7 +345,7 @@ func randomCode(g *rand.Rand) string {
 		for range 1 + g.IntN(3) {
 			calls = append(calls, []string{`tools.list_orders({customer: 1})`, `tools.refund({customer: 2})`, `tools.long({customer: 3})`, `tools.nothing({}).catch(e => "no")`}[g.IntN(4)])
 		}
-		fmt.Fprintf(&b, "for (const r of await Promise.all([%s])) { n += r.length; print(typeof r, n, Math.random(), Date.now() > 0) }\n", strings.Join(calls, ", "))
+		fmt.Fprintf(&b, "for (const r of await Promise.all([%s])) { n += r.length; print(typeof r, n, Math.random() < 1, Date.now() > 0) }\n", strings.Join(calls, ", "))
 	}
 	return b.String()
 }
@@ -356,15 +392,14 @@ func (l *law[M]) holds(streaming bool) {
 
 // runner is an agent with the handlers of a process, in any order.
 func (l *law[M]) runner(s *shop, m *adktest.Model[M], streaming bool, checkpoints *adktest.Store, files *store.Memory) *adk.TypedRunner[M] {
-	search, err := toolsearch.NewTyped[M](l.Context(), config(s))
-	require.NoError(l, err)
+	search := handlers[M](l, config(s))
 	reduce, err := reduction.NewTyped(l.Context(), &reduction.TypedConfig[M]{Backend: files, ProvideReadTool: true, MaxLengthForTrunc: 5000})
 	require.NoError(l, err)
 	errors, err := toolerror.NewTyped[M](l.Context(), nil)
 	require.NoError(l, err)
-	handlers := adktest.Handlers[M](search, reduce, errors, window.HandlerFor[M](window.New(window.Config{})))
-	l.Shuffle(len(handlers), func(i, j int) { handlers[i], handlers[j] = handlers[j], handlers[i] })
-	r, err := adktest.Agent[M]{Model: m, Handlers: handlers, Streaming: streaming, Store: checkpoints, Max: 60}.Runner(l.Context())
+	all := append(search, reduce, errors, window.HandlerFor[M](window.New(window.Config{})))
+	l.Shuffle(len(all)-1, func(i, j int) { all[i+1], all[j+1] = all[j+1], all[i+1] })
+	r, err := adktest.Agent[M]{Model: m, Handlers: all, Streaming: streaming, Store: checkpoints, Max: 60}.Runner(l.Context())
 	require.NoError(l, err)
 	return r
 }
@@ -428,10 +463,9 @@ func (l *law[M]) run(codes []string, streaming, interrupted bool) (answers []str
 func TestPrefetchOffersSignatures(t *testing.T) {
 	cfg := config(&shop{})
 	cfg.Prefetch, cfg.NewIndex = 2, toolsearch.BM25Index
-	h, err := toolsearch.New(t.Context(), cfg)
-	require.NoError(t, err)
+	h := handlers[*schema.Message](t, cfg)
 	m := adktest.Script[*schema.Message](adktest.Say("done"))
-	out := adktest.Agent[*schema.Message]{Model: m, Handlers: adktest.Handlers[*schema.Message](h)}.Run(t.Context(), []*schema.Message{schema.UserMessage("List the orders of customer 7")})
+	out := adktest.Agent[*schema.Message]{Model: m, Handlers: h}.Run(t.Context(), []*schema.Message{schema.UserMessage("List the orders of customer 7")})
 	require.NoError(t, out.Err)
 	all := strings.Join(m.Wires()[0].MessagesDump, "\n")
 	require.Contains(t, all, "tools.list_orders({customer: number}): Promise<")

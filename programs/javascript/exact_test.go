@@ -13,8 +13,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/einolean/einolean/internal/race"
-	"github.com/einolean/einolean/toolsearch"
-	"github.com/einolean/einolean/toolsearch/javascript"
+	"github.com/einolean/einolean/programs"
+	"github.com/einolean/einolean/programs/javascript"
 )
 
 // ways are what programs do with the id of a result; ID stands for the id in the program itself. What
@@ -58,8 +58,8 @@ func TestAnIntegerIsNeverAnother(t *testing.T) {
 }
 
 // sending runs a program to its end, and returns the arguments of its calls of put as well.
-func sending(t *testing.T, in toolsearch.Interpreter, code, result string) (s toolsearch.ProgramState, sent string, err error) {
-	p, err := in.Start(t.Context(), toolsearch.Program{Code: code})
+func sending(t *testing.T, in programs.Interpreter, code, result string) (s programs.State, sent string, err error) {
+	p, err := in.Start(t.Context(), programs.Program{Code: code})
 	if err != nil {
 		return s, "", err
 	}
@@ -68,12 +68,12 @@ func sending(t *testing.T, in toolsearch.Interpreter, code, result string) (s to
 		if s = p.State(); len(s.Calls) == 0 {
 			return s, sent, nil
 		}
-		var results []toolsearch.ProgramResult
+		var results []programs.Result
 		for _, c := range s.Calls {
 			if c.Tool == "put" {
 				sent += c.Arguments
 			}
-			results = append(results, toolsearch.ProgramResult{Number: c.Number, Text: result})
+			results = append(results, programs.Result{Number: c.Number, Text: result})
 		}
 		if err := p.Resume(t.Context(), results); err != nil {
 			return s, "", err

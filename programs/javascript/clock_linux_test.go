@@ -11,7 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/einolean/einolean/internal/race"
-	"github.com/einolean/einolean/toolsearch/javascript"
+	"github.com/einolean/einolean/programs/javascript"
 )
 
 // A program that waits for a processor does not compute.

@@ -1,7 +1,7 @@
 // Copyright einolean authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Package javascript runs the programs that a model writes under toolsearch.SearchCode:
+// Package javascript runs the programs that a model writes in an agent with package programs:
 // QuickJS-NG, compiled to WebAssembly, in the runtime wazero. It needs no C compiler and
 // starts no process.
 //
@@ -22,7 +22,7 @@ import (
 	"time"
 
 	"github.com/einolean/einolean"
-	"github.com/einolean/einolean/toolsearch"
+	"github.com/einolean/einolean/programs"
 )
 
 // Limits bound a program. A field that is zero has its default. What a program has printed
@@ -105,12 +105,12 @@ func (l Limits) check() error {
 	return errors.Join(wrong...)
 }
 
-// New returns an interpreter for toolsearch.Config.Interpreter. It is safe for concurrent use;
+// New returns an interpreter for programs.Config.Interpreter. It is safe for concurrent use;
 // as many programs compute at the same time as there are processors, and the others wait
 // without their time running. The first program of a process takes half a second longer, which
 // compiles the interpreter. If a limit is impossible, every Start fails with a
 // *einolean.FieldError for each.
-func New(limits Limits) toolsearch.Interpreter {
+func New(limits Limits) programs.Interpreter {
 	limits = limits.orDefaults()
 	in := &interpreter{limits: limits, waiting: waiting{most: limits.Together}}
 	in.engine = sync.OnceValues(func() (*engine, error) {
@@ -138,8 +138,8 @@ func (in *interpreter) Check() error { return in.limits.check() }
 // turns lets as many programs compute as there are processors.
 var turns = make(chan struct{}, runtime.GOMAXPROCS(0))
 
-// Start implements toolsearch.Interpreter.
-func (in *interpreter) Start(ctx context.Context, p toolsearch.Program) (toolsearch.ProgramRun, error) {
+// Start implements programs.Interpreter.
+func (in *interpreter) Start(ctx context.Context, p programs.Program) (programs.Run, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}

@@ -15,11 +15,11 @@ import (
 	"github.com/cloudwego/eino/adk"
 	"github.com/stretchr/testify/require"
 
-	"github.com/einolean/einolean/toolsearch"
+	"github.com/einolean/einolean/programs"
 )
 
 // office answers the calls of the programs in testdata.
-func office(c toolsearch.ProgramCall) (text string, failed bool) {
+func office(c programs.Call) (text string, failed bool) {
 	var a struct {
 		Customer, ID, Page  int
 		Path, Content, City string
@@ -72,16 +72,16 @@ func office(c toolsearch.ProgramCall) (text string, failed bool) {
 }
 
 // inOffice is how a program ends in the office: what its author reads of it.
-func inOffice(t *testing.T, code string) (told string, s toolsearch.ProgramState) {
+func inOffice(t *testing.T, code string) (told string, s programs.State) {
 	t.Helper()
-	p, err := shared.Start(t.Context(), toolsearch.Program{Code: code, Seed: "call_1", Time: time.UnixMilli(1_700_000_000_000)})
+	p, err := shared.Start(t.Context(), programs.Program{Code: code, Seed: "call_1", Time: time.UnixMilli(1_700_000_000_000)})
 	require.NoError(t, err)
 	defer p.Close()
 	for s = p.State(); len(s.Calls) > 0; s = p.State() {
-		var results []toolsearch.ProgramResult
+		var results []programs.Result
 		for _, c := range s.Calls {
 			text, failed := office(c)
-			results = append(results, toolsearch.ProgramResult{Number: c.Number, Text: text, Failed: failed})
+			results = append(results, programs.Result{Number: c.Number, Text: text, Failed: failed})
 		}
 		require.NoError(t, p.Resume(t.Context(), results))
 	}

@@ -1,4 +1,4 @@
-module github.com/einolean/einolean/toolsearch/javascript
+module github.com/einolean/einolean/programs/javascript
 
 go 1.25.0
 

@@ -9,7 +9,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/einolean/einolean/toolsearch/javascript"
+	"github.com/einolean/einolean/programs/javascript"
 )
 
 // Fifty results of 9 KB in one batch, and one after the other.

@@ -21,10 +21,10 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/einolean/einolean/internal/dev/adktest"
+	"github.com/einolean/einolean/programs"
 	"github.com/einolean/einolean/reduction"
 	"github.com/einolean/einolean/store"
 	"github.com/einolean/einolean/toolsearch"
-	"github.com/einolean/einolean/toolsearch/javascript"
 	"github.com/einolean/einolean/toolsearch/skills"
 	"github.com/einolean/einolean/window"
 )
@@ -33,13 +33,12 @@ import (
 func TestCallsMayLackIDsOrShareThem(t *testing.T) {
 	for _, ids := range [][2]string{{"", ""}, {"call_0", "call_0"}} {
 		s := &shop{}
-		h, err := toolsearch.New(t.Context(), config(s))
-		require.NoError(t, err)
+		h := handlers[*schema.Message](t, config(s))
 		turn := func(id, code string) adktest.Turn {
 			return adktest.Turn{Calls: []adktest.ToolCall{{ID: id, Name: "run_code", Args: fmt.Sprintf(`{"code":%q}`, code)}}}
 		}
 		m := adktest.Script[*schema.Message](turn(ids[0], `print(1, (await tools.list_orders({customer: 1})).length)`), turn(ids[1], `print(2, (await tools.measure({text: "x"})).bytes)`), adktest.Say("done"))
-		out := adktest.Agent[*schema.Message]{Model: m, Handlers: adktest.Handlers[*schema.Message](h)}.Run(t.Context(), []*schema.Message{schema.UserMessage("go")})
+		out := adktest.Agent[*schema.Message]{Model: m, Handlers: h}.Run(t.Context(), []*schema.Message{schema.UserMessage("go")})
 		require.NoError(t, out.Err)
 		require.Len(t, m.Wires(), 3)
 		all := strings.Join(m.Wires()[2].MessagesDump, "\n")
@@ -57,8 +56,7 @@ func TestCallsSideBySideMayLackIDsOrShareThem(t *testing.T) {
 func sideBySide[M adk.MessageType](t *testing.T, streaming bool) {
 	for _, id := range []string{"", "call_0"} {
 		s := &shop{}
-		h, err := toolsearch.NewTyped[M](t.Context(), config(s))
-		require.NoError(t, err)
+		h := handlers[M](t, config(s))
 		code := func(text string) adktest.ToolCall {
 			return adktest.ToolCall{ID: id, Name: "run_code", Args: fmt.Sprintf(`{"code":%q}`, text)}
 		}
@@ -67,7 +65,7 @@ func sideBySide[M adk.MessageType](t *testing.T, streaming bool) {
 			{ID: id, Name: "call_tool", Args: `{"name":"measure","arguments":{"text":"xyz"}}`}, code(`print(4, (await tools.list_orders({customer: 2})).length)`),
 		}}
 		m := adktest.Script[M](turn, adktest.Say("done"), adktest.Turn{Calls: []adktest.ToolCall{code(`print(5)`), code(`print(6)`)}}, adktest.Say("done"))
-		a := adktest.Agent[M]{Model: m, Handlers: adktest.Handlers[M](h), Streaming: streaming}
+		a := adktest.Agent[M]{Model: m, Handlers: h, Streaming: streaming}
 		history := []M{adktest.User[M]("go")}
 		for range 2 {
 			out := a.Run(t.Context(), history)
@@ -112,14 +110,13 @@ func TestARunThatEndsInAProgramLeavesAReadableHistory(t *testing.T) {
 
 func endsInAProgram[M adk.MessageType](t *testing.T, streaming bool) {
 	s := &shop{}
-	h, err := toolsearch.NewTyped[M](t.Context(), config(s))
-	require.NoError(t, err)
+	h := handlers[M](t, config(s))
 	final := adktest.Tool(adktest.Invokable, &schema.ToolInfo{Name: "final", Desc: "Ends"}, adktest.Echo)
 	turn := program(`const a = await tools.list_orders({customer: 1}); print((await tools.measure({text: "x"})).bytes)`)
 	turn.Calls = append(turn.Calls, adktest.ToolCall{ID: "f", Name: "final", Args: `{}`})
 	m := adktest.Script[M](turn, adktest.Say("done"))
 	agent, err := adk.NewTypedChatModelAgent(t.Context(), &adk.TypedChatModelAgentConfig[M]{
-		Name: "a", Description: "d", Model: m, Handlers: adktest.Handlers[M](h),
+		Name: "a", Description: "d", Model: m, Handlers: h,
 		ToolsConfig: adk.ToolsConfig{ToolsNodeConfig: compose.ToolsNodeConfig{Tools: []tool.BaseTool{final}}, ReturnDirectly: map[string]bool{"final": true}},
 	})
 	require.NoError(t, err)
@@ -139,7 +136,7 @@ func endsInAProgram[M adk.MessageType](t *testing.T, streaming bool) {
 			results[r.ID] = r.Args
 		}
 	}
-	require.Contains(t, results["c0"], "the run ended before the program did")
+	require.Contains(t, results["c0"], "the run ended before the program made a call")
 	for id := range calls {
 		require.Contains(t, results, id)
 	}
@@ -174,10 +171,9 @@ func cancelledProgram[M adk.MessageType](t *testing.T, streaming bool) {
 				})
 			files := &adktest.Store{}
 			runner := func(turns ...adktest.Turn) (*adk.TypedRunner[M], *adktest.Model[M]) {
-				h, err := toolsearch.NewTyped[M](t.Context(), &toolsearch.Config{DynamicTools: []tool.BaseTool{step}, Protocol: toolsearch.SearchCode, Interpreter: javascript.New(javascript.Limits{})})
-				require.NoError(t, err)
+				h := handlers[M](t, &setup{&toolsearch.Config{DynamicTools: []tool.BaseTool{step}, Protocol: toolsearch.SearchCall}, programs.Config{Interpreter: shared}})
 				m := adktest.Script[M](turns...)
-				r, err := adktest.Agent[M]{Model: m, Handlers: adktest.Handlers[M](h), Store: files, Streaming: streaming}.Runner(t.Context())
+				r, err := adktest.Agent[M]{Model: m, Handlers: h, Store: files, Streaming: streaming}.Runner(t.Context())
 				require.NoError(t, err)
 				return r, m
 			}
@@ -231,9 +227,8 @@ func TestAnAgentInAProgramIsApartFromIt(t *testing.T) {
 			require.NoError(t, err)
 			cfg.DynamicTools = append(cfg.DynamicTools, adk.NewAgentTool(t.Context(), agent))
 		}
-		h, err := toolsearch.New(t.Context(), cfg)
-		require.NoError(t, err)
-		r, err := adktest.Agent[*schema.Message]{Model: m, Handlers: adktest.Handlers[*schema.Message](h), Store: files}.Runner(t.Context())
+		h := handlers[*schema.Message](t, cfg)
+		r, err := adktest.Agent[*schema.Message]{Model: m, Handlers: h, Store: files}.Runner(t.Context())
 		require.NoError(t, err)
 		return r
 	}
@@ -264,8 +259,7 @@ func TestAnAgentInAProgramIsApartFromIt(t *testing.T) {
 // Eino tells the agents of a workflow, and those that a supervisor hands over to, what the others did
 // by its events, and so what the calls of a program returned. A HistoryRewriter can leave them out.
 func TestOtherAgentsReadTheCallsOfAProgram(t *testing.T) {
-	search, err := toolsearch.New(t.Context(), config(&shop{}))
-	require.NoError(t, err)
+	search := handlers[*schema.Message](t, config(&shop{}))
 	withoutCalls := adk.WithHistoryRewriter(func(_ context.Context, entries []*adk.HistoryEntry) (msgs []adk.Message, err error) {
 		for _, e := range entries {
 			if !strings.HasPrefix(e.Message.ToolCallID, "c0.") && len(e.Message.ToolCalls) == 0 {
@@ -277,7 +271,7 @@ func TestOtherAgentsReadTheCallsOfAProgram(t *testing.T) {
 	for _, options := range [][]adk.AgentOption{nil, {withoutCalls}} {
 		agent := func(name string, turns ...adktest.Turn) (adk.Agent, *adktest.Model[*schema.Message]) {
 			m := adktest.Script[*schema.Message](turns...)
-			a, err := adk.NewChatModelAgent(t.Context(), &adk.ChatModelAgentConfig{Name: name, Description: name, Model: m, Handlers: adktest.Handlers[*schema.Message](search)})
+			a, err := adk.NewChatModelAgent(t.Context(), &adk.ChatModelAgentConfig{Name: name, Description: name, Model: m, Handlers: search})
 			require.NoError(t, err)
 			return adk.AgentWithOptions(t.Context(), a, options...), m
 		}
@@ -324,7 +318,7 @@ func TestCallToolInAProgramIsTheCallItself(t *testing.T) {
 // failing is an interpreter that cannot be used.
 type failing struct{ panics bool }
 
-func (f failing) Start(context.Context, toolsearch.Program) (toolsearch.ProgramRun, error) {
+func (f failing) Start(context.Context, programs.Program) (programs.Run, error) {
 	if f.panics {
 		panic("no interpreter")
 	}
@@ -334,7 +328,7 @@ func (f failing) Start(context.Context, toolsearch.Program) (toolsearch.ProgramR
 func TestAnInterpreterThatFailsEndsNoRun(t *testing.T) {
 	for _, panics := range []bool{false, true} {
 		cfg := config(&shop{})
-		cfg.Interpreter = failing{panics}
+		cfg.programs.Interpreter = failing{panics}
 		require.Contains(t, answerTo(t, cfg, `print(1)`), "no interpreter")
 	}
 }
@@ -365,10 +359,9 @@ func TestAProgramReadsASkill(t *testing.T) {
 	cfg := config(&shop{})
 	cfg.Source, cfg.NewIndex = skills.NewSource(library, skills.Options{}), skills.Index(toolsearch.BM25Index)
 	require.Contains(t, answerTo(t, cfg, `print(await tools.skill__pdf({}))`), "Open the pdf first.")
-	h, err := toolsearch.New(t.Context(), cfg)
-	require.NoError(t, err)
+	h := handlers[*schema.Message](t, cfg)
 	m := adktest.Script[*schema.Message](adktest.Do(adktest.ToolCall{ID: "s", Name: "tool_search", Args: `{"query":"fill in this PDF form"}`}), adktest.Say("done"))
-	require.NoError(t, adktest.Agent[*schema.Message]{Model: m, Handlers: adktest.Handlers(h)}.Run(t.Context(), []*schema.Message{schema.UserMessage("go")}).Err)
+	require.NoError(t, adktest.Agent[*schema.Message]{Model: m, Handlers: h}.Run(t.Context(), []*schema.Message{schema.UserMessage("go")}).Err)
 	require.Contains(t, m.Wires()[1].Messages[len(m.Wires()[1].Messages)-1].Content, "skill__pdf")
 }
 

@@ -1,0 +1,161 @@
+// Copyright einolean authors
+// SPDX-License-Identifier: Apache-2.0
+
+package programs
+
+// Programs while they are alive, and how they go on.
+
+import (
+	"context"
+	"maps"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/einolean/einolean/internal/safe"
+)
+
+// program is one program, as far as this process knows it.
+type program struct {
+	*kept
+	run     Run
+	answers map[int]answer
+	waits   []Call // those that tools must answer
+	noTurns bool
+	broken  string // why the interpreter could not run it on
+}
+
+func newProgram(k *kept) *program { return &program{kept: k, answers: map[int]answer{}} }
+
+// idleAfter is how long a program keeps its memory while its calls run.
+const idleAfter = 30 * time.Second
+
+// live keeps programs alive between batches. They are closed when nobody can go on with them: Eino
+// calls no hook when a run ends by an error or an interrupt.
+type live struct {
+	mu    sync.Mutex
+	runs  map[string]*program // by their ids
+	timer *time.Timer
+}
+
+func (l *live) closeAll() {
+	l.mu.Lock()
+	if l.timer != nil {
+		l.timer.Stop()
+	}
+	runs := slices.Collect(maps.Values(l.runs))
+	clear(l.runs)
+	l.mu.Unlock()
+	closeAll(runs)
+}
+
+// take takes a program that goes on now: nobody else closes it.
+func (l *live) take(id string) *program {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	p := l.runs[id]
+	delete(l.runs, id)
+	return p
+}
+
+// keep keeps a program for its next batch, for a while.
+func (l *live) keep(p *program) {
+	if p.run == nil {
+		return
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.runs[p.ID] = p
+	if l.timer != nil {
+		l.timer.Stop()
+	}
+	l.timer = time.AfterFunc(idleAfter, l.closeAll)
+}
+
+func closeAll(list []*program) {
+	for _, p := range list {
+		p.close()
+	}
+}
+
+// close gives the memory of a program back. A panic in it, on a timer's goroutine, would end the process.
+func (p *program) close() {
+	if p.run != nil {
+		_ = safe.Call("Interpreter", func() error { p.run.Close(); return nil })
+	}
+}
+
+// state is where a program is. One whose interpreter panics has ended.
+func (p *program) state() State {
+	if p.run == nil {
+		return State{Error: p.broken}
+	}
+	s, err := safe.Value("Interpreter", func() (State, error) { return p.run.State(), nil })
+	if err != nil {
+		s = State{Error: safe.ErrorText(err)}
+	}
+	return s
+}
+
+// end closes a program, and says how it ended.
+func (p *program) end() State {
+	p.close()
+	return p.state()
+}
+
+// breaks ends a program whose interpreter failed. The error is ctx's.
+func (p *program) breaks(ctx context.Context, err error) error {
+	p.close()
+	p.run, p.waits, p.broken = nil, nil, safe.ErrorText(err)
+	return ctx.Err()
+}
+
+// begin begins a program, or takes it as it was left.
+func (p *program) begin(ctx context.Context, in Interpreter, of *live) (err error) {
+	if was := of.take(p.ID); was != nil {
+		p.run = was.run
+		maps.Copy(p.answers, was.answers)
+		return nil
+	}
+	start := Program{Code: p.Code, Seed: p.Seed, Time: time.UnixMilli(p.At)}
+	p.run, err = safe.Value("Interpreter", func() (Run, error) { return in.Start(ctx, start) })
+	if err != nil || safe.IsNil(p.run) {
+		p.run = nil
+		return p.breaks(ctx, err)
+	}
+	return nil
+}
+
+// advance runs a program on as far as answers reach. reply answers a call that needs no tool; it
+// returns the call as it goes out otherwise.
+func (p *program) advance(ctx context.Context, reply func(Call) (Call, *answer)) error {
+	for p.run != nil {
+		results := p.results(reply)
+		if len(results) == 0 || len(p.waits) > 0 {
+			return nil
+		}
+		if err := safe.Call("Interpreter", func() error { return p.run.Resume(ctx, results) }); err != nil {
+			return p.breaks(ctx, err)
+		}
+	}
+	return nil
+}
+
+// results are those of the calls that a program waits for; p.waits are the calls without one.
+func (p *program) results(reply func(Call) (Call, *answer)) (results []Result) {
+	p.waits = nil
+	for _, c := range p.state().Calls {
+		a, ok := p.answers[c.Number]
+		if !ok {
+			out, said := reply(c)
+			if said == nil {
+				p.waits = append(p.waits, out)
+				continue
+			}
+			a = *said
+			p.answers[c.Number] = a
+		}
+		results = append(results, a.result())
+	}
+	return results
+}

@@ -1,0 +1,90 @@
+// Copyright einolean authors
+// SPDX-License-Identifier: Apache-2.0
+
+package toolsearch
+
+// Hidden tools in programs: their signatures, and what package programs asks.
+
+import (
+	"context"
+
+	"github.com/einolean/einolean/internal/lenient"
+	"github.com/einolean/einolean/internal/toolschema"
+	"github.com/einolean/einolean/internal/virtual"
+)
+
+// OutputSchemaKey is the key of ToolInfo.Extra under which a tool may say, as the text of a JSON
+// schema, what it returns. The model that writes programs reads it as a type.
+const OutputSchemaKey = toolschema.OutputKey
+
+// inPrograms is a run as package programs sees it.
+type inPrograms struct{ *run }
+
+// Resolve implements virtual.Tools.
+func (r inPrograms) Resolve(ctx context.Context, written string) (virtual.Tool, bool) {
+	c := r.catalog()
+	if c.usesMetaName(written) {
+		return virtual.Tool{Refusal: render("program-meta", promptData{Name: written})}, true
+	}
+	if r.own[written] != nil && c.lookup(written) == nil {
+		return virtual.Tool{}, false
+	}
+	e := c.resolve(written, func(e *entry) bool { return r.allowsProgram(ctx, e) })
+	if e == nil {
+		return virtual.Tool{}, false
+	}
+	return virtual.Tool{Info: e.info}, true
+}
+
+// Near implements virtual.Tools.
+func (r inPrograms) Near(ctx context.Context, written string) (lines []string) {
+	near := r.catalog().near(written, maxNearOnLoad, func(e *entry) bool {
+		return e.info.Name != written && r.allows(ctx, e, PhaseList, PhaseSearch, PhaseLoad)
+	})
+	for _, n := range near {
+		if e := r.catalog().lookup(n); e != nil {
+			lines = append(lines, e.signature())
+		}
+	}
+	return lines
+}
+
+// Check implements virtual.Tools.
+func (r inPrograms) Check(name, arguments string) (problem, signature string) {
+	e := r.catalog().lookup(name)
+	if e == nil {
+		return "", ""
+	}
+	_, problem = e.checkArguments(arguments)
+	return problem, e.signature()
+}
+
+// Most implements virtual.Tools.
+func (r inPrograms) Most() int { return 32 }
+
+// signedSize is the bytes of a tool in an answer.
+func signedSize(e *entry) int {
+	return len(`{"name":"","call":""},`) + jsonSize(e.info.Name) + jsonSize(e.signature())
+}
+
+// signed are tools as their signatures, for an answer.
+func signed(tools []foundTool) []describedTool {
+	out := make([]describedTool, len(tools))
+	for i, x := range tools {
+		out[i] = describedTool{Name: x.entry.info.Name, Call: x.entry.signature()}
+	}
+	return out
+}
+
+// signTools answers a search by words.
+func signTools(ctx context.Context, r *run, a lenient.Arguments) (string, error) {
+	f, err := newSearcher(r, PhaseSearch, PhaseLoad).find(ctx, queriesOf(a), limitOf(a), signedSize)
+	return encode(answer{Tools: signed(f.found), Hint: f.hint()}), err
+}
+
+// signMatches answers a search by a pattern.
+func signMatches(ctx context.Context, r *run, a lenient.Arguments) (string, error) {
+	f, note := newSearcher(r, PhaseSearch, PhaseLoad).matchNames(ctx, patternOf(a))
+	f.bound(signedSize)
+	return encode(answer{Tools: signed(f.found), Hint: note}), ctx.Err()
+}
