@@ -103,9 +103,9 @@ require (
 	github.com/cloudwego/base64x v0.1.6 // indirect
 	github.com/dustin/go-humanize v1.0.1 // indirect
 	github.com/eino-contrib/jsonschema v1.0.3 // indirect
+	github.com/einolean/einolean/programs/javascript v0.0.0
 	github.com/einolean/einolean/reduction/blobbackend v0.0.0
 	github.com/einolean/einolean/reduction/jq v0.0.0
-	github.com/einolean/einolean/programs/javascript v0.0.0
 	github.com/einolean/einolean/toolsearch/mcptools v0.0.0
 	github.com/einolean/einolean/window/windowotel v0.0.0
 	github.com/google/jsonschema-go v0.4.3 // indirect
