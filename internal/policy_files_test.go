@@ -33,7 +33,7 @@ type layout struct {
 var unfinished = map[string]layout{
 	"cmd/einolean":        {maxAway, 5},
 	"reduction":           {maxAway, 6},
-	"toolsearch":          {maxAway, 6},
+	"toolsearch":          {maxAway, 7},
 	"toolsearch/mcptools": {maxAway, 4},
 	"window":              {maxAway, 4},
 }

@@ -64,6 +64,10 @@ func everyCallbackPanics[M adk.MessageType](t *testing.T) {
 				in[i] = reflect.Zero(f.Type().In(i))
 			}
 			out := f.Call(in)
+			if name == "Overflow" {
+				require.False(t, out[1].Bool(), "nothing is known of the error")
+				continue
+			}
 			if name == "Preview" {
 				require.Empty(t, out[0].String(), "nothing is a reason to show the start and the end")
 				continue

@@ -536,6 +536,15 @@ func (c *TypedConfig[M]) contain() {
 			return safe.Value("JSONQuery", func() ([]byte, error) { return query(ctx, q, document, maxBytes) })
 		}
 	}
+	if overflow := c.Overflow; overflow != nil {
+		c.Overflow = func(err error) (tokens int64, ok bool) {
+			_ = safe.Call("Overflow", func() error {
+				tokens, ok = overflow(err)
+				return nil
+			})
+			return tokens, ok
+		}
+	}
 	c.Preview = c.Preview.contained()
 	for _, own := range c.ToolConfig {
 		own.Preview = own.Preview.contained()

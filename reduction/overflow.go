@@ -160,11 +160,7 @@ func (m *middleware[M]) refused(err error) (tokens int64, ok bool) {
 	if err == nil {
 		return 0, false
 	}
-	_ = safe.Call("Overflow", func() error {
-		tokens, ok = m.cfg.Overflow(err)
-		return nil
-	})
-	return tokens, ok
+	return m.cfg.Overflow(err)
 }
 
 // count counts the tokens of a request.

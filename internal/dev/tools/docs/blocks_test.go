@@ -47,7 +47,7 @@ var packages = map[string]string{
 	"openai": adapters + "openai", "agenticopenai": adapters + "agenticopenai", "claude": adapters + "claude", "gemini": adapters + "gemini", "genai": "google.golang.org/genai",
 	"ark": adapters + "ark", "qwen": adapters + "qwen", "deepseek": adapters + "deepseek", "ollama": adapters + "ollama",
 
-	"einolean": module, "toolsearch": module + "/toolsearch", "reduction": module + "/reduction", "toolerror": module + "/toolerror",
+	"einolean": module, "toolsearch": module + "/toolsearch", "reduction": module + "/reduction", "store": module + "/store", "toolerror": module + "/toolerror",
 	"window": module + "/window", "inspect": module + "/window/inspect", "einoleantest": module + "/einoleantest", "toolsearcheval": module + "/toolsearch/toolsearcheval",
 	"mcptools": module + "/toolsearch/mcptools", "windowotel": module + "/window/windowotel", "blobbackend": module + "/reduction/blobbackend", "jq": module + "/reduction/jq",
 }
@@ -62,7 +62,7 @@ const models = "examples/models"
 var given = map[string]string{
 	"ctx": "context.Context", "chatModel": "model.ToolCallingChatModel", "otherModel": "model.ToolCallingChatModel", "tools": "[]tool.BaseTool",
 	"key": "string", "url": "string", "client": "*genai.Client",
-	"store": "reduction.Backend", "userOf": "func(context.Context) (string, error)",
+	"store": "reduction.Backend", "results": "reduction.Backend", "userOf": "func(context.Context) (string, error)",
 	"patch": handler, "files": handler, "reduce": handler, "summarize": handler, "search": handler,
 }
 
@@ -138,7 +138,7 @@ func (b block) program() (text, in string, err error) {
 	var reader, after strings.Builder
 	for _, name := range free {
 		switch {
-		case packages[name] != "":
+		case packages[name] != "" && (given[name] == "" || strings.Contains(b.text, name+".")):
 			uses[name] = true
 			if nested[name] != "" {
 				in = nested[name]

@@ -24,12 +24,12 @@ var all = map[string][]struct {
 	functions, files int
 }{
 	"toolsearch": {
-		{"ExampleNew", 191, 14},           // search, load, call
-		{"ExampleConfig_source", 220, 15}, // a server's list changes
+		{"ExampleNew", 214, 18},           // search, load, call
+		{"ExampleConfig_source", 247, 19}, // a server's list changes
 	},
 	"reduction": {
-		{"Example", 136, 11},         // a long result, stored and read back
-		{"ExampleNewTyped", 141, 11}, // a conversation grows, and is cleared
+		{"Example", 134, 13},         // a long result, stored and read back
+		{"ExampleNewTyped", 142, 12}, // a conversation grows, and is cleared
 	},
 }
 
