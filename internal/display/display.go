@@ -46,15 +46,6 @@ func acts(text string) bool {
 	return !utf8.ValidString(text) || strings.ContainsFunc(text, func(r rune) bool { return !strconv.IsGraphic(r) })
 }
 
-// Printables are texts of several lines: of each, everything but the line breaks is Printable.
-func Printables(text string) string {
-	lines := strings.Split(text, "\n")
-	for i := range lines {
-		lines[i] = Printable(lines[i])
-	}
-	return strings.Join(lines, "\n")
-}
-
 // JSON is a text of JSON that means the same, and in which everything is escaped that Printable
 // escapes but white space between values.
 func JSON(text []byte) []byte {
