@@ -27,8 +27,8 @@ export GOFLAGS := $(PLAIN) -trimpath
 # since some of them wait. Each says when it begins, and what it prints comes in one piece.
 JOBS ?= $(shell echo $$(($$(nproc 2>/dev/null || echo 2) + 1)))
 side  = @$(MAKE) --no-print-directory -j$(JOBS) $(1)
-lint@% test@% race@% oldest@% tidy-check@% einos-tests eino-next: SHELL := $(CURDIR)/internal/dev/step.sh
-lint@% test@% race@% oldest@% tidy-check@% einos-tests eino-next: export STEP = $@
+lint@% test@% race@% oldest@% tidy-check@% einos-tests test-workshop eino-next: SHELL := $(CURDIR)/internal/dev/step.sh
+lint@% test@% race@% oldest@% tidy-check@% einos-tests test-workshop eino-next: export STEP = $@
 
 # $(call each,commands) runs the commands in one module after another and stops at the first that fails.
 each = @set -e; for m in $(MODULES); do echo "-- $@: $$m"; (set -e; cd "$$m"; $(1)); done
@@ -49,7 +49,7 @@ check: ## everything a change must pass: the tests of the product, lint, tidy mo
 
 # What `make check` does, for its count.
 STEP_NAMES = $(addprefix test@,$(MODULES)) $(addprefix lint@,$(MODULES)) $(addprefix tidy-check@,$(MODULES)) \
-	$(addprefix oldest@,$(filter-out ./internal/%,$(MODULES))) einos-tests $(addprefix race@,$(PRODUCT))
+	$(addprefix oldest@,$(filter-out ./internal/%,$(MODULES))) einos-tests test-workshop $(addprefix race@,$(PRODUCT))
 
 fmt: ## format every Go file
 	gofmt -w .
@@ -100,11 +100,11 @@ QUICK := $(filter . ./reduction/jq ./toolsearch/mcptools ./toolsearch/javascript
 
 test: ## the tests of the product, in minutes from empty caches
 	$(call side,$(addprefix test@,$(QUICK)))
-	@echo "not run here, but by make check: the race detector, linters, and the tests of$(foreach m,$(filter-out $(QUICK),$(MODULES)), $(m:./%=%))"
+	@echo "not run here, but by make check: the race detector, linters, and the tests of the workshop (internal/dev) and of$(foreach m,$(filter-out $(QUICK),$(MODULES)), $(m:./%=%))"
 
 test-rest: ## every test that `make test` leaves out; the product's with -race as well, where the machine has a C compiler
 	@[ -n '$(RACE)' ] || echo "no C compiler works here: the tests run without the race detector"
-	$(call side,$(if $(RACE),$(addprefix race@,$(PRODUCT))) $(addprefix test@,$(filter-out $(QUICK) ./internal/dev/einonext,$(MODULES))) eino-next)
+	$(call side,$(if $(RACE),$(addprefix race@,$(PRODUCT))) $(addprefix test@,$(filter-out $(QUICK) ./internal/dev/einonext,$(MODULES))) test-workshop eino-next)
 
 .PHONY: einos-tests
 einos-tests: ## run Eino's own unit tests of its two packages against ours
@@ -113,7 +113,15 @@ einos-tests: ## run Eino's own unit tests of its two packages against ours
 # The packages that use internal/twice go through the quick part of their tests a second time:
 # nothing may be left over from the first pass.
 $(addprefix test@,$(MODULES)): test@%:
-	@cd $* && EINOLEAN_TWICE=1 $(LESS_GC) $(GO) test $(WHOLE) ./...
+	@cd $* && EINOLEAN_TWICE=1 $(LESS_GC) $(GO) test $(WHOLE) $(PACKAGES)
+
+# What users import comes first; the workshop of the root module is a step of its own.
+PACKAGES := ./...
+test@.: PACKAGES = $$($(GO) list ./... | grep -v /internal/dev/)
+
+.PHONY: test-workshop
+test-workshop:
+	@EINOLEAN_TWICE=1 $(LESS_GC) $(GO) test $(WHOLE) ./internal/dev/...
 
 # The detector makes tests about ten times slower, so it watches the packages that have something
 # to share: that start goroutines, hold locks, serve, or run agents, in their code or their tests.

@@ -72,8 +72,8 @@ func userOf(ctx context.Context) (string, error) {
 // A server keeps its users apart in one store.
 func ExampleScoped() {
 	ctx := context.Background()
-	files := store.NewMemory(0)
-	tenants := store.Scoped(files, store.Scope{Key: func(ctx context.Context) (string, error) {
+	results := store.NewMemory(0)
+	tenants := store.Scoped(results, store.Scope{Key: func(ctx context.Context) (string, error) {
 		return userOf(ctx) // such as "acme/42"; an error or "" stores and reads nothing
 	}})
 	reduce, err := reduction.New(ctx, reduction.Recommended(tenants))
