@@ -62,7 +62,7 @@ const models = "examples/models"
 var given = map[string]string{
 	"ctx": "context.Context", "chatModel": "model.ToolCallingChatModel", "otherModel": "model.ToolCallingChatModel", "tools": "[]tool.BaseTool",
 	"key": "string", "url": "string", "client": "*genai.Client",
-	"store": "reduction.Backend", "results": "reduction.Backend", "userOf": "func(context.Context) (string, error)",
+	"store": "reduction.Backend", "results": "reduction.Backend", "backend": "reduction.Backend", "userOf": "func(context.Context) (string, error)",
 	"patch": handler, "files": handler, "reduce": handler, "summarize": handler, "search": handler,
 }
 
