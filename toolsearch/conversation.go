@@ -39,6 +39,7 @@ type transcript[M adk.MessageType] struct {
 	deltas    []int // positions of messages that tell of changes in the list
 	offered   []int // positions of messages that describe tools for a user's message
 	mixed     []int // positions of messages that hold one, and something else
+	instead   bool  // a message that is marked as a reminder lists nothing, and stands for it
 
 	// prefetch loads tools for the text of a user's message at a position. If nil, no tools
 	// are prefetched.
@@ -58,8 +59,10 @@ func (t *transcript[M]) read(ctx context.Context, msgs []M) {
 			t.deltas = append(t.deltas, i)
 		case s.Only && isOffer(s.Text):
 			t.offered = append(t.offered, i)
-		case s.Marked:
+		case s.Marked && (strings.Contains(s.Text, toolnames.ReminderOpen) || strings.Contains(s.Text, toolnames.ChangedOpen)):
 			t.mixed = append(t.mixed, i)
+		case s.Marked:
+			t.instead = true
 		case s.User && t.prefetch != nil:
 			t.prefetch(ctx, &t.evidence, i, s.Text)
 		}
@@ -91,7 +94,7 @@ func isOffer(text string) bool {
 
 // forget makes the next reading begin at the first message.
 func (t *transcript[M]) forget() {
-	t.messages, t.reminders, t.deltas, t.offered, t.mixed = t.messages[:0], nil, nil, nil, nil
+	t.messages, t.reminders, t.deltas, t.offered, t.mixed, t.instead = t.messages[:0], nil, nil, nil, nil, false
 	t.evidence = evidence{former: t.evidence.former, started: t.evidence.started, version: t.evidence.version + 1}
 }
 
@@ -414,6 +417,9 @@ type reminder struct {
 func (t *transcript[M]) remind(ctx context.Context, d *reminder, msgs []M, saw []string) ([]M, string) {
 	if d.silent {
 		return t.withReminder(msgs, ""), ""
+	}
+	if t.instead && len(t.reminders)+len(t.mixed) == 0 { // as Eino has it
+		return msgs, ""
 	}
 	if !d.run.catalog().changes {
 		text, _ := d.wholeList(ctx, d.run.listable(ctx))

@@ -91,7 +91,7 @@ func EmbeddingIndex(model string, e embedding.Embedder, files store.Backend) Ind
 		reader, _ := store.As[store.Reader](files)
 		return &embeddingIndex{
 			bm25Index: bm25Index{knownSet(ctx, tools)}, infos: tools,
-			source:  vectors.Source{Model: model, Embedder: e, Writer: files, Reader: reader},
+			source:  vectors.Source{Model: model, Embedder: e, Gate: &safe.Gate{}, Writer: files, Reader: reader},
 			queries: recent.Map[string, []float64]{Most: keptQueries},
 		}, nil
 	}
@@ -235,7 +235,7 @@ func (x *embeddingIndex) embed(ctx context.Context, text string) ([]float64, err
 	}
 	inside, cancel := context.WithTimeout(ctx, embedQueryTime)
 	defer cancel()
-	all, err := vectors.Embed(inside, x.source.Embedder, withControls(text))
+	all, err := x.source.Embed(inside, withControls(text))
 	if err == nil {
 		v = understood(all)
 	}

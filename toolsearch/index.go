@@ -320,6 +320,9 @@ func Fuse(parts ...IndexFunc) IndexFunc {
 			if err != nil {
 				return nil, fmt.Errorf("part %d of Fuse: %w", i, err)
 			}
+			if _, limited := x.(*limitedIndex); !limited {
+				x = &limitedIndex{Index: x, limit: partTimeout}
+			}
 			fused[i] = x
 		}
 		return fused, nil
@@ -340,35 +343,36 @@ func TimeLimit(d time.Duration, f IndexFunc) IndexFunc {
 		if err != nil {
 			return nil, err
 		}
-		return limitedIndex{x, d}, nil
+		return &limitedIndex{Index: x, limit: d}, nil
 	}
 }
 
 type limitedIndex struct {
 	Index
 	limit time.Duration
+	gate  safe.Gate
 }
 
-func (x limitedIndex) build() error { return build(x.Index) }
+func (x *limitedIndex) build() error { return build(x.Index) }
 
 // Search returns when the index answers or its time is over. An index that goes on after
-// that is left to finish; its answer is dropped.
-func (x limitedIndex) Search(ctx context.Context, q Query) ([]Result, error) {
+// that is left to finish, and not asked meanwhile; its answer is dropped.
+func (x *limitedIndex) Search(ctx context.Context, q Query) ([]Result, error) {
 	if err := x.build(); err != nil {
 		return nil, err
 	}
 	ctx, cancel := context.WithTimeout(ctx, x.limit)
 	defer cancel()
-	results, err := safe.Wait(ctx, "the index", func() ([]Result, error) { return searchIndex(ctx, x.Index, q) })
-	if ctx.Err() != nil && err == ctx.Err() {
+	results, err := safe.Through(ctx, &x.gate, "the index", func() ([]Result, error) { return searchIndex(ctx, x.Index, q) })
+	if err == safe.ErrBusy || ctx.Err() != nil && err == ctx.Err() {
 		return nil, fmt.Errorf("toolsearch: index did not answer: %w", err)
 	}
 	return results, err
 }
 
-func (x limitedIndex) terms(q Query, name string) []einolean.Term { return termsOf(x.Index, q, name) }
+func (x *limitedIndex) terms(q Query, name string) []einolean.Term { return termsOf(x.Index, q, name) }
 
-func (x limitedIndex) Explain(q Query, name string) string { return explain(x.Index, q, name) }
+func (x *limitedIndex) Explain(q Query, name string) string { return explain(x.Index, q, name) }
 
 type fusedIndex []Index
 
@@ -418,9 +422,6 @@ func (parts fusedIndex) askAll(ctx context.Context, q Query) (results [][]Result
 	results, errs = make([][]Result, len(parts)), make([]error, len(parts))
 	var asking sync.WaitGroup
 	for i, x := range parts {
-		if _, limited := x.(limitedIndex); !limited {
-			x = limitedIndex{x, partTimeout}
-		}
 		asking.Go(func() { results[i], errs[i] = x.Search(ctx, q) })
 	}
 	asking.Wait()

@@ -13,11 +13,13 @@ import (
 	"runtime"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
 
 	"github.com/cloudwego/eino/adk"
+	"github.com/cloudwego/eino/components/embedding"
 	"github.com/cloudwego/eino/components/retriever"
 	"github.com/cloudwego/eino/components/tool"
 	"github.com/cloudwego/eino/schema"
@@ -103,6 +105,53 @@ func (h hangs) Search(ctx context.Context, _ toolsearch.Query) ([]toolsearch.Res
 	h.left <- time.Until(deadline)
 	<-ctx.Done()
 	return nil, ctx.Err()
+}
+
+// deaf never answers, whatever becomes of its context.
+type deaf struct{ asked *atomic.Int32 }
+
+func (d deaf) index(context.Context, []*schema.ToolInfo) (toolsearch.Index, error) { return d, nil }
+
+func (d deaf) Search(context.Context, toolsearch.Query) ([]toolsearch.Result, error) {
+	d.asked.Add(1)
+	time.Sleep(time.Hour)
+	return nil, nil
+}
+
+func (d deaf) EmbedStrings(ctx context.Context, texts []string, _ ...embedding.Option) ([][]float64, error) {
+	if len(texts) > 1 || !strings.Contains(texts[0], "zzz") { // the tools, and their probes
+		return (&embedder{of: meaning}).EmbedStrings(ctx, texts)
+	}
+	d.asked.Add(1)
+	time.Sleep(time.Hour)
+	return nil, nil
+}
+
+func TestAnIndexThatDoesNotEndLeavesOneSearchBehind(t *testing.T) {
+	for name, f := range map[string]func(deaf) toolsearch.IndexFunc{
+		"limited":   func(d deaf) toolsearch.IndexFunc { return toolsearch.TimeLimit(time.Second, d.index) },
+		"fused":     func(d deaf) toolsearch.IndexFunc { return toolsearch.Fuse(d.index, toolsearch.KeywordIndex) },
+		"embedding": func(d deaf) toolsearch.IndexFunc { return toolsearch.EmbeddingIndex("m", d, nil) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				asked := deaf{new(atomic.Int32)}
+				x, err := f(asked)(t.Context(), infos("alpha", "beta"))
+				require.NoError(t, err)
+				_, _ = x.Search(t.Context(), toolsearch.Query{Text: "alpha"})
+				synctest.Wait()
+				for range 100 {
+					_, _ = x.Search(t.Context(), toolsearch.Query{Text: "zzz"})
+					time.Sleep(20 * time.Second)
+				}
+				require.EqualValues(t, 1, asked.asked.Load())
+				time.Sleep(time.Hour)
+				_, _ = x.Search(t.Context(), toolsearch.Query{Text: "zzz"})
+				require.EqualValues(t, 2, asked.asked.Load(), "it is over, so the index is asked again")
+				time.Sleep(time.Hour)
+			})
+		})
+	}
 }
 
 func TestTimeLimitEndsASearch(t *testing.T) {

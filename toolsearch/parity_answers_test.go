@@ -357,12 +357,39 @@ func evilName[M adk.MessageType](t *testing.T, s side[M]) string {
 }
 
 func TestTS11_ToolsThatWereLoadedOrUsedAreVisibleInTheNextRun(t *testing.T) { playAll(t, "TS-11") }
-func TestTS12_TheReminderIsTrueAndThereOnce(t *testing.T)                   { playAll(t, "TS-12") }
-func TestTS20_EveryResultInAMessageCounts(t *testing.T)                     { playAll(t, "TS-20") }
-func TestTS28_NativeResultsAreTextWhereTheModelDoesNotSearch(t *testing.T)  { playAll(t, "TS-28") }
-func TestTS29_SearchesOfEveryProtocolCount(t *testing.T)                    { playAll(t, "TS-29") }
-func TestX12_AModelReadsThatThereIsNothing(t *testing.T)                    { playAll(t, "X-12") }
-func TestX05_ASearchUnderAnAliasLoads(t *testing.T)                         { playAll(t, "X-05") }
+
+// A message with the key of a list that is no list stands for it in both packages.
+func TestTS12_AMarkedMessageThatListsNothingStandsForTheList(t *testing.T) {
+	adktest.Both(t, markedWithoutAList[*schema.Message], markedWithoutAList[*schema.AgenticMessage])
+}
+
+func markedWithoutAList[M adk.MessageType](t *testing.T, streaming bool) {
+	key := map[string]any{"__toolsearch_reminder__": true}
+	for what, history := range map[string][]M{
+		"a user's":       {withExtra(adktest.User[M]("Ask for tools when you need them."), key), adktest.User[M]("please")},
+		"a system's":     {withExtra(adktest.System[M]("Ask for tools when you need them."), key), adktest.User[M]("please")},
+		"the only one":   {withExtra(adktest.User[M]("please"), key)},
+		"an assistant's": {adktest.User[M]("please"), withExtra(adktest.Assistant[M]("Yes?"), key), adktest.User[M]("go on")},
+	} {
+		turns := []adktest.Turn{adktest.Do(searchFor("1", "select:a1"))}
+		for _, s := range []side[M]{einoSide[M](streaming), ourSide[M](streaming)} {
+			tr := s.run(history, nil, turns, s.mustBuild(t, simples("a1")...))
+			require.NoError(t, tr.Err)
+			for i, w := range tr.wires {
+				n, _ := reminders(w)
+				require.Zero(t, n, "%s, %s, request %d", s.name, what, i)
+				require.Len(t, w.Messages, len(history)+2*i)
+			}
+		}
+	}
+}
+
+func TestTS12_TheReminderIsTrueAndThereOnce(t *testing.T)                  { playAll(t, "TS-12") }
+func TestTS20_EveryResultInAMessageCounts(t *testing.T)                    { playAll(t, "TS-20") }
+func TestTS28_NativeResultsAreTextWhereTheModelDoesNotSearch(t *testing.T) { playAll(t, "TS-28") }
+func TestTS29_SearchesOfEveryProtocolCount(t *testing.T)                   { playAll(t, "TS-29") }
+func TestX12_AModelReadsThatThereIsNothing(t *testing.T)                   { playAll(t, "X-12") }
+func TestX05_ASearchUnderAnAliasLoads(t *testing.T)                        { playAll(t, "X-05") }
 
 // keptByProvider says whether a response that the provider keeps can still be built on,
 // with a tool loaded after it.

@@ -93,6 +93,11 @@ func Wait[T any](ctx context.Context, what string, f func() (T, error)) (value T
 	if err := ctx.Err(); err != nil {
 		return value, err
 	}
+	return wait(ctx, what, f)
+}
+
+// wait always calls f.
+func wait[T any](ctx context.Context, what string, f func() (T, error)) (value T, err error) {
 	type outcome struct {
 		value T
 		err   error

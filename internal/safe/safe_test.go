@@ -9,7 +9,10 @@ import (
 	"fmt"
 	"io"
 	"runtime"
+	"sync"
+	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -105,4 +108,39 @@ func TestACallThatIsWaitedForMayEndItsGoroutineOrNeverReturn(t *testing.T) {
 	require.ErrorIs(t, err, context.Canceled)
 	_, err = safe.Wait(ctx, "x", func() (int, error) { t.Error("called"); return 0, nil })
 	require.ErrorIs(t, err, context.Canceled)
+}
+
+func TestACallThatIsGivenUpAndGoesOnLetsNoOtherIn(t *testing.T) {
+	var gate safe.Gate
+	forever, calls := make(chan struct{}), atomic.Int32{}
+	ask := func(ctx context.Context) error {
+		_, err := safe.Through(ctx, &gate, "the index", func() (int, error) { calls.Add(1); <-forever; return 0, nil })
+		return err
+	}
+	late, cancel := context.WithTimeout(t.Context(), time.Millisecond)
+	defer cancel()
+	require.ErrorIs(t, ask(late), context.DeadlineExceeded)
+	for range 3 {
+		require.ErrorIs(t, ask(t.Context()), safe.ErrBusy)
+	}
+	require.EqualValues(t, 1, calls.Load())
+	close(forever)
+	require.NoError(t, ask(t.Context()), "it is open again")
+	require.EqualValues(t, 2, calls.Load())
+}
+
+func TestAGateStaysOpenForCodeThatHeedsItsContext(t *testing.T) {
+	var gate safe.Gate
+	var all sync.WaitGroup
+	for i := range 200 {
+		all.Go(func() {
+			ctx, cancel := context.WithTimeout(t.Context(), time.Duration(i%3)*time.Millisecond)
+			defer cancel()
+			_, err := safe.Through(ctx, &gate, "x", func() (int, error) { <-ctx.Done(); return 0, ctx.Err() })
+			assert.ErrorIs(t, err, context.DeadlineExceeded)
+		})
+	}
+	all.Wait()
+	_, err := safe.Through(t.Context(), &gate, "x", func() (int, error) { return 0, nil })
+	require.NoError(t, err)
 }

@@ -63,6 +63,7 @@ type Reader interface {
 type Source struct {
 	Model    string // part of every name in the store
 	Embedder embedding.Embedder
+	Gate     *safe.Gate // before the embedder
 	Writer   Writer
 	Reader   Reader      // without one, nothing is kept
 	IsAnew   bool        // what is stored is of no use
@@ -140,13 +141,13 @@ func (s Source) embed(ctx context.Context, texts []string) ([][]float64, error) 
 	if !s.Wanted() {
 		return nil, errors.New("toolsearch: the vectors are no longer needed")
 	}
-	return Embed(ctx, s.Embedder, texts)
+	return s.Embed(ctx, texts)
 }
 
-// Embed asks an embedder, for as long as the context lasts, and checks that there is a vector for
+// Embed asks the embedder, for as long as the context lasts, and checks that there is a vector for
 // each text.
-func Embed(ctx context.Context, e embedding.Embedder, texts []string) ([][]float64, error) {
-	all, err := safe.Wait(ctx, "toolsearch: the embedder", func() ([][]float64, error) { return e.EmbedStrings(ctx, texts) })
+func (s Source) Embed(ctx context.Context, texts []string) ([][]float64, error) {
+	all, err := safe.Through(ctx, s.Gate, "toolsearch: the embedder", func() ([][]float64, error) { return s.Embedder.EmbedStrings(ctx, texts) })
 	if err != nil {
 		return nil, err
 	}
