@@ -293,7 +293,7 @@ func TestTheSearchToolsOfEveryProtocolStayAsTheyAre(t *testing.T) {
 		if all == prompts.Chinese() {
 			file = filepath.Join("testdata", "tools.zh.json")
 		}
-		if os.Getenv("UPDATE_GOLDEN") != "" {
+		if os.Getenv("EINOLEAN_UPDATE") != "" {
 			require.NoError(t, os.MkdirAll("testdata", 0o755))
 			require.NoError(t, os.WriteFile(file, append(text, '\n'), 0o644))
 		}
