@@ -59,7 +59,7 @@ func (t *transcript[M]) read(ctx context.Context, msgs []M) {
 			t.deltas = append(t.deltas, i)
 		case s.Only && isOffer(s.Text):
 			t.offered = append(t.offered, i)
-		case s.Marked && (strings.Contains(s.Text, toolnames.ReminderOpen) || strings.Contains(s.Text, toolnames.ChangedOpen)):
+		case s.Marked && holdsList(s.Text):
 			t.mixed = append(t.mixed, i)
 		case s.Marked:
 			t.instead = true
@@ -69,6 +69,11 @@ func (t *transcript[M]) read(ctx context.Context, msgs []M) {
 		t.evidence.add(wire.ViewOf(msgs[i]), t.run)
 	}
 	t.messages = append(t.messages, msgs[len(t.messages):]...)
+}
+
+// holdsList reports whether a text has a list in it, or a change of one.
+func holdsList(text string) bool {
+	return strings.Contains(text, toolnames.ReminderOpen) || strings.Contains(text, toolnames.ChangedOpen)
 }
 
 // isReminder recognises a reminder by its envelope, since stores drop Extra. An unmarked one
