@@ -20,6 +20,7 @@ package reduction
 // an argument is in brackets too, and its path ends in argMark and a number.
 
 import (
+	"iter"
 	"path"
 	"regexp"
 	"slices"
@@ -129,9 +130,7 @@ func parse(text string) (n notice, words, rest string) {
 		n.kind == clearedNotice && len(rest) > maxEnd {
 		return notice{}, "", ""
 	}
-	if all := numbers(words); len(all) > 0 {
-		n.bytes = slices.Max(all)
-	}
+	n.bytes = max(0, greatest(words))
 	return n, words, rest
 }
 
@@ -158,15 +157,32 @@ func withoutSentence(path string) string {
 	return path
 }
 
-var digits = regexp.MustCompile("[0-9]+")
-
-func numbers(s string) (out []int) {
-	for _, d := range digits.FindAllString(s, -1) {
-		if n, err := strconv.Atoi(d); err == nil {
-			out = append(out, n)
+// numbers are the numbers in a text.
+func numbers(s string) iter.Seq[int] {
+	return func(yield func(int) bool) {
+		for from := 0; from < len(s); from++ {
+			to := from
+			for to < len(s) && '0' <= s[to] && s[to] <= '9' {
+				to++
+			}
+			if to == from {
+				continue
+			}
+			if n, err := strconv.Atoi(s[from:to]); err == nil && !yield(n) {
+				return
+			}
+			from = to
 		}
 	}
-	return out
+}
+
+// greatest is the greatest number in a text, -1 if there is none.
+func greatest(s string) int {
+	most := -1
+	for n := range numbers(s) {
+		most = max(most, n)
+	}
+	return most
 }
 
 // movedMedium is the file of the medium that a text replaces, empty if it replaces none.
@@ -263,10 +279,8 @@ func excerptIn(texts []string) (head, tail string, ok bool) {
 // part reads a part that a notice shows off the start of s, after the line with its length.
 func part(s string) (shown, rest string, ok bool) {
 	line, s, _ := strings.Cut(s, "\n")
-	if all := numbers(line[:min(len(line), maxEnd)]); len(all) > 0 {
-		if n := slices.Max(all); n <= len(s) {
-			return s[:n], s[n:], true
-		}
+	if n := greatest(line[:min(len(line), maxEnd)]); 0 <= n && n <= len(s) {
+		return s[:n], s[n:], true
 	}
 	return "", "", false
 }
@@ -302,10 +316,11 @@ func beforeNotice(texts []string) (before string, ok bool) {
 		return "", true
 	}
 	before = all[:at]
-	stated := numbers(words)
 	for _, each := range []string{strings.TrimSuffix(before, "\n"), before} { // Eino's has no line break there
-		if slices.ContainsFunc(stated, func(n int) bool { return len(each) <= n && n < len(each)+charSlack }) {
-			return each, true
+		for stated := range numbers(words) {
+			if len(each) <= stated && stated < len(each)+charSlack {
+				return each, true
+			}
 		}
 	}
 	return before, false
