@@ -44,7 +44,6 @@ type pass[M adk.MessageType] struct {
 	before size  // of that
 	after  int64 // of what it becomes; negative if that was not counted
 	forced bool  // the window requires clearing everything old
-	early  bool  // below the threshold, if it breaks even
 	window int64 // of the model; zero if that is unknown
 
 	msgs      []M  // those of the state, or what a rewriter has made of them
@@ -73,9 +72,7 @@ func (p *pass[M]) cleared(ctx context.Context) (*adk.TypedChatModelAgentState[M]
 		return nil, err
 	}
 	if !changed {
-		if !p.early {
-			p.tell(ctx, nil)
-		}
+		p.tell(ctx, nil)
 		return p.given, nil
 	}
 	out := p.out()
@@ -86,12 +83,6 @@ func (p *pass[M]) cleared(ctx context.Context) (*adk.TypedChatModelAgentState[M]
 // run decides and stores content, and reports whether anything changes.
 func (p *pass[M]) run(ctx context.Context) (changed bool, err error) {
 	candidates := p.list(ctx)
-	if p.early {
-		if !p.breaksEven(candidates) {
-			return false, nil
-		}
-		p.counted(ctx)
-	}
 	if p.cfg.ClearMessageRewriter != nil && !p.cfg.SkipClear {
 		if p.msgs, p.rewritten, err = rewritten(ctx, p.middleware, p.msgs); err != nil {
 			return false, err
@@ -208,9 +199,6 @@ func (p *pass[M]) list(ctx context.Context) []*old {
 		}
 	}
 	slices.SortStableFunc(out, func(a, b *old) int { return a.at - b.at })
-	if p.cfg.CachedPrice > 0 && !p.forced {
-		return ripeOf(out, rounds)
-	}
 	return out
 }
 

@@ -187,19 +187,6 @@ type TypedConfig[M adk.MessageType] struct {
 	// shrink, and if ToolConfig has a ClearHandler for the tool. If zero, arguments stay.
 	ClearArgumentsOver int
 
-	// CachedPrice is the price of a prompt token read from the provider's cache, relative
-	// to one written to it: from .02 to .2, by model; docs/models.md has a table. If set, old
-	// results are also cleared below MaxTokensForClear, as soon as sending them has cost as
-	// much as clearing them does: when the tokens of each, times the requests it was in, add
-	// up to (1 - CachedPrice) / CachedPrice times the tokens after the first of them. A
-	// token is four bytes here. A result of less than 1,000 then stays for twelve rounds,
-	// also above the threshold. A pass waits as long as it alone could make a run that ends
-	// at once cost a tenth more than without reduction, at whatever price of a cached token,
-	// up to twice MaxTokensForClear; the window counts first. This lowers the bill of conversations that stay below the threshold for long, but
-	// the model more often needs a result that it no longer sees. If zero, only the
-	// threshold counts. It must be less than 1.
-	CachedPrice float64
-
 	// WindowTokens is the size of the model's window, in tokens of the TokenCounter. If
 	// set, results, arguments and media make no request larger than that:
 	//
@@ -250,8 +237,8 @@ type TypedConfig[M adk.MessageType] struct {
 	// OnEvent receives an event for each result that is cut, cleared for the first
 	// time, read back or not stored, for each one that stays although it exceeds its
 	// limit, and for each clearing pass, which starts once the history has grown to
-	// MaxTokensForClear, or earlier with CachedPrice. The result waits for it, so it
-	// should be quick; it may keep the event. Panics are recovered.
+	// MaxTokensForClear. The result waits for it, so it should be quick; it may keep the
+	// event. Panics are recovered.
 	//
 	// The tokens of a result are those of its text, at four bytes each. Those of a pass
 	// are the TokenCounter's; with your own counter, the saving is the default estimate
@@ -307,7 +294,6 @@ func RecommendedTyped[M adk.MessageType](b Backend) *TypedConfig[M] {
 		Preview:            previewInShort,
 		CompactJSON:        true,
 		Overflow:           ParseOverflow,
-		CachedPrice:        .1,
 		TruncExcludeTools:  slices.Clone(skillTools),
 		ClearExcludeTools:  slices.Clone(skillTools),
 	}
@@ -441,9 +427,6 @@ func (t *TypedConfig[M]) wrong() (out []error) {
 		if l.value < 0 {
 			out = append(out, wrongField(l.field, "is %d, and must not be negative", l.value))
 		}
-	}
-	if !(t.CachedPrice >= 0 && t.CachedPrice < 1) { // NaN is invalid as well
-		out = append(out, wrongField("CachedPrice", "is %v, and must be at least 0 and less than 1", t.CachedPrice))
 	}
 	if most := maxPath - noticeRoom; t.RootDir != "" && (len(t.RootDir) > most || !showable(t.RootDir)) {
 		out = append(out, wrongField("RootDir", "is %.80q, and must be one line of UTF-8 of at most %d bytes: no other path can be shown to a model", t.RootDir, most))

@@ -5,7 +5,6 @@ package reduction_test
 
 import (
 	"context"
-	"math"
 	"strings"
 	"testing"
 
@@ -34,7 +33,7 @@ func TestNewNamesEveryFieldThatIsWrong(t *testing.T) {
 	}
 	_, err = reduction.New(ctx, &reduction.Config{
 		MaxLengthForTrunc: -1, MaxTokensForClear: -2, ClearRetentionSuffixLimit: -3, ClearAtLeastTokens: -4,
-		ClearTargetTokens: -5, MinSavingBytes: -6, CachedPrice: 1,
+		ClearTargetTokens: -5, MinSavingBytes: -6,
 		ToolConfig: map[string]*reduction.ToolReductionConfig{"b": nil, "a": {Backend: (*store.Memory)(nil)}},
 	})
 	var wrong []string
@@ -45,7 +44,7 @@ func TestNewNamesEveryFieldThatIsWrong(t *testing.T) {
 		wrong = append(wrong, field.Field)
 	}
 	require.Equal(t, []string{"Backend", "MaxLengthForTrunc", "MaxTokensForClear", "ClearRetentionSuffixLimit", "ClearAtLeastTokens", "ClearTargetTokens",
-		"MinSavingBytes", "CachedPrice", `ToolConfig["a"].Backend`, `ToolConfig["b"]`}, wrong)
+		"MinSavingBytes", `ToolConfig["a"].Backend`, `ToolConfig["b"]`}, wrong)
 	for _, text := range []string{"Backend: is missing", "MaxLengthForTrunc: is -1", "MinSavingBytes: is -6", `ToolConfig["b"]: is nil`} {
 		require.ErrorContains(t, err, text)
 	}
@@ -58,7 +57,6 @@ func TestNewNamesEveryFieldThatIsWrong(t *testing.T) {
 		"RootDir: is \"/a\\nb\"":             {SkipTruncation: true, RootDir: "/a\nb"},
 		"RootDir: is \"/\\xff\"":             {SkipTruncation: true, RootDir: "/\xff"},
 		"RootDir: is \"/aaaa":                {SkipTruncation: true, RootDir: "/" + strings.Repeat("a", 4000)},
-		"CachedPrice: is NaN":                {SkipTruncation: true, CachedPrice: math.NaN()},
 		"cannot read":                        {Backend: backendtest.NewFaulty(backend.NewMemory(0), nil).WriteOnly(), ProvideReadTool: true},
 	} {
 		_, err := reduction.New(ctx, c)

@@ -107,9 +107,6 @@ func (l *lawbook[M]) config() {
 		l.cfg.MaxTokensForClear, l.cfg.ClearTargetTokens = 2000, 1000
 	}
 	if l.chance(20) {
-		l.cfg.MaxTokensForClear, l.cfg.CachedPrice, l.cfg.ClearTargetTokens = 1<<40, .5+l.Float64()/3, 0
-	}
-	if l.chance(20) {
 		l.cfg.ClearAtLeastTokens = int64(l.IntN(500))
 	}
 	if l.chance(10) {

@@ -146,9 +146,8 @@ func (m *middleware[M]) reduced(ctx context.Context, state *adk.TypedChatModelAg
 			return nil, err
 		}
 	}
-	if over := count.tokens >= m.cfg.MaxTokensForClear; over || m.cfg.CachedPrice > 0 && !m.cfg.SkipClear {
+	if count.tokens >= m.cfg.MaxTokensForClear {
 		p := newPass(ctx, m, out, count)
-		p.early = !over
 		if out, err = p.cleared(ctx); err != nil {
 			return nil, err
 		}

@@ -74,74 +74,13 @@ func adkDump[M adk.MessageType](msgs []M) (out []string) {
 	return out
 }
 
-func TestResultsThatHaveCostAsMuchAsClearingThemAreCleared(t *testing.T) {
-	race.Skip(t, "estimates the tokens of many long histories")
-	adktest.EachType(t, breaksEven[*schema.Message], breaksEven[*schema.AgenticMessage])
-}
-
-// breaksEven lets a conversation grow that stays below the threshold: a large result, then
-// small ones, now and then a large one.
-func breaksEven[M adk.MessageType](t *testing.T) {
-	const price, calls = .1, 60
-	bills := map[float64]float64{}
-	for _, cached := range []float64{0, price} {
-		memory := backend.NewMemory(0)
-		mw := typed(t, &reduction.TypedConfig[M]{Backend: memory, MaxTokensForClear: 1 << 40, CachedPrice: cached, ClearArgumentsOver: 1000})
-		msgs := []M{adktest.User[M]("go on")}
-		var sent []string
-		content := map[string]string{}
-		broken := 0
-		for i := range calls {
-			id := fmt.Sprintf("call_%d", i)
-			size := 20
-			if i%20 == 0 {
-				size = 4000
-			}
-			content[id] = strings.Repeat(fmt.Sprintf("line of %d\n", i), size)
-			msgs = append(msgs, adktest.Assistant[M]("", adktest.ToolCall{ID: id, Name: "shell", Args: render(map[string]any{"text": content[id][:len(content[id])/10]})}),
-				adktest.Result[M](id, "shell", content[id]))
-			given := copyAll(msgs)
-			out := before(t, mw, msgs)
-			require.Equal(t, adkDump(given), adkDump(msgs), "what was given stays as it is")
-			require.Equal(t, adkDump(out), adkDump(before(t, mw, out)), "a second look changes nothing")
-			dumps := adkDump(out)
-			same := 0
-			for same < min(len(sent), len(dumps)) && sent[same] == dumps[same] {
-				same++
-			}
-			if same < len(sent) {
-				broken++
-			}
-			bills[cached] += price*float64(len(strings.Join(dumps[:same], ""))) + float64(len(strings.Join(dumps[same:], "")))
-			msgs, sent = out, dumps
-		}
-		cleared := 0
-		for _, m := range msgs {
-			for _, a := range shapeOf[M]().answers(m) {
-				if path := pathIn(a.joined()); path != "" {
-					cleared++
-					require.Equal(t, content[a.id], stored(t, memory, path))
-				}
-			}
-		}
-		if cached == 0 {
-			require.Zero(t, cleared, "only the threshold counts")
-			continue
-		}
-		require.Greater(t, cleared, 2, "the large ones at least")
-		require.Contains(t, strings.Join(sent, ""), "-arg", "arguments as well")
-		require.LessOrEqual(t, broken, calls/6, "the cache is broken rarely")
-	}
-	require.Less(t, bills[price], .8*bills[0], "it costs less on the card that it was set to")
-}
-
-func TestClearingNeverCostsMuchMoreThanItHasSaved(t *testing.T) {
+func TestARunThatEndsAtOnceCostsAFifthMoreAtMost(t *testing.T) {
 	race.Skip(t, "estimates the tokens of many long histories")
 	adktest.EachType(t, costsLittle[*schema.Message], costsLittle[*schema.AgenticMessage])
 }
 
 // costsLittle lets conversations of any make grow, and ends each after every call: so far it may
-// cost a tenth more than without reduction at most, whatever a cached token costs.
+// cost a fifth more than without reduction at most, whatever a cached token costs.
 func costsLittle[M adk.MessageType](t *testing.T) {
 	prices := []struct{ write, cached float64 }{{1.25, .1}, {1, .1}, {1, .02}, {1, .2}, {1, .5}, {1, 1}}
 	passes := 0
@@ -167,7 +106,7 @@ func costsLittle[M adk.MessageType](t *testing.T) {
 			}
 			would.add(adkDump(whole))
 			for _, p := range prices {
-				require.LessOrEqual(t, p.write*sent.written+p.cached*sent.read, 1.1*(p.write*would.written+p.cached*would.read), "seed %d, call %d, %v", seed, i, p)
+				require.LessOrEqual(t, p.write*sent.written+p.cached*sent.read, 1.2*(p.write*would.written+p.cached*would.read), "seed %d, call %d, %v", seed, i, p)
 			}
 		}
 	}

@@ -45,7 +45,7 @@ func (p *pass[M]) worthIt(ctx context.Context) (bool, error) {
 		return true, nil
 	}
 	users := slices.ContainsFunc(p.done, func(r *old) bool { return r.rule.clear != nil }) // they decide
-	if !p.rewritten && (!users && (p.isDrop(ctx) || p.breaksMuch(ctx)) || p.early && !p.breaksEven(p.done)) {
+	if !p.rewritten && !users && (p.isDrop(ctx) || p.breaksMuch(ctx)) {
 		p.countLeft(p.done)
 		return false, nil
 	}
@@ -90,14 +90,11 @@ const (
 	// nothingShare is the share of what a pass rewrites that is next to nothing: a hundredth.
 	nothingShare = 100
 
-	// costShare is the share of what a conversation has cost that a pass may cost with CachedPrice:
-	// a tenth.
-	costShare = 10
+	// largeResult is worth clearing whatever follows it, in tokens.
+	largeResult = 1000
 
-	// A pass that costs more waits until the conversation exceeds MaxTokensForClear by an
-	// eighth, or with CachedPrice until it is twice that.
-	patience    = 1 + 1./dropShare
-	longerWaits = 2
+	// patience is how far above MaxTokensForClear a pass that rewrites more waits: an eighth.
+	patience = 1 + 1./dropShare
 )
 
 // breaksMuch reports whether clearing rewrites too much of the prompt for what it saves, while
@@ -115,9 +112,6 @@ func (p *pass[M]) breaksMuch(ctx context.Context) bool {
 		}
 	}
 	rewritten := roughly(p.msgs[first:]) - saved
-	if p.cfg.CachedPrice > 0 {
-		return !affords(p.msgs, rewritten) && p.counted(ctx) < longerWaits*p.cfg.MaxTokensForClear
-	}
 	return saved*fairShare < rewritten && float64(p.counted(ctx)) < patience*float64(p.cfg.MaxTokensForClear)
 }
 
@@ -125,9 +119,9 @@ func (p *pass[M]) breaksMuch(ctx context.Context) bool {
 // hundredth of what follows the first of them, and the others alone make room. A caller that
 // passes the whole history each time has the others cleared again, and the prompt cache holds up
 // to the newest: clearing these would not pay for that within a thousand model calls.
-// CachedPrice and the fields that say how much to save decide for themselves.
+// The fields that say how much to save decide for themselves.
 func (p *pass[M]) spareNewest(ctx context.Context) {
-	if p.forced || p.rewritten || p.cfg.CachedPrice > 0 || p.cfg.ClearTargetTokens > 0 || p.cfg.ClearAtLeastTokens > 0 {
+	if p.forced || p.rewritten || p.cfg.ClearTargetTokens > 0 || p.cfg.ClearAtLeastTokens > 0 {
 		return
 	}
 	behind, at := weight{sizes: &schemaSizes{}, by: byQuarter}, len(p.msgs)
@@ -159,52 +153,6 @@ func (p *pass[M]) spareNewest(ctx context.Context) {
 	p.done = p.done[:spared]
 }
 
-// affords reports whether a pass over messages alone makes a run that ends at once cost at most a tenth more
-// than without reduction, whatever a cached token costs: all that has been written to the cache,
-// results in full, against what cutting has saved of that and what is written again.
-func affords[M adk.MessageType](msgs []M, rewritten int64) bool {
-	written, cut := roughly(msgs), int64(0)
-	for _, m := range msgs {
-		for _, r := range viewOf(m, view{}).results {
-			n := noticeIn(r.texts)
-			gone := max(0, tokensOf(n.bytes-r.size()))
-			if written += gone; n.kind == truncatedNotice {
-				cut += gone
-			}
-		}
-	}
-	return rewritten <= written/costShare+cut
-}
-
-// With CachedPrice, a result of fewer tokens stays for some rounds: clearing it saves little,
-// and recent results are needed most often.
-const (
-	largeResult = 1000
-	smallStays  = 12
-)
-
-// breaksEven reports whether sending results, the oldest first, has cost as much as writing
-// everything after the first of them to the cache again, less the cost of reading it from the
-// cache.
-func (p *pass[M]) breaksEven(results []*old) bool {
-	if len(results) == 0 {
-		return false
-	}
-	requests := make([]int, len(p.msgs)+1) // of which a message was a part
-	for i := len(p.msgs) - 1; i >= 0; i-- {
-		requests[i] = requests[i+1]
-		if _, said := saidIn(p.msgs[i]); said != "" || callsTools(p.msgs[i]) {
-			requests[i]++
-		}
-	}
-	var sent int64
-	for _, r := range results {
-		sent += r.roughly() * int64(requests[r.at])
-	}
-	price := p.cfg.CachedPrice
-	return float64(sent)*price >= float64(roughly(p.msgs[results[0].at+1:]))*(1-price)
-}
-
 // roughly is the size of messages, in tokens of four bytes.
 func roughly[M adk.MessageType](msgs []M) int64 {
 	w := weight{sizes: &schemaSizes{}, by: byQuarter}
@@ -212,18 +160,4 @@ func roughly[M adk.MessageType](msgs []M) int64 {
 		weigh(&w, m)
 	}
 	return w.tokens
-}
-
-// ripeOf drops small results that have not stayed long.
-func ripeOf(candidates []*old, rounds []round) (ripe []*old) {
-	later := len(rounds) // rounds after that of the candidate
-	for _, r := range candidates {
-		for later > 0 && rounds[len(rounds)-later].at <= r.callAt {
-			later--
-		}
-		if r.roughly() >= largeResult || later >= smallStays {
-			ripe = append(ripe, r)
-		}
-	}
-	return ripe
 }

@@ -86,7 +86,7 @@ func staysBeside[M adk.MessageType](t *testing.T, streaming bool) {
 			m := adktest.Script[M](turns...)
 			handlers := pair(t, first, skill.TypedConfig[M]{Backend: library}, toolsearch.Config{Protocol: protocol}, skills.Options{})
 			clears := reduction.RecommendedTyped[M](store.NewMemory(0))
-			clears.MaxTokensForClear, clears.ClearAtLeastTokens, clears.CachedPrice, clears.ProvideReadTool = 1, 0, 0, false
+			clears.MaxTokensForClear, clears.ClearAtLeastTokens, clears.ProvideReadTool = 1, 0, false
 			reduce, err := reduction.NewTyped(context.Background(), clears)
 			require.NoError(t, err)
 			handlers = append(handlers, reduce)

@@ -25,7 +25,6 @@ func Policies() []Policy {
 		{"Eino", einos},
 		{"einolean", ours(func(*reduction.Config, int64) {})},
 		{"einolean, Recommended", recommended(func(*reduction.Config) {})},
-		{"einolean, Recommended without CachedPrice", recommended(func(c *reduction.Config) { c.CachedPrice = 0 })},
 		{"einolean, ClearTargetTokens half", ours(func(c *reduction.Config, trigger int64) { c.ClearTargetTokens = trigger / 2 })},
 		{"einolean, ClearRetentionSuffixLimit 3", ours(func(c *reduction.Config, _ int64) { c.ClearRetentionSuffixLimit = 3 })},
 		{"einolean, ClearRetentionSuffixLimit 5", ours(func(c *reduction.Config, _ int64) { c.ClearRetentionSuffixLimit = 5 })},

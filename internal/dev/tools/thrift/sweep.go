@@ -20,14 +20,13 @@ import (
 type preset struct {
 	limit, preview, saving int // bytes
 	trigger                int64
-	price                  float64
 }
 
-var chosen = preset{16_000, 5_000, 500, 32_000, .1}
+var chosen = preset{16_000, 5_000, 500, 32_000}
 
 // presets are the chosen one, each with one setting changed, and the preset before.
 func presets() []preset {
-	out := []preset{chosen, {40_000, 12_000, 1_000, 32_000, 0}}
+	out := []preset{chosen, {40_000, 12_000, 1_000, 32_000}}
 	vary := func(set func(p *preset)) {
 		p := chosen
 		set(&p)
@@ -45,16 +44,13 @@ func presets() []preset {
 	for _, trigger := range []int64{24_000, 40_000, 64_000} {
 		vary(func(p *preset) { p.trigger = trigger })
 	}
-	for _, price := range []float64{0, .05, .2} {
-		vary(func(p *preset) { p.price = price })
-	}
 	return out
 }
 
 func (p preset) policy() replay.Policy {
 	return replay.Policy{Name: p.String(), New: func(ctx context.Context, files *store.Memory, _ int64) (adk.ChatModelAgentMiddleware, error) {
 		c := reduction.Recommended(files)
-		c.MaxLengthForTrunc, c.MinSavingBytes, c.MaxTokensForClear, c.CachedPrice = p.limit, p.saving, p.trigger, p.price
+		c.MaxLengthForTrunc, c.MinSavingBytes, c.MaxTokensForClear = p.limit, p.saving, p.trigger
 		c.Preview = func(r reduction.PreviewRequest) string {
 			r.MaxBytes = min(r.MaxBytes, p.preview)
 			return reduction.PreviewByKind(r)
@@ -64,7 +60,7 @@ func (p preset) policy() replay.Policy {
 }
 
 func (p preset) String() string {
-	return fmt.Sprintf("cut %d, show %d, save %d, at %d, price %g", p.limit, p.preview, p.saving, p.trigger, p.price)
+	return fmt.Sprintf("cut %d, show %d, save %d, at %d", p.limit, p.preview, p.saving, p.trigger)
 }
 
 // sweep replays the tuning half of the invented runs under each preset, and the other half once,
