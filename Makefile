@@ -15,8 +15,7 @@ DATA        ?= $(wildcard ../shared/data)
 # under the race detector as well; demos and tools gain nothing from it.
 # The root comes first: it takes longest, and what runs beside it should not wait for it in the end.
 MODULES := . $(filter-out .,$(patsubst %/go.mod,%,$(shell find . -name go.mod ! -path '*/testdata/*' ! -path './.*/*' | sort)))
-MENDED  := ./examples/native/mended
-PRODUCT := $(filter-out ./examples% ./internal/%,$(MODULES)) $(filter $(MENDED),$(MODULES))
+PRODUCT := $(filter-out ./demo ./examples% ./internal/%,$(MODULES))
 
 # Version stamps need a healthy .git, and nothing here uses them. With -trimpath, what was compiled,
 # vetted and linted in one clone counts in every other clone on the machine.
@@ -186,7 +185,7 @@ recall: ## print how well each index finds tools, per catalogue (DATA=directory 
 	EINOLEAN_DATA='$(abspath $(DATA))' $(GO) test -count=1 -v -run '^TestRecallTable$$' ./toolsearch/toolsearcheval
 
 previews: ## print how often a cut result still shows a fact that is needed later, by kind and size
-	@cd examples && $(GO) run ./previews
+	@cd demo && $(GO) run ./previews
 
 report: ## measure what is in the repository, draw docs/img and write the tables of docs/benchmarks.md (TIMES=1: also times, which differ by machine)
 	cd internal/dev/tools/report && $(GO) run . $(if $(TIMES),-times)

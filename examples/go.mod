@@ -3,21 +3,21 @@ module github.com/einolean/einolean/examples
 go 1.25.0
 
 require (
-	github.com/adrg/strutil v0.3.1
 	github.com/cloudwego/eino v0.9.21
-	github.com/eino-contrib/jsonschema v1.0.3
 	github.com/einolean/einolean v0.0.0
-	github.com/ettle/strcase v0.2.0
-	github.com/google/jsonschema-go v0.4.3
-	github.com/jedib0t/go-pretty/v6 v6.8.3
-	github.com/ohler55/ojg v1.28.5
+	github.com/einolean/einolean/demo v0.0.0
 	github.com/stretchr/testify v1.12.1
-	go4.org/netipx v0.0.0-20260823151212-3075585bcbeb
 )
 
 require (
-	github.com/aperturerobotics/go-quickjs-wasi-reactor v0.15.1 // indirect
-	github.com/tetratelabs/wazero v1.12.0 // indirect
+	github.com/adrg/strutil v0.3.1 // indirect
+	github.com/eino-contrib/jsonschema v1.0.3 // indirect
+	github.com/ettle/strcase v0.2.0 // indirect
+	github.com/google/jsonschema-go v0.4.3 // indirect
+	github.com/jedib0t/go-pretty/v6 v6.8.3 // indirect
+	github.com/ohler55/ojg v1.28.5 // indirect
+	go4.org/netipx v0.0.0-20260823151212-3075585bcbeb // indirect
+	golang.org/x/term v0.41.0 // indirect
 )
 
 require (
@@ -29,7 +29,6 @@ require (
 	github.com/bytedance/sonic/loader v0.5.3 // indirect
 	github.com/cloudwego/base64x v0.1.6 // indirect
 	github.com/dustin/go-humanize v1.0.1 // indirect
-	github.com/einolean/einolean/programs/javascript v0.0.0
 	github.com/google/uuid v1.6.0 // indirect
 	github.com/goph/emperror v0.17.2 // indirect
 	github.com/json-iterator/go v1.1.12 // indirect
@@ -49,7 +48,6 @@ require (
 	github.com/yargevad/filepathx v1.0.0 // indirect
 	go.yaml.in/yaml/v3 v3.0.5 // indirect
 	golang.org/x/arch v0.11.0 // indirect
-	golang.org/x/crypto v0.49.0 // indirect
 	golang.org/x/exp v0.0.0-20230713183714-613f0c0eb8a1 // indirect
 	golang.org/x/sys v0.44.0 // indirect
 	golang.org/x/text v0.41.0 // indirect
@@ -59,3 +57,5 @@ require (
 replace github.com/einolean/einolean => ..
 
 replace github.com/einolean/einolean/programs/javascript => ../programs/javascript
+
+replace github.com/einolean/einolean/demo => ../demo

@@ -199,7 +199,7 @@ var wholeExamples = rule{
 	mend: "keep what an example uses in the example's own file, and import nothing internal: pkg.go.dev then shows it as a program that runs",
 	check: func(t *tree) (found []string) {
 		for _, f := range t.files {
-			if f.ast == nil || !f.isTest() || f.testdata() || !public(f) || within("examples", f.dir()) {
+			if f.ast == nil || !f.isTest() || f.testdata() || !public(f) || (within("examples", f.dir()) || within("demo", f.dir())) {
 				continue
 			}
 			// An example is shown as a program by what go/doc resolves, which t does not.
@@ -307,7 +307,7 @@ var documentedNames = rule{
 	mend: "say above it what it is: its zero value, its unit, its errors, who owns what, and whether it is safe for concurrent use",
 	check: func(t *tree) (found []string) {
 		for _, f := range t.product() {
-			if f.ast.Name.Name == "main" || within("examples", f.dir()) {
+			if f.ast.Name.Name == "main" || (within("examples", f.dir()) || within("demo", f.dir())) {
 				continue
 			}
 			for _, n := range undocumented(f.ast, public(f)) {

@@ -44,7 +44,7 @@ var packageLayout = rule{
 	check: func(t *tree) (found []string) {
 		packages := map[string]*shape{}
 		for _, f := range t.product() {
-			if f.isTest() || under("examples", f.dir()) || under("internal/dev/tools", f.dir()) || under("internal/dev/backendtest", f.dir()) {
+			if f.isTest() || under("examples", f.dir()) || under("demo", f.dir()) || under("internal/dev/tools", f.dir()) || under("internal/dev/backendtest", f.dir()) {
 				continue
 			}
 			if packages[f.dir()] == nil {

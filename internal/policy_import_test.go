@@ -168,7 +168,7 @@ var bans = []ban{
 	{[]string{"reduction"}, modulePath + "/toolsearch", nil, "the two middlewares are used apart; what both need is in internal"},
 	{nil, eino + "/adk/middlewares/dynamictool/toolsearch", []string{"internal/language"}, "it is what toolsearch replaces; tests compare with it, and only internal/language asks it something"},
 	{nil, eino + "/adk/middlewares/reduction", nil, "it is what reduction replaces; only tests compare with it"},
-	{nil, "net/http", []string{"window/inspect", "toolsearch/mcptools"}, "a middleware reaches no network, but for MCP servers; the live page is served to loopback only"},
+	{nil, "net/http", []string{"window/inspect", "toolsearch/mcptools", "adapters/claude"}, "a middleware reaches no network, but for MCP servers; the live page is served to loopback only"},
 	{nil, "os/exec", []string{"toolsearch/mcptools"}, "a middleware starts no process but MCP servers"},
 	{nil, "testing", []string{"toolsearch/toolsearcheval", "internal/dev/backendtest", "internal/dev/adktest", "einoleantest"}, "test support is no part of a user's program"},
 	{nil, modulePath + "/internal/dev", []string{"einoleantest", "internal/dev/adktest"}, "the workshop is no part of a user's program"},
@@ -290,7 +290,7 @@ func linked(t *tree, from []string) (dirs []string) {
 
 // public reports whether a file belongs to a package that users import.
 func public(f *file) bool {
-	return f.ast.Name.Name != "main" && !within("internal", f.dir()) && !within("examples", f.dir())
+	return f.ast.Name.Name != "main" && !within("internal", f.dir()) && !within("examples", f.dir()) && !within("demo", f.dir())
 }
 
 var keywordImports = rule{

@@ -47,7 +47,7 @@ const (
 	// searches again. Set a cache breakpoint on a tool of the agent's own rather than
 	// automatic cache control, which would mark a deferred tool. Up to v0.1.25, the adapter
 	// omits a type that the provider requires, and cannot stream: see
-	// examples/native/mended.
+	// adapters/claude.
 	ClaudeHosted Adapter = "claude hosted"
 	// ClaudeClient is eino-ext's claude adapter with this package's search: found tools are
 	// returned as references, and each only once in a conversation.

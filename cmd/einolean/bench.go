@@ -18,7 +18,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/einolean/einolean/examples/compare"
+	"github.com/einolean/einolean/demo/compare"
 	"github.com/einolean/einolean/internal/dev/replay"
 	"github.com/einolean/einolean/internal/display"
 )

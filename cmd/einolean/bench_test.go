@@ -23,8 +23,8 @@ import (
 	"github.com/eino-contrib/jsonschema"
 	"github.com/stretchr/testify/require"
 
-	"github.com/einolean/einolean/examples/compare"
-	"github.com/einolean/einolean/examples/offline"
+	"github.com/einolean/einolean/demo/compare"
+	"github.com/einolean/einolean/demo/offline"
 	"github.com/einolean/einolean/internal/race"
 )
 

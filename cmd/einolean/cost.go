@@ -13,8 +13,8 @@ import (
 	"github.com/cloudwego/eino/components/model"
 	"github.com/cloudwego/eino/schema"
 
-	"github.com/einolean/einolean/examples/compare"
-	"github.com/einolean/einolean/examples/offline"
+	"github.com/einolean/einolean/demo/compare"
+	"github.com/einolean/einolean/demo/offline"
 	"github.com/einolean/einolean/internal/dev/replay"
 	"github.com/einolean/einolean/internal/display"
 	"github.com/einolean/einolean/internal/tokens"

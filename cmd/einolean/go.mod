@@ -9,7 +9,7 @@ require (
 	github.com/creack/pty v1.1.24
 	github.com/eino-contrib/jsonschema v1.0.3
 	github.com/einolean/einolean v0.0.0
-	github.com/einolean/einolean/examples v0.0.0
+	github.com/einolean/einolean/demo v0.0.0
 	github.com/einolean/einolean/toolsearch/mcptools v0.0.0
 	github.com/google/jsonschema-go v0.4.3
 	github.com/modelcontextprotocol/go-sdk v1.8.0
@@ -76,7 +76,7 @@ require (
 
 replace (
 	github.com/einolean/einolean => ../..
-	github.com/einolean/einolean/examples => ../../examples
+	github.com/einolean/einolean/demo => ../../demo
 	github.com/einolean/einolean/toolsearch/mcptools => ../../toolsearch/mcptools
 )
 

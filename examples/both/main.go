@@ -22,7 +22,7 @@ import (
 	"github.com/cloudwego/eino/schema"
 
 	"github.com/einolean/einolean"
-	"github.com/einolean/einolean/examples/lab"
+	"github.com/einolean/einolean/demo/lab"
 	"github.com/einolean/einolean/reduction"
 	"github.com/einolean/einolean/toolsearch"
 	"github.com/einolean/einolean/window"

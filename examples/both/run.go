@@ -12,9 +12,9 @@ import (
 	"github.com/cloudwego/eino/components/model"
 
 	"github.com/einolean/einolean"
-	"github.com/einolean/einolean/examples/lab"
-	"github.com/einolean/einolean/examples/library"
-	"github.com/einolean/einolean/examples/offline"
+	"github.com/einolean/einolean/demo/lab"
+	"github.com/einolean/einolean/demo/library"
+	"github.com/einolean/einolean/demo/offline"
 	"github.com/einolean/einolean/store"
 	"github.com/einolean/einolean/window"
 )

@@ -4,11 +4,10 @@ go 1.25.0
 
 require (
 	github.com/cloudwego/eino v0.9.21
-	github.com/cloudwego/eino-ext/components/model/claude v0.1.25
 	github.com/cloudwego/eino-ext/components/model/openai v0.1.13
 	github.com/einolean/einolean v0.0.0
-	github.com/einolean/einolean/examples v0.0.0
-	github.com/einolean/einolean/examples/native/mended v0.0.0
+	github.com/einolean/einolean/adapters/claude v0.0.0
+	github.com/einolean/einolean/demo v0.0.0
 	github.com/stretchr/testify v1.12.1
 )
 
@@ -41,6 +40,7 @@ require (
 	github.com/bytedance/sonic/loader v0.5.3 // indirect
 	github.com/cespare/xxhash/v2 v2.3.0 // indirect
 	github.com/cloudwego/base64x v0.1.6 // indirect
+	github.com/cloudwego/eino-ext/components/model/claude v0.1.25 // indirect
 	github.com/cloudwego/eino-ext/libs/acl/openai v0.1.18-0.20260527084435-846f52bd97c6 // indirect
 	github.com/dustin/go-humanize v1.0.1 // indirect
 	github.com/eino-contrib/jsonschema v1.0.3 // indirect
@@ -107,8 +107,8 @@ require (
 
 replace (
 	github.com/einolean/einolean => ../..
-	github.com/einolean/einolean/examples => ..
-	github.com/einolean/einolean/examples/native/mended => ../native/mended
+	github.com/einolean/einolean/adapters/claude => ../../adapters/claude
+	github.com/einolean/einolean/demo => ../../demo
 )
 
 replace github.com/einolean/einolean/programs/javascript => ../../programs/javascript

@@ -14,7 +14,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	servers "github.com/einolean/einolean/examples/native/mended/provider"
+	servers "github.com/einolean/einolean/internal/dev/provider"
 )
 
 func script() []servers.Turn {

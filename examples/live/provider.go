@@ -7,11 +7,10 @@ import (
 	"context"
 	"errors"
 
-	"github.com/cloudwego/eino-ext/components/model/claude"
 	"github.com/cloudwego/eino-ext/components/model/openai"
 	"github.com/cloudwego/eino/components/model"
 
-	"github.com/einolean/einolean/examples/native/mended"
+	"github.com/einolean/einolean/adapters/claude"
 )
 
 // usage is what a person sees who has configured nothing.
@@ -55,8 +54,8 @@ func chooseProvider(ctx context.Context, env func(string) string) (provider, err
 		if url := env("ANTHROPIC_BASE_URL"); url != "" {
 			config.BaseURL = &url
 		}
-		// mended is eino-ext's adapter without its data race; claude.NewChatModel takes the same.
-		m, err := mended.NewChatModel(ctx, config)
+		// It is eino-ext's adapter without its data race: another import, the same calls.
+		m, err := claude.NewChatModel(ctx, config)
 		return provider{m, name, env("NATIVE_TOOL_SEARCH") != ""}, err
 	}
 	name := env("OPENAI_MODEL")

@@ -20,7 +20,7 @@ import (
 	"github.com/cloudwego/eino/schema"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
-	"github.com/einolean/einolean/examples/offline"
+	"github.com/einolean/einolean/demo/offline"
 	"github.com/einolean/einolean/toolsearch/mcptools"
 )
 

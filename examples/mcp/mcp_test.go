@@ -16,7 +16,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 	"github.com/stretchr/testify/require"
 
-	"github.com/einolean/einolean/examples/offline"
+	"github.com/einolean/einolean/demo/offline"
 	"github.com/einolean/einolean/toolsearch/mcptools"
 )
 

@@ -18,8 +18,8 @@ import (
 	"github.com/cloudwego/eino/schema"
 	"github.com/stretchr/testify/require"
 
-	"github.com/einolean/einolean/examples/native/mended"
-	"github.com/einolean/einolean/examples/native/mended/provider"
+	mended "github.com/einolean/einolean/adapters/claude"
+	"github.com/einolean/einolean/internal/dev/provider"
 	"github.com/einolean/einolean/toolsearch"
 )
 

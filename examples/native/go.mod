@@ -8,8 +8,8 @@ require (
 	github.com/cloudwego/eino-ext/components/model/claude v0.1.25
 	github.com/cloudwego/eino-ext/components/model/openai v0.1.13
 	github.com/einolean/einolean v0.0.0
-	github.com/einolean/einolean/examples v0.0.0
-	github.com/einolean/einolean/examples/native/mended v0.0.0
+	github.com/einolean/einolean/adapters/claude v0.0.0
+	github.com/einolean/einolean/demo v0.0.0
 	github.com/stretchr/testify v1.12.1
 )
 
@@ -112,8 +112,8 @@ require (
 
 replace github.com/einolean/einolean => ../..
 
-replace github.com/einolean/einolean/examples => ..
+replace github.com/einolean/einolean/demo => ../../demo
 
-replace github.com/einolean/einolean/examples/native/mended => ./mended
+replace github.com/einolean/einolean/adapters/claude => ../../adapters/claude
 
 replace github.com/einolean/einolean/programs/javascript => ../../programs/javascript

@@ -18,7 +18,7 @@ import (
 	"github.com/cloudwego/eino/schema"
 	"github.com/stretchr/testify/require"
 
-	"github.com/einolean/einolean/examples/native/mended/provider"
+	"github.com/einolean/einolean/internal/dev/provider"
 	"github.com/einolean/einolean/toolsearch"
 )
 

@@ -15,7 +15,7 @@ import (
 	"os"
 	"text/tabwriter"
 
-	"github.com/einolean/einolean/examples/native/mended/provider"
+	"github.com/einolean/einolean/internal/dev/provider"
 )
 
 func main() {

@@ -7,18 +7,17 @@ import (
 	"context"
 
 	"github.com/cloudwego/eino-ext/components/model/agenticopenai"
-	"github.com/cloudwego/eino-ext/components/model/claude"
 	"github.com/cloudwego/eino-ext/components/model/openai"
 
-	"github.com/einolean/einolean/examples/native/mended"
+	"github.com/einolean/einolean/adapters/claude"
 	"github.com/einolean/einolean/examples/native/standin"
 )
 
 // The servers on loopback let everybody in who shows a key.
 const key = "a key for loopback"
 
-func newClaude(ctx context.Context, url string) (*mended.ChatModel, error) {
-	return mended.NewChatModel(ctx, &claude.Config{BaseURL: &url, APIKey: key, Model: "claude-on-loopback", MaxTokens: 1000})
+func newClaude(ctx context.Context, url string) (*claude.ChatModel, error) {
+	return claude.NewChatModel(ctx, &claude.Config{BaseURL: &url, APIKey: key, Model: "claude-on-loopback", MaxTokens: 1000})
 }
 
 func newResponses(ctx context.Context, url string) (*agenticopenai.ResponsesModel, error) {

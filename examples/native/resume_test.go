@@ -16,9 +16,9 @@ import (
 	"github.com/cloudwego/eino/schema"
 	"github.com/stretchr/testify/require"
 
-	"github.com/einolean/einolean/examples/lab"
-	"github.com/einolean/einolean/examples/native/mended/provider"
-	"github.com/einolean/einolean/examples/offline"
+	"github.com/einolean/einolean/demo/lab"
+	"github.com/einolean/einolean/demo/offline"
+	"github.com/einolean/einolean/internal/dev/provider"
 )
 
 // memory is a store of checkpoints.

@@ -9,8 +9,8 @@ import (
 
 	"github.com/cloudwego/eino/adk"
 
-	"github.com/einolean/einolean/examples/lab"
-	"github.com/einolean/einolean/examples/offline"
+	"github.com/einolean/einolean/demo/lab"
+	"github.com/einolean/einolean/demo/offline"
 )
 
 // session is a conversation with an agent over several runs.

@@ -27,9 +27,9 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/einolean/einolean"
-	"github.com/einolean/einolean/examples/lab"
-	"github.com/einolean/einolean/examples/native/mended"
-	"github.com/einolean/einolean/examples/native/mended/provider"
+	mended "github.com/einolean/einolean/adapters/claude"
+	"github.com/einolean/einolean/demo/lab"
+	"github.com/einolean/einolean/internal/dev/provider"
 	"github.com/einolean/einolean/reduction"
 	"github.com/einolean/einolean/store"
 	"github.com/einolean/einolean/toolsearch"

@@ -13,8 +13,8 @@ import (
 	"github.com/cloudwego/eino/compose"
 	"github.com/cloudwego/eino/schema"
 
-	"github.com/einolean/einolean/examples/library"
-	"github.com/einolean/einolean/examples/native/mended/provider"
+	"github.com/einolean/einolean/demo/library"
+	"github.com/einolean/einolean/internal/dev/provider"
 	"github.com/einolean/einolean/toolsearch"
 )
 

@@ -5,7 +5,7 @@ go 1.25.0
 require (
 	github.com/cloudwego/eino v0.9.21
 	github.com/einolean/einolean v0.0.0
-	github.com/einolean/einolean/examples v0.0.0
+	github.com/einolean/einolean/demo v0.0.0
 	github.com/einolean/einolean/programs/javascript v0.0.0
 	github.com/stretchr/testify v1.12.1
 )
@@ -56,6 +56,6 @@ require (
 
 replace (
 	github.com/einolean/einolean => ../..
-	github.com/einolean/einolean/examples => ..
+	github.com/einolean/einolean/demo => ../../demo
 	github.com/einolean/einolean/programs/javascript => ../../programs/javascript
 )

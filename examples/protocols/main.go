@@ -20,9 +20,9 @@ import (
 	"github.com/cloudwego/eino/compose"
 	"github.com/cloudwego/eino/schema"
 
-	"github.com/einolean/einolean/examples/lab"
-	"github.com/einolean/einolean/examples/library"
-	"github.com/einolean/einolean/examples/offline"
+	"github.com/einolean/einolean/demo/lab"
+	"github.com/einolean/einolean/demo/library"
+	"github.com/einolean/einolean/demo/offline"
 	"github.com/einolean/einolean/toolsearch"
 )
 

@@ -15,8 +15,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/einolean/einolean/examples/library"
-	"github.com/einolean/einolean/examples/offline"
+	"github.com/einolean/einolean/demo/library"
+	"github.com/einolean/einolean/demo/offline"
 	"github.com/einolean/einolean/toolsearch"
 )
 

@@ -9,7 +9,7 @@ import (
 	"github.com/cloudwego/eino/components/model"
 	"github.com/cloudwego/eino/schema"
 
-	"github.com/einolean/einolean/examples/offline"
+	"github.com/einolean/einolean/demo/offline"
 )
 
 // call is what one model call was sent, in bytes.

@@ -12,7 +12,7 @@ import (
 	"github.com/cloudwego/eino/components/tool"
 	"github.com/cloudwego/eino/schema"
 
-	"github.com/einolean/einolean/examples/lab"
+	"github.com/einolean/einolean/demo/lab"
 )
 
 // bench runs every way over the same tasks.

@@ -10,7 +10,7 @@ import (
 
 	"github.com/cloudwego/eino/components/tool"
 
-	"github.com/einolean/einolean/examples/lab"
+	"github.com/einolean/einolean/demo/lab"
 	"github.com/einolean/einolean/toolsearch"
 )
 

@@ -17,8 +17,8 @@ import (
 	"github.com/cloudwego/eino/schema"
 	"github.com/stretchr/testify/require"
 
-	"github.com/einolean/einolean/examples/lab"
-	"github.com/einolean/einolean/examples/lab/labtest"
+	"github.com/einolean/einolean/demo/lab"
+	"github.com/einolean/einolean/demo/lab/labtest"
 	"github.com/einolean/einolean/store"
 )
 

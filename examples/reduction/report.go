@@ -12,7 +12,7 @@ import (
 	"github.com/cloudwego/eino/adk"
 	"github.com/cloudwego/eino/components/model"
 
-	"github.com/einolean/einolean/examples/lab"
+	"github.com/einolean/einolean/demo/lab"
 	"github.com/einolean/einolean/store"
 )
 

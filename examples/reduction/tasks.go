@@ -9,7 +9,7 @@ import (
 	"io/fs"
 	"strings"
 
-	"github.com/einolean/einolean/examples/lab"
+	"github.com/einolean/einolean/demo/lab"
 )
 
 // conversation is what the user asks: each question is a run that continues

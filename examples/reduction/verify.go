@@ -13,7 +13,7 @@ import (
 	"os"
 	"slices"
 
-	"github.com/einolean/einolean/examples/lab"
+	"github.com/einolean/einolean/demo/lab"
 	"github.com/einolean/einolean/store"
 )
 

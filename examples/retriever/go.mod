@@ -6,7 +6,7 @@ require (
 	github.com/blevesearch/bleve/v2 v2.5.7
 	github.com/cloudwego/eino v0.9.21
 	github.com/einolean/einolean v0.0.0
-	github.com/einolean/einolean/examples v0.0.0
+	github.com/einolean/einolean/demo v0.0.0
 	github.com/jackc/pgx/v5 v5.12.0
 	github.com/philippgille/chromem-go v0.7.0
 	github.com/stretchr/testify v1.12.1
@@ -84,6 +84,6 @@ require (
 
 replace github.com/einolean/einolean => ../..
 
-replace github.com/einolean/einolean/examples => ..
+replace github.com/einolean/einolean/demo => ../../demo
 
 replace github.com/einolean/einolean/programs/javascript => ../../programs/javascript

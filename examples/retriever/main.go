@@ -24,7 +24,7 @@ import (
 	"github.com/cloudwego/eino/schema"
 	"github.com/jackc/pgx/v5/pgxpool"
 
-	"github.com/einolean/einolean/examples/library"
+	"github.com/einolean/einolean/demo/library"
 	"github.com/einolean/einolean/toolsearch"
 )
 

@@ -16,8 +16,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/einolean/einolean"
+	"github.com/einolean/einolean/demo/library"
 	"github.com/einolean/einolean/einoleantest"
-	"github.com/einolean/einolean/examples/library"
 	"github.com/einolean/einolean/toolsearch"
 	"github.com/einolean/einolean/toolsearch/toolsearcheval"
 )

@@ -11,8 +11,8 @@ import (
 	"github.com/cloudwego/eino/components/model"
 	"github.com/cloudwego/eino/components/tool"
 
-	"github.com/einolean/einolean/examples/lab"
-	"github.com/einolean/einolean/examples/library"
+	"github.com/einolean/einolean/demo/lab"
+	"github.com/einolean/einolean/demo/library"
 )
 
 type makeAgent[M adk.MessageType] func(context.Context, model.BaseModel[M], []tool.BaseTool) (*adk.TypedChatModelAgent[M], error)

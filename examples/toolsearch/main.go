@@ -17,7 +17,7 @@ import (
 	"github.com/cloudwego/eino/components/tool"
 	"github.com/cloudwego/eino/schema"
 
-	"github.com/einolean/einolean/examples/lab"
+	"github.com/einolean/einolean/demo/lab"
 	"github.com/einolean/einolean/toolsearch"
 )
 

@@ -11,8 +11,8 @@ import (
 	"github.com/cloudwego/eino/schema"
 	"github.com/stretchr/testify/require"
 
-	"github.com/einolean/einolean/examples/lab"
-	"github.com/einolean/einolean/examples/lab/labtest"
+	"github.com/einolean/einolean/demo/lab"
+	"github.com/einolean/einolean/demo/lab/labtest"
 )
 
 // TestGoldenOutput runs the whole demo. With EINOLEAN_UPDATE=1 it writes the golden files first.

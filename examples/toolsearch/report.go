@@ -10,8 +10,8 @@ import (
 
 	"github.com/cloudwego/eino/adk"
 
-	"github.com/einolean/einolean/examples/lab"
-	"github.com/einolean/einolean/examples/library"
+	"github.com/einolean/einolean/demo/lab"
+	"github.com/einolean/einolean/demo/library"
 )
 
 // sum adds up what an agent's model calls were sent, in tokens.

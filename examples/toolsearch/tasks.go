@@ -3,7 +3,7 @@
 
 package main
 
-import "github.com/einolean/einolean/examples/lab"
+import "github.com/einolean/einolean/demo/lab"
 
 // tasks are conversations: each question is a run that continues the one before.
 var tasks = [][]lab.Question{

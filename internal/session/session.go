@@ -174,7 +174,7 @@ var adapters = []adapter{
 		tie: Bound,
 	},
 	{
-		name: "einolean/examples/native/mended",
+		name: "einolean/adapters/claude",
 		id:   "_einolean_claude_thinking",
 		tie:  Bound,
 	},

@@ -21,8 +21,8 @@ import (
 	"github.com/einolean/einolean/internal/race"
 )
 
-// pestering is a server whose tool asks something as often as it is told to, and then is silent for
-// an hour. An old one asks while the call waits.
+// pestering is a server whose tool asks something as often as it is told to. An old one asks while
+// the call waits, and is then silent for an hour, unless between is negative.
 func pestering(old bool, times int, question *mcp.ElicitParams, between time.Duration) *fixture {
 	f := asking(old)
 	f.server.AddTool(&mcp.Tool{Name: "pester", InputSchema: object("")}, func(ctx context.Context, r *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
@@ -53,7 +53,7 @@ func pestering(old bool, times int, question *mcp.ElicitParams, between time.Dur
 		f.mu.Lock()
 		f.calls = append(f.calls, fmt.Sprint(actions))
 		f.mu.Unlock()
-		if old {
+		if old && between >= 0 {
 			wait(time.Hour)
 		}
 		return text("awake"), nil
@@ -158,14 +158,12 @@ func TestOnlyWebPagesAndShortQuestionsReachAPerson(t *testing.T) {
 				}
 				asked := 0
 				o := Options{Ask: byAsk, Elicit: func(_ context.Context, q Question) (Answer, error) { asked++; return Answer{Action: "decline"}, nil }}
-				f := pestering(old, 1, question, 0)
+				f := pestering(old, 1, question, -1)
 				server := f.inMemory()
 				if !old {
 					server = stateless(t, f)
 				}
-				if server.Timeout = 200 * time.Millisecond; !old {
-					server.Timeout = time.Minute
-				}
+				server.Timeout = time.Minute
 				s := open(t, map[string]Server{"srv": server}, o)
 				_, answer, err := find(t, ctx, s, "srv__pester").(*textTool).call(ctx, `{}`)
 				what := fmt.Sprintf("%.40q %.40q, old %v, ask %v: %s %v", question.URL, question.Message, old, byAsk, answer, err)

@@ -14,7 +14,7 @@ import (
 	"github.com/cloudwego/eino/schema"
 	"github.com/stretchr/testify/require"
 
-	"github.com/einolean/einolean/examples/offline"
+	"github.com/einolean/einolean/demo/offline"
 	"github.com/einolean/einolean/toolsearch/mcptools"
 )
 

@@ -20,7 +20,7 @@ import (
 	"github.com/cloudwego/eino/components/model"
 	"github.com/cloudwego/eino/schema"
 
-	"github.com/einolean/einolean/examples/offline"
+	"github.com/einolean/einolean/demo/offline"
 	"github.com/einolean/einolean/toolsearch"
 	"github.com/einolean/einolean/toolsearch/mcptools"
 )

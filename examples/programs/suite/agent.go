@@ -18,9 +18,9 @@ import (
 	"github.com/cloudwego/eino/components/tool"
 	"github.com/cloudwego/eino/schema"
 
+	"github.com/einolean/einolean/demo/library"
+	"github.com/einolean/einolean/demo/offline"
 	"github.com/einolean/einolean/einoleantest"
-	"github.com/einolean/einolean/examples/library"
-	"github.com/einolean/einolean/examples/offline"
 	"github.com/einolean/einolean/programs"
 	"github.com/einolean/einolean/toolsearch"
 )

@@ -14,7 +14,7 @@ import (
 	"os"
 	"strings"
 
-	"github.com/einolean/einolean/examples/lab"
+	"github.com/einolean/einolean/demo/lab"
 	"github.com/einolean/einolean/programs"
 	"github.com/einolean/einolean/programs/javascript"
 )

@@ -12,7 +12,7 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/einolean/einolean/examples/lab"
+	"github.com/einolean/einolean/demo/lab"
 )
 
 // task is a question that takes many calls, or large results.

@@ -56,6 +56,7 @@ var offered = []struct{ dir, about string }{
 	{"reduction/jq", "jq queries on stored results"},
 	{"programs/javascript", "programs that call tools"},
 	{"window/windowotel", "OpenTelemetry"},
+	{"adapters/claude", "eino-ext's Claude adapter, with all thinking and native search"},
 	{"cmd/einolean", "the command"},
 }
 

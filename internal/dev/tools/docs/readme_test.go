@@ -63,7 +63,7 @@ func TestTheFirstScreenIsOneScreen(t *testing.T) {
 func TestFiguresOfDocumentsAreThoseThatWereMeasured(t *testing.T) {
 	type took struct{ Calls, Tokens, Cached float64 }
 	var all map[string]map[string]took
-	require.NoError(t, json.Unmarshal([]byte(read(t, "examples/compare/measured.json")), &all))
+	require.NoError(t, json.Unmarshal([]byte(read(t, "demo/compare/measured.json")), &all))
 	sum := func(arm string) (s took) {
 		for _, one := range all[arm] {
 			s.Calls, s.Tokens, s.Cached = s.Calls+one.Calls, s.Tokens+one.Tokens, s.Cached+one.Cached

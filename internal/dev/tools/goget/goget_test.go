@@ -27,7 +27,7 @@ const (
 )
 
 // published are the modules that strangers require here, of those that a release tags.
-var published = []string{"", "reduction/blobbackend", "examples/native/mended", "toolsearch/mcptools", "programs/javascript", "examples", "cmd/einolean"}
+var published = []string{"", "reduction/blobbackend", "adapters/claude", "toolsearch/mcptools", "programs/javascript", "demo", "cmd/einolean"}
 
 func TestAReleaseIsUsedFromAnEmptyModule(t *testing.T) {
 	if testing.Short() {
@@ -79,10 +79,10 @@ func (s stranger) buildNestedModules(t *testing.T) {
 		t.Skip("gocloud.dev has not been downloaded yet; the tests of reduction/blobbackend do that")
 	}
 	dir := t.TempDir()
-	program := "package main\n\nimport (\n\t_ \"" + module + "/reduction/blobbackend\"\n\t_ \"" + module + "/examples/native/mended\"\n)\n\nfunc main() {}\n"
+	program := "package main\n\nimport (\n\t_ \"" + module + "/reduction/blobbackend\"\n\t_ \"" + module + "/adapters/claude\"\n)\n\nfunc main() {}\n"
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "main.go"), []byte(program), 0o600))
 	s.command(t, dir, "go", "mod", "init", "example.com/stranger")
-	s.command(t, dir, "go", "get", module+"/reduction/blobbackend@"+version, module+"/examples/native/mended@"+version)
+	s.command(t, dir, "go", "get", module+"/reduction/blobbackend@"+version, module+"/adapters/claude@"+version)
 	s.command(t, dir, "go", "list", "-export", ".") // compiles, and links nothing
 }
 

@@ -20,10 +20,10 @@ import (
 	"github.com/cloudwego/eino/compose"
 	"github.com/cloudwego/eino/schema"
 
-	"github.com/einolean/einolean/examples/compare"
-	"github.com/einolean/einolean/examples/lab"
-	"github.com/einolean/einolean/examples/library"
-	"github.com/einolean/einolean/examples/offline"
+	"github.com/einolean/einolean/demo/compare"
+	"github.com/einolean/einolean/demo/lab"
+	"github.com/einolean/einolean/demo/library"
+	"github.com/einolean/einolean/demo/offline"
 	"github.com/einolean/einolean/internal/dev/replay"
 	"github.com/einolean/einolean/internal/display"
 	"github.com/einolean/einolean/reduction"
@@ -361,7 +361,7 @@ var benchmarks = filepath.Join("..", "..", "..", "..", "docs", "benchmarks.md")
 
 // figuresFile is the one file with the figures of the tasks, from which documents and the command
 // have theirs.
-var figuresFile = filepath.Join("..", "..", "..", "..", "examples", "compare", "measured.json")
+var figuresFile = filepath.Join("..", "..", "..", "..", "demo", "compare", "measured.json")
 
 // figuresOf is what each task took with each setting of the command.
 func figuresOf(all []scored) ([]byte, error) {

@@ -5,7 +5,7 @@ go 1.25.0
 require (
 	github.com/cloudwego/eino v0.9.21
 	github.com/einolean/einolean v0.0.0
-	github.com/einolean/einolean/examples v0.0.0
+	github.com/einolean/einolean/demo v0.0.0
 	github.com/stretchr/testify v1.12.1
 )
 
@@ -56,6 +56,6 @@ require (
 
 replace github.com/einolean/einolean => ../../../..
 
-replace github.com/einolean/einolean/examples => ../../../../examples
+replace github.com/einolean/einolean/demo => ../../../../demo
 
 replace github.com/einolean/einolean/programs/javascript => ../../../../programs/javascript

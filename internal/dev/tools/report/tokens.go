@@ -18,8 +18,8 @@ import (
 	"github.com/cloudwego/eino/compose"
 	"github.com/cloudwego/eino/schema"
 
-	"github.com/einolean/einolean/examples/library"
-	"github.com/einolean/einolean/examples/offline"
+	"github.com/einolean/einolean/demo/library"
+	"github.com/einolean/einolean/demo/offline"
 	"github.com/einolean/einolean/internal/dev/adktest"
 	"github.com/einolean/einolean/reduction"
 	"github.com/einolean/einolean/store"

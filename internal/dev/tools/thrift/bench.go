@@ -18,7 +18,7 @@ import (
 	"github.com/cloudwego/eino/components/tool/utils"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
-	"github.com/einolean/einolean/examples/library"
+	"github.com/einolean/einolean/demo/library"
 )
 
 // bench is what all runs share.

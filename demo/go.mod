@@ -1,0 +1,61 @@
+module github.com/einolean/einolean/demo
+
+go 1.25.0
+
+require (
+	github.com/adrg/strutil v0.3.1
+	github.com/cloudwego/eino v0.9.21
+	github.com/eino-contrib/jsonschema v1.0.3
+	github.com/einolean/einolean v0.0.0
+	github.com/ettle/strcase v0.2.0
+	github.com/google/jsonschema-go v0.4.3
+	github.com/jedib0t/go-pretty/v6 v6.8.3
+	github.com/ohler55/ojg v1.28.5
+	github.com/stretchr/testify v1.12.1
+	go4.org/netipx v0.0.0-20260823151212-3075585bcbeb
+)
+
+require (
+	github.com/aperturerobotics/go-quickjs-wasi-reactor v0.15.1 // indirect
+	github.com/tetratelabs/wazero v1.12.0 // indirect
+)
+
+require (
+	github.com/bahlo/generic-list-go v0.2.0 // indirect
+	github.com/bmatcuk/doublestar/v4 v4.10.0 // indirect
+	github.com/buger/jsonparser v1.1.2 // indirect
+	github.com/bytedance/gopkg v0.1.3 // indirect
+	github.com/bytedance/sonic v1.15.5 // indirect
+	github.com/bytedance/sonic/loader v0.5.3 // indirect
+	github.com/cloudwego/base64x v0.1.6 // indirect
+	github.com/dustin/go-humanize v1.0.1 // indirect
+	github.com/einolean/einolean/programs/javascript v0.0.0
+	github.com/google/uuid v1.6.0 // indirect
+	github.com/goph/emperror v0.17.2 // indirect
+	github.com/json-iterator/go v1.1.12 // indirect
+	github.com/klauspost/cpuid/v2 v2.2.9 // indirect
+	github.com/mailru/easyjson v0.7.7 // indirect
+	github.com/mattn/go-runewidth v0.0.16 // indirect
+	github.com/modern-go/concurrent v0.0.0-20180306012644-bacd9c7ef1dd // indirect
+	github.com/modern-go/reflect2 v1.0.2 // indirect
+	github.com/nikolalohinski/gonja v1.5.3 // indirect
+	github.com/pelletier/go-toml/v2 v2.0.9 // indirect
+	github.com/pkg/errors v0.9.1 // indirect
+	github.com/rivo/uniseg v0.4.7 // indirect
+	github.com/sirupsen/logrus v1.9.3 // indirect
+	github.com/slongfield/pyfmt v0.0.0-20220222012616-ea85ff4c361f // indirect
+	github.com/twitchyliquid64/golang-asm v0.15.1 // indirect
+	github.com/wk8/go-ordered-map/v2 v2.1.8 // indirect
+	github.com/yargevad/filepathx v1.0.0 // indirect
+	go.yaml.in/yaml/v3 v3.0.5 // indirect
+	golang.org/x/arch v0.11.0 // indirect
+	golang.org/x/crypto v0.49.0 // indirect
+	golang.org/x/exp v0.0.0-20230713183714-613f0c0eb8a1 // indirect
+	golang.org/x/sys v0.44.0 // indirect
+	golang.org/x/text v0.41.0 // indirect
+	gopkg.in/yaml.v3 v3.0.1 // indirect
+)
+
+replace github.com/einolean/einolean => ..
+
+replace github.com/einolean/einolean/programs/javascript => ../programs/javascript
