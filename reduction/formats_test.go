@@ -273,3 +273,53 @@ func (c *sample[M]) write(t *testing.T, lang string, handler func(reduction.Back
 	name := fmt.Sprintf("conversation-%s-%s-%s.json", kindOf[M](), strings.ReplaceAll(by, "/", "-"), lang)
 	require.NoError(t, os.WriteFile(filepath.Join(os.Getenv("EINOLEAN_SAMPLES"), name), append(text, '\n'), 0o644))
 }
+
+// TestARollingUpgradeAndItsWayBackLoseNothing: the runs of one conversation fall on replicas of two
+// builds in turn, of which one words its notices otherwise. Both read, mark and clear what the other
+// wrote: nothing is stored twice, every path leads to what it stands for, and cleaning deletes nothing.
+func TestARollingUpgradeAndItsWayBackLoseNothing(t *testing.T) {
+	adktest.EachType(t, rolls[*schema.Message], rolls[*schema.AgenticMessage])
+}
+
+func rolls[M adk.MessageType](t *testing.T) {
+	dir := t.TempDir()
+	files, err := store.NewDir(dir)
+	require.NoError(t, err)
+	defer files.Close()
+	var history []M
+	for run := range 8 {
+		turn := func(t *testing.T) {
+			cfg := sampleConfig[M](files)
+			model := adktest.Script[M](adktest.Do(adktest.ToolCall{ID: fmt.Sprintf("call_%d", run), Name: "shell", Args: fmt.Sprintf(`{"lines":200,"word":"of run %d"}`, run)}), adktest.Say("done"))
+			history = append(history, adktest.User[M]("go on"))
+			out := adktest.Agent[M]{Model: model, Tools: sampleTools(), Handlers: adktest.Handlers[M](typed(t, &cfg))}.Run(t.Context(), history)
+			require.NoError(t, out.Err)
+			wires := model.Wires()
+			history = append(append([]M(nil), wires[len(wires)-1].Messages...), out.Messages[len(out.Messages)-1])
+		}
+		if run%2 == 0 {
+			t.Run("the new build", func(t *testing.T) { reduction.OtherWords(t); turn(t) })
+		} else {
+			t.Run("the old build", turn)
+		}
+		stored := filesIn(t, dir)
+		require.Len(t, stored, run+1, "nothing is stored twice")
+		deleted, _, err := files.DeleteUnused(t.Context(), "", time.Now().Add(-30*24*time.Hour))
+		require.NoError(t, err)
+		require.Zero(t, deleted, "the run marked what its history names")
+		past := time.Now().Add(-60 * 24 * time.Hour)
+		for name := range stored {
+			require.NoError(t, os.Chtimes(filepath.Join(dir, filepath.FromSlash(name)), past, past))
+		}
+	}
+	n, path := 0, regexp.MustCompile(`/tmp/(?:trunc|clear)/\S+`)
+	for _, m := range history {
+		for _, r := range adktest.Results(m) {
+			got, err := files.Read(t.Context(), &filesystem.ReadRequest{FilePath: path.FindString(r.Args)})
+			require.NoError(t, err, r.Args)
+			require.Equal(t, 200, strings.Count(got.Content, fmt.Sprintf("of run %d", n)), r.Args)
+			n++
+		}
+	}
+	require.Equal(t, 8, n)
+}

@@ -268,6 +268,12 @@ func deletesATenant(t *testing.T, files interface {
 
 	require.NoError(t, err)
 	require.Equal(t, []int{conversations, conversations * 2200, 0, 0}, []int{count, int(bytes), left, int(size)})
+	for _, never := range []string{gone, "tenant777"} {
+		_, _, err = files.DeleteUnused(ctx, never, time.Now().Add(time.Hour))
+		require.ErrorIs(t, err, fs.ErrNotExist, "%s: nothing is there", never)
+	}
+	_, _, err = store.Scoped(files, as("tenant777/1")).(store.Cleaner).DeleteUnused(ctx, "", time.Now().Add(time.Hour))
+	require.ErrorIs(t, err, fs.ErrNotExist)
 	for key, want := range content {
 		got, err := store.Scoped(files, as(key)).(store.Reader).Read(ctx, &filesystem.ReadRequest{FilePath: "/tmp/trunc/c"})
 		if strings.HasPrefix(key, gone+"/") {

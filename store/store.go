@@ -123,10 +123,11 @@ type Cleaner interface {
 
 	// DeleteUnused deletes the files below dir, at any depth, that were last used before
 	// since, and says how many files and bytes those were. An empty dir or "/" means the
-	// whole store; a missing one holds nothing to delete and is not an error. A store that
-	// knows times only roughly keeps files that may be newer. Files that are written while
-	// it runs stay. If it fails halfway, files and bytes count what was deleted, and the
-	// call may be repeated.
+	// whole store. If nothing at all is stored below another dir, the error is
+	// fs.ErrNotExist: the name may be wrong, and nobody should take that for a deletion. A
+	// store that knows times only roughly keeps files that may be newer. Files that are
+	// written while it runs stay. If it fails halfway, files and bytes count what was
+	// deleted, and the call may be repeated.
 	//
 	// A conversation that was active an hour after since, or later, keeps every file that
 	// it names: of two marks within an hour, a store may record only one. Reading a path

@@ -72,7 +72,7 @@ func measured(t *testing.T) map[string]string {
 	t.Helper()
 	parts := strings.Split(read(t, golden), "\n\n")
 	require.Len(t, parts, 8, "a heading, three titles with their tables, and the verdict")
-	return map[string]string{"conversations": parts[2], "conversation": parts[4], "sizes": parts[6], "indexes": indexes(t)}
+	return map[string]string{"sizes": parts[6], "indexes": indexes(t)}
 }
 
 // indexes takes the line of all held out queries from each index's golden file.

@@ -14,6 +14,7 @@ package backend
 import (
 	"context"
 	"fmt"
+	"io/fs"
 )
 
 // Wrapper is a store that keeps what it is given in another one.
@@ -39,6 +40,9 @@ func InnermostPath(ctx context.Context, b any, filePath string) (string, error) 
 	}
 	return filePath, nil
 }
+
+// ErrNothing says that a directory that was to be cleaned holds nothing, not even what is in use.
+var ErrNothing = fmt.Errorf("nothing is stored there: %w", fs.ErrNotExist)
 
 // describe adds what a store's method was doing to its error.
 func describe(err *error, doing, filePath string) {

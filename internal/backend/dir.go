@@ -419,6 +419,7 @@ type cleaning struct {
 	ctx           context.Context
 	store         *Dir
 	looks         bool // nothing is deleted, and everything counts
+	stored        bool // there are files, or it is about the whole store
 	before, stale time.Time
 	files         int // that were deleted
 	bytes         int64
@@ -430,16 +431,20 @@ func (c *cleaning) start(dir string) error {
 	if err != nil {
 		return err
 	}
+	c.stored = c.looks || name == ""
 	at, err := c.store.locate(onDisk(runtime.GOOS, name)+"/", false)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil
+	switch {
+	case err == nil:
+		defer at.close()
+		c.clean(at.dir)
+		err = errors.Join(c.ctx.Err(), c.failed)
+	case errors.Is(err, fs.ErrNotExist):
+		err = nil
 	}
-	if err != nil {
-		return err
+	if err == nil && !c.stored {
+		err = ErrNothing
 	}
-	defer at.close()
-	c.clean(at.dir)
-	return errors.Join(c.ctx.Err(), c.failed)
+	return err
 }
 
 // clean deletes what is old in an open directory and in those below it.
@@ -483,6 +488,7 @@ func (c *cleaning) delete(dir *os.Root, base string) error {
 	c.store.names.Lock()
 	defer c.store.names.Unlock()
 	info, err := dir.Lstat(base)
+	c.stored = c.stored || counts
 	if err != nil || !c.looks && !info.ModTime().Before(limit) {
 		return err
 	}

@@ -241,13 +241,18 @@ func (m *Memory) MarkUsed(ctx context.Context, filePaths ...string) error {
 // DeleteUnused implements store.Cleaner.
 func (m *Memory) DeleteUnused(ctx context.Context, dir string, since time.Time) (files int, bytes int64, err error) {
 	defer describe(&err, "cleaning", dir)
+	stored := strings.Trim(dir, "/") == ""
 	err = m.each(ctx, dir, func(e *list.Element, f *file) {
+		stored = true
 		if f.used.Before(since) {
 			m.remove(e)
 			files++
 			bytes += int64(len(f.content))
 		}
 	})
+	if err == nil && !stored {
+		err = ErrNothing
+	}
 	return files, bytes, err
 }
 

@@ -287,7 +287,8 @@ func (b *Backend) MarkUsed(ctx context.Context, filePaths ...string) error {
 }
 
 // DeleteUnused deletes files below a directory that were last written or marked before
-// since; a failure does not stop it. Reading marks nothing. On S3 it also aborts uploads
+// since; a failure does not stop it. If nothing at all is stored below a directory that is
+// named, the error is fs.ErrNotExist. Reading marks nothing. On S3 it also aborts uploads
 // below the directory that a crash left unfinished, once they are older than since and a
 // day.
 func (b *Backend) DeleteUnused(ctx context.Context, dir string, since time.Time) (files int, bytes int64, err error) {
@@ -297,6 +298,9 @@ func (b *Backend) DeleteUnused(ctx context.Context, dir string, since time.Time)
 	}
 	err = b.way.do(func() error {
 		files, bytes, err = b.store.DeleteUnused(ctx, b.prefix+name, since)
+		if name == "" && errors.Is(err, fs.ErrNotExist) {
+			return nil
+		}
 		return err
 	})
 	return files, bytes, failed("deleting below", dir, err)

@@ -7,6 +7,7 @@ import (
 	"context"
 	"crypto/rand"
 	"errors"
+	"fmt"
 	"io"
 	"io/fs"
 	"math"
@@ -305,13 +306,17 @@ func (o objects) Stored(ctx context.Context, dir string) (files int, bytes int64
 	return files, bytes, err
 }
 
+var errNothing = fmt.Errorf("nothing is stored there: %w", fs.ErrNotExist)
+
 // DeleteUnused deletes objects, and on S3 unfinished uploads, which do not count.
 func (o objects) DeleteUnused(ctx context.Context, dir string, since time.Time) (files int, bytes int64, err error) {
 	old := func(t time.Time) bool { return t.Add(clockMargin).Before(since) }
 	var asked string // the directory of the last object: mostly that of the next one too
 	var used time.Time
 	where := new(s3.ListMultipartUploadsInput)
+	stored := false
 	err = o.each(ctx, dir, where, func(object *blob.ListObject) error {
+		stored = stored || path.Base(object.Key) != usedName
 		if !old(object.ModTime) {
 			return nil
 		}
@@ -335,7 +340,11 @@ func (o objects) DeleteUnused(ctx context.Context, dir string, since time.Time) 
 	if ctx.Err() != nil {
 		return files, bytes, ctx.Err()
 	}
-	return files, bytes, errors.Join(err, giveUp(ctx, o, where, since))
+	err = errors.Join(err, giveUp(ctx, o, where, since))
+	if err == nil && !stored {
+		err = errNothing
+	}
+	return files, bytes, err
 }
 
 // lastUsed is when a directory was last marked as used: the zero time if it never was.

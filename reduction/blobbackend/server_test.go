@@ -102,8 +102,9 @@ func stopServer() { running.stop() }
 var running gateway
 
 type gateway struct {
-	dir string
-	in  io.Closer // the server lives as long as this is open
+	dir     string
+	in      io.Closer // the server lives as long as this is open
+	options []string  // of the program
 
 	ended chan struct{} // closed when it has
 }
@@ -129,9 +130,8 @@ func (g *gateway) start(program string) (string, error) {
 	os.Setenv("AWS_ACCESS_KEY_ID", key)
 	os.Setenv("AWS_SECRET_ACCESS_KEY", secret)
 	os.Setenv("AWS_EC2_METADATA_DISABLED", "true")
-	cmd := command(context.Background(), task{Do: "watch", Command: []string{
-		program, "--port", address, "--access", key, "--secret", secret, "--quiet", "--health", health, "posix", dir,
-	}})
+	args := append([]string{program, "--port", address, "--access", key, "--secret", secret, "--quiet", "--health", health}, g.options...)
+	cmd := command(context.Background(), task{Do: "watch", Command: append(args, "posix", dir)})
 	var said strings.Builder
 	cmd.Stdout, cmd.Stderr = &said, &said
 	if g.in, err = cmd.StdinPipe(); err != nil {

@@ -274,12 +274,12 @@ var brokenReaders = map[string]broken{
 	"gives another file's content": {func() store.Backend { return lastWritten{backend.NewMemory(0), new(string)} }, []string{
 		"files do not affect each other"}},
 	"deletes nothing and says that it did": {faulty(Fault{Mode: Torn}, OpDelete), []string{
-		"older files are deleted, below the directory only", "a deleted name can be written again", "files and bytes are counted, and marking files as used adds nothing",
+		"a directory that holds nothing is told from one that was cleaned", "older files are deleted, below the directory only", "a deleted name can be written again", "files and bytes are counted, and marking files as used adds nothing",
 		"cleaning with an ended context deletes nothing"}},
 	"cannot delete": {faulty(Fault{Mode: Fail}, OpDelete), []string{
-		"newer files stay", "older files are deleted, below the directory only", "a deleted name can be written again", "files and bytes are counted, and marking files as used adds nothing"}},
+		"a directory that holds nothing is told from one that was cleaned", "newer files stay", "older files are deleted, below the directory only", "a deleted name can be written again", "files and bytes are counted, and marking files as used adds nothing"}},
 	"deletes and reports an error": {faulty(Fault{Mode: Late}, OpDelete), []string{
-		"newer files stay", "older files are deleted, below the directory only", "a deleted name can be written again", "files and bytes are counted, and marking files as used adds nothing"}},
+		"a directory that holds nothing is told from one that was cleaned", "newer files stay", "older files are deleted, below the directory only", "a deleted name can be written again", "files and bytes are counted, and marking files as used adds nothing"}},
 	"deletes with an ended context": {func() store.Backend { return eager{backend.NewMemory(0)} }, []string{
 		"cleaning with an ended context deletes nothing"}},
 }

@@ -5,11 +5,14 @@ package backendtest
 
 import (
 	"context"
+	"errors"
+	"io/fs"
 	"testing"
 	"time"
 )
 
 var cleanCases = []testCase{
+	{"a directory that holds nothing is told from one that was cleaned", testCleanMissing, []need{cleaner}},
 	{"newer files stay", testCleanNothing, []need{cleaner}},
 	{"older files are deleted, below the directory only", testCleanBelow, []need{cleaner}},
 	{"a deleted name can be written again", testCleanAgain, []need{cleaner}},
@@ -34,11 +37,22 @@ func keeps(t *testing.T, s *suite, dir string, files int, bytes int64) {
 	}
 }
 
+func testCleanMissing(t *testing.T, s *suite) {
+	s.write(t, s.path("dir/file"), "content")
+	for range 2 {
+		for _, dir := range []string{"missing", "dir2", "di", "dir/file/x"} {
+			if n, size, err := s.cleaner.DeleteUnused(t.Context(), s.path(dir), tomorrow()); n != 0 || size != 0 || !errors.Is(err, fs.ErrNotExist) {
+				t.Errorf("DeleteUnused(%q), which holds nothing, = %d, %d, %v, want an error that is fs.ErrNotExist", s.path(dir), n, size, err)
+			}
+		}
+		s.holds(t, s.path("dir/file"), "content")
+		cleans(t, s, s.path("dir"), longAgo(), 0) // it holds a file, which is in use
+	}
+}
+
 func testCleanNothing(t *testing.T, s *suite) {
-	cleans(t, s, s.Prefix, tomorrow(), 0) // nothing there yet
 	s.write(t, s.path("dir/file"), "content")
 	cleans(t, s, s.Prefix, longAgo(), 0)
-	cleans(t, s, s.path("missing"), tomorrow(), 0)
 	s.holds(t, s.path("dir/file"), "content")
 }
 
@@ -55,7 +69,6 @@ func testCleanBelow(t *testing.T, s *suite) {
 	for _, name := range []string{stay1, stay2, stay3} {
 		s.holds(t, name, "content")
 	}
-	cleans(t, s, s.path("dir"), tomorrow(), 0)
 	cleans(t, s, s.Prefix, tomorrow(), 3)
 }
 

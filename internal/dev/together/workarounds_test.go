@@ -234,3 +234,32 @@ func turnOn(ctx context.Context, backend reduction.Backend, files adk.ChatModelA
 	agentConfig.Description = "an agent"
 	return adk.NewChatModelAgent(ctx, agentConfig)
 }
+
+// TestARestoredHistoryFindsItsResults: a store that was backed up after its history has everything that
+// the history names. With an older one the model is told to repeat the call, and the run goes on.
+func TestARestoredHistoryFindsItsResults(t *testing.T) {
+	adktest.Both(t, restored[message], restored[agenticMessage])
+}
+
+func restored[M adk.MessageType](t *testing.T, streaming bool) {
+	dir, older, newer := t.TempDir(), t.TempDir(), t.TempDir() // the older one is from before the first call
+	kept, err := store.NewDir(dir)
+	require.NoError(t, err)
+	defer kept.Close()
+	_, wires := run(streaming, []tool.BaseTool{say()}, user[M](), []adktest.Turn{call("a", "say", nil), call("b", "say", nil)}, eager[M](t, kept))
+	history := wires[2].Messages
+	_, _ = run(streaming, []tool.BaseTool{say()}, append(history, user[M]()...), []adktest.Turn{call("c", "say", nil)}, eager[M](t, kept)) // after the history was backed up
+	require.NoError(t, os.CopyFS(newer, os.DirFS(dir)))
+	for at, found := range map[string]bool{newer: true, older: false} {
+		again, err := store.NewDir(at)
+		require.NoError(t, err)
+		defer again.Close()
+		path := pathOf.FindString(resultIn(history, "a"))
+		out, wires := run(streaming, []tool.BaseTool{say()}, append(history, user[M]()...), []adktest.Turn{call("r", "read_file", map[string]any{"file_path": path})}, eager[M](t, again))
+		require.NoError(t, out.Err)
+		require.Len(t, wires, 2)
+		answer := resultIn(out.Messages, "r")
+		require.Equal(t, found, strings.Contains(answer, "null\n"), answer)
+		require.Equal(t, !found, strings.Contains(answer, "repeat the tool call"), answer)
+	}
+}

@@ -7,6 +7,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -269,13 +270,14 @@ func scores(ctx context.Context, arms []compare.Arm, run func(context.Context, c
 	return all, nil
 }
 
-// losing lists every task that an arm did not do right.
-func losing(all []scored) string {
+// lost is the page of every task that an arm did not do right.
+func lost(all []scored) string {
 	var b strings.Builder
-	b.WriteString("| policy | task: what was wrong |\n|---|---|\n")
+	b.WriteString("# Tasks that were not done right\n\nOf the [60 tasks over 449 tools](../../docs/benchmarks.md#449-tools-60-tasks). `make report` writes this page.\n\n| policy | task | what was wrong |\n|---|---|---|\n")
 	for _, s := range all {
-		if len(s.wrong) > 0 {
-			fmt.Fprintf(&b, "| %s | %s |\n", s.name, strings.ReplaceAll(strings.Join(s.wrong, "<br>"), "|", "\\|"))
+		for _, wrong := range s.wrong {
+			task, why, _ := strings.Cut(wrong, ": ")
+			fmt.Fprintf(&b, "| %s | %s | %s |\n", s.name, task, strings.ReplaceAll(why, "|", "\\|"))
 		}
 	}
 	return b.String()
@@ -322,10 +324,10 @@ func tables(ctx context.Context) (map[string]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := os.WriteFile(figuresFile, text, 0o644); err != nil {
+	if err := errors.Join(os.WriteFile(figuresFile, text, 0o644), os.WriteFile(lostFile, []byte(lost(tools)), 0o644)); err != nil {
 		return nil, err
 	}
-	return map[string]string{"tools": markdown(tools), "losing": losing(tools), "results": markdown(results)}, nil
+	return map[string]string{"tools": markdown(tools), "results": markdown(results)}, nil
 }
 
 // measured is what the arms did.
@@ -362,6 +364,9 @@ var benchmarks = filepath.Join("..", "..", "..", "..", "docs", "benchmarks.md")
 // figuresFile is the one file with the figures of the tasks, from which documents and the command
 // have theirs.
 var figuresFile = filepath.Join("..", "..", "..", "..", "demo", "compare", "measured.json")
+
+// lostFile lists what was not done right.
+var lostFile = filepath.Join(filepath.Dir(figuresFile), "lost.md")
 
 // figuresOf is what each task took with each setting of the command.
 func figuresOf(all []scored) ([]byte, error) {

@@ -1,0 +1,63 @@
+// Copyright einolean authors
+// SPDX-License-Identifier: Apache-2.0
+
+package docs
+
+import (
+	"regexp"
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"github.com/stretchr/testify/require"
+)
+
+var (
+	instrument = regexp.MustCompile(`(?m)^\t(counter|histogram|seconds)\(&all\.\w+, ("[^"]+"|\w+), (?:"(\{\w+\})", )?`)
+	metricRow  = regexp.MustCompile("(?m)^\\| `([a-z_.]+)` \\| `([^`]+)` \\|")
+	constant   = `(?m)^\t%s += "([^"]+)"$`
+)
+
+// TestThePageOfOperationsNamesEveryMetricWithItsUnit reads the source of window/windowotel, a module of
+// its own.
+func TestThePageOfOperationsNamesEveryMetricWithItsUnit(t *testing.T) {
+	source, units, listed := read(t, "window/windowotel/windowotel.go"), map[string]string{}, map[string]string{}
+	for _, m := range instrument.FindAllStringSubmatch(source, -1) {
+		name := strings.Trim(m[2], `"`)
+		if name == m[2] {
+			name = regexp.MustCompile(strings.Replace(constant, "%s", name, 1)).FindStringSubmatch(source)[1]
+		}
+		units[name] = m[3]
+		switch m[1] {
+		case "histogram":
+			units[name] = "{token}"
+		case "seconds":
+			units[name] = "s"
+		}
+	}
+	for _, m := range metricRow.FindAllStringSubmatch(read(t, "docs/operations.md"), -1) {
+		listed[m[1]] = m[2]
+	}
+	require.Greater(t, len(units), 10)
+	require.Equal(t, units, listed)
+}
+
+// TestPagesCanBeRead: nobody reads a page or a cell of a table without end.
+func TestPagesCanBeRead(t *testing.T) {
+	for _, name := range documents(t) {
+		text := read(t, name)
+		if strings.HasPrefix(name, "docs/") && name != "docs/differences.md" {
+			require.LessOrEqual(t, strings.Count(text, "\n"), 400, name)
+		}
+		if name != "docs/benchmarks.md" {
+			continue
+		}
+		for line := range strings.Lines(text) {
+			if strings.HasPrefix(line, "|") {
+				for cell := range strings.SplitSeq(line, "|") {
+					require.LessOrEqual(t, utf8.RuneCountInString(strings.TrimSpace(cell)), 200, line)
+				}
+			}
+		}
+	}
+}
