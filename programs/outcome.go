@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"github.com/einolean/einolean"
+	"github.com/einolean/einolean/internal/tokens"
 	"github.com/einolean/einolean/internal/toolnames"
 	"github.com/einolean/einolean/internal/toolschema"
 )
@@ -38,7 +39,7 @@ func outcome(ctx context.Context, s *Config, p *program) string {
 	}
 	lines = append(lines, countsText(counts))
 	text := strings.Join(slices.DeleteFunc(lines, func(s string) bool { return s == "" }), "\n")
-	ended(ctx, s, p.ID, text, einolean.Program{Calls: counts, Rounds: p.Rounds, Failed: end.Error != "" || p.noTurns})
+	ended(ctx, s, p, text, einolean.Program{Calls: counts, Rounds: p.Rounds, Failed: end.Error != "" || p.noTurns})
 	return text
 }
 
@@ -78,16 +79,17 @@ func countsText(counts []einolean.ProgramCalls) string {
 }
 
 // ended tells OnEvent of a program that has ended.
-func ended(ctx context.Context, s *Config, callID, text string, did einolean.Program) {
-	const most, bytesPerToken = 20, 4
-	bytes := 0
-	for _, c := range did.Calls {
-		bytes += c.Bytes
+func ended(ctx context.Context, s *Config, p *program, text string, did einolean.Program) {
+	const most = 20
+	var read einolean.Size
+	for _, a := range p.answers {
+		read.Bytes += len(a.Text)
+		read.Tokens += int64(tokens.Of(a.Text))
 	}
 	did.Calls = did.Calls[:min(len(did.Calls), most)]
-	s.emit(ctx, einolean.Event{Kind: einolean.KindProgramEnded, Tool: toolnames.Run, CallID: callID, Program: &did, Output: &einolean.OutputChange{
-		Before: einolean.Size{Bytes: bytes, Tokens: int64(bytes / bytesPerToken)},
-		After:  einolean.Size{Bytes: len(text), Tokens: int64(len(text) / bytesPerToken)},
+	s.emit(ctx, einolean.Event{Kind: einolean.KindProgramEnded, Tool: toolnames.Run, CallID: p.ID, Program: &did, Output: &einolean.OutputChange{
+		Before: read,
+		After:  einolean.Size{Bytes: len(text), Tokens: int64(tokens.Of(text))},
 		Rule:   "program",
 	}})
 }

@@ -110,10 +110,11 @@ func (s *Config) maxTurns() int {
 }
 
 func (s *Config) emit(ctx context.Context, ev einolean.Event) {
+	ev.Time = time.Now()
+	virtual.Ended(ctx, ev)
 	if s.OnEvent == nil {
 		return
 	}
-	ev.Time = time.Now()
 	_ = safe.Call("OnEvent", func() error { s.OnEvent(ctx, ev); return nil })
 }
 

@@ -45,7 +45,7 @@ const (
 func (k *kept) size() int64 {
 	n := keptCost + len(k.text) + len(k.Label) + len(k.CallID)
 	if k.Left != nil {
-		n += 112 + len(k.Left.Path)
+		n += 144 + len(k.Left.Path)
 	}
 	return int64(n)
 }

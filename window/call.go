@@ -45,7 +45,7 @@ func observe[M adk.MessageType](ctx context.Context, c *Collector, in []M, opts 
 		return nil // the agent was built without BeforeAgent of this handler
 	}
 	o := model.GetCommonOptions(&model.Options{}, opts...)
-	q := parse(&c.cfg, r.hidden, in, o)
+	q := parse(&c.cfg, r, in, o)
 	call := &recorded{ctx: ctx, ModelCall: &ModelCall{Attempt: 1, Start: at, Stream: stream, Kept: q.kept, Agent: agentOf(ctx)}}
 	if o.Model != nil {
 		call.Model = *o.Model
@@ -58,6 +58,7 @@ func observe[M adk.MessageType](ctx context.Context, c *Collector, in []M, opts 
 	}
 	tell := call.record(r, q)
 	c.mu.Unlock()
+	r.past.Store(q)
 	tell()
 	return call
 }
@@ -127,28 +128,44 @@ func (r *recorded) resize() {
 
 // hold keeps the parts.
 func (r *recorded) hold(q *request) {
-	b := &r.conv.book
+	v := r.conv
+	b, settled := &v.book, q.settled(v, r.N-1)
 	ids := make([]int32, len(q.pieces))
 	r.marks, r.count = make([]mark, len(q.pieces)), len(q.pieces)
 	for i := range q.pieces {
 		p := &q.pieces[i]
-		s := b.find(p.key)
-		if s == nil {
-			s = b.add(p.key)
-		}
-		if now := s.in(r.N); now == nil || now.hash != p.hash || now.Category != p.category {
-			k := p.content(r.conv, s)
-			k.from = r.N
-			b.bytes += s.set(k, r.N)
-		}
-		s.last = r.N
-		if p.category == Result {
-			s.whole = max(s.whole, p.tokens)
-		}
 		r.marks[i] = mark{p.hash, int32(p.tokens), p.category}
-		ids[i] = s.id
+		if i < settled {
+			at, _ := b.at(p.slot)
+			b.slots[at].last = r.N
+			ids[i] = p.slot
+			continue
+		}
+		ids[i] = r.put(p)
 	}
 	r.slots = ranges(ids)
+	q.made.by, q.made.call, q.made.version = v, r.N, v.version
+}
+
+// put keeps a part in its slot.
+func (r *recorded) put(p *piece) (id int32) {
+	b := &r.conv.book
+	s := b.find(p.key)
+	if s == nil {
+		s = b.add(p.key)
+	}
+	if now := s.in(r.N); now == nil || now.hash != p.hash || now.Category != p.category {
+		k := p.content(r.conv, s)
+		k.from = r.N
+		b.bytes += s.set(k, r.N)
+	}
+	s.last = r.N
+	if p.category == Result {
+		s.whole = max(s.whole, p.tokens)
+	}
+	p.slot, p.known, p.done = s.id, true, false
+	p.kept = struct{ text, name, id, path string }{} // they are the book's now
+	return s.id
 }
 
 // measure counts the request, the hidden tools, what is left out, and the size of the
@@ -156,14 +173,22 @@ func (r *recorded) hold(q *request) {
 func (r *recorded) measure(hide map[string]int, q *request) {
 	v := r.conv
 	r.By = make(map[Category]int, 8)
+	var now Category
+	sum := 0
 	for i := range q.pieces {
 		p := &q.pieces[i]
+		if p.category != now {
+			r.By[now] += sum
+			now, sum = p.category, 0
+		}
+		sum += p.tokens
 		r.Tokens.Estimated += p.tokens
-		r.By[p.category] += p.tokens
 		if p.help {
 			r.help += p.tokens
 		}
 	}
+	r.By[now] += sum
+	delete(r.By, "")
 	v.book.each(r.slots, func(_ int, s *slot) {
 		if k := s.in(r.N); k.Left != nil {
 			r.LeftOut.add(k.Left)
@@ -242,7 +267,7 @@ func finish[M adk.MessageType](c *Collector, r *recorded, out []M, first time.Ti
 			whole, err = safe.Value("joining the answer", func() (M, error) { return message.Join(out) })
 		}
 	}
-	text, calls, usage := answer(whole)
+	text, calls, usage := answer(&c.cfg, whole)
 	failure := ""
 	if err != nil {
 		failure, text, calls, usage = "the call failed", "", nil, nil
@@ -255,8 +280,7 @@ func finish[M adk.MessageType](c *Collector, r *recorded, out []M, first time.Ti
 	text = c.cfg.keep(text, 0)
 	did := make([]ToolUse, len(calls))
 	for i := range calls {
-		p := &calls[i]
-		p.look(&c.cfg)
+		p := calls[i]
 		did[i] = ToolUse{Tool: c.cfg.keepName(p.tool), CallID: c.cfg.keepID(p.callID), Arguments: c.cfg.keep(p.text, 0)}
 	}
 	c.mu.Lock()
@@ -310,10 +334,10 @@ func (r *recorded) end(at, first time.Time) {
 }
 
 // answered notes what the model said and did: text and did as they may be kept.
-func (r *recorded) answered(text string, did []ToolUse, calls []piece) {
+func (r *recorded) answered(text string, did []ToolUse, calls []*said) {
 	help := 0
 	for i := range calls {
-		if p := &calls[i]; searches(p.tool) || r.conv.reads(p) {
+		if p := calls[i]; searches(p.tool) || r.conv.reads(p) {
 			help++
 		}
 	}

@@ -11,6 +11,7 @@ import (
 	"iter"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/cloudwego/eino/components/tool"
@@ -18,6 +19,8 @@ import (
 
 	"github.com/einolean/einolean"
 	"github.com/einolean/einolean/internal/safe"
+	"github.com/einolean/einolean/internal/tokens"
+	"github.com/einolean/einolean/internal/virtual"
 )
 
 // Collector records what is in the window of each model call. It serves both message
@@ -54,9 +57,12 @@ func New(c Config) *Collector {
 
 // run is a run of an agent, in its context. The collector's mutex guards it.
 type run struct {
-	conv   *conversation
-	n      int
-	hidden map[string]int // tokens of the definitions of hidden tools, by name; never changed
+	conv     *conversation
+	n        int
+	hidden   map[string]int // tokens of the definitions of hidden tools, by name; never changed
+	programs bool           // the agent has package programs
+
+	past atomic.Pointer[request] // its newest request; the agent holds these texts as well
 }
 
 func (c *Collector) runOf(ctx context.Context) *run {
@@ -71,7 +77,7 @@ func (c *Collector) begin(ctx context.Context, hidden map[string]int) context.Co
 	outer := c.runOf(ctx)
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	r := &run{hidden: hidden}
+	r := &run{hidden: hidden, programs: virtual.ProgramsOf(ctx) != nil}
 	if outer != nil && id == "" && !outer.conv.gone {
 		r.conv = outer.conv
 	} else {
@@ -79,7 +85,7 @@ func (c *Collector) begin(ctx context.Context, hidden map[string]int) context.Co
 	}
 	r.n = r.conv.begin(time.Now())
 	c.shrink()
-	return context.WithValue(ctx, c, r)
+	return virtual.WithWatcher(context.WithValue(ctx, c, r), c.programEnded)
 }
 
 // hiddenAmong returns the tokens of the definitions of the tools that package toolsearch
@@ -105,7 +111,7 @@ func (c *Collector) measure(hidden []*schema.ToolInfo) map[string]int {
 	}
 	last = toolSizes{hidden, make(map[string]int, len(hidden))}
 	for _, info := range hidden {
-		last.tokens[info.Name] = estimate(definition(info))
+		last.tokens[info.Name] = tokens.Of(definition(info))
 	}
 	c.mu.Lock()
 	c.hidden = last
@@ -165,6 +171,21 @@ func (c *Collector) Event(ctx context.Context, e einolean.Event) {
 	r.conv.note(e, kept)
 	r.conv.wait(kept)
 	c.shrink()
+}
+
+// programEnded takes what a program read, also if its OnEvent is not [Collector.Event].
+func (c *Collector) programEnded(ctx context.Context, e einolean.Event) {
+	r := c.runOf(ctx)
+	if r == nil {
+		return
+	}
+	kept := c.cfg.keepEvent(e)
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if !r.conv.gone {
+		r.conv.note(e, kept)
+		c.shrink()
+	}
 }
 
 // Conversation returns a snapshot, or nil if the conversation is not known.
@@ -258,6 +279,7 @@ func (c *Collector) dropParts(r *recorded) {
 			break
 		}
 	}
+	v.version++
 	before := v.book.bytes
 	v.book.drop(r.ModelCall, next)
 	v.grow(v.book.bytes - before)

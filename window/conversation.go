@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/einolean/einolean"
+	"github.com/einolean/einolean/internal/toolnames"
 )
 
 // conversation is the record of one conversation. The collector's mutex guards it.
@@ -32,15 +33,23 @@ type conversation struct {
 	fit      calibration
 	logged   map[int]string // the questions of the runs in the log; nil before its first line
 	losses   int            // of the log, when logged was made
+	version  int            // counts what makes parts of earlier calls other than they were
 	gone     bool
 }
 
 // output is the outcome of a tool call's result, according to events.
 type output struct {
-	rule   string // "cut", "cleared", "referred", "program" or "read"
-	before int    // tokens
+	rule   string // "cut", "cleared", "referred" or "read"; "" of a program whose output is whole
+	bytes  int    // that the tool returned
 	path   string // as it may be kept
 	stored bool
+	read   *programRead
+}
+
+// programRead is what the calls of a program returned to it.
+type programRead struct {
+	tokens int
+	calls  []einolean.ProgramCalls // as they may be kept
 }
 
 // most outputs, paths, tools, runs and waiting events of one conversation that are kept.
@@ -95,26 +104,27 @@ func (v *conversation) asked(run int) bool {
 
 // reads reports whether a call reads stored content back: an event said so, or the call
 // names a path from a notice.
-func (v *conversation) reads(p *piece) bool {
+func (v *conversation) reads(p *said) bool {
 	return v.outputs[p.id].rule == "read" || slices.ContainsFunc(p.named, func(path uint64) bool { return v.paths[path] })
 }
 
 // classify finds out what a piece is. Helps are the calls so far that only einolean needs,
-// by the hash of their ID.
-func (v *conversation) classify(p *piece, helps map[uint64]bool) {
+// by the hash of their ID; the results of programs are known as such if the run has any.
+func (v *conversation) classify(p *piece, helps map[uint64]bool, programs bool) {
 	switch p.kind {
 	case toolPiece:
-		if p.category == OwnTools && v.loaded[v.c.cfg.hash(p.tool)] {
+		p.category, p.help = p.base, p.base == HelpTools
+		if p.base == OwnTools && v.loaded[v.c.cfg.hash(p.tool)] {
 			p.category = LoadedTools
 		}
 	case callPiece:
-		p.category, p.help = Assistant, searches(p.tool) || v.reads(p)
+		p.category, p.help = Assistant, searches(p.tool) || v.reads(p.said)
 		helps[p.id] = p.help
 	case resultPiece:
 		if p.notice.path != "" {
-			v.remember(v.paths, v.c.cfg.hash(p.notice.path))
+			v.remember(v.paths, p.notice.named)
 		}
-		p.category = v.category(p, helps[p.id])
+		p.category = v.category(p, helps[p.id], programs && p.tool == toolnames.Run)
 		p.help = p.category == Found || p.category == Page
 	default:
 		p.category = talk(p)
@@ -123,8 +133,8 @@ func (v *conversation) classify(p *piece, helps map[uint64]bool) {
 }
 
 // category returns the category of a result; help is true if only einolean needed its
-// call.
-func (v *conversation) category(p *piece, help bool) Category {
+// call, program if a program may have returned it.
+func (v *conversation) category(p *piece, help, program bool) Category {
 	o := v.outputs[p.id]
 	switch {
 	case o.rule == "cleared" && p.notice.category == ResultCleared, o.rule == "referred":
@@ -135,6 +145,8 @@ func (v *conversation) category(p *piece, help bool) Category {
 		return Found
 	case help, o.rule == "read":
 		return Page
+	case (program || o.read != nil) && p.label == "":
+		return Program
 	}
 	return Result
 }
@@ -177,6 +189,7 @@ func (v *conversation) note(e, kept einolean.Event) {
 			for _, name := range e.Tools.Added {
 				v.remember(v.loaded, v.c.cfg.hash(name))
 			}
+			v.version++
 		}
 	case einolean.KindResultCut:
 		v.became("cut", e, kept)
@@ -187,7 +200,7 @@ func (v *conversation) note(e, kept einolean.Event) {
 	case einolean.KindResultRead:
 		v.became("read", e, kept)
 	case einolean.KindProgramEnded:
-		v.became("program", e, kept)
+		v.ran(e, kept)
 	}
 }
 
@@ -208,22 +221,53 @@ func (v *conversation) became(rule string, e, kept einolean.Event) {
 	if !known && len(v.outputs) >= most || rule == "read" && old.rule != "" { // a page that was cut or cleared is no longer a page
 		return
 	}
-	now := output{rule: rule, before: int(e.Output.Before.Tokens), path: kept.Output.Path, stored: e.Output.Path != ""}
+	now := output{rule: rule, bytes: e.Output.Before.Bytes, path: kept.Output.Path, stored: e.Output.Path != "", read: old.read}
 	if old.rule == "cut" { // the tool returned an even longer one
-		now.before = max(now.before, old.before)
+		now.bytes = max(now.bytes, old.bytes)
 		if !now.stored {
 			now.path, now.stored = old.path, old.stored
 		}
 	}
-	if known {
-		v.grow(-outputCost - int64(len(old.path)))
+	v.learn(e.CallID, now)
+}
+
+// ran records what a program read.
+func (v *conversation) ran(e, kept einolean.Event) {
+	now, known := v.outputs[v.c.cfg.hash(e.CallID)]
+	if e.Output == nil || e.Program == nil || e.CallID == "" || !known && len(v.outputs) >= most {
+		return
+	}
+	now.read = &programRead{tokens: int(e.Output.Before.Tokens), calls: kept.Program.Calls}
+	v.learn(e.CallID, now)
+}
+
+// learn notes the outcome of a call's result.
+func (v *conversation) learn(callID string, now output) {
+	call := v.c.cfg.hash(callID)
+	if old, known := v.outputs[call]; known {
+		v.grow(-old.size())
 	}
 	v.outputs[call] = now
-	v.grow(outputCost + int64(len(now.path)))
+	v.grow(now.size())
+	if v.book.find(v.c.cfg.hash("result "+callID+" ")) != nil { // it says something of a part that is known
+		v.version++
+	}
+}
+
+func (o output) size() int64 {
+	n := int64(outputCost + len(o.path))
+	if o.read != nil {
+		n += 48
+		for _, c := range o.read.calls {
+			n += int64(40 + len(c.Tool))
+		}
+	}
+	return n
 }
 
 // forgetNotes drops what is known about results and tools, and what waits.
 func (v *conversation) forgetNotes() {
+	v.version++
 	for len(v.runs) > 1 {
 		v.dropRun()
 	}
@@ -251,7 +295,7 @@ func (v *conversation) size() int64 {
 		n += r.size
 	}
 	for _, o := range v.outputs {
-		n += outputCost + int64(len(o.path))
+		n += o.size()
 	}
 	for _, e := range v.pending {
 		n += eventSize(e)

@@ -163,7 +163,7 @@ func ExampleReadJSON() {
 		fmt.Println(sent == without)
 	}
 	// Output:
-	// user 10 new How is the weather? My key is sk-1234.
+	// user 13 new How is the weather? My key is sk-1234.
 	// true
 }
 
@@ -181,7 +181,7 @@ func ExampleFollowJSON() {
 		log.Fatal(err)
 	}
 	// Output:
-	// call 1 of 1 question: 10 tokens
+	// call 1 of 1 question: 13 tokens
 }
 
 // Sums a call by category, in the order in which views show them.
@@ -198,5 +198,5 @@ func ExampleCategories() {
 		}
 	}
 	// Output:
-	// user 10
+	// user 13
 }

@@ -15,17 +15,20 @@ import (
 	"github.com/cloudwego/eino/schema"
 
 	"github.com/einolean/einolean/internal/message"
+	"github.com/einolean/einolean/internal/tokens"
 	"github.com/einolean/einolean/internal/toolnames"
 )
 
-// piece is one part of a request: what a message says, and what becomes of it.
-type piece struct {
+// said is what a part of a request says, and what follows from that alone. It never changes:
+// the requests of a run share it.
+type said struct {
 	kind   byte
 	tool   string // of a definition, a call or a result
 	callID string
 	text   string
 	media  int // bytes that are not text
 	label  string
+	info   schema.ToolInfo // of a definition, whose text follows from it
 
 	id     uint64   // hash of the call ID
 	hash   uint64   // of all that differs on the wire
@@ -33,13 +36,21 @@ type piece struct {
 	tokens int      // estimated
 	named  []uint64 // hashes of what may be paths
 	notice notice
+}
+
+// piece is one part of a request: what it says, and what becomes of it.
+type piece struct {
+	*said
+	key  uint64   // that of what it says, unless another part of the request has it
+	base Category // of a definition, as the run knows it
 
 	category Category
-	help     bool // only einolean needs it
-	known    bool // the conversation has it
-	done     bool // what follows has passed the door
+	help     bool  // only einolean needs it
+	slot     int32 // that holds it
+	known    bool  // the conversation has it
+	done     bool  // what follows has passed the door
 
-	keptText, keptName, keptID, keptPath string
+	kept struct{ text, name, id, path string }
 }
 
 // The kinds of pieces.
@@ -53,7 +64,10 @@ const (
 )
 
 // look finds out what does not depend on the conversation.
-func (p *piece) look(c *Config) {
+func (p *said) look(c *Config) {
+	if p.kind == toolPiece {
+		p.text = definition(&p.info)
+	}
 	var h maphash.Hash
 	h.SetSeed(c.seed)
 	_ = h.WriteByte(p.kind)
@@ -62,13 +76,13 @@ func (p *piece) look(c *Config) {
 		_ = h.WriteByte(0)
 	}
 	_, _ = h.WriteString(p.text)
-	p.id, p.hash, p.tokens = c.hash(p.callID), h.Sum64(), estimate(p.text)
+	p.id, p.hash, p.tokens = c.hash(p.callID), h.Sum64(), tokens.Of(p.text)
 	p.key = p.hash
 	switch p.kind {
 	case toolPiece:
 		p.key = c.hash("tool " + p.tool)
 	case callPiece:
-		p.tokens += estimate(p.tool)
+		p.tokens += tokens.Of(p.tool)
 		if p.callID != "" {
 			p.key = c.hash("call " + p.callID)
 		}
@@ -77,59 +91,104 @@ func (p *piece) look(c *Config) {
 		if p.callID != "" {
 			p.key = c.hash("result " + p.callID + " " + p.label)
 		}
-		p.notice = readNotice(p.text)
+		if p.notice = readNotice(p.text); p.notice.path != "" {
+			p.notice.named = c.hash(p.notice.path)
+		}
 	}
 	if p.media > 0 {
 		p.tokens = mediaTokens
 	}
 }
 
+// equals reports whether two parts say the same. Texts are mostly the same string, which takes no
+// reading.
+func (p *said) equals(o *said) bool {
+	if p.kind != o.kind || p.tool != o.tool || p.callID != o.callID || p.label != o.label || p.media != o.media {
+		return false
+	}
+	if p.kind == toolPiece {
+		return p.info.Desc == o.info.Desc && p.info.ParamsOneOf == o.info.ParamsOneOf
+	}
+	return p.text == o.text
+}
+
 // mediaTokens is the estimate for one image or file: about what providers bill for an
 // image of a million pixels.
 const mediaTokens = 1000
 
-// estimate returns about how many tokens a text has.
-func estimate(text string) int { return (len(text) + 3) / 4 }
-
 // keep lets what is to be kept of the piece pass the door.
 func (p *piece) keep(c *Config, name func(string) string) {
-	if p.keptName = name(p.tool); p.tool == "" {
-		p.keptName = c.keep(p.label, nameBytes)
+	if p.kept.name = name(p.tool); p.tool == "" {
+		p.kept.name = c.keep(p.label, nameBytes)
 	}
-	p.keptText, p.keptID = c.keep(p.text, 0), c.keepID(p.callID)
-	p.keptPath = c.keep(p.notice.path, nameBytes)
+	p.kept.text, p.kept.id = c.keep(p.text, 0), c.keepID(p.callID)
+	p.kept.path = c.keep(p.notice.path, nameBytes)
 	p.done = true
 }
 
 // content is the piece as a slot of a conversation keeps it.
 func (p *piece) content(v *conversation, s *slot) *kept {
-	k := &kept{hash: p.hash, text: p.keptText, Part: Part{Category: p.category, Label: p.keptName, CallID: p.keptID, Bytes: len(p.text) + p.media, Tokens: p.tokens}}
+	k := &kept{hash: p.hash, text: p.kept.text, Part: Part{Category: p.category, Label: p.kept.name, CallID: p.kept.id, Bytes: len(p.text) + p.media, Tokens: p.tokens}}
 	if v.c.cfg.Texts != TextsNone {
 		v.book.lastText++
 		k.Part.Text = v.book.lastText
 	}
-	o := v.outputs[p.id]
-	if p.category != ResultCut && p.category != ResultCleared && (o.rule != "program" || p.kind != resultPiece) {
-		return k
+	if p.category == ResultCut || p.category == ResultCleared || p.category == Program {
+		k.Left = p.left(v.outputs[p.id], s)
 	}
-	l := Left{Rule: o.rule, Tool: p.keptName, CallID: p.keptID, Before: o.before, After: p.tokens, Path: o.path, Stored: o.stored}
+	return k
+}
+
+// left is what a result lacks, by its outcome according to events or else by its notice.
+func (p *piece) left(o output, s *slot) *Left {
+	l := &Left{Rule: o.rule, Tool: p.kept.name, CallID: p.kept.id, After: p.tokens, Path: o.path, Stored: o.stored}
+	bytes := o.bytes
 	if o.rule == "" || o.rule == "read" {
-		l.Rule, l.Before, l.Path, l.Stored = "cleared", p.notice.bytes/4, p.keptPath, p.notice.path != ""
+		l.Rule, l.Path, l.Stored, bytes = "cleared", p.kept.path, p.notice.path != "", p.notice.bytes
 		if p.category == ResultCut {
 			l.Rule = "cut"
 		}
 	}
-	l.Before = max(l.Before, s.whole, l.After)
+	l.Bytes = bytes
+	switch {
+	case p.category == Program:
+		l.Rule, l.Path, l.Stored, l.Bytes = "program", "", false, 0
+	case s.whole > 0:
+		l.Before = s.whole
+	default:
+		l.Before = p.tokensOf(bytes, s)
+	}
+	if o.read != nil {
+		l.Before, l.Calls = max(l.Before, o.read.tokens), o.read.calls
+	} else {
+		l.Unknown = p.category == Program
+	}
+	l.Before = max(l.Before, l.After)
 	for _, old := range slices.Backward(s.kept) {
 		if old.Category == Result || old.Category == ResultCut && l.Text == 0 {
 			l.Text = old.Part.Text
 		}
 		if old.Category == Result {
+			l.Bytes = old.Bytes
 			break
 		}
 	}
-	k.Left = &l
-	return k
+	return l
+}
+
+// tokensOf is about how many tokens a result of some bytes has that no window had: as many
+// for a byte as what is left of it.
+func (p *piece) tokensOf(bytes int, s *slot) int {
+	const aToken = 4 // bytes of most texts
+	for _, k := range s.kept {
+		if k.Category == ResultCut {
+			return bytes * k.Tokens / max(1, k.Bytes)
+		}
+	}
+	if p.category == ResultCut {
+		return bytes * p.tokens / max(1, len(p.text))
+	}
+	return bytes / aToken
 }
 
 // pathsIn returns the hashes of what may be the path of a file in the arguments of a
@@ -152,8 +211,9 @@ func pathsIn(c *Config, arguments string) (all []uint64) {
 	return all
 }
 
-// pieces parses one message.
-func pieces[M adk.MessageType](m M) (all []piece) {
+// parts passes on what a message says, part by part. What it passes is valid until use returns.
+func parts[M adk.MessageType](m M, one *said, use func(*said)) {
+	pass := func(s said) { *one = s; use(one) }
 	talk := userPiece
 	switch message.Role(m) {
 	case schema.System:
@@ -164,44 +224,47 @@ func pieces[M adk.MessageType](m M) (all []piece) {
 	for p := message.Parts(m); p.Next(); {
 		switch p.Kind {
 		case message.Text:
-			all = append(all, piece{kind: talk, text: p.Text()})
+			pass(said{kind: talk, text: p.Text()})
 		case message.Reasoning:
-			all = append(all, piece{kind: talk, label: "reasoning", text: p.Text()})
+			pass(said{kind: talk, label: "reasoning", text: p.Text()})
 		case message.Call:
-			all = append(all, piece{kind: callPiece, tool: p.Name(), callID: p.ID(), text: p.Text()})
+			pass(said{kind: callPiece, tool: p.Name(), callID: p.ID(), text: p.Text()})
 		case message.Result:
-			all = append(all, resultPieces(&p.Part)...)
+			result(&p.Part, pass)
 		default:
 			if label := mediaLabel(p.Type()); label != "" {
-				all = append(all, piece{kind: talk, label: label, media: jsonSize(p.Raw())})
+				pass(said{kind: talk, label: label, media: jsonSize(p.Raw())})
 			}
 		}
 	}
-	return all
 }
 
-// resultPieces are the text of a result, which may be empty, and its media.
-func resultPieces(r *message.Part) (all []piece) {
-	base := piece{kind: resultPiece, tool: r.Name(), callID: r.ID()}
-	var text strings.Builder
+// result passes on the text of a result, which may be empty, and its media.
+func result(r *message.Part, pass func(said)) {
+	base := said{kind: resultPiece, tool: r.Name(), callID: r.ID()}
+	var text string
+	var media []said
 	for item := r.Parts(); item.Next(); {
 		switch item.Kind {
 		case message.Text:
-			text.WriteString(item.Text())
+			text += item.Text()
 		case message.Tools:
 			found, _ := json.Marshal(item.Value()) // empty on an error
-			text.Write(found)
+			text += string(found)
 		case message.Medium:
-			p := base
-			p.label, p.media = mediaLabel(item.Type()), jsonSize(item.Raw())
-			all = append(all, p)
+			one := base
+			one.label, one.media = mediaLabel(item.Type()), jsonSize(item.Raw())
+			media = append(media, one)
 		}
 	}
-	if p := base; text.Len() > 0 || len(all) == 0 {
-		p.text = text.String()
-		all = append([]piece{p}, all...)
+	if text != "" || len(media) == 0 {
+		one := base
+		one.text = text
+		pass(one)
 	}
-	return all
+	for _, one := range media {
+		pass(one)
+	}
 }
 
 // mediaLabel is "image" of "image_url".
@@ -216,17 +279,17 @@ func jsonSize(v any) int {
 }
 
 // answer is a model's answer: its text, its tool calls and the reported usage.
-func answer[M adk.MessageType](m M) (text string, calls []piece, usage *schema.TokenUsage) {
-	for _, p := range pieces(m) {
-		switch p.kind {
-		case callPiece:
-			calls = append(calls, p)
-		case assistantPiece:
-			if p.label == "" {
-				text += p.text
-			}
+func answer[M adk.MessageType](c *Config, m M) (text string, calls []*said, usage *schema.TokenUsage) {
+	parts(m, new(said), func(p *said) {
+		switch {
+		case p.kind == callPiece:
+			call := *p
+			call.look(c)
+			calls = append(calls, &call)
+		case p.kind == assistantPiece && p.label == "":
+			text += p.text
 		}
-	}
+	})
 	return text, calls, message.Usage(m)
 }
 
@@ -272,7 +335,8 @@ func isOffer(text string) bool {
 type notice struct {
 	category Category // "" if it is not a notice
 	path     string
-	bytes    int // bytes that the tool returned, 0 if not stated
+	named    uint64 // hash of the path
+	bytes    int    // bytes that the tool returned, 0 if not stated
 }
 
 const (

@@ -162,7 +162,7 @@ type Hidden struct {
 
 // LeftOut counts what results lack in a window.
 type LeftOut struct {
-	// Results counts the results that are not whole.
+	// Results counts the results that are not whole, those of programs not included.
 	Results int `json:"results,omitempty"`
 	// Cut, Cleared, Referred and Program are the tokens that they lack, by [Left.Rule].
 	Cut      int `json:"cut,omitempty"`
@@ -175,29 +175,40 @@ type LeftOut struct {
 func (l LeftOut) Tokens() int { return l.Cut + l.Cleared + l.Referred + l.Program }
 
 func (l *LeftOut) add(one *Left) {
+	missing := one.Before - one.After
+	if one.Rule == "program" {
+		l.Program += missing
+		return
+	}
 	l.Results++
-	switch missing := one.Before - one.After; one.Rule {
+	switch one.Rule {
 	case "cut":
 		l.Cut += missing
 	case "referred":
 		l.Referred += missing
-	case "program":
-		l.Program += missing
 	default:
 		l.Cleared += missing
 	}
 }
 
-// Left is a result that the window holds only in part, or not at all.
+// Left is a result that the window holds only in part, or not at all, or the program that
+// read results in the model's place.
 type Left struct {
 	// Rule is "cut", "cleared", "referred", or "program": a program of the model read it.
 	Rule string `json:"rule"`
 	// Tool and CallID are the call whose result it is.
 	Tool   string `json:"tool,omitempty"`
 	CallID string `json:"call_id,omitempty"`
-	// Before is how many tokens the tool returned, and After how many are in the window.
+	// Before is how many tokens the tool returned, of a program all that its calls returned,
+	// and After how many are in the window.
 	Before int `json:"before"`
 	After  int `json:"after"`
+	// Bytes is the size of the whole result. If zero, it is not known.
+	Bytes int `json:"bytes,omitempty"`
+	// Calls are those that the program made, by tool, and Unknown says that nobody told what
+	// it read: Before then is After.
+	Calls   []einolean.ProgramCalls `json:"calls,omitempty"`
+	Unknown bool                    `json:"unknown,omitempty"`
 	// Stored says that the whole result is stored, and Path where, as Config.Texts allows.
 	Stored bool   `json:"stored,omitempty"`
 	Path   string `json:"path,omitempty"`
@@ -253,7 +264,7 @@ type Category string
 // The categories, in the order in which views show them.
 const (
 	OwnTools      Category = "own_tools"      // definitions of the agent's own tools
-	HelpTools     Category = "help_tools"     // of the tools that search and read back
+	HelpTools     Category = "help_tools"     // of the tools that search, read back and run programs
 	LoadedTools   Category = "loaded_tools"   // of hidden tools that were loaded
 	System        Category = "system"         // the instruction
 	Reminder      Category = "reminder"       // the list of hidden tools
@@ -263,12 +274,13 @@ const (
 	Result        Category = "result"         // results of tools, whole
 	ResultCut     Category = "result_cut"     // cut when they returned
 	ResultCleared Category = "result_cleared" // cleared later, or a reference to an equal one
+	Program       Category = "program"        // what a program of the model printed
 	Page          Category = "page"           // content that was read back
 )
 
 // Categories returns all categories in their order. The slice belongs to the caller.
 func Categories() []Category {
-	return []Category{OwnTools, HelpTools, LoadedTools, System, Reminder, User, Assistant, Found, Result, ResultCut, ResultCleared, Page}
+	return []Category{OwnTools, HelpTools, LoadedTools, System, Reminder, User, Assistant, Found, Result, ResultCut, ResultCleared, Program, Page}
 }
 
 // Totals adds up a conversation.
@@ -306,6 +318,11 @@ type Totals struct {
 	Unreadable int `json:"unreadable"`
 	LeftBefore int `json:"left_before"`
 	LeftAfter  int `json:"left_after"`
+	// Programs counts the programs, and Unknown those of which nobody told what they read:
+	// Without then is the least that it can be. ProgramsRead is what the others read.
+	Programs     int `json:"programs,omitempty"`
+	Unknown      int `json:"unknown,omitempty"`
+	ProgramsRead int `json:"programs_read,omitempty"`
 	// Kept says that the provider kept the conversation on its server in some call.
 	Kept bool `json:"kept,omitempty"`
 
@@ -344,6 +361,17 @@ func (c *Conversation) Totals() Totals {
 			}
 		}
 		if last == nil {
+			continue
+		}
+		if last.Calls != nil || last.Rule == "program" {
+			t.Programs++
+			if last.Unknown {
+				t.Unknown++
+			} else {
+				t.ProgramsRead += last.Before
+			}
+		}
+		if last.Rule == "program" {
 			continue
 		}
 		t.Left++

@@ -23,6 +23,7 @@ import (
 	"github.com/einolean/einolean"
 	"github.com/einolean/einolean/internal/adkrun"
 	"github.com/einolean/einolean/internal/dev/adktest"
+	"github.com/einolean/einolean/internal/tokens"
 	"github.com/einolean/einolean/reduction"
 	"github.com/einolean/einolean/store"
 	"github.com/einolean/einolean/toolsearch"
@@ -130,7 +131,8 @@ func showsTheWindow[M adk.MessageType](t *testing.T, streaming bool) {
 	require.Equal(t, "cut", third.Left()[0].Rule)
 	require.True(t, third.Left()[0].Now)
 	require.NotEmpty(t, third.Left()[0].Path)
-	require.InDelta(t, 9600/4, third.Left()[0].Before, 30)
+	whole := tokens.Of(strings.Repeat("A line of text.\n", 600))
+	require.InDelta(t, whole, third.Left()[0].Before, float64(whole)/10, "in the unit of all other figures")
 	require.Nil(t, third.Without, "it only read back")
 
 	fourth := c.Calls[3]
@@ -570,13 +572,13 @@ func TestAPageThatWasCutIsWhatACutLeft(t *testing.T) {
 		c.history[len(c.history)-1].Content = "<persisted-output>\n4000 bytes were saved to: /tmp/trunc/c1. Read it with read_file.\n</persisted-output>"
 		for _, kind := range []einolean.Kind{einolean.KindResultCut, last} {
 			see.Event(c.ctx, einolean.Event{Kind: kind, CallID: "c1", Tool: "read_day",
-				Output: &einolean.OutputChange{Before: einolean.Size{Tokens: 9000}, After: einolean.Size{Tokens: 25}, Path: "/tmp/trunc/c1"}})
+				Output: &einolean.OutputChange{Before: einolean.Size{Bytes: 36_000, Tokens: 9000}, After: einolean.Size{Tokens: 25}, Path: "/tmp/trunc/c1"}})
 		}
 		c.ask(t)
 		parts := see.Conversation("c").Calls[0].Parts()
 		require.Equal(t, window.ResultCut, parts[len(parts)-1].Category, last)
 		left := see.Conversation("c").Calls[0].Left()
 		require.Len(t, left, 1, last)
-		require.Equal(t, 9000, left[0].Before, last)
+		require.InDelta(t, 36_000*parts[len(parts)-1].Tokens/parts[len(parts)-1].Bytes, left[0].Before, 1, last)
 	}
 }

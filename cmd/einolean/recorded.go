@@ -7,6 +7,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -255,7 +256,7 @@ func (w *seen) part(to *messages, p window.Part) {
 	case window.Assistant:
 		w.assistant(to, p, text)
 		return
-	case window.Result, window.ResultCut, window.ResultCleared:
+	case window.Result, window.ResultCut, window.ResultCleared, window.Program:
 		if last := len(*to) - 1; last < 0 || (*to)[last].Role != schema.Tool || (*to)[last].ToolCallID != p.CallID {
 			*to = append(*to, schema.ToolMessage("", p.CallID, schema.WithToolName(p.Label)))
 		}
@@ -295,12 +296,12 @@ func (w *seen) text(p window.Part) string {
 	case window.ResultCut, window.ResultCleared:
 		id = "result " + p.CallID
 		if p.Left != nil {
-			text, size = w.c.Texts[p.Left.Text], p.Left.Before*bytesOfToken
+			text, size = w.c.Texts[p.Left.Text], cmp.Or(p.Left.Bytes, p.Left.Before*bytesOfToken)
 		}
 		if strings.HasPrefix(text, notice) {
 			text = ""
 		}
-	case window.Result:
+	case window.Result, window.Program:
 		id = "result " + p.CallID
 	}
 	if missing := size - len(text); missing > bytesOfToken && !(text == "" && p.Text != 0 && p.Category != window.ResultCut && p.Category != window.ResultCleared) {
@@ -310,5 +311,5 @@ func (w *seen) text(p window.Part) string {
 	return text
 }
 
-// bytesOfToken is how window estimates tokens.
+// bytesOfToken is about how many bytes of a text are a token.
 const bytesOfToken = 4

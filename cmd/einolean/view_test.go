@@ -192,7 +192,7 @@ func TestViewShowsTheWindowOfOneCall(t *testing.T) {
 	name := recorded(t)
 	out, messages, code := call(t, "", "view", name, "--call", "1")
 	require.Zero(t, code, messages)
-	require.Contains(t, out, "call 1 of 1: 4 tokens")
+	require.Contains(t, out, "call 1 of 1: 6 tokens")
 	require.Contains(t, out, "user            How far is it?")
 	require.Contains(t, out, "answered: 26 miles")
 	out, _, code = call(t, "", "view", name, "--call", "1", "--json")

@@ -19,16 +19,16 @@ func Example() {
 	// Yes, it will rain at noon.
 	//
 	// einolean  quickstart  1 question, 4 calls
-	// sent 8,189 tokens; without einolean 76,359: 9.3 times as many
-	// in money, times as dear without: Claude 20.5 · Claude 5.5, GPT-6 21.7 · GPT-5, Gemini 19.9 · Doubao,
-	// Qwen, GLM 17.6 · DeepSeek 22.4
+	// sent 10,351 tokens; without einolean 130,724: 12.6 times as many
+	// in money, cheaper by a factor of: Claude 26.9 · Claude 5.5, GPT-6 28.3 · GPT-5, Gemini 26.2 ·
+	// Doubao, Qwen, GLM 23.3 · DeepSeek 29.1
 	//
-	// T tools  L loaded tools  N names  t talk  R results  X cut  C cleared
+	// T tools  L loaded tools  N names  t talk  R results  X cut  C cleared  P programs
 	//
 	// call    tokens  window                                     cache  what happened
 	// > Will it rain in Turin on day 180?
-	//    1     1,322  TTTTTTTTTTTTTTTNNNN                          0 %
-	//    2     1,393  TTTTTTTTTTTTTTTNNNNN                        72 %
-	//    3     2,708  TTTTTTTTTTTTTTTNNNNNXXXXXXXXXXXXXXXXXXX     51 %  ✂ weather__forecast cut 65,784 → …
-	//    4     2,766  TTTTTTTTTTTTTTTNNNNNtXXXXXXXXXXXXXXXXXXX    98 %  ↩ read back 40 tokens
+	//    1     1,313  TTTTTTTTTTNNNt                               0 %
+	//    2     1,380  TTTTTTTTTTLNNN                              71 %
+	//    3     3,785  TTTTTTTTTTLNNNXXXXXXXXXXXXXXXXXXXXXXXXX     36 %  ✂ weather__forecast cut 120,633 →…
+	//    4     3,873  TTTTTTTTTTLNNNtXXXXXXXXXXXXXXXXXXXXXXXXX    98 %  ↩ read back 62 tokens
 }

@@ -12,12 +12,15 @@ import (
 	"github.com/cloudwego/eino/adk"
 	"github.com/cloudwego/eino/compose"
 	"github.com/cloudwego/eino/schema"
+
+	"github.com/einolean/einolean"
 )
 
 type (
 	programsKey struct{}
 	toolsKey    struct{}
 	resultsKey  struct{}
+	watcherKey  struct{}
 )
 
 // failedKey is followed by the id of a call in the run-local values.
@@ -103,6 +106,28 @@ func WithResults(ctx context.Context, r Results) context.Context { return with(c
 
 // ResultsOf returns it; nil if there is none.
 func ResultsOf(ctx context.Context) Results { return of[Results](ctx, resultsKey{}) }
+
+// WithWatcher has w told of each program of an agent that ended, whatever its OnEvent is: nothing
+// of what a program read is in a request.
+func WithWatcher(ctx context.Context, w func(context.Context, einolean.Event)) context.Context {
+	before := watcherOf(ctx)
+	return with(ctx, watcherKey{}, func(ctx context.Context, e einolean.Event) {
+		if w(ctx, e); before != nil {
+			before(ctx, e)
+		}
+	})
+}
+
+func watcherOf(ctx context.Context) func(context.Context, einolean.Event) {
+	return of[func(context.Context, einolean.Event)](ctx, watcherKey{})
+}
+
+// Ended tells the watchers of a program that ended.
+func Ended(ctx context.Context, e einolean.Event) {
+	if w := watcherOf(ctx); w != nil {
+		w(ctx, e)
+	}
+}
 
 // Now reports whether the turn under way is a virtual one: no model is asked.
 func Now(ctx context.Context) bool {

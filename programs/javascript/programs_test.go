@@ -24,6 +24,8 @@ import (
 	"github.com/einolean/einolean"
 	"github.com/einolean/einolean/internal/dev/adktest"
 	"github.com/einolean/einolean/internal/race"
+	"github.com/einolean/einolean/internal/tokens"
+	"github.com/einolean/einolean/internal/toolnames"
 	"github.com/einolean/einolean/programs"
 	"github.com/einolean/einolean/programs/javascript"
 	"github.com/einolean/einolean/reduction"
@@ -31,6 +33,7 @@ import (
 	"github.com/einolean/einolean/toolerror"
 	"github.com/einolean/einolean/toolsearch"
 	"github.com/einolean/einolean/window"
+	"github.com/einolean/einolean/window/inspect"
 )
 
 // shop has the tools of these tests, and counts which calls ran.
@@ -147,6 +150,81 @@ func fiftyCalls[M adk.MessageType](t *testing.T, streaming bool) {
 	require.Greater(t, calls[2].LeftOut.Program, 90_000, "what the program read did not enter the window")
 	require.Equal(t, einolean.KindProgramEnded, calls[2].Events[len(calls[2].Events)-1].Kind)
 	require.Equal(t, []einolean.ProgramCalls{{Tool: "list_orders", Calls: 50, Bytes: 50 * len(orders())}}, calls[2].Events[len(calls[2].Events)-1].Program.Calls)
+}
+
+// The window of a program says what it read and called, and the saving, whether or not the collector
+// hears the events.
+func TestTheWindowOfAProgramIsTheSameWithoutEvents(t *testing.T) {
+	adktest.Both(t, sameWithoutEvents[*schema.Message], sameWithoutEvents[*schema.AgenticMessage])
+}
+
+func sameWithoutEvents[M adk.MessageType](t *testing.T, streaming bool) {
+	code := `const pages = await Promise.all(Array.from({length: 50}, (_, c) => tools.list_orders({customer: c}))); print(pages.length)`
+	conversation := func(heard bool) *window.Conversation {
+		c := window.New(window.Config{})
+		cfg := config(&shop{})
+		if heard {
+			cfg.OnEvent = c.Event
+		}
+		m := adktest.Script[M](adktest.Turn{Calls: []adktest.ToolCall{{ID: "s", Name: "tool_search", Args: `{"query":"orders customer"}`}}}, program(code), adktest.Say("done"))
+		out := adktest.Agent[M]{Model: m, Handlers: append(handlers[M](t, cfg), window.HandlerFor[M](c)), Streaming: streaming}.Run(t.Context(), []M{adktest.User[M]("go")})
+		require.NoError(t, out.Err)
+		for one := range c.Conversations() {
+			return one
+		}
+		return nil
+	}
+	heard, unheard := conversation(true), conversation(false)
+	require.Equal(t, heard.Totals(), unheard.Totals())
+	for i, c := range heard.Calls {
+		require.Equal(t, c.LeftOut, unheard.Calls[i].LeftOut)
+		require.Equal(t, c.Without, unheard.Calls[i].Without)
+		require.Equal(t, c.By, unheard.Calls[i].By)
+	}
+	last := unheard.Calls[len(unheard.Calls)-1]
+	require.Positive(t, last.By[window.Program])
+	require.Zero(t, last.LeftOut.Results, "nothing was taken out of a result")
+	for _, p := range last.Parts() {
+		if p.Label == toolnames.Run && p.CallID == "" {
+			require.Equal(t, window.HelpTools, p.Category, "run_code is no tool of the agent's own")
+		}
+	}
+	left := last.Left()
+	require.Len(t, left, 1)
+	require.Equal(t, "program", left[0].Rule)
+	require.Equal(t, []einolean.ProgramCalls{{Tool: "list_orders", Calls: 50, Bytes: 50 * len(orders())}}, left[0].Calls)
+	require.InDelta(t, 50*tokens.Of(orders()), left[0].Before, 0)
+	totals := unheard.Totals()
+	require.Equal(t, []int{1, 0, left[0].Before, 0, 0}, []int{totals.Programs, totals.Unknown, totals.ProgramsRead, totals.Left, totals.Unreadable})
+}
+
+// What a program of an earlier process read is not known, and the record says so.
+func TestWhatAProgramOfAnotherProcessReadIsNotKnown(t *testing.T) {
+	adktest.Both(t, notKnown[*schema.Message], notKnown[*schema.AgenticMessage])
+}
+
+func notKnown[M adk.MessageType](t *testing.T, streaming bool) {
+	run := func(history []M, m *adktest.Model[M]) *window.Conversation {
+		c := window.New(window.Config{})
+		out := adktest.Agent[M]{Model: m, Handlers: append(handlers[M](t, config(&shop{})), window.HandlerFor[M](c)), Streaming: streaming}.Run(t.Context(), history)
+		require.NoError(t, out.Err)
+		for one := range c.Conversations() {
+			return one
+		}
+		return nil
+	}
+	first := adktest.Script[M](program(`print((await tools.list_orders({customer: 1})).length)`), adktest.Say("done"))
+	run([]M{adktest.User[M]("go")}, first)
+	history := first.Wires()[len(first.Wires())-1].Messages
+	conversation := run(append(slices.Clone(history), adktest.User[M]("and now?")), adktest.Script[M](adktest.Say("done")))
+	left := conversation.Calls[0].Left()
+	require.Len(t, left, 1)
+	require.True(t, left[0].Unknown)
+	require.Equal(t, left[0].After, left[0].Before)
+	require.Equal(t, 1, conversation.Totals().Unknown)
+	var text strings.Builder
+	require.NoError(t, inspect.WriteText(&text, conversation, inspect.TextOptions{Width: 200}))
+	require.Contains(t, text.String(), "what 1 of 1 program read is not known")
 }
 
 func TestAnswersSayWhatAProgramMayNotDo(t *testing.T) {

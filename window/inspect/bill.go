@@ -34,7 +34,7 @@ func pricesOf(name, model string) prices {
 	return prices{name, p.Hit(), p.Write()}
 }
 
-// inMoney says how much dearer the requests would have been without einolean; "" if
+// inMoney says by how much the requests were cheaper than without einolean; "" if
 // nothing was sent.
 func inMoney(t window.Totals) string {
 	if t.Sent == 0 || t.Without == 0 {
@@ -48,5 +48,5 @@ func inMoney(t window.Totals) string {
 		sent, without := t.Cost(p.Hit, p.Write)
 		all = append(all, fmt.Sprintf("%s %.1f", p.Name, without/sent))
 	}
-	return "in money, times as dear without: " + strings.Join(all, " · ")
+	return "in money, cheaper by a factor of: " + strings.Join(all, " · ")
 }

@@ -77,15 +77,15 @@ func ExampleWriteText() {
 	}
 	// Output:
 	// einolean  acme/42  1 question, 1 call
-	// sent 5 tokens; without einolean 5: the same
-	// in money, times as dear without: Claude 1.0 · Claude 5.5, GPT-6 1.0 · GPT-5, Gemini 1.0 ·
+	// sent 6 tokens; without einolean 6: the same
+	// in money, cheaper by a factor of: Claude 1.0 · Claude 5.5, GPT-6 1.0 · GPT-5, Gemini 1.0 ·
 	// Doubao, Qwen, GLM 1.0 · DeepSeek 1.0
 	//
-	// T tools  L loaded tools  N names  t talk  R results  X cut  C cleared
+	// T tools  L loaded tools  N names  t talk  R results  X cut  C cleared  P programs
 	//
 	// call    tokens  window                           cache  what happened
 	// > How is the weather?
-	//    1         5  tttttttttttttttttttttttttttttt     0 %
+	//    1         6  tttttttttttttttttttttttttttttt     0 %
 }
 
 // Prints the window of one call.
@@ -94,15 +94,15 @@ func ExampleWriteCall() {
 		log.Fatal(err)
 	}
 	// Output:
-	// call 1 of 1: 5 tokens  acme/42, assistant
+	// call 1 of 1: 6 tokens  acme/42, assistant
 	// > How is the weather?
 	//
 	// tttttttttttttttttttttttttttttttttttttttttttttttttttttttttttttttttttt
-	//         5 t user            How is the weather?             new
+	//         6 t user            How is the weather?             new
 	//
 	// what it cost and saved
-	//         5 tokens sent, estimated
-	//         5 without einolean
+	//         6 tokens sent, estimated
+	//         6 without einolean
 	//
 	// what the model did
 	//   answered: It is sunny.
@@ -118,13 +118,13 @@ func ExampleFollow() {
 		}
 	}
 	// Output:
-	// T tools  L loaded tools  N names  t talk  R results  X cut  C cleared
+	// T tools  L loaded tools  N names  t talk  R results  X cut  C cleared  P programs
 	//
 	// call    tokens  window                 cache  what happened
 	//                 a full bar is 1,000 tokens
 	// einolean  acme/42
 	// > How is the weather?
-	//    1         5                           0 %
+	//    1         6                           0 %
 }
 
 // Serves the pages of all conversations to this machine.

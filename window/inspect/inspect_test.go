@@ -179,9 +179,9 @@ func TestTheTerminalShowsALinePerCall(t *testing.T) {
 	c := recorded(4, []string{"Wie viele Zeilen hat access.log?"})
 	require.NoError(t, inspect.WriteText(&b, c, inspect.TextOptions{Width: 120}))
 	lines := strings.Split(strings.TrimSpace(b.String()), "\n")
-	require.Equal(t, "sent 6,018 tokens; without einolean 121,500: 20.2 times as many", lines[1])
+	require.Equal(t, "sent 6,544 tokens; without einolean 121,500: 18.6 times as many", lines[1])
 	require.Len(t, lines, 9+2+4, b.String())
-	require.Equal(t, "in money, times as dear without: Claude 10.0 · Claude 5.5, GPT-6 9.5 · GPT-5, Gemini 10.3 · Doubao, Qwen, GLM 11.7 · DeepSeek 9.2", lines[2]+" "+lines[3])
+	require.Equal(t, "in money, cheaper by a factor of: Claude 9.2 · Claude 5.5, GPT-6 8.6 · GPT-5, Gemini 9.4 · Doubao, Qwen, GLM 10.7 · DeepSeek 8.4", lines[2]+" "+lines[3])
 	require.Contains(t, lines[11], "⌕ Wie viele Zeilen")
 	require.Contains(t, lines[12], "cut 9,000 → 400")
 	for _, line := range lines {
@@ -367,14 +367,14 @@ func TestTheTerminalShowsTheWindowOfOneCall(t *testing.T) {
 	var b bytes.Buffer
 	require.NoError(t, inspect.WriteCall(&b, c, 3, inspect.TextOptions{Width: 100}))
 	for _, line := range []string{
-		`call 3 of 3: 1,515 tokens  How far is it?, guide, small-1, attempt 2`,
+		`call 3 of 3: 1,650 tokens  How far is it?, guide, small-1, attempt 2`,
 		`> How far is it?`,
 		`      114 T agent's tools`,
 		`      135 N system`,
 		`resent`,
 		`     1,500 reported by the provider`,
 		`   36,000 not sent: 400 hidden tools`,
-		`An old result was cleared. Of the 1,494 tokens that the call before sent, 900 cannot come from its`,
+		`An old result was cleared. Of the 1,622 tokens that the call before sent, 900 cannot come from its`,
 		`How far is it? cut: 9,000 → 400 tokens, whole in How far is it?`,
 		`  called How far is it? How far is it?`,
 		`  answered: How far is it?`,
@@ -432,7 +432,7 @@ func TestWhatACallCostIsSaidWhateverIsKnown(t *testing.T) {
 		{func(*window.ModelCall) {}, []string{"  Everything that the call before sent is still the prefix: the cache can serve it."}, " 60 %"},
 		{func(c *window.ModelCall) { c.Kept = true }, []string{"  the provider keeps this conversation: the model saw more than what was sent"}, " 60 %"},
 		{func(c *window.ModelCall) { c.Prefix = window.Prefix{Same: 10, Lost: 8, Cause: "other"} },
-			[]string{"  Something in front changed. Of the 1,494 tokens that the call before sent, 8 cannot come from its cache."}, " 60 %"},
+			[]string{"  Something in front changed. Of the 1,622 tokens that the call before sent, 8 cannot come from its cache."}, " 60 %"},
 		{func(c *window.ModelCall) { c.Prefix = window.Prefix{Same: 10, Lost: 7, Cause: "other"} },
 			[]string{"  Everything that the call before sent is still the prefix: the cache can serve it."}, " 60 %"},
 		{func(c *window.ModelCall) { c.Tokens.Reported.PromptTokens, c.Prefix.Same = 0, c.Tokens.Estimated },

@@ -143,6 +143,7 @@ var groups = []group{
 	{"results", 'R', "240;178;74", []window.Category{window.Result, window.Page}},
 	{"cut", 'X', "255;138;92", []window.Category{window.ResultCut}},
 	{"cleared", 'C', "228;121;180", []window.Category{window.ResultCleared}},
+	{"programs", 'P', "76;195;221", []window.Category{window.Program}},
 }
 
 const (
@@ -183,6 +184,11 @@ func (t *terminal) verdict(c *window.Conversation, s window.Totals) {
 	}
 	if s.TooLarge > 0 {
 		fmt.Fprintf(t, "%s without einolean would not have fitted into a window of %s tokens\n", t.bold(display.Grouped(s.TooLarge)+" of "+count(s.Calls-s.Helped, "call")), display.Grouped(window.SmallWindow))
+	}
+	if s.Unknown > 0 {
+		for _, l := range wrap(fmt.Sprintf("what %d of %s read is not known: without einolean, more would have been sent than that", s.Unknown, count(s.Programs, "program")), t.o.Width) {
+			t.WriteString(t.bold(l) + "\n")
+		}
 	}
 	if s.Kept {
 		t.WriteString(t.color(bad, "the provider keeps this conversation: the model saw more than was sent") + "\n")
@@ -266,13 +272,14 @@ func (t *terminal) happened(c *window.ModelCall, columns int) string {
 			continue
 		}
 		mark, rgb := "≡", groups[6].rgb
-		switch l.Rule {
-		case "cut":
+		if l.Rule == "cut" {
 			mark, rgb = "✂", groups[5].rgb
-		case "program":
-			mark = "ƒ"
 		}
-		all = append(all, item{rgb, mark, fmt.Sprintf("%s %s %s → %s", l.Tool, l.Rule, display.Grouped(l.Before), display.Grouped(l.After))})
+		what := fmt.Sprintf("%s %s %s → %s", l.Tool, l.Rule, display.Grouped(l.Before), display.Grouped(l.After))
+		if l.Rule == "program" {
+			mark, rgb, what = "ƒ", groups[7].rgb, programRead(l)
+		}
+		all = append(all, item{rgb, mark, what})
 	}
 	for _, p := range fresh {
 		if p.Category == window.Page {
@@ -298,6 +305,18 @@ func (t *terminal) happened(c *window.ModelCall, columns int) string {
 		}
 	}
 	return b.String()
+}
+
+// programRead is what a program read in the model's place.
+func programRead(l *window.Left) string {
+	if l.Unknown {
+		return "a program printed " + count(l.After, "token") + "; what it read is not known"
+	}
+	calls := 0
+	for _, c := range l.Calls {
+		calls += c.Calls
+	}
+	return fmt.Sprintf("a program read %s in %s → %s", display.Grouped(l.Before), count(calls, "call"), display.Grouped(l.After))
 }
 
 func first(hits []einolean.Hit) string {

@@ -74,9 +74,9 @@ func (t detail) title() {
 
 // words are the categories in plain words.
 var words = map[window.Category]string{
-	window.OwnTools: "agent's tools", window.HelpTools: "search and read", window.LoadedTools: "loaded tools", window.System: "system",
+	window.OwnTools: "agent's tools", window.HelpTools: "einolean's own", window.LoadedTools: "loaded tools", window.System: "system",
 	window.Reminder: "names of tools", window.User: "user", window.Assistant: "assistant", window.Found: "search answer", window.Result: "result",
-	window.ResultCut: "result, cut", window.ResultCleared: "result, cleared", window.Page: "page read back",
+	window.ResultCut: "result, cut", window.ResultCleared: "result, cleared", window.Program: "program", window.Page: "page read back",
 }
 
 var tags = map[window.State]string{window.StateSame: "as before", window.StateNew: "new", window.StateMoved: "resent"}
@@ -236,6 +236,17 @@ func (t detail) left() {
 	}
 	t.section("not whole in this window")
 	for _, l := range left {
+		if l.Rule == "program" {
+			t.line(2, display.Line(programRead(&l)))
+			for _, c := range l.Calls {
+				failed := ""
+				if c.Failed > 0 {
+					failed = fmt.Sprintf(", %d failed", c.Failed)
+				}
+				t.line(4, display.Line(fmt.Sprintf("%s: %s%s", c.Tool, count(c.Calls, "call"), failed)))
+			}
+			continue
+		}
 		where := "stored nowhere"
 		switch {
 		case l.Path != "":

@@ -34,15 +34,16 @@ function ids(ranges) {
 }
 
 const CATEGORIES = {
-  own_tools: "Agent's own tools", help_tools: "Search and read tool", loaded_tools: "Loaded tools", system: "System",
+  own_tools: "Agent's own tools", help_tools: "Tools to search, read back, run programs", loaded_tools: "Loaded tools", system: "System",
   reminder: "Names of hidden tools", user: "User", assistant: "Assistant", found: "Search answers", result: "Results",
-  result_cut: "Results, cut", result_cleared: "Results, cleared", page: "Pages read back",
+  result_cut: "Results, cut", result_cleared: "Results, cleared", program: "Printed by programs", page: "Pages read back",
 };
 const MARKS = {
   search: ["searched", "found", "M2.6 2.6 4.4 4.4M-1 3.2A3.4 3.4 0 1 1-.9 3.2z"],
   plus: ["tools loaded", "loaded_tools", "M0-3.6V3.6M-3.6 0H3.6"],
   cut: ["result cut", "result_cut", "M-4-3.5 4 3.5M4-3.5-4 3.5"],
   clear: ["result cleared", "result_cleared", "M-4 3.6H4M-2.6.8H2.6M-1.2-2H1.2"],
+  program: ["program", "program", "M-1.6-3.6-4 0l2.4 3.6M1.6-3.6 4 0 1.6 3.6"],
   back: ["read back", "page", "M4 3V.5A2.5 2.5 0 0 0 1.5-2H-4M-1.8-4.4-4-2l2.2 2.4"],
 };
 const CAUSES = {
@@ -80,6 +81,8 @@ const times = (a, b) => (a / Math.max(1, b)).toFixed(1);
 const runOf = c => runs.find(r => r.n === c.run);
 const textOf = id => texts[id] ?? "(This text was not kept.)";
 
+const isProgram = l => l.rule === "program" || Boolean(l.calls);
+
 // ---- what the calls say together
 
 for (const c of calls) {
@@ -93,7 +96,7 @@ for (const c of calls) {
   c.failed = c.events.filter(e => /_failed$|_restarted$|server_down/.test(e.kind));
   c.marks = [
     c.searches.length && "search", c.loads.length && "plus", c.now.some(l => l.rule === "cut") && "cut",
-    c.now.some(l => l.rule !== "cut") && "clear",
+    c.now.some(l => l.rule !== "cut" && l.rule !== "program") && "clear", c.now.some(isProgram) && "program",
     c.added.some(p => p.category === "page") && "back",
   ].filter(Boolean);
 }
@@ -109,6 +112,7 @@ function header() {
     dearer ? `${n(totals.without)}: fewer.` : `${n(totals.without)}: ${times(totals.without, totals.sent)} times as many, ${money()}.`);
   const meta = [`${plural(runs.length, "question")}, ${plural(totals.calls, "model call")}. `];
   if (totals.helped) meta.push(`${n(totals.helped)} of them only searched for a tool or read something back, and would not have been made without. `);
+  if (totals.unknown) meta.push(el("b", {}, `What ${n(totals.unknown)} of ${plural(totals.programs, "program")} read is not known, so more than that would have been sent without. `));
   if (totals.too_large) meta.push(el("b", {}, `${n(totals.too_large)} of ${n(totals.calls - totals.helped)} calls without einolean would not have fitted into a window of 200,000 tokens. `));
   meta.push("Tokens are estimates", totals.reported_calls ? `; the provider reported ${n(totals.reported)} for ${plural(totals.reported_calls, "call")}. ` : ". ", "What would have been sent without is computed. ");
   if (totals.kept) meta.push(el("strong", {}, "The provider keeps this conversation on its server, so the model saw more than what was sent. "));
@@ -174,7 +178,9 @@ function happened(c) {
   const said = [];
   if (c.searches.length) said.push("A search was answered");
   if (c.loads.length) said.push(plural(sum(c.loads, e => e.tools.added_count || 0), "tool") + " loaded");
-  if (c.now.length) said.push(plural(c.now.length, "result") + " taken out");
+  const programs = c.now.filter(isProgram).length, taken = c.now.filter(l => l.rule !== "program").length;
+  if (taken) said.push(plural(taken, "result") + " taken out");
+  if (programs) said.push(plural(programs, "program") + " ran");
   if (c.error) said.push("It failed");
   else if (c.unfinished) said.push("Its answer was not read to the end");
   else said.push(c.did.length ? "The model called " + c.did.map(d => d.tool).join(", ") : "The model answered");
@@ -362,7 +368,7 @@ function folded(group) {
 
 function side() {
   const c = calls[chosen];
-  byID("side").replaceChildren(...[price(c), ...c.searches.map(search), taken(c), loaded(c), refused(c), failed(c)].filter(Boolean));
+  byID("side").replaceChildren(...[price(c), ...c.searches.map(search), programs(c), taken(c), loaded(c), refused(c), failed(c)].filter(Boolean));
 }
 
 const fact = (name, value) => el("div", {class: "fact"}, el("span", {}, name), el("b", {}, value));
@@ -402,13 +408,27 @@ function why(h) {
   return [h.confidence ? `confidence ${h.confidence.toFixed(2)}` : null, ...terms].filter(Boolean).join("\n") || "Nothing more is known: it is not among the first five, or the index does not explain itself.";
 }
 
-const RULES = {cut: "too long when it returned", cleared: "old, and the window was above its threshold", referred: "the same as an earlier result", program: "read by a program of the model"};
+const RULES = {cut: "too long when it returned", cleared: "old, and the window was above its threshold", referred: "the same as an earlier result"};
+
+// programs says what the programs read in the model's place.
+function programs(c) {
+  const all = c.parts().filter(p => p.left && isProgram(p.left)).map(p => p.left);
+  if (!all.length) return null;
+  const box = el("section", {class: "card"}, el("h3", {}, "Programs", el("span", {}, plural(all.length, "program"))));
+  for (const l of all) {
+    const calls = l.calls || [], count = sum(calls, x => x.calls);
+    box.append(el("p", {class: "program"}, l.unknown ? "What it read is not known: nobody told this collector." :
+      `It read ${plural(l.before, "token")} in ${plural(count, "call")}, of which the window has ${n(l.after)}.`),
+    calls.map(x => fact(x.tool, plural(x.calls, "call") + (x.failed ? `, ${n(x.failed)} failed` : ""))));
+  }
+  return box;
+}
 
 function taken(c) {
-  const left = c.parts().filter(p => p.left).map(p => ({...p.left, now: p.state === "new"}));
+  const left = c.parts().filter(p => p.left && p.left.rule !== "program").map(p => ({...p.left, now: p.state === "new"}));
   if (!left.length) return null;
   const box = el("section", {class: "card"}, el("h3", {}, "What was taken out", el("span", {}, `${n(sum(left, l => l.before))} → ${n(sum(left, l => l.after))}`)));
-  for (const l of left) {
+  const one = l => {
     const item = el("div", {class: "taken"}, el("div", {class: "row"}, el("b", {}, l.tool || "a tool", l.now ? el("span", {class: "now"}, "  now") : null), el("span", {}, `${n(l.before)} → ${n(l.after)}`)),
       el("div", {class: "shrunk", "aria-hidden": "true"}, el("i", {style: `width:${Math.max(1, 100 * l.after / Math.max(1, l.before))}%;background:${color(l.rule === "cut" ? "result_cut" : "result_cleared")}`})));
     const look = l.text && texts[l.text] != null ? el("button", {"aria-expanded": "false", on: {click() {
@@ -417,7 +437,13 @@ function taken(c) {
       if (open) open.remove(); else item.append(el("pre", {tabindex: 0, style: "margin:8px 0 0"}, textOf(l.text)));
     }}}, "Look") : null;
     item.append(el("div", {class: "row"}, el("span", {class: "why"}, (RULES[l.rule] || l.rule) + (l.path ? "; whole in " : l.stored ? "; stored whole" : "; not stored"), l.path ? el("code", {}, l.path) : null), look));
-    box.append(item);
+    return item;
+  };
+  const newest = left.slice(-5).reverse(), others = left.slice(0, -5).reverse();
+  box.append(...newest.map(one));
+  if (others.length) {
+    const more = el("button", {on: {click() { const all = others.map(one); more.replaceWith(...all); (all[0].querySelector("button") || box).focus(); }}}, `Show ${n(others.length)} older`);
+    box.append(more);
   }
   return box;
 }
@@ -446,18 +472,17 @@ function cost(hit, write) {
   return [of(totals.sent, totals.sent_hits), of(totals.without, totals.without_hits)];
 }
 
-// money says how much dearer the conversation would have been, over all price cards.
+// money says what the conversation would have cost without einolean, over all price cards.
 function money() {
   const ratios = data.cards.map(c => { const [sent, without] = cost(c.hit, c.write); return without / Math.max(1, sent); });
   const low = Math.min(...ratios), high = Math.max(...ratios);
-  if (low < 1) return `and ${low.toFixed(1)} to ${high.toFixed(1)} times the price`;
-  return high - low < .1 ? `and ${high.toFixed(1)} times as dear` : `and ${low.toFixed(1)} to ${high.toFixed(1)} times as dear`;
+  return high - low < .1 ? `and cost ${high.toFixed(1)} times as much` : `and cost ${low.toFixed(1)} to ${high.toFixed(1)} times as much`;
 }
 
 function bill() {
   const tile = (name, hit, write, about) => {
     const [sent, without] = cost(hit, write), dearer = without < sent;
-    return [el("h3", {}, name), el("strong", {class: dearer ? "bad" : null}, dearer ? times(sent, without) + " times dearer" : times(without, sent) + " times cheaper"), el("span", {}, about), el("span", {}, `${short(sent)} instead of ${short(without)}`)];
+    return [el("h3", {}, name), el("strong", {class: dearer ? "bad" : null}, dearer ? "costs " + times(sent, without) + " times as much" : "cheaper by a factor of " + times(without, sent)), el("span", {}, about), el("span", {}, `${short(sent)} instead of ${short(without)}`)];
   };
   const share = x => +(100 * x).toFixed(1) + " %";
   const boxes = data.cards.map(c => el("div", {}, tile(c.name, c.hit, c.write, c.hit === 1 ? "every token at the full price" : `a hit costs ${share(c.hit)}${c.write === 1 ? "" : ", a write " + share(c.write)}`)));
