@@ -247,7 +247,7 @@ func logParts(d *document, pieces []piece, most int) (parts []Part) {
 		if len(p.text) > most {
 			flush()
 			for _, l := range lineParts(p.text, most) {
-				parts = append(parts, Part{p.at + l.From, p.at + l.To, jsontext.Unescape(l.Text)})
+				parts = append(parts, Part{From: p.at + l.From, To: p.at + l.To, Text: jsontext.Unescape(l.Text)})
 			}
 			continue
 		}

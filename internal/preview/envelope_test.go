@@ -95,7 +95,7 @@ func TestRecordsThatAreNoLogStayATable(t *testing.T) {
 
 func TestPartsOfARecordedLogAreItsLines(t *testing.T) {
 	text := recordedTests(100)
-	parts, ok := Parts(text, 600)
+	parts, ok := Parts(text, cutInto(600))
 	require.True(t, ok)
 	all, end := "", 0
 	for _, p := range parts {
@@ -109,7 +109,7 @@ func TestPartsOfARecordedLogAreItsLines(t *testing.T) {
 	require.NotContains(t, all, `"Action"`)
 
 	long := `{"Action":"output","Output":"` + strings.Repeat("one and two ", 400) + `\n"}` + "\n"
-	parts, ok = Parts(strings.Repeat(long, 4), 600)
+	parts, ok = Parts(strings.Repeat(long, 4), cutInto(600))
 	require.True(t, ok)
 	require.Len(t, parts, 4*9)
 	for i, p := range parts[1:] {

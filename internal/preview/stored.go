@@ -19,25 +19,33 @@ import (
 type Part struct {
 	From, To int    // in the text
 	Text     string // without the white space between values, and without the escapes of an MCP result
+	Head     string // what it is a part of: the keys above it, or the start of its record
 }
 
-// Parts takes a JSON text apart: a record of its main list each, of everything else
-// members and items of about most bytes, and of text in an MCP result and of a recorded
-// log lines. ok is false if it is not JSON.
-func Parts(text string, most int) (parts []Part, ok bool) {
+// Cut says into which parts a text is taken apart.
+type Cut struct {
+	Record int                      // the most bytes of a record that is a part
+	Most   int                      // about the most of every other part
+	Text   func(text string) []Part // takes apart a text that is longer than that
+}
+
+// Parts takes a JSON text apart: a record of its main list each, of everything else members and
+// items, and of long texts, of text in an MCP result and of a recorded log what belongs together
+// in them. ok is false if it is not JSON.
+func Parts(text string, cut Cut) (parts []Part, ok bool) {
 	d, ok := scan(text)
 	if !ok {
 		return nil, false
 	}
 	raw, from, wrapped := inEnvelope(d)
 	if !wrapped {
-		return partsIn(d, most), true
+		return partsIn(d, cut), true
 	}
 	inner := jsontext.Unescape(raw)
 	if in, ok := scan(inner); ok {
-		parts = partsIn(in, most)
+		parts = partsIn(in, cut)
 	} else {
-		parts = lineParts(inner, most)
+		parts = cut.Text(inner)
 	}
 	toSource(parts, raw, from)
 	return parts, true
@@ -76,7 +84,7 @@ func toSource(parts []Part, raw string, from int) {
 	}
 }
 
-// lineParts are whole lines of a text, about most bytes of them each.
+// lineParts are whole lines of a recorded log, about most bytes of them each.
 func lineParts(text string, most int) (parts []Part) {
 	for from := 0; from < len(text); {
 		to := min(from+most, len(text))
@@ -88,7 +96,7 @@ func lineParts(text string, most int) (parts []Part) {
 			}
 		}
 		to = max(to, from+1)
-		parts = append(parts, Part{from, to, text[from:to]})
+		parts = append(parts, Part{From: from, To: to, Text: text[from:to]})
 		from = to
 	}
 	return parts
@@ -97,21 +105,22 @@ func lineParts(text string, most int) (parts []Part) {
 // parter takes a document apart.
 type parter struct {
 	*document
-	most  int
+	cut   Cut
 	list  int32 // the main list, or -1
 	parts []Part
 	open  Part // is not full yet
+	heads []string
 }
 
-func partsIn(d *document, most int) []Part {
+func partsIn(d *document, cut Cut) []Part {
 	if pieces := piecesIn(d); len(pieces) > 0 {
-		return logParts(d, pieces, most)
+		return logParts(d, pieces, cut.Most)
 	}
-	p := &parter{document: d, most: most, list: -1}
+	p := &parter{document: d, cut: cut, list: -1}
 	if list, ok := mainList(d); ok {
 		p.list = list
 	}
-	p.value(-1, 0)
+	p.value(-1, 0, cut.Most)
 	p.flush()
 	return p.parts
 }
@@ -123,8 +132,8 @@ func (p *parter) flush() {
 	p.open = Part{}
 }
 
-// value adds a value with its key.
-func (p *parter) value(key, value int32) {
+// value adds a value with its key: as a part of it alone where it is at most so long.
+func (p *parter) value(key, value int32, most int) {
 	size := p.size(value)
 	from := int(p.nodes[value].start)
 	if key >= 0 {
@@ -133,39 +142,85 @@ func (p *parter) value(key, value int32) {
 	kind := p.nodes[value].kind
 	holds := (kind == '{' || kind == '[') && p.nodes[value].items > 0
 	switch {
-	case value != p.list && size <= p.most:
+	case value != p.list && size <= most:
 		p.join(from, int(p.nodes[value].end), p.render(key, value))
 	case holds:
-		p.members(value)
+		p.members(key, value)
 	default:
 		p.flush()
-		raw := p.source(value)
-		for _, piece := range lineParts(raw, p.most) {
-			p.parts = append(p.parts, Part{int(p.nodes[value].start) + piece.From, int(p.nodes[value].start) + piece.To, piece.Text})
-		}
+		p.text(key, value)
+	}
+}
+
+// text adds the parts of a long text.
+func (p *parter) text(key, value int32) {
+	if key >= 0 {
+		p.heads = append(p.heads, p.raw(key))
+		defer func() { p.heads = p.heads[:len(p.heads)-1] }()
+	}
+	raw := p.source(value)
+	at := int(p.nodes[value].start)
+	if p.nodes[value].kind == '"' {
+		raw, at = p.raw(value), at+1
+	}
+	parts := p.cut.Text(jsontext.Unescape(raw))
+	toSource(parts, raw, at)
+	for _, part := range parts {
+		part.Head = strings.TrimSuffix(p.head()+" > "+part.Head, " > ")
+		p.parts = append(p.parts, part)
 	}
 }
 
 // members adds what a list or an object holds; the records of the main list one by one.
-func (p *parter) members(of int32) {
+func (p *parter) members(key, of int32) {
+	depth, most := len(p.heads), p.cut.Most
+	if key >= 0 && of != p.list {
+		p.heads = append(p.heads, p.raw(key))
+	}
+	if of == p.list {
+		most = p.cut.Record
+	} else if start := p.start(of); start != "" {
+		p.heads = append(p.heads, start)
+	}
+	p.flush()
 	for key, value := range p.children(of) {
+		p.value(key, value, most)
 		if of == p.list {
 			p.flush()
 		}
-		p.value(key, value)
 	}
-	if of == p.list {
-		p.flush()
-	}
+	p.flush()
+	p.heads = p.heads[:depth]
 }
+
+// start is the first short members of an object, which tell it from others.
+func (p *parter) start(object int32) string {
+	const most, few = 100, 3
+	var b []byte
+	n := 0
+	if p.nodes[object].kind != '{' || p.size(object) > 16*p.cut.Record {
+		return ""
+	}
+	for key, value := range p.children(object) {
+		kind := p.nodes[value].kind
+		if n++; n > few || kind == '{' || kind == '[' || len(b)+p.size(value) > most {
+			break
+		}
+		b = append(append(b, p.render(key, value)...), ' ')
+	}
+	return strings.TrimSuffix(string(b), " ")
+}
+
+// head says what stands above a part.
+func (p *parter) head() string { return strings.Join(p.heads[max(0, len(p.heads)-3):], " > ") }
 
 // join adds to the open part, or begins another.
 func (p *parter) join(from, to int, text string) {
-	if p.open.Text != "" && len(p.open.Text)+len(text) >= p.most {
+	if p.open.Text != "" && len(p.open.Text)+len(text) >= p.cut.Most {
 		p.flush()
 	}
 	if p.open.Text == "" {
-		p.open = Part{from, to, text}
+		p.open = Part{from, to, text, p.head()}
 		return
 	}
 	p.open.Text += "," + text

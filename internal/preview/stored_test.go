@@ -17,9 +17,13 @@ import (
 	"github.com/einolean/einolean/internal/race"
 )
 
+func cutInto(most int) Cut {
+	return Cut{Record: most, Most: most, Text: func(text string) []Part { return lineParts(text, most) }}
+}
+
 func TestPartsAreWholeRecords(t *testing.T) {
 	text := goods(50)
-	parts, ok := Parts(text, 600)
+	parts, ok := Parts(text, cutInto(600))
 	require.True(t, ok)
 	records := 0
 	end := 0
@@ -40,14 +44,14 @@ func TestPartsAreWholeRecords(t *testing.T) {
 func TestPartsOfAnMCPResultAreFoundInItsFile(t *testing.T) {
 	inner := goods(20)
 	text := `{"content":[{"type":"text","text":` + quoted(inner) + `}]}`
-	parts, ok := Parts(text, 600)
+	parts, ok := Parts(text, cutInto(600))
 	require.True(t, ok)
 	for _, p := range parts[1:] {
 		require.JSONEq(t, jsontext.Unescape(text[p.From:p.To]), p.Text)
 	}
 	lines := "one \"line\"\nanother\té\n" + strings.Repeat("more of them\n", 100)
 	text = `{"content":[{"type":"text","text":` + quoted(lines) + `}]}`
-	parts, ok = Parts(text, 100)
+	parts, ok = Parts(text, cutInto(100))
 	require.True(t, ok)
 	var all strings.Builder
 	for _, p := range parts {
@@ -55,7 +59,7 @@ func TestPartsOfAnMCPResultAreFoundInItsFile(t *testing.T) {
 		all.WriteString(p.Text)
 	}
 	require.Equal(t, lines, all.String())
-	_, ok = Parts("no JSON", 100)
+	_, ok = Parts("no JSON", cutInto(100))
 	require.False(t, ok)
 }
 
@@ -134,7 +138,7 @@ func FuzzParts(f *testing.F) {
 	f.Add(goods(3), 60)
 	f.Add(`{"content":[{"type":"text","text":"[{\"a\":1},{\"a\":2},{\"a\":\"\\u00e9\\n\"}]"}]}`, 10)
 	f.Fuzz(func(t *testing.T, text string, most int) {
-		parts, ok := Parts(text, 20+min(max(most, 0), 1000))
+		parts, ok := Parts(text, cutInto(20+min(max(most, 0), 1000)))
 		end := 0
 		for _, p := range parts {
 			if p.From < end || p.To < p.From || p.To > len(text) {

@@ -54,7 +54,7 @@ var exactContents = []struct{ name, content string }{
 	{"line at the limit", strings.Repeat("x", maxShown-6) + "needle\n" + strings.Repeat("x", maxShown-5) + "needle\n"},
 	{"fences", "-----\n-----1-----\nneedle\n"},
 	{"empty", ""},
-	{"blocks", strings.Repeat("filler\n", passageLines-1) + "needle\n" + strings.Repeat("filler\n", passageLines*4000) + "needle pin\nmore\nneedle needle pin"},
+	{"blocks", strings.Repeat("filler\n", 19) + "needle\n" + strings.Repeat("filler\n", 80_000) + "needle pin\nmore\nneedle needle pin"},
 }
 
 var exactArguments = []string{

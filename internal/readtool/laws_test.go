@@ -140,7 +140,7 @@ func TestASearchLooksAtNoMoreThanItMay(t *testing.T) {
 func TestBoundsOfOneCall(t *testing.T) {
 	require.Equal(t, []int{128 << 20, 64 << 20, 1000, 20, 50}, []int{maxSearched, maxRanked, maxInstructions, maxContext, defaultMatches})
 	require.Equal(t, []int{8 << 20, 64 << 10, 400, 100, 10 << 20}, []int{maxPiece, pieceOverlap, maxShown, around, maxAtOnce})
-	require.Equal(t, []int{20, 5500, 600, 20, 4 << 20}, []int{maxPassages, defaultBytes, passageBytes, passageLines, maxRecords})
+	require.Equal(t, []int{20, 2400, 3000, 600, 4 << 20}, []int{maxPassages, answerBytes, maxAnswer, passageBytes, maxRecords})
 }
 
 // Skipping lines counts them and their bytes, whatever the size of the buffer.
@@ -257,8 +257,8 @@ func TestRangesOfWholeContent(t *testing.T) {
 	require.ErrorIs(t, err, boom)
 }
 
-// A passage is as many whole lines as fit, and says which they are.
-func TestPassagesAreWholeLines(t *testing.T) {
+// A passage is a record, and says which lines it has and what it stands under.
+func TestPassagesAreRecords(t *testing.T) {
 	for name, c := range map[string]struct {
 		content string
 		want    []passage
@@ -267,17 +267,31 @@ func TestPassagesAreWholeLines(t *testing.T) {
 		"short":     {"a\nb", []passage{{first: 1, last: 2, start: 0, text: "a\nb"}}},
 		"one line":  {"a", []passage{{first: 1, last: 1, text: "a"}}},
 		"a newline": {"\n", []passage{{first: 1, last: 1, text: "\n"}}},
-		"20 lines":  {strings.Repeat("\n", 20), []passage{{first: 1, last: 20, text: strings.Repeat("\n", 20)}}},
-		"21 lines":  {strings.Repeat("\n", 21), []passage{{first: 1, last: 20, text: strings.Repeat("\n", 20)}, {first: 21, last: 21, start: 20, text: "\n"}}},
 		"600 bytes": {strings.Repeat("x", 599) + "\ny", []passage{{first: 1, last: 1, text: strings.Repeat("x", 599) + "\n"}, {first: 2, last: 2, start: 600, text: "y"}}},
-		"601 bytes": {strings.Repeat("x", 600) + "\ny", []passage{
-			{first: 1, last: 1, text: strings.Repeat("x", 600)}, {first: 1, last: 2, start: 600, text: "\ny"}}},
 		"a line that goes on": {strings.Repeat("x", 1500), []passage{
 			{first: 1, last: 1, text: strings.Repeat("x", 600)}, {first: 1, last: 1, start: 600, text: strings.Repeat("x", 600)}, {first: 1, last: 1, start: 1200, text: strings.Repeat("x", 300)}}},
 		"a character at the cut": {strings.Repeat("x", 598) + "天天", []passage{
 			{first: 1, last: 1, text: strings.Repeat("x", 598)}, {first: 1, last: 1, start: 598, text: "天天"}}},
-		"two passages": {"a\n" + strings.Repeat("x", 599) + "\nb", []passage{
-			{first: 1, last: 1, text: "a\n"}, {first: 2, last: 2, start: 2, text: strings.Repeat("x", 599) + "\n"}, {first: 3, last: 3, start: 602, text: "b"}}},
+		"sentences": {strings.Repeat("x", 400) + ". " + strings.Repeat("y", 400), []passage{
+			{first: 1, last: 1, text: strings.Repeat("x", 400) + ". "}, {first: 1, last: 1, start: 402, text: strings.Repeat("y", 400)}}},
+		"rows": {"id,name,city\n1,Ada,\"Li\nsbon\"\n2,Bo,Cork\n3,Cy,Oslo\n4,Di,Bari\n", []passage{
+			{first: 1, last: 1, text: "id,name,city\n", under: "id,name,city"}, {first: 2, last: 3, start: 13, text: "1,Ada,\"Li\nsbon\"\n", under: "id,name,city"},
+			{first: 4, last: 4, start: 29, text: "2,Bo,Cork\n", under: "id,name,city"}, {first: 5, last: 5, start: 39, text: "3,Cy,Oslo\n", under: "id,name,city"},
+			{first: 6, last: 6, start: 49, text: "4,Di,Bari\n", under: "id,name,city"}}},
+		"commits": {"commit 1234567\nAuthor: a\n\n    one\n\ncommit 89abcde\nAuthor: b\n", []passage{
+			{first: 1, last: 5, text: "commit 1234567\nAuthor: a\n\n    one\n\n"}, {first: 6, last: 7, start: 35, text: "commit 89abcde\nAuthor: b\n"}}},
+		"hunks": {"diff --git a/x b/x\n--- a/x\n@@ -1 +1 @@\n-a\n+b\n@@ -9 +9 @@\n-c\n", []passage{
+			{first: 1, last: 1, text: "diff --git a/x b/x\n"}, {first: 2, last: 2, start: 19, text: "--- a/x\n"},
+			{first: 3, last: 5, start: 27, text: "@@ -1 +1 @@\n-a\n+b\n", under: "--- a/x"}, {first: 6, last: 7, start: 45, text: "@@ -9 +9 @@\n-c\n", under: "--- a/x"}}},
+		"sections": {"# A\n\ntext\n\n## B\n\nmore\n", []passage{
+			{first: 1, last: 4, text: "# A\n\ntext\n\n"}, {first: 5, last: 7, start: 11, text: "## B\n\nmore\n", under: "# A"}}},
+		"entries": {"10:00:00 INFO a\n\tat b\n10:00:01 INFO c\n", []passage{
+			{first: 1, last: 2, text: "10:00:00 INFO a\n\tat b\n"}, {first: 3, last: 3, start: 22, text: "10:00:01 INFO c\n"}}},
+		"blocks": {"- a: 1\n  b: 2\n- a: 3\n  b: 4\n", []passage{
+			{first: 1, last: 2, text: "- a: 1\n  b: 2\n"}, {first: 3, last: 4, start: 14, text: "- a: 3\n  b: 4\n"}}},
+		"a table among words": {"words\n\n| a | b |\n|---|---|\n| 1 | 2 |\nend of it\n", []passage{
+			{first: 1, last: 2, text: "words\n\n"}, {first: 3, last: 4, start: 7, text: "| a | b |\n|---|---|\n", under: "| a | b |"},
+			{first: 5, last: 5, start: 27, text: "| 1 | 2 |\n", under: "| a | b |"}, {first: 6, last: 6, start: 37, text: "end of it\n"}}},
 	} {
 		s := newSplitter(strings.NewReader(c.content))
 		for _, want := range c.want {
@@ -312,24 +326,6 @@ func TestRankingLooksAtNoMoreThanItMay(t *testing.T) {
 	cancel()
 	_, _, err = rankPassages(visit{ctx: ended, req: request{query: "x"}}, newSplitter(strings.NewReader("x")), 5, 100)
 	require.ErrorIs(t, err, context.Canceled)
-}
-
-// The best passages are shown as long as they fit, 200 bytes counted for each frame.
-func TestPassagesFillTheirRoom(t *testing.T) {
-	best := []passage{{first: 1, last: 1, text: "first\n"}, {first: 2, last: 2, start: 6, text: "\xff"}, {first: 3, last: 3, start: 7, text: "third"}}
-	for room, want := range map[int64]int{205: 0, 206: 1, 406: 1, 407: 2, 611: 2, 612: 3, 9999: 3} {
-		answer := passagePage(visit{say: words{sentences.English(), "r"}, bytes: room}, facts{Path: `"q"`, To: 12, Size: 12}, best)
-		shown := 0
-		for _, line := range []string{"lines 1 to 1, bytes 0 to 6:\n-----\nfirst\n-----\n", "lines 2 to 2, bytes 6 to 7:\n-----\n\xff\n-----\n", "lines 3 to 3, bytes 7 to 12:\n-----\nthird\n-----\n"} {
-			shown += strings.Count(answer, line)
-		}
-		require.Equal(t, want, shown, "%d: %s", room, answer)
-		require.Equal(t, want == 0, strings.Contains(answer, "No passage"))
-		require.Equal(t, want > 1, strings.Contains(answer, "not UTF-8"))
-		if want > 1 {
-			require.Contains(t, answer, fmt.Sprintf("the %d passages", want))
-		}
-	}
 }
 
 // What was not ranked is for another call, which the answer names with all it needs.

@@ -5,6 +5,7 @@ package readtool
 
 import (
 	"fmt"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -34,14 +35,24 @@ func TestLimitsOfAnswers(t *testing.T) {
 	require.Equal(t, 2*20, count(around, `"pattern":"pin","context":20`, full))
 	require.Equal(t, 2*20, count(around, `"pattern":"pin","context":21`, full))
 
-	passages := func(limit string) int {
-		read := New(from(stored(t, strings.Repeat("needle\n", 20*30)), Options{MaxBytes: 1 << 20}))
-		return len(readPassages(t, ask(t, read, `{"file_path":"`+testPath+`","query":"needle"`+limit+`}`)))
+	passages := func(limit string) (whole, lines int) {
+		var b strings.Builder
+		for i := range 99 {
+			fmt.Fprintf(&b, "needle %d, with as much behind it as a line needs to be a passage of its own\n", i)
+		}
+		answer := ask(t, New(from(stored(t, b.String()), full)), `{"file_path":"`+testPath+`","query":"needle"`+limit+`}`)
+		return len(readPassages(t, answer)), len(lineOfPassage.FindAllString(answer, -1))
 	}
-	require.Equal(t, 20, passages(""))
-	require.Equal(t, 6, passages(`,"limit":6`))
-	require.Equal(t, 20, passages(`,"limit":21`))
+	whole, inLines := passages("")
+	require.True(t, 12 <= whole+inLines && whole+inLines <= 20)
+	require.Greater(t, whole, 8)
+	whole, inLines = passages(`,"limit":6`)
+	require.Equal(t, []int{6, 0}, []int{whole, inLines})
+	whole, inLines = passages(`,"limit":21`)
+	require.LessOrEqual(t, whole+inLines, 20)
 }
+
+var lineOfPassage = regexp.MustCompile(`(?m)^\d+ \d+: .*needle`)
 
 func TestLimitsOfArguments(t *testing.T) {
 	read := New(from(stored(t, "a"), Options{MaxBytes: MinMaxBytes}))

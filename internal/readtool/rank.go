@@ -3,231 +3,22 @@
 
 package readtool
 
-// Answers with the passages that fit a few words best, ranked by BM25: a word of the query counts
-// the more the fewer passages have it. It knows word endings and scripts without spaces, and no
-// words in particular.
+// Passages are ranked for a few words by BM25: a word of the query counts the more the fewer passages
+// have it, and one that stands in very few places outranks the rest. It knows word endings and scripts
+// without spaces, and no words in particular.
 
 import (
-	"bufio"
 	"bytes"
 	"cmp"
-	"errors"
-	"io"
 	"math"
 	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
 
-	"github.com/einolean/einolean/internal/display"
 	"github.com/einolean/einolean/internal/keyword"
 	"github.com/einolean/einolean/internal/keyword/stem"
-	"github.com/einolean/einolean/internal/preview"
 )
-
-const (
-	maxPassages = 20
-	// defaultBytes is about how much is shown where the call names no number of passages.
-	defaultBytes = 5500
-	// A passage is as many whole lines as fit into this, or a part of a longer line.
-	passageBytes = 600
-	passageLines = 20
-	// Records shorter than tinyRecord are together a passage of some tinyTogether bytes.
-	tinyRecord, tinyTogether = 60, 200
-	// maxSkipped bounds how many passages a call can leave out.
-	maxSkipped = 1000
-	// maxRecords is the longest JSON that is taken apart into its records.
-	maxRecords = 4 << 20
-	// maxRanked is how much one call ranks: some seconds.
-	maxRanked = 64 << 20
-)
-
-// passage is a part of a file.
-type passage struct {
-	first, last int64 // lines
-	start       int64 // bytes
-	text        string
-	size        int64   // of a record, in the content; text is shorter then
-	counts      []int32 // of each term of the query
-	words       int     // in the text
-	number      int     // in the content, from 0
-	score       float64
-}
-
-func (p passage) end() int64 {
-	if p.size > 0 {
-		return p.start + p.size
-	}
-	return p.start + int64(len(p.text))
-}
-
-// findPassages answers a query.
-func findPassages(v visit) (string, error) {
-	content, size, err := v.src(v.ctx, 0, -1)
-	if err != nil {
-		return "", err
-	}
-	defer content.Close()
-	if size > maxRecords {
-		return passagesOf(v, content, size, maxRanked)
-	}
-	whole, err := take(guardedStream(v, content, size), size)
-	if err != nil {
-		return "", err
-	}
-	if records := recordsOf(string(whole), v.req.byteOffset); len(records) > 0 {
-		r := newRanker(v.req.query)
-		for _, p := range records {
-			if err := v.ctx.Err(); err != nil {
-				return "", err
-			}
-			r.add(p)
-		}
-		f := facts{Path: display.Quoted(v.req.query), From: min(v.req.byteOffset, size), To: size, Size: size, Records: true}
-		return passagePage(v, f, r.best(mostPassages(v))), nil
-	}
-	return passagesOf(v, bytes.NewReader(whole), size, maxRanked)
-}
-
-// recordsOf takes JSON apart into the records that do not end before the byte from. Tiny
-// ones, such as the points of a series, are a passage together.
-func recordsOf(content string, from int64) (records []passage) {
-	parts, ok := preview.Parts(content, passageBytes)
-	if !ok {
-		return nil
-	}
-	line, at, open := int64(1), 0, false
-	for _, p := range parts {
-		line += int64(strings.Count(content[at:p.From], "\n"))
-		last := line + int64(strings.Count(content[p.From:p.To], "\n"))
-		tiny := len(p.Text) < tinyRecord
-		if n := len(records) - 1; open && tiny && len(records[n].text) < tinyTogether {
-			records[n].text += "\n" + p.Text
-			records[n].last, records[n].size = last, int64(p.To)-records[n].start
-		} else if open = tiny; int64(p.To) > from {
-			records = append(records, passage{first: line, last: last, start: int64(p.From), size: int64(p.To - p.From), text: p.Text})
-		} else {
-			open = false
-		}
-		line, at = last, p.To
-	}
-	return records
-}
-
-// mostPassages is how many passages are ranked: those that are shown, and those before them.
-func mostPassages(v visit) int {
-	if v.req.limit > 0 {
-		return int(skippedPassages(v) + min(v.req.limit, maxPassages))
-	}
-	return int(skippedPassages(v)) + maxPassages
-}
-
-// skippedPassages is how many passages earlier calls have shown.
-func skippedPassages(v visit) int64 { return min(max(0, v.req.offset-1), maxSkipped) }
-
-// passagesOf answers a query from a file, of which it ranks at most bytes.
-func passagesOf(v visit, content io.Reader, size, most int64) (string, error) {
-	best, searched, err := rankPassages(v, newSplitter(guardedStream(v, content, size)), mostPassages(v), most)
-	if err != nil {
-		return "", err
-	}
-	f := facts{Path: display.Quoted(v.req.query), From: min(v.req.byteOffset, size), To: searched, Size: size}
-	if searched < size {
-		f.Next = v.req.follow("query", v.req.query, "byte_offset", searched, "limit", v.req.limit)
-	}
-	return passagePage(v, f, best), nil
-}
-
-// rankPassages returns the best of the passages that do not end before the byte that the call
-// names, and looks at most bytes.
-func rankPassages(v visit, s *splitter, limit int, most int64) (best []passage, searched int64, err error) {
-	r := newRanker(v.req.query)
-	for s.start-v.req.byteOffset < most {
-		p, err := s.next()
-		if errors.Is(err, io.EOF) {
-			break
-		}
-		if err == nil {
-			err = v.ctx.Err()
-		}
-		if err != nil {
-			return nil, 0, err
-		}
-		if p.end() > v.req.byteOffset {
-			r.add(p)
-		}
-	}
-	return r.best(limit), s.start, nil
-}
-
-// passagePage renders the passages that fit, the best first. If the call does not say how
-// many it wants, they are about defaultBytes.
-func passagePage(v visit, f facts, best []passage) string {
-	skipped := int(skippedPassages(v))
-	best = best[min(skipped, len(best)):]
-	room, few := v.bytes, defaultBytes
-	var shown []passage
-	var texts []string
-	for i, p := range best {
-		few -= len(p.text)
-		if room -= int64(len(p.text)) + 200; room < 0 || few < 0 && i > 0 && v.req.limit == 0 {
-			break
-		}
-		shown = append(shown, p)
-		texts = append(texts, p.text)
-	}
-	if len(shown) == 0 {
-		f.More = skipped > 0
-		return v.say.say("no_passage", f)
-	}
-	if f.Next == "" && len(shown) < len(best) {
-		f.More = true
-		f.Next = v.req.follow("query", v.req.query, "offset", int64(skipped+len(shown)+1), "byte_offset", v.req.byteOffset, "limit", v.req.limit)
-	}
-	f.Count, f.Fence = len(shown), fence(texts...)
-	var b strings.Builder
-	for _, p := range shown {
-		line := facts{First: p.first, Last: p.last, From: p.start, To: p.end()}
-		b.WriteString(v.say.say("passage", line) + "\n" + f.Fence + "\n" + p.text)
-		if !strings.HasSuffix(p.text, "\n") {
-			b.WriteByte('\n')
-		}
-		b.WriteString(f.Fence + "\n")
-		f.Garbled = f.Garbled || !utf8.ValidString(p.text)
-	}
-	f.Content = b.String()
-	return v.say.say("passages", f)
-}
-
-// splitter splits content into passages.
-type splitter struct {
-	r     *bufio.Reader
-	line  int64
-	start int64
-}
-
-func newSplitter(content io.Reader) *splitter {
-	return &splitter{r: bufio.NewReaderSize(content, 64<<10), line: 1}
-}
-
-func (s *splitter) next() (passage, error) {
-	ahead, err := s.r.Peek(passageBytes + utf8.UTFMax)
-	if err != nil && !errors.Is(err, io.EOF) {
-		return passage{}, err
-	}
-	if len(ahead) == 0 {
-		return passage{}, io.EOF
-	}
-	cut, lines := takeLines(ahead, passageLines, passageBytes)
-	if cut == 0 {
-		cut = display.Floor(ahead, passageBytes)
-	}
-	p := passage{first: s.line, last: s.line + max(lines-1, 0), start: s.start, text: string(ahead[:cut])}
-	s.line += int64(bytes.Count(ahead[:cut], []byte{'\n'}))
-	s.start += int64(cut)
-	_, err = s.r.Discard(cut)
-	return p, err
-}
 
 const (
 	saturation = 1.2 // after how many occurrences more of them count little
@@ -235,8 +26,15 @@ const (
 	// beside is the share of a passage's score that the passages next to it have besides:
 	// what is looked for often stands just across a border.
 	beside = .3
-	// pieceWeight is the weight of a word that is only a piece of others.
-	pieceWeight = .2
+	// pieceWeight is the weight of a word that is only a piece of others, unless it has at least
+	// exactBytes and is more than letters.
+	pieceWeight, exactBytes = .2, 5
+	// A word in at most fewPlaces, an exact one in twice as many, and in at most one of rareShare
+	// passages outranks the rest.
+	fewPlaces, rareShare = 3, 8
+	// nearWeight is what a word counts besides that has another one of the query among the nearWords
+	// words before or behind it.
+	nearWeight, nearWords = .4, 3
 	// maxTerms bounds the words of a query.
 	maxTerms = 64
 	// maxWord is the longest word, in bytes. A longer one is data.
@@ -256,6 +54,7 @@ type ranker struct {
 	words int       // in them
 
 	counts []int32 // of one passage
+	near   uint64  // which of its terms have another one of the query near
 	lower  []byte
 }
 
@@ -263,29 +62,54 @@ type ranker struct {
 type term struct {
 	text, stem string
 	required   bool
-	in, within int // passages that have it as a word, and only as a piece of words
+	exact      bool // hardly anything else has it as a piece: it has a digit, or is several words in one
+	in, within int  // passages that have it as a word, and only as a piece of words
 }
 
 func newRanker(query string) *ranker {
 	r := &ranker{index: make(map[string]int)}
 	for _, each := range keyword.Parse(query).Terms {
+		words := 0
 		eachWord([]byte(each.Text), func(word []byte) {
+			words++
 			text := strings.ToLower(string(word))
 			key := stemOf([]byte(text))
-			i, known := r.index[key]
-			if !known && len(r.terms) < maxTerms {
-				i = len(r.terms)
-				r.index[key] = i
-				r.starts[key[0]] = true
-				r.terms = append(r.terms, term{text: text, stem: key})
-			} else if !known {
-				return
+			if i := r.term(text, key); i >= 0 {
+				r.terms[i].required = r.terms[i].required || each.Required
 			}
-			r.terms[i].required = r.terms[i].required || each.Required
 		})
+		if whole := strings.ToLower(strings.TrimFunc(each.Text, func(c rune) bool { return !wordly(c) })); words > 1 && strings.IndexFunc(whole, withoutSpaces) < 0 {
+			r.term(whole, whole)
+		}
+		if short := strings.ToLower(each.Text); isHash(short) {
+			r.term(short[:shortHash], short[:shortHash]) // as tools abbreviate it
+		}
 	}
 	r.counts = make([]int32, len(r.terms))
 	return r
+}
+
+// term is the number of a term, which is new or known; negative if there are too many.
+func (r *ranker) term(text, key string) int {
+	i, known := r.index[key]
+	if !known {
+		if i = len(r.terms); i == maxTerms {
+			return -1
+		}
+		r.index[key] = i
+		r.starts[key[0]] = true
+		exact := len(text) >= exactBytes && strings.IndexFunc(text, func(c rune) bool { return c < utf8.RuneSelf && (kinds[c] == 0 || '0' <= c && c <= '9') }) >= 0
+		r.terms = append(r.terms, term{text: text, stem: key, exact: exact})
+	}
+	return i
+}
+
+// shortHash is how much of a hash is shown where it is abbreviated.
+const shortHash = 7
+
+// isHash is true of the hash of a commit and the like, longer than it is often shown.
+func isHash(word string) bool {
+	return len(word) > shortHash && strings.ContainsAny(word, "0123456789") && strings.Trim(word, "0123456789abcdef") == ""
 }
 
 // stemOf is what a word, in lower case, has in common with its other forms.
@@ -389,11 +213,11 @@ func (r *ranker) add(p passage) {
 	p.number = r.count
 	r.count++
 	clear(r.counts)
-	r.lower = append(r.lower[:0], p.text...)
+	r.lower = append(append(append(r.lower[:0], p.under...), '\n'), p.text...)
 	p.words = r.countWords(r.lower, r.counts)
 	r.words += p.words
 	if r.note(bytes.ToLower(r.lower), r.counts) {
-		p.counts = slices.Clone(r.counts)
+		p.counts, p.near = slices.Clone(r.counts), r.near
 		r.held = append(r.held, p)
 	}
 	if len(r.held) > maxHeld {
@@ -404,6 +228,8 @@ func (r *ranker) add(p passage) {
 // countWords counts the words of a text, and the terms among them.
 func (r *ranker) countWords(text []byte, counts []int32) (words int) {
 	var buf [maxWord + utf8.UTFMax]byte
+	r.near = 0
+	last, lastAt := -1, 0
 	eachWord(text, func(word []byte) {
 		words++
 		if len(word) > maxWord || !r.starts[lowered(word[0])] {
@@ -419,6 +245,10 @@ func (r *ranker) countWords(text []byte, counts []int32) (words int) {
 		}
 		if i, ok := r.index[stemOf(small)]; ok {
 			counts[i]++
+			if last >= 0 && last != i && words-lastAt <= nearWords {
+				r.near |= 1<<i | 1<<last
+			}
+			last, lastAt = i, words
 		}
 	})
 	return words
@@ -471,8 +301,60 @@ func (r *ranker) best(limit int) []passage {
 	}
 	best = slices.DeleteFunc(best, func(p passage) bool { return !r.hasRequired(p) })
 	slices.SortStableFunc(best, func(a, b passage) int { return cmp.Compare(b.score, a.score) })
-	return best[:min(len(best), limit)]
+	best = lastOfEqual(best)[:min(len(best), limit)]
+	for i := range best {
+		best[i].at = r.densest(best[i])
+	}
+	return best
 }
+
+// densest is where in a passage the part of lineBytes begins that has most of what is asked for.
+func (r *ranker) densest(p passage) (at int) {
+	lower := make([]byte, len(p.text))
+	for i := range lower {
+		lower[i] = lowered(p.text[i])
+	}
+	type place struct{ at, term int }
+	var places []place
+	for i, t := range r.terms {
+		if p.counts[i] == 0 {
+			continue
+		}
+		form := []byte(t.text)
+		if !bytes.Contains(lower, form) {
+			form = []byte(t.stem)
+		}
+		for from, n := 0, 0; n < maxSeen; n++ {
+			found := bytes.Index(lower[from:], form)
+			if found < 0 {
+				break
+			}
+			places = append(places, place{from + found, i})
+			from += found + 1
+		}
+	}
+	slices.SortFunc(places, func(a, b place) int { return cmp.Compare(a.at, b.at) })
+	weights, most := r.weights(), 0.
+	for k, first := range places {
+		sum, seen := 0., uint64(0)
+		for _, other := range places[k:] {
+			if other.at > first.at+lineBytes*2/3 {
+				break
+			}
+			if seen>>other.term&1 == 0 {
+				seen |= 1 << other.term
+				sum += weights[other.term]
+			}
+		}
+		if sum > most {
+			at, most = first.at, sum
+		}
+	}
+	return at
+}
+
+// maxSeen is how often a word is looked for in a passage.
+const maxSeen = 16
 
 func (r *ranker) hasRequired(p passage) bool {
 	for i, t := range r.terms {
@@ -486,14 +368,7 @@ func (r *ranker) hasRequired(p passage) bool {
 // score scores the passages that are held by what is known of all passages.
 func (r *ranker) score() {
 	average := max(1, float64(r.words)/float64(max(1, r.count)))
-	weights := make([]float64, len(r.terms))
-	for i, t := range r.terms {
-		n := float64(t.in)
-		if t.in == 0 {
-			n = float64(t.within)
-		}
-		weights[i] = math.Log(1 + (float64(r.count)-n+.5)/(n+.5))
-	}
+	weights := r.weights()
 	for i := range r.held {
 		p := &r.held[i]
 		p.score = 0
@@ -502,11 +377,55 @@ func (r *ranker) score() {
 			switch {
 			case n > 0:
 				p.score += float64(weights[term] * float64(n) * (saturation + 1) / (float64(n) + norm))
+				p.score += float64(weights[term] * nearWeight * float64(p.near>>term&1))
+			case n == onlyPiece && r.terms[term].exact:
+				p.score += weights[term]
 			case n == onlyPiece:
 				p.score += float64(weights[term] * pieceWeight)
 			}
 		}
 	}
+}
+
+// weights are those of the terms. One in few places counts about as much as the others together if it
+// is a word, which may be there by chance, and more than all of them if it is exact.
+func (r *ranker) weights() []float64 {
+	out := make([]float64, len(r.terms))
+	common, words := 0., 0.
+	for i, t := range r.terms {
+		n := float64(t.in)
+		if t.in == 0 {
+			n = float64(t.within)
+		}
+		out[i] = math.Log(1 + (float64(r.count)-n+.5)/(n+.5))
+		if n > 0 && !r.rare(t) {
+			common += out[i]
+		}
+	}
+	for i, t := range r.terms {
+		if r.rare(t) && !t.exact {
+			out[i] += common / 2
+			words += out[i]
+		}
+	}
+	for i, t := range r.terms {
+		if r.rare(t) && t.exact {
+			out[i] += (saturation + 1 + nearWeight) * (common + words)
+		}
+	}
+	return out
+}
+
+// rare reports whether a term is in few places. Parts of one record have the exact ones in common.
+func (r *ranker) rare(t term) bool {
+	n, few := t.in, fewPlaces
+	if t.in == 0 || t.exact {
+		n += t.within
+	}
+	if t.exact {
+		few *= 2
+	}
+	return n > 0 && n <= few && n*rareShare <= r.count
 }
 
 // prune drops the worst of the passages that are held, and keeps the order of the others.
@@ -522,4 +441,20 @@ func (r *ranker) prune(most int) {
 	if len(r.held) > most { // of equally good ones, the first
 		r.held = r.held[:most]
 	}
+}
+
+// lastOfEqual puts passages whose text was there before behind all others.
+func lastOfEqual(best []passage) []passage {
+	seen := make(map[string]bool, len(best))
+	var again []passage
+	out := best[:0:0]
+	for _, p := range best {
+		if seen[p.text] {
+			again = append(again, p)
+			continue
+		}
+		seen[p.text] = true
+		out = append(out, p)
+	}
+	return append(out, again...)
 }

@@ -356,14 +356,16 @@ type facts struct {
 	First, Last    int64 // lines; zero: not known
 	Fence          string
 	Content        string
-	Garbled        bool // not all of it is UTF-8
-	Cut            bool // the last line goes on after To
-	Records        bool // passages are JSON records without the white space between values
-	Count          int  // matches or passages
-	Asks           bool // there is an argument jq
-	Missing        bool // the end of the document is missing
-	More           bool // there is more of the answer
-	Around, Pieces bool // lines around matches, and pieces of long lines, are shown
+	Garbled        bool   // not all of it is UTF-8
+	Cut            bool   // the last line goes on after To
+	Records        bool   // passages are JSON records without the white space between values
+	Count          int    // matches or passages
+	Head           string // what a passage stands under
+	Others         string // lines of passages that did not fit
+	Asks           bool   // there is an argument jq
+	Missing        bool   // the end of the document is missing
+	More           bool   // there is more of the answer
+	Around, Pieces bool   // lines around matches, and pieces of long lines, are shown
 
 	Next, Before string // the arguments of a following call; empty: nothing follows
 }

@@ -1,0 +1,417 @@
+// Copyright einolean authors
+// SPDX-License-Identifier: Apache-2.0
+
+package readtool
+
+// Texts are taken apart into the records that they consist of: rows, commits, hunks, log entries,
+// sections, blocks by their indentation, paragraphs or lines, each with the heading that it stands
+// under. Nothing is lost between two records.
+
+import (
+	"bufio"
+	"bytes"
+	"errors"
+	"io"
+	"regexp"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/einolean/einolean/internal/display"
+)
+
+const (
+	// A record of at most recordBytes is a passage; of a longer one, parts of passageBytes.
+	recordBytes, passageBytes = 1800, 600
+	// Lines shorter than tinyRecord are together a passage of some tinyTogether bytes.
+	tinyRecord, tinyTogether = 40, 160
+	// headBytes is how much of what a passage stands under is shown.
+	headBytes = 240
+	// lookedAt is how much of a text says what it consists of.
+	lookedAt = 32 << 10
+)
+
+// form is what a text consists of.
+type form int
+
+const (
+	ofLines form = iota
+	ofRows
+	ofEntries // which begin with lines that have a level
+	ofBlocks  // by their indentation
+	ofParagraphs
+)
+
+// head is a line that others stand under.
+type head struct {
+	level int
+	text  string
+}
+
+// splitter takes content apart.
+type splitter struct {
+	r     *bufio.Reader
+	line  int64
+	start int64
+
+	form  form
+	level func(line []byte) int // of the line that begins an entry; negative of all others
+	rows  string                // the header of the table that is read
+	heads []head
+	rest  bool // an entry goes on
+}
+
+func newSplitter(content io.Reader) *splitter {
+	s := &splitter{r: bufio.NewReaderSize(content, 64<<10), line: 1}
+	begin, _ := s.r.Peek(lookedAt) // the first read reports what is wrong
+	s.detect(begin)
+	return s
+}
+
+// next is the next passage.
+func (s *splitter) next() (passage, error) {
+	ahead, err := s.r.Peek(recordBytes + passageBytes)
+	if err != nil && !errors.Is(err, io.EOF) {
+		return passage{}, err
+	}
+	if len(ahead) == 0 {
+		return passage{}, io.EOF
+	}
+	cut, under := s.cut(ahead)
+	text := ahead[:cut]
+	newlines := int64(bytes.Count(text, []byte{'\n'}))
+	p := passage{first: s.line, last: s.line + newlines, start: s.start, text: string(text), under: under}
+	if text[cut-1] == '\n' {
+		p.last--
+	}
+	s.line += newlines
+	s.start += int64(cut)
+	_, err = s.r.Discard(cut)
+	return p, err
+}
+
+// cut says how long the passage at the start of a text is, and what it stands under.
+func (s *splitter) cut(ahead []byte) (n int, under string) {
+	first := lineLength(ahead)
+	if first > recordBytes || first == len(ahead) && first > passageBytes {
+		return softly(ahead), s.under(len(s.heads))
+	}
+	if n, ok := s.row(ahead, first); ok {
+		return n, s.rows
+	}
+	switch s.form {
+	case ofEntries:
+		return s.entry(ahead, first)
+	case ofBlocks:
+		return s.block(ahead, first)
+	case ofParagraphs:
+		return paragraph(ahead), ""
+	}
+	for n = first; first < tinyRecord && n < tinyTogether && n < len(ahead); n += first {
+		if first = lineLength(ahead[n:]); first >= tinyRecord || tableAt(ahead[n:]) {
+			break
+		}
+	}
+	return n, ""
+}
+
+// under is what the passages below so many heads stand under.
+func (s *splitter) under(n int) string {
+	var parts []string
+	for _, h := range s.heads[max(0, n-2):n] {
+		parts = append(parts, h.text)
+	}
+	return display.Short(strings.Join(parts, " > "), headBytes)
+}
+
+// push notes a line that others stand under.
+func (s *splitter) push(level int, line []byte) {
+	s.pop(level)
+	s.heads = append(s.heads, head{level, display.Short(display.Line(strings.TrimSpace(string(line))), headBytes)})
+}
+
+// pop forgets the heads of a level and of those below it.
+func (s *splitter) pop(level int) {
+	for len(s.heads) > 0 && s.heads[len(s.heads)-1].level >= level {
+		s.heads = s.heads[:len(s.heads)-1]
+	}
+}
+
+func lineLength(b []byte) int {
+	if i := bytes.IndexByte(b, '\n'); i >= 0 {
+		return i + 1
+	}
+	return len(b)
+}
+
+// row is the row of a table at the start of a text. A table is known by the rule under its header.
+func (s *splitter) row(ahead []byte, first int) (n int, ok bool) {
+	if s.form == ofRows {
+		for n = first; n < len(ahead) && bytes.Count(ahead[:n], []byte{'"'})%2 == 1; { // a cell of several lines
+			if n += lineLength(ahead[n:]); n > recordBytes {
+				return first, true
+			}
+		}
+		return n, true
+	}
+	line := bytes.TrimSpace(ahead[:first])
+	if bytes.IndexByte(line, '|') < 0 {
+		s.rows = ""
+		return 0, false
+	}
+	if tableAt(ahead) {
+		s.rows = display.Short(display.Line(string(line)), headBytes)
+		return first + lineLength(ahead[first:]), true
+	}
+	return first, s.rows != ""
+}
+
+// tableAt reports whether a table begins with the first line of a text.
+func tableAt(b []byte) bool {
+	first := lineLength(b)
+	return bytes.IndexByte(b[:first], '|') >= 0 && isRule(b[first:first+lineLength(b[first:])])
+}
+
+// isRule is true of the line between the header of a table and its rows.
+func isRule(line []byte) bool {
+	line = bytes.TrimSpace(line)
+	return len(line) > 2 && bytes.Contains(line, []byte("--")) && bytes.ContainsAny(line, "|+") && len(bytes.Trim(line, "|-+: ")) == 0
+}
+
+// entry is the entry at the start of a text, or a part of it.
+func (s *splitter) entry(ahead []byte, first int) (n int, under string) {
+	level := s.level(ahead[:first])
+	if level >= 0 && !s.rest {
+		s.push(level, ahead[:first])
+	}
+	whole := first
+	for whole < len(ahead) && whole <= recordBytes {
+		line := ahead[whole : whole+lineLength(ahead[whole:])]
+		if s.level(line) >= 0 {
+			break
+		}
+		whole += len(line)
+	}
+	began := s.rest || level < 0
+	if s.rest = whole > recordBytes; s.rest {
+		whole = paragraph(ahead)
+	}
+	if began {
+		return whole, s.under(len(s.heads))
+	}
+	return whole, s.under(len(s.heads) - 1)
+}
+
+// block is a line with all that is indented below it. Where that is too much, the line is a
+// passage alone, and the others stand under it.
+func (s *splitter) block(ahead []byte, first int) (n int, under string) {
+	indent := indentOf(ahead[:first])
+	if indent < 0 {
+		return first, s.under(len(s.heads))
+	}
+	s.pop(indent)
+	n, deep := blockLength(ahead, first, indent)
+	if n > recordBytes {
+		under = s.under(len(s.heads))
+		s.push(indent, ahead[:first])
+		return first, under
+	}
+	for !deep && n < len(ahead) { // single lines are together a passage
+		length := lineLength(ahead[n:])
+		more, nested := blockLength(ahead[n:], length, indent)
+		if indentOf(ahead[n:n+length]) != indent || nested || n+more > passageBytes {
+			break
+		}
+		n += more
+	}
+	return n, s.under(len(s.heads))
+}
+
+// blockLength is how long a block is with what closes it and the comment before it. deep says that
+// there is something below its first line.
+func blockLength(b []byte, first, indent int) (n int, deep bool) {
+	comment := isComment(b[:first])
+	for n = first; n < len(b) && n <= recordBytes; {
+		line := b[n : n+lineLength(b[n:])]
+		switch at := indentOf(line); {
+		case at > indent:
+			deep, comment = true, false
+		case at < 0:
+		case at == indent && isCloser(line):
+			return n + len(line), true
+		case at == indent && comment:
+			comment = isComment(line)
+		default:
+			return n, deep
+		}
+		n += len(line)
+	}
+	return n, deep
+}
+
+// indentOf is how far a line is indented; negative if it is empty.
+func indentOf(line []byte) int {
+	text := bytes.TrimRight(line, " \t\r\n")
+	if len(text) == 0 {
+		return -1
+	}
+	return len(text) - len(bytes.TrimLeft(text, " \t"))
+}
+
+func isComment(line []byte) bool {
+	line = bytes.TrimLeft(line, " \t")
+	return bytes.HasPrefix(line, []byte("//")) || bytes.HasPrefix(line, []byte("# ")) || bytes.HasPrefix(line, []byte("@")) || bytes.HasPrefix(line, []byte("/*")) || bytes.HasPrefix(line, []byte("*"))
+}
+
+func isCloser(line []byte) bool {
+	line = bytes.TrimLeft(line, " \t")
+	return bytes.HasPrefix(line, []byte("</")) || bytes.ContainsAny(line[:1], "})]")
+}
+
+// paragraph is how long the paragraph at the start of a text is, or the part of a long one.
+// Short ones are together a passage.
+func paragraph(b []byte) (n int) {
+	for n < len(b) {
+		line := lineLength(b[n:])
+		if n > 0 && (n+line > passageBytes || tableAt(b[n:])) {
+			return n
+		}
+		if line > passageBytes {
+			return softly(b)
+		}
+		n += line
+		if n > passageBytes/2 && len(bytes.TrimSpace(b[n-line:n])) == 0 {
+			return n
+		}
+	}
+	return n
+}
+
+// softly cuts a long line where something in it ends: an element, an object, a sentence, a word.
+func softly(b []byte) int {
+	b = b[:display.Floor(b, min(len(b), passageBytes))]
+	if len(b) < passageBytes-utf8.UTFMax {
+		return len(b)
+	}
+	least := passageBytes / 2
+	for _, end := range []string{"<tr", "<li", "<h", "<p", "<div", "},{", "},", "。", ". ", "; ", " "} {
+		i := bytes.LastIndex(b, []byte(end))
+		if end[0] != '<' && i >= 0 {
+			i += len(strings.TrimSuffix(end, "{"))
+		}
+		if i >= least {
+			return i
+		}
+	}
+	return len(b)
+}
+
+var (
+	commitLine  = regexp.MustCompile(`^commit [0-9a-f]{7,64}\b`)
+	headingLine = regexp.MustCompile(`^#{1,6} \S`)
+	sectionLine = regexp.MustCompile(`^\[\[?[\w.\-"' ]+\]?\]\s*$`)
+	mailLine    = regexp.MustCompile(`^From:? .*@`)
+	entryLine   = regexp.MustCompile(`^[\[( \t]*(?:(?:\S{1,11} +){0,2}\d{2,4}[-/.:]\d\d[-/.:]\d\d|(?:INFO|WARN|WARNING|ERROR|DEBUG|TRACE|FATAL|NOTICE)\b|(?:level|time|ts)=)`)
+	titleLine   = regexp.MustCompile(`^[A-Z][A-Z0-9_%()/-]*(?: [A-Z0-9_%()/-]+)*(?: {2,}[A-Z][A-Z0-9_%()/ -]*){2,}$`)
+)
+
+// commitLevel is the level of a line of a history with changes.
+func commitLevel(line []byte) int {
+	switch {
+	case commitLine.Match(line):
+		return 0
+	case bytes.HasPrefix(line, []byte("diff --git ")), bytes.HasPrefix(line, []byte("--- a/")):
+		return 1
+	case bytes.HasPrefix(line, []byte("@@ ")):
+		return 2
+	}
+	return -1
+}
+
+func headingLevel(line []byte) int {
+	if headingLine.Match(line) {
+		return bytes.IndexByte(line, ' ')
+	}
+	return -1
+}
+
+func matching(re *regexp.Regexp) func(line []byte) int {
+	return func(line []byte) int {
+		if re.Match(line) {
+			return 0
+		}
+		return -1
+	}
+}
+
+// detect finds out from its beginning what a text consists of.
+func (s *splitter) detect(begin []byte) {
+	lines := bytes.Split(begin, []byte("\n"))
+	if len(lines) > 1 {
+		lines = lines[:len(lines)-1] // the last one may be cut
+	}
+	if isTable(lines) {
+		s.form, s.rows = ofRows, display.Short(display.Line(string(bytes.TrimSpace(lines[0]))), headBytes)
+		return
+	}
+	count := func(level func([]byte) int) (n int) {
+		for _, l := range lines {
+			if level(l) >= 0 {
+				n++
+			}
+		}
+		return n
+	}
+	indented, blank, filled := 0, 0, 0
+	for _, l := range lines {
+		switch at := indentOf(l); {
+		case at < 0:
+			blank++
+		default:
+			filled += len(l)
+			if at > 0 {
+				indented++
+			}
+		}
+	}
+	texts := max(1, len(lines)-blank)
+	for _, each := range []struct {
+		level func([]byte) int
+		least int
+	}{
+		{commitLevel, 1}, {matching(entryLine), texts * 3 / 10}, {matching(mailLine), 2}, {matching(sectionLine), 2}, {headingLevel, 2},
+	} {
+		if n := count(each.level); n >= max(1, each.least) && (each.least != 2 || blank*2 >= n) {
+			s.form, s.level = ofEntries, each.level
+			return
+		}
+	}
+	switch {
+	case indented*4 >= texts:
+		s.form = ofBlocks
+	case blank*12 >= texts || filled > 200*texts:
+		s.form = ofParagraphs
+	}
+}
+
+// isTable reports whether lines are those of comma-separated values or of columns with a title.
+func isTable(lines [][]byte) bool {
+	const least = 4
+	if len(lines) < least {
+		return false
+	}
+	if titleLine.Match(bytes.TrimRight(lines[0], " \r")) {
+		return true
+	}
+	for _, comma := range []string{"\t", ",", ";"} {
+		n, like := bytes.Count(lines[0], []byte(comma)), 0
+		for _, l := range lines {
+			if c := bytes.Count(l, []byte(comma)); c == n || c > n && bytes.IndexByte(l, '"') >= 0 {
+				like++
+			}
+		}
+		if n >= 2 && like*10 >= len(lines)*8 && !bytes.ContainsAny(lines[0], "{}<>=") {
+			return true
+		}
+	}
+	return false
+}
