@@ -190,8 +190,8 @@ previews: ## print how often a cut result still shows a fact that is needed late
 report: ## measure what is in the repository, draw docs/img and write the tables of docs/benchmarks.md (TIMES=1: also times, which differ by machine)
 	cd internal/dev/tools/report && $(GO) run . $(if $(TIMES),-times)
 
-thrift: ## replay recorded agent runs under every policy and print what each costs (TRIGGER=32000, CONVERSATION=file of your own)
-	cd internal/dev/tools/thrift && $(GO) run . $(if $(TRIGGER),-trigger $(TRIGGER)) $(if $(CONVERSATION),-conversation '$(abspath $(CONVERSATION))')
+thrift: ## replay 300 invented agent runs under every policy and print what each costs (TRIGGER=32000, CONVERSATION=file of your own)
+	$(GO) run ./internal/dev/tools/thrift $(if $(TRIGGER),-trigger $(TRIGGER)) $(if $(CONVERSATION),-conversation '$(CONVERSATION)')
 
 soak: ## thousands of agent runs at once, a tenth of them under the race detector (SOAK_RUNS=)
 	$(GO) run ./internal/dev/tools/soak -runs $$(( $(SOAK_RUNS) - $(SOAK_RUNS) / 10 ))

@@ -40,14 +40,19 @@ type passage struct {
 	first, last int64 // lines
 	start       int64 // bytes
 	text        string
-	under       string  // what it stands under, such as the header of its table
-	size        int64   // of a record, in the content; text is shorter then
-	counts      []int32 // of each term of the query
-	near        uint64  // the terms, as bits, that have another one near
-	words       int     // in the text
-	number      int     // in the content, from 0
-	score       float64
-	at          int // where in text most of the query is
+	under       string // what it stands under, such as the header of its table
+	size        int64  // of a record, in the content; text is shorter then
+	match
+}
+
+// match is how a passage fits a query.
+type match struct {
+	counts []int32 // of each term of the query
+	near   uint64  // the terms, as bits, that have another one near
+	words  int     // in the text
+	number int     // in the content, from 0
+	score  float64
+	at     int // where in text most of the query is
 }
 
 func (p passage) end() int64 {

@@ -4,7 +4,6 @@
 package replay
 
 import (
-	"compress/gzip"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -21,18 +20,25 @@ import (
 	"github.com/einolean/einolean/store"
 )
 
-// sample reads the runs of testdata: every twelfth that `make thrift` records, except for
-// the longest.
+// sample is every fifteenth invented run, except for the longest.
 func sample(t *testing.T) (out []Recorded) {
 	t.Helper()
-	f, err := os.Open("testdata/runs.jsonl.gz")
-	require.NoError(t, err)
-	defer f.Close()
-	z, err := gzip.NewReader(f)
-	require.NoError(t, err)
-	require.NoError(t, ReadAll(z, func(r Recorded) error { out = append(out, r); return nil }))
-	require.NotEmpty(t, out)
+	n := 0
+	require.NoError(t, Invent(func(r Recorded) error {
+		if n++; n%15 == 0 && size(r) <= 500_000 {
+			out = append(out, r)
+		}
+		return nil
+	}))
+	require.Greater(t, len(out), 12)
 	return out
+}
+
+func size(r Recorded) (n int) {
+	for _, m := range r.Conversation.Messages() {
+		n += len(m.Content)
+	}
+	return n
 }
 
 // TestGoldenBills holds what the sampled runs cost under each policy, to two digits.
@@ -206,4 +212,43 @@ func TestTheHalvesAreAboutEqual(t *testing.T) {
 		}
 	}
 	require.InDelta(t, 500, n, 60)
+}
+
+// Invented runs are the same every time, and their results spread from 1 to 100 kB.
+func TestInventedRunsSpreadAndAreReproducible(t *testing.T) {
+	var sizes [2][3]int // by half: below 4.6 kB, below 22 kB, more
+	n := 0
+	require.NoError(t, Invent(func(r Recorded) error {
+		n++
+		half := 0
+		if r.Tuning() {
+			half = 1
+		}
+		for _, m := range r.Conversation.Messages() {
+			if m.Role != schema.Tool {
+				continue
+			}
+			require.Less(t, len(m.Content), 150_000, r.Name)
+			switch size := len(m.Content); {
+			case size < 4_600:
+				sizes[half][0]++
+			case size < 22_000:
+				sizes[half][1]++
+			default:
+				sizes[half][2]++
+			}
+		}
+		return nil
+	}))
+	require.GreaterOrEqual(t, n, 200)
+	for _, half := range sizes {
+		for _, count := range half {
+			require.Greater(t, count, 200, "%v", sizes)
+		}
+	}
+	for kind := range invented {
+		a, _ := json.Marshal(inventOne(kind, 3).Conversation.Messages())
+		b, _ := json.Marshal(inventOne(kind, 3).Conversation.Messages())
+		require.Equal(t, string(a), string(b))
+	}
 }

@@ -129,17 +129,11 @@ func asked(r *rand.Rand, words ...string) string {
 // ask makes questions about some items. What a format shows of an item is what answers may be
 // about: field names to values.
 func ask(r *rand.Rand, items []item, text string, fields func(x item) map[string]string) (facts []Fact) {
+	known := list("hash code number title who mail title place subject title")
 	for range 40 {
-		x := items[r.IntN(len(items))]
-		shown := fields(x)
-		known := []string{"hash", "code", "number", "title", "who", "mail", "title", "place", "subject", "title"}
+		shown := fields(items[r.IntN(len(items))])
 		from := known[r.IntN(len(known))]
-		var to []string
-		for _, name := range list("mail amount hash code detail version when who place") {
-			if shown[name] != "" && name != from && (from != "subject" || name == "detail") && (name != "detail" || from != "mail") && len(shown[name]) >= 6 && strings.Count(text, shown[name]) == 1 {
-				to = append(to, name)
-			}
-		}
+		to := askable(shown, from, text)
 		if shown[from] == "" || len(to) == 0 {
 			continue
 		}
@@ -150,18 +144,31 @@ func ask(r *rand.Rand, items []item, text string, fields func(x item) map[string
 			words = words[:min(len(words), 12)]
 		case from == "title" && r.IntN(2) == 0:
 			words = halfOf(r, words) + " " + shown["who"]
-		}
-		if from == "who" { // there are several of a name
+		case from == "who": // there are several of a name
 			words += " " + firstWords(shown["title"], 2)
 		}
-		label := map[string]string{"who": "author", "mail": "email", "when": "date", "detail": "", "place": "file"}
-		said, ok := label[name]
+		said, ok := labels[name]
 		if !ok {
 			said = name
 		}
 		facts = append(facts, Fact{asked(r, words, said), shown[name]})
 	}
 	return facts
+}
+
+// labels are the words for fields whose names are not said.
+var labels = map[string]string{"who": "author", "mail": "email", "when": "date", "detail": "", "place": "file"}
+
+// askable are the fields that a question with another one can be about: the text has their value once.
+func askable(shown map[string]string, from, text string) (to []string) {
+	const least = 6
+	for _, name := range list("mail amount hash code detail version when who place") {
+		tells := name != from && (from != "subject" || name == "detail") && (name != "detail" || from != "mail")
+		if tells && len(shown[name]) >= least && strings.Count(text, shown[name]) == 1 {
+			to = append(to, name)
+		}
+	}
+	return to
 }
 
 // halfOf is half of the words of a text.

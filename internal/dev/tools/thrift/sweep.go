@@ -22,26 +22,28 @@ type preset struct {
 	trigger                int64
 }
 
-var chosen = preset{16_000, 5_000, 500, 32_000}
+var (
+	chosen = preset{10_000, 3_300, 500, 32_000}
+	before = preset{16_000, 5_000, 500, 32_000}
+)
 
-// presets are the chosen one, each with one setting changed, and the preset before.
+// presets are the chosen one, the one before, and the chosen one with one setting changed. A preview has
+// a third of the limit.
 func presets() []preset {
-	out := []preset{chosen, {40_000, 12_000, 1_000, 32_000}}
+	out := []preset{chosen, before}
 	vary := func(set func(p *preset)) {
 		p := chosen
-		set(&p)
-		out = append(out, p)
+		if set(&p); p != chosen {
+			out = append(out, p)
+		}
 	}
-	for _, limit := range []int{12_000, 20_000, 24_000, 40_000} {
-		vary(func(p *preset) { p.limit = limit })
-	}
-	for _, preview := range []int{3_000, 4_000, 8_000, 12_000} {
-		vary(func(p *preset) { p.preview = preview })
+	for _, limit := range []int{8_000, 9_000, 10_000, 12_000} {
+		vary(func(p *preset) { p.limit, p.preview = limit, limit/300*100 })
 	}
 	for _, saving := range []int{200, 1_000, 2_000} {
 		vary(func(p *preset) { p.saving = saving })
 	}
-	for _, trigger := range []int64{24_000, 40_000, 64_000} {
+	for _, trigger := range []int64{24_000, 40_000} {
 		vary(func(p *preset) { p.trigger = trigger })
 	}
 	return out
@@ -67,9 +69,8 @@ func (p preset) String() string {
 // under the chosen one and Eino's handler, also with half of the cut results read back.
 func sweep(ctx context.Context, out io.Writer) error {
 	halves := make(map[bool][]replay.Recorded)
-	err := invent(func(r *run) error {
-		made := replay.Recorded{Name: r.Name, Kind: r.Kind, Conversation: replay.New(r.Messages)}
-		halves[made.Tuning()] = append(halves[made.Tuning()], made)
+	err := replay.Invent(func(r replay.Recorded) error {
+		halves[r.Tuning()] = append(halves[r.Tuning()], r)
 		return nil
 	})
 	if err != nil {
@@ -105,7 +106,7 @@ type half struct {
 func (h half) print(ctx context.Context, out io.Writer, policies []replay.Policy) error {
 	parts := make(map[bool][]replay.Recorded)
 	for _, r := range h.runs {
-		parts[r.Kind == days] = append(parts[r.Kind == days], r)
+		parts[r.Kind == replay.Days] = append(parts[r.Kind == replay.Days], r)
 	}
 	for _, several := range []bool{false, true} {
 		t, err := tabulate(ctx, parts[several], policies, replay.Options{ReadBacks: h.share})

@@ -19,11 +19,11 @@ import (
 	"github.com/einolean/einolean/internal/tokens"
 )
 
-// printAll replays every run under every policy and prints a table for each half, and
+// printAll replays every invented run under every policy and prints a table for each half, and
 // one for agents that read half of the cut results back.
-func printAll(ctx context.Context, out io.Writer, file string, trigger int64) error {
+func printAll(ctx context.Context, out io.Writer, trigger int64) error {
 	var runs []replay.Recorded
-	if err := read(file, func(r replay.Recorded) error { runs = append(runs, r); return nil }); err != nil {
+	if err := replay.Invent(func(r replay.Recorded) error { runs = append(runs, r); return nil }); err != nil {
 		return err
 	}
 	fmt.Fprintf(out, "%d runs. Costs relative to no reduction, from %d tokens on.\n", len(runs), trigger)

@@ -1,139 +1,151 @@
 // Copyright einolean authors
 // SPDX-License-Identifier: Apache-2.0
 
-package main
-
-// Runs are invented over made-up systems: web pages, web services, databases, logs, and documents.
-// Their results spread evenly, on a logarithmic scale, from 1 to 100 kB.
+package replay
 
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"math"
 	"math/rand/v2"
+	"regexp"
+	"slices"
 	"strings"
+	"unicode"
 
 	"github.com/cloudwego/eino/schema"
 )
 
-// invented are the kinds of work, each on a system of its own, with the number of runs of each.
-var invented = []struct {
-	name    string
-	runs    int
-	tasks   int // in one run, at most
-	rounds  int // of calls in one task, at most
-	returns func(w *worker, size int) string
-}{
-	{"web", 45, 1, 25, (*worker).webPage},
-	{"service", 55, 1, 25, (*worker).records},
-	{"desk", 30, 1, 20, (*worker).booking},
-	{"database", 25, 1, 20, (*worker).table},
-	{"terminal", 35, 1, 40, (*worker).output},
-	{"repository", 45, 1, 50, (*worker).source},
-	{"documents", 25, 1, 20, (*worker).document},
-	{days, 40, 8, 0, nil},
+// worker is the agent of an invented run: what it quotes follows from what its tools returned.
+type worker struct {
+	*rand.Rand
+	seen  []string   // results, in order
+	asked [][]string // the words that each was asked for with
+	calls int
 }
 
-const days = "days" // of several tasks
+// call is a call of a tool.
+func (w *worker) call(name string, args map[string]any) schema.ToolCall {
+	w.calls++
+	text, _ := json.Marshal(args)
+	return schema.ToolCall{ID: fmt.Sprintf("call_%d", w.calls), Type: "function", Function: schema.FunctionCall{Name: name, Arguments: string(text)}}
+}
 
-const (
-	smallest, largest = 1_000., 100_000. // bytes of a result
-	booked            = 4_000.           // of one of a desk
-)
-
-// invent makes all invented runs. A seed always gives the same run.
-func invent(each func(*run) error) error {
-	for k, kind := range invented {
-		for i := range kind.runs {
-			if err := each(inventOne(k, uint64(i))); err != nil {
-				return err
+// saw notes the result of a call.
+func (w *worker) saw(c schema.ToolCall, result string) {
+	const shortest = 4
+	var args map[string]any
+	_ = json.Unmarshal([]byte(c.Function.Arguments), &args)
+	var asked []string
+	for _, key := range slices.Sorted(maps.Keys(args)) {
+		for _, word := range strings.FieldsFunc(fmt.Sprint(args[key]), func(r rune) bool { return !unicode.IsLetter(r) }) {
+			if len(word) >= shortest && key != "draft" && key != "content" {
+				asked = append(asked, word)
 			}
 		}
 	}
-	return nil
+	w.seen, w.asked = append(w.seen, result), append(w.asked, asked)
 }
 
-func inventOne(kind int, seed uint64) *run {
-	k := invented[kind]
-	w := &worker{Rand: rand.New(rand.NewPCG(seed, uint64(100+kind)))}
-	r := &run{Name: fmt.Sprintf("%s-%d", k.name, seed), Kind: k.name}
-	r.Messages = append(r.Messages, schema.SystemMessage("You are a careful assistant. Use the tools; say what you found and quote it.\n"+w.document(4_000+w.IntN(20_000))))
-	for range 1 + w.IntN(k.tasks) {
-		t := task{worker: w, kind: kind}
-		if k.returns == nil {
-			t.kind = w.IntN(len(invented) - 1)
-		}
-		r.Messages = t.add(r.Messages)
+// remark is what the agent says beside a call: now and then it quotes a result.
+func (w *worker) remark() string {
+	if w.IntN(2) == 0 {
+		return ""
 	}
-	return r
-}
-
-// task is one question of the user, the calls that it takes, and the answer.
-type task struct {
-	*worker
-	kind  int
-	about float64 // bytes of its results
-	most  float64
-	made  []string // results
-}
-
-// size draws one: most results are small, most bytes in few large ones.
-func (t *task) size() float64 {
-	return smallest * math.Pow(t.most/smallest, math.Pow(t.Float64(), 4))
-}
-
-func (t *task) add(msgs []*schema.Message) []*schema.Message {
-	k := invented[t.kind]
-	msgs = append(msgs, schema.UserMessage(fmt.Sprintf("Look into %s of %s and tell me what matters.", k.name, t.words(4))))
-	t.most = largest
-	if k.name == "desk" {
-		t.most = booked
+	if q := w.quote(); q != "" {
+		return "I saw this: " + q
 	}
-	t.about = t.size()
-	for range 4 + int(math.Exp(t.between(1.5, math.Log(float64(k.rounds))))) {
-		var calls []schema.ToolCall
-		for range 1 + max(0, t.IntN(6)-4) {
-			args := map[string]any{"query": t.words(3), "page": t.IntN(9)}
-			if t.IntN(15) == 0 {
-				args["draft"] = t.document(1000 + t.IntN(5000))
-			}
-			calls = append(calls, t.call(k.name+"__"+pick(t.worker, []string{"get", "search", "list"}), args))
+	return ""
+}
+
+// quote is a line of a result: one with a word of what was asked for, or about an error, if the agent
+// meets one soon.
+func (w *worker) quote() (found string) {
+	const looks = 4
+	n := len(w.seen)
+	if n == 0 {
+		return ""
+	}
+	result := w.evidence(n)
+	for range looks {
+		l := value(w.line(w.around(unescaped.Replace(w.seen[result]))))
+		if l == "" {
+			continue
 		}
-		msgs = append(msgs, schema.AssistantMessage(t.thought()+t.remark(), calls))
-		for _, c := range calls {
-			out := t.result(k.returns)
-			t.made = append(t.made, out)
-			t.saw(c, out)
-			msgs = append(msgs, schema.ToolMessage(out, c.ID, schema.WithToolName(c.Function.Name)))
+		if found = l; strings.Contains(l, "ERROR") || slices.ContainsFunc(w.asked[result], func(word string) bool { return strings.Contains(l, word) }) {
+			break
 		}
 	}
-	return append(msgs, schema.AssistantMessage(t.summary(), nil))
+	return found
 }
 
-// result is what one call returns, now and then what an earlier one did: nothing has changed
-// since, or a part of a file is looked at again.
-func (t *task) result(returns func(*worker, int) string) string {
-	if n := len(t.made); n > 0 {
-		switch t.IntN(24) {
-		case 0, 1:
-			return pick(t.worker, t.made)
-		case 2, 3, 4:
-			if invented[t.kind].name == "repository" {
-				return part(t.worker, pick(t.worker, t.made))
-			}
+// evidence is which of n results an agent goes by: often a recent one, and rarely one of the longest.
+func (w *worker) evidence(n int) int {
+	const small, rarer = 2000., .6
+	for {
+		back := w.IntN(min(2, n))
+		switch p := w.Float64(); {
+		case p > .7:
+			back = w.IntN(n)
+		case p > .4:
+			back = w.IntN(min(8, n))
+		}
+		if size := max(small, float64(len(w.seen[n-1-back]))); w.Float64() < math.Pow(small/size, rarer) {
+			return n - 1 - back
 		}
 	}
-	size := t.about * math.Exp(t.NormFloat64())
-	if t.IntN(2) == 0 {
-		size = t.size()
-	}
-	return returns(t.worker, int(max(smallest, min(t.most, size))))
 }
 
-// thought is what an agent says before a call.
-func (t *task) thought() string {
-	return fmt.Sprintf("I look into the %s, since the %s. ", t.words(2), t.words(t.IntN(80)))
+// line picks one that says something.
+func (w *worker) line(text string) string {
+	lines := strings.Split(text, "\n")
+	for range 20 {
+		if l := strings.TrimSpace(lines[w.IntN(len(lines))]); len(l) >= 30 && len(l) <= 300 {
+			return l
+		}
+	}
+	return ""
 }
+
+var member = regexp.MustCompile(`^"[a-z_]+": "?(.*?)"?,?$`)
+
+// value is what a line of JSON says, without its key.
+func value(line string) string {
+	if m := member.FindStringSubmatch(line); m != nil {
+		return m[1]
+	}
+	return line
+}
+
+// around is a part of a result that an agent goes by. Half of what recorded agents quote stands in
+// the first four kilobytes, each time as long there is a seventh more, and some is at the end.
+func (w *worker) around(text string) string {
+	const first, window, ends = 500., 600, .15
+	at := int(first*math.Pow(max(1, float64(len(text))/first), w.Float64())) - first
+	if w.Float64() < ends {
+		at = len(text) - at
+	}
+	from := max(0, min(at, len(text)-window))
+	return text[from:min(len(text), from+window)]
+}
+
+// unescaped is how an agent reads a text inside JSON.
+var unescaped = strings.NewReplacer(`\n`, "\n", `\"`, `"`)
+
+// summary quotes several results.
+func (w *worker) summary() string {
+	out := []string{"Done. What I found:"}
+	for range 2 + w.IntN(4) {
+		if q := w.quote(); q != "" {
+			out = append(out, "- "+q)
+		}
+	}
+	return strings.Join(out, "\n")
+}
+
+// pick draws one of several.
+func pick[T any](w *worker, from []T) T { return from[w.IntN(len(from))] }
 
 // part is some lines of a text.
 func part(w *worker, text string) string {
