@@ -30,9 +30,8 @@ const (
 	KindToolsLoaded Kind = "tools_loaded"
 	// KindToolsUnloaded: tools were hidden again. Tools is set.
 	KindToolsUnloaded Kind = "tools_unloaded"
-	// KindToolsDenied: the set of tools that the Filter denies in a phase changed, or
-	// the model called a denied tool. Tools is set; of a call Tool and CallID as well.
-	// Err is the Filter's error, if it returned one.
+	// KindToolsDenied: the model called a tool that the Filter denies. Tool, Tools and
+	// CallID are set, and Err to the Filter's error, if it returned one.
 	KindToolsDenied Kind = "tools_denied"
 	// KindToolsNotHidden: handlers after toolsearch added tools whose
 	// ToolInfo.Extra["defer_loading"] is true, which stay visible in this run. Tools and
@@ -166,7 +165,7 @@ type Term struct {
 	Text string `json:"text"`
 	// Field is the part of the tool's definition that holds it.
 	Field string `json:"field,omitempty"`
-	// Relation is how the two are related, such as "same word" or "typo".
+	// Relation is how the two are related, such as "equals" or "typo".
 	Relation string `json:"relation,omitempty"`
 	// Score is what it added.
 	Score float64 `json:"score"`

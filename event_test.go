@@ -149,7 +149,6 @@ func TestLevels(t *testing.T) {
 		{"a list of a server", einolean.Event{Kind: einolean.KindServerListed}, slog.LevelDebug},
 		{"a list that cannot be used", einolean.Event{Kind: einolean.KindServerListed, Err: context.DeadlineExceeded}, slog.LevelWarn},
 		{"a denied call", einolean.Event{Kind: einolean.KindToolsDenied, CallID: "call_1"}, slog.LevelWarn},
-		{"a denied list", einolean.Event{Kind: einolean.KindToolsDenied}, slog.LevelDebug},
 		{"a load", einolean.Event{Kind: einolean.KindToolsLoaded}, slog.LevelInfo},
 		{"a load that the history shows", einolean.Event{Kind: einolean.KindToolsLoaded, Repeat: true}, slog.LevelDebug},
 		{"a pass that cleared", einolean.Event{Kind: einolean.KindClearDone, Pass: &einolean.Pass{Cleared: 1}}, slog.LevelInfo},

@@ -67,13 +67,8 @@ func Tee(receivers ...func(context.Context, Event)) func(context.Context, Event)
 // the window changed, and Debug otherwise.
 func (e Event) Level() slog.Level {
 	switch e.Kind {
-	case KindToolsNotHidden, KindReadToolNotAdded, KindOverflow, KindSourceFailed, KindIndexFailed, KindStoreFailed, KindSessionRestarted, KindServerDown, KindToolRefused:
+	case KindToolsNotHidden, KindReadToolNotAdded, KindOverflow, KindSourceFailed, KindIndexFailed, KindStoreFailed, KindSessionRestarted, KindServerDown, KindToolRefused, KindToolsDenied:
 		return slog.LevelWarn
-	case KindToolsDenied:
-		if e.CallID != "" {
-			return slog.LevelWarn
-		}
-		return slog.LevelDebug
 	case KindServerListed:
 		if e.Err != nil {
 			return slog.LevelWarn

@@ -9,16 +9,13 @@ package toolsearch_test
 import (
 	"context"
 	"fmt"
-	"reflect"
 	"runtime"
-	"slices"
 	"strings"
 	"sync"
 	"testing"
 	"weak"
 
 	"github.com/cloudwego/eino/adk"
-	"github.com/cloudwego/eino/adk/filesystem"
 	"github.com/cloudwego/eino/adk/middlewares/patchtoolcalls"
 	einoreduction "github.com/cloudwego/eino/adk/middlewares/reduction"
 	"github.com/cloudwego/eino/adk/prebuilt/deep"
@@ -26,7 +23,6 @@ import (
 	"github.com/cloudwego/eino/schema"
 	"github.com/stretchr/testify/require"
 
-	"github.com/einolean/einolean"
 	"github.com/einolean/einolean/internal/adkrun"
 	"github.com/einolean/einolean/internal/dev/adktest"
 	"github.com/einolean/einolean/toolsearch"
@@ -128,61 +124,6 @@ func returnsDirectly[M adk.MessageType](t *testing.T, eino, ours side[M]) {
 	}
 }
 
-func TestTwoInstancesHideOwnToolsInManyRuns(t *testing.T) {
-	adktest.Both(t, twoHideOwn[*schema.Message], twoHideOwn[*schema.AgenticMessage])
-}
-
-func twoHideOwn[M adk.MessageType](t *testing.T, streaming bool) {
-	s := ourSide[M](streaming)
-	a := with[M](t, &toolsearch.Config{SearchableTools: []string{"o1"}, Protocol: toolsearch.SearchCall})
-	b := with[M](t, &toolsearch.Config{SearchableTools: []string{"o2"}})
-	agentRun := func(answer string) {
-		own := func(name string) tool.BaseTool {
-			return adktest.Tool(adktest.Invokable, &schema.ToolInfo{Name: name, Desc: "of its agent"}, func(context.Context, string) (string, error) { return name + " " + answer, nil })
-		}
-		call := func(id, name string) adktest.ToolCall {
-			return adktest.ToolCall{ID: id, Name: "call_tool", Args: `{"name":"` + name + `"}`}
-		}
-		tr := s.run(ask[M](), []tool.BaseTool{own("o1"), own("o2")}, []adktest.Turn{adktest.Do(call("1", "o1"), call("2", "o2"), callOf("3", "o1"))}, a, b)
-		require.NoError(t, tr.Err)
-		require.Equal(t, "0:tool_search,call_tool 1:tool_search,call_tool", tr.tools())
-		require.Equal(t, "o1 "+answer, tr.result("1"))
-		require.Equal(t, "o2 "+answer, tr.result("2"))
-		require.Contains(t, tr.result("3"), "did not run")
-	}
-	agentRun("of the first run")
-	agentRun("of the second run")
-	// Runs of other agents push the groups of this one out of the memory.
-	var wait sync.WaitGroup
-	for i := range 40 {
-		wait.Go(func() {
-			own := append(simples("o1", "o2"), simples(numbered(i)...)...)
-			own[0] = adktest.Simple("o1", strings.Repeat("x", i))
-			tr := s.run(ask[M](), own, []adktest.Turn{adktest.Do(callOf("1", "o1"))}, a, b)
-			if tr.Err != nil || !strings.Contains(tr.result("1"), "did not run") {
-				t.Error(tr.text())
-			}
-		})
-	}
-	wait.Wait()
-	agentRun("of the last run")
-}
-
-func TestTwoInstancesOfAHostedSearchAreOne(t *testing.T) {
-	adktest.Both(t, twoHosted[*schema.Message](toolsearch.ClaudeHosted), twoHosted[*schema.AgenticMessage](toolsearch.OpenAIHosted))
-}
-
-func twoHosted[M adk.MessageType](c toolsearch.Adapter) func(*testing.T, bool) {
-	return func(t *testing.T, streaming bool) {
-		a := with[M](t, &toolsearch.Config{DynamicTools: simples("a1"), UseModelToolSearch: true, Native: c})
-		b := with[M](t, &toolsearch.Config{DynamicTools: simples("b1")})
-		tr := ourSide[M](streaming).run(ask[M](), simples("own"), nil, a, b)
-		require.NoError(t, tr.Err)
-		require.Equal(t, "0:own deferred:a1,b1", tr.tools())
-		require.Equal(t, "1 reminder: a1,b1", announced(tr.wires[0]))
-	}
-}
-
 func TestAnInstanceWithNothingToHideTouchesNothing(t *testing.T) {
 	adktest.Both(t, nothingToHide[*schema.Message], nothingToHide[*schema.AgenticMessage])
 }
@@ -249,105 +190,6 @@ func laterClash[M adk.MessageType](t *testing.T, eino, ours side[M]) {
 		require.NoError(t, tr.Err)
 		require.Equal(t, "0:tool_search,load_tool 1:tool_search,load_tool", tr.tools(), s.name)
 	}
-}
-
-func TestTS06_ThreeInstancesWithAHandlerBetween(t *testing.T) {
-	adktest.Both(t, threeInstances[*schema.Message], threeInstances[*schema.AgenticMessage])
-}
-
-// threeInstances join around a handler that adds a tool; each keeps its own Filter.
-func threeInstances[M adk.MessageType](t *testing.T, streaming bool) {
-	not := func(name string) toolsearch.Filter {
-		return func(_ context.Context, q toolsearch.FilterRequest) (bool, error) { return q.Tool.Name != name, nil }
-	}
-	a := with[M](t, &toolsearch.Config{DynamicTools: simples("a1", "a2"), Filter: not("a1")})
-	b := with[M](t, &toolsearch.Config{DynamicTools: simples("b1", "b2"), Filter: not("a2")})
-	c := with[M](t, &toolsearch.Config{SearchableTools: []string{"c1", "later"}})
-	tr := ourSide[M](streaming).run(ask[M](), simples("own", "c1"), []adktest.Turn{adktest.Do(searchFor("1", "select:a1,a2,b1,b2,c1,later"))}, a, b, adkrun.New(adding[M]{tools: simples("later")}), c)
-	require.NoError(t, tr.Err)
-	require.Equal(t, "0:own,tool_search 1:own,tool_search,a2,b1,b2,c1,later", tr.tools())
-	require.Equal(t, "1 reminder: a2,b1,b2,c1,later", announced(tr.wires[1]))
-	require.NotContains(t, strings.Join(tr.wires[1].MessagesDump[2:], ""), `["a1"`)
-}
-
-func TestTS06_InstancesThatContradictEachOtherAreAnError(t *testing.T) {
-	adktest.Both(t, contradictions[*schema.Message], contradictions[*schema.AgenticMessage])
-}
-
-func contradictions[M adk.MessageType](t *testing.T, streaming bool) {
-	s := ourSide[M](streaming)
-	a := s.mustBuild(t, simples("a1", "shared")...)
-	for want, c := range map[string]*toolsearch.Config{
-		`"shared" (adktest.invokable) and dynamic tool "shared"`: {DynamicTools: simples("shared")},
-		"a later one sets Protocol: it brings only tools":        {DynamicTools: simples("b1"), Protocol: toolsearch.Regexp},
-		"a later one sets NewIndex, MaxResults, Backend:": {
-			DynamicTools: simples("b1"), NewIndex: toolsearch.BM25Index, MaxResults: 7, Backend: filesystem.NewInMemoryBackend(),
-		},
-	} {
-		tr := s.run(ask[M](), nil, nil, a, with[M](t, c))
-		require.ErrorContains(t, tr.Err, want)
-		require.Empty(t, tr.wires)
-	}
-}
-
-// A later instance brings tools and their Filter. Everything else is as the first one says.
-func TestALaterInstanceBringsOnlyToolsAndTheirFilter(t *testing.T) {
-	adktest.Both(t, laterInstance[*schema.Message], laterInstance[*schema.AgenticMessage])
-}
-
-func laterInstance[M adk.MessageType](t *testing.T, streaming bool) {
-	s := ourSide[M](streaming)
-	lead := toolsearch.Config{DynamicTools: simples("a1", "hidden"), Protocol: toolsearch.SearchLoad, AlwaysVisible: []string{"a*", "b*"}}
-	later := toolsearch.Config{
-		DynamicTools: simples("b1", "b2"), SearchableTools: []string{"own"}, DeferMarkedTools: true, Source: &toolsearch.ToolSet{},
-		Filter: func(_ context.Context, q toolsearch.FilterRequest) (bool, error) { return q.Tool.Name != "b2", nil },
-	}
-	tr := s.run(ask[M](), simples("own"), nil, with[M](t, &lead), with[M](t, &later))
-	require.NoError(t, tr.Err)
-	require.Equal(t, "0:search_tools,load_tool,a1,b1", tr.tools())
-	fields := reflect.TypeOf(later)
-	for i := range fields.NumField() {
-		name := fields.Field(i).Name
-		if slices.Contains([]string{"DynamicTools", "SearchableTools", "DeferMarkedTools", "Source", "Filter"}, name) {
-			continue
-		}
-		c := toolsearch.Config{DynamicTools: simples("b1")}
-		if set := reflect.ValueOf(&c).Elem().Field(i); !setAnyhow(set) {
-			continue
-		}
-		h, err := toolsearch.NewTyped[M](context.Background(), &c)
-		if err != nil { // it does not go alone
-			continue
-		}
-		tr := s.run(ask[M](), nil, nil, with[M](t, &lead), h)
-		require.ErrorContains(t, tr.Err, "a later one sets "+name, name)
-	}
-}
-
-// setAnyhow gives a setting some value that is not its zero.
-func setAnyhow(v reflect.Value) bool {
-	switch v.Kind() {
-	case reflect.Int:
-		v.SetInt(1)
-	case reflect.Float64:
-		v.SetFloat(0.5)
-	case reflect.Bool:
-		v.SetBool(true)
-	case reflect.Slice:
-		v.Set(reflect.ValueOf([]string{"b1"}))
-	case reflect.Func:
-		switch v.Interface().(type) {
-		case toolsearch.IndexFunc:
-			v.Set(reflect.ValueOf(toolsearch.IndexFunc(toolsearch.BM25Index)))
-		case func(context.Context, einolean.Event):
-			v.Set(reflect.ValueOf(func(context.Context, einolean.Event) {}))
-		default:
-			return false
-		}
-	default:
-		return false
-	}
-	return true
 }
 
 // Only what a search found is loaded, not what looks like it.

@@ -3,8 +3,7 @@
 
 package toolsearch
 
-// The hidden tools of an agent, of all its instances: found by name, with their indexes, and
-// the instance whose Filter decides about each.
+// The hidden tools of an agent: found by name, with their indexes.
 
 import (
 	"context"
@@ -24,30 +23,23 @@ import (
 	"github.com/einolean/einolean/toolsearch/internal/slots"
 )
 
-// catalog is the hidden tools of an agent. It is immutable and safe for concurrent use. The
-// settings of the first instance apply to all tools, but for Filter.
+// catalog is the hidden tools of an agent. It is immutable and safe for concurrent use.
 type catalog struct {
-	*ToolSet   // all of them: their names are unique
-	settings   *settings
-	members    []member
-	changes    bool               // a member has a Source: tools may come and go
-	filtered   bool               // a member has a Filter
-	duplicates problems           // names that several members gave a tool
-	refused    []string           // names of sources' tools that another tool already has
+	*ToolSet // all of them: their names are unique
+	parts
+	changes    bool               // there is a Source: tools may come and go
+	filtered   bool               // there is a Filter
+	duplicates problems           // names of dynamic tools that the agent's own hidden tools have too
+	refused    []string           // names of the Source's tools that another tool already has
 	plan       func() *slots.Plan // of the slots that an agent gets
 	*shared
 }
 
-// member is what one instance contributes to an agent, besides its dynamic tools.
-type member struct {
+// parts are what the tools of a catalogue come from, besides the dynamic ones.
+type parts struct {
 	settings *settings
 	owned    *ToolSet // tools that the agent's own list gave up
-	set      *ToolSet // of its Source
-}
-
-// isFixed reports whether a tool is of the member, and not of its Source.
-func (m member) isFixed(e *entry) bool {
-	return m.settings.dynamic.lookup(e.info.Name) == e || m.owned.lookup(e.info.Name) == e
+	set      *ToolSet // of the Source
 }
 
 // shared is what catalogues of tools that look the same have in common.
@@ -68,30 +60,23 @@ type shared struct {
 }
 
 // newCatalog makes a catalogue. It shares what like has computed, if that is not nil.
-func newCatalog(members []member, like *catalog) *catalog {
-	c := &catalog{settings: members[0].settings, members: members, ToolSet: &ToolSet{}}
-	for _, m := range members {
-		c.changes, c.filtered = c.changes || m.settings.cfg.Source != nil, c.filtered || m.settings.cfg.Filter != nil
-		for _, s := range []*ToolSet{m.settings.dynamic, m.owned} {
-			for name := range c.takenOf(s, nil) {
-				c.duplicates.add("DynamicTools", "dynamic tool %q (%T) and dynamic tool %q (%T) of another instance have the same name", name, c.lookup(name).tool, name, s.lookup(name).tool)
+func newCatalog(of parts, like *catalog) *catalog {
+	cfg := &of.settings.cfg
+	c := &catalog{parts: of, ToolSet: of.settings.dynamic, changes: cfg.Source != nil, filtered: cfg.Filter != nil}
+	for name := range c.takenOf(of.owned, nil) {
+		c.duplicates.add("DynamicTools", "dynamic tool %q (%T) has the name of the agent's own hidden tool (%T)", name, c.lookup(name).tool, of.owned.lookup(name).tool)
+	}
+	c.ToolSet = c.with(of.owned)
+	mine := of.set
+	if taken := c.takenOf(mine, cfg.Protocol.toolNames()); len(taken) > 0 {
+		mine = mine.filtered(func(e *entry) bool {
+			if taken[e.info.Name] {
+				c.refused = append(c.refused, e.info.Name)
 			}
-			c.ToolSet = c.with(s)
-		}
+			return !taken[e.info.Name]
+		})
 	}
-	for _, m := range members {
-		taken := c.takenOf(m.set, c.settings.cfg.Protocol.toolNames())
-		mine := m.set
-		if len(taken) > 0 {
-			mine = m.set.filtered(func(e *entry) bool {
-				if taken[e.info.Name] {
-					c.refused = append(c.refused, e.info.Name)
-				}
-				return !taken[e.info.Name]
-			})
-		}
-		c.ToolSet = c.with(mine)
-	}
+	c.ToolSet = c.with(mine)
 	c.plan = sync.OnceValue(func() *slots.Plan { return slots.NewPlan(c.slotted(), c.len(), c.changes) })
 	if like != nil {
 		c.shared = like.shared
@@ -228,26 +213,9 @@ func (c *catalog) tokensOf(names []string) (n int64) {
 	return n
 }
 
-// filterOf returns the Filter that decides about a tool: that of its instance.
-func (c *catalog) filterOf(e *entry) Filter {
-	if len(c.members) > 1 {
-		for _, m := range c.members {
-			if m.isFixed(e) || m.set.lookup(e.info.Name) == e {
-				return m.settings.cfg.Filter
-			}
-		}
-	}
-	return c.settings.cfg.Filter
-}
-
-func (c *catalog) hasMember(s *settings) bool {
-	return slices.ContainsFunc(c.members, func(m member) bool { return m.settings == s })
-}
-
 // isFixed reports whether a name is that of a tool that no Source has.
 func (c *catalog) isFixed(name string) bool {
-	e := c.lookup(name)
-	return e != nil && slices.ContainsFunc(c.members, func(m member) bool { return m.isFixed(e) })
+	return c.settings.dynamic.lookup(name) != nil || c.owned.lookup(name) != nil
 }
 
 // usesMetaName reports whether one of the search tools has the name.
@@ -269,12 +237,12 @@ func (c *catalog) shallowOf(e *entry) *schema.ToolInfo {
 // maxCatalogs bounds what an instance remembers when every run brings other tools.
 const maxCatalogs = 64
 
-// catalogOf makes the catalogue of members, or finds it among those of earlier runs. If the sets
+// catalogOf makes the catalogue of a run, or finds it among those of earlier runs. If the sets
 // of an earlier one only look the same, it shares what is known of that one: only the first run with
 // tools that look the same makes their indexes. If an index cannot be made, the next run tries again;
 // with tools that come and go, it does not fail the run.
-func catalogOf(ctx context.Context, members []member) (*catalog, error) {
-	c := findCatalog(members[0].settings, members)
+func catalogOf(ctx context.Context, of parts) (*catalog, error) {
+	c := findCatalog(of)
 	if c.makeIndexes(ctx, c.settings.cfg.NewIndex); c.broken != nil && !c.changes {
 		return nil, fieldError("NewIndex", "%w", c.broken)
 	}
@@ -282,42 +250,27 @@ func catalogOf(ctx context.Context, members []member) (*catalog, error) {
 }
 
 // findCatalog is catalogOf without the indexes.
-func findCatalog(by *settings, members []member) *catalog {
+func findCatalog(of parts) *catalog {
+	by := of.settings
 	by.mu.Lock()
 	defer by.mu.Unlock()
-	if c, ok := by.catalogs.Get(keyOf(members)); ok && !c.isBroken.Load() {
+	if c, ok := by.catalogs.Get(of); ok && !c.isBroken.Load() {
 		return c
 	}
-	alike, ofRun := slices.Clone(members), false
-	for i, m := range members {
-		alike[i].owned, alike[i].set = firstLike(m.owned, &by.sets, true), firstLike(m.set, &by.sets, false)
-		ofRun = ofRun || m.owned.len() > 0
-	}
-	like, ok := by.catalogs.Get(keyOf(alike))
+	alike := parts{by, firstLike(of.owned, &by.sets, true), firstLike(of.set, &by.sets, false)}
+	like, ok := by.catalogs.Get(alike)
 	if !ok || like.isBroken.Load() {
 		like = newCatalog(alike, nil)
-		by.catalogs.Put(keyOf(alike), like)
+		by.catalogs.Put(alike, like)
 	}
-	if slices.Equal(alike, members) {
+	if alike == of {
 		return like
 	}
-	c := newCatalog(members, like)
-	if !ofRun {
-		by.catalogs.Put(keyOf(members), c)
+	c := newCatalog(of, like)
+	if of.owned.len() == 0 {
+		by.catalogs.Put(of, c)
 	}
 	return c
-}
-
-// keyOf tells members apart by what they are.
-func keyOf(members []member) any {
-	if len(members) == 1 {
-		return members[0]
-	}
-	var key strings.Builder
-	for _, m := range members {
-		fmt.Fprintf(&key, "%p %p %p ", m.settings, m.owned, m.set)
-	}
-	return key.String()
 }
 
 // firstLike returns a set of tools with the same definitions: the first one that was seen, or a copy

@@ -29,11 +29,8 @@ import (
 
 // Config configures the middleware. The first two fields are Eino's; every other field
 // keeps Eino's behaviour when it is zero. New copies what it needs, so later changes to
-// a Config or its slices have no effect.
-//
-// Of several instances in one agent, the first one leads. Later ones bring tools (DynamicTools,
-// Source, SearchableTools, DeferMarkedTools) and the Filter for them; anything else set in them
-// is an error at the start of a run.
+// a Config or its slices have no effect. An agent takes one instance; a second one is an error at
+// the start of a run.
 type Config struct {
 	// DynamicTools are the tools to hide until the model finds them. Names must be
 	// unique, and differ from the names of the agent's own tools and of the search
@@ -74,12 +71,10 @@ type Config struct {
 	AlwaysVisible []string
 
 	// HideAbove hides the tools only if their definitions take more than this many tokens
-	// together, at four bytes each. Up to that many, all are shown and there is no search
-	// tool: the requests are those of an agent with these tools in its own list, except for
-	// those that Filter denies (in PhaseSearch, PhaseLoad or PhaseActive). A run begins to
-	// hide when too many tools join, and never stops; visible tools stay. A conversation
-	// that holds a search keeps hiding down to four fifths of the limit. AlwaysVisible
-	// tools do not count. If zero, tools are always hidden.
+	// together, at four bytes each, at the first model call of a run; AlwaysVisible tools do not
+	// count. Up to that many, the run has no search tool, and shows every tool, also one that
+	// joins later, as if AlwaysVisible named it; Filter is asked in PhaseSearch, PhaseLoad and
+	// PhaseActive. If zero, tools are always hidden.
 	HideAbove int
 
 	// Prefetch is the largest number of tools to load for each user message before the
@@ -98,17 +93,12 @@ type Config struct {
 	Protocol Protocol
 
 	// NewIndex ranks tools. It is called once, by New, and again only for tools that are not
-	// known then (Source, SearchableTools, several instances in one agent), once for each set
-	// of them. If nil, defaults to KeywordIndex.
+	// known then (Source, SearchableTools), once for each set of them. If nil, defaults to KeywordIndex.
 	NewIndex IndexFunc
 
 	// MaxResults is how many tools a search returns if the model gives no number. If
 	// zero, defaults to 5.
 	MaxResults int
-
-	// MinScore leaves out results that score less. Each index has its own scale, so
-	// MinConfidence is usually the better choice. If zero, any score that is not negative counts.
-	MinScore float64
 
 	// MinConfidence, from 0 to 1, is how sure a search must be. If it is less sure of every
 	// result, it says that no tool seems to do this, names the nearest, and loads none; the
@@ -158,9 +148,9 @@ type Config struct {
 	Backend store.Backend
 
 	// OnEvent receives events about changes: the catalogue, searches, tools loaded and
-	// unloaded, sets of tools that the Filter denies, calls that do not run, and failures of
-	// the index and the Backend. A run has at most four events for each model call and two
-	// for each tool call, besides those of the catalogue and of Prefetch. It is called
+	// unloaded, calls that do not run or that the Filter denies, and failures of the index
+	// and the Backend. A run has at most two events for each model call and two for each
+	// tool call, besides those of the catalogue and of Prefetch. It is called
 	// synchronously, by several goroutines at once if tools run in parallel, and may keep the
 	// event. A panic in it is recovered. If nil, nothing is measured, and only warnings are
 	// reported: to slog.Default, at most one of a kind a minute; einolean.Tee() keeps those
@@ -302,14 +292,13 @@ func Recommended(tools []tool.BaseTool) *Config {
 // settings is a Config that has been checked, with its defaults filled in and the infos of its tools
 // read. It is immutable, but for what it remembers.
 type settings struct {
-	given   Config // as the user wrote it
 	cfg     Config
 	rules   rules
 	dynamic *ToolSet // of DynamicTools
 
 	mu       sync.Mutex
-	catalogs recent.Map[any, *catalog] // that begin with this instance, by their members
-	sets     recent.Map[any, *ToolSet] // of their tools: the first of a size, since comparing means reading every schema, and others by their sum
+	catalogs recent.Map[parts, *catalog] // that begin with this instance, by their members
+	sets     recent.Map[any, *ToolSet]   // of their tools: the first of a size, since comparing means reading every schema, and others by their sum
 }
 
 // hides reports whether the instance hides a tool of the agent's own.
@@ -334,8 +323,7 @@ func newSettings(ctx context.Context, config *Config, agentic bool) (*settings, 
 	if config == nil {
 		return nil, fieldError("", "the configuration is nil: pass a &toolsearch.Config{DynamicTools: ...}")
 	}
-	s := &settings{given: *config, cfg: *config, catalogs: recent.Map[any, *catalog]{Most: maxCatalogs}, sets: recent.Map[any, *ToolSet]{Most: 2 * maxCatalogs}}
-	s.given.DynamicTools = nil
+	s := &settings{cfg: *config, catalogs: recent.Map[parts, *catalog]{Most: maxCatalogs}, sets: recent.Map[any, *ToolSet]{Most: 2 * maxCatalogs}}
 	s.cfg.DynamicTools = nil // the set takes their place
 	s.cfg.SearchableTools = append([]string(nil), config.SearchableTools...)
 	s.cfg.AlwaysVisible = append([]string(nil), config.AlwaysVisible...)
@@ -370,9 +358,6 @@ func (s *settings) checkFields(wrong *problems) {
 			wrong.add(f.name, "%d is negative", f.value)
 		}
 	}
-	if c.MinScore < 0 || c.MinScore != c.MinScore {
-		wrong.add("MinScore", "%v is not 0 or above", c.MinScore)
-	}
 	if !(c.MinConfidence >= 0 && c.MinConfidence <= 1) {
 		wrong.add("MinConfidence", "%v is not from 0 to 1", c.MinConfidence)
 	}
@@ -401,9 +386,6 @@ func checkRegexp(c *Config, wrong *problems) {
 	}
 	if c.NewIndex != nil {
 		wrong.add("NewIndex", "it is set, but the Regexp protocol matches names and ranks nothing")
-	}
-	if c.MinScore > 0 {
-		wrong.add("MinScore", "it is %v, but the Regexp protocol matches names and scores nothing", c.MinScore)
 	}
 }
 

@@ -69,11 +69,8 @@ func TestNewSaysWhatIsWrong(t *testing.T) {
 			`toolsearch: DynamicTools[0]: tool "a" (toolsearch_test.inert) can neither be invoked nor streamed`, nil},
 		{"an unknown protocol", &toolsearch.Config{DynamicTools: office(), Protocol: 7}, "toolsearch: Protocol: 7 is unknown: use Keyword, Regexp, SearchLoad or SearchCall", nil},
 		{"a negative number", &toolsearch.Config{DynamicTools: office(), MaxResults: -1}, "toolsearch: MaxResults: -1 is negative", nil},
-		{"a score that is none", &toolsearch.Config{DynamicTools: office(), MinScore: math.NaN()}, "toolsearch: MinScore: NaN is not 0 or above", nil},
 		{"an index for patterns", &toolsearch.Config{DynamicTools: office(), Protocol: toolsearch.Regexp, NewIndex: toolsearch.KeywordIndex},
 			"toolsearch: NewIndex: it is set, but the Regexp protocol matches names and ranks nothing", nil},
-		{"a score for patterns", &toolsearch.Config{DynamicTools: office(), Protocol: toolsearch.Regexp, MinScore: 2},
-			"toolsearch: MinScore: it is 2, but the Regexp protocol matches names and scores nothing", nil},
 		{"a confidence above 1", &toolsearch.Config{DynamicTools: office(), MinConfidence: 1.5}, "toolsearch: MinConfidence: 1.5 is not from 0 to 1", nil},
 		{"a confidence that is none", &toolsearch.Config{DynamicTools: office(), MinConfidence: math.NaN()}, "toolsearch: MinConfidence: NaN is not from 0 to 1", nil},
 		{"a confidence for patterns", &toolsearch.Config{DynamicTools: office(), Protocol: toolsearch.Regexp, MinConfidence: .5},
@@ -89,10 +86,10 @@ func TestNewSaysWhatIsWrong(t *testing.T) {
 		{"no index", &toolsearch.Config{DynamicTools: office(), NewIndex: func(context.Context, []*schema.ToolInfo) (toolsearch.Index, error) { return nil, nil }},
 			"toolsearch: NewIndex: the function returned nil", nil},
 		{"everything", &toolsearch.Config{
-			DynamicTools: []tool.BaseTool{named("a"), named("a"), nil}, Protocol: -1, MaxResults: -1, MinScore: -2, UnloadAfter: -3, CatalogLimit: -4,
+			DynamicTools: []tool.BaseTool{named("a"), named("a"), nil}, Protocol: -1, MaxResults: -1, UnloadAfter: -3, CatalogLimit: -4,
 			SearchableTools: []string{""}, Native: "carrier pigeon",
 		}, "toolsearch: Protocol: -1 is unknown: use Keyword, Regexp, SearchLoad or SearchCall\ntoolsearch: MaxResults: -1 is negative\n" +
-			"toolsearch: UnloadAfter: -3 is negative\ntoolsearch: CatalogLimit: -4 is negative\ntoolsearch: MinScore: -2 is not 0 or above\n" +
+			"toolsearch: UnloadAfter: -3 is negative\ntoolsearch: CatalogLimit: -4 is negative\n" +
 			"toolsearch: SearchableTools[0]: the name is empty\ntoolsearch: DynamicTools[1]: it has the name of DynamicTools[0], \"a\"\n" +
 			"toolsearch: DynamicTools[2]: the tool is nil\ntoolsearch: Native: it is \"carrier pigeon\", but UseModelToolSearch is false", nil},
 	} {
@@ -214,19 +211,6 @@ func TestWhatIsWrongWithArgumentsIsSaidShortly(t *testing.T) {
 	answer := asked(t, cfg, "call_tool", `{"name":"paint","arguments":{"colour":"`+value+`"}}`)
 	require.Contains(t, answer, "ü…")
 	require.NotContains(t, answer, strings.Repeat("ü", 400))
-}
-
-func TestMinScoreLeavesOutWhatScoresLess(t *testing.T) {
-	tools := []tool.BaseTool{adktest.Simple("mail", "x"), adktest.Simple("mailbox", "x"), adktest.Simple("other", "sends mail")}
-	for min, want := range map[float64]string{0: `["mail","mailbox","other"]`, 2: `["mail","mailbox","other"]`, 2.5: `["mail","mailbox"]`, 5: `["mail","mailbox"]`, 10: `["mail"]`} {
-		require.Equal(t, `{"matches":`+want+`}`, asked(t, toolsearch.Config{DynamicTools: tools, MinScore: min}, "tool_search", `{"query":"mail"}`), min)
-	}
-	answer := asked(t, toolsearch.Config{DynamicTools: tools, MinScore: 11}, "tool_search", `{"query":"mail"}`)
-	require.Contains(t, answer, `{"matches":[],"hint":"No tool matches`)
-	require.NotContains(t, answer, "In no tool's name", "it stands in all of them")
-
-	answer = asked(t, toolsearch.Config{DynamicTools: tools, MinScore: 3, Protocol: toolsearch.SearchLoad}, "search_tools", `{"query":"mail"}`)
-	require.Equal(t, 2, strings.Count(answer, `"name"`))
 }
 
 // brokenIndex fails in one way or another.

@@ -219,7 +219,6 @@ type evidence struct {
 	emptyCall  *wire.Call     // the newest search, if its answer was empty and in that form
 	former     stringSet      // ids of results that were there before the first model call
 	started    bool           // that call is over
-	earlier    []earlier      // by the last message that has calls
 
 	// What the messages of users loaded.
 	asked      int // messages
@@ -235,16 +234,13 @@ func (v *evidence) add(msg wire.View, r *run) {
 		v.emptyCall, v.report = nil, nil
 	}
 	if len(msg.Calls) > 0 {
-		v.calls, v.earlier = msg.Calls, nil
+		v.calls = msg.Calls
 	}
 	v.native = v.native || msg.Hosted
 	for _, c := range msg.Calls {
 		v.native = v.native || c.Marked
 		if !r.call(c.ID).refused {
-			name := calledTool(r, c)
-			last, known := v.last[name]
-			v.earlier = append(v.earlier, earlier{c.ID, name, last, known})
-			v.use(name, r.catalog())
+			v.use(calledTool(r, c), r.catalog())
 		}
 	}
 	for _, res := range msg.Results {
@@ -291,9 +287,6 @@ func (v *evidence) formerly(res wire.Result, r *run) []string {
 	if res.Name == "" && c != nil {
 		res.Name = c.Name
 	}
-	if isDenial(res.Text, c) {
-		v.undo(res.ID)
-	}
 	if r.own[res.Name] != nil || !toolnames.IsSearchTool(res.Name) {
 		return nil
 	}
@@ -302,27 +295,6 @@ func (v *evidence) formerly(res wire.Result, r *run) []string {
 		return r.catalog().askedToLoad(lenient.Decode(c.Args)) // its answer was cut or cleared
 	}
 	return names
-}
-
-// isDenial reports whether a result is our answer to a call of a tool that the caller may
-// not use, in either language.
-func isDenial(text string, c *wire.Call) bool {
-	if c == nil {
-		return false
-	}
-	name := c.Name
-	if name == toolnames.Call {
-		name = toolnames.Called(lenient.Decode(c.Args))
-	}
-	for _, t := range []*texts.Texts{prompts.English(), prompts.Chinese()} {
-		for _, answer := range []string{"no-such-tool", "not-allowed"} {
-			before, _, ok := strings.Cut(renderIn(t, answer, promptData{Name: name}), name)
-			if ok && name != "" && strings.HasPrefix(text, before+name) {
-				return true
-			}
-		}
-	}
-	return false
 }
 
 // calledTool is the name of the tool that a call is for: call_tool has it in its arguments,
@@ -342,28 +314,6 @@ func (v *evidence) callOf(id string) *wire.Call {
 		return &v.calls[i]
 	}
 	return nil
-}
-
-// earlier is the evidence of a tool before a call of it, for undo.
-type earlier struct {
-	id, name string
-	last     int
-	known    bool
-}
-
-// undo takes back the evidence of a call.
-func (v *evidence) undo(id string) {
-	for _, t := range v.earlier {
-		switch {
-		case t.id != id:
-		case t.known:
-			v.last[t.name] = t.last
-		default:
-			delete(v.last, t.name)
-			v.version++
-			v.order = slices.DeleteFunc(slices.Clone(v.order), func(name string) bool { return name == t.name })
-		}
-	}
 }
 
 // load is use for a tool that a search returned. If the tool no longer exists, it is noted
@@ -387,14 +337,6 @@ func (v *evidence) use(name string, c *catalog) {
 		v.version++
 	}
 	v.last[name] = v.modelCalls
-}
-
-// isSearch reports whether a message holds a search for tools, ours or the provider's.
-func (t *transcript[M]) isSearch(msg M) bool {
-	v := wire.ViewOf(msg)
-	return v.Hosted || slices.ContainsFunc(v.Calls, func(c wire.Call) bool {
-		return c.Marked || toolnames.IsSearchTool(c.Name) && c.Name != toolnames.Call && t.run.own[c.Name] == nil
-	})
 }
 
 const (

@@ -13,29 +13,19 @@ import (
 	"github.com/cloudwego/eino/schema"
 	"github.com/stretchr/testify/require"
 
-	"github.com/einolean/einolean/internal/dev/adktest"
-	"github.com/einolean/einolean/internal/lenient"
-	"github.com/einolean/einolean/internal/toolnames"
 	"github.com/einolean/einolean/toolsearch/internal/wire"
 )
 
-// call_tool takes the name under several keys, and a history has to be read in the same way.
 func TestAHistoryReadsTheNameAsCallToolDoes(t *testing.T) {
 	ctx := context.Background()
-	set, err := newSettings(ctx, &Config{DynamicTools: []tool.BaseTool{adktest.Simple("a", "does a")}, Protocol: SearchCall}, false)
+	set, err := newSettings(ctx, &Config{DynamicTools: []tool.BaseTool{withInfo("a", nil)}, Protocol: SearchCall}, false)
 	require.NoError(t, err)
-	g, err := catalogOf(ctx, []member{{settings: set}})
+	c, err := catalogOf(ctx, parts{settings: set})
 	require.NoError(t, err)
-	denied := render("not-allowed", promptData{Name: "a"})
 	for _, args := range []string{`{"name":"a"}`, `{"tool_name":"a","arguments":{}}`, `{"tool":"a"}`} {
-		r := newRun(g)
-		require.Equal(t, "a", toolnames.Called(lenient.Decode(args)), args)
-		c := wire.Call{ID: "1", Name: toolnames.Call, Args: args}
 		var v evidence
-		v.add(wire.View{Assistant: true, Calls: []wire.Call{c}}, r)
+		v.add(wire.View{Assistant: true, Calls: []wire.Call{{ID: "1", Name: "call_tool", Args: args}}}, newRun(c))
 		require.Equal(t, []string{"a"}, v.order, args)
-		v.add(wire.View{Results: []wire.Result{{ID: "1", Name: toolnames.Call, Text: denied}}}, r)
-		require.Empty(t, v.order, args)
 	}
 }
 
@@ -45,7 +35,7 @@ func TestAConversationThatIsAPrefixOfTheLastIsReadAnew(t *testing.T) {
 	ctx := context.Background()
 	set, err := newSettings(ctx, &Config{DynamicTools: []tool.BaseTool{withInfo("a", nil), withInfo("b", nil)}}, false)
 	require.NoError(t, err)
-	c, err := catalogOf(ctx, []member{{settings: set}})
+	c, err := catalogOf(ctx, parts{settings: set})
 	require.NoError(t, err)
 	call := func(id, name string) *schema.Message {
 		return schema.AssistantMessage("", []schema.ToolCall{{ID: id, Function: schema.FunctionCall{Name: name, Arguments: "{}"}}})

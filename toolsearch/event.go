@@ -29,10 +29,6 @@ const (
 	maxEventTerms = 5    // hits with terms
 	maxEventQuery = 1000 // bytes
 	maxEventErrs  = 5
-
-	// maxDeniedSets is how many changed sets one model call reports; others wait for the next.
-	// With the events for loaded and unloaded tools, that makes at most four.
-	maxDeniedSets = 2
 )
 
 // report reports what a model call shows.
@@ -41,14 +37,11 @@ func (h *hooks[M]) report(ctx context.Context, in turnInput, out turnOutput) {
 		return
 	}
 	emitCatalog(ctx, h.run)
-	if in.record.Mode != showsAll {
+	if !in.record.All {
 		in.catalog.emitVisible(ctx, in.record, out)
 	}
 	if e := h.transcript.evidence.report; e != nil && h.run.isNew(ctx, "prefetched "+digest(e.Search.Query)) {
 		in.catalog.settings.emit(ctx, *e)
-	}
-	if in.catalog.filtered {
-		emitDenied(ctx, h.run)
 	}
 }
 
@@ -75,7 +68,6 @@ func emitCatalog(ctx context.Context, r *run) {
 	}})
 }
 
-// emitRefused reports a Source's tool whose name is taken, once in a run.
 // emitLate reports, once in a run, tools that joined it and cannot be called before the next.
 func emitLate(ctx context.Context, r *run) {
 	if r.slots == nil || !r.slots.KeepsNames() || r.catalog().settings.cfg.OnEvent == nil {
@@ -95,6 +87,7 @@ func emitLate(ctx context.Context, r *run) {
 	}
 }
 
+// emitRefused reports a Source's tool whose name is taken, once in a run.
 func emitRefused(ctx context.Context, r *run, s *settings, name string) {
 	if r.isNew(ctx, "refused "+name) {
 		s.emit(ctx, einolean.Event{Kind: einolean.KindToolRefused, Tool: name, Err: fmt.Errorf("toolsearch: Source: another tool has the name %q", name)})
@@ -148,25 +141,6 @@ func emitNotHidden(ctx context.Context, s *settings, r *run, infos []*schema.Too
 		Kind: einolean.KindToolsNotHidden, Tools: &einolean.ToolChange{Added: head(names), AddedCount: len(names), Tokens: tokens},
 		Err: errors.New("toolsearch: DeferMarkedTools: handlers after this one added tools that are marked defer_loading, which stay visible: put this one after them"),
 	})
-}
-
-// emitDenied reports the sets of denied tools that changed since the last model call.
-func emitDenied(ctx context.Context, r *run) {
-	c, sets := r.catalog(), 0
-	for _, phase := range []Phase{PhaseList, PhaseSearch, PhaseLoad, PhaseActive} {
-		if sets == maxDeniedSets {
-			break
-		}
-		denied, allowed, err := r.takeChanges(ctx, phase)
-		if len(denied)+len(allowed) == 0 {
-			continue
-		}
-		sets++
-		c.settings.emit(ctx, einolean.Event{Kind: einolean.KindToolsDenied, Err: err, Tools: &einolean.ToolChange{
-			Added: head(denied), AddedCount: len(denied), Removed: head(allowed), RemovedCount: len(allowed),
-			Tokens: c.tokensOf(denied) + c.tokensOf(allowed), Phase: string(phase),
-		}})
-	}
 }
 
 // searchReport collects what happens during one search. Nil collects nothing.

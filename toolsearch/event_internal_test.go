@@ -19,7 +19,7 @@ import (
 func TestEventsCostNothingWithoutAListener(t *testing.T) {
 	e := &entry{info: &schema.ToolInfo{Name: "a"}}
 	set := &settings{dynamic: newSet([]*entry{e})}
-	g := newCatalog([]member{{settings: set}}, nil)
+	g := newCatalog(parts{settings: set}, nil)
 	r, ctx := newRun(g), context.Background()
 	h, in, out := newHooks[*schema.Message](r), turnInput{catalog: g}, turnOutput{record: record{Visible: []string{"a"}}}
 	require.Zero(t, testing.AllocsPerRun(100, func() {
@@ -40,7 +40,7 @@ func TestTheGateKnowsToolsByTheirNames(t *testing.T) {
 	require.NoError(t, err)
 	set, err := newSettings(ctx, &Config{Source: now}, false)
 	require.NoError(t, err)
-	g, err := catalogOf(ctx, []member{{settings: set, set: now}})
+	g, err := catalogOf(ctx, parts{settings: set, set: now})
 	require.NoError(t, err)
 	r := newRun(g)
 	r.show(ctx, record{Visible: []string{}})
@@ -63,7 +63,7 @@ func TestAnEqualSetIsNotIndexedAgain(t *testing.T) {
 		tools, err := NewToolSet(ctx, adktest.Simple("a", "does a"), adktest.Simple("b", "does b"))
 		require.NoError(t, err)
 		for range 2 {
-			g, err := catalogOf(ctx, []member{{settings: set, set: tools}})
+			g, err := catalogOf(ctx, parts{settings: set, set: tools})
 			require.NoError(t, err)
 			groups[g] = true
 		}
@@ -86,7 +86,7 @@ func TestAnIndexThatTakesLongHoldsUpNoOtherTools(t *testing.T) {
 	begin := func(name string) error {
 		tools, err := NewToolSet(ctx, adktest.Simple(name, "does it"))
 		if err == nil {
-			_, err = catalogOf(ctx, []member{{settings: set, set: tools}})
+			_, err = catalogOf(ctx, parts{settings: set, set: tools})
 		}
 		return err
 	}

@@ -110,13 +110,15 @@ func ExampleIndexFunc() {
 }
 
 // What BM25Index makes of a query, for people who tune descriptions.
-func ExampleExplainer() {
+func ExampleExplain() {
 	index, err := toolsearch.BM25Index(context.Background(), []*schema.ToolInfo{{Name: "mail__send", Desc: "Sends a letter."}, {Name: "clock__now", Desc: "Tells the time."}})
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
-	text := index.(toolsearch.Explainer).Explain(toolsearch.Query{Text: "send a letter"}, "mail__send")
-	fmt.Println(strings.Split(text, "\n")[1])
-	// Output:   "send": 1.136
+	for _, t := range toolsearch.Explain(index, toolsearch.Query{Text: "send a letter"}, "mail__send") {
+		fmt.Println(t.Text, t.Relation)
+	}
+	// Output: send equals
+	// letter equals
 }

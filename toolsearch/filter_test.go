@@ -98,15 +98,12 @@ func TestFilterErrorsAndPanicsMeanNo(t *testing.T) {
 				require.NotContains(t, messages, "weather")
 				require.NotContains(t, messages, "connection")
 				require.NotContains(t, messages, "<available-deferred-tools>\n")
-				denied := 0
 				for _, e := range events {
 					if e.Kind == einolean.KindToolsDenied {
-						denied++
 						require.Error(t, e.Err)
 						require.Equal(t, name == "error", errors.Is(e.Err, broken))
 					}
 				}
-				require.Positive(t, denied)
 			})
 		}
 	}

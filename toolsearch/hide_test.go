@@ -209,7 +209,6 @@ func waysToHide[M adk.MessageType](t testing.TB, streaming bool) map[string]scen
 		"a source":         {cfg: toolsearch.Config{Source: set}},
 		"searchable tools": {cfg: toolsearch.Config{SearchableTools: []string{"a", "c"}, DynamicTools: sized("last")}, mine: sized("a", "b", "c")},
 		"marked tools":     {cfg: toolsearch.Config{DeferMarkedTools: true}, mine: append(sized("a"), marked("b", true), marked("c", nil))},
-		"two instances":    {cfg: toolsearch.Config{DynamicTools: sized("a")}, behind: adktest.Handlers(with[M](t, &toolsearch.Config{DynamicTools: sized("b"), Source: set}))},
 	}
 	for name, s := range ways {
 		s.t, s.streaming, s.cfg.HideAbove = t, streaming, 1000
@@ -251,8 +250,10 @@ func fewTools[M adk.MessageType](t *testing.T, streaming bool) {
 			switch {
 			case s.mine == nil:
 				tools = append(tools, sized("a", "b", "c")...)
-			case s.cfg.DynamicTools != nil:
-				tools = append(tools, sized("last")...)
+			case s.cfg.DynamicTools != nil: // what was hidden of the agent's own comes last
+				tools = append(append(tools[:1:1], sized("b")...), append(sized("last"), sized("a", "c")...)...)
+			default:
+				tools = []tool.BaseTool{tools[0], s.mine[0], s.mine[2], s.mine[1]}
 			}
 			out := adktest.Agent[M]{Model: plain, Streaming: streaming, Tools: tools, Handlers: adktest.Handlers[M](adkrun.New(&watching[M]{}))}.
 				Run(context.Background(), []M{adktest.User[M]("please")})
@@ -297,45 +298,39 @@ func oldSearch[M adk.MessageType](t *testing.T, streaming bool) {
 	}
 }
 
-// A run begins to hide when tools join that are too many, and never stops: what it showed
-// stays where it is and can be called, search tools come last, and new tools are found.
-func TestARunBeginsToHideWhenToolsJoinAndNeverStops(t *testing.T) {
-	everywhere(t, beginsToHide[*schema.Message], beginsToHide[*schema.AgenticMessage])
+// What a run hides is decided at its first model call. Where that is nothing, tools that join are
+// shown as well; where the tools are many, it goes on hiding when few are left.
+func TestWhatARunHidesIsDecidedOnce(t *testing.T) {
+	everywhere(t, decidedOnce[*schema.Message], decidedOnce[*schema.AgenticMessage])
 }
 
-func beginsToHide[M adk.MessageType](t *testing.T, streaming bool) {
-	find := map[toolsearch.Protocol]adktest.Turn{
-		toolsearch.Keyword: do("3", "tool_search", `{"query":"select:late2"}`), toolsearch.Regexp: do("3", "tool_search", `{"regex_pattern":"late2"}`),
-		toolsearch.SearchLoad: do("3", "load_tool", `{"tool_name":"late2"}`), toolsearch.SearchCall: do("3", "call_tool", `{"name":"late2","arguments":{"city":"x"}}`),
-	}
-	metas := map[toolsearch.Protocol]string{toolsearch.SearchLoad: " search_tools load_tool", toolsearch.SearchCall: " tool_search call_tool"}
-	for protocol, search := range find {
-		source := &changing{}
-		few, many := sized("a", "b"), append(sized("a", "b"), sized("late1", "late2", "late3")...)
-		source.have(few...)
-		s := scene[M]{t: t, streaming: streaming, cfg: toolsearch.Config{Source: source, HideAbove: 300, Protocol: protocol, SearchableTools: []string{"filed"}}}
-		s.mine = []tool.BaseTool{adktest.Simple("filed", "Short"), action("grow", func() { source.have(many...) }), action("shrink", func() { source.have(few...) })}
-		p := s.begin(do("1", "grow", "{}"), do("2", "a", `{"city":"Oslo"}`), search, do("4", "filed", "{}"), do("5", "shrink", "{}"), do("6", "b", "{}"))
-		meta := metas[protocol]
-		if meta == "" {
-			meta = " tool_search"
+func decidedOnce[M adk.MessageType](t *testing.T, streaming bool) {
+	few, many := sized("a", "b"), append(sized("a", "b"), sized("late1", "late2", "late3")...)
+	for protocol, set := range waysToSearch[M]() {
+		for _, begin := range [][]tool.BaseTool{few, many} {
+			source := &changing{}
+			source.have(begin...)
+			s := scene[M]{t: t, streaming: streaming, cfg: toolsearch.Config{Source: source, HideAbove: 300}}
+			set(&s.cfg)
+			s.mine = []tool.BaseTool{action("grow", func() { source.have(many...) }), action("shrink", func() { source.have(few...) })}
+			p := s.begin(do("1", "grow", "{}"), do("2", "shrink", "{}"))
+			got := strings.Split(p.tools(), "\n")
+			if len(begin) == len(many) {
+				for i, w := range p.wires {
+					require.NotContains(t, got[i], " a b", "%s, request %d", protocol, i)
+					require.NotNil(t, append(w.ToolNames[3:], w.DeferredNames...), protocol)
+				}
+				continue
+			}
+			require.Equal(t, []string{"own grow shrink a b", "own grow shrink a b late1 late2 late3", "own grow shrink a b"}, got, protocol)
+			for _, w := range p.wires {
+				count, _ := reminders(w)
+				require.Zero(t, count)
+				require.Empty(t, w.DeferredNames)
+				require.Nil(t, w.ToolSearch)
+			}
+			requireNoSlots(t, p)
 		}
-		shown := "own filed grow shrink a b"
-		found := shown + meta + " late2"
-		if protocol == toolsearch.SearchCall {
-			found = shown + meta
-		}
-		want := []string{shown, shown + meta, shown + meta, found, found, shown + meta, shown + meta}
-		require.Equal(t, strings.Join(want, "\n"), p.tools(), protocol)
-		for id, answer := range map[string]string{"2": `echo {"city":"Oslo"}`, "4": "echo {}", "6": "echo {}"} {
-			require.Equal(t, answer, p.answer(t, id), protocol)
-		}
-		count, _ := reminders(p.wires[0])
-		require.Zero(t, count)
-		count, list := reminders(p.wires[1])
-		require.Equal(t, 1, count)
-		require.Contains(t, list, "late1")
-		requireNoSlots(t, p)
 	}
 }
 
@@ -346,7 +341,7 @@ func TestAResumedRunHidesAsItDid(t *testing.T) {
 
 func resumedHiding[M adk.MessageType](t *testing.T, streaming bool) {
 	for protocol, meta := range map[toolsearch.Protocol]string{toolsearch.Keyword: " tool_search", toolsearch.SearchCall: " tool_search call_tool"} {
-		for grown, want := range map[bool]string{false: "own grow pay a b", true: "own grow pay a b" + meta} {
+		for grown, want := range map[bool]string{false: "own grow pay a b", true: "own grow pay" + meta} {
 			store, ctx := &adktest.Store{}, context.Background()
 			make := func(tools []tool.BaseTool) (scene[M], *changing) {
 				source := &changing{}
@@ -359,7 +354,11 @@ func resumedHiding[M adk.MessageType](t *testing.T, streaming bool) {
 				}), adktest.Tool(adktest.Invokable, &schema.ToolInfo{Name: "pay", Desc: "Pays"}, approval)}
 				return s, source
 			}
-			s, _ := make(sized("a", "b"))
+			start := sized("a", "b")
+			if grown {
+				start = append(start, sized("c", "d", "e")...)
+			}
+			s, _ := make(start)
 			agent, _ := s.agent(do("1", "grow", "{}"), do("2", "pay", "{}"))
 			first := agent.Run(ctx, []M{adktest.User[M]("please")}, adk.WithCheckPointID("one"))
 			require.NoError(t, first.Err)
@@ -375,15 +374,18 @@ func resumedHiding[M adk.MessageType](t *testing.T, streaming bool) {
 			second := adktest.Collect(events)
 			require.NoError(t, second.Err)
 			p := played[M]{second, m.Wires(), nil}
-			require.Equal(t, want+"\n"+want, p.tools(), "%v, %v", protocol, grown)
-			require.Equal(t, `echo {"city":"Oslo"}`, p.answer(t, "3"))
+			then := want
+			if grown && protocol == toolsearch.Keyword {
+				then += " a" // the call that did not run loads it
+			}
+			require.Equal(t, want+"\n"+then, p.tools(), "%v, %v", protocol, grown)
+			require.Equal(t, !grown, p.answer(t, "3") == `echo {"city":"Oslo"}`)
 		}
 	}
 }
 
-// A conversation that was searched goes on hiding until much less is hidden, and what the
-// Filter denies is neither shown nor counted.
-func TestSearchedConversationsKeepHidingAndDeniedToolsDoNotCount(t *testing.T) {
+// What the Filter denies is neither shown nor counted.
+func TestDeniedToolsDoNotCountForHiding(t *testing.T) {
 	everywhere(t, countsForHiding[*schema.Message], countsForHiding[*schema.AgenticMessage])
 }
 
@@ -405,8 +407,7 @@ func countsForHiding[M adk.MessageType](t *testing.T, streaming bool) {
 		{"exactly as many", 3 * each, toolsearch.Config{}, searched[:1], "own a b c"},
 		{"one more", 3*each - 1, toolsearch.Config{}, searched[:1], "own tool_search"},
 		{"always visible", 3*each - 1, toolsearch.Config{AlwaysVisible: []string{"b"}}, searched[:1], "own a b c"},
-		{"searched", 3 * each, toolsearch.Config{}, searched, "own tool_search"},
-		{"searched, much less", 3*each*5/4 + 1, toolsearch.Config{}, searched, "own a b c"},
+		{"searched", 3 * each, toolsearch.Config{}, searched, "own a b c"},
 		{"not to be found", 2 * each, toolsearch.Config{Filter: denying(toolsearch.PhaseSearch)}, searched[:1], "own a b"},
 		{"not to be loaded", 2 * each, toolsearch.Config{Filter: denying(toolsearch.PhaseLoad)}, searched[:1], "own a b"},
 		{"not to be shown", 2 * each, toolsearch.Config{Filter: denying(toolsearch.PhaseActive)}, searched[:1], "own a b"},

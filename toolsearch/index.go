@@ -25,7 +25,6 @@ import (
 
 	"github.com/einolean/einolean"
 	"github.com/einolean/einolean/internal/keyword"
-	"github.com/einolean/einolean/internal/keyword/bm25"
 	"github.com/einolean/einolean/internal/keyword/names"
 	"github.com/einolean/einolean/internal/safe"
 	"github.com/einolean/einolean/internal/toolnames"
@@ -65,13 +64,6 @@ type Result struct {
 // tools. Its error becomes New's. Those of this package return at once. Their index is built
 // in the background when the first run starts; a search that arrives meanwhile waits for it.
 type IndexFunc func(ctx context.Context, tools []*schema.ToolInfo) (Index, error)
-
-// Explainer is an optional interface of an Index: it explains the score of a tool, as text
-// for people.
-type Explainer interface {
-	// Explain returns "" for a tool that the index does not know.
-	Explain(q Query, name string) string
-}
 
 // KeywordIndex ranks exactly as Eino does, on every input. For each keyword a tool gets
 // the highest of 10 (a part of its name equals the
@@ -119,22 +111,17 @@ func (k keywordIndex) Search(ctx context.Context, q Query) ([]Result, error) {
 	return resultsOf(hits, x.Name), nil
 }
 
-func (k keywordIndex) explained(q Query, name string) (e keyword.Explanation) {
-	x := k.index()
-	if doc, ok := x.Lookup(name); ok {
-		e = x.Explain(keyword.Parse(q.Text), doc)
-	}
-	return e
-}
-
-func (k keywordIndex) Explain(q Query, name string) string { return k.explained(q, name).String() }
-
 func (k keywordIndex) terms(q Query, name string) []einolean.Term {
-	return eventTerms(k.explained(q, name))
+	x := k.index()
+	doc, ok := x.Lookup(name)
+	if !ok {
+		return nil
+	}
+	return scoring(x.Explain(keyword.Parse(q.Text), doc))
 }
 
-// eventTerms are the terms that contribute to a score, for an event.
-func eventTerms(x keyword.Explanation) []einolean.Term {
+// scoring are the terms that add to a score.
+func scoring(x keyword.Explanation) []einolean.Term {
 	var terms []einolean.Term
 	for _, t := range x.Terms {
 		if len(t.Matches) > 0 {
@@ -252,39 +239,16 @@ func raise(found []Result) {
 	}
 }
 
-func (b bm25Index) explained(q Query, name string) (e keyword.Explanation) {
-	if x, err := b.tools.bm25Index(); err == nil {
-		if doc, ok := x.Lookup(name); ok {
-			e = x.Explain(q.Text, doc)
-		}
-	}
-	return e
-}
-
-// Explain has the words of the tool as written there, instead of tokens.
-func (b bm25Index) Explain(q Query, name string) string {
-	e := b.explained(q, name)
-	if e.Name == "" {
-		return ""
-	}
-	d := documents([]*entry{b.tools.lookup(name)}, true)[0]
-	texts := append([]string{d.Name, d.Server, d.Description}, d.Phrases...)
-	for _, p := range d.Params {
-		texts = append(append(texts, p.Name, p.Description), p.Enum...)
-	}
-	written := bm25.Written(texts...)
-	for _, t := range e.Terms {
-		for i, m := range t.Matches {
-			if word, ok := written[m.Word]; ok {
-				t.Matches[i].Word = word
-			}
-		}
-	}
-	return e.String()
-}
-
 func (b bm25Index) terms(q Query, name string) []einolean.Term {
-	return eventTerms(b.explained(q, name))
+	x, err := b.tools.bm25Index()
+	if err != nil {
+		return nil
+	}
+	doc, ok := x.Lookup(name)
+	if !ok {
+		return nil
+	}
+	return scoring(x.Explain(q.Text, doc))
 }
 
 const (
@@ -370,9 +334,7 @@ func (x *limitedIndex) Search(ctx context.Context, q Query) ([]Result, error) {
 	return results, err
 }
 
-func (x *limitedIndex) terms(q Query, name string) []einolean.Term { return termsOf(x.Index, q, name) }
-
-func (x *limitedIndex) Explain(q Query, name string) string { return explain(x.Index, q, name) }
+func (x *limitedIndex) terms(q Query, name string) []einolean.Term { return Explain(x.Index, q, name) }
 
 type fusedIndex []Index
 
@@ -431,22 +393,11 @@ func (parts fusedIndex) askAll(ctx context.Context, q Query) (results [][]Result
 // terms are those of the first part that can tell.
 func (parts fusedIndex) terms(q Query, name string) []einolean.Term {
 	for _, x := range parts {
-		if terms := termsOf(x, q, name); len(terms) > 0 {
+		if terms := Explain(x, q, name); len(terms) > 0 {
 			return terms
 		}
 	}
 	return nil
-}
-
-// Explain joins what the parts say.
-func (parts fusedIndex) Explain(q Query, name string) string {
-	var all []string
-	for i, x := range parts {
-		if text := explain(x, q, name); text != "" {
-			all = append(all, fmt.Sprintf("part %d:\n%s", i, text))
-		}
-	}
-	return strings.Join(all, "\n")
 }
 
 // makeIndex calls an IndexFunc.
@@ -458,8 +409,9 @@ func makeIndex(ctx context.Context, f IndexFunc, infos []*schema.ToolInfo) (Inde
 	return x, err
 }
 
-// termsOf returns what each word of a query adds to a tool's score, if the index reports it.
-func termsOf(x Index, q Query, name string) []einolean.Term {
+// Explain returns what each word of a query adds to the score of a tool; nothing if the index does
+// not know the tool, or is none of this package.
+func Explain(x Index, q Query, name string) []einolean.Term {
 	t, ok := x.(interface {
 		terms(q Query, name string) []einolean.Term
 	})
@@ -468,13 +420,6 @@ func termsOf(x Index, q Query, name string) []einolean.Term {
 	}
 	terms, _ := safe.Value("the index", func() ([]einolean.Term, error) { return t.terms(q, name), nil })
 	return terms
-}
-
-func explain(x Index, q Query, name string) string {
-	if e, ok := x.(Explainer); ok {
-		return e.Explain(q, name)
-	}
-	return ""
 }
 
 // searchIndex asks an index. Its numbers become finite here: events, logs and comparisons

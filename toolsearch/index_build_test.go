@@ -54,7 +54,7 @@ func TestFirstSearchesAtOnceGetOneAnswer(t *testing.T) {
 					if err != nil {
 						t.Error(err)
 					}
-					_ = explain(x, Query{Text: "case"}, "tool_7")
+					_ = Explain(x, Query{Text: "case"}, "tool_7")
 					answers[i] = found
 				})
 			}
@@ -82,7 +82,7 @@ func TestAnIndexThatCannotBeBuiltIsAnError(t *testing.T) {
 				}
 				require.Error(t, err)
 			}
-			require.Empty(t, explain(x, Query{Text: "fine"}, "fine"))
+			require.Empty(t, Explain(x, Query{Text: "fine"}, "fine"))
 		})
 	}
 }

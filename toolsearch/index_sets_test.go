@@ -33,7 +33,7 @@ func someTool(r *rand.Rand, n int) tool.BaseTool {
 
 func indexed(t testing.TB, f IndexFunc, sets ...*ToolSet) *catalog {
 	tools := Union(sets...)
-	c := &catalog{settings: &settings{}, ToolSet: tools, shared: &shared{specified: keywordIndex{tools}}}
+	c := &catalog{parts: parts{settings: &settings{}}, ToolSet: tools, shared: &shared{specified: keywordIndex{tools}}}
 	c.makeIndexes(context.Background(), f)
 	require.NoError(t, c.broken)
 	return c
@@ -56,7 +56,7 @@ func requireFresh(t *testing.T, c *catalog, queries []string) {
 				require.NoError(t, err)
 				require.Equal(t, want, got, "%q", text)
 			}
-			require.Equal(t, explain(fresh, Query{Text: text}, infos[0].Name), explain(x, Query{Text: text}, infos[0].Name))
+			require.Equal(t, Explain(fresh, Query{Text: text}, infos[0].Name), Explain(x, Query{Text: text}, infos[0].Name))
 		}
 	}
 	whole := &catalog{shared: &shared{specified: keywordIndex{knownSet(context.Background(), infos)}}, ToolSet: c.ToolSet}

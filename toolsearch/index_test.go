@@ -274,43 +274,6 @@ func TestRetrieverIndexLooksForRequiredWords(t *testing.T) {
 	require.ErrorIs(t, err, s.err)
 }
 
-// The first instance says when tools of all of them are hidden again.
-func TestUnloadAfterOfTheFirstInstanceHoldsForAll(t *testing.T) {
-	everywhere(t, unloadsAll[*schema.Message], unloadsAll[*schema.AgenticMessage])
-}
-
-func unloadsAll[M adk.MessageType](t *testing.T, streaming bool) {
-	for _, c := range []struct {
-		first  int
-		hidden bool
-	}{{1, true}, {9, false}} {
-		t.Run(fmt.Sprint(c.first), func(t *testing.T) {
-			s := on[M](t, streaming, toolsearch.Keyword)
-			s.cfg = toolsearch.Config{DynamicTools: simples("a1"), UnloadAfter: c.first}
-			s.behind = adktest.Handlers(with[M](t, &toolsearch.Config{DynamicTools: simples("b1")}))
-			p := s.begin(do("s", "tool_search", `{"query":"select:a1,b1"}`), do("o", "own", `{}`), do("p", "own", `{}`))
-			require.Subset(t, p.wires[1].ToolNames, []string{"a1", "b1"})
-			for _, name := range []string{"a1", "b1"} {
-				require.Equal(t, !c.hidden, slices.Contains(p.wires[3].ToolNames, name), name)
-			}
-		})
-	}
-}
-
-// People who read an explanation know words, not stems.
-func TestAnExplanationShowsWordsAsTheyAreWritten(t *testing.T) {
-	tools := []*schema.ToolInfo{{Name: "money__exchangeRates", Desc: "Converting currencies and summarizing studies.", Extra: map[string]any{toolsearch.PhrasesKey: []string{"价格 Qualities"}}}}
-	x, err := toolsearch.BM25Index(context.Background(), tools)
-	require.NoError(t, err)
-	text := x.(toolsearch.Explainer).Explain(toolsearch.Query{Text: "conversion of a currency, summaries of my study, exchanging qualities, 价格"}, "money__exchangeRates")
-	for _, word := range []string{"conversion", "currency", "summaries", "study", "exchanging", "currencies", "studies", "exchange", "Qualities", "价格"} {
-		require.Contains(t, text, `"`+word+`"`)
-	}
-	for _, stem := range []string{"currenc", "studi", "exchang", "qualiti"} {
-		require.NotContains(t, text, `"`+stem+`"`)
-	}
-}
-
 // desk are tools of which none cuts hair.
 func desk() []tool.BaseTool {
 	return []tool.BaseTool{

@@ -463,35 +463,6 @@ func cancelledLive[M adk.MessageType](t *testing.T, streaming bool) {
 	require.Contains(t, strings.Join(m.Wires()[0].MessagesDump, "\n"), "a got {}")
 }
 
-func TestSourcesOfSeveralInstancesShareOnePoolOfSlots(t *testing.T) {
-	everywhere(t, severalSources[*schema.Message], severalSources[*schema.AgenticMessage])
-}
-
-func severalSources[M adk.MessageType](t *testing.T, streaming bool) {
-	s, first := liveScene[M](t, streaming)
-	s.cfg.SearchableTools = []string{"filed"}
-	second := &changing{}
-	h, err := toolsearch.NewTyped[M](context.Background(), &toolsearch.Config{Source: second, DynamicTools: []tool.BaseTool{formed(0, "fixed")}})
-	require.NoError(t, err)
-	s.behind = adktest.Handlers(h)
-	listed := 0
-	s.behind = append(s.behind, adkrun.New(&watching[M]{before: func(tools []tool.BaseTool) { listed = len(tools) }}))
-	s.mine = []tool.BaseTool{formed(0, "filed"), action("connect", func() {
-		first.have(formed(0, "a"), formed(0, "shared"))
-		second.have(formed(0, "b"), formed(0, "shared"))
-	})}
-	p := s.begin(do("1", "connect", "{}"), do("2", "tool_search", `{"query":"select:a,b,fixed,filed,shared"}`),
-		adktest.Do(callOf("3", "a"), callOf("4", "b"), callOf("5", "fixed"), callOf("6", "filed"), callOf("7", "shared")))
-	require.Equal(t, `{"matches":["a","b","fixed","filed","shared"]}`, p.answer(t, "2"))
-	for id, name := range map[string]string{"3": "a", "4": "b", "5": "fixed", "6": "filed", "7": "shared"} {
-		require.Equal(t, name+` got {"value":"x"}`, p.answer(t, id))
-	}
-	require.Equal(t, []string{"filed", "fixed", "a", "shared", "b"}, fold(p.wires[1]).names)
-	require.Equal(t, "own connect tool_search a b fixed filed shared", strings.Split(p.tools(), "\n")[3])
-	require.Equal(t, 2+1+2+97, listed, "own tools, the search tool, those known at the start, and one pool")
-	requireNoSlots(t, p)
-}
-
 // watching looks at what a handler is told.
 type watching[M adk.MessageType] struct {
 	*adk.TypedBaseChatModelAgentMiddleware[M]
@@ -743,11 +714,12 @@ type partial struct {
 	lacks []string
 }
 
-func (p partial) Missing(context.Context) []string {
+func (p partial) Tools(ctx context.Context) (*toolsearch.ToolSet, error) {
 	if p.lacks == nil {
 		panic("boom")
 	}
-	return p.lacks
+	set, _ := p.Source.Tools(ctx)
+	return set, fmt.Errorf("not all is well: %w", &toolsearch.Missing{Servers: p.lacks, Err: errors.New("connection refused")})
 }
 
 func TestASearchTellsOfServersThatDoNotAnswer(t *testing.T) {

@@ -267,7 +267,7 @@ func loadTools(ctx context.Context, r *run, a lenient.Arguments) (string, error)
 	s, f := newSearcher(r, PhaseLoad), searchResult{visible: r.visible(ctx)}
 	s.selectByName(ctx, namesToLoad(a, s.knows(ctx)), &f)
 	f.bound(nameSize)
-	s.noteMissing(ctx, &f)
+	s.noteMissing(&f)
 	out := answer{Loaded: difference(f.names(), f.alreadyLoaded), AlreadyLoaded: f.alreadyLoaded}
 	for i, u := range f.unknown {
 		f.unknown[i].Near = u.Near[:min(len(u.Near), maxNearOnLoad)]

@@ -37,13 +37,12 @@ const (
 type run struct {
 	start   *catalog                    // at the start of the run
 	own     map[string]*schema.ToolInfo // the agent's own tools, by name
-	order   []string                    // these names in the order of the agent's list, hidden ones too
 	size    int                         // its tools with ours; 0 outside of an agent
 	depth   int                         // of Eino's address of the agent; what is deeper is in the run
 	direct  map[string]bool             // tools whose result ends the run; Eino's own map
 	slots   *slots.Slots
 	sources *sources
-	hooks   any  // *hooks[M] of the instance that leads
+	hooks   any  // *hooks[M]
 	signs   bool // the agent has programs: searches answer with signatures, and load nothing
 
 	hidden atomic.Pointer[catalog] // the tools of this model call
@@ -56,7 +55,6 @@ type run struct {
 	isShown   bool // the last model call was in this process
 
 	verdicts map[FilterRequest]*firstUse[bool] // of the Filter in this model call; concurrent callers wait
-	pending  map[FilterRequest]error           // those that differ from what was reported
 	reported []string                          // the tools of the catalogue as it was reported last
 	returned stringSet                         // names that searches since the last model call returned, if each may be returned once
 	calls    map[string]callNote               // by id
@@ -247,9 +245,6 @@ func (r *run) isNew(ctx context.Context, line string) bool {
 	return true
 }
 
-// denialLine is what a record keeps of a tool that was reported as denied.
-func denialLine(of FilterRequest) string { return "denied " + string(of.Phase) + " " + of.Tool.Name }
-
 const (
 	catalogLine = "catalog " // and what tells catalogues apart
 	storeLine   = "store"
@@ -262,8 +257,7 @@ func (r *run) askAgain() {
 	r.verdicts = nil
 }
 
-// verdict returns what the Filter of a tool's instance says of one use of it in this model call. An
-// error means no.
+// verdict returns what the Filter says of one use of a tool in this model call. An error means no.
 func (r *run) verdict(ctx context.Context, of Filter, use FilterRequest) (bool, error) {
 	r.mu.Lock()
 	if r.verdicts == nil {
@@ -277,17 +271,13 @@ func (r *run) verdict(ctx context.Context, of Filter, use FilterRequest) (bool, 
 	r.mu.Unlock()
 	return v.get(func() (bool, error) {
 		ok, err := safe.Value("Filter", func() (bool, error) { return of(ctx, use) })
-		ok = ok && err == nil
-		if r.catalog().settings.cfg.OnEvent != nil && use.Phase != PhaseCall && !use.InProgram {
-			r.noteVerdict(ctx, use, ok, err)
-		}
-		return ok, err
+		return ok && err == nil, err
 	})
 }
 
 // allows reports whether a tool may be used for all of the phases in this model call.
 func (r *run) allows(ctx context.Context, e *entry, phases ...Phase) bool {
-	of := r.catalog().filterOf(e)
+	of := r.catalog().settings.cfg.Filter
 	return of == nil || !slices.ContainsFunc(phases, func(p Phase) bool {
 		ok, _ := r.verdict(ctx, of, FilterRequest{Tool: e.info, Phase: p})
 		return !ok
@@ -296,62 +286,18 @@ func (r *run) allows(ctx context.Context, e *entry, phases ...Phase) bool {
 
 // allowsProgram reports whether a program may call a tool.
 func (r *run) allowsProgram(ctx context.Context, e *entry) bool {
-	of := r.catalog().filterOf(e)
+	of := r.catalog().settings.cfg.Filter
 	return of == nil || !slices.ContainsFunc([]Phase{PhaseLoad, PhaseCall}, func(p Phase) bool {
 		ok, _ := r.verdict(ctx, of, FilterRequest{Tool: e.info, Phase: p, InProgram: true})
 		return !ok
 	})
 }
 
-// noteVerdict records the Filter's verdict on a tool, and the change if there is one.
-func (r *run) noteVerdict(ctx context.Context, use FilterRequest, ok bool, err error) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if ok == slices.Contains(r.read(ctx).Reported, denialLine(use)) {
-		if r.pending == nil {
-			r.pending = map[FilterRequest]error{}
-		}
-		r.pending[use] = err
-	} else {
-		delete(r.pending, use)
-	}
-}
-
-// takeChanges removes the changes of one phase. The names are in the order of the catalogue.
-func (r *run) takeChanges(ctx context.Context, phase Phase) (denied, allowed []string, err error) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if len(r.pending) == 0 {
-		return nil, nil, nil
-	}
-	last := r.read(ctx)
-	for e := range r.catalog().entries() {
-		use := FilterRequest{Tool: e.info, Phase: phase}
-		why, changed := r.pending[use]
-		if !changed {
-			continue
-		}
-		delete(r.pending, use)
-		r.isChanged = true
-		if at := slices.Index(last.Reported, denialLine(use)); at >= 0 {
-			allowed = append(allowed, e.info.Name)
-			last.Reported = slices.Delete(slices.Clone(last.Reported), at, at+1)
-		} else {
-			denied = append(denied, e.info.Name)
-			last.Reported = append(slices.Clip(last.Reported), denialLine(use))
-		}
-		if err == nil {
-			err = why
-		}
-	}
-	return denied, allowed, err
-}
-
 // mayKnow reports whether the model may have seen the name of a tool, and can therefore be told
 // that it may not use it.
 func (r *run) mayKnow(ctx context.Context, name string) bool {
 	e := r.catalog().lookup(name)
-	return e != nil && r.catalog().filterOf(e) != nil && (r.allows(ctx, e, PhaseSearch) || r.allows(ctx, e, PhaseList))
+	return e != nil && r.catalog().filtered && (r.allows(ctx, e, PhaseSearch) || r.allows(ctx, e, PhaseList))
 }
 
 // listable returns the names that the model may see now, in the order of the catalogue. The
@@ -433,7 +379,7 @@ func (r *run) gateOfProgram(ctx context.Context, e *entry) (answer string, stop 
 
 // emitDeniedCall reports a call to a tool that a phase denies.
 func (r *run) emitDeniedCall(ctx context.Context, e *entry, phases ...Phase) {
-	by, of := r.catalog().settings, r.catalog().filterOf(e)
+	by, of := r.catalog().settings, r.catalog().settings.cfg.Filter
 	if of == nil {
 		return
 	}

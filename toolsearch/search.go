@@ -82,7 +82,7 @@ func (s searcher) find(ctx context.Context, queries []string, limit int, size fu
 	inside, report := reporting(ctx, s.settings)
 	f, err := s.search(inside, queries, limit)
 	f.bound(size)
-	s.noteMissing(ctx, &f, queries...)
+	s.noteMissing(&f, queries...)
 	if err == nil && report != nil {
 		emitSearched(ctx, s.settings, report, strings.Join(queries, "\n"), f.hits())
 	}
@@ -127,7 +127,7 @@ func (s searcher) searchOne(ctx context.Context, text string, limit int, f *sear
 	if reportOf(ctx) != nil {
 		for i := range min(len(ranked.found), maxEventTerms-min(len(f.found), maxEventTerms)) {
 			x := &ranked.found[i]
-			x.terms = termsOf(s.cat.index, Query{Text: words}, x.entry.info.Name)
+			x.terms = Explain(s.cat.index, Query{Text: words}, x.entry.info.Name)
 		}
 	}
 	if s.settings.cfg.MinConfidence > 0 && s.refuses(ranked.found) {
@@ -219,7 +219,7 @@ func (s searcher) accept(ctx context.Context, results []Result, kept *ranking) {
 			return
 		}
 		e := s.cat.lookup(x.Name)
-		if e != nil && x.Score >= s.settings.cfg.MinScore && s.may(ctx, e) && !holds(kept.found, e) {
+		if e != nil && x.Score >= 0 && s.may(ctx, e) && !holds(kept.found, e) {
 			kept.add(foundTool{entry: e, score: x.Score, confidence: x.Confidence})
 		}
 	}
@@ -327,7 +327,7 @@ func (s searcher) matchNames(ctx context.Context, pattern string) (f searchResul
 	f.found = kept.found
 	f.bound(nameSize)
 	f.asked++
-	s.noteMissing(ctx, &f, pattern)
+	s.noteMissing(&f, pattern)
 	if note = strings.Join(f.remarks(), " "); len(f.found)+f.leftOut == 0 {
 		none := s.languages(ctx, wordsOf(pattern))
 		none.Near = s.suggest(ctx, wordsOf(pattern))
@@ -417,19 +417,17 @@ func lookups(words string) []string {
 
 // noteMissing notes the servers whose tools are unavailable now, if nothing was found, or those that
 // a query names.
-func (s searcher) noteMissing(ctx context.Context, f *searchResult, queries ...string) {
+func (s searcher) noteMissing(f *searchResult, queries ...string) {
 	if !s.cat.changes {
 		return
 	}
 	const most = 10
 	nothing := f.asked > 0 && len(f.found)+f.leftOut == 0
-	for _, m := range s.cat.members {
-		for _, name := range missingFrom(ctx, sourceID{m.settings, -1}, m.settings.cfg.Source) {
-			named := func(query string) bool { return strings.Contains(spaced(query), spaced(name)) }
-			text := clipped(name)
-			if text != "" && (nothing || slices.ContainsFunc(queries, named)) && len(f.missing) < most && !slices.Contains(f.missing, text) {
-				f.missing = append(f.missing, text)
-			}
+	for _, name := range s.run.sources.missing() {
+		named := func(query string) bool { return strings.Contains(spaced(query), spaced(name)) }
+		text := clipped(name)
+		if text != "" && (nothing || slices.ContainsFunc(queries, named)) && len(f.missing) < most && !slices.Contains(f.missing, text) {
+			f.missing = append(f.missing, text)
 		}
 	}
 }
@@ -652,63 +650,9 @@ func (s searcher) likely(ctx context.Context, text string, most int) ([]foundToo
 	if text == "" {
 		return nil, nil
 	}
-	ranked, err := s.rank(ctx, text, ranking{limit: most * rankedForEach})
-	best := ranked.found[:min(len(ranked.found), most)]
-	sure := slices.ContainsFunc(best, func(x foundTool) bool { return x.confidence >= sureEnough })
-	if err != nil || !sure {
+	ranked, err := s.rank(ctx, text, ranking{limit: most})
+	if err != nil || !slices.ContainsFunc(ranked.found, func(x foundTool) bool { return x.confidence >= sureEnough }) {
 		return nil, err
 	}
-	return spread(s.cat.index, text, ranked.found, most), nil
-}
-
-const (
-	rankedForEach = 4 // results considered for each one that is prefetched
-	// novelty is the share of a result's score that counts only for words that the results
-	// before it answer less well.
-	novelty = 0.2
-)
-
-// spread chooses results that together answer as much of the text as possible: few are loaded,
-// and a request may need several tools, which may all rank behind ones similar to the best.
-func spread(index Index, text string, ranked []foundTool, most int) (chosen []foundTool) {
-	if len(ranked) <= most {
-		return ranked
-	}
-	terms := make([]map[string]float64, len(ranked))
-	for i, x := range ranked {
-		terms[i] = map[string]float64{}
-		for _, t := range termsOf(index, Query{Text: text}, x.entry.info.Name) {
-			terms[i][t.Text] += t.Score
-		}
-	}
-	answered := map[string]float64{}
-	taken := make([]bool, len(ranked))
-	for len(chosen) < most {
-		best, worth := -1, 0.0
-		for i, x := range ranked {
-			if w := x.score * (1 - novelty + novelty*unanswered(terms[i], answered)); !taken[i] && (best < 0 || w > worth) {
-				best, worth = i, w
-			}
-		}
-		taken[best] = true
-		chosen = append(chosen, ranked[best])
-		for text, score := range terms[best] {
-			answered[text] = max(answered[text], score)
-		}
-	}
-	return chosen
-}
-
-// unanswered is the share of a score beyond what is answered already; all of it if the terms
-// of the score are unknown.
-func unanswered(terms, answered map[string]float64) float64 {
-	sum, more := 0.0, 0.0
-	for text, score := range terms {
-		sum += score
-		more += max(0, score-answered[text])
-	}
-	if sum <= 0 {
-		return 1
-	}
-	return more / sum
+	return ranked.found, nil
 }

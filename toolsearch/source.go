@@ -10,7 +10,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -32,18 +31,46 @@ import (
 type Source interface {
 	// Tools returns the current tools for the user of ctx; nil is no tools. On an error,
 	// the run continues with the set returned beside it, or, if that is nil, with the
-	// tools it had, and OnEvent gets an event.
+	// tools it had, and OnEvent gets an event. An error that wraps a *Missing says which
+	// servers are down.
 	Tools(ctx context.Context) (*ToolSet, error)
 }
 
-// PartialSource is a Source that knows which tools it lacks: those of servers that do not
-// answer. A search that finds nothing, or that names one of these servers, tells the model
-// so. MultiSource passes on what its sources lack.
-type PartialSource interface {
-	Source
-	// Missing returns the names of these servers for the user of ctx. It is called during
-	// a search, which waits for it for a tenth of a second.
-	Missing(ctx context.Context) []string
+// Missing is an error beside a set: some servers do not answer, and the set lacks their tools. A
+// search that finds nothing, or that names one of these servers, tells the model so.
+type Missing struct {
+	// Servers are their names.
+	Servers []string
+	// Err is why, if that is known.
+	Err error
+}
+
+// Error names the servers.
+func (m *Missing) Error() string {
+	text := "no tools of " + strings.Join(m.Servers, ", ")
+	if m.Err != nil {
+		text += ": " + m.Err.Error()
+	}
+	return text
+}
+
+// Unwrap returns the reason.
+func (m *Missing) Unwrap() error { return m.Err }
+
+// missingIn are the servers that an error names, in all that it joins.
+func missingIn(err error) (servers []string) {
+	if m, ok := err.(*Missing); ok {
+		return m.Servers
+	}
+	switch err := err.(type) {
+	case interface{ Unwrap() error }:
+		return missingIn(err.Unwrap())
+	case interface{ Unwrap() []error }:
+		for _, e := range err.Unwrap() {
+			servers = append(servers, missingIn(e)...)
+		}
+	}
+	return servers
 }
 
 // NewSource returns a Source that calls list each time it is asked, and compares the result
@@ -155,35 +182,6 @@ func (m *multiSource) Tools(ctx context.Context) (*ToolSet, error) {
 	return m.union(sets), errors.Join(wrong...)
 }
 
-// Missing returns what the sources lack.
-func (m *multiSource) Missing(ctx context.Context) (servers []string) {
-	all := make([][]string, len(m.sources))
-	var asking sync.WaitGroup
-	for i, s := range m.sources {
-		asking.Go(func() { all[i] = missingFrom(ctx, sourceID{m, -1 - i}, s) })
-	}
-	asking.Wait()
-	return slices.Concat(all...)
-}
-
-// missingTimeout is how long a search waits for the names of servers that do not answer.
-const missingTimeout = 100 * time.Millisecond
-
-// missingFrom asks a source, which may panic or hang, for the servers that are missing.
-func missingFrom(ctx context.Context, at sourceID, s Source) []string {
-	if m, ok := s.(*multiSource); ok {
-		return m.Missing(ctx) // each of its sources has its own limit
-	}
-	p, ok := s.(PartialSource)
-	if !ok {
-		return nil
-	}
-	ctx, cancel := context.WithTimeout(ctx, missingTimeout)
-	defer cancel()
-	servers, _ := oneAtATime(ctx, sourcesOf(ctx), at, fmt.Sprintf("Missing of %T", s), func() ([]string, error) { return p.Missing(ctx), nil })
-	return servers
-}
-
 // union returns the same set for the same parts.
 func (m *multiSource) union(sets []*ToolSet) *ToolSet {
 	var key strings.Builder
@@ -219,8 +217,8 @@ type sourceState struct {
 
 	// Of the Source of an instance: what the run uses.
 	set, usable *ToolSet
-	own         int  // how many of its own tools the agent had
-	failing     bool // it failed the last time
+	own         int   // how many of its own tools the agent had
+	err         error // of the last time
 }
 
 // sourcesOf returns the sources of the run of ctx; outside a run, new ones.
@@ -248,6 +246,16 @@ func (s *sources) locked(at sourceID, do func(*sourceState)) {
 		s.known[at] = &sourceState{}
 	}
 	do(s.known[at])
+}
+
+// missing are the servers whose tools the sources lacked when they were last asked.
+func (s *sources) missing() (servers []string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, p := range s.known {
+		servers = append(servers, missingIn(p.err)...)
+	}
+	return servers
 }
 
 // errBusy is the answer of a source that has not answered its last question.
@@ -295,17 +303,8 @@ const sourceTimeout = 2 * time.Second
 func (s *sources) refresh(ctx context.Context, r *run) bool {
 	old := r.catalog()
 	s.stale = nil
-	next := make([]member, len(old.members))
-	changed := false
-	for i, m := range old.members {
-		next[i] = m
-		if m.settings.cfg.Source == nil {
-			continue
-		}
-		next[i].set = s.usableSet(ctx, r, m.settings)
-		changed = changed || next[i].set != m.set
-	}
-	if !changed {
+	next := old.parts
+	if next.set = s.usableSet(ctx, r, next.settings); next.set == old.set {
 		return false
 	}
 	g, err := catalogOf(ctx, next)
@@ -351,12 +350,9 @@ func (s *sources) setOf(ctx context.Context, owner *settings) *ToolSet {
 	within, cancel := context.WithTimeout(ctx, sourceTimeout)
 	defer cancel()
 	set, err := s.ask(within, at, owner.cfg.Source)
-	if err == nil {
-		p.failing = false
-		return set
-	}
-	if ctx.Err() == nil && !p.failing {
-		p.failing = true
+	was := p.err
+	s.locked(at, func(p *sourceState) { p.err = err })
+	if err != nil && ctx.Err() == nil && was == nil {
 		owner.emit(ctx, einolean.Event{Kind: einolean.KindSourceFailed, Err: fmt.Errorf("toolsearch: Source: %w", err)})
 	}
 	return set
@@ -365,14 +361,9 @@ func (s *sources) setOf(ctx context.Context, owner *settings) *ToolSet {
 // noteGone notes tools of sources that no longer exist, and visible ones whose definition has
 // changed.
 func (s *sources) noteGone(ctx context.Context, r *run, old, now *catalog) {
-	for i, was := range old.members {
-		if was.set == now.members[i].set {
-			continue
-		}
-		for e := range was.set.entries() {
-			if now.lookup(e.info.Name) == nil {
-				r.noteHad(e.info.Name)
-			}
+	for e := range old.set.entries() {
+		if now.lookup(e.info.Name) == nil {
+			r.noteHad(e.info.Name)
 		}
 	}
 	last, isShown := r.now(ctx)

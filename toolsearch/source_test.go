@@ -304,52 +304,6 @@ func TestSourcesServeManyRunsAtOnce(t *testing.T) {
 	all.Wait()
 }
 
-// hangs is a source that does not say what it lacks.
-type hangs struct {
-	*ToolSet
-	until chan struct{}
-	asked atomic.Int32
-}
-
-func (h *hangs) Missing(context.Context) []string {
-	h.asked.Add(1)
-	<-h.until
-	return []string{"mailbox7"}
-}
-
-// lacks is a source without the tools of a server.
-type lacks struct{ *ToolSet }
-
-func (lacks) Missing(context.Context) []string { return []string{"crm"} }
-
-// A search waits a tenth of a second for what sources lack, and asks one that hangs once.
-func TestASourceThatHangsAtMissingHoldsUpNoSearch(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		slow := &hangs{ToolSet: setOf(t, adktest.Simple("a", "does a")), until: make(chan struct{})}
-		for _, source := range []Source{slow, MultiSource(lacks{&ToolSet{}}, slow)} {
-			slow.asked.Store(0)
-			h, err := New(context.Background(), &Config{Source: source})
-			require.NoError(t, err)
-			rc := &adkrun.Run{}
-			ctx, err := adkrun.Begin(context.Background(), h, rc)
-			require.NoError(t, err)
-			search := rc.Tools[0].(tool.InvokableTool)
-			for range 3 {
-				began := time.Now()
-				answer, err := search.InvokableRun(ctx, `{"query":"crm"}`)
-				require.NoError(t, err)
-				require.LessOrEqual(t, time.Since(began), 100*time.Millisecond)
-				require.NotContains(t, answer, "mailbox7")
-				if source != Source(slow) {
-					require.Contains(t, answer, `all tools of: crm`)
-				}
-			}
-			require.EqualValues(t, 1, slow.asked.Load())
-		}
-		close(slow.until)
-	})
-}
-
 // A source that takes longer than a model call waits for it is a call late, and no more.
 func TestALateAnswerOfASourceIsUsedInTheNextCall(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -10,8 +10,8 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/json"
+	"errors"
 	"fmt"
-	"reflect"
 	"slices"
 	"strconv"
 	"strings"
@@ -51,18 +51,16 @@ func NewTyped[M adk.MessageType](ctx context.Context, config *Config) (adk.Typed
 	if err != nil {
 		return nil, err
 	}
-	me := member{settings: s}
-	if _, err := catalogOf(ctx, []member{me}); err != nil {
+	if _, err := catalogOf(ctx, parts{settings: s}); err != nil {
 		return nil, err
 	}
-	return adkrun.New(&middleware[M]{settings: s, member: me}), nil
+	return adkrun.New(&middleware[M]{settings: s}), nil
 }
 
 // middleware is safe for concurrent use: the state of a run is in its context.
 type middleware[M adk.MessageType] struct {
 	*adk.TypedBaseChatModelAgentMiddleware[M]
 	settings *settings
-	member   member // without tools of an agent
 }
 
 // Begin adds the hidden tools, and the search tools, to those that the agent can run.
@@ -74,12 +72,9 @@ func (m *middleware[M]) Begin(ctx context.Context, rc *adkrun.Run) (context.Cont
 		ctx = context.WithValue(ctx, m.settings, &atomic.Bool{}) // for emitNotHidden
 	}
 	own := ownInfos(ctx, rc.Tools)
-	r, err := join(ctx, m.member, rc.Tools, own)
+	r, err := join(ctx, m.settings, rc.Tools, own)
 	if err != nil || r == nil {
 		return ctx, err
-	}
-	if first := runOf(ctx); first != nil && catalogIn(rc.Tools) != nil {
-		r.sources = first.sources // an agent within a run has its own
 	}
 	ctx = context.WithValue(ctx, runKey, r)
 	r.direct = rc.ReturnDirectly
@@ -99,26 +94,26 @@ func (m *middleware[M]) Begin(ctx context.Context, rc *adkrun.Run) (context.Cont
 	return ctx, nil
 }
 
-// join adds an instance to an agent with these tools of its own: it returns the run; none if there is
+// errTwo is the error of a second instance in an agent.
+var errTwo = errors.New("toolsearch: the agent has two instances of this middleware: give one of them all tools (DynamicTools, or a Source made by MultiSource) and one Filter")
+
+// join adds the instance to an agent with these tools of its own: it returns the run; none if there is
 // nothing to do.
-func join(ctx context.Context, me member, tools []tool.BaseTool, own []*schema.ToolInfo) (*run, error) {
-	s, members := me.settings, []member{}
-	if old := catalogIn(tools); old != nil {
-		if old.hasMember(s) {
-			return nil, nil // the same instance twice hides its tools once
-		}
-		members = slices.Clone(old.members)
-		if err := bringsOnly(s.given); err != nil {
-			return nil, err
-		}
+func join(ctx context.Context, s *settings, tools []tool.BaseTool, own []*schema.ToolInfo) (*run, error) {
+	old := catalogIn(tools)
+	if old != nil && old.settings == s {
+		return nil, nil // the same instance twice hides its tools once
 	}
-	var err error
-	if me.owned, err = pick(s, tools, own); err != nil {
+	owned, err := pick(s, tools, own)
+	if err != nil {
 		return nil, err
 	}
-	start, err := catalogOf(ctx, append(members, me))
+	start, err := catalogOf(ctx, parts{s, owned, nil})
 	if err != nil || start.len() == 0 && !start.changes {
 		return nil, err
+	}
+	if old != nil {
+		return nil, errTwo
 	}
 	if err := start.settings.rules.err; err != nil {
 		return nil, fmt.Errorf("toolsearch: %w", err)
@@ -129,36 +124,12 @@ func join(ctx context.Context, me member, tools []tool.BaseTool, own []*schema.T
 	r := newRun(start)
 	r.depth = len(compose.GetCurrentAddress(ctx))
 	for _, info := range own {
-		if info == nil {
-			continue
-		}
-		if r.own[info.Name] = info; me.owned.len() > 0 {
-			r.order = append(r.order, info.Name)
+		if info != nil {
+			r.own[info.Name] = info
 		}
 	}
 	r.signs = virtual.ProgramsOf(ctx) != nil
 	return r, nil
-}
-
-// bringsOnly reports the settings of a later instance in one agent that only the first one may
-// have: it brings tools and their Filter.
-func bringsOnly(given Config) error {
-	var more []string
-	all := reflect.ValueOf(given)
-	for i := range all.NumField() {
-		switch name := all.Type().Field(i).Name; name {
-		case "DynamicTools", "Source", "SearchableTools", "DeferMarkedTools", "Filter":
-		default:
-			if !all.Field(i).IsZero() {
-				more = append(more, name)
-			}
-		}
-	}
-	if len(more) == 0 {
-		return nil
-	}
-	return fmt.Errorf("toolsearch: an agent has several instances, and a later one sets %s: it brings only tools (DynamicTools, Source, SearchableTools, DeferMarkedTools) and their Filter, and everything else is as in the first: set it there",
-		strings.Join(more, ", "))
 }
 
 // catalogIn finds the catalogue that an earlier instance made for this run.
@@ -250,24 +221,15 @@ func renaming(own tool.BaseTool) string {
 }
 
 // listTools returns the agent's list without the tools that it gave up, and with the search
-// tools, in the place of those of an earlier instance, and the slots.
+// tools and the slots.
 func listTools(r *run, tools []tool.BaseTool, own []*schema.ToolInfo, by *settings) []tool.BaseTool {
-	metas := r.start.metaTools(r.signs)
 	var next []tool.BaseTool
-	placed := false
 	for i, t := range tools {
-		c, isOurs := madeFor(t)
-		switch {
-		case !isOurs && (own[i] == nil || !by.hides(own[i])):
+		if own[i] == nil || !by.hides(own[i]) {
 			next = append(next, t)
-		case c != nil && !placed:
-			next, placed = appendMetas(r, next, metas), true
 		}
 	}
-	if !placed {
-		next = appendMetas(r, next, metas)
-	}
-	return append(next, r.slots.Tools()...)
+	return append(appendMetas(r, next, r.start.metaTools(r.signs)), r.slots.Tools()...)
 }
 
 func appendMetas(r *run, tools []tool.BaseTool, metas []*metaTool) []tool.BaseTool {
@@ -315,7 +277,7 @@ func (m *middleware[M]) WrapModel(ctx context.Context, inner model.BaseModel[M],
 	if h == nil {
 		return nothing.Model(inner), nil
 	}
-	if h.mode == showsAll && h.run.catalog().settings.rules.searchTool {
+	if h.all && h.run.catalog().settings.rules.searchTool {
 		inner = adapted[M]{inner, withoutTool[M]}
 	}
 	return h.watched(nothing.Model(h.keeper().Model(inner))), nil
@@ -364,24 +326,20 @@ func (m *middleware[M]) AfterModelRewriteState(ctx context.Context, state *adk.T
 	return ctx, &next, nil
 }
 
-// hooks returns the hooks of the run that this instance leads; nil if another instance leads
-// it, or if there is nothing to hide. Without a preceding BeforeAgent, as when hooks are called
+// hooks returns the hooks of the run; nil if there is nothing to hide. Without a preceding BeforeAgent, as when hooks are called
 // by hand, it makes a new run.
 func (m *middleware[M]) hooks(ctx context.Context) *hooks[M] {
 	if h := m.led(ctx); h != nil {
 		return h
 	}
-	if r := runOf(ctx); r != nil && r.catalog().settings != m.settings && r.catalog().hasMember(m.settings) {
-		return nil
-	}
-	g, err := catalogOf(ctx, []member{m.member})
+	g, err := catalogOf(ctx, parts{settings: m.settings})
 	if err != nil || g.len() == 0 && !g.changes {
 		return nil
 	}
 	return newHooks[M](newRun(g))
 }
 
-// led returns the hooks of the run in a context if this instance leads it.
+// led returns the hooks of the run in a context, if it is one of this instance.
 func (m *middleware[M]) led(ctx context.Context) *hooks[M] {
 	r := runOf(ctx)
 	if r == nil || r.catalog().settings != m.settings {
@@ -396,7 +354,7 @@ func (m *middleware[M]) led(ctx context.Context) *hooks[M] {
 type hooks[M adk.MessageType] struct {
 	run        *run
 	transcript transcript[M]
-	mode       mode // of the last model call
+	all        bool // the run hides nothing
 	last       turnOutput
 	lastBy     *catalog // what both were made from, and
 	lastSaid   int      // the version of the evidence
@@ -430,14 +388,16 @@ func (h *hooks[M]) prepare(ctx context.Context, call *adk.TypedChatModelAgentSta
 	c := r.catalog()
 	r.askAgain()
 	in := turnInput{
-		record: was, follows: follows, catalog: c, own: r.own, order: r.order, said: &t.evidence, sources: r, stale: r.sources.stale,
+		record: was, follows: follows, catalog: c, own: r.own, said: &t.evidence, sources: r, stale: r.sources.stale,
 		infos: call.ToolInfos, deferred: call.DeferredToolInfos, signs: r.signs,
 	}
 	msgs := call.Messages
-	if c.settings.cfg.HideAbove > 0 {
-		in.record = h.chooseMode(ctx, in, msgs)
+	if most := int64(c.settings.cfg.HideAbove); most > 0 && !was.Began {
+		in.may = h.may(ctx)
+		in.record.All = in.hiddenTokens(most) <= most
+		r.update(ctx, func(next *record) { next.All = in.record.All })
 	}
-	if h.mode = in.record.Mode; h.mode != showsAll {
+	if h.all = in.record.All; !h.all {
 		c.build() // while the model writes its first search
 	}
 	if c.settings.rules.hosted {
@@ -452,7 +412,7 @@ func (h *hooks[M]) prepare(ctx context.Context, call *adk.TypedChatModelAgentSta
 		in.may = h.may(ctx)
 	}
 	infos, deferred := in.lists(out.show)
-	h.reminder.silent = h.mode == showsAll
+	h.reminder.silent = h.all
 	msgs, list := t.remind(ctx, &h.reminder, msgs, was.Visible)
 	t.read(ctx, msgs)
 	call.Messages, call.ToolInfos, call.DeferredToolInfos = msgs, infos, deferred
@@ -460,24 +420,6 @@ func (h *hooks[M]) prepare(ctx context.Context, call *adk.TypedChatModelAgentSta
 	h.report(ctx, in, out)
 	t.evidence.started = true
 	return nil
-}
-
-// chooseMode decides whether the run hides its tools, before the messages are read.
-func (h *hooks[M]) chooseMode(ctx context.Context, in turnInput, msgs []M) record {
-	next := in.record
-	if known := next.Mode == showsAll && h.lastBy == in.catalog && !in.catalog.filtered; !known {
-		in.may = h.may(ctx)
-		next = in.chooseMode(func() bool { return slices.ContainsFunc(msgs, h.transcript.isSearch) })
-	}
-	if next.Mode == in.record.Mode {
-		return next
-	}
-	h.run.update(ctx, func(r *record) { r.Mode, r.Staying = next.Mode, next.Staying })
-	if in.record.Mode != undecided {
-		h.lastBy = nil
-		h.transcript.forget()
-	}
-	return next
 }
 
 // may asks the Filter in this model call.
@@ -502,7 +444,7 @@ func (h *hooks[M]) takeTurn(ctx context.Context, in turnInput) turnOutput {
 // of users.
 func (h *hooks[M]) readWithOffers(ctx context.Context, msgs []M) []M {
 	t := &h.transcript
-	if t.prefetch = nil; h.run.catalog().settings.cfg.Prefetch > 0 && h.mode != showsAll {
+	if t.prefetch = nil; h.run.catalog().settings.cfg.Prefetch > 0 && !h.all {
 		s, byText := newSearcher(h.run, PhaseSearch, PhaseLoad), map[string][]foundTool{}
 		t.prefetch = func(ctx context.Context, v *evidence, at int, text string) { s.prefetch(ctx, v, byText, at, text) }
 	}
@@ -519,7 +461,7 @@ func (h *hooks[M]) readWithOffers(ctx context.Context, msgs []M) []M {
 // the slice.
 func (h *hooks[M]) rewrite(ctx context.Context, msgs []M, show []string) []M {
 	t, rules := &h.transcript, h.run.catalog().settings.rules
-	if h.mode == showsAll {
+	if h.all {
 		rules = plainRules // the provider does not learn of a search
 	}
 	next := wire.RewriteAll(msgs, newEditor(ctx, h.run, rules, show))

@@ -3,8 +3,8 @@
 
 package toolsearch
 
-// What a model call shows, decided by functions of their input alone: whether the run hides
-// tools at all, which hidden ones this call shows, and its tool lists.
+// What a model call shows, decided by functions of their input alone: which hidden tools, and the
+// tool lists.
 
 import (
 	"cmp"
@@ -22,24 +22,10 @@ type record struct {
 	Began    bool     `json:"began,omitempty"`    // there was a model call
 	Visible  []string `json:"visible,omitempty"`  // names of the hidden tools that the last one showed
 	Idle     []int    `json:"idle,omitempty"`     // model calls since the last use of each, with UnloadAfter
-	Mode     mode     `json:"mode,omitempty"`     // by HideAbove
-	Staying  []string `json:"staying,omitempty"`  // names that the model saw before the run began to hide; they stay
+	All      bool     `json:"all,omitempty"`      // the run hides nothing, by HideAbove
 	Bound    []string `json:"bound,omitempty"`    // names that slots stood for in the last round of calls
 	Reported []string `json:"reported,omitempty"` // what OnEvent was told, by the lines of event.go
 }
-
-// mode says whether a run hides its tools. A run may begin to hide when tools join but never
-// stops, since that would change the tool list, and with it the provider's prompt cache, again.
-type mode string
-
-const (
-	undecided mode = ""
-	showsAll  mode = "shows all"
-	hidesSome mode = "hides"
-)
-
-// inPlace reports whether tools keep their places in the tool list, as those of the agent do.
-func (r *record) inPlace() bool { return r.Mode == showsAll || len(r.Staying) > 0 }
 
 // recordKey is the key of the record among the values that Eino keeps for a run.
 const recordKey = "__einolean_toolsearch__"
@@ -51,7 +37,6 @@ type turnInput struct {
 	follows bool   // that one was in this process: the lists are as it left them
 	catalog *catalog
 	own     map[string]*schema.ToolInfo           // the agent's own tools, by name
-	order   []string                              // the same, in the order of its list
 	said    *evidence                             // what the conversation says
 	may     func(*entry, ...Phase) bool           // the Filter allows all of the phases
 	sources interface{ isGone(name string) bool } // a Source had the tool
@@ -73,14 +58,8 @@ func takeTurn(in turnInput) turnOutput {
 	show, idle, unused := in.chooseTools()
 	out := turnOutput{record: in.record, show: show[:0], unused: unused}
 	var over []string
-	if in.record.Mode == showsAll {
-		show = in.withAll(show)
-		idle = make([]int, len(show))
-		out.show = show[:0]
-	} else {
-		if most := in.catalog.settings.cfg.MaxTools; most > 0 && !in.catalog.settings.rules.native {
-			over = in.leastUsed(show, idle, most)
-		}
+	if most := in.catalog.settings.cfg.MaxTools; most > 0 && !in.catalog.settings.rules.native && !in.record.All {
+		over = in.leastUsed(show, idle, most)
 	}
 	out.record.Began, out.record.Visible, out.record.Idle = true, make([]string, 0, len(show)), nil
 	for i, e := range show {
@@ -111,26 +90,6 @@ func (in turnInput) leastUsed(show []*entry, idle []int, most int) (names []stri
 		names = append(names, show[i].info.Name)
 	}
 	return names
-}
-
-// chooseMode decides whether the run hides its tools, by the tokens that hiding saves. searched
-// reports whether the conversation holds a search: it then keeps hiding until far fewer are
-// hidden.
-func (in turnInput) chooseMode(searched func() bool) record {
-	next, most := in.record, int64(in.catalog.settings.cfg.HideAbove)
-	if next.Mode == hidesSome {
-		return next
-	}
-	tokens := in.hiddenTokens(most)
-	switch {
-	case tokens > most && next.Mode == showsAll:
-		next.Mode, next.Staying = hidesSome, slices.Clone(next.Visible)
-	case tokens > most, next.Mode == undecided && tokens > most-most/5 && searched():
-		next.Mode = hidesSome
-	default:
-		next.Mode = showsAll
-	}
-	return next
 }
 
 // hiddenTokens is the size of the definitions that hiding leaves out. It stops counting above
@@ -173,13 +132,21 @@ func (in turnInput) chooseTools() (show []*entry, idle []int, unused []string) {
 			add(e, since)
 		}
 	}
+	if in.record.All {
+		for e := range in.catalog.entries() {
+			if in.may(e, PhaseSearch) {
+				add(e, 0)
+			}
+		}
+		return show, idle, nil
+	}
 	for _, name := range in.catalog.pins {
 		done[name] = true
 		add(in.catalog.lookup(name), 0)
 	}
 	never := in.catalog.settings.cfg.Protocol.neverLoads()
 	for i, name := range before {
-		if !never || slices.Contains(in.record.Staying, name) {
+		if !never {
 			since := 0
 			if i < len(in.record.Idle) {
 				since = in.record.Idle[i]
@@ -195,35 +162,24 @@ func (in turnInput) chooseTools() (show []*entry, idle []int, unused []string) {
 	return show, idle, unused
 }
 
-// withAll adds to the tools of a model call all others that it may show.
-func (in turnInput) withAll(show []*entry) (all []*entry) {
-	shown := make(map[*entry]bool, len(show))
-	for _, e := range show {
-		shown[e] = true
-	}
-	for e := range in.catalog.entries() {
-		if shown[e] || in.may(e, PhaseSearch, PhaseLoad, PhaseActive) {
-			all = append(all, e)
-		}
-	}
-	return all
-}
-
 // lists returns the lists for this model call, tools and deferred ones: the agent's own tools as
 // they are, then the loaded ones in the order of loading. The list only grows at its end, and a
 // provider's prompt cache holds.
 func (in turnInput) lists(show []*entry) (_, _ []*schema.ToolInfo) {
 	infos, deferred := in.infos, in.deferred
 	switch {
-	case in.record.Mode == showsAll:
-		return in.listInPlace(show), without(deferred, in.catalog)
+	case in.record.All:
+		if !in.follows || len(in.stale) > 0 || !in.shows(show) {
+			infos = in.rebuildList(show)
+		}
+		return infos, without(deferred, in.catalog)
 	case in.catalog.settings.rules.native:
 		show = in.inFull(show)
 		infos = in.rebuildList(show)
 		if in.catalog.settings.rules.deferAll {
 			deferred = in.deferredTools(show)
 		}
-	case !in.follows || in.record.inPlace() || len(in.stale) > 0 || !in.shows(show):
+	case !in.follows || len(in.stale) > 0 || !in.shows(show):
 		infos = in.rebuildList(show)
 	}
 	return infos, deferred
@@ -261,9 +217,6 @@ func (in turnInput) shows(show []*entry) bool {
 // only this run's. Copies from earlier calls of the run are kept, with those edits, but not
 // copies from before a resume: the tool may have changed.
 func (in turnInput) rebuildList(show []*entry) []*schema.ToolInfo {
-	if in.record.inPlace() {
-		return in.listInPlace(show)
-	}
 	next := in.ownInfos()
 	kept := map[string]*schema.ToolInfo{}
 	if in.follows {
@@ -278,9 +231,17 @@ func (in turnInput) rebuildList(show []*entry) []*schema.ToolInfo {
 			next = append(next, t)
 			continue
 		}
-		next = append(next, in.catalog.infoOf(e))
+		next = append(next, in.infoFor(e))
 	}
 	return next
+}
+
+// infoFor is a copy of a tool's info as the list of this run has it.
+func (in turnInput) infoFor(e *entry) *schema.ToolInfo {
+	if in.record.All {
+		return withOwnParams(shallowInfo(e.safe))
+	}
+	return in.catalog.infoOf(e)
 }
 
 // ownInfos returns the tools of a list that are not hidden. Never nil: Eino replaces a nil list
@@ -290,116 +251,12 @@ func (in turnInput) ownInfos() []*schema.ToolInfo {
 	for _, t := range in.infos {
 		switch {
 		case t == nil, in.catalog.lookup(t.Name) != nil, in.hasVanished(t.Name), slots.IsName(t.Name), in.sources.isGone(t.Name):
-		case in.catalog.settings.rules.native && t.Name == toolnames.Search:
+		case in.catalog.settings.rules.native && t.Name == toolnames.Search, in.record.All && in.catalog.usesMetaName(t.Name):
 		default:
 			next = append(next, t)
 		}
 	}
 	return next
-}
-
-// listInPlace makes the tool list of a run that shows all tools, or did: tools in the list keep
-// their places, the agent's own hidden ones get theirs, and others come in place of the slots or
-// last. Without a change, it returns the same list.
-func (in turnInput) listInPlace(show []*entry) []*schema.ToolInfo {
-	infos := in.infos
-	shown := make(map[string]*entry, len(show))
-	for _, e := range show {
-		shown[e.info.Name] = e
-	}
-	next, listed := make([]*schema.ToolInfo, 0, len(infos)+len(show)), stringSet{}
-	for _, t := range infos {
-		if t != nil && !slots.IsName(t.Name) {
-			listed.add(t.Name)
-		}
-	}
-	more := in.unlistedTools(show, listed)
-	for _, t := range infos {
-		switch {
-		case t == nil || in.hasVanished(t.Name) || in.sources.isGone(t.Name):
-			continue
-		case slots.IsName(t.Name):
-			next, more = in.appendAll(next, more), nil
-			continue
-		}
-		next, more = in.appendBefore(next, more, t.Name)
-		if t = in.inPlace(t, shown[t.Name]); t != nil {
-			next = append(next, t)
-		}
-	}
-	next = in.appendAll(next, more)
-	if infos != nil && slices.Equal(next, infos) {
-		return infos
-	}
-	return next
-}
-
-// appendBefore moves those of some tools to a list that stand, among the agent's own, before the
-// tool of a name.
-func (in turnInput) appendBefore(list, more []*schema.ToolInfo, name string) (_, rest []*schema.ToolInfo) {
-	until := slices.Index(in.order, name)
-	if until <= 0 {
-		return list, more
-	}
-	for _, t := range more {
-		if at := slices.Index(in.order, t.Name); at >= 0 && at < until {
-			list = append(list, t)
-		} else {
-			rest = append(rest, t)
-		}
-	}
-	return list, rest
-}
-
-// appendAll appends the agent's own tools in their order, then the others.
-func (in turnInput) appendAll(list, more []*schema.ToolInfo) []*schema.ToolInfo {
-	place := func(t *schema.ToolInfo) uint { return uint(slices.Index(in.order, t.Name)) } // -1 comes last
-	slices.SortStableFunc(more, func(a, b *schema.ToolInfo) int { return cmp.Compare(place(a), place(b)) })
-	return append(list, more...)
-}
-
-// inPlace returns the replacement of a tool in the list; nil if it is removed. e is the hidden
-// tool of its name, if it is shown. Copies are kept within a run.
-func (in turnInput) inPlace(t *schema.ToolInfo, e *entry) *schema.ToolInfo {
-	hidden := in.catalog.lookup(t.Name)
-	switch {
-	case hidden != nil && e == nil, in.catalog.usesMetaName(t.Name) && (in.record.Mode == showsAll || in.catalog.settings.rules.native):
-		return nil
-	case e != nil && (!in.follows || t == e.info || in.stale[t.Name]):
-		return in.infoFor(e)
-	}
-	return t
-}
-
-// unlistedTools are the tools missing from a list: search tools, then those to show.
-func (in turnInput) unlistedTools(show []*entry, listed stringSet) (infos []*schema.ToolInfo) {
-	if in.record.Mode != showsAll && !in.catalog.settings.rules.native {
-		for _, m := range in.catalog.metaTools(in.signs) {
-			if !listed[m.name] {
-				infos = append(infos, m.info())
-			}
-		}
-	}
-	for _, e := range show {
-		if !listed[e.info.Name] && !in.wasTakenOut(e) {
-			infos = append(infos, in.infoFor(e))
-		}
-	}
-	return infos
-}
-
-// wasTakenOut reports whether a tool that is missing from the list was in it before: another
-// handler removed it.
-func (in turnInput) wasTakenOut(e *entry) bool {
-	return in.record.Mode == showsAll && in.follows && slices.Contains(in.record.Visible, e.info.Name) && in.catalog.filterOf(e) == nil
-}
-
-// infoFor is a copy of a tool's info as the list of this run has it.
-func (in turnInput) infoFor(e *entry) *schema.ToolInfo {
-	if in.record.Mode != showsAll {
-		return in.catalog.infoOf(e)
-	}
-	return withOwnParams(shallowInfo(e.safe))
 }
 
 // inFull are the tools that a native model call must show in full, because nothing in the
@@ -411,7 +268,7 @@ func (in turnInput) inFull(show []*entry) []*entry {
 	return slices.DeleteFunc(slices.Clone(show), func(e *entry) bool {
 		name := e.info.Name
 		switch {
-		case slices.Contains(in.catalog.pins, name), slices.Contains(in.record.Staying, name) && !v.natively[name]:
+		case slices.Contains(in.catalog.pins, name):
 			return false
 		case v.prefetched[name]:
 			return v.natively[name]

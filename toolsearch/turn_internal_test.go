@@ -48,7 +48,7 @@ func randomTurn(t *testing.T, r *rand.Rand) turnInput {
 	cfg.DynamicTools = append(tools, withInfo("always", nil))
 	set, err := newSettings(context.Background(), &cfg, false)
 	require.NoError(t, err)
-	c, err := catalogOf(context.Background(), []member{{settings: set}})
+	c, err := catalogOf(context.Background(), parts{settings: set})
 	require.NoError(t, err)
 	said := &evidence{modelCalls: r.IntN(20)}
 	for _, name := range some("t", 20, 40) {
@@ -62,13 +62,13 @@ func randomTurn(t *testing.T, r *rand.Rand) turnInput {
 		denied.add(name)
 	}
 	in := turnInput{
-		catalog: c, own: map[string]*schema.ToolInfo{"own0": {}, "own1": {}, "own2": {}}, order: []string{"own0", "own1", "own2"}, said: said,
+		catalog: c, own: map[string]*schema.ToolInfo{"own0": {}, "own1": {}, "own2": {}}, said: said,
 		may:     func(e *entry, _ ...Phase) bool { return !denied[e.info.Name] },
 		sources: had{"t38": true, "t39": true}, follows: r.IntN(2) == 0,
 	}
 	if in.record.Began = in.follows || r.IntN(2) == 0; in.record.Began {
 		in.record.Visible = some("t", 10, 40)
-		in.record.Mode = []mode{undecided, showsAll, hidesSome}[r.IntN(3)]
+		in.record.All = r.IntN(3) == 0
 	}
 	for _, name := range slices.Concat(some("own", 3, 3), some("t", 8, 40), some("__einolean_slot_", 3, 9)) {
 		in.infos = append(in.infos, &schema.ToolInfo{Name: name})
@@ -86,17 +86,6 @@ func TestATurnIsAFunctionOfItsInput(t *testing.T) {
 	r := rand.New(rand.NewPCG(seed, 1))
 	for range race.Cases(3000) {
 		in := randomTurn(t, r)
-		if in.catalog.settings.cfg.HideAbove > 0 {
-			was, _ := json.Marshal(in.record)
-			next := in.chooseMode(func() bool { return r.IntN(2) == 0 })
-			same, _ := json.Marshal(in.record)
-			require.Equal(t, was, same)
-			require.NotEqual(t, undecided, next.Mode)
-			require.False(t, in.record.Mode == hidesSome && next.Mode == showsAll, "it never stops")
-			in.record = next
-		} else {
-			in.record.Mode = undecided
-		}
 		given, infos := in.record, slices.Clone(in.infos)
 		text, err := json.Marshal(given)
 		require.NoError(t, err)
@@ -140,7 +129,7 @@ func requireShown(t *testing.T, in turnInput, out turnOutput, infos []*schema.To
 		}
 	}
 	require.Equal(t, namesIn(slices.DeleteFunc(slices.Clone(in.infos), func(i *schema.ToolInfo) bool { return !strings.HasPrefix(i.Name, "own") })), own)
-	if in.record.Mode != showsAll {
+	if !in.record.All {
 		require.ElementsMatch(t, out.record.Visible, hidden)
 		if most := in.catalog.settings.cfg.MaxTools; most > 0 && len(names) > most {
 			for _, name := range hidden {
@@ -149,7 +138,7 @@ func requireShown(t *testing.T, in turnInput, out turnOutput, infos []*schema.To
 		}
 	}
 	for _, name := range out.record.Visible {
-		if in.record.Mode != showsAll && !slices.Contains(in.catalog.pins, name) {
+		if !in.record.All && !slices.Contains(in.catalog.pins, name) {
 			require.True(t, slices.Contains(in.said.order, name) || slices.Contains(in.record.Visible, name), name)
 		}
 	}
@@ -174,13 +163,13 @@ func TestARunThatShowsAllToolsStaysSoWithoutHideAbove(t *testing.T) {
 	ctx := context.Background()
 	set, err := newSettings(ctx, &Config{DynamicTools: []tool.BaseTool{withInfo("a", nil), withInfo("b", nil)}}, false)
 	require.NoError(t, err)
-	c, err := catalogOf(ctx, []member{{settings: set}})
+	c, err := catalogOf(ctx, parts{settings: set})
 	require.NoError(t, err)
 	h := newHooks[*schema.Message](newRun(c))
-	h.run.record = record{Began: true, Mode: showsAll, Visible: []string{"a", "b"}}
+	h.run.record = record{Began: true, All: true, Visible: []string{"a", "b"}}
 	call := adk.ChatModelAgentState{Messages: []*schema.Message{schema.UserMessage("please")}, ToolInfos: []*schema.ToolInfo{{Name: "own"}}}
 	require.NoError(t, h.prepare(ctx, &call))
 	require.Equal(t, []string{"own", "a", "b"}, namesIn(call.ToolInfos))
 	require.Len(t, call.Messages, 1, "nothing is hidden, so there is no list")
-	require.Equal(t, showsAll, h.mode)
+	require.True(t, h.all)
 }

@@ -197,7 +197,7 @@ func (o *source) servers(ctx context.Context, s streams, name string) ([]*schema
 		o.common.note(s, "left out %s", line)
 	}
 	set, err := servers.Tools(ctx)
-	if err != nil {
+	if err != nil && !errors.As(err, new(*toolsearch.Missing)) { // those are left out
 		return nil, fail(exitServer, "%w", err)
 	}
 	found := map[string]*schema.ToolInfo{}

@@ -92,8 +92,8 @@ func (a *searcher) answer(ctx context.Context, s streams, query string) error {
 	for _, r := range results {
 		h := added(&a.last.Hits)
 		h.Name, h.Score, h.Confidence = r.Name, r.Score, r.Confidence
-		if explainer, can := a.x.(toolsearch.Explainer); can && a.why {
-			h.Why = explainer.Explain(q, r.Name)
+		if a.why {
+			h.Why = a.whyOf(q, r.Name)
 		}
 	}
 	if a.common.json {
@@ -144,12 +144,18 @@ func (a *searcher) say(ctx context.Context, s streams, line string) error {
 	return a.answer(ctx, s, line)
 }
 
+// whyOf says what each word of a query adds to the score of a tool.
+func (a *searcher) whyOf(q toolsearch.Query, name string) string {
+	var b strings.Builder
+	for _, t := range toolsearch.Explain(a.x, q, name) {
+		fmt.Fprintf(&b, "%.4g %q: %s, %s\n", t.Score, t.Text, t.Relation, t.Field)
+	}
+	return b.String()
+}
+
 // explain says why a tool ranks where it does.
 func (a *searcher) explain(s streams, query, name string) {
-	why := ""
-	if x, can := a.x.(toolsearch.Explainer); can {
-		why = x.Explain(toolsearch.Query{Text: query, Limit: a.k}, name)
-	}
+	why := a.whyOf(toolsearch.Query{Text: query, Limit: a.k}, name)
 	if why == "" {
 		why = "this index gives no explanations"
 	}

@@ -26,6 +26,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/einolean/einolean"
+	"github.com/einolean/einolean/toolsearch"
 )
 
 func TestAServerThatIsDownHoldsUpNobody(t *testing.T) {
@@ -42,7 +43,7 @@ func TestAServerThatIsDownHoldsUpNobody(t *testing.T) {
 	}
 	require.ErrorContains(t, statusOf(s, "broken").Err, "no license file found", "the program's last words say why")
 	require.Len(t, events.wait(t, einolean.KindServerDown, 3), 3)
-	require.Equal(t, []string{"broken", "missing", "nobody"}, s.Missing(ctx))
+	require.Equal(t, []string{"broken", "missing", "nobody"}, missingOf(t, s, ctx))
 }
 
 // A server that has shown its tools and died is not missing: they are still offered.
@@ -58,10 +59,21 @@ func TestOnlyServersWithoutToolsAreMissing(t *testing.T) {
 	server.CloseClientConnections()
 	server.Close()
 	require.Contains(t, ask(t, as("ann"), s, "dies__echo", `{"text":"x"}`), "dies")
-	require.Equal(t, []string{"refuses"}, s.Missing(as("ann")))
-	require.Equal(t, []string{"refuses"}, s.Missing(as("bob")), "the others were never asked for this user")
+	require.Equal(t, []string{"refuses"}, missingOf(t, s, as("ann")))
+	require.Equal(t, []string{"dies", "refuses"}, missingOf(t, s, as("bob")), "this user has never seen its tools")
 	revoked = true
-	require.Empty(t, s.Missing(as("ann")))
+	require.Empty(t, missingOf(t, s, as("ann")))
+}
+
+// missingOf are the servers that lack in the tools of a user.
+func missingOf(t *testing.T, s *Servers, ctx context.Context) []string {
+	t.Helper()
+	_, err := s.Tools(ctx)
+	var missing *toolsearch.Missing
+	if errors.As(err, &missing) {
+		return missing.Servers
+	}
+	return nil
 }
 
 // mcpEmpty is a server without tools that answers.

@@ -157,8 +157,7 @@ func TestManyServersThatComeAndGoLeaveNothingBehind(t *testing.T) {
 			require.NoError(t, err)
 			defer func() { require.NoError(t, s.Close()) }()
 			for range 20 {
-				set, err := s.Tools(ctx)
-				require.NoError(t, err)
+				set := toolsOf(t, ctx, s)
 				for x := range set.All() {
 					info, err := x.Info(ctx)
 					require.NoError(t, err)

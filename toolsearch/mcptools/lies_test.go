@@ -168,8 +168,7 @@ func TestServersThatLieHarmNobody(t *testing.T) {
 					}
 					bytes.Add(int64(n))
 				}
-				set, err := s.Tools(ctx)
-				require.NoError(t, err)
+				set := toolsOf(t, ctx, s)
 				for x := range set.All() {
 					info, _ := x.Info(ctx)
 					if h := HintsOf(info); h.Server[:4] == "hone" || h.Tool != "echo" || random.IntN(6) > 0 {

@@ -175,8 +175,6 @@ func (d *digest) change(before *toolsearch.ToolSet) *einolean.ToolChange {
 	return c
 }
 
-var _ toolsearch.PartialSource = (*Servers)(nil)
-
 // refuseUnusable refuses the tools that no set can hold, each by itself.
 func (d *digest) refuseUnusable() {
 	usable := d.tools[:0]

@@ -181,10 +181,8 @@ func TestAServerThatAlwaysSaysItsListChangedIsReadEverLessOften(t *testing.T) {
 	began := time.Now()
 	until(t, "it is read some times", func() bool { return lists.Load() >= 7 })
 	require.Greater(t, time.Since(began), 300*time.Millisecond)
-	set, err := s.Tools(ctx)
-	require.NoError(t, err)
-	again, err := s.Tools(ctx)
-	require.NoError(t, err)
+	set := toolsOf(t, ctx, s)
+	again := toolsOf(t, ctx, s)
 	require.Same(t, set, again)
 	ask(t, ctx, s, "srv__add_tool", `{"text":"real"}`)
 	require.Contains(t, namesIn(t, ctx, s), "srv__real", "what a call changes is there at once all the same")
@@ -307,8 +305,7 @@ func TestNoServerTakesTheNamesOfAnother(t *testing.T) {
 	bare.NoPrefix = true
 	s := open(t, map[string]Server{"git": tools("hub__delete_repo", "commit"), "git__hub": tools("delete_repo"), "bare": bare}, Options{OnEvent: events.record})
 	origin := map[string]Hints{}
-	set, err := s.Tools(ctx)
-	require.NoError(t, err)
+	set := toolsOf(t, ctx, s)
 	set.Select(func(info *schema.ToolInfo) bool { origin[info.Name] = HintsOf(info); return true })
 	require.Len(t, origin, 6)
 	require.Equal(t, "git__hub", origin["git__hub__delete_repo"].Server)
@@ -337,8 +334,7 @@ func TestHostileNamesAndTextsAreOfferedAndRun(t *testing.T) {
 	}
 	s := open(t, map[string]Server{"srv": f.inMemory()}, Options{})
 	ran := 0
-	set, err := s.Tools(ctx)
-	require.NoError(t, err)
+	set := toolsOf(t, ctx, s)
 	for x := range set.All() {
 		info, err := x.Info(ctx)
 		require.NoError(t, err)
@@ -357,8 +353,7 @@ func TestIncludeExcludeAndAlwaysVisible(t *testing.T) {
 	server := f.inMemory()
 	server.Include, server.Exclude, server.AlwaysVisible = []string{"e*", "add_tool", "die*", "marked"}, []string{"die_*"}, []string{"ec*"}
 	s := open(t, map[string]Server{"srv": server}, Options{})
-	set, err := s.Tools(ctx)
-	require.NoError(t, err)
+	set := toolsOf(t, ctx, s)
 	visible := map[string]any{}
 	set.Select(func(i *schema.ToolInfo) bool { visible[HintsOf(i).Tool] = i.Extra["defer_loading"]; return true })
 	require.Equal(t, map[string]any{"echo": false, "add_tool": nil, "die": nil, "marked": false}, visible)

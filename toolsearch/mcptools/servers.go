@@ -134,7 +134,11 @@ func (s *Servers) Tools(ctx context.Context) (*toolsearch.ToolSet, error) {
 	for i, name := range s.names {
 		sets[i] = s.linkOf(u, name).await(ctx, by)
 	}
-	return s.joined(u, sets), nil
+	set := s.joined(u, sets)
+	if down := s.missing(u); len(down) > 0 {
+		return set, &toolsearch.Missing{Servers: down}
+	}
+	return set, nil
 }
 
 // joined returns the union of the sets, the same for the same sets.
@@ -336,23 +340,11 @@ func (s *Servers) Status() []Status {
 	return all
 }
 
-// Missing returns the servers that have shown no tool to the user of ctx, because they do not
-// answer or refuse to: see [toolsearch.PartialSource]. A server that is down and has shown
-// its tools before keeps them.
-func (s *Servers) Missing(ctx context.Context) (names []string) {
-	key, err := s.key(ctx)
-	if err != nil {
-		return nil
-	}
+// missing are the servers that have shown no tool to a user, because they do not answer or refuse
+// to. A server that is down and has shown its tools before keeps them.
+func (s *Servers) missing(u *user) (names []string) {
 	for _, name := range s.names {
-		l := s.shared[name]
-		if l == nil {
-			l = s.linkIf(key, name)
-		}
-		if l == nil {
-			continue
-		}
-		if st := l.status(); st.Tools == 0 && (st.State != StateUp || st.Err != nil) {
+		if st := s.linkOf(u, name).status(); st.Tools == 0 && (st.State != StateUp || st.Err != nil) {
 			names = append(names, name)
 		}
 	}

@@ -58,12 +58,10 @@ func TestToolsOfEveryKindOfServerAreFoundAndRun(t *testing.T) {
 
 func TestTheSetIsTheSameWhileNothingChanges(t *testing.T) {
 	s := open(t, ways(t), Options{})
-	one, err := s.Tools(ctx)
-	require.NoError(t, err)
+	one := toolsOf(t, ctx, s)
 	require.Equal(t, "x", ask(t, ctx, s, "http__echo", `{"text":"x"}`))
 	require.Contains(t, ask(t, ctx, s, "http__fail", `{}`), "error: ", "its list is read again, and is the same")
-	two, err := s.Tools(ctx)
-	require.NoError(t, err)
+	two := toolsOf(t, ctx, s)
 	require.Same(t, one, two)
 }
 

@@ -70,17 +70,13 @@ func (r *Report) Misses(limit int) string {
 		for i, res := range c.Results[:min(5, len(c.Results))] {
 			fmt.Fprintf(&b, "  %d. %s %.3g\n", i+1, display.Line(res.Name), res.Score)
 		}
-		if e, ok := r.index.(toolsearch.Explainer); ok {
-			for _, name := range c.Missing {
-				b.WriteString(indent(e.Explain(toolsearch.Query{Text: c.Case.Query}, name)))
+		for _, name := range c.Missing {
+			for _, t := range toolsearch.Explain(r.index, toolsearch.Query{Text: c.Case.Query}, name) {
+				fmt.Fprintf(&b, "    %.4g %q %s %s\n", t.Score, t.Text, t.Relation, t.Field)
 			}
 		}
 	}
 	return b.String()
-}
-
-func indent(text string) string {
-	return "    " + strings.ReplaceAll(strings.TrimSpace(text), "\n", "\n    ") + "\n"
 }
 
 // Goal is the least that an index must reach. A zero field sets no bound.

@@ -343,9 +343,7 @@ func (t *Telemetry) Event(ctx context.Context, e einolean.Event) {
 	case einolean.KindCallGated:
 		m.gated.Add(ctx, 1)
 	case einolean.KindToolsDenied:
-		if e.CallID != "" {
-			m.denied.Add(ctx, 1)
-		}
+		m.denied.Add(ctx, 1)
 	case einolean.KindResultRead:
 		m.readBacks.Add(ctx, 1)
 		if e.Output != nil {

@@ -212,7 +212,7 @@ func TestMetricsCountWhatIsSavedAndWhatItCosts(t *testing.T) {
 		{Kind: einolean.KindToolsSearched, Search: &einolean.Search{Fallback: true}},
 		{Kind: einolean.KindToolsLoaded, Tools: &einolean.ToolChange{AddedCount: 5}},
 		{Kind: einolean.KindToolsLoaded, Repeat: true, Tools: &einolean.ToolChange{AddedCount: 7}},
-		{Kind: einolean.KindCallGated, Tool: "secret_tool"}, {Kind: einolean.KindToolsDenied}, {Kind: einolean.KindToolsDenied, CallID: "c"},
+		{Kind: einolean.KindCallGated, Tool: "secret_tool"}, {Kind: einolean.KindToolsDenied, CallID: "c"},
 		{Kind: einolean.KindResultRead, Output: &einolean.OutputChange{After: einolean.Size{Tokens: 64}}}, {Kind: einolean.KindResultRead},
 		{Kind: einolean.KindStoreFailed}, {Kind: einolean.KindToolRefused}, {Kind: einolean.KindToolsSearched}, {Kind: "unknown"},
 	} {

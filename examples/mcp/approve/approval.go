@@ -61,7 +61,7 @@ func (a *Approval) allowed(ctx context.Context, name, args string) (bool, error)
 // hintsOf is what the server says about a tool; nothing for tools of other origin.
 func (a *Approval) hintsOf(ctx context.Context, name string) (mcptools.Hints, error) {
 	tools, err := a.Servers.Tools(ctx)
-	if err != nil {
+	if tools == nil { // beside an error stand the tools of the servers that are up
 		return mcptools.Hints{}, err
 	}
 	for t := range tools.All() {

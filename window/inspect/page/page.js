@@ -92,7 +92,7 @@ for (const c of calls) {
   c.now = c.added.filter(p => p.left).map(p => p.left);
   c.searches = c.events.filter(e => (e.kind === "tools_searched" || e.kind === "tools_prefetched") && e.search);
   c.loads = c.events.filter(e => e.kind === "tools_loaded" && !e.repeat && e.tools);
-  c.refused = c.events.filter(e => e.kind === "call_gated" || (e.kind === "tools_denied" && e.call_id));
+  c.refused = c.events.filter(e => e.kind === "call_gated" || e.kind === "tools_denied");
   c.failed = c.events.filter(e => /_failed$|_restarted$|server_down/.test(e.kind));
   c.marks = [
     c.searches.length && "search", c.loads.length && "plus", c.now.some(l => l.rule === "cut") && "cut",
