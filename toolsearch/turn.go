@@ -110,6 +110,10 @@ func (in turnInput) hiddenTokens(most int64) (n int64) {
 // use, then new ones; idle are the model calls since the last use of each. unused are those that were
 // not used for too long.
 func (in turnInput) chooseTools() (show []*entry, idle []int, unused []string) {
+	if in.record.All {
+		show = in.allTools()
+		return show, make([]int, len(show)), nil
+	}
 	before, v, limit := in.record.Visible, in.said, in.catalog.settings.cfg.UnloadAfter
 	done := make(map[string]bool, len(before)+len(v.order))
 	add := func(e *entry, since int) {
@@ -132,34 +136,34 @@ func (in turnInput) chooseTools() (show []*entry, idle []int, unused []string) {
 			add(e, since)
 		}
 	}
-	if in.record.All {
-		for e := range in.catalog.entries() {
-			if in.may(e, PhaseSearch) {
-				add(e, 0)
-			}
-		}
-		return show, idle, nil
-	}
 	for _, name := range in.catalog.pins {
 		done[name] = true
 		add(in.catalog.lookup(name), 0)
 	}
-	never := in.catalog.settings.cfg.Protocol.neverLoads()
-	for i, name := range before {
-		if !never {
-			since := 0
-			if i < len(in.record.Idle) {
-				since = in.record.Idle[i]
-			}
-			consider(name, since+1)
-		}
+	if in.catalog.settings.cfg.Protocol.neverLoads() {
+		return show, idle, nil
 	}
-	if !never {
-		for _, name := range v.order {
-			consider(name, 0)
+	for i, name := range before {
+		since := 0
+		if i < len(in.record.Idle) {
+			since = in.record.Idle[i]
 		}
+		consider(name, since+1)
+	}
+	for _, name := range v.order {
+		consider(name, 0)
 	}
 	return show, idle, unused
+}
+
+// allTools are the tools of a run that hides none.
+func (in turnInput) allTools() (show []*entry) {
+	for e := range in.catalog.entries() {
+		if in.may(e, PhaseSearch, PhaseLoad, PhaseActive) {
+			show = append(show, e)
+		}
+	}
+	return show
 }
 
 // lists returns the lists for this model call, tools and deferred ones: the agent's own tools as

@@ -160,6 +160,15 @@ func infos(name string, tools []json.RawMessage) (all []*schema.ToolInfo, err er
 	return all, nil
 }
 
+// toolsOf are the tools of those servers that answer.
+func toolsOf(ctx context.Context, servers *mcptools.Servers) (*toolsearch.ToolSet, error) {
+	set, err := servers.Tools(ctx)
+	if errors.As(err, new(*toolsearch.Missing)) {
+		err = nil
+	}
+	return set, err
+}
+
 // servers asks the servers of an mcpServers file for their tools.
 func (o *source) servers(ctx context.Context, s streams, name string) ([]*schema.ToolInfo, error) {
 	if !o.connect {
@@ -196,8 +205,8 @@ func (o *source) servers(ctx context.Context, s streams, name string) ([]*schema
 	for _, line := range down {
 		o.common.note(s, "left out %s", line)
 	}
-	set, err := servers.Tools(ctx)
-	if err != nil && !errors.As(err, new(*toolsearch.Missing)) { // those are left out
+	set, err := toolsOf(ctx, servers)
+	if err != nil {
 		return nil, fail(exitServer, "%w", err)
 	}
 	found := map[string]*schema.ToolInfo{}
