@@ -26,8 +26,8 @@ export GOFLAGS := $(PLAIN) -trimpath
 # since some of them wait. Each says when it begins, and what it prints comes in one piece.
 JOBS ?= $(shell echo $$(($$(nproc 2>/dev/null || echo 2) + 1)))
 side  = @$(MAKE) --no-print-directory -j$(JOBS) $(1)
-lint@% test@% race@% oldest@% tidy-check@% einos-tests test-workshop eino-next: SHELL := $(CURDIR)/internal/dev/step.sh
-lint@% test@% race@% oldest@% tidy-check@% einos-tests test-workshop eino-next: export STEP = $@
+lint@% test@% race@% oldest@% tidy-check@% einos-tests conformance test-workshop eino-next: SHELL := $(CURDIR)/internal/dev/step.sh
+lint@% test@% race@% oldest@% tidy-check@% einos-tests conformance test-workshop eino-next: export STEP = $@
 
 # $(call each,commands) runs the commands in one module after another and stops at the first that fails.
 each = @set -e; for m in $(MODULES); do echo "-- $@: $$m"; (set -e; cd "$$m"; $(1)); done
@@ -44,11 +44,11 @@ demo: ## watch real Eino agents work with both middlewares and with programs, of
 
 check: ## everything a change must pass: the tests of the product, lint, tidy modules, the oldest Go, Eino's own tests, every other test
 	@dir=$$(mktemp -d) && trap 'rm -rf "$$dir"' EXIT && export STEPS="$$dir" STEPS_OF=$(words $(STEP_NAMES)) && \
-		for part in test lint tidy-check oldest einos-tests test-rest; do $(MAKE) --no-print-directory $$part || exit 1; done
+		for part in test lint tidy-check oldest einos-tests conformance test-rest; do $(MAKE) --no-print-directory $$part || exit 1; done
 
 # What `make check` does, for its count.
 STEP_NAMES = $(addprefix test@,$(MODULES)) $(addprefix lint@,$(MODULES)) $(addprefix tidy-check@,$(MODULES)) \
-	$(addprefix oldest@,$(filter-out ./internal/%,$(MODULES))) einos-tests test-workshop $(addprefix race@,$(PRODUCT))
+	$(addprefix oldest@,$(filter-out ./internal/%,$(MODULES))) einos-tests conformance test-workshop $(addprefix race@,$(PRODUCT))
 
 fmt: ## format every Go file
 	gofmt -w .
@@ -108,6 +108,10 @@ test-rest: ## every test that `make test` leaves out; the product's with -race a
 .PHONY: einos-tests
 einos-tests: ## run Eino's own unit tests of its two packages against ours
 	@$(GO) run ./internal/dev/tools/einotests
+
+.PHONY: conformance
+conformance: ## run the protocol's own conformance suite against mcptools, where npm can fetch it
+	@cd toolsearch/mcptools && EINOLEAN_CONFORMANCE=suite $(GO) test -count=1 -v -run '^TestTheProtocolsOwnSuitePasses$$' .
 
 # The packages that use internal/twice go through the quick part of their tests a second time:
 # nothing may be left over from the first pass.

@@ -4,6 +4,7 @@
 package mcptools
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -407,6 +408,27 @@ func (l *link) ready(ctx context.Context) (*session, error) {
 		case <-changed:
 		case <-ctx.Done():
 			return nil, context.Cause(ctx)
+		}
+	}
+}
+
+// listed waits until the server is up and has listed its tools. The error says why it is not, or has not.
+func (l *link) listed(ctx context.Context) error {
+	for {
+		l.mu.Lock()
+		is, err, changed := l.session != nil && l.have > 0 && l.err == nil, l.err, l.changed
+		closed := l.closed || l.ctx.Err() != nil
+		l.mu.Unlock()
+		switch {
+		case closed:
+			return errClosed
+		case is:
+			return nil
+		}
+		select {
+		case <-changed:
+		case <-ctx.Done():
+			return cmp.Or(err, context.Cause(ctx))
 		}
 	}
 }

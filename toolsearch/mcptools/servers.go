@@ -351,6 +351,31 @@ func (s *Servers) missing(u *user) (names []string) {
 	return names
 }
 
+// Wait returns when all servers of the user of ctx are up and have listed their tools. If ctx is done
+// before, its error names those that are not, and why: it serves a program's readiness check. Where
+// ctx has no user, it waits for the shared servers. Connections that fail are made again meanwhile.
+func (s *Servers) Wait(ctx context.Context) error {
+	links := s.links("")
+	u, done, err := s.use(ctx)
+	switch {
+	case err == nil:
+		defer done()
+		links = nil
+		for _, name := range s.names {
+			links = append(links, s.linkOf(u, name))
+		}
+	case s.o.User == nil || s.ctx.Err() != nil:
+		return err
+	}
+	var missing []error
+	for _, l := range links {
+		if err := l.listed(ctx); err != nil {
+			missing = append(missing, fmt.Errorf("mcptools: the server %q is not ready: %w", l.name, err))
+		}
+	}
+	return errors.Join(missing...)
+}
+
 // linkIf is a user's own connection to a server; nil if there is none.
 func (s *Servers) linkIf(key, name string) *link {
 	s.mu.Lock()

@@ -9,6 +9,7 @@ import (
 	"context"
 	"encoding/base64"
 	"fmt"
+	"os"
 	"strings"
 	"testing"
 	"time"
@@ -237,4 +238,48 @@ func TestAHugeResultArrivesWhole(t *testing.T) {
 			require.True(t, got == want)
 		})
 	}
+}
+
+// A program is ready when all its servers are, and until then a readiness check says which is not.
+func TestWaitingEndsWhenAllServersAreReadyAndNamesThoseThatAreNot(t *testing.T) {
+	self, err := os.Executable()
+	require.NoError(t, err)
+	servers := map[string]Server{"late": {Command: self, Env: map[string]string{stdioMode: "late"}}}
+	now, cancel := context.WithCancel(t.Context())
+	cancel() // Open does not wait
+	s, err := Open(now, servers, Options{})
+	require.NoError(t, err)
+	require.ErrorContains(t, s.Wait(now), `"late" is not ready`)
+	require.NoError(t, s.Wait(t.Context()))
+	require.Positive(t, statusOf(s, "late").Tools)
+	require.NoError(t, s.Wait(t.Context()), "at once")
+	require.NoError(t, s.Close())
+
+	servers["broken"] = Server{Command: self, Env: map[string]string{stdioMode: "broken"}}
+	s, err = Open(t.Context(), servers, Options{})
+	require.NoError(t, err)
+	short, cancel := context.WithTimeout(t.Context(), 200*time.Millisecond)
+	defer cancel()
+	err = s.Wait(short)
+	require.ErrorContains(t, err, `"broken" is not ready`)
+	require.ErrorContains(t, err, "no license file found", "it says why")
+	require.NotContains(t, err.Error(), "late")
+	require.NoError(t, s.Close())
+	require.ErrorIs(t, s.Wait(t.Context()), errClosed)
+}
+
+// Without a user in the context, Wait waits for the servers that all share, and with one for the user's.
+func TestWaitingIsForTheServersOfTheUser(t *testing.T) {
+	self, err := os.Executable()
+	require.NoError(t, err)
+	s, err := Open(t.Context(), map[string]Server{
+		"all": {Command: self, Env: map[string]string{stdioMode: "late"}, Shared: true},
+		"own": {Command: self, Env: map[string]string{stdioMode: "broken"}},
+	}, Options{User: userOf})
+	require.NoError(t, err)
+	defer func() { _ = s.Close() }()
+	require.NoError(t, s.Wait(t.Context()))
+	short, cancel := context.WithTimeout(as("ada"), 200*time.Millisecond)
+	defer cancel()
+	require.ErrorContains(t, s.Wait(short), `"own" is not ready`)
 }
