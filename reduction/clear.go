@@ -14,6 +14,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 
 	"github.com/cloudwego/eino/adk"
 	"github.com/cloudwego/eino/schema"
@@ -21,6 +22,9 @@ import (
 	"github.com/einolean/einolean"
 	"github.com/einolean/einolean/internal/readtool"
 	"github.com/einolean/einolean/internal/tokens"
+	"github.com/einolean/einolean/reduction/internal/notice"
+	"github.com/einolean/einolean/reduction/internal/rounds"
+	"github.com/einolean/einolean/reduction/internal/size"
 	"github.com/einolean/einolean/reduction/internal/vault"
 )
 
@@ -41,10 +45,10 @@ type pass[M adk.MessageType] struct {
 	*middleware[M]
 	wording
 	given  *adk.TypedChatModelAgentState[M]
-	before size  // of that
-	after  int64 // of what it becomes; negative if that was not counted
-	forced bool  // the window requires clearing everything old
-	window int64 // of the model; zero if that is unknown
+	before size.Size // of that
+	after  int64     // of what it becomes; negative if that was not counted
+	forced bool      // the window requires clearing everything old
+	window int64     // of the model; zero if that is unknown
 
 	msgs      []M  // those of the state, or what a rewriter has made of them
 	rewritten bool // by that
@@ -57,11 +61,11 @@ type pass[M adk.MessageType] struct {
 }
 
 // newPass begins a pass over a state of a known size.
-func newPass[M adk.MessageType](ctx context.Context, m *middleware[M], state *adk.TypedChatModelAgentState[M], before size) *pass[M] {
+func newPass[M adk.MessageType](ctx context.Context, m *middleware[M], state *adk.TypedChatModelAgentState[M], before size.Size) *pass[M] {
 	p := &pass[M]{middleware: m, given: state, before: before, after: -1, window: m.window(ctx), msgs: state.Messages, rules: make(map[string]*rule)}
-	p.wording = wording{notices: currentNotices(), root: m.cfg.RootDir, least: m.cfg.MinSavingBytes}
+	p.wording = wording{notices: notice.Current(), root: m.cfg.RootDir, least: m.cfg.MinSavingBytes}
 	reader, _ := m.policy.reader(ctx)
-	p.data = p.notices.hinted(noticeData{tool: reader})
+	p.data = p.notices.Hinted(notice.Data{Tool: reader})
 	return p
 }
 
@@ -119,19 +123,19 @@ func (p *pass[M]) keepNamed(ctx context.Context) {
 
 // old is a result that may be cleared, and what becomes of it.
 type old struct {
-	*pair
+	*rounds.Pair
 	callAt int  // the message of the call
 	marked bool // which has this package's mark
 	rule   *rule
-	notice notice       // that already replaces the result
-	size   int          // bytes of text
-	tokens int          // of the texts, if the window asks
-	like   string       // the earlier call with the same result, if it is a repeat
-	values []*reference // to long values in the call's arguments
-	media  []*reference // to media of the result
+	notice notice.Notice // that already replaces the result
+	size   int           // bytes of text
+	tokens int           // of the texts, if the window asks
+	like   string        // the earlier call with the same result, if it is a repeat
+	values []*reference  // to long values in the call's arguments
+	media  []*reference  // to media of the result
 
 	// What becomes of it, and of the arguments of its call.
-	instead replacement
+	instead rounds.Replacement
 	args    *string    // new arguments
 	after   int        // bytes of text then
 	path    string     // where the content is
@@ -145,72 +149,71 @@ type old struct {
 
 // replaces reports whether the result or its arguments are replaced; a handler may also ask
 // to keep it unchanged for good.
-func (r *old) replaces() bool { return !r.instead.keep || r.args != nil || len(r.media) > 0 }
+func (r *old) replaces() bool { return !r.instead.Keep || r.args != nil || len(r.media) > 0 }
 
 // roughly is the size of a result and the long arguments of its call, in tokens of four
 // bytes, as on both sides of the comparison.
 func (r *old) roughly() int64 {
 	bytes := 0
-	if r.notice.kind != clearedNotice {
+	if !r.notice.Cleared() {
 		bytes = r.size
 	}
 	for _, v := range r.values {
 		bytes += v.to - v.from
 	}
-	return tokensOf(bytes) + int64(len(r.media)*mediaTokens)
+	return size.OfBytes(bytes) + int64(len(r.media)*size.Medium)
 }
 
 // saved estimates the tokens that replacing a result and its arguments saves.
 func (r *old) saved() (n int64) {
-	if !r.instead.keep {
-		for _, text := range r.result.texts {
+	if !r.instead.Keep {
+		for _, text := range r.Result.Texts {
 			n += int64(tokens.Of(text))
 		}
-		n -= tokensOf(r.after)
+		n -= size.OfBytes(r.after)
 	}
 	if r.args != nil {
-		n += int64(tokens.Of(r.call.args) - tokens.Of(*r.args))
+		n += int64(tokens.Of(r.Call.Args) - tokens.Of(*r.args))
 	}
 	return n + int64(len(r.media)*mediaSaving)
 }
 
 // keepResult leaves the result as it is.
 func (r *old) keepResult() {
-	r.instead.keep, r.item.Store, r.path, r.after = true, nil, "", r.size
+	r.instead.Keep, r.item.Store, r.path, r.after = true, nil, "", r.size
 }
 
 // list lists the results that may be cleared, the oldest first.
 func (p *pass[M]) list(ctx context.Context) []*old {
-	rounds := roundsOf(p.msgs)
-	before, end := outside(rounds, p.cfg.ClearRetentionSuffixLimit)
+	before, end := rounds.Outside(rounds.Of(p.msgs), p.cfg.ClearRetentionSuffixLimit)
 	n := 0
 	for _, r := range before {
-		n += len(r.pairs)
+		n += len(r.Pairs)
 	}
 	all, out := make([]old, 0, n), make([]*old, 0, n)
 	for _, r := range before {
-		for i := range r.pairs {
-			if each := &r.pairs[i]; each.found && each.at < end && !each.result.search {
-				all = append(all, old{pair: each, callAt: r.at, marked: r.processed && r.ours, size: each.result.size(), rule: p.ruleOf(ctx, each.call)})
+		for i := range r.Pairs {
+			if each := &r.Pairs[i]; each.Found && each.At < end && !each.Result.Search {
+				all = append(all, old{Pair: each, callAt: r.At, marked: r.Processed && r.Ours, size: each.Result.Size(), rule: p.ruleOf(ctx, each.Call)})
 				if c := &all[len(all)-1]; p.isCandidate(c, r) {
 					out = append(out, c)
 				}
 			}
 		}
 	}
-	slices.SortStableFunc(out, func(a, b *old) int { return a.at - b.at })
+	slices.SortStableFunc(out, func(a, b *old) int { return a.At - b.At })
 	return out
 }
 
 // ruleOf is the rule for the old result of a call.
-func (p *pass[M]) ruleOf(ctx context.Context, c call) *rule {
-	r := p.rules[c.name]
+func (p *pass[M]) ruleOf(ctx context.Context, c rounds.Call) *rule {
+	r := p.rules[c.Name]
 	if r == nil {
-		own := p.policy.clearing(ctx, c.name)
+		own := p.policy.clearing(ctx, c.Name)
 		r = &own
-		p.rules[c.name] = r
+		p.rules[c.Name] = r
 	}
-	if excludesThrough(p.policy.noClear, c.name, c.args) {
+	if excludesThrough(p.policy.noClear, c.Name, c.Args) {
 		kept := *r
 		kept.leave = ReasonExcluded
 		return &kept
@@ -219,18 +222,18 @@ func (p *pass[M]) ruleOf(ctx context.Context, c call) *rule {
 }
 
 // isCandidate reports whether a result of a round may be cleared.
-func (p *pass[M]) isCandidate(r *old, of round) bool {
+func (p *pass[M]) isCandidate(r *old, of rounds.Round) bool {
 	r.values, r.media = p.longArguments(r), p.oldMedia(r)
 	if len(r.media) > 0 {
 		r.media = p.attached(r.media, r.rule.store)
 	}
-	if r.notice = noticeIn(r.result.texts); of.processed && likePlaceholders(r.result.texts) {
-		r.notice.kind = clearedNotice
+	if r.notice = notice.In(r.Result.Texts); of.Processed {
+		r.notice = notice.InMarked(r.Result.Texts)
 	}
 	switch {
-	case r.notice.kind == clearedNotice && len(r.values)+len(r.media) == 0:
+	case r.notice.Cleared() && len(r.values)+len(r.media) == 0:
 		return false
-	case r.rule.clear != nil && (r.result.handled || of.processed && !of.ours):
+	case r.rule.clear != nil && (r.Result.Handled || of.Processed && !of.Ours):
 		return false
 	case r.rule.leave != "":
 		p.countKept(r.rule.leave)
@@ -242,10 +245,10 @@ func (p *pass[M]) isCandidate(r *old, of round) bool {
 // longArguments lists the values of a call's arguments that are too long.
 func (p *pass[M]) longArguments(r *old) []*reference {
 	over := p.cfg.ClearArgumentsOver
-	if over == 0 || len(r.call.args) <= over || !r.rule.refers() {
+	if over == 0 || len(r.Call.Args) <= over || !r.rule.refers() {
 		return nil
 	}
-	return p.arguments(r.call, over, r.rule.store)
+	return p.arguments(r.Call, over, r.rule.store)
 }
 
 // oldMedia lists the media of a result, if the window is known.
@@ -253,9 +256,9 @@ func (p *pass[M]) oldMedia(r *old) (out []*reference) {
 	if p.window == 0 || !r.rule.refers() {
 		return nil
 	}
-	for _, m := range mediaOf(p.msgs[r.at]) {
-		if m.result == r.result.index {
-			out = append(out, m)
+	for _, m := range rounds.Media(p.msgs[r.At]) {
+		if m.Result == r.Result.Index {
+			out = append(out, &reference{medium: m})
 		}
 	}
 	return out
@@ -299,35 +302,35 @@ func (p *pass[M]) decideOne(ctx context.Context, r *old) (saved int64, err error
 	if why != "" {
 		p.countKept(why)
 	}
-	if why != "" && !r.instead.mark {
+	if why != "" && !r.instead.Mark {
 		return 0, nil
 	}
 	if p.done = append(p.done, r); p.cfg.ClearTargetTokens == 0 {
 		return 0, nil
 	}
-	var result, call edit
+	var result, call rounds.Edit
 	r.edit(&result, &call)
-	is := []M{p.msgs[r.at], p.msgs[r.callAt]}
+	is := []M{p.msgs[r.At], p.msgs[r.callAt]}
 	before, err := p.cfg.TokenCounter(ctx, is, nil)
 	if err != nil {
 		return 0, err
 	}
-	after, err := p.cfg.TokenCounter(ctx, []M{applied(is[0], result), applied(is[1], call)}, nil)
+	after, err := p.cfg.TokenCounter(ctx, []M{rounds.Apply(is[0], result), rounds.Apply(is[1], call)}, nil)
 	return p.corrected(before - after), err
 }
 
 // decide decides the fate of a result and of its call's arguments, or returns why both stay
 // as they are. Its error is that of a user's callback.
 func (p *pass[M]) decide(ctx context.Context, r *old) (Reason, error) {
-	r.instead.index = r.result.index
+	r.instead.Index = r.Result.Index
 	if r.rule.clear != nil {
 		return p.byHandler(ctx, r)
 	}
-	if r.notice.kind != clearedNotice && r.size > 0 {
+	if !r.notice.Cleared() && r.size > 0 {
 		if err := p.place(ctx, r); err != nil {
 			return "", err
 		}
-		if p.word(r) && (r.path == "" || showable(r.path)) {
+		if p.word(r) && (r.path == "" || notice.Showable(r.path)) {
 			return "", nil
 		}
 	}
@@ -356,14 +359,14 @@ func (p *pass[M]) byHandler(ctx context.Context, r *old) (Reason, error) {
 		return ReasonHandler, nil
 	}
 	if got.NeedOffload && r.rule.store == nil {
-		return "", fmt.Errorf("reduction: clearing a result of %q: %w", r.call.name, errNoBackend)
+		return "", fmt.Errorf("reduction: clearing a result of %q: %w", r.Call.Name, errNoBackend)
 	}
-	r.after, r.instead.mark, r.instead.keep = r.size, true, true
+	r.after, r.instead.Mark, r.instead.Keep = r.size, true, true
 	if got.ToolResult != nil && len(got.ToolResult.Parts) > 0 {
-		r.instead.parts, r.instead.keep = got.ToolResult.Parts, false
+		r.instead.Parts, r.instead.Keep = got.ToolResult.Parts, false
 		r.after = bytesOf(got.ToolResult)
 	}
-	if got.ToolArgument != nil && got.ToolArgument.Text != r.call.args {
+	if got.ToolArgument != nil && got.ToolArgument.Text != r.Call.Args {
 		r.args = &got.ToolArgument.Text
 	}
 	if got.NeedOffload {
@@ -378,14 +381,14 @@ func (p *pass[M]) byHandler(ctx context.Context, r *old) (Reason, error) {
 
 // detail describes a call and its result for a handler or a path generator, which may write to it.
 func (p *pass[M]) detail(r *old) *ToolDetail {
-	return detailOf(r.call, own(resultAt(p.msgs[r.at], r.result.index)))
+	return detailOf(r.Call, own(rounds.ResultAt(p.msgs[r.At], r.Result.Index)))
 }
 
 // place determines the file of the content.
 func (p *pass[M]) place(ctx context.Context, r *old) (err error) {
 	r.bytes = r.size
-	if r.notice.kind == truncatedNotice && isOurNotice(ctx, p.cfg, r) {
-		r.path, r.bytes = r.notice.path, max(r.notice.bytes, r.size)
+	if r.notice.Cut() && isOurNotice(ctx, p.cfg, r) {
+		r.path, r.bytes = r.notice.Path, max(r.notice.Bytes, r.size)
 		return nil
 	}
 	if r.rule.store == nil {
@@ -395,11 +398,11 @@ func (p *pass[M]) place(ctx context.Context, r *old) (err error) {
 		r.page = true
 		return nil
 	}
-	content := joined(r.result.texts)
-	if r.path = r.rule.store.ReadBack(ctx, p.root, r.call.args, content); r.path != "" {
+	content := strings.Join(r.Result.Texts, "")
+	if r.path = r.rule.store.ReadBack(ctx, p.root, r.Call.Args, content); r.path != "" {
 		return nil
 	}
-	r.path = vault.DefaultPath(p.root, vault.ClearDir, r.call.id)
+	r.path = vault.DefaultPath(p.root, vault.ClearDir, r.Call.ID)
 	if generate := p.cfg.GenClearOffloadFilePath; generate != nil && r.most == 0 {
 		r.path, err = generate(ctx, p.detail(r))
 	}
@@ -413,43 +416,43 @@ func (p *pass[M]) place(ctx context.Context, r *old) (err error) {
 // path must be possible for the call, and the file must contain the excerpt.
 func isOurNotice[M adk.MessageType](ctx context.Context, cfg *TypedConfig[M], r *old) bool {
 	n, s := r.notice, r.rule.store
-	named := slices.Contains(vault.Mentions(cfg.RootDir, r.call.args), n.path)
-	own := vault.MadeFor(n.path, r.call.id) || cfg.GenTruncOffloadFilePath != nil || named
-	before, whole := beforeNotice(r.result.texts)
+	named := slices.Contains(vault.Mentions(cfg.RootDir, r.Call.Args), n.Path)
+	own := vault.MadeFor(n.Path, r.Call.ID) || cfg.GenTruncOffloadFilePath != nil || named
+	before, whole := notice.Before(r.Result.Texts)
 	switch {
 	case !own, !whole:
 		return false
 	case s == nil:
 		return true
 	case !s.Readable():
-		size, used := s.Recorded(ctx, n.path)
-		return vault.MadeFor(n.path, r.call.id) && (!used || size < 0 || size >= n.bytes)
+		size, used := s.Recorded(ctx, n.Path)
+		return vault.MadeFor(n.Path, r.Call.ID) && (!used || size < 0 || size >= n.Bytes)
 	case !has(ctx, s, n, len(before)):
 		return false
 	case before != "":
-		piece, err := s.Piece(ctx, n.path, 0, len(before))
+		piece, err := s.Piece(ctx, n.Path, 0, len(before))
 		return err == nil && piece == before
 	}
 	// A piece of a file that was read back may come from anywhere in it.
-	return named || showsExcerpt(ctx, s, n, r.result.texts)
+	return named || showsExcerpt(ctx, s, n, r.Result.Texts)
 }
 
 // showsExcerpt reports whether the head and the tail in a finished notice match its file.
-func showsExcerpt(ctx context.Context, s *vault.Store, n notice, texts []string) bool {
-	head, tail, ok := excerptIn(texts)
-	return !ok || shows(ctx, s, n.path, 0, head) && shows(ctx, s, n.path, n.bytes-len(tail), tail)
+func showsExcerpt(ctx context.Context, s *vault.Store, n notice.Notice, texts []string) bool {
+	head, tail, ok := notice.Excerpt(texts)
+	return !ok || shows(ctx, s, n.Path, 0, head) && shows(ctx, s, n.Path, n.Bytes-len(tail), tail)
 }
 
 // has reports whether the file of a notice has the stated size, or at least shown bytes.
-func has(ctx context.Context, s *vault.Store, n notice, shown int) bool {
-	size, err := s.Size(ctx, n.path)
-	return err == nil && size >= int64(max(n.bytes, shown))
+func has(ctx context.Context, s *vault.Store, n notice.Notice, shown int) bool {
+	size, err := s.Size(ctx, n.Path)
+	return err == nil && size >= int64(max(n.Bytes, shown))
 }
 
 // shows reports whether text is what a notice shows of a file from an offset on.
 func shows(ctx context.Context, s *vault.Store, filePath string, offset int, text string) bool {
 	piece, err := s.Piece(ctx, filePath, int64(offset), len(text))
-	return err == nil && (piece == text || defused(piece) == text)
+	return err == nil && (piece == text || notice.Defused(piece) == text)
 }
 
 // pageOf returns the stored file that a result is a page of, empty if it is none. The same
@@ -459,8 +462,8 @@ func (p *pass[M]) pageOf(ctx context.Context, r *old) string {
 	if !r.rule.reads {
 		return ""
 	}
-	name, s := readtool.Path(r.call.args), r.rule.store
-	if name == "" || !showable(name) {
+	name, s := readtool.Path(r.Call.Args), r.rule.store
+	if name == "" || !notice.Showable(name) {
 		return ""
 	}
 	_, used := s.Recorded(ctx, name)
@@ -518,7 +521,7 @@ func (p *pass[M]) keep(ctx context.Context, r *old, got vault.Saved) (ok, same b
 			return false, false
 		}
 		same, r.path, r.existed = got.Path == r.path, got.Path, got.Existed
-		p.policy.noteStored(r.call.id, r.path)
+		p.policy.noteStored(r.Call.ID, r.path)
 	}
 	values, sameValues := p.keepReferences(ctx, r, r.values)
 	media, sameMedia := p.keepReferences(ctx, r, r.media)
@@ -573,7 +576,7 @@ func (p *pass[M]) stored(ctx context.Context, r *old, err error) bool {
 		p.failures++
 		if p.told < maxFailures {
 			p.told++
-			p.policy.report(ctx, r.call.name, r.call.id, output{kind: einolean.KindStoreFailed, before: r.size, after: r.size, err: err})
+			p.policy.report(ctx, r.Call.Name, r.Call.ID, output{kind: einolean.KindStoreFailed, before: r.size, after: r.size, err: err})
 		}
 	}
 	return err == nil
@@ -581,30 +584,32 @@ func (p *pass[M]) stored(ctx context.Context, r *old, err error) bool {
 
 // out returns the messages with all changes, in copies.
 func (p *pass[M]) out() []M {
-	out, edits := slices.Clone(p.msgs), make([]edit, len(p.msgs))
+	out, edits := slices.Clone(p.msgs), make([]rounds.Edit, len(p.msgs))
 	for _, r := range p.done {
-		r.edit(&edits[r.at], &edits[r.callAt])
+		r.edit(&edits[r.At], &edits[r.callAt])
 	}
 	for i := range edits {
-		if e := &edits[i]; e.mark || e.args != nil || e.results != nil || e.media != nil {
-			out[i] = applied(out[i], *e)
+		if e := &edits[i]; e.Mark || e.Args != nil || e.Results != nil || e.Media != nil {
+			out[i] = rounds.Apply(out[i], *e)
 		}
 	}
 	return out
 }
 
 // edit adds the change to the edits of the messages of the result and of the call.
-func (r *old) edit(result, call *edit) {
-	result.media = append(result.media, r.media...)
-	if !r.instead.keep || r.instead.mark {
-		result.results = append(result.results, r.instead)
+func (r *old) edit(result, call *rounds.Edit) {
+	for _, a := range r.media {
+		result.Media = append(result.Media, a.medium)
 	}
-	call.mark = call.mark || !r.marked
+	if !r.instead.Keep || r.instead.Mark {
+		result.Results = append(result.Results, r.instead)
+	}
+	call.Mark = call.Mark || !r.marked
 	if r.args != nil {
-		if call.args == nil {
-			call.args = make(map[int]string)
+		if call.Args == nil {
+			call.Args = make(map[int]string)
 		}
-		call.args[r.call.index] = *r.args
+		call.Args[r.Call.Index] = *r.args
 	}
 }
 
@@ -630,7 +635,7 @@ func (p *pass[M]) tell(ctx context.Context, out []M) {
 }
 
 func (p *pass[M]) tellOne(ctx context.Context, r *old) {
-	repeated := !p.reported.add(keyOf(append([]string{r.call.id, r.path, r.call.args}, r.result.texts...)...)) || r.existed ||
+	repeated := !p.reported.add(keyOf(append([]string{r.Call.ID, r.path, r.Call.Args}, r.Result.Texts...)...)) || r.existed ||
 		r.path == "" && len(r.values) > 0 && r.values[0].existed || r.path == "" && len(r.media) > 0 && r.media[0].existed
 	p.tally.Looked++
 	if repeated {
@@ -642,7 +647,7 @@ func (p *pass[M]) tellOne(ctx context.Context, r *old) {
 	if r.rule.clear != nil {
 		o.rule = byHandler
 	}
-	p.policy.report(ctx, r.call.name, r.call.id, r.sizes(o))
+	p.policy.report(ctx, r.Call.Name, r.Call.ID, r.sizes(o))
 }
 
 // countKept counts a result that stays.
@@ -669,7 +674,7 @@ func (p *pass[M]) countLeft(results []*old) {
 // sizes adds the arguments and media that references replace to a report on a result.
 func (r *old) sizes(o output) output {
 	if r.args != nil && len(r.values) > 0 {
-		o.before += len(r.call.args)
+		o.before += len(r.Call.Args)
 		o.after += len(*r.args)
 		o.path = cmp.Or(o.path, r.values[0].path)
 	}
@@ -682,23 +687,23 @@ func (r *old) sizes(o output) output {
 }
 
 // detailOf describes a call and its result for a handler or a path generator.
-func detailOf(c call, result *schema.ToolResult) *ToolDetail {
+func detailOf(c rounds.Call, result *schema.ToolResult) *ToolDetail {
 	return &ToolDetail{
-		ToolContext:  &adk.ToolContext{Name: c.name, CallID: c.id},
-		ToolArgument: &schema.ToolArgument{Text: c.args},
+		ToolContext:  &adk.ToolContext{Name: c.Name, CallID: c.ID},
+		ToolArgument: &schema.ToolArgument{Text: c.Args},
 		ToolResult:   result,
 	}
 }
 
 // counted is the number of tokens of the messages before the pass.
 func (p *pass[M]) counted(ctx context.Context) int64 {
-	if !p.before.exact { // the user's counter always is
-		p.before = p.estimator.compared(&p.policy.runOf(ctx).counts, p.given.Messages, p.given.ToolInfos, p.cfg.MaxTokensForClear, -1)
+	if !p.before.Exact { // the user's counter always is
+		p.before = p.estimator.Compared(&p.policy.runOf(ctx).counts, p.given.Messages, p.given.ToolInfos, p.cfg.MaxTokensForClear, -1)
 	}
-	return p.before.tokens
+	return p.before.Tokens
 }
 
-func (p *pass[M]) corrected(n int64) int64 { return int64(float64(n) * p.before.factor) }
+func (p *pass[M]) corrected(n int64) int64 { return int64(float64(n) * p.before.Factor) }
 
 func (p *pass[M]) count(ctx context.Context, msgs []M) (int64, error) {
 	n, err := p.cfg.TokenCounter(ctx, msgs, p.given.ToolInfos)
@@ -715,6 +720,6 @@ func (p *pass[M]) tokensAfter(ctx context.Context, out []M) int64 {
 		n, _ := p.count(ctx, out) // it never fails
 		return n
 	}
-	e := new(estimator[M])
-	return max(0, p.before.tokens-e.count(p.given.Messages, nil)+e.count(out, nil))
+	e := new(size.Estimator[M])
+	return max(0, p.before.Tokens-e.Count(p.given.Messages, nil)+e.Count(out, nil))
 }

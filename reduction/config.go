@@ -22,6 +22,7 @@ import (
 	previews "github.com/einolean/einolean/internal/preview"
 	"github.com/einolean/einolean/internal/safe"
 	"github.com/einolean/einolean/internal/toolnames"
+	"github.com/einolean/einolean/reduction/internal/notice"
 	"github.com/einolean/einolean/store"
 )
 
@@ -428,7 +429,7 @@ func (t *TypedConfig[M]) wrong() (out []error) {
 			out = append(out, wrongField(l.field, "is %d, and must not be negative", l.value))
 		}
 	}
-	if most := maxPath - noticeRoom; t.RootDir != "" && (len(t.RootDir) > most || !showable(t.RootDir)) {
+	if most := notice.MaxPath - noticeRoom; t.RootDir != "" && (len(t.RootDir) > most || !notice.Showable(t.RootDir)) {
 		out = append(out, wrongField("RootDir", "is %.80q, and must be one line of UTF-8 of at most %d bytes: no other path can be shown to a model", t.RootDir, most))
 	}
 	if trigger := t.trigger(); trigger > 0 && t.ClearTargetTokens > trigger {

@@ -19,6 +19,9 @@ import (
 	"github.com/einolean/einolean"
 	"github.com/einolean/einolean/internal/message"
 	"github.com/einolean/einolean/internal/tokens"
+	"github.com/einolean/einolean/reduction/internal/notice"
+	"github.com/einolean/einolean/reduction/internal/rounds"
+	"github.com/einolean/einolean/reduction/internal/size"
 )
 
 const (
@@ -40,15 +43,15 @@ func fitRounds[M adk.MessageType](ctx context.Context, m *middleware[M], state *
 	}
 	from := 0
 	if m.policy.runOf(ctx).fitted.Swap(true) {
-		from = newest(state.Messages) - 1
+		from = rounds.Newest(state.Messages) - 1
 	}
 	if !mayExceed(state.Messages[max(from, 0):], budget/maxDensity) {
 		return state, nil
 	}
-	p := newPass(ctx, m, state, size{})
+	p := newPass(ctx, m, state, size.Size{})
 	p.keepNamed(ctx)
-	for _, r := range roundsOf(state.Messages) {
-		if r.at < from {
+	for _, r := range rounds.Of(state.Messages) {
+		if r.At < from {
 			continue
 		}
 		results, fixed := shortenable(ctx, p, r, false)
@@ -66,7 +69,7 @@ func fitRounds[M adk.MessageType](ctx context.Context, m *middleware[M], state *
 func mayExceed[M adk.MessageType](msgs []M, most int) bool {
 	sum := 0
 	for _, m := range msgs {
-		if callsTools(m) {
+		if rounds.CallsTools(m) {
 			sum = 0
 		}
 		results := 0
@@ -75,7 +78,7 @@ func mayExceed[M adk.MessageType](msgs []M, most int) bool {
 			results++
 		}
 		if results > 0 {
-			sum += len(mediaOf(m)) * mediaTokens
+			sum += len(rounds.Media(m)) * size.Medium
 		}
 		if sum > most {
 			return true
@@ -90,10 +93,10 @@ func fitMedia[M adk.MessageType](p *pass[M], results []*old, budget int) (n int)
 	left := budget
 	for _, r := range slices.Backward(results) {
 		all := len(r.media)
-		keep := min(all, max(0, left/mediaTokens))
-		left -= keep * mediaTokens
+		keep := min(all, max(0, left/size.Medium))
+		left -= keep * size.Medium
 		r.media = p.attached(r.media[:all-keep], r.rule.store)
-		n += all*mediaTokens - mediaSaved(r.media)
+		n += all*size.Medium - mediaSaved(r.media)
 	}
 	return n
 }
@@ -113,7 +116,7 @@ const (
 // old, then shortens the rest.
 func within[M adk.MessageType](ctx context.Context, m *middleware[M], state *adk.TypedChatModelAgentState[M], window int64) (*adk.TypedChatModelAgentState[M], error) {
 	count, err := m.countTokens(ctx, state, -1)
-	if err != nil || count.tokens <= window {
+	if err != nil || count.Tokens <= window {
 		return state, err
 	}
 	given, before := state, count
@@ -127,8 +130,8 @@ func within[M adk.MessageType](ctx context.Context, m *middleware[M], state *adk
 			return nil, err
 		}
 	}
-	for s := 0; s < stages && count.tokens > window; s++ {
-		next, err := shorter(ctx, m, state, s, int(float64(count.tokens-window)/count.factor)+1)
+	for s := 0; s < stages && count.Tokens > window; s++ {
+		next, err := shorter(ctx, m, state, s, int(float64(count.Tokens-window)/count.Factor)+1)
 		if err != nil {
 			return nil, err
 		}
@@ -141,17 +144,17 @@ func within[M adk.MessageType](ctx context.Context, m *middleware[M], state *adk
 		}
 	}
 	if state != given {
-		m.policy.runOf(ctx).counts.edited(len(state.Messages))
+		m.policy.runOf(ctx).counts.Edited(len(state.Messages))
 	}
-	m.policy.send(ctx, einolean.Event{Kind: einolean.KindClearDone, Pass: &einolean.Pass{Before: before.tokens, After: count.tokens, Threshold: window}})
+	m.policy.send(ctx, einolean.Event{Kind: einolean.KindClearDone, Pass: &einolean.Pass{Before: before.Tokens, After: count.Tokens, Threshold: window}})
 	return state, nil
 }
 
 // shorter returns a state that is over tokens shorter, if a stage can do that.
 func shorter[M adk.MessageType](ctx context.Context, m *middleware[M], state *adk.TypedChatModelAgentState[M], s int, over int) (*adk.TypedChatModelAgentState[M], error) {
-	p := newPass(ctx, m, state, size{})
+	p := newPass(ctx, m, state, size.Size{})
 	p.keepNamed(ctx)
-	rounds := roundsOf(state.Messages)
+	rounds := rounds.Of(state.Messages)
 	var all []*old
 	sum := 0
 	for _, r := range rounds {
@@ -168,7 +171,7 @@ func shorter[M adk.MessageType](ctx context.Context, m *middleware[M], state *ad
 	case s == larger:
 		over *= 2
 	case s == oldestMedia && len(rounds) > 0:
-		end = rounds[len(rounds)-1].at
+		end = rounds[len(rounds)-1].At
 	}
 	all = append(all, sent(p, end)...)
 	over -= chooseMedia(p, all, end, s, over)
@@ -186,9 +189,9 @@ func shorter[M adk.MessageType](ctx context.Context, m *middleware[M], state *ad
 // media change.
 func sent[M adk.MessageType](p *pass[M], end int) (out []*old) {
 	for i := range p.msgs[:end] {
-		r := &old{pair: &pair{at: i, result: result{index: -1}}, callAt: i, marked: true, rule: &rule{store: p.policy.general}}
+		r := &old{Pair: &rounds.Pair{At: i, Result: rounds.Result{Index: -1}}, callAt: i, marked: true, rule: &rule{store: p.policy.general}}
 		if r.media = p.oldMedia(r); len(r.media) > 0 {
-			r.instead.keep = true
+			r.instead.Keep = true
 			out = append(out, r)
 		}
 	}
@@ -198,10 +201,10 @@ func sent[M adk.MessageType](p *pass[M], end int) (out []*old) {
 // chooseMedia selects the media to replace by references: the oldest in messages before
 // end, until they save enough. It returns the tokens that they save.
 func chooseMedia[M adk.MessageType](p *pass[M], all []*old, end int, at int, over int) (saved int) {
-	slices.SortStableFunc(all, func(a, b *old) int { return a.at - b.at })
+	slices.SortStableFunc(all, func(a, b *old) int { return a.At - b.At })
 	for _, r := range all {
 		n := 0
-		if at != largest && at != larger && r.at < end {
+		if at != largest && at != larger && r.At < end {
 			n = min(len(r.media), max(0, over-saved+mediaSaving-1)/mediaSaving)
 		}
 		r.media = p.attached(r.media[:n], r.rule.store)
@@ -216,7 +219,7 @@ func referToArguments[M adk.MessageType](p *pass[M], all []*old) (saved int) {
 	for _, r := range all {
 		if r.values = p.longArguments(r); len(r.values) > 0 {
 			r.marked = false
-			saved += tokens.Of(r.call.args) - tokens.Of(withReferences(r.call.args, r.values))
+			saved += tokens.Of(r.Call.Args) - tokens.Of(withReferences(r.Call.Args, r.values))
 		}
 	}
 	return saved
@@ -225,26 +228,26 @@ func referToArguments[M adk.MessageType](p *pass[M], all []*old) (saved int) {
 // shortenable lists the results of a round that may be shortened, or whose media may
 // become references, and returns the tokens of the others. A page that is alone in its
 // round is included only in the last stage: the model asked for just that.
-func shortenable[M adk.MessageType](ctx context.Context, p *pass[M], of round, everything bool) (out []*old, fixed int) {
+func shortenable[M adk.MessageType](ctx context.Context, p *pass[M], of rounds.Round, everything bool) (out []*old, fixed int) {
 	found := 0
-	for _, each := range of.pairs {
-		if each.found {
+	for _, each := range of.Pairs {
+		if each.Found {
 			found++
 		}
 	}
-	for i := range of.pairs {
-		each := &of.pairs[i]
-		if !each.found || each.result.search {
+	for i := range of.Pairs {
+		each := &of.Pairs[i]
+		if !each.Found || each.Result.Search {
 			continue
 		}
-		r := &old{pair: each, callAt: of.at, marked: true, size: each.result.size(), rule: p.ruleOf(ctx, each.call)}
-		for _, text := range r.result.texts {
+		r := &old{Pair: each, callAt: of.At, marked: true, size: each.Result.Size(), rule: p.ruleOf(ctx, each.Call)}
+		for _, text := range r.Result.Texts {
 			r.tokens += tokens.Of(text)
 		}
-		for _, text := range r.result.moved {
+		for _, text := range r.Result.Moved {
 			fixed += tokens.Of(text)
 		}
-		r.notice, r.instead.index = noticeIn(r.result.texts), r.result.index
+		r.notice, r.instead.Index = notice.In(r.Result.Texts), r.Result.Index
 		if mustStay(ctx, p, r) || r.rule.reads && found == 1 && !everything {
 			fixed += r.tokens
 			continue
@@ -259,8 +262,8 @@ func shortenable[M adk.MessageType](ctx context.Context, p *pass[M], of round, e
 
 // mustStay reports whether the configuration keeps a result as it is.
 func mustStay[M adk.MessageType](ctx context.Context, p *pass[M], r *old) bool {
-	cut := p.policy.truncation(ctx, r.call.name)
-	if excludesThrough(p.policy.noTrunc, r.call.name, r.call.args) {
+	cut := p.policy.truncation(ctx, r.Call.Name)
+	if excludesThrough(p.policy.noTrunc, r.Call.Name, r.Call.Args) {
 		return true
 	}
 	return r.rule.leave != "" || r.rule.store == nil || cut.leave == ReasonExcluded || cut.leave == ReasonSkipped && !p.policy.skipTrunc
@@ -275,7 +278,7 @@ const maxRefits = 16
 func shortenTo[M adk.MessageType](ctx context.Context, p *pass[M], results []*old, budget int) error {
 	var open []*old
 	for _, r := range results {
-		if r.size > minShown && r.notice.kind != clearedNotice {
+		if r.size > minShown && !r.notice.Cleared() {
 			open = append(open, r)
 		} else {
 			budget -= r.tokens
@@ -310,22 +313,22 @@ func shortenTo[M adk.MessageType](ctx context.Context, p *pass[M], results []*ol
 // tokensNow is how many tokens a result has, or will have.
 func tokensNow(r *old) int {
 	if r.most > 0 {
-		return tokens.Of(r.instead.text)
+		return tokens.Of(r.instead.Text)
 	}
 	return r.tokens
 }
 
 // shortenOne makes a result shorter, if possible.
 func shortenOne[M adk.MessageType](ctx context.Context, p *pass[M], r *old, most int) error {
-	before, text, after := r.most, r.instead.text, r.after
+	before, text, after := r.most, r.instead.Text, r.after
 	r.most = max(most, 1)
 	if before == 0 {
 		if err := p.place(ctx, r); err != nil {
 			return err
 		}
 	}
-	if !p.word(r) || r.path != "" && !showable(r.path) {
-		r.most, r.instead.text, r.after = before, text, after
+	if !p.word(r) || r.path != "" && !notice.Showable(r.path) {
+		r.most, r.instead.Text, r.after = before, text, after
 	}
 	return nil
 }
@@ -367,7 +370,7 @@ func finish[M adk.MessageType](ctx context.Context, p *pass[M], kind einolean.Ki
 	}
 	for _, r := range p.done {
 		o := output{kind: kind, rule: rule, before: r.size, after: r.after, path: r.path}
-		p.policy.report(ctx, r.call.name, r.call.id, r.sizes(o))
+		p.policy.report(ctx, r.Call.Name, r.Call.ID, r.sizes(o))
 	}
 	return withMessages(p.given, p.out())
 }
@@ -381,23 +384,23 @@ const maxCallName = 64
 // refer returns a state with references in place of new results that equal a visible one, and
 // its size. Old results that are about to be cleared do not count as visible for those that are
 // kept. Its error is that of a user's callback.
-func refer[M adk.MessageType](ctx context.Context, m *middleware[M], state *adk.TypedChatModelAgentState[M], count size) (*adk.TypedChatModelAgentState[M], size, error) {
+func refer[M adk.MessageType](ctx context.Context, m *middleware[M], state *adk.TypedChatModelAgentState[M], count size.Size) (*adk.TypedChatModelAgentState[M], size.Size, error) {
 	from := 0
 	if m.policy.runOf(ctx).referred.Swap(true) {
-		from = newest(state.Messages)
+		from = rounds.Newest(state.Messages)
 	}
 	if !mayRepeat(state.Messages, from) {
 		return state, count, nil
 	}
 	window := m.window(ctx)
-	clears := count.tokens >= m.cfg.MaxTokensForClear || window > 0 && count.tokens > window
-	p := newPass(ctx, m, state, size{})
+	clears := count.Tokens >= m.cfg.MaxTokensForClear || window > 0 && count.Tokens > window
+	p := newPass(ctx, m, state, size.Size{})
 	p.keepNamed(ctx)
 	for _, r := range repeats(ctx, p, from, clears) {
 		if err := p.place(ctx, r); err != nil {
 			return nil, count, err
 		}
-		if p.word(r) && showable(r.path) {
+		if p.word(r) && notice.Showable(r.path) {
 			p.done = append(p.done, r)
 		}
 	}
@@ -450,27 +453,27 @@ func mayRepeat[M adk.MessageType](msgs []M, from int) bool {
 
 // repeats lists the results from an index on that equal an earlier, visible one.
 func repeats[M adk.MessageType](ctx context.Context, p *pass[M], from int, clears bool) (out []*old) {
-	rounds := roundsOf(p.msgs)
-	_, kept := outside(rounds, p.cfg.ClearRetentionSuffixLimit)
-	first := make(map[uint64]*pair)
-	for _, each := range inOrder(rounds) {
-		size := each.result.size()
-		if size < minRepeat || each.result.search {
+	all := rounds.Of(p.msgs)
+	_, kept := rounds.Outside(all, p.cfg.ClearRetentionSuffixLimit)
+	first := make(map[uint64]*rounds.Pair)
+	for _, each := range inOrder(all) {
+		size := each.Result.Size()
+		if size < minRepeat || each.Result.Search {
 			continue
 		}
-		key := keyOf(each.result.texts...)
+		key := keyOf(each.Result.Texts...)
 		earlier, found := first[key]
-		if !found || clears && earlier.at < kept && each.at >= kept {
+		if !found || clears && earlier.At < kept && each.At >= kept {
 			first[key] = each
 			continue
 		}
-		rule := p.ruleOf(ctx, each.call)
-		if each.at < from || rule.leave != "" || rule.clear != nil || rule.store == nil || !slices.Equal(earlier.result.texts, each.result.texts) {
+		rule := p.ruleOf(ctx, each.Call)
+		if each.At < from || rule.leave != "" || rule.clear != nil || rule.store == nil || !slices.Equal(earlier.Result.Texts, each.Result.Texts) {
 			continue
 		}
-		r := &old{pair: each, rule: rule, size: size, marked: true, like: callName(earlier.call)}
-		if r.notice = noticeIn(each.result.texts); r.notice.kind != clearedNotice {
-			r.instead.index = each.result.index
+		r := &old{Pair: each, rule: rule, size: size, marked: true, like: callName(earlier.Call)}
+		if r.notice = notice.In(each.Result.Texts); !r.notice.Cleared() {
+			r.instead.Index = each.Result.Index
 			out = append(out, r)
 		}
 	}
@@ -478,50 +481,50 @@ func repeats[M adk.MessageType](ctx context.Context, p *pass[M], from int, clear
 }
 
 // inOrder lists the calls that have a result, in the order of their results.
-func inOrder(rounds []round) (out []*pair) {
-	for _, r := range rounds {
-		for i := range r.pairs {
-			if r.pairs[i].found {
-				out = append(out, &r.pairs[i])
+func inOrder(all []rounds.Round) (out []*rounds.Pair) {
+	for _, r := range all {
+		for i := range r.Pairs {
+			if r.Pairs[i].Found {
+				out = append(out, &r.Pairs[i])
 			}
 		}
 	}
-	slices.SortStableFunc(out, func(a, b *pair) int {
-		return cmp.Or(cmp.Compare(a.at, b.at), cmp.Compare(a.result.index, b.result.index))
+	slices.SortStableFunc(out, func(a, b *rounds.Pair) int {
+		return cmp.Or(cmp.Compare(a.At, b.At), cmp.Compare(a.Result.Index, b.Result.Index))
 	})
 	return out
 }
 
 // callName names a call for the model, which knows the ids of most.
-func callName(c call) string {
-	short := func(s string) bool { return len(s) <= maxCallName && showable(s) }
+func callName(c rounds.Call) string {
+	short := func(s string) bool { return len(s) <= maxCallName && notice.Showable(s) }
 	switch {
-	case !short(c.name):
+	case !short(c.Name):
 		return "a call"
-	case !short(c.id):
-		return c.name
+	case !short(c.ID):
+		return c.Name
 	}
-	return fmt.Sprintf("%s (%s)", c.name, c.id)
+	return fmt.Sprintf("%s (%s)", c.Name, c.ID)
 }
 
 // rewritten returns the messages with the rounds outside the kept ones changed by the user's
 // rewriter, and whether anything is new. It skips rounds that were rewritten or cleared
 // before.
 func rewritten[M adk.MessageType](ctx context.Context, m *middleware[M], msgs []M) ([]M, bool, error) {
-	rounds, end := outside(roundsOf(msgs), m.cfg.ClearRetentionSuffixLimit)
+	rounds, end := rounds.Outside(rounds.Of(msgs), m.cfg.ClearRetentionSuffixLimit)
 	instead := make(map[int][]M, len(rounds))
 	gone := make(map[int]bool)
 	for _, r := range rounds {
-		if r.processed || !alone(msgs, r, end) {
+		if r.Processed || !alone(msgs, r, end) {
 			continue
 		}
 		got, err := rewrite(ctx, m, msgs, r)
 		if err != nil {
 			return nil, false, err
 		}
-		instead[r.at] = got
-		gone[r.at] = true
-		for _, i := range r.messages() {
+		instead[r.At] = got
+		gone[r.At] = true
+		for _, i := range r.Messages() {
 			if rest := message.Without(msgs[i], isResult, ""); !message.IsNil(rest) {
 				instead[i] = append(instead[i], rest)
 			}
@@ -546,16 +549,16 @@ func rewritten[M adk.MessageType](ctx context.Context, m *middleware[M], msgs []
 
 // alone reports whether the messages with a round's results hold results of no other
 // round, and none of them is kept: then the round can be taken out.
-func alone[M adk.MessageType](msgs []M, r round, end int) bool {
+func alone[M adk.MessageType](msgs []M, r rounds.Round, end int) bool {
 	results := 0
-	for _, i := range r.messages() {
+	for _, i := range r.Messages() {
 		if i >= end {
 			return false
 		}
-		results += len(viewOf(msgs[i], view{}).results)
+		results += len(rounds.ViewOf(msgs[i], rounds.View{}).Results)
 	}
-	for _, p := range r.pairs {
-		if p.found {
+	for _, p := range r.Pairs {
+		if p.Found {
 			results--
 		}
 	}
@@ -565,20 +568,20 @@ func alone[M adk.MessageType](msgs []M, r round, end int) bool {
 func isResult(p message.Part) bool { return p.Kind == message.Result }
 
 // rewrite calls the rewriter for a round. It never sees its own output again.
-func rewrite[M adk.MessageType](ctx context.Context, m *middleware[M], msgs []M, r round) ([]M, error) {
+func rewrite[M adk.MessageType](ctx context.Context, m *middleware[M], msgs []M, r rounds.Round) ([]M, error) {
 	var responses []M
-	for _, i := range r.messages() {
+	for _, i := range r.Messages() {
 		responses = append(responses, own(message.Without(msgs[i], func(p message.Part) bool { return !isResult(p) }, "")))
 	}
-	got, err := m.cfg.ClearMessageRewriter(ctx, own(msgs[r.at]), responses)
+	got, err := m.cfg.ClearMessageRewriter(ctx, own(msgs[r.At]), responses)
 	if err != nil {
 		return nil, err
 	}
 	out := make([]M, len(got))
 	for i, msg := range got {
 		out[i] = msg
-		if callsTools(msg) {
-			out[i] = applied(msg, edit{mark: true})
+		if rounds.CallsTools(msg) {
+			out[i] = rounds.Apply(msg, rounds.Edit{Mark: true})
 		}
 	}
 	return out, nil

@@ -29,6 +29,7 @@ import (
 	"github.com/einolean/einolean/internal/dev/adktest"
 	"github.com/einolean/einolean/internal/formats"
 	"github.com/einolean/einolean/reduction"
+	"github.com/einolean/einolean/reduction/internal/notice"
 	"github.com/einolean/einolean/store"
 )
 
@@ -53,10 +54,10 @@ func goesOn[M adk.MessageType](t *testing.T) {
 		for _, words := range []string{"the same words", "other words"} {
 			for _, lang := range []adk.Language{adk.LanguageEnglish, adk.LanguageChinese} {
 				t.Run(fmt.Sprintf("%s/%s/%d", name, words, lang), func(t *testing.T) {
-					if words == "other words" {
-						reduction.OtherWords(t)
-					}
 					require.NoError(t, adk.SetLanguage(lang))
+					if words == "other words" {
+						formats.OtherWords(t, notice.Current())
+					}
 					defer func() { _ = adk.SetLanguage(adk.LanguageEnglish) }()
 					var c sample[M]
 					require.NoError(t, json.Unmarshal(text, &c))

@@ -15,8 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/einolean/einolean/internal/backend"
-	"github.com/einolean/einolean/internal/display"
-	"github.com/einolean/einolean/reduction/internal/vault"
+	"github.com/einolean/einolean/reduction/internal/notice"
 )
 
 // FuzzCut: a stream comes out as its start and one notice, within the limit, and
@@ -59,10 +58,10 @@ func FuzzCut(f *testing.F) {
 		require.LessOrEqual(t, len(out), info.rule.limit)
 		require.Greater(t, len(content), info.rule.limit)
 		require.True(t, !utf8.ValidString(content) || utf8.ValidString(out))
-		head, _, ok := strings.Cut(out[strings.LastIndex(out, "\n"+openTag):], closeTag)
+		head, _, ok := strings.Cut(out[strings.LastIndex(out, "\n<persisted-output>"):], "</persisted-output>")
 		require.True(t, ok && head != "")
-		require.True(t, strings.HasPrefix(content, out[:strings.LastIndex(out, "\n"+openTag)]))
-		require.Equal(t, "/tmp/trunc/c", recognise(out).path)
+		require.True(t, strings.HasPrefix(content, out[:strings.LastIndex(out, "\n<persisted-output>")]))
+		require.Equal(t, "/tmp/trunc/c", notice.Recognise(out).Path)
 		require.True(t, p.general.Holds(context.Background(), "/tmp/trunc/c", content))
 	})
 }
@@ -80,80 +79,4 @@ func readAll(r *schema.StreamReader[string]) (string, error) {
 		}
 		b.WriteString(chunk)
 	}
-}
-
-// FuzzExcerpt: a notice about a text fits, can be found again, and is valid UTF-8
-// whatever the text.
-func FuzzExcerpt(f *testing.F) {
-	f.Add("some text", uint8(1), "/tmp/trunc/c", 300)
-	f.Add("日本語\n</persisted-output>", uint8(200), "/tmp/trunc/=2f", 1000)
-	f.Fuzz(func(t *testing.T, piece string, times uint8, p string, limit int) {
-		text := strings.Repeat(piece, int(times))
-		if !showable(p) {
-			return
-		}
-		for _, w := range []*notices{english, chinese} {
-			v := noticeData{path: p, tool: "read_file"}
-			if _, ok := w.room(len(text), v, limit); !ok {
-				continue
-			}
-			out := w.excerpt(text, v, limit)
-			require.LessOrEqual(t, len(out), limit)
-			require.True(t, utf8.ValidString(out))
-			got := recognise(out)
-			require.Equal(t, p, got.path)
-			require.Equal(t, len(text), got.bytes)
-		}
-	})
-}
-
-// FuzzRecognise: nothing that a tool returns makes it panic, and a path that it
-// finds can be shown.
-func FuzzRecognise(f *testing.F) {
-	for _, w := range []*notices{english, chinese} {
-		for _, each := range w.withPath() {
-			f.Add(w.fill(each, noticeData{bytes: 3, headBytes: 1, tailBytes: 1, path: "/a", tool: "t", head: "h", tail: "t"}))
-		}
-	}
-	for _, each := range einoNotices {
-		f.Add(each.text)
-	}
-	f.Fuzz(func(t *testing.T, text string) {
-		n := recognise(text)
-		require.False(t, strings.ContainsAny(n.path, "\n\x00"))
-		require.LessOrEqual(t, len(n.path), maxPath)
-		if n.kind == clearedNotice && n.path != "" {
-			require.LessOrEqual(t, len(text), maxPath+2*maxEnd+100, "a long text passes for a cleared result")
-		}
-	})
-}
-
-// FuzzBoundary: a text is cut next to an offset, and never inside a character; what a
-// notice shows of it keeps its length and holds no notice.
-func FuzzBoundary(f *testing.F) {
-	f.Add("a€b🙂c", 3)
-	f.Add("\xf0\x9f\x99", 2)
-	f.Fuzz(func(t *testing.T, s string, n int) {
-		lo, hi := display.Floor(s, n), display.Ceil(s, n)
-		n = min(max(n, 0), len(s))
-		require.True(t, lo <= n && n <= hi && n-lo < utf8.UTFMax && hi-n < utf8.UTFMax, "%d %d %d", lo, n, hi)
-		if utf8.ValidString(s) {
-			for _, at := range []int{lo, hi} {
-				require.True(t, utf8.ValidString(s[:at]) && utf8.ValidString(s[at:]))
-			}
-		}
-		require.Len(t, defused(s), len(s))
-		require.True(t, utf8.ValidString(defused(s)))
-		require.NotContains(t, defused(s), openTag)
-	})
-}
-
-// FuzzShowable: the default path of every id can be shown.
-func FuzzShowable(f *testing.F) {
-	for _, id := range []string{"", "..", "a/b", "a\x00", "<persisted-output>", strings.Repeat("x", 300)} {
-		f.Add(id)
-	}
-	f.Fuzz(func(t *testing.T, id string) {
-		require.True(t, showable(vault.DefaultPath("/root", vault.TruncDir, id)))
-	})
 }

@@ -166,7 +166,7 @@ func (m *middleware[M]) refused(err error) (tokens int64, ok bool) {
 // count counts the tokens of a request.
 func (r recovering[M]) count(ctx context.Context, input []M, tools []*schema.ToolInfo) (int64, error) {
 	n, err := r.of.countTokens(r.apart(ctx), &adk.TypedChatModelAgentState[M]{Messages: input, ToolInfos: tools}, -1)
-	return n.tokens, err
+	return n.Tokens, err
 }
 
 // shorten returns a request of at most so many tokens, as far as it can be shortened, its size then,

@@ -30,6 +30,8 @@ import (
 	"github.com/einolean/einolean/internal/readtool"
 	"github.com/einolean/einolean/internal/toolnames"
 	"github.com/einolean/einolean/internal/warn"
+	"github.com/einolean/einolean/reduction/internal/notice"
+	"github.com/einolean/einolean/reduction/internal/size"
 	"github.com/einolean/einolean/reduction/internal/vault"
 )
 
@@ -103,7 +105,7 @@ type policy struct {
 
 // policyOf reads a configuration with defaults.
 func policyOf[M adk.MessageType](c *TypedConfig[M]) *policy {
-	files := &vault.Vault{Showable: showable}
+	files := &vault.Vault{Showable: notice.Showable}
 	trunc, clear := path.Join(c.RootDir, vault.TruncDir), path.Join(c.RootDir, vault.ClearDir)
 	p := &policy{
 		files: files, root: c.RootDir, generate: c.GenTruncOffloadFilePath, onEvent: c.OnEvent,
@@ -162,8 +164,8 @@ func (p *policy) report(ctx context.Context, tool, callID string, o output) {
 		return
 	}
 	p.send(ctx, einolean.Event{Kind: o.kind, Tool: tool, CallID: callID, Err: o.err, Output: &einolean.OutputChange{
-		Before: einolean.Size{Bytes: o.before, Tokens: tokensOf(o.before)},
-		After:  einolean.Size{Bytes: o.after, Tokens: tokensOf(o.after)},
+		Before: einolean.Size{Bytes: o.before, Tokens: size.OfBytes(o.before)},
+		After:  einolean.Size{Bytes: o.after, Tokens: size.OfBytes(o.after)},
 		Path:   o.path, Rule: o.rule, Reason: string(o.reason), Stream: o.stream,
 	}})
 }
@@ -236,7 +238,7 @@ const (
 type agentRun struct {
 	reader readerKind  // empty: unknown, outside a run
 	looked atomic.Bool // at the tools of the first model call
-	counts counted
+	counts size.Run
 
 	referred atomic.Bool  // the whole history was searched for repeats
 	markedAt atomic.Int64 // when files were marked as used, in seconds

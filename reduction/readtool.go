@@ -23,6 +23,7 @@ import (
 	"github.com/einolean/einolean/internal/readtool"
 	"github.com/einolean/einolean/internal/safe"
 	"github.com/einolean/einolean/internal/toolschema"
+	"github.com/einolean/einolean/reduction/internal/notice"
 	"github.com/einolean/einolean/reduction/internal/vault"
 	"github.com/einolean/einolean/store"
 )
@@ -254,7 +255,7 @@ func (r *mediaReader) StreamableRun(ctx context.Context, argument *schema.ToolAr
 
 // readBack reads a medium back.
 func (r *mediaReader) readBack(ctx context.Context, filePath string) (part schema.ToolOutputPart, ok bool) {
-	if !isMediaFile(filePath) || !r.allowed(ctx, filePath) {
+	if !notice.IsMediaFile(filePath) || !r.allowed(ctx, filePath) {
 		return schema.ToolOutputPart{}, false
 	}
 	content, err := r.whole(ctx, filePath, math.MaxInt64)

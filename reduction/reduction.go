@@ -14,6 +14,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/einolean/einolean/internal/message"
+
 	"github.com/cloudwego/eino/adk"
 	"github.com/cloudwego/eino/components/model"
 	"github.com/cloudwego/eino/schema"
@@ -24,6 +26,9 @@ import (
 	"github.com/einolean/einolean/internal/nothing"
 	"github.com/einolean/einolean/internal/safe"
 	"github.com/einolean/einolean/internal/virtual"
+	"github.com/einolean/einolean/reduction/internal/notice"
+	"github.com/einolean/einolean/reduction/internal/rounds"
+	"github.com/einolean/einolean/reduction/internal/size"
 	"github.com/einolean/einolean/reduction/internal/vault"
 )
 
@@ -50,9 +55,9 @@ func NewTyped[M adk.MessageType](ctx context.Context, config *TypedConfig[M]) (a
 		cfg: c, policy: policyOf(c),
 	}
 	if c.TokenCounter == nil {
-		m.estimator = new(estimator[M])
+		m.estimator = new(size.Estimator[M])
 		c.TokenCounter = func(_ context.Context, msgs []M, tools []*schema.ToolInfo) (int64, error) {
-			return m.estimator.count(msgs, tools), nil
+			return m.estimator.Count(msgs, tools), nil
 		}
 	}
 	m.policy.named = config.ReadFileToolName != "" || config.ProvideReadTool
@@ -72,7 +77,7 @@ func NewTyped[M adk.MessageType](ctx context.Context, config *TypedConfig[M]) (a
 type middleware[M adk.MessageType] struct {
 	*adk.TypedBaseChatModelAgentMiddleware[M]
 	cfg       *TypedConfig[M]
-	estimator *estimator[M] // the default counter; nil if the user's counts
+	estimator *size.Estimator[M] // the default counter; nil if the user's counts
 	policy    *policy
 
 	reported seen // cleared results
@@ -146,16 +151,16 @@ func (m *middleware[M]) reduced(ctx context.Context, state *adk.TypedChatModelAg
 			return nil, err
 		}
 	}
-	if count.tokens >= m.cfg.MaxTokensForClear {
+	if count.Tokens >= m.cfg.MaxTokensForClear {
 		p := newPass(ctx, m, out, count)
 		if out, err = p.cleared(ctx); err != nil {
 			return nil, err
 		}
 		if out != p.given {
-			m.policy.runOf(ctx).counts.edited(len(out.Messages))
+			m.policy.runOf(ctx).counts.Edited(len(out.Messages))
 		}
 	}
-	if window > 0 && count.tokens > window && !m.cfg.SkipClear {
+	if window > 0 && count.Tokens > window && !m.cfg.SkipClear {
 		return within(ctx, m, out, window)
 	}
 	return out, nil
@@ -163,23 +168,23 @@ func (m *middleware[M]) reduced(ctx context.Context, state *adk.TypedChatModelAg
 
 // countTokens counts the tokens of a state as far as it must be known to tell whether they are
 // less than a limit; if that is negative, exactly.
-func (m *middleware[M]) countTokens(ctx context.Context, state *adk.TypedChatModelAgentState[M], limit int64) (size, error) {
+func (m *middleware[M]) countTokens(ctx context.Context, state *adk.TypedChatModelAgentState[M], limit int64) (size.Size, error) {
 	if m.estimator == nil {
 		n, err := m.cfg.TokenCounter(ctx, state.Messages, state.ToolInfos)
-		return size{n, 1, true}, err
+		return size.Size{Tokens: n, Factor: 1, Exact: true}, err
 	}
-	return m.estimator.compared(&m.policy.runOf(ctx).counts, state.Messages, state.ToolInfos, m.cfg.MaxTokensForClear, limit), nil
+	return m.estimator.Compared(&m.policy.runOf(ctx).counts, state.Messages, state.ToolInfos, m.cfg.MaxTokensForClear, limit), nil
 }
 
 // decisive counts a state as far as what happens to it depends on that.
-func (m *middleware[M]) decisive(ctx context.Context, state *adk.TypedChatModelAgentState[M]) (size, error) {
+func (m *middleware[M]) decisive(ctx context.Context, state *adk.TypedChatModelAgentState[M]) (size.Size, error) {
 	limit, window := m.cfg.MaxTokensForClear, m.window(ctx)
 	if window == 0 {
 		return m.countTokens(ctx, state, limit)
 	}
 	limit = min(limit, window)
 	n, err := m.countTokens(ctx, state, limit)
-	if err != nil || n.exact || n.tokens < limit {
+	if err != nil || n.Exact || n.Tokens < limit {
 		return n, err
 	}
 	return m.countTokens(ctx, state, -1)
@@ -205,7 +210,7 @@ func (m *middleware[M]) AfterModelRewriteState(ctx context.Context, state *adk.T
 		return ctx, state, nil
 	}
 	msgs := state.Messages
-	calls := viewOf(msgs[len(msgs)-1], view{}).calls
+	calls := rounds.ViewOf(msgs[len(msgs)-1], rounds.View{}).Calls
 	if len(calls) == 0 {
 		return ctx, state, nil
 	}
@@ -241,12 +246,12 @@ func (m *middleware[M]) WrapEnhancedStreamableToolCall(ctx context.Context, endp
 
 // noteNamedFiles tells calls which of their future files the notices in the history already
 // name. They must not write to these.
-func (m *middleware[M]) noteNamedFiles(ctx context.Context, msgs []M, calls []call) {
+func (m *middleware[M]) noteNamedFiles(ctx context.Context, msgs []M, calls []rounds.Call) {
 	shown := namedFiles(m.cfg, msgs)
 	m.policy.files.Note(ctx, shown)
 	wanted := make(map[string]bool, len(calls))
 	for _, each := range calls {
-		wanted[vault.Clean(vault.DefaultPath(m.cfg.RootDir, vault.TruncDir, each.id))] = true
+		wanted[vault.Clean(vault.DefaultPath(m.cfg.RootDir, vault.TruncDir, each.ID))] = true
 	}
 	var taken []string
 	for _, name := range shown {
@@ -261,14 +266,32 @@ func (m *middleware[M]) noteNamedFiles(ctx context.Context, msgs []M, calls []ca
 // namedFiles lists, sorted, the files that notices in a history name. A notice naming a file that its
 // call could not have written is a forgery.
 func namedFiles[M adk.MessageType](cfg *TypedConfig[M], msgs []M) (names []string) {
-	eachNoticed(msgs, func(r result) {
-		n := noticeIn(r.texts)
-		if n.path != "" && (n.kind == clearedNotice || cfg.GenTruncOffloadFilePath != nil || vault.MadeFor(n.path, r.id)) {
-			names = append(names, vault.Clean(n.path))
+	eachNoticed(msgs, func(r rounds.Result) {
+		n := notice.In(r.Texts)
+		if n.Path != "" && (n.Cleared() || cfg.GenTruncOffloadFilePath != nil || vault.MadeFor(n.Path, r.ID)) {
+			names = append(names, vault.Clean(n.Path))
 		}
 	})
 	slices.Sort(names)
 	return slices.Compact(names)
+}
+
+// eachNoticed calls f with the results that may be notices.
+func eachNoticed[M adk.MessageType](msgs []M, f func(rounds.Result)) {
+	for _, m := range msgs {
+		for p := message.Parts(m); p.Next(); {
+			if p.Kind != message.Result {
+				continue
+			}
+			may := false
+			for item := p.Parts(); item.Next(); {
+				may = may || notice.Ends(item.Text())
+			}
+			if may {
+				f(rounds.ResultIn(p.Part))
+			}
+		}
+	}
 }
 
 // maxQuestion is the most of a message that goes into a question, in bytes.
@@ -283,6 +306,23 @@ func (m *middleware[M]) noteQuestion(ctx context.Context, msgs []M) {
 		asked, _ = saidIn(msgs[i])
 	}
 	_ = adk.SetRunLocalValue(ctx, questionKey, lastBytes(asked, maxQuestion)+"\n"+lastBytes(said, maxQuestion))
+}
+
+// saidIn returns the text of a message of the user or the model.
+func saidIn[M adk.MessageType](m M) (user, model string) {
+	var texts []string
+	for p := message.Parts(m); p.Next(); {
+		if p.Kind == message.Text {
+			texts = append(texts, p.Text())
+		}
+	}
+	switch text := strings.Join(texts, "\n"); message.Role(m) {
+	case schema.User:
+		return text, ""
+	case schema.Assistant:
+		return "", text
+	}
+	return "", ""
 }
 
 // lastBytes returns the end of a text, starting at a whole character.
@@ -312,19 +352,19 @@ func (m *middleware[M]) everyName(msgs []M) []string {
 	names := make(map[string]bool)
 	add := func(texts ...string) {
 		for _, text := range texts {
-			if at := recognise(text); at.path != "" {
-				names[at.path] = true
+			if at := notice.Recognise(text); at.Path != "" {
+				names[at.Path] = true
 			}
 		}
 	}
 	for _, msg := range msgs {
-		v := viewOf(msg, view{})
-		add(v.moved...)
-		for _, r := range v.results {
-			add(append(r.texts, r.moved...)...)
+		v := rounds.ViewOf(msg, rounds.View{})
+		add(v.Moved...)
+		for _, r := range v.Results {
+			add(append(r.Texts, r.Moved...)...)
 		}
-		for _, each := range v.calls {
-			for _, p := range vault.Mentions(m.cfg.RootDir, each.args) {
+		for _, each := range v.Calls {
+			for _, p := range vault.Mentions(m.cfg.RootDir, each.Args) {
 				names[p] = true
 			}
 		}
@@ -334,10 +374,10 @@ func (m *middleware[M]) everyName(msgs []M) []string {
 
 // noteReadable tells calls which of the files outside the default roots that they ask for are
 // in the conversation's notices.
-func (m *middleware[M]) noteReadable(ctx context.Context, msgs []M, calls []call) {
+func (m *middleware[M]) noteReadable(ctx context.Context, msgs []M, calls []rounds.Call) {
 	asked := make(map[string]bool)
 	for _, each := range calls {
-		textsIn(each.args, 0, func(s string) {
+		textsIn(each.Args, 0, func(s string) {
 			if !m.policy.readable(s) {
 				asked[vault.Clean(s)] = true
 			}
@@ -345,24 +385,24 @@ func (m *middleware[M]) noteReadable(ctx context.Context, msgs []M, calls []call
 	}
 	var names []string
 	if len(asked) > 0 && (m.cfg.GenClearOffloadFilePath != nil || m.cfg.GenTruncOffloadFilePath != nil || m.policy.known.some()) {
-		names = m.readableAmong(ctx, roundsOf(msgs), asked)
+		names = m.readableAmong(ctx, rounds.Of(msgs), asked)
 	}
 	_ = adk.SetRunLocalValue(ctx, readableKey, names)
 }
 
 // readableAmong returns the asked names that results show, if they are files of the results'
 // own calls: a tool can write any name.
-func (m *middleware[M]) readableAmong(ctx context.Context, rounds []round, asked map[string]bool) (out []string) {
+func (m *middleware[M]) readableAmong(ctx context.Context, rounds []rounds.Round, asked map[string]bool) (out []string) {
 	for _, r := range rounds {
-		for _, p := range r.pairs {
-			if !p.found || p.result.search {
+		for _, p := range r.Pairs {
+			if !p.Found || p.Result.Search {
 				continue
 			}
 			if name := m.ownFile(ctx, p); asked[name] && !slices.Contains(out, name) {
 				out = append(out, name)
 			}
 			for name := range asked {
-				if m.policy.known.has(keyOf(p.call.id, name)) && showsName(p.result.texts, name) && !slices.Contains(out, name) {
+				if m.policy.known.has(keyOf(p.Call.ID, name)) && showsName(p.Result.Texts, name) && !slices.Contains(out, name) {
 					out = append(out, name)
 				}
 			}
@@ -374,12 +414,12 @@ func (m *middleware[M]) readableAmong(ctx context.Context, rounds []round, asked
 
 // ownFile is the file that a notice in place of a result names, if a path generator returns it
 // for the call; else it is empty.
-func (m *middleware[M]) ownFile(ctx context.Context, p pair) string {
-	at := noticeIn(p.result.texts).path
+func (m *middleware[M]) ownFile(ctx context.Context, p rounds.Pair) string {
+	at := notice.In(p.Result.Texts).Path
 	if at == "" || m.policy.readable(at) {
 		return ""
 	}
-	detail := detailOf(p.call, textResult(joined(p.result.texts)))
+	detail := detailOf(p.Call, textResult(strings.Join(p.Result.Texts, "")))
 	for _, generate := range []func(context.Context, *ToolDetail) (string, error){m.cfg.GenTruncOffloadFilePath, m.cfg.GenClearOffloadFilePath} {
 		if generate == nil {
 			continue

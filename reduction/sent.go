@@ -22,6 +22,8 @@ import (
 	"github.com/einolean/einolean"
 	"github.com/einolean/einolean/internal/message"
 	"github.com/einolean/einolean/internal/session"
+	"github.com/einolean/einolean/reduction/internal/notice"
+	"github.com/einolean/einolean/reduction/internal/rounds"
 )
 
 // sessionKey marks, in Extra, an answer that the provider ties to its request: its value is the
@@ -77,7 +79,7 @@ func newOutgoing[M adk.MessageType](msgs []M) *outgoing[M] {
 func (s *outgoing[M]) stale(at int, t session.Tie, mark string) (is bool) {
 	now := s.before(at)
 	switch {
-	case t != session.Bound && message.IsMarked(message.Extra(s.msgs[at]), processedKey): // the answer itself is stored as well
+	case t != session.Bound && message.IsMarked(message.Extra(s.msgs[at]), rounds.ProcessedKey): // the answer itself is stored as well
 		is = true
 	case mark == "":
 		is = now.noticed
@@ -111,7 +113,7 @@ func with[M adk.MessageType](p prefix, m M) prefix {
 	if message.IsNil(m) {
 		return p
 	}
-	p.noticed = p.noticed || message.IsMarked(message.Extra(m), processedKey)
+	p.noticed = p.noticed || message.IsMarked(message.Extra(m), rounds.ProcessedKey)
 	role := message.Role(m)
 	said, results, others := newHasher(), false, false
 	said.add("role", string(role))
@@ -122,7 +124,7 @@ func with[M adk.MessageType](p prefix, m M) prefix {
 			continue
 		}
 		others = said.part(part.Part) || others
-		p.noticed = p.noticed || role == schema.User && part.Kind == message.Text && isMovedMedium(part.Text())
+		p.noticed = p.noticed || role == schema.User && part.Kind == message.Text && notice.IsMedium(part.Text())
 	}
 	if results && !others {
 		return p
@@ -138,14 +140,14 @@ func with[M adk.MessageType](p prefix, m M) prefix {
 
 // result adds a result, in the order of its parts.
 func (p *prefix) result(of message.Part) {
-	r, h := resultIn(of), newHasher()
-	h.add("id", r.id)
+	r, h := rounds.ResultIn(of), newHasher()
+	h.add("id", r.ID)
 	for item := of.Parts(); item.Next(); {
 		h.part(item.Part)
 	}
 	sum := h.sum()
 	p.results += binary.BigEndian.Uint64(sum[:])
-	p.noticed = p.noticed || r.handled || len(r.moved) > 0 || noticeIn(r.texts).kind != noNotice
+	p.noticed = p.noticed || r.Handled || len(r.Moved) > 0 || notice.In(r.Texts) != (notice.Notice{})
 }
 
 // hasher is a digest of named texts. Texts of one name that follow one another are one text: a stream

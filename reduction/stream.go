@@ -34,6 +34,7 @@ import (
 	"github.com/einolean/einolean/internal/display"
 	previews "github.com/einolean/einolean/internal/preview"
 	"github.com/einolean/einolean/internal/safe"
+	"github.com/einolean/einolean/reduction/internal/notice"
 	"github.com/einolean/einolean/reduction/internal/vault"
 )
 
@@ -197,7 +198,7 @@ func replacing[T any](got *TruncResult, copied *schema.StreamReader[T], done fun
 
 // cutStream returns a stream that ends within the limit. Closing it closes src.
 func cutStream[T any](ctx context.Context, info callInfo, src *schema.StreamReader[T]) *schema.StreamReader[T] {
-	c := &streamCut[T]{ctx: ctx, info: info, notices: currentNotices()}
+	c := &streamCut[T]{ctx: ctx, info: info, notices: notice.Current()}
 	c.reader, c.finds = info.policy.reader(ctx)
 	if info.rule.preview != nil {
 		c.errors = new(previews.Errors)
@@ -222,7 +223,7 @@ func cutStream[T any](ctx context.Context, info callInfo, src *schema.StreamRead
 type streamCut[T any] struct {
 	info      callInfo
 	ctx       context.Context
-	notices   *notices
+	notices   *notice.Texts
 	reader    string // the read tool's name
 	finds     bool   // it finds passages
 	allowance int    // bytes that may be passed on before the notice
@@ -250,13 +251,13 @@ type streamCut[T any] struct {
 // if it does not fit at all.
 func (c *streamCut[T]) reserve() int {
 	path := len(c.info.defaultPlace().Path) + vault.SuffixSize
-	most := noticeData{bytes: math.MaxInt, headBytes: c.info.rule.limit, tailBytes: c.info.rule.limit, tool: c.reader, finds: c.finds}
-	most = c.notices.hinted(most)
-	saved, unsaved := c.notices.stream.length(most), c.notices.unsaved.length(most)
+	most := notice.Data{Bytes: math.MaxInt, HeadBytes: c.info.rule.limit, TailBytes: c.info.rule.limit, Tool: c.reader, Finds: c.finds}
+	most = c.notices.Hinted(most)
+	saved, unsaved := c.notices.Stream.Length(most), c.notices.Unsaved.Length(most)
 	if c.info.policy.generate != nil {
-		path = max(path, min(longPath, c.info.rule.limit-saved-charSlack))
+		path = max(path, min(longPath, c.info.rule.limit-saved-utf8.UTFMax))
 	}
-	free := c.info.rule.limit - max(saved+path, unsaved) - charSlack
+	free := c.info.rule.limit - max(saved+path, unsaved) - utf8.UTFMax
 	return free - min(maxTail, free/tailShare)
 }
 
@@ -413,7 +414,7 @@ func (c *streamCut[T]) endJSON() (tooLong bool) {
 			ok = j.worthIt(c.total)
 		}
 	} else if !c.through {
-		text, ok = compact.Text(joined(c.texts))
+		text, ok = compact.Text(strings.Join(c.texts, ""))
 	}
 	if !ok || c.err != nil || !c.through && len(text) > c.info.rule.limit {
 		return !c.through && c.total > c.info.rule.limit
@@ -474,7 +475,7 @@ func (c *streamCut[T]) rest() (any, error) {
 // overflow handles a stream that is known to be too long. It reads the source to its end.
 func (c *streamCut[T]) overflow() (T, error) {
 	var none T
-	at, err := c.info.place(c.ctx, func() *schema.ToolResult { return textResult(joined(c.texts)) })
+	at, err := c.info.place(c.ctx, func() *schema.ToolResult { return textResult(strings.Join(c.texts, "")) })
 	if err != nil {
 		c.ended, c.held, c.ends = true, nil, nil
 		shut(c.in)
@@ -482,8 +483,8 @@ func (c *streamCut[T]) overflow() (T, error) {
 	}
 	head := c.boundary(c.allowance)
 	fits := func() bool {
-		_, ok := c.notices.ending(c.notices.stream, c.dataFor(head, at.Path+vault.Padding), "", c.info.rule.limit-head)
-		return ok && showable(at.Path)
+		_, ok := c.notices.Ending(c.notices.Stream, c.dataFor(head, at.Path+vault.Padding), "", c.info.rule.limit-head)
+		return ok && notice.Showable(at.Path)
 	}
 	if !fits() {
 		at = c.info.defaultPlace() // the limit has room for this one
@@ -498,8 +499,8 @@ func (c *streamCut[T]) overflow() (T, error) {
 // boundary is how many bytes of the stream come before an offset, without splitting a
 // character, and at least as many as are passed on already.
 func (c *streamCut[T]) boundary(offset int) int {
-	from := max(0, offset-charSlack)
-	around := bytesBetween(c.texts, from, offset+charSlack)
+	from := max(0, offset-utf8.UTFMax)
+	around := bytesBetween(c.texts, from, offset+utf8.UTFMax)
 	if at := from + display.Floor(around, offset-from); at >= c.passed {
 		return at
 	}
@@ -518,8 +519,8 @@ func bytesBetween(texts []string, from, to int) string {
 	return string(out)
 }
 
-func (c *streamCut[T]) dataFor(head int, path string) noticeData {
-	return noticeData{bytes: c.total, headBytes: head, path: path, tool: c.reader, finds: c.finds}
+func (c *streamCut[T]) dataFor(head int, path string) notice.Data {
+	return notice.Data{Bytes: c.total, HeadBytes: head, Path: path, Tool: c.reader, Finds: c.finds}
 }
 
 // swallow reads the source to its end, stores everything, and returns what follows: the
@@ -602,11 +603,11 @@ func (c *streamCut[T]) endNotice(path string, head int, end *tail) string {
 		if text := c.withErrors(c.dataFor(head, path), end); text != "" {
 			return text
 		}
-		if text, ok := c.notices.ending(c.notices.stream, c.dataFor(head, path), end.text(), c.info.rule.limit-head); ok {
+		if text, ok := c.notices.Ending(c.notices.Stream, c.dataFor(head, path), end.text(), c.info.rule.limit-head); ok {
 			return text
 		}
 	}
-	text, _ := c.notices.ending(c.notices.unsaved, c.dataFor(head, ""), end.text(), c.info.rule.limit-head)
+	text, _ := c.notices.Ending(c.notices.Unsaved, c.dataFor(head, ""), end.text(), c.info.rule.limit-head)
 	return text
 }
 
@@ -615,15 +616,15 @@ const errorShare = 2
 
 // withErrors ends the stream with the errors between head and tail. It is empty if there
 // are none, or no room for them.
-func (c *streamCut[T]) withErrors(v noticeData, end *tail) string {
-	v.tailBytes = c.total
-	room := (c.info.rule.limit - v.headBytes - c.notices.found.length(c.notices.hinted(v))) / errorShare
-	v.shown = c.errors.Lines(v.headBytes, c.total, min(room, maxErrorBytes))
-	v.shown = c.errors.Lines(v.headBytes, c.total-(2*room-len(v.shown)), min(room, maxErrorBytes))
-	if v.shown == "" {
+func (c *streamCut[T]) withErrors(v notice.Data, end *tail) string {
+	v.TailBytes = c.total
+	room := (c.info.rule.limit - v.HeadBytes - c.notices.Found.Length(c.notices.Hinted(v))) / errorShare
+	v.Shown = c.errors.Lines(v.HeadBytes, c.total, min(room, maxErrorBytes))
+	v.Shown = c.errors.Lines(v.HeadBytes, c.total-(2*room-len(v.Shown)), min(room, maxErrorBytes))
+	if v.Shown == "" {
 		return ""
 	}
-	text, _ := c.notices.ending(c.notices.found, v, end.text(), c.info.rule.limit-v.headBytes)
+	text, _ := c.notices.Ending(c.notices.Found, v, end.text(), c.info.rule.limit-v.HeadBytes)
 	return text
 }
 

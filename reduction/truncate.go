@@ -22,6 +22,8 @@ import (
 	"github.com/einolean/einolean/internal/compact"
 	"github.com/einolean/einolean/internal/readtool"
 	"github.com/einolean/einolean/internal/virtual"
+	"github.com/einolean/einolean/reduction/internal/notice"
+	"github.com/einolean/einolean/reduction/internal/rounds"
 	"github.com/einolean/einolean/reduction/internal/vault"
 )
 
@@ -204,34 +206,34 @@ func (info callInfo) cut(ctx context.Context, result *schema.ToolResult) (*schem
 	}
 	var texts []string
 	eachString(result, func(text string) { texts = append(texts, text) })
-	content, say, limit := joined(texts), currentNotices(), min(info.rule.limit, size-1)
-	data := noticeData{path: at.Path + vault.Padding}
-	data.tool, data.finds = info.policy.reader(ctx)
-	if _, ok := say.room(size, data, limit); !ok || !showable(at.Path) {
+	content, say, limit := strings.Join(texts, ""), notice.Current(), min(info.rule.limit, size-1)
+	data := notice.Data{Path: at.Path + vault.Padding}
+	data.Tool, data.Finds = info.policy.reader(ctx)
+	if _, ok := say.Room(size, data, limit); !ok || !notice.Showable(at.Path) {
 		at = info.defaultPlace() // the limit has room for this one
-		data.path = at.Path + vault.Padding
+		data.Path = at.Path + vault.Padding
 	}
-	if _, ok := say.room(size, data, limit); !ok {
+	if _, ok := say.Room(size, data, limit); !ok {
 		info.reportKept(ctx, output{reason: ReasonNotSmaller, before: size}, "")
 		return nil, nil
 	}
-	if data.path, err = info.save(ctx, at, content); err != nil {
+	if data.Path, err = info.save(ctx, at, content); err != nil {
 		info.report(ctx, output{kind: einolean.KindStoreFailed, before: size, after: size, err: err})
 		return nil, nil
 	}
-	info.policy.noteStored(info.tool.CallID, data.path)
-	text := say.shortened(size, data, limit, func(room int) string { return info.previewOf(ctx, content, room) })
+	info.policy.noteStored(info.tool.CallID, data.Path)
+	text := say.Shortened(size, data, limit, func(room int) string { return info.previewOf(ctx, content, room) })
 	if text == "" {
-		text = say.excerpt(content, data, limit)
+		text = say.Excerpt(content, data, limit)
 	}
-	info.report(ctx, output{kind: einolean.KindResultCut, rule: byLimit, before: size, after: len(text), path: data.path})
+	info.report(ctx, output{kind: einolean.KindResultCut, rule: byLimit, before: size, after: len(text), path: data.Path})
 	return &schema.ToolResult{Parts: withNotice(result.Parts, text)}, nil
 }
 
 // previewOf returns a Preview of a result in at most room bytes, empty if it cannot be
 // shown.
 func (info callInfo) previewOf(ctx context.Context, content string, room int) string {
-	if info.rule.preview == nil || room < minExcerpt {
+	if info.rule.preview == nil {
 		return ""
 	}
 	question := runLocal[string](ctx, questionKey)
@@ -397,5 +399,5 @@ func firstText(r *schema.ToolResult) string {
 // withNotice returns parts with notice in place of the first text and without the other
 // texts. Everything else stays, in order.
 func withNotice(parts []schema.ToolOutputPart, notice string) []schema.ToolOutputPart {
-	return oneText(append([]schema.ToolOutputPart{}, parts...), func(p *schema.ToolOutputPart) bool { return p.Type == schema.ToolPartTypeText }, func(p *schema.ToolOutputPart) { p.Text = notice })
+	return rounds.OneText(append([]schema.ToolOutputPart{}, parts...), func(p *schema.ToolOutputPart) bool { return p.Type == schema.ToolPartTypeText }, func(p *schema.ToolOutputPart) { p.Text = notice })
 }

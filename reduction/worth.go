@@ -9,9 +9,8 @@ import (
 	"context"
 	"slices"
 
-	"github.com/cloudwego/eino/adk"
-
 	"github.com/einolean/einolean/internal/tokens"
+	"github.com/einolean/einolean/reduction/internal/size"
 )
 
 // cannotSaveEnough reports whether even clearing everything cannot save
@@ -25,13 +24,13 @@ func (p *pass[M]) cannotSaveEnough(candidates []*old) bool {
 		if each.rule.clear != nil || p.corrected(most)+1 >= p.cfg.ClearAtLeastTokens {
 			return false
 		}
-		for _, text := range each.result.texts {
+		for _, text := range each.Result.Texts {
 			most += int64(tokens.Of(text))
 		}
 		for _, v := range each.values {
-			most += int64(tokens.Of(each.call.args[v.from:v.to]))
+			most += int64(tokens.Of(each.Call.Args[v.from:v.to]))
 		}
-		most += int64(len(each.media) * mediaTokens)
+		most += int64(len(each.media) * size.Medium)
 	}
 	return p.corrected(most)+1 < p.cfg.ClearAtLeastTokens
 }
@@ -108,10 +107,10 @@ func (p *pass[M]) breaksMuch(ctx context.Context) bool {
 	first := len(p.msgs)
 	for _, r := range p.done {
 		if r.replaces() {
-			saved, first = saved+r.roughly()-tokensOf(r.after), min(first, r.at, r.callAt)
+			saved, first = saved+r.roughly()-size.OfBytes(r.after), min(first, r.At, r.callAt)
 		}
 	}
-	rewritten := roughly(p.msgs[first:]) - saved
+	rewritten := size.Roughly(p.msgs[first:]) - saved
 	return saved*fairShare < rewritten && float64(p.counted(ctx)) < patience*float64(p.cfg.MaxTokensForClear)
 }
 
@@ -124,18 +123,18 @@ func (p *pass[M]) spareNewest(ctx context.Context) {
 	if p.forced || p.rewritten || p.cfg.ClearTargetTokens > 0 || p.cfg.ClearAtLeastTokens > 0 {
 		return
 	}
-	behind, at := weight{sizes: &schemaSizes{}, by: byQuarter}, len(p.msgs)
-	var saves, makes int64 // tokens: of the newest, and of what the pass makes without them, if counted
+	behind, at := int64(0), len(p.msgs) // tokens from there on
+	var saves, makes int64              // tokens: of the newest, and of what the pass makes without them, if counted
 	spared := len(p.done)
 	for i := spared - 1; i > 0 && p.done[i].rule.clear == nil; i-- {
 		r := p.done[i]
-		for ; at > min(r.at, r.callAt); at-- {
-			weigh(&behind, p.msgs[at-1])
+		for ; at > min(r.At, r.callAt); at-- {
+			behind += size.Roughly(p.msgs[at-1 : at])
 		}
-		if saves += r.roughly() - tokensOf(r.after); makes != 0 {
+		if saves += r.roughly() - size.OfBytes(r.after); makes != 0 {
 			makes += p.corrected(r.saved())
 		}
-		if saves*nothingShare >= behind.tokens-saves {
+		if saves*nothingShare >= behind-saves {
 			continue
 		}
 		if makes == 0 {
@@ -151,13 +150,4 @@ func (p *pass[M]) spareNewest(ctx context.Context) {
 	}
 	p.countLeft(p.done[spared:])
 	p.done = p.done[:spared]
-}
-
-// roughly is the size of messages, in tokens of four bytes.
-func roughly[M adk.MessageType](msgs []M) int64 {
-	w := weight{sizes: &schemaSizes{}, by: byQuarter}
-	for _, m := range msgs {
-		weigh(&w, m)
-	}
-	return w.tokens
 }

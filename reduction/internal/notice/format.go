@@ -1,7 +1,10 @@
 // Copyright einolean authors
 // SPDX-License-Identifier: Apache-2.0
 
-package reduction
+// Package notice has the texts that stand for what was taken out of a conversation, in both languages,
+// and the format that they are recognised by, whatever their words. It knows nothing of messages and
+// of stores.
+package notice
 
 // How notices are recognised in a history, whatever their words: those of either language, of another
 // version, and Eino's. Conversations are stored with their notices, so this is a storage format: words
@@ -17,7 +20,7 @@ package reduction
 // after what was passed on, has the length of that as another number of the first line.
 //
 // What was not stored leaves a line in brackets, in a round that is marked. What stands for a value of
-// an argument is in brackets too, and its path ends in argMark and a number.
+// an argument is in brackets too, and its path ends in ArgMark and a number.
 
 import (
 	"iter"
@@ -26,6 +29,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 )
 
 const (
@@ -33,11 +37,11 @@ const (
 	openTag      = "<" + envelopeName
 	closeTag     = "</" + envelopeName
 
-	argMark = "-arg"
+	ArgMark = "-arg"
 
-	// mediaName begins the names of files with media. The rest is a hash of the content: the
+	// MediaName begins the names of files with media. The rest is a hash of the content: the
 	// name is known before writing, and always holds the same medium.
-	mediaName = "media-"
+	MediaName = "media-"
 )
 
 // placeholders are those that stored conversations have, of this package and of Eino's. They are also
@@ -48,8 +52,8 @@ var placeholders = []string{
 }
 
 const (
-	// maxPath is the longest text in bytes that can be a path.
-	maxPath = 4096
+	// MaxPath is the longest text in bytes that can be a path.
+	MaxPath = 4096
 
 	// maxEnd is how much may be before the path, and after it in a notice that shows nothing
 	// else.
@@ -64,23 +68,29 @@ const (
 	truncatedNotice
 )
 
-// notice is a notice found in place of a result.
-type notice struct {
+// Notice is a notice found in place of a result.
+type Notice struct {
 	kind  noticeKind
-	path  string // empty in a placeholder
-	bytes int    // size that the notice states, or 0
+	Path  string // empty in a placeholder
+	Bytes int    // size that the notice states, or 0
 }
 
-// endsLikeNotice is true of every notice with a path.
-func endsLikeNotice(text string) bool { return strings.HasSuffix(text, closeTag) }
+// Cleared reports whether the notice stands for the whole result.
+func (n Notice) Cleared() bool { return n.kind == clearedNotice }
 
-// recognise finds the notice that text is or, after a stream, ends with.
-func recognise(text string) notice {
-	if !endsLikeNotice(text) {
+// Cut reports whether the notice shows parts of the result.
+func (n Notice) Cut() bool { return n.kind == truncatedNotice }
+
+// Ends is true of every notice with a path.
+func Ends(text string) bool { return strings.HasSuffix(text, closeTag) }
+
+// Recognise finds the notice that text is or, after a stream, ends with.
+func Recognise(text string) Notice {
+	if !Ends(text) {
 		if isPlaceholder(text) {
-			return notice{kind: clearedNotice}
+			return Notice{kind: clearedNotice}
 		}
-		return notice{}
+		return Notice{}
 	}
 	if strings.HasPrefix(text, openTag) {
 		if n, _, _ := parse(text); n.kind != noNotice {
@@ -90,7 +100,7 @@ func recognise(text string) notice {
 	if n, _, _ := parse(text[max(0, strings.LastIndex(text, openTag)):]); n.kind == truncatedNotice {
 		return n
 	}
-	return notice{}
+	return Notice{}
 }
 
 func isPlaceholder(text string) bool {
@@ -100,19 +110,22 @@ func isPlaceholder(text string) bool {
 // maxPlaceholder is more than the longest placeholder.
 const maxPlaceholder = 128
 
-// likePlaceholders reports whether the texts of a result in a marked round are as placeholders are.
-func likePlaceholders(texts []string) bool {
-	return len(texts) > 0 && !slices.ContainsFunc(texts, func(s string) bool {
+// InMarked is [In] for a result in a marked round: whatever is as placeholders are is one.
+func InMarked(texts []string) Notice {
+	if len(texts) > 0 && !slices.ContainsFunc(texts, func(s string) bool {
 		return len(s) > maxPlaceholder || !strings.HasPrefix(s, "[") || !strings.HasSuffix(s, "]") || strings.Contains(s, "\n")
-	})
+	}) {
+		return Notice{kind: clearedNotice}
+	}
+	return In(texts)
 }
 
 // parse reads a notice that text begins with. words are those before the path, rest is what
 // follows its line.
-func parse(text string) (n notice, words, rest string) {
+func parse(text string) (n Notice, words, rest string) {
 	text, ok := strings.CutPrefix(text, openTag)
 	if !ok {
-		return notice{}, "", ""
+		return Notice{}, "", ""
 	}
 	n.kind = clearedNotice
 	if text, ok = strings.CutPrefix(text, "\n"); ok {
@@ -122,15 +135,15 @@ func parse(text string) (n notice, words, rest string) {
 	if !more {
 		line = strings.TrimSuffix(line, closeTag)
 	}
-	words, n.path = field(line)
+	words, n.Path = field(line)
 	if n.kind == truncatedNotice && rest == closeTag {
-		n.path = withoutSentence(n.path)
+		n.Path = withoutSentence(n.Path)
 	}
-	if n.path == "" || len(n.path) > maxPath || len(words) > maxEnd || strings.Contains(n.path, "\x00") ||
+	if n.Path == "" || len(n.Path) > MaxPath || len(words) > maxEnd || strings.Contains(n.Path, "\x00") ||
 		n.kind == clearedNotice && len(rest) > maxEnd {
-		return notice{}, "", ""
+		return Notice{}, "", ""
 	}
-	n.bytes = max(0, greatest(words))
+	n.Bytes = max(0, greatest(words))
 	return n, words, rest
 }
 
@@ -187,24 +200,24 @@ func greatest(s string) int {
 
 // movedMedium is the file of the medium that a text replaces, empty if it replaces none.
 func movedMedium(text string) string {
-	if !endsLikeNotice(text) || !strings.HasPrefix(text, openTag) {
+	if !Ends(text) || !strings.HasPrefix(text, openTag) {
 		return ""
 	}
-	if n, _, _ := parse(text); n.kind == clearedNotice && isMediaFile(n.path) {
-		return n.path
+	if n, _, _ := parse(text); n.kind == clearedNotice && IsMediaFile(n.Path) {
+		return n.Path
 	}
 	return ""
 }
 
-// isMovedMedium reports whether a text replaces a medium.
-func isMovedMedium(text string) bool { return movedMedium(text) != "" }
+// IsMedium reports whether a text replaces a medium.
+func IsMedium(text string) bool { return movedMedium(text) != "" }
 
-// isMediaFile reports whether a path is that of a medium.
-func isMediaFile(filePath string) bool { return strings.HasPrefix(path.Base(filePath), mediaName) }
+// IsMediaFile reports whether a path is that of a medium.
+func IsMediaFile(filePath string) bool { return strings.HasPrefix(path.Base(filePath), MediaName) }
 
 // isReference reports whether a JSON string stands for a value of an argument.
 func isReference(value string) bool {
-	if !strings.HasPrefix(value, `"[`) || len(value) > maxPath+2*maxEnd {
+	if !strings.HasPrefix(value, `"[`) || len(value) > MaxPath+2*maxEnd {
 		return false
 	}
 	line, _, ok := strings.Cut(decoded(value), "\n")
@@ -212,23 +225,23 @@ func isReference(value string) bool {
 	return ok && strings.HasSuffix(value, `]"`) && isArgumentFile(path)
 }
 
-var argumentFile = regexp.MustCompile(argMark + "[0-9]+(-[a-z2-7]{26}(-[0-9])?)?$")
+var argumentFile = regexp.MustCompile(ArgMark + "[0-9]+(-[a-z2-7]{26}(-[0-9])?)?$")
 
 func isArgumentFile(filePath string) bool { return argumentFile.MatchString(filePath) }
 
-// noticeIn finds the notice that replaces a whole result. Eino writes one in place of
+// In finds the notice that replaces a whole result. Eino writes one in place of
 // each text; for a stream in an agentic message only the last text has it. Texts that
 // name different paths are not a notice of one result.
-func noticeIn(texts []string) notice {
-	var found notice
+func In(texts []string) Notice {
+	var found Notice
 	cleared := 0
 	for _, t := range texts {
-		n := recognise(t)
+		n := Recognise(t)
 		switch {
 		case n.kind == noNotice:
 			continue
-		case found.kind != noNotice && found.path != n.path:
-			return notice{}
+		case found.kind != noNotice && found.Path != n.Path:
+			return Notice{}
 		case n.kind == clearedNotice:
 			cleared++
 		}
@@ -237,7 +250,7 @@ func noticeIn(texts []string) notice {
 		}
 	}
 	if found.kind == clearedNotice && cleared < len(texts) {
-		return notice{}
+		return Notice{}
 	}
 	return found
 }
@@ -246,7 +259,7 @@ func noticeIn(texts []string) notice {
 // shows anything.
 func shownBy(texts []string) (rest string, ok bool) {
 	for _, text := range texts {
-		if endsLikeNotice(text) {
+		if Ends(text) {
 			if n, _, rest := parse(text); n.kind == truncatedNotice {
 				return rest, true
 			}
@@ -255,9 +268,9 @@ func shownBy(texts []string) (rest string, ok bool) {
 	return "", false
 }
 
-// excerptIn returns what the first finished notice among texts shows of the start and the end of
+// Excerpt returns what the first finished notice among texts shows of the start and the end of
 // its file.
-func excerptIn(texts []string) (head, tail string, ok bool) {
+func Excerpt(texts []string) (head, tail string, ok bool) {
 	rest, found := shownBy(texts)
 	if !found {
 		return "", "", false
@@ -292,7 +305,7 @@ func behindEmptyLine(s string) string {
 
 // shownIn returns what a notice with a preview among texts shows of its file.
 func shownIn(texts []string) (shown string, ok bool) {
-	if _, _, excerpt := excerptIn(texts); excerpt {
+	if _, _, excerpt := Excerpt(texts); excerpt {
 		return "", false
 	}
 	rest, _ := shownBy(texts)
@@ -303,22 +316,22 @@ func shownIn(texts []string) (shown string, ok bool) {
 	return strings.CutSuffix(shown, "\n"+closeTag)
 }
 
-// beforeNotice returns the text before the notice at the end of a stream. ok is false if its length
+// Before returns the text before the notice at the end of a stream. ok is false if its length
 // is not one that the notice states, but for the rest of a character.
-func beforeNotice(texts []string) (before string, ok bool) {
-	all := joined(texts)
+func Before(texts []string) (before string, ok bool) {
+	all := strings.Join(texts, "")
 	at := strings.LastIndex(all, openTag)
 	if at <= 0 {
 		return "", true
 	}
 	n, words, _ := parse(all[at:])
-	if _, _, finished := excerptIn(texts); finished || n.kind != truncatedNotice {
+	if _, _, finished := Excerpt(texts); finished || n.kind != truncatedNotice {
 		return "", true
 	}
 	before = all[:at]
 	for _, each := range []string{strings.TrimSuffix(before, "\n"), before} { // Eino's has no line break there
 		for stated := range numbers(words) {
-			if len(each) <= stated && stated < len(each)+charSlack {
+			if len(each) <= stated && stated < len(each)+utf8.UTFMax {
 				return each, true
 			}
 		}

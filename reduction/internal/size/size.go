@@ -1,13 +1,13 @@
 // Copyright einolean authors
 // SPDX-License-Identifier: Apache-2.0
 
-package reduction
-
-// The default token estimate, corrected by the provider's reports, and the tokens of the pieces of
-// a conversation. It renders no message and allocates nothing, reads texts only where their lengths
-// do not decide, and in a run it mostly skips unchanged messages.
+// Package size estimates the tokens of a request, and has the provider's reports correct that. It
+// renders no message and allocates nothing, reads texts only where their lengths do not decide, and in a
+// run it mostly skips unchanged messages.
+package size
 
 import (
+	"encoding/json"
 	"math"
 	"slices"
 	"strings"
@@ -18,18 +18,21 @@ import (
 	"github.com/cloudwego/eino/adk"
 	"github.com/cloudwego/eino/schema"
 
+	"github.com/einolean/einolean/internal/message"
 	"github.com/einolean/einolean/internal/tokens"
 	"github.com/einolean/einolean/internal/toolschema"
+	"github.com/einolean/einolean/reduction/internal/notice"
+	"github.com/einolean/einolean/reduction/internal/rounds"
 	"github.com/einolean/einolean/reduction/internal/vault"
 )
 
-// estimator estimates tokens. It is safe for concurrent use; the zero value is ready.
-type estimator[M adk.MessageType] struct {
+// Estimator estimates tokens. It is safe for concurrent use; the zero value is ready.
+type Estimator[M adk.MessageType] struct {
 	sizes schemaSizes
 }
 
-// count estimates messages and tools.
-func (e *estimator[M]) count(msgs []M, tools []*schema.ToolInfo) int64 {
+// Count estimates messages and tools.
+func (e *Estimator[M]) Count(msgs []M, tools []*schema.ToolInfo) int64 {
 	w := weight{sizes: &e.sizes}
 	w.tools(tools)
 	for _, m := range msgs {
@@ -38,23 +41,23 @@ func (e *estimator[M]) count(msgs []M, tools []*schema.ToolInfo) int64 {
 	return w.tokens
 }
 
-// size is what is known of the size of a request, in tokens.
-type size struct {
-	tokens int64   // at least or at most, whichever decides, unless exact
-	factor float64 // by which the provider's counts differ from the estimate, which is included
-	exact  bool    // every text was read
+// Size is what is known of the size of a request, in tokens.
+type Size struct {
+	Tokens int64   // at least or at most, whichever decides, unless exact
+	Factor float64 // by which the provider's counts differ from the estimate, which is included
+	Exact  bool    // every text was read
 }
 
-// compared estimates the size of the next request, as far as it must be known to tell whether that
+// Compared estimates the size of the next request, as far as it must be known to tell whether that
 // has fewer tokens than a limit. The first request of a run would otherwise wait until all its
 // texts are read, and most are far from the limit. A negative limit wants to know it exactly.
 //
 // An answer corrects the estimate if the request that it answered is still in the history: before
 // anything was cleared or would have been, which a history kept whole does not show; or, in this
 // run, since the last change.
-func (e *estimator[M]) compared(run *counted, msgs []M, tools []*schema.ToolInfo, threshold, limit int64) size {
+func (e *Estimator[M]) Compared(run *Run, msgs []M, tools []*schema.ToolInfo, threshold, limit int64) Size {
 	if !run.busy.CompareAndSwap(false, true) {
-		run = &counted{}
+		run = &Run{}
 	} else {
 		defer run.busy.Store(false)
 	}
@@ -71,7 +74,7 @@ func (e *estimator[M]) compared(run *counted, msgs []M, tools []*schema.ToolInfo
 		return s
 	}
 	s := e.read(run, msgs, definitions, threshold)
-	if s.tokens >= threshold && !run.verified {
+	if s.Tokens >= threshold && !run.verified {
 		verify(run, msgs)
 		s = e.read(run, msgs, definitions, threshold)
 	}
@@ -83,7 +86,7 @@ const likely = 1.25
 
 // glance tells on which side of a limit a request is, if that is sure without reading its
 // texts.
-func (e *estimator[M]) glance(run *counted, msgs []M, definitions, limit int64) (s size, sure bool) {
+func (e *Estimator[M]) glance(run *Run, msgs []M, definitions, limit int64) (s Size, sure bool) {
 	most, unseen, reports := definitions, int64(0), 0
 	for i := range run.messages {
 		k := &run.messages[i]
@@ -98,22 +101,22 @@ func (e *estimator[M]) glance(run *counted, msgs []M, definitions, limit int64) 
 		high, low = tokens.MaxRatio, tokens.MinRatio
 	}
 	if limit < 0 || float64(most)*high < float64(limit) {
-		return size{tokens: int64(float64(most) * high), factor: 1}, limit >= 0
+		return Size{Tokens: int64(float64(most) * high), Factor: 1}, limit >= 0
 	}
 	if unseen < leastSample || unseen*2 < most || e.known(run, msgs) {
-		return size{}, false
+		return Size{}, false
 	}
 	if about := float64(definitions + e.sampled(run, msgs, unseen/fewBlocks, false)); about/2*low >= float64(limit) && reports < 2 {
-		return size{tokens: int64(about / 2), factor: 1}, true // most requests that are over it are far over it
+		return Size{Tokens: int64(about / 2), Factor: 1}, true // most requests that are over it are far over it
 	}
 	about := float64(definitions + e.sampled(run, msgs, unseen/sampleBlocks, true))
 	switch {
 	case about*likely*high < float64(limit):
-		return size{tokens: int64(about * likely * high), factor: 1}, true
+		return Size{Tokens: int64(about * likely * high), Factor: 1}, true
 	case about/likely*low >= float64(limit) && reports < 2:
-		return size{tokens: int64(about / likely), factor: 1}, true
+		return Size{Tokens: int64(about / likely), Factor: 1}, true
 	}
-	return size{}, false
+	return Size{}, false
 }
 
 // leastSample is how many bytes a sample must stand for, to be worth it.
@@ -124,7 +127,7 @@ const leastUnknown = 100
 
 // known reports whether the process knows these messages from another run: reading them again
 // then takes no longer than a sample. That of the one in the middle is true of all, mostly.
-func (e *estimator[M]) known(run *counted, msgs []M) bool {
+func (e *Estimator[M]) known(run *Run, msgs []M) bool {
 	w := weight{by: byMemory, sizes: &e.sizes}
 	weigh(&w, msgs[len(msgs)/2])
 	return w.tokens < leastUnknown
@@ -132,7 +135,7 @@ func (e *estimator[M]) known(run *counted, msgs []M) bool {
 
 // sampled estimates messages from a sample of those that nothing is known of, one block for so
 // many bytes. It may note how many tokens each has at most.
-func (e *estimator[M]) sampled(run *counted, msgs []M, every int64, note bool) (n int64) {
+func (e *Estimator[M]) sampled(run *Run, msgs []M, every int64, note bool) (n int64) {
 	w := weight{by: bySample, sizes: &e.sizes, sample: &sample{every: int(max(sampleBlock, every)), random: markPrime}}
 	w.sample.next()
 	for i := range run.messages {
@@ -147,7 +150,7 @@ func (e *estimator[M]) sampled(run *counted, msgs []M, every int64, note bool) (
 		if k := &run.messages[i]; k.tokens < 0 && !k.sampled {
 			n += int64(float64(k.most) * density)
 			if note {
-				k.most, k.sampled = min(k.most, int64(float64(k.most)*density*likely)+mediaTokens), true
+				k.most, k.sampled = min(k.most, int64(float64(k.most)*density*likely)+Medium), true
 			}
 		}
 	}
@@ -156,7 +159,7 @@ func (e *estimator[M]) sampled(run *counted, msgs []M, every int64, note bool) (
 
 // outline finds the messages of the previous request again, and looks at the others without
 // reading their texts.
-func outline[M adk.MessageType](run *counted, msgs []M) {
+func outline[M adk.MessageType](run *Run, msgs []M) {
 	at, had := 0, len(run.messages)
 	for at < min(had, len(msgs)) && run.messages[at].at == addressOf(msgs[at]) {
 		at++
@@ -181,7 +184,7 @@ func outline[M adk.MessageType](run *counted, msgs []M) {
 }
 
 // look describes a message without reading its texts.
-func look[M adk.MessageType](run *counted, m M) knownMessage {
+func look[M adk.MessageType](run *Run, m M) knownMessage {
 	w := &run.weight
 	w.by, w.tokens, w.mark, w.edited = byLength, 0, 0, false
 	usage := weigh(w, m)
@@ -189,7 +192,7 @@ func look[M adk.MessageType](run *counted, m M) knownMessage {
 }
 
 // verify looks at each message again, for those that were changed in place.
-func verify[M adk.MessageType](run *counted, msgs []M) {
+func verify[M adk.MessageType](run *Run, msgs []M) {
 	for i := range run.messages {
 		k := &run.messages[i]
 		if now := look(run, msgs[i]); now.mark != k.mark || now.usage != k.usage || now.edited != k.edited {
@@ -200,7 +203,7 @@ func verify[M adk.MessageType](run *counted, msgs []M) {
 }
 
 // read is the estimate with every text read.
-func (e *estimator[M]) read(run *counted, msgs []M, definitions, threshold int64) size {
+func (e *Estimator[M]) read(run *Run, msgs []M, definitions, threshold int64) Size {
 	w := &run.weight
 	c, sum, changed := tokens.Correction{}, definitions, false
 	for i := range run.messages {
@@ -216,14 +219,14 @@ func (e *estimator[M]) read(run *counted, msgs []M, definitions, threshold int64
 		sum += k.tokens
 		changed = changed || k.edited
 	}
-	return size{int64(float64(sum) * c.Factor()), c.Factor(), true}
+	return Size{int64(float64(sum) * c.Factor()), c.Factor(), true}
 }
 
 // addressOf is the address of a message.
 func addressOf[M adk.MessageType](m M) unsafe.Pointer { return *(*unsafe.Pointer)(unsafe.Pointer(&m)) }
 
-// counted is a run's knowledge of its messages. The zero value is ready for use.
-type counted struct {
+// Run is a run's knowledge of its messages. The zero value is ready for use.
+type Run struct {
 	busy     atomic.Bool // a concurrent second model call of the run counts by itself
 	calls    int
 	from     int // the requests of answers from here on are unchanged
@@ -254,7 +257,7 @@ const verifyEvery = 16
 const near = 32
 
 // before finds a message in the previous request.
-func (r *counted) before(at unsafe.Pointer) (knownMessage, bool) {
+func (r *Run) before(at unsafe.Pointer) (knownMessage, bool) {
 	for i := r.moved; i < min(len(r.old), r.moved+near); i++ {
 		if r.old[i].at == at {
 			r.moved = i + 1
@@ -265,7 +268,7 @@ func (r *counted) before(at unsafe.Pointer) (knownMessage, bool) {
 }
 
 // definitions is the size of tools. They are read again only where one has another text.
-func (r *counted) definitions(tools []*schema.ToolInfo) int64 {
+func (r *Run) definitions(tools []*schema.ToolInfo) int64 {
 	w := &r.weight
 	w.by, w.tokens, w.mark = byLength, 0, 0
 	w.tools(tools)
@@ -278,8 +281,8 @@ func (r *counted) definitions(tools []*schema.ToolInfo) int64 {
 	return r.tools.tokens
 }
 
-// edited records that what the model sees before the message with number n has changed.
-func (r *counted) edited(n int) {
+// Edited records that what the model sees before the message with number n has changed.
+func (r *Run) Edited(n int) {
 	if r.busy.CompareAndSwap(false, true) {
 		r.from = n
 		r.busy.Store(false)
@@ -287,10 +290,10 @@ func (r *counted) edited(n int) {
 }
 
 const (
-	// mediaTokens is the estimate for an image, a sound, a film or a file of any size:
+	// Medium is the estimate for an image, a sound, a film or a file of any size:
 	// about what common providers charge for an image of 1,000 by 1,000 pixels. The
 	// length of the data says nothing about it.
-	mediaTokens = 1600
+	Medium = 1600
 
 	// The overhead of a message, a call and the definition of a tool.
 	messageOverhead = 4
@@ -301,8 +304,105 @@ const (
 	bytesPerToken = 4
 )
 
-// tokensOf is the size of a text in events.
-func tokensOf(bytes int) int64 { return int64(bytes / bytesPerToken) }
+// OfBytes is the size of a text in events.
+func OfBytes(bytes int) int64 { return int64(bytes / bytesPerToken) }
+
+// weigh adds a message to w without allocating, and returns the tokens that the provider reports
+// for the request that it answers; 0 if there is no report.
+func weigh[M adk.MessageType](w *weight, m M) (usage int) {
+	if message.IsNil(m) {
+		return 0
+	}
+	w.tokens += messageOverhead
+	role := message.Role(m)
+	if role == schema.Assistant {
+		if u := message.Usage(m); u != nil {
+			usage = u.PromptTokens
+		}
+		w.edited = message.IsMarked(message.Extra(m), rounds.ProcessedKey)
+	}
+	for p := message.Parts(m); p.Next(); {
+		weighPart(w, &p.Part, role)
+	}
+	return usage
+}
+
+// weighPart weighs what the model reads of a part.
+func weighPart(w *weight, p *message.Part, role schema.RoleType) {
+	switch p.Kind {
+	case message.Result:
+		if role == schema.User { // in a message with blocks, which names its tool
+			w.text(p.Name())
+		}
+		for item := p.Parts(); item.Next(); {
+			weighItem(w, &item.Part)
+		}
+	case message.Text:
+		if role == schema.User {
+			w.result(p.Text())
+		} else {
+			w.text(p.Text())
+		}
+	case message.Reasoning:
+		w.text(p.Text())
+	case message.Call:
+		w.call(p.Name(), p.Text())
+	case message.Medium:
+		w.tokens += Medium
+	case message.ServerCall:
+		w.call(p.Name(), p.Text())
+		weighValue(w, p.Value())
+	case message.ServerResult:
+		w.text(p.Name())
+		w.text(p.Text())
+		weighValue(w, p.Value())
+	}
+}
+
+func weighItem(w *weight, item *message.Part) {
+	switch item.Kind {
+	case message.Text:
+		w.result(item.Text())
+	case message.Tools:
+		if found, _ := item.Value().(*schema.ToolSearchResult); found != nil {
+			w.tools(found.Tools)
+		}
+	case message.Medium:
+		w.tokens += Medium
+	}
+}
+
+func weighTools(w *weight, items []*schema.MCPListToolsItem) {
+	for _, t := range items {
+		if t == nil {
+			continue
+		}
+		w.tool(t.Name, t.Description)
+		if t.InputSchema != nil {
+			w.tokens += w.sizes.of(t.InputSchema, func() int64 { return schemaTokens(schema.NewParamsOneOfByJSONSchema(t.InputSchema)) })
+		}
+	}
+}
+
+// weighValue weighs a value from a component. Only values that are neither text nor bytes
+// must be marshalled for that; those that cannot be count as nothing.
+func weighValue(w *weight, v any) {
+	defer func() { _ = recover() }()
+	switch v := v.(type) {
+	case nil:
+	case string:
+		w.text(v)
+	case []byte:
+		w.bytes(v)
+	case json.RawMessage:
+		w.bytes(v)
+	case []*schema.MCPListToolsItem:
+		weighTools(w, v)
+	default:
+		text, _ := json.Marshal(v)
+		w.bytes(text)
+	}
+}
 
 // weight adds up the tokens of pieces of a conversation.
 type weight struct {
@@ -335,7 +435,7 @@ func (w *weight) text(s string) {
 		w.tokens += int64(len(s))
 		w.mark = (w.mark^uint64(uintptr(unsafe.Pointer(unsafe.StringData(s)))))*markPrime + uint64(len(s))
 	case byQuarter:
-		w.tokens += tokensOf(len(s))
+		w.tokens += OfBytes(len(s))
 	case bySample:
 		w.sample.read(s)
 	case byMemory:
@@ -390,12 +490,21 @@ func (w *weight) tools(tools []*schema.ToolInfo) {
 
 // edited reports whether a text was not in the first request that had its message.
 func edited(text string) bool {
-	n := recognise(text)
-	return n.kind == clearedNotice || isMovedMedium(text) || n.kind == truncatedNotice && strings.Contains(n.path, "/"+vault.ClearDir+"/")
+	n := notice.Recognise(text)
+	return n.Cleared() || notice.IsMedium(text) || n.Cut() && strings.Contains(n.Path, "/"+vault.ClearDir+"/")
 }
 
 // maxSchemas bounds a schemaSizes, which is emptied when full.
 const maxSchemas = 4096
+
+// Roughly is the size of messages, in tokens of four bytes.
+func Roughly[M adk.MessageType](msgs []M) int64 {
+	w := weight{sizes: &schemaSizes{}, by: byQuarter}
+	for _, m := range msgs {
+		weigh(&w, m)
+	}
+	return w.tokens
+}
 
 // schemaSizes caches the tokens of schemas as JSON, because counting them requires
 // marshalling. A schema is identified by its address, so one that is changed in place

@@ -1,9 +1,10 @@
 // Copyright einolean authors
 // SPDX-License-Identifier: Apache-2.0
 
-package reduction
+package formats
 
 import (
+	"reflect"
 	"strings"
 	"testing"
 	"unicode"
@@ -11,26 +12,22 @@ import (
 	"github.com/einolean/einolean/internal/texts"
 )
 
-// OtherWords gives every notice other words, as another version of this package may have, until the
-// test ends.
-func OtherWords(t testing.TB) {
-	en, zh := *english, *chinese
-	t.Cleanup(func() { *english, *chinese = en, zh })
-	for _, w := range []*notices{english, chinese} {
-		w.eachTemplate(func(f *template) { *f = reworded(*f) })
-	}
-}
-
-func (w *notices) eachTemplate(f func(*template)) {
-	for _, each := range []*template{&w.cleared, &w.page, &w.longPage, &w.repeated, &w.argument, &w.placeholder, &w.truncated, &w.stream,
-		&w.unsaved, &w.previewed, &w.found, &w.medium, &w.hint, &w.hintQuery} {
-		f(each)
+// OtherWords gives every text in a struct of templates other words, as another version may have, until
+// the test ends.
+func OtherWords(t testing.TB, templates any) {
+	of := reflect.ValueOf(templates).Elem()
+	before := reflect.ValueOf(of.Interface())
+	t.Cleanup(func() { of.Set(before) })
+	for i := range of.NumField() {
+		f := of.Field(i)
+		pieces := f.Convert(reflect.TypeFor[[]texts.Piece]()).Interface().([]texts.Piece)
+		f.Set(reflect.ValueOf(reworded(pieces)).Convert(f.Type()))
 	}
 }
 
 // reworded returns a template in another language: every letter is another one, and there are more
 // words.
-func reworded(f template) (out template) {
+func reworded(f []texts.Piece) (out []texts.Piece) {
 	other := func(r rune) rune {
 		switch {
 		case unicode.Is(unicode.Han, r):

@@ -1,0 +1,347 @@
+// Copyright einolean authors
+// SPDX-License-Identifier: Apache-2.0
+
+package notice
+
+// The texts that replace results, in both languages.
+
+import (
+	"embed"
+	"encoding/json"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/einolean/einolean/internal/display"
+	"github.com/einolean/einolean/internal/language"
+	"github.com/einolean/einolean/internal/texts"
+)
+
+//go:embed notice
+var noticeFiles embed.FS
+
+var noticeTexts = texts.Load(noticeFiles, "notice")
+
+// Texts are the notices of one language.
+type Texts struct {
+	Cleared     template // an old result, stored
+	Page        template // an old page of the read tool
+	LongPage    template // a page that the window cannot hold
+	Repeated    template // a result that equals a visible one
+	Argument    template // a long value in the arguments of an old call
+	Placeholder template // an old result, not stored
+	Truncated   template // a finished result that is too long
+	Stream      template // the end of a stream that is too long
+	Unsaved     template // the same, if it could not be stored
+	Previewed   template // a finished result that a Preview shortened
+	Found       template // the end of a stream with errors in it
+	Medium      template // an image, a sound, a film or a file
+	Hint        template // which tool to read it with
+	HintQuery   template // the same, for one that finds passages
+}
+
+var (
+	english = parseNotices(noticeTexts.English())
+	chinese = parseNotices(noticeTexts.Chinese())
+)
+
+func parseNotices(t *texts.Texts) *Texts {
+	return &Texts{
+		Cleared:     t.Pieces("cleared"),
+		Page:        t.Pieces("page"),
+		LongPage:    t.Pieces("longpage"),
+		Repeated:    t.Pieces("repeated"),
+		Argument:    t.Pieces("argument"),
+		Placeholder: t.Pieces("placeholder"),
+		Truncated:   t.Pieces("truncated"),
+		Stream:      t.Pieces("stream"),
+		Unsaved:     t.Pieces("unsaved"),
+		Previewed:   t.Pieces("previewed"),
+		Found:       t.Pieces("found"),
+		Medium:      t.Pieces("medium"),
+		Hint:        t.Pieces("hint"),
+		HintQuery:   t.Pieces("hintquery"),
+	}
+}
+
+// Current are the notices of the current language.
+func Current() *Texts {
+	if language.Chinese() {
+		return chinese
+	}
+	return english
+}
+
+// Fill makes a notice. Without a tool, the notice does not mention one.
+func (w *Texts) Fill(f template, v Data) string {
+	v.head, v.tail, v.Shown = Defused(v.head), Defused(v.tail), Defused(v.Shown)
+	return f.fill(w.Hinted(v))
+}
+
+// Defused makes a piece of tool output safe for a notice, at the same length: bytes that
+// are not UTF-8 become question marks, and anything like the end or the start of a
+// notice is changed.
+func Defused(s string) string {
+	if s = display.Valid(s); strings.Contains(s, envelopeName) {
+		return defuse.Replace(s)
+	}
+	return s
+}
+
+var defuse = strings.NewReplacer(openTag, "["+openTag[1:], closeTag, "["+closeTag[1:])
+
+func (w *Texts) Hinted(v Data) Data {
+	if v.Tool != "" && v.Hint == "" {
+		hint := w.Hint
+		if v.Finds {
+			hint = w.HintQuery
+		}
+		v.Hint = hint.fill(v)
+	}
+	return v
+}
+
+// minExcerpt is how many bytes of a result are worth showing.
+const minExcerpt = 40
+
+// Room is how many bytes of a result of size bytes a notice of at most limit
+// bytes can show. ok is false if not even the notice fits.
+func (w *Texts) Room(size int, v Data, limit int) (n int, ok bool) {
+	v.Bytes, v.HeadBytes, v.TailBytes = size, size, size
+	v = w.Hinted(v)
+	if n = limit - w.Truncated.Length(v); n >= minExcerpt {
+		return n, true
+	}
+	return 0, w.Cleared.Length(v) <= limit
+}
+
+// Excerpt makes a notice of at most limit bytes about text, with as much of its start
+// and end as fits. room reports whether any fits.
+func (w *Texts) Excerpt(text string, v Data, limit int) string {
+	v.Bytes = len(text)
+	room, _ := w.Room(len(text), v, limit)
+	if room == 0 {
+		return w.Fill(w.Cleared, v)
+	}
+	head := lineEnd(text, display.Floor(text, room/2))
+	tail := lineStart(text, display.Ceil(text, max(head, len(text)-(room-head))))
+	v.head, v.HeadBytes = text[:head], head
+	v.tail, v.TailBytes = text[tail:], len(text)-tail
+	return w.Fill(w.Truncated, v)
+}
+
+// Shortened makes a notice of at most limit bytes about a result of size bytes, with the
+// text that show makes for the remaining room. It is empty if show returns nothing.
+func (w *Texts) Shortened(size int, v Data, limit int, show func(room int) string) string {
+	v.Bytes = size
+	room := limit - w.Previewed.Length(w.Hinted(v))
+	if room < minExcerpt {
+		return ""
+	}
+	if v.Shown = show(room); v.Shown == "" {
+		return ""
+	}
+	return w.Fill(w.Previewed, v)
+}
+
+// Ending makes the end of a stream of which the first v.headBytes bytes were passed on:
+// a notice of at most limit bytes, with as much of the end of tail as fits. ok is false
+// if not even the notice fits.
+func (w *Texts) Ending(f template, v Data, tail string, limit int) (notice string, ok bool) {
+	v.TailBytes = len(tail)
+	room := limit - f.Length(w.Hinted(v))
+	if room < 0 {
+		return "", false
+	}
+	from := display.Ceil(tail, max(0, len(tail)-room))
+	v.tail, v.TailBytes = tail[from:], len(tail)-from
+	return w.Fill(f, v), true
+}
+
+// Showable reports whether a path can be in a notice: it is one line of text, is
+// distinct from the end of the notice, and can be found again.
+func Showable(p string) bool {
+	if p == "" || len(p) > MaxPath || !utf8.ValidString(p) || strings.Contains(p, envelopeName) {
+		return false
+	}
+	return !strings.ContainsFunc(p, func(r rune) bool { return r < ' ' || r == 0x7f || r == '\u2028' || r == '\u2029' })
+}
+
+// Data is the data of a notice. Empty fields are left out of its text.
+type Data struct {
+	Bytes, HeadBytes, TailBytes int
+	Path, Tool                  string
+	head, tail, Shown           string
+	Finds                       bool   // the tool finds passages
+	Call                        string // an earlier one
+	Medium                      string // its type
+	Hint                        string // set by hinted
+}
+
+// template is a notice with fields. It is immutable.
+type template []texts.Piece
+
+// fill replaces the fields by the data. It does not expand fields in the inserted
+// text.
+func (f template) fill(v Data) string {
+	var b strings.Builder
+	var digits [20]byte
+	b.Grow(f.Length(v))
+	for _, p := range f {
+		b.WriteString(p.Text)
+		if text, n := v.field(p.Field); n != nil {
+			b.Write(strconv.AppendInt(digits[:0], int64(*n), 10))
+		} else {
+			b.WriteString(*text)
+		}
+	}
+	return b.String()
+}
+
+// Length is the length of what fill returns, in bytes.
+func (f template) Length(v Data) (length int) {
+	var digits [20]byte
+	for _, p := range f {
+		length += len(p.Text)
+		if text, n := v.field(p.Field); n != nil {
+			length += len(strconv.AppendInt(digits[:0], int64(*n), 10))
+		} else {
+			length += len(*text)
+		}
+	}
+	return length
+}
+
+// field is the text or the number in the field of a name.
+func (v *Data) field(name string) (text *string, number *int) {
+	switch name {
+	case "bytes":
+		return nil, &v.Bytes
+	case "headBytes":
+		return nil, &v.HeadBytes
+	case "tailBytes":
+		return nil, &v.TailBytes
+	case "path":
+		return &v.Path, nil
+	case "tool":
+		return &v.Tool, nil
+	case "head":
+		return &v.head, nil
+	case "tail":
+		return &v.tail, nil
+	case "shown":
+		return &v.Shown, nil
+	case "hint":
+		return &v.Hint, nil
+	case "call":
+		return &v.Call, nil
+	case "medium":
+		return &v.Medium, nil
+	}
+	return &noText, nil
+}
+
+var noText string // of the end of a template, which has no field
+
+// Again makes a notice of at most limit bytes of one that shows parts of a file already, v.bytes long.
+func (w *Texts) Again(texts []string, v Data, limit int) (text string, ok bool) {
+	if shown, ok := shownIn(texts); ok {
+		room := limit - w.Previewed.Length(w.Hinted(v))
+		v.Shown = shown[:lineEnd(shown, display.Floor(shown, max(0, room)))]
+		return w.Fill(w.Previewed, v), room >= minExcerpt
+	}
+	room, ok := w.Room(v.Bytes, v, limit)
+	if !ok {
+		return "", false
+	}
+	head, tail, found := Excerpt(texts)
+	if !found {
+		head, _ = Before(texts)
+	}
+	v.head = head[:display.Floor(head, min(len(head), room/2))]
+	v.tail = tail[display.Ceil(tail, max(0, len(tail)-(room-len(v.head)))):]
+	v.HeadBytes, v.TailBytes = len(v.head), len(v.tail)
+	return w.Fill(w.Truncated, v), true
+}
+
+// lineShare is the share of an excerpt that may be dropped to end it with a whole line:
+// a quarter.
+const lineShare = 4
+
+// lineEnd moves n back to the end of a line, if there is one nearby.
+func lineEnd(s string, n int) int {
+	from := n - n/lineShare
+	if i := strings.LastIndexByte(s[from:n], '\n'); i >= 0 {
+		return from + i + 1
+	}
+	return n
+}
+
+// lineStart moves n forward to the start of a line, if there is one nearby.
+func lineStart(s string, n int) int {
+	near := s[n : n+(len(s)-n)/lineShare]
+	if i := strings.IndexByte(near, '\n'); i >= 0 {
+		return n + i + 1
+	}
+	return n
+}
+
+// decoded is the text of a JSON string, or the JSON of any other value. A string whose
+// decoding loses data stays JSON.
+func decoded(value string) string {
+	var s string
+	if json.Unmarshal([]byte(value), &s) != nil || strings.ContainsRune(s, utf8.RuneError) {
+		return value
+	}
+	return s
+}
+
+// value is a value in the arguments of a call, and where its JSON is.
+type value struct {
+	From, To int
+	Content  string // the text of a string, or JSON
+}
+
+// Values finds the values in a JSON object that are longer than a number of bytes:
+// strings, and lists and objects that are too long even without their long strings.
+func Values(args string, over int) (found []value) {
+	if !strings.HasPrefix(strings.TrimLeft(args, " \t\r\n"), "{") || !json.Valid([]byte(args)) {
+		return nil
+	}
+	d := json.NewDecoder(strings.NewReader(args))
+	d.UseNumber()
+	references := 0 // so far
+	var walk func(depth int)
+	walk = func(depth int) {
+		rest := strings.TrimLeft(args[d.InputOffset():], " \t\r\n,:")
+		from, before, had := len(args)-len(rest), len(found), references
+		token, _ := d.Token()
+		switch token {
+		case json.Delim('{'), json.Delim('['):
+			for d.More() {
+				if token == json.Delim('{') {
+					_, _ = d.Token() // the key
+				}
+				walk(depth + 1)
+			}
+			_, _ = d.Token() // the end
+		}
+		whole := value{From: from, To: int(d.InputOffset())}
+		if isReference(args[whole.From:whole.To]) {
+			references++
+			return
+		}
+		left := whole.To - whole.From
+		for _, f := range found[before:] {
+			left -= f.To - f.From
+		}
+		if depth > 0 && left > over && references == had {
+			found = append(found[:before], whole)
+		}
+	}
+	walk(0)
+	for i := range found {
+		found[i].Content = decoded(args[found[i].From:found[i].To])
+	}
+	return found
+}

@@ -1,0 +1,441 @@
+// Copyright einolean authors
+// SPDX-License-Identifier: Apache-2.0
+
+// Package rounds shows messages as plain data: calls, their results, and the rounds that these make. It
+// makes copies with edits, and changes no message that it is given. Calls and results of the provider's
+// own tools do not count: they belong to the provider.
+package rounds
+
+import (
+	"maps"
+	"slices"
+
+	"github.com/cloudwego/eino/adk"
+	"github.com/cloudwego/eino/schema"
+
+	"github.com/einolean/einolean/internal/message"
+	"github.com/einolean/einolean/reduction/internal/notice"
+)
+
+const (
+	// ProcessedKey marks, in the Extra map of an assistant message, a round that
+	// was cleared or rewritten. Eino's package sets the same mark. It also marks a
+	// result that a user's handler replaced, which nothing else shows.
+	ProcessedKey = "_reduction_mw_processed"
+
+	// oursKey is set beside processedKey by this package: it means that results without their
+	// own mark were not replaced then.
+	oursKey = "__einolean_reduction__"
+)
+
+// Call is one tool call of an assistant message.
+type Call struct {
+	Index          int // position in its message
+	ID, Name, Args string
+}
+
+// Result is one tool result. A message may carry several.
+type Result struct {
+	Index    int // position in its message
+	ID, name string
+	Texts    []string // its text parts, in order
+	Moved    []string // the references to its media
+	Search   bool     // the answer of a native tool search: never touched
+	Handled  bool     // a user's handler has replaced it
+}
+
+// Size is the number of bytes of text.
+func (r Result) Size() (n int) {
+	for _, t := range r.Texts {
+		n += len(t)
+	}
+	return n
+}
+
+// View is the input of decisions: plain data, without a type parameter.
+type View struct {
+	Calls     []Call
+	Results   []Result
+	processed bool     // cleared or rewritten earlier
+	ours      bool     // by this package
+	Moved     []string // the references to media of the user's
+}
+
+// Replacement replaces a result.
+type Replacement struct {
+	Index int                     // of the result in its message
+	Text  string                  // replaces all texts, if parts is nil
+	Parts []schema.ToolOutputPart // replaces everything
+	Keep  bool                    // replaces nothing: only the mark is set
+	Mark  bool                    // set processedKey on the result
+}
+
+// Edit is what changes in one message.
+type Edit struct {
+	Mark    bool           // set processedKey and oursKey
+	Args    map[int]string // new arguments by index of the call
+	Results []Replacement
+	Media   []*Medium // replaced first
+}
+
+// marked returns a copy of an Extra map with marks in it.
+func marked(extra map[string]any, keys ...string) map[string]any {
+	out := make(map[string]any, len(extra)+len(keys))
+	maps.Copy(out, extra)
+	for _, k := range keys {
+		out[k] = true
+	}
+	return out
+}
+
+// ViewOf is what a message has to decide on, in the lists of an earlier view that is over.
+func ViewOf[M adk.MessageType](m M, old View) View {
+	role, extra := message.Role(m), message.Extra(m)
+	v := View{Calls: old.Calls[:0], Results: old.Results[:0], processed: message.IsMarked(extra, ProcessedKey), ours: message.IsMarked(extra, oursKey)}
+	for p := message.Parts(m); p.Next(); {
+		switch {
+		case p.Kind == message.Call && role == schema.Assistant:
+			v.Calls = append(v.Calls, Call{Index: p.Index, ID: p.ID(), Name: p.Name(), Args: p.Text()})
+		case p.Kind == message.Result && role != schema.Assistant:
+			v.Results = append(v.Results, ResultIn(p.Part))
+		case p.Kind == message.Text && role == schema.User && notice.IsMedium(p.Text()):
+			v.Moved = append(v.Moved, p.Text())
+		}
+	}
+	return v
+}
+
+func ResultIn(p message.Part) Result {
+	r := Result{Index: p.Index, ID: p.ID(), name: p.Name(), Handled: message.IsMarked(p.Extra(), ProcessedKey)}
+	for item := p.Parts(); item.Next(); {
+		switch {
+		case item.Kind == message.Tools:
+			r.Search = true
+		case item.Kind != message.Text:
+		case notice.IsMedium(item.Text()):
+			r.Moved = append(r.Moved, item.Text())
+		default:
+			r.Texts = append(r.Texts, item.Text())
+		}
+	}
+	return r
+}
+
+// Pair is a call and its result.
+type Pair struct {
+	Call   Call
+	Found  bool // there is a result
+	At     int  // the message of the result
+	Result Result
+}
+
+// Round is an assistant message with tool calls, and their results.
+type Round struct {
+	At        int  // the assistant message
+	Processed bool // cleared or rewritten before
+	Ours      bool // by this package
+	Pairs     []Pair
+}
+
+// Messages lists the messages with the round's results, in the order of the
+// history, each once.
+func (r Round) Messages() []int {
+	var out []int
+	for _, p := range r.Pairs {
+		if p.Found {
+			out = append(out, p.At)
+		}
+	}
+	slices.Sort(out)
+	return slices.Compact(out)
+}
+
+// Of finds the rounds of a history. A result belongs to the newest call of its id that
+// has none yet; ids may repeat, in a round and over a conversation. A result without an id
+// belongs to a call of the newest round, by its name or else by its position. A result that
+// matches no call is in no round.
+func Of[M adk.MessageType](msgs []M) []Round {
+	p := pairer{rounds: make([]Round, 0, len(msgs)/2)}
+	var v View
+	for i, m := range msgs {
+		v = ViewOf(m, v)
+		p.next(i, v)
+	}
+	return p.rounds
+}
+
+type pairer struct {
+	rounds []Round
+
+	// The rounds with calls of an id, oldest first, for results that are not of the newest round: of
+	// the first entered rounds, none until the first such result, as most histories have none.
+	byID    map[string][]int
+	entered int
+}
+
+// next takes the message after those before.
+func (p *pairer) next(at int, v View) {
+	for _, r := range v.Results {
+		p.add(at, r)
+	}
+	if len(v.Calls) == 0 {
+		return
+	}
+	r := Round{At: at, Processed: v.processed, Ours: v.ours, Pairs: make([]Pair, len(v.Calls))}
+	for i, c := range v.Calls {
+		r.Pairs[i].Call = c
+	}
+	p.rounds = append(p.rounds, r)
+}
+
+// add finds the call of a result. Nearly always that is in the newest round.
+func (p *pairer) add(at int, r Result) {
+	if len(p.rounds) == 0 {
+		return
+	}
+	newest := &p.rounds[len(p.rounds)-1]
+	to := newest.waiting(r, true)
+	switch {
+	case to != nil:
+	case r.ID != "":
+		to = p.older(r)
+	default:
+		to = newest.waiting(r, false)
+	}
+	if to != nil {
+		to.Found, to.At, to.Result = true, at, r
+	}
+}
+
+// older finds the newest call that waits for a result with an id. It skips rounds that have
+// none left.
+func (p *pairer) older(r Result) *Pair {
+	if p.byID == nil {
+		p.byID = make(map[string][]int, len(p.rounds))
+	}
+	for ; p.entered < len(p.rounds); p.entered++ {
+		for _, each := range p.rounds[p.entered].Pairs {
+			if rounds := p.byID[each.Call.ID]; len(rounds) == 0 || rounds[len(rounds)-1] != p.entered {
+				p.byID[each.Call.ID] = append(rounds, p.entered)
+			}
+		}
+	}
+	rounds := p.byID[r.ID]
+	for len(rounds) > 0 {
+		if to := p.rounds[rounds[len(rounds)-1]].waiting(r, true); to != nil {
+			return to
+		}
+		rounds = rounds[:len(rounds)-1]
+		p.byID[r.ID] = rounds
+	}
+	return nil
+}
+
+// waiting returns the call that waits for a result: among those with its id, or among all if
+// its id is lost, the first of its name, or else the first. Without an id, a call of another
+// name does not match.
+func (r *Round) waiting(got Result, byID bool) *Pair {
+	var first *Pair
+	for i := range r.Pairs {
+		p := &r.Pairs[i]
+		if p.Found || byID && p.Call.ID != got.ID {
+			continue
+		}
+		if p.Call.Name == got.name {
+			return p
+		}
+		if first == nil && (got.ID != "" || got.name == "") {
+			first = p
+		}
+	}
+	return first
+}
+
+// Outside returns the rounds before the last keep, and where the kept ones begin.
+func Outside(rounds []Round, keep int) (before []Round, end int) {
+	if len(rounds) <= keep {
+		return nil, 0
+	}
+	n := len(rounds) - keep
+	return rounds[:n], rounds[n].At
+}
+
+// Newest is where the results of the newest round begin.
+func Newest[M adk.MessageType](msgs []M) int {
+	for i := len(msgs) - 1; i >= 0; i-- {
+		if CallsTools(msgs[i]) {
+			return i + 1
+		}
+	}
+	return len(msgs)
+}
+
+// CallsTools reports whether a message has tool calls.
+func CallsTools[M adk.MessageType](m M) bool {
+	if message.Role(m) == schema.Assistant {
+		for p := message.Parts(m); p.Next(); {
+			if p.Kind == message.Call {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// Medium is an image, a sound, a film or a file in a message.
+type Medium struct {
+	Result int // index of the result that has it; negative: the user sent it
+	part   int // index among the parts of the result, or of the message
+	Out    *schema.ToolOutputPart
+	Text   string // what replaces it
+}
+
+// Media lists the media that tools returned and that the user sent.
+func Media[M adk.MessageType](m M) (out []*Medium) {
+	add := func(of int, p message.Part) {
+		if p.Kind != message.Medium {
+			return
+		}
+		if part := p.Output(); message.MediumOf(&part) != nil {
+			out = append(out, &Medium{Result: of, part: p.Index, Out: &part})
+		}
+	}
+	role := message.Role(m)
+	for p := message.Parts(m); p.Next(); {
+		switch {
+		case p.Kind == message.Result:
+			for item := p.Parts(); item.Next(); {
+				add(p.Index, item.Part)
+			}
+		case role == schema.User:
+			add(-1, p.Part)
+		}
+	}
+	return out
+}
+
+// ResultAt returns a copy of the result at index, for a user's handler.
+func ResultAt[M adk.MessageType](m M, index int) *schema.ToolResult {
+	out := &schema.ToolResult{}
+	for p := message.Parts(m); p.Next(); {
+		if p.Index == index {
+			for item := p.Parts(); item.Next(); {
+				if item.Kind != message.Other {
+					out.Parts = append(out.Parts, item.Output())
+				}
+			}
+		}
+	}
+	return out
+}
+
+// Apply returns a copy with the edit in it.
+func Apply[M adk.MessageType](m M, e Edit) M {
+	next := m
+	if len(e.Args)+len(e.Media)+len(e.Results) > 0 {
+		next = message.Edit(m, e.part)
+	}
+	switch {
+	case e.Mark:
+		return message.WithExtra(next, marked(message.Extra(next), ProcessedKey, oursKey))
+	case next == m:
+		return message.Copy(m)
+	}
+	return next
+}
+
+// part edits a part of a message.
+func (e *Edit) part(p message.Part) (message.Part, bool) {
+	switch p.Kind {
+	case message.Call:
+		if args, changes := e.Args[p.Index]; changes {
+			return p.WithText(args), true
+		}
+	case message.Medium:
+		return e.move(p, -1)
+	case message.Result:
+		return e.result(p)
+	}
+	return p, false
+}
+
+// move replaces a medium of a result by a text, or one that the user sent.
+func (e *Edit) move(p message.Part, of int) (message.Part, bool) {
+	for _, moved := range e.Media {
+		if moved.Result == of && moved.part == p.Index {
+			return p.WithText(moved.Text), true
+		}
+	}
+	return p, false
+}
+
+// result edits a result: first its media.
+func (e *Edit) result(p message.Part) (message.Part, bool) {
+	var items []message.Part
+	changes := false
+	for item := p.Parts(); item.Next(); {
+		next, moved := e.move(item.Part, p.Index)
+		items, changes = append(items, next), changes || moved
+	}
+	marks := false
+	for _, r := range e.Results {
+		if r.Index == p.Index {
+			items, changes, marks = r.in(items), changes || !r.Keep, marks || r.Mark
+		}
+	}
+	if marks {
+		p = p.WithExtra(marked(p.Extra(), ProcessedKey))
+	}
+	if changes {
+		p = p.With(items...)
+	}
+	return p, changes || marks
+}
+
+// in returns the parts of a result after its replacement.
+func (r Replacement) in(items []message.Part) []message.Part {
+	if r.Keep {
+		return items
+	}
+	if r.Parts == nil {
+		return OneText(items, func(p *message.Part) bool {
+			return p.Kind == message.Text && !notice.IsMedium(p.Text())
+		}, func(p *message.Part) { *p = p.WithText(r.Text) })
+	}
+	out := make([]message.Part, len(r.Parts))
+	for i, part := range r.Parts {
+		// What was there before has more than a tool's result can express, such as a file's name.
+		at := slices.IndexFunc(items, func(p message.Part) bool {
+			old := p.Output()
+			return message.SameMedium(&old, &part)
+		})
+		made, ok := message.FromOutput(part)
+		switch {
+		case at >= 0:
+			out[i] = items[at]
+		case ok:
+			out[i] = made
+		default:
+			return items
+		}
+	}
+	return out
+}
+
+// OneText lets set change the first text of parts, and drops the others. It changes the parts.
+func OneText[P any](parts []P, isText func(*P) bool, set func(*P)) []P {
+	out := parts[:0]
+	found := false
+	for i := range parts {
+		is := isText(&parts[i])
+		if is && found {
+			continue
+		}
+		out = append(out, parts[i])
+		if is {
+			found = true
+			set(&out[len(out)-1])
+		}
+	}
+	return out
+}

@@ -1,0 +1,62 @@
+// Copyright einolean authors
+// SPDX-License-Identifier: Apache-2.0
+
+package reduction
+
+// Copies for callbacks.
+
+import (
+	"reflect"
+
+	"github.com/cloudwego/eino/schema"
+)
+
+// own returns a copy for a callback that may write to it. Values in Extra, and tools that were
+// found, are shared.
+func own[T any](v T) T {
+	ownParts(reflect.ValueOf(&v).Elem())
+	return v
+}
+
+// messages is where the types of messages are.
+var messages = reflect.TypeFor[schema.Message]().PkgPath()
+
+// ownParts copies what a value points to.
+func ownParts(v reflect.Value) {
+	switch v.Kind() {
+	case reflect.Pointer:
+		of := v.Type().Elem()
+		if v.IsNil() || of.PkgPath() != messages && of.PkgPath() != "" || of == reflect.TypeFor[schema.ToolSearchResult]() {
+			return
+		}
+		next := reflect.New(of)
+		next.Elem().Set(v.Elem())
+		ownParts(next.Elem())
+		v.Set(next)
+	case reflect.Slice:
+		if v.IsNil() {
+			return
+		}
+		next := reflect.MakeSlice(v.Type(), v.Len(), v.Len())
+		reflect.Copy(next, v)
+		for i := range next.Len() {
+			ownParts(next.Index(i))
+		}
+		v.Set(next)
+	case reflect.Map:
+		if v.IsNil() {
+			return
+		}
+		next := reflect.MakeMapWithSize(v.Type(), v.Len())
+		for entries := v.MapRange(); entries.Next(); {
+			next.SetMapIndex(entries.Key(), entries.Value())
+		}
+		v.Set(next)
+	case reflect.Struct:
+		for i := range v.NumField() {
+			if field := v.Field(i); field.CanSet() {
+				ownParts(field)
+			}
+		}
+	}
+}
