@@ -521,7 +521,6 @@ func (p *pass[M]) keep(ctx context.Context, r *old, got vault.Saved) (ok, same b
 			return false, false
 		}
 		same, r.path, r.existed = got.Path == r.path, got.Path, got.Existed
-		p.policy.noteStored(r.Call.ID, r.path)
 	}
 	values, sameValues := p.keepReferences(ctx, r, r.values)
 	media, sameMedia := p.keepReferences(ctx, r, r.media)

@@ -146,12 +146,12 @@ type TypedConfig[M adk.MessageType] struct {
 	// [NewReadTool] made, it is used instead; it must read the Backend. Any other of that
 	// name ends the run at its start with an error that says what to set.
 	//
-	// The tool reads files below {RootDir}/trunc and {RootDir}/clear, the catalogues
-	// that package toolsearch stores in the same Backend, and files that notices of the
-	// conversation show. A file outside RootDir, named by a path generator or a
-	// handler, counts as shown if this process stored it, or if the generator gives the
-	// same path for the call once more. To allow more, give the agent a tool of
-	// [NewReadTool]. If false, the agent brings its own.
+	// The tool reads files below {RootDir}/trunc and {RootDir}/clear, and the catalogues
+	// that package toolsearch stores in the same Backend. Instead of any other path of a
+	// generator the default one is used; a handler's file elsewhere is not read. To allow
+	// more, give the agent a tool of [NewReadTool]. Another middleware of the agent that
+	// provides one of the same name is an error at the start of a run. If false, the agent
+	// brings its own.
 	ProvideReadTool bool
 
 	// JSONQuery lets the model ask stored JSON for counts, filters and sums through the

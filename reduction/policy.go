@@ -76,7 +76,7 @@ func (r rule) byDefault() rule {
 
 // policy is what a configuration says about the results of each tool: what happens to them, where
 // their content goes, what reads it back, and who is told. It is immutable, except for the memory
-// in files and known.
+// in files.
 type policy struct {
 	files    *vault.Vault
 	root     string
@@ -100,7 +100,6 @@ type policy struct {
 	returnsMedia bool                       // ours returns media in their original form, if the model accepts them
 	results      func(filePath string) bool // stored results by default
 	readable     func(filePath string) bool // these, and what else ours always reads
-	known        seen                       // files that are not readable but were stored, and their calls, if there is ours
 }
 
 // policyOf reads a configuration with defaults.
@@ -130,10 +129,17 @@ func policyOf[M adk.MessageType](c *TypedConfig[M]) *policy {
 	return p
 }
 
-// noteStored records that a file belongs to a call.
-func (p *policy) noteStored(callID, path string) {
-	if p.ours != nil && path != "" && !p.readable(path) {
-		p.known.add(keyOf(callID, vault.Clean(path)))
+// below makes a path generator give way to the default path where the read tool could not read its own.
+func (p *policy) below(dir string, generate func(context.Context, *ToolDetail) (string, error)) func(context.Context, *ToolDetail) (string, error) {
+	if generate == nil {
+		return nil
+	}
+	return func(ctx context.Context, detail *ToolDetail) (string, error) {
+		at, err := generate(ctx, detail)
+		if err == nil && !p.readable(at) {
+			at = vault.DefaultPath(p.root, dir, detail.ToolContext.CallID)
+		}
+		return at, err
 	}
 }
 
@@ -300,7 +306,9 @@ func (p *policy) withReader(ctx context.Context, tools []tool.BaseTool) ([]tool.
 		}
 		out = append(out, added)
 	case ownReader:
-		out[at] = joinReaders(tools[at], p.ours)
+		if other := providedIn(tools[at]); other != nil && other != p.ours {
+			return nil, found, p.clash("another middleware of the agent provides one of that name, for its own Backend")
+		}
 	case pagesReader:
 		p.sayNotAdded(ctx)
 		return tools, found, nil
@@ -308,6 +316,17 @@ func (p *policy) withReader(ctx context.Context, tools []tool.BaseTool) ([]tool.
 		return nil, found, p.clash(fmt.Sprintf("the agent has a %T of that name", tools[at]))
 	}
 	return out, ownReader, nil
+}
+
+// providedIn is the tool that a middleware of this package added; nil for any other.
+func providedIn(t tool.BaseTool) *provided {
+	switch t := t.(type) {
+	case *provided:
+		return t
+	case *mediaReader:
+		return t.provided
+	}
+	return nil
 }
 
 // sayNotAdded reports that another handler's tool reads what is stored.
@@ -411,18 +430,4 @@ func (s *seen) add(key uint64) bool {
 	s.known[key] = true
 	s.order = append(s.order, key)
 	return true
-}
-
-// has reports whether a key is there.
-func (s *seen) has(key uint64) bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.known[key]
-}
-
-// some reports whether any key is there.
-func (s *seen) some() bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return len(s.known) > 0
 }

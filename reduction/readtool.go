@@ -144,15 +144,14 @@ func kindOf(info *schema.ToolInfo) readerKind {
 	return pagesReader
 }
 
-// provided is the tool that ProvideReadTool adds. It reads what is below the default roots,
-// the catalogues of package toolsearch, and otherwise only files that the conversation's
-// notices name: the store may be the file system of the machine, or hold the data of
-// others. It reads from several stores as if they were one.
+// provided is the tool that ProvideReadTool adds. It reads what is below the default roots, and
+// the catalogues of package toolsearch: the store may be the file system of the machine, or hold the
+// data of others. It reads from several stores as if they were one.
 type provided struct {
 	tool.InvokableTool // what the model is told
 	name               string
 	stores             []*vault.Store
-	may                []*policy // of the middlewares that provide it
+	readable           func(filePath string) bool
 	query              JSONQuery
 }
 
@@ -160,22 +159,12 @@ type provided struct {
 // is taken.
 func (*provided) NamedBy() string { return "ReadFileToolName" }
 
-func (p *provided) allowed(ctx context.Context, filePath string) bool {
-	for _, each := range p.may {
-		if each.readable(filePath) {
-			return true
-		}
-	}
-	return slices.Contains(runLocal[[]string](ctx, readableKey), vault.Clean(filePath))
-}
-
-// InvokableRun reads as the run allows.
+// InvokableRun reads what is readable.
 func (p *provided) InvokableRun(ctx context.Context, arguments string, opts ...tool.Option) (string, error) {
-	cfg := ReadToolConfig{Name: p.name, Backend: p, JSONQuery: p.query}
+	cfg := ReadToolConfig{Name: p.name, Backend: p, Allowed: p.readable, JSONQuery: p.query}
 	if len(p.stores) == 1 { // one that only reads whole files is then asked once
 		cfg.Backend = p.stores[0].Backend
 	}
-	cfg.Allowed = func(filePath string) bool { return p.allowed(ctx, filePath) }
 	t, err := NewReadTool(ctx, &cfg)
 	if err != nil {
 		return "", err
@@ -201,9 +190,9 @@ func (p *provided) ReadRange(ctx context.Context, filePath string, offset, lengt
 // maxStored is the most that a program reads of a file, in bytes.
 const maxStored = 64 << 20
 
-// Stored implements virtual.Results: the whole content of a file that the run allows.
+// Stored implements virtual.Results: the whole content of a readable file.
 func (p *provided) Stored(ctx context.Context, filePath string) (string, error) {
-	if filePath = vault.Clean(filePath); !p.allowed(ctx, filePath) {
+	if filePath = vault.Clean(filePath); !p.readable(filePath) {
 		return "", errors.New("this path cannot be read")
 	}
 	content, err := p.whole(ctx, filePath, maxStored)
@@ -255,7 +244,7 @@ func (r *mediaReader) StreamableRun(ctx context.Context, argument *schema.ToolAr
 
 // readBack reads a medium back.
 func (r *mediaReader) readBack(ctx context.Context, filePath string) (part schema.ToolOutputPart, ok bool) {
-	if !notice.IsMediaFile(filePath) || !r.allowed(ctx, filePath) {
+	if !notice.IsMediaFile(filePath) || !r.readable(filePath) {
 		return schema.ToolOutputPart{}, false
 	}
 	content, err := r.whole(ctx, filePath, math.MaxInt64)
@@ -263,30 +252,4 @@ func (r *mediaReader) readBack(ctx context.Context, filePath string) (part schem
 		return schema.ToolOutputPart{}, false // the file may hold something else
 	}
 	return part, true
-}
-
-// joinReaders returns the tool for an agent that already has one of this package's: two
-// middlewares may provide one for different stores.
-func joinReaders(there tool.BaseTool, ours *provided) tool.BaseTool {
-	if m, ok := there.(*mediaReader); ok {
-		return &mediaReader{joinReaders(m.provided, ours).(*provided)}
-	}
-	p, ok := there.(*provided)
-	if !ok {
-		return there // the user's own tool, which reads what the user allows
-	}
-	joined := *p
-	joined.stores, joined.may = slices.Clone(p.stores), slices.Clone(p.may)
-	for i, s := range ours.stores {
-		if !slices.ContainsFunc(joined.stores, func(known *vault.Store) bool { return known.Same(s) }) {
-			joined.stores = append(joined.stores, ours.stores[i])
-		}
-	}
-	if joined.query == nil {
-		joined.InvokableTool, joined.query = ours.InvokableTool, ours.query
-	}
-	if !slices.Contains(joined.may, ours.may[0]) {
-		joined.may = append(joined.may, ours.may...)
-	}
-	return &joined
 }

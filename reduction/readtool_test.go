@@ -106,19 +106,14 @@ func readsNothingElse[M adk.MessageType](t *testing.T, streaming bool) {
 	}
 }
 
-// What the conversation's notices show is readable wherever it is: in the run that
-// stored it, and in another process where the generator gives the path once more.
-func TestTheProvidedToolReadsWhatTheNoticesShow(t *testing.T) {
-	adktest.Both(t, readsWhatIsShown[*schema.Message], readsWhatIsShown[*schema.AgenticMessage])
+// Where the read tool could not read the path of a generator, the default one takes its place: in the run
+// that stored the result, and in another process.
+func TestTheProvidedToolReadsWhatIsBelowTheRoots(t *testing.T) {
+	adktest.Both(t, readsBelowRoots[*schema.Message], readsBelowRoots[*schema.AgenticMessage])
 }
 
-func readsWhatIsShown[M adk.MessageType](t *testing.T, streaming bool) {
+func readsBelowRoots[M adk.MessageType](t *testing.T, streaming bool) {
 	content := strings.Repeat("a line of the result\n", 300)
-	n := 0
-	random := func(context.Context, *reduction.ToolDetail) (string, error) {
-		n++
-		return fmt.Sprintf("/results/%d", n), nil
-	}
 	handler := func(_ context.Context, d *reduction.ToolDetail) (*reduction.TruncResult, error) {
 		if d.StreamToolResult != nil {
 			d.StreamToolResult.Close()
@@ -129,23 +124,23 @@ func readsWhatIsShown[M adk.MessageType](t *testing.T, streaming bool) {
 	for name, c := range map[string]struct {
 		cfg   reduction.TypedConfig[M]
 		path  string
-		later bool // also in another process
+		reads bool
 	}{
-		"a trunc generator":            {reduction.TypedConfig[M]{GenTruncOffloadFilePath: pathsOf("/results/")}, "/results/shell/c1", true},
-		"a clear generator":            {reduction.TypedConfig[M]{SkipTruncation: true, GenClearOffloadFilePath: pathsOf("/old/"), MaxTokensForClear: 1}, "/old/shell/c1", true},
-		"one that never says the same": {reduction.TypedConfig[M]{GenTruncOffloadFilePath: random}, "/results/1", false},
-		"a handler":                    {reduction.TypedConfig[M]{ToolConfig: map[string]*reduction.ToolReductionConfig{"shell": {TruncHandler: handler}}}, "/handled/c1", false},
-		"the default":                  {reduction.TypedConfig[M]{}, "/tmp/trunc/c1", true},
+		"a trunc generator":             {reduction.TypedConfig[M]{GenTruncOffloadFilePath: pathsOf("/results/")}, "/tmp/trunc/c1", true},
+		"a clear generator":             {reduction.TypedConfig[M]{SkipTruncation: true, GenClearOffloadFilePath: pathsOf("/old/"), MaxTokensForClear: 1}, "/tmp/clear/c1", true},
+		"a trunc generator below":       {reduction.TypedConfig[M]{GenTruncOffloadFilePath: pathsOf("/tmp/trunc/of/")}, "/tmp/trunc/of/shell/c1", true},
+		"a clear generator below":       {reduction.TypedConfig[M]{SkipTruncation: true, GenClearOffloadFilePath: pathsOf("/tmp/clear/of/"), MaxTokensForClear: 1}, "/tmp/clear/of/shell/c1", true},
+		"a generator that climbs":       {reduction.TypedConfig[M]{GenTruncOffloadFilePath: pathsOf("/tmp/trunc/../../etc/")}, "/tmp/trunc/c1", true},
+		"the default":                   {reduction.TypedConfig[M]{}, "/tmp/trunc/c1", true},
+		"a handler's file is elsewhere": {reduction.TypedConfig[M]{ToolConfig: map[string]*reduction.ToolReductionConfig{"shell": {TruncHandler: handler}}}, "/handled/c1", false},
 	} {
-		n = 0
-		store := backend.NewMemory(0)
-		c.cfg.Backend, c.cfg.ProvideReadTool, c.cfg.MaxLengthForTrunc = store, true, 1000
+		c.cfg.Backend, c.cfg.ProvideReadTool, c.cfg.MaxLengthForTrunc = backend.NewMemory(0), true, 1000
 		answer, history := asks(t, typed(t, &c.cfg), streaming, nil, map[string]string{"c1": content}, c.path)
-		require.Contains(t, answer, "a line of the result", name)
+		require.Equal(t, c.reads, strings.Contains(answer, "a line of the result"), name)
 		copied := history[:len(history)-2] // without the page
 		again := c.cfg
 		answer, _ = asks(t, typed(t, &again), streaming, copied, nil, c.path)
-		require.Equal(t, c.later, strings.Contains(answer, "a line of the result"), name)
+		require.Equal(t, c.reads, strings.Contains(answer, "a line of the result"), name)
 	}
 }
 
@@ -213,6 +208,7 @@ func foreignReadTool[M adk.MessageType](t *testing.T, streaming bool) {
 	reduce := func() adk.TypedChatModelAgentMiddleware[M] {
 		return typed(t, &reduction.TypedConfig[M]{Backend: backend.NewMemory(0), ProvideReadTool: true})
 	}
+	shared := reduce()
 	for name, c := range map[string]struct {
 		tools    []tool.BaseTool
 		handlers []adk.TypedChatModelAgentMiddleware[M]
@@ -228,7 +224,8 @@ func foreignReadTool[M adk.MessageType](t *testing.T, streaming bool) {
 		"a second of ours, too late": {nil, adktest.Handlers(reduce(), adding[M](own)), "a handler after this one added another"},
 		"none":                       {nil, adktest.Handlers(reduce()), ""},
 		"the user's own of ours":     {[]tool.BaseTool{own}, adktest.Handlers(reduce()), ""},
-		"two of ours":                {nil, adktest.Handlers(reduce(), reduce()), ""},
+		"two of ours":                {nil, adktest.Handlers(reduce(), reduce()), "another middleware of the agent provides one"},
+		"one of ours twice":          {nil, adktest.Handlers(shared, shared), ""},
 		"three, one by the user":     {[]tool.BaseTool{own}, adktest.Handlers(reduce(), reduce()), ""},
 	} {
 		m := adktest.Script[M](adktest.Say("done"))
@@ -324,26 +321,6 @@ func einosPages[M adk.MessageType](t *testing.T, streaming bool) {
 			require.Equal(t, !newest, strings.HasPrefix(text, "<persisted-output>Old page"), "message %d, behind %v", i, behind)
 			require.Equal(t, newest, len(text) > len(long), "message %d, behind %v", i, behind)
 		}
-	}
-}
-
-// Two middlewares with stores of their own provide one tool that reads both.
-func TestTwoMiddlewaresProvideOneToolForBothStores(t *testing.T) {
-	ctx := context.Background()
-	first := typed(t, &reduction.Config{Backend: backend.NewMemory(0), MaxLengthForTrunc: 1000, ProvideReadTool: true, RootDir: "/one"})
-	second := typed(t, &reduction.Config{Backend: backend.NewMemory(0), MaxLengthForTrunc: 1000, ProvideReadTool: true, RootDir: "/two"})
-	run := &adkrun.Run{}
-	var err error
-	for _, mw := range []adk.ChatModelAgentMiddleware{first, second, first} {
-		_, err = adkrun.Begin(ctx, mw, run)
-		require.NoError(t, err)
-		require.Len(t, run.Tools, 1)
-	}
-	for i, mw := range []adk.ChatModelAgentMiddleware{first, second} {
-		content := strings.Repeat(fmt.Sprintf("a line of store %d\n", i), 200)
-		out, err := runInvokable(ctx, mw, callC, `{}`, []string{content})
-		require.NoError(t, err)
-		require.Equal(t, content, readBack(t, run.Tools[0].(invoker), pathIn(out)))
 	}
 }
 

@@ -8,7 +8,6 @@ package reduction
 
 import (
 	"context"
-	"encoding/json"
 	"maps"
 	"slices"
 	"strings"
@@ -24,7 +23,6 @@ import (
 	"github.com/einolean/einolean/internal/backend"
 	"github.com/einolean/einolean/internal/display"
 	"github.com/einolean/einolean/internal/nothing"
-	"github.com/einolean/einolean/internal/safe"
 	"github.com/einolean/einolean/internal/virtual"
 	"github.com/einolean/einolean/reduction/internal/notice"
 	"github.com/einolean/einolean/reduction/internal/rounds"
@@ -62,12 +60,14 @@ func NewTyped[M adk.MessageType](ctx context.Context, config *TypedConfig[M]) (a
 	}
 	m.policy.named = config.ReadFileToolName != "" || config.ProvideReadTool
 	if c.ProvideReadTool {
-		ours := &provided{name: c.ReadFileToolName, stores: m.policy.files.Stores, may: []*policy{m.policy}, query: c.JSONQuery}
+		ours := &provided{name: c.ReadFileToolName, stores: m.policy.files.Stores, readable: m.policy.readable, query: c.JSONQuery}
 		ours.InvokableTool, err = NewReadTool(ctx, &ReadToolConfig{Name: ours.name, Backend: ours, JSONQuery: ours.query})
 		if err != nil {
 			return nil, err
 		}
 		m.policy.ours = ours
+		c.GenClearOffloadFilePath = m.policy.below(vault.ClearDir, c.GenClearOffloadFilePath)
+		m.policy.generate = m.policy.below(vault.TruncDir, c.GenTruncOffloadFilePath)
 	}
 	return adkrun.New(m), nil
 }
@@ -217,9 +217,6 @@ func (m *middleware[M]) AfterModelRewriteState(ctx context.Context, state *adk.T
 	m.noteNamedFiles(ctx, msgs, calls)
 	if m.policy.previews {
 		m.noteQuestion(ctx, msgs)
-	}
-	if m.policy.ours != nil {
-		m.noteReadable(ctx, msgs, calls)
 	}
 	return ctx, state, nil
 }
@@ -372,98 +369,6 @@ func (m *middleware[M]) everyName(msgs []M) []string {
 	return slices.Sorted(maps.Keys(names))
 }
 
-// noteReadable tells calls which of the files outside the default roots that they ask for are
-// in the conversation's notices.
-func (m *middleware[M]) noteReadable(ctx context.Context, msgs []M, calls []rounds.Call) {
-	asked := make(map[string]bool)
-	for _, each := range calls {
-		textsIn(each.Args, 0, func(s string) {
-			if !m.policy.readable(s) {
-				asked[vault.Clean(s)] = true
-			}
-		})
-	}
-	var names []string
-	if len(asked) > 0 && (m.cfg.GenClearOffloadFilePath != nil || m.cfg.GenTruncOffloadFilePath != nil || m.policy.known.some()) {
-		names = m.readableAmong(ctx, rounds.Of(msgs), asked)
-	}
-	_ = adk.SetRunLocalValue(ctx, readableKey, names)
-}
-
-// readableAmong returns the asked names that results show, if they are files of the results'
-// own calls: a tool can write any name.
-func (m *middleware[M]) readableAmong(ctx context.Context, rounds []rounds.Round, asked map[string]bool) (out []string) {
-	for _, r := range rounds {
-		for _, p := range r.Pairs {
-			if !p.Found || p.Result.Search {
-				continue
-			}
-			if name := m.ownFile(ctx, p); asked[name] && !slices.Contains(out, name) {
-				out = append(out, name)
-			}
-			for name := range asked {
-				if m.policy.known.has(keyOf(p.Call.ID, name)) && showsName(p.Result.Texts, name) && !slices.Contains(out, name) {
-					out = append(out, name)
-				}
-			}
-		}
-	}
-	slices.Sort(out)
-	return out
-}
-
-// ownFile is the file that a notice in place of a result names, if a path generator returns it
-// for the call; else it is empty.
-func (m *middleware[M]) ownFile(ctx context.Context, p rounds.Pair) string {
-	at := notice.In(p.Result.Texts).Path
-	if at == "" || m.policy.readable(at) {
-		return ""
-	}
-	detail := detailOf(p.Call, textResult(strings.Join(p.Result.Texts, "")))
-	for _, generate := range []func(context.Context, *ToolDetail) (string, error){m.cfg.GenTruncOffloadFilePath, m.cfg.GenClearOffloadFilePath} {
-		if generate == nil {
-			continue
-		}
-		got, err := safe.Value("path generator", func() (string, error) { return generate(ctx, detail) })
-		if rest, ok := strings.CutPrefix(at, got); ok && err == nil && got != "" && (rest == "" || vault.IsSuffix(rest)) {
-			return vault.Clean(at)
-		}
-	}
-	return ""
-}
-
-func showsName(texts []string, name string) bool {
-	return slices.ContainsFunc(texts, func(t string) bool { return strings.Contains(t, strings.TrimPrefix(name, "/")) })
-}
-
-// maxNesting bounds the walk through arguments, which a model writes.
-const maxNesting = 9
-
-// textsIn calls f with every text in arguments, and in JSON inside of these.
-func textsIn(v any, depth int, f func(string)) {
-	if depth > maxNesting {
-		return
-	}
-	switch v := v.(type) {
-	case string:
-		if depth > 0 {
-			f(v)
-		}
-		var inside any
-		if (depth == 0 || strings.HasPrefix(v, "{")) && json.Unmarshal([]byte(v), &inside) == nil {
-			textsIn(inside, depth+1, f)
-		}
-	case []any:
-		for _, each := range v {
-			textsIn(each, depth+1, f)
-		}
-	case map[string]any:
-		for _, each := range v {
-			textsIn(each, depth+1, f)
-		}
-	}
-}
-
 // withMessages returns a copy of a state that has other messages.
 func withMessages[M adk.MessageType](state *adk.TypedChatModelAgentState[M], msgs []M) *adk.TypedChatModelAgentState[M] {
 	out := *state
@@ -475,7 +380,6 @@ func withMessages[M adk.MessageType](state *adk.TypedChatModelAgentState[M], msg
 // nothing is kept.
 const (
 	namedFilesKey = "__einolean_reduction_shown__"    // files in the conversation's notices that calls of this round would otherwise overwrite
-	readableKey   = "__einolean_reduction_readable__" // files outside the default roots that calls of this round may read
 	windowKey     = "__einolean_reduction_window__"   // how many tokens a request may have, since one was refused
 	questionKey   = "__einolean_reduction_question__" // the last texts of the user and the model
 	readerKey     = "__einolean_reduction_reader__"   // and the tool's name: which kind was found among the tools of a model call

@@ -540,7 +540,6 @@ func (c *streamCut[T]) swallow(at vault.Place, head int) T {
 	media := c.drain(file, end)
 	shut(c.in)
 	path, err := file.Commit(c.copies(at))
-	c.info.policy.noteStored(c.info.tool.CallID, path)
 	notice := ""
 	if c.err == nil {
 		notice = c.endNotice(path, head, end)

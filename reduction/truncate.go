@@ -221,7 +221,6 @@ func (info callInfo) cut(ctx context.Context, result *schema.ToolResult) (*schem
 		info.report(ctx, output{kind: einolean.KindStoreFailed, before: size, after: size, err: err})
 		return nil, nil
 	}
-	info.policy.noteStored(info.tool.CallID, data.Path)
 	text := say.Shortened(size, data, limit, func(room int) string { return info.previewOf(ctx, content, room) })
 	if text == "" {
 		text = say.Excerpt(content, data, limit)
@@ -312,7 +311,6 @@ func (info callInfo) offload(ctx context.Context, got *TruncResult, o output) (o
 		info.report(ctx, o)
 		return false, nil
 	}
-	info.policy.noteStored(info.tool.CallID, at.Path)
 	return true, nil
 }
 
