@@ -7,7 +7,6 @@ package reduction
 
 import (
 	"context"
-	"slices"
 
 	"github.com/einolean/einolean/internal/tokens"
 	"github.com/einolean/einolean/reduction/internal/size"
@@ -35,58 +34,58 @@ func (p *pass[M]) cannotSaveEnough(candidates []*old) bool {
 	return p.corrected(most)+1 < p.cfg.ClearAtLeastTokens
 }
 
-// worthIt reports whether there are changes and they save enough.
-func (p *pass[M]) worthIt(ctx context.Context) (bool, error) {
-	if len(p.done) == 0 && !p.rewritten {
-		return false, nil
-	}
-	if p.forced {
-		return true, nil
-	}
-	users := slices.ContainsFunc(p.done, func(r *old) bool { return r.rule.clear != nil }) // they decide
-	if !p.rewritten && !users && (p.isDrop(ctx) || p.breaksMuch(ctx)) {
-		p.countLeft(p.done)
-		return false, nil
-	}
-	least := p.cfg.ClearAtLeastTokens
-	if least == 0 {
-		return true, nil
-	}
-	before := p.counted(ctx)
-	after, err := p.count(ctx, p.out())
-	if err != nil {
-		return false, err
-	}
-	if before-after >= least {
-		p.after = after
-		return true, nil
-	}
-	p.countLeft(p.done)
-	return false, nil
+// answer is what the figures of a pass say.
+type answer string
+
+const (
+	pays    answer = "pays"
+	waits   answer = "waits"
+	unknown answer = "unknown" // a figure decides that was not counted yet
+)
+
+// figures are what a pass costs and saves, in tokens.
+type figures struct {
+	threshold, target, least int64 // MaxTokensForClear, ClearTargetTokens, ClearAtLeastTokens
+
+	forced  bool  // the window requires the pass
+	chosen  bool  // a handler or a rewriter of the user's has decided
+	before  int64 // of the request; negative: not counted yet
+	after   int64 // of what the pass makes of it; the same
+	saves   int64 // about, up to an eighth of the threshold
+	shrinks int64 // what it saves, and
+	breaks  int64 // what it rewrites of the prompt: both at four bytes a token
 }
 
-// dropShare is the share of MaxTokensForClear that clearing must save if it cannot get
-// below that threshold: an eighth.
-const dropShare = 8
-
-// isDrop reports whether clearing is a drop in the ocean: the rest of the conversation
-// alone exceeds the threshold, and clearing each result as it becomes old would break the
-// prompt cache at every call.
-func (p *pass[M]) isDrop(ctx context.Context) bool {
-	most, saved := p.cfg.MaxTokensForClear, int64(0)
-	for _, r := range p.done {
-		if saved += r.saved(); p.corrected(saved) >= most/dropShare {
-			return false
-		}
+// worth tells whether a pass is worth it: one that the window requires is, and one that the user's code
+// has decided on never waits for room.
+func worth(f figures) answer {
+	free := f.forced || f.chosen
+	switch {
+	case f.forced:
+		return pays
+	case !free && f.before < 0 && (f.savesLittle() || f.breaksMuch()):
+		return unknown
+	case !free && (f.isDrop() || f.breaksMuch() && f.canWait()):
+		return waits
+	case f.least == 0:
+		return pays
+	case f.before < 0 || f.after < 0:
+		return unknown
+	case f.before-f.after < f.least:
+		return waits
 	}
-	return p.counted(ctx)-p.corrected(saved) >= most
+	return pays
 }
 
 const (
+	// dropShare is the share of MaxTokensForClear that clearing must save if it cannot get
+	// below that threshold: an eighth.
+	dropShare = 8
+
 	// fairShare is the share of what a pass rewrites that it must save: a sixth.
 	fairShare = 6
 
-	// nothingShare is the share of what a pass rewrites that is next to nothing: a hundredth.
+	// nothingShare: a pass that saves less than a hundredth of what it rewrites is not worth it.
 	nothingShare = 100
 
 	// largeResult is worth clearing whatever follows it, in tokens.
@@ -96,22 +95,62 @@ const (
 	patience = 1 + 1./dropShare
 )
 
-// breaksMuch reports whether clearing rewrites too much of the prompt for what it saves, while
-// there is room to wait. ClearTargetTokens says itself how much to save. A token is four bytes
-// here.
-func (p *pass[M]) breaksMuch(ctx context.Context) bool {
-	if p.cfg.ClearTargetTokens > 0 {
-		return false
+func (f figures) savesLittle() bool { return f.saves < f.threshold/dropShare }
+
+// isDrop reports whether the pass is a drop in the ocean: the rest of the conversation alone exceeds the
+// threshold, and clearing each result as it becomes old would break the prompt cache at every call.
+func (f figures) isDrop() bool { return f.savesLittle() && f.before-f.saves >= f.threshold }
+
+// breaksMuch reports whether the pass rewrites too much for what it saves. A target says itself how
+// much to save.
+func (f figures) breaksMuch() bool { return f.target == 0 && f.shrinks*fairShare < f.breaks }
+
+// canWait reports whether there is room to wait.
+func (f figures) canWait() bool { return float64(f.before) < patience*float64(f.threshold) }
+
+// worthIt reports whether there are changes and they save enough. It counts only what decides.
+func (p *pass[M]) worthIt(ctx context.Context) (bool, error) {
+	if len(p.done) == 0 && !p.rewritten {
+		return false, nil
 	}
-	var saved int64
+	f, said := p.figures(), unknown
+	for said = worth(f); said == unknown; said = worth(f) {
+		if f.before < 0 {
+			f.before = p.counted(ctx)
+			continue
+		}
+		after, err := p.count(ctx, p.out())
+		if err != nil {
+			return false, err
+		}
+		f.after, p.after = after, after
+	}
+	if said == waits {
+		p.countLeft(p.done)
+	}
+	return said == pays, nil
+}
+
+// figures are those of a pass before anything is counted.
+func (p *pass[M]) figures() figures {
+	f := figures{
+		threshold: p.cfg.MaxTokensForClear, target: p.cfg.ClearTargetTokens, least: p.cfg.ClearAtLeastTokens,
+		forced: p.forced, chosen: p.rewritten, before: -1, after: -1,
+	}
+	var sum int64
 	first := len(p.msgs)
 	for _, r := range p.done {
+		f.chosen = f.chosen || r.rule.clear != nil
+		if f.savesLittle() {
+			sum += r.saved()
+			f.saves = p.corrected(sum)
+		}
 		if r.replaces() {
-			saved, first = saved+r.roughly()-size.OfBytes(r.after), min(first, r.At, r.callAt)
+			f.shrinks, first = f.shrinks+r.roughly()-size.OfBytes(r.after), min(first, r.At, r.callAt)
 		}
 	}
-	rewritten := size.Roughly(p.msgs[first:]) - saved
-	return saved*fairShare < rewritten && float64(p.counted(ctx)) < patience*float64(p.cfg.MaxTokensForClear)
+	f.breaks = size.Roughly(p.msgs[first:]) - f.shrinks
+	return f
 }
 
 // spareNewest takes the newest results out of a pass, if clearing them saves less than a
