@@ -56,7 +56,7 @@ func compactsResults[M adk.MessageType](t *testing.T, streaming bool) {
 				defer mu.Unlock()
 				kinds = append(kinds, e.Kind)
 			}
-			c := &reduction.TypedConfig[M]{Backend: files, CompactJSON: true, MaxLengthForTrunc: 20_000, TruncExcludeTools: []string{"excluded"}, OnEvent: note}
+			c := &reduction.TypedConfig[M]{Backend: files, Savings: reduction.Savings{CompactJSON: true}, MaxLengthForTrunc: 20_000, TruncExcludeTools: []string{"excluded"}, OnEvent: note}
 			returns := map[string]string{"records": pretty(20), "mcp": envelope(pretty(20)), "text": "[INFO]   a   log\n[WARN]   line", "excluded": pretty(20), "wide": pretty(150), "long": pretty(1000), "lines": "{ \"a\":   1 }\n{ \"a\":   2 }\n"}
 			var tools []tool.BaseTool
 			var calls []adktest.ToolCall
@@ -97,7 +97,7 @@ func compactsResults[M adk.MessageType](t *testing.T, streaming bool) {
 // What a file holds keeps its form, whatever its name and however the arguments are written: a model
 // that edits it quotes its text. Other results do not.
 func TestWhatAFileHoldsIsNotCompacted(t *testing.T) {
-	mw, text := typed(t, &reduction.Config{Backend: store.NewMemory(0), CompactJSON: true}), pretty(20)
+	mw, text := typed(t, &reduction.Config{Backend: store.NewMemory(0), Savings: reduction.Savings{CompactJSON: true}}), pretty(20)
 	for args, stays := range map[string]bool{
 		`{"path":"package.json"}`: true, `{"path":"SETTINGS.JSON"}`: true, `{"path":"a\u002ejson"}`: true, `{"file_path":"/w/map.geojson"}`: true,
 		`{"filePath":"C:\\w\\trace.har"}`: true, `{"filename":"main.tfstate"}`: true, `{"file":"rows.jsonl"}`: true, `{"path":".prettierrc"}`: true,
@@ -122,7 +122,7 @@ func TestWhatAFileHoldsIsNotCompacted(t *testing.T) {
 // the end.
 func TestAStreamIsCompactedAsItComes(t *testing.T) {
 	document := pretty(30_000)
-	mw := typed(t, &reduction.Config{SkipTruncation: true, CompactJSON: true})
+	mw := typed(t, &reduction.Config{SkipTruncation: true, Savings: reduction.Savings{CompactJSON: true}})
 	in, w := schema.Pipe[string](0)
 	run, err := mw.WrapStreamableToolCall(context.Background(), func(context.Context, string, ...tool.Option) (*schema.StreamReader[string], error) { return in, nil }, &adk.ToolContext{Name: "t", CallID: "c"})
 	require.NoError(t, err)
@@ -157,7 +157,7 @@ func TestAStreamThatIsNoDocumentKeepsItsText(t *testing.T) {
 		"cut off": whole[:len(whole)/2], "followed": whole + "\nand more", "two": whole + "\n" + whole, "escape": whole[:len(whole)-20] + `\u12`, "prose": "some text " + whole, "broken": whole[:9000] + "}" + whole[9000:],
 	} {
 		for _, skips := range []bool{true, false} {
-			c := &reduction.Config{Backend: store.NewMemory(0), SkipTruncation: skips, CompactJSON: true, MaxLengthForTrunc: 200_000}
+			c := &reduction.Config{Backend: store.NewMemory(0), SkipTruncation: skips, Savings: reduction.Savings{CompactJSON: true}, MaxLengthForTrunc: 200_000}
 			var chunks []string
 			for rest := text; rest != ""; {
 				n := min(700, len(rest))

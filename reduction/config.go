@@ -163,30 +163,8 @@ type TypedConfig[M adk.MessageType] struct {
 	// its start and its end are shown.
 	Preview Preview
 
-	// ClearTargetTokens ends clearing, which goes from the oldest result to the newest,
-	// as soon as the estimate is below it. A target well below MaxTokensForClear makes
-	// clearing rare, which keeps the prompt cache. If zero, everything outside the
-	// retained rounds is cleared. It must not be more than MaxTokensForClear.
-	ClearTargetTokens int64
-
-	// MinSavingBytes is how many bytes clearing a result must save; otherwise the
-	// result stays. If zero, defaults to one.
-	MinSavingBytes int
-
-	// ReferToRepeats replaces a new result by a reference before the model is called if
-	// the model still sees an equal one, from any tool. It is stored like any other,
-	// and stays readable when the earlier one is gone. Messages that were sent before
-	// do not change. It does not apply to tools whose old results are not cleared or
-	// that have a ClearHandler. If false, repeats are sent whole.
-	ReferToRepeats bool
-
-	// ClearArgumentsOver is how many bytes a value in the arguments of a call may have,
-	// as JSON, once its result is old: when results are cleared, a longer one becomes a
-	// reference, a string that names the file it is stored in. The arguments stay valid
-	// JSON. Values are replaced whole: strings, and also lists and objects that are too
-	// long without a long string. A value stays if there is no Backend, if it does not
-	// shrink, and if ToolConfig has a ClearHandler for the tool. If zero, arguments stay.
-	ClearArgumentsOver int
+	// Savings has the rest of what makes a bill smaller.
+	Savings
 
 	// WindowTokens is the size of the model's window, in tokens of the TokenCounter. If
 	// set, results, arguments and media make no request larger than that:
@@ -224,17 +202,6 @@ type TypedConfig[M adk.MessageType] struct {
 	// switches this off as well. If nil, such an error ends the run.
 	Overflow func(err error) (tokens int64, ok bool)
 
-	// CompactJSON writes the same value in fewer tokens when a result returns: an MCP result
-	// that has nothing but one text becomes the text, and JSON loses its white space and
-	// needless escapes. Numbers keep their digits, objects the order of their keys. What
-	// would not get shorter by a twentieth stays, as do results of TruncExcludeTools and of
-	// the read tool, and those of calls whose arguments name a file, which the model
-	// may want to edit. A result that is cut is stored as the tool returned it; of one that
-	// was only compacted nothing is stored. A stream that begins like JSON is held back up
-	// to four times MaxLengthForTrunc where it may be cut; elsewhere it is compacted as it
-	// comes, and an MCP result in it stays. If false, results stay as they are.
-	CompactJSON bool
-
 	// OnEvent receives an event for each result that is cut, cleared for the first
 	// time, read back or not stored, for each one that stays although it exceeds its
 	// limit, and for each clearing pass, which starts once the history has grown to
@@ -246,6 +213,45 @@ type TypedConfig[M adk.MessageType] struct {
 	// unless ClearAtLeastTokens is set. If nil, only warnings are reported: to
 	// slog.Default, at most one of a kind a minute; einolean.Tee() keeps those out as well.
 	OnEvent func(ctx context.Context, event einolean.Event)
+}
+
+// Savings are the ways to save tokens that Eino's package does not have. Its zero value changes nothing.
+type Savings struct {
+	// ClearTargetTokens ends clearing, which goes from the oldest result to the newest,
+	// as soon as the estimate is below it. A target well below MaxTokensForClear makes
+	// clearing rare, which keeps the prompt cache. If zero, everything outside the
+	// retained rounds is cleared. It must not be more than MaxTokensForClear.
+	ClearTargetTokens int64
+
+	// MinSavingBytes is how many bytes clearing a result must save; otherwise the
+	// result stays. If zero, defaults to one.
+	MinSavingBytes int
+
+	// ReferToRepeats replaces a new result by a reference before the model is called if
+	// the model still sees an equal one, from any tool. It is stored like any other,
+	// and stays readable when the earlier one is gone. Messages that were sent before
+	// do not change. It does not apply to tools whose old results are not cleared or
+	// that have a ClearHandler. If false, repeats are sent whole.
+	ReferToRepeats bool
+
+	// ClearArgumentsOver is how many bytes a value in the arguments of a call may have,
+	// as JSON, once its result is old: when results are cleared, a longer one becomes a
+	// reference, a string that names the file it is stored in. The arguments stay valid
+	// JSON. Values are replaced whole: strings, and also lists and objects that are too
+	// long without a long string. A value stays if there is no Backend, if it does not
+	// shrink, and if ToolConfig has a ClearHandler for the tool. If zero, arguments stay.
+	ClearArgumentsOver int
+
+	// CompactJSON writes the same value in fewer tokens when a result returns: an MCP result
+	// that has nothing but one text becomes the text, and JSON loses its white space and
+	// needless escapes. Numbers keep their digits, objects the order of their keys. What
+	// would not get shorter by a twentieth stays, as do results of TruncExcludeTools and of
+	// the read tool, and those of calls whose arguments name a file, which the model
+	// may want to edit. A result that is cut is stored as the tool returned it; of one that
+	// was only compacted nothing is stored. A stream that begins like JSON is held back up
+	// to four times MaxLengthForTrunc where it may be cut; elsewhere it is compacted as it
+	// comes, and an MCP result in it stays. If false, results stay as they are.
+	CompactJSON bool
 }
 
 // Backend is where content is kept: see [store.Backend], which has the whole contract.
@@ -288,12 +294,9 @@ func RecommendedTyped[M adk.MessageType](b Backend) *TypedConfig[M] {
 		MaxLengthForTrunc:  16_000,
 		MaxTokensForClear:  32_000,
 		ClearAtLeastTokens: 4_000,
-		MinSavingBytes:     500,
-		ReferToRepeats:     true,
-		ClearArgumentsOver: 1_000,
+		Savings:            Savings{MinSavingBytes: 500, ReferToRepeats: true, ClearArgumentsOver: 1_000, CompactJSON: true},
 		ProvideReadTool:    true,
 		Preview:            previewInShort,
-		CompactJSON:        true,
 		Overflow:           ParseOverflow,
 		TruncExcludeTools:  slices.Clone(skillTools),
 		ClearExcludeTools:  slices.Clone(skillTools),

@@ -182,18 +182,18 @@ func clearTarget[M adk.MessageType](t *testing.T) {
 		return n
 	}
 	require.Equal(t, 19, cleared(&reduction.TypedConfig[M]{}))
-	require.Equal(t, 11, cleared(&reduction.TypedConfig[M]{ClearTargetTokens: 10 * each}))
-	require.Equal(t, 2, cleared(&reduction.TypedConfig[M]{ClearTargetTokens: 18*each + each/2}))
+	require.Equal(t, 11, cleared(&reduction.TypedConfig[M]{Savings: reduction.Savings{ClearTargetTokens: 10 * each}}))
+	require.Equal(t, 2, cleared(&reduction.TypedConfig[M]{Savings: reduction.Savings{ClearTargetTokens: 18*each + each/2}}))
 	// A counter that knows only one answer is no reason to go on forever.
-	require.Equal(t, 19, cleared(&reduction.TypedConfig[M]{ClearTargetTokens: 10_000, TokenCounter: over[M]}))
+	require.Equal(t, 19, cleared(&reduction.TypedConfig[M]{Savings: reduction.Savings{ClearTargetTokens: 10_000}, TokenCounter: over[M]}))
 	// Nor one whose sums do not add up.
 	counts := 0
-	require.Equal(t, 19, cleared(&reduction.TypedConfig[M]{ClearTargetTokens: 10_000, TokenCounter: func(_ context.Context, msgs []M, _ []*schema.ToolInfo) (int64, error) {
+	require.Equal(t, 19, cleared(&reduction.TypedConfig[M]{Savings: reduction.Savings{ClearTargetTokens: 10_000}, TokenCounter: func(_ context.Context, msgs []M, _ []*schema.ToolInfo) (int64, error) {
 		counts++
 		return 20_000 / int64(min(len(msgs), 2)) * 2, nil
 	}}))
 	require.Less(t, counts, 100)
-	require.Equal(t, 0, cleared(&reduction.TypedConfig[M]{MinSavingBytes: 4000}))
+	require.Equal(t, 0, cleared(&reduction.TypedConfig[M]{Savings: reduction.Savings{MinSavingBytes: 4000}}))
 }
 
 func TestR18_PostProcessIsCalledOnlyWhenSomethingChanged(t *testing.T) {

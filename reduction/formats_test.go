@@ -171,7 +171,7 @@ func filesIn(t *testing.T, dir string) map[string]string {
 
 func sampleConfig[M adk.MessageType](b reduction.Backend) reduction.TypedConfig[M] {
 	return reduction.TypedConfig[M]{Backend: b, MaxLengthForTrunc: 900, MaxTokensForClear: 1, ClearRetentionSuffixLimit: 3,
-		ClearArgumentsOver: 600, ReferToRepeats: true, ProvideReadTool: true, WindowTokens: 100_000}
+		Savings: reduction.Savings{ClearArgumentsOver: 600, ReferToRepeats: true}, ProvideReadTool: true, WindowTokens: 100_000}
 }
 
 // sampleTools return what their arguments ask for.

@@ -101,7 +101,7 @@ type lawbook[M adk.MessageType] struct {
 func (l *lawbook[M]) config() {
 	l.cfg = reduction.TypedConfig[M]{
 		Backend: l.store, MaxTokensForClear: 1, ClearRetentionSuffixLimit: l.IntN(3),
-		MinSavingBytes: l.IntN(2) * l.IntN(200),
+		Savings: reduction.Savings{MinSavingBytes: l.IntN(2) * l.IntN(200)},
 	}
 	if l.chance(30) {
 		l.cfg.MaxTokensForClear, l.cfg.ClearTargetTokens = 2000, 1000

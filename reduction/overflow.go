@@ -62,22 +62,6 @@ func ParseOverflow(err error) (tokens int64, ok bool) {
 	return 0, ok
 }
 
-// window is how many tokens a request may have: what is configured or, if that is less, what a
-// refusal has taught in this run; zero if nothing is known.
-func (m *middleware[M]) window(ctx context.Context) int64 {
-	window := m.cfg.WindowTokens
-	if !m.recovers() {
-		return window
-	}
-	if learned := runLocal[int64](ctx, windowKey); learned > 0 && (window == 0 || learned < window) {
-		return learned
-	}
-	return window
-}
-
-// recovers reports whether requests that are too long are shortened.
-func (m *middleware[M]) recovers() bool { return m.cfg.Overflow != nil && !m.cfg.SkipClear }
-
 // recovering is a model whose refusals of long requests do not end the run.
 type recovering[M adk.MessageType] struct {
 	of    *middleware[M]

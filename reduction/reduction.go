@@ -190,6 +190,22 @@ func (m *middleware[M]) decisive(ctx context.Context, state *adk.TypedChatModelA
 	return m.countTokens(ctx, state, -1)
 }
 
+// recovers reports whether requests that are too long are shortened.
+func (m *middleware[M]) recovers() bool { return m.cfg.Overflow != nil && !m.cfg.SkipClear }
+
+// window is how many tokens a request may have: what is configured or, if that is less, what a
+// refusal has taught in this run; zero if nothing is known.
+func (m *middleware[M]) window(ctx context.Context) int64 {
+	window := m.cfg.WindowTokens
+	if !m.recovers() {
+		return window
+	}
+	if learned := runLocal[int64](ctx, windowKey); learned > 0 && (window == 0 || learned < window) {
+		return learned
+	}
+	return window
+}
+
 // WrapModel keeps what a provider ties an answer to in step with what was cleared, has the model read
 // of an empty result that it is, and shortens a request that it refuses as too long.
 func (m *middleware[M]) WrapModel(ctx context.Context, inner model.BaseModel[M], _ *adk.TypedModelContext[M]) (model.BaseModel[M], error) {

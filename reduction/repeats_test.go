@@ -37,7 +37,7 @@ func TestARepeatBecomesAReferenceWhenItArrives(t *testing.T) {
 func repeatsAreReferences[M adk.MessageType](t *testing.T) {
 	s, memory := shapeOf[M](), backend.NewMemory(0)
 	var events []einolean.Event
-	cfg := &reduction.TypedConfig[M]{Backend: memory, ReferToRepeats: true, MaxTokensForClear: 1 << 40, MinSavingBytes: 50,
+	cfg := &reduction.TypedConfig[M]{Backend: memory, Savings: reduction.Savings{ReferToRepeats: true, MinSavingBytes: 50}, MaxTokensForClear: 1 << 40,
 		OnEvent: func(_ context.Context, e einolean.Event) { events = append(events, e) }}
 	mw := typed(t, cfg)
 	content := strings.Repeat("the same file\n", 100)
@@ -104,11 +104,11 @@ func TestARepeatStaysWholeWhereItCannotBeStoredOrMustNotBeTouched(t *testing.T) 
 	handler := func(context.Context, *reduction.ToolDetail) (*reduction.ClearResult, error) { return nil, nil }
 	for name, cfg := range map[string]*reduction.Config{
 		"off":        {Backend: backend.NewMemory(0)},
-		"broken":     {Backend: down, ReferToRepeats: true},
-		"no backend": {SkipTruncation: true, ReferToRepeats: true},
-		"excluded":   {Backend: backend.NewMemory(0), ReferToRepeats: true, ClearExcludeTools: []string{"shell"}},
-		"skipped":    {Backend: backend.NewMemory(0), ReferToRepeats: true, SkipClear: true},
-		"handler": {Backend: backend.NewMemory(0), ReferToRepeats: true, ToolConfig: map[string]*reduction.ToolReductionConfig{
+		"broken":     {Backend: down, Savings: reduction.Savings{ReferToRepeats: true}},
+		"no backend": {SkipTruncation: true, Savings: reduction.Savings{ReferToRepeats: true}},
+		"excluded":   {Backend: backend.NewMemory(0), Savings: reduction.Savings{ReferToRepeats: true}, ClearExcludeTools: []string{"shell"}},
+		"skipped":    {Backend: backend.NewMemory(0), Savings: reduction.Savings{ReferToRepeats: true}, SkipClear: true},
+		"handler": {Backend: backend.NewMemory(0), Savings: reduction.Savings{ReferToRepeats: true}, ToolConfig: map[string]*reduction.ToolReductionConfig{
 			"shell": {ClearHandler: handler}}},
 	} {
 		msgs := append(rounds[*schema.Message](1, 900), rounds[*schema.Message](1, 900)[1:]...)
@@ -118,7 +118,7 @@ func TestARepeatStaysWholeWhereItCannotBeStoredOrMustNotBeTouched(t *testing.T) 
 
 func TestACallThatNamesItselfBadlyIsNotQuoted(t *testing.T) {
 	memory := backend.NewMemory(0)
-	mw := typed(t, &reduction.Config{Backend: memory, ReferToRepeats: true})
+	mw := typed(t, &reduction.Config{Backend: memory, Savings: reduction.Savings{ReferToRepeats: true}})
 	for _, id := range hostileIDs {
 		for _, name := range []string{"shell", "</persisted-output>", "a\nb", strings.Repeat("n", 100)} {
 			content := strings.Repeat(fmt.Sprintf("%q of %q\n", id, name), 100)
@@ -135,7 +135,7 @@ func TestACallThatNamesItselfBadlyIsNotQuoted(t *testing.T) {
 
 func TestLookingForRepeatsAllocatesNothingIfThereIsNone(t *testing.T) {
 	ctx := context.Background()
-	mw := typed(t, &reduction.Config{Backend: backend.NewMemory(0), ReferToRepeats: true, ProvideReadTool: true})
+	mw := typed(t, &reduction.Config{Backend: backend.NewMemory(0), Savings: reduction.Savings{ReferToRepeats: true}, ProvideReadTool: true})
 	ctx, err := adkrun.Begin(ctx, mw, &adkrun.Run{})
 	require.NoError(t, err)
 	msgs := talk[*schema.Message](999, 200)
@@ -190,7 +190,7 @@ func oldArguments[M adk.MessageType](t *testing.T) {
 		g := newGen[M](seed)
 		memory := backend.NewMemory(0)
 		over := []int{1, 200, 1000}[g.IntN(3)]
-		cfg := &reduction.TypedConfig[M]{Backend: memory, MaxTokensForClear: 1, ClearArgumentsOver: over}
+		cfg := &reduction.TypedConfig[M]{Backend: memory, MaxTokensForClear: 1, Savings: reduction.Savings{ClearArgumentsOver: over}}
 		var msgs []M
 		for i := range 1 + g.IntN(4) {
 			id := fmt.Sprint(g.id(), i)
@@ -276,7 +276,7 @@ func repeatsWithFaults[M adk.MessageType](t *testing.T) {
 			modes := []backendtest.Mode{backendtest.Fail, backendtest.Short, backendtest.Torn, backendtest.Late, backendtest.Panic}
 			return backendtest.Fault{Mode: modes[g.IntN(len(modes))], After: int64(g.IntN(3) * 50)}
 		})
-		cfg := &reduction.TypedConfig[M]{Backend: files, MaxTokensForClear: 1, ReferToRepeats: true, ClearArgumentsOver: 100}
+		cfg := &reduction.TypedConfig[M]{Backend: files, MaxTokensForClear: 1, Savings: reduction.Savings{ReferToRepeats: true, ClearArgumentsOver: 100}}
 		mw := typed(t, cfg)
 		var msgs, whole []M
 		for i := range 6 {
@@ -314,11 +314,11 @@ func TestArgumentsStayWhereTheyCannotBeStoredOrMustNotBeTouched(t *testing.T) {
 	handler := func(context.Context, *reduction.ToolDetail) (*reduction.ClearResult, error) { return nil, nil }
 	for name, cfg := range map[string]*reduction.Config{
 		"off":        {Backend: backend.NewMemory(0)},
-		"broken":     {Backend: down, ClearArgumentsOver: 100},
-		"no backend": {SkipTruncation: true, ClearArgumentsOver: 100},
-		"excluded":   {Backend: backend.NewMemory(0), ClearArgumentsOver: 100, ClearExcludeTools: []string{"write"}},
-		"skipped":    {Backend: backend.NewMemory(0), ClearArgumentsOver: 100, SkipClear: true},
-		"handler": {Backend: backend.NewMemory(0), ClearArgumentsOver: 100, ToolConfig: map[string]*reduction.ToolReductionConfig{
+		"broken":     {Backend: down, Savings: reduction.Savings{ClearArgumentsOver: 100}},
+		"no backend": {SkipTruncation: true, Savings: reduction.Savings{ClearArgumentsOver: 100}},
+		"excluded":   {Backend: backend.NewMemory(0), Savings: reduction.Savings{ClearArgumentsOver: 100}, ClearExcludeTools: []string{"write"}},
+		"skipped":    {Backend: backend.NewMemory(0), Savings: reduction.Savings{ClearArgumentsOver: 100}, SkipClear: true},
+		"handler": {Backend: backend.NewMemory(0), Savings: reduction.Savings{ClearArgumentsOver: 100}, ToolConfig: map[string]*reduction.ToolReductionConfig{
 			"write": {ClearHandler: handler}}},
 	} {
 		cfg.MaxTokensForClear = 1
@@ -339,7 +339,7 @@ func replacedOneByOne[M adk.MessageType](t *testing.T) {
 	for _, fails := range []string{"first line", "second line"} {
 		memory := backend.NewMemory(0)
 		files := &refusing{Memory: memory, text: fails}
-		mw := typed(t, &reduction.TypedConfig[M]{Backend: files, MaxTokensForClear: 1, ClearArgumentsOver: 100})
+		mw := typed(t, &reduction.TypedConfig[M]{Backend: files, MaxTokensForClear: 1, Savings: reduction.Savings{ClearArgumentsOver: 100}})
 		msgs := append([]M{adktest.Assistant[M]("", adktest.ToolCall{ID: "w", Name: "write", Args: render(map[string]any{"first": texts["first"], "second": texts["second"]})}),
 			adktest.Result[M]("w", "write", "ok")}, rounds[M](1, 10)...)
 		out := before(t, mw, msgs)

@@ -322,7 +322,7 @@ func (c *living[M]) goOn(rounds int) {
 	dir, err := store.NewDir(c.dir)
 	require.NoError(c.T, err)
 	defer dir.Close()
-	mw := typed(c.T, &reduction.TypedConfig[M]{Backend: store.Scoped(dir, c.scope), MaxTokensForClear: 1, MaxLengthForTrunc: 1000, ReferToRepeats: true, ClearArgumentsOver: 300, WindowTokens: 1 << 30})
+	mw := typed(c.T, &reduction.TypedConfig[M]{Backend: store.Scoped(dir, c.scope), MaxTokensForClear: 1, MaxLengthForTrunc: 1000, Savings: reduction.Savings{ReferToRepeats: true, ClearArgumentsOver: 300}, WindowTokens: 1 << 30})
 	ctx, err := adkrun.Begin(context.Background(), mw, &adkrun.Run{})
 	require.NoError(c.T, err)
 	for range 1 + rounds {

@@ -34,10 +34,10 @@ func TestTheCacheIsNotBrokenAtEveryCallWhereTextAloneExceedsTheThreshold(t *test
 func longText[M adk.MessageType](t *testing.T) {
 	configs := map[string]reduction.TypedConfig[M]{
 		"zero":      {},
-		"target":    {ClearTargetTokens: 4000},
+		"target":    {Savings: reduction.Savings{ClearTargetTokens: 4000}},
 		"retention": {ClearRetentionSuffixLimit: 3},
-		"small":     {MinSavingBytes: 1},
-		"thrifty":   {ReferToRepeats: true, ClearArgumentsOver: 500},
+		"small":     {Savings: reduction.Savings{MinSavingBytes: 1}},
+		"thrifty":   {Savings: reduction.Savings{ReferToRepeats: true, ClearArgumentsOver: 500}},
 	}
 	for name, cfg := range configs {
 		cfg.Backend, cfg.MaxTokensForClear = backend.NewMemory(0), 8000
@@ -247,7 +247,7 @@ type window[M adk.MessageType] struct {
 func newWindow[M adk.MessageType](t *testing.T, seed uint64) *window[M] {
 	w := &window[M]{T: t, gen: newGen[M](seed), seed: seed, memory: backend.NewMemory(1 << 30)}
 	w.cfg = &reduction.TypedConfig[M]{Backend: w.memory, WindowTokens: int64([]int{2000, 8000, 30_000}[w.IntN(3)]),
-		ReferToRepeats: w.chance(50), MinSavingBytes: w.IntN(2) * 2000, ClearRetentionSuffixLimit: w.IntN(3)}
+		Savings: reduction.Savings{ReferToRepeats: w.chance(50), MinSavingBytes: w.IntN(2) * 2000}, ClearRetentionSuffixLimit: w.IntN(3)}
 	if w.chance(50) {
 		w.cfg.ClearAtLeastTokens, w.cfg.ClearArgumentsOver = 4000, 1000
 	}

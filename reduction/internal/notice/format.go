@@ -37,6 +37,7 @@ const (
 	openTag      = "<" + envelopeName
 	closeTag     = "</" + envelopeName
 
+	// ArgMark stands before the number at the end of the path of an argument's value.
 	ArgMark = "-arg"
 
 	// MediaName begins the names of files with media. The rest is a hash of the content: the

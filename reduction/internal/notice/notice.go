@@ -90,6 +90,7 @@ func Defused(s string) string {
 
 var defuse = strings.NewReplacer(openTag, "["+openTag[1:], closeTag, "["+closeTag[1:])
 
+// Hinted returns the data of a notice with the hint which tool to read with, if there is one.
 func (w *Texts) Hinted(v Data) Data {
 	if v.Tool != "" && v.Hint == "" {
 		hint := w.Hint

@@ -105,6 +105,7 @@ func ViewOf[M adk.MessageType](m M, old View) View {
 	return v
 }
 
+// ResultIn is the result in a part of a message.
 func ResultIn(p message.Part) Result {
 	r := Result{Index: p.Index, ID: p.ID(), name: p.Name(), Handled: message.IsMarked(p.Extra(), ProcessedKey)}
 	for item := p.Parts(); item.Next(); {
