@@ -15,6 +15,7 @@ import (
 	"github.com/cloudwego/eino/adk"
 	"github.com/cloudwego/eino/components/model"
 	"github.com/cloudwego/eino/components/tool"
+	"github.com/cloudwego/eino/compose"
 	"github.com/cloudwego/eino/schema"
 	"github.com/stretchr/testify/require"
 
@@ -78,30 +79,73 @@ func (g *guard[M]) AfterModelRewriteState(ctx context.Context, s *adk.TypedChatM
 
 func (g *guard[M]) WrapInvokableToolCall(_ context.Context, next adk.InvokableToolCallEndpoint, call *adk.ToolContext) (adk.InvokableToolCallEndpoint, error) {
 	return func(ctx context.Context, args string, opts ...tool.Option) (string, error) {
-		g.note("Wrap", call.Name+args)
+		g.note("WrapInvokableToolCall", call.Name+args)
 		return next(ctx, args, opts...)
 	}, nil
 }
 
 func (g *guard[M]) WrapStreamableToolCall(_ context.Context, next adk.StreamableToolCallEndpoint, call *adk.ToolContext) (adk.StreamableToolCallEndpoint, error) {
 	return func(ctx context.Context, args string, opts ...tool.Option) (*schema.StreamReader[string], error) {
-		g.note("Wrap", call.Name+args)
+		g.note("WrapStreamableToolCall", call.Name+args)
 		return next(ctx, args, opts...)
 	}, nil
 }
 
 func (g *guard[M]) WrapEnhancedInvokableToolCall(_ context.Context, next adk.EnhancedInvokableToolCallEndpoint, call *adk.ToolContext) (adk.EnhancedInvokableToolCallEndpoint, error) {
 	return func(ctx context.Context, args *schema.ToolArgument, opts ...tool.Option) (*schema.ToolResult, error) {
-		g.note("Wrap", call.Name+args.Text)
+		g.note("WrapEnhancedInvokableToolCall", call.Name+args.Text)
 		return next(ctx, args, opts...)
 	}, nil
 }
 
 func (g *guard[M]) WrapEnhancedStreamableToolCall(_ context.Context, next adk.EnhancedStreamableToolCallEndpoint, call *adk.ToolContext) (adk.EnhancedStreamableToolCallEndpoint, error) {
 	return func(ctx context.Context, args *schema.ToolArgument, opts ...tool.Option) (*schema.StreamReader[*schema.ToolResult], error) {
-		g.note("Wrap", call.Name+args.Text)
+		g.note("WrapEnhancedStreamableToolCall", call.Name+args.Text)
 		return next(ctx, args, opts...)
 	}, nil
+}
+
+// elsewhere puts the guard where agents have hooks besides their handlers.
+func (g *guard[M]) elsewhere(cfg *adk.TypedChatModelAgentConfig[M]) {
+	cfg.ToolsConfig.ToolCallMiddlewares = []compose.ToolMiddleware{g.around("ToolCallMiddlewares")}
+	cfg.Middlewares = []adk.AgentMiddleware{{
+		WrapToolCall: g.around("Middlewares.WrapToolCall"),
+		AfterChatModel: func(_ context.Context, s *adk.ChatModelAgentState) error {
+			for _, c := range adktest.Calls(s.Messages[len(s.Messages)-1]) {
+				g.note("Middlewares.AfterChatModel", c.Name+c.Args)
+			}
+			return nil
+		},
+	}}
+}
+
+func (g *guard[M]) around(hook string) compose.ToolMiddleware {
+	return compose.ToolMiddleware{
+		Invokable: func(next compose.InvokableToolEndpoint) compose.InvokableToolEndpoint {
+			return func(ctx context.Context, in *compose.ToolInput) (*compose.ToolOutput, error) {
+				g.note(hook, in.Name+in.Arguments)
+				return next(ctx, in)
+			}
+		},
+		Streamable: func(next compose.StreamableToolEndpoint) compose.StreamableToolEndpoint {
+			return func(ctx context.Context, in *compose.ToolInput) (*compose.StreamToolOutput, error) {
+				g.note(hook, in.Name+in.Arguments)
+				return next(ctx, in)
+			}
+		},
+		EnhancedInvokable: func(next compose.EnhancedInvokableToolEndpoint) compose.EnhancedInvokableToolEndpoint {
+			return func(ctx context.Context, in *compose.ToolInput) (*compose.EnhancedInvokableToolOutput, error) {
+				g.note(hook, in.Name+in.Arguments)
+				return next(ctx, in)
+			}
+		},
+		EnhancedStreamable: func(next compose.EnhancedStreamableToolEndpoint) compose.EnhancedStreamableToolEndpoint {
+			return func(ctx context.Context, in *compose.ToolInput) (*compose.EnhancedStreamableToolOutput, error) {
+				g.note(hook, in.Name+in.Arguments)
+				return next(ctx, in)
+			}
+		},
+	}
 }
 
 // Every hook of every handler sees run_code once, and each call of each batch before it runs: the
@@ -126,12 +170,27 @@ func guards[M adk.MessageType](t *testing.T, streaming bool) {
 			}
 			handlers = slices.Insert(handlers, place, adk.TypedChatModelAgentMiddleware[M](g))
 			m := adktest.Script[M](adktest.Do(adktest.ToolCall{ID: "c", Name: "run_code", Args: `{"code":"three"}`}), adktest.Say("done"))
-			out := adktest.Agent[M]{Model: m, Tools: tools, Handlers: handlers, Streaming: streaming}.Run(t.Context(), []M{adktest.User[M]("go")})
+			agent := adktest.Agent[M]{Model: m, Tools: tools, Handlers: handlers, Streaming: streaming, Configure: g.elsewhere}
+			out := agent.Run(t.Context(), []M{adktest.User[M]("go")})
 			require.NoError(t, out.Err)
-			want := []string{`run_code{"code":"three"}`, `form0{"n":0}`, `form3{"n":0}`, `form1{"n":1}`, `form3{"n":1}`, `form2{"n":2}`, `form3{"n":2}`, `program_output{}`}
-			for _, hook := range []string{"AfterModelRewriteState", "Wrap"} {
+			first, second, last := []string{`form0{"n":0}`, `form3{"n":0}`}, []string{`form1{"n":1}`, `form3{"n":1}`}, []string{`form2{"n":2}`, `form3{"n":2}`}
+			all := slices.Concat([]string{`run_code{"code":"three"}`}, first, second, last, []string{`program_output{}`})
+			table := map[string][]string{
+				"AfterModelRewriteState":         all,
+				"WrapInvokableToolCall":          {all[0], first[0], all[7]},
+				"WrapStreamableToolCall":         {second[0]},
+				"WrapEnhancedInvokableToolCall":  {last[0]},
+				"WrapEnhancedStreamableToolCall": {first[1], second[1], last[1]},
+				"ToolCallMiddlewares":            all,
+				"Middlewares.WrapToolCall":       all,
+			}
+			if _, classic := any(m).(*adktest.Model[*schema.Message]); classic {
+				table["Middlewares.AfterChatModel"] = all
+			}
+			for hook, want := range table {
 				require.ElementsMatch(t, want, g.seen[hook], "%s, place %d, toolsearch %v", hook, place, hides)
 			}
+			require.Len(t, g.seen, len(table))
 			require.Len(t, g.ran, 6)
 			require.Contains(t, m.Wires()[1].MessagesDump[len(m.Wires()[1].MessagesDump)-1], `form2{"n":2}`)
 		}
