@@ -34,7 +34,7 @@ function ids(ranges) {
 }
 
 const CATEGORIES = {
-  own_tools: "Agent's own tools", help_tools: "Tools to search, read back, run programs", loaded_tools: "Loaded tools", system: "System",
+  own_tools: "Agent's own tools", help_tools: "einolean's own tools", loaded_tools: "Loaded tools", system: "System",
   reminder: "Names of hidden tools", user: "User", assistant: "Assistant", found: "Search answers", result: "Results",
   result_cut: "Results, cut", result_cleared: "Results, cleared", program: "Printed by programs", page: "Pages read back",
 };
