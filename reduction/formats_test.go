@@ -299,7 +299,7 @@ func rolls[M adk.MessageType](t *testing.T) {
 			history = append(append([]M(nil), wires[len(wires)-1].Messages...), out.Messages[len(out.Messages)-1])
 		}
 		if run%2 == 0 {
-			t.Run("the new build", func(t *testing.T) { reduction.OtherWords(t); turn(t) })
+			t.Run("the new build", func(t *testing.T) { formats.OtherWords(t, notice.Current()); turn(t) })
 		} else {
 			t.Run("the old build", turn)
 		}
