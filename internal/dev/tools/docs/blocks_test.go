@@ -174,7 +174,7 @@ func sortedKeys[V any](m map[string]V) (keys []string) {
 }
 
 // predeclared are names that Go has.
-var predeclared = []string{"nil", "true", "false", "string", "error", "bool", "int", "any", "byte", "len", "append", "make", "panic", "_"}
+var predeclared = []string{"nil", "true", "false", "string", "error", "bool", "int", "any", "byte", "len", "append", "make", "min", "panic", "_"}
 
 // names are those that the function of a file uses and does not declare, and those that
 // it declares at its top.

@@ -290,3 +290,30 @@ func TestTextForModelsHasTheRightForm(t *testing.T) {
 		require.Contains(t, text, function)
 	}
 }
+
+var pageLink = regexp.MustCompile(`\]\(([^)#\s:]+\.md)(#[^)]*)?\)(（英文）)?`)
+
+// TestChinesePagesLeadToChinesePages: a link to a page that is only in English says so.
+func TestChinesePagesLeadToChinesePages(t *testing.T) {
+	n := 0
+	for _, name := range documents(t) {
+		if name != "README.zh.md" && filepath.Dir(name) != "docs/zh" {
+			continue
+		}
+		text := read(t, name)
+		for _, m := range pageLink.FindAllStringSubmatchIndex(text, -1) {
+			to := filepath.ToSlash(filepath.Join(filepath.Dir(name), text[m[2]:m[3]]))
+			if text[max(0, m[0]-len("[English")):m[0]] == "[English" {
+				continue
+			}
+			n++
+			isChinese := strings.HasPrefix(to, "docs/zh/") || to == "README.zh.md"
+			require.Equal(t, isChinese, m[6] < 0, "%s: a link to %s", name, to)
+			if !isChinese && filepath.Dir(to) == "docs" {
+				_, err := os.Stat(filepath.Join(root, "docs/zh", filepath.Base(to)))
+				require.True(t, os.IsNotExist(err), "%s: %s is there in Chinese", name, to)
+			}
+		}
+	}
+	require.Greater(t, n, 20)
+}

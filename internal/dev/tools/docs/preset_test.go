@@ -1,0 +1,82 @@
+// Copyright einolean authors
+// SPDX-License-Identifier: Apache-2.0
+
+package docs
+
+import (
+	"fmt"
+	"go/format"
+	"os"
+	"path/filepath"
+	"reflect"
+	"runtime"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/einolean/einolean/reduction"
+	"github.com/einolean/einolean/store"
+	"github.com/einolean/einolean/toolsearch"
+)
+
+// inCode are the functions that presets set, as a user writes them.
+var inCode = map[string]string{
+	"toolsearch.BM25Index":     "toolsearch.BM25Index",
+	"reduction.ParseOverflow":  "reduction.ParseOverflow",
+	"reduction.previewInShort": "func(r reduction.PreviewRequest) string {\n\t\tr.MaxBytes = min(r.MaxBytes, 5_000)\n\t\treturn reduction.PreviewByKind(r)\n\t}",
+}
+
+// literal is a configuration as code, with each field that it sets.
+func literal(t *testing.T, config reflect.Value, given map[string]string) string {
+	t.Helper()
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s{\n", config.Type())
+	for i := range config.NumField() {
+		f, v := config.Type().Field(i), config.Field(i)
+		code, isGiven := given[f.Name]
+		switch {
+		case !f.IsExported() || v.IsZero() && !isGiven:
+			continue
+		case isGiven:
+		case v.Kind() == reflect.Struct:
+			code = literal(t, v, nil)
+		case v.Kind() == reflect.Func:
+			path := runtime.FuncForPC(v.Pointer()).Name()
+			code = inCode[path[strings.LastIndex(path, "/")+1:]]
+			require.NotEmpty(t, code, path)
+		default:
+			code = fmt.Sprintf("%#v", v.Interface())
+		}
+		fmt.Fprintf(&b, "%s: %s,\n", f.Name, code)
+	}
+	return b.String() + "}"
+}
+
+func preset(t *testing.T, name, of string, config any, given map[string]string) string {
+	t.Helper()
+	_, fields, found := strings.Cut(literal(t, reflect.ValueOf(config).Elem(), given), "{")
+	require.True(t, found)
+	text, err := format.Source([]byte(name + " := &" + of + ".Config{" + fields + "\n"))
+	require.NoError(t, err)
+	return string(text)
+}
+
+// TestGoldenPresets: what both Recommended set is code to copy, for whoever wants to keep it whatever
+// a later version recommends.
+func TestGoldenPresets(t *testing.T) {
+	code := "```go\n" + preset(t, "find", "toolsearch", toolsearch.Recommended(nil), map[string]string{"DynamicTools": "tools"}) +
+		preset(t, "keep", "reduction", reduction.Recommended(store.NewMemory(0)), map[string]string{"Backend": "store"}) + "```\n"
+	for _, page := range []string{"docs/choosing.md", "docs/zh/choosing.md"} {
+		text := read(t, page)
+		before, rest, found := strings.Cut(text, "<!-- preset -->\n")
+		require.True(t, found, page)
+		_, after, found := strings.Cut(rest, "<!-- end -->\n")
+		require.True(t, found, page)
+		want := before + "<!-- preset -->\n" + code + "<!-- end -->\n" + after
+		if os.Getenv("EINOLEAN_UPDATE") != "" {
+			require.NoError(t, os.WriteFile(filepath.Join(root, page), []byte(want), 0o644))
+		}
+		require.Equal(t, want, read(t, page), "EINOLEAN_UPDATE=1 rewrites it")
+	}
+}
