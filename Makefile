@@ -26,14 +26,14 @@ export GOFLAGS := $(PLAIN) -trimpath
 # since some of them wait. Each says when it begins, and what it prints comes in one piece.
 JOBS ?= $(shell echo $$(($$(nproc 2>/dev/null || echo 2) + 1)))
 side  = @$(MAKE) --no-print-directory -j$(JOBS) $(1)
-lint@% test@% race@% oldest@% tidy-check@% einos-tests conformance test-workshop eino-next: SHELL := $(CURDIR)/internal/dev/step.sh
-lint@% test@% race@% oldest@% tidy-check@% einos-tests conformance test-workshop eino-next: export STEP = $@
+lint@% test@% race@% newest@% systems@% tidy-check@% oldest-root newest-root einos-tests conformance test-workshop eino-next: SHELL := $(CURDIR)/internal/dev/step.sh
+lint@% test@% race@% newest@% systems@% tidy-check@% oldest-root newest-root einos-tests conformance test-workshop eino-next: export STEP = $@
 
 # $(call each,commands) runs the commands in one module after another and stops at the first that fails.
 each = @set -e; for m in $(MODULES); do echo "-- $@: $$m"; (set -e; cd "$$m"; $(1)); done
 
 .DEFAULT_GOAL := help
-.PHONY: help demo check steps fmt lint test test-rest twice oldest tidy tidy-check fuzz bench compare golden recall previews report thrift soak release
+.PHONY: help demo check steps fmt lint test test-rest twice oldest oldest-root newest newest-root systems tidy tidy-check fuzz bench compare golden recall previews report thrift soak release
 
 help: ## print this list
 	@sed -n 's/^\([a-z][a-z-]*\):[^#]*## \(.*\)/\1	\2/p' Makefile | \
@@ -42,13 +42,13 @@ help: ## print this list
 demo: ## watch real Eino agents work with both middlewares and with programs, offline and without a key
 	@cd examples && $(GO) run ./toolsearch && echo && $(GO) run ./reduction && echo && (cd programs && $(GO) run .) && echo && $(GO) run ./both
 
-check: ## everything a change must pass: the tests of the product, lint, tidy modules, the oldest Go, Eino's own tests, every other test
+check: ## everything a change must pass: the tests of the product, lint, tidy modules, the oldest and newest Go, other systems, Eino's own tests, every other test
 	@dir=$$(mktemp -d) && trap 'rm -rf "$$dir"' EXIT && export STEPS="$$dir" STEPS_OF=$(words $(STEP_NAMES)) && \
-		for part in test lint tidy-check oldest einos-tests conformance test-rest; do $(MAKE) --no-print-directory $$part || exit 1; done
+		for part in test lint tidy-check oldest newest systems einos-tests conformance test-rest; do $(MAKE) --no-print-directory $$part || exit 1; done
 
 # What `make check` does, for its count.
 STEP_NAMES = $(addprefix test@,$(MODULES)) $(addprefix lint@,$(MODULES)) $(addprefix tidy-check@,$(MODULES)) \
-	$(addprefix oldest@,$(filter-out ./internal/%,$(MODULES))) einos-tests conformance test-workshop $(addprefix race@,$(PRODUCT))
+	oldest-root newest-root $(addprefix newest@,$(NEWER)) $(addprefix systems@,$(SYSTEMS)) einos-tests conformance test-workshop $(addprefix race@,$(PRODUCT))
 
 fmt: ## format every Go file
 	gofmt -w .
@@ -76,14 +76,42 @@ $(addprefix lint@,$(MODULES)): lint@%: staticcheck
 # tools with another Go than its developers'.
 OLDEST ?= go1.25.4
 
-oldest: ## compile every module for users with the oldest Go that it promises (OLDEST=go1.25.4), where that can be had
-	@if GOTOOLCHAIN=$(OLDEST) $(GO) version >/dev/null 2>&1; then \
-		$(MAKE) --no-print-directory -j$(JOBS) $(addprefix oldest@,$(filter-out ./internal/%,$(MODULES))); \
+oldest: ## compile and run the root module with the oldest Go that it promises (OLDEST=go1.25.4), where that can be had
+	@if GOTOOLCHAIN=$(OLDEST) $(GO) version >/dev/null 2>&1; then $(MAKE) --no-print-directory oldest-root; \
 	else echo "$(OLDEST) cannot be had here: nothing was compiled with it"; fi
 
+oldest-root:
+	@GOTOOLCHAIN=$(OLDEST) $(GO) build -gcflags='all=-N -l' ./... && GOTOOLCHAIN=$(OLDEST) $(GO) test $(WHOLE) -gcflags='all=-N -l' -short . ./toolsearch ./reduction ./store
+
+# The Go that users will have next, or have already.
+NEWEST ?= go1.27.4
+NEWER  := $(filter-out . ./internal/%,$(MODULES))
+
+newest: ## test the root module and compile the others with the newest Go (NEWEST=go1.27.4), where that can be had
+	@if GOTOOLCHAIN=$(NEWEST) $(GO) version >/dev/null 2>&1; then $(MAKE) --no-print-directory -j$(JOBS) newest-root $(addprefix newest@,$(NEWER)); \
+	else echo "$(NEWEST) cannot be had here: nothing was compiled with it"; fi
+
+newest-root:
+	@GOTOOLCHAIN=$(NEWEST) $(LESS_GC) $(GO) test $(WHOLE) -short $$($(GO) list ./... | grep -v /internal/dev/)
+
 # `go list -export` compiles, and links nothing. What it makes is never run, so nothing is optimized.
-$(addprefix oldest@,$(MODULES)): oldest@%:
-	@cd $* && GOTOOLCHAIN=$(OLDEST) $(GO) list -export -gcflags='all=-N -l' ./... >/dev/null
+$(addprefix newest@,$(MODULES)): newest@%:
+	@cd $* && GOTOOLCHAIN=$(NEWEST) $(GO) list -export -gcflags='all=-N -l' ./... >/dev/null
+
+# WebAssembly, files, locks and processes differ there. Each system compiles Eino once more, which takes
+# two minutes of processor time, so the check has one of each kind: SYSTEMS="windows/arm64 darwin/amd64"
+# are the others.
+SYSTEMS ?= windows/amd64 darwin/arm64
+# Its tests start processes as only Unix has them, so there it is compiled, without its tests.
+UNIX := ./toolsearch/mcptools
+
+systems: ## vet what most users import for systems that no test runs on (SYSTEMS="windows/amd64 darwin/arm64")
+	$(call side,$(addprefix systems@,$(SYSTEMS)))
+
+$(addprefix systems@,$(SYSTEMS)): systems@%:
+	@export CGO_ENABLED=0 GOOS=$(*D) GOARCH=$(*F); for m in $(filter-out $(UNIX),$(QUICK)); do \
+		(cd $$m && $(GO) vet -gcflags='all=-N -l' $$($(GO) list ./... | grep -v /internal/dev/)) || exit 1; done; \
+	for m in $(UNIX); do (cd $$m && $(GO) build -gcflags='all=-N -l' ./...) || exit 1; done
 
 # A busy machine may take several times as long as a quiet one: a limit is against what hangs.
 TIMEOUT := -timeout 30m
