@@ -49,6 +49,7 @@ type line struct {
 	repeat   int // how many of its kind come before it
 	score    float64
 	chosen   bool
+	aside    bool // it stands around the text of a page
 }
 
 // extract is a text of which lines are chosen.
@@ -201,6 +202,19 @@ func (x *extract) keepEnd(room int) {
 			sums[kind] = true
 		}
 		if !wanted {
+			continue
+		}
+		if room -= x.cost(i); room < 0 {
+			return
+		}
+		x.choose(i)
+	}
+}
+
+// keepStart chooses the first lines of the text.
+func (x *extract) keepStart(room int) {
+	for i := range x.lines {
+		if x.lines[i].aside {
 			continue
 		}
 		if room -= x.cost(i); room < 0 {

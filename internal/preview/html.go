@@ -384,6 +384,9 @@ func (m *maker) outlined(frame, shown string, sides []span, source string, room 
 	if len(shown) > room {
 		x := newExtract(shown, room, m.say, true)
 		rankOutline(x, newQuery(m.query), sides)
+		if 2*room >= len(shown) { // its start is never left out
+			x.keepStart(x.room / 2)
+		}
 		x.keepBest(x.room, 0)
 		shown = display.Start(x.String(), room)
 	}
@@ -406,6 +409,7 @@ func rankOutline(x *extract, query *query, sides []span) {
 		switch {
 		case len(sides) > 0 && l.from >= sides[0].from:
 			l.score -= .5
+			l.aside = true
 		case strings.HasPrefix(s, "- ") && strings.HasSuffix(s, ")") && strings.Count(s, " ") < 6:
 			l.score -= .3
 		}

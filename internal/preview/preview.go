@@ -12,6 +12,7 @@
 //   - HTML and page snapshots: their text as an outline
 //   - test and log output: errors, summaries, and each kind of line once; also where JSON
 //     lines record it, as those of go test -json do
+//   - a history as git log prints it: a line for each commit
 //   - text: its start and its end, and lines between them that look like errors
 //
 // A format that is not certain is text. A preview depends on its request alone. It is

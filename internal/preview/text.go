@@ -23,9 +23,49 @@ func showText(m *maker, text string, room int) (string, Format) {
 	case Test, Log:
 		return display.Valid(showOutput(m, text, room)), f
 	default:
+		if short := commits(text); short != "" && len(text) > 2*room {
+			return display.Valid(m.outlined("", short, nil, text, room)), f
+		}
 		return display.Valid(showEnds(m, text, room)), f
 	}
 }
+
+// commits is a history as git log prints it with a line for each commit, or nothing if a text is
+// something else.
+func commits(text string) string {
+	const least = 3
+	if !commitLine.MatchString(text[:min(len(text), 80)]) {
+		return ""
+	}
+	var b strings.Builder
+	n, titled := 0, true
+	for l := range strings.Lines(text) {
+		l = strings.TrimRight(l, "\r\n")
+		rest, indented := strings.CutPrefix(l, "    ")
+		switch {
+		case commitLine.MatchString(l):
+			if n++; n > 1 {
+				b.WriteByte('\n')
+			}
+			b.WriteString(strings.TrimPrefix(l, "commit "))
+			titled = false
+		case titled:
+		case indented && strings.TrimSpace(rest) != "":
+			b.WriteString(" " + display.Short(rest, maxOutlineLine/2))
+			titled = true
+		case strings.HasPrefix(l, "Author:"), strings.HasPrefix(l, "Date:"):
+			_, value, _ := strings.Cut(l, ":")
+			value, _, _ = strings.Cut(strings.TrimSpace(value), " <")
+			b.WriteString(", " + display.Short(value, maxOutlineLine/4))
+		}
+	}
+	if n < least {
+		return ""
+	}
+	return b.String() + "\n"
+}
+
+var commitLine = regexp.MustCompile(`^commit [0-9a-f]{7,64}\b`)
 
 // formatOf looks at the start of a text, and for a summary at its end.
 func formatOf(text string) Format {
@@ -150,13 +190,11 @@ func within(m *maker, shown, text string, room int) string {
 }
 
 // showEnds previews a text by its start and its end, with errors that stand between them.
-// Words of the query choose a part of the middle.
 func showEnds(m *maker, text string, room int) string {
 	x := newExtract(text, room, m.say, false)
-	q := newQuery(m.query)
-	outer, parts := x.room, 2 // the end takes one part of so many
-	head := toLineEnd(text, outer*3/4-outer*3/4/parts)
-	tail := toLineStart(text, max(head, len(text)-outer*3/4/parts))
+	outer := x.room
+	head := toLineEnd(text, outer*3/8)
+	tail := toLineStart(text, max(head, len(text)-outer*3/8))
 	x.room = room / 4
 	for i := range x.lines {
 		l := &x.lines[i]
@@ -165,38 +203,9 @@ func showEnds(m *maker, text string, room int) string {
 		}
 	}
 	outer -= room/4 - x.room
-	if q != nil && outer > 4*maxLine {
-		parts = 4
-		x.room = outer * 3 / 10
-		before := x.room
-		choosePassages(x, q, span{head, tail})
-		outer -= before - x.room
-	}
-	head = toLineEnd(text, outer-outer/parts)
+	head = toLineEnd(text, outer/2)
 	tail = toLineStart(text, max(head, len(text)-(outer-head)))
 	return within(m, x.between(head, tail), text, room)
-}
-
-// choosePassages chooses the lines of a part that the query finds, each with the lines around
-// it.
-func choosePassages(x *extract, q *query, part span) {
-	scores := q.scores(x.text, x.lines)
-	if scores == nil {
-		return
-	}
-	for i := range x.lines {
-		l := &x.lines[i]
-		if l.score = scores[i]; l.from < part.from || l.from >= part.to {
-			l.score = 0
-			continue
-		}
-		for _, near := range []int{i - 1, i + 1, i + 2} {
-			if near >= 0 && near < len(scores) {
-				l.score = max(l.score, .9*scores[near])
-			}
-		}
-	}
-	x.keepBest(x.room, .3)
 }
 
 // headTail is the start and the end of a text in at most room bytes.

@@ -139,14 +139,51 @@ func TestProseKeepsItsStartAndEnd(t *testing.T) {
 	require.True(t, strings.HasSuffix(plain, "number 499 of a long story about a river and its boats.\n"))
 	require.NotContains(t, plain, "Anselm")
 	asked, _ := Make(Request{Text: text, Room: 4000, Question: "Who was the ferryman?"})
-	require.Contains(t, asked, "Anselm Okafor")
-	require.True(t, strings.HasPrefix(asked, "This is sentence number 0 "))
-	require.LessOrEqual(t, len(asked), 4000)
+	require.Equal(t, plain, asked, "a question chooses nothing of prose")
 	chinese := strings.Repeat("这条河很长，河上有很多船。\n", 1000) + "摆渡人叫李明。\n" + strings.Repeat("船夫在河上唱歌。\n", 1000)
 	shown, format := Make(Request{Text: chinese, Room: 2000, Question: "摆渡人叫什么名字?", Chinese: true})
 	require.Equal(t, Text, format)
 	require.True(t, strings.HasSuffix(shown, "船夫在河上唱歌。\n"))
 	require.Regexp(t, `\[… \d+ 行\]`, shown)
+}
+
+// TestTheStartIsShownWhereThereIsRoomForHalf: whatever a text is and what is asked, a preview of half
+// its size has the first seventh of it.
+func TestTheStartIsShownWhereThereIsRoomForHalf(t *testing.T) {
+	var prose, page, snap strings.Builder
+	page.WriteString("<!doctype html><html><body><nav><a href=\"/x\">elsewhere</a></nav>")
+	for i := range 400 {
+		fmt.Fprintf(&prose, "Sentence %s of it is about a river, and number %d of all.\n\n", spelled(i), i)
+		fmt.Fprintf(&page, "<h2 class=\"title\">Part %s</h2><p class=\"text\">Paragraph %d of %s says ERROR: no such thing.</p>", spelled(i), i, spelled(i))
+		fmt.Fprintf(&snap, "- heading \"Part %s\" [level=2] [ref=e%d]\n- paragraph [ref=f%d]: what part %d of %s says\n", spelled(i), i, i, i, spelled(i))
+	}
+	outlined, _ := outline(page.String())
+	for text, whole := range map[string]string{prose.String(): prose.String(), page.String(): outlined, snap.String(): snapshot(snap.String())} {
+		for _, question := range []string{"", "where is part 390 of " + spelled(390) + " with river thing", "ERROR"} {
+			shown, _ := Make(Request{Text: text, Room: len(whole) / 2, Question: question})
+			for line := range strings.Lines(whole[:len(whole)/7]) {
+				if strings.HasSuffix(line, "\n") && !strings.Contains(line, "elsewhere") {
+					require.Contains(t, shown, line, question)
+				}
+			}
+		}
+	}
+}
+
+// TestAHistoryShowsManyCommits: in 2 kB, those that came first with their hashes and titles.
+func TestAHistoryShowsManyCommits(t *testing.T) {
+	var b strings.Builder
+	for i := range 60 {
+		fmt.Fprintf(&b, "commit %040x\nAuthor: Ada Li <ada@example.com>\nDate:   Mon Jan 2 15:04:05 2026 +0000\n\n    Mend the %s\n\n    What was wrong with the %s is told here at some length, in more than a line.\n\n", i*7919+1, spelled(i), spelled(i))
+	}
+	for _, text := range []string{b.String(), `{"content":[{"type":"text","text":` + quoted(b.String()) + `}]}`} {
+		shown, format := Make(Request{Text: text, Room: 2000})
+		require.Equal(t, Text, format)
+		for i := range 12 {
+			require.Contains(t, shown, fmt.Sprintf("%040x, Ada Li, Mon Jan 2 15:04:05 2026 +0000 Mend the %s", i*7919+1, spelled(i)))
+		}
+	}
+	require.Empty(t, commits("commit 1234567\nand nothing of the kind\n"))
 }
 
 func TestNoPreviewSaysThatThereAreNoErrors(t *testing.T) {
