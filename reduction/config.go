@@ -271,8 +271,8 @@ type JSONQuery func(ctx context.Context, query string, document []byte, maxBytes
 
 // Recommended returns a configuration that keeps the bill small: it clears at 32,000
 // tokens, or earlier if that breaks even where a cached token costs a tenth, if that saves at
-// least 4,000; cuts results longer than 16,000 bytes and shows a [PreviewByKind] of them in
-// 5,000; keeps results if clearing would save less than 500 bytes; refers to repeats; clears
+// least 4,000; cuts results longer than 10,000 bytes and shows a [PreviewByKind] of them in
+// 3,300; keeps results if clearing would save less than 500 bytes; refers to repeats; clears
 // values of arguments over 1,000 bytes; compacts JSON; leaves the texts of skills, in
 // TruncExcludeTools and ClearExcludeTools; shortens a request that the model refuses as too long;
 // and provides the read tool. b must be able to read. For queries about stored JSON, set JSONQuery to jq.Query of module
@@ -291,7 +291,7 @@ func Recommended(b Backend) *Config { return RecommendedTyped[*schema.Message](b
 func RecommendedTyped[M adk.MessageType](b Backend) *TypedConfig[M] {
 	return &TypedConfig[M]{
 		Backend:            b,
-		MaxLengthForTrunc:  16_000,
+		MaxLengthForTrunc:  10_000,
 		MaxTokensForClear:  32_000,
 		ClearAtLeastTokens: 4_000,
 		Savings:            Savings{MinSavingBytes: 500, ReferToRepeats: true, ClearArgumentsOver: 1_000, CompactJSON: true},
@@ -307,10 +307,10 @@ func RecommendedTyped[M adk.MessageType](b Backend) *TypedConfig[M] {
 // toolsearch/skills. A model follows the text of a skill until its task is done.
 var skillTools = []string{"skill", toolnames.SkillPrefix + "*"}
 
-// previewInShort is PreviewByKind in at most 5,000 bytes: reading a cut result back at once
+// previewInShort is PreviewByKind in at most a third of the limit: reading a cut result back at once
 // then costs no more than keeping it whole.
 func previewInShort(r PreviewRequest) string {
-	const most = 5_000
+	const most = 3_300
 	r.MaxBytes = min(r.MaxBytes, most)
 	return PreviewByKind(r)
 }
@@ -698,7 +698,7 @@ func PreviewHeadTail(r PreviewRequest) string {
 // common values appear once; the start of other JSON, closed so that it parses; the text of
 // an HTML page or of a snapshot of one; the errors, the end and each kind of line once of
 // tests and logs; the start and the end of other text, with lines between them that look
-// like errors or fit Question. Inside an MCP result, it previews the text. Text of
+// like errors, and of the output of git log a line for each commit. Inside an MCP result, it previews the text. Text of
 // uncertain format keeps its start and end. One megabyte takes some milliseconds; JSON of
 // more than four megabytes keeps its start and end.
 func PreviewByKind(r PreviewRequest) string {

@@ -26,7 +26,7 @@ func All() (all []Arm) {
 	}
 	return append(all,
 		einos("Eino v0.9.21 `toolsearch` and `reduction`", einoreduction.Config{}),
-		einos("Eino v0.9.21 `toolsearch` and `reduction`, at the limits of `Recommended`", einoreduction.Config{MaxLengthForTrunc: 16_000, MaxTokensForClear: 32_000}),
+		einos("Eino v0.9.21 `toolsearch` and `reduction`, at the limits of `Recommended`", einoreduction.Config{MaxLengthForTrunc: 10_000, MaxTokensForClear: 32_000}),
 	)
 }
 
