@@ -26,8 +26,8 @@ export GOFLAGS := $(PLAIN) -trimpath
 # since some of them wait. Each says when it begins, and what it prints comes in one piece.
 JOBS ?= $(shell echo $$(($$(nproc 2>/dev/null || echo 2) + 1)))
 side  = @$(MAKE) --no-print-directory -j$(JOBS) $(1)
-lint@% test@% race@% newest@% systems@% tidy-check@% oldest-root newest-root einos-tests conformance test-workshop eino-next: SHELL := $(CURDIR)/internal/dev/step.sh
-lint@% test@% race@% newest@% systems@% tidy-check@% oldest-root newest-root einos-tests conformance test-workshop eino-next: export STEP = $@
+lint@% test@% race@% newest@% systems@% tidy-check@% oldest-root newest-root licences einos-tests conformance test-workshop eino-next: SHELL := $(CURDIR)/internal/dev/step.sh
+lint@% test@% race@% newest@% systems@% tidy-check@% oldest-root newest-root licences einos-tests conformance test-workshop eino-next: export STEP = $@
 
 # $(call each,commands) runs the commands in one module after another and stops at the first that fails.
 each = @set -e; for m in $(MODULES); do echo "-- $@: $$m"; (set -e; cd "$$m"; $(1)); done
@@ -42,13 +42,13 @@ help: ## print this list
 demo: ## watch real Eino agents work with both middlewares and with programs, offline and without a key
 	@cd examples && $(GO) run ./toolsearch && echo && $(GO) run ./reduction && echo && (cd programs && $(GO) run .) && echo && $(GO) run ./both
 
-check: ## everything a change must pass: the tests of the product, lint, tidy modules, the oldest and newest Go, other systems, Eino's own tests, every other test
+check: ## everything a change must pass: the tests of the product, lint, tidy modules, the oldest and newest Go, other systems, licences, Eino's own tests, every other test
 	@dir=$$(mktemp -d) && trap 'rm -rf "$$dir"' EXIT && export STEPS="$$dir" STEPS_OF=$(words $(STEP_NAMES)) && \
-		for part in test lint tidy-check oldest newest systems einos-tests conformance test-rest; do $(MAKE) --no-print-directory $$part || exit 1; done
+		for part in test lint tidy-check oldest newest systems licences einos-tests conformance test-rest; do $(MAKE) --no-print-directory $$part || exit 1; done
 
 # What `make check` does, for its count.
 STEP_NAMES = $(addprefix test@,$(MODULES)) $(addprefix lint@,$(MODULES)) $(addprefix tidy-check@,$(MODULES)) \
-	oldest-root newest-root $(addprefix newest@,$(NEWER)) $(addprefix systems@,$(SYSTEMS)) einos-tests conformance test-workshop $(addprefix race@,$(PRODUCT))
+	oldest-root newest-root $(addprefix newest@,$(NEWER)) $(addprefix systems@,$(SYSTEMS)) licences einos-tests conformance test-workshop $(addprefix race@,$(PRODUCT))
 
 fmt: ## format every Go file
 	gofmt -w .
@@ -132,6 +132,10 @@ test: ## the tests of the product, in minutes from empty caches
 test-rest: ## every test that `make test` leaves out; the product's with -race as well, where the machine has a C compiler
 	@[ -n '$(RACE)' ] || echo "no C compiler works here: the tests run without the race detector"
 	$(call side,$(if $(RACE),$(addprefix race@,$(PRODUCT))) $(addprefix test@,$(filter-out $(QUICK) ./internal/dev/einonext,$(MODULES))) test-workshop eino-next)
+
+.PHONY: licences
+licences: ## look for texts under licences of others, and for the licence of every dependency
+	@$(GO) run ./internal/dev/tools/licences
 
 .PHONY: einos-tests
 einos-tests: ## run Eino's own unit tests of its two packages against ours
