@@ -102,7 +102,7 @@ func recordsOf(content string, from int64) (records []passage) {
 		line += int64(strings.Count(content[at:p.From], "\n"))
 		last := line + int64(strings.Count(content[p.From:p.To], "\n"))
 		tiny := len(p.Text) < tinyRecord
-		if n := len(records) - 1; open && tiny && len(records[n].text) < tinyTogether {
+		if n := len(records) - 1; open && tiny && len(records[n].text) < togetherBytes/2 {
 			records[n].text += "\n" + p.Text
 			records[n].last, records[n].size = last, int64(p.To)-records[n].start
 		} else if open = tiny; int64(p.To) > from {
@@ -178,7 +178,11 @@ func passagePage(v visit, f facts, best []passage) string {
 		most = int(min(v.req.limit, maxPassages))
 	}
 	around := len(v.say.say("passages", f)) + 2*len(f.Path) + len(display.Quoted(v.req.path)) + 2*frameOfPassage
-	page := passagePages{say: v.say, room: min(answerBytes-around, int(v.bytes)), most: min(maxAnswer-around, int(v.bytes))}
+	lines := linesRoom
+	if v.req.limit > 0 { // all that are asked for, if only as lines
+		lines = 3 * linesRoom
+	}
+	page := passagePages{say: v.say, lined: lines, room: min(answerBytes-around, int(v.bytes)), most: min(maxAnswer-around, int(v.bytes))}
 	shown := page.whole(best[:min(most, len(best))])
 	if len(best) == 0 {
 		f.More = skipped > 0
@@ -188,11 +192,11 @@ func passagePage(v visit, f facts, best []passage) string {
 		f.More = true
 		f.Next = v.req.follow("query", v.req.query, "offset", int64(skipped+max(shown, 1)+1), "byte_offset", v.req.byteOffset, "limit", v.req.limit)
 	}
-	lines := page.lines(best[shown:max(shown, min(most, len(best)))])
-	f.Count, f.Fence = shown, fence(append(page.texts, lines)...)
+	others := page.lines(best[shown:max(shown, min(most, len(best)))])
+	f.Count, f.Fence = shown, fence(append(page.texts, others)...)
 	f.Content, f.Garbled = page.render(best[:shown], f.Fence), page.garbled
-	if f.Others = lines; lines != "" {
-		f.Garbled = f.Garbled || !utf8.ValidString(lines)
+	if f.Others = others; others != "" {
+		f.Garbled = f.Garbled || !utf8.ValidString(others)
 	}
 	return v.say.say("passages", f)
 }
@@ -204,6 +208,7 @@ const frameOfPassage = 60
 type passagePages struct {
 	say        words
 	room, most int // of which most is for the first passage
+	lined      int // what is kept of it for lines
 	texts      []string
 	garbled    bool
 }
@@ -216,7 +221,7 @@ func (a *passagePages) whole(best []passage) (n int) {
 		if p.under != under {
 			size += len(p.under)
 		}
-		keep := min(linesRoom, (len(best)-i-1)*(lineBytes+lineFrame))
+		keep := min(a.lined, (len(best)-i-1)*(lineBytes+lineFrame))
 		if size > a.room-keep && (i > 0 || size > a.most) || p.score*weakShare < best[0].score {
 			break
 		}

@@ -286,7 +286,7 @@ func TestPassagesAreRecords(t *testing.T) {
 		"sections": {"# A\n\ntext\n\n## B\n\nmore\n", []passage{
 			{first: 1, last: 4, text: "# A\n\ntext\n\n"}, {first: 5, last: 7, start: 11, text: "## B\n\nmore\n", under: "# A"}}},
 		"entries": {"10:00:00 INFO a\n\tat b\n10:00:01 INFO c\n", []passage{
-			{first: 1, last: 2, text: "10:00:00 INFO a\n\tat b\n"}, {first: 3, last: 3, start: 22, text: "10:00:01 INFO c\n"}}},
+			{first: 1, last: 3, text: "10:00:00 INFO a\n\tat b\n10:00:01 INFO c\n"}}},
 		"blocks": {"- a: 1\n  b: 2\n- a: 3\n  b: 4\n", []passage{
 			{first: 1, last: 2, text: "- a: 1\n  b: 2\n"}, {first: 3, last: 4, start: 14, text: "- a: 3\n  b: 4\n"}}},
 		"a table among words": {"words\n\n| a | b |\n|---|---|\n| 1 | 2 |\nend of it\n", []passage{

@@ -38,18 +38,18 @@ func TestLimitsOfAnswers(t *testing.T) {
 	passages := func(limit string) (whole, lines int) {
 		var b strings.Builder
 		for i := range 99 {
-			fmt.Fprintf(&b, "needle %d, with as much behind it as a line needs to be a passage of its own\n", i)
+			fmt.Fprintf(&b, "needle %d, with as much behind it as a line needs to be a passage of its own: %s\n", i, strings.Repeat("x", togetherBytes/2))
 		}
 		answer := ask(t, New(from(stored(t, b.String()), full)), `{"file_path":"`+testPath+`","query":"needle"`+limit+`}`)
 		return len(readPassages(t, answer)), len(lineOfPassage.FindAllString(answer, -1))
 	}
 	whole, inLines := passages("")
-	require.True(t, 12 <= whole+inLines && whole+inLines <= 20)
-	require.Greater(t, whole, 8)
-	whole, inLines = passages(`,"limit":6`)
-	require.Equal(t, []int{6, 0}, []int{whole, inLines})
+	require.Greater(t, whole, 2)
+	require.Greater(t, inLines, 2)
+	whole, inLines = passages(`,"limit":2`)
+	require.Equal(t, []int{2, 0}, []int{whole, inLines})
 	whole, inLines = passages(`,"limit":21`)
-	require.LessOrEqual(t, whole+inLines, 20)
+	require.True(t, 12 <= whole+inLines && whole+inLines <= 20, "%d and %d", whole, inLines)
 }
 
 var lineOfPassage = regexp.MustCompile(`(?m)^\d+ \d+: .*needle`)

@@ -22,8 +22,11 @@ import (
 const (
 	// A record of at most recordBytes is a passage; of a longer one, parts of passageBytes.
 	recordBytes, passageBytes = 1800, 600
-	// Lines shorter than tinyRecord are together a passage of some tinyTogether bytes.
-	tinyRecord, tinyTogether = 40, 160
+	// Lines that are no rows, and entries of a log, are together a passage of some togetherBytes: what
+	// is looked for often stands just beside the words that are known. Parts of JSON are, if shorter than
+	// tinyRecord.
+	togetherBytes = 400
+	tinyRecord    = 60
 	// headBytes is how much of what a passage stands under is shown.
 	headBytes = 240
 	// lookedAt is how much of a text says what it consists of.
@@ -58,6 +61,7 @@ type splitter struct {
 	rows  string                // the header of the table that is read
 	heads []head
 	rest  bool // an entry goes on
+	log   bool // entries are those of a log
 }
 
 func newSplitter(content io.Reader) *splitter {
@@ -106,8 +110,8 @@ func (s *splitter) cut(ahead []byte) (n int, under string) {
 	case ofParagraphs:
 		return paragraph(ahead), ""
 	}
-	for n = first; first < tinyRecord && n < tinyTogether && n < len(ahead); n += first {
-		if first = lineLength(ahead[n:]); first >= tinyRecord || tableAt(ahead[n:]) {
+	for n = first; n < len(ahead) && !tableAt(ahead[n:]); n += first {
+		if first = lineLength(ahead[n:]); n+first > togetherBytes {
 			break
 		}
 	}
@@ -183,13 +187,13 @@ func (s *splitter) entry(ahead []byte, first int) (n int, under string) {
 	if level >= 0 && !s.rest {
 		s.push(level, ahead[:first])
 	}
-	whole := first
-	for whole < len(ahead) && whole <= recordBytes {
-		line := ahead[whole : whole+lineLength(ahead[whole:])]
-		if s.level(line) >= 0 {
+	whole := s.entryLength(ahead, first)
+	for s.log && !s.rest && whole < len(ahead) { // short entries are together a passage
+		more := s.entryLength(ahead[whole:], lineLength(ahead[whole:]))
+		if whole+more > togetherBytes {
 			break
 		}
-		whole += len(line)
+		whole += more
 	}
 	began := s.rest || level < 0
 	if s.rest = whole > recordBytes; s.rest {
@@ -199,6 +203,19 @@ func (s *splitter) entry(ahead []byte, first int) (n int, under string) {
 		return whole, s.under(len(s.heads))
 	}
 	return whole, s.under(len(s.heads) - 1)
+}
+
+// entryLength is how long an entry is with the lines that have no level, more than recordBytes if it is
+// too long.
+func (s *splitter) entryLength(b []byte, first int) (n int) {
+	for n = first; n < len(b) && n <= recordBytes; {
+		line := b[n : n+lineLength(b[n:])]
+		if s.level(line) >= 0 {
+			break
+		}
+		n += len(line)
+	}
+	return n
 }
 
 // block is a line with all that is indented below it. Where that is too much, the line is a
@@ -374,11 +391,15 @@ func (s *splitter) detect(begin []byte) {
 		}
 	}
 	texts := max(1, len(lines)-blank)
+	if count(matching(entryLine)) >= max(1, texts*3/10) && count(commitLevel) == 0 {
+		s.form, s.level, s.log = ofEntries, matching(entryLine), true
+		return
+	}
 	for _, each := range []struct {
 		level func([]byte) int
 		least int
 	}{
-		{commitLevel, 1}, {matching(entryLine), texts * 3 / 10}, {matching(mailLine), 2}, {matching(sectionLine), 2}, {headingLevel, 2},
+		{commitLevel, 1}, {matching(mailLine), 2}, {matching(sectionLine), 2}, {headingLevel, 2},
 	} {
 		if n := count(each.level); n >= max(1, each.least) && (each.least != 2 || blank*2 >= n) {
 			s.form, s.level = ofEntries, each.level

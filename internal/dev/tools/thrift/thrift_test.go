@@ -64,9 +64,9 @@ func brief(t *testing.T, table string) string {
 	var out strings.Builder
 	for line := range strings.Lines(strings.Trim(table, "\n") + "\n") {
 		cells := strings.Fields(line[44:])
-		require.Len(t, cells, 14, line)
+		require.Len(t, cells, 17, line)
 		fmt.Fprintf(&out, "%-44s", line[:44])
-		for _, i := range []int{0, 1, 2, 3, 4, 5, 6, 9, 10, 11, 13} {
+		for _, i := range []int{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 12, 13, 14, 16} {
 			fmt.Fprintf(&out, "%10s", cells[i])
 		}
 		out.WriteString("\n")
