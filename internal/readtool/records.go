@@ -360,6 +360,22 @@ func matching(re *regexp.Regexp) func(line []byte) int {
 	}
 }
 
+// shape counts the lines that are indented and those that are empty, and the bytes of the others.
+func shape(lines [][]byte) (indented, blank, filled int) {
+	for _, l := range lines {
+		switch at := indentOf(l); {
+		case at < 0:
+			blank++
+		default:
+			filled += len(l)
+			if at > 0 {
+				indented++
+			}
+		}
+	}
+	return indented, blank, filled
+}
+
 // detect finds out from its beginning what a text consists of.
 func (s *splitter) detect(begin []byte) {
 	lines := bytes.Split(begin, []byte("\n"))
@@ -378,18 +394,7 @@ func (s *splitter) detect(begin []byte) {
 		}
 		return n
 	}
-	indented, blank, filled := 0, 0, 0
-	for _, l := range lines {
-		switch at := indentOf(l); {
-		case at < 0:
-			blank++
-		default:
-			filled += len(l)
-			if at > 0 {
-				indented++
-			}
-		}
-	}
+	indented, blank, filled := shape(lines)
 	texts := max(1, len(lines)-blank)
 	if count(matching(entryLine)) >= max(1, texts*3/10) && count(commitLevel) == 0 {
 		s.form, s.level, s.log = ofEntries, matching(entryLine), true
