@@ -100,7 +100,7 @@ func (p *pass[M]) run(ctx context.Context) (changed bool, err error) {
 		p.countLeft(candidates)
 		return false, nil
 	}
-	p.keepNamed(ctx)
+	p.policy.files.Note(ctx, namedFiles(p.cfg, p.msgs))
 	if err := p.decideAll(ctx, candidates); err != nil {
 		return false, err
 	}
@@ -114,11 +114,6 @@ func (p *pass[M]) run(ctx context.Context) (changed bool, err error) {
 		return p.worthIt(ctx)
 	}
 	return true, nil
-}
-
-// keepNamed keeps the files in the store that the messages name.
-func (p *pass[M]) keepNamed(ctx context.Context) {
-	p.policy.files.Note(ctx, namedFiles(p.cfg, p.msgs))
 }
 
 // old is a result that may be cleared, and what becomes of it.

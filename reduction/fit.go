@@ -49,7 +49,7 @@ func fitRounds[M adk.MessageType](ctx context.Context, m *middleware[M], state *
 		return state, nil
 	}
 	p := newPass(ctx, m, state, size.Size{})
-	p.keepNamed(ctx)
+	p.policy.files.Note(ctx, namedFiles(p.cfg, p.msgs))
 	for _, r := range rounds.Of(state.Messages) {
 		if r.At < from {
 			continue
@@ -153,7 +153,7 @@ func within[M adk.MessageType](ctx context.Context, m *middleware[M], state *adk
 // shorter returns a state that is over tokens shorter, if a stage can do that.
 func shorter[M adk.MessageType](ctx context.Context, m *middleware[M], state *adk.TypedChatModelAgentState[M], s int, over int) (*adk.TypedChatModelAgentState[M], error) {
 	p := newPass(ctx, m, state, size.Size{})
-	p.keepNamed(ctx)
+	p.policy.files.Note(ctx, namedFiles(p.cfg, p.msgs))
 	rounds := rounds.Of(state.Messages)
 	var all []*old
 	sum := 0
@@ -395,7 +395,7 @@ func refer[M adk.MessageType](ctx context.Context, m *middleware[M], state *adk.
 	window := m.window(ctx)
 	clears := count.Tokens >= m.cfg.MaxTokensForClear || window > 0 && count.Tokens > window
 	p := newPass(ctx, m, state, size.Size{})
-	p.keepNamed(ctx)
+	p.policy.files.Note(ctx, namedFiles(p.cfg, p.msgs))
 	for _, r := range repeats(ctx, p, from, clears) {
 		if err := p.place(ctx, r); err != nil {
 			return nil, count, err

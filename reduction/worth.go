@@ -59,13 +59,16 @@ type figures struct {
 // worth tells whether a pass is worth it: one that the window requires is, and one that the user's code
 // has decided on never waits for room.
 func worth(f figures) answer {
-	free := f.forced || f.chosen
+	drop := !f.chosen && f.saves < f.threshold/dropShare
+	breaks := !f.chosen && f.breaksMuch()
 	switch {
 	case f.forced:
 		return pays
-	case !free && f.before < 0 && (f.savesLittle() || f.breaksMuch()):
+	case (drop || breaks) && f.before < 0:
 		return unknown
-	case !free && (f.isDrop() || f.breaksMuch() && f.canWait()):
+	case drop && f.before-f.saves >= f.threshold: // the rest alone exceeds it
+		return waits
+	case breaks && float64(f.before) < patience*float64(f.threshold): // there is room
 		return waits
 	case f.least == 0:
 		return pays
@@ -78,8 +81,9 @@ func worth(f figures) answer {
 }
 
 const (
-	// dropShare is the share of MaxTokensForClear that clearing must save if it cannot get
-	// below that threshold: an eighth.
+	// dropShare is the share of MaxTokensForClear that clearing must save if it cannot get below that
+	// threshold: an eighth. Less is a drop in the ocean: clearing each result as it becomes old would
+	// break the prompt cache at every call.
 	dropShare = 8
 
 	// fairShare is the share of what a pass rewrites that it must save: a sixth.
@@ -95,18 +99,9 @@ const (
 	patience = 1 + 1./dropShare
 )
 
-func (f figures) savesLittle() bool { return f.saves < f.threshold/dropShare }
-
-// isDrop reports whether the pass is a drop in the ocean: the rest of the conversation alone exceeds the
-// threshold, and clearing each result as it becomes old would break the prompt cache at every call.
-func (f figures) isDrop() bool { return f.savesLittle() && f.before-f.saves >= f.threshold }
-
 // breaksMuch reports whether the pass rewrites too much for what it saves. A target says itself how
 // much to save.
 func (f figures) breaksMuch() bool { return f.target == 0 && f.shrinks*fairShare < f.breaks }
-
-// canWait reports whether there is room to wait.
-func (f figures) canWait() bool { return float64(f.before) < patience*float64(f.threshold) }
 
 // worthIt reports whether there are changes and they save enough. It counts only what decides.
 func (p *pass[M]) worthIt(ctx context.Context) (bool, error) {
@@ -141,7 +136,7 @@ func (p *pass[M]) figures() figures {
 	first := len(p.msgs)
 	for _, r := range p.done {
 		f.chosen = f.chosen || r.rule.clear != nil
-		if f.savesLittle() {
+		if f.saves < f.threshold/dropShare {
 			sum += r.saved()
 			f.saves = p.corrected(sum)
 		}
