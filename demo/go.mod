@@ -17,7 +17,6 @@ require (
 
 require (
 	github.com/aperturerobotics/go-quickjs-wasi-reactor v0.15.1 // indirect
-	github.com/kljensen/snowball v0.10.0 // indirect
 	github.com/tetratelabs/wazero v1.12.0 // indirect
 )
 

@@ -4,13 +4,31 @@
 package bm25
 
 import (
+	"strings"
 	"testing"
 	"unicode"
 	"unicode/utf8"
 
+	"github.com/kljensen/snowball/english"
 	"github.com/stretchr/testify/require"
 	"golang.org/x/text/cases"
+
+	"github.com/einolean/einolean/internal/keyword/stem"
 )
+
+func TestStemsOfTheListsAreThoseOfTheReference(t *testing.T) {
+	for _, list := range allLists(t) {
+		eachLine(list, func(fields []string) {
+			for _, field := range fields {
+				for part := range strings.SplitSeq(field, "+") {
+					if isASCII(part) {
+						require.Equal(t, english.Stem(part, true), string(stem.English([]byte(strings.ToLower(part)))), "%q", part)
+					}
+				}
+			}
+		})
+	}
+}
 
 // A word that folding leaves as it is takes no memory.
 func TestWordsOfOtherLettersAreFolded(t *testing.T) {
