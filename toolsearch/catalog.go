@@ -37,9 +37,9 @@ type catalog struct {
 
 // parts are what the tools of a catalogue come from, besides the dynamic ones.
 type parts struct {
-	settings *settings
-	owned    *ToolSet // tools that the agent's own list gave up
-	set      *ToolSet // of the Source
+	*settings
+	owned *ToolSet // tools that the agent's own list gave up
+	set   *ToolSet // of the Source
 }
 
 // shared is what catalogues of tools that look the same have in common.
@@ -91,7 +91,7 @@ func newCatalog(of parts, like *catalog) *catalog {
 		reminder: sync.OnceValue(func() string { return envelope(c.names(), "") }),
 	}
 	for e := range c.entries() {
-		if defers, said := e.info.Extra["defer_loading"].(bool); said && !defers || toolnames.Match(c.settings.cfg.AlwaysVisible, e.info.Name) {
+		if defers, said := e.info.Extra["defer_loading"].(bool); said && !defers || toolnames.Match(c.cfg.AlwaysVisible, e.info.Name) {
 			c.pins = append(c.pins, e.info.Name)
 		}
 	}
@@ -220,7 +220,7 @@ func (c *catalog) isFixed(name string) bool {
 
 // usesMetaName reports whether one of the search tools has the name.
 func (c *catalog) usesMetaName(name string) bool {
-	return slices.Contains(c.settings.cfg.Protocol.toolNames(), name)
+	return slices.Contains(c.cfg.Protocol.toolNames(), name)
 }
 
 // infoOf is a copy of a tool's info in the form that goes to the model.
@@ -228,7 +228,7 @@ func (c *catalog) infoOf(e *entry) *schema.ToolInfo { return withOwnParams(c.sha
 
 // shallowOf is infoOf with the schema of the tool itself, for lists of all hidden tools.
 func (c *catalog) shallowOf(e *entry) *schema.ToolInfo {
-	if c.settings.rules.name == "" {
+	if c.rules.name == "" {
 		return shallowInfo(e.safe)
 	}
 	return e.native()
@@ -243,7 +243,7 @@ const maxCatalogs = 64
 // with tools that come and go, it does not fail the run.
 func catalogOf(ctx context.Context, of parts) (*catalog, error) {
 	c := findCatalog(of)
-	if c.makeIndexes(ctx, c.settings.cfg.NewIndex); c.broken != nil && !c.changes {
+	if c.makeIndexes(ctx, c.cfg.NewIndex); c.broken != nil && !c.changes {
 		return nil, fieldError("NewIndex", "%w", c.broken)
 	}
 	return c, nil

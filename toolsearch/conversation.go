@@ -16,6 +16,7 @@ import (
 	"crypto/sha256"
 	"encoding/json"
 	"fmt"
+	"github.com/einolean/einolean/toolsearch/internal/turn"
 	"slices"
 	"strings"
 
@@ -23,7 +24,6 @@ import (
 
 	"github.com/einolean/einolean"
 	"github.com/einolean/einolean/internal/backend"
-	"github.com/einolean/einolean/internal/lenient"
 	"github.com/einolean/einolean/internal/texts"
 	"github.com/einolean/einolean/internal/toolnames"
 	"github.com/einolean/einolean/toolsearch/internal/wire"
@@ -34,7 +34,8 @@ import (
 type transcript[M adk.MessageType] struct {
 	run       *run
 	messages  []M
-	evidence  evidence
+	facts     turn.Facts
+	forUsers  forUsers
 	reminders []int // positions of messages that are reminders
 	deltas    []int // positions of messages that tell of changes in the list
 	offered   []int // positions of messages that describe tools for a user's message
@@ -43,7 +44,7 @@ type transcript[M adk.MessageType] struct {
 
 	// prefetch loads tools for the text of a user's message at a position. If nil, no tools
 	// are prefetched.
-	prefetch func(ctx context.Context, v *evidence, at int, text string)
+	prefetch func(ctx context.Context, at int, text string)
 }
 
 // read brings the transcript up to date with the messages.
@@ -51,6 +52,7 @@ func (t *transcript[M]) read(ctx context.Context, msgs []M) {
 	if len(t.messages) > len(msgs) || !slices.Equal(t.messages, msgs[:len(t.messages)]) {
 		t.forget()
 	}
+	known := t.run.heard()
 	for i := len(t.messages); i < len(msgs); i++ {
 		switch s := wire.TextOf(msgs[i]); {
 		case s.Only && isReminder(s.Text, s.Marked):
@@ -64,9 +66,9 @@ func (t *transcript[M]) read(ctx context.Context, msgs []M) {
 		case s.Marked:
 			t.instead = true
 		case s.User && t.prefetch != nil:
-			t.prefetch(ctx, &t.evidence, i, s.Text)
+			t.prefetch(ctx, i, s.Text)
 		}
-		t.evidence.add(wire.ViewOf(msgs[i]), t.run)
+		t.facts.Add(wire.ViewOf(msgs[i]), known)
 	}
 	t.messages = append(t.messages, msgs[len(t.messages):]...)
 }
@@ -100,7 +102,7 @@ func isOffer(text string) bool {
 // forget makes the next reading begin at the first message.
 func (t *transcript[M]) forget() {
 	t.messages, t.reminders, t.deltas, t.offered, t.mixed, t.instead = t.messages[:0], nil, nil, nil, nil, false
-	t.evidence = evidence{former: t.evidence.former, started: t.evidence.started, version: t.evidence.version + 1}
+	t.facts, t.forUsers = t.facts.Anew(), forUsers{likely: t.forUsers.likely}
 }
 
 // withNote returns the messages with a hint for the model at the end.
@@ -188,7 +190,7 @@ func (t *transcript[M]) toldTexts(msgs []M) (texts []string) {
 // withOffers returns the messages with exactly the offers that the user's messages call for,
 // each after its message. It does not change the slice.
 func (t *transcript[M]) withOffers(msgs []M) []M {
-	offers := t.evidence.offers
+	offers := t.forUsers.offers
 	isOffer := func(at int) bool { return offers[at-1] != "" && offers[at-1] == wire.TextOf(msgs[at]).Text }
 	if len(t.offered) == len(offers) && !slices.ContainsFunc(t.offered, func(at int) bool { return !isOffer(at) }) {
 		return msgs
@@ -205,138 +207,14 @@ func (t *transcript[M]) withOffers(msgs []M) []M {
 	return next
 }
 
-// evidence is what a conversation says about hidden tools. The zero value is that of an
-// empty conversation.
-type evidence struct {
-	version    int // grows with each change
-	modelCalls int
-	order      []string       // names, by first evidence
-	last       map[string]int // name -> model calls before its last evidence
-	calls      []wire.Call    // of the last assistant message that has any
-	native     bool           // some message holds parts of a provider's own search
-	natively   stringSet      // names that results in a provider's own form return
-	textually  stringSet      // names that results in words return
-	emptyCall  *wire.Call     // the newest search, if its answer was empty and in that form
-	former     stringSet      // ids of results that were there before the first model call
-	started    bool           // that call is over
-
-	// What the messages of users loaded.
-	asked      int // messages
-	prefetched stringSet
-	offers     map[int]string  // what describes tools after a user's message, by its position, for a protocol that never loads tools
-	report     *einolean.Event // of the last message, until the model answers it
-}
-
-// add reads one more message.
-func (v *evidence) add(msg wire.View, r *run) {
-	if msg.Assistant {
-		v.modelCalls++
-		v.emptyCall, v.report = nil, nil
-	}
-	if len(msg.Calls) > 0 {
-		v.calls = msg.Calls
-	}
-	v.native = v.native || msg.Hosted
-	for _, c := range msg.Calls {
-		v.native = v.native || c.Marked
-		if !r.call(c.ID).refused {
-			v.use(calledTool(r, c), r.catalog())
-		}
-	}
-	for _, res := range msg.Results {
-		v.addResult(res, r)
-	}
-}
-
-// addResult reads the result of a call. In this run, only answers of our search tools load
-// tools; their calls are known by id, whatever name the model used. Among earlier results,
-// as at the start of a run and after a resume, those with the name of a search tool count.
-func (v *evidence) addResult(res wire.Result, r *run) {
-	if !v.started {
-		v.former.add(res.ID)
-	}
-	note := r.call(res.ID)
-	if !note.isOurs && res.ID != "" && v.started && !v.former[res.ID] && !r.byHand() {
-		v.native = v.native || res.Native
-		return
-	}
-	if res.Native {
-		v.native = true
-		if len(res.Tools) == 0 {
-			v.emptyCall = v.callOf(res.ID)
-		}
-		for _, name := range res.Tools {
-			v.load(name, r)
-			v.natively.add(name)
-		}
-		return
-	}
-	names := note.loaded
-	if !note.isOurs {
-		names = v.formerly(res, r)
-	}
-	for _, name := range names {
-		v.load(name, r)
-		v.textually.add(name)
-	}
-}
-
-// formerly returns the tools that a result from before this run loaded.
-func (v *evidence) formerly(res wire.Result, r *run) []string {
-	c := v.callOf(res.ID)
-	if res.Name == "" && c != nil {
-		res.Name = c.Name
-	}
-	if r.own[res.Name] != nil || !toolnames.IsSearchTool(res.Name) {
-		return nil
-	}
-	names := loadedBy(res.Text)
-	if names == nil && res.Name == toolnames.Load && c != nil {
-		return r.catalog().askedToLoad(lenient.Decode(c.Args)) // its answer was cut or cleared
-	}
-	return names
-}
-
-// calledTool is the name of the tool that a call is for: call_tool has it in its arguments,
-// and an alias is known from the call that reached the tool.
-func calledTool(r *run, c wire.Call) string {
-	if r.catalog().lookup(c.Name) != nil || r.own[c.Name] != nil {
-		return c.Name
-	}
-	if c.Name == toolnames.Call {
-		return toolnames.Called(lenient.Decode(c.Args))
-	}
-	return r.call(c.ID).tool
-}
-
-func (v *evidence) callOf(id string) *wire.Call {
-	if i := slices.IndexFunc(v.calls, func(c wire.Call) bool { return c.ID == id }); i >= 0 {
-		return &v.calls[i]
-	}
-	return nil
-}
-
-// load is use for a tool that a search returned. If the tool no longer exists, it is noted
-// as gone.
-func (v *evidence) load(name string, r *run) {
-	if r.catalog().changes && r.catalog().lookup(name) == nil {
-		r.noteHad(name)
-	}
-	v.use(name, r.catalog())
-}
-
-func (v *evidence) use(name string, c *catalog) {
-	if c.lookup(name) == nil {
-		return
-	}
-	if v.last == nil {
-		v.last = map[string]int{}
-	}
-	if _, known := v.last[name]; !known {
-		v.order = append(v.order, name)
-		v.version++
-	}
-	v.last[name] = v.modelCalls
+// forUsers is what the messages of users loaded.
+type forUsers struct {
+	asked  int // messages
+	names  turn.Names
+	offers map[int]string         // what describes tools after a user's message, by its position, for a protocol that never loads tools
+	report *einolean.Event        // of the last message
+	calls  int                    // model calls before it
+	likely map[string][]foundTool // what the messages of this model call ask for, by their words
 }
 
 const (
@@ -396,7 +274,7 @@ func (t *transcript[M]) remind(ctx context.Context, d *reminder, msgs []M, saw [
 // wholeList returns the list of tools, and the tools that it names.
 func (d *reminder) wholeList(ctx context.Context, names []string) (text string, named []string) {
 	c := d.run.catalog()
-	limit := c.settings.cfg.CatalogLimit
+	limit := c.cfg.CatalogLimit
 	switch {
 	case limit > 0 && len(names) > limit:
 	case c.filtered:
@@ -425,7 +303,7 @@ func envelope(names []string, rest string) string {
 // every model call.
 func (d *reminder) storeNames(ctx context.Context, names []string) string {
 	c := d.run.catalog()
-	if c.settings.cfg.Backend == nil {
+	if c.cfg.Backend == nil {
 		return ""
 	}
 	text := toolnames.Lines(names)
@@ -437,10 +315,10 @@ func (d *reminder) storeNames(ctx context.Context, names []string) string {
 	if d.storeFailed {
 		return ""
 	}
-	if err := writeFile(ctx, c.settings.cfg.Backend, path, text); err != nil {
+	if err := writeFile(ctx, c.cfg.Backend, path, text); err != nil {
 		d.storeFailed = true
 		if d.run.isNew(ctx, storeLine) {
-			c.settings.emit(ctx, einolean.Event{Kind: einolean.KindStoreFailed, Err: err})
+			c.emit(ctx, einolean.Event{Kind: einolean.KindStoreFailed, Err: err})
 		}
 		return ""
 	}
@@ -466,7 +344,7 @@ func (d *reminder) change(ctx context.Context, names, saw []string) (delta strin
 	case len(added) == 0 && !d.knewAny(removed, saw):
 		return "", true // the end of a tool that nobody uses can wait
 	}
-	limit := d.run.catalog().settings.cfg.CatalogLimit
+	limit := d.run.cfg.CatalogLimit
 	counted := len(added) > maxDeltaNames || limit > 0 && len(d.named)-len(removed)+len(added) > limit
 	delta = d.delta(ctx, names, added, removed, counted)
 	if len(removed) > maxDeltaNames || !d.hasRoomFor(delta) {
@@ -497,7 +375,7 @@ func (d *reminder) removed(names []string) (removed []string, isDenied bool) {
 // knewAny reports whether the model may call one of the tools without another search.
 func (d *reminder) knewAny(names, saw []string) bool {
 	return slices.ContainsFunc(names, func(name string) bool {
-		return d.run.catalog().settings.cfg.Protocol.neverLoads() || slices.Contains(saw, name)
+		return d.run.cfg.Protocol.neverLoads() || slices.Contains(saw, name)
 	})
 }
 

@@ -3,7 +3,7 @@
 
 package toolsearch
 
-// What a history says of calls of call_tool.
+// A conversation that changes is read anew.
 
 import (
 	"context"
@@ -12,22 +12,7 @@ import (
 	"github.com/cloudwego/eino/components/tool"
 	"github.com/cloudwego/eino/schema"
 	"github.com/stretchr/testify/require"
-
-	"github.com/einolean/einolean/toolsearch/internal/wire"
 )
-
-func TestAHistoryReadsTheNameAsCallToolDoes(t *testing.T) {
-	ctx := context.Background()
-	set, err := newSettings(ctx, &Config{DynamicTools: []tool.BaseTool{withInfo("a", nil)}, Protocol: SearchCall}, false)
-	require.NoError(t, err)
-	c, err := catalogOf(ctx, parts{settings: set})
-	require.NoError(t, err)
-	for _, args := range []string{`{"name":"a"}`, `{"tool_name":"a","arguments":{}}`, `{"tool":"a"}`} {
-		var v evidence
-		v.add(wire.View{Assistant: true, Calls: []wire.Call{{ID: "1", Name: "call_tool", Args: args}}}, newRun(c))
-		require.Equal(t, []string{"a"}, v.order, args)
-	}
-}
 
 // A request may be a prefix of the last one, as where a handler takes back the end of the
 // conversation: what stood there counts no more.
@@ -44,10 +29,10 @@ func TestAConversationThatIsAPrefixOfTheLastIsReadAnew(t *testing.T) {
 	for n := range len(all) + 1 {
 		h := newHooks[*schema.Message](newRun(c))
 		h.transcript.read(ctx, all)
-		require.Equal(t, []string{"a", "b"}, h.transcript.evidence.order)
+		require.Equal(t, []string{"a", "b"}, h.transcript.facts.Order)
 		h.transcript.read(ctx, all[:n])
 		fresh := newHooks[*schema.Message](newRun(c))
 		fresh.transcript.read(ctx, all[:n])
-		require.Equal(t, fresh.transcript.evidence.order, h.transcript.evidence.order, "%d messages", n)
+		require.Equal(t, fresh.transcript.facts.Order, h.transcript.facts.Order, "%d messages", n)
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"github.com/einolean/einolean/toolsearch/internal/turn"
 	"slices"
 	"strings"
 	"sync"
@@ -32,16 +33,17 @@ const (
 )
 
 // report reports what a model call shows.
-func (h *hooks[M]) report(ctx context.Context, in turnInput, out turnOutput) {
-	if in.catalog.settings.cfg.OnEvent == nil {
+func (h *hooks[M]) report(ctx context.Context, in toolLists, out turn.Turn) {
+	if in.catalog.cfg.OnEvent == nil {
 		return
 	}
 	emitCatalog(ctx, h.run)
 	if !in.record.All {
 		in.catalog.emitVisible(ctx, in.record, out)
 	}
-	if e := h.transcript.evidence.report; e != nil && h.run.isNew(ctx, "prefetched "+digest(e.Search.Query)) {
-		in.catalog.settings.emit(ctx, *e)
+	t := &h.transcript
+	if e := t.forUsers.report; e != nil && t.forUsers.calls == t.facts.ModelCalls && h.run.isNew(ctx, "prefetched "+digest(e.Search.Query)) {
+		in.catalog.emit(ctx, *e)
 	}
 }
 
@@ -53,7 +55,7 @@ func emitCatalog(ctx context.Context, r *run) {
 	if !r.isNew(ctx, catalogLine+sum) {
 		return
 	}
-	r.update(ctx, func(last *record) {
+	r.update(ctx, func(last *turn.Record) {
 		last.Reported = slices.DeleteFunc(slices.Clone(last.Reported), func(line string) bool {
 			return strings.HasPrefix(line, catalogLine) && line != catalogLine+sum
 		})
@@ -63,14 +65,14 @@ func emitCatalog(ctx context.Context, r *run) {
 		tokens = c.tokensOf(added)
 	}
 	r.reported = names
-	c.settings.emit(ctx, einolean.Event{Kind: einolean.KindCatalogChanged, Tools: &einolean.ToolChange{
+	c.emit(ctx, einolean.Event{Kind: einolean.KindCatalogChanged, Tools: &einolean.ToolChange{
 		Added: head(added), AddedCount: len(added), Removed: head(removed), RemovedCount: len(removed), Tokens: tokens,
 	}})
 }
 
 // emitLate reports, once in a run, tools that joined it and cannot be called before the next.
 func emitLate(ctx context.Context, r *run) {
-	if r.slots == nil || !r.slots.KeepsNames() || r.catalog().settings.cfg.OnEvent == nil {
+	if r.slots == nil || !r.slots.KeepsNames() || r.cfg.OnEvent == nil {
 		return
 	}
 	var late []string
@@ -80,7 +82,7 @@ func emitLate(ctx context.Context, r *run) {
 		}
 	}
 	if len(late) > 0 && r.isNew(ctx, "late") {
-		r.catalog().settings.emit(ctx, einolean.Event{
+		r.emit(ctx, einolean.Event{
 			Kind: einolean.KindToolRefused, Tool: late[0],
 			Err: fmt.Errorf("toolsearch: %d tools joined while the run was under way, and this version of Eino keeps the names of its tools: they can be called from the next run on", len(late)),
 		})
@@ -96,21 +98,21 @@ func emitRefused(ctx context.Context, r *run, s *settings, name string) {
 
 // emitVisible reports tools that became visible or hidden since the last model call. If there was
 // none, a run begins with the tools of an earlier one.
-func (c *catalog) emitVisible(ctx context.Context, last record, out turnOutput) {
-	before, now, repeat := last.Visible, out.record.Visible, !last.Began
+func (c *catalog) emitVisible(ctx context.Context, last turn.Record, out turn.Turn) {
+	before, now, repeat := last.Visible, out.Record.Visible, !last.Began
 	if added := difference(now, before); len(added) > 0 {
 		change := &einolean.ToolChange{Added: head(added), AddedCount: len(added), Tokens: c.tokensOf(added)}
 		if repeat {
 			change.Reason = "history"
 		}
-		c.settings.emit(ctx, einolean.Event{Kind: einolean.KindToolsLoaded, Repeat: repeat, Tools: change})
+		c.emit(ctx, einolean.Event{Kind: einolean.KindToolsLoaded, Repeat: repeat, Tools: change})
 	}
 	if unloaded := difference(before, now); len(unloaded) > 0 {
 		change := &einolean.ToolChange{Removed: head(unloaded), RemovedCount: len(unloaded), Tokens: c.tokensOf(unloaded)}
-		if len(difference(unloaded, out.unused)) == 0 {
+		if len(difference(unloaded, out.Unused)) == 0 {
 			change.Reason = "unused"
 		}
-		c.settings.emit(ctx, einolean.Event{Kind: einolean.KindToolsUnloaded, Tools: change})
+		c.emit(ctx, einolean.Event{Kind: einolean.KindToolsUnloaded, Tools: change})
 	}
 }
 
@@ -154,8 +156,8 @@ type searchReport struct {
 }
 
 // reporting returns a context that collects a report of a search, if there is an OnEvent.
-func reporting(ctx context.Context, s *settings) (context.Context, *searchReport) {
-	if s.cfg.OnEvent == nil {
+func reporting(ctx context.Context, cfg *Config) (context.Context, *searchReport) {
+	if cfg.OnEvent == nil {
 		return ctx, nil
 	}
 	r := &searchReport{start: time.Now()}
@@ -193,7 +195,7 @@ func (s *searchReport) answered(x Index, fallback bool) {
 }
 
 // emitSearched reports a search that was answered.
-func emitSearched(ctx context.Context, s *settings, r *searchReport, query string, hits []einolean.Hit) {
+func emitSearched(ctx context.Context, by *run, r *searchReport, query string, hits []einolean.Hit) {
 	if r == nil {
 		return
 	}
@@ -202,9 +204,9 @@ func emitSearched(ctx context.Context, s *settings, r *searchReport, query strin
 	r.mu.Unlock()
 	id := callID(ctx)
 	if len(failed) > 0 {
-		s.emit(ctx, einolean.Event{Kind: einolean.KindIndexFailed, CallID: id, Err: errors.Join(failed...)})
+		by.emit(ctx, einolean.Event{Kind: einolean.KindIndexFailed, CallID: id, Err: errors.Join(failed...)})
 	}
-	s.emit(ctx, einolean.Event{Kind: einolean.KindToolsSearched, CallID: id, Search: &einolean.Search{
+	by.emit(ctx, einolean.Event{Kind: einolean.KindToolsSearched, CallID: id, Search: &einolean.Search{
 		Query: display.Start(query, maxEventQuery), Index: index, Took: time.Since(r.start), Fallback: fallback, Hits: hits,
 	}})
 }

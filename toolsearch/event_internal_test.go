@@ -13,6 +13,8 @@ import (
 	"github.com/cloudwego/eino/schema"
 	"github.com/stretchr/testify/require"
 
+	"github.com/einolean/einolean/toolsearch/internal/turn"
+
 	"github.com/einolean/einolean/internal/dev/adktest"
 )
 
@@ -21,13 +23,13 @@ func TestEventsCostNothingWithoutAListener(t *testing.T) {
 	set := &settings{dynamic: newSet([]*entry{e})}
 	g := newCatalog(parts{settings: set}, nil)
 	r, ctx := newRun(g), context.Background()
-	h, in, out := newHooks[*schema.Message](r), turnInput{catalog: g}, turnOutput{record: record{Visible: []string{"a"}}}
+	h, in, out := newHooks[*schema.Message](r), toolLists{catalog: g}, turn.Turn{Record: turn.Record{Visible: []string{"a"}}}
 	require.Zero(t, testing.AllocsPerRun(100, func() {
 		h.report(ctx, in, out)
 		r.emitDeniedCall(ctx, e, PhaseCall)
-		inside, report := reporting(ctx, g.settings)
+		inside, report := reporting(ctx, &g.cfg)
 		reportOf(inside).answered(g.index, true)
-		emitSearched(inside, g.settings, report, "a", nil)
+		emitSearched(inside, r, report, "a", nil)
 	}))
 }
 
@@ -43,7 +45,7 @@ func TestTheGateKnowsToolsByTheirNames(t *testing.T) {
 	g, err := catalogOf(ctx, parts{settings: set, set: now})
 	require.NoError(t, err)
 	r := newRun(g)
-	r.show(ctx, record{Visible: []string{}})
+	r.show(ctx, turn.Record{Visible: []string{}})
 	answer, stop := r.gate(ctx, old.lookup("a"))
 	require.True(t, stop)
 	require.Contains(t, answer, "did not run")

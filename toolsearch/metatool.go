@@ -11,6 +11,7 @@ import (
 	"context"
 	"embed"
 	"encoding/json"
+	"github.com/einolean/einolean/toolsearch/internal/turn"
 	"math"
 	"slices"
 	"strings"
@@ -52,7 +53,7 @@ func (t *metaTool) InvokableRun(ctx context.Context, args string, _ ...tool.Opti
 	r := t.runFor(ctx)
 	text, err := t.answer(ctx, r, lenient.Decode(args))
 	if id := callID(ctx); id != "" && err == nil {
-		r.note(id, callNote{isOurs: true, loaded: loadedBy(text)})
+		r.note(id, turn.Note{IsOurs: true, Loaded: turn.Loaded(text)})
 	}
 	return text, err
 }
@@ -74,9 +75,9 @@ func (t *metaTool) runFor(ctx context.Context) *run {
 func (t *metaTool) Info(context.Context) (*schema.ToolInfo, error) { return t.info(), nil }
 
 func (t *metaTool) info() *schema.ToolInfo {
-	say, params, cfg := prompts.Current(), t.params(), &t.catalog.settings.cfg
+	say, params, cfg := prompts.Current(), t.params(), &t.catalog.cfg
 	data := promptData{
-		Limit: cfg.MaxResults, Total: mostResults(cfg), Native: t.catalog.settings.rules.native,
+		Limit: cfg.MaxResults, Total: mostResults(cfg), Native: t.catalog.rules.native,
 		Calls: cfg.Protocol == SearchCall, Unloads: cfg.UnloadAfter > 0, Ungated: cfg.AllowUnloadedCalls, Partial: cfg.CatalogLimit > 0 || t.catalog.filtered,
 	}
 	for key, p := range params {
@@ -142,12 +143,12 @@ func (t *metaTool) madeFor() *catalog { return t.catalog }
 // metaTools are the search tools of the catalogue's protocol. With programs in the agent, the one that
 // searches answers with signatures, unless the provider reads its answers.
 func (c *catalog) metaTools(signs bool) []*metaTool {
-	p := c.settings.cfg.Protocol
+	p := c.cfg.Protocol
 	tools := [...]func() []*metaTool{Keyword: keywordTools, Regexp: regexpTools, SearchLoad: searchLoadTools, SearchCall: searchCallTools}[p]()
 	for _, m := range tools {
 		m.catalog = c
 	}
-	if first := tools[0]; signs && !c.settings.rules.native {
+	if first := tools[0]; signs && !c.rules.native {
 		first.signs, first.answer = true, signTools
 		if p == Regexp {
 			first.answer = signMatches
@@ -251,8 +252,8 @@ func searchTools(ctx context.Context, r *run, a lenient.Arguments) (string, erro
 	f, err := newSearcher(r, PhaseSearch).find(ctx, queriesOf(a), limitOf(a), candidateSize)
 	out := answer{Results: []describedTool{}, AlreadyLoaded: f.alreadyLoaded, Hint: f.hint()}
 	for _, x := range f.found {
-		score, desc := math.Round(x.score*100)/100, display.Clip(x.entry.info.Desc, maxShort)
-		out.Results = append(out.Results, describedTool{Name: x.entry.info.Name, Description: &desc, Score: &score})
+		score, desc := math.Round(x.score*100)/100, display.Clip(x.info.Desc, maxShort)
+		out.Results = append(out.Results, describedTool{Name: x.info.Name, Description: &desc, Score: &score})
 	}
 	return encode(out), err
 }
@@ -361,12 +362,12 @@ func (n nativeTool) InvokableRun(ctx context.Context, args *schema.ToolArgument,
 	if err != nil {
 		return nil, err
 	}
-	c := r.catalog().settings.rules
+	c := r.rules
 	text, fresh := f.hint(), f.found
 	if c.newOnly {
 		visible := r.visible(ctx)
 		fresh = slices.DeleteFunc(slices.Clone(f.found), func(x foundTool) bool {
-			return visible[x.entry.info.Name] || !r.returnsFirst(x.entry.info.Name)
+			return visible[x.info.Name] || !r.returnsFirst(x.info.Name)
 		})
 	}
 	if len(fresh) == 0 && len(f.found) > 0 {
@@ -378,9 +379,9 @@ func (n nativeTool) InvokableRun(ctx context.Context, args *schema.ToolArgument,
 	infos := make([]*schema.ToolInfo, len(fresh))
 	names := make([]string, len(fresh))
 	for i, x := range fresh {
-		infos[i], names[i] = r.catalog().infoOf(x.entry), x.entry.info.Name
+		infos[i], names[i] = r.catalog().infoOf(x.entry), x.info.Name
 	}
-	r.note(callID(ctx), callNote{isOurs: true, loaded: names}) // an empty answer is also ours
+	r.note(callID(ctx), turn.Note{IsOurs: true, Loaded: names}) // an empty answer is also ours
 	return &schema.ToolResult{Parts: []schema.ToolOutputPart{{
 		Type: schema.ToolPartTypeToolSearchResult, ToolSearchResult: &schema.ToolSearchResult{Tools: infos},
 	}}}, nil
@@ -416,38 +417,9 @@ func (t *metaTool) CallOf(ctx context.Context, args string) slots.Call {
 	if problem != "" {
 		return answer(render("bad-arguments", e.schemaHint(problem)))
 	}
-	r.note(callID(ctx), callNote{tool: e.info.Name})
+	r.note(callID(ctx), turn.Note{Tool: e.info.Name})
 	ctx = callbacks.ReuseHandlers(ctx, &callbacks.RunInfo{Name: e.info.Name, Type: e.typ(), Component: components.ComponentOfTool})
 	return slots.Running(ctx, e.slotted(), text)
-}
-
-// loadedBy returns the names of the tools that a result of a search tool loaded, in any protocol, or
-// with Eino's package; nil if it is no such result.
-func loadedBy(text string) []string {
-	text = strings.TrimSpace(text)
-	if !strings.HasPrefix(text, "{") {
-		return nil
-	}
-	var a struct {
-		Matches  []string `json:"matches"`
-		Selected []string `json:"selectedTools"`
-		Loaded   []string `json:"loaded"`
-		Already  []string `json:"already_loaded"`
-		Tools    []struct {
-			Name string `json:"name"`
-			Call string `json:"call"` // a signature loads nothing
-		} `json:"tools"`
-	}
-	if sonic.ConfigStd.UnmarshalFromString(text, &a) != nil {
-		return nil
-	}
-	names := append([]string{}, slices.Concat(a.Matches, a.Selected, a.Loaded, a.Already)...)
-	for _, t := range a.Tools {
-		if t.Call == "" {
-			names = append(names, t.Name)
-		}
-	}
-	return names
 }
 
 //go:embed prompt

@@ -9,6 +9,11 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"github.com/einolean/einolean/internal/lenient"
+	"github.com/einolean/einolean/internal/toolnames"
+	"github.com/einolean/einolean/toolsearch/internal/turn"
+	"github.com/einolean/einolean/toolsearch/internal/wire"
+	"iter"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -35,6 +40,9 @@ const (
 // run is one run of an agent, shared by the hooks and the tool calls. The context carries it from
 // BeforeAgent on. The record survives a checkpoint; everything else is of this process.
 type run struct {
+	cfg     *Config
+	rules   *rules
+	emit    func(context.Context, einolean.Event)
 	start   *catalog                    // at the start of the run
 	own     map[string]*schema.ToolInfo // the agent's own tools, by name
 	size    int                         // its tools with ours; 0 outside of an agent
@@ -48,7 +56,7 @@ type run struct {
 	hidden atomic.Pointer[catalog] // the tools of this model call
 
 	mu        sync.Mutex
-	record    record
+	record    turn.Record
 	isRead    bool // the record was looked for where Eino keeps it
 	isChanged bool // it is not yet as Eino keeps it
 	isByHand  bool // the hooks are called outside a run: no call has an id
@@ -57,7 +65,7 @@ type run struct {
 	verdicts map[FilterRequest]*firstUse[bool] // of the Filter in this model call; concurrent callers wait
 	reported []string                          // the tools of the catalogue as it was reported last
 	returned stringSet                         // names that searches since the last model call returned, if each may be returned once
-	calls    map[string]callNote               // by id
+	calls    map[string]turn.Note              // by id
 	had      stringSet                         // names that sources had in this run, or according to the history
 }
 
@@ -67,7 +75,7 @@ func runOf(ctx context.Context) *run {
 }
 
 func newRun(start *catalog) *run {
-	r := &run{start: start, own: map[string]*schema.ToolInfo{}, sources: &sources{}}
+	r := &run{start: start, cfg: &start.cfg, rules: &start.rules, emit: start.emit, own: map[string]*schema.ToolInfo{}, sources: &sources{}}
 	r.hidden.Store(start)
 	return r
 }
@@ -106,17 +114,22 @@ func (r *run) checkLaterTools(infos []*schema.ToolInfo) error {
 	return wrong.err()
 }
 
-// callNote says what became of a tool call.
-type callNote struct {
-	tool    string   // the hidden tool that it reached: it may bear another name
-	loaded  []string // what it loaded, if isOurs
-	isOurs  bool     // it is one of a search tool of ours
-	refused bool     // it is a call to a tool that the caller may not use
+// heard is what the reading of a conversation asks of the run.
+func (r *run) heard() turn.Run {
+	return turn.Run{
+		Has: func(name string) bool { return r.catalog().lookup(name) != nil }, Owns: func(name string) bool { return r.own[name] != nil },
+		Note: r.call, ByHand: r.byHand, Asked: func(a lenient.Arguments) []string { return r.catalog().askedToLoad(a) },
+		Miss: func(name string) {
+			if r.catalog().changes {
+				r.noteHad(name)
+			}
+		},
+	}
 }
 
 // read must be called with the lock held. Before the first node of a run there is no state of
 // this run, but there may be one of an agent that runs this one.
-func (r *run) read(ctx context.Context) *record {
+func (r *run) read(ctx context.Context) *turn.Record {
 	if r.isRead {
 		return &r.record
 	}
@@ -125,7 +138,7 @@ func (r *run) read(ctx context.Context) *record {
 	}
 	r.isRead = true
 	text := runLocal[string](ctx, recordKey)
-	var kept record
+	var kept turn.Record
 	if json.Unmarshal([]byte(text), &kept) == nil && kept.Began {
 		r.record = kept
 	}
@@ -150,14 +163,14 @@ func (r *run) save(ctx context.Context) {
 }
 
 // now is a copy of the record, and whether it is of a model call in this process.
-func (r *run) now(ctx context.Context) (last record, isShown bool) {
+func (r *run) now(ctx context.Context) (last turn.Record, isShown bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return *r.read(ctx), r.isShown
 }
 
 // update changes the record.
-func (r *run) update(ctx context.Context, change func(*record)) {
+func (r *run) update(ctx context.Context, change func(*turn.Record)) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	change(r.read(ctx))
@@ -165,7 +178,7 @@ func (r *run) update(ctx context.Context, change func(*record)) {
 }
 
 // show notes which tools a model call shows.
-func (r *run) show(ctx context.Context, next record) {
+func (r *run) show(ctx context.Context, next turn.Record) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	last := r.read(ctx)
@@ -178,7 +191,7 @@ func (r *run) show(ctx context.Context, next record) {
 // visible are the tools that the model sees; nil if that is unknown, or if the form of an answer
 // cannot say which tools are loaded.
 func (r *run) visible(ctx context.Context) (s stringSet) {
-	if c := r.catalog().settings.rules; c.native && !c.newOnly {
+	if c := r.rules; c.native && !c.newOnly {
 		return nil
 	}
 	now, _ := r.now(ctx)
@@ -190,20 +203,20 @@ func (r *run) visible(ctx context.Context) (s stringSet) {
 
 // note adds what is known of a call. A call without an id leaves nothing: it cannot be told from
 // others.
-func (r *run) note(id string, more callNote) {
+func (r *run) note(id string, more turn.Note) {
 	if id == "" {
 		return
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.calls == nil {
-		r.calls = map[string]callNote{}
+		r.calls = map[string]turn.Note{}
 	}
 	was := r.calls[id]
-	r.calls[id] = callNote{cmp.Or(more.tool, was.tool), append(was.loaded, more.loaded...), was.isOurs || more.isOurs, was.refused || more.refused}
+	r.calls[id] = turn.Note{Tool: cmp.Or(more.Tool, was.Tool), Loaded: append(was.Loaded, more.Loaded...), IsOurs: was.IsOurs || more.IsOurs, Refused: was.Refused || more.Refused}
 }
 
-func (r *run) call(id string) callNote {
+func (r *run) call(id string) turn.Note {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.calls[id]
@@ -245,6 +258,9 @@ func (r *run) isNew(ctx context.Context, line string) bool {
 	return true
 }
 
+// recordKey is the key of the record among the values that Eino keeps for a run.
+const recordKey = "__einolean_toolsearch__"
+
 const (
 	catalogLine = "catalog " // and what tells catalogues apart
 	storeLine   = "store"
@@ -277,7 +293,7 @@ func (r *run) verdict(ctx context.Context, of Filter, use FilterRequest) (bool, 
 
 // allows reports whether a tool may be used for all of the phases in this model call.
 func (r *run) allows(ctx context.Context, e *entry, phases ...Phase) bool {
-	of := r.catalog().settings.cfg.Filter
+	of := r.cfg.Filter
 	return of == nil || !slices.ContainsFunc(phases, func(p Phase) bool {
 		ok, _ := r.verdict(ctx, of, FilterRequest{Tool: e.info, Phase: p})
 		return !ok
@@ -286,7 +302,7 @@ func (r *run) allows(ctx context.Context, e *entry, phases ...Phase) bool {
 
 // allowsProgram reports whether a program may call a tool.
 func (r *run) allowsProgram(ctx context.Context, e *entry) bool {
-	of := r.catalog().settings.cfg.Filter
+	of := r.cfg.Filter
 	return of == nil || !slices.ContainsFunc([]Phase{PhaseLoad, PhaseCall}, func(p Phase) bool {
 		ok, _ := r.verdict(ctx, of, FilterRequest{Tool: e.info, Phase: p, InProgram: true})
 		return !ok
@@ -318,7 +334,7 @@ func (r *run) listable(ctx context.Context) (names []string) {
 // has seen them, so it may call them, and they stay.
 func (r *run) noteShownByOthers(ctx context.Context, infos []*schema.ToolInfo) {
 	now, _ := r.now(ctx)
-	if r.catalog().settings.rules.native || !now.Began {
+	if r.rules.native || !now.Began {
 		return
 	}
 	names := now.Visible
@@ -328,7 +344,7 @@ func (r *run) noteShownByOthers(ctx context.Context, infos []*schema.ToolInfo) {
 		}
 	}
 	if len(names) > len(now.Visible) {
-		r.update(ctx, func(next *record) { next.Visible = names })
+		r.update(ctx, func(next *turn.Record) { next.Visible = names })
 	}
 }
 
@@ -347,19 +363,19 @@ func (r *run) gate(ctx context.Context, e *entry) (answer string, stop bool) {
 		r.emitDeniedCall(ctx, e, PhaseCall)
 		return r.noSuchTool(ctx, e.info.Name), true
 	}
-	r.note(callID(ctx), callNote{tool: e.info.Name})
+	r.note(callID(ctx), turn.Note{Tool: e.info.Name})
 	now, _ := r.now(ctx)
 	sees := !now.Began || slices.Contains(now.Visible, e.info.Name) // unknown after a resume from a checkpoint of Eino's own package
-	if sees || c.settings.cfg.AllowUnloadedCalls || c.settings.rules.providerLoads || r.direct[e.info.Name] {
+	if sees || c.cfg.AllowUnloadedCalls || c.rules.providerLoads || r.direct[e.info.Name] {
 		return "", false // a provider loads tools where we cannot see it
 	}
 	if !r.allows(ctx, e, PhaseLoad, PhaseActive) {
 		r.emitDeniedCall(ctx, e, PhaseLoad, PhaseActive)
 		return r.noSuchTool(ctx, e.info.Name), true
 	}
-	c.settings.emit(ctx, einolean.Event{Kind: einolean.KindCallGated, Tool: e.info.Name, CallID: callID(ctx)})
+	c.emit(ctx, einolean.Event{Kind: einolean.KindCallGated, Tool: e.info.Name, CallID: callID(ctx)})
 	text := "gate"
-	if c.settings.cfg.Protocol.neverLoads() {
+	if c.cfg.Protocol.neverLoads() {
 		text = "gate-call"
 	}
 	return render(text, e.schemaHint("")), true
@@ -369,7 +385,7 @@ func (r *run) gate(ctx context.Context, e *entry) (answer string, stop bool) {
 // loaded, and what the Filter says now counts.
 func (r *run) gateOfProgram(ctx context.Context, e *entry) (answer string, stop bool) {
 	if r.allowsProgram(ctx, e) {
-		r.note(callID(ctx), callNote{tool: e.info.Name})
+		r.note(callID(ctx), turn.Note{Tool: e.info.Name})
 		return "", false
 	}
 	r.emitDeniedCall(ctx, e, PhaseCall)
@@ -379,7 +395,7 @@ func (r *run) gateOfProgram(ctx context.Context, e *entry) (answer string, stop 
 
 // emitDeniedCall reports a call to a tool that a phase denies.
 func (r *run) emitDeniedCall(ctx context.Context, e *entry, phases ...Phase) {
-	by, of := r.catalog().settings, r.catalog().settings.cfg.Filter
+	by, of := r.catalog().settings, r.cfg.Filter
 	if of == nil {
 		return
 	}
@@ -397,7 +413,7 @@ func (r *run) emitDeniedCall(ctx context.Context, e *entry, phases ...Phase) {
 // noSuchTool is the answer to a call of an unknown tool, or of one that the caller may
 // not know of. If the caller knows the tool, the answer is that it may not use it.
 func (r *run) noSuchTool(ctx context.Context, name string) string {
-	r.note(callID(ctx), callNote{refused: true})
+	r.note(callID(ctx), turn.Note{Refused: true})
 	virtual.Fail(ctx, callID(ctx))
 	if r.mayKnow(ctx, name) {
 		return render("not-allowed", promptData{Name: name})
@@ -417,3 +433,80 @@ func runLocal[T any](ctx context.Context, key string) T {
 
 // callID returns the id of the current tool call.
 func callID(ctx context.Context) string { return compose.GetToolCallID(ctx) }
+
+// slotRun is a run as its slots see it.
+type slotRun struct{ *run }
+
+// Lookup says what a call is for.
+func (r slotRun) Lookup(c wire.Call) (slots.Tool, slots.Kind) {
+	hidden := r.catalog()
+	isOurs := toolnames.IsSearchTool(c.Name) || c.Name == toolnames.Run
+	known := r.own[c.Name] != nil || hidden.usesMetaName(c.Name)
+	switch e := hidden.lookup(c.Name); {
+	case isOurs && !known && e == nil:
+		return slots.Tool{}, slots.Gone // of the protocol under which the history was written: it gets an answer
+	case c.Name == toolnames.Call && r.callsEnhanced(c):
+		return slots.Tool{}, slots.Enhanced
+	case e != nil:
+		return e.slotted(), slots.Hidden
+	case r.isGone(c.Name):
+		return slots.Tool{}, slots.Gone
+	case known:
+		return slots.Tool{}, slots.Other
+	}
+	return slots.Tool{}, slots.Unknown
+}
+
+// callsEnhanced reports whether a call of call_tool is for a tool that returns more than text.
+func (r slotRun) callsEnhanced(c wire.Call) bool {
+	if !r.cfg.Protocol.neverLoads() {
+		return false
+	}
+	e := r.catalog().resolve(toolnames.Called(lenient.Decode(c.Args)), func(*entry) bool { return true })
+	return e != nil && slots.IsEnhanced(e.tool)
+}
+
+// Names are the hidden tools, those that the model sees first.
+func (r slotRun) Names(ctx context.Context) iter.Seq[string] {
+	now, _ := r.now(ctx)
+	return func(yield func(string) bool) {
+		for _, name := range now.Visible {
+			if r.catalog().lookup(name) != nil && !yield(name) {
+				return
+			}
+		}
+		for e := range r.catalog().entries() {
+			if !yield(e.info.Name) {
+				return
+			}
+		}
+	}
+}
+
+// Admit decides about a call of a hidden tool.
+func (r slotRun) Admit(ctx context.Context, name string) (answer string, stop bool) {
+	return r.gate(ctx, r.catalog().lookup(name))
+}
+
+// Answer answers the call of a tool that is gone, or that got no slot.
+func (r slotRun) Answer(ctx context.Context, name string, why slots.Kind) string {
+	text, ok := map[slots.Kind]string{slots.TooMany: "too-many-tools", slots.Later: "from-next-run"}[why]
+	if !ok {
+		return r.noSuchTool(ctx, name)
+	}
+	r.note(callID(ctx), turn.Note{Tool: name, Refused: true})
+	virtual.Fail(ctx, callID(ctx))
+	return render(text, promptData{Name: cmp.Or(r.call(callID(ctx)).Tool, name)})
+}
+
+// Kept are the names of calls in a checkpoint. Those of tools that no longer exist get an answer.
+func (r slotRun) Kept(ctx context.Context, interrupted []wire.Call) (names []string, known bool) {
+	kept, _ := r.now(ctx)
+	for _, name := range kept.Bound {
+		called := slices.ContainsFunc(interrupted, func(c wire.Call) bool { return c.Name == name })
+		if r.catalog().lookup(name) == nil && (called || len(interrupted) == 0) {
+			r.noteHad(name)
+		}
+	}
+	return kept.Bound, kept.Began
+}

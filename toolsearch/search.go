@@ -8,6 +8,7 @@ package toolsearch
 
 import (
 	"context"
+	"github.com/einolean/einolean/toolsearch/internal/turn"
 	"regexp"
 	"slices"
 	"strings"
@@ -50,7 +51,7 @@ type searchResult struct {
 }
 
 type foundTool struct {
-	entry      *entry
+	*entry
 	score      float64
 	confidence float64
 	terms      []einolean.Term // for an event
@@ -58,14 +59,14 @@ type foundTool struct {
 
 // searcher answers a call of a search tool.
 type searcher struct {
-	run      *run
-	cat      *catalog
-	settings *settings
-	phases   []Phase // that a tool it returns must be allowed in
+	run    *run
+	cat    *catalog
+	cfg    *Config
+	phases []Phase // that a tool it returns must be allowed in
 }
 
 func newSearcher(r *run, phases ...Phase) searcher {
-	return searcher{run: r, cat: r.catalog(), settings: r.catalog().settings, phases: phases}
+	return searcher{run: r, cat: r.catalog(), cfg: r.cfg, phases: phases}
 }
 
 // may reports whether the search may return a tool.
@@ -79,12 +80,12 @@ func (s searcher) mayName(ctx context.Context) func(*entry) bool {
 // find runs the queries of one call, and reports the search. All it finds fits into one
 // answer, which takes size bytes for a tool. Its only error is the context's.
 func (s searcher) find(ctx context.Context, queries []string, limit int, size func(*entry) int) (searchResult, error) {
-	inside, report := reporting(ctx, s.settings)
+	inside, report := reporting(ctx, s.cfg)
 	f, err := s.search(inside, queries, limit)
 	f.bound(size)
 	s.noteMissing(&f, queries...)
 	if err == nil && report != nil {
-		emitSearched(ctx, s.settings, report, strings.Join(queries, "\n"), f.hits())
+		emitSearched(ctx, s.run, report, strings.Join(queries, "\n"), f.hits())
 	}
 	return f, err
 }
@@ -93,7 +94,7 @@ func (s searcher) find(ctx context.Context, queries []string, limit int, size fu
 func (s searcher) search(ctx context.Context, queries []string, limit int) (searchResult, error) {
 	f := searchResult{visible: s.run.visible(ctx)}
 	if limit <= 0 {
-		limit = s.settings.cfg.MaxResults
+		limit = s.cfg.MaxResults
 	}
 	if len(queries) > maxQueries {
 		queries = queries[:maxQueries]
@@ -117,7 +118,7 @@ func (s searcher) searchOne(ctx context.Context, text string, limit int, f *sear
 		return ctx.Err()
 	}
 	f.asked++
-	most := mostResults(&s.settings.cfg)
+	most := mostResults(s.cfg)
 	wanted := ranking{visible: f.visible, limit: min(limit, most+1)} // one extra, to see whether there are more
 	ranked, err := s.rank(ctx, words, wanted)
 	if ranked.fresh > most {
@@ -127,10 +128,10 @@ func (s searcher) searchOne(ctx context.Context, text string, limit int, f *sear
 	if reportOf(ctx) != nil {
 		for i := range min(len(ranked.found), maxEventTerms-min(len(f.found), maxEventTerms)) {
 			x := &ranked.found[i]
-			x.terms = Explain(s.cat.index, Query{Text: words}, x.entry.info.Name)
+			x.terms = Explain(s.cat.index, Query{Text: words}, x.info.Name)
 		}
 	}
-	if s.settings.cfg.MinConfidence > 0 && s.refuses(ranked.found) {
+	if s.cfg.MinConfidence > 0 && s.refuses(ranked.found) {
 		f.unsure = append(f.unsure, ranked.found[:min(len(ranked.found), maxSuggestions)]...)
 		f.languages = s.languages(ctx, words)
 		return err
@@ -186,7 +187,7 @@ func (s searcher) rank(ctx context.Context, words string, kept ranking) (ranking
 		if err != nil {
 			return ranking{}, err
 		}
-		if s.settings.cfg.MinConfidence > 0 {
+		if s.cfg.MinConfidence > 0 {
 			results = bm25Index{s.cat.specified.tools}.rateUnknown(ctx, words, results)
 		}
 		kept.found = slices.Grow(kept.found, min(kept.limit, len(results)))
@@ -250,7 +251,7 @@ func (k *ranking) add(x foundTool) {
 // refuses reports whether a search found tools but is sure of none.
 func (s searcher) refuses(results []foundTool) bool {
 	return len(results) > 0 && !slices.ContainsFunc(results, func(x foundTool) bool {
-		return x.confidence == 0 || x.confidence >= s.settings.cfg.MinConfidence
+		return x.confidence == 0 || x.confidence >= s.cfg.MinConfidence
 	})
 }
 
@@ -300,7 +301,7 @@ const maxPatternBytes = 1000
 // matchNames finds the tools whose names match, in the order of the catalogue, and adds hints
 // for the model.
 func (s searcher) matchNames(ctx context.Context, pattern string) (f searchResult, note string) {
-	_, report := reporting(ctx, s.settings)
+	_, report := reporting(ctx, s.cfg)
 	if pattern == "" {
 		return f, render("empty-pattern", promptData{})
 	}
@@ -312,7 +313,7 @@ func (s searcher) matchNames(ctx context.Context, pattern string) (f searchResul
 		return f, render("bad-pattern", promptData{Reason: clipped(err.Error())})
 	}
 	f.visible = s.run.visible(ctx)
-	most := mostResults(&s.settings.cfg)
+	most := mostResults(s.cfg)
 	kept := ranking{visible: f.visible, limit: most}
 	for e := range s.cat.entries() {
 		if !re.MatchString(e.info.Name) || !s.may(ctx, e) {
@@ -334,7 +335,7 @@ func (s searcher) matchNames(ctx context.Context, pattern string) (f searchResul
 		note = strings.TrimSpace(render("no-name-matches", none) + " " + note)
 	}
 	if report != nil {
-		emitSearched(ctx, s.settings, report, pattern, f.hits())
+		emitSearched(ctx, s.run, report, pattern, f.hits())
 	}
 	return f, note
 }
@@ -442,7 +443,7 @@ func spaced(text string) string {
 func (f *searchResult) names() []string {
 	names := make([]string, len(f.found))
 	for i, x := range f.found {
-		names[i] = x.entry.info.Name
+		names[i] = x.info.Name
 	}
 	return names
 }
@@ -473,7 +474,7 @@ func (f *searchResult) hits() []einolean.Hit {
 	out := make([]einolean.Hit, min(len(all), maxEventHits))
 	for i := range out {
 		x := all[i]
-		out[i] = einolean.Hit{Name: x.entry.info.Name, Score: x.score, Confidence: x.confidence, Terms: x.terms}
+		out[i] = einolean.Hit{Name: x.info.Name, Score: x.score, Confidence: x.confidence, Terms: x.terms}
 	}
 	return out
 }
@@ -488,13 +489,13 @@ func (f *searchResult) bound(size func(*entry) int) {
 			if kept < i {
 				f.found[kept] = x
 			}
-			if kept++; f.visible[x.entry.info.Name] {
-				f.alreadyLoaded = append(f.alreadyLoaded, x.entry.info.Name)
+			if kept++; f.visible[x.info.Name] {
+				f.alreadyLoaded = append(f.alreadyLoaded, x.info.Name)
 			}
 			continue
 		}
 		if over.Total++; len(over.Words) < maxLeftOut {
-			over.Words = append(over.Words, clipped(x.entry.info.Name))
+			over.Words = append(over.Words, clipped(x.info.Name))
 		}
 	}
 	f.found, f.leftOut = f.found[:kept], over.Total
@@ -537,7 +538,7 @@ func (f *searchResult) hint() string {
 // nearest are the names that an unsure search mentions.
 func (f *searchResult) nearest() (names []string) {
 	for _, x := range f.unsure {
-		if name := x.entry.info.Name; !holds(f.found, x.entry) && !slices.Contains(names, name) && len(names) < maxSuggestions {
+		if name := x.info.Name; !holds(f.found, x.entry) && !slices.Contains(names, name) && len(names) < maxSuggestions {
 			names = append(names, name)
 		}
 	}
@@ -564,52 +565,51 @@ const (
 )
 
 // prefetch loads or offers the tools that a user's message most likely needs. at is the message's
-// position. It reads the messages several times for one model call, and keeps what it finds for
-// each text in byText.
-func (s searcher) prefetch(ctx context.Context, v *evidence, byText map[string][]foundTool, at int, text string) {
+// position. The messages may be read several times for one model call.
+func (s searcher) prefetch(ctx context.Context, known *turn.Facts, v *forUsers, at int, text string) {
 	c := s.cat
 	if v.asked == maxPrefetchMessages {
 		return
 	}
 	v.asked++
-	v.report = nil
+	v.report, v.calls = nil, known.ModelCalls
 	began := time.Now()
 	words := firstWords(text, maxWords)
-	likely, known := byText[words]
-	if !known {
+	likely, searched := v.likely[words]
+	if !searched {
 		var err error
-		if likely, err = s.likely(ctx, words, s.settings.cfg.Prefetch); err != nil {
+		if likely, err = s.likely(ctx, words, s.cfg.Prefetch); err != nil {
 			return
 		}
-		byText[words] = likely
+		v.likely[words] = likely
 	}
 	var chosen searchResult
 	left := maxOfferBytes
 	for _, x := range likely {
-		name := x.entry.info.Name
-		if _, known := v.last[name]; known && c.settings.cfg.Protocol.neverLoads() || len(v.prefetched) == maxPrefetched && !v.prefetched[name] {
+		name := x.info.Name
+		if _, used := known.Last[name]; used && c.cfg.Protocol.neverLoads() || len(v.names) == maxPrefetched && !v.names[name] {
 			continue
 		}
-		if c.settings.cfg.Protocol.neverLoads() {
+		if c.cfg.Protocol.neverLoads() {
 			if left -= offerSize(s.run.signs, x.entry); left < 0 {
 				break
 			}
 		}
 		chosen.found = append(chosen.found, x)
-		v.prefetched.add(name)
-		v.use(name, c)
+		v.names.Add(name)
+		known.Use(name, s.run.heard())
 	}
 	names := chosen.names()
 	if len(names) == 0 {
 		return
 	}
-	if c.settings.cfg.Protocol.neverLoads() {
+	if c.cfg.Protocol.neverLoads() {
 		if v.offers == nil {
 			v.offers = map[int]string{}
 		}
 		v.offers[at] = offerText(s.run.signs, chosen.found)
 	}
-	if c.settings.cfg.OnEvent == nil {
+	if c.cfg.OnEvent == nil {
 		return
 	}
 	v.report = &einolean.Event{

@@ -71,7 +71,7 @@ func signedSize(e *entry) int {
 func signed(tools []foundTool) []describedTool {
 	out := make([]describedTool, len(tools))
 	for i, x := range tools {
-		out[i] = describedTool{Name: x.entry.info.Name, Call: x.entry.signature()}
+		out[i] = describedTool{Name: x.info.Name, Call: x.entry.signature()}
 	}
 	return out
 }

@@ -186,7 +186,7 @@ func TestSeveralSourcesAreOne(t *testing.T) {
 
 // inARun is the context of a run.
 func inARun(ctx context.Context) context.Context {
-	return context.WithValue(ctx, runKey, newRun(&catalog{}))
+	return context.WithValue(ctx, runKey, newRun(&catalog{parts: parts{settings: &settings{}}}))
 }
 
 func TestASourceThatFailsKeepsItsOwnLastSetOfTheRun(t *testing.T) {

@@ -12,6 +12,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"github.com/einolean/einolean/toolsearch/internal/turn"
 	"slices"
 	"strconv"
 	"strings"
@@ -88,7 +89,7 @@ func (m *middleware[M]) Begin(ctx context.Context, rc *adkrun.Run) (context.Cont
 	if r.size = len(rc.Tools) - r.catalog().plan().Bound(); r.signs {
 		r.size-- // no model is shown program_output
 	}
-	if r.start.settings.rules.searchTool {
+	if r.rules.searchTool {
 		rc.ToolSearchTool = r.start.metaTools(false)[0].info()
 	}
 	return ctx, nil
@@ -115,7 +116,7 @@ func join(ctx context.Context, s *settings, tools []tool.BaseTool, own []*schema
 	if old != nil {
 		return nil, errTwo
 	}
-	if err := start.settings.rules.err; err != nil {
+	if err := start.rules.err; err != nil {
 		return nil, fmt.Errorf("toolsearch: %w", err)
 	}
 	if err := clashes(start, tools, own, s); err != nil {
@@ -237,7 +238,7 @@ func appendMetas(r *run, tools []tool.BaseTool, metas []*metaTool) []tool.BaseTo
 		// With provider-side search the tool is not shown, but a model that copies an older
 		// call of it from the history still gets an answer.
 		switch {
-		case m.catalog.settings.rules.native && m.catalog.settings.rules.clientRuns:
+		case m.catalog.rules.native && m.catalog.rules.clientRuns:
 			tools = append(tools, nativeTool{m})
 		case m.name == toolnames.Call:
 			tools = append(tools, r.slots.Calling(m)...)
@@ -277,10 +278,14 @@ func (m *middleware[M]) WrapModel(ctx context.Context, inner model.BaseModel[M],
 	if h == nil {
 		return nothing.Model(inner), nil
 	}
-	if h.all && h.run.catalog().settings.rules.searchTool {
+	if h.all && h.run.rules.searchTool {
 		inner = adapted[M]{inner, withoutTool[M]}
 	}
-	return h.watched(nothing.Model(h.keeper().Model(inner))), nil
+	inner = nothing.Model(h.keeper().Model(inner))
+	if h.run.slots != nil {
+		inner = slots.Watch(h.run.slots, inner)
+	}
+	return inner, nil
 }
 
 // WrapStreamableToolCall keeps a tool that streams nothing from ending the run.
@@ -291,14 +296,6 @@ func (m *middleware[M]) WrapStreamableToolCall(_ context.Context, endpoint adk.S
 // WrapEnhancedStreamableToolCall does the same for a tool that streams parts.
 func (m *middleware[M]) WrapEnhancedStreamableToolCall(_ context.Context, endpoint adk.EnhancedStreamableToolCallEndpoint, _ *adk.ToolContext) (adk.EnhancedStreamableToolCallEndpoint, error) {
 	return nothing.Streamed(endpoint), nil
-}
-
-// watched has the slots bound while the answer passes.
-func (h *hooks[M]) watched(m model.BaseModel[M]) model.BaseModel[M] {
-	if h.run.slots == nil {
-		return m
-	}
-	return slots.Watch(h.run.slots, m)
 }
 
 // AfterModelRewriteState notes which tools other handlers showed, and points the slots at
@@ -312,7 +309,7 @@ func (m *middleware[M]) AfterModelRewriteState(ctx context.Context, state *adk.T
 	}
 	h.done = nil
 	h.run.noteShownByOthers(ctx, state.ToolInfos)
-	msgs, deferAll := h.bindCalls(ctx, state.Messages), h.run.catalog().settings.rules.deferAll
+	msgs, deferAll := h.bindCalls(ctx, state.Messages), h.run.rules.deferAll
 	h.run.save(ctx)
 	if !deferAll && wire.SameList(msgs, state.Messages) {
 		return ctx, state, nil
@@ -355,9 +352,9 @@ type hooks[M adk.MessageType] struct {
 	run        *run
 	transcript transcript[M]
 	all        bool // the run hides nothing
-	last       turnOutput
+	last       turn.Turn
 	lastBy     *catalog // what both were made from, and
-	lastSaid   int      // the version of the evidence
+	lastSaid   int      // the version of the facts
 	reminder   reminder
 	request    request[M]                       // with the last model call
 	done       *adk.TypedChatModelAgentState[M] // what the hook before the model call returned
@@ -387,38 +384,39 @@ func (h *hooks[M]) prepare(ctx context.Context, call *adk.TypedChatModelAgentSta
 	}
 	c := r.catalog()
 	r.askAgain()
-	in := turnInput{
-		record: was, follows: follows, catalog: c, own: r.own, said: &t.evidence, sources: r, stale: r.sources.stale,
-		infos: call.ToolInfos, deferred: call.DeferredToolInfos, signs: r.signs,
+	in := toolLists{
+		record: was, follows: follows, catalog: c, own: r.own, said: &t.facts, sources: r, stale: r.sources.stale,
+		infos: call.ToolInfos, deferred: call.DeferredToolInfos,
 	}
 	msgs := call.Messages
-	if most := int64(c.settings.cfg.HideAbove); most > 0 && !was.Began {
+	if most := int64(c.cfg.HideAbove); most > 0 && !was.Began {
 		in.may = h.may(ctx)
 		in.record.All = in.hiddenTokens(most) <= most
-		r.update(ctx, func(next *record) { next.All = in.record.All })
+		r.update(ctx, func(next *turn.Record) { next.All = in.record.All })
 	}
 	if h.all = in.record.All; !h.all {
 		c.build() // while the model writes its first search
 	}
-	if c.settings.rules.hosted {
+	if c.rules.hosted {
 		msgs = wire.Each(msgs, wire.Unpack)
 	}
 	msgs = h.readWithOffers(ctx, msgs)
-	out := h.takeTurn(ctx, in)
-	if t.evidence.native {
-		msgs = h.rewrite(ctx, msgs, out.record.Visible)
+	in.prefetched = t.forUsers.names
+	out := h.decide(ctx, in)
+	if t.facts.Native {
+		msgs = h.rewrite(ctx, msgs, out.Record.Visible)
 	}
-	if c.settings.rules.deferAll {
+	if c.rules.deferAll {
 		in.may = h.may(ctx)
 	}
-	infos, deferred := in.lists(out.show)
+	infos, deferred := in.lists(out.Record.Visible)
 	h.reminder.silent = h.all
 	msgs, list := t.remind(ctx, &h.reminder, msgs, was.Visible)
 	t.read(ctx, msgs)
 	call.Messages, call.ToolInfos, call.DeferredToolInfos = msgs, infos, deferred
-	h.request = request[M]{list, out.record.Visible, call.ToolInfos, msgs, [3][]int{t.reminders, t.deltas, t.offered}}
+	h.request = request[M]{list, out.Record.Visible, call.ToolInfos, msgs, [3][]int{t.reminders, t.deltas, t.offered}}
 	h.report(ctx, in, out)
-	t.evidence.started = true
+	t.facts.Started = true
 	return nil
 }
 
@@ -427,16 +425,17 @@ func (h *hooks[M]) may(ctx context.Context) func(*entry, ...Phase) bool {
 	return func(e *entry, phases ...Phase) bool { return h.run.allows(ctx, e, phases...) }
 }
 
-// takeTurn decides what the call shows, and keeps the record of it.
-func (h *hooks[M]) takeTurn(ctx context.Context, in turnInput) turnOutput {
+// decide decides what the call shows, and keeps the record of it.
+func (h *hooks[M]) decide(ctx context.Context, in toolLists) turn.Turn {
 	// Without Filter, UnloadAfter and MaxTools, the same record and conversation show the same.
-	same := in.follows && h.lastBy == in.catalog && h.lastSaid == in.said.version && slices.Equal(h.last.record.Visible, in.record.Visible) &&
-		!in.catalog.filtered && in.catalog.settings.cfg.UnloadAfter == 0 && in.catalog.settings.cfg.MaxTools == 0
+	cfg := &in.catalog.cfg
+	same := in.follows && h.lastBy == in.catalog && h.lastSaid == in.said.Version && slices.Equal(h.last.Record.Visible, in.record.Visible) &&
+		!in.catalog.filtered && cfg.UnloadAfter == 0 && cfg.MaxTools == 0
 	if !same {
 		in.may = h.may(ctx)
-		h.last, h.lastBy, h.lastSaid = takeTurn(in), in.catalog, in.said.version
+		h.last, h.lastBy, h.lastSaid = turn.Decide(in.input()), in.catalog, in.said.Version
 	}
-	h.run.show(ctx, h.last.record)
+	h.run.show(ctx, h.last.Record)
 	return h.last
 }
 
@@ -444,12 +443,15 @@ func (h *hooks[M]) takeTurn(ctx context.Context, in turnInput) turnOutput {
 // of users.
 func (h *hooks[M]) readWithOffers(ctx context.Context, msgs []M) []M {
 	t := &h.transcript
-	if t.prefetch = nil; h.run.catalog().settings.cfg.Prefetch > 0 && !h.all {
-		s, byText := newSearcher(h.run, PhaseSearch, PhaseLoad), map[string][]foundTool{}
-		t.prefetch = func(ctx context.Context, v *evidence, at int, text string) { s.prefetch(ctx, v, byText, at, text) }
+	if t.prefetch = nil; h.run.cfg.Prefetch > 0 && !h.all {
+		s := newSearcher(h.run, PhaseSearch, PhaseLoad)
+		t.forUsers.likely = map[string][]foundTool{}
+		t.prefetch = func(ctx context.Context, at int, text string) {
+			s.prefetch(ctx, &t.facts, &t.forUsers, at, text)
+		}
 	}
 	t.read(ctx, msgs)
-	if len(t.offered)+len(t.evidence.offers) == 0 {
+	if len(t.offered)+len(t.forUsers.offers) == 0 {
 		return msgs
 	}
 	msgs = t.withOffers(msgs)
@@ -460,15 +462,15 @@ func (h *hooks[M]) readWithOffers(ctx context.Context, msgs []M) []M {
 // rewrite returns the messages in a form that the run's provider accepts. It does not change
 // the slice.
 func (h *hooks[M]) rewrite(ctx context.Context, msgs []M, show []string) []M {
-	t, rules := &h.transcript, h.run.catalog().settings.rules
+	t, rules := &h.transcript, *h.run.rules
 	if h.all {
 		rules = plainRules // the provider does not learn of a search
 	}
 	next := wire.RewriteAll(msgs, newEditor(ctx, h.run, rules, show))
 	next = restarted(msgs, next)
 	t.read(ctx, next)
-	if rules.noteOnEmpty && t.evidence.emptyCall != nil {
-		next = t.withNote(next, emptyNote(ctx, h.run, t.evidence.emptyCall))
+	if rules.noteOnEmpty && t.facts.EmptyCall != nil {
+		next = t.withNote(next, emptyNote(ctx, h.run, t.facts.EmptyCall))
 	}
 	return next
 }
@@ -481,7 +483,7 @@ func (h *hooks[M]) bindCalls(ctx context.Context, msgs []M) []M {
 	last := len(msgs) - 1
 	names, edit := h.run.slots.Bind(ctx, wire.ViewOf(msgs[last]).Calls)
 	if now, _ := h.run.now(ctx); !slices.Equal(now.Bound, names) {
-		h.run.update(ctx, func(r *record) { r.Bound = names })
+		h.run.update(ctx, func(r *turn.Record) { r.Bound = names })
 	}
 	edited := wire.Edit(msgs[last], edit)
 	if edited == msgs[last] {
@@ -566,7 +568,7 @@ func (h *hooks[M]) keeper() session.Keeper[M] {
 			}
 		},
 		Changed: func(ctx context.Context) {
-			h.run.catalog().settings.emit(ctx, einolean.Event{Kind: einolean.KindSessionRestarted})
+			h.run.emit(ctx, einolean.Event{Kind: einolean.KindSessionRestarted})
 		},
 	}
 }

@@ -479,6 +479,11 @@ func (e *entry) typ() string {
 	return e.typeText
 }
 
+// slotted is a tool as slots see it.
+func (e *entry) slotted() slots.Tool {
+	return slots.Tool{Name: e.info.Name, Desc: e.info.Desc, Tool: e.tool, Type: e.typ()}
+}
+
 // parameters is the JSON schema of the tool's arguments, as text.
 func (e *entry) parameters() string {
 	e.schemaOnce.Do(func() {

@@ -19,6 +19,8 @@ import (
 	"github.com/cloudwego/eino/schema"
 	"github.com/stretchr/testify/require"
 
+	"github.com/einolean/einolean/toolsearch/internal/turn"
+
 	"github.com/einolean/einolean/internal/race"
 	"github.com/einolean/einolean/toolsearch/internal/slots"
 )
@@ -30,7 +32,7 @@ func (h had) isGone(name string) bool { return h[name] }
 
 // randomTurn is the input of a model call: some of the tools t0 to t39 are hidden, and any of
 // them may be in the record, in the conversation and in the lists.
-func randomTurn(t *testing.T, r *rand.Rand) turnInput {
+func randomTurn(t *testing.T, r *rand.Rand) toolLists {
 	some := func(prefix string, n, of int) (names []string) {
 		for _, i := range r.Perm(of)[:r.IntN(n+1)] {
 			names = append(names, fmt.Sprint(prefix, i))
@@ -50,18 +52,15 @@ func randomTurn(t *testing.T, r *rand.Rand) turnInput {
 	require.NoError(t, err)
 	c, err := catalogOf(context.Background(), parts{settings: set})
 	require.NoError(t, err)
-	said := &evidence{modelCalls: r.IntN(20)}
+	said := &turn.Facts{ModelCalls: r.IntN(20)}
 	for _, name := range some("t", 20, 40) {
-		said.use(name, c)
-		if said.last[name] > 0 {
-			said.last[name] = r.IntN(said.modelCalls + 1)
-		}
+		said.Use(name, newRun(c).heard())
 	}
 	denied := stringSet{}
 	for _, name := range some("t", 5*r.IntN(2), 40) {
 		denied.add(name)
 	}
-	in := turnInput{
+	in := toolLists{
 		catalog: c, own: map[string]*schema.ToolInfo{"own0": {}, "own1": {}, "own2": {}}, said: said,
 		may:     func(e *entry, _ ...Phase) bool { return !denied[e.info.Name] },
 		sources: had{"t38": true, "t39": true}, follows: r.IntN(2) == 0,
@@ -76,11 +75,11 @@ func randomTurn(t *testing.T, r *rand.Rand) turnInput {
 	return in
 }
 
-// A turn is a function of its input, which it does not change. It shows what the conversation
+// The lists are a function of their input, which they do not change. They show what the conversation
 // loaded, the user pinned or an earlier call showed, as far as it exists and the Filter allows;
 // the agent's own tools stay as they were; nothing is there twice, and no slot. There are no more
 // tools than the provider takes, unless the agent or the user insists.
-func TestATurnIsAFunctionOfItsInput(t *testing.T) {
+func TestTheListsOfAModelCallAreAFunctionOfTheirInput(t *testing.T) {
 	seed := rand.Uint64()
 	t.Logf("seed %d", seed)
 	r := rand.New(rand.NewPCG(seed, 1))
@@ -90,28 +89,20 @@ func TestATurnIsAFunctionOfItsInput(t *testing.T) {
 		text, err := json.Marshal(given)
 		require.NoError(t, err)
 
-		out := takeTurn(in)
-		again := takeTurn(in)
-		require.Equal(t, out.record, again.record)
-		lists, _ := in.lists(out.show)
-		same, _ := in.lists(again.show)
+		out := turn.Decide(in.input())
+		lists, _ := in.lists(out.Record.Visible)
+		same, _ := in.lists(out.Record.Visible)
 		require.Equal(t, namesIn(lists), namesIn(same))
 		require.Equal(t, infos, in.infos)
 		after, _ := json.Marshal(in.record)
 		require.Equal(t, string(text), string(after))
 
-		var kept record
-		text, err = json.Marshal(out.record)
-		require.NoError(t, err)
-		require.NoError(t, json.Unmarshal(text, &kept))
-		back, _ := json.Marshal(kept)
-		require.Equal(t, string(text), string(back), "a checkpoint holds it")
 		requireShown(t, in, out, lists)
 	}
 }
 
 // requireShown checks the list of a turn.
-func requireShown(t *testing.T, in turnInput, out turnOutput, infos []*schema.ToolInfo) {
+func requireShown(t *testing.T, in toolLists, out turn.Turn, infos []*schema.ToolInfo) {
 	require.NotNil(t, infos)
 	names := namesIn(infos)
 	var own, hidden []string
@@ -130,22 +121,22 @@ func requireShown(t *testing.T, in turnInput, out turnOutput, infos []*schema.To
 	}
 	require.Equal(t, namesIn(slices.DeleteFunc(slices.Clone(in.infos), func(i *schema.ToolInfo) bool { return !strings.HasPrefix(i.Name, "own") })), own)
 	if !in.record.All {
-		require.ElementsMatch(t, out.record.Visible, hidden)
+		require.ElementsMatch(t, out.Record.Visible, hidden)
 		if most := in.catalog.settings.cfg.MaxTools; most > 0 && len(names) > most {
 			for _, name := range hidden {
 				require.Contains(t, in.catalog.pins, name)
 			}
 		}
 	}
-	for _, name := range out.record.Visible {
+	for _, name := range out.Record.Visible {
 		if !in.record.All && !slices.Contains(in.catalog.pins, name) {
-			require.True(t, slices.Contains(in.said.order, name) || slices.Contains(in.record.Visible, name), name)
+			require.True(t, slices.Contains(in.said.Order, name) || slices.Contains(in.record.Visible, name), name)
 		}
 	}
-	for _, name := range in.said.order {
+	for _, name := range in.said.Order {
 		e := in.catalog.lookup(name)
-		if in.may(e) && !in.catalog.settings.cfg.Protocol.neverLoads() && !slices.Contains(out.unused, name) {
-			require.Contains(t, out.record.Visible, name)
+		if in.may(e) && !in.catalog.settings.cfg.Protocol.neverLoads() && !slices.Contains(out.Unused, name) {
+			require.Contains(t, out.Record.Visible, name)
 		}
 	}
 }
@@ -166,7 +157,7 @@ func TestARunThatShowsAllToolsStaysSoWithoutHideAbove(t *testing.T) {
 	c, err := catalogOf(ctx, parts{settings: set})
 	require.NoError(t, err)
 	h := newHooks[*schema.Message](newRun(c))
-	h.run.record = record{Began: true, All: true, Visible: []string{"a", "b"}}
+	h.run.record = turn.Record{Began: true, All: true, Visible: []string{"a", "b"}}
 	call := adk.ChatModelAgentState{Messages: []*schema.Message{schema.UserMessage("please")}, ToolInfos: []*schema.ToolInfo{{Name: "own"}}}
 	require.NoError(t, h.prepare(ctx, &call))
 	require.Equal(t, []string{"own", "a", "b"}, namesIn(call.ToolInfos))
