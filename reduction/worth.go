@@ -60,7 +60,7 @@ type figures struct {
 // has decided on never waits for room.
 func worth(f figures) answer {
 	drop := !f.chosen && f.saves < f.threshold/dropShare
-	breaks := !f.chosen && f.breaksMuch()
+	breaks := !f.chosen && f.target == 0 && f.shrinks*fairShare < f.breaks // a target says itself how much to save
 	switch {
 	case f.forced:
 		return pays
@@ -98,10 +98,6 @@ const (
 	// patience is how far above MaxTokensForClear a pass that rewrites more waits: an eighth.
 	patience = 1 + 1./dropShare
 )
-
-// breaksMuch reports whether the pass rewrites too much for what it saves. A target says itself how
-// much to save.
-func (f figures) breaksMuch() bool { return f.target == 0 && f.shrinks*fairShare < f.breaks }
 
 // worthIt reports whether there are changes and they save enough. It counts only what decides.
 func (p *pass[M]) worthIt(ctx context.Context) (bool, error) {

@@ -19,16 +19,16 @@ func Example() {
 	// Yes, it will rain at noon.
 	//
 	// einolean  quickstart  1 question, 4 calls
-	// sent 10,351 tokens; without einolean 130,724: 12.6 times as many
-	// in money, cheaper by a factor of: Claude 26.9 · Claude 5.5, GPT-6 28.3 · GPT-5, Gemini 26.2 ·
-	// Doubao, Qwen, GLM 23.3 · DeepSeek 29.1
+	// sent 8,745 tokens; without einolean 128,461: 14.7 times as many
+	// in money, cheaper by a factor of: Claude 32.4 · Claude 5.5, GPT-6 34.3 · GPT-5, Gemini 31.5 ·
+	// Doubao, Qwen, GLM 27.9 · DeepSeek 35.3
 	//
 	// T tools  L loaded tools  N names  t talk  R results  X cut  C cleared  P programs
 	//
 	// call    tokens  window                                     cache  what happened
 	// > Will it rain in Turin on day 180?
-	//    1     1,313  TTTTTTTTTTNNNt                               0 %
-	//    2     1,380  TTTTTTTTTTLNNN                              71 %
-	//    3     3,785  TTTTTTTTTTLNNNXXXXXXXXXXXXXXXXXXXXXXXXX     36 %  ✂ weather__forecast cut 120,633 →…
-	//    4     3,873  TTTTTTTTTTLNNNtXXXXXXXXXXXXXXXXXXXXXXXXX    98 %  ↩ read back 62 tokens
+	//    1     1,317  TTTTTTTTTTTTTNNNN                            0 %
+	//    2     1,384  TTTTTTTTTTTTTLNNNN                          72 %
+	//    3     2,978  TTTTTTTTTTTTTLNNNNXXXXXXXXXXXXXXXXXXXXX     46 %  ✂ weather__forecast cut 118,370 →…
+	//    4     3,066  TTTTTTTTTTTTTLNNNNtXXXXXXXXXXXXXXXXXXXXX    97 %  ↩ read back 62 tokens
 }

@@ -418,27 +418,6 @@ func fieldsOf(c counts) string {
 	return strings.Join(fields, ", ")
 }
 
-// Written returns the words of texts as they stand there, by the tokens that stand for
-// them. Of several words with one token the first is kept.
-func Written(texts ...string) map[string]string {
-	words, stems := map[string]string{}, stemmer{}
-	keep := func(token, word string) {
-		if _, known := words[token]; !known {
-			words[token] = word
-		}
-	}
-	for _, text := range texts {
-		eachRun(normalize(text), func(r run) {
-			if r.unspaced || len(r.text) > maxWordBytes {
-				return
-			}
-			eachPart(r.text, func(part string) { keep(stems.stem(part), part) })
-			keep(stems.stem(r.text), r.text)
-		})
-	}
-	return words
-}
-
 const (
 	nameEvidence   = 1 // for a name whose every word is in the query
 	serverEvidence = 1 // for a document whose server the query names

@@ -448,10 +448,15 @@ func (w *weight) text(s string) {
 // markPrime spreads the addresses of texts over a mark.
 const markPrime = 0x9e3779b97f4a7c15
 
-// result weighs a text that may be the notice of a cleared result.
+// result weighs a text that may be the notice of a cleared result: one that was not in the first
+// request that had its message.
 func (w *weight) result(s string) {
 	w.text(s)
-	w.edited = w.edited || w.by == byLength && edited(s)
+	if w.edited || w.by != byLength {
+		return
+	}
+	n := notice.Recognise(s)
+	w.edited = n.Cleared() || notice.IsMedium(s) || n.Cut() && strings.Contains(n.Path, "/"+vault.ClearDir+"/")
 }
 
 // bytes weighs what is no string where it is kept.
@@ -486,12 +491,6 @@ func (w *weight) tools(tools []*schema.ToolInfo) {
 			w.tokens += w.sizes.of(p, func() int64 { return schemaTokens(p) })
 		}
 	}
-}
-
-// edited reports whether a text was not in the first request that had its message.
-func edited(text string) bool {
-	n := notice.Recognise(text)
-	return n.Cleared() || notice.IsMedium(text) || n.Cut() && strings.Contains(n.Path, "/"+vault.ClearDir+"/")
 }
 
 // maxSchemas bounds a schemaSizes, which is emptied when full.
