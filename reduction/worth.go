@@ -59,8 +59,10 @@ type figures struct {
 // worth tells whether a pass is worth it: one that the window requires is, and one that the user's code
 // has decided on never waits for room.
 func worth(f figures) answer {
-	drop := !f.chosen && f.saves < f.threshold/dropShare
-	breaks := !f.chosen && f.target == 0 && f.shrinks*fairShare < f.breaks // a target says itself how much to save
+	drop, breaks := f.saves < f.threshold/dropShare, f.target == 0 && f.shrinks*fairShare < f.breaks // a target says itself how much to save
+	if f.chosen {
+		drop, breaks = false, false
+	}
 	switch {
 	case f.forced:
 		return pays
