@@ -24,7 +24,7 @@ var indexes = []struct {
 }
 
 // ownSet is the project's own graded set.
-var ownSet = filepath.Join("..", "..", "..", "toolsearch", "toolsearcheval", "testdata")
+var ownSet = filepath.Join("..", "..", "..", "..", "toolsearch", "toolsearcheval", "testdata")
 
 // kinds are the queries that the chart shows apart. Every query counts in "all".
 var kinds = []struct {
