@@ -26,7 +26,7 @@ export GOFLAGS := $(PLAIN) -trimpath
 # since some of them wait. Each says when it begins, and what it prints comes in one piece.
 JOBS ?= $(shell echo $$(($$(nproc 2>/dev/null || echo 2) + 1)))
 side  = @$(MAKE) --no-print-directory -j$(JOBS) $(1)
-lint@% test@% race@% newest@% systems@% tidy-check@% oldest-root newest-root licences einos-tests conformance test-workshop eino-next: SHELL := $(CURDIR)/internal/dev/step.sh
+lint@% test@% race@% newest@% systems@% tidy-check@% oldest-root newest-root licences einos-tests conformance test-workshop eino-next: private SHELL := $(CURDIR)/internal/dev/step.sh
 lint@% test@% race@% newest@% systems@% tidy-check@% oldest-root newest-root licences einos-tests conformance test-workshop eino-next: export STEP = $@
 
 # $(call each,commands) runs the commands in one module after another and stops at the first that fails.
@@ -54,8 +54,8 @@ fmt: ## format every Go file
 	gofmt -w .
 
 # staticcheck reads a module only when it was built with that module's own version of Go.
-GOVERSION    = $(shell $(GO) env GOVERSION | cut -d' ' -f1)
-STATICCHECK  = $(CURDIR)/.bin/$(GOVERSION)/staticcheck@$(STATICCHECK_VERSION)
+GOVERSION   := $(shell $(GO) env GOVERSION | cut -d' ' -f1)
+STATICCHECK := $(CURDIR)/.bin/$(GOVERSION)/staticcheck@$(STATICCHECK_VERSION)
 
 .PHONY: staticcheck
 staticcheck:
