@@ -9,6 +9,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"strings"
 	"time"
@@ -121,7 +122,7 @@ func (p *plan) deleting(ctx context.Context) (rest func() (wrong []string)) {
 	}
 	var failed error
 	away := func() {
-		if _, _, err := p.leaving.DeleteUnused(ctx, "", time.Now().Add(time.Hour)); err != nil {
+		if _, _, err := p.leaving.DeleteUnused(ctx, "", time.Now().Add(time.Hour)); err != nil && !errors.Is(err, fs.ErrNotExist) { // nothing was stored yet
 			failed = errors.Join(failed, err)
 		}
 	}
