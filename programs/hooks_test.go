@@ -108,6 +108,7 @@ func (g *guard[M]) WrapEnhancedStreamableToolCall(_ context.Context, next adk.En
 // elsewhere puts the guard where agents have hooks besides their handlers.
 func (g *guard[M]) elsewhere(cfg *adk.TypedChatModelAgentConfig[M]) {
 	cfg.ToolsConfig.ToolCallMiddlewares = []compose.ToolMiddleware{g.around("ToolCallMiddlewares")}
+	//lint:ignore SA1019 agents may still have them
 	cfg.Middlewares = []adk.AgentMiddleware{{
 		WrapToolCall: g.around("Middlewares.WrapToolCall"),
 		AfterChatModel: func(_ context.Context, s *adk.ChatModelAgentState) error {

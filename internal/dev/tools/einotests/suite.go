@@ -133,7 +133,7 @@ func (s *suite) build() error {
 			return nil
 		}
 		if !s.learn(text) && !s.takeOut(text) {
-			return fmt.Errorf("Eino's tests do not compile: %w\n%s", err, text)
+			return fmt.Errorf("the tests of Eino do not compile: %w\n%s", err, text)
 		}
 	}
 }
