@@ -81,7 +81,7 @@ oldest: ## compile and run the root module with the oldest Go that it promises (
 	else echo "$(OLDEST) cannot be had here: nothing was compiled with it"; fi
 
 oldest-root:
-	@GOTOOLCHAIN=$(OLDEST) $(GO) build -gcflags='all=-N -l' ./... && GOTOOLCHAIN=$(OLDEST) $(GO) test $(WHOLE) -gcflags='all=-N -l' -short . ./toolsearch ./reduction ./store
+	@GOTOOLCHAIN=$(OLDEST) $(GO) build ./... && GOTOOLCHAIN=$(OLDEST) $(GO) test $(WHOLE) -short . ./toolsearch ./reduction ./store
 
 # The Go that users will have next, or have already.
 NEWEST ?= go1.27.4
