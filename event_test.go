@@ -19,8 +19,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/einolean/einolean"
 	"github.com/stretchr/testify/require"
+
+	"github.com/einolean/einolean"
 )
 
 var kinds = []einolean.Kind{

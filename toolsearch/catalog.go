@@ -21,6 +21,7 @@ import (
 	"github.com/einolean/einolean/internal/recent"
 	"github.com/einolean/einolean/internal/toolnames"
 	"github.com/einolean/einolean/toolsearch/internal/slots"
+	"github.com/einolean/einolean/toolsearch/internal/turn"
 )
 
 // catalog is the hidden tools of an agent. It is immutable and safe for concurrent use.
@@ -100,10 +101,10 @@ func newCatalog(of parts, like *catalog) *catalog {
 
 // takenOf returns the names of a set that other tools have, or that are among some names. It
 // asks the larger side for those of the smaller one.
-func (c *catalog) takenOf(s *ToolSet, names []string) (taken stringSet) {
+func (c *catalog) takenOf(s *ToolSet, names []string) (taken turn.Names) {
 	for _, name := range names {
 		if s.lookup(name) != nil {
-			taken.add(name)
+			taken.Add(name)
 		}
 	}
 	less, more := s, c.ToolSet
@@ -112,7 +113,7 @@ func (c *catalog) takenOf(s *ToolSet, names []string) (taken stringSet) {
 	}
 	for e := range less.entries() {
 		if more.lookup(e.info.Name) != nil {
-			taken.add(e.info.Name)
+			taken.Add(e.info.Name)
 		}
 	}
 	return taken
@@ -294,22 +295,12 @@ func firstLike(s *ToolSet, known *recent.Map[any, *ToolSet], isOfRun bool) *Tool
 	return first
 }
 
-// stringSet is a set of names or ids. The zero value is empty.
-type stringSet map[string]bool
-
-func (s *stringSet) add(name string) {
-	if *s == nil {
-		*s = stringSet{}
-	}
-	(*s)[name] = true
-}
-
 // difference is the names of the first list that are not in the second.
 func difference(a, b []string) []string {
 	if len(b) == 0 {
 		return a
 	}
-	in := make(stringSet, len(b))
+	in := make(turn.Names, len(b))
 	for _, name := range b {
 		in[name] = true
 	}

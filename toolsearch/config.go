@@ -25,6 +25,7 @@ import (
 	"github.com/einolean/einolean/internal/toolnames"
 	"github.com/einolean/einolean/internal/warn"
 	"github.com/einolean/einolean/store"
+	"github.com/einolean/einolean/toolsearch/internal/turn"
 )
 
 // Config configures the middleware. The first two fields are Eino's; every other field
@@ -408,7 +409,7 @@ func (s *settings) readTools(ctx context.Context, tools []tool.BaseTool, wrong *
 	if len(tools) == 0 && s.cfg.Source == nil && len(s.cfg.SearchableTools) == 0 && !s.cfg.DeferMarkedTools {
 		wrong.add("DynamicTools", "there are none: give it the tools to hide, or set Source, SearchableTools or DeferMarkedTools")
 	}
-	known := make(stringSet, len(tools))
+	known := make(turn.Names, len(tools))
 	entries := make([]*entry, 0, len(tools))
 	all := make([]entry, len(tools))
 	for i, t := range tools {
@@ -429,7 +430,7 @@ func (s *settings) readTools(ctx context.Context, tools []tool.BaseTool, wrong *
 			wrong.add(fieldAt("DynamicTools", i), "it has the name of the search tool %q", info.Name)
 			continue
 		}
-		known.add(info.Name)
+		known.Add(info.Name)
 		if err := all[i].fill(t, info); err != nil {
 			wrong.add(fieldAt("DynamicTools", i), "%w", err)
 			continue

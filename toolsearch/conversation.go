@@ -16,7 +16,6 @@ import (
 	"crypto/sha256"
 	"encoding/json"
 	"fmt"
-	"github.com/einolean/einolean/toolsearch/internal/turn"
 	"slices"
 	"strings"
 
@@ -26,6 +25,7 @@ import (
 	"github.com/einolean/einolean/internal/backend"
 	"github.com/einolean/einolean/internal/texts"
 	"github.com/einolean/einolean/internal/toolnames"
+	"github.com/einolean/einolean/toolsearch/internal/turn"
 	"github.com/einolean/einolean/toolsearch/internal/wire"
 )
 
@@ -228,12 +228,12 @@ const (
 // reminder keeps the messages about hidden tools up to date. It belongs to the hooks.
 type reminder struct {
 	run         *run
-	silent      bool      // nothing is hidden in this model call
-	lines       []string  // as written in the messages: the list, and changes of it
-	listed      []string  // all tools as of the last of them; some may be counted only
-	named       stringSet // names that they mention; nil means all that are listed
-	catalog     *catalog  // the tools that the run had then
-	stored      stringSet // paths of lists
+	silent      bool       // nothing is hidden in this model call
+	lines       []string   // as written in the messages: the list, and changes of it
+	listed      []string   // all tools as of the last of them; some may be counted only
+	named       turn.Names // names that they mention; nil means all that are listed
+	catalog     *catalog   // the tools that the run had then
+	stored      turn.Names // paths of lists
 	storeFailed bool
 }
 
@@ -322,7 +322,7 @@ func (d *reminder) storeNames(ctx context.Context, names []string) string {
 		}
 		return ""
 	}
-	d.stored.add(path)
+	d.stored.Add(path)
 	return path
 }
 
@@ -333,7 +333,7 @@ func (d *reminder) change(ctx context.Context, names, saw []string) (delta strin
 		return "", false
 	}
 	if d.named == nil {
-		d.named = stringSet{}
+		d.named = turn.Names{}
 		d.addNames(d.listed)
 	}
 	added := difference(names, d.listed)
@@ -392,14 +392,14 @@ func (d *reminder) hasRoomFor(delta string) bool {
 func (d *reminder) setListed(names, named []string) {
 	d.listed, d.named = names, nil
 	if len(named) < len(names) {
-		d.named = stringSet{}
+		d.named = turn.Names{}
 		d.addNames(named)
 	}
 }
 
 func (d *reminder) addNames(names []string) {
 	for _, name := range names {
-		d.named.add(name)
+		d.named.Add(name)
 	}
 }
 

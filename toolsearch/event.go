@@ -9,7 +9,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"github.com/einolean/einolean/toolsearch/internal/turn"
 	"slices"
 	"strings"
 	"sync"
@@ -21,6 +20,7 @@ import (
 	"github.com/einolean/einolean"
 	"github.com/einolean/einolean/internal/display"
 	"github.com/einolean/einolean/internal/warn"
+	"github.com/einolean/einolean/toolsearch/internal/turn"
 )
 
 // The bounds of an event's parts.

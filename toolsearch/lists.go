@@ -6,13 +6,13 @@ package toolsearch
 // The tool lists of a model call, by functions of their input alone.
 
 import (
-	"github.com/einolean/einolean/toolsearch/internal/turn"
 	"slices"
 
 	"github.com/cloudwego/eino/schema"
 
 	"github.com/einolean/einolean/internal/toolnames"
 	"github.com/einolean/einolean/toolsearch/internal/slots"
+	"github.com/einolean/einolean/toolsearch/internal/turn"
 )
 
 // toolLists is all that the lists of a model call depend on.
@@ -25,7 +25,7 @@ type toolLists struct {
 	prefetched turn.Names                            // tools that the messages of users loaded
 	may        func(*entry, ...Phase) bool           // the Filter allows all of the phases
 	sources    interface{ isGone(name string) bool } // a Source had the tool
-	stale      stringSet                             // names of tools whose definition has changed since the last model call
+	stale      turn.Names                            // names of tools whose definition has changed since the last model call
 
 	infos, deferred []*schema.ToolInfo
 }

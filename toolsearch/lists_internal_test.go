@@ -26,7 +26,7 @@ import (
 )
 
 // had is a source of tools that are gone.
-type had stringSet
+type had turn.Names
 
 func (h had) isGone(name string) bool { return h[name] }
 
@@ -56,9 +56,9 @@ func randomTurn(t *testing.T, r *rand.Rand) toolLists {
 	for _, name := range some("t", 20, 40) {
 		said.Use(name, newRun(c).heard())
 	}
-	denied := stringSet{}
+	denied := turn.Names{}
 	for _, name := range some("t", 5*r.IntN(2), 40) {
-		denied.add(name)
+		denied.Add(name)
 	}
 	in := toolLists{
 		catalog: c, own: map[string]*schema.ToolInfo{"own0": {}, "own1": {}, "own2": {}}, said: said,

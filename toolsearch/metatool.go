@@ -11,7 +11,6 @@ import (
 	"context"
 	"embed"
 	"encoding/json"
-	"github.com/einolean/einolean/toolsearch/internal/turn"
 	"math"
 	"slices"
 	"strings"
@@ -30,6 +29,7 @@ import (
 	"github.com/einolean/einolean/internal/texts"
 	"github.com/einolean/einolean/internal/toolnames"
 	"github.com/einolean/einolean/toolsearch/internal/slots"
+	"github.com/einolean/einolean/toolsearch/internal/turn"
 	"github.com/einolean/einolean/toolsearch/internal/wire"
 )
 
@@ -406,7 +406,7 @@ func (t *metaTool) CallOf(ctx context.Context, args string) slots.Call {
 	if name == "" || ctx.Err() != nil {
 		return answer(render("no-call-name", promptData{}))
 	}
-	e := r.catalog().resolve(name, func(e *entry) bool { return r.allows(ctx, e, PhaseLoad, PhaseCall) })
+	e := r.catalog().resolve(name, func(e *entry) bool { return r.allows(ctx, FilterRequest{Tool: e.info}, PhaseLoad, PhaseCall) })
 	if e == nil {
 		if denied := r.catalog().resolve(name, func(*entry) bool { return true }); denied != nil {
 			r.emitDeniedCall(ctx, denied, PhaseCall, PhaseLoad)

@@ -21,6 +21,7 @@ import (
 	"github.com/einolean/einolean/internal/adkrun"
 	"github.com/einolean/einolean/internal/safe"
 	"github.com/einolean/einolean/internal/toolnames"
+	"github.com/einolean/einolean/toolsearch/internal/turn"
 	"github.com/einolean/einolean/toolsearch/internal/wire"
 )
 
@@ -192,7 +193,7 @@ type historyEditor struct {
 	show     []string // names
 	pairs    wire.Pairs
 	results  []*schema.ToolInfo // the tools in all results in a provider's form
-	returned stringSet          // names, by the results so far
+	returned turn.Names         // names, by the results so far
 	findable func(*entry) bool  // the model may know of the tool
 	declared func(string) bool  // this call declares the tool
 }
@@ -202,10 +203,10 @@ func newEditor(ctx context.Context, r *run, rules rules, show []string) func(wir
 	return func(p wire.Pairs) wire.Editor {
 		return &historyEditor{
 			rules: rules, catalog: r.catalog(), show: show, pairs: p,
-			findable: func(e *entry) bool { return r.allows(ctx, e, PhaseSearch, PhaseLoad) },
+			findable: func(e *entry) bool { return r.allows(ctx, FilterRequest{Tool: e.info}, PhaseSearch, PhaseLoad) },
 			declared: func(name string) bool {
 				e := r.catalog().lookup(name)
-				return r.own[name] != nil && e == nil || e != nil && (slices.Contains(show, name) || rules.deferAll && r.allows(ctx, e, PhaseSearch, PhaseLoad, PhaseActive))
+				return r.own[name] != nil && e == nil || e != nil && (slices.Contains(show, name) || rules.deferAll && r.allows(ctx, FilterRequest{Tool: e.info}, PhaseSearch, PhaseLoad, PhaseActive))
 			},
 		}
 	}
@@ -238,7 +239,7 @@ func (h *historyEditor) Result(id, name string, tools []*schema.ToolInfo) ([]*sc
 		}
 		if dup := h.current(t, toolnames.IsSearchTool(name)); dup != nil {
 			kept = append(kept, dup)
-			h.returned.add(t.Name)
+			h.returned.Add(t.Name)
 		}
 	}
 	if len(kept) > 0 || !h.rules.emptyAsText {

@@ -9,10 +9,6 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
-	"github.com/einolean/einolean/internal/lenient"
-	"github.com/einolean/einolean/internal/toolnames"
-	"github.com/einolean/einolean/toolsearch/internal/turn"
-	"github.com/einolean/einolean/toolsearch/internal/wire"
 	"iter"
 	"slices"
 	"sync"
@@ -23,9 +19,13 @@ import (
 	"github.com/cloudwego/eino/schema"
 
 	"github.com/einolean/einolean"
+	"github.com/einolean/einolean/internal/lenient"
 	"github.com/einolean/einolean/internal/safe"
+	"github.com/einolean/einolean/internal/toolnames"
 	"github.com/einolean/einolean/internal/virtual"
 	"github.com/einolean/einolean/toolsearch/internal/slots"
+	"github.com/einolean/einolean/toolsearch/internal/turn"
+	"github.com/einolean/einolean/toolsearch/internal/wire"
 )
 
 // ctxKey is a key of what this package keeps in a context.
@@ -64,9 +64,9 @@ type run struct {
 
 	verdicts map[FilterRequest]*firstUse[bool] // of the Filter in this model call; concurrent callers wait
 	reported []string                          // the tools of the catalogue as it was reported last
-	returned stringSet                         // names that searches since the last model call returned, if each may be returned once
+	returned turn.Names                        // names that searches since the last model call returned, if each may be returned once
 	calls    map[string]turn.Note              // by id
-	had      stringSet                         // names that sources had in this run, or according to the history
+	had      turn.Names                        // names that sources had in this run, or according to the history
 }
 
 func runOf(ctx context.Context) *run {
@@ -99,7 +99,7 @@ func (r *run) checkLaterTools(infos []*schema.ToolInfo) error {
 		return nil
 	}
 	c, wrong := r.catalog(), problems(nil)
-	seen := make(stringSet, len(infos))
+	seen := make(turn.Names, len(infos))
 	for _, t := range infos {
 		if t == nil || slots.IsName(t.Name) {
 			continue
@@ -190,13 +190,13 @@ func (r *run) show(ctx context.Context, next turn.Record) {
 
 // visible are the tools that the model sees; nil if that is unknown, or if the form of an answer
 // cannot say which tools are loaded.
-func (r *run) visible(ctx context.Context) (s stringSet) {
+func (r *run) visible(ctx context.Context) (s turn.Names) {
 	if c := r.rules; c.native && !c.newOnly {
 		return nil
 	}
 	now, _ := r.now(ctx)
 	for _, name := range now.Visible {
-		s.add(name)
+		s.Add(name)
 	}
 	return s
 }
@@ -233,7 +233,7 @@ func (r *run) byHand() bool {
 func (r *run) noteHad(name string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.had.add(name)
+	r.had.Add(name)
 }
 
 // returnsFirst reports whether no other search since the last model call has returned a tool,
@@ -242,7 +242,7 @@ func (r *run) returnsFirst(name string) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	first := !r.returned[name]
-	r.returned.add(name)
+	r.returned.Add(name)
 	return first
 }
 
@@ -292,19 +292,11 @@ func (r *run) verdict(ctx context.Context, of Filter, use FilterRequest) (bool, 
 }
 
 // allows reports whether a tool may be used for all of the phases in this model call.
-func (r *run) allows(ctx context.Context, e *entry, phases ...Phase) bool {
+func (r *run) allows(ctx context.Context, use FilterRequest, phases ...Phase) bool {
 	of := r.cfg.Filter
 	return of == nil || !slices.ContainsFunc(phases, func(p Phase) bool {
-		ok, _ := r.verdict(ctx, of, FilterRequest{Tool: e.info, Phase: p})
-		return !ok
-	})
-}
-
-// allowsProgram reports whether a program may call a tool.
-func (r *run) allowsProgram(ctx context.Context, e *entry) bool {
-	of := r.cfg.Filter
-	return of == nil || !slices.ContainsFunc([]Phase{PhaseLoad, PhaseCall}, func(p Phase) bool {
-		ok, _ := r.verdict(ctx, of, FilterRequest{Tool: e.info, Phase: p, InProgram: true})
+		use.Phase = p
+		ok, _ := r.verdict(ctx, of, use)
 		return !ok
 	})
 }
@@ -313,7 +305,7 @@ func (r *run) allowsProgram(ctx context.Context, e *entry) bool {
 // that it may not use it.
 func (r *run) mayKnow(ctx context.Context, name string) bool {
 	e := r.catalog().lookup(name)
-	return e != nil && r.catalog().filtered && (r.allows(ctx, e, PhaseSearch) || r.allows(ctx, e, PhaseList))
+	return e != nil && r.catalog().filtered && (r.allows(ctx, FilterRequest{Tool: e.info}, PhaseSearch) || r.allows(ctx, FilterRequest{Tool: e.info}, PhaseList))
 }
 
 // listable returns the names that the model may see now, in the order of the catalogue. The
@@ -323,7 +315,7 @@ func (r *run) listable(ctx context.Context) (names []string) {
 		return r.catalog().names()
 	}
 	for e := range r.catalog().entries() {
-		if r.allows(ctx, e, PhaseList) {
+		if r.allows(ctx, FilterRequest{Tool: e.info}, PhaseList) {
 			names = append(names, e.info.Name)
 		}
 	}
@@ -359,7 +351,7 @@ func (r *run) gate(ctx context.Context, e *entry) (answer string, stop bool) {
 	if virtual.Inner(ctx, callID(ctx)) {
 		return r.gateOfProgram(ctx, e)
 	}
-	if !r.allows(ctx, e, PhaseCall) {
+	if !r.allows(ctx, FilterRequest{Tool: e.info}, PhaseCall) {
 		r.emitDeniedCall(ctx, e, PhaseCall)
 		return r.noSuchTool(ctx, e.info.Name), true
 	}
@@ -369,7 +361,7 @@ func (r *run) gate(ctx context.Context, e *entry) (answer string, stop bool) {
 	if sees || c.cfg.AllowUnloadedCalls || c.rules.providerLoads || r.direct[e.info.Name] {
 		return "", false // a provider loads tools where we cannot see it
 	}
-	if !r.allows(ctx, e, PhaseLoad, PhaseActive) {
+	if !r.allows(ctx, FilterRequest{Tool: e.info}, PhaseLoad, PhaseActive) {
 		r.emitDeniedCall(ctx, e, PhaseLoad, PhaseActive)
 		return r.noSuchTool(ctx, e.info.Name), true
 	}
@@ -384,7 +376,7 @@ func (r *run) gate(ctx context.Context, e *entry) (answer string, stop bool) {
 // gateOfProgram is the gate for the call of a program, which has checked it before: nothing is
 // loaded, and what the Filter says now counts.
 func (r *run) gateOfProgram(ctx context.Context, e *entry) (answer string, stop bool) {
-	if r.allowsProgram(ctx, e) {
+	if r.allows(ctx, FilterRequest{Tool: e.info, InProgram: true}, PhaseLoad, PhaseCall) {
 		r.note(callID(ctx), turn.Note{Tool: e.info.Name})
 		return "", false
 	}
@@ -419,7 +411,7 @@ func (r *run) noSuchTool(ctx context.Context, name string) string {
 		return render("not-allowed", promptData{Name: name})
 	}
 	near := r.catalog().near(name, maxSuggestions, func(e *entry) bool {
-		return e.info.Name != name && r.allows(ctx, e, PhaseList, PhaseSearch, PhaseLoad)
+		return e.info.Name != name && r.allows(ctx, FilterRequest{Tool: e.info}, PhaseList, PhaseSearch, PhaseLoad)
 	})
 	return render("no-such-tool", promptData{Name: name, Near: near})
 }

@@ -8,7 +8,6 @@ package toolsearch
 
 import (
 	"context"
-	"github.com/einolean/einolean/toolsearch/internal/turn"
 	"regexp"
 	"slices"
 	"strings"
@@ -21,6 +20,7 @@ import (
 	"github.com/einolean/einolean/internal/keyword/bm25"
 	keynames "github.com/einolean/einolean/internal/keyword/names"
 	"github.com/einolean/einolean/internal/toolnames"
+	"github.com/einolean/einolean/toolsearch/internal/turn"
 )
 
 // The limits of one call; more is cut, and the answer says so.
@@ -33,8 +33,8 @@ const (
 
 // searchResult is the result of a search.
 type searchResult struct {
-	asked         int       // searches and names in the call
-	visible       stringSet // tools that the model sees already
+	asked         int        // searches and names in the call
+	visible       turn.Names // tools that the model sees already
 	found         []foundTool
 	alreadyLoaded []string     // names of found tools that the model sees already
 	unknown       []promptData // names, and near ones
@@ -70,11 +70,15 @@ func newSearcher(r *run, phases ...Phase) searcher {
 }
 
 // may reports whether the search may return a tool.
-func (s searcher) may(ctx context.Context, e *entry) bool { return s.run.allows(ctx, e, s.phases...) }
+func (s searcher) may(ctx context.Context, e *entry) bool {
+	return s.run.allows(ctx, FilterRequest{Tool: e.info}, s.phases...)
+}
 
 // mayName reports whether a hint may mention a tool that nobody asked for by its name.
 func (s searcher) mayName(ctx context.Context) func(*entry) bool {
-	return func(e *entry) bool { return s.may(ctx, e) && s.run.allows(ctx, e, PhaseList, PhaseSearch) }
+	return func(e *entry) bool {
+		return s.may(ctx, e) && s.run.allows(ctx, FilterRequest{Tool: e.info}, PhaseList, PhaseSearch)
+	}
 }
 
 // find runs the queries of one call, and reports the search. All it finds fits into one
@@ -229,7 +233,7 @@ func (s searcher) accept(ctx context.Context, results []Result, kept *ranking) {
 // ranking collects the results of a search. Tools that the model already sees keep their rank
 // but do not count towards the limit.
 type ranking struct {
-	visible stringSet
+	visible turn.Names
 	limit   int // the most tools that the model does not see
 	found   []foundTool
 	fresh   int // those of found that the model does not see
@@ -584,7 +588,7 @@ func (s searcher) prefetch(ctx context.Context, known *turn.Facts, v *forUsers, 
 		v.likely[words] = likely
 	}
 	var chosen searchResult
-	left := maxOfferBytes
+	left, of := maxOfferBytes, s.run.heard()
 	for _, x := range likely {
 		name := x.info.Name
 		if _, used := known.Last[name]; used && c.cfg.Protocol.neverLoads() || len(v.names) == maxPrefetched && !v.names[name] {
@@ -597,7 +601,7 @@ func (s searcher) prefetch(ctx context.Context, known *turn.Facts, v *forUsers, 
 		}
 		chosen.found = append(chosen.found, x)
 		v.names.Add(name)
-		known.Use(name, s.run.heard())
+		known.Use(name, of)
 	}
 	names := chosen.names()
 	if len(names) == 0 {

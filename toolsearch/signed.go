@@ -29,7 +29,9 @@ func (r inPrograms) Resolve(ctx context.Context, written string) (virtual.Tool, 
 	if r.own[written] != nil && c.lookup(written) == nil {
 		return virtual.Tool{}, false
 	}
-	e := c.resolve(written, func(e *entry) bool { return r.allowsProgram(ctx, e) })
+	e := c.resolve(written, func(e *entry) bool {
+		return r.allows(ctx, FilterRequest{Tool: e.info, InProgram: true}, PhaseLoad, PhaseCall)
+	})
 	if e == nil {
 		return virtual.Tool{}, false
 	}
@@ -39,7 +41,7 @@ func (r inPrograms) Resolve(ctx context.Context, written string) (virtual.Tool, 
 // Near implements virtual.Tools.
 func (r inPrograms) Near(ctx context.Context, written string) (lines []string) {
 	near := r.catalog().near(written, maxNearOnLoad, func(e *entry) bool {
-		return e.info.Name != written && r.allows(ctx, e, PhaseList, PhaseSearch, PhaseLoad)
+		return e.info.Name != written && r.allows(ctx, FilterRequest{Tool: e.info}, PhaseList, PhaseSearch, PhaseLoad)
 	})
 	for _, n := range near {
 		if e := r.catalog().lookup(n); e != nil {

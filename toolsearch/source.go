@@ -19,6 +19,7 @@ import (
 	"github.com/einolean/einolean"
 	"github.com/einolean/einolean/internal/recent"
 	"github.com/einolean/einolean/internal/safe"
+	"github.com/einolean/einolean/toolsearch/internal/turn"
 )
 
 // Source provides tools that are not known when New is called, that differ between users,
@@ -208,7 +209,7 @@ type sourceID struct {
 type sources struct {
 	mu    sync.Mutex
 	known map[sourceID]*sourceState
-	stale stringSet // names of tools that the model sees, whose definition has changed
+	stale turn.Names // names of tools that the model sees, whose definition has changed
 }
 
 type sourceState struct {
@@ -373,7 +374,7 @@ func (s *sources) noteGone(ctx context.Context, r *run, old, now *catalog) {
 	for _, name := range last.Visible {
 		before, after := old.lookup(name), now.lookup(name)
 		if before != nil && after != nil && before != after && before.definition() != after.definition() {
-			s.stale.add(name)
+			s.stale.Add(name)
 		}
 	}
 }

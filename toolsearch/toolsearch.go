@@ -12,7 +12,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"github.com/einolean/einolean/toolsearch/internal/turn"
 	"slices"
 	"strconv"
 	"strings"
@@ -33,6 +32,7 @@ import (
 	"github.com/einolean/einolean/internal/toolnames"
 	"github.com/einolean/einolean/internal/virtual"
 	"github.com/einolean/einolean/toolsearch/internal/slots"
+	"github.com/einolean/einolean/toolsearch/internal/turn"
 	"github.com/einolean/einolean/toolsearch/internal/wire"
 )
 
@@ -422,7 +422,7 @@ func (h *hooks[M]) prepare(ctx context.Context, call *adk.TypedChatModelAgentSta
 
 // may asks the Filter in this model call.
 func (h *hooks[M]) may(ctx context.Context) func(*entry, ...Phase) bool {
-	return func(e *entry, phases ...Phase) bool { return h.run.allows(ctx, e, phases...) }
+	return func(e *entry, phases ...Phase) bool { return h.run.allows(ctx, FilterRequest{Tool: e.info}, phases...) }
 }
 
 // decide decides what the call shows, and keeps the record of it.
