@@ -158,6 +158,15 @@ func (c *Collector) revive(r *run) *run {
 // Event takes an event of a middleware: it is an OnEvent. Events outside a run of an
 // agent that has this collector's handler are ignored.
 func (c *Collector) Event(ctx context.Context, e einolean.Event) {
+	c.take(ctx, e, (*conversation).wait)
+}
+
+// programEnded takes what a program read, also if its OnEvent is not [Collector.Event].
+func (c *Collector) programEnded(ctx context.Context, e einolean.Event) {
+	c.take(ctx, e, func(*conversation, einolean.Event) {})
+}
+
+func (c *Collector) take(ctx context.Context, e einolean.Event, then func(*conversation, einolean.Event)) {
 	r := c.runOf(ctx)
 	if r == nil {
 		return
@@ -169,23 +178,8 @@ func (c *Collector) Event(ctx context.Context, e einolean.Event) {
 		return
 	}
 	r.conv.note(e, kept)
-	r.conv.wait(kept)
+	then(r.conv, kept)
 	c.shrink()
-}
-
-// programEnded takes what a program read, also if its OnEvent is not [Collector.Event].
-func (c *Collector) programEnded(ctx context.Context, e einolean.Event) {
-	r := c.runOf(ctx)
-	if r == nil {
-		return
-	}
-	kept := c.cfg.keepEvent(e)
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if !r.conv.gone {
-		r.conv.note(e, kept)
-		c.shrink()
-	}
 }
 
 // Conversation returns a snapshot, or nil if the conversation is not known.

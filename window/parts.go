@@ -242,22 +242,22 @@ func parts[M adk.MessageType](m M, one *said, use func(*said)) {
 // result passes on the text of a result, which may be empty, and its media.
 func result(r *message.Part, pass func(said)) {
 	base := said{kind: resultPiece, tool: r.Name(), callID: r.ID()}
-	var text string
+	var texts []string
 	var media []said
 	for item := r.Parts(); item.Next(); {
 		switch item.Kind {
 		case message.Text:
-			text += item.Text()
+			texts = append(texts, item.Text())
 		case message.Tools:
 			found, _ := json.Marshal(item.Value()) // empty on an error
-			text += string(found)
+			texts = append(texts, string(found))
 		case message.Medium:
 			one := base
 			one.label, one.media = mediaLabel(item.Type()), jsonSize(item.Raw())
 			media = append(media, one)
 		}
 	}
-	if text != "" || len(media) == 0 {
+	if text := strings.Join(texts, ""); text != "" || len(media) == 0 {
 		one := base
 		one.text = text
 		pass(one)
