@@ -154,10 +154,10 @@ func within[M adk.MessageType](ctx context.Context, m *middleware[M], state *adk
 func shorter[M adk.MessageType](ctx context.Context, m *middleware[M], state *adk.TypedChatModelAgentState[M], s int, over int) (*adk.TypedChatModelAgentState[M], error) {
 	p := newPass(ctx, m, state, size.Size{})
 	p.policy.files.Note(ctx, namedFiles(p.cfg, p.msgs))
-	rounds := rounds.Of(state.Messages)
+	of := rounds.Of(state.Messages)
 	var all []*old
 	sum := 0
-	for _, r := range rounds {
+	for _, r := range of {
 		results, _ := shortenable(ctx, p, r, s >= pages)
 		for _, each := range results {
 			sum += each.tokens
@@ -170,8 +170,8 @@ func shorter[M adk.MessageType](ctx context.Context, m *middleware[M], state *ad
 		over = math.MaxInt / 2
 	case s == larger:
 		over *= 2
-	case s == oldestMedia && len(rounds) > 0:
-		end = rounds[len(rounds)-1].At
+	case s == oldestMedia && len(of) > 0:
+		end = of[len(of)-1].At
 	}
 	all = append(all, sent(p, end)...)
 	over -= chooseMedia(p, all, end, s, over)

@@ -13,8 +13,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/einolean/einolean/internal/message"
-
 	"github.com/cloudwego/eino/adk"
 	"github.com/cloudwego/eino/components/model"
 	"github.com/cloudwego/eino/schema"
@@ -22,6 +20,7 @@ import (
 	"github.com/einolean/einolean/internal/adkrun"
 	"github.com/einolean/einolean/internal/backend"
 	"github.com/einolean/einolean/internal/display"
+	"github.com/einolean/einolean/internal/message"
 	"github.com/einolean/einolean/internal/nothing"
 	"github.com/einolean/einolean/internal/virtual"
 	"github.com/einolean/einolean/reduction/internal/notice"

@@ -76,36 +76,11 @@ func exactly[M adk.MessageType](e *size.Estimator[M], run *size.Run, msgs []M, t
 	return s.Tokens, s.Factor
 }
 
-// reporting returns a copy of an answer with the provider's count in it.
-func reporting[M adk.MessageType](m M, prompt int) M {
-	switch m := any(m).(type) {
-	case *schema.Message:
-		out := *m
-		out.ResponseMeta = &schema.ResponseMeta{Usage: &schema.TokenUsage{PromptTokens: prompt}}
-		return any(&out).(M)
-	case *schema.AgenticMessage:
-		out := *m
-		out.ResponseMeta = &schema.AgenticResponseMeta{TokenUsage: &schema.TokenUsage{PromptTokens: prompt}}
-		return any(&out).(M)
-	}
-	panic("no such type")
-}
-
 // charged is a conversation of n rounds with a provider that counts ratio times the
 // estimate.
 func charged[M adk.MessageType](n int, ratio float64) []M {
-	e, out := new(size.Estimator[M]), []M{adktest.User[M]("look into it")}
-	sent := e.Count(out, nil)
-	for i := range n {
-		id := fmt.Sprint("call_", i)
-		round := []M{
-			reporting(adktest.Assistant[M]("", adktest.ToolCall{ID: id, Name: "shell", Args: `{}`}), int(ratio*float64(sent))),
-			adktest.Result[M](id, "shell", strings.Repeat(fmt.Sprintf("line %d of what the tool says\n", i), 200)),
-		}
-		sent += e.Count(round, nil)
-		out = append(out, round...)
-	}
-	return out
+	e := new(size.Estimator[M])
+	return adktest.Charged(n, ratio, func(msgs []M) int64 { return e.Count(msgs, nil) })
 }
 
 // looked runs the hook in a new run and returns the messages and what the pass said.
@@ -165,7 +140,7 @@ func ofOthers[M adk.MessageType](t *testing.T) {
 	kept := slices.Clone(whole)
 	for i := len(kept) / 2; i < len(kept); i++ {
 		if strings.Contains(fmt.Sprint(adktest.Calls(kept[i])), "call_") {
-			kept[i] = reporting(kept[i], int(all/4))
+			kept[i] = adktest.Reporting(kept[i], int(all/4))
 		}
 	}
 	require.InDelta(t, 1, factor(kept, all/2), .01)
@@ -180,7 +155,7 @@ func ofOthers[M adk.MessageType](t *testing.T) {
 	require.InDelta(t, 1.4, factor(charged[M](2, 1.4), all*2), .05)
 	// One that is off among three.
 	odd := charged[M](10, 1.2)
-	odd[19] = reporting(odd[19], int(1.7*float64(e.Count(odd[:19], nil))))
+	odd[19] = adktest.Reporting(odd[19], int(1.7*float64(e.Count(odd[:19], nil))))
 	require.InDelta(t, 1.2, factor(odd, all*2), .05)
 }
 
@@ -205,7 +180,7 @@ func afterAClearing[M adk.MessageType](t *testing.T) {
 	run := mw.(interface{ Unwrap() adkrun.Handler[M] }).Unwrap().(*middleware[M]).policy.runOf(ctx)
 	for i := range 3 {
 		id := fmt.Sprint("later_", i)
-		out = append(slices.Clone(out), reporting(adktest.Assistant[M]("", adktest.ToolCall{ID: id, Name: "shell", Args: `{}`}), int(1.5*float64(e.Count(out, nil)))), adktest.Result[M](id, "shell", "done"))
+		out = append(slices.Clone(out), adktest.Reporting(adktest.Assistant[M]("", adktest.ToolCall{ID: id, Name: "shell", Args: `{}`}), int(1.5*float64(e.Count(out, nil)))), adktest.Result[M](id, "shell", "done"))
 		out = hook(out)
 	}
 	_, factor := exactly(e, &run.counts, out, nil, 1<<40)

@@ -34,7 +34,7 @@ func showText(m *maker, text string, room int) (string, Format) {
 // something else.
 func commits(text string) string {
 	const least = 3
-	if !commitLine.MatchString(text[:min(len(text), 80)]) {
+	if !CommitLine.MatchString(text[:min(len(text), 80)]) {
 		return ""
 	}
 	var b strings.Builder
@@ -43,7 +43,7 @@ func commits(text string) string {
 		l = strings.TrimRight(l, "\r\n")
 		rest, indented := strings.CutPrefix(l, "    ")
 		switch {
-		case commitLine.MatchString(l):
+		case CommitLine.MatchString(l):
 			if n++; n > 1 {
 				b.WriteByte('\n')
 			}
@@ -65,7 +65,8 @@ func commits(text string) string {
 	return b.String() + "\n"
 }
 
-var commitLine = regexp.MustCompile(`^commit [0-9a-f]{7,64}\b`)
+// CommitLine is a line of `git log` that begins a commit.
+var CommitLine = regexp.MustCompile(`^commit [0-9a-f]{7,64}\b`)
 
 // formatOf looks at the start of a text, and for a summary at its end.
 func formatOf(text string) Format {

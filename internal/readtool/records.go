@@ -17,6 +17,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/einolean/einolean/internal/display"
+	"github.com/einolean/einolean/internal/preview"
 )
 
 const (
@@ -323,7 +324,6 @@ func softly(b []byte) int {
 }
 
 var (
-	commitLine  = regexp.MustCompile(`^commit [0-9a-f]{7,64}\b`)
 	headingLine = regexp.MustCompile(`^#{1,6} \S`)
 	sectionLine = regexp.MustCompile(`^\[\[?[\w.\-"' ]+\]?\]\s*$`)
 	mailLine    = regexp.MustCompile(`^From:? .*@`)
@@ -334,7 +334,7 @@ var (
 // commitLevel is the level of a line of a history with changes.
 func commitLevel(line []byte) int {
 	switch {
-	case commitLine.Match(line):
+	case preview.CommitLine.Match(line):
 		return 0
 	case bytes.HasPrefix(line, []byte("diff --git ")), bytes.HasPrefix(line, []byte("--- a/")):
 		return 1

@@ -36,6 +36,29 @@ func WithExtra[M adk.MessageType](m M, extra map[string]any) M {
 	return codecFor[M]().withExtra(m, extra)
 }
 
+// Reporting returns a copy of an answer with the provider's count of the prompt in it.
+func Reporting[M adk.MessageType](m M, prompt int) M {
+	m = codecFor[M]().withExtra(m, Extra(m))
+	codecFor[M]().report(m, &schema.TokenUsage{PromptTokens: prompt})
+	return m
+}
+
+// Charged is a conversation of n rounds with a provider that counts ratio times what count does.
+func Charged[M adk.MessageType](n int, ratio float64, count func([]M) int64) []M {
+	out := []M{User[M]("look into it")}
+	sent := count(out)
+	for i := range n {
+		id := fmt.Sprint("call_", i)
+		round := []M{
+			Reporting(Assistant[M]("", ToolCall{ID: id, Name: "shell", Args: `{}`}), int(ratio*float64(sent))),
+			Result[M](id, "shell", strings.Repeat(fmt.Sprintf("line %d of what the tool says\n", i), 200)),
+		}
+		sent += count(round)
+		out = append(out, round...)
+	}
+	return out
+}
+
 // Role returns "system", "user", "assistant" or "tool"; an agentic message of
 // tool results is "tool" as well.
 func Role[M adk.MessageType](m M) string { return codecFor[M]().role(m) }

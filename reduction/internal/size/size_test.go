@@ -131,36 +131,11 @@ type panicking struct{}
 
 func (panicking) MarshalJSON() ([]byte, error) { panic("not today") }
 
-// reporting returns a copy of an answer with the provider's count in it.
-func reporting[M adk.MessageType](m M, prompt int) M {
-	switch m := any(m).(type) {
-	case *schema.Message:
-		out := *m
-		out.ResponseMeta = &schema.ResponseMeta{Usage: &schema.TokenUsage{PromptTokens: prompt}}
-		return any(&out).(M)
-	case *schema.AgenticMessage:
-		out := *m
-		out.ResponseMeta = &schema.AgenticResponseMeta{TokenUsage: &schema.TokenUsage{PromptTokens: prompt}}
-		return any(&out).(M)
-	}
-	panic("no such type")
-}
-
 // charged is a conversation of n rounds with a provider that counts ratio times the
 // estimate.
 func charged[M adk.MessageType](n int, ratio float64) []M {
-	e, out := new(Estimator[M]), []M{adktest.User[M]("look into it")}
-	sent := e.Count(out, nil)
-	for i := range n {
-		id := fmt.Sprint("call_", i)
-		round := []M{
-			reporting(adktest.Assistant[M]("", adktest.ToolCall{ID: id, Name: "shell", Args: `{}`}), int(ratio*float64(sent))),
-			adktest.Result[M](id, "shell", strings.Repeat(fmt.Sprintf("line %d of what the tool says\n", i), 200)),
-		}
-		sent += e.Count(round, nil)
-		out = append(out, round...)
-	}
-	return out
+	e := new(Estimator[M])
+	return adktest.Charged(n, ratio, func(msgs []M) int64 { return e.Count(msgs, nil) })
 }
 
 // A text is known by where it is: whatever happens to a history, the estimate in a run
@@ -179,7 +154,7 @@ func knows[M adk.MessageType](t *testing.T) {
 		case 0:
 			return adktest.User[M](text)
 		case 1:
-			return reporting(adktest.Assistant[M](text, adktest.ToolCall{ID: "c", Name: "shell", Args: fmt.Sprintf(`{"n":%d}`, r.IntN(100))}), r.IntN(150))
+			return adktest.Reporting(adktest.Assistant[M](text, adktest.ToolCall{ID: "c", Name: "shell", Args: fmt.Sprintf(`{"n":%d}`, r.IntN(100))}), r.IntN(150))
 		}
 		return adktest.Result[M]("c", "shell", text)
 	}
@@ -309,7 +284,7 @@ func compares[M adk.MessageType](t *testing.T) {
 			text := fmt.Sprint(r.Uint64()) + strings.Repeat(kinds[r.IntN(len(kinds))], 1+r.IntN(4000))
 			m := adktest.User[M](text)
 			if i%2 == 1 {
-				m = reporting(adktest.Assistant[M](text), int(ratio*float64(sent)))
+				m = adktest.Reporting(adktest.Assistant[M](text), int(ratio*float64(sent)))
 			}
 			msgs, sent = append(msgs, m), sent+e.Count([]M{m}, nil)
 		}
