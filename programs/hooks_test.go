@@ -400,11 +400,11 @@ func (remover) AfterModelRewriteState(ctx context.Context, s *adk.ChatModelAgent
 
 // A program reads the truth of a call that a handler took out.
 func TestARemovedCallDidNotRun(t *testing.T) {
-	ran := 0
+	var ran atomic.Int32
 	m := adktest.Script[*schema.Message](adktest.Do(adktest.ToolCall{ID: "c", Name: "run_code", Args: `{"code":"three"}`}), adktest.Say("done"))
-	out := adktest.Agent[*schema.Message]{Model: m, Tools: forms(func(string) { ran++ }), Handlers: adktest.Handlers[*schema.Message](first[*schema.Message](t, three), remover{})}.Run(t.Context(), []*schema.Message{schema.UserMessage("go")})
+	out := adktest.Agent[*schema.Message]{Model: m, Tools: forms(func(string) { ran.Add(1) }), Handlers: adktest.Handlers[*schema.Message](first[*schema.Message](t, three), remover{})}.Run(t.Context(), []*schema.Message{schema.UserMessage("go")})
 	require.NoError(t, out.Err)
-	require.Equal(t, 5, ran)
+	require.EqualValues(t, 5, ran.Load())
 	last := m.Wires()[1].Messages
 	require.Contains(t, last[len(last)-1].Content, "a handler removed this call; it did not run")
 }

@@ -95,5 +95,5 @@ func ExampleBackend_DeleteUnused() {
 	// Output:
 	// deleted: 0
 	// deleted: 1
-	// of conversation 42: 0 <nil>
+	// of conversation 42: 0 blobbackend: deleting below "42": nothing is stored there: file does not exist
 }

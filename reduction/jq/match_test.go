@@ -63,6 +63,7 @@ func lines(n int) []byte {
 
 // TestOrdinarySearchesAreAnswered: of a megabyte of text.
 func TestOrdinarySearchesAreAnswered(t *testing.T) {
+	race.Skip(t, "a query has five seconds")
 	document := lines(20_000)
 	for query, want := range map[string]string{
 		`gsub("\\n"; " ") | length`:                              "940000\n",
@@ -104,6 +105,7 @@ func TestASearchLooksAtItsContext(t *testing.T) {
 
 // TestASearchTakesLinearTime: eight times the text takes at most ten times the units.
 func TestASearchTakesLinearTime(t *testing.T) {
+	race.Skip(t, "a query has five seconds")
 	units := func(query string, n int) int {
 		m := newMeter(t.Context(), 1<<30)
 		before := m.work
