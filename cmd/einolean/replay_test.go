@@ -228,7 +228,8 @@ func TestReplayUsesThePricesOfTheModelThatABodyNames(t *testing.T) {
 
 func TestReplaySaysWhereHidingToolsAloneWouldCostMore(t *testing.T) {
 	race.Skip(t, "replays many long requests")
-	out, messages, code := call(t, inEveryRequest(t), "replay", "-", "--json")
+	prices := file(t, `[{"name":"nothing is cached","write":1,"cached":1}]`)
+	out, messages, code := call(t, inEveryRequest(t), "replay", "-", "--prices", prices, "--json")
 	require.Zero(t, code, messages)
 	var got replayJSON
 	require.NoError(t, json.Unmarshal([]byte(out), &got))
