@@ -68,6 +68,22 @@ var openEnds = rule{
 	good: []map[string]string{{"a.go": "package a\n\n// add_todo adds to a todo list.\nvar todo = \"TO" + "DO\"\n", "x/testdata/a.md": "TO" + "DO"}},
 }
 
+var onlyText = rule{
+	name: "files are text or pictures",
+	mend: "take out what a build left there, and name it in .gitignore",
+	check: func(t *tree) (found []string) {
+		for _, p := range t.other {
+			if path.Ext(p) != ".png" {
+				found = append(found, p+" is neither")
+			}
+		}
+		slices.Sort(found)
+		return found
+	},
+	bad:  []sample{{map[string]string{"a/tool": "\x7fELF\x00", "b.gob": "\x00"}, []string{"a/tool is neither", "b.gob is neither"}}},
+	good: []map[string]string{{"a.png": "\x00", "a/tool": "#!/bin/sh\n"}},
+}
+
 // oldName is what the project was called before its first release: another
 // product in the same field has that name.
 var oldName = regexp.MustCompile(`(?i)lean[c]tx`)
