@@ -5,6 +5,7 @@ package reduction_test
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -138,13 +139,13 @@ type narrowRun[M adk.MessageType] struct {
 	*narrow[M]
 	cfg       *reduction.TypedConfig[M]
 	calls     int
-	result    string
+	result    func(n int) string
 	configure func(*adk.TypedChatModelAgentConfig[M])
 	events    []einolean.Event
 }
 
 func newNarrow[M adk.MessageType](calls int, names, inside bool) *narrowRun[M] {
-	r := &narrowRun[M]{calls: calls, result: strings.Repeat("a line of a long result, 0 1 2 3\n", 120)}
+	r := &narrowRun[M]{calls: calls, result: func(int) string { return strings.Repeat("a line of a long result, 0 1 2 3\n", 120) }}
 	var turns []adktest.Turn
 	for i := range calls {
 		turns = append(turns, adktest.Do(adktest.ToolCall{ID: fmt.Sprint("c", i), Name: "shell", Args: fmt.Sprintf(`{"n":%d}`, i)}))
@@ -161,7 +162,13 @@ func newNarrow[M adk.MessageType](calls int, names, inside bool) *narrowRun[M] {
 }
 
 func (r *narrowRun[M]) play(t *testing.T, streaming bool) adktest.Outcome[M] {
-	shell := adktest.Tool(adktest.Invokable, &schema.ToolInfo{Name: "shell", Desc: "runs"}, func(_ context.Context, args string) (string, error) { return args + r.result, nil })
+	shell := adktest.Tool(adktest.Invokable, &schema.ToolInfo{Name: "shell", Desc: "runs"}, func(_ context.Context, args string) (string, error) {
+		var call struct{ N int }
+		if err := json.Unmarshal([]byte(args), &call); err != nil {
+			return "", err
+		}
+		return args + r.result(call.N), nil
+	})
 	return adktest.Agent[M]{Model: r.Model, Tools: []tool.BaseTool{shell}, Streaming: streaming, Max: r.calls + 2, Handlers: adktest.Handlers(typed(t, r.cfg)),
 		Configure: func(c *adk.TypedChatModelAgentConfig[M]) {
 			c.Model = r.narrow
@@ -207,6 +214,53 @@ func goesOnShorter[M adk.MessageType](t *testing.T, streaming bool) {
 			require.Error(t, r.play(t, streaming).Err)
 			require.Empty(t, r.events)
 		}
+	}
+}
+
+// What is shortened because of a refusal is that request. The next ones keep to the window that was
+// learned, and show what they show without a refusal: the newest result is whole.
+func TestAfterARefusalNewResultsAreWhole(t *testing.T) {
+	adktest.Both(t, showsNewResults[*schema.Message], showsNewResults[*schema.AgenticMessage])
+}
+
+func showsNewResults[M adk.MessageType](t *testing.T, streaming bool) {
+	for _, names := range []bool{true, false} {
+		r := newNarrow[M](24, names, streaming)
+		r.result = func(int) string { return strings.Repeat("a line of some result, 0 1 2\n", 60) } // less than a round's share
+		refusedAt := map[int]bool{}
+		r.cfg.OnEvent = func(_ context.Context, e einolean.Event) {
+			if e.Kind == einolean.KindOverflow {
+				refusedAt[len(r.Wires())] = true
+			}
+		}
+		require.NoError(t, r.play(t, streaming).Err)
+		require.NotEmpty(t, refusedAt)
+		for n, w := range r.Wires()[1:] {
+			whole := fmt.Sprintf(`{"n":%d}`, n)+r.result(n) == adktest.Text(w.Messages[len(w.Messages)-1])
+			require.True(t, whole || refusedAt[n+1], "the result of call %d, names %v", n, names)
+		}
+	}
+}
+
+// Each model call of a run may be refused once: what was learned from text is too much for other text.
+func TestEachModelCallMayBeRefused(t *testing.T) {
+	adktest.Both(t, refusesTwice[*schema.Message], refusesTwice[*schema.AgenticMessage])
+}
+
+func refusesTwice[M adk.MessageType](t *testing.T, streaming bool) {
+	for _, names := range []bool{true, false} {
+		r := newNarrow[M](24, names, streaming)
+		r.result = func(n int) string {
+			if n < 10 {
+				return strings.Repeat("0 1 2 3 4 5 6 7 8 9 ", 200) // a token for a byte or two
+			}
+			return strings.Repeat("international considerations ", 200) // one for a dozen
+		}
+		out := r.play(t, streaming)
+		require.NoError(t, out.Err)
+		require.Equal(t, "the answer", out.Answer())
+		require.Greater(t, r.refused, 1)
+		require.Len(t, r.events, r.refused, "none is refused twice")
 	}
 }
 

@@ -104,6 +104,7 @@ func (m *middleware[M]) BeforeModelRewriteState(ctx context.Context, state *adk.
 	if state == nil {
 		return ctx, state, nil
 	}
+	m.policy.runOf(ctx).refused.Store(false)
 	yields, err := m.policy.checkReader(ctx, state.ToolInfos, state.DeferredToolInfos)
 	if err != nil {
 		return ctx, state, err
