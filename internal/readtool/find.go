@@ -21,7 +21,7 @@ const (
 	maxPassages = 20
 	// An answer has about answerBytes, and at most maxAnswer. What does not fit is a line each, for
 	// which linesRoom is kept.
-	answerBytes, maxAnswer = 2400, 3000
+	answerBytes, maxAnswer = 2500, 3000
 	linesRoom              = 600
 	// A passage with a score of less than one weakShare of the best one's is a line as well.
 	weakShare = 3
@@ -60,6 +60,26 @@ func (p passage) end() int64 {
 		return p.start + p.size
 	}
 	return p.start + int64(len(p.text))
+}
+
+// joins reports whether a passage next to this one can be shown with it. A record of JSON says what it
+// is by itself.
+func (p passage) joins(other passage) bool {
+	return p.under == other.under && len(p.text)+len(other.text) <= joinedBytes && !p.isObject() && !other.isObject()
+}
+
+func (p passage) isObject() bool {
+	return p.size > 0 && (p.text[0] == '{' || p.text[0] == '[')
+}
+
+// append adds the passage that follows.
+func (p *passage) append(next passage) {
+	if p.size > 0 {
+		p.size = next.end() - p.start
+		p.text += "\n"
+	}
+	p.text += next.text
+	p.last = next.last
 }
 
 // findPassages answers a query.

@@ -10,6 +10,7 @@ import (
 	"os"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -149,19 +150,48 @@ func TestAnAnswerToAQueryIsSmall(t *testing.T) {
 		s := samples.Make(kind, r, 20_000)
 		read := New(from(stored(t, s.Text), Options{}))
 		for _, f := range s.Facts[:min(len(s.Facts), 4)] {
-			args, seen := fmt.Sprintf(`{"file_path":%q,"query":%q,"limit":%d}`, testPath, f.Query, r.IntN(30)), make(map[int64]bool)
+			args, seen := fmt.Sprintf(`{"file_path":%q,"query":%q,"limit":%d}`, testPath, f.Query, r.IntN(30)), make(map[int64]int64)
 			for range 4 {
 				answer := ask(t, read, args)
 				require.LessOrEqual(t, len(answer), maxAnswer, "%s: %s", kind, f.Query)
-				for _, m := range regexp.MustCompile(`(?m)^lines \d+ to \d+, bytes (\d+) to`).FindAllStringSubmatch(answer, -1) {
-					require.False(t, seen[int64(atoi(m[1]))], "%s: shown twice", kind)
-					seen[int64(atoi(m[1]))] = true
+				for _, m := range regexp.MustCompile(`(?m)^lines \d+ to \d+, bytes (\d+) to (\d+)`).FindAllStringSubmatch(answer, -1) {
+					from, to := int64(atoi(m[1])), int64(atoi(m[2]))
+					for start, end := range seen {
+						require.False(t, from < end && start < to, "%s: bytes %d to %d shown twice", kind, max(from, start), min(to, end))
+					}
+					seen[from] = to
 				}
 				next := nextQuery.FindStringSubmatch(answer)
 				if next == nil {
 					break
 				}
 				args = next[1]
+			}
+		}
+	}
+}
+
+// TestARowIsFoundByTheWordsOfTheRowsBesideIt: whoever knows what stands above and below reads what is
+// between.
+func TestARowIsFoundByTheWordsOfTheRowsBesideIt(t *testing.T) {
+	r := random(t)
+	for _, form := range []struct{ head, row string }{
+		{"id,name,place,amount\n", "%d,%s,%s,%d\n"},
+		{"# Orders\n\n| id | name | place | amount |\n|----|------|-------|--------|\n", "| %d | %s | %s | %d |\n"},
+	} {
+		rows := make([]string, 300)
+		word := func(a, b string) string { return a + string(rune('a'+r.IntN(26))) + b + string(rune('a'+r.IntN(26))) }
+		for i := range rows {
+			rows[i] = fmt.Sprintf(form.row, 7000+i, word("Mar", "ti"), word("Lis", "bo"), 100_000+r.IntN(900_000))
+		}
+		text := form.head + strings.Join(rows, "")
+		for path, content := range map[string]string{"plain": text, "in an MCP result": `{"content":[{"type":"text","text":` + strconv.Quote(text) + `}]}`} {
+			read := New(from(stored(t, content), Options{}))
+			for range 20 {
+				i := 1 + r.IntN(len(rows)-2)
+				query := strings.Join(regexp.MustCompile(`\w{3,}`).FindAllString(rows[i-1]+rows[i+1], -1), " ")
+				answer := ask(t, read, fmt.Sprintf(`{"file_path":%q,"query":%q}`, testPath, query))
+				require.Contains(t, answer, rows[i], path)
 			}
 		}
 	}

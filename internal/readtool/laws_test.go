@@ -140,7 +140,7 @@ func TestASearchLooksAtNoMoreThanItMay(t *testing.T) {
 func TestBoundsOfOneCall(t *testing.T) {
 	require.Equal(t, []int{128 << 20, 64 << 20, 1000, 20, 50}, []int{maxSearched, maxRanked, maxInstructions, maxContext, defaultMatches})
 	require.Equal(t, []int{8 << 20, 64 << 10, 400, 100, 10 << 20}, []int{maxPiece, pieceOverlap, maxShown, around, maxAtOnce})
-	require.Equal(t, []int{20, 2400, 3000, 600, 4 << 20}, []int{maxPassages, answerBytes, maxAnswer, passageBytes, maxRecords})
+	require.Equal(t, []int{20, 2500, 3000, 600, 4 << 20}, []int{maxPassages, answerBytes, maxAnswer, passageBytes, maxRecords})
 }
 
 // Skipping lines counts them and their bytes, whatever the size of the buffer.

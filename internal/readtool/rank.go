@@ -35,6 +35,8 @@ const (
 	// nearWeight is what a word counts besides that has another one of the query among the nearWords
 	// words before or behind it.
 	nearWeight, nearWords = .4, 3
+	// The best joinedPassages are shown with those beside them, if that is at most joinedBytes.
+	joinedPassages, joinedBytes = 3, 600
 	// maxTerms bounds the words of a query.
 	maxTerms = 64
 	// maxWord is the longest word, in bytes. A longer one is data.
@@ -49,9 +51,11 @@ type ranker struct {
 	index  map[string]int // of terms, by stem
 	starts [256]bool      // first bytes of the terms
 
-	held  []passage // with a word of the query, in order
-	count int       // passages
-	words int       // in them
+	held     []passage // with a word of the query, and those beside them, in order
+	last     passage   // the one that came last, and whether it is held
+	lastHeld bool
+	count    int // passages
+	words    int // in them
 
 	counts []int32 // of one passage
 	near   uint64  // which of its terms have another one of the query near
@@ -218,9 +222,14 @@ func (r *ranker) add(p passage) {
 	r.words += p.words
 	if r.note(bytes.ToLower(r.lower), r.counts) {
 		p.counts, p.near = slices.Clone(r.counts), r.near
+	}
+	if p.counts != nil && r.count > 1 && !r.lastHeld {
+		r.held = append(r.held, r.last)
+	}
+	if r.lastHeld = p.counts != nil || r.last.counts != nil; r.lastHeld {
 		r.held = append(r.held, p)
 	}
-	if len(r.held) > maxHeld {
+	if r.last = p; len(r.held) > maxHeld {
 		r.prune(maxHeld / 2)
 	}
 }
@@ -285,27 +294,79 @@ func (r *ranker) note(text []byte, counts []int32) (some bool) {
 
 // best returns the best passages, the best first.
 func (r *ranker) best(limit int) []passage {
-	r.score()
-	raised := make([]float64, len(r.held))
-	for i, p := range r.held {
-		raised[i] = p.score
-		for _, j := range []int{i - 1, i + 1} {
-			if j >= 0 && j < len(r.held) && max(r.held[j].number-p.number, p.number-r.held[j].number) == 1 {
-				raised[i] = max(raised[i], p.score+beside*r.held[j].score)
-			}
-		}
-	}
-	best := slices.Clone(r.held)
-	for i := range best {
-		best[i].score = raised[i]
-	}
-	best = slices.DeleteFunc(best, func(p passage) bool { return !r.hasRequired(p) })
-	slices.SortStableFunc(best, func(a, b passage) int { return cmp.Compare(b.score, a.score) })
-	best = lastOfEqual(best)[:min(len(best), limit)]
+	best := r.joined(lastOfEqual(r.ranked()))
+	best = best[:min(len(best), limit)]
 	for i := range best {
 		best[i].at = r.densest(best[i])
 	}
 	return best
+}
+
+// ranked are the passages with what the query asks for, the best first.
+func (r *ranker) ranked() []passage {
+	r.score()
+	out := make([]passage, 0, len(r.held))
+	for i, p := range r.held {
+		if p.counts == nil || !r.hasRequired(p) {
+			continue
+		}
+		for _, j := range r.beside(i) {
+			p.score = max(p.score, r.held[i].score+beside*r.held[j].score)
+		}
+		out = append(out, p)
+	}
+	slices.SortStableFunc(out, func(a, b passage) int { return cmp.Compare(b.score, a.score) })
+	return out
+}
+
+// beside are the places in held of the passages next to one of them.
+func (r *ranker) beside(i int) (out []int) {
+	for _, j := range []int{i - 1, i + 1} {
+		if j >= 0 && j < len(r.held) && r.held[j].number-r.held[i].number == j-i {
+			out = append(out, j)
+		}
+	}
+	return out
+}
+
+// joined makes the best passages, each with those beside it, one each: a row is asked for by the
+// words of the rows next to it. How many says nothing of the room, so that the next call, which goes
+// on behind them, repeats none.
+func (r *ranker) joined(best []passage) []passage {
+	taken := make(map[int]bool)
+	out := best[:0:0]
+	for _, p := range best {
+		if taken[p.number] {
+			continue
+		}
+		if taken[p.number] = true; len(out) < joinedPassages {
+			p = r.join(p, taken)
+		}
+		out = append(out, p)
+	}
+	return out
+}
+
+// join adds to a passage those beside it, the better one first, while they are small.
+func (r *ranker) join(p passage, taken map[int]bool) passage {
+	i, _ := slices.BinarySearchFunc(r.held, p.number, func(h passage, n int) int { return cmp.Compare(h.number, n) })
+	others := r.beside(i)
+	slices.SortStableFunc(others, func(a, b int) int { return cmp.Compare(r.held[b].score, r.held[a].score) })
+	for _, j := range others {
+		other := r.held[j]
+		if taken[other.number] || !p.joins(other) {
+			continue
+		}
+		taken[other.number] = true
+		if j < i {
+			other.append(p)
+			other.match = p.match
+			p = other
+		} else {
+			p.append(other)
+		}
+	}
+	return p
 }
 
 // densest is where in a passage the part of lineBytes begins that has most of what is asked for.
@@ -428,19 +489,37 @@ func (r *ranker) rare(t term) bool {
 	return n > 0 && n <= few && n*rareShare <= r.count
 }
 
-// prune drops the worst of the passages that are held, and keeps the order of the others.
+// prune drops the worst of the passages that are held, of equally good ones the last, and keeps the
+// order of the others. One beside a better one is as good.
 func (r *ranker) prune(most int) {
 	r.score()
 	scores := make([]float64, len(r.held))
 	for i, p := range r.held {
 		scores[i] = p.score
+		for _, j := range r.beside(i) {
+			scores[i] = max(scores[i], r.held[j].score)
+		}
 	}
-	slices.Sort(scores)
-	least := scores[len(scores)-most]
-	r.held = slices.DeleteFunc(r.held, func(p passage) bool { return p.score < least })
-	if len(r.held) > most { // of equally good ones, the first
-		r.held = r.held[:most]
+	sorted := slices.Sorted(slices.Values(scores))
+	least := sorted[len(sorted)-most]
+	better, _ := slices.BinarySearchFunc(sorted, least, func(score, least float64) int {
+		if score <= least {
+			return -1
+		}
+		return 1
+	})
+	equal := most - (len(sorted) - better)
+	kept := r.held[:0]
+	for i, p := range r.held {
+		if scores[i] == least {
+			equal--
+		}
+		if scores[i] > least || scores[i] == least && equal >= 0 {
+			kept = append(kept, p)
+		}
 	}
+	clear(r.held[len(kept):])
+	r.held = kept
 }
 
 // lastOfEqual puts passages whose text was there before behind all others.
