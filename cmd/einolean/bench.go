@@ -94,7 +94,7 @@ func runBench(ctx context.Context, s streams, args []string) error {
 	f.StringVar(&c.file, "o", "einolean-bench.jsonl", "where the result of each task is kept; a later start goes on from there")
 	f.IntVar(&c.calls, "max-calls", 20, "the most requests of one task; one that needs more is not done")
 	f.StringVar(&c.recordings, "recordings", "", "a folder for the requests and answers of each task, which einolean replay reads")
-	f.StringVar(&c.prices, "prices", "", "a model of docs/models.md, or a file with your own price cards, as for einolean replay; by default those of --model, or of common providers")
+	f.StringVar(&c.prices, "prices", "", "a model of docs/models.md, or a file of your own, as for einolean replay; by default those of --model, or of common providers")
 	repeated(f, &c.arms, "arms", "a setting to compare, by its name or a part of it; may be repeated; by default all")
 	repeated(f, &c.tasks, "tasks", "tasks to do, by their id or part of their kind; may be repeated; by default all")
 	rest, err := parse(f, args)
@@ -109,10 +109,7 @@ func runBench(ctx context.Context, s streams, args []string) error {
 	if err := c.check(); err != nil {
 		return err
 	}
-	if _, is := replay.CardOf(c.model); is && c.prices == "" {
-		c.prices = c.model
-	}
-	known, err := cards(s, c.prices)
+	known, err := cards(s, c.prices, c.model)
 	if err != nil {
 		return err
 	}

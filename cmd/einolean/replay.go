@@ -21,6 +21,7 @@ import (
 
 	"github.com/einolean/einolean/internal/dev/replay"
 	"github.com/einolean/einolean/internal/display"
+	"github.com/einolean/einolean/internal/prices"
 	"github.com/einolean/einolean/reduction"
 	"github.com/einolean/einolean/store"
 )
@@ -71,6 +72,7 @@ type bench struct {
 	options  replay.Options
 	over     float64
 	top      int
+	more     int // policies that --all replays besides
 }
 
 // choice is a row: what is done with tools and with results.
@@ -79,6 +81,11 @@ type choice struct {
 	hide replay.Hiding
 	set  string // what to write to have it, empty for what is only compared with
 }
+
+// chosenBetween are the rows that are shown unless others are asked for.
+var chosenBetween = []string{"no reduction", "Eino", "einolean", "einolean, Recommended", "toolsearch, Recommended", bothRecommended}
+
+const bothRecommended = "toolsearch and einolean, Recommended"
 
 // choices are all of them. The first changes nothing.
 func choices(tools bool) (all []choice) {
@@ -98,7 +105,7 @@ func choices(tools bool) (all []choice) {
 		all = append(all, choice{replay.Policy{Name: h.Name, New: none.New}, h, settings[h.Name]})
 	}
 	both := slices.IndexFunc(all, func(c choice) bool { return c.Name == "einolean, Recommended" })
-	return append(all, choice{replay.Policy{Name: "toolsearch and einolean, Recommended", New: all[both].New}, hidings[len(hidings)-1],
+	return append(all, choice{replay.Policy{Name: bothRecommended, New: all[both].New}, hidings[len(hidings)-1],
 		settings["toolsearch, Recommended"] + " and " + settings["einolean, Recommended"]})
 }
 
@@ -107,9 +114,10 @@ func runReplay(ctx context.Context, s streams, args []string) error {
 	var names, configs []string
 	b := bench{}
 	f := flags(s, "replay", &common)
-	repeated(f, &names, "policy", "a policy to replay, by all or part of its name; may be repeated; by default all")
+	repeated(f, &names, "policy", "a policy to replay, by all or part of its name; may be repeated; by default those that most choose between")
+	every := f.Bool("all", false, "replay all policies, those of peers and single fields among them")
 	repeated(f, &configs, "config", "a file with your own policy: a JSON object with fields of reduction.Config; may be repeated")
-	prices := f.String("prices", "", `a model of docs/models.md, such as gpt-6.2-sol, or a file with your own price cards: JSON such as [{"name":"mine","write":1.25,"cached":0.1,"million":3}]: writing and reading the cache relative to a prompt token without one, and dollars for a million of those. By default the prices of the model that a request's body names, or those of common providers`)
+	asked := f.String("prices", "", `a model of docs/models.md, such as gpt-6.2-sol, or a file of your own, either like internal/prices/prices.json, in dollars for each model, or with price cards: JSON such as [{"name":"mine","write":1.25,"cached":0.1,"million":3}]: writing and reading the cache relative to a prompt token without one, and dollars for a million of those. By default the prices of the model that a request's body names, or those of common providers`)
 	f.Int64Var(&b.options.Trigger, "trigger", 32_000, "the number of tokens at which policies start to clear, unless they set their own")
 	f.Float64Var(&b.options.ReadBacks, "read-backs", 0, "share of the cut results, from 0 to 1, that the agent reads back at once")
 	f.Float64Var(&b.over, "fail-over", 0, "exit with 1 if a policy costs more than this share of the cost without reduction on any card; 0 allows any cost")
@@ -133,20 +141,19 @@ func runReplay(ctx context.Context, s streams, args []string) error {
 	if err != nil {
 		return err
 	}
-	var all []replay.Recorded
-	for _, name := range rest {
-		more, err := recordings(s, common, name)
-		if err != nil {
-			return err
-		}
-		all = append(all, more...)
+	all, err := recordingsOf(s, common, rest)
+	if err != nil {
+		return err
 	}
-	if b.cards, err = cards(s, cmp.Or(*prices, priced(all))); err != nil {
+	if b.cards, err = cards(s, *asked, named(all)); err != nil {
 		return err
 	}
 	tools := slices.ContainsFunc(all, func(r replay.Recorded) bool { return len(r.Conversation.Tools()) > 0 })
-	if b.policies, err = chosen(s, tools, names, configs); err != nil {
+	if b.policies, err = chosen(s, tools, *every, names, configs); err != nil {
 		return err
+	}
+	if len(names)+len(configs) == 0 {
+		b.more = len(choices(tools)) - len(b.policies)
 	}
 	report, err := b.replay(ctx, s, common, all)
 	if err != nil {
@@ -163,12 +170,29 @@ func runReplay(ctx context.Context, s streams, args []string) error {
 	return b.judge(report.Total)
 }
 
+// recordingsOf are those of all files.
+func recordingsOf(s streams, common options, files []string) (all []replay.Recorded, err error) {
+	for _, name := range files {
+		more, err := recordings(s, common, name)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, more...)
+	}
+	return all, nil
+}
+
 // chosen are the policies that are replayed. The first reduces nothing.
-func chosen(s streams, tools bool, names, configs []string) ([]choice, error) {
+func chosen(s streams, tools, every bool, names, configs []string) ([]choice, error) {
 	known := choices(tools)
-	picked := known
-	if len(names)+len(configs) > 0 {
+	picked := slices.Clone(known)
+	switch {
+	case every:
+		names = nil
+	case len(names)+len(configs) > 0:
 		picked = known[:1:1]
+	default:
+		picked = slices.DeleteFunc(picked, func(c choice) bool { return !slices.Contains(chosenBetween, c.Name) })
 	}
 	for _, name := range names {
 		n := len(picked)
@@ -226,43 +250,66 @@ func own(s streams, file string) (p replay.Policy, err error) {
 	return replay.Policy{Name: strings.TrimSuffix(filepath.Base(file), filepath.Ext(file)), New: makeOne}, nil
 }
 
-// priced is the model that all conversations name, if its prices are known.
-func priced(all []replay.Recorded) string {
-	model := ""
-	for i, r := range all {
-		if _, known := replay.CardOf(r.Model); !known || i > 0 && r.Model != model {
+// named is the model that all conversations name.
+func named(all []replay.Recorded) string {
+	model := all[0].Model
+	for _, r := range all {
+		if r.Model != model {
 			return ""
 		}
-		model = r.Model
 	}
 	return model
 }
 
-// cards are the prices of a model or a file, or those of common providers.
-func cards(s streams, file string) (all []replay.Card, err error) {
-	if file == "" {
-		return replay.Cards, nil
-	}
-	if c, ok := replay.CardOf(file); ok {
+// cards are the prices that --prices names or a file of it has; without it those of the model, or of
+// common providers.
+func cards(s streams, asked, model string) ([]replay.Card, error) {
+	if c, ok := replay.CardOf(cmp.Or(asked, model)); ok {
 		return []replay.Card{c}, nil
 	}
-	text, err := readAll(s, file)
+	if asked == "" {
+		return replay.Cards, nil
+	}
+	text, err := readAll(s, asked)
 	if err != nil {
 		return nil, err
 	}
-	var read []replay.Card
-	if err := decode(text, &read); err != nil {
-		return nil, fail(exitInput, "%s: %w", file, err)
+	read, err := cardsIn(text, model)
+	if err != nil {
+		return nil, fail(exitInput, "%s: %w", asked, err)
 	}
 	for _, c := range read {
 		if c.Name == "" || c.Write <= 0 || c.Cached < 0 || c.Million < 0 || c.Output < 0 {
-			return nil, fail(exitInput, `%s: a card has a name, "write" above 0, "cached" of at least 0, and perhaps "million" and "output"`, file)
+			return nil, fail(exitInput, `%s: a card has a name, "write" above 0, "cached" of at least 0, and perhaps "million" and "output"`, asked)
 		}
 	}
 	if len(read) == 0 {
-		return nil, fail(exitInput, "%s holds no card", file)
+		return nil, fail(exitInput, "%s holds no card", asked)
 	}
 	return read, nil
+}
+
+// cardsIn are the cards of a file. Of one like internal/prices/prices.json, in dollars for each model,
+// it is that of the model, if that is there.
+func cardsIn(text []byte, model string) (all []replay.Card, err error) {
+	if !bytes.HasPrefix(bytes.TrimSpace(text), []byte("{")) {
+		return all, decode(text, &all)
+	}
+	var file prices.File
+	if err := decode(text, &file); err != nil {
+		return nil, err
+	}
+	for _, p := range file.Prices {
+		if p.Input <= 0 {
+			return nil, fmt.Errorf("%q: a model has a price of input above 0", p.Model)
+		}
+		c := replay.NewCard(p.Model, p)
+		if p.Model == model {
+			return []replay.Card{c}, nil
+		}
+		all = append(all, c)
+	}
+	return all, nil
 }
 
 // replay bills each conversation under each policy.
@@ -396,8 +443,11 @@ func (b bench) judge(total billedJSON) error {
 	return nil
 }
 
-// show writes the table of all conversations, the losing cases, and the advice.
+// show writes what to set, the table of all conversations, and the losing cases.
 func (b bench) show(w io.Writer, p painter, r replayJSON) {
+	if r.Advice != "" {
+		fmt.Fprintf(w, "%s\n\n", p.bold(display.Line(r.Advice)))
+	}
 	b.heading(w, r)
 	widest := len("policy")
 	for _, policy := range r.Total.Policies {
@@ -426,10 +476,10 @@ func (b bench) show(w io.Writer, p painter, r replayJSON) {
 	fmt.Fprint(w, "\n", p.dim("Costs are relative to no reduction, for each price card; * is the lowest, ! is higher than doing nothing.\n"+
 		"again: results that the agent still needed after they were removed, and had to read again; lost: results\n"+
 		"that no path gives back byte for byte. Losing results does not count as saving."), "\n")
-	b.losses(w, p, r)
-	if r.Advice != "" {
-		fmt.Fprintf(w, "\n%s\n", p.bold(display.Line(r.Advice)))
+	if b.more > 0 {
+		fmt.Fprintln(w, p.dim(fmt.Sprintf("--all replays %d more policies, --policy one by its name.", b.more)))
 	}
+	b.losses(w, p, r)
 }
 
 // heading says what was replayed, and what it cost as it is.

@@ -102,7 +102,7 @@ func TestReplayReadsEveryFormatOfConversations(t *testing.T) {
 	var first *billedJSON
 	for name, text := range formats(t, talk(6, resultLines())) {
 		t.Run(name, func(t *testing.T) {
-			out, messages, code := call(t, text, "replay", "-", "--json", "--trigger", strconv.Itoa(20*resultLines()))
+			out, messages, code := call(t, text, "replay", "-", "--all", "--json", "--trigger", strconv.Itoa(20*resultLines()))
 			require.Zero(t, code, messages)
 			var got replayJSON
 			require.NoError(t, json.Unmarshal([]byte(out), &got))
@@ -156,7 +156,7 @@ func body(t *testing.T, n, size int) string {
 }
 
 func TestReplayBillsToolsAndSaysWhatToSet(t *testing.T) {
-	out, messages, code := call(t, body(t, 300, 100), "replay", "-", "--json")
+	out, messages, code := call(t, body(t, 300, 100), "replay", "-", "--all", "--json")
 	require.Zero(t, code, messages)
 	var got replayJSON
 	require.NoError(t, json.Unmarshal([]byte(out), &got))
@@ -175,11 +175,33 @@ func TestReplayBillsToolsAndSaysWhatToSet(t *testing.T) {
 	require.Contains(t, got.Advice, "Set toolsearch.")
 	require.Contains(t, got.Advice, "tokens instead of "+display.Grouped(nothing.Tokens))
 	require.Contains(t, got.Advice, fmt.Sprintf("instead of $%.2f", nothing.Dollars["Anthropic"]))
-	text, _, _ := call(t, body(t, 300, 100), "replay", "-")
-	require.True(t, strings.HasSuffix(strings.TrimSpace(text), got.Advice), "the last sentence says what to set")
+	text, _, _ := call(t, body(t, 300, 100), "replay", "-", "--all")
+	require.True(t, strings.HasPrefix(text, got.Advice+"\n"), "the first sentence says what to set")
 	require.Contains(t, text, "definitions of tools are")
 	few, _, _ := call(t, body(t, 2, 100), "replay", "-", "--policy", "Recommended", "--json")
 	require.Contains(t, few, "Change nothing: no setting saves a twentieth of these")
+}
+
+// TestReplayShowsWhatOneChoosesBetween: at most six rows, and the others where they are asked for.
+func TestReplayShowsWhatOneChoosesBetween(t *testing.T) {
+	rows := func(input string, args ...string) (names []string) {
+		out, messages, code := call(t, input, append([]string{"replay", "-", "--json"}, args...)...)
+		require.Zero(t, code, messages)
+		var got replayJSON
+		require.NoError(t, json.Unmarshal([]byte(out), &got))
+		for _, p := range got.Total.Policies {
+			names = append(names, p.Policy)
+		}
+		return names
+	}
+	chat, tools := jsonOf(t, talk(3, 100)), body(t, 40, 100)
+	require.Equal(t, chosenBetween, rows(tools))
+	require.Equal(t, chosenBetween[:4], rows(chat), "without tools none is hidden")
+	require.Len(t, rows(tools, "--all"), len(choices(true)))
+	require.Len(t, rows(chat, "--all", "--policy", "Eino"), len(choices(false)))
+	require.Contains(t, rows(chat, "--policy", "mask all"), "mask all but the last 10")
+	text, _, _ := call(t, tools, "replay", "-")
+	require.Contains(t, text, fmt.Sprintf("--all replays %d more policies", len(choices(true))-len(chosenBetween)))
 }
 
 func TestReplaySaysWhatHidingToolsAloneSaves(t *testing.T) {
@@ -251,6 +273,27 @@ func TestReplayWithOwnPoliciesAndPrices(t *testing.T) {
 	require.Less(t, got.Total.Policies[1].Ratio["ours"], .5)
 	nothing := got.Total.Policies[0]
 	require.InDelta(t, 2*float64(nothing.Written)+.5*float64(nothing.Cached), nothing.Cost["ours"], .01)
+}
+
+// TestReplayTakesAFileOfPrices: the form of the file that comes along, of which a copy can be newer.
+func TestReplayTakesAFileOfPrices(t *testing.T) {
+	ours := file(t, `{"read":"2027-01-01","prices":[{"model":"m","input":3,"cached":0.3,"written":6,"output":9},{"model":"n","input":1,"cached":1,"written":1}]}`)
+	for input, want := range map[string][]replay.Card{
+		body(t, 2, 20):          {{Name: "m", Write: 2, Cached: .1, Million: 3, Output: 9}},
+		jsonOf(t, talk(3, 100)): {{Name: "m", Write: 2, Cached: .1, Million: 3, Output: 9}, {Name: "n", Write: 1, Cached: 1, Million: 1}},
+	} {
+		out, messages, code := call(t, input, "replay", "-", "--prices", ours, "--policy", "Eino", "--json")
+		require.Zero(t, code, messages)
+		var got replayJSON
+		require.NoError(t, json.Unmarshal([]byte(out), &got))
+		require.Equal(t, want, got.Cards)
+	}
+	chat := file(t, jsonOf(t, talk(3, 100)))
+	_, messages, code := call(t, "", "replay", chat, "--prices", file(t, `{"prices":[{"model":"m","cached":1}]}`))
+	require.Equal(t, exitInput, code)
+	require.Contains(t, messages, "above 0")
+	_, messages, code = call(t, "", "replay", chat, "--prices", filepath.Join("..", "..", "internal", "prices", "prices.json"), "--policy", "Eino")
+	require.Zero(t, code, messages)
 }
 
 func TestExitCodesOfReplay(t *testing.T) {

@@ -40,10 +40,13 @@ func (p Price) Write() float64 { return ratio(p.Written, p.Input) }
 // ratio is rounded: a third of .3 is .1.
 func ratio(a, b float64) float64 { return math.Round(a/b*1e4) / 1e4 }
 
-var file = sync.OnceValue(func() (f struct {
+// File is a dated file of prices, as prices.json.
+type File struct {
 	Read   string  `json:"read"`
 	Prices []Price `json:"prices"`
-}) {
+}
+
+var file = sync.OnceValue(func() (f File) {
 	if err := json.Unmarshal(data, &f); err != nil {
 		panic("internal/prices: " + err.Error())
 	}

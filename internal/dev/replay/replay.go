@@ -98,6 +98,11 @@ var Cards = []Card{
 
 func cardOf(name, model string) Card {
 	p, _ := prices.Of(model) // a test finds a model that is missing
+	return NewCard(name, p)
+}
+
+// NewCard is the card of prices.
+func NewCard(name string, p prices.Price) Card {
 	return Card{name, p.Write(), p.Hit(), p.Input, p.Output}
 }
 
