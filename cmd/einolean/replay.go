@@ -292,12 +292,9 @@ func cards(s streams, asked, model string) ([]replay.Card, error) {
 // cardsIn are the cards of a file. Of one like internal/prices/prices.json, in dollars for each model,
 // it is that of the model, if that is there.
 func cardsIn(text []byte, model string) (all []replay.Card, err error) {
-	if !bytes.HasPrefix(bytes.TrimSpace(text), []byte("{")) {
-		return all, decode(text, &all)
-	}
 	var file prices.File
-	if err := decode(text, &file); err != nil {
-		return nil, err
+	if err := decode(text, &file); err != nil || file.Prices == nil {
+		return all, decode(text, &all)
 	}
 	for _, p := range file.Prices {
 		if p.Input <= 0 {
