@@ -20,6 +20,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/einolean/einolean/internal/dev/adktest"
+	"github.com/einolean/einolean/internal/dev/programtest"
 	"github.com/einolean/einolean/programs"
 	"github.com/einolean/einolean/reduction"
 	"github.com/einolean/einolean/store"
@@ -27,10 +28,10 @@ import (
 )
 
 // three is a program of three batches.
-var three = goPrograms{"three": func(r *goProgram) {
+var three = programtest.Programs{"three": func(r *programtest.Program) {
 	for i := range 3 {
-		for _, x := range r.call(fmt.Sprintf(`form%d {"n":%d}`, i, i), fmt.Sprintf(`form3 {"n":%d}`, i)) {
-			r.print(x.Text)
+		for _, x := range r.Call(fmt.Sprintf(`form%d {"n":%d}`, i, i), fmt.Sprintf(`form3 {"n":%d}`, i)) {
+			r.Print(x.Text)
 		}
 	}
 }}
@@ -274,9 +275,9 @@ func (d *denying) WrapInvokableToolCall(_ context.Context, next adk.InvokableToo
 // A program that was refused never began, and the next one under its id is another one.
 func TestARefusedProgramLeavesNothing(t *testing.T) {
 	var began []string
-	in := goPrograms{
-		"one": func(r *goProgram) { began = append(began, "one"); r.print("of one") },
-		"two": func(r *goProgram) { began = append(began, "two"); r.print("of two") },
+	in := programtest.Programs{
+		"one": func(r *programtest.Program) { began = append(began, "one"); r.Print("of one") },
+		"two": func(r *programtest.Program) { began = append(began, "two"); r.Print("of two") },
 	}
 	turn := func(code string) adktest.Turn {
 		return adktest.Do(adktest.ToolCall{ID: "call_0", Name: "run_code", Args: fmt.Sprintf(`{"code":%q}`, code)})
@@ -296,7 +297,7 @@ func TestIDsThatLookLikeThoseOfAProgramsCalls(t *testing.T) {
 }
 
 func lookAlike[M adk.MessageType](t *testing.T, streaming bool) {
-	in := goPrograms{"p": func(r *goProgram) { r.print("program", r.call(`echo {"n":1}`)[0].Text) }}
+	in := programtest.Programs{"p": func(r *programtest.Program) { r.Print("program", r.Call(`echo {"n":1}`)[0].Text) }}
 	turn := adktest.Do(
 		adktest.ToolCall{ID: "a", Name: "run_code", Args: `{"code":"p"}`}, adktest.ToolCall{ID: "a.1", Name: "echo", Args: `{"n":2}`},
 		adktest.ToolCall{ID: "a-end", Name: "echo", Args: `{"n":3}`}, adktest.ToolCall{ID: "a.1.1", Name: "echo", Args: `{"n":4}`})
@@ -320,7 +321,7 @@ func lookAlike[M adk.MessageType](t *testing.T, streaming bool) {
 
 // The answer of a program is a result like any other: reduction cuts it.
 func TestTheAnswerOfAProgramIsCut(t *testing.T) {
-	in := goPrograms{"p": func(r *goProgram) { r.call(`echo {"n":1}`); r.print(strings.Repeat("long ", 4000)) }}
+	in := programtest.Programs{"p": func(r *programtest.Program) { r.Call(`echo {"n":1}`); r.Print(strings.Repeat("long ", 4000)) }}
 	reduce, err := reduction.New(t.Context(), &reduction.Config{Backend: store.NewMemory(0), MaxLengthForTrunc: 2000})
 	require.NoError(t, err)
 	m := adktest.Script[*schema.Message](adktest.Do(adktest.ToolCall{ID: "c", Name: "run_code", Args: `{"code":"p"}`}), adktest.Say("done"))
@@ -445,8 +446,8 @@ func TestOwnToolsAreCheckedAndNamed(t *testing.T) {
 	zip := &schema.ToolInfo{Name: "zip_code", Desc: "The zip code of an order", ParamsOneOf: params, Extra: map[string]any{toolsearch.OutputSchemaKey: `{"type":"string"}`}}
 	own := adktest.Tool(adktest.Invokable, zip, func(_ context.Context, args string) (string, error) { return "10115", nil })
 	var read []programs.Result
-	in := goPrograms{"p": func(r *goProgram) {
-		read = r.call(`zip_code {"id":1}`, `zip_code {"id":"x"}`, `zip_code {"id":9.007199254740992e+15}`, `zip_code [1]`, `zip_cod {"id":1}`, `zipCode {"id":1}`, `run_code {}`, `transfer_to_agent {}`)
+	in := programtest.Programs{"p": func(r *programtest.Program) {
+		read = r.Call(`zip_code {"id":1}`, `zip_code {"id":"x"}`, `zip_code {"id":9.007199254740992e+15}`, `zip_code [1]`, `zip_cod {"id":1}`, `zipCode {"id":1}`, `run_code {}`, `transfer_to_agent {}`)
 	}}
 	m := adktest.Script[*schema.Message](adktest.Do(adktest.ToolCall{ID: "c", Name: "run_code", Args: `{"code":"p"}`}), adktest.Say("done"))
 	out := adktest.Agent[*schema.Message]{Model: m, Tools: []tool.BaseTool{own}, Handlers: adktest.Handlers[*schema.Message](first[*schema.Message](t, in))}.Run(t.Context(), []*schema.Message{schema.UserMessage("go")})

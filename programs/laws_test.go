@@ -18,6 +18,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/einolean/einolean/internal/dev/adktest"
+	"github.com/einolean/einolean/internal/dev/programtest"
 	"github.com/einolean/einolean/internal/race"
 	"github.com/einolean/einolean/programs"
 	"github.com/einolean/einolean/toolsearch"
@@ -42,7 +43,7 @@ func programTools(c *adktest.Ran) []tool.BaseTool {
 }
 
 // randomProgram makes a few batches of calls and prints what they answer.
-func randomProgram(g *rand.Rand) func(*goProgram) {
+func randomProgram(g *rand.Rand) func(*programtest.Program) {
 	var batches [][]string
 	for range g.IntN(4) {
 		var batch []string
@@ -52,11 +53,11 @@ func randomProgram(g *rand.Rand) func(*goProgram) {
 		}
 		batches = append(batches, batch)
 	}
-	return func(r *goProgram) {
+	return func(r *programtest.Program) {
 		for _, b := range batches {
-			for _, x := range r.call(b...) {
-				if r.print(x.Failed); !x.Failed {
-					r.print(x.Text)
+			for _, x := range r.Call(b...) {
+				if r.Print(x.Failed); !x.Failed {
+					r.Print(x.Text)
 				}
 			}
 		}
@@ -64,8 +65,8 @@ func randomProgram(g *rand.Rand) func(*goProgram) {
 }
 
 // direct is what a program prints if its calls are answered at once.
-func direct(t *testing.T, f func(*goProgram)) string {
-	run, err := goPrograms{"": f}.Start(t.Context(), programs.Program{})
+func direct(t *testing.T, f func(*programtest.Program)) string {
+	run, err := programtest.Programs{"": f}.Start(t.Context(), programs.Program{})
 	require.NoError(t, err)
 	for {
 		s := run.State()
@@ -131,7 +132,7 @@ type executions struct {
 // lawRun is one agent of the law, in one process after another.
 type lawRun[M adk.MessageType] struct {
 	*testing.T
-	in    goPrograms
+	in    programtest.Programs
 	ran   *adktest.Ran
 	model *adktest.Model[M]
 	store *adktest.Store
@@ -154,7 +155,7 @@ func (l *lawRun[M]) runner() *adk.TypedRunner[M] {
 }
 
 func programLaw[M adk.MessageType](t *testing.T, g *rand.Rand, streaming, hides bool, tally *lawTally) {
-	in, want := goPrograms{}, map[string]string{}
+	in, want := programtest.Programs{}, map[string]string{}
 	turn := adktest.Turn{}
 	for n := range 1 + g.IntN(3) {
 		code, id := fmt.Sprintf("program %d", n), fmt.Sprintf("c%d", n)

@@ -10,7 +10,6 @@ import (
 	"fmt"
 	"log/slog"
 	"strings"
-	"sync"
 	"testing"
 
 	"github.com/cloudwego/eino/adk"
@@ -91,52 +90,22 @@ func TestTheWordsOfEachProviderAreKnown(t *testing.T) {
 	require.False(t, ok)
 }
 
-// narrow is a model of a window that it does or does not name, in the form in which it refuses.
-type narrow[M adk.MessageType] struct {
-	*adktest.Model[M]
-	window  int // bytes of text
-	names   bool
-	inside  bool // a stream's first thing is the error
-	refused int
-	mu      sync.Mutex
+// narrow is a model of a window in bytes of text, which it does or does not name.
+func narrow[M adk.MessageType](window int, names bool, turns ...adktest.Turn) *adktest.Narrow[M] {
+	return &adktest.Narrow[M]{Model: adktest.Script[M](turns...), Refuse: func(input []M) error {
+		switch size := adktest.Bytes(input); {
+		case size <= window:
+			return nil
+		case names:
+			return fmt.Errorf("This model's maximum context length is %d tokens. However, your messages resulted in %d tokens", window/4, size/4)
+		}
+		return errors.New("Your input exceeds the context window of this model.")
+	}}
 }
 
-func (n *narrow[M]) refuses(input []M) error {
-	size := 0
-	for _, m := range input {
-		size += len(adktest.Text(m))
-	}
-	if size <= n.window {
-		return nil
-	}
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	n.refused++
-	if n.names {
-		return fmt.Errorf("This model's maximum context length is %d tokens. However, your messages resulted in %d tokens", n.window/4, size/4)
-	}
-	return errors.New("Your input exceeds the context window of this model.")
-}
-
-func (n *narrow[M]) Generate(ctx context.Context, input []M, opts ...model.Option) (M, error) {
-	if err := n.refuses(input); err != nil {
-		return *new(M), err
-	}
-	return n.Model.Generate(ctx, input, opts...)
-}
-
-func (n *narrow[M]) Stream(ctx context.Context, input []M, opts ...model.Option) (*schema.StreamReader[M], error) {
-	if err := n.refuses(input); err != nil && n.inside {
-		return adktest.Broken[M](nil, err), nil
-	} else if err != nil {
-		return nil, err
-	}
-	return n.Model.Stream(ctx, input, opts...)
-}
-
-// run is a conversation of a model with a narrow window that calls a tool with long results.
+// narrowRun is a conversation of a model with a narrow window that calls a tool with long results.
 type narrowRun[M adk.MessageType] struct {
-	*narrow[M]
+	*adktest.Narrow[M]
 	cfg       *reduction.TypedConfig[M]
 	calls     int
 	result    func(n int) string
@@ -144,13 +113,14 @@ type narrowRun[M adk.MessageType] struct {
 	events    []einolean.Event
 }
 
-func newNarrow[M adk.MessageType](calls int, names, inside bool) *narrowRun[M] {
+func newNarrow[M adk.MessageType](calls, window int, names, inside bool) *narrowRun[M] {
 	r := &narrowRun[M]{calls: calls, result: func(int) string { return strings.Repeat("a line of a long result, 0 1 2 3\n", 120) }}
 	var turns []adktest.Turn
 	for i := range calls {
 		turns = append(turns, adktest.Do(adktest.ToolCall{ID: fmt.Sprint("c", i), Name: "shell", Args: fmt.Sprintf(`{"n":%d}`, i)}))
 	}
-	r.narrow = &narrow[M]{Model: adktest.Script[M](append(turns, adktest.Say("the answer"))...), window: 20_000, names: names, inside: inside}
+	r.Narrow = narrow[M](window, names, append(turns, adktest.Say("the answer"))...)
+	r.Inside = inside
 	r.cfg = reduction.RecommendedTyped[M](store.NewMemory(0))
 	r.cfg.ReferToRepeats = false
 	r.cfg.OnEvent = func(_ context.Context, e einolean.Event) {
@@ -171,7 +141,7 @@ func (r *narrowRun[M]) play(t *testing.T, streaming bool) adktest.Outcome[M] {
 	})
 	return adktest.Agent[M]{Model: r.Model, Tools: []tool.BaseTool{shell}, Streaming: streaming, Max: r.calls + 2, Handlers: adktest.Handlers(typed(t, r.cfg)),
 		Configure: func(c *adk.TypedChatModelAgentConfig[M]) {
-			c.Model = r.narrow
+			c.Model = r.Narrow
 			if r.configure != nil {
 				r.configure(c)
 			}
@@ -187,14 +157,14 @@ func TestATooLongRequestDoesNotEndTheRun(t *testing.T) {
 func goesOnShorter[M adk.MessageType](t *testing.T, streaming bool) {
 	for _, names := range []bool{true, false} {
 		for _, inside := range []bool{false, true} {
-			r := newNarrow[M](12, names, inside)
+			r := newNarrow[M](12, 20_000, names, inside)
 			out := r.play(t, streaming)
 			require.NoError(t, out.Err)
 			require.Equal(t, "the answer", out.Answer())
 			require.Len(t, r.Wires(), 13, "no call of the model is lost")
 			require.NotEmpty(t, r.events)
-			require.Len(t, r.events, r.refused, "each refusal is followed by a request that is not refused")
-			require.LessOrEqual(t, r.refused, 3, "what was learned counts")
+			require.Len(t, r.events, len(r.Refused()), "each refusal is followed by a request that is not refused")
+			require.LessOrEqual(t, len(r.Refused()), 3, "what was learned counts")
 			for _, e := range r.events {
 				require.Equal(t, slog.LevelWarn, e.Level())
 				require.Less(t, e.Pass.After, e.Pass.Before)
@@ -206,10 +176,10 @@ func goesOnShorter[M adk.MessageType](t *testing.T, streaming bool) {
 				require.Equal(t, "look at everything", adktest.Text(w.Messages[0]), "the user's words stay")
 			}
 			// Without it, the run ends.
-			r = newNarrow[M](12, names, inside)
+			r = newNarrow[M](12, 20_000, names, inside)
 			r.cfg.Overflow = nil
 			require.Error(t, r.play(t, streaming).Err)
-			r = newNarrow[M](12, names, inside)
+			r = newNarrow[M](12, 20_000, names, inside)
 			r.cfg.SkipClear = true
 			require.Error(t, r.play(t, streaming).Err)
 			require.Empty(t, r.events)
@@ -225,7 +195,7 @@ func TestAfterARefusalNewResultsAreWhole(t *testing.T) {
 
 func showsNewResults[M adk.MessageType](t *testing.T, streaming bool) {
 	for _, names := range []bool{true, false} {
-		r := newNarrow[M](24, names, streaming)
+		r := newNarrow[M](24, 20_000, names, streaming)
 		r.result = func(int) string { return strings.Repeat("a line of some result, 0 1 2\n", 60) } // less than a round's share
 		refusedAt := map[int]bool{}
 		r.cfg.OnEvent = func(_ context.Context, e einolean.Event) {
@@ -249,7 +219,7 @@ func TestEachModelCallMayBeRefused(t *testing.T) {
 
 func refusesTwice[M adk.MessageType](t *testing.T, streaming bool) {
 	for _, names := range []bool{true, false} {
-		r := newNarrow[M](24, names, streaming)
+		r := newNarrow[M](24, 20_000, names, streaming)
 		r.result = func(n int) string {
 			if n < 10 {
 				return strings.Repeat("0 1 2 3 4 5 6 7 8 9 ", 200) // a token for a byte or two
@@ -259,8 +229,8 @@ func refusesTwice[M adk.MessageType](t *testing.T, streaming bool) {
 		out := r.play(t, streaming)
 		require.NoError(t, out.Err)
 		require.Equal(t, "the answer", out.Answer())
-		require.Greater(t, r.refused, 1)
-		require.Len(t, r.events, r.refused, "none is refused twice")
+		require.Greater(t, len(r.Refused()), 1)
+		require.Len(t, r.events, len(r.Refused()), "none is refused twice")
 	}
 }
 
@@ -270,20 +240,18 @@ func TestWhatCannotBeShortenedEndsAsTheProviderSays(t *testing.T) {
 }
 
 func endsAsSaid[M adk.MessageType](t *testing.T, streaming bool) {
-	r := newNarrow[M](3, true, false)
-	r.window = 10
+	r := newNarrow[M](3, 10, true, false)
 	out := r.play(t, streaming)
 	require.ErrorContains(t, out.Err, "maximum context length is 2 tokens")
-	require.Equal(t, 1, r.refused, "nothing could be shortened")
+	require.Len(t, r.Refused(), 1, "nothing could be shortened")
 	require.Empty(t, r.events)
 
-	r = newNarrow[M](3, true, false)
-	r.window = 900
+	r = newNarrow[M](3, 900, true, false)
 	out = r.play(t, streaming)
 	require.ErrorContains(t, out.Err, "your messages resulted in")
-	require.Equal(t, 2, r.refused, "asked again once")
+	require.Len(t, r.Refused(), 2, "asked again once")
 
-	r = newNarrow[M](12, true, false)
+	r = newNarrow[M](12, 20_000, true, false)
 	r.cfg.Overflow = func(error) (int64, bool) { panic("wrong") }
 	require.ErrorContains(t, r.play(t, streaming).Err, "maximum context length", "a panic is no overflow")
 }
@@ -297,23 +265,21 @@ func TestRetriesDoNotCountTwice(t *testing.T) {
 func countsOnce[M adk.MessageType](t *testing.T, streaming bool) {
 	retried := 0
 	retry := &adk.TypedModelRetryConfig[M]{MaxRetries: 2, IsRetryAble: func(context.Context, error) bool { retried++; return true }}
-	r := newNarrow[M](12, true, false)
+	r := newNarrow[M](12, 20_000, true, false)
 	r.configure = func(c *adk.TypedChatModelAgentConfig[M]) { c.ModelRetryConfig = retry }
 	require.NoError(t, r.play(t, streaming).Err)
 	require.Zero(t, retried)
-	require.Len(t, r.events, r.refused)
+	require.Len(t, r.events, len(r.Refused()))
 
-	r = newNarrow[M](3, true, false)
-	r.window = 900
+	r = newNarrow[M](3, 900, true, false)
 	r.configure = func(c *adk.TypedChatModelAgentConfig[M]) { c.ModelRetryConfig = retry }
 	require.Error(t, r.play(t, streaming).Err)
 	require.Len(t, r.events, 1, "one shortening for a model call")
-	require.Equal(t, 2+2, r.refused, "the two retries of Eino's ask once each")
+	require.Len(t, r.Refused(), 2+2, "the two retries of Eino's ask once each")
 
 	// A model that takes over gets the request in short.
-	r = newNarrow[M](3, true, false)
-	r.window = 900
-	spare := &narrow[M]{Model: adktest.Script[M](adktest.Say("from the spare")), window: 3000}
+	r = newNarrow[M](3, 900, true, false)
+	spare := narrow[M](3000, false, adktest.Say("from the spare"))
 	r.configure = func(c *adk.TypedChatModelAgentConfig[M]) {
 		c.ModelFailoverConfig = &adk.ModelFailoverConfig[M]{MaxRetries: 1, ShouldFailover: func(context.Context, M, error) bool { return true },
 			GetFailoverModel: func(context.Context, *adk.FailoverContext[M]) (model.BaseModel[M], []M, error) {
@@ -324,5 +290,5 @@ func countsOnce[M adk.MessageType](t *testing.T, streaming bool) {
 	require.NoError(t, out.Err)
 	require.Equal(t, "from the spare", out.Answer())
 	require.Len(t, r.events, 1)
-	require.Zero(t, spare.refused)
+	require.Empty(t, spare.Refused())
 }

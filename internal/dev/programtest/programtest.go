@@ -1,7 +1,8 @@
 // Copyright einolean authors
 // SPDX-License-Identifier: Apache-2.0
 
-package programs_test
+// Package programtest has an interpreter for tests of programs.
+package programtest
 
 import (
 	"context"
@@ -12,14 +13,15 @@ import (
 	"github.com/einolean/einolean/programs"
 )
 
-// goPrograms runs programs that are Go functions, by the text that names them.
-type goPrograms map[string]func(*goProgram)
+// Programs runs programs that are Go functions, by the text that names them.
+type Programs map[string]func(*Program)
 
-func (g goPrograms) Start(ctx context.Context, p programs.Program) (programs.Run, error) {
+// Start starts one of them.
+func (g Programs) Start(ctx context.Context, p programs.Program) (programs.Run, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	r := &goProgram{program: p, asks: make(chan struct{}), goes: make(chan map[int]programs.Result), done: make(chan struct{})}
+	r := &Program{program: p, asks: make(chan struct{}), goes: make(chan map[int]programs.Result), done: make(chan struct{})}
 	go func() {
 		defer close(r.done)
 		<-r.goes
@@ -29,8 +31,8 @@ func (g goPrograms) Start(ctx context.Context, p programs.Program) (programs.Run
 	return r, nil
 }
 
-// goProgram is one of them.
-type goProgram struct {
+// Program is one of them.
+type Program struct {
 	program programs.Program
 	state   programs.State
 	count   int
@@ -40,9 +42,10 @@ type goProgram struct {
 	closed  bool
 }
 
-func (r *goProgram) State() programs.State { return r.state }
+// State is where it is.
+func (r *Program) State() programs.State { return r.state }
 
-func (r *goProgram) enter(results map[int]programs.Result) {
+func (r *Program) enter(results map[int]programs.Result) {
 	r.state.Calls = nil
 	r.goes <- results
 	select {
@@ -51,7 +54,8 @@ func (r *goProgram) enter(results map[int]programs.Result) {
 	}
 }
 
-func (r *goProgram) Resume(ctx context.Context, results []programs.Result) error {
+// Resume goes on with it.
+func (r *Program) Resume(ctx context.Context, results []programs.Result) error {
 	byNumber := map[int]programs.Result{}
 	for _, x := range results {
 		byNumber[x.Number] = x
@@ -60,7 +64,8 @@ func (r *goProgram) Resume(ctx context.Context, results []programs.Result) error
 	return ctx.Err()
 }
 
-func (r *goProgram) Close() {
+// Close ends it.
+func (r *Program) Close() {
 	if !r.closed {
 		r.closed = true
 		close(r.goes)
@@ -70,8 +75,8 @@ func (r *goProgram) Close() {
 	}
 }
 
-// call makes calls at the same time, of tools with arguments.
-func (r *goProgram) call(calls ...string) (results []programs.Result) {
+// Call makes calls at the same time, of tools with arguments.
+func (r *Program) Call(calls ...string) (results []programs.Result) {
 	var asked []programs.Call
 	for _, c := range calls {
 		r.count++
@@ -90,4 +95,5 @@ func (r *goProgram) call(calls ...string) (results []programs.Result) {
 	return results
 }
 
-func (r *goProgram) print(v ...any) { r.state.Printed += fmt.Sprintln(v...) }
+// Print prints a line.
+func (r *Program) Print(v ...any) { r.state.Printed += fmt.Sprintln(v...) }
