@@ -95,25 +95,45 @@ func runEval(ctx context.Context, s streams, args []string) error {
 	most := f.Int("max-findings", -1, "exit with 1 if there are more findings; -1 allows any number")
 	top := f.Int("top", 20, "how many findings or misses to show")
 	from.flags(f)
+	var by writer
+	by.flags(f)
+	f.StringVar(&by.file, "o", "einolean-requests.jsonl", "with --model, where the requests that it wrote are kept, for --queries")
 	rest, err := parse(f, args)
 	if err != nil {
 		return err
 	}
+	isGraded := *queries+by.model != ""
 	switch {
-	case from.common.schema && *queries != "":
+	case from.common.schema && isGraded:
 		return writeSchema[measuredJSON](s.out, measuredSchema)
 	case from.common.schema:
 		return writeSchema[evalJSON](s.out, evalSchema)
 	case len(rest) != 1:
 		return fail(exitUsage, "give one file of tools")
+	case *queries != "" && by.model != "":
+		return fail(exitUsage, "--queries measures with a file, and --model has one written")
+	}
+	if by.model != "" {
+		if err := by.check(); err != nil {
+			return err
+		}
 	}
 	if err := from.open(ctx, s, rest[0]); err != nil {
 		return err
 	}
-	if *queries != "" {
-		recall, err := measure(ctx, s, from, *queries, *top)
-		return cmp.Or(err, missed(recall, *under))
+	if !isGraded {
+		return evalAlone(ctx, s, from, *under, *most, *top)
 	}
+	cases, err := graded(ctx, s, from, *queries, by)
+	if err != nil {
+		return err
+	}
+	recall, err := measure(ctx, s, from, cases, *top)
+	return cmp.Or(err, missed(recall, *under))
+}
+
+// evalAlone examines tools without queries.
+func evalAlone(ctx context.Context, s streams, from source, under float64, most, top int) error {
 	report, err := examine(ctx, from.newIndex, from.tools)
 	if err != nil {
 		return err
@@ -121,16 +141,16 @@ func runEval(ctx context.Context, s streams, args []string) error {
 	if report.Index = from.index; from.common.json {
 		err = writeJSON(s.out, report)
 	} else {
-		show(s, from.painter, report, *top)
+		show(s, from.painter, report, top)
 	}
 	share := float64(report.Found) / float64(report.Tools)
 	switch {
 	case err != nil:
 		return err
-	case share < *under:
-		return fail(exitMissed, "%.0f %% of the tools are found by their own words, less than %.0f %%", 100*share, 100**under)
-	case *most >= 0 && len(report.Findings) > *most:
-		return fail(exitMissed, "%s, more than %d", plural(len(report.Findings), "finding"), *most)
+	case share < under:
+		return fail(exitMissed, "%.0f %% of the tools are found by their own words, less than %.0f %%", 100*share, 100*under)
+	case most >= 0 && len(report.Findings) > most:
+		return fail(exitMissed, "%s, more than %d", plural(len(report.Findings), "finding"), most)
 	}
 	return nil
 }
@@ -414,7 +434,7 @@ func summary(s streams, p painter, r evalJSON) {
 		text = p.green(text)
 	}
 	fmt.Fprintln(s.out, p.bold(text))
-	fmt.Fprintln(s.out, p.dim("no model or user was asked: words that they use and no tool has are not counted; --queries measures them"))
+	fmt.Fprintln(s.out, p.dim("no model or user was asked: words that they use and no tool has are not counted; --queries or --model measures them"))
 	n := map[string]int{}
 	for _, f := range r.Findings {
 		n[severity[f.rank()]]++

@@ -13,8 +13,8 @@
 //
 // Results go to standard output, and messages to standard error. The exit code is 0 for
 // success, 1 if a threshold was missed or results could not be written, 2 for wrong usage, 3 if input cannot be read,
-// and 4 if a provider, or with --strict a server, cannot be used. Only bench sends anything
-// anywhere; servers are started or called only with --connect.
+// and 4 if a provider, or with --strict a server, cannot be used. Only bench, and eval with
+// --model, send anything anywhere; servers are started or called only with --connect.
 package main
 
 // The choice of the command, and how it ended.
@@ -110,7 +110,7 @@ var commands []command
 
 func init() { // the commands name themselves in their usage
 	commands = []command{
-		{"eval", "TOOLS [--queries FILE]", "which tools are never found, and what to write instead", runEval},
+		{"eval", "TOOLS [--queries FILE | --model NAME]", "which tools are never found, and what to write instead", runEval},
 		{"search", "TOOLS [QUERY…]", "which tools a query finds, and why with --why; without a query, a prompt", runSearch},
 		{"replay", "CONVERSATION…", "what recorded conversations cost under each policy and price card", runReplay},
 		{"bench", "--model NAME", "which settings do best with your own model, over 60 tasks", runBench},

@@ -94,7 +94,7 @@ func TestEvalSaysWhichToolsAreNotFoundAndWhatToWrite(t *testing.T) {
 	out, messages, code := call(t, "", "eval", file(t, three))
 	require.Zero(t, code, messages)
 	require.Equal(t, `2 of 3 tools are found by their own words
-no model or user was asked: words that they use and no tool has are not counted; --queries measures them
+no model or user was asked: words that they use and no tool has are not counted; --queries or --model measures them
      1 with the description of another tool
      1 with hardly any description
      1 found, but after another tool

@@ -34,13 +34,21 @@ type measuredJSON struct {
 	} `json:"misses"` // queries of which a relevant tool is not among the first five
 }
 
-// measure measures an index by the graded queries of a file, shows the first misses, and returns
-// how many of the relevant tools are among the first five.
-func measure(ctx context.Context, s streams, c source, file string, top int) (recall float64, err error) {
+// graded are the queries of a file, or those that a model writes.
+func graded(ctx context.Context, s streams, c source, file string, by writer) ([]toolsearcheval.Case, error) {
+	if file == "" {
+		return by.write(ctx, s, c.common, c.tools)
+	}
 	cases, err := toolsearcheval.LoadCases(file)
 	if err != nil {
-		return 0, fail(exitInput, "%w", err)
+		return nil, fail(exitInput, "%w", err)
 	}
+	return cases, nil
+}
+
+// measure measures an index by graded queries, shows the first misses, and returns how many of the
+// relevant tools are among the first five.
+func measure(ctx context.Context, s streams, c source, cases []toolsearcheval.Case, top int) (recall float64, err error) {
 	report, err := toolsearcheval.Evaluate(ctx, c.newIndex, c.tools, cases)
 	if err != nil {
 		return 0, fail(exitInput, "%w", err)
