@@ -122,7 +122,7 @@ func runEval(ctx context.Context, s streams, args []string) error {
 		return err
 	}
 	if !isGraded {
-		return evalAlone(ctx, s, from, *under, *most, *top)
+		return evalAlone(ctx, s, from, bounds{*under, *most, *top})
 	}
 	cases, err := graded(ctx, s, from, *queries, by)
 	if err != nil {
@@ -132,8 +132,14 @@ func runEval(ctx context.Context, s streams, args []string) error {
 	return cmp.Or(err, missed(recall, *under))
 }
 
+// bounds are what --fail-under and --max-findings allow, and how many findings --top shows.
+type bounds struct {
+	under     float64
+	most, top int
+}
+
 // evalAlone examines tools without queries.
-func evalAlone(ctx context.Context, s streams, from source, under float64, most, top int) error {
+func evalAlone(ctx context.Context, s streams, from source, b bounds) error {
 	report, err := examine(ctx, from.newIndex, from.tools)
 	if err != nil {
 		return err
@@ -141,16 +147,16 @@ func evalAlone(ctx context.Context, s streams, from source, under float64, most,
 	if report.Index = from.index; from.common.json {
 		err = writeJSON(s.out, report)
 	} else {
-		show(s, from.painter, report, top)
+		show(s, from.painter, report, b.top)
 	}
 	share := float64(report.Found) / float64(report.Tools)
 	switch {
 	case err != nil:
 		return err
-	case share < under:
-		return fail(exitMissed, "%.0f %% of the tools are found by their own words, less than %.0f %%", 100*share, 100*under)
-	case most >= 0 && len(report.Findings) > most:
-		return fail(exitMissed, "%s, more than %d", plural(len(report.Findings), "finding"), most)
+	case share < b.under:
+		return fail(exitMissed, "%.0f %% of the tools are found by their own words, less than %.0f %%", 100*share, 100*b.under)
+	case b.most >= 0 && len(report.Findings) > b.most:
+		return fail(exitMissed, "%s, more than %d", plural(len(report.Findings), "finding"), b.most)
 	}
 	return nil
 }
