@@ -25,6 +25,7 @@ import (
 	"github.com/einolean/einolean/reduction"
 	"github.com/einolean/einolean/store"
 	"github.com/einolean/einolean/toolsearch"
+	"github.com/einolean/einolean/toolsearch/toolset"
 )
 
 // three is a program of three batches.
@@ -443,7 +444,7 @@ func TestAWrongAgentEndsAtItsStart(t *testing.T) {
 // Without toolsearch the agent's own tools are checked and named as its hidden ones are with it.
 func TestOwnToolsAreCheckedAndNamed(t *testing.T) {
 	params := schema.NewParamsOneOfByParams(map[string]*schema.ParameterInfo{"id": {Type: schema.Integer, Required: true}})
-	zip := &schema.ToolInfo{Name: "zip_code", Desc: "The zip code of an order", ParamsOneOf: params, Extra: map[string]any{toolsearch.OutputSchemaKey: `{"type":"string"}`}}
+	zip := &schema.ToolInfo{Name: "zip_code", Desc: "The zip code of an order", ParamsOneOf: params, Extra: map[string]any{toolset.OutputSchemaKey: `{"type":"string"}`}}
 	own := adktest.Tool(adktest.Invokable, zip, func(_ context.Context, args string) (string, error) { return "10115", nil })
 	var read []programs.Result
 	in := programtest.Programs{"p": func(r *programtest.Program) {

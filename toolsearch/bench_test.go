@@ -28,6 +28,7 @@ import (
 	"github.com/einolean/einolean/internal/dev/adktest"
 	"github.com/einolean/einolean/internal/race"
 	"github.com/einolean/einolean/toolsearch"
+	"github.com/einolean/einolean/toolsearch/toolset"
 )
 
 // maker is a side of a comparison.
@@ -158,7 +159,7 @@ func BenchmarkRun(b *testing.B) {
 // BenchmarkRunWithSource is BenchmarkRun with the tools behind a Source.
 func BenchmarkRunWithSource(b *testing.B) {
 	tools := benchTools(10_000)
-	set := must(toolsearch.NewToolSet(context.Background(), tools...))
+	set := must(toolset.New(context.Background(), tools...))
 	for _, searches := range []int{0, 1} {
 		for _, m := range []maker{makers[0], {"einolean", func(ctx context.Context, _ []tool.BaseTool) (adk.ChatModelAgentMiddleware, error) {
 			return toolsearch.New(ctx, &toolsearch.Config{Source: set})
@@ -616,7 +617,7 @@ func TestAnUnchangedSetCostsNothing(t *testing.T) {
 	defer debug.SetGCPercent(debug.SetGCPercent(-1)) // the collector makes pools forget
 	ctx := context.Background()
 	for _, n := range []int{10, 10_000} {
-		set := must(toolsearch.NewToolSet(ctx, benchTools(n)...))
+		set := must(toolset.New(ctx, benchTools(n)...))
 		h := must(toolsearch.New(ctx, &toolsearch.Config{Source: set}))
 		waitForIndex(t, h)
 		names, _ := benchNames(10)
@@ -634,7 +635,7 @@ func TestAnUnchangedSetCostsNothing(t *testing.T) {
 	}
 	var rounds [2]float64
 	for i, n := range []int{10, 10_000} {
-		h := must(toolsearch.New(ctx, &toolsearch.Config{Source: must(toolsearch.NewToolSet(ctx, benchTools(n)...))}))
+		h := must(toolsearch.New(ctx, &toolsearch.Config{Source: must(toolset.New(ctx, benchTools(n)...))}))
 		waitForIndex(t, h)
 		run := func(rounds int) float64 {
 			turns := make([]adktest.Turn, rounds)

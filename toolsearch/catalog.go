@@ -20,13 +20,15 @@ import (
 
 	"github.com/einolean/einolean/internal/recent"
 	"github.com/einolean/einolean/internal/toolnames"
+	"github.com/einolean/einolean/internal/toolschema"
+	"github.com/einolean/einolean/toolsearch/internal/hidden"
 	"github.com/einolean/einolean/toolsearch/internal/slots"
 	"github.com/einolean/einolean/toolsearch/internal/turn"
 )
 
 // catalog is the hidden tools of an agent. It is immutable and safe for concurrent use.
 type catalog struct {
-	*ToolSet // all of them: their names are unique
+	*hidden.Set // all of them: their names are unique
 	parts
 	changes    bool               // there is a Source: tools may come and go
 	filtered   bool               // there is a Filter
@@ -39,8 +41,8 @@ type catalog struct {
 // parts are what the tools of a catalogue come from, besides the dynamic ones.
 type parts struct {
 	*settings
-	owned *ToolSet // tools that the agent's own list gave up
-	set   *ToolSet // of the Source
+	owned *hidden.Set // tools that the agent's own list gave up
+	set   *hidden.Set // of the Source
 }
 
 // shared is what catalogues of tools that look the same have in common.
@@ -63,37 +65,37 @@ type shared struct {
 // newCatalog makes a catalogue. It shares what like has computed, if that is not nil.
 func newCatalog(of parts, like *catalog) *catalog {
 	cfg := &of.settings.cfg
-	c := &catalog{parts: of, ToolSet: of.settings.dynamic, changes: cfg.Source != nil, filtered: cfg.Filter != nil}
+	c := &catalog{parts: of, Set: of.settings.dynamic, changes: cfg.Source != nil, filtered: cfg.Filter != nil}
 	for name := range c.takenOf(of.owned, nil) {
-		c.duplicates.add("DynamicTools", "dynamic tool %q (%T) has the name of the agent's own hidden tool (%T)", name, c.lookup(name).tool, of.owned.lookup(name).tool)
+		c.duplicates.add("DynamicTools", "dynamic tool %q (%T) has the name of the agent's own hidden tool (%T)", name, c.Lookup(name).Value, of.owned.Lookup(name).Value)
 	}
-	c.ToolSet = c.with(of.owned)
+	c.Set = c.With(of.owned)
 	mine := of.set
 	if taken := c.takenOf(mine, cfg.Protocol.toolNames()); len(taken) > 0 {
-		mine = mine.filtered(func(e *entry) bool {
-			if taken[e.info.Name] {
-				c.refused = append(c.refused, e.info.Name)
+		mine = mine.Filter(func(e *hidden.Tool) bool {
+			if taken[e.Info.Name] {
+				c.refused = append(c.refused, e.Info.Name)
 			}
-			return !taken[e.info.Name]
+			return !taken[e.Info.Name]
 		})
 	}
-	c.ToolSet = c.with(mine)
-	c.plan = sync.OnceValue(func() *slots.Plan { return slots.NewPlan(c.slotted(), c.len(), c.changes) })
+	c.Set = c.With(mine)
+	c.plan = sync.OnceValue(func() *slots.Plan { return slots.NewPlan(c.slotted(), c.Len(), c.changes) })
 	if like != nil {
 		c.shared = like.shared
 		return c
 	}
 	c.shared = &shared{
-		specified: keywordIndex{c.ToolSet},
+		specified: keywordIndex{c.Set},
 
 		build:    sync.OnceFunc(func() { go func(x Index) { _ = build(x) }(c.index) }),
 		names:    sync.OnceValue(c.listNames),
 		measure:  sync.OnceValues(c.measureAll),
 		reminder: sync.OnceValue(func() string { return envelope(c.names(), "") }),
 	}
-	for e := range c.entries() {
-		if defers, said := e.info.Extra["defer_loading"].(bool); said && !defers || toolnames.Match(c.cfg.AlwaysVisible, e.info.Name) {
-			c.pins = append(c.pins, e.info.Name)
+	for e := range c.All() {
+		if defers, said := e.Info.Extra["defer_loading"].(bool); said && !defers || toolnames.Match(c.cfg.AlwaysVisible, e.Info.Name) {
+			c.pins = append(c.pins, e.Info.Name)
 		}
 	}
 	return c
@@ -101,19 +103,19 @@ func newCatalog(of parts, like *catalog) *catalog {
 
 // takenOf returns the names of a set that other tools have, or that are among some names. It
 // asks the larger side for those of the smaller one.
-func (c *catalog) takenOf(s *ToolSet, names []string) (taken turn.Names) {
+func (c *catalog) takenOf(s *hidden.Set, names []string) (taken turn.Names) {
 	for _, name := range names {
-		if s.lookup(name) != nil {
+		if s.Lookup(name) != nil {
 			taken.Add(name)
 		}
 	}
-	less, more := s, c.ToolSet
-	if more.len() < less.len() {
+	less, more := s, c.Set
+	if more.Len() < less.Len() {
 		less, more = more, less
 	}
-	for e := range less.entries() {
-		if more.lookup(e.info.Name) != nil {
-			taken.Add(e.info.Name)
+	for e := range less.All() {
+		if more.Lookup(e.Info.Name) != nil {
+			taken.Add(e.Info.Name)
 		}
 	}
 	return taken
@@ -122,8 +124,8 @@ func (c *catalog) takenOf(s *ToolSet, names []string) (taken turn.Names) {
 // slotted are the tools for which an agent gets slots.
 func (c *catalog) slotted() iter.Seq[slots.Tool] {
 	return func(yield func(slots.Tool) bool) {
-		for e := range c.entries() {
-			if !yield(slots.Tool{Name: e.info.Name, Desc: e.info.Desc, Tool: e.tool}) {
+		for e := range c.All() {
+			if !yield(slots.Tool{Name: e.Info.Name, Desc: e.Info.Desc, Tool: e.Value}) {
 				return
 			}
 		}
@@ -135,10 +137,10 @@ func (c *catalog) slotted() iter.Seq[slots.Tool] {
 func (s *shared) makeIndexes(ctx context.Context, f IndexFunc) {
 	s.indexing.Do(func() {
 		tools := s.specified.tools
-		if s.index = s.specified; f == nil || tools.len() == 0 {
+		if s.index = s.specified; f == nil || tools.Len() == 0 {
 			return
 		}
-		x, err := makeIndex(context.WithValue(ctx, indexedKey, tools), f, tools.infos())
+		x, err := makeIndex(tools.Indexing(ctx), f, tools.Infos())
 		if err != nil {
 			s.broken = err
 			s.isBroken.Store(true)
@@ -151,9 +153,9 @@ func (s *shared) makeIndexes(ctx context.Context, f IndexFunc) {
 // resolve finds the tool that a model means by a name: the name itself, or, if only one tool
 // matches, the name in another case or with other separators. It considers only tools that may
 // be found; nil if there is none.
-func (c *catalog) resolve(name string, may func(*entry) bool) *entry {
+func (c *catalog) resolve(name string, may func(*hidden.Tool) bool) *hidden.Tool {
 	for _, n := range []string{name, toolnames.Unescape(name)} {
-		if e := c.lookup(n); e != nil && may(e) {
+		if e := c.Lookup(n); e != nil && may(e) {
 			return e
 		}
 	}
@@ -164,16 +166,16 @@ func (c *catalog) resolve(name string, may func(*entry) bool) *entry {
 }
 
 // entryAt is the tool at a position of the index.
-func (c *catalog) entryAt(doc int) *entry { return c.lookup(c.specified.index().Name(doc)) }
+func (c *catalog) entryAt(doc int) *hidden.Tool { return c.Lookup(c.specified.index().Name(doc)) }
 
 // near returns the names closest to an unknown one, among tools that may be found.
-func (c *catalog) near(name string, limit int, may func(*entry) bool) []string {
+func (c *catalog) near(name string, limit int, may func(*hidden.Tool) bool) []string {
 	for ask := 4 * limit; ; ask = 0 {
 		var names []string
 		docs := c.specified.index().Suggest(name, ask)
 		for _, doc := range docs {
-			if e := c.entryAt(doc); len(names) < limit && len(e.info.Name) <= maxNearBytes && may(e) {
-				names = append(names, e.info.Name)
+			if e := c.entryAt(doc); len(names) < limit && len(e.Info.Name) <= maxNearBytes && may(e) {
+				names = append(names, e.Info.Name)
 			}
 		}
 		if len(names) == limit || len(docs) < ask || ask == 0 {
@@ -183,18 +185,18 @@ func (c *catalog) near(name string, limit int, may func(*entry) bool) []string {
 }
 
 func (c *catalog) listNames() []string {
-	names := make([]string, 0, c.len())
-	for e := range c.entries() {
-		names = append(names, e.info.Name)
+	names := make([]string, 0, c.Len())
+	for e := range c.All() {
+		names = append(names, e.Info.Name)
 	}
 	return names
 }
 
 func (c *catalog) measureAll() (tokens int64, sum string) {
 	var all strings.Builder
-	for e := range c.entries() {
-		tokens += e.tokens()
-		fmt.Fprintf(&all, "%q %q %s\n", e.info.Name, e.info.Desc, e.parameters())
+	for e := range c.All() {
+		tokens += e.Tokens()
+		fmt.Fprintf(&all, "%q %q %s\n", e.Info.Name, e.Info.Desc, e.Parameters())
 	}
 	return tokens, digest(all.String())
 }
@@ -207,8 +209,8 @@ func digest(text string) string {
 // tokensOf is the size of the definitions of some tools.
 func (c *catalog) tokensOf(names []string) (n int64) {
 	for _, name := range names {
-		if e := c.lookup(name); e != nil {
-			n += e.tokens()
+		if e := c.Lookup(name); e != nil {
+			n += e.Tokens()
 		}
 	}
 	return n
@@ -216,7 +218,7 @@ func (c *catalog) tokensOf(names []string) (n int64) {
 
 // isFixed reports whether a name is that of a tool that no Source has.
 func (c *catalog) isFixed(name string) bool {
-	return c.settings.dynamic.lookup(name) != nil || c.owned.lookup(name) != nil
+	return c.settings.dynamic.Lookup(name) != nil || c.owned.Lookup(name) != nil
 }
 
 // usesMetaName reports whether one of the search tools has the name.
@@ -225,14 +227,14 @@ func (c *catalog) usesMetaName(name string) bool {
 }
 
 // infoOf is a copy of a tool's info in the form that goes to the model.
-func (c *catalog) infoOf(e *entry) *schema.ToolInfo { return withOwnParams(c.shallowOf(e)) }
+func (c *catalog) infoOf(e *hidden.Tool) *schema.ToolInfo { return withOwnParams(c.shallowOf(e)) }
 
 // shallowOf is infoOf with the schema of the tool itself, for lists of all hidden tools.
-func (c *catalog) shallowOf(e *entry) *schema.ToolInfo {
+func (c *catalog) shallowOf(e *hidden.Tool) *schema.ToolInfo {
 	if c.rules.name == "" {
-		return shallowInfo(e.safe)
+		return toolschema.ShallowInfo(e.Safe)
 	}
-	return e.native()
+	return deferrable(e)
 }
 
 // maxCatalogs bounds what an instance remembers when every run brings other tools.
@@ -268,7 +270,7 @@ func findCatalog(of parts) *catalog {
 		return like
 	}
 	c := newCatalog(of, like)
-	if of.owned.len() == 0 {
+	if of.owned.Len() == 0 {
 		by.catalogs.Put(of, c)
 	}
 	return c
@@ -276,19 +278,19 @@ func findCatalog(of parts) *catalog {
 
 // firstLike returns a set of tools with the same definitions: the first one that was seen, or a copy
 // of it that keeps nothing of a run.
-func firstLike(s *ToolSet, known *recent.Map[any, *ToolSet], isOfRun bool) *ToolSet {
-	if s.len() == 0 {
+func firstLike(s *hidden.Set, known *recent.Map[any, *hidden.Set], isOfRun bool) *hidden.Set {
+	if s.Len() == 0 {
 		return nil
 	}
-	key := any(s.len())
+	key := any(s.Len())
 	first, seen := known.Get(key)
-	if seen && first != s && first.sum() != s.sum() {
-		key = s.sum()
+	if seen && first != s && first.Sum() != s.Sum() {
+		key = s.Sum()
 		first, seen = known.Get(key)
 	}
 	if !seen {
 		if first = s; isOfRun {
-			first = s.detached()
+			first = s.Detached()
 		}
 		known.Put(key, first)
 	}
@@ -305,4 +307,10 @@ func difference(a, b []string) []string {
 		in[name] = true
 	}
 	return slices.DeleteFunc(slices.Clone(a), func(name string) bool { return in[name] })
+}
+
+// withOwnParams gives a copy of an info a schema of its own.
+func withOwnParams(dup *schema.ToolInfo) *schema.ToolInfo {
+	dup.ParamsOneOf = toolschema.Copy(dup.ParamsOneOf)
+	return dup
 }

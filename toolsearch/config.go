@@ -25,7 +25,9 @@ import (
 	"github.com/einolean/einolean/internal/toolnames"
 	"github.com/einolean/einolean/internal/warn"
 	"github.com/einolean/einolean/store"
+	"github.com/einolean/einolean/toolsearch/internal/hidden"
 	"github.com/einolean/einolean/toolsearch/internal/turn"
+	"github.com/einolean/einolean/toolsearch/toolset"
 )
 
 // Config configures the middleware. The first two fields are Eino's; every other field
@@ -51,7 +53,7 @@ type Config struct {
 	// the tools it had, and offers the new ones in a later call. A tool of a Source with the
 	// name of another tool of the agent is left out, and OnEvent gets an event. A call to a
 	// removed tool gets an answer. If nil, there are none.
-	Source Source
+	Source toolset.Source
 
 	// SearchableTools names tools of the agent itself (ToolsConfig.Tools, or tools that
 	// an earlier handler added) to hide in the same way. A trailing * matches any rest. A
@@ -295,11 +297,11 @@ func Recommended(tools []tool.BaseTool) *Config {
 type settings struct {
 	cfg     Config
 	rules   rules
-	dynamic *ToolSet // of DynamicTools
+	dynamic *hidden.Set // of DynamicTools
 
 	mu       sync.Mutex
-	catalogs recent.Map[parts, *catalog] // that begin with this instance, by their members
-	sets     recent.Map[any, *ToolSet]   // of their tools: the first of a size, since comparing means reading every schema, and others by their sum
+	catalogs recent.Map[parts, *catalog]  // that begin with this instance, by their members
+	sets     recent.Map[any, *hidden.Set] // of their tools: the first of a size, since comparing means reading every schema, and others by their sum
 }
 
 // hides reports whether the instance hides a tool of the agent's own.
@@ -324,7 +326,7 @@ func newSettings(ctx context.Context, config *Config, agentic bool) (*settings, 
 	if config == nil {
 		return nil, fieldError("", "the configuration is nil: pass a &toolsearch.Config{DynamicTools: ...}")
 	}
-	s := &settings{cfg: *config, catalogs: recent.Map[parts, *catalog]{Most: maxCatalogs}, sets: recent.Map[any, *ToolSet]{Most: 2 * maxCatalogs}}
+	s := &settings{cfg: *config, catalogs: recent.Map[parts, *catalog]{Most: maxCatalogs}, sets: recent.Map[any, *hidden.Set]{Most: 2 * maxCatalogs}}
 	s.cfg.DynamicTools = nil // the set takes their place
 	s.cfg.SearchableTools = append([]string(nil), config.SearchableTools...)
 	s.cfg.AlwaysVisible = append([]string(nil), config.AlwaysVisible...)
@@ -410,17 +412,17 @@ func (s *settings) readTools(ctx context.Context, tools []tool.BaseTool, wrong *
 		wrong.add("DynamicTools", "there are none: give it the tools to hide, or set Source, SearchableTools or DeferMarkedTools")
 	}
 	known := make(turn.Names, len(tools))
-	entries := make([]*entry, 0, len(tools))
-	all := make([]entry, len(tools))
+	entries := make([]*hidden.Tool, 0, len(tools))
+	all := make([]hidden.Tool, len(tools))
 	for i, t := range tools {
-		info, err := readInfo(ctx, t)
+		info, err := hidden.ReadInfo(ctx, t)
 		if err != nil {
 			wrong.add(fieldAt("DynamicTools", i), "%w", err)
 			continue
 		}
 		if known[info.Name] {
 			j := 0
-			for all[j].held.Name != info.Name {
+			for all[j].Info == nil || all[j].Info.Name != info.Name {
 				j++
 			}
 			wrong.add(fieldAt("DynamicTools", i), "it has the name of DynamicTools[%d], %q", j, info.Name)
@@ -431,13 +433,13 @@ func (s *settings) readTools(ctx context.Context, tools []tool.BaseTool, wrong *
 			continue
 		}
 		known.Add(info.Name)
-		if err := all[i].fill(t, info); err != nil {
+		if err := all[i].Fill(t, info); err != nil {
 			wrong.add(fieldAt("DynamicTools", i), "%w", err)
 			continue
 		}
 		entries = append(entries, &all[i])
 	}
-	s.dynamic = newSet(entries)
+	s.dynamic = hidden.New(entries)
 }
 
 // problems collects the errors in a configuration.
@@ -459,3 +461,9 @@ func fieldError(field, format string, args ...any) error {
 }
 
 func fieldAt(field string, i int) string { return fmt.Sprintf("%s[%d]", field, i) }
+
+// isMarked reports whether a tool asks to be hidden.
+func isMarked(info *schema.ToolInfo) bool {
+	marked, _ := info.Extra["defer_loading"].(bool)
+	return marked
+}

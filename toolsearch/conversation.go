@@ -364,7 +364,7 @@ func (d *reminder) change(ctx context.Context, names, saw []string) (delta strin
 // announced tool exists, but the Filter denies it now.
 func (d *reminder) removed(names []string) (removed []string, isDenied bool) {
 	for _, name := range difference(d.listed, names) {
-		isDenied = isDenied || d.run.catalog().lookup(name) != nil
+		isDenied = isDenied || d.run.catalog().Lookup(name) != nil
 		if d.named[name] {
 			removed = append(removed, name)
 		}

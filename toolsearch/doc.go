@@ -48,8 +48,9 @@
 //
 // # Tools that come and go
 //
-// [Config.Source] provides tools that differ between users or change during a run. It is
-// asked before every model call, and the tools it returns are offered in that call.
+// [Config.Source], of package toolset, provides tools that differ between users or change
+// during a run. It is asked before every model call, and the tools it returns are offered in
+// that call.
 //
 // # Slots
 //

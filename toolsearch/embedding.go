@@ -26,6 +26,7 @@ import (
 	"github.com/einolean/einolean/internal/safe"
 	"github.com/einolean/einolean/internal/vectors"
 	"github.com/einolean/einolean/store"
+	"github.com/einolean/einolean/toolsearch/internal/hidden"
 )
 
 const (
@@ -90,7 +91,7 @@ func EmbeddingIndex(model string, e embedding.Embedder, files store.Backend) Ind
 		}
 		reader, _ := store.As[store.Reader](files)
 		return &embeddingIndex{
-			bm25Index: bm25Index{knownSet(ctx, tools)}, infos: tools,
+			bm25Index: bm25Index{hidden.SetOf(ctx, tools)}, infos: tools,
 			source:  vectors.Source{Model: model, Embedder: e, Gate: &safe.Gate{}, Writer: files, Reader: reader},
 			queries: recent.Map[string, []float64]{Most: keptQueries},
 		}, nil

@@ -30,6 +30,7 @@ import (
 	"github.com/einolean/einolean/internal/dev/adktest"
 	"github.com/einolean/einolean/store"
 	"github.com/einolean/einolean/toolsearch"
+	"github.com/einolean/einolean/toolsearch/toolset"
 )
 
 // embedder is an embedding model under test.
@@ -423,7 +424,7 @@ func TestPhrasesAreFurtherWaysToAsk(t *testing.T) {
 	opaque := func(phrases any) []tool.BaseTool {
 		info := &schema.ToolInfo{Name: "tx_a10", Desc: "Posts an entry."}
 		if phrases != nil {
-			info.Extra = map[string]any{toolsearch.PhrasesKey: phrases}
+			info.Extra = map[string]any{toolset.PhrasesKey: phrases}
 		}
 		return append(desk(), adktest.Tool(adktest.Invokable, info, nil))
 	}

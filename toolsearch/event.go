@@ -19,7 +19,7 @@ import (
 
 	"github.com/einolean/einolean"
 	"github.com/einolean/einolean/internal/display"
-	"github.com/einolean/einolean/internal/warn"
+	"github.com/einolean/einolean/toolsearch/internal/hidden"
 	"github.com/einolean/einolean/toolsearch/internal/turn"
 )
 
@@ -76,9 +76,9 @@ func emitLate(ctx context.Context, r *run) {
 		return
 	}
 	var late []string
-	for e := range r.catalog().entries() {
-		if !r.slots.IsBound(e.info.Name) {
-			late = append(late, e.info.Name)
+	for e := range r.catalog().All() {
+		if !r.slots.IsBound(e.Info.Name) {
+			late = append(late, e.Info.Name)
 		}
 	}
 	if len(late) > 0 && r.isNew(ctx, "late") {
@@ -131,9 +131,9 @@ func emitNotHidden(ctx context.Context, s *settings, r *run, infos []*schema.Too
 	var names []string
 	var tokens int64
 	for _, t := range infos {
-		if t != nil && isMarked(t) && (r == nil || r.catalog().lookup(t.Name) == nil) {
+		if t != nil && isMarked(t) && (r == nil || r.catalog().Lookup(t.Name) == nil) {
 			names = append(names, t.Name)
-			tokens += (&entry{info: t}).tokens()
+			tokens += (&hidden.Tool{Info: t}).Tokens()
 		}
 	}
 	if len(names) == 0 {
@@ -161,7 +161,7 @@ func reporting(ctx context.Context, cfg *Config) (context.Context, *searchReport
 		return ctx, nil
 	}
 	r := &searchReport{start: time.Now()}
-	return context.WithValue(ctx, reportKey, r), r
+	return hidden.OnFailure(context.WithValue(ctx, reportKey, r), r.fail), r
 }
 
 func reportOf(ctx context.Context) *searchReport {
@@ -169,13 +169,8 @@ func reportOf(ctx context.Context) *searchReport {
 	return s
 }
 
-// fail notes that an index, or a part of one, failed. Where nobody listens, the log has it.
-func (s *searchReport) fail(ctx context.Context, err error) {
-	if s == nil {
-		e := einolean.Event{Time: time.Now(), Kind: einolean.KindIndexFailed, Err: err}
-		warn.Send(ctx, e.Level(), string(e.Kind), e)
-		return
-	}
+// fail notes that an index, or a part of one, failed.
+func (s *searchReport) fail(err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if len(s.failed) < maxEventErrs {

@@ -13,14 +13,15 @@ import (
 	"github.com/cloudwego/eino/schema"
 	"github.com/stretchr/testify/require"
 
-	"github.com/einolean/einolean/toolsearch/internal/turn"
-
 	"github.com/einolean/einolean/internal/dev/adktest"
+	"github.com/einolean/einolean/toolsearch/internal/hidden"
+	"github.com/einolean/einolean/toolsearch/internal/turn"
+	"github.com/einolean/einolean/toolsearch/toolset"
 )
 
 func TestEventsCostNothingWithoutAListener(t *testing.T) {
-	e := &entry{info: &schema.ToolInfo{Name: "a"}}
-	set := &settings{dynamic: newSet([]*entry{e})}
+	e := &hidden.Tool{Info: &schema.ToolInfo{Name: "a"}}
+	set := &settings{dynamic: hidden.New([]*hidden.Tool{e})}
 	g := newCatalog(parts{settings: set}, nil)
 	r, ctx := newRun(g), context.Background()
 	h, in, out := newHooks[*schema.Message](r), toolLists{catalog: g}, turn.Turn{Record: turn.Record{Visible: []string{"a"}}}
@@ -36,17 +37,17 @@ func TestEventsCostNothingWithoutAListener(t *testing.T) {
 // A call of a tool that was replaced meanwhile is gated like one of its successor.
 func TestTheGateKnowsToolsByTheirNames(t *testing.T) {
 	ctx := context.Background()
-	old, err := NewToolSet(ctx, adktest.Simple("a", "old"))
+	old, err := toolset.New(ctx, adktest.Simple("a", "old"))
 	require.NoError(t, err)
-	now, err := NewToolSet(ctx, adktest.Simple("a", "new"))
+	now, err := toolset.New(ctx, adktest.Simple("a", "new"))
 	require.NoError(t, err)
 	set, err := newSettings(ctx, &Config{Source: now}, false)
 	require.NoError(t, err)
-	g, err := catalogOf(ctx, parts{settings: set, set: now})
+	g, err := catalogOf(ctx, parts{settings: set, set: (*hidden.Set)(now)})
 	require.NoError(t, err)
 	r := newRun(g)
 	r.show(ctx, turn.Record{Visible: []string{}})
-	answer, stop := r.gate(ctx, old.lookup("a"))
+	answer, stop := r.gate(ctx, (*hidden.Set)(old).Lookup("a"))
 	require.True(t, stop)
 	require.Contains(t, answer, "did not run")
 }
@@ -55,17 +56,17 @@ func TestTheGateKnowsToolsByTheirNames(t *testing.T) {
 // equal definitions.
 func TestAnEqualSetIsNotIndexedAgain(t *testing.T) {
 	ctx, made := context.Background(), 0
-	set, err := newSettings(ctx, &Config{Source: &ToolSet{}, NewIndex: func(ctx context.Context, tools []*schema.ToolInfo) (Index, error) {
+	set, err := newSettings(ctx, &Config{Source: &toolset.Set{}, NewIndex: func(ctx context.Context, tools []*schema.ToolInfo) (Index, error) {
 		made++
 		return BM25Index(ctx, tools)
 	}}, false)
 	require.NoError(t, err)
 	groups := map[*catalog]bool{}
 	for range 5 {
-		tools, err := NewToolSet(ctx, adktest.Simple("a", "does a"), adktest.Simple("b", "does b"))
+		tools, err := toolset.New(ctx, adktest.Simple("a", "does a"), adktest.Simple("b", "does b"))
 		require.NoError(t, err)
 		for range 2 {
-			g, err := catalogOf(ctx, parts{settings: set, set: tools})
+			g, err := catalogOf(ctx, parts{settings: set, set: (*hidden.Set)(tools)})
 			require.NoError(t, err)
 			groups[g] = true
 		}
@@ -77,7 +78,7 @@ func TestAnEqualSetIsNotIndexedAgain(t *testing.T) {
 // A function that takes long to index one user's tools holds up nobody else's run.
 func TestAnIndexThatTakesLongHoldsUpNoOtherTools(t *testing.T) {
 	ctx, entered, free := context.Background(), make(chan struct{}), make(chan struct{})
-	set, err := newSettings(ctx, &Config{Source: &ToolSet{}, NewIndex: func(ctx context.Context, tools []*schema.ToolInfo) (Index, error) {
+	set, err := newSettings(ctx, &Config{Source: &toolset.Set{}, NewIndex: func(ctx context.Context, tools []*schema.ToolInfo) (Index, error) {
 		if tools[0].Name == "slow" {
 			close(entered)
 			<-free
@@ -86,9 +87,9 @@ func TestAnIndexThatTakesLongHoldsUpNoOtherTools(t *testing.T) {
 	}}, false)
 	require.NoError(t, err)
 	begin := func(name string) error {
-		tools, err := NewToolSet(ctx, adktest.Simple(name, "does it"))
+		tools, err := toolset.New(ctx, adktest.Simple(name, "does it"))
 		if err == nil {
-			_, err = catalogOf(ctx, parts{settings: set, set: tools})
+			_, err = catalogOf(ctx, parts{settings: set, set: (*hidden.Set)(tools)})
 		}
 		return err
 	}

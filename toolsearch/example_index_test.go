@@ -14,6 +14,7 @@ import (
 
 	"github.com/einolean/einolean/store"
 	"github.com/einolean/einolean/toolsearch"
+	"github.com/einolean/einolean/toolsearch/toolset"
 )
 
 // printFirst prints the best of two tools for a query.
@@ -77,7 +78,7 @@ func (never) Search(ctx context.Context, _ toolsearch.Query) ([]toolsearch.Resul
 // or have a model write them once and keep them with your tools.
 func ExamplePhrasesKey() {
 	info := &schema.ToolInfo{Name: "tx_a10", Desc: "Posts an entry.", Extra: map[string]any{
-		toolsearch.PhrasesKey: []string{"write down what we paid", "book a bill"},
+		toolset.PhrasesKey: []string{"write down what we paid", "book a bill"},
 	}}
 	index, err := toolsearch.BM25Index(context.Background(), []*schema.ToolInfo{info, {Name: "tx_b20", Desc: "Reverses an entry."}})
 	if err != nil {

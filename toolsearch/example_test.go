@@ -8,7 +8,6 @@ package toolsearch_test
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"strings"
 	"time"
@@ -23,6 +22,7 @@ import (
 
 	"github.com/einolean/einolean/einoleantest"
 	"github.com/einolean/einolean/toolsearch"
+	"github.com/einolean/einolean/toolsearch/toolset"
 )
 
 type place struct {
@@ -333,7 +333,7 @@ func ExampleConfig_deferMarkedTools() {
 // same run.
 func ExampleConfig_source() {
 	var available []tool.BaseTool
-	source := toolsearch.NewSource(func(context.Context) ([]tool.BaseTool, error) { return available, nil }, nil)
+	source := toolset.NewSource(func(context.Context) ([]tool.BaseTool, error) { return available, nil }, nil)
 	connect, _ := utils.InferTool("connect", "Connects to the city guide.", func(context.Context, struct{}) (string, error) {
 		available = cityTools()
 		return "connected", nil
@@ -445,124 +445,6 @@ func ExamplePortable() {
 	// Output: here I am <nil>
 }
 
-// A few hundred tools for each server: only the set of a server that changes is indexed anew.
-func ExampleUnion() {
-	ctx := context.Background()
-	shared, err := toolsearch.NewToolSet(ctx, cityTools()...)
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	own, err := toolsearch.NewToolSet(ctx, named("crm__find_customer"))
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	search, err := toolsearch.New(ctx, &toolsearch.Config{Source: toolsearch.Union(shared, own)})
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	converse(search, einoleantest.Call("tool_search", `{"query":"customer"}`))
-	// Output:
-	// tools:  clock, tool_search
-	// result: {"matches":["crm__find_customer"]}
-	// tools:  clock, tool_search, crm__find_customer
-}
-
-func ExampleNewToolSet() {
-	_, err := toolsearch.NewToolSet(context.Background(), named("find_city"), named("find_customer"), named("find_city"))
-	fmt.Println(err)
-	// Output:
-	// toolsearch: tools[2]: it has the name of tools[0], "find_city"
-}
-
-// One more tool: the others are not read again.
-func ExampleToolSet_Update() {
-	ctx := context.Background()
-	city, customer := cityTools()[0], cityTools()[1]
-	set, err := toolsearch.NewToolSet(ctx, city)
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	more, err := set.Update(ctx, city, customer)
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	same, err := more.Update(ctx, city, customer)
-	fmt.Println(same == more, err)
-	// Output:
-	// true <nil>
-}
-
-// One user's view of a set.
-func ExampleToolSet_Select() {
-	ctx := context.Background()
-	all, err := toolsearch.NewToolSet(ctx, named("crm__find_customer"), named("billing__refund"))
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	view := all.Select(func(info *schema.ToolInfo) bool { return strings.HasPrefix(info.Name, "crm__") })
-	for t := range view.All() {
-		info, err := t.Info(ctx)
-		if err != nil {
-			fmt.Println(err)
-			return
-		}
-		fmt.Println(info.Name)
-	}
-	// Output:
-	// crm__find_customer
-}
-
-// The tools of each user, listed before every model call.
-func ExampleNewSource() {
-	type userKey struct{}
-	user := func(ctx context.Context) (string, error) {
-		name, _ := ctx.Value(userKey{}).(string)
-		return name, nil // an empty key has no tools
-	}
-	source := toolsearch.NewSource(func(ctx context.Context) ([]tool.BaseTool, error) {
-		name, err := user(ctx)
-		return []tool.BaseTool{named("find_customer_of_" + name)}, err
-	}, user)
-	set, err := source.Tools(context.WithValue(context.Background(), userKey{}, "ann"))
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	for t := range set.All() {
-		info, err := t.Info(context.Background())
-		fmt.Println(info.Name, err)
-	}
-	// Output:
-	// find_customer_of_ann <nil>
-}
-
-// Several sources: one that fails keeps its last tools, and does not affect the others.
-func ExampleMultiSource() {
-	ctx := context.Background()
-	fixed, err := toolsearch.NewToolSet(ctx, cityTools()...)
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	down := toolsearch.NewSource(func(context.Context) ([]tool.BaseTool, error) { return nil, errors.New("the server is down") }, nil)
-	search, err := toolsearch.New(ctx, &toolsearch.Config{Source: toolsearch.MultiSource(fixed, down)})
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	converse(search, einoleantest.Call("tool_search", `{"query":"weather"}`))
-	// Output:
-	// tools:  clock, tool_search
-	// result: {"matches":["weather__get_forecast"]}
-	// tools:  clock, tool_search, weather__get_forecast
-}
-
 // What most users want: three tools take few tokens, so all are shown.
 func ExampleRecommended() {
 	search, err := toolsearch.New(context.Background(), toolsearch.Recommended(cityTools()))
@@ -575,9 +457,4 @@ func ExampleRecommended() {
 	// tools:  clock, weather__get_forecast, travel__find_hotel
 	// result: Rain in Oslo
 	// tools:  clock, weather__get_forecast, travel__find_hotel
-}
-
-// named is a tool that does nothing.
-func named(name string) tool.BaseTool {
-	return einoleantest.Tool(name, "Does "+name+".", func(context.Context, string) (string, error) { return "done", nil })
 }

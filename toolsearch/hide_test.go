@@ -22,6 +22,7 @@ import (
 	"github.com/einolean/einolean/internal/dev/adktest"
 	"github.com/einolean/einolean/internal/race"
 	"github.com/einolean/einolean/toolsearch"
+	"github.com/einolean/einolean/toolsearch/toolset"
 )
 
 // marked is a tool with the mark that other frameworks use.
@@ -202,7 +203,7 @@ func sized(names ...string) (tools []tool.BaseTool) {
 
 // waysToHide are configurations that hide the tools, and the agent's own list with them.
 func waysToHide[M adk.MessageType](t testing.TB, streaming bool) map[string]scene[M] {
-	set, err := toolsearch.NewToolSet(context.Background(), sized("a", "b", "c")...)
+	set, err := toolset.New(context.Background(), sized("a", "b", "c")...)
 	require.NoError(t, err)
 	ways := map[string]scene[M]{
 		"dynamic tools":    {cfg: toolsearch.Config{DynamicTools: sized("a", "b", "c")}},

@@ -25,10 +25,14 @@ import (
 
 	"github.com/einolean/einolean"
 	"github.com/einolean/einolean/internal/keyword"
+	"github.com/einolean/einolean/internal/keyword/bm25"
+	"github.com/einolean/einolean/internal/keyword/bm25/lists"
 	"github.com/einolean/einolean/internal/keyword/names"
 	"github.com/einolean/einolean/internal/safe"
 	"github.com/einolean/einolean/internal/toolnames"
 	"github.com/einolean/einolean/internal/toolschema"
+	"github.com/einolean/einolean/toolsearch/internal/hidden"
+	"github.com/einolean/einolean/toolsearch/toolset"
 )
 
 // Index ranks the tools that it was made from. It must be safe for concurrent use.
@@ -72,7 +76,7 @@ type IndexFunc func(ctx context.Context, tools []*schema.ToolInfo) (Index, error
 // ignores case. Names are split at underscores and at camelCase boundaries. A keyword
 // with a leading + must match.
 func KeywordIndex(ctx context.Context, tools []*schema.ToolInfo) (Index, error) {
-	return keywordIndex{knownSet(ctx, tools)}, nil
+	return keywordIndex{hidden.SetOf(ctx, tools)}, nil
 }
 
 // build builds an index that is built on first use. The time limit of a search starts after that.
@@ -84,23 +88,23 @@ func build(x Index) error {
 }
 
 // keywordIndex is the specified score over tools, with their names for suggestions.
-type keywordIndex struct{ tools *ToolSet }
+type keywordIndex struct{ tools *hidden.Set }
 
 // index is empty if it could not be built.
 func (k keywordIndex) index() *keyword.Index {
-	if x, err := k.tools.keywordIndex(); err == nil {
+	if x, err := k.tools.Score(); err == nil {
 		return x
 	}
 	return keyword.New(nil)
 }
 
 func (k keywordIndex) build() error {
-	_, err := k.tools.keywordIndex()
+	_, err := k.tools.Score()
 	return err
 }
 
 func (k keywordIndex) Search(ctx context.Context, q Query) ([]Result, error) {
-	x, err := k.tools.keywordIndex()
+	x, err := k.tools.Score()
 	if err != nil {
 		return nil, err
 	}
@@ -149,7 +153,7 @@ func firstOf(found []Result, limit int) []Result {
 
 // BM25Index ranks tools by BM25F (Robertson and Zaragoza, "The Probabilistic Relevance
 // Framework: BM25 and Beyond", 2009) over name, server, description, the names and
-// descriptions of parameters, enum values, and the phrases of PhrasesKey. It needs no model and no service.
+// descriptions of parameters, enum values, and the phrases of toolset.PhrasesKey. It needs no model and no service.
 //
 // It reads whole sentences as well as keywords, in any case and width (NFKC), English
 // words in any form, and Chinese, Japanese and Korean without spaces. If no tool has a
@@ -160,18 +164,41 @@ func firstOf(found []Result, limit int) []Result {
 // The index is built once, at the first search. Its answers are the same on every
 // machine. The work for a query, and the part of each schema that is read, are bounded.
 func BM25Index(ctx context.Context, tools []*schema.ToolInfo) (Index, error) {
-	return bm25Index{knownSet(ctx, tools)}, nil
+	return bm25Index{hidden.SetOf(ctx, tools)}, nil
 }
 
-type bm25Index struct{ tools *ToolSet }
+// words are the lists, read on first use.
+var words = sync.OnceValue(func() *bm25.Words { return bm25.ReadWords(lists.Files) })
+
+// bm25Of is the index of a set.
+func bm25Of(s *hidden.Set) (*bm25.Index, error) {
+	return hidden.Indexed(s, func(tools []*hidden.Tool) *bm25.Segment {
+		docs := make([]keyword.Doc, len(tools))
+		for i, e := range tools {
+			docs[i] = keyword.Doc{
+				Name: e.Info.Name, Server: toolnames.Server(e.Info.Name), Description: e.Info.Desc,
+				Params: indexedParams(e.Info), Phrases: phrases(e.Info),
+			}
+		}
+		return bm25.NewSegment(docs)
+	}, func(all []hidden.Selected[*bm25.Segment]) *bm25.Index {
+		parts := make([]bm25.Part, len(all))
+		for i, p := range all {
+			parts[i] = bm25.Part{Segment: p.Segment, Has: p.Has}
+		}
+		return bm25.Join(words(), parts...)
+	})
+}
+
+type bm25Index struct{ tools *hidden.Set }
 
 func (b bm25Index) build() error {
-	_, err := b.tools.bm25Index()
+	_, err := bm25Of(b.tools)
 	return err
 }
 
 func (b bm25Index) Search(ctx context.Context, q Query) ([]Result, error) {
-	x, err := b.tools.bm25Index()
+	x, err := bm25Of(b.tools)
 	if err != nil {
 		return nil, err
 	}
@@ -240,7 +267,7 @@ func raise(found []Result) {
 }
 
 func (b bm25Index) terms(q Query, name string) []einolean.Term {
-	x, err := b.tools.bm25Index()
+	x, err := bm25Of(b.tools)
 	if err != nil {
 		return nil
 	}
@@ -356,7 +383,7 @@ func (parts fusedIndex) Search(ctx context.Context, q Query) ([]Result, error) {
 		if err != nil {
 			failed++
 			if ctx.Err() == nil {
-				reportOf(ctx).fail(ctx, fmt.Errorf("part %d of Fuse: %w", i, err))
+				hidden.Failed(ctx, fmt.Errorf("part %d of Fuse: %w", i, err))
 			}
 			continue
 		}
@@ -447,26 +474,9 @@ func finite(r Result) Result {
 	return Result{Name: r.Name, Score: number(r.Score, -math.MaxFloat64, math.MaxFloat64), Confidence: number(r.Confidence, 0, 1)}
 }
 
-// documents converts the tools for package keyword; rich ones have parameters.
-func documents(tools []*entry, rich bool) []keyword.Doc {
-	docs := make([]keyword.Doc, len(tools))
-	for i, e := range tools {
-		docs[i] = keyword.Doc{Name: e.info.Name, Server: toolnames.Server(e.info.Name), Description: e.info.Desc}
-		if rich {
-			docs[i].Params, docs[i].Phrases = indexedParams(e.info), phrases(e.info)
-		}
-	}
-	return docs
-}
-
-// PhrasesKey is the key of a tool's Extra with further ways to ask for it, as people do:
-// a []string (or its form after JSON), or one string. BM25Index, EmbeddingIndex and ToolDocuments read
-// the first 32, and 512 bytes of each.
-const PhrasesKey = "search_phrases"
-
 // phrases are the further ways to ask for a tool.
 func phrases(info *schema.ToolInfo) []string {
-	switch list := info.Extra[PhrasesKey].(type) {
+	switch list := info.Extra[toolset.PhrasesKey].(type) {
 	case string:
 		return []string{list}
 	case []string:
@@ -570,7 +580,7 @@ func RetrieverIndex(r retriever.Retriever, opts ...retriever.Option) IndexFunc {
 		if safe.IsNil(r) {
 			return nil, fmt.Errorf("RetrieverIndex got no retriever")
 		}
-		all := knownSet(ctx, tools)
+		all := hidden.SetOf(ctx, tools)
 		return retrieverIndex{r, opts, keywordIndex{all}, bm25Index{all}}, nil
 	}
 }
@@ -583,7 +593,7 @@ type retrieverIndex struct {
 }
 
 func (x retrieverIndex) build() error {
-	_, err := x.words.tools.keywordIndex()
+	_, err := x.words.tools.Score()
 	return err
 }
 
@@ -679,13 +689,13 @@ func (x retrieverIndex) require(ctx context.Context, required keyword.Query, fou
 
 // ToolDocuments makes the documents that fill the engine behind a retriever: one call of
 // any Eino indexer stores a catalogue. Each holds the tool's name, the words of the name,
-// its description, its phrases (PhrasesKey) and its parameters; its ID and
+// its description, its phrases (toolset.PhrasesKey) and its parameters; its ID and
 // MetaData[ToolNameKey] are the tool's name. The documents are the caller's.
 func ToolDocuments(ctx context.Context, tools []tool.BaseTool) ([]*schema.Document, error) {
 	var wrong problems
 	docs := make([]*schema.Document, 0, len(tools))
 	for i, t := range tools {
-		info, err := readInfo(ctx, t)
+		info, err := hidden.ReadInfo(ctx, t)
 		if err != nil {
 			wrong.add(fieldAt("tools", i), "%w", err)
 			continue

@@ -19,6 +19,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/einolean/einolean/internal/adkrun"
+	"github.com/einolean/einolean/toolsearch/toolset"
 )
 
 // shelf is a retriever that returns the same documents for every query.
@@ -151,7 +152,7 @@ func TestAnIndexIsBuiltBeforeAModelSearches(t *testing.T) {
 	}{{0, []string{"built", "built", ""}}, {1, []string{"built", "built", ""}}, {1 << 20, []string{"", "", ""}}} {
 		synctest.Test(t, func(t *testing.T) {
 			ctx, builds := context.Background(), make(told, 9)
-			one, err := NewToolSet(ctx, withInfo("a", nil))
+			one, err := toolset.New(ctx, withInfo("a", nil))
 			require.NoError(t, err)
 			two, err := one.Update(ctx, withInfo("a", nil), withInfo("b", nil))
 			require.NoError(t, err)
@@ -160,7 +161,7 @@ func TestAnIndexIsBuiltBeforeAModelSearches(t *testing.T) {
 			require.NoError(t, err)
 			ctx, err = adkrun.Begin(ctx, h, &adkrun.Run{})
 			require.NoError(t, err)
-			for i, set := range []*ToolSet{one, two, two} {
+			for i, set := range []*toolset.Set{one, two, two} {
 				source.set = set
 				_, _, err := h.BeforeModelRewriteState(ctx, &adk.ChatModelAgentState{Messages: []*schema.Message{schema.UserMessage("please")}}, nil)
 				require.NoError(t, err)
@@ -177,6 +178,6 @@ func TestAnIndexIsBuiltBeforeAModelSearches(t *testing.T) {
 }
 
 // switched is a source whose set a test switches.
-type switched struct{ set *ToolSet }
+type switched struct{ set *toolset.Set }
 
-func (s *switched) Tools(context.Context) (*ToolSet, error) { return s.set, nil }
+func (s *switched) Tools(context.Context) (*toolset.Set, error) { return s.set, nil }

@@ -20,6 +20,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/einolean/einolean/internal/race"
+	"github.com/einolean/einolean/toolsearch/internal/hidden"
+	"github.com/einolean/einolean/toolsearch/toolset"
 )
 
 // someTool is a tool with words of one's own and those of others.
@@ -31,9 +33,9 @@ func someTool(r *rand.Rand, n int) tool.BaseTool {
 	})
 }
 
-func indexed(t testing.TB, f IndexFunc, sets ...*ToolSet) *catalog {
-	tools := Union(sets...)
-	c := &catalog{parts: parts{settings: &settings{}}, ToolSet: tools, shared: &shared{specified: keywordIndex{tools}}}
+func indexed(t testing.TB, f IndexFunc, sets ...*toolset.Set) *catalog {
+	tools := (*hidden.Set)(toolset.Union(sets...))
+	c := &catalog{parts: parts{settings: &settings{}}, Set: tools, shared: &shared{specified: keywordIndex{tools}}}
 	c.makeIndexes(context.Background(), f)
 	require.NoError(t, c.broken)
 	return c
@@ -42,9 +44,9 @@ func indexed(t testing.TB, f IndexFunc, sets ...*ToolSet) *catalog {
 // requireFresh compares a catalogue's answers with those of indexes that were built whole.
 func requireFresh(t *testing.T, c *catalog, queries []string) {
 	t.Helper()
-	infos := c.infos()
+	infos := c.Infos()
 	for _, f := range []IndexFunc{KeywordIndex, BM25Index} {
-		x, err := f(context.WithValue(context.Background(), indexedKey, c.ToolSet), infos)
+		x, err := f(c.Indexing(context.Background()), infos)
 		require.NoError(t, err)
 		fresh, err := f(context.Background(), infos)
 		require.NoError(t, err)
@@ -59,8 +61,8 @@ func requireFresh(t *testing.T, c *catalog, queries []string) {
 			require.Equal(t, Explain(fresh, Query{Text: text}, infos[0].Name), Explain(x, Query{Text: text}, infos[0].Name))
 		}
 	}
-	whole := &catalog{shared: &shared{specified: keywordIndex{knownSet(context.Background(), infos)}}, ToolSet: c.ToolSet}
-	any := func(*entry) bool { return true }
+	whole := &catalog{shared: &shared{specified: keywordIndex{hidden.SetOf(context.Background(), infos)}}, Set: c.Set}
+	any := func(*hidden.Tool) bool { return true }
 	for _, text := range queries {
 		require.Equal(t, whole.near(text, 3, any), c.near(text, 3, any), "%q", text)
 		require.Equal(t, whole.resolve(text, any), c.resolve(text, any), "%q", text)
@@ -101,11 +103,11 @@ func TestAnIndexOfSetsAnswersLikeOneBuiltWhole(t *testing.T) {
 			view := shared
 			switch step % 3 {
 			case 0:
-				view = Union(shared, setOf(t, someTool(r, next+5000), someTool(r, next+6000)))
+				view = toolset.Union(shared, setOf(t, someTool(r, next+5000), someTool(r, next+6000)))
 			case 1:
 				view = shared.Select(func(*schema.ToolInfo) bool { return r.IntN(3) > 0 })
 			}
-			if view.len() == 0 {
+			if (*hidden.Set)(view).Len() == 0 {
 				continue
 			}
 			some, err := tools[r.IntN(len(tools))].Info(context.Background())
@@ -139,7 +141,7 @@ func TestTenantsThatShareToolsTakeLittleMemory(t *testing.T) {
 		}
 		return tools
 	}
-	searched := func(s *ToolSet) *catalog {
+	searched := func(s *toolset.Set) *catalog {
 		c := indexed(t, BM25Index, s)
 		found, err := c.askIndex(context.Background(), Query{Text: "create invoice", Limit: 3})
 		require.NoError(t, err)
@@ -158,14 +160,14 @@ func TestTenantsThatShareToolsTakeLittleMemory(t *testing.T) {
 	shared := setOf(t, some(90)...)
 	var tenants []*catalog
 	for range many {
-		tenants = append(tenants, searched(Union(shared, setOf(t, some(10)...))))
+		tenants = append(tenants, searched(toolset.Union(shared, setOf(t, some(10)...))))
 	}
 	united := heapNow() - began
 	began = heapNow()
 	var views []*catalog
 	for i := range many {
 		n := i
-		views = append(views, searched(one.Select(func(*schema.ToolInfo) bool { n++; return n%10 > 0 })))
+		views = append(views, searched((*toolset.Set)(one.Set).Select(func(*schema.ToolInfo) bool { n++; return n%10 > 0 })))
 	}
 	selected := heapNow() - began
 	t.Logf("one catalogue %d KB; %d tenants with the same tools %d KB; as many views of nine tenths %d KB", alone>>10, many, united>>10, selected>>10)

@@ -28,6 +28,7 @@ import (
 	"github.com/einolean/einolean"
 	"github.com/einolean/einolean/internal/dev/adktest"
 	"github.com/einolean/einolean/toolsearch"
+	"github.com/einolean/einolean/toolsearch/toolset"
 )
 
 // ranks is an index that answers with a list of names, or an error, and notes what it is
@@ -508,7 +509,7 @@ func (exits) Search(context.Context, toolsearch.Query) ([]toolsearch.Result, err
 // made in the next one, once.
 func TestAnIndexThatCouldNotBeMadeIsMadeInTheNextRun(t *testing.T) {
 	asked, events := 0, &recorder{}
-	set, err := toolsearch.NewToolSet(context.Background(), formed(0, "jira__move_card"))
+	set, err := toolset.New(context.Background(), formed(0, "jira__move_card"))
 	require.NoError(t, err)
 	h, err := toolsearch.New(context.Background(), &toolsearch.Config{Source: set, OnEvent: events.on, NewIndex: func(ctx context.Context, tools []*schema.ToolInfo) (toolsearch.Index, error) {
 		if asked++; asked == 1 {

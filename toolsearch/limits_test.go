@@ -24,6 +24,8 @@ import (
 	"github.com/einolean/einolean/internal/texts"
 	"github.com/einolean/einolean/internal/toolnames"
 	"github.com/einolean/einolean/internal/toolschema"
+	"github.com/einolean/einolean/toolsearch/internal/hidden"
+	"github.com/einolean/einolean/toolsearch/toolset"
 )
 
 // answerRoom is what an answer may hold beside its tools: hints and keys.
@@ -80,7 +82,7 @@ func properties(n, bytes int, words string) string {
 func TestToolsThatDoNotFitIntoAnAnswerAreNamed(t *testing.T) {
 	inBothLanguages(t, func(t *testing.T, all *texts.Texts) {
 		size := func(name string) int {
-			e := &entry{info: &schema.ToolInfo{Name: name}}
+			e := &hidden.Tool{Info: &schema.ToolInfo{Name: name}}
 			return describedSize(e)
 		}
 		names := []string{"send_a", "send_b", "send_c"}
@@ -118,7 +120,7 @@ func TestALongSchemaIsShortened(t *testing.T) {
 		}
 		one, err := toolWith(t, "t", "", exact(1)).Info(context.Background())
 		require.NoError(t, err)
-		pad := maxShownSchema - len(schemaText(one)) + 1
+		pad := hidden.MaxShown - len((&hidden.Tool{Info: one}).Parameters()) + 1
 		for _, c := range []struct {
 			name, schema  string
 			shortened     bool
@@ -134,7 +136,7 @@ func TestALongSchemaIsShortened(t *testing.T) {
 				x := toolWith(t, "huge", "Does it.", c.schema)
 				a := described(t, ask(t, Config{Protocol: SearchCall, DynamicTools: []tool.BaseTool{x}}, "tool_search", `{"query":"huge"}`))
 				require.Len(t, a.Tools, 1)
-				require.LessOrEqual(t, len(a.Tools[0].Parameters), maxShownSchema)
+				require.LessOrEqual(t, len(a.Tools[0].Parameters), hidden.MaxShown)
 				var shown struct {
 					Properties map[string]struct{ Type string }
 					Required   []string
@@ -146,7 +148,7 @@ func TestALongSchemaIsShortened(t *testing.T) {
 				require.Equal(t, []string{"p0001"}, shown.Required)
 
 				wrong := ask(t, Config{Protocol: SearchCall, DynamicTools: []tool.BaseTool{x}}, "call_tool", `{"name":"huge","arguments":{"p0001":7}}`)
-				require.LessOrEqual(t, len(wrong), maxShownSchema+answerRoom)
+				require.LessOrEqual(t, len(wrong), hidden.MaxShown+answerRoom)
 				if c.shortened {
 					require.Equal(t, renderIn(all, "shortened-tool", promptData{Name: "huge"}), a.Hint)
 				} else {
@@ -198,13 +200,13 @@ func TestEveryAnswerIsBounded(t *testing.T) {
 			names = append(names, fmt.Sprintf("%s_%03d", name, i))
 			tools = append(tools, toolWith(t, names[i], strings.Repeat("send word ", 500), properties(40, 4_000, "description")))
 		}
-		set, err := NewToolSet(t.Context(), tools...) // read and indexed once
+		set, err := toolset.New(t.Context(), tools...) // read and indexed once
 		require.NoError(t, err)
 		inBothLanguages(t, func(t *testing.T, _ *texts.Texts) { answersAreBounded(t, set, names, name) })
 	}
 }
 
-func answersAreBounded(t *testing.T, set *ToolSet, names []string, name string) {
+func answersAreBounded(t *testing.T, set *toolset.Set, names []string, name string) {
 	list, err := json.Marshal(names[:min(len(names), 100)])
 	require.NoError(t, err)
 	for _, c := range []struct {
@@ -376,7 +378,7 @@ func TestWhatIsIndexedOfASchemaIsBounded(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			info := read(c.schema)
 			require.Len(t, indexedParams(info), c.params)
-			require.Equal(t, c.whole, schemaText(info) != toolschema.None)
+			require.Equal(t, c.whole, (&hidden.Tool{Info: info}).Parameters() != toolschema.None)
 		})
 	}
 	for n, want := range map[int]int{49: 49, 50: 50, 51: 50} {

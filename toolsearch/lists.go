@@ -11,6 +11,8 @@ import (
 	"github.com/cloudwego/eino/schema"
 
 	"github.com/einolean/einolean/internal/toolnames"
+	"github.com/einolean/einolean/internal/toolschema"
+	"github.com/einolean/einolean/toolsearch/internal/hidden"
 	"github.com/einolean/einolean/toolsearch/internal/slots"
 	"github.com/einolean/einolean/toolsearch/internal/turn"
 )
@@ -23,7 +25,7 @@ type toolLists struct {
 	own        map[string]*schema.ToolInfo           // the agent's own tools, by name
 	said       *turn.Facts                           // what the conversation says
 	prefetched turn.Names                            // tools that the messages of users loaded
-	may        func(*entry, ...Phase) bool           // the Filter allows all of the phases
+	may        func(*hidden.Tool, ...Phase) bool     // the Filter allows all of the phases
 	sources    interface{ isGone(name string) bool } // a Source had the tool
 	stale      turn.Names                            // names of tools whose definition has changed since the last model call
 
@@ -35,8 +37,8 @@ func (in toolLists) input() turn.Input {
 	c := in.catalog
 	d := turn.Input{
 		Record: in.record, Facts: in.said, Pins: c.pins, Loads: !c.cfg.Protocol.neverLoads(), UnloadAfter: c.cfg.UnloadAfter,
-		Has: func(name string) bool { return c.lookup(name) != nil },
-		May: func(name string) bool { return in.may(c.lookup(name), PhaseLoad, PhaseActive) },
+		Has: func(name string) bool { return c.Lookup(name) != nil },
+		May: func(name string) bool { return in.may(c.Lookup(name), PhaseLoad, PhaseActive) },
 	}
 	if most := c.cfg.MaxTools; most > 0 && !c.rules.native {
 		d.MaxTools, d.Own = most, len(in.ownInfos())
@@ -50,12 +52,12 @@ func (in toolLists) input() turn.Input {
 // hiddenTokens is the size of the definitions that hiding leaves out. It stops counting above
 // most.
 func (in toolLists) hiddenTokens(most int64) (n int64) {
-	for e := range in.catalog.entries() {
+	for e := range in.catalog.All() {
 		if n > most {
 			break
 		}
-		if !slices.Contains(in.catalog.pins, e.info.Name) && in.may(e, PhaseSearch, PhaseLoad, PhaseActive) {
-			n += e.tokens()
+		if !slices.Contains(in.catalog.pins, e.Info.Name) && in.may(e, PhaseSearch, PhaseLoad, PhaseActive) {
+			n += e.Tokens()
 		}
 	}
 	return n
@@ -63,9 +65,9 @@ func (in toolLists) hiddenTokens(most int64) (n int64) {
 
 // allTools are the tools of a run that hides none.
 func (in toolLists) allTools() (names []string) {
-	for e := range in.catalog.entries() {
+	for e := range in.catalog.All() {
 		if in.may(e, PhaseSearch, PhaseLoad, PhaseActive) {
-			names = append(names, e.info.Name)
+			names = append(names, e.Info.Name)
 		}
 	}
 	return names
@@ -75,9 +77,9 @@ func (in toolLists) allTools() (names []string) {
 // they are, then the loaded ones in the order of loading. The list only grows at its end, and a
 // provider's prompt cache holds.
 func (in toolLists) lists(visible []string) (_, _ []*schema.ToolInfo) {
-	show := make([]*entry, len(visible))
+	show := make([]*hidden.Tool, len(visible))
 	for i, name := range visible {
-		show[i] = in.catalog.lookup(name)
+		show[i] = in.catalog.Lookup(name)
 	}
 	infos, deferred := in.infos, in.deferred
 	switch {
@@ -99,7 +101,7 @@ func (in toolLists) lists(visible []string) (_, _ []*schema.ToolInfo) {
 }
 
 // shows reports whether a list already ends with exactly the hidden tools to show.
-func (in toolLists) shows(show []*entry) bool {
+func (in toolLists) shows(show []*hidden.Tool) bool {
 	infos := in.infos
 	if infos == nil {
 		return false
@@ -110,10 +112,10 @@ func (in toolLists) shows(show []*entry) bool {
 		case t == nil:
 			return false
 		case i < own:
-			if in.catalog.lookup(t.Name) != nil || slots.IsName(t.Name) || in.sources.isGone(t.Name) {
+			if in.catalog.Lookup(t.Name) != nil || slots.IsName(t.Name) || in.sources.isGone(t.Name) {
 				return false
 			}
-		case t.Name != show[i-own].info.Name, t == show[i-own].info:
+		case t.Name != show[i-own].Info.Name, t == show[i-own].Info:
 			return false
 		}
 	}
@@ -123,24 +125,24 @@ func (in toolLists) shows(show []*entry) bool {
 // rebuildList rebuilds the tool list. Loaded tools are copies: a handler that edits one edits
 // only this run's. Copies from earlier calls of the run are kept, with those edits, but not
 // copies from before a resume: the tool may have changed.
-func (in toolLists) rebuildList(show []*entry) []*schema.ToolInfo {
+func (in toolLists) rebuildList(show []*hidden.Tool) []*schema.ToolInfo {
 	next := in.ownInfos()
 	kept := map[string]*schema.ToolInfo{}
 	if in.follows {
 		for _, t := range in.infos {
-			if t != nil && in.catalog.lookup(t.Name) != nil && in.catalog.lookup(t.Name).info != t && !in.stale[t.Name] {
+			if t != nil && in.catalog.Lookup(t.Name) != nil && in.catalog.Lookup(t.Name).Info != t && !in.stale[t.Name] {
 				kept[t.Name] = t
 			}
 		}
 	}
 	for _, e := range show {
-		if t := kept[e.info.Name]; t != nil {
+		if t := kept[e.Info.Name]; t != nil {
 			next = append(next, t)
 			continue
 		}
 		info := in.catalog.shallowOf(e)
 		if in.record.All {
-			info = shallowInfo(e.safe)
+			info = toolschema.ShallowInfo(e.Safe)
 		}
 		next = append(next, withOwnParams(info))
 	}
@@ -153,7 +155,7 @@ func (in toolLists) ownInfos() []*schema.ToolInfo {
 	next := make([]*schema.ToolInfo, 0, 8)
 	for _, t := range in.infos {
 		switch {
-		case t == nil, in.catalog.lookup(t.Name) != nil, slots.IsName(t.Name), in.sources.isGone(t.Name):
+		case t == nil, in.catalog.Lookup(t.Name) != nil, slots.IsName(t.Name), in.sources.isGone(t.Name):
 		case !in.follows && in.own[t.Name] == nil && slices.Contains(in.record.Visible, t.Name): // seen before a resume, and no longer there
 		case in.catalog.rules.native && t.Name == toolnames.Search, in.record.All && in.catalog.usesMetaName(t.Name):
 		default:
@@ -166,11 +168,11 @@ func (in toolLists) ownInfos() []*schema.ToolInfo {
 // inFull are the tools that a native model call must show in full, because nothing in the
 // history shows them to the provider: a search of another kind loaded them, or a call did. The
 // provider knows the tools that it loaded itself.
-func (in toolLists) inFull(show []*entry) []*entry {
+func (in toolLists) inFull(show []*hidden.Tool) []*hidden.Tool {
 	v := in.said
 	c := in.catalog.rules
-	return slices.DeleteFunc(slices.Clone(show), func(e *entry) bool {
-		name := e.info.Name
+	return slices.DeleteFunc(slices.Clone(show), func(e *hidden.Tool) bool {
+		name := e.Info.Name
 		switch {
 		case slices.Contains(in.catalog.pins, name):
 			return false
@@ -183,11 +185,11 @@ func (in toolLists) inFull(show []*entry) []*entry {
 
 // deferredTools is the list of deferred tools: those of others, and all hidden tools that are
 // not shown in full.
-func (in toolLists) deferredTools(show []*entry) []*schema.ToolInfo {
+func (in toolLists) deferredTools(show []*hidden.Tool) []*schema.ToolInfo {
 	v, next := in.said, without(in.deferred, in.catalog)
-	for e := range in.catalog.entries() {
+	for e := range in.catalog.All() {
 		inFull := slices.Contains(show, e)
-		if !inFull && (v.Natively[e.info.Name] || in.catalog.rules.deferAll && in.may(e, PhaseSearch, PhaseLoad, PhaseActive)) {
+		if !inFull && (v.Natively[e.Info.Name] || in.catalog.rules.deferAll && in.may(e, PhaseSearch, PhaseLoad, PhaseActive)) {
 			next = append(next, in.catalog.shallowOf(e))
 		}
 	}
@@ -198,7 +200,7 @@ func (in toolLists) deferredTools(show []*entry) []*schema.ToolInfo {
 func without(infos []*schema.ToolInfo, c *catalog) []*schema.ToolInfo {
 	var next []*schema.ToolInfo
 	for _, t := range infos {
-		if t != nil && c.lookup(t.Name) == nil {
+		if t != nil && c.Lookup(t.Name) == nil {
 			next = append(next, t)
 		}
 	}

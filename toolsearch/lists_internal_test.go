@@ -19,6 +19,7 @@ import (
 	"github.com/cloudwego/eino/schema"
 	"github.com/stretchr/testify/require"
 
+	"github.com/einolean/einolean/toolsearch/internal/hidden"
 	"github.com/einolean/einolean/toolsearch/internal/turn"
 
 	"github.com/einolean/einolean/internal/race"
@@ -62,7 +63,7 @@ func randomTurn(t *testing.T, r *rand.Rand) toolLists {
 	}
 	in := toolLists{
 		catalog: c, own: map[string]*schema.ToolInfo{"own0": {}, "own1": {}, "own2": {}}, said: said,
-		may:     func(e *entry, _ ...Phase) bool { return !denied[e.info.Name] },
+		may:     func(e *hidden.Tool, _ ...Phase) bool { return !denied[e.Info.Name] },
 		sources: had{"t38": true, "t39": true}, follows: r.IntN(2) == 0,
 	}
 	if in.record.Began = in.follows || r.IntN(2) == 0; in.record.Began {
@@ -109,7 +110,7 @@ func requireShown(t *testing.T, in toolLists, out turn.Turn, infos []*schema.Too
 	for i, name := range names {
 		require.False(t, slots.IsName(name))
 		require.NotContains(t, names[:i], name, "nothing is there twice")
-		switch e := in.catalog.lookup(name); {
+		switch e := in.catalog.Lookup(name); {
 		case e != nil:
 			hidden = append(hidden, name)
 			require.True(t, in.may(e))
@@ -134,7 +135,7 @@ func requireShown(t *testing.T, in toolLists, out turn.Turn, infos []*schema.Too
 		}
 	}
 	for _, name := range in.said.Order {
-		e := in.catalog.lookup(name)
+		e := in.catalog.Lookup(name)
 		if in.may(e) && !in.catalog.settings.cfg.Protocol.neverLoads() && !slices.Contains(out.Unused, name) {
 			require.Contains(t, out.Record.Visible, name)
 		}

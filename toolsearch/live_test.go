@@ -27,17 +27,18 @@ import (
 	"github.com/einolean/einolean/internal/dev/adktest"
 	"github.com/einolean/einolean/internal/race"
 	"github.com/einolean/einolean/toolsearch"
+	"github.com/einolean/einolean/toolsearch/toolset"
 )
 
 // changing is a Source that a test changes.
 type changing struct {
 	mu    sync.Mutex
-	set   *toolsearch.ToolSet
+	set   *toolset.Set
 	err   error
 	asked int
 }
 
-func (c *changing) Tools(context.Context) (*toolsearch.ToolSet, error) {
+func (c *changing) Tools(context.Context) (*toolset.Set, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.asked++
@@ -288,35 +289,35 @@ func TestNoFailureOfASourceEndsARun(t *testing.T) {
 }
 
 // sourceFunc is a Source of a function.
-type sourceFunc func(context.Context) (*toolsearch.ToolSet, error)
+type sourceFunc func(context.Context) (*toolset.Set, error)
 
-func (f sourceFunc) Tools(ctx context.Context) (*toolsearch.ToolSet, error) { return f(ctx) }
+func (f sourceFunc) Tools(ctx context.Context) (*toolset.Set, error) { return f(ctx) }
 
 func faultySources[M adk.MessageType](t *testing.T, streaming bool) {
-	good, err := toolsearch.NewToolSet(context.Background(), formed(0, "jira__move_card"))
+	good, err := toolset.New(context.Background(), formed(0, "jira__move_card"))
 	require.NoError(t, err)
-	clash, err := toolsearch.NewToolSet(context.Background(), formed(0, "own"), formed(0, "tool_search"), formed(0, "dynamic"), formed(0, "jira__move_card"))
+	clash, err := toolset.New(context.Background(), formed(0, "own"), formed(0, "tool_search"), formed(0, "dynamic"), formed(0, "jira__move_card"))
 	require.NoError(t, err)
 	stays := "own tool_search jira__move_card"
 	for _, c := range []struct {
 		name   string
-		late   func(context.Context) (*toolsearch.ToolSet, error)
+		late   func(context.Context) (*toolset.Set, error)
 		tools  string // of the last model call
 		answer string // to the call of the tool
 		kind   einolean.Kind
 	}{
-		{"an error", func(context.Context) (*toolsearch.ToolSet, error) { return nil, errors.New("it is down") }, stays, "jira__move_card got {}", einolean.KindSourceFailed},
-		{"a panic", func(context.Context) (*toolsearch.ToolSet, error) { panic("it is broken") }, stays, "jira__move_card got {}", einolean.KindSourceFailed},
-		{"an error beside a set", func(context.Context) (*toolsearch.ToolSet, error) { return good, errors.New("it is half down") }, stays, "jira__move_card got {}", einolean.KindSourceFailed},
-		{"no set", func(context.Context) (*toolsearch.ToolSet, error) { return nil, nil }, "own tool_search", "There is no tool named", einolean.KindCatalogChanged},
-		{"names that are taken", func(context.Context) (*toolsearch.ToolSet, error) { return clash, nil }, stays, "jira__move_card got {}", einolean.KindToolRefused},
+		{"an error", func(context.Context) (*toolset.Set, error) { return nil, errors.New("it is down") }, stays, "jira__move_card got {}", einolean.KindSourceFailed},
+		{"a panic", func(context.Context) (*toolset.Set, error) { panic("it is broken") }, stays, "jira__move_card got {}", einolean.KindSourceFailed},
+		{"an error beside a set", func(context.Context) (*toolset.Set, error) { return good, errors.New("it is half down") }, stays, "jira__move_card got {}", einolean.KindSourceFailed},
+		{"no set", func(context.Context) (*toolset.Set, error) { return nil, nil }, "own tool_search", "There is no tool named", einolean.KindCatalogChanged},
+		{"names that are taken", func(context.Context) (*toolset.Set, error) { return clash, nil }, stays, "jira__move_card got {}", einolean.KindToolRefused},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			asked, events := 0, &recorder{}
 			s, _ := liveScene[M](t, streaming)
 			s.cfg.DynamicTools = []tool.BaseTool{formed(0, "dynamic")}
 			s.cfg.OnEvent = events.on
-			s.cfg.Source = sourceFunc(func(ctx context.Context) (*toolsearch.ToolSet, error) {
+			s.cfg.Source = sourceFunc(func(ctx context.Context) (*toolset.Set, error) {
 				if asked++; asked <= 2 { // the start of the run, and its first model call
 					return good, nil
 				}
@@ -361,7 +362,7 @@ func TestASourceThatHangsIsWaitedForOnce(t *testing.T) {
 		var asked atomic.Int32
 		release := make(chan struct{})
 		s, _ := liveScene[*schema.Message](t, false)
-		s.cfg.Source = sourceFunc(func(context.Context) (*toolsearch.ToolSet, error) {
+		s.cfg.Source = sourceFunc(func(context.Context) (*toolset.Set, error) {
 			asked.Add(1)
 			<-release
 			return nil, nil
@@ -516,7 +517,7 @@ func runsAtOnce[M adk.MessageType](t *testing.T, streaming bool) {
 	nameOf := func(user, i int) string { return fmt.Sprintf("user%d__tool%d", user, i) }
 	s, _ := liveScene[M](t, streaming)
 	s.cfg.AllowUnloadedCalls = true
-	s.cfg.Source = toolsearch.NewSource(func(ctx context.Context) ([]tool.BaseTool, error) {
+	s.cfg.Source = toolset.NewSource(func(ctx context.Context) ([]tool.BaseTool, error) {
 		user := ctx.Value(personKey{}).(int)
 		var tools []tool.BaseTool
 		for i := range 4 {
@@ -710,16 +711,16 @@ func (f infoFunc) InvokableRun(context.Context, string, ...tool.Option) (string,
 
 // partial is a Source that lacks servers.
 type partial struct {
-	toolsearch.Source
+	toolset.Source
 	lacks []string
 }
 
-func (p partial) Tools(ctx context.Context) (*toolsearch.ToolSet, error) {
+func (p partial) Tools(ctx context.Context) (*toolset.Set, error) {
 	if p.lacks == nil {
 		panic("boom")
 	}
 	set, _ := p.Source.Tools(ctx)
-	return set, fmt.Errorf("not all is well: %w", &toolsearch.Missing{Servers: p.lacks, Err: errors.New("connection refused")})
+	return set, fmt.Errorf("not all is well: %w", &toolset.Missing{Servers: p.lacks, Err: errors.New("connection refused")})
 }
 
 func TestASearchTellsOfServersThatDoNotAnswer(t *testing.T) {
@@ -740,9 +741,9 @@ func tellsOfMissing[M adk.MessageType](t *testing.T, streaming bool) {
 		{toolsearch.SearchLoad, "load_tool", `{"tool_name":"xylophone"}`, `{"tool_name":"jira_cloud__create_issue"}`, `{"tool_name":"github__create_issue"}`},
 		{toolsearch.SearchCall, "tool_search", `{"query":"xylophone"}`, `{"query":"jira-cloud create issue"}`, `{"query":"create issue"}`},
 	} {
-		set, err := toolsearch.NewToolSet(t.Context(), office()...)
+		set, err := toolset.New(t.Context(), office()...)
 		require.NoError(t, err)
-		source := toolsearch.MultiSource(partial{set, []string{"jira-cloud", "", "jira-cloud"}}, set, partial{Source: set}, partial{set, []string{"jira-cloud"}})
+		source := toolset.Multi(partial{set, []string{"jira-cloud", "", "jira-cloud"}}, set, partial{Source: set}, partial{set, []string{"jira-cloud"}})
 		s := scene[M]{t: t, streaming: streaming, cfg: toolsearch.Config{Source: source, Protocol: c.protocol}}
 		p := s.begin(do("none", c.tool, c.none), do("it", c.tool, c.it), do("other", c.tool, c.other))
 		require.Contains(t, p.answer(t, "none"), text, c)

@@ -28,6 +28,8 @@ import (
 	"github.com/einolean/einolean/internal/lenient"
 	"github.com/einolean/einolean/internal/texts"
 	"github.com/einolean/einolean/internal/toolnames"
+	"github.com/einolean/einolean/internal/toolschema"
+	"github.com/einolean/einolean/toolsearch/internal/hidden"
 	"github.com/einolean/einolean/toolsearch/internal/slots"
 	"github.com/einolean/einolean/toolsearch/internal/turn"
 	"github.com/einolean/einolean/toolsearch/internal/wire"
@@ -60,7 +62,7 @@ func (t *metaTool) InvokableRun(ctx context.Context, args string, _ ...tool.Opti
 
 // HiddenTools tells package window which tools there are to find. They are read only.
 func (t *metaTool) HiddenTools(ctx context.Context) []*schema.ToolInfo {
-	return t.runFor(ctx).catalog().infos()
+	return t.runFor(ctx).catalog().Infos()
 }
 
 // runFor returns the run of the context, or a new one if the tool is called outside a run.
@@ -252,16 +254,16 @@ func searchTools(ctx context.Context, r *run, a lenient.Arguments) (string, erro
 	f, err := newSearcher(r, PhaseSearch).find(ctx, queriesOf(a), limitOf(a), candidateSize)
 	out := answer{Results: []describedTool{}, AlreadyLoaded: f.alreadyLoaded, Hint: f.hint()}
 	for _, x := range f.found {
-		score, desc := math.Round(x.score*100)/100, display.Clip(x.info.Desc, maxShort)
-		out.Results = append(out.Results, describedTool{Name: x.info.Name, Description: &desc, Score: &score})
+		score, desc := math.Round(x.score*100)/100, display.Clip(x.Info.Desc, maxShort)
+		out.Results = append(out.Results, describedTool{Name: x.Info.Name, Description: &desc, Score: &score})
 	}
 	return encode(out), err
 }
 
 // candidateSize is the bytes of a candidate, which may stand under already_loaded as well.
-func candidateSize(e *entry) int {
+func candidateSize(e *hidden.Tool) int {
 	const rest = `{"name":,"description":,"score":1234567.89},`
-	return nameSize(e) + jsonSize(display.Clip(e.info.Desc, maxShort)) + len(rest)
+	return nameSize(e) + jsonSize(display.Clip(e.Info.Desc, maxShort)) + len(rest)
 }
 
 func loadTools(ctx context.Context, r *run, a lenient.Arguments) (string, error) {
@@ -293,10 +295,10 @@ func namesToLoad(a lenient.Arguments, known func(string) bool) (names []string) 
 
 // askedToLoad are the tools that a call of load_tool in a history asked for.
 func (c *catalog) askedToLoad(a lenient.Arguments) (names []string) {
-	any := func(*entry) bool { return true }
-	for _, name := range namesToLoad(a, func(name string) bool { return c.lookup(name) != nil }) {
+	any := func(*hidden.Tool) bool { return true }
+	for _, name := range namesToLoad(a, func(name string) bool { return c.Lookup(name) != nil }) {
 		if e := c.resolve(name, any); e != nil && len(names) < maxNames {
-			names = append(names, e.info.Name)
+			names = append(names, e.Info.Name)
 		}
 	}
 	return names
@@ -321,7 +323,7 @@ func describeTools(ctx context.Context, r *run, a lenient.Arguments) (string, er
 	f, err := newSearcher(r, PhaseSearch, PhaseLoad).find(ctx, queriesOf(a), limitOf(a), describedSize)
 	out := answer{Tools: []describedTool{}}
 	for _, x := range f.found {
-		d, shortened := describe(x.entry)
+		d, shortened := describe(x.Tool)
 		if out.Tools = append(out.Tools, d); shortened {
 			f.cuts = append(f.cuts, render("shortened-tool", promptData{Name: d.Name}))
 		}
@@ -332,16 +334,16 @@ func describeTools(ctx context.Context, r *run, a lenient.Arguments) (string, er
 
 // describe describes a tool for an answer, and reports whether the schema is shortened: each
 // tool alone fits into an answer.
-func describe(e *entry) (d describedTool, shortened bool) {
-	text, shortened := e.shownParameters()
-	desc := cutText(e.info.Desc, maxAnswerBytes-describedRest-jsonSize(e.info.Name)-len(text))
-	return describedTool{Name: e.info.Name, Description: &desc, Parameters: json.RawMessage(text)}, shortened || len(desc) != len(e.info.Desc)
+func describe(e *hidden.Tool) (d describedTool, shortened bool) {
+	text, shortened := e.Shown()
+	desc := cutText(e.Info.Desc, maxAnswerBytes-describedRest-jsonSize(e.Info.Name)-len(text))
+	return describedTool{Name: e.Info.Name, Description: &desc, Parameters: json.RawMessage(text)}, shortened || len(desc) != len(e.Info.Desc)
 }
 
 // describedRest is the bytes around the texts of a described tool.
 const describedRest = len(`{"name":"description":"parameters":},`)
 
-func describedSize(e *entry) int {
+func describedSize(e *hidden.Tool) int {
 	d, _ := describe(e)
 	return describedRest + jsonSize(d.Name) + jsonSize(*d.Description) + len(d.Parameters)
 }
@@ -367,7 +369,7 @@ func (n nativeTool) InvokableRun(ctx context.Context, args *schema.ToolArgument,
 	if c.newOnly {
 		visible := r.visible(ctx)
 		fresh = slices.DeleteFunc(slices.Clone(f.found), func(x foundTool) bool {
-			return visible[x.info.Name] || !r.returnsFirst(x.info.Name)
+			return visible[x.Info.Name] || !r.returnsFirst(x.Info.Name)
 		})
 	}
 	if len(fresh) == 0 && len(f.found) > 0 {
@@ -379,7 +381,7 @@ func (n nativeTool) InvokableRun(ctx context.Context, args *schema.ToolArgument,
 	infos := make([]*schema.ToolInfo, len(fresh))
 	names := make([]string, len(fresh))
 	for i, x := range fresh {
-		infos[i], names[i] = r.catalog().infoOf(x.entry), x.info.Name
+		infos[i], names[i] = r.catalog().infoOf(x.Tool), x.Info.Name
 	}
 	r.note(callID(ctx), turn.Note{IsOurs: true, Loaded: names}) // an empty answer is also ours
 	return &schema.ToolResult{Parts: []schema.ToolOutputPart{{
@@ -406,20 +408,20 @@ func (t *metaTool) CallOf(ctx context.Context, args string) slots.Call {
 	if name == "" || ctx.Err() != nil {
 		return answer(render("no-call-name", promptData{}))
 	}
-	e := r.catalog().resolve(name, func(e *entry) bool { return r.allows(ctx, FilterRequest{Tool: e.info}, PhaseLoad, PhaseCall) })
+	e := r.catalog().resolve(name, func(e *hidden.Tool) bool { return r.allows(ctx, FilterRequest{Tool: e.Info}, PhaseLoad, PhaseCall) })
 	if e == nil {
-		if denied := r.catalog().resolve(name, func(*entry) bool { return true }); denied != nil {
+		if denied := r.catalog().resolve(name, func(*hidden.Tool) bool { return true }); denied != nil {
 			r.emitDeniedCall(ctx, denied, PhaseCall, PhaseLoad)
 		}
 		return answer(r.noSuchTool(ctx, name))
 	}
-	text, problem := e.checkArguments(a.Raw(argumentKeys...))
+	text, problem := checkedArguments(e, a.Raw(argumentKeys...))
 	if problem != "" {
-		return answer(render("bad-arguments", e.schemaHint(problem)))
+		return answer(render("bad-arguments", schemaHint(e, problem)))
 	}
-	r.note(callID(ctx), turn.Note{Tool: e.info.Name})
-	ctx = callbacks.ReuseHandlers(ctx, &callbacks.RunInfo{Name: e.info.Name, Type: e.typ(), Component: components.ComponentOfTool})
-	return slots.Running(ctx, e.slotted(), text)
+	r.note(callID(ctx), turn.Note{Tool: e.Info.Name})
+	ctx = callbacks.ReuseHandlers(ctx, &callbacks.RunInfo{Name: e.Info.Name, Type: e.Type(), Component: components.ComponentOfTool})
+	return slots.Running(ctx, slots.Tool{Name: e.Info.Name, Desc: e.Info.Desc, Tool: e.Value, Type: e.Type()}, text)
 }
 
 //go:embed prompt
@@ -517,4 +519,22 @@ func cutText(s string, most int) string {
 		}
 	}
 	return s
+}
+
+// schemaHint is the part of an answer that describes a tool's schema.
+func schemaHint(e *hidden.Tool, reason string) promptData {
+	text, shortened := e.Shown()
+	return promptData{Name: e.Info.Name, Reason: reason, Schema: text, Shortened: shortened}
+}
+
+// checkedArguments returns the arguments to pass to a tool, or the problem with them, for the model.
+func checkedArguments(e *hidden.Tool, raw string) (args, problem string) {
+	args, err := e.Arguments(raw)
+	switch {
+	case err == hidden.ErrNoObject:
+		problem = render("no-object", promptData{})
+	case err != nil:
+		problem = toolschema.Problem(err)
+	}
+	return args, problem
 }

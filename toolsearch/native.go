@@ -21,6 +21,8 @@ import (
 	"github.com/einolean/einolean/internal/adkrun"
 	"github.com/einolean/einolean/internal/safe"
 	"github.com/einolean/einolean/internal/toolnames"
+	"github.com/einolean/einolean/internal/toolschema"
+	"github.com/einolean/einolean/toolsearch/internal/hidden"
 	"github.com/einolean/einolean/toolsearch/internal/turn"
 	"github.com/einolean/einolean/toolsearch/internal/wire"
 )
@@ -192,10 +194,10 @@ type historyEditor struct {
 	catalog  *catalog
 	show     []string // names
 	pairs    wire.Pairs
-	results  []*schema.ToolInfo // the tools in all results in a provider's form
-	returned turn.Names         // names, by the results so far
-	findable func(*entry) bool  // the model may know of the tool
-	declared func(string) bool  // this call declares the tool
+	results  []*schema.ToolInfo      // the tools in all results in a provider's form
+	returned turn.Names              // names, by the results so far
+	findable func(*hidden.Tool) bool // the model may know of the tool
+	declared func(string) bool       // this call declares the tool
 }
 
 // newEditor returns a constructor of the editor for a model call that shows these tools.
@@ -203,10 +205,10 @@ func newEditor(ctx context.Context, r *run, rules rules, show []string) func(wir
 	return func(p wire.Pairs) wire.Editor {
 		return &historyEditor{
 			rules: rules, catalog: r.catalog(), show: show, pairs: p,
-			findable: func(e *entry) bool { return r.allows(ctx, FilterRequest{Tool: e.info}, PhaseSearch, PhaseLoad) },
+			findable: func(e *hidden.Tool) bool { return r.allows(ctx, FilterRequest{Tool: e.Info}, PhaseSearch, PhaseLoad) },
 			declared: func(name string) bool {
-				e := r.catalog().lookup(name)
-				return r.own[name] != nil && e == nil || e != nil && (slices.Contains(show, name) || rules.deferAll && r.allows(ctx, FilterRequest{Tool: e.info}, PhaseSearch, PhaseLoad, PhaseActive))
+				e := r.catalog().Lookup(name)
+				return r.own[name] != nil && e == nil || e != nil && (slices.Contains(show, name) || rules.deferAll && r.allows(ctx, FilterRequest{Tool: e.Info}, PhaseSearch, PhaseLoad, PhaseActive))
 			},
 		}
 	}
@@ -254,7 +256,7 @@ func (h *historyEditor) Result(id, name string, tools []*schema.ToolInfo) ([]*sc
 // current returns the current definition of a tool; nil if this call may not show it. Tools of
 // another search, which are not ours, stay as they are.
 func (h *historyEditor) current(t *schema.ToolInfo, ours bool) *schema.ToolInfo {
-	e := h.catalog.lookup(t.Name)
+	e := h.catalog.Lookup(t.Name)
 	switch {
 	case e == nil && ours:
 		return nil
@@ -262,10 +264,10 @@ func (h *historyEditor) current(t *schema.ToolInfo, ours bool) *schema.ToolInfo 
 		return t
 	case !slices.Contains(h.show, t.Name):
 		return nil
-	case e.isCurrent(t):
+	case e.IsCurrent(t):
 		return t
 	}
-	return withOwnParams(e.native())
+	return withOwnParams(deferrable(e))
 }
 
 // namesText turns a result in the provider's form into text, without tools that the model may
@@ -273,7 +275,7 @@ func (h *historyEditor) current(t *schema.ToolInfo, ours bool) *schema.ToolInfo 
 func (h *historyEditor) namesText(tools []*schema.ToolInfo) string {
 	names := []string{}
 	for _, t := range tools {
-		if e := h.catalog.lookup(t.Name); e == nil || h.findable(e) {
+		if e := h.catalog.Lookup(t.Name); e == nil || h.findable(e) {
 			names = append(names, t.Name)
 		}
 	}
@@ -389,3 +391,25 @@ func withParams(t *schema.ToolInfo) *schema.ToolInfo {
 	dup.ParamsOneOf = noParams()
 	return &dup
 }
+
+// deferrable is a copy of a tool's info that may be deferred: providers refuse a deferred tool that
+// is also a place to cache up to.
+func deferrable(e *hidden.Tool) *schema.ToolInfo {
+	dup := toolschema.ShallowInfo(e.Safe)
+	if dup.ParamsOneOf == nil {
+		dup.ParamsOneOf = noParams()
+	}
+	for _, key := range cacheKeys {
+		delete(dup.Extra, key)
+	}
+	return dup
+}
+
+// noParams replaces missing parameters, which some adapters cannot send.
+func noParams() *schema.ParamsOneOf {
+	return schema.NewParamsOneOfByParams(map[string]*schema.ParameterInfo{})
+}
+
+// cacheKeys are the keys of ToolInfo.Extra under which the claude and the agenticclaude
+// adapter keep a cache breakpoint.
+var cacheKeys = []string{"_eino_claude_breakpoint", "_eino_claude_breakpoint_ttl", "_agenticclaude_cache_control_ttl"}

@@ -23,6 +23,7 @@ import (
 	"github.com/einolean/einolean/internal/safe"
 	"github.com/einolean/einolean/internal/toolnames"
 	"github.com/einolean/einolean/internal/virtual"
+	"github.com/einolean/einolean/toolsearch/internal/hidden"
 	"github.com/einolean/einolean/toolsearch/internal/slots"
 	"github.com/einolean/einolean/toolsearch/internal/turn"
 	"github.com/einolean/einolean/toolsearch/internal/wire"
@@ -32,9 +33,8 @@ import (
 type ctxKey int
 
 const (
-	runKey     ctxKey = iota // *run
-	reportKey                // *searchReport
-	indexedKey               // the *ToolSet for which an IndexFunc is called
+	runKey    ctxKey = iota // *run
+	reportKey               // *searchReport
 )
 
 // run is one run of an agent, shared by the hooks and the tool calls. The context carries it from
@@ -62,11 +62,11 @@ type run struct {
 	isByHand  bool // the hooks are called outside a run: no call has an id
 	isShown   bool // the last model call was in this process
 
-	verdicts map[FilterRequest]*firstUse[bool] // of the Filter in this model call; concurrent callers wait
-	reported []string                          // the tools of the catalogue as it was reported last
-	returned turn.Names                        // names that searches since the last model call returned, if each may be returned once
-	calls    map[string]turn.Note              // by id
-	had      turn.Names                        // names that sources had in this run, or according to the history
+	verdicts map[FilterRequest]*safe.Once[bool] // of the Filter in this model call; concurrent callers wait
+	reported []string                           // the tools of the catalogue as it was reported last
+	returned turn.Names                         // names that searches since the last model call returned, if each may be returned once
+	calls    map[string]turn.Note               // by id
+	had      turn.Names                         // names that sources had in this run, or according to the history
 }
 
 func runOf(ctx context.Context) *run {
@@ -88,7 +88,7 @@ func (r *run) isGone(name string) bool {
 	r.mu.Lock()
 	had := r.had[name]
 	r.mu.Unlock()
-	return had && r.own[name] == nil && r.catalog().lookup(name) == nil
+	return had && r.own[name] == nil && r.catalog().Lookup(name) == nil
 }
 
 // checkLaterTools checks the tools that later handlers added, which the list of the first
@@ -117,7 +117,7 @@ func (r *run) checkLaterTools(infos []*schema.ToolInfo) error {
 // heard is what the reading of a conversation asks of the run.
 func (r *run) heard() turn.Run {
 	return turn.Run{
-		Has: func(name string) bool { return r.catalog().lookup(name) != nil }, Owns: func(name string) bool { return r.own[name] != nil },
+		Has: func(name string) bool { return r.catalog().Lookup(name) != nil }, Owns: func(name string) bool { return r.own[name] != nil },
 		Note: r.call, ByHand: r.byHand, Asked: func(a lenient.Arguments) []string { return r.catalog().askedToLoad(a) },
 		Miss: func(name string) {
 			if r.catalog().changes {
@@ -277,18 +277,16 @@ func (r *run) askAgain() {
 func (r *run) verdict(ctx context.Context, of Filter, use FilterRequest) (bool, error) {
 	r.mu.Lock()
 	if r.verdicts == nil {
-		r.verdicts = map[FilterRequest]*firstUse[bool]{}
+		r.verdicts = map[FilterRequest]*safe.Once[bool]{}
 	}
 	v := r.verdicts[use]
 	if v == nil {
-		v = &firstUse[bool]{}
+		v = &safe.Once[bool]{}
 		r.verdicts[use] = v
 	}
 	r.mu.Unlock()
-	return v.get(func() (bool, error) {
-		ok, err := safe.Value("Filter", func() (bool, error) { return of(ctx, use) })
-		return ok && err == nil, err
-	})
+	ok, err := v.Get("Filter", func() (bool, error) { return of(ctx, use) })
+	return ok && err == nil, err
 }
 
 // allows reports whether a tool may be used for all of the phases in this model call.
@@ -304,8 +302,8 @@ func (r *run) allows(ctx context.Context, use FilterRequest, phases ...Phase) bo
 // mayKnow reports whether the model may have seen the name of a tool, and can therefore be told
 // that it may not use it.
 func (r *run) mayKnow(ctx context.Context, name string) bool {
-	e := r.catalog().lookup(name)
-	return e != nil && r.catalog().filtered && (r.allows(ctx, FilterRequest{Tool: e.info}, PhaseSearch) || r.allows(ctx, FilterRequest{Tool: e.info}, PhaseList))
+	e := r.catalog().Lookup(name)
+	return e != nil && r.catalog().filtered && (r.allows(ctx, FilterRequest{Tool: e.Info}, PhaseSearch) || r.allows(ctx, FilterRequest{Tool: e.Info}, PhaseList))
 }
 
 // listable returns the names that the model may see now, in the order of the catalogue. The
@@ -314,9 +312,9 @@ func (r *run) listable(ctx context.Context) (names []string) {
 	if !r.catalog().filtered {
 		return r.catalog().names()
 	}
-	for e := range r.catalog().entries() {
-		if r.allows(ctx, FilterRequest{Tool: e.info}, PhaseList) {
-			names = append(names, e.info.Name)
+	for e := range r.catalog().All() {
+		if r.allows(ctx, FilterRequest{Tool: e.Info}, PhaseList) {
+			names = append(names, e.Info.Name)
 		}
 	}
 	return names
@@ -331,7 +329,7 @@ func (r *run) noteShownByOthers(ctx context.Context, infos []*schema.ToolInfo) {
 	}
 	names := now.Visible
 	for _, t := range infos {
-		if t != nil && r.catalog().lookup(t.Name) != nil && !slices.Contains(now.Visible, t.Name) {
+		if t != nil && r.catalog().Lookup(t.Name) != nil && !slices.Contains(now.Visible, t.Name) {
 			names = append(slices.Clip(names), t.Name)
 		}
 	}
@@ -343,59 +341,59 @@ func (r *run) noteShownByOthers(ctx context.Context, infos []*schema.ToolInfo) {
 // gate reports whether a call must not run, and the answer to it. A call to a tool that
 // is not loaded is answered with the tool's schema. With that call in the history the
 // tool counts as loaded, and the model can repeat the call at once.
-func (r *run) gate(ctx context.Context, e *entry) (answer string, stop bool) {
+func (r *run) gate(ctx context.Context, e *hidden.Tool) (answer string, stop bool) {
 	c := r.catalog()
-	if e = c.lookup(e.info.Name); e == nil { // a tool of the same name may have replaced it
+	if e = c.Lookup(e.Info.Name); e == nil { // a tool of the same name may have replaced it
 		return "", false
 	}
 	if virtual.Inner(ctx, callID(ctx)) {
 		return r.gateOfProgram(ctx, e)
 	}
-	if !r.allows(ctx, FilterRequest{Tool: e.info}, PhaseCall) {
+	if !r.allows(ctx, FilterRequest{Tool: e.Info}, PhaseCall) {
 		r.emitDeniedCall(ctx, e, PhaseCall)
-		return r.noSuchTool(ctx, e.info.Name), true
+		return r.noSuchTool(ctx, e.Info.Name), true
 	}
-	r.note(callID(ctx), turn.Note{Tool: e.info.Name})
+	r.note(callID(ctx), turn.Note{Tool: e.Info.Name})
 	now, _ := r.now(ctx)
-	sees := !now.Began || slices.Contains(now.Visible, e.info.Name) // unknown after a resume from a checkpoint of Eino's own package
-	if sees || c.cfg.AllowUnloadedCalls || c.rules.providerLoads || r.direct[e.info.Name] {
+	sees := !now.Began || slices.Contains(now.Visible, e.Info.Name) // unknown after a resume from a checkpoint of Eino's own package
+	if sees || c.cfg.AllowUnloadedCalls || c.rules.providerLoads || r.direct[e.Info.Name] {
 		return "", false // a provider loads tools where we cannot see it
 	}
-	if !r.allows(ctx, FilterRequest{Tool: e.info}, PhaseLoad, PhaseActive) {
+	if !r.allows(ctx, FilterRequest{Tool: e.Info}, PhaseLoad, PhaseActive) {
 		r.emitDeniedCall(ctx, e, PhaseLoad, PhaseActive)
-		return r.noSuchTool(ctx, e.info.Name), true
+		return r.noSuchTool(ctx, e.Info.Name), true
 	}
-	c.emit(ctx, einolean.Event{Kind: einolean.KindCallGated, Tool: e.info.Name, CallID: callID(ctx)})
+	c.emit(ctx, einolean.Event{Kind: einolean.KindCallGated, Tool: e.Info.Name, CallID: callID(ctx)})
 	text := "gate"
 	if c.cfg.Protocol.neverLoads() {
 		text = "gate-call"
 	}
-	return render(text, e.schemaHint("")), true
+	return render(text, schemaHint(e, "")), true
 }
 
 // gateOfProgram is the gate for the call of a program, which has checked it before: nothing is
 // loaded, and what the Filter says now counts.
-func (r *run) gateOfProgram(ctx context.Context, e *entry) (answer string, stop bool) {
-	if r.allows(ctx, FilterRequest{Tool: e.info, InProgram: true}, PhaseLoad, PhaseCall) {
-		r.note(callID(ctx), turn.Note{Tool: e.info.Name})
+func (r *run) gateOfProgram(ctx context.Context, e *hidden.Tool) (answer string, stop bool) {
+	if r.allows(ctx, FilterRequest{Tool: e.Info, InProgram: true}, PhaseLoad, PhaseCall) {
+		r.note(callID(ctx), turn.Note{Tool: e.Info.Name})
 		return "", false
 	}
 	r.emitDeniedCall(ctx, e, PhaseCall)
 	virtual.Fail(ctx, callID(ctx))
-	return render("no-such-tool", promptData{Name: e.info.Name}), true
+	return render("no-such-tool", promptData{Name: e.Info.Name}), true
 }
 
 // emitDeniedCall reports a call to a tool that a phase denies.
-func (r *run) emitDeniedCall(ctx context.Context, e *entry, phases ...Phase) {
+func (r *run) emitDeniedCall(ctx context.Context, e *hidden.Tool, phases ...Phase) {
 	by, of := r.catalog().settings, r.cfg.Filter
 	if of == nil {
 		return
 	}
 	for _, phase := range phases {
-		if ok, err := r.verdict(ctx, of, FilterRequest{Tool: e.info, Phase: phase}); !ok {
+		if ok, err := r.verdict(ctx, of, FilterRequest{Tool: e.Info, Phase: phase}); !ok {
 			by.emit(ctx, einolean.Event{
-				Kind: einolean.KindToolsDenied, Tool: e.info.Name, CallID: callID(ctx), Err: err,
-				Tools: &einolean.ToolChange{Added: []string{e.info.Name}, AddedCount: 1, Tokens: e.tokens(), Phase: string(phase)},
+				Kind: einolean.KindToolsDenied, Tool: e.Info.Name, CallID: callID(ctx), Err: err,
+				Tools: &einolean.ToolChange{Added: []string{e.Info.Name}, AddedCount: 1, Tokens: e.Tokens(), Phase: string(phase)},
 			})
 			return
 		}
@@ -410,8 +408,8 @@ func (r *run) noSuchTool(ctx context.Context, name string) string {
 	if r.mayKnow(ctx, name) {
 		return render("not-allowed", promptData{Name: name})
 	}
-	near := r.catalog().near(name, maxSuggestions, func(e *entry) bool {
-		return e.info.Name != name && r.allows(ctx, FilterRequest{Tool: e.info}, PhaseList, PhaseSearch, PhaseLoad)
+	near := r.catalog().near(name, maxSuggestions, func(e *hidden.Tool) bool {
+		return e.Info.Name != name && r.allows(ctx, FilterRequest{Tool: e.Info}, PhaseList, PhaseSearch, PhaseLoad)
 	})
 	return render("no-such-tool", promptData{Name: name, Near: near})
 }
@@ -434,13 +432,13 @@ func (r slotRun) Lookup(c wire.Call) (slots.Tool, slots.Kind) {
 	hidden := r.catalog()
 	isOurs := toolnames.IsSearchTool(c.Name) || c.Name == toolnames.Run
 	known := r.own[c.Name] != nil || hidden.usesMetaName(c.Name)
-	switch e := hidden.lookup(c.Name); {
+	switch e := hidden.Lookup(c.Name); {
 	case isOurs && !known && e == nil:
 		return slots.Tool{}, slots.Gone // of the protocol under which the history was written: it gets an answer
 	case c.Name == toolnames.Call && r.callsEnhanced(c):
 		return slots.Tool{}, slots.Enhanced
 	case e != nil:
-		return e.slotted(), slots.Hidden
+		return slots.Tool{Name: e.Info.Name, Desc: e.Info.Desc, Tool: e.Value, Type: e.Type()}, slots.Hidden
 	case r.isGone(c.Name):
 		return slots.Tool{}, slots.Gone
 	case known:
@@ -454,8 +452,8 @@ func (r slotRun) callsEnhanced(c wire.Call) bool {
 	if !r.cfg.Protocol.neverLoads() {
 		return false
 	}
-	e := r.catalog().resolve(toolnames.Called(lenient.Decode(c.Args)), func(*entry) bool { return true })
-	return e != nil && slots.IsEnhanced(e.tool)
+	e := r.catalog().resolve(toolnames.Called(lenient.Decode(c.Args)), func(*hidden.Tool) bool { return true })
+	return e != nil && slots.IsEnhanced(e.Value)
 }
 
 // Names are the hidden tools, those that the model sees first.
@@ -463,12 +461,12 @@ func (r slotRun) Names(ctx context.Context) iter.Seq[string] {
 	now, _ := r.now(ctx)
 	return func(yield func(string) bool) {
 		for _, name := range now.Visible {
-			if r.catalog().lookup(name) != nil && !yield(name) {
+			if r.catalog().Lookup(name) != nil && !yield(name) {
 				return
 			}
 		}
-		for e := range r.catalog().entries() {
-			if !yield(e.info.Name) {
+		for e := range r.catalog().All() {
+			if !yield(e.Info.Name) {
 				return
 			}
 		}
@@ -477,7 +475,7 @@ func (r slotRun) Names(ctx context.Context) iter.Seq[string] {
 
 // Admit decides about a call of a hidden tool.
 func (r slotRun) Admit(ctx context.Context, name string) (answer string, stop bool) {
-	return r.gate(ctx, r.catalog().lookup(name))
+	return r.gate(ctx, r.catalog().Lookup(name))
 }
 
 // Answer answers the call of a tool that is gone, or that got no slot.
@@ -496,7 +494,7 @@ func (r slotRun) Kept(ctx context.Context, interrupted []wire.Call) (names []str
 	kept, _ := r.now(ctx)
 	for _, name := range kept.Bound {
 		called := slices.ContainsFunc(interrupted, func(c wire.Call) bool { return c.Name == name })
-		if r.catalog().lookup(name) == nil && (called || len(interrupted) == 0) {
+		if r.catalog().Lookup(name) == nil && (called || len(interrupted) == 0) {
 			r.noteHad(name)
 		}
 	}

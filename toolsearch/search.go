@@ -20,6 +20,7 @@ import (
 	"github.com/einolean/einolean/internal/keyword/bm25"
 	keynames "github.com/einolean/einolean/internal/keyword/names"
 	"github.com/einolean/einolean/internal/toolnames"
+	"github.com/einolean/einolean/toolsearch/internal/hidden"
 	"github.com/einolean/einolean/toolsearch/internal/turn"
 )
 
@@ -51,7 +52,7 @@ type searchResult struct {
 }
 
 type foundTool struct {
-	*entry
+	*hidden.Tool
 	score      float64
 	confidence float64
 	terms      []einolean.Term // for an event
@@ -70,20 +71,20 @@ func newSearcher(r *run, phases ...Phase) searcher {
 }
 
 // may reports whether the search may return a tool.
-func (s searcher) may(ctx context.Context, e *entry) bool {
-	return s.run.allows(ctx, FilterRequest{Tool: e.info}, s.phases...)
+func (s searcher) may(ctx context.Context, e *hidden.Tool) bool {
+	return s.run.allows(ctx, FilterRequest{Tool: e.Info}, s.phases...)
 }
 
 // mayName reports whether a hint may mention a tool that nobody asked for by its name.
-func (s searcher) mayName(ctx context.Context) func(*entry) bool {
-	return func(e *entry) bool {
-		return s.may(ctx, e) && s.run.allows(ctx, FilterRequest{Tool: e.info}, PhaseList, PhaseSearch)
+func (s searcher) mayName(ctx context.Context) func(*hidden.Tool) bool {
+	return func(e *hidden.Tool) bool {
+		return s.may(ctx, e) && s.run.allows(ctx, FilterRequest{Tool: e.Info}, PhaseList, PhaseSearch)
 	}
 }
 
 // find runs the queries of one call, and reports the search. All it finds fits into one
 // answer, which takes size bytes for a tool. Its only error is the context's.
-func (s searcher) find(ctx context.Context, queries []string, limit int, size func(*entry) int) (searchResult, error) {
+func (s searcher) find(ctx context.Context, queries []string, limit int, size func(*hidden.Tool) int) (searchResult, error) {
 	inside, report := reporting(ctx, s.cfg)
 	f, err := s.search(inside, queries, limit)
 	f.bound(size)
@@ -132,7 +133,7 @@ func (s searcher) searchOne(ctx context.Context, text string, limit int, f *sear
 	if reportOf(ctx) != nil {
 		for i := range min(len(ranked.found), maxEventTerms-min(len(f.found), maxEventTerms)) {
 			x := &ranked.found[i]
-			x.terms = Explain(s.cat.index, Query{Text: words}, x.info.Name)
+			x.terms = Explain(s.cat.index, Query{Text: words}, x.Info.Name)
 		}
 	}
 	if s.cfg.MinConfidence > 0 && s.refuses(ranked.found) {
@@ -213,7 +214,7 @@ func (c *catalog) askIndex(ctx context.Context, q Query) ([]Result, error) {
 		reportOf(ctx).answered(c.index, false)
 		return results, ctx.Err()
 	}
-	reportOf(ctx).fail(ctx, err)
+	hidden.Failed(ctx, err)
 	reportOf(ctx).answered(c.specified, true)
 	return c.specified.Search(ctx, q)
 }
@@ -223,9 +224,9 @@ func (s searcher) accept(ctx context.Context, results []Result, kept *ranking) {
 		if kept.isFull() {
 			return
 		}
-		e := s.cat.lookup(x.Name)
+		e := s.cat.Lookup(x.Name)
 		if e != nil && x.Score >= 0 && s.may(ctx, e) && !holds(kept.found, e) {
-			kept.add(foundTool{entry: e, score: x.Score, confidence: x.Confidence})
+			kept.add(foundTool{Tool: e, score: x.Score, confidence: x.Confidence})
 		}
 	}
 }
@@ -241,10 +242,10 @@ type ranking struct {
 
 func (k *ranking) isFull() bool { return k.fresh == k.limit }
 
-func (k *ranking) isFresh(e *entry) bool { return !k.visible[e.info.Name] }
+func (k *ranking) isFresh(e *hidden.Tool) bool { return !k.visible[e.Info.Name] }
 
 func (k *ranking) add(x foundTool) {
-	if k.isFresh(x.entry) {
+	if k.isFresh(x.Tool) {
 		k.fresh++
 	} else if len(k.found) >= k.limit {
 		return
@@ -269,13 +270,13 @@ func (s searcher) selectByName(ctx context.Context, names []string, f *searchRes
 		names = names[:maxNames]
 		f.cut("cut-names", maxNames)
 	}
-	may := func(e *entry) bool { return s.may(ctx, e) }
+	may := func(e *hidden.Tool) bool { return s.may(ctx, e) }
 	for _, name := range names {
 		f.asked++
 		switch e := s.cat.resolve(name, may); {
 		case e != nil && holds(f.found, e):
 		case e != nil:
-			f.found = append(f.found, foundTool{entry: e})
+			f.found = append(f.found, foundTool{Tool: e})
 		case len(f.unknown)+len(f.denied) == most:
 			f.unlisted++
 		case s.run.mayKnow(ctx, name):
@@ -289,13 +290,13 @@ func (s searcher) selectByName(ctx context.Context, names []string, f *searchRes
 // knows returns a function that reports whether a name exists for this search.
 func (s searcher) knows(ctx context.Context) func(string) bool {
 	return func(name string) bool {
-		e := s.cat.lookup(name)
+		e := s.cat.Lookup(name)
 		return e != nil && s.may(ctx, e)
 	}
 }
 
-func holds(list []foundTool, e *entry) bool {
-	return slices.ContainsFunc(list, func(x foundTool) bool { return x.entry == e })
+func holds(list []foundTool, e *hidden.Tool) bool {
+	return slices.ContainsFunc(list, func(x foundTool) bool { return x.Tool == e })
 }
 
 // maxPatternBytes bounds a pattern. RE2 matches in linear time, but compiling a long pattern
@@ -319,15 +320,15 @@ func (s searcher) matchNames(ctx context.Context, pattern string) (f searchResul
 	f.visible = s.run.visible(ctx)
 	most := mostResults(s.cfg)
 	kept := ranking{visible: f.visible, limit: most}
-	for e := range s.cat.entries() {
-		if !re.MatchString(e.info.Name) || !s.may(ctx, e) {
+	for e := range s.cat.All() {
+		if !re.MatchString(e.Info.Name) || !s.may(ctx, e) {
 			continue
 		}
 		if kept.isFull() && kept.isFresh(e) {
 			f.cut("cut-results", most)
 			break
 		}
-		kept.add(foundTool{entry: e})
+		kept.add(foundTool{Tool: e})
 	}
 	f.found = kept.found
 	f.bound(nameSize)
@@ -375,8 +376,8 @@ func (s searcher) languages(ctx context.Context, words string) promptData {
 	names := s.run.listable(ctx)
 	count, known := map[bm25.Language]int{}, 0
 	for i := range min(sampled, len(names)) {
-		e := s.cat.lookup(names[i*len(names)/min(sampled, len(names))])
-		if l := bm25.LanguageOf(keynames.Clip(e.info.Desc, maxTold)); l != "" {
+		e := s.cat.Lookup(names[i*len(names)/min(sampled, len(names))])
+		if l := bm25.LanguageOf(keynames.Clip(e.Info.Desc, maxTold)); l != "" {
 			count[l]++
 			known++
 		}
@@ -447,7 +448,7 @@ func spaced(text string) string {
 func (f *searchResult) names() []string {
 	names := make([]string, len(f.found))
 	for i, x := range f.found {
-		names[i] = x.info.Name
+		names[i] = x.Info.Name
 	}
 	return names
 }
@@ -459,7 +460,7 @@ func (f *searchResult) merge(ranked []foundTool) {
 		return
 	}
 	for _, x := range ranked {
-		if !holds(f.found, x.entry) {
+		if !holds(f.found, x.Tool) {
 			f.found = append(f.found, x)
 		}
 	}
@@ -478,28 +479,28 @@ func (f *searchResult) hits() []einolean.Hit {
 	out := make([]einolean.Hit, min(len(all), maxEventHits))
 	for i := range out {
 		x := all[i]
-		out[i] = einolean.Hit{Name: x.info.Name, Score: x.score, Confidence: x.confidence, Terms: x.terms}
+		out[i] = einolean.Hit{Name: x.Info.Name, Score: x.score, Confidence: x.confidence, Terms: x.terms}
 	}
 	return out
 }
 
 // bound drops the tools that do not fit into one answer, and notes which of the others are loaded. size
 // returns the bytes that the answer takes for a tool.
-func (f *searchResult) bound(size func(*entry) int) {
+func (f *searchResult) bound(size func(*hidden.Tool) int) {
 	left, kept, over := maxAnswerBytes, 0, promptData{}
 	for i, x := range f.found {
-		if n := size(x.entry); n <= left {
+		if n := size(x.Tool); n <= left {
 			left -= n
 			if kept < i {
 				f.found[kept] = x
 			}
-			if kept++; f.visible[x.info.Name] {
-				f.alreadyLoaded = append(f.alreadyLoaded, x.info.Name)
+			if kept++; f.visible[x.Info.Name] {
+				f.alreadyLoaded = append(f.alreadyLoaded, x.Info.Name)
 			}
 			continue
 		}
 		if over.Total++; len(over.Words) < maxLeftOut {
-			over.Words = append(over.Words, clipped(x.info.Name))
+			over.Words = append(over.Words, clipped(x.Info.Name))
 		}
 	}
 	f.found, f.leftOut = f.found[:kept], over.Total
@@ -509,7 +510,7 @@ func (f *searchResult) bound(size func(*entry) int) {
 }
 
 // nameSize is the size in bytes of a name that may be under already_loaded as well.
-func nameSize(e *entry) int { return 2 * (jsonSize(e.info.Name) + 1) }
+func nameSize(e *hidden.Tool) int { return 2 * (jsonSize(e.Info.Name) + 1) }
 
 // hint is advice for the model beyond the matches: "" in the usual case.
 func (f *searchResult) hint() string {
@@ -542,7 +543,7 @@ func (f *searchResult) hint() string {
 // nearest are the names that an unsure search mentions.
 func (f *searchResult) nearest() (names []string) {
 	for _, x := range f.unsure {
-		if name := x.info.Name; !holds(f.found, x.entry) && !slices.Contains(names, name) && len(names) < maxSuggestions {
+		if name := x.Info.Name; !holds(f.found, x.Tool) && !slices.Contains(names, name) && len(names) < maxSuggestions {
 			names = append(names, name)
 		}
 	}
@@ -590,12 +591,12 @@ func (s searcher) prefetch(ctx context.Context, known *turn.Facts, v *forUsers, 
 	var chosen searchResult
 	left, of := maxOfferBytes, s.run.heard()
 	for _, x := range likely {
-		name := x.info.Name
+		name := x.Info.Name
 		if _, used := known.Last[name]; used && c.cfg.Protocol.neverLoads() || len(v.names) == maxPrefetched && !v.names[name] {
 			continue
 		}
 		if c.cfg.Protocol.neverLoads() {
-			if left -= offerSize(s.run.signs, x.entry); left < 0 {
+			if left -= offerSize(s.run.signs, x.Tool); left < 0 {
 				break
 			}
 		}
@@ -627,7 +628,7 @@ func (s searcher) prefetch(ctx context.Context, known *turn.Facts, v *forUsers, 
 const maxOfferBytes = 8 << 10
 
 // offerSize is the bytes of a tool in an offer.
-func offerSize(signs bool, e *entry) int {
+func offerSize(signs bool, e *hidden.Tool) int {
 	if signs {
 		return signedSize(e)
 	}
@@ -642,7 +643,7 @@ func offerText(signs bool, tools []foundTool) string {
 	} else {
 		out = answer{Tools: make([]describedTool, len(tools)), Hint: render("offer", promptData{})}
 		for i, x := range tools {
-			out.Tools[i], _ = describe(x.entry)
+			out.Tools[i], _ = describe(x.Tool)
 		}
 	}
 	return toolnames.OfferOpen + "\n" + encode(out) + "\n" + toolnames.OfferClose

@@ -9,13 +9,9 @@ import (
 	"context"
 
 	"github.com/einolean/einolean/internal/lenient"
-	"github.com/einolean/einolean/internal/toolschema"
 	"github.com/einolean/einolean/internal/virtual"
+	"github.com/einolean/einolean/toolsearch/internal/hidden"
 )
-
-// OutputSchemaKey is the key of ToolInfo.Extra under which a tool may say, as the text of a JSON
-// schema, what it returns. The model that writes programs reads it as a type.
-const OutputSchemaKey = toolschema.OutputKey
 
 // inPrograms is a run as package programs sees it.
 type inPrograms struct{ *run }
@@ -26,26 +22,26 @@ func (r inPrograms) Resolve(ctx context.Context, written string) (virtual.Tool, 
 	if c.usesMetaName(written) {
 		return virtual.Tool{Refusal: render("program-meta", promptData{Name: written})}, true
 	}
-	if r.own[written] != nil && c.lookup(written) == nil {
+	if r.own[written] != nil && c.Lookup(written) == nil {
 		return virtual.Tool{}, false
 	}
-	e := c.resolve(written, func(e *entry) bool {
-		return r.allows(ctx, FilterRequest{Tool: e.info, InProgram: true}, PhaseLoad, PhaseCall)
+	e := c.resolve(written, func(e *hidden.Tool) bool {
+		return r.allows(ctx, FilterRequest{Tool: e.Info, InProgram: true}, PhaseLoad, PhaseCall)
 	})
 	if e == nil {
 		return virtual.Tool{}, false
 	}
-	return virtual.Tool{Info: e.info}, true
+	return virtual.Tool{Info: e.Info}, true
 }
 
 // Near implements virtual.Tools.
 func (r inPrograms) Near(ctx context.Context, written string) (lines []string) {
-	near := r.catalog().near(written, maxNearOnLoad, func(e *entry) bool {
-		return e.info.Name != written && r.allows(ctx, FilterRequest{Tool: e.info}, PhaseList, PhaseSearch, PhaseLoad)
+	near := r.catalog().near(written, maxNearOnLoad, func(e *hidden.Tool) bool {
+		return e.Info.Name != written && r.allows(ctx, FilterRequest{Tool: e.Info}, PhaseList, PhaseSearch, PhaseLoad)
 	})
 	for _, n := range near {
-		if e := r.catalog().lookup(n); e != nil {
-			lines = append(lines, e.signature())
+		if e := r.catalog().Lookup(n); e != nil {
+			lines = append(lines, e.Signature())
 		}
 	}
 	return lines
@@ -53,27 +49,27 @@ func (r inPrograms) Near(ctx context.Context, written string) (lines []string) {
 
 // Check implements virtual.Tools.
 func (r inPrograms) Check(name, arguments string) (problem, signature string) {
-	e := r.catalog().lookup(name)
+	e := r.catalog().Lookup(name)
 	if e == nil {
 		return "", ""
 	}
-	_, problem = e.checkArguments(arguments)
-	return problem, e.signature()
+	_, problem = checkedArguments(e, arguments)
+	return problem, e.Signature()
 }
 
 // Most implements virtual.Tools.
 func (r inPrograms) Most() int { return 32 }
 
 // signedSize is the bytes of a tool in an answer.
-func signedSize(e *entry) int {
-	return len(`{"name":"","call":""},`) + jsonSize(e.info.Name) + jsonSize(e.signature())
+func signedSize(e *hidden.Tool) int {
+	return len(`{"name":"","call":""},`) + jsonSize(e.Info.Name) + jsonSize(e.Signature())
 }
 
 // signed are tools as their signatures, for an answer.
 func signed(tools []foundTool) []describedTool {
 	out := make([]describedTool, len(tools))
 	for i, x := range tools {
-		out[i] = describedTool{Name: x.info.Name, Call: x.entry.signature()}
+		out[i] = describedTool{Name: x.Info.Name, Call: x.Tool.Signature()}
 	}
 	return out
 }

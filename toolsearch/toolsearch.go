@@ -31,6 +31,7 @@ import (
 	"github.com/einolean/einolean/internal/session"
 	"github.com/einolean/einolean/internal/toolnames"
 	"github.com/einolean/einolean/internal/virtual"
+	"github.com/einolean/einolean/toolsearch/internal/hidden"
 	"github.com/einolean/einolean/toolsearch/internal/slots"
 	"github.com/einolean/einolean/toolsearch/internal/turn"
 	"github.com/einolean/einolean/toolsearch/internal/wire"
@@ -96,7 +97,7 @@ func (m *middleware[M]) Begin(ctx context.Context, rc *adkrun.Run) (context.Cont
 }
 
 // errTwo is the error of a second instance in an agent.
-var errTwo = errors.New("toolsearch: the agent has two instances of this middleware: give one of them all tools (DynamicTools, or a Source made by MultiSource) and one Filter")
+var errTwo = errors.New("toolsearch: the agent has two instances of this middleware: give one of them all tools (DynamicTools, or a Source made by toolset.Multi) and one Filter")
 
 // join adds the instance to an agent with these tools of its own: it returns the run; none if there is
 // nothing to do.
@@ -110,7 +111,7 @@ func join(ctx context.Context, s *settings, tools []tool.BaseTool, own []*schema
 		return nil, err
 	}
 	start, err := catalogOf(ctx, parts{s, owned, nil})
-	if err != nil || start.len() == 0 && !start.changes {
+	if err != nil || start.Len() == 0 && !start.changes {
 		return nil, err
 	}
 	if old != nil {
@@ -159,18 +160,18 @@ func ownInfos(ctx context.Context, tools []tool.BaseTool) []*schema.ToolInfo {
 	own := make([]*schema.ToolInfo, len(tools))
 	for i, t := range tools {
 		if _, isOurs := madeFor(t); !isOurs {
-			own[i], _ = readInfo(ctx, t)
+			own[i], _ = hidden.ReadInfo(ctx, t)
 		}
 	}
 	return own
 }
 
 // pick makes a set of those of the agent's own tools that an instance hides; nil if it hides none.
-func pick(s *settings, tools []tool.BaseTool, own []*schema.ToolInfo) (*ToolSet, error) {
+func pick(s *settings, tools []tool.BaseTool, own []*schema.ToolInfo) (*hidden.Set, error) {
 	if len(s.cfg.SearchableTools) == 0 && !s.cfg.DeferMarkedTools {
 		return nil, nil
 	}
-	var entries []*entry
+	var entries []*hidden.Tool
 	unknown := slices.DeleteFunc(slices.Clone(s.cfg.SearchableTools), func(name string) bool { return strings.HasSuffix(name, "*") })
 	for i, info := range own {
 		if info == nil {
@@ -180,7 +181,7 @@ func pick(s *settings, tools []tool.BaseTool, own []*schema.ToolInfo) (*ToolSet,
 		if !s.hides(info) {
 			continue
 		}
-		e, err := newEntry(tools[i], info)
+		e, err := hidden.NewTool(tools[i], info)
 		if err != nil {
 			return nil, fmt.Errorf("toolsearch: hiding the agent's own tool: %w", err)
 		}
@@ -192,7 +193,7 @@ func pick(s *settings, tools []tool.BaseTool, own []*schema.ToolInfo) (*ToolSet,
 		}
 		return nil, fieldError("SearchableTools", "the agent does not have the tools %s (handlers that add tools must come before this one)", strings.Join(unknown, ", "))
 	}
-	return newSet(entries), nil
+	return hidden.New(entries), nil
 }
 
 // clashes refuses names that two tools would share.
@@ -202,8 +203,8 @@ func clashes(c *catalog, tools []tool.BaseTool, own []*schema.ToolInfo, by *sett
 		if info == nil || by.hides(info) {
 			continue
 		}
-		if e := c.lookup(info.Name); e != nil {
-			wrong.add("DynamicTools", "dynamic tool %q (%T) has the name of the agent's own tool %q (%T): %s", e.info.Name, e.tool, info.Name, tools[i], renaming(tools[i]))
+		if e := c.Lookup(info.Name); e != nil {
+			wrong.add("DynamicTools", "dynamic tool %q (%T) has the name of the agent's own tool %q (%T): %s", e.Info.Name, e.Value, info.Name, tools[i], renaming(tools[i]))
 		}
 		if c.usesMetaName(info.Name) {
 			wrong.add("", "the agent's own tool %q (%T) has the name of the search tool %q", info.Name, tools[i], info.Name)
@@ -330,7 +331,7 @@ func (m *middleware[M]) hooks(ctx context.Context) *hooks[M] {
 		return h
 	}
 	g, err := catalogOf(ctx, parts{settings: m.settings})
-	if err != nil || g.len() == 0 && !g.changes {
+	if err != nil || g.Len() == 0 && !g.changes {
 		return nil
 	}
 	return newHooks[M](newRun(g))
@@ -421,8 +422,10 @@ func (h *hooks[M]) prepare(ctx context.Context, call *adk.TypedChatModelAgentSta
 }
 
 // may asks the Filter in this model call.
-func (h *hooks[M]) may(ctx context.Context) func(*entry, ...Phase) bool {
-	return func(e *entry, phases ...Phase) bool { return h.run.allows(ctx, FilterRequest{Tool: e.info}, phases...) }
+func (h *hooks[M]) may(ctx context.Context) func(*hidden.Tool, ...Phase) bool {
+	return func(e *hidden.Tool, phases ...Phase) bool {
+		return h.run.allows(ctx, FilterRequest{Tool: e.Info}, phases...)
+	}
 }
 
 // decide decides what the call shows, and keeps the record of it.

@@ -23,6 +23,7 @@ import (
 	"github.com/einolean/einolean/toolsearch"
 	"github.com/einolean/einolean/toolsearch/mcptools"
 	"github.com/einolean/einolean/toolsearch/toolsearcheval"
+	"github.com/einolean/einolean/toolsearch/toolset"
 )
 
 // source says where tools come from and what ranks them: the flags that commands on
@@ -161,9 +162,9 @@ func infos(name string, tools []json.RawMessage) (all []*schema.ToolInfo, err er
 }
 
 // toolsOf are the tools of those servers that answer.
-func toolsOf(ctx context.Context, servers *mcptools.Servers) (*toolsearch.ToolSet, error) {
+func toolsOf(ctx context.Context, servers *mcptools.Servers) (*toolset.Set, error) {
 	set, err := servers.Tools(ctx)
-	if errors.As(err, new(*toolsearch.Missing)) {
+	if errors.As(err, new(*toolset.Missing)) {
 		err = nil
 	}
 	return set, err

@@ -33,6 +33,7 @@ import (
 	"github.com/einolean/einolean/reduction"
 	"github.com/einolean/einolean/store"
 	"github.com/einolean/einolean/toolsearch"
+	"github.com/einolean/einolean/toolsearch/toolset"
 )
 
 const conversations = 20 // of each kind; others in each run
@@ -167,8 +168,8 @@ func (c *thinker) handlers() {
 }
 
 // Tools are the tools that come and go.
-func (c *thinker) Tools(ctx context.Context) (*toolsearch.ToolSet, error) {
-	return toolsearch.NewToolSet(ctx, c.live...)
+func (c *thinker) Tools(ctx context.Context) (*toolset.Set, error) {
+	return toolset.New(ctx, c.live...)
 }
 
 // turn is what a model might do.

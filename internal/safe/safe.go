@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"reflect"
 	"runtime/debug"
+	"sync"
 )
 
 // PanicError is the error of a call that panicked. It wraps nothing: a panic with
@@ -114,4 +115,17 @@ func wait[T any](ctx context.Context, what string, f func() (T, error)) (value T
 	case <-ctx.Done():
 		return value, ctx.Err()
 	}
+}
+
+// Once is a value that is made on first use, once for all callers.
+type Once[T any] struct {
+	once  sync.Once
+	value T
+	err   error
+}
+
+// Get returns the value that f makes. A panic in it is the error.
+func (o *Once[T]) Get(what string, f func() (T, error)) (T, error) {
+	o.once.Do(func() { o.value, o.err = Value(what, f) })
+	return o.value, o.err
 }

@@ -206,3 +206,17 @@ func isPlain(v any, depth int) bool {
 	}
 	return false
 }
+
+// CopyInfo copies an info, with a schema of its own.
+func CopyInfo(info *schema.ToolInfo) *schema.ToolInfo {
+	dup := ShallowInfo(info)
+	dup.ParamsOneOf = Copy(dup.ParamsOneOf)
+	return dup
+}
+
+// ShallowInfo copies an info and its Extra: a schema takes longer.
+func ShallowInfo(info *schema.ToolInfo) *schema.ToolInfo {
+	dup := *info
+	dup.Extra = CopyMap(dup.Extra)
+	return &dup
+}

@@ -26,6 +26,7 @@ import (
 	"github.com/einolean/einolean/store"
 	"github.com/einolean/einolean/toolsearch"
 	"github.com/einolean/einolean/toolsearch/skills"
+	"github.com/einolean/einolean/toolsearch/toolset"
 	"github.com/einolean/einolean/window"
 )
 
@@ -298,7 +299,7 @@ func TestAProgramCallsManyToolsOfASource(t *testing.T) {
 		calls = append(calls, fmt.Sprintf("tools[%q]({})", name))
 	}
 	cfg := config(s)
-	cfg.DynamicTools, cfg.Source = nil, toolsearch.NewSource(func(context.Context) ([]tool.BaseTool, error) { return many, nil }, nil)
+	cfg.DynamicTools, cfg.Source = nil, toolset.NewSource(func(context.Context) ([]tool.BaseTool, error) { return many, nil }, nil)
 	got := answerTo(t, cfg, fmt.Sprintf(`const all = await Promise.all([%s]); print(all.length, all[0], all[149])`, strings.Join(calls, ",")))
 	require.Contains(t, got, "150 tool-0.x tool-149.x\n")
 	for id, n := range s.Times() {

@@ -32,6 +32,7 @@ import (
 	"github.com/einolean/einolean/store"
 	"github.com/einolean/einolean/toolerror"
 	"github.com/einolean/einolean/toolsearch"
+	"github.com/einolean/einolean/toolsearch/toolset"
 	"github.com/einolean/einolean/window"
 	"github.com/einolean/einolean/window/inspect"
 )
@@ -53,7 +54,7 @@ func (s *shop) tools() []tool.BaseTool {
 	text := schema.NewParamsOneOfByParams(map[string]*schema.ParameterInfo{"text": {Type: schema.String, Required: true}})
 	return []tool.BaseTool{
 		adktest.Tool(adktest.Invokable, &schema.ToolInfo{Name: "list_orders", Desc: "Orders of a customer", ParamsOneOf: customer,
-			Extra: map[string]any{toolsearch.OutputSchemaKey: `{"type":"array","items":{"type":"object","properties":{"id":{"type":"integer"},"total":{"type":"integer"}},"required":["id","total"]}}`}},
+			Extra: map[string]any{toolset.OutputSchemaKey: `{"type":"array","items":{"type":"object","properties":{"id":{"type":"integer"},"total":{"type":"integer"}},"required":["id","total"]}}`}},
 			func(ctx context.Context, _ string) (string, error) { return orders(), s.Add(ctx) }),
 		adktest.Tool(adktest.EnhancedStreamable, &schema.ToolInfo{Name: "refund", Desc: "Refunds a customer", ParamsOneOf: customer},
 			func(ctx context.Context, args string) (string, error) {

@@ -29,6 +29,7 @@ import (
 
 	"github.com/einolean/einolean/einoleantest"
 	"github.com/einolean/einolean/toolsearch"
+	"github.com/einolean/einolean/toolsearch/toolset"
 )
 
 const colours = `{"type":"object","properties":{"colour":{"type":"string","enum":["red","blue"]}},"required":["colour"]}`
@@ -326,7 +327,7 @@ func TestInstructionsAndOutputSchemasAreKept(t *testing.T) {
 	info, err := find(t, ctx, s, "srv__small").Info(ctx)
 	require.NoError(t, err)
 	require.JSONEq(t, `{"type":"object","properties":{"a":{"type":"string"}}}`, info.Extra[OutputSchemaKey].(string))
-	require.Equal(t, strings.Repeat("Ü", 250), info.Extra[toolsearch.PhrasesKey])
+	require.Equal(t, strings.Repeat("Ü", 250), info.Extra[toolset.PhrasesKey])
 	info, err = find(t, ctx, s, "srv__large").Info(ctx)
 	require.NoError(t, err)
 	require.NotContains(t, info.Extra, OutputSchemaKey)

@@ -26,7 +26,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/einolean/einolean"
-	"github.com/einolean/einolean/toolsearch"
+	"github.com/einolean/einolean/toolsearch/toolset"
 )
 
 func TestAServerThatIsDownHoldsUpNobody(t *testing.T) {
@@ -69,7 +69,7 @@ func TestOnlyServersWithoutToolsAreMissing(t *testing.T) {
 func missingOf(t *testing.T, s *Servers, ctx context.Context) []string {
 	t.Helper()
 	_, err := s.Tools(ctx)
-	var missing *toolsearch.Missing
+	var missing *toolset.Missing
 	if errors.As(err, &missing) {
 		return missing.Servers
 	}

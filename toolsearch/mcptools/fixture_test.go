@@ -27,7 +27,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 	"github.com/stretchr/testify/require"
 
-	"github.com/einolean/einolean/toolsearch"
+	"github.com/einolean/einolean/toolsearch/toolset"
 
 	"github.com/einolean/einolean"
 )
@@ -349,10 +349,10 @@ func open(t testing.TB, servers map[string]Server, o Options) *Servers {
 }
 
 // toolsOf are the tools of a user, though servers may be missing.
-func toolsOf(t testing.TB, ctx context.Context, s *Servers) *toolsearch.ToolSet {
+func toolsOf(t testing.TB, ctx context.Context, s *Servers) *toolset.Set {
 	t.Helper()
 	set, err := s.Tools(ctx)
-	if missing := new(toolsearch.Missing); !errors.As(err, &missing) {
+	if missing := new(toolset.Missing); !errors.As(err, &missing) {
 		require.NoError(t, err)
 	}
 	return set

@@ -22,7 +22,7 @@ import (
 	"github.com/einolean/einolean"
 	"github.com/einolean/einolean/internal/redact"
 	"github.com/einolean/einolean/internal/toolnames"
-	"github.com/einolean/einolean/toolsearch"
+	"github.com/einolean/einolean/toolsearch/toolset"
 )
 
 // State is what a server is doing.
@@ -92,7 +92,7 @@ type link struct {
 	noticeSpent time.Duration // took so long
 	validUntil  time.Time     // zero: until something happens
 
-	set     *toolsearch.ToolSet
+	set     *toolset.Set
 	known   map[string]*remote // the tools of the last list, by the server's own names
 	refused map[string]string  // tools that were refused, and why
 }
@@ -100,7 +100,7 @@ type link struct {
 func (s *Servers) newLink(ctx context.Context, name, user string) *link {
 	l := &link{
 		s: s, name: name, server: s.servers[name], user: user, wake: make(chan struct{}, 1), changed: make(chan struct{}),
-		asker: context.WithoutCancel(ctx), state: StateConnecting, since: time.Now(), began: time.Now(), set: &toolsearch.ToolSet{},
+		asker: context.WithoutCancel(ctx), state: StateConnecting, since: time.Now(), began: time.Now(), set: &toolset.Set{},
 	}
 	l.ctx, l.end = context.WithCancel(s.ctx)
 	if !s.work.start(l.run) {
@@ -324,7 +324,7 @@ func (l *link) answered(s *session, h Hints) {
 // await returns the tools of the server. It waits until by for a list that is being read, and
 // longer for a server that was never connected, but always leaves some of the time of ctx: a
 // caller with a deadline wants an answer before it.
-func (l *link) await(ctx context.Context, by time.Time) *toolsearch.ToolSet {
+func (l *link) await(ctx context.Context, by time.Time) *toolset.Set {
 	end, limited := ctx.Deadline()
 	end = end.Add(-min(time.Until(end)/10, leftOver))
 	for {
@@ -348,7 +348,7 @@ func (l *link) await(ctx context.Context, by time.Time) *toolsearch.ToolSet {
 }
 
 // current returns the current set and how long to wait at most for a newer one.
-func (l *link) current(by time.Time) (set *toolsearch.ToolSet, wait time.Duration, changed <-chan struct{}) {
+func (l *link) current(by time.Time) (set *toolset.Set, wait time.Duration, changed <-chan struct{}) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	now := time.Now()
@@ -662,7 +662,7 @@ func (l *link) extra(r *remote, t *mcp.Tool) map[string]any {
 		extra[OutputSchemaKey] = string(output)
 	}
 	if r.instructions != "" {
-		extra[toolsearch.PhrasesKey] = r.instructions // a text, which every checkpoint holds
+		extra[toolset.PhrasesKey] = r.instructions // a text, which every checkpoint holds
 	}
 	if always, _ := t.Meta["anthropic/alwaysLoad"].(bool); always || toolnames.Match(l.server.AlwaysVisible, t.Name) {
 		extra[keyDefer] = false

@@ -16,7 +16,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/einolean/einolean"
-	"github.com/einolean/einolean/toolsearch"
+	"github.com/einolean/einolean/toolsearch/toolset"
 )
 
 // Pauses for servers whose notices announce nothing new.
@@ -153,7 +153,7 @@ func (d *digest) refuse(name string, err error) {
 const mostNames = 20
 
 // change is what was added to the tools so far, and removed. A tool with a new definition is both.
-func (d *digest) change(before *toolsearch.ToolSet) *einolean.ToolChange {
+func (d *digest) change(before *toolset.Set) *einolean.ToolChange {
 	c := &einolean.ToolChange{AddedCount: len(d.added)}
 	bytes := 0
 	for _, r := range d.added {
@@ -179,7 +179,7 @@ func (d *digest) change(before *toolsearch.ToolSet) *einolean.ToolChange {
 func (d *digest) refuseUnusable() {
 	usable := d.tools[:0]
 	for _, t := range d.tools {
-		_, err := toolsearch.NewToolSet(d.link.ctx, t)
+		_, err := toolset.New(d.link.ctx, t)
 		if err == nil {
 			usable = append(usable, t)
 			continue

@@ -18,10 +18,10 @@ import (
 
 	"github.com/einolean/einolean"
 	"github.com/einolean/einolean/internal/safe"
-	"github.com/einolean/einolean/toolsearch"
+	"github.com/einolean/einolean/toolsearch/toolset"
 )
 
-// Servers are MCP servers. It is a toolsearch.Source, safe for concurrent use.
+// Servers are MCP servers. It is a toolset.Source, safe for concurrent use.
 type Servers struct {
 	servers  map[string]Server
 	names    []string // in order
@@ -48,8 +48,8 @@ type user struct {
 	calls int
 	used  time.Time
 
-	sets  []*toolsearch.ToolSet
-	union *toolsearch.ToolSet
+	sets  []*toolset.Set
+	union *toolset.Set
 	taken map[string]bool // tools whose name another server has, as was told
 }
 
@@ -123,30 +123,30 @@ func (s *Servers) isShared(name string) bool { return s.o.User != nil && s.serve
 // in the server's order. It waits up to Options.MaxWait for lists that are being read, and up
 // to 10 s for servers that the user reaches for the first time. A server that is down keeps
 // its last tools. As long as nothing changes, the same set is returned.
-func (s *Servers) Tools(ctx context.Context) (*toolsearch.ToolSet, error) {
+func (s *Servers) Tools(ctx context.Context) (*toolset.Set, error) {
 	u, done, err := s.use(ctx)
 	if err != nil {
-		return &toolsearch.ToolSet{}, err
+		return &toolset.Set{}, err
 	}
 	defer done()
 	by := time.Now().Add(s.o.MaxWait)
-	sets := make([]*toolsearch.ToolSet, len(s.names))
+	sets := make([]*toolset.Set, len(s.names))
 	for i, name := range s.names {
 		sets[i] = s.linkOf(u, name).await(ctx, by)
 	}
 	set := s.joined(u, sets)
 	if down := s.missing(u); len(down) > 0 {
-		return set, &toolsearch.Missing{Servers: down}
+		return set, &toolset.Missing{Servers: down}
 	}
 	return set, nil
 }
 
 // joined returns the union of the sets, the same for the same sets.
-func (s *Servers) joined(u *user, sets []*toolsearch.ToolSet) *toolsearch.ToolSet {
+func (s *Servers) joined(u *user, sets []*toolset.Set) *toolset.Set {
 	s.mu.Lock()
 	same := u.union != nil && slices.Equal(u.sets, sets)
 	if !same {
-		u.sets, u.union = sets, toolsearch.Union(sets...)
+		u.sets, u.union = sets, toolset.Union(sets...)
 	}
 	union, told := u.union, u.taken
 	s.mu.Unlock()
@@ -161,7 +161,7 @@ func (s *Servers) joined(u *user, sets []*toolsearch.ToolSet) *toolsearch.ToolSe
 
 // refuseTaken reports tools whose name a server before theirs has, unless that was told. It
 // returns all of them.
-func (s *Servers) refuseTaken(sets []*toolsearch.ToolSet, told map[string]bool) (taken map[string]bool) {
+func (s *Servers) refuseTaken(sets []*toolset.Set, told map[string]bool) (taken map[string]bool) {
 	owners, taken := map[string]string{}, map[string]bool{}
 	for i, set := range sets {
 		set.Select(func(info *schema.ToolInfo) bool {

@@ -46,7 +46,7 @@ import (
 	"github.com/einolean/einolean/internal/language"
 	"github.com/einolean/einolean/internal/safe"
 	"github.com/einolean/einolean/internal/toolnames"
-	"github.com/einolean/einolean/toolsearch"
+	"github.com/einolean/einolean/toolsearch/toolset"
 )
 
 // Prefix begins the name of each tool that is a skill.
@@ -80,22 +80,22 @@ type Options struct {
 // skills stay. Of two skills with one name the first stays; one without a name, or with a
 // description of more than 256 KB, is left out: the Source returns an error beside the others,
 // which OnEvent of package toolsearch gets.
-func NewSource(backend skill.Backend, options Options) toolsearch.Source {
+func NewSource(backend skill.Backend, options Options) toolset.Source {
 	l := &library{backend: backend, options: options, lists: map[string]list{}}
 	if l.options.MaxAge == 0 {
 		l.options.MaxAge = time.Minute
 	}
-	return &source{toolsearch.NewSource(l.tools, options.Key), l}
+	return &source{toolset.NewSource(l.tools, options.Key), l}
 }
 
 // source is a library as a Source.
 type source struct {
-	toolsearch.Source
+	toolset.Source
 	library *library
 }
 
 // Tools returns the skills of the user of ctx. The error may be about some that it leaves out.
-func (s *source) Tools(ctx context.Context) (*toolsearch.ToolSet, error) {
+func (s *source) Tools(ctx context.Context) (*toolset.Set, error) {
 	set, err := s.Source.Tools(ctx)
 	if err != nil {
 		return set, err

@@ -19,6 +19,7 @@ import (
 	"github.com/einolean/einolean/internal/race"
 	"github.com/einolean/einolean/toolsearch"
 	"github.com/einolean/einolean/toolsearch/toolsearcheval"
+	"github.com/einolean/einolean/toolsearch/toolset"
 )
 
 // knownWays are the ways of tools by their names.
@@ -70,7 +71,7 @@ func (k knownWays) with(tools []*schema.ToolInfo) []*schema.ToolInfo {
 	wider := slices.Clone(tools)
 	for i, tool := range tools {
 		if w := k[tool.Name]; w != nil {
-			wider[i] = &schema.ToolInfo{Name: tool.Name, Desc: tool.Desc, ParamsOneOf: tool.ParamsOneOf, Extra: map[string]any{toolsearch.PhrasesKey: w}}
+			wider[i] = &schema.ToolInfo{Name: tool.Name, Desc: tool.Desc, ParamsOneOf: tool.ParamsOneOf, Extra: map[string]any{toolset.PhrasesKey: w}}
 		}
 	}
 	return wider

@@ -1,7 +1,7 @@
 // Copyright einolean authors
 // SPDX-License-Identifier: Apache-2.0
 
-package toolsearch_test
+package toolset_test
 
 // Sets of tools: what they hold, what they refuse, and what they share.
 
@@ -22,7 +22,7 @@ import (
 
 	"github.com/einolean/einolean"
 	"github.com/einolean/einolean/internal/dev/adktest"
-	"github.com/einolean/einolean/toolsearch"
+	"github.com/einolean/einolean/toolsearch/toolset"
 )
 
 // counted is a tool that counts how often it is asked for its Info.
@@ -64,14 +64,14 @@ func (b bare) Info(context.Context) (*schema.ToolInfo, error) {
 	return &schema.ToolInfo{Name: b.name}, nil
 }
 
-func newSet(t testing.TB, tools ...tool.BaseTool) *toolsearch.ToolSet {
+func newSet(t testing.TB, tools ...tool.BaseTool) *toolset.Set {
 	t.Helper()
-	s, err := toolsearch.NewToolSet(context.Background(), tools...)
+	s, err := toolset.New(context.Background(), tools...)
 	require.NoError(t, err)
 	return s
 }
 
-func toolNames(t testing.TB, s *toolsearch.ToolSet) []string {
+func toolNames(t testing.TB, s *toolset.Set) []string {
 	t.Helper()
 	names := []string{}
 	for x := range s.All() {
@@ -93,11 +93,11 @@ func TestASetErrorNamesEveryToolThatIsWrong(t *testing.T) {
 	failing := count("x", "")
 	failing.err = errors.New("no connection")
 	var none *counted
-	_, err := toolsearch.NewToolSet(context.Background(),
+	_, err := toolset.New(context.Background(),
 		adktest.Simple("a", ""), failing, nil, none, bare{"b"}, count("", "nameless"), adktest.Simple("a", "again"), adktest.Simple("c", ""))
 	require.Error(t, err)
 	for _, part := range []string{
-		"toolsearch: tools[1]: ", "no connection", "tools[2]: the tool is nil", "tools[3]: the tool is nil", `tools[4]: tool "b"`,
+		"toolset: tools[1]: ", "no connection", "tools[2]: the tool is nil", "tools[3]: the tool is nil", `tools[4]: tool "b"`,
 		"can neither be invoked nor streamed", "tools[5]: Info of", "empty Name", `tools[6]: it has the name of tools[0], "a"`,
 	} {
 		require.ErrorContains(t, err, part)
@@ -106,7 +106,7 @@ func TestASetErrorNamesEveryToolThatIsWrong(t *testing.T) {
 	require.ErrorIs(t, err, failing.err)
 	var field *einolean.FieldError
 	require.ErrorAs(t, err, &field)
-	require.Equal(t, "toolsearch", field.Package)
+	require.Equal(t, "toolset", field.Package)
 
 	good := newSet(t, simple("a")...)
 	next, err := good.Update(context.Background(), failing)
@@ -117,11 +117,11 @@ func TestASetErrorNamesEveryToolThatIsWrong(t *testing.T) {
 
 func TestTheEmptyToolSetHasNoTools(t *testing.T) {
 	ctx := context.Background()
-	var none *toolsearch.ToolSet
+	var none *toolset.Set
 	require.Empty(t, toolNames(t, none))
 	require.Empty(t, toolNames(t, newSet(t)))
-	require.Empty(t, toolNames(t, toolsearch.Union()))
-	require.Empty(t, toolNames(t, toolsearch.Union(none, nil, newSet(t))))
+	require.Empty(t, toolNames(t, toolset.Union()))
+	require.Empty(t, toolNames(t, toolset.Union(none, nil, newSet(t))))
 	require.Empty(t, toolNames(t, none.Select(func(*schema.ToolInfo) bool { return true })))
 	got, err := none.Tools(ctx)
 	require.NoError(t, err)
@@ -169,7 +169,7 @@ func TestTheSameToolsAreTheSameSet(t *testing.T) {
 	require.NoError(t, err)
 	require.Same(t, s, again)
 	require.Same(t, s, s.Select(func(*schema.ToolInfo) bool { return true }))
-	require.Same(t, s, toolsearch.Union(nil, s, newSet(t, tools[1])))
+	require.Same(t, s, toolset.Union(nil, s, newSet(t, tools[1])))
 	other, err := s.Update(ctx, tools[2], tools[0], tools[1])
 	require.NoError(t, err)
 	require.NotSame(t, s, other)
@@ -184,7 +184,7 @@ func TestUpdateRunsTheNewValueOfAnEqualTool(t *testing.T) {
 	old := newSet(t, session("old"))
 	next, err := old.Update(ctx, session("new"))
 	require.NoError(t, err)
-	for set, want := range map[*toolsearch.ToolSet]string{old: "old", next: "new"} {
+	for set, want := range map[*toolset.Set]string{old: "old", next: "new"} {
 		for x := range set.All() {
 			got, err := x.(tool.InvokableTool).InvokableRun(ctx, "{}")
 			require.NoError(t, err)
@@ -203,12 +203,12 @@ func TestSelectGivesNobodyMoreThanItKeeps(t *testing.T) {
 	})
 	require.Equal(t, []string{"b", "d"}, toolNames(t, view))
 	require.Equal(t, []string{"d"}, toolNames(t, view.Select(func(i *schema.ToolInfo) bool { return i.Name == "a" || i.Name == "d" })), "a view of a view")
-	require.Equal(t, []string{"b", "d", "a", "c"}, toolNames(t, toolsearch.Union(view, s)))
+	require.Equal(t, []string{"b", "d", "a", "c"}, toolNames(t, toolset.Union(view, s)))
 }
 
 func TestUnionKeepsTheFirstToolOfAName(t *testing.T) {
 	one, two := count("a", "one"), count("a", "two")
-	u := toolsearch.Union(newSet(t, one), newSet(t, two, count("b", "")))
+	u := toolset.Union(newSet(t, one), newSet(t, two, count("b", "")))
 	got := slices.Collect(u.All())
 	require.Len(t, got, 2)
 	require.Same(t, one, got[0])
@@ -227,14 +227,14 @@ func TestSetsAreWhatTheirListsSay(t *testing.T) {
 	}
 	nameOf := func(x tool.BaseTool) string { return x.(*counted).info.Name }
 	type held struct {
-		set  *toolsearch.ToolSet
+		set  *toolset.Set
 		list []tool.BaseTool
 	}
 	history := []held{{nil, nil}}
 	for range 300 {
 		from := history[r.IntN(len(history))]
 		list := slices.Clone(from.list)
-		var set *toolsearch.ToolSet
+		var set *toolset.Set
 		var err error
 		switch r.IntN(4) {
 		case 0: // another part of the pool
@@ -258,7 +258,7 @@ func TestSetsAreWhatTheirListsSay(t *testing.T) {
 			list = slices.DeleteFunc(list, func(x tool.BaseTool) bool { return !keep(nameOf(x)) })
 		case 3:
 			other := history[r.IntN(len(history))]
-			set = toolsearch.Union(from.set, other.set)
+			set = toolset.Union(from.set, other.set)
 			for _, x := range other.list {
 				if !slices.Contains(list, x) {
 					list = append(list, x)
@@ -287,7 +287,7 @@ func TestSetsServeManyAtOnce(t *testing.T) {
 		all.Go(func() {
 			next, err := s.Update(ctx, append(slices.Clone(tools[:50*i]), simple(fmt.Sprintf("own_%d", i))...)...)
 			require.NoError(t, err)
-			view := toolsearch.Union(s.Select(func(info *schema.ToolInfo) bool { return strings.HasSuffix(info.Name, "7") }), next)
+			view := toolset.Union(s.Select(func(info *schema.ToolInfo) bool { return strings.HasSuffix(info.Name, "7") }), next)
 			names := toolNames(t, view)
 			require.Contains(t, names, fmt.Sprintf("own_%d", i))
 			require.Equal(t, "t007", names[0])

@@ -1,7 +1,7 @@
 // Copyright einolean authors
 // SPDX-License-Identifier: Apache-2.0
 
-package toolsearch
+package toolset
 
 // What sets of tools share, and what a change costs.
 
@@ -17,6 +17,7 @@ import (
 
 	"github.com/einolean/einolean/internal/dev/adktest"
 	"github.com/einolean/einolean/internal/race"
+	"github.com/einolean/einolean/toolsearch/internal/hidden"
 )
 
 func withInfo(name string, change func(*schema.ToolInfo)) tool.BaseTool {
@@ -33,9 +34,9 @@ func withInfo(name string, change func(*schema.ToolInfo)) tool.BaseTool {
 // held is a tool that can be compared with others, as most can.
 type held struct{ tool.InvokableTool }
 
-func setOf(t testing.TB, tools ...tool.BaseTool) *ToolSet {
+func setOf(t testing.TB, tools ...tool.BaseTool) *Set {
 	t.Helper()
-	s, err := NewToolSet(context.Background(), tools...)
+	s, err := New(context.Background(), tools...)
 	require.NoError(t, err)
 	return s
 }
@@ -50,20 +51,20 @@ func manyTools(n int) (tools []tool.BaseTool) {
 func TestEqualSetsHaveTheSameKey(t *testing.T) {
 	one, two := setOf(t, manyTools(600)...), setOf(t, manyTools(600)...)
 	require.NotSame(t, one, two)
-	require.Equal(t, one.sum(), two.sum())
-	require.Equal(t, setOf(t).sum(), setOf(t).sum())
+	require.Equal(t, one.in().Sum(), two.in().Sum())
+	require.Equal(t, setOf(t).in().Sum(), setOf(t).in().Sum())
 
 	again, err := one.Update(context.Background(), manyTools(600)...)
 	require.NoError(t, err)
 	require.NotSame(t, one, again, "other values run")
-	require.Equal(t, one.sum(), again.sum())
-	for e := range again.entries() {
-		require.Same(t, one.lookup(e.info.Name).info, e.info, "the definition is shared")
+	require.Equal(t, one.in().Sum(), again.in().Sum())
+	for e := range again.in().All() {
+		require.Same(t, one.in().Lookup(e.Info.Name).Info, e.Info, "the definition is shared")
 	}
 	grown, err := one.Update(context.Background(), append(manyTools(600), withInfo("more", nil))...)
 	require.NoError(t, err)
 	shrunk := grown.Select(func(i *schema.ToolInfo) bool { return i.Name != "more" })
-	require.Equal(t, one.sum(), shrunk.sum(), "whatever they were made of")
+	require.Equal(t, one.in().Sum(), shrunk.in().Sum(), "whatever they were made of")
 }
 
 func TestEveryPartOfADefinitionCounts(t *testing.T) {
@@ -77,16 +78,16 @@ func TestEveryPartOfADefinitionCounts(t *testing.T) {
 		"extra":        func(i *schema.ToolInfo) { i.Extra = map[string]any{"k": "w"} },
 		"uncomparable": func(i *schema.ToolInfo) { i.Extra = map[string]any{"k": new(int)} },
 	} {
-		require.NotEqual(t, plain.sum(), setOf(t, withInfo("a", change)).sum(), what)
+		require.NotEqual(t, plain.in().Sum(), setOf(t, withInfo("a", change)).in().Sum(), what)
 	}
 	odd := withInfo("a", func(i *schema.ToolInfo) { i.Extra = map[string]any{"k": new(int)} })
 	s := setOf(t, odd)
-	require.NotEqual(t, s.sum(), setOf(t, odd).sum(), "it is like itself only")
+	require.NotEqual(t, s.in().Sum(), setOf(t, odd).in().Sum(), "it is like itself only")
 	again, err := s.Update(context.Background(), odd)
 	require.NoError(t, err)
 	require.Same(t, s, again)
-	require.NotEqual(t, setOf(t, withInfo("a", nil), withInfo("b", nil)).sum(), setOf(t, withInfo("b", nil), withInfo("a", nil)).sum())
-	require.NotEqual(t, setOf(t).sum(), plain.sum())
+	require.NotEqual(t, setOf(t, withInfo("a", nil), withInfo("b", nil)).in().Sum(), setOf(t, withInfo("b", nil), withInfo("a", nil)).in().Sum())
+	require.NotEqual(t, setOf(t).in().Sum(), plain.in().Sum())
 }
 
 // A thousand users' views that leave a tenth of the tools out, and a thousand sets of all of
@@ -103,21 +104,21 @@ func TestViewsOfASharedSetTakeLittleMemory(t *testing.T) {
 	before := size()
 	tools := manyTools(10_000)
 	shared := setOf(t, tools...)
-	for e := range shared.entries() {
-		e.definition()
+	for e := range shared.in().All() {
+		e.Definition()
 	}
-	shared.lookup("none")
+	shared.in().Lookup("none")
 	one := size() - before
-	var views []*ToolSet
+	var views []*hidden.Set
 	before = size()
 	for i := range 1000 {
 		left := i % 10
 		n := 0
-		views = append(views, shared.filtered(func(*entry) bool { n++; return n%10 != left }))
+		views = append(views, shared.in().Filter(func(*hidden.Tool) bool { n++; return n%10 != left }))
 	}
 	selected := size() - before
 	before = size()
-	var unions []*ToolSet
+	var unions []*Set
 	for i := range 1000 {
 		unions = append(unions, Union(shared, setOf(t, []tool.BaseTool{withInfo(fmt.Sprintf("own_%d", i), nil)}...)))
 	}

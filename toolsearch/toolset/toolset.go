@@ -1,0 +1,290 @@
+// Copyright einolean authors
+// SPDX-License-Identifier: Apache-2.0
+
+// Package toolset has sets of tools, and the sources that return them, for package toolsearch: what a
+// Source needs to know of it.
+//
+//	source := toolset.NewSource(listTools, userOf)
+//	search, err := toolsearch.New(ctx, &toolsearch.Config{Source: source})
+package toolset
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+	"strings"
+	"sync"
+
+	"github.com/cloudwego/eino/components/tool"
+	"github.com/cloudwego/eino/schema"
+
+	"github.com/einolean/einolean"
+	"github.com/einolean/einolean/internal/recent"
+	"github.com/einolean/einolean/internal/safe"
+	"github.com/einolean/einolean/internal/toolschema"
+	"github.com/einolean/einolean/toolsearch/internal/hidden"
+)
+
+const (
+	// PhrasesKey is the key of a tool's Extra with further ways to ask for it, as people do:
+	// a []string (or its form after JSON), or one string. index.BM25, index.Embedding and
+	// index.Documents read the first 32, and 512 bytes of each.
+	PhrasesKey = "search_phrases"
+	// OutputSchemaKey is the key of a tool's Extra under which it may say, as the text of a JSON
+	// schema, what it returns. The model that writes programs reads it as a type.
+	OutputSchemaKey = toolschema.OutputKey
+)
+
+// Set is an ordered set of tools with unique names. It is immutable and safe for
+// concurrent use; nil is the empty set. It is indexed once, at the first search, and so is
+// what Update makes of it: 25 ms for a thousand tools, with index.BM25. Union and Select
+// make sets that use the indexes of those they were made from: a thousand users' views of
+// the same tools take little more memory than one set.
+type Set hidden.Set
+
+// in is the set from inside.
+func (s *Set) in() *hidden.Set { return (*hidden.Set)(s) }
+
+// New returns the set of tools, in their order. It asks each tool for its Info once,
+// and never again; the tool must not change its parameters later. The error names every
+// tool that has no usable Info, can neither be invoked nor streamed, or has the name of an
+// earlier one, by its place.
+func New(ctx context.Context, tools ...tool.BaseTool) (*Set, error) {
+	return (*Set)(nil).Update(ctx, tools...)
+}
+
+// Update returns the set of exactly these tools, in their order. A tool that is the same
+// value as one of s is not asked for its Info again. A tool with an equal definition counts
+// as unchanged even if it is another value; the new value runs. If all tools are the values
+// of s in the same order, Update returns s itself; otherwise the next search indexes the
+// new set. The error is that of New, and s is never changed.
+func (s *Set) Update(ctx context.Context, tools ...tool.BaseTool) (*Set, error) {
+	var wrong []error
+	next := s.in().Update(ctx, tools, func(at int, err error) {
+		wrong = append(wrong, &einolean.FieldError{Package: "toolset", Field: fmt.Sprintf("tools[%d]", at), Err: err})
+	})
+	if len(wrong) > 0 {
+		return nil, errors.Join(wrong...)
+	}
+	return (*Set)(next), nil
+}
+
+// Select returns the tools for which keep returns true, in their order: one user's view of
+// a large set. keep must not change its argument. A tool on which it panics is not kept; if
+// keep is nil, none is.
+//
+// A model learns nothing of the tools that are left out, but the time of some work
+// depends on them. If that matters, give each user a Union of sets.
+func (s *Set) Select(keep func(*schema.ToolInfo) bool) *Set {
+	if keep == nil {
+		return &Set{}
+	}
+	return (*Set)(s.in().Filter(func(t *hidden.Tool) bool {
+		ok, err := safe.Value("keep", func() (bool, error) { return keep(t.Info), nil })
+		return ok && err == nil
+	}))
+}
+
+// All iterates over the tools in their order, as they were given.
+func (s *Set) All() iter.Seq[tool.BaseTool] {
+	return func(yield func(tool.BaseTool) bool) {
+		for t := range s.in().All() {
+			if !yield(t.Value) {
+				return
+			}
+		}
+	}
+}
+
+// Tools returns s: a set is a Source that never changes.
+func (s *Set) Tools(context.Context) (*Set, error) { return s, nil }
+
+// Union returns the tools of all sets, in their order. Of two tools with one name, the
+// first stays.
+func Union(sets ...*Set) *Set {
+	whole := &hidden.Set{}
+	for _, s := range sets {
+		whole = whole.With(s.in().Filter(func(t *hidden.Tool) bool { return whole.Lookup(t.Info.Name) == nil }))
+	}
+	return (*Set)(whole)
+}
+
+// Source provides tools that are not known when New is called, that differ between users,
+// or that change during a run. It must be safe for concurrent use.
+//
+// It is asked at the start of a run and before every model call, and its tools are offered
+// in that call. So it should wait, for a bounded time, for a change that it knows is under
+// way, and return when ctx is done. Returning the same set means that nothing changed, and
+// costs nothing.
+type Source interface {
+	// Tools returns the current tools for the user of ctx; nil is no tools. On an error,
+	// the run continues with the set returned beside it, or, if that is nil, with the
+	// tools it had, and OnEvent gets an event. An error that wraps a *Missing says which
+	// servers are down.
+	Tools(ctx context.Context) (*Set, error)
+}
+
+// Missing is an error beside a set: some servers do not answer, and the set lacks their tools. A
+// search that finds nothing, or that names one of these servers, tells the model so.
+type Missing struct {
+	// Servers are their names.
+	Servers []string
+	// Err is why, if that is known.
+	Err error
+}
+
+// Error names the servers.
+func (m *Missing) Error() string {
+	text := "no tools of " + strings.Join(m.Servers, ", ")
+	if m.Err != nil {
+		text += ": " + m.Err.Error()
+	}
+	return text
+}
+
+// Unwrap returns the reason.
+func (m *Missing) Unwrap() error { return m.Err }
+
+// NewSource returns a Source that calls list each time it is asked, and compares the result
+// with the last set of the same key: see ToolSet.Update. key names the user whose tools
+// these are. If key is nil, all users share one list. If key returns an error or an empty
+// key, there are no tools. If list fails, the last set of the key stays.
+//
+// Both functions must be safe for concurrent use and should return when ctx is done. The
+// sets of the 1,000 most recent keys are kept.
+func NewSource(list func(context.Context) ([]tool.BaseTool, error), key func(context.Context) (string, error)) Source {
+	return &listSource{list: list, key: key, sets: recent.Map[string, listing]{Most: maxKeys}}
+}
+
+// Multi asks all sources at once, and returns the Union of their sets in their order:
+// of two tools with one name, that of the first source stays. A source that fails, or has
+// not answered when ctx is done, keeps the set that it had in the run, and does not affect
+// the others; the error beside the set names its place. Nil sources have no tools.
+func Multi(sources ...Source) Source {
+	m := &multi{sources: make([]Source, len(sources)), unions: recent.Map[string, []*Set]{Most: maxKeys}}
+	for i, s := range sources {
+		if !safe.IsNil(s) {
+			m.sources[i] = s
+		}
+	}
+	return m
+}
+
+type listSource struct {
+	list func(context.Context) ([]tool.BaseTool, error)
+	key  func(context.Context) (string, error)
+
+	mu   sync.Mutex
+	asks int64
+	sets recent.Map[string, listing]
+}
+
+// listing is the last list of a key.
+type listing struct {
+	ask int64 // its number: of two lists the one that began later is newer
+	set *Set
+}
+
+// maxKeys is how many users a Source remembers.
+const maxKeys = 1000
+
+// Tools lists the tools of the user of ctx.
+func (s *listSource) Tools(ctx context.Context) (*Set, error) {
+	key, err := s.userOf(ctx)
+	if err != nil {
+		return &Set{}, err
+	}
+	s.mu.Lock()
+	s.asks++
+	ask := s.asks
+	s.mu.Unlock()
+	if s.list == nil {
+		return nil, errors.New("toolset: NewSource has no list function")
+	}
+	tools, err := safe.Value("toolset: the list function of NewSource", func() ([]tool.BaseTool, error) { return s.list(ctx) })
+	s.mu.Lock()
+	last, _ := s.sets.Get(key)
+	s.mu.Unlock()
+	if err != nil {
+		return last.set, err
+	}
+	set, err := last.set.Update(ctx, tools...)
+	if err != nil {
+		return last.set, err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if now, _ := s.sets.Get(key); now.ask < ask {
+		s.sets.Put(key, listing{ask, set})
+	}
+	return set, nil
+}
+
+// userOf returns the key of the user whose tools are requested.
+func (s *listSource) userOf(ctx context.Context) (string, error) {
+	if s.key == nil {
+		return "", nil
+	}
+	key, err := safe.Value("toolset: the key function of NewSource", func() (string, error) { return s.key(ctx) })
+	if err == nil && key == "" {
+		err = errors.New("toolset: the key function of NewSource returned an empty key")
+	}
+	return key, err
+}
+
+type multi struct {
+	sources []Source
+
+	mu     sync.Mutex
+	unions recent.Map[string, []*Set] // the sets, by their addresses, which are not reused meanwhile, and their union
+}
+
+// Tools asks all sources.
+func (m *multi) Tools(ctx context.Context) (*Set, error) {
+	asked, sets, wrong := hidden.AskedIn(ctx), make([]*Set, len(m.sources)), make([]error, len(m.sources))
+	var asking sync.WaitGroup
+	for i, s := range m.sources {
+		asking.Go(func() {
+			if sets[i], wrong[i] = ask(ctx, asked, place{m, i}, s); wrong[i] != nil {
+				wrong[i] = fmt.Errorf("source %d: %w", i, wrong[i])
+			}
+		})
+	}
+	asking.Wait()
+	return m.union(sets), errors.Join(wrong...)
+}
+
+// place identifies a source in a Multi.
+type place struct {
+	of *multi
+	at int
+}
+
+// ask asks one source.
+func ask(ctx context.Context, asked *hidden.Asked, at place, of Source) (*Set, error) {
+	if set, isSet := of.(*Set); isSet || of == nil {
+		return set, nil
+	}
+	set, err := asked.Ask(ctx, at, fmt.Sprintf("Tools of %T", of), func() (*hidden.Set, error) {
+		set, err := of.Tools(ctx)
+		return set.in(), err
+	})
+	return (*Set)(set), err
+}
+
+// union returns the same set for the same parts.
+func (m *multi) union(sets []*Set) *Set {
+	var key strings.Builder
+	for _, s := range sets {
+		fmt.Fprintf(&key, "%p ", s)
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	known, ok := m.unions.Get(key.String())
+	if !ok {
+		known = append(sets, Union(sets...))
+		m.unions.Put(key.String(), known)
+	}
+	return known[len(sets)]
+}
