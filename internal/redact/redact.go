@@ -26,34 +26,88 @@ func Text(text string, known ...string) string {
 	for _, secret := range formsOf(known) {
 		text = strings.ReplaceAll(text, secret, gone)
 	}
-	text = urlPath.ReplaceAllStringFunc(userInfo.ReplaceAllString(text, "$1"), func(url string) string {
-		parts := strings.Split(url, "/")
-		for i, p := range parts[3:] { // after the scheme and the host
-			if MayBeKey(p) {
-				parts[3+i] = gone
-			}
+	lower := folded(text)
+	for _, r := range rules {
+		if r.may(text, lower) {
+			text = r.replace(text)
 		}
-		return strings.Join(parts, "/")
-	})
-	text = query.ReplaceAllString(text, "$1"+gone)
-	text = scheme.ReplaceAllString(text, "$1"+gone)
-	text = labelled.ReplaceAllString(text, "$1"+gone)
-	return service.ReplaceAllString(text, gone)
+	}
+	return text
 }
 
-// What may hold secrets in URLs: who asks, the path, and what follows it.
-var (
-	userInfo = regexp.MustCompile(`(\b[A-Za-z][A-Za-z0-9+.-]*://)[^\s/?#"'<>]*@`)
-	urlPath  = regexp.MustCompile(`(://[^\s?#"'<>/]+)(/[^\s?#"'<>]+)`)
-	query    = regexp.MustCompile(`(\?|://[^\s?#"'<>]*#)[^\s"'<>]+`)
-)
+// rule takes one kind of secret out of a text.
+type rule struct {
+	pattern *regexp.Regexp
+	with    string // what stands for a match; if empty, withoutKeys makes it
+	// may reports whether a text, which is also there in lower case, may hold a match. A server may
+	// log megabytes, and this takes a hundredth of the pattern's time.
+	may func(text, lower string) bool
+}
 
-// What may hold secrets elsewhere.
-var (
-	scheme   = regexp.MustCompile(`(?i)(\b(?:bearer|basic)[ +:]+)["'\\]*[A-Za-z0-9._~+/=-]{6,}`)
-	labelled = regexp.MustCompile(`(?i)(\b[\w-]*(?:` + secretWord + `)[\w-]*\\?["']?[ \t]*[:=][ \t]*)(?:\\?"[^"\\]*\\?"|'[^']*'|[^\s"'\\,;&)}\]]+)`)
-	service  = regexp.MustCompile(`\b(?:sk|pk|rk|gh[a-z]|glpat|github_pat|xox[a-z]|npm|hf|pypi|shpat|AIza|AKIA|ASIA)[-_A-Za-z0-9]{16,}|\beyJ[\w-]{8,}\.[\w-]+(?:\.[\w-]*)?`)
-)
+func (r rule) replace(text string) string {
+	if r.with == "" {
+		return r.pattern.ReplaceAllStringFunc(text, withoutKeys)
+	}
+	return r.pattern.ReplaceAllString(text, r.with)
+}
+
+// folded is a text in lower case, as patterns without case read it: they take ſ for an s.
+func folded(text string) string { return strings.ReplaceAll(strings.ToLower(text), "ſ", "s") }
+
+// rules are applied in this order. In URLs, secrets are who asks, the path, and what follows it.
+var rules = []rule{
+	{regexp.MustCompile(`(\b[A-Za-z][A-Za-z0-9+.-]*://)[^\s/?#"'<>]*@`), "$1", has("://")},
+	{regexp.MustCompile(`(://[^\s?#"'<>/]+)(/[^\s?#"'<>]+)`), "", has("://")},
+	{regexp.MustCompile(`(\?|://[^\s?#"'<>]*#)[^\s"'<>]+`), "$1" + gone, has("?", "://")},
+	{regexp.MustCompile(`(?i)(\b(?:bearer|basic)[ +:]+)["'\\]*[A-Za-z0-9._~+/=-]{6,}`), "$1" + gone, says("bearer", "basic")},
+	{regexp.MustCompile(`(?i)(\b[\w-]*(?:` + secretWord + `)[\w-]*\\?["']?[ \t]*[:=][ \t]*)(?:\\?"[^"\\]*\\?"|'[^']*'|[^\s"'\\,;&)}\]]+)`), "$1" + gone,
+		says("key", "secret", "token", "passw", "passphrase", "authorization", "credential", "cookie", "signature")},
+	{service, gone, func(text, _ string) bool { return strings.Contains(text, "eyJ") || hasLongWord(text) }},
+}
+
+// service matches keys of well-known services.
+var service = regexp.MustCompile(`\b(?:sk|pk|rk|gh[a-z]|glpat|github_pat|xox[a-z]|npm|hf|pypi|shpat|AIza|AKIA|ASIA)[-_A-Za-z0-9]{16,}|\beyJ[\w-]{8,}\.[\w-]+(?:\.[\w-]*)?`)
+
+// has reports of a text whether one of the words is in it.
+func has(words ...string) func(text, lower string) bool {
+	return func(text, _ string) bool {
+		return slices.ContainsFunc(words, func(word string) bool { return strings.Contains(text, word) })
+	}
+}
+
+// says is has, without case.
+func says(words ...string) func(text, lower string) bool {
+	is := has(words...)
+	return func(_, lower string) bool { return is(lower, "") }
+}
+
+// hasLongWord reports whether a text has a word as long as the shortest key of a service.
+func hasLongWord(text string) bool {
+	const shortest = 18
+	length := 0
+	for i := range len(text) {
+		c := text[i]
+		if c == '-' || c == '_' || '0' <= c && c <= '9' || 'A' <= c && c <= 'Z' || 'a' <= c && c <= 'z' {
+			if length++; length == shortest {
+				return true
+			}
+			continue
+		}
+		length = 0
+	}
+	return false
+}
+
+// withoutKeys is the host and the path of a URL without the parts that may be keys.
+func withoutKeys(url string) string {
+	parts := strings.Split(url, "/")
+	for i, p := range parts[3:] { // after the scheme and the host
+		if MayBeKey(p) {
+			parts[3+i] = gone
+		}
+	}
+	return strings.Join(parts, "/")
+}
 
 // secretWord is in the name of what holds a secret.
 const secretWord = `api[-_]?key|access[-_]?key|private[-_]?key|secret|token|passw(?:or)?d|passphrase|authorization|credentials?|cookie|signature`

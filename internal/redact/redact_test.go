@@ -6,6 +6,7 @@ package redact
 import (
 	"encoding/json"
 	"fmt"
+	"math/rand/v2"
 	"net/url"
 	"strings"
 	"testing"
@@ -88,4 +89,37 @@ func TestWhereSecretsAre(t *testing.T) {
 	require.Empty(t, InVariable("DEBUG", "1"))
 	require.Equal(t, []string{"abcdef12"}, InVariable("X", "abcdef12"))
 	require.Equal(t, "… … key-tre u-name pass-word /usr/lib X", text(InArguments([]string{"-y", "/usr/lib", "--api-key=key-one", "--token", "key-two", "X"})))
+}
+
+// TestARuleIsAskedAboutAllThatItTakes: about random texts, made of the pieces that rules look for.
+func TestARuleIsAskedAboutAllThatItTakes(t *testing.T) {
+	pieces := []string{"https", "://", "u:p", "@", "host", "/", "?", "#", "q=1", " ", "Bearer", "bAſic", "BASIC ", ":", "=", `"`, "'", `\`, "abcdef012345", "SECRET", "toKen", "api_\u212aey", "paſſword", "passphrase",
+		"authorization", "credentials", "Cookie", "signature", "private-key", "sk-", "ghp_", "glpat", "xoxb-", "AKIA", "eyJ", ".", "0123456789abcdefghij", "日本"}
+	seed := rand.Uint64()
+	t.Logf("seed %d", seed)
+	r, matched := rand.New(rand.NewPCG(seed, 0)), make([]int, len(rules))
+	for range 50_000 {
+		var text strings.Builder
+		for range 1 + r.IntN(8) {
+			text.WriteString(pieces[r.IntN(len(pieces))])
+		}
+		for i, rule := range rules {
+			if rule.pattern.MatchString(text.String()) {
+				matched[i]++
+				require.True(t, rule.may(text.String(), folded(text.String())), "%s: %q", rule.pattern, text.String())
+			}
+		}
+	}
+	require.NotContains(t, matched, 0)
+}
+
+func BenchmarkText(b *testing.B) {
+	for name, line := range map[string]string{"rule": strings.Repeat("=", 64<<10), "words": strings.Repeat("the task of 3.5s is done; ", 2500)} {
+		b.Run(name, func(b *testing.B) {
+			b.SetBytes(int64(len(line)))
+			for b.Loop() {
+				Text(line)
+			}
+		})
+	}
 }

@@ -11,6 +11,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -94,9 +95,9 @@ func TestQuestionsTakeNoTimeLimitOff(t *testing.T) {
 // Of a server that waits as the protocol says, a call has one time for all its rounds.
 func TestRoundsOfQuestionsShareTheirTime(t *testing.T) {
 	f := newFixture()
-	rounds := 0
+	var rounds atomic.Int32
 	f.server.AddTool(&mcp.Tool{Name: "slow", InputSchema: object("")}, func(context.Context, *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
-		rounds++
+		rounds.Add(1)
 		time.Sleep(80 * time.Millisecond)
 		return &mcp.CallToolResult{InputRequests: mcp.InputRequestMap{"q": &mcp.ElicitParams{Message: "go on?"}}}, nil
 	})
@@ -109,7 +110,7 @@ func TestRoundsOfQuestionsShareTheirTime(t *testing.T) {
 	_, answer, err := r.attempt(ctx, s.linkIf("", "srv"), []byte(`{}`), p, clock)
 	require.NoError(t, err)
 	require.Contains(t, answer, "did not answer", "most of the time was spent before")
-	require.Equal(t, 1, rounds)
+	require.EqualValues(t, 1, rounds.Load())
 }
 
 // A person is asked ten times in one call, whichever way the server asks.
