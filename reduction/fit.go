@@ -3,8 +3,9 @@
 
 package reduction
 
-// What else changes before a model call: the results of one round, a request that would not fit the
-// model's window, results that the model already sees, and rounds that the user rewrites.
+// What else becomes shorter before a model call: the results of one round, a request that would not fit the
+// model's window, and results that the model already sees. All are passes with another aim: what is too long
+// is not taken out, but made level with the others.
 
 import (
 	"cmp"
@@ -48,20 +49,18 @@ func fitRounds[M adk.MessageType](ctx context.Context, m *middleware[M], state *
 	if !mayExceed(state.Messages[max(from, 0):], budget/maxDensity) {
 		return state, nil
 	}
-	p := newPass(ctx, m, state, size.Size{})
-	p.policy.files.Note(ctx, namedFiles(p.cfg, p.msgs))
+	f := newFitting(ctx, m, state)
 	for _, r := range rounds.Of(state.Messages) {
 		if r.At < from {
 			continue
 		}
-		results, fixed := shortenable(ctx, p, r, false)
-		fixed += fitMedia(p, results, budget/2)
-		if err := shortenTo(ctx, p, results, budget-fixed); err != nil {
+		is, fixed := f.list(ctx, r, false)
+		fixed += f.referToFirst(is, budget/2)
+		if err := f.level(ctx, is, budget-fixed); err != nil {
 			return nil, err
 		}
-		take(p, results)
 	}
-	return finish(ctx, p, einolean.KindResultCut, byRound), nil
+	return f.made(ctx, einolean.KindResultCut, byRound), nil
 }
 
 // mayExceed reports whether the results between two messages with calls may have more
@@ -87,330 +86,6 @@ func mayExceed[M adk.MessageType](msgs []M, most int) bool {
 	return false
 }
 
-// fitMedia replaces all media of a round's results by references but the last that fit in
-// a budget, and returns the tokens of all of them.
-func fitMedia[M adk.MessageType](p *pass[M], results []*old, budget int) (n int) {
-	left := budget
-	for _, r := range slices.Backward(results) {
-		all := len(r.media)
-		keep := min(all, max(0, left/size.Medium))
-		left -= keep * size.Medium
-		r.media = p.attached(r.media[:all-keep], r.rule.store)
-		n += all*size.Medium - mediaSaved(r.media)
-	}
-	return n
-}
-
-// stages are the ways in which a request becomes shorter until it fits, the mildest
-// first.
-const (
-	oldestMedia = iota // of all rounds but the newest, the oldest first
-	largest            // results, and long arguments
-	larger             // the same again, for a counter that counts differently
-	pages              // pages of the read tool too, and media of the newest round
-	everything         // everything that can be shortened
-	stages
-)
-
-// within returns a state that fits a window, if possible. It first clears everything
-// old, then shortens the rest.
-func within[M adk.MessageType](ctx context.Context, m *middleware[M], state *adk.TypedChatModelAgentState[M], window int64) (*adk.TypedChatModelAgentState[M], error) {
-	count, err := m.countTokens(ctx, state, -1)
-	if err != nil || count.Tokens <= window {
-		return state, err
-	}
-	given, before := state, count
-	p := newPass(ctx, m, state, count)
-	p.forced = true
-	if state, err = p.cleared(ctx); err != nil {
-		return nil, err
-	}
-	if state != given {
-		if count, err = m.countTokens(ctx, state, -1); err != nil {
-			return nil, err
-		}
-	}
-	for s := 0; s < stages && count.Tokens > window; s++ {
-		next, err := shorter(ctx, m, state, s, int(float64(count.Tokens-window)/count.Factor)+1)
-		if err != nil {
-			return nil, err
-		}
-		if next == state {
-			continue
-		}
-		state = next
-		if count, err = m.countTokens(ctx, state, -1); err != nil {
-			return nil, err
-		}
-	}
-	if state != given {
-		m.policy.runOf(ctx).counts.Edited(len(state.Messages))
-	}
-	m.policy.send(ctx, einolean.Event{Kind: einolean.KindClearDone, Pass: &einolean.Pass{Before: before.Tokens, After: count.Tokens, Threshold: window}})
-	return state, nil
-}
-
-// shorter returns a state that is over tokens shorter, if a stage can do that.
-func shorter[M adk.MessageType](ctx context.Context, m *middleware[M], state *adk.TypedChatModelAgentState[M], s int, over int) (*adk.TypedChatModelAgentState[M], error) {
-	p := newPass(ctx, m, state, size.Size{})
-	p.policy.files.Note(ctx, namedFiles(p.cfg, p.msgs))
-	of := rounds.Of(state.Messages)
-	var all []*old
-	sum := 0
-	for _, r := range of {
-		results, _ := shortenable(ctx, p, r, s >= pages)
-		for _, each := range results {
-			sum += each.tokens
-		}
-		all = append(all, results...)
-	}
-	end := len(state.Messages)
-	switch {
-	case s == everything:
-		over = math.MaxInt / 2
-	case s == larger:
-		over *= 2
-	case s == oldestMedia && len(of) > 0:
-		end = of[len(of)-1].At
-	}
-	all = append(all, sent(p, end)...)
-	over -= chooseMedia(p, all, end, s, over)
-	if s > oldestMedia {
-		over -= referToArguments(p, all)
-		if err := shortenTo(ctx, p, all, sum-max(over, 0)); err != nil {
-			return nil, err
-		}
-	}
-	take(p, all)
-	return finish(ctx, p, einolean.KindResultCut, byWindow), nil
-}
-
-// sent lists the user's messages with media before an index, as results of which only the
-// media change.
-func sent[M adk.MessageType](p *pass[M], end int) (out []*old) {
-	for i := range p.msgs[:end] {
-		r := &old{Pair: &rounds.Pair{At: i, Result: rounds.Result{Index: -1}}, callAt: i, marked: true, rule: &rule{store: p.policy.general}}
-		if r.media = p.oldMedia(r); len(r.media) > 0 {
-			r.instead.Keep = true
-			out = append(out, r)
-		}
-	}
-	return out
-}
-
-// chooseMedia selects the media to replace by references: the oldest in messages before
-// end, until they save enough. It returns the tokens that they save.
-func chooseMedia[M adk.MessageType](p *pass[M], all []*old, end int, at int, over int) (saved int) {
-	slices.SortStableFunc(all, func(a, b *old) int { return a.At - b.At })
-	for _, r := range all {
-		n := 0
-		if at != largest && at != larger && r.At < end {
-			n = min(len(r.media), max(0, over-saved+mediaSaving-1)/mediaSaving)
-		}
-		r.media = p.attached(r.media[:n], r.rule.store)
-		saved += mediaSaved(r.media)
-	}
-	return saved
-}
-
-// referToArguments finds the long values in the calls of results, and returns the tokens
-// that references to them save.
-func referToArguments[M adk.MessageType](p *pass[M], all []*old) (saved int) {
-	for _, r := range all {
-		if r.values = p.longArguments(r); len(r.values) > 0 {
-			r.marked = false
-			saved += tokens.Of(r.Call.Args) - tokens.Of(withReferences(r.Call.Args, r.values))
-		}
-	}
-	return saved
-}
-
-// shortenable lists the results of a round that may be shortened, or whose media may
-// become references, and returns the tokens of the others. A page that is alone in its
-// round is included only in the last stage: the model asked for just that.
-func shortenable[M adk.MessageType](ctx context.Context, p *pass[M], of rounds.Round, everything bool) (out []*old, fixed int) {
-	found := 0
-	for _, each := range of.Pairs {
-		if each.Found {
-			found++
-		}
-	}
-	for i := range of.Pairs {
-		each := &of.Pairs[i]
-		if !each.Found || each.Result.Search {
-			continue
-		}
-		r := &old{Pair: each, callAt: of.At, marked: true, size: each.Result.Size(), rule: p.ruleOf(ctx, each.Call)}
-		for _, text := range r.Result.Texts {
-			r.tokens += tokens.Of(text)
-		}
-		for _, text := range r.Result.Moved {
-			fixed += tokens.Of(text)
-		}
-		r.notice, r.instead.Index = notice.In(r.Result.Texts), r.Result.Index
-		if mustStay(ctx, p, r) || r.rule.reads && found == 1 && !everything {
-			fixed += r.tokens
-			continue
-		}
-		own := r.rule.byDefault()
-		r.rule = &own
-		r.media = p.oldMedia(r)
-		out = append(out, r)
-	}
-	return out, fixed
-}
-
-// mustStay reports whether the configuration keeps a result as it is.
-func mustStay[M adk.MessageType](ctx context.Context, p *pass[M], r *old) bool {
-	cut := p.policy.truncation(ctx, r.Call.Name)
-	if excludesThrough(p.policy.noTrunc, r.Call.Name, r.Call.Args) {
-		return true
-	}
-	return r.rule.leave != "" || r.rule.store == nil || cut.leave == ReasonExcluded || cut.leave == ReasonSkipped && !p.policy.skipTrunc
-}
-
-// maxRefits bounds how often sizes are levelled again because some results could not
-// become as small as required.
-const maxRefits = 16
-
-// shortenTo shortens results to a total number of tokens, or to at least minShown bytes
-// each. The outcome is level: repeating it changes nothing.
-func shortenTo[M adk.MessageType](ctx context.Context, p *pass[M], results []*old, budget int) error {
-	var open []*old
-	for _, r := range results {
-		if r.size > minShown && !r.notice.Cleared() {
-			open = append(open, r)
-		} else {
-			budget -= r.tokens
-		}
-	}
-	for range maxRefits {
-		sizes := make([]int, len(open))
-		for i, r := range open {
-			sizes[i] = tokensNow(r)
-		}
-		most, left := level(sizes, budget), open[:0:0]
-		for _, r := range open {
-			if tokensNow(r) > most {
-				if err := shortenOne(ctx, p, r, most); err != nil {
-					return err
-				}
-			}
-			if tokensNow(r) > most {
-				budget -= tokensNow(r)
-			} else {
-				left = append(left, r)
-			}
-		}
-		if len(left) == len(open) {
-			return nil
-		}
-		open = left
-	}
-	return nil
-}
-
-// tokensNow is how many tokens a result has, or will have.
-func tokensNow(r *old) int {
-	if r.most > 0 {
-		return tokens.Of(r.instead.Text)
-	}
-	return r.tokens
-}
-
-// shortenOne makes a result shorter, if possible.
-func shortenOne[M adk.MessageType](ctx context.Context, p *pass[M], r *old, most int) error {
-	before, text, after := r.most, r.instead.Text, r.after
-	r.most = max(most, 1)
-	if before == 0 {
-		if err := p.place(ctx, r); err != nil {
-			return err
-		}
-	}
-	if !p.word(r) || r.path != "" && !notice.Showable(r.path) {
-		r.most, r.instead.Text, r.after = before, text, after
-	}
-	return nil
-}
-
-// take adds those results to the changes of which anything changes.
-func take[M adk.MessageType](p *pass[M], results []*old) {
-	for _, r := range results {
-		if r.most == 0 {
-			r.keepResult()
-		}
-		if len(r.values) > 0 {
-			p.word(r)
-		}
-		if r.replaces() {
-			p.done = append(p.done, r)
-		}
-	}
-}
-
-// level is the greatest size to which all larger ones can be reduced for the sum to be
-// within a budget.
-func level(sizes []int, budget int) int {
-	sizes = slices.Sorted(slices.Values(sizes))
-	for i, size := range sizes {
-		if left := len(sizes) - i; size*left > budget {
-			return max(0, budget/left)
-		}
-		budget -= size
-	}
-	return math.MaxInt
-}
-
-// finish stores what the decisions take out, reports them, and returns the state with the changes,
-// which is the given one if there are none.
-func finish[M adk.MessageType](ctx context.Context, p *pass[M], kind einolean.Kind, rule string) *adk.TypedChatModelAgentState[M] {
-	p.saveAll(ctx)
-	if len(p.done) == 0 {
-		return p.given
-	}
-	for _, r := range p.done {
-		o := output{kind: kind, rule: rule, before: r.size, after: r.after, path: r.path}
-		p.policy.report(ctx, r.Call.Name, r.Call.ID, r.sizes(o))
-	}
-	return withMessages(p.given, p.out())
-}
-
-// minRepeat is the least size in bytes of a result that a reference may replace.
-const minRepeat = 150
-
-// maxCallName is the most bytes of a tool's name or a call's id that a reference shows.
-const maxCallName = 64
-
-// refer returns a state with references in place of new results that equal a visible one, and
-// its size. Old results that are about to be cleared do not count as visible for those that are
-// kept. Its error is that of a user's callback.
-func refer[M adk.MessageType](ctx context.Context, m *middleware[M], state *adk.TypedChatModelAgentState[M], count size.Size) (*adk.TypedChatModelAgentState[M], size.Size, error) {
-	from := 0
-	if m.policy.runOf(ctx).referred.Swap(true) {
-		from = rounds.Newest(state.Messages)
-	}
-	if !mayRepeat(state.Messages, from) {
-		return state, count, nil
-	}
-	window := m.window(ctx)
-	clears := count.Tokens >= m.cfg.MaxTokensForClear || window > 0 && count.Tokens > window
-	p := newPass(ctx, m, state, size.Size{})
-	p.policy.files.Note(ctx, namedFiles(p.cfg, p.msgs))
-	for _, r := range repeats(ctx, p, from, clears) {
-		if err := p.place(ctx, r); err != nil {
-			return nil, count, err
-		}
-		if p.word(r) && notice.Showable(r.path) {
-			p.done = append(p.done, r)
-		}
-	}
-	out, err := finish(ctx, p, einolean.KindResultReferred, byRepeat), error(nil)
-	if clears && out != state {
-		count, err = m.decisive(ctx, out)
-	}
-	return out, count, err
-}
-
 // resultSizes are the sizes of the results in messages, with the index of the message and that of
 // the result in it.
 func resultSizes[M adk.MessageType](msgs []M) iter.Seq2[[2]int, int] {
@@ -427,6 +102,330 @@ func resultSizes[M adk.MessageType](msgs []M) iter.Seq2[[2]int, int] {
 			}
 		}
 	}
+}
+
+// stages are the ways in which a request becomes shorter until it fits, the mildest
+// first.
+const (
+	oldestMedia = iota // of all rounds but the newest, the oldest first
+	largest            // results, and long arguments
+	larger             // the same again, for a counter that counts differently
+	pages              // pages of the read tool too, and media of the newest round
+	everything         // everything that can be shortened
+	stages
+)
+
+// within returns a state that fits a window, if possible. It first clears everything
+// old, then shortens the rest.
+func within[M adk.MessageType](ctx context.Context, m *middleware[M], state *adk.TypedChatModelAgentState[M], window int64) (*adk.TypedChatModelAgentState[M], error) {
+	is, err := m.size(ctx, state, true)
+	if err != nil || is.Tokens <= window {
+		return state, err
+	}
+	given, before := state, is
+	p := newPass(ctx, m, state, is)
+	p.forced = true
+	if state, err = p.cleared(ctx); err != nil {
+		return nil, err
+	}
+	if state != given {
+		if is, err = m.size(ctx, state, true); err != nil {
+			return nil, err
+		}
+	}
+	for s := 0; s < stages && is.Tokens > window; s++ {
+		next, err := shorter(ctx, m, state, s, int(float64(is.Tokens-window)/is.Factor)+1)
+		if err != nil {
+			return nil, err
+		}
+		if next == state {
+			continue
+		}
+		state = next
+		if is, err = m.size(ctx, state, true); err != nil {
+			return nil, err
+		}
+	}
+	if state != given {
+		m.policy.runOf(ctx).sizes.Edited(len(state.Messages))
+	}
+	m.policy.send(ctx, einolean.Event{Kind: einolean.KindClearDone, Pass: &einolean.Pass{Before: before.Tokens, After: is.Tokens, Threshold: window}})
+	return state, nil
+}
+
+// shorter returns a state that is over tokens shorter, if a stage can do that.
+func shorter[M adk.MessageType](ctx context.Context, m *middleware[M], state *adk.TypedChatModelAgentState[M], s int, over int) (*adk.TypedChatModelAgentState[M], error) {
+	f := newFitting(ctx, m, state)
+	of := rounds.Of(state.Messages)
+	var all []decision
+	sum := 0
+	for _, r := range of {
+		is, _ := f.list(ctx, r, s >= pages)
+		for _, each := range is {
+			sum += each.tokens
+		}
+		all = append(all, is...)
+	}
+	end := len(state.Messages)
+	switch {
+	case s == everything:
+		over = math.MaxInt / 2
+	case s == larger:
+		over *= 2
+	case s == oldestMedia && len(of) > 0:
+		end = of[len(of)-1].At
+	}
+	all = append(all, f.sent(end)...)
+	slices.SortStableFunc(all, func(a, b decision) int { return a.At - b.At })
+	if s != largest && s != larger {
+		over -= f.referToOldest(all, end, over)
+	}
+	budget := math.MaxInt
+	if s > oldestMedia {
+		over -= f.referToArguments(all)
+		budget = sum - max(over, 0)
+	}
+	if err := f.level(ctx, all, budget); err != nil {
+		return nil, err
+	}
+	return f.made(ctx, einolean.KindResultCut, byWindow), nil
+}
+
+// fitting is a pass that makes results shorter, wherever they stand.
+type fitting[M adk.MessageType] struct{ *pass[M] }
+
+func newFitting[M adk.MessageType](ctx context.Context, m *middleware[M], state *adk.TypedChatModelAgentState[M]) fitting[M] {
+	p := newPass(ctx, m, state, size.Size{})
+	p.policy.files.Note(ctx, namedFiles(p.cfg, p.msgs))
+	return fitting[M]{p}
+}
+
+// list lists the results of a round that may become shorter, or whose media may become references, to stay
+// as they are at first, and returns the tokens of the others. A page that is alone in its round is included
+// only in the last stages: the model asked for just that.
+func (f fitting[M]) list(ctx context.Context, of rounds.Round, everything bool) (out []decision, fixed int) {
+	found := 0
+	for _, each := range of.Pairs {
+		if each.Found {
+			found++
+		}
+	}
+	for i := range of.Pairs {
+		each := &of.Pairs[i]
+		if !each.Found || each.Result.Search {
+			continue
+		}
+		r := resultOf(of, each, f.ruleOf(ctx, each.Call))
+		for _, text := range r.Result.Texts {
+			r.tokens += tokens.Of(text)
+		}
+		for _, text := range r.Result.Moved {
+			fixed += tokens.Of(text)
+		}
+		if f.mustStay(ctx, &r) || r.rule.reads && found == 1 && !everything {
+			fixed += r.tokens
+			continue
+		}
+		own := r.rule.byDefault()
+		r.rule = &own
+		r.media = f.oldMedia(&r)
+		out = append(out, decision{result: &r, keep: true})
+	}
+	return out, fixed
+}
+
+// mustStay reports whether the configuration keeps a result as it is.
+func (f fitting[M]) mustStay(ctx context.Context, r *result) bool {
+	cut := f.policy.truncation(ctx, r.Call.Name)
+	if excludesThrough(f.policy.noTrunc, r.Call.Name, r.Call.Args) {
+		return true
+	}
+	return r.rule.leave != "" || r.rule.store == nil || cut.leave == ReasonExcluded || cut.leave == ReasonSkipped && !f.policy.skipTrunc
+}
+
+// sent lists the user's messages with media before an index.
+func (f fitting[M]) sent(end int) (out []decision) {
+	for i := range f.msgs[:end] {
+		r := result{Pair: &rounds.Pair{At: i, Result: rounds.Result{Index: -1}}, callAt: i, rule: &rule{store: f.policy.general}}
+		if r.media = f.oldMedia(&r); len(r.media) > 0 {
+			out = append(out, decision{result: &r, keep: true})
+		}
+	}
+	return out
+}
+
+// refer decides that the first n media of a result become references, and returns the tokens that this
+// saves.
+func (f fitting[M]) refer(to *decision, n int) (saved int) {
+	to.media = f.attached(to.result.media[:n], to.rule.store)
+	return mediaSaved(to.media)
+}
+
+// referToFirst decides that all media of a round's results become references but the last that fit in a
+// budget, and returns the tokens of all of them then.
+func (f fitting[M]) referToFirst(is []decision, budget int) (n int) {
+	for i := range slices.Backward(is) {
+		all := len(is[i].result.media)
+		keep := min(all, max(0, budget/size.Medium))
+		budget -= keep * size.Medium
+		n += all*size.Medium - f.refer(&is[i], all-keep)
+	}
+	return n
+}
+
+// referToOldest decides that the oldest media in messages before end become references, until they save
+// enough. It returns the tokens that they save.
+func (f fitting[M]) referToOldest(is []decision, end int, over int) (saved int) {
+	for i := range is {
+		if is[i].At < end {
+			saved += f.refer(&is[i], min(len(is[i].result.media), max(0, over-saved+mediaSaving-1)/mediaSaving))
+		}
+	}
+	return saved
+}
+
+// referToArguments decides that the long values in the calls of results become references, and returns the
+// tokens that this saves.
+func (f fitting[M]) referToArguments(is []decision) (saved int) {
+	for i := range is {
+		each := &is[i]
+		if each.values = f.longArguments(each.result); len(each.values) > 0 {
+			each.mark = true
+			saved += tokens.Of(each.Call.Args) - tokens.Of(withReferences(each.Call.Args, each.values))
+		}
+	}
+	return saved
+}
+
+// maxRefits bounds how often sizes are levelled again because some results could not
+// become as small as required.
+const maxRefits = 16
+
+// level shortens results to a total number of tokens, or to at least minShown bytes each, and takes what
+// changes. The outcome is level: repeating it changes nothing.
+func (f fitting[M]) level(ctx context.Context, is []decision, budget int) error {
+	edits := make([]edit, len(is))
+	var open []*edit
+	for i := range is {
+		edits[i], _ = f.edit(is[i])
+		if e := &edits[i]; e.size > minShown && !e.notice.Cleared() {
+			open = append(open, e)
+		} else {
+			budget -= e.tokens
+		}
+	}
+	for range maxRefits {
+		sizes := make([]int, len(open))
+		for i, e := range open {
+			sizes[i] = e.tokensLeft()
+		}
+		most, left := level(sizes, budget), open[:0:0]
+		for _, e := range open {
+			if err := f.shorten(ctx, e, most); err != nil {
+				return err
+			}
+			if n := e.tokensLeft(); n > most {
+				budget -= n
+			} else {
+				left = append(left, e)
+			}
+		}
+		if len(left) == len(open) {
+			break
+		}
+		open = left
+	}
+	for i := range edits {
+		if edits[i].replaces() {
+			f.done = append(f.done, edits[i])
+		}
+	}
+	return nil
+}
+
+// shorten decides that a result of more than most tokens becomes shorter, if it can.
+func (f fitting[M]) shorten(ctx context.Context, e *edit, most int) (err error) {
+	if e.tokensLeft() <= most {
+		return nil
+	}
+	is := e.decision
+	if is.keep {
+		if is.file, err = f.place(ctx, is.result, nil); err != nil {
+			return err
+		}
+	}
+	is.keep, is.most = false, max(most, 1)
+	if next, ok := f.edit(is); ok && (is.file.path == "" || notice.Showable(is.file.path)) {
+		*e = next
+	}
+	return nil
+}
+
+// level is the greatest size to which all larger ones can be reduced for the sum to be
+// within a budget.
+func level(sizes []int, budget int) int {
+	sizes = slices.Sorted(slices.Values(sizes))
+	for i, size := range sizes {
+		if left := len(sizes) - i; size*left > budget {
+			return max(0, budget/left)
+		}
+		budget -= size
+	}
+	return math.MaxInt
+}
+
+// made stores what the edits take out, reports them, and returns the state with them, which is the given one
+// if there are none.
+func (f fitting[M]) made(ctx context.Context, kind einolean.Kind, rule string) *adk.TypedChatModelAgentState[M] {
+	f.saveAll(ctx)
+	if len(f.done) == 0 {
+		return f.given
+	}
+	for i := range f.done {
+		e := &f.done[i]
+		o := e.output()
+		o.kind, o.rule = kind, rule
+		f.policy.report(ctx, e.Call.Name, e.Call.ID, o)
+	}
+	next := *f.given
+	next.Messages = f.out()
+	return &next
+}
+
+// minRepeat is the least size in bytes of a result that a reference may replace.
+const minRepeat = 150
+
+// maxCallName is the most bytes of a tool's name or a call's id that a reference shows.
+const maxCallName = 64
+
+// refer returns a state with references in place of new results that equal a visible one, and
+// its size. Old results that are about to be cleared do not count as visible for those that are
+// kept. Its error is that of a user's callback.
+func refer[M adk.MessageType](ctx context.Context, m *middleware[M], state *adk.TypedChatModelAgentState[M], is size.Size) (*adk.TypedChatModelAgentState[M], size.Size, error) {
+	from := 0
+	if m.policy.runOf(ctx).referred.Swap(true) {
+		from = rounds.Newest(state.Messages)
+	}
+	if !mayRepeat(state.Messages, from) {
+		return state, is, nil
+	}
+	window := m.window(ctx)
+	clears := is.Tokens >= m.cfg.MaxTokensForClear || window > 0 && is.Tokens > window
+	f := newFitting(ctx, m, state)
+	for _, each := range repeats(ctx, f.pass, from, clears) {
+		var err error
+		if each.file, err = f.place(ctx, each.result, f.generate); err != nil {
+			return nil, is, err
+		}
+		if e, ok := f.edit(each); ok && notice.Showable(each.file.path) {
+			f.done = append(f.done, e)
+		}
+	}
+	out, err := f.made(ctx, einolean.KindResultReferred, byRepeat), error(nil)
+	if clears && out != state {
+		is, err = m.size(ctx, out, false)
+	}
+	return out, is, err
 }
 
 // mayRepeat reports whether a result from an index on has the size of an earlier one. It
@@ -452,13 +451,13 @@ func mayRepeat[M adk.MessageType](msgs []M, from int) bool {
 }
 
 // repeats lists the results from an index on that equal an earlier, visible one.
-func repeats[M adk.MessageType](ctx context.Context, p *pass[M], from int, clears bool) (out []*old) {
+func repeats[M adk.MessageType](ctx context.Context, p *pass[M], from int, clears bool) (out []decision) {
 	all := rounds.Of(p.msgs)
 	_, kept := rounds.Outside(all, p.cfg.ClearRetentionSuffixLimit)
 	first := make(map[uint64]*rounds.Pair)
-	for _, each := range inOrder(all) {
-		size := each.Result.Size()
-		if size < minRepeat || each.Result.Search {
+	for _, at := range inOrder(all) {
+		each := &all[at.round].Pairs[at.call]
+		if each.Result.Size() < minRepeat || each.Result.Search {
 			continue
 		}
 		key := keyOf(each.Result.Texts...)
@@ -471,26 +470,28 @@ func repeats[M adk.MessageType](ctx context.Context, p *pass[M], from int, clear
 		if each.At < from || rule.leave != "" || rule.clear != nil || rule.store == nil || !slices.Equal(earlier.Result.Texts, each.Result.Texts) {
 			continue
 		}
-		r := &old{Pair: each, rule: rule, size: size, marked: true, like: callName(earlier.Call)}
-		if r.notice = notice.In(each.Result.Texts); !r.notice.Cleared() {
-			r.instead.Index = each.Result.Index
-			out = append(out, r)
+		if r := resultOf(all[at.round], each, rule); !r.notice.Cleared() {
+			out = append(out, decision{result: &r, like: callName(earlier.Call)})
 		}
 	}
 	return out
 }
 
+// callIn is a call by the index of its round, and its own there.
+type callIn struct{ round, call int }
+
 // inOrder lists the calls that have a result, in the order of their results.
-func inOrder(all []rounds.Round) (out []*rounds.Pair) {
-	for _, r := range all {
-		for i := range r.Pairs {
-			if r.Pairs[i].Found {
-				out = append(out, &r.Pairs[i])
+func inOrder(all []rounds.Round) (out []callIn) {
+	for i, r := range all {
+		for n := range r.Pairs {
+			if r.Pairs[n].Found {
+				out = append(out, callIn{i, n})
 			}
 		}
 	}
-	slices.SortStableFunc(out, func(a, b *rounds.Pair) int {
-		return cmp.Or(cmp.Compare(a.At, b.At), cmp.Compare(a.Result.Index, b.Result.Index))
+	slices.SortStableFunc(out, func(a, b callIn) int {
+		one, other := &all[a.round].Pairs[a.call], &all[b.round].Pairs[b.call]
+		return cmp.Or(cmp.Compare(one.At, other.At), cmp.Compare(one.Result.Index, other.Result.Index))
 	})
 	return out
 }
@@ -505,84 +506,4 @@ func callName(c rounds.Call) string {
 		return c.Name
 	}
 	return fmt.Sprintf("%s (%s)", c.Name, c.ID)
-}
-
-// rewritten returns the messages with the rounds outside the kept ones changed by the user's
-// rewriter, and whether anything is new. It skips rounds that were rewritten or cleared
-// before.
-func rewritten[M adk.MessageType](ctx context.Context, m *middleware[M], msgs []M) ([]M, bool, error) {
-	rounds, end := rounds.Outside(rounds.Of(msgs), m.cfg.ClearRetentionSuffixLimit)
-	instead := make(map[int][]M, len(rounds))
-	gone := make(map[int]bool)
-	for _, r := range rounds {
-		if r.Processed || !alone(msgs, r, end) {
-			continue
-		}
-		got, err := rewrite(ctx, m, msgs, r)
-		if err != nil {
-			return nil, false, err
-		}
-		instead[r.At] = got
-		gone[r.At] = true
-		for _, i := range r.Messages() {
-			if rest := message.Without(msgs[i], isResult, ""); !message.IsNil(rest) {
-				instead[i] = append(instead[i], rest)
-			}
-			gone[i] = true
-		}
-	}
-	if len(instead) == 0 {
-		return msgs, false, nil
-	}
-	out := make([]M, 0, len(msgs))
-	from := -1
-	for i, m := range msgs {
-		out = append(out, instead[i]...)
-		if !gone[i] {
-			out = append(out, m)
-		} else if from < 0 {
-			from = i
-		}
-	}
-	return untied(out, from), true, nil
-}
-
-// alone reports whether the messages with a round's results hold results of no other
-// round, and none of them is kept: then the round can be taken out.
-func alone[M adk.MessageType](msgs []M, r rounds.Round, end int) bool {
-	results := 0
-	for _, i := range r.Messages() {
-		if i >= end {
-			return false
-		}
-		results += len(rounds.ViewOf(msgs[i], rounds.View{}).Results)
-	}
-	for _, p := range r.Pairs {
-		if p.Found {
-			results--
-		}
-	}
-	return results == 0
-}
-
-func isResult(p message.Part) bool { return p.Kind == message.Result }
-
-// rewrite calls the rewriter for a round. It never sees its own output again.
-func rewrite[M adk.MessageType](ctx context.Context, m *middleware[M], msgs []M, r rounds.Round) ([]M, error) {
-	var responses []M
-	for _, i := range r.Messages() {
-		responses = append(responses, own(message.Without(msgs[i], func(p message.Part) bool { return !isResult(p) }, "")))
-	}
-	got, err := m.cfg.ClearMessageRewriter(ctx, own(msgs[r.At]), responses)
-	if err != nil {
-		return nil, err
-	}
-	out := make([]M, len(got))
-	for i, msg := range got {
-		out[i] = msg
-		if rounds.CallsTools(msg) {
-			out[i] = rounds.Apply(msg, rounds.Edit{Mark: true})
-		}
-	}
-	return out, nil
 }

@@ -107,7 +107,7 @@ func asked[M adk.MessageType, T any](ctx context.Context, r recovering[M], input
 	if !refused || ctx.Err() != nil {
 		return out, err
 	}
-	before, failed := r.count(ctx, input, tools)
+	before, failed := r.size(ctx, input, tools)
 	if failed != nil {
 		return out, err
 	}
@@ -147,9 +147,9 @@ func (m *middleware[M]) refused(err error) (tokens int64, ok bool) {
 	return m.cfg.Overflow(err)
 }
 
-// count counts the tokens of a request.
-func (r recovering[M]) count(ctx context.Context, input []M, tools []*schema.ToolInfo) (int64, error) {
-	n, err := r.of.countTokens(r.apart(ctx), &adk.TypedChatModelAgentState[M]{Messages: input, ToolInfos: tools}, -1)
+// size is how many tokens a request has.
+func (r recovering[M]) size(ctx context.Context, input []M, tools []*schema.ToolInfo) (int64, error) {
+	n, err := r.of.size(r.apart(ctx), &adk.TypedChatModelAgentState[M]{Messages: input, ToolInfos: tools}, true)
 	return n.Tokens, err
 }
 
@@ -162,7 +162,7 @@ func (r recovering[M]) shorten(ctx context.Context, input []M, tools []*schema.T
 	if err != nil || next == given {
 		return input, 0, false, err
 	}
-	after, err := r.count(ctx, next.Messages, tools)
+	after, err := r.size(ctx, next.Messages, tools)
 	return next.Messages, after, true, err
 }
 

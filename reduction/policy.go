@@ -244,7 +244,7 @@ const (
 type agentRun struct {
 	reader readerKind  // empty: unknown, outside a run
 	looked atomic.Bool // at the tools of the first model call
-	counts size.Run
+	sizes  size.Run
 
 	referred atomic.Bool  // the whole history was searched for repeats
 	markedAt atomic.Int64 // when files were marked as used, in seconds

@@ -142,52 +142,48 @@ func (m *middleware[M]) reduced(ctx context.Context, state *adk.TypedChatModelAg
 			return nil, err
 		}
 	}
-	count, err := m.decisive(ctx, out)
+	is, err := m.size(ctx, out, false)
 	if err != nil {
 		return nil, err
 	}
 	if m.cfg.ReferToRepeats {
-		if out, count, err = refer(ctx, m, out, count); err != nil {
+		if out, is, err = refer(ctx, m, out, is); err != nil {
 			return nil, err
 		}
 	}
-	if count.Tokens >= m.cfg.MaxTokensForClear {
-		p := newPass(ctx, m, out, count)
+	if is.Tokens >= m.cfg.MaxTokensForClear {
+		p := newPass(ctx, m, out, is)
 		if out, err = p.cleared(ctx); err != nil {
 			return nil, err
 		}
 		if out != p.given {
-			m.policy.runOf(ctx).counts.Edited(len(out.Messages))
+			m.policy.runOf(ctx).sizes.Edited(len(out.Messages))
 		}
 	}
-	if window > 0 && count.Tokens > window && !m.cfg.SkipClear {
+	if window > 0 && is.Tokens > window && !m.cfg.SkipClear {
 		return within(ctx, m, out, window)
 	}
 	return out, nil
 }
 
-// countTokens counts the tokens of a state as far as it must be known to tell whether they are
-// less than a limit; if that is negative, exactly.
-func (m *middleware[M]) countTokens(ctx context.Context, state *adk.TypedChatModelAgentState[M], limit int64) (size.Size, error) {
+// size is how long a state is, as far as that decides what happens to it, or exactly.
+func (m *middleware[M]) size(ctx context.Context, state *adk.TypedChatModelAgentState[M], exactly bool) (size.Size, error) {
 	if m.estimator == nil {
 		n, err := m.cfg.TokenCounter(ctx, state.Messages, state.ToolInfos)
 		return size.Size{Tokens: n, Factor: 1, Exact: true}, err
 	}
-	return m.estimator.Compared(&m.policy.runOf(ctx).counts, state.Messages, state.ToolInfos, m.cfg.MaxTokensForClear, limit), nil
-}
-
-// decisive counts a state as far as what happens to it depends on that.
-func (m *middleware[M]) decisive(ctx context.Context, state *adk.TypedChatModelAgentState[M]) (size.Size, error) {
-	limit, window := m.cfg.MaxTokensForClear, m.window(ctx)
-	if window == 0 {
-		return m.countTokens(ctx, state, limit)
+	threshold, window, run := m.cfg.MaxTokensForClear, m.window(ctx), m.policy.runOf(ctx)
+	limit := threshold
+	if window > 0 {
+		limit = min(limit, window)
 	}
-	limit = min(limit, window)
-	n, err := m.countTokens(ctx, state, limit)
-	if err != nil || n.Exact || n.Tokens < limit {
-		return n, err
+	if !exactly {
+		is := m.estimator.Size(&run.sizes, state.Messages, state.ToolInfos, threshold, limit)
+		if window == 0 || is.Exact || is.Tokens < limit {
+			return is, nil
+		}
 	}
-	return m.countTokens(ctx, state, -1)
+	return m.estimator.Size(&run.sizes, state.Messages, state.ToolInfos, threshold, -1), nil
 }
 
 // recovers reports whether requests that are too long are shortened.
@@ -383,13 +379,6 @@ func (m *middleware[M]) everyName(msgs []M) []string {
 		}
 	}
 	return slices.Sorted(maps.Keys(names))
-}
-
-// withMessages returns a copy of a state that has other messages.
-func withMessages[M adk.MessageType](state *adk.TypedChatModelAgentState[M], msgs []M) *adk.TypedChatModelAgentState[M] {
-	out := *state
-	out.Messages = msgs
-	return &out
 }
 
 // Keys of run-local values, which survive an interrupt. Outside a run there are none, and

@@ -72,7 +72,7 @@ func allocates[M adk.MessageType](t *testing.T) {
 
 // exactly is the exact size of a request.
 func exactly[M adk.MessageType](e *size.Estimator[M], run *size.Run, msgs []M, tools []*schema.ToolInfo, threshold int64) (int64, float64) {
-	s := e.Compared(run, msgs, tools, threshold, -1)
+	s := e.Size(run, msgs, tools, threshold, -1)
 	return s.Tokens, s.Factor
 }
 
@@ -183,7 +183,7 @@ func afterAClearing[M adk.MessageType](t *testing.T) {
 		out = append(slices.Clone(out), adktest.Reporting(adktest.Assistant[M]("", adktest.ToolCall{ID: id, Name: "shell", Args: `{}`}), int(1.5*float64(e.Count(out, nil)))), adktest.Result[M](id, "shell", "done"))
 		out = hook(out)
 	}
-	_, factor := exactly(e, &run.counts, out, nil, 1<<40)
+	_, factor := exactly(e, &run.sizes, out, nil, 1<<40)
 	require.InDelta(t, 1.5, factor, .02)
 }
 

@@ -3,8 +3,8 @@
 
 package reduction
 
-// The texts in place of results, of long values in the arguments of old calls, and of images, audio,
-// video and files. A reference replaces a value whole, and the arguments stay valid JSON: a model that
+// The texts in place of long values in the arguments of old calls, and of images, audio, video and
+// files. A reference replaces a value whole, and the arguments stay valid JSON: a model that
 // sees cut arguments learns to write the mark of the cut into files.
 
 import (
@@ -23,59 +23,52 @@ import (
 	"github.com/einolean/einolean/reduction/internal/vault"
 )
 
-// wording makes the texts that replace results, values in arguments, and media. It is
-// immutable.
+// wording makes the texts that replace something. It is immutable.
 type wording struct {
 	notices *notice.Texts
 	data    notice.Data // common to all notices
 	root    string      // of the store
-	least   int         // the least bytes that a notice in place of a result saves
 }
 
 // arguments makes references to the values of a call's arguments that are longer than a
 // number of bytes.
-func (w *wording) arguments(c rounds.Call, over int, store *vault.Store) []*reference {
+func (w *wording) arguments(c rounds.Call, over int, store *vault.Store) (out []reference) {
 	file := vault.DefaultPath(w.root, vault.ClearDir, c.ID)
-	longest := &reference{path: file + vault.Padding + vault.Padding, to: 1 << 30}
-	w.mention(longest)
-	var out []*reference
+	longest := w.worded(reference{path: file + vault.Padding + vault.Padding, to: 1 << 30})
 	for i, v := range notice.Values(c.Args, max(over, len(longest.text))) {
-		r := &reference{content: v.Content, from: v.From, to: v.To}
-		w.plan(r, store, fmt.Sprintf("%s%s%d", file, notice.ArgMark, i+1))
-		out = append(out, r)
+		r := reference{content: v.Content, from: v.From, to: v.To}
+		out = append(out, w.planned(r, store, fmt.Sprintf("%s%s%d", file, notice.ArgMark, i+1)))
 	}
 	return out
 }
 
 // attached completes references to media, and drops those that cannot be stored.
-func (w *wording) attached(media []*reference, store *vault.Store) []*reference {
-	out := media[:0:0]
+func (w *wording) attached(media []reference, store *vault.Store) (out []reference) {
 	for _, r := range media {
 		content, err := json.Marshal(r.medium.Out)
 		if err != nil {
 			continue // a value in Extra cannot be encoded
 		}
 		r.content = string(content)
-		w.plan(r, store, path.Join(w.root, vault.ClearDir, notice.MediaName+vault.SumOf(r.content)))
-		out = append(out, r)
+		out = append(out, w.planned(r, store, path.Join(w.root, vault.ClearDir, notice.MediaName+vault.SumOf(r.content))))
 	}
 	return out
 }
 
-// plan makes the text of a reference, with the path that its content will probably get.
-func (w *wording) plan(r *reference, store *vault.Store, filePath string) {
+// planned completes a reference, with the path that its content will probably get.
+func (w *wording) planned(r reference, store *vault.Store, filePath string) reference {
 	r.at, r.path, _ = store.Plan(vault.Place{Path: filePath}, r.content)
-	w.mention(r)
+	return w.worded(r)
 }
 
-// mention makes the text of a reference, which in arguments is a JSON string.
-func (w *wording) mention(r *reference) {
+// worded returns a reference with its text, which in arguments is a JSON string.
+func (w *wording) worded(r reference) reference {
 	data := w.data
 	data.Path = r.path
 	if r.medium == nil {
 		data.Bytes = r.to - r.from
 		r.text = display.Quoted(w.notices.Fill(w.notices.Argument, data))
-		return
+		return r
 	}
 	data.Bytes, data.Medium = len(r.content), string(r.medium.Out.Type)
 	data.Finds, data.Hint = false, ""
@@ -83,11 +76,11 @@ func (w *wording) mention(r *reference) {
 		data.Medium = cmp.Or(c.MIMEType, data.Medium)
 	}
 	r.text = w.notices.Fill(w.notices.Medium, data)
-	r.medium.Text = r.text
+	return r
 }
 
 // withReferences returns arguments with references in place of values.
-func withReferences(args string, values []*reference) string {
+func withReferences(args string, values []reference) string {
 	var b strings.Builder
 	end := 0
 	for _, v := range values {
@@ -97,79 +90,6 @@ func withReferences(args string, values []*reference) string {
 	}
 	b.WriteString(args[end:])
 	return b.String()
-}
-
-// word makes the notice, and reports whether it saves enough. That must not depend on whether
-// the path will need a suffix: otherwise a result that stays today would be cleared tomorrow.
-func (w *wording) word(r *old) bool {
-	if len(r.values) > 0 {
-		args := withReferences(r.Call.Args, r.values)
-		r.args = &args
-	}
-	switch {
-	case r.instead.Keep:
-		return true
-	case r.most > 0:
-		return w.shorten(r)
-	}
-	data := w.data
-	data.Bytes, data.Path, data.Call = r.bytes, r.path, r.like
-	f, longest := w.notices.Cleared, 0
-	switch {
-	case r.like != "":
-		f = w.notices.Repeated
-	case r.path == "":
-		f = w.notices.Placeholder
-	case r.page:
-		f = w.notices.Page
-	}
-	if r.item.Store != nil && !r.certain {
-		longest = len(vault.Padding)
-	}
-	r.instead.Text = w.notices.Fill(f, data)
-	r.after = len(r.instead.Text)
-	return r.size-r.after-longest >= w.least
-}
-
-// minShown is how many bytes of a result always stay when it must fit the window.
-const minShown = 1000
-
-// shorten makes the notice with as much of a result as fits, and reports whether it is
-// shorter than the result.
-func (w *wording) shorten(r *old) bool {
-	data := w.data
-	data.Path = r.path
-	fits := r.size * r.most / max(r.tokens, 1)
-	if r.page {
-		// The model has not seen the page: it must ask for less, with room for what it asks.
-		data.Bytes, data.HeadBytes = r.size, max(minShown, fits*3/4)
-		r.instead.Text = w.notices.Fill(w.notices.LongPage, data)
-		r.after = len(r.instead.Text)
-		return r.after < r.size
-	}
-	limit := min(r.size-1, max(minShown, fits))
-	for {
-		text, ok := w.excerptOf(r, data, limit)
-		if !ok {
-			return false
-		}
-		if limit <= minShown || tokens.Of(text) <= r.most {
-			r.instead.Text, r.after = text, len(text)
-			return r.after < r.size
-		}
-		limit = max(minShown, limit*3/4)
-	}
-}
-
-// excerptOf makes a notice of at most limit bytes with the start and the end of a result.
-func (w *wording) excerptOf(r *old, data notice.Data, limit int) (string, bool) {
-	if !r.notice.Cut() || r.path != r.notice.Path {
-		text := strings.Join(r.Result.Texts, "")
-		_, ok := w.notices.Room(len(text), data, limit)
-		return w.notices.Excerpt(text, data, limit), ok
-	}
-	data.Bytes = max(r.notice.Bytes, r.size)
-	return w.notices.Again(r.Result.Texts, data, limit)
 }
 
 const (
@@ -195,7 +115,7 @@ type reference struct {
 }
 
 // mediaSaved estimates the tokens that references to media save.
-func mediaSaved(media []*reference) (n int) {
+func mediaSaved(media []reference) (n int) {
 	for _, a := range media {
 		n += size.Medium - tokens.Of(a.text)
 	}

@@ -48,14 +48,14 @@ type Size struct {
 	Exact  bool    // every text was read
 }
 
-// Compared estimates the size of the next request, as far as it must be known to tell whether that
+// Size estimates the size of the next request, as far as it must be known to tell whether that
 // has fewer tokens than a limit. The first request of a run would otherwise wait until all its
 // texts are read, and most are far from the limit. A negative limit wants to know it exactly.
 //
 // An answer corrects the estimate if the request that it answered is still in the history: before
 // anything was cleared or would have been, which a history kept whole does not show; or, in this
 // run, since the last change.
-func (e *Estimator[M]) Compared(run *Run, msgs []M, tools []*schema.ToolInfo, threshold, limit int64) Size {
+func (e *Estimator[M]) Size(run *Run, msgs []M, tools []*schema.ToolInfo, threshold, limit int64) Size {
 	if !run.busy.CompareAndSwap(false, true) {
 		run = &Run{}
 	} else {

@@ -28,7 +28,7 @@ func count[M adk.MessageType](t *testing.T, msgs []M, tools ...*schema.ToolInfo)
 
 // exactly is the exact size of a request.
 func exactly[M adk.MessageType](e *Estimator[M], run *Run, msgs []M, tools []*schema.ToolInfo, threshold int64) (int64, float64) {
-	s := e.Compared(run, msgs, tools, threshold, -1)
+	s := e.Size(run, msgs, tools, threshold, -1)
 	return s.Tokens, s.Factor
 }
 
@@ -291,7 +291,7 @@ func compares[M adk.MessageType](t *testing.T) {
 		limit := int64(float64(sent) * (.2 + 3*r.Float64()))
 		run := &Run{}
 		for range 3 {
-			got := e.Compared(run, msgs, nil, limit, limit)
+			got := e.Size(run, msgs, nil, limit, limit)
 			want, factor := exactly(e, &Run{}, msgs, nil, limit)
 			require.Equal(t, want < limit, got.Tokens < limit, "seed %d: %d of %d, %+v", seed, want, limit, got)
 			if got.Exact {
@@ -318,7 +318,7 @@ func startsUnread[M adk.MessageType](t *testing.T) {
 	const bytes = 100 * 100 * 70
 	for _, limit := range []int64{2 * bytes, bytes * 3 / 4, 1} {
 		run := &Run{}
-		require.False(t, e.Compared(run, msgs, nil, limit, limit).Exact, "limit %d", limit)
+		require.False(t, e.Size(run, msgs, nil, limit, limit).Exact, "limit %d", limit)
 		require.Len(t, run.messages, 100)
 		for _, k := range run.messages {
 			require.Negative(t, k.tokens, "limit %d", limit)
@@ -326,6 +326,6 @@ func startsUnread[M adk.MessageType](t *testing.T) {
 	}
 	// Read once, they are known to the next run, whose limit is too near for a sample.
 	near := e.Count(msgs, nil)
-	require.True(t, e.Compared(&Run{}, msgs, nil, near+1, near+1).Exact)
+	require.True(t, e.Size(&Run{}, msgs, nil, near+1, near+1).Exact)
 	require.True(t, tokens.Known(adktest.Text(msgs[50])))
 }

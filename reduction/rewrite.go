@@ -1,0 +1,95 @@
+// Copyright einolean authors
+// SPDX-License-Identifier: Apache-2.0
+
+package reduction
+
+// Rounds that the user's rewriter replaces before results are cleared.
+
+import (
+	"context"
+
+	"github.com/cloudwego/eino/adk"
+
+	"github.com/einolean/einolean/internal/message"
+	"github.com/einolean/einolean/reduction/internal/rounds"
+)
+
+// rewritten returns the messages with the rounds outside the kept ones changed by the user's
+// rewriter, and whether anything is new. It skips rounds that were rewritten or cleared
+// before.
+func rewritten[M adk.MessageType](ctx context.Context, m *middleware[M], msgs []M) ([]M, bool, error) {
+	rounds, end := rounds.Outside(rounds.Of(msgs), m.cfg.ClearRetentionSuffixLimit)
+	instead := make(map[int][]M, len(rounds))
+	gone := make(map[int]bool)
+	for _, r := range rounds {
+		if r.Processed || !alone(msgs, r, end) {
+			continue
+		}
+		got, err := rewrite(ctx, m, msgs, r)
+		if err != nil {
+			return nil, false, err
+		}
+		instead[r.At] = got
+		gone[r.At] = true
+		for _, i := range r.Messages() {
+			if rest := message.Without(msgs[i], isResult, ""); !message.IsNil(rest) {
+				instead[i] = append(instead[i], rest)
+			}
+			gone[i] = true
+		}
+	}
+	if len(instead) == 0 {
+		return msgs, false, nil
+	}
+	out := make([]M, 0, len(msgs))
+	from := -1
+	for i, m := range msgs {
+		out = append(out, instead[i]...)
+		if !gone[i] {
+			out = append(out, m)
+		} else if from < 0 {
+			from = i
+		}
+	}
+	return untied(out, from), true, nil
+}
+
+// alone reports whether the messages with a round's results hold results of no other
+// round, and none of them is kept: then the round can be taken out.
+func alone[M adk.MessageType](msgs []M, r rounds.Round, end int) bool {
+	results := 0
+	for _, i := range r.Messages() {
+		if i >= end {
+			return false
+		}
+		results += len(rounds.ViewOf(msgs[i], rounds.View{}).Results)
+	}
+	for _, p := range r.Pairs {
+		if p.Found {
+			results--
+		}
+	}
+	return results == 0
+}
+
+func isResult(p message.Part) bool { return p.Kind == message.Result }
+
+// rewrite calls the rewriter for a round. It never sees its own output again.
+func rewrite[M adk.MessageType](ctx context.Context, m *middleware[M], msgs []M, r rounds.Round) ([]M, error) {
+	var responses []M
+	for _, i := range r.Messages() {
+		responses = append(responses, own(message.Without(msgs[i], func(p message.Part) bool { return !isResult(p) }, "")))
+	}
+	got, err := m.cfg.ClearMessageRewriter(ctx, own(msgs[r.At]), responses)
+	if err != nil {
+		return nil, err
+	}
+	out := make([]M, len(got))
+	for i, msg := range got {
+		out[i] = msg
+		if rounds.CallsTools(msg) {
+			out[i] = rounds.Apply(msg, rounds.Edit{Mark: true})
+		}
+	}
+	return out, nil
+}
