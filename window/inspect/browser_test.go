@@ -275,7 +275,7 @@ func TestInABrowserTheChartFollowsTheChosenCall(t *testing.T) {
 		file  string
 		calls int
 		more  bool
-	}{{light, long, 300, true}, {phone, short, 28, true}, {light, short, 28, false}} {
+	}{{light, long, 300, true}, {phone, long, 300, true}, {phone, short, 28, false}, {light, short, 28, false}} {
 		b.open(c.v, c.file)
 		var seen bool
 		inView := `(() => { const bar = document.querySelector(".bar[aria-selected=true]").getBoundingClientRect(), box = document.getElementById("chart").getBoundingClientRect(); return bar.left >= box.left && bar.right <= box.right; })()`
@@ -296,6 +296,18 @@ func TestInABrowserTheChartFollowsTheChosenCall(t *testing.T) {
 		b.open(c.v, c.file+"?x#call-25")
 		b.eval(inView, &seen)
 		require.True(t, seen, "%s: the call of the address", c.v.name)
+	}
+}
+
+// TestInABrowserAllBarsOfAShortConversationFitOnAPhone: nobody has to scroll for nine calls.
+func TestInABrowserAllBarsOfAShortConversationFitOnAPhone(t *testing.T) {
+	b := launch(t)
+	file := written(t, plain(9))
+	for _, v := range []view{phone, {name: "narrow", width: 320, height: 900, touch: true}, {name: "tablet", width: 820, height: 1180, touch: true}, light} {
+		b.open(v, file)
+		var seen int
+		b.eval(`(() => { const box = document.getElementById("chart").getBoundingClientRect(); return [...document.querySelectorAll(".bar")].filter(bar => { const at = bar.getBoundingClientRect(); return at.left >= box.left && at.right <= box.right && at.right <= innerWidth && at.width > 8; }).length; })()`, &seen)
+		require.Equal(t, 9, seen, v.name)
 	}
 }
 

@@ -189,15 +189,22 @@ function happened(c) {
 
 const W = 1200, H = 320, LEFT = 52, RIGHT = 6, TOP = 10, BASE = 228;
 
-let bars = [];
+let bars = [], fitted = 0;
+
+// wide is how wide the chart is without scrolling: on a phone as the page is, so that its letters can
+// be read.
+function wide() {
+  const box = byID("chart"), style = getComputedStyle(box), inner = box.clientWidth - parseFloat(style.paddingLeft) - parseFloat(style.paddingRight);
+  return fitted = inner > 0 && innerWidth <= 900 ? inner : W;
+}
 
 function chart() {
   if (!calls.length) return;
-  const width = Math.max(W, LEFT + RIGHT + calls.length * 9), slot = (width - LEFT - RIGHT) / calls.length, bar = Math.min(30, slot * .66);
+  const room = wide(), width = Math.max(room, LEFT + RIGHT + calls.length * 9), slot = (width - LEFT - RIGHT) / calls.length, bar = Math.min(30, slot * .66);
   const scale = ticks(Math.max(...calls.map(c => withLeft ? c.sent + c.hidden.tokens + c.leftOut : c.sent)));
   const y = v => BASE - (BASE - TOP) * v / scale[scale.length - 1];
   const root = svg("svg", {class: "chart" + (single ? " dim" : ""), viewBox: `0 0 ${width} ${H}`, role: "listbox", "aria-label": "Model calls, as stacked bars of tokens", "aria-orientation": "horizontal"});
-  if (width > W) root.style.width = width + "px";
+  if (width > room) root.style.width = width + "px";
   if (width > 2 * W) { // on paper it is squeezed from the sides only
     root.classList.add("long");
     root.setAttribute("preserveAspectRatio", "none");
@@ -551,7 +558,7 @@ if (calls.length) bill();
 // Not on the SVG: a listener of focus would make it a stop of the keyboard.
 for (const kind of ["click", "focusin"]) byID("chart").addEventListener(kind, e => { const at = bars.indexOf(e.target.closest(".bar")); if (at >= 0 && (kind === "click" || at !== chosen)) choose(at, kind === "click"); });
 byID("chart").addEventListener("scroll", edges, {passive: true});
-addEventListener("resize", edges);
+addEventListener("resize", () => { const was = fitted; if (wide() !== was) chart(); else edges(); });
 // What is folded is made when it is opened: a page of 500 calls opens at once.
 const once = (id, make) => byID(id).closest("details").addEventListener("toggle", make, {once: true});
 if (calls.length) { once("table", table); once("events", events); }
