@@ -7,6 +7,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -17,6 +18,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/cloudwego/eino/adk"
 
 	"github.com/einolean/einolean/internal/display"
 	"github.com/einolean/einolean/window"
@@ -55,6 +58,7 @@ type view struct {
 	page         string
 	conversation string
 	open, follow bool
+	lang         string
 	call         int
 }
 
@@ -63,7 +67,16 @@ func (v *view) flags(f *flag.FlagSet) {
 	f.BoolVar(&v.open, "open", false, "write the page (without -o to a temporary file) and open it in the browser")
 	f.BoolVar(&v.follow, "follow", false, "print a line for each model call as it is written to the file, until interrupted; waits for a file that does not exist yet")
 	f.IntVar(&v.call, "call", 0, "print the window of the model call with this number")
+	f.StringVar(&v.lang, "lang", environmentLanguage(), "en or zh: the language of lines and pages; by default that of LANG, and on a page otherwise the browser's")
 	f.StringVar(&v.conversation, "conversation", "", "which conversation of the file to show; by default all in the terminal, and the last on the page or with --call")
+}
+
+// environmentLanguage is zh where the environment asks for Chinese, as programs on a terminal do.
+func environmentLanguage() string {
+	if strings.HasPrefix(cmp.Or(os.Getenv("LC_ALL"), os.Getenv("LC_MESSAGES"), os.Getenv("LANG")), "zh") {
+		return "zh"
+	}
+	return "en"
 }
 
 // check refuses flags that exclude each other.
@@ -78,6 +91,8 @@ func (v *view) check(rest []string, set map[string]bool) error {
 		return fail(exitUsage, "--call prints one call; it does not go with -o or --open")
 	case v.common.json && page:
 		return fail(exitUsage, "--json does not go with -o or --open")
+	case v.lang != "en" && v.lang != "zh":
+		return fail(exitUsage, "--lang is en or zh, not %q", v.lang)
 	case set["call"] && v.call < 1:
 		return fail(exitUsage, "--call takes the number of a call, from 1")
 	}
@@ -103,6 +118,12 @@ func runView(ctx context.Context, s streams, args []string) error {
 	}
 	if err := v.check(rest, set); err != nil {
 		return err
+	}
+	if v.lang == "zh" {
+		if err := adk.SetLanguage(adk.LanguageChinese); err != nil {
+			return err
+		}
+		defer func() { _ = adk.SetLanguage(adk.LanguageEnglish) }()
 	}
 	color, err := v.common.colored(s.out)
 	if err != nil {

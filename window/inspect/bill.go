@@ -36,7 +36,7 @@ func pricesOf(name, model string) prices {
 
 // inMoney says by how much the requests were cheaper than without einolean; "" if
 // nothing was sent.
-func inMoney(t window.Totals) string {
+func inMoney(in texts, t window.Totals) string {
 	if t.Sent == 0 || t.Without == 0 {
 		return ""
 	}
@@ -48,5 +48,5 @@ func inMoney(t window.Totals) string {
 		sent, without := t.Cost(p.Hit, p.Write)
 		all = append(all, fmt.Sprintf("%s %.1f", p.Name, without/sent))
 	}
-	return "in money, cheaper by a factor of: " + strings.Join(all, " · ")
+	return in.say("in money, cheaper by a factor of: ") + strings.Join(all, " · ")
 }

@@ -9,6 +9,9 @@
 //	err = inspect.WriteCall(os.Stdout, see.Conversation("acme/42"), 8, inspect.TextOptions{Color: true})
 //	http.Handle("/context/", http.StripPrefix("/context", inspect.Handler(see)))
 //
+// Pages and lines are in Chinese where adk.SetLanguage has chosen it, and a page where its browser
+// prefers it.
+//
 // A page makes no requests: its content security policy allows its own script, by hash,
 // and nothing else. It holds the texts that the collector kept, readable by anyone who
 // has the file.
@@ -27,6 +30,7 @@ import (
 	"path/filepath"
 
 	"github.com/einolean/einolean/internal/display"
+	"github.com/einolean/einolean/internal/language"
 	"github.com/einolean/einolean/window"
 )
 
@@ -106,12 +110,17 @@ type data struct {
 	Live      bool              `json:"live,omitempty"`
 	Totals    window.Totals     `json:"totals"`
 	Shortened int               `json:"shortened,omitempty"` // bytes to which texts are shortened
+	Language  string            `json:"language,omitempty"`  // zh; else that of the browser
+	Labels    texts             `json:"labels"`              // in Chinese
 	Cards     []prices          `json:"cards"`
 	Lines     []json.RawMessage `json:"lines"` // what WriteJSON writes
 }
 
 func dataOf(c *window.Conversation, live bool) (*data, error) {
-	d := &data{ID: c.ID, Live: live, Totals: c.Totals(), Cards: cards}
+	d := &data{ID: c.ID, Live: live, Totals: c.Totals(), Cards: cards, Labels: labels}
+	if language.Chinese() {
+		d.Language = "zh"
+	}
 	short := *c
 	short.Texts, d.Shortened = shortened(c.Texts)
 	var b bytes.Buffer

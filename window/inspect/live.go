@@ -23,7 +23,7 @@ import (
 // address, those whose Host is not a loopback name, and those that a proxy passes on.
 func Handler(c *window.Collector) http.Handler {
 	mux := http.NewServeMux()
-	mux.HandleFunc("GET /{$}", func(w http.ResponseWriter, r *http.Request) { list(w, c) })
+	mux.HandleFunc("GET /{$}", func(w http.ResponseWriter, r *http.Request) { list(w, r, c) })
 	mux.HandleFunc("GET /c/{id}/{$}", func(w http.ResponseWriter, r *http.Request) { show(w, r, c) })
 	mux.HandleFunc("GET /c/{id}/events", func(w http.ResponseWriter, r *http.Request) { follow(w, r, c) })
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -65,17 +65,20 @@ func isLocal(r *http.Request) bool {
 }
 
 var listPage = template.Must(template.New("list").Parse(`<!doctype html>
-<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
+<html lang="{{.Language}}"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
 <meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'">
-<meta name="color-scheme" content="light dark"><title>Conversations · einolean</title>
-<style>{{.Style}}</style></head><body><main><h1>Conversations</h1>
-{{if .Rows}}<table class="card"><thead><tr><th scope="col">Calls</th><th scope="col">Conversation</th><th scope="col">Sent</th><th scope="col">Without</th></tr></thead><tbody>
+<meta name="color-scheme" content="light dark"><title>{{index .Say "Conversations"}} · einolean</title>
+<style>{{.Style}}</style></head><body><main><h1>{{index .Say "Conversations"}}</h1>
+{{if .Rows}}<table class="card"><thead><tr><th scope="col">{{index .Say "Calls"}}</th><th scope="col">{{index .Say "Conversation"}}</th><th scope="col">{{index .Say "Sent"}}</th><th scope="col">{{index .Say "Without"}}</th></tr></thead><tbody>
 {{range .Rows}}<tr><td>{{.Calls}}</td><td><a href="{{.Link}}">{{.ID}}</a></td><td>{{.Sent}}</td><td>{{.Without}}</td></tr>
-{{end}}</tbody></table>{{else}}<p class="meta">No agent has run yet. Load this page again when one has.</p>{{end}}
+{{end}}</tbody></table>{{else}}<p class="meta">{{index .Say "No agent has run yet. Load this page again when one has."}}</p>{{end}}
 </main></body></html>
 `))
 
-func list(w http.ResponseWriter, c *window.Collector) {
+// listTexts are those of the list.
+var listTexts = []string{"Conversations", "Calls", "Conversation", "Sent", "Without", "No agent has run yet. Load this page again when one has."}
+
+func list(w http.ResponseWriter, r *http.Request, c *window.Collector) {
 	type row struct {
 		ID, Link, Sent, Without string
 		Calls                   int
@@ -85,8 +88,15 @@ func list(w http.ResponseWriter, c *window.Collector) {
 		t := conversation.Totals()
 		rows = append(rows, row{conversation.ID, "c/_" + url.PathEscape(conversation.ID) + "/", display.Grouped(t.Sent), display.Grouped(t.Without), t.Calls})
 	}
+	say, tongue := make(texts), "en"
+	for _, text := range listTexts {
+		say[text] = text
+		if wantsChinese(r) {
+			say[text], tongue = labels.say(text), "zh-CN"
+		}
+	}
 	send(w, func(b *bytes.Buffer) error {
-		return listPage.Execute(b, map[string]any{"Style": template.CSS(pageCSS), "Rows": rows})
+		return listPage.Execute(b, map[string]any{"Style": template.CSS(pageCSS), "Rows": rows, "Say": say, "Language": tongue})
 	})
 }
 

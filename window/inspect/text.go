@@ -124,7 +124,7 @@ func (f *follower) grow(call *window.ModelCall) {
 			f.scale = f.scale / 4 * 5
 		}
 	}
-	fmt.Fprintf(f, "%s\n", f.dim(fmt.Sprintf("%*s a full bar is %s tokens", 4+1+9+1, "", display.Grouped(f.scale))))
+	fmt.Fprintf(f, "%s\n", f.dim(fmt.Sprintf("%*s ", 4+1+9+1, "")+f.say("a full bar is %s tokens", display.Grouped(f.scale))))
 }
 
 // group is the part of a bar in one colour.
@@ -154,6 +154,7 @@ const (
 
 type terminal struct {
 	strings.Builder
+	texts
 	o     TextOptions
 	bars  int // columns of a bar
 	scale int // tokens of a full one
@@ -163,35 +164,35 @@ func newTerminal(o TextOptions) *terminal {
 	if o.Width <= 0 {
 		o.Width = 100
 	}
-	return &terminal{o: o, bars: min(40, max(10, o.Width-60))}
+	return &terminal{texts: terminalLanguage(), o: o, bars: min(40, max(10, o.Width-60))}
 }
 
 // verdict sums up in a few lines what the conversation cost.
 func (t *terminal) verdict(c *window.Conversation, s window.Totals) {
-	verdict := t.bold("the same")
+	verdict := t.bold(t.say("the same"))
 	switch {
 	case s.Sent > 0 && s.Without > s.Sent:
-		verdict = t.bold(fmt.Sprintf("%.1f times as many", float64(s.Without)/float64(s.Sent)))
+		verdict = t.bold(t.say("%.1f times as many", float64(s.Without)/float64(s.Sent)))
 	case s.Without > 0 && s.Without < s.Sent:
-		verdict = t.color(bad, fmt.Sprintf("einolean cost %.0f %% more", 100*(float64(s.Sent)/float64(s.Without)-1)))
+		verdict = t.color(bad, t.say("einolean cost %.0f %% more", 100*(float64(s.Sent)/float64(s.Without)-1)))
 	}
-	fmt.Fprintf(t, "%s  %s\n", t.bold("einolean"), t.dim(fmt.Sprintf("%s  %s, %s", fit(display.Line(c.ID), 40), count(len(c.Runs), "question"), count(s.Calls, "call"))))
-	fmt.Fprintf(t, "sent %s tokens; without einolean %s: %s\n", t.bold(display.Grouped(s.Sent)), display.Grouped(s.Without), verdict)
-	if money := inMoney(s); money != "" {
+	fmt.Fprintf(t, "%s  %s\n", t.bold("einolean"), t.dim(t.say("%s  %s, %s", fit(display.Line(c.ID), 40), t.count(len(c.Runs), "question"), t.count(s.Calls, "call"))))
+	t.WriteString(t.say("sent %s tokens; without einolean %s: %s", t.bold(display.Grouped(s.Sent)), display.Grouped(s.Without), verdict) + "\n")
+	if money := inMoney(t.texts, s); money != "" {
 		for _, l := range wrap(money, t.o.Width) {
 			t.WriteString(l + "\n")
 		}
 	}
 	if s.TooLarge > 0 {
-		fmt.Fprintf(t, "%s without einolean would not have fitted into a window of %s tokens\n", t.bold(display.Grouped(s.TooLarge)+" of "+count(s.Calls-s.Helped, "call")), display.Grouped(window.SmallWindow))
+		t.WriteString(t.say("%s without einolean would not have fitted into a window of %s tokens", t.bold(t.say("%s of %s", display.Grouped(s.TooLarge), t.count(s.Calls-s.Helped, "call"))), display.Grouped(window.SmallWindow)) + "\n")
 	}
 	if s.Unknown > 0 {
-		for _, l := range wrap(fmt.Sprintf("what %d of %s read is not known: without einolean, more would have been sent than that", s.Unknown, count(s.Programs, "program")), t.o.Width) {
+		for _, l := range wrap(t.say("what %d of %s read is not known: without einolean, more would have been sent than that", s.Unknown, t.count(s.Programs, "program")), t.o.Width) {
 			t.WriteString(t.bold(l) + "\n")
 		}
 	}
 	if s.Kept {
-		t.WriteString(t.color(bad, "the provider keeps this conversation: the model saw more than was sent") + "\n")
+		t.WriteString(t.color(bad, t.say("the provider keeps this conversation: the model saw more than was sent")) + "\n")
 	}
 }
 
@@ -201,16 +202,9 @@ func (t *terminal) head() {
 		if i > 0 {
 			t.WriteString("  ")
 		}
-		t.WriteString(t.sign(g, 1) + " " + t.dim(g.name))
+		t.WriteString(t.sign(g, 1) + " " + t.dim(t.say(g.name)))
 	}
-	fmt.Fprintf(t, "\n\n%s\n", t.dim(fmt.Sprintf("%4s %9s  %-*s  %6s  %s", "call", "tokens", t.bars, "window", "cache", "what happened")))
-}
-
-func count(n int, word string) string {
-	if n == 1 {
-		return "1 " + word
-	}
-	return display.Grouped(n) + " " + word + "s"
+	fmt.Fprintf(t, "\n\n%s\n", t.dim(right(t.say("call"), 4)+" "+right(t.say("tokens"), 9)+"  "+left(t.say("window"), t.bars)+"  "+right(t.say("cache"), 6)+"  "+t.say("what happened")))
 }
 
 func (t *terminal) question(c *window.Conversation, run int) {
@@ -262,7 +256,7 @@ func (t *terminal) happened(c *window.ModelCall, columns int) string {
 	var all []item
 	for _, e := range c.Events {
 		if e.Search != nil {
-			all = append(all, item{purple, "⌕", e.Search.Query + " → " + first(e.Search.Hits)})
+			all = append(all, item{purple, "⌕", e.Search.Query + " → " + t.first(e.Search.Hits)})
 		}
 	}
 	fresh := c.NewParts()
@@ -275,22 +269,22 @@ func (t *terminal) happened(c *window.ModelCall, columns int) string {
 		if l.Rule == "cut" {
 			mark, rgb = "✂", groups[5].rgb
 		}
-		what := fmt.Sprintf("%s %s %s → %s", l.Tool, l.Rule, display.Grouped(l.Before), display.Grouped(l.After))
+		what := t.say("%s %s %s → %s", l.Tool, t.say(l.Rule), display.Grouped(l.Before), display.Grouped(l.After))
 		if l.Rule == "program" {
-			mark, rgb, what = "ƒ", groups[7].rgb, programRead(l)
+			mark, rgb, what = "ƒ", groups[7].rgb, t.programRead(l)
 		}
 		all = append(all, item{rgb, mark, what})
 	}
 	for _, p := range fresh {
 		if p.Category == window.Page {
-			all = append(all, item{groups[4].rgb, "↩", "read back " + display.Grouped(p.Tokens) + " tokens"})
+			all = append(all, item{groups[4].rgb, "↩", t.say("read back %s tokens", display.Grouped(p.Tokens))})
 		}
 	}
 	switch {
 	case c.Error != "":
 		all = append(all, item{bad, "!", c.Error})
 	case c.Unfinished:
-		all = append(all, item{bad, "!", "not read to the end"})
+		all = append(all, item{bad, "!", t.say("not read to the end")})
 	}
 	var b strings.Builder
 	for i, it := range all {
@@ -308,20 +302,20 @@ func (t *terminal) happened(c *window.ModelCall, columns int) string {
 }
 
 // programRead is what a program read in the model's place.
-func programRead(l *window.Left) string {
+func (t *terminal) programRead(l *window.Left) string {
 	if l.Unknown {
-		return "a program printed " + count(l.After, "token") + "; what it read is not known"
+		return t.say("a program printed %s; what it read is not known", t.count(l.After, "token"))
 	}
 	calls := 0
 	for _, c := range l.Calls {
 		calls += c.Calls
 	}
-	return fmt.Sprintf("a program read %s in %s → %s", display.Grouped(l.Before), count(calls, "call"), display.Grouped(l.After))
+	return t.say("a program read %s in %s → %s", display.Grouped(l.Before), t.count(calls, "call"), display.Grouped(l.After))
 }
 
-func first(hits []einolean.Hit) string {
+func (t *terminal) first(hits []einolean.Hit) string {
 	if len(hits) == 0 {
-		return "nothing"
+		return t.say("nothing")
 	}
 	return hits[0].Name
 }

@@ -8,6 +8,7 @@ import (
 	"io"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/einolean/einolean/internal/display"
 	"github.com/einolean/einolean/window"
@@ -24,7 +25,7 @@ func WriteCall(w io.Writer, c *window.Conversation, n int, o TextOptions) error 
 	}
 	at := slices.IndexFunc(c.Calls, func(call *window.ModelCall) bool { return call.N == n })
 	if at < 0 {
-		return fmt.Errorf("inspect: the conversation has %s, and no call %d", count(len(c.Calls), "call"), n)
+		return fmt.Errorf("inspect: the conversation has %s, and no call %d", texts(nil).count(len(c.Calls), "call"), n)
 	}
 	t := detail{newTerminal(o), c, c.Calls[at], nil}
 	if at > 0 {
@@ -55,7 +56,7 @@ func (t detail) line(indent int, text string) {
 	fmt.Fprintf(t, "%*s%s\n", indent, "", fit(text, max(20, t.o.Width-indent)))
 }
 
-func (t detail) section(name string) { fmt.Fprintf(t, "\n%s\n", t.bold(name)) }
+func (t detail) section(name string) { fmt.Fprintf(t, "\n%s\n", t.bold(t.say(name))) }
 
 func (t detail) title() {
 	about := []string{display.Line(t.in.ID)}
@@ -65,9 +66,9 @@ func (t detail) title() {
 		}
 	}
 	if t.c.Attempt > 1 {
-		about = append(about, fmt.Sprintf("attempt %d", t.c.Attempt))
+		about = append(about, t.say("attempt %d", t.c.Attempt))
 	}
-	fmt.Fprintf(t, "%s  %s\n", t.bold(fmt.Sprintf("call %d of %d: %s", t.c.N, len(t.in.Calls), count(t.c.Tokens.Estimated, "token"))), t.dim(fit(strings.Join(about, ", "), 60)))
+	fmt.Fprintf(t, "%s  %s\n", t.bold(t.say("call %d of %d: %s", t.c.N, len(t.in.Calls), t.count(t.c.Tokens.Estimated, "token"))), t.dim(fit(strings.Join(about, ", "), 60)))
 	t.question(t.in, t.c.Run)
 	fmt.Fprintf(t, "\n%s\n", strings.TrimRight(t.bar(t.c), " "))
 }
@@ -86,7 +87,7 @@ var tags = map[window.State]string{window.StateSame: "as before", window.StateNe
 func (t detail) parts() {
 	all := t.c.Parts()
 	if len(all) == 0 {
-		t.line(0, t.dim("its parts were not kept, to bound the memory"))
+		t.line(0, t.dim(t.say("its parts were not kept, to bound the memory")))
 	}
 	for i, j := 0, 0; i < len(all); i = j {
 		p := all[i]
@@ -104,13 +105,13 @@ func (t detail) parts() {
 			for _, one := range all[i:j] {
 				names = append(names, one.Label)
 			}
-			t.row(all[i:j], words[p.Category], strings.Join(names, ", "))
+			t.row(all[i:j], t.say(words[p.Category]), strings.Join(names, ", "))
 		case p.State != window.StateNew && messages-i >= 5:
 			j = messages
-			t.row(all[i:j], "messages", fmt.Sprintf("%d short ones", j-i))
+			t.row(all[i:j], t.say("messages"), t.say("%d short ones", j-i))
 		default:
 			j = i + 1
-			t.row(all[i:j], words[p.Category], t.about(p))
+			t.row(all[i:j], t.say(words[p.Category]), t.about(p))
 		}
 	}
 }
@@ -123,7 +124,7 @@ func isTool(p window.Part) bool {
 func (t detail) about(p window.Part) string {
 	text := t.in.Texts[p.Text]
 	if text == "" && p.Bytes > 0 {
-		text = "(its text was not kept)"
+		text = t.say("(its text was not kept)")
 	}
 	if p.Label == "" {
 		return text
@@ -138,19 +139,19 @@ func (t detail) row(parts []window.Part, what, text string) {
 	}
 	at := slices.IndexFunc(groups, func(g group) bool { return slices.Contains(g.of, parts[0].Category) })
 	sign := " "
-	if at >= 0 && what != "messages" {
+	if at >= 0 && what != t.say("messages") {
 		sign = t.sign(groups[at], 1)
 	}
 	room := max(10, t.o.Width-10-2-16-11)
 	text = fit(display.Line(text), room)
-	fmt.Fprintf(t, "%9s %s %-16s%s%s %s\n", display.Grouped(tokens), sign, what, text, strings.Repeat(" ", room-columnsOf(text)), t.tag(parts[0].State))
+	fmt.Fprintf(t, "%9s %s %s%s%s %s\n", display.Grouped(tokens), sign, left(what, 16), text, strings.Repeat(" ", room-columnsOf(text)), t.tag(parts[0].State))
 }
 
 func (t detail) tag(s window.State) string {
 	if s == window.StateMoved {
-		return t.color(bad, tags[s])
+		return t.color(bad, t.say(tags[s]))
 	}
-	return t.dim(tags[s])
+	return t.dim(t.say(tags[s]))
 }
 
 // causes explain what ended the prefix equal to the previous call.
@@ -165,14 +166,14 @@ var causes = map[string]string{
 func (t detail) cost() {
 	c := t.c
 	t.section("what it cost and saved")
-	fact := func(tokens int, text string) { fmt.Fprintf(t, "%9s %s\n", display.Grouped(tokens), text) }
+	fact := func(tokens int, text string) { fmt.Fprintf(t, "%9s %s\n", display.Grouped(tokens), t.say(text)) }
 	fact(c.Tokens.Estimated, "tokens sent, estimated")
 	if u := c.Tokens.Reported; u != nil {
 		fact(u.PromptTokens, "reported by the provider")
 		fact(u.PromptTokenDetails.CachedTokens, "of that from its cache")
 	}
 	if c.Hidden.Tools > 0 {
-		fact(c.Hidden.Tokens, "not sent: "+count(c.Hidden.Tools, "hidden tool"))
+		fact(c.Hidden.Tokens, t.say("not sent: %s", t.count(c.Hidden.Tools, "hidden tool")))
 	}
 	if out := c.LeftOut.Tokens(); out > 0 {
 		fact(out, "not sent: taken out of results")
@@ -180,29 +181,40 @@ func (t detail) cost() {
 	if c.Without != nil {
 		fact(*c.Without, "without einolean")
 	} else {
-		fmt.Fprintf(t, "%9s %s\n", "–", "without einolean: this call only searched or read back, and would not have been made")
+		fmt.Fprintf(t, "%9s %s\n", "–", t.say("without einolean: this call only searched or read back, and would not have been made"))
 	}
 	if c.Kept {
-		t.line(2, t.color(bad, "the provider keeps this conversation: the model saw more than what was sent"))
+		t.line(2, t.color(bad, t.say("the provider keeps this conversation: the model saw more than what was sent")))
 	}
 	if t.before == nil {
 		return
 	}
-	why := "Everything that the call before sent is still the prefix: the cache can serve it."
+	why := t.say("Everything that the call before sent is still the prefix: the cache can serve it.")
 	if c.Prefix.Cause != "" && c.Prefix.Lost >= 8 {
-		if why = causes[c.Prefix.Cause]; why == "" {
-			why = "Something in front changed."
+		cause := causes[c.Prefix.Cause]
+		if cause == "" {
+			cause = "Something in front changed."
 		}
-		why += fmt.Sprintf(" Of the %s tokens that the call before sent, %s cannot come from its cache.", display.Grouped(t.before.Tokens.Estimated), display.Grouped(c.Prefix.Lost))
+		why = t.say(cause) + t.say(" Of the %s tokens that the call before sent, %s cannot come from its cache.", display.Grouped(t.before.Tokens.Estimated), display.Grouped(c.Prefix.Lost))
 	}
 	for _, l := range wrap(why, t.o.Width-2) {
 		t.line(2, l)
 	}
 }
 
-// wrap breaks a text at spaces.
+// wrap breaks a text at spaces, and within what is too long without one, as Chinese is.
 func wrap(text string, columns int) (lines []string) {
 	for _, word := range strings.Fields(text) {
+		for columnsOf(word) > columns {
+			at, used := 0, 0
+			for i, r := range word {
+				if used += columnsOfRune(r); used > columns {
+					break
+				}
+				at = i + utf8.RuneLen(r)
+			}
+			lines, word = append(lines, word[:at]), word[at:]
+		}
 		if last := len(lines) - 1; last >= 0 && columnsOf(lines[last])+1+columnsOf(word) <= columns {
 			lines[last] += " " + word
 			continue
@@ -237,28 +249,28 @@ func (t detail) left() {
 	t.section("not whole in this window")
 	for _, l := range left {
 		if l.Rule == "program" {
-			t.line(2, display.Line(programRead(&l)))
+			t.line(2, display.Line(t.programRead(&l)))
 			for _, c := range l.Calls {
 				failed := ""
 				if c.Failed > 0 {
-					failed = fmt.Sprintf(", %d failed", c.Failed)
+					failed = t.say(", %d failed", c.Failed)
 				}
-				t.line(4, display.Line(fmt.Sprintf("%s: %s%s", c.Tool, count(c.Calls, "call"), failed)))
+				t.line(4, display.Line(t.say("%s: %s", c.Tool, t.count(c.Calls, "call"))+failed))
 			}
 			continue
 		}
-		where := "stored nowhere"
+		where := t.say("stored nowhere")
 		switch {
 		case l.Path != "":
-			where = "whole in " + l.Path
+			where = t.say("whole in %s", l.Path)
 		case l.Stored:
-			where = "stored whole"
+			where = t.say("stored whole")
 		}
 		name := l.Tool
 		if name == "" {
 			name = l.CallID
 		}
-		t.line(2, display.Line(fmt.Sprintf("%s %s: %s → %s tokens, %s", name, l.Rule, display.Grouped(l.Before), display.Grouped(l.After), where)))
+		t.line(2, display.Line(t.say("%s %s: %s → %s tokens, %s", name, t.say(l.Rule), display.Grouped(l.Before), display.Grouped(l.After), where)))
 	}
 }
 
@@ -267,16 +279,16 @@ func (t detail) did() {
 	c := t.c
 	switch {
 	case c.Error != "":
-		t.line(2, t.color(bad, "!")+" it failed: "+display.Line(c.Error))
+		t.line(2, t.color(bad, "!")+" "+t.say("it failed: ")+display.Line(c.Error))
 	case c.Unfinished:
-		t.line(2, t.color(bad, "!")+" its answer was not read to the end")
+		t.line(2, t.color(bad, "!")+" "+t.say("its answer was not read to the end"))
 	}
 	for _, use := range c.Did {
-		t.line(2, "called "+display.Line(use.Tool+" "+use.Arguments))
+		t.line(2, t.say("called %s", display.Line(use.Tool+" "+use.Arguments)))
 	}
 	if c.Answer != "" {
-		t.line(2, "answered: "+display.Line(c.Answer))
+		t.line(2, t.say("answered: %s", display.Line(c.Answer)))
 	} else if len(c.Did) == 0 && c.Error == "" && !c.Unfinished {
-		t.line(2, t.dim("answered (its text was not kept)"))
+		t.line(2, t.dim(t.say("answered (its text was not kept)")))
 	}
 }

@@ -56,6 +56,11 @@ const CAUSES = {
 };
 const color = category => `var(--c-${category})`;
 
+// say is a text of ours in the language of the page: the page's own, or the browser's. {0} is its
+// first value. What users, models and tools wrote is never translated.
+const chinese = (data.language || navigator.language || "").toLowerCase().startsWith("zh"), labels = chinese ? data.labels || {} : {};
+const say = (text, ...values) => String(Object.hasOwn(labels, text) ? labels[text] : text).replace(/\{(\d)\}/g, (as, i) => values[i] ?? as);
+
 // ---- small helpers
 
 const byID = id => document.getElementById(id);
@@ -76,10 +81,10 @@ const percent = x => Math.round(100 * x) + " %";
 const short = x => x >= 1e6 ? +(x / 1e6).toFixed(x >= 1e7 ? 0 : 1) + " M" : x >= 1000 ? +(x / 1000).toFixed(1) + " k" : n(x);
 const clip = (text, most) => text.length > most ? text.slice(0, most) + "…" : text;
 const score = x => Math.abs(x) >= 1e6 ? x.toExponential(1) : +x.toFixed(2) + "";
-const plural = (count, word) => `${n(count)} ${word}${count === 1 ? "" : "s"}`;
+const plural = (count, word) => say(count === 1 && !chinese ? `{0} ${word}` : `{0} ${word}s`, n(count));
 const times = (a, b) => (a / Math.max(1, b)).toFixed(1);
 const runOf = c => runs.find(r => r.n === c.run);
-const textOf = id => texts[id] ?? "(This text was not kept.)";
+const textOf = id => texts[id] ?? say("(This text was not kept.)");
 
 const isProgram = l => l.rule === "program" || Boolean(l.calls);
 
@@ -107,18 +112,18 @@ function header() {
   const dearer = totals.without < totals.sent;
   byID("crumb").textContent = "· " + data.id;
   const verdict = byID("verdict");
-  if (!calls.length) { verdict.append("No model call was recorded."); return; }
-  verdict.append("This agent sent ", el("span", {class: dearer ? "bad" : "good"}, plural(totals.sent, "token")), ". Without einolean it would have sent ",
-    dearer ? `${n(totals.without)}: fewer.` : `${n(totals.without)}: ${times(totals.without, totals.sent)} times as many, ${money()}.`);
-  const meta = [`${plural(runs.length, "question")}, ${plural(totals.calls, "model call")}. `];
-  if (totals.helped) meta.push(`${n(totals.helped)} of them only searched for a tool or read something back, and would not have been made without. `);
-  if (totals.unknown) meta.push(el("b", {}, `What ${n(totals.unknown)} of ${plural(totals.programs, "program")} read is not known, so more than that would have been sent without. `));
-  if (totals.too_large) meta.push(el("b", {}, `${n(totals.too_large)} of ${n(totals.calls - totals.helped)} calls without einolean would not have fitted into a window of 200,000 tokens. `));
-  meta.push("Tokens are estimates", totals.reported_calls ? `; the provider reported ${n(totals.reported)} for ${plural(totals.reported_calls, "call")}. ` : ". ", "What would have been sent without is computed. ");
-  if (totals.kept) meta.push(el("strong", {}, "The provider keeps this conversation on its server, so the model saw more than what was sent. "));
-  if (head.earlier) meta.push(`The first ${plural(head.earlier.calls, "call")} are in the sums only. `);
-  if (head.dropped) meta.push(`Of ${plural(head.dropped, "call")} only figures were kept. `);
-  if (data.shortened) meta.push(`Texts are shortened to ${n(data.shortened)} bytes each. `);
+  if (!calls.length) { verdict.append(say("No model call was recorded.")); return; }
+  const [before, after] = say("This agent sent {0}. Without einolean it would have sent {1}", "\0", dearer ? say("{0}: fewer.", n(totals.without)) : say("{0}: {1} times as many, {2}.", n(totals.without), times(totals.without, totals.sent), money())).split("\0");
+  verdict.append(before, el("span", {class: dearer ? "bad" : "good"}, plural(totals.sent, "token")), after);
+  const meta = [say("{0}, {1}. ", plural(runs.length, "question"), plural(totals.calls, "model call"))];
+  if (totals.helped) meta.push(say("{0} of them only searched for a tool or read something back, and would not have been made without. ", n(totals.helped)));
+  if (totals.unknown) meta.push(el("b", {}, say("What {0} of {1} read is not known, so more than that would have been sent without. ", n(totals.unknown), plural(totals.programs, "program"))));
+  if (totals.too_large) meta.push(el("b", {}, say("{0} of {1} calls without einolean would not have fitted into a window of 200,000 tokens. ", n(totals.too_large), n(totals.calls - totals.helped))));
+  meta.push(totals.reported_calls ? say("Tokens are estimates; the provider reported {0} for {1}. ", n(totals.reported), plural(totals.reported_calls, "call")) : say("Tokens are estimates. "), say("What would have been sent without is computed. "));
+  if (totals.kept) meta.push(el("strong", {}, say("The provider keeps this conversation on its server, so the model saw more than what was sent. ")));
+  if (head.earlier) meta.push(say("The first {0} are in the sums only. ", plural(head.earlier.calls, "call")));
+  if (head.dropped) meta.push(say("Of {0} only figures were kept. ", plural(head.dropped, "call")));
+  if (data.shortened) meta.push(say("Texts are shortened to {0} bytes each. ", n(data.shortened)));
   byID("meta").append(...meta);
 }
 
@@ -127,12 +132,12 @@ function tiles() {
     el("div", {class: "meter", "aria-hidden": "true"}, el("i", {style: `width:${Math.min(100, 100 * share)}%`})));
   const cached = totals.reported_calls ? totals.cached / Math.max(1, totals.reported) : totals.same / Math.max(1, totals.sent);
   byID("tiles").append(
-    tile("Sent", n(totals.sent), `of ${n(totals.without)} without`, totals.sent / Math.max(1, totals.without)),
-    tile("Largest window", n(totals.largest), `call ${totals.largest_call}; ${n(totals.largest_without)} without`, totals.largest / Math.max(1, totals.largest_without)),
-    tile(totals.reported_calls ? "Came from the cache" : "Unchanged since the call before", percent(cached),
-      totals.reported_calls ? `${n(totals.cached)} of ${n(totals.reported)} reported` : "what a cache could serve, estimated", cached),
-    tile(totals.unreadable ? "Taken out" : "Taken out, all readable", totals.unreadable ? `${n(totals.unreadable)} not stored` : plural(totals.left, "result"),
-      `${n(totals.left_before)} tokens now take ${n(totals.left_after)}`, totals.left_after / Math.max(1, totals.left_before), totals.unreadable > 0));
+    tile(say("Sent"), n(totals.sent), say("of {0} without", n(totals.without)), totals.sent / Math.max(1, totals.without)),
+    tile(say("Largest window"), n(totals.largest), say("call {0}; {1} without", totals.largest_call, n(totals.largest_without)), totals.largest / Math.max(1, totals.largest_without)),
+    tile(totals.reported_calls ? say("Came from the cache") : say("Unchanged since the call before"), percent(cached),
+      totals.reported_calls ? say("{0} of {1} reported", n(totals.cached), n(totals.reported)) : say("what a cache could serve, estimated"), cached),
+    tile(totals.unreadable ? say("Taken out") : say("Taken out, all readable"), totals.unreadable ? say("{0} not stored", n(totals.unreadable)) : plural(totals.left, "result"),
+      say("{0} tokens now take {1}", n(totals.left_before), n(totals.left_after)), totals.left_after / Math.max(1, totals.left_before), totals.unreadable > 0));
 }
 
 // ---- the timeline
@@ -143,9 +148,9 @@ function legend() {
     single = single === id ? null : id;
     for (const b of byID("legend").querySelectorAll("button")) b.setAttribute("aria-pressed", String(b.dataset.category === single));
     chart();
-  }}}, el("i", {class: "swatch", style: `--c:${color(id)}`}), CATEGORIES[id])), el("span", {}, el("i", {class: "swatch hatch"}), "Left out"));
+  }}}, el("i", {class: "swatch", style: `--c:${color(id)}`}), say(CATEGORIES[id]))), el("span", {}, el("i", {class: "swatch hatch"}), say("Left out")));
   byID("marks").append(...Object.keys(MARKS).filter(m => calls.some(c => c.marks.includes(m))).map(m =>
-    el("span", {}, svg("svg", {width: 14, height: 14, viewBox: "-7 -7 14 14"}, glyph(m, 0, 0)), MARKS[m][0])));
+    el("span", {}, svg("svg", {width: 14, height: 14, viewBox: "-7 -7 14 14"}, glyph(m, 0, 0)), say(MARKS[m][0]))));
 }
 
 function glyph(mark, x, y) {
@@ -176,15 +181,15 @@ function wrap(text, width) {
 
 function happened(c) {
   const said = [];
-  if (c.searches.length) said.push("A search was answered");
-  if (c.loads.length) said.push(plural(sum(c.loads, e => e.tools.added_count || 0), "tool") + " loaded");
+  if (c.searches.length) said.push(say("A search was answered"));
+  if (c.loads.length) said.push(say("{0} loaded", plural(sum(c.loads, e => e.tools.added_count || 0), "tool")));
   const programs = c.now.filter(isProgram).length, taken = c.now.filter(l => l.rule !== "program").length;
-  if (taken) said.push(plural(taken, "result") + " taken out");
-  if (programs) said.push(plural(programs, "program") + " ran");
-  if (c.error) said.push("It failed");
-  else if (c.unfinished) said.push("Its answer was not read to the end");
-  else said.push(c.did.length ? "The model called " + c.did.map(d => d.tool).join(", ") : "The model answered");
-  return said.join(". ");
+  if (taken) said.push(say("{0} taken out", plural(taken, "result")));
+  if (programs) said.push(say("{0} ran", plural(programs, "program")));
+  if (c.error) said.push(say("It failed"));
+  else if (c.unfinished) said.push(say("Its answer was not read to the end"));
+  else said.push(c.did.length ? say("The model called {0}", c.did.map(d => d.tool).join(", ")) : say("The model answered"));
+  return said.join(say(". "));
 }
 
 const W = 1200, H = 320, LEFT = 52, RIGHT = 6, TOP = 10, BASE = 228;
@@ -203,7 +208,7 @@ function chart() {
   const room = wide(), width = Math.max(room, LEFT + RIGHT + calls.length * 9), slot = (width - LEFT - RIGHT) / calls.length, bar = Math.min(30, slot * .66);
   const scale = ticks(Math.max(...calls.map(c => withLeft ? c.sent + c.hidden.tokens + c.leftOut : c.sent)));
   const y = v => BASE - (BASE - TOP) * v / scale[scale.length - 1];
-  const root = svg("svg", {class: "chart" + (single ? " dim" : ""), viewBox: `0 0 ${width} ${H}`, role: "listbox", "aria-label": "Model calls, as stacked bars of tokens", "aria-orientation": "horizontal"});
+  const root = svg("svg", {class: "chart" + (single ? " dim" : ""), viewBox: `0 0 ${width} ${H}`, role: "listbox", "aria-label": say("Model calls, as stacked bars of tokens"), "aria-orientation": "horizontal"});
   if (width > room) root.style.width = width + "px";
   if (width > 2 * W) { // on paper it is squeezed from the sides only
     root.classList.add("long");
@@ -216,7 +221,7 @@ function chart() {
   const had = document.activeElement && document.activeElement.closest && document.activeElement.closest(".bar");
   bars = calls.map((c, i) => column(c, i, slot));
   root.append(...bars, stacks(slot, bar, y));
-  root.append(svg("text", {x: LEFT - 8, y: BASE + 12, "text-anchor": "end", "aria-hidden": "true"}, "cache"), svg("text", {x: LEFT - 8, y: BASE + 26, "text-anchor": "end", "aria-hidden": "true"}, "did"));
+  root.append(svg("text", {x: LEFT - 8, y: BASE + 12, "text-anchor": "end", "aria-hidden": "true"}, say("cache")), svg("text", {x: LEFT - 8, y: BASE + 26, "text-anchor": "end", "aria-hidden": "true"}, say("did")));
   byID("chart").replaceChildren(root);
   if (had) bars[chosen].focus({preventScroll: true});
   follow();
@@ -281,7 +286,7 @@ function questions(slot) {
 // column is what can be chosen: the place of a bar, with its marks.
 function column(c, i, slot) {
   const x = LEFT + i * slot, hit = svg("rect", {class: "hit", x: x + 1, y: TOP - 6, width: Math.max(1, slot - 2), height: BASE - TOP + 36, rx: Math.min(6, slot / 3)});
-  const g = svg("g", {class: "bar", role: "option", tabindex: i === chosen ? 0 : -1, "aria-selected": String(i === chosen), "aria-label": `Call ${c.n}: ${plural(c.sent, "token")}. ${happened(c)}`}, hit);
+  const g = svg("g", {class: "bar", role: "option", tabindex: i === chosen ? 0 : -1, "aria-selected": String(i === chosen), "aria-label": say("Call {0}: {1}. {2}", c.n, plural(c.sent, "token"), happened(c))}, hit);
   // The numbers are for those who point at the bar.
   hit.addEventListener("pointerenter", () => hit.append(svg("title", {}, tip(c))), {once: true});
   if (slot > 12) c.marks.forEach((m, j) => g.append(glyph(m, x + slot / 2 + (j - (c.marks.length - 1) / 2) * 14, BASE + 22)));
@@ -289,9 +294,9 @@ function column(c, i, slot) {
 }
 
 function tip(c) {
-  const rows = Object.keys(CATEGORIES).filter(id => c.by[id]).map(id => `${CATEGORIES[id]}: ${n(c.by[id])}`);
-  if (c.hidden.tokens + c.leftOut) rows.push(`left out: ${n(c.hidden.tokens)} of ${plural(c.hidden.tools, "hidden tool")}, ${n(c.leftOut)} of results`);
-  return [`Call ${c.n}: ${plural(c.sent, "token")}`, ...rows, `unchanged since the call before: ${percent(c.prefix.same / Math.max(1, c.sent))}`].join("\n");
+  const rows = Object.keys(CATEGORIES).filter(id => c.by[id]).map(id => `${say(CATEGORIES[id])}: ${n(c.by[id])}`);
+  if (c.hidden.tokens + c.leftOut) rows.push(say("left out: {0} of {1}, {2} of results", n(c.hidden.tokens), plural(c.hidden.tools, "hidden tool"), n(c.leftOut)));
+  return [say("Call {0}: {1}", c.n, plural(c.sent, "token")), ...rows, say("unchanged since the call before: {0}", percent(c.prefix.same / Math.max(1, c.sent)))].join("\n");
 }
 
 // ---- the chosen call
@@ -299,12 +304,12 @@ function tip(c) {
 function detail() {
   const c = calls[chosen], parts = c.parts(), d = byID("detail"), run = runOf(c);
   d.replaceChildren(el("div", {class: "row", style: "flex-wrap:nowrap;align-items:flex-start"},
-    el("div", {}, el("h2", {}, `Call ${c.n} of ${totals.calls}: ${plural(c.sent, "token")}`), el("p", {class: "sub"}, run ? `Question ${run.n}: ${run.question || "(not kept)"}` : "")),
-    el("span", {style: "display:flex;gap:6px"}, el("button", {"aria-label": "Call before", on: {click() { choose(chosen - 1); }}}, "←"), el("button", {"aria-label": "Next call", on: {click() { choose(chosen + 1); }}}, "→"))));
+    el("div", {}, el("h2", {}, say("Call {0} of {1}: {2}", c.n, totals.calls, plural(c.sent, "token"))), el("p", {class: "sub"}, run ? say("Question {0}: {1}", run.n, run.question || say("(not kept)")) : "")),
+    el("span", {style: "display:flex;gap:6px"}, el("button", {"aria-label": say("Call before"), on: {click() { choose(chosen - 1); }}}, "←"), el("button", {"aria-label": say("Next call"), on: {click() { choose(chosen + 1); }}}, "→"))));
   d.append(strip(parts), prefix(c), el("ol", {class: "parts"}, rows(parts)));
-  if (!parts.length) d.append(el("p", {class: "note"}, "The parts of this call were not kept, to bound the memory."));
-  const did = c.error ? ["It failed: " + c.error] : c.unfinished ? ["Its answer was not read to the end."] :
-    c.did.length ? ["The model called ", c.did.map((use, i) => [i ? ", " : "", el("code", {}, use.tool + " " + clip(use.arguments || "", 300))])] : ["The model answered: ", clip(c.answer || "(not kept)", 300)];
+  if (!parts.length) d.append(el("p", {class: "note"}, say("The parts of this call were not kept, to bound the memory.")));
+  const did = c.error ? [say("It failed: {0}", c.error)] : c.unfinished ? [say("Its answer was not read to the end.")] :
+    c.did.length ? [say("The model called "), c.did.map((use, i) => [i ? ", " : "", el("code", {}, use.tool + " " + clip(use.arguments || "", 300))])] : [say("The model answered: "), clip(c.answer || say("(not kept)"), 300)];
   d.append(el("p", {class: "said"}, did));
 }
 
@@ -313,7 +318,7 @@ function strip(parts) {
   for (let i = 0, j; i < parts.length; i = j) {
     for (j = i; j < parts.length && parts[j].category === parts[i].category; j++);
     const tokens = sum(parts.slice(i, j), p => p.tokens), id = parts[i].category;
-    bar.append(el("i", {style: `--c:${color(id)};flex:${tokens} 0 0`, title: `${CATEGORIES[id]}: ${n(tokens)}`}));
+    bar.append(el("i", {style: `--c:${color(id)};flex:${tokens} 0 0`, title: `${say(CATEGORIES[id])}: ${n(tokens)}`}));
   }
   return bar;
 }
@@ -321,7 +326,7 @@ function strip(parts) {
 function prefix(c) {
   const share = c.prefix.same / Math.max(1, c.sent);
   return el("div", {class: "prefix"}, el("i", {style: `left:0;width:${100 * share}%;background:var(--good)`}), el("i", {style: `right:0;width:${100 * (1 - share)}%;background:var(--line)`}),
-    el("span", {style: "left:0"}, share > .12 ? `${n(c.prefix.same)} as before` : ""), el("span", {style: "right:0"}, share < .88 ? `${n(c.sent - c.prefix.same)} new or moved` : ""));
+    el("span", {style: "left:0"}, share > .12 ? say("{0} as before", n(c.prefix.same)) : ""), el("span", {style: "right:0"}, share < .88 ? say("{0} new or moved", n(c.sent - c.prefix.same)) : ""));
 }
 
 const isTool = p => p.category.endsWith("_tools");
@@ -353,8 +358,8 @@ function row(group) {
     const open = li.querySelector("pre");
     button.setAttribute("aria-expanded", String(!open));
     if (open) open.remove(); else li.append(el("pre", {tabindex: 0}, group.map(x => textOf(x.text)).join("\n\n")));
-  }}}, el("i", {class: "swatch", style: `--c:${color(p.category)}`}), el("span", {class: "kind"}, CATEGORIES[p.category] + (group.length > 1 ? ` (${group.length})` : "")),
-    el("span", {class: "text"}, label), el("span", {class: "n"}, n(sum(group, x => x.tokens))), el("span", {class: "tag " + p.state}, TAGS[p.state] || ""));
+  }}}, el("i", {class: "swatch", style: `--c:${color(p.category)}`}), el("span", {class: "kind"}, say(CATEGORIES[p.category]) + (group.length > 1 ? ` (${group.length})` : "")),
+    el("span", {class: "text"}, label), el("span", {class: "n"}, n(sum(group, x => x.tokens))), el("span", {class: "tag " + p.state}, say(TAGS[p.state] || "")));
   li.append(button);
   return li;
 }
@@ -366,8 +371,8 @@ function folded(group) {
     li.replaceWith(...all);
     all[0].querySelector("button").focus();
   }}}, el("span", {}), el("span", {class: "kind"}, plural(group.length, "message")),
-    el("span", {class: "text"}, categories.map(id => el("i", {class: "swatch", style: `--c:${color(id)};display:inline-block;margin-right:4px`})), " show them"),
-    el("span", {class: "n"}, n(sum(group, p => p.tokens))), el("span", {class: "tag " + group[0].state}, TAGS[group[0].state] || "")));
+    el("span", {class: "text"}, categories.map(id => el("i", {class: "swatch", style: `--c:${color(id)};display:inline-block;margin-right:4px`})), say(" show them")),
+    el("span", {class: "n"}, n(sum(group, p => p.tokens))), el("span", {class: "tag " + group[0].state}, say(TAGS[group[0].state] || ""))));
   return li;
 }
 
@@ -382,23 +387,23 @@ const fact = (name, value) => el("div", {class: "fact"}, el("span", {}, name), e
 
 function price(c) {
   const reported = c.tokens.reported, before = calls[chosen - 1];
-  const box = el("section", {class: "card"}, el("h3", {}, "What it cost and saved"), fact("Sent, estimated", n(c.sent)));
-  if (c.tokens.calibrated !== c.sent) box.append(fact("Corrected by earlier reports", n(c.tokens.calibrated)));
-  if (reported) box.append(fact("Reported by the provider", n(reported.prompt_tokens)), fact("of that from its cache", `${n(reported.prompt_token_details.cached_tokens)} (${percent(reported.prompt_token_details.cached_tokens / Math.max(1, reported.prompt_tokens))})`));
-  box.append(fact("Hidden tools left out", `${n(c.hidden.tokens)} (${plural(c.hidden.tools, "tool")})`), fact("Results left out", n(c.leftOut)), fact("Without einolean", c.without == null ? "not made" : n(c.without)));
-  if (c.attempt > 1) box.append(fact("Attempt", n(c.attempt)));
-  if (c.kept) box.append(el("p", {class: "note"}, "The provider keeps this conversation: the model sees more than what was sent."));
+  const box = el("section", {class: "card"}, el("h3", {}, say("What it cost and saved")), fact(say("Sent, estimated"), n(c.sent)));
+  if (c.tokens.calibrated !== c.sent) box.append(fact(say("Corrected by earlier reports"), n(c.tokens.calibrated)));
+  if (reported) box.append(fact(say("Reported by the provider"), n(reported.prompt_tokens)), fact(say("of that from its cache"), `${n(reported.prompt_token_details.cached_tokens)} (${percent(reported.prompt_token_details.cached_tokens / Math.max(1, reported.prompt_tokens))})`));
+  box.append(fact(say("Hidden tools left out"), `${n(c.hidden.tokens)} (${plural(c.hidden.tools, "tool")})`), fact(say("Results left out"), n(c.leftOut)), fact(say("Without einolean"), c.without == null ? say("not made") : n(c.without)));
+  if (c.attempt > 1) box.append(fact(say("Attempt"), n(c.attempt)));
+  if (c.kept) box.append(el("p", {class: "note"}, say("The provider keeps this conversation: the model sees more than what was sent.")));
   if (before) box.append(el("p", {class: "note"}, c.prefix.cause && c.prefix.lost >= 8 ?
-    [el("b", {}, CAUSES[c.prefix.cause] || CAUSES.other), ` Of the ${n(before.sent)} tokens that the call before sent, ${n(c.prefix.lost)} can't come from its cache.`] :
-    "Everything that the call before sent is still the prefix: the cache can serve it."));
+    [el("b", {}, say(CAUSES[c.prefix.cause] || CAUSES.other)), say(" Of the {0} tokens that the call before sent, {1} can't come from its cache.", n(before.sent), n(c.prefix.lost))] :
+    say("Everything that the call before sent is still the prefix: the cache can serve it.")));
   return box;
 }
 
 function search(e) {
   const s = e.search, hits = s.hits || [], top = Math.max(1e-9, ...hits.map(h => h.score));
-  const box = el("section", {class: "card"}, el("h3", {}, e.kind === "tools_prefetched" ? "What was looked up first" : "What was searched", el("span", {}, `${(s.took_ns / 1e6).toFixed(1)} ms`)), el("p", {}, "“" + s.query + "”"));
+  const box = el("section", {class: "card"}, el("h3", {}, e.kind === "tools_prefetched" ? say("What was looked up first") : say("What was searched"), el("span", {}, `${(s.took_ns / 1e6).toFixed(1)} ms`)), el("p", {}, "“" + s.query + "”"));
   hits.forEach((h, i) => {
-    const item = el("div", {}), button = el("button", {class: "hit-row", "aria-expanded": "false", title: "Why?", on: {click() {
+    const item = el("div", {}), button = el("button", {class: "hit-row", "aria-expanded": "false", title: say("Why?"), on: {click() {
       const open = item.querySelector("pre");
       button.setAttribute("aria-expanded", String(!open));
       if (open) open.remove(); else item.append(el("pre", {tabindex: 0}, why(h)));
@@ -406,13 +411,13 @@ function search(e) {
     item.append(button);
     box.append(item);
   });
-  box.append(el("p", {class: "note"}, hits.length ? "Press a tool to see why it has its place." : "Nothing was found."));
+  box.append(el("p", {class: "note"}, hits.length ? say("Press a tool to see why it has its place.") : say("Nothing was found.")));
   return box;
 }
 
 function why(h) {
   const terms = (h.terms || []).map(t => `${score(t.score).padStart(7)}  “${t.text}”${t.relation ? "  " + t.relation : ""}${t.field ? " in " + t.field : ""}`);
-  return [h.confidence ? `confidence ${h.confidence.toFixed(2)}` : null, ...terms].filter(Boolean).join("\n") || "Nothing more is known: it is not among the first five, or the index does not explain itself.";
+  return [h.confidence ? say("confidence {0}", h.confidence.toFixed(2)) : null, ...terms].filter(Boolean).join("\n") || say("Nothing more is known: it is not among the first five, or the index does not explain itself.");
 }
 
 const RULES = {cut: "too long when it returned", cleared: "old, and the window was above its threshold", referred: "the same as an earlier result"};
@@ -421,12 +426,12 @@ const RULES = {cut: "too long when it returned", cleared: "old, and the window w
 function programs(c) {
   const all = c.parts().filter(p => p.left && isProgram(p.left)).map(p => p.left);
   if (!all.length) return null;
-  const box = el("section", {class: "card"}, el("h3", {}, "Programs", el("span", {}, plural(all.length, "program"))));
+  const box = el("section", {class: "card"}, el("h3", {}, say("Programs"), el("span", {}, plural(all.length, "program"))));
   for (const l of all) {
     const calls = l.calls || [], count = sum(calls, x => x.calls);
-    box.append(el("p", {class: "program"}, l.unknown ? "What it read is not known: nobody told this collector." :
-      `It read ${plural(l.before, "token")} in ${plural(count, "call")}, of which the window has ${n(l.after)}.`),
-    calls.map(x => fact(x.tool, plural(x.calls, "call") + (x.failed ? `, ${n(x.failed)} failed` : ""))));
+    box.append(el("p", {class: "program"}, l.unknown ? say("What it read is not known: nobody told this collector.") :
+      say("It read {0} in {1}, of which the window has {2}.", plural(l.before, "token"), plural(count, "call"), n(l.after))),
+    calls.map(x => fact(x.tool, plural(x.calls, "call") + (x.failed ? say(", {0} failed", n(x.failed)) : ""))));
   }
   return box;
 }
@@ -434,22 +439,22 @@ function programs(c) {
 function taken(c) {
   const left = c.parts().filter(p => p.left && p.left.rule !== "program").map(p => ({...p.left, now: p.state === "new"}));
   if (!left.length) return null;
-  const box = el("section", {class: "card"}, el("h3", {}, "What was taken out", el("span", {}, `${n(sum(left, l => l.before))} → ${n(sum(left, l => l.after))}`)));
+  const box = el("section", {class: "card"}, el("h3", {}, say("What was taken out"), el("span", {}, `${n(sum(left, l => l.before))} → ${n(sum(left, l => l.after))}`)));
   const one = l => {
-    const item = el("div", {class: "taken"}, el("div", {class: "row"}, el("b", {}, l.tool || "a tool", l.now ? el("span", {class: "now"}, "  now") : null), el("span", {}, `${n(l.before)} → ${n(l.after)}`)),
+    const item = el("div", {class: "taken"}, el("div", {class: "row"}, el("b", {}, l.tool || say("a tool"), l.now ? el("span", {class: "now"}, say("  now")) : null), el("span", {}, `${n(l.before)} → ${n(l.after)}`)),
       el("div", {class: "shrunk", "aria-hidden": "true"}, el("i", {style: `width:${Math.max(1, 100 * l.after / Math.max(1, l.before))}%;background:${color(l.rule === "cut" ? "result_cut" : "result_cleared")}`})));
     const look = l.text && texts[l.text] != null ? el("button", {"aria-expanded": "false", on: {click() {
       const open = item.querySelector("pre");
       look.setAttribute("aria-expanded", String(!open));
       if (open) open.remove(); else item.append(el("pre", {tabindex: 0, style: "margin:8px 0 0"}, textOf(l.text)));
-    }}}, "Look") : null;
-    item.append(el("div", {class: "row"}, el("span", {class: "why"}, (RULES[l.rule] || l.rule) + (l.path ? "; whole in " : l.stored ? "; stored whole" : "; not stored"), l.path ? el("code", {}, l.path) : null), look));
+    }}}, say("Look")) : null;
+    item.append(el("div", {class: "row"}, el("span", {class: "why"}, say(RULES[l.rule] || l.rule) + (l.path ? say("; whole in ") : l.stored ? say("; stored whole") : say("; not stored")), l.path ? el("code", {}, l.path) : null), look));
     return item;
   };
   const newest = left.slice(-5).reverse(), others = left.slice(0, -5).reverse();
   box.append(...newest.map(one));
   if (others.length) {
-    const more = el("button", {on: {click() { const all = others.map(one); more.replaceWith(...all); (all[0].querySelector("button") || box).focus(); }}}, `Show ${n(others.length)} older`);
+    const more = el("button", {on: {click() { const all = others.map(one); more.replaceWith(...all); (all[0].querySelector("button") || box).focus(); }}}, say("Show {0} older", n(others.length)));
     box.append(more);
   }
   return box;
@@ -457,17 +462,17 @@ function taken(c) {
 
 function loaded(c) {
   if (!c.loads.length) return null;
-  return el("section", {class: "card"}, el("h3", {}, "Tools that were loaded", el("span", {}, "+" + sum(c.loads, e => e.tools.added_count || 0))), el("code", {}, c.loads.flatMap(e => e.tools.added || []).join(", ")));
+  return el("section", {class: "card"}, el("h3", {}, say("Tools that were loaded"), el("span", {}, "+" + sum(c.loads, e => e.tools.added_count || 0))), el("code", {}, c.loads.flatMap(e => e.tools.added || []).join(", ")));
 }
 
 function refused(c) {
   if (!c.refused.length) return null;
-  return el("section", {class: "card"}, el("h3", {}, "What was refused"), c.refused.map(e => fact(e.tool || "a tool", e.kind === "call_gated" ? "it was not loaded" : "the filter denied it")));
+  return el("section", {class: "card"}, el("h3", {}, say("What was refused")), c.refused.map(e => fact(e.tool || say("a tool"), e.kind === "call_gated" ? say("it was not loaded") : say("the filter denied it"))));
 }
 
 function failed(c) {
   if (!c.failed.length) return null;
-  return el("section", {class: "card"}, el("h3", {}, "What failed"), c.failed.map(e => fact(e.kind.replaceAll("_", " "), e.error || e.tool || "")));
+  return el("section", {class: "card"}, el("h3", {}, say("What failed")), c.failed.map(e => fact(e.kind.replaceAll("_", " "), e.error || e.tool || "")));
 }
 
 // ---- the bill, the table, the events
@@ -483,35 +488,35 @@ function cost(hit, write) {
 function money() {
   const ratios = data.cards.map(c => { const [sent, without] = cost(c.hit, c.write); return without / Math.max(1, sent); });
   const low = Math.min(...ratios), high = Math.max(...ratios);
-  return high - low < .1 ? `and cost ${high.toFixed(1)} times as much` : `and cost ${low.toFixed(1)} to ${high.toFixed(1)} times as much`;
+  return high - low < .1 ? say("and cost {0} times as much", high.toFixed(1)) : say("and cost {0} to {1} times as much", low.toFixed(1), high.toFixed(1));
 }
 
 function bill() {
   const tile = (name, hit, write, about) => {
     const [sent, without] = cost(hit, write), dearer = without < sent;
-    return [el("h3", {}, name), el("strong", {class: dearer ? "bad" : null}, dearer ? "costs " + times(sent, without) + " times as much" : "cheaper by a factor of " + times(without, sent)), el("span", {}, about), el("span", {}, `${short(sent)} instead of ${short(without)}`)];
+    return [el("h3", {}, name), el("strong", {class: dearer ? "bad" : null}, dearer ? say("costs {0} times as much", times(sent, without)) : say("cheaper by a factor of {0}", times(without, sent))), el("span", {}, about), el("span", {}, say("{0} instead of {1}", short(sent), short(without)))];
   };
   const share = x => +(100 * x).toFixed(1) + " %";
-  const boxes = data.cards.map(c => el("div", {}, tile(c.name, c.hit, c.write, c.hit === 1 ? "every token at the full price" : `a hit costs ${share(c.hit)}${c.write === 1 ? "" : ", a write " + share(c.write)}`)));
+  const boxes = data.cards.map(c => el("div", {}, tile(say(c.name), c.hit, c.write, c.hit === 1 ? say("every token at the full price") : say("a hit costs {0}", share(c.hit)) + (c.write === 1 ? "" : say(", a write {0}", share(c.write))))));
   const hit = el("input", {type: "number", min: 0, step: .01, value: .1}), write = el("input", {type: "number", min: 0, step: .01, value: 1}), own = el("div", {class: "own"});
-  const work = () => own.replaceChildren(...tile("Your prices", +hit.value, +write.value, "").filter(e => e.textContent));
+  const work = () => own.replaceChildren(...tile(say("Your prices"), +hit.value, +write.value, "").filter(e => e.textContent));
   for (const input of [hit, write]) input.addEventListener("input", work);
   work();
-  byID("bill").append(el("h2", {id: "bill-title"}, "The bill, with a prompt cache"), el("div", {class: "cards"}, boxes),
-    el("details", {class: "prices"}, el("summary", {}, "Your prices"), el("p", {}, el("label", {}, "a hit costs ", hit), el("label", {}, "a write costs ", write), "of a token without a cache"), own),
-    el("p", {class: "note"}, "Requests only, in tokens at the full price. Without einolean the history only grows, so all of it counts as a hit: the comparison favours doing nothing."));
+  byID("bill").append(el("h2", {id: "bill-title"}, say("The bill, with a prompt cache")), el("div", {class: "cards"}, boxes),
+    el("details", {class: "prices"}, el("summary", {}, say("Your prices")), el("p", {}, el("label", {}, say("a hit costs "), hit), el("label", {}, say("a write costs "), write), say("of a token without a cache")), own),
+    el("p", {class: "note"}, say("Requests only, in tokens at the full price. Without einolean the history only grows, so all of it counts as a hit: the comparison favours doing nothing.")));
 }
 
 function table() {
-  const head = ["Call", "Model did", "Sent", "Reported", "Cached", "As before", "Hidden tools", "Results left out", "Without"];
-  const cells = c => [c.n, c.error ? "failed" : c.did.length ? clip(c.did.map(d => d.tool).join(", "), 60) : "answer", n(c.sent), c.tokens.reported ? n(c.tokens.reported.prompt_tokens) : "",
+  const head = [say("Call"), say("Model did"), say("Sent"), say("Reported"), say("Cached"), say("As before"), say("Hidden tools"), say("Results left out"), say("Without")];
+  const cells = c => [c.n, c.error ? say("failed") : c.did.length ? clip(c.did.map(d => d.tool).join(", "), 60) : say("answer"), n(c.sent), c.tokens.reported ? n(c.tokens.reported.prompt_tokens) : "",
     c.tokens.reported ? n(c.tokens.reported.prompt_token_details.cached_tokens) : "", n(c.prefix.same), n(c.hidden.tokens), n(c.leftOut), c.without == null ? "–" : n(c.without)];
   byID("table").append(el("table", {}, el("thead", {}, el("tr", {}, head.map(h => el("th", {scope: "col"}, h)))), el("tbody", {}, calls.map(c => el("tr", {}, cells(c).map(x => el("td", {}, String(x))))))));
 }
 
 function events() {
-  const about = e => [e.tool, e.search && e.search.query, e.tools && (e.tools.added || e.tools.removed || []).join(", "), e.output && e.output.path, e.program && (e.program.calls || []).map(c => `${c.calls} × ${c.tool}${c.failed ? `, ${c.failed} failed` : ""}`).join(", "), e.error].filter(Boolean).join(" · ");
-  byID("events").append(el("table", {class: "lefts"}, el("thead", {}, el("tr", {}, ["Before call", "Kind", "What"].map(h => el("th", {scope: "col"}, h)))),
+  const about = e => [e.tool, e.search && e.search.query, e.tools && (e.tools.added || e.tools.removed || []).join(", "), e.output && e.output.path, e.program && (e.program.calls || []).map(c => `${c.calls} × ${c.tool}${c.failed ? say(", {0} failed", c.failed) : ""}`).join(", "), e.error].filter(Boolean).join(" · ");
+  byID("events").append(el("table", {class: "lefts"}, el("thead", {}, el("tr", {}, [say("Before call"), say("Kind"), say("What")].map(h => el("th", {scope: "col"}, h)))),
     el("tbody", {}, calls.flatMap(c => c.events.map(e => el("tr", {}, el("td", {}, String(c.n)), el("td", {}, e.kind), el("td", {}, clip(about(e), 300))))))));
 }
 
@@ -540,7 +545,7 @@ function scaleTo(left) {
 }
 
 const isDark = () => (document.documentElement.dataset.theme || (matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light")) === "dark";
-const nameTheme = () => { byID("theme").textContent = isDark() ? "Light" : "Dark"; };
+const nameTheme = () => { byID("theme").textContent = isDark() ? say("Light") : say("Dark"); };
 function flip() { document.documentElement.dataset.theme = isDark() ? "light" : "dark"; nameTheme(); }
 
 byID("sent").addEventListener("click", () => scaleTo(false));
@@ -553,6 +558,10 @@ addEventListener("keydown", e => {
   if (act) { e.preventDefault(); act(); }
 });
 
+// The texts of page.html, which stand there in English.
+document.documentElement.lang = chinese ? "zh-CN" : "en";
+for (const e of document.querySelectorAll("[data-say]")) e.textContent = say(e.textContent);
+for (const name of ["aria-label", "title"]) for (const e of document.querySelectorAll(`main [${name}]`)) e.setAttribute(name, say(e.getAttribute(name)));
 nameTheme(); header(); tiles(); legend();
 if (calls.length) bill();
 // Not on the SVG: a listener of focus would make it a stop of the keyboard.
