@@ -11,12 +11,16 @@ import (
 	"fmt"
 	"io"
 	"os"
+
+	"github.com/einolean/einolean/internal/dev/replay"
 )
 
 func main() {
 	trigger := flag.Int64("trigger", 32_000, "tokens from which on policies clear")
 	one := flag.String("conversation", "", "replay this conversation, a JSON array of messages, in place of the invented runs")
 	tries := flag.Bool("sweep", false, "try settings of the preset")
+	windows := flag.Bool("windows", false, "tell which runs end with an answer if the model refuses long requests")
+	against := flag.Bool("against", false, "compare each run under the preset with Eino's package")
 	copied := flag.String("o", "", "also write what is printed into this file")
 	flag.Parse()
 	out, err := output(*copied)
@@ -24,6 +28,10 @@ func main() {
 	case err != nil:
 	case *tries:
 		err = sweep(ctx, out)
+	case *windows:
+		err = printWindows(ctx, out, invented(func(replay.Recorded) bool { return true }))
+	case *against:
+		err = printAgainst(ctx, out, *trigger)
 	case *one != "":
 		err = printOne(ctx, out, *one, *trigger)
 	default:

@@ -59,6 +59,54 @@ func TestGoldenBenchmarksShowTheBills(t *testing.T) {
 	}
 }
 
+// What became of runs with models that refuse, as `thrift -windows` printed it, is in the guide. With
+// EINOLEAN_UPDATE=1 the table is written there.
+func TestGoldenBenchmarksShowRefusals(t *testing.T) {
+	measured, err := os.ReadFile("testdata/windows.txt")
+	require.NoError(t, err)
+	guide, err := os.ReadFile(document)
+	require.NoError(t, err)
+	table, _, ok := strings.Cut(string(measured), "\nwithout an answer")
+	require.True(t, ok)
+	block := regexp.MustCompile("(?s)<!-- measured: windows -->\n```\n.*?```\n")
+	shown := "<!-- measured: windows -->\n```\n" + table + "\n```\n"
+	if os.Getenv("EINOLEAN_UPDATE") != "" {
+		guide = block.ReplaceAllLiteral(guide, []byte(shown))
+		require.NoError(t, os.WriteFile(document, guide, 0o644))
+	}
+	require.Equal(t, shown, block.FindString(string(guide)), "EINOLEAN_UPDATE=1 rewrites the table")
+}
+
+// Of a few of the runs, with a small window, all end with an answer under the preset, and none is refused
+// for a request that the preset should have shortened before.
+func TestRunsEndWithAnAnswerWhateverTheWindow(t *testing.T) {
+	runs := invented(func(r replay.Recorded) bool {
+		return r.Name == "web-3" || r.Name == "terminal-5" || r.Name == "service-7"
+	})
+	require.Len(t, runs, 3)
+	for i, refuse := range replay.Refusals {
+		run, w := runs[i%len(runs)], replay.Window{Tokens: 20_000, Factor: 1.25, Refuse: refuse}
+		preset, none := windowed()[4], windowed()[0]
+		end, err := run.Conversation.End(t.Context(), preset, w)
+		require.NoError(t, err)
+		require.NoError(t, end.Err)
+		require.True(t, end.Answered, run.Name)
+		without, err := run.Conversation.End(t.Context(), none, w)
+		require.NoError(t, err)
+		require.Equal(t, without.Err == nil, without.Answered)
+		require.Equal(t, without.Answered, without.Refused == 0, "nothing recovers there")
+	}
+}
+
+func TestARunIsComparedOnItsWorstCard(t *testing.T) {
+	runs := invented(func(r replay.Recorded) bool { return r.Name == "web-20" })
+	require.Len(t, runs, 1)
+	var out strings.Builder
+	require.NoError(t, printRuns(t.Context(), &out, runs, replay.Options{}))
+	require.Contains(t, out.String(), "1 of 1 runs are dearer")
+	require.Regexp(t, `web-20 +uncached +11 calls; of no reduction Eino 0\.62, Recommended 0\.35`, out.String())
+}
+
 // brief is a table with fewer columns.
 func brief(t *testing.T, table string) string {
 	var out strings.Builder
