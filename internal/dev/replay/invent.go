@@ -52,6 +52,18 @@ func Invent(each func(Recorded) error) error {
 	return nil
 }
 
+// InventOne makes the invented run of a name.
+func InventOne(name string) (Recorded, bool) {
+	for k, kind := range invented {
+		for i := range kind.runs {
+			if name == fmt.Sprintf("%s-%d", kind.name, i) {
+				return inventOne(k, uint64(i)), true
+			}
+		}
+	}
+	return Recorded{}, false
+}
+
 func inventOne(kind int, seed uint64) Recorded {
 	k := invented[kind]
 	w := &worker{Rand: rand.New(rand.NewPCG(seed, uint64(100+kind)))}

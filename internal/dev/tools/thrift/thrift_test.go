@@ -77,6 +77,15 @@ func TestGoldenBenchmarksShowRefusals(t *testing.T) {
 	require.Equal(t, shown, block.FindString(string(guide)), "EINOLEAN_UPDATE=1 rewrites the table")
 }
 
+func named(t *testing.T, names ...string) (runs []replay.Recorded) {
+	for _, name := range names {
+		r, ok := replay.InventOne(name)
+		require.True(t, ok, name)
+		runs = append(runs, r)
+	}
+	return runs
+}
+
 // Of a few of the runs, with a small window, all end with an answer under the preset, and none is refused
 // for a request that the preset should have shortened before.
 func TestRunsEndWithAnAnswerWhateverTheWindow(t *testing.T) {
@@ -99,10 +108,8 @@ func TestRunsEndWithAnAnswerWhateverTheWindow(t *testing.T) {
 }
 
 func TestARunIsComparedOnItsWorstCard(t *testing.T) {
-	runs := invented(func(r replay.Recorded) bool { return r.Name == "web-20" })
-	require.Len(t, runs, 1)
 	var out strings.Builder
-	require.NoError(t, printRuns(t.Context(), &out, runs, replay.Options{}))
+	require.NoError(t, printRuns(t.Context(), &out, named(t, "web-20"), replay.Options{}))
 	require.Contains(t, out.String(), "1 of 1 runs are dearer")
 	require.Regexp(t, `web-20 +uncached +11 calls; of no reduction Eino 0\.62, Recommended 0\.35`, out.String())
 }
