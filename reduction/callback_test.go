@@ -46,7 +46,7 @@ func everyCallbackPanics[M adk.MessageType](t *testing.T) {
 	require.Subset(t, append(names, ownNames...), []string{"TokenCounter", "OnEvent", "TruncHandler", "ClearHandler"})
 	c.contain()
 
-	require.NotPanics(t, func() { (&policy{onEvent: c.OnEvent}).send(context.Background(), einolean.Event{}) })
+	require.NotPanics(t, func() { (&policy[M]{TypedConfig: c}).send(context.Background(), einolean.Event{}) })
 	_, err := c.postProcess(context.Background(), nil)
 	var p *safe.PanicError
 	require.ErrorAs(t, err, &p, "ClearPostProcess")

@@ -38,7 +38,7 @@ const (
 // pass is one pass over a history: what can be cleared, what becomes of it, and whether that is
 // worth it.
 type pass[M adk.MessageType] struct {
-	*middleware[M]
+	*policy[M]
 	decider
 	given  *adk.TypedChatModelAgentState[M]
 	before size.Size // of that
@@ -57,13 +57,13 @@ type pass[M adk.MessageType] struct {
 }
 
 // newPass begins a pass over a state of a known size.
-func newPass[M adk.MessageType](ctx context.Context, m *middleware[M], state *adk.TypedChatModelAgentState[M], before size.Size) *pass[M] {
-	p := &pass[M]{middleware: m, given: state, before: before, after: -1, window: m.window(ctx), msgs: state.Messages, rules: make(map[string]*rule)}
+func newPass[M adk.MessageType](ctx context.Context, of *policy[M], state *adk.TypedChatModelAgentState[M], before size.Size) *pass[M] {
+	p := &pass[M]{policy: of, given: state, before: before, after: -1, window: of.window(ctx), msgs: state.Messages, rules: make(map[string]*rule)}
 	p.decider = decider{
-		wording:  wording{notices: notice.Current(), root: m.cfg.RootDir},
-		least:    m.cfg.MinSavingBytes,
-		generate: m.cfg.GenClearOffloadFilePath, anyName: m.cfg.GenTruncOffloadFilePath != nil,
-		isResult: m.policy.results,
+		wording:  wording{notices: notice.Current(), root: of.RootDir},
+		least:    of.MinSavingBytes,
+		generate: of.GenClearOffloadFilePath, anyName: of.GenTruncOffloadFilePath != nil,
+		isResult: of.results,
 		detail: func(r *result) *ToolDetail {
 			return &ToolDetail{
 				ToolContext:  &adk.ToolContext{Name: r.Call.Name, CallID: r.Call.ID},
@@ -72,7 +72,7 @@ func newPass[M adk.MessageType](ctx context.Context, m *middleware[M], state *ad
 			}
 		},
 	}
-	reader, _ := m.policy.reader(ctx)
+	reader, _ := of.reader(ctx)
 	p.data = p.notices.Hinted(notice.Data{Tool: reader})
 	return p
 }
@@ -96,8 +96,8 @@ func (p *pass[M]) cleared(ctx context.Context) (*adk.TypedChatModelAgentState[M]
 // run decides and stores content, and reports whether anything changes.
 func (p *pass[M]) run(ctx context.Context) (changed bool, err error) {
 	results := p.list(ctx)
-	if p.cfg.ClearMessageRewriter != nil && !p.cfg.SkipClear {
-		if p.msgs, p.rewritten, err = rewritten(ctx, p.middleware, p.msgs); err != nil {
+	if p.ClearMessageRewriter != nil && !p.SkipClear {
+		if p.msgs, p.rewritten, err = rewritten(ctx, p.policy, p.msgs); err != nil {
 			return false, err
 		}
 	}
@@ -109,7 +109,7 @@ func (p *pass[M]) run(ctx context.Context) (changed bool, err error) {
 		p.countKept(ReasonTooFewTokens, len(results))
 		return false, nil
 	}
-	p.policy.files.Note(ctx, namedFiles(p.cfg, p.msgs))
+	p.files.Note(ctx, p.namedFiles(p.msgs))
 	if err := p.decideAll(ctx, results); err != nil {
 		return false, err
 	}
@@ -127,7 +127,7 @@ func (p *pass[M]) run(ctx context.Context) (changed bool, err error) {
 
 // list lists the results that may be cleared, the oldest first.
 func (p *pass[M]) list(ctx context.Context) []*result {
-	before, end := rounds.Outside(rounds.Of(p.msgs), p.cfg.ClearRetentionSuffixLimit)
+	before, end := rounds.Outside(rounds.Of(p.msgs), p.ClearRetentionSuffixLimit)
 	n := 0
 	for _, r := range before {
 		n += len(r.Pairs)
@@ -151,11 +151,11 @@ func (p *pass[M]) list(ctx context.Context) []*result {
 func (p *pass[M]) ruleOf(ctx context.Context, c rounds.Call) *rule {
 	r := p.rules[c.Name]
 	if r == nil {
-		own := p.policy.clearing(ctx, c.Name)
+		own := p.clearing(ctx, c.Name)
 		r = &own
 		p.rules[c.Name] = r
 	}
-	if excludesThrough(p.policy.noClear, c.Name, c.Args) {
+	if excludesThrough(p.ClearExcludeTools, c.Name, c.Args) {
 		kept := *r
 		kept.leave = ReasonExcluded
 		return &kept
@@ -186,7 +186,7 @@ func (p *pass[M]) isCandidate(r *result, of rounds.Round) bool {
 
 // longArguments lists the values of a call's arguments that are too long.
 func (p *pass[M]) longArguments(r *result) []reference {
-	over := p.cfg.ClearArgumentsOver
+	over := p.ClearArgumentsOver
 	if over == 0 || len(r.Call.Args) <= over || !r.rule.refers() {
 		return nil
 	}
@@ -208,7 +208,7 @@ func (p *pass[M]) oldMedia(r *result) (out []reference) {
 
 // decideAll decides about results, the oldest first, until the target is reached.
 func (p *pass[M]) decideAll(ctx context.Context, results []*result) (err error) {
-	target, left := p.cfg.ClearTargetTokens, int64(math.MaxInt64)
+	target, left := p.ClearTargetTokens, int64(math.MaxInt64)
 	if target > 0 {
 		left = p.sizeBefore(ctx)
 	}
@@ -248,29 +248,29 @@ func (p *pass[M]) decideOne(ctx context.Context, r *result) (saved int64, err er
 	if why != "" && !e.instead.Mark {
 		return 0, nil
 	}
-	if p.done = append(p.done, e); p.cfg.ClearTargetTokens == 0 {
+	if p.done = append(p.done, e); p.ClearTargetTokens == 0 {
 		return 0, nil
 	}
 	var result, call rounds.Edit
 	e.into(&result, &call)
 	is := []M{p.msgs[e.At], p.msgs[e.callAt]}
-	before, err := p.cfg.TokenCounter(ctx, is, nil)
+	before, err := p.TokenCounter(ctx, is, nil)
 	if err != nil {
 		return 0, err
 	}
-	after, err := p.cfg.TokenCounter(ctx, []M{rounds.Apply(is[0], result), rounds.Apply(is[1], call)}, nil)
+	after, err := p.TokenCounter(ctx, []M{rounds.Apply(is[0], result), rounds.Apply(is[1], call)}, nil)
 	return p.corrected(before - after), err
 }
 
 // cannotSaveEnough reports whether even clearing everything cannot save
 // ClearAtLeastTokens. It knows only with the default counter and without a handler.
 func (p *pass[M]) cannotSaveEnough(results []*result) bool {
-	if p.cfg.ClearAtLeastTokens == 0 || p.estimator == nil || p.forced {
+	if p.ClearAtLeastTokens == 0 || p.estimator == nil || p.forced {
 		return false
 	}
 	var most int64
 	for _, each := range results {
-		if each.rule.clear != nil || p.corrected(most)+1 >= p.cfg.ClearAtLeastTokens {
+		if each.rule.clear != nil || p.corrected(most)+1 >= p.ClearAtLeastTokens {
 			return false
 		}
 		for _, text := range each.Result.Texts {
@@ -281,7 +281,7 @@ func (p *pass[M]) cannotSaveEnough(results []*result) bool {
 		}
 		most += int64(len(each.media) * size.Medium)
 	}
-	return p.corrected(most)+1 < p.cfg.ClearAtLeastTokens
+	return p.corrected(most)+1 < p.ClearAtLeastTokens
 }
 
 // worthIt reports whether there are changes and they save enough. It counts only what decides.
@@ -310,7 +310,7 @@ func (p *pass[M]) worthIt(ctx context.Context) (bool, error) {
 // figures are those of a pass before anything is counted.
 func (p *pass[M]) figures() figures {
 	f := figures{
-		threshold: p.cfg.MaxTokensForClear, target: p.cfg.ClearTargetTokens, least: p.cfg.ClearAtLeastTokens,
+		threshold: p.MaxTokensForClear, target: p.ClearTargetTokens, least: p.ClearAtLeastTokens,
 		forced: p.forced, chosen: p.rewritten, before: -1, after: -1,
 	}
 	var sum int64
@@ -335,7 +335,7 @@ func (p *pass[M]) figures() figures {
 // to the newest: clearing these would not pay for that within a thousand model calls.
 // The fields that say how much to save decide for themselves.
 func (p *pass[M]) spareNewest(ctx context.Context) {
-	if p.forced || p.rewritten || p.cfg.ClearTargetTokens > 0 || p.cfg.ClearAtLeastTokens > 0 {
+	if p.forced || p.rewritten || p.ClearTargetTokens > 0 || p.ClearAtLeastTokens > 0 {
 		return
 	}
 	behind, at := int64(0), len(p.msgs) // tokens from there on
@@ -358,7 +358,7 @@ func (p *pass[M]) spareNewest(ctx context.Context) {
 				makes -= p.corrected(other.saved())
 			}
 		}
-		if makes >= p.cfg.MaxTokensForClear {
+		if makes >= p.MaxTokensForClear {
 			break
 		}
 		spared = i
@@ -376,7 +376,7 @@ func (p *pass[M]) saveAll(ctx context.Context) (differs bool) {
 			items = append(items, item)
 		}
 	}
-	saved := p.policy.files.SaveAll(ctx, items, maxFailures)
+	saved := p.files.SaveAll(ctx, items, maxFailures)
 	kept := p.done[:0]
 	for _, e := range p.done {
 		var got vault.Saved
@@ -447,7 +447,7 @@ func (p *pass[M]) save(ctx context.Context, item vault.Item) vault.Saved {
 	if p.failures >= maxFailures {
 		return vault.Saved{Err: errStoreDown}
 	}
-	return p.policy.files.Save(ctx, item)
+	return p.files.Save(ctx, item)
 }
 
 var errStoreDown = errors.New("the store has failed too often")
@@ -461,7 +461,7 @@ func (p *pass[M]) succeeded(ctx context.Context, r *result, err error) bool {
 		p.failures++
 		if p.told < maxFailures {
 			p.told++
-			p.policy.report(ctx, r.Call.Name, r.Call.ID, output{kind: einolean.KindStoreFailed, before: r.size, after: r.size, err: err})
+			p.report(ctx, r.Call.Name, r.Call.ID, output{kind: einolean.KindStoreFailed, before: r.size, after: r.size, err: err})
 		}
 	}
 	return err == nil
@@ -486,7 +486,7 @@ func (p *pass[M]) out() []M {
 // nil if nothing changes. Whether an earlier run replaced a result is known from the store or
 // else from earlier reports of this middleware.
 func (p *pass[M]) tell(ctx context.Context, out []M) {
-	if p.policy.onEvent == nil {
+	if p.OnEvent == nil {
 		return
 	}
 	after := p.sizeBefore(ctx)
@@ -499,8 +499,8 @@ func (p *pass[M]) tell(ctx context.Context, out []M) {
 		after = p.sizeAfter(ctx, out)
 	}
 	pass := p.tally
-	pass.Before, pass.After, pass.Threshold, pass.Target = p.sizeBefore(ctx), after, p.cfg.MaxTokensForClear, p.cfg.ClearTargetTokens
-	p.policy.send(ctx, einolean.Event{Kind: einolean.KindClearDone, Pass: &pass})
+	pass.Before, pass.After, pass.Threshold, pass.Target = p.sizeBefore(ctx), after, p.MaxTokensForClear, p.ClearTargetTokens
+	p.send(ctx, einolean.Event{Kind: einolean.KindClearDone, Pass: &pass})
 }
 
 func (p *pass[M]) tellOne(ctx context.Context, e *edit) {
@@ -518,12 +518,12 @@ func (p *pass[M]) tellOne(ctx context.Context, e *edit) {
 	if e.rule.clear != nil {
 		o.rule = byHandler
 	}
-	p.policy.report(ctx, e.Call.Name, e.Call.ID, o)
+	p.report(ctx, e.Call.Name, e.Call.ID, o)
 }
 
 // countKept counts results that stay.
 func (p *pass[M]) countKept(why Reason, n int) {
-	if p.policy.onEvent == nil || n == 0 {
+	if p.OnEvent == nil || n == 0 {
 		return
 	}
 	if p.tally.Kept == nil {
@@ -552,7 +552,7 @@ func (p *pass[M]) sizeBefore(ctx context.Context) int64 {
 
 // sizeOf is how many tokens messages have.
 func (p *pass[M]) sizeOf(ctx context.Context, msgs []M) (int64, error) {
-	n, err := p.cfg.TokenCounter(ctx, msgs, p.given.ToolInfos)
+	n, err := p.TokenCounter(ctx, msgs, p.given.ToolInfos)
 	return p.corrected(n), err
 }
 

@@ -37,19 +37,19 @@ const (
 // fitRounds returns a state in which the results of each new round keep within their
 // share of the window, the largest cut first. It considers the round alone, to decide the
 // same whenever it is called.
-func fitRounds[M adk.MessageType](ctx context.Context, m *middleware[M], state *adk.TypedChatModelAgentState[M]) (*adk.TypedChatModelAgentState[M], error) {
-	budget := int(m.window(ctx) / roundShare)
+func fitRounds[M adk.MessageType](ctx context.Context, of *policy[M], state *adk.TypedChatModelAgentState[M]) (*adk.TypedChatModelAgentState[M], error) {
+	budget := int(of.window(ctx) / roundShare)
 	if budget == 0 {
 		return state, nil
 	}
 	from := 0
-	if m.policy.runOf(ctx).fitted.Swap(true) {
+	if of.runOf(ctx).fitted.Swap(true) {
 		from = rounds.Newest(state.Messages) - 1
 	}
 	if !mayExceed(state.Messages[max(from, 0):], budget/maxDensity) {
 		return state, nil
 	}
-	f := newFitting(ctx, m, state)
+	f := newFitting(ctx, of, state)
 	for _, r := range rounds.Of(state.Messages) {
 		if r.At < from {
 			continue
@@ -117,24 +117,24 @@ const (
 
 // within returns a state that fits a window, if possible. It first clears everything
 // old, then shortens the rest.
-func within[M adk.MessageType](ctx context.Context, m *middleware[M], state *adk.TypedChatModelAgentState[M], window int64) (*adk.TypedChatModelAgentState[M], error) {
-	is, err := m.size(ctx, state, true)
+func within[M adk.MessageType](ctx context.Context, of *policy[M], state *adk.TypedChatModelAgentState[M], window int64) (*adk.TypedChatModelAgentState[M], error) {
+	is, err := of.size(ctx, state, true)
 	if err != nil || is.Tokens <= window {
 		return state, err
 	}
 	given, before := state, is
-	p := newPass(ctx, m, state, is)
+	p := newPass(ctx, of, state, is)
 	p.forced = true
 	if state, err = p.cleared(ctx); err != nil {
 		return nil, err
 	}
 	if state != given {
-		if is, err = m.size(ctx, state, true); err != nil {
+		if is, err = of.size(ctx, state, true); err != nil {
 			return nil, err
 		}
 	}
 	for s := 0; s < stages && is.Tokens > window; s++ {
-		next, err := shorter(ctx, m, state, s, int(float64(is.Tokens-window)/is.Factor)+1)
+		next, err := shorter(ctx, of, state, s, int(float64(is.Tokens-window)/is.Factor)+1)
 		if err != nil {
 			return nil, err
 		}
@@ -142,24 +142,24 @@ func within[M adk.MessageType](ctx context.Context, m *middleware[M], state *adk
 			continue
 		}
 		state = next
-		if is, err = m.size(ctx, state, true); err != nil {
+		if is, err = of.size(ctx, state, true); err != nil {
 			return nil, err
 		}
 	}
 	if state != given {
-		m.policy.runOf(ctx).sizes.Edited(len(state.Messages))
+		of.runOf(ctx).sizes.Edited(len(state.Messages))
 	}
-	m.policy.send(ctx, einolean.Event{Kind: einolean.KindClearDone, Pass: &einolean.Pass{Before: before.Tokens, After: is.Tokens, Threshold: window}})
+	of.send(ctx, einolean.Event{Kind: einolean.KindClearDone, Pass: &einolean.Pass{Before: before.Tokens, After: is.Tokens, Threshold: window}})
 	return state, nil
 }
 
 // shorter returns a state that is over tokens shorter, if a stage can do that.
-func shorter[M adk.MessageType](ctx context.Context, m *middleware[M], state *adk.TypedChatModelAgentState[M], s int, over int) (*adk.TypedChatModelAgentState[M], error) {
-	f := newFitting(ctx, m, state)
-	of := rounds.Of(state.Messages)
+func shorter[M adk.MessageType](ctx context.Context, of *policy[M], state *adk.TypedChatModelAgentState[M], s int, over int) (*adk.TypedChatModelAgentState[M], error) {
+	f := newFitting(ctx, of, state)
+	in := rounds.Of(state.Messages)
 	var all []decision
 	sum := 0
-	for _, r := range of {
+	for _, r := range in {
 		is, _ := f.list(ctx, r, s >= pages)
 		for _, each := range is {
 			sum += each.tokens
@@ -172,8 +172,8 @@ func shorter[M adk.MessageType](ctx context.Context, m *middleware[M], state *ad
 		over = math.MaxInt / 2
 	case s == larger:
 		over *= 2
-	case s == oldestMedia && len(of) > 0:
-		end = of[len(of)-1].At
+	case s == oldestMedia && len(in) > 0:
+		end = in[len(in)-1].At
 	}
 	all = append(all, f.sent(end)...)
 	slices.SortStableFunc(all, func(a, b decision) int { return a.At - b.At })
@@ -194,9 +194,9 @@ func shorter[M adk.MessageType](ctx context.Context, m *middleware[M], state *ad
 // fitting is a pass that makes results shorter, wherever they stand.
 type fitting[M adk.MessageType] struct{ *pass[M] }
 
-func newFitting[M adk.MessageType](ctx context.Context, m *middleware[M], state *adk.TypedChatModelAgentState[M]) fitting[M] {
-	p := newPass(ctx, m, state, size.Size{})
-	p.policy.files.Note(ctx, namedFiles(p.cfg, p.msgs))
+func newFitting[M adk.MessageType](ctx context.Context, of *policy[M], state *adk.TypedChatModelAgentState[M]) fitting[M] {
+	p := newPass(ctx, of, state, size.Size{})
+	p.files.Note(ctx, p.namedFiles(p.msgs))
 	return fitting[M]{p}
 }
 
@@ -236,17 +236,17 @@ func (f fitting[M]) list(ctx context.Context, of rounds.Round, everything bool) 
 
 // mustStay reports whether the configuration keeps a result as it is.
 func (f fitting[M]) mustStay(ctx context.Context, r *result) bool {
-	cut := f.policy.truncation(ctx, r.Call.Name)
-	if excludesThrough(f.policy.noTrunc, r.Call.Name, r.Call.Args) {
+	cut := f.truncation(ctx, r.Call.Name)
+	if excludesThrough(f.TruncExcludeTools, r.Call.Name, r.Call.Args) {
 		return true
 	}
-	return r.rule.leave != "" || r.rule.store == nil || cut.leave == ReasonExcluded || cut.leave == ReasonSkipped && !f.policy.skipTrunc
+	return r.rule.leave != "" || r.rule.store == nil || cut.leave == ReasonExcluded || cut.leave == ReasonSkipped && !f.SkipTruncation
 }
 
 // sent lists the user's messages with media before an index.
 func (f fitting[M]) sent(end int) (out []decision) {
 	for i := range f.msgs[:end] {
-		r := result{Pair: &rounds.Pair{At: i, Result: rounds.Result{Index: -1}}, callAt: i, rule: &rule{store: f.policy.general}}
+		r := result{Pair: &rounds.Pair{At: i, Result: rounds.Result{Index: -1}}, callAt: i, rule: &rule{store: f.general}}
 		if r.media = f.oldMedia(&r); len(r.media) > 0 {
 			out = append(out, decision{result: &r, keep: true})
 		}
@@ -385,7 +385,7 @@ func (f fitting[M]) made(ctx context.Context, kind einolean.Kind, rule string) *
 		e := &f.done[i]
 		o := e.output()
 		o.kind, o.rule = kind, rule
-		f.policy.report(ctx, e.Call.Name, e.Call.ID, o)
+		f.report(ctx, e.Call.Name, e.Call.ID, o)
 	}
 	next := *f.given
 	next.Messages = f.out()
@@ -401,17 +401,17 @@ const maxCallName = 64
 // refer returns a state with references in place of new results that equal a visible one, and
 // its size. Old results that are about to be cleared do not count as visible for those that are
 // kept. Its error is that of a user's callback.
-func refer[M adk.MessageType](ctx context.Context, m *middleware[M], state *adk.TypedChatModelAgentState[M], is size.Size) (*adk.TypedChatModelAgentState[M], size.Size, error) {
+func refer[M adk.MessageType](ctx context.Context, of *policy[M], state *adk.TypedChatModelAgentState[M], is size.Size) (*adk.TypedChatModelAgentState[M], size.Size, error) {
 	from := 0
-	if m.policy.runOf(ctx).referred.Swap(true) {
+	if of.runOf(ctx).referred.Swap(true) {
 		from = rounds.Newest(state.Messages)
 	}
 	if !mayRepeat(state.Messages, from) {
 		return state, is, nil
 	}
-	window := m.window(ctx)
-	clears := is.Tokens >= m.cfg.MaxTokensForClear || window > 0 && is.Tokens > window
-	f := newFitting(ctx, m, state)
+	window := of.window(ctx)
+	clears := is.Tokens >= of.MaxTokensForClear || window > 0 && is.Tokens > window
+	f := newFitting(ctx, of, state)
 	for _, each := range repeats(ctx, f.pass, from, clears) {
 		var err error
 		if each.file, err = f.place(ctx, each.result, f.generate); err != nil {
@@ -423,7 +423,7 @@ func refer[M adk.MessageType](ctx context.Context, m *middleware[M], state *adk.
 	}
 	out, err := f.made(ctx, einolean.KindResultReferred, byRepeat), error(nil)
 	if clears && out != state {
-		is, err = m.size(ctx, out, false)
+		is, err = of.size(ctx, out, false)
 	}
 	return out, is, err
 }
@@ -453,7 +453,7 @@ func mayRepeat[M adk.MessageType](msgs []M, from int) bool {
 // repeats lists the results from an index on that equal an earlier, visible one.
 func repeats[M adk.MessageType](ctx context.Context, p *pass[M], from int, clears bool) (out []decision) {
 	all := rounds.Of(p.msgs)
-	_, kept := rounds.Outside(all, p.cfg.ClearRetentionSuffixLimit)
+	_, kept := rounds.Outside(all, p.ClearRetentionSuffixLimit)
 	first := make(map[uint64]*rounds.Pair)
 	for _, at := range inOrder(all) {
 		each := &all[at.round].Pairs[at.call]

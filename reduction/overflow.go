@@ -3,68 +3,22 @@
 
 package reduction
 
-// A request that the model refuses as too long: how such an error is known, and the model that
-// shortens the request, asks once more, and keeps to what it has learned.
+// A request that the model refuses as too long: it is made shorter and asked once more, and the run keeps
+// to what it has learned.
 
 import (
 	"context"
-	_ "embed"
-	"regexp"
-	"strconv"
-	"strings"
-	"sync"
 
 	"github.com/cloudwego/eino/adk"
 	"github.com/cloudwego/eino/components/model"
 	"github.com/cloudwego/eino/schema"
 
 	"github.com/einolean/einolean"
-	"github.com/einolean/einolean/internal/safe"
 )
-
-//go:embed overflow.txt
-var overflowWords string
-
-// overflows are the ways in which providers say that a request is too long.
-var overflows = sync.OnceValue(func() (all []*regexp.Regexp) {
-	for line := range strings.Lines(overflowWords) {
-		if source, pattern, ok := strings.Cut(strings.TrimSpace(line), ": "); ok && !strings.HasPrefix(source, "#") {
-			all = append(all, regexp.MustCompile(pattern))
-		}
-	}
-	return all
-})
-
-// rates are words of errors that speak of tokens in a time, which pass by themselves.
-var rates = regexp.MustCompile(`rate.?limit|too many requests|per (?:min|minute|hour|day)\b|/min\b|\b[tr]p[md]\b|quota|throttl|(?:status|code|http)["': ]*429|速率|频率|限流`)
-
-// ParseOverflow reports whether an error says that a request is too long for the model, and how many
-// tokens the model takes, zero if the error does not name it. It knows the words of OpenAI, Azure,
-// Anthropic, Gemini, Ark, DeepSeek, Qwen, Kimi, GLM, SiliconFlow, vLLM, Ollama, llama.cpp, LiteLLM and
-// OpenRouter. Rate limits, which speak of tokens as well, are none.
-func ParseOverflow(err error) (tokens int64, ok bool) {
-	text := strings.ToLower(safe.ErrorText(err))
-	if text == "" || rates.MatchString(text) {
-		return 0, false
-	}
-	for _, words := range overflows() {
-		found := words.FindStringSubmatch(text)
-		if found == nil {
-			continue
-		}
-		ok = true
-		for _, number := range found[1:] {
-			if n, err := strconv.ParseInt(strings.ReplaceAll(number, ",", ""), 10, 64); err == nil && n > 0 {
-				return n, true
-			}
-		}
-	}
-	return 0, ok
-}
 
 // recovering is a model whose refusals of long requests do not end the run.
 type recovering[M adk.MessageType] struct {
-	of    *middleware[M]
+	of    *policy[M]
 	model model.BaseModel[M]
 }
 
@@ -83,7 +37,7 @@ func (r recovering[M]) Stream(ctx context.Context, input []M, opts ...model.Opti
 		both := out.Copy(2)
 		_, err = both[0].Recv()
 		both[0].Close()
-		if _, refused := r.of.refused(err); refused {
+		if _, refused := r.refused(err); refused {
 			both[1].Close()
 			return nil, err
 		}
@@ -94,7 +48,7 @@ func (r recovering[M]) Stream(ctx context.Context, input []M, opts ...model.Opti
 // asked asks a model. A request that is refused as too long is shortened and asked again, once for
 // a model call: what Eino retries after that is short from the beginning.
 func asked[M adk.MessageType, T any](ctx context.Context, r recovering[M], input []M, opts []model.Option, ask func([]M) (T, error)) (T, error) {
-	run := r.of.policy.runOf(ctx)
+	run := r.of.runOf(ctx)
 	tools := model.GetCommonOptions(&model.Options{}, opts...).Tools
 	if run.refused.Load() {
 		if shorter, _, _, err := r.shorten(ctx, input, tools, run.target.Load()); err == nil {
@@ -103,7 +57,7 @@ func asked[M adk.MessageType, T any](ctx context.Context, r recovering[M], input
 		return ask(input)
 	}
 	out, err := ask(input)
-	named, refused := r.of.refused(err)
+	named, refused := r.refused(err)
 	if !refused || ctx.Err() != nil {
 		return out, err
 	}
@@ -128,9 +82,9 @@ func asked[M adk.MessageType, T any](ctx context.Context, r recovering[M], input
 	if failed != nil || !changed {
 		return out, err
 	}
-	r.of.policy.send(ctx, einolean.Event{Kind: einolean.KindOverflow, Err: err, Pass: &einolean.Pass{Before: before, After: after, Threshold: named, Target: learned}})
+	r.of.send(ctx, einolean.Event{Kind: einolean.KindOverflow, Err: err, Pass: &einolean.Pass{Before: before, After: after, Threshold: named, Target: learned}})
 	again, failed := ask(shorter)
-	if _, refused := r.of.refused(failed); refused {
+	if _, refused := r.refused(failed); refused {
 		return out, err
 	}
 	return again, failed
@@ -140,11 +94,11 @@ func asked[M adk.MessageType, T any](ctx context.Context, r recovering[M], input
 const tenth = 10
 
 // refused reports whether an error refuses a request as too long, and the tokens that it names.
-func (m *middleware[M]) refused(err error) (tokens int64, ok bool) {
+func (r recovering[M]) refused(err error) (tokens int64, ok bool) {
 	if err == nil {
 		return 0, false
 	}
-	return m.cfg.Overflow(err)
+	return r.of.Overflow(err)
 }
 
 // size is how many tokens a request has.
@@ -169,6 +123,6 @@ func (r recovering[M]) shorten(ctx context.Context, input []M, tools []*schema.T
 // apart returns a context in which counting this request changes nothing that is known of the run's
 // conversation.
 func (r recovering[M]) apart(ctx context.Context) context.Context {
-	p := r.of.policy
+	p := r.of
 	return context.WithValue(ctx, p, &agentRun{reader: p.runOf(ctx).reader})
 }

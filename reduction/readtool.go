@@ -109,6 +109,16 @@ func returnsParts(t tool.BaseTool) bool {
 	return false
 }
 
+// readerKind is the kind of tool that an agent has under the name of the read tool.
+type readerKind string
+
+const (
+	noReader      readerKind = "none"
+	foreignReader readerKind = "foreign" // some tool of that name
+	pagesReader   readerKind = "pages"   // one that is made for reading page by page
+	ownReader     readerKind = "own"     // one of this package's
+)
+
 // readerAmong looks for the tools of a name. Of several, the least trusted one counts. It
 // skips tools whose Info fails; the agent itself reports them.
 func readerAmong(ctx context.Context, tools []tool.BaseTool, name string) (found readerKind, at int) {
@@ -239,7 +249,7 @@ func (r *mediaReader) StreamableRun(ctx context.Context, argument *schema.ToolAr
 	if err != nil {
 		return nil, err
 	}
-	return schema.StreamReaderFromArray([]*schema.ToolResult{textResult(text)}), nil
+	return schema.StreamReaderFromArray([]*schema.ToolResult{{Parts: []schema.ToolOutputPart{{Type: schema.ToolPartTypeText, Text: text}}}}), nil
 }
 
 // readBack reads a medium back.

@@ -49,7 +49,7 @@ func NewTyped[M adk.MessageType](ctx context.Context, config *TypedConfig[M]) (a
 	m := &middleware[M]{
 		TypedBaseChatModelAgentMiddleware: &adk.TypedBaseChatModelAgentMiddleware[M]{},
 
-		cfg: c, policy: policyOf(c),
+		policy: policyOf(c),
 	}
 	if c.TokenCounter == nil {
 		m.estimator = new(size.Estimator[M])
@@ -57,29 +57,24 @@ func NewTyped[M adk.MessageType](ctx context.Context, config *TypedConfig[M]) (a
 			return m.estimator.Count(msgs, tools), nil
 		}
 	}
-	m.policy.named = config.ReadFileToolName != "" || config.ProvideReadTool
+	m.named = config.ReadFileToolName != "" || config.ProvideReadTool
 	if c.ProvideReadTool {
-		ours := &provided{name: c.ReadFileToolName, stores: m.policy.files.Stores, readable: m.policy.readable, query: c.JSONQuery}
+		ours := &provided{name: c.ReadFileToolName, stores: m.files.Stores, readable: m.readable, query: c.JSONQuery}
 		ours.InvokableTool, err = NewReadTool(ctx, &ReadToolConfig{Name: ours.name, Backend: ours, JSONQuery: ours.query})
 		if err != nil {
 			return nil, err
 		}
-		m.policy.ours = ours
-		c.GenClearOffloadFilePath = m.policy.below(vault.ClearDir, c.GenClearOffloadFilePath)
-		m.policy.generate = m.policy.below(vault.TruncDir, c.GenTruncOffloadFilePath)
+		m.ours = ours
+		c.GenClearOffloadFilePath = m.below(vault.ClearDir, c.GenClearOffloadFilePath)
+		c.GenTruncOffloadFilePath = m.below(vault.TruncDir, c.GenTruncOffloadFilePath)
 	}
 	return adkrun.New(m), nil
 }
 
-// middleware implements the hooks. It is immutable after NewTyped, except for the memory in
-// reported.
+// middleware implements the hooks.
 type middleware[M adk.MessageType] struct {
 	*adk.TypedBaseChatModelAgentMiddleware[M]
-	cfg       *TypedConfig[M]
-	estimator *size.Estimator[M] // the default counter; nil if the user's counts
-	policy    *policy
-
-	reported seen // cleared results
+	*policy[M]
 }
 
 // Begin adds the read tool if the configuration asks for one and the agent has none.
@@ -87,16 +82,16 @@ func (m *middleware[M]) Begin(ctx context.Context, run *adkrun.Run) (context.Con
 	if run == nil {
 		return ctx, nil
 	}
-	tools, found, err := m.policy.withReader(ctx, run.Tools)
+	tools, found, err := m.withReader(ctx, run.Tools)
 	if err != nil {
 		return ctx, err
 	}
 	ctx = context.WithValue(ctx, m.policy, &agentRun{reader: found})
-	if m.policy.ours == nil {
+	if m.ours == nil {
 		return virtual.WithResults(ctx, unread{}), nil
 	}
 	run.Tools = tools
-	return virtual.WithResults(ctx, m.policy.ours), nil
+	return virtual.WithResults(ctx, m.ours), nil
 }
 
 // BeforeModelRewriteState clears old results.
@@ -104,28 +99,28 @@ func (m *middleware[M]) BeforeModelRewriteState(ctx context.Context, state *adk.
 	if state == nil {
 		return ctx, state, nil
 	}
-	m.policy.runOf(ctx).refused.Store(false)
-	yields, err := m.policy.checkReader(ctx, state.ToolInfos, state.DeferredToolInfos)
+	m.runOf(ctx).refused.Store(false)
+	yields, err := m.checkReader(ctx, state.ToolInfos, state.DeferredToolInfos)
 	if err != nil {
 		return ctx, state, err
 	}
 	if yields {
 		next := *state
-		next.ToolInfos, next.DeferredToolInfos = m.policy.withoutOurs(state.ToolInfos), m.policy.withoutOurs(state.DeferredToolInfos)
+		next.ToolInfos, next.DeferredToolInfos = m.withoutOurs(state.ToolInfos), m.withoutOurs(state.DeferredToolInfos)
 		state = &next
 	}
 	if virtual.Now(ctx) {
 		return ctx, state, nil
 	}
 	m.markUsed(ctx, state.Messages)
-	if !m.policy.clears {
+	if !m.clears {
 		return ctx, state, nil
 	}
 	out, err := m.reduced(ctx, state)
 	if err != nil || out == state {
 		return ctx, state, err
 	}
-	next, err := m.cfg.postProcess(ctx, out)
+	next, err := m.postProcess(ctx, out)
 	if err != nil {
 		return ctx, state, err
 	}
@@ -138,7 +133,7 @@ func (m *middleware[M]) reduced(ctx context.Context, state *adk.TypedChatModelAg
 	out, err := state, error(nil)
 	window := m.window(ctx)
 	if window > 0 {
-		if out, err = fitRounds(ctx, m, out); err != nil {
+		if out, err = fitRounds(ctx, m.policy, out); err != nil {
 			return nil, err
 		}
 	}
@@ -146,71 +141,35 @@ func (m *middleware[M]) reduced(ctx context.Context, state *adk.TypedChatModelAg
 	if err != nil {
 		return nil, err
 	}
-	if m.cfg.ReferToRepeats {
-		if out, is, err = refer(ctx, m, out, is); err != nil {
+	if m.ReferToRepeats {
+		if out, is, err = refer(ctx, m.policy, out, is); err != nil {
 			return nil, err
 		}
 	}
-	if is.Tokens >= m.cfg.MaxTokensForClear {
-		p := newPass(ctx, m, out, is)
+	if is.Tokens >= m.MaxTokensForClear {
+		p := newPass(ctx, m.policy, out, is)
 		if out, err = p.cleared(ctx); err != nil {
 			return nil, err
 		}
 		if out != p.given {
-			m.policy.runOf(ctx).sizes.Edited(len(out.Messages))
+			m.runOf(ctx).sizes.Edited(len(out.Messages))
 		}
 	}
-	if window > 0 && is.Tokens > window && !m.cfg.SkipClear {
-		return within(ctx, m, out, window)
+	if window > 0 && is.Tokens > window && !m.SkipClear {
+		return within(ctx, m.policy, out, window)
 	}
 	return out, nil
-}
-
-// size is how long a state is, as far as that decides what happens to it, or exactly.
-func (m *middleware[M]) size(ctx context.Context, state *adk.TypedChatModelAgentState[M], exactly bool) (size.Size, error) {
-	if m.estimator == nil {
-		n, err := m.cfg.TokenCounter(ctx, state.Messages, state.ToolInfos)
-		return size.Size{Tokens: n, Factor: 1, Exact: true}, err
-	}
-	threshold, window, run := m.cfg.MaxTokensForClear, m.window(ctx), m.policy.runOf(ctx)
-	limit := threshold
-	if window > 0 {
-		limit = min(limit, window)
-	}
-	if !exactly {
-		is := m.estimator.Size(&run.sizes, state.Messages, state.ToolInfos, threshold, limit)
-		if window == 0 || is.Exact || is.Tokens < limit {
-			return is, nil
-		}
-	}
-	return m.estimator.Size(&run.sizes, state.Messages, state.ToolInfos, threshold, -1), nil
-}
-
-// recovers reports whether requests that are too long are shortened.
-func (m *middleware[M]) recovers() bool { return m.cfg.Overflow != nil && !m.cfg.SkipClear }
-
-// window is how many tokens a request may have: what is configured or, if that is less, what a
-// refusal has taught in this run; zero if nothing is known.
-func (m *middleware[M]) window(ctx context.Context) int64 {
-	window := m.cfg.WindowTokens
-	if !m.recovers() {
-		return window
-	}
-	if learned := runLocal[int64](ctx, windowKey); learned > 0 && (window == 0 || learned < window) {
-		return learned
-	}
-	return window
 }
 
 // WrapModel keeps what a provider ties an answer to in step with what was cleared, has the model read
 // of an empty result that it is, and shortens a request that it refuses as too long.
 func (m *middleware[M]) WrapModel(ctx context.Context, inner model.BaseModel[M], _ *adk.TypedModelContext[M]) (model.BaseModel[M], error) {
-	if m.policy.clears {
-		inner = keeper(m).Model(inner)
+	if m.clears {
+		inner = keeper(m.policy).Model(inner)
 	}
 	inner = nothing.Model(inner)
 	if m.recovers() && !virtual.Now(ctx) {
-		return recovering[M]{m, inner}, nil
+		return recovering[M]{m.policy, inner}, nil
 	}
 	return inner, nil
 }
@@ -227,7 +186,7 @@ func (m *middleware[M]) AfterModelRewriteState(ctx context.Context, state *adk.T
 		return ctx, state, nil
 	}
 	m.noteNamedFiles(ctx, msgs, calls)
-	if m.policy.previews {
+	if m.previews() {
 		m.noteQuestion(ctx, msgs)
 	}
 	return ctx, state, nil
@@ -256,51 +215,20 @@ func (m *middleware[M]) WrapEnhancedStreamableToolCall(ctx context.Context, endp
 // noteNamedFiles tells calls which of their future files the notices in the history already
 // name. They must not write to these.
 func (m *middleware[M]) noteNamedFiles(ctx context.Context, msgs []M, calls []rounds.Call) {
-	shown := namedFiles(m.cfg, msgs)
-	m.policy.files.Note(ctx, shown)
+	shown := m.namedFiles(msgs)
+	m.files.Note(ctx, shown)
 	wanted := make(map[string]bool, len(calls))
 	for _, each := range calls {
-		wanted[vault.Clean(vault.DefaultPath(m.cfg.RootDir, vault.TruncDir, each.ID))] = true
+		wanted[vault.Clean(vault.DefaultPath(m.RootDir, vault.TruncDir, each.ID))] = true
 	}
 	var taken []string
 	for _, name := range shown {
 		// A generator may return any of the names next.
-		if wanted[name] || m.cfg.GenTruncOffloadFilePath != nil {
+		if wanted[name] || m.GenTruncOffloadFilePath != nil {
 			taken = append(taken, name)
 		}
 	}
 	_ = adk.SetRunLocalValue(ctx, namedFilesKey, taken)
-}
-
-// namedFiles lists, sorted, the files that notices in a history name. A notice naming a file that its
-// call could not have written is a forgery.
-func namedFiles[M adk.MessageType](cfg *TypedConfig[M], msgs []M) (names []string) {
-	eachNoticed(msgs, func(r rounds.Result) {
-		n := notice.In(r.Texts)
-		if n.Path != "" && (n.Cleared() || cfg.GenTruncOffloadFilePath != nil || vault.MadeFor(n.Path, r.ID)) {
-			names = append(names, vault.Clean(n.Path))
-		}
-	})
-	slices.Sort(names)
-	return slices.Compact(names)
-}
-
-// eachNoticed calls f with the results that may be notices.
-func eachNoticed[M adk.MessageType](msgs []M, f func(rounds.Result)) {
-	for _, m := range msgs {
-		for p := message.Parts(m); p.Next(); {
-			if p.Kind != message.Result {
-				continue
-			}
-			may := false
-			for item := p.Parts(); item.Next(); {
-				may = may || notice.Ends(item.Text())
-			}
-			if may {
-				f(rounds.ResultIn(p.Part))
-			}
-		}
-	}
 }
 
 // maxQuestion is the most of a message that goes into a question, in bytes.
@@ -340,8 +268,8 @@ func lastBytes(s string, most int) string { return s[display.Ceil(s, len(s)-most
 // markUsed tells the stores, at the start of a run and each hour after, which files the
 // history names.
 func (m *middleware[M]) markUsed(ctx context.Context, msgs []M) {
-	run := m.policy.runOf(ctx)
-	if run.reader == "" || !slices.ContainsFunc(m.policy.files.Stores, func(s *vault.Store) bool { return s.Cleaner != nil }) {
+	run := m.runOf(ctx)
+	if run.reader == "" || !slices.ContainsFunc(m.files.Stores, func(s *vault.Store) bool { return s.Cleaner != nil }) {
 		return
 	}
 	now, last := time.Now().Unix(), run.markedAt.Load()
@@ -349,7 +277,7 @@ func (m *middleware[M]) markUsed(ctx context.Context, msgs []M) {
 		return
 	}
 	if names := m.everyName(msgs); len(names) > 0 {
-		for _, s := range m.policy.files.Stores {
+		for _, s := range m.files.Stores {
 			s.MarkUsed(ctx, names)
 		}
 	}
@@ -373,26 +301,10 @@ func (m *middleware[M]) everyName(msgs []M) []string {
 			add(append(r.Texts, r.Moved...)...)
 		}
 		for _, each := range v.Calls {
-			for _, p := range vault.Mentions(m.cfg.RootDir, each.Args) {
+			for _, p := range vault.Mentions(m.RootDir, each.Args) {
 				names[p] = true
 			}
 		}
 	}
 	return slices.Sorted(maps.Keys(names))
-}
-
-// Keys of run-local values, which survive an interrupt. Outside a run there are none, and
-// nothing is kept.
-const (
-	namedFilesKey = "__einolean_reduction_shown__"    // files in the conversation's notices that calls of this round would otherwise overwrite
-	windowKey     = "__einolean_reduction_window__"   // how many tokens a request may have, since one was refused
-	questionKey   = "__einolean_reduction_question__" // the last texts of the user and the model
-	readerKey     = "__einolean_reduction_reader__"   // and the tool's name: which kind was found among the tools of a model call
-)
-
-// runLocal returns the value under a key, if it has this type.
-func runLocal[T any](ctx context.Context, key string) T {
-	v, _, _ := adk.GetRunLocalValue(ctx, key)
-	got, _ := v.(T)
-	return got
 }

@@ -34,13 +34,13 @@ const sessionKey = "__einolean_reduction_session__"
 const anotherRequest = "another"
 
 // keeper releases what is tied to other messages than those of a request.
-func keeper[M adk.MessageType](of *middleware[M]) session.Keeper[M] {
+func keeper[M adk.MessageType](of *policy[M]) session.Keeper[M] {
 	return session.Keeper[M]{
 		Key:   sessionKey,
 		Mark:  func(msgs []M, _ session.Tie) string { return newOutgoing(msgs).before(len(msgs)).mark() },
 		Stale: func(msgs []M) func(int, session.Tie, string) bool { return newOutgoing(msgs).stale },
 		Changed: func(ctx context.Context) {
-			of.policy.send(ctx, einolean.Event{Kind: einolean.KindSessionRestarted})
+			of.send(ctx, einolean.Event{Kind: einolean.KindSessionRestarted})
 		},
 	}
 }

@@ -96,7 +96,7 @@ func isSourceEnd(err error) bool {
 }
 
 // streamed is the call of a tool whose stream is cut.
-func streamed[A, T any](ctx context.Context, p *policy, called *adk.ToolContext, endpoint func(context.Context, A, ...tool.Option) (*schema.StreamReader[T], error)) func(context.Context, A, ...tool.Option) (*schema.StreamReader[T], error) {
+func streamed[M adk.MessageType, A, T any](ctx context.Context, p *policy[M], called *adk.ToolContext, endpoint func(context.Context, A, ...tool.Option) (*schema.StreamReader[T], error)) func(context.Context, A, ...tool.Option) (*schema.StreamReader[T], error) {
 	info, ok := callOf(ctx, p, called)
 	if !ok {
 		return endpoint
@@ -112,7 +112,7 @@ func streamed[A, T any](ctx context.Context, p *policy, called *adk.ToolContext,
 
 // wrapStream returns the replacement of a stream. On an error, which is that of a user's
 // callback, src is closed.
-func wrapStream[T any](ctx context.Context, info callInfo, args *schema.ToolArgument, src *schema.StreamReader[T]) (*schema.StreamReader[T], error) {
+func wrapStream[M adk.MessageType, T any](ctx context.Context, info callInfo[M], args *schema.ToolArgument, src *schema.StreamReader[T]) (*schema.StreamReader[T], error) {
 	info = info.with(args)
 	if info.rule.leave != "" || info.rule.trunc == nil {
 		return cutStream(ctx, info, src), nil
@@ -136,7 +136,7 @@ func wrapStream[T any](ctx context.Context, info callInfo, args *schema.ToolArgu
 
 // replaced gives a copy of a stream to the user's handler, and returns what replaces the stream, or
 // nil.
-func replaced[T any](ctx context.Context, info callInfo, copied *schema.StreamReader[T]) (*schema.StreamReader[T], error) {
+func replaced[M adk.MessageType, T any](ctx context.Context, info callInfo[M], copied *schema.StreamReader[T]) (*schema.StreamReader[T], error) {
 	var size atomic.Int64 // bytes that the handler has read, on any goroutine
 	detail := info.detail(nil)
 	detail.StreamToolResult = schema.StreamReaderWithConvert(copied, func(chunk T) (*schema.ToolResult, error) {
@@ -197,18 +197,18 @@ func replacing[T any](got *TruncResult, copied *schema.StreamReader[T], done fun
 }
 
 // cutStream returns a stream that ends within the limit. Closing it closes src.
-func cutStream[T any](ctx context.Context, info callInfo, src *schema.StreamReader[T]) *schema.StreamReader[T] {
-	c := &streamCut[T]{ctx: ctx, info: info, notices: notice.Current()}
-	c.reader, c.finds = info.policy.reader(ctx)
+func cutStream[M adk.MessageType, T any](ctx context.Context, info callInfo[M], src *schema.StreamReader[T]) *schema.StreamReader[T] {
+	c := &streamCut[M, T]{callInfo: info, ctx: ctx, notices: notice.Current()}
+	c.data.Tool, c.data.Finds = info.reader(ctx)
 	if info.rule.preview != nil {
 		c.errors = new(previews.Errors)
 	}
-	info.policy.files.Note(ctx, runLocal[[]string](ctx, namedFilesKey))
+	info.files.Note(ctx, runLocal[[]string](ctx, namedFilesKey))
 	if c.allowance = c.reserve(); c.allowance < 0 || info.rule.leave != "" {
-		if info.policy.onEvent == nil && !info.compacts() {
+		if info.OnEvent == nil && !info.compacts() {
 			return src
 		}
-		c.through = true
+		c.state = whole
 	}
 	if info.compacts() {
 		c.json = new(jsonStream)
@@ -219,51 +219,57 @@ func cutStream[T any](ctx context.Context, info callInfo, src *schema.StreamRead
 	return schema.StreamReaderWithConvert(c.in, c.next, schema.WithErrWrapper(c.afterEnd), schema.WithOnEOF(c.rest))
 }
 
+// streamState is how far the cutting of a stream is.
+type streamState int
+
+const (
+	holding    streamState = iota // what leaves room for the notice is passed on, the rest is held back
+	whole                         // everything is passed on
+	compacting                    // everything is passed on, as shorter JSON
+	over                          // the last chunk is out: only errors follow
+)
+
 // streamCut is the cutting of one stream. It is used by one goroutine at a time.
-type streamCut[T any] struct {
-	info      callInfo
+type streamCut[M adk.MessageType, T any] struct {
+	callInfo[M]
 	ctx       context.Context
 	notices   *notice.Texts
-	reader    string // the read tool's name
-	finds     bool   // it finds passages
-	allowance int    // bytes that may be passed on before the notice
+	data      notice.Data // common to all notices
+	allowance int         // bytes that may be passed on before the notice
 
-	source *schema.StreamReader[T] // the tool's own
+	source *schema.StreamReader[T] // the tool's own; nil if it is known to have ended
 	in     *schema.StreamReader[T] // the same, ending at its first error
 	ends   []error                 // ends of its sources, to pass on after the chunks held back
 	err    error                   // its first error, which comes last
 
-	through bool             // everything is passed on
-	ended   bool             // the notice is out
-	texts   []string         // all text so far, until it is stored
-	total   int              // bytes so far
-	passed  int              // of them passed on
-	errors  *previews.Errors // lines that look like errors, if a Preview is set
-	held    []T
-	waited  int  // of them for the end of JSON
-	drained bool // the source has ended
-
-	json    *jsonStream // nil: its text is not JSON, or stays
-	passing bool        // what json makes is passed on
+	state  streamState
+	texts  []string         // all text so far, until it is stored
+	total  int              // bytes so far
+	passed int              // of them passed on
+	errors *previews.Errors // lines that look like errors, if a Preview is set
+	held   []T
+	waited int         // of them for the end of JSON
+	json   *jsonStream // nil: its text is not JSON, or stays
 }
 
 // reserve is how many bytes can be passed on if the notice must fit after them; negative
 // if it does not fit at all.
-func (c *streamCut[T]) reserve() int {
-	path := len(c.info.defaultPlace().Path) + vault.SuffixSize
-	most := notice.Data{Bytes: math.MaxInt, HeadBytes: c.info.rule.limit, TailBytes: c.info.rule.limit, Tool: c.reader, Finds: c.finds}
+func (c *streamCut[M, T]) reserve() int {
+	path := len(c.defaultPlace().Path) + vault.SuffixSize
+	most := c.dataFor(c.rule.limit, "")
+	most.Bytes, most.TailBytes = math.MaxInt, c.rule.limit
 	most = c.notices.Hinted(most)
 	saved, unsaved := c.notices.Stream.Length(most), c.notices.Unsaved.Length(most)
-	if c.info.policy.generate != nil {
-		path = max(path, min(longPath, c.info.rule.limit-saved-utf8.UTFMax))
+	if c.GenTruncOffloadFilePath != nil {
+		path = max(path, min(longPath, c.rule.limit-saved-utf8.UTFMax))
 	}
-	free := c.info.rule.limit - max(saved+path, unsaved) - utf8.UTFMax
+	free := c.rule.limit - max(saved+path, unsaved) - utf8.UTFMax
 	return free - min(maxTail, free/tailShare)
 }
 
 // failed passes on the end of one source, after the chunks held back. It records any other
 // error as the end, and signals the tool that nobody listens any more.
-func (c *streamCut[T]) failed(err error) error {
+func (c *streamCut[M, T]) failed(err error) error {
 	if isSourceEnd(err) {
 		if len(c.held)+len(c.ends) == 0 {
 			return err
@@ -277,18 +283,18 @@ func (c *streamCut[T]) failed(err error) error {
 }
 
 // afterEnd returns what follows the last chunk once c.in is closed.
-func (c *streamCut[T]) afterEnd(err error) error {
+func (c *streamCut[M, T]) afterEnd(err error) error {
 	switch {
 	case !errors.Is(err, schema.ErrRecvAfterClosed):
 		return err // one source has ended
-	case !c.ended:
+	case c.state != over:
 		return io.EOF // the reader has closed it
 	}
 	return c.following()
 }
 
 // following takes the next of the errors that follow the last chunk.
-func (c *streamCut[T]) following() (err error) {
+func (c *streamCut[M, T]) following() (err error) {
 	if len(c.ends) > 0 {
 		err, c.ends = c.ends[0], c.ends[1:]
 		return err
@@ -300,11 +306,11 @@ func (c *streamCut[T]) following() (err error) {
 }
 
 // next decides about a chunk.
-func (c *streamCut[T]) next(chunk T) (T, error) {
+func (c *streamCut[M, T]) next(chunk T) (T, error) {
 	var none T
 	eachString(chunk, func(text string) {
 		c.total += len(text)
-		if !c.through {
+		if c.state == holding {
 			c.texts = append(c.texts, text)
 		}
 	})
@@ -312,16 +318,16 @@ func (c *streamCut[T]) next(chunk T) (T, error) {
 		eachString(chunk, c.json.add)
 	}
 	switch waits := c.waits(); {
-	case c.passing:
+	case c.state == compacting:
 		return c.passOn(c.withText(chunk, c.json.take()))
 	case waits:
 		c.held = append(c.held, chunk)
 		return none, schema.ErrNoValue
-	case c.through && c.json != nil:
-		c.passing = true
+	case c.state == whole && c.json != nil:
+		c.state = compacting
 		chunk, c.held = join(append(c.held, chunk)), nil
 		return c.passOn(c.withText(chunk, c.json.take()))
-	case c.through:
+	case c.state == whole:
 		return c.passOn(chunk)
 	}
 	if c.total <= c.allowance && len(c.ends) == 0 && len(c.held) == c.waited {
@@ -329,7 +335,7 @@ func (c *streamCut[T]) next(chunk T) (T, error) {
 		return c.passOn(chunk)
 	}
 	c.held = append(c.held, chunk)
-	if c.total <= c.info.rule.limit {
+	if c.total <= c.rule.limit {
 		return none, schema.ErrNoValue
 	}
 	return c.overflow()
@@ -372,21 +378,21 @@ const decideAt = 4 << 10
 
 // waits reports whether what has come is held back because it may become shorter JSON. It
 // gives up where that does not come about.
-func (c *streamCut[T]) waits() bool {
+func (c *streamCut[M, T]) waits() bool {
 	switch j := c.json; {
-	case j == nil || c.passing:
+	case j == nil || c.state == compacting:
 		return false
-	case c.through && !j.other && c.total < decideAt, !c.through && !j.other && j.size <= c.info.rule.limit && c.total <= maxShrink*c.info.rule.limit:
+	case c.state == whole && !j.other && c.total < decideAt, c.state == holding && !j.other && j.size <= c.rule.limit && c.total <= maxShrink*c.rule.limit:
 		c.waited = len(c.held) + 1
 		return true
-	case !c.through || j.other || !j.worthIt(c.total):
+	case c.state == holding || j.other || !j.worthIt(c.total):
 		c.json = nil
 	}
 	return false
 }
 
 // withText returns a chunk with another text.
-func (c *streamCut[T]) withText(chunk T, text string) T {
+func (c *streamCut[M, T]) withText(chunk T, text string) T {
 	r := asResult(chunk)
 	if r == nil {
 		return chunk
@@ -396,12 +402,12 @@ func (c *streamCut[T]) withText(chunk T, text string) T {
 
 // endJSON is the end of a stream that may be JSON. It reports whether what was held back must
 // be cut.
-func (c *streamCut[T]) endJSON() (tooLong bool) {
+func (c *streamCut[M, T]) endJSON() (tooLong bool) {
 	j := c.json
 	switch {
 	case j == nil:
 		return false
-	case c.passing:
+	case c.state == compacting:
 		if rest := string(j.w.Pending()); rest != "" && !j.other {
 			c.held = append(c.held, ofResult[T](textResult(rest)))
 		}
@@ -409,27 +415,27 @@ func (c *streamCut[T]) endJSON() (tooLong bool) {
 		return false
 	}
 	text, ok := "", false
-	if c.through && j.w.Whole() && !j.other {
+	if c.state == whole && j.w.Whole() && !j.other {
 		if text, ok = compact.Text(string(j.out)); !ok {
 			ok = j.worthIt(c.total)
 		}
-	} else if !c.through {
+	} else if c.state == holding {
 		text, ok = compact.Text(strings.Join(c.texts, ""))
 	}
-	if !ok || c.err != nil || !c.through && len(text) > c.info.rule.limit {
-		return !c.through && c.total > c.info.rule.limit
+	if !ok || c.err != nil || c.state == holding && len(text) > c.rule.limit {
+		return c.state == holding && c.total > c.rule.limit
 	}
 	c.held = []T{c.withText(join(c.held), text)}
 	c.reportCompacted(len(text))
 	return false
 }
 
-func (c *streamCut[T]) reportCompacted(after int) {
-	c.info.report(c.ctx, output{kind: einolean.KindResultCompacted, before: c.total, after: after, stream: true})
+func (c *streamCut[M, T]) reportCompacted(after int) {
+	c.callInfo.report(c.ctx, output{kind: einolean.KindResultCompacted, before: c.total, after: after, stream: true})
 }
 
 // passOn passes a chunk on after everything that precedes it.
-func (c *streamCut[T]) passOn(chunk T) (T, error) {
+func (c *streamCut[M, T]) passOn(chunk T) (T, error) {
 	if len(c.held)+len(c.ends) == 0 {
 		return chunk, nil
 	}
@@ -441,7 +447,7 @@ func (c *streamCut[T]) passOn(chunk T) (T, error) {
 	return c.release(), nil
 }
 
-func (c *streamCut[T]) release() T {
+func (c *streamCut[M, T]) release() T {
 	out := join(c.held)
 	c.held = nil
 	return out
@@ -449,21 +455,21 @@ func (c *streamCut[T]) release() T {
 
 // rest ends the stream after its source: it returns the chunks held back, if nothing was
 // cut.
-func (c *streamCut[T]) rest() (any, error) {
-	if !c.ended && c.endJSON() {
-		c.drained = true
+func (c *streamCut[M, T]) rest() (any, error) {
+	if c.state != over && c.endJSON() {
+		c.source = nil
 		out, err := c.overflow()
-		if !c.ended { // it stays whole
-			c.ended = true
+		if c.state != over { // it stays whole
+			c.state = over
 			shut(c.in)
 		}
 		return out, err
 	}
 	shut(c.in) // after is called from now on
-	if !c.ended {
-		c.ended = true
+	if c.state != over {
+		c.state = over
 		if c.err == nil {
-			c.info.reportKept(c.ctx, output{reason: cmp.Or(c.info.rule.leave, ReasonNotSmaller), before: c.total, stream: true}, "")
+			c.reportKept(c.ctx, output{reason: cmp.Or(c.rule.leave, ReasonNotSmaller), before: c.total, stream: true}, "")
 		}
 	}
 	if len(c.held) > 0 {
@@ -473,24 +479,24 @@ func (c *streamCut[T]) rest() (any, error) {
 }
 
 // overflow handles a stream that is known to be too long. It reads the source to its end.
-func (c *streamCut[T]) overflow() (T, error) {
+func (c *streamCut[M, T]) overflow() (T, error) {
 	var none T
-	at, err := c.info.place(c.ctx, func() *schema.ToolResult { return textResult(strings.Join(c.texts, "")) })
+	at, err := c.place(c.ctx, func() *schema.ToolResult { return textResult(strings.Join(c.texts, "")) })
 	if err != nil {
-		c.ended, c.held, c.ends = true, nil, nil
+		c.state, c.held, c.ends = over, nil, nil
 		shut(c.in)
 		return none, err
 	}
 	head := c.boundary(c.allowance)
 	fits := func() bool {
-		_, ok := c.notices.Ending(c.notices.Stream, c.dataFor(head, at.Path+vault.Padding), "", c.info.rule.limit-head)
+		_, ok := c.notices.Ending(c.notices.Stream, c.dataFor(head, at.Path+vault.Padding), "", c.rule.limit-head)
 		return ok && notice.Showable(at.Path)
 	}
 	if !fits() {
-		at = c.info.defaultPlace() // the limit has room for this one
+		at = c.defaultPlace() // the limit has room for this one
 	}
 	if !fits() {
-		c.texts, c.through = nil, true
+		c.texts, c.state = nil, whole
 		return c.release(), nil
 	}
 	return c.swallow(at, head), nil
@@ -498,7 +504,7 @@ func (c *streamCut[T]) overflow() (T, error) {
 
 // boundary is how many bytes of the stream come before an offset, without splitting a
 // character, and at least as many as are passed on already.
-func (c *streamCut[T]) boundary(offset int) int {
+func (c *streamCut[M, T]) boundary(offset int) int {
 	from := max(0, offset-utf8.UTFMax)
 	around := bytesBetween(c.texts, from, offset+utf8.UTFMax)
 	if at := from + display.Floor(around, offset-from); at >= c.passed {
@@ -519,22 +525,24 @@ func bytesBetween(texts []string, from, to int) string {
 	return string(out)
 }
 
-func (c *streamCut[T]) dataFor(head int, path string) notice.Data {
-	return notice.Data{Bytes: c.total, HeadBytes: head, Path: path, Tool: c.reader, Finds: c.finds}
+func (c *streamCut[M, T]) dataFor(head int, path string) notice.Data {
+	data := c.data
+	data.Bytes, data.HeadBytes, data.Path = c.total, head, path
+	return data
 }
 
 // swallow reads the source to its end, stores everything, and returns what follows: the
 // rest of the head with a notice, or, if the source failed, the rest of the text within
 // the limit.
-func (c *streamCut[T]) swallow(at vault.Place, head int) T {
-	c.ended = true
-	full := c.boundary(c.info.rule.limit)
-	end := &tail{max: c.info.rule.limit - head}
+func (c *streamCut[M, T]) swallow(at vault.Place, head int) T {
+	c.state = over
+	full := c.boundary(c.rule.limit)
+	end := &tail{max: c.rule.limit - head}
 	end.skip(c.texts, head)
 	for _, text := range c.texts {
 		c.errors.Add(text)
 	}
-	file := c.info.policy.files.Stream(c.ctx, c.info.rule.store, at, c.texts)
+	file := c.files.Stream(c.ctx, c.rule.store, at, c.texts)
 	defer file.Abort() // for a source that panics
 	c.texts = nil
 	media := c.drain(file, end)
@@ -557,9 +565,9 @@ func (c *streamCut[T]) swallow(at vault.Place, head int) T {
 
 // copies are the files that may already hold this stream: the first choice, from an
 // earlier call, and files that the call reads.
-func (c *streamCut[T]) copies(at vault.Place) []string {
+func (c *streamCut[M, T]) copies(at vault.Place) []string {
 	out := []string{at.Path}
-	for _, p := range vault.Mentions(c.info.policy.root, c.info.text) {
+	for _, p := range vault.Mentions(c.RootDir, c.text) {
 		if len(p) <= len(at.Path)+len(vault.Padding) {
 			out = append(out, p)
 		}
@@ -569,14 +577,14 @@ func (c *streamCut[T]) copies(at vault.Place) []string {
 
 // drain reads the source to its end and returns the non-text parts. It reads past c.in,
 // which would make garbage for each chunk.
-func (c *streamCut[T]) drain(file vault.Sink, end *tail) (media []T) {
+func (c *streamCut[M, T]) drain(file vault.Sink, end *tail) (media []T) {
 	take := func(text string) {
 		c.total += len(text)
 		end.add(text)
 		c.errors.Add(text)
 		file.Write(text)
 	}
-	for !c.drained {
+	for c.source != nil {
 		chunk, err := c.source.Recv()
 		if errors.Is(err, io.EOF) {
 			return media
@@ -597,16 +605,16 @@ func (c *streamCut[T]) drain(file vault.Sink, end *tail) (media []T) {
 }
 
 // endNotice ends the stream. Without a path the notice says that nothing was stored.
-func (c *streamCut[T]) endNotice(path string, head int, end *tail) string {
+func (c *streamCut[M, T]) endNotice(path string, head int, end *tail) string {
 	if path != "" {
 		if text := c.withErrors(c.dataFor(head, path), end); text != "" {
 			return text
 		}
-		if text, ok := c.notices.Ending(c.notices.Stream, c.dataFor(head, path), end.text(), c.info.rule.limit-head); ok {
+		if text, ok := c.notices.Ending(c.notices.Stream, c.dataFor(head, path), end.text(), c.rule.limit-head); ok {
 			return text
 		}
 	}
-	text, _ := c.notices.Ending(c.notices.Unsaved, c.dataFor(head, ""), end.text(), c.info.rule.limit-head)
+	text, _ := c.notices.Ending(c.notices.Unsaved, c.dataFor(head, ""), end.text(), c.rule.limit-head)
 	return text
 }
 
@@ -615,25 +623,25 @@ const errorShare = 2
 
 // withErrors ends the stream with the errors between head and tail. It is empty if there
 // are none, or no room for them.
-func (c *streamCut[T]) withErrors(v notice.Data, end *tail) string {
+func (c *streamCut[M, T]) withErrors(v notice.Data, end *tail) string {
 	v.TailBytes = c.total
-	room := (c.info.rule.limit - v.HeadBytes - c.notices.Found.Length(c.notices.Hinted(v))) / errorShare
+	room := (c.rule.limit - v.HeadBytes - c.notices.Found.Length(c.notices.Hinted(v))) / errorShare
 	v.Shown = c.errors.Lines(v.HeadBytes, c.total, min(room, maxErrorBytes))
 	v.Shown = c.errors.Lines(v.HeadBytes, c.total-(2*room-len(v.Shown)), min(room, maxErrorBytes))
 	if v.Shown == "" {
 		return ""
 	}
-	text, _ := c.notices.Ending(c.notices.Found, v, end.text(), c.info.rule.limit-v.HeadBytes)
+	text, _ := c.notices.Ending(c.notices.Found, v, end.text(), c.rule.limit-v.HeadBytes)
 	return text
 }
 
 // report reports the outcome.
-func (c *streamCut[T]) report(path string, err error, after int) {
+func (c *streamCut[M, T]) report(path string, err error, after int) {
 	o := output{kind: einolean.KindResultCut, rule: byLimit, before: c.total, after: after, path: path, stream: true, err: c.err}
 	if err != nil {
 		o.kind, o.path, o.err = einolean.KindStoreFailed, "", err
 	}
-	c.info.report(c.ctx, o)
+	c.callInfo.report(c.ctx, o)
 }
 
 // tail keeps the last bytes of its input.

@@ -28,29 +28,29 @@ import (
 )
 
 // callInfo is one call of a tool whose result may be too long.
-type callInfo struct {
-	policy *policy
-	rule   rule
-	tool   *adk.ToolContext
-	args   *schema.ToolArgument
-	text   string // of args
+type callInfo[M adk.MessageType] struct {
+	*policy[M]
+	rule rule
+	tool *adk.ToolContext
+	args *schema.ToolArgument
+	text string // of args
 }
 
 // compacts reports whether the result may become shorter JSON. What a file holds stays: the model
 // may be about to edit it by its text.
-func (info callInfo) compacts() bool { return info.rule.compact && !namesFile(info.text) }
+func (info callInfo[M]) compacts() bool { return info.rule.compact && !namesFile(info.text) }
 
 // callOf describes the truncation of a call's results, if any.
-func callOf(ctx context.Context, p *policy, called *adk.ToolContext) (callInfo, bool) {
+func callOf[M adk.MessageType](ctx context.Context, p *policy[M], called *adk.ToolContext) (callInfo[M], bool) {
 	if called == nil || virtual.Inner(ctx, called.CallID) { // a program reads all of it, and no model any
-		return callInfo{}, false
+		return callInfo[M]{}, false
 	}
 	r := p.truncation(ctx, called.Name)
-	return callInfo{policy: p, rule: r, tool: called}, r.leave == "" || r.compact || p.onEvent != nil && (r.leave != ReasonExempt || r.reads)
+	return callInfo[M]{policy: p, rule: r, tool: called}, r.leave == "" || r.compact || p.OnEvent != nil && (r.leave != ReasonExempt || r.reads)
 }
 
 // invoked is the call of a tool whose result is cut.
-func invoked[A, R any](ctx context.Context, p *policy, called *adk.ToolContext, endpoint func(context.Context, A, ...tool.Option) (R, error)) func(context.Context, A, ...tool.Option) (R, error) {
+func invoked[M adk.MessageType, A, R any](ctx context.Context, p *policy[M], called *adk.ToolContext, endpoint func(context.Context, A, ...tool.Option) (R, error)) func(context.Context, A, ...tool.Option) (R, error) {
 	info, ok := callOf(ctx, p, called)
 	if !ok {
 		return endpoint
@@ -94,34 +94,34 @@ func ofResult[T any](r *schema.ToolResult) T {
 }
 
 // with returns the truncation of the results of a call with these arguments.
-func (info callInfo) with(args *schema.ToolArgument) callInfo {
+func (info callInfo[M]) with(args *schema.ToolArgument) callInfo[M] {
 	if info.args = args; args != nil {
 		info.text = args.Text
 	}
-	if excludesThrough(info.policy.noTrunc, info.tool.Name, info.text) {
+	if excludesThrough(info.TruncExcludeTools, info.tool.Name, info.text) {
 		info.rule.leave, info.rule.compact = ReasonExcluded, false
 	}
 	return info
 }
 
-func (info callInfo) detail(result *schema.ToolResult) *ToolDetail {
+func (info callInfo[M]) detail(result *schema.ToolResult) *ToolDetail {
 	return &ToolDetail{ToolContext: info.tool, ToolArgument: info.args, ToolResult: result}
 }
 
-func (info callInfo) report(ctx context.Context, o output) {
+func (info callInfo[M]) report(ctx context.Context, o output) {
 	info.policy.report(ctx, info.tool.Name, info.tool.CallID, o)
 }
 
 // reportKept reports a result that is passed on whole, if the model read it from the
 // store or if it is longer than its limit.
-func (info callInfo) reportKept(ctx context.Context, o output, answer string) {
-	if info.policy.onEvent == nil {
+func (info callInfo[M]) reportKept(ctx context.Context, o output, answer string) {
+	if info.OnEvent == nil {
 		return
 	}
 	o.kind, o.after = einolean.KindResultKept, o.before
 	switch {
 	case info.rule.reads:
-		_, own := info.policy.reader(ctx)
+		_, own := info.reader(ctx)
 		if o.path = readtool.Path(info.text); o.path == "" || !o.stream && own && !readtool.Page(answer) {
 			return
 		}
@@ -133,7 +133,7 @@ func (info callInfo) reportKept(ctx context.Context, o output, answer string) {
 }
 
 // finished returns what replaces a result, nil if it stays.
-func (info callInfo) finished(ctx context.Context, args *schema.ToolArgument, result *schema.ToolResult) (*schema.ToolResult, error) {
+func (info callInfo[M]) finished(ctx context.Context, args *schema.ToolArgument, result *schema.ToolResult) (*schema.ToolResult, error) {
 	info = info.with(args)
 	if result == nil {
 		return nil, nil
@@ -151,7 +151,7 @@ const maxShrink = 4
 
 // compact returns a result with its JSON in fewer bytes, nil if it has none or still has more than
 // most bytes.
-func (info callInfo) compact(ctx context.Context, result *schema.ToolResult, most int) (out *schema.ToolResult) {
+func (info callInfo[M]) compact(ctx context.Context, result *schema.ToolResult, most int) (out *schema.ToolResult) {
 	for i := range result.Parts {
 		if result.Parts[i].Type != schema.ToolPartTypeText {
 			continue
@@ -177,7 +177,7 @@ func (info callInfo) compact(ctx context.Context, result *schema.ToolResult, mos
 }
 
 // shortened returns what replaces a result that is too long.
-func (info callInfo) shortened(ctx context.Context, result *schema.ToolResult) (*schema.ToolResult, error) {
+func (info callInfo[M]) shortened(ctx context.Context, result *schema.ToolResult) (*schema.ToolResult, error) {
 	switch {
 	case info.rule.leave != "":
 		info.reportKept(ctx, output{reason: info.rule.leave, before: bytesOf(result)}, firstText(result))
@@ -189,7 +189,7 @@ func (info callInfo) shortened(ctx context.Context, result *schema.ToolResult) (
 }
 
 // cut is the default handler.
-func (info callInfo) cut(ctx context.Context, result *schema.ToolResult) (*schema.ToolResult, error) {
+func (info callInfo[M]) cut(ctx context.Context, result *schema.ToolResult) (*schema.ToolResult, error) {
 	size := bytesOf(result)
 	if size <= info.rule.limit {
 		info.reportKept(ctx, output{before: size}, "")
@@ -208,7 +208,7 @@ func (info callInfo) cut(ctx context.Context, result *schema.ToolResult) (*schem
 	eachString(result, func(text string) { texts = append(texts, text) })
 	content, say, limit := strings.Join(texts, ""), notice.Current(), min(info.rule.limit, size-1)
 	data := notice.Data{Path: at.Path + vault.Padding}
-	data.Tool, data.Finds = info.policy.reader(ctx)
+	data.Tool, data.Finds = info.reader(ctx)
 	if _, ok := say.Room(size, data, limit); !ok || !notice.Showable(at.Path) {
 		at = info.defaultPlace() // the limit has room for this one
 		data.Path = at.Path + vault.Padding
@@ -231,7 +231,7 @@ func (info callInfo) cut(ctx context.Context, result *schema.ToolResult) (*schem
 
 // previewOf returns a Preview of a result in at most room bytes, empty if it cannot be
 // shown.
-func (info callInfo) previewOf(ctx context.Context, content string, room int) string {
+func (info callInfo[M]) previewOf(ctx context.Context, content string, room int) string {
 	if info.rule.preview == nil {
 		return ""
 	}
@@ -245,27 +245,27 @@ func (info callInfo) previewOf(ctx context.Context, content string, room int) st
 
 // save returns the file of content: the one it was read from, or the one where it is
 // stored now.
-func (info callInfo) save(ctx context.Context, at vault.Place, content string) (string, error) {
-	p := info.rule.store.ReadBack(ctx, info.policy.root, info.text, content)
+func (info callInfo[M]) save(ctx context.Context, at vault.Place, content string) (string, error) {
+	p := info.rule.store.ReadBack(ctx, info.RootDir, info.text, content)
 	if p != "" && len(p) <= len(at.Path)+len(vault.Padding) {
 		return p, nil
 	}
-	info.policy.files.Note(ctx, runLocal[[]string](ctx, namedFilesKey))
-	got := info.policy.files.Save(ctx, vault.Item{Store: info.rule.store, At: at, Content: content})
+	info.files.Note(ctx, runLocal[[]string](ctx, namedFilesKey))
+	got := info.files.Save(ctx, vault.Item{Store: info.rule.store, At: at, Content: content})
 	return got.Path, got.Err
 }
 
 // place chooses the file of a result.
-func (info callInfo) place(ctx context.Context, result func() *schema.ToolResult) (vault.Place, error) {
-	if info.policy.generate == nil {
+func (info callInfo[M]) place(ctx context.Context, result func() *schema.ToolResult) (vault.Place, error) {
+	if info.GenTruncOffloadFilePath == nil {
 		return info.defaultPlace(), nil
 	}
-	p, err := info.policy.generate(ctx, info.detail(result()))
+	p, err := info.GenTruncOffloadFilePath(ctx, info.detail(result()))
 	return vault.Place{Path: p}, err
 }
 
-func (info callInfo) defaultPlace() vault.Place {
-	return vault.Place{Path: vault.DefaultPath(info.policy.root, vault.TruncDir, info.tool.CallID)}
+func (info callInfo[M]) defaultPlace() vault.Place {
+	return vault.Place{Path: vault.DefaultPath(info.RootDir, vault.TruncDir, info.tool.CallID)}
 }
 
 // copyOf protects a tool's result from a handler that writes to its parts.
@@ -274,7 +274,7 @@ func copyOf(r *schema.ToolResult) *schema.ToolResult {
 }
 
 // byHandler asks the user's handler.
-func (info callInfo) byHandler(ctx context.Context, result *schema.ToolResult) (*schema.ToolResult, error) {
+func (info callInfo[M]) byHandler(ctx context.Context, result *schema.ToolResult) (*schema.ToolResult, error) {
 	size := bytesOf(result)
 	got, err := info.rule.trunc(ctx, info.detail(copyOf(result)))
 	if errors.Is(err, UseDefault) {
@@ -298,7 +298,7 @@ func (info callInfo) byHandler(ctx context.Context, result *schema.ToolResult) (
 
 // offload stores the content that a handler returns. If ok is false, the original is
 // passed on.
-func (info callInfo) offload(ctx context.Context, got *TruncResult, o output) (ok bool, err error) {
+func (info callInfo[M]) offload(ctx context.Context, got *TruncResult, o output) (ok bool, err error) {
 	if !got.NeedOffload {
 		return true, nil
 	}
@@ -306,7 +306,7 @@ func (info callInfo) offload(ctx context.Context, got *TruncResult, o output) (o
 		return false, fmt.Errorf("reduction: truncating a result of %q: %w", info.tool.Name, errNoBackend)
 	}
 	at := vault.Place{Path: got.OffloadFilePath, Fixed: true}
-	if saved := info.policy.files.Save(ctx, vault.Item{Store: info.rule.store, At: at, Content: got.OffloadContent}); saved.Err != nil {
+	if saved := info.files.Save(ctx, vault.Item{Store: info.rule.store, At: at, Content: got.OffloadContent}); saved.Err != nil {
 		o.kind, o.err = einolean.KindStoreFailed, saved.Err
 		info.report(ctx, o)
 		return false, nil
