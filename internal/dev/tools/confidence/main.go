@@ -34,6 +34,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 )
 
 func main() {
@@ -67,6 +68,10 @@ func (s scorer) print(out io.Writer, catalogues []catalogue) error {
 	}
 	c := fit(answers, func(a *answer) bool { return !a.heldout })
 	fmt.Fprintf(out, "%s: Calibration{Evidence: %.2f, Size: %.2f, Length: %.2f, Offset: %.2f}\n\n", s.name, c.Evidence, c.Size, c.Length, c.Offset)
+	if !slices.ContainsFunc(answers, func(a *answer) bool { return !a.heldout && a.origin != answers[0].origin }) {
+		fmt.Fprintln(out, "What that is worth is measured on catalogues of other origins: -data names them.")
+		return nil
+	}
 	judgeLeftOut(answers)
 	printMeasures(out, answers)
 	return nil
