@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Command suite gives an agent with 449 tools twelve tasks that take many calls or large results,
-// offline and without a key: with a program for each task, and with the calls of that program made
-// by the model itself. It prints what each takes.
+// offline and without a key, and then eight of one call or two: with a program for each task, and with
+// the calls of that program made by the model itself. It prints what each takes.
 package main
 
 import (
@@ -51,15 +51,19 @@ type cost struct {
 func tokens(bytes int) int { return bytes / 4 }
 
 func run(ctx context.Context, out io.Writer) error {
-	results, err := measure(ctx)
-	if err == nil {
-		show(out, results)
+	for _, set := range [][]task{tasks, direct} {
+		results, err := measure(ctx, set)
+		if err != nil {
+			return err
+		}
+		show(out, set, results)
+		fmt.Fprintln(out)
 	}
-	return err
+	return nil
 }
 
 // show prints what each task took in each way.
-func show(out io.Writer, results [][]cost) {
+func show(out io.Writer, tasks []task, results [][]cost) {
 	line := func(title string, cell func(k int) string) {
 		fmt.Fprintf(out, "%-20s", title)
 		for k := range arms {
@@ -86,7 +90,7 @@ func cell(c cost) string {
 }
 
 // measure does every task in every way. It is an error if a program did not do its task.
-func measure(ctx context.Context) (results [][]cost, err error) {
+func measure(ctx context.Context, tasks []task) (results [][]cost, err error) {
 	in := javascript.New(javascript.Limits{})
 	for _, t := range tasks {
 		var row []cost

@@ -18,7 +18,10 @@ import (
 // table is what each task took in every way; docs/benchmarks.md leads to it.
 const table = "tasks.golden.txt"
 
-var measured = sync.OnceValues(func() ([][]cost, error) { return measure(context.Background()) })
+var (
+	measured = sync.OnceValues(func() ([][]cost, error) { return measure(context.Background(), tasks) })
+	directly = sync.OnceValues(func() ([][]cost, error) { return measure(context.Background(), direct) })
+)
 
 // TestGoldenSuite does every task in every way, and compares what that took with the table.
 // With EINOLEAN_UPDATE=1 it writes it there.
@@ -26,7 +29,11 @@ func TestGoldenSuite(t *testing.T) {
 	results, err := measured()
 	require.NoError(t, err, "a program whose answer is not the computed one")
 	var out strings.Builder
-	show(&out, results)
+	show(&out, tasks, results)
+	results, err = directly()
+	require.NoError(t, err)
+	out.WriteString("\n")
+	show(&out, direct, results)
 	if os.Getenv("EINOLEAN_UPDATE") != "" {
 		require.NoError(t, os.WriteFile(table, []byte(out.String()), 0o644))
 	}
@@ -52,10 +59,24 @@ func TestProgramsDoEachTaskInThreeModelCalls(t *testing.T) {
 	require.Less(t, programs*10, direct, "a tenth of what the same calls cost at once")
 }
 
+// Where a program saves nothing, an agent with programs takes what it takes without, and three percent.
+func TestProgramsCostNothingWhereTheySaveNothing(t *testing.T) {
+	require.Len(t, direct, 8)
+	results, err := directly()
+	require.NoError(t, err)
+	with, without := 0, 0
+	for i, row := range results {
+		require.LessOrEqual(t, row[0].calls, row[2].calls, direct[i].name)
+		require.Empty(t, row[2].wrong, direct[i].name)
+		with, without = with+row[0].sent+row[0].written, without+row[2].sent+row[2].written
+	}
+	require.LessOrEqual(t, float64(with), 1.03*float64(without))
+}
+
 // A program that does something else does not pass for one that did its task.
 func TestAWrongProgramIsTold(t *testing.T) {
 	in := javascript.New(javascript.Limits{})
-	for _, task := range tasks {
+	for _, task := range append(tasks[:len(tasks):len(tasks)], direct...) {
 		task.code = `print("written: 20")`
 		watch := &recorder{Interpreter: in}
 		c, err := do(context.Background(), task, arms[0], watch, writes(task))

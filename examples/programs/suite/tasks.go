@@ -117,6 +117,26 @@ print(numbers.filter((_, i) => words[i].includes("一十")).join("、"))`,
 		"111、211"},
 }
 
+// direct are tasks of one call or two, where a program saves nothing.
+var direct = []task{
+	{"SHA-1", "What is the SHA-1 of abc?", []string{"SHA-1 of a text"}, []string{"hash__sha1"},
+		`print(await tools.hash__sha1({text: "abc"}))`, "a9993e364706816aba3e25717850c26c9cd0d89d"},
+	{"SHA-256", "What is the SHA-256 of abc?", []string{"SHA-256 of a text"}, []string{"hash__sha256"},
+		`print(await tools.hash__sha256({text: "abc"}))`, "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"},
+	{"weekday", "Which day of the week is 2026-11-27?", []string{"day of the week of a date"}, []string{"calendar__weekday"},
+		`print((await tools.calendar__weekday({date: "2026-11-27"})).match(/\w+day$/)[0])`, "Friday"},
+	{"Base64", "What is user-1 in Base64?", []string{"encode a text as Base64"}, []string{"encoding__base64_encode"},
+		`print(await tools.encoding__base64_encode({text: "user-1"}))`, "dXNlci0x"},
+	{"count", "How many words has reports/02.txt?", []string{"count the words of a file"}, []string{"files__count"},
+		`print((await tools.files__count({path: "reports/02.txt"})).match(/([\d,]+) words/)[1])`, "240"},
+	{"Chinese number", "111 用中文数字怎么写？", []string{"把阿拉伯数字写成中文数字"}, []string{"hanzi__number_to_chinese"},
+		`print(await tools.hanzi__number_to_chinese({number: 111}))`, "一百一十一"},
+	{"one, then another", "What is the SHA-1 of user-1 in Base64?", []string{"encode a text as Base64", "SHA-1 of a text"}, []string{"encoding__base64_encode", "hash__sha1"},
+		`print(await tools.hash__sha1({text: await tools.encoding__base64_encode({text: "user-1"})}))`, "479d3064e56185f610cfaa05ce944247dbd061bf"},
+	{"two at once", "111 和 211 用中文数字怎么写？", []string{"把阿拉伯数字写成中文数字"}, []string{"hanzi__number_to_chinese"},
+		`print((await Promise.all([111, 211].map(number => tools.hanzi__number_to_chinese({number})))).join("、"))`, "一百一十一、二百一十一"},
+}
+
 const parts = 120
 
 var longText = strings.TrimSuffix(strings.Repeat("words ", 50_000), " ")
