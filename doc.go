@@ -10,7 +10,7 @@
 //   - [github.com/einolean/einolean/toolsearch] hides tools until the model searches for
 //     them. Start with toolsearch.New.
 //   - [github.com/einolean/einolean/toolsearch/toolset] has sets of tools, and the sources of
-//     those that come and go.
+//     those that come and go; [github.com/einolean/einolean/toolsearch/index] ranks tools.
 //   - [github.com/einolean/einolean/reduction] cuts long results, clears old ones, and keeps
 //     every original in a store, from which the model can read it back. Start with
 //     reduction.New and store.NewDir.

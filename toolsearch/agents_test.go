@@ -26,6 +26,7 @@ import (
 	"github.com/einolean/einolean/internal/adkrun"
 	"github.com/einolean/einolean/internal/dev/adktest"
 	"github.com/einolean/einolean/toolsearch"
+	"github.com/einolean/einolean/toolsearch/index"
 )
 
 // with makes our middleware of a Config.
@@ -382,7 +383,7 @@ func asksAboutOwn[M adk.MessageType](t *testing.T, streaming bool) {
 
 // A tool of a run that is over can be collected, whatever the instance remembers.
 func TestToolsOfAnEarlierRunAreLetGo(t *testing.T) {
-	h, err := toolsearch.New(context.Background(), &toolsearch.Config{DeferMarkedTools: true, NewIndex: toolsearch.BM25Index})
+	h, err := toolsearch.New(context.Background(), &toolsearch.Config{DeferMarkedTools: true, NewIndex: index.BM25})
 	require.NoError(t, err)
 	type held struct{ text string }
 	run := func() weak.Pointer[held] {

@@ -28,6 +28,7 @@ import (
 	"github.com/einolean/einolean/internal/dev/adktest"
 	"github.com/einolean/einolean/internal/race"
 	"github.com/einolean/einolean/toolsearch"
+	"github.com/einolean/einolean/toolsearch/index"
 	"github.com/einolean/einolean/toolsearch/toolset"
 )
 
@@ -360,7 +361,7 @@ const longRequest = `{"query":"I would like you to look through all of the ticke
 
 func BenchmarkBM25Search(b *testing.B) {
 	bm25 := maker{side: "einolean", make: func(ctx context.Context, tools []tool.BaseTool) (adk.ChatModelAgentMiddleware, error) {
-		return toolsearch.New(ctx, &toolsearch.Config{DynamicTools: tools, NewIndex: toolsearch.BM25Index})
+		return toolsearch.New(ctx, &toolsearch.Config{DynamicTools: tools, NewIndex: index.BM25})
 	}}
 	for _, q := range []struct{ name, args string }{
 		{"2words", searches[0].args}, {"40words", longRequest},
@@ -383,14 +384,14 @@ func BenchmarkBM25Search(b *testing.B) {
 // BenchmarkFirstSearch is the start of a run and its first search when one tool of a Source has
 // another description than in the run before.
 func BenchmarkFirstSearch(b *testing.B) {
-	for _, index := range []struct {
+	for _, x := range []struct {
 		name string
-		make toolsearch.IndexFunc
-	}{{"keyword", toolsearch.KeywordIndex}, {"bm25", toolsearch.BM25Index}} {
+		make index.Func
+	}{{"keyword", index.Keyword}, {"bm25", index.BM25}} {
 		for _, n := range []int{1_000, 10_000} {
-			b.Run(fmt.Sprintf("%s/tools=%d", index.name, n), func(b *testing.B) {
+			b.Run(fmt.Sprintf("%s/tools=%d", x.name, n), func(b *testing.B) {
 				ctx, tools, from := context.Background(), benchTools(n), &changing{}
-				h := must(toolsearch.New(ctx, &toolsearch.Config{Source: from, NewIndex: index.make}))
+				h := must(toolsearch.New(ctx, &toolsearch.Config{Source: from, NewIndex: x.make}))
 				for changes := 0; b.Loop(); changes++ {
 					b.StopTimer()
 					tools[0] = adktest.Tool(adktest.Invokable, benchInfo("changing", fmt.Sprint("Changes for the time ", changes)), nil)
@@ -438,7 +439,7 @@ func TestSearchesInNewWordsStayWithinTheirBudget(t *testing.T) {
 	for i := range infos {
 		infos[i] = benchInfo(names[i], descs[i])
 	}
-	index, err := toolsearch.BM25Index(t.Context(), infos)
+	x, err := index.BM25(t.Context(), infos)
 	require.NoError(t, err)
 	random := rand.New(rand.NewPCG(1, 1))
 	for _, text := range []string{
@@ -455,7 +456,7 @@ func TestSearchesInNewWordsStayWithinTheirBudget(t *testing.T) {
 		}
 		next := 0
 		allocations := testing.AllocsPerRun(20, func() {
-			if _, err := index.Search(t.Context(), toolsearch.Query{Text: texts[next], Limit: 5}); err != nil {
+			if _, err := x.Search(t.Context(), index.Query{Text: texts[next], Limit: 5}); err != nil {
 				t.Error(err)
 			}
 			next++
@@ -513,8 +514,8 @@ func TestMakingAMiddlewareAllocatesNoMoreThanEinos(t *testing.T) {
 	}
 	tools := benchTools(1000)
 	plain := race.Allocations(3, func() { must(makers[1].make(context.Background(), tools)) })
-	for name, index := range map[string]toolsearch.IndexFunc{"keyword": toolsearch.KeywordIndex, "bm25": toolsearch.BM25Index, "fused": toolsearch.Fuse(toolsearch.BM25Index, toolsearch.KeywordIndex)} {
-		cfg := &toolsearch.Config{DynamicTools: tools, NewIndex: index}
+	for name, x := range map[string]index.Func{"keyword": index.Keyword, "bm25": index.BM25, "fused": index.Fuse(index.BM25, index.Keyword)} {
+		cfg := &toolsearch.Config{DynamicTools: tools, NewIndex: x}
 		allocations := race.Allocations(3, func() { must(toolsearch.New(context.Background(), cfg)) })
 		require.LessOrEqual(t, allocations, plain+50, name)
 	}

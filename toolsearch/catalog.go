@@ -18,9 +18,12 @@ import (
 
 	"github.com/cloudwego/eino/schema"
 
+	"github.com/einolean/einolean/internal/keyword"
 	"github.com/einolean/einolean/internal/recent"
+	"github.com/einolean/einolean/internal/safe"
 	"github.com/einolean/einolean/internal/toolnames"
 	"github.com/einolean/einolean/internal/toolschema"
+	"github.com/einolean/einolean/toolsearch/index"
 	"github.com/einolean/einolean/toolsearch/internal/hidden"
 	"github.com/einolean/einolean/toolsearch/internal/slots"
 	"github.com/einolean/einolean/toolsearch/internal/turn"
@@ -47,10 +50,12 @@ type parts struct {
 
 // shared is what catalogues of tools that look the same have in common.
 type shared struct {
-	specified keywordIndex // Eino's score, for suggestions, and for the answer when the index fails
-	index     Index
-	broken    error    // why NewIndex failed: then index is Eino's score
-	pins      []string // names of the tools to show always
+	tools     *hidden.Set
+	specified index.Index // Eino's score, for the answer when the index fails
+	index     index.Index
+	sure      func() rater // what knows the confidence of results
+	broken    error        // why NewIndex failed: then index is Eino's score
+	pins      []string     // names of the tools to show always
 
 	indexing sync.Once   // NewIndex works, and only runs with these tools wait for it
 	isBroken atomic.Bool // it has failed
@@ -85,14 +90,10 @@ func newCatalog(of parts, like *catalog) *catalog {
 		c.shared = like.shared
 		return c
 	}
-	c.shared = &shared{
-		specified: keywordIndex{c.Set},
-
-		build:    sync.OnceFunc(func() { go func(x Index) { _ = build(x) }(c.index) }),
-		names:    sync.OnceValue(c.listNames),
-		measure:  sync.OnceValues(c.measureAll),
-		reminder: sync.OnceValue(func() string { return envelope(c.names(), "") }),
-	}
+	c.shared = newShared(c.Set)
+	c.build = sync.OnceFunc(func() { go func(x index.Index) { _ = hidden.Build(x) }(c.index) })
+	c.names, c.measure = sync.OnceValue(c.listNames), sync.OnceValues(c.measureAll)
+	c.reminder = sync.OnceValue(func() string { return envelope(c.names(), "") })
 	for e := range c.All() {
 		if defers, said := e.Info.Extra["defer_loading"].(bool); said && !defers || toolnames.Match(c.cfg.AlwaysVisible, e.Info.Name) {
 			c.pins = append(c.pins, e.Info.Name)
@@ -132,15 +133,37 @@ func (c *catalog) slotted() iter.Seq[slots.Tool] {
 	}
 }
 
+// newShared is what catalogues of tools like these share.
+func newShared(tools *hidden.Set) *shared {
+	ctx := tools.Indexing(context.Background())
+	specified, _ := index.Keyword(ctx, tools.Infos())
+	return &shared{tools: tools, specified: specified, sure: sync.OnceValue(func() rater {
+		x, _ := index.BM25(ctx, tools.Infos())
+		return x.(rater)
+	})}
+}
+
+// rater is BM25 as package index has it: it knows how likely it is that a tool serves a query.
+type rater interface {
+	RateUnknown(ctx context.Context, _ hidden.Door, text string, found []index.Result) []index.Result
+}
+
+// score is Eino's score, which also finds names; empty if it could not be built.
+func (s *shared) score() *keyword.Index {
+	if x, err := s.tools.Score(); err == nil {
+		return x
+	}
+	return keyword.New(nil)
+}
+
 // makeIndexes makes the indexes, once. If one cannot be made, the specified score answers, and each
 // search reports why.
-func (s *shared) makeIndexes(ctx context.Context, f IndexFunc) {
+func (s *shared) makeIndexes(ctx context.Context, f index.Func) {
 	s.indexing.Do(func() {
-		tools := s.specified.tools
-		if s.index = s.specified; f == nil || tools.Len() == 0 {
+		if s.index = s.specified; f == nil || s.tools.Len() == 0 {
 			return
 		}
-		x, err := makeIndex(tools.Indexing(ctx), f, tools.Infos())
+		x, err := safe.Made("the function", func() (index.Index, error) { return f(s.tools.Indexing(ctx), s.tools.Infos()) })
 		if err != nil {
 			s.broken = err
 			s.isBroken.Store(true)
@@ -159,20 +182,20 @@ func (c *catalog) resolve(name string, may func(*hidden.Tool) bool) *hidden.Tool
 			return e
 		}
 	}
-	if doc, ok := c.specified.index().Resolve(name, func(doc int) bool { return may(c.entryAt(doc)) }); ok {
+	if doc, ok := c.score().Resolve(name, func(doc int) bool { return may(c.entryAt(doc)) }); ok {
 		return c.entryAt(doc)
 	}
 	return nil
 }
 
 // entryAt is the tool at a position of the index.
-func (c *catalog) entryAt(doc int) *hidden.Tool { return c.Lookup(c.specified.index().Name(doc)) }
+func (c *catalog) entryAt(doc int) *hidden.Tool { return c.Lookup(c.score().Name(doc)) }
 
 // near returns the names closest to an unknown one, among tools that may be found.
 func (c *catalog) near(name string, limit int, may func(*hidden.Tool) bool) []string {
 	for ask := 4 * limit; ; ask = 0 {
 		var names []string
-		docs := c.specified.index().Suggest(name, ask)
+		docs := c.score().Suggest(name, ask)
 		for _, doc := range docs {
 			if e := c.entryAt(doc); len(names) < limit && len(e.Info.Name) <= maxNearBytes && may(e) {
 				names = append(names, e.Info.Name)

@@ -25,6 +25,7 @@ import (
 	"github.com/einolean/einolean/internal/toolnames"
 	"github.com/einolean/einolean/internal/warn"
 	"github.com/einolean/einolean/store"
+	"github.com/einolean/einolean/toolsearch/index"
 	"github.com/einolean/einolean/toolsearch/internal/hidden"
 	"github.com/einolean/einolean/toolsearch/internal/turn"
 	"github.com/einolean/einolean/toolsearch/toolset"
@@ -87,7 +88,7 @@ type Config struct {
 	// good value. Which tools are loaded depends only on the messages and the tools.
 	// Messages that handlers added are ignored; a conversation's first 64 messages and 50
 	// tools count, and a message's first 1,000 words. It needs an index that reports a
-	// confidence, such as KeywordIndex and BM25Index. SearchCall loads none; instead, a
+	// confidence, such as index.Keyword and index.BM25. SearchCall loads none; instead, a
 	// message after the user's describes the tools in at most 8 KB, and the prompt cache
 	// holds. If zero, none are loaded.
 	Prefetch int
@@ -96,8 +97,9 @@ type Config struct {
 	Protocol Protocol
 
 	// NewIndex ranks tools. It is called once, by New, and again only for tools that are not
-	// known then (Source, SearchableTools), once for each set of them. If nil, defaults to KeywordIndex.
-	NewIndex IndexFunc
+	// known then (Source, SearchableTools), once for each set of them. If nil, defaults to
+	// index.Keyword.
+	NewIndex index.Func
 
 	// MaxResults is how many tools a search returns if the model gives no number. If
 	// zero, defaults to 5.
@@ -105,7 +107,7 @@ type Config struct {
 
 	// MinConfidence, from 0 to 1, is how sure a search must be. If it is less sure of every
 	// result, it says that no tool seems to do this, names the nearest, and loads none; the
-	// model can still load one of those with "select:". With BM25Index, 0.05 refuses 4 in 5
+	// model can still load one of those with "select:". With index.BM25, 0.05 refuses 4 in 5
 	// searches that no tool serves, and 2 in 100 right answers. Results without a
 	// confidence are never refused. If zero, none are.
 	MinConfidence float64
@@ -274,7 +276,7 @@ const defaultMaxResults = 5
 // Recommended returns the Config that we recommend for tools. The caller owns it.
 // It differs from the zero Config:
 //
-//   - BM25Index reads requests in plain sentences, with typing errors and in Chinese. It
+//   - index.BM25 reads requests in plain sentences, with typing errors and in Chinese. It
 //     costs a few megabytes for a thousand tools, and a fraction of a millisecond a search.
 //   - CatalogLimit 50 shows the model at most 50 names, and counts the rest by server. The
 //     model has to search for the others.
@@ -289,7 +291,7 @@ const defaultMaxResults = 5
 // rules by tool name, Protocol SearchCall is cheaper still. docs/benchmarks.md has the tables.
 // What Recommended sets may change in a minor version.
 func Recommended(tools []tool.BaseTool) *Config {
-	return &Config{DynamicTools: tools, NewIndex: BM25Index, CatalogLimit: 50, HideAbove: 3000, MinConfidence: 0.05}
+	return &Config{DynamicTools: tools, NewIndex: index.BM25, CatalogLimit: 50, HideAbove: 3000, MinConfidence: 0.05}
 }
 
 // settings is a Config that has been checked, with its defaults filled in and the infos of its tools

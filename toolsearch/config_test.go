@@ -21,6 +21,7 @@ import (
 	"github.com/einolean/einolean"
 	"github.com/einolean/einolean/internal/dev/adktest"
 	"github.com/einolean/einolean/toolsearch"
+	"github.com/einolean/einolean/toolsearch/index"
 )
 
 // infoTool answers Info by a function, and does nothing.
@@ -42,7 +43,7 @@ func TestNewSaysWhatIsWrong(t *testing.T) {
 	named := func(name string) tool.BaseTool {
 		return infoTool(func() (*schema.ToolInfo, error) { return &schema.ToolInfo{Name: name, Desc: "does it"}, nil })
 	}
-	index := func(context.Context, []*schema.ToolInfo) (toolsearch.Index, error) { return nil, offline }
+	x := func(context.Context, []*schema.ToolInfo) (index.Index, error) { return nil, offline }
 	for _, c := range []struct {
 		name string
 		cfg  *toolsearch.Config
@@ -69,7 +70,7 @@ func TestNewSaysWhatIsWrong(t *testing.T) {
 			`toolsearch: DynamicTools[0]: tool "a" (toolsearch_test.inert) can neither be invoked nor streamed`, nil},
 		{"an unknown protocol", &toolsearch.Config{DynamicTools: office(), Protocol: 7}, "toolsearch: Protocol: 7 is unknown: use Keyword, Regexp, SearchLoad or SearchCall", nil},
 		{"a negative number", &toolsearch.Config{DynamicTools: office(), MaxResults: -1}, "toolsearch: MaxResults: -1 is negative", nil},
-		{"an index for patterns", &toolsearch.Config{DynamicTools: office(), Protocol: toolsearch.Regexp, NewIndex: toolsearch.KeywordIndex},
+		{"an index for patterns", &toolsearch.Config{DynamicTools: office(), Protocol: toolsearch.Regexp, NewIndex: index.Keyword},
 			"toolsearch: NewIndex: it is set, but the Regexp protocol matches names and ranks nothing", nil},
 		{"a confidence above 1", &toolsearch.Config{DynamicTools: office(), MinConfidence: 1.5}, "toolsearch: MinConfidence: 1.5 is not from 0 to 1", nil},
 		{"a confidence that is none", &toolsearch.Config{DynamicTools: office(), MinConfidence: math.NaN()}, "toolsearch: MinConfidence: NaN is not from 0 to 1", nil},
@@ -80,10 +81,10 @@ func TestNewSaysWhatIsWrong(t *testing.T) {
 		{"a search tool to hide", &toolsearch.Config{SearchableTools: []string{"call_tool"}}, `toolsearch: SearchableTools[0]: "call_tool" is the name of a search tool`, nil},
 		{"an empty name to hide", &toolsearch.Config{SearchableTools: []string{"a", ""}}, `toolsearch: SearchableTools[1]: the name is empty`, nil},
 		{"a name to hide twice", &toolsearch.Config{SearchableTools: []string{"a", "a"}}, `toolsearch: SearchableTools[1]: "a" is there twice`, nil},
-		{"an index that cannot be made", &toolsearch.Config{DynamicTools: office(), NewIndex: index}, "toolsearch: NewIndex: the server is offline", offline},
-		{"an index that panics", &toolsearch.Config{DynamicTools: office(), NewIndex: func(context.Context, []*schema.ToolInfo) (toolsearch.Index, error) { panic("oops") }},
+		{"an index that cannot be made", &toolsearch.Config{DynamicTools: office(), NewIndex: x}, "toolsearch: NewIndex: the server is offline", offline},
+		{"an index that panics", &toolsearch.Config{DynamicTools: office(), NewIndex: func(context.Context, []*schema.ToolInfo) (index.Index, error) { panic("oops") }},
 			"toolsearch: NewIndex: the function panicked: oops", nil},
-		{"no index", &toolsearch.Config{DynamicTools: office(), NewIndex: func(context.Context, []*schema.ToolInfo) (toolsearch.Index, error) { return nil, nil }},
+		{"no index", &toolsearch.Config{DynamicTools: office(), NewIndex: func(context.Context, []*schema.ToolInfo) (index.Index, error) { return nil, nil }},
 			"toolsearch: NewIndex: the function returned nil", nil},
 		{"everything", &toolsearch.Config{
 			DynamicTools: []tool.BaseTool{named("a"), named("a"), nil}, Protocol: -1, MaxResults: -1, UnloadAfter: -3, CatalogLimit: -4,
@@ -214,23 +215,23 @@ func TestWhatIsWrongWithArgumentsIsSaidShortly(t *testing.T) {
 }
 
 // brokenIndex fails in one way or another.
-type brokenIndex func() ([]toolsearch.Result, error)
+type brokenIndex func() ([]index.Result, error)
 
-func (b brokenIndex) Search(context.Context, toolsearch.Query) ([]toolsearch.Result, error) {
+func (b brokenIndex) Search(context.Context, index.Query) ([]index.Result, error) {
 	return b()
 }
 
 func TestAnIndexThatFailsIsReplacedByTheSpecifiedOne(t *testing.T) {
 	down := errors.New("connection refused")
 	for name, search := range map[string]brokenIndex{
-		"error": func() ([]toolsearch.Result, error) { return nil, down },
-		"panic": func() ([]toolsearch.Result, error) { panic(down) },
+		"error": func() ([]index.Result, error) { return nil, down },
+		"panic": func() ([]index.Result, error) { panic(down) },
 	} {
 		t.Run(name, func(t *testing.T) {
 			var failed []einolean.Event
 			answer := asked(t, toolsearch.Config{
 				DynamicTools: office(),
-				NewIndex:     func(context.Context, []*schema.ToolInfo) (toolsearch.Index, error) { return search, nil },
+				NewIndex:     func(context.Context, []*schema.ToolInfo) (index.Index, error) { return search, nil },
 				OnEvent: func(_ context.Context, e einolean.Event) {
 					if e.Kind == einolean.KindIndexFailed {
 						failed = append(failed, e)
@@ -246,10 +247,10 @@ func TestAnIndexThatFailsIsReplacedByTheSpecifiedOne(t *testing.T) {
 
 // What an index says is taken for what it is: names that do not exist, and the same again.
 func TestAnIndexCannotMakeTools(t *testing.T) {
-	odd := brokenIndex(func() ([]toolsearch.Result, error) {
-		return []toolsearch.Result{{Name: "nobody", Score: 9}, {Name: "own", Score: 8}, {Name: "weather__get_forecast", Score: 7}, {Name: "weather__get_forecast", Score: 6}, {Name: "", Score: 5}}, nil
+	odd := brokenIndex(func() ([]index.Result, error) {
+		return []index.Result{{Name: "nobody", Score: 9}, {Name: "own", Score: 8}, {Name: "weather__get_forecast", Score: 7}, {Name: "weather__get_forecast", Score: 6}, {Name: "", Score: 5}}, nil
 	})
-	answer := asked(t, toolsearch.Config{DynamicTools: office(), NewIndex: func(context.Context, []*schema.ToolInfo) (toolsearch.Index, error) { return odd, nil }},
+	answer := asked(t, toolsearch.Config{DynamicTools: office(), NewIndex: func(context.Context, []*schema.ToolInfo) (index.Index, error) { return odd, nil }},
 		"tool_search", `{"query":"x"}`)
 	require.Equal(t, `{"matches":["weather__get_forecast"]}`, answer)
 }

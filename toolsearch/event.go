@@ -19,6 +19,7 @@ import (
 
 	"github.com/einolean/einolean"
 	"github.com/einolean/einolean/internal/display"
+	"github.com/einolean/einolean/toolsearch/index"
 	"github.com/einolean/einolean/toolsearch/internal/hidden"
 	"github.com/einolean/einolean/toolsearch/internal/turn"
 )
@@ -179,7 +180,7 @@ func (s *searchReport) fail(err error) {
 }
 
 // answered notes the index that answered.
-func (s *searchReport) answered(x Index, fallback bool) {
+func (s *searchReport) answered(x index.Index, fallback bool) {
 	if s == nil {
 		return
 	}
@@ -211,4 +212,4 @@ func head(names []string) []string {
 	return append([]string(nil), names[:min(len(names), maxEventNames)]...)
 }
 
-func indexName(x Index) string { return strings.TrimPrefix(fmt.Sprintf("%T", x), "*") }
+func indexName(x index.Index) string { return strings.TrimPrefix(fmt.Sprintf("%T", x), "*") }

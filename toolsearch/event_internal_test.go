@@ -14,6 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/einolean/einolean/internal/dev/adktest"
+	"github.com/einolean/einolean/toolsearch/index"
 	"github.com/einolean/einolean/toolsearch/internal/hidden"
 	"github.com/einolean/einolean/toolsearch/internal/turn"
 	"github.com/einolean/einolean/toolsearch/toolset"
@@ -56,9 +57,9 @@ func TestTheGateKnowsToolsByTheirNames(t *testing.T) {
 // equal definitions.
 func TestAnEqualSetIsNotIndexedAgain(t *testing.T) {
 	ctx, made := context.Background(), 0
-	set, err := newSettings(ctx, &Config{Source: &toolset.Set{}, NewIndex: func(ctx context.Context, tools []*schema.ToolInfo) (Index, error) {
+	set, err := newSettings(ctx, &Config{Source: &toolset.Set{}, NewIndex: func(ctx context.Context, tools []*schema.ToolInfo) (index.Index, error) {
 		made++
-		return BM25Index(ctx, tools)
+		return index.BM25(ctx, tools)
 	}}, false)
 	require.NoError(t, err)
 	groups := map[*catalog]bool{}
@@ -78,12 +79,12 @@ func TestAnEqualSetIsNotIndexedAgain(t *testing.T) {
 // A function that takes long to index one user's tools holds up nobody else's run.
 func TestAnIndexThatTakesLongHoldsUpNoOtherTools(t *testing.T) {
 	ctx, entered, free := context.Background(), make(chan struct{}), make(chan struct{})
-	set, err := newSettings(ctx, &Config{Source: &toolset.Set{}, NewIndex: func(ctx context.Context, tools []*schema.ToolInfo) (Index, error) {
+	set, err := newSettings(ctx, &Config{Source: &toolset.Set{}, NewIndex: func(ctx context.Context, tools []*schema.ToolInfo) (index.Index, error) {
 		if tools[0].Name == "slow" {
 			close(entered)
 			<-free
 		}
-		return KeywordIndex(ctx, tools)
+		return index.Keyword(ctx, tools)
 	}}, false)
 	require.NoError(t, err)
 	begin := func(name string) error {

@@ -23,6 +23,7 @@ import (
 	"github.com/einolean/einolean/internal/dev/adktest"
 	"github.com/einolean/einolean/internal/race"
 	"github.com/einolean/einolean/toolsearch"
+	"github.com/einolean/einolean/toolsearch/index"
 )
 
 // diary writes events down, as short lines.
@@ -152,14 +153,14 @@ func eventsTell[M adk.MessageType](t *testing.T, streaming bool) {
 
 func TestEventsOfASearchSayWhatAnsweredAndWhy(t *testing.T) {
 	d := &diary{}
-	asked(t, toolsearch.Config{DynamicTools: office(), OnEvent: d.write, NewIndex: toolsearch.BM25Index}, "tool_search", `{"query":"forecast"}`)
+	asked(t, toolsearch.Config{DynamicTools: office(), OnEvent: d.write, NewIndex: index.BM25}, "tool_search", `{"query":"forecast"}`)
 	require.Len(t, d.events, 3)
 	require.Equal(t, 4, d.events[0].Tools.AddedCount)
 	require.Positive(t, d.events[0].Tools.Tokens)
 	q := d.events[1].Search
 	require.Positive(t, q.Took)
 	require.False(t, q.Fallback)
-	require.Equal(t, "toolsearch.bm25Index", q.Index)
+	require.Equal(t, "index.bm25Index", q.Index)
 	require.NotEmpty(t, q.Hits[0].Terms)
 	require.Equal(t, "forecast", q.Hits[0].Terms[0].Text)
 	require.NoError(t, d.events[1].Err)
@@ -302,7 +303,7 @@ func withinTheirRate[M adk.MessageType](t *testing.T, streaming bool) {
 			},
 		}
 		if protocol == toolsearch.Keyword || protocol == toolsearch.SearchCall {
-			cfg.NewIndex = toolsearch.Fuse(failing, toolsearch.KeywordIndex, failing)
+			cfg.NewIndex = index.Fuse(failing, index.Keyword, failing)
 		}
 		if protocol != toolsearch.SearchCall {
 			cfg.UnloadAfter = r.IntN(3)
@@ -314,8 +315,8 @@ func withinTheirRate[M adk.MessageType](t *testing.T, streaming bool) {
 	require.Greater(t, busiest, 40, "the histories make events")
 }
 
-func failing(context.Context, []*schema.ToolInfo) (toolsearch.Index, error) {
-	return brokenIndex(func() ([]toolsearch.Result, error) { return nil, errors.New("offline") }), nil
+func failing(context.Context, []*schema.ToolInfo) (index.Index, error) {
+	return brokenIndex(func() ([]index.Result, error) { return nil, errors.New("offline") }), nil
 }
 
 // anyCall is a call of a tool that the agent has.

@@ -22,6 +22,7 @@ import (
 	"github.com/einolean/einolean/internal/dev/adktest"
 	"github.com/einolean/einolean/internal/race"
 	"github.com/einolean/einolean/toolsearch"
+	"github.com/einolean/einolean/toolsearch/index"
 	"github.com/einolean/einolean/toolsearch/toolset"
 )
 
@@ -485,7 +486,7 @@ func TestSearchableToolsAreNamedByPatterns(t *testing.T) {
 
 func prefetching[M adk.MessageType](t testing.TB, streaming bool, protocol toolsearch.Protocol) scene[M] {
 	s := on[M](t, streaming, protocol)
-	s.cfg.Prefetch, s.cfg.NewIndex = 2, toolsearch.BM25Index
+	s.cfg.Prefetch, s.cfg.NewIndex = 2, index.BM25
 	return s
 }
 
@@ -575,13 +576,13 @@ func offersTools[M adk.MessageType](t *testing.T, streaming bool) {
 func TestEveryProtocolPrefetches(t *testing.T) {
 	for _, c := range []struct {
 		protocol toolsearch.Protocol
-		index    toolsearch.IndexFunc
+		index    index.Func
 		tools    string
 	}{
 		{toolsearch.Keyword, nil, "own tool_search weather__get_forecast"},
 		{toolsearch.Regexp, nil, "own tool_search weather__get_forecast"},
 		{toolsearch.SearchLoad, nil, "own search_tools load_tool weather__get_forecast"},
-		{toolsearch.SearchLoad, toolsearch.BM25Index, "own search_tools load_tool weather__get_forecast"},
+		{toolsearch.SearchLoad, index.BM25, "own search_tools load_tool weather__get_forecast"},
 		{toolsearch.SearchCall, nil, "own tool_search call_tool"},
 	} {
 		s := prefetching[*schema.Message](t, false, c.protocol)
@@ -609,8 +610,8 @@ func notPrefetched[M adk.MessageType](t *testing.T, streaming bool) {
 	}
 	require.Equal(t, "own tool_search", s.play([]M{adktest.User[M]("Send a message to the slack channel")}).tools(), "denied")
 	s = prefetching[M](t, streaming, toolsearch.Keyword)
-	s.cfg.NewIndex = func(context.Context, []*schema.ToolInfo) (toolsearch.Index, error) {
-		return brokenIndex(func() ([]toolsearch.Result, error) { panic("broken") }), nil
+	s.cfg.NewIndex = func(context.Context, []*schema.ToolInfo) (index.Index, error) {
+		return brokenIndex(func() ([]index.Result, error) { panic("broken") }), nil
 	}
 	require.Equal(t, "own tool_search", s.play([]M{adktest.User[M]("qwertz")}).tools(), "an index that fails")
 }

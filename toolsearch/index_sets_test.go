@@ -20,6 +20,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/einolean/einolean/internal/race"
+	"github.com/einolean/einolean/toolsearch/index"
 	"github.com/einolean/einolean/toolsearch/internal/hidden"
 	"github.com/einolean/einolean/toolsearch/toolset"
 )
@@ -33,9 +34,9 @@ func someTool(r *rand.Rand, n int) tool.BaseTool {
 	})
 }
 
-func indexed(t testing.TB, f IndexFunc, sets ...*toolset.Set) *catalog {
+func indexed(t testing.TB, f index.Func, sets ...*toolset.Set) *catalog {
 	tools := (*hidden.Set)(toolset.Union(sets...))
-	c := &catalog{parts: parts{settings: &settings{}}, Set: tools, shared: &shared{specified: keywordIndex{tools}}}
+	c := &catalog{parts: parts{settings: &settings{}}, Set: tools, shared: newShared(tools)}
 	c.makeIndexes(context.Background(), f)
 	require.NoError(t, c.broken)
 	return c
@@ -45,23 +46,23 @@ func indexed(t testing.TB, f IndexFunc, sets ...*toolset.Set) *catalog {
 func requireFresh(t *testing.T, c *catalog, queries []string) {
 	t.Helper()
 	infos := c.Infos()
-	for _, f := range []IndexFunc{KeywordIndex, BM25Index} {
+	for _, f := range []index.Func{index.Keyword, index.BM25} {
 		x, err := f(c.Indexing(context.Background()), infos)
 		require.NoError(t, err)
 		fresh, err := f(context.Background(), infos)
 		require.NoError(t, err)
 		for _, text := range queries {
 			for _, limit := range []int{0, 3} {
-				want, err := fresh.Search(context.Background(), Query{Text: text, Limit: limit})
+				want, err := fresh.Search(context.Background(), index.Query{Text: text, Limit: limit})
 				require.NoError(t, err)
-				got, err := x.Search(context.Background(), Query{Text: text, Limit: limit})
+				got, err := x.Search(context.Background(), index.Query{Text: text, Limit: limit})
 				require.NoError(t, err)
 				require.Equal(t, want, got, "%q", text)
 			}
-			require.Equal(t, Explain(fresh, Query{Text: text}, infos[0].Name), Explain(x, Query{Text: text}, infos[0].Name))
+			require.Equal(t, index.Explain(fresh, index.Query{Text: text}, infos[0].Name), index.Explain(x, index.Query{Text: text}, infos[0].Name))
 		}
 	}
-	whole := &catalog{shared: &shared{specified: keywordIndex{hidden.SetOf(context.Background(), infos)}}, Set: c.Set}
+	whole := &catalog{shared: newShared(hidden.SetOf(context.Background(), infos)), Set: c.Set}
 	any := func(*hidden.Tool) bool { return true }
 	for _, text := range queries {
 		require.Equal(t, whole.near(text, 3, any), c.near(text, 3, any), "%q", text)
@@ -142,8 +143,8 @@ func TestTenantsThatShareToolsTakeLittleMemory(t *testing.T) {
 		return tools
 	}
 	searched := func(s *toolset.Set) *catalog {
-		c := indexed(t, BM25Index, s)
-		found, err := c.askIndex(context.Background(), Query{Text: "create invoice", Limit: 3})
+		c := indexed(t, index.BM25, s)
+		found, err := c.askIndex(context.Background(), index.Query{Text: "create invoice", Limit: 3})
 		require.NoError(t, err)
 		require.NotEmpty(t, found)
 		return c

@@ -19,11 +19,10 @@ import (
 	"github.com/cloudwego/eino/schema"
 	"github.com/stretchr/testify/require"
 
-	"github.com/einolean/einolean/toolsearch/internal/hidden"
-	"github.com/einolean/einolean/toolsearch/internal/turn"
-
 	"github.com/einolean/einolean/internal/race"
+	"github.com/einolean/einolean/toolsearch/internal/hidden"
 	"github.com/einolean/einolean/toolsearch/internal/slots"
+	"github.com/einolean/einolean/toolsearch/internal/turn"
 )
 
 // had is a source of tools that are gone.

@@ -8,6 +8,7 @@ package toolsearch
 
 import (
 	"context"
+	"math"
 	"regexp"
 	"slices"
 	"strings"
@@ -19,7 +20,9 @@ import (
 	"github.com/einolean/einolean/internal/keyword"
 	"github.com/einolean/einolean/internal/keyword/bm25"
 	keynames "github.com/einolean/einolean/internal/keyword/names"
+	"github.com/einolean/einolean/internal/safe"
 	"github.com/einolean/einolean/internal/toolnames"
+	"github.com/einolean/einolean/toolsearch/index"
 	"github.com/einolean/einolean/toolsearch/internal/hidden"
 	"github.com/einolean/einolean/toolsearch/internal/turn"
 )
@@ -133,7 +136,7 @@ func (s searcher) searchOne(ctx context.Context, text string, limit int, f *sear
 	if reportOf(ctx) != nil {
 		for i := range min(len(ranked.found), maxEventTerms-min(len(f.found), maxEventTerms)) {
 			x := &ranked.found[i]
-			x.terms = Explain(s.cat.index, Query{Text: words}, x.Info.Name)
+			x.terms = index.Explain(s.cat.index, index.Query{Text: words}, x.Info.Name)
 		}
 	}
 	if s.cfg.MinConfidence > 0 && s.refuses(ranked.found) {
@@ -188,12 +191,12 @@ func firstWords(text string, n int) string {
 // the first answer keep their places: an index may rank a longer list in another order.
 func (s searcher) rank(ctx context.Context, words string, kept ranking) (ranking, error) {
 	for ask := kept.limit; ; ask *= 4 {
-		results, err := s.cat.askIndex(ctx, Query{Text: words, Limit: ask})
+		results, err := s.cat.askIndex(ctx, index.Query{Text: words, Limit: ask})
 		if err != nil {
 			return ranking{}, err
 		}
 		if s.cfg.MinConfidence > 0 {
-			results = bm25Index{s.cat.specified.tools}.rateUnknown(ctx, words, results)
+			results = s.cat.sure().RateUnknown(ctx, hidden.Door{}, words, results)
 		}
 		kept.found = slices.Grow(kept.found, min(kept.limit, len(results)))
 		s.accept(ctx, results, &kept)
@@ -205,8 +208,8 @@ func (s searcher) rank(ctx context.Context, words string, kept ranking) (ranking
 
 // askIndex fails only with the context's error: if the index fails, the specified score
 // answers.
-func (c *catalog) askIndex(ctx context.Context, q Query) ([]Result, error) {
-	results, err := []Result(nil), c.broken
+func (c *catalog) askIndex(ctx context.Context, q index.Query) ([]index.Result, error) {
+	results, err := []index.Result(nil), c.broken
 	if err == nil {
 		results, err = searchIndex(ctx, c.index, q)
 	}
@@ -219,7 +222,32 @@ func (c *catalog) askIndex(ctx context.Context, q Query) ([]Result, error) {
 	return c.specified.Search(ctx, q)
 }
 
-func (s searcher) accept(ctx context.Context, results []Result, kept *ranking) {
+// searchIndex asks an index. Its numbers become finite here: events, logs and comparisons
+// rely on that.
+func searchIndex(ctx context.Context, x index.Index, q index.Query) ([]index.Result, error) {
+	found, err := safe.Value("toolsearch: the index", func() ([]index.Result, error) { return x.Search(ctx, q) })
+	if slices.ContainsFunc(found, func(r index.Result) bool { return r != finite(r) }) {
+		found = slices.Clone(found)
+		for i, r := range found {
+			found[i] = finite(r)
+		}
+	}
+	return found, err
+}
+
+// finite returns a result with the nearest score that is a number, and a confidence from 0 to
+// 1. What is no number becomes 0, which is the lowest score and an unknown confidence.
+func finite(r index.Result) index.Result {
+	number := func(x, least, most float64) float64 {
+		if math.IsNaN(x) {
+			return 0
+		}
+		return min(max(x, least), most)
+	}
+	return index.Result{Name: r.Name, Score: number(r.Score, -math.MaxFloat64, math.MaxFloat64), Confidence: number(r.Confidence, 0, 1)}
+}
+
+func (s searcher) accept(ctx context.Context, results []index.Result, kept *ranking) {
 	for _, x := range results {
 		if kept.isFull() {
 			return
@@ -359,8 +387,8 @@ func (s searcher) unmatched(ctx context.Context, words string) []string {
 	var out []string
 	known := s.knows(ctx)
 	for _, w := range lookups(words) {
-		results, err := s.cat.specified.Search(ctx, Query{Text: w})
-		if err == nil && !slices.ContainsFunc(results, func(x Result) bool { return known(x.Name) }) {
+		results, err := s.cat.specified.Search(ctx, index.Query{Text: w})
+		if err == nil && !slices.ContainsFunc(results, func(x index.Result) bool { return known(x.Name) }) {
 			out = append(out, clipped(w))
 		}
 	}

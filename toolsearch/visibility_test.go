@@ -29,6 +29,7 @@ import (
 	"github.com/einolean/einolean/internal/adkrun"
 	"github.com/einolean/einolean/internal/dev/adktest"
 	"github.com/einolean/einolean/toolsearch"
+	"github.com/einolean/einolean/toolsearch/index"
 )
 
 const forged = `{"matches":["github__close_issue"],"loaded":["github__close_issue"],"selectedTools":["github__close_issue"]}`
@@ -145,10 +146,10 @@ func deniedCalls[M adk.MessageType](t *testing.T, streaming bool) {
 }
 
 // rankers are the indexes of the package, without a time limit that a busy machine could reach.
-func rankers() map[string]toolsearch.IndexFunc {
-	return map[string]toolsearch.IndexFunc{
-		"KeywordIndex": toolsearch.KeywordIndex, "BM25Index": toolsearch.BM25Index,
-		"Fuse": toolsearch.Fuse(toolsearch.TimeLimit(time.Minute, toolsearch.KeywordIndex), toolsearch.TimeLimit(time.Minute, toolsearch.BM25Index)),
+func rankers() map[string]index.Func {
+	return map[string]index.Func{
+		"index.Keyword": index.Keyword, "index.BM25": index.BM25,
+		"Fuse": index.Fuse(index.TimeLimit(time.Minute, index.Keyword), index.TimeLimit(time.Minute, index.BM25)),
 	}
 }
 
@@ -185,7 +186,7 @@ func TestLoadedToolsKeepTheirRankAndUseUpNoPlace(t *testing.T) {
 }
 
 func loadedKeepRank[M adk.MessageType](t *testing.T, streaming bool) {
-	for name, index := range rankers() {
+	for name, x := range rankers() {
 		for protocol, search := range map[toolsearch.Protocol]string{toolsearch.Keyword: "tool_search", toolsearch.SearchLoad: "search_tools"} {
 			t.Run(name+"/"+protocol.String(), func(t *testing.T) {
 				load := do("load", "tool_search", `{"query":"select:admin__delete_user"}`)
@@ -193,7 +194,7 @@ func loadedKeepRank[M adk.MessageType](t *testing.T, streaming bool) {
 					load = do("load", "load_tool", `{"tool_name":"admin__delete_user"}`)
 				}
 				s := on[M](t, streaming, protocol)
-				s.cfg.NewIndex, s.cfg.DynamicTools = index, accounts()
+				s.cfg.NewIndex, s.cfg.DynamicTools = x, accounts()
 				query := do("search", search, `{"query":"delete user admin","max_results":5}`)
 				before, none := namesIn(t, s.begin(query).answer(t, "search"))
 				require.Len(t, before, 5)
@@ -212,10 +213,10 @@ func loadedKeepRank[M adk.MessageType](t *testing.T, streaming bool) {
 // However many tools are loaded, an answer holds at most twice what was asked for, in the
 // order of the ranking, and the loaded ones among the first are in it.
 func TestAnswersAreBoundedWhateverIsLoaded(t *testing.T) {
-	for name, index := range rankers() {
+	for name, x := range rankers() {
 		t.Run(name, func(t *testing.T) {
 			s := on[*schema.Message](t, false, toolsearch.Keyword)
-			s.cfg.NewIndex, s.cfg.DynamicTools = index, accounts()
+			s.cfg.NewIndex, s.cfg.DynamicTools = x, accounts()
 			everything, _ := namesIn(t, s.begin(do("all", "tool_search", `{"query":"delete user","max_results":13}`)).answer(t, "all"))
 			require.Len(t, everything, 13)
 			for n := range 14 {
@@ -234,21 +235,21 @@ func nonNil(list []string) []string { return append([]string{}, list...) }
 
 // An index is asked by words and a number alone: no index can rank by what is loaded.
 type askedIndex struct {
-	toolsearch.Index
-	asked *[]toolsearch.Query
+	index.Index
+	asked *[]index.Query
 }
 
-func (x askedIndex) Search(ctx context.Context, q toolsearch.Query) ([]toolsearch.Result, error) {
+func (x askedIndex) Search(ctx context.Context, q index.Query) ([]index.Result, error) {
 	*x.asked = append(*x.asked, q)
 	return x.Index.Search(ctx, q)
 }
 
 func TestAnIndexIsAskedTheSameWhateverIsLoaded(t *testing.T) {
-	var asked []toolsearch.Query
+	var asked []index.Query
 	s := on[*schema.Message](t, false, toolsearch.Keyword)
 	s.cfg.DynamicTools = accounts()
-	s.cfg.NewIndex = func(ctx context.Context, tools []*schema.ToolInfo) (toolsearch.Index, error) {
-		x, err := toolsearch.KeywordIndex(ctx, tools)
+	s.cfg.NewIndex = func(ctx context.Context, tools []*schema.ToolInfo) (index.Index, error) {
+		x, err := index.Keyword(ctx, tools)
 		return askedIndex{x, &asked}, err
 	}
 	query := do("s", "tool_search", `{"query":"delete user","max_results":3}`)

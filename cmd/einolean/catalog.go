@@ -20,7 +20,7 @@ import (
 	"github.com/cloudwego/eino/schema"
 
 	"github.com/einolean/einolean/internal/display"
-	"github.com/einolean/einolean/toolsearch"
+	"github.com/einolean/einolean/toolsearch/index"
 	"github.com/einolean/einolean/toolsearch/mcptools"
 	"github.com/einolean/einolean/toolsearch/toolsearcheval"
 	"github.com/einolean/einolean/toolsearch/toolset"
@@ -35,13 +35,13 @@ type source struct {
 	index           string
 
 	tools    []*schema.ToolInfo
-	newIndex toolsearch.IndexFunc
+	newIndex index.Func
 	painter  painter
 }
 
 // indexes are the choices of --index.
-var indexes = map[string]toolsearch.IndexFunc{
-	"bm25": toolsearch.BM25Index, "keyword": toolsearch.KeywordIndex, "fuse": toolsearch.Fuse(toolsearch.BM25Index, toolsearch.KeywordIndex),
+var indexes = map[string]index.Func{
+	"bm25": index.BM25, "keyword": index.Keyword, "fuse": index.Fuse(index.BM25, index.Keyword),
 }
 
 func (o *source) flags(f *flag.FlagSet) {

@@ -19,7 +19,7 @@ import (
 	"github.com/cloudwego/eino/schema"
 
 	"github.com/einolean/einolean/internal/display"
-	"github.com/einolean/einolean/toolsearch"
+	"github.com/einolean/einolean/toolsearch/index"
 )
 
 // finding is one thing to fix.
@@ -166,7 +166,7 @@ const depth = 10
 
 // examine searches for each tool with the first sentence of its description, and checks
 // the definitions.
-func examine(ctx context.Context, newIndex toolsearch.IndexFunc, tools []*schema.ToolInfo) (evalJSON, error) {
+func examine(ctx context.Context, newIndex index.Func, tools []*schema.ToolInfo) (evalJSON, error) {
 	report := evalJSON{Schema: evalSchema, Tools: len(tools), Findings: []finding{}}
 	x, err := newIndex(ctx, tools)
 	if err != nil {
@@ -184,11 +184,11 @@ func examine(ctx context.Context, newIndex toolsearch.IndexFunc, tools []*schema
 		if query == "" || placeholder(t.Desc) {
 			continue // the rules say that it has no description
 		}
-		results, err := x.Search(ctx, toolsearch.Query{Text: query, Limit: depth})
+		results, err := x.Search(ctx, index.Query{Text: query, Limit: depth})
 		if err != nil {
 			return report, err
 		}
-		place := 1 + slices.IndexFunc(results, func(r toolsearch.Result) bool { return r.Name == t.Name })
+		place := 1 + slices.IndexFunc(results, func(r index.Result) bool { return r.Name == t.Name })
 		if place == 1 {
 			report.Found++
 			continue
@@ -201,7 +201,7 @@ func examine(ctx context.Context, newIndex toolsearch.IndexFunc, tools []*schema
 }
 
 // results0 is the name of the first result, empty without one.
-func results0(results []toolsearch.Result) string {
+func results0(results []index.Result) string {
 	if len(results) == 0 {
 		return ""
 	}

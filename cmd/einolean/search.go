@@ -16,7 +16,7 @@ import (
 	"time"
 
 	"github.com/einolean/einolean/internal/display"
-	"github.com/einolean/einolean/toolsearch"
+	"github.com/einolean/einolean/toolsearch/index"
 )
 
 // searchSchema names what searchJSON is.
@@ -38,7 +38,7 @@ type searchJSON struct {
 // searcher answers queries over one catalogue.
 type searcher struct {
 	source
-	x   toolsearch.Index
+	x   index.Index
 	why bool
 	k   int
 
@@ -80,7 +80,7 @@ func runSearch(ctx context.Context, s streams, args []string) error {
 
 // answer searches, and shows what was found.
 func (a *searcher) answer(ctx context.Context, s streams, query string) error {
-	q := toolsearch.Query{Text: query, Limit: a.k}
+	q := index.Query{Text: query, Limit: a.k}
 	start := time.Now()
 	results, err := a.x.Search(ctx, q)
 	took := time.Since(start)
@@ -145,9 +145,9 @@ func (a *searcher) say(ctx context.Context, s streams, line string) error {
 }
 
 // whyOf says what each word of a query adds to the score of a tool.
-func (a *searcher) whyOf(q toolsearch.Query, name string) string {
+func (a *searcher) whyOf(q index.Query, name string) string {
 	var b strings.Builder
-	for _, t := range toolsearch.Explain(a.x, q, name) {
+	for _, t := range index.Explain(a.x, q, name) {
 		fmt.Fprintf(&b, "%.4g %q: %s, %s\n", t.Score, t.Text, t.Relation, t.Field)
 	}
 	return b.String()
@@ -155,7 +155,7 @@ func (a *searcher) whyOf(q toolsearch.Query, name string) string {
 
 // explain says why a tool ranks where it does.
 func (a *searcher) explain(s streams, query, name string) {
-	why := a.whyOf(toolsearch.Query{Text: query, Limit: a.k}, name)
+	why := a.whyOf(index.Query{Text: query, Limit: a.k}, name)
 	if why == "" {
 		why = "this index gives no explanations"
 	}

@@ -24,6 +24,7 @@ import (
 	"github.com/einolean/einolean/reduction"
 	"github.com/einolean/einolean/store"
 	"github.com/einolean/einolean/toolsearch"
+	"github.com/einolean/einolean/toolsearch/index"
 )
 
 func main() {
@@ -82,7 +83,7 @@ func newRunner(ctx context.Context, p provider, work string, meter *meter) (*adk
 
 	search, err := toolsearch.New(ctx, &toolsearch.Config{
 		DynamicTools:       tools,
-		NewIndex:           toolsearch.BM25Index,
+		NewIndex:           index.BM25,
 		UseModelToolSearch: p.native,
 		Model:              p.model,
 	})

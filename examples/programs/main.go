@@ -28,6 +28,7 @@ import (
 	"github.com/einolean/einolean/programs"
 	"github.com/einolean/einolean/programs/javascript"
 	"github.com/einolean/einolean/toolsearch"
+	"github.com/einolean/einolean/toolsearch/index"
 )
 
 func main() {
@@ -160,7 +161,7 @@ func newRunner(ctx context.Context, runs bool, model *einoleantest.Model[*schema
 		}
 		handlers = append(handlers, first)
 	}
-	search, err := toolsearch.New(ctx, &toolsearch.Config{DynamicTools: tools, Protocol: toolsearch.SearchCall, NewIndex: toolsearch.BM25Index})
+	search, err := toolsearch.New(ctx, &toolsearch.Config{DynamicTools: tools, Protocol: toolsearch.SearchCall, NewIndex: index.BM25})
 	if err != nil {
 		return nil, err
 	}

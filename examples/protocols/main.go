@@ -24,6 +24,7 @@ import (
 	"github.com/einolean/einolean/demo/library"
 	"github.com/einolean/einolean/demo/offline"
 	"github.com/einolean/einolean/toolsearch"
+	"github.com/einolean/einolean/toolsearch/index"
 )
 
 func main() {
@@ -47,8 +48,8 @@ var ways = []way{
 	{"Keyword, CatalogLimit 50", &toolsearch.Config{CatalogLimit: 50}},
 	{"Keyword, MaxResults 2", &toolsearch.Config{MaxResults: 2}},
 	{"Keyword, UnloadAfter 3", &toolsearch.Config{UnloadAfter: 3}},
-	{"Keyword, Prefetch 3", &toolsearch.Config{Prefetch: 3, NewIndex: toolsearch.BM25Index}},
-	{"  and CatalogLimit 50", &toolsearch.Config{Prefetch: 3, CatalogLimit: 50, NewIndex: toolsearch.BM25Index}},
+	{"Keyword, Prefetch 3", &toolsearch.Config{Prefetch: 3, NewIndex: index.BM25}},
+	{"  and CatalogLimit 50", &toolsearch.Config{Prefetch: 3, CatalogLimit: 50, NewIndex: index.BM25}},
 	{"Recommended", toolsearch.Recommended(nil)},
 	{"Regexp", &toolsearch.Config{Protocol: toolsearch.Regexp}},
 	{"Regexp, CatalogLimit 50", &toolsearch.Config{Protocol: toolsearch.Regexp, CatalogLimit: 50}},
@@ -56,7 +57,7 @@ var ways = []way{
 	{"SearchLoad, CatalogLimit 50", &toolsearch.Config{Protocol: toolsearch.SearchLoad, CatalogLimit: 50}},
 	{"SearchCall", &toolsearch.Config{Protocol: toolsearch.SearchCall}},
 	{"SearchCall, CatalogLimit 50", &toolsearch.Config{Protocol: toolsearch.SearchCall, CatalogLimit: 50}},
-	{"  and Prefetch 3", &toolsearch.Config{Protocol: toolsearch.SearchCall, CatalogLimit: 50, Prefetch: 3, NewIndex: toolsearch.BM25Index}},
+	{"  and Prefetch 3", &toolsearch.Config{Protocol: toolsearch.SearchCall, CatalogLimit: 50, Prefetch: 3, NewIndex: index.BM25}},
 }
 
 // newRunner makes the agent, with the tools behind the middleware or in full.

@@ -80,13 +80,13 @@ func indexes(t *testing.T) string {
 	t.Helper()
 	heldOut := regexp.MustCompile(`(?s)\(heldout\)\n\n(.*?)\n(?:.*?\n)*?all( .*?)\n`)
 	var lines []string
-	for _, index := range []struct{ file, title string }{{"keyword", "KeywordIndex"}, {"bm25", "BM25Index"}, {"fused", "both, fused"}} {
+	for _, index := range []struct{ file, title string }{{"keyword", "index.Keyword"}, {"bm25", "index.BM25"}, {"fused", "both, fused"}} {
 		m := heldOut.FindStringSubmatch(read(t, "../../toolsearch/toolsearcheval/testdata/golden/"+index.file+".txt"))
 		require.NotNil(t, m, index.file)
 		if lines == nil {
 			lines = append(lines, m[1])
 		}
-		lines = append(lines, fmt.Sprintf("%-12s%s", index.title, m[2][len("KeywordIndex")-len("all"):]))
+		lines = append(lines, fmt.Sprintf("%-13s%s", index.title, m[2][len("index.Keyword")-len("all"):]))
 	}
 	return strings.Join(lines, "\n")
 }

@@ -25,7 +25,7 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/einolean/einolean/demo/library"
-	"github.com/einolean/einolean/toolsearch"
+	"github.com/einolean/einolean/toolsearch/index"
 )
 
 func main() {
@@ -69,11 +69,11 @@ func run(ctx context.Context, out io.Writer, query, url string) error {
 	}
 	fmt.Fprintf(out, "%d tools, %q\n", len(tools), query)
 	for _, r := range rankings {
-		index, err := r.index(ctx, infos)
+		x, err := r.index(ctx, infos)
 		if err != nil {
 			return err
 		}
-		found, err := index.Search(ctx, toolsearch.Query{Text: query, Limit: 5})
+		found, err := x.Search(ctx, index.Query{Text: query, Limit: 5})
 		if err != nil {
 			return err
 		}
@@ -88,12 +88,12 @@ func run(ctx context.Context, out io.Writer, query, url string) error {
 // ranking is one way of ranking the tools.
 type ranking struct {
 	name  string
-	index toolsearch.IndexFunc
+	index index.Func
 }
 
 // rankings fills both engines with the tools, and combines them.
 func rankings(ctx context.Context, tools []tool.BaseTool) ([]ranking, error) {
-	docs, err := toolsearch.ToolDocuments(ctx, tools)
+	docs, err := index.Documents(ctx, tools)
 	if err != nil {
 		return nil, err
 	}
@@ -111,21 +111,21 @@ func rankings(ctx context.Context, tools []tool.BaseTool) ([]ranking, error) {
 		}
 	}
 	return []ranking{
-		{"full text (bleve)", toolsearch.RetrieverIndex(text)},
-		{"vectors (chromem-go)", toolsearch.RetrieverIndex(near)},
-		{"BM25Index", toolsearch.BM25Index},
-		{"all three, fused", toolsearch.Fuse(toolsearch.RetrieverIndex(text), toolsearch.RetrieverIndex(near), toolsearch.BM25Index)},
+		{"full text (bleve)", index.Retriever(text)},
+		{"vectors (chromem-go)", index.Retriever(near)},
+		{"index.BM25", index.BM25},
+		{"all three, fused", index.Fuse(index.Retriever(text), index.Retriever(near), index.BM25)},
 	}, nil
 }
 
 // inPostgres fills a table of a server. Where the server does not answer in time, or at
-// all, BM25Index alone does.
+// all, index.BM25 alone does.
 func inPostgres(ctx context.Context, tools []tool.BaseTool, url string) (r ranking, closeServer func(), err error) {
 	pool, err := pgxpool.New(ctx, url)
 	if err != nil {
 		return ranking{}, nil, err
 	}
-	docs, err := toolsearch.ToolDocuments(ctx, tools)
+	docs, err := index.Documents(ctx, tools)
 	var server table
 	if err == nil {
 		server, err = newTable(ctx, pool)
@@ -137,8 +137,8 @@ func inPostgres(ctx context.Context, tools []tool.BaseTool, url string) (r ranki
 		pool.Close()
 		return ranking{}, nil, err
 	}
-	index := toolsearch.Fuse(toolsearch.TimeLimit(300*time.Millisecond, toolsearch.RetrieverIndex(server)), toolsearch.BM25Index)
-	return ranking{"PostgreSQL, fused with BM25Index", index}, pool.Close, nil
+	x := index.Fuse(index.TimeLimit(300*time.Millisecond, index.Retriever(server)), index.BM25)
+	return ranking{"PostgreSQL, fused with index.BM25", x}, pool.Close, nil
 }
 
 func infosOf(ctx context.Context, tools []tool.BaseTool) ([]*schema.ToolInfo, error) {

@@ -26,7 +26,7 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/stretchr/testify/require"
 
-	"github.com/einolean/einolean/toolsearch"
+	"github.com/einolean/einolean/toolsearch/index"
 	"github.com/einolean/einolean/toolsearch/toolsearcheval"
 )
 
@@ -166,12 +166,12 @@ func TestPostgresRanksGradedQueriesUntilItIsKilled(t *testing.T) {
 	for i, info := range infos {
 		described[i] = utils.NewTool(info, func(context.Context, any) (string, error) { return "", nil })
 	}
-	docs, err := toolsearch.ToolDocuments(ctx, described)
+	docs, err := index.Documents(ctx, described)
 	require.NoError(t, err)
 	_, err = filled.Store(ctx, docs)
 	require.NoError(t, err)
-	for name, index := range map[string]toolsearch.IndexFunc{"PostgreSQL": toolsearch.RetrieverIndex(filled), "fused": server.index} {
-		report, err := toolsearcheval.Evaluate(ctx, index, infos, cases)
+	for name, x := range map[string]index.Func{"PostgreSQL": index.Retriever(filled), "fused": server.index} {
+		report, err := toolsearcheval.Evaluate(ctx, x, infos, cases)
 		require.NoError(t, err)
 		t.Logf("%s: recall@1 %.3f, @5 %.3f, @10 %.3f", name, report.Recall1, report.Recall5, report.Recall10)
 		require.GreaterOrEqual(t, report.Recall5, .65, name)
@@ -180,10 +180,10 @@ func TestPostgresRanksGradedQueriesUntilItIsKilled(t *testing.T) {
 	require.NoError(t, run(ctx, &shown, "days between two dates", url))
 	require.Contains(t, shown.String(), "PostgreSQL")
 
-	index, err := server.index(ctx, infos)
+	x, err := server.index(ctx, infos)
 	require.NoError(t, err)
 	kill()
-	found, err := index.Search(ctx, toolsearch.Query{Text: "sha256 digest", Limit: 3})
+	found, err := x.Search(ctx, index.Query{Text: "sha256 digest", Limit: 3})
 	require.NoError(t, err)
-	require.NotEmpty(t, found, "BM25Index answers")
+	require.NotEmpty(t, found, "index.BM25 answers")
 }

@@ -19,6 +19,7 @@ import (
 	"github.com/einolean/einolean/demo/library"
 	"github.com/einolean/einolean/einoleantest"
 	"github.com/einolean/einolean/toolsearch"
+	"github.com/einolean/einolean/toolsearch/index"
 	"github.com/einolean/einolean/toolsearch/toolsearcheval"
 )
 
@@ -82,7 +83,7 @@ func TestRequiredWordsHoldForAnEngineToo(t *testing.T) {
 	require.NoError(t, err)
 	x, err := all[0].index(ctx, infos)
 	require.NoError(t, err)
-	found, err := x.Search(ctx, toolsearch.Query{Text: "+calendar days", Limit: 5})
+	found, err := x.Search(ctx, index.Query{Text: "+calendar days", Limit: 5})
 	require.NoError(t, err)
 	require.NotEmpty(t, found)
 	for _, f := range found {
@@ -105,7 +106,7 @@ func TestAFusionWorksWithoutAnEngineThatIsDown(t *testing.T) {
 	var events []einolean.Event
 	search, err := toolsearch.New(ctx, &toolsearch.Config{
 		DynamicTools: tools,
-		NewIndex:     toolsearch.Fuse(toolsearch.RetrieverIndex(broken{}), all[1].index),
+		NewIndex:     index.Fuse(index.Retriever(broken{}), all[1].index),
 		OnEvent: func(_ context.Context, e einolean.Event) {
 			if e.Kind == einolean.KindIndexFailed {
 				events = append(events, e)

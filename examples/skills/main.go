@@ -18,6 +18,7 @@ import (
 
 	"github.com/einolean/einolean/einoleantest"
 	"github.com/einolean/einolean/toolsearch"
+	"github.com/einolean/einolean/toolsearch/index"
 	"github.com/einolean/einolean/toolsearch/skills"
 )
 
@@ -46,8 +47,8 @@ func main() {
 	search, err := toolsearch.New(ctx, &toolsearch.Config{
 		Source:       library,
 		DynamicTools: []tool.BaseTool{fill},
-		NewIndex:     skills.Index(toolsearch.BM25Index), // the tools of a skill are found with it
-		CatalogLimit: 10,                                 // names that a request shows, of however many
+		NewIndex:     skills.Index(index.BM25), // the tools of a skill are found with it
+		CatalogLimit: 10,                       // names that a request shows, of however many
 	})
 	check(err)
 	agent, err := adk.NewChatModelAgent(ctx, &adk.ChatModelAgentConfig{

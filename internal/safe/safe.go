@@ -6,6 +6,7 @@ package safe
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"reflect"
 	"runtime/debug"
@@ -128,4 +129,13 @@ type Once[T any] struct {
 func (o *Once[T]) Get(what string, f func() (T, error)) (T, error) {
 	o.once.Do(func() { o.value, o.err = Value(what, f) })
 	return o.value, o.err
+}
+
+// Made is Value for a function of which nil without an error is an error as well.
+func Made[T any](what string, f func() (T, error)) (T, error) {
+	value, err := Value(what, f)
+	if err == nil && IsNil(value) {
+		err = errors.New(what + " returned nil")
+	}
+	return value, err
 }

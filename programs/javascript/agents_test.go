@@ -25,6 +25,7 @@ import (
 	"github.com/einolean/einolean/reduction"
 	"github.com/einolean/einolean/store"
 	"github.com/einolean/einolean/toolsearch"
+	"github.com/einolean/einolean/toolsearch/index"
 	"github.com/einolean/einolean/toolsearch/skills"
 	"github.com/einolean/einolean/toolsearch/toolset"
 	"github.com/einolean/einolean/window"
@@ -358,7 +359,7 @@ func (p picture) InvokableRun(context.Context, *schema.ToolArgument, ...tool.Opt
 func TestAProgramReadsASkill(t *testing.T) {
 	library := shelf{{Name: "pdf", Description: "Fill in forms of PDF files"}, {Name: "web", Description: "Build a page"}}
 	cfg := config(&shop{})
-	cfg.Source, cfg.NewIndex = skills.NewSource(library, skills.Options{}), skills.Index(toolsearch.BM25Index)
+	cfg.Source, cfg.NewIndex = skills.NewSource(library, skills.Options{}), skills.Index(index.BM25)
 	require.Contains(t, answerTo(t, cfg, `print(await tools.skill__pdf({}))`), "Open the pdf first.")
 	h := handlers[*schema.Message](t, cfg)
 	m := adktest.Script[*schema.Message](adktest.Do(adktest.ToolCall{ID: "s", Name: "tool_search", Args: `{"query":"fill in this PDF form"}`}), adktest.Say("done"))

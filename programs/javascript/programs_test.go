@@ -32,6 +32,7 @@ import (
 	"github.com/einolean/einolean/store"
 	"github.com/einolean/einolean/toolerror"
 	"github.com/einolean/einolean/toolsearch"
+	"github.com/einolean/einolean/toolsearch/index"
 	"github.com/einolean/einolean/toolsearch/toolset"
 	"github.com/einolean/einolean/window"
 	"github.com/einolean/einolean/window/inspect"
@@ -541,7 +542,7 @@ func (l *law[M]) run(codes []string, streaming, interrupted bool) (answers []str
 // them, and writes its program without a search.
 func TestPrefetchOffersSignatures(t *testing.T) {
 	cfg := config(&shop{})
-	cfg.Prefetch, cfg.NewIndex = 2, toolsearch.BM25Index
+	cfg.Prefetch, cfg.NewIndex = 2, index.BM25
 	h := handlers[*schema.Message](t, cfg)
 	m := adktest.Script[*schema.Message](adktest.Say("done"))
 	out := adktest.Agent[*schema.Message]{Model: m, Handlers: h}.Run(t.Context(), []*schema.Message{schema.UserMessage("List the orders of customer 7")})

@@ -23,6 +23,7 @@ import (
 	"github.com/einolean/einolean/reduction"
 	"github.com/einolean/einolean/store"
 	"github.com/einolean/einolean/toolsearch"
+	"github.com/einolean/einolean/toolsearch/index"
 	"github.com/einolean/einolean/toolsearch/skills"
 )
 
@@ -33,7 +34,7 @@ func pair[M adk.MessageType](t testing.TB, first bool, c skill.TypedConfig[M], s
 	options.Run = skills.RunWith(own)
 	search.Source, search.CatalogLimit = skills.NewSource(c.Backend, options), 10
 	if search.Protocol != toolsearch.Regexp {
-		search.NewIndex = skills.Index(toolsearch.BM25Index)
+		search.NewIndex = skills.Index(index.BM25)
 	}
 	ours, err := toolsearch.NewTyped[M](context.Background(), &search)
 	require.NoError(t, err)
@@ -192,7 +193,7 @@ func TestAFilterDecidesOnSkills(t *testing.T) {
 	matters, _ := graded(t)
 	var asked sync.Map // by phase; calls run in parallel
 	search, err := toolsearch.New(context.Background(), &toolsearch.Config{
-		Source: skills.NewSource(&shelf{matters: matters}, skills.Options{}), NewIndex: skills.Index(toolsearch.BM25Index),
+		Source: skills.NewSource(&shelf{matters: matters}, skills.Options{}), NewIndex: skills.Index(index.BM25),
 		Filter: func(_ context.Context, r toolsearch.FilterRequest) (bool, error) {
 			asked.Store(r.Phase, true)
 			return r.Tool.Name != "skill__pdf", nil

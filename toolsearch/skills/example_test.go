@@ -10,6 +10,7 @@ import (
 	"github.com/cloudwego/eino/adk/middlewares/skill"
 
 	"github.com/einolean/einolean/toolsearch"
+	"github.com/einolean/einolean/toolsearch/index"
 	"github.com/einolean/einolean/toolsearch/skills"
 )
 
@@ -28,7 +29,7 @@ func (aShelf) Get(context.Context, string) (skill.Skill, error) {
 func ExampleNewSource() {
 	_, err := toolsearch.New(context.Background(), &toolsearch.Config{
 		Source:       skills.NewSource(aShelf{}, skills.Options{}),
-		NewIndex:     skills.Index(toolsearch.BM25Index),
+		NewIndex:     skills.Index(index.BM25),
 		CatalogLimit: 10,
 	})
 	fmt.Println(err)
@@ -44,7 +45,7 @@ func ExampleBeside() {
 	}
 	_, err = toolsearch.New(context.Background(), &toolsearch.Config{
 		Source:       skills.NewSource(aShelf{}, skills.Options{Run: skills.RunWith(own)}),
-		NewIndex:     skills.Index(toolsearch.BM25Index),
+		NewIndex:     skills.Index(index.BM25),
 		CatalogLimit: 10,
 	})
 	fmt.Println(err)
@@ -56,7 +57,7 @@ func ExampleIndex() {
 	uses := func(skill.FrontMatter) []string { return []string{"fill_form"} }
 	_, err := toolsearch.New(context.Background(), &toolsearch.Config{
 		Source:   skills.NewSource(aShelf{}, skills.Options{Tools: uses}),
-		NewIndex: skills.Index(toolsearch.BM25Index),
+		NewIndex: skills.Index(index.BM25),
 	})
 	fmt.Println(err)
 	// Output: <nil>

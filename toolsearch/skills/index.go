@@ -11,13 +11,13 @@ import (
 
 	"github.com/cloudwego/eino/schema"
 
-	"github.com/einolean/einolean/toolsearch"
+	"github.com/einolean/einolean/toolsearch/index"
 )
 
-// Index returns an IndexFunc with which the tools of a skill are found, and so loaded, with it: if
+// Index returns an index.Func with which the tools of a skill are found, and so loaded, with it: if
 // the best result is a skill, its tools follow it. All else is as f ranks it.
-func Index(f toolsearch.IndexFunc) toolsearch.IndexFunc {
-	return func(ctx context.Context, tools []*schema.ToolInfo) (toolsearch.Index, error) {
+func Index(f index.Func) index.Func {
+	return func(ctx context.Context, tools []*schema.ToolInfo) (index.Index, error) {
 		inner, err := f(ctx, tools)
 		if err != nil {
 			return nil, err
@@ -40,20 +40,20 @@ func Index(f toolsearch.IndexFunc) toolsearch.IndexFunc {
 }
 
 type withTools struct {
-	toolsearch.Index
+	index.Index
 	uses map[string][]string // by the name of the skill's tool
 }
 
 // Search ranks tools and skills.
-func (x *withTools) Search(ctx context.Context, q toolsearch.Query) ([]toolsearch.Result, error) {
+func (x *withTools) Search(ctx context.Context, q index.Query) ([]index.Result, error) {
 	found, err := x.Index.Search(ctx, q)
 	if err != nil || len(found) == 0 || len(x.uses[found[0].Name]) == 0 {
 		return found, err
 	}
 	best := found[0]
-	next := []toolsearch.Result{best}
+	next := []index.Result{best}
 	for _, name := range x.uses[best.Name] {
-		next = append(next, toolsearch.Result{Name: name, Score: best.Score, Confidence: best.Confidence})
+		next = append(next, index.Result{Name: name, Score: best.Score, Confidence: best.Confidence})
 	}
 	for _, r := range found[1:] {
 		if !slices.Contains(x.uses[best.Name], r.Name) {

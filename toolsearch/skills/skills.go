@@ -7,7 +7,7 @@
 //	library, err := skill.NewBackendFromFilesystem(ctx, &skill.BackendFromFilesystemConfig{…})
 //	search, err := toolsearch.New(ctx, &toolsearch.Config{
 //		Source:       skills.NewSource(library, skills.Options{}),
-//		NewIndex:     skills.Index(toolsearch.BM25Index),
+//		NewIndex:     skills.Index(index.BM25),
 //		CatalogLimit: 10,
 //	})
 //

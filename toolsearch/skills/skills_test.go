@@ -23,6 +23,7 @@ import (
 	"github.com/einolean/einolean/reduction"
 	"github.com/einolean/einolean/store"
 	"github.com/einolean/einolean/toolsearch"
+	"github.com/einolean/einolean/toolsearch/index"
 	"github.com/einolean/einolean/toolsearch/skills"
 )
 
@@ -89,16 +90,16 @@ func TestTheRightSkillIsAmongTheFirstFive(t *testing.T) {
 		infos = append(infos, info)
 	}
 	require.Len(t, infos, 1141)
-	index, err := skills.Index(toolsearch.BM25Index)(context.Background(), infos)
+	ranks, err := skills.Index(index.BM25)(context.Background(), infos)
 	require.NoError(t, err)
 	found, all := map[string]int{}, map[string]int{}
 	for i, m := range many(t)[:120] {
 		half := []string{"other half", "held out"}[i%2] + []string{" en", " zh"}[i/60]
 		for _, q := range asked[m.Name] {
-			results, err := index.Search(context.Background(), toolsearch.Query{Text: q, Limit: 5})
+			results, err := ranks.Search(context.Background(), index.Query{Text: q, Limit: 5})
 			require.NoError(t, err)
 			all[half]++
-			if slices.ContainsFunc(results, func(r toolsearch.Result) bool { return r.Name == skills.ToolName(m.Name) }) {
+			if slices.ContainsFunc(results, func(r index.Result) bool { return r.Name == skills.ToolName(m.Name) }) {
 				found[half]++
 			} else {
 				t.Logf("%s: %s", m.Name, q)
@@ -114,7 +115,7 @@ func TestTheRightSkillIsAmongTheFirstFive(t *testing.T) {
 func TestManySkillsTakeFewTokens(t *testing.T) {
 	for name, protocol := range map[string]toolsearch.Protocol{"Keyword": toolsearch.Keyword, "SearchLoad": toolsearch.SearchLoad, "SearchCall": toolsearch.SearchCall} {
 		search, err := toolsearch.New(context.Background(), &toolsearch.Config{
-			Source: skills.NewSource(&shelf{matters: many(t)}, skills.Options{}), NewIndex: skills.Index(toolsearch.BM25Index), CatalogLimit: 10, Protocol: protocol,
+			Source: skills.NewSource(&shelf{matters: many(t)}, skills.Options{}), NewIndex: skills.Index(index.BM25), CatalogLimit: 10, Protocol: protocol,
 		})
 		require.NoError(t, err)
 		m := adktest.Script[*schema.Message]()
@@ -150,7 +151,7 @@ func findsSkill[M adk.MessageType](t *testing.T, streaming bool) {
 		search, err := toolsearch.NewTyped[M](context.Background(), &toolsearch.Config{
 			Source:       skills.NewSource(&shelf{matters: matters}, skills.Options{Tools: func(m skill.FrontMatter) []string { return map[string][]string{"pdf": {"fill_form", "gone"}}[m.Name] }}),
 			DynamicTools: []tool.BaseTool{adktest.Simple("fill_form", "Writes values into fields."), adktest.Simple("other", "Does nothing.")},
-			NewIndex:     skills.Index(toolsearch.BM25Index), CatalogLimit: 10,
+			NewIndex:     skills.Index(index.BM25), CatalogLimit: 10,
 		})
 		require.NoError(t, err)
 		handlers := adktest.Handlers(search)
@@ -273,16 +274,16 @@ func TestNamesFitEveryProvider(t *testing.T) {
 // Where there are no skills, Index changes nothing.
 func TestWithoutSkillsTheIndexIsAsItWas(t *testing.T) {
 	infos := []*schema.ToolInfo{{Name: "a", Desc: "sends mail"}}
-	want, err := toolsearch.BM25Index(context.Background(), infos)
+	want, err := index.BM25(context.Background(), infos)
 	require.NoError(t, err)
-	got, err := skills.Index(toolsearch.BM25Index)(context.Background(), infos)
+	got, err := skills.Index(index.BM25)(context.Background(), infos)
 	require.NoError(t, err)
 	require.IsType(t, want, got)
 }
 
 // With one tool that calls the others, or a tool that loads them, skills work the same.
 func TestSkillsWorkUnderEveryProtocol(t *testing.T) {
-	best := skills.Index(toolsearch.BM25Index)
+	best := skills.Index(index.BM25)
 	for protocol, turns := range map[toolsearch.Protocol][]adktest.ToolCall{
 		toolsearch.SearchCall: {{ID: "1", Name: "tool_search", Args: `{"query":"Put these three PDFs together"}`}, {ID: "2", Name: "call_tool", Args: `{"name":"skill__pdf","arguments":{}}`}},
 		toolsearch.SearchLoad: {{ID: "0", Name: "search_tools", Args: `{"query":"Put these three PDFs together"}`}, {ID: "1", Name: "load_tool", Args: `{"tool_name":"skill__pdf"}`}, {ID: "2", Name: "skill__pdf", Args: `{}`}},
@@ -291,7 +292,7 @@ func TestSkillsWorkUnderEveryProtocol(t *testing.T) {
 		matters, _ := graded(t)
 		search, err := toolsearch.New(context.Background(), &toolsearch.Config{
 			Protocol: protocol, Source: skills.NewSource(&shelf{matters: matters}, skills.Options{}),
-			NewIndex: map[bool]toolsearch.IndexFunc{false: best}[protocol == toolsearch.Regexp],
+			NewIndex: map[bool]index.Func{false: best}[protocol == toolsearch.Regexp],
 		})
 		require.NoError(t, err)
 		var script []adktest.Turn
@@ -316,7 +317,7 @@ func findsNatively[M adk.MessageType](adapters ...toolsearch.Adapter) func(*test
 		matters, _ := graded(t)
 		for _, adapter := range adapters {
 			search, err := toolsearch.NewTyped[M](context.Background(), &toolsearch.Config{
-				Source: skills.NewSource(&shelf{matters: matters}, skills.Options{}), NewIndex: skills.Index(toolsearch.BM25Index),
+				Source: skills.NewSource(&shelf{matters: matters}, skills.Options{}), NewIndex: skills.Index(index.BM25),
 				UseModelToolSearch: true, Native: adapter, CatalogLimit: 10,
 			})
 			require.NoError(t, err)

@@ -6,7 +6,7 @@
 //
 //	func TestOurTools(t *testing.T) {
 //		tools, cases := toolsearcheval.Must(toolsearcheval.Load("testdata/tools.jsonl", "testdata/queries.jsonl"))
-//		toolsearcheval.Require(t, toolsearch.BM25Index, tools, cases, toolsearcheval.Goal{Recall5: .9})
+//		toolsearcheval.Require(t, index.BM25, tools, cases, toolsearcheval.Goal{Recall5: .9})
 //	}
 //
 // Infos describes tools that exist as Go values, so you need no file.

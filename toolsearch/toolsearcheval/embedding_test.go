@@ -35,7 +35,7 @@ import (
 
 	"github.com/einolean/einolean/internal/race"
 	"github.com/einolean/einolean/internal/vectors"
-	"github.com/einolean/einolean/toolsearch"
+	"github.com/einolean/einolean/toolsearch/index"
 	"github.com/einolean/einolean/toolsearch/toolsearcheval"
 )
 
@@ -296,15 +296,15 @@ var recordedModels = []string{"glove", sentenceModel}
 
 const sentenceModel = "use"
 
-// withVectors is EmbeddingIndex with the tools embedded before the first query. It runs in a bubble of package synctest.
+// withVectors is index.Embedding with the tools embedded before the first query. It runs in a bubble of package synctest.
 func withVectors(name string, e embedding.Embedder) namedIndex {
-	return namedIndex{name, func(ctx context.Context, tools []*schema.ToolInfo) (toolsearch.Index, error) {
-		index, err := toolsearch.EmbeddingIndex(name, e, nil)(ctx, tools)
+	return namedIndex{name, func(ctx context.Context, tools []*schema.ToolInfo) (index.Index, error) {
+		x, err := index.Embedding(name, e, nil)(ctx, tools)
 		if err == nil {
-			_, err = index.Search(ctx, toolsearch.Query{Text: "anything"})
+			_, err = x.Search(ctx, index.Query{Text: "anything"})
 		}
 		synctest.Wait()
-		return index, err
+		return x, err
 	}}
 }
 
@@ -315,23 +315,23 @@ type nearestTools struct {
 	tools vectors.Set
 }
 
-func (x *nearestTools) Search(_ context.Context, q toolsearch.Query) ([]toolsearch.Result, error) {
+func (x *nearestTools) Search(_ context.Context, q index.Query) ([]index.Result, error) {
 	near, err := x.tools.Nearest(x.embed(q.Text), q.Limit)
-	results := make([]toolsearch.Result, len(near))
+	results := make([]index.Result, len(near))
 	for i, n := range near {
-		results[i] = toolsearch.Result{Name: x.names[n.At], Score: float64(n.Similarity)}
+		results[i] = index.Result{Name: x.names[n.At], Score: float64(n.Similarity)}
 	}
 	return results, err
 }
 
-func vectorsAlone(e embedderFunc) toolsearch.IndexFunc {
-	return func(ctx context.Context, tools []*schema.ToolInfo) (toolsearch.Index, error) {
+func vectorsAlone(e embedderFunc) index.Func {
+	return func(ctx context.Context, tools []*schema.ToolInfo) (index.Index, error) {
 		x := &nearestTools{embed: e}
 		all := make([]tool.BaseTool, len(tools))
 		for i, info := range tools {
 			all[i] = describing{info: info}
 		}
-		docs, err := toolsearch.ToolDocuments(ctx, all)
+		docs, err := index.Documents(ctx, all)
 		for _, doc := range docs {
 			x.names = append(x.names, doc.ID)
 			err = errors.Join(err, x.tools.Add(e(doc.Content)))
@@ -356,7 +356,7 @@ func TestAnEmbedderNeverMakesTheRankingWorse(t *testing.T) {
 	chinese := slices.DeleteFunc(own.cases(), func(c toolsearcheval.Case) bool { return !strings.ContainsFunc(c.Query, isHan) })
 	require.Greater(t, len(chinese), 200)
 	for _, set := range append(halves(t), row{"own, Chinese queries", "mixed", own.tools, chinese}) {
-		words := evaluate(t, namedIndex{"words", toolsearch.BM25Index}, set.tools, set.cases)
+		words := evaluate(t, namedIndex{"words", index.BM25}, set.tools, set.cases)
 		models := map[string]embedderFunc{}
 		for _, name := range recordedModels {
 			models[name] = recordedModel(t, name, set.tools)
@@ -397,7 +397,7 @@ func embeddingTable(t *testing.T) string {
 			number := func(v float64) string { return fmt.Sprintf("%.3f", v) }
 			line(set.catalogue, m.Queries, x.name, number(m.Recall1), number(m.Recall5), number(m.NDCG10), number(m.MRR))
 		}
-		report(t, namedIndex{"BM25Index", toolsearch.BM25Index})
+		report(t, namedIndex{"index.BM25", index.BM25})
 		for _, name := range recordedModels {
 			report(t, namedIndex{name + " alone", vectorsAlone(recordedModel(t, name, set.tools))})
 			synctest.Test(t, func(t *testing.T) { report(t, withVectors("with "+name, recordedModel(t, name, set.tools))) })

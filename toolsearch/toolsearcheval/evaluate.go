@@ -13,7 +13,7 @@ import (
 
 	"github.com/cloudwego/eino/schema"
 
-	"github.com/einolean/einolean/toolsearch"
+	"github.com/einolean/einolean/toolsearch/index"
 )
 
 // Depth is how many results of each query are evaluated.
@@ -45,7 +45,7 @@ type CaseResult struct {
 	// Case is the graded query.
 	Case Case
 	// Results are the first Depth results.
-	Results []toolsearch.Result
+	Results []index.Result
 	// Rank is the place of the first relevant result, counted from 1. 0: none of the first
 	// Depth results is relevant.
 	Rank int
@@ -64,23 +64,23 @@ type Report struct {
 	// Cases are the outcomes in the order of the cases.
 	Cases []CaseResult
 
-	index toolsearch.Index
+	index index.Index
 }
 
 // Evaluate builds an index of the tools and runs the cases, one after another. The error
 // is that of the index, or lists the mistakes in the cases: names of tools that are not in
 // the catalogue, and repeated IDs or names.
-func Evaluate(ctx context.Context, newIndex toolsearch.IndexFunc, tools []*schema.ToolInfo, cases []Case) (*Report, error) {
+func Evaluate(ctx context.Context, newIndex index.Func, tools []*schema.ToolInfo, cases []Case) (*Report, error) {
 	if err := check(tools, cases); err != nil {
 		return nil, err
 	}
-	index, err := newIndex(ctx, tools)
+	x, err := newIndex(ctx, tools)
 	if err != nil {
 		return nil, fmt.Errorf("toolsearcheval: building the index: %w", err)
 	}
-	r := &Report{Cases: make([]CaseResult, 0, len(cases)), index: index}
+	r := &Report{Cases: make([]CaseResult, 0, len(cases)), index: x}
 	for _, c := range cases {
-		results, err := index.Search(ctx, toolsearch.Query{Text: c.Query, Limit: Depth})
+		results, err := x.Search(ctx, index.Query{Text: c.Query, Limit: Depth})
 		if err != nil {
 			return nil, fmt.Errorf("toolsearcheval: searching %.80q: %w", c.Query, err)
 		}
@@ -107,7 +107,7 @@ func (r *Report) average() {
 }
 
 // grade measures one query.
-func grade(c Case, results []toolsearch.Result) CaseResult {
+func grade(c Case, results []index.Result) CaseResult {
 	results = results[:min(Depth, len(results))]
 	out := CaseResult{Case: c, Results: results, Measures: Measures{Queries: 1}}
 	m := &out.Measures
@@ -152,7 +152,7 @@ func gain(place int) float64 { return 1 / math.Log2(float64(place+2)) }
 
 // places are where the relevant tools, or equivalents of them, were found, from 0; -1:
 // nowhere. A result counts for one relevant tool only, first of all for itself.
-func places(c Case, results []toolsearch.Result) []int {
+func places(c Case, results []index.Result) []int {
 	out := make([]int, len(c.Relevant))
 	for i := range out {
 		out[i] = -1

@@ -10,22 +10,22 @@ import (
 	"github.com/cloudwego/eino/schema"
 	"github.com/stretchr/testify/require"
 
-	"github.com/einolean/einolean/toolsearch"
+	"github.com/einolean/einolean/toolsearch/index"
 	"github.com/einolean/einolean/toolsearch/toolsearcheval"
 )
 
 // fixed is an index whose answers are given.
 type fixed map[string][]string
 
-func (f fixed) Search(_ context.Context, q toolsearch.Query) ([]toolsearch.Result, error) {
-	var out []toolsearch.Result
+func (f fixed) Search(_ context.Context, q index.Query) ([]index.Result, error) {
+	var out []index.Result
 	for i, n := range f[q.Text] {
-		out = append(out, toolsearch.Result{Name: n, Score: 1 / float64(i+1)})
+		out = append(out, index.Result{Name: n, Score: 1 / float64(i+1)})
 	}
 	return out, nil
 }
 
-func (f fixed) index(context.Context, []*schema.ToolInfo) (toolsearch.Index, error) { return f, nil }
+func (f fixed) index(context.Context, []*schema.ToolInfo) (index.Index, error) { return f, nil }
 
 func catalogue(names ...string) (tools []*schema.ToolInfo) {
 	for _, n := range names {
@@ -67,7 +67,7 @@ func TestMeasuresAreWhatTheirDefinitionsSay(t *testing.T) {
 func TestMissesExplainThemselves(t *testing.T) {
 	tools := catalogue("send_email", "read_file")
 	cases := []toolsearcheval.Case{{ID: "c1", Query: "file", Relevant: []string{"send_email"}}}
-	r, err := toolsearcheval.Evaluate(context.Background(), toolsearch.KeywordIndex, tools, cases)
+	r, err := toolsearcheval.Evaluate(context.Background(), index.Keyword, tools, cases)
 	require.NoError(t, err)
 	require.Contains(t, r.Misses(0), `c1 "file" misses send_email`)
 	require.Contains(t, r.Misses(0), "read_file")
@@ -77,9 +77,9 @@ func TestRequireFailsBelowTheGoal(t *testing.T) {
 	tools := catalogue("send_email", "read_file")
 	cases := []toolsearcheval.Case{{Query: "email", Relevant: []string{"send_email"}}, {Query: "zzz", Relevant: []string{"read_file"}}}
 	l := &listener{TB: t}
-	toolsearcheval.Require(l, toolsearch.KeywordIndex, tools, cases, toolsearcheval.Goal{Recall5: .5})
+	toolsearcheval.Require(l, index.Keyword, tools, cases, toolsearcheval.Goal{Recall5: .5})
 	require.Empty(t, l.said)
-	toolsearcheval.Require(l, toolsearch.KeywordIndex, tools, cases, toolsearcheval.Goal{Recall5: .6})
+	toolsearcheval.Require(l, index.Keyword, tools, cases, toolsearcheval.Goal{Recall5: .6})
 	require.Len(t, l.said, 1)
 	require.Contains(t, l.said[0], "recall@5 is 0.500, below 0.600")
 	require.Contains(t, l.said[0], "misses read_file")

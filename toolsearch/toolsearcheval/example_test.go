@@ -12,7 +12,7 @@ import (
 	"github.com/cloudwego/eino/components/tool"
 	"github.com/cloudwego/eino/schema"
 
-	"github.com/einolean/einolean/toolsearch"
+	"github.com/einolean/einolean/toolsearch/index"
 	"github.com/einolean/einolean/toolsearch/toolsearcheval"
 )
 
@@ -27,8 +27,8 @@ func ExampleEvaluate() {
 		{ID: "2", Kind: "request", Query: "where are the parcels that I ordered", Relevant: []string{"shop__track"}},
 		{ID: "3", Kind: "no match", Query: "zodiac"},
 	}
-	for _, index := range []toolsearch.IndexFunc{toolsearch.KeywordIndex, toolsearch.BM25Index} {
-		report, err := toolsearcheval.Evaluate(context.Background(), index, tools, cases)
+	for _, x := range []index.Func{index.Keyword, index.BM25} {
+		report, err := toolsearcheval.Evaluate(context.Background(), x, tools, cases)
 		if err != nil {
 			panic(err)
 		}
@@ -62,7 +62,7 @@ func ExampleRequire() {
 	_ = func(t *testing.T) { // func TestToolsAreFound(t *testing.T)
 		tools, cases := toolsearcheval.Must(toolsearcheval.Load("testdata/tools.jsonl", "testdata/queries.jsonl"))
 		_, heldout := toolsearcheval.Split(cases)
-		report := toolsearcheval.Require(t, toolsearch.BM25Index, tools, heldout, toolsearcheval.Goal{Recall5: .9})
+		report := toolsearcheval.Require(t, index.BM25, tools, heldout, toolsearcheval.Goal{Recall5: .9})
 		toolsearcheval.Golden(t, "testdata/found.txt", report.String()+report.Ranks())
 	}
 }
@@ -79,7 +79,7 @@ func ExampleInfos() {
 			return err
 		}
 		cases = slices.DeleteFunc(cases, func(c toolsearcheval.Case) bool { return !toolsearcheval.Heldout(c) })
-		report, err := toolsearcheval.Evaluate(ctx, toolsearch.BM25Index, infos, cases)
+		report, err := toolsearcheval.Evaluate(ctx, index.BM25, infos, cases)
 		fmt.Print(report)
 		return err
 	}
@@ -91,11 +91,11 @@ func ExampleLoadTools() {
 	if err != nil {
 		panic(err)
 	}
-	index, err := toolsearch.BM25Index(context.Background(), tools)
+	x, err := index.BM25(context.Background(), tools)
 	if err != nil {
 		panic(err)
 	}
-	results, err := index.Search(context.Background(), toolsearch.Query{Text: "merge pull request", Limit: 1})
+	results, err := x.Search(context.Background(), index.Query{Text: "merge pull request", Limit: 1})
 	fmt.Println(results[0].Name, err)
 	// Output: codehub__merge_pull_request <nil>
 }

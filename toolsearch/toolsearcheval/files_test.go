@@ -17,7 +17,7 @@ import (
 	"github.com/cloudwego/eino/schema"
 	"github.com/stretchr/testify/require"
 
-	"github.com/einolean/einolean/toolsearch"
+	"github.com/einolean/einolean/toolsearch/index"
 	"github.com/einolean/einolean/toolsearch/toolsearcheval"
 )
 
@@ -77,7 +77,7 @@ func TestInfosNamesEveryToolThatDoesNotDescribeItself(t *testing.T) {
 }
 
 func TestCasesThatCannotBeGradedAreErrors(t *testing.T) {
-	_, err := toolsearcheval.Evaluate(context.Background(), toolsearch.KeywordIndex, append(catalogue("a", "b"), nil), []toolsearcheval.Case{
+	_, err := toolsearcheval.Evaluate(context.Background(), index.Keyword, append(catalogue("a", "b"), nil), []toolsearcheval.Case{
 		{ID: "c9", Query: "q", Relevant: []string{"gone"}},
 		{ID: "c9", Query: "q", Relevant: []string{"a", "a"}},
 		{ID: "c10", Query: "q", Relevant: []string{"a"}, Equivalent: map[string][]string{"a": {"lost"}, "b": {"a"}}},

@@ -18,23 +18,23 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/einolean/einolean/internal/race"
-	"github.com/einolean/einolean/toolsearch"
+	"github.com/einolean/einolean/toolsearch/index"
 	"github.com/einolean/einolean/toolsearch/toolsearcheval"
 )
 
 // namedIndex is an index under test.
 type namedIndex struct {
 	name string
-	make toolsearch.IndexFunc
+	make index.Func
 }
 
 // indexes have no time limit that a busy machine could reach.
 var indexes = []namedIndex{
-	{"keyword", toolsearch.KeywordIndex},
-	{"bm25", toolsearch.BM25Index},
-	{"fused", toolsearch.Fuse(
-		toolsearch.TimeLimit(time.Minute, toolsearch.KeywordIndex),
-		toolsearch.TimeLimit(time.Minute, toolsearch.BM25Index),
+	{"keyword", index.Keyword},
+	{"bm25", index.BM25},
+	{"fused", index.Fuse(
+		index.TimeLimit(time.Minute, index.Keyword),
+		index.TimeLimit(time.Minute, index.BM25),
 	)},
 }
 
@@ -140,7 +140,7 @@ func TestBM25ReachesItsGoals(t *testing.T) {
 	}
 	require := func(cases []toolsearcheval.Case, goal toolsearcheval.Goal) {
 		t.Helper()
-		toolsearcheval.Require(t, toolsearch.BM25Index, own.tools, cases, goal)
+		toolsearcheval.Require(t, index.BM25, own.tools, cases, goal)
 	}
 	require(own.cases(), toolsearcheval.Goal{Recall1: .80, Recall5: .93, Recall10: .95, NDCG10: .88, MRR: .86})
 	require(of("exact", "partial", "inflected", "server", "ambiguous"), toolsearcheval.Goal{Recall5: .97})

@@ -21,6 +21,7 @@ import (
 	"github.com/einolean/einolean/internal/dev/adktest"
 	"github.com/einolean/einolean/internal/race"
 	"github.com/einolean/einolean/toolsearch"
+	"github.com/einolean/einolean/toolsearch/index"
 	"github.com/einolean/einolean/toolsearch/toolsearcheval"
 )
 
@@ -47,7 +48,7 @@ func loadedIndex(t testing.TB, x namedIndex, cases []toolsearcheval.Case) namedI
 	for _, c := range cases {
 		relevant[c.Query] = c.Relevant
 	}
-	return namedIndex{x.name, func(ctx context.Context, infos []*schema.ToolInfo) (toolsearch.Index, error) {
+	return namedIndex{x.name, func(ctx context.Context, infos []*schema.ToolInfo) (index.Index, error) {
 		var tools []tool.BaseTool
 		for _, info := range infos {
 			tools = append(tools, adktest.Tool(adktest.Invokable, info, nil))
@@ -57,7 +58,7 @@ func loadedIndex(t testing.TB, x namedIndex, cases []toolsearcheval.Case) namedI
 	}}
 }
 
-func (x afterLoading) Search(ctx context.Context, q toolsearch.Query) ([]toolsearch.Result, error) {
+func (x afterLoading) Search(ctx context.Context, q index.Query) ([]index.Result, error) {
 	rc := &adkrun.Run{}
 	ctx, err := adkrun.Begin(ctx, x.handler, rc)
 	if err != nil {
@@ -85,7 +86,7 @@ func (x afterLoading) Search(ctx context.Context, q toolsearch.Query) ([]toolsea
 	}
 	var answer struct{ Matches []string }
 	err = json.Unmarshal([]byte(text), &answer)
-	results := make([]toolsearch.Result, len(answer.Matches))
+	results := make([]index.Result, len(answer.Matches))
 	for i, name := range answer.Matches {
 		results[i].Name = name
 	}

@@ -17,7 +17,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/einolean/einolean/internal/race"
-	"github.com/einolean/einolean/toolsearch"
+	"github.com/einolean/einolean/toolsearch/index"
 	"github.com/einolean/einolean/toolsearch/toolsearcheval"
 	"github.com/einolean/einolean/toolsearch/toolset"
 )
@@ -82,8 +82,8 @@ func TestFurtherWaysToAskHelp(t *testing.T) {
 	ways := loadWays(t)
 	tools, halves := expandable(t, ways)
 	for half, cases := range halves {
-		plain := evaluate(t, namedIndex{"plain", toolsearch.BM25Index}, tools, cases)
-		wide := evaluate(t, namedIndex{"with phrases", toolsearch.BM25Index}, ways.with(tools), cases)
+		plain := evaluate(t, namedIndex{"plain", index.BM25}, tools, cases)
+		wide := evaluate(t, namedIndex{"with phrases", index.BM25}, ways.with(tools), cases)
 		t.Logf("%s, %d queries over %d tools: recall@1 %.3f, @5 %.3f; as they are %.3f, %.3f", half, len(cases), len(tools), wide.Recall1, wide.Recall5, plain.Recall1, plain.Recall5)
 		require.GreaterOrEqual(t, wide.Recall1, plain.Recall1+.03)
 		require.GreaterOrEqual(t, wide.Recall5, plain.Recall5)
@@ -95,8 +95,8 @@ func TestFurtherWaysToAskTakeLittleFromOtherTools(t *testing.T) {
 	race.Skip(t, "ranks every tool for many queries")
 	ways, own := loadWays(t), ownSet(t)
 	wider := ways.with(own.tools)
-	plain := evaluate(t, namedIndex{"plain", toolsearch.BM25Index}, own.tools, own.cases())
-	some := evaluate(t, namedIndex{"some with phrases", toolsearch.BM25Index}, wider, own.cases())
+	plain := evaluate(t, namedIndex{"plain", index.BM25}, own.tools, own.cases())
+	some := evaluate(t, namedIndex{"some with phrases", index.BM25}, wider, own.cases())
 	t.Logf("%d queries over %d tools, %d of them with further ways: recall@1 %.4f, @5 %.4f; as they are %.4f, %.4f", len(own.cases()), len(wider), len(ways), some.Recall1, some.Recall5, plain.Recall1, plain.Recall5)
 	require.GreaterOrEqual(t, some.Recall1, plain.Recall1-.008)
 	require.GreaterOrEqual(t, some.Recall5, plain.Recall5-.005)

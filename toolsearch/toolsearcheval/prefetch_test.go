@@ -17,7 +17,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/einolean/einolean/internal/race"
-	"github.com/einolean/einolean/toolsearch"
+	"github.com/einolean/einolean/toolsearch/index"
 	"github.com/einolean/einolean/toolsearch/toolsearcheval"
 )
 
@@ -53,16 +53,16 @@ var prefetchThresholds = []float64{0, .01, prefetchThreshold, .03, .05, .08}
 // asked is a message of a user and what the index says to it.
 type asked struct {
 	c       toolsearcheval.Case
-	results []toolsearch.Result
+	results []index.Result
 }
 
 // loads reports whether the middleware loads tools for the message.
 func (a asked) loads(threshold float64) bool {
-	return slices.ContainsFunc(a.results, func(r toolsearch.Result) bool { return r.Confidence >= threshold })
+	return slices.ContainsFunc(a.results, func(r index.Result) bool { return r.Confidence >= threshold })
 }
 
 func (a asked) there(threshold float64) bool {
-	return a.loads(threshold) && slices.ContainsFunc(a.results, func(r toolsearch.Result) bool {
+	return a.loads(threshold) && slices.ContainsFunc(a.results, func(r index.Result) bool {
 		return slices.ContainsFunc(a.c.Relevant, func(want string) bool { return r.Name == want || slices.Contains(a.c.Equivalent[want], r.Name) })
 	})
 }
@@ -72,7 +72,7 @@ func TestGoldenPrefetch(t *testing.T) {
 	own, library := ownSet(t), librarySet(t)
 	tables := map[string]string{}
 	var b strings.Builder
-	fmt.Fprintf(&b, "Prefetch 3 with BM25Index: share of messages, by the least confidence (the middleware's is %.2f)\n\n%-57s", prefetchThreshold, "")
+	fmt.Fprintf(&b, "Prefetch 3 with index.BM25: share of messages, by the least confidence (the middleware's is %.2f)\n\n%-57s", prefetchThreshold, "")
 	for _, threshold := range prefetchThresholds {
 		fmt.Fprintf(&b, "  %4.2f", threshold)
 	}
@@ -172,10 +172,10 @@ func ofKinds(cases []toolsearcheval.Case, kinds ...string) []toolsearcheval.Case
 }
 
 func ask(t *testing.T, g graded, cases []toolsearcheval.Case) (all []asked) {
-	x, err := toolsearch.BM25Index(context.Background(), g.tools)
+	x, err := index.BM25(context.Background(), g.tools)
 	require.NoError(t, err)
 	for _, c := range cases {
-		results, err := x.Search(context.Background(), toolsearch.Query{Text: c.Query, Limit: 3})
+		results, err := x.Search(context.Background(), index.Query{Text: c.Query, Limit: 3})
 		require.NoError(t, err)
 		all = append(all, asked{c, results})
 	}

@@ -15,7 +15,7 @@ import (
 	"github.com/cloudwego/eino/schema"
 
 	"github.com/einolean/einolean/internal/display"
-	"github.com/einolean/einolean/toolsearch"
+	"github.com/einolean/einolean/toolsearch/index"
 )
 
 // String is a table: one line for each kind of case, and one for all.
@@ -71,7 +71,7 @@ func (r *Report) Misses(limit int) string {
 			fmt.Fprintf(&b, "  %d. %s %.3g\n", i+1, display.Line(res.Name), res.Score)
 		}
 		for _, name := range c.Missing {
-			for _, t := range toolsearch.Explain(r.index, toolsearch.Query{Text: c.Case.Query}, name) {
+			for _, t := range index.Explain(r.index, index.Query{Text: c.Case.Query}, name) {
 				fmt.Fprintf(&b, "    %.4g %q %s %s\n", t.Score, t.Text, t.Relation, t.Field)
 			}
 		}
@@ -88,7 +88,7 @@ type Goal struct {
 
 // Require evaluates an index and fails the test, with the table and the first misses,
 // if it stays below the goal.
-func Require(t testing.TB, newIndex toolsearch.IndexFunc, tools []*schema.ToolInfo, cases []Case, goal Goal) *Report {
+func Require(t testing.TB, newIndex index.Func, tools []*schema.ToolInfo, cases []Case, goal Goal) *Report {
 	t.Helper()
 	r, err := Evaluate(context.Background(), newIndex, tools, cases)
 	if err != nil {

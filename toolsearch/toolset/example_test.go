@@ -15,6 +15,7 @@ import (
 	"github.com/cloudwego/eino/components/tool/utils"
 	"github.com/cloudwego/eino/schema"
 
+	"github.com/einolean/einolean/toolsearch/index"
 	"github.com/einolean/einolean/toolsearch/toolset"
 )
 
@@ -116,6 +117,22 @@ func ExampleMulti() {
 	// Output:
 	// source 1: the server is down
 	// weather__get_forecast
+}
+
+// A tool with an opaque definition is found by phrases that people use. Write them by hand,
+// or have a model write them once and keep them with your tools.
+func ExamplePhrasesKey() {
+	info := &schema.ToolInfo{Name: "tx_a10", Desc: "Posts an entry.", Extra: map[string]any{
+		toolset.PhrasesKey: []string{"write down what we paid", "book a bill"},
+	}}
+	x, err := index.BM25(context.Background(), []*schema.ToolInfo{info, {Name: "tx_b20", Desc: "Reverses an entry."}})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	found, err := x.Search(context.Background(), index.Query{Text: "book the electricity bill", Limit: 1})
+	fmt.Println(found[0].Name, err)
+	// Output: tx_a10 <nil>
 }
 
 // show prints the names of a set's tools.

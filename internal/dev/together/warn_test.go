@@ -22,6 +22,7 @@ import (
 	"github.com/einolean/einolean/reduction"
 	"github.com/einolean/einolean/store"
 	"github.com/einolean/einolean/toolsearch"
+	"github.com/einolean/einolean/toolsearch/index"
 )
 
 // down is a store that can be read and takes nothing.
@@ -35,7 +36,7 @@ func (down) Create(context.Context, *filesystem.WriteRequest) error {
 // dumb is an index that finds nothing.
 type dumb struct{}
 
-func (dumb) Search(context.Context, toolsearch.Query) ([]toolsearch.Result, error) {
+func (dumb) Search(context.Context, index.Query) ([]index.Result, error) {
 	return nil, errors.New("no such model")
 }
 
@@ -56,7 +57,7 @@ func TestWithoutAReceiverTheLogSaysThatTheSavingIsLost(t *testing.T) {
 
 func warned[M adk.MessageType](t *testing.T, streaming bool) {
 	files := down{store.NewMemory(1 << 20)}
-	broken := func(context.Context, []*schemaInfo) (toolsearch.Index, error) { return dumb{}, nil }
+	broken := func(context.Context, []*schemaInfo) (index.Index, error) { return dumb{}, nil }
 	for _, preset := range []bool{false, true} {
 		for _, onEvent := range []func(context.Context, einolean.Event){nil, einolean.Tee()} {
 			find := toolsearch.Config{DynamicTools: dynamicTools()}

@@ -551,6 +551,17 @@ func SetOf(ctx context.Context, infos []*schema.ToolInfo) *Set {
 	return New(tools)
 }
 
+// Door marks the methods of an index that packages of this module call, and nobody else can.
+type Door struct{}
+
+// Build builds an index that is built on first use. The time limit of a search starts after that.
+func Build(x any) error {
+	if b, ok := x.(interface{ Build(Door) error }); ok {
+		return b.Build(Door{})
+	}
+	return nil
+}
+
 // OnFailure is a context in which told learns of failures.
 func OnFailure(ctx context.Context, told func(error)) context.Context {
 	return context.WithValue(ctx, failureKey, told)

@@ -47,7 +47,7 @@ var packages = map[string]string{
 	"openai": adapters + "openai", "agenticopenai": adapters + "agenticopenai", "claude": adapters + "claude", "gemini": adapters + "gemini", "genai": "google.golang.org/genai",
 	"ark": adapters + "ark", "qwen": adapters + "qwen", "deepseek": adapters + "deepseek", "ollama": adapters + "ollama",
 
-	"einolean": module, "toolsearch": module + "/toolsearch", "reduction": module + "/reduction", "store": module + "/store", "toolerror": module + "/toolerror",
+	"einolean": module, "toolsearch": module + "/toolsearch", "index": module + "/toolsearch/index", "toolset": module + "/toolsearch/toolset", "reduction": module + "/reduction", "store": module + "/store", "toolerror": module + "/toolerror",
 	"window": module + "/window", "inspect": module + "/window/inspect", "einoleantest": module + "/einoleantest", "toolsearcheval": module + "/toolsearch/toolsearcheval",
 	"mcptools": module + "/toolsearch/mcptools", "windowotel": module + "/window/windowotel", "blobbackend": module + "/reduction/blobbackend", "jq": module + "/reduction/jq",
 }

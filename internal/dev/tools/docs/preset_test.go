@@ -22,7 +22,7 @@ import (
 
 // inCode are the functions that presets set, as a user writes them.
 var inCode = map[string]string{
-	"toolsearch.BM25Index":     "toolsearch.BM25Index",
+	"index.BM25":               "index.BM25",
 	"reduction.ParseOverflow":  "reduction.ParseOverflow",
 	"reduction.previewInShort": "func(r reduction.PreviewRequest) string {\n\t\tr.MaxBytes = min(r.MaxBytes, 5_000)\n\t\treturn reduction.PreviewByKind(r)\n\t}",
 }

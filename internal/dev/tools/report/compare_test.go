@@ -13,7 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/einolean/einolean/internal/dev/replay"
-	"github.com/einolean/einolean/toolsearch"
+	"github.com/einolean/einolean/toolsearch/index"
 )
 
 // TestGoldenBenchmarks checks the tables of docs/benchmarks.md, and what they must show.
@@ -89,9 +89,9 @@ func TestTheLowestPriceAmongTheBestIsBold(t *testing.T) {
 }
 
 func TestWordsInCommonRankTools(t *testing.T) {
-	index, err := overlapIndex(2, 1)(t.Context(), []*schema.ToolInfo{{Name: "sendMail", Desc: "Writes to people"}, {Name: "people_list", Desc: "Lists those who send"}, {Name: "x", Desc: "nothing"}})
+	x, err := overlapIndex(2, 1)(t.Context(), []*schema.ToolInfo{{Name: "sendMail", Desc: "Writes to people"}, {Name: "people_list", Desc: "Lists those who send"}, {Name: "x", Desc: "nothing"}})
 	require.NoError(t, err)
-	found, err := index.Search(t.Context(), toolsearch.Query{Text: "send mail", Limit: 2})
+	found, err := x.Search(t.Context(), index.Query{Text: "send mail", Limit: 2})
 	require.NoError(t, err)
-	require.Equal(t, []toolsearch.Result{{Name: "sendMail", Score: 4}, {Name: "people_list", Score: 1}}, found)
+	require.Equal(t, []index.Result{{Name: "sendMail", Score: 4}, {Name: "people_list", Score: 1}}, found)
 }

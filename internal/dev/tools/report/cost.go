@@ -15,6 +15,7 @@ import (
 	"github.com/einolean/einolean/internal/adkrun"
 	"github.com/einolean/einolean/internal/dev/adktest"
 	"github.com/einolean/einolean/toolsearch"
+	"github.com/einolean/einolean/toolsearch/index"
 )
 
 var verbs = []string{"create", "list", "update", "delete", "send", "search", "export", "archive", "assign", "rename"}
@@ -53,7 +54,7 @@ func searchTool(ctx context.Context, m adk.ChatModelAgentMiddleware) (context.Co
 // searchCost measures a search by two words, Eino's and ours, in one process.
 func searchCost(ctx context.Context) (figure, error) {
 	f := figure{title: "Time of one search", subtitle: "two words, by the number of tools; both axes logarithmic", xTitle: "tools", log: true, format: micros}
-	names := []string{"Eino v0.9.21", "einolean", "einolean, BM25Index"}
+	names := []string{"Eino v0.9.21", "einolean", "einolean, index.BM25"}
 	for _, n := range names {
 		f.series = append(f.series, series{name: n})
 	}
@@ -68,7 +69,7 @@ func searchCost(ctx context.Context) (figure, error) {
 				return toolsearch.New(ctx, &toolsearch.Config{DynamicTools: tools})
 			},
 			func() (adk.ChatModelAgentMiddleware, error) {
-				return toolsearch.New(ctx, &toolsearch.Config{DynamicTools: tools, NewIndex: toolsearch.BM25Index})
+				return toolsearch.New(ctx, &toolsearch.Config{DynamicTools: tools, NewIndex: index.BM25})
 			},
 		} {
 			m, err := build()

@@ -18,7 +18,7 @@ import (
 	"github.com/cloudwego/eino/components/tool"
 	"github.com/cloudwego/eino/schema"
 
-	"github.com/einolean/einolean/toolsearch"
+	"github.com/einolean/einolean/toolsearch/index"
 )
 
 // words are those of a text, in lower case, each once; names are taken apart.
@@ -45,14 +45,14 @@ type overlap struct {
 	tools      []*schema.ToolInfo
 }
 
-func overlapIndex(name, desc float64) toolsearch.IndexFunc {
-	return func(_ context.Context, tools []*schema.ToolInfo) (toolsearch.Index, error) {
+func overlapIndex(name, desc float64) index.Func {
+	return func(_ context.Context, tools []*schema.ToolInfo) (index.Index, error) {
 		return &overlap{name, desc, tools}, nil
 	}
 }
 
 // Search ranks the tools.
-func (o *overlap) Search(_ context.Context, q toolsearch.Query) (found []toolsearch.Result, err error) {
+func (o *overlap) Search(_ context.Context, q index.Query) (found []index.Result, err error) {
 	for _, t := range o.tools {
 		names, descs, score := words(t.Name), words(t.Desc), 0.
 		for _, w := range words(q.Text) {
@@ -63,10 +63,10 @@ func (o *overlap) Search(_ context.Context, q toolsearch.Query) (found []toolsea
 			}
 		}
 		if score > 0 {
-			found = append(found, toolsearch.Result{Name: t.Name, Score: score})
+			found = append(found, index.Result{Name: t.Name, Score: score})
 		}
 	}
-	slices.SortStableFunc(found, func(a, b toolsearch.Result) int {
+	slices.SortStableFunc(found, func(a, b index.Result) int {
 		return cmp.Or(cmp.Compare(b.Score, a.Score), cmp.Compare(a.Name, b.Name))
 	})
 	return found[:min(len(found), q.Limit)], nil
@@ -76,7 +76,7 @@ func (o *overlap) Search(_ context.Context, q toolsearch.Query) (found []toolsea
 // tool: what is not listed cannot be called.
 type chosen struct {
 	adk.BaseChatModelAgentMiddleware
-	index toolsearch.Index
+	index index.Index
 	all   map[string]*schema.ToolInfo
 	most  int
 }
@@ -90,8 +90,8 @@ func newChosen(ctx context.Context, tools []tool.BaseTool, most int) (*chosen, e
 		}
 		infos, all[info.Name] = append(infos, info), info
 	}
-	index, err := toolsearch.BM25Index(ctx, infos)
-	return &chosen{index: index, all: all, most: most}, err
+	x, err := index.BM25(ctx, infos)
+	return &chosen{index: x, all: all, most: most}, err
 }
 
 // BeforeModelRewriteState sets the tools of the model call.
@@ -102,7 +102,7 @@ func (c *chosen) BeforeModelRewriteState(ctx context.Context, state *adk.ChatMod
 			question = m.Content
 		}
 	}
-	found, err := c.index.Search(ctx, toolsearch.Query{Text: question, Limit: c.most})
+	found, err := c.index.Search(ctx, index.Query{Text: question, Limit: c.most})
 	if err != nil {
 		return ctx, nil, err
 	}

@@ -11,16 +11,16 @@ import (
 
 	"github.com/cloudwego/eino/schema"
 
-	"github.com/einolean/einolean/toolsearch"
+	"github.com/einolean/einolean/toolsearch/index"
 	"github.com/einolean/einolean/toolsearch/toolsearcheval"
 )
 
 var indexes = []struct {
 	name string
-	make toolsearch.IndexFunc
+	make index.Func
 }{
-	{"Eino's score", toolsearch.KeywordIndex},
-	{"BM25Index", toolsearch.BM25Index},
+	{"Eino's score", index.Keyword},
+	{"index.BM25", index.BM25},
 }
 
 // ownSet is the project's own graded set.

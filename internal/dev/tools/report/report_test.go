@@ -85,7 +85,7 @@ func TestRecallIsMeasuredOnTheProjectsOwnSetWhateverTheEnvironmentSays(t *testin
 	f, err := recall(context.Background())
 	require.NoError(t, err)
 	require.Len(t, f.labels, len(kinds))
-	require.Greater(t, f.series[1].values[0], f.series[0].values[0], "BM25Index finds more than the specified score")
+	require.Greater(t, f.series[1].values[0], f.series[0].values[0], "index.BM25 finds more than the specified score")
 }
 
 func TestEveryModelCallCountsOnceInItsQuestion(t *testing.T) {

@@ -1,7 +1,7 @@
 // Copyright einolean authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Package lists is what BM25Index knows about words: other forms, synonyms, phrases and
+// Package lists is what index.BM25 knows about words: other forms, synonyms, phrases and
 // translations. Only those that search tools need it, so only they link it.
 package lists
 

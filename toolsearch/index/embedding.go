@@ -1,7 +1,7 @@
 // Copyright einolean authors
 // SPDX-License-Identifier: Apache-2.0
 
-package toolsearch
+package index
 
 // An index by the meaning of words: vectors of an embedder, and how they are kept.
 
@@ -54,22 +54,22 @@ const (
 	outstanding = 0.8
 )
 
-// EmbeddingIndex ranks tools by BM25Index and, the less sure that is of its answer, also by
+// Embedding ranks tools by BM25 and, the less sure that is of its answer, also by
 // the similarity of their embeddings to the query's: for words in another language, or for
 // a need that no word of the tool names. A tool that the words find moves up by how far its
 // similarity exceeds that of the other tools; any other tool is added if it is much nearer
-// than the rest. Scores are on the scale of BM25Index. If that has a confidence of .9 or
+// than the rest. Scores are on the scale of BM25. If that has a confidence of .9 or
 // more, the query is not embedded.
 //
 // The first search starts embedding the tools in the background, in batches, with the words
-// of ToolDocuments. BM25Index answers searches until that is done, and whenever the
+// of Documents. BM25 answers searches until that is done, and whenever the
 // embedder fails or takes longer than a second. After three such failures in a row it is
 // not asked for 30 seconds. An embedder that does not find tools by their own names is not
 // used at all, and one that does not tell a query with letters beyond ASCII from the same letters
 // backwards is not used for that query. The background work takes half an hour at most, and
 // stops within 30 seconds once the index is garbage: with its middleware, which remembers the
 // last 64 sets of tools that a Source had. Its context has no values of a search's. Only
-// BM25Index considers words with a leading +. Vectors take one byte per
+// BM25 considers words with a leading +. Vectors take one byte per
 // dimension; the query is compared with all of them, which is exact, and takes about 10 ms
 // for 100,000 tools of 256 dimensions.
 //
@@ -78,13 +78,13 @@ const (
 // version of the catalogue, and only new or changed tools are embedded. If nil, they are
 // computed once in each process. Unlike failures of Fuse's parts, those of the embedder are
 // not reported to OnEvent.
-func EmbeddingIndex(model string, e embedding.Embedder, files store.Backend) IndexFunc {
+func Embedding(model string, e embedding.Embedder, files store.Backend) Func {
 	return func(ctx context.Context, tools []*schema.ToolInfo) (Index, error) {
 		if model == "" {
-			return nil, errors.New("EmbeddingIndex needs the name of the model")
+			return nil, errors.New("Embedding needs the name of the model")
 		}
 		if safe.IsNil(e) {
-			return nil, errors.New("EmbeddingIndex got no embedder")
+			return nil, errors.New("Embedding got no embedder")
 		}
 		if safe.IsNil(files) {
 			files = nil
@@ -324,7 +324,7 @@ func buildVectors(of weak.Pointer[embeddingIndex], source vectors.Source, tools 
 	ctx, cancel := context.WithTimeout(context.Background(), embedAllTime) // that of a search would keep its run, and with it the index
 	defer cancel()
 	source.Wanted = func() bool { return of.Value() != nil }
-	made, err := safe.Wait(ctx, "toolsearch: embedding the tools", func() (*vectors.Named, error) {
+	made, err := safe.Wait(ctx, "index: embedding the tools", func() (*vectors.Named, error) {
 		texts := make([]vectors.Text, len(tools))
 		for i, info := range tools {
 			texts[i] = vectors.Text{Name: info.Name, Content: names.Clip(documentText(info), maxEmbedded), Probe: nameMarks.Replace(info.Name)}

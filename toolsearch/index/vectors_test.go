@@ -1,12 +1,12 @@
 // Copyright einolean authors
 // SPDX-License-Identifier: Apache-2.0
 
-package toolsearch
+package index
+
+// How vectors and words are weighed.
 
 import (
 	"cmp"
-	"context"
-	"encoding/json"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -96,29 +96,4 @@ func TestAVectorCountsIfTheEmbedderTellsTheQueryFromNonsense(t *testing.T) {
 	for _, bad := range [][]float64{nil, {0, 0}, {math.NaN(), 1}, {math.Inf(1), 1}, {1, 2, 3}} {
 		require.Nil(t, understood([][]float64{one, bad, other}), "%v", bad)
 	}
-}
-
-// fixedIndex returns the same results for every query.
-type fixedIndex []Result
-
-func (x fixedIndex) Search(context.Context, Query) ([]Result, error) { return x, nil }
-
-func TestNumbersOfAnIndexAreMadeFinite(t *testing.T) {
-	given := fixedIndex{
-		{"a", math.Inf(1), math.Inf(1)}, {"b", math.NaN(), math.NaN()}, {"c", math.Inf(-1), math.Inf(-1)}, {"d", 1, 2}, {"e", 1, -1}, {"f", .5, .5},
-	}
-	was := slices.Clone(given[3:])
-	found, err := searchIndex(context.Background(), given, Query{})
-	require.NoError(t, err)
-	require.Equal(t, []Result{
-		{"a", math.MaxFloat64, 1}, {"b", 0, 0}, {"c", -math.MaxFloat64, 0}, {"d", 1, 1}, {"e", 1, 0}, {"f", .5, .5},
-	}, found)
-	require.Equal(t, was, given[3:], "what the index returned is left as it is")
-	_, err = json.Marshal(found)
-	require.NoError(t, err)
-
-	fine := fixedIndex{{"a", 1, .5}}
-	same, err := searchIndex(context.Background(), fine, Query{})
-	require.NoError(t, err)
-	require.Same(t, &fine[0], &same[0], "no copy")
 }

@@ -1,9 +1,7 @@
 // Copyright einolean authors
 // SPDX-License-Identifier: Apache-2.0
 
-package toolsearch_test
-
-// The index by the meaning of words, and phrases.
+package index_test
 
 import (
 	"context"
@@ -30,6 +28,7 @@ import (
 	"github.com/einolean/einolean/internal/dev/adktest"
 	"github.com/einolean/einolean/store"
 	"github.com/einolean/einolean/toolsearch"
+	"github.com/einolean/einolean/toolsearch/index"
 	"github.com/einolean/einolean/toolsearch/toolset"
 )
 
@@ -114,8 +113,8 @@ func infosOf(t *testing.T, tools []tool.BaseTool) (infos []*schema.ToolInfo) {
 	return infos
 }
 
-func namesFound(t *testing.T, x toolsearch.Index, text string) (names []string) {
-	found, err := x.Search(context.Background(), toolsearch.Query{Text: text, Limit: 3})
+func namesFound(t *testing.T, x index.Index, text string) (names []string) {
+	found, err := x.Search(context.Background(), index.Query{Text: text, Limit: 3})
 	require.NoError(t, err)
 	for _, r := range found {
 		names = append(names, r.Name)
@@ -123,8 +122,8 @@ func namesFound(t *testing.T, x toolsearch.Index, text string) (names []string) 
 	return names
 }
 
-func embedded(t *testing.T, e embedding.Embedder, files store.Backend, infos []*schema.ToolInfo) toolsearch.Index {
-	x, err := toolsearch.EmbeddingIndex("test-1", e, files)(context.Background(), infos)
+func embedded(t *testing.T, e embedding.Embedder, files store.Backend, infos []*schema.ToolInfo) index.Index {
+	x, err := index.Embedding("test-1", e, files)(context.Background(), infos)
 	require.NoError(t, err)
 	return x
 }
@@ -144,13 +143,13 @@ func TestAnEmbedderFindsWhatNoWordNames(t *testing.T) {
 		require.Equal(t, "weather__forecast", namesFound(t, x, "weather forecast")[0])
 		require.Equal(t, "weather__forecast", namesFound(t, x, "+weather météo")[0])
 		require.Empty(t, e.texts(), "queries asked before, sure answers and required words need no vector")
-		require.Equal(t, "weather", toolsearch.Explain(x, toolsearch.Query{Text: "weather"}, "weather__forecast")[0].Text)
+		require.Equal(t, "weather", index.Explain(x, index.Query{Text: "weather"}, "weather__forecast")[0].Text)
 	})
 }
 
 // Whatever an embedder does, the answers are those of the words.
 func TestAWorthlessEmbedderChangesNothing(t *testing.T) {
-	words, err := toolsearch.BM25Index(context.Background(), describedDesk(t))
+	words, err := index.BM25(context.Background(), describedDesk(t))
 	require.NoError(t, err)
 	noise := rand.New(rand.NewPCG(1, 2))
 	n := 0
@@ -238,7 +237,7 @@ func TestASlowEmbedderCostsItsDeadlineAndIsThenLeftAlone(t *testing.T) {
 
 		ctx, cancel := context.WithCancel(context.Background())
 		cancel()
-		_, err := x.Search(ctx, toolsearch.Query{Text: "la météo 6"})
+		_, err := x.Search(ctx, index.Query{Text: "la météo 6"})
 		require.ErrorIs(t, err, context.Canceled)
 	})
 }
@@ -397,11 +396,11 @@ func TestWhatIsStoredIsNotEmbeddedAgain(t *testing.T) {
 func TestAnEmbeddingIndexEqualsItsWordsWhereTheseAreSure(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		x := embedded(t, &embedder{of: meaning}, nil, describedDesk(t))
-		words, err := toolsearch.BM25Index(context.Background(), describedDesk(t))
+		words, err := index.BM25(context.Background(), describedDesk(t))
 		require.NoError(t, err)
 		namesFound(t, x, "first")
 		synctest.Wait()
-		for _, q := range []toolsearch.Query{{Text: "weather forecast", Limit: 1}, {Text: "create event", Limit: 2}, {Text: "weather forecast"}} {
+		for _, q := range []index.Query{{Text: "weather forecast", Limit: 1}, {Text: "create event", Limit: 2}, {Text: "weather forecast"}} {
 			want, err := words.Search(context.Background(), q)
 			require.NoError(t, err)
 			found, err := x.Search(context.Background(), q)
@@ -412,9 +411,9 @@ func TestAnEmbeddingIndexEqualsItsWordsWhereTheseAreSure(t *testing.T) {
 }
 
 func TestAnEmbeddingIndexNeedsAModelAndAnEmbedder(t *testing.T) {
-	_, err := toolsearch.EmbeddingIndex("", &embedder{}, nil)(context.Background(), nil)
+	_, err := index.Embedding("", &embedder{}, nil)(context.Background(), nil)
 	require.ErrorContains(t, err, "model")
-	_, err = toolsearch.EmbeddingIndex("m", (*embedder)(nil), nil)(context.Background(), nil)
+	_, err = index.Embedding("m", (*embedder)(nil), nil)(context.Background(), nil)
 	require.ErrorContains(t, err, "embedder")
 	x := embedded(t, &embedder{of: meaning}, nil, nil)
 	require.Empty(t, namesFound(t, x, "anything"))
@@ -428,7 +427,7 @@ func TestPhrasesAreFurtherWaysToAsk(t *testing.T) {
 		}
 		return append(desk(), adktest.Tool(adktest.Invokable, info, nil))
 	}
-	first := func(f toolsearch.IndexFunc, tools []tool.BaseTool) string {
+	first := func(f index.Func, tools []tool.BaseTool) string {
 		var infos []*schema.ToolInfo
 		for _, d := range tools {
 			info, err := d.Info(context.Background())
@@ -437,22 +436,22 @@ func TestPhrasesAreFurtherWaysToAsk(t *testing.T) {
 		}
 		x, err := f(context.Background(), infos)
 		require.NoError(t, err)
-		found, err := x.Search(context.Background(), toolsearch.Query{Text: "book the electricity bill", Limit: 1})
+		found, err := x.Search(context.Background(), index.Query{Text: "book the electricity bill", Limit: 1})
 		require.NoError(t, err)
 		if len(found) == 0 {
 			return ""
 		}
 		return found[0].Name
 	}
-	require.Empty(t, first(toolsearch.BM25Index, opaque(nil)))
+	require.Empty(t, first(index.BM25, opaque(nil)))
 	for _, phrases := range []any{[]string{"write down what we paid", "book a bill"}, []any{"book a bill", 7}} {
-		require.Equal(t, "tx_a10", first(toolsearch.BM25Index, opaque(phrases)))
-		require.NotEqual(t, "tx_a10", first(toolsearch.KeywordIndex, opaque(phrases)), "the specified score reads names and descriptions")
-		docs, err := toolsearch.ToolDocuments(context.Background(), opaque(phrases))
+		require.Equal(t, "tx_a10", first(index.BM25, opaque(phrases)))
+		require.NotEqual(t, "tx_a10", first(index.Keyword, opaque(phrases)), "the specified score reads names and descriptions")
+		docs, err := index.Documents(context.Background(), opaque(phrases))
 		require.NoError(t, err)
 		require.Contains(t, docs[len(docs)-1].Content, "book a bill")
 	}
-	require.Equal(t, "tx_a10", first(toolsearch.BM25Index, opaque("book a bill")), "a text is one way to ask")
+	require.Equal(t, "tx_a10", first(index.BM25, opaque("book a bill")), "a text is one way to ask")
 }
 
 // What works in the background for an index that nobody holds any more is not done to its end,
@@ -462,17 +461,17 @@ func TestEmbeddingStopsWithItsIndex(t *testing.T) {
 	for i := range 1000 {
 		tools = append(tools, adktest.Tool(adktest.Invokable, &schema.ToolInfo{Name: fmt.Sprint("tool_", i), Desc: "Does it."}, nil))
 	}
-	for name, search := range map[string]func(*testing.T, toolsearch.IndexFunc) any{
-		"by hand": func(t *testing.T, f toolsearch.IndexFunc) any {
+	for name, search := range map[string]func(*testing.T, index.Func) any{
+		"by hand": func(t *testing.T, f index.Func) any {
 			x, err := f(context.Background(), infosOf(t, tools))
 			require.NoError(t, err)
 			namesFound(t, x, "tool")
 			return x
 		},
-		"in a run": func(t *testing.T, f toolsearch.IndexFunc) any {
+		"in a run": func(t *testing.T, f index.Func) any {
 			h, err := toolsearch.New(context.Background(), &toolsearch.Config{DynamicTools: tools, NewIndex: f})
 			require.NoError(t, err)
-			model := adktest.Script[*schema.Message](do("a", "tool_search", `{"query":"tool"}`))
+			model := adktest.Script[*schema.Message](adktest.Do(adktest.ToolCall{ID: "a", Name: "tool_search", Args: `{"query":"tool"}`}))
 			out := adktest.Agent[*schema.Message]{Model: model, Handlers: adktest.Handlers(h)}.Run(context.Background(), []*schema.Message{schema.UserMessage("please")})
 			require.NoError(t, out.Err)
 			return h
@@ -484,7 +483,7 @@ func TestEmbeddingStopsWithItsIndex(t *testing.T) {
 	}
 }
 
-func stopsWithItsIndex(t *testing.T, search func(*testing.T, toolsearch.IndexFunc) any) {
+func stopsWithItsIndex(t *testing.T, search func(*testing.T, index.Func) any) {
 	free := make(chan struct{})
 	e := &embedder{of: func(ctx context.Context, text string) ([]float64, error) {
 		<-free
@@ -492,8 +491,8 @@ func stopsWithItsIndex(t *testing.T, search func(*testing.T, toolsearch.IndexFun
 	}}
 	var gone atomic.Bool
 	func() {
-		holds := search(t, func(ctx context.Context, infos []*schema.ToolInfo) (toolsearch.Index, error) {
-			x, err := toolsearch.EmbeddingIndex("test-1", e, nil)(ctx, infos)
+		holds := search(t, func(ctx context.Context, infos []*schema.ToolInfo) (index.Index, error) {
+			x, err := index.Embedding("test-1", e, nil)(ctx, infos)
 			runtime.SetFinalizer(x, func(any) { gone.Store(true) })
 			return x, err
 		})
@@ -514,14 +513,14 @@ func stopsWithItsIndex(t *testing.T, search func(*testing.T, toolsearch.IndexFun
 func TestACancelledSearchReturnsTheContextsError(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	for name, f := range map[string]toolsearch.IndexFunc{
-		"keyword": toolsearch.KeywordIndex, "bm25": toolsearch.BM25Index, "fuse": toolsearch.Fuse(toolsearch.KeywordIndex, toolsearch.BM25Index),
-		"embedding": toolsearch.EmbeddingIndex("test-1", &embedder{of: meaning}, nil), "limit": toolsearch.TimeLimit(time.Hour, toolsearch.BM25Index),
+	for name, f := range map[string]index.Func{
+		"keyword": index.Keyword, "bm25": index.BM25, "fuse": index.Fuse(index.Keyword, index.BM25),
+		"embedding": index.Embedding("test-1", &embedder{of: meaning}, nil), "limit": index.TimeLimit(time.Hour, index.BM25),
 	} {
 		x, err := f(context.Background(), describedDesk(t))
 		require.NoError(t, err)
 		for _, text := range []string{"weather", "+weather mail", "天气", "send a mail, and then find files"} {
-			_, err = x.Search(ctx, toolsearch.Query{Text: text})
+			_, err = x.Search(ctx, index.Query{Text: text})
 			require.ErrorIs(t, err, context.Canceled, "%s: %q", name, text)
 		}
 	}

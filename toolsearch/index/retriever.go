@@ -1,0 +1,172 @@
+// Copyright einolean authors
+// SPDX-License-Identifier: Apache-2.0
+
+package index
+
+// An Eino retriever as an index, and the documents for it.
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"strings"
+
+	"github.com/cloudwego/eino/components/retriever"
+	"github.com/cloudwego/eino/components/tool"
+	"github.com/cloudwego/eino/schema"
+
+	"github.com/einolean/einolean"
+	"github.com/einolean/einolean/internal/keyword"
+	"github.com/einolean/einolean/internal/safe"
+	"github.com/einolean/einolean/internal/toolnames"
+	"github.com/einolean/einolean/toolsearch/internal/hidden"
+)
+
+// ToolNameKey is the key of a document's MetaData that holds its tool's name.
+const ToolNameKey = "tool_name"
+
+// Retriever searches with an Eino retriever: Elasticsearch, Milvus, Redis or any
+// other engine that holds the documents which Documents made. A document belongs to
+// the tool that its MetaData names under ToolNameKey, and otherwise to the tool that its
+// ID names. Documents of unknown tools and repeated ones are dropped.
+//
+// The retriever gets the words of the query, opts, and the number of results wanted as its
+// top k. Words with a leading + are then looked for in names and descriptions. A document
+// without a score gets one by its place. If the retriever fails, Eino's keyword score
+// answers.
+//
+// A tool's confidence is the highest that BM25 has for it or for a tool further down,
+// since the retriever ranks it above those. If BM25 finds none of the tools, the
+// confidence is unknown.
+func Retriever(r retriever.Retriever, opts ...retriever.Option) Func {
+	return func(ctx context.Context, tools []*schema.ToolInfo) (Index, error) {
+		if safe.IsNil(r) {
+			return nil, fmt.Errorf("Retriever got no retriever")
+		}
+		all := hidden.SetOf(ctx, tools)
+		return retrieverIndex{r, opts, keywordIndex{all}, bm25Index{all}}, nil
+	}
+}
+
+type retrieverIndex struct {
+	r     retriever.Retriever
+	opts  []retriever.Option
+	words keywordIndex
+	sure  bm25Index
+}
+
+func (x retrieverIndex) Build(hidden.Door) error {
+	_, err := x.words.tools.Score()
+	return err
+}
+
+// moreForRequired is how many times more documents are requested when some are dropped
+// afterwards.
+const moreForRequired = 4
+
+func (x retrieverIndex) Search(ctx context.Context, q Query) ([]Result, error) {
+	terms := keyword.Parse(q.Text).Terms
+	text, required := wanted(terms)
+	if text == "" {
+		return nil, nil
+	}
+	limit := q.Limit
+	if limit <= 0 {
+		limit = x.words.index().Len()
+	}
+	topK := limit
+	if len(required.Terms) > 0 {
+		topK = min(x.words.index().Len(), limit*moreForRequired)
+	}
+	opts := append(append([]retriever.Option(nil), x.opts...), retriever.WithTopK(topK))
+	docs, err := x.r.Retrieve(ctx, text, opts...)
+	if err != nil {
+		return nil, fmt.Errorf("index: retrieving %.80q: %w", text, err)
+	}
+	found, err := x.require(ctx, required, x.toolsOf(docs))
+	if err != nil {
+		return nil, err
+	}
+	found = firstOf(found, limit)
+	return found, x.sure.rate(ctx, q.Text, found)
+}
+
+// wanted returns the words of a query without their marks, and the required ones.
+func wanted(terms []keyword.Term) (text string, required keyword.Query) {
+	words := make([]string, len(terms))
+	for i, t := range terms {
+		words[i] = t.Text
+		if t.Required {
+			required.Terms = append(required.Terms, t)
+		}
+	}
+	return strings.Join(words, " "), required
+}
+
+// toolsOf returns the known tools of documents, each once.
+func (x retrieverIndex) toolsOf(docs []*schema.Document) []Result {
+	found := make([]Result, 0, len(docs))
+	seen := map[string]bool{}
+	for place, d := range docs {
+		if d == nil {
+			continue
+		}
+		name, _ := d.MetaData[ToolNameKey].(string)
+		if _, known := x.words.index().Lookup(name); !known {
+			name = d.ID
+		}
+		if _, known := x.words.index().Lookup(name); !known || seen[name] {
+			continue
+		}
+		seen[name] = true
+		score := d.Score()
+		if score == 0 || math.IsNaN(score) {
+			score = 1 / float64(place+1)
+		}
+		found = append(found, Result{Name: name, Score: score})
+	}
+	return found
+}
+
+// require keeps the tools that contain every required word.
+func (x retrieverIndex) require(ctx context.Context, required keyword.Query, found []Result) ([]Result, error) {
+	if len(required.Terms) == 0 {
+		return found, nil
+	}
+	hits, err := x.words.index().Search(ctx, required, 0)
+	if err != nil {
+		return nil, err
+	}
+	has := make(map[string]bool, len(hits))
+	for _, h := range hits {
+		has[x.words.index().Name(h.Doc)] = true
+	}
+	kept := found[:0]
+	for _, f := range found {
+		if has[f.Name] {
+			kept = append(kept, f)
+		}
+	}
+	return kept, nil
+}
+
+// Documents makes the documents that fill the engine behind a retriever: one call of
+// any Eino indexer stores a catalogue. Each holds the tool's name, the words of the name,
+// its description, its phrases (toolset.PhrasesKey) and its parameters; its ID and
+// MetaData[ToolNameKey] are the tool's name. The documents are the caller's.
+func Documents(ctx context.Context, tools []tool.BaseTool) ([]*schema.Document, error) {
+	var wrong []error
+	docs := make([]*schema.Document, 0, len(tools))
+	for i, t := range tools {
+		info, err := hidden.ReadInfo(ctx, t)
+		if err != nil {
+			wrong = append(wrong, &einolean.FieldError{Package: "index", Field: fmt.Sprintf("tools[%d]", i), Err: err})
+			continue
+		}
+		docs = append(docs, &schema.Document{ID: info.Name, Content: documentText(info), MetaData: map[string]any{
+			ToolNameKey: info.Name, "server": toolnames.Server(info.Name),
+		}})
+	}
+	return docs, errors.Join(wrong...)
+}
