@@ -480,9 +480,6 @@ func clipped(s string) string { return display.Clip(s, 80) }
 const (
 	// maxAnswerBytes bounds the tools in one answer.
 	maxAnswerBytes = 64 << 10
-	// maxShownSchema bounds a schema in an answer. The rest of maxAnswerBytes is for the
-	// tool's description.
-	maxShownSchema = 48 << 10
 	// maxSuggestions is the most near names in an answer.
 	maxSuggestions = 5
 	// maxNearBytes bounds a suggested name. Providers refuse longer ones.

@@ -122,10 +122,11 @@ func TestAPersonIsAskedTenTimesAtMost(t *testing.T) {
 		}
 		f := pestering(old, times, &mcp.ElicitParams{Message: "go on?"}, 0)
 		server := f.inMemory()
+		server.Timeout = 300 * time.Millisecond // the old one is silent in the end
 		if !old {
 			server = stateless(t, f)
+			server.Timeout = time.Minute
 		}
-		server.Timeout = 300 * time.Millisecond
 		s := open(t, map[string]Server{"srv": server}, Options{Elicit: func(context.Context, Question) (Answer, error) { asked++; return Answer{}, nil }})
 		require.Contains(t, ask(t, ctx, s, "srv__pester", `{}`), map[bool]string{true: "did not answer", false: "asks 1000 questions"}[old])
 		require.LessOrEqual(t, asked, mostQuestions)

@@ -329,8 +329,10 @@ func ReadInfo(ctx context.Context, t tool.BaseTool) (*schema.ToolInfo, error) {
 	case err != nil:
 		return nil, infoError(t, err)
 	case info == nil:
+		//lint:ignore ST1005 Info is the name of the method.
 		return nil, fmt.Errorf("Info of %T returned nil", t)
 	case info.Name == "":
+		//lint:ignore ST1005 Info is the name of the method.
 		return nil, fmt.Errorf("Info of %T has an empty Name (description %.60q)", t, info.Desc)
 	}
 	return info, nil
