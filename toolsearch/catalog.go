@@ -92,7 +92,14 @@ func newCatalog(of parts, like *catalog) *catalog {
 	}
 	c.shared = newShared(c.Set)
 	c.build = sync.OnceFunc(func() { go func(x index.Index) { _ = hidden.Build(x) }(c.index) })
-	c.names, c.measure = sync.OnceValue(c.listNames), sync.OnceValues(c.measureAll)
+	c.names = sync.OnceValue(func() []string {
+		names := make([]string, 0, c.Len())
+		for e := range c.All() {
+			names = append(names, e.Info.Name)
+		}
+		return names
+	})
+	c.measure = sync.OnceValues(c.measureAll)
 	c.reminder = sync.OnceValue(func() string { return envelope(c.names(), "") })
 	for e := range c.All() {
 		if defers, said := e.Info.Extra["defer_loading"].(bool); said && !defers || toolnames.Match(c.cfg.AlwaysVisible, e.Info.Name) {
@@ -207,14 +214,6 @@ func (c *catalog) near(name string, limit int, may func(*hidden.Tool) bool) []st
 	}
 }
 
-func (c *catalog) listNames() []string {
-	names := make([]string, 0, c.Len())
-	for e := range c.All() {
-		names = append(names, e.Info.Name)
-	}
-	return names
-}
-
 func (c *catalog) measureAll() (tokens int64, sum string) {
 	var all strings.Builder
 	for e := range c.All() {
@@ -250,7 +249,9 @@ func (c *catalog) usesMetaName(name string) bool {
 }
 
 // infoOf is a copy of a tool's info in the form that goes to the model.
-func (c *catalog) infoOf(e *hidden.Tool) *schema.ToolInfo { return withOwnParams(c.shallowOf(e)) }
+func (c *catalog) infoOf(e *hidden.Tool) *schema.ToolInfo {
+	return toolschema.WithOwnParams(c.shallowOf(e))
+}
 
 // shallowOf is infoOf with the schema of the tool itself, for lists of all hidden tools.
 func (c *catalog) shallowOf(e *hidden.Tool) *schema.ToolInfo {
@@ -330,10 +331,4 @@ func difference(a, b []string) []string {
 		in[name] = true
 	}
 	return slices.DeleteFunc(slices.Clone(a), func(name string) bool { return in[name] })
-}
-
-// withOwnParams gives a copy of an info a schema of its own.
-func withOwnParams(dup *schema.ToolInfo) *schema.ToolInfo {
-	dup.ParamsOneOf = toolschema.Copy(dup.ParamsOneOf)
-	return dup
 }

@@ -144,7 +144,7 @@ func (in toolLists) rebuildList(show []*hidden.Tool) []*schema.ToolInfo {
 		if in.record.All {
 			info = toolschema.ShallowInfo(e.Safe)
 		}
-		next = append(next, withOwnParams(info))
+		next = append(next, toolschema.WithOwnParams(info))
 	}
 	return next
 }

@@ -267,7 +267,7 @@ func (h *historyEditor) current(t *schema.ToolInfo, ours bool) *schema.ToolInfo 
 	case e.IsCurrent(t):
 		return t
 	}
-	return withOwnParams(deferrable(e))
+	return toolschema.WithOwnParams(deferrable(e))
 }
 
 // namesText turns a result in the provider's form into text, without tools that the model may

@@ -209,7 +209,11 @@ func isPlain(v any, depth int) bool {
 
 // CopyInfo copies an info, with a schema of its own.
 func CopyInfo(info *schema.ToolInfo) *schema.ToolInfo {
-	dup := ShallowInfo(info)
+	return WithOwnParams(ShallowInfo(info))
+}
+
+// WithOwnParams gives a copy of an info a schema of its own.
+func WithOwnParams(dup *schema.ToolInfo) *schema.ToolInfo {
 	dup.ParamsOneOf = Copy(dup.ParamsOneOf)
 	return dup
 }
