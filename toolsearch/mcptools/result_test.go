@@ -252,7 +252,7 @@ func leavesIn(v string) (leaves []string) {
 // numberIn reports whether a text has a number in another notation.
 func numberIn(text, number string) bool {
 	want, ok := sumOf(number)
-	return ok && slices.ContainsFunc(strings.FieldsFunc(text, func(r rune) bool { return strings.ContainsRune(`[]{}:", `, r) }), func(word string) bool {
+	return ok && slices.ContainsFunc(strings.FieldsFunc(text, func(r rune) bool { return strings.ContainsRune("[]{}:\", \n", r) }), func(word string) bool {
 		s, is := sumOf(word)
 		return is && s == want
 	})

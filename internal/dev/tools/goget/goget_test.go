@@ -67,7 +67,7 @@ func (s stranger) runTheCommand(t *testing.T) {
 	tools := `{"name":"mail_send","description":"Sends electronic mail to people"}`
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "tools.json"), []byte(tools), 0o600))
 	out := s.command(t, dir, "go", "run", module+"/cmd/einolean@"+version, "eval", "tools.json")
-	require.Equal(t, "1 of 1 tool is found by their own words\nno model or user was asked: words that they use and no tool has are not counted; --queries measures them\n\n", out)
+	require.Equal(t, "1 of 1 tool is found by their own words\nno model or user was asked: words that they use and no tool has are not counted; --queries or --model measures them\n\n", out)
 	chat := `[{"role":"user","content":"hello"},{"role":"assistant","content":"hello"}]`
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "chat.json"), []byte(chat), 0o600))
 	out = s.command(t, dir, "go", "run", module+"/cmd/einolean@"+version, "replay", "chat.json", "--policy", "einolean", "--color", "never")
