@@ -147,7 +147,7 @@ func (m *Missing) Error() string {
 func (m *Missing) Unwrap() error { return m.Err }
 
 // NewSource returns a Source that calls list each time it is asked, and compares the result
-// with the last set of the same key: see ToolSet.Update. key names the user whose tools
+// with the last set of the same key: see Set.Update. key names the user whose tools
 // these are. If key is nil, all users share one list. If key returns an error or an empty
 // key, there are no tools. If list fails, the last set of the key stays.
 //

@@ -13,29 +13,15 @@ import (
 	"github.com/einolean/einolean/internal/dev/replay"
 )
 
-// invented are the invented runs of which that holds.
-func invented(holds func(replay.Recorded) bool) (out []replay.Recorded) {
-	_ = replay.Invent(func(r replay.Recorded) error {
-		if holds(r) {
-			out = append(out, r)
-		}
-		return nil
-	})
-	return out
-}
-
 // hair is how much dearer a run may be with the preset than with Eino's package.
 const hair = 1.02
 
 // printAgainst compares what each run of a half costs with the preset and with Eino's package.
 func printAgainst(ctx context.Context, out io.Writer, trigger int64) error {
-	for _, tuning := range []bool{true, false} {
-		runs := invented(func(r replay.Recorded) bool { return r.Tuning() == tuning })
-		for _, share := range []float64{0, .48} {
-			fmt.Fprintf(out, "%s, %.0f %% of the cut results read back: ", map[bool]string{true: "tuning half", false: "held-out half"}[tuning], share*100)
-			if err := printRuns(ctx, out, runs, replay.Options{Trigger: trigger, ReadBacks: share}); err != nil {
-				return err
-			}
+	for _, h := range halves(invented()) {
+		fmt.Fprintf(out, "%s, %.0f %% of the cut results read back: ", h.name, h.share*100)
+		if err := printRuns(ctx, out, h.runs, replay.Options{Trigger: trigger, ReadBacks: h.share}); err != nil {
+			return err
 		}
 	}
 	return nil

@@ -11,8 +11,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-
-	"github.com/einolean/einolean/internal/dev/replay"
 )
 
 func main() {
@@ -29,7 +27,7 @@ func main() {
 	case *tries:
 		err = sweep(ctx, out)
 	case *windows:
-		err = printWindows(ctx, out, invented(func(replay.Recorded) bool { return true }))
+		err = printWindows(ctx, out, invented())
 	case *against:
 		err = printAgainst(ctx, out, *trigger)
 	case *one != "":

@@ -68,24 +68,18 @@ func (p preset) String() string {
 // sweep replays the tuning half of the invented runs under each preset, and the other half once,
 // under the chosen one and Eino's handler, also with half of the cut results read back.
 func sweep(ctx context.Context, out io.Writer) error {
-	halves := make(map[bool][]replay.Recorded)
-	err := replay.Invent(func(r replay.Recorded) error {
-		halves[r.Tuning()] = append(halves[r.Tuning()], r)
-		return nil
-	})
-	if err != nil {
-		return err
-	}
+	parts := halves(invented())
+	tuning, held := parts[0], parts[2:]
 	others := replay.Policies()[:3] // none, cutting, Eino's
-	if err := (half{"tuning half", halves[true], 0}).print(ctx, out, policiesOf(others, presets())); err != nil {
+	if err := tuning.print(ctx, out, policiesOf(others, presets())); err != nil {
 		return err
 	}
-	for _, share := range []float64{0, .48} {
-		if err := (half{"held-out half", halves[false], share}).print(ctx, out, policiesOf(others, presets()[:2])); err != nil {
+	for _, part := range held {
+		if err := part.print(ctx, out, policiesOf(others, presets()[:2])); err != nil {
 			return err
 		}
 	}
-	return printCompact(out, halves[false])
+	return printCompact(out, held[0].runs)
 }
 
 func policiesOf(policies []replay.Policy, tried []preset) []replay.Policy {
@@ -100,6 +94,26 @@ type half struct {
 	name  string
 	runs  []replay.Recorded
 	share float64
+}
+
+// invented are the invented runs.
+func invented() (all []replay.Recorded) {
+	_ = replay.Invent(func(r replay.Recorded) error { // which fails only if this does
+		all = append(all, r)
+		return nil
+	})
+	return all
+}
+
+// halves are the tuning half and the held-out half of runs, each of agents that read no cut result back
+// and of those that do it with every second one.
+func halves(runs []replay.Recorded) []half {
+	of := make(map[bool][]replay.Recorded)
+	for _, r := range runs {
+		of[r.Tuning()] = append(of[r.Tuning()], r)
+	}
+	const tuning, held, some = "tuning half", "held-out half", .48
+	return []half{{tuning, of[true], 0}, {tuning, of[true], some}, {held, of[false], 0}, {held, of[false], some}}
 }
 
 // print prints the runs of one task, and those of several.

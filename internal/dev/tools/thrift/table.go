@@ -22,29 +22,15 @@ import (
 // printAll replays every invented run under every policy and prints a table for each half, and
 // one for agents that read half of the cut results back.
 func printAll(ctx context.Context, out io.Writer, trigger int64) error {
-	var runs []replay.Recorded
-	if err := replay.Invent(func(r replay.Recorded) error { runs = append(runs, r); return nil }); err != nil {
-		return err
-	}
+	runs := invented()
 	fmt.Fprintf(out, "%d runs. Costs relative to no reduction, from %d tokens on.\n", len(runs), trigger)
-	for _, half := range []struct {
-		name string
-		of   func(replay.Recorded) bool
-	}{{"tuning half", replay.Recorded.Tuning}, {"held-out half", func(r replay.Recorded) bool { return !r.Tuning() }}} {
-		for _, share := range []float64{0, .48} {
-			fmt.Fprintf(out, "\n%s, %.0f %% of the cut results read back\n", half.name, share*100)
-			var chosen []replay.Recorded
-			for _, r := range runs {
-				if half.of(r) {
-					chosen = append(chosen, r)
-				}
-			}
-			t, err := tabulate(ctx, chosen, replay.Policies(), replay.Options{Trigger: trigger, ReadBacks: share})
-			if err != nil {
-				return err
-			}
-			fmt.Fprint(out, t)
+	for _, h := range halves(runs) {
+		fmt.Fprintf(out, "\n%s, %.0f %% of the cut results read back\n", h.name, h.share*100)
+		t, err := tabulate(ctx, h.runs, replay.Policies(), replay.Options{Trigger: trigger, ReadBacks: h.share})
+		if err != nil {
+			return err
 		}
+		fmt.Fprint(out, t)
 	}
 	return printCompact(out, runs)
 }
