@@ -29,6 +29,7 @@ type figure struct {
 	log                     bool      // both axes
 	format                  func(float64) string
 	series                  []series // the one to compare with first, ours next
+	phrases                 phrases  // its texts are in these; nil: as they are
 }
 
 // table is the figure's data as text.
@@ -130,11 +131,11 @@ func (f figure) inWords() string {
 	for _, s := range f.series {
 		if f.x != nil {
 			last := len(s.values) - 1
-			all = append(all, fmt.Sprintf("%s: from %s to %s", s.name, f.format(s.values[0]), f.format(s.values[last])))
+			all = append(all, fmt.Sprintf(f.phrases.say("%s: from %s to %s"), s.name, f.format(s.values[0]), f.format(s.values[last])))
 			continue
 		}
 		for i, v := range s.values {
-			all = append(all, fmt.Sprintf("%s, %s: %s", s.name, f.labels[i], f.format(v)))
+			all = append(all, fmt.Sprintf(f.phrases.say("%s, %s: %s"), s.name, f.labels[i], f.format(v)))
 		}
 	}
 	return f.subtitle + ". " + strings.Join(all, "; ") + "."

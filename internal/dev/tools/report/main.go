@@ -13,6 +13,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"flag"
 	"fmt"
 	"os"
@@ -58,8 +59,9 @@ type chart struct {
 // charts are those that are the same on every machine.
 var charts = []chart{{"toolsearch-tokens", toolTokens}, {"reduction-tokens", resultTokens}, {"recall", recall}}
 
+// report draws charts into a folder, and in Chinese into its folder zh.
 func report(ctx context.Context, out string, all []chart) error {
-	if err := os.MkdirAll(out, 0o755); err != nil {
+	if err := os.MkdirAll(filepath.Join(out, "zh"), 0o755); err != nil {
 		return err
 	}
 	for _, c := range all {
@@ -67,7 +69,7 @@ func report(ctx context.Context, out string, all []chart) error {
 		if err != nil {
 			return fmt.Errorf("%s: %w", c.file, err)
 		}
-		if err := f.save(filepath.Join(out, c.file)); err != nil {
+		if err := errors.Join(f.save(filepath.Join(out, c.file)), f.in(chinese).save(filepath.Join(out, "zh", c.file))); err != nil {
 			return err
 		}
 		fmt.Println(c.file)

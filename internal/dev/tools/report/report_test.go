@@ -6,8 +6,10 @@ package main
 import (
 	"context"
 	"encoding/xml"
+	"html"
 	"os"
 	"path/filepath"
+	"regexp"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -60,13 +62,39 @@ func TestGoldenCharts(t *testing.T) {
 	for _, c := range charts {
 		for _, theme := range themes {
 			file := c.file + "-" + theme.name + ".svg"
-			drawn, err := os.ReadFile(filepath.Join(dir, file))
-			require.NoError(t, err)
-			kept, err := os.ReadFile(filepath.Join(there, file))
-			require.NoError(t, err)
-			require.Equal(t, string(kept), string(drawn), "%s: EINOLEAN_UPDATE=1 draws it anew", file)
+			for _, file := range []string{file, filepath.Join("zh", file)} {
+				drawn, err := os.ReadFile(filepath.Join(dir, file))
+				require.NoError(t, err)
+				kept, err := os.ReadFile(filepath.Join(there, file))
+				require.NoError(t, err)
+				require.Equal(t, string(kept), string(drawn), "%s: EINOLEAN_UPDATE=1 draws it anew", file)
+			}
 		}
 	}
+}
+
+// What is left in Latin letters are names and units.
+func TestChartsInChineseAreInChinese(t *testing.T) {
+	names := regexp.MustCompile(`Eino v0\.9\.21|Eino|einolean|index\.BM25|toolsearch|reduction|token|recall@5|\b[kM]\b|\b(ms|µs|s)\b`)
+	files, err := filepath.Glob(filepath.Join("..", "..", "..", "..", "docs", "img", "zh", "*.svg"))
+	require.NoError(t, err)
+	require.Len(t, files, 2*(len(charts)+1))
+	for _, file := range files {
+		drawn, err := os.ReadFile(file)
+		require.NoError(t, err)
+		for _, text := range regexp.MustCompile(`<(?:text|title|desc)[^>]*>([^<]*)`).FindAllStringSubmatch(string(drawn), -1) {
+			require.NotRegexp(t, `[A-Za-z]`, names.ReplaceAllString(html.UnescapeString(text[1]), ""), "%s: phrases.zh.json has no text for this", file)
+		}
+	}
+}
+
+func TestAFigureInAnotherLanguageHasItsNumbers(t *testing.T) {
+	w := phrases{"{0} of {1} tools": "{1} 个工具里的 {0} 个", "%s: from %s to %s": "%s：从 %s 到 %s"}
+	f := figure{title: "3 of 1,449 tools", subtitle: "unknown", x: []float64{1, 2}, format: share, series: []series{{name: "a", values: []float64{.25, 1}}}}
+	theirs := f.in(w)
+	require.Equal(t, "1,449 个工具里的 3 个", theirs.title)
+	require.Equal(t, "unknown. a：从 0.25 到 1.00.", theirs.inWords())
+	require.Equal(t, "unknown. a: from .25 to 1.00.", f.inWords(), "the figure itself stays")
 }
 
 func TestAxesEndAtTheDataAndLabelsKeepApart(t *testing.T) {
