@@ -16,13 +16,10 @@ import (
 	"sync"
 	"sync/atomic"
 
-	"github.com/cloudwego/eino/schema"
-
 	"github.com/einolean/einolean/internal/keyword"
 	"github.com/einolean/einolean/internal/recent"
 	"github.com/einolean/einolean/internal/safe"
 	"github.com/einolean/einolean/internal/toolnames"
-	"github.com/einolean/einolean/internal/toolschema"
 	"github.com/einolean/einolean/toolsearch/index"
 	"github.com/einolean/einolean/toolsearch/internal/hidden"
 	"github.com/einolean/einolean/toolsearch/internal/slots"
@@ -76,7 +73,7 @@ func newCatalog(of parts, like *catalog) *catalog {
 	}
 	c.Set = c.With(of.owned)
 	mine := of.set
-	if taken := c.takenOf(mine, cfg.Protocol.toolNames()); len(taken) > 0 {
+	if taken := c.takenOf(mine, of.searchTools); len(taken) > 0 {
 		mine = mine.Filter(func(e *hidden.Tool) bool {
 			if taken[e.Info.Name] {
 				c.refused = append(c.refused, e.Info.Name)
@@ -238,6 +235,20 @@ func (c *catalog) tokensOf(names []string) (n int64) {
 	return n
 }
 
+// hiddenTokens is the size of the definitions that hiding leaves out, of tools that may be shown. It
+// stops counting above most.
+func (c *catalog) hiddenTokens(may func(*hidden.Tool) bool, most int64) (n int64) {
+	for e := range c.All() {
+		if n > most {
+			break
+		}
+		if !slices.Contains(c.pins, e.Info.Name) && may(e) {
+			n += e.Tokens()
+		}
+	}
+	return n
+}
+
 // isFixed reports whether a name is that of a tool that no Source has.
 func (c *catalog) isFixed(name string) bool {
 	return c.settings.dynamic.Lookup(name) != nil || c.owned.Lookup(name) != nil
@@ -245,20 +256,7 @@ func (c *catalog) isFixed(name string) bool {
 
 // usesMetaName reports whether one of the search tools has the name.
 func (c *catalog) usesMetaName(name string) bool {
-	return slices.Contains(c.cfg.Protocol.toolNames(), name)
-}
-
-// infoOf is a copy of a tool's info in the form that goes to the model.
-func (c *catalog) infoOf(e *hidden.Tool) *schema.ToolInfo {
-	return toolschema.WithOwnParams(c.shallowOf(e))
-}
-
-// shallowOf is infoOf with the schema of the tool itself, for lists of all hidden tools.
-func (c *catalog) shallowOf(e *hidden.Tool) *schema.ToolInfo {
-	if c.rules.name == "" {
-		return toolschema.ShallowInfo(e.Safe)
-	}
-	return deferrable(e)
+	return slices.Contains(c.searchTools, name)
 }
 
 // maxCatalogs bounds what an instance remembers when every run brings other tools.

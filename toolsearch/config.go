@@ -19,7 +19,6 @@ import (
 	"github.com/cloudwego/eino/schema"
 
 	"github.com/einolean/einolean"
-	"github.com/einolean/einolean/internal/adkrun"
 	"github.com/einolean/einolean/internal/recent"
 	"github.com/einolean/einolean/internal/safe"
 	"github.com/einolean/einolean/internal/toolnames"
@@ -27,6 +26,7 @@ import (
 	"github.com/einolean/einolean/store"
 	"github.com/einolean/einolean/toolsearch/index"
 	"github.com/einolean/einolean/toolsearch/internal/hidden"
+	"github.com/einolean/einolean/toolsearch/internal/native"
 	"github.com/einolean/einolean/toolsearch/internal/turn"
 	"github.com/einolean/einolean/toolsearch/toolset"
 )
@@ -297,9 +297,11 @@ func Recommended(tools []tool.BaseTool) *Config {
 // settings is a Config that has been checked, with its defaults filled in and the infos of its tools
 // read. It is immutable, but for what it remembers.
 type settings struct {
-	cfg     Config
-	rules   rules
-	dynamic *hidden.Set // of DynamicTools
+	cfg         Config
+	rules       native.Rules
+	unsupported error       // the model cannot search; an error only if there is something to hide
+	searchTools []string    // the names of the protocol's
+	dynamic     *hidden.Set // of DynamicTools
 
 	mu       sync.Mutex
 	catalogs recent.Map[parts, *catalog]  // that begin with this instance, by their members
@@ -337,17 +339,36 @@ func newSettings(ctx context.Context, config *Config, agentic bool) (*settings, 
 	}
 	var wrong problems
 	if s.cfg.MaxTools == 0 && config.Model != nil {
-		s.cfg.MaxTools = maxToolsOfModel[adkrun.TypeOf(config.Model)]
+		s.cfg.MaxTools = native.MostTools(config.Model)
 	}
 	s.checkFields(&wrong)
+	s.searchTools = s.cfg.Protocol.toolNames()
 	s.readTools(ctx, config.DynamicTools, &wrong)
-	switch s.rules = plainRules; {
+	switch s.rules = native.Plain; {
 	case s.cfg.UseModelToolSearch:
-		s.rules = chooseRules(&s.cfg, agentic, len(config.DynamicTools)+len(config.SearchableTools) > 0 || s.cfg.Source != nil, &wrong)
+		s.chooseRules(agentic, len(config.DynamicTools)+len(config.SearchableTools) > 0 || s.cfg.Source != nil, &wrong)
 	case s.cfg.Native != "":
 		wrong.add("Native", "it is %q, but UseModelToolSearch is false", s.cfg.Native)
 	}
 	return s, wrong.err()
+}
+
+// chooseRules finds the rules for UseModelToolSearch. hides is false if only a run shows whether there
+// is anything to hide.
+func (s *settings) chooseRules(agentic, hides bool, wrong *problems) {
+	if s.cfg.Protocol != Keyword {
+		wrong.add("UseModelToolSearch", "it goes with the Keyword protocol only, not with %v", s.cfg.Protocol)
+	}
+	rules, err := native.Choose(string(s.cfg.Native), s.cfg.Model, agentic)
+	switch s.rules = rules; {
+	case err == nil:
+	case !errors.Is(err, ErrNativeUnsupported):
+		wrong.add("Native", "%w", err)
+	case hides:
+		wrong.add("Model", "%w", err)
+	default:
+		s.unsupported = err
+	}
 }
 
 func (s *settings) checkFields(wrong *problems) {

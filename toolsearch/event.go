@@ -34,17 +34,17 @@ const (
 )
 
 // report reports what a model call shows.
-func (h *hooks[M]) report(ctx context.Context, in toolLists, out turn.Turn) {
-	if in.catalog.cfg.OnEvent == nil {
+func (h *hooks[M]) report(ctx context.Context, c *catalog, last turn.Record, out turn.Turn) {
+	if c.cfg.OnEvent == nil {
 		return
 	}
 	emitCatalog(ctx, h.run)
-	if !in.record.All {
-		in.catalog.emitVisible(ctx, in.record, out)
+	if !last.All {
+		c.emitVisible(ctx, last, out)
 	}
 	t := &h.transcript
 	if e := t.forUsers.report; e != nil && t.forUsers.calls == t.facts.ModelCalls && h.run.isNew(ctx, "prefetched "+digest(e.Search.Query)) {
-		in.catalog.emit(ctx, *e)
+		c.emit(ctx, *e)
 	}
 }
 

@@ -25,9 +25,9 @@ func TestEventsCostNothingWithoutAListener(t *testing.T) {
 	set := &settings{dynamic: hidden.New([]*hidden.Tool{e})}
 	g := newCatalog(parts{settings: set}, nil)
 	r, ctx := newRun(g), context.Background()
-	h, in, out := newHooks[*schema.Message](r), toolLists{catalog: g}, turn.Turn{Record: turn.Record{Visible: []string{"a"}}}
+	h, out := newHooks[*schema.Message](r), turn.Turn{Record: turn.Record{Visible: []string{"a"}}}
 	require.Zero(t, testing.AllocsPerRun(100, func() {
-		h.report(ctx, in, out)
+		h.report(ctx, g, turn.Record{}, out)
 		r.emitDeniedCall(ctx, e, PhaseCall)
 		inside, report := reporting(ctx, &g.cfg)
 		reportOf(inside).answered(g.index, true)

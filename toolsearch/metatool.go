@@ -79,7 +79,7 @@ func (t *metaTool) Info(context.Context) (*schema.ToolInfo, error) { return t.in
 func (t *metaTool) info() *schema.ToolInfo {
 	say, params, cfg := prompts.Current(), t.params(), &t.catalog.cfg
 	data := promptData{
-		Limit: cfg.MaxResults, Total: mostResults(cfg), Native: t.catalog.rules.native,
+		Limit: cfg.MaxResults, Total: mostResults(cfg), Native: t.catalog.rules.Native,
 		Calls: cfg.Protocol == SearchCall, Unloads: cfg.UnloadAfter > 0, Ungated: cfg.AllowUnloadedCalls, Partial: cfg.CatalogLimit > 0 || t.catalog.filtered,
 	}
 	for key, p := range params {
@@ -150,7 +150,7 @@ func (c *catalog) metaTools(signs bool) []*metaTool {
 	for _, m := range tools {
 		m.catalog = c
 	}
-	if first := tools[0]; signs && !c.rules.native {
+	if first := tools[0]; signs && !c.rules.Native {
 		first.signs, first.answer = true, signTools
 		if p == Regexp {
 			first.answer = signMatches
@@ -366,7 +366,7 @@ func (n nativeTool) InvokableRun(ctx context.Context, args *schema.ToolArgument,
 	}
 	c := r.rules
 	text, fresh := f.hint(), f.found
-	if c.newOnly {
+	if c.NewOnly {
 		visible := r.visible(ctx)
 		fresh = slices.DeleteFunc(slices.Clone(f.found), func(x foundTool) bool {
 			return visible[x.Info.Name] || !r.returnsFirst(x.Info.Name)
@@ -375,13 +375,13 @@ func (n nativeTool) InvokableRun(ctx context.Context, args *schema.ToolArgument,
 	if len(fresh) == 0 && len(f.found) > 0 {
 		text = strings.TrimSpace(render("already-loaded", promptData{Words: f.names()}) + " " + text)
 	}
-	if len(fresh) == 0 && (c.emptyAsText || c.name == "" && text != "") {
+	if len(fresh) == 0 && (c.EmptyAsText || c.HintAsText && text != "") {
 		return &schema.ToolResult{Parts: []schema.ToolOutputPart{{Type: schema.ToolPartTypeText, Text: text}}}, nil
 	}
 	infos := make([]*schema.ToolInfo, len(fresh))
 	names := make([]string, len(fresh))
 	for i, x := range fresh {
-		infos[i], names[i] = r.catalog().infoOf(x.Tool), x.Info.Name
+		infos[i], names[i] = c.Info(x.Tool), x.Info.Name
 	}
 	r.note(callID(ctx), turn.Note{IsOurs: true, Loaded: names}) // an empty answer is also ours
 	return &schema.ToolResult{Parts: []schema.ToolOutputPart{{

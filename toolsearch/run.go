@@ -24,6 +24,7 @@ import (
 	"github.com/einolean/einolean/internal/toolnames"
 	"github.com/einolean/einolean/internal/virtual"
 	"github.com/einolean/einolean/toolsearch/internal/hidden"
+	"github.com/einolean/einolean/toolsearch/internal/native"
 	"github.com/einolean/einolean/toolsearch/internal/slots"
 	"github.com/einolean/einolean/toolsearch/internal/turn"
 	"github.com/einolean/einolean/toolsearch/internal/wire"
@@ -41,7 +42,7 @@ const (
 // BeforeAgent on. The record survives a checkpoint; everything else is of this process.
 type run struct {
 	cfg     *Config
-	rules   *rules
+	rules   *native.Rules
 	emit    func(context.Context, einolean.Event)
 	start   *catalog                    // at the start of the run
 	own     map[string]*schema.ToolInfo // the agent's own tools, by name
@@ -191,7 +192,7 @@ func (r *run) show(ctx context.Context, next turn.Record) {
 // visible are the tools that the model sees; nil if that is unknown, or if the form of an answer
 // cannot say which tools are loaded.
 func (r *run) visible(ctx context.Context) (s turn.Names) {
-	if c := r.rules; c.native && !c.newOnly {
+	if c := r.rules; c.Native && !c.NewOnly {
 		return nil
 	}
 	now, _ := r.now(ctx)
@@ -324,7 +325,7 @@ func (r *run) listable(ctx context.Context) (names []string) {
 // has seen them, so it may call them, and they stay.
 func (r *run) noteShownByOthers(ctx context.Context, infos []*schema.ToolInfo) {
 	now, _ := r.now(ctx)
-	if r.rules.native || !now.Began {
+	if r.rules.Native || !now.Began {
 		return
 	}
 	names := now.Visible
@@ -356,7 +357,7 @@ func (r *run) gate(ctx context.Context, e *hidden.Tool) (answer string, stop boo
 	r.note(callID(ctx), turn.Note{Tool: e.Info.Name})
 	now, _ := r.now(ctx)
 	sees := !now.Began || slices.Contains(now.Visible, e.Info.Name) // unknown after a resume from a checkpoint of Eino's own package
-	if sees || c.cfg.AllowUnloadedCalls || c.rules.providerLoads || r.direct[e.Info.Name] {
+	if sees || c.cfg.AllowUnloadedCalls || c.rules.ProviderLoads || r.direct[e.Info.Name] {
 		return "", false // a provider loads tools where we cannot see it
 	}
 	if !r.allows(ctx, FilterRequest{Tool: e.Info}, PhaseLoad, PhaseActive) {

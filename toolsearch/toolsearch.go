@@ -32,6 +32,7 @@ import (
 	"github.com/einolean/einolean/internal/toolnames"
 	"github.com/einolean/einolean/internal/virtual"
 	"github.com/einolean/einolean/toolsearch/internal/hidden"
+	"github.com/einolean/einolean/toolsearch/internal/native"
 	"github.com/einolean/einolean/toolsearch/internal/slots"
 	"github.com/einolean/einolean/toolsearch/internal/turn"
 	"github.com/einolean/einolean/toolsearch/internal/wire"
@@ -90,7 +91,7 @@ func (m *middleware[M]) Begin(ctx context.Context, rc *adkrun.Run) (context.Cont
 	if r.size = len(rc.Tools) - r.catalog().plan().Bound(); r.signs {
 		r.size-- // no model is shown program_output
 	}
-	if r.rules.searchTool {
+	if r.rules.SearchTool {
 		rc.ToolSearchTool = r.start.metaTools(false)[0].info()
 	}
 	return ctx, nil
@@ -117,7 +118,7 @@ func join(ctx context.Context, s *settings, tools []tool.BaseTool, own []*schema
 	if old != nil {
 		return nil, errTwo
 	}
-	if err := start.rules.err; err != nil {
+	if err := start.unsupported; err != nil {
 		return nil, fmt.Errorf("toolsearch: %w", err)
 	}
 	if err := clashes(start, tools, own, s); err != nil {
@@ -239,7 +240,7 @@ func appendMetas(r *run, tools []tool.BaseTool, metas []*metaTool) []tool.BaseTo
 		// With provider-side search the tool is not shown, but a model that copies an older
 		// call of it from the history still gets an answer.
 		switch {
-		case m.catalog.rules.native && m.catalog.rules.clientRuns:
+		case m.catalog.rules.Native && m.catalog.rules.ClientRuns:
 			tools = append(tools, nativeTool{m})
 		case m.name == toolnames.Call:
 			tools = append(tools, r.slots.Calling(m)...)
@@ -279,8 +280,8 @@ func (m *middleware[M]) WrapModel(ctx context.Context, inner model.BaseModel[M],
 	if h == nil {
 		return nothing.Model(inner), nil
 	}
-	if h.all && h.run.rules.searchTool {
-		inner = adapted[M]{inner, withoutTool[M]}
+	if h.all && h.run.rules.SearchTool {
+		inner = native.Unsearched(inner)
 	}
 	inner = nothing.Model(h.keeper().Model(inner))
 	if h.run.slots != nil {
@@ -310,7 +311,7 @@ func (m *middleware[M]) AfterModelRewriteState(ctx context.Context, state *adk.T
 	}
 	h.done = nil
 	h.run.noteShownByOthers(ctx, state.ToolInfos)
-	msgs, deferAll := h.bindCalls(ctx, state.Messages), h.run.rules.deferAll
+	msgs, deferAll := h.bindCalls(ctx, state.Messages), h.run.rules.DeferAll
 	h.run.save(ctx)
 	if !deferAll && wire.SameList(msgs, state.Messages) {
 		return ctx, state, nil
@@ -318,7 +319,7 @@ func (m *middleware[M]) AfterModelRewriteState(ctx context.Context, state *adk.T
 	next := *state
 	next.Messages = msgs
 	if deferAll {
-		next.DeferredToolInfos = without(next.DeferredToolInfos, h.run.catalog())
+		next.DeferredToolInfos = native.Without(next.DeferredToolInfos, h.run.catalog().Set)
 		next.Messages = wire.Each(msgs, wire.Pack)
 	}
 	return ctx, &next, nil
@@ -357,12 +358,13 @@ type hooks[M adk.MessageType] struct {
 	lastBy     *catalog // what both were made from, and
 	lastSaid   int      // the version of the facts
 	reminder   reminder
+	isGone     func(name string) bool           // a Source had the tool
 	request    request[M]                       // with the last model call
 	done       *adk.TypedChatModelAgentState[M] // what the hook before the model call returned
 }
 
 func newHooks[M adk.MessageType](r *run) *hooks[M] {
-	h := &hooks[M]{run: r, transcript: transcript[M]{run: r}, reminder: reminder{run: r}}
+	h := &hooks[M]{run: r, transcript: transcript[M]{run: r}, reminder: reminder{run: r}, isGone: r.isGone}
 	r.hooks = h
 	return h
 }
@@ -385,61 +387,82 @@ func (h *hooks[M]) prepare(ctx context.Context, call *adk.TypedChatModelAgentSta
 	}
 	c := r.catalog()
 	r.askAgain()
-	in := toolLists{
-		record: was, follows: follows, catalog: c, own: r.own, said: &t.facts, sources: r, stale: r.sources.stale,
-		infos: call.ToolInfos, deferred: call.DeferredToolInfos,
+	in := native.Call{
+		Rules: c.rules, Tools: c.Set, Pins: c.pins, Search: c.searchTools, Others: r.own, Gone: h.isGone,
+		Record: was, Follows: follows, Facts: &t.facts, Stale: r.sources.stale,
+		Infos: call.ToolInfos, Deferred: call.DeferredToolInfos,
 	}
 	msgs := call.Messages
 	if most := int64(c.cfg.HideAbove); most > 0 && !was.Began {
-		in.may = h.may(ctx)
-		in.record.All = in.hiddenTokens(most) <= most
-		r.update(ctx, func(next *turn.Record) { next.All = in.record.All })
+		in.Record.All = c.hiddenTokens(h.offered(ctx), most) <= most
+		r.update(ctx, func(next *turn.Record) { next.All = in.Record.All })
 	}
-	if h.all = in.record.All; !h.all {
+	if h.all = in.Record.All; !h.all {
 		c.build() // while the model writes its first search
 	}
-	if c.rules.hosted {
+	if c.rules.Hosted {
 		msgs = wire.Each(msgs, wire.Unpack)
 	}
 	msgs = h.readWithOffers(ctx, msgs)
-	in.prefetched = t.forUsers.names
-	out := h.decide(ctx, in)
+	in.Prefetched = t.forUsers.names
+	out := h.takeTurn(ctx, c, in)
 	if t.facts.Native {
 		msgs = h.rewrite(ctx, msgs, out.Record.Visible)
 	}
-	if c.rules.deferAll {
-		in.may = h.may(ctx)
+	if c.rules.DeferAll {
+		in.May = h.offered(ctx)
 	}
-	infos, deferred := in.lists(out.Record.Visible)
+	infos, deferred := native.Lists(in, out.Record.Visible)
 	h.reminder.silent = h.all
 	msgs, list := t.remind(ctx, &h.reminder, msgs, was.Visible)
 	t.read(ctx, msgs)
 	call.Messages, call.ToolInfos, call.DeferredToolInfos = msgs, infos, deferred
 	h.request = request[M]{list, out.Record.Visible, call.ToolInfos, msgs, [3][]int{t.reminders, t.deltas, t.offered}}
-	h.report(ctx, in, out)
+	h.report(ctx, c, in.Record, out)
 	t.facts.Started = true
 	return nil
 }
 
-// may asks the Filter in this model call.
-func (h *hooks[M]) may(ctx context.Context) func(*hidden.Tool, ...Phase) bool {
-	return func(e *hidden.Tool, phases ...Phase) bool {
-		return h.run.allows(ctx, FilterRequest{Tool: e.Info}, phases...)
+// offered asks the Filter which tools a model call may show or defer that nobody searched for.
+func (h *hooks[M]) offered(ctx context.Context) func(*hidden.Tool) bool {
+	return func(e *hidden.Tool) bool {
+		return h.run.allows(ctx, FilterRequest{Tool: e.Info}, PhaseSearch, PhaseLoad, PhaseActive)
 	}
 }
 
-// decide decides what the call shows, and keeps the record of it.
-func (h *hooks[M]) decide(ctx context.Context, in toolLists) turn.Turn {
+// takeTurn decides what the call shows, and keeps the record of it.
+func (h *hooks[M]) takeTurn(ctx context.Context, c *catalog, in native.Call) turn.Turn {
 	// Without Filter, UnloadAfter and MaxTools, the same record and conversation show the same.
-	cfg := &in.catalog.cfg
-	same := in.follows && h.lastBy == in.catalog && h.lastSaid == in.said.Version && slices.Equal(h.last.Record.Visible, in.record.Visible) &&
-		!in.catalog.filtered && cfg.UnloadAfter == 0 && cfg.MaxTools == 0
+	same := in.Follows && h.lastBy == c && h.lastSaid == in.Facts.Version && slices.Equal(h.last.Record.Visible, in.Record.Visible) &&
+		!c.filtered && c.cfg.UnloadAfter == 0 && c.cfg.MaxTools == 0
 	if !same {
-		in.may = h.may(ctx)
-		h.last, h.lastBy, h.lastSaid = turn.Decide(in.input()), in.catalog, in.said.Version
+		h.last, h.lastBy, h.lastSaid = turn.Decide(h.turnOf(ctx, c, in)), c, in.Facts.Version
 	}
 	h.run.show(ctx, h.last.Record)
 	return h.last
+}
+
+// turnOf is what decides which hidden tools a model call shows.
+func (h *hooks[M]) turnOf(ctx context.Context, c *catalog, in native.Call) turn.Input {
+	t := turn.Input{
+		Record: in.Record, Facts: in.Facts, Pins: c.pins, Loads: !c.cfg.Protocol.neverLoads(), UnloadAfter: c.cfg.UnloadAfter,
+		Has: func(name string) bool { return c.Lookup(name) != nil },
+		May: func(name string) bool {
+			return h.run.allows(ctx, FilterRequest{Tool: c.Lookup(name).Info}, PhaseLoad, PhaseActive)
+		},
+	}
+	if most := c.cfg.MaxTools; most > 0 && !c.rules.Native {
+		t.MaxTools, t.Own = most, len(in.Own())
+	}
+	if in.Record.All {
+		may := h.offered(ctx)
+		for e := range c.All() {
+			if may(e) {
+				t.All = append(t.All, e.Info.Name)
+			}
+		}
+	}
+	return t
 }
 
 // readWithOffers reads the messages, and returns them with offers of tools after the messages
@@ -465,14 +488,24 @@ func (h *hooks[M]) readWithOffers(ctx context.Context, msgs []M) []M {
 // rewrite returns the messages in a form that the run's provider accepts. It does not change
 // the slice.
 func (h *hooks[M]) rewrite(ctx context.Context, msgs []M, show []string) []M {
-	t, rules := &h.transcript, *h.run.rules
+	r, t, rules := h.run, &h.transcript, *h.run.rules
 	if h.all {
-		rules = plainRules // the provider does not learn of a search
+		rules = native.Plain // the provider does not learn of a search
 	}
-	next := wire.RewriteAll(msgs, newEditor(ctx, h.run, rules, show))
-	next = restarted(msgs, next)
+	c := r.catalog()
+	next := native.Rewrite(msgs, native.History{
+		Rules: rules, Tools: c.Set, Shown: show, Found: matchesText,
+		Again: func(names []string) string { return render("already-loaded", promptData{Words: names}) },
+		Findable: func(e *hidden.Tool) bool {
+			return r.allows(ctx, FilterRequest{Tool: e.Info}, PhaseSearch, PhaseLoad)
+		},
+		Declared: func(name string) bool {
+			e := c.Lookup(name)
+			return e == nil && r.own[name] != nil || e != nil && (slices.Contains(show, name) || rules.DeferAll && h.offered(ctx)(e))
+		},
+	})
 	t.read(ctx, next)
-	if rules.noteOnEmpty && t.facts.EmptyCall != nil {
+	if rules.NoteOnEmpty && t.facts.EmptyCall != nil {
 		next = t.withNote(next, emptyNote(ctx, h.run, t.facts.EmptyCall))
 	}
 	return next
@@ -592,19 +625,4 @@ func (s request[M]) before(msgs []M) func(i int) []string {
 		n, _ := slices.BinarySearch(at, i)
 		return texts[:n]
 	}
-}
-
-// restarted returns messages in which no answer is tied to anything from the first difference
-// on.
-func restarted[M adk.MessageType](before, after []M) []M {
-	if wire.SameList(before, after) {
-		return after
-	}
-	for at := range after {
-		if at == len(before) || after[at] != before[at] {
-			next, _ := session.Release(after, func(i int, _ session.Tie) bool { return i >= at })
-			return next
-		}
-	}
-	return after
 }

@@ -421,9 +421,16 @@ func schemaText(info *schema.ToolInfo) string {
 	return toolschema.None
 }
 
-// IsCurrent reports whether an info says what the tool's own does.
+// noParameters is the JSON schema with which a tool goes out that has none.
+const noParameters = `{"properties":{},"type":"object"}`
+
+// IsCurrent reports whether an info, as it went out, says what the tool's own does.
 func (e *Tool) IsCurrent(t *schema.ToolInfo) bool {
-	return t.Desc == e.Info.Desc && t.ParamsOneOf != nil && schemaText(t) == e.Parameters()
+	if t.Desc != e.Info.Desc || t.ParamsOneOf == nil {
+		return false
+	}
+	sent := schemaText(t)
+	return sent == e.Parameters() || e.Info.ParamsOneOf == nil && sent == noParameters
 }
 
 // Definition is equal for tools with equal names, descriptions, schemas and Extra. A tool

@@ -1,0 +1,252 @@
+// Copyright einolean authors
+// SPDX-License-Identifier: Apache-2.0
+
+package native_test
+
+// The tool lists of random model calls, as plain data.
+
+import (
+	"encoding/json"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/cloudwego/eino/schema"
+	"github.com/stretchr/testify/require"
+
+	"github.com/einolean/einolean/internal/race"
+	"github.com/einolean/einolean/toolsearch/internal/hidden"
+	"github.com/einolean/einolean/toolsearch/internal/native"
+	"github.com/einolean/einolean/toolsearch/internal/slots"
+	"github.com/einolean/einolean/toolsearch/internal/turn"
+)
+
+func random(t *testing.T) *rand.Rand {
+	seed := rand.Uint64()
+	t.Logf("seed %d", seed)
+	return rand.New(rand.NewPCG(seed, 1))
+}
+
+// some are at most n of the names with a prefix and a number below of.
+func some(r *rand.Rand, prefix string, n, of int) (names []string) {
+	for _, i := range r.Perm(of)[:r.IntN(n+1)] {
+		names = append(names, fmt.Sprint(prefix, i))
+	}
+	return names
+}
+
+func setOf(names ...string) *hidden.Set {
+	tools := make([]*hidden.Tool, len(names))
+	for i, name := range names {
+		info := &schema.ToolInfo{Name: name, Desc: "does " + name, Extra: map[string]any{"_eino_claude_breakpoint": true}}
+		tools[i] = &hidden.Tool{Info: info, Safe: info}
+	}
+	return hidden.New(tools)
+}
+
+func among(names []string) turn.Names {
+	in := turn.Names{}
+	for _, name := range names {
+		in.Add(name)
+	}
+	return in
+}
+
+// adapters are all of them, with their message type; "" fits both.
+var adapters = map[string]bool{
+	native.ClaudeHosted: false, native.ClaudeClient: false,
+	native.OpenAIHosted: true, native.OpenAIClient: true, native.AgenticClaudeClient: true,
+}
+
+// anyRules are those of an adapter, of Eino, or of none.
+func anyRules(t *testing.T, r *rand.Rand) native.Rules {
+	all := []string{native.ClaudeHosted, native.ClaudeClient, native.OpenAIHosted, native.OpenAIClient, native.AgenticClaudeClient, ""}
+	if r.IntN(2) == 0 {
+		return native.Plain
+	}
+	name := all[r.IntN(len(all))]
+	rules, err := native.Choose(name, nil, adapters[name])
+	require.NoError(t, err)
+	return rules
+}
+
+// someCall is a model call over the tools t0 to t39: any of them may be hidden, gone, in the
+// record, in the conversation and in the lists.
+type someCall struct {
+	native.Call
+	denied turn.Names
+	turn   turn.Input
+}
+
+func anyCall(t *testing.T, r *rand.Rand) (c someCall) {
+	c.Rules, c.Tools = anyRules(t, r), setOf(append(some(r, "t", 30, 38), "always")...)
+	c.Pins = slices.DeleteFunc(some(r, "t", 3, 40), func(name string) bool { return c.Tools.Lookup(name) == nil })
+	c.Search = [][]string{{"tool_search"}, {"search_tools", "load_tool"}, {"tool_search", "call_tool"}}[r.IntN(3)]
+	c.Others = map[string]*schema.ToolInfo{"own0": {}, "own1": {}, "own2": {}}
+	c.Facts = &turn.Facts{ModelCalls: r.IntN(20)}
+	for _, name := range some(r, "t", 20, 40) {
+		c.Facts.Use(name, turn.Run{Has: func(name string) bool { return c.Tools.Lookup(name) != nil }})
+	}
+	c.Facts.Natively, c.Facts.Textually = among(some(r, "t", 5, 40)), among(some(r, "t", 5, 40))
+	c.Prefetched = among(some(r, "t", 3, 40))
+	c.denied = among(some(r, "t", 5*r.IntN(2), 40))
+	c.Gone = func(name string) bool { return name == "t38" || name == "t39" }
+	c.May = func(e *hidden.Tool) bool { return !c.denied[e.Info.Name] }
+	c.Follows = r.IntN(2) == 0
+	if c.Record.Began = c.Follows || r.IntN(2) == 0; c.Record.Began {
+		c.Record.Visible, c.Record.All = some(r, "t", 10, 40), r.IntN(3) == 0
+	}
+	for _, name := range slices.Concat(some(r, "own", 3, 3), some(r, "t", 8, 40), some(r, "__einolean_slot_", 3, 9), c.Search) {
+		c.Infos = append(c.Infos, &schema.ToolInfo{Name: name})
+	}
+	for _, name := range slices.Concat(some(r, "other", 2, 2), some(r, "t", 4, 40)) {
+		c.Deferred = append(c.Deferred, &schema.ToolInfo{Name: name})
+	}
+	c.turn = turn.Input{
+		Record: c.Record, Facts: c.Facts, Pins: c.Pins, Loads: r.IntN(4) > 0, UnloadAfter: r.IntN(2) * r.IntN(5),
+		Has: func(name string) bool { return c.Tools.Lookup(name) != nil }, May: func(name string) bool { return !c.denied[name] },
+	}
+	if !c.Rules.Native {
+		c.turn.MaxTools, c.turn.Own = r.IntN(2)*r.IntN(20), len(c.Own())
+	}
+	for e := range c.Tools.All() {
+		if c.May(e) {
+			c.turn.All = append(c.turn.All, e.Info.Name)
+		}
+	}
+	return c
+}
+
+// The lists are a function of their input, which they do not change. They show what the conversation
+// loaded, the user pinned or an earlier call showed, as far as it exists and the Filter allows;
+// the agent's own tools stay as they were; nothing is there twice, and no slot. There are no more
+// tools than the provider takes, unless the agent or the user insists.
+func TestTheListsOfAModelCallAreAFunctionOfTheirInput(t *testing.T) {
+	r := random(t)
+	for range race.Cases(5000) {
+		in := anyCall(t, r)
+		infos, deferred := slices.Clone(in.Infos), slices.Clone(in.Deferred)
+		before, err := json.Marshal(in.Record)
+		require.NoError(t, err)
+
+		out := turn.Decide(in.turn)
+		list, later := native.Lists(in.Call, out.Record.Visible)
+		again, laterAgain := native.Lists(in.Call, out.Record.Visible)
+		require.Equal(t, namesIn(list), namesIn(again))
+		require.Equal(t, namesIn(later), namesIn(laterAgain))
+		require.Equal(t, infos, in.Infos)
+		require.Equal(t, deferred, in.Deferred)
+		after, _ := json.Marshal(in.Record)
+		require.Equal(t, string(before), string(after))
+
+		requireShown(t, in, out, list)
+		requireDeferred(t, in, list, later)
+	}
+}
+
+// requireShown checks the list of a turn.
+func requireShown(t *testing.T, in someCall, out turn.Turn, infos []*schema.ToolInfo) {
+	require.NotNil(t, infos)
+	names := namesIn(infos)
+	var own, shown []string
+	for i, name := range names {
+		require.False(t, slots.IsName(name))
+		require.NotContains(t, names[:i], name, "nothing is there twice")
+		switch e := in.Tools.Lookup(name); {
+		case e != nil:
+			shown = append(shown, name)
+			require.NotContains(t, in.denied, name)
+			require.NotSame(t, e.Info, infos[i], "a handler may change it")
+		case strings.HasPrefix(name, "own"):
+			own = append(own, name)
+		case slices.Contains(in.Search, name):
+			require.False(t, in.Record.All || in.Rules.Native && name == "tool_search")
+		default:
+			require.False(t, in.Gone(name))
+		}
+	}
+	require.Equal(t, namesIn(slices.DeleteFunc(slices.Clone(in.Infos), func(i *schema.ToolInfo) bool { return !strings.HasPrefix(i.Name, "own") })), own)
+	if in.Record.All {
+		return
+	}
+	if !in.Rules.Native {
+		require.Equal(t, out.Record.Visible, append([]string{}, shown...), "at the end, in the order of loading")
+		if most := in.turn.MaxTools; most > 0 && len(names) > most {
+			for _, name := range shown {
+				require.Contains(t, in.Pins, name)
+			}
+		}
+	}
+	for _, name := range out.Record.Visible {
+		if !slices.Contains(in.Pins, name) {
+			require.True(t, slices.Contains(in.Facts.Order, name) || slices.Contains(in.Record.Visible, name), name)
+		}
+	}
+	for _, name := range in.Facts.Order {
+		if !in.denied[name] && in.turn.Loads && !slices.Contains(out.Unused, name) {
+			require.Contains(t, out.Record.Visible, name)
+		}
+	}
+}
+
+// requireDeferred checks the deferred list: where all hidden tools are deferred, each that the Filter
+// allows is in exactly one of the lists.
+func requireDeferred(t *testing.T, in someCall, infos, deferred []*schema.ToolInfo) {
+	shown, later := namesIn(infos), namesIn(deferred)
+	for i, name := range later {
+		require.NotContains(t, later[:i], name)
+	}
+	if in.Record.All || !in.Rules.DeferAll {
+		return
+	}
+	for e := range in.Tools.All() {
+		name := e.Info.Name
+		switch {
+		case !in.denied[name]:
+			require.NotEqual(t, slices.Contains(shown, name), slices.Contains(later, name), name)
+		case !in.Facts.Natively[name]: // the history refers to it
+			require.NotContains(t, later, name)
+		}
+	}
+	for _, info := range deferred {
+		if in.Tools.Lookup(info.Name) != nil && in.Rules.Adapter != "" {
+			require.Empty(t, info.Extra, "no provider defers a tool that is a place to cache up to")
+			require.NotNil(t, info.ParamsOneOf)
+		}
+	}
+}
+
+// A list that already shows what it should is the same slice; one more tool goes to its end.
+func TestAListOnlyGrowsAtItsEnd(t *testing.T) {
+	r := random(t)
+	for range race.Cases(3000) {
+		in := anyCall(t, r)
+		in.Rules, in.Record.All = native.Plain, false
+		var show, more []string
+		for e := range in.Tools.All() {
+			if more = append(more, e.Info.Name); len(more)%2 == 0 {
+				show = append(show, e.Info.Name)
+			}
+		}
+		first, _ := native.Lists(in.Call, show)
+		in.Infos, in.Follows = first, true
+		same, _ := native.Lists(in.Call, show)
+		require.True(t, len(first) == 0 || &first[0] == &same[0], "no copy")
+		next := slices.DeleteFunc(more, func(name string) bool { return slices.Contains(show, name) })[:1]
+		grown, _ := native.Lists(in.Call, append(slices.Clip(show), next...))
+		require.Len(t, grown, len(first)+1)
+		for i, info := range first {
+			require.Same(t, info, grown[i], "and keeps what handlers wrote into it")
+		}
+		require.Equal(t, next[0], grown[len(first)].Name)
+	}
+}
+
+func namesIn(infos []*schema.ToolInfo) (names []string) {
+	for _, info := range infos {
+		names = append(names, info.Name)
+	}
+	return names
+}

@@ -1,0 +1,73 @@
+// Copyright einolean authors
+// SPDX-License-Identifier: Apache-2.0
+
+package native_test
+
+// Which adapter a model has.
+
+import (
+	"errors"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/einolean/einolean/toolsearch/internal/native"
+)
+
+// modelType is a model as far as its type goes.
+type modelType string
+
+func (m modelType) GetType() string { return string(m) }
+
+// Whatever is asked of whatever model, the rules are those of one adapter for the message type, or
+// there is an error: about the model, if it cannot do what is asked, or else about the adapter.
+func TestAModelGetsAnAdapterOfItsMessageTypeOrAnError(t *testing.T) {
+	can := map[string][]string{
+		"Claude": {native.ClaudeClient, native.ClaudeHosted}, "AgenticClaude": {native.AgenticClaudeClient},
+		"AgenticOpenAI/Responses": {native.OpenAIClient, native.OpenAIHosted}, "OpenAI": nil, "Ollama": nil, "Gemini": nil,
+	}
+	asked := []string{"", native.Hosted, "unknown"}
+	for name := range adapters {
+		asked = append(asked, name)
+	}
+	for typ, list := range can {
+		for _, name := range asked {
+			for _, isAgentic := range []bool{false, true} {
+				rules, err := native.Choose(name, modelType(typ), isAgentic)
+				switch {
+				case err == nil:
+					require.Contains(t, list, rules.Adapter, "%s, %q", typ, name)
+					require.Equal(t, adapters[rules.Adapter], isAgentic)
+					require.True(t, rules.Native)
+					require.Equal(t, rules.ProviderLoads, !rules.ClientRuns, "who searches loads")
+					require.Equal(t, name == "" || name == rules.Adapter || name == native.Hosted && rules.ProviderLoads, true)
+				case errors.Is(err, native.ErrUnsupported):
+					require.NotContains(t, list, name)
+				default:
+					require.NotEmpty(t, err.Error())
+				}
+			}
+		}
+	}
+}
+
+// Without a model, or with one of an unknown type, what is asked for decides.
+func TestAnUnknownModelTakesAnyAdapter(t *testing.T) {
+	for _, model := range []any{nil, modelType("Wrapper"), struct{}{}} {
+		for name, isAgentic := range adapters {
+			rules, err := native.Choose(name, model, isAgentic)
+			require.NoError(t, err)
+			require.Equal(t, name, rules.Adapter)
+			_, err = native.Choose(name, model, !isAgentic)
+			require.ErrorContains(t, err, "message type")
+			require.NotErrorIs(t, err, native.ErrUnsupported)
+		}
+		_, err := native.Choose(native.Hosted, model, true)
+		require.ErrorIs(t, err, native.ErrUnsupported)
+	}
+	rules, err := native.Choose("", nil, true)
+	require.NoError(t, err, "as Eino has it")
+	require.True(t, rules.Native && rules.ClientRuns && rules.ProviderLoads && rules.Adapter == "")
+	require.Zero(t, native.MostTools(modelType("Wrapper")))
+	require.Equal(t, 128, native.MostTools(modelType("OpenAI")))
+}
