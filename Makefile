@@ -44,7 +44,7 @@ demo: ## watch real Eino agents work with both middlewares and with programs, of
 
 check: ## everything a change must pass: the tests of the product, lint, tidy modules, the oldest and newest Go, other systems, licences, Eino's own tests, every other test
 	@dir=$$(mktemp -d) && trap 'rm -rf "$$dir"' EXIT && export STEPS="$$dir" STEPS_OF=$(words $(STEP_NAMES)) && \
-		for part in test lint tidy-check oldest newest systems licences einos-tests conformance test-rest; do $(MAKE) --no-print-directory $$part || exit 1; done
+		for part in test lint tidy-check oldest newest systems licences einos-tests conformance test-rest; do $(MAKE) --no-print-directory TWICE=1 $$part || exit 1; done
 
 # What `make check` does, for its count.
 STEP_NAMES = $(addprefix test@,$(MODULES)) $(addprefix lint@,$(MODULES)) $(addprefix tidy-check@,$(MODULES)) \
@@ -145,10 +145,10 @@ einos-tests: ## run Eino's own unit tests of its two packages against ours
 conformance: ## run the protocol's own conformance suite against mcptools, where npm can fetch it
 	@cd toolsearch/mcptools && EINOLEAN_CONFORMANCE=suite $(GO) test -count=1 -v -run '^TestTheProtocolsOwnSuitePasses$$' .
 
-# The packages that use internal/twice go through the quick part of their tests a second time:
-# nothing may be left over from the first pass.
+# With TWICE=1, as `make check` has it, the packages that use internal/twice go through the quick part
+# of their tests a second time: nothing may be left over from the first pass.
 $(addprefix test@,$(MODULES)): test@%:
-	@cd $* && EINOLEAN_TWICE=1 $(LESS_GC) $(GO) test $(WHOLE) $(PACKAGES)
+	@cd $* && EINOLEAN_TWICE=$(TWICE) $(LESS_GC) $(GO) test $(WHOLE) $(PACKAGES)
 
 # What users import comes first; the workshop of the root module is a step of its own.
 PACKAGES := ./...
@@ -156,7 +156,7 @@ test@.: PACKAGES = $$($(GO) list ./... | grep -v /internal/dev/)
 
 .PHONY: test-workshop
 test-workshop:
-	@EINOLEAN_TWICE=1 $(LESS_GC) $(GO) test $(WHOLE) ./internal/dev/...
+	@$(LESS_GC) $(GO) test $(WHOLE) ./internal/dev/...
 
 # The detector makes tests about ten times slower, so it watches the packages that have something
 # to share: that start goroutines, hold locks, serve, or run agents, in their code or their tests.

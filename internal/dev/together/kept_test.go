@@ -1,7 +1,7 @@
 // Copyright einolean authors
 // SPDX-License-Identifier: Apache-2.0
 
-package slots_test
+package together
 
 import (
 	"os"
@@ -13,7 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// The tests of this package and of tool search hold with an Eino that keeps the table of a list of
+// The tests of tool search and of its slots hold with an Eino that keeps the table of a list of
 // tools, as it may one day: all but those of tools that join in the middle of a run, which are
 // answered there, and those that count how often Eino asks. So does every example.
 func TestEinoMayKeepItsTableOfTools(t *testing.T) {
