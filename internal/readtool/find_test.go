@@ -92,6 +92,7 @@ func TestFactsAreFoundInTwoQueries(t *testing.T) {
 			r := rand.New(rand.NewPCG(uint64(i), uint64(k)))
 			c.add(lookFor(t, samples.Make(kind, r, 20_000+r.IntN(60_000))))
 		}
+		require.GreaterOrEqual(t, 100*(c.first+c.second)/c.asked, 85, "%s: %s", kind, &c)
 		if held(kind) {
 			fresh.add(c)
 		} else {
@@ -101,7 +102,7 @@ func TestFactsAreFoundInTwoQueries(t *testing.T) {
 	}
 	t.Logf("%-16s %s", "tuned on", &known)
 	t.Logf("%-16s %s", "held", &fresh)
-	for c, least := range map[*tally]int{&known: 96, &fresh: 91} {
+	for c, least := range map[*tally]int{&known: 96, &fresh: 96} {
 		require.GreaterOrEqual(t, 100*(c.first+c.second)/c.asked, least)
 		require.LessOrEqual(t, c.sizes[len(c.sizes)/2], 2500) // String has sorted them
 	}
@@ -193,6 +194,37 @@ func TestARowIsFoundByTheWordsOfTheRowsBesideIt(t *testing.T) {
 				answer := ask(t, read, fmt.Sprintf(`{"file_path":%q,"query":%q}`, testPath, query))
 				require.Contains(t, answer, rows[i], path)
 			}
+		}
+	}
+}
+
+// TestARecordIsInOnePassage: rows of several lines, groups of blocks, documents, moments of a log, errors with their causes,
+// and elements, rows and functions that stand in one line are not cut apart, as far as records may be that long.
+func TestARecordIsInOnePassage(t *testing.T) {
+	r := random(t)
+	for name, form := range map[string]struct{ start, record, end string }{
+		"cells of several lines": {"id,note,amount\n", "%d,\"said \"\"no\"\",\n%s,\nand more\",17\n", ""},
+		"groups of blocks":       {"", "Name: a%d\nLabels: a=b\n        c=d\nNote: %s\nEvents:\n  Type  Reason\n  Normal\n\n\n", ""},
+		"documents":              {"", "---\nkind: A\nid: %d\nspec:\n  a:\n    note: %s\n  b: 1\nstatus:\n  c: d\n", ""},
+		"moments":                {"", "Jan 02 15:%02d:05 host job: begins\nJan 02 15:%[1]02d:05 host job: %s\nJan 02 15:%[1]02d:05 host job: ends\n", ""},
+		"errors":                 {"", "Exception in thread %d: %s\n\tat a.b(c.java:1)\n\tat a.c(c.java:2)\nCaused by: an error\n\tat a.d(c.java:3)\n", ""},
+		"elements":               {`<?xml version="1.0"?><feed><name>All</name>`, `<entry id="%d"><link>https://a.example/%[1]d</link><p class="x">%s</p><br><img src="a.png"/><a>b</a></entry>`, `</feed>`},
+		"tuples":                 {"INSERT INTO a VALUES ", "(%d,'%s',(1),(2),(3)),", "(0,'',1,2,3);"},
+		"functions":              {`(()=>{var e={};`, `function n%d(e,t){if(e<2)return [t("%s")];return {a:[(1)],b:{}}}`, `})();`},
+	} {
+		content, records := form.start, []string{}
+		for i := range 60 {
+			record := fmt.Sprintf(form.record, i, strings.Repeat("some words ", r.IntN(120)))
+			content, records = content+record, append(records, strings.TrimPrefix(strings.TrimRight(record, ",\n"), "---\n"))
+		}
+		s := newSplitter(strings.NewReader(content + form.end))
+		var passages []string
+		for p, err := s.next(); err == nil; p, err = s.next() {
+			passages = append(passages, p.text)
+		}
+		require.Equal(t, content+form.end, strings.Join(passages, ""))
+		for _, record := range records[1:] { // what is before the first one belongs to none
+			require.True(t, slices.ContainsFunc(passages, func(p string) bool { return strings.Contains(p, record) }), "%s: %s", name, record)
 		}
 	}
 }

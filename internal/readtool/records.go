@@ -13,11 +13,11 @@ import (
 	"errors"
 	"io"
 	"regexp"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
 	"github.com/einolean/einolean/internal/display"
-	"github.com/einolean/einolean/internal/preview"
 )
 
 const (
@@ -58,15 +58,16 @@ type splitter struct {
 	start int64
 
 	form  form
-	level func(line []byte) int // of the line that begins an entry; negative of all others
-	rows  string                // the header of the table that is read
+	rows  string // the header of the table that is read
 	heads []head
-	rest  bool // an entry goes on
-	log   bool // entries are those of a log
+
+	entries
+	groups bool // empty lines or rulers are between some blocks
+	apart  bool // one of them, or nothing, is before
 }
 
 func newSplitter(content io.Reader) *splitter {
-	s := &splitter{r: bufio.NewReaderSize(content, 64<<10), line: 1}
+	s := &splitter{r: bufio.NewReaderSize(content, 64<<10), line: 1, apart: true}
 	begin, _ := s.r.Peek(lookedAt) // the first read reports what is wrong
 	s.detect(begin)
 	return s
@@ -188,9 +189,9 @@ func (s *splitter) entry(ahead []byte, first int) (n int, under string) {
 	if level >= 0 && !s.rest {
 		s.push(level, ahead[:first])
 	}
-	whole := s.entryLength(ahead, first)
+	whole := s.moment(ahead)
 	for s.log && !s.rest && whole < len(ahead) { // short entries are together a passage
-		more := s.entryLength(ahead[whole:], lineLength(ahead[whole:]))
+		more := s.moment(ahead[whole:])
 		if whole+more > togetherBytes {
 			break
 		}
@@ -206,12 +207,59 @@ func (s *splitter) entry(ahead []byte, first int) (n int, under string) {
 	return whole, s.under(len(s.heads) - 1)
 }
 
-// entryLength is how long an entry is with the lines that have no level, more than recordBytes if it is
-// too long.
-func (s *splitter) entryLength(b []byte, first int) (n int) {
+// block is a line with all that is indented below it, or all blocks up to the next empty line. Where that
+// is too much, its first line is a passage alone, and the others stand under it.
+func (s *splitter) block(ahead []byte, first int) (n int, under string) {
+	indent := indentOf(ahead[:first])
+	if indent < 0 {
+		s.apart = true
+		return first, s.under(len(s.heads))
+	}
+	group := 0
+	if s.groups && indent == 0 && (s.apart || isRuler(ahead[:first])) {
+		s.heads, group = s.heads[:0], groupLength(ahead, first)
+	}
+	s.pop(indent)
+	n, deep := blockLength(ahead, first, indent)
+	under = s.under(len(s.heads))
+	switch {
+	case n < group && group <= recordBytes:
+		n = group
+	case n > recordBytes:
+		s.push(indent, ahead[:first])
+		n = first
+	case n < group:
+		s.push(groupLevel, ahead[:first])
+	case !deep:
+		n = alike(ahead, n, indent)
+	}
+	s.apart = bytes.HasSuffix(ahead[:n], []byte("\n\n"))
+	return n, under
+}
+
+// alike is how long the first n bytes of a text are with the single lines behind them that are indented as
+// far: these are together a passage.
+func alike(b []byte, n, indent int) int {
+	for n < len(b) {
+		first := lineLength(b[n:])
+		more, deep := blockLength(b[n:], first, indent)
+		if indentOf(b[n:n+first]) != indent || deep || n+more > passageBytes {
+			break
+		}
+		n += more
+	}
+	return n
+}
+
+// groupLevel is the level of the line that begins a group of blocks.
+const groupLevel = -1
+
+// groupLength is how long the blocks up to the next empty line or ruler are, more than recordBytes if they
+// are too long.
+func groupLength(b []byte, first int) (n int) {
 	for n = first; n < len(b) && n <= recordBytes; {
 		line := b[n : n+lineLength(b[n:])]
-		if s.level(line) >= 0 {
+		if indentOf(line) < 0 || isRuler(line) {
 			break
 		}
 		n += len(line)
@@ -219,30 +267,8 @@ func (s *splitter) entryLength(b []byte, first int) (n int) {
 	return n
 }
 
-// block is a line with all that is indented below it. Where that is too much, the line is a
-// passage alone, and the others stand under it.
-func (s *splitter) block(ahead []byte, first int) (n int, under string) {
-	indent := indentOf(ahead[:first])
-	if indent < 0 {
-		return first, s.under(len(s.heads))
-	}
-	s.pop(indent)
-	n, deep := blockLength(ahead, first, indent)
-	if n > recordBytes {
-		under = s.under(len(s.heads))
-		s.push(indent, ahead[:first])
-		return first, under
-	}
-	for !deep && n < len(ahead) { // single lines are together a passage
-		length := lineLength(ahead[n:])
-		more, nested := blockLength(ahead[n:], length, indent)
-		if indentOf(ahead[n:n+length]) != indent || nested || n+more > passageBytes {
-			break
-		}
-		n += more
-	}
-	return n, s.under(len(s.heads))
-}
+// isRuler is true of a line that separates documents.
+func isRuler(line []byte) bool { return bytes.Equal(bytes.TrimRight(line, " \r\n"), []byte("---")) }
 
 // blockLength is how long a block is with what closes it and the comment before it. deep says that
 // there is something below its first line.
@@ -256,6 +282,7 @@ func blockLength(b []byte, first, indent int) (n int, deep bool) {
 		case at < 0:
 		case at == indent && isCloser(line):
 			return n + len(line), true
+		case at == indent && bytes.HasPrefix(line[at:], []byte("Caused by: ")):
 		case at == indent && comment:
 			comment = isComment(line)
 		default:
@@ -304,23 +331,78 @@ func paragraph(b []byte) (n int) {
 	return n
 }
 
-// softly cuts a long line where something in it ends: an element, an object, a sentence, a word.
+// softly cuts a long line where something in it ends: a part that holds others, a sentence, a word.
 func softly(b []byte) int {
+	b = b[:lineLength(b)]
+	if n := nested(b[:min(len(b), recordBytes)]); n > 0 {
+		return n
+	}
 	b = b[:display.Floor(b, min(len(b), passageBytes))]
 	if len(b) < passageBytes-utf8.UTFMax {
 		return len(b)
 	}
-	least := passageBytes / 2
-	for _, end := range []string{"<tr", "<li", "<h", "<p", "<div", "},{", "},", "。", ". ", "; ", " "} {
-		i := bytes.LastIndex(b, []byte(end))
-		if end[0] != '<' && i >= 0 {
-			i += len(strings.TrimSuffix(end, "{"))
-		}
-		if i >= least {
+	for _, end := range []string{"。", ". ", "; ", " "} {
+		if i := bytes.LastIndex(b, []byte(end)) + len(end); i >= passageBytes/2 {
 			return i
 		}
 	}
 	return len(b)
+}
+
+// nested is where a line of brackets and elements can be cut: behind the last part that ends in the first
+// passageBytes and lies in none that begins there; else behind the first such part; else behind the outermost
+// one in the first passageBytes. It is zero where there are few of them.
+func nested(b []byte) (cut int) {
+	const fewParts = 4
+	depth, outermost, parts := 0, len(b), 0
+	for i, n := 0, 0; i < len(b) && (i < passageBytes || outermost > 0); i += n {
+		var by int
+		by, n = bracket(b[i:])
+		if depth += by; by >= 0 {
+			continue
+		}
+		end := i + n
+		if end < len(b) && bytes.IndexByte([]byte("([{."), b[end]) >= 0 {
+			continue // as a function does behind its parameters
+		}
+		parts++
+		if at := max(depth, 0); end <= passageBytes && at <= outermost || at == 0 && outermost > 0 {
+			outermost, cut = at, end+len(b[end:])-len(bytes.TrimLeft(b[end:], ",; "))
+		}
+	}
+	if parts < fewParts {
+		return 0
+	}
+	return cut
+}
+
+// bracket says whether a text begins with what opens a part, 1, or with what closes one, -1, and how long
+// that is.
+func bracket(b []byte) (by, n int) {
+	switch b[0] {
+	case '(', '[', '{':
+		return 1, 1
+	case ')', ']', '}':
+		return -1, 1
+	case '/':
+		if bytes.HasPrefix(b, []byte("/>")) {
+			return -1, 2
+		}
+	case '<':
+		tag := tagStart.FindSubmatch(b[:min(len(b), maxWord)])
+		if tag == nil {
+			break
+		}
+		n = max(len(tag[0]), 1+bytes.IndexByte(b, '>'))
+		switch {
+		case len(tag[1]) > 0:
+			return -1, n
+		case withoutEnd[strings.ToLower(string(tag[2]))]:
+			return 0, n
+		}
+		return 1, len(tag[0])
+	}
+	return 0, 1
 }
 
 var (
@@ -328,37 +410,18 @@ var (
 	sectionLine = regexp.MustCompile(`^\[\[?[\w.\-"' ]+\]?\]\s*$`)
 	mailLine    = regexp.MustCompile(`^From:? .*@`)
 	entryLine   = regexp.MustCompile(`^[\[( \t]*(?:(?:\S{1,11} +){0,2}\d{2,4}[-/.:]\d\d[-/.:]\d\d|(?:INFO|WARN|WARNING|ERROR|DEBUG|TRACE|FATAL|NOTICE)\b|(?:level|time|ts)=)`)
+	tagStart    = regexp.MustCompile(`^<(/?)([a-zA-Z][\w:-]*)\b`)
 	titleLine   = regexp.MustCompile(`^[A-Z][A-Z0-9_%()/-]*(?: [A-Z0-9_%()/-]+)*(?: {2,}[A-Z][A-Z0-9_%()/ -]*){2,}$`)
 )
 
-// commitLevel is the level of a line of a history with changes.
-func commitLevel(line []byte) int {
-	switch {
-	case preview.CommitLine.Match(line):
-		return 0
-	case bytes.HasPrefix(line, []byte("diff --git ")), bytes.HasPrefix(line, []byte("--- a/")):
-		return 1
-	case bytes.HasPrefix(line, []byte("@@ ")):
-		return 2
+// withoutEnd are elements that nothing closes.
+var withoutEnd = func() map[string]bool {
+	set := make(map[string]bool)
+	for _, name := range strings.Fields("br hr img input meta wbr") {
+		set[name] = true
 	}
-	return -1
-}
-
-func headingLevel(line []byte) int {
-	if headingLine.Match(line) {
-		return bytes.IndexByte(line, ' ')
-	}
-	return -1
-}
-
-func matching(re *regexp.Regexp) func(line []byte) int {
-	return func(line []byte) int {
-		if re.Match(line) {
-			return 0
-		}
-		return -1
-	}
-}
+	return set
+}()
 
 // shape counts the lines that are indented and those that are empty, and the bytes of the others.
 func shape(lines [][]byte) (indented, blank, filled int) {
@@ -374,6 +437,16 @@ func shape(lines [][]byte) (indented, blank, filled int) {
 		}
 	}
 	return indented, blank, filled
+}
+
+// separators counts the rulers, and the empty lines with one after them that is not indented.
+func separators(lines [][]byte) (n int) {
+	for i, l := range lines[:len(lines)-1] {
+		if isRuler(l) || indentOf(l) < 0 && indentOf(lines[i+1]) == 0 {
+			n++
+		}
+	}
+	return n
 }
 
 // detect finds out from its beginning what a text consists of.
@@ -413,14 +486,32 @@ func (s *splitter) detect(begin []byte) {
 	}
 	switch {
 	case indented*4 >= texts:
-		s.form = ofBlocks
+		s.form, s.groups = ofBlocks, separators(lines) > 1
 	case blank*12 >= texts || filled > 200*texts:
 		s.form = ofParagraphs
 	}
 }
 
-// isTable reports whether lines are those of comma-separated values or of columns with a title.
-func isTable(lines [][]byte) bool {
+// isTable reports whether lines are those of comma-separated values, also of cells with several lines, or
+// of columns with a title.
+func isTable(lines [][]byte) bool { return areRows(lines) || areRows(wholeRows(lines)) }
+
+// wholeRows joins lines between which a quotation mark is open.
+func wholeRows(lines [][]byte) (rows [][]byte) {
+	open := false
+	for _, l := range lines {
+		if open {
+			rows[len(rows)-1] = slices.Concat(rows[len(rows)-1], []byte{'\n'}, l)
+		} else {
+			rows = append(rows, l)
+		}
+		open = open != (bytes.Count(l, []byte{'"'})%2 == 1)
+	}
+	return rows
+}
+
+// areRows reports whether each line is a row.
+func areRows(lines [][]byte) bool {
 	const least = 4
 	if len(lines) < least {
 		return false

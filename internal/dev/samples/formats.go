@@ -54,6 +54,25 @@ var formats = map[string]format{
 	"chinese-records": {jsonOf(pretty, chineseRecord), chineseFields, 350},
 	"chinese-prose":   {chineseProse, chineseFields, 350},
 	"chinese-table":   {chineseTable, chineseFields, 150},
+
+	"csv-quoted":     {csvQuoted, without("place"), 450},
+	"manifests":      {manifests, manifestFields, 800},
+	"events":         {events, eventFields, 240},
+	"rss":            {rss, allFields, 750},
+	"minified":       {minified, allFields, 330},
+	"dump":           {dump, rowFields, 150},
+	"mail-thread":    {thread, threadFields, 450},
+	"json-unequal":   {unequal, without("place number amount subject detail"), 450},
+	"git-log-stat":   {gitStat, gitStatFields, 800},
+	"report":         {report, reportFields, 220},
+	"chinese-report": {chineseReport, chineseFields, 550},
+	"journal":        {journal, without("place"), 600},
+	"describe":       {describe, without("number"), 700},
+	"article":        {article, without("hash place number"), 600},
+	"traces":         {traces, traceFields, 900},
+	"plan":           {plan, planFields, 550},
+	"tickets":        {tickets, allFields, 1100},
+	"notebook":       {notebook, notebookFields, 600},
 }
 
 // Kinds are the kinds of results, in order.

@@ -115,26 +115,26 @@ var (
 )
 
 // chinese is an item in Chinese words that follow from its numbers.
-func (x item) chinese(k int) (a, b, verb, who, detail string) {
+func chinese(x item, k int) (a, b, verb, who, detail string) {
 	a, b = chineseNouns[(x.n*7+k)%len(chineseNouns)], chineseNouns[(x.n/3+k*5)%len(chineseNouns)]
 	verb, who = chineseVerbs[(x.n/2+k)%len(chineseVerbs)], chineseNames[(x.n*3+k)%len(chineseNames)]
 	return a, b, verb, who, fmt.Sprintf("%s旁边的%s每%d秒需要%s升水", a, b, x.n%977+20, x.amount)
 }
 
 func chineseFields(x item) map[string]string {
-	a, b, verb, who, detail := x.chinese(0)
+	a, b, verb, who, detail := chinese(x, 0)
 	return map[string]string{"code": x.code, "title": a + verb + b, "who": who, "detail": detail, "mail": x.mail, "subject": a + "旁边的" + b, "amount": x.amount}
 }
 
 func chineseRecord(x item) object {
-	a, b, verb, who, detail := x.chinese(0)
-	return object{"编号", x.code, "标题", a + verb + b, "负责人", who, "邮箱", x.mail, "金额", x.amount, "状态", x.state, "说明", detail + "。" + x.chineseText(2)}
+	a, b, verb, who, detail := chinese(x, 0)
+	return object{"编号", x.code, "标题", a + verb + b, "负责人", who, "邮箱", x.mail, "金额", x.amount, "状态", x.state, "说明", detail + "。" + chineseText(x, 2)}
 }
 
-func (x item) chineseText(n int) string {
+func chineseText(x item, n int) string {
 	var b strings.Builder
 	for k := range n {
-		a, c, verb, who, _ := x.chinese(k + 1)
+		a, c, verb, who, _ := chinese(x, k+1)
 		fmt.Fprintf(&b, "%s认为%s%s%s，因此需要%s%s。", who, a, verb, c, chineseVerbs[(x.n+k)%len(chineseVerbs)], chineseNouns[(x.n*5+k)%len(chineseNouns)])
 	}
 	return b.String()
@@ -142,14 +142,14 @@ func (x item) chineseText(n int) string {
 
 func chineseProse(_ *rand.Rand, items []item) string {
 	return each(items, func(x item) string {
-		a, b, verb, who, detail := x.chinese(0)
-		return fmt.Sprintf("%s%s%s。%s%s。负责人是%s（%s），编号%s，费用%s元。%s\n\n", a, verb, b, x.chineseText(2), detail, who, x.mail, x.code, x.amount, x.chineseText(1))
+		a, b, verb, who, detail := chinese(x, 0)
+		return fmt.Sprintf("%s%s%s。%s%s。负责人是%s（%s），编号%s，费用%s元。%s\n\n", a, verb, b, chineseText(x, 2), detail, who, x.mail, x.code, x.amount, chineseText(x, 1))
 	})
 }
 
 func chineseTable(_ *rand.Rand, items []item) string {
 	return "| 编号 | 标题 | 负责人 | 邮箱 | 金额 | 说明 |\n|---|---|---|---|---|---|\n" + each(items, func(x item) string {
-		a, b, verb, who, detail := x.chinese(0)
+		a, b, verb, who, detail := chinese(x, 0)
 		return fmt.Sprintf("| %s | %s%s%s | %s | %s | %s | %s |\n", x.code, a, verb, b, who, x.mail, x.amount, detail)
 	})
 }
