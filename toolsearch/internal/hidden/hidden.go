@@ -14,6 +14,7 @@ import (
 	"crypto/sha256"
 	"encoding/binary"
 	"encoding/gob"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -361,15 +362,29 @@ func gobSafe(info *schema.ToolInfo) *schema.ToolInfo {
 	return &safe
 }
 
-// encodable returns an Extra without those entries that gob cannot encode. What the agent's state
-// holds becomes part of its checkpoints, and one entry of an unregistered type, such as a nested
+// encodable returns an Extra without those entries that a checkpoint cannot hold. What the agent's
+// state holds becomes part of its checkpoints, and one entry of an unregistered type, such as a nested
 // map, would make every checkpoint of the run fail.
 func encodable(extra map[string]any) map[string]any {
 	kept := maps.Clone(extra)
-	maps.DeleteFunc(kept, func(k string, v any) bool {
-		return gob.NewEncoder(io.Discard).Encode(map[string]any{k: v}) != nil
-	})
+	maps.DeleteFunc(kept, func(_ string, v any) bool { return !isEncodable(v) })
 	return kept
+}
+
+// isEncodable reports whether a checkpoint can hold a value: Eino writes it as JSON, and what it reads
+// from that with gob, so a []string becomes a []any, which is not registered.
+func isEncodable(v any) bool {
+	switch v.(type) {
+	case string, bool:
+		return true
+	}
+	var read any
+	text, err := json.Marshal(v)
+	return err == nil && json.Unmarshal(text, &read) == nil && inGob(v) && inGob(read)
+}
+
+func inGob(v any) bool {
+	return gob.NewEncoder(io.Discard).Encode(map[string]any{"": v}) == nil
 }
 
 // Type is the tool's type as reported to callbacks. Finding it can cost more than all the
