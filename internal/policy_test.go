@@ -48,7 +48,7 @@ var rules = []rule{
 	licenceHeader, packageComments, fileSize, functionSize, complexity,
 	rootRequirements, oneVersion, testifyInTests, importBans, downwards, keywordImports,
 	messageSwitch, noInternalAliases, documentedNames, wholeExamples, shownInUse,
-	openEnds, oneName, onlyText, markdownLinks, namedTests, walks, translations, packageLayout,
+	openEnds, oneName, onlyText, frozen, markdownLinks, namedTests, walks, translations, packageLayout,
 }
 
 func TestPolicy(t *testing.T) {

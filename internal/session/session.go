@@ -150,14 +150,19 @@ type adapter struct {
 	tie  Tie
 }
 
+// The keys of ark, of which early versions wrote the last.
+const (
+	arkIDKey      = "ark-response-id"
+	arkExpiryKey  = "ark-response-cache-expire-at"
+	arkCachingKey = "ark-response-caching"
+)
+
 // adapters are those whose provider ties an answer to its request. Nothing else knows their keys.
 var adapters = []adapter{
 	{
 		name: "eino-ext/components/model/ark", // since v0.1.30, on the Responses API with SessionCache
-		id:   "ark-response-id",
-		// Every response has an id, but only one with an expiry is built on. Early
-		// versions wrote the second key.
-		with: []string{"ark-response-cache-expire-at", "ark-response-caching"},
+		id:   arkIDKey,
+		with: []string{arkExpiryKey, arkCachingKey}, // every response has an id, but only one with an expiry is built on
 		tie:  StoredWithTools,
 	},
 	{
