@@ -44,7 +44,7 @@ demo: ## watch real Eino agents work with both middlewares and with programs, of
 
 check: ## everything a change must pass: the tests of the product, lint, tidy modules, the oldest and newest Go, other systems, licences, Eino's own tests, every other test
 	@dir=$$(mktemp -d) && trap 'rm -rf "$$dir"' EXIT && export STEPS="$$dir" STEPS_OF=$(words $(STEP_NAMES)) && \
-		for part in test lint tidy-check oldest newest systems licences einos-tests conformance test-rest; do $(MAKE) --no-print-directory TWICE=1 $$part || exit 1; done
+		for part in test lint tidy-check oldest newest systems licences einos-tests conformance test-rest; do $(MAKE) --no-print-directory THOROUGH=1 $$part || exit 1; done
 
 # What `make check` does, for its count.
 STEP_NAMES = $(addprefix test@,$(MODULES)) $(addprefix lint@,$(MODULES)) $(addprefix tidy-check@,$(MODULES)) \
@@ -127,7 +127,7 @@ QUICK := $(filter . ./reduction/jq ./toolsearch/mcptools ./toolsearch/javascript
 
 test: ## the tests of the product, in minutes from empty caches
 	$(call side,$(addprefix test@,$(QUICK)))
-	@echo "not run here, but by make check: the race detector, linters, and the tests of the workshop (internal/dev) and of$(foreach m,$(filter-out $(QUICK),$(MODULES)), $(m:./%=%))"
+	@echo "not run here, but by make check: the long form of tests with random input, the race detector, linters, and the tests of the workshop (internal/dev) and of$(foreach m,$(filter-out $(QUICK),$(MODULES)), $(m:./%=%))"
 
 test-rest: ## every test that `make test` leaves out; the product's with -race as well, where the machine has a C compiler
 	@[ -n '$(RACE)' ] || echo "no C compiler works here: the tests run without the race detector"
@@ -145,10 +145,10 @@ einos-tests: ## run Eino's own unit tests of its two packages against ours
 conformance: ## run the protocol's own conformance suite against mcptools, where npm can fetch it
 	@cd toolsearch/mcptools && EINOLEAN_CONFORMANCE=suite $(GO) test -count=1 -v -run '^TestTheProtocolsOwnSuitePasses$$' .
 
-# With TWICE=1, as `make check` has it, the packages that use internal/twice go through the quick part
-# of their tests a second time: nothing may be left over from the first pass.
+# With THOROUGH=1, as `make check` has it, tests are as long as they can be, and the packages that use
+# internal/twice go through the quick part a second time: nothing may be left over from the first pass.
 $(addprefix test@,$(MODULES)): test@%:
-	@cd $* && EINOLEAN_TWICE=$(TWICE) $(LESS_GC) $(GO) test $(WHOLE) $(PACKAGES)
+	@cd $* && EINOLEAN_TWICE=$(THOROUGH) $(LESS_GC) $(GO) test $(WHOLE) $(if $(THOROUGH),,-short) $(PACKAGES)
 
 # What users import comes first; the workshop of the root module is a step of its own.
 PACKAGES := ./...
