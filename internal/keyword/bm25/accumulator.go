@@ -58,9 +58,10 @@ type accumulator struct {
 	shares   [maxOpen]float64
 	parser   queryParser
 
-	best  names.TopK[scored]
-	terms []term               // of a clause
-	fits  []map[uint32]float64 // of the clauses
+	best   names.TopK[scored]
+	terms  []term // of a clause
+	proofs []proof
+	fits   []map[uint32]float64 // of the clauses
 }
 
 // shortField is the field length from which the weight of an occurrence is not
@@ -540,8 +541,11 @@ func (acc *accumulator) neededScore(finder uint32, by scored) float64 {
 // evidence returns how much a query speaks for a document: all of it, or one of its clauses.
 func (acc *accumulator) evidence(q *parsedQuery, doc uint32) float64 {
 	whole := proof{missing: q.foreign}
+	proofs := grown(acc.proofs, len(q.terms))
+	acc.proofs = proofs
 	for i := range q.terms {
-		whole.add(acc.proofOf(&q.terms[i], doc))
+		proofs[i] = acc.proofOf(&q.terms[i], doc)
+		whole.add(proofs[i])
 	}
 	named := 1 + float64(nameEvidence*acc.nameCoverage(doc, inQuery))
 	if acc.servers && acc.isServerNamed(doc) {
@@ -552,7 +556,7 @@ func (acc *accumulator) evidence(q *parsedQuery, doc uint32) float64 {
 	for i, positions := range q.clauses {
 		part := proof{missing: q.foreignIn[i]}
 		for _, at := range positions {
-			part.add(acc.proofOf(&q.terms[at], doc))
+			part.add(proofs[at])
 		}
 		most = max(most, clauseEvidence*part.evidence(rarest))
 	}

@@ -113,7 +113,7 @@ func TestLinesOfTheLists(t *testing.T) {
 	addEquivalents(list, s, []string{"=", "delete", "removing", "erases", "removed"})
 	require.Equal(t, map[string][]string{"delet": {"remov", "eras"}, "remov": {"delet", "eras"}, "eras": {"delet", "remov"}}, list)
 
-	l := &Words{lexicon: make(map[string][][]string), chinese: make(map[string][]string), stop: map[string]bool{"the": true, "off": true, "on": true}}
+	l := &Words{lexicon: make(map[string][][]string), chinese: make(map[string][]string), longest: make(map[rune]int), stop: map[string]bool{"the": true, "off": true, "on": true}}
 	l.addTranslations(s, "天气", []string{"weather", "the+weather+reports", "climate"})
 	l.addTranslations(s, "关", []string{"turn+off", "switch+off"})
 	l.addTranslations(s, "在线中", []string{"on+line"})
@@ -121,7 +121,7 @@ func TestLinesOfTheLists(t *testing.T) {
 		"天气": {{"weather", "climat"}, {"report"}}, "关": {{"turn", "switch"}, {"off"}}, "在线中": {{"on"}, {"line"}},
 	}, l.lexicon)
 	require.Equal(t, map[string][]string{"weather": {"天气"}, "climat": {"天气"}}, l.chinese, "of words of two characters")
-	require.Equal(t, 3, l.longest)
+	require.Equal(t, map[rune]int{'天': 2, '关': 1, '在': 3}, l.longest)
 
 	l = &Words{phrases: make(map[string][]phrase)}
 	l.addPhrase(s, strings.Fields("setting ~ up = create arrange creating"))
@@ -136,7 +136,7 @@ func TestLinesOfTheLists(t *testing.T) {
 // length.
 func TestCutsOfARun(t *testing.T) {
 	words := func(all ...string) *Words {
-		l := &Words{lexicon: make(map[string][][]string), politeness: map[string]bool{"请": true}, chinese: make(map[string][]string)}
+		l := &Words{lexicon: make(map[string][][]string), politeness: map[string]bool{"请": true}, chinese: make(map[string][]string), longest: make(map[rune]int)}
 		for _, word := range all {
 			l.addTranslations(make(stemmer), word, []string{"x"})
 		}

@@ -218,6 +218,9 @@ var simplified = sync.OnceValue(func() map[rune]rune {
 // isUnspaced reports whether r belongs to a script without spaces between words, or,
 // like Korean, with spaces only between phrases.
 func isUnspaced(r rune) bool {
+	if r >= 0x4e00 && r <= 0x9fff {
+		return true // most of them
+	}
 	return r >= 0xe00 && (unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Hangul,
 		unicode.Thai, unicode.Lao, unicode.Khmer, unicode.Myanmar) || r == 'ー')
 }
@@ -269,13 +272,7 @@ var between = [...]string{"了过着", "一两几多", "少", "个条张份次�
 // parted is the word of which text is the parts, with what may stand between a verb and its
 // object: 发个短信 is 发短信. It is "" if there is none.
 func (l *Words) parted(text string) string {
-	_, verb := utf8.DecodeRuneInString(text)
-	object := verb
-	for _, characters := range between {
-		if r, size := utf8.DecodeRuneInString(text[object:]); strings.ContainsRune(characters, r) {
-			object += size
-		}
-	}
+	verb, object := gap(text)
 	if object == verb || object == len(text) {
 		return ""
 	}
@@ -285,6 +282,19 @@ func (l *Words) parted(text string) string {
 		return ""
 	}
 	return string(word)
+}
+
+// gap is where the first character of text ends, and where what may stand between it and its
+// object does.
+func gap(text string) (verb, object int) {
+	_, verb = utf8.DecodeRuneInString(text)
+	object = verb
+	for _, characters := range between {
+		if r, size := utf8.DecodeRuneInString(text[object:]); strings.ContainsRune(characters, r) {
+			object += size
+		}
+	}
+	return verb, object
 }
 
 // maxSegmented is the number of characters that are cut into words at once.
@@ -299,7 +309,10 @@ type segmenter struct {
 
 	offsets []int // of the characters, and of the end
 	cost    []float64
-	from    []int // start of the last word of a prefix, at the least cost
+	from    []int  // start of the last word of a prefix, at the least cost
+	longest []int  // characters of a word that starts at each
+	mayPart []bool // whether a verb that starts at each may be parted
+	most    int    // of longest
 }
 
 // cutRun finds the words of a run, and the politeness in it.
@@ -350,22 +363,23 @@ func (s *segmenter) cut(end int) {
 	offsets := append(s.offsets, end)
 	cost, from := grown(s.cost, len(offsets)), grown(s.from, len(offsets))
 	s.offsets, s.cost, s.from = offsets[:0], cost, from
+	s.look(offsets)
 	cost[0] = 0
 	for end := 1; end < len(offsets); end++ {
 		cost[end], from[end] = cost[end-1]+costGap, end-1
-		for size := 1; size <= min(s.l.longest, end); size++ {
-			price := cost[end-size] + costWord
-			if size == 1 {
-				price = cost[end-size] + costSingle
+		for start := end - 1; start >= 0 && end-start <= s.most; start-- {
+			text, price := s.text[offsets[start]:offsets[end]], cost[start]+costWord
+			if end-start == 1 {
+				price = cost[start] + costSingle
 			}
-			if price <= cost[end] && s.l.isWord(s.text[offsets[end-size]:offsets[end]]) {
-				cost[end], from[end] = price, end-size
+			if price <= cost[end] && end-start <= s.longest[start] && s.l.isWord(text) {
+				cost[end], from[end] = price, start
 			}
 		}
-		for size := minParted; size <= min(maxParted, end); size++ {
-			price := cost[end-size] + costWord
-			if price <= cost[end] && s.l.parted(s.text[offsets[end-size]:offsets[end]]) != "" {
-				cost[end], from[end] = price, end-size
+		for start := end - minParted; start >= 0 && end-start <= maxParted; start-- {
+			price := cost[start] + costWord
+			if price <= cost[end] && s.mayPart[start] && s.l.parted(s.text[offsets[start]:offsets[end]]) != "" {
+				cost[end], from[end] = price, start
 			}
 		}
 	}
@@ -376,4 +390,17 @@ func (s *segmenter) cut(end int) {
 		}
 	}
 	slices.Reverse(s.words[first:])
+}
+
+// look finds out how long a word can be that starts at each offset.
+func (s *segmenter) look(offsets []int) {
+	s.longest, s.mayPart, s.most = grown(s.longest, len(offsets)), grown(s.mayPart, len(offsets)), 0
+	text := s.text[:offsets[len(offsets)-1]]
+	for i, at := range offsets[:len(offsets)-1] {
+		first, _ := utf8.DecodeRuneInString(text[at:])
+		s.longest[i] = s.l.longest[first]
+		s.most = max(s.most, s.longest[i])
+		verb, object := gap(text[at:])
+		s.mayPart[i] = object > verb
+	}
 }

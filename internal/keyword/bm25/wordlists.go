@@ -28,7 +28,7 @@ type Words struct {
 	// lexicon maps a Chinese word to English tokens. A translation of several words has
 	// one slice for each of them, which holds the alternatives.
 	lexicon map[string][][]string
-	longest int // length of the longest Chinese entry, in runes
+	longest map[rune]int // characters of the longest Chinese entry, by the first
 	// chinese maps an English token to Chinese words of two characters, which are tokens.
 	chinese map[string][]string
 }
@@ -56,6 +56,7 @@ func ReadWords(files fs.FS) *Words {
 		commonVerbs: make(map[string]bool),
 		lexicon:     make(map[string][][]string),
 		chinese:     make(map[string][]string),
+		longest:     make(map[rune]int),
 	}
 	s := make(stemmer)
 	each := func(name string, visit func(fields []string)) {
@@ -66,7 +67,7 @@ func ReadWords(files fs.FS) *Words {
 	eachLine(stopWordsChinese, func(word []string) { l.stop[word[0]] = true })
 	each("politeness_zh.txt", func(word []string) {
 		l.politeness[word[0]] = true
-		l.longest = max(l.longest, utf8.RuneCountInString(word[0]))
+		l.noteLength(word[0])
 	})
 	each("forms_en.txt", func(group []string) { addGroup(l.forms, s, group) })
 	each("equivalents_en.txt", func(line []string) { addEquivalents(l.equivalents, s, line) })
@@ -133,7 +134,12 @@ func (l *Words) addTranslations(s stemmer, word string, translations []string) {
 		}
 	}
 	l.lexicon[word] = groups
-	l.longest = max(l.longest, utf8.RuneCountInString(word))
+	l.noteLength(word)
+}
+
+func (l *Words) noteLength(word string) {
+	first, _ := utf8.DecodeRuneInString(word)
+	l.longest[first] = max(l.longest[first], utf8.RuneCountInString(word))
 }
 
 // addNew adds word to the list of another word, unless it is there already.
