@@ -12,7 +12,6 @@ import (
 	"slices"
 	"strings"
 	"sync/atomic"
-	"syscall"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -237,13 +236,6 @@ func TestAnswersAreReadAtOnce(t *testing.T) {
 		require.NoError(t, err)
 		require.Greater(t, time.Since(began), time.Second, "answers that nobody asked for are not")
 	})
-}
-
-// used is the processor time that this process has used.
-func used(t *testing.T) time.Duration {
-	var u syscall.Rusage
-	require.NoError(t, syscall.Getrusage(syscall.RUSAGE_SELF, &u))
-	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
 }
 
 // A program that sends notices without end leaves the processor to others.

@@ -77,7 +77,7 @@ func TestMain(m *testing.M) {
 		select {}
 	case "escapes": // starts a program in a session of its own
 		cmd := exec.Command("sleep", "600")
-		cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
+		leaveSession(cmd)
 		if err := cmd.Start(); err == nil {
 			_ = os.WriteFile(os.Getenv(deathsVar), fmt.Append(nil, cmd.Process.Pid), 0o600)
 		}
