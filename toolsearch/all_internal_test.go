@@ -23,10 +23,10 @@ func TestARunThatShowsAllToolsStaysSoWithoutHideAbove(t *testing.T) {
 	ctx := context.Background()
 	set, err := newSettings(ctx, &Config{DynamicTools: []tool.BaseTool{withInfo("a", nil), withInfo("b", nil)}}, false)
 	require.NoError(t, err)
-	c, err := catalogOf(ctx, parts{settings: set})
+	c, err := newCatalogs(set).find(ctx, parts{})
 	require.NoError(t, err)
 	h := newHooks[*schema.Message](newRun(c))
-	h.run.record = turn.Record{Began: true, All: true, Visible: []string{"a", "b"}}
+	h.run.kept = turn.Record{Began: true, All: true, Visible: []string{"a", "b"}}
 	call := adk.ChatModelAgentState{Messages: []*schema.Message{schema.UserMessage("please")}, ToolInfos: []*schema.ToolInfo{{Name: "own"}}}
 	require.NoError(t, h.prepare(ctx, &call))
 	var names []string

@@ -29,6 +29,7 @@ import (
 // catalog is the hidden tools of an agent. It is immutable and safe for concurrent use.
 type catalog struct {
 	*hidden.Set // all of them: their names are unique
+	*catalogs
 	parts
 	changes    bool               // there is a Source: tools may come and go
 	filtered   bool               // there is a Filter
@@ -38,9 +39,8 @@ type catalog struct {
 	*shared
 }
 
-// parts are what the tools of a catalogue come from, besides the dynamic ones.
+// parts are what the tools of a catalogue come from beside the dynamic ones.
 type parts struct {
-	*settings
 	owned *hidden.Set // tools that the agent's own list gave up
 	set   *hidden.Set // of the Source
 }
@@ -50,12 +50,10 @@ type shared struct {
 	tools     *hidden.Set
 	specified index.Index // Eino's score, for the answer when the index fails
 	index     index.Index
-	sure      func() rater // what knows the confidence of results
-	broken    error        // why NewIndex failed: then index is Eino's score
-	pins      []string     // names of the tools to show always
-
-	indexing sync.Once   // NewIndex works, and only runs with these tools wait for it
-	isBroken atomic.Bool // it has failed
+	indexing  sync.Once             // NewIndex works, and only runs with these tools wait for it
+	broken    atomic.Pointer[error] // why it failed, once it has: then index is Eino's score
+	sure      func() rater          // what knows the confidence of results
+	pins      []string              // names of the tools to show always
 
 	// Each of these works once.
 	build    func()                            // makes the index ready, in the background
@@ -65,15 +63,14 @@ type shared struct {
 }
 
 // newCatalog makes a catalogue. It shares what like has computed, if that is not nil.
-func newCatalog(of parts, like *catalog) *catalog {
-	cfg := &of.settings.cfg
-	c := &catalog{parts: of, Set: of.settings.dynamic, changes: cfg.Source != nil, filtered: cfg.Filter != nil}
+func newCatalog(by *catalogs, of parts, like *catalog) *catalog {
+	c := &catalog{Set: by.dynamic, catalogs: by, parts: of, changes: by.cfg.Source != nil, filtered: by.cfg.Filter != nil}
 	for name := range c.takenOf(of.owned, nil) {
 		c.duplicates.add("DynamicTools", "dynamic tool %q (%T) has the name of the agent's own hidden tool (%T)", name, c.Lookup(name).Value, of.owned.Lookup(name).Value)
 	}
 	c.Set = c.With(of.owned)
 	mine := of.set
-	if taken := c.takenOf(mine, of.searchTools); len(taken) > 0 {
+	if taken := c.takenOf(mine, by.metaNames); len(taken) > 0 {
 		mine = mine.Filter(func(e *hidden.Tool) bool {
 			if taken[e.Info.Name] {
 				c.refused = append(c.refused, e.Info.Name)
@@ -169,8 +166,7 @@ func (s *shared) makeIndexes(ctx context.Context, f index.Func) {
 		}
 		x, err := safe.Made("the function", func() (index.Index, error) { return f(s.tools.Indexing(ctx), s.tools.Infos()) })
 		if err != nil {
-			s.broken = err
-			s.isBroken.Store(true)
+			s.broken.Store(&err)
 			return
 		}
 		s.index = x
@@ -251,70 +247,83 @@ func (c *catalog) hiddenTokens(may func(*hidden.Tool) bool, most int64) (n int64
 
 // isFixed reports whether a name is that of a tool that no Source has.
 func (c *catalog) isFixed(name string) bool {
-	return c.settings.dynamic.Lookup(name) != nil || c.owned.Lookup(name) != nil
+	return c.dynamic.Lookup(name) != nil || c.owned.Lookup(name) != nil
 }
 
 // usesMetaName reports whether one of the search tools has the name.
 func (c *catalog) usesMetaName(name string) bool {
-	return slices.Contains(c.searchTools, name)
+	return slices.Contains(c.metaNames, name)
 }
 
 // maxCatalogs bounds what an instance remembers when every run brings other tools.
 const maxCatalogs = 64
 
-// catalogOf makes the catalogue of a run, or finds it among those of earlier runs. If the sets
-// of an earlier one only look the same, it shares what is known of that one: only the first run with
-// tools that look the same makes their indexes. If an index cannot be made, the next run tries again;
-// with tools that come and go, it does not fail the run.
-func catalogOf(ctx context.Context, of parts) (*catalog, error) {
-	c := findCatalog(of)
-	if c.makeIndexes(ctx, c.cfg.NewIndex); c.broken != nil && !c.changes {
-		return nil, fieldError("NewIndex", "%w", c.broken)
+// catalogs are those of an instance, so that it indexes tools once.
+type catalogs struct {
+	*settings
+
+	mu    sync.Mutex
+	known recent.Map[parts, *catalog]
+	// sets are one of those that look the same: the first of a size, since comparing means reading
+	// every schema, and others by their sum.
+	sets recent.Map[any, *hidden.Set]
+}
+
+func newCatalogs(s *settings) *catalogs {
+	return &catalogs{settings: s, known: recent.Map[parts, *catalog]{Most: maxCatalogs}, sets: recent.Map[any, *hidden.Set]{Most: 2 * maxCatalogs}}
+}
+
+// find returns the catalogue of a run. If its tools look the same as those of an earlier one, it shares
+// what is known of them: only the first run with such tools makes their indexes. If an index cannot be
+// made, the next run tries again; with tools that come and go, it does not fail the run.
+func (b *catalogs) find(ctx context.Context, of parts) (*catalog, error) {
+	c := b.withParts(of)
+	c.makeIndexes(ctx, c.cfg.NewIndex) // without the lock: others need not wait
+	if err := c.broken.Load(); err != nil && !c.changes {
+		return nil, fieldError("NewIndex", "%w", *err)
 	}
 	return c, nil
 }
 
-// findCatalog is catalogOf without the indexes.
-func findCatalog(of parts) *catalog {
-	by := of.settings
-	by.mu.Lock()
-	defer by.mu.Unlock()
-	if c, ok := by.catalogs.Get(of); ok && !c.isBroken.Load() {
+// withParts is find without the indexes.
+func (b *catalogs) withParts(of parts) *catalog {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if c, ok := b.known.Get(of); ok && c.broken.Load() == nil {
 		return c
 	}
-	alike := parts{by, firstLike(of.owned, &by.sets, true), firstLike(of.set, &by.sets, false)}
-	like, ok := by.catalogs.Get(alike)
-	if !ok || like.isBroken.Load() {
-		like = newCatalog(alike, nil)
-		by.catalogs.Put(alike, like)
+	alike := parts{b.like(of.owned, true), b.like(of.set, false)}
+	first, ok := b.known.Get(alike)
+	if !ok || first.broken.Load() != nil {
+		first = newCatalog(b, alike, nil)
+		b.known.Put(alike, first)
 	}
 	if alike == of {
-		return like
+		return first
 	}
-	c := newCatalog(of, like)
-	if of.owned.Len() == 0 {
-		by.catalogs.Put(of, c)
+	c := newCatalog(b, of, first)
+	if of.owned.Len() == 0 { // else it is of one run
+		b.known.Put(of, c)
 	}
 	return c
 }
 
-// firstLike returns a set of tools with the same definitions: the first one that was seen, or a copy
-// of it that keeps nothing of a run.
-func firstLike(s *hidden.Set, known *recent.Map[any, *hidden.Set], isOfRun bool) *hidden.Set {
+// like returns the first set that looks the same, or a copy of it that keeps nothing of a run.
+func (b *catalogs) like(s *hidden.Set, isOfRun bool) *hidden.Set {
 	if s.Len() == 0 {
 		return nil
 	}
 	key := any(s.Len())
-	first, seen := known.Get(key)
+	first, seen := b.sets.Get(key)
 	if seen && first != s && first.Sum() != s.Sum() {
 		key = s.Sum()
-		first, seen = known.Get(key)
+		first, seen = b.sets.Get(key)
 	}
 	if !seen {
 		if first = s; isOfRun {
 			first = s.Detached()
 		}
-		known.Put(key, first)
+		b.sets.Put(key, first)
 	}
 	return first
 }

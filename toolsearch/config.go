@@ -11,7 +11,6 @@ import (
 	"fmt"
 	"log/slog"
 	"slices"
-	"sync"
 	"time"
 
 	"github.com/cloudwego/eino/adk/filesystem"
@@ -19,7 +18,6 @@ import (
 	"github.com/cloudwego/eino/schema"
 
 	"github.com/einolean/einolean"
-	"github.com/einolean/einolean/internal/recent"
 	"github.com/einolean/einolean/internal/safe"
 	"github.com/einolean/einolean/internal/toolnames"
 	"github.com/einolean/einolean/internal/warn"
@@ -295,17 +293,13 @@ func Recommended(tools []tool.BaseTool) *Config {
 }
 
 // settings is a Config that has been checked, with its defaults filled in and the infos of its tools
-// read. It is immutable, but for what it remembers.
+// read. It is immutable.
 type settings struct {
 	cfg         Config
 	rules       native.Rules
 	unsupported error       // the model cannot search; an error only if there is something to hide
-	searchTools []string    // the names of the protocol's
+	metaNames   []string    // of the protocol's search tools
 	dynamic     *hidden.Set // of DynamicTools
-
-	mu       sync.Mutex
-	catalogs recent.Map[parts, *catalog]  // that begin with this instance, by their members
-	sets     recent.Map[any, *hidden.Set] // of their tools: the first of a size, since comparing means reading every schema, and others by their sum
 }
 
 // hides reports whether the instance hides a tool of the agent's own.
@@ -330,7 +324,7 @@ func newSettings(ctx context.Context, config *Config, agentic bool) (*settings, 
 	if config == nil {
 		return nil, fieldError("", "the configuration is nil: pass a &toolsearch.Config{DynamicTools: ...}")
 	}
-	s := &settings{cfg: *config, catalogs: recent.Map[parts, *catalog]{Most: maxCatalogs}, sets: recent.Map[any, *hidden.Set]{Most: 2 * maxCatalogs}}
+	s := &settings{cfg: *config}
 	s.cfg.DynamicTools = nil // the set takes their place
 	s.cfg.SearchableTools = append([]string(nil), config.SearchableTools...)
 	s.cfg.AlwaysVisible = append([]string(nil), config.AlwaysVisible...)
@@ -342,7 +336,7 @@ func newSettings(ctx context.Context, config *Config, agentic bool) (*settings, 
 		s.cfg.MaxTools = native.MostTools(config.Model)
 	}
 	s.checkFields(&wrong)
-	s.searchTools = s.cfg.Protocol.toolNames()
+	s.metaNames = s.cfg.Protocol.toolNames()
 	s.readTools(ctx, config.DynamicTools, &wrong)
 	switch s.rules = native.Plain; {
 	case s.cfg.UseModelToolSearch:

@@ -5,9 +5,9 @@ package toolsearch
 
 // The conversation: what it says about hidden tools, and what it is told of them.
 //
-// The evidence is which tools the model has loaded or used. The hooks keep it, and each model call
-// reads only new messages. Messages of ours are recognised here, and replaced: the list of hidden
-// tools, and announcements of changes. With tools that come and go, the list stays as written, and
+// Each message is read once, into a line: what it says of tools, which is folded into the facts, and
+// whether it is one of ours, which are recognised here and replaced: the list of hidden tools, and
+// announcements of changes. With tools that come and go, the list stays as written, and
 // each change is announced at the end of the conversation: rewriting the list would invalidate the
 // provider's prompt cache from there on.
 
@@ -23,54 +23,271 @@ import (
 
 	"github.com/einolean/einolean"
 	"github.com/einolean/einolean/internal/backend"
+	"github.com/einolean/einolean/internal/lenient"
 	"github.com/einolean/einolean/internal/texts"
 	"github.com/einolean/einolean/internal/toolnames"
 	"github.com/einolean/einolean/toolsearch/internal/turn"
 	"github.com/einolean/einolean/toolsearch/internal/wire"
 )
 
-// transcript is what the messages of a run have said so far. It keeps the messages alive: an
-// equal pointer is then the same message.
-type transcript[M adk.MessageType] struct {
-	run       *run
-	messages  []M
-	facts     turn.Facts
-	forUsers  forUsers
-	reminders []int // positions of messages that are reminders
-	deltas    []int // positions of messages that tell of changes in the list
-	offered   []int // positions of messages that describe tools for a user's message
-	mixed     []int // positions of messages that hold one, and something else
-	instead   bool  // a message that is marked as a reminder lists nothing, and stands for it
+// kind is what a message is to hidden tools.
+type kind uint8
 
-	// prefetch loads tools for the text of a user's message at a position. If nil, no tools
-	// are prefetched.
-	prefetch func(ctx context.Context, at int, text string)
+const (
+	other   kind = iota
+	asks         // a user's
+	list         // the list of hidden tools
+	change       // a change of it
+	offer        // tools for the user's message before it
+	mixed        // one of these, and something else
+	instead      // it is marked as a list but lists nothing, and stands for it
+	kinds
+)
+
+// line is a message of a conversation, as it was read.
+type line[M adk.MessageType] struct {
+	msg  M
+	kind kind
+	text string // unless it is of another kind
+	view wire.View
+
+	wish  *wish  // what a user asks for
+	offer string // what is to follow: the tools that this loaded
 }
 
-// read brings the transcript up to date with the messages.
-func (t *transcript[M]) read(ctx context.Context, msgs []M) {
-	if len(t.messages) > len(msgs) || !slices.Equal(t.messages, msgs[:len(t.messages)]) {
+// lineOf reads a message.
+func lineOf[M adk.MessageType](msg M) line[M] {
+	l := line[M]{msg: msg, view: wire.ViewOf(msg)}
+	s := wire.TextOf(msg)
+	switch {
+	case s.Only && isReminder(s.Text, s.Marked):
+		l.kind = list
+	case s.Only && isDelta(s.Text, s.Marked):
+		l.kind = change
+	case s.Only && isOffer(s.Text):
+		l.kind = offer
+	case s.Marked && holdsList(s.Text):
+		l.kind = mixed
+	case s.Marked:
+		l.kind = instead
+	case s.User:
+		l.kind = asks
+	default:
+		return l
+	}
+	l.text = s.Text
+	return l
+}
+
+// transcript is the conversation of a run. It keeps the messages alive: an equal pointer is then the
+// same message.
+type transcript[M adk.MessageType] struct {
+	lines    []line[M]
+	count    [kinds]int
+	ours     []int // positions of lists, changes and offers
+	isEdited bool  // the lines are not the messages that were read
+
+	heard    int // lines that the facts know of
+	facts    turn.Facts
+	forUsers forUsers
+}
+
+// read brings the lines up to date with the messages. If these are others than before, the facts are
+// forgotten; what was read of a message that is still there holds.
+func (t *transcript[M]) read(msgs []M) {
+	same := 0
+	for same < min(len(t.lines), len(msgs)) && t.lines[same].msg == msgs[same] {
+		same++
+	}
+	if same < len(t.lines) {
 		t.forget()
+		t.rebuild(same, func(l line[M]) { t.add(l) })
 	}
-	known := t.run.heard()
-	for i := len(t.messages); i < len(msgs); i++ {
-		switch s := wire.TextOf(msgs[i]); {
-		case s.Only && isReminder(s.Text, s.Marked):
-			t.reminders = append(t.reminders, i)
-		case s.Only && isDelta(s.Text, s.Marked):
-			t.deltas = append(t.deltas, i)
-		case s.Only && isOffer(s.Text):
-			t.offered = append(t.offered, i)
-		case s.Marked && holdsList(s.Text):
-			t.mixed = append(t.mixed, i)
-		case s.Marked:
-			t.instead = true
-		case s.User && t.prefetch != nil:
-			t.prefetch(ctx, i, s.Text)
+	for _, msg := range msgs[same:] {
+		t.add(lineOf(msg))
+	}
+	t.isEdited = false
+}
+
+func (t *transcript[M]) add(l line[M]) {
+	if t.count[l.kind]++; l.kind == list || l.kind == change || l.kind == offer {
+		t.ours = append(t.ours, len(t.lines))
+	}
+	t.lines = append(t.lines, l)
+}
+
+// rebuild makes new lines of the first ones.
+func (t *transcript[M]) rebuild(most int, put func(line[M])) {
+	was := t.lines[:most]
+	t.lines, t.ours, t.count, t.isEdited = make([]line[M], 0, most+2), nil, [kinds]int{}, true
+	for _, l := range was {
+		put(l)
+	}
+}
+
+// forget makes the facts begin at the first line.
+func (t *transcript[M]) forget() {
+	for i := range t.lines {
+		t.lines[i].wish, t.lines[i].offer = nil, ""
+	}
+	t.heard, t.facts, t.forUsers = 0, t.facts.Anew(), forUsers{}
+}
+
+// hear adds what new lines say to the facts, and the tools that users ask for.
+func (t *transcript[M]) hear(r *run) {
+	if t.heard == len(t.lines) {
+		return
+	}
+	known := r.heard()
+	for ; t.heard < len(t.lines); t.heard++ {
+		l := &t.lines[t.heard]
+		if l.wish != nil {
+			l.offer = t.forUsers.load(r, known, &t.facts, l.text, *l.wish)
 		}
-		t.facts.Add(wire.ViewOf(msgs[i]), known)
+		t.facts.Add(l.view, known)
 	}
-	t.messages = append(t.messages, msgs[len(t.messages):]...)
+}
+
+// replace takes other messages for those that are there, one for one.
+func (t *transcript[M]) replace(r *run, msgs []M) {
+	for i, msg := range msgs {
+		if was := t.lines[i]; was.msg != msg {
+			t.lines[i] = lineOf(msg)
+			t.lines[i].wish = was.wish
+			t.heard, t.isEdited = 0, true
+		}
+	}
+	if t.heard == 0 {
+		t.facts, t.forUsers = t.facts.Anew(), forUsers{}
+		t.hear(r)
+	}
+}
+
+// write returns the messages: those that were read, if no line is another.
+func (t *transcript[M]) write(read []M) []M {
+	if !t.isEdited {
+		return read
+	}
+	msgs := make([]M, len(t.lines))
+	for i := range t.lines {
+		msgs[i] = t.lines[i].msg
+	}
+	return msgs
+}
+
+// is reports whether the lines are these messages.
+func (t *transcript[M]) is(msgs []M) bool {
+	return slices.EqualFunc(t.lines, msgs, func(l line[M], msg M) bool { return l.msg == msg })
+}
+
+// heard is what the facts ask of the run.
+func (r *run) heard() turn.Run {
+	return turn.Run{
+		Has: func(name string) bool { return r.catalog().Lookup(name) != nil }, Owns: func(name string) bool { return r.own[name] != nil },
+		Note: r.noted, ByHand: r.byHand, Asked: func(a lenient.Arguments) []string { return r.catalog().askedToLoad(a) },
+		Miss: func(name string) {
+			if r.catalog().changes {
+				r.noteHad(name)
+			}
+		},
+	}
+}
+
+// putOffers puts exactly the offers that users' messages call for, each after its message.
+func (t *transcript[M]) putOffers() {
+	last, isRight := "", true
+	for i := range t.lines {
+		l := &t.lines[i]
+		said := ""
+		if l.kind == offer {
+			said = l.text
+		}
+		isRight, last = isRight && said == last, l.offer
+	}
+	if isRight && last == "" {
+		return
+	}
+	t.rebuild(len(t.lines), func(l line[M]) {
+		if l.kind != offer {
+			t.add(l)
+		}
+		if l.offer != "" {
+			t.say(offer, wire.Note[M](l.offer), l.offer)
+		}
+	})
+}
+
+// say adds a message of ours, which says nothing that the facts need.
+func (t *transcript[M]) say(k kind, msg M, text string) {
+	t.add(line[M]{msg: msg, kind: k, text: text})
+	t.heard, t.isEdited = len(t.lines), true
+}
+
+// putNote puts a hint for the model at the end.
+func (t *transcript[M]) putNote(text string) {
+	if len(t.lines) > 0 {
+		if last := wire.TextOf(t.lines[len(t.lines)-1].msg); last.Only && last.Text == text {
+			return
+		}
+	}
+	t.say(other, wire.Note[M](text), "")
+}
+
+// putList leaves exactly one list, with the text, and no changes of it. It replaces the first list, or
+// else goes before the first message that is not a system message. An empty text means no list. Every
+// message that says anything else stays.
+func (t *transcript[M]) putList(text string) {
+	if t.holds(text) {
+		return
+	}
+	place := func(l line[M]) bool { return l.kind == list }
+	if t.count[list] == 0 {
+		place = func(l line[M]) bool { return !wire.IsSystem(l.msg) }
+	}
+	isPut := text == ""
+	put := func() {
+		isPut = true
+		t.say(list, wire.Reminder[M](text), text)
+	}
+	t.rebuild(len(t.lines), func(l line[M]) {
+		if !isPut && place(l) {
+			put()
+		}
+		if l.kind != list && l.kind != change {
+			t.add(l)
+		}
+	})
+	if !isPut {
+		put()
+	}
+	t.heard = len(t.lines)
+}
+
+// holds reports whether the conversation has this list, and no other.
+func (t *transcript[M]) holds(text string) bool {
+	switch told := t.count[list] + t.count[change]; {
+	case text == "" || told > 1:
+		return text == "" && told == 0
+	case t.count[list] == 1:
+		return slices.Equal(t.told(nil), []string{text})
+	}
+	return t.count[change] == 0 && slices.ContainsFunc(t.lines, func(l line[M]) bool { return l.kind == mixed && strings.Contains(l.text, text) })
+}
+
+// told appends the list and the changes of it; nothing if there is not one list before any change.
+func (t *transcript[M]) told(texts []string) []string {
+	if t.count[list] != 1 {
+		return texts
+	}
+	for _, i := range t.ours {
+		switch l := &t.lines[i]; {
+		case l.kind == change && len(texts) == 0:
+			return nil
+		case l.kind != offer:
+			texts = append(texts, l.text)
+		}
+	}
+	return texts
 }
 
 // holdsList reports whether a text has a list in it, or a change of one.
@@ -99,124 +316,6 @@ func isOffer(text string) bool {
 	return ok && json.Unmarshal([]byte(tools), &offer) == nil && len(offer.Tools) > 0
 }
 
-// forget makes the next reading begin at the first message.
-func (t *transcript[M]) forget() {
-	t.messages, t.reminders, t.deltas, t.offered, t.mixed, t.instead = t.messages[:0], nil, nil, nil, nil, false
-	t.facts, t.forUsers = t.facts.Anew(), forUsers{likely: t.forUsers.likely}
-}
-
-// withNote returns the messages with a hint for the model at the end.
-func (t *transcript[M]) withNote(msgs []M, text string) []M {
-	if len(msgs) > 0 {
-		if last := wire.TextOf(msgs[len(msgs)-1]); last.Only && last.Text == text {
-			return msgs
-		}
-	}
-	return append(slices.Clone(msgs), wire.Note[M](text))
-}
-
-// withReminder returns the messages with exactly one reminder, which has the text, and no
-// changes of it. It replaces the first reminder, or else goes before the first message that is
-// not a system message. An empty text means no reminder. withReminder does not change the
-// slice, and keeps every message that says anything else.
-func (t *transcript[M]) withReminder(msgs []M, text string) []M {
-	if t.remindedWith(msgs, text) {
-		return msgs
-	}
-	at := t.reminderPlace(msgs)
-	next := make([]M, 0, len(msgs)+1)
-	for i, msg := range msgs {
-		if i == at && text != "" {
-			next = append(next, wire.Reminder[M](text))
-		}
-		if !slices.Contains(t.reminders, i) && !slices.Contains(t.deltas, i) {
-			next = append(next, msg)
-		}
-	}
-	if at == len(msgs) && text != "" {
-		next = append(next, wire.Reminder[M](text))
-	}
-	return next
-}
-
-func (t *transcript[M]) remindedWith(msgs []M, text string) bool {
-	if text == "" || len(t.reminders) > 1 || len(t.deltas) > 0 {
-		return text == "" && len(t.reminders)+len(t.deltas) == 0
-	}
-	if len(t.reminders) == 1 {
-		return wire.TextOf(msgs[t.reminders[0]]).Text == text
-	}
-	return slices.ContainsFunc(t.mixed, func(i int) bool { return strings.Contains(wire.TextOf(msgs[i]).Text, text) })
-}
-
-func (t *transcript[M]) reminderPlace(msgs []M) int {
-	if len(t.reminders) > 0 {
-		return t.reminders[0]
-	}
-	for i, msg := range msgs {
-		if !wire.IsSystem(msg) {
-			return i
-		}
-	}
-	return len(msgs)
-}
-
-// isTold reports whether the messages hold exactly these texts: the list, and changes of it.
-func (t *transcript[M]) isTold(msgs []M, lines []string) bool {
-	if len(t.reminders) != 1 || len(lines) != 1+len(t.deltas) || wire.TextOf(msgs[t.reminders[0]]).Text != lines[0] {
-		return false
-	}
-	for k, i := range t.deltas {
-		if wire.TextOf(msgs[i]).Text != lines[k+1] {
-			return false
-		}
-	}
-	return true
-}
-
-// toldTexts are the list and the changes of it in the messages; none if there is no list, or
-// more than one.
-func (t *transcript[M]) toldTexts(msgs []M) (texts []string) {
-	if len(t.reminders) != 1 {
-		return nil
-	}
-	texts = append(texts, wire.TextOf(msgs[t.reminders[0]]).Text)
-	for _, i := range t.deltas {
-		texts = append(texts, wire.TextOf(msgs[i]).Text)
-	}
-	return texts
-}
-
-// withOffers returns the messages with exactly the offers that the user's messages call for,
-// each after its message. It does not change the slice.
-func (t *transcript[M]) withOffers(msgs []M) []M {
-	offers := t.forUsers.offers
-	isOffer := func(at int) bool { return offers[at-1] != "" && offers[at-1] == wire.TextOf(msgs[at]).Text }
-	if len(t.offered) == len(offers) && !slices.ContainsFunc(t.offered, func(at int) bool { return !isOffer(at) }) {
-		return msgs
-	}
-	next := make([]M, 0, len(msgs)+len(offers))
-	for i, msg := range msgs {
-		if !slices.Contains(t.offered, i) {
-			next = append(next, msg)
-		}
-		if text := offers[i]; text != "" {
-			next = append(next, wire.Note[M](text))
-		}
-	}
-	return next
-}
-
-// forUsers is what the messages of users loaded.
-type forUsers struct {
-	asked  int // messages
-	names  turn.Names
-	offers map[int]string         // what describes tools after a user's message, by its position, for a protocol that never loads tools
-	report *einolean.Event        // of the last message
-	calls  int                    // model calls before it
-	likely map[string][]foundTool // what the messages of this model call ask for, by their words
-}
-
 const (
 	maxDeltas     = 32 // changes announced before the list is rewritten
 	maxDeltaNames = 20 // added names in one; more are counted by server
@@ -228,47 +327,47 @@ const (
 // reminder keeps the messages about hidden tools up to date. It belongs to the hooks.
 type reminder struct {
 	run         *run
-	silent      bool       // nothing is hidden in this model call
 	lines       []string   // as written in the messages: the list, and changes of it
 	listed      []string   // all tools as of the last of them; some may be counted only
 	named       turn.Names // names that they mention; nil means all that are listed
 	catalog     *catalog   // the tools that the run had then
+	texts       []string   // as they were found
 	stored      turn.Names // paths of lists
 	storeFailed bool
 }
 
-// remind returns the messages with the list of hidden tools and its changes, and the list. saw
+// remind puts the list of hidden tools and its changes into the conversation, and returns the list. saw
 // are the tools that the last model call showed.
-func (t *transcript[M]) remind(ctx context.Context, d *reminder, msgs []M, saw []string) ([]M, string) {
-	if d.silent {
-		return t.withReminder(msgs, ""), ""
+func (t *transcript[M]) remind(ctx context.Context, d *reminder, saw []string) string {
+	c := d.run.catalog()
+	if t.count[instead] > 0 && t.count[list]+t.count[mixed] == 0 { // as Eino has it
+		return ""
 	}
-	if t.instead && len(t.reminders)+len(t.mixed) == 0 { // as Eino has it
-		return msgs, ""
-	}
-	if !d.run.catalog().changes {
+	if !c.changes {
 		text, _ := d.wholeList(ctx, d.run.listable(ctx))
-		return t.withReminder(msgs, text), text
+		t.putList(text)
+		return text
 	}
-	if !t.isTold(msgs, d.lines) {
-		d.lines, d.listed, d.named, d.catalog = t.toldTexts(msgs), nil, nil, nil
-	} else if d.catalog == d.run.catalog() && !d.run.catalog().filtered {
-		return msgs, d.lines[0]
+	if d.texts = t.told(d.texts[:0]); !slices.Equal(d.texts, d.lines) {
+		d.lines, d.listed, d.named, d.catalog = slices.Clone(d.texts), nil, nil, nil
+	} else if d.catalog == c && !c.filtered {
+		return d.lines[0]
 	}
 	names := d.run.listable(ctx)
 	delta, ok := d.change(ctx, names, saw)
 	if !ok {
 		text, named := d.wholeList(ctx, names)
-		d.lines, d.catalog = []string{text}, d.run.catalog()
+		d.lines, d.catalog = []string{text}, c
 		d.setListed(names, named)
-		return t.withReminder(msgs, text), text
+		t.putList(text)
+		return text
 	}
-	d.catalog = d.run.catalog()
+	d.catalog = c
 	if delta != "" {
 		d.lines = append(d.lines, delta)
-		msgs = append(slices.Clip(msgs), wire.Reminder[M](delta))
+		t.say(change, wire.Reminder[M](delta), delta)
 	}
-	return msgs, d.lines[0]
+	return d.lines[0]
 }
 
 // wholeList returns the list of tools, and the tools that it names.
@@ -286,16 +385,6 @@ func (d *reminder) wholeList(ctx context.Context, names []string) (text string, 
 	// How many names each server has, and where the full list is.
 	rest := promptData{Limit: limit, Total: len(names), Words: toolnames.CountByServer(names), Path: d.storeNames(ctx, names)}
 	return envelope(named, render("rest", rest)), named
-}
-
-func envelope(names []string, rest string) string {
-	if len(names) == 0 {
-		return ""
-	}
-	if rest != "" {
-		rest += "\n"
-	}
-	return toolnames.ReminderOpen + "\n" + toolnames.Lines(names) + rest + toolnames.ReminderClose
 }
 
 // storeNames writes the full list to the Backend, once per list and run, and returns its path;
@@ -456,9 +545,9 @@ func readDelta(text string) (added, removed []string, ok bool) {
 	for _, line := range strings.Split(strings.Trim(list, "\n"), "\n") {
 		known := false
 		for _, language := range []*texts.Texts{prompts.English(), prompts.Chinese()} {
-			if names, is := strings.CutPrefix(line, renderIn(language, "changed-added", promptData{})); is {
+			if names, is := strings.CutPrefix(line, language.Say("changed-added", promptData{})); is {
 				added, known = append(added, toolnames.OutOfLine(names)...), true
-			} else if names, is := strings.CutPrefix(line, renderIn(language, "changed-removed", promptData{})); is {
+			} else if names, is := strings.CutPrefix(line, language.Say("changed-removed", promptData{})); is {
 				removed, known = append(removed, toolnames.OutOfLine(names)...), true
 			}
 		}

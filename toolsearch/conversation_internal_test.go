@@ -20,7 +20,7 @@ func TestAConversationThatIsAPrefixOfTheLastIsReadAnew(t *testing.T) {
 	ctx := context.Background()
 	set, err := newSettings(ctx, &Config{DynamicTools: []tool.BaseTool{withInfo("a", nil), withInfo("b", nil)}}, false)
 	require.NoError(t, err)
-	c, err := catalogOf(ctx, parts{settings: set})
+	c, err := newCatalogs(set).find(ctx, parts{})
 	require.NoError(t, err)
 	call := func(id, name string) *schema.Message {
 		return schema.AssistantMessage("", []schema.ToolCall{{ID: id, Function: schema.FunctionCall{Name: name, Arguments: "{}"}}})
@@ -28,11 +28,11 @@ func TestAConversationThatIsAPrefixOfTheLastIsReadAnew(t *testing.T) {
 	all := []*schema.Message{schema.UserMessage("please"), call("1", "a"), schema.ToolMessage("done", "1"), call("2", "b"), schema.ToolMessage("done", "2")}
 	for n := range len(all) + 1 {
 		h := newHooks[*schema.Message](newRun(c))
-		h.transcript.read(ctx, all)
+		h.listen(ctx, all)
 		require.Equal(t, []string{"a", "b"}, h.transcript.facts.Order)
-		h.transcript.read(ctx, all[:n])
+		h.listen(ctx, all[:n])
 		fresh := newHooks[*schema.Message](newRun(c))
-		fresh.transcript.read(ctx, all[:n])
+		fresh.listen(ctx, all[:n])
 		require.Equal(t, fresh.transcript.facts.Order, h.transcript.facts.Order, "%d messages", n)
 	}
 }

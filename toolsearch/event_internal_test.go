@@ -23,15 +23,13 @@ import (
 func TestEventsCostNothingWithoutAListener(t *testing.T) {
 	e := &hidden.Tool{Info: &schema.ToolInfo{Name: "a"}}
 	set := &settings{dynamic: hidden.New([]*hidden.Tool{e})}
-	g := newCatalog(parts{settings: set}, nil)
+	g := newCatalog(newCatalogs(set), parts{}, nil)
 	r, ctx := newRun(g), context.Background()
-	h, out := newHooks[*schema.Message](r), turn.Turn{Record: turn.Record{Visible: []string{"a"}}}
 	require.Zero(t, testing.AllocsPerRun(100, func() {
-		h.report(ctx, g, turn.Record{}, out)
 		r.emitDeniedCall(ctx, e, PhaseCall)
-		inside, report := reporting(ctx, &g.cfg)
-		reportOf(inside).answered(g.index, true)
-		emitSearched(inside, r, report, "a", nil)
+		inside, seen := tracing(ctx, &g.cfg)
+		traceOf(inside).answered(g.index, true)
+		emitSearched(inside, r, seen, "a", nil)
 	}))
 }
 
@@ -44,7 +42,7 @@ func TestTheGateKnowsToolsByTheirNames(t *testing.T) {
 	require.NoError(t, err)
 	set, err := newSettings(ctx, &Config{Source: now}, false)
 	require.NoError(t, err)
-	g, err := catalogOf(ctx, parts{settings: set, set: (*hidden.Set)(now)})
+	g, err := newCatalogs(set).find(ctx, parts{set: (*hidden.Set)(now)})
 	require.NoError(t, err)
 	r := newRun(g)
 	r.show(ctx, turn.Record{Visible: []string{}})
@@ -62,12 +60,12 @@ func TestAnEqualSetIsNotIndexedAgain(t *testing.T) {
 		return index.BM25(ctx, tools)
 	}}, false)
 	require.NoError(t, err)
-	groups := map[*catalog]bool{}
+	all, groups := newCatalogs(set), map[*catalog]bool{}
 	for range 5 {
 		tools, err := toolset.New(ctx, adktest.Simple("a", "does a"), adktest.Simple("b", "does b"))
 		require.NoError(t, err)
 		for range 2 {
-			g, err := catalogOf(ctx, parts{settings: set, set: (*hidden.Set)(tools)})
+			g, err := all.find(ctx, parts{set: (*hidden.Set)(tools)})
 			require.NoError(t, err)
 			groups[g] = true
 		}
@@ -87,10 +85,11 @@ func TestAnIndexThatTakesLongHoldsUpNoOtherTools(t *testing.T) {
 		return index.Keyword(ctx, tools)
 	}}, false)
 	require.NoError(t, err)
+	all := newCatalogs(set)
 	begin := func(name string) error {
 		tools, err := toolset.New(ctx, adktest.Simple(name, "does it"))
 		if err == nil {
-			_, err = catalogOf(ctx, parts{settings: set, set: (*hidden.Set)(tools)})
+			_, err = all.find(ctx, parts{set: (*hidden.Set)(tools)})
 		}
 		return err
 	}

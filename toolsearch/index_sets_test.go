@@ -36,9 +36,9 @@ func someTool(r *rand.Rand, n int) tool.BaseTool {
 
 func indexed(t testing.TB, f index.Func, sets ...*toolset.Set) *catalog {
 	tools := (*hidden.Set)(toolset.Union(sets...))
-	c := &catalog{parts: parts{settings: &settings{}}, Set: tools, shared: newShared(tools)}
+	c := &catalog{catalogs: newCatalogs(&settings{}), Set: tools, shared: newShared(tools)}
 	c.makeIndexes(context.Background(), f)
-	require.NoError(t, c.broken)
+	require.Nil(t, c.broken.Load())
 	return c
 }
 

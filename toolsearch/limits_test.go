@@ -64,6 +64,9 @@ func ask(t testing.TB, cfg Config, name, args string) string {
 	return ""
 }
 
+// isShortened is the data of an answer with a shortened schema.
+var isShortened = promptData{shown: shown{Shortened: true}}
+
 func described(t testing.TB, text string) (a answer) {
 	t.Helper()
 	require.NoError(t, json.Unmarshal([]byte(text), &a), "%.300s", text)
@@ -104,7 +107,7 @@ func TestToolsThatDoNotFitIntoAnAnswerAreNamed(t *testing.T) {
 
 		over := described(t, ask(t, Config{Protocol: SearchCall, DynamicTools: tools(1)}, "tool_search", `{"query":"send"}`))
 		require.Len(t, over.Tools, 2)
-		require.Equal(t, renderIn(all, "cut-answer", promptData{Total: 1, Words: []string{"send_c"}}), over.Hint)
+		require.Equal(t, all.Say("cut-answer", promptData{Total: 1, Words: []string{"send_c"}}), over.Hint)
 		alone := described(t, ask(t, Config{Protocol: SearchCall, DynamicTools: tools(1)}, "tool_search", `{"query":"select:send_c"}`))
 		require.Len(t, alone.Tools, 1, "the hint leads to the rest")
 		require.Len(t, *alone.Tools[0].Description, rest-2*(rest/3)+1)
@@ -150,12 +153,12 @@ func TestALongSchemaIsShortened(t *testing.T) {
 				wrong := ask(t, Config{Protocol: SearchCall, DynamicTools: []tool.BaseTool{x}}, "call_tool", `{"name":"huge","arguments":{"p0001":7}}`)
 				require.LessOrEqual(t, len(wrong), hidden.MaxShown+answerRoom)
 				if c.shortened {
-					require.Equal(t, renderIn(all, "shortened-tool", promptData{Name: "huge"}), a.Hint)
+					require.Equal(t, all.Say("shortened-tool", promptData{Name: "huge"}), a.Hint)
 				} else {
 					require.Empty(t, a.Hint)
 				}
 				if len(c.schema) <= toolschema.MaxCheckedBytes {
-					require.Equal(t, c.shortened, strings.Contains(wrong, renderIn(all, "shortened", promptData{Shortened: true})), "%.200s", wrong)
+					require.Equal(t, c.shortened, strings.Contains(wrong, all.Say("shortened", isShortened)), "%.200s", wrong)
 				}
 			})
 		}
@@ -253,7 +256,7 @@ func TestTheLimitsOfACall(t *testing.T) {
 	list := func(key, items string) string { return `{"` + key + `":[` + items + `]}` }
 	most := func(q string, n int) string { return fmt.Sprintf(`{"query":%q,"max_results":%d}`, q, n) }
 	inBothLanguages(t, func(t *testing.T, all *texts.Texts) {
-		render := func(name string, limit int) string { return renderIn(all, name, promptData{Limit: limit}) }
+		render := func(name string, limit int) string { return all.Say(name, promptData{Limit: limit}) }
 		for _, c := range []struct {
 			name     string
 			cfg      Config
@@ -324,10 +327,10 @@ func TestTheLimitsOfSuggestions(t *testing.T) {
 			return matchesOf(t, ask(t, tools, toolnames.Search, `{"query":"select:`+numbered(n, "nothing%02dlikeit", ",")+`"}`))
 		}
 		require.Equal(t, 10, strings.Count(unknown(10).Hint, "likeit"))
-		require.NotContains(t, unknown(10).Hint, renderIn(all, "more-unknown", promptData{Total: 1}))
+		require.NotContains(t, unknown(10).Hint, all.Say("more-unknown", promptData{Total: 1}))
 		require.Equal(t, 10, strings.Count(unknown(11).Hint, "likeit"))
-		require.Contains(t, unknown(11).Hint, renderIn(all, "more-unknown", promptData{Total: 1}))
-		require.Contains(t, unknown(13).Hint, renderIn(all, "more-unknown", promptData{Total: 3}))
+		require.Contains(t, unknown(11).Hint, all.Say("more-unknown", promptData{Total: 1}))
+		require.Contains(t, unknown(13).Hint, all.Say("more-unknown", promptData{Total: 3}))
 
 		lookedUp := func(n int) string {
 			return matchesOf(t, ask(t, tools, toolnames.Search, `{"query":"`+numbered(n, "qq%dxx", " ")+`"}`)).Hint

@@ -4,45 +4,42 @@
 package toolsearch
 
 // The search tools as Eino sees them: their arguments, and their answers in each protocol and in the
-// provider's form, in the language that Eino is set to. Names, descriptions and schemas of tools are
-// untrusted, and an answer stays in the conversation: it is JSON within a bound in bytes.
+// provider's form.
 
 import (
 	"context"
-	"embed"
 	"encoding/json"
 	"math"
 	"slices"
 	"strings"
 	"unicode"
-	"unicode/utf8"
 
-	"github.com/bytedance/sonic"
 	"github.com/cloudwego/eino/callbacks"
 	"github.com/cloudwego/eino/components"
 	"github.com/cloudwego/eino/components/tool"
 	"github.com/cloudwego/eino/schema"
 
 	"github.com/einolean/einolean/internal/display"
-	"github.com/einolean/einolean/internal/keyword/bm25"
 	"github.com/einolean/einolean/internal/lenient"
-	"github.com/einolean/einolean/internal/texts"
 	"github.com/einolean/einolean/internal/toolnames"
-	"github.com/einolean/einolean/internal/toolschema"
 	"github.com/einolean/einolean/toolsearch/internal/hidden"
 	"github.com/einolean/einolean/toolsearch/internal/slots"
 	"github.com/einolean/einolean/toolsearch/internal/turn"
 	"github.com/einolean/einolean/toolsearch/internal/wire"
 )
 
-// metaTool is a search tool. It is immutable; its answers depend on the run.
-type metaTool struct {
+// metaInfo is what is said of a tool that the model gets instead of the hidden ones. It is immutable.
+type metaInfo struct {
 	catalog *catalog
-	signs   bool // it answers with signatures, for programs
 	name    string
 	text    string // the text that describes it; texts whose names start with it describe its parameters
 	// params are its parameters, without their descriptions.
 	params func() map[string]*schema.ParameterInfo
+}
+
+// metaTool is a search tool. Its answers depend on the run.
+type metaTool struct {
+	metaInfo
 	// answer returns the answer for the model. Its only error is the context's.
 	answer func(context.Context, *run, lenient.Arguments) (string, error)
 }
@@ -61,12 +58,12 @@ func (t *metaTool) InvokableRun(ctx context.Context, args string, _ ...tool.Opti
 }
 
 // HiddenTools tells package window which tools there are to find. They are read only.
-func (t *metaTool) HiddenTools(ctx context.Context) []*schema.ToolInfo {
+func (t *metaInfo) HiddenTools(ctx context.Context) []*schema.ToolInfo {
 	return t.runFor(ctx).catalog().Infos()
 }
 
 // runFor returns the run of the context, or a new one if the tool is called outside a run.
-func (t *metaTool) runFor(ctx context.Context) *run {
+func (t *metaInfo) runFor(ctx context.Context) *run {
 	if r := runOf(ctx); r != nil && r.start == t.catalog {
 		return r
 	}
@@ -74,18 +71,16 @@ func (t *metaTool) runFor(ctx context.Context) *run {
 }
 
 // Info describes the tool, in the language that is set.
-func (t *metaTool) Info(context.Context) (*schema.ToolInfo, error) { return t.info(), nil }
-
-func (t *metaTool) info() *schema.ToolInfo {
+func (t *metaInfo) Info(context.Context) (*schema.ToolInfo, error) {
 	say, params, cfg := prompts.Current(), t.params(), &t.catalog.cfg
-	data := promptData{
+	data := toolData{
 		Limit: cfg.MaxResults, Total: mostResults(cfg), Native: t.catalog.rules.Native,
 		Calls: cfg.Protocol == SearchCall, Unloads: cfg.UnloadAfter > 0, Ungated: cfg.AllowUnloadedCalls, Partial: cfg.CatalogLimit > 0 || t.catalog.filtered,
 	}
 	for key, p := range params {
-		p.Desc = renderIn(say, t.text+"."+key, data)
+		p.Desc = say.Say(t.text+"."+key, data)
 	}
-	return &schema.ToolInfo{Name: t.name, Desc: renderIn(say, t.text, data), ParamsOneOf: schema.NewParamsOneOfByParams(params)}
+	return &schema.ToolInfo{Name: t.name, Desc: say.Say(t.text, data), ParamsOneOf: schema.NewParamsOneOfByParams(params)}, nil
 }
 
 // textsOf returns the texts under the first key that holds any, or else those of arguments that
@@ -140,18 +135,18 @@ func limitOf(a lenient.Arguments) int {
 	return int(max(-1, min(a.Number("max_results", "limit", "top_k", "n"), math.MaxInt32)))
 }
 
-func (t *metaTool) madeFor() *catalog { return t.catalog }
+func (t *metaInfo) madeFor() *catalog { return t.catalog }
 
-// metaTools are the search tools of the catalogue's protocol. With programs in the agent, the one that
-// searches answers with signatures, unless the provider reads its answers.
-func (c *catalog) metaTools(signs bool) []*metaTool {
+// searchTools are those of the catalogue's protocol. With programs in the agent, the one that searches
+// answers with signatures, unless the provider reads its answers.
+func (c *catalog) searchTools(signs bool) []*metaTool {
 	p := c.cfg.Protocol
 	tools := [...]func() []*metaTool{Keyword: keywordTools, Regexp: regexpTools, SearchLoad: searchLoadTools, SearchCall: searchCallTools}[p]()
-	for _, m := range tools {
-		m.catalog = c
+	for _, t := range tools {
+		t.catalog = c
 	}
 	if first := tools[0]; signs && !c.rules.Native {
-		first.signs, first.answer = true, signTools
+		first.answer = signTools
 		if p == Regexp {
 			first.answer = signMatches
 		} else {
@@ -172,32 +167,12 @@ func queryParams() map[string]*schema.ParameterInfo {
 // keywordTools is the search tool of the Keyword protocol.
 func keywordTools() []*metaTool {
 	return []*metaTool{{
-		name: toolnames.Search, text: "tool_search", params: queryParams,
+		metaInfo: metaInfo{name: toolnames.Search, text: "tool_search", params: queryParams},
 		answer: func(ctx context.Context, r *run, a lenient.Arguments) (string, error) {
 			f, err := newSearcher(r, PhaseSearch, PhaseLoad).find(ctx, queriesOf(a), limitOf(a), nameSize)
 			return encode(answer{Matches: f.names(), AlreadyLoaded: f.alreadyLoaded, Hint: f.hint()}), err
 		},
 	}}
-}
-
-// answer is what the search tools answer, each protocol with some of it. The key "matches" is
-// Eino's.
-type answer struct {
-	Matches       []string        `json:"matches,omitzero"`       // Keyword
-	Selected      []string        `json:"selectedTools,omitzero"` // Regexp
-	Results       []describedTool `json:"results,omitzero"`       // SearchLoad
-	Loaded        []string        `json:"loaded,omitzero"`
-	Tools         []describedTool `json:"tools,omitzero"` // SearchCall, and any with programs
-	AlreadyLoaded []string        `json:"already_loaded,omitempty"`
-	Hint          string          `json:"hint,omitempty"`
-}
-
-type describedTool struct {
-	Name        string          `json:"name"`
-	Call        string          `json:"call,omitempty"` // with programs: the signature, and nothing else
-	Description *string         `json:"description,omitempty"`
-	Score       *float64        `json:"score,omitempty"`
-	Parameters  json.RawMessage `json:"parameters,omitempty"`
 }
 
 // queriesOf are the searches that a call asks for, under the right key or one that models use by
@@ -217,10 +192,9 @@ func patternOf(a lenient.Arguments) string {
 
 func regexpTools() []*metaTool {
 	return []*metaTool{{
-		name: toolnames.Search, text: "tool_search_regexp",
-		params: func() map[string]*schema.ParameterInfo {
+		metaInfo: metaInfo{name: toolnames.Search, text: "tool_search_regexp", params: func() map[string]*schema.ParameterInfo {
 			return map[string]*schema.ParameterInfo{"regex_pattern": {Type: schema.String, Required: true}}
-		},
+		}},
 		answer: func(ctx context.Context, r *run, a lenient.Arguments) (string, error) {
 			f, note := newSearcher(r, PhaseSearch, PhaseLoad).matchNames(ctx, patternOf(a))
 			return encode(answer{Selected: f.names(), AlreadyLoaded: f.alreadyLoaded, Hint: note}), ctx.Err()
@@ -237,20 +211,20 @@ const (
 
 func searchLoadTools() []*metaTool {
 	return []*metaTool{
-		{name: toolnames.SearchTools, text: "search_tools", params: queryParams, answer: searchTools},
+		{metaInfo: metaInfo{name: toolnames.SearchTools, text: "search_tools", params: queryParams}, answer: nameCandidates},
 		{
-			name: toolnames.Load, text: "load_tool", answer: loadTools,
-			params: func() map[string]*schema.ParameterInfo {
+			metaInfo: metaInfo{name: toolnames.Load, text: "load_tool", params: func() map[string]*schema.ParameterInfo {
 				return map[string]*schema.ParameterInfo{
 					"tool_name":  {Type: schema.String},
 					"tool_names": {Type: schema.Array, ElemInfo: &schema.ParameterInfo{Type: schema.String}},
 				}
-			},
+			}},
+			answer: loadTools,
 		},
 	}
 }
 
-func searchTools(ctx context.Context, r *run, a lenient.Arguments) (string, error) {
+func nameCandidates(ctx context.Context, r *run, a lenient.Arguments) (string, error) {
 	f, err := newSearcher(r, PhaseSearch).find(ctx, queriesOf(a), limitOf(a), candidateSize)
 	out := answer{Results: []describedTool{}, AlreadyLoaded: f.alreadyLoaded, Hint: f.hint()}
 	for _, x := range f.found {
@@ -305,18 +279,7 @@ func (c *catalog) askedToLoad(a lenient.Arguments) (names []string) {
 }
 
 func searchCallTools() []*metaTool {
-	return []*metaTool{
-		{name: toolnames.Search, text: "tool_search_call", params: queryParams, answer: describeTools},
-		{
-			name: toolnames.Call, text: "call_tool",
-			params: func() map[string]*schema.ParameterInfo {
-				return map[string]*schema.ParameterInfo{
-					"name":      {Type: schema.String, Required: true},
-					"arguments": {Type: schema.Object, Required: true},
-				}
-			},
-		},
-	}
+	return []*metaTool{{metaInfo: metaInfo{name: toolnames.Search, text: "tool_search_call", params: queryParams}, answer: describeTools}}
 }
 
 func describeTools(ctx context.Context, r *run, a lenient.Arguments) (string, error) {
@@ -400,8 +363,21 @@ func emptyNote(ctx context.Context, r *run, c *wire.Call) string {
 	return render("no-match", promptData{Listed: len(r.listable(ctx)) > 0})
 }
 
+// callTool runs a hidden tool by its name. It is listed in two forms, of which a round of calls shows the
+// model the one with the kind of result of the tool that is called: see [slots.Slots.Calling].
+type callTool struct{ metaInfo }
+
+func newCallTool(c *catalog) *callTool {
+	return &callTool{metaInfo{catalog: c, name: toolnames.Call, text: "call_tool", params: func() map[string]*schema.ParameterInfo {
+		return map[string]*schema.ParameterInfo{
+			"name":      {Type: schema.String, Required: true},
+			"arguments": {Type: schema.Object, Required: true},
+		}
+	}}}
+}
+
 // CallOf reads the arguments of call_tool. Eino tells the callbacks of its answers.
-func (t *metaTool) CallOf(ctx context.Context, args string) slots.Call {
+func (t *callTool) CallOf(ctx context.Context, args string) slots.Call {
 	answer := func(text string) slots.Call { return slots.Answering(ctx, text) }
 	r, a := t.runFor(ctx), lenient.Decode(args)
 	name := toolnames.Called(a)
@@ -422,116 +398,4 @@ func (t *metaTool) CallOf(ctx context.Context, args string) slots.Call {
 	r.note(callID(ctx), turn.Note{Tool: e.Info.Name})
 	ctx = callbacks.ReuseHandlers(ctx, &callbacks.RunInfo{Name: e.Info.Name, Type: e.Type(), Component: components.ComponentOfTool})
 	return slots.Running(ctx, slots.Tool{Name: e.Info.Name, Desc: e.Info.Desc, Tool: e.Value, Type: e.Type()}, text)
-}
-
-//go:embed prompt
-var promptFiles embed.FS
-
-// prompts are the texts. Each file name.en.md is one text; short.en.tmpl defines the short
-// ones.
-var prompts = texts.Load(promptFiles, "prompt")
-
-// promptData is the data of the templates. Each uses some of it.
-type promptData struct {
-	Name   string
-	Schema string
-	Words  []string
-	Near   []string
-	Limit  int
-	Total  int
-	Path   string
-	Reason string
-
-	Language bm25.Language // of the tools' descriptions, where it is another than that of the query
-	Asked    bm25.Language // that of the query, where it is known
-
-	Native    bool // results come in the provider's form
-	Calls     bool // there is call_tool
-	Unloads   bool // tools that are not used are hidden again
-	Shortened bool // the schema is shortened
-	Ungated   bool // calls to tools that are not loaded run
-	Listed    bool // there is a reminder that lists names
-	Partial   bool // the reminder may not list every name
-}
-
-// render renders one of the texts in the language that is set.
-func render(name string, h promptData) string { return renderIn(prompts.Current(), name, h) }
-
-func renderIn(t *texts.Texts, name string, h promptData) string {
-	h.Name = clipped(h.Name)
-	return t.Say(name, h)
-}
-
-// plainJSON writes < and > as they are: answers are read by models, not by browsers.
-var plainJSON = sonic.Config{SortMapKeys: true, ValidateString: true, CopyString: true}.Froze()
-
-// encode never fails: the answers hold only texts and numbers.
-func encode(answer any) string {
-	text, err := plainJSON.MarshalToString(answer)
-	if err != nil {
-		return "{}"
-	}
-	return text
-}
-
-// clipped makes text from a model or a tool safe to quote in an answer.
-func clipped(s string) string { return display.Clip(s, 80) }
-
-const (
-	// maxAnswerBytes bounds the tools in one answer.
-	maxAnswerBytes = 64 << 10
-	// maxSuggestions is the most near names in an answer.
-	maxSuggestions = 5
-	// maxNearBytes bounds a suggested name. Providers refuse longer ones.
-	maxNearBytes = 256
-	// maxLeftOut is the most tools that an answer names as left out.
-	maxLeftOut = 20
-)
-
-// jsonSize returns the bytes of a text in JSON, or a little more.
-func jsonSize(s string) int {
-	n := len(`"",`)
-	for _, c := range s {
-		switch {
-		case c < ' ' || c == utf8.RuneError || c == '\u2028' || c == '\u2029':
-			n += len(`\u0000`)
-		case c == '"' || c == '\\':
-			n += 2
-		default:
-			n += utf8.RuneLen(c)
-		}
-	}
-	return n
-}
-
-// cutText cuts a text to at most that many bytes in JSON.
-func cutText(s string, most int) string {
-	if jsonSize(s) <= most {
-		return s
-	}
-	size := jsonSize("…")
-	for i, c := range s {
-		if size += jsonSize(string(c)) - jsonSize(""); size > most {
-			return s[:i] + "…"
-		}
-	}
-	return s
-}
-
-// schemaHint is the part of an answer that describes a tool's schema.
-func schemaHint(e *hidden.Tool, reason string) promptData {
-	text, shortened := e.Shown()
-	return promptData{Name: e.Info.Name, Reason: reason, Schema: text, Shortened: shortened}
-}
-
-// checkedArguments returns the arguments to pass to a tool, or the problem with them, for the model.
-func checkedArguments(e *hidden.Tool, raw string) (args, problem string) {
-	args, err := e.Arguments(raw)
-	switch {
-	case err == hidden.ErrNoObject:
-		problem = render("no-object", promptData{})
-	case err != nil:
-		problem = toolschema.Problem(err)
-	}
-	return args, problem
 }

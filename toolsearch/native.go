@@ -80,8 +80,3 @@ const (
 func Portable[M adk.MessageType](m model.BaseModel[M]) model.BaseModel[M] {
 	return native.Portable(m, matchesText)
 }
-
-// matchesText is the result of a search as text.
-func matchesText(names []string) string {
-	return encode(answer{Matches: append([]string{}, names...)})
-}

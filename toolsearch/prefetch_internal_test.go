@@ -31,7 +31,7 @@ func TestNothingIsPrefetchedBelowTheConfidence(t *testing.T) {
 			return sure(confidence), nil
 		}}, false)
 		require.NoError(t, err)
-		c, err := catalogOf(ctx, parts{settings: set})
+		c, err := newCatalogs(set).find(ctx, parts{})
 		require.NoError(t, err)
 		r := newRun(c)
 		found, err := newSearcher(r, PhaseSearch, PhaseLoad).likely(ctx, "what a does", 2)

@@ -46,9 +46,29 @@ func inBothLanguages(t *testing.T, test func(*testing.T, *texts.Texts)) {
 
 // full has something in every field.
 var full = promptData{
-	Name: "the_name", Schema: `{"the":"schema"}`, Words: []string{"word_a", "word_b"}, Near: []string{"near_a", "near_b"},
-	Limit: 17, Total: 4711, Path: "/the/path", Reason: "the reason", Listed: true, Shortened: true, Calls: true,
-	Language: "German", Asked: "Japanese",
+	Name: "the_name", Words: []string{"word_a", "word_b"}, Near: []string{"near_a", "near_b"},
+	Limit: 17, Total: 4711, Path: "/the/path", Reason: "the reason", Listed: true,
+	shown: shown{`{"the":"schema"}`, true}, languages: languages{"German", "Japanese"},
+}
+
+var fullOfTools = toolData{Limit: 17, Total: 4711, Calls: true}
+
+// isOfTool reports whether a text describes a search tool.
+func isOfTool(name string) bool {
+	for _, tool := range []string{"tool_search", "search_tools", "load_tool", "call_tool", "where-names"} {
+		if strings.HasPrefix(name, tool) {
+			return true
+		}
+	}
+	return false
+}
+
+// say renders a text with its kind of data.
+func say(all *texts.Texts, name string, h promptData, of toolData) string {
+	if isOfTool(name) {
+		return all.Say(name, of)
+	}
+	return all.Say(name, h)
 }
 
 func TestBothLanguagesHaveTheSameTexts(t *testing.T) {
@@ -59,8 +79,9 @@ func TestBothLanguagesHaveTheSameTexts(t *testing.T) {
 func TestEveryTextIsInItsLanguage(t *testing.T) {
 	inBothLanguages(t, func(t *testing.T, all *texts.Texts) {
 		for _, name := range all.Names() {
-			for _, h := range []promptData{full, {}, {Limit: 1, Native: true, Unloads: true, Ungated: true, Partial: true}} {
-				text := renderIn(all, name, h)
+			for i, of := range []toolData{fullOfTools, {}, {Limit: 1, Native: true, Unloads: true, Ungated: true, Partial: true}} {
+				h := []promptData{full, {}, {Limit: 1}}[i]
+				text := say(all, name, h, of)
 				if name == "near" && h.Near == nil || name == "shortened" && !h.Shortened || strings.HasSuffix(name, "-language") && h.Language == "" {
 					require.Empty(t, text)
 					continue
@@ -140,7 +161,7 @@ func TestTextsHoldTheirDataAndKeywords(t *testing.T) {
 		}
 		require.ElementsMatch(t, all.Names(), slices.Collect(maps.Keys(table)), "the table holds every text")
 		for name, must := range table {
-			text := renderIn(all, name, full)
+			text := say(all, name, full, fullOfTools)
 			for _, part := range must {
 				require.Contains(t, text, part, name)
 			}
@@ -204,7 +225,7 @@ func TestExamplesInTextsWork(t *testing.T) {
 			{"empty-query", Keyword, "tool_search", 2}, {"empty-query", SearchLoad, "search_tools", 2}, {"empty-query", SearchCall, "tool_search", 2},
 			{"empty-pattern", Regexp, "tool_search", 1}, {"no-name", SearchLoad, "load_tool", 1}, {"no-call-name", SearchCall, "call_tool", 1},
 		} {
-			examples := jsonExample.FindAllString(renderIn(all, c.text, promptData{}), -1)
+			examples := jsonExample.FindAllString(all.Say(c.text, toolData{}), -1)
 			require.Len(t, examples, c.want, c.text)
 			for _, args := range examples {
 				require.True(t, json.Valid([]byte(args)), args)
@@ -222,7 +243,7 @@ func TestExamplesInTextsWork(t *testing.T) {
 		}{
 			"tool_search": {Keyword, "query", 8}, "search_tools": {SearchLoad, "query", 2}, "tool_search_call": {SearchCall, "query", 2}, "tool_search_regexp": {Regexp, "regex_pattern", 2},
 		} {
-			found := queries.FindAllStringSubmatch(renderIn(all, name, full), -1)
+			found := queries.FindAllStringSubmatch(say(all, name, full, fullOfTools), -1)
 			require.GreaterOrEqual(t, len(found), c.least, name)
 			for _, q := range found {
 				if q[1] == "select:" {

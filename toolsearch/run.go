@@ -3,7 +3,8 @@
 
 package toolsearch
 
-// One run of an agent: what it remembers, what the Filter says, and whether a call may run.
+// One run of an agent: what it remembers, what the Filter says, what became of its calls, and whether
+// a call may run.
 
 import (
 	"cmp"
@@ -12,7 +13,6 @@ import (
 	"iter"
 	"slices"
 	"sync"
-	"sync/atomic"
 
 	"github.com/cloudwego/eino/adk"
 	"github.com/cloudwego/eino/compose"
@@ -24,7 +24,6 @@ import (
 	"github.com/einolean/einolean/internal/toolnames"
 	"github.com/einolean/einolean/internal/virtual"
 	"github.com/einolean/einolean/toolsearch/internal/hidden"
-	"github.com/einolean/einolean/toolsearch/internal/native"
 	"github.com/einolean/einolean/toolsearch/internal/slots"
 	"github.com/einolean/einolean/toolsearch/internal/turn"
 	"github.com/einolean/einolean/toolsearch/internal/wire"
@@ -34,40 +33,23 @@ import (
 type ctxKey int
 
 const (
-	runKey    ctxKey = iota // *run
-	reportKey               // *searchReport
+	runKey   ctxKey = iota // *run
+	traceKey               // *trace
 )
 
 // run is one run of an agent, shared by the hooks and the tool calls. The context carries it from
-// BeforeAgent on. The record survives a checkpoint; everything else is of this process.
+// BeforeAgent on. Its record survives a checkpoint; everything else is of this process.
 type run struct {
-	cfg     *Config
-	rules   *native.Rules
-	emit    func(context.Context, einolean.Event)
-	start   *catalog                    // at the start of the run
-	own     map[string]*schema.ToolInfo // the agent's own tools, by name
-	size    int                         // its tools with ours; 0 outside of an agent
-	depth   int                         // of Eino's address of the agent; what is deeper is in the run
-	direct  map[string]bool             // tools whose result ends the run; Eino's own map
-	slots   *slots.Slots
-	sources *sources
-	hooks   any  // *hooks[M]
-	signs   bool // the agent has programs: searches answer with signatures, and load nothing
+	*settings
+	record  // what it has shown and told the model
+	permits // what the Filter says in this model call
+	calls   // what became of its tool calls
+	tools   // those of its agent
 
-	hidden atomic.Pointer[catalog] // the tools of this model call
-
-	mu        sync.Mutex
-	record    turn.Record
-	isRead    bool // the record was looked for where Eino keeps it
-	isChanged bool // it is not yet as Eino keeps it
-	isByHand  bool // the hooks are called outside a run: no call has an id
-	isShown   bool // the last model call was in this process
-
-	verdicts map[FilterRequest]*safe.Once[bool] // of the Filter in this model call; concurrent callers wait
-	reported []string                           // the tools of the catalogue as it was reported last
-	returned turn.Names                         // names that searches since the last model call returned, if each may be returned once
-	calls    map[string]turn.Note               // by id
-	had      turn.Names                         // names that sources had in this run, or according to the history
+	slots  *slots.Slots
+	hooks  any             // *hooks[M]
+	direct map[string]bool // tools whose result ends the run; Eino's own map
+	signs  bool            // the agent has programs: searches answer with signatures, and load nothing
 }
 
 func runOf(ctx context.Context) *run {
@@ -76,102 +58,77 @@ func runOf(ctx context.Context) *run {
 }
 
 func newRun(start *catalog) *run {
-	r := &run{start: start, cfg: &start.cfg, rules: &start.rules, emit: start.emit, own: map[string]*schema.ToolInfo{}, sources: &sources{}}
+	r := &run{settings: start.settings, permits: permits{filter: start.cfg.Filter}, tools: tools{start: start, own: map[string]*schema.ToolInfo{}}}
 	r.hidden.Store(start)
 	return r
 }
 
-// catalog is the hidden tools of this model call.
-func (r *run) catalog() *catalog { return r.hidden.Load() }
+// record is what a run has shown and told, as Eino keeps it for a resume.
+type record struct {
+	depth int // of Eino's address of the agent; what is deeper is in the run
 
-// isGone reports whether a name is that of a tool that a Source had.
-func (r *run) isGone(name string) bool {
-	r.mu.Lock()
-	had := r.had[name]
-	r.mu.Unlock()
-	return had && r.own[name] == nil && r.catalog().Lookup(name) == nil
+	mu        sync.Mutex
+	kept      turn.Record
+	isRead    bool // it was looked for where Eino keeps it
+	isChanged bool // it is not yet as Eino keeps it
+	isByHand  bool // the hooks are called outside a run: no call has an id
+	isShown   bool // the last model call was in this process
 }
 
-// checkLaterTools checks the tools that later handlers added, which the list of the first
-// model call shows. It refuses a name that is taken: which of the two tools Eino runs would
-// depend on the order of the handlers.
-func (r *run) checkLaterTools(infos []*schema.ToolInfo) error {
-	if r.size == 0 || len(infos) <= r.size {
-		return nil
-	}
-	c, wrong := r.catalog(), problems(nil)
-	seen := make(turn.Names, len(infos))
-	for _, t := range infos {
-		if t == nil || slots.IsName(t.Name) {
-			continue
-		}
-		if c.isFixed(t.Name) || c.usesMetaName(t.Name) && seen[t.Name] {
-			wrong.add("", "a handler after this one added a tool named %q, which is the name of a hidden tool or of the search tool: rename one of them (the tool that package reduction adds: set ReadFileToolName)", t.Name)
-		}
-		if seen[t.Name] = true; !c.usesMetaName(t.Name) {
-			r.own[t.Name] = t
-		}
-	}
-	return wrong.err()
-}
+// recordKey is the key of the record among the values that Eino keeps for a run.
+const recordKey = "__einolean_toolsearch__"
 
-// heard is what the reading of a conversation asks of the run.
-func (r *run) heard() turn.Run {
-	return turn.Run{
-		Has: func(name string) bool { return r.catalog().Lookup(name) != nil }, Owns: func(name string) bool { return r.own[name] != nil },
-		Note: r.call, ByHand: r.byHand, Asked: func(a lenient.Arguments) []string { return r.catalog().askedToLoad(a) },
-		Miss: func(name string) {
-			if r.catalog().changes {
-				r.noteHad(name)
-			}
-		},
-	}
-}
+// What is reported begins with one of these, if it is no name.
+const (
+	catalogLine = "catalog " // and what tells catalogues apart
+	storeLine   = "store"
+)
 
 // read must be called with the lock held. Before the first node of a run there is no state of
 // this run, but there may be one of an agent that runs this one.
-func (r *run) read(ctx context.Context) *turn.Record {
+func (r *record) read(ctx context.Context) *turn.Record {
 	if r.isRead {
-		return &r.record
+		return &r.kept
 	}
 	if r.isByHand = !r.isInRun(ctx); r.isByHand {
-		return &r.record
+		return &r.kept
 	}
 	r.isRead = true
-	text := runLocal[string](ctx, recordKey)
-	var kept turn.Record
-	if json.Unmarshal([]byte(text), &kept) == nil && kept.Began {
-		r.record = kept
+	kept, _, _ := adk.GetRunLocalValue(ctx, recordKey) // it fails outside a run
+	text, _ := kept.(string)
+	var was turn.Record
+	if json.Unmarshal([]byte(text), &was) == nil && was.Began {
+		r.kept = was
 	}
-	return &r.record
+	return &r.kept
 }
 
-func (r *run) isInRun(ctx context.Context) bool {
+func (r *record) isInRun(ctx context.Context) bool {
 	return len(compose.GetCurrentAddress(ctx)) > r.depth
 }
 
 // save hands the record to Eino, if it has changed. Hooks call it.
-func (r *run) save(ctx context.Context) {
+func (r *record) save(ctx context.Context) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if !r.isChanged || !r.isInRun(ctx) {
 		return
 	}
 	r.isChanged = false
-	if text, err := json.Marshal(r.record); err == nil {
+	if text, err := json.Marshal(r.kept); err == nil {
 		_ = adk.SetRunLocalValue(ctx, recordKey, string(text)) // it fails outside a run, where nothing resumes
 	}
 }
 
 // now is a copy of the record, and whether it is of a model call in this process.
-func (r *run) now(ctx context.Context) (last turn.Record, isShown bool) {
+func (r *record) now(ctx context.Context) (last turn.Record, isShown bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return *r.read(ctx), r.isShown
 }
 
 // update changes the record.
-func (r *run) update(ctx context.Context, change func(*turn.Record)) {
+func (r *record) update(ctx context.Context, change func(*turn.Record)) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	change(r.read(ctx))
@@ -179,76 +136,25 @@ func (r *run) update(ctx context.Context, change func(*turn.Record)) {
 }
 
 // show notes which tools a model call shows.
-func (r *run) show(ctx context.Context, next turn.Record) {
+func (r *record) show(ctx context.Context, next turn.Record) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	last := r.read(ctx)
 	if !last.Began || !slices.Equal(last.Visible, next.Visible) || !slices.Equal(last.Idle, next.Idle) {
 		last.Began, last.Visible, last.Idle, r.isChanged = true, next.Visible, next.Idle, true
 	}
-	r.isShown, r.returned = true, nil
-}
-
-// visible are the tools that the model sees; nil if that is unknown, or if the form of an answer
-// cannot say which tools are loaded.
-func (r *run) visible(ctx context.Context) (s turn.Names) {
-	if c := r.rules; c.Native && !c.NewOnly {
-		return nil
-	}
-	now, _ := r.now(ctx)
-	for _, name := range now.Visible {
-		s.Add(name)
-	}
-	return s
-}
-
-// note adds what is known of a call. A call without an id leaves nothing: it cannot be told from
-// others.
-func (r *run) note(id string, more turn.Note) {
-	if id == "" {
-		return
-	}
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if r.calls == nil {
-		r.calls = map[string]turn.Note{}
-	}
-	was := r.calls[id]
-	r.calls[id] = turn.Note{Tool: cmp.Or(more.Tool, was.Tool), Loaded: append(was.Loaded, more.Loaded...), IsOurs: was.IsOurs || more.IsOurs, Refused: was.Refused || more.Refused}
-}
-
-func (r *run) call(id string) turn.Note {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	return r.calls[id]
+	r.isShown = true
 }
 
 // byHand reports whether the hooks are called outside a run.
-func (r *run) byHand() bool {
+func (r *record) byHand() bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.isByHand
 }
 
-// noteHad notes a tool of a Source: later calls of it get an answer.
-func (r *run) noteHad(name string) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.had.Add(name)
-}
-
-// returnsFirst reports whether no other search since the last model call has returned a tool,
-// and notes that this one does.
-func (r *run) returnsFirst(name string) bool {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	first := !r.returned[name]
-	r.returned.Add(name)
-	return first
-}
-
 // isNew reports whether something has not been reported in this run, and notes that it is.
-func (r *run) isNew(ctx context.Context, line string) bool {
+func (r *record) isNew(ctx context.Context, line string) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	last := r.read(ctx)
@@ -259,45 +165,102 @@ func (r *run) isNew(ctx context.Context, line string) bool {
 	return true
 }
 
-// recordKey is the key of the record among the values that Eino keeps for a run.
-const recordKey = "__einolean_toolsearch__"
+// permits are what a Filter says in one model call.
+type permits struct {
+	filter Filter // nil allows everything
 
-const (
-	catalogLine = "catalog " // and what tells catalogues apart
-	storeLine   = "store"
-)
-
-// askAgain starts a new model call, which asks the Filter again.
-func (r *run) askAgain() {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.verdicts = nil
+	mu       sync.Mutex
+	verdicts map[FilterRequest]*safe.Once[bool] // concurrent callers wait for one
 }
 
-// verdict returns what the Filter says of one use of a tool in this model call. An error means no.
-func (r *run) verdict(ctx context.Context, of Filter, use FilterRequest) (bool, error) {
-	r.mu.Lock()
-	if r.verdicts == nil {
-		r.verdicts = map[FilterRequest]*safe.Once[bool]{}
+// askAgain starts a new model call, which asks the Filter again.
+func (p *permits) askAgain() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.verdicts = nil
+}
+
+// verdict returns what the Filter says of one use of a tool. An error means no.
+func (p *permits) verdict(ctx context.Context, use FilterRequest) (bool, error) {
+	p.mu.Lock()
+	if p.verdicts == nil {
+		p.verdicts = map[FilterRequest]*safe.Once[bool]{}
 	}
-	v := r.verdicts[use]
+	v := p.verdicts[use]
 	if v == nil {
 		v = &safe.Once[bool]{}
-		r.verdicts[use] = v
+		p.verdicts[use] = v
 	}
-	r.mu.Unlock()
-	ok, err := v.Get("Filter", func() (bool, error) { return of(ctx, use) })
+	p.mu.Unlock()
+	ok, err := v.Get("Filter", func() (bool, error) { return p.filter(ctx, use) })
 	return ok && err == nil, err
 }
 
 // allows reports whether a tool may be used for all of the phases in this model call.
-func (r *run) allows(ctx context.Context, use FilterRequest, phases ...Phase) bool {
-	of := r.cfg.Filter
-	return of == nil || !slices.ContainsFunc(phases, func(p Phase) bool {
-		use.Phase = p
-		ok, _ := r.verdict(ctx, of, use)
+func (p *permits) allows(ctx context.Context, use FilterRequest, phases ...Phase) bool {
+	return p.filter == nil || !slices.ContainsFunc(phases, func(phase Phase) bool {
+		use.Phase = phase
+		ok, _ := p.verdict(ctx, use)
 		return !ok
 	})
+}
+
+// calls are what became of the tool calls of a run.
+type calls struct {
+	mu       sync.Mutex
+	notes    map[string]turn.Note // by id
+	returned turn.Names           // names that searches since the last model call returned, if each may be returned once
+}
+
+// note adds what is known of a call. A call without an id leaves nothing: it cannot be told from
+// others.
+func (c *calls) note(id string, more turn.Note) {
+	if id == "" {
+		return
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.notes == nil {
+		c.notes = map[string]turn.Note{}
+	}
+	was := c.notes[id]
+	c.notes[id] = turn.Note{Tool: cmp.Or(more.Tool, was.Tool), Loaded: append(was.Loaded, more.Loaded...), IsOurs: was.IsOurs || more.IsOurs, Refused: was.Refused || more.Refused}
+}
+
+func (c *calls) noted(id string) turn.Note {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.notes[id]
+}
+
+// returnsFirst reports whether no other search since the last model call has returned a tool,
+// and notes that this one does.
+func (c *calls) returnsFirst(name string) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	first := !c.returned[name]
+	c.returned.Add(name)
+	return first
+}
+
+// answered begins a model call, which reads what the searches so far returned.
+func (c *calls) answered() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.returned = nil
+}
+
+// visible are the tools that the model sees; nil if that is unknown, or if the form of an answer
+// cannot say which tools are loaded.
+func (r *run) visible(ctx context.Context) (s turn.Names) {
+	if r.rules.Native && !r.rules.NewOnly {
+		return nil
+	}
+	now, _ := r.now(ctx)
+	for _, name := range now.Visible {
+		s.Add(name)
+	}
+	return s
 }
 
 // mayKnow reports whether the model may have seen the name of a tool, and can therefore be told
@@ -343,8 +306,7 @@ func (r *run) noteShownByOthers(ctx context.Context, infos []*schema.ToolInfo) {
 // is not loaded is answered with the tool's schema. With that call in the history the
 // tool counts as loaded, and the model can repeat the call at once.
 func (r *run) gate(ctx context.Context, e *hidden.Tool) (answer string, stop bool) {
-	c := r.catalog()
-	if e = c.Lookup(e.Info.Name); e == nil { // a tool of the same name may have replaced it
+	if e = r.catalog().Lookup(e.Info.Name); e == nil { // a tool of the same name may have replaced it
 		return "", false
 	}
 	if virtual.Inner(ctx, callID(ctx)) {
@@ -357,16 +319,16 @@ func (r *run) gate(ctx context.Context, e *hidden.Tool) (answer string, stop boo
 	r.note(callID(ctx), turn.Note{Tool: e.Info.Name})
 	now, _ := r.now(ctx)
 	sees := !now.Began || slices.Contains(now.Visible, e.Info.Name) // unknown after a resume from a checkpoint of Eino's own package
-	if sees || c.cfg.AllowUnloadedCalls || c.rules.ProviderLoads || r.direct[e.Info.Name] {
+	if sees || r.cfg.AllowUnloadedCalls || r.rules.ProviderLoads || r.direct[e.Info.Name] {
 		return "", false // a provider loads tools where we cannot see it
 	}
 	if !r.allows(ctx, FilterRequest{Tool: e.Info}, PhaseLoad, PhaseActive) {
 		r.emitDeniedCall(ctx, e, PhaseLoad, PhaseActive)
 		return r.noSuchTool(ctx, e.Info.Name), true
 	}
-	c.emit(ctx, einolean.Event{Kind: einolean.KindCallGated, Tool: e.Info.Name, CallID: callID(ctx)})
+	r.emit(ctx, einolean.Event{Kind: einolean.KindCallGated, Tool: e.Info.Name, CallID: callID(ctx)})
 	text := "gate"
-	if c.cfg.Protocol.neverLoads() {
+	if r.cfg.Protocol.neverLoads() {
 		text = "gate-call"
 	}
 	return render(text, schemaHint(e, "")), true
@@ -386,13 +348,12 @@ func (r *run) gateOfProgram(ctx context.Context, e *hidden.Tool) (answer string,
 
 // emitDeniedCall reports a call to a tool that a phase denies.
 func (r *run) emitDeniedCall(ctx context.Context, e *hidden.Tool, phases ...Phase) {
-	by, of := r.catalog().settings, r.cfg.Filter
-	if of == nil {
+	if r.filter == nil {
 		return
 	}
 	for _, phase := range phases {
-		if ok, err := r.verdict(ctx, of, FilterRequest{Tool: e.Info, Phase: phase}); !ok {
-			by.emit(ctx, einolean.Event{
+		if ok, err := r.verdict(ctx, FilterRequest{Tool: e.Info, Phase: phase}); !ok {
+			r.emit(ctx, einolean.Event{
 				Kind: einolean.KindToolsDenied, Tool: e.Info.Name, CallID: callID(ctx), Err: err,
 				Tools: &einolean.ToolChange{Added: []string{e.Info.Name}, AddedCount: 1, Tokens: e.Tokens(), Phase: string(phase)},
 			})
@@ -413,13 +374,6 @@ func (r *run) noSuchTool(ctx context.Context, name string) string {
 		return e.Info.Name != name && r.allows(ctx, FilterRequest{Tool: e.Info}, PhaseList, PhaseSearch, PhaseLoad)
 	})
 	return render("no-such-tool", promptData{Name: name, Near: near})
-}
-
-// runLocal returns a value that the run keeps; zero if there is none.
-func runLocal[T any](ctx context.Context, key string) T {
-	v, _, _ := adk.GetRunLocalValue(ctx, key) // it fails outside a run
-	value, _ := v.(T)
-	return value
 }
 
 // callID returns the id of the current tool call.
@@ -487,7 +441,7 @@ func (r slotRun) Answer(ctx context.Context, name string, why slots.Kind) string
 	}
 	r.note(callID(ctx), turn.Note{Tool: name, Refused: true})
 	virtual.Fail(ctx, callID(ctx))
-	return render(text, promptData{Name: cmp.Or(r.call(callID(ctx)).Tool, name)})
+	return render(text, promptData{Name: cmp.Or(r.noted(callID(ctx)).Tool, name)})
 }
 
 // Kept are the names of calls in a checkpoint. Those of tools that no longer exist get an answer.

@@ -8,10 +8,13 @@ package toolsearch
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"math"
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 	"unicode"
 
@@ -21,7 +24,6 @@ import (
 	"github.com/einolean/einolean/internal/keyword/bm25"
 	keynames "github.com/einolean/einolean/internal/keyword/names"
 	"github.com/einolean/einolean/internal/safe"
-	"github.com/einolean/einolean/internal/toolnames"
 	"github.com/einolean/einolean/toolsearch/index"
 	"github.com/einolean/einolean/toolsearch/internal/hidden"
 	"github.com/einolean/einolean/toolsearch/internal/turn"
@@ -49,7 +51,7 @@ type searchResult struct {
 	unmatched     []string     // words that no tool contains, if nothing was found
 	near          []string     // names similar to the words, if nothing was found
 	unsure        []foundTool  // the best results of searches that were not sure of any
-	languages     promptData   // those of the tools and of the query, if nothing was found and they differ
+	languages     languages    // those of the tools and of the query, if nothing was found and they differ
 	missing       []string     // servers that do not answer and may have the tools searched for
 	cuts          []string     // notices to the model about limits that cut the call
 }
@@ -70,7 +72,7 @@ type searcher struct {
 }
 
 func newSearcher(r *run, phases ...Phase) searcher {
-	return searcher{run: r, cat: r.catalog(), cfg: r.cfg, phases: phases}
+	return searcher{run: r, cat: r.catalog(), cfg: &r.cfg, phases: phases}
 }
 
 // may reports whether the search may return a tool.
@@ -88,7 +90,7 @@ func (s searcher) mayName(ctx context.Context) func(*hidden.Tool) bool {
 // find runs the queries of one call, and reports the search. All it finds fits into one
 // answer, which takes size bytes for a tool. Its only error is the context's.
 func (s searcher) find(ctx context.Context, queries []string, limit int, size func(*hidden.Tool) int) (searchResult, error) {
-	inside, report := reporting(ctx, s.cfg)
+	inside, report := tracing(ctx, s.cfg)
 	f, err := s.search(inside, queries, limit)
 	f.bound(size)
 	s.noteMissing(&f, queries...)
@@ -133,7 +135,7 @@ func (s searcher) searchOne(ctx context.Context, text string, limit int, f *sear
 		ranked.found = ranked.found[:len(ranked.found)-1]
 		f.cut("cut-results", most)
 	}
-	if reportOf(ctx) != nil {
+	if traceOf(ctx) != nil {
 		for i := range min(len(ranked.found), maxEventTerms-min(len(f.found), maxEventTerms)) {
 			x := &ranked.found[i]
 			x.terms = index.Explain(s.cat.index, index.Query{Text: words}, x.Info.Name)
@@ -209,16 +211,19 @@ func (s searcher) rank(ctx context.Context, words string, kept ranking) (ranking
 // askIndex fails only with the context's error: if the index fails, the specified score
 // answers.
 func (c *catalog) askIndex(ctx context.Context, q index.Query) ([]index.Result, error) {
-	results, err := []index.Result(nil), c.broken
-	if err == nil {
+	var results []index.Result
+	var err error
+	if broken := c.broken.Load(); broken != nil {
+		err = *broken
+	} else {
 		results, err = searchIndex(ctx, c.index, q)
 	}
 	if err == nil || ctx.Err() != nil {
-		reportOf(ctx).answered(c.index, false)
+		traceOf(ctx).answered(c.index, false)
 		return results, ctx.Err()
 	}
 	hidden.Failed(ctx, err)
-	reportOf(ctx).answered(c.specified, true)
+	traceOf(ctx).answered(c.specified, true)
 	return c.specified.Search(ctx, q)
 }
 
@@ -334,7 +339,7 @@ const maxPatternBytes = 1000
 // matchNames finds the tools whose names match, in the order of the catalogue, and adds hints
 // for the model.
 func (s searcher) matchNames(ctx context.Context, pattern string) (f searchResult, note string) {
-	_, report := reporting(ctx, s.cfg)
+	_, report := tracing(ctx, s.cfg)
 	if pattern == "" {
 		return f, render("empty-pattern", promptData{})
 	}
@@ -363,8 +368,7 @@ func (s searcher) matchNames(ctx context.Context, pattern string) (f searchResul
 	f.asked++
 	s.noteMissing(&f, pattern)
 	if note = strings.Join(f.remarks(), " "); len(f.found)+f.leftOut == 0 {
-		none := s.languages(ctx, wordsOf(pattern))
-		none.Near = s.suggest(ctx, wordsOf(pattern))
+		none := promptData{Near: s.suggest(ctx, wordsOf(pattern)), languages: s.languages(ctx, wordsOf(pattern))}
 		note = strings.TrimSpace(render("no-name-matches", none) + " " + note)
 	}
 	if report != nil {
@@ -400,7 +404,7 @@ const sampled = 64
 
 // languages returns the language of the tools that the caller may know of, and that of a search,
 // where they differ.
-func (s searcher) languages(ctx context.Context, words string) promptData {
+func (s searcher) languages(ctx context.Context, words string) languages {
 	names := s.run.listable(ctx)
 	count, known := map[bm25.Language]int{}, 0
 	for i := range min(sampled, len(names)) {
@@ -413,10 +417,10 @@ func (s searcher) languages(ctx context.Context, words string) promptData {
 	asked := bm25.LanguageOf(words)
 	for l, n := range count {
 		if 3*n > 2*known && l != asked && (asked != "" || l.HasOwnLetters()) {
-			return promptData{Language: l, Asked: asked}
+			return languages{l, asked}
 		}
 	}
-	return promptData{}
+	return languages{}
 }
 
 // maxTold is how many bytes of a description are read to tell its language.
@@ -457,7 +461,7 @@ func (s searcher) noteMissing(f *searchResult, queries ...string) {
 	}
 	const most = 10
 	nothing := f.asked > 0 && len(f.found)+f.leftOut == 0
-	for _, name := range s.run.sources.missing() {
+	for _, name := range s.run.source.missing() {
 		named := func(query string) bool { return strings.Contains(spaced(query), spaced(name)) }
 		text := clipped(name)
 		if text != "" && (nothing || slices.ContainsFunc(queries, named)) && len(f.missing) < most && !slices.Contains(f.missing, text) {
@@ -499,17 +503,6 @@ func (f *searchResult) cut(text string, limit int) {
 	if text = render(text, promptData{Limit: limit}); !slices.Contains(f.cuts, text) {
 		f.cuts = append(f.cuts, text)
 	}
-}
-
-// hits are the best results, for an event.
-func (f *searchResult) hits() []einolean.Hit {
-	all := append(slices.Clone(f.found), f.unsure...)
-	out := make([]einolean.Hit, min(len(all), maxEventHits))
-	for i := range out {
-		x := all[i]
-		out[i] = einolean.Hit{Name: x.Info.Name, Score: x.score, Confidence: x.confidence, Terms: x.terms}
-	}
-	return out
 }
 
 // bound drops the tools that do not fit into one answer, and notes which of the others are loaded. size
@@ -554,16 +547,12 @@ func (f *searchResult) hint() string {
 	}
 	nearest := f.nearest()
 	if len(nearest) > 0 {
-		note := f.languages
-		note.Near = nearest
-		parts = append(parts, render("not-sure", note))
+		parts = append(parts, render("not-sure", promptData{Near: nearest, languages: f.languages}))
 	}
 	if f.asked == 0 {
 		parts = append(parts, render("empty-query", promptData{}))
 	} else if len(f.found) == 0 && len(f.unknown)+len(f.denied)+f.leftOut+len(nearest) == 0 {
-		note := f.languages
-		note.Words, note.Near, note.Listed = f.unmatched, f.near, f.hasList
-		parts = append(parts, render("no-match", note))
+		parts = append(parts, render("no-match", promptData{Words: f.unmatched, Near: f.near, Listed: f.hasList, languages: f.languages}))
 	}
 	return strings.Join(append(parts, f.remarks()...), " ")
 }
@@ -586,106 +575,76 @@ func (f *searchResult) remarks() []string {
 	return append(f.cuts, render("missing-servers", promptData{Words: f.missing}))
 }
 
-const (
-	// The most that is loaded in a conversation, counted from its first message: a longer
-	// conversation loads the same tools first.
-	maxPrefetched       = 50 // tools
-	maxPrefetchMessages = 64
+// hits are the best results, for an event.
+func (f *searchResult) hits() []einolean.Hit {
+	all := append(slices.Clone(f.found), f.unsure...)
+	out := make([]einolean.Hit, min(len(all), maxEventHits))
+	for i := range out {
+		x := all[i]
+		out[i] = einolean.Hit{Name: x.Info.Name, Score: x.score, Confidence: x.confidence, Terms: x.terms}
+	}
+	return out
+}
 
-	// sureEnough is the confidence in the best result from which tools are loaded. It is low:
-	// an unneeded tool costs a few hundred tokens, a missing one a model call.
-	sureEnough = 0.02
-)
+// trace is what happens during one search, for an event. Nil collects nothing.
+type trace struct {
+	start time.Time
 
-// prefetch loads or offers the tools that a user's message most likely needs. at is the message's
-// position. The messages may be read several times for one model call.
-func (s searcher) prefetch(ctx context.Context, known *turn.Facts, v *forUsers, at int, text string) {
-	c := s.cat
-	if v.asked == maxPrefetchMessages {
+	mu        sync.Mutex
+	indexName string
+	fallback  bool
+	failed    []error
+}
+
+// tracing returns a context that collects it, if there is an OnEvent.
+func tracing(ctx context.Context, cfg *Config) (context.Context, *trace) {
+	if cfg.OnEvent == nil {
+		return ctx, nil
+	}
+	r := &trace{start: time.Now()}
+	return hidden.OnFailure(context.WithValue(ctx, traceKey, r), r.fail), r
+}
+
+func traceOf(ctx context.Context) *trace {
+	s, _ := ctx.Value(traceKey).(*trace)
+	return s
+}
+
+// fail notes that an index, or a part of one, failed.
+func (s *trace) fail(err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if len(s.failed) < maxEventErrs {
+		s.failed = append(s.failed, err)
+	}
+}
+
+// answered notes the index that answered.
+func (s *trace) answered(x index.Index, fallback bool) {
+	if s == nil {
 		return
 	}
-	v.asked++
-	v.report, v.calls = nil, known.ModelCalls
-	began := time.Now()
-	words := firstWords(text, maxWords)
-	likely, searched := v.likely[words]
-	if !searched {
-		var err error
-		if likely, err = s.likely(ctx, words, s.cfg.Prefetch); err != nil {
-			return
-		}
-		v.likely[words] = likely
-	}
-	var chosen searchResult
-	left, of := maxOfferBytes, s.run.heard()
-	for _, x := range likely {
-		name := x.Info.Name
-		if _, used := known.Last[name]; used && c.cfg.Protocol.neverLoads() || len(v.names) == maxPrefetched && !v.names[name] {
-			continue
-		}
-		if c.cfg.Protocol.neverLoads() {
-			if left -= offerSize(s.run.signs, x.Tool); left < 0 {
-				break
-			}
-		}
-		chosen.found = append(chosen.found, x)
-		v.names.Add(name)
-		known.Use(name, of)
-	}
-	names := chosen.names()
-	if len(names) == 0 {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.indexName = indexName(x)
+	s.fallback = s.fallback || fallback
+}
+
+// emitSearched reports a search that was answered.
+func emitSearched(ctx context.Context, by *run, r *trace, query string, hits []einolean.Hit) {
+	if r == nil {
 		return
 	}
-	if c.cfg.Protocol.neverLoads() {
-		if v.offers == nil {
-			v.offers = map[int]string{}
-		}
-		v.offers[at] = offerText(s.run.signs, chosen.found)
+	r.mu.Lock()
+	index, fallback, failed := r.indexName, r.fallback, slices.Clone(r.failed)
+	r.mu.Unlock()
+	id := callID(ctx)
+	if len(failed) > 0 {
+		by.emit(ctx, einolean.Event{Kind: einolean.KindIndexFailed, CallID: id, Err: errors.Join(failed...)})
 	}
-	if c.cfg.OnEvent == nil {
-		return
-	}
-	v.report = &einolean.Event{
-		Kind:   einolean.KindToolsPrefetched,
-		Tools:  &einolean.ToolChange{Added: head(names), AddedCount: len(names), Tokens: c.tokensOf(names)},
-		Search: &einolean.Search{Query: display.Start(text, maxEventQuery), Index: indexName(c.index), Took: time.Since(began), Hits: chosen.hits()},
-	}
+	by.emit(ctx, einolean.Event{Kind: einolean.KindToolsSearched, CallID: id, Search: &einolean.Search{
+		Query: display.Start(query, maxEventQuery), Index: index, Took: time.Since(r.start), Fallback: fallback, Hits: hits,
+	}})
 }
 
-// maxOfferBytes bounds the tools in an offer, which nobody asked for.
-const maxOfferBytes = 8 << 10
-
-// offerSize is the bytes of a tool in an offer.
-func offerSize(signs bool, e *hidden.Tool) int {
-	if signs {
-		return signedSize(e)
-	}
-	return describedSize(e)
-}
-
-// offerText describes tools in the words of a search's answer.
-func offerText(signs bool, tools []foundTool) string {
-	var out answer
-	if signs {
-		out = answer{Tools: signed(tools), Hint: render("offer-code", promptData{})}
-	} else {
-		out = answer{Tools: make([]describedTool, len(tools)), Hint: render("offer", promptData{})}
-		for i, x := range tools {
-			out.Tools[i], _ = describe(x.Tool)
-		}
-	}
-	return toolnames.OfferOpen + "\n" + encode(out) + "\n" + toolnames.OfferClose
-}
-
-// likely returns at most n tools that a text probably asks for, best first; none if it is not
-// clear that it asks for any.
-func (s searcher) likely(ctx context.Context, text string, most int) ([]foundTool, error) {
-	if text == "" {
-		return nil, nil
-	}
-	ranked, err := s.rank(ctx, text, ranking{limit: most})
-	if err != nil || !slices.ContainsFunc(ranked.found, func(x foundTool) bool { return x.confidence >= sureEnough }) {
-		return nil, err
-	}
-	return ranked.found, nil
-}
+func indexName(x index.Index) string { return strings.TrimPrefix(fmt.Sprintf("%T", x), "*") }

@@ -29,7 +29,6 @@ import (
 	"github.com/einolean/einolean/internal/message"
 	"github.com/einolean/einolean/internal/nothing"
 	"github.com/einolean/einolean/internal/session"
-	"github.com/einolean/einolean/internal/toolnames"
 	"github.com/einolean/einolean/internal/virtual"
 	"github.com/einolean/einolean/toolsearch/internal/hidden"
 	"github.com/einolean/einolean/toolsearch/internal/native"
@@ -54,16 +53,17 @@ func NewTyped[M adk.MessageType](ctx context.Context, config *Config) (adk.Typed
 	if err != nil {
 		return nil, err
 	}
-	if _, err := catalogOf(ctx, parts{settings: s}); err != nil {
+	all := newCatalogs(s)
+	if _, err := all.find(ctx, parts{}); err != nil {
 		return nil, err
 	}
-	return adkrun.New(&middleware[M]{settings: s}), nil
+	return adkrun.New(&middleware[M]{catalogs: all}), nil
 }
 
 // middleware is safe for concurrent use: the state of a run is in its context.
 type middleware[M adk.MessageType] struct {
 	*adk.TypedBaseChatModelAgentMiddleware[M]
-	settings *settings
+	*catalogs
 }
 
 // Begin adds the hidden tools, and the search tools, to those that the agent can run.
@@ -71,11 +71,11 @@ func (m *middleware[M]) Begin(ctx context.Context, rc *adkrun.Run) (context.Cont
 	if rc == nil {
 		return ctx, nil
 	}
-	if m.settings.cfg.DeferMarkedTools {
+	if m.cfg.DeferMarkedTools {
 		ctx = context.WithValue(ctx, m.settings, &atomic.Bool{}) // for emitNotHidden
 	}
 	own := ownInfos(ctx, rc.Tools)
-	r, err := join(ctx, m.settings, rc.Tools, own)
+	r, err := join(ctx, m.catalogs, rc.Tools, own)
 	if err != nil || r == nil {
 		return ctx, err
 	}
@@ -84,7 +84,7 @@ func (m *middleware[M]) Begin(ctx context.Context, rc *adkrun.Run) (context.Cont
 	newHooks[M](r)
 	ctx = virtual.WithTools(ctx, inPrograms{r})
 	if r.catalog().changes {
-		r.sources.refresh(ctx, r)
+		r.source.refresh(ctx, r)
 	}
 	r.slots = r.catalog().plan().Begin(ctx, slotRun{r})
 	rc.Tools = listTools(r, rc.Tools, own, m.settings)
@@ -92,7 +92,7 @@ func (m *middleware[M]) Begin(ctx context.Context, rc *adkrun.Run) (context.Cont
 		r.size-- // no model is shown program_output
 	}
 	if r.rules.SearchTool {
-		rc.ToolSearchTool = r.start.metaTools(false)[0].info()
+		rc.ToolSearchTool, _ = r.start.searchTools(false)[0].Info(ctx) // which never fails
 	}
 	return ctx, nil
 }
@@ -102,8 +102,8 @@ var errTwo = errors.New("toolsearch: the agent has two instances of this middlew
 
 // join adds the instance to an agent with these tools of its own: it returns the run; none if there is
 // nothing to do.
-func join(ctx context.Context, s *settings, tools []tool.BaseTool, own []*schema.ToolInfo) (*run, error) {
-	old := catalogIn(tools)
+func join(ctx context.Context, all *catalogs, tools []tool.BaseTool, own []*schema.ToolInfo) (*run, error) {
+	s, old := all.settings, catalogIn(tools)
 	if old != nil && old.settings == s {
 		return nil, nil // the same instance twice hides its tools once
 	}
@@ -111,14 +111,14 @@ func join(ctx context.Context, s *settings, tools []tool.BaseTool, own []*schema
 	if err != nil {
 		return nil, err
 	}
-	start, err := catalogOf(ctx, parts{s, owned, nil})
+	start, err := all.find(ctx, parts{owned: owned})
 	if err != nil || start.Len() == 0 && !start.changes {
 		return nil, err
 	}
 	if old != nil {
 		return nil, errTwo
 	}
-	if err := start.unsupported; err != nil {
+	if err := s.unsupported; err != nil {
 		return nil, fmt.Errorf("toolsearch: %w", err)
 	}
 	if err := clashes(start, tools, own, s); err != nil {
@@ -232,32 +232,32 @@ func listTools(r *run, tools []tool.BaseTool, own []*schema.ToolInfo, by *settin
 			next = append(next, t)
 		}
 	}
-	return append(appendMetas(r, next, r.start.metaTools(r.signs)), r.slots.Tools()...)
+	return append(appendMetas(r, next), r.slots.Tools()...)
 }
 
-func appendMetas(r *run, tools []tool.BaseTool, metas []*metaTool) []tool.BaseTool {
-	for _, m := range metas {
-		// With provider-side search the tool is not shown, but a model that copies an older
-		// call of it from the history still gets an answer.
-		switch {
-		case m.catalog.rules.Native && m.catalog.rules.ClientRuns:
-			tools = append(tools, nativeTool{m})
-		case m.name == toolnames.Call:
-			tools = append(tools, r.slots.Calling(m)...)
-		default:
-			tools = append(tools, m)
+// appendMetas adds the search tools. With provider-side search the tool is not shown, but a model that
+// copies an older call of it from the history still gets an answer.
+func appendMetas(r *run, tools []tool.BaseTool) []tool.BaseTool {
+	for _, t := range r.start.searchTools(r.signs) {
+		if r.rules.Native && r.rules.ClientRuns {
+			tools = append(tools, nativeTool{t})
+		} else {
+			tools = append(tools, t)
 		}
+	}
+	if r.cfg.Protocol.neverLoads() {
+		tools = append(tools, r.slots.Calling(newCallTool(r.start))...)
 	}
 	return tools
 }
 
 // BeforeModelRewriteState decides which tools the model sees in this call.
 func (m *middleware[M]) BeforeModelRewriteState(ctx context.Context, state *adk.TypedChatModelAgentState[M], _ *adk.TypedModelContext[M]) (context.Context, *adk.TypedChatModelAgentState[M], error) {
-	if state != nil && m.settings.cfg.DeferMarkedTools {
+	if state != nil && m.cfg.DeferMarkedTools {
 		emitNotHidden(ctx, m.settings, runOf(ctx), state.ToolInfos)
 	}
 	h := m.hooks(ctx)
-	if state == nil || h == nil || state == h.done && slices.Equal(state.Messages, h.transcript.messages) { // the instance is in the agent twice
+	if state == nil || h == nil || state == h.done && h.transcript.is(state.Messages) { // the instance is in the agent twice
 		return ctx, state, nil
 	}
 	if virtual.Now(ctx) {
@@ -331,7 +331,7 @@ func (m *middleware[M]) hooks(ctx context.Context) *hooks[M] {
 	if h := m.led(ctx); h != nil {
 		return h
 	}
-	g, err := catalogOf(ctx, parts{settings: m.settings})
+	g, err := m.find(ctx, parts{})
 	if err != nil || g.Len() == 0 && !g.changes {
 		return nil
 	}
@@ -341,7 +341,7 @@ func (m *middleware[M]) hooks(ctx context.Context) *hooks[M] {
 // led returns the hooks of the run in a context, if it is one of this instance.
 func (m *middleware[M]) led(ctx context.Context) *hooks[M] {
 	r := runOf(ctx)
-	if r == nil || r.catalog().settings != m.settings {
+	if r == nil || r.settings != m.settings {
 		return nil
 	}
 	h, _ := r.hooks.(*hooks[M])
@@ -352,19 +352,25 @@ func (m *middleware[M]) led(ctx context.Context) *hooks[M] {
 // after another.
 type hooks[M adk.MessageType] struct {
 	run        *run
+	isGone     func(name string) bool // a Source had the tool
 	transcript transcript[M]
-	all        bool // the run hides nothing
-	last       turn.Turn
-	lastBy     *catalog // what both were made from, and
-	lastSaid   int      // the version of the facts
 	reminder   reminder
-	isGone     func(name string) bool           // a Source had the tool
+	all        bool // the run hides nothing
+	last       lastTurn
+	listed     []string                         // the tools of the catalogue as an event told it last
 	request    request[M]                       // with the last model call
 	done       *adk.TypedChatModelAgentState[M] // what the hook before the model call returned
 }
 
+// lastTurn is what was decided last, and what it was made from.
+type lastTurn struct {
+	turn.Turn
+	by   *catalog
+	said int // the version of the facts
+}
+
 func newHooks[M adk.MessageType](r *run) *hooks[M] {
-	h := &hooks[M]{run: r, transcript: transcript[M]{run: r}, reminder: reminder{run: r}, isGone: r.isGone}
+	h := &hooks[M]{run: r, isGone: r.isGone, reminder: reminder{run: r}}
 	r.hooks = h
 	return h
 }
@@ -378,49 +384,87 @@ func (h *hooks[M]) prepare(ctx context.Context, call *adk.TypedChatModelAgentSta
 	}
 	was, follows := r.now(ctx)
 	if !was.Began {
-		if err := r.checkLaterTools(call.ToolInfos); err != nil {
+		if err := r.checkLater(call.ToolInfos); err != nil {
 			return err
 		}
 	}
-	if r.catalog().changes && r.sources.refresh(ctx, r) {
+	if r.cfg.Source != nil && r.source.refresh(ctx, r) {
 		t.forget()
 	}
 	c := r.catalog()
 	r.askAgain()
-	in := native.Call{
-		Rules: c.rules, Tools: c.Set, Pins: c.pins, Search: c.searchTools, Others: r.own, Gone: h.isGone,
-		Record: was, Follows: follows, Facts: &t.facts, Stale: r.sources.stale,
-		Infos: call.ToolInfos, Deferred: call.DeferredToolInfos,
+	if most := int64(r.cfg.HideAbove); most > 0 && !was.Began {
+		was.All = c.hiddenTokens(h.offered(ctx), most) <= most
+		r.update(ctx, func(next *turn.Record) { next.All = was.All })
 	}
-	msgs := call.Messages
-	if most := int64(c.cfg.HideAbove); most > 0 && !was.Began {
-		in.Record.All = c.hiddenTokens(h.offered(ctx), most) <= most
-		r.update(ctx, func(next *turn.Record) { next.All = in.Record.All })
-	}
-	if h.all = in.Record.All; !h.all {
+	if h.all = was.All; !h.all {
 		c.build() // while the model writes its first search
 	}
-	if c.rules.Hosted {
-		msgs = wire.Each(msgs, wire.Unpack)
+	if r.rules.Hosted {
+		call.Messages = wire.Each(call.Messages, wire.Unpack)
 	}
-	msgs = h.readWithOffers(ctx, msgs)
-	in.Prefetched = t.forUsers.names
+	h.listen(ctx, call.Messages)
+	in := native.Call{
+		Rules: r.rules, Tools: c.Set, Pins: c.pins, Search: r.metaNames, Others: r.own, Gone: h.isGone,
+		Record: was, Follows: follows, Facts: &t.facts, Prefetched: t.forUsers.names, Stale: r.source.stale,
+		Infos: call.ToolInfos, Deferred: call.DeferredToolInfos,
+	}
 	out := h.takeTurn(ctx, c, in)
+	show := out.Record.Visible
 	if t.facts.Native {
-		msgs = h.rewrite(ctx, msgs, out.Record.Visible)
+		h.rewrite(ctx, c, t.write(call.Messages), show)
 	}
-	if c.rules.DeferAll {
+	if r.rules.DeferAll {
 		in.May = h.offered(ctx)
 	}
-	infos, deferred := native.Lists(in, out.Record.Visible)
-	h.reminder.silent = h.all
-	msgs, list := t.remind(ctx, &h.reminder, msgs, was.Visible)
-	t.read(ctx, msgs)
-	call.Messages, call.ToolInfos, call.DeferredToolInfos = msgs, infos, deferred
-	h.request = request[M]{list, out.Record.Visible, call.ToolInfos, msgs, [3][]int{t.reminders, t.deltas, t.offered}}
-	h.report(ctx, c, in.Record, out)
+	call.ToolInfos, call.DeferredToolInfos = native.Lists(in, show)
+	list := ""
+	if h.all {
+		t.putList("")
+	} else {
+		list = t.remind(ctx, &h.reminder, was.Visible)
+	}
+	call.Messages = t.write(call.Messages)
+	h.request = request[M]{list, show, call.ToolInfos, call.Messages, t.ours}
+	if r.cfg.OnEvent != nil {
+		h.tell(ctx, c, was, out)
+	}
 	t.facts.Started = true
 	return nil
+}
+
+// listen reads the messages of a model call, and puts offers after those of users.
+func (h *hooks[M]) listen(ctx context.Context, msgs []M) {
+	r, t := h.run, &h.transcript
+	t.read(msgs)
+	if r.cfg.Prefetch > 0 && !h.all {
+		s, asked := newSearcher(r, PhaseSearch, PhaseLoad), 0
+		for i := range t.lines {
+			l := &t.lines[i]
+			if l.kind != asks || asked == maxPrefetchMessages {
+				continue
+			}
+			if asked++; i >= t.heard {
+				l.wish = s.wishOf(ctx, l.text)
+			}
+		}
+	}
+	t.hear(r)
+	if r.cfg.Prefetch > 0 || t.count[offer] > 0 {
+		t.putOffers()
+	}
+}
+
+// tell reports what a model call shows.
+func (h *hooks[M]) tell(ctx context.Context, c *catalog, last turn.Record, out turn.Turn) {
+	h.listed = emitCatalog(ctx, h.run, h.listed)
+	if !last.All {
+		c.emitVisible(ctx, last, out)
+	}
+	t := &h.transcript
+	if e := t.forUsers.last; e != nil && t.forUsers.calls == t.facts.ModelCalls && h.run.isNew(ctx, "prefetched "+digest(e.Search.Query)) {
+		c.emit(ctx, *e)
+	}
 }
 
 // offered asks the Filter which tools a model call may show or defer that nobody searched for.
@@ -433,13 +477,17 @@ func (h *hooks[M]) offered(ctx context.Context) func(*hidden.Tool) bool {
 // takeTurn decides what the call shows, and keeps the record of it.
 func (h *hooks[M]) takeTurn(ctx context.Context, c *catalog, in native.Call) turn.Turn {
 	// Without Filter, UnloadAfter and MaxTools, the same record and conversation show the same.
-	same := in.Follows && h.lastBy == c && h.lastSaid == in.Facts.Version && slices.Equal(h.last.Record.Visible, in.Record.Visible) &&
-		!c.filtered && c.cfg.UnloadAfter == 0 && c.cfg.MaxTools == 0
+	r, last := h.run, &h.last
+	same := in.Follows && last.by == c && last.said == in.Facts.Version && slices.Equal(last.Record.Visible, in.Record.Visible) &&
+		r.cfg.Filter == nil && r.cfg.UnloadAfter == 0 && r.cfg.MaxTools == 0
 	if !same {
-		h.last, h.lastBy, h.lastSaid = turn.Decide(h.turnOf(ctx, c, in)), c, in.Facts.Version
+		*last = lastTurn{turn.Decide(h.turnOf(ctx, c, in)), c, in.Facts.Version}
 	}
-	h.run.show(ctx, h.last.Record)
-	return h.last
+	r.show(ctx, last.Record)
+	if r.rules.NewOnly {
+		r.answered()
+	}
+	return last.Turn
 }
 
 // turnOf is what decides which hidden tools a model call shows.
@@ -465,35 +513,13 @@ func (h *hooks[M]) turnOf(ctx context.Context, c *catalog, in native.Call) turn.
 	return t
 }
 
-// readWithOffers reads the messages, and returns them with offers of tools after the messages
-// of users.
-func (h *hooks[M]) readWithOffers(ctx context.Context, msgs []M) []M {
-	t := &h.transcript
-	if t.prefetch = nil; h.run.cfg.Prefetch > 0 && !h.all {
-		s := newSearcher(h.run, PhaseSearch, PhaseLoad)
-		t.forUsers.likely = map[string][]foundTool{}
-		t.prefetch = func(ctx context.Context, at int, text string) {
-			s.prefetch(ctx, &t.facts, &t.forUsers, at, text)
-		}
-	}
-	t.read(ctx, msgs)
-	if len(t.offered)+len(t.forUsers.offers) == 0 {
-		return msgs
-	}
-	msgs = t.withOffers(msgs)
-	t.read(ctx, msgs)
-	return msgs
-}
-
-// rewrite returns the messages in a form that the run's provider accepts. It does not change
-// the slice.
-func (h *hooks[M]) rewrite(ctx context.Context, msgs []M, show []string) []M {
-	r, t, rules := h.run, &h.transcript, *h.run.rules
+// rewrite brings the messages into a form that the run's provider accepts.
+func (h *hooks[M]) rewrite(ctx context.Context, c *catalog, msgs []M, show []string) {
+	r, t, rules := h.run, &h.transcript, h.run.rules
 	if h.all {
 		rules = native.Plain // the provider does not learn of a search
 	}
-	c := r.catalog()
-	next := native.Rewrite(msgs, native.History{
+	t.replace(r, native.Rewrite(msgs, native.History{
 		Rules: rules, Tools: c.Set, Shown: show, Found: matchesText,
 		Again: func(names []string) string { return render("already-loaded", promptData{Words: names}) },
 		Findable: func(e *hidden.Tool) bool {
@@ -503,12 +529,10 @@ func (h *hooks[M]) rewrite(ctx context.Context, msgs []M, show []string) []M {
 			e := c.Lookup(name)
 			return e == nil && r.own[name] != nil || e != nil && (slices.Contains(show, name) || rules.DeferAll && h.offered(ctx)(e))
 		},
-	})
-	t.read(ctx, next)
+	}))
 	if rules.NoteOnEmpty && t.facts.EmptyCall != nil {
-		next = t.withNote(next, emptyNote(ctx, h.run, t.facts.EmptyCall))
+		t.putNote(emptyNote(ctx, r, t.facts.EmptyCall))
 	}
-	return next
 }
 
 // bindCalls assigns slots to the tools that the last message calls.
@@ -541,7 +565,7 @@ type request[M adk.MessageType] struct {
 	names []string           // of the hidden tools that it shows
 	tools []*schema.ToolInfo // all tools, in the order of the wire
 	msgs  []M
-	told  [3][]int // positions of this package's messages, by kind
+	told  []int // positions of this package's messages
 }
 
 // mark describes the request in three parts: the list, the hidden tools, and, for an answer that
@@ -549,20 +573,17 @@ type request[M adk.MessageType] struct {
 func (s request[M]) mark(t session.Tie) string {
 	mark := digest(s.list) + "." + digest(strings.Join(slices.Sorted(slices.Values(s.names)), "\n"))
 	if t == session.Bound {
-		_, told := s.texts()
-		mark += "." + boundTo(definitions(s.tools), told)
+		mark += "." + boundTo(definitions(s.tools), s.texts())
 	}
 	return mark
 }
 
-// texts are this package's messages, and their positions.
-func (s request[M]) texts() (at []int, texts []string) {
-	at = slices.Concat(s.told[:]...)
-	slices.Sort(at)
-	for _, i := range at {
+// texts are this package's messages.
+func (s request[M]) texts() (texts []string) {
+	for _, i := range s.told {
 		texts = append(texts, wire.TextOf(s.msgs[i]).Text)
 	}
-	return at, texts
+	return texts
 }
 
 func boundTo(tools string, told []string) string { return digest(tools + encode(told)) }
@@ -612,7 +633,7 @@ func (h *hooks[M]) keeper() session.Keeper[M] {
 // before returns a function that finds this package's texts before a message of the request.
 func (s request[M]) before(msgs []M) func(i int) []string {
 	var at []int
-	all, texts := s.texts()
+	all, texts := s.told, s.texts()
 	for i, m := range msgs {
 		if len(at) < len(all) && m == s.msgs[all[len(at)]] {
 			at = append(at, i)
