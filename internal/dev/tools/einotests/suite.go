@@ -28,6 +28,7 @@ type suite struct {
 	words  *testFile       // Eino's declarations of the package
 	spoken map[string]bool // words that the tests use of it
 	all    int             // test functions that Eino has
+	missed []string        // tests that did not run
 }
 
 // testFile is a file of Eino's whose declarations, or inner tests, go where they do not compile.
@@ -230,12 +231,18 @@ func (s *suite) takeOut(errors string) (some bool) {
 func (s *suite) functions() (names []string) {
 	for _, f := range s.files {
 		for _, d := range f.ast.Decls {
-			if fn, ok := d.(*ast.FuncDecl); ok && fn.Recv == nil && strings.HasPrefix(fn.Name.Name, "Test") && !f.gone[d] {
-				names = append(names, fn.Name.Name)
+			if f.isTestFunction(d) {
+				names = append(names, d.(*ast.FuncDecl).Name.Name)
 			}
 		}
 	}
 	return names
+}
+
+// isTestFunction reports whether a declaration is a test function that is left.
+func (f *testFile) isTestFunction(d ast.Decl) bool {
+	fn, ok := d.(*ast.FuncDecl)
+	return ok && fn.Recv == nil && strings.HasPrefix(fn.Name.Name, "Test") && !f.gone[d]
 }
 
 var outcome = regexp.MustCompile(`(?m)^ *--- (PASS|FAIL): (\S+) `)
@@ -246,27 +253,90 @@ type result struct {
 	text   string
 }
 
-// run runs each function by itself, since one may panic, and returns how the tests without
-// further tests in them went.
+// run runs each function by itself and returns how the tests without further tests in them went.
 func (s *suite) run() (map[string]result, error) {
 	results := make(map[string]result)
-	for _, name := range s.functions() {
-		text, err := output(s.dir, "./tests", "-test.v", "-test.timeout=2m", "-test.run=^"+name+"$")
-		found := outcome.FindAllStringSubmatch(text, -1)
-		if len(found) == 0 {
-			if err == nil {
-				return nil, fmt.Errorf("%s ran no test", name)
+	for _, f := range s.files {
+		for _, d := range f.ast.Decls {
+			if !f.isTestFunction(d) {
+				continue
 			}
-			results[name] = result{false, text}
-		}
-		for _, m := range found {
-			inner := slices.ContainsFunc(found, func(o []string) bool { return strings.HasPrefix(o[2], m[2]+"/") })
-			if !inner {
-				results[m[2]] = result{m[1] == "PASS", text}
+			ran, err := s.runFunction(d.(*ast.FuncDecl).Name.Name, results)
+			if err != nil {
+				return nil, err
+			}
+			for _, name := range f.named(d) {
+				if name = d.(*ast.FuncDecl).Name.Name + "/" + name; !ran[name] {
+					s.missed = append(s.missed, name)
+				}
 			}
 		}
 	}
 	return results, nil
+}
+
+// began is a test that was started.
+var began = regexp.MustCompile(`(?m)^=== RUN +(\S+)$`)
+
+// runFunction runs a function, and once more without the test in it that panicked, so that those behind it run as well. It
+// returns the names of all that were started.
+func (s *suite) runFunction(name string, results map[string]result) (ran map[string]bool, err error) {
+	ran = make(map[string]bool)
+	for skip := []string(nil); ; {
+		text, failed := output(s.dir, "./tests", "-test.v", "-test.timeout=2m", "-test.run=^"+name+"$", "-test.skip="+strings.Join(skip, "|"))
+		for _, m := range began.FindAllStringSubmatch(text, -1) {
+			ran[m[1]] = true
+		}
+		found := outcome.FindAllStringSubmatch(text, -1)
+		if len(found) == 0 && len(skip) == 0 {
+			if failed == nil {
+				return nil, fmt.Errorf("%s ran no test", name)
+			}
+			results[name] = result{false, text}
+		}
+		last := "" // of those that failed
+		for _, m := range found {
+			inner := slices.ContainsFunc(found, func(o []string) bool { return strings.HasPrefix(o[2], m[2]+"/") })
+			if inner || len(skip) > 0 && m[2] == name {
+				continue
+			}
+			results[m[2]] = result{m[1] == "PASS", text}
+			if m[1] == "FAIL" {
+				last = m[2]
+			}
+		}
+		if !strings.Contains(text, "\npanic: ") || last == "" || last == name {
+			return ran, nil
+		}
+		skip = append(skip, onlyName(last))
+	}
+}
+
+// onlyName is the pattern of one test.
+func onlyName(name string) string {
+	elements := strings.Split(name, "/")
+	for i, e := range elements {
+		elements[i] = "^" + regexp.QuoteMeta(e) + "$"
+	}
+	return strings.Join(elements, "/")
+}
+
+// named are the tests directly in a function that is not taken out whose names stand there.
+func (f *testFile) named(d ast.Decl) (names []string) {
+	ast.Inspect(d, func(n ast.Node) bool {
+		if n == nil || f.gone[n] {
+			return false
+		}
+		if !isTest(n) {
+			return true
+		}
+		if lit, ok := n.(*ast.ExprStmt).X.(*ast.CallExpr).Args[0].(*ast.BasicLit); ok {
+			name, _ := strconv.Unquote(lit.Value)
+			names = append(names, strings.ReplaceAll(name, " ", "_"))
+		}
+		return false
+	})
+	return names
 }
 
 // remove takes out what stands on a line: the innermost test, or the whole declaration.
