@@ -68,6 +68,66 @@ func goesOn[M adk.MessageType](t *testing.T) {
 	}
 }
 
+// Images and texts of one result, stored and cut, go on as well. formats.Samples writes a sample.
+func TestStoredMediaGoOnInOtherWords(t *testing.T) {
+	adktest.EachType(t, mediaGoOn[*schema.Message], mediaGoOn[*schema.AgenticMessage])
+}
+
+func mediaGoOn[M adk.MessageType](t *testing.T) {
+	for name, text := range formats.Samples(t, "conversation-media-"+kindOf[M](), ".json", func() string { return withMedia[M](t) }) {
+		for _, words := range []string{"the same words", "other words"} {
+			t.Run(name+"/"+words, func(t *testing.T) {
+				if words == "other words" {
+					formats.OtherWords(t, notice.Current())
+				}
+				var c sample[M]
+				require.NoError(t, json.Unmarshal([]byte(text), &c))
+				stored := 0
+				for _, content := range c.Files {
+					if strings.Contains(content, stamp) {
+						stored++
+					}
+				}
+				require.NotZero(t, stored, "an image is in the store")
+				c.goesOn(t)
+			})
+		}
+	}
+}
+
+// stamp is the beginning of an image.
+const stamp = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAAB"
+
+// polaroid is a tool that returns an image and what it shows.
+type polaroid struct{}
+
+func (polaroid) Info(context.Context) (*schema.ToolInfo, error) {
+	return &schema.ToolInfo{Name: "camera", Desc: "takes a picture"}, nil
+}
+
+func (polaroid) InvokableRun(_ context.Context, args *schema.ToolArgument, _ ...tool.Option) (*schema.ToolResult, error) {
+	data, lines := stamp+strings.Repeat("A", 4000), strings.Repeat("what "+args.Text+" shows\n", 150)
+	return &schema.ToolResult{Parts: []schema.ToolOutputPart{
+		{Type: schema.ToolPartTypeText, Text: lines},
+		{Type: schema.ToolPartTypeImage, Image: &schema.ToolOutputImage{MessagePartCommon: schema.MessagePartCommon{Base64Data: &data, MIMEType: "image/png"}}},
+	}}, nil
+}
+
+func withMedia[M adk.MessageType](t *testing.T) string {
+	var turns []adktest.Turn
+	for i := range 6 {
+		turns = append(turns, adktest.Do(adktest.ToolCall{ID: fmt.Sprint("call_", i), Name: "camera", Args: fmt.Sprintf(`{"n":%d}`, i)}))
+	}
+	var c sample[M]
+	c.play(t, turns, []tool.BaseTool{polaroid{}}, func(b reduction.Backend) adk.TypedChatModelAgentMiddleware[M] {
+		cfg := sampleConfig[M](b)
+		return typed(t, &cfg)
+	})
+	text, err := json.MarshalIndent(c, "", " ")
+	require.NoError(t, err)
+	return string(text) + "\n"
+}
+
 func kindOf[M adk.MessageType]() string {
 	if _, plain := any(*new(M)).(*schema.Message); plain {
 		return "plain"
@@ -253,15 +313,21 @@ func (s plainStore) Write(ctx context.Context, req *filesystem.WriteRequest) err
 }
 
 func (c *sample[M]) write(t *testing.T, lang string, handler func(reduction.Backend) adk.TypedChatModelAgentMiddleware[M]) {
+	c.play(t, sampleTurns("/tmp/trunc/call_1"), sampleTools(), handler)
+	text, err := json.MarshalIndent(c, "", " ")
+	require.NoError(t, err)
+	name := fmt.Sprintf("conversation-%s-%s-%s.json", kindOf[M](), strings.ReplaceAll(cmp.Or(c.Scope, "own"), "/", "-"), lang)
+	require.NoError(t, os.WriteFile(filepath.Join(os.Getenv("EINOLEAN_SAMPLES"), name), append(text, '\n'), 0o644))
+}
+
+// play makes the conversation: the model takes turns, in an agent with a handler and a store.
+func (c *sample[M]) play(t *testing.T, turns []adktest.Turn, tools []tool.BaseTool, handler func(reduction.Backend) adk.TypedChatModelAgentMiddleware[M]) {
 	dir := t.TempDir()
 	files, err := store.NewDir(dir)
 	require.NoError(t, err)
 	defer files.Close()
-	model := adktest.Script[M](sampleTurns("/tmp/trunc/call_1")...)
-	tools := sampleTools()
-	by := cmp.Or(c.Scope, "own")
-	inner := c.scoped(files)
-	if by == "eino" || by == "none" {
+	model, inner := adktest.Script[M](turns...), c.scoped(files)
+	if c.Scope == "eino" || c.Scope == "none" {
 		tools = append(tools, readTool(t, inner))
 	}
 	agent := adktest.Agent[M]{Model: model, Tools: tools, Handlers: adktest.Handlers[M](handler(inner))}
@@ -269,10 +335,6 @@ func (c *sample[M]) write(t *testing.T, lang string, handler func(reduction.Back
 	wires := model.Wires()
 	c.Messages = append(wires[len(wires)-1].Messages, adktest.Assistant[M]("done"))
 	c.Files = filesIn(t, dir)
-	text, err := json.MarshalIndent(c, "", " ")
-	require.NoError(t, err)
-	name := fmt.Sprintf("conversation-%s-%s-%s.json", kindOf[M](), strings.ReplaceAll(by, "/", "-"), lang)
-	require.NoError(t, os.WriteFile(filepath.Join(os.Getenv("EINOLEAN_SAMPLES"), name), append(text, '\n'), 0o644))
 }
 
 // TestARollingUpgradeAndItsWayBackLoseNothing: the runs of one conversation fall on replicas of two

@@ -5,6 +5,7 @@ package formats
 
 import (
 	"reflect"
+	"regexp"
 	"strings"
 	"testing"
 	"unicode"
@@ -25,27 +26,37 @@ func OtherWords(t testing.TB, templates any) {
 	}
 }
 
-// reworded returns a template in another language: every letter is another one, and there are more
-// words.
+// reworded returns a template in another language.
 func reworded(f []texts.Piece) (out []texts.Piece) {
-	other := func(r rune) rune {
-		switch {
-		case unicode.Is(unicode.Han, r):
-			return r + 1
-		case 'a' <= r && r <= 'z':
-			return 'a' + (r-'a'+13)%26
-		case 'A' <= r && r <= 'Z':
-			return 'A' + (r-'A'+13)%26
-		}
-		return r
-	}
 	for _, p := range f {
-		parts := strings.Split(p.Text, "persisted-output")
-		for i := range parts {
-			parts[i] = strings.ReplaceAll(strings.Map(other, parts[i]), " ", " zz ")
-			parts[i] = strings.ReplaceAll(parts[i], ": zz ", " zz: ")
-		}
-		out = append(out, texts.Piece{Text: strings.Join(parts, "persisted-output"), Field: p.Field})
+		out = append(out, texts.Piece{Text: Reworded(p.Text), Field: p.Field})
 	}
 	return out
+}
+
+// kept is what stands in a text and is no word: tags, fields, and what the code of a template does.
+var kept = regexp.MustCompile(`<[^<>]*>|{{[^{}]*}}|persisted-output`)
+
+// Reworded returns a text in another language: every letter is another one, and there are more words.
+func Reworded(text string) string {
+	var b strings.Builder
+	at := 0
+	for _, tag := range append(kept.FindAllStringIndex(text, -1), []int{len(text), len(text)}) {
+		words := strings.ReplaceAll(strings.Map(other, text[at:tag[0]]), " ", " zz ")
+		b.WriteString(strings.ReplaceAll(words, ": zz ", " zz: ") + text[tag[0]:tag[1]])
+		at = tag[1]
+	}
+	return b.String()
+}
+
+func other(r rune) rune {
+	switch {
+	case unicode.Is(unicode.Han, r):
+		return r + 1
+	case 'a' <= r && r <= 'z':
+		return 'a' + (r-'a'+13)%26
+	case 'A' <= r && r <= 'Z':
+		return 'A' + (r-'A'+13)%26
+	}
+	return r
 }

@@ -206,6 +206,8 @@ func (c conversation[M]) goesOn(t *testing.T, s search) {
 		requests := model.Wires()
 		require.Len(t, requests, 2)
 		first := requests[0].Messages
+		described := slices.ContainsFunc(requests[0].Tools, func(info *schema.ToolInfo) bool { return strings.Contains(info.Desc, " zz ") })
+		require.Equal(t, os.Getenv("EINOLEAN_OTHER_WORDS") != "", described, "the build has the words that it should have")
 		require.Contains(t, resultIn(first, "use"), "echo")
 		require.Contains(t, resultIn(requests[1].Messages, "use"), "echo", "what had been found can be called")
 		require.Equal(t, 1, strings.Count(strings.Join(requests[0].MessagesDump, "\n"), "</available-deferred-tools>"))
