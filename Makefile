@@ -119,7 +119,7 @@ LESS_GC := GOGC=400
 WHOLE   := $(TIMEOUT) $(LINK) -vet=off -shuffle=on -count=1
 
 # What most users import. The modules of clouds, telemetry and the command take long to compile.
-QUICK := $(filter . ./reduction/jq ./toolsearch/mcptools ./toolsearch/javascript ./programs/javascript,$(MODULES))
+QUICK := $(filter . ./reduction/jq ./toolsearch/mcptools ./programs/javascript,$(MODULES))
 
 test: ## the tests of the product, in minutes from empty caches
 	$(call side,$(addprefix test@,$(QUICK)))

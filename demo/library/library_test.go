@@ -23,6 +23,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/einolean/einolean/internal/dev/golden"
 	"github.com/einolean/einolean/toolsearch/toolsearcheval"
 )
 
@@ -217,5 +218,5 @@ func TestGoldenCatalogueDescribesTheTools(t *testing.T) {
 		}
 		require.NoError(t, lines.Encode(line))
 	}
-	toolsearcheval.Golden(t, graded, out.String())
+	golden.Check(t, graded, out.String())
 }

@@ -10,7 +10,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/einolean/einolean/toolsearch/toolsearcheval"
+	"github.com/einolean/einolean/internal/dev/golden"
 )
 
 // TestGoldenTable holds what is shown, by kind and budget. With EINOLEAN_UPDATE=1 it writes
@@ -20,7 +20,7 @@ func TestGoldenTable(t *testing.T) {
 	require.NoError(t, err)
 	var out bytes.Buffer
 	print(&out, results)
-	toolsearcheval.Golden(t, "testdata/table.golden.txt", out.String())
+	golden.Check(t, "testdata/table.golden.txt", out.String())
 }
 
 // TestGoldenReads holds how many calls of the read tool find what is not shown.
@@ -29,7 +29,7 @@ func TestGoldenReads(t *testing.T) {
 	require.NoError(t, err)
 	var out bytes.Buffer
 	require.NoError(t, printReads(&out, results))
-	toolsearcheval.Golden(t, "testdata/reads.golden.txt", out.String())
+	golden.Check(t, "testdata/reads.golden.txt", out.String())
 }
 
 func TestEveryFactIsInItsResult(t *testing.T) {

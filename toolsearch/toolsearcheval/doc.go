@@ -30,6 +30,6 @@
 // # Reports
 //
 // [Evaluate] returns a [Report]. Printed, it is a table by kind of query. Misses says what
-// was not found and why. Ranks has a line for each query; if [Golden] keeps it in a file,
-// a change of the ranking, or of a tool's description, shows as a diff.
+// was not found and why. Ranks has a line for each query: kept in a file, a change of the
+// ranking, or of a tool's description, shows as a diff.
 package toolsearcheval

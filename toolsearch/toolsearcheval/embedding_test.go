@@ -33,6 +33,7 @@ import (
 	"github.com/cloudwego/eino/schema"
 	"github.com/stretchr/testify/require"
 
+	"github.com/einolean/einolean/internal/dev/golden"
 	"github.com/einolean/einolean/internal/race"
 	"github.com/einolean/einolean/internal/vectors"
 	"github.com/einolean/einolean/toolsearch/index"
@@ -382,7 +383,7 @@ func isHan(r rune) bool { return unicode.Is(unicode.Han, r) }
 // TestGoldenEmbedding shows what each recorded model gains, so that a change is a diff to read.
 func TestGoldenEmbedding(t *testing.T) {
 	race.Skip(t, "ranks every tool for every query")
-	toolsearcheval.Golden(t, filepath.Join("testdata", "golden", "embedding.txt"), embeddingTable(t))
+	golden.Check(t, filepath.Join("testdata", "golden", "embedding.txt"), embeddingTable(t))
 }
 
 func embeddingTable(t *testing.T) string {

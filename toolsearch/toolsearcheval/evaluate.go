@@ -10,14 +10,15 @@ import (
 	"maps"
 	"math"
 	"slices"
+	"strings"
 
 	"github.com/cloudwego/eino/schema"
 
 	"github.com/einolean/einolean/toolsearch/index"
 )
 
-// Depth is how many results of each query are evaluated.
-const Depth = 10
+// depth is how many results of each query are evaluated.
+const depth = 10
 
 // Measures are the quality of an index over some cases. Each is an average over the
 // queries that it applies to, between 0 and 1, and 0 if it applies to none.
@@ -44,10 +45,10 @@ type Measures struct {
 type CaseResult struct {
 	// Case is the graded query.
 	Case Case
-	// Results are the first Depth results.
+	// Results are the first 10 results.
 	Results []index.Result
 	// Rank is the place of the first relevant result, counted from 1. 0: none of the first
-	// Depth results is relevant.
+	// 10 results is relevant.
 	Rank int
 	// Measures are those of this query alone.
 	Measures Measures
@@ -80,7 +81,7 @@ func Evaluate(ctx context.Context, newIndex index.Func, tools []*schema.ToolInfo
 	}
 	r := &Report{Cases: make([]CaseResult, 0, len(cases)), index: x}
 	for _, c := range cases {
-		results, err := x.Search(ctx, index.Query{Text: c.Query, Limit: Depth})
+		results, err := x.Search(ctx, index.Query{Text: c.Query, Limit: depth})
 		if err != nil {
 			return nil, fmt.Errorf("toolsearcheval: searching %.80q: %w", c.Query, err)
 		}
@@ -108,7 +109,7 @@ func (r *Report) average() {
 
 // grade measures one query.
 func grade(c Case, results []index.Result) CaseResult {
-	results = results[:min(Depth, len(results))]
+	results = results[:min(depth, len(results))]
 	out := CaseResult{Case: c, Results: results, Measures: Measures{Queries: 1}}
 	m := &out.Measures
 	if len(c.Relevant) == 0 {
@@ -119,7 +120,7 @@ func grade(c Case, results []index.Result) CaseResult {
 		return out
 	}
 	total, ideal := float64(len(c.Relevant)), 0.0
-	for i := range min(len(c.Relevant), Depth) {
+	for i := range min(len(c.Relevant), depth) {
 		ideal += gain(i)
 	}
 	for i, place := range places(c, results) {
@@ -241,3 +242,26 @@ func problems(c Case, known map[string]bool) (wrong []error) {
 	}
 	return wrong
 }
+
+// Ranks is a text with a line for each case, in their order: the place of the first
+// relevant result, the case's ID, and its query. A dash means that no relevant tool is
+// among the first 10 results. A case without a relevant tool has "none" if it got no
+// result, as it should, and "some" otherwise.
+func (r *Report) Ranks() string {
+	var b strings.Builder
+	for _, c := range r.Cases {
+		place := fmt.Sprint(c.Rank)
+		switch {
+		case len(c.Case.Relevant) == 0 && len(c.Results) == 0:
+			place = "none"
+		case len(c.Case.Relevant) == 0:
+			place = "some"
+		case c.Rank == 0:
+			place = "-"
+		}
+		b.WriteString(strings.TrimRight(fmt.Sprintf("%4s  %-14s %s", place, c.Case.ID, oneLine(c.Case.Query)), " ") + "\n")
+	}
+	return b.String()
+}
+
+func oneLine(text string) string { return strings.Join(strings.Fields(text), " ") }

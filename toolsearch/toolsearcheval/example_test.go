@@ -63,7 +63,7 @@ func ExampleRequire() {
 		tools, cases := toolsearcheval.Must(toolsearcheval.Load("testdata/tools.jsonl", "testdata/queries.jsonl"))
 		_, heldout := toolsearcheval.Split(cases)
 		report := toolsearcheval.Require(t, index.BM25, tools, heldout, toolsearcheval.Goal{Recall5: .9})
-		toolsearcheval.Golden(t, "testdata/found.txt", report.String()+report.Ranks())
+		t.Log(report)
 	}
 }
 

@@ -120,30 +120,3 @@ func (l *listener) Helper() {}
 func (l *listener) Errorf(format string, args ...any) {
 	l.said = append(l.said, fmt.Sprintf(format, args...))
 }
-
-func TestGoldenShowsWhatHasChangedAndWritesWhenAsked(t *testing.T) {
-	file := filepath.Join(t.TempDir(), "deep", "golden.txt")
-	l := &listener{TB: t}
-	t.Setenv(toolsearcheval.UpdateVariable, "")
-	toolsearcheval.Golden(l, file, "one\ntwo\n")
-	require.Len(t, l.said, 1, "the file is not there")
-	require.Contains(t, l.said[0], toolsearcheval.UpdateVariable)
-
-	t.Setenv(toolsearcheval.UpdateVariable, "1")
-	toolsearcheval.Golden(l, file, "one\ntwo\n")
-	t.Setenv(toolsearcheval.UpdateVariable, "")
-	toolsearcheval.Golden(l, file, "one\ntwo\n")
-	require.Len(t, l.said, 1)
-
-	toolsearcheval.Golden(l, file, "one\nthree\n")
-	require.Contains(t, l.said[1], "-two\n+three")
-	require.NotContains(t, l.said[1], "one")
-	toolsearcheval.Golden(l, file, "two\none\n")
-	require.Contains(t, l.said[2], "another order")
-	toolsearcheval.Golden(l, file, strings.Repeat("many\n", 1000))
-	require.Less(t, strings.Count(l.said[3], "\n"), 100)
-
-	require.NoError(t, os.WriteFile(file, []byte("one\r\ntwo\r\n"), 0o600))
-	toolsearcheval.Golden(l, file, "one\ntwo\n")
-	require.Len(t, l.said, 4, "line ends are those of the checkout")
-}

@@ -9,8 +9,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/einolean/einolean/internal/dev/golden"
 	"github.com/einolean/einolean/internal/race"
-	"github.com/einolean/einolean/toolsearch/toolsearcheval"
 )
 
 func TestGoldenRanking(t *testing.T) {
@@ -19,11 +19,11 @@ func TestGoldenRanking(t *testing.T) {
 	for _, x := range indexes {
 		t.Run(x.name, func(t *testing.T) {
 			t.Parallel()
-			text := goldenHead(x.name, "on the whole catalogue", own) + golden(t, x, own)
+			text := goldenHead(x.name, "on the whole catalogue", own) + tableOf(t, x, own)
 			if x.name == "keyword" {
-				text += "\n\n" + goldenHead(x.name, "on the library alone", lib) + golden(t, x, lib)
+				text += "\n\n" + goldenHead(x.name, "on the library alone", lib) + tableOf(t, x, lib)
 			}
-			toolsearcheval.Golden(t, filepath.Join("testdata", "golden", x.name+".txt"), text)
+			golden.Check(t, filepath.Join("testdata", "golden", x.name+".txt"), text)
 		})
 	}
 }
@@ -33,9 +33,9 @@ func goldenHead(index, where string, g graded) string {
 	return title + "\n" + strings.Repeat("=", len(title)) + "\n"
 }
 
-// golden has the tables first, then each query's place. The queries of the half to judge
+// tableOf has the tables first, then each query's place. The queries of the half to judge
 // by are not shown: who tunes an index reads this file.
-func golden(t testing.TB, x namedIndex, g graded) string {
+func tableOf(t testing.TB, x namedIndex, g graded) string {
 	dev, heldout := evaluate(t, x, g.tools, g.dev), evaluate(t, x, g.tools, g.heldout)
 	for i := range heldout.Cases {
 		heldout.Cases[i].Case.Query = ""

@@ -16,6 +16,7 @@ import (
 	"github.com/cloudwego/eino/schema"
 	"github.com/stretchr/testify/require"
 
+	"github.com/einolean/einolean/internal/dev/golden"
 	"github.com/einolean/einolean/internal/race"
 	"github.com/einolean/einolean/toolsearch/index"
 	"github.com/einolean/einolean/toolsearch/toolsearcheval"
@@ -163,7 +164,7 @@ func TestGoldenLanguages(t *testing.T) {
 	race.Skip(t, "asks tools in every language")
 	all := spokenTools(t)
 	heldout := spokenTable(t, all, "heldout")
-	toolsearcheval.Golden(t, filepath.Join("testdata", "golden", "languages.txt"),
+	golden.Check(t, filepath.Join("testdata", "golden", "languages.txt"),
 		"To tune on (dev)\n\n"+spokenTable(t, all, "dev")+"\nTo judge by (heldout)\n\n"+heldout)
 	page, err := os.ReadFile(filepath.Join("..", "..", "docs", "benchmarks.md"))
 	require.NoError(t, err)

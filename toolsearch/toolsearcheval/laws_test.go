@@ -48,10 +48,13 @@ func TestMeasuresKeepTheirLaws(t *testing.T) {
 	requireBounds(t, r.Measures)
 }
 
+// depth is how many results of a query are evaluated.
+const depth = 10
+
 func requireLaws(t *testing.T, c toolsearcheval.CaseResult) {
 	m := c.Measures
 	requireBounds(t, m)
-	require.LessOrEqual(t, len(c.Results), toolsearcheval.Depth)
+	require.LessOrEqual(t, len(c.Results), depth)
 	require.Equal(t, c.Rank > 0, m.Recall10 > 0)
 	require.Equal(t, c.Rank == 1, m.Recall1 > 0)
 	require.Equal(t, len(c.Missing) == 0, len(c.Case.Relevant) == 0 || m.Recall5 > 1-1e-9)
@@ -60,9 +63,9 @@ func requireLaws(t *testing.T, c toolsearcheval.CaseResult) {
 	}
 	allFirst := len(c.Case.Relevant) > 0
 	for i, result := range c.Results[:min(len(c.Results), len(c.Case.Relevant))] {
-		allFirst = allFirst && slices.Contains(c.Case.Relevant, result.Name) && i < toolsearcheval.Depth
+		allFirst = allFirst && slices.Contains(c.Case.Relevant, result.Name) && i < depth
 	}
-	if allFirst && len(c.Results) >= min(len(c.Case.Relevant), toolsearcheval.Depth) {
+	if allFirst && len(c.Results) >= min(len(c.Case.Relevant), depth) {
 		require.InDelta(t, 1, m.NDCG10, 1e-9, "the ideal order is worth 1: %v", c.Case)
 	}
 }

@@ -16,6 +16,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/einolean/einolean/internal/dev/golden"
 	"github.com/einolean/einolean/internal/race"
 	"github.com/einolean/einolean/toolsearch/index"
 	"github.com/einolean/einolean/toolsearch/toolsearcheval"
@@ -80,7 +81,7 @@ func TestGoldenPrefetch(t *testing.T) {
 		tables[name] = prefetchTable(t, own, library, half[0], half[1])
 	}
 	b.WriteString("\n\n(dev)" + tables["dev"] + "\n\n(heldout)" + tables["heldout"])
-	toolsearcheval.Golden(t, filepath.Join("testdata", "golden", "prefetch.txt"), b.String()+"\n")
+	golden.Check(t, filepath.Join("testdata", "golden", "prefetch.txt"), b.String()+"\n")
 }
 
 // prefetchTable has a line for each kind of message, and a column for each threshold.

@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"github.com/einolean/einolean/demo/lab"
-	"github.com/einolean/einolean/toolsearch/toolsearcheval"
+	"github.com/einolean/einolean/internal/dev/golden"
 )
 
 // The golden files hold what a demo prints, and what it prints with -v.
@@ -37,7 +37,7 @@ func Golden(t *testing.T, message, agentic Demo) {
 			if err := form.demo(lab.NewScreen(&got, form.file == verbose), form.streaming); err != nil {
 				t.Fatal(err)
 			}
-			toolsearcheval.Golden(t, form.file, got.String())
+			golden.Check(t, form.file, got.String())
 		})
 	}
 }

@@ -14,9 +14,9 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/einolean/einolean/internal/dev/golden"
 	"github.com/einolean/einolean/internal/keyword"
 	"github.com/einolean/einolean/toolsearch"
-	"github.com/einolean/einolean/toolsearch/toolsearcheval"
 )
 
 const ownSet = "../../../../toolsearch/toolsearcheval/testdata"
@@ -47,7 +47,7 @@ func TestGoldenConfidence(t *testing.T) {
 	for i, s := range scorers {
 		var b strings.Builder
 		printMeasures(&b, answersOf(t, i))
-		toolsearcheval.Golden(t, "testdata/golden/"+s.name+".txt", b.String())
+		golden.Check(t, "testdata/golden/"+s.name+".txt", b.String())
 	}
 }
 
