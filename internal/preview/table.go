@@ -118,12 +118,18 @@ type field struct {
 	depth  int
 	kids   []*field // in the order in which they were met
 	index  map[string]*field
+	number int // in the order in which fields were met
 	column int // in the table, or -1
 	weight float64
+	values
+}
 
-	seen     int   // records that have a value
-	first    int32 // the first value
-	differs  bool  // not all values are the first one
+// values are what the records have in a field.
+type values struct {
+	seen     int   // records that have one
+	bytes    int   // of all of them
+	first    int32 // the first one
+	differs  bool  // not all are the first one
 	distinct map[string]struct{}
 }
 
@@ -141,7 +147,7 @@ func (f *field) kid(name string, at int, t *table) *field {
 		return nil
 	}
 	t.fields++
-	k := &field{name: name, path: name, depth: f.depth + 1, column: -1}
+	k := &field{name: name, path: name, depth: f.depth + 1, number: t.fields, column: -1}
 	if f.depth > 0 {
 		k.path = f.path + "." + name
 	}
@@ -301,6 +307,7 @@ func (t *table) leaf(f *field, value int32, n int) {
 		}
 	}
 	f.seen++
+	f.bytes += t.size(value)
 	if f.seen == 1 {
 		f.first = value
 	} else if !f.differs && t.source(value) != t.source(f.first) {
@@ -316,7 +323,13 @@ func (t *table) leaf(f *field, value int32, n int) {
 }
 
 // telling are words for fields that distinguish records, or say what they are about.
-var telling = words("name title id email label subject key path text value summary address message error description content file author user login msg body comment snippet reason date status type symbol code price url number total")
+var telling = words("name title email label subject key path text value summary address message error description content file author user login msg body comment snippet reason date status type symbol code price url number total state")
+
+// naming are those for texts of which the start tells something, however long they are.
+var naming = words("name title subject label message msg summary")
+
+// identifying are words for what tells records apart, but says nothing of other things in them.
+var identifying = words("id sha")
 
 // noise are fields that are hardly ever asked about.
 var noise = regexp.MustCompile(`_links|(?:_url|_gmt|node_id)$`)
@@ -336,8 +349,12 @@ func words(list string) map[string]bool {
 func (t *table) weigh(f *field) float64 {
 	sample := max(1, min(f.seen, t.count, sampled))
 	w := .15 + .5*float64(len(f.distinct))/float64(sample)*float64(f.seen)/float64(t.count)
-	if telling[strings.ToLower(lastWord.FindString(f.path))] {
+	word, long := strings.ToLower(lastWord.FindString(f.path)), f.bytes > longBody*f.seen
+	switch {
+	case naming[word], telling[word] && !long, identifying[word] && f.depth == 1:
 		w += .5
+	case long:
+		w *= ofCut
 	}
 	if noise.MatchString(f.path) {
 		w *= .35
@@ -364,6 +381,8 @@ const (
 	maxColumns = 64
 	// longText is how much of a cell counts.
 	longText = 60
+	// longBody is how long values are, on average, that tell nothing by their start.
+	longBody = 4 * longText
 	// ofCut is what a text counts that is cut, times the root of the share that is shown: the
 	// start of a message is seldom what it says.
 	ofCut = .7
@@ -432,6 +451,7 @@ func (t *table) chooseColumns() (columns, same []*field) {
 		}
 		columns = append(columns, f)
 	}
+	t.lighten()
 	slices.SortStableFunc(columns, func(a, b *field) int { return cmp.Compare(b.weight, a.weight) })
 	if len(columns) == 0 { // all records are equal
 		columns, same = same, nil
@@ -511,8 +531,9 @@ func (t *table) choose(columns []*field, room int) (best layout) {
 	}
 	head, tail := t.grid(t.head, len(columns)), t.grid(t.tail, len(columns))
 	slices.Reverse(tail)
+	least := t.named(columns)
 	for _, cut := range cuts {
-		l := t.tryCut(columns, [2][][]int32{head, tail}, room, cut)
+		l := t.tryCut(columns, [2][][]int32{head, tail}, room, cut, least)
 		if l.worth > best.worth {
 			best = l
 		}
@@ -521,6 +542,27 @@ func (t *table) choose(columns []*field, room int) (best layout) {
 		f.column = -1
 	}
 	return best
+}
+
+// named is how many columns it takes to say what a record is about: up to the first that has words, if
+// that is among the first ones.
+func (t *table) named(columns []*field) int {
+	const first = 2
+	rows := t.head[:min(len(t.head), lookedThrough)]
+	for i, f := range columns[:min(len(columns), first)] {
+		worded := 0
+		for _, row := range rows {
+			for _, c := range row {
+				if c.field == f && strings.Contains(t.scalar(c.value), " ") {
+					worded++
+				}
+			}
+		}
+		if worded*2 > len(rows) {
+			return i + 1
+		}
+	}
+	return 1
 }
 
 // grid lays the sizes of the cells of some rows out by column; zero is an empty cell.
@@ -538,7 +580,7 @@ func (t *table) grid(rows [][]cell, columns int) [][]int32 {
 }
 
 // tryCut finds the best number of columns for one length of strings.
-func (t *table) tryCut(columns []*field, grid [2][][]int32, room, cut int) (best layout) {
+func (t *table) tryCut(columns []*field, grid [2][][]int32, room, cut, least int) (best layout) {
 	var cost [2][]int
 	var worth [2][]float64
 	for side := range grid {
@@ -574,7 +616,7 @@ func (t *table) tryCut(columns []*field, grid [2][][]int32, room, cut int) (best
 		if shown := l.rows + l.last; shown > 0 {
 			l.worth *= math.Pow(float64(t.count)/float64(shown), fewerRows)
 		}
-		if l.columns, l.cut = c+1, cut; l.worth > best.worth {
+		if l.columns, l.cut = c+1, cut; l.columns >= least && l.worth > best.worth {
 			best = l
 		}
 	}
