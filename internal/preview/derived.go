@@ -6,8 +6,6 @@ package preview
 // Columns that say what another one says: a URL with the number of its record, a committer who is the
 // author.
 
-import "strings"
-
 const (
 	// lookedThrough is how many records show what follows from what; fewer than leastRecords show nothing.
 	lookedThrough, leastRecords = 8, 3
@@ -23,8 +21,11 @@ type origin struct {
 	rest  string
 }
 
-// lighten takes weight from fields that follow from others. Their weights are known.
-func (t *table) lighten() {
+// repetition is a table whose fields have their weights.
+type repetition struct{ *table }
+
+// lighten takes weight from fields that follow from others.
+func (t repetition) lighten() {
 	rows := t.head[:min(len(t.head), lookedThrough)]
 	origins, records := make(map[*field][]origin), make(map[*field]int)
 	for _, row := range rows {
@@ -45,7 +46,7 @@ func (t *table) lighten() {
 }
 
 // valuesOf are the fields of a record by their values.
-func (t *table) valuesOf(row []cell) map[string][]*field {
+func (t repetition) valuesOf(row []cell) map[string][]*field {
 	values := make(map[string][]*field)
 	for _, c := range row {
 		if v := t.scalar(c.value); len(v) >= leastToken && c.field.differs {
@@ -55,48 +56,34 @@ func (t *table) valuesOf(row []cell) map[string][]*field {
 	return values
 }
 
-// scalar is a string as it is written, or a number.
-func (t *table) scalar(n int32) string {
-	switch t.nodes[n].kind {
-	case '"':
-		return t.raw(n)
-	case 0, '0':
-		return t.source(n)
-	}
-	return ""
-}
-
 // originsOf are the fields whose values are all of a value or a word in it.
-func (t *table) originsOf(c cell, values map[string][]*field) (found []origin) {
+func (t repetition) originsOf(c cell, values map[string][]*field) (found []origin) {
 	const longest = 200
 	v := t.scalar(c.value)
 	if len(v) > longest {
 		return nil
 	}
-	for at := 0; at < len(v); {
-		end := at
-		for end < len(v) && (letter(v[end]) || v[end] == '-') {
+	for _, f := range values[v] {
+		if outranks(f, c.field) {
+			found = append(found, origin{f, ""})
+		}
+	}
+	for at, end := 0, 0; at < len(v); at = end + 1 {
+		for end = at; end < len(v) && (letter(v[end]) || v[end] == '-'); {
 			end++
 		}
-		for _, f := range values[v[at:end]] {
-			if whole := end-at == len(v); f != c.field && (!whole || f.outranks(c.field)) {
-				found = append(found, origin{f, v[:at] + "\x00" + v[end:]})
-			}
+		if end-at == len(v) {
+			break
 		}
-		at = end + 1
-	}
-	if strings.ContainsFunc(v, func(r rune) bool { return r > 0x7f || !letter(byte(r)) && r != '-' }) {
-		for _, f := range values[v] {
-			if f != c.field && f.outranks(c.field) {
-				found = append(found, origin{f, "\x00"})
-			}
+		for _, f := range values[v[at:end]] {
+			found = append(found, origin{f, v[:at] + "\x00" + v[end:]})
 		}
 	}
 	return found
 }
 
 // outranks says which of two equal fields stays: the one that tells more, or the first.
-func (f *field) outranks(other *field) bool {
+func outranks(f, other *field) bool {
 	if f.weight != other.weight {
 		return f.weight > other.weight
 	}

@@ -451,7 +451,7 @@ func (t *table) chooseColumns() (columns, same []*field) {
 		}
 		columns = append(columns, f)
 	}
-	t.lighten()
+	repetition{t}.lighten()
 	slices.SortStableFunc(columns, func(a, b *field) int { return cmp.Compare(b.weight, a.weight) })
 	if len(columns) == 0 { // all records are equal
 		columns, same = same, nil
@@ -563,6 +563,17 @@ func (t *table) named(columns []*field) int {
 		}
 	}
 	return 1
+}
+
+// scalar is a string as it is written, or a number.
+func (t *table) scalar(n int32) string {
+	switch t.nodes[n].kind {
+	case '"':
+		return t.raw(n)
+	case 0, '0':
+		return t.source(n)
+	}
+	return ""
 }
 
 // grid lays the sizes of the cells of some rows out by column; zero is an empty cell.
