@@ -136,6 +136,20 @@ func TestFailedStreamsThatNobodyReadsAreCollected(t *testing.T) {
 	runtime.GC()
 }
 
+// graphInterrupts is the error of a graph in a tool that stops before its node.
+func graphInterrupts(t *testing.T) error {
+	g := compose.NewGraph[string, string]()
+	require.NoError(t, g.AddLambdaNode("node", compose.InvokableLambda(func(_ context.Context, s string) (string, error) { return s, nil })))
+	require.NoError(t, g.AddEdge(compose.START, "node"))
+	require.NoError(t, g.AddEdge("node", compose.END))
+	r, err := g.Compile(t.Context(), compose.WithInterruptBeforeNodes([]string{"node"}))
+	require.NoError(t, err)
+	_, err = r.Invoke(t.Context(), "x")
+	_, is := compose.ExtractInterruptInfo(err)
+	require.True(t, is, "%v", err)
+	return err
+}
+
 func TestErrorsThatSteerARunPass(t *testing.T) {
 	ended, end := context.WithCancel(t.Context())
 	end()
@@ -143,6 +157,7 @@ func TestErrorsThatSteerARunPass(t *testing.T) {
 		ctx context.Context
 		err error
 	}{
+		"the interrupt of a graph":        {t.Context(), graphInterrupts(t)},
 		"an old interrupt":                {t.Context(), compose.NewInterruptAndRerunErr("wait")},
 		"the end of the run's context":    {ended, errHost},
 		"a cancelled run":                 {t.Context(), &adk.CancelError{}},
