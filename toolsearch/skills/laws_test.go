@@ -119,3 +119,19 @@ func TestASkillSpeaksChinese(t *testing.T) {
 		}
 	}
 }
+
+// wrong is a middleware that cannot begin, and returns a value beside its error.
+type wrong struct {
+	*adk.BaseChatModelAgentMiddleware
+}
+
+func (wrong) BeforeAgent(ctx context.Context, rc *adk.ChatModelAgentContext) (context.Context, *adk.ChatModelAgentContext, error) {
+	return ctx, rc, errors.New("no model for it")
+}
+
+// A middleware that cannot run a skill says so, and its skill is no empty success.
+func TestAMiddlewareThatCannotRunASkillSaysSo(t *testing.T) {
+	said, err := skills.RunWith[*schema.Message](wrong{})(t.Context(), "one")
+	require.ErrorContains(t, err, "no model for it")
+	require.Empty(t, said)
+}
