@@ -47,7 +47,7 @@ type sample struct {
 var rules = []rule{
 	licenceHeader, packageComments, fileSize, functionSize, complexity,
 	rootRequirements, oneVersion, testifyInTests, importBans, downwards, keywordImports,
-	messageSwitch, noInternalAliases, documentedNames, wholeExamples, shownInUse,
+	messageSwitch, noInternalAliases, documentedNames, wholeExamples, shownInUse, fewFields,
 	openEnds, oneName, onlyText, frozen, markdownLinks, namedTests, walks, translations, packageLayout,
 }
 

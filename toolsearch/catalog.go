@@ -52,7 +52,7 @@ type shared struct {
 	index     index.Index
 	indexing  sync.Once             // NewIndex works, and only runs with these tools wait for it
 	broken    atomic.Pointer[error] // why it failed, once it has: then index is Eino's score
-	sure      func() rater          // what knows the confidence of results
+	sure      func() rater          // rates results without a confidence, with MinConfidence
 	pins      []string              // names of the tools to show always
 
 	// Each of these works once.
@@ -274,7 +274,7 @@ func newCatalogs(s *settings) *catalogs {
 }
 
 // find returns the catalogue of a run. If its tools look the same as those of an earlier one, it shares
-// what is known of them: only the first run with such tools makes their indexes. If an index cannot be
+// their names and indexes: only the first run with such tools makes their indexes. If an index cannot be
 // made, the next run tries again; with tools that come and go, it does not fail the run.
 func (b *catalogs) find(ctx context.Context, of parts) (*catalog, error) {
 	c := b.withParts(of)

@@ -106,8 +106,9 @@ type Config struct {
 	// MinConfidence, from 0 to 1, is how sure a search must be. If it is less sure of every
 	// result, it says that no tool seems to do this, names the nearest, and loads none; the
 	// model can still load one of those with "select:". With index.BM25, 0.05 refuses 4 in 5
-	// searches that no tool serves, and 2 in 100 right answers. Results without a
-	// confidence are never refused. If zero, none are.
+	// searches that no tool serves, and 2 in 100 right answers. Results of an index that
+	// reports no confidence get that of a BM25 index, which takes a few megabytes for a
+	// thousand tools; those that this does not know are never refused. If zero, none are.
 	MinConfidence float64
 
 	// Filter decides who may see, find, load and call which tool. If nil, everybody may.
@@ -153,7 +154,7 @@ type Config struct {
 	// OnEvent receives events about changes: the catalogue, searches, tools loaded and
 	// unloaded, calls that do not run or that the Filter denies, and failures of the index
 	// and the Backend. A run has at most two events for each model call and two for each
-	// tool call, besides those of the catalogue and of Prefetch. It is called
+	// tool call, not counting those of the catalogue and of Prefetch. It is called
 	// synchronously, by several goroutines at once if tools run in parallel, and may keep the
 	// event. A panic in it is recovered. If nil, nothing is measured, and only warnings are
 	// reported: to slog.Default, at most one of a kind a minute; einolean.Tee() keeps those
@@ -173,7 +174,7 @@ func writeFile(ctx context.Context, b store.Backend, path, content string) error
 // phases:
 //
 //	the reminder            PhaseList
-//	names in hints          PhaseList and PhaseSearch, besides those of the answer they stand in
+//	names in hints          PhaseList and PhaseSearch, and those of the answer they stand in
 //	search_tools            PhaseSearch
 //	tool_search, select:    PhaseSearch and PhaseLoad
 //	load_tool               PhaseLoad

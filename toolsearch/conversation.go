@@ -52,7 +52,7 @@ type line[M adk.MessageType] struct {
 	view wire.View
 
 	wish  *wish  // what a user asks for
-	offer string // what is to follow: the tools that this loaded
+	offer string // the message that should follow, with the tools for it
 }
 
 // lineOf reads a message.

@@ -28,7 +28,7 @@ import (
 	"github.com/einolean/einolean/toolsearch/internal/wire"
 )
 
-// metaInfo is what is said of a tool that the model gets instead of the hidden ones. It is immutable.
+// metaInfo describes a tool that the model gets instead of the hidden ones. It is immutable.
 type metaInfo struct {
 	catalog *catalog
 	name    string

@@ -65,7 +65,7 @@ func newRun(start *catalog) *run {
 
 // record is what a run has shown and told, as Eino keeps it for a resume.
 type record struct {
-	depth int // of Eino's address of the agent; what is deeper is in the run
+	depth int // of Eino's address of the agent; whatever is deeper is in the run
 
 	mu        sync.Mutex
 	kept      turn.Record
@@ -78,7 +78,7 @@ type record struct {
 // recordKey is the key of the record among the values that Eino keeps for a run.
 const recordKey = "__einolean_toolsearch__"
 
-// What is reported begins with one of these, if it is no name.
+// The beginnings of lines in Record.Reported.
 const (
 	catalogLine = "catalog " // and what tells catalogues apart
 	storeLine   = "store"
@@ -212,7 +212,7 @@ type calls struct {
 	returned turn.Names           // names that searches since the last model call returned, if each may be returned once
 }
 
-// note adds what is known of a call. A call without an id leaves nothing: it cannot be told from
+// note adds to the note of a call. A call without an id leaves nothing: it cannot be told from
 // others.
 func (c *calls) note(id string, more turn.Note) {
 	if id == "" {

@@ -241,7 +241,7 @@ func searchIndex(ctx context.Context, x index.Index, q index.Query) ([]index.Res
 }
 
 // finite returns a result with the nearest score that is a number, and a confidence from 0 to
-// 1. What is no number becomes 0, which is the lowest score and an unknown confidence.
+// 1. Anything else becomes 0, which is the lowest score and an unknown confidence.
 func finite(r index.Result) index.Result {
 	number := func(x, least, most float64) float64 {
 		if math.IsNaN(x) {
@@ -442,7 +442,7 @@ func (s searcher) suggest(ctx context.Context, words string) []string {
 	return names
 }
 
-// lookups returns the first words of a search, each once.
+// lookups returns the first different words of a search.
 func lookups(words string) []string {
 	var out []string
 	for _, t := range keyword.Parse(firstWords(words, maxLookups)).Terms {

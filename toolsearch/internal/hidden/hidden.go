@@ -1,9 +1,9 @@
 // Copyright einolean authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Package hidden has the tools that toolsearch hides: one with what is computed from its definition
-// once, sets of them, what is indexed of a set, and what a run remembers of those who list them. Its
-// sets are those of package toolset from inside.
+// Package hidden has the tools that toolsearch hides: a tool, with whatever is computed once from its
+// definition; sets of tools, with their indexes; and what a run remembers of its sources. Its sets are
+// those of package toolset from inside.
 //
 // JSON schemas are untrusted: every walk through one is bounded, and one that is too deep or refers to
 // itself counts as none.
@@ -87,8 +87,8 @@ func New(tools []*Tool) *Set {
 	return &Set{parts: []part{{b, nil, len(tools)}}, size: len(tools)}
 }
 
-// Update is the set of exactly these tools, as package toolset describes it. wrong is told what is
-// wrong with each tool that cannot be in a set, by its place; then the result means nothing.
+// Update is the set of exactly these tools, as package toolset describes it. wrong is told the
+// fault of each tool that cannot be in a set, by its place; then the result means nothing.
 func (s *Set) Update(ctx context.Context, tools []tool.BaseTool, wrong func(at int, err error)) *Set {
 	known := make(map[tool.BaseTool]*Tool, s.Len())
 	old, changed := make([]*Tool, 0, s.Len()), s == nil || len(tools) != s.size
@@ -607,7 +607,7 @@ type Asked struct {
 	known map[any]*answered
 }
 
-// answered is what is known of one source.
+// answered is the state of one source.
 type answered struct {
 	last *Set // that it returned
 	busy bool // it has not answered yet, and is not asked again until it has

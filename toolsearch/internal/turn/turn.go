@@ -182,7 +182,7 @@ type Note struct {
 	Refused bool     // it is a call to a tool that the caller may not use
 }
 
-// Run is what is known of tools and calls besides what messages say.
+// Run is what a run knows of tools and calls, beyond the messages.
 type Run struct {
 	Has    func(name string) bool                   // there is a hidden tool of the name
 	Owns   func(name string) bool                   // the agent has one of its own

@@ -47,7 +47,7 @@ type Result struct {
 // Text is the text of a message.
 type Text struct {
 	Text   string
-	Only   bool // the message is this one text, and nothing besides
+	Only   bool // the message is this one text, and nothing else
 	Marked bool // it carries the key of a reminder in Extra
 	User   bool // a user wrote it, and no handler
 }
