@@ -10,6 +10,7 @@ import (
 	"errors"
 	"math/rand/v2"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -333,4 +334,31 @@ func TestAnObserverThatPanicsEndsNothing(t *testing.T) {
 		require.Equal(t, "/tmp/trunc/c", pathIn(out))
 	}
 	require.Contains(t, before(t, mw, rounds[*schema.Message](3, 900))[2].Content, "/tmp/clear/call_0")
+}
+
+// A pass whose rewriter took a round out counts each result that is left once.
+func TestAPassAfterARewriteCountsEachResultOnce(t *testing.T) {
+	adktest.EachType(t, countsAfterRewrite[*schema.Message], countsAfterRewrite[*schema.AgenticMessage])
+}
+
+func countsAfterRewrite[M adk.MessageType](t *testing.T) {
+	var msgs []M
+	for _, name := range []string{"first", "excluded", "shell", "excluded"} {
+		id := name + strconv.Itoa(len(msgs))
+		msgs = append(msgs, adktest.Assistant[M]("", adktest.ToolCall{ID: id, Name: name}), adktest.Result[M](id, name, strings.Repeat(name, 400)))
+	}
+	msgs = append(msgs, rounds[M](1, 10)...)
+	c := &reduction.TypedConfig[M]{Backend: backend.NewMemory(0), MaxTokensForClear: 100, ClearExcludeTools: []string{"excluded"},
+		ClearMessageRewriter: func(_ context.Context, call M, results []M) ([]M, error) {
+			if adktest.Calls(call)[0].Name == "first" {
+				return nil, nil
+			}
+			return append([]M{call}, results...), nil
+		}}
+	mw, events := told(t, c)
+	before(t, mw, msgs)
+	done := ofKind(*events, einolean.KindClearDone)
+	require.Len(t, done, 1)
+	require.Equal(t, map[string]int{"excluded": 2}, done[0].Pass.Kept)
+	require.Equal(t, []int{3, 1}, []int{done[0].Pass.Looked, done[0].Pass.Cleared})
 }
