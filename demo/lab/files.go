@@ -52,7 +52,7 @@ func WriteFiles(dir string) error {
 // question is a run that continues the ones before.
 var FileQuestions = []Question{
 	{Text: `Read the file access.log. On which line is "req-003210"?`, Truth: Is(fmt.Sprintf("%d:%s", 3211, request(3210)))},
-	{Text: `Read the file stock.txt. How many are left of "part-0417"?`, Truth: Is(part(417))},
+	{Text: `Read the file stock.txt. On which line is "part-0417"?`, Truth: Is(fmt.Sprintf("%d:%s", 418, part(417)))},
 	{Text: `What is the SHA-256 of "lean"?`, Truth: Is(fmt.Sprintf("%x", sha256.Sum256([]byte("lean"))))},
 	{Text: `Convert 26.2 miles to kilometres.`, Truth: Is(fmt.Sprintf("%.4f", 26.2*1.609344))},
 	{Text: `Count the words in the file notes.txt.`, Truth: Is(fmt.Sprintf("%d words", len(strings.Fields(Files()["notes.txt"]))))},
