@@ -13,6 +13,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"runtime"
 	"sync"
 
 	quickjs "github.com/aperturerobotics/go-quickjs-wasi-reactor"
@@ -35,7 +36,7 @@ const (
 	programName = "<program>"     // in the lines of a stack
 )
 
-// compiled is the machine's code, for the whole process: compiling takes half a second.
+// compiled is the machine's code, for the whole process: compiling takes a second of processor time.
 var compiled = sync.OnceValue(wazero.NewCompilationCache)
 
 // engine makes machines of one size.
@@ -56,7 +57,8 @@ func newEngine(memory int64) (*engine, error) {
 	if _, err := wasi_snapshot_preview1.Instantiate(ctx, e.runtime); err != nil {
 		return nil, errors.Join(err, e.runtime.Close(ctx))
 	}
-	module, err := e.runtime.CompileModule(ctx, quickjs.QuickJSWASM)
+	workers := experimental.WithCompilationWorkers(ctx, min(8, runtime.GOMAXPROCS(0))) // a first program waits for this
+	module, err := e.runtime.CompileModule(workers, quickjs.QuickJSWASM)
 	if err != nil {
 		return nil, errors.Join(err, e.runtime.Close(ctx))
 	}
