@@ -123,7 +123,7 @@ QUICK := $(filter . ./reduction/jq ./toolsearch/mcptools ./programs/javascript,$
 
 test: ## the tests of the product, in minutes from empty caches
 	$(call side,$(addprefix test@,$(QUICK)))
-	@echo "not run here, but by make check: the long form of tests with random input, the race detector, linters, and the tests of the workshop (internal/dev) and of$(foreach m,$(filter-out $(QUICK),$(MODULES)), $(m:./%=%))"
+	@[ -n '$(THOROUGH)' ] || echo "not run here, but by make check: the long form of tests with random input, the race detector, linters, and the tests of the workshop (internal/dev) and of$(foreach m,$(filter-out $(QUICK),$(MODULES)), $(m:./%=%))"
 
 test-rest: ## every test that `make test` leaves out; the product's with -race as well, where the machine has a C compiler
 	@[ -n '$(RACE)' ] || echo "no C compiler works here: the tests run without the race detector"

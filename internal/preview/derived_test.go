@@ -42,7 +42,7 @@ func person(r *rand.Rand) string {
 func issueRecord(r *rand.Rand, i int) named {
 	number, title := 9000-3*i, wordsOf(r, 5+r.IntN(9))
 	url := fmt.Sprintf("%s/issues/%d", service, number)
-	return named{fmt.Sprintf(`{"url":"%s","labels_url":"%[1]s/labels{/name}","html_url":"https://forge.example/a/b/issues/%d","id":%[3]d,"number":%[2]d,"title":%[4]s,"user":%[5]s,"state":"open","assignee":null,"comments":%[6]d,"created_at":"2026-03-%[7]02dT10:00:00Z","body":%[8]s,"reactions":{"url":"%[1]s/reactions","total_count":%[6]d}}`,
+	return named{fmt.Sprintf(`{"url":"%s","labels_url":"%[1]s/labels{/name}","html_url":"https://forge.example/a/b/issues/%d","id":%[3]d,"number":%[2]d,"title":%[4]s,"user":%[5]s,"state":"open","assignee":null,"comments":%[6]d,"created_at":"2026-03-%02[7]dT10:00:00Z","body":%[8]s,"reactions":{"url":"%[1]s/reactions","total_count":%[6]d}}`,
 		url, number, 2_000_000_000+r.IntN(99_999_999), quotedText(title), person(r), r.IntN(30), 1+i%28, quotedText(wordsOf(r, 80+r.IntN(100))+"\n\n"+wordsOf(r, 20))), fmt.Sprint(number), title}
 }
 
