@@ -20,6 +20,7 @@ import (
 	"github.com/cloudwego/eino/schema"
 	"github.com/stretchr/testify/require"
 
+	"github.com/einolean/einolean/internal/adkrun"
 	"github.com/einolean/einolean/toolsearch/index"
 	"github.com/einolean/einolean/toolsearch/skills"
 )
@@ -125,13 +126,13 @@ type wrong struct {
 	*adk.BaseChatModelAgentMiddleware
 }
 
-func (wrong) BeforeAgent(ctx context.Context, rc *adk.ChatModelAgentContext) (context.Context, *adk.ChatModelAgentContext, error) {
-	return ctx, rc, errors.New("no model for it")
+func (wrong) Begin(ctx context.Context, _ *adkrun.Run) (context.Context, error) {
+	return ctx, errors.New("no model for it")
 }
 
 // A middleware that cannot run a skill says so, and its skill is no empty success.
 func TestAMiddlewareThatCannotRunASkillSaysSo(t *testing.T) {
-	said, err := skills.RunWith[*schema.Message](wrong{})(t.Context(), "one")
+	said, err := skills.RunWith[*schema.Message](adkrun.New(wrong{}))(t.Context(), "one")
 	require.ErrorContains(t, err, "no model for it")
 	require.Empty(t, said)
 }
