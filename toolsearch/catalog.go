@@ -23,6 +23,7 @@ import (
 	"github.com/einolean/einolean/toolsearch/index"
 	"github.com/einolean/einolean/toolsearch/internal/hidden"
 	"github.com/einolean/einolean/toolsearch/internal/slots"
+	"github.com/einolean/einolean/toolsearch/internal/told"
 	"github.com/einolean/einolean/toolsearch/internal/turn"
 )
 
@@ -36,6 +37,7 @@ type catalog struct {
 	duplicates problems           // names of dynamic tools that the agent's own hidden tools have too
 	refused    []string           // names of the Source's tools that another tool already has
 	plan       func() *slots.Plan // of the slots that an agent gets
+	has        func(string) bool  // there is a tool of the name
 	*shared
 }
 
@@ -79,6 +81,7 @@ func newCatalog(by *catalogs, of parts, like *catalog) *catalog {
 		})
 	}
 	c.Set = c.With(mine)
+	c.has = func(name string) bool { return c.Lookup(name) != nil }
 	c.plan = sync.OnceValue(func() *slots.Plan { return slots.NewPlan(c.slotted(), c.Len(), c.changes) })
 	if like != nil {
 		c.shared = like.shared
@@ -94,7 +97,7 @@ func newCatalog(by *catalogs, of parts, like *catalog) *catalog {
 		return names
 	})
 	c.measure = sync.OnceValues(c.measureAll)
-	c.reminder = sync.OnceValue(func() string { return envelope(c.names(), "") })
+	c.reminder = sync.OnceValue(func() string { return told.List(c.names()) })
 	for e := range c.All() {
 		if defers, said := e.Info.Extra["defer_loading"].(bool); said && !defers || toolnames.Match(c.cfg.AlwaysVisible, e.Info.Name) {
 			c.pins = append(c.pins, e.Info.Name)
@@ -326,16 +329,4 @@ func (b *catalogs) like(s *hidden.Set, isOfRun bool) *hidden.Set {
 		b.sets.Put(key, first)
 	}
 	return first
-}
-
-// difference is the names of the first list that are not in the second.
-func difference(a, b []string) []string {
-	if len(b) == 0 {
-		return a
-	}
-	in := make(turn.Names, len(b))
-	for _, name := range b {
-		in[name] = true
-	}
-	return slices.DeleteFunc(slices.Clone(a), func(name string) bool { return in[name] })
 }

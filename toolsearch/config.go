@@ -13,7 +13,6 @@ import (
 	"slices"
 	"time"
 
-	"github.com/cloudwego/eino/adk/filesystem"
 	"github.com/cloudwego/eino/components/tool"
 	"github.com/cloudwego/eino/schema"
 
@@ -160,14 +159,6 @@ type Config struct {
 	// reported: to slog.Default, at most one of a kind a minute; einolean.Tee() keeps those
 	// out as well.
 	OnEvent func(context.Context, einolean.Event)
-}
-
-// writeFile stores a text. A store that hangs or ends its goroutine has failed.
-func writeFile(ctx context.Context, b store.Backend, path, content string) error {
-	_, err := safe.Wait(ctx, fmt.Sprintf("toolsearch: Backend, writing %q,", path), func() (struct{}, error) {
-		return struct{}{}, b.Write(ctx, &filesystem.WriteRequest{FilePath: path, Content: content})
-	})
-	return err
 }
 
 // Phase is the use that a Filter decides about. Each way to a tool asks for these

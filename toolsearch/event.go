@@ -42,7 +42,7 @@ func emitCatalog(ctx context.Context, r *run, listed []string) []string {
 			return strings.HasPrefix(line, catalogLine) && line != catalogLine+sum
 		})
 	})
-	added, removed := difference(names, listed), difference(listed, names)
+	added, removed := turn.Difference(names, listed), turn.Difference(listed, names)
 	if len(listed) > 0 {
 		tokens = c.tokensOf(added)
 	}
@@ -56,16 +56,16 @@ func emitCatalog(ctx context.Context, r *run, listed []string) []string {
 // none, a run begins with the tools of an earlier one.
 func (c *catalog) emitVisible(ctx context.Context, last turn.Record, out turn.Turn) {
 	before, now, repeat := last.Visible, out.Record.Visible, !last.Began
-	if added := difference(now, before); len(added) > 0 {
+	if added := turn.Difference(now, before); len(added) > 0 {
 		change := &einolean.ToolChange{Added: head(added), AddedCount: len(added), Tokens: c.tokensOf(added)}
 		if repeat {
 			change.Reason = "history"
 		}
 		c.emit(ctx, einolean.Event{Kind: einolean.KindToolsLoaded, Repeat: repeat, Tools: change})
 	}
-	if unloaded := difference(before, now); len(unloaded) > 0 {
+	if unloaded := turn.Difference(before, now); len(unloaded) > 0 {
 		change := &einolean.ToolChange{Removed: head(unloaded), RemovedCount: len(unloaded), Tokens: c.tokensOf(unloaded)}
-		if len(difference(unloaded, out.Unused)) == 0 {
+		if len(turn.Difference(unloaded, out.Unused)) == 0 {
 			change.Reason = "unused"
 		}
 		c.emit(ctx, einolean.Event{Kind: einolean.KindToolsUnloaded, Tools: change})

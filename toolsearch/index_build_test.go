@@ -20,15 +20,15 @@ import (
 	"github.com/einolean/einolean/toolsearch/toolset"
 )
 
-// told is an index that tells when it is built.
-type told chan string
+// telling is an index that tells when it is built.
+type telling chan string
 
-func (b told) Build(hidden.Door) error {
+func (b telling) Build(hidden.Door) error {
 	b <- "built"
 	return nil
 }
 
-func (b told) Search(context.Context, index.Query) ([]index.Result, error) { return nil, nil }
+func (b telling) Search(context.Context, index.Query) ([]index.Result, error) { return nil, nil }
 
 // While the model writes its first search, the index is built: at the start of a run, and again
 // when the tools have changed during the run. Where all tools are shown there is nothing to search.
@@ -38,7 +38,7 @@ func TestAnIndexIsBuiltBeforeAModelSearches(t *testing.T) {
 		want  []string
 	}{{0, []string{"built", "built", ""}}, {1, []string{"built", "built", ""}}, {1 << 20, []string{"", "", ""}}} {
 		synctest.Test(t, func(t *testing.T) {
-			ctx, builds := context.Background(), make(told, 9)
+			ctx, builds := context.Background(), make(telling, 9)
 			one, err := toolset.New(ctx, withInfo("a", nil))
 			require.NoError(t, err)
 			two, err := one.Update(ctx, withInfo("a", nil), withInfo("b", nil))

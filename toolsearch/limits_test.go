@@ -25,6 +25,7 @@ import (
 	"github.com/einolean/einolean/internal/toolnames"
 	"github.com/einolean/einolean/internal/toolschema"
 	"github.com/einolean/einolean/toolsearch/internal/hidden"
+	"github.com/einolean/einolean/toolsearch/internal/say"
 	"github.com/einolean/einolean/toolsearch/toolset"
 )
 
@@ -65,7 +66,7 @@ func ask(t testing.TB, cfg Config, name, args string) string {
 }
 
 // isShortened is the data of an answer with a shortened schema.
-var isShortened = promptData{shown: shown{Shortened: true}}
+var isShortened = say.Data{Shown: say.Shown{Shortened: true}}
 
 func described(t testing.TB, text string) (a answer) {
 	t.Helper()
@@ -107,7 +108,7 @@ func TestToolsThatDoNotFitIntoAnAnswerAreNamed(t *testing.T) {
 
 		over := described(t, ask(t, Config{Protocol: SearchCall, DynamicTools: tools(1)}, "tool_search", `{"query":"send"}`))
 		require.Len(t, over.Tools, 2)
-		require.Equal(t, all.Say("cut-answer", promptData{Total: 1, Words: []string{"send_c"}}), over.Hint)
+		require.Equal(t, all.Say("cut-answer", say.Data{Total: 1, Words: []string{"send_c"}}), over.Hint)
 		alone := described(t, ask(t, Config{Protocol: SearchCall, DynamicTools: tools(1)}, "tool_search", `{"query":"select:send_c"}`))
 		require.Len(t, alone.Tools, 1, "the hint leads to the rest")
 		require.Len(t, *alone.Tools[0].Description, rest-2*(rest/3)+1)
@@ -153,7 +154,7 @@ func TestALongSchemaIsShortened(t *testing.T) {
 				wrong := ask(t, Config{Protocol: SearchCall, DynamicTools: []tool.BaseTool{x}}, "call_tool", `{"name":"huge","arguments":{"p0001":7}}`)
 				require.LessOrEqual(t, len(wrong), hidden.MaxShown+answerRoom)
 				if c.shortened {
-					require.Equal(t, all.Say("shortened-tool", promptData{Name: "huge"}), a.Hint)
+					require.Equal(t, all.Say("shortened-tool", say.Data{Name: "huge"}), a.Hint)
 				} else {
 					require.Empty(t, a.Hint)
 				}
@@ -224,7 +225,7 @@ func answersAreBounded(t *testing.T, set *toolset.Set, names []string, name stri
 		{SearchLoad, "load_tool", `{"tool_names":` + string(list) + `}`},
 		{SearchCall, "tool_search", `{"query":["send","word","send word"],"max_results":100}`},
 		{SearchCall, "call_tool", `{"name":"nobody","arguments":{}}`},
-		{SearchCall, "call_tool", `{"name":` + encode(names[0]) + `,"arguments":{"p0001":7}}`},
+		{SearchCall, "call_tool", `{"name":` + say.JSON(names[0]) + `,"arguments":{"p0001":7}}`},
 	} {
 		answer := ask(t, Config{Protocol: c.protocol, Source: set}, c.tool, c.args)
 		require.LessOrEqual(t, len(answer), maxAnswerBytes+answerRoom, "%v %.200s: %.300s", c.protocol, c.args, answer)
@@ -252,11 +253,11 @@ func numbered(n int, format, sep string) string {
 }
 
 func TestTheLimitsOfACall(t *testing.T) {
-	query := func(q string) string { return `{"query":` + encode(q) + `}` }
+	query := func(q string) string { return `{"query":` + say.JSON(q) + `}` }
 	list := func(key, items string) string { return `{"` + key + `":[` + items + `]}` }
 	most := func(q string, n int) string { return fmt.Sprintf(`{"query":%q,"max_results":%d}`, q, n) }
 	inBothLanguages(t, func(t *testing.T, all *texts.Texts) {
-		render := func(name string, limit int) string { return all.Say(name, promptData{Limit: limit}) }
+		text := func(name string, limit int) string { return all.Say(name, say.Data{Limit: limit}) }
 		for _, c := range []struct {
 			name     string
 			cfg      Config
@@ -266,21 +267,21 @@ func TestTheLimitsOfACall(t *testing.T) {
 			fewTools int
 		}{
 			{"names", Config{}, query("select:" + numbered(maxNames, "report_%03d", ",")), maxNames, "", 0},
-			{"more names", Config{}, query("select:" + numbered(maxNames+1, "report_%03d", ",")), maxNames, render("cut-names", maxNames), 0},
+			{"more names", Config{}, query("select:" + numbered(maxNames+1, "report_%03d", ",")), maxNames, text("cut-names", maxNames), 0},
 			{"names to load", Config{Protocol: SearchLoad}, list("tool_names", numbered(maxNames, `"report_%03d"`, ",")), maxNames, "", 0},
-			{"more names to load", Config{Protocol: SearchLoad}, list("tool_names", numbered(maxNames+1, `"report_%03d"`, ",")), maxNames, render("cut-names", maxNames), 0},
+			{"more names to load", Config{Protocol: SearchLoad}, list("tool_names", numbered(maxNames+1, `"report_%03d"`, ",")), maxNames, text("cut-names", maxNames), 0},
 			{"queries", Config{}, list("query", numbered(maxQueries, `"report_%03d"`, ",")), maxQueries, "", 0},
-			{"more queries", Config{}, list("query", numbered(maxQueries+1, `"report_%03d"`, ",")), maxQueries, render("cut-queries", maxQueries), 0},
+			{"more queries", Config{}, list("query", numbered(maxQueries+1, `"report_%03d"`, ",")), maxQueries, text("cut-queries", maxQueries), 0},
 			{"results", Config{}, most("shared", maxResultsCap), maxResultsCap, "", maxResultsCap},
 			{"more results than there are", Config{}, most("shared", maxResultsCap+1), maxResultsCap, "", maxResultsCap},
 			{"as many as asked for", Config{}, most("shared", maxResultsCap), maxResultsCap, "", 0},
-			{"more results", Config{}, most("shared", maxResultsCap+1), maxResultsCap, render("cut-results", maxResultsCap), maxResultsCap + 1},
+			{"more results", Config{}, most("shared", maxResultsCap+1), maxResultsCap, text("cut-results", maxResultsCap), maxResultsCap + 1},
 			{"results where more are set", Config{MaxResults: maxResultsCap + 1}, most("shared", maxResultsCap+1), maxResultsCap + 1, "", maxResultsCap + 1},
-			{"more where more are set", Config{MaxResults: maxResultsCap + 1}, most("shared", maxResultsCap+2), maxResultsCap + 1, render("cut-results", maxResultsCap+1), 0},
+			{"more where more are set", Config{MaxResults: maxResultsCap + 1}, most("shared", maxResultsCap+2), maxResultsCap + 1, text("cut-results", maxResultsCap+1), 0},
 			{"results of a pattern", Config{Protocol: Regexp}, `{"regex_pattern":"."}`, maxResultsCap, "", maxResultsCap},
-			{"more results of a pattern", Config{Protocol: Regexp}, `{"regex_pattern":"."}`, maxResultsCap, render("cut-results", maxResultsCap), maxResultsCap + 1},
+			{"more results of a pattern", Config{Protocol: Regexp}, `{"regex_pattern":"."}`, maxResultsCap, text("cut-results", maxResultsCap), maxResultsCap + 1},
 			{"the longest pattern", Config{Protocol: Regexp}, `{"regex_pattern":"report_000` + strings.Repeat("|a", maxPatternBytes/2-5) + `"}`, 1, "", 0},
-			{"a longer pattern", Config{Protocol: Regexp}, `{"regex_pattern":"report_000` + strings.Repeat("|a", maxPatternBytes/2-4) + `"}`, 0, render("long-pattern", maxPatternBytes), 0},
+			{"a longer pattern", Config{Protocol: Regexp}, `{"regex_pattern":"report_000` + strings.Repeat("|a", maxPatternBytes/2-4) + `"}`, 0, text("long-pattern", maxPatternBytes), 0},
 			{"words", Config{}, query(strings.Repeat("zzz ", maxWords-1) + "report_007"), 1, "", 0},
 		} {
 			t.Run(c.name, func(t *testing.T) {
@@ -327,10 +328,10 @@ func TestTheLimitsOfSuggestions(t *testing.T) {
 			return matchesOf(t, ask(t, tools, toolnames.Search, `{"query":"select:`+numbered(n, "nothing%02dlikeit", ",")+`"}`))
 		}
 		require.Equal(t, 10, strings.Count(unknown(10).Hint, "likeit"))
-		require.NotContains(t, unknown(10).Hint, all.Say("more-unknown", promptData{Total: 1}))
+		require.NotContains(t, unknown(10).Hint, all.Say("more-unknown", say.Data{Total: 1}))
 		require.Equal(t, 10, strings.Count(unknown(11).Hint, "likeit"))
-		require.Contains(t, unknown(11).Hint, all.Say("more-unknown", promptData{Total: 1}))
-		require.Contains(t, unknown(13).Hint, all.Say("more-unknown", promptData{Total: 3}))
+		require.Contains(t, unknown(11).Hint, all.Say("more-unknown", say.Data{Total: 1}))
+		require.Contains(t, unknown(13).Hint, all.Say("more-unknown", say.Data{Total: 3}))
 
 		lookedUp := func(n int) string {
 			return matchesOf(t, ask(t, tools, toolnames.Search, `{"query":"`+numbered(n, "qq%dxx", " ")+`"}`)).Hint

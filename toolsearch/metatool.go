@@ -23,6 +23,7 @@ import (
 	"github.com/einolean/einolean/internal/lenient"
 	"github.com/einolean/einolean/internal/toolnames"
 	"github.com/einolean/einolean/toolsearch/internal/hidden"
+	"github.com/einolean/einolean/toolsearch/internal/say"
 	"github.com/einolean/einolean/toolsearch/internal/slots"
 	"github.com/einolean/einolean/toolsearch/internal/turn"
 	"github.com/einolean/einolean/toolsearch/internal/wire"
@@ -72,15 +73,15 @@ func (t *metaInfo) runFor(ctx context.Context) *run {
 
 // Info describes the tool, in the language that is set.
 func (t *metaInfo) Info(context.Context) (*schema.ToolInfo, error) {
-	say, params, cfg := prompts.Current(), t.params(), &t.catalog.cfg
-	data := toolData{
+	texts, params, cfg := say.Prompts.Current(), t.params(), &t.catalog.cfg
+	data := say.Search{
 		Limit: cfg.MaxResults, Total: mostResults(cfg), Native: t.catalog.rules.Native,
 		Calls: cfg.Protocol == SearchCall, Unloads: cfg.UnloadAfter > 0, Ungated: cfg.AllowUnloadedCalls, Partial: cfg.CatalogLimit > 0 || t.catalog.filtered,
 	}
 	for key, p := range params {
-		p.Desc = say.Say(t.text+"."+key, data)
+		p.Desc = texts.Say(t.text+"."+key, data)
 	}
-	return &schema.ToolInfo{Name: t.name, Desc: say.Say(t.text, data), ParamsOneOf: schema.NewParamsOneOfByParams(params)}, nil
+	return &schema.ToolInfo{Name: t.name, Desc: texts.Say(t.text, data), ParamsOneOf: schema.NewParamsOneOfByParams(params)}, nil
 }
 
 // textsOf returns the texts under the first key that holds any, or else those of arguments that
@@ -170,7 +171,7 @@ func keywordTools() []*metaTool {
 		metaInfo: metaInfo{name: toolnames.Search, text: "tool_search", params: queryParams},
 		answer: func(ctx context.Context, r *run, a lenient.Arguments) (string, error) {
 			f, err := newSearcher(r, PhaseSearch, PhaseLoad).find(ctx, queriesOf(a), limitOf(a), nameSize)
-			return encode(answer{Matches: f.names(), AlreadyLoaded: f.alreadyLoaded, Hint: f.hint()}), err
+			return say.JSON(answer{Matches: f.names(), AlreadyLoaded: f.alreadyLoaded, Hint: f.hint()}), err
 		},
 	}}
 }
@@ -197,7 +198,7 @@ func regexpTools() []*metaTool {
 		}},
 		answer: func(ctx context.Context, r *run, a lenient.Arguments) (string, error) {
 			f, note := newSearcher(r, PhaseSearch, PhaseLoad).matchNames(ctx, patternOf(a))
-			return encode(answer{Selected: f.names(), AlreadyLoaded: f.alreadyLoaded, Hint: note}), ctx.Err()
+			return say.JSON(answer{Selected: f.names(), AlreadyLoaded: f.alreadyLoaded, Hint: note}), ctx.Err()
 		},
 	}}
 }
@@ -231,13 +232,13 @@ func nameCandidates(ctx context.Context, r *run, a lenient.Arguments) (string, e
 		score, desc := math.Round(x.score*100)/100, display.Clip(x.Info.Desc, maxShort)
 		out.Results = append(out.Results, describedTool{Name: x.Info.Name, Description: &desc, Score: &score})
 	}
-	return encode(out), err
+	return say.JSON(out), err
 }
 
 // candidateSize is the bytes of a candidate, which may stand under already_loaded as well.
 func candidateSize(e *hidden.Tool) int {
 	const rest = `{"name":,"description":,"score":1234567.89},`
-	return nameSize(e) + jsonSize(display.Clip(e.Info.Desc, maxShort)) + len(rest)
+	return nameSize(e) + say.Size(display.Clip(e.Info.Desc, maxShort)) + len(rest)
 }
 
 func loadTools(ctx context.Context, r *run, a lenient.Arguments) (string, error) {
@@ -245,14 +246,14 @@ func loadTools(ctx context.Context, r *run, a lenient.Arguments) (string, error)
 	s.selectByName(ctx, namesToLoad(a, s.knows(ctx)), &f)
 	f.bound(nameSize)
 	s.noteMissing(&f)
-	out := answer{Loaded: difference(f.names(), f.alreadyLoaded), AlreadyLoaded: f.alreadyLoaded}
+	out := answer{Loaded: turn.Difference(f.names(), f.alreadyLoaded), AlreadyLoaded: f.alreadyLoaded}
 	for i, u := range f.unknown {
 		f.unknown[i].Near = u.Near[:min(len(u.Near), maxNearOnLoad)]
 	}
 	if out.Hint = f.hint(); f.asked == 0 {
-		out.Hint = render("no-name", promptData{})
+		out.Hint = say.Text("no-name", say.Data{})
 	}
-	return encode(out), ctx.Err()
+	return say.JSON(out), ctx.Err()
 }
 
 // namesToLoad are the names that a call of load_tool asks for.
@@ -270,7 +271,7 @@ func namesToLoad(a lenient.Arguments, known func(string) bool) (names []string) 
 // askedToLoad are the tools that a call of load_tool in a history asked for.
 func (c *catalog) askedToLoad(a lenient.Arguments) (names []string) {
 	any := func(*hidden.Tool) bool { return true }
-	for _, name := range namesToLoad(a, func(name string) bool { return c.Lookup(name) != nil }) {
+	for _, name := range namesToLoad(a, c.has) {
 		if e := c.resolve(name, any); e != nil && len(names) < maxNames {
 			names = append(names, e.Info.Name)
 		}
@@ -288,18 +289,18 @@ func describeTools(ctx context.Context, r *run, a lenient.Arguments) (string, er
 	for _, x := range f.found {
 		d, shortened := describe(x.Tool)
 		if out.Tools = append(out.Tools, d); shortened {
-			f.cuts = append(f.cuts, render("shortened-tool", promptData{Name: d.Name}))
+			f.cuts = append(f.cuts, say.Text("shortened-tool", say.Data{Name: d.Name}))
 		}
 	}
 	out.Hint = f.hint()
-	return encode(out), err
+	return say.JSON(out), err
 }
 
 // describe describes a tool for an answer, and reports whether the schema is shortened: each
 // tool alone fits into an answer.
 func describe(e *hidden.Tool) (d describedTool, shortened bool) {
 	text, shortened := e.Shown()
-	desc := cutText(e.Info.Desc, maxAnswerBytes-describedRest-jsonSize(e.Info.Name)-len(text))
+	desc := say.Cut(e.Info.Desc, maxAnswerBytes-describedRest-say.Size(e.Info.Name)-len(text))
 	return describedTool{Name: e.Info.Name, Description: &desc, Parameters: json.RawMessage(text)}, shortened || len(desc) != len(e.Info.Desc)
 }
 
@@ -308,7 +309,7 @@ const describedRest = len(`{"name":"description":"parameters":},`)
 
 func describedSize(e *hidden.Tool) int {
 	d, _ := describe(e)
-	return describedRest + jsonSize(d.Name) + jsonSize(*d.Description) + len(d.Parameters)
+	return describedRest + say.Size(d.Name) + say.Size(*d.Description) + len(d.Parameters)
 }
 
 // nativeTool is the search tool in native mode: its results are the provider's.
@@ -336,7 +337,7 @@ func (n nativeTool) InvokableRun(ctx context.Context, args *schema.ToolArgument,
 		})
 	}
 	if len(fresh) == 0 && len(f.found) > 0 {
-		text = strings.TrimSpace(render("already-loaded", promptData{Words: f.names()}) + " " + text)
+		text = strings.TrimSpace(say.Text("already-loaded", say.Data{Words: f.names()}) + " " + text)
 	}
 	if len(fresh) == 0 && (c.EmptyAsText || c.HintAsText && text != "") {
 		return &schema.ToolResult{Parts: []schema.ToolOutputPart{{Type: schema.ToolPartTypeText, Text: text}}}, nil
@@ -360,7 +361,7 @@ func emptyNote(ctx context.Context, r *run, c *wire.Call) string {
 	if text := f.hint(); err == nil && text != "" {
 		return text
 	}
-	return render("no-match", promptData{Listed: len(r.listable(ctx)) > 0})
+	return say.Text("no-match", say.Data{Listed: len(r.listable(ctx)) > 0})
 }
 
 // callTool runs a hidden tool by its name. It is listed in two forms, of which a round of calls shows the
@@ -382,7 +383,7 @@ func (t *callTool) CallOf(ctx context.Context, args string) slots.Call {
 	r, a := t.runFor(ctx), lenient.Decode(args)
 	name := toolnames.Called(a)
 	if name == "" || ctx.Err() != nil {
-		return answer(render("no-call-name", promptData{}))
+		return answer(say.Text("no-call-name", say.Data{}))
 	}
 	e := r.catalog().resolve(name, func(e *hidden.Tool) bool { return r.allows(ctx, FilterRequest{Tool: e.Info}, PhaseLoad, PhaseCall) })
 	if e == nil {
@@ -391,9 +392,9 @@ func (t *callTool) CallOf(ctx context.Context, args string) slots.Call {
 		}
 		return answer(r.noSuchTool(ctx, name))
 	}
-	text, problem := checkedArguments(e, a.Raw(argumentKeys...))
+	text, problem := say.Arguments(e, a.Raw(argumentKeys...))
 	if problem != "" {
-		return answer(render("bad-arguments", schemaHint(e, problem)))
+		return answer(say.Text("bad-arguments", say.Schema(e, problem)))
 	}
 	r.note(callID(ctx), turn.Note{Tool: e.Info.Name})
 	ctx = callbacks.ReuseHandlers(ctx, &callbacks.RunInfo{Name: e.Info.Name, Type: e.Type(), Component: components.ComponentOfTool})

@@ -15,6 +15,7 @@ import (
 	"github.com/einolean/einolean/internal/display"
 	"github.com/einolean/einolean/internal/toolnames"
 	"github.com/einolean/einolean/toolsearch/internal/hidden"
+	"github.com/einolean/einolean/toolsearch/internal/say"
 	"github.com/einolean/einolean/toolsearch/internal/turn"
 )
 
@@ -103,14 +104,14 @@ func offerSize(signs bool, e *hidden.Tool) int {
 func offerText(signs bool, tools []foundTool) string {
 	var out answer
 	if signs {
-		out = answer{Tools: signed(tools), Hint: render("offer-code", promptData{})}
+		out = answer{Tools: signed(tools), Hint: say.Text("offer-code", say.Data{})}
 	} else {
-		out = answer{Tools: make([]describedTool, len(tools)), Hint: render("offer", promptData{})}
+		out = answer{Tools: make([]describedTool, len(tools)), Hint: say.Text("offer", say.Data{})}
 		for i, x := range tools {
 			out.Tools[i], _ = describe(x.Tool)
 		}
 	}
-	return toolnames.OfferOpen + "\n" + encode(out) + "\n" + toolnames.OfferClose
+	return toolnames.OfferOpen + "\n" + say.JSON(out) + "\n" + toolnames.OfferClose
 }
 
 // likely returns at most n tools that a text probably asks for, best first; none if it is not

@@ -10,11 +10,13 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"fmt"
 	"iter"
 	"slices"
 	"sync"
 
 	"github.com/cloudwego/eino/adk"
+	"github.com/cloudwego/eino/adk/filesystem"
 	"github.com/cloudwego/eino/compose"
 	"github.com/cloudwego/eino/schema"
 
@@ -24,6 +26,7 @@ import (
 	"github.com/einolean/einolean/internal/toolnames"
 	"github.com/einolean/einolean/internal/virtual"
 	"github.com/einolean/einolean/toolsearch/internal/hidden"
+	"github.com/einolean/einolean/toolsearch/internal/say"
 	"github.com/einolean/einolean/toolsearch/internal/slots"
 	"github.com/einolean/einolean/toolsearch/internal/turn"
 	"github.com/einolean/einolean/toolsearch/internal/wire"
@@ -284,6 +287,18 @@ func (r *run) listable(ctx context.Context) (names []string) {
 	return names
 }
 
+// store writes a file to the Backend, and reports the first failure. A store that hangs or ends its
+// goroutine has failed.
+func (r *run) store(ctx context.Context, path, content string) error {
+	_, err := safe.Wait(ctx, fmt.Sprintf("toolsearch: Backend, writing %q,", path), func() (struct{}, error) {
+		return struct{}{}, r.cfg.Backend.Write(ctx, &filesystem.WriteRequest{FilePath: path, Content: content})
+	})
+	if err != nil && r.isNew(ctx, storeLine) {
+		r.emit(ctx, einolean.Event{Kind: einolean.KindStoreFailed, Err: err})
+	}
+	return err
+}
+
 // noteShownByOthers adds hidden tools that a later handler showed in this model call: the model
 // has seen them, so it may call them, and they stay.
 func (r *run) noteShownByOthers(ctx context.Context, infos []*schema.ToolInfo) {
@@ -331,7 +346,7 @@ func (r *run) gate(ctx context.Context, e *hidden.Tool) (answer string, stop boo
 	if r.cfg.Protocol.neverLoads() {
 		text = "gate-call"
 	}
-	return render(text, schemaHint(e, "")), true
+	return say.Text(text, say.Schema(e, "")), true
 }
 
 // gateOfProgram is the gate for the call of a program, which has checked it before: nothing is
@@ -343,7 +358,7 @@ func (r *run) gateOfProgram(ctx context.Context, e *hidden.Tool) (answer string,
 	}
 	r.emitDeniedCall(ctx, e, PhaseCall)
 	virtual.Fail(ctx, callID(ctx))
-	return render("no-such-tool", promptData{Name: e.Info.Name}), true
+	return say.Text("no-such-tool", say.Data{Name: e.Info.Name}), true
 }
 
 // emitDeniedCall reports a call to a tool that a phase denies.
@@ -368,12 +383,12 @@ func (r *run) noSuchTool(ctx context.Context, name string) string {
 	r.note(callID(ctx), turn.Note{Refused: true})
 	virtual.Fail(ctx, callID(ctx))
 	if r.mayKnow(ctx, name) {
-		return render("not-allowed", promptData{Name: name})
+		return say.Text("not-allowed", say.Data{Name: name})
 	}
 	near := r.catalog().near(name, maxSuggestions, func(e *hidden.Tool) bool {
 		return e.Info.Name != name && r.allows(ctx, FilterRequest{Tool: e.Info}, PhaseList, PhaseSearch, PhaseLoad)
 	})
-	return render("no-such-tool", promptData{Name: name, Near: near})
+	return say.Text("no-such-tool", say.Data{Name: name, Near: near})
 }
 
 // callID returns the id of the current tool call.
@@ -441,7 +456,7 @@ func (r slotRun) Answer(ctx context.Context, name string, why slots.Kind) string
 	}
 	r.note(callID(ctx), turn.Note{Tool: name, Refused: true})
 	virtual.Fail(ctx, callID(ctx))
-	return render(text, promptData{Name: cmp.Or(r.noted(callID(ctx)).Tool, name)})
+	return say.Text(text, say.Data{Name: cmp.Or(r.noted(callID(ctx)).Tool, name)})
 }
 
 // Kept are the names of calls in a checkpoint. Those of tools that no longer exist get an answer.

@@ -26,6 +26,7 @@ import (
 	"github.com/einolean/einolean/internal/safe"
 	"github.com/einolean/einolean/toolsearch/index"
 	"github.com/einolean/einolean/toolsearch/internal/hidden"
+	"github.com/einolean/einolean/toolsearch/internal/say"
 	"github.com/einolean/einolean/toolsearch/internal/turn"
 )
 
@@ -42,18 +43,18 @@ type searchResult struct {
 	asked         int        // searches and names in the call
 	visible       turn.Names // tools that the model sees already
 	found         []foundTool
-	alreadyLoaded []string     // names of found tools that the model sees already
-	unknown       []promptData // names, and near ones
-	denied        []string     // names that the model may know of and not use
-	leftOut       int          // found tools that do not fit into the answer
-	hasList       bool         // hints can point to the list of names
-	unlisted      int          // unknown names beyond those in unknown
-	unmatched     []string     // words that no tool contains, if nothing was found
-	near          []string     // names similar to the words, if nothing was found
-	unsure        []foundTool  // the best results of searches that were not sure of any
-	languages     languages    // those of the tools and of the query, if nothing was found and they differ
-	missing       []string     // servers that do not answer and may have the tools searched for
-	cuts          []string     // notices to the model about limits that cut the call
+	alreadyLoaded []string      // names of found tools that the model sees already
+	unknown       []say.Data    // names, and near ones
+	denied        []string      // names that the model may know of and not use
+	leftOut       int           // found tools that do not fit into the answer
+	hasList       bool          // hints can point to the list of names
+	unlisted      int           // unknown names beyond those in unknown
+	unmatched     []string      // words that no tool contains, if nothing was found
+	near          []string      // names similar to the words, if nothing was found
+	unsure        []foundTool   // the best results of searches that were not sure of any
+	languages     say.Languages // those of the tools and of the query, if nothing was found and they differ
+	missing       []string      // servers that do not answer and may have the tools searched for
+	cuts          []string      // notices to the model about limits that cut the call
 }
 
 type foundTool struct {
@@ -315,7 +316,7 @@ func (s searcher) selectByName(ctx context.Context, names []string, f *searchRes
 		case s.run.mayKnow(ctx, name):
 			f.denied = append(f.denied, name)
 		default:
-			f.unknown = append(f.unknown, promptData{Name: name, Near: s.cat.near(name, maxSuggestions, s.mayName(ctx))})
+			f.unknown = append(f.unknown, say.Data{Name: name, Near: s.cat.near(name, maxSuggestions, s.mayName(ctx))})
 		}
 	}
 }
@@ -341,14 +342,14 @@ const maxPatternBytes = 1000
 func (s searcher) matchNames(ctx context.Context, pattern string) (f searchResult, note string) {
 	_, report := tracing(ctx, s.cfg)
 	if pattern == "" {
-		return f, render("empty-pattern", promptData{})
+		return f, say.Text("empty-pattern", say.Data{})
 	}
 	if len(pattern) > maxPatternBytes {
-		return f, render("long-pattern", promptData{Limit: maxPatternBytes})
+		return f, say.Text("long-pattern", say.Data{Limit: maxPatternBytes})
 	}
 	re, err := regexp.Compile(pattern)
 	if err != nil {
-		return f, render("bad-pattern", promptData{Reason: clipped(err.Error())})
+		return f, say.Text("bad-pattern", say.Data{Reason: say.Clip(err.Error())})
 	}
 	f.visible = s.run.visible(ctx)
 	most := mostResults(s.cfg)
@@ -368,8 +369,8 @@ func (s searcher) matchNames(ctx context.Context, pattern string) (f searchResul
 	f.asked++
 	s.noteMissing(&f, pattern)
 	if note = strings.Join(f.remarks(), " "); len(f.found)+f.leftOut == 0 {
-		none := promptData{Near: s.suggest(ctx, wordsOf(pattern)), languages: s.languages(ctx, wordsOf(pattern))}
-		note = strings.TrimSpace(render("no-name-matches", none) + " " + note)
+		none := say.Data{Near: s.suggest(ctx, wordsOf(pattern)), Languages: s.languages(ctx, wordsOf(pattern))}
+		note = strings.TrimSpace(say.Text("no-name-matches", none) + " " + note)
 	}
 	if report != nil {
 		emitSearched(ctx, s.run, report, pattern, f.hits())
@@ -393,7 +394,7 @@ func (s searcher) unmatched(ctx context.Context, words string) []string {
 	for _, w := range lookups(words) {
 		results, err := s.cat.specified.Search(ctx, index.Query{Text: w})
 		if err == nil && !slices.ContainsFunc(results, func(x index.Result) bool { return known(x.Name) }) {
-			out = append(out, clipped(w))
+			out = append(out, say.Clip(w))
 		}
 	}
 	return out
@@ -404,7 +405,7 @@ const sampled = 64
 
 // languages returns the language of the tools that the caller may know of, and that of a search,
 // where they differ.
-func (s searcher) languages(ctx context.Context, words string) languages {
+func (s searcher) languages(ctx context.Context, words string) say.Languages {
 	names := s.run.listable(ctx)
 	count, known := map[bm25.Language]int{}, 0
 	for i := range min(sampled, len(names)) {
@@ -417,10 +418,10 @@ func (s searcher) languages(ctx context.Context, words string) languages {
 	asked := bm25.LanguageOf(words)
 	for l, n := range count {
 		if 3*n > 2*known && l != asked && (asked != "" || l.HasOwnLetters()) {
-			return languages{l, asked}
+			return say.Languages{Language: l, Asked: asked}
 		}
 	}
-	return languages{}
+	return say.Languages{}
 }
 
 // maxTold is how many bytes of a description are read to tell its language.
@@ -463,7 +464,7 @@ func (s searcher) noteMissing(f *searchResult, queries ...string) {
 	nothing := f.asked > 0 && len(f.found)+f.leftOut == 0
 	for _, name := range s.run.source.missing() {
 		named := func(query string) bool { return strings.Contains(spaced(query), spaced(name)) }
-		text := clipped(name)
+		text := say.Clip(name)
 		if text != "" && (nothing || slices.ContainsFunc(queries, named)) && len(f.missing) < most && !slices.Contains(f.missing, text) {
 			f.missing = append(f.missing, text)
 		}
@@ -500,7 +501,7 @@ func (f *searchResult) merge(ranked []foundTool) {
 
 // cut notes that a limit cut the call.
 func (f *searchResult) cut(text string, limit int) {
-	if text = render(text, promptData{Limit: limit}); !slices.Contains(f.cuts, text) {
+	if text = say.Text(text, say.Data{Limit: limit}); !slices.Contains(f.cuts, text) {
 		f.cuts = append(f.cuts, text)
 	}
 }
@@ -508,7 +509,7 @@ func (f *searchResult) cut(text string, limit int) {
 // bound drops the tools that do not fit into one answer, and notes which of the others are loaded. size
 // returns the bytes that the answer takes for a tool.
 func (f *searchResult) bound(size func(*hidden.Tool) int) {
-	left, kept, over := maxAnswerBytes, 0, promptData{}
+	left, kept, over := maxAnswerBytes, 0, say.Data{}
 	for i, x := range f.found {
 		if n := size(x.Tool); n <= left {
 			left -= n
@@ -521,38 +522,38 @@ func (f *searchResult) bound(size func(*hidden.Tool) int) {
 			continue
 		}
 		if over.Total++; len(over.Words) < maxLeftOut {
-			over.Words = append(over.Words, clipped(x.Info.Name))
+			over.Words = append(over.Words, say.Clip(x.Info.Name))
 		}
 	}
 	f.found, f.leftOut = f.found[:kept], over.Total
 	if f.leftOut > 0 {
-		f.cuts = append(f.cuts, render("cut-answer", over))
+		f.cuts = append(f.cuts, say.Text("cut-answer", over))
 	}
 }
 
 // nameSize is the size in bytes of a name that may be under already_loaded as well.
-func nameSize(e *hidden.Tool) int { return 2 * (jsonSize(e.Info.Name) + 1) }
+func nameSize(e *hidden.Tool) int { return 2 * (say.Size(e.Info.Name) + 1) }
 
 // hint is advice for the model beyond the matches: "" in the usual case.
 func (f *searchResult) hint() string {
 	var parts []string
 	for _, u := range f.unknown {
-		parts = append(parts, render("unknown-name", u))
+		parts = append(parts, say.Text("unknown-name", u))
 	}
 	for _, name := range f.denied {
-		parts = append(parts, render("not-allowed", promptData{Name: name}))
+		parts = append(parts, say.Text("not-allowed", say.Data{Name: name}))
 	}
 	if f.unlisted > 0 {
-		parts = append(parts, render("more-unknown", promptData{Total: f.unlisted}))
+		parts = append(parts, say.Text("more-unknown", say.Data{Total: f.unlisted}))
 	}
 	nearest := f.nearest()
 	if len(nearest) > 0 {
-		parts = append(parts, render("not-sure", promptData{Near: nearest, languages: f.languages}))
+		parts = append(parts, say.Text("not-sure", say.Data{Near: nearest, Languages: f.languages}))
 	}
 	if f.asked == 0 {
-		parts = append(parts, render("empty-query", promptData{}))
+		parts = append(parts, say.Text("empty-query", say.Data{}))
 	} else if len(f.found) == 0 && len(f.unknown)+len(f.denied)+f.leftOut+len(nearest) == 0 {
-		parts = append(parts, render("no-match", promptData{Words: f.unmatched, Near: f.near, Listed: f.hasList, languages: f.languages}))
+		parts = append(parts, say.Text("no-match", say.Data{Words: f.unmatched, Near: f.near, Listed: f.hasList, Languages: f.languages}))
 	}
 	return strings.Join(append(parts, f.remarks()...), " ")
 }
@@ -572,7 +573,7 @@ func (f *searchResult) remarks() []string {
 	if len(f.missing) == 0 {
 		return f.cuts
 	}
-	return append(f.cuts, render("missing-servers", promptData{Words: f.missing}))
+	return append(f.cuts, say.Text("missing-servers", say.Data{Words: f.missing}))
 }
 
 // hits are the best results, for an event.

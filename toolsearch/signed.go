@@ -11,6 +11,7 @@ import (
 	"github.com/einolean/einolean/internal/lenient"
 	"github.com/einolean/einolean/internal/virtual"
 	"github.com/einolean/einolean/toolsearch/internal/hidden"
+	"github.com/einolean/einolean/toolsearch/internal/say"
 )
 
 // inPrograms is a run as package programs sees it.
@@ -20,7 +21,7 @@ type inPrograms struct{ *run }
 func (r inPrograms) Resolve(ctx context.Context, written string) (virtual.Tool, bool) {
 	c := r.catalog()
 	if c.usesMetaName(written) {
-		return virtual.Tool{Refusal: render("program-meta", promptData{Name: written})}, true
+		return virtual.Tool{Refusal: say.Text("program-meta", say.Data{Name: written})}, true
 	}
 	if r.own[written] != nil && c.Lookup(written) == nil {
 		return virtual.Tool{}, false
@@ -53,7 +54,7 @@ func (r inPrograms) Check(name, arguments string) (problem, signature string) {
 	if e == nil {
 		return "", ""
 	}
-	_, problem = checkedArguments(e, arguments)
+	_, problem = say.Arguments(e, arguments)
 	return problem, e.Signature()
 }
 
@@ -62,7 +63,7 @@ func (r inPrograms) Most() int { return 32 }
 
 // signedSize is the bytes of a tool in an answer.
 func signedSize(e *hidden.Tool) int {
-	return len(`{"name":"","call":""},`) + jsonSize(e.Info.Name) + jsonSize(e.Signature())
+	return len(`{"name":"","call":""},`) + say.Size(e.Info.Name) + say.Size(e.Signature())
 }
 
 // signed are tools as their signatures, for an answer.
@@ -77,12 +78,12 @@ func signed(tools []foundTool) []describedTool {
 // signTools answers a search by words.
 func signTools(ctx context.Context, r *run, a lenient.Arguments) (string, error) {
 	f, err := newSearcher(r, PhaseSearch, PhaseLoad).find(ctx, queriesOf(a), limitOf(a), signedSize)
-	return encode(answer{Tools: signed(f.found), Hint: f.hint()}), err
+	return say.JSON(answer{Tools: signed(f.found), Hint: f.hint()}), err
 }
 
 // signMatches answers a search by a pattern.
 func signMatches(ctx context.Context, r *run, a lenient.Arguments) (string, error) {
 	f, note := newSearcher(r, PhaseSearch, PhaseLoad).matchNames(ctx, patternOf(a))
 	f.bound(signedSize)
-	return encode(answer{Tools: signed(f.found), Hint: note}), ctx.Err()
+	return say.JSON(answer{Tools: signed(f.found), Hint: note}), ctx.Err()
 }

@@ -32,7 +32,9 @@ import (
 	"github.com/einolean/einolean/internal/virtual"
 	"github.com/einolean/einolean/toolsearch/internal/hidden"
 	"github.com/einolean/einolean/toolsearch/internal/native"
+	"github.com/einolean/einolean/toolsearch/internal/say"
 	"github.com/einolean/einolean/toolsearch/internal/slots"
+	"github.com/einolean/einolean/toolsearch/internal/told"
 	"github.com/einolean/einolean/toolsearch/internal/turn"
 	"github.com/einolean/einolean/toolsearch/internal/wire"
 )
@@ -354,7 +356,7 @@ type hooks[M adk.MessageType] struct {
 	run        *run
 	isGone     func(name string) bool // a Source had the tool
 	transcript transcript[M]
-	reminder   reminder
+	told       told.Told
 	all        bool // the run hides nothing
 	last       lastTurn
 	listed     []string                         // the tools of the catalogue as an event told it last
@@ -370,7 +372,7 @@ type lastTurn struct {
 }
 
 func newHooks[M adk.MessageType](r *run) *hooks[M] {
-	h := &hooks[M]{run: r, isGone: r.isGone, reminder: reminder{run: r}}
+	h := &hooks[M]{run: r, isGone: r.isGone}
 	r.hooks = h
 	return h
 }
@@ -422,7 +424,7 @@ func (h *hooks[M]) prepare(ctx context.Context, call *adk.TypedChatModelAgentSta
 	if h.all {
 		t.putList("")
 	} else {
-		list = t.remind(ctx, &h.reminder, was.Visible)
+		list = t.remind(&h.told, h.tells(ctx, c, was.Visible), c.changes)
 	}
 	call.Messages = t.write(call.Messages)
 	h.request = request[M]{list, show, call.ToolInfos, call.Messages, t.ours}
@@ -474,6 +476,20 @@ func (h *hooks[M]) offered(ctx context.Context) func(*hidden.Tool) bool {
 	}
 }
 
+// tells is what the call can be told of hidden tools. saw are those that the last one showed.
+func (h *hooks[M]) tells(ctx context.Context, c *catalog, saw []string) told.Call {
+	call := told.Call{Names: c.names, Has: c.has, Saw: saw, Limit: c.cfg.CatalogLimit, Calls: c.cfg.Protocol.neverLoads()}
+	if c.filtered {
+		call.Names = func() []string { return h.run.listable(ctx) }
+	} else {
+		call.Tools, call.Whole = c, c.reminder
+	}
+	if c.cfg.Backend != nil {
+		call.Store = func(path, text string) error { return h.run.store(ctx, path, text) }
+	}
+	return call
+}
+
 // takeTurn decides what the call shows, and keeps the record of it.
 func (h *hooks[M]) takeTurn(ctx context.Context, c *catalog, in native.Call) turn.Turn {
 	// Without Filter, UnloadAfter and MaxTools, the same record and conversation show the same.
@@ -494,7 +510,7 @@ func (h *hooks[M]) takeTurn(ctx context.Context, c *catalog, in native.Call) tur
 func (h *hooks[M]) turnOf(ctx context.Context, c *catalog, in native.Call) turn.Input {
 	t := turn.Input{
 		Record: in.Record, Facts: in.Facts, Pins: c.pins, Loads: !c.cfg.Protocol.neverLoads(), UnloadAfter: c.cfg.UnloadAfter,
-		Has: func(name string) bool { return c.Lookup(name) != nil },
+		Has: c.has,
 		May: func(name string) bool {
 			return h.run.allows(ctx, FilterRequest{Tool: c.Lookup(name).Info}, PhaseLoad, PhaseActive)
 		},
@@ -521,7 +537,7 @@ func (h *hooks[M]) rewrite(ctx context.Context, c *catalog, msgs []M, show []str
 	}
 	t.replace(r, native.Rewrite(msgs, native.History{
 		Rules: rules, Tools: c.Set, Shown: show, Found: matchesText,
-		Again: func(names []string) string { return render("already-loaded", promptData{Words: names}) },
+		Again: func(names []string) string { return say.Text("already-loaded", say.Data{Words: names}) },
 		Findable: func(e *hidden.Tool) bool {
 			return r.allows(ctx, FilterRequest{Tool: e.Info}, PhaseSearch, PhaseLoad)
 		},
@@ -586,7 +602,7 @@ func (s request[M]) texts() (texts []string) {
 	return texts
 }
 
-func boundTo(tools string, told []string) string { return digest(tools + encode(told)) }
+func boundTo(tools string, told []string) string { return digest(tools + say.JSON(told)) }
 
 // definitions are tools as they go out.
 func definitions(tools []*schema.ToolInfo) string {

@@ -174,6 +174,18 @@ func (s *Names) Add(name string) {
 	(*s)[name] = true
 }
 
+// Difference is the names of the first list that are not in the second.
+func Difference(a, b []string) []string {
+	if len(b) == 0 {
+		return a
+	}
+	in := make(Names, len(b))
+	for _, name := range b {
+		in[name] = true
+	}
+	return slices.DeleteFunc(slices.Clone(a), func(name string) bool { return in[name] })
+}
+
 // Note says what became of a tool call in this run.
 type Note struct {
 	Tool    string   // the hidden tool that it reached: it may bear another name
