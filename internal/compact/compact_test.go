@@ -197,6 +197,26 @@ func TestWriterIsValidWhereJSONIs(t *testing.T) {
 	}
 }
 
+// What comes out, and what is not taken, are the whole text, also where a document nests too deeply.
+func TestWhatBreaksADocumentOffIsThereOnce(t *testing.T) {
+	for _, text := range []string{strings.Repeat("[", maxDepth+2), strings.Repeat(`{"a":`, maxDepth+2), `[1,2}`, `{"a" 1}`, `[01]`, `[tru]`, `[1.]`} {
+		for _, size := range []int{1, 7, len(text)} {
+			var w Writer
+			var got []byte
+			rest := text
+			for rest != "" {
+				n := min(size, len(rest))
+				taken := w.Write(rest[:n])
+				got = append(got, w.Take()...)
+				if rest = rest[taken:]; taken < n {
+					break
+				}
+			}
+			require.Equal(t, text, string(got)+rest, "%d bytes at once", size)
+		}
+	}
+}
+
 func BenchmarkText(b *testing.B) {
 	record := map[string]any{"id": 48213, "name": "Ada Lovelace", "email": "ada@example.com", "notes": "a longer text with \"quotes\" and 中文 in it", "tags": []string{"new", "paid"}, "total": 118.5}
 	var records []any

@@ -37,16 +37,8 @@ func Text(s string) (string, bool) {
 
 // MayCompact reports whether a text begins like an object or a list.
 func MayCompact(s string) bool {
-	for i := range len(s) {
-		switch s[i] {
-		case ' ', '\n', '\t', '\r':
-		case '{', '[':
-			return true
-		default:
-			return false
-		}
-	}
-	return false
+	i := jsontext.Space(s, 0)
+	return i < len(s) && (s[i] == '{' || s[i] == '[')
 }
 
 // maxHead is where in a result its first member stands at the latest: it spares other large
@@ -126,18 +118,14 @@ func membersOf(s string, keys ...string) (out map[string]string, rest string, ok
 		return nil, "", false
 	}
 	out = make(map[string]string, len(keys))
-	for rest = s[1:]; rest[0] != '}'; {
-		rest = strings.TrimPrefix(rest, ",")
-		n := jsontext.End(rest, 0)
-		key := rest[1 : n-1]
-		rest = rest[n+1:] // the colon
-		n = jsontext.End(rest, 0)
+	key, value, at, more := jsontext.Member(s, 1)
+	for ; more; key, value, at, more = jsontext.Member(s, at) {
 		if _, twice := out[key]; twice || !slices.Contains(keys, key) {
 			return nil, "", false
 		}
-		out[key], rest = rest[:n], rest[n:]
+		out[key] = value
 	}
-	return out, rest[1:], true
+	return out, s[at+1:], true
 }
 
 // decoded is the text of a compact JSON string. It reports false for what has no exact text.

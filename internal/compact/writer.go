@@ -7,10 +7,11 @@
 package compact
 
 import (
-	"strings"
 	"unicode"
 	"unicode/utf16"
 	"unicode/utf8"
+
+	"github.com/einolean/einolean/internal/jsontext"
 )
 
 // maxDepth is how deeply a document may nest.
@@ -19,32 +20,12 @@ const maxDepth = 10_000
 type state uint8
 
 const (
-	wantValue state = iota
-	wantFirstValue
-	wantFirstKey
-	wantKey
-	wantColon
-	afterValue
+	betweenTokens state = iota
 	inString
 	inNumber
-	inLiteral
+	inWord
 	atEnd
 	isBroken
-)
-
-// The places in a number.
-const (
-	numberEnd uint8 = iota
-	numberStart
-	minus
-	zero
-	integer
-	point
-	fraction
-	exponent
-	exponentSign
-	exponentDigits
-	numberPlaces
 )
 
 // Writer compacts one document, an object or a list, that comes in pieces. It holds the levels
@@ -52,10 +33,10 @@ const (
 type Writer struct {
 	out    []byte
 	state  state
-	levels []byte // what each open object or list ends with
-	key    bool   // the string is a key
-	number uint8
-	rest   string // of a literal
+	place  jsontext.Place
+	levels []byte // what opened each object or list that is open
+	digits jsontext.Digits
+	rest   string // of a word
 	escape []byte // an escape that has not ended
 }
 
@@ -86,11 +67,9 @@ func (w *Writer) Write(s string) int {
 			if w.space(); w.state == isBroken {
 				return i
 			}
-			for i++; i < len(s) && s[i] == ' '; {
-				i++
-			}
+			i = jsontext.Space(s, i)
 		default:
-			i += w.token(s[i])
+			i += w.token(s[i:])
 		}
 	}
 	return i
@@ -99,7 +78,7 @@ func (w *Writer) Write(s string) int {
 // document takes a whole text, and reports whether it is a document.
 func (w *Writer) document(s string) bool {
 	n := w.Write(s)
-	return w.Whole() && strings.Trim(s[n:], " \t\r\n") == ""
+	return w.Whole() && jsontext.Space(s, n) == len(s)
 }
 
 // space ends a number.
@@ -107,7 +86,7 @@ func (w *Writer) space() {
 	switch w.state {
 	case inNumber:
 		w.endNumber()
-	case inLiteral:
+	case inWord:
 		w.state = isBroken
 	}
 }
@@ -146,10 +125,7 @@ func (w *Writer) text(s string) int {
 		w.escape = append(w.escape, '\\')
 	case s[n] == '"':
 		w.out = append(w.out, '"')
-		w.state = afterValue
-		if w.key {
-			w.state = wantColon
-		}
+		w.state = betweenTokens
 	default:
 		w.state = isBroken
 		return n
@@ -157,157 +133,63 @@ func (w *Writer) text(s string) int {
 	return n + 1
 }
 
-// token takes a byte outside of strings, and returns how many of it are used: none if it breaks
-// the document off.
-func (w *Writer) token(b byte) int {
-	switch w.state {
-	case inNumber:
-		return w.digit(b)
-	case inLiteral:
-		if b != w.rest[0] {
-			w.state = isBroken
-			return 0
-		}
-		if w.rest = w.rest[1:]; w.rest == "" {
-			w.state = afterValue
-		}
-		w.out = append(w.out, b)
-		return 1
-	case wantFirstValue, wantValue:
-		w.value(b)
-	case wantFirstKey, wantKey:
-		w.beginKey(b)
-	case wantColon:
-		w.follow(b, b == ':', wantValue)
-	case afterValue:
-		w.after(b)
-	default:
+// token takes a token outside of strings, or a part of one, and returns its length: none if a number
+// ends before it, or if it breaks the document off.
+func (w *Writer) token(s string) (n int) {
+	if w.state == betweenTokens && !w.begin(s[0]) {
 		w.state = isBroken
-	}
-	if w.state == isBroken {
 		return 0
 	}
-	return 1
-}
-
-func (w *Writer) follow(b byte, ok bool, next state) {
-	if !ok {
-		w.state = isBroken
-		return
-	}
-	w.out, w.state = append(w.out, b), next
-}
-
-func (w *Writer) value(b byte) {
-	if len(w.levels) == 0 && b != '{' && b != '[' {
-		w.state = isBroken
-		return
-	}
+	n = 1
 	switch {
-	case b == ']' && w.state == wantFirstValue:
-		w.end(b)
-		return
-	case b == '{':
-		w.open('}', wantFirstKey)
-	case b == '[':
-		w.open(']', wantFirstValue)
-	case b == '"':
-		w.state, w.key = inString, false
-	case literals[b] != "":
-		w.state, w.rest = inLiteral, literals[b]
-	case numbers[numberStart][b] != numberEnd:
-		w.state, w.number = inNumber, numbers[numberStart][b]
-	default:
+	case w.state == inNumber:
+		if n, w.digits = w.digits.Read(s); n < len(s) {
+			w.endNumber()
+		}
+	case w.state != inWord:
+	case s[0] != w.rest[0]:
 		w.state = isBroken
-		return
-	}
-	w.out = append(w.out, b)
-}
-
-// literals are what follows the first letter of each.
-var literals = [256]string{'t': "rue", 'f': "alse", 'n': "ull"}
-
-func (w *Writer) open(end byte, next state) {
-	if w.state = next; len(w.levels) == maxDepth {
-		w.state = isBroken
-	}
-	w.levels = append(w.levels, end)
-}
-
-func (w *Writer) beginKey(b byte) {
-	if b == '}' && w.state == wantFirstKey {
-		w.end(b)
-		return
-	}
-	w.key = true
-	w.follow(b, b == '"', inString)
-}
-
-// after takes what follows a value.
-func (w *Writer) after(b byte) {
-	switch end := w.levels[len(w.levels)-1]; {
-	case b == end:
-		w.end(b)
-	case end == '}':
-		w.follow(b, b == ',', wantKey)
+		return 0
 	default:
-		w.follow(b, b == ',', wantValue)
-	}
-}
-
-func (w *Writer) end(b byte) {
-	w.out = append(w.out, b)
-	w.levels = w.levels[:len(w.levels)-1]
-	if w.state = afterValue; len(w.levels) == 0 {
-		w.state = atEnd
-	}
-}
-
-// numbers are the steps through a number, by the place and the next byte.
-var numbers = func() (out [numberPlaces][256]uint8) {
-	step := func(from uint8, bytes string, to uint8) {
-		for _, b := range []byte(bytes) {
-			out[from][b] = to
+		if w.rest = w.rest[1:]; w.rest == "" {
+			w.state = betweenTokens
 		}
 	}
-	const nonZero, digits = "123456789", "0123456789"
-	step(numberStart, "-", minus)
-	for _, from := range []uint8{numberStart, minus} {
-		step(from, "0", zero)
-		step(from, nonZero, integer)
-	}
-	step(integer, digits, integer)
-	step(zero, ".", point)
-	step(integer, ".", point)
-	step(point, digits, fraction)
-	step(fraction, digits, fraction)
-	for _, from := range []uint8{zero, integer, fraction} {
-		step(from, "eE", exponent)
-	}
-	step(exponent, "+-", exponentSign)
-	for _, from := range []uint8{exponent, exponentSign, exponentDigits} {
-		step(from, digits, exponentDigits)
-	}
-	return out
-}()
+	w.out = append(w.out, s[:n]...)
+	return n
+}
 
-// digit takes a byte of a number, or ends it.
-func (w *Writer) digit(b byte) int {
-	next := numbers[w.number][b]
-	if next == numberEnd {
-		w.endNumber()
-		return 0
+// begin notes which token begins with a byte, and reports whether one may stand there.
+func (w *Writer) begin(b byte) bool {
+	token, next := w.place.Next(b)
+	switch token {
+	case jsontext.Open:
+		if len(w.levels) == maxDepth {
+			return false
+		}
+		w.levels = append(w.levels, b)
+	case jsontext.Close:
+		if w.levels = w.levels[:len(w.levels)-1]; len(w.levels) == 0 {
+			w.state = atEnd
+			break
+		}
+		next = jsontext.Behind(w.levels[len(w.levels)-1])
+	case jsontext.Key, jsontext.Text:
+		w.state = inString
+	case jsontext.Word:
+		w.state, w.rest = inWord, jsontext.WordAt(b)
+	case jsontext.Number:
+		w.state, w.digits = inNumber, jsontext.Digits(0)
+	case jsontext.None:
+		return false
 	}
-	w.number, w.out = next, append(w.out, b)
-	return 1
+	w.place = next
+	return len(w.levels) > 0 || w.state == atEnd // a list or an object
 }
 
 func (w *Writer) endNumber() {
-	switch w.number {
-	case zero, integer, fraction, exponentDigits:
-		w.state = afterValue
-	default:
-		w.state = isBroken
+	if w.state = isBroken; w.digits.Whole() {
+		w.state = betweenTokens
 	}
 }
 

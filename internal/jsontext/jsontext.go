@@ -17,14 +17,11 @@ func End(s string, i int) int {
 	for depth := 0; i < len(s); i++ {
 		switch s[i] {
 		case '"':
-			for i++; s[i] != '"'; i++ {
-				if s[i] == '\\' {
-					i++
-				}
-			}
+			end, _ := StringEnd(s, i)
 			if depth == 0 {
-				return i + 1
+				return end
 			}
+			i = end - 1
 		case '{', '[':
 			depth++
 		case '}', ']':
@@ -39,6 +36,36 @@ func End(s string, i int) int {
 				return i
 			}
 		}
+	}
+	return i
+}
+
+// Item is the first item in or behind i of a list that is known to be valid; i is behind its
+// bracket, or at the next that an earlier item came with. At the end ok is false, and next is the
+// closing bracket.
+func Item(s string, i int) (value string, next int, ok bool) {
+	if i = comma(s, i); s[i] == ']' {
+		return "", i, false
+	}
+	next = End(s, i)
+	return s[i:next], next, true
+}
+
+// Member is Item for an object. The key is as it is written, without its quotes.
+func Member(s string, i int) (key, value string, next int, ok bool) {
+	if i = comma(s, i); s[i] == '}' {
+		return "", "", i, false
+	}
+	end, _ := StringEnd(s, i)
+	from := Space(s, Space(s, end)+1) // behind the colon
+	next = End(s, from)
+	return s[i+1 : end-1], s[from:next], next, true
+}
+
+// comma is what follows white space and a comma, if there is one.
+func comma(s string, i int) int {
+	if i = Space(s, i); s[i] == ',' {
+		i = Space(s, i+1)
 	}
 	return i
 }

@@ -83,30 +83,10 @@ func words(text string) Arguments {
 // decode them into a map takes an allocation for each.
 func decodeObject(raw string) object {
 	o := make(object, 0, 4)
-	for i, more := next(raw, 1); more; i, more = next(raw, i) {
-		end := jsontext.End(raw, i)
-		value := skipSpace(raw, skipSpace(raw, end)+1) // after the colon
-		key := jsontext.Unescape(raw[i+1 : end-1])
-		i = jsontext.End(raw, value)
-		o = append(o, member{key, raw[value:i]})
+	for key, value, at, ok := jsontext.Member(raw, 1); ok; key, value, at, ok = jsontext.Member(raw, at) {
+		o = append(o, member{jsontext.Unescape(key), value})
 	}
 	return o
-}
-
-// next returns where the next member of an object begins, or the next element of a list.
-// more is false at its end.
-func next(raw string, i int) (at int, more bool) {
-	if i = skipSpace(raw, i); raw[i] == ',' {
-		i = skipSpace(raw, i+1)
-	}
-	return i, raw[i] != '}' && raw[i] != ']'
-}
-
-func skipSpace(raw string, i int) int {
-	for raw[i] == ' ' || raw[i] == '\t' || raw[i] == '\n' || raw[i] == '\r' {
-		i++
-	}
-	return i
 }
 
 // field returns the value under key, or under the first key that differs from it only
@@ -258,10 +238,8 @@ func elements(raw string) (list []string) {
 	case !strings.HasPrefix(raw, "["):
 		return nil
 	}
-	for i, more := next(raw, 1); more; i, more = next(raw, i) {
-		from := i
-		i = jsontext.End(raw, from)
-		list = append(list, raw[from:i])
+	for item, at, ok := jsontext.Item(raw, 1); ok; item, at, ok = jsontext.Item(raw, at) {
+		list = append(list, item)
 	}
 	return list
 }

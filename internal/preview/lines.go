@@ -144,6 +144,13 @@ func byteAt(s string, i int) byte {
 	return s[i]
 }
 
+func digitsAt(s string, i int) (n int) {
+	for i+n < len(s) && '0' <= s[i+n] && s[i+n] <= '9' {
+		n++
+	}
+	return n
+}
+
 // isMessage is true of "ERROR", "panic:", "[ERROR]", "FATAL something" and "ERRORS 3".
 func isMessage(line string, at, end int) bool {
 	if byteAt(line, end) == 'S' {

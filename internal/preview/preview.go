@@ -128,8 +128,7 @@ func jsonString(text string) (string, bool) {
 	if len(text) < 2 || text[0] != '"' || len(text) > maxJSON {
 		return "", false
 	}
-	s := &scanner{document: document{text: text}}
-	if !s.str() || s.at != len(text) {
+	if end, ok := jsontext.StringEnd(text, 0); !ok || end != len(text) {
 		return "", false
 	}
 	return jsontext.Unescape(text[1 : len(text)-1]), true

@@ -9,6 +9,8 @@ package preview
 import (
 	"iter"
 	"strings"
+
+	"github.com/einolean/einolean/internal/jsontext"
 )
 
 // maxJSON is the longest text that is read as JSON.
@@ -91,22 +93,12 @@ func (d *document) source(n int32) string { return d.text[d.nodes[n].start:d.nod
 
 func (d *document) size(n int32) int { return int(d.nodes[n].end - d.nodes[n].start) }
 
-// What may come next.
-const (
-	wantValue = iota
-	wantFirst // a value or the end of a list
-	wantKey
-	wantMember // a key or the end of an object
-	wantColon
-	wantMore // a comma or an end
-)
-
 // scanner reads a text once, from its start to its end.
 type scanner struct {
 	document
-	at   int
-	want int
-	open []int32
+	at    int
+	place jsontext.Place
+	open  []int32
 
 	nested int // lists and objects so far
 }
@@ -157,7 +149,7 @@ func (s *scanner) more() bool {
 		if c != '{' && c != '[' {
 			return false
 		}
-		s.want = wantValue
+		s.place = 0
 		for s.step() {
 		}
 		s.nodes[0].items++
@@ -178,11 +170,7 @@ func (s *scanner) more() bool {
 	return s.nodes[0].items > 2 || !s.cut
 }
 
-func (s *scanner) space() {
-	for s.at < len(s.text) && (s.text[s.at] == ' ' || s.text[s.at] == '\n' || s.text[s.at] == '\r' || s.text[s.at] == '\t') {
-		s.at++
-	}
-}
+func (s *scanner) space() { s.at = jsontext.Space(s.text, s.at) }
 
 // step reads one token. It returns false at the end of the value that was begun, at
 // the end of the text, and where something other than JSON begins.
@@ -192,70 +180,41 @@ func (s *scanner) step() bool {
 		return false
 	}
 	c := s.text[s.at]
-	switch s.want {
-	case wantColon:
-		s.want = wantValue
-		s.at++
-		return c == ':' || s.back()
-	case wantMore:
-		return s.after(c)
-	case wantKey, wantMember:
-		if c == '}' && s.want == wantMember {
-			return s.close()
-		}
-		if c != '"' || !s.str() {
+	token, next := s.place.Next(c)
+	switch token {
+	case jsontext.Open:
+		return s.begin(c, next)
+	case jsontext.Close:
+		return s.close()
+	case jsontext.Comma, jsontext.Colon:
+		s.at, s.place = s.at+1, next
+		return true
+	case jsontext.Key:
+		if !s.str() {
 			return false
 		}
-		if s.want = wantColon; byteAt(s.text, s.at) == ':' {
-			s.want = wantValue
-			s.at++
-		}
+		s.follow(':', next)
 		return true
-	case wantFirst:
-		if c == ']' {
-			return s.close()
-		}
-	}
-	return s.value(c)
-}
-
-// back takes back a token that is wrong.
-func (s *scanner) back() bool {
-	s.at--
-	return false
-}
-
-// after reads what follows a value.
-func (s *scanner) after(c byte) bool {
-	top := s.nodes[s.open[len(s.open)-1]].kind
-	switch {
-	case c == ',':
-		s.comma(top)
-		return true
-	case c == '}' && top == '{', c == ']' && top == '[':
-		return s.close()
+	case jsontext.Text:
+		return s.str() && s.done(next)
+	case jsontext.Number:
+		return s.number() && s.done(next)
+	case jsontext.Word:
+		return s.word(jsontext.WordAt(c)) && s.done(next)
 	}
 	return false
 }
 
-func (s *scanner) value(c byte) bool {
-	switch {
-	case c == '{' || c == '[':
-		return s.begin(c)
-	case c == '"':
-		return s.str() && s.done()
-	case c == 't':
-		return s.word("true") && s.done()
-	case c == 'f':
-		return s.word("false") && s.done()
-	case c == 'n':
-		return s.word("null") && s.done()
+// follow goes on at a place, and behind the mark that mostly stands there.
+func (s *scanner) follow(mark byte, place jsontext.Place) {
+	if s.place = place; s.at < len(s.text) && s.text[s.at] == mark {
+		_, s.place = place.Next(mark)
+		s.at++
 	}
-	return s.number() && s.done()
 }
 
 // begin begins a list or an object, unless there are too many.
-func (s *scanner) begin(c byte) bool {
+func (s *scanner) begin(c byte, place jsontext.Place) bool {
 	if len(s.open) >= maxNesting || s.nested > maxNesting+s.at/nestingBytes {
 		return false
 	}
@@ -263,42 +222,28 @@ func (s *scanner) begin(c byte) bool {
 	s.open = append(s.open, int32(len(s.nodes)))
 	s.levels = max(s.levels, len(s.open))
 	s.append(node{start: int32(s.at), kind: c})
-	s.at++
-	s.want = wantFirst
-	if c == '{' {
-		s.want = wantMember
-	}
+	s.at, s.place = s.at+1, place
 	return true
 }
 
 // done counts a value in what holds it. It returns false if nothing does.
-func (s *scanner) done() bool {
-	s.want = wantMore
+func (s *scanner) done(behind jsontext.Place) bool {
 	if len(s.open) == 0 {
 		return false
 	}
-	top := &s.nodes[s.open[len(s.open)-1]]
-	top.items++
-	if byteAt(s.text, s.at) == ',' {
-		s.comma(top.kind)
-	}
+	s.nodes[s.open[len(s.open)-1]].items++
+	s.follow(',', behind)
 	return true
-}
-
-// comma reads a comma in a list or an object.
-func (s *scanner) comma(in byte) {
-	s.at++
-	if s.want = wantValue; in == '{' {
-		s.want = wantKey
-	}
 }
 
 func (s *scanner) close() bool {
 	s.at++
-	top := s.open[len(s.open)-1]
-	s.open = s.open[:len(s.open)-1]
+	top, in := s.open[len(s.open)-1], byte(0)
+	if s.open = s.open[:len(s.open)-1]; len(s.open) > 0 {
+		in = s.nodes[s.open[len(s.open)-1]].kind
+	}
 	s.nodes[top].end, s.nodes[top].next = int32(s.at), int32(len(s.nodes))
-	return s.done()
+	return s.done(jsontext.Behind(in))
 }
 
 func (s *scanner) add(kind byte, end int, cut bool) {
@@ -323,25 +268,9 @@ func (s *scanner) grow() {
 
 // str reads a string. One that the text ends in is a node, and not done.
 func (s *scanner) str() bool {
-	t, at := s.text, s.at+1
-	if n := strings.IndexByte(t[at:], '"'); n < 0 {
-		at = len(t)
-	} else if t[at+n-1] != '\\' {
-		at += n
-	} else { // escapes mostly are many
-		for at < len(t) && t[at] != '"' {
-			if t[at] == '\\' {
-				at++
-			}
-			at++
-		}
-	}
-	if at >= len(t) {
-		s.add('"', len(t), true)
-		return false
-	}
-	s.add('"', at+1, false)
-	return true
+	end, ok := jsontext.StringEnd(s.text, s.at)
+	s.add('"', end, !ok)
+	return ok
 }
 
 func (s *scanner) word(w string) bool {
@@ -354,53 +283,13 @@ func (s *scanner) word(w string) bool {
 
 // number reads a number. One at the very end of the text may be cut, and does not count.
 func (s *scanner) number() bool {
-	t, i := s.text, s.at
-	if byteAt(t, i) == '-' {
-		i++
-	}
-	whole := digitsAt(t, i)
-	if whole == 0 || whole > 1 && t[i] == '0' {
+	n, place := jsontext.Digits(0).Read(s.text[s.at:])
+	end := s.at + n
+	if !place.Whole() || end >= len(s.text) || '0' <= s.text[end] && s.text[end] <= '9' {
 		return false
 	}
-	i += whole
-	if byteAt(t, i) == '.' {
-		n := digitsAt(t, i+1)
-		if n == 0 {
-			return false
-		}
-		i += 1 + n
-	}
-	if byteAt(t, i)|0x20 == 'e' {
-		n := exponent(t, i)
-		if n == 0 {
-			return false
-		}
-		i += n
-	}
-	if i >= len(t) {
-		return false
-	}
-	s.add('0', i, false)
+	s.add('0', end, false)
 	return true
-}
-
-// exponent counts the bytes of an exponent, zero if it has no digits.
-func exponent(t string, i int) int {
-	sign := 1
-	if c := byteAt(t, i+1); c == '+' || c == '-' {
-		sign = 2
-	}
-	if n := digitsAt(t, i+sign); n > 0 {
-		return sign + n
-	}
-	return 0
-}
-
-func digitsAt(t string, i int) (n int) {
-	for i+n < len(t) && '0' <= t[i+n] && t[i+n] <= '9' {
-		n++
-	}
-	return n
 }
 
 // stopped ends a document of which parts are still open, and reports whether it is
@@ -412,11 +301,10 @@ func (s *scanner) stopped() bool {
 	}
 	s.cut = true
 	top := s.open[len(s.open)-1]
-	last := len(s.nodes) - 1
-	switch {
-	case s.want == wantKey || s.want == wantMember, s.want == wantColon, s.nodes[top].kind == '{' && s.want == wantValue && !s.nodes[last].cut:
+	if s.nodes[top].kind == '{' {
 		s.dropKey(top)
-	case s.nodes[last].cut:
+	}
+	if s.nodes[len(s.nodes)-1].cut {
 		s.nodes[top].items++
 	}
 	for i := len(s.open) - 1; i >= 0; i-- {
