@@ -45,16 +45,6 @@ type passage struct {
 	match
 }
 
-// match is how a passage fits a query.
-type match struct {
-	counts []int32 // of each term of the query
-	near   uint64  // the terms, as bits, that have another one near
-	words  int     // in the text
-	number int     // in the content, from 0
-	score  float64
-	at     int // where in text most of the query is
-}
-
 func (p passage) end() int64 {
 	if p.size > 0 {
 		return p.start + p.size

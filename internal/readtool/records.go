@@ -30,6 +30,8 @@ const (
 	tinyRecord    = 60
 	// headBytes is how much of what a passage stands under is shown.
 	headBytes = 240
+	// maxTag is how much of an element says which it is.
+	maxTag = 64
 	// lookedAt is how much of a text says what it consists of.
 	lookedAt = 32 << 10
 )
@@ -389,7 +391,7 @@ func bracket(b []byte) (by, n int) {
 			return -1, 2
 		}
 	case '<':
-		tag := tagStart.FindSubmatch(b[:min(len(b), maxWord)])
+		tag := tagStart.FindSubmatch(b[:min(len(b), maxTag)])
 		if tag == nil {
 			break
 		}

@@ -1,0 +1,125 @@
+// Copyright einolean authors
+// SPDX-License-Identifier: Apache-2.0
+
+package rank
+
+// The words of texts: their endings, camel case, and scripts without spaces.
+
+import (
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/einolean/einolean/internal/keyword/stem"
+)
+
+// stemOf is what a word, in lower case, has in common with its other forms.
+func stemOf(word []byte) string {
+	for _, c := range word {
+		if c < 'a' || c > 'z' {
+			return string(word)
+		}
+	}
+	return string(stem.English(word))
+}
+
+// eachWord visits the words of a text: runs of letters and digits, their parts if they are
+// written in camel case, and two neighbours each in scripts without spaces.
+func eachWord(text []byte, visit func(word []byte)) {
+	for at := 0; at < len(text); {
+		if c := text[at]; c < utf8.RuneSelf && kinds[c] == 0 {
+			at++
+			continue
+		}
+		c, width := utf8.DecodeRune(text[at:])
+		switch {
+		case withoutSpaces(c):
+			from := at
+			for at < len(text) && withoutSpaces(c) {
+				at += width
+				c, width = utf8.DecodeRune(text[at:])
+			}
+			eachPair(text[from:at], visit)
+		case wordly(c):
+			at += spacedWord(text[at:], visit)
+		default:
+			at += width
+		}
+	}
+}
+
+// spacedWord visits the word that a text begins with, and the parts of camel case, and
+// returns its length.
+func spacedWord(text []byte, visit func(word []byte)) (end int) {
+	from, upper := 0, true
+	for end < len(text) {
+		c, width := rune(text[end]), 1
+		if c >= utf8.RuneSelf {
+			if c, width = utf8.DecodeRune(text[end:]); !wordly(c) || withoutSpaces(c) {
+				break
+			}
+		} else if kinds[c] == 0 {
+			break
+		}
+		was := upper
+		if upper = unicode.IsUpper(c); upper && !was {
+			visit(text[from:end])
+			from = end
+		}
+		end += width
+	}
+	if from > 0 {
+		visit(text[from:end])
+	}
+	visit(text[:end])
+	return end
+}
+
+// kinds says which bytes below 128 are part of words.
+var kinds = func() (k [utf8.RuneSelf]byte) {
+	for c := range k {
+		if 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || '0' <= c && c <= '9' {
+			k[c] = 1
+		}
+	}
+	return k
+}()
+
+// eachPair visits every two neighbours among characters; a single one alone.
+func eachPair(text []byte, visit func(pair []byte)) {
+	_, first := utf8.DecodeRune(text)
+	if first == len(text) {
+		visit(text)
+	}
+	for from, next := 0, first; next < len(text); {
+		_, width := utf8.DecodeRune(text[next:])
+		visit(text[from : next+width])
+		from, next = next, next+width
+	}
+}
+
+func wordly(c rune) bool {
+	if c < utf8.RuneSelf {
+		return kinds[c] != 0
+	}
+	return c != utf8.RuneError && (unicode.IsLetter(c) || unicode.IsDigit(c))
+}
+
+func withoutSpaces(c rune) bool {
+	return c >= 0x1100 && unicode.In(c, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Hangul)
+}
+
+func lowered(c byte) byte {
+	if 'A' <= c && c <= 'Z' {
+		return c - 'A' + 'a'
+	}
+	return c
+}
+
+// shortHash is how much of a hash is shown where it is abbreviated.
+const shortHash = 7
+
+// isHash is true of the hash of a commit and the like, longer than it is often shown.
+func isHash(word string) bool {
+	return len(word) > shortHash && strings.ContainsAny(word, "0123456789") && strings.Trim(word, "0123456789abcdef") == ""
+}
