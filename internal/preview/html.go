@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"github.com/einolean/einolean/internal/display"
+	"github.com/einolean/einolean/internal/rank"
 )
 
 const (
@@ -383,7 +384,7 @@ func (m *maker) outlined(frame, shown string, sides []span, source string, room 
 	}
 	if len(shown) > room {
 		x := newExtract(shown, room, m.say, true)
-		rankOutline(x, newQuery(m.query), sides)
+		rankOutline(x, rank.NewTalk(m.query), sides)
 		if 2*room >= len(shown) { // its start is never left out
 			x.keepStart(x.room / 2)
 		}
@@ -396,10 +397,10 @@ func (m *maker) outlined(frame, shown string, sides []span, source string, room 
 	return frame + shown
 }
 
-// rankOutline gives each line of an outline a score: what the query asks for, and text rather
+// rankOutline gives each line of an outline a score: what was talked about, and text rather
 // than what leads elsewhere.
-func rankOutline(x *extract, query *query, sides []span) {
-	x.rank(query)
+func rankOutline(x *extract, talk *rank.Talk, sides []span) {
+	x.rank(talk)
 	for i := range x.lines {
 		l := &x.lines[i]
 		s := x.text[l.from:l.to]

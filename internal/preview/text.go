@@ -11,6 +11,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/einolean/einolean/internal/display"
+	"github.com/einolean/einolean/internal/rank"
 )
 
 // showText previews what is not JSON.
@@ -175,7 +176,7 @@ var logLine = regexp.MustCompile(`^[\[( \t]*(?:(?:\S{1,11} +){0,2}\d{2,4}[-/.:]\
 // showOutput previews tests and logs: the end, errors, and each kind of line once.
 func showOutput(m *maker, text string, room int) string {
 	x := newExtract(text, room, m.say, false)
-	x.rank(newQuery(m.query))
+	x.rank(rank.NewTalk(m.query))
 	x.rankErrors()
 	x.keepEnd(x.room * 3 / 4)
 	x.keepBest(x.room, 0)

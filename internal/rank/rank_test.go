@@ -89,3 +89,28 @@ func TestTheDensestPartHasAllWords(t *testing.T) {
 		require.Equal(t, len(before), at, "seed %d: %q", seed, passage)
 	}
 }
+
+// The best line counts 1, one with none of the words nothing, and a word that every line has is none.
+func TestLinesRankByWhatWasTalkedAbout(t *testing.T) {
+	seed := rand.Uint64()
+	r := rand.New(rand.NewPCG(seed, 3))
+	for range 200 {
+		n := 40 + r.IntN(200)
+		lines := make([]string, n)
+		for i := range lines {
+			lines[i] = fmt.Sprintf("common line %d says nothing", i+1000)
+		}
+		want := r.IntN(n)
+		lines[want] += " about the refund"
+		scores := NewTalk("please show me the refund, which is common").Scores(n, func(i int) string { return lines[i] })
+		for i, s := range scores {
+			if i == want {
+				require.EqualValues(t, 1, s, "seed %d", seed)
+			} else {
+				require.Zero(t, s, "seed %d: %q", seed, lines[i])
+			}
+		}
+	}
+	require.Nil(t, NewTalk("show me the file, please use it").Scores(3, func(int) string { return "show the file" }))
+	require.Nil(t, NewTalk("refund").Scores(1, func(int) string { return "nothing" }))
+}
