@@ -14,13 +14,10 @@ import (
 	"slices"
 	"strings"
 	"sync"
-	"sync/atomic"
 
-	"github.com/einolean/einolean/internal/keyword"
 	"github.com/einolean/einolean/internal/recent"
-	"github.com/einolean/einolean/internal/safe"
 	"github.com/einolean/einolean/internal/toolnames"
-	"github.com/einolean/einolean/toolsearch/index"
+	"github.com/einolean/einolean/toolsearch/internal/found"
 	"github.com/einolean/einolean/toolsearch/internal/hidden"
 	"github.com/einolean/einolean/toolsearch/internal/slots"
 	"github.com/einolean/einolean/toolsearch/internal/told"
@@ -29,7 +26,7 @@ import (
 
 // catalog is the hidden tools of an agent. It is immutable and safe for concurrent use.
 type catalog struct {
-	*hidden.Set // all of them: their names are unique
+	found.Tools // all of them: their names are unique
 	*catalogs
 	parts
 	changes    bool               // there is a Source: tools may come and go
@@ -47,18 +44,10 @@ type parts struct {
 	set   *hidden.Set // of the Source
 }
 
-// shared is what catalogues of tools that look the same have in common.
+// shared is what catalogues of tools that look the same have in common. Each function works once.
 type shared struct {
-	tools     *hidden.Set
-	specified index.Index // Eino's score, for the answer when the index fails
-	index     index.Index
-	indexing  sync.Once             // NewIndex works, and only runs with these tools wait for it
-	broken    atomic.Pointer[error] // why it failed, once it has: then index is Eino's score
-	sure      func() rater          // rates results without a confidence, with MinConfidence
-	pins      []string              // names of the tools to show always
+	pins []string // names of the tools to show always
 
-	// Each of these works once.
-	build    func()                            // makes the index ready, in the background
 	names    func() []string                   // of all tools, in their order; read only
 	measure  func() (tokens int64, sum string) // of all definitions in tokens, and the key that tells catalogues apart
 	reminder func() string                     // with all names
@@ -66,7 +55,7 @@ type shared struct {
 
 // newCatalog makes a catalogue. It shares what like has computed, if that is not nil.
 func newCatalog(by *catalogs, of parts, like *catalog) *catalog {
-	c := &catalog{Set: by.dynamic, catalogs: by, parts: of, changes: by.cfg.Source != nil, filtered: by.cfg.Filter != nil}
+	c := &catalog{Tools: found.Tools{Set: by.dynamic}, catalogs: by, parts: of, changes: by.cfg.Source != nil, filtered: by.cfg.Filter != nil}
 	for name := range c.takenOf(of.owned, nil) {
 		c.duplicates.add("DynamicTools", "dynamic tool %q (%T) has the name of the agent's own hidden tool (%T)", name, c.Lookup(name).Value, of.owned.Lookup(name).Value)
 	}
@@ -84,11 +73,10 @@ func newCatalog(by *catalogs, of parts, like *catalog) *catalog {
 	c.has = func(name string) bool { return c.Lookup(name) != nil }
 	c.plan = sync.OnceValue(func() *slots.Plan { return slots.NewPlan(c.slotted(), c.Len(), c.changes) })
 	if like != nil {
-		c.shared = like.shared
+		c.Ranks, c.shared = like.Ranks, like.shared
 		return c
 	}
-	c.shared = newShared(c.Set)
-	c.build = sync.OnceFunc(func() { go func(x index.Index) { _ = hidden.Build(x) }(c.index) })
+	c.Ranks, c.shared = found.NewRanks(c.Set), &shared{}
 	c.names = sync.OnceValue(func() []string {
 		names := make([]string, 0, c.Len())
 		for e := range c.All() {
@@ -133,79 +121,6 @@ func (c *catalog) slotted() iter.Seq[slots.Tool] {
 			if !yield(slots.Tool{Name: e.Info.Name, Desc: e.Info.Desc, Tool: e.Value}) {
 				return
 			}
-		}
-	}
-}
-
-// newShared is what catalogues of tools like these share.
-func newShared(tools *hidden.Set) *shared {
-	ctx := tools.Indexing(context.Background())
-	specified, _ := index.Keyword(ctx, tools.Infos())
-	return &shared{tools: tools, specified: specified, sure: sync.OnceValue(func() rater {
-		x, _ := index.BM25(ctx, tools.Infos())
-		return x.(rater)
-	})}
-}
-
-// rater is BM25 as package index has it: it knows how likely it is that a tool serves a query.
-type rater interface {
-	RateUnknown(ctx context.Context, _ hidden.Door, text string, found []index.Result) []index.Result
-}
-
-// score is Eino's score, which also finds names; empty if it could not be built.
-func (s *shared) score() *keyword.Index {
-	if x, err := s.tools.Score(); err == nil {
-		return x
-	}
-	return keyword.New(nil)
-}
-
-// makeIndexes makes the indexes, once. If one cannot be made, the specified score answers, and each
-// search reports why.
-func (s *shared) makeIndexes(ctx context.Context, f index.Func) {
-	s.indexing.Do(func() {
-		if s.index = s.specified; f == nil || s.tools.Len() == 0 {
-			return
-		}
-		x, err := safe.Made("the function", func() (index.Index, error) { return f(s.tools.Indexing(ctx), s.tools.Infos()) })
-		if err != nil {
-			s.broken.Store(&err)
-			return
-		}
-		s.index = x
-	})
-}
-
-// resolve finds the tool that a model means by a name: the name itself, or, if only one tool
-// matches, the name in another case or with other separators. It considers only tools that may
-// be found; nil if there is none.
-func (c *catalog) resolve(name string, may func(*hidden.Tool) bool) *hidden.Tool {
-	for _, n := range []string{name, toolnames.Unescape(name)} {
-		if e := c.Lookup(n); e != nil && may(e) {
-			return e
-		}
-	}
-	if doc, ok := c.score().Resolve(name, func(doc int) bool { return may(c.entryAt(doc)) }); ok {
-		return c.entryAt(doc)
-	}
-	return nil
-}
-
-// entryAt is the tool at a position of the index.
-func (c *catalog) entryAt(doc int) *hidden.Tool { return c.Lookup(c.score().Name(doc)) }
-
-// near returns the names closest to an unknown one, among tools that may be found.
-func (c *catalog) near(name string, limit int, may func(*hidden.Tool) bool) []string {
-	for ask := 4 * limit; ; ask = 0 {
-		var names []string
-		docs := c.score().Suggest(name, ask)
-		for _, doc := range docs {
-			if e := c.entryAt(doc); len(names) < limit && len(e.Info.Name) <= maxNearBytes && may(e) {
-				names = append(names, e.Info.Name)
-			}
-		}
-		if len(names) == limit || len(docs) < ask || ask == 0 {
-			return names
 		}
 	}
 }
@@ -281,9 +196,9 @@ func newCatalogs(s *settings) *catalogs {
 // made, the next run tries again; with tools that come and go, it does not fail the run.
 func (b *catalogs) find(ctx context.Context, of parts) (*catalog, error) {
 	c := b.withParts(of)
-	c.makeIndexes(ctx, c.cfg.NewIndex) // without the lock: others need not wait
-	if err := c.broken.Load(); err != nil && !c.changes {
-		return nil, fieldError("NewIndex", "%w", *err)
+	c.Make(ctx, c.cfg.NewIndex) // without the lock: others need not wait
+	if err := c.Err(); err != nil && !c.changes {
+		return nil, fieldError("NewIndex", "%w", err)
 	}
 	return c, nil
 }
@@ -292,12 +207,12 @@ func (b *catalogs) find(ctx context.Context, of parts) (*catalog, error) {
 func (b *catalogs) withParts(of parts) *catalog {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if c, ok := b.known.Get(of); ok && c.broken.Load() == nil {
+	if c, ok := b.known.Get(of); ok && c.Err() == nil {
 		return c
 	}
 	alike := parts{b.like(of.owned, true), b.like(of.set, false)}
 	first, ok := b.known.Get(alike)
-	if !ok || first.broken.Load() != nil {
+	if !ok || first.Err() != nil {
 		first = newCatalog(b, alike, nil)
 		b.known.Put(alike, first)
 	}

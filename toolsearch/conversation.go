@@ -12,14 +12,14 @@ package toolsearch
 // provider's prompt cache from there on.
 
 import (
-	"encoding/json"
 	"slices"
 	"strings"
 
 	"github.com/cloudwego/eino/adk"
 
 	"github.com/einolean/einolean/internal/lenient"
-	"github.com/einolean/einolean/internal/toolnames"
+	"github.com/einolean/einolean/toolsearch/internal/found"
+	"github.com/einolean/einolean/toolsearch/internal/say"
 	"github.com/einolean/einolean/toolsearch/internal/told"
 	"github.com/einolean/einolean/toolsearch/internal/turn"
 	"github.com/einolean/einolean/toolsearch/internal/wire"
@@ -59,7 +59,7 @@ func lineOf[M adk.MessageType](msg M) line[M] {
 		l.kind = list
 	case s.Only && told.IsChange(s.Text, s.Marked):
 		l.kind = change
-	case s.Only && isOffer(s.Text):
+	case s.Only && say.IsOffer(s.Text):
 		l.kind = offer
 	case s.Marked && told.Holds(s.Text):
 		l.kind = mixed
@@ -180,7 +180,7 @@ func (t *transcript[M]) is(msgs []M) bool {
 func (r *run) heard() turn.Run {
 	return turn.Run{
 		Has: func(name string) bool { return r.catalog().Lookup(name) != nil }, Owns: func(name string) bool { return r.own[name] != nil },
-		Note: r.noted, ByHand: r.byHand, Asked: func(a lenient.Arguments) []string { return r.catalog().askedToLoad(a) },
+		Note: r.noted, ByHand: r.byHand, Asked: func(a lenient.Arguments) []string { return found.Asked(r.catalog().Tools, a) },
 		Miss: func(name string) {
 			if r.catalog().changes {
 				r.noteHad(name)
@@ -283,13 +283,6 @@ func (t *transcript[M]) told() []string {
 		}
 	}
 	return t.texts
-}
-
-// isOffer recognises an offer by its envelope and its form, since stores drop Extra.
-func isOffer(text string) bool {
-	tools, ok := toolnames.Offer(text)
-	var offer answer
-	return ok && json.Unmarshal([]byte(tools), &offer) == nil && len(offer.Tools) > 0
 }
 
 // remind puts the list of hidden tools and its changes into the conversation, and returns the list.

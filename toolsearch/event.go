@@ -19,14 +19,8 @@ import (
 	"github.com/einolean/einolean/toolsearch/internal/turn"
 )
 
-// The bounds of an event's parts.
-const (
-	maxEventNames = 20
-	maxEventHits  = 10
-	maxEventTerms = 5    // hits with terms
-	maxEventQuery = 1000 // bytes
-	maxEventErrs  = 5
-)
+// maxEventNames is the most names in an event.
+const maxEventNames = 20
 
 // emitCatalog reports the catalogue at the start of a run, and what changed in it since. listed are its
 // tools as they were reported last; it returns them as they are now.
@@ -70,6 +64,15 @@ func (c *catalog) emitVisible(ctx context.Context, last turn.Record, out turn.Tu
 		}
 		c.emit(ctx, einolean.Event{Kind: einolean.KindToolsUnloaded, Tools: change})
 	}
+}
+
+// emitSearched reports a search that was answered.
+func emitSearched(ctx context.Context, r *run, what einolean.Search, failed []error) {
+	id := callID(ctx)
+	if len(failed) > 0 {
+		r.emit(ctx, einolean.Event{Kind: einolean.KindIndexFailed, CallID: id, Err: errors.Join(failed...)})
+	}
+	r.emit(ctx, einolean.Event{Kind: einolean.KindToolsSearched, CallID: id, Search: &what})
 }
 
 // emitNotHidden reports at the first model call of a run, by a flag in the context that the settings

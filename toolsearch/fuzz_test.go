@@ -20,40 +20,6 @@ import (
 	"github.com/einolean/einolean/internal/toolnames"
 )
 
-// searchText is a query in the form that parseSearch reads.
-func searchText(names []string, words string) string {
-	if names != nil {
-		return selectPrefix + strings.Join(names, ",")
-	}
-	return words
-}
-
-// What searchText writes, parseSearch reads back.
-func FuzzParseSearch(f *testing.F) {
-	for _, seed := range []string{
-		"", " ", "send email", "+github create issue", "select:a,b", "SELECT: `a` ,\"b\"", "select:a b;c，d、e", "select:", "select:,,", "select:select:a",
-		"select:with space,b", "select:a\x00b,\xff", "select:[]()", "select:\"", "Select:“a”「b」", "select :a", "\u00a0select:a\u2003b", "select:a,a,A",
-	} {
-		f.Add(seed)
-	}
-	known := func(name string) bool { return name == "with space" || name == "it's" }
-	f.Fuzz(func(t *testing.T, text string) {
-		names, words := parseSearch(text, known)
-		again, rest := parseSearch(searchText(names, words), known)
-		require.Equal(t, names, again, "%q", searchText(names, words))
-		require.Equal(t, words, rest, "%q", searchText(names, words))
-		seen := map[string]bool{}
-		for _, name := range names {
-			require.NotEmpty(t, name)
-			require.False(t, seen[name], "%q is there twice", name)
-			require.Contains(t, text, name)
-			seen[name] = true
-		}
-		require.True(t, names == nil || words == "")
-		require.Contains(t, text, words)
-	})
-}
-
 // metaToolsOf are the search tools of every protocol over some tools, each with the key
 // under which it lists what it found.
 func metaToolsOf(t testing.TB) (tools []tool.InvokableTool, keys []string) {

@@ -10,6 +10,7 @@ import (
 	"github.com/cloudwego/eino/components/model"
 
 	"github.com/einolean/einolean/toolsearch/internal/native"
+	"github.com/einolean/einolean/toolsearch/internal/say"
 )
 
 // ErrNativeUnsupported is the error of New for a Model without its own tool search, or
@@ -78,5 +79,5 @@ const (
 // errors pass through; so does the model's type, and whether it runs callbacks by itself.
 // The wrapper is as safe for concurrent use as the model, which must not be nil.
 func Portable[M adk.MessageType](m model.BaseModel[M]) model.BaseModel[M] {
-	return native.Portable(m, matchesText)
+	return native.Portable(m, say.Matches)
 }

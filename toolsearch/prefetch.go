@@ -8,12 +8,10 @@ package toolsearch
 
 import (
 	"context"
-	"slices"
 	"time"
 
 	"github.com/einolean/einolean"
-	"github.com/einolean/einolean/internal/display"
-	"github.com/einolean/einolean/internal/toolnames"
+	"github.com/einolean/einolean/toolsearch/internal/found"
 	"github.com/einolean/einolean/toolsearch/internal/hidden"
 	"github.com/einolean/einolean/toolsearch/internal/say"
 	"github.com/einolean/einolean/toolsearch/internal/turn"
@@ -24,26 +22,18 @@ const (
 	// conversation loads the same tools first.
 	maxPrefetched       = 50 // tools
 	maxPrefetchMessages = 64
-
-	// sureEnough is the confidence in the best result from which tools are loaded. It is low:
-	// an unneeded tool costs a few hundred tokens, a missing one a model call.
-	sureEnough = 0.02
 )
 
 // wish is what a user's message asks for.
 type wish struct {
-	tools []foundTool // best first
+	tools []found.Tool // best first
 	took  time.Duration
 }
 
 // wishOf searches for what a user's message asks for.
-func (s searcher) wishOf(ctx context.Context, text string) *wish {
+func wishOf(ctx context.Context, s found.Search, text string, most int) *wish {
 	began := time.Now()
-	tools, err := s.likely(ctx, firstWords(text, maxWords), s.cfg.Prefetch)
-	if err != nil {
-		tools = nil
-	}
-	return &wish{tools, time.Since(began)}
+	return &wish{s.Likely(ctx, text, most), time.Since(began)}
 }
 
 // forUsers is what the messages of users loaded.
@@ -56,7 +46,8 @@ type forUsers struct {
 // load notes the tools of a wish as loaded, and returns the offer of them where they are not.
 func (v *forUsers) load(r *run, known turn.Run, facts *turn.Facts, text string, w wish) (offer string) {
 	v.last, v.calls = nil, facts.ModelCalls
-	var chosen searchResult
+	var chosen found.Result
+	var described []say.Described
 	left, offers := maxOfferBytes, r.cfg.Protocol.neverLoads()
 	for _, x := range w.tools {
 		name := x.Info.Name
@@ -64,26 +55,32 @@ func (v *forUsers) load(r *run, known turn.Run, facts *turn.Facts, text string, 
 			continue
 		}
 		if offers {
-			if left -= offerSize(r.signs, x.Tool); left < 0 {
+			d := r.described(x.Tool)
+			if left -= d.Size(); left < 0 {
 				break
 			}
+			described = append(described, d)
 		}
-		chosen.found = append(chosen.found, x)
+		chosen.Found = append(chosen.Found, x)
 		v.names.Add(name)
 		facts.Use(name, known)
 	}
-	names, c := chosen.names(), r.catalog()
+	names, c := chosen.Names(), r.catalog()
 	if len(names) == 0 {
 		return ""
 	}
 	if offers {
-		offer = offerText(r.signs, chosen.found)
+		hint := "offer"
+		if r.signs {
+			hint = "offer-code"
+		}
+		offer = say.Offer(described, say.Text(hint, say.Data{}))
 	}
 	if r.cfg.OnEvent != nil {
 		v.last = &einolean.Event{
 			Kind:   einolean.KindToolsPrefetched,
 			Tools:  &einolean.ToolChange{Added: head(names), AddedCount: len(names), Tokens: c.tokensOf(names)},
-			Search: &einolean.Search{Query: display.Start(text, maxEventQuery), Index: indexName(c.index), Took: w.took, Hits: chosen.hits()},
+			Search: &einolean.Search{Query: found.Query(text), Index: c.IndexName(), Took: w.took, Hits: chosen.Hits()},
 		}
 	}
 	return offer
@@ -92,37 +89,11 @@ func (v *forUsers) load(r *run, known turn.Run, facts *turn.Facts, text string, 
 // maxOfferBytes bounds the tools in an offer, which nobody asked for.
 const maxOfferBytes = 8 << 10
 
-// offerSize is the bytes of a tool in an offer.
-func offerSize(signs bool, e *hidden.Tool) int {
-	if signs {
-		return signedSize(e)
+// described is a tool in an offer.
+func (r *run) described(e *hidden.Tool) say.Described {
+	if r.signs {
+		return say.Sign(e)
 	}
-	return describedSize(e)
-}
-
-// offerText describes tools in the words of a search's answer.
-func offerText(signs bool, tools []foundTool) string {
-	var out answer
-	if signs {
-		out = answer{Tools: signed(tools), Hint: say.Text("offer-code", say.Data{})}
-	} else {
-		out = answer{Tools: make([]describedTool, len(tools)), Hint: say.Text("offer", say.Data{})}
-		for i, x := range tools {
-			out.Tools[i], _ = describe(x.Tool)
-		}
-	}
-	return toolnames.OfferOpen + "\n" + say.JSON(out) + "\n" + toolnames.OfferClose
-}
-
-// likely returns at most n tools that a text probably asks for, best first; none if it is not
-// clear that it asks for any.
-func (s searcher) likely(ctx context.Context, text string, most int) ([]foundTool, error) {
-	if text == "" {
-		return nil, nil
-	}
-	ranked, err := s.rank(ctx, text, ranking{limit: most})
-	if err != nil || !slices.ContainsFunc(ranked.found, func(x foundTool) bool { return x.confidence >= sureEnough }) {
-		return nil, err
-	}
-	return ranked.found, nil
+	d, _ := say.Describe(e)
+	return d
 }

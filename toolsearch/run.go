@@ -25,6 +25,7 @@ import (
 	"github.com/einolean/einolean/internal/safe"
 	"github.com/einolean/einolean/internal/toolnames"
 	"github.com/einolean/einolean/internal/virtual"
+	"github.com/einolean/einolean/toolsearch/internal/found"
 	"github.com/einolean/einolean/toolsearch/internal/hidden"
 	"github.com/einolean/einolean/toolsearch/internal/say"
 	"github.com/einolean/einolean/toolsearch/internal/slots"
@@ -36,8 +37,7 @@ import (
 type ctxKey int
 
 const (
-	runKey   ctxKey = iota // *run
-	traceKey               // *trace
+	runKey ctxKey = iota // *run
 )
 
 // run is one run of an agent, shared by the hooks and the tool calls. The context carries it from
@@ -253,6 +253,44 @@ func (c *calls) answered() {
 	c.returned = nil
 }
 
+// search is a search of this model call, for tools that the phases allow.
+func (r *run) search(ctx context.Context, phases ...Phase) found.Search {
+	s := found.Search{Tools: r.catalog().Tools, For: caller{r, ctx, phases}, MaxResults: r.cfg.MaxResults, MinConfidence: r.cfg.MinConfidence}
+	if r.cfg.OnEvent != nil {
+		s.Report = func(what einolean.Search, failed []error) { emitSearched(ctx, r, what, failed) }
+	}
+	return s
+}
+
+// caller is a run as its searches see it.
+type caller struct {
+	*run
+	ctx    context.Context // of the call
+	phases []Phase
+}
+
+// May reports whether the Filter allows a tool in all of the phases.
+func (c caller) May(e *hidden.Tool) bool {
+	return c.allows(c.ctx, FilterRequest{Tool: e.Info}, c.phases...)
+}
+
+// MayHint reports whether the model may read a name that it did not ask for.
+func (c caller) MayHint(e *hidden.Tool) bool {
+	return c.May(e) && c.allows(c.ctx, FilterRequest{Tool: e.Info}, PhaseList, PhaseSearch)
+}
+
+// Knows reports whether the model may know of a tool.
+func (c caller) Knows(name string) bool { return c.mayKnow(c.ctx, name) }
+
+// Sees are the tools that the model sees.
+func (c caller) Sees() turn.Names { return c.visible(c.ctx) }
+
+// Listed are the names that the model may see.
+func (c caller) Listed() []string { return c.listable(c.ctx) }
+
+// Missing are the servers of a Source that do not answer.
+func (c caller) Missing() []string { return c.source.missing() }
+
 // visible are the tools that the model sees; nil if that is unknown, or if the form of an answer
 // cannot say which tools are loaded.
 func (r *run) visible(ctx context.Context) (s turn.Names) {
@@ -385,7 +423,7 @@ func (r *run) noSuchTool(ctx context.Context, name string) string {
 	if r.mayKnow(ctx, name) {
 		return say.Text("not-allowed", say.Data{Name: name})
 	}
-	near := r.catalog().near(name, maxSuggestions, func(e *hidden.Tool) bool {
+	near := r.catalog().Near(name, found.MaxNear, func(e *hidden.Tool) bool {
 		return e.Info.Name != name && r.allows(ctx, FilterRequest{Tool: e.Info}, PhaseList, PhaseSearch, PhaseLoad)
 	})
 	return say.Text("no-such-tool", say.Data{Name: name, Near: near})
@@ -422,7 +460,7 @@ func (r slotRun) callsEnhanced(c wire.Call) bool {
 	if !r.cfg.Protocol.neverLoads() {
 		return false
 	}
-	e := r.catalog().resolve(toolnames.Called(lenient.Decode(c.Args)), func(*hidden.Tool) bool { return true })
+	e := r.catalog().Resolve(toolnames.Called(lenient.Decode(c.Args)), func(*hidden.Tool) bool { return true })
 	return e != nil && slots.IsEnhanced(e.Value)
 }
 

@@ -8,7 +8,6 @@ package toolsearch
 import (
 	"context"
 
-	"github.com/einolean/einolean/internal/lenient"
 	"github.com/einolean/einolean/internal/virtual"
 	"github.com/einolean/einolean/toolsearch/internal/hidden"
 	"github.com/einolean/einolean/toolsearch/internal/say"
@@ -26,7 +25,7 @@ func (r inPrograms) Resolve(ctx context.Context, written string) (virtual.Tool, 
 	if r.own[written] != nil && c.Lookup(written) == nil {
 		return virtual.Tool{}, false
 	}
-	e := c.resolve(written, func(e *hidden.Tool) bool {
+	e := c.Resolve(written, func(e *hidden.Tool) bool {
 		return r.allows(ctx, FilterRequest{Tool: e.Info, InProgram: true}, PhaseLoad, PhaseCall)
 	})
 	if e == nil {
@@ -35,9 +34,12 @@ func (r inPrograms) Resolve(ctx context.Context, written string) (virtual.Tool, 
 	return virtual.Tool{Info: e.Info}, true
 }
 
+// maxSigned is the most near tools of which an answer has the signatures.
+const maxSigned = 3
+
 // Near implements virtual.Tools.
 func (r inPrograms) Near(ctx context.Context, written string) (lines []string) {
-	near := r.catalog().near(written, maxNearOnLoad, func(e *hidden.Tool) bool {
+	near := r.catalog().Near(written, maxSigned, func(e *hidden.Tool) bool {
 		return e.Info.Name != written && r.allows(ctx, FilterRequest{Tool: e.Info}, PhaseList, PhaseSearch, PhaseLoad)
 	})
 	for _, n := range near {
@@ -54,36 +56,9 @@ func (r inPrograms) Check(name, arguments string) (problem, signature string) {
 	if e == nil {
 		return "", ""
 	}
-	_, problem = say.Arguments(e, arguments)
+	_, problem = argumentsFor(e, arguments)
 	return problem, e.Signature()
 }
 
 // Most implements virtual.Tools.
 func (r inPrograms) Most() int { return 32 }
-
-// signedSize is the bytes of a tool in an answer.
-func signedSize(e *hidden.Tool) int {
-	return len(`{"name":"","call":""},`) + say.Size(e.Info.Name) + say.Size(e.Signature())
-}
-
-// signed are tools as their signatures, for an answer.
-func signed(tools []foundTool) []describedTool {
-	out := make([]describedTool, len(tools))
-	for i, x := range tools {
-		out[i] = describedTool{Name: x.Info.Name, Call: x.Tool.Signature()}
-	}
-	return out
-}
-
-// signTools answers a search by words.
-func signTools(ctx context.Context, r *run, a lenient.Arguments) (string, error) {
-	f, err := newSearcher(r, PhaseSearch, PhaseLoad).find(ctx, queriesOf(a), limitOf(a), signedSize)
-	return say.JSON(answer{Tools: signed(f.found), Hint: f.hint()}), err
-}
-
-// signMatches answers a search by a pattern.
-func signMatches(ctx context.Context, r *run, a lenient.Arguments) (string, error) {
-	f, note := newSearcher(r, PhaseSearch, PhaseLoad).matchNames(ctx, patternOf(a))
-	f.bound(signedSize)
-	return say.JSON(answer{Tools: signed(f.found), Hint: note}), ctx.Err()
-}

@@ -26,10 +26,12 @@ import (
 
 	"github.com/einolean/einolean"
 	"github.com/einolean/einolean/internal/adkrun"
+	"github.com/einolean/einolean/internal/lenient"
 	"github.com/einolean/einolean/internal/message"
 	"github.com/einolean/einolean/internal/nothing"
 	"github.com/einolean/einolean/internal/session"
 	"github.com/einolean/einolean/internal/virtual"
+	"github.com/einolean/einolean/toolsearch/internal/found"
 	"github.com/einolean/einolean/toolsearch/internal/hidden"
 	"github.com/einolean/einolean/toolsearch/internal/native"
 	"github.com/einolean/einolean/toolsearch/internal/say"
@@ -400,7 +402,7 @@ func (h *hooks[M]) prepare(ctx context.Context, call *adk.TypedChatModelAgentSta
 		r.update(ctx, func(next *turn.Record) { next.All = was.All })
 	}
 	if h.all = was.All; !h.all {
-		c.build() // while the model writes its first search
+		c.Build() // while the model writes its first search
 	}
 	if r.rules.Hosted {
 		call.Messages = wire.Each(call.Messages, wire.Unpack)
@@ -440,14 +442,14 @@ func (h *hooks[M]) listen(ctx context.Context, msgs []M) {
 	r, t := h.run, &h.transcript
 	t.read(msgs)
 	if r.cfg.Prefetch > 0 && !h.all {
-		s, asked := newSearcher(r, PhaseSearch, PhaseLoad), 0
+		s, asked := r.search(ctx, toLoad...), 0
 		for i := range t.lines {
 			l := &t.lines[i]
 			if l.kind != asks || asked == maxPrefetchMessages {
 				continue
 			}
 			if asked++; i >= t.heard {
-				l.wish = s.wishOf(ctx, l.text)
+				l.wish = wishOf(ctx, s, l.text, r.cfg.Prefetch)
 			}
 		}
 	}
@@ -536,7 +538,7 @@ func (h *hooks[M]) rewrite(ctx context.Context, c *catalog, msgs []M, show []str
 		rules = native.Plain // the provider does not learn of a search
 	}
 	t.replace(r, native.Rewrite(msgs, native.History{
-		Rules: rules, Tools: c.Set, Shown: show, Found: matchesText,
+		Rules: rules, Tools: c.Set, Shown: show, Found: say.Matches,
 		Again: func(names []string) string { return say.Text("already-loaded", say.Data{Words: names}) },
 		Findable: func(e *hidden.Tool) bool {
 			return r.allows(ctx, FilterRequest{Tool: e.Info}, PhaseSearch, PhaseLoad)
@@ -547,7 +549,7 @@ func (h *hooks[M]) rewrite(ctx context.Context, c *catalog, msgs []M, show []str
 		},
 	}))
 	if rules.NoteOnEmpty && t.facts.EmptyCall != nil {
-		t.putNote(emptyNote(ctx, r, t.facts.EmptyCall))
+		t.putNote(found.Advice(ctx, r.search(ctx, toLoad...), lenient.Decode(t.facts.EmptyCall.Args)))
 	}
 }
 

@@ -1,20 +1,16 @@
 // Copyright einolean authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Package say has the texts that a model reads of hidden tools, in the language that Eino is set to.
+// Package say has what a model reads of hidden tools: texts, in the language that Eino is set to, and answers in JSON.
 // Names, descriptions and schemas of tools are untrusted: what is quoted of them is clipped.
 package say
 
 import (
 	"embed"
-	"unicode/utf8"
-
-	"github.com/bytedance/sonic"
 
 	"github.com/einolean/einolean/internal/display"
 	"github.com/einolean/einolean/internal/keyword/bm25"
 	"github.com/einolean/einolean/internal/texts"
-	"github.com/einolean/einolean/internal/toolschema"
 	"github.com/einolean/einolean/toolsearch/internal/hidden"
 )
 
@@ -74,59 +70,5 @@ func Schema(e *hidden.Tool, reason string) Data {
 	return Data{Name: e.Info.Name, Reason: reason, Shown: Shown{text, shortened}}
 }
 
-// Arguments returns the arguments to pass to a tool, or the problem with them, for the model.
-func Arguments(e *hidden.Tool, raw string) (args, problem string) {
-	args, err := e.Arguments(raw)
-	switch {
-	case err == hidden.ErrNoObject:
-		problem = Text("no-object", Data{})
-	case err != nil:
-		problem = toolschema.Problem(err)
-	}
-	return args, problem
-}
-
 // Clip makes text from a model or a tool safe to quote in an answer.
 func Clip(s string) string { return display.Clip(s, 80) }
-
-// plainJSON writes < and > as they are: answers are read by models, not by browsers.
-var plainJSON = sonic.Config{SortMapKeys: true, ValidateString: true, CopyString: true}.Froze()
-
-// JSON never fails: what is said holds only texts and numbers.
-func JSON(said any) string {
-	text, err := plainJSON.MarshalToString(said)
-	if err != nil {
-		return "{}"
-	}
-	return text
-}
-
-// Size returns the bytes of a text in JSON, or a little more.
-func Size(s string) int {
-	n := len(`"",`)
-	for _, c := range s {
-		switch {
-		case c < ' ' || c == utf8.RuneError || c == '\u2028' || c == '\u2029':
-			n += len(`\u0000`)
-		case c == '"' || c == '\\':
-			n += 2
-		default:
-			n += utf8.RuneLen(c)
-		}
-	}
-	return n
-}
-
-// Cut cuts a text to at most that many bytes in JSON.
-func Cut(s string, most int) string {
-	if Size(s) <= most {
-		return s
-	}
-	size := Size("…")
-	for i, c := range s {
-		if size += Size(string(c)) - Size(""); size > most {
-			return s[:i] + "…"
-		}
-	}
-	return s
-}

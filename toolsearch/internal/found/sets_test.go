@@ -1,9 +1,9 @@
 // Copyright einolean authors
 // SPDX-License-Identifier: Apache-2.0
 
-package toolsearch
+package found
 
-// Catalogues that share what they index: their answers, what a change costs, and what many
+// Sets of tools that share what they index: their answers, what a change costs, and what many
 // users take.
 
 import (
@@ -19,6 +19,7 @@ import (
 	"github.com/cloudwego/eino/schema"
 	"github.com/stretchr/testify/require"
 
+	"github.com/einolean/einolean/internal/dev/adktest"
 	"github.com/einolean/einolean/internal/race"
 	"github.com/einolean/einolean/toolsearch/index"
 	"github.com/einolean/einolean/toolsearch/internal/hidden"
@@ -34,16 +35,32 @@ func someTool(r *rand.Rand, n int) tool.BaseTool {
 	})
 }
 
-func indexed(t testing.TB, f index.Func, sets ...*toolset.Set) *catalog {
-	tools := (*hidden.Set)(toolset.Union(sets...))
-	c := &catalog{catalogs: newCatalogs(&settings{}), Set: tools, shared: newShared(tools)}
-	c.makeIndexes(context.Background(), f)
-	require.Nil(t, c.broken.Load())
-	return c
+func withInfo(name string, change func(*schema.ToolInfo)) tool.BaseTool {
+	info := &schema.ToolInfo{Name: name, Extra: map[string]any{"k": "v"}, ParamsOneOf: schema.NewParamsOneOfByParams(map[string]*schema.ParameterInfo{"p": {Type: schema.String}, "q": {Type: schema.Integer}})}
+	change(info)
+	return &held{adktest.Tool(adktest.Invokable, info, adktest.Echo).(tool.InvokableTool)}
 }
 
-// requireFresh compares a catalogue's answers with those of indexes that were built whole.
-func requireFresh(t *testing.T, c *catalog, queries []string) {
+// held is a tool that can be compared with others, as most can.
+type held struct{ tool.InvokableTool }
+
+func setOf(t testing.TB, tools ...tool.BaseTool) *toolset.Set {
+	t.Helper()
+	s, err := toolset.New(context.Background(), tools...)
+	require.NoError(t, err)
+	return s
+}
+
+func indexed(t testing.TB, f index.Func, sets ...*toolset.Set) Tools {
+	set := (*hidden.Set)(toolset.Union(sets...))
+	tools := Tools{set, NewRanks(set)}
+	tools.Make(context.Background(), f)
+	require.NoError(t, tools.Err())
+	return tools
+}
+
+// requireFresh compares the answers of tools with those of indexes that were built whole.
+func requireFresh(t *testing.T, c Tools, queries []string) {
 	t.Helper()
 	infos := c.Infos()
 	for _, f := range []index.Func{index.Keyword, index.BM25} {
@@ -62,11 +79,11 @@ func requireFresh(t *testing.T, c *catalog, queries []string) {
 			require.Equal(t, index.Explain(fresh, index.Query{Text: text}, infos[0].Name), index.Explain(x, index.Query{Text: text}, infos[0].Name))
 		}
 	}
-	whole := &catalog{shared: newShared(hidden.SetOf(context.Background(), infos)), Set: c.Set}
+	whole := Tools{c.Set, NewRanks(hidden.SetOf(context.Background(), infos))}
 	any := func(*hidden.Tool) bool { return true }
 	for _, text := range queries {
-		require.Equal(t, whole.near(text, 3, any), c.near(text, 3, any), "%q", text)
-		require.Equal(t, whole.resolve(text, any), c.resolve(text, any), "%q", text)
+		require.Equal(t, whole.Near(text, 3, any), c.Near(text, 3, any), "%q", text)
+		require.Equal(t, whole.Resolve(text, any), c.Resolve(text, any), "%q", text)
 	}
 }
 
@@ -142,9 +159,9 @@ func TestTenantsThatShareToolsTakeLittleMemory(t *testing.T) {
 		}
 		return tools
 	}
-	searched := func(s *toolset.Set) *catalog {
+	searched := func(s *toolset.Set) Tools {
 		c := indexed(t, index.BM25, s)
-		found, err := c.askIndex(context.Background(), index.Query{Text: "create invoice", Limit: 3})
+		found, err := c.ask(context.Background(), index.Query{Text: "create invoice", Limit: 3}, nil)
 		require.NoError(t, err)
 		require.NotEmpty(t, found)
 		return c
@@ -159,13 +176,13 @@ func TestTenantsThatShareToolsTakeLittleMemory(t *testing.T) {
 	began = heapNow()
 	made = 0
 	shared := setOf(t, some(90)...)
-	var tenants []*catalog
+	var tenants []Tools
 	for range many {
 		tenants = append(tenants, searched(toolset.Union(shared, setOf(t, some(10)...))))
 	}
 	united := heapNow() - began
 	began = heapNow()
-	var views []*catalog
+	var views []Tools
 	for i := range many {
 		n := i
 		views = append(views, searched((*toolset.Set)(one.Set).Select(func(*schema.ToolInfo) bool { n++; return n%10 > 0 })))

@@ -1,0 +1,361 @@
+// Copyright einolean authors
+// SPDX-License-Identifier: Apache-2.0
+
+package found
+
+import (
+	"context"
+	"regexp"
+	"slices"
+	"strings"
+	"unicode"
+
+	"github.com/einolean/einolean"
+	"github.com/einolean/einolean/internal/keyword"
+	"github.com/einolean/einolean/internal/keyword/bm25"
+	keynames "github.com/einolean/einolean/internal/keyword/names"
+	"github.com/einolean/einolean/toolsearch/index"
+	"github.com/einolean/einolean/toolsearch/internal/hidden"
+	"github.com/einolean/einolean/toolsearch/internal/say"
+	"github.com/einolean/einolean/toolsearch/internal/turn"
+)
+
+// The limits of one call; more is cut, and the answer says so.
+const (
+	maxResults = 100  // tools per search: loaded tools are part of every later request
+	maxNames   = 100  // names in one call, for the same reason
+	maxQueries = 20   // searches in one call
+	maxWords   = 1000 // words in one search
+	// maxPattern bounds a pattern, in bytes. RE2 matches in linear time, but compiling a long
+	// pattern takes time and memory.
+	maxPattern = 1000
+	// MaxNear is the most near names in an answer.
+	MaxNear = 5
+)
+
+// Search answers a call of a search tool.
+type Search struct {
+	Tools
+	For           Caller
+	MaxResults    int // if the call gives no number
+	MinConfidence float64
+	Report        func(einolean.Search, []error) // hears of each search, and what failed in it; nil for nobody
+
+	trace *trace
+}
+
+// Caller is whom a search is for.
+type Caller interface {
+	May(*hidden.Tool) bool     // the search may return the tool
+	MayHint(*hidden.Tool) bool // a hint may mention the tool, which nobody asked for by its name
+	Knows(name string) bool    // the caller may know of the tool, but not use it
+	Sees() turn.Names          // tools that the model sees already
+	Listed() []string          // names that the model may see
+	Missing() []string         // servers that do not answer now
+}
+
+// Most is how many tools one search may return, where a search without a number returns some.
+func Most(results int) int { return max(maxResults, results) }
+
+// find runs the queries of one call, and reports the search. All it finds fits into one
+// answer, which takes size bytes for a tool. Its only error is the context's.
+func (s Search) find(ctx context.Context, queries []string, limit int, size func(*hidden.Tool) int) (Result, error) {
+	ctx, s.trace = tracing(ctx, s.Report)
+	f, err := s.search(ctx, queries, limit)
+	f.bound(size)
+	s.noteMissing(&f, queries...)
+	if err == nil {
+		s.trace.report(strings.Join(queries, "\n"), &f)
+	}
+	return f, err
+}
+
+// search runs the queries of one call. Its only error is the context's.
+func (s Search) search(ctx context.Context, queries []string, limit int) (Result, error) {
+	f := Result{visible: s.For.Sees()}
+	if limit <= 0 {
+		limit = s.MaxResults
+	}
+	if len(queries) > maxQueries {
+		queries = queries[:maxQueries]
+		f.cut("cut-queries", maxQueries)
+	}
+	for _, text := range queries {
+		if err := s.searchOne(ctx, text, limit, &f); err != nil {
+			return f, err
+		}
+	}
+	return f, nil
+}
+
+func (s Search) searchOne(ctx context.Context, text string, limit int, f *Result) error {
+	names, words := parseSearch(text, s.has)
+	if names != nil {
+		s.selectByName(names, f)
+		return ctx.Err()
+	}
+	if words = firstWords(words, maxWords); words == "" {
+		return ctx.Err()
+	}
+	f.asked++
+	most := Most(s.MaxResults)
+	wanted := ranking{visible: f.visible, limit: min(limit, most+1)} // one extra, to see whether there are more
+	ranked, err := s.rank(ctx, words, wanted)
+	if ranked.fresh > most {
+		ranked.found = ranked.found[:len(ranked.found)-1]
+		f.cut("cut-results", most)
+	}
+	s.trace.explain(s.index, words, ranked.found, maxTerms-min(len(f.Found), maxTerms))
+	if s.MinConfidence > 0 && s.refuses(ranked.found) {
+		f.unsure = append(f.unsure, ranked.found[:min(len(ranked.found), MaxNear)]...)
+		f.languages = s.languages(words)
+		return err
+	}
+	f.merge(ranked.found)
+	if err == nil && len(f.Found) == 0 {
+		f.languages = s.languages(words)
+		f.unmatched = s.unmatched(ctx, words)
+		f.near = s.suggest(words)
+		f.hasList = len(s.For.Listed()) > 0
+	}
+	return err
+}
+
+// rank asks the index, and asks for more results while too few may be returned. Results of
+// the first answer keep their places: an index may rank a longer list in another order.
+func (s Search) rank(ctx context.Context, words string, kept ranking) (ranking, error) {
+	for ask := kept.limit; ; ask *= 4 {
+		results, err := s.ask(ctx, index.Query{Text: words, Limit: ask}, s.trace)
+		if err != nil {
+			return ranking{}, err
+		}
+		if s.MinConfidence > 0 {
+			results = s.sure().RateUnknown(ctx, hidden.Door{}, words, results)
+		}
+		kept.found = slices.Grow(kept.found, min(kept.limit, len(results)))
+		s.accept(results, &kept)
+		if kept.isFull() || len(results) < ask {
+			return kept, nil
+		}
+	}
+}
+
+func (s Search) accept(results []index.Result, kept *ranking) {
+	for _, x := range results {
+		if kept.isFull() {
+			return
+		}
+		e := s.Lookup(x.Name)
+		if e != nil && x.Score >= 0 && s.For.May(e) && !holds(kept.found, e) {
+			kept.add(Tool{Tool: e, score: x.Score, confidence: x.Confidence})
+		}
+	}
+}
+
+// ranking collects the results of a search. Tools that the model already sees keep their rank
+// but do not count towards the limit.
+type ranking struct {
+	visible turn.Names
+	limit   int // the most tools that the model does not see
+	found   []Tool
+	fresh   int // those of found that the model does not see
+}
+
+func (k *ranking) isFull() bool { return k.fresh == k.limit }
+
+func (k *ranking) isFresh(e *hidden.Tool) bool { return !k.visible[e.Info.Name] }
+
+func (k *ranking) add(x Tool) {
+	if k.isFresh(x.Tool) {
+		k.fresh++
+	} else if len(k.found) >= k.limit {
+		return
+	}
+	k.found = append(k.found, x)
+}
+
+// refuses reports whether a search found tools but is sure of none.
+func (s Search) refuses(results []Tool) bool {
+	return len(results) > 0 && !slices.ContainsFunc(results, func(x Tool) bool {
+		return x.confidence == 0 || x.confidence >= s.MinConfidence
+	})
+}
+
+// sureEnough is the confidence in the best result from which a text asks for tools. It is low:
+// an unneeded tool costs a few hundred tokens, a missing one a model call.
+const sureEnough = 0.02
+
+// Likely returns at most that many tools that a text probably asks for, best first; none if it is not
+// clear that it asks for any.
+func (s Search) Likely(ctx context.Context, text string, most int) []Tool {
+	if text = firstWords(text, maxWords); text == "" {
+		return nil
+	}
+	ranked, err := s.rank(ctx, text, ranking{limit: most})
+	if err != nil || !slices.ContainsFunc(ranked.found, func(x Tool) bool { return x.confidence >= sureEnough }) {
+		return nil
+	}
+	return ranked.found
+}
+
+// selectByName selects tools by name. MaxResults does not apply: the model named them.
+func (s Search) selectByName(names []string, f *Result) {
+	const most = 10 // unknown names that get suggestions; each is looked up among all names
+	if len(names) > maxNames {
+		names = names[:maxNames]
+		f.cut("cut-names", maxNames)
+	}
+	for _, name := range names {
+		f.asked++
+		switch e := s.Resolve(name, s.For.May); {
+		case e != nil && holds(f.Found, e):
+		case e != nil:
+			f.Found = append(f.Found, Tool{Tool: e})
+		case len(f.unknown)+len(f.denied) == most:
+			f.unlisted++
+		case s.For.Knows(name):
+			f.denied = append(f.denied, name)
+		default:
+			f.unknown = append(f.unknown, say.Data{Name: name, Near: s.Near(name, MaxNear, s.For.MayHint)})
+		}
+	}
+}
+
+// has reports whether a name exists for this search.
+func (s Search) has(name string) bool {
+	e := s.Lookup(name)
+	return e != nil && s.For.May(e)
+}
+
+// matchNames finds the tools whose names match, in the order of the catalogue, and adds hints
+// for the model.
+func (s Search) matchNames(ctx context.Context, pattern string) (f Result, note string) {
+	_, s.trace = tracing(ctx, s.Report)
+	if pattern == "" {
+		return f, say.Text("empty-pattern", say.Data{})
+	}
+	if len(pattern) > maxPattern {
+		return f, say.Text("long-pattern", say.Data{Limit: maxPattern})
+	}
+	re, err := regexp.Compile(pattern)
+	if err != nil {
+		return f, say.Text("bad-pattern", say.Data{Reason: say.Clip(err.Error())})
+	}
+	f.visible = s.For.Sees()
+	most := Most(s.MaxResults)
+	kept := ranking{visible: f.visible, limit: most}
+	for e := range s.All() {
+		if !re.MatchString(e.Info.Name) || !s.For.May(e) {
+			continue
+		}
+		if kept.isFull() && kept.isFresh(e) {
+			f.cut("cut-results", most)
+			break
+		}
+		kept.add(Tool{Tool: e})
+	}
+	f.Found = kept.found
+	f.bound(nameSize)
+	f.asked++
+	s.noteMissing(&f, pattern)
+	if note = strings.Join(f.remarks(), " "); len(f.Found)+f.leftOut == 0 {
+		none := say.Data{Near: s.suggest(wordsOf(pattern)), Languages: s.languages(wordsOf(pattern))}
+		note = strings.TrimSpace(say.Text("no-name-matches", none) + " " + note)
+	}
+	s.trace.report(pattern, &f)
+	return f, note
+}
+
+var patternMarks = regexp.MustCompile(`\\.|[^\pL\pN_]+`)
+
+// wordsOf extracts the words of a pattern, for suggestions.
+func wordsOf(pattern string) string { return patternMarks.ReplaceAllString(pattern, " ") }
+
+// unmatched returns words of a search that are in no name and no description of a tool that
+// the caller may find.
+func (s Search) unmatched(ctx context.Context, words string) []string {
+	var out []string
+	for _, w := range lookups(words) {
+		results, err := s.specified.Search(ctx, index.Query{Text: w})
+		if err == nil && !slices.ContainsFunc(results, func(x index.Result) bool { return s.has(x.Name) }) {
+			out = append(out, say.Clip(w))
+		}
+	}
+	return out
+}
+
+const (
+	sampled = 64  // descriptions that tell the language of the tools
+	maxTold = 512 // bytes of one that are read for that
+)
+
+// languages returns the language of the tools that the caller may know of, and that of a search,
+// where they differ.
+func (s Search) languages(words string) say.Languages {
+	names := s.For.Listed()
+	count, known := map[bm25.Language]int{}, 0
+	for i := range min(sampled, len(names)) {
+		e := s.Lookup(names[i*len(names)/min(sampled, len(names))])
+		if l := bm25.LanguageOf(keynames.Clip(e.Info.Desc, maxTold)); l != "" {
+			count[l]++
+			known++
+		}
+	}
+	asked := bm25.LanguageOf(words)
+	for l, n := range count {
+		if 3*n > 2*known && l != asked && (asked != "" || l.HasOwnLetters()) {
+			return say.Languages{Language: l, Asked: asked}
+		}
+	}
+	return say.Languages{}
+}
+
+// suggest returns names similar to the words of a search that found nothing.
+func (s Search) suggest(words string) []string {
+	var names []string
+	for _, w := range lookups(words) {
+		for _, n := range s.Near(w, MaxNear, s.For.MayHint) {
+			if len(names) == MaxNear {
+				return names
+			}
+			if !slices.Contains(names, n) {
+				names = append(names, n)
+			}
+		}
+	}
+	return names
+}
+
+// maxLookups is how many words of a search are looked up one by one.
+const maxLookups = 8
+
+// lookups returns the first different words of a search.
+func lookups(words string) []string {
+	var out []string
+	for _, t := range keyword.Parse(firstWords(words, maxLookups)).Terms {
+		if !slices.Contains(out, t.Text) {
+			out = append(out, t.Text)
+		}
+	}
+	return out
+}
+
+// noteMissing notes the servers whose tools are unavailable now, if nothing was found, or those that
+// a query names.
+func (s Search) noteMissing(f *Result, queries ...string) {
+	const most = 10
+	nothing := f.asked > 0 && len(f.Found)+f.leftOut == 0
+	for _, name := range s.For.Missing() {
+		named := func(query string) bool { return strings.Contains(spaced(query), spaced(name)) }
+		text := say.Clip(name)
+		if text != "" && (nothing || slices.ContainsFunc(queries, named)) && len(f.missing) < most && !slices.Contains(f.missing, text) {
+			f.missing = append(f.missing, text)
+		}
+	}
+}
+
+// spaced is a text's words in lower case, with a space on each side.
+func spaced(text string) string {
+	words := strings.FieldsFunc(strings.ToLower(text), func(c rune) bool { return !unicode.IsLetter(c) && !unicode.IsNumber(c) })
+	return " " + strings.Join(words, " ") + " "
+}
