@@ -20,6 +20,7 @@ import (
 	"github.com/einolean/einolean/internal/backend"
 	"github.com/einolean/einolean/internal/dev/adktest"
 	"github.com/einolean/einolean/internal/safe"
+	"github.com/einolean/einolean/reduction/internal/report"
 )
 
 // letPanic sets every callback in a struct to one that panics with its name.
@@ -46,7 +47,7 @@ func everyCallbackPanics[M adk.MessageType](t *testing.T) {
 	require.Subset(t, append(names, ownNames...), []string{"TokenCounter", "OnEvent", "TruncHandler", "ClearHandler"})
 	c.contain()
 
-	require.NotPanics(t, func() { (&policy[M]{TypedConfig: c}).send(context.Background(), einolean.Event{}) })
+	require.NotPanics(t, func() { report.Reporter(c.OnEvent).Send(context.Background(), einolean.Event{}) })
 	_, err := c.postProcess(context.Background(), nil)
 	var p *safe.PanicError
 	require.ErrorAs(t, err, &p, "ClearPostProcess")

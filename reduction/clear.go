@@ -17,64 +17,80 @@ import (
 	"github.com/cloudwego/eino/schema"
 
 	"github.com/einolean/einolean"
-	"github.com/einolean/einolean/internal/tokens"
+	"github.com/einolean/einolean/reduction/internal/decide"
 	"github.com/einolean/einolean/reduction/internal/notice"
+	"github.com/einolean/einolean/reduction/internal/report"
 	"github.com/einolean/einolean/reduction/internal/rounds"
+	"github.com/einolean/einolean/reduction/internal/rule"
 	"github.com/einolean/einolean/reduction/internal/size"
-	"github.com/einolean/einolean/reduction/internal/vault"
 )
 
-const (
-	// maxFailures is how many writes in a row may fail before a pass stops trying: a store
-	// that is down would otherwise slow every model call. It is also how many failures a
-	// pass reports one by one.
-	maxFailures = 3
-
-	// maxRecounts is how often the messages are counted again on the way to
-	// ClearTargetTokens, for a counter whose sums do not add up.
-	maxRecounts = 8
-)
+// maxRecounts is how often the messages are counted again on the way to
+// ClearTargetTokens, for a counter whose sums do not add up.
+const maxRecounts = 8
 
 // pass is one pass over a history: what can be cleared, what becomes of it, and whether that is
 // worth it.
 type pass[M adk.MessageType] struct {
 	*policy[M]
-	decider
+	*decide.Saver
 	given  *adk.TypedChatModelAgentState[M]
 	before size.Size // of that
 	after  int64     // of what it becomes; negative if that was not counted
 	forced bool      // the window requires clearing everything old
 	window int64     // of the model; zero if that is unknown
+	reads  bool      // what has the read tool's name is one
 
-	msgs      []M  // those of the state, or what a rewriter has made of them
-	rewritten bool // by that
-	rules     map[string]*rule
-	done      []edit // the oldest first
-	failures  int    // writes in a row that failed
+	msgs      []M           // those of the state, or what a rewriter has made of them
+	rewritten bool          // by that
+	done      []decide.Edit // the oldest first
 
 	tally einolean.Pass // of the results, if there is an OnEvent
-	told  int           // failures that were reported one by one
 }
 
 // newPass begins a pass over a state of a known size.
 func newPass[M adk.MessageType](ctx context.Context, of *policy[M], state *adk.TypedChatModelAgentState[M], before size.Size) *pass[M] {
-	p := &pass[M]{policy: of, given: state, before: before, after: -1, window: of.window(ctx), msgs: state.Messages, rules: make(map[string]*rule)}
-	p.decider = decider{
-		wording:  wording{notices: notice.Current(), root: of.RootDir},
-		least:    of.MinSavingBytes,
-		generate: of.GenClearOffloadFilePath, anyName: of.GenTruncOffloadFilePath != nil,
-		isResult: of.results,
-		detail: func(r *result) *ToolDetail {
-			return &ToolDetail{
-				ToolContext:  &adk.ToolContext{Name: r.Call.Name, CallID: r.Call.ID},
-				ToolArgument: &schema.ToolArgument{Text: r.Call.Args},
-				ToolResult:   own(rounds.ResultAt(p.msgs[r.At], r.Result.Index)),
-			}
-		},
+	p := &pass[M]{policy: of, given: state, before: before, after: -1, window: of.window(ctx), reads: of.reader.Reads(ctx, of.ReadFileToolName), msgs: state.Messages}
+	d := of.decider
+	if of.GenClearOffloadFilePath != nil {
+		d.Name = func(ctx context.Context, r *decide.Result) (string, error) {
+			return of.GenClearOffloadFilePath(ctx, p.detail(r))
+		}
 	}
-	reader, _ := of.reader(ctx)
-	p.data = p.notices.Hinted(notice.Data{Tool: reader})
+	d.Ask = p.ask
+	reader, _ := of.reader.Of(ctx)
+	p.Saver = &decide.Saver{Decider: d.For(reader), Files: of.files, Failed: func(ctx context.Context, r *decide.Result, err error) {
+		of.report.Result(ctx, r.Call.Name, r.Call.ID, report.Outcome{Kind: einolean.KindStoreFailed, Before: r.Size, After: r.Size, Err: err})
+	}}
 	return p
+}
+
+// detail is a result for a user's callback, which may write to it.
+func (p *pass[M]) detail(r *decide.Result) *ToolDetail {
+	return &ToolDetail{
+		ToolContext:  &adk.ToolContext{Name: r.Call.Name, CallID: r.Call.ID},
+		ToolArgument: &schema.ToolArgument{Text: r.Call.Args},
+		ToolResult:   own(rounds.ResultAt(p.msgs[r.At], r.Result.Index)),
+	}
+}
+
+// ask asks the user's handler.
+func (p *pass[M]) ask(ctx context.Context, r *decide.Result) (decide.Answer, error) {
+	got, err := p.ToolConfig[r.Call.Name].ClearHandler(ctx, p.detail(r))
+	switch {
+	case errors.Is(err, UseDefault):
+		return decide.Answer{ByDefault: true}, nil
+	case err != nil || got == nil || !got.NeedClear:
+		return decide.Answer{}, err
+	}
+	answer := decide.Answer{Replaces: true, Stores: got.NeedOffload, Path: got.OffloadFilePath, Content: got.OffloadContent}
+	if got.ToolArgument != nil {
+		answer.Args = &got.ToolArgument.Text
+	}
+	if got.ToolResult != nil {
+		answer.Parts = got.ToolResult.Parts
+	}
+	return answer, nil
 }
 
 // cleared returns the state that the pass makes.
@@ -105,109 +121,93 @@ func (p *pass[M]) run(ctx context.Context) (changed bool, err error) {
 		p.tally = einolean.Pass{} // of these, not of those that were listed before
 		results = p.list(ctx)
 	}
-	if !p.rewritten && (len(results) == 0 || p.cannotSaveEnough(results)) {
-		p.countKept(ReasonTooFewTokens, len(results))
+	if !p.rewritten && (len(results) == 0 || p.ClearAtLeastTokens > 0 && p.cannotSaveEnough(results)) {
+		p.countKept(rule.TooFewTokens, len(results))
 		return false, nil
 	}
-	p.files.Note(ctx, p.namedFiles(p.msgs))
+	p.Files.Note(ctx, p.namedFiles(p.msgs))
 	if err := p.decideAll(ctx, results); err != nil {
 		return false, err
 	}
-	if n := len(p.done); n > 1 && p.done[n-1].roughly() < largeResult {
+	if len(p.done) > 1 {
 		p.spareNewest(ctx)
 	}
 	if ok, err := p.worthIt(ctx); !ok {
 		return false, err
 	}
-	if p.saveAll(ctx) {
+	done, lost, differs := p.Save(ctx, p.done)
+	if lost > 0 {
+		p.countKept(rule.NotStored, lost)
+	}
+	if p.done = done; differs {
 		return p.worthIt(ctx)
 	}
 	return true, nil
 }
 
 // list lists the results that may be cleared, the oldest first.
-func (p *pass[M]) list(ctx context.Context) []*result {
+func (p *pass[M]) list(ctx context.Context) []*decide.Result {
 	before, end := rounds.Outside(rounds.Of(p.msgs), p.ClearRetentionSuffixLimit)
 	n := 0
 	for _, r := range before {
 		n += len(r.Pairs)
 	}
-	all, out := make([]result, 0, n), make([]*result, 0, n)
+	all, out := make([]decide.Result, 0, n), make([]*decide.Result, 0, n)
 	for _, r := range before {
 		for i := range r.Pairs {
 			if each := &r.Pairs[i]; each.Found && each.At < end && !each.Result.Search {
-				all = append(all, resultOf(r, each, p.ruleOf(ctx, each.Call)))
+				all = append(all, decide.ResultOf(r, each, p.ruleOf(each.Call)))
 				if c := &all[len(all)-1]; p.isCandidate(c, r) {
 					out = append(out, c)
 				}
 			}
 		}
 	}
-	slices.SortStableFunc(out, func(a, b *result) int { return a.At - b.At })
+	slices.SortStableFunc(out, func(a, b *decide.Result) int { return a.At - b.At })
 	return out
 }
 
 // ruleOf is the rule for the old result of a call.
-func (p *pass[M]) ruleOf(ctx context.Context, c rounds.Call) *rule {
-	r := p.rules[c.Name]
-	if r == nil {
-		own := p.clearing(ctx, c.Name)
-		r = &own
-		p.rules[c.Name] = r
-	}
-	if excludesThrough(p.ClearExcludeTools, c.Name, c.Args) {
-		kept := *r
-		kept.leave = ReasonExcluded
-		return &kept
-	}
-	return r
+func (p *pass[M]) ruleOf(c rounds.Call) rule.Rule {
+	return p.rules.OnceOld(c.Name, c.Args, p.reads && c.Name == p.ReadFileToolName)
 }
 
 // isCandidate reports whether a result of a round may be cleared, and completes what is known of it.
-func (p *pass[M]) isCandidate(r *result, of rounds.Round) bool {
-	r.values, r.media = p.longArguments(r), p.oldMedia(r)
-	if len(r.media) > 0 {
-		r.media = p.attached(r.media, r.rule.store)
+func (p *pass[M]) isCandidate(r *decide.Result, of rounds.Round) bool {
+	if p.window > 0 {
+		r.Media = p.oldMedia(r)
 	}
+	refers := p.Complete(r)
 	if of.Processed {
-		r.notice = notice.InMarked(r.Result.Texts)
+		r.Notice = notice.InMarked(r.Texts)
 	}
 	switch {
-	case r.notice.Cleared() && len(r.values)+len(r.media) == 0:
+	case r.Notice.Cleared() && !refers:
 		return false
-	case r.rule.clear != nil && (r.Result.Handled || of.Processed && !of.Ours):
+	case r.Rule.Handled && (r.Result.Handled || of.Processed && !of.Ours):
 		return false
-	case r.rule.leave != "":
-		p.countKept(r.rule.leave, 1)
+	case r.Rule.Leave != "":
+		p.countKept(r.Rule.Leave, 1)
 		return false
 	}
 	return true
 }
 
-// longArguments lists the values of a call's arguments that are too long.
-func (p *pass[M]) longArguments(r *result) []reference {
-	over := p.ClearArgumentsOver
-	if over == 0 || len(r.Call.Args) <= over || !r.rule.refers() {
-		return nil
-	}
-	return p.arguments(r.Call, over, r.rule.store)
-}
-
-// oldMedia lists the media of a result, if the window is known.
-func (p *pass[M]) oldMedia(r *result) (out []reference) {
-	if p.window == 0 || !r.rule.refers() {
+// oldMedia lists the media of a result.
+func (p *pass[M]) oldMedia(r *decide.Result) (out []*rounds.Medium) {
+	if !r.Rule.Refers() {
 		return nil
 	}
 	for _, m := range rounds.Media(p.msgs[r.At]) {
 		if m.Result == r.Result.Index {
-			out = append(out, reference{medium: m})
+			out = append(out, m)
 		}
 	}
 	return out
 }
 
 // decideAll decides about results, the oldest first, until the target is reached.
-func (p *pass[M]) decideAll(ctx context.Context, results []*result) (err error) {
+func (p *pass[M]) decideAll(ctx context.Context, results []*decide.Result) (err error) {
 	target, left := p.ClearTargetTokens, int64(math.MaxInt64)
 	if target > 0 {
 		left = p.sizeBefore(ctx)
@@ -218,7 +218,7 @@ func (p *pass[M]) decideAll(ctx context.Context, results []*result) (err error) 
 		}
 	}
 	recounts := 0
-	p.done = make([]edit, 0, len(results))
+	p.done = make([]decide.Edit, 0, len(results))
 	for _, r := range results {
 		if !p.forced && target > 0 && left < target && recounts < maxRecounts {
 			if left, err = p.sizeOf(ctx, p.out()); err != nil || left < target {
@@ -237,23 +237,23 @@ func (p *pass[M]) decideAll(ctx context.Context, results []*result) (err error) 
 
 // decideOne decides about one result and returns the tokens that this saves, if they count
 // towards a target.
-func (p *pass[M]) decideOne(ctx context.Context, r *result) (saved int64, err error) {
-	e, why, err := p.decide(ctx, r)
+func (p *pass[M]) decideOne(ctx context.Context, r *decide.Result) (saved int64, err error) {
+	e, why, err := p.Decide(ctx, r)
 	if err != nil {
 		return 0, err
 	}
 	if why != "" {
 		p.countKept(why, 1)
 	}
-	if why != "" && !e.instead.Mark {
+	if why != "" && !e.Marks() {
 		return 0, nil
 	}
 	if p.done = append(p.done, e); p.ClearTargetTokens == 0 {
 		return 0, nil
 	}
 	var result, call rounds.Edit
-	e.into(&result, &call)
-	is := []M{p.msgs[e.At], p.msgs[e.callAt]}
+	e.Into(&result, &call)
+	is := []M{p.msgs[e.At], p.msgs[e.CallAt]}
 	before, err := p.TokenCounter(ctx, is, nil)
 	if err != nil {
 		return 0, err
@@ -264,22 +264,16 @@ func (p *pass[M]) decideOne(ctx context.Context, r *result) (saved int64, err er
 
 // cannotSaveEnough reports whether even clearing everything cannot save
 // ClearAtLeastTokens. It knows only with the default counter and without a handler.
-func (p *pass[M]) cannotSaveEnough(results []*result) bool {
-	if p.ClearAtLeastTokens == 0 || p.estimator == nil || p.forced {
+func (p *pass[M]) cannotSaveEnough(results []*decide.Result) bool {
+	if p.estimator == nil || p.forced {
 		return false
 	}
 	var most int64
 	for _, each := range results {
-		if each.rule.clear != nil || p.corrected(most)+1 >= p.ClearAtLeastTokens {
+		if each.Rule.Handled || p.corrected(most)+1 >= p.ClearAtLeastTokens {
 			return false
 		}
-		for _, text := range each.Result.Texts {
-			most += int64(tokens.Of(text))
-		}
-		for _, v := range each.values {
-			most += int64(tokens.Of(each.Call.Args[v.from:v.to]))
-		}
-		most += int64(len(each.media) * size.Medium)
+		most += each.Most()
 	}
 	return p.corrected(most)+1 < p.ClearAtLeastTokens
 }
@@ -289,182 +283,47 @@ func (p *pass[M]) worthIt(ctx context.Context) (bool, error) {
 	if len(p.done) == 0 && !p.rewritten {
 		return false, nil
 	}
-	f, said := p.figures(), unknown
-	for said = worth(f); said == unknown; said = worth(f) {
-		if f.before < 0 {
-			f.before = p.sizeBefore(ctx)
+	f := decide.Figures{
+		Threshold: p.MaxTokensForClear, Target: p.ClearTargetTokens, Least: p.ClearAtLeastTokens,
+		Forced: p.forced, Chosen: p.rewritten, Before: -1, After: -1,
+	}.Of(p.done, p.prompt(ctx))
+	said := f.Worth()
+	for ; said == decide.Unknown; said = f.Worth() {
+		if f.Before < 0 {
+			f.Before = p.sizeBefore(ctx)
 			continue
 		}
 		after, err := p.sizeOf(ctx, p.out())
 		if err != nil {
 			return false, err
 		}
-		f.after, p.after = after, after
+		f.After, p.after = after, after
 	}
-	if said == waits {
+	if said == decide.Waits {
 		p.countLeft(p.done)
 	}
-	return said == pays, nil
+	return said == decide.Pays, nil
 }
 
-// figures are those of a pass before anything is counted.
-func (p *pass[M]) figures() figures {
-	f := figures{
-		threshold: p.MaxTokensForClear, target: p.ClearTargetTokens, least: p.ClearAtLeastTokens,
-		forced: p.forced, chosen: p.rewritten, before: -1, after: -1,
+// prompt is the request in numbers.
+func (p *pass[M]) prompt(ctx context.Context) decide.Prompt {
+	return decide.Prompt{
+		Messages:  len(p.msgs),
+		Roughly:   func(from, to int) int64 { return size.Roughly(p.msgs[from:to]) },
+		Before:    func() int64 { return p.sizeBefore(ctx) },
+		Corrected: p.corrected,
 	}
-	var sum int64
-	first := len(p.msgs)
-	for _, r := range p.done {
-		f.chosen = f.chosen || r.rule.clear != nil
-		if f.saves < f.threshold/dropShare {
-			sum += r.saved()
-			f.saves = p.corrected(sum)
-		}
-		if r.replaces() {
-			f.shrinks, first = f.shrinks+r.roughly()-size.OfBytes(r.after), min(first, r.At, r.callAt)
-		}
-	}
-	f.breaks = size.Roughly(p.msgs[first:]) - f.shrinks
-	return f
 }
 
-// spareNewest takes the newest results out of a pass, if clearing them saves less than a
-// hundredth of what follows the first of them, and the others alone make room. A caller that
-// passes the whole history each time has the others cleared again, and the prompt cache holds up
-// to the newest: clearing these would not pay for that within a thousand model calls.
-// The fields that say how much to save decide for themselves.
+// spareNewest takes the newest results out of a pass, if clearing them saves next to nothing of what it
+// rewrites. The fields that say how much to save decide for themselves.
 func (p *pass[M]) spareNewest(ctx context.Context) {
 	if p.forced || p.rewritten || p.ClearTargetTokens > 0 || p.ClearAtLeastTokens > 0 {
 		return
 	}
-	behind, at := int64(0), len(p.msgs) // tokens from there on
-	var saves, makes int64              // tokens: of the newest, and of what the pass makes without them, if counted
-	spared := len(p.done)
-	for i := spared - 1; i > 0 && p.done[i].rule.clear == nil; i-- {
-		r := p.done[i]
-		for ; at > min(r.At, r.callAt); at-- {
-			behind += size.Roughly(p.msgs[at-1 : at])
-		}
-		if saves += r.roughly() - size.OfBytes(r.after); makes != 0 {
-			makes += p.corrected(r.saved())
-		}
-		if saves*nothingShare >= behind-saves {
-			continue
-		}
-		if makes == 0 {
-			makes = p.sizeBefore(ctx)
-			for _, other := range p.done[:i] {
-				makes -= p.corrected(other.saved())
-			}
-		}
-		if makes >= p.MaxTokensForClear {
-			break
-		}
-		spared = i
-	}
-	p.countLeft(p.done[spared:])
-	p.done = p.done[:spared]
-}
-
-// saveAll stores what the edits take out, and drops those of which that fails. It reports whether
-// anything is other than decided.
-func (p *pass[M]) saveAll(ctx context.Context) (differs bool) {
-	items := make([]vault.Item, 0, len(p.done))
-	for i := range p.done {
-		if item := p.done[i].file.item; item.Store != nil {
-			items = append(items, item)
-		}
-	}
-	saved := p.files.SaveAll(ctx, items, maxFailures)
-	kept := p.done[:0]
-	for _, e := range p.done {
-		var got vault.Saved
-		switch {
-		case e.file.item.Store == nil:
-		case len(saved) > 0:
-			got, saved = saved[0], saved[1:]
-		default:
-			got = p.save(ctx, e.file.item)
-		}
-		e, ok, same := p.stored(ctx, e, got)
-		differs = differs || !same
-		if ok {
-			kept = append(kept, e)
-		}
-	}
-	p.done = kept
-	return differs
-}
-
-// stored returns an edit as it is now that the content of its result was saved, and saves what its
-// references replace. ok is false if nothing is left of it, same is true if it is as decided.
-func (p *pass[M]) stored(ctx context.Context, e edit, got vault.Saved) (now edit, ok, same bool) {
-	same = true
-	if e.file.item.Store != nil {
-		if !p.succeeded(ctx, e.result, got.Err) {
-			if e.replaces() {
-				p.countKept(ReasonNotStored, 1)
-			}
-			return e, false, false
-		}
-		same, e.file.path, e.file.existed = got.Path == e.file.path, got.Path, got.Existed
-	}
-	var sameValues, sameMedia bool
-	e.values, sameValues = p.saveReferences(ctx, e.result, e.values)
-	e.media, sameMedia = p.saveReferences(ctx, e.result, e.media)
-	if same && sameValues && sameMedia {
-		return e, true, true
-	}
-	if e, _ = p.edit(e.decision); !e.replaces() {
-		p.countKept(ReasonNotStored, 1)
-		return e, false, false
-	}
-	return e, true, false
-}
-
-// saveReferences stores what references replace, and returns those of which that succeeded. same is
-// true if all did, under the expected paths.
-func (p *pass[M]) saveReferences(ctx context.Context, r *result, all []reference) (kept []reference, same bool) {
-	same = true
-	for _, each := range all {
-		got := p.save(ctx, vault.Item{Store: r.rule.store, At: each.at, Content: each.content})
-		if !p.succeeded(ctx, r, got.Err) {
-			same = false
-			continue
-		}
-		if each.existed = got.Existed; got.Path != each.path {
-			same, each.path = false, got.Path
-			each = p.worded(each)
-		}
-		kept = append(kept, each)
-	}
-	return kept, same
-}
-
-// save stores an item, unless the store has failed too often in a row.
-func (p *pass[M]) save(ctx context.Context, item vault.Item) vault.Saved {
-	if p.failures >= maxFailures {
-		return vault.Saved{Err: errStoreDown}
-	}
-	return p.files.Save(ctx, item)
-}
-
-var errStoreDown = errors.New("the store has failed too often")
-
-// succeeded reports whether content of a call was stored, and counts and reports failures.
-func (p *pass[M]) succeeded(ctx context.Context, r *result, err error) bool {
-	switch {
-	case err == nil:
-		p.failures = 0
-	case !errors.Is(err, errStoreDown):
-		p.failures++
-		if p.told < maxFailures {
-			p.told++
-			p.report(ctx, r.Call.Name, r.Call.ID, output{kind: einolean.KindStoreFailed, before: r.size, after: r.size, err: err})
-		}
-	}
-	return err == nil
+	n := decide.Spare(p.done, p.prompt(ctx), p.MaxTokensForClear)
+	p.countLeft(p.done[n:])
+	p.done = p.done[:n]
 }
 
 // out returns the messages with all changes, in copies.
@@ -472,7 +331,7 @@ func (p *pass[M]) out() []M {
 	out, edits := slices.Clone(p.msgs), make([]rounds.Edit, len(p.msgs))
 	for i := range p.done {
 		e := &p.done[i]
-		e.into(&edits[e.At], &edits[e.callAt])
+		e.Into(&edits[e.At], &edits[e.CallAt])
 	}
 	for i := range edits {
 		if e := &edits[i]; e.Mark || e.Args != nil || e.Results != nil || e.Media != nil {
@@ -492,7 +351,7 @@ func (p *pass[M]) tell(ctx context.Context, out []M) {
 	after := p.sizeBefore(ctx)
 	if out != nil {
 		for i := range p.done {
-			if e := &p.done[i]; e.replaces() {
+			if e := &p.done[i]; e.Replaces() {
 				p.tellOne(ctx, e)
 			}
 		}
@@ -500,29 +359,26 @@ func (p *pass[M]) tell(ctx context.Context, out []M) {
 	}
 	pass := p.tally
 	pass.Before, pass.After, pass.Threshold, pass.Target = p.sizeBefore(ctx), after, p.MaxTokensForClear, p.ClearTargetTokens
-	p.send(ctx, einolean.Event{Kind: einolean.KindClearDone, Pass: &pass})
+	p.report.Send(ctx, einolean.Event{Kind: einolean.KindClearDone, Pass: &pass})
 }
 
-func (p *pass[M]) tellOne(ctx context.Context, e *edit) {
-	at := e.file
-	repeated := !p.reported.add(keyOf(append([]string{e.Call.ID, at.path, e.Call.Args}, e.Result.Texts...)...)) || at.existed ||
-		at.path == "" && len(e.values) > 0 && e.values[0].existed || at.path == "" && len(e.media) > 0 && e.media[0].existed
+func (p *pass[M]) tellOne(ctx context.Context, e *decide.Edit) {
 	p.tally.Looked++
-	if repeated {
+	if !e.IsNews(&p.reported) {
 		p.tally.Repeated++
 		return
 	}
 	p.tally.Cleared++
-	o := e.output()
-	o.kind, o.rule = einolean.KindResultCleared, byThreshold
-	if e.rule.clear != nil {
-		o.rule = byHandler
+	o := e.Outcome()
+	o.Kind, o.By = einolean.KindResultCleared, report.ByThreshold
+	if e.Rule.Handled {
+		o.By = report.ByHandler
 	}
-	p.report(ctx, e.Call.Name, e.Call.ID, o)
+	p.report.Result(ctx, e.Call.Name, e.Call.ID, o)
 }
 
 // countKept counts results that stay.
-func (p *pass[M]) countKept(why Reason, n int) {
+func (p *pass[M]) countKept(why rule.Reason, n int) {
 	if p.OnEvent == nil || n == 0 {
 		return
 	}
@@ -534,10 +390,10 @@ func (p *pass[M]) countKept(why Reason, n int) {
 }
 
 // countLeft counts results that stay because the pass would save too little.
-func (p *pass[M]) countLeft(edits []edit) {
+func (p *pass[M]) countLeft(edits []decide.Edit) {
 	for i := range edits {
-		if edits[i].replaces() {
-			p.countKept(ReasonTooFewTokens, 1)
+		if edits[i].Replaces() {
+			p.countKept(rule.TooFewTokens, 1)
 		}
 	}
 }

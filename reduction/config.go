@@ -385,9 +385,6 @@ func (t *TypedConfig[M]) withDefaults() (*TypedConfig[M], error) {
 
 // postProcess calls ClearPostProcess, which has no error of its own.
 func (c *TypedConfig[M]) postProcess(ctx context.Context, state *adk.TypedChatModelAgentState[M]) (context.Context, error) {
-	if c.ClearPostProcess == nil {
-		return ctx, nil
-	}
 	next, err := safe.Value("ClearPostProcess", func() (context.Context, error) { return c.ClearPostProcess(ctx, state), nil })
 	if err != nil || next == nil {
 		return ctx, err

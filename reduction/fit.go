@@ -20,8 +20,11 @@ import (
 	"github.com/einolean/einolean"
 	"github.com/einolean/einolean/internal/message"
 	"github.com/einolean/einolean/internal/tokens"
+	"github.com/einolean/einolean/reduction/internal/decide"
 	"github.com/einolean/einolean/reduction/internal/notice"
+	"github.com/einolean/einolean/reduction/internal/report"
 	"github.com/einolean/einolean/reduction/internal/rounds"
+	"github.com/einolean/einolean/reduction/internal/rule"
 	"github.com/einolean/einolean/reduction/internal/size"
 )
 
@@ -42,8 +45,9 @@ func fitRounds[M adk.MessageType](ctx context.Context, of *policy[M], state *adk
 	if budget == 0 {
 		return state, nil
 	}
+	run, _ := of.runOf(ctx)
 	from := 0
-	if of.runOf(ctx).fitted.Swap(true) {
+	if run.fitted.Swap(true) {
 		from = rounds.Newest(state.Messages) - 1
 	}
 	if !mayExceed(state.Messages[max(from, 0):], budget/maxDensity) {
@@ -54,13 +58,13 @@ func fitRounds[M adk.MessageType](ctx context.Context, of *policy[M], state *adk
 		if r.At < from {
 			continue
 		}
-		is, fixed := f.list(ctx, r, false)
-		fixed += f.referToFirst(is, budget/2)
+		is, fixed := f.list(r, false)
+		fixed += f.ReferToFirst(is, budget/2)
 		if err := f.level(ctx, is, budget-fixed); err != nil {
 			return nil, err
 		}
 	}
-	return f.made(ctx, einolean.KindResultCut, byRound), nil
+	return f.made(ctx, einolean.KindResultCut, report.ByRound), nil
 }
 
 // mayExceed reports whether the results between two messages with calls may have more
@@ -147,9 +151,10 @@ func within[M adk.MessageType](ctx context.Context, of *policy[M], state *adk.Ty
 		}
 	}
 	if state != given {
-		of.runOf(ctx).sizes.Edited(len(state.Messages))
+		run, _ := of.runOf(ctx)
+		run.sizes.Edited(len(state.Messages))
 	}
-	of.send(ctx, einolean.Event{Kind: einolean.KindClearDone, Pass: &einolean.Pass{Before: before.Tokens, After: is.Tokens, Threshold: window}})
+	of.report.Send(ctx, einolean.Event{Kind: einolean.KindClearDone, Pass: &einolean.Pass{Before: before.Tokens, After: is.Tokens, Threshold: window}})
 	return state, nil
 }
 
@@ -157,12 +162,12 @@ func within[M adk.MessageType](ctx context.Context, of *policy[M], state *adk.Ty
 func shorter[M adk.MessageType](ctx context.Context, of *policy[M], state *adk.TypedChatModelAgentState[M], s int, over int) (*adk.TypedChatModelAgentState[M], error) {
 	f := newFitting(ctx, of, state)
 	in := rounds.Of(state.Messages)
-	var all []decision
+	var all []decide.Decision
 	sum := 0
 	for _, r := range in {
-		is, _ := f.list(ctx, r, s >= pages)
+		is, _ := f.list(r, s >= pages)
 		for _, each := range is {
-			sum += each.tokens
+			sum += each.Tokens
 		}
 		all = append(all, is...)
 	}
@@ -176,34 +181,37 @@ func shorter[M adk.MessageType](ctx context.Context, of *policy[M], state *adk.T
 		end = in[len(in)-1].At
 	}
 	all = append(all, f.sent(end)...)
-	slices.SortStableFunc(all, func(a, b decision) int { return a.At - b.At })
+	slices.SortStableFunc(all, func(a, b decide.Decision) int { return a.At - b.At })
 	if s != largest && s != larger {
-		over -= f.referToOldest(all, end, over)
+		over -= f.ReferToOldest(all, end, over)
 	}
 	budget := math.MaxInt
 	if s > oldestMedia {
-		over -= f.referToArguments(all)
+		over -= f.ReferToArguments(all)
 		budget = sum - max(over, 0)
 	}
 	if err := f.level(ctx, all, budget); err != nil {
 		return nil, err
 	}
-	return f.made(ctx, einolean.KindResultCut, byWindow), nil
+	return f.made(ctx, einolean.KindResultCut, report.ByWindow), nil
 }
 
 // fitting is a pass that makes results shorter, wherever they stand.
-type fitting[M adk.MessageType] struct{ *pass[M] }
+type fitting[M adk.MessageType] struct {
+	*pass[M]
+	decide.Leveller
+}
 
 func newFitting[M adk.MessageType](ctx context.Context, of *policy[M], state *adk.TypedChatModelAgentState[M]) fitting[M] {
 	p := newPass(ctx, of, state, size.Size{})
-	p.files.Note(ctx, p.namedFiles(p.msgs))
-	return fitting[M]{p}
+	p.Files.Note(ctx, p.namedFiles(p.msgs))
+	return fitting[M]{p, decide.Leveller{Decider: p.Decider}}
 }
 
 // list lists the results of a round that may become shorter, or whose media may become references, to stay
 // as they are at first, and returns the tokens of the others. A page that is alone in its round is included
 // only in the last stages: the model asked for just that.
-func (f fitting[M]) list(ctx context.Context, of rounds.Round, everything bool) (out []decision, fixed int) {
+func (f fitting[M]) list(of rounds.Round, everything bool) (out []decide.Decision, fixed int) {
 	found := 0
 	for _, each := range of.Pairs {
 		if each.Found {
@@ -215,177 +223,66 @@ func (f fitting[M]) list(ctx context.Context, of rounds.Round, everything bool) 
 		if !each.Found || each.Result.Search {
 			continue
 		}
-		r := resultOf(of, each, f.ruleOf(ctx, each.Call))
-		for _, text := range r.Result.Texts {
-			r.tokens += tokens.Of(text)
+		r := decide.ResultOf(of, each, f.ruleOf(each.Call))
+		for _, text := range r.Texts {
+			r.Tokens += tokens.Of(text)
 		}
 		for _, text := range r.Result.Moved {
 			fixed += tokens.Of(text)
 		}
-		if f.mustStay(ctx, &r) || r.rule.reads && found == 1 && !everything {
-			fixed += r.tokens
+		if f.mustStay(&r) || r.Rule.Reads && found == 1 && !everything {
+			fixed += r.Tokens
 			continue
 		}
-		own := r.rule.byDefault()
-		r.rule = &own
-		r.media = f.oldMedia(&r)
-		out = append(out, decision{result: &r, keep: true})
+		r.Rule = r.Rule.ByDefault()
+		if f.window > 0 {
+			r.Media = f.oldMedia(&r)
+		}
+		out = append(out, decide.Stays(&r))
 	}
 	return out, fixed
 }
 
 // mustStay reports whether the configuration keeps a result as it is.
-func (f fitting[M]) mustStay(ctx context.Context, r *result) bool {
-	cut := f.truncation(ctx, r.Call.Name)
-	if excludesThrough(f.TruncExcludeTools, r.Call.Name, r.Call.Args) {
-		return true
-	}
-	return r.rule.leave != "" || r.rule.store == nil || cut.leave == ReasonExcluded || cut.leave == ReasonSkipped && !f.SkipTruncation
+func (f fitting[M]) mustStay(r *decide.Result) bool {
+	name := r.Call.Name
+	cut := f.rules.OnReturn(name, r.Call.Args, r.Rule.Reads)
+	return r.Rule.Leave != "" || r.Rule.Store == nil || cut.Leave == rule.Excluded || cut.Leave == rule.Skipped && !f.SkipTruncation
 }
 
 // sent lists the user's messages with media before an index.
-func (f fitting[M]) sent(end int) (out []decision) {
+func (f fitting[M]) sent(end int) (out []decide.Decision) {
+	if f.window == 0 {
+		return nil
+	}
 	for i := range f.msgs[:end] {
-		r := result{Pair: &rounds.Pair{At: i, Result: rounds.Result{Index: -1}}, callAt: i, rule: &rule{store: f.general}}
-		if r.media = f.oldMedia(&r); len(r.media) > 0 {
-			out = append(out, decision{result: &r, keep: true})
+		r := decide.Sent(i, f.rules.Store)
+		if r.Media = f.oldMedia(&r); len(r.Media) > 0 {
+			out = append(out, decide.Stays(&r))
 		}
 	}
 	return out
 }
 
-// refer decides that the first n media of a result become references, and returns the tokens that this
-// saves.
-func (f fitting[M]) refer(to *decision, n int) (saved int) {
-	to.media = f.attached(to.result.media[:n], to.rule.store)
-	return mediaSaved(to.media)
-}
-
-// referToFirst decides that all media of a round's results become references but the last that fit in a
-// budget, and returns the tokens of all of them then.
-func (f fitting[M]) referToFirst(is []decision, budget int) (n int) {
-	for i := range slices.Backward(is) {
-		all := len(is[i].result.media)
-		keep := min(all, max(0, budget/size.Medium))
-		budget -= keep * size.Medium
-		n += all*size.Medium - f.refer(&is[i], all-keep)
-	}
-	return n
-}
-
-// referToOldest decides that the oldest media in messages before end become references, until they save
-// enough. It returns the tokens that they save.
-func (f fitting[M]) referToOldest(is []decision, end int, over int) (saved int) {
-	for i := range is {
-		if is[i].At < end {
-			saved += f.refer(&is[i], min(len(is[i].result.media), max(0, over-saved+mediaSaving-1)/mediaSaving))
-		}
-	}
-	return saved
-}
-
-// referToArguments decides that the long values in the calls of results become references, and returns the
-// tokens that this saves.
-func (f fitting[M]) referToArguments(is []decision) (saved int) {
-	for i := range is {
-		each := &is[i]
-		if each.values = f.longArguments(each.result); len(each.values) > 0 {
-			each.mark = true
-			saved += tokens.Of(each.Call.Args) - tokens.Of(withReferences(each.Call.Args, each.values))
-		}
-	}
-	return saved
-}
-
-// maxRefits bounds how often sizes are levelled again because some results could not
-// become as small as required.
-const maxRefits = 16
-
-// level shortens results to a total number of tokens, or to at least minShown bytes each, and takes what
-// changes. The outcome is level: repeating it changes nothing.
-func (f fitting[M]) level(ctx context.Context, is []decision, budget int) error {
-	edits := make([]edit, len(is))
-	var open []*edit
-	for i := range is {
-		edits[i], _ = f.edit(is[i])
-		if e := &edits[i]; e.size > minShown && !e.notice.Cleared() {
-			open = append(open, e)
-		} else {
-			budget -= e.tokens
-		}
-	}
-	for range maxRefits {
-		sizes := make([]int, len(open))
-		for i, e := range open {
-			sizes[i] = e.tokensLeft()
-		}
-		most, left := level(sizes, budget), open[:0:0]
-		for _, e := range open {
-			if err := f.shorten(ctx, e, most); err != nil {
-				return err
-			}
-			if n := e.tokensLeft(); n > most {
-				budget -= n
-			} else {
-				left = append(left, e)
-			}
-		}
-		if len(left) == len(open) {
-			break
-		}
-		open = left
-	}
-	for i := range edits {
-		if edits[i].replaces() {
-			f.done = append(f.done, edits[i])
-		}
-	}
-	return nil
-}
-
-// shorten decides that a result of more than most tokens becomes shorter, if it can.
-func (f fitting[M]) shorten(ctx context.Context, e *edit, most int) (err error) {
-	if e.tokensLeft() <= most {
-		return nil
-	}
-	is := e.decision
-	if is.keep {
-		if is.file, err = f.place(ctx, is.result, nil); err != nil {
-			return err
-		}
-	}
-	is.keep, is.most = false, max(most, 1)
-	if next, ok := f.edit(is); ok && (is.file.path == "" || notice.Showable(is.file.path)) {
-		*e = next
-	}
-	return nil
-}
-
-// level is the greatest size to which all larger ones can be reduced for the sum to be
-// within a budget.
-func level(sizes []int, budget int) int {
-	sizes = slices.Sorted(slices.Values(sizes))
-	for i, size := range sizes {
-		if left := len(sizes) - i; size*left > budget {
-			return max(0, budget/left)
-		}
-		budget -= size
-	}
-	return math.MaxInt
+// level makes results level, and takes what changes.
+func (f fitting[M]) level(ctx context.Context, is []decide.Decision, budget int) error {
+	edits, err := f.Level(ctx, is, budget)
+	f.done = append(f.done, edits...)
+	return err
 }
 
 // made stores what the edits take out, reports them, and returns the state with them, which is the given one
 // if there are none.
 func (f fitting[M]) made(ctx context.Context, kind einolean.Kind, rule string) *adk.TypedChatModelAgentState[M] {
-	f.saveAll(ctx)
+	f.done, _, _ = f.Save(ctx, f.done)
 	if len(f.done) == 0 {
 		return f.given
 	}
 	for i := range f.done {
 		e := &f.done[i]
-		o := e.output()
-		o.kind, o.rule = kind, rule
-		f.report(ctx, e.Call.Name, e.Call.ID, o)
+		o := e.Outcome()
+		o.Kind, o.By = kind, rule
+		f.report.Result(ctx, e.Call.Name, e.Call.ID, o)
 	}
 	next := *f.given
 	next.Messages = f.out()
@@ -402,8 +299,9 @@ const maxCallName = 64
 // its size. Old results that are about to be cleared do not count as visible for those that are
 // kept. Its error is that of a user's callback.
 func refer[M adk.MessageType](ctx context.Context, of *policy[M], state *adk.TypedChatModelAgentState[M], is size.Size) (*adk.TypedChatModelAgentState[M], size.Size, error) {
+	run, _ := of.runOf(ctx)
 	from := 0
-	if of.runOf(ctx).referred.Swap(true) {
+	if run.referred.Swap(true) {
 		from = rounds.Newest(state.Messages)
 	}
 	if !mayRepeat(state.Messages, from) {
@@ -412,16 +310,16 @@ func refer[M adk.MessageType](ctx context.Context, of *policy[M], state *adk.Typ
 	window := of.window(ctx)
 	clears := is.Tokens >= of.MaxTokensForClear || window > 0 && is.Tokens > window
 	f := newFitting(ctx, of, state)
-	for _, each := range repeats(ctx, f.pass, from, clears) {
-		var err error
-		if each.file, err = f.place(ctx, each.result, f.generate); err != nil {
+	for _, each := range repeats(f.pass, from, clears) {
+		e, ok, err := f.Repeat(ctx, each.result, each.like)
+		if err != nil {
 			return nil, is, err
 		}
-		if e, ok := f.edit(each); ok && notice.Showable(each.file.path) {
+		if ok {
 			f.done = append(f.done, e)
 		}
 	}
-	out, err := f.made(ctx, einolean.KindResultReferred, byRepeat), error(nil)
+	out, err := f.made(ctx, einolean.KindResultReferred, report.ByRepeat), error(nil)
 	if clears && out != state {
 		is, err = of.size(ctx, out, false)
 	}
@@ -450,8 +348,14 @@ func mayRepeat[M adk.MessageType](msgs []M, from int) bool {
 	return false
 }
 
+// repeat is a result that equals an earlier, visible one.
+type repeat struct {
+	result *decide.Result
+	like   string // the call of that
+}
+
 // repeats lists the results from an index on that equal an earlier, visible one.
-func repeats[M adk.MessageType](ctx context.Context, p *pass[M], from int, clears bool) (out []decision) {
+func repeats[M adk.MessageType](p *pass[M], from int, clears bool) (out []repeat) {
 	all := rounds.Of(p.msgs)
 	_, kept := rounds.Outside(all, p.ClearRetentionSuffixLimit)
 	first := make(map[uint64]*rounds.Pair)
@@ -460,18 +364,18 @@ func repeats[M adk.MessageType](ctx context.Context, p *pass[M], from int, clear
 		if each.Result.Size() < minRepeat || each.Result.Search {
 			continue
 		}
-		key := keyOf(each.Result.Texts...)
+		key := report.KeyOf(each.Result.Texts...)
 		earlier, found := first[key]
 		if !found || clears && earlier.At < kept && each.At >= kept {
 			first[key] = each
 			continue
 		}
-		rule := p.ruleOf(ctx, each.Call)
-		if each.At < from || rule.leave != "" || rule.clear != nil || rule.store == nil || !slices.Equal(earlier.Result.Texts, each.Result.Texts) {
+		rule := p.ruleOf(each.Call)
+		if each.At < from || !rule.Refers() || !slices.Equal(earlier.Result.Texts, each.Result.Texts) {
 			continue
 		}
-		if r := resultOf(all[at.round], each, rule); !r.notice.Cleared() {
-			out = append(out, decision{result: &r, like: callName(earlier.Call)})
+		if r := decide.ResultOf(all[at.round], each, rule); !r.Notice.Cleared() {
+			out = append(out, repeat{&r, callName(earlier.Call)})
 		}
 	}
 	return out

@@ -48,7 +48,7 @@ func (r recovering[M]) Stream(ctx context.Context, input []M, opts ...model.Opti
 // asked asks a model. A request that is refused as too long is shortened and asked again, once for
 // a model call: what Eino retries after that is short from the beginning.
 func asked[M adk.MessageType, T any](ctx context.Context, r recovering[M], input []M, opts []model.Option, ask func([]M) (T, error)) (T, error) {
-	run := r.of.runOf(ctx)
+	run, _ := r.of.runOf(ctx)
 	tools := model.GetCommonOptions(&model.Options{}, opts...).Tools
 	if run.refused.Load() {
 		if shorter, _, _, err := r.shorten(ctx, input, tools, run.target.Load()); err == nil {
@@ -82,7 +82,7 @@ func asked[M adk.MessageType, T any](ctx context.Context, r recovering[M], input
 	if failed != nil || !changed {
 		return out, err
 	}
-	r.of.send(ctx, einolean.Event{Kind: einolean.KindOverflow, Err: err, Pass: &einolean.Pass{Before: before, After: after, Threshold: named, Target: learned}})
+	r.of.report.Send(ctx, einolean.Event{Kind: einolean.KindOverflow, Err: err, Pass: &einolean.Pass{Before: before, After: after, Threshold: named, Target: learned}})
 	again, failed := ask(shorter)
 	if _, refused := r.refused(failed); refused {
 		return out, err
@@ -123,6 +123,5 @@ func (r recovering[M]) shorten(ctx context.Context, input []M, tools []*schema.T
 // apart returns a context in which counting this request changes nothing that is known of the run's
 // conversation.
 func (r recovering[M]) apart(ctx context.Context) context.Context {
-	p := r.of
-	return context.WithValue(ctx, p, &agentRun{reader: p.runOf(ctx).reader})
+	return context.WithValue(ctx, r.of, &agentRun{})
 }

@@ -17,14 +17,17 @@ import (
 	"github.com/cloudwego/eino/components/model"
 	"github.com/cloudwego/eino/schema"
 
+	"github.com/einolean/einolean"
 	"github.com/einolean/einolean/internal/adkrun"
 	"github.com/einolean/einolean/internal/backend"
 	"github.com/einolean/einolean/internal/display"
 	"github.com/einolean/einolean/internal/message"
 	"github.com/einolean/einolean/internal/nothing"
 	"github.com/einolean/einolean/internal/virtual"
+	"github.com/einolean/einolean/reduction/internal/cut"
 	"github.com/einolean/einolean/reduction/internal/notice"
 	"github.com/einolean/einolean/reduction/internal/rounds"
+	"github.com/einolean/einolean/reduction/internal/sent"
 	"github.com/einolean/einolean/reduction/internal/size"
 	"github.com/einolean/einolean/reduction/internal/vault"
 )
@@ -49,24 +52,13 @@ func NewTyped[M adk.MessageType](ctx context.Context, config *TypedConfig[M]) (a
 	m := &middleware[M]{
 		TypedBaseChatModelAgentMiddleware: &adk.TypedBaseChatModelAgentMiddleware[M]{},
 
-		policy: policyOf(c),
+		policy: policyOf(c, config.ReadFileToolName != ""),
 	}
 	if c.TokenCounter == nil {
 		m.estimator = new(size.Estimator[M])
 		c.TokenCounter = func(_ context.Context, msgs []M, tools []*schema.ToolInfo) (int64, error) {
 			return m.estimator.Count(msgs, tools), nil
 		}
-	}
-	m.named = config.ReadFileToolName != "" || config.ProvideReadTool
-	if c.ProvideReadTool {
-		ours := &provided{name: c.ReadFileToolName, stores: m.files.Stores, readable: m.readable, query: c.JSONQuery}
-		ours.InvokableTool, err = NewReadTool(ctx, &ReadToolConfig{Name: ours.name, Backend: ours, JSONQuery: ours.query})
-		if err != nil {
-			return nil, err
-		}
-		m.ours = ours
-		c.GenClearOffloadFilePath = m.below(vault.ClearDir, c.GenClearOffloadFilePath)
-		c.GenTruncOffloadFilePath = m.below(vault.TruncDir, c.GenTruncOffloadFilePath)
 	}
 	return adkrun.New(m), nil
 }
@@ -82,16 +74,12 @@ func (m *middleware[M]) Begin(ctx context.Context, run *adkrun.Run) (context.Con
 	if run == nil {
 		return ctx, nil
 	}
-	tools, found, err := m.withReader(ctx, run.Tools)
+	next, tools, err := m.reader.Begin(ctx, run.Tools)
 	if err != nil {
 		return ctx, err
 	}
-	ctx = context.WithValue(ctx, m.policy, &agentRun{reader: found})
-	if m.ours == nil {
-		return virtual.WithResults(ctx, unread{}), nil
-	}
 	run.Tools = tools
-	return virtual.WithResults(ctx, m.ours), nil
+	return context.WithValue(next, m.policy, &agentRun{}), nil
 }
 
 // BeforeModelRewriteState clears old results.
@@ -99,26 +87,32 @@ func (m *middleware[M]) BeforeModelRewriteState(ctx context.Context, state *adk.
 	if state == nil {
 		return ctx, state, nil
 	}
-	m.runOf(ctx).refused.Store(false)
-	yields, err := m.checkReader(ctx, state.ToolInfos, state.DeferredToolInfos)
+	run, inRun := m.runOf(ctx)
+	run.refused.Store(false)
+	yields, err := m.reader.Check(ctx, state.ToolInfos, state.DeferredToolInfos)
 	if err != nil {
 		return ctx, state, err
 	}
 	if yields {
 		next := *state
-		next.ToolInfos, next.DeferredToolInfos = m.withoutOurs(state.ToolInfos), m.withoutOurs(state.DeferredToolInfos)
+		next.ToolInfos, next.DeferredToolInfos = m.reader.Without(state.ToolInfos), m.reader.Without(state.DeferredToolInfos)
 		state = &next
 	}
 	if virtual.Now(ctx) {
 		return ctx, state, nil
 	}
-	m.markUsed(ctx, state.Messages)
+	if inRun {
+		m.markUsed(ctx, run, state.Messages)
+	}
 	if !m.clears {
 		return ctx, state, nil
 	}
 	out, err := m.reduced(ctx, state)
-	if err != nil || out == state {
+	if err != nil {
 		return ctx, state, err
+	}
+	if out == state || m.ClearPostProcess == nil {
+		return ctx, out, nil
 	}
 	next, err := m.postProcess(ctx, out)
 	if err != nil {
@@ -152,7 +146,8 @@ func (m *middleware[M]) reduced(ctx context.Context, state *adk.TypedChatModelAg
 			return nil, err
 		}
 		if out != p.given {
-			m.runOf(ctx).sizes.Edited(len(out.Messages))
+			run, _ := m.runOf(ctx)
+			run.sizes.Edited(len(out.Messages))
 		}
 	}
 	if window > 0 && is.Tokens > window && !m.SkipClear {
@@ -165,10 +160,12 @@ func (m *middleware[M]) reduced(ctx context.Context, state *adk.TypedChatModelAg
 // of an empty result that it is, and shortens a request that it refuses as too long.
 func (m *middleware[M]) WrapModel(ctx context.Context, inner model.BaseModel[M], _ *adk.TypedModelContext[M]) (model.BaseModel[M], error) {
 	if m.clears {
-		inner = keeper(m.policy).Model(inner)
+		inner = sent.Keeper[M](func(ctx context.Context) {
+			m.report.Send(ctx, einolean.Event{Kind: einolean.KindSessionRestarted})
+		}).Model(inner)
 	}
 	inner = nothing.Model(inner)
-	if m.recovers() && !virtual.Now(ctx) {
+	if m.recovers && !virtual.Now(ctx) {
 		return recovering[M]{m.policy, inner}, nil
 	}
 	return inner, nil
@@ -186,7 +183,7 @@ func (m *middleware[M]) AfterModelRewriteState(ctx context.Context, state *adk.T
 		return ctx, state, nil
 	}
 	m.noteNamedFiles(ctx, msgs, calls)
-	if m.previews() {
+	if m.previews {
 		m.noteQuestion(ctx, msgs)
 	}
 	return ctx, state, nil
@@ -194,22 +191,22 @@ func (m *middleware[M]) AfterModelRewriteState(ctx context.Context, state *adk.T
 
 // WrapInvokableToolCall cuts what a tool returns as a string.
 func (m *middleware[M]) WrapInvokableToolCall(ctx context.Context, endpoint adk.InvokableToolCallEndpoint, tCtx *adk.ToolContext) (adk.InvokableToolCallEndpoint, error) {
-	return invoked(ctx, m.policy, tCtx, endpoint), nil
+	return cut.Invoked(ctx, &m.cutter, tCtx, endpoint), nil
 }
 
 // WrapEnhancedInvokableToolCall cuts what a tool returns in parts.
 func (m *middleware[M]) WrapEnhancedInvokableToolCall(ctx context.Context, endpoint adk.EnhancedInvokableToolCallEndpoint, tCtx *adk.ToolContext) (adk.EnhancedInvokableToolCallEndpoint, error) {
-	return invoked(ctx, m.policy, tCtx, endpoint), nil
+	return cut.Invoked(ctx, &m.cutter, tCtx, endpoint), nil
 }
 
 // WrapStreamableToolCall cuts what a tool streams as strings.
 func (m *middleware[M]) WrapStreamableToolCall(ctx context.Context, endpoint adk.StreamableToolCallEndpoint, tCtx *adk.ToolContext) (adk.StreamableToolCallEndpoint, error) {
-	return streamed(ctx, m.policy, tCtx, nothing.Streamed(endpoint)), nil
+	return cut.Streamed(ctx, &m.cutter, tCtx, nothing.Streamed(endpoint)), nil
 }
 
 // WrapEnhancedStreamableToolCall cuts what a tool streams in parts.
 func (m *middleware[M]) WrapEnhancedStreamableToolCall(ctx context.Context, endpoint adk.EnhancedStreamableToolCallEndpoint, tCtx *adk.ToolContext) (adk.EnhancedStreamableToolCallEndpoint, error) {
-	return streamed(ctx, m.policy, tCtx, nothing.Streamed(endpoint)), nil
+	return cut.Streamed(ctx, &m.cutter, tCtx, nothing.Streamed(endpoint)), nil
 }
 
 // noteNamedFiles tells calls which of their future files the notices in the history already
@@ -267,9 +264,8 @@ func lastBytes(s string, most int) string { return s[display.Ceil(s, len(s)-most
 
 // markUsed tells the stores, at the start of a run and each hour after, which files the
 // history names.
-func (m *middleware[M]) markUsed(ctx context.Context, msgs []M) {
-	run := m.runOf(ctx)
-	if run.reader == "" || !slices.ContainsFunc(m.files.Stores, func(s *vault.Store) bool { return s.Cleaner != nil }) {
+func (m *middleware[M]) markUsed(ctx context.Context, run *agentRun, msgs []M) {
+	if !slices.ContainsFunc(m.files.Stores, func(s *vault.Store) bool { return s.Cleaner != nil }) {
 		return
 	}
 	now, last := time.Now().Unix(), run.markedAt.Load()

@@ -12,6 +12,7 @@ import (
 
 	"github.com/einolean/einolean/internal/message"
 	"github.com/einolean/einolean/reduction/internal/rounds"
+	"github.com/einolean/einolean/reduction/internal/sent"
 )
 
 // rewritten returns the messages with the rounds outside the kept ones changed by the user's
@@ -51,7 +52,7 @@ func rewritten[M adk.MessageType](ctx context.Context, of *policy[M], msgs []M) 
 			from = i
 		}
 	}
-	return untied(out, from), true, nil
+	return sent.Untied(out, from), true, nil
 }
 
 // alone reports whether the messages with a round's results hold results of no other

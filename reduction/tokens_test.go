@@ -21,6 +21,7 @@ import (
 	"github.com/einolean/einolean/internal/adkrun"
 	"github.com/einolean/einolean/internal/dev/adktest"
 	"github.com/einolean/einolean/internal/race"
+	"github.com/einolean/einolean/reduction/internal/report"
 	"github.com/einolean/einolean/reduction/internal/size"
 	"github.com/einolean/einolean/store"
 )
@@ -177,7 +178,7 @@ func afterAClearing[M adk.MessageType](t *testing.T) {
 	}
 	out := hook(msgs)
 	require.NotEqual(t, msgs, out)
-	run := mw.(interface{ Unwrap() adkrun.Handler[M] }).Unwrap().(*middleware[M]).policy.runOf(ctx)
+	run, _ := mw.(interface{ Unwrap() adkrun.Handler[M] }).Unwrap().(*middleware[M]).policy.runOf(ctx)
 	for i := range 3 {
 		id := fmt.Sprint("later_", i)
 		out = append(slices.Clone(out), adktest.Reporting(adktest.Assistant[M]("", adktest.ToolCall{ID: id, Name: "shell", Args: `{}`}), int(1.5*float64(e.Count(out, nil)))), adktest.Result[M](id, "shell", "done"))
@@ -275,7 +276,7 @@ func changesArguments[M adk.MessageType](t *testing.T) {
 		}}, OnEvent: func(_ context.Context, e einolean.Event) {
 			if e.Kind == einolean.KindResultCleared {
 				cleared++
-				require.Equal(t, byHandler, e.Output.Rule)
+				require.Equal(t, report.ByHandler, e.Output.Rule)
 			}
 		}}
 		mw, err := NewTyped(context.Background(), c)

@@ -330,6 +330,16 @@ func ResultAt[M adk.MessageType](m M, index int) *schema.ToolResult {
 	return out
 }
 
+// Bytes is the number of bytes of the texts among the parts of a result.
+func Bytes(parts []schema.ToolOutputPart) (n int) {
+	for i := range parts {
+		if parts[i].Type == schema.ToolPartTypeText {
+			n += len(parts[i].Text)
+		}
+	}
+	return n
+}
+
 // Apply returns a copy with the edit in it.
 func Apply[M adk.MessageType](m M, e Edit) M {
 	next := m

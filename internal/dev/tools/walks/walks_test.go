@@ -28,8 +28,8 @@ var all = map[string][]struct {
 		{"ExampleConfig_source", 247, 19}, // a server's list changes
 	},
 	"reduction": {
-		{"Example", 132, 12},         // a long result, stored and read back
-		{"ExampleNewTyped", 142, 12}, // a conversation grows, and is cleared
+		{"Example", 130, 16},         // a long result, stored and read back
+		{"ExampleNewTyped", 141, 16}, // a conversation grows, and is cleared
 	},
 }
 

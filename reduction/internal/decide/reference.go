@@ -1,7 +1,7 @@
 // Copyright einolean authors
 // SPDX-License-Identifier: Apache-2.0
 
-package reduction
+package decide
 
 // The texts in place of long values in the arguments of old calls, and of images, audio, video and
 // files. A reference replaces a value whole, and the arguments stay valid JSON: a model that
@@ -25,31 +25,49 @@ import (
 
 // wording makes the texts that replace something. It is immutable.
 type wording struct {
+	root    string // of the store
+	over    int    // the most bytes that a value in the arguments of an old call has; zero: any
 	notices *notice.Texts
 	data    notice.Data // common to all notices
-	root    string      // of the store
 }
 
-// arguments makes references to the values of a call's arguments that are longer than a
-// number of bytes.
-func (w *wording) arguments(c rounds.Call, over int, store *vault.Store) (out []reference) {
-	file := vault.DefaultPath(w.root, vault.ClearDir, c.ID)
+// reference is a text in place of stored content: of a long value in the arguments of a call, or
+// of a medium, which is an image, a sound, a film or a file.
+type reference struct {
+	medium *rounds.Medium // nil: it is a value
+
+	content string // as it is stored: a medium is JSON, to restore it from
+	at      vault.Place
+	path    string // the file or its future name
+	existed bool   // it was there already
+	text    string // in place of the content
+
+	from, to int // the position of a value's JSON in the arguments
+}
+
+// valuesOf makes references to the long values of a result's call, none if they stay.
+func (w *wording) valuesOf(r *Result) (out []reference) {
+	over := w.over
+	if len(r.Call.Args) <= over || !r.Rule.Refers() {
+		return nil
+	}
+	file := vault.DefaultPath(w.root, vault.ClearDir, r.Call.ID)
 	longest := w.worded(reference{path: file + vault.Padding + vault.Padding, to: 1 << 30})
-	for i, v := range notice.Values(c.Args, max(over, len(longest.text))) {
-		r := reference{content: v.Content, from: v.From, to: v.To}
-		out = append(out, w.planned(r, store, fmt.Sprintf("%s%s%d", file, notice.ArgMark, i+1)))
+	for i, v := range notice.Values(r.Call.Args, max(over, len(longest.text))) {
+		each := reference{content: v.Content, from: v.From, to: v.To}
+		out = append(out, w.planned(each, r.Rule.Store, fmt.Sprintf("%s%s%d", file, notice.ArgMark, i+1)))
 	}
 	return out
 }
 
-// attached completes references to media, and drops those that cannot be stored.
-func (w *wording) attached(media []reference, store *vault.Store) (out []reference) {
-	for _, r := range media {
-		content, err := json.Marshal(r.medium.Out)
+// references makes references to media, but for those that cannot be stored.
+func (w *wording) references(media []*rounds.Medium, store *vault.Store) (out []reference) {
+	for _, m := range media {
+		content, err := json.Marshal(m.Out)
 		if err != nil {
 			continue // a value in Extra cannot be encoded
 		}
-		r.content = string(content)
+		r := reference{medium: m, content: string(content)}
 		out = append(out, w.planned(r, store, path.Join(w.root, vault.ClearDir, notice.MediaName+vault.SumOf(r.content))))
 	}
 	return out
@@ -99,20 +117,6 @@ const (
 	// maxMediaType is the most bytes of a medium's type that a reference shows.
 	maxMediaType = 64
 )
-
-// reference is a text in place of stored content: of a long value in the arguments of a call, or
-// of a medium, which is an image, a sound, a film or a file.
-type reference struct {
-	content string // as it is stored: a medium is JSON, to restore it from
-	at      vault.Place
-	path    string // the file or its future name
-	existed bool   // it was there already
-	text    string // in place of the content
-
-	from, to int // the position of a value's JSON in the arguments
-
-	medium *rounds.Medium // nil: it is a value
-}
 
 // mediaSaved estimates the tokens that references to media save.
 func mediaSaved(media []reference) (n int) {

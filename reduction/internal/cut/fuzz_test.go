@@ -1,7 +1,7 @@
 // Copyright einolean authors
 // SPDX-License-Identifier: Apache-2.0
 
-package reduction
+package cut
 
 import (
 	"context"
@@ -16,6 +16,10 @@ import (
 
 	"github.com/einolean/einolean/internal/backend"
 	"github.com/einolean/einolean/reduction/internal/notice"
+	"github.com/einolean/einolean/reduction/internal/reader"
+	"github.com/einolean/einolean/reduction/internal/rule"
+	"github.com/einolean/einolean/reduction/internal/vault"
+	"github.com/einolean/einolean/store"
 )
 
 // FuzzCut: a stream comes out as its start and one notice, within the limit, and
@@ -27,9 +31,8 @@ func FuzzCut(f *testing.F) {
 	f.Add("\xff\x80<persisted-output>\n", uint8(250), uint16(1), uint16(2000), true)
 	f.Fuzz(func(t *testing.T, piece string, times uint8, chunk, limit uint16, fails bool) {
 		content := strings.Repeat(piece, int(times))
-		store := backend.NewMemory(0)
-		p := policyOf(&TypedConfig[*schema.Message]{Backend: store, RootDir: "/tmp", ReadFileToolName: "read_file", MaxLengthForTrunc: int(limit) + 1})
-		info, _ := callOf(context.Background(), p, &adk.ToolContext{Name: "t", CallID: "c"})
+		of := cutterOf(backend.NewMemory(0), int(limit)+1)
+		info, _ := of.callOf(context.Background(), &adk.ToolContext{Name: "t", CallID: "c"})
 		r, w := schema.Pipe[string](0)
 		boom := errors.New("boom")
 		go func() {
@@ -55,15 +58,25 @@ func FuzzCut(f *testing.F) {
 		if out == content {
 			return
 		}
-		require.LessOrEqual(t, len(out), info.rule.limit)
-		require.Greater(t, len(content), info.rule.limit)
+		require.LessOrEqual(t, len(out), info.rule.Limit)
+		require.Greater(t, len(content), info.rule.Limit)
 		require.True(t, !utf8.ValidString(content) || utf8.ValidString(out))
 		head, _, ok := strings.Cut(out[strings.LastIndex(out, "\n<persisted-output>"):], "</persisted-output>")
 		require.True(t, ok && head != "")
 		require.True(t, strings.HasPrefix(content, out[:strings.LastIndex(out, "\n<persisted-output>")]))
 		require.Equal(t, "/tmp/trunc/c", notice.Recognise(out).Path)
-		require.True(t, p.general.Holds(context.Background(), "/tmp/trunc/c", content))
+		require.True(t, of.Rules.Store.Holds(context.Background(), "/tmp/trunc/c", content))
 	})
+}
+
+// cutterOf cuts what is longer than a limit, as a configuration of nothing else does.
+func cutterOf(b store.Backend, limit int) *Cutter {
+	files := &vault.Vault{Showable: notice.Showable}
+	return &Cutter{
+		Root: "/tmp", Files: files, Rules: &rule.Table{Store: files.Open(b), Limit: limit}, Reader: &reader.Reader{Name: "read_file"},
+		Previews: func(string) bool { return false },
+		Named:    func(context.Context) []string { return nil },
+	}
 }
 
 func readAll(r *schema.StreamReader[string]) (string, error) {

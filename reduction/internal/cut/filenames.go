@@ -1,7 +1,7 @@
 // Copyright einolean authors
 // SPDX-License-Identifier: Apache-2.0
 
-package reduction
+package cut
 
 // Whether a call asks for what a file holds. Such a result keeps its form, whatever the file is
 // called: a model that edits it quotes its text.

@@ -1,7 +1,7 @@
 // Copyright einolean authors
 // SPDX-License-Identifier: Apache-2.0
 
-package reduction
+package cut
 
 // Streams: those that are too long are cut with bounded memory, others go to a handler.
 //
@@ -35,6 +35,8 @@ import (
 	previews "github.com/einolean/einolean/internal/preview"
 	"github.com/einolean/einolean/internal/safe"
 	"github.com/einolean/einolean/reduction/internal/notice"
+	"github.com/einolean/einolean/reduction/internal/report"
+	"github.com/einolean/einolean/reduction/internal/rule"
 	"github.com/einolean/einolean/reduction/internal/vault"
 )
 
@@ -95,9 +97,9 @@ func isSourceEnd(err error) bool {
 	return ok
 }
 
-// streamed is the call of a tool whose stream is cut.
-func streamed[M adk.MessageType, A, T any](ctx context.Context, p *policy[M], called *adk.ToolContext, endpoint func(context.Context, A, ...tool.Option) (*schema.StreamReader[T], error)) func(context.Context, A, ...tool.Option) (*schema.StreamReader[T], error) {
-	info, ok := callOf(ctx, p, called)
+// Streamed is the call of a tool whose stream is cut.
+func Streamed[A, T any](ctx context.Context, of *Cutter, called *adk.ToolContext, endpoint func(context.Context, A, ...tool.Option) (*schema.StreamReader[T], error)) func(context.Context, A, ...tool.Option) (*schema.StreamReader[T], error) {
+	c, ok := of.callOf(ctx, called)
 	if !ok {
 		return endpoint
 	}
@@ -106,73 +108,72 @@ func streamed[M adk.MessageType, A, T any](ctx context.Context, p *policy[M], ca
 		if err != nil || out == nil {
 			return nil, err
 		}
-		return wrapStream(ctx, info, asArgument(argument), out)
+		return wrapStream(ctx, c, asArgument(argument), out)
 	}
 }
 
 // wrapStream returns the replacement of a stream. On an error, which is that of a user's
 // callback, src is closed.
-func wrapStream[M adk.MessageType, T any](ctx context.Context, info callInfo[M], args *schema.ToolArgument, src *schema.StreamReader[T]) (*schema.StreamReader[T], error) {
-	info = info.with(args)
-	if info.rule.leave != "" || info.rule.trunc == nil {
-		return cutStream(ctx, info, src), nil
+func wrapStream[T any](ctx context.Context, c call, args *schema.ToolArgument, src *schema.StreamReader[T]) (*schema.StreamReader[T], error) {
+	c = c.with(args)
+	if c.rule.Leave != "" || !c.rule.Handled {
+		return cutStream(ctx, c, src), nil
 	}
 	both := takeOver(src).Copy(2)
-	out, err := replaced(ctx, info, both[1])
+	out, byDefault, err := replaced(ctx, c, both[1])
 	if err != nil || out == nil {
 		shut(both[1])
 	}
 	switch {
-	case errors.Is(err, UseDefault):
-		info.rule = info.rule.byDefault()
-		return cutStream(ctx, info, both[0]), nil
+	case byDefault:
+		c.rule = c.rule.ByDefault()
+		return cutStream(ctx, c, both[0]), nil
 	case err == nil && out == nil:
-		info.rule.leave = ReasonHandler
-		return cutStream(ctx, info, both[0]), nil
+		c.rule.Leave = rule.Handler
+		return cutStream(ctx, c, both[0]), nil
 	}
 	shut(both[0])
 	return out, err
 }
 
 // replaced gives a copy of a stream to the user's handler, and returns what replaces the stream, or
-// nil.
-func replaced[M adk.MessageType, T any](ctx context.Context, info callInfo[M], copied *schema.StreamReader[T]) (*schema.StreamReader[T], error) {
+// nil, and whether that is decided without the handler.
+func replaced[T any](ctx context.Context, c call, copied *schema.StreamReader[T]) (out *schema.StreamReader[T], byDefault bool, err error) {
 	var size atomic.Int64 // bytes that the handler has read, on any goroutine
-	detail := info.detail(nil)
-	detail.StreamToolResult = schema.StreamReaderWithConvert(copied, func(chunk T) (*schema.ToolResult, error) {
+	detail := c.detail(nil)
+	detail.Stream = schema.StreamReaderWithConvert(copied, func(chunk T) (*schema.ToolResult, error) {
 		eachString(chunk, func(text string) { size.Add(int64(len(text))) })
 		return asResult(chunk), nil
 	})
-	got, err := info.rule.trunc(ctx, detail)
-	switch {
-	case got == nil || err == nil && !got.NeedTrunc:
-		return nil, err
-	case err == nil && got.StreamToolResult == nil && (got.ToolResult == nil || len(got.ToolResult.Parts) == 0):
-		return nil, nil
-	}
-	ok := false
-	if err == nil {
-		read := int(size.Load())
-		ok, err = info.offload(ctx, got, output{before: read, after: read, stream: true})
-	}
-	if !ok {
-		if got.StreamToolResult != nil {
-			shut(got.StreamToolResult)
+	got, err := c.Ask(ctx, detail)
+	if err != nil || got.ByDefault {
+		if got.Stream != nil {
+			shut(got.Stream)
 		}
-		return nil, err
+		return nil, got.ByDefault, err
+	}
+	if !got.Replaces || got.Stream == nil && (got.Result == nil || len(got.Result.Parts) == 0) {
+		return nil, false, nil
+	}
+	read := int(size.Load())
+	if ok, err := c.offload(ctx, got, report.Outcome{Before: read, After: read, Stream: true}); !ok {
+		if got.Stream != nil {
+			shut(got.Stream)
+		}
+		return nil, false, err
 	}
 	return replacing(got, copied, func(after int) {
-		info.report(ctx, output{kind: einolean.KindResultCut, rule: byHandler, before: int(size.Load()), after: after, path: got.OffloadFilePath, stream: true})
-	}), nil
+		c.tell(ctx, report.Outcome{Kind: einolean.KindResultCut, By: report.ByHandler, Before: int(size.Load()), After: after, Path: got.Path, Stream: true})
+	}), false, nil
 }
 
 // replacing is the stream of a handler's answer. When it ends, it says how many bytes it had, and
 // closes the handler's copy of the original, which the handler may have left unread.
-func replacing[T any](got *TruncResult, copied *schema.StreamReader[T], done func(bytes int)) *schema.StreamReader[T] {
-	if got.StreamToolResult == nil {
+func replacing[T any](got Answer, copied *schema.StreamReader[T], done func(bytes int)) *schema.StreamReader[T] {
+	if got.Stream == nil {
 		shut(copied)
-		done(bytesOf(got.ToolResult))
-		return schema.StreamReaderFromArray([]T{ofResult[T](got.ToolResult)})
+		done(bytesOf(got.Result))
+		return schema.StreamReaderFromArray([]T{ofResult[T](got.Result)})
 	}
 	ended, size := false, 0
 	closing := func(err error) error {
@@ -189,7 +190,7 @@ func replacing[T any](got *TruncResult, copied *schema.StreamReader[T], done fun
 		shut(copied)
 		return err
 	}
-	return schema.StreamReaderWithConvert(got.StreamToolResult, func(r *schema.ToolResult) (T, error) {
+	return schema.StreamReaderWithConvert(got.Stream, func(r *schema.ToolResult) (T, error) {
 		chunk := ofResult[T](r)
 		eachString(chunk, func(text string) { size += len(text) })
 		return chunk, nil
@@ -197,20 +198,20 @@ func replacing[T any](got *TruncResult, copied *schema.StreamReader[T], done fun
 }
 
 // cutStream returns a stream that ends within the limit. Closing it closes src.
-func cutStream[M adk.MessageType, T any](ctx context.Context, info callInfo[M], src *schema.StreamReader[T]) *schema.StreamReader[T] {
-	c := &streamCut[M, T]{callInfo: info, ctx: ctx, notices: notice.Current()}
-	c.data.Tool, c.data.Finds = info.reader(ctx)
-	if info.rule.preview != nil {
+func cutStream[T any](ctx context.Context, of call, src *schema.StreamReader[T]) *schema.StreamReader[T] {
+	c := &streamCut[T]{call: of, ctx: ctx, notices: notice.Current()}
+	c.data.Tool, c.data.Finds = c.Reader.Of(ctx)
+	if c.Previews(c.tool.Name) {
 		c.errors = new(previews.Errors)
 	}
-	info.files.Note(ctx, runLocal[[]string](ctx, namedFilesKey))
-	if c.allowance = c.reserve(); c.allowance < 0 || info.rule.leave != "" {
-		if info.OnEvent == nil && !info.compacts() {
+	c.Files.Note(ctx, c.Named(ctx))
+	if c.allowance = c.reserve(); c.allowance < 0 || c.rule.Leave != "" {
+		if c.Report == nil && !c.compacts() {
 			return src
 		}
 		c.state = whole
 	}
-	if info.compacts() {
+	if c.compacts() {
 		c.json = new(jsonStream)
 	}
 	c.source = takeOver(src)
@@ -230,8 +231,8 @@ const (
 )
 
 // streamCut is the cutting of one stream. It is used by one goroutine at a time.
-type streamCut[M adk.MessageType, T any] struct {
-	callInfo[M]
+type streamCut[T any] struct {
+	call
 	ctx       context.Context
 	notices   *notice.Texts
 	data      notice.Data // common to all notices
@@ -254,22 +255,22 @@ type streamCut[M adk.MessageType, T any] struct {
 
 // reserve is how many bytes can be passed on if the notice must fit after them; negative
 // if it does not fit at all.
-func (c *streamCut[M, T]) reserve() int {
+func (c *streamCut[T]) reserve() int {
 	path := len(c.defaultPlace().Path) + vault.SuffixSize
-	most := c.dataFor(c.rule.limit, "")
-	most.Bytes, most.TailBytes = math.MaxInt, c.rule.limit
+	most := c.dataFor(c.rule.Limit, "")
+	most.Bytes, most.TailBytes = math.MaxInt, c.rule.Limit
 	most = c.notices.Hinted(most)
 	saved, unsaved := c.notices.Stream.Length(most), c.notices.Unsaved.Length(most)
-	if c.GenTruncOffloadFilePath != nil {
-		path = max(path, min(longPath, c.rule.limit-saved-utf8.UTFMax))
+	if c.Name != nil {
+		path = max(path, min(longPath, c.rule.Limit-saved-utf8.UTFMax))
 	}
-	free := c.rule.limit - max(saved+path, unsaved) - utf8.UTFMax
+	free := c.rule.Limit - max(saved+path, unsaved) - utf8.UTFMax
 	return free - min(maxTail, free/tailShare)
 }
 
 // failed passes on the end of one source, after the chunks held back. It records any other
 // error as the end, and signals the tool that nobody listens any more.
-func (c *streamCut[M, T]) failed(err error) error {
+func (c *streamCut[T]) failed(err error) error {
 	if isSourceEnd(err) {
 		if len(c.held)+len(c.ends) == 0 {
 			return err
@@ -283,7 +284,7 @@ func (c *streamCut[M, T]) failed(err error) error {
 }
 
 // afterEnd returns what follows the last chunk once c.in is closed.
-func (c *streamCut[M, T]) afterEnd(err error) error {
+func (c *streamCut[T]) afterEnd(err error) error {
 	switch {
 	case !errors.Is(err, schema.ErrRecvAfterClosed):
 		return err // one source has ended
@@ -294,7 +295,7 @@ func (c *streamCut[M, T]) afterEnd(err error) error {
 }
 
 // following takes the next of the errors that follow the last chunk.
-func (c *streamCut[M, T]) following() (err error) {
+func (c *streamCut[T]) following() (err error) {
 	if len(c.ends) > 0 {
 		err, c.ends = c.ends[0], c.ends[1:]
 		return err
@@ -306,7 +307,7 @@ func (c *streamCut[M, T]) following() (err error) {
 }
 
 // next decides about a chunk.
-func (c *streamCut[M, T]) next(chunk T) (T, error) {
+func (c *streamCut[T]) next(chunk T) (T, error) {
 	var none T
 	eachString(chunk, func(text string) {
 		c.total += len(text)
@@ -335,7 +336,7 @@ func (c *streamCut[M, T]) next(chunk T) (T, error) {
 		return c.passOn(chunk)
 	}
 	c.held = append(c.held, chunk)
-	if c.total <= c.rule.limit {
+	if c.total <= c.rule.Limit {
 		return none, schema.ErrNoValue
 	}
 	return c.overflow()
@@ -378,11 +379,11 @@ const decideAt = 4 << 10
 
 // waits reports whether what has come is held back because it may become shorter JSON. It
 // gives up where that does not come about.
-func (c *streamCut[M, T]) waits() bool {
+func (c *streamCut[T]) waits() bool {
 	switch j := c.json; {
 	case j == nil || c.state == compacting:
 		return false
-	case c.state == whole && !j.other && c.total < decideAt, c.state == holding && !j.other && j.size <= c.rule.limit && c.total <= maxShrink*c.rule.limit:
+	case c.state == whole && !j.other && c.total < decideAt, c.state == holding && !j.other && j.size <= c.rule.Limit && c.total <= maxShrink*c.rule.Limit:
 		c.waited = len(c.held) + 1
 		return true
 	case c.state == holding || j.other || !j.worthIt(c.total):
@@ -392,7 +393,7 @@ func (c *streamCut[M, T]) waits() bool {
 }
 
 // withText returns a chunk with another text.
-func (c *streamCut[M, T]) withText(chunk T, text string) T {
+func (c *streamCut[T]) withText(chunk T, text string) T {
 	r := asResult(chunk)
 	if r == nil {
 		return chunk
@@ -402,7 +403,7 @@ func (c *streamCut[M, T]) withText(chunk T, text string) T {
 
 // endJSON is the end of a stream that may be JSON. It reports whether what was held back must
 // be cut.
-func (c *streamCut[M, T]) endJSON() (tooLong bool) {
+func (c *streamCut[T]) endJSON() (tooLong bool) {
 	j := c.json
 	switch {
 	case j == nil:
@@ -422,20 +423,20 @@ func (c *streamCut[M, T]) endJSON() (tooLong bool) {
 	} else if c.state == holding {
 		text, ok = compact.Text(strings.Join(c.texts, ""))
 	}
-	if !ok || c.err != nil || c.state == holding && len(text) > c.rule.limit {
-		return c.state == holding && c.total > c.rule.limit
+	if !ok || c.err != nil || c.state == holding && len(text) > c.rule.Limit {
+		return c.state == holding && c.total > c.rule.Limit
 	}
 	c.held = []T{c.withText(join(c.held), text)}
 	c.reportCompacted(len(text))
 	return false
 }
 
-func (c *streamCut[M, T]) reportCompacted(after int) {
-	c.callInfo.report(c.ctx, output{kind: einolean.KindResultCompacted, before: c.total, after: after, stream: true})
+func (c *streamCut[T]) reportCompacted(after int) {
+	c.tell(c.ctx, report.Outcome{Kind: einolean.KindResultCompacted, Before: c.total, After: after, Stream: true})
 }
 
 // passOn passes a chunk on after everything that precedes it.
-func (c *streamCut[M, T]) passOn(chunk T) (T, error) {
+func (c *streamCut[T]) passOn(chunk T) (T, error) {
 	if len(c.held)+len(c.ends) == 0 {
 		return chunk, nil
 	}
@@ -447,7 +448,7 @@ func (c *streamCut[M, T]) passOn(chunk T) (T, error) {
 	return c.release(), nil
 }
 
-func (c *streamCut[M, T]) release() T {
+func (c *streamCut[T]) release() T {
 	out := join(c.held)
 	c.held = nil
 	return out
@@ -455,7 +456,7 @@ func (c *streamCut[M, T]) release() T {
 
 // rest ends the stream after its source: it returns the chunks held back, if nothing was
 // cut.
-func (c *streamCut[M, T]) rest() (any, error) {
+func (c *streamCut[T]) rest() (any, error) {
 	if c.state != over && c.endJSON() {
 		c.source = nil
 		out, err := c.overflow()
@@ -469,7 +470,7 @@ func (c *streamCut[M, T]) rest() (any, error) {
 	if c.state != over {
 		c.state = over
 		if c.err == nil {
-			c.reportKept(c.ctx, output{reason: cmp.Or(c.rule.leave, ReasonNotSmaller), before: c.total, stream: true}, "")
+			c.reportKept(c.ctx, report.Outcome{Reason: cmp.Or(c.rule.Leave, rule.NotSmaller), Before: c.total, Stream: true}, "")
 		}
 	}
 	if len(c.held) > 0 {
@@ -479,7 +480,7 @@ func (c *streamCut[M, T]) rest() (any, error) {
 }
 
 // overflow handles a stream that is known to be too long. It reads the source to its end.
-func (c *streamCut[M, T]) overflow() (T, error) {
+func (c *streamCut[T]) overflow() (T, error) {
 	var none T
 	at, err := c.place(c.ctx, func() *schema.ToolResult { return textResult(strings.Join(c.texts, "")) })
 	if err != nil {
@@ -489,7 +490,7 @@ func (c *streamCut[M, T]) overflow() (T, error) {
 	}
 	head := c.boundary(c.allowance)
 	fits := func() bool {
-		_, ok := c.notices.Ending(c.notices.Stream, c.dataFor(head, at.Path+vault.Padding), "", c.rule.limit-head)
+		_, ok := c.notices.Ending(c.notices.Stream, c.dataFor(head, at.Path+vault.Padding), "", c.rule.Limit-head)
 		return ok && notice.Showable(at.Path)
 	}
 	if !fits() {
@@ -504,7 +505,7 @@ func (c *streamCut[M, T]) overflow() (T, error) {
 
 // boundary is how many bytes of the stream come before an offset, without splitting a
 // character, and at least as many as are passed on already.
-func (c *streamCut[M, T]) boundary(offset int) int {
+func (c *streamCut[T]) boundary(offset int) int {
 	from := max(0, offset-utf8.UTFMax)
 	around := bytesBetween(c.texts, from, offset+utf8.UTFMax)
 	if at := from + display.Floor(around, offset-from); at >= c.passed {
@@ -525,7 +526,7 @@ func bytesBetween(texts []string, from, to int) string {
 	return string(out)
 }
 
-func (c *streamCut[M, T]) dataFor(head int, path string) notice.Data {
+func (c *streamCut[T]) dataFor(head int, path string) notice.Data {
 	data := c.data
 	data.Bytes, data.HeadBytes, data.Path = c.total, head, path
 	return data
@@ -534,15 +535,15 @@ func (c *streamCut[M, T]) dataFor(head int, path string) notice.Data {
 // swallow reads the source to its end, stores everything, and returns what follows: the
 // rest of the head with a notice, or, if the source failed, the rest of the text within
 // the limit.
-func (c *streamCut[M, T]) swallow(at vault.Place, head int) T {
+func (c *streamCut[T]) swallow(at vault.Place, head int) T {
 	c.state = over
-	full := c.boundary(c.rule.limit)
-	end := &tail{max: c.rule.limit - head}
+	full := c.boundary(c.rule.Limit)
+	end := &tail{max: c.rule.Limit - head}
 	end.skip(c.texts, head)
 	for _, text := range c.texts {
 		c.errors.Add(text)
 	}
-	file := c.files.Stream(c.ctx, c.rule.store, at, c.texts)
+	file := c.Files.Stream(c.ctx, c.rule.Store, at, c.texts)
 	defer file.Abort() // for a source that panics
 	c.texts = nil
 	media := c.drain(file, end)
@@ -563,11 +564,11 @@ func (c *streamCut[M, T]) swallow(at vault.Place, head int) T {
 	return join(append(last, media...))
 }
 
-// copies are the files that may already hold this stream: the first choice, from an
+// copies are the files that may already hold this Stream: the first choice, from an
 // earlier call, and files that the call reads.
-func (c *streamCut[M, T]) copies(at vault.Place) []string {
+func (c *streamCut[T]) copies(at vault.Place) []string {
 	out := []string{at.Path}
-	for _, p := range vault.Mentions(c.RootDir, c.text) {
+	for _, p := range vault.Mentions(c.Root, c.text) {
 		if len(p) <= len(at.Path)+len(vault.Padding) {
 			out = append(out, p)
 		}
@@ -577,7 +578,7 @@ func (c *streamCut[M, T]) copies(at vault.Place) []string {
 
 // drain reads the source to its end and returns the non-text parts. It reads past c.in,
 // which would make garbage for each chunk.
-func (c *streamCut[M, T]) drain(file vault.Sink, end *tail) (media []T) {
+func (c *streamCut[T]) drain(file vault.Sink, end *tail) (media []T) {
 	take := func(text string) {
 		c.total += len(text)
 		end.add(text)
@@ -605,16 +606,16 @@ func (c *streamCut[M, T]) drain(file vault.Sink, end *tail) (media []T) {
 }
 
 // endNotice ends the stream. Without a path the notice says that nothing was stored.
-func (c *streamCut[M, T]) endNotice(path string, head int, end *tail) string {
+func (c *streamCut[T]) endNotice(path string, head int, end *tail) string {
 	if path != "" {
 		if text := c.withErrors(c.dataFor(head, path), end); text != "" {
 			return text
 		}
-		if text, ok := c.notices.Ending(c.notices.Stream, c.dataFor(head, path), end.text(), c.rule.limit-head); ok {
+		if text, ok := c.notices.Ending(c.notices.Stream, c.dataFor(head, path), end.text(), c.rule.Limit-head); ok {
 			return text
 		}
 	}
-	text, _ := c.notices.Ending(c.notices.Unsaved, c.dataFor(head, ""), end.text(), c.rule.limit-head)
+	text, _ := c.notices.Ending(c.notices.Unsaved, c.dataFor(head, ""), end.text(), c.rule.Limit-head)
 	return text
 }
 
@@ -623,25 +624,25 @@ const errorShare = 2
 
 // withErrors ends the stream with the errors between head and tail. It is empty if there
 // are none, or no room for them.
-func (c *streamCut[M, T]) withErrors(v notice.Data, end *tail) string {
+func (c *streamCut[T]) withErrors(v notice.Data, end *tail) string {
 	v.TailBytes = c.total
-	room := (c.rule.limit - v.HeadBytes - c.notices.Found.Length(c.notices.Hinted(v))) / errorShare
+	room := (c.rule.Limit - v.HeadBytes - c.notices.Found.Length(c.notices.Hinted(v))) / errorShare
 	v.Shown = c.errors.Lines(v.HeadBytes, c.total, min(room, maxErrorBytes))
 	v.Shown = c.errors.Lines(v.HeadBytes, c.total-(2*room-len(v.Shown)), min(room, maxErrorBytes))
 	if v.Shown == "" {
 		return ""
 	}
-	text, _ := c.notices.Ending(c.notices.Found, v, end.text(), c.rule.limit-v.HeadBytes)
+	text, _ := c.notices.Ending(c.notices.Found, v, end.text(), c.rule.Limit-v.HeadBytes)
 	return text
 }
 
 // report reports the outcome.
-func (c *streamCut[M, T]) report(path string, err error, after int) {
-	o := output{kind: einolean.KindResultCut, rule: byLimit, before: c.total, after: after, path: path, stream: true, err: c.err}
+func (c *streamCut[T]) report(path string, err error, after int) {
+	o := report.Outcome{Kind: einolean.KindResultCut, By: report.ByLimit, Before: c.total, After: after, Path: path, Stream: true, Err: c.err}
 	if err != nil {
-		o.kind, o.path, o.err = einolean.KindStoreFailed, "", err
+		o.Kind, o.Path, o.Err = einolean.KindStoreFailed, "", err
 	}
-	c.callInfo.report(c.ctx, o)
+	c.tell(c.ctx, o)
 }
 
 // tail keeps the last bytes of its input.

@@ -1,11 +1,11 @@
 // Copyright einolean authors
 // SPDX-License-Identifier: Apache-2.0
 
-package reduction
-
-// Answers that a provider ties to their request: it must not use results that were cleared since, or
-// refuse thinking that is bound to them. Each is marked with a digest of all that was sent before it, so
-// whatever changes that is seen, also a round that a rewriter took out.
+// Package sent keeps answers that a provider ties to their request in step with what was sent: a provider
+// must not use results that were cleared since, or refuse thinking that is bound to them. Each answer is
+// marked with a digest of all that was sent before it, so whatever changes that is seen, also a round that a
+// rewriter took out.
+package sent
 
 import (
 	"bufio"
@@ -19,7 +19,6 @@ import (
 	"github.com/cloudwego/eino/adk"
 	"github.com/cloudwego/eino/schema"
 
-	"github.com/einolean/einolean"
 	"github.com/einolean/einolean/internal/message"
 	"github.com/einolean/einolean/internal/session"
 	"github.com/einolean/einolean/reduction/internal/notice"
@@ -33,21 +32,19 @@ const sessionKey = "__einolean_reduction_session__"
 // anotherRequest is no digest.
 const anotherRequest = "another"
 
-// keeper releases what is tied to other messages than those of a request.
-func keeper[M adk.MessageType](of *policy[M]) session.Keeper[M] {
+// Keeper releases what is tied to other messages than those of a request. It calls changed where it has.
+func Keeper[M adk.MessageType](changed func(context.Context)) session.Keeper[M] {
 	return session.Keeper[M]{
-		Key:   sessionKey,
-		Mark:  func(msgs []M, _ session.Tie) string { return newOutgoing(msgs).before(len(msgs)).mark() },
-		Stale: func(msgs []M) func(int, session.Tie, string) bool { return newOutgoing(msgs).stale },
-		Changed: func(ctx context.Context) {
-			of.send(ctx, einolean.Event{Kind: einolean.KindSessionRestarted})
-		},
+		Key:     sessionKey,
+		Mark:    func(msgs []M, _ session.Tie) string { return newOutgoing(msgs).before(len(msgs)).mark() },
+		Stale:   func(msgs []M) func(int, session.Tie, string) bool { return newOutgoing(msgs).stale },
+		Changed: changed,
 	}
 }
 
-// untied marks the answers without a mark, from an index on, as answers to another request: they were
+// Untied marks the answers without a mark, from an index on, as answers to another request: they were
 // made without this package, and what was before them is not there any more. It changes the list.
-func untied[M adk.MessageType](msgs []M, from int) []M {
+func Untied[M adk.MessageType](msgs []M, from int) []M {
 	for i := from; i < len(msgs); i++ {
 		if session.Any(msgs[i:i+1]) && session.MarkOf(msgs[i], sessionKey) == "" {
 			msgs[i] = session.Marked(msgs[i], sessionKey, anotherRequest)

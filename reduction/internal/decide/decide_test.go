@@ -1,7 +1,7 @@
 // Copyright einolean authors
 // SPDX-License-Identifier: Apache-2.0
 
-package reduction
+package decide
 
 import (
 	"context"
@@ -21,28 +21,28 @@ import (
 	"github.com/einolean/einolean/internal/tokens"
 	"github.com/einolean/einolean/reduction/internal/notice"
 	"github.com/einolean/einolean/reduction/internal/rounds"
+	"github.com/einolean/einolean/reduction/internal/rule"
 	"github.com/einolean/einolean/reduction/internal/vault"
 )
 
 // chances makes what a decider may be asked about.
 type chances struct {
 	*rand.Rand
-	decider
+	Decider
 	memory *backend.Memory
 	stores []*vault.Store // one that can do everything, one that can only write, and none
+
+	answers map[string]Answer // of a user's handler, by the id of the call
 }
 
 func newChances(seed uint64) *chances {
 	files := &vault.Vault{Showable: notice.Showable}
-	c := &chances{Rand: rand.New(rand.NewPCG(seed, 1)), memory: backend.NewMemory(0)}
+	c := &chances{Rand: rand.New(rand.NewPCG(seed, 1)), memory: backend.NewMemory(0), answers: map[string]Answer{}}
 	c.stores = []*vault.Store{files.Open(c.memory), files.Open(backendtest.NewFaulty(backend.NewMemory(0), nil).WriteOnly()), nil}
-	c.decider = decider{
-		wording: wording{notices: notice.Current(), root: "/tmp", data: notice.Data{Tool: "read_file"}},
-		least:   1, isResult: readtool.Under("/tmp/clear", "/tmp/trunc"),
-		detail: func(r *result) *ToolDetail {
-			return &ToolDetail{ToolResult: textResult(strings.Join(r.Result.Texts, ""))}
-		},
-	}
+	c.Decider = *Decider{
+		Root: "/tmp", Least: 1, Over: 500, IsResult: readtool.Under("/tmp/clear", "/tmp/trunc"),
+		Ask: func(_ context.Context, r *Result) (Answer, error) { return c.answers[r.Call.ID], nil },
+	}.For("read_file")
 	return c
 }
 
@@ -65,49 +65,48 @@ func (c *chances) text(id string) string {
 }
 
 // result is one of any tool, with any rule.
-func (c *chances) result() *result {
+func (c *chances) result() *Result {
 	id := fmt.Sprintf("call_%d", c.Int())
 	call := rounds.Call{ID: id, Name: "shell", Args: fmt.Sprintf(`{"of": %d, "script": %q}`, c.IntN(9), strings.Repeat("echo ", c.IntN(500)))}
 	pair := rounds.Pair{Call: call, Found: true, At: 1, Result: rounds.Result{ID: id}}
 	for range 1 + c.IntN(2) {
 		pair.Result.Texts = append(pair.Result.Texts, c.text(id))
 	}
-	rule := &rule{store: c.stores[c.IntN(len(c.stores))], clear: c.handler()}
-	if rule.store != nil && c.IntN(4) == 0 {
-		rule.reads, pair.Call.Args = true, fmt.Sprintf(`{"file_path": "/tmp/clear/%s"}`, id)
+	rule := rule.Rule{Store: c.stores[c.IntN(len(c.stores))], Handled: c.handles(id)}
+	if rule.Store != nil && c.IntN(4) == 0 {
+		rule.Reads, pair.Call.Args = true, fmt.Sprintf(`{"file_path": "/tmp/clear/%s"}`, id)
 		_ = c.memory.Write(context.Background(), &filesystem.WriteRequest{FilePath: "/tmp/clear/" + id, Content: "a file of which this may be a page"})
 	}
-	r := resultOf(rounds.Round{Pairs: []rounds.Pair{pair}}, &pair, rule)
+	r := ResultOf(rounds.Round{Pairs: []rounds.Pair{pair}}, &pair, rule)
 	for _, text := range pair.Result.Texts {
-		r.tokens += tokens.Of(text)
+		r.Tokens += tokens.Of(text)
 	}
-	if rule.refers() {
-		r.values = c.arguments(r.Call, 500, rule.store)
-	}
+	c.Complete(&r)
 	return &r
 }
 
-// handler is one of a user's, or none.
-func (c *chances) handler() func(context.Context, *ToolDetail) (*ClearResult, error) {
-	answer := &ClearResult{NeedClear: c.IntN(4) > 0}
+// handles makes up what a user's handler says of a call, if there is one.
+func (c *chances) handles(id string) bool {
+	answer := Answer{Replaces: c.IntN(4) > 0}
 	switch c.IntN(12) {
 	case 0:
-		return func(context.Context, *ToolDetail) (*ClearResult, error) { return nil, UseDefault }
+		answer = Answer{ByDefault: true}
 	case 1:
-		answer.ToolResult = textResult("replaced")
+		answer.Parts = []schema.ToolOutputPart{{Type: schema.ToolPartTypeText, Text: "replaced"}}
 	case 2:
-		answer.ToolArgument = &schema.ToolArgument{Text: "{}"}
+		answer.Args = new(string)
 	case 3:
-		answer.NeedOffload, answer.OffloadFilePath, answer.OffloadContent = true, "/tmp/mine", "kept"
+		answer.Stores, answer.Path, answer.Content = true, "/tmp/mine", "kept"
 	default:
-		return nil
+		return false
 	}
-	return func(context.Context, *ToolDetail) (*ClearResult, error) { return answer, nil }
+	c.answers[id] = answer
+	return true
 }
 
 // known is everything that is known of a result, as text.
-func known(r *result) string {
-	return fmt.Sprintf("%+v %+v %d %d %+v", *r.Pair, r.notice, r.size, r.tokens, r.values)
+func known(r *Result) string {
+	return fmt.Sprintf("%+v %+v %d %d %+v", *r.Pair, r.Notice, r.Size, r.Tokens, r.values)
 }
 
 // Nothing is known but the result, its rule and a store: no message, no agent.
@@ -116,21 +115,21 @@ func TestADecisionFollowsFromWhatIsKnownOfAResult(t *testing.T) {
 	t.Logf("seed %d", seed)
 	c, ctx, seen := newChances(seed), context.Background(), map[string]int{}
 	for range 5000 {
-		c.least = 1 + c.IntN(2)*c.IntN(300)
+		c.Least = 1 + c.IntN(2)*c.IntN(300)
 		r := c.result()
 		before := known(r)
-		e, why, err := c.decide(ctx, r)
+		e, why, err := c.Decide(ctx, r)
 		require.Equal(t, before, known(r), "deciding changes nothing that is known")
 		if err != nil {
-			require.ErrorIs(t, err, errNoBackend)
+			require.ErrorIs(t, err, rule.ErrNoStore)
 			seen["error"]++
 			continue
 		}
-		again, reason, err := c.decide(ctx, r)
+		again, reason, err := c.Decide(ctx, r)
 		require.NoError(t, err)
 		require.Equal(t, why, reason)
 		require.Equal(t, fmt.Sprintf("%+v %+v", e.instead, e.file), fmt.Sprintf("%+v %+v", again.instead, again.file), "and it is the same again")
-		require.True(t, why != "" || e.replaces() && e.instead.Mark == (e.by != nil), "%+v", e)
+		require.True(t, why != "" || e.Replaces() && e.instead.Mark == (e.by != nil), "%+v", e)
 		switch {
 		case why != "":
 			seen[string(why)]++
@@ -147,23 +146,23 @@ func TestADecisionFollowsFromWhatIsKnownOfAResult(t *testing.T) {
 			require.Less(t, len(*e.args), len(e.Call.Args))
 		}
 	}
-	for _, way := range []string{"error", string(ReasonNotSmaller), string(ReasonHandler), "replaced by the handler", "arguments", "stored", "a page", "stored before", "nowhere"} {
+	for _, way := range []string{"error", string(rule.NotSmaller), string(rule.Handler), "replaced by the handler", "arguments", "stored", "a page", "stored before", "nowhere"} {
 		require.Positive(t, seen[way], "%s: %v", way, seen)
 	}
 }
 
 // saysWhere checks that a notice in place of a result saves enough and names the file of the content, also
 // if the store puts that elsewhere.
-func saysWhere(t *testing.T, c *chances, e edit) (where string) {
-	require.GreaterOrEqual(t, e.size-len(e.instead.Text), c.least)
+func saysWhere(t *testing.T, c *chances, e Edit) (where string) {
+	require.GreaterOrEqual(t, e.Size-len(e.instead.Text), c.Least)
 	require.Equal(t, e.file.path, notice.In([]string{e.instead.Text}).Path)
 	switch {
 	case e.file.item.Store != nil:
-		require.Equal(t, strings.Join(e.Result.Texts, ""), e.file.item.Content)
-		if is := e.decision; !is.file.certain {
+		require.Equal(t, strings.Join(e.Texts, ""), e.file.item.Content)
+		if is := e.Decision; !is.file.certain {
 			is.file.path += vault.Padding
 			elsewhere, _ := c.edit(is)
-			require.GreaterOrEqual(t, e.size-len(elsewhere.instead.Text), c.least)
+			require.GreaterOrEqual(t, e.Size-len(elsewhere.instead.Text), c.Least)
 			require.Equal(t, is.file.path, notice.In([]string{elsewhere.instead.Text}).Path)
 		}
 		return "stored"
@@ -171,10 +170,10 @@ func saysWhere(t *testing.T, c *chances, e edit) (where string) {
 		require.Equal(t, readtool.Path(e.Call.Args), e.file.path)
 		return "a page"
 	case e.file.path != "":
-		require.Equal(t, e.notice.Path, e.file.path)
+		require.Equal(t, e.Notice.Path, e.file.path)
 		return "stored before"
 	}
-	require.Nil(t, e.rule.store)
+	require.Nil(t, e.Rule.Store)
 	return "nowhere"
 }
 
@@ -184,20 +183,20 @@ func TestAResultThatMustBeShorterHasAtMostItsTokensOrTheLeastThatIsShown(t *test
 	c, ctx, shorter := newChances(seed), context.Background(), 0
 	for range 2000 {
 		r := c.result()
-		if r.rule.store == nil || r.notice.Cleared() {
+		if r.Rule.Store == nil || r.Notice.Cleared() {
 			continue
 		}
 		file, err := c.place(ctx, r, nil)
 		require.NoError(t, err)
-		most := 1 + c.IntN(2*r.tokens+1)
-		e, ok := c.edit(decision{result: r, file: file, most: most})
+		most := 1 + c.IntN(2*r.Tokens+1)
+		e, ok := c.edit(Decision{Result: r, file: file, most: most})
 		require.Equal(t, ok, !e.instead.Keep)
 		if !ok {
-			require.Equal(t, r.tokens, e.tokensLeft())
+			require.Equal(t, r.Tokens, e.tokensLeft())
 			continue
 		}
 		shorter++
-		require.Less(t, e.after, r.size)
+		require.Less(t, e.after, r.Size)
 		require.Equal(t, file.path, notice.In([]string{e.instead.Text}).Path)
 		if !file.page {
 			require.True(t, e.tokensLeft() <= most || e.after <= minShown, "%d tokens of %d, %d bytes", e.tokensLeft(), most, e.after)

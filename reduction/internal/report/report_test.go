@@ -1,7 +1,7 @@
 // Copyright einolean authors
 // SPDX-License-Identifier: Apache-2.0
 
-package reduction
+package report
 
 import (
 	"testing"
@@ -10,10 +10,10 @@ import (
 )
 
 func TestWhatWasSeenLongAgoIsForgotten(t *testing.T) {
-	var s seen
+	var s Seen
 	for key := range uint64(maxSeen + 2) {
-		require.True(t, s.add(key))
-		require.False(t, s.add(key), "it is there")
+		require.True(t, s.Add(key))
+		require.False(t, s.Add(key), "it is there")
 	}
 	require.Len(t, s.known, maxSeen)
 	for key, has := range map[uint64]bool{0: false, 1: false, 2: true, maxSeen + 1: true} {
@@ -22,7 +22,7 @@ func TestWhatWasSeenLongAgoIsForgotten(t *testing.T) {
 }
 
 func TestAKeyTellsWhereATextEnds(t *testing.T) {
-	require.Equal(t, keyOf("a", "bc"), keyOf("a", "bc"))
-	require.NotEqual(t, keyOf("a", "bc"), keyOf("ab", "c"))
-	require.NotEqual(t, keyOf("a"), keyOf("a", ""))
+	require.Equal(t, KeyOf("a", "bc"), KeyOf("a", "bc"))
+	require.NotEqual(t, KeyOf("a", "bc"), KeyOf("ab", "c"))
+	require.NotEqual(t, KeyOf("a"), KeyOf("a", ""))
 }

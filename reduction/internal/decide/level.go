@@ -1,0 +1,137 @@
+// Copyright einolean authors
+// SPDX-License-Identifier: Apache-2.0
+
+package decide
+
+// Decisions with another aim: what is too long is not taken out, but made level with the others.
+
+import (
+	"context"
+	"math"
+	"slices"
+
+	"github.com/einolean/einolean/internal/tokens"
+	"github.com/einolean/einolean/reduction/internal/notice"
+	"github.com/einolean/einolean/reduction/internal/size"
+)
+
+// Leveller decides about results that must be shorter.
+type Leveller struct{ *Decider }
+
+// refer decides that the first n media of a result become references, and returns the tokens that this
+// saves.
+func (l Leveller) refer(to *Decision, n int) (saved int) {
+	to.media = l.references(to.Media[:n], to.Rule.Store)
+	return mediaSaved(to.media)
+}
+
+// ReferToFirst decides that all media of results become references but the last that fit in a
+// budget, and returns the tokens of all of them then.
+func (l Leveller) ReferToFirst(is []Decision, budget int) (n int) {
+	for i := range slices.Backward(is) {
+		all := len(is[i].Media)
+		keep := min(all, max(0, budget/size.Medium))
+		budget -= keep * size.Medium
+		n += all*size.Medium - l.refer(&is[i], all-keep)
+	}
+	return n
+}
+
+// ReferToOldest decides that the oldest media in messages before end become references, until they save
+// enough. It returns the tokens that they save.
+func (l Leveller) ReferToOldest(is []Decision, end int, over int) (saved int) {
+	for i := range is {
+		if is[i].At < end {
+			saved += l.refer(&is[i], min(len(is[i].Media), max(0, over-saved+mediaSaving-1)/mediaSaving))
+		}
+	}
+	return saved
+}
+
+// ReferToArguments decides that the long values in the calls of results become references, and returns the
+// tokens that this saves.
+func (l Leveller) ReferToArguments(is []Decision) (saved int) {
+	for i := range is {
+		each := &is[i]
+		if l.over > 0 {
+			each.values = l.valuesOf(each.Result)
+		}
+		if len(each.values) > 0 {
+			each.mark = true
+			saved += tokens.Of(each.Call.Args) - tokens.Of(withReferences(each.Call.Args, each.values))
+		}
+	}
+	return saved
+}
+
+// maxRefits bounds how often sizes are levelled again because some results could not
+// become as small as required.
+const maxRefits = 16
+
+// Level shortens results to a total number of tokens, or to at least minShown bytes each, and returns what
+// changes. The outcome is level: repeating it changes nothing.
+func (l Leveller) Level(ctx context.Context, is []Decision, budget int) ([]Edit, error) {
+	edits := make([]Edit, len(is))
+	var open []*Edit
+	for i := range is {
+		edits[i], _ = l.edit(is[i])
+		if e := &edits[i]; e.Size > minShown && !e.Notice.Cleared() {
+			open = append(open, e)
+		} else {
+			budget -= e.Tokens
+		}
+	}
+	for range maxRefits {
+		sizes := make([]int, len(open))
+		for i, e := range open {
+			sizes[i] = e.tokensLeft()
+		}
+		most, left := level(sizes, budget), open[:0:0]
+		for _, e := range open {
+			if err := l.shorten(ctx, e, most); err != nil {
+				return nil, err
+			}
+			if n := e.tokensLeft(); n > most {
+				budget -= n
+			} else {
+				left = append(left, e)
+			}
+		}
+		if len(left) == len(open) {
+			break
+		}
+		open = left
+	}
+	return slices.DeleteFunc(edits, func(e Edit) bool { return !e.Replaces() }), nil
+}
+
+// shorten decides that a result of more than most tokens becomes shorter, if it can.
+func (l Leveller) shorten(ctx context.Context, e *Edit, most int) (err error) {
+	if e.tokensLeft() <= most {
+		return nil
+	}
+	is := e.Decision
+	if is.keep {
+		if is.file, err = l.place(ctx, is.Result, nil); err != nil {
+			return err
+		}
+	}
+	is.keep, is.most = false, max(most, 1)
+	if next, ok := l.edit(is); ok && (is.file.path == "" || notice.Showable(is.file.path)) {
+		*e = next
+	}
+	return nil
+}
+
+// level is the greatest size to which all larger ones can be reduced for the sum to be
+// within a budget.
+func level(sizes []int, budget int) int {
+	sizes = slices.Sorted(slices.Values(sizes))
+	for i, size := range sizes {
+		if left := len(sizes) - i; size*left > budget {
+			return max(0, budget/left)
+		}
+		budget -= size
+	}
+	return math.MaxInt
+}

@@ -1,0 +1,91 @@
+// Copyright einolean authors
+// SPDX-License-Identifier: Apache-2.0
+
+package decide
+
+import (
+	"math/rand/v2"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// randomFigures are of a pass with everything counted.
+func randomFigures(r *rand.Rand) Figures {
+	f := Figures{Threshold: 1 + r.Int64N(1000), Before: r.Int64N(2000), Forced: r.IntN(8) == 0, Chosen: r.IntN(4) == 0, saves: r.Int64N(300), shrinks: r.Int64N(300), breaks: r.Int64N(3000)}
+	if r.IntN(2) == 0 {
+		f.Target = 1 + r.Int64N(f.Threshold)
+	}
+	if r.IntN(2) == 0 {
+		f.Least = 1 + r.Int64N(200)
+	}
+	f.After = f.Before - r.Int64N(f.Before+1)
+	return f
+}
+
+func TestWhetherAPassIsWorthItFollowsItsFigures(t *testing.T) {
+	seed := rand.Uint64()
+	r := rand.New(rand.NewPCG(seed, 1))
+	seen := map[Verdict]int{}
+	for range 100_000 {
+		f := randomFigures(r)
+		said := f.Worth()
+		seen[said]++
+		require.NotEqual(t, Unknown, said, "seed %d: %+v: everything was counted", seed, f)
+
+		// What was not counted is asked for, or does not matter.
+		for _, less := range []Figures{f, f, f} {
+			if r.IntN(2) == 0 {
+				less.Before = -1
+			}
+			if r.IntN(2) == 0 {
+				less.After = -1
+			}
+			if got := less.Worth(); got != Unknown {
+				require.Equal(t, said, got, "seed %d: %+v", seed, less)
+			}
+		}
+		// Who saves more, breaks less, or must, does not wait where this one pays.
+		better := f
+		better.saves, better.shrinks, better.breaks = f.saves+r.Int64N(100), f.shrinks+r.Int64N(100), f.breaks-r.Int64N(f.breaks+1)
+		better.After = max(0, f.After-r.Int64N(100))
+		better.Forced = f.Forced || r.IntN(4) == 0
+		if said == Pays {
+			require.Equal(t, Pays, better.Worth(), "seed %d: %+v", seed, better)
+		}
+		// Nothing saves less than was asked, unless the window requires it.
+		if said == Pays && !f.Forced {
+			require.GreaterOrEqual(t, f.Before-f.After, f.Least, "seed %d: %+v", seed, f)
+		}
+	}
+	require.Greater(t, min(seen[Pays], seen[Waits]), 1000)
+}
+
+func TestEachRuleOfWorthDecides(t *testing.T) {
+	plain := Figures{Threshold: 800, Before: 1000, After: 500, saves: 500, shrinks: 500, breaks: 100}
+	for name, c := range map[string]struct {
+		change func(f *Figures)
+		want   Verdict
+	}{
+		"nothing speaks against it":                {func(*Figures) {}, Pays},
+		"a drop":                                   {func(f *Figures) { f.saves = 99 }, Waits},
+		"a little more than a drop":                {func(f *Figures) { f.saves = 100 }, Pays},
+		"a drop that gets below the threshold":     {func(f *Figures) { f.saves, f.Before = 99, 890 }, Pays},
+		"much is rewritten, and there is room":     {func(f *Figures) { f.breaks, f.Before = 3001, 899 }, Waits},
+		"much is rewritten, and there is none":     {func(f *Figures) { f.breaks, f.Before = 3001, 900 }, Pays},
+		"a sixth is fair":                          {func(f *Figures) { f.breaks, f.Before = 3000, 899 }, Pays},
+		"much is rewritten, but a target says so":  {func(f *Figures) { f.breaks, f.Before, f.Target = 3001, 899, 1 }, Pays},
+		"the user's code has decided":              {func(f *Figures) { f.saves, f.breaks, f.Before, f.Chosen = 99, 3001, 899, true }, Pays},
+		"less than asked":                          {func(f *Figures) { f.Least = 501 }, Waits},
+		"as much as asked":                         {func(f *Figures) { f.Least = 500 }, Pays},
+		"less than asked, also of the user's":      {func(f *Figures) { f.Least, f.Chosen = 501, true }, Waits},
+		"less than asked, but the window requires": {func(f *Figures) { f.Least, f.Forced = 501, true }, Pays},
+		"a drop of a request that was not counted": {func(f *Figures) { f.saves, f.Before = 99, -1 }, Unknown},
+		"asked, of what was not counted":           {func(f *Figures) { f.Least, f.After = 1, -1 }, Unknown},
+		"not counted, and it does not matter":      {func(f *Figures) { f.Before, f.After = -1, -1 }, Pays},
+	} {
+		f := plain
+		c.change(&f)
+		require.Equal(t, c.want, f.Worth(), name)
+	}
+}

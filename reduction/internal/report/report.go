@@ -1,0 +1,110 @@
+// Copyright einolean authors
+// SPDX-License-Identifier: Apache-2.0
+
+// Package report tells what became of results.
+package report
+
+import (
+	"context"
+	"hash/maphash"
+	"log/slog"
+	"sync"
+	"time"
+
+	"github.com/einolean/einolean"
+	"github.com/einolean/einolean/internal/warn"
+	"github.com/einolean/einolean/reduction/internal/rule"
+	"github.com/einolean/einolean/reduction/internal/size"
+)
+
+// Outcome is what became of a result, in bytes of text.
+type Outcome struct {
+	Kind          einolean.Kind
+	Before, After int
+	Path, By      string
+	Reason        rule.Reason
+	Stream        bool
+	Err           error
+}
+
+// What replaces a result.
+const (
+	ByLimit     = "limit"     // its length
+	ByThreshold = "threshold" // the length of the conversation
+	ByHandler   = "handler"   // the user's handler
+	ByRepeat    = "repeat"    // an equal result that the model sees
+	ByRound     = "round"     // the length of all results of its round
+	ByWindow    = "window"    // the length of the whole request
+)
+
+// Reporter tells the user's OnEvent; nil tells the log, of failures only.
+type Reporter func(ctx context.Context, event einolean.Event)
+
+// Result reports the outcome of a call's result. Without an OnEvent only failures are reported,
+// and nothing else allocates.
+func (r Reporter) Result(ctx context.Context, tool, callID string, o Outcome) {
+	if r == nil && o.Kind != einolean.KindStoreFailed {
+		return
+	}
+	r.Send(ctx, einolean.Event{Kind: o.Kind, Tool: tool, CallID: callID, Err: o.Err, Output: &einolean.OutputChange{
+		Before: einolean.Size{Bytes: o.Before, Tokens: size.OfBytes(o.Before)},
+		After:  einolean.Size{Bytes: o.After, Tokens: size.OfBytes(o.After)},
+		Path:   o.Path, Rule: o.By, Reason: string(o.Reason), Stream: o.Stream,
+	}})
+}
+
+// Send calls the user's OnEvent, and drops its panic; if nobody listens, a warning goes to the log.
+func (r Reporter) Send(ctx context.Context, e einolean.Event) {
+	e.Time = time.Now()
+	if r == nil {
+		if level := e.Level(); level >= slog.LevelWarn { // else it would be copied in vain
+			warn.Send(ctx, level, string(e.Kind), e)
+		}
+		return
+	}
+	defer func() { _ = recover() }()
+	r(ctx, e)
+}
+
+// maxSeen bounds the keys that a Seen remembers. The oldest go first.
+const maxSeen = 1 << 15
+
+var seenSeed = maphash.MakeSeed()
+
+// KeyOf is a hash of texts.
+func KeyOf(texts ...string) uint64 {
+	var h maphash.Hash
+	h.SetSeed(seenSeed)
+	for _, s := range texts {
+		_, _ = h.WriteString(s)
+		_ = h.WriteByte(0)
+	}
+	return h.Sum64()
+}
+
+// Seen remembers the last keys it was given. The zero value is ready for use, by any number of
+// goroutines.
+type Seen struct {
+	mu    sync.Mutex
+	known map[uint64]bool
+	order []uint64 // oldest first
+}
+
+// Add reports whether a key is new.
+func (s *Seen) Add(key uint64) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.known[key] {
+		return false
+	}
+	if s.known == nil {
+		s.known = make(map[uint64]bool)
+	}
+	if len(s.order) >= maxSeen {
+		delete(s.known, s.order[0])
+		s.order = s.order[1:]
+	}
+	s.known[key] = true
+	s.order = append(s.order, key)
+	return true
+}
