@@ -154,6 +154,16 @@ func TestAPageOfLittleMarkupShowsItsStartAndItsEnd(t *testing.T) {
 	require.NotContains(t, shown, "<p>")
 }
 
+// An element in which a browser reads no markup, and which nothing closes, leaves no markup in an outline.
+func TestAnElementWithoutEndLeavesNoMarkup(t *testing.T) {
+	for _, name := range []string{"plaintext", "textarea", "xmp", "title", "noembed", "noframes"} {
+		text, _ := outline("<!doctype html><html><body><" + name + "><div class='x'><p>What it says.</p><a href='/next'>Next</a></div>")
+		require.NotContains(t, text, "<", name)
+		require.Contains(t, text, "What it says.", name)
+		require.Contains(t, text, "Next (/next)", name)
+	}
+}
+
 func FuzzHTML(f *testing.F) {
 	f.Add("<p>a</p><a href='x>y'>b</a><!-- c --><script>d</script>", "e")
 	f.Add("<table><tr><td>1<td>2&amp;&lt;</table><pre>\n a", "")
