@@ -145,8 +145,9 @@ func (b *booking) recounts() (sum int) {
 
 // measure notes that what the call replaces is measured now.
 func (b *booking) measure() {
-	b.quota.mu.Lock()
-	defer b.quota.mu.Unlock()
+	q := b.quota
+	q.mu.Lock()
+	defer q.mu.Unlock()
 	b.counts = b.recounts()
 }
 
@@ -208,9 +209,7 @@ func (b *booking) end(grows int64) {
 
 // fail ends the booking of content of which a store keeps all or nothing, and has nothing.
 func (b *booking) fail() {
-	b.quota.mu.Lock()
-	b.counts = b.recounts()
-	b.quota.mu.Unlock()
+	b.measure()
 	b.end(0)
 }
 

@@ -141,9 +141,10 @@ func (s *scoped) sizeOf(ctx context.Context, path string) (size int64, known boo
 		}
 		return int64(len(got.Content)), true
 	}
-	s.quota.mu.Lock()
-	defer s.quota.mu.Unlock()
-	return s.quota.sizes[maphash.String(sizeSeed, path)], false
+	q := &s.quota
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	return q.sizes[maphash.String(sizeSeed, path)], false
 }
 
 // within calls write, after which a file has the size that after makes of the one before, if the
