@@ -21,14 +21,16 @@ type origin struct {
 	rest  string
 }
 
-// repetition is a table whose fields have their weights.
-type repetition struct{ *table }
+// repetition is some records whose fields have their weights.
+type repetition struct {
+	*document
+	rows [][]cell
+}
 
 // lighten takes weight from fields that follow from others.
 func (t repetition) lighten() {
-	rows := t.head[:min(len(t.head), lookedThrough)]
 	origins, records := make(map[*field][]origin), make(map[*field]int)
-	for _, row := range rows {
+	for _, row := range t.rows {
 		values := t.valuesOf(row)
 		for _, c := range row {
 			found := t.originsOf(c, values)

@@ -17,9 +17,6 @@ import (
 	"github.com/einolean/einolean/internal/jsontext"
 )
 
-// maxLayers is how many wrappings are looked through.
-const maxLayers = 2
-
 // part is one content of an MCP result.
 type part struct {
 	kind string // text, or a MIME type, or what the server calls it
@@ -107,19 +104,18 @@ func contentPart(d *document, n int32) (p part, ok bool) {
 	return part{kind: display.Start(cmp.Or(jsontext.Unescape(mime), kind), 60), size: d.size(n)}, true
 }
 
-// showEnvelope previews what an MCP result holds.
-func showEnvelope(m *maker, e envelope, room int) (shown string, f Format) {
-	suffix := ""
+// suffix tells the words for a call that failed from those for others.
+func (e envelope) suffix() string {
 	if e.isError {
-		suffix = " error"
+		return " error"
 	}
-	if len(e.parts) == 1 && e.parts[0].kind == "text" {
-		return m.inside("envelope"+suffix, jsontext.Unescape(e.parts[0].text), room)
-	}
-	inner := *m
-	inner.layers++
+	return ""
+}
+
+// showEnvelope previews the parts of an MCP result; inner previews a text.
+func showEnvelope(say labels, e envelope, room int, inner func(text string, room int) string) string {
 	var b strings.Builder
-	b.WriteString(m.say.with("parts"+suffix, len(e.parts)))
+	b.WriteString(say.with("parts"+e.suffix(), len(e.parts)))
 	texts := 0
 	for _, p := range e.parts {
 		if p.kind == "text" {
@@ -127,7 +123,7 @@ func showEnvelope(m *maker, e envelope, room int) (shown string, f Format) {
 		}
 	}
 	for i, p := range e.parts {
-		head := "\n" + partHead(m, i+1, p)
+		head := "\n" + partHead(say, i+1, p)
 		if b.Len()+len(head)+len(more) > room {
 			b.WriteString("\n" + more)
 			break
@@ -138,20 +134,16 @@ func showEnvelope(m *maker, e envelope, room int) (shown string, f Format) {
 		}
 		left := room - b.Len() - (len(e.parts)-i)*len(head) - len(more)
 		if share := left / texts; share > minPart {
-			text, _ := inner.make(jsontext.Unescape(p.text), share-1)
-			b.WriteString("\n" + text)
+			b.WriteString("\n" + inner(jsontext.Unescape(p.text), share-1))
 		}
 		texts--
 	}
-	return b.String(), Text
+	return b.String()
 }
 
-// minPart is the least that is worth showing of one part among several.
-const minPart = 40
-
 // partHead says what one part is.
-func partHead(m *maker, number int, p part) string {
-	head := strings.Replace(m.say.with("part", number), "{type}", display.Valid(p.kind), 1)
+func partHead(say labels, number int, p part) string {
+	head := strings.Replace(say.with("part", number), "{type}", display.Valid(p.kind), 1)
 	return strings.Replace(head, "{size}", strconv.Itoa(p.size), 1)
 }
 
@@ -161,6 +153,9 @@ type recorder struct {
 	beside string // a text that every record has
 	source string // what printed the piece; if empty, the log has one source
 }
+
+// leastPieces is how many pieces make a log.
+const leastPieces = 3
 
 var recorders = []recorder{
 	{text: "Output", beside: "Action", source: "Package"}, // go test -json
@@ -206,7 +201,7 @@ func (r recorder) pieces(d *document) (out []piece) {
 			lines++
 		}
 	}
-	if lines < minRecords || lines*2 <= len(out) {
+	if lines < leastPieces || lines*2 <= len(out) {
 		return nil
 	}
 	return out
@@ -231,36 +226,4 @@ func recordedLog(d *document) (log string, ok bool) {
 		b.WriteString(jsontext.Unescape(p.text))
 	}
 	return b.String(), true
-}
-
-// logParts are whole lines of a recorded log in the order of its records, about most bytes
-// of them each.
-func logParts(d *document, pieces []piece, most int) (parts []Part) {
-	var open Part
-	flush := func() {
-		if open.Text != "" {
-			parts = append(parts, open)
-		}
-		open = Part{}
-	}
-	for _, p := range pieces {
-		if len(p.text) > most {
-			flush()
-			for _, l := range lineParts(p.text, most) {
-				parts = append(parts, Part{From: p.at + l.From, To: p.at + l.To, Text: jsontext.Unescape(l.Text)})
-			}
-			continue
-		}
-		text := jsontext.Unescape(p.text)
-		if len(open.Text)+len(text) > most {
-			flush()
-		}
-		if open.Text == "" {
-			open.From = int(d.nodes[p.record].start)
-		}
-		open.Text += text
-		open.To = int(d.nodes[p.record].end)
-	}
-	flush()
-	return parts
 }

@@ -11,6 +11,7 @@ import (
 	"math"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/einolean/einolean/internal/display"
 	"github.com/einolean/einolean/internal/rank"
@@ -22,8 +23,6 @@ const (
 	endBytes   = 64 << 10
 	// searchedBytes is how much of a text is searched for errors, half of it at its end.
 	searchedBytes = 4 << 20
-	// maxLine is how much of a line is shown.
-	maxLine = 300
 	// maxOutlineLine is how much of a line of a page is shown.
 	maxOutlineLine = 200
 	// lastLines is how many lines of the end are kept.
@@ -35,8 +34,6 @@ const (
 	sumsWithin = 1000
 	// gapRoom is about what it takes to say that lines are left out.
 	gapRoom = 20
-	// perTemplate is how many errors of one kind are kept.
-	perTemplate = 3
 	// maxErrors bounds how many errors are looked at.
 	maxErrors = 2000
 )
@@ -326,4 +323,68 @@ func (x *extract) gap(b *strings.Builder, from, to int) {
 	}
 	b.WriteString(x.say.gap(lines, len(left)))
 	b.WriteByte('\n')
+}
+
+// within returns a preview if it is within room, and head and tail otherwise.
+func within(say labels, shown, text string, room int) string {
+	if len(shown) > room {
+		return headTail(text, room, say)
+	}
+	return shown
+}
+
+// showEnds previews a text by its start and its end, with errors that stand between them.
+func showEnds(say labels, text string, room int) string {
+	x := newExtract(text, room, say, false)
+	outer := x.room
+	head := toLineEnd(text, outer*3/8)
+	tail := toLineStart(text, max(head, len(text)-outer*3/8))
+	x.room = room / 4
+	for i := range x.lines {
+		l := &x.lines[i]
+		if l.severity == hard && l.repeat < perTemplate && l.from >= head && l.from < tail && x.cost(i) <= x.room {
+			x.choose(i)
+		}
+	}
+	outer -= room/4 - x.room
+	head = toLineEnd(text, outer/2)
+	tail = toLineStart(text, max(head, len(text)-(outer-head)))
+	return within(say, x.between(head, tail), text, room)
+}
+
+// headTail is the start and the end of a text in at most room bytes.
+func headTail(text string, room int, say labels) string {
+	room -= len(say.gap(0, len(text))) + 2
+	if room <= 0 {
+		return ""
+	}
+	head := toLineEnd(text, room/2)
+	tail := toLineStart(text, max(head, len(text)-(room-head)))
+	return text[:head] + "\n" + say.gap(0, tail-head) + "\n" + text[tail:]
+}
+
+// toLineEnd moves n back to the end of a line, or to that of a character.
+func toLineEnd(s string, n int) int {
+	n = min(max(n, 0), len(s))
+	from := n - n/4
+	if i := strings.LastIndexByte(s[from:n], '\n'); i >= 0 {
+		return from + i + 1
+	}
+	for back := 0; back < utf8.UTFMax && n > 0 && n < len(s) && !utf8.RuneStart(s[n]); back++ {
+		n--
+	}
+	return n
+}
+
+// toLineStart moves n on to the start of a line, or to that of a character.
+func toLineStart(s string, n int) int {
+	n = min(max(n, 0), len(s))
+	near := s[n : n+(len(s)-n)/4]
+	if i := strings.IndexByte(near, '\n'); i >= 0 {
+		return n + i + 1
+	}
+	for n < len(s) && !utf8.RuneStart(s[n]) {
+		n++
+	}
+	return n
 }

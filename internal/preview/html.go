@@ -368,20 +368,20 @@ func (o *outliner) word(w string) {
 }
 
 // showHTML previews a page.
-func showHTML(m *maker, text string, room int) string {
+func showHTML(m asked, text string, room int) string {
 	shown, sides := outline(text)
 	return m.outlined(m.say.say("html")+"\n", shown, sides, text, room)
 }
 
 // outlined previews an outline of a source. Where it is short the source fills the room.
-func (m *maker) outlined(frame, shown string, sides []span, source string, room int) string {
+func (m asked) outlined(frame, shown string, sides []span, source string, room int) string {
 	const short = 600
 	room -= len(frame)
 	if room < 2*minPart {
 		return display.Start(source, room+len(frame))
 	}
 	if len(shown) > room && len(shown)*4 > len(source)*3 {
-		return frame + showEnds(m, shown, room)
+		return frame + showEnds(m.say, shown, room)
 	}
 	if len(shown) > room {
 		x := newExtract(shown, room, m.say, true)
@@ -393,7 +393,7 @@ func (m *maker) outlined(frame, shown string, sides []span, source string, room 
 		shown = display.Start(x.String(), room)
 	}
 	if left := room - len(shown) - len(m.say.say("source")) - 2; left > short {
-		return frame + shown + "\n" + m.say.say("source") + "\n" + showEnds(m, source, left)
+		return frame + shown + "\n" + m.say.say("source") + "\n" + showEnds(m.say, source, left)
 	}
 	return frame + shown
 }
@@ -484,6 +484,6 @@ func element(s string) string {
 }
 
 // showPage previews a snapshot.
-func showPage(m *maker, text string, room int) string {
+func showPage(m asked, text string, room int) string {
 	return m.outlined(m.say.say("page")+"\n", snapshot(text), nil, text, room)
 }

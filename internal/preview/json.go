@@ -4,11 +4,10 @@
 package preview
 
 // Previews of JSON: whole without white space if it fits, its main list as a
-// table, a long text in it by its own format, or else its start. What is cut is still JSON.
+// table, a long text in it by its own format, or else its start.
 
 import (
 	"strings"
-	"unicode/utf8"
 
 	"github.com/einolean/einolean/internal/jsontext"
 )
@@ -17,8 +16,8 @@ import (
 // previewed by its own format.
 const stringShare = 60
 
-// showJSON previews a document in at most room bytes.
-func showJSON(m *maker, d *document, room int) string {
+// showJSON previews a document in at most room bytes; inner previews a text in it, nil if nothing may.
+func showJSON(m asked, d *document, room int, inner func(text string, room int) string) string {
 	if room < leastValue {
 		return ""
 	}
@@ -30,8 +29,8 @@ func showJSON(m *maker, d *document, room int) string {
 		if out, ok := t.appendTable(make([]byte, 0, room), room, m.say); ok && len(out) <= room {
 			return string(out)
 		}
-	} else if n, ok := mainString(d); ok && m.layers < maxLayers {
-		if out, ok := showMainText(m, d, n, room); ok {
+	} else if n, ok := mainString(d); ok && inner != nil {
+		if out, ok := showMainText(d, n, room, inner); ok {
 			return out
 		}
 	}
@@ -66,211 +65,21 @@ func mainString(d *document) (n int32, ok bool) {
 }
 
 // showMainText previews a document with a preview of its longest text in that one's place.
-func showMainText(m *maker, d *document, n int32, room int) (out string, ok bool) {
+func showMainText(d *document, n int32, room int, inner func(text string, room int) string) (out string, ok bool) {
 	with := *d
 	with.stand = n
 	before, after, ok := strings.Cut(string(appendValue(&with, nil, 0, room/4)), standIn)
 	if !ok {
 		return "", false
 	}
-	inner := *m
-	inner.layers++
 	text := jsontext.Unescape(d.raw(n))
 	left := room - len(before) - len(after)
 	for share := left; share > left/4; {
-		shown, _ := inner.make(text, share)
-		quoted := quote(shown)
+		quoted := quote(inner(text, share))
 		if len(quoted) <= left {
 			return before + quoted + after, true
 		}
 		share = min(share*left/len(quoted), share*9/10)
 	}
 	return "", false
-}
-
-// quote writes a text as it stands inside a JSON string.
-func quote(text string) string {
-	var b strings.Builder
-	b.Grow(len(text) + len(text)/8)
-	for len(text) > 0 {
-		n := plain(text)
-		b.WriteString(text[:n])
-		if text = text[n:]; text == "" {
-			break
-		}
-		piece, n := unit(text)
-		if text[0] == '\\' {
-			piece, n = `\\`, 1
-		}
-		b.WriteString(piece)
-		text = text[n:]
-	}
-	return b.String()
-}
-
-const (
-	// more stands where something is missing.
-	more = "…"
-	// quotedMore is the same as a string.
-	quotedMore = `"…"`
-	// standIn is what no JSON holds.
-	standIn = "\x00"
-	// leastValue is the room in which every value can be written, if only as cut.
-	leastValue = len(`"…"`)
-)
-
-// appendValue writes a value in at most room bytes, and room is at least leastValue.
-func appendValue(d *document, b []byte, n int32, room int) []byte {
-	v := &d.nodes[n]
-	switch {
-	case n == d.stand && n > 0:
-		return append(b, `"`+standIn+`"`...)
-	case v.kind == '"':
-		return appendString(b, d.raw(n), room, v.cut)
-	case v.kind != '{' && v.kind != '[':
-		if d.size(n) > room {
-			return append(b, quotedMore...)
-		}
-		return append(b, d.source(n)...)
-	case d.lines && n == 0 || v.items > 0 || v.cut:
-		return appendMembers(d, b, n, room)
-	}
-	return append(b, v.kind, v.kind+2) // {} or []
-}
-
-// rest is the room for what says that something is missing, and for the end.
-const (
-	restOfList   = len(`,"…"]`)
-	restOfObject = len(`,"…":"…"}`)
-)
-
-// appendMembers writes a list or an object.
-func appendMembers(d *document, b []byte, n int32, room int) []byte {
-	v := &d.nodes[n]
-	rest, start := restOfList, len(b)
-	if v.kind == '{' {
-		rest = restOfObject
-	}
-	if room < rest+1 {
-		return append(b, quotedMore...)
-	}
-	b = append(b, v.kind)
-	left, cut := v.items, v.cut
-	for key, value := range d.children(n) {
-		if left--; value == d.skip {
-			continue
-		}
-		reserve := rest
-		if left == 0 && !cut {
-			reserve = 1
-		}
-		had := len(b)
-		if b = d.appendMember(b, key, value, room-(len(b)-start)-reserve); len(b) == had {
-			cut = true
-			break
-		}
-	}
-	if cut && !d.bare {
-		if b[len(b)-1] != v.kind || len(b)-start > 1 {
-			b = append(b, ',')
-		}
-		b = append(b, quotedMore...)
-		if v.kind == '{' {
-			b = append(b, `:"…"`...)
-		}
-	}
-	return append(b, v.kind+2)
-}
-
-// appendMember writes one member or item with the comma before it, or nothing if room
-// is too small for that.
-func (d *document) appendMember(b []byte, key, value int32, room int) []byte {
-	had := len(b)
-	if last := b[had-1]; had > 0 && last != '{' && last != '[' {
-		b = append(b, ',')
-	}
-	if key >= 0 {
-		b = append(appendString(b, d.raw(key), max(room, leastValue), false), ':')
-	}
-	room -= len(b) - had
-	if room < leastValue && (room < d.size(value) || value == d.stand) {
-		return b[:had]
-	}
-	begin := len(b)
-	if b = appendValue(d, b, value, max(room, leastValue)); len(b)-begin > room {
-		return b[:had]
-	}
-	return b
-}
-
-// appendString writes a string of JSON source in at most room bytes. It ends in … if it is
-// cut now or was before. What no string may hold is escaped.
-func appendString(b []byte, raw string, room int, cut bool) []byte {
-	b = append(b, '"')
-	limit := len(b) + room - 2
-	safe := limit - len(more) // where it may end if it is cut
-	mark := len(b)
-	for len(raw) > 0 {
-		n := plain(raw[:min(len(raw), room)])
-		piece := raw[:n]
-		if n == 0 {
-			piece, n = unit(raw)
-			if len(b)+len(piece) <= safe {
-				mark = len(b) + len(piece)
-			}
-		} else if len(b) <= safe {
-			mark = min(len(b)+n, safe)
-		}
-		if len(b)+len(piece) > limit {
-			if mark > len(b) {
-				b = append(b, piece[:mark-len(b)]...)
-			}
-			cut = true
-			break
-		}
-		b = append(b, piece...)
-		raw = raw[n:]
-	}
-	if cut {
-		b = append(b[:mark], more...)
-	}
-	return append(b, '"')
-}
-
-// plain counts the bytes at the start of s that can stand in a string as they are.
-func plain(s string) int {
-	for i := 0; i < len(s); i++ {
-		if c := s[i]; c < ' ' || c >= utf8.RuneSelf || c == '\\' || c == '"' {
-			return i
-		}
-	}
-	return len(s)
-}
-
-const hexDigits = "0123456789abcdef"
-
-// unit is the escape or the character at the start of raw as JSON has it, and how many
-// bytes of raw it takes. A byte that is not UTF-8 becomes a question mark.
-func unit(raw string) (piece string, n int) {
-	switch c := raw[0]; {
-	case c < ' ':
-		switch c {
-		case '\n':
-			return `\n`, 1
-		case '\t':
-			return `\t`, 1
-		case '\r':
-			return `\r`, 1
-		}
-		return `\u00` + hexDigits[c>>4:c>>4+1] + hexDigits[c&15:c&15+1], 1
-	case c == '"':
-		return `\"`, 1
-	case c == '\\':
-		return jsontext.Escape(raw)
-	}
-	r, n := utf8.DecodeRuneInString(raw)
-	if r == utf8.RuneError && n == 1 {
-		return "?", 1
-	}
-	return raw[:n], n
 }

@@ -20,6 +20,13 @@ type span struct{ from, to int }
 
 func (s span) size() int { return s.to - s.from }
 
+const (
+	// maxLine is how much of a line is shown.
+	maxLine = 300
+	// perTemplate is how many errors of one kind are kept.
+	perTemplate = 3
+)
+
 // Severity of a line.
 const (
 	calm  = 0
@@ -151,6 +158,14 @@ func digitsAt(s string, i int) (n int) {
 	return n
 }
 
+func words(list string) map[string]bool {
+	set := make(map[string]bool)
+	for _, w := range strings.Fields(list) {
+		set[w] = true
+	}
+	return set
+}
+
 // isMessage is true of "ERROR", "panic:", "[ERROR]", "FATAL something" and "ERRORS 3".
 func isMessage(line string, at, end int) bool {
 	if byteAt(line, end) == 'S' {
@@ -200,6 +215,42 @@ func negated(line string, at, end int) bool {
 		}
 	}
 	return false
+}
+
+// sumsUp reports whether a line says how all tests went.
+func sumsUp(l string) bool {
+	switch {
+	case strings.HasPrefix(l, "Ran ") && strings.Contains(l, " test") && strings.Contains(l, " in "),
+		strings.HasPrefix(l, "=") && strings.HasSuffix(l, "=") && (strings.Contains(l, " failed") || strings.Contains(l, " passed")),
+		strings.Contains(l, "BUILD FAIL"), strings.Contains(l, "BUILD SUCCESS"), strings.HasPrefix(l, "test result: "):
+		return true
+	}
+	return len(l) <= maxLine && countsTests(l)
+}
+
+// outcomes are the words beside the numbers of tests.
+var outcomes = words("passed failed passing failing failures failure errors error skipped pending total examples completed ignored assertions run")
+
+// countsTests is true of "2 failed, 3 passed", "Tests run: 5, Failures: 1" and "3 passing (2s)".
+func countsTests(l string) bool {
+	const two = 2
+	fields := strings.FieldsFunc(l, func(r rune) bool { return r > 0x7f || !alphanumeric(byte(r)) })
+	counted := ""
+	found := 0
+	for i, f := range fields {
+		if digitsAt(f, 0) != len(f) {
+			continue
+		}
+		for _, near := range []int{i - 1, i + 1} {
+			if near < 0 || near >= len(fields) {
+				continue
+			}
+			if word := strings.ToLower(fields[near]); outcomes[word] && word != counted {
+				counted, found = word, found+1
+			}
+		}
+	}
+	return found >= two || found == 1 && len(fields) <= two+two && strings.HasSuffix(counted, "ing") && counted != "pending"
 }
 
 // mask writes a line with what differs between lines of one kind left out: numbers, long

@@ -21,26 +21,10 @@
 package preview
 
 import (
-	"embed"
-	"strconv"
 	"strings"
 
 	"github.com/einolean/einolean/internal/display"
 	"github.com/einolean/einolean/internal/jsontext"
-	"github.com/einolean/einolean/internal/texts"
-)
-
-// Format is what a text turned out to be.
-type Format string
-
-// The formats.
-const (
-	JSON Format = "json"
-	HTML Format = "html"
-	Page Format = "page"
-	Test Format = "test"
-	Log  Format = "log"
-	Text Format = "text"
 )
 
 // Request is a text to be previewed.
@@ -75,7 +59,7 @@ func HeadTail(r Request) string {
 }
 
 func (r Request) maker() *maker {
-	m := &maker{say: english, query: r.Question + "\n" + r.Arguments}
+	m := &maker{asked: asked{english, r.Question + "\n" + r.Arguments}}
 	if r.Chinese {
 		m.say = chinese
 	}
@@ -84,10 +68,12 @@ func (r Request) maker() *maker {
 
 // maker makes one preview.
 type maker struct {
-	say    labels
-	query  string
+	asked
 	layers int // wrappings that were looked through
 }
+
+// maxLayers is how many wrappings are looked through.
+const maxLayers = 2
 
 // make previews a text in at most room bytes.
 func (m *maker) make(text string, room int) (string, Format) {
@@ -95,31 +81,46 @@ func (m *maker) make(text string, room int) (string, Format) {
 		return "", Text
 	}
 	if d, ok := scan(text); ok {
-		if m.layers < maxLayers {
-			if e, ok := envelopeIn(d); ok && room > 4*minPart {
-				return showEnvelope(m, e, room)
-			}
-			if log, ok := recordedLog(d); ok && room > 4*minPart {
-				return m.inside("recorded", log, room)
-			}
+		if m.layers == maxLayers {
+			return showJSON(m.asked, d, room, nil), JSON
 		}
-		return showJSON(m, d, room), JSON
+		if e, ok := envelopeIn(d); ok && room > 4*minPart {
+			return m.envelope(e, room)
+		}
+		if log, ok := recordedLog(d); ok && room > 4*minPart {
+			return m.inside("recorded", log, room)
+		}
+		return showJSON(m.asked, d, room, m.inner), JSON
 	}
 	if inner, ok := jsonString(text); ok && m.layers < maxLayers {
 		if room > len(m.say.say("string"))+1+minPart {
 			return m.inside("string", inner, room)
 		}
 	}
-	return showText(m, text, room)
+	return showText(m.asked, text, room)
 }
 
 // inside previews a text that stands inside another one, which a label says.
 func (m *maker) inside(label, text string, room int) (string, Format) {
 	frame := m.say.say(label) + "\n"
-	inner := *m
-	inner.layers++
-	shown, f := inner.make(text, room-len(frame))
+	deeper := maker{m.asked, m.layers + 1}
+	shown, f := deeper.make(text, room-len(frame))
 	return frame + shown, f
+}
+
+// inner previews a text in another one.
+func (m *maker) inner(text string, room int) string {
+	deeper := maker{m.asked, m.layers + 1}
+	shown, _ := deeper.make(text, room)
+	return shown
+}
+
+// envelope previews an MCP result: that of one text as the text.
+func (m *maker) envelope(e envelope, room int) (string, Format) {
+	if len(e.parts) == 1 && e.parts[0].kind == "text" {
+		return m.inside("envelope"+e.suffix(), jsontext.Unescape(e.parts[0].text), room)
+	}
+	return showEnvelope(m.say, e, room, m.inner), Text
 }
 
 // jsonString is the text that a JSON string stands for, which all of text is.
@@ -132,62 +133,4 @@ func jsonString(text string) (string, bool) {
 		return "", false
 	}
 	return jsontext.Unescape(text[1 : len(text)-1]), true
-}
-
-// labelFiles holds the few words of previews that are not the tool's: one file for each
-// language, with {n} where a number goes.
-//
-//go:embed text
-var labelFiles embed.FS
-
-var (
-	labelTexts = texts.Load(labelFiles, "text")
-
-	english = labelsOf(labelTexts.English())
-	chinese = labelsOf(labelTexts.Chinese())
-)
-
-// labels are the words of one language. They never change.
-type labels map[string]string
-
-// labelsOf renders the texts once: a preview has many of them.
-func labelsOf(t *texts.Texts) labels {
-	l := make(labels)
-	for _, name := range t.Names() {
-		l[name] = t.Say(name, nil)
-	}
-	return l
-}
-
-// say returns the words of a name. It panics if there are none, which a test finds.
-func (l labels) say(name string) string {
-	words, ok := l[name]
-	if !ok {
-		panic("preview: no words for " + name)
-	}
-	return words
-}
-
-// with returns the words of a name with a number in them.
-func (l labels) with(name string, n int) string {
-	return strings.Replace(l.say(name), "{n}", strconv.Itoa(n), 1)
-}
-
-// key is the key of a member with its colon.
-func (l labels) key(name string) string { return `"` + l.say(name) + `":` }
-
-func (l labels) value(name string) string { return `"` + l.say(name+" value") + `"` }
-
-// rows says how many rows are missing.
-func (l labels) rows(n int) string { return `"` + l.with("more rows", n) + `"` }
-
-// gap says how many lines are missing, or how many bytes of a line.
-func (l labels) gap(lines, bytes int) string {
-	switch {
-	case lines == 1:
-		return l.say("gap one")
-	case lines > 1:
-		return l.with("gap", lines)
-	}
-	return l.with("gap bytes", bytes)
 }

@@ -89,6 +89,17 @@ func (d *document) textUnder(object int32, name string) (raw string, at int) {
 	return "", 0
 }
 
+// scalar is a string as it is written, or a number.
+func (d *document) scalar(n int32) string {
+	switch d.nodes[n].kind {
+	case '"':
+		return d.raw(n)
+	case 0, '0':
+		return d.source(n)
+	}
+	return ""
+}
+
 func (d *document) source(n int32) string { return d.text[d.nodes[n].start:d.nodes[n].end] }
 
 func (d *document) size(n int32) int { return int(d.nodes[n].end - d.nodes[n].start) }

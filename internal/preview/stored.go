@@ -84,6 +84,38 @@ func toSource(parts []Part, raw string, from int) {
 	}
 }
 
+// logParts are whole lines of a recorded log in the order of its records, about most bytes
+// of them each.
+func logParts(d *document, pieces []piece, most int) (parts []Part) {
+	var open Part
+	flush := func() {
+		if open.Text != "" {
+			parts = append(parts, open)
+		}
+		open = Part{}
+	}
+	for _, p := range pieces {
+		if len(p.text) > most {
+			flush()
+			for _, l := range lineParts(p.text, most) {
+				parts = append(parts, Part{From: p.at + l.From, To: p.at + l.To, Text: jsontext.Unescape(l.Text)})
+			}
+			continue
+		}
+		text := jsontext.Unescape(p.text)
+		if len(open.Text)+len(text) > most {
+			flush()
+		}
+		if open.Text == "" {
+			open.From = int(d.nodes[p.record].start)
+		}
+		open.Text += text
+		open.To = int(d.nodes[p.record].end)
+	}
+	flush()
+	return parts
+}
+
 // lineParts are whole lines of a recorded log, about most bytes of them each.
 func lineParts(text string, most int) (parts []Part) {
 	for from := 0; from < len(text); {

@@ -9,7 +9,6 @@ package preview
 import (
 	"cmp"
 	"math"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -24,10 +23,6 @@ const (
 	maxDepth = 4
 	// maxParts is the longest list of objects in a record that is taken apart.
 	maxParts = 3
-	// maxFields is how many fields are told apart.
-	maxFields = 512
-	// sampled is how many records say how much a field differs.
-	sampled = 256
 )
 
 // mainList finds the list of objects or of lists that holds most of the document. Of
@@ -111,67 +106,12 @@ func pathOf(d *document, n int32) string {
 	return b.String()
 }
 
-// field is one value that records have, under one path of keys.
-type field struct {
-	name   string // of the last key, as it is in the source
-	path   string
-	depth  int
-	kids   []*field // in the order in which they were met
-	index  map[string]*field
-	number int // in the order in which fields were met
-	column int // in the table, or -1
-	weight float64
-	values
-}
-
-// values are what the records have in a field.
-type values struct {
-	seen     int   // records that have one
-	bytes    int   // of all of them
-	first    int32 // the first one
-	differs  bool  // not all are the first one
-	distinct map[string]struct{}
-}
-
-// kid finds the field below f that a key names. Records mostly have their keys in one
-// order, so it looks where the key was last time.
-func (f *field) kid(name string, at int, t *table) *field {
-	if at < len(f.kids) && f.kids[at].name == name {
-		return f.kids[at]
-	}
-	if k := f.index[name]; k != nil {
-		return k
-	}
-	if t.fields >= maxFields {
-		t.extra = true
-		return nil
-	}
-	t.fields++
-	k := &field{name: name, path: name, depth: f.depth + 1, number: t.fields, column: -1}
-	if f.depth > 0 {
-		k.path = f.path + "." + name
-	}
-	f.kids = append(f.kids, k)
-	if f.index == nil {
-		f.index = make(map[string]*field)
-	}
-	f.index[name] = k
-	return k
-}
-
-// cell is a value of a record.
-type cell struct {
-	field *field
-	value int32
-}
-
 // table is a list of records, taken apart.
 type table struct {
 	*document
 	list   int32
 	root   field
 	fields int
-	extra  bool // there are more than maxFields
 	count  int
 	head   [][]cell   // the first records
 	tail   [][]cell   // the last ones
@@ -186,7 +126,7 @@ func newTable(d *document, list int32, room int) *table {
 	t := &table{document: d, list: list, count: int(d.nodes[list].items)}
 	heads, tails := room/6+1, room/16+1
 	if d.nodes[list].kind == '{' {
-		t.key = t.root.kid("key", 0, t)
+		t.key = t.root.kid("key", 0, &t.fields)
 	}
 	n := 0
 	for key, value := range d.children(list) {
@@ -283,7 +223,7 @@ func (t *table) visitMembers(f *field, value int32, n int) {
 		} else {
 			name = strconv.Itoa(at)
 		}
-		if kid := f.kid(name, at, t); kid != nil {
+		if kid := f.kid(name, at, &t.fields); kid != nil {
 			t.visit(kid, member, n)
 		}
 		at++
@@ -302,7 +242,7 @@ func allObjects(d *document, list int32) bool {
 // leaf notes the value of a field.
 func (t *table) leaf(f *field, value int32, n int) {
 	if f.depth == 0 { // a record that is not an object
-		if f = f.kid("", 0, t); f == nil {
+		if f = f.kid("", 0, &t.fields); f == nil {
 			return
 		}
 	}
@@ -322,70 +262,12 @@ func (t *table) leaf(f *field, value int32, n int) {
 	t.row = append(t.row, cell{f, value})
 }
 
-// telling are words for fields that distinguish records, or say what they are about.
-var telling = words("name title email label subject key path text value summary address message error description content file author user login msg body comment snippet reason date status type symbol code price url number total state")
-
-// naming are those for texts of which the start tells something, however long they are.
-var naming = words("name title subject label message msg summary")
-
-// identifying are words for what tells records apart, but says nothing of other things in them.
-var identifying = words("id sha")
-
-// noise are fields that are hardly ever asked about.
-var noise = regexp.MustCompile(`_links|(?:_url|_gmt|node_id)$`)
-
-// lastWord is the last word of a name such as created_at or createdAt.
-var lastWord = regexp.MustCompile(`[A-Z]*[a-z0-9]*$`)
-
-func words(list string) map[string]bool {
-	set := make(map[string]bool)
-	for _, w := range strings.Fields(list) {
-		set[w] = true
-	}
-	return set
-}
-
-// weigh says how informative a field is.
-func (t *table) weigh(f *field) float64 {
-	sample := max(1, min(f.seen, t.count, sampled))
-	w := .15 + .5*float64(len(f.distinct))/float64(sample)*float64(f.seen)/float64(t.count)
-	word, long := strings.ToLower(lastWord.FindString(f.path)), f.bytes > longBody*f.seen
-	switch {
-	case naming[word], telling[word] && !long, identifying[word] && f.depth == 1:
-		w += .5
-	case long:
-		w *= ofCut
-	}
-	if noise.MatchString(f.path) {
-		w *= .35
-	}
-	return max(w-.05*float64(strings.Count(f.path, ".")), .02)
-}
-
-// leaves lists the fields that hold values, in the order in which they were met.
-func (f *field) leaves(out []*field) []*field {
-	if f.seen > 0 {
-		out = append(out, f)
-	}
-	for _, k := range f.kids {
-		out = k.leaves(out)
-	}
-	return out
-}
-
 // cuts are the lengths at which the strings of a table may be cut.
 var cuts = []int{40, 60, 90, 140, 240, 480, 1000, 4000}
 
 const (
 	// maxColumns is how many columns are tried.
 	maxColumns = 64
-	// longText is how much of a cell counts.
-	longText = 60
-	// longBody is how long values are, on average, that tell nothing by their start.
-	longBody = 4 * longText
-	// ofCut is what a text counts that is cut, times the root of the share that is shown: the
-	// start of a message is seldom what it says.
-	ofCut = .7
 	// fewerRows is how much a layout gains that shows fewer rows with more columns: what is
 	// asked is more often further right than further down.
 	fewerRows = .15
@@ -445,13 +327,13 @@ func (t *table) chooseColumns() (columns, same []*field) {
 			same = append(same, f)
 			continue
 		}
-		f.weight = t.weigh(f)
+		f.weight = f.weigh(t.count)
 		if f == t.key {
 			f.weight = 1.2
 		}
 		columns = append(columns, f)
 	}
-	repetition{t}.lighten()
+	repetition{t.document, t.head[:min(len(t.head), lookedThrough)]}.lighten()
 	slices.SortStableFunc(columns, func(a, b *field) int { return cmp.Compare(b.weight, a.weight) })
 	if len(columns) == 0 { // all records are equal
 		columns, same = same, nil
@@ -563,17 +445,6 @@ func (t *table) named(columns []*field) int {
 		}
 	}
 	return 1
-}
-
-// scalar is a string as it is written, or a number.
-func (t *table) scalar(n int32) string {
-	switch t.nodes[n].kind {
-	case '"':
-		return t.raw(n)
-	case 0, '0':
-		return t.source(n)
-	}
-	return ""
 }
 
 // grid lays the sizes of the cells of some rows out by column; zero is an empty cell.

@@ -8,14 +8,26 @@ package preview
 import (
 	"regexp"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/einolean/einolean/internal/display"
 	"github.com/einolean/einolean/internal/rank"
 )
 
+// Format is what a text turned out to be.
+type Format string
+
+// The formats.
+const (
+	JSON Format = "json"
+	HTML Format = "html"
+	Page Format = "page"
+	Test Format = "test"
+	Log  Format = "log"
+	Text Format = "text"
+)
+
 // showText previews what is not JSON.
-func showText(m *maker, text string, room int) (string, Format) {
+func showText(m asked, text string, room int) (string, Format) {
 	switch f := formatOf(text); f {
 	case Page:
 		return display.Valid(showPage(m, text, room)), f
@@ -27,7 +39,7 @@ func showText(m *maker, text string, room int) (string, Format) {
 		if short := commits(text); short != "" && len(text) > 2*room {
 			return display.Valid(m.outlined("", short, nil, text, room)), f
 		}
-		return display.Valid(showEnds(m, text, room)), f
+		return display.Valid(showEnds(m.say, text, room)), f
 	}
 }
 
@@ -133,116 +145,16 @@ func hasSummary(tail string) bool {
 	return false
 }
 
-// sumsUp reports whether a line says how all tests went.
-func sumsUp(l string) bool {
-	switch {
-	case strings.HasPrefix(l, "Ran ") && strings.Contains(l, " test") && strings.Contains(l, " in "),
-		strings.HasPrefix(l, "=") && strings.HasSuffix(l, "=") && (strings.Contains(l, " failed") || strings.Contains(l, " passed")),
-		strings.Contains(l, "BUILD FAIL"), strings.Contains(l, "BUILD SUCCESS"), strings.HasPrefix(l, "test result: "):
-		return true
-	}
-	return len(l) <= maxLine && countsTests(l)
-}
-
-// outcomes are the words beside the numbers of tests.
-var outcomes = words("passed failed passing failing failures failure errors error skipped pending total examples completed ignored assertions run")
-
-// countsTests is true of "2 failed, 3 passed", "Tests run: 5, Failures: 1" and "3 passing (2s)".
-func countsTests(l string) bool {
-	const two = 2
-	fields := strings.FieldsFunc(l, func(r rune) bool { return r > 0x7f || !alphanumeric(byte(r)) })
-	counted := ""
-	found := 0
-	for i, f := range fields {
-		if digitsAt(f, 0) != len(f) {
-			continue
-		}
-		for _, near := range []int{i - 1, i + 1} {
-			if near < 0 || near >= len(fields) {
-				continue
-			}
-			if word := strings.ToLower(fields[near]); outcomes[word] && word != counted {
-				counted, found = word, found+1
-			}
-		}
-	}
-	return found >= two || found == 1 && len(fields) <= two+two && strings.HasSuffix(counted, "ing") && counted != "pending"
-}
-
 // logLine begins with a time, such as "2025-03-01T10:00:00", "10:00:00.5" and "Mar  1 10:00:00",
 // or with a level.
 var logLine = regexp.MustCompile(`^[\[( \t]*(?:(?:\S{1,11} +){0,2}\d{2,4}[-/.:]\d\d[-/.:]\d\d|(?:INFO|WARN|WARNING|ERROR|DEBUG|TRACE|FATAL|NOTICE)\b|(?:level|time|ts)=)`)
 
 // showOutput previews tests and logs: the end, errors, and each kind of line once.
-func showOutput(m *maker, text string, room int) string {
+func showOutput(m asked, text string, room int) string {
 	x := newExtract(text, room, m.say, false)
 	x.rank(rank.NewTalk(m.query))
 	x.rankErrors()
 	x.keepEnd(x.room * 3 / 4)
 	x.keepBest(x.room, 0)
-	return within(m, x.String(), text, room)
-}
-
-// within returns a preview if it is within room, and head and tail otherwise.
-func within(m *maker, shown, text string, room int) string {
-	if len(shown) > room {
-		return headTail(text, room, m.say)
-	}
-	return shown
-}
-
-// showEnds previews a text by its start and its end, with errors that stand between them.
-func showEnds(m *maker, text string, room int) string {
-	x := newExtract(text, room, m.say, false)
-	outer := x.room
-	head := toLineEnd(text, outer*3/8)
-	tail := toLineStart(text, max(head, len(text)-outer*3/8))
-	x.room = room / 4
-	for i := range x.lines {
-		l := &x.lines[i]
-		if l.severity == hard && l.repeat < perTemplate && l.from >= head && l.from < tail && x.cost(i) <= x.room {
-			x.choose(i)
-		}
-	}
-	outer -= room/4 - x.room
-	head = toLineEnd(text, outer/2)
-	tail = toLineStart(text, max(head, len(text)-(outer-head)))
-	return within(m, x.between(head, tail), text, room)
-}
-
-// headTail is the start and the end of a text in at most room bytes.
-func headTail(text string, room int, say labels) string {
-	room -= len(say.gap(0, len(text))) + 2
-	if room <= 0 {
-		return ""
-	}
-	head := toLineEnd(text, room/2)
-	tail := toLineStart(text, max(head, len(text)-(room-head)))
-	return text[:head] + "\n" + say.gap(0, tail-head) + "\n" + text[tail:]
-}
-
-// toLineEnd moves n back to the end of a line, or to that of a character.
-func toLineEnd(s string, n int) int {
-	n = min(max(n, 0), len(s))
-	from := n - n/4
-	if i := strings.LastIndexByte(s[from:n], '\n'); i >= 0 {
-		return from + i + 1
-	}
-	for back := 0; back < utf8.UTFMax && n > 0 && n < len(s) && !utf8.RuneStart(s[n]); back++ {
-		n--
-	}
-	return n
-}
-
-// toLineStart moves n on to the start of a line, or to that of a character.
-func toLineStart(s string, n int) int {
-	n = min(max(n, 0), len(s))
-	near := s[n : n+(len(s)-n)/4]
-	if i := strings.IndexByte(near, '\n'); i >= 0 {
-		return n + i + 1
-	}
-	for n < len(s) && !utf8.RuneStart(s[n]) {
-		n++
-	}
-	return n
+	return within(m.say, x.String(), text, room)
 }

@@ -1,0 +1,85 @@
+// Copyright einolean authors
+// SPDX-License-Identifier: Apache-2.0
+
+package preview
+
+// What previews say in words of their own, in either language.
+
+import (
+	"embed"
+	"strconv"
+	"strings"
+
+	"github.com/einolean/einolean/internal/texts"
+)
+
+// asked is what a preview is made for.
+type asked struct {
+	say   labels
+	query string // what was talked about
+}
+
+const (
+	// more stands where something is missing.
+	more = "…"
+	// minPart is the least that is worth showing of one part among several.
+	minPart = 40
+)
+
+// labelFiles holds the few words of previews that are not the tool's: one file for each
+// language, with {n} where a number goes.
+//
+//go:embed text
+var labelFiles embed.FS
+
+var (
+	labelTexts = texts.Load(labelFiles, "text")
+
+	english = labelsOf(labelTexts.English())
+	chinese = labelsOf(labelTexts.Chinese())
+)
+
+// labels are the words of one language. They never change.
+type labels map[string]string
+
+// labelsOf renders the texts once: a preview has many of them.
+func labelsOf(t *texts.Texts) labels {
+	l := make(labels)
+	for _, name := range t.Names() {
+		l[name] = t.Say(name, nil)
+	}
+	return l
+}
+
+// say returns the words of a name. It panics if there are none, which a test finds.
+func (l labels) say(name string) string {
+	words, ok := l[name]
+	if !ok {
+		panic("preview: no words for " + name)
+	}
+	return words
+}
+
+// with returns the words of a name with a number in them.
+func (l labels) with(name string, n int) string {
+	return strings.Replace(l.say(name), "{n}", strconv.Itoa(n), 1)
+}
+
+// key is the key of a member with its colon.
+func (l labels) key(name string) string { return `"` + l.say(name) + `":` }
+
+func (l labels) value(name string) string { return `"` + l.say(name+" value") + `"` }
+
+// rows says how many rows are missing.
+func (l labels) rows(n int) string { return `"` + l.with("more rows", n) + `"` }
+
+// gap says how many lines are missing, or how many bytes of a line.
+func (l labels) gap(lines, bytes int) string {
+	switch {
+	case lines == 1:
+		return l.say("gap one")
+	case lines > 1:
+		return l.with("gap", lines)
+	}
+	return l.with("gap bytes", bytes)
+}
