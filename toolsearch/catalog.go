@@ -7,8 +7,6 @@ package toolsearch
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"fmt"
 	"iter"
 	"slices"
@@ -131,12 +129,7 @@ func (c *catalog) measureAll() (tokens int64, sum string) {
 		tokens += e.Tokens()
 		fmt.Fprintf(&all, "%q %q %s\n", e.Info.Name, e.Info.Desc, e.Parameters())
 	}
-	return tokens, digest(all.String())
-}
-
-func digest(text string) string {
-	sum := sha256.Sum256([]byte(text))
-	return hex.EncodeToString(sum[:8])
+	return tokens, hidden.Digest(all.String())
 }
 
 // tokensOf is the size of the definitions of some tools.

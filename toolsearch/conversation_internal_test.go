@@ -29,10 +29,10 @@ func TestAConversationThatIsAPrefixOfTheLastIsReadAnew(t *testing.T) {
 	for n := range len(all) + 1 {
 		h := newHooks[*schema.Message](newRun(c))
 		h.listen(ctx, all)
-		require.Equal(t, []string{"a", "b"}, h.transcript.facts.Order)
+		require.Equal(t, []string{"a", "b"}, h.transcript.Facts.Order)
 		h.listen(ctx, all[:n])
 		fresh := newHooks[*schema.Message](newRun(c))
 		fresh.listen(ctx, all[:n])
-		require.Equal(t, fresh.transcript.facts.Order, h.transcript.facts.Order, "%d messages", n)
+		require.Equal(t, fresh.transcript.Facts.Order, h.transcript.Facts.Order, "%d messages", n)
 	}
 }

@@ -8,6 +8,7 @@ package toolsearch
 
 import (
 	"context"
+	"iter"
 	"time"
 
 	"github.com/einolean/einolean"
@@ -30,21 +31,38 @@ type wish struct {
 	took  time.Duration
 }
 
-// wishOf searches for what a user's message asks for.
-func wishOf(ctx context.Context, s found.Search, text string, most int) *wish {
-	began := time.Now()
-	return &wish{s.Likely(ctx, text, most), time.Since(began)}
-}
-
-// forUsers is what the messages of users loaded.
+// forUsers is what the messages of users ask for, and what they loaded.
 type forUsers struct {
-	names turn.Names
-	last  *einolean.Event // of the last message
-	calls int             // model calls before it
+	wishes []wish // of the first messages
+	names  turn.Names
+	last   *einolean.Event // of the last message
+	calls  int             // model calls before it
 }
 
-// load notes the tools of a wish as loaded, and returns the offer of them where they are not.
-func (v *forUsers) load(r *run, known turn.Run, facts *turn.Facts, text string, w wish) (offer string) {
+// again forgets what was loaded.
+func (v *forUsers) again() { *v = forUsers{wishes: v.wishes} }
+
+// wish searches for what messages ask for, each once.
+func (v *forUsers) wish(ctx context.Context, s found.Search, messages iter.Seq[string], most int) {
+	n := 0
+	for text := range messages {
+		if n++; n > maxPrefetchMessages {
+			return
+		}
+		if n > len(v.wishes) {
+			began := time.Now()
+			tools := s.Likely(ctx, text, most)
+			v.wishes = append(v.wishes, wish{tools, time.Since(began)})
+		}
+	}
+}
+
+// meet notes the tools that a message asks for as loaded, and returns the offer of them where they are not.
+func (v *forUsers) meet(r *run, known turn.Run, facts *turn.Facts, n int, text string) (offer string) {
+	if n >= len(v.wishes) {
+		return ""
+	}
+	w := v.wishes[n]
 	v.last, v.calls = nil, facts.ModelCalls
 	var chosen found.Result
 	var described []say.Described

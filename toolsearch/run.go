@@ -325,6 +325,19 @@ func (r *run) listable(ctx context.Context) (names []string) {
 	return names
 }
 
+// heard is what the facts ask of the run.
+func (r *run) heard() turn.Run {
+	return turn.Run{
+		Has: func(name string) bool { return r.catalog().Lookup(name) != nil }, Owns: func(name string) bool { return r.own[name] != nil },
+		Note: r.noted, ByHand: r.byHand, Asked: func(a lenient.Arguments) []string { return found.Asked(r.catalog().Tools, a) },
+		Miss: func(name string) {
+			if r.catalog().changes {
+				r.noteHad(name)
+			}
+		},
+	}
+}
+
 // store writes a file to the Backend, and reports the first failure. A store that hangs or ends its
 // goroutine has failed.
 func (r *run) store(ctx context.Context, path, content string) error {

@@ -8,14 +8,11 @@ package toolsearch
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 	"sync/atomic"
 
 	"github.com/cloudwego/eino/adk"
@@ -29,7 +26,6 @@ import (
 	"github.com/einolean/einolean/internal/lenient"
 	"github.com/einolean/einolean/internal/message"
 	"github.com/einolean/einolean/internal/nothing"
-	"github.com/einolean/einolean/internal/session"
 	"github.com/einolean/einolean/internal/virtual"
 	"github.com/einolean/einolean/toolsearch/internal/found"
 	"github.com/einolean/einolean/toolsearch/internal/hidden"
@@ -37,6 +33,7 @@ import (
 	"github.com/einolean/einolean/toolsearch/internal/say"
 	"github.com/einolean/einolean/toolsearch/internal/slots"
 	"github.com/einolean/einolean/toolsearch/internal/told"
+	"github.com/einolean/einolean/toolsearch/internal/transcript"
 	"github.com/einolean/einolean/toolsearch/internal/turn"
 	"github.com/einolean/einolean/toolsearch/internal/wire"
 )
@@ -261,7 +258,7 @@ func (m *middleware[M]) BeforeModelRewriteState(ctx context.Context, state *adk.
 		emitNotHidden(ctx, m.settings, runOf(ctx), state.ToolInfos)
 	}
 	h := m.hooks(ctx)
-	if state == nil || h == nil || state == h.done && h.transcript.is(state.Messages) { // the instance is in the agent twice
+	if state == nil || h == nil || state == h.done && h.transcript.Is(state.Messages) { // the instance is in the agent twice
 		return ctx, state, nil
 	}
 	if virtual.Now(ctx) {
@@ -287,7 +284,7 @@ func (m *middleware[M]) WrapModel(ctx context.Context, inner model.BaseModel[M],
 	if h.all && h.run.rules.SearchTool {
 		inner = native.Unsearched(inner)
 	}
-	inner = nothing.Model(h.keeper().Model(inner))
+	inner = nothing.Model(h.request.Keeper(h.restarted).Model(inner))
 	if h.run.slots != nil {
 		inner = slots.Watch(h.run.slots, inner)
 	}
@@ -357,12 +354,13 @@ func (m *middleware[M]) led(ctx context.Context) *hooks[M] {
 type hooks[M adk.MessageType] struct {
 	run        *run
 	isGone     func(name string) bool // a Source had the tool
-	transcript transcript[M]
+	transcript transcript.Transcript[M]
+	forUsers   forUsers
 	told       told.Told
 	all        bool // the run hides nothing
 	last       lastTurn
 	listed     []string                         // the tools of the catalogue as an event told it last
-	request    request[M]                       // with the last model call
+	request    transcript.Request[M]            // with the last model call
 	done       *adk.TypedChatModelAgentState[M] // what the hook before the model call returned
 }
 
@@ -393,7 +391,7 @@ func (h *hooks[M]) prepare(ctx context.Context, call *adk.TypedChatModelAgentSta
 		}
 	}
 	if r.cfg.Source != nil && r.source.refresh(ctx, r) {
-		t.forget()
+		h.forget()
 	}
 	c := r.catalog()
 	r.askAgain()
@@ -410,13 +408,13 @@ func (h *hooks[M]) prepare(ctx context.Context, call *adk.TypedChatModelAgentSta
 	h.listen(ctx, call.Messages)
 	in := native.Call{
 		Rules: r.rules, Tools: c.Set, Pins: c.pins, Search: r.metaNames, Others: r.own, Gone: h.isGone,
-		Record: was, Follows: follows, Facts: &t.facts, Prefetched: t.forUsers.names, Stale: r.source.stale,
+		Record: was, Follows: follows, Facts: &t.Facts, Prefetched: h.forUsers.names, Stale: r.source.stale,
 		Infos: call.ToolInfos, Deferred: call.DeferredToolInfos,
 	}
 	out := h.takeTurn(ctx, c, in)
 	show := out.Record.Visible
-	if t.facts.Native {
-		h.rewrite(ctx, c, t.write(call.Messages), show)
+	if t.Facts.Native {
+		h.rewrite(ctx, c, t.Write(call.Messages), show)
 	}
 	if r.rules.DeferAll {
 		in.May = h.offered(ctx)
@@ -424,39 +422,52 @@ func (h *hooks[M]) prepare(ctx context.Context, call *adk.TypedChatModelAgentSta
 	call.ToolInfos, call.DeferredToolInfos = native.Lists(in, show)
 	list := ""
 	if h.all {
-		t.putList("")
+		t.PutList("")
 	} else {
-		list = t.remind(&h.told, h.tells(ctx, c, was.Visible), c.changes)
+		list = t.Tell(&h.told, h.tells(ctx, c, was.Visible), c.changes)
 	}
-	call.Messages = t.write(call.Messages)
-	h.request = request[M]{list, show, call.ToolInfos, call.Messages, t.ours}
+	call.Messages = t.Write(call.Messages)
+	h.request = t.Request(list, show, call.ToolInfos, call.Messages)
 	if r.cfg.OnEvent != nil {
 		h.tell(ctx, c, was, out)
 	}
-	t.facts.Started = true
+	t.Facts.Started = true
 	return nil
 }
 
 // listen reads the messages of a model call, and puts offers after those of users.
 func (h *hooks[M]) listen(ctx context.Context, msgs []M) {
 	r, t := h.run, &h.transcript
-	t.read(msgs)
+	if t.Read(msgs) {
+		h.forUsers = forUsers{}
+	}
 	if r.cfg.Prefetch > 0 && !h.all {
-		s, asked := r.search(ctx, toLoad...), 0
-		for i := range t.lines {
-			l := &t.lines[i]
-			if l.kind != asks || asked == maxPrefetchMessages {
-				continue
-			}
-			if asked++; i >= t.heard {
-				l.wish = wishOf(ctx, s, l.text, r.cfg.Prefetch)
-			}
-		}
+		h.forUsers.wish(ctx, r.search(ctx, toLoad...), t.Asks(), r.cfg.Prefetch)
 	}
-	t.hear(r)
-	if r.cfg.Prefetch > 0 || t.count[offer] > 0 {
-		t.putOffers()
+	h.hear()
+	if r.cfg.Prefetch > 0 || t.HasOffers() {
+		t.PutOffers()
 	}
+}
+
+// hear adds what new messages say to the facts, and the tools that users ask for.
+func (h *hooks[M]) hear() {
+	if h.transcript.IsHeard() {
+		return
+	}
+	known, facts := h.run.heard(), &h.transcript.Facts
+	h.transcript.Hear(known, func(n int, text string) string { return h.forUsers.meet(h.run, known, facts, n, text) })
+}
+
+// forget makes the facts begin again at the first message.
+func (h *hooks[M]) forget() {
+	h.transcript.Forget()
+	h.forUsers = forUsers{}
+}
+
+// restarted reports that an answer which a provider ties to its request is released.
+func (h *hooks[M]) restarted(ctx context.Context) {
+	h.run.emit(ctx, einolean.Event{Kind: einolean.KindSessionRestarted})
 }
 
 // tell reports what a model call shows.
@@ -466,7 +477,7 @@ func (h *hooks[M]) tell(ctx context.Context, c *catalog, last turn.Record, out t
 		c.emitVisible(ctx, last, out)
 	}
 	t := &h.transcript
-	if e := t.forUsers.last; e != nil && t.forUsers.calls == t.facts.ModelCalls && h.run.isNew(ctx, "prefetched "+digest(e.Search.Query)) {
+	if e := h.forUsers.last; e != nil && h.forUsers.calls == t.Facts.ModelCalls && h.run.isNew(ctx, "prefetched "+hidden.Digest(e.Search.Query)) {
 		c.emit(ctx, *e)
 	}
 }
@@ -537,7 +548,7 @@ func (h *hooks[M]) rewrite(ctx context.Context, c *catalog, msgs []M, show []str
 	if h.all {
 		rules = native.Plain // the provider does not learn of a search
 	}
-	t.replace(r, native.Rewrite(msgs, native.History{
+	next := native.Rewrite(msgs, native.History{
 		Rules: rules, Tools: c.Set, Shown: show, Found: say.Matches,
 		Again: func(names []string) string { return say.Text("already-loaded", say.Data{Words: names}) },
 		Findable: func(e *hidden.Tool) bool {
@@ -547,9 +558,13 @@ func (h *hooks[M]) rewrite(ctx context.Context, c *catalog, msgs []M, show []str
 			e := c.Lookup(name)
 			return e == nil && r.own[name] != nil || e != nil && (slices.Contains(show, name) || rules.DeferAll && h.offered(ctx)(e))
 		},
-	}))
-	if rules.NoteOnEmpty && t.facts.EmptyCall != nil {
-		t.putNote(found.Advice(ctx, r.search(ctx, toLoad...), lenient.Decode(t.facts.EmptyCall.Args)))
+	})
+	if t.Replace(next) {
+		h.forUsers.again()
+		h.hear()
+	}
+	if rules.NoteOnEmpty && t.Facts.EmptyCall != nil {
+		t.PutNote(found.Advice(ctx, r.search(ctx, toLoad...), lenient.Decode(t.Facts.EmptyCall.Args)))
 	}
 }
 
@@ -570,98 +585,4 @@ func (h *hooks[M]) bindCalls(ctx context.Context, msgs []M) []M {
 	next := slices.Clone(msgs)
 	next[last] = edited
 	return next
-}
-
-// sessionKey marks, in Extra, an answer that the provider ties to its request: its value
-// describes what this package put there.
-const sessionKey = "__einolean_toolsearch_session__"
-
-// request is what this package put into a request. The zero value is a request that this
-// package did not see.
-type request[M adk.MessageType] struct {
-	list  string
-	names []string           // of the hidden tools that it shows
-	tools []*schema.ToolInfo // all tools, in the order of the wire
-	msgs  []M
-	told  []int // positions of this package's messages
-}
-
-// mark describes the request in three parts: the list, the hidden tools, and, for an answer that
-// is bound to it, every tool and message as it went out.
-func (s request[M]) mark(t session.Tie) string {
-	mark := digest(s.list) + "." + digest(strings.Join(slices.Sorted(slices.Values(s.names)), "\n"))
-	if t == session.Bound {
-		mark += "." + boundTo(definitions(s.tools), s.texts())
-	}
-	return mark
-}
-
-// texts are this package's messages.
-func (s request[M]) texts() (texts []string) {
-	for _, i := range s.told {
-		texts = append(texts, wire.TextOf(s.msgs[i]).Text)
-	}
-	return texts
-}
-
-func boundTo(tools string, told []string) string { return digest(tools + say.JSON(told)) }
-
-// definitions are tools as they go out.
-func definitions(tools []*schema.ToolInfo) string {
-	h := sha256.New()
-	for _, t := range tools {
-		if t == nil {
-			continue
-		}
-		params, _ := t.ToJSONSchema() // one that cannot be read is not sent either
-		text, _ := json.Marshal(params)
-		fmt.Fprintf(h, "%q %q %s\n", t.Name, t.Desc, text)
-	}
-	return string(h.Sum(nil))
-}
-
-// keeper releases what is tied to another reminder, other tools or, if it is bound to them, to
-// another message of this package than a request has.
-func (h *hooks[M]) keeper() session.Keeper[M] {
-	now := h.request // a stream may be read after the next call has begun
-	return session.Keeper[M]{
-		Key:  sessionKey,
-		Mark: func(_ []M, t session.Tie) string { return now.mark(t) },
-		Stale: func(msgs []M) func(int, session.Tie, string) bool {
-			short := strings.Split(now.mark(session.Stored), ".")
-			before := now.before(msgs)
-			tools := sync.OnceValue(func() string { return definitions(now.tools) })
-			return func(i int, t session.Tie, mark string) bool {
-				was := strings.Split(mark, ".")
-				switch t {
-				case session.Stored:
-					return was[0] != short[0]
-				case session.StoredWithTools:
-					return len(was) < 2 || !slices.Equal(was[:2], short)
-				}
-				return len(was) < 3 || was[2] != boundTo(tools(), before(i))
-			}
-		},
-		Changed: func(ctx context.Context) {
-			h.run.emit(ctx, einolean.Event{Kind: einolean.KindSessionRestarted})
-		},
-	}
-}
-
-// before returns a function that finds this package's texts before a message of the request.
-func (s request[M]) before(msgs []M) func(i int) []string {
-	var at []int
-	all, texts := s.told, s.texts()
-	for i, m := range msgs {
-		if len(at) < len(all) && m == s.msgs[all[len(at)]] {
-			at = append(at, i)
-		}
-	}
-	if len(at) < len(all) { // a later handler copied them
-		at = all
-	}
-	return func(i int) []string {
-		n, _ := slices.BinarySearch(at, i)
-		return texts[:n]
-	}
 }

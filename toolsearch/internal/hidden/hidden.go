@@ -14,6 +14,7 @@ import (
 	"crypto/sha256"
 	"encoding/binary"
 	"encoding/gob"
+	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -42,6 +43,12 @@ import (
 	"github.com/einolean/einolean/internal/warn"
 	"github.com/einolean/einolean/toolsearch/internal/slots"
 )
+
+// Digest is a short text that tells texts apart.
+func Digest(text string) string {
+	sum := sha256.Sum256([]byte(text))
+	return hex.EncodeToString(sum[:8])
+}
 
 // Set is an ordered set of tools with unique names: one block, or parts of several. It is immutable,
 // and nil is the empty set.

@@ -1,24 +1,18 @@
 // Copyright einolean authors
 // SPDX-License-Identifier: Apache-2.0
 
-package toolsearch
-
-// The conversation: what it says about hidden tools, and what it is told of them.
-//
-// Each message is read once, into a line: what it says of tools, which is folded into the facts, and
-// whether it is one of ours, which are recognised here and replaced: the list of hidden tools, and
-// announcements of changes. With tools that come and go, the list stays as written, and
-// each change is announced at the end of the conversation: rewriting the list would invalidate the
-// provider's prompt cache from there on.
+// Package transcript reads the messages of a conversation, each once, and keeps those that say what there
+// is of hidden tools: the list of their names, its changes, and offers. It knows no agent and no tools.
+package transcript
 
 import (
+	"iter"
 	"slices"
 	"strings"
 
 	"github.com/cloudwego/eino/adk"
+	"github.com/cloudwego/eino/schema"
 
-	"github.com/einolean/einolean/internal/lenient"
-	"github.com/einolean/einolean/toolsearch/internal/found"
 	"github.com/einolean/einolean/toolsearch/internal/say"
 	"github.com/einolean/einolean/toolsearch/internal/told"
 	"github.com/einolean/einolean/toolsearch/internal/turn"
@@ -41,13 +35,11 @@ const (
 
 // line is a message of a conversation, as it was read.
 type line[M adk.MessageType] struct {
-	msg  M
-	kind kind
-	text string // unless it is of another kind
-	view wire.View
-
-	wish  *wish  // what a user asks for
-	offer string // the message that should follow, with the tools for it
+	msg   M
+	kind  kind
+	text  string // unless it is of another kind
+	view  wire.View
+	offer string // the message that should follow, with tools for what a user asks
 }
 
 // lineOf reads a message.
@@ -74,38 +66,39 @@ func lineOf[M adk.MessageType](msg M) line[M] {
 	return l
 }
 
-// transcript is the conversation of a run. It keeps the messages alive: an equal pointer is then the
-// same message.
-type transcript[M adk.MessageType] struct {
+// Transcript is the conversation of a run, as it was read. It keeps the messages alive: an equal pointer is then
+// the same message. What it puts in is put in as lines and not read again.
+type Transcript[M adk.MessageType] struct {
+	Facts turn.Facts // what the lines say of tools, as far as they were heard
+
 	lines    []line[M]
 	count    [kinds]int
 	ours     []int // positions of lists, changes and offers
 	isEdited bool  // the lines are not the messages that were read
 	texts    []string
 
-	heard    int // lines that the facts know of
-	facts    turn.Facts
-	forUsers forUsers
+	heard, asked int // lines that the facts know of, and those of them that are a user's
 }
 
-// read brings the lines up to date with the messages. If these are others than before, the facts are
+// Read brings the lines up to date with the messages. If these are others than before, the facts are
 // forgotten; what was read of a message that is still there holds.
-func (t *transcript[M]) read(msgs []M) {
+func (t *Transcript[M]) Read(msgs []M) (forgot bool) {
 	same := 0
 	for same < min(len(t.lines), len(msgs)) && t.lines[same].msg == msgs[same] {
 		same++
 	}
-	if same < len(t.lines) {
-		t.forget()
-		t.rebuild(same, func(l line[M]) { t.add(l) })
+	if forgot = same < len(t.lines); forgot {
+		t.Forget()
+		t.rebuild(same, t.add)
 	}
 	for _, msg := range msgs[same:] {
 		t.add(lineOf(msg))
 	}
 	t.isEdited = false
+	return forgot
 }
 
-func (t *transcript[M]) add(l line[M]) {
+func (t *Transcript[M]) add(l line[M]) {
 	if t.count[l.kind]++; l.kind == list || l.kind == change || l.kind == offer {
 		t.ours = append(t.ours, len(t.lines))
 	}
@@ -113,7 +106,7 @@ func (t *transcript[M]) add(l line[M]) {
 }
 
 // rebuild makes new lines of the first ones.
-func (t *transcript[M]) rebuild(most int, put func(line[M])) {
+func (t *Transcript[M]) rebuild(most int, put func(line[M])) {
 	was := t.lines[:most]
 	t.lines, t.ours, t.count, t.isEdited = make([]line[M], 0, most+2), nil, [kinds]int{}, true
 	for _, l := range was {
@@ -121,46 +114,58 @@ func (t *transcript[M]) rebuild(most int, put func(line[M])) {
 	}
 }
 
-// forget makes the facts begin at the first line.
-func (t *transcript[M]) forget() {
+// Forget makes the facts begin at the first line.
+func (t *Transcript[M]) Forget() {
 	for i := range t.lines {
-		t.lines[i].wish, t.lines[i].offer = nil, ""
+		t.lines[i].offer = ""
 	}
-	t.heard, t.facts, t.forUsers = 0, t.facts.Anew(), forUsers{}
+	t.heard, t.asked, t.Facts = 0, 0, t.Facts.Anew()
 }
 
-// hear adds what new lines say to the facts, and the tools that users ask for.
-func (t *transcript[M]) hear(r *run) {
-	if t.heard == len(t.lines) {
-		return
+// Asks are the texts of users' messages.
+func (t *Transcript[M]) Asks() iter.Seq[string] {
+	return func(yield func(string) bool) {
+		for i := range t.lines {
+			if l := &t.lines[i]; l.kind == asks && !yield(l.text) {
+				return
+			}
+		}
 	}
-	known := r.heard()
+}
+
+// IsHeard reports whether the facts know of every line.
+func (t *Transcript[M]) IsHeard() bool { return t.heard == len(t.lines) }
+
+// Hear adds what new lines say to the facts. What users ask for is met first: meet gets the number of
+// a user's message among those of users, with its text, and returns the offer that should follow it.
+func (t *Transcript[M]) Hear(known turn.Run, meet func(n int, text string) (offer string)) {
 	for ; t.heard < len(t.lines); t.heard++ {
 		l := &t.lines[t.heard]
-		if l.wish != nil {
-			l.offer = t.forUsers.load(r, known, &t.facts, l.text, *l.wish)
+		if l.kind == asks {
+			l.offer = meet(t.asked, l.text)
+			t.asked++
 		}
-		t.facts.Add(l.view, known)
+		t.Facts.Add(l.view, known)
 	}
 }
 
-// replace takes other messages for those that are there, one for one.
-func (t *transcript[M]) replace(r *run, msgs []M) {
+// Replace takes other messages for those that are there, one for one. If any is another, the facts are
+// forgotten.
+func (t *Transcript[M]) Replace(msgs []M) (forgot bool) {
 	for i, msg := range msgs {
-		if was := t.lines[i]; was.msg != msg {
+		if t.lines[i].msg != msg {
 			t.lines[i] = lineOf(msg)
-			t.lines[i].wish = was.wish
-			t.heard, t.isEdited = 0, true
+			forgot = true
 		}
 	}
-	if t.heard == 0 {
-		t.facts, t.forUsers = t.facts.Anew(), forUsers{}
-		t.hear(r)
+	if forgot {
+		t.heard, t.asked, t.isEdited, t.Facts = 0, 0, true, t.Facts.Anew()
 	}
+	return forgot
 }
 
-// write returns the messages: those that were read, if no line is another.
-func (t *transcript[M]) write(read []M) []M {
+// Write returns the messages: those that were read, if no line is another.
+func (t *Transcript[M]) Write(read []M) []M {
 	if !t.isEdited {
 		return read
 	}
@@ -171,26 +176,16 @@ func (t *transcript[M]) write(read []M) []M {
 	return msgs
 }
 
-// is reports whether the lines are these messages.
-func (t *transcript[M]) is(msgs []M) bool {
+// Is reports whether the lines are these messages.
+func (t *Transcript[M]) Is(msgs []M) bool {
 	return slices.EqualFunc(t.lines, msgs, func(l line[M], msg M) bool { return l.msg == msg })
 }
 
-// heard is what the facts ask of the run.
-func (r *run) heard() turn.Run {
-	return turn.Run{
-		Has: func(name string) bool { return r.catalog().Lookup(name) != nil }, Owns: func(name string) bool { return r.own[name] != nil },
-		Note: r.noted, ByHand: r.byHand, Asked: func(a lenient.Arguments) []string { return found.Asked(r.catalog().Tools, a) },
-		Miss: func(name string) {
-			if r.catalog().changes {
-				r.noteHad(name)
-			}
-		},
-	}
-}
+// HasOffers reports whether there are offers.
+func (t *Transcript[M]) HasOffers() bool { return t.count[offer] > 0 }
 
-// putOffers puts exactly the offers that users' messages call for, each after its message.
-func (t *transcript[M]) putOffers() {
+// PutOffers leaves exactly the offers that users' messages call for, each after its message.
+func (t *Transcript[M]) PutOffers() {
 	last, isRight := "", true
 	for i := range t.lines {
 		l := &t.lines[i]
@@ -211,16 +206,17 @@ func (t *transcript[M]) putOffers() {
 			t.say(offer, wire.Note[M](l.offer), l.offer)
 		}
 	})
+	t.heard = len(t.lines)
 }
 
 // say adds a message of ours, which says nothing that the facts need.
-func (t *transcript[M]) say(k kind, msg M, text string) {
+func (t *Transcript[M]) say(k kind, msg M, text string) {
 	t.add(line[M]{msg: msg, kind: k, text: text})
 	t.heard, t.isEdited = len(t.lines), true
 }
 
-// putNote puts a hint for the model at the end.
-func (t *transcript[M]) putNote(text string) {
+// PutNote puts a hint for the model at the end.
+func (t *Transcript[M]) PutNote(text string) {
 	if len(t.lines) > 0 {
 		if last := wire.TextOf(t.lines[len(t.lines)-1].msg); last.Only && last.Text == text {
 			return
@@ -229,10 +225,10 @@ func (t *transcript[M]) putNote(text string) {
 	t.say(other, wire.Note[M](text), "")
 }
 
-// putList leaves exactly one list, with the text, and no changes of it. It replaces the first list, or
+// PutList leaves exactly one list, with the text, and no changes of it. It replaces the first list, or
 // else goes before the first message that is not a system message. An empty text means no list. Every
 // message that says anything else stays.
-func (t *transcript[M]) putList(text string) {
+func (t *Transcript[M]) PutList(text string) {
 	if t.holds(text) {
 		return
 	}
@@ -260,7 +256,7 @@ func (t *transcript[M]) putList(text string) {
 }
 
 // holds reports whether the conversation has this list, and no other.
-func (t *transcript[M]) holds(text string) bool {
+func (t *Transcript[M]) holds(text string) bool {
 	switch n := t.count[list] + t.count[change]; {
 	case text == "" || n > 1:
 		return text == "" && n == 0
@@ -272,7 +268,7 @@ func (t *transcript[M]) holds(text string) bool {
 
 // told are the list and the changes of it; none if there is not one list before any change. The slice
 // holds until the next call.
-func (t *transcript[M]) told() []string {
+func (t *Transcript[M]) told() []string {
 	t.texts = t.texts[:0]
 	for _, i := range t.ours {
 		switch l := &t.lines[i]; {
@@ -285,22 +281,29 @@ func (t *transcript[M]) told() []string {
 	return t.texts
 }
 
-// remind puts the list of hidden tools and its changes into the conversation, and returns the list.
-func (t *transcript[M]) remind(d *told.Told, c told.Call, changes bool) (names string) {
+// Tell puts the list of hidden tools and, if they change, its changes into the conversation, and returns
+// the list.
+func (t *Transcript[M]) Tell(d *told.Told, c told.Call, changes bool) (names string) {
 	if t.count[instead] > 0 && t.count[list]+t.count[mixed] == 0 { // as Eino has it
 		return ""
 	}
 	if !changes {
 		names = d.List(c)
-		t.putList(names)
+		t.PutList(names)
 		return names
 	}
 	names, delta, isNew := d.Next(c, t.told())
 	switch {
 	case isNew:
-		t.putList(names)
+		t.PutList(names)
 	case delta != "":
 		t.say(change, wire.Reminder[M](delta), delta)
 	}
 	return names
+}
+
+// Request is the request that goes out with a list of hidden tools, the names of those that it shows,
+// all its tools and its messages.
+func (t *Transcript[M]) Request(list string, names []string, tools []*schema.ToolInfo, msgs []M) Request[M] {
+	return Request[M]{list, names, tools, msgs, t.ours}
 }
