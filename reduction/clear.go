@@ -9,7 +9,6 @@ package reduction
 
 import (
 	"context"
-	"errors"
 	"math"
 	"slices"
 
@@ -57,7 +56,9 @@ func newPass[M adk.MessageType](ctx context.Context, of *policy[M], state *adk.T
 			return of.GenClearOffloadFilePath(ctx, p.detail(r))
 		}
 	}
-	d.Ask = p.ask
+	d.Ask = func(ctx context.Context, r *decide.Result) (decide.Answer, error) {
+		return of.askClear(ctx, p.detail(r))
+	}
 	reader, _ := of.reader.Of(ctx)
 	p.Saver = &decide.Saver{Decider: d.For(reader), Files: of.files, Failed: func(ctx context.Context, r *decide.Result, err error) {
 		of.report.Result(ctx, r.Call.Name, r.Call.ID, report.Outcome{Kind: einolean.KindStoreFailed, Before: r.Size, After: r.Size, Err: err})
@@ -70,27 +71,8 @@ func (p *pass[M]) detail(r *decide.Result) *ToolDetail {
 	return &ToolDetail{
 		ToolContext:  &adk.ToolContext{Name: r.Call.Name, CallID: r.Call.ID},
 		ToolArgument: &schema.ToolArgument{Text: r.Call.Args},
-		ToolResult:   own(rounds.ResultAt(p.msgs[r.At], r.Result.Index)),
+		ToolResult:   rounds.Own(rounds.ResultAt(p.msgs[r.At], r.Result.Index)),
 	}
-}
-
-// ask asks the user's handler.
-func (p *pass[M]) ask(ctx context.Context, r *decide.Result) (decide.Answer, error) {
-	got, err := p.ToolConfig[r.Call.Name].ClearHandler(ctx, p.detail(r))
-	switch {
-	case errors.Is(err, UseDefault):
-		return decide.Answer{ByDefault: true}, nil
-	case err != nil || got == nil || !got.NeedClear:
-		return decide.Answer{}, err
-	}
-	answer := decide.Answer{Replaces: true, Stores: got.NeedOffload, Path: got.OffloadFilePath, Content: got.OffloadContent}
-	if got.ToolArgument != nil {
-		answer.Args = &got.ToolArgument.Text
-	}
-	if got.ToolResult != nil {
-		answer.Parts = got.ToolResult.Parts
-	}
-	return answer, nil
 }
 
 // cleared returns the state that the pass makes.
@@ -113,7 +95,7 @@ func (p *pass[M]) cleared(ctx context.Context) (*adk.TypedChatModelAgentState[M]
 func (p *pass[M]) run(ctx context.Context) (changed bool, err error) {
 	results := p.list(ctx)
 	if p.ClearMessageRewriter != nil && !p.SkipClear {
-		if p.msgs, p.rewritten, err = rewritten(ctx, p.policy, p.msgs); err != nil {
+		if p.msgs, p.rewritten, err = rewritten(ctx, p.ClearMessageRewriter, p.msgs, p.ClearRetentionSuffixLimit); err != nil {
 			return false, err
 		}
 	}

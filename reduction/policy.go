@@ -3,19 +3,24 @@
 
 package reduction
 
-// A configuration and what follows from it, and what is known of a run. ToolConfig is read only here and
-// where a handler in it is asked.
+// A configuration and what follows from it, and what is known and noted of a run. ToolConfig is read only
+// here and where a handler in it is asked.
 
 import (
 	"context"
 	"errors"
+	"maps"
 	"path"
 	"slices"
+	"strings"
 	"sync/atomic"
+	"time"
 
 	"github.com/cloudwego/eino/adk"
+	"github.com/cloudwego/eino/schema"
 
 	"github.com/einolean/einolean/internal/backend"
+	"github.com/einolean/einolean/internal/display"
 	"github.com/einolean/einolean/internal/message"
 	"github.com/einolean/einolean/internal/readtool"
 	"github.com/einolean/einolean/reduction/internal/cut"
@@ -57,6 +62,12 @@ func policyOf[M adk.MessageType](c *TypedConfig[M], named bool) *policy[M] {
 	for _, own := range c.ToolConfig {
 		p.clears = p.clears || own.ClearHandler != nil && !own.SkipClear
 		p.previews = p.previews || own.Preview != nil
+	}
+	if c.TokenCounter == nil {
+		p.estimator = new(size.Estimator[M])
+		c.TokenCounter = func(_ context.Context, msgs []M, tools []*schema.ToolInfo) (int64, error) {
+			return p.estimator.Count(msgs, tools), nil
+		}
 	}
 	p.rules = rulesOf(c, files)
 	p.reader = reader.Reader{Name: c.ReadFileToolName, Named: named || c.ProvideReadTool, Media: c.WindowTokens > 0, Report: p.report}
@@ -129,6 +140,25 @@ func (p *policy[M]) askTrunc(ctx context.Context, detail cut.Detail) (answer cut
 		answer.ByDefault, err = true, nil
 	}
 	return answer, err
+}
+
+// askClear asks the user's handler for an old result.
+func (p *policy[M]) askClear(ctx context.Context, detail *ToolDetail) (decide.Answer, error) {
+	got, err := p.ToolConfig[detail.ToolContext.Name].ClearHandler(ctx, detail)
+	switch {
+	case errors.Is(err, UseDefault):
+		return decide.Answer{ByDefault: true}, nil
+	case err != nil || got == nil || !got.NeedClear:
+		return decide.Answer{}, err
+	}
+	answer := decide.Answer{Replaces: true, Stores: got.NeedOffload, Path: got.OffloadFilePath, Content: got.OffloadContent}
+	if got.ToolArgument != nil {
+		answer.Args = &got.ToolArgument.Text
+	}
+	if got.ToolResult != nil {
+		answer.Parts = got.ToolResult.Parts
+	}
+	return answer, nil
 }
 
 // previewOf is the Preview of a tool's results, nil for none.
@@ -230,6 +260,102 @@ func eachNoticed[M adk.MessageType](msgs []M, f func(rounds.Result)) {
 			}
 		}
 	}
+}
+
+// noteNamedFiles tells calls which of their future files the notices in the history already
+// name. They must not write to these.
+func (p *policy[M]) noteNamedFiles(ctx context.Context, msgs []M, calls []rounds.Call) {
+	shown := p.namedFiles(msgs)
+	p.files.Note(ctx, shown)
+	wanted := make(map[string]bool, len(calls))
+	for _, each := range calls {
+		wanted[vault.Clean(vault.DefaultPath(p.RootDir, vault.TruncDir, each.ID))] = true
+	}
+	var taken []string
+	for _, name := range shown {
+		// A generator may return any of the names next.
+		if wanted[name] || p.GenTruncOffloadFilePath != nil {
+			taken = append(taken, name)
+		}
+	}
+	_ = adk.SetRunLocalValue(ctx, namedFilesKey, taken)
+}
+
+// maxQuestion is the most of a message that goes into a question, in bytes.
+const maxQuestion = 1000
+
+// noteQuestion records the last texts of the user and the model for the calls that the model
+// has just made.
+func (p *policy[M]) noteQuestion(ctx context.Context, msgs []M) {
+	_, said := saidIn(msgs[len(msgs)-1])
+	asked := ""
+	for i := len(msgs) - 1; i >= 0 && asked == ""; i-- {
+		asked, _ = saidIn(msgs[i])
+	}
+	_ = adk.SetRunLocalValue(ctx, questionKey, lastBytes(asked, maxQuestion)+"\n"+lastBytes(said, maxQuestion))
+}
+
+// saidIn returns the text of a message of the user or the model.
+func saidIn[M adk.MessageType](m M) (user, model string) {
+	var texts []string
+	for part := message.Parts(m); part.Next(); {
+		if part.Kind == message.Text {
+			texts = append(texts, part.Text())
+		}
+	}
+	switch text := strings.Join(texts, "\n"); message.Role(m) {
+	case schema.User:
+		return text, ""
+	case schema.Assistant:
+		return "", text
+	}
+	return "", ""
+}
+
+// lastBytes returns the end of a text, starting at a whole character.
+func lastBytes(s string, most int) string { return s[display.Ceil(s, len(s)-most):] }
+
+// markUsed tells the stores, at the start of a run and each hour after, which files the
+// history names.
+func (p *policy[M]) markUsed(ctx context.Context, run *agentRun, msgs []M) {
+	if !slices.ContainsFunc(p.files.Stores, func(s *vault.Store) bool { return s.Cleaner != nil }) {
+		return
+	}
+	now, last := time.Now().Unix(), run.markedAt.Load()
+	if now-last < int64(backend.UseInterval/time.Second) || !run.markedAt.CompareAndSwap(last, now) {
+		return
+	}
+	if names := p.everyName(msgs); len(names) > 0 {
+		for _, s := range p.files.Stores {
+			s.MarkUsed(ctx, names)
+		}
+	}
+}
+
+// everyName lists all files that a history names in notices, for results, media and arguments.
+// A name that a tool made up does no harm.
+func (p *policy[M]) everyName(msgs []M) []string {
+	names := make(map[string]bool)
+	add := func(texts ...string) {
+		for _, text := range texts {
+			if at := notice.Recognise(text); at.Path != "" {
+				names[at.Path] = true
+			}
+		}
+	}
+	for _, msg := range msgs {
+		v := rounds.ViewOf(msg, rounds.View{})
+		add(v.Moved...)
+		for _, r := range v.Results {
+			add(append(r.Texts, r.Moved...)...)
+		}
+		for _, each := range v.Calls {
+			for _, name := range vault.Mentions(p.RootDir, each.Args) {
+				names[name] = true
+			}
+		}
+	}
+	return slices.Sorted(maps.Keys(names))
 }
 
 // runLocal returns the value under a key, if it has this type.

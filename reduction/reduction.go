@@ -3,33 +3,21 @@
 
 package reduction
 
-// The constructors and the hooks: the order of the work before a model call, and what the calls that a
-// model makes must know of the conversation.
+// The constructors and the hooks: the order of the work.
 
 import (
 	"context"
-	"maps"
-	"slices"
-	"strings"
-	"time"
 
 	"github.com/cloudwego/eino/adk"
 	"github.com/cloudwego/eino/components/model"
-	"github.com/cloudwego/eino/schema"
 
 	"github.com/einolean/einolean"
 	"github.com/einolean/einolean/internal/adkrun"
-	"github.com/einolean/einolean/internal/backend"
-	"github.com/einolean/einolean/internal/display"
-	"github.com/einolean/einolean/internal/message"
 	"github.com/einolean/einolean/internal/nothing"
 	"github.com/einolean/einolean/internal/virtual"
 	"github.com/einolean/einolean/reduction/internal/cut"
-	"github.com/einolean/einolean/reduction/internal/notice"
 	"github.com/einolean/einolean/reduction/internal/rounds"
 	"github.com/einolean/einolean/reduction/internal/sent"
-	"github.com/einolean/einolean/reduction/internal/size"
-	"github.com/einolean/einolean/reduction/internal/vault"
 )
 
 // New returns the middleware for agents on *schema.Message. See [NewTyped].
@@ -53,12 +41,6 @@ func NewTyped[M adk.MessageType](ctx context.Context, config *TypedConfig[M]) (a
 		TypedBaseChatModelAgentMiddleware: &adk.TypedBaseChatModelAgentMiddleware[M]{},
 
 		policy: policyOf(c, config.ReadFileToolName != ""),
-	}
-	if c.TokenCounter == nil {
-		m.estimator = new(size.Estimator[M])
-		c.TokenCounter = func(_ context.Context, msgs []M, tools []*schema.ToolInfo) (int64, error) {
-			return m.estimator.Count(msgs, tools), nil
-		}
 	}
 	return adkrun.New(m), nil
 }
@@ -207,100 +189,4 @@ func (m *middleware[M]) WrapStreamableToolCall(ctx context.Context, endpoint adk
 // WrapEnhancedStreamableToolCall cuts what a tool streams in parts.
 func (m *middleware[M]) WrapEnhancedStreamableToolCall(ctx context.Context, endpoint adk.EnhancedStreamableToolCallEndpoint, tCtx *adk.ToolContext) (adk.EnhancedStreamableToolCallEndpoint, error) {
 	return cut.Streamed(ctx, &m.cutter, tCtx, nothing.Streamed(endpoint)), nil
-}
-
-// noteNamedFiles tells calls which of their future files the notices in the history already
-// name. They must not write to these.
-func (m *middleware[M]) noteNamedFiles(ctx context.Context, msgs []M, calls []rounds.Call) {
-	shown := m.namedFiles(msgs)
-	m.files.Note(ctx, shown)
-	wanted := make(map[string]bool, len(calls))
-	for _, each := range calls {
-		wanted[vault.Clean(vault.DefaultPath(m.RootDir, vault.TruncDir, each.ID))] = true
-	}
-	var taken []string
-	for _, name := range shown {
-		// A generator may return any of the names next.
-		if wanted[name] || m.GenTruncOffloadFilePath != nil {
-			taken = append(taken, name)
-		}
-	}
-	_ = adk.SetRunLocalValue(ctx, namedFilesKey, taken)
-}
-
-// maxQuestion is the most of a message that goes into a question, in bytes.
-const maxQuestion = 1000
-
-// noteQuestion records the last texts of the user and the model for the calls that the model
-// has just made.
-func (m *middleware[M]) noteQuestion(ctx context.Context, msgs []M) {
-	_, said := saidIn(msgs[len(msgs)-1])
-	asked := ""
-	for i := len(msgs) - 1; i >= 0 && asked == ""; i-- {
-		asked, _ = saidIn(msgs[i])
-	}
-	_ = adk.SetRunLocalValue(ctx, questionKey, lastBytes(asked, maxQuestion)+"\n"+lastBytes(said, maxQuestion))
-}
-
-// saidIn returns the text of a message of the user or the model.
-func saidIn[M adk.MessageType](m M) (user, model string) {
-	var texts []string
-	for p := message.Parts(m); p.Next(); {
-		if p.Kind == message.Text {
-			texts = append(texts, p.Text())
-		}
-	}
-	switch text := strings.Join(texts, "\n"); message.Role(m) {
-	case schema.User:
-		return text, ""
-	case schema.Assistant:
-		return "", text
-	}
-	return "", ""
-}
-
-// lastBytes returns the end of a text, starting at a whole character.
-func lastBytes(s string, most int) string { return s[display.Ceil(s, len(s)-most):] }
-
-// markUsed tells the stores, at the start of a run and each hour after, which files the
-// history names.
-func (m *middleware[M]) markUsed(ctx context.Context, run *agentRun, msgs []M) {
-	if !slices.ContainsFunc(m.files.Stores, func(s *vault.Store) bool { return s.Cleaner != nil }) {
-		return
-	}
-	now, last := time.Now().Unix(), run.markedAt.Load()
-	if now-last < int64(backend.UseInterval/time.Second) || !run.markedAt.CompareAndSwap(last, now) {
-		return
-	}
-	if names := m.everyName(msgs); len(names) > 0 {
-		for _, s := range m.files.Stores {
-			s.MarkUsed(ctx, names)
-		}
-	}
-}
-
-// everyName lists all files that a history names in notices, for results, media and arguments.
-// A name that a tool made up does no harm.
-func (m *middleware[M]) everyName(msgs []M) []string {
-	names := make(map[string]bool)
-	add := func(texts ...string) {
-		for _, text := range texts {
-			if at := notice.Recognise(text); at.Path != "" {
-				names[at.Path] = true
-			}
-		}
-	}
-	for _, msg := range msgs {
-		v := rounds.ViewOf(msg, rounds.View{})
-		add(v.Moved...)
-		for _, r := range v.Results {
-			add(append(r.Texts, r.Moved...)...)
-		}
-		for _, each := range v.Calls {
-			for _, p := range vault.Mentions(m.RootDir, each.Args) {
-				names[p] = true
-			}
-		}
-	}
-	return slices.Sorted(maps.Keys(names))
 }

@@ -15,18 +15,21 @@ import (
 	"github.com/einolean/einolean/reduction/internal/sent"
 )
 
-// rewritten returns the messages with the rounds outside the kept ones changed by the user's
+// rewriter is the user's: it replaces the messages of a round.
+type rewriter[M adk.MessageType] func(ctx context.Context, call M, responses []M) ([]M, error)
+
+// rewritten returns the messages with the rounds before the last keep changed by the user's
 // rewriter, and whether anything is new. It skips rounds that were rewritten or cleared
 // before.
-func rewritten[M adk.MessageType](ctx context.Context, of *policy[M], msgs []M) ([]M, bool, error) {
-	rounds, end := rounds.Outside(rounds.Of(msgs), of.ClearRetentionSuffixLimit)
+func rewritten[M adk.MessageType](ctx context.Context, by rewriter[M], msgs []M, keep int) ([]M, bool, error) {
+	rounds, end := rounds.Outside(rounds.Of(msgs), keep)
 	instead := make(map[int][]M, len(rounds))
 	gone := make(map[int]bool)
 	for _, r := range rounds {
 		if r.Processed || !alone(msgs, r, end) {
 			continue
 		}
-		got, err := rewrite(ctx, of, msgs, r)
+		got, err := rewrite(ctx, by, msgs, r)
 		if err != nil {
 			return nil, false, err
 		}
@@ -76,12 +79,12 @@ func alone[M adk.MessageType](msgs []M, r rounds.Round, end int) bool {
 func isResult(p message.Part) bool { return p.Kind == message.Result }
 
 // rewrite calls the rewriter for a round. It never sees its own output again.
-func rewrite[M adk.MessageType](ctx context.Context, of *policy[M], msgs []M, r rounds.Round) ([]M, error) {
+func rewrite[M adk.MessageType](ctx context.Context, by rewriter[M], msgs []M, r rounds.Round) ([]M, error) {
 	var responses []M
 	for _, i := range r.Messages() {
-		responses = append(responses, own(message.Without(msgs[i], func(p message.Part) bool { return !isResult(p) }, "")))
+		responses = append(responses, rounds.Own(message.Without(msgs[i], func(p message.Part) bool { return !isResult(p) }, "")))
 	}
-	got, err := of.ClearMessageRewriter(ctx, own(msgs[r.At]), responses)
+	got, err := by(ctx, rounds.Own(msgs[r.At]), responses)
 	if err != nil {
 		return nil, err
 	}

@@ -199,7 +199,7 @@ func replacing[T any](got Answer, copied *schema.StreamReader[T], done func(byte
 
 // cutStream returns a stream that ends within the limit. Closing it closes src.
 func cutStream[T any](ctx context.Context, of call, src *schema.StreamReader[T]) *schema.StreamReader[T] {
-	c := &streamCut[T]{call: of, ctx: ctx, notices: notice.Current()}
+	c := &streamCut[T]{call: of, ctx: ctx, words: words{notices: notice.Current()}}
 	c.data.Tool, c.data.Finds = c.Reader.Of(ctx)
 	if c.Previews(c.tool.Name) {
 		c.errors = new(previews.Errors)
@@ -233,24 +233,38 @@ const (
 // streamCut is the cutting of one stream. It is used by one goroutine at a time.
 type streamCut[T any] struct {
 	call
-	ctx       context.Context
+	ctx context.Context
+	words
+	incoming[T]
+	arrived[T]
+
+	state  streamState
+	errors *previews.Errors // lines that look like errors, if results have a preview
+	json   *jsonStream      // nil: its text is not JSON, or stays
+}
+
+// words are those of the notice.
+type words struct {
 	notices   *notice.Texts
 	data      notice.Data // common to all notices
 	allowance int         // bytes that may be passed on before the notice
+}
 
+// incoming is what the tool sends.
+type incoming[T any] struct {
 	source *schema.StreamReader[T] // the tool's own; nil if it is known to have ended
 	in     *schema.StreamReader[T] // the same, ending at its first error
 	ends   []error                 // ends of its sources, to pass on after the chunks held back
 	err    error                   // its first error, which comes last
+}
 
-	state  streamState
-	texts  []string         // all text so far, until it is stored
-	total  int              // bytes so far
-	passed int              // of them passed on
-	errors *previews.Errors // lines that look like errors, if a Preview is set
-	held   []T
-	waited int         // of them for the end of JSON
-	json   *jsonStream // nil: its text is not JSON, or stays
+// arrived is what has come so far.
+type arrived[T any] struct {
+	texts  []string // all text, until it is stored
+	total  int      // bytes
+	passed int      // of them passed on
+	held   []T      // chunks that were not
+	waited int      // of them for the end of JSON
 }
 
 // reserve is how many bytes can be passed on if the notice must fit after them; negative

@@ -39,7 +39,7 @@ func TestStreamReaderAnswersAfterItWasClosed(t *testing.T) {
 	one.Close()
 	_, err := one.Recv()
 	require.ErrorIs(t, err, schema.ErrRecvAfterClosed)
-	c := &streamCut[string]{state: over, err: io.ErrNoProgress}
+	c := &streamCut[string]{state: over, incoming: incoming[string]{err: io.ErrNoProgress}}
 	require.Equal(t, io.ErrNoProgress, c.afterEnd(err))
 	require.Equal(t, io.EOF, c.afterEnd(err))
 	require.Equal(t, io.ErrShortWrite, c.afterEnd(io.ErrShortWrite))

@@ -197,7 +197,7 @@ func (e *Edit) Outcome() report.Outcome {
 		o.Path = cmp.Or(o.Path, e.values[0].path)
 	}
 	for _, r := range e.media {
-		o.Before += len(r.content)
+		o.Before += len(r.item.Content)
 		o.After += len(r.text)
 		o.Path = cmp.Or(o.Path, r.path)
 	}
@@ -296,6 +296,44 @@ func (d *Decider) byHandler(ctx context.Context, r *Result) (Edit, rule.Reason, 
 		return e, rule.Handler, nil
 	}
 	return e, "", nil
+}
+
+// refer decides that the first n media of a result become references, and returns the tokens that this
+// saves.
+func (d *Decider) refer(to *Decision, n int) (saved int) {
+	to.media = d.references(to.Media[:n], to.Rule.Store)
+	return mediaSaved(to.media)
+}
+
+// referToArguments decides that the long values in the call of a result become references, and returns the
+// tokens that this saves.
+func (d *Decider) referToArguments(to *Decision) (saved int) {
+	if d.over > 0 {
+		to.values = d.valuesOf(to.Result)
+	}
+	if len(to.values) == 0 {
+		return 0
+	}
+	to.mark = true
+	return tokens.Of(to.Call.Args) - tokens.Of(withReferences(to.Call.Args, to.values))
+}
+
+// shorten decides that a result of more than most tokens becomes shorter, if it can.
+func (d *Decider) shorten(ctx context.Context, e *Edit, most int) (err error) {
+	if e.tokensLeft() <= most {
+		return nil
+	}
+	is := e.Decision
+	if is.keep {
+		if is.file, err = d.place(ctx, is.Result, nil); err != nil {
+			return err
+		}
+	}
+	is.keep, is.most = false, max(most, 1)
+	if next, ok := d.edit(is); ok && (is.file.path == "" || notice.Showable(is.file.path)) {
+		*e = next
+	}
+	return nil
 }
 
 // place determines the file of a result's content.

@@ -10,20 +10,11 @@ import (
 	"math"
 	"slices"
 
-	"github.com/einolean/einolean/internal/tokens"
-	"github.com/einolean/einolean/reduction/internal/notice"
 	"github.com/einolean/einolean/reduction/internal/size"
 )
 
 // Leveller decides about results that must be shorter.
 type Leveller struct{ *Decider }
-
-// refer decides that the first n media of a result become references, and returns the tokens that this
-// saves.
-func (l Leveller) refer(to *Decision, n int) (saved int) {
-	to.media = l.references(to.Media[:n], to.Rule.Store)
-	return mediaSaved(to.media)
-}
 
 // ReferToFirst decides that all media of results become references but the last that fit in a
 // budget, and returns the tokens of all of them then.
@@ -52,14 +43,7 @@ func (l Leveller) ReferToOldest(is []Decision, end int, over int) (saved int) {
 // tokens that this saves.
 func (l Leveller) ReferToArguments(is []Decision) (saved int) {
 	for i := range is {
-		each := &is[i]
-		if l.over > 0 {
-			each.values = l.valuesOf(each.Result)
-		}
-		if len(each.values) > 0 {
-			each.mark = true
-			saved += tokens.Of(each.Call.Args) - tokens.Of(withReferences(each.Call.Args, each.values))
-		}
+		saved += l.referToArguments(&is[i])
 	}
 	return saved
 }
@@ -103,24 +87,6 @@ func (l Leveller) Level(ctx context.Context, is []Decision, budget int) ([]Edit,
 		open = left
 	}
 	return slices.DeleteFunc(edits, func(e Edit) bool { return !e.Replaces() }), nil
-}
-
-// shorten decides that a result of more than most tokens becomes shorter, if it can.
-func (l Leveller) shorten(ctx context.Context, e *Edit, most int) (err error) {
-	if e.tokensLeft() <= most {
-		return nil
-	}
-	is := e.Decision
-	if is.keep {
-		if is.file, err = l.place(ctx, is.Result, nil); err != nil {
-			return err
-		}
-	}
-	is.keep, is.most = false, max(most, 1)
-	if next, ok := l.edit(is); ok && (is.file.path == "" || notice.Showable(is.file.path)) {
-		*e = next
-	}
-	return nil
 }
 
 // level is the greatest size to which all larger ones can be reduced for the sum to be

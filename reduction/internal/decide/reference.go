@@ -34,13 +34,9 @@ type wording struct {
 // reference is a text in place of stored content: of a long value in the arguments of a call, or
 // of a medium, which is an image, a sound, a film or a file.
 type reference struct {
+	file                  // where the content is: a medium is JSON, to restore it from
+	text   string         // in place of the content
 	medium *rounds.Medium // nil: it is a value
-
-	content string // as it is stored: a medium is JSON, to restore it from
-	at      vault.Place
-	path    string // the file or its future name
-	existed bool   // it was there already
-	text    string // in place of the content
 
 	from, to int // the position of a value's JSON in the arguments
 }
@@ -51,11 +47,11 @@ func (w *wording) valuesOf(r *Result) (out []reference) {
 	if len(r.Call.Args) <= over || !r.Rule.Refers() {
 		return nil
 	}
-	file := vault.DefaultPath(w.root, vault.ClearDir, r.Call.ID)
-	longest := w.worded(reference{path: file + vault.Padding + vault.Padding, to: 1 << 30})
+	name := vault.DefaultPath(w.root, vault.ClearDir, r.Call.ID)
+	longest := w.worded(reference{file: file{path: name + vault.Padding + vault.Padding}, to: 1 << 30})
 	for i, v := range notice.Values(r.Call.Args, max(over, len(longest.text))) {
-		each := reference{content: v.Content, from: v.From, to: v.To}
-		out = append(out, w.planned(each, r.Rule.Store, fmt.Sprintf("%s%s%d", file, notice.ArgMark, i+1)))
+		each := reference{from: v.From, to: v.To}
+		out = append(out, w.planned(each, r.Rule.Store, fmt.Sprintf("%s%s%d", name, notice.ArgMark, i+1), v.Content))
 	}
 	return out
 }
@@ -67,15 +63,16 @@ func (w *wording) references(media []*rounds.Medium, store *vault.Store) (out []
 		if err != nil {
 			continue // a value in Extra cannot be encoded
 		}
-		r := reference{medium: m, content: string(content)}
-		out = append(out, w.planned(r, store, path.Join(w.root, vault.ClearDir, notice.MediaName+vault.SumOf(r.content))))
+		name := path.Join(w.root, vault.ClearDir, notice.MediaName+vault.SumOf(string(content)))
+		out = append(out, w.planned(reference{medium: m}, store, name, string(content)))
 	}
 	return out
 }
 
 // planned completes a reference, with the path that its content will probably get.
-func (w *wording) planned(r reference, store *vault.Store, filePath string) reference {
-	r.at, r.path, _ = store.Plan(vault.Place{Path: filePath}, r.content)
+func (w *wording) planned(r reference, store *vault.Store, filePath, content string) reference {
+	r.item = vault.Item{Store: store, Content: content}
+	r.item.At, r.path, r.certain = store.Plan(vault.Place{Path: filePath}, content)
 	return w.worded(r)
 }
 
@@ -88,7 +85,7 @@ func (w *wording) worded(r reference) reference {
 		r.text = display.Quoted(w.notices.Fill(w.notices.Argument, data))
 		return r
 	}
-	data.Bytes, data.Medium = len(r.content), string(r.medium.Out.Type)
+	data.Bytes, data.Medium = len(r.item.Content), string(r.medium.Out.Type)
 	data.Finds, data.Hint = false, ""
 	if c := message.MediumOf(r.medium.Out); len(c.MIMEType) <= maxMediaType && notice.Showable(c.MIMEType) && !strings.ContainsAny(c.MIMEType, "<>{}") {
 		data.Medium = cmp.Or(c.MIMEType, data.Medium)

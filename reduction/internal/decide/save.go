@@ -91,7 +91,7 @@ func (s *Saver) stored(ctx context.Context, e Edit, got vault.Saved) (now Edit, 
 func (s *Saver) saveReferences(ctx context.Context, r *Result, all []reference) (kept []reference, same bool) {
 	same = true
 	for _, each := range all {
-		got := s.save(ctx, vault.Item{Store: r.Rule.Store, At: each.at, Content: each.content})
+		got := s.save(ctx, each.item)
 		if !s.succeeded(ctx, r, got.Err) {
 			same = false
 			continue

@@ -1,7 +1,7 @@
 // Copyright einolean authors
 // SPDX-License-Identifier: Apache-2.0
 
-package reduction
+package rounds
 
 // Copies for callbacks.
 
@@ -11,9 +11,9 @@ import (
 	"github.com/cloudwego/eino/schema"
 )
 
-// own returns a copy for a callback that may write to it. Values in Extra, and tools that were
+// Own returns a copy for a callback that may write to it. Values in Extra, and tools that were
 // found, are shared.
-func own[T any](v T) T {
+func Own[T any](v T) T {
 	ownParts(reflect.ValueOf(&v).Elem())
 	return v
 }
