@@ -83,6 +83,8 @@ func commitLevel(line []byte) int {
 	return -1
 }
 
+var headingLine = regexp.MustCompile(`^#{1,6} \S`)
+
 func headingLevel(line []byte) int {
 	if headingLine.Match(line) {
 		return bytes.IndexByte(line, ' ')

@@ -61,7 +61,7 @@ func TestLinesAroundMatchesAreExact(t *testing.T) {
 		strings.Repeat("x", maxShown+1), strings.Repeat("x", maxShown) + "\r", strings.Repeat("x", maxShown-1) + "天", strings.Repeat("x", maxShown-3) + "天",
 		strings.Repeat("天", 300), strings.Repeat("y", 70_000)}
 	check := func(content string, around int) {
-		s := searchFor(t, "^loud", search{next: -1, limit: 1 << 30, room: 1 << 30, most: 1 << 40, around: around})
+		s := searchFor(t, "^loud", 1<<30, extent{most: 1 << 40}, lines{room: 1 << 30, around: around})
 		require.NoError(t, s.run(newScanner(strings.NewReader(content))))
 		require.Equal(t, wantAround(content, around), s.out.String(), "context %d of %q", around, content)
 		require.Equal(t, strings.Count("\n"+content, "\nloud"), s.hits)
@@ -126,7 +126,7 @@ func TestASearchLooksAtNoMoreThanItMay(t *testing.T) {
 		{0, 0, 100, -1, 0}, {0, 0, 19, -1, 0}, {0, 0, 18, 15, 0}, {0, 0, 14, 15, 0}, {0, 0, 13, 10, 0}, {0, 0, 4, 5, 0}, {0, 0, 3, 0, 0},
 		{5, 0, 14, -1, 5}, {5, 0, 13, 15, 5}, {7, 0, 12, -1, 7}, {7, 0, 11, 15, 7}, {7, 0, 1, 7, 7}, {0, 3, 9, -1, 10}, {0, 3, 8, 15, 10}, {4, 0, 15, -1, 4}, {99, 0, 5, -1, 20},
 	} {
-		s := searchFor(t, "x", search{fromByte: c.from, fromLine: c.fromLine, next: -1, limit: 9, room: 5000, most: c.most})
+		s := searchFor(t, "x", 9, extent{fromLine: c.fromLine, fromByte: c.from, most: c.most}, lines{room: 5000})
 		require.NoError(t, s.run(newScanner(strings.NewReader(content))))
 		require.Equal(t, c.next, s.next, "%+v", c)
 		require.Equal(t, c.first, s.first, "%+v", c)
@@ -216,7 +216,7 @@ func TestContentThatEndsEarlyIsAnError(t *testing.T) {
 		for name, content := range map[string]io.Reader{
 			"plain": strings.NewReader("1234"[:n]), "data with the end": iotest.DataErrReader(strings.NewReader("1234"[:n])), "bytes": iotest.OneByteReader(strings.NewReader("1234"[:n])),
 		} {
-			all, err := io.ReadAll(guardedStream(visit{ctx: t.Context()}, content, 4))
+			all, err := io.ReadAll(visit{ctx: t.Context()}.guard(content, 4))
 			require.Equal(t, "1234"[:n], string(all), name)
 			require.Equal(t, n < 4, errors.Is(err, io.ErrUnexpectedEOF), name)
 			require.Equal(t, n == 4, err == nil, name)
@@ -359,7 +359,7 @@ func TestPiecesOfALongLineAreExact(t *testing.T) {
 		{1000, 200, 1000, 900, 1300}, {1000, 199, 1000, 900, 1299}, {1000, 201, 1000, 900, 1300}, {1000, 999, 1000, 900, 1300},
 	} {
 		line := strings.Repeat("x", c.before) + strings.Repeat("n", c.match) + strings.Repeat("y", c.behind)
-		s := searchFor(t, "n+", search{next: -1, limit: 9, room: 1 << 20, most: 1 << 30})
+		s := searchFor(t, "n+", 9, extent{most: 1 << 30}, lines{room: 1 << 20})
 		require.NoError(t, s.run(newScanner(strings.NewReader(line))))
 		require.Equal(t, fmt.Sprintf("1@%d:%s\n", c.from, line[c.from:c.to]), s.out.String(), "%+v", c)
 		require.Equal(t, 1, s.hits)

@@ -9,39 +9,37 @@ package readtool
 import (
 	"bytes"
 	"context"
-	"errors"
-	"io"
-	"strings"
 	"unicode/utf8"
 
-	"github.com/cloudwego/eino/adk/filesystem"
-
-	"github.com/einolean/einolean/internal/backend"
 	"github.com/einolean/einolean/internal/display"
 	"github.com/einolean/einolean/internal/preview"
 	"github.com/einolean/einolean/internal/safe"
 )
 
-// enclosed renders a sentence around content that f describes.
-func enclosed(v visit, sentence string, f facts, content []byte) string {
-	f.Content = string(content)
-	f.Fence = fence(f.Content)
-	f.Garbled = !utf8.Valid(content)
-	if !strings.HasSuffix(f.Content, "\n") {
-		f.Content += "\n" // the fence is a line of its own; To says where the content ends
-	}
-	return v.say.say(sentence, f)
+// window is the answer with a part of the content as it is stored.
+type window struct {
+	told
+	First, Last    int64 // lines; zero: not known
+	Fence, Content string
+	Cut            bool   // the last line goes on after To
+	Before         string // the arguments of a call for what comes before
+}
+
+// show answers with content.
+func (w window) show(v visit, content []byte) string {
+	w.Content, w.Fence, w.Garbled = framed(content)
+	return v.say.Say("page", w)
 }
 
 // lineWindow answers with whole lines from a line on. A line that alone is too
 // long for an answer is cut, and goes on in windows of bytes.
 func lineWindow(v visit) (string, error) {
-	content, size, err := v.src(v.ctx, 0, -1)
+	content, size, err := v.stream()
 	if err != nil {
 		return "", err
 	}
 	defer content.Close()
-	lines := newScanner(guardedStream(v, content, size))
+	lines := newScanner(content)
 	first := max(v.req.offset, 1)
 	if err := lines.skip(first); err != nil {
 		return "", err
@@ -59,7 +57,8 @@ func lineWindow(v visit) (string, error) {
 		limit = min(limit, v.req.limit)
 	}
 	cut, n := takeLines(ahead, limit, v.bytes)
-	f := facts{From: from, To: from + int64(cut), Size: size, First: first, Last: first + n - 1}
+	f := window{told: v.told("", size), First: first, Last: first + n - 1}
+	f.From, f.To = from, from+int64(cut)
 	switch {
 	case n == 0:
 		f.To, f.Last, f.Cut = from+int64(display.Floor(ahead, int(v.bytes))), first, true
@@ -67,7 +66,7 @@ func lineWindow(v visit) (string, error) {
 	case f.To < size:
 		f.Next = v.req.follow("offset", f.Last+1, "limit", v.req.limit)
 	}
-	return enclosed(v, "page", f, ahead[:f.To-from]), nil
+	return f.show(v, ahead[:f.To-from]), nil
 }
 
 // takeLines counts the whole lines at the start of ahead that are at most limit,
@@ -108,11 +107,12 @@ func byteWindow(v visit) (string, error) {
 	if end <= start { // asked for less than one character
 		end = display.Floor(part, int(want-base+utf8.UTFMax))
 	}
-	f := facts{From: base + int64(start), To: base + int64(end), Size: size}
+	f := window{told: v.told("", size)}
+	f.From, f.To = base+int64(start), base+int64(end)
 	if f.To < size {
 		f.Next = v.req.follow("byte_offset", f.To, "byte_limit", v.req.byteLimit)
 	}
-	return enclosed(v, "page", f, part[start:end]), nil
+	return f.show(v, part[start:end]), nil
 }
 
 // lastLines answers with the last lines, as many of those asked for as fit; of a
@@ -131,12 +131,13 @@ func lastLines(v visit) (string, error) {
 		return "", err
 	}
 	start := tailStart(part, min(v.req.tail, v.lines), v.bytes, base > 0)
-	f := facts{From: base + int64(start), To: base + int64(len(part)), Size: size}
+	f := window{told: v.told("", size)}
+	f.From, f.To = base+int64(start), base+int64(len(part))
 	if f.From > 0 {
 		before := max(f.From-v.bytes, 0)
 		f.Before = v.req.follow("byte_offset", before, "byte_limit", f.From-before)
 	}
-	return enclosed(v, "page", f, part[start:]), nil
+	return f.show(v, part[start:]), nil
 }
 
 // tailStart finds where the last n lines of part begin, at most room bytes before
@@ -162,100 +163,47 @@ func pastEnd(v visit, lines, size int64) string {
 	if size == 0 {
 		return v.say.plain("empty")
 	}
-	return v.say.say("past_end", facts{
-		Last: lines,
-		Size: size,
-		Next: v.req.follow("tail", int64(20)),
-	})
-}
-
-// open finds the content of a path, and returns what reads it by ranges. From a store that only
-// reads whole files it is read here, once.
-func (o *Options) open(ctx context.Context, filePath string) (src func(ctx context.Context, offset, length int64) (content io.ReadCloser, size int64, err error), err error) {
-	if o.Ranges != nil {
-		return func(ctx context.Context, offset, length int64) (io.ReadCloser, int64, error) {
-			return o.Ranges.ReadRange(ctx, filePath, offset, length)
-		}, nil
-	}
-	got, err := o.Lines.Read(ctx, &filesystem.ReadRequest{FilePath: filePath})
-	if err != nil {
-		return nil, err
-	}
-	if got == nil {
-		return nil, errors.New("readtool: reading: the store returned neither content nor an error")
-	}
-	return whole(got.Content), nil
-}
-
-// whole is open for content in memory.
-func whole(content string) func(ctx context.Context, offset, length int64) (content io.ReadCloser, size int64, err error) {
-	return func(_ context.Context, offset, length int64) (io.ReadCloser, int64, error) {
-		window, size := backend.Window(content, offset, length)
-		return window, size, nil
-	}
-}
-
-// take reads n bytes. Content that ends before the size that the store named is
-// not what was stored.
-func take(r io.Reader, n int64) ([]byte, error) {
-	b := make([]byte, n)
-	_, err := io.ReadFull(r, b)
-	if errors.Is(err, io.EOF) {
-		err = io.ErrUnexpectedEOF
-	}
-	return b, err
-}
-
-// bufferSize is how much content is read at a time.
-const bufferSize = 64 << 10
-
-// guardedStream reads content of size bytes from its start to its end. It fails once
-// the context has ended, since large content takes time, and if the content ends too
-// early.
-func guardedStream(v visit, content io.Reader, size int64) io.Reader {
-	return &guarded{ctx: v.ctx, r: content, left: size}
-}
-
-type guarded struct {
-	ctx  context.Context
-	r    io.Reader
-	left int64
-}
-
-func (g *guarded) Read(p []byte) (int, error) {
-	if err := g.ctx.Err(); err != nil {
-		return 0, err
-	}
-	n, err := g.r.Read(p)
-	if g.left -= int64(n); errors.Is(err, io.EOF) && g.left > 0 {
-		err = io.ErrUnexpectedEOF
-	}
-	return n, err
+	f := window{told: v.told("", size), Last: lines}
+	f.Next = v.req.follow("tail", int64(20))
+	return v.say.Say("past_end", f)
 }
 
 // maxReason is how much of a query's error is shown, in bytes.
 const maxReason = 1500
 
+// JSONQuery answers a query about a JSON document with at most maxBytes bytes. An error is
+// a text for the model.
+type JSONQuery = func(ctx context.Context, query string, document []byte, maxBytes int) ([]byte, error)
+
+// found is the answer to a JSON query.
+type found struct {
+	told
+	Content, Fence string
+	Reason         string // why it is not answered
+	Missing        bool   // the end of the document is missing
+	More           bool   // there is more of the answer
+}
+
 // askJSON answers a JSON query. What the function returns is bounded once more, and it may
 // panic.
 func askJSON(v visit, f JSONQuery) (string, error) {
-	content, size, err := v.src(v.ctx, 0, -1)
+	content, size, err := v.stream()
 	if err != nil {
 		return "", err
 	}
 	defer content.Close()
-	said := facts{Path: display.Quoted(v.req.jq), Size: size}
+	said := found{told: v.told(v.req.jq, size)}
 	v.bytes -= int64(len(said.Path))
 	if size > preview.MaxDocument {
-		return v.say.say("jq_large", said), nil
+		return v.say.Say("jq_large", said), nil
 	}
-	whole, err := take(guardedStream(v, content, size), size)
+	whole, err := take(content, size)
 	if err != nil {
 		return "", err
 	}
 	document, cut, ok := preview.Document(string(whole))
 	if !ok {
-		return v.say.say("jq_no_json", said), nil
+		return v.say.Say("jq_no_json", said), nil
 	}
 	answer, err := safe.Value("JSONQuery", func() ([]byte, error) { return f(v.ctx, v.req.jq, document, int(v.bytes)) })
 	if ended := v.ctx.Err(); ended != nil {
@@ -263,7 +211,7 @@ func askJSON(v visit, f JSONQuery) (string, error) {
 	}
 	if err != nil {
 		said.Reason = display.Short(display.Line(safe.ErrorText(err)), maxReason)
-		return v.say.say("jq_failed", said), nil
+		return v.say.Say("jq_failed", said), nil
 	}
 	if int64(len(answer)) > v.bytes {
 		answer = answer[:display.Floor(answer, int(v.bytes))]
@@ -273,8 +221,9 @@ func askJSON(v visit, f JSONQuery) (string, error) {
 		said.More = true
 	}
 	if len(bytes.TrimSpace(answer)) == 0 {
-		return v.say.say("jq_nothing", said), nil
+		return v.say.Say("jq_nothing", said), nil
 	}
 	said.Missing = cut
-	return enclosed(v, "jq_answer", said, answer), nil
+	said.Content, said.Fence, said.Garbled = framed(answer)
+	return v.say.Say("jq_answer", said), nil
 }

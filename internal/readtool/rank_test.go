@@ -123,7 +123,7 @@ func TestRankingThatTakesTooLongGoesOnInAnotherCall(t *testing.T) {
 	content := manual()
 	v := visit{ctx: t.Context(), req: request{query: "rotate"}}
 	calls := 0
-	var best []passage
+	var best []candidate
 	for ; len(best) == 0; calls++ {
 		s := newSplitter(strings.NewReader(content))
 		var err error

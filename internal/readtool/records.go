@@ -18,11 +18,10 @@ import (
 	"unicode/utf8"
 
 	"github.com/einolean/einolean/internal/display"
+	"github.com/einolean/einolean/internal/preview"
 )
 
 const (
-	// A record of at most recordBytes is a passage; of a longer one, parts of passageBytes.
-	recordBytes, passageBytes = 1800, 600
 	// Lines that are no rows, and entries of a log, are together a passage of some togetherBytes: what
 	// is looked for often stands just beside the words that are known. Parts of JSON are, if shorter than
 	// tinyRecord.
@@ -64,12 +63,17 @@ type splitter struct {
 	heads []head
 
 	entries
+	blocks
+}
+
+// blocks says where groups of blocks begin.
+type blocks struct {
 	groups bool // empty lines or rulers are between some blocks
 	apart  bool // one of them, or nothing, is before
 }
 
 func newSplitter(content io.Reader) *splitter {
-	s := &splitter{r: bufio.NewReaderSize(content, 64<<10), line: 1, apart: true}
+	s := &splitter{r: bufio.NewReaderSize(content, 64<<10), line: 1, blocks: blocks{apart: true}}
 	begin, _ := s.r.Peek(lookedAt) // the first read reports what is wrong
 	s.detect(begin)
 	return s
@@ -142,13 +146,6 @@ func (s *splitter) pop(level int) {
 	for len(s.heads) > 0 && s.heads[len(s.heads)-1].level >= level {
 		s.heads = s.heads[:len(s.heads)-1]
 	}
-}
-
-func lineLength(b []byte) int {
-	if i := bytes.IndexByte(b, '\n'); i >= 0 {
-		return i + 1
-	}
-	return len(b)
 }
 
 // row is the row of a table at the start of a text. A table is known by the rule under its header.
@@ -408,7 +405,6 @@ func bracket(b []byte) (by, n int) {
 }
 
 var (
-	headingLine = regexp.MustCompile(`^#{1,6} \S`)
 	sectionLine = regexp.MustCompile(`^\[\[?[\w.\-"' ]+\]?\]\s*$`)
 	mailLine    = regexp.MustCompile(`^From:? .*@`)
 	entryLine   = regexp.MustCompile(`^[\[( \t]*(?:(?:\S{1,11} +){0,2}\d{2,4}[-/.:]\d\d[-/.:]\d\d|(?:INFO|WARN|WARNING|ERROR|DEBUG|TRACE|FATAL|NOTICE)\b|(?:level|time|ts)=)`)
@@ -533,4 +529,41 @@ func areRows(lines [][]byte) bool {
 		}
 	}
 	return false
+}
+
+// recordsOf takes JSON apart into the records that do not end before the byte from. Tiny
+// ones, such as the points of a series, are a passage together.
+func recordsOf(content string, from int64) (records []passage) {
+	parts, ok := preview.Parts(content, preview.Cut{Record: recordBytes, Most: passageBytes, Text: partsOf})
+	if !ok {
+		return nil
+	}
+	line, at, open := int64(1), 0, false
+	for _, p := range parts {
+		line += int64(strings.Count(content[at:p.From], "\n"))
+		last := line + int64(strings.Count(content[p.From:p.To], "\n"))
+		tiny := len(p.Text) < tinyRecord
+		if n := len(records) - 1; open && tiny && len(records[n].text) < togetherBytes/2 {
+			records[n].text += "\n" + p.Text
+			records[n].last, records[n].size = last, int64(p.To)-records[n].start
+		} else if open = tiny; int64(p.To) > from {
+			records = append(records, passage{first: line, last: last, start: int64(p.From), size: int64(p.To - p.From), text: p.Text, under: display.Short(display.Line(p.Head), headBytes)})
+		} else {
+			open = false
+		}
+		line, at = last, p.To
+	}
+	return records
+}
+
+// partsOf takes a text apart that stands in JSON.
+func partsOf(text string) (parts []preview.Part) {
+	s := newSplitter(strings.NewReader(text))
+	for {
+		p, err := s.next()
+		if err != nil { // its end
+			return parts
+		}
+		parts = append(parts, preview.Part{From: int(p.start), To: int(p.end()), Text: p.text, Head: p.under})
+	}
 }

@@ -4,7 +4,7 @@
 package readtool
 
 // Answers with the lines that a regular expression matches, as content streams by in bounded
-// memory.
+// memory: lines, and pieces of very long ones.
 
 import (
 	"bufio"
@@ -33,41 +33,71 @@ const (
 	maxAtOnce = 10 << 20
 )
 
-// search collects matches. Lines that are shown begin with their number and, a
-// match, ":"; a line around one, "-"; a piece of a long line, "@", the byte at
-// which the piece begins, and ":".
-type search struct {
-	ctx                context.Context
-	fromLine, fromByte int64
-	limit, room        int
-	most               int64 // bytes to search
-	around             int   // lines to show before and after a match
+// matches is the answer to a pattern.
+type matches struct {
+	told
+	Count          int
+	Content        string
+	Around, Pieces bool // lines around matches, and pieces of long lines, are shown
+}
 
+// pattern is what a line must have.
+type pattern struct {
 	re           *regexp.Regexp
 	later        *regexp.Regexp // finds, in a text that begins with any character, the first match after that
 	instructions int            // of the compiled pattern
+}
 
-	out      strings.Builder
-	hits     int
+// extent is what of the content is searched.
+type extent struct {
+	fromLine, fromByte int64
+	most               int64 // bytes to search
+}
+
+// lines of an answer begin with their number and, a match, ":"; a line around one, "-"; a piece of a
+// long line, "@", the byte at which the piece begins, and ":".
+type lines struct {
+	out    strings.Builder
+	room   int   // bytes
+	around int   // lines to show before and after a match
+	line   int64 // the last one of which something was shown
+	upTo   int64 // of a long line: the end of the last piece shown
+}
+
+// progress is how far a search has come.
+type progress struct {
+	begun    bool
 	first    int64 // byte at which searching began
 	searched int64 // byte at which it ended, where nothing is left for another call
 	next     int64 // byte at which another call goes on; negative: nowhere
-	begun    bool
-
-	shownLine int64   // the last line of which something was shown
-	shownByte int64   // of a long line: the end of the last piece shown
-	before    []piece // lines that were not shown, for the next match
-	after     int     // lines to show yet after the last match
 }
 
-func (s *search) run(lines *scanner) error {
+// search collects matches.
+type search struct {
+	ctx context.Context
+	pattern
+	extent
+	lines
+	progress
+
+	neighbours
+	limit, hits int
+}
+
+// neighbours are the lines around matches that are not shown yet.
+type neighbours struct {
+	before []piece // for the next match
+	after  int     // how many are to be shown after the last match
+}
+
+func (s *search) run(content *scanner) error {
 	for s.next < 0 {
 		if err := s.ctx.Err(); err != nil {
 			return err
 		}
-		p, err := lines.next()
+		p, err := content.next()
 		if errors.Is(err, io.EOF) {
-			s.finish(lines.start)
+			s.finish(content.start)
 			return nil
 		}
 		if err != nil {
@@ -158,10 +188,10 @@ func (s *search) lookLong(p piece, text []byte) {
 // that this is for another call.
 func (s *search) showPiece(p piece, text []byte, m []int) bool {
 	at := p.start + int64(m[0])
-	if at < s.fromByte || at < s.shownByte || p.doubts(m, len(text)) {
+	if at < s.fromByte || at < s.upTo || p.doubts(m, len(text)) {
 		return true
 	}
-	shown := max(s.shownByte-p.start, 0)
+	shown := max(s.upTo-p.start, 0)
 	from := max(display.Floor(text, max(m[0]-around, 0)), int(shown))
 	to := display.Floor(text, min(m[1], m[0]+2*around)+around)
 	mark := "@" + strconv.FormatInt(p.start+int64(from), 10) + ":"
@@ -170,14 +200,14 @@ func (s *search) showPiece(p piece, text []byte, m []int) bool {
 		return false
 	}
 	s.show(p.number, mark+string(text[from:to]))
-	s.shownByte = max(p.start+int64(to), at+1)
+	s.upTo = max(p.start+int64(to), at+1)
 	return true
 }
 
 // near remembers or shows a line that does not match but may be next to one that
 // does.
 func (s *search) near(p piece) {
-	if s.around == 0 || p.number == s.shownLine || !p.head {
+	if s.around == 0 || p.number == s.line || !p.head {
 		return
 	}
 	text := bytes.TrimSuffix(p.text, []byte{'\r'})
@@ -216,19 +246,19 @@ func (s *search) flush(match int64) {
 }
 
 // put writes a line of the answer. A line "--" marks where lines are left out.
-func (s *search) put(number int64, text string) {
-	if s.around > 0 && s.shownLine > 0 && number > s.shownLine+1 {
+func (s *lines) put(number int64, text string) {
+	if s.around > 0 && s.line > 0 && number > s.line+1 {
 		s.out.WriteString("--\n")
 	}
 	s.out.WriteString(strconv.FormatInt(number, 10) + text + "\n")
-	s.shownLine = number
+	s.line = number
 }
 
 // fits reports whether a line of n bytes, its number and a separator fit.
-func (s *search) fits(n int) bool { return s.out.Len()+n+32 <= s.room }
+func (s *lines) fits(n int) bool { return s.out.Len()+n+32 <= s.room }
 
 // compile sets what is searched for.
-func (s *search) compile(text string) error {
+func (p *pattern) compile(text string) error {
 	tree, err := syntax.Parse(text, syntax.Perl)
 	if err != nil {
 		return err
@@ -237,21 +267,21 @@ func (s *search) compile(text string) error {
 	if err != nil {
 		return err
 	}
-	if s.instructions = len(program.Inst); s.instructions > maxInstructions {
+	if p.instructions = len(program.Inst); p.instructions > maxInstructions {
 		return &syntax.Error{Code: syntax.ErrLarge, Expr: text}
 	}
-	if s.re, err = regexp.Compile(text); err != nil {
+	if p.re, err = regexp.Compile(text); err != nil {
 		return err
 	}
-	s.later, err = regexp.Compile(`\A(?s:.)(?s:.*?)(` + tree.String() + `)`)
+	p.later, err = regexp.Compile(`\A(?s:.)(?s:.*?)(` + tree.String() + `)`)
 	return err
 }
 
 // matches reports whether a line matches. What every match must begin with is found much
 // faster than the match.
-func (s *search) matches(text []byte) bool {
-	prefix, all := s.re.LiteralPrefix()
-	return bytes.Contains(text, []byte(prefix)) && (all || s.re.Match(text))
+func (p *pattern) matches(text []byte) bool {
+	prefix, all := p.re.LiteralPrefix()
+	return bytes.Contains(text, []byte(prefix)) && (all || p.re.Match(text))
 }
 
 // find returns the first match that begins at an offset or after it, nil if there is none
@@ -290,11 +320,16 @@ const (
 
 // findMatches answers a pattern.
 func findMatches(v visit) (string, error) {
-	s := search{ctx: v.ctx, fromLine: v.req.offset, fromByte: v.req.byteOffset, next: -1, room: int(v.bytes), around: int(min(v.req.context, maxContext))}
-	if err := s.compile(v.req.pattern); err != nil {
-		return v.say.say("bad_pattern", facts{Path: display.Quoted(v.req.pattern), Reason: reason(err)}), nil
+	s := search{
+		ctx:      v.ctx,
+		extent:   extent{fromLine: v.req.offset, fromByte: v.req.byteOffset},
+		lines:    lines{room: int(v.bytes), around: int(min(v.req.context, maxContext))},
+		progress: progress{next: -1},
 	}
-	content, size, err := v.src(v.ctx, 0, -1)
+	if err := s.compile(v.req.pattern); err != nil {
+		return v.say.Say("bad_pattern", struct{ Tool, Path, Reason string }{v.say.tool, display.Quoted(v.req.pattern), reason(err)}), nil
+	}
+	content, size, err := v.stream()
 	if err != nil {
 		return "", err
 	}
@@ -306,9 +341,9 @@ func findMatches(v visit) (string, error) {
 	// Matching takes time in proportion to the instructions of a pattern.
 	factor := 1 + int64(s.instructions/50)
 	s.limit, s.most = int(limit), maxSearched/factor
-	lines := newScanner(guardedStream(v, content, size))
-	lines.max = max(maxPiece/int(factor), 4*pieceOverlap)
-	if err := s.run(lines); err != nil {
+	in := newScanner(content)
+	in.max = max(maxPiece/int(factor), 4*pieceOverlap)
+	if err := s.run(in); err != nil {
 		return "", err
 	}
 	return matchPage(v, &s, size), nil
@@ -324,20 +359,20 @@ func reason(err error) string {
 }
 
 func matchPage(v visit, s *search, size int64) string {
-	f := facts{
-		Path: display.Quoted(v.req.pattern), Count: s.hits, Content: s.out.String(),
-		From: s.first, To: s.searched, Size: size, Garbled: !utf8.ValidString(s.out.String()),
-		Around: s.around > 0, Pieces: s.shownByte > 0,
-	}
+	f := matches{told: v.told(v.req.pattern, size), Count: s.hits, Content: s.out.String(), Around: s.around > 0, Pieces: s.upTo > 0}
+	f.From, f.To, f.Garbled = s.first, s.searched, !utf8.ValidString(f.Content)
 	if s.next >= 0 {
 		f.To = s.next
 		f.Next = v.req.follow("pattern", v.req.pattern, "byte_offset", s.next, "context", v.req.context, "limit", v.req.limit)
 	}
 	if s.hits == 0 {
-		return v.say.say("no_match", f)
+		return v.say.Say("no_match", f)
 	}
-	return v.say.say("matches", f)
+	return v.say.Say("matches", f)
 }
+
+// bufferSize is how much content is read at a time.
+const bufferSize = 64 << 10
 
 const (
 	// maxPiece is the longest line that is looked at as a whole.

@@ -165,9 +165,9 @@ func TestEveryMatchInALongLineIsInAPiece(t *testing.T) {
 }
 
 // searchFor is a search for a pattern.
-func searchFor(t *testing.T, text string, s search) search {
+func searchFor(t *testing.T, text string, limit int, of extent, shown lines) search {
 	t.Helper()
-	s.ctx = t.Context()
+	s := search{ctx: t.Context(), limit: limit, extent: of, lines: shown, progress: progress{next: -1}}
 	require.NoError(t, s.compile(text))
 	return s
 }
@@ -184,7 +184,7 @@ func TestMatchesInALongLineAreThoseOfTheRegularExpression(t *testing.T) {
 		}
 		text := []byte(b.String())
 		for _, each := range patterns {
-			p := searchFor(t, each, search{})
+			p := searchFor(t, each, 0, extent{}, lines{})
 			want := p.re.FindAllIndex(text, -1)
 			p.instructions = []int{p.instructions, maxAtOnce}[r.IntN(2)]
 			for at, last := 0, -1; at <= len(text); {
@@ -250,11 +250,11 @@ func longLines(r *rand.Rand) string {
 func collectPieces(t *testing.T, r *rand.Rand, re *regexp.Regexp, content string, from int64) (pieces []shown) {
 	t.Helper()
 	for from >= 0 {
-		lines := newScanner(strings.NewReader(content))
-		lines.max, lines.keep = 500+r.IntN(500), 200
-		lines.r.Reset(strings.NewReader(content))
-		s := searchFor(t, re.String(), search{fromByte: from, next: -1, limit: 1 + r.IntN(5), room: 5000, most: 1 << 40})
-		require.NoError(t, s.run(lines))
+		in := newScanner(strings.NewReader(content))
+		in.max, in.keep = 500+r.IntN(500), 200
+		in.r.Reset(strings.NewReader(content))
+		s := searchFor(t, re.String(), 1+r.IntN(5), extent{fromByte: from, most: 1 << 40}, lines{room: 5000})
+		require.NoError(t, s.run(in))
 		found, _ := readMatches(t, "head\n"+s.out.String()+"foot")
 		pieces = append(pieces, found...)
 		require.True(t, s.next < 0 || s.next > from || s.hits > 0, "no progress")
@@ -287,7 +287,7 @@ func TestASearchThatTakesTooLongGoesOnInAnotherCall(t *testing.T) {
 	content := strings.Repeat("hay\n", 1000) + "needle\n"
 	calls := 0
 	for from := int64(0); from >= 0; calls++ {
-		s := searchFor(t, "needle", search{fromByte: from, next: -1, limit: 5, room: 5000, most: 1000})
+		s := searchFor(t, "needle", 5, extent{fromByte: from, most: 1000}, lines{room: 5000})
 		require.NoError(t, s.run(newScanner(strings.NewReader(content))))
 		require.LessOrEqual(t, max(s.searched, s.next)-s.first, int64(1000))
 		require.True(t, s.hits > 0 || s.next > from, "no progress")

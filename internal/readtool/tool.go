@@ -43,23 +43,17 @@ package readtool
 import (
 	"cmp"
 	"context"
-	"embed"
 	"errors"
-	"io"
 	"io/fs"
 	"path"
 	"slices"
-	"strconv"
 	"strings"
 
-	"github.com/cloudwego/eino/adk/filesystem"
 	"github.com/cloudwego/eino/components/tool"
 	"github.com/cloudwego/eino/schema"
 
 	"github.com/einolean/einolean/internal/display"
-	"github.com/einolean/einolean/internal/lenient"
 	"github.com/einolean/einolean/internal/safe"
-	"github.com/einolean/einolean/internal/texts"
 )
 
 const (
@@ -73,16 +67,6 @@ const (
 	// MinMaxBytes is the least that MaxBytes may be.
 	MinMaxBytes = 4096
 )
-
-// RangeReader is a store.RangeReader.
-type RangeReader interface {
-	ReadRange(ctx context.Context, filePath string, offset, length int64) (content io.ReadCloser, size int64, err error)
-}
-
-// Reader is a store.Reader.
-type Reader interface {
-	Read(ctx context.Context, req *filesystem.ReadRequest) (*filesystem.FileContent, error)
-}
 
 // Options configure a tool.
 type Options struct {
@@ -110,10 +94,6 @@ type Options struct {
 	// JSONQuery answers the argument jq. If nil, the tool has no such argument.
 	JSONQuery JSONQuery
 }
-
-// JSONQuery answers a query about a JSON document with at most maxBytes bytes. An error is
-// a text for the model.
-type JSONQuery = func(ctx context.Context, query string, document []byte, maxBytes int) ([]byte, error)
 
 // Under returns an Options.Allowed that allows the paths below the given ones.
 // One with an element ".." is never allowed. Without roots nothing is.
@@ -185,7 +165,7 @@ func (t *readTool) answer(ctx context.Context, say words, req request) (string, 
 	if t.tooLong(req) {
 		return say.plain("too_long"), nil
 	}
-	src, err := t.open(ctx, name)
+	src, err := open(ctx, t.Ranges, t.Lines, name)
 	if err != nil {
 		return "", err
 	}
@@ -208,7 +188,7 @@ func (t *readTool) answer(ctx context.Context, say words, req request) (string, 
 
 // tooLong reports whether the arguments leave no room for an answer.
 func (t *readTool) tooLong(req request) bool {
-	return max(len(display.Quoted(req.pattern)), len(display.Quoted(req.query)), len(display.Quoted(req.jq))/2) > t.MaxBytes/8
+	return req.longest() > t.MaxBytes/8
 }
 
 // frame is more than everything in an answer that is neither content nor the
@@ -218,223 +198,7 @@ const frame = 1200
 // room is how many bytes of content fit into an answer beside its frame, which
 // may repeat the arguments twice.
 func (t *readTool) room(req request) int64 {
-	return int64(t.MaxBytes - frame - 2*len(display.Quoted(req.path)) - 2*len(display.Quoted(req.pattern)) - 2*len(display.Quoted(req.query)))
-}
-
-// visit is one call: what it asks for, of what, and how much may be answered.
-type visit struct {
-	ctx   context.Context
-	say   words
-	src   func(ctx context.Context, offset, length int64) (content io.ReadCloser, size int64, err error) // negative length: to the end
-	req   request
-	lines int64 // the most lines of content
-	bytes int64 // the most bytes of content
-}
-
-// part reads the bytes from offset on, at most length of them, into memory.
-func (v visit) part(offset, length int64) (part []byte, size int64, err error) {
-	content, size, err := v.src(v.ctx, offset, length)
-	if err != nil {
-		return nil, 0, err
-	}
-	defer content.Close()
-	part, err = take(content, min(length, max(size-offset, 0)))
-	return part, size, err
-}
-
-// request is what a call asks for. Numbers are never negative; zero means that the
-// argument is absent.
-type request struct {
-	path       string
-	offset     int64 // first line, from 1
-	limit      int64 // lines, matches or passages
-	byteOffset int64
-	byteLimit  int64
-	tail       int64 // lines from the end
-	pattern    string
-	context    int64 // lines around a match
-	query      string
-	jq         string
-}
-
-// names lists the names of each argument: first its own, then those that models use
-// instead. The first one that has a value wins.
-var names = map[string][]string{
-	"file_path":   {"file_path", "path", "file", "filename", "uri", "url", "input"},
-	"offset":      {"offset", "line", "start_line", "line_offset", "line_number", "start"},
-	"limit":       {"limit", "max_lines", "line_limit", "num_lines", "lines", "max_results", "count"},
-	"byte_offset": {"byte_offset", "offset_bytes", "start_byte", "byte_start"},
-	"byte_limit":  {"byte_limit", "limit_bytes", "max_bytes", "bytes", "length"},
-	"tail":        {"tail", "last", "last_lines", "from_end"},
-	"pattern":     {"pattern", "regex", "regexp", "regex_pattern", "grep"},
-	"context":     {"context", "context_lines"},
-	"query":       {"query", "search", "keywords", "question", "q"},
-	"jq":          {"jq", "jq_query", "json_query", "jq_filter"},
-}
-
-// Path returns the path that the arguments of a call name, empty if they name none.
-func Path(arguments string) string {
-	req, _ := parse(arguments)
-	return req.path
-}
-
-// parse reads arguments. It returns false if they name no path. Arguments that are not
-// an object are a path.
-func parse(arguments string) (req request, ok bool) {
-	given := lenient.Decode(arguments)
-	paths := append(given.Texts(names["file_path"]...), given.Bare()...)
-	if len(paths) == 0 {
-		return request{}, false
-	}
-	number := func(argument string) int64 { return max(0, given.Number(names[argument]...)) }
-	tail := given.Number(names["tail"]...)
-	req = request{
-		path:       cleanPath(paths[0]),
-		offset:     number("offset"),
-		limit:      number("limit"),
-		byteOffset: number("byte_offset"),
-		byteLimit:  number("byte_limit"),
-		tail:       max(tail, -tail), // "tail": -20 asks for the last 20 lines
-		pattern:    strings.Join(given.Texts(names["pattern"]...), "|"),
-		context:    number("context"),
-		query:      strings.TrimSpace(strings.Join(given.Texts(names["query"]...), " ")),
-		jq:         strings.TrimSpace(strings.Join(given.Texts(names["jq"]...), ", ")),
-	}
-	return req, req.path != ""
-}
-
-// cleanPath removes the quotes and the like that models put around a path.
-func cleanPath(filePath string) string {
-	filePath = strings.Trim(filePath, " \t\r\n\"'`<>")
-	return strings.TrimPrefix(filePath, "file://")
-}
-
-// follow writes the arguments of the next call for the same path: names and values in turn. It
-// leaves out empty texts, and numbers that are zero or less.
-func (r request) follow(arguments ...any) string {
-	call := `{"file_path":` + display.Quoted(r.path)
-	for i := 0; i < len(arguments); i += 2 {
-		value := ""
-		switch v := arguments[i+1].(type) {
-		case string:
-			if v != "" {
-				value = display.Quoted(v)
-			}
-		case int64:
-			if v > 0 {
-				value = strconv.FormatInt(v, 10)
-			}
-		}
-		if value != "" {
-			call += "," + display.Quoted(arguments[i].(string)) + ":" + value
-		}
-	}
-	return call + "}"
-}
-
-//go:embed text
-var files embed.FS
-
-var sentences = texts.Load(files, "text")
-
-// words are the sentences in one language, for a tool of one name.
-type words struct {
-	*texts.Texts
-	tool string
+	return int64(t.MaxBytes - frame - 2*req.quoted())
 }
 
 func (t *readTool) words() words { return words{sentences.Current(), t.Name} }
-
-// facts are the data of the sentences.
-type facts struct {
-	Tool               string
-	MaxLines, MaxBytes int
-	Path, ID           string // quoted path, and what the model knows its end as
-	Reason             string // why a pattern is refused
-
-	From, To, Size int64 // bytes
-	First, Last    int64 // lines; zero: not known
-	Fence          string
-	Content        string
-	Garbled        bool   // not all of it is UTF-8
-	Cut            bool   // the last line goes on after To
-	Records        bool   // passages are JSON records without the white space between values
-	Count          int    // matches or passages
-	Head           string // what a passage stands under
-	Others         string // lines of passages that did not fit
-	Asks           bool   // there is an argument jq
-	Missing        bool   // the end of the document is missing
-	More           bool   // there is more of the answer
-	Around, Pieces bool   // lines around matches, and pieces of long lines, are shown
-
-	Next, Before string // the arguments of a following call; empty: nothing follows
-}
-
-// say renders one of the sentences.
-func (w words) say(name string, f facts) string {
-	f.Tool = w.tool
-	return w.Say(name, f)
-}
-
-func (w words) plain(name string) string { return w.say(name, facts{}) }
-
-// about is a sentence about a path. What a model made up may be long.
-func (w words) about(name, filePath string) string {
-	const shown = 300
-	if len(filePath) > shown {
-		filePath = strings.ToValidUTF8(filePath[:shown], "") + "…"
-	}
-	return w.say(name, facts{
-		Path: display.Quoted(filePath),
-		ID:   display.Quoted(filePath[strings.LastIndexByte(filePath, '/')+1:]),
-	})
-}
-
-// info describes the tool and its arguments.
-func (w words) info(maxLines, maxBytes int, asks bool) *schema.ToolInfo {
-	f := facts{MaxLines: maxLines, MaxBytes: maxBytes, Asks: asks}
-	argument := func(name string, kind schema.DataType) *schema.ParameterInfo {
-		return &schema.ParameterInfo{Type: kind, Desc: w.say(name, f), Required: name == "file_path"}
-	}
-	params := map[string]*schema.ParameterInfo{
-		"file_path": argument("file_path", schema.String),
-		"pattern":   argument("pattern", schema.String),
-		"query":     argument("query", schema.String),
-	}
-	if asks {
-		params["jq"] = argument("jq", schema.String)
-	}
-	for _, name := range []string{"offset", "limit", "byte_offset", "byte_limit", "tail", "context"} {
-		params[name] = argument(name, schema.Integer)
-	}
-	return &schema.ToolInfo{
-		Name:        w.tool,
-		Desc:        w.say("description", f),
-		ParamsOneOf: schema.NewParamsOneOfByParams(params),
-		Extra:       map[string]any{madeKey: true},
-	}
-}
-
-// madeKey marks, in the Extra of its info, a tool of this package, so that it is
-// recognised through any wrapper.
-const madeKey = "__einolean_read_tool__"
-
-// Made reports whether an info is that of a tool of this package.
-func Made(info *schema.ToolInfo) bool {
-	made, _ := info.Extra[madeKey].(bool)
-	return made
-}
-
-// Page reports whether an answer of the tool holds content of a file. Other answers
-// are one line.
-func Page(answer string) bool { return strings.Contains(answer, "\n") }
-
-// fence is a line that does not occur in any of the contents that it encloses.
-func fence(contents ...string) string {
-	line := "-----"
-	within := func(content string) bool { return strings.Contains(content, line) }
-	for n := 1; slices.ContainsFunc(contents, within); n++ {
-		line = "-----" + strconv.Itoa(n) + "-----"
-	}
-	return line
-}

@@ -70,13 +70,36 @@ func TestInfoDescribesTheTool(t *testing.T) {
 	}
 }
 
+// said is a sentence with nothing in it, and with all that it may say.
+func said(w words, name string) (texts []string) {
+	some := told{Tool: "read_file", Path: `"p"`, To: 9, Size: 9, Next: "{}", Garbled: true}
+	for _, d := range []any{
+		window{}, window{told: some, First: 1, Last: 2, Cut: true, Before: "{}"}, window{told: some},
+		matches{}, matches{told: some, Count: 2, Around: true, Pieces: true}, matches{told: some, Count: 1},
+		passages{}, passages{told: some, Count: 2, Others: "1 2: x\n", Records: true, More: true}, passages{told: some, Count: 1},
+		heading{}, heading{First: 1, Last: 2, Head: "a"}, found{}, found{told: some, Missing: true, More: true, Reason: "why"},
+		struct{ Tool, Path, ID, Reason string }{"read_file", "p", "p", "why"},
+		struct {
+			MaxLines, MaxBytes int
+			Asks               bool
+		}{1, 2, true},
+	} {
+		func() { // each sentence has its own data
+			defer func() { _ = recover() }()
+			texts = append(texts, w.Say(name, d))
+		}()
+	}
+	return texts
+}
+
 func TestEverySentenceIsThereInBothLanguages(t *testing.T) {
 	var lists [2][]string
 	for i, w := range []words{{sentences.English(), "read_file"}, {sentences.Chinese(), "read_file"}} {
 		lists[i] = w.Names()
 		for _, name := range lists[i] {
-			for _, f := range []facts{{}, {First: 1, Cut: true, Garbled: true, Next: "{}", Before: "{}", Count: 2, Around: true, Pieces: true}} {
-				text := w.say(name, f)
+			texts := said(w, name)
+			require.NotEmpty(t, texts, name)
+			for _, text := range texts {
 				require.NotContains(t, text, "<no value>")
 				require.LessOrEqual(t, len(text), 2000, name)
 			}

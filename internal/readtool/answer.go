@@ -1,0 +1,114 @@
+// Copyright einolean authors
+// SPDX-License-Identifier: Apache-2.0
+
+package readtool
+
+// What the model reads: the sentences, which are in text/, what most of them say, and the tool itself.
+
+import (
+	"embed"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/cloudwego/eino/schema"
+
+	"github.com/einolean/einolean/internal/display"
+	"github.com/einolean/einolean/internal/texts"
+)
+
+//go:embed text
+var files embed.FS
+
+var sentences = texts.Load(files, "text")
+
+// words are the sentences in one language, for a tool of one name.
+type words struct {
+	*texts.Texts
+	tool string
+}
+
+// told is what an answer says beside its content.
+type told struct {
+	Tool           string
+	Path           string // quoted path, pattern or query
+	From, To, Size int64  // bytes
+	Next           string // the arguments of a following call; empty: nothing follows
+	Garbled        bool   // not all of the content is UTF-8
+}
+
+func (w words) plain(name string) string { return w.Say(name, told{Tool: w.tool}) }
+
+// about is a sentence about a path. What a model made up may be long.
+func (w words) about(name, filePath string) string {
+	const shown = 300
+	if len(filePath) > shown {
+		filePath = strings.ToValidUTF8(filePath[:shown], "") + "…"
+	}
+	return w.Say(name, struct{ Tool, Path, ID string }{ // the model knows the end of a path as its id
+		w.tool, display.Quoted(filePath), display.Quoted(filePath[strings.LastIndexByte(filePath, '/')+1:]),
+	})
+}
+
+// info describes the tool and its arguments.
+func (w words) info(maxLines, maxBytes int, asks bool) *schema.ToolInfo {
+	f := struct {
+		MaxLines, MaxBytes int
+		Asks               bool
+	}{maxLines, maxBytes, asks}
+	argument := func(name string, kind schema.DataType) *schema.ParameterInfo {
+		return &schema.ParameterInfo{Type: kind, Desc: w.Say(name, f), Required: name == "file_path"}
+	}
+	params := map[string]*schema.ParameterInfo{
+		"file_path": argument("file_path", schema.String),
+		"pattern":   argument("pattern", schema.String),
+		"query":     argument("query", schema.String),
+	}
+	if asks {
+		params["jq"] = argument("jq", schema.String)
+	}
+	for _, name := range []string{"offset", "limit", "byte_offset", "byte_limit", "tail", "context"} {
+		params[name] = argument(name, schema.Integer)
+	}
+	return &schema.ToolInfo{
+		Name:        w.tool,
+		Desc:        w.Say("description", f),
+		ParamsOneOf: schema.NewParamsOneOfByParams(params),
+		Extra:       map[string]any{madeKey: true},
+	}
+}
+
+// madeKey marks, in the Extra of its info, a tool of this package, so that it is
+// recognised through any wrapper.
+const madeKey = "__einolean_read_tool__"
+
+// Made reports whether an info is that of a tool of this package.
+func Made(info *schema.ToolInfo) bool {
+	made, _ := info.Extra[madeKey].(bool)
+	return made
+}
+
+// Page reports whether an answer of the tool holds content of a file. Other answers
+// are one line.
+func Page(answer string) bool { return strings.Contains(answer, "\n") }
+
+// framed is content as it stands between fences.
+func framed(content []byte) (shown, between string, garbled bool) {
+	shown = string(content)
+	between = fence(shown)
+	if !strings.HasSuffix(shown, "\n") {
+		shown += "\n" // the fence is a line of its own; To says where the content ends
+	}
+	return shown, between, !utf8.Valid(content)
+}
+
+// fence is a line that does not occur in any of the contents that it encloses.
+func fence(contents ...string) string {
+	line := "-----"
+	within := func(content string) bool { return strings.Contains(content, line) }
+	for n := 1; slices.ContainsFunc(contents, within); n++ {
+		line = "-----" + strconv.Itoa(n) + "-----"
+	}
+	return line
+}

@@ -1,0 +1,114 @@
+// Copyright einolean authors
+// SPDX-License-Identifier: Apache-2.0
+
+package readtool
+
+// The arguments of a call, and those of the next one.
+
+import (
+	"strconv"
+	"strings"
+
+	"github.com/einolean/einolean/internal/display"
+	"github.com/einolean/einolean/internal/lenient"
+)
+
+// request is what a call asks for. Numbers are never negative; zero means that the
+// argument is absent.
+type request struct {
+	path       string
+	offset     int64 // first line, from 1
+	limit      int64 // lines, matches or passages
+	byteOffset int64
+	byteLimit  int64
+	tail       int64 // lines from the end
+	pattern    string
+	context    int64 // lines around a match
+	query      string
+	jq         string
+}
+
+// names lists the names of each argument: first its own, then those that models use
+// instead. The first one that has a value wins.
+var names = map[string][]string{
+	"file_path":   {"file_path", "path", "file", "filename", "uri", "url", "input"},
+	"offset":      {"offset", "line", "start_line", "line_offset", "line_number", "start"},
+	"limit":       {"limit", "max_lines", "line_limit", "num_lines", "lines", "max_results", "count"},
+	"byte_offset": {"byte_offset", "offset_bytes", "start_byte", "byte_start"},
+	"byte_limit":  {"byte_limit", "limit_bytes", "max_bytes", "bytes", "length"},
+	"tail":        {"tail", "last", "last_lines", "from_end"},
+	"pattern":     {"pattern", "regex", "regexp", "regex_pattern", "grep"},
+	"context":     {"context", "context_lines"},
+	"query":       {"query", "search", "keywords", "question", "q"},
+	"jq":          {"jq", "jq_query", "json_query", "jq_filter"},
+}
+
+// Path returns the path that the arguments of a call name, empty if they name none.
+func Path(arguments string) string {
+	req, _ := parse(arguments)
+	return req.path
+}
+
+// parse reads arguments. It returns false if they name no path. Arguments that are not
+// an object are a path.
+func parse(arguments string) (req request, ok bool) {
+	given := lenient.Decode(arguments)
+	paths := append(given.Texts(names["file_path"]...), given.Bare()...)
+	if len(paths) == 0 {
+		return request{}, false
+	}
+	number := func(argument string) int64 { return max(0, given.Number(names[argument]...)) }
+	tail := given.Number(names["tail"]...)
+	req = request{
+		path:       cleanPath(paths[0]),
+		offset:     number("offset"),
+		limit:      number("limit"),
+		byteOffset: number("byte_offset"),
+		byteLimit:  number("byte_limit"),
+		tail:       max(tail, -tail), // "tail": -20 asks for the last 20 lines
+		pattern:    strings.Join(given.Texts(names["pattern"]...), "|"),
+		context:    number("context"),
+		query:      strings.TrimSpace(strings.Join(given.Texts(names["query"]...), " ")),
+		jq:         strings.TrimSpace(strings.Join(given.Texts(names["jq"]...), ", ")),
+	}
+	return req, req.path != ""
+}
+
+// cleanPath removes the quotes and the like that models put around a path.
+func cleanPath(filePath string) string {
+	filePath = strings.Trim(filePath, " \t\r\n\"'`<>")
+	return strings.TrimPrefix(filePath, "file://")
+}
+
+// follow writes the arguments of the next call for the same path: names and values in turn. It
+// leaves out empty texts, and numbers that are zero or less.
+func (r request) follow(arguments ...any) string {
+	call := `{"file_path":` + display.Quoted(r.path)
+	for i := 0; i < len(arguments); i += 2 {
+		value := ""
+		switch v := arguments[i+1].(type) {
+		case string:
+			if v != "" {
+				value = display.Quoted(v)
+			}
+		case int64:
+			if v > 0 {
+				value = strconv.FormatInt(v, 10)
+			}
+		}
+		if value != "" {
+			call += "," + display.Quoted(arguments[i].(string)) + ":" + value
+		}
+	}
+	return call + "}"
+}
+
+// longest is the longest of what a call looks for, as it is quoted in an answer.
+func (r request) longest() int {
+	return max(len(display.Quoted(r.pattern)), len(display.Quoted(r.query)), len(display.Quoted(r.jq))/2)
+}
+
+// quoted is how much of an answer repeats the arguments, once.
+func (r request) quoted() int {
+	return len(display.Quoted(r.path)) + len(display.Quoted(r.pattern)) + len(display.Quoted(r.query))
+}

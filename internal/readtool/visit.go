@@ -1,0 +1,128 @@
+// Copyright einolean authors
+// SPDX-License-Identifier: Apache-2.0
+
+package readtool
+
+// One call, and the content that it is about.
+
+import (
+	"context"
+	"errors"
+	"io"
+
+	"github.com/cloudwego/eino/adk/filesystem"
+
+	"github.com/einolean/einolean/internal/backend"
+	"github.com/einolean/einolean/internal/display"
+)
+
+// RangeReader is a store.RangeReader.
+type RangeReader interface {
+	ReadRange(ctx context.Context, filePath string, offset, length int64) (content io.ReadCloser, size int64, err error)
+}
+
+// Reader is a store.Reader.
+type Reader interface {
+	Read(ctx context.Context, req *filesystem.ReadRequest) (*filesystem.FileContent, error)
+}
+
+// visit is one call: what it asks for, of what, and how much may be answered.
+type visit struct {
+	ctx   context.Context
+	say   words
+	src   source
+	req   request
+	lines int64 // the most lines of content
+	bytes int64 // the most bytes of content
+}
+
+// part reads the bytes from offset on, at most length of them, into memory.
+func (v visit) part(offset, length int64) (part []byte, size int64, err error) {
+	content, size, err := v.src(v.ctx, offset, length)
+	if err != nil {
+		return nil, 0, err
+	}
+	defer content.Close()
+	part, err = take(content, min(length, max(size-offset, 0)))
+	return part, size, err
+}
+
+// told begins an answer about so much content.
+func (v visit) told(about string, size int64) told {
+	return told{Tool: v.say.tool, Path: display.Quoted(about), Size: size}
+}
+
+// source reads the content of a path: from offset on, at most length bytes, or to the end if that is negative.
+type source = func(ctx context.Context, offset, length int64) (content io.ReadCloser, size int64, err error)
+
+// open finds the content of a path. From a store that only reads whole files it is read here, once.
+func open(ctx context.Context, ranges RangeReader, lines Reader, filePath string) (source, error) {
+	if ranges != nil {
+		return func(ctx context.Context, offset, length int64) (io.ReadCloser, int64, error) {
+			return ranges.ReadRange(ctx, filePath, offset, length)
+		}, nil
+	}
+	got, err := lines.Read(ctx, &filesystem.ReadRequest{FilePath: filePath})
+	if err != nil {
+		return nil, err
+	}
+	if got == nil {
+		return nil, errors.New("readtool: reading: the store returned neither content nor an error")
+	}
+	return whole(got.Content), nil
+}
+
+// whole is open for content in memory.
+func whole(content string) source {
+	return func(_ context.Context, offset, length int64) (io.ReadCloser, int64, error) {
+		window, size := backend.Window(content, offset, length)
+		return window, size, nil
+	}
+}
+
+// take reads n bytes. Content that ends before the size that the store named is
+// not what was stored.
+func take(r io.Reader, n int64) ([]byte, error) {
+	b := make([]byte, n)
+	_, err := io.ReadFull(r, b)
+	if errors.Is(err, io.EOF) {
+		err = io.ErrUnexpectedEOF
+	}
+	return b, err
+}
+
+// stream opens the content, to be read from its start to its end.
+func (v visit) stream() (content io.ReadCloser, size int64, err error) {
+	content, size, err = v.src(v.ctx, 0, -1)
+	if err != nil {
+		return nil, 0, err
+	}
+	return struct {
+		io.Reader
+		io.Closer
+	}{v.guard(content, size), content}, size, nil
+}
+
+// guard reads content of size bytes from its start to its end. It fails once
+// the context has ended, since large content takes time, and if the content ends too
+// early.
+func (v visit) guard(content io.Reader, size int64) io.Reader {
+	return &guarded{ctx: v.ctx, r: content, left: size}
+}
+
+type guarded struct {
+	ctx  context.Context
+	r    io.Reader
+	left int64
+}
+
+func (g *guarded) Read(p []byte) (int, error) {
+	if err := g.ctx.Err(); err != nil {
+		return 0, err
+	}
+	n, err := g.r.Read(p)
+	if g.left -= int64(n); errors.Is(err, io.EOF) && g.left > 0 {
+		err = io.ErrUnexpectedEOF
+	}
+	return n, err
+}
