@@ -83,7 +83,7 @@ func newCatalog(by *catalogs, of parts, like *catalog) *catalog {
 		return names
 	})
 	c.measure = sync.OnceValues(c.measureAll)
-	c.reminder = sync.OnceValue(func() string { return told.List(c.names()) })
+	c.reminder = sync.OnceValue(func() string { return told.List(c.names(), "") })
 	for e := range c.All() {
 		if defers, said := e.Info.Extra["defer_loading"].(bool); said && !defers || toolnames.Match(c.cfg.AlwaysVisible, e.Info.Name) {
 			c.pins = append(c.pins, e.Info.Name)

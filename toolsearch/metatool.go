@@ -152,14 +152,15 @@ func (n nativeTool) InvokableRun(ctx context.Context, args *schema.ToolArgument,
 		args = &schema.ToolArgument{}
 	}
 	r, a := n.runFor(ctx), lenient.Decode(args.Text)
-	f, err := found.Find(ctx, r.search(ctx, toLoad...), a)
+	s := r.search(ctx, toLoad...)
+	f, err := found.Find(ctx, s, a)
 	if err != nil {
 		return nil, err
 	}
 	c := r.rules
 	text, fresh := f.Hint(), f.Found
 	if c.NewOnly {
-		visible := r.visible(ctx)
+		visible := s.For.Sees()
 		fresh = slices.DeleteFunc(slices.Clone(f.Found), func(x found.Tool) bool {
 			return visible[x.Info.Name] || !r.returnsFirst(x.Info.Name)
 		})

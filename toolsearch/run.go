@@ -256,6 +256,9 @@ func (c *calls) answered() {
 // search is a search of this model call, for tools that the phases allow.
 func (r *run) search(ctx context.Context, phases ...Phase) found.Search {
 	s := found.Search{Tools: r.catalog().Tools, For: caller{r, ctx, phases}, MaxResults: r.cfg.MaxResults, MinConfidence: r.cfg.MinConfidence}
+	if r.cfg.Source != nil {
+		s.Missing = r.source.missing
+	}
 	if r.cfg.OnEvent != nil {
 		s.Report = func(what einolean.Search, failed []error) { emitSearched(ctx, r, what, failed) }
 	}
@@ -282,27 +285,19 @@ func (c caller) MayHint(e *hidden.Tool) bool {
 // Knows reports whether the model may know of a tool.
 func (c caller) Knows(name string) bool { return c.mayKnow(c.ctx, name) }
 
-// Sees are the tools that the model sees.
-func (c caller) Sees() turn.Names { return c.visible(c.ctx) }
+// Sees are the tools that the model sees; nil if that is unknown, or if the form of an answer
+// cannot say which tools are loaded.
+func (c caller) Sees() (s turn.Names) {
+	if c.rules.Native && !c.rules.NewOnly {
+		return nil
+	}
+	now, _ := c.now(c.ctx)
+	s.Add(now.Visible...)
+	return s
+}
 
 // Listed are the names that the model may see.
 func (c caller) Listed() []string { return c.listable(c.ctx) }
-
-// Missing are the servers of a Source that do not answer.
-func (c caller) Missing() []string { return c.source.missing() }
-
-// visible are the tools that the model sees; nil if that is unknown, or if the form of an answer
-// cannot say which tools are loaded.
-func (r *run) visible(ctx context.Context) (s turn.Names) {
-	if r.rules.Native && !r.rules.NewOnly {
-		return nil
-	}
-	now, _ := r.now(ctx)
-	for _, name := range now.Visible {
-		s.Add(name)
-	}
-	return s
-}
 
 // mayKnow reports whether the model may have seen the name of a tool, and can therefore be told
 // that it may not use it.

@@ -354,6 +354,8 @@ func (m *middleware[M]) led(ctx context.Context) *hooks[M] {
 type hooks[M adk.MessageType] struct {
 	run        *run
 	isGone     func(name string) bool // a Source had the tool
+	known      func() turn.Run
+	meets      func(n int, text string) string // with Prefetch
 	transcript transcript.Transcript[M]
 	forUsers   forUsers
 	told       told.Told
@@ -372,7 +374,10 @@ type lastTurn struct {
 }
 
 func newHooks[M adk.MessageType](r *run) *hooks[M] {
-	h := &hooks[M]{run: r, isGone: r.isGone}
+	h := &hooks[M]{run: r, isGone: r.isGone, known: r.heard}
+	if r.cfg.Prefetch > 0 {
+		h.meets = h.meet
+	}
 	r.hooks = h
 	return h
 }
@@ -391,7 +396,8 @@ func (h *hooks[M]) prepare(ctx context.Context, call *adk.TypedChatModelAgentSta
 		}
 	}
 	if r.cfg.Source != nil && r.source.refresh(ctx, r) {
-		h.forget()
+		t.Forget()
+		h.forUsers = forUsers{}
 	}
 	c := r.catalog()
 	r.askAgain()
@@ -444,25 +450,15 @@ func (h *hooks[M]) listen(ctx context.Context, msgs []M) {
 	if r.cfg.Prefetch > 0 && !h.all {
 		h.forUsers.wish(ctx, r.search(ctx, toLoad...), t.Asks(), r.cfg.Prefetch)
 	}
-	h.hear()
+	t.Hear(h.known, h.meets)
 	if r.cfg.Prefetch > 0 || t.HasOffers() {
 		t.PutOffers()
 	}
 }
 
-// hear adds what new messages say to the facts, and the tools that users ask for.
-func (h *hooks[M]) hear() {
-	if h.transcript.IsHeard() {
-		return
-	}
-	known, facts := h.run.heard(), &h.transcript.Facts
-	h.transcript.Hear(known, func(n int, text string) string { return h.forUsers.meet(h.run, known, facts, n, text) })
-}
-
-// forget makes the facts begin again at the first message.
-func (h *hooks[M]) forget() {
-	h.transcript.Forget()
-	h.forUsers = forUsers{}
+// meet notes what a user's message asks for.
+func (h *hooks[M]) meet(n int, text string) string {
+	return h.forUsers.meet(h.run, h.known(), &h.transcript.Facts, n, text)
 }
 
 // restarted reports that an answer which a provider ties to its request is released.
@@ -561,7 +557,7 @@ func (h *hooks[M]) rewrite(ctx context.Context, c *catalog, msgs []M, show []str
 	})
 	if t.Replace(next) {
 		h.forUsers.again()
-		h.hear()
+		t.Hear(h.known, h.meets)
 	}
 	if rules.NoteOnEmpty && t.Facts.EmptyCall != nil {
 		t.PutNote(found.Advice(ctx, r.search(ctx, toLoad...), lenient.Decode(t.Facts.EmptyCall.Args)))

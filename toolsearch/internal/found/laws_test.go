@@ -48,10 +48,10 @@ func anyCaller(t testing.TB, r *rand.Rand) (Search, *anybody) {
 			a.sees.Add(name)
 		}
 	}
-	if r.IntN(4) == 0 {
-		a.missing = []string{"jira", ""}
-	}
 	s := over(t, tools...)
+	if r.IntN(4) == 0 {
+		s.Missing = func() []string { return []string{"jira", ""} }
+	}
 	s.For = a
 	s.Ranks = NewRanks(s.Set)
 	s.MinConfidence = []float64{0, 0, .05, 1}[r.IntN(4)]

@@ -62,7 +62,7 @@ func over(t testing.TB, tools ...tool.BaseTool) Search {
 
 // anybody may use and know of every tool but some.
 type anybody struct {
-	names, missing      []string
+	names               []string
 	denied, known, sees turn.Names
 }
 
@@ -70,7 +70,6 @@ func (a *anybody) May(e *hidden.Tool) bool     { return !a.denied[e.Info.Name] }
 func (a *anybody) MayHint(e *hidden.Tool) bool { return a.May(e) }
 func (a *anybody) Knows(name string) bool      { return a.denied[name] && a.known[name] }
 func (a *anybody) Sees() turn.Names            { return a.sees }
-func (a *anybody) Missing() []string           { return a.missing }
 
 func (a *anybody) Listed() (names []string) {
 	for _, name := range a.names {

@@ -96,11 +96,15 @@ func (k *Ranks) ask(ctx context.Context, q index.Query, t *trace) ([]index.Resul
 		results, err = searchIndex(ctx, k.index, q)
 	}
 	if err == nil || ctx.Err() != nil {
-		t.answered(k.index, false)
+		if t != nil {
+			t.answered(k.index, false)
+		}
 		return results, ctx.Err()
 	}
 	hidden.Failed(ctx, err)
-	t.answered(k.specified, true)
+	if t != nil {
+		t.answered(k.specified, true)
+	}
 	return k.specified.Search(ctx, q)
 }
 

@@ -39,6 +39,7 @@ type Search struct {
 	For           Caller
 	MaxResults    int // if the call gives no number
 	MinConfidence float64
+	Missing       func() []string                // servers that do not answer now; nil where tools do not come and go
 	Report        func(einolean.Search, []error) // hears of each search, and what failed in it; nil for nobody
 
 	trace *trace
@@ -51,7 +52,6 @@ type Caller interface {
 	Knows(name string) bool    // the caller may know of the tool, but not use it
 	Sees() turn.Names          // tools that the model sees already
 	Listed() []string          // names that the model may see
-	Missing() []string         // servers that do not answer now
 }
 
 // Most is how many tools one search may return, where a search without a number returns some.
@@ -60,11 +60,15 @@ func Most(results int) int { return max(maxResults, results) }
 // find runs the queries of one call, and reports the search. All it finds fits into one
 // answer, which takes size bytes for a tool. Its only error is the context's.
 func (s Search) find(ctx context.Context, queries []string, limit int, size func(*hidden.Tool) int) (Result, error) {
-	ctx, s.trace = tracing(ctx, s.Report)
+	if s.Report != nil {
+		ctx, s.trace = tracing(ctx, s.Report)
+	}
 	f, err := s.search(ctx, queries, limit)
 	f.bound(size)
-	s.noteMissing(&f, queries...)
-	if err == nil {
+	if s.Missing != nil {
+		s.noteMissing(&f, queries...)
+	}
+	if err == nil && s.trace != nil {
 		s.trace.report(strings.Join(queries, "\n"), &f)
 	}
 	return f, err
@@ -105,7 +109,9 @@ func (s Search) searchOne(ctx context.Context, text string, limit int, f *Result
 		ranked.found = ranked.found[:len(ranked.found)-1]
 		f.cut("cut-results", most)
 	}
-	s.trace.explain(s.index, words, ranked.found, maxTerms-min(len(f.Found), maxTerms))
+	if s.trace != nil {
+		s.trace.explain(s.index, words, ranked.found, maxTerms-min(len(f.Found), maxTerms))
+	}
 	if s.MinConfidence > 0 && s.refuses(ranked.found) {
 		f.unsure = append(f.unsure, ranked.found[:min(len(ranked.found), MaxNear)]...)
 		f.languages = s.languages(words)
@@ -163,10 +169,8 @@ type ranking struct {
 
 func (k *ranking) isFull() bool { return k.fresh == k.limit }
 
-func (k *ranking) isFresh(e *hidden.Tool) bool { return !k.visible[e.Info.Name] }
-
 func (k *ranking) add(x Tool) {
-	if k.isFresh(x.Tool) {
+	if !k.visible[x.Info.Name] {
 		k.fresh++
 	} else if len(k.found) >= k.limit {
 		return
@@ -230,7 +234,9 @@ func (s Search) has(name string) bool {
 // matchNames finds the tools whose names match, in the order of the catalogue, and adds hints
 // for the model.
 func (s Search) matchNames(ctx context.Context, pattern string) (f Result, note string) {
-	_, s.trace = tracing(ctx, s.Report)
+	if s.Report != nil {
+		_, s.trace = tracing(ctx, s.Report)
+	}
 	if pattern == "" {
 		return f, say.Text("empty-pattern", say.Data{})
 	}
@@ -248,7 +254,7 @@ func (s Search) matchNames(ctx context.Context, pattern string) (f Result, note 
 		if !re.MatchString(e.Info.Name) || !s.For.May(e) {
 			continue
 		}
-		if kept.isFull() && kept.isFresh(e) {
+		if kept.isFull() && !kept.visible[e.Info.Name] {
 			f.cut("cut-results", most)
 			break
 		}
@@ -257,12 +263,16 @@ func (s Search) matchNames(ctx context.Context, pattern string) (f Result, note 
 	f.Found = kept.found
 	f.bound(nameSize)
 	f.asked++
-	s.noteMissing(&f, pattern)
+	if s.Missing != nil {
+		s.noteMissing(&f, pattern)
+	}
 	if note = strings.Join(f.remarks(), " "); len(f.Found)+f.leftOut == 0 {
 		none := say.Data{Near: s.suggest(wordsOf(pattern)), Languages: s.languages(wordsOf(pattern))}
 		note = strings.TrimSpace(say.Text("no-name-matches", none) + " " + note)
 	}
-	s.trace.report(pattern, &f)
+	if s.trace != nil {
+		s.trace.report(pattern, &f)
+	}
 	return f, note
 }
 
@@ -345,7 +355,7 @@ func lookups(words string) []string {
 func (s Search) noteMissing(f *Result, queries ...string) {
 	const most = 10
 	nothing := f.asked > 0 && len(f.Found)+f.leftOut == 0
-	for _, name := range s.For.Missing() {
+	for _, name := range s.Missing() {
 		named := func(query string) bool { return strings.Contains(spaced(query), spaced(name)) }
 		text := say.Clip(name)
 		if text != "" && (nothing || slices.ContainsFunc(queries, named)) && len(f.missing) < most && !slices.Contains(f.missing, text) {
@@ -358,4 +368,167 @@ func (s Search) noteMissing(f *Result, queries ...string) {
 func spaced(text string) string {
 	words := strings.FieldsFunc(strings.ToLower(text), func(c rune) bool { return !unicode.IsLetter(c) && !unicode.IsNumber(c) })
 	return " " + strings.Join(words, " ") + " "
+}
+
+// Result is the result of a search.
+type Result struct {
+	Found []Tool // best first
+
+	visible       turn.Names // tools that the model sees already
+	alreadyLoaded []string   // names of found tools that the model sees already
+	leftOut       int        // found tools that do not fit into the answer
+	unsure        []Tool     // the best results of searches that were not sure of any
+	advice
+}
+
+// advice is what a result has to say beyond the tools.
+type advice struct {
+	asked   int      // searches and names in the call
+	missing []string // servers that do not answer and may have the tools searched for
+	cuts    []string // notices to the model about limits that cut the call
+	misses
+	nothing
+}
+
+// misses are names that a call asks for in vain.
+type misses struct {
+	unknown  []say.Data // with near ones
+	denied   []string   // that the model may know of and not use
+	unlisted int        // unknown ones beyond those in unknown
+}
+
+// nothing is what helps where a search by words found nothing.
+type nothing struct {
+	hasList   bool          // hints can point to the list of names
+	unmatched []string      // words that no tool contains
+	near      []string      // names similar to the words
+	languages say.Languages // those of the tools and of the query, if they differ
+}
+
+// Tool is a tool that was found.
+type Tool struct {
+	*hidden.Tool
+	score      float64
+	confidence float64
+	terms      []einolean.Term // for an event
+}
+
+func holds(list []Tool, e *hidden.Tool) bool {
+	return slices.ContainsFunc(list, func(x Tool) bool { return x.Tool == e })
+}
+
+// Names are the names of the tools found; not nil.
+func (f *Result) Names() []string {
+	names := make([]string, len(f.Found))
+	for i, x := range f.Found {
+		names[i] = x.Info.Name
+	}
+	return names
+}
+
+// merge adds the results of a ranking.
+func (f *Result) merge(ranked []Tool) {
+	if len(f.Found) == 0 {
+		f.Found = ranked
+		return
+	}
+	for _, x := range ranked {
+		if !holds(f.Found, x.Tool) {
+			f.Found = append(f.Found, x)
+		}
+	}
+}
+
+// cut notes that a limit cut the call.
+func (f *Result) cut(text string, limit int) {
+	if text = say.Text(text, say.Data{Limit: limit}); !slices.Contains(f.cuts, text) {
+		f.cuts = append(f.cuts, text)
+	}
+}
+
+// maxLeftOut is the most tools that an answer names as left out.
+const maxLeftOut = 20
+
+// bound drops the tools that do not fit into one answer, and notes which of the others are loaded. size
+// returns the bytes that the answer takes for a tool.
+func (f *Result) bound(size func(*hidden.Tool) int) {
+	left, kept, over := say.MaxAnswer, 0, say.Data{}
+	for i, x := range f.Found {
+		if n := size(x.Tool); n <= left {
+			left -= n
+			if kept < i {
+				f.Found[kept] = x
+			}
+			if kept++; f.visible[x.Info.Name] {
+				f.alreadyLoaded = append(f.alreadyLoaded, x.Info.Name)
+			}
+			continue
+		}
+		if over.Total++; len(over.Words) < maxLeftOut {
+			over.Words = append(over.Words, say.Clip(x.Info.Name))
+		}
+	}
+	f.Found, f.leftOut = f.Found[:kept], over.Total
+	if f.leftOut > 0 {
+		f.cuts = append(f.cuts, say.Text("cut-answer", over))
+	}
+}
+
+// Hint is advice for the model beyond the matches: "" in the usual case.
+func (f *Result) Hint() string {
+	var parts []string
+	for _, u := range f.unknown {
+		parts = append(parts, say.Text("unknown-name", u))
+	}
+	for _, name := range f.denied {
+		parts = append(parts, say.Text("not-allowed", say.Data{Name: name}))
+	}
+	if f.unlisted > 0 {
+		parts = append(parts, say.Text("more-unknown", say.Data{Total: f.unlisted}))
+	}
+	var nearest []string
+	if len(f.unsure) > 0 {
+		nearest = f.nearest()
+	}
+	if len(nearest) > 0 {
+		parts = append(parts, say.Text("not-sure", say.Data{Near: nearest, Languages: f.languages}))
+	}
+	if f.asked == 0 {
+		parts = append(parts, say.Text("empty-query", say.Data{}))
+	} else if len(f.Found) == 0 && len(f.unknown)+len(f.denied)+f.leftOut+len(nearest) == 0 {
+		parts = append(parts, say.Text("no-match", say.Data{Words: f.unmatched, Near: f.near, Listed: f.hasList, Languages: f.languages}))
+	}
+	return strings.Join(append(parts, f.remarks()...), " ")
+}
+
+// nearest are the names that an unsure search mentions.
+func (f *Result) nearest() (names []string) {
+	for _, x := range f.unsure {
+		if name := x.Info.Name; !holds(f.Found, x.Tool) && !slices.Contains(names, name) && len(names) < MaxNear {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+// remarks are notices for the model about the search itself.
+func (f *Result) remarks() []string {
+	if len(f.missing) == 0 {
+		return f.cuts
+	}
+	return append(f.cuts, say.Text("missing-servers", say.Data{Words: f.missing}))
+}
+
+// maxHits is the most results in an event.
+const maxHits = 10
+
+// Hits are the best results, for an event.
+func (f *Result) Hits() []einolean.Hit {
+	all := append(slices.Clone(f.Found), f.unsure...)
+	out := make([]einolean.Hit, min(len(all), maxHits))
+	for i := range out {
+		x := all[i]
+		out[i] = einolean.Hit{Name: x.Info.Name, Score: x.score, Confidence: x.confidence, Terms: x.terms}
+	}
+	return out
 }

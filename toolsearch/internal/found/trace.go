@@ -25,7 +25,7 @@ const (
 // Query is what an event says of a query.
 func Query(text string) string { return display.Start(text, maxQuery) }
 
-// trace is what happens during one search, for an event. Nil collects nothing.
+// trace is what happens during one search, for an event.
 type trace struct {
 	start time.Time
 	told  func(einolean.Search, []error)
@@ -36,11 +36,8 @@ type trace struct {
 	failed   []error
 }
 
-// tracing collects what happens from now on, in the context that it returns, if anybody is told.
+// tracing collects what happens from now on, in the context that it returns.
 func tracing(ctx context.Context, told func(einolean.Search, []error)) (context.Context, *trace) {
-	if told == nil {
-		return ctx, nil
-	}
 	t := &trace{start: time.Now(), told: told}
 	return hidden.OnFailure(ctx, t.fail), t
 }
@@ -56,9 +53,6 @@ func (t *trace) fail(err error) {
 
 // answered notes the index that answered.
 func (t *trace) answered(x index.Index, fallback bool) {
-	if t == nil {
-		return
-	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.index = nameOf(x)
@@ -67,9 +61,6 @@ func (t *trace) answered(x index.Index, fallback bool) {
 
 // explain notes why the first of some tools match words.
 func (t *trace) explain(x index.Index, words string, found []Tool, most int) {
-	if t == nil {
-		return
-	}
 	for i := range min(len(found), most) {
 		found[i].terms = index.Explain(x, index.Query{Text: words}, found[i].Info.Name)
 	}
@@ -77,9 +68,6 @@ func (t *trace) explain(x index.Index, words string, found []Tool, most int) {
 
 // report tells of a search that was answered.
 func (t *trace) report(query string, f *Result) {
-	if t == nil {
-		return
-	}
 	t.mu.Lock()
 	what, failed := einolean.Search{Query: Query(query), Index: t.index, Fallback: t.fallback, Hits: f.Hits()}, slices.Clone(t.failed)
 	t.mu.Unlock()

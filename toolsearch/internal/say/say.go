@@ -7,10 +7,15 @@ package say
 
 import (
 	"embed"
+	"encoding/json"
+	"unicode/utf8"
+
+	"github.com/bytedance/sonic"
 
 	"github.com/einolean/einolean/internal/display"
 	"github.com/einolean/einolean/internal/keyword/bm25"
 	"github.com/einolean/einolean/internal/texts"
+	"github.com/einolean/einolean/internal/toolnames"
 	"github.com/einolean/einolean/toolsearch/internal/hidden"
 )
 
@@ -72,3 +77,106 @@ func Schema(e *hidden.Tool, reason string) Data {
 
 // Clip makes text from a model or a tool safe to quote in an answer.
 func Clip(s string) string { return display.Clip(s, 80) }
+
+// MaxAnswer bounds the tools in one answer, in bytes: an answer stays in the conversation.
+const MaxAnswer = 64 << 10
+
+// Answer is what the search tools answer, each protocol with some of it. The key "matches" is
+// Eino's.
+type Answer struct {
+	Matches       []string    `json:"matches,omitzero"`       // Keyword
+	Selected      []string    `json:"selectedTools,omitzero"` // Regexp
+	Results       []Described `json:"results,omitzero"`       // SearchLoad
+	Loaded        []string    `json:"loaded,omitzero"`
+	Tools         []Described `json:"tools,omitzero"` // SearchCall, and any with programs
+	AlreadyLoaded []string    `json:"already_loaded,omitempty"`
+	Hint          string      `json:"hint,omitempty"`
+}
+
+// Described is a tool in an answer.
+type Described struct {
+	Name        string          `json:"name"`
+	Call        string          `json:"call,omitempty"` // with programs: the signature, and nothing else
+	Description *string         `json:"description,omitempty"`
+	Score       *float64        `json:"score,omitempty"`
+	Parameters  json.RawMessage `json:"parameters,omitempty"`
+}
+
+// described is what stands around the texts of a described tool.
+const described = `{"name":"description":"parameters":},`
+
+// Describe describes a tool for an answer, and reports whether the schema is shortened: each
+// tool alone fits into an answer.
+func Describe(e *hidden.Tool) (d Described, shortened bool) {
+	text, shortened := e.Shown()
+	desc := cut(e.Info.Desc, MaxAnswer-len(described)-Size(e.Info.Name)-len(text))
+	return Described{Name: e.Info.Name, Description: &desc, Parameters: json.RawMessage(text)}, shortened || len(desc) != len(e.Info.Desc)
+}
+
+// Sign is a tool as its signature.
+func Sign(e *hidden.Tool) Described { return Described{Name: e.Info.Name, Call: e.Signature()} }
+
+// Size is the bytes of a described or signed tool in an answer, or a little more.
+func (d Described) Size() int {
+	if d.Description == nil {
+		return len(`{"name":"","call":""},`) + Size(d.Name) + Size(d.Call)
+	}
+	return len(described) + Size(d.Name) + Size(*d.Description) + len(d.Parameters)
+}
+
+// Matches is the result of a search as text.
+func Matches(names []string) string { return JSON(Answer{Matches: append([]string{}, names...)}) }
+
+// Offer describes tools for what a user just said, in the words of a search's answer.
+func Offer(tools []Described, hint string) string {
+	return toolnames.OfferOpen + "\n" + JSON(Answer{Tools: tools, Hint: hint}) + "\n" + toolnames.OfferClose
+}
+
+// IsOffer recognises an offer by its envelope and its form, since stores drop what marks a message.
+func IsOffer(text string) bool {
+	tools, ok := toolnames.Offer(text)
+	var offer Answer
+	return ok && json.Unmarshal([]byte(tools), &offer) == nil && len(offer.Tools) > 0
+}
+
+// plainJSON writes < and > as they are: answers are read by models, not by browsers.
+var plainJSON = sonic.Config{SortMapKeys: true, ValidateString: true, CopyString: true}.Froze()
+
+// JSON never fails: what is said holds only texts and numbers.
+func JSON(said any) string {
+	text, err := plainJSON.MarshalToString(said)
+	if err != nil {
+		return "{}"
+	}
+	return text
+}
+
+// Size returns the bytes of a text in JSON, or a little more.
+func Size(s string) int {
+	n := len(`"",`)
+	for _, c := range s {
+		switch {
+		case c < ' ' || c == utf8.RuneError || c == '\u2028' || c == '\u2029':
+			n += len(`\u0000`)
+		case c == '"' || c == '\\':
+			n += 2
+		default:
+			n += utf8.RuneLen(c)
+		}
+	}
+	return n
+}
+
+// cut cuts a text to at most that many bytes in JSON.
+func cut(s string, most int) string {
+	if Size(s) <= most {
+		return s
+	}
+	size := Size("…")
+	for i, c := range s {
+		if size += Size(string(c)) - Size(""); size > most {
+			return s[:i] + "…"
+		}
+	}
+	return s
+}

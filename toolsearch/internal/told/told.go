@@ -86,14 +86,14 @@ func (t *Told) list(c Call, names []string) (text string, named []string) {
 	switch {
 	case c.Limit > 0 && len(names) > c.Limit:
 	case c.Whole == nil:
-		return List(names), names
+		return List(names, ""), names
 	default: // the same for every run
 		return c.Whole(), names
 	}
 	named = toolnames.Pick(names, c.Limit)
 	// How many names each server has, and where the full list is.
 	rest := say.Data{Limit: c.Limit, Total: len(names), Words: toolnames.CountByServer(names), Path: t.store(c, names)}
-	return listed(named, say.Text("rest", rest)), named
+	return List(named, say.Text("rest", rest)), named
 }
 
 // store keeps the full list, once per list and run, and returns its path; "" if there is none. After
@@ -126,7 +126,7 @@ func (t *Told) change(c Call, names []string) (text string, ok bool) {
 	}
 	if t.named == nil {
 		t.named = turn.Names{}
-		t.addNames(t.listed)
+		t.named.Add(t.listed...)
 	}
 	added := turn.Difference(names, t.listed)
 	removed, isDenied := t.removed(c, names)
@@ -143,7 +143,7 @@ func (t *Told) change(c Call, names []string) (text string, ok bool) {
 	}
 	t.listed = names
 	if !counted {
-		t.addNames(added)
+		t.named.Add(added...)
 	}
 	for _, name := range removed {
 		delete(t.named, name)
@@ -182,13 +182,7 @@ func (t *Told) setListed(names, named []string) {
 	t.listed, t.named = names, nil
 	if len(named) < len(names) {
 		t.named = turn.Names{}
-		t.addNames(named)
-	}
-}
-
-func (t *Told) addNames(names []string) {
-	for _, name := range names {
-		t.named.Add(name)
+		t.named.Add(named...)
 	}
 }
 
@@ -234,11 +228,8 @@ func (t *Told) delta(c Call, names, added, removed []string, counted bool) strin
 	return toolnames.ChangedOpen + "\n" + strings.Join(lines, "\n") + "\n" + toolnames.ChangedClose
 }
 
-// List is the list of these tools.
-func List(names []string) string { return listed(names, "") }
-
-// listed is a list, with what it says of the rest.
-func listed(names []string, rest string) string {
+// List is the list of these tools, with a line about the rest, if there is one.
+func List(names []string, rest string) string {
 	if len(names) == 0 {
 		return ""
 	}

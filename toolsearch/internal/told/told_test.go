@@ -184,7 +184,7 @@ func TestTheStoreIsAskedOnce(t *testing.T) {
 // Calls with the same tools read no names, where nobody is denied any.
 func TestTheSameToolsAreReadOnce(t *testing.T) {
 	read := 0
-	call := told.Call{Tools: new(int), Names: func() []string { read++; return []string{"a"} }, Whole: func() string { return told.List([]string{"a"}) }}
+	call := told.Call{Tools: new(int), Names: func() []string { read++; return []string{"a"} }, Whole: func() string { return told.List([]string{"a"}, "") }}
 	var d told.Told
 	list, _, isNew := d.Next(call, nil)
 	require.True(t, isNew)

@@ -29,7 +29,7 @@ import (
 )
 
 var (
-	lists  = []string{told.List([]string{"a"}), told.List([]string{"a", "b"})}
+	lists  = []string{told.List([]string{"a"}, ""), told.List([]string{"a", "b"}, "")}
 	change = toolnames.ChangedOpen + "\nadded: c\n" + toolnames.ChangedClose
 	offer  = say.Offer([]say.Described{{Name: "a", Call: "a()"}}, "take it")
 )
@@ -117,12 +117,11 @@ func testTranscript[M adk.MessageType](t *testing.T) {
 			var met, metAnew []string
 			fresh := transcript.Transcript[M]{}
 			fresh.Read(msgs)
-			fresh.Hear(world(), meets(&metAnew))
+			fresh.Hear(world, meets(&metAnew))
 			met = slices.Collect(used.Asks())
 			used.Read(msgs)
 			require.True(t, used.Is(msgs), where)
-			used.Hear(world(), meets(&met))
-			require.True(t, used.IsHeard(), where)
+			used.Hear(world, meets(&met))
 			require.Equal(t, metAnew, slices.Collect(used.Asks()), where)
 			require.Equal(t, fresh.Facts.Order, used.Facts.Order, where)
 			require.Equal(t, fresh.Facts.Last, used.Facts.Last, where)
@@ -184,18 +183,17 @@ func testReplaced[M adk.MessageType](t *testing.T) {
 		var used, fresh transcript.Transcript[M]
 		var met []string
 		used.Read(msgs)
-		used.Hear(world(), meets(&met))
+		used.Hear(world, meets(&met))
 		require.False(t, used.Replace(msgs))
 		next := slices.Clone(msgs)
 		next[len(next)-1] = wire.Calling[M]([]wire.Call{{ID: "x", Name: "c", Args: "{}"}})
 		require.True(t, used.Replace(next))
-		require.False(t, used.IsHeard())
 		again := met
 		met = nil
-		used.Hear(world(), meets(&met))
+		used.Hear(world, meets(&met))
 		require.Equal(t, again, met, "users' messages are met again")
 		fresh.Read(next)
-		fresh.Hear(world(), meets(&met))
+		fresh.Hear(world, meets(&met))
 		require.Equal(t, fresh.Facts.Order, used.Facts.Order, "seed %d", seed)
 		require.Equal(t, fresh.Facts.Last, used.Facts.Last, "seed %d", seed)
 		require.Equal(t, next, used.Write(msgs), "seed %d", seed)

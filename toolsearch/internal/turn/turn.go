@@ -166,12 +166,14 @@ type Facts struct {
 // Names are a set of names or ids. The zero value is empty.
 type Names map[string]bool
 
-// Add adds a name.
-func (s *Names) Add(name string) {
-	if *s == nil {
-		*s = Names{}
+// Add adds names.
+func (s *Names) Add(names ...string) {
+	if *s == nil && len(names) > 0 {
+		*s = make(Names, len(names))
 	}
-	(*s)[name] = true
+	for _, name := range names {
+		(*s)[name] = true
+	}
 }
 
 // Difference is the names of the first list that are not in the second.
