@@ -94,30 +94,6 @@ func compactsResults[M adk.MessageType](t *testing.T, streaming bool) {
 	}
 }
 
-// What a file holds keeps its form, whatever its name and however the arguments are written: a model
-// that edits it quotes its text. Other results do not.
-func TestWhatAFileHoldsIsNotCompacted(t *testing.T) {
-	mw, text := typed(t, &reduction.Config{Backend: store.NewMemory(0), Savings: reduction.Savings{CompactJSON: true}}), pretty(20)
-	for args, stays := range map[string]bool{
-		`{"path":"package.json"}`: true, `{"path":"SETTINGS.JSON"}`: true, `{"path":"a\u002ejson"}`: true, `{"file_path":"/w/map.geojson"}`: true,
-		`{"filePath":"C:\\w\\trace.har"}`: true, `{"filename":"main.tfstate"}`: true, `{"file":"rows.jsonl"}`: true, `{"path":".prettierrc"}`: true,
-		`{"path":"composer.lock"}`: true, `{"path":"data.unheard-of"}`: true, `{"paths":["a.txt","b.yaml"]}`: true, `{"uri":"file:///w/a.xyz"}`: true,
-		`{"files":[{"path":"notes.md"}]}`: true, `{"command":"cat -n Makefile"}`: true, `{"command":"cd w && type COMPOSER"}`: true,
-		`{"command":"jq . < a.json"}`: true, `{"code":"print(open('A.GeoJSON').read())"}`: true, `cat package.json`: true, `{"path":"a.json`: true,
-		`{"command":["bash","-c","less .eslintrc"]}`: true, `{"arguments":"{\"path\":\"a.json\"}"}`: true,
-		`{}`: false, ``: false, `{"query":"select 1"}`: false, `{"url":"https://example.com/a.json"}`: false, `{"uri":"https://example.com/a.xyz"}`: false,
-		`{"command":"kubectl get pods -o json"}`: false, `{"path":"/"}`: false, `{"path":".."}`: false, `{"path":"src/lib"}`: false, `{"repo":"cloudwego/eino","number":7}`: false,
-		`{"host":"api.example.com","version":"1.2.3"}`: false, `{"command":"category list src"}`: false, `{"to":"a@example.com"}`: false,
-	} {
-		for _, f := range forms {
-			out, err := f.run(context.Background(), mw, callC, args, []string{text})
-			require.NoError(t, err)
-			require.Equal(t, stays, out == text, "%s, %s", args, f.name)
-			require.JSONEq(t, text, out)
-		}
-	}
-}
-
 // A stream that is not cut is compacted as it comes: the reader has nearly everything before
 // the end.
 func TestAStreamIsCompactedAsItComes(t *testing.T) {

@@ -27,7 +27,7 @@ func TestWhetherAPassIsWorthItFollowsItsFigures(t *testing.T) {
 	seed := rand.Uint64()
 	r := rand.New(rand.NewPCG(seed, 1))
 	seen := map[Verdict]int{}
-	for range 100_000 {
+	for range 20_000 {
 		f := randomFigures(r)
 		said := f.Worth()
 		seen[said]++
@@ -58,7 +58,7 @@ func TestWhetherAPassIsWorthItFollowsItsFigures(t *testing.T) {
 			require.GreaterOrEqual(t, f.Before-f.After, f.Least, "seed %d: %+v", seed, f)
 		}
 	}
-	require.Greater(t, min(seen[Pays], seen[Waits]), 1000)
+	require.Greater(t, min(seen[Pays], seen[Waits]), 300)
 }
 
 func TestEachRuleOfWorthDecides(t *testing.T) {
