@@ -15,6 +15,7 @@ import (
 
 	"github.com/einolean/einolean/internal/message"
 	"github.com/einolean/einolean/internal/safe"
+	"github.com/einolean/einolean/window/internal/said"
 )
 
 // recorded is the stored record of a call. The collector's mutex guards it.
@@ -134,7 +135,7 @@ func (r *recorded) hold(q *request) {
 	r.marks, r.count = make([]mark, len(q.pieces)), len(q.pieces)
 	for i := range q.pieces {
 		p := &q.pieces[i]
-		r.marks[i] = mark{p.hash, int32(p.tokens), p.category}
+		r.marks[i] = mark{p.Hash, int32(p.Tokens), p.category}
 		if i < settled {
 			at, _ := b.at(p.slot)
 			b.slots[at].last = r.N
@@ -154,14 +155,14 @@ func (r *recorded) put(p *piece) (id int32) {
 	if s == nil {
 		s = b.add(p.key)
 	}
-	if now := s.in(r.N); now == nil || now.hash != p.hash || now.Category != p.category {
+	if now := s.in(r.N); now == nil || now.hash != p.Hash || now.Category != p.category {
 		k := p.content(r.conv, s)
 		k.from = r.N
 		b.bytes += s.set(k, r.N)
 	}
 	s.last = r.N
 	if p.category == Result {
-		s.whole = max(s.whole, p.tokens)
+		s.whole = max(s.whole, p.Tokens)
 	}
 	p.slot, p.known, p.done = s.id, true, false
 	p.kept = struct{ text, name, id, path string }{} // they are the book's now
@@ -181,10 +182,10 @@ func (r *recorded) measure(hide map[string]int, q *request) {
 			r.By[now] += sum
 			now, sum = p.category, 0
 		}
-		sum += p.tokens
-		r.Tokens.Estimated += p.tokens
+		sum += p.Tokens
+		r.Tokens.Estimated += p.Tokens
 		if p.help {
-			r.help += p.tokens
+			r.help += p.Tokens
 		}
 	}
 	r.By[now] += sum
@@ -224,7 +225,7 @@ func (r *recorded) follow(before *recorded, q *request) (left bool) {
 	}
 	var fresh []int32
 	r.conv.book.each(r.slots, func(i int, s *slot) {
-		if i >= r.same && !known[q.pieces[i].hash] {
+		if i >= r.same && !known[q.pieces[i].Hash] {
 			fresh = append(fresh, s.id)
 		}
 	})
@@ -267,7 +268,7 @@ func finish[M adk.MessageType](c *Collector, r *recorded, out []M, first time.Ti
 			whole, err = safe.Value("joining the answer", func() (M, error) { return message.Join(out) })
 		}
 	}
-	text, calls, usage := answer(&c.cfg, whole)
+	text, calls, usage := said.Answer(c.cfg.seed, whole)
 	failure := ""
 	if err != nil {
 		failure, text, calls, usage = "the call failed", "", nil, nil
@@ -281,7 +282,7 @@ func finish[M adk.MessageType](c *Collector, r *recorded, out []M, first time.Ti
 	did := make([]ToolUse, len(calls))
 	for i := range calls {
 		p := calls[i]
-		did[i] = ToolUse{Tool: c.cfg.keepName(p.tool), CallID: c.cfg.keepID(p.callID), Arguments: c.cfg.keep(p.text, 0)}
+		did[i] = ToolUse{Tool: c.cfg.keepName(p.Tool), CallID: c.cfg.keepID(p.CallID), Arguments: c.cfg.keep(p.Text, 0)}
 	}
 	c.mu.Lock()
 	if r.ended {
@@ -334,10 +335,10 @@ func (r *recorded) end(at, first time.Time) {
 }
 
 // answered notes what the model said and did: text and did as they may be kept.
-func (r *recorded) answered(text string, did []ToolUse, calls []*said) {
+func (r *recorded) answered(text string, did []ToolUse, calls []*said.Part) {
 	help := 0
 	for i := range calls {
-		if p := calls[i]; searches(p.tool) || r.conv.reads(p) {
+		if p := calls[i]; said.Searches(p.Tool) || r.conv.reads(p) {
 			help++
 		}
 	}

@@ -21,6 +21,7 @@ import (
 	"github.com/einolean/einolean/internal/safe"
 	"github.com/einolean/einolean/internal/tokens"
 	"github.com/einolean/einolean/internal/virtual"
+	"github.com/einolean/einolean/window/internal/said"
 )
 
 // Collector records what is in the window of each model call. It serves both message
@@ -111,7 +112,7 @@ func (c *Collector) measure(hidden []*schema.ToolInfo) map[string]int {
 	}
 	last = toolSizes{hidden, make(map[string]int, len(hidden))}
 	for _, info := range hidden {
-		last.tokens[info.Name] = tokens.Of(definition(info))
+		last.tokens[info.Name] = tokens.Of(said.Definition(info))
 	}
 	c.mu.Lock()
 	c.hidden = last
@@ -138,7 +139,11 @@ func (c *Collector) open(id string) *conversation {
 	}
 	v := c.convs[id]
 	if v == nil {
-		v = &conversation{c: c, id: id, key: rand.Text()[:12], outputs: map[uint64]output{}, paths: map[uint64]bool{}, loaded: map[uint64]bool{}, previous: map[string]*recorded{}}
+		v = &conversation{
+			c: c, id: id, key: rand.Text()[:12],
+			heard:  heard{outputs: map[uint64]output{}, paths: map[uint64]bool{}, loaded: map[uint64]bool{}},
+			newest: newest{previous: map[string]*recorded{}},
+		}
 		v.grow(conversationCost + int64(len(id)))
 		c.convs[id] = v
 		c.idle = append(c.idle, v)

@@ -10,31 +10,53 @@ import (
 
 	"github.com/einolean/einolean"
 	"github.com/einolean/einolean/internal/toolnames"
+	"github.com/einolean/einolean/window/internal/said"
 )
 
 // conversation is the record of one conversation. The collector's mutex guards it.
 type conversation struct {
-	c        *Collector
-	id, key  string
-	bytes    int64 // approximately, of all that follows
-	book     book
+	c       *Collector
+	id, key string
+	bytes   int64 // approximately, of all that follows
+	gone    bool
+	book    book
+	version int // counts what makes parts of earlier calls other than they were
+
+	history
+	heard
+	newest
+	written
+}
+
+// history is what a conversation has of its runs and calls.
+type history struct {
 	runs     []Run
 	lastRun  int
 	calls    []*recorded
 	lastCall int
 	earlier  Totals // of the calls before
 	dropped  int
-	outputs  map[uint64]output // by the hash of the call ID
-	paths    map[uint64]bool   // hashes of those that notices name
-	loaded   map[uint64]bool   // of the names of tools that events reported as loaded
-	hidden   Hidden            // according to events about the catalogue
-	pending  []einolean.Event
+}
+
+// heard is what events said.
+type heard struct {
+	outputs map[uint64]output // by the hash of the call ID
+	paths   map[uint64]bool   // hashes of those that notices name
+	loaded  map[uint64]bool   // of the names of tools that events reported as loaded
+	hidden  Hidden            // according to events about the catalogue
+	pending []einolean.Event
+}
+
+// newest is what the next call is compared with.
+type newest struct {
 	previous map[string]*recorded // the newest call of each agent
 	fit      calibration
-	logged   map[int]string // the questions of the runs in the log; nil before its first line
-	losses   int            // of the log, when logged was made
-	version  int            // counts what makes parts of earlier calls other than they were
-	gone     bool
+}
+
+// written is what readers of the log know.
+type written struct {
+	logged map[int]string // the questions of the runs in the log; nil before its first line
+	losses int            // of the log, when logged was made
 }
 
 // output is the outcome of a tool call's result, according to events.
@@ -104,27 +126,27 @@ func (v *conversation) asked(run int) bool {
 
 // reads reports whether a call reads stored content back: an event said so, or the call
 // names a path from a notice.
-func (v *conversation) reads(p *said) bool {
-	return v.outputs[p.id].rule == "read" || slices.ContainsFunc(p.named, func(path uint64) bool { return v.paths[path] })
+func (v *conversation) reads(p *said.Part) bool {
+	return v.outputs[p.ID].rule == "read" || slices.ContainsFunc(p.Named, func(path uint64) bool { return v.paths[path] })
 }
 
 // classify finds out what a piece is. Helps are the calls so far that only einolean needs,
 // by the hash of their ID; the results of programs are known as such if the run has any.
 func (v *conversation) classify(p *piece, helps map[uint64]bool, programs bool) {
-	switch p.kind {
-	case toolPiece:
+	switch p.Kind {
+	case said.Tool:
 		p.category, p.help = p.base, p.base == HelpTools
-		if p.base == OwnTools && v.loaded[v.c.cfg.hash(p.tool)] {
+		if p.base == OwnTools && v.loaded[v.c.cfg.hash(p.Tool)] {
 			p.category = LoadedTools
 		}
-	case callPiece:
-		p.category, p.help = Assistant, searches(p.tool) || v.reads(p.said)
-		helps[p.id] = p.help
-	case resultPiece:
-		if p.notice.path != "" {
-			v.remember(v.paths, p.notice.named)
+	case said.Call:
+		p.category, p.help = Assistant, said.Searches(p.Tool) || v.reads(p.Part)
+		helps[p.ID] = p.help
+	case said.Result:
+		if p.Notice.Path != "" {
+			v.remember(v.paths, p.Notice.Named)
 		}
-		p.category = v.category(p, helps[p.id], programs && p.tool == toolnames.Run)
+		p.category = v.category(p, helps[p.ID], programs && p.Tool == toolnames.Run)
 		p.help = p.category == Found || p.category == Page
 	default:
 		p.category = talk(p)
@@ -135,17 +157,19 @@ func (v *conversation) classify(p *piece, helps map[uint64]bool, programs bool) 
 // category returns the category of a result; help is true if only einolean needed its
 // call, program if a program may have returned it.
 func (v *conversation) category(p *piece, help, program bool) Category {
-	o := v.outputs[p.id]
+	o := v.outputs[p.ID]
 	switch {
-	case o.rule == "cleared" && p.notice.category == ResultCleared, o.rule == "referred":
+	case o.rule == "cleared" && p.Notice.Rule == "cleared", o.rule == "referred":
 		return ResultCleared
-	case p.notice.category != "":
-		return p.notice.category
-	case help && searches(p.tool):
+	case p.Notice.Rule == "cleared":
+		return ResultCleared
+	case p.Notice.Rule == "cut":
+		return ResultCut
+	case help && said.Searches(p.Tool):
 		return Found
 	case help, o.rule == "read":
 		return Page
-	case (program || o.read != nil) && p.label == "":
+	case (program || o.read != nil) && p.Label == "":
 		return Program
 	}
 	return Result

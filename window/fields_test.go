@@ -49,8 +49,8 @@ func everyField(t *testing.T) string {
 	for _, l := range []line{
 		{Schema: schemaName, Of: "x", Conversation: filled[Conversation]()},
 		{Of: "x", Run: filled[Run]()},
-		{Of: "x", Slot: 1, Part: filled[Part](), Text: &text},
-		{Of: "x", Call: filled[ModelCall](), Slots: [][2]int32{{1, 1}}, Same: 1, New: [][2]int32{{1, 1}}},
+		{Of: "x", slotLine: slotLine{Slot: 1, Part: filled[Part](), Text: &text}},
+		{Of: "x", modelLine: modelLine{Call: filled[ModelCall](), Slots: [][2]int32{{1, 1}}, Same: 1, New: [][2]int32{{1, 1}}}},
 		{Of: "x", Lost: 1},
 	} {
 		out, err := json.Marshal(l)

@@ -29,19 +29,29 @@ type line struct {
 	Of           string        `json:"of,omitempty"`
 	Conversation *Conversation `json:"conversation,omitempty"`
 	Run          *Run          `json:"run,omitempty"`
-	Slot         int32         `json:"slot,omitempty"`
-	Part         *Part         `json:"part,omitempty"`
-	Text         *string       `json:"text,omitempty"`
-	Call         *ModelCall    `json:"call,omitempty"`
-	Slots        [][2]int32    `json:"slots,omitempty"`
-	Same         int           `json:"same,omitempty"`
-	New          [][2]int32    `json:"new,omitempty"`
-	Lost         int           `json:"lost,omitempty"` // calls that a log did not take
+	slotLine
+	modelLine
+	Lost int `json:"lost,omitempty"` // calls that a log did not take
+}
+
+// slotLine sets the part in a slot.
+type slotLine struct {
+	Slot int32   `json:"slot,omitempty"`
+	Part *Part   `json:"part,omitempty"`
+	Text *string `json:"text,omitempty"`
+}
+
+// modelLine is a model call.
+type modelLine struct {
+	Call  *ModelCall `json:"call,omitempty"`
+	Slots [][2]int32 `json:"slots,omitempty"`
+	Same  int        `json:"same,omitempty"`
+	New   [][2]int32 `json:"new,omitempty"`
 }
 
 // partLine is the line of a content.
 func partLine(of string, id int32, k *kept, text string) line {
-	l := line{Of: of, Slot: id, Part: &k.Part}
+	l := line{Of: of, slotLine: slotLine{Slot: id, Part: &k.Part}}
 	if k.Part.Text != 0 {
 		l.Text = &text
 	}
@@ -50,7 +60,7 @@ func partLine(of string, id int32, k *kept, text string) line {
 
 // callLine is the line of a call.
 func callLine(of string, c *ModelCall) line {
-	return line{Of: of, Call: c, Slots: c.slots, Same: c.same, New: c.fresh}
+	return line{Of: of, modelLine: modelLine{c, c.slots, c.same, c.fresh}}
 }
 
 // WriteJSON writes one conversation in the format of [Collector.WriteJSON].

@@ -25,17 +25,27 @@ const (
 type logger struct {
 	to io.Writer
 
-	mu      sync.Mutex
+	mu    sync.Mutex
+	busy  bool
+	stuck bool // a run has waited in vain for the write under way
+	torn  bool // what was written last may end inside a line
+	backlog
+	loss
+}
+
+// backlog is what waits to be written.
+type backlog struct {
 	wait    []line
-	size    int64         // of what waits, approximately
+	size    int64         // approximately
 	written chan struct{} // closed when what waits now was written or lost
-	busy    bool
-	stuck   bool // a run has waited in vain for the write under way
-	torn    bool // what was written last may end inside a line
-	lost    int  // calls
-	unsaid  int  // of these, those that no line has reported yet
-	losses  int  // counts events of loss: what was logged before is unknown to readers
-	err     error
+}
+
+// loss is what the log lacks.
+type loss struct {
+	lost   int // calls
+	unsaid int // of these, those that no line has reported yet
+	losses int // counts events of loss: what was logged before is unknown to readers
+	err    error
 }
 
 // add queues the lines of one call, and returns a function that waits until they are

@@ -12,6 +12,7 @@ import (
 	"github.com/einolean/einolean/internal/readtool"
 	"github.com/einolean/einolean/internal/session"
 	"github.com/einolean/einolean/internal/toolnames"
+	"github.com/einolean/einolean/window/internal/said"
 )
 
 // request is a request in pieces. The next one of the same run goes on from it: what stands in
@@ -46,9 +47,9 @@ func parse[M adk.MessageType](c *Config, r *run, in []M, o *model.Options) *requ
 	q.kept = session.AnyStored(in)
 	next := nextOf{c: c, q: q, old: q.pieces}
 	next.tools(r, o)
-	one := new(said)
+	one := new(said.Part)
 	for _, m := range in {
-		parts(m, one, next.say)
+		said.Each(m, one, next.say)
 	}
 	next.end()
 	return q
@@ -75,25 +76,25 @@ func (n *nextOf) tools(r *run, o *model.Options) {
 		base := OwnTools
 		_, hidden := r.hidden[t.Name]
 		switch {
-		case searches(t.Name), t.Name == toolnames.Call, readtool.Made(t), r.programs && t.Name == toolnames.Run:
+		case said.Searches(t.Name), t.Name == toolnames.Call, readtool.Made(t), r.programs && t.Name == toolnames.Run:
 			base = HelpTools
 		case hidden:
 			base = LoadedTools
 		}
-		n.read(&said{kind: toolPiece, tool: t.Name, info: *t}, base)
+		n.read(&said.Part{Kind: said.Tool, Tool: t.Name, Info: *t}, base)
 	}
 }
 
 // say reads a part of a message.
-func (n *nextOf) say(p *said) {
-	switch p.kind {
-	case resultPiece:
-		if p.tool == "" {
-			p.tool = n.nameOf(p.callID)
+func (n *nextOf) say(p *said.Part) {
+	switch p.Kind {
+	case said.Result:
+		if p.Tool == "" {
+			p.Tool = n.nameOf(p.CallID)
 		}
-	case userPiece:
-		if !isReminder(p.text) && !isOffer(p.text) && p.text != "" {
-			n.q.asked = p.text
+	case said.User:
+		if !said.IsReminder(p.Text) && !said.IsOffer(p.Text) && p.Text != "" {
+			n.q.asked = p.Text
 		}
 	}
 	n.read(p, "")
@@ -110,38 +111,38 @@ func (n *nextOf) nameOf(callID string) string {
 		n.names = map[string]string{}
 	}
 	for ; n.named < len(all); n.named++ {
-		if p := all[n.named]; p.kind == callPiece {
-			n.names[p.callID] = p.tool
+		if p := all[n.named]; p.Kind == said.Call {
+			n.names[p.CallID] = p.Tool
 		}
 	}
 	return n.names[callID]
 }
 
 // read adds a part, that of the request before if it is still there.
-func (n *nextOf) read(p *said, base Category) {
+func (n *nextOf) read(p *said.Part, base Category) {
 	q := n.q
-	if !n.apart && q.same < len(n.old) && n.old[q.same].equals(p) && n.old[q.same].base == base {
+	if !n.apart && q.same < len(n.old) && n.old[q.same].Equals(p) && n.old[q.same].base == base {
 		q.same++
 		return
 	}
 	n.part()
 	const near = 8 // parts that may have gone
 	for i := range q.past[:min(near, len(q.past))] {
-		if old := q.past[i].said; old.equals(p) {
+		if old := q.past[i].Part; old.Equals(p) {
 			q.past = q.past[i+1:]
 			n.add(old, base)
 			return
 		}
 	}
 	made := *p
-	made.look(n.c)
+	made.Look(n.c.seed)
 	n.add(&made, base)
 }
 
-func (n *nextOf) add(p *said, base Category) {
-	occurred := n.q.places[p.key]
-	n.q.places[p.key]++
-	n.q.pieces = append(n.q.pieces, piece{said: p, base: base, key: p.key ^ occurred*0x9E3779B97F4A7C15})
+func (n *nextOf) add(p *said.Part, base Category) {
+	occurred := n.q.places[p.Key]
+	n.q.places[p.Key]++
+	n.q.pieces = append(n.q.pieces, piece{Part: p, base: base, key: p.Key ^ occurred*0x9E3779B97F4A7C15})
 }
 
 // part notes that the requests differ from here on.
@@ -153,7 +154,7 @@ func (n *nextOf) part() {
 	n.apart = true
 	q.past, q.pieces = slices.Clone(n.old[q.same:]), n.old[:q.same]
 	for i := range q.past {
-		key := q.past[i].said.key
+		key := q.past[i].Part.Key
 		if q.places[key]--; q.places[key] == 0 {
 			delete(q.places, key)
 		}
@@ -182,8 +183,8 @@ func (q *request) ready(r *run) bool {
 	from := q.settled(v, v.lastCall)
 	helps := map[uint64]bool{} // calls that only einolean needs, by the hash of their ID
 	for i := range q.pieces[:from] {
-		if p := &q.pieces[i]; p.kind == callPiece {
-			helps[p.id] = p.help
+		if p := &q.pieces[i]; p.Kind == said.Call {
+			helps[p.ID] = p.help
 		}
 	}
 	for i := from; i < len(q.pieces); i++ {
@@ -193,7 +194,7 @@ func (q *request) ready(r *run) bool {
 		p.known = false
 		if s != nil {
 			now := s.in(v.lastCall)
-			p.known = now != nil && now.hash == p.hash && now.Category == p.category
+			p.known = now != nil && now.hash == p.Hash && now.Category == p.category
 		}
 		ready = ready && (p.known || p.done)
 	}
@@ -203,13 +204,13 @@ func (q *request) ready(r *run) bool {
 // talk is the category of what somebody said.
 func talk(p *piece) Category {
 	switch {
-	case p.kind == systemPiece:
+	case p.Kind == said.System:
 		return System
-	case p.kind == assistantPiece:
+	case p.Kind == said.Assistant:
 		return Assistant
-	case isReminder(p.text):
+	case said.IsReminder(p.Text):
 		return Reminder
-	case isOffer(p.text):
+	case said.IsOffer(p.Text):
 		return Found
 	}
 	return User
@@ -242,7 +243,7 @@ func (q *request) hidden(v *conversation, hide map[string]int) (h Hidden) {
 		h = v.hidden
 		for i := range q.pieces {
 			if p := &q.pieces[i]; p.category == LoadedTools {
-				h.Tools, h.Tokens = max(0, h.Tools-1), max(0, h.Tokens-p.tokens)
+				h.Tools, h.Tokens = max(0, h.Tools-1), max(0, h.Tokens-p.Tokens)
 			}
 		}
 		return h
@@ -254,4 +255,94 @@ func (q *request) hidden(v *conversation, hide map[string]int) (h Hidden) {
 		}
 	}
 	return h
+}
+
+// piece is one part of a request: what it says, and what becomes of it.
+type piece struct {
+	*said.Part
+	key  uint64   // that of what it says, unless another part of the request has it
+	base Category // of a definition, as the run knows it
+
+	category Category
+	help     bool  // only einolean needs it
+	slot     int32 // that holds it
+	known    bool  // the conversation has it
+	done     bool  // what follows has passed the door
+
+	kept struct{ text, name, id, path string }
+}
+
+// keep lets what is to be kept of the piece pass the door.
+func (p *piece) keep(c *Config, name func(string) string) {
+	if p.kept.name = name(p.Tool); p.Tool == "" {
+		p.kept.name = c.keep(p.Label, nameBytes)
+	}
+	p.kept.text, p.kept.id = c.keep(p.Text, 0), c.keepID(p.CallID)
+	p.kept.path = c.keep(p.Notice.Path, nameBytes)
+	p.done = true
+}
+
+// content is the piece as a slot of a conversation keeps it.
+func (p *piece) content(v *conversation, s *slot) *kept {
+	k := &kept{hash: p.Hash, text: p.kept.text, Part: Part{Category: p.category, Label: p.kept.name, CallID: p.kept.id, Bytes: len(p.Text) + p.Media, Tokens: p.Tokens}}
+	if v.c.cfg.Texts != TextsNone {
+		v.book.lastText++
+		k.Part.Text = v.book.lastText
+	}
+	if p.category == ResultCut || p.category == ResultCleared || p.category == Program {
+		k.Left = p.left(v.outputs[p.ID], s)
+	}
+	return k
+}
+
+// left is what a result lacks, by its outcome according to events or else by its notice.
+func (p *piece) left(o output, s *slot) *Left {
+	l := &Left{Rule: o.rule, Tool: p.kept.name, CallID: p.kept.id, After: p.Tokens, Path: o.path, Stored: o.stored}
+	bytes := o.bytes
+	if o.rule == "" || o.rule == "read" {
+		l.Rule, l.Path, l.Stored, bytes = "cleared", p.kept.path, p.Notice.Path != "", p.Notice.Bytes
+		if p.category == ResultCut {
+			l.Rule = "cut"
+		}
+	}
+	l.Bytes = bytes
+	switch {
+	case p.category == Program:
+		l.Rule, l.Path, l.Stored, l.Bytes = "program", "", false, 0
+	case s.whole > 0:
+		l.Before = s.whole
+	default:
+		l.Before = p.tokensOf(bytes, s)
+	}
+	if o.read != nil {
+		l.Before, l.Calls = max(l.Before, o.read.tokens), o.read.calls
+	} else {
+		l.Unknown = p.category == Program
+	}
+	l.Before = max(l.Before, l.After)
+	for _, old := range slices.Backward(s.kept) {
+		if old.Category == Result || old.Category == ResultCut && l.Text == 0 {
+			l.Text = old.Part.Text
+		}
+		if old.Category == Result {
+			l.Bytes = old.Bytes
+			break
+		}
+	}
+	return l
+}
+
+// tokensOf is about how many tokens a result of some bytes has that no window had: as many
+// for a byte as what is left of it.
+func (p *piece) tokensOf(bytes int, s *slot) int {
+	const aToken = 4 // bytes of most texts
+	for _, k := range s.kept {
+		if k.Category == ResultCut {
+			return bytes * k.Tokens / max(1, k.Bytes)
+		}
+	}
+	if p.category == ResultCut {
+		return bytes * p.Tokens / max(1, len(p.Text))
+	}
+	return bytes / aToken
 }
