@@ -348,7 +348,7 @@ func handlerTable[M adk.MessageType](t *testing.T) {
 					return a.result, nil
 				},
 			}}})
-			msgs := append([]M{adktest.User[M]("hello"), adktest.Assistant[M]("", adktest.ToolCall{ID: "call", Name: "shell", Args: `{}`}), s.copy(given)}, rounds[M](1, 10)...)
+			msgs := append([]M{adktest.User[M]("hello"), adktest.Assistant[M]("", adktest.ToolCall{ID: "call", Name: "shell", Args: `{}`}), deepCopy(given)}, rounds[M](1, 10)...)
 			unchanged := copyAll(msgs)
 			out := before(t, mw, msgs)
 			require.Equal(t, unchanged, msgs, "%s: what was given is unchanged", what)

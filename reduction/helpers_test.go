@@ -17,6 +17,7 @@ import (
 	"math/rand/v2"
 	"reflect"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -30,6 +31,7 @@ import (
 	"github.com/einolean/einolean/internal/backend"
 	"github.com/einolean/einolean/internal/dev/adktest"
 	"github.com/einolean/einolean/internal/dev/backendtest"
+	"github.com/einolean/einolean/internal/message"
 	"github.com/einolean/einolean/reduction"
 	"github.com/einolean/einolean/store"
 )
@@ -198,24 +200,21 @@ var forms = []form{
 	{"enhanced streamable", true, runEnhancedStreamable},
 }
 
-func runInvokable(ctx context.Context, mw wrapper, tc *adk.ToolContext, args string, chunks []string) (string, error) {
-	run, err := mw.WrapInvokableToolCall(ctx, func(context.Context, string, ...tool.Option) (string, error) {
-		return strings.Join(chunks, ""), nil
-	}, tc)
+// called runs a wrapper over a tool that returns out.
+func called[E ~func(context.Context, A, ...tool.Option) (R, error), A, R any](ctx context.Context, wrap func(context.Context, E, *adk.ToolContext) (E, error), tc *adk.ToolContext, args A, out R) (R, error) {
+	run, err := wrap(ctx, func(context.Context, A, ...tool.Option) (R, error) { return out, nil }, tc)
 	if err != nil {
-		return "", err
+		return *new(R), err
 	}
 	return run(ctx, args)
 }
 
+func runInvokable(ctx context.Context, mw wrapper, tc *adk.ToolContext, args string, chunks []string) (string, error) {
+	return called(ctx, mw.WrapInvokableToolCall, tc, args, strings.Join(chunks, ""))
+}
+
 func runStreamable(ctx context.Context, mw wrapper, tc *adk.ToolContext, args string, chunks []string) (string, error) {
-	run, err := mw.WrapStreamableToolCall(ctx, func(context.Context, string, ...tool.Option) (*schema.StreamReader[string], error) {
-		return pipe(chunks...), nil
-	}, tc)
-	if err != nil {
-		return "", err
-	}
-	out, err := run(ctx, args)
+	out, err := called(ctx, mw.WrapStreamableToolCall, tc, args, pipe(chunks...))
 	if err != nil {
 		return "", err
 	}
@@ -224,28 +223,16 @@ func runStreamable(ctx context.Context, mw wrapper, tc *adk.ToolContext, args st
 }
 
 func runEnhanced(ctx context.Context, mw wrapper, tc *adk.ToolContext, args string, chunks []string) (string, error) {
-	run, err := mw.WrapEnhancedInvokableToolCall(ctx, func(context.Context, *schema.ToolArgument, ...tool.Option) (*schema.ToolResult, error) {
-		return resultOf(chunks...), nil
-	}, tc)
-	if err != nil {
-		return "", err
-	}
-	out, err := run(ctx, &schema.ToolArgument{Text: args})
+	out, err := called(ctx, mw.WrapEnhancedInvokableToolCall, tc, &schema.ToolArgument{Text: args}, resultOf(chunks...))
 	return textsIn(out), err
 }
 
 func runEnhancedStreamable(ctx context.Context, mw wrapper, tc *adk.ToolContext, args string, chunks []string) (string, error) {
-	run, err := mw.WrapEnhancedStreamableToolCall(ctx, func(context.Context, *schema.ToolArgument, ...tool.Option) (*schema.StreamReader[*schema.ToolResult], error) {
-		var rs []*schema.ToolResult
-		for _, c := range chunks {
-			rs = append(rs, resultOf(c))
-		}
-		return pipe(rs...), nil
-	}, tc)
-	if err != nil {
-		return "", err
+	var rs []*schema.ToolResult
+	for _, c := range chunks {
+		rs = append(rs, resultOf(c))
 	}
-	out, err := run(ctx, &schema.ToolArgument{Text: args})
+	out, err := called(ctx, mw.WrapEnhancedStreamableToolCall, tc, &schema.ToolArgument{Text: args}, pipe(rs...))
 	if err != nil {
 		return "", err
 	}
@@ -324,83 +311,144 @@ func text(s string) part { return part{text: s} }
 type answer struct {
 	id, name string
 	texts    []string
-	others   string // everything else, rendered
 }
 
 func (a answer) joined() string { return strings.Join(a.texts, "") }
 
-// shape builds and reads messages of one type.
-type shape[M adk.MessageType] interface {
-	result(id, name string, parts ...part) M
-	// sent is a message of the user with a picture.
-	sent(data string) M
-	// media lists the data of a message's images and files.
-	media(m M) []string
-	// merge puts the results of messages into one; false if the type cannot.
-	merge(msgs ...M) (M, bool)
-	answers(m M) []answer
-	// rest renders everything but the texts of results and the marks.
-	rest(m M) string
-	// copy is deep.
-	copy(m M) M
+// shape builds and reads messages of one type. It reads them as the product does, whose view of them package
+// message tests, but for what must stay: that is all of a message as JSON.
+type shape[M adk.MessageType] struct{}
+
+func shapeOf[M adk.MessageType]() shape[M] { return shape[M]{} }
+
+// of makes a message in the form of its type.
+func (shape[M]) of(plain func() *schema.Message, agentic func() *schema.AgenticMessage) M {
+	if _, is := any(*new(M)).(*schema.AgenticMessage); is {
+		return any(agentic()).(M)
+	}
+	return any(plain()).(M)
 }
 
-var (
-	_ shape[*schema.Message]        = plainShape{}
-	_ shape[*schema.AgenticMessage] = agenticShape{}
-)
-
-func shapeOf[M adk.MessageType]() shape[M] {
-	var s any
-	switch any(*new(M)).(type) {
-	case *schema.Message:
-		s = plainShape{}
-	case *schema.AgenticMessage:
-		s = agenticShape{}
-	}
-	return s.(shape[M])
+func (s shape[M]) result(id, name string, parts ...part) M {
+	return s.of(func() *schema.Message {
+		if len(parts) == 1 && parts[0].medium == "" && !parts[0].search {
+			return adktest.Result[*schema.Message](id, name, parts[0].text)
+		}
+		m := schema.ToolMessage("", id, schema.WithToolName(name))
+		for i, p := range parts {
+			m.UserInputMultiContent = append(m.UserInputMultiContent, inputPart(p, i))
+		}
+		return m
+	}, func() *schema.AgenticMessage {
+		r := &schema.FunctionToolResult{CallID: id, Name: name}
+		for i, p := range parts {
+			if p.search {
+				return blocks(schema.NewContentBlock(&schema.ToolSearchFunctionToolResult{CallID: id, Name: name, Result: &schema.ToolSearchResult{Tools: []*schema.ToolInfo{{Name: "found"}}}}))
+			}
+			r.Content = append(r.Content, contentBlock(p, i))
+		}
+		return blocks(schema.NewContentBlock(r))
+	})
 }
 
-func copyAll[M adk.MessageType](msgs []M) []M {
-	out := make([]M, len(msgs))
-	for i, m := range msgs {
-		out[i] = shapeOf[M]().copy(m)
-	}
-	return out
+func blocks(all ...*schema.ContentBlock) *schema.AgenticMessage {
+	return &schema.AgenticMessage{Role: schema.AgenticRoleTypeUser, ContentBlocks: all}
 }
 
-var png = "iVBORw0KGgo="
-
-type plainShape struct{}
-
-func (plainShape) result(id, name string, parts ...part) *schema.Message {
-	if len(parts) == 1 && parts[0].medium == "" && !parts[0].search {
-		return adktest.Result[*schema.Message](id, name, parts[0].text)
-	}
-	m := schema.ToolMessage("", id, schema.WithToolName(name))
-	for i, p := range parts {
-		m.UserInputMultiContent = append(m.UserInputMultiContent, inputPart(p, i))
-	}
-	return m
+// sent is a message of the user with a picture.
+func (s shape[M]) sent(data string) M {
+	return s.of(func() *schema.Message {
+		m := schema.UserMessage("")
+		m.UserInputMultiContent = []schema.MessageInputPart{inputPart(part{text: "look"}, 0), inputPart(part{medium: "image", data: data}, 1)}
+		return m
+	}, func() *schema.AgenticMessage {
+		return blocks(schema.NewContentBlock(&schema.UserInputText{Text: "look"}), schema.NewContentBlock(&schema.UserInputImage{Base64Data: data, MIMEType: "image/png"}))
+	})
 }
 
-func (plainShape) media(m *schema.Message) (out []string) {
-	for _, p := range m.UserInputMultiContent {
-		switch {
-		case p.Image != nil:
-			out = append(out, *p.Image.Base64Data)
-		case p.File != nil:
-			out = append(out, *p.File.Base64Data)
+// media lists the data of a message's media.
+func (shape[M]) media(m M) (out []string) {
+	add := func(p message.Part) {
+		if of := p.Output(); p.Kind == message.Medium {
+			out = append(out, *message.MediumOf(&of).Base64Data)
+		}
+	}
+	for p := message.Parts(m); p.Next(); {
+		add(p.Part)
+		for item := p.Parts(); item.Next(); {
+			add(item.Part)
 		}
 	}
 	return out
 }
 
-func (plainShape) sent(data string) *schema.Message {
-	m := schema.UserMessage("")
-	m.UserInputMultiContent = []schema.MessageInputPart{inputPart(part{text: "look"}, 0), inputPart(part{medium: "image", data: data}, 1)}
-	return m
+// merge puts the results of messages into one; false if the type cannot.
+func (shape[M]) merge(msgs ...M) (out M, ok bool) {
+	all := blocks()
+	for _, m := range msgs {
+		if m, is := any(m).(*schema.AgenticMessage); is {
+			all.ContentBlocks = append(all.ContentBlocks, m.ContentBlocks...)
+		}
+	}
+	out, ok = any(all).(M)
+	return out, ok
 }
+
+func (shape[M]) answers(m M) (out []answer) {
+	for p := message.Parts(m); p.Next(); {
+		if p.Kind != message.Result {
+			continue
+		}
+		a := answer{id: p.ID(), name: p.Name()}
+		for item := p.Parts(); item.Next(); {
+			if item.Kind == message.Text {
+				a.texts = append(a.texts, item.Text())
+			}
+		}
+		out = append(out, a)
+	}
+	return out
+}
+
+// rest renders everything but the texts of results and the marks.
+func (shape[M]) rest(m M) string {
+	switch m := any(deepCopy(m)).(type) {
+	case *schema.Message:
+		if m == nil {
+			return "nil"
+		}
+		if m.Role == schema.Tool {
+			m.Content = ""
+			m.UserInputMultiContent = slices.DeleteFunc(m.UserInputMultiContent, func(p schema.MessageInputPart) bool { return p.Type == schema.ChatMessagePartTypeText })
+		}
+		m.Extra = withoutMarks(m.Extra)
+		return render(m)
+	case *schema.AgenticMessage:
+		if m == nil {
+			return "nil"
+		}
+		for _, b := range m.ContentBlocks {
+			if b != nil && b.FunctionToolResult != nil {
+				r := b.FunctionToolResult
+				r.Content = slices.DeleteFunc(r.Content, func(c *schema.FunctionToolResultContentBlock) bool { return c.Text != nil })
+				b.Extra = withoutMarks(b.Extra)
+			}
+		}
+		m.Extra = withoutMarks(m.Extra)
+		return render(m)
+	}
+	return ""
+}
+
+func copyAll[M adk.MessageType](msgs []M) []M {
+	out := make([]M, len(msgs))
+	for i, m := range msgs {
+		out[i] = deepCopy(m)
+	}
+	return out
+}
+
+var png = "iVBORw0KGgo="
 
 func inputPart(p part, i int) schema.MessageInputPart {
 	data := cmp.Or(p.data, png)
@@ -421,81 +469,6 @@ func inputPart(p part, i int) schema.MessageInputPart {
 	return schema.MessageInputPart{Type: schema.ChatMessagePartTypeText, Text: p.text, Extra: extra}
 }
 
-func (plainShape) merge(...*schema.Message) (*schema.Message, bool) { return nil, false }
-
-func (plainShape) answers(m *schema.Message) []answer {
-	if m == nil || m.Role != schema.Tool {
-		return nil
-	}
-	a := answer{id: m.ToolCallID, name: m.ToolName}
-	if len(m.UserInputMultiContent) == 0 {
-		a.texts = []string{m.Content}
-	}
-	for _, p := range m.UserInputMultiContent {
-		if p.Type == schema.ChatMessagePartTypeText {
-			a.texts = append(a.texts, p.Text)
-		} else {
-			a.others += render(p)
-		}
-	}
-	return []answer{a}
-}
-
-func (s plainShape) rest(m *schema.Message) string {
-	if m == nil {
-		return "nil"
-	}
-	c := *m
-	if c.Role == schema.Tool {
-		c.Content, c.UserInputMultiContent = "", nil
-	}
-	c.Extra = withoutMarks(c.Extra)
-	return render(c)
-}
-
-func (plainShape) copy(m *schema.Message) *schema.Message { return deepCopy(m) }
-
-type agenticShape struct{}
-
-func (agenticShape) result(id, name string, parts ...part) *schema.AgenticMessage {
-	r := &schema.FunctionToolResult{CallID: id, Name: name}
-	for i, p := range parts {
-		if p.search {
-			return &schema.AgenticMessage{Role: schema.AgenticRoleTypeUser, ContentBlocks: []*schema.ContentBlock{
-				schema.NewContentBlock(&schema.ToolSearchFunctionToolResult{CallID: id, Name: name, Result: &schema.ToolSearchResult{Tools: []*schema.ToolInfo{{Name: "found"}}}}),
-			}}
-		}
-		r.Content = append(r.Content, contentBlock(p, i))
-	}
-	return &schema.AgenticMessage{Role: schema.AgenticRoleTypeUser, ContentBlocks: []*schema.ContentBlock{schema.NewContentBlock(r)}}
-}
-
-func (agenticShape) media(m *schema.AgenticMessage) (out []string) {
-	for _, b := range m.ContentBlocks {
-		if b.UserInputImage != nil {
-			out = append(out, b.UserInputImage.Base64Data)
-		}
-		if b.FunctionToolResult == nil {
-			continue
-		}
-		for _, c := range b.FunctionToolResult.Content {
-			switch {
-			case c.Image != nil:
-				out = append(out, c.Image.Base64Data)
-			case c.File != nil:
-				out = append(out, c.File.Base64Data)
-			}
-		}
-	}
-	return out
-}
-
-func (agenticShape) sent(data string) *schema.AgenticMessage {
-	return &schema.AgenticMessage{Role: schema.AgenticRoleTypeUser, ContentBlocks: []*schema.ContentBlock{
-		schema.NewContentBlock(&schema.UserInputText{Text: "look"}),
-		schema.NewContentBlock(&schema.UserInputImage{Base64Data: data, MIMEType: "image/png"})}}
-}
-
 func contentBlock(p part, i int) *schema.FunctionToolResultContentBlock {
 	b := &schema.FunctionToolResultContentBlock{Type: schema.FunctionToolResultContentBlockType(p.medium), Extra: map[string]any{"part": fmt.Sprint(i)}}
 	png := cmp.Or(p.data, png)
@@ -513,56 +486,6 @@ func contentBlock(p part, i int) *schema.FunctionToolResultContentBlock {
 	}
 	return b
 }
-
-func (agenticShape) merge(msgs ...*schema.AgenticMessage) (*schema.AgenticMessage, bool) {
-	out := &schema.AgenticMessage{Role: schema.AgenticRoleTypeUser}
-	for _, m := range msgs {
-		out.ContentBlocks = append(out.ContentBlocks, m.ContentBlocks...)
-	}
-	return out, true
-}
-
-func (agenticShape) answers(m *schema.AgenticMessage) []answer {
-	var out []answer
-	if m == nil {
-		return nil
-	}
-	for _, b := range m.ContentBlocks {
-		switch {
-		case b == nil:
-		case b.FunctionToolResult != nil:
-			a := answer{id: b.FunctionToolResult.CallID, name: b.FunctionToolResult.Name}
-			for _, c := range b.FunctionToolResult.Content {
-				if c.Text != nil {
-					a.texts = append(a.texts, c.Text.Text)
-				} else {
-					a.others += render(c)
-				}
-			}
-			out = append(out, a)
-		case b.ToolSearchFunctionToolResult != nil:
-			out = append(out, answer{id: b.ToolSearchFunctionToolResult.CallID, name: b.ToolSearchFunctionToolResult.Name, others: render(b)})
-		}
-	}
-	return out
-}
-
-func (s agenticShape) rest(m *schema.AgenticMessage) string {
-	if m == nil {
-		return "nil"
-	}
-	c := s.copy(m)
-	for _, b := range c.ContentBlocks {
-		if b != nil && b.FunctionToolResult != nil {
-			b.FunctionToolResult.Content = nil
-			b.Extra = withoutMarks(b.Extra)
-		}
-	}
-	c.Extra = withoutMarks(c.Extra)
-	return render(c)
-}
-
-func (agenticShape) copy(m *schema.AgenticMessage) *schema.AgenticMessage { return deepCopy(m) }
 
 // withExtra is a copy of a message with a value for a key of Extra that it does not have.
 func withExtra[M adk.MessageType](m M, key string, value any) M {

@@ -112,7 +112,7 @@ func scribbling[M adk.MessageType](t *testing.T) {
 		} {
 			called = 0
 			c.Backend, c.SkipTruncation, c.MaxTokensForClear = backend.NewMemory(0), true, 1
-			mine := shapeOf[M]().copy(given)
+			mine := deepCopy(given)
 			msgs := append([]M{adktest.User[M]("hello"), adktest.Assistant[M]("", adktest.ToolCall{ID: "call", Name: "shell", Args: `{"a":1}`}), mine}, rounds[M](1, 10)...)
 			unchanged := copyAll(msgs)
 			before(t, typed(t, c), msgs)

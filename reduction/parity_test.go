@@ -764,7 +764,6 @@ func shownAs[M adk.MessageType](msgs []M) string {
 	for i, m := range msgs {
 		fmt.Fprintf(&b, "%d: %s", i, shapeOf[M]().rest(m))
 		for _, a := range shapeOf[M]().answers(m) {
-			fmt.Fprintf(&b, " | %s", a.others)
 			for _, t := range a.texts {
 				fmt.Fprintf(&b, " | %s", plainly(t))
 			}
