@@ -20,6 +20,7 @@ import (
 	"github.com/einolean/einolean/internal/toolnames"
 	"github.com/einolean/einolean/internal/toolschema"
 	"github.com/einolean/einolean/internal/virtual"
+	"github.com/einolean/einolean/programs/internal/journal"
 )
 
 // calls decides what programs may call.
@@ -103,18 +104,6 @@ func (o calls) schema(info *schema.ToolInfo) *toolschema.Check {
 	return c
 }
 
-// signature is a tool as the line of TypeScript that the author of a program reads.
-func signature(info *schema.ToolInfo) string {
-	params, _ := toolschema.Text(info.ParamsOneOf)
-	return toolschema.Signature(info.Name, info.Desc, params, returns(info))
-}
-
-// returns is the schema of what a tool returns, "" if it does not say.
-func returns(info *schema.ToolInfo) string {
-	text, _ := info.Extra[toolschema.OutputKey].(string)
-	return text
-}
-
 // typed is a result as a program reads it: that of a tool which says that it returns a string is one,
 // also if it looks like something else.
 func (o calls) typed(ctx context.Context, name, text string) string {
@@ -139,7 +128,7 @@ func (o calls) typed(ctx context.Context, name, text string) string {
 
 // reply answers a call that must not leave the program, or that needs no tool. Any other call it
 // returns under the name of its tool.
-func (o calls) reply(ctx context.Context, c Call) (Call, *answer) {
+func (o calls) reply(ctx context.Context, c Call) (Call, *journal.Answer) {
 	if c.Path != "" || c.Tool == "" {
 		return c, stored(ctx, c.Path)
 	}
@@ -160,8 +149,8 @@ func (o calls) reply(ctx context.Context, c Call) (Call, *answer) {
 }
 
 // refusal is why a call does not leave the program; nil if it does.
-func (o calls) refusal(ctx context.Context, c Call, refused string, info *schema.ToolInfo, isHidden bool) *answer {
-	refuse := func(text string) *answer { return &answer{Tool: c.Tool, Text: text, Failed: true} }
+func (o calls) refusal(ctx context.Context, c Call, refused string, info *schema.ToolInfo, isHidden bool) *journal.Answer {
+	refuse := func(text string) *journal.Answer { return &journal.Answer{Tool: c.Tool, Text: text, Failed: true} }
 	tools := virtual.ToolsOf(ctx)
 	switch {
 	case refused != "":
@@ -211,14 +200,14 @@ func plain(c Call) Call {
 }
 
 // stored answers stored(path).
-func stored(ctx context.Context, path string) *answer {
+func stored(ctx context.Context, path string) *journal.Answer {
 	results := virtual.ResultsOf(ctx)
 	if results == nil {
-		return &answer{Text: say("no-store", data{Name: path}), Failed: true}
+		return &journal.Answer{Text: say("no-store", data{Name: path}), Failed: true}
 	}
 	text, err := results.Stored(ctx, path)
 	if err != nil {
-		return &answer{Text: say("no-store", data{Name: path, Reason: safe.ErrorText(err)}), Failed: true}
+		return &journal.Answer{Text: say("no-store", data{Name: path, Reason: safe.ErrorText(err)}), Failed: true}
 	}
-	return &answer{Text: text}
+	return &journal.Answer{Text: text}
 }

@@ -14,6 +14,7 @@ import (
 
 	"github.com/einolean/einolean/internal/message"
 	"github.com/einolean/einolean/internal/toolnames"
+	"github.com/einolean/einolean/programs/internal/journal"
 )
 
 // mended is a history with one result for each program. It is the same slice if there is nothing to
@@ -114,11 +115,11 @@ func (h *rebuilt[M]) programOf(id string) (program string, ok bool) {
 		if !ok || h.own[id] {
 			continue
 		}
-		if strings.HasPrefix(rest, mark) { // where the usual ids were taken
-			const length = len(mark) + 16
+		if strings.HasPrefix(rest, journal.Mark) { // where the usual ids were taken
+			const length = len(journal.Mark) + 16
 			rest = rest[min(len(rest), length):]
 		}
-		if k := (kept{}); rest == k.endID() || k.number(rest) > 0 {
+		if k := (journal.Kept{}); rest == k.EndID() || k.Number(rest) > 0 {
 			return open, true
 		}
 	}
@@ -190,4 +191,42 @@ func isBegun(p message.Part, id string) bool {
 		}
 	}
 	return false
+}
+
+// textOf is what a program reads of a result.
+func textOf(p message.Part) string {
+	var text strings.Builder
+	var media []string
+	for item := p.Parts(); item.Next(); {
+		switch item.Kind {
+		case message.Text:
+			text.WriteString(item.Text())
+		case message.Medium:
+			media = append(media, item.MediaType())
+		}
+	}
+	if len(media) > 0 {
+		return strings.TrimPrefix(text.String()+"\n"+say("media", data{Words: media}), "\n")
+	}
+	return text.String()
+}
+
+// inPlace returns messages with the result in another message as that of a run_code call.
+func inPlace[M adk.MessageType](msgs []M, id string, with M) (next []M, isPlaced bool) {
+	for i, msg := range slices.Backward(msgs) {
+		results := message.Results(msg)
+		if !slices.ContainsFunc(results, func(p message.Part) bool { return p.ID() == id }) {
+			continue
+		}
+		said := message.Results(with)[0]
+		next = slices.Clone(msgs)
+		next[i] = message.Replace(msg, func(p message.Part) []message.Part {
+			if p.Kind != message.Result || p.ID() != id {
+				return nil
+			}
+			return []message.Part{message.NewResult(id, toolnames.Run, said.Parts().All()...)}
+		})
+		return next, true
+	}
+	return msgs, false
 }

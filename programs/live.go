@@ -3,29 +3,37 @@
 
 package programs
 
-// Programs while they are alive, and how they go on.
+// Programs while they are alive, how they go on, and what the model reads of them in the end.
 
 import (
 	"context"
 	"maps"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
+	"github.com/einolean/einolean"
 	"github.com/einolean/einolean/internal/safe"
+	"github.com/einolean/einolean/internal/tokens"
+	"github.com/einolean/einolean/internal/toolnames"
+	"github.com/einolean/einolean/internal/toolschema"
+	"github.com/einolean/einolean/programs/internal/journal"
 )
 
 // program is one program, as far as this process knows it.
 type program struct {
-	*kept
+	*journal.Kept
 	run     Run
-	answers map[int]answer
+	answers map[int]journal.Answer
 	waits   []Call // those that tools must answer
 	noTurns bool
 	broken  string // why the interpreter could not run it on
 }
 
-func newProgram(k *kept) *program { return &program{kept: k, answers: map[int]answer{}} }
+func newProgram(k *journal.Kept) *program {
+	return &program{Kept: k, answers: map[int]journal.Answer{}}
+}
 
 // idleAfter is how long a program keeps its memory while its calls run.
 const idleAfter = 30 * time.Second
@@ -128,7 +136,7 @@ func (p *program) begin(ctx context.Context, in Interpreter, of *live) (err erro
 
 // advance runs a program on as far as answers reach. reply answers a call that needs no tool; it
 // returns the call as it goes out otherwise.
-func (p *program) advance(ctx context.Context, reply func(Call) (Call, *answer)) error {
+func (p *program) advance(ctx context.Context, reply func(Call) (Call, *journal.Answer)) error {
 	for p.run != nil {
 		results := p.results(reply)
 		if len(results) == 0 || len(p.waits) > 0 {
@@ -142,7 +150,7 @@ func (p *program) advance(ctx context.Context, reply func(Call) (Call, *answer))
 }
 
 // results are those of the calls that a program waits for; p.waits are the calls without one.
-func (p *program) results(reply func(Call) (Call, *answer)) (results []Result) {
+func (p *program) results(reply func(Call) (Call, *journal.Answer)) (results []Result) {
 	p.waits = nil
 	for _, c := range p.state().Calls {
 		a, ok := p.answers[c.Number]
@@ -155,7 +163,88 @@ func (p *program) results(reply func(Call) (Call, *answer)) (results []Result) {
 			a = *said
 			p.answers[c.Number] = a
 		}
-		results = append(results, a.result())
+		results = append(results, resultOf(a))
 	}
 	return results
+}
+
+func resultOf(a journal.Answer) Result {
+	return Result{Number: a.Number, Text: a.Text, Failed: a.Failed}
+}
+
+// outcome ends a program, and says what the model reads of it.
+func outcome(ctx context.Context, s *Config, p *program) string {
+	end := p.end()
+	counts, last, failed := countsOf(p)
+	lines := []string{strings.TrimSuffix(end.Printed, "\n"), end.Returned}
+	switch {
+	case p.noTurns:
+		lines = append(lines, say("turns", data{Limit: s.maxTurns()}))
+	case end.Error != "":
+		lines = append(lines, say("error", data{Reason: end.Error}))
+	case end.Printed == "" && end.Returned == "":
+		shape := ""
+		if last != "" {
+			shape = toolschema.Shape(last)
+		}
+		lines = append(lines, say("silent", data{Name: failed.Tool, Signature: clipped(failed.Text), Reason: shape}))
+	}
+	for _, note := range end.Notes {
+		lines = append(lines, say("note", data{Reason: note}))
+	}
+	lines = append(lines, countsText(counts))
+	text := strings.Join(slices.DeleteFunc(lines, func(s string) bool { return s == "" }), "\n")
+	ended(ctx, s, p, text, einolean.Program{Calls: counts, Rounds: p.Rounds, Failed: end.Error != "" || p.noTurns})
+	return text
+}
+
+// countsOf are the calls of a program by tool, with the result of the last one that did not fail, and the last one
+// that did.
+func countsOf(p *program) (counts []einolean.ProgramCalls, last string, failed journal.Answer) {
+	for _, n := range slices.Sorted(maps.Keys(p.answers)) {
+		a := p.answers[n]
+		i := slices.IndexFunc(counts, func(c einolean.ProgramCalls) bool { return c.Tool == a.Tool })
+		if i < 0 {
+			i, counts = len(counts), append(counts, einolean.ProgramCalls{Tool: a.Tool})
+		}
+		counts[i].Calls++
+		counts[i].Bytes += len(a.Text)
+		if a.Failed {
+			counts[i].Failed++
+			failed = a
+		} else {
+			last = a.Text
+		}
+	}
+	return counts, last, failed
+}
+
+// countsText says which calls ran.
+func countsText(counts []einolean.ProgramCalls) string {
+	var words []string
+	for _, c := range counts {
+		if c.Tool != "" {
+			words = append(words, say("count", data{Name: c.Tool, Total: c.Calls, Limit: c.Failed}))
+		}
+	}
+	if len(words) == 0 {
+		return say("none", data{})
+	}
+	return say("calls", data{Words: words})
+}
+
+// ended tells OnEvent of a program that has ended.
+func ended(ctx context.Context, s *Config, p *program, text string, did einolean.Program) {
+	const most = 20
+	var read einolean.Size
+	for _, a := range p.answers {
+		read.Bytes += len(a.Text)
+		read.Tokens += int64(tokens.Of(a.Text))
+	}
+	did.Calls = did.Calls[:min(len(did.Calls), most)]
+	s.emit(ctx, einolean.Event{Kind: einolean.KindProgramEnded, Tool: toolnames.Run, CallID: p.ID, Program: &did, Output: &einolean.OutputChange{
+		Before: read,
+		After:  einolean.Size{Bytes: len(text), Tokens: int64(tokens.Of(text))},
+		Rule:   "program",
+	}})
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/einolean/einolean/internal/display"
 	"github.com/einolean/einolean/internal/texts"
 	"github.com/einolean/einolean/internal/toolnames"
+	"github.com/einolean/einolean/internal/toolschema"
 )
 
 //go:embed prompt
@@ -79,4 +80,18 @@ func describe(infos []*schema.ToolInfo) *schema.ToolInfo {
 		}
 	}
 	return codeInfo(d)
+}
+
+func isOurs(name string) bool { return name == toolnames.Run || name == toolnames.Output }
+
+// signature is a tool as the line of TypeScript that the author of a program reads.
+func signature(info *schema.ToolInfo) string {
+	params, _ := toolschema.Text(info.ParamsOneOf)
+	return toolschema.Signature(info.Name, info.Desc, params, returns(info))
+}
+
+// returns is the schema of what a tool returns, "" if it does not say.
+func returns(info *schema.ToolInfo) string {
+	text, _ := info.Extra[toolschema.OutputKey].(string)
+	return text
 }

@@ -9,7 +9,6 @@ import (
 	"context"
 	"runtime"
 	"slices"
-	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -23,6 +22,7 @@ import (
 	"github.com/einolean/einolean/internal/message"
 	"github.com/einolean/einolean/internal/toolnames"
 	"github.com/einolean/einolean/internal/virtual"
+	"github.com/einolean/einolean/programs/internal/journal"
 )
 
 // run is one run of an agent. Eino calls its hooks one after another, and its tools at once.
@@ -35,8 +35,8 @@ type run[M adk.MessageType] struct {
 	base     []M // the conversation while programs run; nil if another process began them
 	live     *live
 
-	mu     sync.Mutex
-	record *record
+	mu sync.Mutex
+	journal.Journal
 }
 
 func newRun[M adk.MessageType](c *Config, direct map[string]bool) *run[M] {
@@ -52,57 +52,14 @@ func (r *run[M]) Now() bool { return !message.IsNil(r.pending) }
 func (r *run[M]) Inner(ctx context.Context, callID string) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	now := r.read(ctx)
-	return slices.Contains(now.Asked, callID) && !slices.ContainsFunc(now.Programs, func(k kept) bool { return k.endID() == callID })
-}
-
-// read returns the record, once the lock is held.
-func (r *run[M]) read(ctx context.Context) *record {
-	if r.record == nil {
-		was, err := runLocal[*record](ctx, recordKey)
-		if err != nil {
-			return &record{}
-		}
-		if r.record = was; was == nil {
-			r.record = &record{}
-		}
-	}
-	return r.record
-}
-
-// save hands the record to Eino.
-func (r *run[M]) save(ctx context.Context) error {
-	dup := *r.record
-	dup.Programs, dup.Asked = slices.Clone(dup.Programs), slices.Clone(dup.Asked)
-	return adk.SetRunLocalValue(ctx, recordKey, &dup)
+	now := r.Read(ctx)
+	return slices.Contains(now.Asked, callID) && !slices.ContainsFunc(now.Programs, func(k journal.Kept) bool { return k.EndID() == callID })
 }
 
 // forget deletes everything.
 func (r *run[M]) forget(ctx context.Context) error {
-	for n := range r.record.Batches {
-		_ = adk.DeleteRunLocalValue(ctx, batchKey+strconv.Itoa(n))
-	}
-	r.record, r.base = &record{}, nil
-	_ = adk.DeleteRunLocalValue(ctx, baseKey)
-	_ = adk.DeleteRunLocalValue(ctx, idsKey)
-	return adk.DeleteRunLocalValue(ctx, recordKey)
-}
-
-// answers are those of all batches so far.
-func (r *run[M]) answers(ctx context.Context) (all []answer) {
-	for n := range r.record.Batches {
-		if b, _ := runLocal[*batch](ctx, batchKey+strconv.Itoa(n)); b != nil {
-			all = append(all, b.Answers...)
-		}
-	}
-	return all
-}
-
-// keepBatch adds a batch.
-func (r *run[M]) keepBatch(ctx context.Context, b []answer) error {
-	err := adk.SetRunLocalValue(ctx, batchKey+strconv.Itoa(r.record.Batches), &batch{b})
-	r.record.Batches++
-	return err
+	r.base = nil
+	return r.Forget(ctx)
 }
 
 // show returns the list that the model sees: without program_output, and where nothing hides tools,
@@ -120,7 +77,7 @@ func (r *run[M]) show(ctx context.Context, infos []*schema.ToolInfo) ([]*schema.
 		}
 	}
 	r.calls = r.calls.shown(shown)
-	if at := slices.IndexFunc(shown, isCode); at >= 0 && r.about == nil && turns(ctx) == 0 && virtual.ToolsOf(ctx) == nil {
+	if at := slices.IndexFunc(shown, isCode); at >= 0 && r.about == nil && journal.Turns(ctx) == 0 && virtual.ToolsOf(ctx) == nil {
 		r.about = describe(shown)
 	}
 	if at := slices.IndexFunc(shown, isCode); at >= 0 && r.about != nil {
@@ -131,7 +88,7 @@ func (r *run[M]) show(ctx context.Context, infos []*schema.ToolInfo) ([]*schema.
 
 // answered notes the answer of a model, or of a virtual turn, which is the last of the messages.
 func (r *run[M]) answered(ctx context.Context, msgs []M) ([]M, error) {
-	if err := countTurn(ctx); err != nil || r.Now() {
+	if err := journal.CountTurn(ctx); err != nil || r.Now() {
 		return msgs, err
 	}
 	last := len(msgs) - 1
@@ -153,14 +110,11 @@ func (r *run[M]) keepTaken(ctx context.Context, msgs []M) error {
 		}
 	}
 	for _, c := range message.Calls(msgs[len(msgs)-1]) {
-		if k := (kept{Inner: c.ID}); c.Name == toolnames.Run && slices.ContainsFunc(ids, func(id string) bool { return id == k.endID() || k.number(id) > 0 }) {
+		if k := (journal.Kept{Inner: c.ID}); c.Name == toolnames.Run && slices.ContainsFunc(ids, func(id string) bool { return id == k.EndID() || k.Number(id) > 0 }) {
 			taken = append(taken, c.ID)
 		}
 	}
-	if taken == nil {
-		return adk.DeleteRunLocalValue(ctx, idsKey)
-	}
-	return adk.SetRunLocalValue(ctx, idsKey, taken)
+	return journal.KeepTaken(ctx, taken)
 }
 
 // start is the call of run_code. A program that makes calls goes on in the next turn: before that
@@ -171,9 +125,9 @@ func (r *run[M]) start(ctx context.Context, args string) (string, error) {
 		return say("no-code", data{}), nil
 	}
 	id := compose.GetToolCallID(ctx)
-	k := &kept{ID: id, Inner: id, Code: code, Seed: id + random(), At: time.Now().UnixMilli()}
-	if taken, _ := runLocal[[]string](ctx, idsKey); slices.Contains(taken, id) {
-		k.Inner += mark + random()
+	k := &journal.Kept{ID: id, Inner: id, Code: code, Seed: id + journal.Random(), At: time.Now().UnixMilli()}
+	if slices.Contains(journal.Taken(ctx), id) {
+		k.Inner += journal.Mark + journal.Random()
 	}
 	if was := r.live.take(id); was != nil { // of an earlier message, or of a call that was cancelled
 		was.close()
@@ -188,9 +142,9 @@ func (r *run[M]) start(ctx context.Context, args string) (string, error) {
 	r.live.keep(p)
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	now := r.read(ctx)
-	now.Programs = append(slices.DeleteFunc(now.Programs, func(k kept) bool { return k.ID == id }), *k)
-	return say("begun", data{Name: k.endID()}), r.save(ctx)
+	now := r.Read(ctx)
+	now.Programs = append(slices.DeleteFunc(now.Programs, func(k journal.Kept) bool { return k.ID == id }), *k)
+	return say("begun", data{Name: k.EndID()}), r.Save(ctx)
 }
 
 // codeIn is the program in the arguments of run_code, under any name that models give it, or as bare
@@ -207,8 +161,8 @@ func codeIn(a lenient.Arguments) string {
 func (r *run[M]) output(ctx context.Context, _ string) (string, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	for _, k := range r.read(ctx).Programs {
-		if k.endID() == compose.GetToolCallID(ctx) {
+	for _, k := range r.Read(ctx).Programs {
+		if k.EndID() == compose.GetToolCallID(ctx) {
 			return k.Output, nil
 		}
 	}
@@ -221,7 +175,7 @@ func (r *run[M]) settle(ctx context.Context, msgs []M) ([]M, error) {
 	r.pending = *new(M)
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	now := r.read(ctx)
+	now := r.Read(ctx)
 	if len(now.Programs) == 0 {
 		if !r.isMended {
 			r.isMended, msgs = true, mended(msgs)
@@ -252,7 +206,7 @@ func (r *run[M]) settle(ctx context.Context, msgs []M) ([]M, error) {
 // asking is where the message with the calls of the last virtual turn stands, -1 if it does not.
 func (r *run[M]) asking(msgs []M) int {
 	for i, msg := range slices.Backward(msgs) {
-		if slices.ContainsFunc(message.Calls(msg), func(c message.ToolCall) bool { return slices.Contains(r.record.Asked, c.ID) }) {
+		if slices.ContainsFunc(message.Calls(msg), func(c message.ToolCall) bool { return slices.Contains(r.Record.Asked, c.ID) }) {
 			return i
 		}
 	}
@@ -263,14 +217,14 @@ func (r *run[M]) asking(msgs []M) int {
 // behind the last result is of handlers before this one, for this turn.
 func (r *run[M]) settleBase(ctx context.Context, msgs []M, at int) error {
 	switch {
-	case len(r.record.Asked) == 0: // the first turn
+	case len(r.Record.Asked) == 0: // the first turn
 		before, _ := apart(msgs)
-		r.base, r.record.Programs = slices.Clip(before), inOrder(before, r.record.Programs)
-		return keepBase(ctx, before)
+		r.base, r.Record.Programs = slices.Clip(before), inOrder(before, r.Record.Programs)
+		return journal.KeepBase(ctx, before)
 	case at < 0: // another handler has replaced the conversation
 		r.base = msgs
 	case r.base == nil: // another process
-		r.base = baseOf(ctx, msgs[:at])
+		r.base = journal.BaseOf(ctx, msgs[:at])
 	}
 	return nil
 }
@@ -286,7 +240,7 @@ func apart[M adk.MessageType](msgs []M) (before, rest []M) {
 }
 
 // inOrder are programs in the order of their calls: they began at once.
-func inOrder[M adk.MessageType](msgs []M, list []kept) []kept {
+func inOrder[M adk.MessageType](msgs []M, list []journal.Kept) []journal.Kept {
 	place, n := map[string]int{}, 0
 	for _, msg := range msgs {
 		for _, c := range message.Calls(msg) {
@@ -294,15 +248,15 @@ func inOrder[M adk.MessageType](msgs []M, list []kept) []kept {
 			place[c.ID] = n
 		}
 	}
-	slices.SortStableFunc(list, func(a, b kept) int { return place[a.ID] - place[b.ID] })
+	slices.SortStableFunc(list, func(a, b journal.Kept) int { return place[a.ID] - place[b.ID] })
 	return list
 }
 
 // goOn runs all programs on with the results of the last virtual turn.
 func (r *run[M]) goOn(ctx context.Context, msgs []M, at int) (list []*program, err error) {
-	now := r.record
+	now := r.Record
 	batch := r.collect(ctx, msgs, at)
-	all := append(r.answers(ctx), batch...)
+	all := append(r.Answers(ctx), batch...)
 	for i := range now.Programs {
 		p := newProgram(&now.Programs[i])
 		for _, a := range all {
@@ -314,7 +268,7 @@ func (r *run[M]) goOn(ctx context.Context, msgs []M, at int) (list []*program, e
 		if err := p.begin(ctx, r.config.Interpreter, r.live); err != nil {
 			return list, err
 		}
-		err := p.advance(ctx, func(c Call) (Call, *answer) {
+		err := p.advance(ctx, func(c Call) (Call, *journal.Answer) {
 			c, a := r.calls.reply(ctx, c)
 			if a != nil {
 				a.Program, a.Number = p.ID, c.Number
@@ -326,11 +280,11 @@ func (r *run[M]) goOn(ctx context.Context, msgs []M, at int) (list []*program, e
 			return list, err
 		}
 	}
-	return list, r.keepBatch(ctx, batch)
+	return list, r.KeepBatch(ctx, batch)
 }
 
 // collect are the answers that the last virtual turn brought.
-func (r *run[M]) collect(ctx context.Context, msgs []M, at int) (batch []answer) {
+func (r *run[M]) collect(ctx context.Context, msgs []M, at int) (batch []journal.Answer) {
 	calls, results := map[string]string{}, map[string]message.Part{}
 	if at >= 0 {
 		for _, c := range message.Calls(msgs[at]) {
@@ -342,16 +296,16 @@ func (r *run[M]) collect(ctx context.Context, msgs []M, at int) (batch []answer)
 			}
 		}
 	}
-	for _, id := range r.record.Asked {
-		for i := range r.record.Programs {
-			k := &r.record.Programs[i]
-			n := k.number(id)
+	for _, id := range r.Record.Asked {
+		for i := range r.Record.Programs {
+			k := &r.Record.Programs[i]
+			n := k.Number(id)
 			if n == 0 {
 				continue
 			}
 			name, asked := calls[id]
 			result, isThere := results[id]
-			a := answer{Program: k.ID, Number: n, Tool: name, Failed: true}
+			a := journal.Answer{Program: k.ID, Number: n, Tool: name, Failed: true}
 			switch {
 			case isThere:
 				a.Text, a.Failed = r.calls.typed(ctx, name, textOf(result)), virtual.Failed(ctx, id)
@@ -364,24 +318,6 @@ func (r *run[M]) collect(ctx context.Context, msgs []M, at int) (batch []answer)
 		}
 	}
 	return batch
-}
-
-// textOf is what a program reads of a result.
-func textOf(p message.Part) string {
-	var text strings.Builder
-	var media []string
-	for item := p.Parts(); item.Next(); {
-		switch item.Kind {
-		case message.Text:
-			text.WriteString(item.Text())
-		case message.Medium:
-			media = append(media, item.MediaType())
-		}
-	}
-	if len(media) > 0 {
-		return strings.TrimPrefix(text.String()+"\n"+say("media", data{Words: media}), "\n")
-	}
-	return text.String()
 }
 
 // mostTools is how many different tools programs call at once where nothing else bounds them. The
@@ -402,10 +338,10 @@ func (r *run[M]) next(ctx context.Context, list []*program) (calls []message.Too
 			if called[c.Tool] = true; len(called) > max(1, most/len(list)) {
 				break
 			}
-			calls = append(calls, message.ToolCall{ID: p.innerID(c.Number), Name: c.Tool, Args: c.Arguments})
+			calls = append(calls, message.ToolCall{ID: p.InnerID(c.Number), Name: c.Tool, Args: c.Arguments})
 		}
 	}
-	if len(calls) == 0 || turns(ctx)+after <= r.config.maxTurns() {
+	if len(calls) == 0 || journal.Turns(ctx)+after <= r.config.maxTurns() {
 		for _, p := range list {
 			p.Rounds += min(len(p.waits), 1)
 		}
@@ -421,11 +357,11 @@ func (r *run[M]) next(ctx context.Context, list []*program) (calls []message.Too
 func (r *run[M]) ask(ctx context.Context, calls []message.ToolCall) error {
 	r.pending = message.Calling[M](calls)
 	adk.EnsureMessageID(r.pending)
-	r.record.Asked = nil
+	r.Record.Asked = nil
 	for _, c := range calls {
-		r.record.Asked = append(r.record.Asked, c.ID)
+		r.Record.Asked = append(r.Record.Asked, c.ID)
 	}
-	return r.save(ctx)
+	return r.Save(ctx)
 }
 
 // finish ends all programs: by a virtual turn, or if none is left, by events that tell the same.
@@ -433,9 +369,9 @@ func (r *run[M]) finish(ctx context.Context, msgs []M, list []*program) ([]M, er
 	var calls []message.ToolCall
 	for _, p := range list {
 		p.Output, p.Ended = outcome(ctx, r.config, p), true
-		calls = append(calls, message.ToolCall{ID: p.endID(), Name: toolnames.Output, Args: "{}"})
+		calls = append(calls, message.ToolCall{ID: p.EndID(), Name: toolnames.Output, Args: "{}"})
 	}
-	if turns(ctx)+2 <= r.config.maxTurns() {
+	if journal.Turns(ctx)+2 <= r.config.maxTurns() {
 		return slices.Clip(r.base), r.ask(ctx, calls)
 	}
 	if err := tell(ctx, message.Calling[M](calls)); err != nil {
@@ -443,8 +379,8 @@ func (r *run[M]) finish(ctx context.Context, msgs []M, list []*program) ([]M, er
 	}
 	out := map[string]M{}
 	for _, p := range list {
-		out[p.endID()] = message.Answering[M](p.endID(), toolnames.Output, message.NewText(p.Output))
-		if err := tell(ctx, out[p.endID()]); err != nil {
+		out[p.EndID()] = message.Answering[M](p.EndID(), toolnames.Output, message.NewText(p.Output))
+		if err := tell(ctx, out[p.EndID()]); err != nil {
 			return nil, err
 		}
 	}
@@ -478,8 +414,8 @@ func (r *run[M]) fold(ctx context.Context, msgs []M, at int) ([]M, error) {
 func (r *run[M]) folded(calls []message.ToolCall, out map[string]M) []M {
 	next, isLeft := r.base, []M(nil)
 	calls = slices.DeleteFunc(slices.Clone(calls), func(c message.ToolCall) bool {
-		for _, k := range r.record.Programs {
-			if msg, ok := out[c.ID]; ok && k.endID() == c.ID {
+		for _, k := range r.Record.Programs {
+			if msg, ok := out[c.ID]; ok && k.EndID() == c.ID {
 				with, isPlaced := inPlace(next, k.ID, msg)
 				if next = with; !isPlaced {
 					isLeft = append(isLeft, msg)
@@ -495,24 +431,4 @@ func (r *run[M]) folded(calls []message.ToolCall, out map[string]M) []M {
 		next = append(append(next, msg), isLeft...)
 	}
 	return next
-}
-
-// inPlace returns messages with the result in another message as that of a run_code call.
-func inPlace[M adk.MessageType](msgs []M, id string, with M) (next []M, isPlaced bool) {
-	for i, msg := range slices.Backward(msgs) {
-		results := message.Results(msg)
-		if !slices.ContainsFunc(results, func(p message.Part) bool { return p.ID() == id }) {
-			continue
-		}
-		said := message.Results(with)[0]
-		next = slices.Clone(msgs)
-		next[i] = message.Replace(msg, func(p message.Part) []message.Part {
-			if p.Kind != message.Result || p.ID() != id {
-				return nil
-			}
-			return []message.Part{message.NewResult(id, toolnames.Run, said.Parts().All()...)}
-		})
-		return next, true
-	}
-	return msgs, false
 }
