@@ -26,7 +26,7 @@ func TestARunThatShowsAllToolsStaysSoWithoutHideAbove(t *testing.T) {
 	c, err := newCatalogs(set).find(ctx, parts{})
 	require.NoError(t, err)
 	h := newHooks[*schema.Message](newRun(c))
-	h.run.kept = turn.Record{Began: true, All: true, Visible: []string{"a", "b"}}
+	h.run.Update(ctx, func(r *turn.Record) { *r = turn.Record{Began: true, All: true, Visible: []string{"a", "b"}} })
 	call := adk.ChatModelAgentState{Messages: []*schema.Message{schema.UserMessage("please")}, ToolInfos: []*schema.ToolInfo{{Name: "own"}}}
 	require.NoError(t, h.prepare(ctx, &call))
 	var names []string

@@ -224,9 +224,6 @@ func (p Protocol) String() string {
 	return [...]string{"Keyword", "Regexp", "SearchLoad", "SearchCall"}[p]
 }
 
-// neverLoads reports whether the tool list never changes under a protocol.
-func (p Protocol) neverLoads() bool { return p == SearchCall }
-
 // toolNames are the names of the protocol's search tools.
 func (p Protocol) toolNames() []string {
 	switch p {
@@ -293,6 +290,9 @@ type settings struct {
 	metaNames   []string    // of the protocol's search tools
 	dynamic     *hidden.Set // of DynamicTools
 }
+
+// neverLoads reports whether the tool list never changes under the protocol.
+func (s *settings) neverLoads() bool { return s.cfg.Protocol == SearchCall }
 
 // hides reports whether the instance hides a tool of the agent's own.
 func (s *settings) hides(info *schema.ToolInfo) bool {
@@ -376,7 +376,7 @@ func (s *settings) checkFields(wrong *problems) {
 	if c.Protocol == Regexp {
 		checkRegexp(c, wrong)
 	}
-	if c.Protocol.neverLoads() && c.UnloadAfter > 0 {
+	if s.neverLoads() && c.UnloadAfter > 0 {
 		wrong.add("UnloadAfter", "it is %d, but the %v protocol never loads a tool", c.UnloadAfter, c.Protocol)
 	}
 	if safe.IsNil(c.Backend) {

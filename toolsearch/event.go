@@ -28,10 +28,10 @@ func emitCatalog(ctx context.Context, r *run, listed []string) []string {
 	c := r.catalog()
 	names := c.names()
 	tokens, sum := c.measure()
-	if !r.isNew(ctx, catalogLine+sum) {
+	if !r.IsNew(ctx, catalogLine+sum) {
 		return listed
 	}
-	r.update(ctx, func(last *turn.Record) {
+	r.Update(ctx, func(last *turn.Record) {
 		last.Reported = slices.DeleteFunc(slices.Clone(last.Reported), func(line string) bool {
 			return strings.HasPrefix(line, catalogLine) && line != catalogLine+sum
 		})
@@ -84,7 +84,7 @@ func emitNotHidden(ctx context.Context, s *settings, r *run, infos []*schema.Too
 		by = r.catalog().settings
 	}
 	done, _ := ctx.Value(s).(*atomic.Bool)
-	if done == nil || done.Swap(true) || r != nil && !r.isNew(ctx, "not hidden") {
+	if done == nil || done.Swap(true) || r != nil && !r.IsNew(ctx, "not hidden") {
 		return
 	}
 	var names []string

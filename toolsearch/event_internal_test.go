@@ -42,7 +42,7 @@ func TestTheGateKnowsToolsByTheirNames(t *testing.T) {
 	g, err := newCatalogs(set).find(ctx, parts{set: (*hidden.Set)(now)})
 	require.NoError(t, err)
 	r := newRun(g)
-	r.show(ctx, turn.Record{Visible: []string{}})
+	r.Show(ctx, turn.Record{Visible: []string{}})
 	answer, stop := r.gate(ctx, (*hidden.Set)(old).Lookup("a"))
 	require.True(t, stop)
 	require.Contains(t, answer, "did not run")

@@ -51,7 +51,7 @@ func (t *metaTool) InvokableRun(ctx context.Context, args string, _ ...tool.Opti
 	r := t.runFor(ctx)
 	text, err := t.answer(ctx, r.search(ctx, t.phases...), lenient.Decode(args))
 	if id := callID(ctx); id != "" && err == nil {
-		r.note(id, turn.Note{IsOurs: true, Loaded: turn.Loaded(text)})
+		r.Note(id, turn.Note{IsOurs: true, Loaded: turn.Loaded(text)})
 	}
 	return text, err
 }
@@ -162,7 +162,7 @@ func (n nativeTool) InvokableRun(ctx context.Context, args *schema.ToolArgument,
 	if c.NewOnly {
 		visible := s.For.Sees()
 		fresh = slices.DeleteFunc(slices.Clone(f.Found), func(x found.Tool) bool {
-			return visible[x.Info.Name] || !r.returnsFirst(x.Info.Name)
+			return visible[x.Info.Name] || !r.ReturnsFirst(x.Info.Name)
 		})
 	}
 	if len(fresh) == 0 && len(f.Found) > 0 {
@@ -176,7 +176,7 @@ func (n nativeTool) InvokableRun(ctx context.Context, args *schema.ToolArgument,
 	for i, x := range fresh {
 		infos[i], names[i] = c.Info(x.Tool), x.Info.Name
 	}
-	r.note(callID(ctx), turn.Note{IsOurs: true, Loaded: names}) // an empty answer is also ours
+	r.Note(callID(ctx), turn.Note{IsOurs: true, Loaded: names}) // an empty answer is also ours
 	return &schema.ToolResult{Parts: []schema.ToolOutputPart{{
 		Type: schema.ToolPartTypeToolSearchResult, ToolSearchResult: &schema.ToolSearchResult{Tools: infos},
 	}}}, nil
@@ -230,7 +230,7 @@ func (t *callTool) CallOf(ctx context.Context, args string) slots.Call {
 	if problem != "" {
 		return answer(say.Text("bad-arguments", say.Schema(e, problem)))
 	}
-	r.note(callID(ctx), turn.Note{Tool: e.Info.Name})
+	r.Note(callID(ctx), turn.Note{Tool: e.Info.Name})
 	ctx = callbacks.ReuseHandlers(ctx, &callbacks.RunInfo{Name: e.Info.Name, Type: e.Type(), Component: components.ComponentOfTool})
 	return slots.Running(ctx, slots.Tool{Name: e.Info.Name, Desc: e.Info.Desc, Tool: e.Value, Type: e.Type()}, text)
 }

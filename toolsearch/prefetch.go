@@ -66,7 +66,7 @@ func (v *forUsers) meet(r *run, known turn.Run, facts *turn.Facts, n int, text s
 	v.last, v.calls = nil, facts.ModelCalls
 	var chosen found.Result
 	var described []say.Described
-	left, offers := maxOfferBytes, r.cfg.Protocol.neverLoads()
+	left, offers := maxOfferBytes, r.neverLoads()
 	for _, x := range w.tools {
 		name := x.Info.Name
 		if _, used := facts.Last[name]; used && offers || len(v.names) == maxPrefetched && !v.names[name] {

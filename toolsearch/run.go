@@ -3,19 +3,16 @@
 
 package toolsearch
 
-// One run of an agent: what it remembers, what the Filter says, what became of its calls, and whether
-// a call may run.
+// One run of an agent: what the Filter says and whether a call may run, and the run as its searches, its
+// slots and package programs see it.
 
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"fmt"
 	"iter"
 	"slices"
-	"sync"
 
-	"github.com/cloudwego/eino/adk"
 	"github.com/cloudwego/eino/adk/filesystem"
 	"github.com/cloudwego/eino/compose"
 	"github.com/cloudwego/eino/schema"
@@ -27,27 +24,24 @@ import (
 	"github.com/einolean/einolean/internal/virtual"
 	"github.com/einolean/einolean/toolsearch/internal/found"
 	"github.com/einolean/einolean/toolsearch/internal/hidden"
+	"github.com/einolean/einolean/toolsearch/internal/memory"
 	"github.com/einolean/einolean/toolsearch/internal/say"
 	"github.com/einolean/einolean/toolsearch/internal/slots"
 	"github.com/einolean/einolean/toolsearch/internal/turn"
 	"github.com/einolean/einolean/toolsearch/internal/wire"
 )
 
-// ctxKey is a key of what this package keeps in a context.
-type ctxKey int
-
-const (
-	runKey ctxKey = iota // *run
-)
+// runKey is the key of the run in a context.
+type runKey struct{}
 
 // run is one run of an agent, shared by the hooks and the tool calls. The context carries it from
 // BeforeAgent on. Its record survives a checkpoint; everything else is of this process.
 type run struct {
 	*settings
-	record  // what it has shown and told the model
-	permits // what the Filter says in this model call
-	calls   // what became of its tool calls
-	tools   // those of its agent
+	memory.Record                 // what it has shown and told the model
+	memory.Calls                  // what became of its tool calls
+	memory.Permits[FilterRequest] // what the Filter says in this model call
+	tools                         // those of its agent
 
 	slots  *slots.Slots
 	hooks  any             // *hooks[M]
@@ -56,30 +50,15 @@ type run struct {
 }
 
 func runOf(ctx context.Context) *run {
-	r, _ := ctx.Value(runKey).(*run)
+	r, _ := ctx.Value(runKey{}).(*run)
 	return r
 }
 
 func newRun(start *catalog) *run {
-	r := &run{settings: start.settings, permits: permits{filter: start.cfg.Filter}, tools: tools{start: start, own: map[string]*schema.ToolInfo{}}}
+	r := &run{settings: start.settings, Permits: memory.Permits[FilterRequest]{Ask: start.cfg.Filter}, tools: tools{start: start, own: map[string]*schema.ToolInfo{}}}
 	r.hidden.Store(start)
 	return r
 }
-
-// record is what a run has shown and told, as Eino keeps it for a resume.
-type record struct {
-	depth int // of Eino's address of the agent; whatever is deeper is in the run
-
-	mu        sync.Mutex
-	kept      turn.Record
-	isRead    bool // it was looked for where Eino keeps it
-	isChanged bool // it is not yet as Eino keeps it
-	isByHand  bool // the hooks are called outside a run: no call has an id
-	isShown   bool // the last model call was in this process
-}
-
-// recordKey is the key of the record among the values that Eino keeps for a run.
-const recordKey = "__einolean_toolsearch__"
 
 // The beginnings of lines in Record.Reported.
 const (
@@ -87,170 +66,13 @@ const (
 	storeLine   = "store"
 )
 
-// read must be called with the lock held. Before the first node of a run there is no state of
-// this run, but there may be one of an agent that runs this one.
-func (r *record) read(ctx context.Context) *turn.Record {
-	if r.isRead {
-		return &r.kept
-	}
-	if r.isByHand = !r.isInRun(ctx); r.isByHand {
-		return &r.kept
-	}
-	r.isRead = true
-	kept, _, _ := adk.GetRunLocalValue(ctx, recordKey) // it fails outside a run
-	text, _ := kept.(string)
-	var was turn.Record
-	if json.Unmarshal([]byte(text), &was) == nil && was.Began {
-		r.kept = was
-	}
-	return &r.kept
-}
-
-func (r *record) isInRun(ctx context.Context) bool {
-	return len(compose.GetCurrentAddress(ctx)) > r.depth
-}
-
-// save hands the record to Eino, if it has changed. Hooks call it.
-func (r *record) save(ctx context.Context) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if !r.isChanged || !r.isInRun(ctx) {
-		return
-	}
-	r.isChanged = false
-	if text, err := json.Marshal(r.kept); err == nil {
-		_ = adk.SetRunLocalValue(ctx, recordKey, string(text)) // it fails outside a run, where nothing resumes
-	}
-}
-
-// now is a copy of the record, and whether it is of a model call in this process.
-func (r *record) now(ctx context.Context) (last turn.Record, isShown bool) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	return *r.read(ctx), r.isShown
-}
-
-// update changes the record.
-func (r *record) update(ctx context.Context, change func(*turn.Record)) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	change(r.read(ctx))
-	r.isChanged = true
-}
-
-// show notes which tools a model call shows.
-func (r *record) show(ctx context.Context, next turn.Record) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	last := r.read(ctx)
-	if !last.Began || !slices.Equal(last.Visible, next.Visible) || !slices.Equal(last.Idle, next.Idle) {
-		last.Began, last.Visible, last.Idle, r.isChanged = true, next.Visible, next.Idle, true
-	}
-	r.isShown = true
-}
-
-// byHand reports whether the hooks are called outside a run.
-func (r *record) byHand() bool {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	return r.isByHand
-}
-
-// isNew reports whether something has not been reported in this run, and notes that it is.
-func (r *record) isNew(ctx context.Context, line string) bool {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	last := r.read(ctx)
-	if slices.Contains(last.Reported, line) {
-		return false
-	}
-	last.Reported, r.isChanged = append(slices.Clip(last.Reported), line), true
-	return true
-}
-
-// permits are what a Filter says in one model call.
-type permits struct {
-	filter Filter // nil allows everything
-
-	mu       sync.Mutex
-	verdicts map[FilterRequest]*safe.Once[bool] // concurrent callers wait for one
-}
-
-// askAgain starts a new model call, which asks the Filter again.
-func (p *permits) askAgain() {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.verdicts = nil
-}
-
-// verdict returns what the Filter says of one use of a tool. An error means no.
-func (p *permits) verdict(ctx context.Context, use FilterRequest) (bool, error) {
-	p.mu.Lock()
-	if p.verdicts == nil {
-		p.verdicts = map[FilterRequest]*safe.Once[bool]{}
-	}
-	v := p.verdicts[use]
-	if v == nil {
-		v = &safe.Once[bool]{}
-		p.verdicts[use] = v
-	}
-	p.mu.Unlock()
-	ok, err := v.Get("Filter", func() (bool, error) { return p.filter(ctx, use) })
-	return ok && err == nil, err
-}
-
 // allows reports whether a tool may be used for all of the phases in this model call.
-func (p *permits) allows(ctx context.Context, use FilterRequest, phases ...Phase) bool {
-	return p.filter == nil || !slices.ContainsFunc(phases, func(phase Phase) bool {
+func (r *run) allows(ctx context.Context, use FilterRequest, phases ...Phase) bool {
+	return r.cfg.Filter == nil || !slices.ContainsFunc(phases, func(phase Phase) bool {
 		use.Phase = phase
-		ok, _ := p.verdict(ctx, use)
+		ok, _ := r.Verdict(ctx, use)
 		return !ok
 	})
-}
-
-// calls are what became of the tool calls of a run.
-type calls struct {
-	mu       sync.Mutex
-	notes    map[string]turn.Note // by id
-	returned turn.Names           // names that searches since the last model call returned, if each may be returned once
-}
-
-// note adds to the note of a call. A call without an id leaves nothing: it cannot be told from
-// others.
-func (c *calls) note(id string, more turn.Note) {
-	if id == "" {
-		return
-	}
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.notes == nil {
-		c.notes = map[string]turn.Note{}
-	}
-	was := c.notes[id]
-	c.notes[id] = turn.Note{Tool: cmp.Or(more.Tool, was.Tool), Loaded: append(was.Loaded, more.Loaded...), IsOurs: was.IsOurs || more.IsOurs, Refused: was.Refused || more.Refused}
-}
-
-func (c *calls) noted(id string) turn.Note {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.notes[id]
-}
-
-// returnsFirst reports whether no other search since the last model call has returned a tool,
-// and notes that this one does.
-func (c *calls) returnsFirst(name string) bool {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	first := !c.returned[name]
-	c.returned.Add(name)
-	return first
-}
-
-// answered begins a model call, which reads what the searches so far returned.
-func (c *calls) answered() {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.returned = nil
 }
 
 // search is a search of this model call, for tools that the phases allow.
@@ -291,7 +113,7 @@ func (c caller) Sees() (s turn.Names) {
 	if c.rules.Native && !c.rules.NewOnly {
 		return nil
 	}
-	now, _ := c.now(c.ctx)
+	now, _ := c.Now(c.ctx)
 	s.Add(now.Visible...)
 	return s
 }
@@ -324,7 +146,7 @@ func (r *run) listable(ctx context.Context) (names []string) {
 func (r *run) heard() turn.Run {
 	return turn.Run{
 		Has: func(name string) bool { return r.catalog().Lookup(name) != nil }, Owns: func(name string) bool { return r.own[name] != nil },
-		Note: r.noted, ByHand: r.byHand, Asked: func(a lenient.Arguments) []string { return found.Asked(r.catalog().Tools, a) },
+		Note: r.Noted, ByHand: r.ByHand, Asked: func(a lenient.Arguments) []string { return found.Asked(r.catalog().Tools, a) },
 		Miss: func(name string) {
 			if r.catalog().changes {
 				r.noteHad(name)
@@ -339,7 +161,7 @@ func (r *run) store(ctx context.Context, path, content string) error {
 	_, err := safe.Wait(ctx, fmt.Sprintf("toolsearch: Backend, writing %q,", path), func() (struct{}, error) {
 		return struct{}{}, r.cfg.Backend.Write(ctx, &filesystem.WriteRequest{FilePath: path, Content: content})
 	})
-	if err != nil && r.isNew(ctx, storeLine) {
+	if err != nil && r.IsNew(ctx, storeLine) {
 		r.emit(ctx, einolean.Event{Kind: einolean.KindStoreFailed, Err: err})
 	}
 	return err
@@ -348,7 +170,7 @@ func (r *run) store(ctx context.Context, path, content string) error {
 // noteShownByOthers adds hidden tools that a later handler showed in this model call: the model
 // has seen them, so it may call them, and they stay.
 func (r *run) noteShownByOthers(ctx context.Context, infos []*schema.ToolInfo) {
-	now, _ := r.now(ctx)
+	now, _ := r.Now(ctx)
 	if r.rules.Native || !now.Began {
 		return
 	}
@@ -359,7 +181,7 @@ func (r *run) noteShownByOthers(ctx context.Context, infos []*schema.ToolInfo) {
 		}
 	}
 	if len(names) > len(now.Visible) {
-		r.update(ctx, func(next *turn.Record) { next.Visible = names })
+		r.Update(ctx, func(next *turn.Record) { next.Visible = names })
 	}
 }
 
@@ -377,8 +199,8 @@ func (r *run) gate(ctx context.Context, e *hidden.Tool) (answer string, stop boo
 		r.emitDeniedCall(ctx, e, PhaseCall)
 		return r.noSuchTool(ctx, e.Info.Name), true
 	}
-	r.note(callID(ctx), turn.Note{Tool: e.Info.Name})
-	now, _ := r.now(ctx)
+	r.Note(callID(ctx), turn.Note{Tool: e.Info.Name})
+	now, _ := r.Now(ctx)
 	sees := !now.Began || slices.Contains(now.Visible, e.Info.Name) // unknown after a resume from a checkpoint of Eino's own package
 	if sees || r.cfg.AllowUnloadedCalls || r.rules.ProviderLoads || r.direct[e.Info.Name] {
 		return "", false // a provider loads tools where we cannot see it
@@ -389,7 +211,7 @@ func (r *run) gate(ctx context.Context, e *hidden.Tool) (answer string, stop boo
 	}
 	r.emit(ctx, einolean.Event{Kind: einolean.KindCallGated, Tool: e.Info.Name, CallID: callID(ctx)})
 	text := "gate"
-	if r.cfg.Protocol.neverLoads() {
+	if r.neverLoads() {
 		text = "gate-call"
 	}
 	return say.Text(text, say.Schema(e, "")), true
@@ -399,7 +221,7 @@ func (r *run) gate(ctx context.Context, e *hidden.Tool) (answer string, stop boo
 // loaded, and what the Filter says now counts.
 func (r *run) gateOfProgram(ctx context.Context, e *hidden.Tool) (answer string, stop bool) {
 	if r.allows(ctx, FilterRequest{Tool: e.Info, InProgram: true}, PhaseLoad, PhaseCall) {
-		r.note(callID(ctx), turn.Note{Tool: e.Info.Name})
+		r.Note(callID(ctx), turn.Note{Tool: e.Info.Name})
 		return "", false
 	}
 	r.emitDeniedCall(ctx, e, PhaseCall)
@@ -409,11 +231,11 @@ func (r *run) gateOfProgram(ctx context.Context, e *hidden.Tool) (answer string,
 
 // emitDeniedCall reports a call to a tool that a phase denies.
 func (r *run) emitDeniedCall(ctx context.Context, e *hidden.Tool, phases ...Phase) {
-	if r.filter == nil {
+	if r.cfg.Filter == nil {
 		return
 	}
 	for _, phase := range phases {
-		if ok, err := r.verdict(ctx, FilterRequest{Tool: e.Info, Phase: phase}); !ok {
+		if ok, err := r.Verdict(ctx, FilterRequest{Tool: e.Info, Phase: phase}); !ok {
 			r.emit(ctx, einolean.Event{
 				Kind: einolean.KindToolsDenied, Tool: e.Info.Name, CallID: callID(ctx), Err: err,
 				Tools: &einolean.ToolChange{Added: []string{e.Info.Name}, AddedCount: 1, Tokens: e.Tokens(), Phase: string(phase)},
@@ -426,7 +248,7 @@ func (r *run) emitDeniedCall(ctx context.Context, e *hidden.Tool, phases ...Phas
 // noSuchTool is the answer to a call of an unknown tool, or of one that the caller may
 // not know of. If the caller knows the tool, the answer is that it may not use it.
 func (r *run) noSuchTool(ctx context.Context, name string) string {
-	r.note(callID(ctx), turn.Note{Refused: true})
+	r.Note(callID(ctx), turn.Note{Refused: true})
 	virtual.Fail(ctx, callID(ctx))
 	if r.mayKnow(ctx, name) {
 		return say.Text("not-allowed", say.Data{Name: name})
@@ -465,7 +287,7 @@ func (r slotRun) Lookup(c wire.Call) (slots.Tool, slots.Kind) {
 
 // callsEnhanced reports whether a call of call_tool is for a tool that returns more than text.
 func (r slotRun) callsEnhanced(c wire.Call) bool {
-	if !r.cfg.Protocol.neverLoads() {
+	if !r.neverLoads() {
 		return false
 	}
 	e := r.catalog().Resolve(toolnames.Called(lenient.Decode(c.Args)), func(*hidden.Tool) bool { return true })
@@ -474,7 +296,7 @@ func (r slotRun) callsEnhanced(c wire.Call) bool {
 
 // Names are the hidden tools, those that the model sees first.
 func (r slotRun) Names(ctx context.Context) iter.Seq[string] {
-	now, _ := r.now(ctx)
+	now, _ := r.Now(ctx)
 	return func(yield func(string) bool) {
 		for _, name := range now.Visible {
 			if r.catalog().Lookup(name) != nil && !yield(name) {
@@ -500,14 +322,14 @@ func (r slotRun) Answer(ctx context.Context, name string, why slots.Kind) string
 	if !ok {
 		return r.noSuchTool(ctx, name)
 	}
-	r.note(callID(ctx), turn.Note{Tool: name, Refused: true})
+	r.Note(callID(ctx), turn.Note{Tool: name, Refused: true})
 	virtual.Fail(ctx, callID(ctx))
-	return say.Text(text, say.Data{Name: cmp.Or(r.noted(callID(ctx)).Tool, name)})
+	return say.Text(text, say.Data{Name: cmp.Or(r.Noted(callID(ctx)).Tool, name)})
 }
 
 // Kept are the names of calls in a checkpoint. Those of tools that no longer exist get an answer.
 func (r slotRun) Kept(ctx context.Context, interrupted []wire.Call) (names []string, known bool) {
-	kept, _ := r.now(ctx)
+	kept, _ := r.Now(ctx)
 	for _, name := range kept.Bound {
 		called := slices.ContainsFunc(interrupted, func(c wire.Call) bool { return c.Name == name })
 		if r.catalog().Lookup(name) == nil && (called || len(interrupted) == 0) {
@@ -516,3 +338,53 @@ func (r slotRun) Kept(ctx context.Context, interrupted []wire.Call) (names []str
 	}
 	return kept.Bound, kept.Began
 }
+
+// inPrograms is a run as package programs sees it.
+type inPrograms struct{ *run }
+
+// Resolve implements virtual.Tools.
+func (r inPrograms) Resolve(ctx context.Context, written string) (virtual.Tool, bool) {
+	c := r.catalog()
+	if c.usesMetaName(written) {
+		return virtual.Tool{Refusal: say.Text("program-meta", say.Data{Name: written})}, true
+	}
+	if r.own[written] != nil && c.Lookup(written) == nil {
+		return virtual.Tool{}, false
+	}
+	e := c.Resolve(written, func(e *hidden.Tool) bool {
+		return r.allows(ctx, FilterRequest{Tool: e.Info, InProgram: true}, PhaseLoad, PhaseCall)
+	})
+	if e == nil {
+		return virtual.Tool{}, false
+	}
+	return virtual.Tool{Info: e.Info}, true
+}
+
+// maxSigned is the most near tools of which an answer has the signatures.
+const maxSigned = 3
+
+// Near implements virtual.Tools.
+func (r inPrograms) Near(ctx context.Context, written string) (lines []string) {
+	near := r.catalog().Near(written, maxSigned, func(e *hidden.Tool) bool {
+		return e.Info.Name != written && r.allows(ctx, FilterRequest{Tool: e.Info}, PhaseList, PhaseSearch, PhaseLoad)
+	})
+	for _, n := range near {
+		if e := r.catalog().Lookup(n); e != nil {
+			lines = append(lines, e.Signature())
+		}
+	}
+	return lines
+}
+
+// Check implements virtual.Tools.
+func (r inPrograms) Check(name, arguments string) (problem, signature string) {
+	e := r.catalog().Lookup(name)
+	if e == nil {
+		return "", ""
+	}
+	_, problem = argumentsFor(e, arguments)
+	return problem, e.Signature()
+}
+
+// Most implements virtual.Tools.
+func (r inPrograms) Most() int { return 32 }

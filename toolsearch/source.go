@@ -184,7 +184,7 @@ func (s *sources) noteGone(ctx context.Context, r *run, old, now *catalog) {
 			r.noteHad(e.Info.Name)
 		}
 	}
-	last, isShown := r.now(ctx)
+	last, isShown := r.Now(ctx)
 	if !isShown {
 		return // a resumed run lists all again
 	}
@@ -207,7 +207,7 @@ func emitLate(ctx context.Context, r *run) {
 			late = append(late, e.Info.Name)
 		}
 	}
-	if len(late) > 0 && r.isNew(ctx, "late") {
+	if len(late) > 0 && r.IsNew(ctx, "late") {
 		r.emit(ctx, einolean.Event{
 			Kind: einolean.KindToolRefused, Tool: late[0],
 			Err: fmt.Errorf("toolsearch: %d tools joined while the run was under way, and this version of Eino keeps the names of its tools: they can be called from the next run on", len(late)),
@@ -217,7 +217,7 @@ func emitLate(ctx context.Context, r *run) {
 
 // emitRefused reports a Source's tool whose name is taken, once in a run.
 func emitRefused(ctx context.Context, r *run, name string) {
-	if r.isNew(ctx, "refused "+name) {
+	if r.IsNew(ctx, "refused "+name) {
 		r.emit(ctx, einolean.Event{Kind: einolean.KindToolRefused, Tool: name, Err: fmt.Errorf("toolsearch: Source: another tool has the name %q", name)})
 	}
 }

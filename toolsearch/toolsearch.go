@@ -18,7 +18,6 @@ import (
 	"github.com/cloudwego/eino/adk"
 	"github.com/cloudwego/eino/components/model"
 	"github.com/cloudwego/eino/components/tool"
-	"github.com/cloudwego/eino/compose"
 	"github.com/cloudwego/eino/schema"
 
 	"github.com/einolean/einolean"
@@ -80,7 +79,7 @@ func (m *middleware[M]) Begin(ctx context.Context, rc *adkrun.Run) (context.Cont
 	if err != nil || r == nil {
 		return ctx, err
 	}
-	ctx = context.WithValue(ctx, runKey, r)
+	ctx = context.WithValue(ctx, runKey{}, r)
 	r.direct = rc.ReturnDirectly
 	newHooks[M](r)
 	ctx = virtual.WithTools(ctx, inPrograms{r})
@@ -126,7 +125,7 @@ func join(ctx context.Context, all *catalogs, tools []tool.BaseTool, own []*sche
 		return nil, err
 	}
 	r := newRun(start)
-	r.depth = len(compose.GetCurrentAddress(ctx))
+	r.Begin(ctx)
 	for _, info := range own {
 		if info != nil {
 			r.own[info.Name] = info
@@ -225,7 +224,8 @@ func renaming(own tool.BaseTool) string {
 }
 
 // listTools returns the agent's list without the tools that it gave up, and with the search
-// tools and the slots.
+// tools and the slots. With provider-side search the search tool is not shown, but a model that copies an older
+// call of it from the history still gets an answer.
 func listTools(r *run, tools []tool.BaseTool, own []*schema.ToolInfo, by *settings) []tool.BaseTool {
 	var next []tool.BaseTool
 	for i, t := range tools {
@@ -233,23 +233,17 @@ func listTools(r *run, tools []tool.BaseTool, own []*schema.ToolInfo, by *settin
 			next = append(next, t)
 		}
 	}
-	return append(appendMetas(r, next), r.slots.Tools()...)
-}
-
-// appendMetas adds the search tools. With provider-side search the tool is not shown, but a model that
-// copies an older call of it from the history still gets an answer.
-func appendMetas(r *run, tools []tool.BaseTool) []tool.BaseTool {
 	for _, t := range r.start.searchTools(r.signs) {
 		if r.rules.Native && r.rules.ClientRuns {
-			tools = append(tools, nativeTool{t})
+			next = append(next, nativeTool{t})
 		} else {
-			tools = append(tools, t)
+			next = append(next, t)
 		}
 	}
-	if r.cfg.Protocol.neverLoads() {
-		tools = append(tools, r.slots.Calling(newCallTool(r.start))...)
+	if r.neverLoads() {
+		next = append(next, r.slots.Calling(newCallTool(r.start))...)
 	}
-	return tools
+	return append(next, r.slots.Tools()...)
 }
 
 // BeforeModelRewriteState decides which tools the model sees in this call.
@@ -262,7 +256,7 @@ func (m *middleware[M]) BeforeModelRewriteState(ctx context.Context, state *adk.
 		return ctx, state, nil
 	}
 	if virtual.Now(ctx) {
-		h.run.askAgain()
+		h.run.AskAgain()
 		return ctx, state, nil
 	}
 	next := *state
@@ -270,7 +264,7 @@ func (m *middleware[M]) BeforeModelRewriteState(ctx context.Context, state *adk.
 		return ctx, state, err
 	}
 	h.done = &next
-	h.run.save(ctx)
+	h.run.Save(ctx)
 	return ctx, &next, nil
 }
 
@@ -313,7 +307,7 @@ func (m *middleware[M]) AfterModelRewriteState(ctx context.Context, state *adk.T
 	h.done = nil
 	h.run.noteShownByOthers(ctx, state.ToolInfos)
 	msgs, deferAll := h.bindCalls(ctx, state.Messages), h.run.rules.DeferAll
-	h.run.save(ctx)
+	h.run.Save(ctx)
 	if !deferAll && wire.SameList(msgs, state.Messages) {
 		return ctx, state, nil
 	}
@@ -389,7 +383,7 @@ func (h *hooks[M]) prepare(ctx context.Context, call *adk.TypedChatModelAgentSta
 		r.slots.Open()
 		call.ToolInfos, call.Messages = r.slots.Without(call.ToolInfos), slots.Named(r.slots, call.Messages)
 	}
-	was, follows := r.now(ctx)
+	was, follows := r.Now(ctx)
 	if !was.Began {
 		if err := r.checkLater(call.ToolInfos); err != nil {
 			return err
@@ -400,10 +394,10 @@ func (h *hooks[M]) prepare(ctx context.Context, call *adk.TypedChatModelAgentSta
 		h.forUsers = forUsers{}
 	}
 	c := r.catalog()
-	r.askAgain()
+	r.AskAgain()
 	if most := int64(r.cfg.HideAbove); most > 0 && !was.Began {
 		was.All = c.hiddenTokens(h.offered(ctx), most) <= most
-		r.update(ctx, func(next *turn.Record) { next.All = was.All })
+		r.Update(ctx, func(next *turn.Record) { next.All = was.All })
 	}
 	if h.all = was.All; !h.all {
 		c.Build() // while the model writes its first search
@@ -473,7 +467,7 @@ func (h *hooks[M]) tell(ctx context.Context, c *catalog, last turn.Record, out t
 		c.emitVisible(ctx, last, out)
 	}
 	t := &h.transcript
-	if e := h.forUsers.last; e != nil && h.forUsers.calls == t.Facts.ModelCalls && h.run.isNew(ctx, "prefetched "+hidden.Digest(e.Search.Query)) {
+	if e := h.forUsers.last; e != nil && h.forUsers.calls == t.Facts.ModelCalls && h.run.IsNew(ctx, "prefetched "+hidden.Digest(e.Search.Query)) {
 		c.emit(ctx, *e)
 	}
 }
@@ -487,7 +481,7 @@ func (h *hooks[M]) offered(ctx context.Context) func(*hidden.Tool) bool {
 
 // tells is what the call can be told of hidden tools. saw are those that the last one showed.
 func (h *hooks[M]) tells(ctx context.Context, c *catalog, saw []string) told.Call {
-	call := told.Call{Names: c.names, Has: c.has, Saw: saw, Limit: c.cfg.CatalogLimit, Calls: c.cfg.Protocol.neverLoads()}
+	call := told.Call{Names: c.names, Has: c.has, Saw: saw, Limit: c.cfg.CatalogLimit, Calls: c.neverLoads()}
 	if c.filtered {
 		call.Names = func() []string { return h.run.listable(ctx) }
 	} else {
@@ -508,9 +502,9 @@ func (h *hooks[M]) takeTurn(ctx context.Context, c *catalog, in native.Call) tur
 	if !same {
 		*last = lastTurn{turn.Decide(h.turnOf(ctx, c, in)), c, in.Facts.Version}
 	}
-	r.show(ctx, last.Record)
+	r.Show(ctx, last.Record)
 	if r.rules.NewOnly {
-		r.answered()
+		r.Answered()
 	}
 	return last.Turn
 }
@@ -518,7 +512,7 @@ func (h *hooks[M]) takeTurn(ctx context.Context, c *catalog, in native.Call) tur
 // turnOf is what decides which hidden tools a model call shows.
 func (h *hooks[M]) turnOf(ctx context.Context, c *catalog, in native.Call) turn.Input {
 	t := turn.Input{
-		Record: in.Record, Facts: in.Facts, Pins: c.pins, Loads: !c.cfg.Protocol.neverLoads(), UnloadAfter: c.cfg.UnloadAfter,
+		Record: in.Record, Facts: in.Facts, Pins: c.pins, Loads: !c.neverLoads(), UnloadAfter: c.cfg.UnloadAfter,
 		Has: c.has,
 		May: func(name string) bool {
 			return h.run.allows(ctx, FilterRequest{Tool: c.Lookup(name).Info}, PhaseLoad, PhaseActive)
@@ -571,8 +565,8 @@ func (h *hooks[M]) bindCalls(ctx context.Context, msgs []M) []M {
 	}
 	last := len(msgs) - 1
 	names, edit := h.run.slots.Bind(ctx, wire.ViewOf(msgs[last]).Calls)
-	if now, _ := h.run.now(ctx); !slices.Equal(now.Bound, names) {
-		h.run.update(ctx, func(r *turn.Record) { r.Bound = names })
+	if now, _ := h.run.Now(ctx); !slices.Equal(now.Bound, names) {
+		h.run.Update(ctx, func(r *turn.Record) { r.Bound = names })
 	}
 	edited := wire.Edit(msgs[last], edit)
 	if edited == msgs[last] {
