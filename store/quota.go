@@ -48,14 +48,18 @@ type quota struct {
 
 // usage is the count of one scope. Its numbers are guarded by quota.mu.
 type usage struct {
-	counting sync.Mutex // held while the store counts
-
 	bytes   int64 // at least what is stored
 	writing int64 // what is being written, all of which counts in bytes
 	written int64 // what was being written since the store began to count, and is no more
 	writers int
-	counts  int // how often the store has counted
-	counted time.Time
+	recounts
+}
+
+// recounts is what is known of the store's own counts of a scope.
+type recounts struct {
+	counting sync.Mutex // held while the store counts
+	counts   int        // how often it has
+	counted  time.Time
 }
 
 // booking is room in a scope for what one call writes.

@@ -92,8 +92,11 @@ type scoped struct {
 	inner Backend
 	key   func(context.Context) (string, error)
 	quota quota
+	abilities
+}
 
-	// The optional interfaces of inner, nil if it lacks one.
+// abilities are the optional interfaces of a store, nil if it lacks one.
+type abilities struct {
 	reader  Reader
 	ranges  RangeReader
 	creator Creator
