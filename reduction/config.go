@@ -23,6 +23,7 @@ import (
 	"github.com/einolean/einolean/internal/safe"
 	"github.com/einolean/einolean/internal/toolnames"
 	"github.com/einolean/einolean/reduction/internal/notice"
+	"github.com/einolean/einolean/reduction/internal/rule"
 	"github.com/einolean/einolean/store"
 )
 
@@ -320,27 +321,27 @@ type Reason string
 
 const (
 	// ReasonExcluded: its tool is on an exclude list.
-	ReasonExcluded Reason = "excluded"
+	ReasonExcluded = Reason(rule.Excluded)
 
 	// ReasonSkipped: the configuration skips the phase for its tool.
-	ReasonSkipped Reason = "skipped"
+	ReasonSkipped = Reason(rule.Skipped)
 
 	// ReasonExempt: its answers load tools, or it is a page of the read tool that has
 	// just returned.
-	ReasonExempt Reason = "exempt"
+	ReasonExempt = Reason(rule.Exempt)
 
 	// ReasonNotSmaller: its replacement is not smaller by MinSavingBytes, or does not
 	// fit in MaxLengthForTrunc.
-	ReasonNotSmaller Reason = "not_smaller"
+	ReasonNotSmaller = Reason(rule.NotSmaller)
 
 	// ReasonHandler: the handler of its tool said so.
-	ReasonHandler Reason = "handler"
+	ReasonHandler = Reason(rule.Handler)
 
 	// ReasonNotStored: the store did not take it.
-	ReasonNotStored Reason = "not_stored"
+	ReasonNotStored = Reason(rule.NotStored)
 
 	// ReasonTooFewTokens: the pass would have saved less than ClearAtLeastTokens.
-	ReasonTooFewTokens Reason = "too_few_tokens"
+	ReasonTooFewTokens = Reason(rule.TooFewTokens)
 )
 
 const (
