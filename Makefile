@@ -214,7 +214,7 @@ golden: ## rewrite the golden files; read the diff before you commit it
 	@git status --short || true
 
 recall: ## print how well each index finds tools, per catalogue (DATA=directory of more catalogues)
-	EINOLEAN_DATA='$(abspath $(DATA))' $(GO) test -count=1 -v -run '^TestRecallTable$$' ./toolsearch/toolsearcheval
+	EINOLEAN_DATA='$(abspath $(DATA))' $(GO) test -count=1 -v -run '^(TestRecallTable|TestServersInLanguages)$$' ./toolsearch/toolsearcheval
 
 previews: ## print how often a cut result still shows a fact that is needed later, by kind and size
 	@cd demo && $(GO) run ./previews

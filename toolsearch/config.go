@@ -104,7 +104,7 @@ type Config struct {
 
 	// MinConfidence, from 0 to 1, is how sure a search must be. If it is less sure of every
 	// result, it says that no tool seems to do this, names the nearest, and loads none; the
-	// model can still load one of those with "select:". With index.BM25, 0.05 refuses 4 in 5
+	// model can still load one of those with "select:". With index.BM25, 0.05 refuses 3 in 4
 	// searches that no tool serves, and 2 in 100 right answers. Results of an index that
 	// reports no confidence get that of a BM25 index, which takes a few megabytes for a
 	// thousand tools; those that this does not know are never refused. If zero, none are.
@@ -269,7 +269,7 @@ const defaultMaxResults = 5
 //     model has to search for the others.
 //   - HideAbove 3,000 shows all tools, and no search tool, if their definitions take no
 //     more tokens than that: some thirty tools.
-//   - MinConfidence 0.05 makes four in five searches that no tool serves say so, rather
+//   - MinConfidence 0.05 makes three in four searches that no tool serves say so, rather
 //     than load something else. It also refuses 2 in 100 right answers: the tool is then
 //     named, and costs one more call.
 //

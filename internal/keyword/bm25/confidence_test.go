@@ -190,8 +190,27 @@ func TestWhatCharactersCost(t *testing.T) {
 	require.Equal(t, Chinese, x.Language())
 	require.Equal(t, English, english.Language())
 	require.Greater(t, odds(confidenceOf(t, english, "霁霭天气")), odds(confidenceOf(t, english, "天气"))*.5)
-	require.Less(t, odds(confidenceOf(t, x, "霁霭天气")), odds(confidenceOf(t, x, "天气"))*.8)
+	require.Less(t, odds(confidenceOf(t, x, "霁霭天气")), odds(confidenceOf(t, x, "天气"))*.9)
 	require.Less(t, odds(confidenceOf(t, desk(), "音乐邮件")), odds(confidenceOf(t, desk(), "邮件"))/50)
+}
+
+// Two neighbours that belong to different words are no word: that no tool has them costs nothing.
+func TestNeighboursAcrossWordsCostNothing(t *testing.T) {
+	x := New(allWords(), []keyword.Doc{
+		{Name: "chaKuaidi", Description: "查询快递的物流信息"}, {Name: "dingPiao", Description: "预订火车票"},
+		{Name: "tianqi", Description: "查看一个城市的天气预报"}, {Name: "yinyue", Description: "播放音乐和歌曲"},
+	})
+	acc := x.accumulator()
+	defer acc.release()
+	says := map[string]significance{}
+	for _, w := range acc.parser.parse("天气音乐预报").terms {
+		says[w.text] = w.says
+	}
+	require.Equal(t, acrossWords, says["气音"])
+	require.Equal(t, acrossWords, says["乐预"])
+	for _, word := range []string{"天气", "音乐", "预报"} {
+		require.Equal(t, ownPair, says[word], word)
+	}
 }
 
 // Words that are alike only tell less than they score.

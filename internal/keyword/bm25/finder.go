@@ -305,8 +305,10 @@ const (
 // are only similar, the query may mean something else.
 func tells(relation string) float64 {
 	switch relation {
-	case relatedTo, partOf:
+	case partOf:
 		return 0.5
+	case relatedTo:
+		return 0.6
 	case synonymOf:
 		return 0.7
 	case translationOf:
@@ -348,4 +350,6 @@ var (
 	// tool has, which have little importance.
 	ownCharacter = significance{1, 1.4}
 	ownPair      = significance{0.5, 0.25}
+	// acrossWords is for two neighbours that belong to different words: that no tool has them says nothing.
+	acrossWords = significance{0.5, 0}
 )

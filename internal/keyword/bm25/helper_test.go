@@ -78,7 +78,7 @@ func segment(l *Words, text string) (words []string) {
 func withoutPoliteness(l *Words, text string) (parts []string) {
 	var s segmenter
 	s.cutRun(l, text)
-	s.eachRest(func(part string) { parts = append(parts, part) })
+	s.eachRest(func(part string, _ int) { parts = append(parts, part) })
 	return parts
 }
 

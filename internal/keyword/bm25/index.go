@@ -419,14 +419,14 @@ func fieldsOf(c counts) string {
 }
 
 const (
-	nameEvidence   = 1 // for a name whose every word is in the query
-	serverEvidence = 1 // for a document whose server the query names
+	nameEvidence   = 1   // for a name whose every word is in the query
+	serverEvidence = 1.5 // for a document whose server the query names
 	// clauseEvidence is what one clause says on its own, relative to a whole query that says it: a
 	// request of several acts is meant for a tool that does one of them.
 	clauseEvidence = 0.6
 )
 
-var calibration = keyword.Calibration{Evidence: 4.00, Size: -10.60, Length: -1.00, Offset: 9.71}
+var calibration = keyword.Calibration{Evidence: 3.96, Size: -9.93, Length: -0.88, Offset: 8.50}
 
 const (
 	// translation is for a query that was translated: the lists know only some of the words that tools

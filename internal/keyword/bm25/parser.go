@@ -45,6 +45,7 @@ type queryParser struct {
 	word    run      // the current one
 	before  run      // the previous one, if it is a word that counts
 	prose   bool     // most words begin with a small letter
+	across  bool     // the current two characters belong to different words
 	foreign []string // words that are counted as foreign
 	must    int      // end of the field that is marked as required
 }
@@ -355,9 +356,9 @@ func (q *queryParser) parseUnspaced(word run, weight float64) {
 	s := &q.segmenter
 	s.cutRun(q.l, word.text)
 	if q.keepAll {
-		q.addCharacters(word.text, weight)
+		q.addCharacters(word.text, 0, weight)
 	} else {
-		s.eachRest(func(part string) { q.addCharacters(part, weight) })
+		s.eachRest(func(part string, start int) { q.addCharacters(part, start, weight) })
 	}
 	s.eachWord(func(part string) { q.translate(part, weight) })
 	if q.isRequired(word) {
@@ -365,14 +366,20 @@ func (q *queryParser) parseUnspaced(word run, weight float64) {
 	}
 }
 
-func (q *queryParser) addCharacters(text string, weight float64) {
-	alone := utf8.RuneCountInString(text) == 1
+// addCharacters adds the characters of the part of a run that starts there, and each two neighbours.
+func (q *queryParser) addCharacters(text string, start int, weight float64) {
+	alone, end := utf8.RuneCountInString(text) == 1, start
 	eachCharacter(text, func(token string) {
+		_, size := utf8.DecodeRuneInString(token)
+		if size == len(token) {
+			end += size
+		}
+		q.across = size < len(token) && q.segmenter.isAcross(end-len(token), end)
 		if (q.isStop(token, token) || saysLittle(token)) && !q.keepAll {
 			return
 		}
 		own := weight
-		if _, size := utf8.DecodeRuneInString(token); size == len(token) && !alone {
+		if size == len(token) && !alone {
 			own *= singleWeight
 		}
 		q.addTerm(token, token, own, q.expand)
@@ -738,6 +745,8 @@ func (q *queryParser) significanceOfCharacters(text string, known bool) signific
 	switch {
 	case q.reading != unspaced:
 		return character
+	case q.across:
+		return acrossWords
 	case !known:
 		rarest := keyword.RarestIDF(q.x.Len())
 		return significance{1, strangeCharacter * rarest * rarest}

@@ -346,16 +346,22 @@ func (s *segmenter) word(at [2]int) string {
 	return s.l.parted(text)
 }
 
-// eachRest visits the parts of the run between its politeness.
-func (s *segmenter) eachRest(visit func(part string)) {
+// isAcross reports whether a word starts or ends between two places in the run.
+func (s *segmenter) isAcross(from, to int) bool {
+	i, _ := slices.BinarySearchFunc(s.words, from+1, func(at [2]int, end int) int { return at[1] - end })
+	return i < len(s.words) && (s.words[i][1] < to || from < s.words[i][0] && s.words[i][0] < to)
+}
+
+// eachRest visits the parts of the run between its politeness, and where they start.
+func (s *segmenter) eachRest(visit func(part string, start int)) {
 	start := 0
 	for _, at := range s.words {
 		if s.l.politeness[s.text[at[0]:at[1]]] {
-			visit(s.text[start:at[0]])
+			visit(s.text[start:at[0]], start)
 			start = at[1]
 		}
 	}
-	visit(s.text[start:])
+	visit(s.text[start:], start)
 }
 
 // cut finds the words between the offsets and an end at the least cost.
