@@ -1,0 +1,147 @@
+// Copyright einolean authors
+// SPDX-License-Identifier: Apache-2.0
+
+package bm25
+
+import (
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/einolean/einolean/internal/keyword"
+)
+
+const strangeCharacter = 0.12
+
+// significance is how much a term says about whether a document is meant. It does not change
+// scores: there, all documents lack the same words.
+type significance struct {
+	found   float64 // of a match
+	missing float64 // of no match, compared with a match
+}
+
+var (
+	significant = significance{1, 1}
+	// incidental words belong to the conversation, or are values: "please", "tomorrow",
+	// "10:30".
+	incidental = significance{0.6, 0.2}
+	// commonVerb is for verbs of tools in every field, such as "list". Having it says little;
+	// having another verb says much.
+	commonVerb = significance{0.7, 2.5}
+	// properName is for a name, which is a value unless a tool has it.
+	properName = significance{1, 0.2}
+	// unknownWord is for a word that no tool has: the query is about something else.
+	unknownWord = significance{1.3, 2.5}
+	// unreadWord is for a word of which nobody can tell whether a tool has it in its language,
+	// and untranslatedWord for one whose translation no tool has: tools may say it otherwise.
+	unreadWord       = significance{1, 0.4}
+	untranslatedWord = significance{1.3, 0.8}
+	// character is for a single character without spaces, or two neighbours: most are not
+	// words, and the meaning of the words among them counts separately.
+	character = significance{1, 0.4}
+	// ownCharacter and ownPair are for those in the language of the tools, where nothing else
+	// tells what is meant: any text shares some of them. strangeCharacter is for those that no
+	// tool has, which have little importance.
+	ownCharacter = significance{1, 1.4}
+	ownPair      = significance{0.5, 0.25}
+	// acrossWords is for two neighbours that belong to different words: that no tool has them says nothing.
+	acrossWords = significance{0.5, 0}
+)
+
+// foreignWord is the weight of a word without spaces that no document has in any language,
+// relative to the rarest word that one has.
+const foreignWord = 1.5
+
+// significanceOf returns the significance of a word of the query.
+func (q *queryParser) significanceOf(word string, known bool) significance {
+	switch lower := strings.ToLower(word); {
+	case q.l.incidental[lower] || strings.ContainsAny(lower, "0123456789"):
+		return incidental
+	case startsUnspaced(word):
+		return q.significanceOfCharacters(word, known)
+	case q.isProperName(word):
+		return properName
+	case q.l.commonVerbs[lower]:
+		return commonVerb
+	case !known:
+		return q.significanceOfUnknown(word)
+	}
+	return significant
+}
+
+// significanceOfUnknown returns the significance of a word that no document has.
+func (q *queryParser) significanceOfUnknown(word string) significance {
+	switch q.reading {
+	case unread:
+		return unreadWord
+	case intoChinese:
+		if len(q.l.chinese[q.stem(word)]) == 0 {
+			return unreadWord
+		}
+		return untranslatedWord
+	}
+	return unknownWord
+}
+
+// significanceOfCharacters returns the significance of a character without spaces or two.
+func (q *queryParser) significanceOfCharacters(text string, known bool) significance {
+	switch {
+	case q.reading != unspaced:
+		return character
+	case q.across:
+		return acrossWords
+	case !known:
+		rarest := keyword.RarestIDF(q.x.Len())
+		return significance{1, strangeCharacter * rarest * rarest}
+	case utf8.RuneCountInString(text) == 1:
+		return ownCharacter
+	}
+	return ownPair
+}
+
+// significanceOfMeaning returns the significance of a word without spaces that stands for an
+// English one.
+func (q *queryParser) significanceOfMeaning(word, english string) significance {
+	switch {
+	case q.l.incidental[word], q.l.incidental[english]:
+		return incidental
+	case q.l.commonVerbs[english]:
+		return commonVerb
+	}
+	return significant
+}
+
+// significanceOfPhrase is that of the meaning that says least: "look for" says as little as
+// "find", though it may mean "search".
+func (q *queryParser) significanceOfPhrase(p phraseMatch) significance {
+	if slices.ContainsFunc(p.means, func(meaning string) bool { return q.l.incidental[meaning] }) {
+		return incidental
+	}
+	return q.significanceOfMeaning("", p.means[0])
+}
+
+// isProperName reports whether the current word, or a part of it, is written like a name:
+// with a capital letter in the middle of a sentence of small ones.
+func (q *queryParser) isProperName(word string) bool {
+	first, size := utf8.DecodeRuneInString(word)
+	second, _ := utf8.DecodeRuneInString(word[size:])
+	if !unicode.IsUpper(first) || !unicode.IsLower(second) || !q.prose {
+		return false
+	}
+	before := strings.TrimRight(q.text[:q.word.start], " \t")
+	return before != "" && strings.IndexByte(".?!:\n\r\"", before[len(before)-1]) < 0
+}
+
+// noteForeign notes a word without spaces if it is known, says what the query is about,
+// and no document has it in any language.
+func (q *queryParser) noteForeign(word string) {
+	if q.reading == unread || q.reading == unspaced || utf8.RuneCountInString(word) == 1 || q.l.incidental[word] || slices.Contains(q.foreign, word) || q.isUsed(word) ||
+		slices.ContainsFunc(q.l.lexicon[word], q.knowsAny) {
+		return
+	}
+	importance := float64(foreignWord * keyword.RarestIDF(q.x.Len()))
+	q.parsed.foreign += importance
+	q.foreignIn[q.clause] += importance
+	q.foreign = append(q.foreign, word)
+}
