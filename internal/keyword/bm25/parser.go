@@ -10,6 +10,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"github.com/einolean/einolean/internal/keyword"
 	"github.com/einolean/einolean/internal/keyword/names"
 )
 
@@ -702,4 +703,71 @@ func (q *queryParser) translate(word string, weight float64) {
 			q.addAll(w, q.l.related[alternatives[0]], weightSynonym, relatedTo)
 		})
 	}
+}
+
+// foreignWord is the weight of a word without spaces that no document has in any language,
+// relative to the rarest word that one has.
+const foreignWord = 1.5
+
+// significanceOf returns the significance of a word of the query.
+func (q *queryParser) significanceOf(word string, known bool) significance {
+	switch lower := strings.ToLower(word); {
+	case q.l.incidental[lower] || strings.ContainsAny(lower, "0123456789"):
+		return incidental
+	case startsUnspaced(word):
+		return q.significanceOfCharacters(word, known)
+	case q.isProperName(word):
+		return properName
+	case q.l.commonVerbs[lower]:
+		return commonVerb
+	case !known:
+		return q.significanceOfUnknown(word)
+	}
+	return significant
+}
+
+// significanceOfMeaning returns the significance of a word without spaces that stands for an
+// English one.
+func (q *queryParser) significanceOfMeaning(word, english string) significance {
+	switch {
+	case q.l.incidental[word], q.l.incidental[english]:
+		return incidental
+	case q.l.commonVerbs[english]:
+		return commonVerb
+	}
+	return significant
+}
+
+// significanceOfPhrase is that of the meaning that says least: "look for" says as little as
+// "find", though it may mean "search".
+func (q *queryParser) significanceOfPhrase(p phraseMatch) significance {
+	if slices.ContainsFunc(p.means, func(meaning string) bool { return q.l.incidental[meaning] }) {
+		return incidental
+	}
+	return q.significanceOfMeaning("", p.means[0])
+}
+
+// isProperName reports whether the current word, or a part of it, is written like a name:
+// with a capital letter in the middle of a sentence of small ones.
+func (q *queryParser) isProperName(word string) bool {
+	first, size := utf8.DecodeRuneInString(word)
+	second, _ := utf8.DecodeRuneInString(word[size:])
+	if !unicode.IsUpper(first) || !unicode.IsLower(second) || !q.prose {
+		return false
+	}
+	before := strings.TrimRight(q.text[:q.word.start], " \t")
+	return before != "" && strings.IndexByte(".?!:\n\r\"", before[len(before)-1]) < 0
+}
+
+// noteForeign notes a word without spaces if it is known, says what the query is about,
+// and no document has it in any language.
+func (q *queryParser) noteForeign(word string) {
+	if q.reading == unread || q.reading == unspaced || utf8.RuneCountInString(word) == 1 || q.l.incidental[word] || slices.Contains(q.foreign, word) || q.isUsed(word) ||
+		slices.ContainsFunc(q.l.lexicon[word], q.knowsAny) {
+		return
+	}
+	importance := float64(foreignWord * keyword.RarestIDF(q.x.Len()))
+	q.parsed.foreign += importance
+	q.foreignIn[q.clause] += importance
+	q.foreign = append(q.foreign, word)
 }
