@@ -37,7 +37,7 @@ type pass[M adk.MessageType] struct {
 	before size.Size // of that
 	after  int64     // of what it becomes; negative if that was not counted
 	forced bool      // the window requires clearing everything old
-	window int64     // of the model; zero if that is unknown
+	limit  int64     // the model's window; zero if that is unknown
 	reads  bool      // what has the read tool's name is one
 
 	msgs      []M           // those of the state, or what a rewriter has made of them
@@ -49,7 +49,7 @@ type pass[M adk.MessageType] struct {
 
 // newPass begins a pass over a state of a known size.
 func newPass[M adk.MessageType](ctx context.Context, of *policy[M], state *adk.TypedChatModelAgentState[M], before size.Size) *pass[M] {
-	p := &pass[M]{policy: of, given: state, before: before, after: -1, window: of.window(ctx), reads: of.reader.Reads(ctx, of.ReadFileToolName), msgs: state.Messages}
+	p := &pass[M]{policy: of, given: state, before: before, after: -1, limit: of.window(ctx), reads: of.reader.Reads(ctx, of.ReadFileToolName), msgs: state.Messages}
 	d := of.decider
 	if of.GenClearOffloadFilePath != nil {
 		d.Name = func(ctx context.Context, r *decide.Result) (string, error) {
@@ -156,7 +156,7 @@ func (p *pass[M]) ruleOf(c rounds.Call) rule.Rule {
 
 // isCandidate reports whether a result of a round may be cleared, and completes what is known of it.
 func (p *pass[M]) isCandidate(r *decide.Result, of rounds.Round) bool {
-	if p.window > 0 {
+	if p.limit > 0 {
 		r.Media = p.oldMedia(r)
 	}
 	refers := p.Complete(r)

@@ -340,7 +340,8 @@ const (
 	// ReasonNotStored: the store did not take it.
 	ReasonNotStored = Reason(rule.NotStored)
 
-	// ReasonTooFewTokens: the pass would have saved less than ClearAtLeastTokens.
+	// ReasonTooFewTokens: the pass would not have saved enough: less than ClearAtLeastTokens, or
+	// less than it costs.
 	ReasonTooFewTokens = Reason(rule.TooFewTokens)
 )
 

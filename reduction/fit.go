@@ -235,7 +235,7 @@ func (f fitting[M]) list(of rounds.Round, everything bool) (out []decide.Decisio
 			continue
 		}
 		r.Rule = r.Rule.ByDefault()
-		if f.window > 0 {
+		if f.limit > 0 {
 			r.Media = f.oldMedia(&r)
 		}
 		out = append(out, decide.Stays(&r))
@@ -252,7 +252,7 @@ func (f fitting[M]) mustStay(r *decide.Result) bool {
 
 // sent lists the user's messages with media before an index.
 func (f fitting[M]) sent(end int) (out []decide.Decision) {
-	if f.window == 0 {
+	if f.limit == 0 {
 		return nil
 	}
 	for i := range f.msgs[:end] {

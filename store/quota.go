@@ -139,8 +139,8 @@ func (q *quota) count(ctx context.Context, dir string, u *usage) {
 	u.counted = time.Now()
 }
 
-// recounts is the sum of usage.counts. b.quota.mu is held.
-func (b *booking) recounts() (sum int) {
+// countsSoFar is the sum of usage.counts. b.quota.mu is held.
+func (b *booking) countsSoFar() (sum int) {
 	for _, u := range b.of {
 		sum += u.counts
 	}
@@ -152,7 +152,7 @@ func (b *booking) measure() {
 	q := b.quota
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	b.counts = b.recounts()
+	b.counts = b.countsSoFar()
 }
 
 // take books room for bytes that take the place of others. Measured is false if the store has
@@ -162,7 +162,7 @@ func (b *booking) take(bytes, others int64) (measured bool, err error) {
 	q.count(b.ctx, b.dir, b.of[0])
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	if b.recounts() != b.counts {
+	if b.countsSoFar() != b.counts {
 		return false, nil
 	}
 	if bytes-others > q.most-b.of[0].bytes {
@@ -201,7 +201,7 @@ func (b *booking) end(grows int64) {
 	q := b.quota
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	if b.recounts() == b.counts {
+	if b.countsSoFar() == b.counts {
 		b.add(grows - b.grows)
 	}
 	for _, u := range b.of {

@@ -48,9 +48,9 @@ type Scope struct {
 // lower-case letters, digits and "_.:-", at most 128 of them, is its own name there; every
 // other one is escaped. From the sixth level on, the rest of a key is one level.
 //
-// The result can do what b can, as [As] says, and is a [Reader] where b is a [RangeReader]. As a [Cleaner] it marks, counts and deletes what the key of its context
-// has stored, and the levels below that key. If b is nil, the result is nil. Scoped stores
-// may be nested.
+// The result can do what b can, as [As] says, and is a [Reader] where b is a [RangeReader].
+// As a [Cleaner] it marks, counts and deletes what the key of its context has stored, and
+// the levels below that key. If b is nil, the result is nil. Scoped stores may be nested.
 func Scoped(b Backend, s Scope) Backend {
 	if b == nil {
 		return nil
@@ -95,7 +95,8 @@ type scoped struct {
 	abilities
 }
 
-// abilities are the optional interfaces of a store, nil if it lacks one.
+// abilities are the optional interfaces of a store, nil if it lacks one. Scoped fills them, and can
+// has a case for each.
 type abilities struct {
 	reader  Reader
 	ranges  RangeReader

@@ -144,7 +144,8 @@ type Cleaner interface {
 //
 // A type assertion does not tell: a store that stands before another one, as that of [Scoped], has
 // every method, and can do what the other one can. A store of your own that has a method Unwrap, which
-// returns a Backend, can do what that one can where it lacks a method itself.
+// returns a Backend, can do what that one can where it lacks a method itself; one that changes what it
+// stores, such as one that encrypts, has none.
 func As[T any](b Backend) (ability T, ok bool) {
 	for b != nil {
 		s, isScoped := b.(*scoped)

@@ -218,7 +218,7 @@ type Protocol int
 
 // String is the protocol's name.
 func (p Protocol) String() string {
-	if p < Keyword || p > SearchCall {
+	if p < Keyword || p >= protocols {
 		return "unknown"
 	}
 	return [...]string{"Keyword", "Regexp", "SearchLoad", "SearchCall"}[p]
@@ -256,6 +256,8 @@ const (
 	// tool's name, theirs or in ReturnDirectly, therefore do not apply. Callbacks see both
 	// calls.
 	SearchCall
+
+	protocols // how many there are
 )
 
 const defaultMaxResults = 5
@@ -359,7 +361,7 @@ func (s *settings) chooseRules(agentic, hides bool, wrong *problems) {
 
 func (s *settings) checkFields(wrong *problems) {
 	c := &s.cfg
-	if c.Protocol < Keyword || c.Protocol > SearchCall {
+	if c.Protocol < Keyword || c.Protocol >= protocols {
 		wrong.add("Protocol", "%d is unknown: use Keyword, Regexp, SearchLoad or SearchCall", int(c.Protocol))
 	}
 	for _, f := range []struct {

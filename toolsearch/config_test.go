@@ -260,7 +260,7 @@ func TestTheReminderFitsItsLimit(t *testing.T) {
 }
 
 func fitsItsLimit[M adk.MessageType](t *testing.T, streaming bool) {
-	for _, protocol := range []toolsearch.Protocol{toolsearch.Keyword, toolsearch.Regexp, toolsearch.SearchLoad, toolsearch.SearchCall} {
+	for protocol := toolsearch.Keyword; protocol.String() != "unknown"; protocol++ {
 		s := on[M](t, streaming, protocol)
 		s.cfg.CatalogLimit = 4
 		require.NotContains(t, s.begin().wires[0].MessagesDump[0], "names are shown", "all fit")

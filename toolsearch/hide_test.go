@@ -222,7 +222,7 @@ func waysToHide[M adk.MessageType](t testing.TB, streaming bool) map[string]scen
 // waysToSearch are all ways in which a model of the message type can search.
 func waysToSearch[M adk.MessageType]() map[string]func(*toolsearch.Config) {
 	all := map[string]func(*toolsearch.Config){"Eino's native": func(c *toolsearch.Config) { c.UseModelToolSearch = true }}
-	for p := toolsearch.Keyword; p <= toolsearch.SearchCall; p++ {
+	for p := toolsearch.Keyword; p.String() != "unknown"; p++ {
 		all[p.String()] = func(c *toolsearch.Config) { c.Protocol = p }
 	}
 	adapters := []toolsearch.Adapter{toolsearch.ClaudeHosted, toolsearch.ClaudeClient}

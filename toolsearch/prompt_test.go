@@ -117,7 +117,7 @@ func TestExamplesInTextsWork(t *testing.T) {
 // In a language, everything that a model reads is in that language.
 func TestAgentsSpeakTheLanguageThatIsSet(t *testing.T) {
 	inBothLanguages(t, func(t *testing.T, all *texts.Texts) {
-		for _, p := range []Protocol{Keyword, Regexp, SearchLoad, SearchCall} {
+		for p := range protocols {
 			for name, x := range searchToolsOf(t, p) {
 				info, err := x.Info(context.Background())
 				require.NoError(t, err)
@@ -151,7 +151,7 @@ func TestTheSearchToolsOfEveryProtocolStayAsTheyAre(t *testing.T) {
 			Parameters  any
 		}
 		var got []wire
-		for p := Keyword; p <= SearchCall; p++ {
+		for p := range protocols {
 			cfg := Config{Protocol: p, DynamicTools: []tool.BaseTool{adktest.Simple("send_email", "Sends an email.")}}
 			for _, x := range offeredBy(t, cfg) {
 				info, err := x.Info(context.Background())

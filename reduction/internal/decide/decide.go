@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Package decide tells what becomes of a result. What is known of it, what is decided, and what the messages
-// then say are three values, each made from the one before, and none changes once it is made:
+// then say are three values, each made from the one before, and none changes once the next is made:
 //
 //	Result -- Decide --> Decision -- edit --> Edit
 //

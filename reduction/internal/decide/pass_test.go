@@ -103,7 +103,7 @@ func TestNothingIsTakenOutThatIsNotStored(t *testing.T) {
 		before := len(edits)
 		kept, lost, differs := s.Save(context.Background(), edits)
 		require.Equal(t, before, len(kept)+lost)
-		require.LessOrEqual(t, failed, MaxFailures, "a store that is down is not told again and again")
+		require.LessOrEqual(t, failed, maxFailures, "a store that is down is not told again and again")
 		require.True(t, lost == 0 || differs)
 		for i := range kept {
 			e := &kept[i]

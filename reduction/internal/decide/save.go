@@ -12,10 +12,10 @@ import (
 	"github.com/einolean/einolean/reduction/internal/vault"
 )
 
-// MaxFailures is how many writes in a row may fail before a pass stops trying: a store
+// maxFailures is how many writes in a row may fail before a pass stops trying: a store
 // that is down would otherwise slow every model call. It is also how many failures a
 // pass reports one by one.
-const MaxFailures = 3
+const maxFailures = 3
 
 var errStoreDown = errors.New("the store has failed too often")
 
@@ -38,7 +38,7 @@ func (s *Saver) Save(ctx context.Context, edits []Edit) (kept []Edit, lost int, 
 			items = append(items, f.item)
 		}
 	}
-	saved := s.Files.SaveAll(ctx, items, MaxFailures)
+	saved := s.Files.SaveAll(ctx, items, maxFailures)
 	kept = edits[:0]
 	for _, e := range edits {
 		var got vault.Saved
@@ -107,7 +107,7 @@ func (s *Saver) saveReferences(ctx context.Context, r *Result, all []reference) 
 
 // save stores an item, unless the store has failed too often in a row.
 func (s *Saver) save(ctx context.Context, item vault.Item) vault.Saved {
-	if s.failures >= MaxFailures {
+	if s.failures >= maxFailures {
 		return vault.Saved{Err: errStoreDown}
 	}
 	return s.Files.Save(ctx, item)
@@ -120,7 +120,7 @@ func (s *Saver) succeeded(ctx context.Context, r *Result, err error) bool {
 		s.failures = 0
 	case !errors.Is(err, errStoreDown):
 		s.failures++
-		if s.told < MaxFailures {
+		if s.told < maxFailures {
 			s.told++
 			s.Failed(ctx, r, err)
 		}

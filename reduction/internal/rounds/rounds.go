@@ -23,7 +23,7 @@ const (
 	// result that a user's handler replaced, which nothing else shows.
 	ProcessedKey = "_reduction_mw_processed"
 
-	// oursKey is set beside processedKey by this package: it means that results without their
+	// oursKey is set beside ProcessedKey by this package: it means that results without their
 	// own mark were not replaced then.
 	oursKey = "__einolean_reduction__"
 )
@@ -67,12 +67,12 @@ type Replacement struct {
 	Text  string                  // replaces all texts, if parts is nil
 	Parts []schema.ToolOutputPart // replaces everything
 	Keep  bool                    // replaces nothing: only the mark is set
-	Mark  bool                    // set processedKey on the result
+	Mark  bool                    // set ProcessedKey on the result
 }
 
 // Edit is what changes in one message.
 type Edit struct {
-	Mark    bool           // set processedKey and oursKey
+	Mark    bool           // set ProcessedKey and oursKey
 	Args    map[int]string // new arguments by index of the call
 	Results []Replacement
 	Media   []*Medium // replaced first

@@ -196,7 +196,7 @@ func TestEveryNameThatIsTriedIsThePathAndAKnownSuffix(t *testing.T) {
 				suffix, ok := strings.CutPrefix(name, at.Path)
 				require.True(t, ok)
 				require.Equal(t, unique, suffix != "")
-				require.True(t, suffix == "" || IsSuffix(suffix), suffix)
+				require.True(t, suffix == "" || isSuffix(suffix), suffix)
 				require.True(t, MadeFor(name, "c1"))
 				longest = max(longest, len(suffix))
 				tries++

@@ -10,7 +10,6 @@ import (
 	"maps"
 	"reflect"
 	"slices"
-	"strconv"
 	"strings"
 	"sync/atomic"
 
@@ -222,38 +221,6 @@ func Rename[M adk.MessageType](m M, name func(id, name string) string) M {
 		}
 		return p, true
 	})
-}
-
-// Apart returns a copy in which each call has an id of its own, as some adapters give none; the same
-// message if that is so already.
-func Apart[M adk.MessageType](m M) M {
-	used := map[string]bool{}
-	return Edit(m, func(c Call) Call {
-		own := c.ID
-		for n := 2; used[c.ID]; n++ {
-			c.ID = own + "_" + strconv.Itoa(n)
-		}
-		used[c.ID] = true
-		return c
-	})
-}
-
-// Replace returns a copy in which each call is replaced by others; nil keeps it.
-func Replace[M adk.MessageType](m M, with func(Call) []Call) M {
-	return message.Replace(m, func(p message.Part) []message.Part {
-		if p.Kind != message.Call {
-			return nil
-		}
-		return callParts(with(callOf(p)))
-	})
-}
-
-// Without returns a copy without some calls and results; nil if nothing is left, the same message
-// if nothing changes.
-func Without[M adk.MessageType](m M, isGone func(id string) bool) M {
-	return message.Without(m, func(p message.Part) bool {
-		return (p.Kind == message.Call || p.Kind == message.Result) && isGone(p.ID())
-	}, "")
 }
 
 // Rewrite returns a copy in which what belongs to a provider's own search is as the editor wants
