@@ -15,6 +15,7 @@ import (
 	"github.com/einolean/einolean"
 	"github.com/einolean/einolean/internal/keyword"
 	"github.com/einolean/einolean/internal/keyword/bm25"
+	"github.com/einolean/einolean/internal/keyword/bm25/lexicon"
 	"github.com/einolean/einolean/internal/keyword/bm25/lists"
 	"github.com/einolean/einolean/internal/toolnames"
 	"github.com/einolean/einolean/toolsearch/internal/hidden"
@@ -111,7 +112,7 @@ func BM25(ctx context.Context, tools []*schema.ToolInfo) (Index, error) {
 }
 
 // words are the lists, read on first use.
-var words = sync.OnceValue(func() *bm25.Words { return bm25.ReadWords(lists.Files) })
+var words = sync.OnceValue(func() *lexicon.Words { return lexicon.Read(lists.Files) })
 
 // bm25Of is the index of a set.
 func bm25Of(s *hidden.Set) (*bm25.Index, error) {

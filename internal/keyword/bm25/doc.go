@@ -45,6 +45,6 @@
 // one of the first answers requires an id, the document of its server that finds it is
 // among the first five.
 //
-// The word lists are in lists/, one file for each kind. An index without them knows only stop
-// words.
+// Package tokenize makes words of text, and package lexicon knows what stands for them. The
+// word lists are in lists/, one file for each kind. An index without them knows only stop words.
 package bm25

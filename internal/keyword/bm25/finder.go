@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/einolean/einolean/internal/keyword"
+	"github.com/einolean/einolean/internal/keyword/bm25/tokenize"
 	"github.com/einolean/einolean/internal/keyword/names"
 )
 
@@ -82,7 +83,7 @@ func (f *finder) stem(word string) string {
 		}
 	}
 	f.letters = append(f.letters[:0], word...)
-	return f.keep(stemInPlace(f.letters))
+	return f.keep(tokenize.StemInPlace(f.letters))
 }
 
 // findStem finds the token of two words written as one.
@@ -95,7 +96,7 @@ func (f *finder) findStem(a, b string) (token uint32, ok bool) {
 			return f.x.find(p.tokens.Word(p.wordTokens[id]))
 		}
 	}
-	return f.x.findBytes(stemInPlace(word))
+	return f.x.findBytes(tokenize.StemInPlace(word))
 }
 
 func (f *finder) knowsAny(stems []string) bool {
@@ -105,7 +106,7 @@ func (f *finder) knowsAny(stems []string) bool {
 // isUsed reports whether documents use every two neighbouring characters of a word.
 func (f *finder) isUsed(word string) bool {
 	used := true
-	eachCharacter(word, func(token string) {
+	tokenize.EachCharacter(word, func(token string) {
 		if _, ok := f.x.find(token); !ok {
 			used = false
 		}
@@ -115,12 +116,12 @@ func (f *finder) isUsed(word string) bool {
 
 // split cuts a word into the two most common words that documents use.
 func (f *finder) split(word string) (left, right uint32, ok bool) {
-	if !isASCII(word) {
+	if !tokenize.IsASCII(word) {
 		return 0, 0, false
 	}
 	best := 0
 	for at := 1; at < len(word); at++ {
-		if min(at, len(word)-at) < minAffix && isDigit(word[at-1]) == isDigit(word[at]) {
+		if min(at, len(word)-at) < minAffix && tokenize.IsDigit(word[at-1]) == tokenize.IsDigit(word[at]) {
 			continue
 		}
 		l, ok1 := f.findStem(word[:at], "")
@@ -141,7 +142,7 @@ func (f *finder) split(word string) (left, right uint32, ok bool) {
 // affixesOf returns the words of names that begin or end with word and those that word
 // begins or ends with, at most maxAffixes.
 func (f *finder) affixesOf(word string) []expansion {
-	if len(word) < minAffix || !isASCII(word) {
+	if len(word) < minAffix || !tokenize.IsASCII(word) {
 		return nil
 	}
 	found := f.affixes[:0]
@@ -192,7 +193,7 @@ func (f *finder) backwards(text string) string {
 // or end with it or with which it begins or ends, most likely first.
 func (f *finder) correctionsOf(word string) []correction {
 	meant := f.meant[:0]
-	if len(word) >= minTyped && len(word) <= maxWordBytes && isASCII(word) {
+	if len(word) >= minTyped && len(word) <= tokenize.MaxWordBytes && tokenize.IsASCII(word) {
 		for i := range f.x.parts {
 			meant = f.appendCorrections(meant, &f.x.parts[i], word)
 		}

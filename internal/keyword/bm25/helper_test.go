@@ -11,26 +11,14 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/einolean/einolean/internal/keyword"
+	"github.com/einolean/einolean/internal/keyword/bm25/lexicon"
 	"github.com/einolean/einolean/internal/keyword/bm25/lists"
 	"github.com/einolean/einolean/internal/keyword/names"
 	"github.com/einolean/einolean/internal/keyword/wordlist"
 )
 
 // allWords are those of all lists.
-var allWords = sync.OnceValue(func() *Words { return ReadWords(lists.Files) })
-
-// allLists are the texts of all lists by their names.
-func allLists(t *testing.T) map[string]string {
-	all := map[string]string{"stopwords_en.txt": stopWordsEnglish, "stopwords_zh.txt": stopWordsChinese, "zh_hant.txt": zhHant}
-	entries, err := lists.Files.ReadDir(".")
-	require.NoError(t, err)
-	for _, entry := range entries {
-		text, err := lists.Files.ReadFile(entry.Name())
-		require.NoError(t, err)
-		all[entry.Name()] = string(text)
-	}
-	return all
-}
+var allWords = sync.OnceValue(func() *lexicon.Words { return lexicon.Read(lists.Files) })
 
 // parsed is what an index makes of a text.
 func parsed(x *Index, text string) parsedQuery { return *x.accumulator().parser.parse(text) }
@@ -65,22 +53,6 @@ func correctionsOf(x *Index, word string, shared []uint8) []correction {
 }
 
 func finderOf(x *Index) *finder { return &finder{x: x} }
-
-// segment is the words of the lexicon in a text.
-func segment(l *Words, text string) (words []string) {
-	var s segmenter
-	s.cutRun(l, text)
-	s.eachWord(func(word string) { words = append(words, word) })
-	return words
-}
-
-// withoutPoliteness is the rest of a text.
-func withoutPoliteness(l *Words, text string) (parts []string) {
-	var s segmenter
-	s.cutRun(l, text)
-	s.eachRest(func(part string, _ int) { parts = append(parts, part) })
-	return parts
-}
 
 // textsOf are those of the tokens of an index of one segment.
 func textsOf(x *Index) (tokens []string) {

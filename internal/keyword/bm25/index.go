@@ -13,6 +13,8 @@ import (
 	"sync"
 
 	"github.com/einolean/einolean/internal/keyword"
+	"github.com/einolean/einolean/internal/keyword/bm25/lexicon"
+	"github.com/einolean/einolean/internal/keyword/bm25/tokenize"
 	"github.com/einolean/einolean/internal/keyword/names"
 )
 
@@ -169,12 +171,12 @@ func (x *Index) Explain(text string, doc int) keyword.Explanation {
 // an index of its documents alone.
 type Index struct {
 	*names.Catalog
-	words    *Words
+	words    *lexicon.Words
 	parts    []part
 	tokens   int // of all segments, also those that no document of the index uses
 	unspaced int // documents with text in a script without spaces
 	average  [fieldCount]float64
-	language func() Language // of the descriptions, found on first use
+	language func() lexicon.Language // of the descriptions, found on first use
 }
 
 // Part is what an index has of a segment.
@@ -194,16 +196,16 @@ type part struct {
 
 // New indexes docs, with what is known about words; nil: only which say nothing. The Doc of a hit is the position in this slice. Names need not be
 // distinct. It reads as much of each document as NewSegment.
-func New(words *Words, docs []keyword.Doc) *Index {
+func New(words *lexicon.Words, docs []keyword.Doc) *Index {
 	return Join(words, Part{Segment: NewSegment(docs)})
 }
 
 // Join returns the index of parts of segments, with words as New. The Doc of a hit counts through all
 // documents of the segments, one after another, including those that the index has not.
 // It costs as much as there are documents in the segments that it has not.
-func Join(words *Words, parts ...Part) *Index {
+func Join(words *lexicon.Words, parts ...Part) *Index {
 	if words == nil {
-		words = stopWords()
+		words = lexicon.StopWords()
 	}
 	lists := make([]names.Part, len(parts))
 	for i, p := range parts {
@@ -235,6 +237,23 @@ func Join(words *Words, parts ...Part) *Index {
 	}
 	x.language = sync.OnceValue(x.findLanguage)
 	return x
+}
+
+// Language returns the language of the descriptions, if most are in one.
+func (x *Index) Language() lexicon.Language { return x.language() }
+
+func (x *Index) findLanguage() lexicon.Language {
+	mostly := 4*x.unspaced > 3*x.Len() // of the documents are written without spaces
+	if !mostly && 4*x.unspaced > x.Len() {
+		return ""
+	}
+	return lexicon.LanguageOfMost(x.Len(), mostly, func(stem string) int {
+		token, ok := x.find(stem)
+		if !ok {
+			return 0
+		}
+		return x.users(token)
+	})
 }
 
 // DescriptionWords returns how many words a description has on average.
@@ -315,7 +334,7 @@ func (x *Index) users(token uint32) (n int) {
 // idf returns the inverse document frequency of a token.
 func (x *Index) idf(token uint32) float32 {
 	all := x.Len()
-	if startsUnspaced(x.text(token)) {
+	if tokenize.StartsUnspaced(x.text(token)) {
 		// A Chinese word is rare among English documents, which does not make it
 		// significant.
 		all = x.unspaced

@@ -14,6 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/einolean/einolean/internal/keyword"
+	"github.com/einolean/einolean/internal/keyword/bm25/tokenize"
 )
 
 // Each limit on what is read of a document has a word just inside it and one just
@@ -41,7 +42,7 @@ func TestLimitsOfDocuments(t *testing.T) {
 		"value": {maxNameBytes - 5, func(n int) keyword.Doc {
 			return keyword.Doc{Params: params(0, keyword.Param{Enum: []string{pad(n) + "zebra"}})}
 		}},
-		"word": {maxWordBytes - 5, func(n int) keyword.Doc { return keyword.Doc{Description: strings.Repeat("z", n) + "zebra"} }},
+		"word": {tokenize.MaxWordBytes - 5, func(n int) keyword.Doc { return keyword.Doc{Description: strings.Repeat("z", n) + "zebra"} }},
 	} {
 		require.True(t, hasToken(New(allWords(), []keyword.Doc{limit.doc(limit.at)})), name)
 		require.False(t, hasToken(New(allWords(), []keyword.Doc{limit.doc(limit.at + 1)})), name)
@@ -98,8 +99,8 @@ func TestLimitsOfQueries(t *testing.T) {
 	require.Len(t, appendValueSpans(nil, quoted(maxQuoted-1)), 1)
 	require.Empty(t, appendValueSpans(nil, quoted(maxQuoted)))
 
-	require.True(t, has(strings.Repeat("z", maxWordBytes), strings.Repeat("z", maxWordBytes)))
-	require.Empty(t, parse(strings.Repeat("z", maxWordBytes+1)).terms)
+	require.True(t, has(strings.Repeat("z", tokenize.MaxWordBytes), strings.Repeat("z", tokenize.MaxWordBytes)))
+	require.Empty(t, parse(strings.Repeat("z", tokenize.MaxWordBytes+1)).terms)
 }
 
 // ending returns the i-th of 64 endings that stemming leaves alone.
@@ -238,8 +239,8 @@ func TestDiversify(t *testing.T) {
 // The limits that users are told of.
 func TestLimitsAreAsDocumented(t *testing.T) {
 	require.Equal(t, []int{32 << 10, 256, 32, 32, 64}, []int{maxQueryBytes, maxTerms, maxTypos, maxRequired, maxNamed})
-	require.Equal(t, []int{512, 16 << 10, 128, 2 << 10, 32, 64}, []int{maxNameBytes, maxDescriptionBytes, maxParams, maxParamBytes, maxEnum, maxWordBytes})
+	require.Equal(t, []int{512, 16 << 10, 128, 2 << 10, 32, 64}, []int{maxNameBytes, maxDescriptionBytes, maxParams, maxParamBytes, maxEnum, tokenize.MaxWordBytes})
 	require.Equal(t, []int{6, 16, 200, 4}, []int{minClause, maxClauses, maxQuoted, maxPhraseGap})
 	require.Equal(t, []int{3, 48, 4, 3, 3, 2}, []int{minAffix, maxAffixes, minTyped, maxMeant, spoiledPairs, minPairs})
-	require.Equal(t, []int{64, 64, 32, 512, 31}, []int{clauseHits, spare, maxDiversified, maxSegmented, maxCount})
+	require.Equal(t, []int{64, 64, 32, 31}, []int{clauseHits, spare, maxDiversified, maxCount})
 }

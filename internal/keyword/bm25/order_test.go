@@ -64,15 +64,6 @@ func TestWhatIsRequiredKeepsItsPlace(t *testing.T) {
 	}
 }
 
-func TestIDsOfParameters(t *testing.T) {
-	for name, want := range map[string]string{
-		"channel_id": "channel", "channelId": "channel", "channelID": "channel", "source_channel_ids": "channel", "user-uuid": "user",
-		"id": "", "paid": "", "channel": "", "idea": "", "": "", "_id": "", strings.Repeat("x", 99) + "_id": "",
-	} {
-		require.Equal(t, want, idOf(name), name)
-	}
-}
-
 // Words of a query that the answers so far leave open get a place.
 func TestEachActOfAQueryGetsAPlace(t *testing.T) {
 	docs := []keyword.Doc{{Name: "mail__send_letter", Description: "Sends a letter."}, {Name: "weather__now", Description: "The sky above a place at present."}}

@@ -11,6 +11,8 @@ import (
 	"unicode/utf8"
 
 	"github.com/einolean/einolean/internal/keyword"
+	"github.com/einolean/einolean/internal/keyword/bm25/lexicon"
+	"github.com/einolean/einolean/internal/keyword/bm25/tokenize"
 	"github.com/einolean/einolean/internal/keyword/names"
 )
 
@@ -20,11 +22,11 @@ const maxTerms = 256
 // queryParser parses one text after another, and keeps its memory.
 type queryParser struct {
 	*finder
-	l     *Words
+	l     *lexicon.Words
 	typos int // number of words checked for typing errors
 
 	text      string
-	own       languageSet // the text's language
+	own       lexicon.Language // the text's
 	reading   reading
 	spans     []span
 	ends      []int     // of the clauses
@@ -35,30 +37,30 @@ type queryParser struct {
 	words     []stemmedWord
 	phrases   map[int]phraseMatch // by their start
 	ignored   map[int]bool        // starts of words that a phrase ignores
-	segmenter segmenter
+	segmenter lexicon.Segmenter
 	tokens    []uint32 // of the requirements, as long as the query
 	clauses   [][]int  // as long as the query
 
 	parsed  parsedQuery
 	seen    map[string]int // text of a term -> its position
 	clause  int
-	word    run      // the current one
-	before  run      // the previous one, if it is a word that counts
-	prose   bool     // most words begin with a small letter
-	across  bool     // the current two characters belong to different words
-	foreign []string // words that are counted as foreign
-	must    int      // end of the field that is marked as required
+	word    tokenize.Run // the current one
+	before  tokenize.Run // the previous one, if it is a word that counts
+	prose   bool         // most words begin with a small letter
+	across  bool         // the current two characters belong to different words
+	foreign []string     // words that are counted as foreign
+	must    int          // end of the field that is marked as required
 }
 
 // stemmedWord is a run with its stem.
 type stemmedWord struct {
-	run
+	tokenize.Run
 	stem string
 }
 
 // phraseMatch is a phrase in a query. Other words may precede its last one.
 type phraseMatch struct {
-	*phrase
+	*lexicon.Phrase
 	first []stemmedWord
 	last  stemmedWord
 }
@@ -82,9 +84,9 @@ func (q *queryParser) forget() {
 	for i := range terms {
 		terms[i] = term{expansions: terms[i].expansions[:0]}
 	}
-	q.segmenter.text = ""
-	q.text, q.own, q.keepAll, q.typos = "", 0, false, 0
-	q.word, q.before, q.words = run{}, run{}, q.words[:0]
+	q.segmenter.Forget()
+	q.text, q.own, q.keepAll, q.typos = "", "", false, 0
+	q.word, q.before, q.words = tokenize.Run{}, tokenize.Run{}, q.words[:0]
 	q.finder.forget()
 	q.reset()
 }
@@ -95,7 +97,7 @@ func (q *queryParser) reset() {
 	q.tokens = q.tokens[:0]
 }
 
-func (q *queryParser) isRequired(word run) bool { return word.start < q.must }
+func (q *queryParser) isRequired(word tokenize.Run) bool { return word.Start < q.must }
 
 // addTerm adds a term with its written form in the query, and calls fill for it, or finds
 // it if the query has it already. It returns its position, or -1 if there are maxTerms.
@@ -149,7 +151,7 @@ const singleWeight = 0.5
 
 // parse parses text. The parser owns the result.
 func (q *queryParser) parse(text string) *parsedQuery {
-	q.text = normalize(names.Clip(text, maxQueryBytes))
+	q.text = tokenize.Normalize(names.Clip(text, maxQueryBytes))
 	q.readLanguage()
 	q.spans, q.ends = appendValueSpans(q.spans[:0], q.text), appendClauseEnds(q.ends[:0], q.text)
 	q.findPhrases()
@@ -178,20 +180,20 @@ const (
 // readLanguage finds out in which language the text is, and how it is read.
 func (q *queryParser) readLanguage() {
 	other := q.x.Language()
-	language := languageOf(q.text, other)
+	language := lexicon.LanguageOfNormalized(q.text, other)
 	if other == "" && q.x.unspaced == 0 {
-		other = English // names, and hardly a word besides
+		other = lexicon.English // names, and hardly a word besides
 	}
-	q.own, q.reading = grammars().set(language), plain
+	q.own, q.reading = language, plain
 	switch {
 	case language == "" || other == "":
 	case language == other:
-		if language.isUnspaced() {
+		if language.IsUnspaced() {
 			q.reading = unspaced
 		}
-	case language == Chinese && other == English:
+	case language == lexicon.Chinese && other == lexicon.English:
 		q.reading = fromChinese
-	case language == English && other == Chinese:
+	case language == lexicon.English && other == lexicon.Chinese:
 		q.reading = intoChinese
 	default:
 		q.reading = unread
@@ -203,7 +205,7 @@ func (q *queryParser) caution() float64 {
 	switch {
 	case q.reading == fromChinese, q.reading == intoChinese:
 		return translation
-	case q.reading == unspaced && q.own == grammars().set(Japanese):
+	case q.reading == unspaced && q.own == lexicon.Japanese:
 		return inflection
 	}
 	return 0
@@ -249,24 +251,24 @@ func (q *queryParser) parseRuns() {
 	for i := range q.inParts {
 		q.inParts[i], q.foreignIn[i] = q.inParts[i][:0], 0
 	}
-	q.clause, q.before, q.must = 0, run{}, 0
+	q.clause, q.before, q.must = 0, tokenize.Run{}, 0
 	span := 0
-	eachRun(q.text, func(word run) {
-		for word.start >= q.ends[q.clause] {
+	tokenize.EachRun(q.text, func(word tokenize.Run) {
+		for word.Start >= q.ends[q.clause] {
 			q.clause++
 		}
-		for span < len(q.spans) && q.spans[span].end <= word.start {
+		for span < len(q.spans) && q.spans[span].end <= word.Start {
 			span++
 		}
 		weight := 1.0
-		if span < len(q.spans) && q.spans[span].start <= word.start {
+		if span < len(q.spans) && q.spans[span].start <= word.Start {
 			weight = q.spans[span].weight
 		}
 		q.word = word
 		q.markRequired(word)
-		if word.unspaced {
+		if word.Unspaced {
 			q.parseUnspaced(word, weight)
-			q.before = run{}
+			q.before = tokenize.Run{}
 		} else {
 			q.parseWord(word, weight)
 		}
@@ -275,44 +277,44 @@ func (q *queryParser) parseRuns() {
 
 // markRequired marks the field of a word as required if a '+' precedes it. Before a
 // digit, the '+' is part of a number.
-func (q *queryParser) markRequired(word run) {
-	mark := word.start
+func (q *queryParser) markRequired(word tokenize.Run) {
+	mark := word.Start
 	for mark > 0 && q.text[mark-1] == '+' {
 		mark--
 	}
-	first, _ := utf8.DecodeRuneInString(word.text)
-	if mark == word.start || !startsField(q.text, mark) || first >= '0' && first <= '9' {
+	first, _ := utf8.DecodeRuneInString(word.Text)
+	if mark == word.Start || !startsField(q.text, mark) || first >= '0' && first <= '9' {
 		return
 	}
-	q.must = word.start + fieldLength(q.text[word.start:])
+	q.must = word.Start + fieldLength(q.text[word.Start:])
 }
 
 // parseWord adds the parts of a word, and the whole of it.
-func (q *queryParser) parseWord(word run, weight float64) {
-	if len(word.text) > maxWordBytes {
-		q.before = run{}
+func (q *queryParser) parseWord(word tokenize.Run, weight float64) {
+	if len(word.Text) > tokenize.MaxWordBytes {
+		q.before = tokenize.Run{}
 		return
 	}
 	q.parsePhrase(word, weight)
 	q.parseIdentifier(word, weight)
-	if q.ignored[word.start] {
+	if q.ignored[word.Start] {
 		weight *= ignoredWeight
 	}
 	parts, counting := 0, 0
-	eachPart(word.text, func(part string) {
+	tokenize.EachPart(word.Text, func(part string) {
 		parts++
 		if q.addStem(part, weight, q.isRequired(word)) {
 			counting++
 		}
 	})
 	if counting == 0 {
-		q.before = run{}
+		q.before = tokenize.Run{}
 		return
 	}
 	if parts > 1 {
-		q.addStem(word.text, weight, false)
-		if whole, ok := q.findStem(word.text, ""); ok {
-			eachPart(word.text, func(part string) { q.standForHalf(whole, part) })
+		q.addStem(word.Text, weight, false)
+		if whole, ok := q.findStem(word.Text, ""); ok {
+			tokenize.EachPart(word.Text, func(part string) { q.standForHalf(whole, part) })
 		}
 	}
 	q.join(word)
@@ -320,11 +322,11 @@ func (q *queryParser) parseWord(word run, weight float64) {
 }
 
 // parseIdentifier adds the identifier that starts with a word, if a parameter has it.
-func (q *queryParser) parseIdentifier(word run, weight float64) {
-	if word.start > 0 && q.text[word.start-1] == '_' {
+func (q *queryParser) parseIdentifier(word tokenize.Run, weight float64) {
+	if word.Start > 0 && q.text[word.Start-1] == '_' {
 		return
 	}
-	id := strings.ToLower(leadingIdentifier(q.text[word.start:]))
+	id := strings.ToLower(tokenize.LeadingIdentifier(q.text[word.Start:]))
 	if _, known := q.x.find(id); known {
 		q.addTerm(id, id, weight, q.expand)
 	}
@@ -347,20 +349,20 @@ func (q *queryParser) addStem(word string, weight float64, required bool) bool {
 
 // isStop reports whether a token is a stop word, or its word a function word of the text's language.
 func (q *queryParser) isStop(token, word string) bool {
-	return q.l.stop[token] || grammars().of(word)&q.own != 0
+	return q.l.IsStop(token) || q.own.HasFunctionWord(word)
 }
 
 // parseUnspaced adds the characters of a run without spaces, each two neighbours, and
 // what the words among them mean.
-func (q *queryParser) parseUnspaced(word run, weight float64) {
+func (q *queryParser) parseUnspaced(word tokenize.Run, weight float64) {
 	s := &q.segmenter
-	s.cutRun(q.l, word.text)
+	s.CutRun(q.l, word.Text)
 	if q.keepAll {
-		q.addCharacters(word.text, 0, weight)
+		q.addCharacters(word.Text, 0, weight)
 	} else {
-		s.eachRest(func(part string, start int) { q.addCharacters(part, start, weight) })
+		s.EachRest(func(part string, start int) { q.addCharacters(part, start, weight) })
 	}
-	s.eachWord(func(part string) { q.translate(part, weight) })
+	s.EachWord(func(part string) { q.translate(part, weight) })
 	if q.isRequired(word) {
 		q.requireUnspaced(s)
 	}
@@ -369,13 +371,13 @@ func (q *queryParser) parseUnspaced(word run, weight float64) {
 // addCharacters adds the characters of the part of a run that starts there, and each two neighbours.
 func (q *queryParser) addCharacters(text string, start int, weight float64) {
 	alone, end := utf8.RuneCountInString(text) == 1, start
-	eachCharacter(text, func(token string) {
+	tokenize.EachCharacter(text, func(token string) {
 		_, size := utf8.DecodeRuneInString(token)
 		if size == len(token) {
 			end += size
 		}
-		q.across = size < len(token) && q.segmenter.isAcross(end-len(token), end)
-		if (q.isStop(token, token) || saysLittle(token)) && !q.keepAll {
+		q.across = size < len(token) && q.segmenter.IsAcross(end-len(token), end)
+		if (q.isStop(token, token) || lexicon.SaysLittle(token)) && !q.keepAll {
 			return
 		}
 		own := weight
@@ -419,14 +421,14 @@ func (q *queryParser) addRequired(add func(tokens []uint32) []uint32) {
 
 // requireUnspaced makes every word of a run without spaces required, in its own or
 // another language, or if no word of it is known, any two neighbouring characters.
-func (q *queryParser) requireUnspaced(s *segmenter) {
+func (q *queryParser) requireUnspaced(s *lexicon.Segmenter) {
 	known := false
-	s.eachWord(func(word string) {
+	s.EachWord(func(word string) {
 		known = true
 		q.addRequired(func(tokens []uint32) []uint32 { return q.appendTokensOf(tokens, word) })
 	})
 	if !known {
-		q.addRequired(func(tokens []uint32) []uint32 { return q.appendTokensOf(tokens, s.text) })
+		q.addRequired(func(tokens []uint32) []uint32 { return q.appendTokensOf(tokens, q.word.Text) })
 	}
 }
 
@@ -435,14 +437,14 @@ func (q *queryParser) requireUnspaced(s *segmenter) {
 func (q *queryParser) appendTokensOf(tokens []uint32, word string) []uint32 {
 	start := len(tokens)
 	add := func(pairs bool) {
-		eachCharacter(word, func(token string) {
+		tokenize.EachCharacter(word, func(token string) {
 			if id, ok := q.x.find(token); ok && len(token) > 4 == pairs {
 				tokens = append(tokens, id)
 			}
 		})
 	}
 	add(true)
-	for _, alternatives := range q.l.lexicon[word] {
+	for _, alternatives := range q.l.Meanings(word) {
 		for _, token := range alternatives {
 			if id, ok := q.x.find(token); ok {
 				tokens = append(tokens, id)
@@ -469,23 +471,23 @@ const (
 
 // findPhrases finds the phrases in the text.
 func (q *queryParser) findPhrases() {
-	eachRun(q.text, func(word run) {
-		if len(word.text) <= maxWordBytes {
-			q.words = append(q.words, stemmedWord{run: word, stem: q.stem(word.text)})
+	tokenize.EachRun(q.text, func(word tokenize.Run) {
+		if len(word.Text) <= tokenize.MaxWordBytes {
+			q.words = append(q.words, stemmedWord{Run: word, stem: q.stem(word.Text)})
 		}
 	})
 	words := q.words
 	q.prose = isProse(words)
 	for i := range words {
 		best := q.bestPhrase(words[i:])
-		if best.phrase == nil {
+		if best.Phrase == nil {
 			continue
 		}
-		q.phrases[words[i].start] = best
+		q.phrases[words[i].Start] = best
 		for _, w := range best.first {
-			q.ignored[w.start] = q.ignored[w.start] || best.ignored
+			q.ignored[w.Start] = q.ignored[w.Start] || best.Ignored
 		}
-		q.ignored[best.last.start] = q.ignored[best.last.start] || best.ignored
+		q.ignored[best.last.Start] = q.ignored[best.last.Start] || best.Ignored
 	}
 }
 
@@ -493,7 +495,7 @@ func (q *queryParser) findPhrases() {
 func isProse(words []stemmedWord) bool {
 	capitals := 0
 	for _, w := range words {
-		if first, _ := utf8.DecodeRuneInString(w.text); unicode.IsUpper(first) {
+		if first, _ := utf8.DecodeRuneInString(w.Text); unicode.IsUpper(first) {
 			capitals++
 		}
 	}
@@ -503,17 +505,17 @@ func isProse(words []stemmedWord) bool {
 // bestPhrase returns the phrase that the words start with: of several, the one with the
 // most words, and among those the one that ends first.
 func (q *queryParser) bestPhrase(words []stemmedWord) (best phraseMatch) {
-	if q.ignored[words[0].start] {
+	if q.ignored[words[0].Start] {
 		return best
 	}
-	candidates := q.l.phrases[words[0].stem]
+	candidates := q.l.Phrases(words[0].stem)
 	for n := range candidates {
 		p := &candidates[n]
 		m, ok := q.matchPhrase(p, words)
-		if !ok || !q.knowsAny(p.means) {
+		if !ok || !q.knowsAny(p.Means) {
 			continue
 		}
-		if best.phrase == nil || cmp.Or(cmp.Compare(len(m.first), len(best.first)), cmp.Compare(best.last.start, m.last.start)) > 0 {
+		if best.Phrase == nil || cmp.Or(cmp.Compare(len(m.first), len(best.first)), cmp.Compare(best.last.Start, m.last.Start)) > 0 {
 			best = m
 		}
 	}
@@ -521,23 +523,23 @@ func (q *queryParser) bestPhrase(words []stemmedWord) (best phraseMatch) {
 }
 
 // matchPhrase returns p in the given words, if they start with it.
-func (q *queryParser) matchPhrase(p *phrase, words []stemmedWord) (m phraseMatch, ok bool) {
-	last := len(p.words) - 1
+func (q *queryParser) matchPhrase(p *lexicon.Phrase, words []stemmedWord) (m phraseMatch, ok bool) {
+	last := len(p.Words) - 1
 	if len(words) <= last {
 		return m, false
 	}
-	for i, stem := range p.words[:last] {
+	for i, stem := range p.Words[:last] {
 		if words[i].stem != stem || i > 0 && !q.adjoin(words[i-1], words[i]) {
 			return m, false
 		}
 	}
 	gap := 0
-	if p.open {
+	if p.Open {
 		gap = maxPhraseGap
 	}
 	for i := last; i < len(words) && i <= last+gap && q.adjoin(words[i-1], words[i]); i++ {
-		if words[i].stem == p.words[last] {
-			return phraseMatch{phrase: p, first: words[:last], last: words[i]}, true
+		if words[i].stem == p.Words[last] {
+			return phraseMatch{Phrase: p, first: words[:last], last: words[i]}, true
 		}
 	}
 	return m, false
@@ -545,19 +547,19 @@ func (q *queryParser) matchPhrase(p *phrase, words []stemmedWord) (m phraseMatch
 
 // adjoin reports whether only white space, a hyphen or an apostrophe separates two runs.
 func (q *queryParser) adjoin(a, b stemmedWord) bool {
-	between := q.text[a.start+len(a.text) : b.start]
+	between := q.text[a.Start+len(a.Text) : b.Start]
 	return between == "-" || strings.TrimSpace(between) == "" || strings.HasPrefix(between, "'")
 }
 
 // parsePhrase adds the meaning of the phrase that starts with a word.
-func (q *queryParser) parsePhrase(word run, weight float64) {
-	p, ok := q.phrases[word.start]
+func (q *queryParser) parsePhrase(word tokenize.Run, weight float64) {
+	p, ok := q.phrases[word.Start]
 	if !ok {
 		return
 	}
-	q.addTerm(p.text, q.written(p), weight, func(w *term) {
-		q.addAll(w, p.means[:1], weightMeaning, "meaning of")
-		q.addAll(w, p.means[1:], weightOtherMeaning, "meaning of")
+	q.addTerm(p.Text, q.written(p), weight, func(w *term) {
+		q.addAll(w, p.Means[:1], weightMeaning, "meaning of")
+		q.addAll(w, p.Means[1:], weightOtherMeaning, "meaning of")
 		for _, m := range w.expansions {
 			w.importance = max(w.importance, q.idf(m.token)*m.weight)
 		}
@@ -569,9 +571,9 @@ func (q *queryParser) parsePhrase(word run, weight float64) {
 func (q *queryParser) written(m phraseMatch) string {
 	text := q.letters[:0]
 	for _, w := range m.first {
-		text = append(append(text, w.text...), ' ')
+		text = append(append(text, w.Text...), ' ')
 	}
-	q.letters = append(text, m.last.text...)
+	q.letters = append(text, m.last.Text...)
 	return q.keep(q.letters)
 }
 
@@ -605,20 +607,20 @@ func (q *queryParser) expand(w *term) {
 		w.expansions = append(w.expansions, expansion{token: own, weight: 1, relation: equalTo})
 	} else {
 		w.importance = float64(float32(idf(0, q.x.Len()))) / 2
-		if startsUnspaced(w.text) {
+		if tokenize.StartsUnspaced(w.text) {
 			w.importance *= unknownCharacters
 		}
 	}
 	w.says = q.significanceOf(w.written, known)
-	q.addAll(w, q.l.forms[w.text], weightForm, "form of")
-	q.addAll(w, q.l.equivalents[w.text], weightEquivalent, "same as")
-	q.addAll(w, q.l.chinese[w.text], weightChinese, translationOf)
+	q.addAll(w, q.l.Forms(w.text), weightForm, "form of")
+	q.addAll(w, q.l.Equivalents(w.text), weightEquivalent, "same as")
+	q.addAll(w, q.l.Chinese(w.text), weightChinese, translationOf)
 	loose := 1.0
 	if !known {
 		loose = unknownFactor
 	}
-	q.addAll(w, q.l.synonyms[w.text], weightSynonym*loose, synonymOf)
-	q.addAll(w, q.l.related[w.text], weightRelated*loose, relatedTo)
+	q.addAll(w, q.l.Synonyms(w.text), weightSynonym*loose, synonymOf)
+	q.addAll(w, q.l.Related(w.text), weightRelated*loose, relatedTo)
 	w.expansions = append(w.expansions, q.affixesOf(w.text)...)
 	if !known {
 		q.expandUnknown(w)
@@ -654,17 +656,17 @@ func (q *queryParser) expandUnknown(w *term) {
 
 // join makes the word that this word and the previous one form together stand for each
 // of them.
-func (q *queryParser) join(word run) {
-	end := q.before.start + len(q.before.text)
-	if q.before.text == "" || word.start != end+1 || len(word.text)+len(q.before.text) > maxWordBytes {
+func (q *queryParser) join(word tokenize.Run) {
+	end := q.before.Start + len(q.before.Text)
+	if q.before.Text == "" || word.Start != end+1 || len(word.Text)+len(q.before.Text) > tokenize.MaxWordBytes {
 		return
 	}
-	id, ok := q.findStem(q.before.text, word.text)
+	id, ok := q.findStem(q.before.Text, word.Text)
 	if !ok {
 		return
 	}
-	q.standForHalf(id, q.before.text)
-	q.standForHalf(id, word.text)
+	q.standForHalf(id, q.before.Text)
+	q.standForHalf(id, word.Text)
 }
 
 // standForHalf makes a token stand for a word that is a part of it.
@@ -688,7 +690,7 @@ func (q *queryParser) translate(word string, weight float64) {
 		weight *= weightAlsoUsed / weightTranslation
 	}
 	q.noteForeign(word)
-	for _, alternatives := range q.l.lexicon[word] {
+	for _, alternatives := range q.l.Meanings(word) {
 		if !q.knowsAny(alternatives) {
 			continue
 		}
@@ -698,9 +700,9 @@ func (q *queryParser) translate(word string, weight float64) {
 			for _, m := range w.expansions {
 				w.importance = max(w.importance, q.idf(m.token))
 			}
-			q.addAll(w, q.l.equivalents[alternatives[0]], weightEquivalent, "same as")
-			q.addAll(w, q.l.synonyms[alternatives[0]], weightSynonym, synonymOf)
-			q.addAll(w, q.l.related[alternatives[0]], weightSynonym, relatedTo)
+			q.addAll(w, q.l.Equivalents(alternatives[0]), weightEquivalent, "same as")
+			q.addAll(w, q.l.Synonyms(alternatives[0]), weightSynonym, synonymOf)
+			q.addAll(w, q.l.Related(alternatives[0]), weightSynonym, relatedTo)
 		})
 	}
 }
@@ -712,13 +714,13 @@ const foreignWord = 1.5
 // significanceOf returns the significance of a word of the query.
 func (q *queryParser) significanceOf(word string, known bool) significance {
 	switch lower := strings.ToLower(word); {
-	case q.l.incidental[lower] || strings.ContainsAny(lower, "0123456789"):
+	case q.l.IsIncidental(lower) || strings.ContainsAny(lower, "0123456789"):
 		return incidental
-	case startsUnspaced(word):
+	case tokenize.StartsUnspaced(word):
 		return q.significanceOfCharacters(word, known)
 	case q.isProperName(word):
 		return properName
-	case q.l.commonVerbs[lower]:
+	case q.l.IsCommonVerb(lower):
 		return commonVerb
 	case !known:
 		return q.significanceOfUnknown(word)
@@ -730,9 +732,9 @@ func (q *queryParser) significanceOf(word string, known bool) significance {
 // English one.
 func (q *queryParser) significanceOfMeaning(word, english string) significance {
 	switch {
-	case q.l.incidental[word], q.l.incidental[english]:
+	case q.l.IsIncidental(word), q.l.IsIncidental(english):
 		return incidental
-	case q.l.commonVerbs[english]:
+	case q.l.IsCommonVerb(english):
 		return commonVerb
 	}
 	return significant
@@ -741,10 +743,10 @@ func (q *queryParser) significanceOfMeaning(word, english string) significance {
 // significanceOfPhrase is that of the meaning that says least: "look for" says as little as
 // "find", though it may mean "search".
 func (q *queryParser) significanceOfPhrase(p phraseMatch) significance {
-	if slices.ContainsFunc(p.means, func(meaning string) bool { return q.l.incidental[meaning] }) {
+	if slices.ContainsFunc(p.Means, q.l.IsIncidental) {
 		return incidental
 	}
-	return q.significanceOfMeaning("", p.means[0])
+	return q.significanceOfMeaning("", p.Means[0])
 }
 
 // isProperName reports whether the current word, or a part of it, is written like a name:
@@ -755,15 +757,15 @@ func (q *queryParser) isProperName(word string) bool {
 	if !unicode.IsUpper(first) || !unicode.IsLower(second) || !q.prose {
 		return false
 	}
-	before := strings.TrimRight(q.text[:q.word.start], " \t")
+	before := strings.TrimRight(q.text[:q.word.Start], " \t")
 	return before != "" && strings.IndexByte(".?!:\n\r\"", before[len(before)-1]) < 0
 }
 
 // noteForeign notes a word without spaces if it is known, says what the query is about,
 // and no document has it in any language.
 func (q *queryParser) noteForeign(word string) {
-	if q.reading == unread || q.reading == unspaced || utf8.RuneCountInString(word) == 1 || q.l.incidental[word] || slices.Contains(q.foreign, word) || q.isUsed(word) ||
-		slices.ContainsFunc(q.l.lexicon[word], q.knowsAny) {
+	if q.reading == unread || q.reading == unspaced || utf8.RuneCountInString(word) == 1 || q.l.IsIncidental(word) || slices.Contains(q.foreign, word) || q.isUsed(word) ||
+		slices.ContainsFunc(q.l.Meanings(word), q.knowsAny) {
 		return
 	}
 	importance := float64(foreignWord * keyword.RarestIDF(q.x.Len()))

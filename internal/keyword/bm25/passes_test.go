@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/einolean/einolean/internal/keyword"
+	"github.com/einolean/einolean/internal/keyword/bm25/tokenize"
 )
 
 // endsAt is a context that ends when it is asked for the nth time whether it has.
@@ -67,7 +68,7 @@ func TestTheSecondPassStartsAfresh(t *testing.T) {
 	for text, want := range map[string]string{
 		"the of":             "the false; of false; [] 0",
 		"of the. the of the": "of false; the false; [[0 1] [1 0]] 0",
-		"the of +" + strings.Repeat("z", maxWordBytes+1): "the false; of false; [] 0",
+		"the of +" + strings.Repeat("z", tokenize.MaxWordBytes+1): "the false; of false; [] 0",
 		"+的": "的 true; [] 1",
 	} {
 		require.Equal(t, want, describe(parse(text)), "%q", text)
@@ -103,87 +104,8 @@ func TestNothingMatchesIsExplained(t *testing.T) {
 	require.InDelta(t, math.Sqrt(a/(a+b)), e.Factors[1].Value, 1e-12)
 }
 
-// The lines of the word lists, one of each form.
-func TestLinesOfTheLists(t *testing.T) {
-	s := make(stemmer)
-	list := make(map[string][]string)
-	addEquivalents(list, s, []string{"delete", "removing", "erases"})
-	require.Equal(t, map[string][]string{"delet": {"remov", "eras"}}, list, "the first word alone leads to the others")
-	list = make(map[string][]string)
-	addEquivalents(list, s, []string{"=", "delete", "removing", "erases", "removed"})
-	require.Equal(t, map[string][]string{"delet": {"remov", "eras"}, "remov": {"delet", "eras"}, "eras": {"delet", "remov"}}, list)
-
-	l := &Words{lexicon: make(map[string][][]string), chinese: make(map[string][]string), longest: make(map[rune]int), stop: map[string]bool{"the": true, "off": true, "on": true}}
-	l.addTranslations(s, "天气", []string{"weather", "the+weather+reports", "climate"})
-	l.addTranslations(s, "关", []string{"turn+off", "switch+off"})
-	l.addTranslations(s, "在线中", []string{"on+line"})
-	require.Equal(t, map[string][][]string{
-		"天气": {{"weather", "climat"}, {"report"}}, "关": {{"turn", "switch"}, {"off"}}, "在线中": {{"on"}, {"line"}},
-	}, l.lexicon)
-	require.Equal(t, map[string][]string{"weather": {"天气"}, "climat": {"天气"}}, l.chinese, "of words of two characters")
-	require.Equal(t, map[rune]int{'天': 2, '关': 1, '在': 3}, l.longest)
-
-	l = &Words{phrases: make(map[string][]phrase)}
-	l.addPhrase(s, strings.Fields("setting ~ up = create arrange creating"))
-	l.addPhrase(s, strings.Fields("set back + restore"))
-	require.Equal(t, map[string][]phrase{"set": {
-		{text: "set up", words: []string{"set", "up"}, means: []string{"creat", "arrang"}, ignored: true, open: true},
-		{text: "set back", words: []string{"set", "back"}, means: []string{"restor"}},
-	}}, l.phrases)
-}
-
-// A run is cut into words of the lexicon at the least cost, in stretches of bounded
-// length.
-func TestCutsOfARun(t *testing.T) {
-	words := func(all ...string) *Words {
-		l := &Words{lexicon: make(map[string][][]string), politeness: map[string]bool{"请": true}, chinese: make(map[string][]string), longest: make(map[rune]int)}
-		for _, word := range all {
-			l.addTranslations(make(stemmer), word, []string{"x"})
-		}
-		return l
-	}
-	for _, c := range []struct {
-		lexicon string
-		text    string
-		want    string
-	}{
-		{"甲乙 乙丙 丙", "甲乙丙", "甲乙 丙"},
-		{"甲乙 乙丙", "甲乙丙", "乙丙"}, // as many words as the other cut: the later one
-		{"甲 乙 甲乙", "甲乙", "甲乙"},
-		{"甲 乙 丙 甲乙丙", "甲乙丙", "甲乙丙"},
-		{"甲", "乙甲丙", "甲"},
-		{"甲乙丙丁", "甲乙丙", ""},
-		{"甲乙", "请甲乙请", "甲乙"},
-		{"甲乙", "", ""},
-	} {
-		l := words(strings.Fields(c.lexicon)...)
-		require.Equal(t, c.want, strings.Join(segment(l, c.text), " "), "%s with %s", c.text, c.lexicon)
-	}
-	l := words("甲乙")
-	odd := "丙" + strings.Repeat("甲乙", maxSegmented)
-	require.Len(t, segment(l, odd), maxSegmented-2, "a word across two stretches is lost")
-	require.Equal(t, []string{"", "甲", ""}, withoutPoliteness(l, "请甲请"))
-}
-
-// Characters are of scripts without spaces, parts of words, or neither.
-func TestKindsOfCharacters(t *testing.T) {
-	for _, r := range "天あカー한ไລកက" {
-		require.True(t, isUnspaced(r) && isWordRune(r), "%c", r)
-	}
-	for _, r := range "azAZ09éßя٣" {
-		require.True(t, !isUnspaced(r) && isWordRune(r), "%c", r)
-	}
-	for _, r := range "`{@[/:_-. 。\u3000€" {
-		require.True(t, !isUnspaced(r) && !isWordRune(r), "%c", r)
-	}
-	require.True(t, startsUnspaced("天x") && !startsUnspaced("x天") && !startsUnspaced(""))
-}
-
 // On each side of the limits that are not of documents or queries.
-func TestLimitsOfIdentifiersAndClauses(t *testing.T) {
-	id := strings.Repeat("x", maxWordBytes-2) + "_y"
-	require.Equal(t, id, leadingIdentifier(id))
-	require.Empty(t, leadingIdentifier("x"+id))
+func TestLimitsOfClausesAndLikeWords(t *testing.T) {
 	for text, want := range map[string]int{"abcdef. bcdef; x": 3, "abcdef. cdef; x": 2, "abcdef.\nbcdef; x": 2, "abcde. x": 1, "abcdef.": 2, "abcdef.b; x": 2} {
 		require.Len(t, appendClauseEnds(nil, text), want, "%q", text)
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/einolean/einolean/internal/keyword"
+	"github.com/einolean/einolean/internal/keyword/bm25/tokenize"
 )
 
 func tokensOf(text string) (tokens []string) {
@@ -39,7 +40,7 @@ func TestTokens(t *testing.T) {
 		"Straße":               {"strasse"},
 		"приветы":              {"приветы"},
 		"a\xffb":               {"a", "b"},
-		strings.Repeat("x", maxWordBytes+1) + " y": {"y"},
+		strings.Repeat("x", tokenize.MaxWordBytes+1) + " y": {"y"},
 	} {
 		require.Equal(t, want, tokensOf(text), "%q", text)
 	}
@@ -53,16 +54,9 @@ func FuzzTokens(f *testing.F) {
 		for _, token := range tokensOf(text) {
 			require.NotEmpty(t, token)
 			require.True(t, utf8.ValidString(token))
-			require.LessOrEqual(t, len(token), 4*maxWordBytes)
+			require.LessOrEqual(t, len(token), 4*tokenize.MaxWordBytes)
 			require.NotContains(t, token, " ")
 		}
-		last := 0
-		normal := normalize(text)
-		eachRun(normal, func(r run) {
-			require.GreaterOrEqual(t, r.start, last)
-			require.Equal(t, r.text, normal[r.start:r.start+len(r.text)])
-			last = r.start + len(r.text)
-		})
 	})
 }
 
@@ -113,67 +107,10 @@ func TestValuesInAQuery(t *testing.T) {
 	}
 }
 
-func TestWordsWithoutSpaces(t *testing.T) {
-	l := allWords()
-	for text, want := range map[string][]string{
-		"查询天气预报":  {"查询", "天气预报"},
-		"天气":      {"天气"},
-		"删除文件夹里的": {"删除", "文件夹"},
-		"鱻鱻":      nil,
-		"最大公约数":   {"最大公约数"},
-		"帮我看看天气":  {"天气"},
-	} {
-		require.Equal(t, want, segment(l, text), "%q", text)
-	}
-	long := strings.Repeat("天气", 2*maxSegmented)
-	require.Len(t, segment(l, long), 2*maxSegmented)
-	require.Empty(t, segment(l, ""))
-}
-
-func TestPolitenessIsIgnored(t *testing.T) {
-	l := allWords()
-	for text, want := range map[string][]string{
-		"天气":         {"天气"},
-		"帮我查天气":      {"", "查天气"},
-		"这个天气怎么样":    {"", "天气", ""},
-		"怎么样":        {"", ""},
-		"天气想要知道怎么样吗": {"天气", "", "", "吗"},
-	} {
-		require.Equal(t, want, withoutPoliteness(l, text), "%q", text)
-	}
+func TestPolitenessAloneIsAnswered(t *testing.T) {
 	x := New(allWords(), []keyword.Doc{{Name: "a", Description: "这个怎么样"}, {Name: "b", Description: "天气"}})
 	require.Equal(t, []string{"b"}, answers(t, x, "这个天气怎么样", 0))
 	require.Equal(t, []string{"a"}, answers(t, x, "怎么样", 0), "there is nothing else")
-}
-
-func TestListsAreWellFormed(t *testing.T) {
-	all := allLists(t)
-	require.Len(t, all, 12)
-	for name, text := range all {
-		first := make(map[string]bool)
-		eachLine(text, func(fields []string) {
-			seen := make(map[string]bool)
-			for _, word := range fields {
-				require.False(t, seen[word], "%s: %q twice in %q", name, word, fields)
-				seen[word] = true
-				require.True(t, name == "zh_hant.txt" || word == normalize(word), "%s: %q", name, word)
-				require.Equal(t, strings.ToLower(word), word, name)
-			}
-			if strings.HasPrefix(name, "stopwords") || name == "politeness_zh.txt" {
-				require.Len(t, fields, 1, name)
-			} else if name != "zh_hant.txt" {
-				require.GreaterOrEqual(t, len(fields), 2, "%s: %q", name, fields)
-			}
-			if name == "zh_en.txt" || strings.HasPrefix(name, "stopwords") || name == "politeness_zh.txt" {
-				require.False(t, first[fields[0]], "%s: two lines for %q", name, fields[0])
-				first[fields[0]] = true
-			}
-			if name == "zh_en.txt" {
-				eachRun(fields[0], func(r run) { require.True(t, r.unspaced && r.text == fields[0], "%q", fields[0]) })
-				require.True(t, isASCII(strings.Join(fields[1:], "")), "%q", fields)
-			}
-		})
-	}
 }
 
 func TestCountsOfATokenArePackedByField(t *testing.T) {
@@ -278,16 +215,6 @@ func TestPhrasesInAText(t *testing.T) {
 	}
 }
 
-func TestPhrasesAreWellFormed(t *testing.T) {
-	for first, phrases := range allWords().phrases {
-		for _, p := range phrases {
-			require.Equal(t, first, p.words[0])
-			require.GreaterOrEqual(t, len(p.words), 2, "%q", p.text)
-			require.NotEmpty(t, p.means, "%q", p.text)
-		}
-	}
-}
-
 func TestOppositesAreNotOffered(t *testing.T) {
 	x := New(allWords(), []keyword.Doc{
 		{Name: "delete_file"}, {Name: "activate_user"}, {Name: "subscribe_list"}, {Name: "connect_socket"}, {Name: "description"},
@@ -299,25 +226,13 @@ func TestOppositesAreNotOffered(t *testing.T) {
 	require.Equal(t, []string{"description"}, answers(t, x, "descriptions", 0))
 }
 
-func TestIdentifiersOfParameters(t *testing.T) {
-	for text, want := range map[string]string{
-		"due_date": "due_date", "a_b c": "a_b", "max2_n,": "max2_n", "": "", "plain": "", "_x": "", "x_": "", "a b_c": "", "日_期": "",
-	} {
-		require.Equal(t, want, leadingIdentifier(text), "%q", text)
-	}
+func TestAnIdentifierFindsTheParameter(t *testing.T) {
 	x := New(allWords(), []keyword.Doc{
 		{Name: "a", Description: "Due date. The date when it is due."},
 		{Name: "b", Params: []keyword.Param{{Name: "date"}, {Name: "due"}}},
 		{Name: "c", Params: []keyword.Param{{Name: "Due_Date"}, {Name: "x"}, {Name: "y"}, {Name: "z"}}},
 	})
 	require.Equal(t, []string{"c"}, answers(t, x, "due_date", 1))
-}
-
-// A run of digits ends where another character begins, whichever digits they are.
-func TestDigitsAreThoseOfASCII(t *testing.T) {
-	for c := range 256 {
-		require.Equal(t, strings.ContainsRune("0123456789", rune(c)), isDigit(byte(c)), "%q", rune(c))
-	}
 }
 
 // An explanation has the words of the query as they are written, and not their stems.

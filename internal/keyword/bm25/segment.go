@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/einolean/einolean/internal/keyword"
+	"github.com/einolean/einolean/internal/keyword/bm25/tokenize"
 	"github.com/einolean/einolean/internal/keyword/names"
 	"github.com/einolean/einolean/internal/keyword/wordlist"
 )
@@ -173,7 +174,7 @@ type usage struct {
 // builder collects the usages of tokens, one document after the other.
 type builder struct {
 	s       *Segment
-	stemmer stemmer
+	stemmer tokenize.Stemmer
 	words   map[string]uint32 // tokens of words as written that have only one
 	tokens  names.IDs
 	servers names.IDs
@@ -193,7 +194,7 @@ func newBuilder(docs []keyword.Doc) *builder {
 			nameStarts: make([]uint32, 1, len(docs)+1),
 			needStarts: make([]uint32, 1, len(docs)+1),
 		},
-		stemmer: make(stemmer),
+		stemmer: make(tokenize.Stemmer),
 		words:   make(map[string]uint32, len(docs)),
 	}
 	return b
@@ -212,7 +213,7 @@ func (b *builder) add(doc uint32, d *keyword.Doc) {
 	b.read(doc, fieldServer, names.Clip(server, maxNameBytes))
 	for _, p := range d.Params[:min(len(d.Params), maxParams)] {
 		b.read(doc, fieldParam, names.Clip(p.Name, maxNameBytes))
-		if id := leadingIdentifier(p.Name); len(id) == len(p.Name) {
+		if id := tokenize.LeadingIdentifier(p.Name); len(id) == len(p.Name) {
 			b.count(doc, fieldParam, strings.ToLower(id))
 		}
 		b.addJoined(doc, fieldParam, p.Name)
@@ -249,8 +250,8 @@ func (b *builder) addName() {
 // addNeeds records whose ids a document requires: channel_id is that of a channel.
 func (b *builder) addNeeds(d *keyword.Doc) {
 	for _, p := range d.Params[:min(len(d.Params), maxParams)] {
-		if kind := idOf(p.Name); kind != "" && p.Required {
-			b.s.needs = append(b.s.needs, b.tokens.ID(b.stemmer.stem(kind)))
+		if kind := tokenize.IDOf(p.Name); kind != "" && p.Required {
+			b.s.needs = append(b.s.needs, b.tokens.ID(b.stemmer.Stem(kind)))
 		}
 	}
 	b.s.needStarts = append(b.s.needStarts, uint32(len(b.s.needs)))
@@ -260,14 +261,14 @@ func (b *builder) addNeeds(d *keyword.Doc) {
 // "timezone" then finds time_zone.
 func (b *builder) addJoined(doc uint32, f field, name string) {
 	previous := ""
-	eachRun(normalize(names.Clip(name, maxNameBytes)), func(r run) {
-		word := r.text
-		if r.unspaced {
+	tokenize.EachRun(tokenize.Normalize(names.Clip(name, maxNameBytes)), func(r tokenize.Run) {
+		word := r.Text
+		if r.Unspaced {
 			word = ""
 		}
-		if previous != "" && word != "" && len(previous)+len(word) <= maxWordBytes {
+		if previous != "" && word != "" && len(previous)+len(word) <= tokenize.MaxWordBytes {
 			b.joined = append(append(b.joined[:0], previous...), word...)
-			b.countID(doc, f, b.tokens.IDOf(stemInPlace(b.joined)))
+			b.countID(doc, f, b.tokens.IDOf(tokenize.StemInPlace(b.joined)))
 		}
 		previous = word
 	})
@@ -275,24 +276,24 @@ func (b *builder) addJoined(doc uint32, f field, name string) {
 
 // read counts the tokens of a field's text.
 func (b *builder) read(doc uint32, f field, text string) {
-	eachRun(normalize(text), func(r run) {
-		if r.unspaced {
+	tokenize.EachRun(tokenize.Normalize(text), func(r tokenize.Run) {
+		if r.Unspaced {
 			b.s.unspaced.Add(doc)
-			eachCharacter(r.text, func(token string) { b.countField(doc, f, b.tokens.ID(token)) })
+			tokenize.EachCharacter(r.Text, func(token string) { b.countField(doc, f, b.tokens.ID(token)) })
 			return
 		}
-		if token, ok := b.words[r.text]; ok {
+		if token, ok := b.words[r.Text]; ok {
 			b.countField(doc, f, token)
 			return
 		}
 		n, last := 0, uint32(0)
-		b.stemmer.eachStem(r.text, func(token string) {
+		b.stemmer.EachStem(r.Text, func(token string) {
 			n++
 			last = b.tokens.ID(token)
 			b.countField(doc, f, last)
 		})
 		if n == 1 {
-			b.words[strings.Clone(r.text)] = last
+			b.words[strings.Clone(r.Text)] = last
 		}
 	})
 }
@@ -359,16 +360,16 @@ func (b *builder) readServers() {
 				s.serverTokens = append(s.serverTokens, id)
 			}
 		}
-		eachRun(normalize(names.Clip(name, maxNameBytes)), func(r run) {
-			whole += r.text
-			if r.unspaced {
-				eachCharacter(r.text, add)
+		tokenize.EachRun(tokenize.Normalize(names.Clip(name, maxNameBytes)), func(r tokenize.Run) {
+			whole += r.Text
+			if r.Unspaced {
+				tokenize.EachCharacter(r.Text, add)
 			} else {
-				eachPart(r.text, func(part string) { add(b.stemmer.stem(part)) })
+				tokenize.EachPart(r.Text, func(part string) { add(b.stemmer.Stem(part)) })
 			}
 		})
 		s.serverStarts = append(s.serverStarts, uint32(len(s.serverTokens)))
-		id, ok := s.tokens.Find(b.stemmer.stem(whole))
+		id, ok := s.tokens.Find(b.stemmer.Stem(whole))
 		if !ok {
 			id = noToken
 		}

@@ -52,7 +52,7 @@ func (q *queryParser) significanceOfUnknown(word string) significance {
 	case unread:
 		return unreadWord
 	case intoChinese:
-		if len(q.l.chinese[q.stem(word)]) == 0 {
+		if len(q.l.Chinese(q.stem(word))) == 0 {
 			return unreadWord
 		}
 		return untranslatedWord

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/einolean/einolean/internal/keyword"
+	"github.com/einolean/einolean/internal/keyword/bm25/tokenize"
 	"github.com/einolean/einolean/internal/keyword/names"
 	"github.com/einolean/einolean/internal/keyword/wordlist"
 )
@@ -24,7 +25,7 @@ const (
 // for finding those with a common beginning or end.
 func newAffixes(words *wordlist.List, nameWords names.Set) (forward, backward []string) {
 	for id := range uint32(words.Len()) {
-		if word := words.Word(id); nameWords.Has(id) && len(word) >= minAffix && isASCII(word) {
+		if word := words.Word(id); nameWords.Has(id) && len(word) >= minAffix && tokenize.IsASCII(word) {
 			forward = append(forward, word)
 			backward = append(backward, string(appendBackwards(nil, word)))
 		}
@@ -84,7 +85,7 @@ func newPairs(texts []string) map[uint32][]byte {
 	all := make([]byte, 0, len(texts)*16)
 	ends := make([]int, len(texts))
 	for i, text := range texts {
-		if len(text) >= minTyped-1 && isASCII(text) {
+		if len(text) >= minTyped-1 && tokenize.IsASCII(text) {
 			all = appendEdged(all, text)
 		}
 		ends[i] = len(all)

@@ -12,7 +12,7 @@ import (
 
 	"github.com/einolean/einolean"
 	"github.com/einolean/einolean/internal/keyword"
-	"github.com/einolean/einolean/internal/keyword/bm25"
+	"github.com/einolean/einolean/internal/keyword/bm25/lexicon"
 	keynames "github.com/einolean/einolean/internal/keyword/names"
 	"github.com/einolean/einolean/toolsearch/index"
 	"github.com/einolean/einolean/toolsearch/internal/hidden"
@@ -303,15 +303,15 @@ const (
 // where they differ.
 func (s Search) languages(words string) say.Languages {
 	names := s.For.Listed()
-	count, known := map[bm25.Language]int{}, 0
+	count, known := map[lexicon.Language]int{}, 0
 	for i := range min(sampled, len(names)) {
 		e := s.Lookup(names[i*len(names)/min(sampled, len(names))])
-		if l := bm25.LanguageOf(keynames.Clip(e.Info.Desc, maxTold)); l != "" {
+		if l := lexicon.LanguageOf(keynames.Clip(e.Info.Desc, maxTold)); l != "" {
 			count[l]++
 			known++
 		}
 	}
-	asked := bm25.LanguageOf(words)
+	asked := lexicon.LanguageOf(words)
 	for l, n := range count {
 		if 3*n > 2*known && l != asked && (asked != "" || l.HasOwnLetters()) {
 			return say.Languages{Language: l, Asked: asked}

@@ -13,7 +13,7 @@ import (
 	"github.com/bytedance/sonic"
 
 	"github.com/einolean/einolean/internal/display"
-	"github.com/einolean/einolean/internal/keyword/bm25"
+	"github.com/einolean/einolean/internal/keyword/bm25/lexicon"
 	"github.com/einolean/einolean/internal/texts"
 	"github.com/einolean/einolean/internal/toolnames"
 	"github.com/einolean/einolean/toolsearch/internal/hidden"
@@ -48,8 +48,8 @@ type Shown struct {
 
 // Languages are those of the tools' descriptions and of a query, where they differ.
 type Languages struct {
-	Language bm25.Language
-	Asked    bm25.Language // "" where it is not known
+	Language lexicon.Language
+	Asked    lexicon.Language // "" where it is not known
 }
 
 // Search is the data of the texts that describe a search tool.

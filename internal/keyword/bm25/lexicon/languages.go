@@ -1,7 +1,7 @@
 // Copyright einolean authors
 // SPDX-License-Identifier: Apache-2.0
 
-package bm25
+package lexicon
 
 import (
 	_ "embed"
@@ -9,6 +9,8 @@ import (
 	"sync"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/einolean/einolean/internal/keyword/bm25/tokenize"
 )
 
 // Language is the English name of a language. Empty: it is not known.
@@ -24,10 +26,17 @@ const (
 )
 
 // HasOwnLetters reports whether a language has letters that none of the others has.
-func (l Language) HasOwnLetters() bool { return l.isUnspaced() || l == Russian }
+func (l Language) HasOwnLetters() bool { return l.IsUnspaced() || l == Russian }
 
-// isUnspaced reports whether a language is written without spaces between words.
-func (l Language) isUnspaced() bool { return l == Chinese || l == Japanese || l == Korean }
+// HasFunctionWord reports whether a word is a function word of a language.
+func (l Language) HasFunctionWord(word string) bool {
+	g := grammars()
+	in := g.of(word)
+	return in != 0 && in&g.set(l) != 0
+}
+
+// IsUnspaced reports whether a language is written without spaces between words.
+func (l Language) IsUnspaced() bool { return l == Chinese || l == Japanese || l == Korean }
 
 //go:embed languages.txt
 var languagesText string
@@ -51,12 +60,12 @@ var grammars = sync.OnceValue(func() *grammar {
 			g.languages = append(g.languages, l)
 		}
 		for _, word := range words {
-			g.words[strings.ToLower(normalize(word))] |= 1 << (len(g.languages) - 1)
+			g.words[strings.ToLower(tokenize.Normalize(word))] |= 1 << (len(g.languages) - 1)
 		}
 	}
-	eachLine(stopWordsEnglish, func(line []string) { read(English, line) })
-	eachLine(stopWordsChinese, func(line []string) { read(Chinese, line) })
-	eachLine(languagesText, func(line []string) { read(Language(line[0]), line[1:]) })
+	tokenize.EachLine(stopWordsEnglish, func(line []string) { read(English, line) })
+	tokenize.EachLine(stopWordsChinese, func(line []string) { read(Chinese, line) })
+	tokenize.EachLine(languagesText, func(line []string) { read(Language(line[0]), line[1:]) })
 	return g
 })
 
@@ -89,27 +98,28 @@ func (g *grammar) most(v *[maxLanguages]int, share float64) Language {
 
 // LanguageOf returns the language of a text: by its script or, in one that languages share, by
 // which of them most of its function words are.
-func LanguageOf(text string) Language { return languageOf(normalize(text), "") }
+func LanguageOf(text string) Language { return LanguageOfNormalized(tokenize.Normalize(text), "") }
 
 // enough is how many function words tell a language that is neither English nor likely: one may be
 // an English word, or none.
 const enough = 2
 
-// languageOf is LanguageOf, where one function word is enough for a likely language.
-func languageOf(text string, likely Language) Language {
+// LanguageOfNormalized is LanguageOf of normalized text, where one function word is enough for a
+// likely language.
+func LanguageOfNormalized(text string, likely Language) Language {
 	g := grammars()
 	var v [maxLanguages]int
 	unspaced, words, cyrillic, byScript := 0, 0, 0, Chinese
-	eachRun(text, func(word run) {
-		if !word.unspaced {
+	tokenize.EachRun(text, func(word tokenize.Run) {
+		if !word.Unspaced {
 			words++
-			g.vote(&v, word.text)
-			if r, _ := utf8.DecodeRuneInString(word.text); unicode.Is(unicode.Cyrillic, r) {
+			g.vote(&v, word.Text)
+			if r, _ := utf8.DecodeRuneInString(word.Text); unicode.Is(unicode.Cyrillic, r) {
 				cyrillic++
 			}
 			return
 		}
-		for _, r := range word.text {
+		for _, r := range word.Text {
 			unspaced++
 			switch {
 			case unicode.In(r, unicode.Hiragana, unicode.Katakana):
@@ -145,11 +155,11 @@ func (g *grammar) vote(v *[maxLanguages]int, word string) {
 
 // of returns the languages of which a word is a function word.
 func (g *grammar) of(word string) languageSet {
-	var letters [maxWordBytes]byte
+	var letters [tokenize.MaxWordBytes]byte
 	if len(word) > len(letters) {
 		return 0
 	}
-	if !isASCII(word) {
+	if !tokenize.IsASCII(word) {
 		return g.words[strings.ToLower(word)]
 	}
 	for i := range len(word) {
@@ -165,39 +175,34 @@ func (g *grammar) of(word string) languageSet {
 // may have some: languages share words, and names have those of others.
 const clearly = 0.7
 
-// Language returns the language of the descriptions, if most are in one.
-func (x *Index) Language() Language { return x.language() }
-
-func (x *Index) findLanguage() Language {
-	mostly := 4*x.unspaced > 3*x.Len() // of the documents are written without spaces
-	if !mostly && 4*x.unspaced > x.Len() {
-		return ""
-	}
+// LanguageOfMost returns the language that most of a number of texts are in, which are in scripts
+// without spaces or not, "" if none is; users says how many of them have a word with a stem.
+func LanguageOfMost(texts int, unspaced bool, users func(stem string) int) Language {
 	g := grammars()
 	var v [maxLanguages]int
-	s := make(stemmer)
+	s := make(tokenize.Stemmer)
 	for word, in := range g.words {
-		id, ok := x.find(s.stem(word))
-		if !ok {
+		n := users(s.Stem(word))
+		if n == 0 {
 			continue
 		}
 		for i, l := range g.languages {
-			if l.isUnspaced() == mostly {
-				v[i] += x.users(id) * int(in>>i&1)
+			if l.IsUnspaced() == unspaced {
+				v[i] += n * int(in>>i&1)
 			}
 		}
 	}
 	most := g.most(&v, clearly)
 	for i, l := range g.languages {
-		if l == most && 2*v[i] < x.Len() {
+		if l == most && 2*v[i] < texts {
 			return ""
 		}
 	}
 	return most
 }
 
-// saysLittle reports whether a token without spaces has Japanese letters of inflection and
+// SaysLittle reports whether a token without spaces has Japanese letters of inflection and
 // particles, rather than of a word's own.
-func saysLittle(token string) bool { return strings.ContainsFunc(token, isHiragana) }
+func SaysLittle(token string) bool { return strings.ContainsFunc(token, isHiragana) }
 
 func isHiragana(r rune) bool { return r >= 0x3041 && r <= 0x309f }
