@@ -71,13 +71,13 @@ func (x retrieverIndex) Search(ctx context.Context, q Query) ([]Result, error) {
 	if text == "" {
 		return nil, nil
 	}
-	limit := q.Limit
+	limit, all := q.Limit, x.words.index().Len()
 	if limit <= 0 {
-		limit = x.words.index().Len()
+		limit = all
 	}
 	topK := limit
 	if len(required.Terms) > 0 {
-		topK = min(x.words.index().Len(), limit*moreForRequired)
+		topK = min(all, limit*moreForRequired)
 	}
 	opts := append(append([]retriever.Option(nil), x.opts...), retriever.WithTopK(topK))
 	docs, err := x.r.Retrieve(ctx, text, opts...)
@@ -107,16 +107,16 @@ func wanted(terms []keyword.Term) (text string, required keyword.Query) {
 // toolsOf returns the known tools of documents, each once.
 func (x retrieverIndex) toolsOf(docs []*schema.Document) []Result {
 	found := make([]Result, 0, len(docs))
-	seen := map[string]bool{}
+	seen, tools := map[string]bool{}, x.words.index()
 	for place, d := range docs {
 		if d == nil {
 			continue
 		}
 		name, _ := d.MetaData[ToolNameKey].(string)
-		if _, known := x.words.index().Lookup(name); !known {
+		if _, known := tools.Lookup(name); !known {
 			name = d.ID
 		}
-		if _, known := x.words.index().Lookup(name); !known || seen[name] {
+		if _, known := tools.Lookup(name); !known || seen[name] {
 			continue
 		}
 		seen[name] = true
@@ -134,13 +134,14 @@ func (x retrieverIndex) require(ctx context.Context, required keyword.Query, fou
 	if len(required.Terms) == 0 {
 		return found, nil
 	}
-	hits, err := x.words.index().Search(ctx, required, 0)
+	tools := x.words.index()
+	hits, err := tools.Search(ctx, required, 0)
 	if err != nil {
 		return nil, err
 	}
 	has := make(map[string]bool, len(hits))
 	for _, h := range hits {
-		has[x.words.index().Name(h.Doc)] = true
+		has[tools.Name(h.Doc)] = true
 	}
 	kept := found[:0]
 	for _, f := range found {
