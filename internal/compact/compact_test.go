@@ -197,9 +197,10 @@ func TestWriterIsValidWhereJSONIs(t *testing.T) {
 	}
 }
 
-// What comes out, and what is not taken, are the whole text, also where a document nests too deeply.
+// What comes out, and what is not taken, are the whole text but for white space, also where a document
+// nests too deeply.
 func TestWhatBreaksADocumentOffIsThereOnce(t *testing.T) {
-	for _, text := range []string{strings.Repeat("[", maxDepth+2), strings.Repeat(`{"a":`, maxDepth+2), `[1,2}`, `{"a" 1}`, `[01]`, `[tru]`, `[1.]`} {
+	for _, text := range []string{strings.Repeat("[", maxDepth+2), strings.Repeat(`{"a":`, maxDepth+2), `[1,2}`, `{"a"1}`, `[01]`, `[tru]`, `[1.]`} {
 		for _, size := range []int{1, 7, len(text)} {
 			var w Writer
 			var got []byte
