@@ -9,9 +9,10 @@ import (
 	"math"
 	"math/bits"
 	"slices"
-	"strings"
+	"sync"
 
 	"github.com/einolean/einolean/internal/keyword"
+	"github.com/einolean/einolean/internal/keyword/bm25/lexicon"
 	"github.com/einolean/einolean/internal/keyword/names"
 )
 
@@ -62,6 +63,32 @@ type accumulator struct {
 	terms  []term // of a clause
 	proofs []proof
 	fits   []map[uint32]float64 // of the clauses
+}
+
+var accumulators = sync.Pool{New: func() any {
+	acc := &accumulator{}
+	acc.parser = newQueryParser(&acc.finder)
+	acc.best = names.NewTopK(0, acc.compare)
+	return acc
+}}
+
+// accumulatorOf returns scratch memory for a search of x, with what is known about words.
+func accumulatorOf(x *view, words *lexicon.Words) *accumulator {
+	acc := accumulators.Get().(*accumulator)
+	if acc.x == x {
+		return acc
+	}
+	acc.x, acc.parser.l = x, words
+	docs, tokens := x.Numbers(), x.tokens
+	acc.states, acc.place = grown(acc.states, docs), grown(acc.place, docs)
+	acc.mentions, acc.shared, acc.idfs = grown(acc.mentions, tokens), grown(acc.shared, tokens), grown(acc.idfs, tokens)
+	clear(acc.idfs)
+	for f := range fieldCount {
+		for length := range acc.norms[f] {
+			acc.norms[f][length] = x.norm(f, length)
+		}
+	}
+	return acc
 }
 
 // shortField is the field length from which the weight of an occurrence is not
@@ -245,14 +272,6 @@ func (acc *accumulator) nameCoverage(doc uint32, s uint8) float64 {
 	return covered / all
 }
 
-// scored is a document with its score.
-type scored struct {
-	doc      uint32
-	neededBy uint32 // the answer for which it finds what that requires, plus 1; 0: none
-	terms    uint64 // of the first maxOpen, those that match
-	score    float64
-}
-
 // newBest returns an empty best of n, in the memory of the one before.
 func (acc *accumulator) newBest(n int) *names.TopK[scored] {
 	acc.best.Reset(n)
@@ -275,11 +294,6 @@ func (acc *accumulator) takes(most float64) bool {
 	last, full := acc.best.Last()
 	return !full || most >= last.score
 }
-
-const (
-	clauseBonus = 0.7 // for the best answer to a clause
-	clauseHits  = 64  // answers to a clause that get a bonus
-)
 
 // scoreWhole scores the whole query, and keeps the scores of all documents that meet
 // its requirements.
@@ -362,15 +376,6 @@ func (acc *accumulator) fit(n int) map[uint32]float64 {
 	return acc.fits[n]
 }
 
-// bonus returns what a document gets for its best answer to a clause.
-func bonus(clauses []clause, doc uint32) float64 {
-	most := 0.0
-	for i := range clauses {
-		most = max(most, clauses[i].weight*clauses[i].fit[doc])
-	}
-	return clauseBonus * most
-}
-
 // finalScore combines a document's scores for the whole query and for its clauses. A
 // document that the query names is above all others.
 func (acc *accumulator) finalScore(k *keptDoc, q *parsedQuery, clauses []clause) float64 {
@@ -392,7 +397,8 @@ func (acc *accumulator) choose(q *parsedQuery, clauses []clause, limit int) []sc
 		most = min(limit, most)
 	}
 	candidates := acc.candidates(q, clauses, most)
-	return acc.withNeeded(q, acc.x.diversify(candidates, clauses, acc.sharesOf(q), acc.top, most), limit)
+	places := newPlaces(acc.x, clauses, acc.sharesOf(q), acc.top)
+	return acc.withNeeded(q, places.fill(candidates, most), limit)
 }
 
 // sharesOf returns the shares of the first terms in the query.
@@ -627,74 +633,6 @@ func (acc *accumulator) explainTerm(w *term, doc uint32) (t keyword.TermExplanat
 	return t, covered
 }
 
-// clause says how well documents answer one clause of a query.
-type clause struct {
-	weight float64            // 1 for the clause that is answered best
-	fit    map[uint32]float64 // 1 for the best answer
-}
-
-// spare is the number of candidates beyond those asked for.
-const spare = 64
-
-const (
-	// freshBonus is for an answer to a clause that earlier answers leave open.
-	freshBonus = 0.4
-	// openBonus is for an answer to all words that earlier answers leave open.
-	openBonus = 0.25
-	// maxOpen is the number of terms that are known to be open.
-	maxOpen = 64
-	// nearlyEqual is the share of the best score from which another counts as equal.
-	nearlyEqual = 0.98
-	// maxDiversified is the number of places that are filled one by one, from the best
-	// maxDiversified+spare documents. Further places follow the order of the scores.
-	maxDiversified = 32
-)
-
-// places are filled one by one.
-type places struct {
-	x       *Index
-	clauses []clause
-	open    []float64 // how much of each clause is unanswered
-	top     float64   // the highest score
-	used    map[string]int
-	shares  []float64                       // of terms in the query
-	done    uint64                          // terms that the answers so far have
-	values  [maxDiversified + spare]float64 // of the candidates
-}
-
-// next returns the index of the candidate for the next place.
-func (p *places) next(candidates []scored) int {
-	best := 0.0
-	for i, c := range candidates {
-		fresh := 0.0
-		for n := range p.clauses {
-			fresh = max(fresh, p.clauses[n].weight*p.clauses[n].fit[c.doc]*p.open[n])
-		}
-		p.values[i] = c.score + float64(p.top*freshBonus*fresh)
-		if p.done != 0 {
-			for open := c.terms &^ p.done; open != 0; open &= open - 1 {
-				p.values[i] += float64(p.top * openBonus * p.shares[bits.TrailingZeros64(open)])
-			}
-		}
-		best = max(best, p.values[i])
-	}
-	at := -1
-	for i, v := range p.values[:len(candidates)] {
-		if v < best*nearlyEqual {
-			continue
-		}
-		if at < 0 {
-			at = i
-			continue
-		}
-		mine, other := p.used[p.x.server(candidates[i].doc)], p.used[p.x.server(candidates[at].doc)]
-		if mine < other || mine == other && v > p.values[at] {
-			at = i
-		}
-	}
-	return at
-}
-
 const (
 	// neededFrom is the confidence of an answer from which what it requires is looked for, among
 	// the first needingPlaces.
@@ -707,11 +645,3 @@ const (
 	// requires it.
 	neededShare = 0.5
 )
-
-// finding are the stems of verbs in the names of tools that find things.
-var finding = map[string]bool{"search": true, "find": true, "list": true, "lookup": true, "queri": true, "get": true, "resolv": true}
-
-// givesValue reports whether a term is a value: a number, an address or a quotation.
-func givesValue(w term) bool {
-	return w.weight < singleWeight || strings.ContainsAny(w.written, "0123456789")
-}

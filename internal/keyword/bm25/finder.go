@@ -4,7 +4,6 @@
 package bm25
 
 import (
-	"math"
 	"slices"
 	"strings"
 
@@ -16,7 +15,7 @@ import (
 // finder finds tokens of an index: those that words of a query have, those that are like them,
 // and how rare each is. It keeps its memory.
 type finder struct {
-	x       *Index
+	x       *view
 	idfs    []float32       // by token, computed on first use; 0 means not yet
 	own     strings.Builder // texts of the query that are not in the index
 	shared  []uint8         // by token: the pairs of letters that it shares with a word
@@ -246,74 +245,11 @@ func (f *finder) countPairs(p *part, word string) []uint32 {
 	return sharing
 }
 
-// parsedQuery is the content of a query.
-type parsedQuery struct {
-	terms   []term
-	clauses [][]int // positions of terms; nil if there is only one clause
-	// required are sets of tokens. A document must use a token of each.
-	required [][]uint32
-	// named are the documents whose names are in the text.
-	named []uint32
-	// foreign is the importance of the known words without spaces that no document has in
-	// any language.
-	foreign float64
-	// foreignIn is the same by clause.
-	foreignIn []float64
-	// caution is added to the logarithm of the odds of an answer.
-	caution float64
-}
-
-// term is a word of the query, or another element of it.
-type term struct {
-	text       string
-	written    string  // the part of the query that it stands for
-	weight     float64 // less than 1 if it is probably a value
-	importance float64 // how much it matters that a document matches it
-	required   bool
-	says       significance
-	expansions []expansion
-}
-
-// coveredImportance returns how much of a term's importance a match of the given weight
-// covers. The root makes weak matches of every term better than a strong match of one.
-func coveredImportance(w *term, weight float64) float64 {
-	return w.importance * w.weight * math.Sqrt(weight)
-}
-
-// expansion is a token that stands for a term.
-type expansion struct {
-	token    uint32
-	weight   float64 // 1 for the term itself
-	relation string
-}
-
-// Relations of a token to the word that it stands for, if more than the explanation
-// depends on them.
-const (
-	equalTo       = "equals"
-	beginsLike    = "begins like"
-	endsLike      = "ends like"
-	looksLike     = "looks like"
-	partOf        = "part of"
-	translationOf = "translation of"
-	synonymOf     = "synonym of"
-	joinedIn      = "joined in"
-	// relatedTo is the relation of a word in tools to one that people use for it.
-	relatedTo = "related to"
-)
-
-// tells returns how much a match says by its relation, relative to the word itself: if words
-// are only similar, the query may mean something else.
-func tells(relation string) float64 {
-	switch relation {
-	case partOf:
-		return 0.5
-	case relatedTo:
-		return 0.6
-	case synonymOf:
-		return 0.7
-	case translationOf:
-		return 0.9
+// grown returns memory for n values: those that were zero stay zero. It has room for the
+// next indexes of a growing catalogue.
+func grown[T any](s []T, n int) []T {
+	if n <= cap(s) {
+		return s[:n]
 	}
-	return 1
+	return make([]T, n, n+n/8)
 }

@@ -52,7 +52,7 @@ func correctionsOf(x *Index, word string, shared []uint8) []correction {
 	return f.correctionsOf(word)
 }
 
-func finderOf(x *Index) *finder { return &finder{x: x} }
+func finderOf(x *Index) *finder { return &finder{x: x.view} }
 
 // textsOf are those of the tokens of an index of one segment.
 func textsOf(x *Index) (tokens []string) {

@@ -219,7 +219,8 @@ func TestDiversify(t *testing.T) {
 		for i, s := range scores {
 			candidates.Add(scored{doc: uint32(i), score: s})
 		}
-		for _, c := range x.diversify(candidates.Sorted(), clauses, nil, slices.Max(scores), limit) {
+		places := newPlaces(x.view, clauses, nil, slices.Max(scores))
+		for _, c := range places.fill(candidates.Sorted(), limit) {
 			names = append(names, x.NameAt(c.doc))
 		}
 		return names

@@ -145,10 +145,6 @@ const (
 	maxNamed      = 64 // fields that are looked up as names
 )
 
-// singleWeight is the weight of a single character of a longer run without spaces: most are
-// halves of words.
-const singleWeight = 0.5
-
 // parse parses text. The parser owns the result.
 func (q *queryParser) parse(text string) *parsedQuery {
 	q.text = tokenize.Normalize(names.Clip(text, maxQueryBytes))
@@ -165,17 +161,6 @@ func (q *queryParser) parse(text string) *parsedQuery {
 	q.parsed.caution = q.caution()
 	return &q.parsed
 }
-
-// reading says how words of a text that no document has are to be understood.
-type reading uint8
-
-const (
-	plain       reading = iota // in the language of the documents, or it is not known
-	unspaced                   // in their language, which has no spaces
-	fromChinese                // translated into their English
-	intoChinese                // translated from English into theirs
-	unread                     // in a language from which no list leads to theirs
-)
 
 // readLanguage finds out in which language the text is, and how it is read.
 func (q *queryParser) readLanguage() {
@@ -577,19 +562,7 @@ func (q *queryParser) written(m phraseMatch) string {
 	return q.keep(q.letters)
 }
 
-// The weights of tokens that stand for a word, relative to the word itself.
 const (
-	weightForm        = 0.8
-	weightEquivalent  = 0.6
-	weightSynonym     = 0.2
-	weightRelated     = 0.3
-	weightChinese     = 1   // for an English word
-	weightTranslation = 0.9 // for a Chinese word that no document uses
-	weightAlsoUsed    = 0.5 // for a Chinese word that documents use as well
-	weightAffix       = 0.4 // times the share of the longer word
-	weightTypo        = 0.7 // times the closeness
-	weightJoined      = 0.8 // two words written as one
-	weightSplit       = 0.7 // one word written as two
 	// unknownFactor is for the synonyms and related words of a word that no document uses:
 	// nothing else is known about it.
 	unknownFactor = 1.5
@@ -717,13 +690,13 @@ func (q *queryParser) significanceOf(word string, known bool) significance {
 	case q.l.IsIncidental(lower) || strings.ContainsAny(lower, "0123456789"):
 		return incidental
 	case tokenize.StartsUnspaced(word):
-		return q.significanceOfCharacters(word, known)
+		return q.reading.characters(word, known, q.across, keyword.RarestIDF(q.x.Len()))
 	case q.isProperName(word):
 		return properName
 	case q.l.IsCommonVerb(lower):
 		return commonVerb
 	case !known:
-		return q.significanceOfUnknown(word)
+		return q.reading.unknown(q.reading == intoChinese && len(q.l.Chinese(q.stem(word))) > 0)
 	}
 	return significant
 }

@@ -5,6 +5,7 @@ package bm25
 
 import (
 	"cmp"
+	"fmt"
 	"math"
 	"slices"
 	"strings"
@@ -123,6 +124,21 @@ func (c counts) plus(f field) counts {
 		return c
 	}
 	return c + 1<<(countBits*f)
+}
+
+// fieldsOf names the fields in which a token occurs, and how often.
+func fieldsOf(c counts) string {
+	var fields []string
+	for f := range fieldCount {
+		switch n := c.of(f); n {
+		case 0:
+		case 1:
+			fields = append(fields, fieldNames[f])
+		default:
+			fields = append(fields, fmt.Sprintf("%s (%d times)", fieldNames[f], n))
+		}
+	}
+	return strings.Join(fields, ", ")
 }
 
 // The limits for one document. Anything beyond them cannot be found.

@@ -3,10 +3,17 @@
 
 package bm25
 
-import (
-	"unicode/utf8"
+import "unicode/utf8"
 
-	"github.com/einolean/einolean/internal/keyword"
+// reading says how words of a text that no document has are to be understood.
+type reading uint8
+
+const (
+	plain       reading = iota // in the language of the documents, or it is not known
+	unspaced                   // in their language, which has no spaces
+	fromChinese                // translated into their English
+	intoChinese                // translated from English into theirs
+	unread                     // in a language from which no list leads to theirs
 )
 
 const strangeCharacter = 0.12
@@ -46,29 +53,27 @@ var (
 	acrossWords = significance{0.5, 0}
 )
 
-// significanceOfUnknown returns the significance of a word that no document has.
-func (q *queryParser) significanceOfUnknown(word string) significance {
-	switch q.reading {
-	case unread:
-		return unreadWord
-	case intoChinese:
-		if len(q.l.Chinese(q.stem(word))) == 0 {
-			return unreadWord
-		}
+// unknown returns the significance of a word that no document has, translated or not.
+func (r reading) unknown(translated bool) significance {
+	switch {
+	case r == intoChinese && translated:
 		return untranslatedWord
+	case r == unread, r == intoChinese:
+		return unreadWord
 	}
 	return unknownWord
 }
 
-// significanceOfCharacters returns the significance of a character without spaces or two.
-func (q *queryParser) significanceOfCharacters(text string, known bool) significance {
+// characters returns the significance of a character without spaces or two: whether documents
+// have them, and whether they belong to different words; rarest is the importance of a word that
+// no document has.
+func (r reading) characters(text string, known, across bool, rarest float64) significance {
 	switch {
-	case q.reading != unspaced:
+	case r != unspaced:
 		return character
-	case q.across:
+	case across:
 		return acrossWords
 	case !known:
-		rarest := keyword.RarestIDF(q.x.Len())
 		return significance{1, strangeCharacter * rarest * rarest}
 	case utf8.RuneCountInString(text) == 1:
 		return ownCharacter

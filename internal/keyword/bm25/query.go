@@ -1,0 +1,89 @@
+// Copyright einolean authors
+// SPDX-License-Identifier: Apache-2.0
+
+package bm25
+
+import (
+	"math"
+	"strings"
+)
+
+// parsedQuery is the content of a query.
+type parsedQuery struct {
+	terms   []term
+	clauses [][]int // positions of terms; nil if there is only one clause
+	// required are sets of tokens. A document must use a token of each.
+	required [][]uint32
+	// named are the documents whose names are in the text.
+	named []uint32
+	// foreign is the importance of the known words without spaces that no document has in
+	// any language.
+	foreign float64
+	// foreignIn is the same by clause.
+	foreignIn []float64
+	// caution is added to the logarithm of the odds of an answer.
+	caution float64
+}
+
+// term is a word of the query, or another element of it.
+type term struct {
+	text       string
+	written    string  // the part of the query that it stands for
+	weight     float64 // less than 1 if it is probably a value
+	importance float64 // how much it matters that a document matches it
+	required   bool
+	says       significance
+	expansions []expansion
+}
+
+// coveredImportance returns how much of a term's importance a match of the given weight
+// covers. The root makes weak matches of every term better than a strong match of one.
+func coveredImportance(w *term, weight float64) float64 {
+	return w.importance * w.weight * math.Sqrt(weight)
+}
+
+// singleWeight is the weight of a single character of a longer run without spaces: most are
+// halves of words.
+const singleWeight = 0.5
+
+// givesValue reports whether a term is a value: a number, an address or a quotation.
+func givesValue(w term) bool {
+	return w.weight < singleWeight || strings.ContainsAny(w.written, "0123456789")
+}
+
+// expansion is a token that stands for a term.
+type expansion struct {
+	token    uint32
+	weight   float64 // 1 for the term itself
+	relation string
+}
+
+// Relations of a token to the word that it stands for, if more than the explanation
+// depends on them.
+const (
+	equalTo       = "equals"
+	beginsLike    = "begins like"
+	endsLike      = "ends like"
+	looksLike     = "looks like"
+	partOf        = "part of"
+	translationOf = "translation of"
+	synonymOf     = "synonym of"
+	joinedIn      = "joined in"
+	// relatedTo is the relation of a word in tools to one that people use for it.
+	relatedTo = "related to"
+)
+
+// The weights of tokens that stand for a word, relative to the word itself.
+const (
+	weightForm        = 0.8
+	weightEquivalent  = 0.6
+	weightSynonym     = 0.2
+	weightRelated     = 0.3
+	weightChinese     = 1   // for an English word
+	weightTranslation = 0.9 // for a Chinese word that no document uses
+	weightAlsoUsed    = 0.5 // for a Chinese word that documents use as well
+	weightAffix       = 0.4 // times the share of the longer word
+	weightTypo        = 0.7 // times the closeness
+	weightJoined      = 0.8 // two words written as one
+	weightSplit       = 0.7 // one word written as two
+)
