@@ -17,6 +17,7 @@ import (
 	"github.com/einolean/einolean/internal/keyword/bm25"
 	"github.com/einolean/einolean/internal/keyword/bm25/lexicon"
 	"github.com/einolean/einolean/internal/keyword/bm25/lists"
+	"github.com/einolean/einolean/internal/keyword/bm25/postings"
 	"github.com/einolean/einolean/internal/toolnames"
 	"github.com/einolean/einolean/toolsearch/internal/hidden"
 )
@@ -116,7 +117,7 @@ var words = sync.OnceValue(func() *lexicon.Words { return lexicon.Read(lists.Fil
 
 // bm25Of is the index of a set.
 func bm25Of(s *hidden.Set) (*bm25.Index, error) {
-	return hidden.Indexed(s, func(tools []*hidden.Tool) *bm25.Segment {
+	return hidden.Indexed(s, func(tools []*hidden.Tool) *postings.Segment {
 		docs := make([]keyword.Doc, len(tools))
 		for i, e := range tools {
 			docs[i] = keyword.Doc{
@@ -124,11 +125,11 @@ func bm25Of(s *hidden.Set) (*bm25.Index, error) {
 				Params: indexedParams(e.Info), Phrases: phrases(e.Info),
 			}
 		}
-		return bm25.NewSegment(docs)
-	}, func(all []hidden.Selected[*bm25.Segment]) *bm25.Index {
-		parts := make([]bm25.Part, len(all))
+		return postings.NewSegment(docs)
+	}, func(all []hidden.Selected[*postings.Segment]) *bm25.Index {
+		parts := make([]postings.Part, len(all))
 		for i, p := range all {
-			parts[i] = bm25.Part{Segment: p.Segment, Has: p.Has}
+			parts[i] = postings.Part{Segment: p.Segment, Has: p.Has}
 		}
 		return bm25.Join(words(), parts...)
 	})

@@ -7,12 +7,12 @@ import (
 	"cmp"
 	"context"
 	"math"
-	"math/bits"
 	"slices"
 	"sync"
 
 	"github.com/einolean/einolean/internal/keyword"
 	"github.com/einolean/einolean/internal/keyword/bm25/lexicon"
+	"github.com/einolean/einolean/internal/keyword/bm25/postings"
 	"github.com/einolean/einolean/internal/keyword/names"
 )
 
@@ -44,7 +44,8 @@ type keptDoc struct {
 // accumulator is the scratch memory of a search. Indexes share it: a thousand of them need
 // only as much as their concurrent searches.
 type accumulator struct {
-	finder // its index is that of the values below
+	postings.Finder // its view is that of the values below
+	x               *postings.View
 
 	states  []docState
 	touched []uint32
@@ -55,7 +56,7 @@ type accumulator struct {
 	mentions []uint8  // by token: the scopes in which it stands for a term
 	servers  bool     // the query has words of a server's name
 	marked   []uint32 // tokens with a mention
-	norms    [fieldCount][shortField]float64
+	norms    postings.Norms
 	shares   [maxOpen]float64
 	parser   queryParser
 
@@ -67,33 +68,24 @@ type accumulator struct {
 
 var accumulators = sync.Pool{New: func() any {
 	acc := &accumulator{}
-	acc.parser = newQueryParser(&acc.finder)
+	acc.parser = newQueryParser(&acc.Finder)
 	acc.best = names.NewTopK(0, acc.compare)
 	return acc
 }}
 
 // accumulatorOf returns scratch memory for a search of x, with what is known about words.
-func accumulatorOf(x *view, words *lexicon.Words) *accumulator {
+func accumulatorOf(x *postings.View, words *lexicon.Words) *accumulator {
 	acc := accumulators.Get().(*accumulator)
 	if acc.x == x {
 		return acc
 	}
-	acc.x, acc.parser.l = x, words
-	docs, tokens := x.Numbers(), x.tokens
-	acc.states, acc.place = grown(acc.states, docs), grown(acc.place, docs)
-	acc.mentions, acc.shared, acc.idfs = grown(acc.mentions, tokens), grown(acc.shared, tokens), grown(acc.idfs, tokens)
-	clear(acc.idfs)
-	for f := range fieldCount {
-		for length := range acc.norms[f] {
-			acc.norms[f][length] = x.norm(f, length)
-		}
-	}
+	acc.x, acc.parser.x, acc.parser.l = x, x, words
+	acc.Finder.Reset(x)
+	acc.norms.Reset(x)
+	acc.states, acc.place = postings.Grown(acc.states, x.Numbers()), postings.Grown(acc.place, x.Numbers())
+	acc.mentions = postings.Grown(acc.mentions, x.Tokens)
 	return acc
 }
-
-// shortField is the field length from which the weight of an occurrence is not
-// precomputed.
-const shortField = 128
 
 const (
 	inQuery uint8 = 1 << iota // scopes: the text in which a token stands for a term
@@ -140,19 +132,13 @@ func (acc *accumulator) unmark(s uint8) {
 	}
 }
 
+// saturation sets how fast further occurrences stop counting.
+const saturation = 1.2
+
 // weight returns what a token with these counts and this inverse document frequency
 // scores in a document.
-func (acc *accumulator) weight(lengths *[fieldCount]uint16, c counts, idf float64) float64 {
-	frequency := 0.0
-	for c != 0 {
-		f := field(bits.TrailingZeros32(uint32(c)) / countBits)
-		if n := lengths[f]; n < shortField {
-			frequency += float64(acc.norms[f][n] * float64(c.of(f)))
-		} else {
-			frequency += float64(acc.x.norm(f, int(n)) * float64(c.of(f)))
-		}
-		c &^= maxCount << (countBits * f)
-	}
+func (acc *accumulator) weight(lengths *postings.Lengths, c postings.Counts, idf float64) float64 {
+	frequency := acc.norms.Frequency(lengths, c)
 	return float64(float32(idf * frequency * (saturation + 1) / (frequency + saturation)))
 }
 
@@ -163,12 +149,12 @@ type match struct {
 }
 
 // add records that the documents of a segment with a token match a term.
-func (acc *accumulator) add(m match, p *part, id uint32) {
-	for _, u := range p.of(id) {
-		if !p.has(u.doc) {
+func (acc *accumulator) add(m match, p *postings.Shard, id uint32) {
+	for _, u := range p.Of(id) {
+		if !p.Has(u.Doc) {
 			continue
 		}
-		doc := p.firstDoc + u.doc
+		doc := p.FirstDoc + u.Doc
 		s := &acc.states[doc]
 		if s.term != m.term {
 			if s.term == 0 {
@@ -179,7 +165,7 @@ func (acc *accumulator) add(m match, p *part, id uint32) {
 			s.best, s.bestImportance, s.term = 0, 0, m.term
 		}
 		s.terms |= 1 << (m.term - 1) // 0 beyond maxOpen
-		s.best = max(s.best, m.weight*acc.weight(&p.lengths[u.doc], u.counts, m.idf))
+		s.best = max(s.best, m.weight*acc.weight(&p.Lengths[u.Doc], u.Counts, m.idf))
 		s.bestImportance = max(s.bestImportance, m.importance)
 	}
 }
@@ -245,10 +231,10 @@ func (acc *accumulator) naming(doc uint32, s uint8) float64 {
 
 // isServerNamed reports whether the query has the name of a document's server, or every word of it.
 func (acc *accumulator) isServerNamed(doc uint32) bool {
-	p := acc.x.partOfDoc(doc)
-	isNamed := func(id uint32) bool { return acc.mentions[p.firstToken+id]&asWritten != 0 }
-	words, whole := p.serverOf(doc - p.firstDoc)
-	if whole != noToken && isNamed(whole) {
+	p := acc.x.PartOfDoc(doc)
+	isNamed := func(id uint32) bool { return acc.mentions[p.FirstToken+id]&asWritten != 0 }
+	words, whole := p.ServerOf(doc - p.FirstDoc)
+	if whole != postings.NoToken && isNamed(whole) {
 		return true
 	}
 	return len(words) > 0 && !slices.ContainsFunc(words, func(id uint32) bool { return !isNamed(id) })
@@ -258,11 +244,11 @@ func (acc *accumulator) isServerNamed(doc uint32) bool {
 // weighted by idf.
 func (acc *accumulator) nameCoverage(doc uint32, s uint8) float64 {
 	covered, all := 0.0, 0.0
-	p, tokens := acc.x.nameOf(doc)
+	p, tokens := acc.x.NameOf(doc)
 	for _, id := range tokens {
-		idf := acc.idf(p.firstToken + id)
+		idf := acc.IDF(p.FirstToken + id)
 		all += idf
-		if acc.mentions[p.firstToken+id]&s != 0 {
+		if acc.mentions[p.FirstToken+id]&s != 0 {
 			covered += idf
 		}
 	}
@@ -467,14 +453,14 @@ func (acc *accumulator) accumulate(ctx context.Context, terms []term, s uint8) (
 		}
 		importance += float64(w.importance * w.weight)
 		for _, m := range w.expansions {
-			found := match{int32(i + 1), w.weight * m.weight, acc.idf(m.token), coveredImportance(w, m.weight)}
+			found := match{int32(i + 1), w.weight * m.weight, acc.IDF(m.token), coveredImportance(w, m.weight)}
 			scope := s
 			if s == inQuery && m.weight >= weightSplit {
 				scope |= asWritten
 			}
-			acc.x.each(m.token, func(p *part, id uint32) {
-				acc.mark(p.firstToken+id, scope)
-				acc.servers = acc.servers || scope&asWritten != 0 && p.serverWords.Has(id)
+			acc.x.Each(m.token, func(p *postings.Shard, id uint32) {
+				acc.mark(p.FirstToken+id, scope)
+				acc.servers = acc.servers || scope&asWritten != 0 && p.ServerWords.Has(id)
 				acc.add(found, p, id)
 			})
 		}
@@ -486,9 +472,9 @@ func (acc *accumulator) accumulate(ctx context.Context, terms []term, s uint8) (
 func (acc *accumulator) countRequired(required [][]uint32) {
 	for i, tokens := range required {
 		for _, token := range tokens {
-			acc.x.each(token, func(p *part, id uint32) {
-				for _, u := range p.of(id) {
-					if s := &acc.states[p.firstDoc+u.doc]; s.term > 0 && s.met == int32(i) {
+			acc.x.Each(token, func(p *postings.Shard, id uint32) {
+				for _, u := range p.Of(id) {
+					if s := &acc.states[p.FirstDoc+u.Doc]; s.term > 0 && s.met == int32(i) {
 						s.met++
 					}
 				}
@@ -505,9 +491,9 @@ func (acc *accumulator) needed(q *parsedQuery, chosen []scored) (finder uint32, 
 		return 0, by, false
 	}
 	for _, by := range chosen[:min(len(chosen), needingPlaces)] {
-		p := acc.x.partOfDoc(by.doc)
-		for _, kind := range p.needsOf(by.doc - p.firstDoc) {
-			finder, ok := acc.x.finderOf(p.firstToken+kind, by.doc)
+		p := acc.x.PartOfDoc(by.doc)
+		for _, kind := range p.NeedsOf(by.doc - p.FirstDoc) {
+			finder, ok := acc.x.FinderOf(p.FirstToken+kind, by.doc)
 			if ok && acc.confidence(q, by.doc, acc.evidence(q, by.doc)) >= neededFrom {
 				return finder, by, true
 			}
@@ -547,7 +533,7 @@ func (acc *accumulator) neededScore(finder uint32, by scored) float64 {
 // evidence returns how much a query speaks for a document: all of it, or one of its clauses.
 func (acc *accumulator) evidence(q *parsedQuery, doc uint32) float64 {
 	whole := proof{missing: q.foreign}
-	proofs := grown(acc.proofs, len(q.terms))
+	proofs := postings.Grown(acc.proofs, len(q.terms))
 	acc.proofs = proofs
 	for i := range q.terms {
 		proofs[i] = acc.proofOf(&q.terms[i], doc)
@@ -581,12 +567,12 @@ func (acc *accumulator) proofOf(w *term, doc uint32) proof {
 func (acc *accumulator) matchOf(w *term, doc uint32) (score, cover float64) {
 	for i := range w.expansions {
 		m := &w.expansions[i]
-		lengths, p, ok := acc.x.posting(m.token, doc)
+		lengths, p, ok := acc.x.Posting(m.token, doc)
 		if !ok {
 			continue
 		}
 		says := tells(m.relation)
-		score = max(score, says*w.weight*m.weight*acc.weight(lengths, p.counts, acc.idf(m.token)))
+		score = max(score, says*w.weight*m.weight*acc.weight(lengths, p.Counts, acc.IDF(m.token)))
 		cover = max(cover, says*coveredImportance(w, m.weight))
 	}
 	return score, cover
@@ -620,12 +606,12 @@ func (acc *accumulator) explainScore(e *keyword.Explanation, q *parsedQuery, cla
 func (acc *accumulator) explainTerm(w *term, doc uint32) (t keyword.TermExplanation, covered float64) {
 	t = keyword.TermExplanation{Term: w.written, Required: w.required}
 	for _, m := range w.expansions {
-		lengths, p, ok := acc.x.posting(m.token, doc)
+		lengths, p, ok := acc.x.Posting(m.token, doc)
 		if !ok {
 			continue
 		}
-		score := w.weight * m.weight * acc.weight(lengths, p.counts, acc.idf(m.token))
-		t.Matches = append(t.Matches, keyword.Match{Field: fieldsOf(p.counts), Relation: m.relation, Word: acc.x.text(m.token), Score: score})
+		score := w.weight * m.weight * acc.weight(lengths, p.Counts, acc.IDF(m.token))
+		t.Matches = append(t.Matches, keyword.Match{Field: p.Counts.Fields(), Relation: m.relation, Word: acc.x.Text(m.token), Score: score})
 		t.Score = max(t.Score, score)
 		covered = max(covered, coveredImportance(w, m.weight))
 	}

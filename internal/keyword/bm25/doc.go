@@ -45,6 +45,7 @@
 // one of the first answers requires an id, the document of its server that finds it is
 // among the first five.
 //
-// Package tokenize makes words of text, and package lexicon knows what stands for them. The
+// Package tokenize makes words of text, package lexicon knows what stands for them, and package
+// postings where documents have them; this package parses queries and scores documents. The
 // word lists are in lists/, one file for each kind. An index without them knows only stop words.
 package bm25

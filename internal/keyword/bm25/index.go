@@ -9,6 +9,7 @@ import (
 
 	"github.com/einolean/einolean/internal/keyword"
 	"github.com/einolean/einolean/internal/keyword/bm25/lexicon"
+	"github.com/einolean/einolean/internal/keyword/bm25/postings"
 )
 
 // Index answers queries by BM25F over names, servers, descriptions and parameters, as
@@ -17,28 +18,28 @@ import (
 // It is a view of segments, which other indexes may have as well. Its answers are those of
 // an index of its documents alone.
 type Index struct {
-	*view
+	*postings.View
 	words *lexicon.Words
 }
 
 // New indexes docs, with what is known about words; nil: only which say nothing. The Doc of a hit is the position in this slice. Names need not be
 // distinct. It reads as much of each document as NewSegment.
 func New(words *lexicon.Words, docs []keyword.Doc) *Index {
-	return Join(words, Part{Segment: NewSegment(docs)})
+	return Join(words, postings.Part{Segment: postings.NewSegment(docs)})
 }
 
 // Join returns the index of parts of segments, with words as New. The Doc of a hit counts through all
 // documents of the segments, one after another, including those that the index has not.
 // It costs as much as there are documents in the segments that it has not.
-func Join(words *lexicon.Words, parts ...Part) *Index {
+func Join(words *lexicon.Words, parts ...postings.Part) *Index {
 	if words == nil {
 		words = lexicon.StopWords()
 	}
-	return &Index{view: newView(parts), words: words}
+	return &Index{View: postings.NewView(parts), words: words}
 }
 
 // accumulator returns scratch memory for a search.
-func (x *Index) accumulator() *accumulator { return accumulatorOf(x.view, x.words) }
+func (x *Index) accumulator() *accumulator { return accumulatorOf(x.View, x.words) }
 
 // Search returns the documents that answer text best, best first, at most limit of
 // them. If limit is zero or less, it returns all. The text is anything

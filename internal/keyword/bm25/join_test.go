@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/einolean/einolean/internal/keyword"
+	"github.com/einolean/einolean/internal/keyword/bm25/postings"
 	"github.com/einolean/einolean/internal/keyword/names"
 	"github.com/einolean/einolean/internal/race"
 )
@@ -33,12 +34,12 @@ func byName(t *testing.T, x *Index, query string, limit int) (found []any) {
 // scattered puts documents into segments, among others that the index has not.
 func scattered(rng *rand.Rand, docs, others []keyword.Doc) *Index {
 	docs, others = slices.Clone(docs), slices.Clone(others)
-	var parts []Part
+	var parts []postings.Part
 	for len(docs) > 0 {
 		mine := docs[:1+rng.IntN(len(docs))]
 		docs = docs[len(mine):]
 		if rng.IntN(3) == 0 || len(others) == 0 {
-			parts = append(parts, Part{Segment: NewSegment(mine)})
+			parts = append(parts, postings.Part{Segment: postings.NewSegment(mine)})
 			continue
 		}
 		foreign := others[:1+rng.IntN(len(others))]
@@ -51,7 +52,7 @@ func scattered(rng *rand.Rand, docs, others []keyword.Doc) *Index {
 				has.Add(uint32(i))
 			}
 		}
-		parts = append(parts, Part{NewSegment(all), has})
+		parts = append(parts, postings.Part{Segment: postings.NewSegment(all), Has: has})
 	}
 	return Join(allWords(), parts...)
 }

@@ -14,44 +14,9 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/einolean/einolean/internal/keyword"
+	"github.com/einolean/einolean/internal/keyword/bm25/postings"
 	"github.com/einolean/einolean/internal/keyword/bm25/tokenize"
 )
-
-// Each limit on what is read of a document has a word just inside it and one just
-// beyond it.
-func TestLimitsOfDocuments(t *testing.T) {
-	pad := func(n int) string { return strings.Repeat(". ", n/2) + strings.Repeat(".", n%2) }
-	params := func(n int, p keyword.Param) []keyword.Param {
-		return append(slices.Repeat([]keyword.Param{{Name: "x"}}, n), p)
-	}
-	for name, limit := range map[string]struct {
-		at  int
-		doc func(n int) keyword.Doc // has "zebra" n bytes or elements from the start
-	}{
-		"name":        {maxNameBytes - 5, func(n int) keyword.Doc { return keyword.Doc{Name: pad(n) + "zebra"} }},
-		"server":      {maxNameBytes - 5, func(n int) keyword.Doc { return keyword.Doc{Server: pad(n) + "zebra"} }},
-		"description": {maxDescriptionBytes - 5, func(n int) keyword.Doc { return keyword.Doc{Description: pad(n) + "zebra"} }},
-		"parameters":  {maxParams - 1, func(n int) keyword.Doc { return keyword.Doc{Params: params(n, keyword.Param{Name: "zebra"})} }},
-		"parameter":   {maxNameBytes - 5, func(n int) keyword.Doc { return keyword.Doc{Params: params(0, keyword.Param{Name: pad(n) + "zebra"})} }},
-		"of parameters": {maxParamBytes - 5, func(n int) keyword.Doc {
-			return keyword.Doc{Params: params(0, keyword.Param{Description: pad(n) + "zebra"})}
-		}},
-		"values": {maxEnum - 1, func(n int) keyword.Doc {
-			return keyword.Doc{Params: params(0, keyword.Param{Enum: append(slices.Repeat([]string{"x"}, n), "zebra")})}
-		}},
-		"value": {maxNameBytes - 5, func(n int) keyword.Doc {
-			return keyword.Doc{Params: params(0, keyword.Param{Enum: []string{pad(n) + "zebra"}})}
-		}},
-		"word": {tokenize.MaxWordBytes - 5, func(n int) keyword.Doc { return keyword.Doc{Description: strings.Repeat("z", n) + "zebra"} }},
-	} {
-		require.True(t, hasToken(New(allWords(), []keyword.Doc{limit.doc(limit.at)})), name)
-		require.False(t, hasToken(New(allWords(), []keyword.Doc{limit.doc(limit.at + 1)})), name)
-	}
-}
-
-func hasToken(x *Index) bool {
-	return slices.ContainsFunc(textsOf(x), func(token string) bool { return strings.HasSuffix(token, "zebra") })
-}
 
 // Each limit on what is read of a query has a query just inside it and one just beyond.
 func TestLimitsOfQueries(t *testing.T) {
@@ -115,45 +80,6 @@ func misspelled(n int) string {
 	return strings.Join(words, " ")
 }
 
-func TestLimitsOfExpansions(t *testing.T) {
-	var names []keyword.Doc
-	for i := range maxAffixes + 1 {
-		names = append(names, keyword.Doc{Name: "mailbox" + ending(i)})
-	}
-	affixed := func(n int) int { return len(affixesOf(New(allWords(), names[:n]), "mailbox")) }
-	require.Equal(t, maxAffixes-1, affixed(maxAffixes-1))
-	require.Equal(t, maxAffixes, affixed(maxAffixes))
-	require.Equal(t, maxAffixes, affixed(maxAffixes+1))
-
-	meant := indexOf("weathea", "weatheb", "weathec", "weathed")
-	require.Len(t, correctionsOf(meant, "weather", make([]uint8, 4)), maxMeant)
-	for _, c := range []struct {
-		word, token string
-		want        bool
-	}{
-		{"mai", "mail", false}, {"mial", "mail", true}, // minTyped
-		{strings.Repeat("ab", 32), strings.Repeat("ab", 31) + "ax", true}, {strings.Repeat("ab", 32) + "a", strings.Repeat("ab", 32), false},
-		{"mailbo", "mail", true}, {"mailboxpack", "mail", false}, // 4 of 11
-		{"mailboxpac", "mail", true}, // 4 of 10 is minAffixRatio
-		{"abc", "abcd", false}, {"abcd", "abc", true}, {"abcd", "ab", false},
-		{"zest", "nest", true}, {"undo", "do", false},
-	} {
-		one := indexOf(c.token)
-		got := correctionsOf(one, c.word, make([]uint8, 1))
-		require.Equal(t, c.want, len(got) == 1, "%q for %q", c.token, c.word)
-	}
-	for _, c := range []struct {
-		word, name string
-		want       bool
-	}{
-		{"ma", "mail", false}, {"mai", "mail", true}, {"mail", "mai", true}, {"mail", "ma", false},
-		{"abc", "abcdefg", true}, {"abc", "abcdefgh", false}, {"abcd", "abcdefghij", true}, // minAffixRatio
-		{"mail", "mail", false}, {"deactivate", "activate", false}, {"reactivate", "activate", true},
-	} {
-		require.Equal(t, c.want, len(affixesOf(indexOf(c.name), c.word)) == 1, "%q in %q", c.word, c.name)
-	}
-}
-
 // A document scores what the formula says.
 func TestScoreOfATerm(t *testing.T) {
 	x := New(allWords(), []keyword.Doc{
@@ -161,28 +87,29 @@ func TestScoreOfATerm(t *testing.T) {
 		{Name: "beta", Description: "one two three four five"},
 		{Name: "gamma"},
 	})
-	// Lengths of the first document's fields and their averages, in tokens.
-	lengths := [fieldCount]float64{2, 3, 1, 2, 2, 1}
-	averages := [fieldCount]float64{4 / 3.0, 8 / 3.0, 1 / 3.0, 2 / 3.0, 2 / 3.0, 1 / 3.0}
+	// The weights of the fields, their slopes, the lengths of the first document's and their
+	// averages, in tokens.
+	weights, slopes := [...]float64{2.5, 1, .8, .35, .35, 1}, [...]float64{.4, .75, .5, .5, .5, 0}
+	lengths := [...]float64{2, 3, 1, 2, 2, 1}
+	averages := [...]float64{4 / 3.0, 8 / 3.0, 1 / 3.0, 2 / 3.0, 2 / 3.0, 1 / 3.0}
 	rare := math.Log(1 + (3-2+.5)/(2+.5)) // two of three documents
 	require.InDelta(t, rare, rarity(x, "beta"), 1e-6)
-	require.Equal(t, averages, x.average)
 	sum := 0.0
-	for f, count := range [fieldCount]float64{1, 1, 1, 1, 1, 1} {
-		sum += fieldWeights[f] * count / (1 - fieldSlopes[f] + fieldSlopes[f]*lengths[f]/averages[f])
+	for f, weight := range weights {
+		sum += weight / (1 - slopes[f] + slopes[f]*lengths[f]/averages[f])
 	}
 	weight, _, ok := weightOf(x, "beta", 0)
 	require.True(t, ok)
 	require.InDelta(t, rare*2.2*sum/(sum+1.2), weight, 1e-6)
 	_, _, ok = weightOf(x, "beta", 2)
 	require.False(t, ok)
-	require.InDelta(t, math.Log(1+4.5/.5), idf(0, 4), 1e-12)
-	require.InDelta(t, math.Log(1+.5/4.5), idf(4, 4), 1e-12)
+	require.InDelta(t, math.Log(1+4.5/.5), postings.IDF(0, 4), 1e-12)
+	require.InDelta(t, math.Log(1+.5/4.5), postings.IDF(4, 4), 1e-12)
 	require.InDelta(t, 10*1.3*.5, finalScore(10, 1.3, .25), 1e-12)
 
 	_, joined, ok := weightOf(x, "alphabeta", 0)
 	require.True(t, ok, "neighbours in a name are also one word")
-	require.Equal(t, 1, joined.of(fieldName))
+	require.Equal(t, "name", joined.Fields())
 }
 
 // The parts of a score: the share of the name that is mentioned, and the share of the
@@ -219,7 +146,7 @@ func TestDiversify(t *testing.T) {
 		for i, s := range scores {
 			candidates.Add(scored{doc: uint32(i), score: s})
 		}
-		places := newPlaces(x.view, clauses, nil, slices.Max(scores))
+		places := newPlaces(x.View, clauses, nil, slices.Max(scores))
 		for _, c := range places.fill(candidates.Sorted(), limit) {
 			names = append(names, x.NameAt(c.doc))
 		}
@@ -240,8 +167,6 @@ func TestDiversify(t *testing.T) {
 // The limits that users are told of.
 func TestLimitsAreAsDocumented(t *testing.T) {
 	require.Equal(t, []int{32 << 10, 256, 32, 32, 64}, []int{maxQueryBytes, maxTerms, maxTypos, maxRequired, maxNamed})
-	require.Equal(t, []int{512, 16 << 10, 128, 2 << 10, 32, 64}, []int{maxNameBytes, maxDescriptionBytes, maxParams, maxParamBytes, maxEnum, tokenize.MaxWordBytes})
 	require.Equal(t, []int{6, 16, 200, 4}, []int{minClause, maxClauses, maxQuoted, maxPhraseGap})
-	require.Equal(t, []int{3, 48, 4, 3, 3, 2}, []int{minAffix, maxAffixes, minTyped, maxMeant, spoiledPairs, minPairs})
-	require.Equal(t, []int{64, 64, 32, 31}, []int{clauseHits, spare, maxDiversified, maxCount})
+	require.Equal(t, []int{64, 64, 32}, []int{clauseHits, spare, maxDiversified})
 }

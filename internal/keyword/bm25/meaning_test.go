@@ -21,7 +21,7 @@ func meaning(x *Index, text string) string {
 	for _, t := range q.terms {
 		line := fmt.Sprintf("%s %.3g:", t.text, t.weight)
 		for _, e := range t.expansions {
-			line += fmt.Sprintf(" %s %s %.3g;", e.relation, x.text(e.token), e.weight)
+			line += fmt.Sprintf(" %s %s %.3g;", e.relation, x.Text(e.token), e.weight)
 		}
 		lines = append(lines, strings.TrimRight(line, ":;"))
 	}

@@ -6,6 +6,8 @@ package bm25
 import (
 	"math/bits"
 	"slices"
+
+	"github.com/einolean/einolean/internal/keyword/bm25/postings"
 )
 
 // scored is a document with its score.
@@ -55,7 +57,7 @@ const (
 
 // places are filled one by one.
 type places struct {
-	x       *view
+	x       *postings.View
 	clauses []clause
 	open    []float64 // how much of each clause is unanswered
 	top     float64   // the highest score
@@ -65,7 +67,7 @@ type places struct {
 	values  [maxDiversified + spare]float64 // of the candidates
 }
 
-func newPlaces(x *view, clauses []clause, shares []float64, top float64) places {
+func newPlaces(x *postings.View, clauses []clause, shares []float64, top float64) places {
 	p := places{x: x, clauses: clauses, shares: shares, open: make([]float64, len(clauses)), top: top, used: make(map[string]int)}
 	for i := range p.open {
 		p.open[i] = 1
@@ -89,7 +91,7 @@ func (p *places) fill(candidates []scored, limit int) []scored {
 			p.open[i] *= 1 - p.clauses[i].fit[pick.doc]
 		}
 		p.done |= pick.terms
-		if server := p.x.server(pick.doc); server != "" {
+		if server := p.x.Server(pick.doc); server != "" {
 			p.used[server]++
 		}
 	}
@@ -122,7 +124,7 @@ func (p *places) next(candidates []scored) int {
 			at = i
 			continue
 		}
-		mine, other := p.used[p.x.server(candidates[i].doc)], p.used[p.x.server(candidates[at].doc)]
+		mine, other := p.used[p.x.Server(candidates[i].doc)], p.used[p.x.Server(candidates[at].doc)]
 		if mine < other || mine == other && v > p.values[at] {
 			at = i
 		}

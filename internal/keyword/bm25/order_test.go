@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/einolean/einolean/internal/keyword"
+	"github.com/einolean/einolean/internal/keyword/bm25/postings"
 )
 
 // chatTools have a message that needs the id of a channel, and a user whose id is optional.
@@ -59,7 +60,7 @@ func TestWhatIsRequiredKeepsItsPlace(t *testing.T) {
 		for _, h := range all {
 			require.Positive(t, h.Score, "%q", text)
 		}
-		split := Join(allWords(), Part{Segment: NewSegment(docs[:3])}, Part{Segment: NewSegment(docs[3:])})
+		split := Join(allWords(), postings.Part{Segment: postings.NewSegment(docs[:3])}, postings.Part{Segment: postings.NewSegment(docs[3:])})
 		require.Equal(t, answers(t, x, text, 0), answers(t, split, text, 0), "%q", text)
 	}
 }

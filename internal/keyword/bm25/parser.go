@@ -12,6 +12,7 @@ import (
 
 	"github.com/einolean/einolean/internal/keyword"
 	"github.com/einolean/einolean/internal/keyword/bm25/lexicon"
+	"github.com/einolean/einolean/internal/keyword/bm25/postings"
 	"github.com/einolean/einolean/internal/keyword/bm25/tokenize"
 	"github.com/einolean/einolean/internal/keyword/names"
 )
@@ -21,7 +22,8 @@ const maxTerms = 256
 
 // queryParser parses one text after another, and keeps its memory.
 type queryParser struct {
-	*finder
+	*postings.Finder
+	x     *postings.View
 	l     *lexicon.Words
 	typos int // number of words checked for typing errors
 
@@ -49,6 +51,7 @@ type queryParser struct {
 	prose   bool         // most words begin with a small letter
 	across  bool         // the current two characters belong to different words
 	foreign []string     // words that are counted as foreign
+	letters []byte       // of a phrase
 	must    int          // end of the field that is marked as required
 }
 
@@ -66,9 +69,9 @@ type phraseMatch struct {
 }
 
 // newQueryParser returns a parser of queries to the index of f.
-func newQueryParser(f *finder) queryParser {
+func newQueryParser(f *postings.Finder) queryParser {
 	return queryParser{
-		finder:  f,
+		Finder:  f,
 		phrases: make(map[int]phraseMatch), ignored: make(map[int]bool), seen: make(map[string]int),
 	}
 }
@@ -87,7 +90,7 @@ func (q *queryParser) forget() {
 	q.segmenter.Forget()
 	q.text, q.own, q.keepAll, q.typos = "", "", false, 0
 	q.word, q.before, q.words = tokenize.Run{}, tokenize.Run{}, q.words[:0]
-	q.finder.forget()
+	q.Finder.Forget()
 	q.reset()
 }
 
@@ -132,7 +135,7 @@ func (q *queryParser) newTerm(w term) {
 
 func (q *queryParser) addAll(w *term, tokens []string, weight float64, relation string) {
 	for _, token := range tokens {
-		if id, ok := q.x.find(token); ok {
+		if id, ok := q.x.Find(token); ok {
 			w.expansions = append(w.expansions, expansion{token: id, weight: weight, relation: relation})
 		}
 	}
@@ -166,7 +169,7 @@ func (q *queryParser) parse(text string) *parsedQuery {
 func (q *queryParser) readLanguage() {
 	other := q.x.Language()
 	language := lexicon.LanguageOfNormalized(q.text, other)
-	if other == "" && q.x.unspaced == 0 {
+	if other == "" && q.x.Unspaced == 0 {
 		other = lexicon.English // names, and hardly a word besides
 	}
 	q.own, q.reading = language, plain
@@ -222,7 +225,7 @@ func (q *queryParser) findNamed(text string) {
 		if !ok {
 			continue
 		}
-		if _, tokens := q.x.nameOf(doc); len(tokens) > 1 {
+		if _, tokens := q.x.NameOf(doc); len(tokens) > 1 {
 			q.parsed.named = append(q.parsed.named, doc)
 		}
 	}
@@ -232,7 +235,7 @@ func (q *queryParser) parseRuns() {
 	clear(q.seen)
 	q.foreign = q.foreign[:0]
 	q.reset()
-	q.inParts, q.foreignIn = grown(q.inParts, len(q.ends)), grown(q.foreignIn, len(q.ends))
+	q.inParts, q.foreignIn = postings.Grown(q.inParts, len(q.ends)), postings.Grown(q.foreignIn, len(q.ends))
 	for i := range q.inParts {
 		q.inParts[i], q.foreignIn[i] = q.inParts[i][:0], 0
 	}
@@ -298,7 +301,7 @@ func (q *queryParser) parseWord(word tokenize.Run, weight float64) {
 	}
 	if parts > 1 {
 		q.addStem(word.Text, weight, false)
-		if whole, ok := q.findStem(word.Text, ""); ok {
+		if whole, ok := q.FindStem(word.Text, ""); ok {
 			tokenize.EachPart(word.Text, func(part string) { q.standForHalf(whole, part) })
 		}
 	}
@@ -312,7 +315,7 @@ func (q *queryParser) parseIdentifier(word tokenize.Run, weight float64) {
 		return
 	}
 	id := strings.ToLower(tokenize.LeadingIdentifier(q.text[word.Start:]))
-	if _, known := q.x.find(id); known {
+	if _, known := q.x.Find(id); known {
 		q.addTerm(id, id, weight, q.expand)
 	}
 }
@@ -320,7 +323,7 @@ func (q *queryParser) parseIdentifier(word tokenize.Run, weight float64) {
 // addStem adds a word by its stem, unless it is a stop word. It reports whether the query
 // now has it.
 func (q *queryParser) addStem(word string, weight float64, required bool) bool {
-	stem := q.stem(word)
+	stem := q.Stem(word)
 	empty := q.isStop(stem, word) || len(stem) == 1 && 'a' <= stem[0] && stem[0] <= 'z'
 	if empty && !required && !q.keepAll {
 		return false
@@ -423,7 +426,7 @@ func (q *queryParser) appendTokensOf(tokens []uint32, word string) []uint32 {
 	start := len(tokens)
 	add := func(pairs bool) {
 		tokenize.EachCharacter(word, func(token string) {
-			if id, ok := q.x.find(token); ok && len(token) > 4 == pairs {
+			if id, ok := q.x.Find(token); ok && len(token) > 4 == pairs {
 				tokens = append(tokens, id)
 			}
 		})
@@ -431,7 +434,7 @@ func (q *queryParser) appendTokensOf(tokens []uint32, word string) []uint32 {
 	add(true)
 	for _, alternatives := range q.l.Meanings(word) {
 		for _, token := range alternatives {
-			if id, ok := q.x.find(token); ok {
+			if id, ok := q.x.Find(token); ok {
 				tokens = append(tokens, id)
 				break // the first is the meaning, the others are close to it
 			}
@@ -458,7 +461,7 @@ const (
 func (q *queryParser) findPhrases() {
 	tokenize.EachRun(q.text, func(word tokenize.Run) {
 		if len(word.Text) <= tokenize.MaxWordBytes {
-			q.words = append(q.words, stemmedWord{Run: word, stem: q.stem(word.Text)})
+			q.words = append(q.words, stemmedWord{Run: word, stem: q.Stem(word.Text)})
 		}
 	})
 	words := q.words
@@ -497,7 +500,7 @@ func (q *queryParser) bestPhrase(words []stemmedWord) (best phraseMatch) {
 	for n := range candidates {
 		p := &candidates[n]
 		m, ok := q.matchPhrase(p, words)
-		if !ok || !q.knowsAny(p.Means) {
+		if !ok || !q.KnowsAny(p.Means) {
 			continue
 		}
 		if best.Phrase == nil || cmp.Or(cmp.Compare(len(m.first), len(best.first)), cmp.Compare(best.last.Start, m.last.Start)) > 0 {
@@ -546,7 +549,7 @@ func (q *queryParser) parsePhrase(word tokenize.Run, weight float64) {
 		q.addAll(w, p.Means[:1], weightMeaning, "meaning of")
 		q.addAll(w, p.Means[1:], weightOtherMeaning, "meaning of")
 		for _, m := range w.expansions {
-			w.importance = max(w.importance, q.idf(m.token)*m.weight)
+			w.importance = max(w.importance, q.IDF(m.token)*m.weight)
 		}
 		w.says = q.significanceOfPhrase(p)
 	})
@@ -559,7 +562,7 @@ func (q *queryParser) written(m phraseMatch) string {
 		text = append(append(text, w.Text...), ' ')
 	}
 	q.letters = append(text, m.last.Text...)
-	return q.keep(q.letters)
+	return q.Keep(q.letters)
 }
 
 const (
@@ -574,12 +577,12 @@ const (
 // expand sets the importance of a term that is written like a token, and the tokens that
 // stand for it.
 func (q *queryParser) expand(w *term) {
-	own, known := q.x.find(w.text)
+	own, known := q.x.Find(w.text)
 	if known {
-		w.importance = q.idf(own)
+		w.importance = q.IDF(own)
 		w.expansions = append(w.expansions, expansion{token: own, weight: 1, relation: equalTo})
 	} else {
-		w.importance = float64(float32(idf(0, q.x.Len()))) / 2
+		w.importance = float64(float32(postings.IDF(0, q.x.Len()))) / 2
 		if tokenize.StartsUnspaced(w.text) {
 			w.importance *= unknownCharacters
 		}
@@ -594,16 +597,27 @@ func (q *queryParser) expand(w *term) {
 	}
 	q.addAll(w, q.l.Synonyms(w.text), weightSynonym*loose, synonymOf)
 	q.addAll(w, q.l.Related(w.text), weightRelated*loose, relatedTo)
-	w.expansions = append(w.expansions, q.affixesOf(w.text)...)
+	q.addAffixes(w)
 	if !known {
 		q.expandUnknown(w)
 		return
 	}
 	// A query with a common word does not ask for a rare one.
 	for i := range w.expansions {
-		if idf := q.idf(w.expansions[i].token); idf > w.importance {
+		if idf := q.IDF(w.expansions[i].token); idf > w.importance {
 			w.expansions[i].weight *= w.importance / idf
 		}
+	}
+}
+
+// addAffixes adds the words of names that begin or end like a term.
+func (q *queryParser) addAffixes(w *term) {
+	for _, found := range q.AffixesOf(w.text) {
+		relation := beginsLike
+		if found.AtEnd {
+			relation = endsLike
+		}
+		w.expansions = append(w.expansions, expansion{token: found.Token, weight: weightAffix * found.Ratio, relation: relation})
 	}
 }
 
@@ -612,7 +626,7 @@ const maxTypos = 32
 
 // expandUnknown guesses the meaning of a word that no document uses.
 func (q *queryParser) expandUnknown(w *term) {
-	if left, right, ok := q.split(strings.ToLower(w.written)); ok {
+	if left, right, ok := q.Split(strings.ToLower(w.written)); ok {
 		for _, half := range [...]uint32{left, right} {
 			w.expansions = append(w.expansions, expansion{token: half, weight: weightSplit, relation: partOf})
 		}
@@ -622,8 +636,8 @@ func (q *queryParser) expandUnknown(w *term) {
 		return
 	}
 	q.typos++
-	for _, meant := range q.correctionsOf(w.text) {
-		w.expansions = append(w.expansions, expansion{token: meant.token, weight: weightTypo * meant.closeness, relation: looksLike})
+	for _, meant := range q.CorrectionsOf(w.text) {
+		w.expansions = append(w.expansions, expansion{token: meant.Token, weight: weightTypo * meant.Closeness, relation: looksLike})
 	}
 }
 
@@ -634,7 +648,7 @@ func (q *queryParser) join(word tokenize.Run) {
 	if q.before.Text == "" || word.Start != end+1 || len(word.Text)+len(q.before.Text) > tokenize.MaxWordBytes {
 		return
 	}
-	id, ok := q.findStem(q.before.Text, word.Text)
+	id, ok := q.FindStem(q.before.Text, word.Text)
 	if !ok {
 		return
 	}
@@ -644,7 +658,7 @@ func (q *queryParser) join(word tokenize.Run) {
 
 // standForHalf makes a token stand for a word that is a part of it.
 func (q *queryParser) standForHalf(token uint32, half string) {
-	at, ok := q.seen[q.stem(half)]
+	at, ok := q.seen[q.Stem(half)]
 	if !ok {
 		return
 	}
@@ -659,19 +673,19 @@ func (q *queryParser) standForHalf(token uint32, half string) {
 // translation.
 func (q *queryParser) translate(word string, weight float64) {
 	weight *= weightTranslation
-	if q.isUsed(word) {
+	if q.IsUsed(word) {
 		weight *= weightAlsoUsed / weightTranslation
 	}
 	q.noteForeign(word)
 	for _, alternatives := range q.l.Meanings(word) {
-		if !q.knowsAny(alternatives) {
+		if !q.KnowsAny(alternatives) {
 			continue
 		}
-		q.addTerm(q.joined(word, "/", alternatives[0]), word, weight, func(w *term) {
+		q.addTerm(q.Joined(word, "/", alternatives[0]), word, weight, func(w *term) {
 			w.says = q.significanceOfMeaning(word, alternatives[0])
 			q.addAll(w, alternatives, 1, translationOf)
 			for _, m := range w.expansions {
-				w.importance = max(w.importance, q.idf(m.token))
+				w.importance = max(w.importance, q.IDF(m.token))
 			}
 			q.addAll(w, q.l.Equivalents(alternatives[0]), weightEquivalent, "same as")
 			q.addAll(w, q.l.Synonyms(alternatives[0]), weightSynonym, synonymOf)
@@ -696,7 +710,7 @@ func (q *queryParser) significanceOf(word string, known bool) significance {
 	case q.l.IsCommonVerb(lower):
 		return commonVerb
 	case !known:
-		return q.reading.unknown(q.reading == intoChinese && len(q.l.Chinese(q.stem(word))) > 0)
+		return q.reading.unknown(q.reading == intoChinese && len(q.l.Chinese(q.Stem(word))) > 0)
 	}
 	return significant
 }
@@ -737,8 +751,8 @@ func (q *queryParser) isProperName(word string) bool {
 // noteForeign notes a word without spaces if it is known, says what the query is about,
 // and no document has it in any language.
 func (q *queryParser) noteForeign(word string) {
-	if q.reading == unread || q.reading == unspaced || utf8.RuneCountInString(word) == 1 || q.l.IsIncidental(word) || slices.Contains(q.foreign, word) || q.isUsed(word) ||
-		slices.ContainsFunc(q.l.Meanings(word), q.knowsAny) {
+	if q.reading == unread || q.reading == unspaced || utf8.RuneCountInString(word) == 1 || q.l.IsIncidental(word) || slices.Contains(q.foreign, word) || q.IsUsed(word) ||
+		slices.ContainsFunc(q.l.Meanings(word), q.KnowsAny) {
 		return
 	}
 	importance := float64(foreignWord * keyword.RarestIDF(q.x.Len()))

@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/einolean/einolean/internal/keyword"
+	"github.com/einolean/einolean/internal/keyword/bm25/postings"
 	"github.com/einolean/einolean/internal/keyword/bm25/tokenize"
 )
 
@@ -105,7 +106,7 @@ func TestNothingMatchesIsExplained(t *testing.T) {
 }
 
 // On each side of the limits that are not of documents or queries.
-func TestLimitsOfClausesAndLikeWords(t *testing.T) {
+func TestLimitsOfClauses(t *testing.T) {
 	for text, want := range map[string]int{"abcdef. bcdef; x": 3, "abcdef. cdef; x": 2, "abcdef.\nbcdef; x": 2, "abcde. x": 1, "abcdef.": 2, "abcdef.b; x": 2} {
 		require.Len(t, appendClauseEnds(nil, text), want, "%q", text)
 	}
@@ -115,21 +116,6 @@ func TestLimitsOfClausesAndLikeWords(t *testing.T) {
 	for field, want := range map[string]bool{"http://x": true, "a://b": true, "a@b.c": true, "@b.c": false, "a@bc": false, "a.b@c": false, "a@": false} {
 		require.Equal(t, want, isAddress(field), field)
 	}
-	require.Equal(t, 0.5, affixRatio("abcdefgh", "abcd"))
-	require.Zero(t, affixRatio("abcdefgh", "bcde"))
-	require.Zero(t, affixRatio("abcdefghijk", "abcd"), "less than minAffixRatio")
-	require.Equal(t, 0.4, affixRatio("abcd", "abcdefghij"))
-	require.Zero(t, affixRatio("abcd", "abc"), "less than minTyped")
-	require.InDelta(t, 1-1./7, typoCloseness("wether", "weather", 1), 1e-12)
-	require.InDelta(t, .6*(1-1./7), typoCloseness("xeather", "weather", 1), 1e-12)
-	require.Zero(t, typoCloseness("weather", "wxxther", 1))
-	require.Equal(t, []string{"ab", "abc"}, startingWith([]string{"a", "ab", "abc", "b"}, "ab"))
-	require.Empty(t, startingWith([]string{"a", "ab"}, "abc"))
-	require.Equal(t, "cba", string(appendBackwards(nil, "abc")))
-	for word, want := range map[string]bool{"undo do": true, "do undo": true, "redo do": false, "do do": false, "nonsense sense": true, "sense sensible": false} {
-		a, b, _ := strings.Cut(word, " ")
-		require.Equal(t, want, areOpposite(a, b), word)
-	}
 }
 
 // What a term matters: its rarity, half of the greatest rarity if no document has it,
@@ -137,7 +123,7 @@ func TestLimitsOfClausesAndLikeWords(t *testing.T) {
 func TestImportanceOfTerms(t *testing.T) {
 	x := New(allWords(), []keyword.Doc{{Name: "create"}, {Name: "schedule"}, {Name: "weather", Description: "create"}, {Name: "set"}, {Name: "明日"}})
 	rarity := func(token string) float64 { return rarity(x, token) }
-	unknown := float64(float32(idf(0, x.Len()))) / 2
+	unknown := float64(float32(postings.IDF(0, x.Len()))) / 2
 	for text, want := range map[string]map[string]float64{
 		"set up":   {"set up": max(rarity("creat")*weightMeaning, rarity("schedul")*weightOtherMeaning), "set": rarity("set")},
 		"zebra":    {"zebra": unknown},
@@ -186,10 +172,12 @@ func TestTokensOfARequiredWord(t *testing.T) {
 		{"zebra", "天气", ""},
 	} {
 		x := New(allWords(), []keyword.Doc{{Description: c.description}})
-		q := &queryParser{finder: finderOf(x), l: allWords()}
+		q := newQueryParser(&postings.Finder{})
+		q.x, q.l = x.View, allWords()
+		q.Finder.Reset(x.View)
 		var got []string
 		for _, token := range q.appendTokensOf(nil, c.word) {
-			got = append(got, x.text(token))
+			got = append(got, x.Text(token))
 		}
 		require.Equal(t, c.want, strings.Join(got, " "), "%q in %q", c.word, c.description)
 	}

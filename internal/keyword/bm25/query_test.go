@@ -6,59 +6,11 @@ package bm25
 import (
 	"strings"
 	"testing"
-	"unicode/utf8"
 
 	"github.com/stretchr/testify/require"
 
 	"github.com/einolean/einolean/internal/keyword"
-	"github.com/einolean/einolean/internal/keyword/bm25/tokenize"
 )
-
-func tokensOf(text string) (tokens []string) {
-	return append(tokens, textsOf(New(allWords(), []keyword.Doc{{Description: text}}))...)
-}
-
-func TestTokens(t *testing.T) {
-	for text, want := range map[string][]string{
-		"":                     nil,
-		" _-./!":               nil,
-		"get_weather-forecast": {"get", "weather", "forecast"},
-		"sending emails":       {"send", "email"},
-		"HTTPServer":           {"http", "server", "httpserver"},
-		"parseURL2JSON":        {"pars", "url2", "json", "parseurl2json"},
-		"base64 s3":            {"base64", "s3"},
-		"the user's file":      {"the", "user", "file"},
-		"don’t":                {"don"},
-		"'quoted'":             {"quot"},
-		"naïve CAFÉ":           {"naiv", "cafe"},
-		"ＡＢＣ①":                 {"abc1"},
-		"天":                    {"天"},
-		"查天气 now":              {"查", "天", "查天", "气", "天气", "now"},
-		"PDF文件":                {"pdf", "文", "件", "文件"},
-		"資料庫":                  {"资", "料", "资料", "库", "料库"},
-		"データ":                  {"デ", "ー", "デー", "タ", "ータ"},
-		"Straße":               {"strasse"},
-		"приветы":              {"приветы"},
-		"a\xffb":               {"a", "b"},
-		strings.Repeat("x", tokenize.MaxWordBytes+1) + " y": {"y"},
-	} {
-		require.Equal(t, want, tokensOf(text), "%q", text)
-	}
-}
-
-func FuzzTokens(f *testing.F) {
-	for _, atom := range atoms {
-		f.Add(atom + "aB天气")
-	}
-	f.Fuzz(func(t *testing.T, text string) {
-		for _, token := range tokensOf(text) {
-			require.NotEmpty(t, token)
-			require.True(t, utf8.ValidString(token))
-			require.LessOrEqual(t, len(token), 4*tokenize.MaxWordBytes)
-			require.NotContains(t, token, " ")
-		}
-	})
-}
 
 func clausesOf(text string) (clauses []string) {
 	start := 0
@@ -113,50 +65,6 @@ func TestPolitenessAloneIsAnswered(t *testing.T) {
 	require.Equal(t, []string{"a"}, answers(t, x, "怎么样", 0), "there is nothing else")
 }
 
-func TestCountsOfATokenArePackedByField(t *testing.T) {
-	var c counts
-	for f := range fieldCount {
-		for range int(f) * 10 {
-			c = c.plus(f)
-		}
-	}
-	for f := range fieldCount {
-		require.Equal(t, min(int(f)*10, maxCount), c.of(f))
-	}
-}
-
-func TestServersOfDocuments(t *testing.T) {
-	for _, c := range []struct{ name, server, wantServer, wantName string }{
-		{"github__create_issue", "", "github", "create_issue"},
-		{"mcp__github__create_issue", "", "github", "create_issue"},
-		{"github__create_issue", "github", "github", "create_issue"},
-		{"create_issue", "Git/Hub", "Git/Hub", "create_issue"},
-		{"create_issue", "", "", "create_issue"},
-		{"__x", "", "", "__x"},
-		{"x__", "", "", "x__"},
-	} {
-		server, name := splitServer(&keyword.Doc{Name: c.name, Server: c.server})
-		require.Equal(t, []string{c.wantServer, c.wantName}, []string{server, name}, "%q", c.name)
-	}
-}
-
-func TestTyposFindTheWordThatWasMeant(t *testing.T) {
-	texts := []string{"weather", "email", "send", "calendar", "invoic", "databas", "get", "whether"}
-	typos := indexOf(texts...)
-	for typed, want := range map[string]string{
-		"wether": "weather", "emial": "email", "sned": "send", "calender": "calendar", "invioc": "invoic", "datbaas": "databas", "calend": "calendar",
-	} {
-		meant := correctionsOf(typos, typed, make([]uint8, len(texts)))
-		require.NotEmpty(t, meant, typed)
-		require.Equal(t, want, texts[meant[0].token], typed)
-	}
-	shared := make([]uint8, len(texts))
-	for _, strange := range []string{"", "gte", "zzzzzz", "天气天气", strings.Repeat("weather", 20)} {
-		require.Empty(t, correctionsOf(typos, strange, shared), strange)
-	}
-	require.Equal(t, make([]uint8, len(texts)), shared)
-}
-
 var phraseDocs = []keyword.Doc{
 	{Name: "set_status", Description: "Set your status."},
 	{Name: "create_meeting", Description: "Create a meeting."},
@@ -164,16 +72,6 @@ var phraseDocs = []keyword.Doc{
 	{Name: "restore_file", Description: "Restore a file from the trash."},
 	{Name: "disable_device", Description: "Off."},
 	{Name: "rotate_log", Description: "Turn a log over."},
-}
-
-// The last letter of a short stem is no typing error: another word ends in another way.
-func TestShortWordsThatEndInAnotherWayAreOthers(t *testing.T) {
-	for word, meant := range map[string]bool{"pari": false, "parx": false, "pasr": true, "parst": true} {
-		x := indexOf("pars")
-		require.Equal(t, meant, len(correctionsOf(x, word, make([]uint8, 1))) > 0, word)
-	}
-	x := indexOf("forecast")
-	require.NotEmpty(t, correctionsOf(x, "forecasd", make([]uint8, 1)), "a long word has no other ending")
 }
 
 func TestPhrasesMeanSomethingElseThanTheirWords(t *testing.T) {

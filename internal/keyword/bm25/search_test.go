@@ -272,7 +272,6 @@ func TestWorkIsBounded(t *testing.T) {
 		{},
 	}
 	x := New(allWords(), docs)
-	require.Less(t, len(x.parts[0].posts), 40_000)
 	for _, text := range []string{
 		string(huge), strings.Repeat("mail ", 30_000), strings.Repeat("天气预报", 10_000), strings.Repeat("+mail ", 20_000), manyWords(20_000),
 		strings.Repeat("time zone ", 10_000), strings.Repeat("'", 100_000), strings.Repeat("\"a", 50_000), strings.Repeat("+", 100_000), strings.Repeat("a. ", 40_000),

@@ -1,7 +1,7 @@
 // Copyright einolean authors
 // SPDX-License-Identifier: Apache-2.0
 
-package bm25
+package postings
 
 import (
 	"cmp"
@@ -118,21 +118,28 @@ func appendEdged(dst []byte, word string) []byte {
 	return append(append(append(dst, '^'), word...), '$')
 }
 
-// correction is a token that may be meant.
-type correction struct {
+// Like is a token that has a beginning, or an end, in common with a word.
+type Like struct {
+	Token uint32
+	Ratio float64 // of the shorter to the longer one
+	AtEnd bool
+}
+
+// Correction is a token that may be meant.
+type Correction struct {
 	text      string
-	token     uint32
-	closeness float64 // greater than 0, at most 1
+	Token     uint32
+	Closeness float64 // greater than 0, at most 1
 }
 
 // compareCorrections puts the more likely one first.
-func compareCorrections(a, b correction) int {
-	return cmp.Or(cmp.Compare(b.closeness, a.closeness), strings.Compare(a.text, b.text))
+func compareCorrections(a, b Correction) int {
+	return cmp.Or(cmp.Compare(b.Closeness, a.Closeness), strings.Compare(a.text, b.text))
 }
 
 // addCorrection adds a correction to at most maxMeant in order, if it is one of the most
 // likely.
-func addCorrection(meant []correction, c correction) []correction {
+func addCorrection(meant []Correction, c Correction) []Correction {
 	at, known := slices.BinarySearchFunc(meant, c, compareCorrections)
 	if known || at == maxMeant {
 		return meant

@@ -1,7 +1,7 @@
 // Copyright einolean authors
 // SPDX-License-Identifier: Apache-2.0
 
-package bm25
+package postings
 
 import (
 	"slices"
@@ -12,32 +12,39 @@ import (
 	"github.com/einolean/einolean/internal/keyword/names"
 )
 
-// finder finds tokens of an index: those that words of a query have, those that are like them,
+// Finder finds tokens of an index: those that words of a query have, those that are like them,
 // and how rare each is. It keeps its memory.
-type finder struct {
-	x       *view
+type Finder struct {
+	x       *View
 	idfs    []float32       // by token, computed on first use; 0 means not yet
 	own     strings.Builder // texts of the query that are not in the index
 	shared  []uint8         // by token: the pairs of letters that it shares with a word
 	sharing []uint32        // tokens that share any
 	letters []byte          // of a word
-	affixes []expansion
+	affixes []Like
 	others  []string // words of names
-	meant   []correction
+	meant   []Correction
 }
 
-// idf returns the inverse document frequency of a token.
-func (f *finder) idf(token uint32) float64 {
+// Reset makes the finder one of tokens of x.
+func (f *Finder) Reset(x *View) {
+	f.x = x
+	f.shared, f.idfs = Grown(f.shared, x.Tokens), Grown(f.idfs, x.Tokens)
+	clear(f.idfs)
+}
+
+// IDF returns the inverse document frequency of a token.
+func (f *Finder) IDF(token uint32) float64 {
 	v := f.idfs[token]
 	if v == 0 {
-		v = f.x.idf(token)
+		v = f.x.IDF(token)
 		f.idfs[token] = v
 	}
 	return float64(v)
 }
 
-// forget drops the texts of a query.
-func (f *finder) forget() {
+// Forget drops the texts of a query.
+func (f *Finder) Forget() {
 	clear(f.others[:cap(f.others)])
 	clear(f.meant[:cap(f.meant)])
 	f.own.Reset()
@@ -46,9 +53,9 @@ func (f *finder) forget() {
 // ownBytes is the initial memory for a query's own texts, which can grow.
 const ownBytes = 512
 
-// keep returns a text as a string that lives as long as the query, or as the index if that
+// Keep returns a text as a string that lives as long as the query, or as the index if that
 // has it.
-func (f *finder) keep(text []byte) string {
+func (f *Finder) Keep(text []byte) string {
 	for i := range f.x.parts {
 		p := &f.x.parts[i]
 		if token, ok := p.tokens.FindBytes(text); ok {
@@ -63,18 +70,18 @@ func (f *finder) keep(text []byte) string {
 	return f.own.String()[start:]
 }
 
-// joined returns parts as one text that is kept as keep does.
-func (f *finder) joined(parts ...string) string {
+// Joined returns parts as one text that is kept as keep does.
+func (f *Finder) Joined(parts ...string) string {
 	text := f.letters[:0]
 	for _, part := range parts {
 		text = append(text, part...)
 	}
 	f.letters = text
-	return f.keep(text)
+	return f.Keep(text)
 }
 
-// stem returns the stem of a word: that of the index, if a document has the word.
-func (f *finder) stem(word string) string {
+// Stem returns the stem of a word: that of the index, if a document has the word.
+func (f *Finder) Stem(word string) string {
 	for i := range f.x.parts {
 		p := &f.x.parts[i]
 		if id, ok := p.words.Find(word); ok {
@@ -82,39 +89,40 @@ func (f *finder) stem(word string) string {
 		}
 	}
 	f.letters = append(f.letters[:0], word...)
-	return f.keep(tokenize.StemInPlace(f.letters))
+	return f.Keep(tokenize.StemInPlace(f.letters))
 }
 
-// findStem finds the token of two words written as one.
-func (f *finder) findStem(a, b string) (token uint32, ok bool) {
+// FindStem finds the token of two words written as one.
+func (f *Finder) FindStem(a, b string) (token uint32, ok bool) {
 	word := append(append(f.letters[:0], a...), b...)
 	f.letters = word
 	for i := range f.x.parts {
 		p := &f.x.parts[i]
 		if id, ok := p.words.FindBytes(word); ok {
-			return f.x.find(p.tokens.Word(p.wordTokens[id]))
+			return f.x.Find(p.tokens.Word(p.wordTokens[id]))
 		}
 	}
 	return f.x.findBytes(tokenize.StemInPlace(word))
 }
 
-func (f *finder) knowsAny(stems []string) bool {
-	return slices.ContainsFunc(stems, func(stem string) bool { _, ok := f.x.find(stem); return ok })
+// KnowsAny reports whether a document uses one of the stems.
+func (f *Finder) KnowsAny(stems []string) bool {
+	return slices.ContainsFunc(stems, func(stem string) bool { _, ok := f.x.Find(stem); return ok })
 }
 
-// isUsed reports whether documents use every two neighbouring characters of a word.
-func (f *finder) isUsed(word string) bool {
+// IsUsed reports whether documents use every two neighbouring characters of a word.
+func (f *Finder) IsUsed(word string) bool {
 	used := true
 	tokenize.EachCharacter(word, func(token string) {
-		if _, ok := f.x.find(token); !ok {
+		if _, ok := f.x.Find(token); !ok {
 			used = false
 		}
 	})
 	return used
 }
 
-// split cuts a word into the two most common words that documents use.
-func (f *finder) split(word string) (left, right uint32, ok bool) {
+// Split cuts a word into the two most common words that documents use.
+func (f *Finder) Split(word string) (left, right uint32, ok bool) {
 	if !tokenize.IsASCII(word) {
 		return 0, 0, false
 	}
@@ -123,11 +131,11 @@ func (f *finder) split(word string) (left, right uint32, ok bool) {
 		if min(at, len(word)-at) < minAffix && tokenize.IsDigit(word[at-1]) == tokenize.IsDigit(word[at]) {
 			continue
 		}
-		l, ok1 := f.findStem(word[:at], "")
+		l, ok1 := f.FindStem(word[:at], "")
 		if !ok1 {
 			continue
 		}
-		h, ok2 := f.findStem(word[at:], "")
+		h, ok2 := f.FindStem(word[at:], "")
 		if !ok2 {
 			continue
 		}
@@ -138,38 +146,38 @@ func (f *finder) split(word string) (left, right uint32, ok bool) {
 	return left, right, ok
 }
 
-// affixesOf returns the words of names that begin or end with word and those that word
+// AffixesOf returns the words of names that begin or end with word and those that word
 // begins or ends with, at most maxAffixes.
-func (f *finder) affixesOf(word string) []expansion {
+func (f *Finder) AffixesOf(word string) []Like {
 	if len(word) < minAffix || !tokenize.IsASCII(word) {
 		return nil
 	}
 	found := f.affixes[:0]
-	add := func(other, relation string) {
+	add := func(other string, atEnd bool) {
 		ratio := float64(min(len(word), len(other))) / float64(max(len(word), len(other)))
 		if other == word || ratio < minAffixRatio || len(found) == maxAffixes || areOpposite(word, other) {
 			return
 		}
 		if token, ok := f.x.findNameWord(other); ok {
-			found = append(found, expansion{token: token, weight: weightAffix * ratio, relation: relation})
+			found = append(found, Like{Token: token, Ratio: ratio, AtEnd: atEnd})
 		}
 	}
 	for size := minAffix; size < len(word); size++ {
-		add(word[:size], beginsLike)
-		add(word[len(word)-size:], endsLike)
+		add(word[:size], false)
+		add(word[len(word)-size:], true)
 	}
 	for _, other := range f.startingWith(word, func(s *Segment) []string { return s.forward }) {
-		add(other, beginsLike)
+		add(other, false)
 	}
 	for _, other := range f.startingWith(f.backwards(word), func(s *Segment) []string { return s.backward }) {
-		add(f.backwards(other), endsLike)
+		add(f.backwards(other), true)
 	}
 	f.affixes = found
 	return found
 }
 
 // startingWith returns the words of the segments' lists that begin with prefix, in order.
-func (f *finder) startingWith(prefix string, list func(*Segment) []string) []string {
+func (f *Finder) startingWith(prefix string, list func(*Segment) []string) []string {
 	if len(f.x.parts) == 1 {
 		return startingWith(list(f.x.parts[0].Segment), prefix)
 	}
@@ -183,14 +191,14 @@ func (f *finder) startingWith(prefix string, list func(*Segment) []string) []str
 }
 
 // backwards returns ASCII text, written backwards.
-func (f *finder) backwards(text string) string {
+func (f *Finder) backwards(text string) string {
 	f.letters = appendBackwards(f.letters[:0], text)
-	return f.keep(f.letters)
+	return f.Keep(f.letters)
 }
 
-// correctionsOf returns the tokens that word may be a misspelling of, and those that begin
+// CorrectionsOf returns the tokens that word may be a misspelling of, and those that begin
 // or end with it or with which it begins or ends, most likely first.
-func (f *finder) correctionsOf(word string) []correction {
+func (f *Finder) CorrectionsOf(word string) []Correction {
 	meant := f.meant[:0]
 	if len(word) >= minTyped && len(word) <= tokenize.MaxWordBytes && tokenize.IsASCII(word) {
 		for i := range f.x.parts {
@@ -199,13 +207,13 @@ func (f *finder) correctionsOf(word string) []correction {
 	}
 	f.meant = meant
 	for i := range meant {
-		meant[i].token, _ = f.x.find(meant[i].text)
+		meant[i].Token, _ = f.x.Find(meant[i].text)
 	}
 	return meant
 }
 
 // appendCorrections adds those of a segment to the most likely ones.
-func (f *finder) appendCorrections(meant []correction, p *part, word string) []correction {
+func (f *Finder) appendCorrections(meant []Correction, p *Shard, word string) []Correction {
 	shared := f.shared
 	limit := names.MaxTypos(len(word))
 	enough := max(minPairs, len(word)+1-spoiledPairs*limit)
@@ -220,7 +228,7 @@ func (f *finder) appendCorrections(meant []correction, p *part, word string) []c
 		}
 		shared[token] = 0
 		if c > 0 && !areOpposite(word, other) && p.isUsed(token) {
-			meant = addCorrection(meant, correction{text: other, closeness: c})
+			meant = addCorrection(meant, Correction{text: other, Closeness: c})
 		}
 	}
 	return meant
@@ -228,7 +236,7 @@ func (f *finder) appendCorrections(meant []correction, p *part, word string) []c
 
 // countPairs counts the pairs of letters that tokens of a segment share with word, and
 // returns these tokens.
-func (f *finder) countPairs(p *part, word string) []uint32 {
+func (f *Finder) countPairs(p *Shard, word string) []uint32 {
 	edged := appendEdged(f.letters[:0], word)
 	sharing := f.sharing[:0]
 	for i := 0; i+pairSize <= len(edged); i++ {
@@ -245,9 +253,9 @@ func (f *finder) countPairs(p *part, word string) []uint32 {
 	return sharing
 }
 
-// grown returns memory for n values: those that were zero stay zero. It has room for the
+// Grown returns memory for n values: those that were zero stay zero. It has room for the
 // next indexes of a growing catalogue.
-func grown[T any](s []T, n int) []T {
+func Grown[T any](s []T, n int) []T {
 	if n <= cap(s) {
 		return s[:n]
 	}

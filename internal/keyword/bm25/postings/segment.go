@@ -1,7 +1,10 @@
 // Copyright einolean authors
 // SPDX-License-Identifier: Apache-2.0
 
-package bm25
+// Package postings is which tokens documents use, where and how often, in segments that many
+// indexes have; how rare each is and what it weighs there; and which tokens are like a word. What
+// a query makes of them is not its affair.
+package postings
 
 import (
 	"cmp"
@@ -25,17 +28,17 @@ type Segment struct {
 	serverNames []string // "" for documents without one
 
 	tokens     *wordlist.List
-	words      *wordlist.List       // as written, if they have only one token
-	wordTokens []uint32             // of these words
-	starts     []uint32             // of each token in posts, and the end of the last
-	posts      []posting            // of each token ordered by document
-	lengths    [][fieldCount]uint16 // of each document's fields, in tokens
-	total      [fieldCount]int      // of the lengths
-	unspaced   names.Set            // documents with text in a script without spaces
+	words      *wordlist.List  // as written, if they have only one token
+	wordTokens []uint32        // of these words
+	starts     []uint32        // of each token in posts, and the end of the last
+	posts      []Posting       // of each token ordered by document
+	Lengths    []Lengths       // of each document's fields, in tokens
+	total      [fieldCount]int // of the lengths
+	unspaced   names.Set       // documents with text in a script without spaces
 
 	serverStarts []uint32 // of each server in serverTokens, and the end of the last
 	serverTokens []uint32 // the words of servers' names
-	serverWords  names.Set
+	ServerWords  names.Set
 	serverWholes []uint32 // by server: its name as one word, noToken if no document has that
 
 	nameStarts []uint32          // of each document in nameTokens, and the end of the last
@@ -48,21 +51,21 @@ type Segment struct {
 	pairs      map[uint32][]byte // tokens by their pairs of letters, in order, as nextToken reads them
 }
 
-// posting says that a document uses a token.
-type posting struct {
-	doc    uint32
-	counts counts
+// Posting says that a document uses a token.
+type Posting struct {
+	Doc    uint32
+	Counts Counts
 }
 
-// of returns the postings of a token, ordered by document.
-func (s *Segment) of(token uint32) []posting { return s.posts[s.starts[token]:s.starts[token+1]] }
+// Of returns the postings of a token, ordered by document.
+func (s *Segment) Of(token uint32) []Posting { return s.posts[s.starts[token]:s.starts[token+1]] }
 
 // posting returns the posting of a token in a document.
-func (s *Segment) posting(token, doc uint32) (posting, bool) {
-	posts := s.of(token)
-	at, ok := slices.BinarySearchFunc(posts, doc, func(p posting, doc uint32) int { return cmp.Compare(p.doc, doc) })
+func (s *Segment) posting(token, doc uint32) (Posting, bool) {
+	posts := s.Of(token)
+	at, ok := slices.BinarySearchFunc(posts, doc, func(p Posting, doc uint32) int { return cmp.Compare(p.Doc, doc) })
 	if !ok {
-		return posting{}, false
+		return Posting{}, false
 	}
 	return posts[at], true
 }
@@ -72,17 +75,18 @@ func (s *Segment) nameOf(doc uint32) []uint32 {
 	return s.nameTokens[s.nameStarts[doc]:s.nameStarts[doc+1]]
 }
 
-// serverOf returns the words of the name of a document's server, and all of it as one word, noToken
+// ServerOf returns the words of the name of a document's server, and all of it as one word, noToken
 // if no document has that.
-func (s *Segment) serverOf(doc uint32) (words []uint32, whole uint32) {
+func (s *Segment) ServerOf(doc uint32) (words []uint32, whole uint32) {
 	server := s.servers[doc]
 	return s.serverTokens[s.serverStarts[server]:s.serverStarts[server+1]], s.serverWholes[server]
 }
 
-const noToken = math.MaxUint32
+// NoToken is the number of no token.
+const NoToken = math.MaxUint32
 
-// needsOf returns the tokens of what a document needs the id of.
-func (s *Segment) needsOf(doc uint32) []uint32 { return s.needs[s.needStarts[doc]:s.needStarts[doc+1]] }
+// NeedsOf returns the tokens of what a document needs the id of.
+func (s *Segment) NeedsOf(doc uint32) []uint32 { return s.needs[s.needStarts[doc]:s.needStarts[doc+1]] }
 
 // field is a part of a document.
 type field uint8
@@ -109,25 +113,28 @@ var (
 	fieldSlopes  = [fieldCount]float64{0.4, 0.75, 0.5, 0.5, 0.5, 0}
 )
 
-// counts packs how often a token occurs in each field, in countBits bits per field.
-type counts uint32
+// Lengths are how many tokens the fields of a document have.
+type Lengths [fieldCount]uint16
+
+// Counts packs how often a token occurs in each field, in countBits bits per field.
+type Counts uint32
 
 const (
 	countBits = 5
 	maxCount  = 1<<countBits - 1
 )
 
-func (c counts) of(f field) int { return int(c>>(countBits*f)) & maxCount }
+func (c Counts) of(f field) int { return int(c>>(countBits*f)) & maxCount }
 
-func (c counts) plus(f field) counts {
+func (c Counts) plus(f field) Counts {
 	if c.of(f) == maxCount {
 		return c
 	}
 	return c + 1<<(countBits*f)
 }
 
-// fieldsOf names the fields in which a token occurs, and how often.
-func fieldsOf(c counts) string {
+// Fields names the fields in which a token occurs, and how often.
+func (c Counts) Fields() string {
 	var fields []string
 	for f := range fieldCount {
 		switch n := c.of(f); n {
@@ -184,7 +191,7 @@ const usageBlock = 1 << 15
 // usage counts one token in one document.
 type usage struct {
 	token, doc uint32
-	counts     counts
+	counts     Counts
 }
 
 // builder collects the usages of tokens, one document after the other.
@@ -206,7 +213,7 @@ func newBuilder(docs []keyword.Doc) *builder {
 			List:       keyword.NewNames(docs),
 			servers:    make([]uint32, len(docs)),
 			unspaced:   names.NewSet(len(docs)),
-			lengths:    make([][fieldCount]uint16, len(docs)),
+			Lengths:    make([]Lengths, len(docs)),
 			nameStarts: make([]uint32, 1, len(docs)+1),
 			needStarts: make([]uint32, 1, len(docs)+1),
 		},
@@ -317,7 +324,7 @@ func (b *builder) read(doc uint32, f field, text string) {
 // countField counts a token and the length of its field.
 func (b *builder) countField(doc uint32, f field, id uint32) {
 	b.countID(doc, f, id)
-	if length := &b.s.lengths[doc][f]; *length < 1<<16-1 {
+	if length := &b.s.Lengths[doc][f]; *length < 1<<16-1 {
 		*length++
 		b.s.total[f]++
 	}
@@ -344,7 +351,7 @@ func (b *builder) finish() *Segment {
 	b.copyWords()
 	b.fillPostings()
 	b.readServers()
-	s.serverWords = setOf(s.tokens.Len(), s.serverTokens, s.serverWholes)
+	s.ServerWords = setOf(s.tokens.Len(), s.serverTokens, s.serverWholes)
 	s.nameWords = setOf(s.tokens.Len(), s.nameTokens)
 	s.forward, s.backward = newAffixes(s.tokens, s.nameWords)
 	s.pairs = newPairs(b.tokens.Words())
@@ -356,7 +363,7 @@ func setOf(n int, lists ...[]uint32) names.Set {
 	set := names.NewSet(n)
 	for _, list := range lists {
 		for _, token := range list {
-			if token != noToken {
+			if token != NoToken {
 				set.Add(token)
 			}
 		}
@@ -387,7 +394,7 @@ func (b *builder) readServers() {
 		s.serverStarts = append(s.serverStarts, uint32(len(s.serverTokens)))
 		id, ok := s.tokens.Find(b.stemmer.Stem(whole))
 		if !ok {
-			id = noToken
+			id = NoToken
 		}
 		s.serverWholes = append(s.serverWholes, id)
 	}
@@ -415,11 +422,11 @@ func (b *builder) fillPostings() {
 	for i := range s.tokens.Len() {
 		s.starts[i+1] += s.starts[i]
 	}
-	s.posts = make([]posting, all)
+	s.posts = make([]Posting, all)
 	next := slices.Clone(s.starts)
 	for _, block := range b.usages {
 		for _, u := range block {
-			s.posts[next[u.token]] = posting{doc: u.doc, counts: u.counts}
+			s.posts[next[u.token]] = Posting{Doc: u.doc, Counts: u.counts}
 			next[u.token]++
 		}
 	}
