@@ -18,6 +18,7 @@ import (
 	"github.com/cloudwego/eino/schema"
 	"github.com/stretchr/testify/require"
 
+	"github.com/einolean/einolean/internal/message"
 	"github.com/einolean/einolean/internal/race"
 	"github.com/einolean/einolean/toolsearch/internal/hidden"
 	"github.com/einolean/einolean/toolsearch/internal/native"
@@ -65,7 +66,7 @@ func (k kind[M]) anyHistory(r *rand.Rand) (msgs []M) {
 		msgs = append(msgs, k.user("please"), k.call(id, r.IntN(2) == 0))
 		names := some(r, "t", 4, 10)
 		if r.IntN(3) == 0 {
-			msgs = append(msgs, wire.Answering[M](id, "tool_search", found(names)))
+			msgs = append(msgs, message.Answering[M](id, "tool_search", message.NewText(found(names))))
 			continue
 		}
 		tools := []*schema.ToolInfo{}

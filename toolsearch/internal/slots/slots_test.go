@@ -20,6 +20,7 @@ import (
 	"github.com/cloudwego/eino/schema"
 	"github.com/stretchr/testify/require"
 
+	"github.com/einolean/einolean/internal/message"
 	"github.com/einolean/einolean/toolsearch/internal/wire"
 )
 
@@ -248,13 +249,13 @@ func renamedBack[M adk.MessageType](t *testing.T) {
 	r.hidden["late"] = plain("late")
 	s.Open()
 	calls := []wire.Call{{ID: "1", Name: "a", Args: "{}"}, {ID: "2", Name: "late", Args: "{}"}}
-	answer := wire.Edit(wire.Calling[M](calls), s.Meet(context.Background(), calls))
+	answer := wire.Edit(message.Calling[M]([]message.ToolCall{{ID: "1", Name: "a", Args: "{}"}, {ID: "2", Name: "late", Args: "{}"}}), s.Meet(context.Background(), calls))
 	require.True(t, IsName(wire.ViewOf(answer).Calls[1].Name))
-	was := []M{answer, wire.Answering[M]("1", "a", "x"), wire.Answering[M]("2", wire.ViewOf(answer).Calls[1].Name, "y")}
+	was := []M{answer, message.Answering[M]("1", "a", message.NewText("x")), message.Answering[M]("2", wire.ViewOf(answer).Calls[1].Name, message.NewText("y"))}
 	now := Named(s, was)
 	require.Equal(t, calls, wire.ViewOf(now[0]).Calls)
 	require.Same(t, was[1], now[1])
-	require.Equal(t, wire.Answering[M]("2", "late", "y"), now[2])
+	require.Equal(t, message.Answering[M]("2", "late", message.NewText("y")), now[2])
 	require.True(t, IsName(wire.ViewOf(was[2]).Results[0].Name), "what was handed over stays")
 }
 

@@ -19,6 +19,7 @@ import (
 
 	"github.com/einolean/einolean/internal/dev/adktest"
 	"github.com/einolean/einolean/internal/lenient"
+	"github.com/einolean/einolean/internal/message"
 	"github.com/einolean/einolean/internal/session"
 	"github.com/einolean/einolean/internal/toolnames"
 	"github.com/einolean/einolean/toolsearch/internal/say"
@@ -48,7 +49,7 @@ func anyMessage[M adk.MessageType](r *rand.Rand, n int) M {
 	case 4:
 		return adktest.User[M](lists[r.IntN(2)]) // as a store left it
 	case 5:
-		return wire.Calling[M]([]wire.Call{{ID: fmt.Sprint(n), Name: []string{"a", "b", "own"}[r.IntN(3)], Args: "{}"}})
+		return message.Calling[M]([]message.ToolCall{{ID: fmt.Sprint(n), Name: []string{"a", "b", "own"}[r.IntN(3)], Args: "{}"}})
 	case 6:
 		return adktest.System[M]("be brief")
 	}
@@ -179,14 +180,14 @@ func TestReplacedMessagesAreHeardAgain(t *testing.T) {
 func testReplaced[M adk.MessageType](t *testing.T) {
 	for seed := range uint64(100) {
 		r := rand.New(rand.NewPCG(seed, 6))
-		msgs := append(anyMessages[M](r), wire.Calling[M]([]wire.Call{{ID: "x", Name: "a", Args: "{}"}}))
+		msgs := append(anyMessages[M](r), message.Calling[M]([]message.ToolCall{{ID: "x", Name: "a", Args: "{}"}}))
 		var used, fresh transcript.Transcript[M]
 		var met []string
 		used.Read(msgs)
 		used.Hear(world, meets(&met))
 		require.False(t, used.Replace(msgs))
 		next := slices.Clone(msgs)
-		next[len(next)-1] = wire.Calling[M]([]wire.Call{{ID: "x", Name: "c", Args: "{}"}})
+		next[len(next)-1] = message.Calling[M]([]message.ToolCall{{ID: "x", Name: "c", Args: "{}"}})
 		require.True(t, used.Replace(next))
 		again := met
 		met = nil

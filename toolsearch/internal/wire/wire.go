@@ -171,23 +171,6 @@ func marked[M adk.MessageType](text, key string) M {
 	return message.WithExtra(message.New[M](schema.User, message.NewText(text)), map[string]any{key: true})
 }
 
-// Calling makes a message of a model that makes calls.
-func Calling[M adk.MessageType](calls []Call) M {
-	return message.New[M](schema.Assistant, callParts(calls)...)
-}
-
-func callParts(calls []Call) (parts []message.Part) {
-	for _, c := range calls {
-		parts = append(parts, message.NewCall(c.ID, c.Name, c.Args))
-	}
-	return parts
-}
-
-// Answering makes a message with the result of a call.
-func Answering[M adk.MessageType](id, name, text string) M {
-	return message.New[M](schema.Tool, message.NewResult(id, name, message.NewText(text)))
-}
-
 // Edit returns a copy in which calls have the ids, names and arguments that the function says; the
 // same message if none changes.
 func Edit[M adk.MessageType](m M, edit func(Call) Call) M {
@@ -223,9 +206,9 @@ func Rename[M adk.MessageType](m M, name func(id, name string) string) M {
 	})
 }
 
-// Rewrite returns a copy in which what belongs to a provider's own search is as the editor wants
+// rewrite returns a copy in which what belongs to a provider's own search is as the editor wants
 // it; the same message if nothing changes.
-func Rewrite[M adk.MessageType](m M, e Editor) M {
+func rewrite[M adk.MessageType](m M, e Editor) M {
 	return message.Edit(withoutHosted(m, e), func(p message.Part) (message.Part, bool) {
 		switch {
 		case p.Kind == message.Result:
@@ -350,7 +333,7 @@ func RewriteAll[M adk.MessageType](msgs []M, edit func(Pairs) Editor) []M {
 		p.add(ViewOf(msg))
 	}
 	e := edit(p)
-	return Each(msgs, func(msg M) M { return Rewrite(msg, e) })
+	return Each(msgs, func(msg M) M { return rewrite(msg, e) })
 }
 
 // Each applies a function to all messages. It returns the same slice if none changes.
