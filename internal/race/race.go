@@ -41,11 +41,12 @@ func Allocations(runs int, f func()) float64 {
 }
 
 // Fastest is how long f takes without what runs beside it: the least of several measurements,
-// of which there are more as long as none is within most. What is slow by itself is slow each
-// time, and a busy machine is not.
+// of which there are more as long as none is within most, each after a longer pause. What is slow by
+// itself is slow each time, and a busy machine is not.
 func Fastest(most time.Duration, f func()) time.Duration {
 	least := time.Duration(1<<63 - 1)
-	for range 20 {
+	for n := range 20 {
+		time.Sleep(time.Duration(n) * 10 * time.Millisecond)
 		begin := time.Now()
 		f()
 		if least = min(least, time.Since(begin)); least < most {
