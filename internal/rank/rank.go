@@ -44,8 +44,7 @@ type Query struct {
 	words  int            // in them
 
 	counts []int32 // of one passage
-	near   uint64  // which of its terms have another one of the query near
-	lower  []byte
+	text   []byte  // of it
 }
 
 // Fit is what a passage has of a query. The zero value has nothing.
@@ -99,7 +98,7 @@ func (q *Query) term(text, key string) int {
 		}
 		q.index[key] = i
 		q.starts[key[0]] = true
-		exact := len(text) >= exactBytes && strings.IndexFunc(text, func(c rune) bool { return c < utf8.RuneSelf && (kinds[c] == 0 || '0' <= c && c <= '9') }) >= 0
+		exact := len(text) >= exactBytes && strings.IndexFunc(text, func(c rune) bool { return c < utf8.RuneSelf && (!isWord(byte(c)) || '0' <= c && c <= '9') }) >= 0
 		q.terms = append(q.terms, term{text: text, stem: key, exact: exact})
 	}
 	return i
@@ -109,19 +108,20 @@ func (q *Query) term(text, key string) int {
 func (q *Query) Add(under, text string) (f Fit) {
 	q.count++
 	clear(q.counts)
-	q.lower = append(append(append(q.lower[:0], under...), '\n'), text...)
-	f.words = q.countWords(q.lower, q.counts)
-	q.words += f.words
-	if q.note(bytes.ToLower(q.lower), q.counts) {
-		f.counts, f.near = slices.Clone(q.counts), q.near
+	q.text = append(append(append(q.text[:0], under...), '\n'), text...)
+	words, near := q.countWords(q.text, q.counts)
+	f.words = words
+	q.words += words
+	if q.note(bytes.ToLower(q.text), q.counts) {
+		f.counts, f.near = slices.Clone(q.counts), near
 	}
 	return f
 }
 
-// countWords counts the words of a text, and the terms among them.
-func (q *Query) countWords(text []byte, counts []int32) (words int) {
+// countWords counts the words of a text, and the terms among them. near are the terms, as bits, that have
+// another one near.
+func (q *Query) countWords(text []byte, counts []int32) (words int, near uint64) {
 	var buf [maxWord + utf8.UTFMax]byte
-	q.near = 0
 	last, lastAt := -1, 0
 	eachWord(text, func(word []byte) {
 		words++
@@ -139,12 +139,12 @@ func (q *Query) countWords(text []byte, counts []int32) (words int) {
 		if i, ok := q.index[stemOf(small)]; ok {
 			counts[i]++
 			if last >= 0 && last != i && words-lastAt <= nearWords {
-				q.near |= 1<<i | 1<<last
+				near |= 1<<i | 1<<last
 			}
 			last, lastAt = i, words
 		}
 	})
-	return words
+	return words, near
 }
 
 // onlyPiece is the count of a term that is only a piece of words.

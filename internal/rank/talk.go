@@ -25,8 +25,7 @@ const (
 // the text. A Query, whose author chose each word, ranks pages worse by it, and takes three times as long.
 type Talk struct {
 	words map[uint32]int // by hash
-	n     int
-	some  [8]uint64 // a bit for the end of each hash in words: most words of a text are in none
+	some  [8]uint64      // a bit for the end of each hash in words: most words of a text are in none
 }
 
 func (q *Talk) bit(hash uint32) (at, bit uint32) { return hash >> 6 % uint32(len(q.some)), hash & 63 }
@@ -42,15 +41,14 @@ func NewTalk(text string) *Talk {
 	}
 	q := &Talk{words: make(map[uint32]int)}
 	eachHash(text, func(hash uint32, word string) {
-		if _, known := q.words[hash]; known || q.n == maxTerms || len(word) < 3 || fillers[strings.ToLower(word)] {
+		if _, known := q.words[hash]; known || len(q.words) == maxTerms || len(word) < 3 || fillers[strings.ToLower(word)] {
 			return
 		}
-		q.words[hash] = q.n
+		q.words[hash] = len(q.words)
 		at, bit := q.bit(hash)
 		q.some[at] |= 1 << bit
-		q.n++
 	})
-	if q.n == 0 {
+	if len(q.words) == 0 {
 		return nil
 	}
 	return q
@@ -134,8 +132,8 @@ type hit struct{ line, word int }
 
 // look finds the words of a talk: in how many lines each is, and where; and says how long the lines are.
 func (q *Talk) look(n int, line func(i int) string) (in, sizes []int, hits []hit) {
-	in, sizes = make([]int, q.n), make([]int, n)
-	last := make([]int, q.n)
+	in, sizes = make([]int, len(q.words)), make([]int, n)
+	last := make([]int, len(q.words))
 	for i := range n {
 		s := line(i)
 		sizes[i] = len(s)
@@ -160,15 +158,3 @@ func setOf(list string) map[string]bool {
 	}
 	return set
 }
-
-// small is each letter of ASCII as a small one, each digit as it is, and 0 for every other byte.
-var small = func() (set [256]byte) {
-	for c := range byte(utf8.RuneSelf) {
-		if kinds[c] != 0 {
-			set[c] = lowered(c)
-		}
-	}
-	return set
-}()
-
-func isWord(c byte) bool { return small[c] != 0 }

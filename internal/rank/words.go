@@ -27,7 +27,7 @@ func stemOf(word []byte) string {
 // written in camel case, and two neighbours each in scripts without spaces.
 func eachWord(text []byte, visit func(word []byte)) {
 	for at := 0; at < len(text); {
-		if c := text[at]; c < utf8.RuneSelf && kinds[c] == 0 {
+		if c := text[at]; c < utf8.RuneSelf && !isWord(c) {
 			at++
 			continue
 		}
@@ -58,7 +58,7 @@ func spacedWord(text []byte, visit func(word []byte)) (end int) {
 			if c, width = utf8.DecodeRune(text[end:]); !wordly(c) || withoutSpaces(c) {
 				break
 			}
-		} else if kinds[c] == 0 {
+		} else if !isWord(byte(c)) {
 			break
 		}
 		was := upper
@@ -75,15 +75,18 @@ func spacedWord(text []byte, visit func(word []byte)) (end int) {
 	return end
 }
 
-// kinds says which bytes below 128 are part of words.
-var kinds = func() (k [utf8.RuneSelf]byte) {
-	for c := range k {
-		if 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || '0' <= c && c <= '9' {
-			k[c] = 1
-		}
+// small is each letter of ASCII as a small one, each digit as it is, and 0 for every other byte.
+var small = func() (set [256]byte) {
+	for c := byte('0'); c <= '9'; c++ {
+		set[c] = c
 	}
-	return k
+	for c := byte('a'); c <= 'z'; c++ {
+		set[c], set[c-'a'+'A'] = c, c
+	}
+	return set
 }()
+
+func isWord(c byte) bool { return small[c] != 0 }
 
 // eachPair visits every two neighbours among characters; a single one alone.
 func eachPair(text []byte, visit func(pair []byte)) {
@@ -100,7 +103,7 @@ func eachPair(text []byte, visit func(pair []byte)) {
 
 func wordly(c rune) bool {
 	if c < utf8.RuneSelf {
-		return kinds[c] != 0
+		return isWord(byte(c))
 	}
 	return c != utf8.RuneError && (unicode.IsLetter(c) || unicode.IsDigit(c))
 }
