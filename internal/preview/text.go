@@ -101,7 +101,7 @@ func formatOf(text string) Format {
 		switch {
 		case isTestLine(l):
 			tests++
-		case logLine.MatchString(l):
+		case LogLine.MatchString(l):
 			logs++
 		}
 	}
@@ -145,9 +145,9 @@ func hasSummary(tail string) bool {
 	return false
 }
 
-// logLine begins with a time, such as "2025-03-01T10:00:00", "10:00:00.5" and "Mar  1 10:00:00",
-// or with a level.
-var logLine = regexp.MustCompile(`^[\[( \t]*(?:(?:\S{1,11} +){0,2}\d{2,4}[-/.:]\d\d[-/.:]\d\d|(?:INFO|WARN|WARNING|ERROR|DEBUG|TRACE|FATAL|NOTICE)\b|(?:level|time|ts)=)`)
+// LogLine is a line that begins with a time, such as "2025-03-01T10:00:00", "10:00:00.5" and
+// "Mar  1 10:00:00", or with a level.
+var LogLine = regexp.MustCompile(`^[\[( \t]*(?:(?:\S{1,11} +){0,2}\d{2,4}[-/.:]\d\d[-/.:]\d\d|(?:INFO|WARN|WARNING|ERROR|DEBUG|TRACE|FATAL|NOTICE)\b|(?:level|time|ts)=)`)
 
 // showOutput previews tests and logs: the end, errors, and each kind of line once.
 func showOutput(m asked, text string, room int) string {

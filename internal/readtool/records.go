@@ -407,7 +407,6 @@ func bracket(b []byte) (by, n int) {
 var (
 	sectionLine = regexp.MustCompile(`^\[\[?[\w.\-"' ]+\]?\]\s*$`)
 	mailLine    = regexp.MustCompile(`^From:? .*@`)
-	entryLine   = regexp.MustCompile(`^[\[( \t]*(?:(?:\S{1,11} +){0,2}\d{2,4}[-/.:]\d\d[-/.:]\d\d|(?:INFO|WARN|WARNING|ERROR|DEBUG|TRACE|FATAL|NOTICE)\b|(?:level|time|ts)=)`)
 	tagStart    = regexp.MustCompile(`^<(/?)([a-zA-Z][\w:-]*)\b`)
 	titleLine   = regexp.MustCompile(`^[A-Z][A-Z0-9_%()/-]*(?: [A-Z0-9_%()/-]+)*(?: {2,}[A-Z][A-Z0-9_%()/ -]*){2,}$`)
 )
@@ -467,8 +466,8 @@ func (s *splitter) detect(begin []byte) {
 	}
 	indented, blank, filled := shape(lines)
 	texts := max(1, len(lines)-blank)
-	if count(matching(entryLine)) >= max(1, texts*3/10) && count(commitLevel) == 0 {
-		s.form, s.level, s.log = ofEntries, matching(entryLine), true
+	if count(matching(preview.LogLine)) >= max(1, texts*3/10) && count(commitLevel) == 0 {
+		s.form, s.level, s.log = ofEntries, matching(preview.LogLine), true
 		return
 	}
 	for _, each := range []struct {
