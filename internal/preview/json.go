@@ -17,7 +17,7 @@ import (
 const stringShare = 60
 
 // showJSON previews a document in at most room bytes; inner previews a text in it, nil if nothing may.
-func showJSON(m asked, d *document, room int, inner func(text string, room int) string) string {
+func showJSON(say labels, d *document, room int, inner func(text string, room int) string) string {
 	if room < leastValue {
 		return ""
 	}
@@ -26,7 +26,7 @@ func showJSON(m asked, d *document, room int, inner func(text string, room int) 
 	}
 	if list, ok := mainList(d); ok {
 		t := newTable(d, list, room)
-		if out, ok := t.appendTable(make([]byte, 0, room), room, m.say); ok && len(out) <= room {
+		if out, ok := t.appendTable(make([]byte, 0, room), room, say); ok && len(out) <= room {
 			return string(out)
 		}
 	} else if n, ok := mainString(d); ok && inner != nil {

@@ -127,22 +127,19 @@ func severity(line string) int {
 	return most
 }
 
-// lowered is each letter of ASCII as a small one, each digit as it is, and 0 for every other
-// byte.
-var lowered = func() (set [256]byte) {
+// alphanumeric are the letters and digits of ASCII.
+var alphanumeric = func() (set [256]bool) {
 	for c := byte('0'); c <= '9'; c++ {
-		set[c] = c
+		set[c] = true
 	}
 	for c := byte('a'); c <= 'z'; c++ {
-		set[c], set[c-'a'+'A'] = c, c
+		set[c], set[c-'a'+'A'] = true, true
 	}
 	return set
 }()
 
-func alphanumeric(c byte) bool { return lowered[c] != 0 }
-
 // letter reports whether a byte can stand in a name.
-func letter(c byte) bool { return lowered[c] != 0 || c == '_' }
+func letter(c byte) bool { return alphanumeric[c] || c == '_' }
 
 func byteAt(s string, i int) byte {
 	if i < 0 || i >= len(s) {
@@ -234,7 +231,7 @@ var outcomes = words("passed failed passing failing failures failure errors erro
 // countsTests is true of "2 failed, 3 passed", "Tests run: 5, Failures: 1" and "3 passing (2s)".
 func countsTests(l string) bool {
 	const two = 2
-	fields := strings.FieldsFunc(l, func(r rune) bool { return r > 0x7f || !alphanumeric(byte(r)) })
+	fields := strings.FieldsFunc(l, func(r rune) bool { return r > 0x7f || !alphanumeric[byte(r)] })
 	counted := ""
 	found := 0
 	for i, f := range fields {
@@ -260,7 +257,7 @@ func mask(b []byte, line string) []byte {
 	line = line[:min(len(line), most)]
 	for i := 0; i < len(line); {
 		c := line[i]
-		if !alphanumeric(c) {
+		if !alphanumeric[c] {
 			if c != ' ' || len(b) > 0 && b[len(b)-1] != ' ' {
 				b = append(b, c)
 			}
@@ -268,7 +265,7 @@ func mask(b []byte, line string) []byte {
 			continue
 		}
 		end := i
-		for end < len(line) && alphanumeric(line[end]) {
+		for end < len(line) && alphanumeric[line[end]] {
 			end++
 		}
 		if n := len(b); varies(line[i:end]) {

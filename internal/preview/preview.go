@@ -42,28 +42,26 @@ func Make(r Request) (string, Format) {
 	if r.Room <= 0 {
 		return "", Text
 	}
-	m := r.maker()
 	if len(r.Text) <= r.Room {
 		return display.Valid(r.Text), Text
 	}
+	m := maker{asked: asked{r.say(), r.Question + "\n" + r.Arguments}}
 	return m.make(r.Text, r.Room)
 }
 
 // HeadTail returns the start and the end of a text.
 func HeadTail(r Request) string {
-	m := r.maker()
 	if len(r.Text) <= r.Room {
 		return display.Valid(r.Text)
 	}
-	return display.Valid(headTail(r.Text, r.Room, m.say))
+	return display.Valid(headTail(r.Text, r.Room, r.say()))
 }
 
-func (r Request) maker() *maker {
-	m := &maker{asked: asked{english, r.Question + "\n" + r.Arguments}}
+func (r Request) say() labels {
 	if r.Chinese {
-		m.say = chinese
+		return chinese
 	}
-	return m
+	return english
 }
 
 // maker makes one preview.
@@ -82,7 +80,7 @@ func (m *maker) make(text string, room int) (string, Format) {
 	}
 	if d, ok := scan(text); ok {
 		if m.layers == maxLayers {
-			return showJSON(m.asked, d, room, nil), JSON
+			return showJSON(m.say, d, room, nil), JSON
 		}
 		if e, ok := envelopeIn(d); ok && room > 4*minPart {
 			return m.envelope(e, room)
@@ -90,7 +88,7 @@ func (m *maker) make(text string, room int) (string, Format) {
 		if log, ok := recordedLog(d); ok && room > 4*minPart {
 			return m.inside("recorded", log, room)
 		}
-		return showJSON(m.asked, d, room, m.inner), JSON
+		return showJSON(m.say, d, room, m.inner), JSON
 	}
 	if inner, ok := jsonString(text); ok && m.layers < maxLayers {
 		if room > len(m.say.say("string"))+1+minPart {
@@ -103,17 +101,17 @@ func (m *maker) make(text string, room int) (string, Format) {
 // inside previews a text that stands inside another one, which a label says.
 func (m *maker) inside(label, text string, room int) (string, Format) {
 	frame := m.say.say(label) + "\n"
-	deeper := maker{m.asked, m.layers + 1}
-	shown, f := deeper.make(text, room-len(frame))
+	shown, f := m.deeper().make(text, room-len(frame))
 	return frame + shown, f
 }
 
 // inner previews a text in another one.
 func (m *maker) inner(text string, room int) string {
-	deeper := maker{m.asked, m.layers + 1}
-	shown, _ := deeper.make(text, room)
+	shown, _ := m.deeper().make(text, room)
 	return shown
 }
+
+func (m *maker) deeper() *maker { return &maker{m.asked, m.layers + 1} }
 
 // envelope previews an MCP result: that of one text as the text.
 func (m *maker) envelope(e envelope, room int) (string, Format) {
