@@ -46,8 +46,8 @@ type values struct {
 	distinct map[string]struct{}
 }
 
-// kid finds the field below f that a key names; nil if there are too many, which count counts. Records mostly have their keys in one
-// order, so it looks where the key was last time.
+// kid finds the field below f that a key names; nil if there are too many, which count counts. Records
+// mostly have their keys in one order, so it looks where the key was last time.
 func (f *field) kid(name string, at int, count *int) *field {
 	if at < len(f.kids) && f.kids[at].name == name {
 		return f.kids[at]

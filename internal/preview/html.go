@@ -69,7 +69,8 @@ func isBlock(name string) bool {
 }
 
 // tag is what stands between < and >. The tokenizer of golang.org/x/net/html takes four to eight times as
-// long, 4 MB of which would be a fifth of a second, and reads the rest of a page as text behind a <plaintext> or <textarea>.
+// long, 4 MB of which would be a fifth of a second, and reads the rest of a page as text behind a
+// <plaintext> or <textarea>.
 type tag struct {
 	name  string // in lower case; empty where there is no tag
 	close bool

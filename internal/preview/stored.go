@@ -116,7 +116,7 @@ func logParts(d *document, pieces []piece, most int) (parts []Part) {
 	return parts
 }
 
-// lineParts are whole lines of a recorded log, about most bytes of them each.
+// lineParts are whole lines of a text, about most bytes of them each.
 func lineParts(text string, most int) (parts []Part) {
 	for from := 0; from < len(text); {
 		to := min(from+most, len(text))

@@ -37,8 +37,7 @@
 // lines, bytes, matches or passages → the text of the answer.
 package readtool
 
-// The tool itself: its options, the way from a call to an answer, the arguments of a call and of
-// the next one, and the sentences, which are in text/.
+// The tool itself: its options, and the way from a call to an answer.
 
 import (
 	"cmp"
@@ -77,9 +76,10 @@ type Options struct {
 	Ranges RangeReader
 	Lines  Reader
 	// Allowed reports whether a path may be read. It gets the path that would be read, with a
-	// slash at its start and without "." and "..". A path that may not is answered like one that does not exist. If nil, every path that the store knows may be read. It
-	// is required if the store holds more than results, as a file system of the
-	// machine does. It must be safe for concurrent use.
+	// slash at its start and without "." and "..". A path that may not is answered like one
+	// that does not exist. If nil, every path that the store knows may be read. It is
+	// required if the store holds more than results, as a file system of the machine does.
+	// It must be safe for concurrent use.
 	Allowed func(filePath string) bool
 	// MaxLines is the most lines of content in an answer. If zero, defaults to
 	// DefaultMaxLines.

@@ -22,8 +22,8 @@ type Index struct {
 	words *lexicon.Words
 }
 
-// New indexes docs, with what is known about words; nil: only which say nothing. The Doc of a hit is the position in this slice. Names need not be
-// distinct. It reads as much of each document as NewSegment.
+// New indexes docs, with what is known about words; nil: only which say nothing. The Doc of a hit is
+// the position in this slice. Names need not be distinct. It reads as much of each document as NewSegment.
 func New(words *lexicon.Words, docs []keyword.Doc) *Index {
 	return Join(words, postings.Part{Segment: postings.NewSegment(docs)})
 }

@@ -70,7 +70,7 @@ func (f *Finder) Keep(text []byte) string {
 	return f.own.String()[start:]
 }
 
-// Joined returns parts as one text that is kept as keep does.
+// Joined returns parts as one text that is kept as Keep does.
 func (f *Finder) Joined(parts ...string) string {
 	text := f.letters[:0]
 	for _, part := range parts {

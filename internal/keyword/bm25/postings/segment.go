@@ -21,7 +21,7 @@ import (
 
 // Segment is documents that were read together: which tokens they use, where and how
 // often. What depends on other documents as well, such as how rare a token is, is the
-// Index's. It is immutable and safe for concurrent use.
+// View's. It is immutable and safe for concurrent use.
 type Segment struct {
 	*names.List
 	servers     []uint32 // the number of each document's server, by ordinal
@@ -39,7 +39,7 @@ type Segment struct {
 	serverStarts []uint32 // of each server in serverTokens, and the end of the last
 	serverTokens []uint32 // the words of servers' names
 	ServerWords  names.Set
-	serverWholes []uint32 // by server: its name as one word, noToken if no document has that
+	serverWholes []uint32 // by server: its name as one word, NoToken if no document has that
 
 	nameStarts []uint32          // of each document in nameTokens, and the end of the last
 	nameTokens []uint32          // the distinct tokens of names
@@ -75,7 +75,7 @@ func (s *Segment) nameOf(doc uint32) []uint32 {
 	return s.nameTokens[s.nameStarts[doc]:s.nameStarts[doc+1]]
 }
 
-// ServerOf returns the words of the name of a document's server, and all of it as one word, noToken
+// ServerOf returns the words of the name of a document's server, and all of it as one word, NoToken
 // if no document has that.
 func (s *Segment) ServerOf(doc uint32) (words []uint32, whole uint32) {
 	server := s.servers[doc]
@@ -208,7 +208,7 @@ type builder struct {
 }
 
 func newBuilder(docs []keyword.Doc) *builder {
-	b := &builder{
+	return &builder{
 		s: &Segment{
 			List:       keyword.NewNames(docs),
 			servers:    make([]uint32, len(docs)),
@@ -220,7 +220,6 @@ func newBuilder(docs []keyword.Doc) *builder {
 		stemmer: make(tokenize.Stemmer),
 		words:   make(map[string]uint32, len(docs)),
 	}
-	return b
 }
 
 func (b *builder) add(doc uint32, d *keyword.Doc) {

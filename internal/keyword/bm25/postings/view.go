@@ -159,7 +159,7 @@ func (x *View) Find(text string) (token uint32, ok bool) {
 	return 0, false
 }
 
-// findBytes is find of a text that may change afterwards.
+// findBytes is Find of a text that may change afterwards.
 func (x *View) findBytes(text []byte) (token uint32, ok bool) {
 	for i := range x.parts {
 		p := &x.parts[i]
