@@ -105,12 +105,6 @@ func join[T any](chunks []T) T {
 	return out.(T)
 }
 
-// bytesOf is the number of bytes of a result's texts.
-func bytesOf(r *schema.ToolResult) (n int) {
-	eachString(r, func(text string) { n += len(text) })
-	return n
-}
-
 // textResult is a result of one text.
 func textResult(text string) *schema.ToolResult {
 	return &schema.ToolResult{Parts: []schema.ToolOutputPart{{Type: schema.ToolPartTypeText, Text: text}}}

@@ -23,6 +23,7 @@ import (
 	"github.com/einolean/einolean/reduction/internal/notice"
 	"github.com/einolean/einolean/reduction/internal/reader"
 	"github.com/einolean/einolean/reduction/internal/report"
+	"github.com/einolean/einolean/reduction/internal/rounds"
 	"github.com/einolean/einolean/reduction/internal/rule"
 	"github.com/einolean/einolean/reduction/internal/vault"
 )
@@ -176,11 +177,11 @@ func (c call) compact(ctx context.Context, result *schema.ToolResult, most int) 
 	if out == nil {
 		return nil
 	}
-	after := bytesOf(out)
+	after := rounds.Bytes(out.Parts)
 	if after > most {
 		return nil
 	}
-	c.tell(ctx, report.Outcome{Kind: einolean.KindResultCompacted, Before: bytesOf(result), After: after})
+	c.tell(ctx, report.Outcome{Kind: einolean.KindResultCompacted, Before: rounds.Bytes(result.Parts), After: after})
 	return out
 }
 
@@ -188,7 +189,7 @@ func (c call) compact(ctx context.Context, result *schema.ToolResult, most int) 
 func (c call) shortened(ctx context.Context, result *schema.ToolResult) (*schema.ToolResult, error) {
 	switch {
 	case c.rule.Leave != "":
-		c.reportKept(ctx, report.Outcome{Reason: c.rule.Leave, Before: bytesOf(result)}, firstText(result))
+		c.reportKept(ctx, report.Outcome{Reason: c.rule.Leave, Before: rounds.Bytes(result.Parts)}, firstText(result))
 		return nil, nil
 	case c.rule.Handled:
 		return c.byHandler(ctx, result)
@@ -198,7 +199,7 @@ func (c call) shortened(ctx context.Context, result *schema.ToolResult) (*schema
 
 // cut is the default handler.
 func (c call) cut(ctx context.Context, result *schema.ToolResult) (*schema.ToolResult, error) {
-	size := bytesOf(result)
+	size := rounds.Bytes(result.Parts)
 	if size <= c.rule.Limit {
 		c.reportKept(ctx, report.Outcome{Before: size}, "")
 		return nil, nil
@@ -277,7 +278,7 @@ func (c call) defaultPlace() vault.Place {
 
 // byHandler asks the user's handler.
 func (c call) byHandler(ctx context.Context, result *schema.ToolResult) (*schema.ToolResult, error) {
-	size := bytesOf(result)
+	size := rounds.Bytes(result.Parts)
 	got, err := c.Ask(ctx, c.detail(copyOf(result)))
 	switch {
 	case err != nil:
@@ -292,7 +293,7 @@ func (c call) byHandler(ctx context.Context, result *schema.ToolResult) (*schema
 	if ok, err := c.offload(ctx, got, report.Outcome{Before: size, After: size}); !ok {
 		return nil, err
 	}
-	after := bytesOf(got.Result)
+	after := rounds.Bytes(got.Result.Parts)
 	c.tell(ctx, report.Outcome{Kind: einolean.KindResultCut, By: report.ByHandler, Before: size, After: after, Path: got.Path})
 	return got.Result, nil
 }

@@ -36,6 +36,7 @@ import (
 	"github.com/einolean/einolean/internal/safe"
 	"github.com/einolean/einolean/reduction/internal/notice"
 	"github.com/einolean/einolean/reduction/internal/report"
+	"github.com/einolean/einolean/reduction/internal/rounds"
 	"github.com/einolean/einolean/reduction/internal/rule"
 	"github.com/einolean/einolean/reduction/internal/vault"
 )
@@ -172,7 +173,7 @@ func replaced[T any](ctx context.Context, c call, copied *schema.StreamReader[T]
 func replacing[T any](got Answer, copied *schema.StreamReader[T], done func(bytes int)) *schema.StreamReader[T] {
 	if got.Stream == nil {
 		shut(copied)
-		done(bytesOf(got.Result))
+		done(rounds.Bytes(got.Result.Parts))
 		return schema.StreamReaderFromArray([]T{ofResult[T](got.Result)})
 	}
 	ended, size := false, 0
