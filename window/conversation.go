@@ -159,9 +159,7 @@ func (v *conversation) classify(p *piece, helps map[uint64]bool, programs bool) 
 func (v *conversation) category(p *piece, help, program bool) Category {
 	o := v.outputs[p.ID]
 	switch {
-	case o.rule == "cleared" && p.Notice.Rule == "cleared", o.rule == "referred":
-		return ResultCleared
-	case p.Notice.Rule == "cleared":
+	case o.rule == "referred", p.Notice.Rule == "cleared":
 		return ResultCleared
 	case p.Notice.Rule == "cut":
 		return ResultCut

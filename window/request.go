@@ -76,7 +76,7 @@ func (n *nextOf) tools(r *run, o *model.Options) {
 		base := OwnTools
 		_, hidden := r.hidden[t.Name]
 		switch {
-		case said.Searches(t.Name), t.Name == toolnames.Call, readtool.Made(t), r.programs && t.Name == toolnames.Run:
+		case toolnames.IsSearchTool(t.Name), readtool.Made(t), r.programs && t.Name == toolnames.Run:
 			base = HelpTools
 		case hidden:
 			base = LoadedTools

@@ -232,7 +232,7 @@ func Definition(t *schema.ToolInfo) string {
 // Searches reports whether package toolsearch uses a tool to find, load or call
 // others.
 func Searches(tool string) bool {
-	return tool == toolnames.Search || tool == toolnames.SearchTools || tool == toolnames.Load
+	return toolnames.Loads(tool) || tool == toolnames.SearchTools
 }
 
 // IsReminder recognises the message that lists hidden tools, also Eino's, and one that
