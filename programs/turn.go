@@ -77,10 +77,11 @@ func (r *run[M]) show(ctx context.Context, infos []*schema.ToolInfo) ([]*schema.
 		}
 	}
 	r.calls = r.calls.shown(shown)
-	if at := slices.IndexFunc(shown, isCode); at >= 0 && r.about == nil && journal.Turns(ctx) == 0 && virtual.ToolsOf(ctx) == nil {
+	at := slices.IndexFunc(shown, isCode)
+	if at >= 0 && r.about == nil && journal.Turns(ctx) == 0 && virtual.ToolsOf(ctx) == nil {
 		r.about = describe(shown)
 	}
-	if at := slices.IndexFunc(shown, isCode); at >= 0 && r.about != nil {
+	if at >= 0 && r.about != nil {
 		shown[at] = r.about
 	}
 	return shown, nil
