@@ -9,14 +9,13 @@
 package told
 
 import (
-	"crypto/sha256"
-	"fmt"
 	"slices"
 	"strings"
 
 	"github.com/einolean/einolean/internal/backend"
 	"github.com/einolean/einolean/internal/texts"
 	"github.com/einolean/einolean/internal/toolnames"
+	"github.com/einolean/einolean/toolsearch/internal/hidden"
 	"github.com/einolean/einolean/toolsearch/internal/say"
 	"github.com/einolean/einolean/toolsearch/internal/turn"
 )
@@ -103,8 +102,7 @@ func (t *Told) store(c Call, names []string) string {
 		return ""
 	}
 	text := toolnames.Lines(names)
-	sum := sha256.Sum256([]byte(text))
-	path := fmt.Sprintf("%s/catalog-%x.txt", backend.CatalogDir, sum[:8])
+	path := backend.CatalogDir + "/catalog-" + hidden.Digest(text) + ".txt"
 	switch {
 	case t.stored[path]:
 		return path

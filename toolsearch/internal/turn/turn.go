@@ -181,10 +181,8 @@ func Difference(a, b []string) []string {
 	if len(b) == 0 {
 		return a
 	}
-	in := make(Names, len(b))
-	for _, name := range b {
-		in[name] = true
-	}
+	var in Names
+	in.Add(b...)
 	return slices.DeleteFunc(slices.Clone(a), func(name string) bool { return in[name] })
 }
 
