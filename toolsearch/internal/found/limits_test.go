@@ -323,15 +323,9 @@ func TestTheLimitsOfACall(t *testing.T) {
 				require.Equal(t, c.note, a.Hint)
 			})
 		}
-		words := matchesOf(t, ask(t, over(t, reports(200)...), Keyword, query(strings.Repeat("zzz ", maxWords)+"report_007")))
+		words := described(t, ask(t, over(t, reports(200)...), Keyword, query(strings.Repeat("zzz ", maxWords)+"report_007")))
 		require.Empty(t, words.Matches, "the word after the last that counts")
 	})
-}
-
-func matchesOf(t testing.TB, text string) (a say.Answer) {
-	t.Helper()
-	require.NoError(t, json.Unmarshal([]byte(text), &a), text)
-	return a
 }
 
 // What an answer suggests is bounded too.
@@ -339,13 +333,13 @@ func TestTheLimitsOfSuggestions(t *testing.T) {
 	inBothLanguages(t, func(t *testing.T, all *texts.Texts) {
 		tools := over(t, reports(200)...)
 		count := func(a say.Answer) int { return strings.Count(a.Hint, "report_") }
-		near := matchesOf(t, ask(t, tools, Keyword, `{"query":"reportt"}`))
+		near := described(t, ask(t, tools, Keyword, `{"query":"reportt"}`))
 		require.Equal(t, MaxNear, count(near), near.Hint)
 		few := over(t, reports(MaxNear-1)...)
-		require.Equal(t, MaxNear-1, count(matchesOf(t, ask(t, few, Keyword, `{"query":"reportt"}`))))
+		require.Equal(t, MaxNear-1, count(described(t, ask(t, few, Keyword, `{"query":"reportt"}`))))
 
 		unknown := func(n int) say.Answer {
-			return matchesOf(t, ask(t, tools, Keyword, `{"query":"select:`+numbered(n, "nothing%02dlikeit", ",")+`"}`))
+			return described(t, ask(t, tools, Keyword, `{"query":"select:`+numbered(n, "nothing%02dlikeit", ",")+`"}`))
 		}
 		require.Equal(t, 10, strings.Count(unknown(10).Hint, "likeit"))
 		require.NotContains(t, unknown(10).Hint, all.Say("more-unknown", say.Data{Total: 1}))
@@ -354,7 +348,7 @@ func TestTheLimitsOfSuggestions(t *testing.T) {
 		require.Contains(t, unknown(13).Hint, all.Say("more-unknown", say.Data{Total: 3}))
 
 		lookedUp := func(n int) string {
-			return matchesOf(t, ask(t, tools, Keyword, `{"query":"`+numbered(n, "qq%dxx", " ")+`"}`)).Hint
+			return described(t, ask(t, tools, Keyword, `{"query":"`+numbered(n, "qq%dxx", " ")+`"}`)).Hint
 		}
 		require.Equal(t, maxLookups, strings.Count(lookedUp(maxLookups), "xx"))
 		require.Equal(t, maxLookups, strings.Count(lookedUp(maxLookups+1), "xx"), "words that are said to match nothing")
