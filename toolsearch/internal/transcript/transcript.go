@@ -167,7 +167,8 @@ func (t *Transcript[M]) Replace(msgs []M) (forgot bool) {
 		}
 	}
 	if forgot {
-		t.heard, t.asked, t.isEdited, t.Facts = 0, 0, true, t.Facts.Anew()
+		t.Forget()
+		t.isEdited = true
 	}
 	return forgot
 }
