@@ -253,10 +253,14 @@ func (r *run) noSuchTool(ctx context.Context, name string) string {
 	if r.mayKnow(ctx, name) {
 		return say.Text("not-allowed", say.Data{Name: name})
 	}
-	near := r.catalog().Near(name, found.MaxNear, func(e *hidden.Tool) bool {
+	return say.Text("no-such-tool", say.Data{Name: name, Near: r.near(ctx, name, found.MaxNear)})
+}
+
+// near are the tools that a call of an unknown name may have meant.
+func (r *run) near(ctx context.Context, name string, most int) []string {
+	return r.catalog().Near(name, most, func(e *hidden.Tool) bool {
 		return e.Info.Name != name && r.allows(ctx, FilterRequest{Tool: e.Info}, PhaseList, PhaseSearch, PhaseLoad)
 	})
-	return say.Text("no-such-tool", say.Data{Name: name, Near: near})
 }
 
 // callID returns the id of the current tool call.
@@ -365,10 +369,7 @@ const maxSigned = 3
 
 // Near implements virtual.Tools.
 func (r inPrograms) Near(ctx context.Context, written string) (lines []string) {
-	near := r.catalog().Near(written, maxSigned, func(e *hidden.Tool) bool {
-		return e.Info.Name != written && r.allows(ctx, FilterRequest{Tool: e.Info}, PhaseList, PhaseSearch, PhaseLoad)
-	})
-	for _, n := range near {
+	for _, n := range r.near(ctx, written, maxSigned) {
 		if e := r.catalog().Lookup(n); e != nil {
 			lines = append(lines, e.Signature())
 		}

@@ -466,8 +466,7 @@ func (h *hooks[M]) tell(ctx context.Context, c *catalog, last turn.Record, out t
 	if !last.All {
 		c.emitVisible(ctx, last, out)
 	}
-	t := &h.transcript
-	if e := h.forUsers.last; e != nil && h.forUsers.calls == t.Facts.ModelCalls && h.run.IsNew(ctx, "prefetched "+hidden.Digest(e.Search.Query)) {
+	if e := h.forUsers.last; e != nil && h.forUsers.calls == h.transcript.Facts.ModelCalls && h.run.IsNew(ctx, "prefetched "+hidden.Digest(e.Search.Query)) {
 		c.emit(ctx, *e)
 	}
 }
