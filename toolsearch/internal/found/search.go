@@ -267,7 +267,8 @@ func (s Search) matchNames(ctx context.Context, pattern string) (f Result, note 
 		s.noteMissing(&f, pattern)
 	}
 	if note = strings.Join(f.remarks(), " "); len(f.Found)+f.leftOut == 0 {
-		none := say.Data{Near: s.suggest(wordsOf(pattern)), Languages: s.languages(wordsOf(pattern))}
+		words := wordsOf(pattern)
+		none := say.Data{Near: s.suggest(words), Languages: s.languages(words)}
 		note = strings.TrimSpace(say.Text("no-name-matches", none) + " " + note)
 	}
 	if s.trace != nil {
