@@ -379,7 +379,7 @@ func benchStream(b *testing.B, mw wrapper) {
 		require.NoError(b, err)
 		out, err := run(context.Background(), `{}`)
 		require.NoError(b, err)
-		_, err = drain(out)
+		_, err = adktest.Drain(out)
 		require.NoError(b, err)
 	}
 	b.ReportMetric(float64(peak)/(1<<20), "peak-MB")

@@ -119,7 +119,7 @@ func TestAStreamIsCompactedAsItComes(t *testing.T) {
 	require.NoError(t, err)
 	got.WriteString(first)
 	require.Less(t, sent.Load(), int64(20_000), "it does not wait for the end")
-	rest, err := drain(out)
+	rest, err := adktest.Drain(out)
 	require.NoError(t, err)
 	got.WriteString(strings.Join(rest, ""))
 	require.JSONEq(t, document, got.String())
@@ -145,7 +145,7 @@ func TestAStreamThatIsNoDocumentKeepsItsText(t *testing.T) {
 			require.NoError(t, err)
 			out, err := run(context.Background(), `{}`)
 			require.NoError(t, err)
-			all, err := drain(out)
+			all, err := adktest.Drain(out)
 			require.NoError(t, err)
 			got := strings.Join(all, "")
 			if !skips {

@@ -335,7 +335,7 @@ func TestR20_MediaAfterTheLimitOfAStreamArrive(t *testing.T) {
 	require.NoError(t, err)
 	out, err := run(context.Background(), nil)
 	require.NoError(t, err)
-	got, err := drain(out)
+	got, err := adktest.Drain(out)
 	require.NoError(t, err)
 	images := 0
 	for _, r := range got {
@@ -415,7 +415,7 @@ func TestX01_AHandlerThatReadsNothingOfAStreamLeavesNothingRunning(t *testing.T)
 		run, err := mw.WrapStreamableToolCall(context.Background(), func(context.Context, string, ...tool.Option) (*schema.StreamReader[string], error) { return r, nil }, callC)
 		require.NoError(t, err)
 		if out, err := run(context.Background(), `{}`); err == nil {
-			_, err = drain(out)
+			_, err = adktest.Drain(out)
 			require.NoError(t, err)
 		}
 		<-done

@@ -91,7 +91,7 @@ func TestATruncHandlerMayStream(t *testing.T) {
 						return resultOf(strings.ToUpper(textsIn(r))), nil
 					})}, nil
 				}
-				got, err := drain(d.StreamToolResult)
+				got, err := adktest.Drain(d.StreamToolResult)
 				return &reduction.TruncResult{NeedTrunc: true, StreamToolResult: pipe(resultOf(strings.ToUpper(textsIn(got...))))}, err
 			},
 		}}})

@@ -10,7 +10,6 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"maps"
@@ -218,7 +217,7 @@ func runStreamable(ctx context.Context, mw wrapper, tc *adk.ToolContext, args st
 	if err != nil {
 		return "", err
 	}
-	got, err := drain(out)
+	got, err := adktest.Drain(out)
 	return strings.Join(got, ""), err
 }
 
@@ -236,7 +235,7 @@ func runEnhancedStreamable(ctx context.Context, mw wrapper, tc *adk.ToolContext,
 	if err != nil {
 		return "", err
 	}
-	got, err := drain(out)
+	got, err := adktest.Drain(out)
 	return textsIn(got...), err
 }
 
@@ -252,21 +251,6 @@ func pipe[T any](chunks ...T) *schema.StreamReader[T] {
 		}
 	}()
 	return r
-}
-
-// drain reads a stream to its end, which may be an error.
-func drain[T any](r *schema.StreamReader[T]) (out []T, err error) {
-	defer r.Close()
-	for {
-		chunk, err := r.Recv()
-		if errors.Is(err, io.EOF) {
-			return out, nil
-		}
-		if err != nil {
-			return out, err
-		}
-		out = append(out, chunk)
-	}
 }
 
 func resultOf(texts ...string) *schema.ToolResult {

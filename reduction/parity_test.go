@@ -471,7 +471,7 @@ func streamMemory[M adk.MessageType](_ *testing.T, m maker[M]) (string, error) {
 	}
 	runtime.GC()
 	start := total()
-	_, err = drain(out)
+	_, err = adktest.Drain(out)
 	return fmt.Sprint("bounded: ", total()-start < 4<<20), err
 }
 
@@ -584,7 +584,7 @@ func failingStream[M adk.MessageType](_ *testing.T, m maker[M]) (string, error) 
 	if err != nil {
 		return "", err
 	}
-	got, err := drain(out)
+	got, err := adktest.Drain(out)
 	return fmt.Sprint(len(strings.Join(got, "")), err), nil
 }
 

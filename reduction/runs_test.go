@@ -229,7 +229,7 @@ func streamInChild(t *testing.T, job []string) {
 		_, _ = bufio.NewReader(os.Stdin).ReadString('\n')
 		w.Send(strings.Repeat(job[2], 500), nil)
 	}()
-	got, err := drain(streamOf(t, mw, src))
+	got, err := adktest.Drain(streamOf(t, mw, src))
 	require.NoError(t, err)
 	fmt.Println(pathIn(strings.Join(got, "")))
 }
@@ -386,7 +386,7 @@ func TestR23_AStreamTakesBoundedMemory(t *testing.T) {
 		base := heap()
 		src, peak := endless(size)
 		out := streamOf(t, typed(t, &reduction.Config{Backend: kept}), src)
-		got, err := drain(out)
+		got, err := adktest.Drain(out)
 		require.NoError(t, err)
 		require.LessOrEqual(t, len(strings.Join(got, "")), 50_000)
 		require.Less(t, *peak-min(base, *peak), uint64(2<<20), name)

@@ -454,7 +454,7 @@ func TestAToolThatFailsAndForgetsToCloseBlocksNobody(t *testing.T) {
 				w.Send("", boom)
 				// It is never closed.
 				out := streamOf(t, mw, src)
-				got, err := drain(out)
+				got, err := adktest.Drain(out)
 				require.Equal(t, boom, err)
 				text := strings.Join(got, "")
 				require.True(t, strings.HasPrefix(content, text))

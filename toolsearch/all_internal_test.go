@@ -14,6 +14,7 @@ import (
 	"github.com/cloudwego/eino/schema"
 	"github.com/stretchr/testify/require"
 
+	"github.com/einolean/einolean/internal/dev/adktest"
 	"github.com/einolean/einolean/toolsearch/internal/turn"
 )
 
@@ -21,7 +22,7 @@ import (
 // says now: the record decides, in the list, in the reminder and for the model.
 func TestARunThatShowsAllToolsStaysSoWithoutHideAbove(t *testing.T) {
 	ctx := context.Background()
-	set, err := newSettings(ctx, &Config{DynamicTools: []tool.BaseTool{withInfo("a", nil), withInfo("b", nil)}}, false)
+	set, err := newSettings(ctx, &Config{DynamicTools: []tool.BaseTool{adktest.Comparable("a", nil), adktest.Comparable("b", nil)}}, false)
 	require.NoError(t, err)
 	c, err := newCatalogs(set).find(ctx, parts{})
 	require.NoError(t, err)

@@ -12,13 +12,15 @@ import (
 	"github.com/cloudwego/eino/components/tool"
 	"github.com/cloudwego/eino/schema"
 	"github.com/stretchr/testify/require"
+
+	"github.com/einolean/einolean/internal/dev/adktest"
 )
 
 // A request may be a prefix of the last one, as where a handler takes back the end of the
 // conversation: what stood there counts no more.
 func TestAConversationThatIsAPrefixOfTheLastIsReadAnew(t *testing.T) {
 	ctx := context.Background()
-	set, err := newSettings(ctx, &Config{DynamicTools: []tool.BaseTool{withInfo("a", nil), withInfo("b", nil)}}, false)
+	set, err := newSettings(ctx, &Config{DynamicTools: []tool.BaseTool{adktest.Comparable("a", nil), adktest.Comparable("b", nil)}}, false)
 	require.NoError(t, err)
 	c, err := newCatalogs(set).find(ctx, parts{})
 	require.NoError(t, err)

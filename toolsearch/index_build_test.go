@@ -15,6 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/einolean/einolean/internal/adkrun"
+	"github.com/einolean/einolean/internal/dev/adktest"
 	"github.com/einolean/einolean/toolsearch/index"
 	"github.com/einolean/einolean/toolsearch/internal/hidden"
 	"github.com/einolean/einolean/toolsearch/toolset"
@@ -39,9 +40,9 @@ func TestAnIndexIsBuiltBeforeAModelSearches(t *testing.T) {
 	}{{0, []string{"built", "built", ""}}, {1, []string{"built", "built", ""}}, {1 << 20, []string{"", "", ""}}} {
 		synctest.Test(t, func(t *testing.T) {
 			ctx, builds := context.Background(), make(telling, 9)
-			one, err := toolset.New(ctx, withInfo("a", nil))
+			one, err := toolset.New(ctx, adktest.Comparable("a", nil))
 			require.NoError(t, err)
-			two, err := one.Update(ctx, withInfo("a", nil), withInfo("b", nil))
+			two, err := one.Update(ctx, adktest.Comparable("a", nil), adktest.Comparable("b", nil))
 			require.NoError(t, err)
 			source := &switched{one}
 			h, err := New(ctx, &Config{Source: source, HideAbove: c.above, NewIndex: func(context.Context, []*schema.ToolInfo) (index.Index, error) { return builds, nil }})

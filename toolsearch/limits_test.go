@@ -8,7 +8,6 @@ package toolsearch
 import (
 	"context"
 	"encoding/json"
-	"fmt"
 	"strings"
 	"testing"
 
@@ -18,6 +17,7 @@ import (
 
 	"github.com/einolean/einolean/internal/adkrun"
 	"github.com/einolean/einolean/internal/dev/adktest"
+	"github.com/einolean/einolean/internal/dev/textstest"
 	"github.com/einolean/einolean/internal/race"
 	"github.com/einolean/einolean/internal/texts"
 	"github.com/einolean/einolean/internal/toolschema"
@@ -44,25 +44,16 @@ func agentTools(t testing.TB, cfg Config) []tool.BaseTool {
 	return rc.Tools
 }
 
-// properties is a schema of n parameters that take about that many bytes together.
-func properties(n, bytes int, words string) string {
-	var b strings.Builder
-	for i := range n {
-		fmt.Fprintf(&b, `,"p%04d":{"type":"string","%s":"%s"}`, i, words, strings.Repeat("x", max(0, bytes/n-40)))
-	}
-	return `{"type":"object","properties":{` + b.String()[1:] + `},"required":["p0001"]}`
-}
-
 func TestAnAnswerToWrongArgumentsIsBounded(t *testing.T) {
 	race.Skip(t, "reads long schemas")
 	const room = 24 << 10 // for all but the schema
-	inBothLanguages(t, func(t *testing.T, all *texts.Texts) {
+	textstest.InBothLanguages(t, say.Prompts, func(t *testing.T, all *texts.Texts) {
 		for _, name := range []string{"huge", strings.Repeat("n", 5000)} {
 			for _, c := range []struct {
 				schema    string
 				shortened bool
 			}{
-				{properties(2, 0, "description"), false}, {properties(20, 1<<18, "description"), true}, {properties(1000, 1<<18, "const"), true},
+				{adktest.Properties(2, 0, "description"), false}, {adktest.Properties(20, 1<<18, "description"), true}, {adktest.Properties(1000, 1<<18, "const"), true},
 			} {
 				for _, x := range agentTools(t, Config{Protocol: SearchCall, DynamicTools: []tool.BaseTool{toolWith(t, name, "Does it.", c.schema)}}) {
 					info, err := x.Info(context.Background())

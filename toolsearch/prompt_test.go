@@ -16,32 +16,16 @@ import (
 	"testing"
 	"unicode"
 
-	"github.com/cloudwego/eino/adk"
 	"github.com/cloudwego/eino/components/tool"
 	"github.com/stretchr/testify/require"
 
 	"github.com/einolean/einolean/internal/adkrun"
 	"github.com/einolean/einolean/internal/dev/adktest"
+	"github.com/einolean/einolean/internal/dev/textstest"
 	"github.com/einolean/einolean/internal/texts"
 	"github.com/einolean/einolean/internal/toolnames"
 	"github.com/einolean/einolean/toolsearch/internal/say"
 )
-
-// inBothLanguages runs a test in English and in Chinese.
-func inBothLanguages(t *testing.T, test func(*testing.T, *texts.Texts)) {
-	for _, l := range []struct {
-		name     string
-		language adk.Language
-		texts    *texts.Texts
-	}{{"en", adk.LanguageEnglish, say.Prompts.English()}, {"zh", adk.LanguageChinese, say.Prompts.Chinese()}} {
-		t.Run(l.name, func(t *testing.T) {
-			require.NoError(t, adk.SetLanguage(l.language))
-			t.Cleanup(func() { _ = adk.SetLanguage(adk.LanguageEnglish) })
-			require.Same(t, l.texts, say.Prompts.Current())
-			test(t, l.texts)
-		})
-	}
-}
 
 // searchTools are the search tools of a protocol over one tool.
 func searchToolsOf(t *testing.T, p Protocol) map[string]tool.InvokableTool {
@@ -68,7 +52,7 @@ func searchToolsOf(t *testing.T, p Protocol) map[string]tool.InvokableTool {
 
 // A model that follows an example of a text gets what the text promises.
 func TestExamplesInTextsWork(t *testing.T) {
-	inBothLanguages(t, func(t *testing.T, all *texts.Texts) {
+	textstest.InBothLanguages(t, say.Prompts, func(t *testing.T, all *texts.Texts) {
 		jsonExample := regexp.MustCompile(`\{"(?:[^{}]|\{[^{}]*\})*\}`)
 		for _, c := range []struct {
 			text     string
@@ -116,7 +100,7 @@ func TestExamplesInTextsWork(t *testing.T) {
 
 // In a language, everything that a model reads is in that language.
 func TestAgentsSpeakTheLanguageThatIsSet(t *testing.T) {
-	inBothLanguages(t, func(t *testing.T, all *texts.Texts) {
+	textstest.InBothLanguages(t, say.Prompts, func(t *testing.T, all *texts.Texts) {
 		for p := range protocols {
 			for name, x := range searchToolsOf(t, p) {
 				info, err := x.Info(context.Background())
@@ -143,7 +127,7 @@ func descriptions(s any) []string {
 }
 
 func TestTheSearchToolsOfEveryProtocolStayAsTheyAre(t *testing.T) {
-	inBothLanguages(t, func(t *testing.T, all *texts.Texts) {
+	textstest.InBothLanguages(t, say.Prompts, func(t *testing.T, all *texts.Texts) {
 		type wire struct {
 			Protocol    string
 			Name        string

@@ -21,20 +21,6 @@ import (
 	"github.com/einolean/einolean/toolsearch/toolset"
 )
 
-func withInfo(name string, change func(*schema.ToolInfo)) tool.BaseTool {
-	info := &schema.ToolInfo{
-		Name: name, Desc: "d", Extra: map[string]any{"k": "v"},
-		ParamsOneOf: schema.NewParamsOneOfByParams(map[string]*schema.ParameterInfo{"p": {Type: schema.String}, "q": {Type: schema.Integer}}),
-	}
-	if change != nil {
-		change(info)
-	}
-	return &held{adktest.Tool(adktest.Invokable, info, adktest.Echo).(tool.InvokableTool)}
-}
-
-// held is a tool that can be compared with others, as most can.
-type held struct{ tool.InvokableTool }
-
 func setOf(t testing.TB, tools ...tool.BaseTool) *toolset.Set {
 	t.Helper()
 	s, err := toolset.New(context.Background(), tools...)

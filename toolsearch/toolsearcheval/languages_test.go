@@ -125,13 +125,14 @@ func cases(requests []string, relevant ...string) (all []toolsearcheval.Case) {
 	return all
 }
 
-func spokenTools(t *testing.T) (all []spoken) {
-	text, err := os.ReadFile(filepath.Join("testdata", "languages.jsonl"))
+// linesOf reads a file of testdata that has a value in each line.
+func linesOf[T any](t *testing.T, file string) (all []T) {
+	text, err := os.ReadFile(filepath.Join("testdata", file))
 	require.NoError(t, err)
 	for lines := json.NewDecoder(bytes.NewReader(text)); lines.More(); {
-		var s spoken
-		require.NoError(t, lines.Decode(&s))
-		all = append(all, s)
+		var one T
+		require.NoError(t, lines.Decode(&one))
+		all = append(all, one)
 	}
 	return all
 }
@@ -177,7 +178,7 @@ func spokenTable(t *testing.T, all []spoken, half string) string {
 // are older than the catalogues, but for some thirty words of talk and seventy Chinese ones.
 func TestGoldenLanguages(t *testing.T) {
 	race.Skip(t, "asks tools in every language")
-	all := spokenTools(t)
+	all := linesOf[spoken](t, "languages.jsonl")
 	golden.Check(t, filepath.Join("testdata", "golden", "languages.txt"),
 		"To tune on (dev)\n\n"+spokenTable(t, all, "dev")+"\nTo judge by (heldout)\n\n"+spokenTable(t, all, "heldout"))
 }

@@ -4,8 +4,6 @@
 package toolsearcheval_test
 
 import (
-	"bytes"
-	"encoding/json"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -59,30 +57,19 @@ func half(t *testing.T, dir, catalogue, half string) []*schema.ToolInfo {
 	})
 }
 
-func needs(t *testing.T) (all []need) {
-	text, err := os.ReadFile(filepath.Join("testdata", "spoken.jsonl"))
-	require.NoError(t, err)
-	for lines := json.NewDecoder(bytes.NewReader(text)); lines.More(); {
-		var n need
-		require.NoError(t, lines.Decode(&n))
-		all = append(all, n)
-	}
-	return all
-}
-
 // neededPairs are languages of requests, and of the tools of a catalogue.
 var neededPairs = [][3]string{
 	{"en", "en", "mcp_servers"}, {"zh", "en", "mcp_servers"}, {"de", "en", "mcp_servers"}, {"zh", "zh", "acebench_zh"}, {"en", "zh", "acebench_zh"},
 }
 
 // neededTable is what each pair of languages gives in one half.
-func neededTable(t *testing.T, dir, half string, tools func(catalogue string) []*schema.ToolInfo) string {
+func neededTable(t *testing.T, all []need, half string, tools func(catalogue string) []*schema.ToolInfo) string {
 	var b strings.Builder
 	b.WriteString(spokenHead)
 	for _, pair := range neededPairs {
 		said, told, catalogue := pair[0], pair[1], pair[2]
 		var own, long, foreign []toolsearcheval.Case
-		for _, n := range needs(t) {
+		for _, n := range all {
 			switch {
 			case n.Half != half || n.Said[said] == "":
 			case n.Tools == catalogue && n.Long:
@@ -106,9 +93,9 @@ func TestServersInLanguages(t *testing.T) {
 	if !set || dir == "" {
 		t.Skipf("set %s to a directory of catalogues; `make recall` does", dataVariable)
 	}
-	held := ""
+	all, held := linesOf[need](t, "spoken.jsonl"), ""
 	for _, h := range []string{"dev", "heldout"} {
-		held = neededTable(t, dir, h, func(catalogue string) []*schema.ToolInfo { return half(t, dir, catalogue, h) })
+		held = neededTable(t, all, h, func(catalogue string) []*schema.ToolInfo { return half(t, dir, catalogue, h) })
 		fmt.Printf("%s, public catalogues\n%s\n", h, held)
 	}
 	page, err := os.ReadFile(filepath.Join("..", "..", "docs", "benchmarks.md"))

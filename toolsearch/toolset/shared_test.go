@@ -20,20 +20,6 @@ import (
 	"github.com/einolean/einolean/toolsearch/internal/hidden"
 )
 
-func withInfo(name string, change func(*schema.ToolInfo)) tool.BaseTool {
-	info := &schema.ToolInfo{
-		Name: name, Desc: "d", Extra: map[string]any{"k": "v"},
-		ParamsOneOf: schema.NewParamsOneOfByParams(map[string]*schema.ParameterInfo{"p": {Type: schema.String}, "q": {Type: schema.Integer}}),
-	}
-	if change != nil {
-		change(info)
-	}
-	return &held{adktest.Tool(adktest.Invokable, info, adktest.Echo).(tool.InvokableTool)}
-}
-
-// held is a tool that can be compared with others, as most can.
-type held struct{ tool.InvokableTool }
-
 func setOf(t testing.TB, tools ...tool.BaseTool) *Set {
 	t.Helper()
 	s, err := New(context.Background(), tools...)
@@ -43,7 +29,7 @@ func setOf(t testing.TB, tools ...tool.BaseTool) *Set {
 
 func manyTools(n int) (tools []tool.BaseTool) {
 	for i := range n {
-		tools = append(tools, withInfo(fmt.Sprintf("server_%d__tool_%05d", i%20, i), nil))
+		tools = append(tools, adktest.Comparable(fmt.Sprintf("server_%d__tool_%05d", i%20, i), nil))
 	}
 	return tools
 }
@@ -61,14 +47,14 @@ func TestEqualSetsHaveTheSameKey(t *testing.T) {
 	for e := range again.in().All() {
 		require.Same(t, one.in().Lookup(e.Info.Name).Info, e.Info, "the definition is shared")
 	}
-	grown, err := one.Update(context.Background(), append(manyTools(600), withInfo("more", nil))...)
+	grown, err := one.Update(context.Background(), append(manyTools(600), adktest.Comparable("more", nil))...)
 	require.NoError(t, err)
 	shrunk := grown.Select(func(i *schema.ToolInfo) bool { return i.Name != "more" })
 	require.Equal(t, one.in().Sum(), shrunk.in().Sum(), "whatever they were made of")
 }
 
 func TestEveryPartOfADefinitionCounts(t *testing.T) {
-	plain := setOf(t, withInfo("a", nil))
+	plain := setOf(t, adktest.Comparable("a", nil))
 	for what, change := range map[string]func(*schema.ToolInfo){
 		"name":        func(i *schema.ToolInfo) { i.Name = "b" },
 		"description": func(i *schema.ToolInfo) { i.Desc = "e" },
@@ -78,15 +64,15 @@ func TestEveryPartOfADefinitionCounts(t *testing.T) {
 		"extra":        func(i *schema.ToolInfo) { i.Extra = map[string]any{"k": "w"} },
 		"uncomparable": func(i *schema.ToolInfo) { i.Extra = map[string]any{"k": new(int)} },
 	} {
-		require.NotEqual(t, plain.in().Sum(), setOf(t, withInfo("a", change)).in().Sum(), what)
+		require.NotEqual(t, plain.in().Sum(), setOf(t, adktest.Comparable("a", change)).in().Sum(), what)
 	}
-	odd := withInfo("a", func(i *schema.ToolInfo) { i.Extra = map[string]any{"k": new(int)} })
+	odd := adktest.Comparable("a", func(i *schema.ToolInfo) { i.Extra = map[string]any{"k": new(int)} })
 	s := setOf(t, odd)
 	require.NotEqual(t, s.in().Sum(), setOf(t, odd).in().Sum(), "it is like itself only")
 	again, err := s.Update(context.Background(), odd)
 	require.NoError(t, err)
 	require.Same(t, s, again)
-	require.NotEqual(t, setOf(t, withInfo("a", nil), withInfo("b", nil)).in().Sum(), setOf(t, withInfo("b", nil), withInfo("a", nil)).in().Sum())
+	require.NotEqual(t, setOf(t, adktest.Comparable("a", nil), adktest.Comparable("b", nil)).in().Sum(), setOf(t, adktest.Comparable("b", nil), adktest.Comparable("a", nil)).in().Sum())
 	require.NotEqual(t, setOf(t).in().Sum(), plain.in().Sum())
 }
 
@@ -120,7 +106,7 @@ func TestViewsOfASharedSetTakeLittleMemory(t *testing.T) {
 	before = size()
 	var unions []*Set
 	for i := range 1000 {
-		unions = append(unions, Union(shared, setOf(t, []tool.BaseTool{withInfo(fmt.Sprintf("own_%d", i), nil)}...)))
+		unions = append(unions, Union(shared, setOf(t, []tool.BaseTool{adktest.Comparable(fmt.Sprintf("own_%d", i), nil)}...)))
 	}
 	united := size() - before
 	t.Logf("one set %d KB; 1,000 views %d KB; 1,000 unions with one tool each %d KB", one>>10, selected>>10, united>>10)

@@ -19,6 +19,7 @@ import (
 	"github.com/cloudwego/eino/components/tool"
 	"github.com/stretchr/testify/require"
 
+	"github.com/einolean/einolean/internal/dev/adktest"
 	"github.com/einolean/einolean/internal/safe"
 	"github.com/einolean/einolean/toolsearch/internal/hidden"
 )
@@ -58,7 +59,7 @@ func TestASourceOfAListReturnsTheSameSetWhileTheListIsTheSame(t *testing.T) {
 	two, err := s.Tools(context.Background())
 	require.NoError(t, err)
 	require.Same(t, one, two)
-	tools = append(tools, withInfo("more", nil))
+	tools = append(tools, adktest.Comparable("more", nil))
 	three, err := s.Tools(context.Background())
 	require.NoError(t, err)
 	require.Equal(t, append(namesOf(one), "more"), namesOf(three))
@@ -72,7 +73,7 @@ func TestASourceOfAListKeepsTheLastSetOfEachUserWhenTheListFails(t *testing.T) {
 			return nil, fail()
 		}
 		name, _ := userOf(ctx)
-		return []tool.BaseTool{withInfo("of_"+name, nil)}, nil
+		return []tool.BaseTool{adktest.Comparable("of_"+name, nil)}, nil
 	}, userOf)
 	for _, name := range []string{"ann", "bob"} {
 		set, err := s.Tools(asUser(name))
@@ -130,9 +131,9 @@ func TestAListThatBeganEarlierNeverReplacesANewerOne(t *testing.T) {
 		if calls.Add(1) == 1 {
 			close(begun)
 			<-release
-			return []tool.BaseTool{withInfo("old", nil)}, nil
+			return []tool.BaseTool{adktest.Comparable("old", nil)}, nil
 		}
-		return []tool.BaseTool{withInfo("new", nil)}, nil
+		return []tool.BaseTool{adktest.Comparable("new", nil)}, nil
 	}, nil)
 	slow := make(chan *Set)
 	go func() {
@@ -167,7 +168,7 @@ func TestASourceKeepsTheSetsOfABoundedNumberOfUsers(t *testing.T) {
 }
 
 func TestSeveralSourcesAreOne(t *testing.T) {
-	a, b := setOf(t, withInfo("a", nil)), setOf(t, withInfo("a", nil), withInfo("b", nil))
+	a, b := setOf(t, adktest.Comparable("a", nil)), setOf(t, adktest.Comparable("a", nil), adktest.Comparable("b", nil))
 	s := Multi(a, nil, (*Set)(nil), b)
 	one, err := s.Tools(context.Background())
 	require.NoError(t, err)
@@ -196,9 +197,9 @@ func TestASourceThatFailsKeepsItsOwnLastSetOfTheRun(t *testing.T) {
 		case "empty":
 			return nil, nil
 		}
-		return setOf(t, withInfo("of_"+name, nil)), nil
+		return setOf(t, adktest.Comparable("of_"+name, nil)), nil
 	})
-	steady := setOf(t, withInfo("steady", nil))
+	steady := setOf(t, adktest.Comparable("steady", nil))
 	s := Multi(steady, flaky)
 	ann, bob := inARun(asUser("ann")), inARun(asUser("bob"))
 	get := func(ctx context.Context) []string {
@@ -234,9 +235,9 @@ func TestASourceThatHangsHoldsUpNobodyForLonger(t *testing.T) {
 	hangs := sourceFunc(func(context.Context) (*Set, error) {
 		asked.Add(1)
 		<-release
-		return setOf(t, withInfo("slow", nil)), nil
+		return setOf(t, adktest.Comparable("slow", nil)), nil
 	})
-	s := Multi(hangs, setOf(t, withInfo("quick", nil)))
+	s := Multi(hangs, setOf(t, adktest.Comparable("quick", nil)))
 	ctx := inARun(context.Background())
 	for range 5 {
 		ended, cancel := context.WithCancelCause(ctx)
@@ -263,8 +264,8 @@ func TestASourceThatEndsItsGoroutineHasFailed(t *testing.T) {
 		if asked.Add(1) == 1 {
 			runtime.Goexit()
 		}
-		return setOf(t, withInfo("back", nil)), nil
-	}), setOf(t, withInfo("other", nil)))
+		return setOf(t, adktest.Comparable("back", nil)), nil
+	}), setOf(t, adktest.Comparable("other", nil)))
 	synctest.Test(t, func(t *testing.T) {
 		ctx, cancel := context.WithTimeout(inARun(context.Background()), time.Hour)
 		defer cancel()
@@ -282,9 +283,9 @@ func TestASourceThatEndsItsGoroutineHasFailed(t *testing.T) {
 func TestSourcesServeManyRunsAtOnce(t *testing.T) {
 	list := NewSource(func(ctx context.Context) ([]tool.BaseTool, error) {
 		name, _ := userOf(ctx)
-		return []tool.BaseTool{withInfo("of_"+name, nil)}, nil
+		return []tool.BaseTool{adktest.Comparable("of_"+name, nil)}, nil
 	}, userOf)
-	s := Multi(list, setOf(t, withInfo("shared", nil)), Multi(list))
+	s := Multi(list, setOf(t, adktest.Comparable("shared", nil)), Multi(list))
 	var all sync.WaitGroup
 	for i := range 20 {
 		all.Go(func() {

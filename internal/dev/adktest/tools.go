@@ -5,6 +5,10 @@ package adktest
 
 import (
 	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
 	"testing"
 
 	"github.com/cloudwego/eino/adk"
@@ -101,6 +105,45 @@ func Simple(name, desc string) tool.BaseTool {
 	return Tool(Invokable, &schema.ToolInfo{Name: name, Desc: desc, ParamsOneOf: schema.NewParamsOneOfByParams(map[string]*schema.ParameterInfo{
 		"value": {Type: schema.String, Desc: "any value"},
 	})}, nil)
+}
+
+// Comparable makes an invokable tool that echoes its arguments and can be compared with others, as most
+// can. Change may be nil.
+func Comparable(name string, change func(*schema.ToolInfo)) tool.BaseTool {
+	info := &schema.ToolInfo{
+		Name: name, Desc: "d", Extra: map[string]any{"k": "v"},
+		ParamsOneOf: schema.NewParamsOneOfByParams(map[string]*schema.ParameterInfo{"p": {Type: schema.String}, "q": {Type: schema.Integer}}),
+	}
+	if change != nil {
+		change(info)
+	}
+	return &held{Tool(Invokable, info, Echo).(tool.InvokableTool)}
+}
+
+type held struct{ tool.InvokableTool }
+
+// Properties is a schema of n parameters that take about that many bytes together, in values of a keyword.
+func Properties(n, bytes int, keyword string) string {
+	var b strings.Builder
+	for i := range n {
+		fmt.Fprintf(&b, `,"p%04d":{"type":"string","%s":"%s"}`, i, keyword, strings.Repeat("x", max(0, bytes/n-40)))
+	}
+	return `{"type":"object","properties":{` + b.String()[1:] + `},"required":["p0001"]}`
+}
+
+// Drain reads a stream to its end, which may be an error.
+func Drain[T any](r *schema.StreamReader[T]) (out []T, err error) {
+	defer r.Close()
+	for {
+		chunk, err := r.Recv()
+		if errors.Is(err, io.EOF) {
+			return out, nil
+		}
+		if err != nil {
+			return out, err
+		}
+		out = append(out, chunk)
+	}
 }
 
 // EachType runs a test for both message types.

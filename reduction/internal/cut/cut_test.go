@@ -22,6 +22,7 @@ import (
 
 	"github.com/einolean/einolean"
 	"github.com/einolean/einolean/internal/backend"
+	"github.com/einolean/einolean/internal/dev/adktest"
 	"github.com/einolean/einolean/internal/dev/backendtest"
 	"github.com/einolean/einolean/reduction/internal/notice"
 )
@@ -76,7 +77,7 @@ var forms = map[string]func(ctx context.Context, of *Cutter, called *adk.ToolCon
 		if err != nil {
 			return "", nil, err
 		}
-		got, err := drained(out)
+		got, err := adktest.Drain(out)
 		return strings.Join(got, ""), nil, err
 	},
 	"enhanced": func(ctx context.Context, of *Cutter, called *adk.ToolContext, args string, pieces []piece) (string, []string, error) {
@@ -105,24 +106,10 @@ var forms = map[string]func(ctx context.Context, of *Cutter, called *adk.ToolCon
 		if err != nil {
 			return "", nil, err
 		}
-		got, err := drained(out)
+		got, err := adktest.Drain(out)
 		text, media := read(got...)
 		return text, media, err
 	},
-}
-
-func drained[T any](r *schema.StreamReader[T]) (out []T, err error) {
-	defer r.Close()
-	for {
-		chunk, err := r.Recv()
-		if errors.Is(err, io.EOF) {
-			return out, nil
-		}
-		if err != nil {
-			return out, err
-		}
-		out = append(out, chunk)
-	}
 }
 
 // pieces make up what a tool returns.

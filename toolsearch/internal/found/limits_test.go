@@ -14,12 +14,12 @@ import (
 	"testing"
 	"unicode/utf8"
 
-	"github.com/cloudwego/eino/adk"
 	"github.com/cloudwego/eino/components/tool"
 	"github.com/cloudwego/eino/schema"
 	"github.com/stretchr/testify/require"
 
 	"github.com/einolean/einolean/internal/dev/adktest"
+	"github.com/einolean/einolean/internal/dev/textstest"
 	"github.com/einolean/einolean/internal/lenient"
 	"github.com/einolean/einolean/internal/race"
 	"github.com/einolean/einolean/internal/texts"
@@ -88,32 +88,14 @@ func ask(t testing.TB, s Search, by answering, args string) string {
 	return answer
 }
 
-// inBothLanguages runs a test in English and in Chinese.
-func inBothLanguages(t *testing.T, test func(*testing.T, *texts.Texts)) {
-	for language, all := range map[adk.Language]*texts.Texts{adk.LanguageEnglish: say.Prompts.English(), adk.LanguageChinese: say.Prompts.Chinese()} {
-		require.NoError(t, adk.SetLanguage(language))
-		t.Cleanup(func() { _ = adk.SetLanguage(adk.LanguageEnglish) })
-		test(t, all)
-	}
-}
-
 func described(t testing.TB, text string) (a say.Answer) {
 	t.Helper()
 	require.NoError(t, json.Unmarshal([]byte(text), &a), "%.300s", text)
 	return a
 }
 
-// properties is a schema of n parameters that take about that many bytes together.
-func properties(n, bytes int, words string) string {
-	var b strings.Builder
-	for i := range n {
-		fmt.Fprintf(&b, `,"p%04d":{"type":"string","%s":"%s"}`, i, words, strings.Repeat("x", max(0, bytes/n-40)))
-	}
-	return `{"type":"object","properties":{` + b.String()[1:] + `},"required":["p0001"]}`
-}
-
 func TestToolsThatDoNotFitIntoAnAnswerAreNamed(t *testing.T) {
-	inBothLanguages(t, func(t *testing.T, all *texts.Texts) {
+	textstest.InBothLanguages(t, say.Prompts, func(t *testing.T, all *texts.Texts) {
 		size := func(name string) int {
 			e := &hidden.Tool{Info: &schema.ToolInfo{Name: name}}
 			d, _ := say.Describe(e)
@@ -148,9 +130,9 @@ func TestToolsThatDoNotFitIntoAnAnswerAreNamed(t *testing.T) {
 
 func TestALongSchemaIsShortened(t *testing.T) {
 	race.Skip(t, "reads long schemas")
-	inBothLanguages(t, func(t *testing.T, all *texts.Texts) {
+	textstest.InBothLanguages(t, say.Prompts, func(t *testing.T, all *texts.Texts) {
 		exact := func(n int) string {
-			return strings.Replace(properties(2, 0, "description"), `"description":""`, `"description":"`+strings.Repeat("x", n)+`"`, 1)
+			return strings.Replace(adktest.Properties(2, 0, "description"), `"description":""`, `"description":"`+strings.Repeat("x", n)+`"`, 1)
 		}
 		one, err := toolWith(t, "t", "", exact(1)).Info(context.Background())
 		require.NoError(t, err)
@@ -162,9 +144,9 @@ func TestALongSchemaIsShortened(t *testing.T) {
 		}{
 			{"as long as is shown", exact(pad), false, 2, 2},
 			{"one byte longer", exact(pad + 1), true, 2, 2},
-			{"words of 256 KB", properties(20, 1<<18, "description"), true, 20, 20},
-			{"data of 256 KB", properties(1000, 1<<18, "const"), true, 1000, 1000},
-			{"parameters of 256 KB", properties(1999, 1<<18, "const"), true, 1900, 1000},
+			{"words of 256 KB", adktest.Properties(20, 1<<18, "description"), true, 20, 20},
+			{"data of 256 KB", adktest.Properties(1000, 1<<18, "const"), true, 1000, 1000},
+			{"parameters of 256 KB", adktest.Properties(1999, 1<<18, "const"), true, 1900, 1000},
 		} {
 			t.Run(c.name, func(t *testing.T) {
 				x := toolWith(t, "huge", "Does it.", c.schema)
@@ -227,10 +209,10 @@ func TestEveryAnswerIsBounded(t *testing.T) {
 				break
 			}
 			names = append(names, fmt.Sprintf("%s_%03d", name, i))
-			tools = append(tools, toolWith(t, names[i], strings.Repeat("send word ", 500), properties(40, 4_000, "description")))
+			tools = append(tools, toolWith(t, names[i], strings.Repeat("send word ", 500), adktest.Properties(40, 4_000, "description")))
 		}
 		all := over(t, tools...) // read and indexed once
-		inBothLanguages(t, func(t *testing.T, _ *texts.Texts) { answersAreBounded(t, all, names, name) })
+		textstest.InBothLanguages(t, say.Prompts, func(t *testing.T, _ *texts.Texts) { answersAreBounded(t, all, names, name) })
 	}
 }
 
@@ -278,7 +260,7 @@ func TestTheLimitsOfACall(t *testing.T) {
 	query := func(q string) string { return `{"query":` + say.JSON(q) + `}` }
 	list := func(key, items string) string { return `{"` + key + `":[` + items + `]}` }
 	most := func(q string, n int) string { return fmt.Sprintf(`{"query":%q,"max_results":%d}`, q, n) }
-	inBothLanguages(t, func(t *testing.T, all *texts.Texts) {
+	textstest.InBothLanguages(t, say.Prompts, func(t *testing.T, all *texts.Texts) {
 		text := func(name string, limit int) string { return all.Say(name, say.Data{Limit: limit}) }
 		for _, c := range []struct {
 			name     string
@@ -330,7 +312,7 @@ func TestTheLimitsOfACall(t *testing.T) {
 
 // What an answer suggests is bounded too.
 func TestTheLimitsOfSuggestions(t *testing.T) {
-	inBothLanguages(t, func(t *testing.T, all *texts.Texts) {
+	textstest.InBothLanguages(t, say.Prompts, func(t *testing.T, all *texts.Texts) {
 		tools := over(t, reports(200)...)
 		count := func(a say.Answer) int { return strings.Count(a.Hint, "report_") }
 		near := described(t, ask(t, tools, Keyword, `{"query":"reportt"}`))

@@ -30,19 +30,10 @@ import (
 func someTool(r *rand.Rand, n int) tool.BaseTool {
 	verbs := strings.Fields("get list create update delete search send read write convert")
 	things := strings.Fields("weather issue message file invoice calendar event contact image report 天气 文件")
-	return withInfo(fmt.Sprintf("%s_%d__%s_%s_%d", things[n%5], n%3, verbs[r.IntN(len(verbs))], things[n%len(things)], n), func(info *schema.ToolInfo) {
+	return adktest.Comparable(fmt.Sprintf("%s_%d__%s_%s_%d", things[n%5], n%3, verbs[r.IntN(len(verbs))], things[n%len(things)], n), func(info *schema.ToolInfo) {
 		info.Desc = fmt.Sprintf("%ss the %s of a %s with word%d", verbs[r.IntN(len(verbs))], things[r.IntN(len(things))], things[r.IntN(len(things))], r.IntN(40))
 	})
 }
-
-func withInfo(name string, change func(*schema.ToolInfo)) tool.BaseTool {
-	info := &schema.ToolInfo{Name: name, Extra: map[string]any{"k": "v"}, ParamsOneOf: schema.NewParamsOneOfByParams(map[string]*schema.ParameterInfo{"p": {Type: schema.String}, "q": {Type: schema.Integer}})}
-	change(info)
-	return &held{adktest.Tool(adktest.Invokable, info, adktest.Echo).(tool.InvokableTool)}
-}
-
-// held is a tool that can be compared with others, as most can.
-type held struct{ tool.InvokableTool }
 
 func setOf(t testing.TB, tools ...tool.BaseTool) *toolset.Set {
 	t.Helper()
@@ -108,7 +99,7 @@ func TestAnIndexOfSetsAnswersLikeOneBuiltWhole(t *testing.T) {
 			case 2: // a new value of the same definition
 				info, err := tools[at].Info(context.Background())
 				require.NoError(t, err)
-				tools[at] = withInfo(info.Name, func(i *schema.ToolInfo) { *i = *info })
+				tools[at] = adktest.Comparable(info.Name, func(i *schema.ToolInfo) { *i = *info })
 			default:
 				tools[at] = someTool(r, next)
 			}

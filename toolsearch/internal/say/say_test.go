@@ -15,25 +15,12 @@ import (
 	"testing"
 	"unicode"
 
-	"github.com/cloudwego/eino/adk"
 	"github.com/stretchr/testify/require"
 
+	"github.com/einolean/einolean/internal/dev/textstest"
 	"github.com/einolean/einolean/internal/texts"
 	"github.com/einolean/einolean/toolsearch/internal/say"
 )
-
-// inBothLanguages runs a test in English and in Chinese.
-func inBothLanguages(t *testing.T, test func(*testing.T, *texts.Texts)) {
-	for _, l := range []struct {
-		language adk.Language
-		texts    *texts.Texts
-	}{{adk.LanguageEnglish, say.Prompts.English()}, {adk.LanguageChinese, say.Prompts.Chinese()}} {
-		require.NoError(t, adk.SetLanguage(l.language))
-		t.Cleanup(func() { _ = adk.SetLanguage(adk.LanguageEnglish) })
-		require.Same(t, l.texts, say.Prompts.Current())
-		test(t, l.texts)
-	}
-}
 
 // full has something in every field.
 var full = say.Data{
@@ -68,7 +55,7 @@ func TestBothLanguagesHaveTheSameTexts(t *testing.T) {
 }
 
 func TestEveryTextIsInItsLanguage(t *testing.T) {
-	inBothLanguages(t, func(t *testing.T, all *texts.Texts) {
+	textstest.InBothLanguages(t, say.Prompts, func(t *testing.T, all *texts.Texts) {
 		for _, name := range all.Names() {
 			for i, of := range []say.Search{fullOfTools, {}, {Limit: 1, Native: true, Unloads: true, Ungated: true, Partial: true}} {
 				h := []say.Data{full, {}, {Limit: 1}}[i]
@@ -87,7 +74,7 @@ func TestEveryTextIsInItsLanguage(t *testing.T) {
 }
 
 func TestTextsHoldTheirDataAndKeywords(t *testing.T) {
-	inBothLanguages(t, func(t *testing.T, all *texts.Texts) {
+	textstest.InBothLanguages(t, say.Prompts, func(t *testing.T, all *texts.Texts) {
 		table := map[string][]string{
 			"near":                             {"near_a", "near_b"},
 			"empty-query":                      {`"query"`, `select:`},

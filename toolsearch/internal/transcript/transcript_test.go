@@ -91,8 +91,7 @@ func meets(met *[]string) func(int, string) string {
 }
 
 func TestATranscriptHoldsItsMessages(t *testing.T) {
-	t.Run("messages", testTranscript[*schema.Message])
-	t.Run("agentic", testTranscript[*schema.AgenticMessage])
+	adktest.EachType(t, testTranscript[*schema.Message], testTranscript[*schema.AgenticMessage])
 }
 
 // Whatever conversation comes after whichever: what was read before changes no fact; what is read
@@ -172,8 +171,7 @@ func requireEdited(t *testing.T, came, out []string, list, where string) {
 func isTold(text string) bool { return told.IsList(text, true) || told.IsChange(text, true) }
 
 func TestReplacedMessagesAreHeardAgain(t *testing.T) {
-	t.Run("messages", testReplaced[*schema.Message])
-	t.Run("agentic", testReplaced[*schema.AgenticMessage])
+	adktest.EachType(t, testReplaced[*schema.Message], testReplaced[*schema.AgenticMessage])
 }
 
 // After a message of the model was replaced, the facts are those of the conversation as it is then.
@@ -202,8 +200,7 @@ func testReplaced[M adk.MessageType](t *testing.T) {
 }
 
 func TestAnAnswerIsReleasedWhereItsRequestIsAnother(t *testing.T) {
-	t.Run("messages", testRequest[*schema.Message])
-	t.Run("agentic", testRequest[*schema.AgenticMessage])
+	adktest.EachType(t, testRequest[*schema.Message], testRequest[*schema.AgenticMessage])
 }
 
 // An answer that a provider ties to its request is stale after another list, other tools or, if it is
