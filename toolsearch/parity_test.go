@@ -316,8 +316,16 @@ func (s searched) withoutExtra(e, o []string, why ids) []string {
 	if s.selects() || len(o) <= len(e) || json.Unmarshal([]byte(s.ours), &a) != nil || len(o)-len(e) > len(a.Loaded) {
 		return o
 	}
-	for _, name := range o[len(e):] {
-		if slices.Contains(a.Loaded, name) {
+	times := func(names []string, name string) (n int) {
+		for _, other := range names {
+			if other == name {
+				n++
+			}
+		}
+		return n
+	}
+	for _, name := range o[len(e):] { // in JSON, names with bytes that are not UTF-8 can be the same
+		if times(a.Loaded, name) >= times(o, name) {
 			return o
 		}
 	}
