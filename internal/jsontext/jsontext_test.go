@@ -9,6 +9,7 @@ import (
 	"math/rand/v2"
 	"strings"
 	"testing"
+	"unicode/utf8"
 
 	"github.com/stretchr/testify/require"
 )
@@ -134,7 +135,8 @@ func TestATextBreaksWhereADecoderSays(t *testing.T) {
 		}
 		var wrong *json.SyntaxError
 		require.ErrorAs(t, json.Unmarshal(text, new(any)), &wrong, "seed %d: %q", seed, text)
-		require.EqualValues(t, wrong.Offset-1, at, "seed %d: %q: %v", seed, text, wrong)
+		_, size := utf8.DecodeRune(text[at:]) // some versions of Go give the first byte of a rune, some its last
+		require.Contains(t, []int{at, at + size - 1}, int(wrong.Offset)-1, "seed %d: %q: %v", seed, text, wrong)
 	}
 	require.Greater(t, compared, 10_000, "seed %d", seed)
 }
