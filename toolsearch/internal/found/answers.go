@@ -44,7 +44,7 @@ func Keyword(ctx context.Context, s Search, a lenient.Arguments) (string, error)
 
 // Regexp answers with the names that a pattern matches, of tools which are loaded.
 func Regexp(ctx context.Context, s Search, a lenient.Arguments) (string, error) {
-	f, note := s.matchNames(ctx, patternOf(a))
+	f, note := s.matchNames(ctx, patternOf(a), nameSize)
 	return say.JSON(say.Answer{Selected: f.Names(), AlreadyLoaded: f.alreadyLoaded, Hint: note}), ctx.Err()
 }
 
@@ -123,8 +123,7 @@ func Sign(ctx context.Context, s Search, a lenient.Arguments) (string, error) {
 
 // SignMatches does the same for a pattern.
 func SignMatches(ctx context.Context, s Search, a lenient.Arguments) (string, error) {
-	f, note := s.matchNames(ctx, patternOf(a))
-	f.bound(signedSize)
+	f, note := s.matchNames(ctx, patternOf(a), signedSize)
 	return signed(f.Found, note), ctx.Err()
 }
 

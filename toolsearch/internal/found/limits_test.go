@@ -128,6 +128,30 @@ func TestToolsThatDoNotFitIntoAnAnswerAreNamed(t *testing.T) {
 	})
 }
 
+func TestSignaturesThatDoNotFitIntoAnAnswerAreNamed(t *testing.T) {
+	var fields strings.Builder
+	for i := range 12 {
+		fmt.Fprintf(&fields, `,"parameter_with_a_long_name_%02d":{"type":"string","description":"what it is for"}`, i)
+	}
+	var tools []tool.BaseTool
+	for i := range 90 {
+		tools = append(tools, toolWith(t, fmt.Sprintf("report_%03d", i), strings.Repeat("Sends a report. ", 20), `{"type":"object","properties":{`+fields.String()[1:]+`}}`))
+	}
+	s := over(t, tools...)
+	textstest.InBothLanguages(t, say.Prompts, func(t *testing.T, all *texts.Texts) {
+		words := described(t, ask(t, s, Sign, `{"query":"report","max_results":90}`))
+		require.Less(t, len(words.Tools), 90)
+		var names []string
+		for i := range maxLeftOut {
+			names = append(names, fmt.Sprintf("report_%03d", len(words.Tools)+i))
+		}
+		require.Equal(t, all.Say("cut-answer", say.Data{Total: 90 - len(words.Tools), Words: names}), words.Hint)
+		matches := described(t, ask(t, s, SignMatches, `{"regex_pattern":"."}`))
+		require.Len(t, matches.Tools, len(words.Tools))
+		require.Equal(t, words.Hint, matches.Hint)
+	})
+}
+
 func TestALongSchemaIsShortened(t *testing.T) {
 	race.Skip(t, "reads long schemas")
 	textstest.InBothLanguages(t, say.Prompts, func(t *testing.T, all *texts.Texts) {

@@ -232,8 +232,8 @@ func (s Search) has(name string) bool {
 }
 
 // matchNames finds the tools whose names match, in the order of the catalogue, and adds hints
-// for the model.
-func (s Search) matchNames(ctx context.Context, pattern string) (f Result, note string) {
+// for the model. All it finds fits into one answer, which takes size bytes for a tool.
+func (s Search) matchNames(ctx context.Context, pattern string, size func(*hidden.Tool) int) (f Result, note string) {
 	if s.Report != nil {
 		_, s.trace = tracing(ctx, s.Report)
 	}
@@ -261,7 +261,7 @@ func (s Search) matchNames(ctx context.Context, pattern string) (f Result, note 
 		kept.add(Tool{Tool: e})
 	}
 	f.Found = kept.found
-	f.bound(nameSize)
+	f.bound(size)
 	f.asked++
 	if s.Missing != nil {
 		s.noteMissing(&f, pattern)
