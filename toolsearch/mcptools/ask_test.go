@@ -326,9 +326,9 @@ func TestInstructionsAndOutputSchemasAreKept(t *testing.T) {
 	s := open(t, map[string]Server{"srv": f.inMemory()}, Options{})
 	info, err := find(t, ctx, s, "srv__small").Info(ctx)
 	require.NoError(t, err)
-	require.JSONEq(t, `{"type":"object","properties":{"a":{"type":"string"}}}`, info.Extra[OutputSchemaKey].(string))
+	require.JSONEq(t, `{"type":"object","properties":{"a":{"type":"string"}}}`, info.Extra[toolset.OutputSchemaKey].(string))
 	require.Equal(t, strings.Repeat("Ü", 250), info.Extra[toolset.PhrasesKey])
 	info, err = find(t, ctx, s, "srv__large").Info(ctx)
 	require.NoError(t, err)
-	require.NotContains(t, info.Extra, OutputSchemaKey)
+	require.NotContains(t, info.Extra, toolset.OutputSchemaKey)
 }

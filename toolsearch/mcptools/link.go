@@ -659,7 +659,7 @@ func (l *link) newRemote(t *mcp.Tool, instructions string, before *remote) (*rem
 func (l *link) extra(r *remote, t *mcp.Tool) map[string]any {
 	extra := r.hints.extra(t)
 	if output, err := json.Marshal(t.OutputSchema); err == nil && t.OutputSchema != nil && len(output) <= maxOutput {
-		extra[OutputSchemaKey] = string(output)
+		extra[toolset.OutputSchemaKey] = string(output)
 	}
 	if r.instructions != "" {
 		extra[toolset.PhrasesKey] = r.instructions // a text, which every checkpoint holds

@@ -9,8 +9,6 @@ import (
 
 	"github.com/cloudwego/eino/schema"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
-
-	"github.com/einolean/einolean/toolsearch/toolset"
 )
 
 // The length of a tool's name that the strictest of the large providers takes.
@@ -88,10 +86,6 @@ type Hints struct {
 	// OpenWorld: it reaches beyond a closed domain, as a web search does.
 	OpenWorld bool
 }
-
-// OutputSchemaKey is the key of a tool's Extra with the JSON schema of its structured results,
-// as a text: programs see it as the type of the result. One of over 4 KB is left out.
-const OutputSchemaKey = toolset.OutputSchemaKey
 
 // How many bytes are kept of what a server says.
 const (

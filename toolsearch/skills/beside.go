@@ -18,6 +18,7 @@ import (
 
 	"github.com/einolean/einolean/internal/adkrun"
 	"github.com/einolean/einolean/internal/safe"
+	"github.com/einolean/einolean/internal/toolnames"
 )
 
 // Beside returns a configuration of Eino's skill middleware for an agent that searches for its
@@ -72,7 +73,7 @@ func (b *backend) List(ctx context.Context) ([]skill.FrontMatter, error) {
 // Get returns a skill, or why there is none as its text.
 func (b *backend) Get(ctx context.Context, name string) (skill.Skill, error) {
 	s, err := b.get(ctx, name)
-	if own, isTool := strings.CutPrefix(name, Prefix); err != nil && isTool {
+	if own, isTool := strings.CutPrefix(name, toolnames.SkillPrefix); err != nil && isTool {
 		if byTool, wrong := b.get(ctx, own); wrong == nil {
 			return byTool, nil
 		}

@@ -25,7 +25,7 @@ func Index(f index.Func) index.Func {
 		uses, known := map[string][]string{}, map[string]bool{}
 		for _, t := range tools {
 			known[t.Name] = true
-			if names, ok := t.Extra[ToolsKey].([]string); ok {
+			if names, ok := t.Extra[toolsKey].([]string); ok {
 				uses[t.Name] = names
 			}
 		}

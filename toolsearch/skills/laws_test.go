@@ -75,7 +75,7 @@ func TestToolsFollowTheirSkillAndTheOthersStay(t *testing.T) {
 			}
 		}
 		best := infos[slices.IndexFunc(infos, func(x *schema.ToolInfo) bool { return x.Name == found[0].Name })]
-		best.Extra = map[string]any{skills.ToolsKey: uses}
+		best.Extra = map[string]any{"skill_tools": uses}
 		x, err := skills.Index(func(context.Context, []*schema.ToolInfo) (index.Index, error) { return found, nil })(t.Context(), infos)
 		require.NoError(t, err)
 		got, err := x.Search(t.Context(), index.Query{})

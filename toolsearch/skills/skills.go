@@ -49,12 +49,9 @@ import (
 	"github.com/einolean/einolean/toolsearch/toolset"
 )
 
-// Prefix begins the name of each tool that is a skill.
-const Prefix = toolnames.SkillPrefix
-
-// ToolsKey is the key in the Extra of such a tool with the names of the tools that the skill
-// uses, a []string.
-const ToolsKey = "skill_tools"
+// toolsKey is the key in the Extra of a tool that is a skill with the names of the tools that the
+// skill uses, a []string.
+const toolsKey = "skill_tools"
 
 // Options configures a Source. The zero value is ready to use.
 type Options struct {
@@ -206,19 +203,19 @@ func (l *library) toolFor(m skill.FrontMatter) *skillTool {
 		ParamsOneOf: schema.NewParamsOneOfByParams(map[string]*schema.ParameterInfo{}),
 	}
 	if len(t.uses) > 0 {
-		t.info.Extra = map[string]any{ToolsKey: t.uses}
+		t.info.Extra = map[string]any{toolsKey: t.uses}
 	}
 	return t
 }
 
 var unfit = regexp.MustCompile(`[^a-zA-Z0-9_-]+`)
 
-// ToolName returns the name of the tool for a skill: [Prefix] and the skill's name, in the
+// ToolName returns the name of the tool for a skill: "skill__" and the skill's name, in the
 // characters and the length that every provider takes.
 func ToolName(name string) string {
 	const most = 64
-	fit := Prefix + unfit.ReplaceAllString(name, "_")
-	if fit == Prefix+name && len(fit) <= most {
+	fit := toolnames.SkillPrefix + unfit.ReplaceAllString(name, "_")
+	if fit == toolnames.SkillPrefix+name && len(fit) <= most {
 		return fit
 	}
 	sum := sha256.Sum256([]byte(name))

@@ -161,7 +161,7 @@ func findsSkill[M adk.MessageType](t *testing.T, streaming bool) {
 			handlers = slices.Insert(handlers, map[string]int{"before": 0, "after": 1}[eino], theirs)
 		}
 		reduce, err := reduction.NewTyped(context.Background(), &reduction.TypedConfig[M]{
-			Backend: store.NewMemory(0), MaxTokensForClear: 1, ClearExcludeTools: []string{skills.Prefix + "*"}, TruncExcludeTools: []string{skills.Prefix + "*"},
+			Backend: store.NewMemory(0), MaxTokensForClear: 1, ClearExcludeTools: []string{"skill__*"}, TruncExcludeTools: []string{"skill__*"},
 		})
 		require.NoError(t, err)
 		m := adktest.Script[M](

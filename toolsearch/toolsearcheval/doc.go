@@ -5,8 +5,11 @@
 // queries of your own, over your own catalogue.
 //
 //	func TestOurTools(t *testing.T) {
-//		tools, cases := toolsearcheval.Must(toolsearcheval.Load("testdata/tools.jsonl", "testdata/queries.jsonl"))
-//		toolsearcheval.Require(t, index.BM25, tools, cases, toolsearcheval.Goal{Recall5: .9})
+//		tools, cases, err := toolsearcheval.Load("testdata/tools.jsonl", "testdata/queries.jsonl")
+//		if err != nil {
+//			t.Fatal(err)
+//		}
+//		toolsearcheval.Require(t, index.BM25, tools, cases, toolsearcheval.Measures{Recall5: .9})
 //	}
 //
 // Infos describes tools that exist as Go values, so you need no file.

@@ -50,10 +50,10 @@ type CaseResult struct {
 	// Rank is the place of the first relevant result, counted from 1. 0: none of the first
 	// 10 results is relevant.
 	Rank int
-	// Measures are those of this query alone.
-	Measures Measures
 	// Missing are the relevant tools that are not among the first 5 results.
 	Missing []string
+
+	measures Measures // of this query alone
 }
 
 // Report is the outcome of an evaluation. Printing it gives a table by kind.
@@ -95,11 +95,11 @@ func Evaluate(ctx context.Context, newIndex index.Func, tools []*schema.ToolInfo
 func (r *Report) average() {
 	all, kinds := &sum{}, map[string]*sum{}
 	for _, c := range r.Cases {
-		all.add(c.Measures)
+		all.add(c.measures)
 		if kinds[c.Case.Kind] == nil {
 			kinds[c.Case.Kind] = &sum{}
 		}
-		kinds[c.Case.Kind].add(c.Measures)
+		kinds[c.Case.Kind].add(c.measures)
 	}
 	r.Measures, r.Kinds = all.mean(), map[string]Measures{}
 	for kind, s := range kinds {
@@ -110,8 +110,8 @@ func (r *Report) average() {
 // grade measures one query.
 func grade(c Case, results []index.Result) CaseResult {
 	results = results[:min(depth, len(results))]
-	out := CaseResult{Case: c, Results: results, Measures: Measures{Queries: 1}}
-	m := &out.Measures
+	out := CaseResult{Case: c, Results: results, measures: Measures{Queries: 1}}
+	m := &out.measures
 	if len(c.Relevant) == 0 {
 		m.Unanswerable = 1
 		if len(results) == 0 {

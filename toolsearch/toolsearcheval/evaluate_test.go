@@ -77,10 +77,10 @@ func TestRequireFailsBelowTheGoal(t *testing.T) {
 	tools := catalogue("send_email", "read_file")
 	cases := []toolsearcheval.Case{{Query: "email", Relevant: []string{"send_email"}}, {Query: "zzz", Relevant: []string{"read_file"}}}
 	l := &listener{TB: t}
-	toolsearcheval.Require(l, index.Keyword, tools, cases, toolsearcheval.Goal{Recall5: .5})
+	toolsearcheval.Require(l, index.Keyword, tools, cases, toolsearcheval.Measures{Recall5: .5, Queries: 2})
 	require.Empty(t, l.said)
-	toolsearcheval.Require(l, index.Keyword, tools, cases, toolsearcheval.Goal{Recall5: .6})
+	toolsearcheval.Require(l, index.Keyword, tools, cases, toolsearcheval.Measures{Recall5: .6, Queries: 3})
 	require.Len(t, l.said, 1)
-	require.Contains(t, l.said[0], "recall@5 is 0.500, below 0.600")
+	require.Contains(t, l.said[0], "recall@5 is 0.500, below 0.600; the number of queries is 2.000, below 3.000\n")
 	require.Contains(t, l.said[0], "misses read_file")
 }

@@ -6,7 +6,6 @@ package toolsearcheval_test
 import (
 	"context"
 	"fmt"
-	"slices"
 	"testing"
 
 	"github.com/cloudwego/eino/components/tool"
@@ -60,9 +59,12 @@ func ExampleEvaluate() {
 // descriptions were written, and those of the other half judge them.
 func ExampleRequire() {
 	_ = func(t *testing.T) { // func TestToolsAreFound(t *testing.T)
-		tools, cases := toolsearcheval.Must(toolsearcheval.Load("testdata/tools.jsonl", "testdata/queries.jsonl"))
+		tools, cases, err := toolsearcheval.Load("testdata/tools.jsonl", "testdata/queries.jsonl")
+		if err != nil {
+			t.Fatal(err)
+		}
 		_, heldout := toolsearcheval.Split(cases)
-		report := toolsearcheval.Require(t, index.BM25, tools, heldout, toolsearcheval.Goal{Recall5: .9})
+		report := toolsearcheval.Require(t, index.BM25, tools, heldout, toolsearcheval.Measures{Recall5: .9})
 		t.Log(report)
 	}
 }
@@ -78,8 +80,8 @@ func ExampleInfos() {
 		if err != nil {
 			return err
 		}
-		cases = slices.DeleteFunc(cases, func(c toolsearcheval.Case) bool { return !toolsearcheval.Heldout(c) })
-		report, err := toolsearcheval.Evaluate(ctx, index.BM25, infos, cases)
+		_, heldout := toolsearcheval.Split(cases)
+		report, err := toolsearcheval.Evaluate(ctx, index.BM25, infos, heldout)
 		fmt.Print(report)
 		return err
 	}

@@ -111,14 +111,6 @@ func Load(toolsFile, casesFile string) ([]*schema.ToolInfo, []Case, error) {
 	return tools, cases, err
 }
 
-// Must returns the results of Load, and panics if Load fails.
-func Must(tools []*schema.ToolInfo, cases []Case, err error) ([]*schema.ToolInfo, []Case) {
-	if err != nil {
-		panic(err)
-	}
-	return tools, cases
-}
-
 // LoadTools reads a catalogue of Tool lines. Blank lines are skipped; the error names the
 // file and the line.
 func LoadTools(file string) ([]*schema.ToolInfo, error) {
@@ -167,7 +159,7 @@ func readLines[T any](file string, decode func([]byte) (T, error)) ([]T, error) 
 // case does not depend on the other cases. The order stays.
 func Split(cases []Case) (dev, heldout []Case) {
 	for _, c := range cases {
-		if Heldout(c) {
+		if isHeldOut(c) {
 			heldout = append(heldout, c)
 		} else {
 			dev = append(dev, c)
@@ -176,7 +168,6 @@ func Split(cases []Case) (dev, heldout []Case) {
 	return dev, heldout
 }
 
-// Heldout reports whether Split holds a case out.
-func Heldout(c Case) bool {
+func isHeldOut(c Case) bool {
 	return sha256.Sum256([]byte(cmp.Or(c.ID, c.Query)))[0]%2 == 1
 }

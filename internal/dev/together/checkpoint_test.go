@@ -23,7 +23,6 @@ import (
 	"github.com/einolean/einolean/store"
 	"github.com/einolean/einolean/toolerror"
 	"github.com/einolean/einolean/toolsearch"
-	"github.com/einolean/einolean/toolsearch/skills"
 	"github.com/einolean/einolean/toolsearch/toolset"
 )
 
@@ -200,7 +199,7 @@ func withLoadedTools[M adk.MessageType](p protocol) stop[M] {
 		hidden := dynamicTools()
 		hidden[7] = adktest.Tool(adktest.Invokable, &schemaInfo{Name: names()[7], Desc: "updates an item of the issue tracker", Extra: map[string]any{
 			"_eino_claude_breakpoint": true, "_eino_claude_breakpoint_ttl": "1h", "_agenticclaude_cache_control_ttl": "1h",
-			toolset.PhrasesKey: "change a ticket", toolset.OutputSchemaKey: `{"type":"string"}`, skills.ToolsKey: []string{names()[6]},
+			toolset.PhrasesKey: "change a ticket", toolset.OutputSchemaKey: `{"type":"string"}`, "skill_tools": []string{names()[6]},
 		}}, adktest.Echo)
 		hidden[8] = approve(asking, "updates an item of the issue tracker, if a person says so", ran)
 		cfg := toolsearch.Config{DynamicTools: hidden, Protocol: p.set, MaxResults: many}
