@@ -4,6 +4,7 @@
 package window
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"time"
@@ -13,10 +14,126 @@ import (
 	"github.com/cloudwego/eino/compose"
 	"github.com/cloudwego/eino/schema"
 
+	"github.com/einolean/einolean"
 	"github.com/einolean/einolean/internal/message"
 	"github.com/einolean/einolean/internal/safe"
 	"github.com/einolean/einolean/window/internal/said"
 )
+
+// ModelCall is one request to a model and its outcome. A failed attempt and its retry
+// are two calls.
+type ModelCall struct {
+	// N counts the calls of the conversation, from 1.
+	N int `json:"n"`
+	// Run is the N of the [Run] that it belongs to.
+	Run int `json:"run"`
+	// Conversation is the ID of the [Conversation] that it belongs to.
+	Conversation string `json:"conversation,omitempty"`
+	// Agent is the name of the agent that made it, if it is known.
+	Agent string `json:"agent,omitempty"`
+	// Model is the name of the model, if an option of the request gives one.
+	Model string `json:"model,omitempty"`
+	// Attempt is 1, or more if the same request is sent again.
+	Attempt int `json:"attempt"`
+	// Start is when it was sent.
+	Start time.Time `json:"start"`
+	// Took is the time until the end of the answer, and First until its first chunk.
+	Took  time.Duration `json:"took_ns"`
+	First time.Duration `json:"first_ns"`
+	// Stream says that the answer was streamed.
+	Stream bool `json:"stream,omitempty"`
+	// Error says why it failed: the error's own text only with TextsAll, since that
+	// may name machines and files.
+	Error string `json:"error,omitempty"`
+	// Unfinished says that its answer was not, or not yet, read to the end.
+	Unfinished bool `json:"unfinished,omitempty"`
+	// Kept says that the provider keeps the conversation on its server: the model sees
+	// more than was sent.
+	Kept bool `json:"kept,omitempty"`
+	// Tokens counts the request.
+	Tokens Tokens `json:"tokens"`
+	// By is its estimate by category. It must not be changed.
+	By map[Category]int `json:"by"`
+	// Prefix compares it with the call before.
+	Prefix Prefix `json:"prefix"`
+	// Hidden counts the tools that are hidden, and the tokens of their definitions.
+	Hidden Hidden `json:"hidden"`
+	// LeftOut counts what results lack in this window.
+	LeftOut LeftOut `json:"left_out"`
+	// Without is an estimate, in tokens, of the same call without einolean. If nil, the
+	// call would not have been made: it only searched for tools or read content back.
+	Without *int `json:"without"`
+	// Did lists the tools that the model called.
+	Did []ToolUse `json:"did,omitempty"`
+	// Answer is the text of the answer, as Config.Texts allows.
+	Answer string `json:"answer,omitempty"`
+	// Events are those since the call before.
+	Events []einolean.Event `json:"events,omitempty"`
+
+	slots, fresh [][2]int32 // of the parts in their order, and of those that are new
+	same         int        // how many parts are equal from the start on
+	in           *book
+}
+
+// Parts returns the parts of the request in the order in which providers read them: tools,
+// then messages. It makes a new slice each time, and returns nil if they were dropped.
+// They are no field, because the calls of a conversation share most of them;
+// [Conversation.WriteJSON] writes them.
+func (c *ModelCall) Parts() []Part { return c.in.parts(c, true) }
+
+// NewParts returns those of [ModelCall.Parts] that the call before did not have.
+func (c *ModelCall) NewParts() []Part { return c.in.parts(c, false) }
+
+// Left lists the results that are not whole in this window.
+func (c *ModelCall) Left() (all []Left) {
+	for _, p := range c.Parts() {
+		if p.Left != nil {
+			all = append(all, *p.Left)
+		}
+	}
+	return all
+}
+
+// Tokens counts a request.
+type Tokens struct {
+	// Estimated is the sum over the parts.
+	Estimated int `json:"estimated"`
+	// Calibrated is the estimate corrected by what the provider reported of earlier
+	// calls of this conversation. Without a report, it equals Estimated.
+	Calibrated int `json:"calibrated"`
+	// Reported is the provider's own count. If nil, it reported none.
+	Reported *schema.TokenUsage `json:"reported,omitempty"`
+}
+
+// Prefix compares a request with the previous one of the same agent. A provider's cache
+// can serve at most their common prefix.
+type Prefix struct {
+	// Same is the length of the common prefix, in tokens.
+	Same int `json:"same"`
+	// Lost is how many tokens of the previous request come after it.
+	Lost int `json:"lost,omitempty"`
+	// Cause is what ended it: "tools_loaded", "tools_unloaded", "reminder",
+	// "result_cut", "result_cleared" or "other". If empty, nothing did.
+	Cause string `json:"cause,omitempty"`
+	// Part is the index of the first part that differs; -1 if none does.
+	Part int `json:"part"`
+}
+
+// Hidden counts hidden tools.
+type Hidden struct {
+	// Tools counts them, and Tokens their definitions.
+	Tools  int `json:"tools"`
+	Tokens int `json:"tokens"`
+}
+
+// ToolUse is one tool call of an answer.
+type ToolUse struct {
+	// Tool and CallID are those of the call.
+	Tool   string `json:"tool"`
+	CallID string `json:"call_id,omitempty"`
+	// Arguments are kept as Config.Texts says.
+	Arguments string `json:"arguments,omitempty"`
+}
 
 // recorded is the stored record of a call. The collector's mutex guards it.
 type recorded struct {
@@ -39,6 +156,15 @@ type mark struct {
 	category Category
 }
 
+// marksOf are the marks of the pieces of a request.
+func marksOf(pieces []piece) []mark {
+	marks := make([]mark, len(pieces))
+	for i := range pieces {
+		marks[i] = mark{pieces[i].Hash, int32(pieces[i].Tokens), pieces[i].category}
+	}
+	return marks
+}
+
 // observe records a request that is about to be sent.
 func observe[M adk.MessageType](ctx context.Context, c *Collector, in []M, opts []model.Option, stream bool) *recorded {
 	at, r := time.Now(), c.runOf(ctx)
@@ -57,7 +183,8 @@ func observe[M adk.MessageType](ctx context.Context, c *Collector, in []M, opts 
 		q.keep(&c.cfg)
 		c.mu.Lock()
 	}
-	tell := call.record(r, q)
+	tell := r.conv.record(call, r, q)
+	c.queued(call)
 	c.mu.Unlock()
 	r.past.Store(q)
 	tell()
@@ -72,42 +199,6 @@ func agentOf(ctx context.Context) string {
 		}
 	}
 	return ""
-}
-
-// record adds the call to the conversation. The collector's mutex is held.
-func (r *recorded) record(of *run, q *request) (tell func()) {
-	v := of.conv
-	c, were := v.c, v.book.bytes+v.marks()
-	for _, e := range v.pending {
-		were += eventSize(e)
-	}
-	v.lastCall++
-	r.conv, r.N, r.Run, r.Conversation = v, v.lastCall, of.n, v.id
-	r.Events, v.pending = v.pending, nil
-	v.ask(of.n, q.question)
-	r.hold(q)
-	r.measure(of.hidden, q)
-	tell = func() {}
-	before := v.previous[r.Agent]
-	if len(v.previous) > 64 { // names of agents that are new each time
-		clear(v.previous)
-	}
-	if r.follow(before, q) {
-		tell = c.ended(before)
-	}
-	if before != nil {
-		before.marks = nil
-	}
-	v.previous[r.Agent] = r
-	v.calls = append(v.calls, r)
-	r.resize()
-	v.grow(v.book.bytes + v.marks() - were)
-	c.queue = append(c.queue, r)
-	if i := slices.Index(c.idle, v); i >= 0 && i < len(c.idle)-1 {
-		c.idle = append(slices.Delete(c.idle, i, i+1), v)
-	}
-	c.shrink()
-	return tell
 }
 
 // resize counts anew what is kept of the call.
@@ -127,83 +218,31 @@ func (r *recorded) resize() {
 	r.size = size
 }
 
-// hold keeps the parts.
-func (r *recorded) hold(q *request) {
-	v := r.conv
-	b, settled := &v.book, q.settled(v, r.N-1)
-	ids := make([]int32, len(q.pieces))
-	r.marks, r.count = make([]mark, len(q.pieces)), len(q.pieces)
-	for i := range q.pieces {
-		p := &q.pieces[i]
-		r.marks[i] = mark{p.Hash, int32(p.Tokens), p.category}
-		if i < settled {
-			at, _ := b.at(p.slot)
-			b.slots[at].last = r.N
-			ids[i] = p.slot
-			continue
-		}
-		ids[i] = r.put(p)
-	}
-	r.slots = ranges(ids)
-	q.made.by, q.made.call, q.made.version = v, r.N, v.version
-}
-
-// put keeps a part in its slot.
-func (r *recorded) put(p *piece) (id int32) {
-	b := &r.conv.book
-	s := b.find(p.key)
-	if s == nil {
-		s = b.add(p.key)
-	}
-	if now := s.in(r.N); now == nil || now.hash != p.Hash || now.Category != p.category {
-		k := p.content(r.conv, s)
-		k.from = r.N
-		b.bytes += s.set(k, r.N)
-	}
-	s.last = r.N
-	if p.category == Result {
-		s.whole = max(s.whole, p.Tokens)
-	}
-	p.slot, p.known, p.done = s.id, true, false
-	p.kept = struct{ text, name, id, path string }{} // they are the book's now
-	return s.id
+// join makes the call the newest of a conversation.
+func (r *recorded) join(v *conversation, of *run, q *request) {
+	r.conv, r.N, r.Run, r.Conversation = v, v.lastCall, of.n, v.id
+	r.Events, v.pending = v.pending, nil
+	r.marks, r.count = marksOf(q.pieces), len(q.pieces)
+	r.slots = v.book.hold(q.pieces, q.settled(v, r.N-1), r.N, v.heard.outcome)
+	q.settle(v, r.N)
+	r.measure(of.hidden, q)
 }
 
 // measure counts the request, the hidden tools, what is left out, and the size of the
 // request without einolean.
 func (r *recorded) measure(hide map[string]int, q *request) {
 	v := r.conv
-	r.By = make(map[Category]int, 8)
-	var now Category
-	sum := 0
-	for i := range q.pieces {
-		p := &q.pieces[i]
-		if p.category != now {
-			r.By[now] += sum
-			now, sum = p.category, 0
-		}
-		sum += p.Tokens
-		r.Tokens.Estimated += p.Tokens
-		if p.help {
-			r.help += p.Tokens
-		}
-	}
-	r.By[now] += sum
-	delete(r.By, "")
-	v.book.each(r.slots, func(_ int, s *slot) {
-		if k := s.in(r.N); k.Left != nil {
-			r.LeftOut.add(k.Left)
-		}
-	})
+	r.By, r.Tokens.Estimated, r.help = q.sums()
+	r.LeftOut = v.book.leftOut(r.ModelCall)
 	r.Tokens.Calibrated = v.fit.correct(r.Tokens.Estimated, len(q.pieces))
-	r.Hidden = q.hidden(v, hide)
+	r.Hidden = q.hidden(v.heard.hidden, hide)
 	without := r.Tokens.Estimated - r.help + r.Hidden.Tokens + r.LeftOut.Tokens()
 	r.Without = &without
 }
 
 // follow compares the request with the previous one, and reports whether that one's
 // answer is now known never to be read to the end.
-func (r *recorded) follow(before *recorded, q *request) (left bool) {
+func (r *recorded) follow(before *recorded) (left bool) {
 	r.Prefix.Part = -1
 	if before == nil {
 		before = &recorded{ModelCall: &ModelCall{}, ended: true}
@@ -225,7 +264,7 @@ func (r *recorded) follow(before *recorded, q *request) (left bool) {
 	}
 	var fresh []int32
 	r.conv.book.each(r.slots, func(i int, s *slot) {
-		if i >= r.same && !known[q.pieces[i].Hash] {
+		if i >= r.same && !known[r.marks[i].hash] {
 			fresh = append(fresh, s.id)
 		}
 	})
@@ -237,23 +276,6 @@ func (r *recorded) follow(before *recorded, q *request) (left bool) {
 		r.Attempt = before.Attempt + 1
 	}
 	return left
-}
-
-// cause names what ended an equal prefix, by the category there now and then.
-func cause(now, then Category) string {
-	switch {
-	case now == LoadedTools:
-		return "tools_loaded"
-	case then == OwnTools || then == HelpTools || then == LoadedTools:
-		return "tools_unloaded"
-	case now == Reminder || then == Reminder:
-		return "reminder"
-	case now == ResultCleared:
-		return "result_cleared"
-	case now == ResultCut:
-		return "result_cut"
-	}
-	return "other"
 }
 
 // finish completes a record with the answer, or with the reason that there is none.
@@ -271,12 +293,7 @@ func finish[M adk.MessageType](c *Collector, r *recorded, out []M, first time.Ti
 	text, calls, usage := said.Answer(c.cfg.seed, whole)
 	failure := ""
 	if err != nil {
-		failure, text, calls, usage = "the call failed", "", nil, nil
-		if c.cfg.Texts == TextsAll {
-			if kept := c.cfg.keep(safe.ErrorText(err), questionBytes); kept != "" {
-				failure = kept
-			}
-		}
+		failure, text, calls, usage = cmp.Or(c.cfg.keepError(err), "the call failed"), "", nil, nil
 	}
 	text = c.cfg.keep(text, 0)
 	did := make([]ToolUse, len(calls))
@@ -296,32 +313,10 @@ func finish[M adk.MessageType](c *Collector, r *recorded, out []M, first time.Ti
 		r.reported(usage)
 	}
 	r.resize()
-	tell := c.ended(r)
+	tell := r.tell()
 	c.shrink()
 	c.mu.Unlock()
 	tell()
-}
-
-// ended returns a function that reports the end of a call. It must run after the
-// collector's mutex, which is held, is released.
-func (c *Collector) ended(r *recorded) (tell func()) {
-	ctx, first, wait := r.ctx, !r.told, func() {}
-	r.told, r.ctx = true, nil
-	if c.cfg.Log != nil && !r.conv.gone {
-		wait = c.log.add(r.conv.lines(r))
-	}
-	var done *ModelCall
-	if first && c.cfg.OnCall != nil {
-		copied := *r.ModelCall
-		done = &copied
-		done.in = r.conv.book.pick(done)
-	}
-	return func() {
-		wait()
-		if done != nil {
-			_ = safe.Call("OnCall", func() error { c.cfg.OnCall(ctx, done); return nil })
-		}
-	}
 }
 
 func (r *recorded) end(at, first time.Time) {
@@ -362,4 +357,44 @@ func (r *recorded) reported(usage *schema.TokenUsage) {
 	if !r.Kept {
 		r.conv.fit.learn(r.Tokens.Estimated, r.count, usage.PromptTokens)
 	}
+}
+
+// tell returns a function that reports the end of the call. It must run after the
+// collector's mutex, which is held, is released.
+func (r *recorded) tell() func() {
+	v, ctx, first, wait := r.conv, r.ctx, !r.told, func() {}
+	c := v.c
+	r.told, r.ctx = true, nil
+	if c.cfg.Log != nil && !v.gone {
+		wait = c.log.add(v.written.lines(v, r))
+	}
+	var done *ModelCall
+	if first && c.cfg.OnCall != nil {
+		copied := *r.ModelCall
+		done = &copied
+		done.in = v.book.pick(done)
+	}
+	return func() {
+		wait()
+		if done != nil {
+			_ = safe.Call("OnCall", func() error { c.cfg.OnCall(ctx, done); return nil })
+		}
+	}
+}
+
+// thin drops everything of the call but its figures.
+func (r *recorded) thin() {
+	r.slim = true
+	slim := *r.ModelCall // snapshots share the old one
+	slim.slots, slim.fresh, slim.Events, slim.Did, slim.Answer = nil, nil, nil, nil, ""
+	r.ModelCall = &slim
+	r.resize()
+}
+
+// snapshot copies the call, whose parts are in a book. One still in progress is unfinished.
+func (r *recorded) snapshot(in *book) ModelCall {
+	call := *r.ModelCall
+	call.Unfinished = call.Unfinished || !r.ended
+	call.in = in
+	return call
 }

@@ -139,12 +139,7 @@ func (c *Collector) open(id string) *conversation {
 	}
 	v := c.convs[id]
 	if v == nil {
-		v = &conversation{
-			c: c, id: id, key: rand.Text()[:12],
-			heard:  heard{outputs: map[uint64]output{}, paths: map[uint64]bool{}, loaded: map[uint64]bool{}},
-			newest: newest{previous: map[string]*recorded{}},
-		}
-		v.grow(conversationCost + int64(len(id)))
+		v = newConversation(c, id)
 		c.convs[id] = v
 		c.idle = append(c.idle, v)
 	}
@@ -182,7 +177,7 @@ func (c *Collector) take(ctx context.Context, e einolean.Event, then func(*conve
 	if r.conv.gone {
 		return
 	}
-	r.conv.note(e, kept)
+	r.conv.hear(e, kept)
 	then(r.conv, kept)
 	c.shrink()
 }
@@ -236,16 +231,24 @@ func (c *Collector) WriteJSON(w io.Writer) error {
 // every call that ended.
 func (c *Collector) LogError() error { return c.log.missing() }
 
+// queued notes that a call is the newest of all.
+func (c *Collector) queued(r *recorded) {
+	c.queue = append(c.queue, r)
+	if i := slices.Index(c.idle, r.conv); i >= 0 && i < len(c.idle)-1 {
+		c.idle = append(slices.Delete(c.idle, i, i+1), r.conv)
+	}
+	c.shrink()
+}
+
 // shrink drops the oldest data until the rest fits: the parts of calls, then calls, then
 // what is known about results and tools. The newest call's figures stay.
 func (c *Collector) shrink() {
 	for c.kept > c.cfg.MaxBytes {
 		switch {
 		case c.slim < len(c.queue)-1:
-			c.dropParts(c.queue[c.slim])
-			c.slim++
+			c.dropParts()
 		case len(c.queue) > 1:
-			c.dropCall(c.queue[0])
+			c.dropCall()
 		case len(c.idle) > 1:
 			oldest := c.idle[0]
 			if len(c.queue) > 0 && c.queue[0].conv == oldest {
@@ -254,8 +257,7 @@ func (c *Collector) shrink() {
 			c.forget(oldest)
 		default:
 			if len(c.queue) > c.slim {
-				c.dropParts(c.queue[c.slim])
-				c.slim++
+				c.dropParts()
 			}
 			for _, v := range c.idle {
 				v.forgetNotes()
@@ -265,47 +267,23 @@ func (c *Collector) shrink() {
 	}
 }
 
-// dropParts drops everything of a call but its figures.
-func (c *Collector) dropParts(r *recorded) {
-	v := r.conv
-	if v.gone || r.slim {
-		return
-	}
-	next := v.calls[len(v.calls)-1].N + 1
-	for _, later := range v.calls {
-		if !later.slim && later.N > r.N {
-			next = later.N
-			break
-		}
-	}
-	v.version++
-	before := v.book.bytes
-	v.book.drop(r.ModelCall, next)
-	v.grow(v.book.bytes - before)
-	r.slim = true
-	v.dropped++
-	slim := *r.ModelCall // snapshots share the old one
-	slim.slots, slim.fresh, slim.Events, slim.Did, slim.Answer = nil, nil, nil, nil, ""
-	r.ModelCall = &slim
-	r.resize()
+// dropParts drops the parts of the oldest call that has them.
+func (c *Collector) dropParts() {
+	r := c.queue[c.slim]
+	r.conv.dropParts(r)
+	c.slim++
 }
 
-// dropCall drops the oldest call, and its conversation with its last one.
-func (c *Collector) dropCall(r *recorded) {
-	c.dropParts(r)
+// dropCall drops the oldest call, which has no parts any more, and its conversation with its last one.
+func (c *Collector) dropCall() {
+	v := c.queue[0].conv
 	c.queue[0] = nil
 	c.queue = c.queue[1:]
-	c.slim = max(0, c.slim-1)
-	v := r.conv
+	c.slim--
 	if v.gone {
 		return
 	}
-	v.earlier.add(r.ModelCall)
-	v.calls[0] = nil
-	v.calls = v.calls[1:]
-	v.dropped--
-	v.grow(-r.size)
-	r.size = 0
+	v.dropCall()
 	if len(v.calls) == 0 && c.idle[len(c.idle)-1] != v {
 		c.forget(v)
 		return

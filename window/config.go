@@ -121,16 +121,22 @@ func (c *Config) keepName(name string) string {
 	return c.keep(name, nameBytes)
 }
 
+// keepError is the text of an error. It may name machines and files, so it is kept only with
+// TextsAll.
+func (c *Config) keepError(err error) string {
+	if c.Texts != TextsAll {
+		return ""
+	}
+	return c.keep(safe.ErrorText(err), questionBytes)
+}
+
 // keepEvent returns a copy of an event whose strings have passed the door and whose
 // numbers can be encoded.
 func (c *Config) keepEvent(e einolean.Event) einolean.Event {
 	name := func(s string) string { return c.keep(s, nameBytes) }
 	e.Tool, e.CallID, e.Server = c.keepName(e.Tool), c.keepID(e.CallID), name(e.Server)
 	if e.Err != nil {
-		text := "" // it may name machines and files
-		if c.Texts == TextsAll {
-			text = c.keep(safe.ErrorText(e.Err), questionBytes)
-		}
+		text := c.keepError(e.Err)
 		if e.Err = nil; text != "" {
 			e.Err = errors.New(text)
 		}

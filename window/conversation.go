@@ -4,14 +4,53 @@
 package window
 
 import (
+	"crypto/rand"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/einolean/einolean"
-	"github.com/einolean/einolean/internal/toolnames"
-	"github.com/einolean/einolean/window/internal/said"
 )
+
+// Conversation is the record of one conversation. A [Collector] returns snapshots,
+// which belong to the caller and no longer change.
+type Conversation struct {
+	// ID is what Config.Conversation returned, or a name generated for one run.
+	ID string `json:"id"`
+	// Runs are the agent's runs, oldest first.
+	Runs []Run `json:"runs"`
+	// Calls are the model calls, oldest first.
+	Calls []*ModelCall `json:"-"`
+	// Texts are the recorded texts by [Part.Text], each stored once. Texts that
+	// Config.Texts or Config.MaxBytes left out are missing.
+	Texts map[int]string `json:"-"`
+	// Dropped counts the calls whose parts were dropped; only their figures are left.
+	Dropped int `json:"dropped,omitempty"`
+	// Earlier adds up the calls before the first of Calls, which were dropped. If nil,
+	// none were.
+	Earlier *Totals `json:"earlier,omitempty"`
+
+	key  string // tells conversations of one name apart in a file
+	book *book
+}
+
+// Run returns a run by its number; one with only that number if it is not kept.
+func (c *Conversation) Run(n int) Run {
+	if i, known := slices.BinarySearchFunc(c.Runs, n, func(r Run, n int) int { return r.N - n }); known {
+		return c.Runs[i]
+	}
+	return Run{N: n}
+}
+
+// Run is one run of an agent, or its continuation after an interrupt.
+type Run struct {
+	// N counts from 1.
+	N int `json:"n"`
+	// Start is when it began or resumed.
+	Start time.Time `json:"start"`
+	// Question is the user's latest message, at most 1,000 bytes of it.
+	Question string `json:"question,omitempty"`
+}
 
 // conversation is the record of one conversation. The collector's mutex guards it.
 type conversation struct {
@@ -36,15 +75,7 @@ type history struct {
 	lastCall int
 	earlier  Totals // of the calls before
 	dropped  int
-}
-
-// heard is what events said.
-type heard struct {
-	outputs map[uint64]output // by the hash of the call ID
-	paths   map[uint64]bool   // hashes of those that notices name
-	loaded  map[uint64]bool   // of the names of tools that events reported as loaded
-	hidden  Hidden            // according to events about the catalogue
-	pending []einolean.Event
+	pending  []einolean.Event // since the last call
 }
 
 // newest is what the next call is compared with.
@@ -53,25 +84,13 @@ type newest struct {
 	fit      calibration
 }
 
-// written is what readers of the log know.
-type written struct {
-	logged map[int]string // the questions of the runs in the log; nil before its first line
-	losses int            // of the log, when logged was made
-}
-
-// output is the outcome of a tool call's result, according to events.
-type output struct {
-	rule   string // "cut", "cleared", "referred" or "read"; "" of a program whose output is whole
-	bytes  int    // that the tool returned
-	path   string // as it may be kept
-	stored bool
-	read   *programRead
-}
-
-// programRead is what the calls of a program returned to it.
-type programRead struct {
-	tokens int
-	calls  []einolean.ProgramCalls // as they may be kept
+// newConversation returns the record of a conversation that begins.
+func newConversation(c *Collector, id string) *conversation {
+	v := &conversation{c: c, id: id, key: rand.Text()[:12], newest: newest{previous: map[string]*recorded{}}}
+	v.book.textless = c.cfg.Texts == TextsNone
+	v.heard = newHeard(c.cfg.hash, v.grow)
+	v.grow(conversationCost + int64(len(id)))
+	return v
 }
 
 // most outputs, paths, tools, runs and waiting events of one conversation that are kept.
@@ -82,8 +101,6 @@ const (
 	conversationCost = 2048
 	callCost         = 1800
 	runCost          = 96
-	outputCost       = 128
-	noteCost         = 48
 	markCost         = 32
 	eventCost        = 320
 )
@@ -124,53 +141,79 @@ func (v *conversation) asked(run int) bool {
 	return !known || v.runs[i].Question != ""
 }
 
-// reads reports whether a call reads stored content back: an event said so, or the call
-// names a path from a notice.
-func (v *conversation) reads(p *said.Part) bool {
-	return v.outputs[p.ID].rule == "read" || slices.ContainsFunc(p.Named, func(path uint64) bool { return v.paths[path] })
-}
-
-// classify finds out what a piece is. Helps are the calls so far that only einolean needs,
-// by the hash of their ID; the results of programs are known as such if the run has any.
-func (v *conversation) classify(p *piece, helps map[uint64]bool, programs bool) {
-	switch p.Kind {
-	case said.Tool:
-		p.category, p.help = p.base, p.base == HelpTools
-		if p.base == OwnTools && v.loaded[v.c.cfg.hash(p.Tool)] {
-			p.category = LoadedTools
-		}
-	case said.Call:
-		p.category, p.help = Assistant, said.Searches(p.Tool) || v.reads(p.Part)
-		helps[p.ID] = p.help
-	case said.Result:
-		if p.Notice.Path != "" {
-			v.remember(v.paths, p.Notice.Named)
-		}
-		p.category = v.category(p, helps[p.ID], programs && p.Tool == toolnames.Run)
-		p.help = p.category == Found || p.category == Page
-	default:
-		p.category = talk(p)
-		p.help = p.category == Reminder || p.category == Found
+// hear takes what an event says; kept is the event as it may be kept.
+func (v *conversation) hear(e, kept einolean.Event) {
+	isNew := v.heard.note(e, kept)
+	if isNew && (e.Output == nil || v.book.find(v.c.cfg.hash("result "+e.CallID+" ")) != nil) { // of a result that is no part yet it changes nothing
+		v.version++
 	}
 }
 
-// category returns the category of a result; help is true if only einolean needed its
-// call, program if a program may have returned it.
-func (v *conversation) category(p *piece, help, program bool) Category {
-	o := v.outputs[p.ID]
-	switch {
-	case o.rule == "referred", p.Notice.Rule == "cleared":
-		return ResultCleared
-	case p.Notice.Rule == "cut":
-		return ResultCut
-	case help && said.Searches(p.Tool):
-		return Found
-	case help, o.rule == "read":
-		return Page
-	case (program || o.read != nil) && p.Label == "":
-		return Program
+// wait keeps an event for the next call.
+func (v *conversation) wait(e einolean.Event) {
+	if len(v.pending) < most {
+		v.pending = append(v.pending, e)
+		v.grow(eventSize(e))
 	}
-	return Result
+}
+
+// record adds a call with its request. The collector's mutex is held. What it returns tells that
+// the call before has ended, and must run when the mutex is released.
+func (v *conversation) record(r *recorded, of *run, q *request) (tell func()) {
+	were := v.book.bytes + v.marks()
+	for _, e := range v.pending {
+		were += eventSize(e)
+	}
+	v.lastCall++
+	v.ask(of.n, q.question)
+	r.join(v, of, q)
+	tell = func() {}
+	before := v.previous[r.Agent]
+	if len(v.previous) > 64 { // names of agents that are new each time
+		clear(v.previous)
+	}
+	if r.follow(before) {
+		tell = before.tell()
+	}
+	if before != nil {
+		before.marks = nil
+	}
+	v.previous[r.Agent] = r
+	v.calls = append(v.calls, r)
+	r.resize()
+	v.grow(v.book.bytes + v.marks() - were)
+	return tell
+}
+
+// dropParts drops everything of a call but its figures.
+func (v *conversation) dropParts(r *recorded) {
+	if v.gone || r.slim {
+		return
+	}
+	next := v.calls[len(v.calls)-1].N + 1
+	for _, later := range v.calls {
+		if !later.slim && later.N > r.N {
+			next = later.N
+			break
+		}
+	}
+	v.version++
+	before := v.book.bytes
+	v.book.drop(r.ModelCall, next)
+	v.grow(v.book.bytes - before)
+	v.dropped++
+	r.thin()
+}
+
+// dropCall drops the oldest call, and adds its figures to the earlier ones.
+func (v *conversation) dropCall() {
+	r := v.calls[0]
+	v.earlier.add(r.ModelCall)
+	v.calls[0] = nil
+	v.calls = v.calls[1:]
+	v.dropped--
+	v.grow(-r.size)
+	r.size = 0
 }
 
 func (v *conversation) dropRun() {
@@ -190,103 +233,6 @@ func (v *conversation) dropRuns() {
 	}
 }
 
-// wait keeps an event for the next call.
-func (v *conversation) wait(e einolean.Event) {
-	if len(v.pending) < most {
-		v.pending = append(v.pending, e)
-		v.grow(eventSize(e))
-	}
-}
-
-// note records what an event says about results and tools; kept is the event as it may
-// be kept.
-func (v *conversation) note(e, kept einolean.Event) {
-	switch e.Kind {
-	case einolean.KindCatalogChanged:
-		if e.Tools != nil {
-			v.hidden = Hidden{Tools: e.Tools.AddedCount, Tokens: int(e.Tools.Tokens)}
-		}
-	case einolean.KindToolsLoaded, einolean.KindToolsPrefetched:
-		if e.Tools != nil {
-			for _, name := range e.Tools.Added {
-				v.remember(v.loaded, v.c.cfg.hash(name))
-			}
-			v.version++
-		}
-	case einolean.KindResultCut:
-		v.became("cut", e, kept)
-	case einolean.KindResultCleared:
-		v.became("cleared", e, kept)
-	case einolean.KindResultReferred:
-		v.became("referred", e, kept)
-	case einolean.KindResultRead:
-		v.became("read", e, kept)
-	case einolean.KindProgramEnded:
-		v.ran(e, kept)
-	}
-}
-
-// remember adds to a set.
-func (v *conversation) remember(set map[uint64]bool, hash uint64) {
-	if !set[hash] && len(set) < most {
-		set[hash] = true
-		v.grow(noteCost)
-	}
-}
-
-func (v *conversation) became(rule string, e, kept einolean.Event) {
-	if e.Output == nil || e.CallID == "" {
-		return
-	}
-	call := v.c.cfg.hash(e.CallID)
-	old, known := v.outputs[call]
-	if !known && len(v.outputs) >= most || rule == "read" && old.rule != "" { // a page that was cut or cleared is no longer a page
-		return
-	}
-	now := output{rule: rule, bytes: e.Output.Before.Bytes, path: kept.Output.Path, stored: e.Output.Path != "", read: old.read}
-	if old.rule == "cut" { // the tool returned an even longer one
-		now.bytes = max(now.bytes, old.bytes)
-		if !now.stored {
-			now.path, now.stored = old.path, old.stored
-		}
-	}
-	v.learn(e.CallID, now)
-}
-
-// ran records what a program read.
-func (v *conversation) ran(e, kept einolean.Event) {
-	now, known := v.outputs[v.c.cfg.hash(e.CallID)]
-	if e.Output == nil || e.Program == nil || e.CallID == "" || !known && len(v.outputs) >= most {
-		return
-	}
-	now.read = &programRead{tokens: int(e.Output.Before.Tokens), calls: kept.Program.Calls}
-	v.learn(e.CallID, now)
-}
-
-// learn notes the outcome of a call's result.
-func (v *conversation) learn(callID string, now output) {
-	call := v.c.cfg.hash(callID)
-	if old, known := v.outputs[call]; known {
-		v.grow(-old.size())
-	}
-	v.outputs[call] = now
-	v.grow(now.size())
-	if v.book.find(v.c.cfg.hash("result "+callID+" ")) != nil { // it says something of a part that is known
-		v.version++
-	}
-}
-
-func (o output) size() int64 {
-	n := int64(outputCost + len(o.path))
-	if o.read != nil {
-		n += 48
-		for _, c := range o.read.calls {
-			n += int64(40 + len(c.Tool))
-		}
-	}
-	return n
-}
-
 // forgetNotes drops what is known about results and tools, and what waits.
 func (v *conversation) forgetNotes() {
 	v.version++
@@ -297,9 +243,7 @@ func (v *conversation) forgetNotes() {
 		r.marks = nil
 	}
 	clear(v.previous)
-	clear(v.outputs)
-	clear(v.paths)
-	clear(v.loaded)
+	v.heard.forget()
 	v.pending = nil
 	for _, r := range v.calls {
 		r.resize()
@@ -309,15 +253,12 @@ func (v *conversation) forgetNotes() {
 
 // size counts all that is kept anew.
 func (v *conversation) size() int64 {
-	n := conversationCost + int64(len(v.id)) + v.book.bytes + noteCost*int64(len(v.paths)+len(v.loaded))
+	n := conversationCost + int64(len(v.id)) + v.book.bytes + v.heard.size()
 	for _, r := range v.runs {
 		n += runCost + int64(len(r.Question))
 	}
 	for _, r := range v.calls {
 		n += r.size
-	}
-	for _, o := range v.outputs {
-		n += o.size()
 	}
 	for _, e := range v.pending {
 		n += eventSize(e)
@@ -366,8 +307,7 @@ func eventSize(e einolean.Event) int64 {
 	return int64(n)
 }
 
-// snapshot copies a conversation, except for its texts. A call still in progress is
-// unfinished.
+// snapshot copies a conversation, except for its texts.
 func (v *conversation) snapshot() *Conversation {
 	s := &Conversation{ID: v.id, Runs: slices.Clone(v.runs), Dropped: v.dropped, key: v.key, book: &book{slots: slices.Clone(v.book.slots)}}
 	if v.earlier.Calls > 0 {
@@ -377,38 +317,8 @@ func (v *conversation) snapshot() *Conversation {
 	calls := make([]ModelCall, len(v.calls))
 	s.Calls = make([]*ModelCall, len(v.calls))
 	for i, r := range v.calls {
-		calls[i] = *r.ModelCall
-		calls[i].Unfinished = calls[i].Unfinished || !r.ended
-		calls[i].in = s.book
+		calls[i] = r.snapshot(s.book)
 		s.Calls[i] = &calls[i]
 	}
 	return s
-}
-
-// lines returns the lines of a call for the log, after those that it depends on.
-func (v *conversation) lines(r *recorded) (all []line) {
-	if losses := v.c.log.known(); v.logged == nil || v.losses != losses {
-		if v.logged == nil {
-			all = append(all, line{Schema: schemaName, Of: v.key, Conversation: &Conversation{ID: v.id}})
-		}
-		v.logged, v.losses = map[int]string{}, losses
-		for i := range v.book.slots {
-			v.book.slots[i].logged = nil
-		}
-	}
-	for _, run := range v.runs {
-		if said, known := v.logged[run.N]; run.N == r.Run && (!known || said != run.Question) {
-			v.logged[run.N] = run.Question
-			all = append(all, line{Of: v.key, Run: &run})
-		}
-	}
-	v.book.each(r.slots, func(_ int, s *slot) {
-		k := s.in(r.N)
-		if s.logged == nil || s.logged.hash != k.hash || s.logged.Category != k.Category {
-			s.logged = k
-			all = append(all, partLine(v.key, s.id, k, k.text))
-		}
-	})
-	done := *r.ModelCall
-	return append(all, callLine(v.key, &done))
 }

@@ -69,11 +69,11 @@ func TestAPartThatBecomesShorterIsTheOnlyNewOne(t *testing.T) {
 	c.history = history
 	c.ask(t)
 	second := see.Conversation("c").Calls[1]
-	states := map[window.State]int{}
+	states := map[string]int{}
 	for _, p := range second.Parts() {
 		states[p.State]++
 	}
-	require.Equal(t, map[window.State]int{window.StateSame: 2, window.StateNew: 1, window.StateMoved: 5}, states)
+	require.Equal(t, map[string]int{"same": 2, "new": 1, "moved": 5}, states)
 	require.Equal(t, 2, second.Prefix.Part)
 	require.Equal(t, "other", second.Prefix.Cause)
 	require.Len(t, second.NewParts(), 1)
@@ -153,7 +153,7 @@ func TestTheNewestCallStaysWhateverBegins(t *testing.T) {
 
 // Totals add up every figure of every call, whatever the providers report.
 func TestTotalsAddUpEveryFigure(t *testing.T) {
-	small, large := 900, window.SmallWindow+1
+	small, large := 900, 200_001
 	c := &window.Conversation{Calls: []*window.ModelCall{
 		{N: 1, Tokens: window.Tokens{Estimated: 100}, Without: &small},
 		{N: 2, Tokens: window.Tokens{Estimated: 400, Reported: &schema.TokenUsage{PromptTokens: 200, PromptTokenDetails: schema.PromptTokenDetails{CachedTokens: 50}}}, Prefix: window.Prefix{Same: 90}, Kept: true},

@@ -94,6 +94,40 @@ func (c *Conversation) WriteJSON(w io.Writer) error {
 	return buffered.Flush()
 }
 
+// written is what readers of the log know of a conversation.
+type written struct {
+	logged map[int]string // the questions of the runs in the log; nil before its first line
+	losses int            // of the log, when logged was made
+}
+
+// lines returns the lines of a call for the log, after those that it depends on.
+func (w *written) lines(v *conversation, r *recorded) (all []line) {
+	if losses := v.c.log.known(); w.logged == nil || w.losses != losses {
+		if w.logged == nil {
+			all = append(all, line{Schema: schemaName, Of: v.key, Conversation: &Conversation{ID: v.id}})
+		}
+		w.logged, w.losses = map[int]string{}, losses
+		for i := range v.book.slots {
+			v.book.slots[i].logged = nil
+		}
+	}
+	for _, run := range v.runs {
+		if said, known := w.logged[run.N]; run.N == r.Run && (!known || said != run.Question) {
+			w.logged[run.N] = run.Question
+			all = append(all, line{Of: v.key, Run: &run})
+		}
+	}
+	v.book.each(r.slots, func(_ int, s *slot) {
+		k := s.in(r.N)
+		if s.logged == nil || s.logged.hash != k.hash || s.logged.Category != k.Category {
+			s.logged = k
+			all = append(all, partLine(v.key, s.id, k, k.text))
+		}
+	})
+	done := *r.ModelCall
+	return append(all, callLine(v.key, &done))
+}
+
 // ReadJSON reads what WriteJSON or Config.Log wrote. What one collector wrote about a
 // conversation is one conversation, of which the last version counts; what another one
 // wrote about a conversation of the same name is another one. A line that cannot be read
@@ -221,12 +255,8 @@ func (d *decoder) open(key string, c *Conversation) *Conversation {
 
 // part notes what a slot holds from now on.
 func (d *decoder) part(c *Conversation, l line) {
-	i, known := c.book.at(l.Slot)
-	if !known {
-		c.book.slots = slices.Insert(c.book.slots, i, slot{id: l.Slot})
-	}
 	d.parts++
-	c.book.slots[i].logged = &kept{Part: *l.Part, hash: d.parts}
+	c.book.hear(l.Slot, &kept{Part: *l.Part, hash: d.parts})
 	if l.Text != nil && l.Part.Text != 0 {
 		c.Texts[l.Part.Text] = *l.Text
 	}
@@ -234,23 +264,10 @@ func (d *decoder) part(c *Conversation, l line) {
 
 // call adds a call with what its slots hold now.
 func (d *decoder) call(c *Conversation, l line) *ModelCall {
-	call := l.Call
-	call.in = c.book
-	var all, fresh []int32 // those whose lines were not lost
-	c.book.each(l.Slots, func(place int, s *slot) {
-		if place < l.Same {
-			call.same++
-		}
-		k := *s.logged
-		k.from = call.N
-		s.set(&k, call.N)
-		s.last = max(s.last, call.N)
-		all = append(all, s.id)
-	})
-	c.book.each(l.New, func(_ int, s *slot) { fresh = append(fresh, s.id) })
-	call.slots, call.fresh = ranges(all), ranges(fresh)
-	c.Calls = put(c.Calls, call, func(c *ModelCall) int { return c.N })
-	return call
+	l.Call.in = c.book
+	c.book.read(l.Call, l.Slots, l.Same, l.New)
+	c.Calls = put(c.Calls, l.Call, func(c *ModelCall) int { return c.N })
+	return l.Call
 }
 
 // put adds a run or a call, or replaces the earlier one: a log has calls in the order in

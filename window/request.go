@@ -175,6 +175,11 @@ func (q *request) settled(v *conversation, lastCall int) int {
 	return q.same
 }
 
+// settle notes that the pieces are what a conversation has made of them in a call.
+func (q *request) settle(v *conversation, call int) {
+	q.made.by, q.made.call, q.made.version = v, call, v.version
+}
+
 // ready finds out the category of each piece, and reports whether everything that is new
 // in the conversation has passed the door. The collector's mutex is held.
 func (q *request) ready(r *run) bool {
@@ -190,30 +195,10 @@ func (q *request) ready(r *run) bool {
 	for i := from; i < len(q.pieces); i++ {
 		p := &q.pieces[i]
 		v.classify(p, helps, r.programs)
-		s := v.book.find(p.key)
-		p.known = false
-		if s != nil {
-			now := s.in(v.lastCall)
-			p.known = now != nil && now.hash == p.Hash && now.Category == p.category
-		}
+		p.known = v.book.has(p, v.lastCall)
 		ready = ready && (p.known || p.done)
 	}
 	return ready
-}
-
-// talk is the category of what somebody said.
-func talk(p *piece) Category {
-	switch {
-	case p.Kind == said.System:
-		return System
-	case p.Kind == said.Assistant:
-		return Assistant
-	case said.IsReminder(p.Text):
-		return Reminder
-	case said.IsOffer(p.Text):
-		return Found
-	}
-	return User
 }
 
 // keep lets what is new pass the door.
@@ -237,10 +222,33 @@ func (q *request) keep(c *Config) {
 	}
 }
 
+// sums adds up the tokens of the request: by category, all of them, and those that only einolean
+// needs.
+func (q *request) sums() (by map[Category]int, all, help int) {
+	by = make(map[Category]int, 8)
+	var now Category
+	sum := 0
+	for i := range q.pieces {
+		p := &q.pieces[i]
+		if p.category != now {
+			by[now] += sum
+			now, sum = p.category, 0
+		}
+		sum += p.Tokens
+		all += p.Tokens
+		if p.help {
+			help += p.Tokens
+		}
+	}
+	by[now] += sum
+	delete(by, "")
+	return by, all, help
+}
+
 // hidden counts the hidden tools that the request does not show.
-func (q *request) hidden(v *conversation, hide map[string]int) (h Hidden) {
+func (q *request) hidden(heard Hidden, hide map[string]int) (h Hidden) {
 	if hide == nil { // they are known only from events
-		h = v.hidden
+		h = heard
 		for i := range q.pieces {
 			if p := &q.pieces[i]; p.category == LoadedTools {
 				h.Tools, h.Tokens = max(0, h.Tools-1), max(0, h.Tokens-p.Tokens)
@@ -282,67 +290,8 @@ func (p *piece) keep(c *Config, name func(string) string) {
 	p.done = true
 }
 
-// content is the piece as a slot of a conversation keeps it.
-func (p *piece) content(v *conversation, s *slot) *kept {
-	k := &kept{hash: p.Hash, text: p.kept.text, Part: Part{Category: p.category, Label: p.kept.name, CallID: p.kept.id, Bytes: len(p.Text) + p.Media, Tokens: p.Tokens}}
-	if v.c.cfg.Texts != TextsNone {
-		v.book.lastText++
-		k.Part.Text = v.book.lastText
-	}
-	if p.category == ResultCut || p.category == ResultCleared || p.category == Program {
-		k.Left = p.left(v.outputs[p.ID], s)
-	}
-	return k
-}
-
-// left is what a result lacks, by its outcome according to events or else by its notice.
-func (p *piece) left(o output, s *slot) *Left {
-	l := &Left{Rule: o.rule, Tool: p.kept.name, CallID: p.kept.id, After: p.Tokens, Path: o.path, Stored: o.stored}
-	bytes := o.bytes
-	if o.rule == "" || o.rule == "read" {
-		l.Rule, l.Path, l.Stored, bytes = "cleared", p.kept.path, p.Notice.Path != "", p.Notice.Bytes
-		if p.category == ResultCut {
-			l.Rule = "cut"
-		}
-	}
-	l.Bytes = bytes
-	switch {
-	case p.category == Program:
-		l.Rule, l.Path, l.Stored, l.Bytes = "program", "", false, 0
-	case s.whole > 0:
-		l.Before = s.whole
-	default:
-		l.Before = p.tokensOf(bytes, s)
-	}
-	if o.read != nil {
-		l.Before, l.Calls = max(l.Before, o.read.tokens), o.read.calls
-	} else {
-		l.Unknown = p.category == Program
-	}
-	l.Before = max(l.Before, l.After)
-	for _, old := range slices.Backward(s.kept) {
-		if old.Category == Result || old.Category == ResultCut && l.Text == 0 {
-			l.Text = old.Part.Text
-		}
-		if old.Category == Result {
-			l.Bytes = old.Bytes
-			break
-		}
-	}
-	return l
-}
-
-// tokensOf is about how many tokens a result of some bytes has that no window had: as many
-// for a byte as what is left of it.
-func (p *piece) tokensOf(bytes int, s *slot) int {
-	const aToken = 4 // bytes of most texts
-	for _, k := range s.kept {
-		if k.Category == ResultCut {
-			return bytes * k.Tokens / max(1, k.Bytes)
-		}
-	}
-	if p.category == ResultCut {
-		return bytes * p.Tokens / max(1, len(p.Text))
-	}
-	return bytes / aToken
+// held notes the slot that holds the piece. What was to be kept of it is the slot's now.
+func (p *piece) held(slot int32) {
+	p.slot, p.known, p.done = slot, true, false
+	p.kept = struct{ text, name, id, path string }{}
 }

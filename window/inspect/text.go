@@ -184,7 +184,7 @@ func (t *terminal) verdict(c *window.Conversation, s window.Totals) {
 		}
 	}
 	if s.TooLarge > 0 {
-		t.WriteString(t.say("%s without einolean would not have fitted into a window of %s tokens", t.bold(t.say("%s of %s", display.Grouped(s.TooLarge), t.count(s.Calls-s.Helped, "call"))), display.Grouped(window.SmallWindow)) + "\n")
+		t.WriteString(t.say("%s without einolean would not have fitted into a window of 200,000 tokens", t.bold(t.say("%s of %s", display.Grouped(s.TooLarge), t.count(s.Calls-s.Helped, "call")))) + "\n")
 	}
 	if s.Unknown > 0 {
 		for _, l := range wrap(t.say("what %d of %s read is not known: without einolean, more would have been sent than that", s.Unknown, t.count(s.Programs, "program")), t.o.Width) {

@@ -80,7 +80,7 @@ var words = map[window.Category]string{
 	window.ResultCut: "result, cut", window.ResultCleared: "result, cleared", window.Program: "program", window.Page: "page read back",
 }
 
-var tags = map[window.State]string{window.StateSame: "as before", window.StateNew: "new", window.StateMoved: "resent"}
+var tags = map[string]string{"same": "as before", "new": "new", "moved": "resent"}
 
 // parts writes a row for each part. Tools of one state share a row, and so do five or
 // more short messages that did not change.
@@ -106,7 +106,7 @@ func (t detail) parts() {
 				names = append(names, one.Label)
 			}
 			t.row(all[i:j], t.say(words[p.Category]), strings.Join(names, ", "))
-		case p.State != window.StateNew && messages-i >= 5:
+		case p.State != "new" && messages-i >= 5:
 			j = messages
 			t.row(all[i:j], t.say("messages"), t.say("%d short ones", j-i))
 		default:
@@ -147,11 +147,11 @@ func (t detail) row(parts []window.Part, what, text string) {
 	fmt.Fprintf(t, "%9s %s %s%s%s %s\n", display.Grouped(tokens), sign, left(what, 16), text, strings.Repeat(" ", room-columnsOf(text)), t.tag(parts[0].State))
 }
 
-func (t detail) tag(s window.State) string {
-	if s == window.StateMoved {
-		return t.color(bad, t.say(tags[s]))
+func (t detail) tag(state string) string {
+	if state == "moved" {
+		return t.color(bad, t.say(tags[state]))
 	}
-	return t.dim(t.say(tags[s]))
+	return t.dim(t.say(tags[state]))
 }
 
 // causes explain what ended the prefix equal to the previous call.
