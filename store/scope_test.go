@@ -10,6 +10,8 @@ import (
 	"os"
 	"strings"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"github.com/cloudwego/eino/adk/filesystem"
 	"github.com/stretchr/testify/require"
@@ -103,4 +105,26 @@ func TestTheReadmesServerIsTheExample(t *testing.T) {
 	example, err := os.ReadFile("example_test.go")
 	require.NoError(t, err)
 	require.Contains(t, string(example), "\t"+strings.ReplaceAll(strings.TrimSpace(region), "\n", "\n\t"))
+}
+
+// A history may name anything: a name that no file can have keeps no other file from being marked as used.
+func TestANameThatNoFileCanHaveKeepsNoOtherFromBeingMarked(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ctx := context.WithValue(t.Context(), tenantKey{}, "acme/42")
+		memory := store.NewMemory(0)
+		scoped := store.Scoped(memory, byTenant)
+		for name, files := range map[string]store.Backend{"memory": memory, "a scope": scoped, "a scope in a scope": store.Scoped(scoped, byTenant)} {
+			require.NoError(t, files.Write(ctx, &request{FilePath: "/used", Content: "x"}))
+			time.Sleep(3 * time.Hour)
+			cleaner, _ := store.As[store.Cleaner](files)
+			require.ErrorIs(t, cleaner.MarkUsed(ctx, "/../secret", strings.Repeat("x", 2000), "/missing", "/used"), fs.ErrInvalid, name)
+			_, _, err := memory.DeleteUnused(ctx, "", time.Now().Add(-time.Hour))
+			require.NoError(t, err)
+			count, _, err := cleaner.Stored(ctx, "")
+			require.NoError(t, err)
+			require.Equal(t, 1, count, name)
+			_, _, err = memory.DeleteUnused(ctx, "", time.Now().Add(time.Hour))
+			require.NoError(t, err)
+		}
+	})
 }

@@ -400,14 +400,14 @@ func (s *scoped) MarkUsed(ctx context.Context, filePaths ...string) error {
 		return err
 	}
 	paths := make([]string, 0, len(filePaths))
+	var failure error
 	for _, p := range filePaths {
-		path, err := below(dirs, p)
-		if err != nil {
-			return err
+		path, bad := below(dirs, p)
+		if failure = cmp.Or(failure, bad); bad == nil {
+			paths = append(paths, path)
 		}
-		paths = append(paths, path)
 	}
-	return s.cleaner.MarkUsed(ctx, paths...)
+	return cmp.Or(s.cleaner.MarkUsed(ctx, paths...), failure)
 }
 
 // DeleteUnused implements [Cleaner].

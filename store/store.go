@@ -116,9 +116,10 @@ type AnyCreator interface {
 // start of each run, and each hour of a long one, the middleware marks the files that
 // the history names. It never deletes anything: that is up to the owner of the store.
 type Cleaner interface {
-	// MarkUsed notes that files are in use. Missing files are skipped. A store may
-	// record this only once an hour, and for a whole directory if it has no time for
-	// each file.
+	// MarkUsed notes that files are in use. Missing files are skipped, and a path that
+	// no file can have keeps no other from being marked: a history may name anything. A
+	// store may record this only once an hour, and for a whole directory if it has no
+	// time for each file.
 	MarkUsed(ctx context.Context, filePaths ...string) error
 
 	// DeleteUnused deletes the files below dir, at any depth, that were last used before

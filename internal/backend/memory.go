@@ -229,13 +229,14 @@ func (m *Memory) ReadRange(ctx context.Context, filePath string, offset, length 
 
 // MarkUsed implements store.Cleaner.
 func (m *Memory) MarkUsed(ctx context.Context, filePaths ...string) error {
+	var failure error
 	for _, filePath := range filePaths {
-		if _, err := m.open(ctx, filePath); err != nil && !errors.Is(err, fs.ErrNotExist) {
-			describe(&err, "marking", filePath)
-			return err
+		if _, err := m.open(ctx, filePath); err != nil && failure == nil && !errors.Is(err, fs.ErrNotExist) {
+			failure = err
+			describe(&failure, "marking", filePath)
 		}
 	}
-	return nil
+	return failure
 }
 
 // DeleteUnused implements store.Cleaner.

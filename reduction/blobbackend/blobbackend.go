@@ -35,6 +35,7 @@
 package blobbackend
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -276,14 +277,17 @@ func (b *Backend) ReadRange(ctx context.Context, filePath string, offset, length
 // prefix or scope.
 func (b *Backend) MarkUsed(ctx context.Context, filePaths ...string) error {
 	var names []string
+	var failure error
 	for _, filePath := range filePaths {
 		name, err := b.name(ctx, filePath)
-		if err != nil {
-			return failed("marking", filePath, err)
+		if err == nil {
+			names = append(names, name)
+		} else if failure == nil {
+			failure = failed("marking", filePath, err)
 		}
-		names = append(names, name)
 	}
-	return failed("marking", "", b.way.do(func() error { return b.store.MarkUsed(ctx, names...) }))
+	err := b.way.do(func() error { return b.store.MarkUsed(ctx, names...) })
+	return cmp.Or(failed("marking", "", err), failure)
 }
 
 // DeleteUnused deletes files below a directory that were last written or marked before

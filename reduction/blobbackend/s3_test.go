@@ -254,7 +254,7 @@ func TestWhatIsMarkedAsUsedStays(t *testing.T) {
 		past := time.Now().AddDate(0, 0, -2)
 		require.NoError(t, os.Chtimes(file, past, past))
 	}
-	require.NoError(t, b.MarkUsed(ctx, names[0], names[1]))
+	require.ErrorIs(t, b.MarkUsed(ctx, "/../secret", names[0], names[1]), fs.ErrInvalid, "a name that no file can have keeps no other from being marked")
 	require.Error(t, b.Create(ctx, "/a/tmp/clear/.einolean-used", strings.NewReader("x")), "the name is the store's own")
 	files, bytes, err := b.Stored(ctx, "")
 	require.NoError(t, err)
