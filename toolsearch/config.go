@@ -260,7 +260,10 @@ const (
 	protocols // how many there are
 )
 
-const defaultMaxResults = 5
+const (
+	defaultMaxResults = 5
+	mostResults       = 1 << 20 // no agent has more tools, and four times as many is still a number
+)
 
 // Recommended returns the Config that we recommend for tools. The caller owns it.
 // It differs from the zero Config:
@@ -325,6 +328,7 @@ func newSettings(ctx context.Context, config *Config, agentic bool) (*settings, 
 	if s.cfg.MaxResults == 0 {
 		s.cfg.MaxResults = defaultMaxResults
 	}
+	s.cfg.MaxResults, s.cfg.Prefetch = min(s.cfg.MaxResults, mostResults), min(s.cfg.Prefetch, maxPrefetched)
 	var wrong problems
 	if s.cfg.MaxTools == 0 && config.Model != nil {
 		s.cfg.MaxTools = native.MostTools(config.Model)

@@ -176,6 +176,7 @@ func TestMaxResultsBoundsWhatASearchReturns(t *testing.T) {
 		{"nonsense is none", 2, `{"query":"report","max_results":[]}`, 2, "", "hint"},
 		{"no more than a hundred", 0, `{"query":"report","max_results":1000000}`, 100, "More tools match than the 100 that one search returns", ""},
 		{"more than a hundred where that is configured", 110, `{"query":"report","max_results":1000000}`, 110, "More tools match than the 110", ""},
+		{"all there are where there is no limit", math.MaxInt, `{"query":"report"}`, 120, "", "hint"},
 		{"all there are", 0, `{"query":"report_01","max_results":1e300}`, 10, "", "hint"},
 		{"exactly as many as there may be", 0, `{"query":"+report_0","max_results":100}`, 100, "", "hint"},
 		{"each of several searches", 0, `{"query":["report_00","report_01","report_02"],"max_results":2}`, 6, "", "hint"},

@@ -129,7 +129,7 @@ func (c *chosen) consider(name string, since int) {
 }
 
 // leastUsed are the loaded tools that were used longest ago and that make a request longer than the
-// provider takes.
+// provider takes; of those used at the same time the last ones, since a search returns the best first.
 func (c *chosen) leastUsed() (names []string) {
 	var places []int
 	for i, name := range c.show {
@@ -137,7 +137,7 @@ func (c *chosen) leastUsed() (names []string) {
 			places = append(places, i)
 		}
 	}
-	slices.SortStableFunc(places, func(a, b int) int { return cmp.Compare(c.idle[b], c.idle[a]) })
+	slices.SortFunc(places, func(a, b int) int { return cmp.Or(cmp.Compare(c.idle[b], c.idle[a]), cmp.Compare(b, a)) })
 	for _, i := range places[:min(max(0, c.Own+len(c.show)-c.MaxTools), len(places))] {
 		names = append(names, c.show[i])
 	}

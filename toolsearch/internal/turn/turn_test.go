@@ -211,4 +211,31 @@ func requireShown(t *testing.T, in turn.Input, out turn.Turn) {
 	if in.UnloadAfter > 0 {
 		require.Len(t, out.Record.Idle, len(shown))
 	}
+	requireTheBest(t, in, out)
+}
+
+// requireTheBest checks which tools a full request leaves out: none that was used later than one that stays,
+// or that came first of those used at the same time, as the best result of a search does.
+func requireTheBest(t *testing.T, in turn.Input, out turn.Turn) {
+	last := func(name string) int {
+		if at, said := in.Facts.Last[name]; said {
+			return at
+		}
+		return in.Facts.ModelCalls - 1 - in.Record.Idle[slices.Index(in.Record.Visible, name)]
+	}
+	known := slices.Concat(in.Record.Visible, in.Facts.Order)
+	for _, gone := range out.Unused {
+		if in.UnloadAfter > 0 && in.Facts.ModelCalls-last(gone) >= in.UnloadAfter {
+			continue
+		}
+		for _, name := range out.Record.Visible {
+			if slices.Contains(in.Pins, name) {
+				continue
+			}
+			require.GreaterOrEqual(t, last(name), last(gone), "%s stays, %s goes", name, gone)
+			if last(name) == last(gone) {
+				require.Less(t, slices.Index(known, name), slices.Index(known, gone), "%s stays, %s goes", name, gone)
+			}
+		}
+	}
 }
