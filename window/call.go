@@ -177,17 +177,7 @@ func observe[M adk.MessageType](ctx context.Context, c *Collector, in []M, opts 
 	if o.Model != nil {
 		call.Model = *o.Model
 	}
-	c.mu.Lock()
-	for !q.ready(c.revive(r)) { // what is new passes the door first
-		c.mu.Unlock()
-		q.keep(&c.cfg)
-		c.mu.Lock()
-	}
-	tell := r.conv.record(call, r, q)
-	c.queued(call)
-	c.mu.Unlock()
-	r.past.Store(q)
-	tell()
+	c.add(r, call, q)
 	return call
 }
 

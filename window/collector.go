@@ -231,13 +231,23 @@ func (c *Collector) WriteJSON(w io.Writer) error {
 // every call that ended.
 func (c *Collector) LogError() error { return c.log.missing() }
 
-// queued notes that a call is the newest of all.
-func (c *Collector) queued(r *recorded) {
-	c.queue = append(c.queue, r)
+// add adds a call with its request to the conversation of a run.
+func (c *Collector) add(r *run, call *recorded, q *request) {
+	c.mu.Lock()
+	for !q.ready(c.revive(r)) { // what is new passes the door first
+		c.mu.Unlock()
+		q.keep(&c.cfg)
+		c.mu.Lock()
+	}
+	tell := r.conv.record(call, r, q)
+	c.queue = append(c.queue, call)
 	if i := slices.Index(c.idle, r.conv); i >= 0 && i < len(c.idle)-1 {
 		c.idle = append(slices.Delete(c.idle, i, i+1), r.conv)
 	}
 	c.shrink()
+	c.mu.Unlock()
+	r.past.Store(q)
+	tell()
 }
 
 // shrink drops the oldest data until the rest fits: the parts of calls, then calls, then
