@@ -40,6 +40,37 @@ func End(s string, i int) int {
 	return i
 }
 
+// Pieces finds the end of a JSON value that comes in pieces: of an object, a list or a text. It takes each byte
+// once, and believes what it reads. The zero value is ready.
+type Pieces struct {
+	open                  int // objects and lists
+	inText, escaped, over bool
+}
+
+// Add takes the next piece, and reports whether the value ends in it. What follows does not count.
+func (p *Pieces) Add(piece string) (ends bool) {
+	for i := 0; i < len(piece) && !p.over; i++ {
+		switch c := piece[i]; {
+		case p.escaped:
+			p.escaped = false
+		case p.inText:
+			p.escaped, p.inText = c == '\\', c != '"'
+		case c == '"':
+			p.inText = true
+			continue
+		case c == '{', c == '[':
+			p.open++
+		case c == '}', c == ']':
+			p.open--
+		default:
+			continue
+		}
+		p.over = p.open <= 0 && !p.inText
+		ends = p.over
+	}
+	return ends
+}
+
 // Item is the first item in or behind i of a list that is known to be valid; i is behind its
 // bracket, or at the next that an earlier item came with. At the end ok is false, and next is the
 // closing bracket.

@@ -31,6 +31,25 @@ func TestEndIsWhereADecoderStops(t *testing.T) {
 	}
 }
 
+// However a value is cut into pieces, the piece is found in which it ends, whatever follows.
+func TestAValueInPiecesEndsWhereItEnds(t *testing.T) {
+	seed := rand.Uint64()
+	r := rand.New(rand.NewPCG(seed, 3))
+	for range 5000 {
+		value := strings.TrimSpace(random(r, 0))
+		if !strings.ContainsRune(`{["`, rune(value[0])) {
+			continue
+		}
+		text := value + []string{"", " ", "}", `"x`, "{}", "[[", `\\"`}[r.IntN(7)]
+		var p Pieces
+		for at := 0; at < len(text); {
+			n := 1 + r.IntN(min(5, len(text)-at))
+			require.Equal(t, at < len(value) && len(value) <= at+n, p.Add(text[at:at+n]), "seed %d: %q at %d", seed, text, at)
+			at += n
+		}
+	}
+}
+
 func TestUnescape(t *testing.T) {
 	for raw, want := range map[string]string{
 		`plain`: "plain", `a\n\"\\\/\u00e9\ud83d\ude00z`: "a\n\"\\/é😀z", `\ud83d\u0041`: "\ufffdA", `\ud83d\ud83d\ude00`: "\ufffd😀",

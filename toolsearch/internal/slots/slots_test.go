@@ -5,6 +5,7 @@ package slots
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"iter"
 	"maps"
@@ -15,12 +16,14 @@ import (
 	"testing"
 
 	"github.com/cloudwego/eino/adk"
+	"github.com/cloudwego/eino/components/model"
 	"github.com/cloudwego/eino/components/tool"
 	"github.com/cloudwego/eino/compose"
 	"github.com/cloudwego/eino/schema"
 	"github.com/stretchr/testify/require"
 
 	"github.com/einolean/einolean/internal/message"
+	"github.com/einolean/einolean/internal/toolnames"
 	"github.com/einolean/einolean/toolsearch/internal/wire"
 )
 
@@ -235,6 +238,59 @@ func TestTooManyCallsOfOneAnswerAreAnsweredEach(t *testing.T) {
 		}
 	}
 	require.Equal(t, 32+8+8, ran)
+}
+
+// reading is a run that counts what it reads of arguments, and knows call_tool.
+type reading struct {
+	fakeRun
+	bytes *int
+}
+
+func (r reading) Lookup(c wire.Call) (Tool, Kind) {
+	if *r.bytes += len(c.Args); c.Name == toolnames.Call && json.Valid([]byte(c.Args)) {
+		return Tool{}, Enhanced
+	}
+	return r.fakeRun.Lookup(c)
+}
+
+// pieces is a model that answers in pieces.
+type pieces[M adk.MessageType] []M
+
+func (p pieces[M]) Generate(context.Context, []M, ...model.Option) (M, error) { return p[0], nil }
+
+func (p pieces[M]) Stream(context.Context, []M, ...model.Option) (*schema.StreamReader[M], error) {
+	return schema.StreamReaderFromArray(p), nil
+}
+
+// However long a call of call_tool is and in however many pieces it comes, it is read a few times, and with its
+// last piece it is known what it calls.
+func TestACallInPiecesIsReadOnce(t *testing.T) {
+	t.Run("Message", readsOnce[*schema.Message])
+	t.Run("AgenticMessage", readsOnce[*schema.AgenticMessage])
+}
+
+func readsOnce[M adk.MessageType](t *testing.T) {
+	r := reading{fakeRun{hidden: map[string]tool.BaseTool{"a": media{"a"}}}, new(int)}
+	s := NewPlan(func(func(Tool) bool) {}, 0, true).Begin(context.Background(), r)
+	s.Open()
+	args := `{"name":"a","arguments":{"text":"` + strings.Repeat(`}{ \" `, 3000) + `"}}`
+	var answer pieces[M]
+	for at := 0; at < len(args); at += 3 {
+		c := message.ToolCall{Args: args[at:min(at+3, len(args))]}
+		if at == 0 {
+			c.ID, c.Name = "1", toolnames.Call
+		}
+		answer = append(answer, message.Calling[M]([]message.ToolCall{c}))
+	}
+	out, err := Watch[M](s, answer).Stream(context.Background(), nil)
+	require.NoError(t, err)
+	for range answer {
+		require.False(t, s.callsEnhanced(context.Background()))
+		_, err := out.Recv()
+		require.NoError(t, err)
+	}
+	require.Equal(t, !s.kept, s.callsEnhanced(context.Background()))
+	require.Less(t, *r.bytes, 10*len(args))
 }
 
 // A model never reads the names of slots, not even where its calls had to be renamed.

@@ -5,12 +5,14 @@ package slots
 
 import (
 	"context"
+	"strings"
 
 	"github.com/cloudwego/eino/adk"
 	"github.com/cloudwego/eino/components/model"
 	"github.com/cloudwego/eino/schema"
 
 	"github.com/einolean/einolean/internal/adkrun"
+	"github.com/einolean/einolean/internal/jsontext"
 	"github.com/einolean/einolean/internal/toolnames"
 	"github.com/einolean/einolean/toolsearch/internal/wire"
 )
@@ -51,19 +53,37 @@ func (w watched[M]) GetType() string { return adkrun.TypeOf(w.model) }
 // IsCallbacksEnabled reports whether the model runs callbacks by itself.
 func (w watched[M]) IsCallbacksEnabled() bool { return adkrun.RunsCallbacks(w.model) }
 
-// heard is the last call that passed in an answer, and its arguments so far.
-type heard struct{ call wire.Call }
+// heard is the last call that passed in an answer. The arguments of call_tool say what it calls once they are
+// whole: to read all of them again with each piece would take quadratic time.
+type heard struct {
+	call wire.Call
+	args strings.Builder
+	json jsontext.Pieces
+}
 
-// met gives slots to the calls that a chunk begins.
+// begins takes the first piece of a call.
+func (h *heard) begins(c wire.Call) {
+	*h = heard{call: c}
+	h.goesOn(c.Args)
+}
+
+// goesOn takes the next piece of the arguments, and reports whether they are whole with it.
+func (h *heard) goesOn(args string) (whole bool) {
+	h.args.WriteString(args)
+	if whole = h.json.Add(args); whole {
+		h.call.Args = h.args.String()
+	}
+	return whole
+}
+
+// met gives slots to the calls that a chunk begins, or whose arguments say what they call.
 func met[M adk.MessageType](ctx context.Context, s *Slots, chunk M, h *heard) M {
 	var calls []wire.Call
 	for _, c := range wire.ViewOf(chunk).Calls {
 		switch {
 		case c.Name != "":
-			h.call = c
-		case h.call.Name == toolnames.Call: // whose arguments say what it calls
-			h.call.Args += c.Args
-		default:
+			h.begins(c)
+		case h.call.Name != toolnames.Call || !h.goesOn(c.Args):
 			continue
 		}
 		calls = append(calls, h.call)
