@@ -3,7 +3,7 @@
 # SPDX-License-Identifier: Apache-2.0
 #
 # The shell of the Makefile's steps: says when a step begins, and prints in one piece what it
-# printed when it has ended, since steps run side by side. STEP is its name; where STEPS names
+# printed, and how long it took, when it has ended, since steps run side by side. STEP is its name; where STEPS names
 # a folder, steps are counted in it, and STEPS_OF is how many there are.
 n=
 if [ -n "$STEPS" ]; then
@@ -12,9 +12,10 @@ if [ -n "$STEPS" ]; then
 	n="[$n of $STEPS_OF] "
 fi
 echo "$n$STEP"
+begin=$(date +%s)
 log=$(mktemp) || exit 1
 trap 'rm -f "$log"' EXIT
 sh "$@" >"$log" 2>&1
 code=$?
-[ ! -s "$log" ] || { echo "-- $STEP"; cat "$log"; }
+[ ! -s "$log" ] || { echo "-- $STEP, $(($(date +%s) - begin)) s"; cat "$log"; }
 exit $code

@@ -146,6 +146,7 @@ func firstPassage(answer string) string {
 
 // TestAnAnswerToAQueryIsSmall: at most 3 kB, whatever is asked of what, and no passage twice.
 func TestAnAnswerToAQueryIsSmall(t *testing.T) {
+	race.Skip(t, "reads long texts")
 	r := random(t)
 	for _, kind := range samples.Kinds() {
 		s := samples.Make(kind, r, 20_000)

@@ -11,6 +11,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/einolean/einolean/internal/race"
 )
 
 // The tests of tool search and of its slots hold with an Eino that keeps the table of a list of
@@ -20,6 +22,7 @@ func TestEinoMayKeepItsTableOfTools(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it builds another Eino")
 	}
+	race.Skip(t, "it builds other programs, which have no detector")
 	root, err := filepath.Abs("../../..")
 	require.NoError(t, err)
 	eino := keepingEino(t, root)

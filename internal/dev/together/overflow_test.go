@@ -21,6 +21,7 @@ import (
 	"github.com/einolean/einolean"
 	"github.com/einolean/einolean/internal/dev/adktest"
 	"github.com/einolean/einolean/internal/dev/programtest"
+	"github.com/einolean/einolean/internal/race"
 	"github.com/einolean/einolean/programs"
 	"github.com/einolean/einolean/reduction"
 	"github.com/einolean/einolean/store"
@@ -41,8 +42,11 @@ func endsNoRun[M adk.MessageType](t *testing.T, streaming bool) {
 	native := ways[1]
 	native.name = nativeSearch
 	cell, each := 0, 1
-	if testing.Short() {
-		each = 11 // of the cells, which falls on every row and every column
+	switch { // of the cells, which falls on every row and every column
+	case race.Enabled:
+		each = 23
+	case testing.Short():
+		each = 11
 	}
 	for _, p := range append(ways, native) {
 		for _, around := range []string{"nothing", "retry", "failover"} {

@@ -15,6 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/einolean/einolean/internal/formats"
+	"github.com/einolean/einolean/internal/race"
 )
 
 var (
@@ -28,6 +29,7 @@ func TestEverySampleGoesOnInOtherWords(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it builds two packages with other texts")
 	}
+	race.Skip(t, "it builds other programs, which have no detector")
 	root, err := filepath.Abs("../../..")
 	require.NoError(t, err)
 	dir, replace := t.TempDir(), map[string]string{}
