@@ -72,8 +72,8 @@ func (r Request[M]) String() string {
 
 // Result is a tool call's result, as the request shows it.
 type Result struct {
-	// Tool and CallID are those of the call.
-	Tool, CallID string
+	// Tool is that of the call.
+	Tool string
 	// Text is the text of the result, without its media.
 	Text string
 }
@@ -83,7 +83,7 @@ type Result struct {
 func (r Request[M]) Results() (all []Result) {
 	for _, m := range r.Messages {
 		for _, c := range adktest.Results(m) {
-			all = append(all, Result{Tool: c.Name, CallID: c.ID, Text: c.Args})
+			all = append(all, Result{Tool: c.Name, Text: c.Args})
 		}
 	}
 	return all

@@ -198,6 +198,6 @@ func showsResults[M adk.MessageType](t *testing.T, streaming bool) {
 	requests := m.Requests()
 	require.Empty(t, requests[0].Results())
 	require.Equal(t, "user: Double 2 and 3.\n", requests[0].String())
-	require.Equal(t, []einoleantest.Result{{Tool: "double", CallID: "call_1", Text: `twice {"n":2}`}, {Tool: "double", CallID: "call_2", Text: `twice {"n":3}`}}, requests[1].Results())
+	require.Equal(t, []einoleantest.Result{{Tool: "double", Text: `twice {"n":2}`}, {Tool: "double", Text: `twice {"n":3}`}}, requests[1].Results())
 	require.Contains(t, requests[1].String(), `assistant: call(call_1 double {"n":2}) call(call_2 double {"n":3})`)
 }
