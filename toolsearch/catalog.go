@@ -3,23 +3,33 @@
 
 package toolsearch
 
-// The hidden tools of an agent: found by name, with their indexes.
+// The hidden tools: those of an agent, found by name, with their indexes; those that an instance knows; and those
+// of a run, whose Source lets them come and go.
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"iter"
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
+	"time"
 
+	"github.com/cloudwego/eino/components/tool"
+	"github.com/cloudwego/eino/schema"
+
+	"github.com/einolean/einolean"
 	"github.com/einolean/einolean/internal/recent"
 	"github.com/einolean/einolean/internal/toolnames"
 	"github.com/einolean/einolean/toolsearch/internal/found"
 	"github.com/einolean/einolean/toolsearch/internal/hidden"
+	"github.com/einolean/einolean/toolsearch/internal/memory"
 	"github.com/einolean/einolean/toolsearch/internal/slots"
 	"github.com/einolean/einolean/toolsearch/internal/told"
 	"github.com/einolean/einolean/toolsearch/internal/turn"
+	"github.com/einolean/einolean/toolsearch/toolset"
 )
 
 // catalog is the hidden tools of an agent. It is immutable and safe for concurrent use.
@@ -28,7 +38,6 @@ type catalog struct {
 	*catalogs
 	parts
 	changes    bool               // there is a Source: tools may come and go
-	filtered   bool               // there is a Filter
 	duplicates problems           // names of dynamic tools that the agent's own hidden tools have too
 	refused    []string           // names of the Source's tools that another tool already has
 	plan       func() *slots.Plan // of the slots that an agent gets
@@ -53,7 +62,7 @@ type shared struct {
 
 // newCatalog makes a catalogue. It shares what like has computed, if that is not nil.
 func newCatalog(by *catalogs, of parts, like *catalog) *catalog {
-	c := &catalog{Tools: found.Tools{Set: by.dynamic}, catalogs: by, parts: of, changes: by.cfg.Source != nil, filtered: by.cfg.Filter != nil}
+	c := &catalog{Tools: found.Tools{Set: by.dynamic}, catalogs: by, parts: of, changes: by.cfg.Source != nil}
 	for name := range c.takenOf(of.owned, nil) {
 		c.duplicates.add("DynamicTools", "dynamic tool %q (%T) has the name of the agent's own hidden tool (%T)", name, c.Lookup(name).Value, of.owned.Lookup(name).Value)
 	}
@@ -161,9 +170,108 @@ func (c *catalog) isFixed(name string) bool {
 	return c.dynamic.Lookup(name) != nil || c.owned.Lookup(name) != nil
 }
 
+// isEmpty reports whether there is nothing to hide, and never will be in this run.
+func (c *catalog) isEmpty() bool { return c.Len() == 0 && !c.changes }
+
 // usesMetaName reports whether one of the search tools has the name.
 func (c *catalog) usesMetaName(name string) bool {
 	return slices.Contains(c.metaNames, name)
+}
+
+// clashes refuses names that a tool of the agent's own shares with another.
+func (c *catalog) clashes(tools []tool.BaseTool, own []*schema.ToolInfo) error {
+	wrong := slices.Clone(c.duplicates)
+	for i, info := range own {
+		if info == nil || c.hides(info) {
+			continue
+		}
+		if e := c.Lookup(info.Name); e != nil {
+			wrong.add("DynamicTools", "dynamic tool %q (%T) has the name of the agent's own tool %q (%T): %s", e.Info.Name, e.Value, info.Name, tools[i], renaming(tools[i]))
+		}
+		if c.usesMetaName(info.Name) {
+			wrong.add("", "the agent's own tool %q (%T) has the name of the search tool %q", info.Name, tools[i], info.Name)
+		}
+	}
+	return errors.Join(wrong...)
+}
+
+// renaming says how to give two tools different names. The tool that package reduction adds
+// knows the field that sets its name.
+func renaming(own tool.BaseTool) string {
+	if n, ok := own.(interface{ NamedBy() string }); ok {
+		return "set " + n.NamedBy() + " to a name that no other tool has"
+	}
+	return "give one of them another name"
+}
+
+// catalogLine begins the line of Record.Reported that tells which catalogue was reported.
+const catalogLine = "catalog "
+
+// emitCatalog reports the catalogue at the start of a run, and what changed in it since. listed are its
+// tools as they were reported last; it returns them as they are now.
+func (c *catalog) emitCatalog(ctx context.Context, said *memory.Record, listed []string) []string {
+	names := c.names()
+	tokens, sum := c.measure()
+	if !said.IsNew(ctx, catalogLine+sum) {
+		return listed
+	}
+	said.Update(ctx, func(last *turn.Record) {
+		last.Reported = slices.DeleteFunc(slices.Clone(last.Reported), func(line string) bool {
+			return strings.HasPrefix(line, catalogLine) && line != catalogLine+sum
+		})
+	})
+	change := c.changeOf(turn.Difference(names, listed), turn.Difference(listed, names))
+	if len(listed) == 0 {
+		change.Tokens = tokens
+	}
+	c.emit(ctx, einolean.Event{Kind: einolean.KindCatalogChanged, Tools: change})
+	return names
+}
+
+// emitVisible reports tools that became visible or hidden since the last model call. If there was
+// none, a run begins with the tools of an earlier one.
+func (c *catalog) emitVisible(ctx context.Context, last turn.Record, out turn.Turn) {
+	before, now, repeat := last.Visible, out.Record.Visible, !last.Began
+	if added := turn.Difference(now, before); len(added) > 0 {
+		change := c.changeOf(added, nil)
+		if repeat {
+			change.Reason = "history"
+		}
+		c.emit(ctx, einolean.Event{Kind: einolean.KindToolsLoaded, Repeat: repeat, Tools: change})
+	}
+	if unloaded := turn.Difference(before, now); len(unloaded) > 0 {
+		change := c.changeOf(nil, unloaded)
+		if len(turn.Difference(unloaded, out.Unused)) == 0 {
+			change.Reason = "unused"
+		}
+		c.emit(ctx, einolean.Event{Kind: einolean.KindToolsUnloaded, Tools: change})
+	}
+}
+
+// emitRefused reports a Source's tool whose name is taken, once in a run.
+func (c *catalog) emitRefused(ctx context.Context, said *memory.Record, name string) {
+	if said.IsNew(ctx, "refused "+name) {
+		c.emit(ctx, einolean.Event{Kind: einolean.KindToolRefused, Tool: name, Err: fmt.Errorf("toolsearch: Source: another tool has the name %q", name)})
+	}
+}
+
+// changeOf is what an event says of tools that came, or else of some that went.
+func (c *catalog) changeOf(added, removed []string) *einolean.ToolChange {
+	sized := added
+	if len(added) == 0 {
+		sized = removed
+	}
+	return &einolean.ToolChange{
+		Added: head(added), AddedCount: len(added), Removed: head(removed), RemovedCount: len(removed), Tokens: c.tokensOf(sized),
+	}
+}
+
+// maxEventNames is the most names in an event.
+const maxEventNames = 20
+
+// head is a copy of the first names, for an event; nil for none.
+func head(names []string) []string {
+	return append([]string(nil), names[:min(len(names), maxEventNames)]...)
 }
 
 // maxCatalogs bounds what an instance remembers when every run brings other tools.
@@ -237,4 +345,205 @@ func (b *catalogs) like(s *hidden.Set, isOfRun bool) *hidden.Set {
 		b.sets.Put(key, first)
 	}
 	return first
+}
+
+// tools are those of a run's agent: its own, and the hidden ones, which come and go with a Source.
+type tools struct {
+	start  *catalog                    // at the start of the run
+	hidden atomic.Pointer[catalog]     // in this model call
+	own    map[string]*schema.ToolInfo // the agent's own, by name
+	size   int                         // of the agent's list, with ours; 0 outside of an agent
+	slots  *slots.Slots                // that stand for the hidden ones; nil outside of an agent
+	source sources
+
+	mu  sync.Mutex
+	had turn.Names // names that the Source had in this run, or according to the history
+}
+
+// catalog is the hidden tools of this model call.
+func (t *tools) catalog() *catalog { return t.hidden.Load() }
+
+// isGone reports whether a name is that of a tool that a Source had.
+func (t *tools) isGone(name string) bool {
+	t.mu.Lock()
+	had := t.had[name]
+	t.mu.Unlock()
+	return had && t.own[name] == nil && t.catalog().Lookup(name) == nil
+}
+
+// noteHad notes a tool of a Source: later calls of it get an answer.
+func (t *tools) noteHad(name string) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.had.Add(name)
+}
+
+// checkLater checks the tools that later handlers added, which the list of the first model call
+// shows. It refuses a name that is taken: which of the two tools Eino runs would depend on the order
+// of the handlers.
+func (t *tools) checkLater(infos []*schema.ToolInfo) error {
+	if t.size == 0 || len(infos) <= t.size {
+		return nil
+	}
+	c, wrong := t.catalog(), problems(nil)
+	seen := make(turn.Names, len(infos))
+	for _, info := range infos {
+		if info == nil || slots.IsName(info.Name) {
+			continue
+		}
+		isOurs := c.usesMetaName(info.Name)
+		if c.isFixed(info.Name) || isOurs && seen[info.Name] {
+			wrong.add("", "a handler after this one added a tool named %q, which is the name of a hidden tool or of the search tool: rename one of them (the tool that package reduction adds: set ReadFileToolName)", info.Name)
+		}
+		if seen[info.Name] = true; !isOurs {
+			t.own[info.Name] = info
+		}
+	}
+	return errors.Join(wrong...)
+}
+
+// refresh asks the Source, if there is one, for its current tools, and reports whether these have changed.
+func (t *tools) refresh(ctx context.Context, said *memory.Record) bool {
+	s, old := &t.source, t.catalog()
+	s.stale = nil
+	if !old.changes {
+		return false
+	}
+	next := old.parts
+	if next.set = t.usableSet(ctx, said); next.set == old.set {
+		return false
+	}
+	now, err := old.find(ctx, next)
+	if err != nil { // only by an index, which is not an error when tools come and go
+		return false
+	}
+	t.hidden.Store(now)
+	t.noteGone(ctx, said, old)
+	t.emitLate(ctx, said)
+	for _, name := range now.refused {
+		now.emitRefused(ctx, said, name)
+	}
+	return true
+}
+
+// usableSet returns the set of the Source without tools whose names the agent uses.
+func (t *tools) usableSet(ctx context.Context, said *memory.Record) *hidden.Set {
+	s, own := &t.source, t.own
+	set := s.setOf(ctx, t.start.settings)
+	if s.usable != nil && s.set == set && s.own == len(own) {
+		return s.usable
+	}
+	taken := false
+	for name := range own {
+		if set.Lookup(name) != nil {
+			taken = true
+			t.start.emitRefused(ctx, said, name)
+		}
+	}
+	s.set, s.usable, s.own = set, set, len(own)
+	if taken {
+		s.usable = set.Filter(func(e *hidden.Tool) bool { return own[e.Info.Name] == nil })
+	}
+	return s.usable
+}
+
+// noteGone notes tools of sources that no longer exist, and visible ones whose definition has
+// changed.
+func (t *tools) noteGone(ctx context.Context, said *memory.Record, old *catalog) {
+	now := t.catalog()
+	for e := range old.set.All() {
+		if now.Lookup(e.Info.Name) == nil {
+			t.noteHad(e.Info.Name)
+		}
+	}
+	last, isShown := said.Now(ctx)
+	if !isShown {
+		return // a resumed run lists all again
+	}
+	for _, name := range last.Visible {
+		before, after := old.Lookup(name), now.Lookup(name)
+		if before != nil && after != nil && before != after && before.Definition() != after.Definition() {
+			t.source.stale.Add(name)
+		}
+	}
+}
+
+// emitLate reports, once in a run, tools that joined it and cannot be called before the next.
+func (t *tools) emitLate(ctx context.Context, said *memory.Record) {
+	c := t.catalog()
+	if t.slots == nil || !t.slots.KeepsNames() || c.cfg.OnEvent == nil {
+		return
+	}
+	var late []string
+	for e := range c.All() {
+		if !t.slots.IsBound(e.Info.Name) {
+			late = append(late, e.Info.Name)
+		}
+	}
+	if len(late) > 0 && said.IsNew(ctx, "late") {
+		c.emit(ctx, einolean.Event{
+			Kind: einolean.KindToolRefused, Tool: late[0],
+			Err: fmt.Errorf("toolsearch: %d tools joined while the run was under way, and this version of Eino keeps the names of its tools: they can be called from the next run on", len(late)),
+		})
+	}
+}
+
+// sources is what a run knows of its Source, and of those that this one asks.
+type sources struct {
+	known memory.Sources
+	stale turn.Names // names of tools that the model sees, whose definition has changed
+
+	set, usable *hidden.Set // what it returned last, and what the run uses of it
+	own         int         // how many of its own tools the agent had then
+
+	mu  sync.Mutex
+	err error // of the last time
+}
+
+// missing are the servers whose tools the Source lacked when it was last asked.
+func (s *sources) missing() []string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return missingIn(s.err)
+}
+
+// missingIn are the servers that an error names, in all that it joins.
+func missingIn(err error) (servers []string) {
+	if m, ok := err.(*toolset.Missing); ok {
+		return m.Servers
+	}
+	switch err := err.(type) {
+	case interface{ Unwrap() error }:
+		return missingIn(err.Unwrap())
+	case interface{ Unwrap() []error }:
+		for _, e := range err.Unwrap() {
+			servers = append(servers, missingIn(e)...)
+		}
+	}
+	return servers
+}
+
+// sourceTimeout is the time limit of a Source that sets none.
+const sourceTimeout = 2 * time.Second
+
+// setOf asks the Source of an instance.
+func (s *sources) setOf(ctx context.Context, owner *settings) *hidden.Set {
+	of := owner.cfg.Source
+	if set, ok := of.(*toolset.Set); ok {
+		return (*hidden.Set)(set)
+	}
+	within, cancel := context.WithTimeout(s.known.With(ctx), sourceTimeout)
+	defer cancel()
+	set, err := s.known.List(within, owner, fmt.Sprintf("Tools of %T", of), func() (*hidden.Set, error) {
+		set, err := of.Tools(within)
+		return (*hidden.Set)(set), err
+	})
+	s.mu.Lock()
+	was := s.err
+	s.err = err
+	s.mu.Unlock()
+	if err != nil && ctx.Err() == nil && was == nil {
+		owner.emit(ctx, einolean.Event{Kind: einolean.KindSourceFailed, Err: fmt.Errorf("toolsearch: Source: %w", err)})
+	}
+	return set
 }

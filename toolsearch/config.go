@@ -11,8 +11,12 @@ import (
 	"fmt"
 	"log/slog"
 	"slices"
+	"strconv"
+	"strings"
 	"time"
 
+	"github.com/cloudwego/eino/adk"
+	"github.com/cloudwego/eino/components/model"
 	"github.com/cloudwego/eino/components/tool"
 	"github.com/cloudwego/eino/schema"
 
@@ -22,8 +26,10 @@ import (
 	"github.com/einolean/einolean/internal/warn"
 	"github.com/einolean/einolean/store"
 	"github.com/einolean/einolean/toolsearch/index"
+	"github.com/einolean/einolean/toolsearch/internal/found"
 	"github.com/einolean/einolean/toolsearch/internal/hidden"
 	"github.com/einolean/einolean/toolsearch/internal/native"
+	"github.com/einolean/einolean/toolsearch/internal/say"
 	"github.com/einolean/einolean/toolsearch/internal/turn"
 	"github.com/einolean/einolean/toolsearch/toolset"
 )
@@ -161,104 +167,74 @@ type Config struct {
 	OnEvent func(context.Context, einolean.Event)
 }
 
-// Phase is the use that a Filter decides about. Each way to a tool asks for these
-// phases:
+// ErrNativeUnsupported is the error of New for a Model without its own tool search, or
+// without the one that Native names. The message names the models that have one.
+var ErrNativeUnsupported = native.ErrUnsupported
+
+// Adapter names the expectations of an adapter and its provider for native tool search:
+// where the hidden tools go, who searches, and what a result looks like. A history may
+// come from any adapter: messages that this one does not accept are rewritten, on a copy.
 //
-//	the reminder            PhaseList
-//	names in hints          PhaseList and PhaseSearch, and those of the answer they stand in
-//	search_tools            PhaseSearch
-//	tool_search, select:    PhaseSearch and PhaseLoad
-//	load_tool               PhaseLoad
-//	native, deferred tools  PhaseSearch, PhaseLoad and PhaseActive
-//	the tool list           PhaseLoad and PhaseActive, in every model call
-//	up to HideAbove         PhaseSearch, PhaseLoad and PhaseActive, in every model call
-//	call_tool               PhaseLoad and PhaseCall
-//	a call, loaded          PhaseCall
-//	a call, not loaded      PhaseCall, PhaseLoad and PhaseActive: it loads the tool
-//
-// If the model may have seen a name, because PhaseList or PhaseSearch allows it, and
-// another phase denies the tool, the answer is "you may not use it". If both deny a
-// tool, the answer is that for a tool that does not exist.
-type Phase string
+// If the provider searches (the hosted ones), it also loads, unseen: calls are not held
+// back as unloaded, and UnloadAfter has no effect. Filter always applies.
+type Adapter string
 
 const (
-	// PhaseList asks whether the tool's name may stand in the reminder and in hints.
-	PhaseList Phase = "list"
-	// PhaseSearch asks whether a search may find the tool.
-	PhaseSearch Phase = "search"
-	// PhaseLoad asks whether the tool may be loaded.
-	PhaseLoad Phase = "load"
-	// PhaseActive asks whether a loaded tool is visible in this model call.
-	PhaseActive Phase = "active"
-	// PhaseCall asks whether a call to the tool may run.
-	PhaseCall Phase = "call"
+	// Hosted is the provider's own search: ClaudeHosted or OpenAIHosted, by the type of
+	// Model. It needs Model; New refuses a Model without hosted search with
+	// ErrNativeUnsupported.
+	Hosted Adapter = native.Hosted
+	// ClaudeHosted is eino-ext's claude adapter with Anthropic's own search: all hidden
+	// tools go out with defer_loading, and the provider finds and loads them. Message.Extra
+	// must be kept with the history, as it is in memory or in gob; after JSON the model
+	// searches again. Set a cache breakpoint on a tool of the agent's own rather than
+	// automatic cache control, which would mark a deferred tool. Up to v0.1.25, the adapter
+	// omits a type that the provider requires, and cannot stream: see
+	// adapters/claude.
+	ClaudeHosted Adapter = native.ClaudeHosted
+	// ClaudeClient is eino-ext's claude adapter with this package's search: found tools are
+	// returned as references, and each only once in a conversation.
+	ClaudeClient Adapter = native.ClaudeClient
+	// OpenAIHosted is eino-ext's agenticopenai adapter (Responses API) with OpenAI's own
+	// search over all hidden tools. The model still sees their names and descriptions,
+	// so this saves only their parameters.
+	OpenAIHosted Adapter = native.OpenAIHosted
+	// OpenAIClient is eino-ext's agenticopenai adapter (Responses API) with this package's
+	// search: definitions travel in the search's output.
+	OpenAIClient Adapter = native.OpenAIClient
+	// AgenticClaudeClient is eino-ext's agenticclaude adapter with this package's search:
+	// all hidden tools go out with defer_loading in every call, and results refer to them.
+	AgenticClaudeClient Adapter = native.AgenticClaudeClient
 )
 
-// FilterRequest is one question to a Filter.
-type FilterRequest struct {
-	// Tool is the tool in question. Read only.
-	Tool *schema.ToolInfo
-	// Phase is what it is about to be used for.
-	Phase Phase
-	// InProgram says that a program calls the tool, so that its result may go to another
-	// tool without a model seeing it. Only PhaseLoad and PhaseCall are asked so.
-	InProgram bool
+// Portable wraps a model without tool search of its own so that it can take over a
+// conversation from one that has: as the failover model of an agent in native mode, or in
+// an agent that no longer has this middleware.
+//
+//	ModelFailoverConfig: &adk.ModelFailoverConfig[*schema.Message]{
+//		GetFailoverModel: func(context.Context, *adk.FailoverContext[*schema.Message]) (model.BaseModel[*schema.Message], []*schema.Message, error) {
+//			return toolsearch.Portable(otherModel), nil, nil
+//		},
+//	}
+//
+// Portable changes nothing that it is given; the model gets copies in which
+//
+//   - results of a search in the provider's form are text ({"matches":["name"]}), calls of
+//     the search tool are ordinary calls, and records of a provider's own search are gone;
+//   - the search tool is an ordinary tool, followed by the tools that the conversation's
+//     results loaded, so the model can keep searching and calling;
+//   - if there is no search tool (ClaudeHosted, OpenAIHosted), all deferred tools are
+//     ordinary tools, which may be many.
+//
+// Calls without arguments get an empty object, and tools without parameters an empty
+// schema, since adapters differ in how they send none.
+//
+// A request without any of these reaches the model as it is. Other options, answers and
+// errors pass through; so does the model's type, and whether it runs callbacks by itself.
+// The wrapper is as safe for concurrent use as the model, which must not be nil.
+func Portable[M adk.MessageType](m model.BaseModel[M]) model.BaseModel[M] {
+	return native.Portable(m, say.Matches)
 }
-
-// Filter says whether a tool may be used for a phase. An error or a panic means no. It
-// is asked at most once per tool, phase and model call, with the run's context, and
-// must be safe for concurrent use. The table at Phase says which use of a tool asks for
-// which phases. A tool that is denied in every phase shows up nowhere: not in names,
-// counts, hints or suggestions; a call to it is answered like a call to a tool that
-// does not exist.
-type Filter func(ctx context.Context, req FilterRequest) (bool, error)
-
-// Protocol is a set of search tools that the model sees, with their answers.
-type Protocol int
-
-// String is the protocol's name.
-func (p Protocol) String() string {
-	if p < Keyword || p >= protocols {
-		return "unknown"
-	}
-	return [...]string{"Keyword", "Regexp", "SearchLoad", "SearchCall"}[p]
-}
-
-// toolNames are the names of the protocol's search tools.
-func (p Protocol) toolNames() []string {
-	switch p {
-	case SearchLoad:
-		return []string{toolnames.SearchTools, toolnames.Load}
-	case SearchCall:
-		return []string{toolnames.Search, toolnames.Call}
-	}
-	return []string{toolnames.Search}
-}
-
-const (
-	// Keyword is tool_search(query, max_results): words, +required words, or
-	// select:name,name. Found tools are loaded. Known from Eino v0.9 and Claude Code.
-	Keyword Protocol = iota
-	// Regexp is tool_search(regex_pattern), an RE2 pattern on tool names; all matches are
-	// loaded, but at most 100 a search. Known from Eino v0.8.0.Beta.
-	Regexp
-	// SearchLoad is search_tools(query), which shows candidates, and load_tool(tool_name
-	// or tool_names), which loads them. Known from Mastra.
-	SearchLoad
-	// SearchCall is tool_search(query), which shows schemas, and call_tool(name,
-	// arguments), which runs one. The tool list on the wire never changes, so the
-	// provider's prompt cache holds. Known from FastMCP and Qwen Code.
-	//
-	// Arguments are checked against the tool's JSON schema first, as far as bounded time
-	// allows; the tool gets them as the model wrote them. The agent's other middlewares
-	// wrap the call like any other, and so see and change its result. But Eino tells them
-	// the name call_tool; the tool's own name is only in the arguments. Rules for the
-	// tool's name, theirs or in ReturnDirectly, therefore do not apply. Callbacks see both
-	// calls.
-	SearchCall
-
-	protocols // how many there are
-)
 
 const (
 	defaultMaxResults = 5
@@ -290,18 +266,50 @@ func Recommended(tools []tool.BaseTool) *Config {
 // read. It is immutable.
 type settings struct {
 	cfg         Config
-	rules       native.Rules
-	unsupported error       // the model cannot search; an error only if there is something to hide
-	metaNames   []string    // of the protocol's search tools
 	dynamic     *hidden.Set // of DynamicTools
-}
+	protocol    protocol
+	metaNames   []string // of the protocol's search tools
+	rules       native.Rules
+	unsupported error // the model cannot search; an error only if there is something to hide
 
-// neverLoads reports whether the tool list never changes under the protocol.
-func (s *settings) neverLoads() bool { return s.cfg.Protocol == SearchCall }
+	searching  found.Limits
+	showing    turn.Limits
+	describing say.Search // the search tools
+}
 
 // hides reports whether the instance hides a tool of the agent's own.
 func (s *settings) hides(info *schema.ToolInfo) bool {
 	return toolnames.Match(s.cfg.SearchableTools, info.Name) || s.cfg.DeferMarkedTools && isMarked(info)
+}
+
+// pick makes a set of those of the agent's own tools that the instance hides; nil if it hides none.
+func (s *settings) pick(tools []tool.BaseTool, own []*schema.ToolInfo) (*hidden.Set, error) {
+	if len(s.cfg.SearchableTools) == 0 && !s.cfg.DeferMarkedTools {
+		return nil, nil
+	}
+	var entries []*hidden.Tool
+	unknown := slices.DeleteFunc(slices.Clone(s.cfg.SearchableTools), func(name string) bool { return strings.HasSuffix(name, "*") })
+	for i, info := range own {
+		if info == nil {
+			continue
+		}
+		unknown = slices.DeleteFunc(unknown, func(name string) bool { return name == info.Name })
+		if !s.hides(info) {
+			continue
+		}
+		e, err := hidden.NewTool(tools[i], info)
+		if err != nil {
+			return nil, fmt.Errorf("toolsearch: hiding the agent's own tool: %w", err)
+		}
+		entries = append(entries, e)
+	}
+	if len(unknown) > 0 {
+		for i, name := range unknown {
+			unknown[i] = strconv.Quote(name)
+		}
+		return nil, fieldError("SearchableTools", "the agent does not have the tools %s (handlers that add tools must come before this one)", strings.Join(unknown, ", "))
+	}
+	return hidden.New(entries), nil
 }
 
 // emit hands an event to OnEvent, or a warning to the log if nobody listens.
@@ -333,8 +341,13 @@ func newSettings(ctx context.Context, config *Config, agentic bool) (*settings, 
 	if s.cfg.MaxTools == 0 && config.Model != nil {
 		s.cfg.MaxTools = native.MostTools(config.Model)
 	}
+	if p := s.cfg.Protocol; p >= Keyword && p < protocols {
+		s.protocol = protocolOf[p]
+	} else {
+		wrong.add("Protocol", "%d is unknown: use Keyword, Regexp, SearchLoad or SearchCall", int(p))
+	}
+	s.metaNames = s.protocol.names()
 	s.checkFields(&wrong)
-	s.metaNames = s.cfg.Protocol.toolNames()
 	s.readTools(ctx, config.DynamicTools, &wrong)
 	switch s.rules = native.Plain; {
 	case s.cfg.UseModelToolSearch:
@@ -342,7 +355,22 @@ func newSettings(ctx context.Context, config *Config, agentic bool) (*settings, 
 	case s.cfg.Native != "":
 		wrong.add("Native", "it is %q, but UseModelToolSearch is false", s.cfg.Native)
 	}
-	return s, wrong.err()
+	s.derive()
+	return s, errors.Join(wrong...)
+}
+
+// derive makes of the Config what runs take whole.
+func (s *settings) derive() {
+	c := &s.cfg
+	s.searching = found.Limits{MaxResults: c.MaxResults, MinConfidence: c.MinConfidence}
+	s.showing = turn.Limits{UnloadAfter: c.UnloadAfter, MaxTools: c.MaxTools}
+	if s.rules.Native {
+		s.showing.MaxTools = 0
+	}
+	s.describing = say.Search{
+		Limit: c.MaxResults, Total: found.Most(c.MaxResults), Native: s.rules.Native, Calls: s.protocol.hasCallTool,
+		Unloads: c.UnloadAfter > 0, Ungated: c.AllowUnloadedCalls, Partial: c.CatalogLimit > 0 || c.Filter != nil,
+	}
 }
 
 // chooseRules finds the rules for UseModelToolSearch. hides is false if only a run shows whether there
@@ -365,9 +393,6 @@ func (s *settings) chooseRules(agentic, hides bool, wrong *problems) {
 
 func (s *settings) checkFields(wrong *problems) {
 	c := &s.cfg
-	if c.Protocol < Keyword || c.Protocol >= protocols {
-		wrong.add("Protocol", "%d is unknown: use Keyword, Regexp, SearchLoad or SearchCall", int(c.Protocol))
-	}
 	for _, f := range []struct {
 		name  string
 		value int
@@ -382,7 +407,7 @@ func (s *settings) checkFields(wrong *problems) {
 	if c.Protocol == Regexp {
 		checkRegexp(c, wrong)
 	}
-	if s.neverLoads() && c.UnloadAfter > 0 {
+	if s.protocol.fixedList && c.UnloadAfter > 0 {
 		wrong.add("UnloadAfter", "it is %d, but the %v protocol never loads a tool", c.UnloadAfter, c.Protocol)
 	}
 	if safe.IsNil(c.Backend) {
@@ -465,14 +490,11 @@ func (p *problems) add(field, format string, args ...any) {
 	*p = append(*p, &einolean.FieldError{Package: "toolsearch", Field: field, Err: fmt.Errorf(format, args...)})
 }
 
-// err is nil without errors, and otherwise one error that joins all.
-func (p problems) err() error { return errors.Join(p...) }
-
 // fieldError is one problem alone.
 func fieldError(field, format string, args ...any) error {
 	var wrong problems
 	wrong.add(field, format, args...)
-	return wrong.err()
+	return errors.Join(wrong...)
 }
 
 func fieldAt(field string, i int) string { return fmt.Sprintf("%s[%d]", field, i) }

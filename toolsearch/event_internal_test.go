@@ -26,15 +26,13 @@ func TestEventsCostNothingWithoutAListener(t *testing.T) {
 	g := newCatalog(newCatalogs(set), parts{}, nil)
 	r, ctx := newRun(g), context.Background()
 	require.Zero(t, testing.AllocsPerRun(100, func() {
-		r.emitDeniedCall(ctx, e, PhaseCall)
+		callView{r}.denies(ctx, e, toCall)
 	}))
 }
 
-// A call of a tool that was replaced meanwhile is gated like one of its successor.
+// A call is gated by the name of its tool, which another of the same name may have replaced meanwhile.
 func TestTheGateKnowsToolsByTheirNames(t *testing.T) {
 	ctx := context.Background()
-	old, err := toolset.New(ctx, adktest.Simple("a", "old"))
-	require.NoError(t, err)
 	now, err := toolset.New(ctx, adktest.Simple("a", "new"))
 	require.NoError(t, err)
 	set, err := newSettings(ctx, &Config{Source: now}, false)
@@ -43,7 +41,7 @@ func TestTheGateKnowsToolsByTheirNames(t *testing.T) {
 	require.NoError(t, err)
 	r := newRun(g)
 	r.Show(ctx, turn.Record{Visible: []string{}})
-	answer, stop := r.gate(ctx, (*hidden.Set)(old).Lookup("a"))
+	answer, stop := callView{r}.Admit(ctx, "a")
 	require.True(t, stop)
 	require.Contains(t, answer, "did not run")
 }

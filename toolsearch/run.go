@@ -3,32 +3,32 @@
 
 package toolsearch
 
-// One run of an agent: what the Filter says and whether a call may run, and the run as its searches, its
-// slots and package programs see it.
+// One run of an agent: how an instance joins it, what it remembers, and the run as its searches and its
+// conversation see it.
 
 import (
-	"cmp"
 	"context"
+	"errors"
 	"fmt"
-	"iter"
 	"slices"
+	"sync/atomic"
 
 	"github.com/cloudwego/eino/adk/filesystem"
+	"github.com/cloudwego/eino/components/tool"
 	"github.com/cloudwego/eino/compose"
 	"github.com/cloudwego/eino/schema"
 
 	"github.com/einolean/einolean"
+	"github.com/einolean/einolean/internal/adkrun"
 	"github.com/einolean/einolean/internal/lenient"
 	"github.com/einolean/einolean/internal/safe"
-	"github.com/einolean/einolean/internal/toolnames"
 	"github.com/einolean/einolean/internal/virtual"
 	"github.com/einolean/einolean/toolsearch/internal/found"
 	"github.com/einolean/einolean/toolsearch/internal/hidden"
 	"github.com/einolean/einolean/toolsearch/internal/memory"
-	"github.com/einolean/einolean/toolsearch/internal/say"
 	"github.com/einolean/einolean/toolsearch/internal/slots"
+	"github.com/einolean/einolean/toolsearch/internal/told"
 	"github.com/einolean/einolean/toolsearch/internal/turn"
-	"github.com/einolean/einolean/toolsearch/internal/wire"
 )
 
 // runKey is the key of the run in a context.
@@ -38,12 +38,11 @@ type runKey struct{}
 // BeforeAgent on. Its record survives a checkpoint; everything else is of this process.
 type run struct {
 	*settings
-	memory.Record                 // what it has shown and told the model
-	memory.Calls                  // what became of its tool calls
-	memory.Permits[FilterRequest] // what the Filter says in this model call
-	tools                         // those of its agent
+	memory.Record // what it has shown and told the model
+	memory.Calls  // what became of its tool calls
+	permits       // what the Filter says in this model call
+	tools         // those of its agent
 
-	slots  *slots.Slots
 	hooks  any             // *hooks[M]
 	direct map[string]bool // tools whose result ends the run; Eino's own map
 	signs  bool            // the agent has programs: searches answer with signatures, and load nothing
@@ -55,121 +54,134 @@ func runOf(ctx context.Context) *run {
 }
 
 func newRun(start *catalog) *run {
-	r := &run{settings: start.settings, Permits: memory.Permits[FilterRequest]{Ask: start.cfg.Filter}, tools: tools{start: start, own: map[string]*schema.ToolInfo{}}}
+	r := &run{settings: start.settings, tools: tools{start: start, own: map[string]*schema.ToolInfo{}}}
+	r.Ask = start.cfg.Filter
 	r.hidden.Store(start)
 	return r
 }
 
-// The beginnings of lines in Record.Reported.
-const (
-	catalogLine = "catalog " // and what tells catalogues apart
-	storeLine   = "store"
-)
-
-// allows reports whether a tool may be used for all of the phases in this model call.
-func (r *run) allows(ctx context.Context, use FilterRequest, phases ...Phase) bool {
-	return r.cfg.Filter == nil || !slices.ContainsFunc(phases, func(phase Phase) bool {
-		use.Phase = phase
-		ok, _ := r.Verdict(ctx, use)
-		return !ok
-	})
-}
-
-// search is a search of this model call, for tools that the phases allow.
-func (r *run) search(ctx context.Context, phases ...Phase) found.Search {
-	s := found.Search{Tools: r.catalog().Tools, For: caller{r, ctx, phases}, MaxResults: r.cfg.MaxResults, MinConfidence: r.cfg.MinConfidence}
-	if r.cfg.Source != nil {
-		s.Missing = r.source.missing
+// begin adds the instance to an agent whose run begins: its list is without the tools that it gave up, and with
+// the search tools and slots for the hidden ones. It returns the run; none if there is nothing to do.
+func begin(ctx context.Context, all *catalogs, rc *adkrun.Run) (context.Context, *run, error) {
+	if all.cfg.DeferMarkedTools {
+		ctx = context.WithValue(ctx, all.settings, &atomic.Bool{}) // for emitNotHidden
 	}
-	if r.cfg.OnEvent != nil {
-		s.Report = func(what einolean.Search, failed []error) { emitSearched(ctx, r, what, failed) }
+	own, old := ownInfos(ctx, rc.Tools)
+	if old != nil && old.settings == all.settings {
+		return ctx, nil, nil // the same instance twice hides its tools once
 	}
-	return s
-}
-
-// caller is a run as its searches see it.
-type caller struct {
-	*run
-	ctx    context.Context // of the call
-	phases []Phase
-}
-
-// May reports whether the Filter allows a tool in all of the phases.
-func (c caller) May(e *hidden.Tool) bool {
-	return c.allows(c.ctx, FilterRequest{Tool: e.Info}, c.phases...)
-}
-
-// MayHint reports whether the model may read a name that it did not ask for.
-func (c caller) MayHint(e *hidden.Tool) bool {
-	return c.May(e) && c.allows(c.ctx, FilterRequest{Tool: e.Info}, PhaseList, PhaseSearch)
-}
-
-// Knows reports whether the model may know of a tool.
-func (c caller) Knows(name string) bool { return c.mayKnow(c.ctx, name) }
-
-// Sees are the tools that the model sees; nil if that is unknown, or if the form of an answer
-// cannot say which tools are loaded.
-func (c caller) Sees() (s turn.Names) {
-	if c.rules.Native && !c.rules.NewOnly {
-		return nil
+	r, err := join(ctx, all, rc.Tools, own, old != nil)
+	if err != nil || r == nil {
+		return ctx, nil, err
 	}
-	now, _ := c.Now(c.ctx)
-	s.Add(now.Visible...)
-	return s
-}
-
-// Listed are the names that the model may see.
-func (c caller) Listed() []string { return c.listable(c.ctx) }
-
-// mayKnow reports whether the model may have seen the name of a tool, and can therefore be told
-// that it may not use it.
-func (r *run) mayKnow(ctx context.Context, name string) bool {
-	e := r.catalog().Lookup(name)
-	return e != nil && r.catalog().filtered && (r.allows(ctx, FilterRequest{Tool: e.Info}, PhaseSearch) || r.allows(ctx, FilterRequest{Tool: e.Info}, PhaseList))
-}
-
-// listable returns the names that the model may see now, in the order of the catalogue. The
-// slice is read only.
-func (r *run) listable(ctx context.Context) (names []string) {
-	if !r.catalog().filtered {
-		return r.catalog().names()
+	ctx = context.WithValue(ctx, runKey{}, r)
+	r.direct = rc.ReturnDirectly
+	ctx = virtual.WithTools(ctx, programView{r})
+	r.refresh(ctx, &r.Record)
+	plan := r.catalog().plan()
+	r.slots = plan.Begin(ctx, callView{r})
+	search := searchTools(r)
+	if r.rules.SearchTool {
+		rc.ToolSearchTool, _ = search[0].Info(ctx) // which never fails
 	}
-	for e := range r.catalog().All() {
-		if r.allows(ctx, FilterRequest{Tool: e.Info}, PhaseList) {
-			names = append(names, e.Info.Name)
+	var kept []tool.BaseTool
+	for i, t := range rc.Tools {
+		if own[i] == nil || !r.hides(own[i]) {
+			kept = append(kept, t)
 		}
 	}
-	return names
-}
-
-// heard is what the facts ask of the run.
-func (r *run) heard() turn.Run {
-	return turn.Run{
-		Has: func(name string) bool { return r.catalog().Lookup(name) != nil }, Owns: func(name string) bool { return r.own[name] != nil },
-		Note: r.Noted, ByHand: r.ByHand, Asked: func(a lenient.Arguments) []string { return found.Asked(r.catalog().Tools, a) },
-		Miss: func(name string) {
-			if r.catalog().changes {
-				r.noteHad(name)
-			}
-		},
+	rc.Tools = slices.Concat(kept, search, r.slots.Tools())
+	if r.size = len(rc.Tools) - plan.Bound(); r.signs {
+		r.size-- // no model is shown program_output
 	}
+	return ctx, r, nil
 }
 
-// store writes a file to the Backend, and reports the first failure. A store that hangs or ends its
-// goroutine has failed.
-func (r *run) store(ctx context.Context, path, content string) error {
-	_, err := safe.Wait(ctx, fmt.Sprintf("toolsearch: Backend, writing %q,", path), func() (struct{}, error) {
-		return struct{}{}, r.cfg.Backend.Write(ctx, &filesystem.WriteRequest{FilePath: path, Content: content})
+// errTwo is the error of a second instance in an agent.
+var errTwo = errors.New("toolsearch: the agent has two instances of this middleware: give one of them all tools (DynamicTools, or a Source made by toolset.Multi) and one Filter")
+
+// join makes the run of an agent with these tools of its own, which another instance may have joined; none if
+// there is nothing to do.
+func join(ctx context.Context, all *catalogs, tools []tool.BaseTool, own []*schema.ToolInfo, joined bool) (*run, error) {
+	owned, err := all.pick(tools, own)
+	if err != nil {
+		return nil, err
+	}
+	start, err := all.find(ctx, parts{owned: owned})
+	if err != nil || start.isEmpty() {
+		return nil, err
+	}
+	if joined {
+		return nil, errTwo
+	}
+	if err := all.unsupported; err != nil {
+		return nil, fmt.Errorf("toolsearch: %w", err)
+	}
+	if err := start.clashes(tools, own); err != nil {
+		return nil, err
+	}
+	r := newRun(start)
+	r.Begin(ctx)
+	for _, info := range own {
+		if info != nil {
+			r.own[info.Name] = info
+		}
+	}
+	r.signs = virtual.ProgramsOf(ctx) != nil
+	return r, nil
+}
+
+// ownInfos are the infos of the tools in a list; nil for those of this package, and for a tool whose Info
+// fails, which Eino reports. old is the catalogue of an earlier instance that put search tools into it.
+func ownInfos(ctx context.Context, tools []tool.BaseTool) (own []*schema.ToolInfo, old *catalog) {
+	own = make([]*schema.ToolInfo, len(tools))
+	for i, t := range tools {
+		searches, isOurs := t.(interface{ madeFor() *catalog })
+		switch {
+		case isOurs && old == nil:
+			old = searches.madeFor()
+		case isOurs, slots.Is(t):
+		default:
+			own[i], _ = hidden.ReadInfo(ctx, t)
+		}
+	}
+	return own, old
+}
+
+// emitNotHidden reports at the first model call of a run, by a flag in the context that the settings
+// are the key of, that later handlers added tools which are marked to be hidden.
+func emitNotHidden(ctx context.Context, s *settings, infos []*schema.ToolInfo) {
+	done, _ := ctx.Value(s).(*atomic.Bool)
+	if done == nil || done.Swap(true) {
+		return
+	}
+	by, r := s, runOf(ctx) // none where there is nothing to hide
+	if r != nil {
+		by = r.settings
+	}
+	if r != nil && !r.IsNew(ctx, "not hidden") {
+		return
+	}
+	var names []string
+	var tokens int64
+	for _, t := range infos {
+		if t != nil && isMarked(t) && (r == nil || r.catalog().Lookup(t.Name) == nil) {
+			names = append(names, t.Name)
+			tokens += (&hidden.Tool{Info: t}).Tokens()
+		}
+	}
+	if len(names) == 0 {
+		return
+	}
+	by.emit(ctx, einolean.Event{
+		Kind: einolean.KindToolsNotHidden, Tools: &einolean.ToolChange{Added: head(names), AddedCount: len(names), Tokens: tokens},
+		Err: errors.New("toolsearch: DeferMarkedTools: handlers after this one added tools that are marked defer_loading, which stay visible: put this one after them"),
 	})
-	if err != nil && r.IsNew(ctx, storeLine) {
-		r.emit(ctx, einolean.Event{Kind: einolean.KindStoreFailed, Err: err})
-	}
-	return err
 }
 
-// noteShownByOthers adds hidden tools that a later handler showed in this model call: the model
+// noteShown adds hidden tools that a later handler showed in this model call: the model
 // has seen them, so it may call them, and they stay.
-func (r *run) noteShownByOthers(ctx context.Context, infos []*schema.ToolInfo) {
+func (r *run) noteShown(ctx context.Context, infos []*schema.ToolInfo) {
 	now, _ := r.Now(ctx)
 	if r.rules.Native || !now.Began {
 		return
@@ -185,207 +197,111 @@ func (r *run) noteShownByOthers(ctx context.Context, infos []*schema.ToolInfo) {
 	}
 }
 
-// gate reports whether a call must not run, and the answer to it. A call to a tool that
-// is not loaded is answered with the tool's schema. With that call in the history the
-// tool counts as loaded, and the model can repeat the call at once.
-func (r *run) gate(ctx context.Context, e *hidden.Tool) (answer string, stop bool) {
-	if e = r.catalog().Lookup(e.Info.Name); e == nil { // a tool of the same name may have replaced it
-		return "", false
-	}
-	if virtual.Inner(ctx, callID(ctx)) {
-		return r.gateOfProgram(ctx, e)
-	}
-	if !r.allows(ctx, FilterRequest{Tool: e.Info}, PhaseCall) {
-		r.emitDeniedCall(ctx, e, PhaseCall)
-		return r.noSuchTool(ctx, e.Info.Name), true
-	}
-	r.Note(callID(ctx), turn.Note{Tool: e.Info.Name})
-	now, _ := r.Now(ctx)
-	sees := !now.Began || slices.Contains(now.Visible, e.Info.Name) // unknown after a resume from a checkpoint of Eino's own package
-	if sees || r.cfg.AllowUnloadedCalls || r.rules.ProviderLoads || r.direct[e.Info.Name] {
-		return "", false // a provider loads tools where we cannot see it
-	}
-	if !r.allows(ctx, FilterRequest{Tool: e.Info}, PhaseLoad, PhaseActive) {
-		r.emitDeniedCall(ctx, e, PhaseLoad, PhaseActive)
-		return r.noSuchTool(ctx, e.Info.Name), true
-	}
-	r.emit(ctx, einolean.Event{Kind: einolean.KindCallGated, Tool: e.Info.Name, CallID: callID(ctx)})
-	text := "gate"
-	if r.neverLoads() {
-		text = "gate-call"
-	}
-	return say.Text(text, say.Schema(e, "")), true
-}
-
-// gateOfProgram is the gate for the call of a program, which has checked it before: nothing is
-// loaded, and what the Filter says now counts.
-func (r *run) gateOfProgram(ctx context.Context, e *hidden.Tool) (answer string, stop bool) {
-	if r.allows(ctx, FilterRequest{Tool: e.Info, InProgram: true}, PhaseLoad, PhaseCall) {
-		r.Note(callID(ctx), turn.Note{Tool: e.Info.Name})
-		return "", false
-	}
-	r.emitDeniedCall(ctx, e, PhaseCall)
-	virtual.Fail(ctx, callID(ctx))
-	return say.Text("no-such-tool", say.Data{Name: e.Info.Name}), true
-}
-
-// emitDeniedCall reports a call to a tool that a phase denies.
-func (r *run) emitDeniedCall(ctx context.Context, e *hidden.Tool, phases ...Phase) {
-	if r.cfg.Filter == nil {
-		return
-	}
-	for _, phase := range phases {
-		if ok, err := r.Verdict(ctx, FilterRequest{Tool: e.Info, Phase: phase}); !ok {
-			r.emit(ctx, einolean.Event{
-				Kind: einolean.KindToolsDenied, Tool: e.Info.Name, CallID: callID(ctx), Err: err,
-				Tools: &einolean.ToolChange{Added: []string{e.Info.Name}, AddedCount: 1, Tokens: e.Tokens(), Phase: string(phase)},
-			})
-			return
-		}
-	}
-}
-
-// noSuchTool is the answer to a call of an unknown tool, or of one that the caller may
-// not know of. If the caller knows the tool, the answer is that it may not use it.
-func (r *run) noSuchTool(ctx context.Context, name string) string {
-	r.Note(callID(ctx), turn.Note{Refused: true})
-	virtual.Fail(ctx, callID(ctx))
-	if r.mayKnow(ctx, name) {
-		return say.Text("not-allowed", say.Data{Name: name})
-	}
-	return say.Text("no-such-tool", say.Data{Name: name, Near: r.near(ctx, name, found.MaxNear)})
-}
-
-// near are the tools that a call of an unknown name may have meant.
-func (r *run) near(ctx context.Context, name string, most int) []string {
-	return r.catalog().Near(name, most, func(e *hidden.Tool) bool {
-		return e.Info.Name != name && r.allows(ctx, FilterRequest{Tool: e.Info}, PhaseList, PhaseSearch, PhaseLoad)
-	})
-}
-
-// callID returns the id of the current tool call.
-func callID(ctx context.Context) string { return compose.GetToolCallID(ctx) }
-
-// slotRun is a run as its slots see it.
-type slotRun struct{ *run }
-
-// Lookup says what a call is for.
-func (r slotRun) Lookup(c wire.Call) (slots.Tool, slots.Kind) {
-	hidden := r.catalog()
-	isOurs := toolnames.IsSearchTool(c.Name) || c.Name == toolnames.Run
-	known := r.own[c.Name] != nil || hidden.usesMetaName(c.Name)
-	switch e := hidden.Lookup(c.Name); {
-	case isOurs && !known && e == nil:
-		return slots.Tool{}, slots.Gone // of the protocol under which the history was written: it gets an answer
-	case c.Name == toolnames.Call && r.callsEnhanced(c):
-		return slots.Tool{}, slots.Enhanced
-	case e != nil:
-		return slots.Tool{Name: e.Info.Name, Desc: e.Info.Desc, Tool: e.Value, Type: e.Type()}, slots.Hidden
-	case r.isGone(c.Name):
-		return slots.Tool{}, slots.Gone
-	case known:
-		return slots.Tool{}, slots.Other
-	}
-	return slots.Tool{}, slots.Unknown
-}
-
-// callsEnhanced reports whether a call of call_tool is for a tool that returns more than text.
-func (r slotRun) callsEnhanced(c wire.Call) bool {
-	if !r.neverLoads() {
-		return false
-	}
-	e := r.catalog().Resolve(toolnames.Called(lenient.Decode(c.Args)), func(*hidden.Tool) bool { return true })
-	return e != nil && slots.IsEnhanced(e.Value)
-}
-
-// Names are the hidden tools, those that the model sees first.
-func (r slotRun) Names(ctx context.Context) iter.Seq[string] {
-	now, _ := r.Now(ctx)
-	return func(yield func(string) bool) {
-		for _, name := range now.Visible {
-			if r.catalog().Lookup(name) != nil && !yield(name) {
-				return
-			}
-		}
-		for e := range r.catalog().All() {
-			if !yield(e.Info.Name) {
-				return
-			}
-		}
-	}
-}
-
-// Admit decides about a call of a hidden tool.
-func (r slotRun) Admit(ctx context.Context, name string) (answer string, stop bool) {
-	return r.gate(ctx, r.catalog().Lookup(name))
-}
-
-// Answer answers the call of a tool that is gone, or that got no slot.
-func (r slotRun) Answer(ctx context.Context, name string, why slots.Kind) string {
-	text, ok := map[slots.Kind]string{slots.TooMany: "too-many-tools", slots.Later: "from-next-run"}[why]
-	if !ok {
-		return r.noSuchTool(ctx, name)
-	}
-	r.Note(callID(ctx), turn.Note{Tool: name, Refused: true})
-	virtual.Fail(ctx, callID(ctx))
-	return say.Text(text, say.Data{Name: cmp.Or(r.Noted(callID(ctx)).Tool, name)})
-}
-
-// Kept are the names of calls in a checkpoint. Those of tools that no longer exist get an answer.
-func (r slotRun) Kept(ctx context.Context, interrupted []wire.Call) (names []string, known bool) {
-	kept, _ := r.Now(ctx)
-	for _, name := range kept.Bound {
-		called := slices.ContainsFunc(interrupted, func(c wire.Call) bool { return c.Name == name })
-		if r.catalog().Lookup(name) == nil && (called || len(interrupted) == 0) {
-			r.noteHad(name)
-		}
-	}
-	return kept.Bound, kept.Began
-}
-
-// inPrograms is a run as package programs sees it.
-type inPrograms struct{ *run }
-
-// Resolve implements virtual.Tools.
-func (r inPrograms) Resolve(ctx context.Context, written string) (virtual.Tool, bool) {
+// heard is what the facts ask of the run.
+func (r *run) heard() turn.Run {
 	c := r.catalog()
-	if c.usesMetaName(written) {
-		return virtual.Tool{Refusal: say.Text("program-meta", say.Data{Name: written})}, true
+	return turn.Run{
+		Has: c.has, Owns: func(name string) bool { return r.own[name] != nil },
+		Note: r.Noted, ByHand: r.ByHand, Asked: func(a lenient.Arguments) []string { return found.Asked(c.Tools, a) },
+		Miss: func(name string) {
+			if c.changes {
+				r.noteHad(name)
+			}
+		},
 	}
-	if r.own[written] != nil && c.Lookup(written) == nil {
-		return virtual.Tool{}, false
-	}
-	e := c.Resolve(written, func(e *hidden.Tool) bool {
-		return r.allows(ctx, FilterRequest{Tool: e.Info, InProgram: true}, PhaseLoad, PhaseCall)
-	})
-	if e == nil {
-		return virtual.Tool{}, false
-	}
-	return virtual.Tool{Info: e.Info}, true
 }
 
-// maxSigned is the most near tools of which an answer has the signatures.
-const maxSigned = 3
+// tells is what a model call can be told of hidden tools. saw are those that the last one showed.
+func (r *run) tells(ctx context.Context, saw []string) told.Call {
+	c := r.catalog()
+	call := told.Call{Names: c.names, Has: c.has, Saw: saw, Changes: c.changes, Limit: r.cfg.CatalogLimit, Calls: r.protocol.hasCallTool}
+	if r.Ask != nil { // the Filter
+		call.Names = func() []string { return r.listable(ctx) }
+	} else {
+		call.Tools, call.Whole = c, c.reminder
+	}
+	if r.cfg.Backend != nil {
+		call.Store = func(path, text string) error { return r.store(ctx, path, text) }
+	}
+	return call
+}
 
-// Near implements virtual.Tools.
-func (r inPrograms) Near(ctx context.Context, written string) (lines []string) {
-	for _, n := range r.near(ctx, written, maxSigned) {
-		if e := r.catalog().Lookup(n); e != nil {
-			lines = append(lines, e.Signature())
+// listable returns the names that the model may see now, in the order of the catalogue. The
+// slice is read only.
+func (r *run) listable(ctx context.Context) (names []string) {
+	if r.Ask == nil {
+		return r.catalog().names()
+	}
+	for e := range r.catalog().All() {
+		if r.allows(ctx, e, toList) {
+			names = append(names, e.Info.Name)
 		}
 	}
-	return lines
+	return names
 }
 
-// Check implements virtual.Tools.
-func (r inPrograms) Check(name, arguments string) (problem, signature string) {
-	e := r.catalog().Lookup(name)
-	if e == nil {
-		return "", ""
+// store writes a file to the Backend, and reports the first failure. A store that hangs or ends its
+// goroutine has failed.
+func (r *run) store(ctx context.Context, path, content string) error {
+	_, err := safe.Wait(ctx, fmt.Sprintf("toolsearch: Backend, writing %q,", path), func() (struct{}, error) {
+		return struct{}{}, r.cfg.Backend.Write(ctx, &filesystem.WriteRequest{FilePath: path, Content: content})
+	})
+	if err != nil && r.IsNew(ctx, "store") {
+		r.emit(ctx, einolean.Event{Kind: einolean.KindStoreFailed, Err: err})
 	}
-	_, problem = argumentsFor(e, arguments)
-	return problem, e.Signature()
+	return err
 }
 
-// Most implements virtual.Tools.
-func (r inPrograms) Most() int { return 32 }
+// search is a search of this model call, for tools on a way.
+func (r *run) search(ctx context.Context, to way) found.Search {
+	s := found.Search{Tools: r.catalog().Tools, Limits: r.searching, For: searchView{r, ctx, to}}
+	if r.catalog().changes {
+		s.Missing = r.source.missing
+	}
+	if r.cfg.OnEvent != nil {
+		s.Report = func(what einolean.Search, failed []error) { r.emitSearched(ctx, what, failed) }
+	}
+	return s
+}
+
+// emitSearched reports a search that was answered.
+func (r *run) emitSearched(ctx context.Context, what einolean.Search, failed []error) {
+	id := compose.GetToolCallID(ctx)
+	if len(failed) > 0 {
+		r.emit(ctx, einolean.Event{Kind: einolean.KindIndexFailed, CallID: id, Err: errors.Join(failed...)})
+	}
+	r.emit(ctx, einolean.Event{Kind: einolean.KindToolsSearched, CallID: id, Search: &what})
+}
+
+// searchView is a run as its searches see it.
+type searchView struct {
+	*run
+	ctx context.Context // of the call
+	to  way
+}
+
+// May reports whether the Filter allows a tool in all of the phases.
+func (v searchView) May(e *hidden.Tool) bool { return v.allows(v.ctx, e, v.to) }
+
+// MayHint reports whether the model may read a name that it did not ask for.
+func (v searchView) MayHint(e *hidden.Tool) bool { return v.May(e) && v.allows(v.ctx, e, toHint) }
+
+// Knows reports whether the model may know of a tool.
+func (v searchView) Knows(name string) bool {
+	e := v.catalog().Lookup(name)
+	return e != nil && v.mayKnow(v.ctx, e)
+}
+
+// Sees are the tools that the model sees; nil if that is unknown, or if the form of an answer
+// cannot say which tools are loaded.
+func (v searchView) Sees() (s turn.Names) {
+	if v.rules.Native && !v.rules.NewOnly {
+		return nil
+	}
+	now, _ := v.Now(v.ctx)
+	s.Add(now.Visible...)
+	return s
+}
+
+// Listed are the names that the model may see.
+func (v searchView) Listed() []string { return v.listable(v.ctx) }

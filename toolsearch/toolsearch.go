@@ -3,21 +3,17 @@
 
 package toolsearch
 
-// The constructors, how an instance joins an agent, and the hooks with their work before a model call:
-// the tools that it shows, and what the provider ties an answer to.
+// The constructors, and the hooks with their work before a model call: the tools that it shows, what users'
+// messages ask for, and what the provider ties an answer to.
 
 import (
 	"context"
-	"errors"
-	"fmt"
+	"iter"
 	"slices"
-	"strconv"
-	"strings"
-	"sync/atomic"
+	"time"
 
 	"github.com/cloudwego/eino/adk"
 	"github.com/cloudwego/eino/components/model"
-	"github.com/cloudwego/eino/components/tool"
 	"github.com/cloudwego/eino/schema"
 
 	"github.com/einolean/einolean"
@@ -71,185 +67,17 @@ func (m *middleware[M]) Begin(ctx context.Context, rc *adkrun.Run) (context.Cont
 	if rc == nil {
 		return ctx, nil
 	}
-	if m.cfg.DeferMarkedTools {
-		ctx = context.WithValue(ctx, m.settings, &atomic.Bool{}) // for emitNotHidden
+	ctx, r, err := begin(ctx, m.catalogs, rc)
+	if r != nil {
+		newHooks[M](r)
 	}
-	own := ownInfos(ctx, rc.Tools)
-	r, err := join(ctx, m.catalogs, rc.Tools, own)
-	if err != nil || r == nil {
-		return ctx, err
-	}
-	ctx = context.WithValue(ctx, runKey{}, r)
-	r.direct = rc.ReturnDirectly
-	newHooks[M](r)
-	ctx = virtual.WithTools(ctx, inPrograms{r})
-	if r.catalog().changes {
-		r.source.refresh(ctx, r)
-	}
-	r.slots = r.catalog().plan().Begin(ctx, slotRun{r})
-	rc.Tools = listTools(r, rc.Tools, own, m.settings)
-	if r.size = len(rc.Tools) - r.catalog().plan().Bound(); r.signs {
-		r.size-- // no model is shown program_output
-	}
-	if r.rules.SearchTool {
-		rc.ToolSearchTool, _ = r.start.searchTools(false)[0].Info(ctx) // which never fails
-	}
-	return ctx, nil
-}
-
-// errTwo is the error of a second instance in an agent.
-var errTwo = errors.New("toolsearch: the agent has two instances of this middleware: give one of them all tools (DynamicTools, or a Source made by toolset.Multi) and one Filter")
-
-// join adds the instance to an agent with these tools of its own: it returns the run; none if there is
-// nothing to do.
-func join(ctx context.Context, all *catalogs, tools []tool.BaseTool, own []*schema.ToolInfo) (*run, error) {
-	s, old := all.settings, catalogIn(tools)
-	if old != nil && old.settings == s {
-		return nil, nil // the same instance twice hides its tools once
-	}
-	owned, err := pick(s, tools, own)
-	if err != nil {
-		return nil, err
-	}
-	start, err := all.find(ctx, parts{owned: owned})
-	if err != nil || start.Len() == 0 && !start.changes {
-		return nil, err
-	}
-	if old != nil {
-		return nil, errTwo
-	}
-	if err := s.unsupported; err != nil {
-		return nil, fmt.Errorf("toolsearch: %w", err)
-	}
-	if err := clashes(start, tools, own, s); err != nil {
-		return nil, err
-	}
-	r := newRun(start)
-	r.Begin(ctx)
-	for _, info := range own {
-		if info != nil {
-			r.own[info.Name] = info
-		}
-	}
-	r.signs = virtual.ProgramsOf(ctx) != nil
-	return r, nil
-}
-
-// catalogIn finds the catalogue that an earlier instance made for this run.
-func catalogIn(tools []tool.BaseTool) *catalog {
-	for _, t := range tools {
-		if c, _ := madeFor(t); c != nil {
-			return c
-		}
-	}
-	return nil
-}
-
-// madeFor reports whether this package put a tool into the list of an agent, and if it is a search
-// tool, for which catalogue.
-func madeFor(t tool.BaseTool) (c *catalog, isOurs bool) {
-	m, isOurs := t.(interface{ madeFor() *catalog })
-	if isOurs {
-		c = m.madeFor()
-	}
-	return c, isOurs || slots.Is(t)
-}
-
-// ownInfos are the infos of the tools in a list; nil for those of this package, and for a tool
-// whose Info fails, which Eino reports.
-func ownInfos(ctx context.Context, tools []tool.BaseTool) []*schema.ToolInfo {
-	own := make([]*schema.ToolInfo, len(tools))
-	for i, t := range tools {
-		if _, isOurs := madeFor(t); !isOurs {
-			own[i], _ = hidden.ReadInfo(ctx, t)
-		}
-	}
-	return own
-}
-
-// pick makes a set of those of the agent's own tools that an instance hides; nil if it hides none.
-func pick(s *settings, tools []tool.BaseTool, own []*schema.ToolInfo) (*hidden.Set, error) {
-	if len(s.cfg.SearchableTools) == 0 && !s.cfg.DeferMarkedTools {
-		return nil, nil
-	}
-	var entries []*hidden.Tool
-	unknown := slices.DeleteFunc(slices.Clone(s.cfg.SearchableTools), func(name string) bool { return strings.HasSuffix(name, "*") })
-	for i, info := range own {
-		if info == nil {
-			continue
-		}
-		unknown = slices.DeleteFunc(unknown, func(name string) bool { return name == info.Name })
-		if !s.hides(info) {
-			continue
-		}
-		e, err := hidden.NewTool(tools[i], info)
-		if err != nil {
-			return nil, fmt.Errorf("toolsearch: hiding the agent's own tool: %w", err)
-		}
-		entries = append(entries, e)
-	}
-	if len(unknown) > 0 {
-		for i, name := range unknown {
-			unknown[i] = strconv.Quote(name)
-		}
-		return nil, fieldError("SearchableTools", "the agent does not have the tools %s (handlers that add tools must come before this one)", strings.Join(unknown, ", "))
-	}
-	return hidden.New(entries), nil
-}
-
-// clashes refuses names that two tools would share.
-func clashes(c *catalog, tools []tool.BaseTool, own []*schema.ToolInfo, by *settings) error {
-	wrong := slices.Clone(c.duplicates)
-	for i, info := range own {
-		if info == nil || by.hides(info) {
-			continue
-		}
-		if e := c.Lookup(info.Name); e != nil {
-			wrong.add("DynamicTools", "dynamic tool %q (%T) has the name of the agent's own tool %q (%T): %s", e.Info.Name, e.Value, info.Name, tools[i], renaming(tools[i]))
-		}
-		if c.usesMetaName(info.Name) {
-			wrong.add("", "the agent's own tool %q (%T) has the name of the search tool %q", info.Name, tools[i], info.Name)
-		}
-	}
-	return wrong.err()
-}
-
-// renaming says how to give two tools different names. The tool that package reduction adds
-// knows the field that sets its name.
-func renaming(own tool.BaseTool) string {
-	if n, ok := own.(interface{ NamedBy() string }); ok {
-		return "set " + n.NamedBy() + " to a name that no other tool has"
-	}
-	return "give one of them another name"
-}
-
-// listTools returns the agent's list without the tools that it gave up, and with the search
-// tools and the slots. With provider-side search the search tool is not shown, but a model that copies an older
-// call of it from the history still gets an answer.
-func listTools(r *run, tools []tool.BaseTool, own []*schema.ToolInfo, by *settings) []tool.BaseTool {
-	var next []tool.BaseTool
-	for i, t := range tools {
-		if own[i] == nil || !by.hides(own[i]) {
-			next = append(next, t)
-		}
-	}
-	for _, t := range r.start.searchTools(r.signs) {
-		if r.rules.Native && r.rules.ClientRuns {
-			next = append(next, nativeTool{t})
-		} else {
-			next = append(next, t)
-		}
-	}
-	if r.neverLoads() {
-		next = append(next, r.slots.Calling(newCallTool(r.start))...)
-	}
-	return append(next, r.slots.Tools()...)
+	return ctx, err
 }
 
 // BeforeModelRewriteState decides which tools the model sees in this call.
 func (m *middleware[M]) BeforeModelRewriteState(ctx context.Context, state *adk.TypedChatModelAgentState[M], _ *adk.TypedModelContext[M]) (context.Context, *adk.TypedChatModelAgentState[M], error) {
-	if state != nil && m.cfg.DeferMarkedTools {
-		emitNotHidden(ctx, m.settings, runOf(ctx), state.ToolInfos)
+	if state != nil {
+		emitNotHidden(ctx, m.settings, state.ToolInfos)
 	}
 	h := m.hooks(ctx)
 	if state == nil || h == nil || state == h.done && h.transcript.Is(state.Messages) { // the instance is in the agent twice
@@ -305,7 +133,7 @@ func (m *middleware[M]) AfterModelRewriteState(ctx context.Context, state *adk.T
 		return ctx, state, nil
 	}
 	h.done = nil
-	h.run.noteShownByOthers(ctx, state.ToolInfos)
+	h.run.noteShown(ctx, state.ToolInfos)
 	msgs, deferAll := h.bindCalls(ctx, state.Messages), h.run.rules.DeferAll
 	h.run.Save(ctx)
 	if !deferAll && wire.SameList(msgs, state.Messages) {
@@ -327,7 +155,7 @@ func (m *middleware[M]) hooks(ctx context.Context) *hooks[M] {
 		return h
 	}
 	g, err := m.find(ctx, parts{})
-	if err != nil || g.Len() == 0 && !g.changes {
+	if err != nil || g.isEmpty() {
 		return nil
 	}
 	return newHooks[M](newRun(g))
@@ -389,14 +217,14 @@ func (h *hooks[M]) prepare(ctx context.Context, call *adk.TypedChatModelAgentSta
 			return err
 		}
 	}
-	if r.cfg.Source != nil && r.source.refresh(ctx, r) {
+	if r.refresh(ctx, &r.Record) {
 		t.Forget()
 		h.forUsers = forUsers{}
 	}
 	c := r.catalog()
 	r.AskAgain()
 	if most := int64(r.cfg.HideAbove); most > 0 && !was.Began {
-		was.All = c.hiddenTokens(h.offered(ctx), most) <= most
+		was.All = c.hiddenTokens(r.may(ctx, toOffer), most) <= most
 		r.Update(ctx, func(next *turn.Record) { next.All = was.All })
 	}
 	if h.all = was.All; !h.all {
@@ -417,14 +245,14 @@ func (h *hooks[M]) prepare(ctx context.Context, call *adk.TypedChatModelAgentSta
 		h.rewrite(ctx, c, t.Write(call.Messages), show)
 	}
 	if r.rules.DeferAll {
-		in.May = h.offered(ctx)
+		in.May = r.may(ctx, toOffer)
 	}
 	call.ToolInfos, call.DeferredToolInfos = native.Lists(in, show)
 	list := ""
 	if h.all {
 		t.PutList("")
 	} else {
-		list = t.Tell(&h.told, h.tells(ctx, c, was.Visible), c.changes)
+		list = t.Tell(&h.told, r.tells(ctx, was.Visible))
 	}
 	call.Messages = t.Write(call.Messages)
 	h.request = t.Request(list, show, call.ToolInfos, call.Messages)
@@ -442,7 +270,7 @@ func (h *hooks[M]) listen(ctx context.Context, msgs []M) {
 		h.forUsers = forUsers{}
 	}
 	if r.cfg.Prefetch > 0 && !h.all {
-		h.forUsers.wish(ctx, r.search(ctx, toLoad...), t.Asks(), r.cfg.Prefetch)
+		h.forUsers.wish(ctx, r.search(ctx, toFind), t.Asks(), r.cfg.Prefetch)
 	}
 	t.Hear(h.known, h.meets)
 	if r.cfg.Prefetch > 0 || t.HasOffers() {
@@ -462,7 +290,7 @@ func (h *hooks[M]) restarted(ctx context.Context) {
 
 // tell reports what a model call shows.
 func (h *hooks[M]) tell(ctx context.Context, c *catalog, last turn.Record, out turn.Turn) {
-	h.listed = emitCatalog(ctx, h.run, h.listed)
+	h.listed = c.emitCatalog(ctx, &h.run.Record, h.listed)
 	if !last.All {
 		c.emitVisible(ctx, last, out)
 	}
@@ -471,33 +299,12 @@ func (h *hooks[M]) tell(ctx context.Context, c *catalog, last turn.Record, out t
 	}
 }
 
-// offered asks the Filter which tools a model call may show or defer that nobody searched for.
-func (h *hooks[M]) offered(ctx context.Context) func(*hidden.Tool) bool {
-	return func(e *hidden.Tool) bool {
-		return h.run.allows(ctx, FilterRequest{Tool: e.Info}, PhaseSearch, PhaseLoad, PhaseActive)
-	}
-}
-
-// tells is what the call can be told of hidden tools. saw are those that the last one showed.
-func (h *hooks[M]) tells(ctx context.Context, c *catalog, saw []string) told.Call {
-	call := told.Call{Names: c.names, Has: c.has, Saw: saw, Limit: c.cfg.CatalogLimit, Calls: c.neverLoads()}
-	if c.filtered {
-		call.Names = func() []string { return h.run.listable(ctx) }
-	} else {
-		call.Tools, call.Whole = c, c.reminder
-	}
-	if c.cfg.Backend != nil {
-		call.Store = func(path, text string) error { return h.run.store(ctx, path, text) }
-	}
-	return call
-}
-
 // takeTurn decides what the call shows, and keeps the record of it.
 func (h *hooks[M]) takeTurn(ctx context.Context, c *catalog, in native.Call) turn.Turn {
-	// Without Filter, UnloadAfter and MaxTools, the same record and conversation show the same.
+	// Without a Filter and limits, the same record and conversation show the same.
 	r, last := h.run, &h.last
 	same := in.Follows && last.by == c && last.said == in.Facts.Version && slices.Equal(last.Record.Visible, in.Record.Visible) &&
-		r.cfg.Filter == nil && r.cfg.UnloadAfter == 0 && r.cfg.MaxTools == 0
+		r.Ask == nil && r.showing == turn.Limits{}
 	if !same {
 		*last = lastTurn{turn.Decide(h.turnOf(ctx, c, in)), c, in.Facts.Version}
 	}
@@ -511,17 +318,14 @@ func (h *hooks[M]) takeTurn(ctx context.Context, c *catalog, in native.Call) tur
 // turnOf is what decides which hidden tools a model call shows.
 func (h *hooks[M]) turnOf(ctx context.Context, c *catalog, in native.Call) turn.Input {
 	t := turn.Input{
-		Record: in.Record, Facts: in.Facts, Pins: c.pins, Loads: !c.neverLoads(), UnloadAfter: c.cfg.UnloadAfter,
-		Has: c.has,
-		May: func(name string) bool {
-			return h.run.allows(ctx, FilterRequest{Tool: c.Lookup(name).Info}, PhaseLoad, PhaseActive)
-		},
+		Record: in.Record, Facts: in.Facts, Pins: c.pins, Loads: !c.protocol.fixedList, Limits: c.showing,
+		Has: c.has, May: func(name string) bool { return h.run.allows(ctx, c.Lookup(name), toShow) },
 	}
-	if most := c.cfg.MaxTools; most > 0 && !c.rules.Native {
-		t.MaxTools, t.Own = most, len(in.Own())
+	if t.MaxTools > 0 {
+		t.Own = len(in.Own())
 	}
 	if in.Record.All {
-		may := h.offered(ctx)
+		may := h.run.may(ctx, toOffer)
 		for e := range c.All() {
 			if may(e) {
 				t.All = append(t.All, e.Info.Name)
@@ -537,15 +341,14 @@ func (h *hooks[M]) rewrite(ctx context.Context, c *catalog, msgs []M, show []str
 	if h.all {
 		rules = native.Plain // the provider does not learn of a search
 	}
+	offered := r.may(ctx, toOffer)
 	next := native.Rewrite(msgs, native.History{
 		Rules: rules, Tools: c.Set, Shown: show, Found: say.Matches,
-		Again: func(names []string) string { return say.Text("already-loaded", say.Data{Words: names}) },
-		Findable: func(e *hidden.Tool) bool {
-			return r.allows(ctx, FilterRequest{Tool: e.Info}, PhaseSearch, PhaseLoad)
-		},
+		Again:    func(names []string) string { return say.Text("already-loaded", say.Data{Words: names}) },
+		Findable: r.may(ctx, toFind),
 		Declared: func(name string) bool {
 			e := c.Lookup(name)
-			return e == nil && r.own[name] != nil || e != nil && (slices.Contains(show, name) || rules.DeferAll && h.offered(ctx)(e))
+			return e == nil && r.own[name] != nil || e != nil && (slices.Contains(show, name) || rules.DeferAll && offered(e))
 		},
 	})
 	if t.Replace(next) {
@@ -553,7 +356,7 @@ func (h *hooks[M]) rewrite(ctx context.Context, c *catalog, msgs []M, show []str
 		t.Hear(h.known, h.meets)
 	}
 	if rules.NoteOnEmpty && t.Facts.EmptyCall != nil {
-		t.PutNote(found.Advice(ctx, r.search(ctx, toLoad...), lenient.Decode(t.Facts.EmptyCall.Args)))
+		t.PutNote(found.Advice(ctx, r.search(ctx, toFind), lenient.Decode(t.Facts.EmptyCall.Args)))
 	}
 }
 
@@ -574,4 +377,102 @@ func (h *hooks[M]) bindCalls(ctx context.Context, msgs []M) []M {
 	next := slices.Clone(msgs)
 	next[last] = edited
 	return next
+}
+
+const (
+	// The most that is loaded in a conversation, counted from its first message: a longer
+	// conversation loads the same tools first.
+	maxPrefetched       = 50 // tools
+	maxPrefetchMessages = 64
+)
+
+// wish is what a user's message asks for.
+type wish struct {
+	tools []found.Tool // best first
+	took  time.Duration
+}
+
+// forUsers is what the messages of users ask for, and what they loaded.
+type forUsers struct {
+	wishes []wish // of the first messages
+	names  turn.Names
+	last   *einolean.Event // of the last message
+	calls  int             // model calls before it
+}
+
+// again forgets what was loaded.
+func (v *forUsers) again() { *v = forUsers{wishes: v.wishes} }
+
+// wish searches for what messages ask for, each once.
+func (v *forUsers) wish(ctx context.Context, s found.Search, messages iter.Seq[string], most int) {
+	n := 0
+	for text := range messages {
+		if n++; n > maxPrefetchMessages {
+			return
+		}
+		if n > len(v.wishes) {
+			began := time.Now()
+			tools := s.Likely(ctx, text, most)
+			v.wishes = append(v.wishes, wish{tools, time.Since(began)})
+		}
+	}
+}
+
+// meet notes the tools that a message asks for as loaded, and returns the offer of them where they are not.
+func (v *forUsers) meet(r *run, known turn.Run, facts *turn.Facts, n int, text string) (offer string) {
+	if n >= len(v.wishes) {
+		return ""
+	}
+	w := v.wishes[n]
+	v.last, v.calls = nil, facts.ModelCalls
+	var chosen found.Result
+	var described []say.Described
+	left, offers := maxOfferBytes, r.protocol.offers
+	for _, x := range w.tools {
+		name := x.Info.Name
+		if _, used := facts.Last[name]; used && offers || len(v.names) == maxPrefetched && !v.names[name] {
+			continue
+		}
+		if offers {
+			d := inOffer(x.Tool, r.signs)
+			if left -= d.Size(); left < 0 {
+				break
+			}
+			described = append(described, d)
+		}
+		chosen.Found = append(chosen.Found, x)
+		v.names.Add(name)
+		facts.Use(name, known)
+	}
+	names, c := chosen.Names(), r.catalog()
+	if len(names) == 0 {
+		return ""
+	}
+	if offers {
+		hint := "offer"
+		if r.signs {
+			hint = "offer-code"
+		}
+		offer = say.Offer(described, say.Text(hint, say.Data{}))
+	}
+	if r.cfg.OnEvent != nil {
+		v.last = &einolean.Event{
+			Kind:   einolean.KindToolsPrefetched,
+			Tools:  c.changeOf(names, nil),
+			Search: &einolean.Search{Query: found.Query(text), Index: c.IndexName(), Took: w.took, Hits: chosen.Hits()},
+		}
+	}
+	return offer
+}
+
+// maxOfferBytes bounds the tools in an offer, which nobody asked for.
+const maxOfferBytes = 8 << 10
+
+// inOffer describes a tool in an offer.
+func inOffer(e *hidden.Tool, signs bool) say.Described {
+	if signs {
+		return say.Sign(e)
+	}
+	d, _ := say.Describe(e)
+	return d
 }

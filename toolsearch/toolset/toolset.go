@@ -24,6 +24,7 @@ import (
 	"github.com/einolean/einolean/internal/safe"
 	"github.com/einolean/einolean/internal/toolschema"
 	"github.com/einolean/einolean/toolsearch/internal/hidden"
+	"github.com/einolean/einolean/toolsearch/internal/memory"
 )
 
 const (
@@ -242,11 +243,11 @@ type multi struct {
 
 // Tools asks all sources.
 func (m *multi) Tools(ctx context.Context) (*Set, error) {
-	asked, sets, wrong := hidden.AskedIn(ctx), make([]*Set, len(m.sources)), make([]error, len(m.sources))
+	known, sets, wrong := memory.SourcesIn(ctx), make([]*Set, len(m.sources)), make([]error, len(m.sources))
 	var asking sync.WaitGroup
 	for i, s := range m.sources {
 		asking.Go(func() {
-			if sets[i], wrong[i] = ask(ctx, asked, place{m, i}, s); wrong[i] != nil {
+			if sets[i], wrong[i] = ask(ctx, known, place{m, i}, s); wrong[i] != nil {
 				wrong[i] = fmt.Errorf("source %d: %w", i, wrong[i])
 			}
 		})
@@ -262,11 +263,11 @@ type place struct {
 }
 
 // ask asks one source.
-func ask(ctx context.Context, asked *hidden.Asked, at place, of Source) (*Set, error) {
+func ask(ctx context.Context, known *memory.Sources, at place, of Source) (*Set, error) {
 	if set, isSet := of.(*Set); isSet || of == nil {
 		return set, nil
 	}
-	set, err := asked.Ask(ctx, at, fmt.Sprintf("Tools of %T", of), func() (*hidden.Set, error) {
+	set, err := known.List(ctx, at, fmt.Sprintf("Tools of %T", of), func() (*hidden.Set, error) {
 		set, err := of.Tools(ctx)
 		return set.in(), err
 	})

@@ -55,7 +55,7 @@ func over(t testing.TB, tools ...tool.BaseTool) Search {
 		names[i] = info.Name
 	}
 	set := hidden.New(entries)
-	s := Search{Tools: Tools{set, NewRanks(set)}, MaxResults: 5, For: &anybody{names: names}}
+	s := Search{Tools: Tools{set, NewRanks(set)}, Limits: Limits{MaxResults: 5}, For: &anybody{names: names}}
 	s.Make(context.Background(), nil)
 	return s
 }

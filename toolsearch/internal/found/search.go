@@ -36,13 +36,18 @@ const (
 // Search answers a call of a search tool.
 type Search struct {
 	Tools
-	For           Caller
-	MaxResults    int // if the call gives no number
-	MinConfidence float64
-	Missing       func() []string                // servers that do not answer now; nil where tools do not come and go
-	Report        func(einolean.Search, []error) // hears of each search, and what failed in it; nil for nobody
+	Limits
+	For     Caller
+	Missing func() []string                // servers that do not answer now; nil where tools do not come and go
+	Report  func(einolean.Search, []error) // hears of each search, and what failed in it; nil for nobody
 
 	trace *trace
+}
+
+// Limits are those of every search.
+type Limits struct {
+	MaxResults    int     // if the call gives no number
+	MinConfidence float64 // 0 is none
 }
 
 // Caller is whom a search is for.

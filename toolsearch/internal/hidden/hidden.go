@@ -2,8 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Package hidden has the tools that toolsearch hides: a tool, with whatever is computed once from its
-// definition; sets of tools, with their indexes; and what a run remembers of its sources. Its sets are
-// those of package toolset from inside.
+// definition, and sets of tools, with their indexes. Its sets are those of package toolset from inside.
 //
 // JSON schemas are untrusted: every walk through one is bounded, and one that is too deep or refers to
 // itself counts as none.
@@ -563,7 +562,6 @@ type ctxKey int
 const (
 	setKey     ctxKey = iota // *Set
 	failureKey               // func(error)
-	askedKey                 // *Asked
 )
 
 // Indexing is the context in which an index of the set's infos is made.
@@ -606,69 +604,4 @@ func Failed(ctx context.Context, err error) {
 	}
 	e := einolean.Event{Time: time.Now(), Kind: einolean.KindIndexFailed, Err: err}
 	warn.Send(ctx, e.Level(), string(e.Kind), e)
-}
-
-// Asked is what a run knows of its sources, since a source may answer each user differently.
-type Asked struct {
-	mu    sync.Mutex
-	known map[any]*answered
-}
-
-// answered is the state of one source.
-type answered struct {
-	last *Set // that it returned
-	busy bool // it has not answered yet, and is not asked again until it has
-}
-
-// AskedIn is what the run of a context knows of its sources; outside a run, nothing.
-func AskedIn(ctx context.Context) *Asked {
-	if a, _ := ctx.Value(askedKey).(*Asked); a != nil {
-		return a
-	}
-	return &Asked{}
-}
-
-// In is a context of the run.
-func (a *Asked) In(ctx context.Context) context.Context { return context.WithValue(ctx, askedKey, a) }
-
-// locked is for what goroutines share.
-func (a *Asked) locked(at any, do func(*answered)) {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	if a.known == nil {
-		a.known = map[any]*answered{}
-	}
-	if a.known[at] == nil {
-		a.known[at] = &answered{}
-	}
-	do(a.known[at])
-}
-
-// errBusy is the answer of a source that has not answered its last question.
-var errBusy = errors.New("it has not answered since it was last asked")
-
-// Ask asks the source at a place for its tools, for as long as ctx lasts, and keeps them. A source may
-// panic; one that goes on is left to finish, and not asked meanwhile. If it returns none beside an
-// error, or has not answered in time, they are those that it returned last in the run, if only after
-// it was waited for.
-func (a *Asked) Ask(ctx context.Context, at any, what string, tools func() (*Set, error)) (*Set, error) {
-	set, err := safe.Wait(ctx, what, func() (*Set, error) {
-		var wasBusy bool
-		if a.locked(at, func(p *answered) { wasBusy, p.busy = p.busy, true }); wasBusy {
-			return nil, errBusy
-		}
-		defer a.locked(at, func(p *answered) { p.busy = false })
-		set, err := tools()
-		if set != nil || err == nil {
-			a.locked(at, func(p *answered) { p.last = set })
-		}
-		return set, err
-	})
-	if err != nil && err == ctx.Err() {
-		err = fmt.Errorf("it has not answered: %w", context.Cause(ctx))
-	}
-	if err != nil && set == nil {
-		a.locked(at, func(p *answered) { set = p.last })
-	}
-	return set, err
 }

@@ -10,7 +10,6 @@ import (
 	"context"
 	"encoding/gob"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"math/rand/v2"
 	"slices"
@@ -229,47 +228,4 @@ func TestArgumentsAreAnObjectOrAProblem(t *testing.T) {
 	require.Equal(t, hidden.ErrNoObject, problem)
 	_, problem = e.Arguments(`{"p":1}`)
 	require.Error(t, problem)
-}
-
-// A source that fails, panics or is silent costs a run nothing that it listed before.
-func TestARunKeepsWhatASourceListedLast(t *testing.T) {
-	ctx, asked := context.Background(), &hidden.Asked{}
-	require.Same(t, asked, hidden.AskedIn(asked.In(ctx)))
-	first, second := hidden.New([]*hidden.Tool{{Info: infoOf("a", "d")}}), hidden.New([]*hidden.Tool{{Info: infoOf("b", "d")}})
-	ask := func(set *hidden.Set, err error) (*hidden.Set, error) {
-		return asked.Ask(ctx, "place", "Tools", func() (*hidden.Set, error) { return set, err })
-	}
-	got, err := ask(nil, errors.New("down"))
-	require.ErrorContains(t, err, "down")
-	require.Zero(t, got.Len())
-	got, err = ask(first, nil)
-	require.NoError(t, err)
-	require.Same(t, first, got)
-	for range 2 {
-		got, err = ask(nil, errors.New("down"))
-		require.ErrorContains(t, err, "down")
-		require.Same(t, first, got)
-		got, err = asked.Ask(ctx, "place", "Tools", func() (*hidden.Set, error) { panic("no") })
-		require.ErrorContains(t, err, "no")
-		require.Same(t, first, got)
-	}
-	got, err = ask(second, errors.New("one server of two"))
-	require.Error(t, err)
-	require.Same(t, second, got, "what there is beside an error counts")
-
-	free, done := make(chan struct{}), make(chan struct{})
-	short, cancel := context.WithCancel(ctx)
-	got, err = asked.Ask(short, "place", "Tools", func() (*hidden.Set, error) {
-		defer close(done)
-		cancel()
-		<-free
-		return first, nil
-	})
-	require.ErrorIs(t, err, context.Canceled)
-	require.Same(t, second, got)
-	other, err := asked.Ask(ctx, "another place", "Tools", func() (*hidden.Set, error) { return first, nil })
-	require.NoError(t, err, "nobody else waits")
-	require.Same(t, first, other)
-	close(free)
-	<-done
 }

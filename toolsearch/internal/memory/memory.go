@@ -2,14 +2,16 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Package memory has what a run remembers, for its hooks and its tool calls, which run at once: the record of what
-// it showed and told, which survives a checkpoint; what became of calls; and, for one model call, what a
-// filter said. Each has a lock of its own, and is ready as its zero value.
+// it showed and told, which survives a checkpoint; what became of calls; what its sources listed; and, for one
+// model call, what a filter said. Each has a lock of its own, and is ready as its zero value.
 package memory
 
 import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
+	"fmt"
 	"slices"
 	"sync"
 
@@ -17,6 +19,7 @@ import (
 	"github.com/cloudwego/eino/compose"
 
 	"github.com/einolean/einolean/internal/safe"
+	"github.com/einolean/einolean/toolsearch/internal/hidden"
 	"github.com/einolean/einolean/toolsearch/internal/turn"
 )
 
@@ -195,4 +198,73 @@ func (p *Permits[Q]) Verdict(ctx context.Context, use Q) (bool, error) {
 	p.mu.Unlock()
 	ok, err := v.Get("Filter", func() (bool, error) { return p.Ask(ctx, use) })
 	return ok && err == nil, err
+}
+
+// Sources are what the sources of a run listed last: a source may answer each user differently. Each is known
+// by a key: who asks it, and as which of several.
+type Sources struct {
+	mu    sync.Mutex
+	known map[any]*listing
+}
+
+// listing is the state of one source.
+type listing struct {
+	last *hidden.Set // that it returned
+	busy bool        // it has not answered yet, and is not asked again until it has
+}
+
+type sourcesKey struct{}
+
+// SourcesIn are those of the run of a context; outside a run, none that was ever asked.
+func SourcesIn(ctx context.Context) *Sources {
+	if s, _ := ctx.Value(sourcesKey{}).(*Sources); s != nil {
+		return s
+	}
+	return &Sources{}
+}
+
+// With is a context of the run.
+func (s *Sources) With(ctx context.Context) context.Context {
+	return context.WithValue(ctx, sourcesKey{}, s)
+}
+
+// locked is for what goroutines share.
+func (s *Sources) locked(key any, do func(*listing)) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.known == nil {
+		s.known = map[any]*listing{}
+	}
+	if s.known[key] == nil {
+		s.known[key] = &listing{}
+	}
+	do(s.known[key])
+}
+
+// errBusy is the answer of a source that has not answered its last question.
+var errBusy = errors.New("it has not answered since it was last asked")
+
+// List asks a source for its tools, for as long as ctx lasts, and keeps them. A source may panic; one that
+// goes on is left to finish, and not asked meanwhile. If it returns none beside an error, or has not answered
+// in time, they are those that it returned last in the run, if only after it was waited for.
+func (s *Sources) List(ctx context.Context, key any, what string, tools func() (*hidden.Set, error)) (*hidden.Set, error) {
+	set, err := safe.Wait(ctx, what, func() (*hidden.Set, error) {
+		var wasBusy bool
+		if s.locked(key, func(l *listing) { wasBusy, l.busy = l.busy, true }); wasBusy {
+			return nil, errBusy
+		}
+		defer s.locked(key, func(l *listing) { l.busy = false })
+		set, err := tools()
+		if set != nil || err == nil {
+			s.locked(key, func(l *listing) { l.last = set })
+		}
+		return set, err
+	})
+	if err != nil && err == ctx.Err() {
+		err = fmt.Errorf("it has not answered: %w", context.Cause(ctx))
+	}
+	if err != nil && set == nil {
+		s.locked(key, func(l *listing) { set = l.last })
+	}
+	return set, err
 }

@@ -13,8 +13,10 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"github.com/cloudwego/eino/schema"
 	"github.com/stretchr/testify/require"
 
+	"github.com/einolean/einolean/toolsearch/internal/hidden"
 	"github.com/einolean/einolean/toolsearch/internal/memory"
 	"github.com/einolean/einolean/toolsearch/internal/turn"
 )
@@ -111,4 +113,47 @@ func TestARecordOutsideARunIsOfTheProcess(t *testing.T) {
 	require.Equal(t, turn.Record{Began: true, Visible: []string{"a"}, Bound: []string{"b"}, Reported: []string{"line", "another"}}, now)
 	require.Equal(t, []string{"line"}, first.Reported)
 	require.Equal(t, turn.Record{}, before)
+}
+
+// A source that fails, panics or is silent costs a run nothing that it listed before.
+func TestARunKeepsWhatASourceListedLast(t *testing.T) {
+	ctx, sources := context.Background(), &memory.Sources{}
+	require.Same(t, sources, memory.SourcesIn(sources.With(ctx)))
+	first, second := hidden.New([]*hidden.Tool{{Info: &schema.ToolInfo{Name: "a"}}}), hidden.New([]*hidden.Tool{{Info: &schema.ToolInfo{Name: "b"}}})
+	ask := func(set *hidden.Set, err error) (*hidden.Set, error) {
+		return sources.List(ctx, "key", "Tools", func() (*hidden.Set, error) { return set, err })
+	}
+	got, err := ask(nil, errors.New("down"))
+	require.ErrorContains(t, err, "down")
+	require.Zero(t, got.Len())
+	got, err = ask(first, nil)
+	require.NoError(t, err)
+	require.Same(t, first, got)
+	for range 2 {
+		got, err = ask(nil, errors.New("down"))
+		require.ErrorContains(t, err, "down")
+		require.Same(t, first, got)
+		got, err = sources.List(ctx, "key", "Tools", func() (*hidden.Set, error) { panic("no") })
+		require.ErrorContains(t, err, "no")
+		require.Same(t, first, got)
+	}
+	got, err = ask(second, errors.New("one server of two"))
+	require.Error(t, err)
+	require.Same(t, second, got, "what there is beside an error counts")
+
+	free, done := make(chan struct{}), make(chan struct{})
+	short, cancel := context.WithCancel(ctx)
+	got, err = sources.List(short, "key", "Tools", func() (*hidden.Set, error) {
+		defer close(done)
+		cancel()
+		<-free
+		return first, nil
+	})
+	require.ErrorIs(t, err, context.Canceled)
+	require.Same(t, second, got)
+	other, err := sources.List(ctx, "another key", "Tools", func() (*hidden.Set, error) { return first, nil })
+	require.NoError(t, err, "nobody else waits")
+	require.Same(t, first, other)
+	close(free)
+	<-done
 }

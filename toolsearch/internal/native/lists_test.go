@@ -105,7 +105,7 @@ func anyCall(t *testing.T, r *rand.Rand) (c someCall) {
 		c.Deferred = append(c.Deferred, &schema.ToolInfo{Name: name})
 	}
 	c.turn = turn.Input{
-		Record: c.Record, Facts: c.Facts, Pins: c.Pins, Loads: r.IntN(4) > 0, UnloadAfter: r.IntN(2) * r.IntN(5),
+		Record: c.Record, Facts: c.Facts, Pins: c.Pins, Loads: r.IntN(4) > 0, Limits: turn.Limits{UnloadAfter: r.IntN(2) * r.IntN(5)},
 		Has: func(name string) bool { return c.Tools.Lookup(name) != nil }, May: func(name string) bool { return !c.denied[name] },
 	}
 	if !c.Rules.Native {

@@ -46,20 +46,21 @@ type Call struct {
 	Has   func(name string) bool
 	Saw   []string // tools that the last model call showed
 
+	Changes bool // tools come and go: changes of the list are announced, and the list stays
+
 	Limit int                           // names in a list; 0 is any number
 	Calls bool                          // a tool that is named can be called, without another search
 	Store func(path, text string) error // keeps the full list; nil if there is no store
 }
 
-// List is the list for a call. It depends on nothing that was told before.
-func (t *Told) List(c Call) string {
-	text, _ := t.list(c, c.Names())
-	return text
-}
-
 // Next returns the list for a call after some texts, those of a conversation: the list, and the changes
-// of it. If the list has to be written anew, isNew is true; else change is the text to add, "" for none.
+// of it. If the list has to be written anew, isNew is true; else change is the text to add, "" for none. Where
+// tools do not come and go, the list depends on nothing that was told before.
 func (t *Told) Next(c Call, written []string) (list, change string, isNew bool) {
+	if !c.Changes {
+		list, _ = t.list(c, c.Names())
+		return list, "", true
+	}
 	if !slices.Equal(written, t.lines) {
 		*t = Told{lines: slices.Clone(written), stored: t.stored, storeFailed: t.storeFailed}
 	} else if t.by != nil && t.by == c.Tools {

@@ -18,6 +18,7 @@ import (
 	"github.com/cloudwego/eino/adk"
 	"github.com/cloudwego/eino/schema"
 
+	"github.com/einolean/einolean/internal/message"
 	"github.com/einolean/einolean/internal/session"
 	"github.com/einolean/einolean/toolsearch/internal/hidden"
 	"github.com/einolean/einolean/toolsearch/internal/say"
@@ -243,7 +244,7 @@ func (t *Transcript[M]) PutList(text string) {
 	}
 	place := func(l line[M]) bool { return l.kind == list }
 	if t.count[list] == 0 {
-		place = func(l line[M]) bool { return !wire.IsSystem(l.msg) }
+		place = func(l line[M]) bool { return message.Role(l.msg) != schema.System }
 	}
 	isPut := text == ""
 	put := func() {
@@ -292,14 +293,9 @@ func (t *Transcript[M]) told() []string {
 
 // Tell puts the list of hidden tools and, if they change, its changes into the conversation, and returns
 // the list.
-func (t *Transcript[M]) Tell(d *told.Told, c told.Call, changes bool) (names string) {
+func (t *Transcript[M]) Tell(d *told.Told, c told.Call) (names string) {
 	if t.count[instead] > 0 && t.count[list]+t.count[mixed] == 0 { // as Eino has it
 		return ""
-	}
-	if !changes {
-		names = d.List(c)
-		t.PutList(names)
-		return names
 	}
 	names, delta, isNew := d.Next(c, t.told())
 	switch {

@@ -37,12 +37,17 @@ type Input struct {
 	All    []string // every tool that may be shown, for a run that hides nothing
 	Loads  bool     // the protocol loads tools
 
-	UnloadAfter int // model calls without use after which a tool is hidden again; 0 is never
-	MaxTools    int // in a request; 0 is any number
-	Own         int // tools of a request that are not hidden
+	Limits
+	Own int // tools of a request that are not hidden; with MaxTools
 
 	Has func(name string) bool // there is such a hidden tool
 	May func(name string) bool // a model call may show it
+}
+
+// Limits are those of what model calls show.
+type Limits struct {
+	UnloadAfter int // model calls without use after which a tool is hidden again; 0 is never
+	MaxTools    int // in a request; 0 is any number
 }
 
 // Turn is which hidden tools a model call shows, and the record of it.

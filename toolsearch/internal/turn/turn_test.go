@@ -149,7 +149,7 @@ func TestATurnIsAFunctionOfItsInput(t *testing.T) {
 		}
 		denied := some(r, 5)
 		in := turn.Input{
-			Facts: &facts, Loads: r.IntN(4) > 0, UnloadAfter: r.IntN(2) * r.IntN(6), MaxTools: r.IntN(2) * r.IntN(12), Own: r.IntN(4),
+			Facts: &facts, Loads: r.IntN(4) > 0, Limits: turn.Limits{UnloadAfter: r.IntN(2) * r.IntN(6), MaxTools: r.IntN(2) * r.IntN(12)}, Own: r.IntN(4),
 			Has: has, May: func(name string) bool { return !slices.Contains(denied, name) },
 		}
 		in.Pins = slices.DeleteFunc(some(r, 3), func(name string) bool { return !in.Has(name) })

@@ -158,17 +158,14 @@ func TextOf[M adk.MessageType](m M) Text {
 	return s
 }
 
-// IsSystem reports whether a message is a system message.
-func IsSystem[M adk.MessageType](m M) bool { return message.Role(m) == schema.System }
-
 // Reminder makes the message that lists the hidden tools.
-func Reminder[M adk.MessageType](text string) M { return marked[M](text, reminderKey) }
+func Reminder[M adk.MessageType](text string) M {
+	return message.WithExtra(message.New[M](schema.User, message.NewText(text)), map[string]any{reminderKey: true})
+}
 
 // Note makes a user message that carries a hint and a key of ours in Extra.
-func Note[M adk.MessageType](text string) M { return marked[M](text, noteKey) }
-
-func marked[M adk.MessageType](text, key string) M {
-	return message.WithExtra(message.New[M](schema.User, message.NewText(text)), map[string]any{key: true})
+func Note[M adk.MessageType](text string) M {
+	return message.WithExtra(message.New[M](schema.User, message.NewText(text)), map[string]any{noteKey: true})
 }
 
 // Edit returns a copy in which calls have the ids, names and arguments that the function says; the

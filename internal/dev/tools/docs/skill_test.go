@@ -49,7 +49,7 @@ func TestASkillIsWhatCodingAgentsRead(t *testing.T) {
 	for _, path := range linksOf(t, skill) {
 		require.Fail(t, "a link that is not whole", path)
 	}
-	for words, file := range map[string]string{"adds a read tool named": "reduction/internal/reader/reader.go", "ErrNativeUnsupported": "toolsearch/native.go"} {
+	for words, file := range map[string]string{"adds a read tool named": "reduction/internal/reader/reader.go", "ErrNativeUnsupported": "toolsearch/config.go"} {
 		require.Contains(t, text, words)
 		require.Contains(t, read(t, file), words)
 	}

@@ -1,0 +1,121 @@
+// Copyright einolean authors
+// SPDX-License-Identifier: Apache-2.0
+
+package toolsearch
+
+// The Filter: what it is asked, on which way to a tool, and what it says.
+
+import (
+	"context"
+
+	"github.com/cloudwego/eino/schema"
+
+	"github.com/einolean/einolean/toolsearch/internal/hidden"
+	"github.com/einolean/einolean/toolsearch/internal/memory"
+)
+
+// Phase is the use that a Filter decides about. Each way to a tool asks for these
+// phases:
+//
+//	the reminder            PhaseList
+//	names in hints          PhaseList and PhaseSearch, and those of the answer they stand in
+//	search_tools            PhaseSearch
+//	tool_search, select:    PhaseSearch and PhaseLoad
+//	load_tool               PhaseLoad
+//	native, deferred tools  PhaseSearch, PhaseLoad and PhaseActive
+//	the tool list           PhaseLoad and PhaseActive, in every model call
+//	up to HideAbove         PhaseSearch, PhaseLoad and PhaseActive, in every model call
+//	call_tool               PhaseLoad and PhaseCall
+//	a call, loaded          PhaseCall
+//	a call, not loaded      PhaseCall, PhaseLoad and PhaseActive: it loads the tool
+//
+// If the model may have seen a name, because PhaseList or PhaseSearch allows it, and
+// another phase denies the tool, the answer is "you may not use it". If both deny a
+// tool, the answer is that for a tool that does not exist.
+type Phase string
+
+const (
+	// PhaseList asks whether the tool's name may stand in the reminder and in hints.
+	PhaseList Phase = "list"
+	// PhaseSearch asks whether a search may find the tool.
+	PhaseSearch Phase = "search"
+	// PhaseLoad asks whether the tool may be loaded.
+	PhaseLoad Phase = "load"
+	// PhaseActive asks whether a loaded tool is visible in this model call.
+	PhaseActive Phase = "active"
+	// PhaseCall asks whether a call to the tool may run.
+	PhaseCall Phase = "call"
+)
+
+// FilterRequest is one question to a Filter.
+type FilterRequest struct {
+	// Tool is the tool in question. Read only.
+	Tool *schema.ToolInfo
+	// Phase is what it is about to be used for.
+	Phase Phase
+	// InProgram says that a program calls the tool, so that its result may go to another
+	// tool without a model seeing it. Only PhaseLoad and PhaseCall are asked so.
+	InProgram bool
+}
+
+// Filter says whether a tool may be used for a phase. An error or a panic means no. It
+// is asked at most once per tool, phase and model call, with the run's context, and
+// must be safe for concurrent use. The table at Phase says which use of a tool asks for
+// which phases. A tool that is denied in every phase shows up nowhere: not in names,
+// counts, hints or suggestions; a call to it is answered like a call to a tool that
+// does not exist.
+type Filter func(ctx context.Context, req FilterRequest) (bool, error)
+
+// way is a way to a tool: what a Filter is asked about each tool on it, in this order.
+type way []FilterRequest
+
+// The ways of the table at Phase.
+var (
+	toList   = way{{Phase: PhaseList}}
+	toHint   = way{{Phase: PhaseList}, {Phase: PhaseSearch}} // beside those of the answer that the hint stands in
+	toSearch = way{{Phase: PhaseSearch}}
+	toFind   = way{{Phase: PhaseSearch}, {Phase: PhaseLoad}} // a search that loads what it finds
+	toLoad   = way{{Phase: PhaseLoad}}
+	toOffer  = way{{Phase: PhaseSearch}, {Phase: PhaseLoad}, {Phase: PhaseActive}} // a tool that nobody searched for
+	toShow   = way{{Phase: PhaseLoad}, {Phase: PhaseActive}}
+	toCall   = way{{Phase: PhaseCall}}
+	toRun    = way{{Phase: PhaseLoad}, {Phase: PhaseCall}} // by call_tool
+
+	toRunInProgram = way{{Phase: PhaseLoad, InProgram: true}, {Phase: PhaseCall, InProgram: true}}
+)
+
+// permits are what the Filter says in one model call. Without one, Ask is nil, and all is allowed.
+type permits struct {
+	memory.Permits[FilterRequest]
+}
+
+// refusal is the first phase on a way that is denied for a tool, with the Filter's error; "" if all are allowed.
+func (p *permits) refusal(ctx context.Context, e *hidden.Tool, to way) (Phase, error) {
+	if p.Ask == nil {
+		return "", nil
+	}
+	for _, req := range to {
+		req.Tool = e.Info
+		if ok, err := p.Verdict(ctx, req); !ok {
+			return req.Phase, err
+		}
+	}
+	return "", nil
+}
+
+// allows reports whether a tool may be used on a way.
+func (p *permits) allows(ctx context.Context, e *hidden.Tool, to way) bool {
+	phase, _ := p.refusal(ctx, e, to)
+	return phase == ""
+}
+
+// may is allows for each tool that it is asked about.
+func (p *permits) may(ctx context.Context, to way) func(*hidden.Tool) bool {
+	return func(e *hidden.Tool) bool { return p.allows(ctx, e, to) }
+}
+
+// mayKnow reports whether the model may have seen the name of a tool, and can therefore be told that it may
+// not use it.
+func (p *permits) mayKnow(ctx context.Context, e *hidden.Tool) bool {
+	return p.Ask != nil && (p.allows(ctx, e, toSearch) || p.allows(ctx, e, toList))
+}
