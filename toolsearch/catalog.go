@@ -68,7 +68,7 @@ func newCatalog(by *catalogs, of parts, like *catalog) *catalog {
 	}
 	c.Set = c.With(of.owned)
 	mine := of.set
-	if taken := c.takenOf(mine, by.metaNames); len(taken) > 0 {
+	if taken := c.takenOf(mine, by.protocol.names); len(taken) > 0 {
 		mine = mine.Filter(func(e *hidden.Tool) bool {
 			if taken[e.Info.Name] {
 				c.refused = append(c.refused, e.Info.Name)
@@ -175,7 +175,7 @@ func (c *catalog) isEmpty() bool { return c.Len() == 0 && !c.changes }
 
 // usesMetaName reports whether one of the search tools has the name.
 func (c *catalog) usesMetaName(name string) bool {
-	return slices.Contains(c.metaNames, name)
+	return slices.Contains(c.protocol.names, name)
 }
 
 // clashes refuses names that a tool of the agent's own shares with another.

@@ -268,7 +268,6 @@ type settings struct {
 	cfg         Config
 	dynamic     *hidden.Set // of DynamicTools
 	protocol    protocol
-	metaNames   []string // of the protocol's search tools
 	rules       native.Rules
 	unsupported error // the model cannot search; an error only if there is something to hide
 
@@ -346,7 +345,6 @@ func newSettings(ctx context.Context, config *Config, agentic bool) (*settings, 
 	} else {
 		wrong.add("Protocol", "%d is unknown: use Keyword, Regexp, SearchLoad or SearchCall", int(p))
 	}
-	s.metaNames = s.protocol.names()
 	s.checkFields(&wrong)
 	s.readTools(ctx, config.DynamicTools, &wrong)
 	switch s.rules = native.Plain; {
@@ -355,12 +353,6 @@ func newSettings(ctx context.Context, config *Config, agentic bool) (*settings, 
 	case s.cfg.Native != "":
 		wrong.add("Native", "it is %q, but UseModelToolSearch is false", s.cfg.Native)
 	}
-	s.derive()
-	return s, errors.Join(wrong...)
-}
-
-// derive makes of the Config what runs take whole.
-func (s *settings) derive() {
 	c := &s.cfg
 	s.searching = found.Limits{MaxResults: c.MaxResults, MinConfidence: c.MinConfidence}
 	s.showing = turn.Limits{UnloadAfter: c.UnloadAfter, MaxTools: c.MaxTools}
@@ -371,6 +363,7 @@ func (s *settings) derive() {
 		Limit: c.MaxResults, Total: found.Most(c.MaxResults), Native: s.rules.Native, Calls: s.protocol.hasCallTool,
 		Unloads: c.UnloadAfter > 0, Ungated: c.AllowUnloadedCalls, Partial: c.CatalogLimit > 0 || c.Filter != nil,
 	}
+	return s, errors.Join(wrong...)
 }
 
 // chooseRules finds the rules for UseModelToolSearch. hides is false if only a run shows whether there

@@ -14,8 +14,10 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/einolean/einolean/internal/dev/adktest"
+	"github.com/einolean/einolean/internal/toolnames"
 	"github.com/einolean/einolean/toolsearch/index"
 	"github.com/einolean/einolean/toolsearch/internal/hidden"
+	"github.com/einolean/einolean/toolsearch/internal/say"
 	"github.com/einolean/einolean/toolsearch/internal/turn"
 	"github.com/einolean/einolean/toolsearch/toolset"
 )
@@ -100,4 +102,21 @@ func TestAnIndexThatTakesLongHoldsUpNoOtherTools(t *testing.T) {
 	}
 	close(free)
 	require.NoError(t, <-slow)
+}
+
+// What names a protocol's tools agrees with its tools, whichever protocol is added.
+func TestEachProtocolIsWhole(t *testing.T) {
+	for p, is := range protocolOf {
+		var names []string
+		for _, tool := range is.tools {
+			names = append(names, tool.name)
+		}
+		if is.hasCallTool {
+			names = append(names, toolnames.Call)
+		}
+		require.Equal(t, is.names, names, Protocol(p))
+		require.NotEmpty(t, names, Protocol(p))
+		require.Equal(t, names[0], is.withPrograms.name, Protocol(p))
+		require.NotEmpty(t, say.Text(is.gate, say.Data{}), Protocol(p))
+	}
 }

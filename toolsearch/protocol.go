@@ -62,6 +62,7 @@ func (p Protocol) String() string {
 // protocol is all that depends on a Protocol.
 type protocol struct {
 	name         string
+	names        []string   // of its search tools, and of call_tool
 	tools        []metaTool // its search tools, the one that searches first
 	withPrograms metaTool   // in place of the first where the agent has programs: it answers with signatures
 
@@ -74,18 +75,21 @@ type protocol struct {
 var protocolOf = [protocols]protocol{
 	Keyword: {
 		name:         "Keyword",
+		names:        []string{toolnames.Search},
 		tools:        []metaTool{{metaInfo{name: toolnames.Search, text: "tool_search", params: queryParams}, toFind, found.Keyword}},
 		withPrograms: metaTool{metaInfo{name: toolnames.Search, text: "tool_search_code", params: queryParams}, toFind, found.Sign},
 		gate:         "gate",
 	},
 	Regexp: {
 		name:         "Regexp",
+		names:        []string{toolnames.Search},
 		tools:        []metaTool{{metaInfo{name: toolnames.Search, text: "tool_search_regexp", params: patternParams}, toFind, found.Regexp}},
 		withPrograms: metaTool{metaInfo{name: toolnames.Search, text: "tool_search_regexp", params: patternParams}, toFind, found.SignMatches},
 		gate:         "gate",
 	},
 	SearchLoad: {
-		name: "SearchLoad",
+		name:  "SearchLoad",
+		names: []string{toolnames.SearchTools, toolnames.Load},
 		tools: []metaTool{
 			{metaInfo{name: toolnames.SearchTools, text: "search_tools", params: queryParams}, toSearch, found.Candidates},
 			{metaInfo{name: toolnames.Load, text: "load_tool", params: namesParams}, toLoad, found.Load},
@@ -95,22 +99,12 @@ var protocolOf = [protocols]protocol{
 	},
 	SearchCall: {
 		name:         "SearchCall",
+		names:        []string{toolnames.Search, toolnames.Call},
 		tools:        []metaTool{{metaInfo{name: toolnames.Search, text: "tool_search_call", params: queryParams}, toFind, found.Describe}},
 		withPrograms: metaTool{metaInfo{name: toolnames.Search, text: "tool_search_code", params: queryParams}, toFind, found.Sign},
 		hasCallTool:  true, fixedList: true, offers: true,
 		gate: "gate-call",
 	},
-}
-
-// names are those of the protocol's search tools.
-func (p protocol) names() (names []string) {
-	for _, t := range p.tools {
-		names = append(names, t.name)
-	}
-	if p.hasCallTool {
-		names = append(names, toolnames.Call)
-	}
-	return names
 }
 
 // metaInfo describes a tool that the model gets instead of the hidden ones. It is immutable.

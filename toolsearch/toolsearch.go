@@ -235,7 +235,7 @@ func (h *hooks[M]) prepare(ctx context.Context, call *adk.TypedChatModelAgentSta
 	}
 	h.listen(ctx, call.Messages)
 	in := native.Call{
-		Rules: r.rules, Tools: c.Set, Pins: c.pins, Search: r.metaNames, Others: r.own, Gone: h.isGone,
+		Rules: r.rules, Tools: c.Set, Pins: c.pins, Search: r.protocol.names, Others: r.own, Gone: h.isGone,
 		Record: was, Follows: follows, Facts: &t.Facts, Prefetched: h.forUsers.names, Stale: r.source.stale,
 		Infos: call.ToolInfos, Deferred: call.DeferredToolInfos,
 	}
