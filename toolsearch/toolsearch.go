@@ -309,9 +309,7 @@ func (h *hooks[M]) takeTurn(ctx context.Context, c *catalog, in native.Call) tur
 		*last = lastTurn{turn.Decide(h.turnOf(ctx, c, in)), c, in.Facts.Version}
 	}
 	r.Show(ctx, last.Record)
-	if r.rules.NewOnly {
-		r.Answered()
-	}
+	r.Answered()
 	return last.Turn
 }
 

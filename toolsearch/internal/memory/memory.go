@@ -125,8 +125,15 @@ func (r *Record) IsNew(ctx context.Context, line string) bool {
 // Calls are what became of the tool calls of a run.
 type Calls struct {
 	mu       sync.Mutex
-	notes    map[string]turn.Note // by id
-	returned turn.Names           // names that searches since the last model call returned, if each may be returned once
+	round    int             // model calls so far
+	notes    map[string]note // by id
+	returned turn.Names      // names that searches since the last model call returned, if each may be returned once
+}
+
+// note is what was noted of the last call with an id.
+type note struct {
+	turn.Note
+	round int // that it was made in
 }
 
 // Note adds to the note of a call. A call without an id leaves nothing: it cannot be told from
@@ -138,17 +145,23 @@ func (c *Calls) Note(id string, more turn.Note) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.notes == nil {
-		c.notes = map[string]turn.Note{}
+		c.notes = map[string]note{}
 	}
 	was := c.notes[id]
-	c.notes[id] = turn.Note{Tool: cmp.Or(more.Tool, was.Tool), Loaded: append(was.Loaded, more.Loaded...), IsOurs: was.IsOurs || more.IsOurs, Refused: was.Refused || more.Refused}
+	if was.round != c.round { // of another call: ids may repeat
+		was = note{round: c.round}
+	}
+	was.Note = turn.Note{Tool: cmp.Or(more.Tool, was.Tool), Loaded: append(was.Loaded, more.Loaded...), IsOurs: was.IsOurs || more.IsOurs, Refused: was.Refused || more.Refused}
+	c.notes[id] = was
 }
 
 // Noted is what was noted of a call; the zero value if nothing was.
 func (c *Calls) Noted(id string) turn.Note {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return c.notes[id]
+	n, known := c.notes[id]
+	n.IsLast = known && n.round == c.round
+	return n.Note
 }
 
 // ReturnsFirst reports whether no other search since the last model call has returned a tool,
@@ -161,10 +174,11 @@ func (c *Calls) ReturnsFirst(name string) bool {
 	return first
 }
 
-// Answered begins a model call, which reads what the searches so far returned.
+// Answered begins a model call, which reads what the calls so far returned.
 func (c *Calls) Answered() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	c.round++
 	c.returned = nil
 }
 

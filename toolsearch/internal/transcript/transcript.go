@@ -48,7 +48,44 @@ type line[M adk.MessageType] struct {
 	text  string // unless it is of another kind
 	view  wire.View
 	offer string // the message that should follow, with tools for what a user asks
+	noted
 }
+
+// noted is what became of the calls of a line in this run, by id, as it was known when the line was heard first: an
+// id may be that of a later call as well.
+type noted struct {
+	notes   map[string]turn.Note
+	isHeard bool
+}
+
+// of returns a run that knows this of calls. It asks the run of a line that was not heard before, where may says
+// which notes can be of its calls.
+func (k *noted) of(run turn.Run, v *wire.View, may func(turn.Note) bool) turn.Run {
+	note := func(id string) {
+		if n := run.Note(id); !n.IsNothing() && may(n) {
+			if k.notes == nil {
+				k.notes = map[string]turn.Note{}
+			}
+			k.notes[id] = n
+		}
+	}
+	if !k.isHeard {
+		for i := range v.Calls {
+			note(v.Calls[i].ID)
+		}
+		for i := range v.Results {
+			note(v.Results[i].ID)
+		}
+	}
+	k.isHeard = true
+	if run.Note = nothing; k.notes != nil {
+		notes := k.notes
+		run.Note = func(id string) turn.Note { return notes[id] }
+	}
+	return run
+}
+
+func nothing(string) turn.Note { return turn.Note{} }
 
 // lineOf reads a message.
 func lineOf[M adk.MessageType](msg M) line[M] {
@@ -95,12 +132,21 @@ func (t *Transcript[M]) Read(msgs []M) (forgot bool) {
 	for same < min(len(t.lines), len(msgs)) && t.lines[same].msg == msgs[same] {
 		same++
 	}
+	was := map[M]line[M](nil)
 	if forgot = same < len(t.lines); forgot {
 		t.Forget()
+		was = make(map[M]line[M], len(t.lines)-same)
+		for _, l := range t.lines[same:] {
+			was[l.msg] = l
+		}
 		t.rebuild(same, t.add)
 	}
 	for _, msg := range msgs[same:] {
-		t.add(lineOf(msg))
+		l, isKnown := was[msg]
+		if !isKnown {
+			l = lineOf(msg)
+		}
+		t.add(l)
 	}
 	t.isEdited = false
 	return forgot
@@ -148,14 +194,37 @@ func (t *Transcript[M]) Hear(known func() turn.Run, meet func(n int, text string
 	if t.heard == len(t.lines) {
 		return
 	}
-	for known := known(); t.heard < len(t.lines); t.heard++ {
-		l := &t.lines[t.heard]
+	// Before its first model call, as when it is resumed, a run knows only of the newest calls. Later a line may
+	// be new to it because a handler copied it.
+	run, newest, older := known(), t.newestCalls(), isNone
+	if t.Facts.Started {
+		older = isAny
+	}
+	for ; t.heard < len(t.lines); t.heard++ {
+		l, may := &t.lines[t.heard], older
+		if t.heard >= newest {
+			may = isOfLast
+		}
 		if l.kind == asks && meet != nil {
 			l.offer = meet(t.asked, l.text)
 			t.asked++
 		}
-		t.Facts.Add(l.view, known)
+		t.Facts.Add(l.view, l.of(run, &l.view, may))
 	}
+}
+
+func isNone(turn.Note) bool     { return false }
+func isAny(turn.Note) bool      { return true }
+func isOfLast(n turn.Note) bool { return n.IsLast }
+
+// newestCalls is where the newest calls are.
+func (t *Transcript[M]) newestCalls() int {
+	for i := len(t.lines) - 1; i >= 0; i-- {
+		if len(t.lines[i].view.Calls) > 0 {
+			return i
+		}
+	}
+	return 0
 }
 
 // Replace takes other messages for those that are there, one for one. If any is another, the facts are
@@ -163,8 +232,9 @@ func (t *Transcript[M]) Hear(known func() turn.Run, meet func(n int, text string
 func (t *Transcript[M]) Replace(msgs []M) (forgot bool) {
 	for i, msg := range msgs {
 		if t.lines[i].msg != msg {
+			was := t.lines[i].noted
 			t.lines[i] = lineOf(msg)
-			forgot = true
+			t.lines[i].noted, forgot = was, true
 		}
 	}
 	if forgot {

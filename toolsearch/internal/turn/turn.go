@@ -197,7 +197,11 @@ type Note struct {
 	Loaded  []string // what it loaded, if IsOurs
 	IsOurs  bool     // it is one of a search tool of ours
 	Refused bool     // it is a call to a tool that the caller may not use
+	IsLast  bool     // it is of the last round of calls: ids may repeat from one to the next
 }
+
+// IsNothing reports whether nothing is known of a call.
+func (n Note) IsNothing() bool { return n.Tool == "" && len(n.Loaded) == 0 && !n.IsOurs && !n.Refused }
 
 // Run is what a run knows of tools and calls, beyond the messages.
 type Run struct {
