@@ -167,6 +167,63 @@ type Config struct {
 	OnEvent func(context.Context, einolean.Event)
 }
 
+// Protocol is a set of search tools that the model sees, with their answers.
+type Protocol int
+
+const (
+	// Keyword is tool_search(query, max_results): words, +required words, or
+	// select:name,name. Found tools are loaded. Known from Eino v0.9 and Claude Code.
+	Keyword Protocol = iota
+	// Regexp is tool_search(regex_pattern), an RE2 pattern on tool names; all matches are
+	// loaded, but at most 100 a search. Known from Eino v0.8.0.Beta.
+	Regexp
+	// SearchLoad is search_tools(query), which shows candidates, and load_tool(tool_name
+	// or tool_names), which loads them. Known from Mastra.
+	SearchLoad
+	// SearchCall is tool_search(query), which shows schemas, and call_tool(name,
+	// arguments), which runs one. The tool list on the wire never changes, so the
+	// provider's prompt cache holds. Known from FastMCP and Qwen Code.
+	//
+	// Arguments are checked against the tool's JSON schema first, as far as bounded time
+	// allows; the tool gets them as the model wrote them. The agent's other middlewares
+	// wrap the call like any other, and so see and change its result. But Eino tells them
+	// the name call_tool; the tool's own name is only in the arguments. Rules for the
+	// tool's name, theirs or in ReturnDirectly, therefore do not apply. Callbacks see both
+	// calls.
+	SearchCall
+
+	protocols // how many there are
+)
+
+// String is the protocol's name.
+func (p Protocol) String() string {
+	if p < Keyword || p >= protocols {
+		return "unknown"
+	}
+	return protocolOf[p].name
+}
+
+// protocol is what depends on a Protocol, beside its search tools.
+type protocol struct {
+	name  string
+	names []string // of its search tools, and of call_tool
+
+	hasCallTool bool   // call_tool runs any hidden tool: one that is named can be called without a search
+	fixedList   bool   // the tool list never changes: nothing that is found or called joins it
+	offers      bool   // what users ask for is described after their messages, and not loaded
+	gate        string // the text for a call of a tool that is not loaded
+}
+
+var protocolOf = [protocols]protocol{
+	Keyword:    {name: "Keyword", names: []string{toolnames.Search}, gate: "gate"},
+	Regexp:     {name: "Regexp", names: []string{toolnames.Search}, gate: "gate"},
+	SearchLoad: {name: "SearchLoad", names: []string{toolnames.SearchTools, toolnames.Load}, gate: "gate"},
+	SearchCall: {
+		name: "SearchCall", names: []string{toolnames.Search, toolnames.Call}, gate: "gate-call",
+		hasCallTool: true, fixedList: true, offers: true,
+	},
+}
+
 // ErrNativeUnsupported is the error of New for a Model without its own tool search, or
 // without the one that Native names. The message names the models that have one.
 var ErrNativeUnsupported = native.ErrUnsupported
@@ -239,6 +296,7 @@ func Portable[M adk.MessageType](m model.BaseModel[M]) model.BaseModel[M] {
 const (
 	defaultMaxResults = 5
 	mostResults       = 1 << 20 // no agent has more tools, and four times as many is still a number
+	maxPrefetched     = 50      // tools in a conversation
 )
 
 // Recommended returns the Config that we recommend for tools. The caller owns it.

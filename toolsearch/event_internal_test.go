@@ -104,11 +104,11 @@ func TestAnIndexThatTakesLongHoldsUpNoOtherTools(t *testing.T) {
 	require.NoError(t, <-slow)
 }
 
-// What names a protocol's tools agrees with its tools, whichever protocol is added.
+// What is said of a protocol agrees with its tools, whichever protocol is added.
 func TestEachProtocolIsWhole(t *testing.T) {
 	for p, is := range protocolOf {
 		var names []string
-		for _, tool := range is.tools {
+		for _, tool := range toolsOf[p].tools {
 			names = append(names, tool.name)
 		}
 		if is.hasCallTool {
@@ -116,7 +116,7 @@ func TestEachProtocolIsWhole(t *testing.T) {
 		}
 		require.Equal(t, is.names, names, Protocol(p))
 		require.NotEmpty(t, names, Protocol(p))
-		require.Equal(t, names[0], is.withPrograms.name, Protocol(p))
+		require.Equal(t, names[0], toolsOf[p].withPrograms.name, Protocol(p))
 		require.NotEmpty(t, say.Text(is.gate, say.Data{}), Protocol(p))
 	}
 }

@@ -377,12 +377,9 @@ func (h *hooks[M]) bindCalls(ctx context.Context, msgs []M) []M {
 	return next
 }
 
-const (
-	// The most that is loaded in a conversation, counted from its first message: a longer
-	// conversation loads the same tools first.
-	maxPrefetched       = 50 // tools
-	maxPrefetchMessages = 64
-)
+// maxPrefetchMessages bounds, with maxPrefetched, what is loaded in a conversation, counted from its first
+// message: a longer conversation loads the same tools first.
+const maxPrefetchMessages = 64
 
 // wish is what a user's message asks for.
 type wish struct {

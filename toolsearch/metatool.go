@@ -3,7 +3,7 @@
 
 package toolsearch
 
-// The protocols, and their search tools as Eino sees them: their arguments, and their answers, also in the
+// The search tools as Eino sees them: their arguments, and their answers in each protocol and in the
 // provider's form.
 
 import (
@@ -23,87 +23,30 @@ import (
 	"github.com/einolean/einolean/toolsearch/internal/turn"
 )
 
-// Protocol is a set of search tools that the model sees, with their answers.
-type Protocol int
-
-const (
-	// Keyword is tool_search(query, max_results): words, +required words, or
-	// select:name,name. Found tools are loaded. Known from Eino v0.9 and Claude Code.
-	Keyword Protocol = iota
-	// Regexp is tool_search(regex_pattern), an RE2 pattern on tool names; all matches are
-	// loaded, but at most 100 a search. Known from Eino v0.8.0.Beta.
-	Regexp
-	// SearchLoad is search_tools(query), which shows candidates, and load_tool(tool_name
-	// or tool_names), which loads them. Known from Mastra.
-	SearchLoad
-	// SearchCall is tool_search(query), which shows schemas, and call_tool(name,
-	// arguments), which runs one. The tool list on the wire never changes, so the
-	// provider's prompt cache holds. Known from FastMCP and Qwen Code.
-	//
-	// Arguments are checked against the tool's JSON schema first, as far as bounded time
-	// allows; the tool gets them as the model wrote them. The agent's other middlewares
-	// wrap the call like any other, and so see and change its result. But Eino tells them
-	// the name call_tool; the tool's own name is only in the arguments. Rules for the
-	// tool's name, theirs or in ReturnDirectly, therefore do not apply. Callbacks see both
-	// calls.
-	SearchCall
-
-	protocols // how many there are
-)
-
-// String is the protocol's name.
-func (p Protocol) String() string {
-	if p < Keyword || p >= protocols {
-		return "unknown"
-	}
-	return protocolOf[p].name
-}
-
-// protocol is all that depends on a Protocol.
-type protocol struct {
-	name         string
-	names        []string   // of its search tools, and of call_tool
-	tools        []metaTool // its search tools, the one that searches first
-	withPrograms metaTool   // in place of the first where the agent has programs: it answers with signatures
-
-	hasCallTool bool   // call_tool runs any hidden tool: one that is named can be called without a search
-	fixedList   bool   // the tool list never changes: nothing that is found or called joins it
-	offers      bool   // what users ask for is described after their messages, and not loaded
-	gate        string // the text for a call of a tool that is not loaded
-}
-
-var protocolOf = [protocols]protocol{
+// toolsOf are the search tools of each protocol, the one that searches first. Where the agent has programs,
+// another takes its place, which answers with signatures.
+var toolsOf = [protocols]struct {
+	tools        []metaTool
+	withPrograms metaTool
+}{
 	Keyword: {
-		name:         "Keyword",
-		names:        []string{toolnames.Search},
 		tools:        []metaTool{{metaInfo{name: toolnames.Search, text: "tool_search", params: queryParams}, toFind, found.Keyword}},
 		withPrograms: metaTool{metaInfo{name: toolnames.Search, text: "tool_search_code", params: queryParams}, toFind, found.Sign},
-		gate:         "gate",
 	},
 	Regexp: {
-		name:         "Regexp",
-		names:        []string{toolnames.Search},
 		tools:        []metaTool{{metaInfo{name: toolnames.Search, text: "tool_search_regexp", params: patternParams}, toFind, found.Regexp}},
 		withPrograms: metaTool{metaInfo{name: toolnames.Search, text: "tool_search_regexp", params: patternParams}, toFind, found.SignMatches},
-		gate:         "gate",
 	},
 	SearchLoad: {
-		name:  "SearchLoad",
-		names: []string{toolnames.SearchTools, toolnames.Load},
 		tools: []metaTool{
 			{metaInfo{name: toolnames.SearchTools, text: "search_tools", params: queryParams}, toSearch, found.Candidates},
 			{metaInfo{name: toolnames.Load, text: "load_tool", params: namesParams}, toLoad, found.Load},
 		},
 		withPrograms: metaTool{metaInfo{name: toolnames.SearchTools, text: "tool_search_code", params: queryParams}, toFind, found.Sign},
-		gate:         "gate",
 	},
 	SearchCall: {
-		name:         "SearchCall",
-		names:        []string{toolnames.Search, toolnames.Call},
 		tools:        []metaTool{{metaInfo{name: toolnames.Search, text: "tool_search_call", params: queryParams}, toFind, found.Describe}},
 		withPrograms: metaTool{metaInfo{name: toolnames.Search, text: "tool_search_code", params: queryParams}, toFind, found.Sign},
-		hasCallTool:  true, fixedList: true, offers: true,
-		gate: "gate-call",
 	},
 }
 
@@ -165,9 +108,10 @@ func (t *metaInfo) madeFor() *catalog { return t.catalog }
 // unless the provider reads its answers. Where the provider searches, none is shown, but a model that copies
 // an older call of one from the history still gets an answer.
 func searchTools(r *run) (tools []tool.BaseTool) {
-	for i, t := range r.protocol.tools {
+	of := &toolsOf[r.cfg.Protocol]
+	for i, t := range of.tools {
 		if i == 0 && r.signs && !r.rules.Native {
-			t = r.protocol.withPrograms
+			t = of.withPrograms
 		}
 		if t.catalog = r.start; r.rules.Native && r.rules.ClientRuns {
 			tools = append(tools, nativeTool{&t})
