@@ -402,6 +402,17 @@ func (t *tools) checkLater(infos []*schema.ToolInfo) error {
 	return errors.Join(wrong...)
 }
 
+// noteLater notes the tools that later handlers added, in a run that was resumed: the list of its first model call
+// has them beside the hidden tools that the last one showed.
+func (t *tools) noteLater(infos []*schema.ToolInfo, shown []string) {
+	c := t.catalog()
+	for _, info := range infos {
+		if info != nil && t.own[info.Name] == nil && !slots.IsName(info.Name) && !c.usesMetaName(info.Name) && !c.isFixed(info.Name) && !slices.Contains(shown, info.Name) {
+			t.own[info.Name] = info
+		}
+	}
+}
+
 // refresh asks the Source, if there is one, for its current tools, and reports whether these have changed.
 func (t *tools) refresh(ctx context.Context, said *memory.Record) bool {
 	s, old := &t.source, t.catalog()

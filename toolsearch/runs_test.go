@@ -23,6 +23,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/einolean/einolean"
+	"github.com/einolean/einolean/internal/adkrun"
 	"github.com/einolean/einolean/internal/dev/adktest"
 	"github.com/einolean/einolean/internal/proctest"
 	"github.com/einolean/einolean/internal/race"
@@ -334,6 +335,36 @@ func interruptsResume[M adk.MessageType](t *testing.T, streaming bool) {
 				require.Contains(t, strings.Join(wires[0].MessagesDump, "\n"), "person said yes to "+args+" and "+args)
 			})
 		}
+	}
+}
+
+// A tool that a later handler adds keeps its name, and stays, where another process goes on with a run, also if a
+// Source has one of that name.
+func TestAToolOfALaterHandlerStaysAfterAResume(t *testing.T) {
+	everywhere(t, laterStays[*schema.Message], laterStays[*schema.AgenticMessage])
+}
+
+func laterStays[M adk.MessageType](t *testing.T, streaming bool) {
+	kept := &adktest.Store{}
+	process := func(turns ...adktest.Turn) (adktest.Agent[M], *adktest.Model[M]) {
+		s, source := liveScene[M](t, streaming)
+		s.cfg.OnEvent = func(context.Context, einolean.Event) {}
+		s.store, s.mine = kept, []tool.BaseTool{adktest.Tool(adktest.Invokable, &schema.ToolInfo{Name: "pay", Desc: "pays"}, approval)}
+		s.behind = adktest.Handlers[M](adkrun.New(adding[M]{tools: simples("read_file")}))
+		source.have(simples("read_file", "found")...)
+		return s.agent(turns...)
+	}
+	agent, _ := process(do("1", "tool_search", `{"query":"select:found"}`), do("2", "pay", "{}"))
+	first := agent.Run(t.Context(), []M{adktest.User[M]("please")}, adk.WithCheckPointID("one"))
+	require.NoError(t, first.Err)
+	agent, m := process(do("3", "read_file", "{}"))
+	runner, err := agent.Runner(t.Context())
+	require.NoError(t, err)
+	events, err := runner.ResumeWithParams(t.Context(), "one", &adk.ResumeParams{Targets: map[string]any{rootCause(first.Interrupted): "yes"}})
+	require.NoError(t, err)
+	require.NoError(t, adktest.Collect(events).Err)
+	for i, w := range m.Wires() {
+		require.ElementsMatch(t, []string{"own", "pay", "tool_search", "read_file", "found"}, w.ToolNames, "request %d", i)
 	}
 }
 

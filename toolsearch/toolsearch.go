@@ -216,6 +216,8 @@ func (h *hooks[M]) prepare(ctx context.Context, call *adk.TypedChatModelAgentSta
 		if err := r.checkLater(call.ToolInfos); err != nil {
 			return err
 		}
+	} else if !follows {
+		r.noteLater(call.ToolInfos, was.Visible)
 	}
 	if r.refresh(ctx, &r.Record) {
 		t.Forget()
