@@ -147,12 +147,12 @@ func (c *Collector) open(id string) *conversation {
 }
 
 // revive returns the conversation of a run, a new one of the same name if it was dropped.
-func (c *Collector) revive(r *run) *run {
+func (c *Collector) revive(r *run) *conversation {
 	if r.conv.gone {
 		r.conv = c.open(r.conv.id)
 		r.n = r.conv.begin(time.Now())
 	}
-	return r
+	return r.conv
 }
 
 // Event takes an event of a middleware: it is an OnEvent. Events outside a run of an
@@ -234,7 +234,7 @@ func (c *Collector) LogError() error { return c.log.missing() }
 // add adds a call with its request to the conversation of a run.
 func (c *Collector) add(r *run, call *recorded, q *request) {
 	c.mu.Lock()
-	for !q.ready(c.revive(r)) { // what is new passes the door first
+	for !c.revive(r).ready(r, q) { // what is new passes the door first
 		c.mu.Unlock()
 		q.keep(&c.cfg)
 		c.mu.Lock()

@@ -130,6 +130,16 @@ func (c *Config) keepError(err error) string {
 	return c.keep(safe.ErrorText(err), questionBytes)
 }
 
+// keepPiece lets what is to be kept of a piece pass the door. Names have passed it.
+func (c *Config) keepPiece(p *piece, name func(string) string) {
+	if p.kept.name = name(p.Tool); p.Tool == "" {
+		p.kept.name = c.keep(p.Label, nameBytes)
+	}
+	p.kept.text, p.kept.id = c.keep(p.Text, 0), c.keepID(p.CallID)
+	p.kept.path = c.keep(p.Notice.Path, nameBytes)
+	p.done = true
+}
+
 // keepEvent returns a copy of an event whose strings have passed the door and whose
 // numbers can be encoded.
 func (c *Config) keepEvent(e einolean.Event) einolean.Event {

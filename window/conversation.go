@@ -6,51 +6,11 @@ package window
 import (
 	"crypto/rand"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/einolean/einolean"
+	"github.com/einolean/einolean/window/internal/said"
 )
-
-// Conversation is the record of one conversation. A [Collector] returns snapshots,
-// which belong to the caller and no longer change.
-type Conversation struct {
-	// ID is what Config.Conversation returned, or a name generated for one run.
-	ID string `json:"id"`
-	// Runs are the agent's runs, oldest first.
-	Runs []Run `json:"runs"`
-	// Calls are the model calls, oldest first.
-	Calls []*ModelCall `json:"-"`
-	// Texts are the recorded texts by [Part.Text], each stored once. Texts that
-	// Config.Texts or Config.MaxBytes left out are missing.
-	Texts map[int]string `json:"-"`
-	// Dropped counts the calls whose parts were dropped; only their figures are left.
-	Dropped int `json:"dropped,omitempty"`
-	// Earlier adds up the calls before the first of Calls, which were dropped. If nil,
-	// none were.
-	Earlier *Totals `json:"earlier,omitempty"`
-
-	key  string // tells conversations of one name apart in a file
-	book *book
-}
-
-// Run returns a run by its number; one with only that number if it is not kept.
-func (c *Conversation) Run(n int) Run {
-	if i, known := slices.BinarySearchFunc(c.Runs, n, func(r Run, n int) int { return r.N - n }); known {
-		return c.Runs[i]
-	}
-	return Run{N: n}
-}
-
-// Run is one run of an agent, or its continuation after an interrupt.
-type Run struct {
-	// N counts from 1.
-	N int `json:"n"`
-	// Start is when it began or resumed.
-	Start time.Time `json:"start"`
-	// Question is the user's latest message, at most 1,000 bytes of it.
-	Question string `json:"question,omitempty"`
-}
 
 // conversation is the record of one conversation. The collector's mutex guards it.
 type conversation struct {
@@ -84,6 +44,12 @@ type newest struct {
 	fit      calibration
 }
 
+// written is what readers of the log know of a conversation.
+type written struct {
+	logged map[int]string // the questions of the runs in the log; nil before its first line
+	losses int            // of the log, when logged was made
+}
+
 // newConversation returns the record of a conversation that begins.
 func newConversation(c *Collector, id string) *conversation {
 	v := &conversation{c: c, id: id, key: rand.Text()[:12], newest: newest{previous: map[string]*recorded{}}}
@@ -93,16 +59,11 @@ func newConversation(c *Collector, id string) *conversation {
 	return v
 }
 
-// most outputs, paths, tools, runs and waiting events of one conversation that are kept.
-const most = 10_000
-
 // Approximate bytes of memory, without strings.
 const (
 	conversationCost = 2048
-	callCost         = 1800
 	runCost          = 96
 	markCost         = 32
-	eventCost        = 320
 )
 
 // grow counts bytes that are kept in addition.
@@ -157,6 +118,35 @@ func (v *conversation) wait(e einolean.Event) {
 	}
 }
 
+// settled is how many pieces of a request from the start on are still what the conversation made of
+// them in its last call.
+func (v *conversation) settled(q *request) int {
+	if q.made != (made{v.key, v.lastCall, v.version}) {
+		return 0
+	}
+	return q.same
+}
+
+// ready finds out the category of each piece of a request, and reports whether everything that is new
+// in the conversation has passed the door. The collector's mutex is held.
+func (v *conversation) ready(r *run, q *request) bool {
+	ready := q.done || q.asked == "" || v.asked(r.n)
+	from := v.settled(q)
+	helps := map[uint64]bool{} // calls that only einolean needs, by the hash of their ID
+	for i := range q.pieces[:from] {
+		if p := &q.pieces[i]; p.Kind == said.Call {
+			helps[p.ID] = p.help
+		}
+	}
+	for i := from; i < len(q.pieces); i++ {
+		p := &q.pieces[i]
+		v.classify(p, helps, r.programs)
+		p.known = v.book.has(p, v.lastCall)
+		ready = ready && (p.known || p.done)
+	}
+	return ready
+}
+
 // record adds a call with its request. The collector's mutex is held. What it returns tells that
 // the call before has ended, and must run when the mutex is released.
 func (v *conversation) record(r *recorded, of *run, q *request) (tell func()) {
@@ -164,9 +154,10 @@ func (v *conversation) record(r *recorded, of *run, q *request) (tell func()) {
 	for _, e := range v.pending {
 		were += eventSize(e)
 	}
+	settled := v.settled(q)
 	v.lastCall++
 	v.ask(of.n, q.question)
-	r.join(v, of, q)
+	r.join(v, of, q, settled)
 	tell = func() {}
 	before := v.previous[r.Agent]
 	if len(v.previous) > 64 { // names of agents that are new each time
@@ -199,7 +190,7 @@ func (v *conversation) dropParts(r *recorded) {
 	}
 	v.version++
 	before := v.book.bytes
-	v.book.drop(r.ModelCall, next)
+	v.book.drop(r.places, r.N, next)
 	v.grow(v.book.bytes - before)
 	v.dropped++
 	r.thin()
@@ -274,39 +265,6 @@ func (v *conversation) marks() (n int64) {
 	return n
 }
 
-// eventSize is about how many bytes an event takes.
-func eventSize(e einolean.Event) int64 {
-	n := eventCost + len(e.Tool) + len(e.CallID) + len(e.Server)
-	if e.Err != nil {
-		n += len(e.Err.Error())
-	}
-	if s := e.Search; s != nil {
-		n += 96 + len(s.Query) + len(s.Index)
-		for _, h := range s.Hits {
-			n += 64 + len(h.Name)
-			for _, t := range h.Terms {
-				n += 64 + len(t.Text) + len(t.Field) + len(t.Relation)
-			}
-		}
-	}
-	if t := e.Tools; t != nil {
-		n += 128 + len(strings.Join(t.Added, "")) + 16*(len(t.Added)+len(t.Removed)) + len(strings.Join(t.Removed, ""))
-	}
-	if o := e.Output; o != nil {
-		n += 112 + len(o.Path) + len(o.Reason) + len(o.Rule)
-	}
-	if p := e.Program; p != nil {
-		n += 48
-		for _, c := range p.Calls {
-			n += 40 + len(c.Tool)
-		}
-	}
-	if e.Pass != nil {
-		n += 96 + 64*len(e.Pass.Kept)
-	}
-	return int64(n)
-}
-
 // snapshot copies a conversation, except for its texts.
 func (v *conversation) snapshot() *Conversation {
 	s := &Conversation{ID: v.id, Runs: slices.Clone(v.runs), Dropped: v.dropped, key: v.key, book: &book{slots: slices.Clone(v.book.slots)}}
@@ -321,4 +279,32 @@ func (v *conversation) snapshot() *Conversation {
 		s.Calls[i] = &calls[i]
 	}
 	return s
+}
+
+// lines returns the lines of a call for the log, after those that it depends on.
+func (v *conversation) lines(r *recorded) (all []line) {
+	if losses := v.c.log.known(); v.logged == nil || v.losses != losses {
+		if v.logged == nil {
+			all = append(all, line{Schema: schemaName, Of: v.key, Conversation: &Conversation{ID: v.id}})
+		}
+		v.logged, v.losses = map[int]string{}, losses
+		for i := range v.book.slots {
+			v.book.slots[i].logged = nil
+		}
+	}
+	for _, run := range v.runs {
+		if said, known := v.logged[run.N]; run.N == r.Run && (!known || said != run.Question) {
+			v.logged[run.N] = run.Question
+			all = append(all, line{Of: v.key, Run: &run})
+		}
+	}
+	v.book.each(r.slots, func(_ int, s *slot) {
+		k := s.in(r.N)
+		if s.logged == nil || s.logged.hash != k.hash || s.logged.Category != k.Category {
+			s.logged = k
+			all = append(all, partLine(v.key, s.id, k, k.text))
+		}
+	})
+	done := *r.ModelCall
+	return append(all, callLine(v.key, &done))
 }

@@ -94,40 +94,6 @@ func (c *Conversation) WriteJSON(w io.Writer) error {
 	return buffered.Flush()
 }
 
-// written is what readers of the log know of a conversation.
-type written struct {
-	logged map[int]string // the questions of the runs in the log; nil before its first line
-	losses int            // of the log, when logged was made
-}
-
-// lines returns the lines of a call for the log, after those that it depends on.
-func (w *written) lines(v *conversation, r *recorded) (all []line) {
-	if losses := v.c.log.known(); w.logged == nil || w.losses != losses {
-		if w.logged == nil {
-			all = append(all, line{Schema: schemaName, Of: v.key, Conversation: &Conversation{ID: v.id}})
-		}
-		w.logged, w.losses = map[int]string{}, losses
-		for i := range v.book.slots {
-			v.book.slots[i].logged = nil
-		}
-	}
-	for _, run := range v.runs {
-		if said, known := w.logged[run.N]; run.N == r.Run && (!known || said != run.Question) {
-			w.logged[run.N] = run.Question
-			all = append(all, line{Of: v.key, Run: &run})
-		}
-	}
-	v.book.each(r.slots, func(_ int, s *slot) {
-		k := s.in(r.N)
-		if s.logged == nil || s.logged.hash != k.hash || s.logged.Category != k.Category {
-			s.logged = k
-			all = append(all, partLine(v.key, s.id, k, k.text))
-		}
-	})
-	done := *r.ModelCall
-	return append(all, callLine(v.key, &done))
-}
-
 // ReadJSON reads what WriteJSON or Config.Log wrote. What one collector wrote about a
 // conversation is one conversation, of which the last version counts; what another one
 // wrote about a conversation of the same name is another one. A line that cannot be read
@@ -265,7 +231,7 @@ func (d *decoder) part(c *Conversation, l line) {
 // call adds a call with what its slots hold now.
 func (d *decoder) call(c *Conversation, l line) *ModelCall {
 	l.Call.in = c.book
-	c.book.read(l.Call, l.Slots, l.Same, l.New)
+	l.Call.places = c.book.read(l.Call.N, l.Slots, l.Same, l.New)
 	c.Calls = put(c.Calls, l.Call, func(c *ModelCall) int { return c.N })
 	return l.Call
 }

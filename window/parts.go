@@ -7,7 +7,50 @@ import (
 	"slices"
 
 	"github.com/einolean/einolean"
+	"github.com/einolean/einolean/window/internal/said"
 )
+
+// Category says what a part is.
+type Category string
+
+// The categories, in the order in which views show them.
+const (
+	OwnTools      Category = "own_tools"      // definitions of the agent's own tools
+	HelpTools     Category = "help_tools"     // of the tools that search, read back and run programs
+	LoadedTools   Category = "loaded_tools"   // of hidden tools that were loaded
+	System        Category = "system"         // the instruction
+	Reminder      Category = "reminder"       // the list of hidden tools
+	User          Category = "user"           // what the user said
+	Assistant     Category = "assistant"      // what the model said and called
+	Found         Category = "found"          // answers of a search
+	Result        Category = "result"         // results of tools, whole
+	ResultCut     Category = "result_cut"     // cut when they returned
+	ResultCleared Category = "result_cleared" // cleared later, or a reference to an equal one
+	Program       Category = "program"        // what a program of the model printed
+	Page          Category = "page"           // content that was read back
+)
+
+// Categories returns all categories in their order. The slice belongs to the caller.
+func Categories() []Category {
+	return []Category{OwnTools, HelpTools, LoadedTools, System, Reminder, User, Assistant, Found, Result, ResultCut, ResultCleared, Program, Page}
+}
+
+// cause names what ended an equal prefix, by the category there now and then.
+func cause(now, then Category) string {
+	switch {
+	case now == LoadedTools:
+		return "tools_loaded"
+	case then == OwnTools || then == HelpTools || then == LoadedTools:
+		return "tools_unloaded"
+	case now == Reminder || then == Reminder:
+		return "reminder"
+	case now == ResultCleared:
+		return "result_cleared"
+	case now == ResultCut:
+		return "result_cut"
+	}
+	return "other"
+}
 
 // Part is one piece of a request.
 type Part struct {
@@ -86,6 +129,49 @@ func (l *LeftOut) add(one *Left) {
 	default:
 		l.Cleared += missing
 	}
+}
+
+// piece is one part of a request: what it says, and what becomes of it.
+type piece struct {
+	*said.Part
+	key  uint64   // that of what it says, unless another part of the request has it
+	base Category // of a definition, as the run knows it
+
+	category Category
+	help     bool  // only einolean needs it
+	slot     int32 // that holds it
+	known    bool  // the conversation has it
+	done     bool  // what follows has passed the door
+
+	kept struct{ text, name, id, path string }
+}
+
+// held notes the slot that holds the piece. What was to be kept of it is the slot's now.
+func (p *piece) held(slot int32) {
+	p.slot, p.known, p.done = slot, true, false
+	p.kept = struct{ text, name, id, path string }{}
+}
+
+// output is the outcome of a tool call's result, according to events.
+type output struct {
+	rule   string // "cut", "cleared", "referred" or "read"; "" of a program whose output is whole
+	bytes  int    // that the tool returned
+	path   string // as it may be kept
+	stored bool
+	read   *programRead
+}
+
+// programRead is what the calls of a program returned to it.
+type programRead struct {
+	tokens int
+	calls  []einolean.ProgramCalls // as they may be kept
+}
+
+// places are where a book has the parts of a call: the ranges of their slots in their order, those of
+// the new ones, and how many parts are equal to the call before from the start on.
+type places struct {
+	slots, fresh [][2]int32
+	same         int
 }
 
 // book holds the parts of requests. A part has a slot: a result keeps its slot when it is
@@ -340,9 +426,9 @@ func (s *slot) set(k *kept, call int) (grown int64) {
 }
 
 // drop forgets what only a call needs whose successor with parts is next.
-func (b *book) drop(call *ModelCall, next int) {
+func (b *book) drop(of places, call, next int) {
 	dead := false
-	b.each(call.slots, func(_ int, s *slot) {
+	b.each(of.slots, func(_ int, s *slot) {
 		old := 0
 		for old+1 < len(s.kept) && s.kept[old+1].from <= next {
 			b.bytes -= s.kept[old].size()
@@ -351,7 +437,7 @@ func (b *book) drop(call *ModelCall, next int) {
 		if old > 0 { // a part of the slice would hold on to the rest
 			s.kept = slices.Clone(s.kept[old:])
 		}
-		if s.last > call.N {
+		if s.last > call {
 			return
 		}
 		dead = true
@@ -368,25 +454,25 @@ func (b *book) drop(call *ModelCall, next int) {
 }
 
 // parts returns the parts of a call: all of them, or only those that are new.
-func (b *book) parts(call *ModelCall, all bool) (parts []Part) {
+func (b *book) parts(of places, call int, all bool) (parts []Part) {
 	if b == nil {
 		return nil
 	}
 	isNew := func(id int32) bool {
-		return slices.ContainsFunc(call.fresh, func(r [2]int32) bool { return r[0] <= id && id <= r[1] })
+		return slices.ContainsFunc(of.fresh, func(r [2]int32) bool { return r[0] <= id && id <= r[1] })
 	}
-	ranges := call.fresh
+	ranges := of.fresh
 	if all {
-		ranges = call.slots
+		ranges = of.slots
 	}
 	b.each(ranges, func(place int, s *slot) {
-		k := s.in(call.N)
+		k := s.in(call)
 		if k == nil {
 			return
 		}
 		p := k.Part
 		switch {
-		case all && place < call.same:
+		case all && place < of.same:
 			p.State = "same"
 		case !all || isNew(s.id):
 			p.State = "new"
@@ -399,9 +485,9 @@ func (b *book) parts(call *ModelCall, all bool) (parts []Part) {
 }
 
 // pick returns a book that holds only what a call needs.
-func (b *book) pick(call *ModelCall) *book {
+func (b *book) pick(of places) *book {
 	some := &book{}
-	b.each(call.slots, func(_ int, s *slot) { some.slots = append(some.slots, *s) })
+	b.each(of.slots, func(_ int, s *slot) { some.slots = append(some.slots, *s) })
 	slices.SortFunc(some.slots, func(a, b slot) int { return int(a.id) - int(b.id) })
 	return some
 }
@@ -415,21 +501,23 @@ func (b *book) hear(id int32, k *kept) {
 	b.slots[i].logged = k
 }
 
-// read gives a call the slots that the log says, as far as their lines were not lost.
-func (b *book) read(call *ModelCall, slots [][2]int32, same int, fresh [][2]int32) {
+// read returns the places of a call by what the log says, as far as the lines of its slots were not
+// lost.
+func (b *book) read(call int, slots [][2]int32, same int, fresh [][2]int32) (of places) {
 	var all, added []int32
 	b.each(slots, func(place int, s *slot) {
 		if place < same {
-			call.same++
+			of.same++
 		}
 		k := *s.logged
-		k.from = call.N
-		s.set(&k, call.N)
-		s.last = max(s.last, call.N)
+		k.from = call
+		s.set(&k, call)
+		s.last = max(s.last, call)
 		all = append(all, s.id)
 	})
 	b.each(fresh, func(_ int, s *slot) { added = append(added, s.id) })
-	call.slots, call.fresh = ranges(all), ranges(added)
+	of.slots, of.fresh = ranges(all), ranges(added)
+	return of
 }
 
 // ranges returns numbers as ranges, in their order.
@@ -470,9 +558,9 @@ func (b *book) lacks(use func(*Left)) {
 }
 
 // leftOut counts what the results of a call lack.
-func (b *book) leftOut(call *ModelCall) (out LeftOut) {
-	b.each(call.slots, func(_ int, s *slot) {
-		if k := s.in(call.N); k.Left != nil {
+func (b *book) leftOut(of places, call int) (out LeftOut) {
+	b.each(of.slots, func(_ int, s *slot) {
+		if k := s.in(call); k.Left != nil {
 			out.add(k.Left)
 		}
 	})

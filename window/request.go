@@ -29,24 +29,26 @@ type request struct {
 	kept     bool              // on the provider's server
 	done     bool              // question has passed the door
 
-	// What the conversation made of it.
-	made struct {
-		by      *conversation
-		call    int // its number
-		version int // of what the conversation knew
-	}
+	made made
 }
 
-// parse reads the next request of a run. It needs nothing that the collector's mutex guards.
-func parse[M adk.MessageType](c *Config, r *run, in []M, o *model.Options) *request {
-	q := r.past.Swap(nil) // two requests at once do not share it
+// made says who has made what of a request.
+type made struct {
+	by      string // the key of the conversation
+	call    int    // its number
+	version int    // of what the conversation knew
+}
+
+// parse reads the request of a run after q, in which the tools are hidden and, perhaps, programs run.
+// It needs nothing that the collector's mutex guards.
+func parse[M adk.MessageType](c *Config, q *request, hidden map[string]int, programs bool, in []M, o *model.Options) *request {
 	if q == nil {
 		q = &request{places: map[uint64]uint64{}}
 	}
 	q.same, q.past, q.shown, q.asked, q.question, q.done = 0, nil, map[string]bool{}, "", "", false
 	q.kept = session.AnyStored(in)
 	next := nextOf{c: c, q: q, old: q.pieces}
-	next.tools(r, o)
+	next.tools(hidden, programs, o)
 	one := new(said.Part)
 	for _, m := range in {
 		said.Each(m, one, next.say)
@@ -67,16 +69,16 @@ type nextOf struct {
 }
 
 // tools reads the definitions of tools.
-func (n *nextOf) tools(r *run, o *model.Options) {
+func (n *nextOf) tools(hides map[string]int, programs bool, o *model.Options) {
 	for _, t := range append(append(slices.Clip(o.Tools), o.DeferredTools...), o.ToolSearchTool) {
 		if t == nil {
 			continue
 		}
 		n.q.shown[t.Name] = true
 		base := OwnTools
-		_, hidden := r.hidden[t.Name]
+		_, hidden := hides[t.Name]
 		switch {
-		case toolnames.IsSearchTool(t.Name), readtool.Made(t), r.programs && t.Name == toolnames.Run:
+		case toolnames.IsSearchTool(t.Name), readtool.Made(t), programs && t.Name == toolnames.Run:
 			base = HelpTools
 		case hidden:
 			base = LoadedTools
@@ -166,41 +168,6 @@ func (n *nextOf) end() {
 	n.q.past = nil
 }
 
-// settled is how many pieces from the start on are still what the conversation made of them in
-// its last call.
-func (q *request) settled(v *conversation, lastCall int) int {
-	if q.made.by != v || q.made.call != lastCall || q.made.version != v.version {
-		return 0
-	}
-	return q.same
-}
-
-// settle notes that the pieces are what a conversation has made of them in a call.
-func (q *request) settle(v *conversation, call int) {
-	q.made.by, q.made.call, q.made.version = v, call, v.version
-}
-
-// ready finds out the category of each piece, and reports whether everything that is new
-// in the conversation has passed the door. The collector's mutex is held.
-func (q *request) ready(r *run) bool {
-	v := r.conv
-	ready := q.done || q.asked == "" || v.asked(r.n)
-	from := q.settled(v, v.lastCall)
-	helps := map[uint64]bool{} // calls that only einolean needs, by the hash of their ID
-	for i := range q.pieces[:from] {
-		if p := &q.pieces[i]; p.Kind == said.Call {
-			helps[p.ID] = p.help
-		}
-	}
-	for i := from; i < len(q.pieces); i++ {
-		p := &q.pieces[i]
-		v.classify(p, helps, r.programs)
-		p.known = v.book.has(p, v.lastCall)
-		ready = ready && (p.known || p.done)
-	}
-	return ready
-}
-
 // keep lets what is new pass the door.
 func (q *request) keep(c *Config) {
 	names := map[string]string{}
@@ -217,7 +184,7 @@ func (q *request) keep(c *Config) {
 	}
 	for i := range q.pieces {
 		if p := &q.pieces[i]; !p.known && !p.done {
-			p.keep(c, name)
+			c.keepPiece(p, name)
 		}
 	}
 }
@@ -263,35 +230,4 @@ func (q *request) hidden(heard Hidden, hide map[string]int) (h Hidden) {
 		}
 	}
 	return h
-}
-
-// piece is one part of a request: what it says, and what becomes of it.
-type piece struct {
-	*said.Part
-	key  uint64   // that of what it says, unless another part of the request has it
-	base Category // of a definition, as the run knows it
-
-	category Category
-	help     bool  // only einolean needs it
-	slot     int32 // that holds it
-	known    bool  // the conversation has it
-	done     bool  // what follows has passed the door
-
-	kept struct{ text, name, id, path string }
-}
-
-// keep lets what is to be kept of the piece pass the door.
-func (p *piece) keep(c *Config, name func(string) string) {
-	if p.kept.name = name(p.Tool); p.Tool == "" {
-		p.kept.name = c.keep(p.Label, nameBytes)
-	}
-	p.kept.text, p.kept.id = c.keep(p.Text, 0), c.keepID(p.CallID)
-	p.kept.path = c.keep(p.Notice.Path, nameBytes)
-	p.done = true
-}
-
-// held notes the slot that holds the piece. What was to be kept of it is the slot's now.
-func (p *piece) held(slot int32) {
-	p.slot, p.known, p.done = slot, true, false
-	p.kept = struct{ text, name, id, path string }{}
 }

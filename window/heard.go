@@ -11,31 +11,6 @@ import (
 	"github.com/einolean/einolean/window/internal/said"
 )
 
-// Category says what a part is.
-type Category string
-
-// The categories, in the order in which views show them.
-const (
-	OwnTools      Category = "own_tools"      // definitions of the agent's own tools
-	HelpTools     Category = "help_tools"     // of the tools that search, read back and run programs
-	LoadedTools   Category = "loaded_tools"   // of hidden tools that were loaded
-	System        Category = "system"         // the instruction
-	Reminder      Category = "reminder"       // the list of hidden tools
-	User          Category = "user"           // what the user said
-	Assistant     Category = "assistant"      // what the model said and called
-	Found         Category = "found"          // answers of a search
-	Result        Category = "result"         // results of tools, whole
-	ResultCut     Category = "result_cut"     // cut when they returned
-	ResultCleared Category = "result_cleared" // cleared later, or a reference to an equal one
-	Program       Category = "program"        // what a program of the model printed
-	Page          Category = "page"           // content that was read back
-)
-
-// Categories returns all categories in their order. The slice belongs to the caller.
-func Categories() []Category {
-	return []Category{OwnTools, HelpTools, LoadedTools, System, Reminder, User, Assistant, Found, Result, ResultCut, ResultCleared, Program, Page}
-}
-
 // heard is what events said about results and tools, and what pieces of requests are by that. The
 // collector's mutex guards it.
 type heard struct {
@@ -51,20 +26,8 @@ func newHeard(hash func(string) uint64, grow func(bytes int64)) heard {
 	return heard{hash: hash, grow: grow, outputs: map[uint64]output{}, paths: map[uint64]bool{}, loaded: map[uint64]bool{}}
 }
 
-// output is the outcome of a tool call's result, according to events.
-type output struct {
-	rule   string // "cut", "cleared", "referred" or "read"; "" of a program whose output is whole
-	bytes  int    // that the tool returned
-	path   string // as it may be kept
-	stored bool
-	read   *programRead
-}
-
-// programRead is what the calls of a program returned to it.
-type programRead struct {
-	tokens int
-	calls  []einolean.ProgramCalls // as they may be kept
-}
+// most outputs, paths, tools, runs and waiting events of one conversation that are kept.
+const most = 10_000
 
 // Approximate bytes of memory, without strings.
 const (
@@ -215,23 +178,6 @@ func talk(p *piece) Category {
 		return Found
 	}
 	return User
-}
-
-// cause names what ended an equal prefix, by the category there now and then.
-func cause(now, then Category) string {
-	switch {
-	case now == LoadedTools:
-		return "tools_loaded"
-	case then == OwnTools || then == HelpTools || then == LoadedTools:
-		return "tools_unloaded"
-	case now == Reminder || then == Reminder:
-		return "reminder"
-	case now == ResultCleared:
-		return "result_cleared"
-	case now == ResultCut:
-		return "result_cut"
-	}
-	return "other"
 }
 
 // size counts anew what is kept.
