@@ -33,7 +33,6 @@ type layout struct {
 var unfinished = map[string]layout{
 	"cmd/einolean":        {maxAway, 5},
 	"toolsearch/mcptools": {maxAway, 4},
-	"window":              {maxAway, 4},
 }
 
 var packageLayout = rule{

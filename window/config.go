@@ -16,6 +16,7 @@ import (
 	"github.com/einolean/einolean"
 	"github.com/einolean/einolean/internal/display"
 	"github.com/einolean/einolean/internal/safe"
+	"github.com/einolean/einolean/window/internal/said"
 )
 
 // Config says what a [Collector] keeps. Its zero value is useful.
@@ -138,6 +139,11 @@ func (c *Config) keepPiece(p *piece, name func(string) string) {
 	p.kept.text, p.kept.id = c.keep(p.Text, 0), c.keepID(p.CallID)
 	p.kept.path = c.keep(p.Notice.Path, nameBytes)
 	p.done = true
+}
+
+// keepCall is what is kept of a call in an answer.
+func (c *Config) keepCall(p *said.Part) ToolUse {
+	return ToolUse{Tool: c.keepName(p.Tool), CallID: c.keepID(p.CallID), Arguments: c.keep(p.Text, 0)}
 }
 
 // keepEvent returns a copy of an event whose strings have passed the door and whose

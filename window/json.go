@@ -94,6 +94,41 @@ func (c *Conversation) WriteJSON(w io.Writer) error {
 	return buffered.Flush()
 }
 
+// written is what readers of the log know of a conversation.
+type written struct {
+	logged map[int]string // the questions of the runs in the log; nil before its first line
+	losses int            // of the log, when logged was made
+}
+
+// lines returns the lines of a call of c for the log, after those that it depends on. Losses says
+// how often the log has lost something.
+func (w *written) lines(c *Conversation, call *ModelCall, losses int) (all []line) {
+	if w.logged == nil || w.losses != losses {
+		if w.logged == nil {
+			all = append(all, line{Schema: schemaName, Of: c.key, Conversation: &Conversation{ID: c.ID}})
+		}
+		w.logged, w.losses = map[int]string{}, losses
+		for i := range c.book.slots {
+			c.book.slots[i].logged = nil
+		}
+	}
+	for _, run := range c.Runs {
+		if said, known := w.logged[run.N]; run.N == call.Run && (!known || said != run.Question) {
+			w.logged[run.N] = run.Question
+			all = append(all, line{Of: c.key, Run: &run})
+		}
+	}
+	c.book.each(call.slots, func(_ int, s *slot) {
+		k := s.in(call.N)
+		if s.logged == nil || s.logged.hash != k.hash || s.logged.Category != k.Category {
+			s.logged = k
+			all = append(all, partLine(c.key, s.id, k, k.text))
+		}
+	})
+	done := *call
+	return append(all, callLine(c.key, &done))
+}
+
 // ReadJSON reads what WriteJSON or Config.Log wrote. What one collector wrote about a
 // conversation is one conversation, of which the last version counts; what another one
 // wrote about a conversation of the same name is another one. A line that cannot be read

@@ -126,6 +126,15 @@ func (c *ModelCall) Left() (all []Left) {
 	return all
 }
 
+// newCall is a call that an agent sends. The name of its model may be unknown.
+func newCall(at time.Time, agent string, model *string, stream, kept bool) *ModelCall {
+	c := &ModelCall{Attempt: 1, Start: at, Agent: agent, Stream: stream, Kept: kept}
+	if model != nil {
+		c.Model = *model
+	}
+	return c
+}
+
 // Tokens counts a request.
 type Tokens struct {
 	// Estimated is the sum over the parts.
@@ -174,6 +183,11 @@ type mark struct {
 	category Category
 }
 
+// join makes the call the n-th one of a conversation, after some events.
+func (c *ModelCall) join(conversation string, n, run int, events []einolean.Event) {
+	c.Conversation, c.N, c.Run, c.Events = conversation, n, run, events
+}
+
 // measure notes how large the request is, and how large it would be without einolean: without help
 // and with what is hidden and left out.
 func (c *ModelCall) measure(by map[Category]int, estimated, calibrated, help int) {
@@ -210,6 +224,13 @@ func (c *ModelCall) end(at, first time.Time) {
 	c.First, c.Unfinished = c.Took, false
 	if !first.IsZero() {
 		c.First = first.Sub(c.Start)
+	}
+}
+
+// answer notes what the model said and did.
+func (c *ModelCall) answer(text string, did []ToolUse) {
+	if c.Answer = text; len(did) > 0 {
+		c.Did = did
 	}
 }
 
