@@ -58,10 +58,9 @@ func New(c Config) *Collector {
 
 // run is a run of an agent, in its context. The collector's mutex guards it.
 type run struct {
-	conv     *conversation
-	n        int
-	hidden   map[string]int // tokens of the definitions of hidden tools, by name; never changed
-	programs bool           // the agent has package programs
+	conv *conversation
+	n    int
+	agent
 
 	past atomic.Pointer[request] // its newest request; the agent holds these texts as well
 }
@@ -78,7 +77,7 @@ func (c *Collector) begin(ctx context.Context, hidden map[string]int) context.Co
 	outer := c.runOf(ctx)
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	r := &run{hidden: hidden, programs: virtual.ProgramsOf(ctx) != nil}
+	r := &run{agent: agent{hidden, virtual.ProgramsOf(ctx) != nil}}
 	if outer != nil && id == "" && !outer.conv.gone {
 		r.conv = outer.conv
 	} else {

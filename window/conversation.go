@@ -320,7 +320,7 @@ func observe[M adk.MessageType](ctx context.Context, c *Collector, in []M, opts 
 		return nil // the agent was built without BeforeAgent of this handler
 	}
 	o := model.GetCommonOptions(&model.Options{}, opts...)
-	q := parse(&c.cfg, r.past.Swap(nil), r.hidden, r.programs, in, o) // two requests at once do not share one
+	q := parse(&c.cfg, r.agent, r.past.Swap(nil), in, o) // two requests at once do not share one
 	call := &recorded{ctx: ctx, ModelCall: newCall(at, agentOf(ctx), o.Model, stream, q.kept)}
 	c.add(r, call, q)
 	return call

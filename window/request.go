@@ -39,16 +39,21 @@ type made struct {
 	version int    // of what the conversation knew
 }
 
-// parse reads the request of a run after q, in which the tools are hidden and, perhaps, programs run.
-// It needs nothing that the collector's mutex guards.
-func parse[M adk.MessageType](c *Config, q *request, hidden map[string]int, programs bool, in []M, o *model.Options) *request {
+// agent is what is known of an agent when a run starts.
+type agent struct {
+	hidden   map[string]int // tokens of the definitions of hidden tools, by name; never changed
+	programs bool           // it has package programs
+}
+
+// parse reads the request of an agent after q. It needs nothing that the collector's mutex guards.
+func parse[M adk.MessageType](c *Config, of agent, q *request, in []M, o *model.Options) *request {
 	if q == nil {
 		q = &request{places: map[uint64]uint64{}}
 	}
 	q.same, q.past, q.shown, q.asked, q.question, q.done = 0, nil, map[string]bool{}, "", "", false
 	q.kept = session.AnyStored(in)
 	next := nextOf{c: c, q: q, old: q.pieces}
-	next.tools(hidden, programs, o)
+	next.tools(of, o)
 	one := new(said.Part)
 	for _, m := range in {
 		said.Each(m, one, next.say)
@@ -69,16 +74,16 @@ type nextOf struct {
 }
 
 // tools reads the definitions of tools.
-func (n *nextOf) tools(hides map[string]int, programs bool, o *model.Options) {
+func (n *nextOf) tools(of agent, o *model.Options) {
 	for _, t := range append(append(slices.Clip(o.Tools), o.DeferredTools...), o.ToolSearchTool) {
 		if t == nil {
 			continue
 		}
 		n.q.shown[t.Name] = true
 		base := OwnTools
-		_, hidden := hides[t.Name]
+		_, hidden := of.hidden[t.Name]
 		switch {
-		case toolnames.IsSearchTool(t.Name), readtool.Made(t), programs && t.Name == toolnames.Run:
+		case toolnames.IsSearchTool(t.Name), readtool.Made(t), of.programs && t.Name == toolnames.Run:
 			base = HelpTools
 		case hidden:
 			base = LoadedTools
