@@ -43,18 +43,13 @@ func (r callView) Lookup(c wire.Call) (slots.Tool, slots.Kind) {
 	case c.Name == toolnames.Call && r.callsEnhanced(c):
 		return slots.Tool{}, slots.Enhanced
 	case e != nil:
-		return slotTool(e), slots.Hidden
+		return slots.Tool{Name: e.Info.Name, Desc: e.Info.Desc, Tool: e.Value, Type: e.Type()}, slots.Hidden
 	case r.isGone(c.Name):
 		return slots.Tool{}, slots.Gone
 	case known:
 		return slots.Tool{}, slots.Other
 	}
 	return slots.Tool{}, slots.Unknown
-}
-
-// slotTool is a tool as its slot calls it.
-func slotTool(e *hidden.Tool) slots.Tool {
-	return slots.Tool{Name: e.Info.Name, Desc: e.Info.Desc, Tool: e.Value, Type: e.Type()}
 }
 
 // callsEnhanced reports whether a call of call_tool is for a tool that returns more than text.
@@ -202,7 +197,7 @@ func (r callView) byName(ctx context.Context, args string) slots.Call {
 	}
 	r.Note(compose.GetToolCallID(ctx), turn.Note{Tool: e.Info.Name})
 	ctx = callbacks.ReuseHandlers(ctx, &callbacks.RunInfo{Name: e.Info.Name, Type: e.Type(), Component: components.ComponentOfTool})
-	return slots.Running(ctx, slotTool(e), text)
+	return slots.Running(ctx, slots.Tool{Name: e.Info.Name, Desc: e.Info.Desc, Tool: e.Value, Type: e.Type()}, text)
 }
 
 // argumentKeys are the keys that models use for the arguments, the right one and common

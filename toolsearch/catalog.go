@@ -170,9 +170,6 @@ func (c *catalog) isFixed(name string) bool {
 	return c.dynamic.Lookup(name) != nil || c.owned.Lookup(name) != nil
 }
 
-// isEmpty reports whether there is nothing to hide, and never will be in this run.
-func (c *catalog) isEmpty() bool { return c.Len() == 0 && !c.changes }
-
 // usesMetaName reports whether one of the search tools has the name.
 func (c *catalog) usesMetaName(name string) bool {
 	return slices.Contains(c.protocol.names, name)

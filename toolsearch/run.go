@@ -108,7 +108,7 @@ func join(ctx context.Context, all *catalogs, tools []tool.BaseTool, own []*sche
 		return nil, err
 	}
 	start, err := all.find(ctx, parts{owned: owned})
-	if err != nil || start.isEmpty() {
+	if err != nil || start.Len() == 0 && !start.changes {
 		return nil, err
 	}
 	if joined {

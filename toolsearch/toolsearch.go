@@ -155,7 +155,7 @@ func (m *middleware[M]) hooks(ctx context.Context) *hooks[M] {
 		return h
 	}
 	g, err := m.find(ctx, parts{})
-	if err != nil || g.isEmpty() {
+	if err != nil || g.Len() == 0 && !g.changes {
 		return nil
 	}
 	return newHooks[M](newRun(g))

@@ -122,7 +122,15 @@ func (s Search) searchOne(ctx context.Context, text string, limit int, f *Result
 		f.languages = s.languages(words)
 		return err
 	}
-	f.merge(ranked.found)
+	if len(f.Found) == 0 {
+		f.Found = ranked.found
+	} else {
+		for _, x := range ranked.found {
+			if !holds(f.Found, x.Tool) {
+				f.Found = append(f.Found, x)
+			}
+		}
+	}
 	if err == nil && len(f.Found) == 0 {
 		f.languages = s.languages(words)
 		f.unmatched = s.unmatched(ctx, words)
@@ -430,19 +438,6 @@ func (f *Result) Names() []string {
 		names[i] = x.Info.Name
 	}
 	return names
-}
-
-// merge adds the results of a ranking.
-func (f *Result) merge(ranked []Tool) {
-	if len(f.Found) == 0 {
-		f.Found = ranked
-		return
-	}
-	for _, x := range ranked {
-		if !holds(f.Found, x.Tool) {
-			f.Found = append(f.Found, x)
-		}
-	}
 }
 
 // cut notes that a limit cut the call.

@@ -319,7 +319,13 @@ func NewTool(t tool.BaseTool, info *schema.ToolInfo) (*Tool, error) {
 func (e *Tool) Fill(t tool.BaseTool, info *schema.ToolInfo) error {
 	e.held = *info
 	e.held.Extra = toolschema.CopyMap(info.Extra)
-	e.Info, e.Safe = &e.held, gobSafe(&e.held)
+	e.Info, e.Safe = &e.held, &e.held
+	if len(e.held.Extra) > 0 {
+		if extra := encodable(e.held.Extra); len(extra) < len(e.held.Extra) {
+			safe := e.held
+			safe.Extra, e.Safe = extra, &safe
+		}
+	}
 	if e.Value = t; !slots.Runs(t) {
 		return fmt.Errorf("tool %q (%T) can neither be invoked nor streamed", info.Name, t)
 	}
@@ -352,20 +358,6 @@ func infoError(t tool.BaseTool, err error) error {
 		return panicked
 	}
 	return fmt.Errorf("reading Info of %T: %w", t, err)
-}
-
-// gobSafe returns info with only those entries of Extra that a checkpoint can hold.
-func gobSafe(info *schema.ToolInfo) *schema.ToolInfo {
-	if len(info.Extra) == 0 {
-		return info
-	}
-	extra := encodable(info.Extra)
-	if len(extra) == len(info.Extra) {
-		return info
-	}
-	safe := *info
-	safe.Extra = extra
-	return &safe
 }
 
 // encodable returns an Extra without those entries that a checkpoint cannot hold. What the agent's

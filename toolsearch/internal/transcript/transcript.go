@@ -58,11 +58,11 @@ type noted struct {
 	isHeard bool
 }
 
-// of returns a run that knows this of calls. It asks the run of a line that was not heard before, where may says
-// which notes can be of its calls.
-func (k *noted) of(run turn.Run, v *wire.View, may func(turn.Note) bool) turn.Run {
+// of returns a run that knows this of calls. It asks the run of a line that was not heard before. What is noted of
+// the last round is of the newest calls; of older ones may be anything, if the run may know of them.
+func (k *noted) of(run turn.Run, v *wire.View, newest, mayKnow bool) turn.Run {
 	note := func(id string) {
-		if n := run.Note(id); !n.IsNothing() && may(n) {
+		if n := run.Note(id); !n.IsNothing() && (newest && n.IsLast || !newest && mayKnow) {
 			if k.notes == nil {
 				k.notes = map[string]turn.Note{}
 			}
@@ -196,26 +196,16 @@ func (t *Transcript[M]) Hear(known func() turn.Run, meet func(n int, text string
 	}
 	// Before its first model call, as when it is resumed, a run knows only of the newest calls. Later a line may
 	// be new to it because a handler copied it.
-	run, newest, older := known(), t.newestCalls(), isNone
-	if t.Facts.Started {
-		older = isAny
-	}
+	run, newest := known(), t.newestCalls()
 	for ; t.heard < len(t.lines); t.heard++ {
-		l, may := &t.lines[t.heard], older
-		if t.heard >= newest {
-			may = isOfLast
-		}
+		l := &t.lines[t.heard]
 		if l.kind == asks && meet != nil {
 			l.offer = meet(t.asked, l.text)
 			t.asked++
 		}
-		t.Facts.Add(l.view, l.of(run, &l.view, may))
+		t.Facts.Add(l.view, l.of(run, &l.view, t.heard >= newest, t.Facts.Started))
 	}
 }
-
-func isNone(turn.Note) bool     { return false }
-func isAny(turn.Note) bool      { return true }
-func isOfLast(n turn.Note) bool { return n.IsLast }
 
 // newestCalls is where the newest calls are.
 func (t *Transcript[M]) newestCalls() int {
