@@ -119,6 +119,7 @@ type Transcript[M adk.MessageType] struct {
 	lines    []line[M]
 	count    [kinds]int
 	ours     []int // positions of lists, changes and offers
+	newest   int   // position of the newest calls
 	isEdited bool  // the lines are not the messages that were read
 	texts    []string
 
@@ -156,13 +157,16 @@ func (t *Transcript[M]) add(l line[M]) {
 	if t.count[l.kind]++; l.kind == list || l.kind == change || l.kind == offer {
 		t.ours = append(t.ours, len(t.lines))
 	}
+	if len(l.view.Calls) > 0 {
+		t.newest = len(t.lines)
+	}
 	t.lines = append(t.lines, l)
 }
 
 // rebuild makes new lines of the first ones.
 func (t *Transcript[M]) rebuild(most int, put func(line[M])) {
 	was := t.lines[:most]
-	t.lines, t.ours, t.count, t.isEdited = make([]line[M], 0, most+2), nil, [kinds]int{}, true
+	t.lines, t.ours, t.count, t.newest, t.isEdited = make([]line[M], 0, most+2), nil, [kinds]int{}, 0, true
 	for _, l := range was {
 		put(l)
 	}
@@ -196,25 +200,14 @@ func (t *Transcript[M]) Hear(known func() turn.Run, meet func(n int, text string
 	}
 	// Before its first model call, as when it is resumed, a run knows only of the newest calls. Later a line may
 	// be new to it because a handler copied it.
-	run, newest := known(), t.newestCalls()
-	for ; t.heard < len(t.lines); t.heard++ {
+	for run := known(); t.heard < len(t.lines); t.heard++ {
 		l := &t.lines[t.heard]
 		if l.kind == asks && meet != nil {
 			l.offer = meet(t.asked, l.text)
 			t.asked++
 		}
-		t.Facts.Add(l.view, l.of(run, &l.view, t.heard >= newest, t.Facts.Started))
+		t.Facts.Add(l.view, l.of(run, &l.view, t.heard >= t.newest, t.Facts.Started))
 	}
-}
-
-// newestCalls is where the newest calls are.
-func (t *Transcript[M]) newestCalls() int {
-	for i := len(t.lines) - 1; i >= 0; i-- {
-		if len(t.lines[i].view.Calls) > 0 {
-			return i
-		}
-	}
-	return 0
 }
 
 // Replace takes other messages for those that are there, one for one. If any is another, the facts are
