@@ -2,8 +2,8 @@
 # Copyright einolean authors
 # SPDX-License-Identifier: Apache-2.0
 #
-# The shell of the Makefile's steps: says when a step begins, and prints in one piece what it
-# printed, and how long it took, when it has ended, since steps run side by side. STEP is its name; where STEPS names
+# The shell of the Makefile's steps: says when a step begins and, when it has ended, how long it took
+# and in one piece what it printed, since steps run side by side. STEP is its name; where STEPS names
 # a folder, steps are counted in it, and STEPS_OF is how many there are.
 n=
 if [ -n "$STEPS" ]; then
