@@ -6,6 +6,7 @@
 package transcript
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/json"
@@ -122,6 +123,7 @@ type Transcript[M adk.MessageType] struct {
 	newest   int   // position of the newest calls
 	isEdited bool  // the lines are not the messages that were read
 	texts    []string
+	round    []int // positions of the lines that are heard next
 
 	heard, asked int // lines that the facts know of, and those of them that are a user's
 }
@@ -200,14 +202,34 @@ func (t *Transcript[M]) Hear(known func() turn.Run, meet func(n int, text string
 	}
 	// Before its first model call, as when it is resumed, a run knows only of the newest calls. Later a line may
 	// be new to it because a handler copied it.
-	for run := known(); t.heard < len(t.lines); t.heard++ {
-		l := &t.lines[t.heard]
-		if l.kind == asks && meet != nil {
-			l.offer = meet(t.asked, l.text)
-			t.asked++
+	for run := known(); t.heard < len(t.lines); t.heard += len(t.round) {
+		t.nextRound()
+		for _, i := range t.round {
+			l := &t.lines[i]
+			if l.kind == asks && meet != nil {
+				l.offer = meet(t.asked, l.text)
+				t.asked++
+			}
+			t.Facts.Add(l.view, l.of(run, &l.view, i >= t.newest, t.Facts.Started))
 		}
-		t.Facts.Add(l.view, l.of(run, &l.view, t.heard >= t.newest, t.Facts.Started))
 	}
+}
+
+// nextRound finds the lines that are heard next: one, or all results of a round in the order of its calls. In a
+// history that was made of events they stand in the order in which the tools ended.
+func (t *Transcript[M]) nextRound() {
+	t.round = append(t.round[:0], t.heard)
+	if t.heard == 0 || len(t.lines[t.heard-1].view.Calls) < 2 || len(t.lines[t.heard].view.Results) == 0 {
+		return
+	}
+	for i := t.heard + 1; i < len(t.lines) && len(t.lines[i].view.Results) > 0 && len(t.lines[i].view.Calls) == 0; i++ {
+		t.round = append(t.round, i)
+	}
+	calls := t.lines[t.heard-1].view.Calls
+	place := func(i int) int {
+		return slices.IndexFunc(calls, func(c wire.Call) bool { return c.ID == t.lines[i].view.Results[0].ID })
+	}
+	slices.SortStableFunc(t.round, func(a, b int) int { return cmp.Compare(place(a), place(b)) })
 }
 
 // Replace takes other messages for those that are there, one for one. If any is another, the facts are

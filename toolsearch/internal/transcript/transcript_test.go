@@ -199,6 +199,41 @@ func testReplaced[M adk.MessageType](t *testing.T) {
 	}
 }
 
+func TestResultsAreHeardInTheOrderOfTheirCalls(t *testing.T) {
+	adktest.EachType(t, testOrder[*schema.Message], testOrder[*schema.AgenticMessage])
+}
+
+// Whichever tool of a round ended first, the tools that its searches loaded have the same order.
+func testOrder[M adk.MessageType](t *testing.T) {
+	for seed := range uint64(200) {
+		r := rand.New(rand.NewPCG(seed, 7))
+		var inOrder, asEnded []M
+		for round := range 3 {
+			var calls []message.ToolCall
+			var results []M
+			for i := range 1 + r.IntN(4) {
+				id := fmt.Sprint(round, i)
+				calls = append(calls, message.ToolCall{ID: id, Name: toolnames.Search, Args: "{}"})
+				var names []string
+				for range 1 + r.IntN(3) {
+					names = append(names, string(rune('a'+r.IntN(26))))
+				}
+				results = append(results, adktest.Result[M](id, toolnames.Search, say.JSON(say.Answer{Matches: names})))
+			}
+			inOrder = append(append(inOrder, message.Calling[M](calls)), results...)
+			r.Shuffle(len(results), func(i, j int) { results[i], results[j] = results[j], results[i] })
+			asEnded = append(append(asEnded, message.Calling[M](calls)), results...)
+		}
+		var a, b transcript.Transcript[M]
+		a.Read(inOrder)
+		a.Hear(world, nil)
+		b.Read(asEnded)
+		b.Hear(world, nil)
+		require.NotEmpty(t, a.Facts.Order)
+		require.Equal(t, a.Facts.Order, b.Facts.Order, "seed %d", seed)
+	}
+}
+
 func TestAnAnswerIsReleasedWhereItsRequestIsAnother(t *testing.T) {
 	adktest.EachType(t, testRequest[*schema.Message], testRequest[*schema.AgenticMessage])
 }
