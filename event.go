@@ -84,7 +84,8 @@ const (
 // The kinds of both packages, and of MCP servers.
 const (
 	// KindStoreFailed: a write to a store failed, and the content stays in the
-	// conversation. Err is set, and Output if it was a result.
+	// conversation; or the files that a conversation names could not be marked as used, so
+	// that a deletion of unused files may take them. Err is set, and Output if it was a result.
 	KindStoreFailed Kind = "store_failed"
 	// KindSessionRestarted: the last answer was tied to something that has changed since.
 	// The conversation that the provider keeps cannot be continued, so the next request

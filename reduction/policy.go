@@ -19,6 +19,7 @@ import (
 	"github.com/cloudwego/eino/adk"
 	"github.com/cloudwego/eino/schema"
 
+	"github.com/einolean/einolean"
 	"github.com/einolean/einolean/internal/backend"
 	"github.com/einolean/einolean/internal/display"
 	"github.com/einolean/einolean/internal/message"
@@ -327,7 +328,9 @@ func (p *policy[M]) markUsed(ctx context.Context, run *agentRun, msgs []M) {
 	}
 	if names := p.everyName(msgs); len(names) > 0 {
 		for _, s := range p.files.Stores {
-			s.MarkUsed(ctx, names)
+			if err := s.MarkUsed(ctx, names); err != nil && ctx.Err() == nil {
+				p.report.Send(ctx, einolean.Event{Kind: einolean.KindStoreFailed, Err: err})
+			}
 		}
 	}
 }

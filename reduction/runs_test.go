@@ -10,6 +10,7 @@ import (
 	"bufio"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"io/fs"
@@ -422,4 +423,53 @@ func total() uint64 {
 	var m runtime.MemStats
 	runtime.ReadMemStats(&m)
 	return m.TotalAlloc
+}
+
+// unmarkable is a store that notes no use of a file as long as there is an error.
+type unmarkable struct {
+	*store.Memory
+	err   error
+	tried int
+}
+
+func (u *unmarkable) MarkUsed(context.Context, ...string) error {
+	u.tried++
+	return u.err
+}
+
+func TestFilesThatCannotBeMarkedAsUsedAreReported(t *testing.T) {
+	adktest.EachType(t, notMarked[*schema.Message], notMarked[*schema.AgenticMessage])
+}
+
+// Whoever deletes unused files would delete those of a living conversation. It goes on, and each run tries again.
+func notMarked[M adk.MessageType](t *testing.T) {
+	files := &unmarkable{Memory: store.NewMemory(0), err: errors.New("access denied")}
+	var failed []einolean.Event
+	mw := typed(t, &reduction.TypedConfig[M]{Backend: files, MaxLengthForTrunc: 1000, OnEvent: func(_ context.Context, e einolean.Event) {
+		if e.Kind == einolean.KindStoreFailed {
+			failed = append(failed, e)
+		}
+	}})
+	long := adktest.Tool(adktest.Invokable, &schema.ToolInfo{Name: "long"}, func(context.Context, string) (string, error) { return strings.Repeat("a line\n", 1000), nil })
+	var history []M
+	run := func(turns ...adktest.Turn) {
+		history = append(history, adktest.User[M]("go on"))
+		out := adktest.Agent[M]{Model: adktest.Script[M](append(turns, adktest.Say("done"))...), Tools: []tool.BaseTool{long}, Handlers: adktest.Handlers(mw)}.Run(t.Context(), history)
+		require.NoError(t, out.Err)
+		history = append(history, out.Messages...)
+	}
+	run(adktest.Do(adktest.ToolCall{ID: "1", Name: "long", Args: "{}"}))
+	require.Zero(t, files.tried, "nothing was named yet")
+	for n := 1; n <= 2; n++ {
+		run()
+		require.Equal(t, n, files.tried)
+		require.Len(t, failed, n)
+		require.ErrorIs(t, failed[n-1].Err, files.err)
+		require.Nil(t, failed[n-1].Output)
+	}
+	files.err = fmt.Errorf("no file can be called this: %w", fs.ErrInvalid)
+	run()
+	run()
+	require.Equal(t, 3, files.tried, "it is noted for an hour")
+	require.Len(t, failed, 2, "a history may name anything")
 }

@@ -56,20 +56,31 @@ func (s *Store) key(ctx context.Context, p string) uint64 {
 }
 
 // MarkUsed notes that files are in use, where the store is a [store.Cleaner], and at most
-// once an hour for each. That it fails ends nothing.
-func (s *Store) MarkUsed(ctx context.Context, paths []string) {
+// once an hour for each, unless it fails.
+func (s *Store) MarkUsed(ctx context.Context, paths []string) error {
 	if s.Cleaner == nil {
-		return
+		return nil
 	}
 	var used []string
+	var keys []uint64
 	for _, p := range paths {
-		if s.markNow(s.key(ctx, p), time.Now()) {
-			used = append(used, p)
+		if key := s.key(ctx, p); s.markNow(key, time.Now()) {
+			used, keys = append(used, p), append(keys, key)
 		}
 	}
-	if len(used) > 0 {
-		_, _ = guard(ctx, func() (struct{}, error) { return struct{}{}, s.Cleaner.MarkUsed(ctx, used...) })
+	if len(used) == 0 {
+		return nil
 	}
+	_, err := guard(ctx, func() (struct{}, error) { return struct{}{}, s.Cleaner.MarkUsed(ctx, used...) })
+	if err == nil || errors.Is(err, fs.ErrInvalid) { // a history may name what no file can be called
+		return nil
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, key := range keys {
+		delete(s.marked, key)
+	}
+	return fmt.Errorf("reduction: marking %d files as used: %w", len(used), err)
 }
 
 // markNow reports whether it is time to record that a name is in use.

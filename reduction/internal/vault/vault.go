@@ -99,7 +99,7 @@ func (v *Vault) Save(ctx context.Context, item Item) (got Saved) {
 	case got.Err != nil:
 		return Saved{Err: failed(item, got.Err)}
 	case got.Existed:
-		item.Store.MarkUsed(ctx, []string{got.Path})
+		_ = item.Store.MarkUsed(ctx, []string{got.Path}) // the next run marks it, since its history names it
 	}
 	return got
 }
