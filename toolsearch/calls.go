@@ -240,7 +240,7 @@ const maxSigned = 3
 
 // Near implements virtual.Tools.
 func (r programView) Near(ctx context.Context, written string) (lines []string) {
-	for _, n := range (callView{r.run}).near(ctx, written, maxSigned) {
+	for _, n := range callView(r).near(ctx, written, maxSigned) {
 		if e := r.catalog().Lookup(n); e != nil {
 			lines = append(lines, e.Signature())
 		}
