@@ -64,7 +64,9 @@ type heard struct {
 // begins takes the first piece of a call.
 func (h *heard) begins(c wire.Call) {
 	*h = heard{call: c}
-	h.goesOn(c.Args)
+	if c.Name == toolnames.Call {
+		h.goesOn(c.Args)
+	}
 }
 
 // goesOn takes the next piece of the arguments, and reports whether they are whole with it.
