@@ -519,7 +519,7 @@ func textBetweenCalls[M adk.MessageType](t *testing.T, c toolsearch.Adapter) {
 	r := newRand(t)
 	h := letterTools[M](t, c)
 	searches := 0
-	for range race.Cases(200) {
+	for n := 0; n < race.Cases(200) || n < 1000 && searches == 0; n++ {
 		called := next(t, h, write[M](anyPast(r)))
 		sent, kept := read(called.Messages), dump(called.Messages)
 		_, rests, err := h.AfterModelRewriteState(context.Background(), called, nil)

@@ -19,7 +19,7 @@ func TestAPartStandsWhereItSays(t *testing.T) {
 	seed := uint64(time.Now().UnixNano())
 	r := rand.New(rand.NewPCG(seed, 0))
 	shown := 0
-	for range 200 {
+	for n := 0; n < 200 || n < 2000 && shown <= 500; n++ {
 		text := anyJSON(r, 3)
 		parts, ok := Parts(text, cutInto(40+r.IntN(200)))
 		require.True(t, ok, "seed %d: %s", seed, text)

@@ -11,7 +11,6 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"strings"
-	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -94,47 +93,50 @@ func TestQuestionsTakeNoTimeLimitOff(t *testing.T) {
 
 // Of a server that waits as the protocol says, a call has one time for all its rounds.
 func TestRoundsOfQuestionsShareTheirTime(t *testing.T) {
-	f := newFixture()
-	var rounds atomic.Int32
-	f.server.AddTool(&mcp.Tool{Name: "slow", InputSchema: object("")}, func(context.Context, *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
-		rounds.Add(1)
-		time.Sleep(80 * time.Millisecond)
-		return &mcp.CallToolResult{InputRequests: mcp.InputRequestMap{"q": &mcp.ElicitParams{Message: "go on?"}}}, nil
+	synctest.Test(t, func(t *testing.T) {
+		f, rounds := newFixture(), 0
+		f.server.AddTool(&mcp.Tool{Name: "slow", InputSchema: object("")}, func(context.Context, *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+			rounds++
+			time.Sleep(80 * time.Millisecond)
+			return &mcp.CallToolResult{InputRequests: mcp.InputRequestMap{"q": &mcp.ElicitParams{Message: "go on?"}}}, nil
+		})
+		server := f.inMemory()
+		server.Timeout = 100 * time.Millisecond
+		s := open(t, map[string]Server{"srv": server}, Options{Elicit: func(context.Context, Question) (Answer, error) { return Answer{}, nil }})
+		r := find(t, ctx, s, "srv__slow").(*textTool)
+		clock := newClock(server.Timeout, 830*time.Millisecond) // of a second in all
+		for _, c := range []struct {
+			took time.Duration
+			said string
+		}{{80 * time.Millisecond, ""}, {80 * time.Millisecond, ""}, {10 * time.Millisecond, "did not answer"}} {
+			began := time.Now()
+			result, answer, err := r.attempt(ctx, s.linkIf("", "srv"), []byte(`{}`), &pending{}, clock)
+			require.NoError(t, err)
+			require.Equal(t, c.said == "", result != nil && result.asks())
+			require.Contains(t, answer, c.said, "most of the time was spent before")
+			require.Equal(t, c.took, time.Since(began))
+		}
+		require.Equal(t, 3, rounds)
+		time.Sleep(time.Second) // the server's last round ends
 	})
-	p := &pending{Spent: 950 * time.Millisecond}
-	server := stateless(t, f)
-	server.Timeout = 100 * time.Millisecond
-	s := open(t, map[string]Server{"srv": server}, Options{Elicit: func(context.Context, Question) (Answer, error) { return Answer{}, nil }})
-	clock := newClock(server.Timeout, p.Spent)
-	r := find(t, ctx, s, "srv__slow").(*textTool)
-	_, answer, err := r.attempt(ctx, s.linkIf("", "srv"), []byte(`{}`), p, clock)
-	require.NoError(t, err)
-	require.Contains(t, answer, "did not answer", "most of the time was spent before")
-	require.EqualValues(t, 1, rounds.Load())
 }
 
 // A person is asked ten times in one call, whichever way the server asks.
 func TestAPersonIsAskedTenTimesAtMost(t *testing.T) {
-	for _, old := range []bool{true, false} {
-		asked, times := 0, 1000
-		if old {
-			times = 50
-		}
-		f := pestering(old, times, &mcp.ElicitParams{Message: "go on?"}, 0)
-		server := f.inMemory()
-		server.Timeout = 300 * time.Millisecond // the old one is silent in the end
-		if !old {
-			server = stateless(t, f)
-			server.Timeout = time.Minute
-		}
-		s := open(t, map[string]Server{"srv": server}, Options{Elicit: func(context.Context, Question) (Answer, error) { asked++; return Answer{}, nil }})
-		require.Contains(t, ask(t, ctx, s, "srv__pester", `{}`), map[bool]string{true: "did not answer", false: "asks 1000 questions"}[old])
-		require.LessOrEqual(t, asked, mostQuestions)
-		if old {
-			require.Equal(t, mostQuestions, asked)
-			until(t, "it has asked", func() bool { f.mu.Lock(); defer f.mu.Unlock(); return len(f.calls) > 0 })
-			require.Equal(t, []string{"map[accept:10 decline:40]"}, f.calls)
-		}
+	const times = 50
+	for old, said := range map[bool]string{true: "did not answer", false: "asks 50 questions"} {
+		synctest.Test(t, func(t *testing.T) {
+			f, asked := pestering(old, times, &mcp.ElicitParams{Message: "go on?"}, 0), 0
+			s := open(t, map[string]Server{"srv": f.inMemory()}, Options{Elicit: func(context.Context, Question) (Answer, error) { asked++; return Answer{}, nil }})
+			require.Contains(t, ask(t, ctx, s, "srv__pester", `{}`), said) // the old one is silent in the end
+			if old {
+				require.Equal(t, mostQuestions, asked)
+				synctest.Wait()
+				require.Equal(t, []string{"map[accept:10 decline:40]"}, f.calls)
+			} else {
+				require.Zero(t, asked)
+			}
+		})
 	}
 }
 
