@@ -298,24 +298,14 @@ func (d *Decider) byHandler(ctx context.Context, r *Result) (Edit, rule.Reason, 
 	return e, "", nil
 }
 
-// refer decides that the first n media of a result become references, and returns the tokens that this
+// refer decides that the first n media of a result become references, and returns about how many tokens this
 // saves.
 func (d *Decider) refer(to *Decision, n int) (saved int) {
 	to.media = d.references(to.Media[:n], to.Rule.Store)
-	return mediaSaved(to.media)
-}
-
-// referToArguments decides that the long values in the call of a result become references, and returns the
-// tokens that this saves.
-func (d *Decider) referToArguments(to *Decision) (saved int) {
-	if d.over > 0 {
-		to.values = d.valuesOf(to.Result)
+	for _, r := range to.media {
+		saved += size.Medium - tokens.Of(r.text)
 	}
-	if len(to.values) == 0 {
-		return 0
-	}
-	to.mark = true
-	return tokens.Of(to.Call.Args) - tokens.Of(withReferences(to.Call.Args, to.values))
+	return saved
 }
 
 // shorten decides that a result of more than most tokens becomes shorter, if it can.

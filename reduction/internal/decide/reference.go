@@ -16,7 +16,6 @@ import (
 
 	"github.com/einolean/einolean/internal/display"
 	"github.com/einolean/einolean/internal/message"
-	"github.com/einolean/einolean/internal/tokens"
 	"github.com/einolean/einolean/reduction/internal/notice"
 	"github.com/einolean/einolean/reduction/internal/rounds"
 	"github.com/einolean/einolean/reduction/internal/size"
@@ -114,11 +113,3 @@ const (
 	// maxMediaType is the most bytes of a medium's type that a reference shows.
 	maxMediaType = 64
 )
-
-// mediaSaved estimates the tokens that references to media save.
-func mediaSaved(media []reference) (n int) {
-	for _, a := range media {
-		n += size.Medium - tokens.Of(a.text)
-	}
-	return n
-}
