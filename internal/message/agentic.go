@@ -223,7 +223,7 @@ func mediaContent(p *schema.ToolOutputPart) *schema.FunctionToolResultContentBlo
 	if c == nil {
 		return nil
 	}
-	url, data, mime := textAt(c.URL), textAt(c.Base64Data), c.MIMEType
+	url, data, mime := TextAt(c.URL), TextAt(c.Base64Data), c.MIMEType
 	b := &schema.FunctionToolResultContentBlock{Type: schema.FunctionToolResultContentBlockType(p.Type), Extra: p.Extra}
 	switch p.Type {
 	case schema.ToolPartTypeImage:

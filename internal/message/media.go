@@ -46,7 +46,7 @@ func SameMedium(a, b *schema.ToolOutputPart) bool {
 	}
 	x, y := MediumOf(a), MediumOf(b)
 	return x != nil && y != nil && x.MIMEType == y.MIMEType &&
-		textAt(x.URL) == textAt(y.URL) && textAt(x.Base64Data) == textAt(y.Base64Data)
+		TextAt(x.URL) == TextAt(y.URL) && TextAt(x.Base64Data) == TextAt(y.Base64Data)
 }
 
 // outputOf is an input part as a tool would have returned it.
@@ -101,7 +101,8 @@ func output(t schema.ToolPartType, c schema.MessagePartCommon, extra map[string]
 	return p
 }
 
-func textAt(s *string) string {
+// TextAt is the text that a pointer points to, empty if it is nil.
+func TextAt(s *string) string {
 	if s == nil {
 		return ""
 	}

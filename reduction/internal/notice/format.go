@@ -88,7 +88,7 @@ func Ends(text string) bool { return strings.HasSuffix(text, closeTag) }
 // Recognise finds the notice that text is or, after a stream, ends with.
 func Recognise(text string) Notice {
 	if !Ends(text) {
-		if isPlaceholder(text) {
+		if strings.HasPrefix(text, "[") && slices.Contains(placeholders, text) {
 			return Notice{kind: clearedNotice}
 		}
 		return Notice{}
@@ -102,10 +102,6 @@ func Recognise(text string) Notice {
 		return n
 	}
 	return Notice{}
-}
-
-func isPlaceholder(text string) bool {
-	return strings.HasPrefix(text, "[") && slices.Contains(placeholders, text)
 }
 
 // maxPlaceholder is more than the longest placeholder.
@@ -199,19 +195,14 @@ func greatest(s string) int {
 	return most
 }
 
-// movedMedium is the file of the medium that a text replaces, empty if it replaces none.
-func movedMedium(text string) string {
-	if !Ends(text) || !strings.HasPrefix(text, openTag) {
-		return ""
-	}
-	if n, _, _ := parse(text); n.kind == clearedNotice && IsMediaFile(n.Path) {
-		return n.Path
-	}
-	return ""
-}
-
 // IsMedium reports whether a text replaces a medium.
-func IsMedium(text string) bool { return movedMedium(text) != "" }
+func IsMedium(text string) bool {
+	if !Ends(text) || !strings.HasPrefix(text, openTag) {
+		return false
+	}
+	n, _, _ := parse(text)
+	return n.kind == clearedNotice && IsMediaFile(n.Path)
+}
 
 // IsMediaFile reports whether a path is that of a medium.
 func IsMediaFile(filePath string) bool { return strings.HasPrefix(path.Base(filePath), MediaName) }
@@ -223,12 +214,10 @@ func isReference(value string) bool {
 	}
 	line, _, ok := strings.Cut(decoded(value), "\n")
 	_, path := field(line)
-	return ok && strings.HasSuffix(value, `]"`) && isArgumentFile(path)
+	return ok && strings.HasSuffix(value, `]"`) && argumentFile.MatchString(path)
 }
 
 var argumentFile = regexp.MustCompile(ArgMark + "[0-9]+(-[a-z2-7]{26}(-[0-9])?)?$")
-
-func isArgumentFile(filePath string) bool { return argumentFile.MatchString(filePath) }
 
 // In finds the notice that replaces a whole result. Eino writes one in place of
 // each text; for a stream in an agentic message only the last text has it. Texts that

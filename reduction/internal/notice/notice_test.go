@@ -99,7 +99,7 @@ func TestEachNoticeKeepsToTheFormat(t *testing.T) {
 			argument.Path = "/tmp/clear/c" + ArgMark + "2"
 			require.True(t, isReference(display.Quoted(w.Fill(w.Argument, argument))))
 		}
-		require.True(t, isPlaceholder(w.Fill(w.Placeholder, v)), "one more in the list, and none less")
+		require.True(t, Recognise(w.Fill(w.Placeholder, v)).Cleared(), "one more in the list, and none less")
 	}
 }
 

@@ -28,33 +28,26 @@ import (
 // the catalogues of package toolsearch: the store may be the file system of the machine, or hold the
 // data of others. It reads from several stores as if they were one.
 type Tool struct {
-	tool.InvokableTool // what the model is told
-	name               string
-	stores             []*vault.Store
-	readable           func(filePath string) bool
-	query              readtool.JSONQuery
+	tool.InvokableTool
+	stores   []*vault.Store
+	readable func(filePath string) bool
 }
 
 // NewTool returns the read tool of stores.
 func NewTool(name string, stores []*vault.Store, readable func(filePath string) bool, query readtool.JSONQuery) *Tool {
-	t := &Tool{name: name, stores: stores, readable: readable, query: query}
-	t.InvokableTool = readtool.New(readtool.Options{Name: name, Ranges: t, JSONQuery: query})
+	t := &Tool{stores: stores, readable: readable}
+	options := readtool.Options{Name: name, Ranges: t, Allowed: readable, JSONQuery: query}
+	if len(stores) == 1 { // one that only reads whole files is then asked once
+		options.Lines, _ = store.As[store.Reader](stores[0].Backend)
+		options.Ranges, _ = store.As[store.RangeReader](stores[0].Backend)
+	}
+	t.InvokableTool = readtool.New(options)
 	return t
 }
 
 // NamedBy returns the field that sets the name. Package toolsearch says it where the name
 // is taken.
 func (*Tool) NamedBy() string { return "ReadFileToolName" }
-
-// InvokableRun reads what is readable.
-func (t *Tool) InvokableRun(ctx context.Context, arguments string, opts ...tool.Option) (string, error) {
-	options := readtool.Options{Name: t.name, Ranges: t, Allowed: t.readable, JSONQuery: t.query}
-	if len(t.stores) == 1 { // one that only reads whole files is then asked once
-		options.Lines, _ = store.As[store.Reader](t.stores[0].Backend)
-		options.Ranges, _ = store.As[store.RangeReader](t.stores[0].Backend)
-	}
-	return readtool.New(options).InvokableRun(ctx, arguments, opts...)
-}
 
 // ReadRange reads from the first store that has the file.
 func (t *Tool) ReadRange(ctx context.Context, filePath string, offset, length int64) (content io.ReadCloser, size int64, err error) {

@@ -187,8 +187,8 @@ func (h *hasher) part(p message.Part) bool {
 		out := p.Output()
 		if c := message.MediumOf(&out); c != nil {
 			h.add("medium", c.MIMEType)
-			h.add("url", at(c.URL))
-			h.add("data", at(c.Base64Data))
+			h.add("url", message.TextAt(c.URL))
+			h.add("data", message.TextAt(c.Base64Data))
 		}
 	default:
 		h.add("other", p.Name())
@@ -201,11 +201,4 @@ func (h *hasher) sum() (out [sha256.Size]byte) {
 	_ = h.w.Flush() // a hash never fails
 	h.to.Sum(out[:0])
 	return out
-}
-
-func at(s *string) string {
-	if s == nil {
-		return ""
-	}
-	return *s
 }

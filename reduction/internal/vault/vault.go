@@ -547,11 +547,6 @@ func SumOf(content string) string {
 // Padding stands for a suffix that a path may still get.
 const Padding = "-00000000000000000000000000-0"
 
-// isSuffix reports whether a path may have got s because its name was taken.
-func isSuffix(s string) bool {
-	return s[0] == '-' && len(s) > 26 && len(s) <= SuffixSize && !strings.ContainsAny(s, "/.")
-}
-
 // anySum stands in for a hash before the content has arrived.
 func anySum() string { return strings.ToLower(rand.Text()) }
 

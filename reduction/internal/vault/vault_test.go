@@ -453,3 +453,8 @@ func TestAFileIsMadeForItsCallOnly(t *testing.T) {
 		require.Equal(t, want, MadeFor(p, "call_1"), p)
 	}
 }
+
+// isSuffix reports whether a path may have got s because its name was taken.
+func isSuffix(s string) bool {
+	return s[0] == '-' && len(s) > 26 && len(s) <= SuffixSize && !strings.ContainsAny(s, "/.")
+}
