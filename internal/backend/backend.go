@@ -13,6 +13,7 @@ package backend
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io/fs"
 )
@@ -43,6 +44,17 @@ func InnermostPath(ctx context.Context, b any, filePath string) (string, error) 
 
 // ErrNothing says that a directory that was to be cleaned holds nothing, not even what is in use.
 var ErrNothing = fmt.Errorf("nothing is stored there: %w", fs.ErrNotExist)
+
+// markAll opens files, which is a use of each, and returns the first failure. What is missing is none.
+func markAll(filePaths []string, open func(filePath string) error) (failure error) {
+	for _, filePath := range filePaths {
+		if err := open(filePath); err != nil && failure == nil && !errors.Is(err, fs.ErrNotExist) {
+			failure = err
+			describe(&failure, "marking", filePath)
+		}
+	}
+	return failure
+}
 
 // describe adds what a store's method was doing to its error.
 func describe(err *error, doing, filePath string) {

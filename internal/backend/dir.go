@@ -380,18 +380,13 @@ const UseInterval = time.Hour
 
 // MarkUsed implements store.Cleaner.
 func (d *Dir) MarkUsed(ctx context.Context, filePaths ...string) error {
-	var failure error
-	for _, filePath := range filePaths {
+	return markAll(filePaths, func(filePath string) error {
 		f, _, err := d.open(ctx, filePath)
-		switch {
-		case err == nil:
+		if err == nil {
 			f.Close()
-		case failure == nil && !errors.Is(err, fs.ErrNotExist):
-			failure = err
-			describe(&failure, "marking", filePath)
 		}
-	}
-	return failure
+		return err
+	})
 }
 
 // DeleteUnused implements store.Cleaner. It also removes directories that hold nothing,

@@ -229,14 +229,10 @@ func (m *Memory) ReadRange(ctx context.Context, filePath string, offset, length 
 
 // MarkUsed implements store.Cleaner.
 func (m *Memory) MarkUsed(ctx context.Context, filePaths ...string) error {
-	var failure error
-	for _, filePath := range filePaths {
-		if _, err := m.open(ctx, filePath); err != nil && failure == nil && !errors.Is(err, fs.ErrNotExist) {
-			failure = err
-			describe(&failure, "marking", filePath)
-		}
-	}
-	return failure
+	return markAll(filePaths, func(filePath string) error {
+		_, err := m.open(ctx, filePath)
+		return err
+	})
 }
 
 // DeleteUnused implements store.Cleaner.

@@ -74,7 +74,7 @@ func findPassages(v visit) (string, error) {
 			r.add(p)
 		}
 		f := passages{told: v.told(v.req.query, size), Records: true}
-		f.From, f.To = min(v.req.byteOffset, size), size
+		f.To = size
 		return passagePage(v, f, r.best(mostPassages(v))), nil
 	}
 	return passagesOf(v, bytes.NewReader(whole), size, maxRanked)
@@ -94,7 +94,7 @@ func passagesOf(v visit, content io.Reader, size, most int64) (string, error) {
 		return "", err
 	}
 	f := passages{told: v.told(v.req.query, size)}
-	f.From, f.To = min(v.req.byteOffset, size), searched
+	f.To = searched
 	if searched < size {
 		f.Next = v.req.follow("query", v.req.query, "byte_offset", searched, "limit", v.req.limit)
 	}
@@ -126,6 +126,7 @@ func rankPassages(v visit, s *splitter, limit int, most int64) (best []candidate
 // passagePage renders the best passages: those that fit whole, and of the next ones a line each.
 func passagePage(v visit, f passages, best []candidate) string {
 	skipped := int(skippedPassages(v))
+	f.From = min(v.req.byteOffset, f.Size)
 	best = best[min(skipped, len(best)):]
 	most := maxPassages
 	if v.req.limit > 0 {
@@ -149,9 +150,7 @@ func passagePage(v visit, f passages, best []candidate) string {
 	others := page.lines(best[shown:max(shown, min(most, len(best)))])
 	f.Count, f.Fence = shown, fence(append(page.texts, others)...)
 	f.Content, f.Garbled = page.render(best[:shown], f.Fence), page.garbled
-	if f.Others = others; others != "" {
-		f.Garbled = f.Garbled || !utf8.ValidString(others)
-	}
+	f.Others, f.Garbled = others, f.Garbled || !utf8.ValidString(others)
 	return v.say.Say("passages", f)
 }
 

@@ -412,13 +412,7 @@ var (
 )
 
 // withoutEnd are elements that nothing closes.
-var withoutEnd = func() map[string]bool {
-	set := make(map[string]bool)
-	for _, name := range strings.Fields("br hr img input meta wbr") {
-		set[name] = true
-	}
-	return set
-}()
+var withoutEnd = map[string]bool{"br": true, "hr": true, "img": true, "input": true, "meta": true, "wbr": true}
 
 // shape counts the lines that are indented and those that are empty, and the bytes of the others.
 func shape(lines [][]byte) (indented, blank, filled int) {
@@ -452,7 +446,7 @@ func (s *splitter) detect(begin []byte) {
 	if len(lines) > 1 {
 		lines = lines[:len(lines)-1] // the last one may be cut
 	}
-	if isTable(lines) {
+	if areRows(lines) || areRows(wholeRows(lines)) {
 		s.form, s.rows = ofRows, display.Short(display.Line(string(bytes.TrimSpace(lines[0]))), headBytes)
 		return
 	}
@@ -489,11 +483,7 @@ func (s *splitter) detect(begin []byte) {
 	}
 }
 
-// isTable reports whether lines are those of comma-separated values, also of cells with several lines, or
-// of columns with a title.
-func isTable(lines [][]byte) bool { return areRows(lines) || areRows(wholeRows(lines)) }
-
-// wholeRows joins lines between which a quotation mark is open.
+// wholeRows joins lines between which a quotation mark is open: a cell may have several.
 func wholeRows(lines [][]byte) (rows [][]byte) {
 	open := false
 	for _, l := range lines {
@@ -507,7 +497,7 @@ func wholeRows(lines [][]byte) (rows [][]byte) {
 	return rows
 }
 
-// areRows reports whether each line is a row.
+// areRows reports whether nearly all lines are comma-separated values, or those of columns with a title.
 func areRows(lines [][]byte) bool {
 	const least = 4
 	if len(lines) < least {

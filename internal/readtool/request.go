@@ -60,7 +60,7 @@ func parse(arguments string) (req request, ok bool) {
 	number := func(argument string) int64 { return max(0, given.Number(names[argument]...)) }
 	tail := given.Number(names["tail"]...)
 	req = request{
-		path:       cleanPath(paths[0]),
+		path:       strings.TrimPrefix(strings.Trim(paths[0], " \t\r\n\"'`<>"), "file://"), // models put quotes and the like around it
 		offset:     number("offset"),
 		limit:      number("limit"),
 		byteOffset: number("byte_offset"),
@@ -72,12 +72,6 @@ func parse(arguments string) (req request, ok bool) {
 		jq:         strings.TrimSpace(strings.Join(given.Texts(names["jq"]...), ", ")),
 	}
 	return req, req.path != ""
-}
-
-// cleanPath removes the quotes and the like that models put around a path.
-func cleanPath(filePath string) string {
-	filePath = strings.Trim(filePath, " \t\r\n\"'`<>")
-	return strings.TrimPrefix(filePath, "file://")
 }
 
 // follow writes the arguments of the next call for the same path: names and values in turn. It

@@ -162,14 +162,14 @@ func (t *readTool) answer(ctx context.Context, say words, req request) (string, 
 	if len(display.Quoted(req.path)) > t.MaxBytes/8 || t.Allowed != nil && !t.Allowed(name) {
 		return "", fs.ErrNotExist
 	}
-	if t.tooLong(req) {
+	if req.longest() > t.MaxBytes/8 { // no room for an answer
 		return say.plain("too_long"), nil
 	}
 	src, err := open(ctx, t.Ranges, t.Lines, name)
 	if err != nil {
 		return "", err
 	}
-	v := visit{ctx: ctx, say: say, src: src, req: req, lines: int64(t.MaxLines), bytes: t.room(req)}
+	v := visit{ctx: ctx, say: say, src: src, req: req, lines: int64(t.MaxLines), bytes: int64(t.MaxBytes - frame - 2*req.quoted())}
 	switch {
 	case req.jq != "" && t.JSONQuery != nil:
 		return askJSON(v, t.JSONQuery)
@@ -186,19 +186,8 @@ func (t *readTool) answer(ctx context.Context, say words, req request) (string, 
 	}
 }
 
-// tooLong reports whether the arguments leave no room for an answer.
-func (t *readTool) tooLong(req request) bool {
-	return req.longest() > t.MaxBytes/8
-}
-
 // frame is more than everything in an answer that is neither content nor the
-// arguments of a call.
+// arguments of a call, which it may repeat twice.
 const frame = 1200
-
-// room is how many bytes of content fit into an answer beside its frame, which
-// may repeat the arguments twice.
-func (t *readTool) room(req request) int64 {
-	return int64(t.MaxBytes - frame - 2*req.quoted())
-}
 
 func (t *readTool) words() words { return words{sentences.Current(), t.Name} }
