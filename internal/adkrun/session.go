@@ -126,16 +126,6 @@ func sessionOf[M adk.MessageType](ctx context.Context, msgs []M) (*session[M], [
 	return s, msgs
 }
 
-// callsOf returns the ids of the calls that a message makes.
-func callsOf[M adk.MessageType](m M) (ids []string) {
-	for p := message.Parts(m); p.Next(); {
-		if p.Kind == message.Call {
-			ids = append(ids, p.ID())
-		}
-	}
-	return ids
-}
-
 // resultOf returns the id of the call whose result a message is; "" if it is none.
 func resultOf[M adk.MessageType](m M) string {
 	for p := message.Parts(m); p.Next(); {
@@ -159,11 +149,13 @@ func idOf[M adk.MessageType](m M) string {
 func inOrder[M adk.MessageType](msgs []M) []M {
 	next := slices.Clone(msgs)
 	for i, m := range next {
-		calls := callsOf(m)
+		calls := message.Calls(m)
 		if len(calls) < 2 {
 			continue
 		}
-		place := func(m M) int { return slices.Index(calls, resultOf(m)) }
+		place := func(m M) int {
+			return slices.IndexFunc(calls, func(c message.ToolCall) bool { return c.ID == resultOf(m) })
+		}
 		results := next[i+1:]
 		if end := slices.IndexFunc(results, func(m M) bool { return resultOf(m) == "" || place(m) < 0 }); end >= 0 {
 			results = results[:end]

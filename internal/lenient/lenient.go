@@ -140,17 +140,6 @@ func letterOrDigit(c byte) byte {
 	return 0
 }
 
-// IsObject reports whether the arguments are an object with at least one field, or a
-// list with such an object.
-func (a Arguments) IsObject() bool {
-	for _, o := range a.objects {
-		if len(o) > 0 {
-			return true
-		}
-	}
-	return false
-}
-
 // Bare returns the texts of arguments that are not an object: a text, a number, the
 // texts and numbers of a list, or words that are not JSON. None of them is blank.
 func (a Arguments) Bare() []string { return a.bare }

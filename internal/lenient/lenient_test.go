@@ -107,12 +107,6 @@ func TestRawReturnsTheValueAsWritten(t *testing.T) {
 	require.Empty(t, Decode(`a`).Raw("a"))
 }
 
-func TestIsObject(t *testing.T) {
-	for text, want := range map[string]bool{`{"a":1}`: true, `{"a":null} x`: true, `[{},{"a":1}]`: true, `{}`: false, `[]`: false, `[{}]`: false, `a`: false, ``: false} {
-		require.Equal(t, want, Decode(text).IsObject(), text)
-	}
-}
-
 func TestDecodeTakesLinearTime(t *testing.T) {
 	for _, text := range []string{
 		strings.Repeat("[", 1<<20), strings.Repeat(`{"a":`, 1<<18), strings.Repeat(`[`, 9000) + strings.Repeat("]", 9000),

@@ -13,7 +13,8 @@ import (
 	"strconv"
 	"strings"
 	"unicode"
-	"unicode/utf8"
+
+	"github.com/einolean/einolean/internal/display"
 )
 
 // The most that a signature shows.
@@ -247,12 +248,5 @@ func isIdentifier(name string) bool {
 
 // oneLine is a text on one line, cut at a limit of bytes.
 func oneLine(text string, most int) string {
-	text = strings.Join(strings.Fields(strings.ToValidUTF8(text, "")), " ")
-	if len(text) <= most {
-		return text
-	}
-	for most > 0 && !utf8.RuneStart(text[most]) {
-		most--
-	}
-	return text[:most] + "…"
+	return display.Short(strings.Join(strings.Fields(strings.ToValidUTF8(text, "")), " "), most)
 }
