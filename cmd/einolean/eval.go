@@ -112,6 +112,8 @@ func runEval(ctx context.Context, s streams, args []string) error {
 		return fail(exitUsage, "give one file of tools")
 	case *queries != "" && by.model != "":
 		return fail(exitUsage, "--queries measures with a file, and --model has one written")
+	case !isShare(*under):
+		return fail(exitUsage, "--fail-under is between 0 and 1, not %v", *under)
 	}
 	if by.model != "" {
 		if err := by.check(); err != nil {

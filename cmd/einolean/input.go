@@ -23,6 +23,9 @@ import (
 // maxInput is the most that is read of a file, in bytes, also of one that unpacks to more.
 var maxInput int64 = 256 << 20
 
+// isShare reports whether x is between 0 and 1. NaN, below which nothing is, would let everything pass.
+func isShare(x float64) bool { return x >= 0 && x <= 1 }
+
 // readAll reads a file, or standard input for "-". A file that is compressed with gzip is
 // unpacked.
 func readAll(s streams, name string) ([]byte, error) {

@@ -39,9 +39,22 @@ func graded(ctx context.Context, s streams, c source, file string, by writer) ([
 	if file == "" {
 		return by.write(ctx, s, c.common, c.tools)
 	}
-	cases, err := toolsearcheval.LoadCases(file)
+	text, err := readAll(s, file)
 	if err != nil {
-		return nil, fail(exitInput, "%w", err)
+		return nil, err
+	}
+	all, err := lines(file, text)
+	if err != nil {
+		return nil, err
+	}
+	cases := make([]toolsearcheval.Case, len(all))
+	for i, line := range all {
+		if err := decode(line, &cases[i]); err != nil {
+			return nil, fail(exitInput, "%s: query %d: %w", file, i+1, err)
+		}
+	}
+	if len(cases) == 0 {
+		return nil, fail(exitInput, "%s holds no queries", file)
 	}
 	return cases, nil
 }

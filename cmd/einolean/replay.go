@@ -12,6 +12,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"math"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -75,6 +76,21 @@ type bench struct {
 	more     int // policies that --all replays besides
 }
 
+// check says what is wrong with flags and files.
+func (b bench) check(files []string) error {
+	switch {
+	case len(files) == 0:
+		return fail(exitUsage, "give a file of a conversation, such as the body of a request. See einolean replay --help")
+	case b.options.Trigger < 1:
+		return fail(exitUsage, "--trigger is at least 1, not %d", b.options.Trigger)
+	case !isShare(b.options.ReadBacks):
+		return fail(exitUsage, "--read-backs is between 0 and 1, not %v", b.options.ReadBacks)
+	case b.over < 0 || math.IsNaN(b.over): // no cost is above that
+		return fail(exitUsage, "--fail-over is at least 0, not %v", b.over)
+	}
+	return nil
+}
+
 // choice is a row: what is done with tools and with results.
 type choice struct {
 	replay.Policy
@@ -129,13 +145,8 @@ func runReplay(ctx context.Context, s streams, args []string) error {
 	if common.schema {
 		return writeSchema[replayJSON](s.out, replaySchema)
 	}
-	switch {
-	case len(rest) == 0:
-		return fail(exitUsage, "give a file of a conversation, such as the body of a request. See einolean replay --help")
-	case b.options.Trigger < 1:
-		return fail(exitUsage, "--trigger is at least 1, not %d", b.options.Trigger)
-	case b.options.ReadBacks < 0 || b.options.ReadBacks > 1:
-		return fail(exitUsage, "--read-backs is between 0 and 1, not %v", b.options.ReadBacks)
+	if err := b.check(rest); err != nil {
+		return err
 	}
 	color, err := common.colored(s.out)
 	if err != nil {

@@ -62,7 +62,7 @@ func runSearch(ctx context.Context, s streams, args []string) error {
 	case len(rest) == 0:
 		return fail(exitUsage, "give a file of tools and a query; without a query there is a prompt")
 	case a.k < 1:
-		return fail(exitUsage, "-k is at least 1, not %d", a.k)
+		return fail(exitUsage, "--k is at least 1, not %d", a.k)
 	case len(rest) == 1 && rest[0] == "-":
 		return fail(exitUsage, "the tools come from standard input, so give the query as an argument")
 	}

@@ -32,6 +32,11 @@ func TestLoadNamesTheBrokenLine(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, "a", tools[0].Name)
 
+	require.NoError(t, os.WriteFile(good, []byte("\ufeff{\"name\":\"a\"}\r\n\r\n{\"name\":\"b\"}\r\n"), 0o600))
+	tools, err = toolsearcheval.LoadTools(good)
+	require.NoError(t, err, "as Windows writes it")
+	require.Len(t, tools, 2)
+
 	_, _, err = toolsearcheval.Load(bad, good)
 	require.ErrorContains(t, err, "cases.jsonl:3")
 	_, err = toolsearcheval.LoadCases(filepath.Join(dir, "none"))

@@ -139,7 +139,7 @@ func readLines[T any](file string, decode func([]byte) (T, error)) ([]T, error) 
 	}
 	var all []T
 	n := 0
-	for line := range bytes.Lines(data) {
+	for line := range bytes.Lines(bytes.TrimPrefix(data, []byte("\ufeff"))) { // as some editors begin a file
 		n++
 		if len(bytes.TrimSpace(line)) == 0 {
 			continue
