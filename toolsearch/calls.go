@@ -33,23 +33,22 @@ import (
 type callView struct{ *run }
 
 // Lookup says what a call is for.
-func (r callView) Lookup(c wire.Call) (slots.Tool, slots.Kind) {
-	hidden := r.catalog()
+func (r callView) Lookup(c wire.Call) (*hidden.Tool, slots.Kind) {
 	isOurs := toolnames.IsSearchTool(c.Name) || c.Name == toolnames.Run
-	known := r.own[c.Name] != nil || hidden.usesMetaName(c.Name)
-	switch e := hidden.Lookup(c.Name); {
+	known := r.own[c.Name] != nil || r.catalog().usesMetaName(c.Name)
+	switch e := r.catalog().Lookup(c.Name); {
 	case isOurs && !known && e == nil:
-		return slots.Tool{}, slots.Gone // of the protocol under which the history was written: it gets an answer
+		return nil, slots.Gone // of the protocol under which the history was written: it gets an answer
 	case c.Name == toolnames.Call && r.callsEnhanced(c):
-		return slots.Tool{}, slots.Enhanced
+		return nil, slots.Enhanced
 	case e != nil:
-		return slots.Tool{Name: e.Info.Name, Desc: e.Info.Desc, Tool: e.Value, Type: e.Type()}, slots.Hidden
+		return e, slots.Hidden
 	case r.isGone(c.Name):
-		return slots.Tool{}, slots.Gone
+		return nil, slots.Gone
 	case known:
-		return slots.Tool{}, slots.Other
+		return nil, slots.Other
 	}
-	return slots.Tool{}, slots.Unknown
+	return nil, slots.Unknown
 }
 
 // callsEnhanced reports whether a call of call_tool is for a tool that returns more than text.
@@ -176,8 +175,8 @@ func (r callView) Kept(ctx context.Context, interrupted []wire.Call) (names []st
 	return kept.Bound, kept.Began
 }
 
-// byName is the call that arguments of call_tool ask for.
-func (r callView) byName(ctx context.Context, args string) slots.Call {
+// Called is the call that arguments of call_tool ask for. Eino tells the callbacks of an answer in its place.
+func (r callView) Called(ctx context.Context, args string) slots.Call {
 	answer := func(text string) slots.Call { return slots.Answering(ctx, text) }
 	a := lenient.Decode(args)
 	name := toolnames.Called(a)
@@ -197,7 +196,7 @@ func (r callView) byName(ctx context.Context, args string) slots.Call {
 	}
 	r.Note(compose.GetToolCallID(ctx), turn.Note{Tool: e.Info.Name})
 	ctx = callbacks.ReuseHandlers(ctx, &callbacks.RunInfo{Name: e.Info.Name, Type: e.Type(), Component: components.ComponentOfTool})
-	return slots.Running(ctx, slots.Tool{Name: e.Info.Name, Desc: e.Info.Desc, Tool: e.Value, Type: e.Type()}, text)
+	return slots.Running(ctx, e, text)
 }
 
 // argumentKeys are the keys that models use for the arguments, the right one and common

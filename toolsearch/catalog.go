@@ -10,7 +10,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"iter"
 	"slices"
 	"strings"
 	"sync"
@@ -78,7 +77,7 @@ func newCatalog(by *catalogs, of parts, like *catalog) *catalog {
 	}
 	c.Set = c.With(mine)
 	c.has = func(name string) bool { return c.Lookup(name) != nil }
-	c.plan = sync.OnceValue(func() *slots.Plan { return slots.NewPlan(c.slotted(), c.Len(), c.changes) })
+	c.plan = sync.OnceValue(func() *slots.Plan { return slots.NewPlan(c.Set, c.changes) })
 	if like != nil {
 		c.Ranks, c.shared = like.Ranks, like.shared
 		return c
@@ -119,17 +118,6 @@ func (c *catalog) takenOf(s *hidden.Set, names []string) (taken turn.Names) {
 		}
 	}
 	return taken
-}
-
-// slotted are the tools for which an agent gets slots.
-func (c *catalog) slotted() iter.Seq[slots.Tool] {
-	return func(yield func(slots.Tool) bool) {
-		for e := range c.All() {
-			if !yield(slots.Tool{Name: e.Info.Name, Desc: e.Info.Desc, Tool: e.Value}) {
-				return
-			}
-		}
-	}
 }
 
 func (c *catalog) measureAll() (tokens int64, sum string) {
@@ -346,10 +334,8 @@ func (b *catalogs) like(s *hidden.Set, isOfRun bool) *hidden.Set {
 
 // tools are those of a run's agent: its own, and the hidden ones, which come and go with a Source.
 type tools struct {
-	start  *catalog                    // at the start of the run
 	hidden atomic.Pointer[catalog]     // in this model call
 	own    map[string]*schema.ToolInfo // the agent's own, by name
-	size   int                         // of the agent's list, with ours; 0 outside of an agent
 	slots  *slots.Slots                // that stand for the hidden ones; nil outside of an agent
 	source sources
 
@@ -379,20 +365,21 @@ func (t *tools) noteHad(name string) {
 // shows. It refuses a name that is taken: which of the two tools Eino runs would depend on the order
 // of the handlers.
 func (t *tools) checkLater(infos []*schema.ToolInfo) error {
-	if t.size == 0 || len(infos) <= t.size {
-		return nil
+	if !slices.ContainsFunc(infos, func(t *schema.ToolInfo) bool { return t != nil && slots.IsName(t.Name) }) {
+		return nil // it is not of this run: there is no agent, or it is a list from a checkpoint of Eino's own package
 	}
-	c, wrong := t.catalog(), problems(nil)
-	seen := make(turn.Names, len(infos))
+	c, wrong, seen := t.catalog(), problems(nil), turn.Names(nil)
 	for _, info := range infos {
 		if info == nil || slots.IsName(info.Name) {
 			continue
 		}
 		isOurs := c.usesMetaName(info.Name)
-		if c.isFixed(info.Name) || isOurs && seen[info.Name] {
+		if c.isFixed(info.Name) || seen[info.Name] {
 			wrong.add("", "a handler after this one added a tool named %q, which is the name of a hidden tool or of the search tool: rename one of them (the tool that package reduction adds: set ReadFileToolName)", info.Name)
 		}
-		if seen[info.Name] = true; !isOurs {
+		if isOurs {
+			seen.Add(info.Name)
+		} else {
 			t.own[info.Name] = info
 		}
 	}
@@ -437,7 +424,7 @@ func (t *tools) refresh(ctx context.Context, said *memory.Record) bool {
 // usableSet returns the set of the Source without tools whose names the agent uses.
 func (t *tools) usableSet(ctx context.Context, said *memory.Record) *hidden.Set {
 	s, own := &t.source, t.own
-	set := s.setOf(ctx, t.start.settings)
+	set := s.setOf(ctx, t.catalog().settings)
 	if s.usable != nil && s.set == set && s.own == len(own) {
 		return s.usable
 	}
@@ -445,7 +432,7 @@ func (t *tools) usableSet(ctx context.Context, said *memory.Record) *hidden.Set 
 	for name := range own {
 		if set.Lookup(name) != nil {
 			taken = true
-			t.start.emitRefused(ctx, said, name)
+			t.catalog().emitRefused(ctx, said, name)
 		}
 	}
 	s.set, s.usable, s.own = set, set, len(own)
@@ -479,16 +466,10 @@ func (t *tools) noteGone(ctx context.Context, said *memory.Record, old *catalog)
 // emitLate reports, once in a run, tools that joined it and cannot be called before the next.
 func (t *tools) emitLate(ctx context.Context, said *memory.Record) {
 	c := t.catalog()
-	if t.slots == nil || !t.slots.KeepsNames() || c.cfg.OnEvent == nil {
+	if t.slots == nil || c.cfg.OnEvent == nil {
 		return
 	}
-	var late []string
-	for e := range c.All() {
-		if !t.slots.IsBound(e.Info.Name) {
-			late = append(late, e.Info.Name)
-		}
-	}
-	if len(late) > 0 && said.IsNew(ctx, "late") {
+	if late := t.slots.Later(c.Set); len(late) > 0 && said.IsNew(ctx, "late") {
 		c.emit(ctx, einolean.Event{
 			Kind: einolean.KindToolRefused, Tool: late[0],
 			Err: fmt.Errorf("toolsearch: %d tools joined while the run was under way, and this version of Eino keeps the names of its tools: they can be called from the next run on", len(late)),

@@ -19,7 +19,6 @@ import (
 	"github.com/einolean/einolean/internal/toolnames"
 	"github.com/einolean/einolean/toolsearch/internal/found"
 	"github.com/einolean/einolean/toolsearch/internal/say"
-	"github.com/einolean/einolean/toolsearch/internal/slots"
 	"github.com/einolean/einolean/toolsearch/internal/turn"
 )
 
@@ -30,40 +29,36 @@ var toolsOf = [protocols]struct {
 	withPrograms metaTool
 }{
 	Keyword: {
-		tools:        []metaTool{{metaInfo{name: toolnames.Search, text: "tool_search", params: queryParams}, toFind, found.Keyword}},
-		withPrograms: metaTool{metaInfo{name: toolnames.Search, text: "tool_search_code", params: queryParams}, toFind, found.Sign},
+		tools:        []metaTool{{name: toolnames.Search, text: "tool_search", params: queryParams, to: toFind, answer: found.Keyword}},
+		withPrograms: metaTool{name: toolnames.Search, text: "tool_search_code", params: queryParams, to: toFind, answer: found.Sign},
 	},
 	Regexp: {
-		tools:        []metaTool{{metaInfo{name: toolnames.Search, text: "tool_search_regexp", params: patternParams}, toFind, found.Regexp}},
-		withPrograms: metaTool{metaInfo{name: toolnames.Search, text: "tool_search_regexp", params: patternParams}, toFind, found.SignMatches},
+		tools:        []metaTool{{name: toolnames.Search, text: "tool_search_regexp", params: patternParams, to: toFind, answer: found.Regexp}},
+		withPrograms: metaTool{name: toolnames.Search, text: "tool_search_regexp", params: patternParams, to: toFind, answer: found.SignMatches},
 	},
 	SearchLoad: {
 		tools: []metaTool{
-			{metaInfo{name: toolnames.SearchTools, text: "search_tools", params: queryParams}, toSearch, found.Candidates},
-			{metaInfo{name: toolnames.Load, text: "load_tool", params: namesParams}, toLoad, found.Load},
+			{name: toolnames.SearchTools, text: "search_tools", params: queryParams, to: toSearch, answer: found.Candidates},
+			{name: toolnames.Load, text: "load_tool", params: namesParams, to: toLoad, answer: found.Load},
 		},
-		withPrograms: metaTool{metaInfo{name: toolnames.SearchTools, text: "tool_search_code", params: queryParams}, toFind, found.Sign},
+		withPrograms: metaTool{name: toolnames.SearchTools, text: "tool_search_code", params: queryParams, to: toFind, answer: found.Sign},
 	},
 	SearchCall: {
-		tools:        []metaTool{{metaInfo{name: toolnames.Search, text: "tool_search_call", params: queryParams}, toFind, found.Describe}},
-		withPrograms: metaTool{metaInfo{name: toolnames.Search, text: "tool_search_code", params: queryParams}, toFind, found.Sign},
+		tools:        []metaTool{{name: toolnames.Search, text: "tool_search_call", params: queryParams, to: toFind, answer: found.Describe}},
+		withPrograms: metaTool{name: toolnames.Search, text: "tool_search_code", params: queryParams, to: toFind, answer: found.Sign},
 	},
 }
 
-// metaInfo describes a tool that the model gets instead of the hidden ones. It is immutable.
-type metaInfo struct {
-	catalog *catalog
-	name    string
-	text    string // the text that describes it; texts whose names start with it describe its parameters
+// metaTool is a tool that the model of a run gets instead of the hidden ones. It is immutable.
+type metaTool struct {
+	run  *run
+	name string
+	text string // the text that describes it; texts whose names start with it describe its parameters
 	// params are its parameters, without their descriptions.
 	params func() map[string]*schema.ParameterInfo
-}
 
-// metaTool is a search tool. Its answers depend on the run.
-type metaTool struct {
-	metaInfo
-	to way // the tools that it returns
-	// answer returns the answer for the model. Its only error is the context's.
+	to way // the tools that a search returns
+	// answer returns the answer of a search for the model. Its only error is the context's.
 	answer func(context.Context, found.Search, lenient.Arguments) (string, error)
 }
 
@@ -72,37 +67,29 @@ func (t *metaTool) InvokableRun(ctx context.Context, args string, _ ...tool.Opti
 	if err := ctx.Err(); err != nil {
 		return "", err
 	}
-	r := t.runFor(ctx)
-	text, err := t.answer(ctx, r.search(ctx, t.to), lenient.Decode(args))
+	text, err := t.answer(ctx, t.run.search(ctx, t.to), lenient.Decode(args))
 	if id := compose.GetToolCallID(ctx); id != "" && err == nil {
-		r.Note(id, turn.Note{IsOurs: true, Loaded: turn.Loaded(text)})
+		t.run.Note(id, turn.Note{IsOurs: true, Loaded: turn.Loaded(text)})
 	}
 	return text, err
 }
 
 // HiddenTools tells package window which tools there are to find. They are read only.
-func (t *metaInfo) HiddenTools(ctx context.Context) []*schema.ToolInfo {
-	return t.runFor(ctx).catalog().Infos()
-}
-
-// runFor returns the run of the context, or a new one if the tool is called outside a run.
-func (t *metaInfo) runFor(ctx context.Context) *run {
-	if r := runOf(ctx); r != nil && r.start == t.catalog {
-		return r
-	}
-	return newRun(t.catalog)
+func (t *metaTool) HiddenTools(context.Context) []*schema.ToolInfo {
+	return t.run.catalog().Infos()
 }
 
 // Info describes the tool, in the language that is set.
-func (t *metaInfo) Info(context.Context) (*schema.ToolInfo, error) {
-	texts, params, data := say.Prompts.Current(), t.params(), t.catalog.describing
+func (t *metaTool) Info(context.Context) (*schema.ToolInfo, error) {
+	texts, params, data := say.Prompts.Current(), t.params(), t.run.describing
 	for key, p := range params {
 		p.Desc = texts.Say(t.text+"."+key, data)
 	}
 	return &schema.ToolInfo{Name: t.name, Desc: texts.Say(t.text, data), ParamsOneOf: schema.NewParamsOneOfByParams(params)}, nil
 }
 
-func (t *metaInfo) madeFor() *catalog { return t.catalog }
+// madeBy is the instance that put the tool into a list.
+func (t *metaTool) madeBy() *settings { return t.run.settings }
 
 // searchTools are those of a run. With programs in the agent, the one that searches answers with signatures,
 // unless the provider reads its answers. Where the provider searches, none is shown, but a model that copies
@@ -113,14 +100,14 @@ func searchTools(r *run) (tools []tool.BaseTool) {
 		if i == 0 && r.signs && !r.rules.Native {
 			t = of.withPrograms
 		}
-		if t.catalog = r.start; r.rules.Native && r.rules.ClientRuns {
+		if t.run = r; r.rules.Native && r.rules.ClientRuns {
 			tools = append(tools, nativeTool{&t})
 		} else {
 			tools = append(tools, &t)
 		}
 	}
 	if r.protocol.hasCallTool {
-		call := &callTool{metaInfo{catalog: r.start, name: toolnames.Call, text: "call_tool", params: callParams}}
+		call := &metaTool{run: r, name: toolnames.Call, text: "call_tool", params: callParams}
 		tools = append(tools, r.slots.Calling(call)...)
 	}
 	return tools
@@ -163,9 +150,9 @@ func (n nativeTool) InvokableRun(ctx context.Context, args *schema.ToolArgument,
 	if args == nil {
 		args = &schema.ToolArgument{}
 	}
-	r, a := n.runFor(ctx), lenient.Decode(args.Text)
-	s := r.search(ctx, toFind)
-	f, err := found.Find(ctx, s, a)
+	r := n.run
+	s := r.search(ctx, n.to)
+	f, err := found.Find(ctx, s, lenient.Decode(args.Text))
 	if err != nil {
 		return nil, err
 	}
@@ -192,13 +179,4 @@ func (n nativeTool) InvokableRun(ctx context.Context, args *schema.ToolArgument,
 	return &schema.ToolResult{Parts: []schema.ToolOutputPart{{
 		Type: schema.ToolPartTypeToolSearchResult, ToolSearchResult: &schema.ToolSearchResult{Tools: infos},
 	}}}, nil
-}
-
-// callTool runs a hidden tool by its name. It is listed in two forms, of which a round of calls shows the
-// model the one with the kind of result of the tool that is called: see [slots.Slots.Calling].
-type callTool struct{ metaInfo }
-
-// CallOf reads the arguments of call_tool. Eino tells the callbacks of its answers.
-func (t *callTool) CallOf(ctx context.Context, args string) slots.Call {
-	return callView{t.runFor(ctx)}.byName(ctx, args)
 }

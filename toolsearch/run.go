@@ -54,7 +54,7 @@ func runOf(ctx context.Context) *run {
 }
 
 func newRun(start *catalog) *run {
-	r := &run{settings: start.settings, tools: tools{start: start, own: map[string]*schema.ToolInfo{}}}
+	r := &run{settings: start.settings, tools: tools{own: map[string]*schema.ToolInfo{}}}
 	r.Ask = start.cfg.Filter
 	r.hidden.Store(start)
 	return r
@@ -67,7 +67,7 @@ func begin(ctx context.Context, all *catalogs, rc *adkrun.Run) (context.Context,
 		ctx = context.WithValue(ctx, all.settings, &atomic.Bool{}) // for emitNotHidden
 	}
 	own, old := ownInfos(ctx, rc.Tools)
-	if old != nil && old.settings == all.settings {
+	if old == all.settings {
 		return ctx, nil, nil // the same instance twice hides its tools once
 	}
 	r, err := join(ctx, all, rc.Tools, own, old != nil)
@@ -78,8 +78,7 @@ func begin(ctx context.Context, all *catalogs, rc *adkrun.Run) (context.Context,
 	r.direct = rc.ReturnDirectly
 	ctx = virtual.WithTools(ctx, programView{r})
 	r.refresh(ctx, &r.Record)
-	plan := r.catalog().plan()
-	r.slots = plan.Begin(ctx, callView{r})
+	r.slots = r.catalog().plan().Begin(ctx, callView{r})
 	search := searchTools(r)
 	if r.rules.SearchTool {
 		rc.ToolSearchTool, _ = search[0].Info(ctx) // which never fails
@@ -91,9 +90,6 @@ func begin(ctx context.Context, all *catalogs, rc *adkrun.Run) (context.Context,
 		}
 	}
 	rc.Tools = slices.Concat(kept, search, r.slots.Tools())
-	if r.size = len(rc.Tools) - plan.Bound(); r.signs {
-		r.size-- // no model is shown program_output
-	}
 	return ctx, r, nil
 }
 
@@ -132,14 +128,14 @@ func join(ctx context.Context, all *catalogs, tools []tool.BaseTool, own []*sche
 }
 
 // ownInfos are the infos of the tools in a list; nil for those of this package, and for a tool whose Info
-// fails, which Eino reports. old is the catalogue of an earlier instance that put search tools into it.
-func ownInfos(ctx context.Context, tools []tool.BaseTool) (own []*schema.ToolInfo, old *catalog) {
+// fails, which Eino reports. old is an earlier instance that put search tools into it.
+func ownInfos(ctx context.Context, tools []tool.BaseTool) (own []*schema.ToolInfo, old *settings) {
 	own = make([]*schema.ToolInfo, len(tools))
 	for i, t := range tools {
-		searches, isOurs := t.(interface{ madeFor() *catalog })
+		searches, isOurs := t.(interface{ madeBy() *settings })
 		switch {
 		case isOurs && old == nil:
-			old = searches.madeFor()
+			old = searches.madeBy()
 		case isOurs, slots.Is(t):
 		default:
 			own[i], _ = hidden.ReadInfo(ctx, t)

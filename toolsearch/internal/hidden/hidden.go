@@ -40,7 +40,6 @@ import (
 	"github.com/einolean/einolean/internal/toolnames"
 	"github.com/einolean/einolean/internal/toolschema"
 	"github.com/einolean/einolean/internal/warn"
-	"github.com/einolean/einolean/toolsearch/internal/slots"
 )
 
 // Digest is a short text that tells texts apart.
@@ -326,10 +325,11 @@ func (e *Tool) Fill(t tool.BaseTool, info *schema.ToolInfo) error {
 			safe.Extra, e.Safe = extra, &safe
 		}
 	}
-	if e.Value = t; !slots.Runs(t) {
-		return fmt.Errorf("tool %q (%T) can neither be invoked nor streamed", info.Name, t)
+	switch e.Value = t; t.(type) {
+	case tool.InvokableTool, tool.StreamableTool, tool.EnhancedInvokableTool, tool.EnhancedStreamableTool:
+		return nil
 	}
-	return nil
+	return fmt.Errorf("tool %q (%T) can neither be invoked nor streamed", info.Name, t)
 }
 
 // ReadInfo returns a tool's info.

@@ -17,6 +17,7 @@ import (
 
 	"github.com/einolean/einolean/internal/adkrun"
 	"github.com/einolean/einolean/internal/safe"
+	"github.com/einolean/einolean/toolsearch/internal/hidden"
 )
 
 // form is how a tool is called: at once, in pieces, or both; with and for text, or, which is
@@ -57,13 +58,11 @@ func formOf(t tool.BaseTool) form {
 	return forms
 }
 
-// Runs reports whether a tool has a form in which it can be called.
-func Runs(t tool.BaseTool) bool { return formOf(t) != forms }
-
 // IsEnhanced reports whether a tool returns more than text.
-func IsEnhanced(t tool.BaseTool) bool { return formOf(t).isEnhanced() }
-
-func (f form) isEnhanced() bool { return f >= enhancedInvokable && f < forms }
+func IsEnhanced(t tool.BaseTool) bool {
+	f := formOf(t)
+	return f >= enhancedInvokable && f < forms
+}
 
 // instead are the forms for a tool of this form, the best first.
 func (f form) instead() [3]form {
@@ -74,7 +73,7 @@ func (f form) instead() [3]form {
 
 // asTool gives a slot a form.
 func (s *slot) asTool(f form) tool.BaseTool {
-	if f.isEnhanced() {
+	if f >= enhancedInvokable {
 		return formed[*schema.ToolArgument, *schema.ToolResult](s, f-enhancedInvokable)
 	}
 	return formed[string, string](s, f)
@@ -106,8 +105,8 @@ func Answering(ctx context.Context, text string) Call {
 }
 
 // Running is a call of a tool.
-func Running(ctx context.Context, t Tool, args string) Call {
-	return Call{ctx: ctx, tool: t.Tool, typ: t.Type, args: args, isSilent: adkrun.RunsCallbacks(t.Tool)}
+func Running(ctx context.Context, t *hidden.Tool, args string) Call {
+	return Call{ctx: ctx, tool: t.Value, typ: t.Type(), args: args, isSilent: adkrun.RunsCallbacks(t.Value)}
 }
 
 type invokeSlot[I, O any] struct{ *slot }
@@ -128,25 +127,16 @@ func (s bothSlot[I, O]) StreamableRun(ctx context.Context, args I, opts ...tool.
 	return streamCall[O](s.callOf(ctx, argumentText(args)), opts)
 }
 
-// Caller is call_tool, whose arguments name the tool to run.
-type Caller interface {
-	tool.BaseTool
-	// CallOf reads the arguments of a call.
-	CallOf(ctx context.Context, args string) Call
-	// HiddenTools tells package window which tools there are to find.
-	HiddenTools(context.Context) []*schema.ToolInfo
-}
-
 // callTool is call_tool for one kind of result.
 type callTool[I, O any] struct {
-	Caller
-	slots *Slots
+	described tool.BaseTool
+	slots     *Slots
 }
 
-// Calling lists call_tool twice, once for each kind of result. The one that a round does not need
-// has the name of an unused slot.
-func (s *Slots) Calling(c Caller) []tool.BaseTool {
-	return []tool.BaseTool{callTool[string, string]{c, s}, callTool[*schema.ToolArgument, *schema.ToolResult]{c, s}}
+// Calling lists call_tool, which is described by another tool, once for each kind of result. The one that a
+// round does not need has the name of an unused slot.
+func (s *Slots) Calling(described tool.BaseTool) []tool.BaseTool {
+	return []tool.BaseTool{callTool[string, string]{described, s}, callTool[*schema.ToolArgument, *schema.ToolResult]{described, s}}
 }
 
 func (c callTool[I, O]) isEnhanced() bool {
@@ -169,17 +159,17 @@ func (c callTool[I, O]) Info(ctx context.Context) (*schema.ToolInfo, error) {
 	if c.slots.callsEnhanced(ctx) != c.isEnhanced() {
 		return &schema.ToolInfo{Name: enhancedCall, Desc: slotDesc}, nil
 	}
-	return c.Caller.Info(ctx)
+	return c.described.Info(ctx)
 }
 
 // InvokableRun runs the named tool.
 func (c callTool[I, O]) InvokableRun(ctx context.Context, args I, opts ...tool.Option) (O, error) {
-	return runCall[O](c.CallOf(ctx, argumentText(args)), opts)
+	return runCall[O](c.slots.run.Called(ctx, argumentText(args)), opts)
 }
 
 // StreamableRun runs the named tool, passing on its chunks as they come.
 func (c callTool[I, O]) StreamableRun(ctx context.Context, args I, opts ...tool.Option) (*schema.StreamReader[O], error) {
-	return streamCall[O](c.CallOf(ctx, argumentText(args)), opts)
+	return streamCall[O](c.slots.run.Called(ctx, argumentText(args)), opts)
 }
 
 // runCall runs a call for a text, or for a result of several parts.

@@ -28,15 +28,9 @@ import (
 
 	"github.com/einolean/einolean/internal/safe"
 	"github.com/einolean/einolean/internal/toolnames"
+	"github.com/einolean/einolean/toolsearch/internal/hidden"
 	"github.com/einolean/einolean/toolsearch/internal/wire"
 )
-
-// Tool is a hidden tool.
-type Tool struct {
-	Name, Desc string
-	Tool       tool.BaseTool
-	Type       string // as callbacks are told
-}
 
 // Kind says what the name of a call stands for.
 type Kind uint8
@@ -53,14 +47,16 @@ const (
 
 // Run is what slots ask of the run whose tools they stand for.
 type Run interface {
-	// Lookup says what a call is for. The tool is that of Hidden.
-	Lookup(wire.Call) (Tool, Kind)
+	// Lookup says what a call is for. The tool is that of Hidden, and nil otherwise.
+	Lookup(wire.Call) (*hidden.Tool, Kind)
 	// Names are the hidden tools that may be meant by an alias, the likeliest first.
 	Names(context.Context) iter.Seq[string]
 	// Admit reports whether a call of a hidden tool must not run, and the answer to it.
 	Admit(ctx context.Context, name string) (answer string, stop bool)
 	// Answer answers a call that reaches no tool: it is Gone, TooMany or Later.
 	Answer(ctx context.Context, name string, why Kind) string
+	// Called reads the arguments of call_tool, which name the tool to run.
+	Called(ctx context.Context, args string) Call
 	// Kept are the names of the calls in a checkpoint, whether there are any, and which calls
 	// were interrupted.
 	Kept(ctx context.Context, interrupted []wire.Call) (names []string, known bool)
@@ -92,33 +88,27 @@ func Is(t tool.BaseTool) bool {
 
 // Plan is the slots for a set of tools. It is made once for many runs.
 type Plan struct {
-	tools  []Tool // bound for the run
-	forms  []form // theirs
-	places map[string]int
-	more   []form // of those that change; the last one serves the calls without a slot
-	kept   bool   // Eino keeps the names of listed tools
+	tools  []*hidden.Tool // bound for the run
+	places map[string]int // of their names
+	more   []form         // of the slots that change; the last one serves the calls without a slot
+	kept   bool           // Eino keeps the names of listed tools
 }
 
-// NewPlan plans slots for n tools. Others may join if it says so.
-func NewPlan(tools iter.Seq[Tool], n int, joining bool) *Plan {
-	return newPlan(tools, n, joining, !asksAgain())
-}
-
-func newPlan(tools iter.Seq[Tool], n int, joining, kept bool) *Plan {
-	p, rest := &Plan{places: map[string]int{}, kept: kept}, [forms]int{}
-	for t := range tools {
-		f := formOf(t.Tool)
-		if n > mostBound && !kept {
+// NewPlan plans slots for tools. Others may join if it says so.
+func NewPlan(tools *hidden.Set, joining bool) *Plan {
+	p, rest := &Plan{places: map[string]int{}, kept: !asksAgain()}, [forms]int{}
+	for t := range tools.All() {
+		if tools.Len() > mostBound && !p.kept {
+			f := formOf(t.Value)
 			rest[f] = min(rest[f]+1, changing[f])
 			continue
 		}
-		p.places[t.Name] = len(p.tools)
-		p.tools, p.forms = append(p.tools, t), append(p.forms, f)
+		p.places[t.Info.Name] = len(p.tools)
+		p.tools = append(p.tools, t)
 	}
-	switch {
-	case joining && !kept:
+	if joining && !p.kept {
 		rest = changing
-	default: // for answers
+	} else { // for answers
 		rest[invokable] = max(rest[invokable], changing[streamable])
 	}
 	for f, n := range rest {
@@ -127,9 +117,6 @@ func newPlan(tools iter.Seq[Tool], n int, joining, kept bool) *Plan {
 	p.more = append(p.more, invokable)
 	return p
 }
-
-// Bound is how many slots are bound for a whole run.
-func (p *Plan) Bound() int { return len(p.tools) }
 
 // Slots are those of one run.
 type Slots struct {
@@ -148,10 +135,10 @@ func (p *Plan) Begin(ctx context.Context, run Run) *Slots {
 	s := &Slots{Plan: p, run: run, depth: len(compose.GetCurrentAddress(ctx)), list: make([]slot, len(p.tools)+len(p.more))}
 	infos := make([]schema.ToolInfo, len(p.tools)) // in each run its own: a handler may change what it is shown
 	for i := range s.list {
-		s.list[i] = slot{slots: s, at: i - len(p.tools)}
-		if i < len(p.tools) {
-			infos[i] = schema.ToolInfo{Name: p.tools[i].Name, Desc: p.tools[i].Desc}
-			s.list[i].info = &infos[i]
+		if s.list[i] = (slot{slots: s, at: i - len(p.tools)}); i < len(p.tools) {
+			t := p.tools[i]
+			infos[i] = schema.ToolInfo{Name: t.Info.Name, Desc: t.Info.Desc}
+			s.list[i].tool, s.list[i].info = t, &infos[i]
 		}
 	}
 	return s
@@ -160,8 +147,13 @@ func (p *Plan) Begin(ctx context.Context, run Run) *Slots {
 // Tools lists the slots, those that change last.
 func (s *Slots) Tools() []tool.BaseTool {
 	tools := make([]tool.BaseTool, len(s.list))
-	for i, f := range slices.Concat(s.forms, s.more) {
-		tools[i] = s.list[i].asTool(f)
+	for i := range s.list {
+		x := &s.list[i]
+		if x.tool != nil {
+			tools[i] = x.asTool(formOf(x.tool.Value))
+		} else {
+			tools[i] = x.asTool(s.more[x.at])
+		}
 	}
 	return tools
 }
@@ -185,8 +177,9 @@ func (s *Slots) Without(infos []*schema.ToolInfo) []*schema.ToolInfo {
 // slot is a tool that stands for a hidden one.
 type slot struct {
 	slots *Slots
-	at    int              // among those that change; negative: it is bound for the run
-	info  *schema.ToolInfo // of the tool that it is bound to
+	at    int              // among those that change
+	tool  *hidden.Tool     // that it is bound to for the run; nil: it changes
+	info  *schema.ToolInfo // of this tool
 }
 
 func (s *slot) isSlot() {}
@@ -207,8 +200,8 @@ var unused = sync.OnceValue(func() []schema.ToolInfo {
 // binding is what a changing slot stands for. The zero value stands for nothing.
 type binding struct {
 	name string
-	why  Kind // Hidden, or what the answer says
-	tool Tool // of Hidden
+	why  Kind         // Hidden, or what the answer says
+	tool *hidden.Tool // of Hidden
 }
 
 // bound is what a changing slot stands for.
@@ -228,7 +221,7 @@ func (s *slot) Info(ctx context.Context) (*schema.ToolInfo, error) {
 	b := s.bound(ctx)
 	switch {
 	case b.why == Hidden:
-		return &schema.ToolInfo{Name: b.name, Desc: b.tool.Desc}, nil
+		return &schema.ToolInfo{Name: b.name, Desc: b.tool.Info.Desc}, nil
 	case b.name != "" && (!s.slots.kept || s.at < len(s.slots.more)-1):
 		return &schema.ToolInfo{Name: b.name, Desc: slotDesc}, nil
 	}
@@ -239,18 +232,15 @@ func (s *slot) Info(ctx context.Context) (*schema.ToolInfo, error) {
 // GetType is the type of the tool that the slot stands for.
 func (s *slot) GetType() string {
 	switch now := s.slots.round.Load(); {
-	case s.info != nil:
-		if t, kind := s.slots.run.Lookup(wire.Call{Name: s.name()}); kind == Hidden {
-			return t.Type
+	case s.tool != nil:
+		if t, kind := s.slots.run.Lookup(wire.Call{Name: s.tool.Info.Name}); kind == Hidden {
+			return t.Type()
 		}
 	case now != nil && s.at < len(now.bound) && now.bound[s.at].why == Hidden:
-		return now.bound[s.at].tool.Type
+		return now.bound[s.at].tool.Type()
 	}
 	return "Slot"
 }
-
-// name is that of the tool to which the slot is bound for the run.
-func (s *slot) name() string { return s.slots.tools[s.at+len(s.slots.tools)].Name }
 
 // IsCallbacksEnabled keeps Eino from wrapping the slot, as it would in every round: a call tells
 // the callbacks.
@@ -272,23 +262,24 @@ func (s *slot) callOf(ctx context.Context, args string) Call {
 }
 
 // target is what a call of the slot is for.
-func (s *slot) target(ctx context.Context) (name string, why Kind, t Tool) {
-	if s.info != nil {
-		t, why = s.slots.run.Lookup(wire.Call{Name: s.name()})
+func (s *slot) target(ctx context.Context) (name string, why Kind, t *hidden.Tool) {
+	if s.tool != nil {
+		name = s.tool.Info.Name
+		t, why = s.slots.run.Lookup(wire.Call{Name: name})
 		switch {
 		case why != Hidden:
 			why = Gone
-		case IsEnhanced(t.Tool) != s.slots.forms[s.at+len(s.slots.tools)].isEnhanced():
+		case IsEnhanced(t.Value) != IsEnhanced(s.tool.Value):
 			why = Later
 		}
-		return s.name(), why, t
+		return name, why, t
 	}
 	if name, was := s.slots.trueName(compose.GetToolCallID(ctx)); was {
-		return name, s.slots.whyNot(name), Tool{}
+		return name, s.slots.whyNot(name), nil
 	}
 	b := s.bound(ctx)
 	if b.name == "" {
-		return unused()[s.at].Name, Gone, Tool{}
+		return unused()[s.at].Name, Gone, nil
 	}
 	return b.name, b.why, b.tool
 }
@@ -354,9 +345,19 @@ func interruptedCalls(ctx context.Context) []wire.Call {
 	return nil
 }
 
-// KeepsNames reports whether Eino keeps the names of listed tools: those that join can be called from
-// the next run on.
-func (s *Slots) KeepsNames() bool { return s.kept }
+// Later are the names of tools that joined the run and can be called from the next one on: Eino keeps
+// the names of those that it lists.
+func (s *Slots) Later(tools *hidden.Set) (names []string) {
+	if !s.kept {
+		return nil
+	}
+	for t := range tools.All() {
+		if !s.isBound(t.Info.Name) {
+			names = append(names, t.Info.Name)
+		}
+	}
+	return names
+}
 
 func (s *Slots) empty() *round { return &round{bound: make([]binding, len(s.more))} }
 
@@ -368,7 +369,7 @@ func (s *Slots) Open() { s.round.Store(&noRound) }
 func (s *Slots) Meet(ctx context.Context, calls []wire.Call) (edit func(wire.Call) wire.Call) {
 	calls = slices.DeleteFunc(slices.Clone(calls), func(c wire.Call) bool { return !s.needsSlot(c) })
 	if len(calls) == 0 {
-		return same
+		return s.editor(&noRound)
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -398,25 +399,23 @@ func (s *Slots) Bind(ctx context.Context, calls []wire.Call) (names []string, ed
 	return b.names, s.editor(b)
 }
 
-func same(c wire.Call) wire.Call { return c }
-
 // needsSlot reports whether a call reaches no tool unless a slot is bound for it.
 func (s *Slots) needsSlot(c wire.Call) bool {
 	switch _, kind := s.run.Lookup(c); kind {
 	case Enhanced:
 		return true
 	case Hidden, Gone:
-		return !s.IsBound(c.Name)
+		return !s.isBound(c.Name)
 	}
 	return false
 }
 
 // editor renames the calls that got no slot, and remembers what they called.
 func (s *Slots) editor(b *round) func(wire.Call) wire.Call {
-	if len(b.surplus) == 0 && !(s.kept && b.enhanced) {
-		return same
-	}
 	return func(c wire.Call) wire.Call {
+		if len(b.surplus) == 0 && !(s.kept && b.enhanced) {
+			return c
+		}
 		was := c.Name
 		switch _, kind := s.run.Lookup(c); {
 		case s.kept && kind == Enhanced:
@@ -529,7 +528,7 @@ func (s *Slots) bindRest(ctx context.Context, b *round) {
 		if full > len(s.more) || len(b.names) >= len(s.more) {
 			return
 		}
-		if slices.Contains(b.names, name) || s.IsBound(name) {
+		if slices.Contains(b.names, name) || s.isBound(name) {
 			continue
 		}
 		if !s.bind(b, name) {
@@ -540,19 +539,19 @@ func (s *Slots) bindRest(ctx context.Context, b *round) {
 	}
 }
 
-// IsBound reports whether a slot is bound to the tool of a name for the whole run, in its form.
-func (s *Slots) IsBound(name string) bool {
+// isBound reports whether a slot is bound to the tool of a name for the whole run, in its form.
+func (s *Slots) isBound(name string) bool {
 	at, ok := s.places[name]
 	if !ok {
 		return false
 	}
 	t, kind := s.run.Lookup(wire.Call{Name: name})
-	return kind != Hidden || IsEnhanced(t.Tool) == s.forms[at].isEnhanced()
+	return kind != Hidden || IsEnhanced(t.Value) == IsEnhanced(s.tools[at].Value)
 }
 
 // bind gives the tool of a name a free slot, if it has none.
 func (s *Slots) bind(b *round, name string) bool {
-	if s.IsBound(name) || slices.ContainsFunc(b.bound, func(x binding) bool { return x.name == name }) {
+	if s.isBound(name) || slices.ContainsFunc(b.bound, func(x binding) bool { return x.name == name }) {
 		return true
 	}
 	if s.kept && !b.resumed {
@@ -561,7 +560,7 @@ func (s *Slots) bind(b *round, name string) bool {
 	t, kind := s.run.Lookup(wire.Call{Name: name})
 	f := invokable
 	if kind == Hidden {
-		f = formOf(t.Tool)
+		f = formOf(t.Value)
 	} else {
 		kind = Gone
 	}

@@ -24,6 +24,7 @@ import (
 
 	"github.com/einolean/einolean/internal/message"
 	"github.com/einolean/einolean/internal/toolnames"
+	"github.com/einolean/einolean/toolsearch/internal/hidden"
 	"github.com/einolean/einolean/toolsearch/internal/wire"
 )
 
@@ -33,18 +34,23 @@ type fakeRun struct {
 	gone   map[string]bool
 }
 
-func (r fakeRun) Lookup(c wire.Call) (Tool, Kind) {
-	t := r.hidden[c.Name]
+func (r fakeRun) Lookup(c wire.Call) (*hidden.Tool, Kind) {
 	switch {
-	case t != nil:
-		return Tool{Name: c.Name, Desc: "does " + c.Name, Tool: t, Type: "Fake"}, Hidden
+	case r.hidden[c.Name] != nil:
+		return r.tool(c.Name), Hidden
 	case r.gone[c.Name]:
-		return Tool{}, Gone
+		return nil, Gone
 	case c.Name == "own":
-		return Tool{}, Other
+		return nil, Other
 	}
-	return Tool{}, Unknown
+	return nil, Unknown
 }
+
+func (r fakeRun) tool(name string) *hidden.Tool {
+	return &hidden.Tool{Info: &schema.ToolInfo{Name: name, Desc: "does " + name}, Value: r.hidden[name]}
+}
+
+func (r fakeRun) Called(ctx context.Context, args string) Call { return Answering(ctx, "called "+args) }
 
 func (r fakeRun) Names(context.Context) iter.Seq[string] {
 	return slices.Values(slices.Sorted(maps.Keys(r.hidden)))
@@ -77,15 +83,14 @@ func (m media) InvokableRun(_ context.Context, args *schema.ToolArgument, _ ...t
 
 // begin makes the slots of a run that begins with some tools; r may gain others.
 func begin(r fakeRun, kept, joining bool) *Slots {
-	names := slices.Sorted(maps.Keys(r.hidden))
-	p := newPlan(func(yield func(Tool) bool) {
-		for _, name := range names {
-			if !yield(Tool{Name: name, Desc: "does " + name, Tool: r.hidden[name]}) {
-				return
-			}
-		}
-	}, len(names), joining, kept)
-	return p.Begin(context.Background(), r)
+	tried := asksAgain
+	defer func() { asksAgain = tried }()
+	asksAgain = func() bool { return !kept }
+	var tools []*hidden.Tool
+	for _, name := range slices.Sorted(maps.Keys(r.hidden)) {
+		tools = append(tools, r.tool(name))
+	}
+	return NewPlan(hidden.New(tools), joining).Begin(context.Background(), r)
 }
 
 // node is Eino's part: calls made through one tools node, which asks for names before each round, or
@@ -246,9 +251,9 @@ type reading struct {
 	bytes *int
 }
 
-func (r reading) Lookup(c wire.Call) (Tool, Kind) {
+func (r reading) Lookup(c wire.Call) (*hidden.Tool, Kind) {
 	if *r.bytes += len(c.Args); c.Name == toolnames.Call && json.Valid([]byte(c.Args)) {
-		return Tool{}, Enhanced
+		return nil, Enhanced
 	}
 	return r.fakeRun.Lookup(c)
 }
@@ -271,7 +276,7 @@ func TestACallInPiecesIsReadOnce(t *testing.T) {
 
 func readsOnce[M adk.MessageType](t *testing.T) {
 	r := reading{fakeRun{hidden: map[string]tool.BaseTool{"a": media{"a"}}}, new(int)}
-	s := NewPlan(func(func(Tool) bool) {}, 0, true).Begin(context.Background(), r)
+	s := NewPlan(nil, true).Begin(context.Background(), r)
 	s.Open()
 	args := `{"name":"a","arguments":{"text":"` + strings.Repeat(`}{ \" `, 3000) + `"}}`
 	var answer pieces[M]

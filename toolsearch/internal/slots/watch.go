@@ -61,14 +61,6 @@ type heard struct {
 	json jsontext.Pieces
 }
 
-// begins takes the first piece of a call.
-func (h *heard) begins(c wire.Call) {
-	*h = heard{call: c}
-	if c.Name == toolnames.Call {
-		h.goesOn(c.Args)
-	}
-}
-
 // goesOn takes the next piece of the arguments, and reports whether they are whole with it.
 func (h *heard) goesOn(args string) (whole bool) {
 	h.args.WriteString(args)
@@ -84,7 +76,9 @@ func met[M adk.MessageType](ctx context.Context, s *Slots, chunk M, h *heard) M 
 	for _, c := range wire.ViewOf(chunk).Calls {
 		switch {
 		case c.Name != "":
-			h.begins(c)
+			if *h = (heard{call: c}); c.Name == toolnames.Call {
+				h.goesOn(c.Args)
+			}
 		case h.call.Name != toolnames.Call || !h.goesOn(c.Args):
 			continue
 		}
