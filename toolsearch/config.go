@@ -290,7 +290,7 @@ const (
 // errors pass through; so does the model's type, and whether it runs callbacks by itself.
 // The wrapper is as safe for concurrent use as the model, which must not be nil.
 func Portable[M adk.MessageType](m model.BaseModel[M]) model.BaseModel[M] {
-	return native.Portable(m, say.Matches)
+	return native.Portable(m)
 }
 
 const (

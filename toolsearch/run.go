@@ -255,18 +255,15 @@ func (r *run) search(ctx context.Context, to way) found.Search {
 		s.Missing = r.source.missing
 	}
 	if r.cfg.OnEvent != nil {
-		s.Report = func(what einolean.Search, failed []error) { r.emitSearched(ctx, what, failed) }
+		s.Report = func(what einolean.Search, failed []error) {
+			id := compose.GetToolCallID(ctx)
+			if len(failed) > 0 {
+				r.emit(ctx, einolean.Event{Kind: einolean.KindIndexFailed, CallID: id, Err: errors.Join(failed...)})
+			}
+			r.emit(ctx, einolean.Event{Kind: einolean.KindToolsSearched, CallID: id, Search: &what})
+		}
 	}
 	return s
-}
-
-// emitSearched reports a search that was answered.
-func (r *run) emitSearched(ctx context.Context, what einolean.Search, failed []error) {
-	id := compose.GetToolCallID(ctx)
-	if len(failed) > 0 {
-		r.emit(ctx, einolean.Event{Kind: einolean.KindIndexFailed, CallID: id, Err: errors.Join(failed...)})
-	}
-	r.emit(ctx, einolean.Event{Kind: einolean.KindToolsSearched, CallID: id, Search: &what})
 }
 
 // searchView is a run as its searches see it.

@@ -106,7 +106,8 @@ func (m *middleware[M]) WrapModel(ctx context.Context, inner model.BaseModel[M],
 	if h.all && h.run.rules.SearchTool {
 		inner = native.Unsearched(inner)
 	}
-	inner = nothing.Model(h.request.Keeper(h.restarted).Model(inner))
+	restarted := func(ctx context.Context) { h.run.emit(ctx, einolean.Event{Kind: einolean.KindSessionRestarted}) }
+	inner = nothing.Model(h.request.Keeper(restarted).Model(inner))
 	if h.run.slots != nil {
 		inner = slots.Watch(h.run.slots, inner)
 	}
@@ -198,7 +199,9 @@ type lastTurn struct {
 func newHooks[M adk.MessageType](r *run) *hooks[M] {
 	h := &hooks[M]{run: r, isGone: r.isGone, known: r.heard}
 	if r.cfg.Prefetch > 0 {
-		h.meets = h.meet
+		h.meets = func(n int, text string) string {
+			return h.forUsers.meet(r, r.heard(), &h.transcript.Facts, n, text)
+		}
 	}
 	r.hooks = h
 	return h
@@ -275,19 +278,7 @@ func (h *hooks[M]) listen(ctx context.Context, msgs []M) {
 		h.forUsers.wish(ctx, r.search(ctx, toFind), t.Asks(), r.cfg.Prefetch)
 	}
 	t.Hear(h.known, h.meets)
-	if r.cfg.Prefetch > 0 || t.HasOffers() {
-		t.PutOffers()
-	}
-}
-
-// meet notes what a user's message asks for.
-func (h *hooks[M]) meet(n int, text string) string {
-	return h.forUsers.meet(h.run, h.known(), &h.transcript.Facts, n, text)
-}
-
-// restarted reports that an answer which a provider ties to its request is released.
-func (h *hooks[M]) restarted(ctx context.Context) {
-	h.run.emit(ctx, einolean.Event{Kind: einolean.KindSessionRestarted})
+	t.PutOffers()
 }
 
 // tell reports what a model call shows.
@@ -343,16 +334,14 @@ func (h *hooks[M]) rewrite(ctx context.Context, c *catalog, msgs []M, show []str
 	}
 	offered := r.may(ctx, toOffer)
 	next := native.Rewrite(msgs, native.History{
-		Rules: rules, Tools: c.Set, Shown: show, Found: say.Matches,
-		Again:    func(names []string) string { return say.Text("already-loaded", say.Data{Words: names}) },
-		Findable: r.may(ctx, toFind),
+		Rules: rules, Tools: c.Set, Shown: show, Findable: r.may(ctx, toFind),
 		Declared: func(name string) bool {
 			e := c.Lookup(name)
 			return e == nil && r.own[name] != nil || e != nil && (slices.Contains(show, name) || rules.DeferAll && offered(e))
 		},
 	})
 	if t.Replace(next) {
-		h.forUsers.again()
+		h.forUsers = forUsers{wishes: h.forUsers.wishes}
 		t.Hear(h.known, h.meets)
 	}
 	if rules.NoteOnEmpty && t.Facts.EmptyCall != nil {
@@ -397,9 +386,6 @@ type forUsers struct {
 	calls  int             // model calls before it
 }
 
-// again forgets what was loaded.
-func (v *forUsers) again() { *v = forUsers{wishes: v.wishes} }
-
 // wish searches for what messages ask for, each once.
 func (v *forUsers) wish(ctx context.Context, s found.Search, messages iter.Seq[string], most int) {
 	n := 0
@@ -431,7 +417,10 @@ func (v *forUsers) meet(r *run, known turn.Run, facts *turn.Facts, n int, text s
 			continue
 		}
 		if offers {
-			d := inOffer(x.Tool, r.signs)
+			d := say.Sign(x.Tool)
+			if !r.signs {
+				d, _ = say.Describe(x.Tool)
+			}
 			if left -= d.Size(); left < 0 {
 				break
 			}
@@ -464,12 +453,3 @@ func (v *forUsers) meet(r *run, known turn.Run, facts *turn.Facts, n int, text s
 
 // maxOfferBytes bounds the tools in an offer, which nobody asked for.
 const maxOfferBytes = 8 << 10
-
-// inOffer describes a tool in an offer.
-func inOffer(e *hidden.Tool, signs bool) say.Described {
-	if signs {
-		return say.Sign(e)
-	}
-	d, _ := say.Describe(e)
-	return d
-}

@@ -21,12 +21,12 @@ import (
 
 // Find answers a search by words, of which an answer names the results.
 func Find(ctx context.Context, s Search, a lenient.Arguments) (Result, error) {
-	return s.find(ctx, queriesOf(a), limitOf(a), nameSize)
+	return s.find(ctx, a, nameSize)
 }
 
 // Advice is what there is to say of a search that found nothing, which is not reported again.
 func Advice(ctx context.Context, s Search, a lenient.Arguments) string {
-	f, err := s.search(ctx, queriesOf(a), limitOf(a))
+	f, err := s.search(ctx, a)
 	if text := f.Hint(); err == nil && text != "" {
 		return text
 	}
@@ -38,7 +38,7 @@ func nameSize(e *hidden.Tool) int { return 2 * (say.Size(e.Info.Name) + 1) }
 
 // Keyword answers with the names of tools, which are loaded.
 func Keyword(ctx context.Context, s Search, a lenient.Arguments) (string, error) {
-	f, err := s.find(ctx, queriesOf(a), limitOf(a), nameSize)
+	f, err := Find(ctx, s, a)
 	return say.JSON(say.Answer{Matches: f.Names(), AlreadyLoaded: f.alreadyLoaded, Hint: f.Hint()}), err
 }
 
@@ -53,7 +53,7 @@ const maxShort = 150
 
 // Candidates answers with tools to choose from.
 func Candidates(ctx context.Context, s Search, a lenient.Arguments) (string, error) {
-	f, err := s.find(ctx, queriesOf(a), limitOf(a), candidateSize)
+	f, err := s.find(ctx, a, candidateSize)
 	out := say.Answer{Results: []say.Described{}, AlreadyLoaded: f.alreadyLoaded, Hint: f.Hint()}
 	for _, x := range f.Found {
 		score, desc := math.Round(x.score*100)/100, display.Clip(x.Info.Desc, maxShort)
@@ -91,7 +91,7 @@ func Load(ctx context.Context, s Search, a lenient.Arguments) (string, error) {
 
 // Describe answers with tools that the model can call by another one.
 func Describe(ctx context.Context, s Search, a lenient.Arguments) (string, error) {
-	f, err := s.find(ctx, queriesOf(a), limitOf(a), func(e *hidden.Tool) int { d, _ := say.Describe(e); return d.Size() })
+	f, err := s.find(ctx, a, func(e *hidden.Tool) int { d, _ := say.Describe(e); return d.Size() })
 	out := say.Answer{Tools: []say.Described{}}
 	for _, x := range f.Found {
 		d, shortened := say.Describe(x.Tool)
@@ -117,7 +117,7 @@ func signed(tools []Tool, hint string) string {
 
 // Sign answers with the signatures of tools that programs can call.
 func Sign(ctx context.Context, s Search, a lenient.Arguments) (string, error) {
-	f, err := s.find(ctx, queriesOf(a), limitOf(a), signedSize)
+	f, err := s.find(ctx, a, signedSize)
 	return signed(f.Found, f.Hint()), err
 }
 

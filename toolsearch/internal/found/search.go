@@ -14,6 +14,7 @@ import (
 	"github.com/einolean/einolean/internal/keyword"
 	"github.com/einolean/einolean/internal/keyword/bm25/lexicon"
 	keynames "github.com/einolean/einolean/internal/keyword/names"
+	"github.com/einolean/einolean/internal/lenient"
 	"github.com/einolean/einolean/toolsearch/index"
 	"github.com/einolean/einolean/toolsearch/internal/hidden"
 	"github.com/einolean/einolean/toolsearch/internal/say"
@@ -64,12 +65,13 @@ func Most(results int) int { return max(maxResults, results) }
 
 // find runs the queries of one call, and reports the search. All it finds fits into one
 // answer, which takes size bytes for a tool. Its only error is the context's.
-func (s Search) find(ctx context.Context, queries []string, limit int, size func(*hidden.Tool) int) (Result, error) {
+func (s Search) find(ctx context.Context, a lenient.Arguments, size func(*hidden.Tool) int) (Result, error) {
 	if s.Report != nil {
 		ctx, s.trace = tracing(ctx, s.Report)
 	}
-	f, err := s.search(ctx, queries, limit)
+	f, err := s.search(ctx, a)
 	f.bound(size)
+	queries := queriesOf(a)
 	if s.Missing != nil {
 		s.noteMissing(&f, queries...)
 	}
@@ -80,8 +82,8 @@ func (s Search) find(ctx context.Context, queries []string, limit int, size func
 }
 
 // search runs the queries of one call. Its only error is the context's.
-func (s Search) search(ctx context.Context, queries []string, limit int) (Result, error) {
-	f := Result{visible: s.For.Sees()}
+func (s Search) search(ctx context.Context, a lenient.Arguments) (Result, error) {
+	f, queries, limit := Result{visible: s.For.Sees()}, queriesOf(a), limitOf(a)
 	if limit <= 0 {
 		limit = s.MaxResults
 	}
@@ -152,21 +154,13 @@ func (s Search) rank(ctx context.Context, words string, kept ranking) (ranking, 
 			results = s.sure().RateUnknown(ctx, hidden.Door{}, words, results)
 		}
 		kept.found = slices.Grow(kept.found, min(kept.limit, len(results)))
-		s.accept(results, &kept)
+		for _, x := range results {
+			if e := s.Lookup(x.Name); !kept.isFull() && e != nil && x.Score >= 0 && s.For.May(e) && !holds(kept.found, e) {
+				kept.add(Tool{Tool: e, score: x.Score, confidence: x.Confidence})
+			}
+		}
 		if kept.isFull() || len(results) < ask {
 			return kept, nil
-		}
-	}
-}
-
-func (s Search) accept(results []index.Result, kept *ranking) {
-	for _, x := range results {
-		if kept.isFull() {
-			return
-		}
-		e := s.Lookup(x.Name)
-		if e != nil && x.Score >= 0 && s.For.May(e) && !holds(kept.found, e) {
-			kept.add(Tool{Tool: e, score: x.Score, confidence: x.Confidence})
 		}
 	}
 }

@@ -102,11 +102,11 @@ func (c Call) rebuilt(show []*hidden.Tool) []*schema.ToolInfo {
 		rules = Plain
 	}
 	for _, e := range show {
-		if t := kept[e.Info.Name]; t != nil {
-			next = append(next, t)
-			continue
+		t := kept[e.Info.Name]
+		if t == nil {
+			t = rules.Info(e)
 		}
-		next = append(next, toolschema.WithOwnParams(rules.shallow(e)))
+		next = append(next, t)
 	}
 	return next
 }

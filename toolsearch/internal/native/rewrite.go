@@ -17,6 +17,7 @@ import (
 	"github.com/einolean/einolean/internal/toolnames"
 	"github.com/einolean/einolean/internal/toolschema"
 	"github.com/einolean/einolean/toolsearch/internal/hidden"
+	"github.com/einolean/einolean/toolsearch/internal/say"
 	"github.com/einolean/einolean/toolsearch/internal/turn"
 	"github.com/einolean/einolean/toolsearch/internal/wire"
 )
@@ -27,9 +28,7 @@ type History struct {
 	Tools    *hidden.Set // those that are hidden
 	Shown    []string    // names of those that the model call shows
 	Findable func(*hidden.Tool) bool
-	Declared func(name string) bool      // the call declares the tool, in full or deferred
-	Found    func(names []string) string // the result of a search, as text
-	Again    func(names []string) string // of one that found what an earlier one returned
+	Declared func(name string) bool // the call declares the tool, in full or deferred
 }
 
 // Rewrite returns the messages with results of searches in the form that the adapter accepts, and with
@@ -93,7 +92,7 @@ func (h *editor) Result(id, name string, tools []*schema.ToolInfo) (kept []*sche
 		return kept, ""
 	}
 	if len(again) > 0 {
-		return nil, h.Again(again)
+		return nil, say.Text("already-loaded", say.Data{Words: again})
 	}
 	return nil, h.inWords(nil)
 }
@@ -127,12 +126,12 @@ func (h *editor) inWords(tools []*schema.ToolInfo) string {
 }
 
 // Words is the result of a search as text.
-func (h *editor) Words(names []string) string { return h.Found(names) }
+func (h *editor) Words(names []string) string { return say.Matches(names) }
 
 // Portable wraps a model without tool search of its own so that it can take over a conversation from
-// one that has. found is the result of a search, as text.
-func Portable[M adk.MessageType](m model.BaseModel[M], found func(names []string) string) model.BaseModel[M] {
-	return adapted[M]{m, func(input []M, opts []model.Option) ([]M, []model.Option) { return withoutSearch(input, opts, found) }}
+// one that has.
+func Portable[M adk.MessageType](m model.BaseModel[M]) model.BaseModel[M] {
+	return adapted[M]{m, withoutSearch[M]}
 }
 
 // Unsearched wraps a model so that it is not offered a search.
@@ -167,8 +166,8 @@ func (a adapted[M]) GetType() string { return adkrun.TypeOf(a.model) }
 func (a adapted[M]) IsCallbacksEnabled() bool { return adkrun.RunsCallbacks(a.model) }
 
 // withoutSearch returns the input and the options without any part of a provider's own search.
-func withoutSearch[M adk.MessageType](input []M, opts []model.Option, found func([]string) string) ([]M, []model.Option) {
-	plain := editor{History: History{Rules: Plain, Found: found}}
+func withoutSearch[M adk.MessageType](input []M, opts []model.Option) ([]M, []model.Option) {
+	plain := editor{History: History{Rules: Plain}}
 	next := wire.Each(wire.RewriteAll(input, func(wire.Pairs) wire.Editor { return &plain }), func(m M) M { return wire.Edit(m, withArguments) })
 	o := model.GetCommonOptions(&model.Options{}, opts...)
 	if o.ToolSearchTool == nil && len(o.DeferredTools) == 0 {

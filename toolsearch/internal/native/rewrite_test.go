@@ -100,7 +100,7 @@ func testRewriting[M adk.MessageType](t *testing.T, k kind[M]) {
 		msgs, tools := k.anyHistory(r), setOf(some(r, "t", 10, 10)...)
 		denied := among(some(r, "t", 3, 10))
 		h := native.History{
-			Rules: anyRules(t, r), Tools: tools, Found: found, Again: func([]string) string { return "again" },
+			Rules: anyRules(t, r), Tools: tools,
 			Findable: func(e *hidden.Tool) bool { return !denied[e.Info.Name] },
 		}
 		for e := range tools.All() {
@@ -178,7 +178,7 @@ func testPortable[M adk.MessageType](t *testing.T, k kind[M]) {
 		given := []model.Option{model.WithTools([]*schema.ToolInfo{{Name: "own"}}), model.WithToolSearchTool(search), model.WithDeferredTools(later)}
 		before, err := json.Marshal(msgs)
 		require.NoError(t, err)
-		wrapped, loaded := native.Portable(m, found), []string{}
+		wrapped, loaded := native.Portable(m), []string{}
 		if r.IntN(2) == 0 {
 			_, err = wrapped.Generate(context.Background(), msgs, given...)
 		} else {

@@ -79,14 +79,9 @@ func (k *noted) of(run turn.Run, v *wire.View, newest, mayKnow bool) turn.Run {
 		}
 	}
 	k.isHeard = true
-	if run.Note = nothing; k.notes != nil {
-		notes := k.notes
-		run.Note = func(id string) turn.Note { return notes[id] }
-	}
+	run.Note = func(id string) turn.Note { return k.notes[id] }
 	return run
 }
-
-func nothing(string) turn.Note { return turn.Note{} }
 
 // lineOf reads a message.
 func lineOf[M adk.MessageType](msg M) line[M] {
@@ -266,9 +261,6 @@ func (t *Transcript[M]) Is(msgs []M) bool {
 	return slices.EqualFunc(t.lines, msgs, func(l line[M], msg M) bool { return l.msg == msg })
 }
 
-// HasOffers reports whether there are offers.
-func (t *Transcript[M]) HasOffers() bool { return t.count[offer] > 0 }
-
 // PutOffers leaves exactly the offers that users' messages call for, each after its message.
 func (t *Transcript[M]) PutOffers() {
 	last, isRight := "", true
@@ -288,15 +280,15 @@ func (t *Transcript[M]) PutOffers() {
 			t.add(l)
 		}
 		if l.offer != "" {
-			t.say(offer, wire.Note[M](l.offer), l.offer)
+			t.say(offer, l.offer)
 		}
 	})
 	t.heard = len(t.lines)
 }
 
 // say adds a message of ours, which says nothing that the facts need.
-func (t *Transcript[M]) say(k kind, msg M, text string) {
-	t.add(line[M]{msg: msg, kind: k, text: text})
+func (t *Transcript[M]) say(k kind, text string) {
+	t.add(line[M]{msg: wire.Note[M](text, k == list || k == change), kind: k, text: text})
 	t.heard, t.isEdited = len(t.lines), true
 }
 
@@ -307,7 +299,7 @@ func (t *Transcript[M]) PutNote(text string) {
 			return
 		}
 	}
-	t.say(other, wire.Note[M](text), "")
+	t.say(other, text)
 }
 
 // PutList leaves exactly one list, with the text, and no changes of it. It replaces the first list, or
@@ -324,7 +316,7 @@ func (t *Transcript[M]) PutList(text string) {
 	isPut := text == ""
 	put := func() {
 		isPut = true
-		t.say(list, wire.Reminder[M](text), text)
+		t.say(list, text)
 	}
 	t.rebuild(len(t.lines), func(l line[M]) {
 		if !isPut && place(l) {
@@ -377,7 +369,7 @@ func (t *Transcript[M]) Tell(d *told.Told, c told.Call) (names string) {
 	case isNew:
 		t.PutList(names)
 	case delta != "":
-		t.say(change, wire.Reminder[M](delta), delta)
+		t.say(change, delta)
 	}
 	return names
 }

@@ -39,13 +39,13 @@ var (
 func anyMessage[M adk.MessageType](r *rand.Rand, n int) M {
 	switch r.IntN(11) {
 	case 0:
-		return wire.Reminder[M](lists[r.IntN(2)])
+		return wire.Note[M](lists[r.IntN(2)], true)
 	case 1:
-		return wire.Reminder[M](change)
+		return wire.Note[M](change, true)
 	case 2:
-		return wire.Note[M](offer)
+		return wire.Note[M](offer, false)
 	case 3:
-		return wire.Reminder[M](lists[0] + " and more")
+		return wire.Note[M](lists[0]+" and more", true)
 	case 4:
 		return adktest.User[M](lists[r.IntN(2)]) // as a store left it
 	case 5:
@@ -262,7 +262,7 @@ func testRequest[M adk.MessageType](t *testing.T) {
 	} {
 		before, after := was.Keeper(nil), c.now.Keeper(func(context.Context) {})
 		for _, tie := range []session.Tie{session.Stored, session.StoredWithTools, session.Bound} {
-			stale := after.Stale([]M{wire.Reminder[M](lists[0]), adktest.User[M]("please")})(2, tie, before.Mark(nil, tie))
+			stale := after.Stale([]M{wire.Note[M](lists[0], true), adktest.User[M]("please")})(2, tie, before.Mark(nil, tie))
 			require.Equal(t, slices.Contains(c.stales, tie), stale, "%s, %v", c.name, tie)
 		}
 	}

@@ -158,14 +158,14 @@ func TextOf[M adk.MessageType](m M) Text {
 	return s
 }
 
-// Reminder makes the message that lists the hidden tools.
-func Reminder[M adk.MessageType](text string) M {
-	return message.WithExtra(message.New[M](schema.User, message.NewText(text)), map[string]any{reminderKey: true})
-}
-
-// Note makes a user message that carries a hint and a key of ours in Extra.
-func Note[M adk.MessageType](text string) M {
-	return message.WithExtra(message.New[M](schema.User, message.NewText(text)), map[string]any{noteKey: true})
+// Note makes a message of ours for the model, marked by a key in Extra: Eino's, if it is a reminder of the
+// hidden tools.
+func Note[M adk.MessageType](text string, isReminder bool) M {
+	key := noteKey
+	if isReminder {
+		key = reminderKey
+	}
+	return message.WithExtra(message.New[M](schema.User, message.NewText(text)), map[string]any{key: true})
 }
 
 // Edit returns a copy in which calls have the ids, names and arguments that the function says; the
@@ -311,23 +311,20 @@ type Pair struct {
 	Native bool // the result is in a provider's own form
 }
 
-func (p Pairs) add(v View) {
-	for _, c := range v.Calls {
-		p[c.ID] = Pair{Name: c.Name, Marked: c.Marked}
-	}
-	for _, r := range v.Results {
-		x := p[r.ID]
-		x.Native = x.Native || r.Native
-		p[r.ID] = x
-	}
-}
-
 // RewriteAll rewrites messages with the editor for their calls. It returns the same slice
 // if no message changes.
 func RewriteAll[M adk.MessageType](msgs []M, edit func(Pairs) Editor) []M {
 	p := Pairs{}
 	for _, msg := range msgs {
-		p.add(ViewOf(msg))
+		v := ViewOf(msg)
+		for _, c := range v.Calls {
+			p[c.ID] = Pair{Name: c.Name, Marked: c.Marked}
+		}
+		for _, r := range v.Results {
+			x := p[r.ID]
+			x.Native = x.Native || r.Native
+			p[r.ID] = x
+		}
 	}
 	e := edit(p)
 	return Each(msgs, func(msg M) M { return rewrite(msg, e) })
