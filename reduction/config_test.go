@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/cloudwego/eino/adk"
+	"github.com/cloudwego/eino/components/tool"
 	"github.com/cloudwego/eino/schema"
 	"github.com/stretchr/testify/require"
 
@@ -124,7 +125,7 @@ func TestSeveralBackendsAreReadByOneProvidedTool(t *testing.T) {
 	_, err := adkrun.Begin(context.Background(), mw, run)
 	require.NoError(t, err)
 	require.Len(t, run.Tools, 1)
-	reader := run.Tools[0].(invoker)
+	reader := run.Tools[0].(tool.InvokableTool)
 	for _, f := range forms {
 		for _, name := range []string{"shell", "own", "plain"} {
 			content := strings.Repeat(name+" "+f.name+"\n", 200)

@@ -281,7 +281,7 @@ func onlyText[M adk.MessageType](t *testing.T) {
 		mw := typed(t, &reduction.TypedConfig[M]{Backend: store, MaxTokensForClear: 1, ToolConfig: map[string]*reduction.ToolReductionConfig{"shell": own}})
 		out := before(t, mw, msgs)
 		was, is := s.answers(msgs[1])[0], s.answers(out[1])[0]
-		require.Equal(t, s.rest(msgs[1]), s.rest(out[1]), "%s: image detail, file name and Extra stay", name)
+		require.Equal(t, restOf(msgs[1]), restOf(out[1]), "%s: image detail, file name and Extra stay", name)
 		require.NotEqual(t, was.texts, is.texts)
 		if name == "default" {
 			require.Equal(t, was.joined(), stored(t, store, pathIn(is.joined())))

@@ -355,7 +355,7 @@ func handlerTable[M adk.MessageType](t *testing.T) {
 			require.Equal(t, a.args, adktest.Calls(out[1])[0].Args, what)
 			if a.stays {
 				require.Equal(t, s.answers(given), s.answers(out[2]), what)
-				require.Equal(t, s.rest(given), s.rest(out[2]), what)
+				require.Equal(t, restOf(given), restOf(out[2]), what)
 			} else {
 				is := s.answers(out[2])[0]
 				require.Equal(t, a.texts, is.joined(), what)

@@ -3,7 +3,7 @@
 
 package reduction_test
 
-// What the tests share: stores, runs of hooks, messages of both types, and random histories, as
+// What the tests share: runs of hooks, messages of both types, and random histories, as
 // hostile as they come.
 
 import (
@@ -11,28 +11,20 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"io"
 	"maps"
 	"math/rand/v2"
 	"reflect"
-	"regexp"
-	"slices"
-	"strconv"
 	"strings"
 	"testing"
 
 	"github.com/cloudwego/eino/adk"
-	"github.com/cloudwego/eino/adk/filesystem"
 	"github.com/cloudwego/eino/components/tool"
 	"github.com/cloudwego/eino/schema"
 	"github.com/stretchr/testify/require"
 
-	"github.com/einolean/einolean/internal/backend"
 	"github.com/einolean/einolean/internal/dev/adktest"
-	"github.com/einolean/einolean/internal/dev/backendtest"
 	"github.com/einolean/einolean/internal/message"
 	"github.com/einolean/einolean/reduction"
-	"github.com/einolean/einolean/store"
 )
 
 // deepCopy copies a value with all it points to. Functions and channels stay.
@@ -40,105 +32,32 @@ func deepCopy[T any](v T) T { return copyValue(reflect.ValueOf(&v).Elem()).Inter
 
 func copyValue(v reflect.Value) reflect.Value {
 	out := reflect.New(v.Type()).Elem()
-	switch v.Kind() {
-	case reflect.Pointer:
-		if !v.IsNil() {
-			out.Set(reflect.New(v.Type().Elem()))
-			out.Elem().Set(copyValue(v.Elem()))
-		}
-	case reflect.Interface:
-		if !v.IsNil() {
-			out.Set(copyValue(v.Elem()))
-		}
-	case reflect.Slice:
-		if !v.IsNil() {
-			out.Set(reflect.MakeSlice(v.Type(), v.Len(), v.Len()))
-			for i := range v.Len() {
-				out.Index(i).Set(copyValue(v.Index(i)))
-			}
-		}
-	case reflect.Map:
-		if !v.IsNil() {
-			out.Set(reflect.MakeMap(v.Type()))
-			for _, k := range v.MapKeys() {
-				out.SetMapIndex(k, copyValue(v.MapIndex(k)))
-			}
-		}
-	case reflect.Struct:
-		out.Set(v)
+	out.Set(v)
+	switch kind := v.Kind(); {
+	case kind == reflect.Struct:
 		for i := range v.NumField() {
 			if v.Type().Field(i).IsExported() {
 				out.Field(i).Set(copyValue(v.Field(i)))
 			}
 		}
+	case kind != reflect.Pointer && kind != reflect.Interface && kind != reflect.Slice && kind != reflect.Map || v.IsNil():
+	case kind == reflect.Pointer:
+		out.Set(reflect.New(v.Type().Elem()))
+		out.Elem().Set(copyValue(v.Elem()))
+	case kind == reflect.Interface:
+		out.Set(copyValue(v.Elem()))
+	case kind == reflect.Slice:
+		out.Set(reflect.MakeSlice(v.Type(), v.Len(), v.Len()))
+		for i := range v.Len() {
+			out.Index(i).Set(copyValue(v.Index(i)))
+		}
 	default:
-		out.Set(v)
+		out.Set(reflect.MakeMap(v.Type()))
+		for _, k := range v.MapKeys() {
+			out.SetMapIndex(k, copyValue(v.MapIndex(k)))
+		}
 	}
 	return out
-}
-
-// storeKinds are the ways in which a store can be able or unable.
-var storeKinds = map[string]func(*testing.T) (reduction.Backend, *backend.Memory){
-	"all interfaces": func(*testing.T) (reduction.Backend, *backend.Memory) {
-		m := backend.NewMemory(0)
-		return m, m
-	},
-	"read and write": func(*testing.T) (reduction.Backend, *backend.Memory) {
-		m := backend.NewMemory(0)
-		return backendtest.NewFaulty(m, nil).ReadWrite(), m
-	},
-	"write only": func(*testing.T) (reduction.Backend, *backend.Memory) {
-		m := backend.NewMemory(0)
-		return backendtest.NewFaulty(m, nil).WriteOnly(), m
-	},
-}
-
-// stored reads content from under a path, byte for byte.
-func stored(t testing.TB, m store.RangeReader, path string) string {
-	t.Helper()
-	r, _, err := m.ReadRange(context.Background(), path, 0, -1)
-	require.NoError(t, err, "the path %q is shown", path)
-	defer r.Close()
-	content, err := io.ReadAll(r)
-	require.NoError(t, err)
-	return string(content)
-}
-
-var pageHead = regexp.MustCompile(`bytes (\d+) to (\d+) of (\d+), between the two lines (\S+)\n`)
-
-// readBack reads content through the read tool, page by page.
-func readBack(t testing.TB, reader tool.InvokableTool, path string) string {
-	t.Helper()
-	var out strings.Builder
-	for next := 0; ; {
-		answer, err := reader.InvokableRun(context.Background(), fmt.Sprintf(`{"file_path":%q,"byte_offset":%d}`, path, next))
-		require.NoError(t, err)
-		if strings.Contains(answer, "is empty: 0 bytes") {
-			return ""
-		}
-		m := pageHead.FindStringSubmatchIndex(answer)
-		require.NotNil(t, m, "a page of %q: %s", path, answer)
-		number := func(i int) int {
-			n, err := strconv.Atoi(answer[m[2*i]:m[2*i+1]])
-			require.NoError(t, err)
-			return n
-		}
-		from, to, size := number(1), number(2), number(3)
-		require.Equal(t, next, from)
-		fence := answer[m[8]:m[9]] + "\n"
-		body := answer[m[1]+len(fence):]
-		out.WriteString(body[:to-from])
-		if next = to; to == size {
-			return out.String()
-		}
-	}
-}
-
-func readTool(t testing.TB, files reduction.Backend) tool.InvokableTool {
-	t.Helper()
-	r, err := reduction.NewReadTool(context.Background(), &reduction.ReadToolConfig{Backend: files})
-	require.NoError(t, err)
-	return r
 }
 
 // typed makes a middleware.
@@ -274,13 +193,6 @@ func textsIn(rs ...*schema.ToolResult) string {
 	return b.String()
 }
 
-type invoker = tool.InvokableTool
-
-// failing is a store whose writes fail.
-type failing struct{ err error }
-
-func (f *failing) Write(context.Context, *filesystem.WriteRequest) error { return f.err }
-
 // part is one part of a tool result: text, or something that must stay.
 type part struct {
 	text   string
@@ -339,33 +251,6 @@ func blocks(all ...*schema.ContentBlock) *schema.AgenticMessage {
 	return &schema.AgenticMessage{Role: schema.AgenticRoleTypeUser, ContentBlocks: all}
 }
 
-// sent is a message of the user with a picture.
-func (s shape[M]) sent(data string) M {
-	return s.of(func() *schema.Message {
-		m := schema.UserMessage("")
-		m.UserInputMultiContent = []schema.MessageInputPart{inputPart(part{text: "look"}, 0), inputPart(part{medium: "image", data: data}, 1)}
-		return m
-	}, func() *schema.AgenticMessage {
-		return blocks(schema.NewContentBlock(&schema.UserInputText{Text: "look"}), schema.NewContentBlock(&schema.UserInputImage{Base64Data: data, MIMEType: "image/png"}))
-	})
-}
-
-// media lists the data of a message's media.
-func (shape[M]) media(m M) (out []string) {
-	add := func(p message.Part) {
-		if of := p.Output(); p.Kind == message.Medium {
-			out = append(out, *message.MediumOf(&of).Base64Data)
-		}
-	}
-	for p := message.Parts(m); p.Next(); {
-		add(p.Part)
-		for item := p.Parts(); item.Next(); {
-			add(item.Part)
-		}
-	}
-	return out
-}
-
 // merge puts the results of messages into one; false if the type cannot.
 func (shape[M]) merge(msgs ...M) (out M, ok bool) {
 	all := blocks()
@@ -392,36 +277,6 @@ func (shape[M]) answers(m M) (out []answer) {
 		out = append(out, a)
 	}
 	return out
-}
-
-// rest renders everything but the texts of results and the marks.
-func (shape[M]) rest(m M) string {
-	switch m := any(deepCopy(m)).(type) {
-	case *schema.Message:
-		if m == nil {
-			return "nil"
-		}
-		if m.Role == schema.Tool {
-			m.Content = ""
-			m.UserInputMultiContent = slices.DeleteFunc(m.UserInputMultiContent, func(p schema.MessageInputPart) bool { return p.Type == schema.ChatMessagePartTypeText })
-		}
-		m.Extra = withoutMarks(m.Extra)
-		return render(m)
-	case *schema.AgenticMessage:
-		if m == nil {
-			return "nil"
-		}
-		for _, b := range m.ContentBlocks {
-			if b != nil && b.FunctionToolResult != nil {
-				r := b.FunctionToolResult
-				r.Content = slices.DeleteFunc(r.Content, func(c *schema.FunctionToolResultContentBlock) bool { return c.Text != nil })
-				b.Extra = withoutMarks(b.Extra)
-			}
-		}
-		m.Extra = withoutMarks(m.Extra)
-		return render(m)
-	}
-	return ""
 }
 
 func copyAll[M adk.MessageType](msgs []M) []M {
@@ -476,16 +331,6 @@ func withExtra[M adk.MessageType](m M, key string, value any) M {
 	extra := map[string]any{key: value}
 	maps.Copy(extra, adktest.Extra(m))
 	return adktest.WithExtra(m, extra)
-}
-
-func withoutMarks(extra map[string]any) map[string]any {
-	out := map[string]any{}
-	for k, v := range extra {
-		if k != processedKey && k != oursKey {
-			out[k] = v
-		}
-	}
-	return out
 }
 
 const (

@@ -762,7 +762,7 @@ func plainly(s string) string {
 func shownAs[M adk.MessageType](msgs []M) string {
 	var b strings.Builder
 	for i, m := range msgs {
-		fmt.Fprintf(&b, "%d: %s", i, shapeOf[M]().rest(m))
+		fmt.Fprintf(&b, "%d: %s", i, restOf(m))
 		for _, a := range shapeOf[M]().answers(m) {
 			for _, t := range a.texts {
 				fmt.Fprintf(&b, " | %s", plainly(t))

@@ -9,6 +9,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -544,4 +545,36 @@ func bytesThatFit[M adk.MessageType](t *testing.T, msgs []M) (n int) {
 		}
 	}
 	return n
+}
+
+func readTool(t testing.TB, files reduction.Backend) tool.InvokableTool {
+	t.Helper()
+	r, err := reduction.NewReadTool(context.Background(), &reduction.ReadToolConfig{Backend: files})
+	require.NoError(t, err)
+	return r
+}
+
+var pageHead = regexp.MustCompile(`bytes \d+ to \d+ of \d+, between the two lines \S+\n`)
+
+// readBack reads content through the read tool, page by page.
+func readBack(t testing.TB, reader tool.InvokableTool, path string) string {
+	t.Helper()
+	var out strings.Builder
+	for next := 0; ; {
+		answer, err := reader.InvokableRun(context.Background(), fmt.Sprintf(`{"file_path":%q,"byte_offset":%d}`, path, next))
+		require.NoError(t, err)
+		if strings.Contains(answer, "is empty: 0 bytes") {
+			return ""
+		}
+		from, to, size, fence := 0, 0, 0, ""
+		head := pageHead.FindString(answer)
+		_, err = fmt.Sscanf(head, "bytes %d to %d of %d, between the two lines %s", &from, &to, &size, &fence)
+		require.NoError(t, err, "a page of %q: %s", path, answer)
+		require.Equal(t, next, from)
+		_, body, _ := strings.Cut(answer, head+fence+"\n")
+		out.WriteString(body[:to-from])
+		if next = to; to == size {
+			return out.String()
+		}
+	}
 }

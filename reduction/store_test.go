@@ -495,3 +495,35 @@ func TestStreamsIntoABreakingStoreLeaveNothingRunning(t *testing.T) {
 		}
 	}
 }
+
+// storeKinds are the ways in which a store can be able or unable.
+var storeKinds = map[string]func(*testing.T) (reduction.Backend, *backend.Memory){
+	"all interfaces": func(*testing.T) (reduction.Backend, *backend.Memory) {
+		m := backend.NewMemory(0)
+		return m, m
+	},
+	"read and write": func(*testing.T) (reduction.Backend, *backend.Memory) {
+		m := backend.NewMemory(0)
+		return backendtest.NewFaulty(m, nil).ReadWrite(), m
+	},
+	"write only": func(*testing.T) (reduction.Backend, *backend.Memory) {
+		m := backend.NewMemory(0)
+		return backendtest.NewFaulty(m, nil).WriteOnly(), m
+	},
+}
+
+// stored reads content from under a path, byte for byte.
+func stored(t testing.TB, m store.RangeReader, path string) string {
+	t.Helper()
+	r, _, err := m.ReadRange(context.Background(), path, 0, -1)
+	require.NoError(t, err, "the path %q is shown", path)
+	defer r.Close()
+	content, err := io.ReadAll(r)
+	require.NoError(t, err)
+	return string(content)
+}
+
+// failing is a store whose writes fail.
+type failing struct{ err error }
+
+func (f *failing) Write(context.Context, *filesystem.WriteRequest) error { return f.err }

@@ -21,6 +21,7 @@ import (
 
 	"github.com/einolean/einolean/internal/backend"
 	"github.com/einolean/einolean/internal/dev/adktest"
+	"github.com/einolean/einolean/internal/message"
 	"github.com/einolean/einolean/internal/race"
 	"github.com/einolean/einolean/internal/tokens"
 	"github.com/einolean/einolean/reduction"
@@ -264,7 +265,7 @@ func newWindow[M adk.MessageType](t *testing.T, seed uint64) *window[M] {
 func (w *window[M]) next() {
 	more := w.parallel()
 	if w.chance(30) {
-		more = append([]M{w.shape.sent(strings.Repeat(fmt.Sprint(w.seed), 10_000))}, more...)
+		more = append([]M{sentPicture[M](strings.Repeat(fmt.Sprint(w.seed), 10_000))}, more...)
 	}
 	w.msgs = append(w.msgs[:len(w.msgs):len(w.msgs)], more...)
 	w.whole = append(w.whole, copyAll(more)...)
@@ -308,7 +309,7 @@ func (w *window[M]) parallel() []M {
 // count is the default estimate.
 func (w *window[M]) count(msgs []M) (n int64) {
 	for _, m := range msgs {
-		n += 4 + 1600*int64(len(w.shape.media(m)))
+		n += 4 + 1600*int64(len(mediaIn(m)))
 		for _, c := range adktest.Calls(m) {
 			n += int64(tokens.Estimate(c.Args)+tokens.Estimate(c.Name)) + 4
 		}
@@ -335,7 +336,7 @@ func (w *window[M]) onlyTheRest(msgs []M) {
 		longest = 4000
 	}
 	for i, m := range msgs {
-		require.Empty(w.T, w.shape.media(m), "seed %d, message %d", w.seed, i)
+		require.Empty(w.T, mediaIn(m), "seed %d, message %d", w.seed, i)
 		for _, a := range w.shape.answers(m) {
 			for _, text := range a.texts {
 				require.LessOrEqual(w.T, len(text), 1000, "seed %d, message %d", w.seed, i)
@@ -351,7 +352,7 @@ func (w *window[M]) onlyTheRest(msgs []M) {
 func (w *window[M]) readable() {
 	for i, m := range w.msgs {
 		kept, moved := map[string]bool{}, 0
-		for _, data := range w.shape.media(m) {
+		for _, data := range mediaIn(m) {
 			kept[data] = true
 		}
 		for j, a := range w.shape.answers(m) {
@@ -373,7 +374,7 @@ func (w *window[M]) readable() {
 		if text := adktest.Text(m); adktest.Role(m) == "user" && strings.Contains(text, "Attachment (") {
 			kept[w.medium(pathIn(text))] = true
 		}
-		for _, data := range w.shape.media(w.whole[i]) {
+		for _, data := range mediaIn(w.whole[i]) {
 			require.True(w.T, kept[data], "seed %d, message %d: a medium is lost", w.seed, i)
 		}
 	}
@@ -502,7 +503,7 @@ func imagesComeBack[M adk.MessageType](t *testing.T, streaming bool) {
 	require.Len(t, wires, 4)
 	seen := func(wire int) (out []string) {
 		for _, msg := range wires[wire].Messages {
-			out = append(out, shapeOf[M]().media(msg)...)
+			out = append(out, mediaIn(msg)...)
 		}
 		return out
 	}
@@ -512,4 +513,31 @@ func imagesComeBack[M adk.MessageType](t *testing.T, streaming bool) {
 	require.True(t, slices.Equal(append(seen(1), wanted), seen(2)), "the picture is back, and nothing else has changed")
 	last := wires[3].Messages
 	require.Contains(t, shapeOf[M]().answers(last[len(last)-1])[0].joined(), "/tmp/clear/none", "what is not a medium is read as text")
+}
+
+// sentPicture is a message of the user with a picture.
+func sentPicture[M adk.MessageType](data string) M {
+	return shapeOf[M]().of(func() *schema.Message {
+		m := schema.UserMessage("")
+		m.UserInputMultiContent = []schema.MessageInputPart{inputPart(part{text: "look"}, 0), inputPart(part{medium: "image", data: data}, 1)}
+		return m
+	}, func() *schema.AgenticMessage {
+		return blocks(schema.NewContentBlock(&schema.UserInputText{Text: "look"}), schema.NewContentBlock(&schema.UserInputImage{Base64Data: data, MIMEType: "image/png"}))
+	})
+}
+
+// mediaIn lists the data of a message's media.
+func mediaIn[M adk.MessageType](m M) (out []string) {
+	add := func(p message.Part) {
+		if of := p.Output(); p.Kind == message.Medium {
+			out = append(out, *message.MediumOf(&of).Base64Data)
+		}
+	}
+	for p := message.Parts(m); p.Next(); {
+		add(p.Part)
+		for item := p.Parts(); item.Next(); {
+			add(item.Part)
+		}
+	}
+	return out
 }
