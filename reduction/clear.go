@@ -175,7 +175,6 @@ func (p *pass[M]) isCandidate(r *decide.Result, of rounds.Round) bool {
 	return true
 }
 
-// oldMedia lists the media of a result.
 func (p *pass[M]) oldMedia(r *decide.Result) (out []*rounds.Medium) {
 	if !r.Rule.Refers() {
 		return nil
@@ -359,7 +358,6 @@ func (p *pass[M]) tellOne(ctx context.Context, e *decide.Edit) {
 	p.report.Result(ctx, e.Call.Name, e.Call.ID, o)
 }
 
-// countKept counts results that stay.
 func (p *pass[M]) countKept(why rule.Reason, n int) {
 	if p.OnEvent == nil || n == 0 {
 		return
@@ -388,7 +386,6 @@ func (p *pass[M]) sizeBefore(ctx context.Context) int64 {
 	return p.before.Tokens
 }
 
-// sizeOf is how many tokens messages have.
 func (p *pass[M]) sizeOf(ctx context.Context, msgs []M) (int64, error) {
 	n, err := p.TokenCounter(ctx, msgs, p.given.ToolInfos)
 	return p.corrected(n), err

@@ -403,7 +403,6 @@ func (t *TypedConfig[M]) trigger() int64 {
 	return cmp.Or(t.MaxTokensForClear, most)
 }
 
-// wrongField is the error of one field.
 func wrongField(field, format string, args ...any) error {
 	return &einolean.FieldError{Package: "reduction", Field: field, Err: fmt.Errorf(format, args...)}
 }
@@ -481,7 +480,6 @@ func (t *TypedConfig[M]) unreadable() (out []error) {
 
 func toolField(tool, field string) string { return fmt.Sprintf("ToolConfig[%q].%s", tool, field) }
 
-// wrongTools validates ToolConfig, by name of the tool.
 func (t *TypedConfig[M]) wrongTools() (out []error) {
 	for _, name := range slices.Sorted(maps.Keys(t.ToolConfig)) {
 		own, limit := t.ToolConfig[name], toolField(name, "MaxLengthForTrunc")

@@ -170,7 +170,6 @@ func (p *policy[M]) previewOf(tool string) Preview {
 	return p.Preview
 }
 
-// preview asks the Preview of a tool.
 func (p *policy[M]) preview(ctx context.Context, of cut.Detail, text string, room int) string {
 	args := ""
 	if of.Args != nil {

@@ -209,7 +209,6 @@ var (
 	errEmptyScope = errors.New("store: Scope.Key returned an empty key")
 )
 
-// path returns the path in the inner store.
 func (s *scoped) path(ctx context.Context, filePath string) (string, error) {
 	_, path, err := s.place(ctx, filePath)
 	return path, err

@@ -56,7 +56,6 @@ func (d *Dir) locate(name string, create bool) (place, error) {
 	return at, nil
 }
 
-// enter opens a directory.
 func enter(dir *os.Root, element string, create bool) (*os.Root, error) {
 	aFile := fs.ErrNotExist // which holds no files
 	if create {
@@ -69,7 +68,6 @@ func enter(dir *os.Root, element string, create bool) (*os.Root, error) {
 	return next, err
 }
 
-// openFile opens a plain file for reading.
 func openFile(at place) (f *os.File, info fs.FileInfo, err error) {
 	return openSeen(at, fs.FileMode.IsRegular, fs.ErrNotExist, at.dir.Open, (*os.File).Stat)
 }

@@ -100,7 +100,6 @@ type tally struct {
 
 var tallies = sync.Pool{New: func() any { return &tally{} }}
 
-// start begins the next term.
 func (t *tally) start(count int32, required bool) {
 	t.term++
 	t.count = count

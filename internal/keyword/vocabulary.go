@@ -122,7 +122,6 @@ func (p *postings) of(word uint32) []uint32 {
 	return p.docs[p.starts[word]:p.starts[word+1]]
 }
 
-// has reports whether doc uses word.
 func (p *postings) has(word, doc uint32) bool {
 	_, ok := slices.BinarySearch(p.of(word), doc)
 	return ok

@@ -90,7 +90,6 @@ func openPart(d *document, object int32) (e envelope, ok bool) {
 	return e, ok && p.kind == "text"
 }
 
-// contentPart reads one content.
 func contentPart(d *document, n int32) (p part, ok bool) {
 	kind, _ := d.textUnder(n, "type")
 	text, at := d.textUnder(n, "text")
@@ -141,7 +140,6 @@ func showEnvelope(say labels, e envelope, room int, inner func(text string, room
 	return b.String()
 }
 
-// partHead says what one part is.
 func partHead(say labels, number int, p part) string {
 	head := strings.Replace(say.with("part", number), "{type}", display.Valid(p.kind), 1)
 	return strings.Replace(head, "{size}", strconv.Itoa(p.size), 1)
@@ -154,7 +152,6 @@ type recorder struct {
 	source string // what printed the piece; if empty, the log has one source
 }
 
-// leastPieces is how many pieces make a log.
 const leastPieces = 3
 
 var recorders = []recorder{

@@ -205,7 +205,6 @@ func (x *extract) keepEnd(room int) {
 	}
 }
 
-// keepStart chooses the first lines of the text.
 func (x *extract) keepStart(room int) {
 	for i := range x.lines {
 		if x.lines[i].aside {

@@ -78,10 +78,8 @@ type tag struct {
 	end   int // after >
 }
 
-// maxTag is the longest name of a tag.
 const maxTag = 20
 
-// readTag reads the tag that begins at i.
 func readTag(s string, i int) (t tag) {
 	t.end = i + 1
 	at := i + 1
@@ -118,7 +116,6 @@ func tagEnd(s string, at int) int {
 	return min(at, len(s))
 }
 
-// attr is the value of an attribute.
 func (t tag) attr(name string) string {
 	for s := t.attrs; ; {
 		i := strings.Index(s, name+"=")
@@ -141,7 +138,6 @@ func (t tag) attr(name string) string {
 	}
 }
 
-// outliner writes the text of a page.
 type outliner struct {
 	b      strings.Builder
 	line   int    // where the current line begins in b
@@ -356,7 +352,6 @@ func (o *outliner) words(text string) {
 	}
 }
 
-// word adds a word.
 func (o *outliner) word(w string) {
 	if o.b.Len() == o.line {
 		o.b.WriteString(o.prefix)
@@ -368,7 +363,6 @@ func (o *outliner) word(w string) {
 	o.b.WriteString(w)
 }
 
-// showHTML previews a page.
 func showHTML(m asked, text string, room int) string {
 	shown, sides := outline(text)
 	return m.outlined(m.say.say("html")+"\n", shown, sides, text, room)
@@ -484,7 +478,6 @@ func element(s string) string {
 	return s
 }
 
-// showPage previews a snapshot.
 func showPage(m asked, text string, room int) string {
 	return m.outlined(m.say.say("page")+"\n", snapshot(text), nil, text, room)
 }

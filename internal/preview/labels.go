@@ -70,7 +70,6 @@ func (l labels) key(name string) string { return `"` + l.say(name) + `":` }
 
 func (l labels) value(name string) string { return `"` + l.say(name+" value") + `"` }
 
-// rows says how many rows are missing.
 func (l labels) rows(n int) string { return `"` + l.with("more rows", n) + `"` }
 
 // gap says how many lines are missing, or how many bytes of a line.

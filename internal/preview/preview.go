@@ -64,7 +64,6 @@ func (r Request) say() labels {
 	return english
 }
 
-// maker makes one preview.
 type maker struct {
 	asked
 	layers int // wrappings that were looked through
@@ -105,7 +104,6 @@ func (m *maker) inside(label, text string, room int) (string, Format) {
 	return frame + shown, f
 }
 
-// inner previews a text in another one.
 func (m *maker) inner(text string, room int) string {
 	shown, _ := m.deeper().make(text, room)
 	return shown

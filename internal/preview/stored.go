@@ -134,7 +134,6 @@ func lineParts(text string, most int) (parts []Part) {
 	return parts
 }
 
-// parter takes a document apart.
 type parter struct {
 	*document
 	cut   Cut

@@ -239,7 +239,6 @@ func allObjects(d *document, list int32) bool {
 	return true
 }
 
-// leaf notes the value of a field.
 func (t *table) leaf(f *field, value int32, n int) {
 	if f.depth == 0 { // a record that is not an object
 		if f = f.kid("", 0, &t.fields); f == nil {
@@ -610,7 +609,6 @@ func (t *table) appendBehind(b []byte, behind []row, next int, say labels) []byt
 	return b
 }
 
-// appendRow writes one record.
 func (t *table) appendRow(b []byte, row []cell, l layout) []byte {
 	values := make([]int32, l.columns)
 	for _, c := range row {

@@ -66,7 +66,6 @@ const (
 	restOfObject = len(`,"…":"…"}`)
 )
 
-// appendMembers writes a list or an object.
 func appendMembers(d *document, b []byte, n int32, room int) []byte {
 	v := &d.nodes[n]
 	rest, start := restOfList, len(b)

@@ -51,7 +51,6 @@ func (w words) about(name, filePath string) string {
 	})
 }
 
-// info describes the tool and its arguments.
 func (w words) info(maxLines, maxBytes int, asks bool) *schema.ToolInfo {
 	f := struct {
 		MaxLines, MaxBytes int

@@ -51,7 +51,6 @@ type heading struct {
 	Head                  string // what it stands under
 }
 
-// findPassages answers a query.
 func findPassages(v visit) (string, error) {
 	content, size, err := v.stream()
 	if err != nil {
@@ -281,7 +280,6 @@ func (p *passage) append(next passage) {
 	p.last = next.last
 }
 
-// ranker ranks passages, as they come.
 type ranker struct {
 	query *rank.Query
 	held  []candidate // with a word of the query, and those beside them, in order
@@ -308,7 +306,6 @@ func (r *ranker) add(next passage) {
 	}
 }
 
-// best returns the best passages, the best first.
 func (r *ranker) best(limit int) []candidate {
 	best := r.joined(lastOfEqual(r.ranked()))
 	best = best[:min(len(best), limit)]

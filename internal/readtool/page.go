@@ -25,7 +25,6 @@ type window struct {
 	Before         string // the arguments of a call for what comes before
 }
 
-// show answers with content.
 func (w window) show(v visit, content []byte) string {
 	w.Content, w.Fence, w.Garbled = framed(content)
 	return v.say.Say("page", w)

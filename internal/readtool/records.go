@@ -52,7 +52,6 @@ type head struct {
 	text  string
 }
 
-// splitter takes content apart.
 type splitter struct {
 	r     *bufio.Reader
 	line  int64
@@ -79,7 +78,6 @@ func newSplitter(content io.Reader) *splitter {
 	return s
 }
 
-// next is the next passage.
 func (s *splitter) next() (passage, error) {
 	ahead, err := s.r.Peek(recordBytes + passageBytes)
 	if err != nil && !errors.Is(err, io.EOF) {

@@ -41,14 +41,12 @@ type matches struct {
 	Around, Pieces bool // lines around matches, and pieces of long lines, are shown
 }
 
-// pattern is what a line must have.
 type pattern struct {
 	re           *regexp.Regexp
 	later        *regexp.Regexp // finds, in a text that begins with any character, the first match after that
 	instructions int            // of the compiled pattern
 }
 
-// extent is what of the content is searched.
 type extent struct {
 	fromLine, fromByte int64
 	most               int64 // bytes to search
@@ -64,7 +62,6 @@ type lines struct {
 	upTo   int64 // of a long line: the end of the last piece shown
 }
 
-// progress is how far a search has come.
 type progress struct {
 	begun    bool
 	first    int64 // byte at which searching began
@@ -72,7 +69,6 @@ type progress struct {
 	next     int64 // byte at which another call goes on; negative: nowhere
 }
 
-// search collects matches.
 type search struct {
 	ctx context.Context
 	pattern
@@ -126,7 +122,6 @@ func (s *search) finish(end int64) {
 	}
 }
 
-// look searches one piece.
 func (s *search) look(p piece) {
 	text := p.text
 	if p.tail {
@@ -318,7 +313,6 @@ const (
 	maxInstructions = 1000
 )
 
-// findMatches answers a pattern.
 func findMatches(v visit) (string, error) {
 	s := search{
 		ctx:      v.ctx,
@@ -403,7 +397,6 @@ func (p piece) doubts(m []int, n int) bool {
 	return p.joined && m[0] == 0 || m[1] == n && m[0] > n-p.shared
 }
 
-// scanner yields the pieces of content in order.
 type scanner struct {
 	r      *bufio.Reader
 	buf    []byte // what a piece that is not in r's buffer as a whole is put together in

@@ -162,7 +162,6 @@ func (m *machine) next(b byte) int {
 	return cell
 }
 
-// word takes the first letter of a word.
 func (m *machine) word(k, l uint8) int {
 	cell := m.pair(k)
 	switch m.group {

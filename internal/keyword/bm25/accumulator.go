@@ -212,7 +212,6 @@ func (acc *accumulator) most(k *keptDoc) float64 {
 
 func finalScore(total, naming, covered float64) float64 { return total * naming * math.Sqrt(covered) }
 
-// mostNaming is an upper bound of naming.
 func (acc *accumulator) mostNaming() float64 {
 	if acc.servers {
 		return 1 + nameBonus + serverBonus
@@ -376,7 +375,6 @@ func (acc *accumulator) finalScore(k *keptDoc, q *parsedQuery, clauses []clause)
 	return score
 }
 
-// choose selects and orders the answers.
 func (acc *accumulator) choose(q *parsedQuery, clauses []clause, limit int) []scored {
 	most := len(acc.kept)
 	if limit > 0 {

@@ -38,7 +38,6 @@ func Join(words *lexicon.Words, parts ...postings.Part) *Index {
 	return &Index{View: postings.NewView(parts), words: words}
 }
 
-// accumulator returns scratch memory for a search.
 func (x *Index) accumulator() *accumulator { return accumulatorOf(x.View, x.words) }
 
 // Search returns the documents that answer text best, best first, at most limit of

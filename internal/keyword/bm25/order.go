@@ -10,7 +10,6 @@ import (
 	"github.com/einolean/einolean/internal/keyword/bm25/postings"
 )
 
-// scored is a document with its score.
 type scored struct {
 	doc      uint32
 	neededBy uint32 // the answer for which it finds what that requires, plus 1; 0: none

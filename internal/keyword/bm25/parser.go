@@ -55,7 +55,6 @@ type queryParser struct {
 	must    int          // end of the field that is marked as required
 }
 
-// stemmedWord is a run with its stem.
 type stemmedWord struct {
 	tokenize.Run
 	stem string
@@ -457,7 +456,6 @@ const (
 	ignoredWeight = 0.2
 )
 
-// findPhrases finds the phrases in the text.
 func (q *queryParser) findPhrases() {
 	tokenize.EachRun(q.text, func(word tokenize.Run) {
 		if len(word.Text) <= tokenize.MaxWordBytes {

@@ -87,7 +87,6 @@ func startOf[T any](chunk T, n int) T {
 	return out.(T)
 }
 
-// join makes one chunk of several.
 func join[T any](chunks []T) T {
 	var out any
 	switch all := any(chunks).(type) {
@@ -105,7 +104,6 @@ func join[T any](chunks []T) T {
 	return out.(T)
 }
 
-// textResult is a result of one text.
 func textResult(text string) *schema.ToolResult {
 	return &schema.ToolResult{Parts: []schema.ToolOutputPart{{Type: schema.ToolPartTypeText, Text: text}}}
 }

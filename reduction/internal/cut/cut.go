@@ -276,7 +276,6 @@ func (c call) defaultPlace() vault.Place {
 	return vault.Place{Path: vault.DefaultPath(c.Root, vault.TruncDir, c.tool.CallID)}
 }
 
-// byHandler asks the user's handler.
 func (c call) byHandler(ctx context.Context, result *schema.ToolResult) (*schema.ToolResult, error) {
 	size := rounds.Bytes(result.Parts)
 	got, err := c.Ask(ctx, c.detail(copyOf(result)))

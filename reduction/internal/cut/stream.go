@@ -407,7 +407,6 @@ func (c *streamCut[T]) waits() bool {
 	return false
 }
 
-// withText returns a chunk with another text.
 func (c *streamCut[T]) withText(chunk T, text string) T {
 	r := asResult(chunk)
 	if r == nil {
@@ -651,7 +650,6 @@ func (c *streamCut[T]) withErrors(v notice.Data, end *tail) string {
 	return text
 }
 
-// report reports the outcome.
 func (c *streamCut[T]) report(path string, err error, after int) {
 	o := report.Outcome{Kind: einolean.KindResultCut, By: report.ByLimit, Before: c.total, After: after, Path: path, Stream: true, Err: c.err}
 	if err != nil {

@@ -268,7 +268,6 @@ func (d *Decider) Repeat(ctx context.Context, r *Result, like string) (e Edit, o
 	return e, ok && notice.Showable(is.file.path), nil
 }
 
-// byHandler asks the user's handler.
 func (d *Decider) byHandler(ctx context.Context, r *Result) (Edit, rule.Reason, error) {
 	got, err := d.Ask(ctx, r)
 	switch {
@@ -326,7 +325,6 @@ func (d *Decider) shorten(ctx context.Context, e *Edit, most int) (err error) {
 	return nil
 }
 
-// place determines the file of a result's content.
 func (d *Decider) place(ctx context.Context, r *Result, name func(context.Context, *Result) (string, error)) (f file, err error) {
 	if r.Notice.Cut() && d.isOurNotice(ctx, r) {
 		return file{path: r.Notice.Path, bytes: max(r.Notice.Bytes, r.Size)}, nil

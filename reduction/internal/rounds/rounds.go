@@ -355,7 +355,6 @@ func Apply[M adk.MessageType](m M, e Edit) M {
 	return next
 }
 
-// part edits a part of a message.
 func (e *Edit) part(p message.Part) (message.Part, bool) {
 	switch p.Kind {
 	case message.Call:

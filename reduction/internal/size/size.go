@@ -222,7 +222,6 @@ func (e *Estimator[M]) read(run *Run, msgs []M, definitions, threshold int64) Si
 	return Size{int64(float64(sum) * c.Factor()), c.Factor(), true}
 }
 
-// addressOf is the address of a message.
 func addressOf[M adk.MessageType](m M) unsafe.Pointer { return *(*unsafe.Pointer)(unsafe.Pointer(&m)) }
 
 // Run is a run's knowledge of its messages. The zero value is ready for use.
@@ -426,7 +425,6 @@ const (
 	byMemory          // zero unless it is new to the process
 )
 
-// text weighs a text.
 func (w *weight) text(s string) {
 	switch w.by {
 	case byReading:

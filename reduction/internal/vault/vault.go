@@ -305,7 +305,6 @@ type Sink interface {
 	Abort()
 }
 
-// writer is where a Sink writes.
 type writer struct {
 	ctx context.Context
 	v   *Vault
@@ -617,7 +616,6 @@ func (k *known) take(key uint64, content *string, own bool) bool {
 	return true
 }
 
-// of returns what is known of a name.
 func (k *known) of(key uint64) (is fingerprint, used bool) {
 	k.mu.Lock()
 	defer k.mu.Unlock()

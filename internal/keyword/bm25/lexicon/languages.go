@@ -69,7 +69,6 @@ var grammars = sync.OnceValue(func() *grammar {
 	return g
 })
 
-// set is the set of one language.
 func (g *grammar) set(l Language) languageSet {
 	for i, other := range g.languages {
 		if other == l {

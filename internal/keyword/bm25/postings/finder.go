@@ -190,7 +190,6 @@ func (f *Finder) startingWith(prefix string, list func(*Segment) []string) []str
 	return slices.Compact(all)
 }
 
-// backwards returns ASCII text, written backwards.
 func (f *Finder) backwards(text string) string {
 	f.letters = appendBackwards(f.letters[:0], text)
 	return f.Keep(f.letters)

@@ -296,7 +296,6 @@ func (b *builder) addJoined(doc uint32, f field, name string) {
 	})
 }
 
-// read counts the tokens of a field's text.
 func (b *builder) read(doc uint32, f field, text string) {
 	tokenize.EachRun(tokenize.Normalize(text), func(r tokenize.Run) {
 		if r.Unspaced {
