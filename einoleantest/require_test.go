@@ -5,10 +5,12 @@ package einoleantest_test
 
 import (
 	"context"
+	"fmt"
 	"strings"
 	"testing"
 
 	"github.com/cloudwego/eino/adk"
+	"github.com/cloudwego/eino/components/model"
 	"github.com/cloudwego/eino/components/tool"
 	"github.com/cloudwego/eino/schema"
 	"github.com/stretchr/testify/require"
@@ -59,6 +61,60 @@ func followsNotices[M adk.MessageType](t *testing.T, streaming bool) {
 			require.Contains(t, failure(t, func(tb testing.TB) { einoleantest.RequireReadable(tb, out, store.NewMemory(0)) }), "that report returned (call call_1) are lost")
 		})
 	}
+}
+
+// sameIDs is a model that gives all its calls one id, as some providers do from answer to answer.
+type sameIDs[M adk.MessageType] struct{ model.BaseModel[M] }
+
+func (s sameIDs[M]) Generate(ctx context.Context, in []M, opts ...model.Option) (M, error) {
+	m, err := s.BaseModel.Generate(ctx, in, opts...)
+	return same(m), err
+}
+
+func (s sameIDs[M]) Stream(ctx context.Context, in []M, opts ...model.Option) (*schema.StreamReader[M], error) {
+	m, err := s.BaseModel.Stream(ctx, in, opts...)
+	if err != nil {
+		return nil, err
+	}
+	return schema.StreamReaderWithConvert(m, func(chunk M) (M, error) { return same(chunk), nil }), nil
+}
+
+func same[M adk.MessageType](m M) M {
+	switch m := any(m).(type) {
+	case *schema.Message:
+		for i := range m.ToolCalls {
+			m.ToolCalls[i].ID = "call"
+		}
+	case *schema.AgenticMessage:
+		for _, b := range m.ContentBlocks {
+			if b.FunctionToolCall != nil {
+				b.FunctionToolCall.CallID = "call"
+			}
+		}
+	}
+	return m
+}
+
+// Where ids of calls repeat, each result is looked for in all that is left of them: what is there is not
+// reported, and what is lost is.
+func TestRequireReadableLooksForEachResultWhereIDsRepeat(t *testing.T) {
+	adktest.Both(t, idsRepeat[*schema.Message], idsRepeat[*schema.AgenticMessage])
+}
+
+func idsRepeat[M adk.MessageType](t *testing.T, streaming bool) {
+	files := store.NewMemory(0)
+	reduce, err := reduction.NewTyped(t.Context(), &reduction.TypedConfig[M]{Backend: files, MaxLengthForTrunc: 2000})
+	require.NoError(t, err)
+	var turns []einoleantest.Turn
+	for day := range 4 {
+		turns = append(turns, einoleantest.Call("report", fmt.Sprintf(`{"day":%d}`, day)))
+	}
+	c := config[M](sameIDs[M]{einoleantest.Script[M](append(turns, einoleantest.Say("done"))...)}, report(adktest.Invokable))
+	c.Handlers = adktest.Handlers(reduce)
+	out := einoleantest.Run(t, c, "report", streamed(streaming)...)
+	einoleantest.RequireReadable(t, out, files)
+	said := failure(t, func(tb testing.TB) { einoleantest.RequireReadable(tb, out, store.NewMemory(0)) })
+	require.Equal(t, 4, strings.Count(said, "that report returned (call call) are lost"), said)
 }
 
 // forgetful cuts results and keeps nothing.

@@ -6,6 +6,7 @@ package javascript_test
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"runtime"
 	"strings"
 	"sync"
@@ -86,6 +87,23 @@ func TestOutputIsCutAtItsLimit(t *testing.T) {
 	require.Contains(t, note, "cut at 100 bytes")
 	require.True(t, strings.HasPrefix(s.Returned, strings.Repeat("x", 100)+"\n["), s.Returned)
 	require.Empty(t, s.Error, "too much output ends nothing")
+}
+
+// A program that throws has failed, whatever it throws and wherever.
+func TestWhateverAProgramThrowsIsAnError(t *testing.T) {
+	in := javascript.New(javascript.Limits{})
+	for _, thrown := range []string{
+		`""`, `null`, `undefined`, `0`, `false`, `[]`, `{}`, `new String("")`, `new Error()`, `new Error("")`, `Object.create(null)`, `Symbol()`, `() => 1`,
+		`{toString() { return "" }}`, `{toJSON() { return "" }}`, `Object.assign(new Error(""), {name: ""})`, `new Proxy({}, {get() { throw 1 }})`, `new Proxy(new Error("x"), {get() { throw "" }})`,
+		`{get einoleanCall() { throw 1 }}`, `new (class extends Error { get message() { throw 1 } })`, `new Proxy(() => 1, {getPrototypeOf() { throw 1 }})`,
+	} {
+		for _, where := range []string{`throw %s`, `print("x"); if (1) return await Promise.reject(%s)`, `await (async () => { await tools.get({}); throw %s })()`, `await Promise.all([tools.get({}), Promise.reject(%s)])`} {
+			code := fmt.Sprintf(where, "("+thrown+")")
+			s, err := finish(t.Context(), in, code, "{}")
+			require.NoError(t, err, code)
+			require.NotEmpty(t, s.Error, code)
+		}
+	}
 }
 
 func TestImpossibleLimitsAreNamedAllAtOnce(t *testing.T) {

@@ -281,9 +281,10 @@
   const fail = (e) => {
     if (ended) return;
     ended = true; ok = false;
+    error = say("unshown"); // of what is empty, or throws when it is read
     const failed = early[e && e.einoleanCall];
     doubtful = e instanceof TE && !e.einoleanNamed;
-    try { error = apply(slice, e !== null && typeof e === "object" && !(e instanceof E) ? show(e) : failed ? e.message : S(e), [0, 2000]); } catch { error = say("unshown"); }
+    try { error = apply(slice, e !== null && typeof e === "object" && !(e instanceof E) ? show(e) : failed ? e.message : S(e), [0, 2000]) || error; } catch {}
     if (failed) error = say("failed", failed.label, brieflySent(failed.sent)) + error;
     errorLine = failed ? failed.line : lineOf(e);
   };
