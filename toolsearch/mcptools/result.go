@@ -9,6 +9,7 @@ package mcptools
 import (
 	"encoding/base64"
 	"fmt"
+	"net/http"
 	"slices"
 	"strings"
 
@@ -211,10 +212,7 @@ func (b *block) part(media bool) schema.ToolOutputPart {
 	case "image":
 		return imagePart(b.data, at("mimeType"), media)
 	case "audio":
-		if !media {
-			return textPart(say("audio", words{Type: at("mimeType"), Bytes: sizeOf(b.data)}))
-		}
-		return schema.ToolOutputPart{Type: schema.ToolPartTypeAudio, Audio: &schema.ToolOutputAudio{MessagePartCommon: inline(b.data, at("mimeType"))}}
+		return audioPart(b.data, at("mimeType"), media)
 	case "resource_link":
 		text := at("title")
 		if text == "" {
@@ -227,24 +225,50 @@ func (b *block) part(media bool) schema.ToolOutputPart {
 	return textPart(b.raw)
 }
 
-func imagePart(data, mimeType string, media bool) schema.ToolOutputPart {
-	if !media {
-		return textPart(say("image", words{Type: mimeType, Bytes: sizeOf(data)}))
+// pictures are the kinds of images that providers take; they refuse the whole request for another one, and
+// for one that is not what it is called.
+var pictures = []string{"image/png", "image/jpeg", "image/gif", "image/webp", "image/heic", "image/heif"}
+
+// kindOf is what media are: a picture by its first bytes, everything else by what the server calls it, if it
+// does.
+func kindOf(data, called string) string {
+	head, _ := base64.StdEncoding.DecodeString(data[:min(len(data), 684)&^3]) // as much as tells
+	is := http.DetectContentType(head)
+	if called, _, _ = strings.Cut(strings.ToLower(called), ";"); called == "" || slices.Contains(pictures, is) {
+		return is
 	}
-	return schema.ToolOutputPart{Type: schema.ToolPartTypeImage, Image: &schema.ToolOutputImage{MessagePartCommon: inline(data, mimeType)}}
+	return strings.TrimSpace(called)
+}
+
+func imagePart(data, called string, media bool) schema.ToolOutputPart {
+	is := kindOf(data, called)
+	if !media || data == "" || !slices.Contains(pictures, is) {
+		return textPart(say("image", words{Type: is, Bytes: sizeOf(data)}))
+	}
+	return schema.ToolOutputPart{Type: schema.ToolPartTypeImage, Image: &schema.ToolOutputImage{MessagePartCommon: inline(data, is)}}
+}
+
+func audioPart(data, called string, media bool) schema.ToolOutputPart {
+	is := kindOf(data, called)
+	if !media || data == "" {
+		return textPart(say("audio", words{Type: is, Bytes: sizeOf(data)}))
+	}
+	return schema.ToolOutputPart{Type: schema.ToolPartTypeAudio, Audio: &schema.ToolOutputAudio{MessagePartCommon: inline(data, is)}}
 }
 
 func (b *block) resource(media bool) schema.ToolOutputPart {
-	uri, mimeType := b.inner["uri"], b.inner["mimeType"]
-	switch {
-	case b.data == "":
+	uri := b.inner["uri"]
+	if b.data == "" {
 		return textPart(say("resource", words{URI: uri}) + "\n" + b.inner["text"])
-	case !media:
-		return textPart(say("file", words{URI: uri, Type: mimeType, Bytes: sizeOf(b.data)}))
-	case strings.HasPrefix(mimeType, "image/"):
-		return imagePart(b.data, mimeType, true)
 	}
-	return schema.ToolOutputPart{Type: schema.ToolPartTypeFile, File: &schema.ToolOutputFile{MessagePartCommon: inline(b.data, mimeType)}}
+	is := kindOf(b.data, b.inner["mimeType"])
+	switch {
+	case !media, strings.HasPrefix(is, "image/") && !slices.Contains(pictures, is):
+		return textPart(say("file", words{URI: uri, Type: is, Bytes: sizeOf(b.data)}))
+	case slices.Contains(pictures, is):
+		return imagePart(b.data, is, true)
+	}
+	return schema.ToolOutputPart{Type: schema.ToolPartTypeFile, File: &schema.ToolOutputFile{MessagePartCommon: inline(b.data, is)}}
 }
 
 // sizeOf is how many bytes base64 stands for.

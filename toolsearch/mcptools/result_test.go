@@ -284,6 +284,53 @@ func TestATextIsNeverTakenForMedia(t *testing.T) {
 	require.Equal(t, "a text\n[image, image/png, 3000 bytes]\n"+`{"data":"[part 2 above]","note":"n"}`, got, "the data of an image is not told again")
 }
 
+// Whatever a server calls its media, those that reach a provider are what they are called there, of a kind that
+// providers take, and not empty: for another, a provider refuses the conversation from then on. The model reads
+// of the others that they are there.
+func TestOnlyMediaThatProvidersTakeReachThem(t *testing.T) {
+	kinds := map[string]string{
+		"image/png": "\x89PNG\r\n\x1a\n", "image/jpeg": "\xff\xd8\xff\xe0", "image/gif": "GIF89a", "image/webp": "RIFF\x00\x00\x00\x00WEBPVP8 ",
+		"image/bmp": "BM\x00\x00", "image/svg+xml": "<svg xmlns='x'/>", "image/tiff": "II*\x00", "application/pdf": "%PDF-1.7", "audio/wave": "RIFF\x00\x00\x00\x00WAVE", "": "",
+	}
+	taken := []string{"image/png", "image/jpeg", "image/gif", "image/webp"}
+	for really, head := range kinds {
+		for called := range kinds {
+			for _, called := range []string{called, strings.ToUpper(called) + "; q=1"} {
+				data := base64.StdEncoding.EncodeToString([]byte(head + strings.Repeat("\x01\xfe", 4*len(head))))
+				about := fmt.Sprintf("%q, called %q", really, called)
+				for _, raw := range []string{
+					fmt.Sprintf(`{"type":"image","data":%q,"mimeType":%q}`, data, called), fmt.Sprintf(`{"type":"image","data":%q}`, data),
+					fmt.Sprintf(`{"type":"audio","data":%q,"mimeType":%q}`, data, called), fmt.Sprintf(`{"type":"audio","data":%q}`, data),
+					fmt.Sprintf(`{"type":"resource","resource":{"uri":"x:/1","blob":%q,"mimeType":%q}}`, data, called),
+					fmt.Sprintf(`{"type":"resource","resource":{"uri":"x:/1","blob":%q}}`, data),
+				} {
+					r, err := readResult(`{"content":[` + raw + `]}`)
+					require.NoError(t, err)
+					p := r.parts(true)[0]
+					var is schema.MessagePartCommon
+					switch {
+					case p.Image != nil:
+						is = p.Image.MessagePartCommon
+						require.Contains(t, taken, is.MIMEType, about)
+						require.True(t, is.MIMEType == really || !slices.Contains(taken, really), "%s: %s", about, is.MIMEType)
+					case p.Audio != nil:
+						is = p.Audio.MessagePartCommon
+					case p.File != nil:
+						is = p.File.MessagePartCommon
+						require.NotContains(t, is.MIMEType, "image/", about)
+					default:
+						require.NotEmpty(t, p.Text, about)
+						continue
+					}
+					require.NotEmpty(t, is.MIMEType, about)
+					require.Equal(t, data, *is.Base64Data, about)
+					require.NotEmpty(t, data, about)
+				}
+			}
+		}
+	}
+}
+
 // rawFrame is the result of the tool raw, before it is replaced.
 var rawFrame = regexp.MustCompile(`"result":.*"RAW".*\}`)
 
