@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"os"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/cloudwego/eino/adk"
@@ -20,19 +21,19 @@ import (
 	"github.com/einolean/einolean/store"
 )
 
-// sample is every fifteenth invented run, except for the longest.
-func sample(t *testing.T) (out []Recorded) {
-	t.Helper()
+// sample is every fifteenth invented run, except for the longest. To invent all takes ten seconds.
+var sample = sync.OnceValue(func() (out []Recorded) {
 	n := 0
-	require.NoError(t, Invent(func(r Recorded) error {
+	_ = Invent(func(r Recorded) error {
 		if n++; n%15 == 0 && size(r) <= 500_000 {
 			out = append(out, r)
 		}
 		return nil
-	}))
-	require.Greater(t, len(out), 12)
+	})
 	return out
-}
+})
+
+func TestTheSampleIsNotSmall(t *testing.T) { require.Greater(t, len(sample()), 12) }
 
 func size(r Recorded) (n int) {
 	for _, m := range r.Conversation.Messages() {
@@ -47,7 +48,7 @@ func TestGoldenBills(t *testing.T) {
 	var got strings.Builder
 	for _, share := range []float64{0, .48} {
 		table := NewTable(Policies())
-		for _, r := range sample(t) {
+		for _, r := range sample() {
 			bills, err := Each(context.Background(), r.Conversation, Policies(), Options{ReadBacks: share})
 			require.NoError(t, err, r.Name)
 			table.Add(r, bills)
@@ -161,7 +162,7 @@ func TestAnEditedResultWithoutItsBytesIsCounted(t *testing.T) {
 
 // A handler may change what it is handed; the next replay must not see it.
 func TestAReplayChangesNothing(t *testing.T) {
-	for _, r := range sample(t)[:3] {
+	for _, r := range sample()[:3] {
 		before, err := json.Marshal(r.Conversation.Messages())
 		require.NoError(t, err)
 		first, err := Each(context.Background(), r.Conversation, Policies(), Options{Trigger: 4000, ReadBacks: .5})
