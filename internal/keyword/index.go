@@ -8,6 +8,7 @@ import (
 	"context"
 	"math"
 	"strings"
+	"sync"
 
 	"github.com/einolean/einolean/internal/keyword/names"
 )
@@ -273,6 +274,94 @@ func (p *part) matchNames(docs []uint32, term string, t *tally) {
 			p.found(t, []uint32{doc}, scoreInName)
 		}
 	}
+}
+
+// countTerms merges terms that differ only in case, in lower case, and drops empty ones. It
+// appends to counts how often each occurs.
+func countTerms(terms []Term, counts []int32) ([]Term, []int32) {
+	merged := make([]Term, 0, len(terms))
+	places := make(map[string]int)
+	for _, term := range terms {
+		if term.Text == "" {
+			continue
+		}
+		term.Text = strings.ToLower(term.Text)
+		if at, known := places[term.Text]; known {
+			counts[at]++
+			merged[at].Required = merged[at].Required || term.Required
+			continue
+		}
+		places[term.Text] = len(merged)
+		merged, counts = append(merged, term), append(counts, 1)
+	}
+	return merged, counts
+}
+
+// The scores of a term, by the best place where it is found.
+const (
+	scorePart     = 10 // a part of the name is the term
+	scoreInPart   = 5  // a part of the name contains it
+	scoreInName   = 3  // the name contains it, across parts
+	scoreInProse  = 2  // the description contains it
+	scoreNotFound = 0
+)
+
+// cell is the state of a document during a search.
+type cell struct {
+	total    int32 // a query would need 400 MB of text to overflow it
+	best     int32 // of the current term
+	term     int32 // the last term that matched, counted from 1
+	required int32 // number of required terms that matched
+}
+
+// tally adds up the scores of all documents for one query. Indexes share the memory of
+// unused ones.
+type tally struct {
+	cells   []cell
+	touched []uint32 // documents with a cell that is not zero
+	term    int32
+	counts  []int32 // of the query's terms
+	count   int32   // how often the current term occurs
+	needed  int32   // 1 if the current term is required
+	most    int32   // what a document scores whose name has all terms so far
+}
+
+var tallies = sync.Pool{New: func() any { return &tally{} }}
+
+func (t *tally) start(count int32, required bool) {
+	t.term++
+	t.count = count
+	t.most += scorePart * count
+	t.needed = 0
+	if required {
+		t.needed = 1
+	}
+}
+
+// found records that the current term scores score in doc.
+func (t *tally) found(doc uint32, score int32) {
+	c := &t.cells[doc]
+	if c.term != t.term {
+		if c.term == 0 {
+			t.touched = append(t.touched, doc)
+		}
+		c.term = t.term
+		c.best = scoreNotFound
+		c.required += t.needed
+	}
+	if score > c.best {
+		c.total += (score - c.best) * t.count
+		c.best = score
+	}
+}
+
+// reset prepares the tally for the next query. It costs as much as this one touched.
+func (t *tally) reset() {
+	for _, doc := range t.touched {
+		t.cells[doc] = cell{}
+	}
+	t.touched = t.touched[:0]
+	t.term, t.most = 0, 0
 }
 
 // Explain says why Search gives the document at position doc its score. It is slower than

@@ -47,19 +47,32 @@ type accumulator struct {
 	postings.Finder // its view is that of the values below
 	x               *postings.View
 
+	parser queryParser
+	norms  postings.Norms
+	scores
+	marks
+	scratch
+}
+
+// scores are those of documents.
+type scores struct {
 	states  []docState
 	touched []uint32
 	kept    []keptDoc
 	place   []uint32 // of each document in kept, plus 1
 	top     float64  // the highest score in kept
+}
 
+// marks say what the query mentions.
+type marks struct {
 	mentions []uint8  // by token: the scopes in which it stands for a term
-	servers  bool     // the query has words of a server's name
 	marked   []uint32 // tokens with a mention
-	norms    postings.Norms
-	shares   [maxOpen]float64
-	parser   queryParser
+	servers  bool     // the query has words of a server's name
+}
 
+// scratch is memory for one step after another.
+type scratch struct {
+	shares [maxOpen]float64
 	best   names.TopK[scored]
 	terms  []term // of a clause
 	proofs []proof

@@ -27,32 +27,55 @@ type queryParser struct {
 	l     *lexicon.Words
 	typos int // number of words checked for typing errors
 
-	text      string
-	own       lexicon.Language // the text's
-	reading   reading
-	spans     []span
-	ends      []int     // of the clauses
-	inParts   [][]int   // terms of the clauses, also of empty ones
-	foreignIn []float64 // the importance of the foreign words in each of them
-	keepAll   bool      // keep stop words, because there is nothing else
-
-	words     []stemmedWord
-	phrases   map[int]phraseMatch // by their start
-	ignored   map[int]bool        // starts of words that a phrase ignores
+	source
+	parts
+	phrasing
+	cursor
+	output
 	segmenter lexicon.Segmenter
-	tokens    []uint32 // of the requirements, as long as the query
-	clauses   [][]int  // as long as the query
+	letters   []byte // of a phrase
+}
 
-	parsed  parsedQuery
-	seen    map[string]int // text of a term -> its position
-	clause  int
-	word    tokenize.Run // the current one
-	before  tokenize.Run // the previous one, if it is a word that counts
-	prose   bool         // most words begin with a small letter
-	across  bool         // the current two characters belong to different words
-	foreign []string     // words that are counted as foreign
-	letters []byte       // of a phrase
-	must    int          // end of the field that is marked as required
+// source is the text, and how it is read.
+type source struct {
+	text    string
+	own     lexicon.Language // the text's
+	reading reading
+	spans   []span
+	keepAll bool // keep stop words, because there is nothing else
+}
+
+// parts are the clauses of the text.
+type parts struct {
+	ends      []int     // of the clauses
+	clause    int       // the current one
+	inParts   [][]int   // terms of the clauses, also of empty ones
+	clauses   [][]int   // as long as the query
+	foreign   []string  // words that are counted as foreign
+	foreignIn []float64 // the importance of the foreign words in each of them
+}
+
+// phrasing is the words of the text, and the phrases among them.
+type phrasing struct {
+	words   []stemmedWord
+	phrases map[int]phraseMatch // by their start
+	ignored map[int]bool        // starts of words that a phrase ignores
+	prose   bool                // most words begin with a small letter
+}
+
+// cursor is where in the text the parser is.
+type cursor struct {
+	word   tokenize.Run // the current one
+	before tokenize.Run // the previous one, if it is a word that counts
+	across bool         // the current two characters belong to different words
+	must   int          // end of the field that is marked as required
+}
+
+// output is what was parsed so far.
+type output struct {
+	parsed parsedQuery
+	seen   map[string]int // text of a term -> its position
+	tokens []uint32       // of the requirements, as long as the query
 }
 
 type stemmedWord struct {
@@ -70,8 +93,9 @@ type phraseMatch struct {
 // newQueryParser returns a parser of queries to the index of f.
 func newQueryParser(f *postings.Finder) queryParser {
 	return queryParser{
-		Finder:  f,
-		phrases: make(map[int]phraseMatch), ignored: make(map[int]bool), seen: make(map[string]int),
+		Finder:   f,
+		phrasing: phrasing{phrases: make(map[int]phraseMatch), ignored: make(map[int]bool)},
+		output:   output{seen: make(map[string]int)},
 	}
 }
 
@@ -111,7 +135,11 @@ func (q *queryParser) addTerm(text, written string, weight float64, fill func(*t
 		}
 		at = len(q.parsed.terms)
 		q.seen[text] = at
-		q.newTerm(term{text: text, written: written, weight: weight, says: significant})
+		w := term{text: text, written: written, weight: weight, says: significant}
+		if terms := q.parsed.terms; at < cap(terms) { // the memory of one of an earlier query
+			w.expansions = terms[:at+1][at].expansions[:0]
+		}
+		q.parsed.terms = append(q.parsed.terms, w)
 		fill(&q.parsed.terms[at])
 	}
 	w := &q.parsed.terms[at]
@@ -121,15 +149,6 @@ func (q *queryParser) addTerm(text, written string, weight float64, fill func(*t
 		*clause = append(*clause, at) // a single clause is the whole
 	}
 	return at
-}
-
-// newTerm adds a term, in the memory of one of an earlier query.
-func (q *queryParser) newTerm(w term) {
-	terms := q.parsed.terms
-	if n := len(terms); n < cap(terms) {
-		w.expansions = terms[:n+1][n].expansions[:0]
-	}
-	q.parsed.terms = append(terms, w)
 }
 
 func (q *queryParser) addAll(w *term, tokens []string, weight float64, relation string) {
@@ -562,6 +581,21 @@ func (q *queryParser) written(m phraseMatch) string {
 	q.letters = append(text, m.last.Text...)
 	return q.Keep(q.letters)
 }
+
+// The weights of tokens that stand for a word, relative to the word itself.
+const (
+	weightForm        = 0.8
+	weightEquivalent  = 0.6
+	weightSynonym     = 0.2
+	weightRelated     = 0.3
+	weightChinese     = 1   // for an English word
+	weightTranslation = 0.9 // for a Chinese word that no document uses
+	weightAlsoUsed    = 0.5 // for a Chinese word that documents use as well
+	weightAffix       = 0.4 // times the share of the longer word
+	weightTypo        = 0.7 // times the closeness
+	weightJoined      = 0.8 // two words written as one
+	weightSplit       = 0.7 // one word written as two
+)
 
 const (
 	// unknownFactor is for the synonyms and related words of a word that no document uses:

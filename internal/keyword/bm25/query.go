@@ -72,18 +72,3 @@ const (
 	// relatedTo is the relation of a word in tools to one that people use for it.
 	relatedTo = "related to"
 )
-
-// The weights of tokens that stand for a word, relative to the word itself.
-const (
-	weightForm        = 0.8
-	weightEquivalent  = 0.6
-	weightSynonym     = 0.2
-	weightRelated     = 0.3
-	weightChinese     = 1   // for an English word
-	weightTranslation = 0.9 // for a Chinese word that no document uses
-	weightAlsoUsed    = 0.5 // for a Chinese word that documents use as well
-	weightAffix       = 0.4 // times the share of the longer word
-	weightTypo        = 0.7 // times the closeness
-	weightJoined      = 0.8 // two words written as one
-	weightSplit       = 0.7 // one word written as two
-)

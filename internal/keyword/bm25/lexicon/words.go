@@ -76,9 +76,7 @@ var stopWordsEnglish string
 var stopWordsChinese string
 
 // StopWords returns the words that say nothing, and no others.
-func StopWords() *Words { return onlyStopWords() }
-
-var onlyStopWords = sync.OnceValue(func() *Words { return Read(embed.FS{}) })
+var StopWords = sync.OnceValue(func() *Words { return Read(embed.FS{}) })
 
 // Read reads the lists of words, one file for each kind. Missing files are empty lists.
 func Read(files fs.FS) *Words {

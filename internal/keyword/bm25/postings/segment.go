@@ -24,8 +24,8 @@ import (
 // View's. It is immutable and safe for concurrent use.
 type Segment struct {
 	*names.List
-	servers     []uint32 // the number of each document's server, by ordinal
-	serverNames []string // "" for documents without one
+	servers
+	spelling
 
 	tokens     *wordlist.List
 	words      *wordlist.List  // as written, if they have only one token
@@ -36,20 +36,32 @@ type Segment struct {
 	total      [fieldCount]int // of the lengths
 	unspaced   names.Set       // documents with text in a script without spaces
 
-	serverStarts []uint32 // of each server in serverTokens, and the end of the last
-	serverTokens []uint32 // the words of servers' names
-	ServerWords  names.Set
-	serverWholes []uint32 // by server: its name as one word, NoToken if no document has that
-
-	nameStarts []uint32          // of each document in nameTokens, and the end of the last
-	nameTokens []uint32          // the distinct tokens of names
-	nameWords  names.Set         // tokens that are one of a name
-	needStarts []uint32          // of each document in needs, and the end of the last
-	needs      []uint32          // tokens of what a document needs the id of
-	forward    []string          // words of names, in order
-	backward   []string          // words of names written backwards, in order
-	pairs      map[uint32][]byte // tokens by their pairs of letters, in order, as nextToken reads them
+	named     lists     // by document: the distinct tokens of its name
+	nameWords names.Set // tokens that are one of a name
+	needs     lists     // by document: tokens of what it needs the id of
 }
+
+// servers are those of documents.
+type servers struct {
+	serverOf     []uint32 // the number of each document's server, by ordinal
+	serverNames  []string // "" for documents without one
+	serverTokens lists    // by server: the words of its name
+	serverWholes []uint32 // by server: its name as one word, NoToken if no document has that
+	ServerWords  names.Set
+}
+
+// lists are lists of tokens, one after another.
+type lists struct {
+	all    []uint32
+	starts []uint32 // of each in all, and the end of the last
+}
+
+func newLists(n int) lists { return lists{starts: make([]uint32, 1, n+1)} }
+
+// end ends a list. The next one begins with what is added to all.
+func (l *lists) end() { l.starts = append(l.starts, uint32(len(l.all))) }
+
+func (l *lists) of(i uint32) []uint32 { return l.all[l.starts[i]:l.starts[i+1]] }
 
 // Posting says that a document uses a token.
 type Posting struct {
@@ -71,22 +83,20 @@ func (s *Segment) posting(token, doc uint32) (Posting, bool) {
 }
 
 // nameOf returns the distinct tokens of a document's name.
-func (s *Segment) nameOf(doc uint32) []uint32 {
-	return s.nameTokens[s.nameStarts[doc]:s.nameStarts[doc+1]]
-}
+func (s *Segment) nameOf(doc uint32) []uint32 { return s.named.of(doc) }
 
 // ServerOf returns the words of the name of a document's server, and all of it as one word, NoToken
 // if no document has that.
 func (s *Segment) ServerOf(doc uint32) (words []uint32, whole uint32) {
-	server := s.servers[doc]
-	return s.serverTokens[s.serverStarts[server]:s.serverStarts[server+1]], s.serverWholes[server]
+	server := s.serverOf[doc]
+	return s.serverTokens.of(server), s.serverWholes[server]
 }
 
 // NoToken is the number of no token.
 const NoToken = math.MaxUint32
 
 // NeedsOf returns the tokens of what a document needs the id of.
-func (s *Segment) NeedsOf(doc uint32) []uint32 { return s.needs[s.needStarts[doc]:s.needStarts[doc+1]] }
+func (s *Segment) NeedsOf(doc uint32) []uint32 { return s.needs.of(doc) }
 
 // field is a part of a document.
 type field uint8
@@ -210,12 +220,12 @@ type builder struct {
 func newBuilder(docs []keyword.Doc) *builder {
 	return &builder{
 		s: &Segment{
-			List:       keyword.NewNames(docs),
-			servers:    make([]uint32, len(docs)),
-			unspaced:   names.NewSet(len(docs)),
-			Lengths:    make([]Lengths, len(docs)),
-			nameStarts: make([]uint32, 1, len(docs)+1),
-			needStarts: make([]uint32, 1, len(docs)+1),
+			List:     keyword.NewNames(docs),
+			servers:  servers{serverOf: make([]uint32, len(docs))},
+			unspaced: names.NewSet(len(docs)),
+			Lengths:  make([]Lengths, len(docs)),
+			named:    newLists(len(docs)),
+			needs:    newLists(len(docs)),
 		},
 		stemmer: make(tokenize.Stemmer),
 		words:   make(map[string]uint32, len(docs)),
@@ -225,9 +235,13 @@ func newBuilder(docs []keyword.Doc) *builder {
 func (b *builder) add(doc uint32, d *keyword.Doc) {
 	b.current = b.current[:0]
 	server, name := splitServer(d)
-	b.s.servers[doc] = b.servers.ID(strings.Clone(server))
+	b.s.serverOf[doc] = b.servers.ID(strings.Clone(server))
 	b.read(doc, fieldName, names.Clip(name, maxNameBytes))
-	b.addName()
+	named := &b.s.named
+	for _, u := range b.current { // all that was read so far
+		named.all = append(named.all, u.token)
+	}
+	named.end()
 	b.read(doc, fieldDescription, names.Clip(d.Description, maxDescriptionBytes))
 	for _, phrase := range d.Phrases[:min(len(d.Phrases), maxPhrases)] {
 		b.read(doc, fieldDescription, names.Clip(phrase, maxNameBytes))
@@ -236,7 +250,7 @@ func (b *builder) add(doc uint32, d *keyword.Doc) {
 	for _, p := range d.Params[:min(len(d.Params), maxParams)] {
 		b.read(doc, fieldParam, names.Clip(p.Name, maxNameBytes))
 		if id := tokenize.LeadingIdentifier(p.Name); len(id) == len(p.Name) {
-			b.count(doc, fieldParam, strings.ToLower(id))
+			b.countID(doc, fieldParam, b.tokens.ID(strings.ToLower(id)))
 		}
 		b.addJoined(doc, fieldParam, p.Name)
 		b.read(doc, fieldParamDescription, names.Clip(p.Description, maxParamBytes))
@@ -254,29 +268,22 @@ func (b *builder) add(doc uint32, d *keyword.Doc) {
 func (b *builder) keepUsages() {
 	last := len(b.usages) - 1
 	if last < 0 || cap(b.usages[last])-len(b.usages[last]) < len(b.current) {
-		size := min(usageBlock, len(b.current)*len(b.s.servers)) // a small segment needs no whole block
+		size := min(usageBlock, len(b.current)*len(b.s.serverOf)) // a small segment needs no whole block
 		b.usages = append(b.usages, make([]usage, 0, max(size, len(b.current))))
 		last++
 	}
 	b.usages[last] = append(b.usages[last], b.current...)
 }
 
-// addName records the tokens read so far as those of the name.
-func (b *builder) addName() {
-	for _, u := range b.current {
-		b.s.nameTokens = append(b.s.nameTokens, u.token)
-	}
-	b.s.nameStarts = append(b.s.nameStarts, uint32(len(b.s.nameTokens)))
-}
-
 // addNeeds records whose ids a document requires: channel_id is that of a channel.
 func (b *builder) addNeeds(d *keyword.Doc) {
+	needs := &b.s.needs
 	for _, p := range d.Params[:min(len(d.Params), maxParams)] {
 		if kind := tokenize.IDOf(p.Name); kind != "" && p.Required {
-			b.s.needs = append(b.s.needs, b.tokens.ID(b.stemmer.Stem(kind)))
+			needs.all = append(needs.all, b.tokens.ID(b.stemmer.Stem(kind)))
 		}
 	}
-	b.s.needStarts = append(b.s.needStarts, uint32(len(b.s.needs)))
+	needs.end()
 }
 
 // addJoined adds each pair of neighbouring words of a name as one word: a query for
@@ -328,8 +335,6 @@ func (b *builder) countField(doc uint32, f field, id uint32) {
 	}
 }
 
-func (b *builder) count(doc uint32, f field, token string) { b.countID(doc, f, b.tokens.ID(token)) }
-
 func (b *builder) countID(doc uint32, f field, id uint32) {
 	if int(id) == len(b.latest) {
 		b.latest = append(b.latest, 0)
@@ -349,8 +354,8 @@ func (b *builder) finish() *Segment {
 	b.copyWords()
 	b.fillPostings()
 	b.readServers()
-	s.ServerWords = setOf(s.tokens.Len(), s.serverTokens, s.serverWholes)
-	s.nameWords = setOf(s.tokens.Len(), s.nameTokens)
+	s.ServerWords = setOf(s.tokens.Len(), s.serverTokens.all, s.serverWholes)
+	s.nameWords = setOf(s.tokens.Len(), s.named.all)
 	s.forward, s.backward = newAffixes(s.tokens, s.nameWords)
 	s.pairs = newPairs(b.tokens.Words())
 	return s
@@ -373,12 +378,12 @@ func setOf(n int, lists ...[]uint32) names.Set {
 func (b *builder) readServers() {
 	s := b.s
 	s.serverNames = b.servers.Words()
-	s.serverStarts = make([]uint32, 1, len(s.serverNames)+1)
+	s.serverTokens = newLists(len(s.serverNames))
 	for _, name := range s.serverNames {
 		whole := ""
 		add := func(token string) {
 			if id, ok := s.tokens.Find(token); ok {
-				s.serverTokens = append(s.serverTokens, id)
+				s.serverTokens.all = append(s.serverTokens.all, id)
 			}
 		}
 		tokenize.EachRun(tokenize.Normalize(names.Clip(name, maxNameBytes)), func(r tokenize.Run) {
@@ -389,7 +394,7 @@ func (b *builder) readServers() {
 				tokenize.EachPart(r.Text, func(part string) { add(b.stemmer.Stem(part)) })
 			}
 		})
-		s.serverStarts = append(s.serverStarts, uint32(len(s.serverTokens)))
+		s.serverTokens.end()
 		id, ok := s.tokens.Find(b.stemmer.Stem(whole))
 		if !ok {
 			id = NoToken

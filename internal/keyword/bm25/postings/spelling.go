@@ -21,6 +21,13 @@ const (
 	maxAffixes    = 48  // words for one word
 )
 
+// spelling finds tokens that are like a word.
+type spelling struct {
+	forward  []string          // words of names, in order
+	backward []string          // words of names written backwards, in order
+	pairs    map[uint32][]byte // tokens by their pairs of letters, in order, as nextToken reads them
+}
+
 // newAffixes returns the words of a segment's names in order, and written backwards in order,
 // for finding those with a common beginning or end.
 func newAffixes(words *wordlist.List, nameWords names.Set) (forward, backward []string) {

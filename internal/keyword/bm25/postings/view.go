@@ -109,7 +109,7 @@ func (x *View) partOfToken(token uint32) *Shard {
 // Server returns the name of a document's server, "" if it has none.
 func (x *View) Server(doc uint32) string {
 	p := x.PartOfDoc(doc)
-	return p.serverNames[p.servers[doc-p.FirstDoc]]
+	return p.serverNames[p.serverOf[doc-p.FirstDoc]]
 }
 
 // NameOf returns the distinct tokens of a document's name.
@@ -128,7 +128,7 @@ func (x *View) FinderOf(kind, of uint32) (best uint32, ok bool) {
 	x.Each(kind, func(p *Shard, id uint32) {
 		for _, u := range p.Of(id) {
 			doc := p.FirstDoc + u.Doc
-			if u.Counts.of(fieldName) == 0 || doc == of || !p.Has(u.Doc) || p.serverNames[p.servers[u.Doc]] != server ||
+			if u.Counts.of(fieldName) == 0 || doc == of || !p.Has(u.Doc) || p.serverNames[p.serverOf[u.Doc]] != server ||
 				slices.Contains(p.NeedsOf(u.Doc), id) {
 				continue
 			}
