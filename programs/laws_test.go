@@ -64,18 +64,35 @@ func randomProgram(g *rand.Rand) func(*programtest.Program) {
 	}
 }
 
-// direct is what a program prints if its calls are answered at once.
-func direct(t *testing.T, f func(*programtest.Program)) string {
+// direct is what a program prints if its calls are answered at once, and what the model is told of them.
+func direct(t *testing.T, f func(*programtest.Program)) (printed, told string) {
 	run, err := programtest.Programs{"": f}.Start(t.Context(), programs.Program{})
 	require.NoError(t, err)
+	var names []string // in the order in which they are called first
+	calls := map[string]int{}
 	for {
 		s := run.State()
 		if len(s.Calls) == 0 {
-			return s.Printed
+			for i, name := range names {
+				names[i] = fmt.Sprintf("%d calls of %s, none failed", calls[name], name)
+				if name == "unknown" {
+					names[i] = fmt.Sprintf("%d calls of unknown, %d failed", calls[name], calls[name])
+				}
+				if calls[name] == 1 {
+					names[i] = strings.Replace(names[i], "calls", "call", 1)
+				}
+			}
+			if len(names) == 0 {
+				names = []string{"no calls"}
+			}
+			return s.Printed, "(" + strings.Join(names, "; ") + ")"
 		}
 		var results []programs.Result
 		for _, c := range s.Calls {
 			x := programs.Result{Number: c.Number, Text: c.Arguments}
+			if calls[c.Tool]++; calls[c.Tool] == 1 {
+				names = append(names, c.Tool)
+			}
 			switch c.Tool {
 			case "approve":
 				x.Text = "approved " + c.Arguments
@@ -155,12 +172,12 @@ func (l *lawRun[M]) runner() *adk.TypedRunner[M] {
 }
 
 func programLaw[M adk.MessageType](t *testing.T, g *rand.Rand, streaming, hides bool, tally *lawTally) {
-	in, want := programtest.Programs{}, map[string]string{}
+	in, want, told := programtest.Programs{}, map[string]string{}, map[string]string{}
 	turn := adktest.Turn{}
 	for n := range 1 + g.IntN(3) {
 		code, id := fmt.Sprintf("program %d", n), fmt.Sprintf("c%d", n)
 		in[code] = randomProgram(g)
-		want[id] = direct(t, in[code])
+		want[id], told[id] = direct(t, in[code])
 		turn.Calls = append(turn.Calls, adktest.ToolCall{ID: id, Name: "run_code", Args: fmt.Sprintf(`{"code":%q}`, code)})
 	}
 	if g.IntN(2) == 0 {
@@ -186,6 +203,7 @@ func programLaw[M adk.MessageType](t *testing.T, g *rand.Rand, streaming, hides 
 	for id, text := range want {
 		require.Contains(t, got, id)
 		require.True(t, strings.HasPrefix(got[id], text), "%s: %q, want %q", id, got[id], text)
+		require.True(t, strings.HasSuffix(got[id], told[id]), "%s: %q, want %q", id, got[id], told[id])
 	}
 	require.Len(t, got, len(want))
 }
