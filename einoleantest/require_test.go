@@ -17,6 +17,8 @@ import (
 
 	"github.com/einolean/einolean/einoleantest"
 	"github.com/einolean/einolean/internal/dev/adktest"
+	"github.com/einolean/einolean/internal/dev/programtest"
+	"github.com/einolean/einolean/programs"
 	"github.com/einolean/einolean/reduction"
 	"github.com/einolean/einolean/store"
 	"github.com/einolean/einolean/window"
@@ -137,6 +139,37 @@ func TestRequireReadableFindsWhatIsLost(t *testing.T) {
 	require.Contains(t, failure(t, func(tb testing.TB) { einoleantest.RequireReadable(tb, out, files) }), "17 bytes that shell returned (call call_1) are lost: the model sees\necho {\"cmd")
 	writeOnly := struct{ reduction.Backend }{files}
 	require.Contains(t, failure(t, func(tb testing.TB) { einoleantest.RequireReadable(tb, out, writeOnly) }), "cannot be read")
+}
+
+// What the calls of a program return is read by the program: it is in no request, and the turns in which they
+// run ask no model.
+func TestWhatAProgramReadsIsNoLossAndNoModelCall(t *testing.T) {
+	adktest.Both(t, programReads[*schema.Message], programReads[*schema.AgenticMessage])
+}
+
+func programReads[M adk.MessageType](t *testing.T, streaming bool) {
+	for name, form := range adktest.Forms {
+		t.Run(name, func(t *testing.T) {
+			files := store.NewMemory(0)
+			run, err := programs.NewTyped[M](t.Context(), &programs.Config{Interpreter: programtest.Programs{"reports": func(p *programtest.Program) {
+				for range 3 {
+					p.Print(p.Call(`report {"day":1}`, `report {"day":2}`)[1].Text[:1000])
+				}
+			}}})
+			require.NoError(t, err)
+			reduce, err := reduction.NewTyped(t.Context(), &reduction.TypedConfig[M]{Backend: files, MaxLengthForTrunc: 2000})
+			require.NoError(t, err)
+			c := config[M](einoleantest.Script[M](einoleantest.Call("run_code", `{"code":"reports"}`), einoleantest.Call("report", `{"day":3}`), einoleantest.Say("done")), report(form))
+			c.Handlers = adktest.Handlers(run, reduce)
+			out := einoleantest.Run(t, c, "report", streamed(streaming)...)
+			require.Equal(t, "done", out.Answer)
+			require.Len(t, out.Conversation.Calls, 3)
+			einoleantest.RequireLean(t, out, einoleantest.Max{Calls: 3})
+			einoleantest.RequireReadable(t, out, files)
+			said := failure(t, func(tb testing.TB) { einoleantest.RequireReadable(tb, out, store.NewMemory(0)) })
+			require.Equal(t, 2, strings.Count(said, "are lost"), "what the program printed and what a call returned: %s", said)
+		})
+	}
 }
 
 // TestAnOutcomeHasTheWindowOfEachCall holds that a run is recorded as it went out.

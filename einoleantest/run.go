@@ -14,6 +14,8 @@ import (
 	"github.com/cloudwego/eino/schema"
 
 	"github.com/einolean/einolean/internal/dev/adktest"
+	"github.com/einolean/einolean/internal/toolnames"
+	"github.com/einolean/einolean/internal/virtual"
 	"github.com/einolean/einolean/window"
 )
 
@@ -124,6 +126,9 @@ func (w *watcher[M]) config(c *adk.TypedChatModelAgentConfig[M], last adk.TypedC
 
 // BeforeModelRewriteState keeps the request.
 func (w *watcher[M]) BeforeModelRewriteState(ctx context.Context, state *adk.TypedChatModelAgentState[M], _ *adk.TypedModelContext[M]) (context.Context, *adk.TypedChatModelAgentState[M], error) {
+	if virtual.Now(ctx) { // a program runs, and no model is asked
+		return ctx, state, nil
+	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.requests = append(w.requests, Request[M]{
@@ -132,12 +137,15 @@ func (w *watcher[M]) BeforeModelRewriteState(ctx context.Context, state *adk.Typ
 	return ctx, state, nil
 }
 
-// began keeps a place for a result.
-func (w *watcher[M]) began(c *adk.ToolContext) *returned {
+// began keeps a place for a result, unless no model reads it: those of the calls of a program, and the first
+// one of a program, which only says that it runs.
+func (w *watcher[M]) began(ctx context.Context, c *adk.ToolContext) *returned {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	r := &returned{tool: c.Name, id: c.CallID}
-	w.results = append(w.results, r)
+	if !virtual.Inner(ctx, c.CallID) && (c.Name != toolnames.Run || virtual.ProgramsOf(ctx) == nil) {
+		w.results = append(w.results, r)
+	}
 	return r
 }
 
@@ -175,7 +183,7 @@ func (w *watcher[M]) parts(r *returned, result *schema.ToolResult, whole bool) {
 // WrapInvokableToolCall keeps the result.
 func (w *watcher[M]) WrapInvokableToolCall(_ context.Context, next adk.InvokableToolCallEndpoint, c *adk.ToolContext) (adk.InvokableToolCallEndpoint, error) {
 	return func(ctx context.Context, args string, opts ...tool.Option) (string, error) {
-		r := w.began(c)
+		r := w.began(ctx, c)
 		out, err := next(ctx, args, opts...)
 		if err != nil {
 			w.fail(r)
@@ -189,7 +197,7 @@ func (w *watcher[M]) WrapInvokableToolCall(_ context.Context, next adk.Invokable
 // WrapStreamableToolCall keeps the chunks that are read.
 func (w *watcher[M]) WrapStreamableToolCall(_ context.Context, next adk.StreamableToolCallEndpoint, c *adk.ToolContext) (adk.StreamableToolCallEndpoint, error) {
 	return func(ctx context.Context, args string, opts ...tool.Option) (*schema.StreamReader[string], error) {
-		r := w.began(c)
+		r := w.began(ctx, c)
 		out, err := next(ctx, args, opts...)
 		if err != nil {
 			w.fail(r)
@@ -205,7 +213,7 @@ func (w *watcher[M]) WrapStreamableToolCall(_ context.Context, next adk.Streamab
 // WrapEnhancedInvokableToolCall keeps the texts of the parts.
 func (w *watcher[M]) WrapEnhancedInvokableToolCall(_ context.Context, next adk.EnhancedInvokableToolCallEndpoint, c *adk.ToolContext) (adk.EnhancedInvokableToolCallEndpoint, error) {
 	return func(ctx context.Context, args *schema.ToolArgument, opts ...tool.Option) (*schema.ToolResult, error) {
-		r := w.began(c)
+		r := w.began(ctx, c)
 		out, err := next(ctx, args, opts...)
 		if err != nil {
 			w.fail(r)
@@ -219,7 +227,7 @@ func (w *watcher[M]) WrapEnhancedInvokableToolCall(_ context.Context, next adk.E
 // WrapEnhancedStreamableToolCall keeps the text of the chunks that are read.
 func (w *watcher[M]) WrapEnhancedStreamableToolCall(_ context.Context, next adk.EnhancedStreamableToolCallEndpoint, c *adk.ToolContext) (adk.EnhancedStreamableToolCallEndpoint, error) {
 	return func(ctx context.Context, args *schema.ToolArgument, opts ...tool.Option) (*schema.StreamReader[*schema.ToolResult], error) {
-		r := w.began(c)
+		r := w.began(ctx, c)
 		out, err := next(ctx, args, opts...)
 		if err != nil {
 			w.fail(r)
