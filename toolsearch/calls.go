@@ -29,7 +29,7 @@ import (
 	"github.com/einolean/einolean/toolsearch/internal/wire"
 )
 
-// callView is a run as its tool calls, and the slots that these reach, see it.
+// callView is a run as its tool calls see it, and the slots and programs that they go through.
 type callView struct{ *run }
 
 // Lookup says what a call is for.
@@ -67,7 +67,7 @@ func (r callView) Names(ctx context.Context) iter.Seq[string] {
 	now, _ := r.Now(ctx)
 	return func(yield func(string) bool) {
 		for _, name := range now.Visible {
-			if r.catalog().Lookup(name) != nil && !yield(name) {
+			if r.catalog().Has(name) && !yield(name) {
 				return
 			}
 		}
@@ -168,7 +168,7 @@ func (r callView) Kept(ctx context.Context, interrupted []wire.Call) (names []st
 	kept, _ := r.Now(ctx)
 	for _, name := range kept.Bound {
 		called := slices.ContainsFunc(interrupted, func(c wire.Call) bool { return c.Name == name })
-		if r.catalog().Lookup(name) == nil && (called || len(interrupted) == 0) {
+		if !r.catalog().Has(name) && (called || len(interrupted) == 0) {
 			r.noteHad(name)
 		}
 	}
@@ -215,16 +215,13 @@ func argumentsFor(e *hidden.Tool, raw string) (args, problem string) {
 	return args, problem
 }
 
-// programView is a run as package programs sees it.
-type programView struct{ *run }
-
 // Resolve implements virtual.Tools.
-func (r programView) Resolve(ctx context.Context, written string) (virtual.Tool, bool) {
+func (r callView) Resolve(ctx context.Context, written string) (virtual.Tool, bool) {
 	c := r.catalog()
 	if c.usesMetaName(written) {
 		return virtual.Tool{Refusal: say.Text("program-meta", say.Data{Name: written})}, true
 	}
-	if r.own[written] != nil && c.Lookup(written) == nil {
+	if r.own[written] != nil && !c.Has(written) {
 		return virtual.Tool{}, false
 	}
 	e := c.Resolve(written, r.may(ctx, toRunInProgram))
@@ -238,8 +235,8 @@ func (r programView) Resolve(ctx context.Context, written string) (virtual.Tool,
 const maxSigned = 3
 
 // Near implements virtual.Tools.
-func (r programView) Near(ctx context.Context, written string) (lines []string) {
-	for _, n := range callView(r).near(ctx, written, maxSigned) {
+func (r callView) Near(ctx context.Context, written string) (lines []string) {
+	for _, n := range r.near(ctx, written, maxSigned) {
 		if e := r.catalog().Lookup(n); e != nil {
 			lines = append(lines, e.Signature())
 		}
@@ -248,7 +245,7 @@ func (r programView) Near(ctx context.Context, written string) (lines []string) 
 }
 
 // Check implements virtual.Tools.
-func (r programView) Check(name, arguments string) (problem, signature string) {
+func (r callView) Check(name, arguments string) (problem, signature string) {
 	e := r.catalog().Lookup(name)
 	if e == nil {
 		return "", ""
@@ -258,4 +255,4 @@ func (r programView) Check(name, arguments string) (problem, signature string) {
 }
 
 // Most implements virtual.Tools.
-func (r programView) Most() int { return 32 }
+func (r callView) Most() int { return 32 }

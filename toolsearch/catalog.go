@@ -40,7 +40,6 @@ type catalog struct {
 	duplicates problems           // names of dynamic tools that the agent's own hidden tools have too
 	refused    []string           // names of the Source's tools that another tool already has
 	plan       func() *slots.Plan // of the slots that an agent gets
-	has        func(string) bool  // there is a tool of the name
 	*shared
 }
 
@@ -76,7 +75,6 @@ func newCatalog(by *catalogs, of parts, like *catalog) *catalog {
 		})
 	}
 	c.Set = c.With(mine)
-	c.has = func(name string) bool { return c.Lookup(name) != nil }
 	c.plan = sync.OnceValue(func() *slots.Plan { return slots.NewPlan(c.Set, c.changes) })
 	if like != nil {
 		c.Ranks, c.shared = like.Ranks, like.shared
@@ -104,7 +102,7 @@ func newCatalog(by *catalogs, of parts, like *catalog) *catalog {
 // asks the larger side for those of the smaller one.
 func (c *catalog) takenOf(s *hidden.Set, names []string) (taken turn.Names) {
 	for _, name := range names {
-		if s.Lookup(name) != nil {
+		if s.Has(name) {
 			taken.Add(name)
 		}
 	}
@@ -113,7 +111,7 @@ func (c *catalog) takenOf(s *hidden.Set, names []string) (taken turn.Names) {
 		less, more = more, less
 	}
 	for e := range less.All() {
-		if more.Lookup(e.Info.Name) != nil {
+		if more.Has(e.Info.Name) {
 			taken.Add(e.Info.Name)
 		}
 	}
@@ -155,7 +153,7 @@ func (c *catalog) hiddenTokens(may func(*hidden.Tool) bool, most int64) (n int64
 
 // isFixed reports whether a name is that of a tool that no Source has.
 func (c *catalog) isFixed(name string) bool {
-	return c.dynamic.Lookup(name) != nil || c.owned.Lookup(name) != nil
+	return c.dynamic.Has(name) || c.owned.Has(name)
 }
 
 // usesMetaName reports whether one of the search tools has the name.
@@ -351,7 +349,7 @@ func (t *tools) isGone(name string) bool {
 	t.mu.Lock()
 	had := t.had[name]
 	t.mu.Unlock()
-	return had && t.own[name] == nil && t.catalog().Lookup(name) == nil
+	return had && t.own[name] == nil && !t.catalog().Has(name)
 }
 
 // noteHad notes a tool of a Source: later calls of it get an answer.
@@ -430,7 +428,7 @@ func (t *tools) usableSet(ctx context.Context, said *memory.Record) *hidden.Set 
 	}
 	taken := false
 	for name := range own {
-		if set.Lookup(name) != nil {
+		if set.Has(name) {
 			taken = true
 			t.catalog().emitRefused(ctx, said, name)
 		}
@@ -447,7 +445,7 @@ func (t *tools) usableSet(ctx context.Context, said *memory.Record) *hidden.Set 
 func (t *tools) noteGone(ctx context.Context, said *memory.Record, old *catalog) {
 	now := t.catalog()
 	for e := range old.set.All() {
-		if now.Lookup(e.Info.Name) == nil {
+		if !now.Has(e.Info.Name) {
 			t.noteHad(e.Info.Name)
 		}
 	}

@@ -502,7 +502,7 @@ func (s *settings) readTools(ctx context.Context, tools []tool.BaseTool, wrong *
 	if len(tools) == 0 && s.cfg.Source == nil && len(s.cfg.SearchableTools) == 0 && !s.cfg.DeferMarkedTools {
 		wrong.add("DynamicTools", "there are none: give it the tools to hide, or set Source, SearchableTools or DeferMarkedTools")
 	}
-	known := make(turn.Names, len(tools))
+	places := make(map[string]int, len(tools))
 	entries := make([]*hidden.Tool, 0, len(tools))
 	all := make([]hidden.Tool, len(tools))
 	for i, t := range tools {
@@ -511,11 +511,7 @@ func (s *settings) readTools(ctx context.Context, tools []tool.BaseTool, wrong *
 			wrong.add(fieldAt("DynamicTools", i), "%w", err)
 			continue
 		}
-		if known[info.Name] {
-			j := 0
-			for all[j].Info == nil || all[j].Info.Name != info.Name {
-				j++
-			}
+		if j, isTwice := places[info.Name]; isTwice {
 			wrong.add(fieldAt("DynamicTools", i), "it has the name of DynamicTools[%d], %q", j, info.Name)
 			continue
 		}
@@ -523,7 +519,7 @@ func (s *settings) readTools(ctx context.Context, tools []tool.BaseTool, wrong *
 			wrong.add(fieldAt("DynamicTools", i), "it has the name of the search tool %q", info.Name)
 			continue
 		}
-		known.Add(info.Name)
+		places[info.Name] = i
 		if err := all[i].Fill(t, info); err != nil {
 			wrong.add(fieldAt("DynamicTools", i), "%w", err)
 			continue

@@ -76,7 +76,7 @@ func begin(ctx context.Context, all *catalogs, rc *adkrun.Run) (context.Context,
 	}
 	ctx = context.WithValue(ctx, runKey{}, r)
 	r.direct = rc.ReturnDirectly
-	ctx = virtual.WithTools(ctx, programView{r})
+	ctx = virtual.WithTools(ctx, callView{r})
 	r.refresh(ctx, &r.Record)
 	r.slots = r.catalog().plan().Begin(ctx, callView{r})
 	search := searchTools(r)
@@ -93,9 +93,6 @@ func begin(ctx context.Context, all *catalogs, rc *adkrun.Run) (context.Context,
 	return ctx, r, nil
 }
 
-// errTwo is the error of a second instance in an agent.
-var errTwo = errors.New("toolsearch: the agent has two instances of this middleware: give one of them all tools (DynamicTools, or a Source made by toolset.Multi) and one Filter")
-
 // join makes the run of an agent with these tools of its own, which another instance may have joined; none if
 // there is nothing to do.
 func join(ctx context.Context, all *catalogs, tools []tool.BaseTool, own []*schema.ToolInfo, joined bool) (*run, error) {
@@ -108,7 +105,7 @@ func join(ctx context.Context, all *catalogs, tools []tool.BaseTool, own []*sche
 		return nil, err
 	}
 	if joined {
-		return nil, errTwo
+		return nil, errors.New("toolsearch: the agent has two instances of this middleware: give one of them all tools (DynamicTools, or a Source made by toolset.Multi) and one Filter")
 	}
 	if err := all.unsupported; err != nil {
 		return nil, fmt.Errorf("toolsearch: %w", err)
@@ -161,7 +158,7 @@ func emitNotHidden(ctx context.Context, s *settings, infos []*schema.ToolInfo) {
 	var names []string
 	var tokens int64
 	for _, t := range infos {
-		if t != nil && isMarked(t) && (r == nil || r.catalog().Lookup(t.Name) == nil) {
+		if t != nil && isMarked(t) && (r == nil || !r.catalog().Has(t.Name)) {
 			names = append(names, t.Name)
 			tokens += (&hidden.Tool{Info: t}).Tokens()
 		}
@@ -184,7 +181,7 @@ func (r *run) noteShown(ctx context.Context, infos []*schema.ToolInfo) {
 	}
 	names := now.Visible
 	for _, t := range infos {
-		if t != nil && r.catalog().Lookup(t.Name) != nil && !slices.Contains(now.Visible, t.Name) {
+		if t != nil && r.catalog().Has(t.Name) && !slices.Contains(now.Visible, t.Name) {
 			names = append(slices.Clip(names), t.Name)
 		}
 	}
@@ -197,7 +194,7 @@ func (r *run) noteShown(ctx context.Context, infos []*schema.ToolInfo) {
 func (r *run) heard() turn.Run {
 	c := r.catalog()
 	return turn.Run{
-		Has: c.has, Owns: func(name string) bool { return r.own[name] != nil },
+		Has: c.Has, Owns: func(name string) bool { return r.own[name] != nil },
 		Note: r.Noted, ByHand: r.ByHand, Asked: func(a lenient.Arguments) []string { return found.Asked(c.Tools, a) },
 		Miss: func(name string) {
 			if c.changes {
@@ -210,11 +207,9 @@ func (r *run) heard() turn.Run {
 // tells is what a model call can be told of hidden tools. saw are those that the last one showed.
 func (r *run) tells(ctx context.Context, saw []string) told.Call {
 	c := r.catalog()
-	call := told.Call{Names: c.names, Has: c.has, Saw: saw, Changes: c.changes, Limit: r.cfg.CatalogLimit, Calls: r.protocol.hasCallTool}
+	call := told.Call{Tools: c.Set, Names: c.names, Whole: c.reminder, Saw: saw, Changes: c.changes, Limit: r.cfg.CatalogLimit, Calls: r.protocol.hasCallTool}
 	if r.Ask != nil { // the Filter
-		call.Names = func() []string { return r.listable(ctx) }
-	} else {
-		call.Tools, call.Whole = c, c.reminder
+		call.Names, call.Whole = func() []string { return r.listable(ctx) }, nil
 	}
 	if r.cfg.Backend != nil {
 		call.Store = func(path, text string) error { return r.store(ctx, path, text) }

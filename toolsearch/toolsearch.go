@@ -310,7 +310,7 @@ func (h *hooks[M]) takeTurn(ctx context.Context, c *catalog, in native.Call) tur
 func (h *hooks[M]) turnOf(ctx context.Context, c *catalog, in native.Call) turn.Input {
 	t := turn.Input{
 		Record: in.Record, Facts: in.Facts, Pins: c.pins, Loads: !c.protocol.fixedList, Limits: c.showing,
-		Has: c.has, May: func(name string) bool { return h.run.allows(ctx, c.Lookup(name), toShow) },
+		Has: c.Has, May: func(name string) bool { return h.run.allows(ctx, c.Lookup(name), toShow) },
 	}
 	if t.MaxTools > 0 {
 		t.Own = len(in.Own())

@@ -106,7 +106,7 @@ func (s *Set) Tools(context.Context) (*Set, error) { return s, nil }
 func Union(sets ...*Set) *Set {
 	whole := &hidden.Set{}
 	for _, s := range sets {
-		whole = whole.With(s.in().Filter(func(t *hidden.Tool) bool { return whole.Lookup(t.Info.Name) == nil }))
+		whole = whole.With(s.in().Filter(func(t *hidden.Tool) bool { return !whole.Has(t.Info.Name) }))
 	}
 	return (*Set)(whole)
 }

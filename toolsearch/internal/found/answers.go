@@ -170,7 +170,7 @@ func namesToLoad(a lenient.Arguments, known func(string) bool) (names []string) 
 // Asked are the tools that a call of load_tool in a history asked for.
 func Asked(t Tools, a lenient.Arguments) (names []string) {
 	anyone := func(*hidden.Tool) bool { return true }
-	for _, name := range namesToLoad(a, func(name string) bool { return t.Lookup(name) != nil }) {
+	for _, name := range namesToLoad(a, t.Has) {
 		if e := t.Resolve(name, anyone); e != nil && len(names) < maxNames {
 			names = append(names, e.Info.Name)
 		}

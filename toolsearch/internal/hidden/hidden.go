@@ -204,6 +204,9 @@ func (s *Set) Lookup(name string) *Tool {
 	return nil
 }
 
+// Has reports whether there is a tool of a name.
+func (s *Set) Has(name string) bool { return s.Lookup(name) != nil }
+
 // Filter returns the tools for which keep returns true.
 func (s *Set) Filter(keep func(*Tool) bool) *Set {
 	if s == nil {
@@ -340,7 +343,12 @@ func ReadInfo(ctx context.Context, t tool.BaseTool) (*schema.ToolInfo, error) {
 	info, err := safe.Value("Info", func() (*schema.ToolInfo, error) { return t.Info(ctx) })
 	switch {
 	case err != nil:
-		return nil, infoError(t, err)
+		var panicked *safe.PanicError
+		if errors.As(err, &panicked) {
+			panicked.What = fmt.Sprintf("Info of %T", t)
+			return nil, panicked
+		}
+		return nil, fmt.Errorf("reading Info of %T: %w", t, err)
 	case info == nil:
 		//lint:ignore ST1005 Info is the name of the method.
 		return nil, fmt.Errorf("Info of %T returned nil", t)
@@ -349,15 +357,6 @@ func ReadInfo(ctx context.Context, t tool.BaseTool) (*schema.ToolInfo, error) {
 		return nil, fmt.Errorf("Info of %T has an empty Name (description %.60q)", t, info.Desc)
 	}
 	return info, nil
-}
-
-func infoError(t tool.BaseTool, err error) error {
-	var panicked *safe.PanicError
-	if errors.As(err, &panicked) {
-		panicked.What = fmt.Sprintf("Info of %T", t)
-		return panicked
-	}
-	return fmt.Errorf("reading Info of %T: %w", t, err)
 }
 
 // encodable returns an Extra without those entries that a checkpoint cannot hold. What the agent's

@@ -71,7 +71,7 @@ func (c Call) shows(show []*hidden.Tool) bool {
 		case t == nil:
 			return false
 		case i < own:
-			if c.Tools.Lookup(t.Name) != nil || slots.IsName(t.Name) || c.Gone(t.Name) {
+			if c.Tools.Has(t.Name) || slots.IsName(t.Name) || c.Gone(t.Name) {
 				return false
 			}
 		case t.Name != show[i-own].Info.Name, t == show[i-own].Info:
@@ -117,7 +117,7 @@ func (c Call) Own() []*schema.ToolInfo {
 	next := make([]*schema.ToolInfo, 0, 8)
 	for _, t := range c.Infos {
 		switch {
-		case t == nil, c.Tools.Lookup(t.Name) != nil, slots.IsName(t.Name), c.Gone(t.Name):
+		case t == nil, c.Tools.Has(t.Name), slots.IsName(t.Name), c.Gone(t.Name):
 		case !c.Follows && c.Others[t.Name] == nil && slices.Contains(c.Record.Visible, t.Name): // seen before a resume, and no longer there
 		case c.Rules.Native && t.Name == toolnames.Search, c.Record.All && slices.Contains(c.Search, t.Name):
 		default:
@@ -159,7 +159,7 @@ func (c Call) deferredTools(show []*hidden.Tool) []*schema.ToolInfo {
 func Without(infos []*schema.ToolInfo, tools *hidden.Set) []*schema.ToolInfo {
 	var next []*schema.ToolInfo
 	for _, t := range infos {
-		if t != nil && tools.Lookup(t.Name) == nil {
+		if t != nil && !tools.Has(t.Name) {
 			next = append(next, t)
 		}
 	}

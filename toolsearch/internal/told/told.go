@@ -30,21 +30,20 @@ const (
 
 // Told is what a conversation was told. The zero value knows of nothing.
 type Told struct {
-	lines       []string   // as written in the messages: the list, and changes of it
-	listed      []string   // all tools as of the last of them; some may be counted only
-	named       turn.Names // names that they mention; nil means all that are listed
-	by          any        // the tools that the run had then
-	stored      turn.Names // paths of lists
+	lines       []string    // as written in the messages: the list, and changes of it
+	listed      []string    // all tools as of the last of them; some may be counted only
+	named       turn.Names  // names that they mention; nil means all that are listed
+	by          *hidden.Set // the tools that the run had then
+	stored      turn.Names  // paths of lists
 	storeFailed bool
 }
 
 // Call is what a model call knows of the hidden tools.
 type Call struct {
-	Tools any             // equal for calls with the same tools; nil if they have to be compared
+	Tools *hidden.Set     // all of them
 	Names func() []string // of the tools that the model may see, in their order; read only
-	Whole func() string   // the list of all of them, where that is known; else nil
-	Has   func(name string) bool
-	Saw   []string // tools that the last model call showed
+	Whole func() string   // the list of all tools, if it may see all; else nil
+	Saw   []string        // tools that the last model call showed
 
 	Changes bool // tools come and go: changes of the list are announced, and the list stays
 
@@ -63,7 +62,7 @@ func (t *Told) Next(c Call, written []string) (list, change string, isNew bool) 
 	}
 	if !slices.Equal(written, t.lines) {
 		*t = Told{lines: slices.Clone(written), stored: t.stored, storeFailed: t.storeFailed}
-	} else if t.by != nil && t.by == c.Tools {
+	} else if c.Whole != nil && t.by != nil && t.by == c.Tools {
 		return t.lines[0], "", false
 	}
 	names := c.Names()
@@ -154,7 +153,7 @@ func (t *Told) change(c Call, names []string) (text string, ok bool) {
 // announced tool exists, but may not be named now.
 func (t *Told) removed(c Call, names []string) (removed []string, isDenied bool) {
 	for _, name := range turn.Difference(t.listed, names) {
-		isDenied = isDenied || c.Has(name)
+		isDenied = isDenied || c.Tools.Has(name)
 		if t.named[name] {
 			removed = append(removed, name)
 		}

@@ -14,9 +14,11 @@ import (
 	"testing"
 
 	"github.com/cloudwego/eino/adk"
+	"github.com/cloudwego/eino/schema"
 	"github.com/stretchr/testify/require"
 
 	"github.com/einolean/einolean/internal/toolnames"
+	"github.com/einolean/einolean/toolsearch/internal/hidden"
 	"github.com/einolean/einolean/toolsearch/internal/told"
 )
 
@@ -91,6 +93,15 @@ func TestATellingLeavesTheReaderWithTheToolsThatThereAre(t *testing.T) {
 	}
 }
 
+// setOf is tools of these names.
+func setOf(names ...string) *hidden.Set {
+	tools := make([]*hidden.Tool, len(names))
+	for i, name := range names {
+		tools[i] = &hidden.Tool{Info: &schema.ToolInfo{Name: name}}
+	}
+	return hidden.New(tools)
+}
+
 func tell(t *testing.T, r *rand.Rand, seed string) {
 	var old told.Told
 	var written []string
@@ -105,7 +116,7 @@ func tell(t *testing.T, r *rand.Rand, seed string) {
 			ever[name] = true
 		}
 		call := told.Call{
-			Names: func() []string { return w.may }, Has: func(name string) bool { return slices.Contains(w.exist, name) }, Saw: w.saw, Changes: true, Limit: limit, Calls: r.IntN(4) == 0,
+			Tools: setOf(w.exist...), Names: func() []string { return w.may }, Saw: w.saw, Changes: true, Limit: limit, Calls: r.IntN(4) == 0,
 			Store: func(path, text string) error {
 				asked[path]++
 				require.Equal(t, toolnames.Lines(w.may), text, seed)
@@ -188,7 +199,7 @@ func TestTheStoreIsAskedOnce(t *testing.T) {
 // Calls with the same tools read no names, where nobody is denied any.
 func TestTheSameToolsAreReadOnce(t *testing.T) {
 	read := 0
-	call := told.Call{Tools: new(int), Changes: true, Names: func() []string { read++; return []string{"a"} }, Whole: func() string { return told.List([]string{"a"}, "") }}
+	call := told.Call{Tools: setOf("a"), Changes: true, Names: func() []string { read++; return []string{"a"} }, Whole: func() string { return told.List([]string{"a"}, "") }}
 	var d told.Told
 	list, _, isNew := d.Next(call, nil)
 	require.True(t, isNew)
