@@ -148,10 +148,7 @@ func emitNotHidden(ctx context.Context, s *settings, infos []*schema.ToolInfo) {
 	if done == nil || done.Swap(true) {
 		return
 	}
-	by, r := s, runOf(ctx) // none where there is nothing to hide
-	if r != nil {
-		by = r.settings
-	}
+	r := runOf(ctx) // none where there is nothing to hide
 	if r != nil && !r.IsNew(ctx, "not hidden") {
 		return
 	}
@@ -166,7 +163,7 @@ func emitNotHidden(ctx context.Context, s *settings, infos []*schema.ToolInfo) {
 	if len(names) == 0 {
 		return
 	}
-	by.emit(ctx, einolean.Event{
+	s.emit(ctx, einolean.Event{
 		Kind: einolean.KindToolsNotHidden, Tools: &einolean.ToolChange{Added: head(names), AddedCount: len(names), Tokens: tokens},
 		Err: errors.New("toolsearch: DeferMarkedTools: handlers after this one added tools that are marked defer_loading, which stay visible: put this one after them"),
 	})
@@ -245,10 +242,7 @@ func (r *run) store(ctx context.Context, path, content string) error {
 
 // search is a search of this model call, for tools on a way.
 func (r *run) search(ctx context.Context, to way) found.Search {
-	s := found.Search{Tools: r.catalog().Tools, Limits: r.searching, For: searchView{r, ctx, to}}
-	if r.catalog().changes {
-		s.Missing = r.source.missing
-	}
+	s := found.Search{Tools: r.catalog().Tools, Limits: r.searching, For: searchView{r, ctx, to}, Missing: r.source.missing()}
 	if r.cfg.OnEvent != nil {
 		s.Report = func(what einolean.Search, failed []error) {
 			id := compose.GetToolCallID(ctx)

@@ -44,7 +44,7 @@ func Keyword(ctx context.Context, s Search, a lenient.Arguments) (string, error)
 
 // Regexp answers with the names that a pattern matches, of tools which are loaded.
 func Regexp(ctx context.Context, s Search, a lenient.Arguments) (string, error) {
-	f, note := s.matchNames(ctx, patternOf(a), nameSize)
+	f, note := s.matchNames(ctx, a, nameSize)
 	return say.JSON(say.Answer{Selected: f.Names(), AlreadyLoaded: f.alreadyLoaded, Hint: note}), ctx.Err()
 }
 
@@ -76,9 +76,7 @@ func Load(ctx context.Context, s Search, a lenient.Arguments) (string, error) {
 	f := Result{visible: s.For.Sees()}
 	s.selectByName(namesToLoad(a, s.has), &f)
 	f.bound(nameSize)
-	if s.Missing != nil {
-		s.noteMissing(&f)
-	}
+	s.noteMissing(&f)
 	out := say.Answer{Loaded: turn.Difference(f.Names(), f.alreadyLoaded), AlreadyLoaded: f.alreadyLoaded}
 	for i, u := range f.unknown {
 		f.unknown[i].Near = u.Near[:min(len(u.Near), maxNearOnLoad)]
@@ -123,7 +121,7 @@ func Sign(ctx context.Context, s Search, a lenient.Arguments) (string, error) {
 
 // SignMatches does the same for a pattern.
 func SignMatches(ctx context.Context, s Search, a lenient.Arguments) (string, error) {
-	f, note := s.matchNames(ctx, patternOf(a), signedSize)
+	f, note := s.matchNames(ctx, a, signedSize)
 	return signed(f.Found, note), ctx.Err()
 }
 

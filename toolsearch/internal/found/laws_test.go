@@ -50,7 +50,7 @@ func anyCaller(t testing.TB, r *rand.Rand) (Search, *anybody) {
 	}
 	s := over(t, tools...)
 	if r.IntN(4) == 0 {
-		s.Missing = func() []string { return []string{"jira", ""} }
+		s.Missing = []string{"jira", ""}
 	}
 	s.For = a
 	s.Ranks = NewRanks(s.Set)

@@ -39,7 +39,7 @@ type Search struct {
 	Tools
 	Limits
 	For     Caller
-	Missing func() []string                // servers that do not answer now; nil where tools do not come and go
+	Missing []string                       // servers that do not answer now
 	Report  func(einolean.Search, []error) // hears of each search, and what failed in it; nil for nobody
 
 	trace *trace
@@ -72,9 +72,7 @@ func (s Search) find(ctx context.Context, a lenient.Arguments, size func(*hidden
 	f, err := s.search(ctx, a)
 	f.bound(size)
 	queries := queriesOf(a)
-	if s.Missing != nil {
-		s.noteMissing(&f, queries...)
-	}
+	s.noteMissing(&f, queries...)
 	if err == nil && s.trace != nil {
 		s.trace.report(strings.Join(queries, "\n"), &f)
 	}
@@ -117,7 +115,9 @@ func (s Search) searchOne(ctx context.Context, text string, limit int, f *Result
 		f.cut("cut-results", most)
 	}
 	if s.trace != nil {
-		s.trace.explain(s.index, words, ranked.found, maxTerms-min(len(f.Found), maxTerms))
+		for i := range min(len(ranked.found), maxTerms-min(len(f.Found), maxTerms)) {
+			ranked.found[i].terms = index.Explain(s.index, index.Query{Text: words}, ranked.found[i].Info.Name)
+		}
 	}
 	if s.MinConfidence > 0 && s.refuses(ranked.found) {
 		f.unsure = append(f.unsure, ranked.found[:min(len(ranked.found), MaxNear)]...)
@@ -240,7 +240,8 @@ func (s Search) has(name string) bool {
 
 // matchNames finds the tools whose names match, in the order of the catalogue, and adds hints
 // for the model. All it finds fits into one answer, which takes size bytes for a tool.
-func (s Search) matchNames(ctx context.Context, pattern string, size func(*hidden.Tool) int) (f Result, note string) {
+func (s Search) matchNames(ctx context.Context, a lenient.Arguments, size func(*hidden.Tool) int) (f Result, note string) {
+	pattern := patternOf(a)
 	if s.Report != nil {
 		_, s.trace = tracing(ctx, s.Report)
 	}
@@ -270,9 +271,7 @@ func (s Search) matchNames(ctx context.Context, pattern string, size func(*hidde
 	f.Found = kept.found
 	f.bound(size)
 	f.asked++
-	if s.Missing != nil {
-		s.noteMissing(&f, pattern)
-	}
+	s.noteMissing(&f, pattern)
 	if note = strings.Join(f.remarks(), " "); len(f.Found)+f.leftOut == 0 {
 		words := wordsOf(pattern)
 		none := say.Data{Near: s.suggest(words), Languages: s.languages(words)}
@@ -363,7 +362,7 @@ func lookups(words string) []string {
 func (s Search) noteMissing(f *Result, queries ...string) {
 	const most = 10
 	nothing := f.asked > 0 && len(f.Found)+f.leftOut == 0
-	for _, name := range s.Missing() {
+	for _, name := range s.Missing {
 		named := func(query string) bool { return strings.Contains(spaced(query), spaced(name)) }
 		text := say.Clip(name)
 		if text != "" && (nothing || slices.ContainsFunc(queries, named)) && len(f.missing) < most && !slices.Contains(f.missing, text) {

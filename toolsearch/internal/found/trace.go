@@ -59,13 +59,6 @@ func (t *trace) answered(x index.Index, fallback bool) {
 	t.fallback = t.fallback || fallback
 }
 
-// explain notes why the first of some tools match words.
-func (t *trace) explain(x index.Index, words string, found []Tool, most int) {
-	for i := range min(len(found), most) {
-		found[i].terms = index.Explain(x, index.Query{Text: words}, found[i].Info.Name)
-	}
-}
-
 // report tells of a search that was answered.
 func (t *trace) report(query string, f *Result) {
 	t.mu.Lock()

@@ -293,14 +293,6 @@ func withoutHosted[M adk.MessageType](m M, e Editor) M {
 	}, e.Words(names))
 }
 
-// hostedIn is hostedSearch for a part.
-func hostedIn(p message.Part) (names []string, is bool) {
-	if p.Kind != message.ServerCall && p.Kind != message.ServerResult {
-		return nil, false
-	}
-	return hostedSearch(p.Value())
-}
-
 // Pairs says of each tool call, by id, what it and its result look like.
 type Pairs map[string]Pair
 
@@ -438,15 +430,14 @@ func referredInEvents(events any) []string {
 	return names
 }
 
-// hostedSearch reports whether a value of an adapter's own type is the call or the result
+// hostedIn reports whether a part, whose value is of an adapter's own type, is the call or the result
 // of a search that the provider ran, and which tools it refers to.
-func hostedSearch(v any) (names []string, ok bool) {
-	text, err := jsonOf(v)
-	if v == nil || err != nil {
+func hostedIn(p message.Part) (names []string, ok bool) {
+	if p.Kind != message.ServerCall && p.Kind != message.ServerResult || p.Value() == nil {
 		return nil, false
 	}
 	var fields map[string]json.RawMessage
-	if sonic.ConfigStd.UnmarshalFromString(text, &fields) != nil {
+	if text, err := jsonOf(p.Value()); err != nil || sonic.ConfigStd.UnmarshalFromString(text, &fields) != nil {
 		return nil, false
 	}
 	for key, value := range fields {
