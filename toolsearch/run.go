@@ -242,7 +242,10 @@ func (r *run) store(ctx context.Context, path, content string) error {
 
 // search is a search of this model call, for tools on a way.
 func (r *run) search(ctx context.Context, to way) found.Search {
-	s := found.Search{Tools: r.catalog().Tools, Limits: r.searching, For: searchView{r, ctx, to}, Missing: r.source.missing()}
+	s := found.Search{Tools: r.catalog().Tools, Limits: r.searching, For: searchView{r, ctx, to}}
+	if r.catalog().changes {
+		s.Missing = r.source.missing()
+	}
 	if r.cfg.OnEvent != nil {
 		s.Report = func(what einolean.Search, failed []error) {
 			id := compose.GetToolCallID(ctx)

@@ -38,7 +38,7 @@ func nameSize(e *hidden.Tool) int { return 2 * (say.Size(e.Info.Name) + 1) }
 
 // Keyword answers with the names of tools, which are loaded.
 func Keyword(ctx context.Context, s Search, a lenient.Arguments) (string, error) {
-	f, err := Find(ctx, s, a)
+	f, err := s.find(ctx, a, nameSize)
 	return say.JSON(say.Answer{Matches: f.Names(), AlreadyLoaded: f.alreadyLoaded, Hint: f.Hint()}), err
 }
 

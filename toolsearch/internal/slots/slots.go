@@ -367,7 +367,10 @@ func (s *Slots) Open() { s.round.Store(&noRound) }
 // Meet gives slots to tools whose calls pass in a model's answer, before the agent sees them. It
 // returns what to make of each call: the same, but for its name if it got none.
 func (s *Slots) Meet(ctx context.Context, calls []wire.Call) (edit func(wire.Call) wire.Call) {
-	calls = slices.DeleteFunc(slices.Clone(calls), func(c wire.Call) bool { return !s.needsSlot(c) })
+	calls = slices.DeleteFunc(slices.Clone(calls), func(c wire.Call) bool { // the others reach their tools, or none
+		_, kind := s.run.Lookup(c)
+		return kind != Enhanced && (kind != Hidden && kind != Gone || s.isBound(c.Name))
+	})
 	if len(calls) == 0 {
 		return s.editor(&noRound)
 	}
@@ -397,17 +400,6 @@ func (s *Slots) Bind(ctx context.Context, calls []wire.Call) (names []string, ed
 	s.bindAll(ctx, b, calls, true)
 	s.round.Store(b)
 	return b.names, s.editor(b)
-}
-
-// needsSlot reports whether a call reaches no tool unless a slot is bound for it.
-func (s *Slots) needsSlot(c wire.Call) bool {
-	switch _, kind := s.run.Lookup(c); kind {
-	case Enhanced:
-		return true
-	case Hidden, Gone:
-		return !s.isBound(c.Name)
-	}
-	return false
 }
 
 // editor renames the calls that got no slot, and remembers what they called.
