@@ -16,6 +16,7 @@ import (
 
 	"github.com/einolean/einolean/internal/dev/adktest"
 	"github.com/einolean/einolean/internal/dev/programtest"
+	"github.com/einolean/einolean/internal/race"
 	"github.com/einolean/einolean/programs"
 )
 
@@ -28,7 +29,7 @@ func TestAHistoryThatBrokeOffSaysWhatBecameOfItsPrograms(t *testing.T) {
 func brokeOff[M adk.MessageType](t *testing.T, streaming bool) {
 	seed := rand.Uint64()
 	t.Logf("seed %d", seed)
-	for i := range uint64(20) {
+	for i := range uint64(max(5, race.Cases(20))) {
 		g, in, turn := rand.New(rand.NewPCG(seed, i)), programtest.Programs{}, adktest.Turn{}
 		for n := range 1 + g.IntN(3) {
 			code, batches := fmt.Sprint("program ", n), g.IntN(3)
@@ -55,10 +56,14 @@ func brokeOff[M adk.MessageType](t *testing.T, streaming bool) {
 		_, out := run(begin, turn, adktest.Say("done"))
 		whole := append(begin, out.Messages...)
 		for n := 2; n <= len(whole); n++ {
-			m, _ := run(append(slices.Clone(whole[:n]), adktest.User[M]("again")), adktest.Say("yes"))
-			about := fmt.Sprintf("seed %d, %d, after %d of %d messages: %v", seed, i, n, len(whole), m.Wires()[0].MessagesDump)
-			for _, call := range turn.Calls[:len(in)] {
-				requireTold(t, call.ID, whole[:n], m.Wires()[0].Messages, about)
+			again := append(slices.Clone(whole[:n]), adktest.User[M]("again"))
+			m, out := run(again, adktest.Do(adktest.ToolCall{ID: "other", Name: "run_code", Args: `{"code":"program 0"}`}), adktest.Say("yes"))
+			later, _ := run(slices.Concat(again, out.Messages, begin), adktest.Say("yes"))
+			for _, w := range []adktest.Wire[M]{m.Wires()[0], later.Wires()[0]} {
+				about := fmt.Sprintf("seed %d, %d, after %d of %d messages: %v", seed, i, n, len(whole), w.MessagesDump)
+				for _, call := range turn.Calls[:len(in)] {
+					requireTold(t, call.ID, whole[:n], w.Messages, about)
+				}
 			}
 		}
 	}
