@@ -292,7 +292,7 @@ func (p *policy[M]) noteQuestion(ctx context.Context, msgs []M) {
 	for i := len(msgs) - 1; i >= 0 && asked == ""; i-- {
 		asked, _ = saidIn(msgs[i])
 	}
-	_ = adk.SetRunLocalValue(ctx, questionKey, lastBytes(asked, maxQuestion)+"\n"+lastBytes(said, maxQuestion))
+	_ = adk.SetRunLocalValue(ctx, questionKey, endOf(asked)+"\n"+endOf(said))
 }
 
 // saidIn returns the text of a message of the user or the model.
@@ -312,8 +312,7 @@ func saidIn[M adk.MessageType](m M) (user, model string) {
 	return "", ""
 }
 
-// lastBytes returns the end of a text, starting at a whole character.
-func lastBytes(s string, most int) string { return s[display.Ceil(s, len(s)-most):] }
+func endOf(text string) string { return text[display.Ceil(text, len(text)-maxQuestion):] }
 
 // markUsed tells the stores, at the start of a run and each hour after, which files the
 // history names.

@@ -217,27 +217,22 @@ func (x *extract) keepStart(room int) {
 	}
 }
 
-// keepBest chooses lines by score, for as long as they fit into room.
-func (x *extract) keepBest(room int, least float64) {
+// keepBest chooses lines by score, for as long as they fit.
+func (x *extract) keepBest() {
 	order := make([]int, 0, len(x.lines))
 	for i := range x.lines {
-		if l := &x.lines[i]; !l.chosen && l.score > least {
+		if l := &x.lines[i]; !l.chosen && l.score > 0 {
 			order = append(order, i)
 		}
 	}
 	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(x.lines[b].score, x.lines[a].score) })
 	misses := 0
-	room = min(room, x.room)
 	for _, i := range order {
-		n := x.cost(i)
-		if n > room {
-			if misses++; misses > 200 {
-				return
-			}
-			continue
+		if x.cost(i) <= x.room {
+			x.choose(i)
+		} else if misses++; misses > 200 {
+			return
 		}
-		x.choose(i)
-		room -= n
 	}
 }
 

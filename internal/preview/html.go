@@ -384,7 +384,7 @@ func (m asked) outlined(frame, shown string, sides []span, source string, room i
 		if 2*room >= len(shown) { // its start is never left out
 			x.keepStart(x.room / 2)
 		}
-		x.keepBest(x.room, 0)
+		x.keepBest()
 		shown = display.Start(x.String(), room)
 	}
 	if left := room - len(shown) - len(m.say.say("source")) - 2; left > short {
@@ -399,16 +399,12 @@ func rankOutline(x *extract, talk *rank.Talk, sides []span) {
 	x.rank(talk)
 	for i := range x.lines {
 		l := &x.lines[i]
-		s := x.text[l.from:l.to]
 		for len(sides) > 0 && sides[0].to <= l.from {
 			sides = sides[1:]
 		}
-		switch {
-		case len(sides) > 0 && l.from >= sides[0].from:
+		if len(sides) > 0 && l.from >= sides[0].from {
 			l.score -= .5
 			l.aside = true
-		case strings.HasPrefix(s, "- ") && strings.HasSuffix(s, ")") && strings.Count(s, " ") < 6:
-			l.score -= .3
 		}
 		if l.repeat > 0 {
 			l.score /= 1 + float64(l.repeat)/4

@@ -155,6 +155,6 @@ func showOutput(m asked, text string, room int) string {
 	x.rank(rank.NewTalk(m.query))
 	x.rankErrors()
 	x.keepEnd(x.room * 3 / 4)
-	x.keepBest(x.room, 0)
+	x.keepBest()
 	return within(m.say, x.String(), text, room)
 }
