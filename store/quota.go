@@ -211,12 +211,6 @@ func (b *booking) end(grows int64) {
 	}
 }
 
-// fail ends the booking of content of which a store keeps all or nothing, and has nothing.
-func (b *booking) fail() {
-	b.measure()
-	b.end(0)
-}
-
 var sizeSeed = maphash.MakeSeed()
 
 // note keeps the size of a file for a store that cannot be read.

@@ -198,9 +198,10 @@ func (s *scoped) counting(ctx context.Context, dirs []string, content io.Reader)
 	return io.TeeReader(content, b), func(stored bool) {
 		if stored {
 			b.end(b.grows)
-		} else {
-			b.fail()
+			return
 		}
+		b.measure() // the store keeps all or nothing, and has nothing
+		b.end(0)
 	}, nil
 }
 

@@ -360,7 +360,7 @@ func (d *Dir) open(ctx context.Context, filePath string) (*os.File, fs.FileInfo,
 		return nil, nil, err
 	}
 	defer at.close()
-	f, info, err := openFile(at)
+	f, info, err := openSeen(at, fs.FileMode.IsRegular, fs.ErrNotExist, at.dir.Open, (*os.File).Stat)
 	if err == nil {
 		markUsed(at, info) // what is read is in use
 	}

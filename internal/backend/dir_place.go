@@ -68,10 +68,6 @@ func enter(dir *os.Root, element string, create bool) (*os.Root, error) {
 	return next, err
 }
 
-func openFile(at place) (f *os.File, info fs.FileInfo, err error) {
-	return openSeen(at, fs.FileMode.IsRegular, fs.ErrNotExist, at.dir.Open, (*os.File).Stat)
-}
-
 // openEnd opens a plain file to write at its end, and makes it if it is missing. It fails with
 // [fs.ErrExist] if another call made it meanwhile.
 func openEnd(at place) (*os.File, error) {

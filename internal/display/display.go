@@ -21,7 +21,7 @@ import (
 // Printable is text with everything escaped that could act on a terminal, turn the direction of
 // writing or break a line. What is escaped stays as it is when it is escaped again.
 func Printable(text string) string {
-	if !acts(text) {
+	if utf8.ValidString(text) && !strings.ContainsFunc(text, func(r rune) bool { return !strconv.IsGraphic(r) }) {
 		return text
 	}
 	var b strings.Builder
@@ -39,11 +39,6 @@ func Printable(text string) string {
 		i += n
 	}
 	return b.String()
-}
-
-// acts reports whether something in a text must be escaped.
-func acts(text string) bool {
-	return !utf8.ValidString(text) || strings.ContainsFunc(text, func(r rune) bool { return !strconv.IsGraphic(r) })
 }
 
 // JSON is a text of JSON that means the same, and in which everything is escaped that Printable

@@ -162,7 +162,11 @@ func into(m *schema.Message, p *Part, alone bool) {
 		return
 	case *schema.ChatMessagePart:
 		if m.Role != schema.Tool {
-			m.MultiContent = append(m.MultiContent, deprecated(p, of))
+			old := *of
+			if p.Kind == Text {
+				old = schema.ChatMessagePart{Type: schema.ChatMessagePartTypeText, Text: p.Text()}
+			}
+			m.MultiContent = append(m.MultiContent, old)
 			return
 		}
 	}
@@ -202,14 +206,6 @@ func input(p *Part) (in schema.MessageInputPart) {
 		in.ToolSearchResult, _ = p.Value().(*schema.ToolSearchResult)
 	}
 	return in
-}
-
-// deprecated is a part of the deprecated field.
-func deprecated(p *Part, of *schema.ChatMessagePart) schema.ChatMessagePart {
-	if p.Kind == Text {
-		return schema.ChatMessagePart{Type: schema.ChatMessagePartTypeText, Text: p.Text()}
-	}
-	return *of
 }
 
 // inputOf is a part of the deprecated field as one of the field that replaces it.

@@ -363,11 +363,6 @@ func (o *outliner) word(w string) {
 	o.b.WriteString(w)
 }
 
-func showHTML(m asked, text string, room int) string {
-	shown, sides := outline(text)
-	return m.outlined(m.say.say("html")+"\n", shown, sides, text, room)
-}
-
 // outlined previews an outline of a source. Where it is short the source fills the room.
 func (m asked) outlined(frame, shown string, sides []span, source string, room int) string {
 	const short = 600
@@ -472,8 +467,4 @@ func element(s string) string {
 		s = strings.TrimLeft(strings.TrimPrefix(s, role), ": ")
 	}
 	return s
-}
-
-func showPage(m asked, text string, room int) string {
-	return m.outlined(m.say.say("page")+"\n", snapshot(text), nil, text, room)
 }

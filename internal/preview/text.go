@@ -30,9 +30,10 @@ const (
 func showText(m asked, text string, room int) (string, Format) {
 	switch f := formatOf(text); f {
 	case Page:
-		return display.Valid(showPage(m, text, room)), f
+		return display.Valid(m.outlined(m.say.say("page")+"\n", snapshot(text), nil, text, room)), f
 	case HTML:
-		return display.Valid(showHTML(m, text, room)), f
+		shown, sides := outline(text)
+		return display.Valid(m.outlined(m.say.say("html")+"\n", shown, sides, text, room)), f
 	case Test, Log:
 		return display.Valid(showOutput(m, text, room)), f
 	default:

@@ -43,7 +43,11 @@ func Signature(name, description, params, returns string) string {
 		args = "{}"
 	}
 	var b strings.Builder
-	b.WriteString("tools" + member(name) + "(" + args + "): Promise<" + typeOfText(returns, false) + ">")
+	member := "." + name
+	if !isIdentifier(name) {
+		member = "[" + strconv.Quote(name) + "]"
+	}
+	b.WriteString("tools" + member + "(" + args + "): Promise<" + typeOfText(returns, false) + ">")
 	if text := oneLine(description, maxPurpose); text != "" {
 		b.WriteString("  // " + text)
 	}
@@ -220,14 +224,6 @@ func listOf(text string) string {
 		text = "(" + text + ")"
 	}
 	return text + "[]"
-}
-
-// member is how a name follows an object: .name, or ["name"].
-func member(name string) string {
-	if isIdentifier(name) {
-		return "." + name
-	}
-	return "[" + strconv.Quote(name) + "]"
 }
 
 func property(name string) string {

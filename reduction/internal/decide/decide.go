@@ -375,13 +375,8 @@ func (d *Decider) isOurNotice(ctx context.Context, r *Result) bool {
 		return err == nil && piece == before
 	}
 	// A piece of a file that was read back may come from anywhere in it.
-	return named || showsExcerpt(ctx, s, n, r.Texts)
-}
-
-// showsExcerpt reports whether the head and the tail in a finished notice match its file.
-func showsExcerpt(ctx context.Context, s *vault.Store, n notice.Notice, texts []string) bool {
-	head, tail, ok := notice.Excerpt(texts)
-	return !ok || shows(ctx, s, n.Path, 0, head) && shows(ctx, s, n.Path, n.Bytes-len(tail), tail)
+	head, tail, excerpt := notice.Excerpt(r.Texts)
+	return named || !excerpt || shows(ctx, s, n.Path, 0, head) && shows(ctx, s, n.Path, n.Bytes-len(tail), tail)
 }
 
 // has reports whether the file of a notice has the stated size, or at least shown bytes.

@@ -202,6 +202,6 @@ func LanguageOfMost(texts int, unspaced bool, users func(stem string) int) Langu
 
 // SaysLittle reports whether a token without spaces has Japanese letters of inflection and
 // particles, rather than of a word's own.
-func SaysLittle(token string) bool { return strings.ContainsFunc(token, isHiragana) }
-
-func isHiragana(r rune) bool { return r >= 0x3041 && r <= 0x309f }
+func SaysLittle(token string) bool {
+	return strings.ContainsFunc(token, func(r rune) bool { return r >= 0x3041 && r <= 0x309f }) // Hiragana
+}

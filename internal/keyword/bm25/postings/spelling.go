@@ -139,15 +139,12 @@ type Correction struct {
 	Closeness float64 // greater than 0, at most 1
 }
 
-// compareCorrections puts the more likely one first.
-func compareCorrections(a, b Correction) int {
-	return cmp.Or(cmp.Compare(b.Closeness, a.Closeness), strings.Compare(a.text, b.text))
-}
-
 // addCorrection adds a correction to at most maxMeant in order, if it is one of the most
 // likely.
 func addCorrection(meant []Correction, c Correction) []Correction {
-	at, known := slices.BinarySearchFunc(meant, c, compareCorrections)
+	at, known := slices.BinarySearchFunc(meant, c, func(a, b Correction) int {
+		return cmp.Or(cmp.Compare(b.Closeness, a.Closeness), strings.Compare(a.text, b.text))
+	})
 	if known || at == maxMeant {
 		return meant
 	}
