@@ -78,7 +78,8 @@ type Options struct {
 	// If nil, defaults to a client of this package.
 	HTTPClient *http.Client
 	// Media passes images, audio and files to the model as parts of a result, for models
-	// that read them. If false, a line of text names them.
+	// that read them. A line of text names those that no provider takes: empty ones, and
+	// images other than PNG, JPEG, GIF, WebP and HEIC. If false, a line names each.
 	Media bool
 	// User returns the key of the user of a context: each user has a separate session with
 	// each server. An error or an empty key means that there are no tools and that calls do
