@@ -36,10 +36,9 @@ type catalog struct {
 	found.Tools // all of them: their names are unique
 	*catalogs
 	parts
-	changes    bool               // there is a Source: tools may come and go
-	duplicates problems           // names of dynamic tools that the agent's own hidden tools have too
-	refused    []string           // names of the Source's tools that another tool already has
-	plan       func() *slots.Plan // of the slots that an agent gets
+	changes bool               // there is a Source: tools may come and go
+	refused []string           // names of the Source's tools that another tool already has
+	plan    func() *slots.Plan // of the slots that an agent gets
 	*shared
 }
 
@@ -61,20 +60,14 @@ type shared struct {
 // newCatalog makes a catalogue. It shares what like has computed, if that is not nil.
 func newCatalog(by *catalogs, of parts, like *catalog) *catalog {
 	c := &catalog{Tools: found.Tools{Set: by.dynamic}, catalogs: by, parts: of, changes: by.cfg.Source != nil}
-	for name := range c.takenOf(of.owned, nil) {
-		c.duplicates.add("DynamicTools", "dynamic tool %q (%T) has the name of the agent's own hidden tool (%T)", name, c.Lookup(name).Value, of.owned.Lookup(name).Value)
-	}
 	c.Set = c.With(of.owned)
-	mine := of.set
-	if taken := c.takenOf(mine, by.protocol.names); len(taken) > 0 {
-		mine = mine.Filter(func(e *hidden.Tool) bool {
-			if taken[e.Info.Name] {
-				c.refused = append(c.refused, e.Info.Name)
-			}
-			return !taken[e.Info.Name]
-		})
-	}
-	c.Set = c.With(mine)
+	c.Set = c.With(of.set.Filter(func(e *hidden.Tool) bool {
+		isTaken := c.Has(e.Info.Name) || c.usesMetaName(e.Info.Name)
+		if isTaken {
+			c.refused = append(c.refused, e.Info.Name)
+		}
+		return !isTaken
+	}))
 	c.plan = sync.OnceValue(func() *slots.Plan { return slots.NewPlan(c.Set, c.changes) })
 	if like != nil {
 		c.Ranks, c.shared = like.Ranks, like.shared
@@ -96,26 +89,6 @@ func newCatalog(by *catalogs, of parts, like *catalog) *catalog {
 		}
 	}
 	return c
-}
-
-// takenOf returns the names of a set that other tools have, or that are among some names. It
-// asks the larger side for those of the smaller one.
-func (c *catalog) takenOf(s *hidden.Set, names []string) (taken turn.Names) {
-	for _, name := range names {
-		if s.Has(name) {
-			taken.Add(name)
-		}
-	}
-	less, more := s, c.Set
-	if more.Len() < less.Len() {
-		less, more = more, less
-	}
-	for e := range less.All() {
-		if more.Has(e.Info.Name) {
-			taken.Add(e.Info.Name)
-		}
-	}
-	return taken
 }
 
 func (c *catalog) measureAll() (tokens int64, sum string) {
@@ -163,7 +136,12 @@ func (c *catalog) usesMetaName(name string) bool {
 
 // clashes refuses names that a tool of the agent's own shares with another.
 func (c *catalog) clashes(tools []tool.BaseTool, own []*schema.ToolInfo) error {
-	wrong := slices.Clone(c.duplicates)
+	var wrong problems
+	for e := range c.owned.All() {
+		if d := c.dynamic.Lookup(e.Info.Name); d != nil {
+			wrong.add("DynamicTools", "dynamic tool %q (%T) has the name of the agent's own hidden tool (%T)", d.Info.Name, d.Value, e.Value)
+		}
+	}
 	for i, info := range own {
 		if info == nil || c.hides(info) {
 			continue

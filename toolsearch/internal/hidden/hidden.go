@@ -56,7 +56,7 @@ type Set struct {
 
 	sumOnce sync.Once
 	sumText string
-	indexes memo
+	indexes sync.Map // see recall
 }
 
 // block is tools that are indexed together, as a whole, once, when a search first needs it. It is what
@@ -64,7 +64,7 @@ type Set struct {
 type block struct {
 	tools    []*Tool
 	byName   func() map[string]int // the place of each
-	segments memo
+	segments sync.Map              // see recall
 }
 
 // part is a block with the selection of its tools that are in a set.
@@ -278,15 +278,13 @@ func (p part) places() iter.Seq[int] {
 	}
 }
 
-// memo is what others made of something immutable, each on first use, by its type.
-type memo struct{ made sync.Map }
-
-// recall returns the T of a memo. A panic in build is the error.
-func recall[T any](m *memo, build func() (T, error)) (T, error) {
+// recall returns the T that was made of something immutable, on first use, from a map by types. A panic in
+// build is the error.
+func recall[T any](made *sync.Map, build func() (T, error)) (T, error) {
 	key := reflect.TypeFor[T]()
-	known, ok := m.made.Load(key)
+	known, ok := made.Load(key)
 	if !ok {
-		known, _ = m.made.LoadOrStore(key, &safe.Once[T]{})
+		known, _ = made.LoadOrStore(key, &safe.Once[T]{})
 	}
 	return known.(*safe.Once[T]).Get("toolsearch: building the index", build)
 }

@@ -97,7 +97,11 @@ func Choose(adapter string, model any, isAgentic bool) (Rules, error) {
 		return rules, fmt.Errorf("%q is unknown: use Hosted, ClaudeHosted, ClaudeClient, OpenAIHosted, OpenAIClient or AgenticClaudeClient", name)
 	}
 	if rules.Adapter = name; name != "" && slices.Contains(agentic, name) != isAgentic {
-		return rules, fmt.Errorf("the adapter %q does not fit the message type of this agent: %s", name, fitting(isAgentic))
+		fitting := "for *schema.Message use ClaudeHosted or ClaudeClient"
+		if isAgentic {
+			fitting = "for *schema.AgenticMessage use OpenAIHosted, OpenAIClient or AgenticClaudeClient"
+		}
+		return rules, fmt.Errorf("the adapter %q does not fit the message type of this agent: %s", name, fitting)
 	}
 	return rules, nil
 }
@@ -124,14 +128,6 @@ func adapterFor(asked string, model any) (string, error) {
 		return "", fmt.Errorf("%w: Native is %q, which %T (%s) cannot do", ErrUnsupported, asked, model, typ)
 	}
 	return asked, nil
-}
-
-// fitting names the adapters for a message type.
-func fitting(isAgentic bool) string {
-	if isAgentic {
-		return "for *schema.AgenticMessage use OpenAIHosted, OpenAIClient or AgenticClaudeClient"
-	}
-	return "for *schema.Message use ClaudeHosted or ClaudeClient"
 }
 
 func unsupported(model any, typ string) error {

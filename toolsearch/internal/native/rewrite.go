@@ -63,8 +63,11 @@ func (h *editor) Unmark(id string) bool {
 }
 
 // Hosted keeps what a provider's search left if each of its tools is declared.
-func (h *editor) Hosted(tools []string) bool {
-	return h.Rules.Hosted && !slices.ContainsFunc(tools, func(name string) bool { return !h.Declared(name) })
+func (h *editor) Hosted(tools []string) (text string, stays bool) {
+	if h.Rules.Hosted && !slices.ContainsFunc(tools, func(name string) bool { return !h.Declared(name) }) {
+		return "", true
+	}
+	return say.Matches(tools), false
 }
 
 // Result keeps a result in the provider's form, or makes it text.
@@ -122,11 +125,8 @@ func (h *editor) inWords(tools []*schema.ToolInfo) string {
 			names = append(names, t.Name)
 		}
 	}
-	return h.Words(names)
+	return say.Matches(names)
 }
-
-// Words is the result of a search as text.
-func (h *editor) Words(names []string) string { return say.Matches(names) }
 
 // Portable wraps a model without tool search of its own so that it can take over a conversation from
 // one that has.

@@ -11,7 +11,6 @@ import (
 	"github.com/cloudwego/eino/components/model"
 	"github.com/cloudwego/eino/schema"
 
-	"github.com/einolean/einolean/internal/adkrun"
 	"github.com/einolean/einolean/internal/jsontext"
 	"github.com/einolean/einolean/internal/toolnames"
 	"github.com/einolean/einolean/toolsearch/internal/wire"
@@ -46,12 +45,6 @@ func (w watched[M]) Stream(ctx context.Context, input []M, opts ...model.Option)
 	so := &heard{}
 	return schema.StreamReaderWithConvert(out, func(chunk M) (M, error) { return met(ctx, w.slots, chunk, so), nil }), nil
 }
-
-// GetType is the type that the model reports, or else its type in Go.
-func (w watched[M]) GetType() string { return adkrun.TypeOf(w.model) }
-
-// IsCallbacksEnabled reports whether the model runs callbacks by itself.
-func (w watched[M]) IsCallbacksEnabled() bool { return adkrun.RunsCallbacks(w.model) }
 
 // heard is the last call that passed in an answer. The arguments of call_tool say what it calls once they are
 // whole: to read all of them again with each piece would take quadratic time.

@@ -60,11 +60,9 @@ type Editor interface {
 	// Unmark reports whether a call loses the marks of the provider, which make it a call
 	// of a special kind.
 	Unmark(id string) bool
-	// Hosted reports whether the events of a search that the provider ran may stay. They
-	// refer to the tools.
-	Hosted(tools []string) bool
-	// Words is what such a search returned, as text: no provider takes an empty message.
-	Words(tools []string) string
+	// Hosted reports whether the events of a search that the provider ran may stay, which refer to the
+	// tools, or the text in their place: no provider takes an empty message.
+	Hosted(tools []string) (text string, stays bool)
 }
 
 // The keys of Extra that mark our own messages. The first is Eino's.
@@ -279,7 +277,11 @@ func withoutHosted[M adk.MessageType](m M, e Editor) M {
 			names = append(names, found...)
 		}
 	}
-	if !hosted || e.Hosted(names) {
+	if !hosted {
+		return m
+	}
+	text, stays := e.Hosted(names)
+	if stays {
 		return m
 	}
 	if events != nil {
@@ -290,7 +292,7 @@ func withoutHosted[M adk.MessageType](m M, e Editor) M {
 	return message.Without(m, func(p message.Part) bool {
 		_, is := hostedIn(p)
 		return is
-	}, e.Words(names))
+	}, text)
 }
 
 // Pairs says of each tool call, by id, what it and its result look like.
