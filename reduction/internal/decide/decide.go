@@ -307,6 +307,19 @@ func (d *Decider) refer(to *Decision, n int) (saved int) {
 	return saved
 }
 
+// referToArguments decides that the long values in the call of a result become references, and returns the
+// tokens that this saves.
+func (d *Decider) referToArguments(to *Decision) (saved int) {
+	if d.over > 0 {
+		to.values = d.valuesOf(to.Result)
+	}
+	if len(to.values) == 0 {
+		return 0
+	}
+	to.mark = true
+	return tokens.Of(to.Call.Args) - tokens.Of(withReferences(to.Call.Args, to.values))
+}
+
 // shorten decides that a result of more than most tokens becomes shorter, if it can.
 func (d *Decider) shorten(ctx context.Context, e *Edit, most int) (err error) {
 	if e.tokensLeft() <= most {

@@ -10,7 +10,6 @@ import (
 	"math"
 	"slices"
 
-	"github.com/einolean/einolean/internal/tokens"
 	"github.com/einolean/einolean/reduction/internal/size"
 )
 
@@ -44,14 +43,7 @@ func (l Leveller) ReferToOldest(is []Decision, end int, over int) (saved int) {
 // tokens that this saves.
 func (l Leveller) ReferToArguments(is []Decision) (saved int) {
 	for i := range is {
-		to := &is[i]
-		if l.over > 0 {
-			to.values = l.valuesOf(to.Result)
-		}
-		if len(to.values) > 0 {
-			to.mark = true
-			saved += tokens.Of(to.Call.Args) - tokens.Of(withReferences(to.Call.Args, to.values))
-		}
+		saved += l.referToArguments(&is[i])
 	}
 	return saved
 }

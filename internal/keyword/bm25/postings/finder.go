@@ -146,6 +146,15 @@ func (f *Finder) Split(word string) (left, right uint32, ok bool) {
 	return left, right, ok
 }
 
+const (
+	maxAffixes  = 48  // words for one word
+	affixFactor = 0.8 // for a beginning or end
+	// spoiledPairs is how many pairs of letters one error changes at most: swapping two
+	// letters changes three.
+	spoiledPairs = 3
+	minPairs     = 2 // pairs that two words must share
+)
+
 // AffixesOf returns the words of names that begin or end with word and those that word
 // begins or ends with, at most maxAffixes.
 func (f *Finder) AffixesOf(word string) []Like {

@@ -18,7 +18,6 @@ import (
 const (
 	minAffix      = 3   // bytes of the shorter word
 	minAffixRatio = 0.4 // of the shorter to the longer word
-	maxAffixes    = 48  // words for one word
 )
 
 // spelling finds tokens that are like a word.
@@ -77,13 +76,8 @@ const (
 	minTyped = 4 // bytes of the shortest word that is corrected
 	maxMeant = 3 // corrections of one word
 	pairSize = 2 // bytes of the pieces by which words are found
-	// spoiledPairs is how many pairs of letters one error changes at most: swapping two
-	// letters changes three.
-	spoiledPairs = 3
-	minPairs     = 2 // pairs that two words must share
 	// otherInitial is for words with different first letters: people get that one right.
 	otherInitial = 0.6
-	affixFactor  = 0.8 // for a beginning or end
 )
 
 // newPairs returns the tokens of a segment by their pairs of letters, each list as nextToken
