@@ -11,6 +11,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -94,9 +95,9 @@ func TestQuestionsTakeNoTimeLimitOff(t *testing.T) {
 // Of a server that waits as the protocol says, a call has one time for all its rounds.
 func TestRoundsOfQuestionsShareTheirTime(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		f, rounds := newFixture(), 0
+		f, rounds := newFixture(), atomic.Int32{}
 		f.server.AddTool(&mcp.Tool{Name: "slow", InputSchema: object("")}, func(context.Context, *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
-			rounds++
+			rounds.Add(1)
 			time.Sleep(80 * time.Millisecond)
 			return &mcp.CallToolResult{InputRequests: mcp.InputRequestMap{"q": &mcp.ElicitParams{Message: "go on?"}}}, nil
 		})
@@ -116,7 +117,7 @@ func TestRoundsOfQuestionsShareTheirTime(t *testing.T) {
 			require.Contains(t, answer, c.said, "most of the time was spent before")
 			require.Equal(t, c.took, time.Since(began))
 		}
-		require.Equal(t, 3, rounds)
+		require.EqualValues(t, 3, rounds.Load())
 		time.Sleep(time.Second) // the server's last round ends
 	})
 }
