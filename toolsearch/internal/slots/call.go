@@ -130,13 +130,14 @@ func (s bothSlot[I, O]) StreamableRun(ctx context.Context, args I, opts ...tool.
 // callTool is call_tool for one kind of result.
 type callTool[I, O any] struct {
 	described tool.BaseTool
+	run       Run
 	slots     *Slots
 }
 
 // Calling lists call_tool, which is described by another tool, once for each kind of result. The one that a
 // round does not need has the name of an unused slot.
 func (s *Slots) Calling(described tool.BaseTool) []tool.BaseTool {
-	return []tool.BaseTool{callTool[string, string]{described, s}, callTool[*schema.ToolArgument, *schema.ToolResult]{described, s}}
+	return []tool.BaseTool{callTool[string, string]{described, s.run, s}, callTool[*schema.ToolArgument, *schema.ToolResult]{described, s.run, s}}
 }
 
 func (c callTool[I, O]) isEnhanced() bool {
@@ -164,12 +165,12 @@ func (c callTool[I, O]) Info(ctx context.Context) (*schema.ToolInfo, error) {
 
 // InvokableRun runs the named tool.
 func (c callTool[I, O]) InvokableRun(ctx context.Context, args I, opts ...tool.Option) (O, error) {
-	return runCall[O](c.slots.run.Called(ctx, argumentText(args)), opts)
+	return runCall[O](c.run.Called(ctx, argumentText(args)), opts)
 }
 
 // StreamableRun runs the named tool, passing on its chunks as they come.
 func (c callTool[I, O]) StreamableRun(ctx context.Context, args I, opts ...tool.Option) (*schema.StreamReader[O], error) {
-	return streamCall[O](c.slots.run.Called(ctx, argumentText(args)), opts)
+	return streamCall[O](c.run.Called(ctx, argumentText(args)), opts)
 }
 
 // runCall runs a call for a text, or for a result of several parts.
