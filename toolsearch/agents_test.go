@@ -165,10 +165,11 @@ func twiceFiltered[M adk.MessageType](t *testing.T, streaming bool) {
 type adding[M adk.MessageType] struct {
 	*adk.TypedBaseChatModelAgentMiddleware[M]
 	tools []tool.BaseTool
+	drops int // how many of the first tools it takes away
 }
 
 func (a adding[M]) Begin(ctx context.Context, rc *adkrun.Run) (context.Context, error) {
-	rc.Tools = append(append([]tool.BaseTool(nil), rc.Tools...), a.tools...)
+	rc.Tools = append(append([]tool.BaseTool(nil), rc.Tools[a.drops:]...), a.tools...)
 	return ctx, nil
 }
 
@@ -184,6 +185,8 @@ func laterClash[M adk.MessageType](t *testing.T, eino, ours side[M]) {
 		require.ErrorContains(t, o.Err, `"`+name+`"`)
 		require.Empty(t, o.wires)
 	}
+	o := ours.run(ask[M](), nil, nil, ours.mustBuild(t, simples("a1")...), adkrun.New(adding[M]{tools: simples("a1"), drops: 1}))
+	require.ErrorContains(t, o.Err, `"a1"`, "also where the list is no longer than before")
 	// What does not clash is as good as an own tool.
 	for _, s := range []side[M]{eino, ours} {
 		load := adktest.Tool(adktest.Invokable, &schema.ToolInfo{Name: "load_tool"}, func(context.Context, string) (string, error) { return `{"loaded":["a1"],"matches":["a1"]}`, nil })
