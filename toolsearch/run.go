@@ -71,10 +71,12 @@ func begin(ctx context.Context, all *catalogs, rc *adkrun.Run) (context.Context,
 		return ctx, nil, nil // the same instance twice hides its tools once
 	}
 	r, err := join(ctx, all, rc.Tools, own, old != nil)
+	if err == nil && old == nil { // also none: the run in the context may be that of an agent around this one
+		ctx = context.WithValue(ctx, runKey{}, r)
+	}
 	if err != nil || r == nil {
 		return ctx, nil, err
 	}
-	ctx = context.WithValue(ctx, runKey{}, r)
 	r.direct = rc.ReturnDirectly
 	ctx = virtual.WithTools(ctx, callView{r})
 	r.refresh(ctx, &r.Record)

@@ -19,6 +19,7 @@ import (
 	"github.com/cloudwego/eino/adk"
 	"github.com/cloudwego/eino/components/model"
 	"github.com/cloudwego/eino/components/tool"
+	"github.com/cloudwego/eino/compose"
 	"github.com/cloudwego/eino/schema"
 	"github.com/stretchr/testify/require"
 
@@ -138,6 +139,36 @@ func subAgents[M adk.MessageType](t *testing.T, streaming bool) {
 		require.Equal(t, "0:sub,tool_search 1:sub,tool_search,a2 2:sub,tool_search,a2 3:sub,tool_search,a2,a1", tr.tools())
 		require.Equal(t, "0:tool_search 1:tool_search,a1 2:tool_search,a1", trial[M]{wires: inside.Wires()}.tools())
 	}
+}
+
+// An instance that hides nothing of an agent has nothing to do in it, although it hides tools of the
+// agent that runs it.
+func TestAnAgentInsideWithNothingToHideIsLeftAlone(t *testing.T) {
+	adktest.Both(t, nothingToHideInside[*schema.Message], nothingToHideInside[*schema.AgenticMessage])
+}
+
+func nothingToHideInside[M adk.MessageType](t *testing.T, streaming bool) {
+	ctx, s := context.Background(), ourSide[M](streaming)
+	events := &diary{}
+	h, err := toolsearch.NewTyped[M](ctx, &toolsearch.Config{DeferMarkedTools: true, OnEvent: events.write})
+	require.NoError(t, err)
+	marked := func(name string) tool.BaseTool {
+		return adktest.Tool(adktest.Invokable, &schema.ToolInfo{Name: name, Desc: "does " + name, Extra: map[string]any{"defer_loading": true}}, adktest.Echo)
+	}
+	inside := adktest.Script[M](adktest.Do(callOf("i1", "a1")), adktest.Do(callOf("i2", "plain")), adktest.Say("inner done"))
+	late := adkrun.New(adding[M]{&adk.TypedBaseChatModelAgentMiddleware[M]{}, []tool.BaseTool{marked("a1")}, 0})
+	sub, err := adk.NewTypedChatModelAgent[M](ctx, &adk.TypedChatModelAgentConfig[M]{Name: "sub", Description: "a sub agent", Model: inside, Handlers: adktest.Handlers(h, late),
+		ToolsConfig: adk.ToolsConfig{ToolsNodeConfig: compose.ToolsNodeConfig{Tools: simples("plain")}}})
+	require.NoError(t, err)
+	own := []tool.BaseTool{adk.NewTypedAgentTool[M](ctx, sub), marked("a1"), marked("a2")}
+	ask2 := adktest.ToolCall{ID: "2", Name: "sub", Args: `{"request":"do it"}`}
+	tr := s.run(ask[M](), own, []adktest.Turn{adktest.Do(searchFor("1", "a2")), adktest.Do(ask2, callOf("3", "a2"))}, h)
+	require.NoError(t, tr.Err)
+	require.Equal(t, "inner done", tr.result("2"))
+	require.Equal(t, "0:sub,tool_search 1:sub,tool_search,a2 2:sub,tool_search,a2", tr.tools())
+	require.Equal(t, "0:plain,a1 1:plain,a1 2:plain,a1", trial[M]{wires: inside.Wires()}.tools())
+	notHidden := slices.DeleteFunc(events.events, func(e einolean.Event) bool { return e.Kind != einolean.KindToolsNotHidden })
+	require.Len(t, notHidden, 1)
 }
 
 func TestAnAgentCanBeAHiddenTool(t *testing.T) {

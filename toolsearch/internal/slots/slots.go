@@ -248,13 +248,13 @@ func (s *slot) IsCallbacksEnabled() bool { return true }
 
 // callOf returns what becomes of a call to the slot.
 func (s *slot) callOf(ctx context.Context, args string) Call {
-	c := Call{ctx: ctx, args: args, typ: s.GetType()}
+	c, run := Call{ctx: ctx, args: args, typ: s.GetType()}, s.slots.run
 	name, why, t := s.target(ctx)
 	if why != Hidden {
-		c.answer = s.slots.run.Answer(ctx, name, why)
+		c.answer = run.Answer(ctx, name, why)
 		return c
 	}
-	answer, stop := s.slots.run.Admit(ctx, name)
+	answer, stop := run.Admit(ctx, name)
 	if c.answer = answer; !stop {
 		c = Running(ctx, t, args)
 	}
@@ -264,8 +264,8 @@ func (s *slot) callOf(ctx context.Context, args string) Call {
 // target is what a call of the slot is for.
 func (s *slot) target(ctx context.Context) (name string, why Kind, t *hidden.Tool) {
 	if s.tool != nil {
-		name = s.tool.Info.Name
-		t, why = s.slots.run.Lookup(wire.Call{Name: name})
+		name, run := s.tool.Info.Name, s.slots.run
+		t, why = run.Lookup(wire.Call{Name: name})
 		switch {
 		case why != Hidden:
 			why = Gone
