@@ -154,7 +154,8 @@ func inOrder[M adk.MessageType](msgs []M) []M {
 			continue
 		}
 		place := func(m M) int {
-			return slices.IndexFunc(calls, func(c message.ToolCall) bool { return c.ID == resultOf(m) })
+			id := resultOf(m)
+			return slices.IndexFunc(calls, func(c message.ToolCall) bool { return c.ID == id })
 		}
 		results := next[i+1:]
 		if end := slices.IndexFunc(results, func(m M) bool { return resultOf(m) == "" || place(m) < 0 }); end >= 0 {

@@ -210,9 +210,9 @@ func (b *block) part(media bool) schema.ToolOutputPart {
 	case "text":
 		return textPart(at("text"))
 	case "image":
-		return imagePart(b.data, at("mimeType"), media)
+		return imagePart(b.data, kindOf(b.data, at("mimeType")), media)
 	case "audio":
-		return audioPart(b.data, at("mimeType"), media)
+		return audioPart(b.data, kindOf(b.data, at("mimeType")), media)
 	case "resource_link":
 		text := at("title")
 		if text == "" {
@@ -240,16 +240,14 @@ func kindOf(data, called string) string {
 	return strings.TrimSpace(called)
 }
 
-func imagePart(data, called string, media bool) schema.ToolOutputPart {
-	is := kindOf(data, called)
+func imagePart(data, is string, media bool) schema.ToolOutputPart {
 	if !media || data == "" || !slices.Contains(pictures, is) {
 		return textPart(say("image", words{Type: is, Bytes: sizeOf(data)}))
 	}
 	return schema.ToolOutputPart{Type: schema.ToolPartTypeImage, Image: &schema.ToolOutputImage{MessagePartCommon: inline(data, is)}}
 }
 
-func audioPart(data, called string, media bool) schema.ToolOutputPart {
-	is := kindOf(data, called)
+func audioPart(data, is string, media bool) schema.ToolOutputPart {
 	if !media || data == "" {
 		return textPart(say("audio", words{Type: is, Bytes: sizeOf(data)}))
 	}
