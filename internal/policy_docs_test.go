@@ -55,32 +55,25 @@ var namedTests = rule{
 	}},
 }
 
-// looksLikeStep is a numbered line that begins with a link to a file of Go.
-var looksLikeStep = regexp.MustCompile(`^\d+\. \[[^\]]*\]\([^)]*\.go\)`)
+// tourStep is a step of the code tour: a numbered line that begins with a link to a Go file.
+var tourStep = regexp.MustCompile(`^\d+\. \[[^\]]*\]\(([^)]*\.go)\)[^:]*: ([^:]*)`)
 
-// maxWalk is the most files that a walk through the code opens.
-const maxWalk = 8
-
-// walkStep is a step of a walk: a number, a file, and what to read there.
-var walkStep = regexp.MustCompile("^(\\d+)\\. \\[[\\w.]+\\]\\(([\\w./]+\\.go)\\)[^:]*: ((?:`\\w+`(?:, )?)+):")
-
-var walks = rule{
-	name: "walks through the code lead through it",
-	mend: "follow the calls again and name the files and functions in which the data goes on, at most 8 files in the order in which it flows",
+var codeTour = rule{
+	name: "the code tour names functions that exist",
+	mend: "follow the calls again, and name the functions of the file that somebody should read there",
 	check: func(t *tree) (found []string) {
 		for _, f := range t.files {
 			if f.path != "CONTRIBUTING.md" {
 				continue
 			}
-			var on walk
 			for i, line := range strings.Split(f.text, "\n") {
-				m := walkStep.FindStringSubmatch(line)
-				switch {
-				case m == nil && looksLikeStep.MatchString(line):
-					found = append(found, fmt.Sprintf("%s:%d: a step without a file and functions in code quotes", f.path, i+1))
-				case m != nil:
-					for _, wrong := range on.step(t, m[1], m[2], m[3]) {
-						found = append(found, fmt.Sprintf("%s:%d: %s", f.path, i+1, wrong))
+				step := tourStep.FindStringSubmatch(line)
+				if step == nil {
+					continue
+				}
+				for _, name := range codeSpan.FindAllStringSubmatch(step[2], -1) {
+					if !t.declares(step[1], name[1]) {
+						found = append(found, fmt.Sprintf("%s:%d: %s has no function %s", f.path, i+1, step[1], name[1]))
 					}
 				}
 			}
@@ -88,75 +81,27 @@ var walks = rule{
 		return found
 	},
 	bad: []sample{{map[string]string{
-		"CONTRIBUTING.md": "1. [a.go](a.go): `first`: x\n2. [b.go](b.go): `then`, `unused`, `gone`: x\n3. [c.go](c.go): `other`: x\n" +
-			"1. [a.go](a.go): `first`: x\n2. [a.go](a.go): `other`: x\n" + "3. [b.go](b.go): `then`: x\n9. [b.go](b.go): `then`: x\n10. [b.go](b.go): then: x\n",
-		"a.go": "package a\n\nfunc first() { then() }\n\nfunc other() {}\n",
-		"b.go": "package a\n\nfunc then() {}\n\nfunc unused() {}\n",
-	}, []string{
-		"CONTRIBUTING.md:2: no step before calls unused", "CONTRIBUTING.md:2: b.go has no function gone", "CONTRIBUTING.md:3: c.go has no function other",
-		"CONTRIBUTING.md:5: no step before calls other", "CONTRIBUTING.md:5: a.go was opened before",
-		"CONTRIBUTING.md:7: more than 8 files", "CONTRIBUTING.md:7: b.go was opened before",
-		"CONTRIBUTING.md:8: a step without a file and functions in code quotes",
-	}}},
+		"CONTRIBUTING.md": "1. [a.go](a.go): `first`, `gone`: x\n2. [c.go](b/c.go) of `b`: `first`: x\n",
+		"a.go":            "package a\n\nfunc first() {}\n",
+		"b/c.go":          "package b\n\nvar first = 1\n",
+	}, []string{"CONTRIBUTING.md:1: a.go has no function gone", "CONTRIBUTING.md:2: b/c.go has no function first"}}},
 	good: []map[string]string{{
-		"CONTRIBUTING.md": "1. [a.go](a.go): `first`: x\n2. [b.go](b.go), here: `Hook`: x\n1. [b.go](b.go): `then`: x\n1. Something else.\n",
-		"a.go":            "package a\n\nfunc (t T) first() { b.then() }\n",
-		"b.go":            "package a\n\nfunc then() {}\n\n// Hook is called by others.\nfunc Hook() {}\n",
+		"CONTRIBUTING.md": "1. [a.go](a.go) of `x`: `first`, `Do`: `other` follows.\n2. Something else: `gone`.\n",
+		"a.go":            "package a\n\nfunc first() {}\n\nfunc (t T) Do() {}\n",
 	}},
 }
 
-// walk is what the steps so far have opened and called.
-type walk struct {
-	files []string
-	calls map[string]bool
-}
+// codeSpan is one name in code quotes.
+var codeSpan = regexp.MustCompile("`(\\w+)`")
 
-// step takes a step and returns what is wrong with it. What others call, as Eino calls
-// hooks, begins with a capital letter.
-func (w *walk) step(t *tree, number, file, names string) (wrong []string) {
-	if number == "1" {
-		*w = walk{calls: map[string]bool{}}
-	}
-	for _, name := range strings.Split(strings.ReplaceAll(names, "`", ""), ", ") {
-		bodies := t.bodies(file, name)
-		switch {
-		case len(bodies) == 0:
-			wrong = append(wrong, fmt.Sprintf("%s has no function %s", file, name))
-		case number != "1" && !w.calls[name] && !ast.IsExported(name):
-			wrong = append(wrong, "no step before calls "+name)
-		}
-		for _, b := range bodies {
-			ast.Inspect(b, func(n ast.Node) bool {
-				if id, ok := n.(*ast.Ident); ok {
-					w.calls[id.Name] = true
-				}
-				return true
-			})
-		}
-	}
-	if len(number) > 1 || number > fmt.Sprint(maxWalk) {
-		wrong = append(wrong, fmt.Sprintf("more than %d files", maxWalk))
-	}
-	if slices.Contains(w.files, file) {
-		wrong = append(wrong, file+" was opened before")
-	}
-	w.files = append(w.files, file)
-	return wrong
-}
-
-// bodies are those of the functions and methods in a file that have a name.
-func (t *tree) bodies(file, name string) (out []*ast.BlockStmt) {
-	for _, f := range t.files {
-		if f.path != file || f.ast == nil {
-			continue
-		}
-		for _, d := range f.ast.Decls {
-			if fn, ok := d.(*ast.FuncDecl); ok && fn.Name.Name == name && fn.Body != nil {
-				out = append(out, fn.Body)
-			}
-		}
-	}
-	return out
+// declares reports whether a file declares a function or method with a name.
+func (t *tree) declares(path, name string) bool {
+	return slices.ContainsFunc(t.code(), func(f *file) bool {
+		return f.path == path && slices.ContainsFunc(f.ast.Decls, func(d ast.Decl) bool {
+			fn, ok := d.(*ast.FuncDecl)
+			return ok && fn.Name.Name == name
+		})
+	})
 }
 
 var (
