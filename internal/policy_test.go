@@ -46,7 +46,7 @@ type sample struct {
 
 var rules = []rule{
 	licenceHeader, packageComments,
-	rootRequirements, oneVersion, testifyInTests, importBans, downwards, keywordImports,
+	rootRequirements, oneVersion, workspace, testifyInTests, importBans, downwards, keywordImports,
 	messageSwitch, noInternalAliases, documentedNames, wholeExamples, shownInUse,
 	openEnds, oneName, onlyText, frozen, markdownLinks, namedTests, codeTour, translations,
 }
