@@ -15,12 +15,19 @@ import (
 	"strings"
 )
 
-// namedTest is the name of a test in code quotes.
-var namedTest = regexp.MustCompile("`((?:Test|Fuzz|Benchmark|Example)[A-Z]\\w*)`")
+var (
+	// namedTest is the name of a test, and not of a function of einoleantest.
+	namedTest = regexp.MustCompile(`(?:^|[^.\w])((?:Test|Fuzz|Benchmark)[A-Z]\w*)`)
+	// namedExample is the name of an example in code quotes. Users see examples beside the API.
+	namedExample = regexp.MustCompile("`(Example[A-Z]\\w*)`")
+)
+
+// claimsPage says which test holds which claim. It is made from the tests.
+const claimsPage = "internal/dev/CLAIMS.md"
 
 var namedTests = rule{
-	name: "tests that documents name are there",
-	mend: "name the test that holds the claim now, or write one",
+	name: "documents name no tests, and the Makefile only those that are there",
+	mend: "in a document, leave the name out and mark the test with //claim:ID (" + claimsPage + "); in the Makefile, use the new name",
 	check: func(t *tree) (found []string) {
 		known := map[string]bool{}
 		for _, f := range t.files {
@@ -34,25 +41,41 @@ var namedTests = rule{
 			}
 		}
 		for _, f := range t.files {
-			if path.Ext(f.path) != ".md" || f.testdata() {
-				continue
-			}
-			for _, m := range namedTest.FindAllStringSubmatchIndex(f.text, -1) {
-				if name := f.text[m[2]:m[3]]; !known[name] {
-					found = append(found, fmt.Sprintf("%s:%d: no test %s", f.path, 1+strings.Count(f.text[:m[0]], "\n"), name))
-				}
+			switch {
+			case f.path == "Makefile":
+				found = append(found, f.matches(namedTest, "no test %s", func(name string) bool { return !known[name] })...)
+			case path.Ext(f.path) == ".md" && !f.testdata() && f.path != claimsPage:
+				found = append(found, f.matches(namedTest, "names the test %s", func(string) bool { return true })...)
+				found = append(found, f.matches(namedExample, "no example %s", func(name string) bool { return !known[name] })...)
 			}
 		}
 		return found
 	},
 	bad: []sample{{map[string]string{
 		"a_test.go": "package a\n\nimport \"testing\"\n\nfunc TestThere(t *testing.T) {}\n",
-		"a.md":      "`TestThere`\n`TestGone` and `FuzzGone`\n",
-	}, []string{"a.md:2: no test TestGone", "a.md:2: no test FuzzGone"}}},
+		"a.md":      "`TestThere`\nTestGone and (`FuzzGone`) `ExampleGone`\n",
+		"Makefile":  "x:\n\tgo test -run '^(TestThere|TestGone)$$' .\n",
+	}, []string{
+		"Makefile:2: no test TestGone",
+		"a.md:1: names the test TestThere", "a.md:2: names the test TestGone", "a.md:2: names the test FuzzGone",
+		"a.md:2: no example ExampleGone",
+	}}},
 	good: []map[string]string{{
-		"a_test.go": "package a\n\nimport \"testing\"\n\nfunc FuzzThere(f *testing.F) {}\n",
-		"a.md":      "`FuzzThere`, `Testing`, TestUnquoted\n",
+		"a_test.go": "package a\n\nimport \"testing\"\n\nfunc ExampleThere() {}\n\nfunc FuzzThere(f *testing.F) {}\n",
+		"a.md":      "`ExampleThere`, `Testing`, `einoleantest.TestBackend`\n",
+		claimsPage:  "`FuzzThere`\n",
+		"Makefile":  "x:\n\tgo test -run '^FuzzThere$$' .\n",
 	}},
+}
+
+// matches reports the names in a file that an expression finds and that are wrong.
+func (f *file) matches(name *regexp.Regexp, format string, isWrong func(string) bool) (found []string) {
+	for _, m := range name.FindAllStringSubmatchIndex(f.text, -1) {
+		if name := f.text[m[2]:m[3]]; isWrong(name) {
+			found = append(found, fmt.Sprintf("%s:%d: "+format, f.path, 1+strings.Count(f.text[:m[2]], "\n"), name))
+		}
+	}
+	return found
 }
 
 // looksLikeStep is a numbered line that begins with a link to a file of Go.
