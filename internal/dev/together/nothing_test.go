@@ -116,6 +116,8 @@ func handlersOf[M adk.MessageType](t *testing.T, hidden tool.BaseTool) map[strin
 
 // What a tool returns that returned nothing is as Eino has it, in events and in the conversation;
 // only the model reads that there is nothing.
+//
+//claim:migration-10
 func TestTheModelReadsThatThereIsNothing(t *testing.T) {
 	adktest.Both(t, readsNothing[message], readsNothing[agenticMessage])
 }
