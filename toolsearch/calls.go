@@ -12,8 +12,10 @@ import (
 	"iter"
 	"slices"
 
+	"github.com/cloudwego/eino/adk"
 	"github.com/cloudwego/eino/callbacks"
 	"github.com/cloudwego/eino/components"
+	"github.com/cloudwego/eino/components/tool"
 	"github.com/cloudwego/eino/compose"
 
 	"github.com/einolean/einolean"
@@ -47,6 +49,8 @@ func (r callView) Lookup(c wire.Call) (*hidden.Tool, slots.Kind) {
 		return nil, slots.Gone
 	case known:
 		return nil, slots.Other
+	case r.catalog().changes && r.mayBeMissing(c.Name) && !r.isAlias(c.Name):
+		return nil, slots.Gone
 	}
 	return nil, slots.Unknown
 }
@@ -141,7 +145,36 @@ func (r callView) noSuchTool(ctx context.Context, name string) string {
 	if e := r.catalog().Lookup(name); e != nil && r.mayKnow(ctx, e) {
 		return say.Text("not-allowed", say.Data{Name: name})
 	}
-	return say.Text("no-such-tool", say.Data{Name: name, Near: r.near(ctx, name, found.MaxNear)})
+	answer := say.Text("no-such-tool", say.Data{Name: name, Near: r.near(ctx, name, found.MaxNear)})
+	if r.catalog().changes && r.source.isDown() {
+		answer += " " + say.Text("missing-servers", say.Data{Words: r.source.missing()})
+	}
+	return answer
+}
+
+// isAlias reports whether a name is known to be an alias of a tool that there is.
+func (r callView) isAlias(name string) bool {
+	of, known := r.aliases.tool(name)
+	return known && (of == "" || r.catalog().Has(of))
+}
+
+// notesAlias returns an endpoint that notes an unknown name by which Eino reached a tool of the agent. Without a
+// Source, and for any other name, it is the same endpoint.
+func notesAlias[A, T any](ctx context.Context, s *settings, call *adk.ToolContext, next func(context.Context, A, ...tool.Option) (T, error)) func(context.Context, A, ...tool.Option) (T, error) {
+	r := runOf(ctx)
+	if r == nil || r.settings != s || call == nil || !r.catalog().changes {
+		return next
+	}
+	if _, kind := (callView{r}).Lookup(wire.Call{Name: call.Name}); kind != slots.Unknown {
+		return next
+	}
+	return func(ctx context.Context, args A, opts ...tool.Option) (T, error) {
+		out, err := next(ctx, args, opts...)
+		if note := r.Noted(call.CallID); !note.Refused {
+			s.aliases.add(call.Name, note.Tool)
+		}
+		return out, err
+	}
 }
 
 // near are the tools that a call of an unknown name may have meant.

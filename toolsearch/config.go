@@ -13,6 +13,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/cloudwego/eino/adk"
@@ -334,6 +335,21 @@ type settings struct {
 	searching  found.Limits
 	showing    turn.Limits
 	describing say.Search // the search tools
+
+	aliases aliases // that agents have for their tools, as far as they were called
+}
+
+// aliases are names by which Eino reached tools that have other names: only Eino knows the ToolAliases of an
+// agent, and ends a run in which a slot has the alias of a listed tool.
+type aliases struct{ tools sync.Map }
+
+func (a *aliases) add(alias, tool string) { a.tools.Store(alias, tool) }
+
+// tool returns the name of the hidden tool of an alias; "" for a tool of the agent's own.
+func (a *aliases) tool(alias string) (name string, known bool) {
+	v, known := a.tools.Load(alias)
+	name, _ = v.(string)
+	return name, known
 }
 
 // hides reports whether the instance hides a tool of the agent's own.

@@ -200,6 +200,11 @@ func (r *run) heard() turn.Run {
 				r.noteHad(name)
 			}
 		},
+		Called: func(name string) {
+			if c.changes {
+				r.noteCalled(name)
+			}
+		},
 	}
 }
 

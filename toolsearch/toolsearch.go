@@ -114,14 +114,25 @@ func (m *middleware[M]) WrapModel(ctx context.Context, inner model.BaseModel[M],
 	return inner, nil
 }
 
-// WrapStreamableToolCall keeps a tool that streams nothing from ending the run.
-func (m *middleware[M]) WrapStreamableToolCall(_ context.Context, endpoint adk.StreamableToolCallEndpoint, _ *adk.ToolContext) (adk.StreamableToolCallEndpoint, error) {
-	return nothing.Streamed(endpoint), nil
+// WrapInvokableToolCall notes the alias that the call may have used.
+func (m *middleware[M]) WrapInvokableToolCall(ctx context.Context, endpoint adk.InvokableToolCallEndpoint, call *adk.ToolContext) (adk.InvokableToolCallEndpoint, error) {
+	return notesAlias(ctx, m.settings, call, endpoint), nil
+}
+
+// WrapEnhancedInvokableToolCall does the same for a tool that returns parts.
+func (m *middleware[M]) WrapEnhancedInvokableToolCall(ctx context.Context, endpoint adk.EnhancedInvokableToolCallEndpoint, call *adk.ToolContext) (adk.EnhancedInvokableToolCallEndpoint, error) {
+	return notesAlias(ctx, m.settings, call, endpoint), nil
+}
+
+// WrapStreamableToolCall notes the alias that the call may have used, and keeps a tool that streams nothing from
+// ending the run.
+func (m *middleware[M]) WrapStreamableToolCall(ctx context.Context, endpoint adk.StreamableToolCallEndpoint, call *adk.ToolContext) (adk.StreamableToolCallEndpoint, error) {
+	return notesAlias(ctx, m.settings, call, nothing.Streamed(endpoint)), nil
 }
 
 // WrapEnhancedStreamableToolCall does the same for a tool that streams parts.
-func (m *middleware[M]) WrapEnhancedStreamableToolCall(_ context.Context, endpoint adk.EnhancedStreamableToolCallEndpoint, _ *adk.ToolContext) (adk.EnhancedStreamableToolCallEndpoint, error) {
-	return nothing.Streamed(endpoint), nil
+func (m *middleware[M]) WrapEnhancedStreamableToolCall(ctx context.Context, endpoint adk.EnhancedStreamableToolCallEndpoint, call *adk.ToolContext) (adk.EnhancedStreamableToolCallEndpoint, error) {
+	return notesAlias(ctx, m.settings, call, nothing.Streamed(endpoint)), nil
 }
 
 // AfterModelRewriteState notes which tools other handlers showed, and points the slots at

@@ -66,7 +66,8 @@ func anyMessages[M adk.MessageType](r *rand.Rand) (msgs []M) {
 // world has the tools a, b and c.
 func world() turn.Run {
 	return turn.Run{
-		Has: func(name string) bool { return len(name) == 1 }, Owns: func(name string) bool { return name == "own" }, Note: func(string) turn.Note { return turn.Note{} },
+		Called: func(string) {},
+		Has:    func(name string) bool { return len(name) == 1 }, Owns: func(name string) bool { return name == "own" }, Note: func(string) turn.Note { return turn.Note{} },
 		ByHand: func() bool { return false }, Asked: func(lenient.Arguments) []string { return nil }, Miss: func(string) {},
 	}
 }

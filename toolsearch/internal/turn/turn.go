@@ -211,6 +211,7 @@ type Run struct {
 	ByHand func() bool                              // no call has an id, as where hooks are called outside a run
 	Asked  func(lenient.Arguments) (names []string) // what a call of load_tool asks for
 	Miss   func(name string)                        // a search returned a tool that there is no more
+	Called func(name string)                        // the history calls a name that is of no tool
 }
 
 // Anew are the facts before a conversation is read again in the same run.
@@ -230,6 +231,9 @@ func (f *Facts) Add(msg wire.View, r Run) {
 	f.Native = f.Native || msg.Hosted
 	for _, c := range msg.Calls {
 		f.Native = f.Native || c.Marked
+		if name := written(c); !f.Started && !r.Has(name) && !r.Owns(name) {
+			r.Called(name)
+		}
 		if !r.Note(c.ID).Refused {
 			f.Use(called(r, c), r)
 		}
@@ -298,9 +302,17 @@ func called(r Run, c wire.Call) string {
 		return c.Name
 	}
 	if c.Name == toolnames.Call {
-		return toolnames.Called(lenient.Decode(c.Args))
+		return written(c)
 	}
 	return r.Note(c.ID).Tool
+}
+
+// written is the name of the tool that a call names, in the arguments of call_tool or by itself.
+func written(c wire.Call) string {
+	if c.Name == toolnames.Call {
+		return toolnames.Called(lenient.Decode(c.Args))
+	}
+	return c.Name
 }
 
 func (f *Facts) callOf(id string) *wire.Call {

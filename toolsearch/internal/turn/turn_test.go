@@ -30,7 +30,8 @@ func has(name string) bool {
 // inRun is a run in which something is known of some calls. It notes tools that are missed.
 func inRun(notes map[string]turn.Note, missed *[]string) turn.Run {
 	return turn.Run{
-		Has: has, Owns: func(name string) bool { return name == "own" }, Note: func(id string) turn.Note { return notes[id] },
+		Called: func(string) {},
+		Has:    has, Owns: func(name string) bool { return name == "own" }, Note: func(id string) turn.Note { return notes[id] },
 		ByHand: func() bool { return false }, Asked: func(lenient.Arguments) []string { return []string{"t1"} },
 		Miss: func(name string) { *missed = append(*missed, name) },
 	}
