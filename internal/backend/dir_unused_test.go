@@ -181,6 +181,8 @@ func (l *unusedLoad) useAll(ctx context.Context, d *Dir, root string, names []st
 
 // TestDirDeleteUnused_KeepsFilesInUse uses old files while they are deleted, by the same process
 // and by another one. EINOLEAN_RESULTS is how many results each run finds or writes.
+//
+//claim:operations-08
 func TestDirDeleteUnused_KeepsFilesInUse(t *testing.T) {
 	if root := proctest.Case(); root != "" {
 		require.NoError(t, deleteUntilEOF(root, os.Stdin))

@@ -9,12 +9,11 @@ import (
 
 	"github.com/einolean/einolean/internal/backend"
 	"github.com/einolean/einolean/internal/dev/backendtest"
-	"github.com/einolean/einolean/store"
 )
 
 func TestMemory_KeepsTheContractOfCleaner(t *testing.T) {
-	open := func(*testing.T) store.Backend { return backend.NewMemory(0) }
-	age := func(t *testing.T, files store.Backend, filePath string, by time.Duration) {
+	open := func(*testing.T) backendtest.Backend { return backend.NewMemory(0) }
+	age := func(t *testing.T, files backendtest.Backend, filePath string, by time.Duration) {
 		files.(*backend.Memory).Age(t, filePath, by)
 	}
 	backendtest.Run(t, open, backendtest.Options{Age: age})

@@ -50,6 +50,9 @@ type Options struct {
 	Outside func(t *testing.T)
 }
 
+// Backend is what Run tests: a name for packages that must not import package store.
+type Backend = store.Backend
+
 // Run tests a store. Every subtest calls open at least once; open returns a store
 // that holds nothing below Options.Prefix, and releases it with t.Cleanup.
 func Run(t *testing.T, open func(t *testing.T) store.Backend, opts Options) {
