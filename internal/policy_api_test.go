@@ -6,7 +6,6 @@ package internal_test
 // Rules on the two message types, and on the documentation of exported names.
 
 import (
-	"fmt"
 	"go/ast"
 	"go/doc"
 	"go/parser"
@@ -298,50 +297,6 @@ func toShow(f *ast.File) (names []*ast.Ident) {
 		}
 	}
 	return names
-}
-
-// ownFields is how many fields a configuration may have beyond those of Eino's.
-var ownFields = map[string]struct {
-	of          string
-	einos, ours int
-}{
-	"toolsearch": {"Config", 2, 19}, // one more than it should: 18
-	"reduction":  {"TypedConfig", 17, 7},
-}
-
-var fewFields = rule{
-	name: "the configurations have few fields of ours",
-	mend: "find a Source, an index, a store or a constant that does it, or take another field out; Eino's own fields do not count",
-	check: func(t *tree) (found []string) {
-		for _, f := range t.product() {
-			most, limited := ownFields[f.dir()]
-			if !limited {
-				continue
-			}
-			ast.Inspect(f.ast, func(n ast.Node) bool {
-				spec, is := n.(*ast.TypeSpec)
-				if !is || spec.Name.Name != most.of {
-					return true
-				}
-				if body, is := spec.Type.(*ast.StructType); is && body.Fields.NumFields() > most.einos+most.ours {
-					found = append(found, fmt.Sprintf("%s: %s has %d fields, of which %d are Eino's; at most %d are ours", t.at(spec.Pos()), most.of, body.Fields.NumFields(), most.einos, most.ours))
-				}
-				return false
-			})
-		}
-		return found
-	},
-	bad: []sample{{map[string]string{
-		"toolsearch/a.go": "package toolsearch\n\ntype Config struct {\n" + strings.Repeat("a, b int\n", 11) + "}\n",
-		"reduction/a.go":  "package reduction\n\ntype TypedConfig[M any] struct {\n" + strings.Repeat("a int\n", 25) + "}\n",
-	}, []string{
-		"reduction/a.go:3: TypedConfig has 25 fields, of which 17 are Eino's; at most 7 are ours",
-		"toolsearch/a.go:3: Config has 22 fields, of which 2 are Eino's; at most 19 are ours",
-	}}},
-	good: []map[string]string{{
-		"toolsearch/a.go": "package toolsearch\n\ntype Config struct {\n" + strings.Repeat("a int\n", 21) + "}\n",
-		"window/a.go":     "package window\n\ntype Config struct {\n" + strings.Repeat("a int\n", 40) + "}\n",
-	}},
 }
 
 // configuring is how types of configurations are called.

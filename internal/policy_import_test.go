@@ -109,7 +109,55 @@ var oneVersion = rule{
 	}},
 }
 
-// directive is one line of a go.mod, with the verb of its block.
+const workspaceFile = "internal/dev/workspace/go.work"
+
+// outsideWorkspace are modules that the workspace leaves out. The next version of Eino would replace
+// the released one in all the others.
+var outsideWorkspace = []string{"internal/dev/einonext"}
+
+var workspace = rule{
+	name: "the workspace lists every module",
+	mend: "list it in " + workspaceFile + ", or name it and the reason in outsideWorkspace",
+	check: func(t *tree) (found []string) {
+		var listed, modules []string
+		for _, f := range t.files {
+			switch {
+			case f.path == workspaceFile:
+				for _, d := range directives(f.text) {
+					if d.verb == "use" {
+						listed = append(listed, path.Join(f.dir(), d.args[0]))
+					}
+				}
+			case path.Base(f.path) == "go.mod" && !f.testdata():
+				modules = append(modules, f.dir())
+			}
+		}
+		for _, m := range modules {
+			switch isOutside := slices.Contains(outsideWorkspace, m); {
+			case slices.Contains(listed, m) && isOutside:
+				found = append(found, m+": listed, and named in outsideWorkspace")
+			case !slices.Contains(listed, m) && !isOutside:
+				found = append(found, m+": not listed")
+			}
+		}
+		for _, m := range listed {
+			if !slices.Contains(modules, m) {
+				found = append(found, m+": listed, but there is no such module")
+			}
+		}
+		return found
+	},
+	bad: []sample{{map[string]string{
+		workspaceFile: "go 1.26.0\n\nuse (\n\t../../..\n\t../../../gone\n\t../einonext\n)\n",
+		"go.mod":      "module a\n", "b/go.mod": "module b\n", "internal/dev/einonext/go.mod": "module c\n",
+	}, []string{"b: not listed", "internal/dev/einonext: listed, and named in outsideWorkspace", "gone: listed, but there is no such module"}}},
+	good: []map[string]string{{
+		workspaceFile: "// all\n\ngo 1.26.0\n\nuse ../../..\n\nuse (\n\t../../../b\n)\n",
+		"go.mod":      "module a\n", "b/go.mod": "module b\n", "internal/dev/einonext/go.mod": "module c\n", "b/testdata/go.mod": "module d\n",
+	}},
+}
+
+// directive is one line of a go.mod or go.work, with the verb of its block.
 type directive struct {
 	verb     string
 	args     []string // at least one

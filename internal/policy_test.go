@@ -45,10 +45,10 @@ type sample struct {
 }
 
 var rules = []rule{
-	licenceHeader, packageComments, fileSize, functionSize, complexity,
-	rootRequirements, oneVersion, testifyInTests, importBans, downwards, keywordImports,
-	messageSwitch, noInternalAliases, documentedNames, wholeExamples, shownInUse, fewFields,
-	openEnds, oneName, onlyText, frozen, markdownLinks, namedTests, walks, translations, packageLayout,
+	licenceHeader, packageComments,
+	rootRequirements, oneVersion, workspace, testifyInTests, importBans, downwards, keywordImports,
+	messageSwitch, noInternalAliases, documentedNames, wholeExamples, shownInUse,
+	openEnds, oneName, onlyText, frozen, markdownLinks, namedTests, codeTour, translations,
 }
 
 func TestPolicy(t *testing.T) {
@@ -208,11 +208,6 @@ func (t *tree) where(keep func(*file) bool) []*file {
 func (t *tree) at(pos token.Pos) string {
 	p := t.fset.Position(pos)
 	return fmt.Sprintf("%s:%d", p.Filename, p.Line)
-}
-
-// lines counts those that a node spans.
-func (t *tree) lines(n ast.Node) int {
-	return t.fset.Position(n.End()).Line - t.fset.Position(n.Pos()).Line + 1
 }
 
 // under reports whether p is dir or lies below it.

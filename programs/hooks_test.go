@@ -153,6 +153,8 @@ func (g *guard[M]) around(hook string) compose.ToolMiddleware {
 
 // Every hook of every handler sees run_code once, and each call of each batch before it runs: the
 // first, the second and the last, wherever the handler stands, with toolsearch and without.
+//
+//claim:handlers-10 security-34
 func TestEveryGuardSeesEveryCallBeforeItRuns(t *testing.T) {
 	adktest.Both(t, guards[*schema.Message], guards[*schema.AgenticMessage])
 }
@@ -412,6 +414,8 @@ func TestARemovedCallDidNotRun(t *testing.T) {
 }
 
 // What is wrong with the agent ends its run at the start, and says what to do.
+//
+//claim:handlers-09
 func TestAWrongAgentEndsAtItsStart(t *testing.T) {
 	type handlers = []adk.ChatModelAgentMiddleware
 	h := first[*schema.Message](t, three)

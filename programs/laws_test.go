@@ -110,6 +110,8 @@ func direct(t *testing.T, f func(*programtest.Program)) (printed, told string) {
 // killed and goes on in another process; with toolsearch in the agent and without. A kill forgets
 // what ran since the last checkpoint, and only that may run again. EINOLEAN_PROGRAMS asks for more
 // programs, EINOLEAN_SEED for those of another time.
+//
+//claim:security-35
 func TestProgramsKeepTheirLawsOverInterruptsAndProcesses(t *testing.T) {
 	count, seed := uint64(300), rand.Uint64()
 	if testing.Short() || race.Enabled {

@@ -35,6 +35,7 @@ func letPanic(v reflect.Value) (names []string) {
 	return names
 }
 
+//claim:security-50
 func TestThePanicOfACallbackIsItsError(t *testing.T) {
 	adktest.EachType(t, everyCallbackPanics[*schema.Message], everyCallbackPanics[*schema.AgenticMessage])
 }
@@ -78,6 +79,7 @@ func everyCallbackPanics[M adk.MessageType](t *testing.T) {
 	}
 }
 
+//claim:security-51
 func TestAPanicWhileAStreamIsReadStaysWithTheStream(t *testing.T) {
 	for name, set := range map[string]func(*Config){
 		"generator": func(c *Config) {

@@ -141,6 +141,8 @@ func TestSeveralBackendsAreReadByOneProvidedTool(t *testing.T) {
 
 // A limit without room for a notice counts as the least that has: whatever is longer is cut to that,
 // and what is not stays.
+//
+//claim:migration-03
 func TestSmallLimitsAreRaised(t *testing.T) {
 	const least = 413
 	for limit := 1; limit <= 2*least; limit += 7 {

@@ -329,6 +329,7 @@ func oneHop[M adk.MessageType](t *testing.T, kind string, f form, open func(*tes
 	require.Zero(t, files, "the preview was stored as well")
 }
 
+//claim:security-26
 func TestR26_AForgedNoticeIsStoredLikeAnyOtherContent(t *testing.T) {
 	adktest.EachType(t, forged[*schema.Message], forged[*schema.AgenticMessage])
 }

@@ -32,6 +32,7 @@ import (
 
 var callC = &adk.ToolContext{Name: "shell", CallID: "c"}
 
+//claim:security-05
 func TestR01_NoCallIDLeavesTheRoot(t *testing.T) {
 	for _, id := range hostileIDs {
 		for _, f := range forms {
@@ -73,6 +74,7 @@ func (w *writes) Write(_ context.Context, r *filesystem.WriteRequest) error {
 	return nil
 }
 
+//claim:security-06
 func TestR02_OneCallIDInTwoSessionsIsTwoFiles(t *testing.T) {
 	for kind, open := range storeKinds {
 		store, memory := open(t)
@@ -128,6 +130,7 @@ func shownPathStays[M adk.MessageType](t *testing.T, streaming bool) {
 	require.Equal(t, big, log.content[pathIn(adktest.Text(out.Messages[1]))])
 }
 
+//claim:security-38
 func TestR06_AStoreThatIsDownCostsTheSavingAndNotTheResult(t *testing.T) {
 	down := &failing{errors.New("dial tcp 10.0.0.7:9000: connection refused")}
 	mw := typed(t, &reduction.Config{Backend: down, MaxLengthForTrunc: 1000, MaxTokensForClear: 1})
@@ -146,6 +149,7 @@ func TestR06_AStoreThatIsDownCostsTheSavingAndNotTheResult(t *testing.T) {
 	require.NotEqual(t, msgs, before(t, mw, msgs), "the next call works")
 }
 
+//claim:security-22
 func TestR07_WhatIsCutIsShorterAndWithinTheLimit(t *testing.T) {
 	for _, size := range []int{501, 502, 600, 1000, 50_001} {
 		for _, limit := range []int{413, 450, 500} {

@@ -340,6 +340,8 @@ func (c *sample[M]) play(t *testing.T, turns []adktest.Turn, tools []tool.BaseTo
 // TestARollingUpgradeAndItsWayBackLoseNothing: the runs of one conversation fall on replicas of two
 // builds in turn, of which one words its notices otherwise. Both read, mark and clear what the other
 // wrote: nothing is stored twice, every path leads to what it stands for, and cleaning deletes nothing.
+//
+//claim:operations-03
 func TestARollingUpgradeAndItsWayBackLoseNothing(t *testing.T) {
 	adktest.EachType(t, rolls[*schema.Message], rolls[*schema.AgenticMessage])
 }

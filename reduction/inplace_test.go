@@ -82,6 +82,7 @@ func oldResult() *schema.Message {
 	return m
 }
 
+//claim:security-53
 func TestCallbacksMayWriteToWhatTheyGet(t *testing.T) {
 	adktest.EachType(t, scribbling[*schema.Message], scribbling[*schema.AgenticMessage])
 }

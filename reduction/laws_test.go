@@ -340,6 +340,8 @@ func TestParallelCallsOfOneIDDoNotWriteOverEachOther(t *testing.T) {
 // TestTheStoreMayFailAtAnyCall: whatever goes wrong at whichever call,
 // the run goes on, no text of the store reaches the model, and what is not in the
 // conversation is in the store.
+//
+//claim:security-38 security-39 security-55
 func TestTheStoreMayFailAtAnyCall(t *testing.T) {
 	modes := map[string]backendtest.Mode{
 		"fails": backendtest.Fail, "short": backendtest.Short, "torn": backendtest.Torn,
@@ -515,6 +517,7 @@ func powersOf(b reduction.Backend) (p [4]bool) {
 	return p
 }
 
+//claim:security-38 security-40
 func TestWhateverAStoreCanAndWhateverBreaksNothingIsLost(t *testing.T) {
 	sets := len(powerSets(backend.NewMemory(0)))
 	var seen struct{ cut, whole, unsaved, cleared int }

@@ -150,6 +150,8 @@ func (r *narrowRun[M]) play(t *testing.T, streaming bool) adktest.Outcome[M] {
 
 // A request that is refused as too long is shortened and asked again, and what was learned counts for
 // the rest of the run.
+//
+//claim:migration-12
 func TestATooLongRequestDoesNotEndTheRun(t *testing.T) {
 	adktest.Both(t, goesOnShorter[*schema.Message], goesOnShorter[*schema.AgenticMessage])
 }

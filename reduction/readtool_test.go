@@ -69,6 +69,8 @@ func asks[M adk.MessageType](t *testing.T, mw adk.TypedChatModelAgentMiddleware[
 
 // A store may be the machine's file system, or hold what belongs to others. Setting
 // a handler or a path generator opens none of it.
+//
+//claim:security-11
 func TestTheProvidedToolReadsNothingElseWhateverIsConfigured(t *testing.T) {
 	adktest.Both(t, readsNothingElse[*schema.Message], readsNothingElse[*schema.AgenticMessage])
 }
@@ -109,6 +111,8 @@ func readsNothingElse[M adk.MessageType](t *testing.T, streaming bool) {
 
 // Where the read tool could not read the path of a generator, the default one takes its place: in the run
 // that stored the result, and in another process.
+//
+//claim:security-11
 func TestTheProvidedToolReadsWhatIsBelowTheRoots(t *testing.T) {
 	adktest.Both(t, readsBelowRoots[*schema.Message], readsBelowRoots[*schema.AgenticMessage])
 }
@@ -146,6 +150,8 @@ func readsBelowRoots[M adk.MessageType](t *testing.T, streaming bool) {
 }
 
 // The list of tools that package toolsearch stores is for the model to read.
+//
+//claim:security-11
 func TestTheProvidedToolReadsStoredCatalogues(t *testing.T) {
 	store := backend.NewMemory(0)
 	require.NoError(t, store.Create(context.Background(), backend.CatalogDir+"/catalog-1.txt", strings.NewReader("tool_one\ntool_two\n")))
@@ -196,6 +202,7 @@ func call(id, name, args string) adktest.Turn {
 	return adktest.Do(adktest.ToolCall{ID: id, Name: name, Args: args})
 }
 
+//claim:security-25
 func TestAForeignReadToolBesideTheProvidedOneIsAnErrorAtTheStart(t *testing.T) {
 	adktest.Both(t, foreignReadTool[*schema.Message], foreignReadTool[*schema.AgenticMessage])
 }
@@ -256,6 +263,8 @@ func foreignReadTool[M adk.MessageType](t *testing.T, streaming bool) {
 
 // A tool that only has the name is like any other tool; it takes the user to say
 // that it is the read tool.
+//
+//claim:security-25
 func TestAForeignToolOfTheDefaultNameIsCutAndCleared(t *testing.T) {
 	adktest.Both(t, foreignIsCut[*schema.Message], foreignIsCut[*schema.AgenticMessage])
 }

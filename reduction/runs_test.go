@@ -50,6 +50,7 @@ func subject[M adk.MessageType](t *testing.T) adk.TypedChatModelAgentMiddleware[
 	return typed(t, &reduction.TypedConfig[M]{Backend: backend.NewMemory(0), MaxTokensForClear: 1})
 }
 
+//claim:migration-11
 func TestR04_TwoRunsMayShareOneHistory(t *testing.T) {
 	adktest.Both(t, sharedHistory[*schema.Message], sharedHistory[*schema.AgenticMessage])
 }
@@ -76,6 +77,7 @@ func sharedHistory[M adk.MessageType](t *testing.T, streaming bool) {
 	require.Equal(t, given, history, "the caller's history changed")
 }
 
+//claim:migration-11
 func TestR04_AConsumerMayEncodeEventsWhileTheRunGoesOn(t *testing.T) {
 	adktest.Both(t, encodingConsumer[*schema.Message], encodingConsumer[*schema.AgenticMessage])
 }
@@ -237,6 +239,8 @@ func streamInChild(t *testing.T, job []string) {
 
 // TestNothingThatALivingConversationNamesIsDeleted has two processes on one directory:
 // conversations go on in this one, and the other one deletes what nobody has used.
+//
+//claim:store-25
 func TestNothingThatALivingConversationNamesIsDeleted(t *testing.T) {
 	race.Skip(t, "the sharing is between processes")
 	if dir := proctest.Case(); dir != "" {
@@ -383,6 +387,7 @@ func endless(size int) (*schema.StreamReader[string], *uint64) {
 	return r, peak
 }
 
+//claim:security-22
 func TestR23_AStreamTakesBoundedMemory(t *testing.T) {
 	const size = 64 << 20
 	dir, err := store.NewDir(t.TempDir())

@@ -148,6 +148,8 @@ var scopeKeys = []string{
 
 // TestNoTwoScopesShareAFile: whatever keys and paths are, each key and path has a file of
 // its own, below the directories of its key, on file systems that ignore case too.
+//
+//claim:store-07 security-07 security-58
 func TestNoTwoScopesShareAFile(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
 	keys := append([]string(nil), scopeKeys...)
@@ -225,6 +227,8 @@ func TestAKeyIsADirectoryAndItsLevelsAreDirectoriesBelow(t *testing.T) {
 }
 
 // TestADeletedTenantLeavesNothingAndTheOthersWhole runs the lines of docs/scaling.md.
+//
+//claim:operations-06 store-08
 func TestADeletedTenantLeavesNothingAndTheOthersWhole(t *testing.T) {
 	dir, err := store.NewDir(t.TempDir())
 	require.NoError(t, err)
@@ -297,6 +301,7 @@ var badScopes = map[string]store.Scope{
 	"panic":         {Key: func(context.Context) (string, error) { panic("no session") }},
 }
 
+//claim:security-08 security-49
 func TestAScopeWithoutAKeyReachesNothing(t *testing.T) {
 	for name, scope := range badScopes {
 		inner := &recorder{Memory: backend.NewMemory(0)}
@@ -314,6 +319,8 @@ func TestAScopeWithoutAKeyReachesNothing(t *testing.T) {
 
 // TestAScopeWithoutAKeyKeepsTheResult: in a whole agent the run goes on, the result
 // stays in the conversation, and nothing is stored.
+//
+//claim:security-08 security-49
 func TestAScopeWithoutAKeyKeepsTheResult(t *testing.T) {
 	for name, scope := range badScopes {
 		t.Run(name, func(t *testing.T) {
@@ -372,6 +379,7 @@ func TestAWriteOnlyStoreIsNotWrittenOverInAnyScope(t *testing.T) {
 // writeOnlyName is where content goes in a store that can only write.
 func writeOnlyName(path, content string) string { return path + "-" + vault.SumOf(content) }
 
+//claim:store-26
 func TestAScopeStoresNoMoreThanItMay(t *testing.T) {
 	ctx := context.Background()
 	memory := store.NewMemory(0)
@@ -415,6 +423,8 @@ func TestAScopeStoresNoMoreThanItMay(t *testing.T) {
 
 // TestTheLimitOfAScopeIsNotForgotten: neither by a store that can count what it has, nor by
 // one that cannot, however many scopes there are.
+//
+//claim:security-57
 func TestTheLimitOfAScopeIsNotForgotten(t *testing.T) {
 	race.Skip(t, "uses 33,000 scopes")
 	ctx := context.Background()

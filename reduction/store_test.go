@@ -33,6 +33,7 @@ import (
 	"github.com/einolean/einolean/store"
 )
 
+//claim:security-41
 func TestAnOldPathIsShownOnlyIfTheStoreStillHasIt(t *testing.T) {
 	for _, f := range forms {
 		for kind, open := range storeKinds {
@@ -214,6 +215,8 @@ func TestNoStoreThatOnlyWritesIsRemembered(t *testing.T) {
 }
 
 // TestTruncatingIntoAStoreThatOnlyWritesCostsOneHash: of 8 MB.
+//
+//claim:store-13
 func TestTruncatingIntoAStoreThatOnlyWritesCostsOneHash(t *testing.T) {
 	race.Skip(t, "measures time")
 	content := strings.Repeat("a line of a long result\n", 8<<20/24)
@@ -236,6 +239,8 @@ func TestTruncatingIntoAStoreThatOnlyWritesCostsOneHash(t *testing.T) {
 // A sub-agent quotes what its tools returned: a report that ends with the notice of
 // a stream which was stored by another call, under another id or the same. Clearing
 // must keep the report.
+//
+//claim:security-26
 func TestAResultThatEndsWithAQuotedNoticeIsKeptWhole(t *testing.T) {
 	adktest.EachType(t, quotedNotice[*schema.Message], quotedNotice[*schema.AgenticMessage])
 }
@@ -438,6 +443,7 @@ func TestClosingAStreamEarlyStopsTheToolAndLeavesNothingRunning(t *testing.T) {
 	}
 }
 
+//claim:security-23
 func TestAToolThatFailsAndForgetsToCloseBlocksNobody(t *testing.T) {
 	boom := errors.New("boom")
 	for kind, open := range storeKinds {

@@ -141,6 +141,7 @@ var crashCases = map[string]crashCase{
 	"no failure":    {tool: texts(source{size: 5000}.texts)},
 }
 
+//claim:security-24
 func TestAStreamThatFailsEndsNoProcess(t *testing.T) {
 	if name := proctest.Case(); name != "" {
 		c := crashCases[name]

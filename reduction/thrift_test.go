@@ -75,6 +75,7 @@ func adkDump[M adk.MessageType](msgs []M) (out []string) {
 	return out
 }
 
+//claim:bench-06
 func TestARunThatEndsAtOnceCostsAFifthMoreAtMost(t *testing.T) {
 	race.Skip(t, "estimates the tokens of many long histories")
 	adktest.EachType(t, costsLittle[*schema.Message], costsLittle[*schema.AgenticMessage])

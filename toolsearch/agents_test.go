@@ -37,6 +37,7 @@ func with[M adk.MessageType](t testing.TB, c *toolsearch.Config) adk.TypedChatMo
 	return h
 }
 
+//claim:security-02
 func TestX05_AnAliasOfADynamicToolDoesNotPassTheGate(t *testing.T) {
 	bothSides(t, aliasAtGate[*schema.Message], aliasAtGate[*schema.AgenticMessage])
 }
@@ -347,6 +348,7 @@ func ofOwner(name string) tool.BaseTool {
 	}}, func(context.Context, string) (string, error) { return "reset by " + name, nil })
 }
 
+//claim:security-09
 func TestEachRunIsAskedAboutItsOwnTools(t *testing.T) {
 	everywhere(t, asksAboutOwn[*schema.Message], asksAboutOwn[*schema.AgenticMessage])
 }

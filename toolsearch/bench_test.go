@@ -558,6 +558,8 @@ func TestInfoOfHiddenToolsCostsNothing(t *testing.T) {
 // costs the same with a thousand hidden tools and with ten thousand. What other goroutines of
 // the process allocate meanwhile counts as well, so each run is measured several times, and
 // the least of them is what it takes.
+//
+//claim:store-14
 func TestMemoryForVeryManyTools(t *testing.T) {
 	race.Skip(t, "it makes pools forget")
 	defer debug.SetGCPercent(debug.SetGCPercent(-1)) // so does the collector
@@ -613,6 +615,8 @@ func waitForIndex(t *testing.T, h adk.ChatModelAgentMiddleware) {
 
 // With a Source whose set stays the same, a model call costs what it costs without, and a
 // round of calls costs the same with ten tools and with ten thousand.
+//
+//claim:mcp-57
 func TestAnUnchangedSetCostsNothing(t *testing.T) {
 	race.Skip(t, "it allocates")
 	defer debug.SetGCPercent(debug.SetGCPercent(-1)) // the collector makes pools forget

@@ -12,8 +12,10 @@ import (
 	"iter"
 	"slices"
 
+	"github.com/cloudwego/eino/adk"
 	"github.com/cloudwego/eino/callbacks"
 	"github.com/cloudwego/eino/components"
+	"github.com/cloudwego/eino/components/tool"
 	"github.com/cloudwego/eino/compose"
 
 	"github.com/einolean/einolean"
@@ -46,6 +48,8 @@ func (r *run) Lookup(c message.ToolCall) (*hidden.Tool, slots.Kind) {
 		return nil, slots.Gone
 	case known:
 		return nil, slots.Other
+	case r.catalog().changes && r.tools.mayBeMissing(c.Name) && !r.isAlias(c.Name):
+		return nil, slots.Gone
 	}
 	return nil, slots.Unknown
 }
@@ -140,7 +144,38 @@ func (r *run) noSuchTool(ctx context.Context, name string) string {
 	if e := r.catalog().Lookup(name); e != nil && r.filter.mayReveal(ctx, e) {
 		return say.Text("not-allowed", say.Data{Name: name})
 	}
-	return say.Text("no-such-tool", say.Data{Name: name, Near: r.near(ctx, name, found.MaxNear)})
+	answer := say.Text("no-such-tool", say.Data{Name: name, Near: r.near(ctx, name, found.MaxNear)})
+	if r.catalog().changes && r.tools.source.isDown() {
+		answer += " " + say.Text("missing-servers", say.Data{Words: r.tools.source.missing()})
+	}
+	return answer
+}
+
+// isAlias reports whether a name is known to be an alias of a tool that there is.
+func (r *run) isAlias(name string) bool {
+	target, known := r.settings.aliases.tool(name)
+	return known && (target == "" || r.catalog().Has(target))
+}
+
+// notesAlias returns an endpoint that notes an unknown name by which Eino reached a tool of the agent. Without a
+// Source, and for any other name, it is the same endpoint.
+func notesAlias[A, T any](
+	ctx context.Context, s *settings, call *adk.ToolContext, next func(context.Context, A, ...tool.Option) (T, error),
+) func(context.Context, A, ...tool.Option) (T, error) {
+	r := runFrom(ctx)
+	if r == nil || r.settings != s || call == nil || !r.catalog().changes {
+		return next
+	}
+	if _, kind := r.Lookup(message.ToolCall{Name: call.Name}); kind != slots.Unknown {
+		return next
+	}
+	return func(ctx context.Context, args A, opts ...tool.Option) (T, error) {
+		out, err := next(ctx, args, opts...)
+		if outcome := r.calls.Outcome(call.CallID); !outcome.Rejected {
+			s.aliases.add(call.Name, outcome.Reached)
+		}
+		return out, err
+	}
 }
 
 // near are the tools that a call of an unknown name may have meant.

@@ -401,6 +401,8 @@ func TestCallToolChecksEveryKeyword(t *testing.T) {
 }
 
 // A schema that cannot be checked, or not in time, is the tool's own affair.
+//
+//claim:security-19
 func TestCallToolComesToAnEndWithEverySchema(t *testing.T) {
 	var doubling strings.Builder
 	doubling.WriteString(`{"$ref":"#/$defs/d0","$defs":{`)
@@ -452,6 +454,8 @@ func TestCallToolReadsEveryDraft(t *testing.T) {
 }
 
 // A schema made of Go pointers can be part of itself.
+//
+//claim:security-19
 func TestSchemasThatContainThemselvesDoNoHarm(t *testing.T) {
 	own, err := schema.NewParamsOneOfByParams(map[string]*schema.ParameterInfo{"x": {Type: schema.String}}).ToJSONSchema()
 	require.NoError(t, err)

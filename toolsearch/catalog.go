@@ -315,8 +315,9 @@ type tools struct {
 	slots  *slots.Slots                // that stand for the hidden ones; nil outside of an agent
 	source sources
 
-	mu  sync.Mutex
-	had toolnames.Set // names that the Source had in this run, or according to the history
+	mu     sync.Mutex
+	had    toolnames.Set // names that the Source had in this run, or according to the history
+	called toolnames.Set // names that the history called before this run: of tools, or aliases of them
 }
 
 // catalog is the hidden tools of this model call.
@@ -335,6 +336,22 @@ func (t *tools) noteHad(name string) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.had.Add(name)
+}
+
+// noteCalled notes a name that the history calls.
+func (t *tools) noteCalled(name string) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.called.Add(name)
+}
+
+// mayBeMissing reports whether an unknown name may be that of a tool which the Source lacks for now. If it
+// failed in this run, any name may be. If it only had no tools, these are the names that the history called.
+func (t *tools) mayBeMissing(name string) bool {
+	failed, wasEmpty := t.source.failures()
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return failed || wasEmpty && t.called[name]
 }
 
 // checkLater checks the tools that later handlers added, which the list of the first model call
@@ -461,8 +478,24 @@ type sources struct {
 	set, usable *hidden.Set // what it returned last, and what the run uses of it
 	own         int         // how many of its own tools the agent had then
 
-	mu  sync.Mutex
-	err error // of the last time
+	mu       sync.Mutex
+	err      error // of the last time
+	failed   bool  // it returned an error in this run
+	wasEmpty bool  // it had no tools at a time in this run
+}
+
+// failures reports whether the Source failed, or had no tools, at any time in this run.
+func (s *sources) failures() (failed, wasEmpty bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.failed, s.wasEmpty
+}
+
+// isDown reports whether the Source failed when it was last asked.
+func (s *sources) isDown() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.err != nil
 }
 
 // missing are the servers whose tools the Source lacked when it was last asked.
@@ -506,6 +539,7 @@ func (s *sources) setOf(ctx context.Context, owner *settings) *hidden.Set {
 	s.mu.Lock()
 	was := s.err
 	s.err = err
+	s.failed, s.wasEmpty = s.failed || err != nil, s.wasEmpty || set.Len() == 0
 	s.mu.Unlock()
 	if err != nil && ctx.Err() == nil && was == nil {
 		owner.emit(ctx, einolean.Event{Kind: einolean.KindSourceFailed, Err: fmt.Errorf("toolsearch: Source: %w", err)})

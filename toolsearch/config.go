@@ -13,6 +13,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/cloudwego/eino/adk"
@@ -110,8 +111,9 @@ type Config struct {
 
 	// MinConfidence, from 0 to 1, is how sure a search must be. If it is less sure of every
 	// result, it says that no tool seems to do this, names the nearest, and loads none; the
-	// model can still load one of those with "select:". With index.BM25, 0.05 refuses 3 in 4
-	// searches that no tool serves, and 2 in 100 right answers. Results of an index that
+	// model can still load one of those with "select:". With index.BM25 on public sets that
+	// nobody tuned on, 0.05 rejects 19 to 85 % of the searches that no tool serves, and holds
+	// back 0.2 to 9 % of the right answers (docs/benchmarks.md). Results of an index that
 	// reports no confidence get that of a BM25 index, which takes a few megabytes for a
 	// thousand tools; those that this does not know are never refused. If zero, none are.
 	MinConfidence float64
@@ -307,15 +309,16 @@ const (
 //   - CatalogLimit 50 shows the model at most 50 names, and counts the rest by server. The
 //     model has to search for the others.
 //   - HideAbove 3,000 shows all tools, and no search tool, if their definitions take no
-//     more tokens than that: some thirty tools.
-//   - MinConfidence 0.05 makes three in four searches that no tool serves say so, rather
-//     than load something else. It also refuses 2 in 100 right answers: the tool is then
-//     named, and costs one more call.
+//     more tokens than that: about fourteen tools of MCP servers.
+//   - MinConfidence 0.05 makes searches that no tool serves say so, rather than load
+//     something else: 19 to 85 % of them on public sets that nobody tuned on. It also holds
+//     back 0.2 to 9 % of the right answers: the tool is then named, and costs one more call.
 //
-// With 449 tools, 60 tasks send 654,177 tokens rather than 1,027,593 with the zero Config and
-// 6,245,992 with every tool listed, and all answers are right. Where no handler of the agent has
-// rules by tool name, Protocol SearchCall is cheaper still. docs/benchmarks.md has the tables.
-// What Recommended sets may change in a minor version.
+// With 449 tools, 60 tasks of a scripted model send 656,044 tokens rather than 1,028,904 with
+// the zero Config and 6,245,992 with every tool listed, and all answers are right. With a
+// prompt cache, Protocol SearchCall costs less still, but rules of other handlers by tool name
+// do not apply under it: in 4 of the 60 tasks, a tool wrote and nobody had been asked.
+// docs/benchmarks.md has the tables. What Recommended sets may change in a minor version.
 func Recommended(tools []tool.BaseTool) *Config {
 	return &Config{DynamicTools: tools, NewIndex: index.BM25, CatalogLimit: 50, HideAbove: 3000, MinConfidence: 0.05}
 }
@@ -332,6 +335,21 @@ type settings struct {
 	searching  found.Limits
 	limits     visibility.Limits
 	describing say.Search // the search tools
+
+	aliases aliases // that agents have for their tools, as far as they were called
+}
+
+// aliases are names by which Eino reached tools that have other names: only Eino knows the ToolAliases of an
+// agent, and ends a run in which a slot has the alias of a listed tool.
+type aliases struct{ tools sync.Map }
+
+func (a *aliases) add(alias, tool string) { a.tools.Store(alias, tool) }
+
+// tool returns the name of the hidden tool of an alias; "" for a tool of the agent's own.
+func (a *aliases) tool(alias string) (name string, known bool) {
+	v, known := a.tools.Load(alias)
+	name, _ = v.(string)
+	return name, known
 }
 
 // hides reports whether the instance hides a tool of the agent's own.

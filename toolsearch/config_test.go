@@ -222,6 +222,7 @@ func (b brokenIndex) Search(context.Context, index.Query) ([]index.Result, error
 	return b()
 }
 
+//claim:security-47
 func TestAnIndexThatFailsIsReplacedByTheSpecifiedOne(t *testing.T) {
 	down := errors.New("connection refused")
 	for name, search := range map[string]brokenIndex{

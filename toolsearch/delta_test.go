@@ -111,6 +111,8 @@ func toldAtTheEnd[M adk.MessageType](t *testing.T, streaming bool) {
 // are counted and those that went unused; earlier messages stay as they are unless the list
 // is rewritten; what the changes take is bounded; another process that is handed the
 // messages changes nothing in them.
+//
+//claim:mcp-01
 func TestTheListAndItsChangesDescribeTheCurrentTools(t *testing.T) {
 	everywhere(t, toldLaw[*schema.Message], toldLaw[*schema.AgenticMessage])
 }

@@ -83,6 +83,7 @@ type kindly struct {
 
 func (k kindly) GetType() string { return k.typ }
 
+//claim:eino-02
 func TestAnEagerAgentFindsToolsAsTheirNamesPass(t *testing.T) {
 	everywhere(t, eagerAgents[*schema.Message], eagerAgents[*schema.AgenticMessage])
 }

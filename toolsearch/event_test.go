@@ -190,6 +190,7 @@ func TestEventsAreTheCalleesOwn(t *testing.T) {
 	require.Equal(t, "own tool_search\nown tool_search weather__get_forecast", p.tools())
 }
 
+//claim:security-48
 func TestAPanicInOnEventIsIgnored(t *testing.T) {
 	for _, proto := range protocols {
 		s := on[*schema.Message](t, false, proto.protocol)

@@ -77,6 +77,7 @@ func phasesDeny[M adk.MessageType](t *testing.T, streaming bool) {
 	}
 }
 
+//claim:security-46
 func TestFilterErrorsAndPanicsMeanNo(t *testing.T) {
 	broken := errors.New("no connection to the directory")
 	for name, filter := range map[string]toolsearch.Filter{
@@ -110,6 +111,8 @@ func TestFilterErrorsAndPanicsMeanNo(t *testing.T) {
 }
 
 // A denied tool and one that does not exist get the same answer, apart from the name.
+//
+//claim:security-04
 func TestDeniedAndNonexistentToolsAreAnsweredAlike(t *testing.T) {
 	const denied, nonexistent = "vault__xq81", "vault__zj44"
 	for _, c := range []struct {
@@ -181,6 +184,7 @@ func (n *notebook) Write(_ context.Context, r *filesystem.WriteRequest) error {
 	return nil
 }
 
+//claim:security-04
 func TestDeniedNamesAreNeitherCountedNorStored(t *testing.T) {
 	s := on[*schema.Message](t, false, toolsearch.Keyword)
 	book := &notebook{}
@@ -228,6 +232,7 @@ func failingStore[M adk.MessageType](t *testing.T, streaming bool) {
 	}
 }
 
+//claim:security-14
 func TestFilterHoldsInNativeMode(t *testing.T) {
 	everywhere(t, filterHoldsNatively[*schema.Message], filterHoldsNatively[*schema.AgenticMessage])
 }
@@ -447,6 +452,7 @@ func ways[M adk.MessageType]() []struct {
 	}
 }
 
+//claim:security-10
 func TestEachWayToAToolAsksForItsPhases(t *testing.T) {
 	everywhere(t, waysAsk[*schema.Message], waysAsk[*schema.AgenticMessage])
 }
@@ -466,6 +472,8 @@ func waysAsk[M adk.MessageType](t *testing.T, streaming bool) {
 
 // A name that the model may know is answered by "you may not use it", whichever way it takes;
 // one that neither the list nor a search shows, like one that does not exist.
+//
+//claim:security-04
 func TestAVisibleToolThatIsDeniedIsAnsweredAsNotAllowed(t *testing.T) {
 	everywhere(t, refusedIsSaid[*schema.Message], refusedIsSaid[*schema.AgenticMessage])
 }
@@ -508,6 +516,8 @@ func TestHintsDoNotMentionAListThatIsNotShown(t *testing.T) {
 
 // A tool that is denied in every phase leaves no trace: all that the model is sent is, byte
 // for byte, what it would be sent if the tool did not exist.
+//
+//claim:security-04
 func TestDeniedToolsLeaveNoTrace(t *testing.T) {
 	everywhere(t, leaveNoTrace[*schema.Message], leaveNoTrace[*schema.AgenticMessage])
 }
@@ -526,6 +536,8 @@ func leaveNoTrace[M adk.MessageType](t *testing.T, streaming bool) {
 
 // Whatever a filter allows or denies, the model never reads the name or the description of
 // a tool that is denied in every phase.
+//
+//claim:security-04 security-29
 func TestRandomFiltersKeepWhatTheyDeny(t *testing.T) {
 	everywhere(t, keepWhatTheyDeny[*schema.Message], keepWhatTheyDeny[*schema.AgenticMessage])
 }

@@ -46,6 +46,8 @@ func metaToolsOf(t testing.TB) (tools []tool.InvokableTool, keys []string) {
 }
 
 // Whatever a model writes as arguments, it gets an answer, and the run goes on.
+//
+//claim:security-12
 func FuzzDecodeArguments(f *testing.F) {
 	for _, seed := range badArguments() {
 		f.Add(seed)
@@ -80,6 +82,7 @@ func badArguments() []string {
 	}
 }
 
+//claim:migration-09 security-12
 func TestBadArgumentsAreAnswered(t *testing.T) {
 	tools, keys := metaToolsOf(t)
 	for _, args := range badArguments() {
@@ -118,6 +121,7 @@ func indexOf(list []string, s string) int {
 	return -1
 }
 
+//claim:security-12 security-54
 func TestHugeArgumentsAreBounded(t *testing.T) {
 	var tools []tool.BaseTool
 	for i := range 2000 {

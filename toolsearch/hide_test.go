@@ -236,6 +236,8 @@ func waysToSearch[M adk.MessageType]() map[string]func(*toolsearch.Config) {
 }
 
 // Up to HideAbove, an agent is sent what it is sent without the middleware, by every protocol.
+//
+//claim:bench-04
 func TestFewToolsAreShownAsIfThereWereNoMiddleware(t *testing.T) {
 	everywhere(t, fewTools[*schema.Message], fewTools[*schema.AgenticMessage])
 }
@@ -302,6 +304,8 @@ func oldSearch[M adk.MessageType](t *testing.T, streaming bool) {
 
 // What a run hides is decided at its first model call. Where that is nothing, tools that join are
 // shown as well; where the tools are many, it goes on hiding when few are left.
+//
+//claim:mcp-02
 func TestWhatARunHidesIsDecidedOnce(t *testing.T) {
 	everywhere(t, decidedOnce[*schema.Message], decidedOnce[*schema.AgenticMessage])
 }

@@ -375,6 +375,7 @@ func TestASourceThatHangsIsWaitedForOnce(t *testing.T) {
 	})
 }
 
+//claim:eino-04
 func TestACallThatWaitsIsResumedWhateverBecameOfItsTool(t *testing.T) {
 	everywhere(t, resumedLive[*schema.Message], resumedLive[*schema.AgenticMessage])
 }
@@ -723,6 +724,7 @@ func (p partial) Tools(ctx context.Context) (*toolset.Set, error) {
 	return set, fmt.Errorf("not all is well: %w", &toolset.Missing{Servers: p.lacks, Err: errors.New("connection refused")})
 }
 
+//claim:mcp-18
 func TestASearchTellsOfServersThatDoNotAnswer(t *testing.T) {
 	everywhere(t, tellsOfMissing[*schema.Message], tellsOfMissing[*schema.AgenticMessage])
 }

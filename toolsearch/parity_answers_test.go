@@ -384,6 +384,7 @@ func markedWithoutAList[M adk.MessageType](t *testing.T, streaming bool) {
 	}
 }
 
+//claim:security-16
 func TestTS12_TheReminderIsTrueAndThereOnce(t *testing.T)                  { playAll(t, "TS-12") }
 func TestTS20_EveryResultInAMessageCounts(t *testing.T)                    { playAll(t, "TS-20") }
 func TestTS28_NativeResultsAreTextWhereTheModelDoesNotSearch(t *testing.T) { playAll(t, "TS-28") }
@@ -657,9 +658,11 @@ func resumesWithWords[M adk.MessageType](t *testing.T, s side[M]) string {
 	return after.wires[0].Tools[1].Desc
 }
 
-func TestTS13_NothingThatIsNilPanics(t *testing.T)                     { playAll(t, "TS-13") }
-func TestTS14_TheCallersSliceIsItsOwn(t *testing.T)                    { playAll(t, "TS-14") }
-func TestTS15_AnEditOfAnInfoStaysInItsRun(t *testing.T)                { playAll(t, "TS-15") }
+func TestTS13_NothingThatIsNilPanics(t *testing.T)      { playAll(t, "TS-13") }
+func TestTS14_TheCallersSliceIsItsOwn(t *testing.T)     { playAll(t, "TS-14") }
+func TestTS15_AnEditOfAnInfoStaysInItsRun(t *testing.T) { playAll(t, "TS-15") }
+
+//claim:security-21
 func TestTS16_CheckpointsAreSmallAndCanBeSaved(t *testing.T)           { playAll(t, "TS-16") }
 func TestTS31_WhatIsKeptInARun(t *testing.T)                           { playAll(t, "TS-31") }
 func TestTS32_TheStateIsNotChangedInPlace(t *testing.T)                { playAll(t, "TS-32") }

@@ -593,9 +593,13 @@ func callsUnloaded[M adk.MessageType](form adktest.Form) func(*testing.T, side[M
 	}
 }
 
-func TestTS06_TwoInstancesInOneAgentAreAnError(t *testing.T)          { playAll(t, "TS-06") }
-func TestTS07_NamesThatClashAreAnError(t *testing.T)                  { playAll(t, "TS-07") }
-func TestTS08_NativeSearchDoesNotLeakHiddenTools(t *testing.T)        { playAll(t, "TS-08") }
+func TestTS06_TwoInstancesInOneAgentAreAnError(t *testing.T) { playAll(t, "TS-06") }
+
+//claim:security-17
+func TestTS07_NamesThatClashAreAnError(t *testing.T)           { playAll(t, "TS-07") }
+func TestTS08_NativeSearchDoesNotLeakHiddenTools(t *testing.T) { playAll(t, "TS-08") }
+
+//claim:security-01
 func TestTS10_AToolThatWasNeverLoadedDoesNotRun(t *testing.T)         { playAll(t, "TS-10") }
 func TestTS17_TheInfoOfAToolIsReadOnce(t *testing.T)                  { playAll(t, "TS-17") }
 func TestTS25_AnErrorOfNewSaysAllThatIsWrong(t *testing.T)            { playAll(t, "TS-25") }

@@ -178,6 +178,7 @@ func TestRegexpKeepsToTheNamesAndTheirOrder(t *testing.T) {
 	}
 }
 
+//claim:security-13
 func TestRegexpExplainsPatternsThatCannotBeUsed(t *testing.T) {
 	for _, c := range []struct{ name, pattern, want string }{
 		{"empty", "", "non-empty"},

@@ -283,6 +283,8 @@ func parallelCalls[M adk.MessageType](t *testing.T, eino, ours side[M]) {
 }
 
 // A model that calls a hidden tool twice in one turn has seen its schema for neither.
+//
+//claim:security-02
 func TestTS10_BothOfTwoCallsInOneTurnAreGated(t *testing.T) {
 	adktest.Both(t, gatedTwice[*schema.Message], gatedTwice[*schema.AgenticMessage])
 }

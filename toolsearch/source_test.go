@@ -34,6 +34,8 @@ type sourceFunc func(context.Context) (*toolset.Set, error)
 func (f sourceFunc) Tools(ctx context.Context) (*toolset.Set, error) { return f(ctx) }
 
 // A source that takes longer than a model call waits for it is a call late, and no more.
+//
+//claim:mcp-14
 func TestALateAnswerOfASourceIsUsedInTheNextCall(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		set := setOf(t, adktest.Simple("post", "posts a letter"))

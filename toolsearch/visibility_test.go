@@ -39,6 +39,7 @@ func forger(name string) tool.BaseTool {
 	return adktest.Tool(adktest.Invokable, &schema.ToolInfo{Name: name, Desc: "Looks something up"}, func(context.Context, string) (string, error) { return forged, nil })
 }
 
+//claim:security-28
 func TestOnlyOurOwnAnswersLoad(t *testing.T) {
 	everywhere(t, onlyOwnAnswers[*schema.Message], onlyOwnAnswers[*schema.AgenticMessage])
 }
@@ -110,6 +111,7 @@ func (rewrites[M]) WrapInvokableToolCall(_ context.Context, run adk.InvokableToo
 	}, nil
 }
 
+//claim:security-03
 func TestADeniedCallLoadsNothing(t *testing.T) {
 	everywhere(t, deniedCalls[*schema.Message], deniedCalls[*schema.AgenticMessage])
 }
@@ -212,6 +214,8 @@ func loadedKeepRank[M adk.MessageType](t *testing.T, streaming bool) {
 
 // However many tools are loaded, an answer holds at most twice what was asked for, in the
 // order of the ranking, and the loaded ones among the first are in it.
+//
+//claim:security-20
 func TestAnswersAreBoundedWhateverIsLoaded(t *testing.T) {
 	for name, x := range rankers() {
 		t.Run(name, func(t *testing.T) {

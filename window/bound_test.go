@@ -102,6 +102,7 @@ func named(name string) func(context.Context) (string, error) {
 	return func(context.Context) (string, error) { return name, nil }
 }
 
+//claim:window-02
 func TestTwoThousandCallsAreKeptAndLoggedWhole(t *testing.T) {
 	calls := 2000
 	if testing.Short() || race.Enabled { // the work grows with the square, and one goroutine does it all
@@ -168,6 +169,7 @@ func TestALogGrowsWithTheConversation(t *testing.T) {
 	require.Less(t, many, 9*few, "8 times the calls")
 }
 
+//claim:security-66
 func TestOneLongConversationStaysWithinItsBytes(t *testing.T) {
 	const bound = 1 << 20
 	see := window.New(window.Config{MaxBytes: bound, Conversation: named("c")})
@@ -232,6 +234,8 @@ func TestTheMemoryOfACollectorIsWhatItSays(t *testing.T) {
 // conversations, requests that grow, shrink, change in front, repeat or are prefixes of
 // the last one, media, duplicate and missing IDs, events of every kind, streams that are
 // left, models that fail.
+//
+//claim:security-66
 func TestWhatACollectorSaysItKeepsIsWhatItKeeps(t *testing.T) {
 	for range race.Cases(60) {
 		seed := rand.Uint64()

@@ -98,6 +98,7 @@ func (l *leaking[M]) Stream(ctx context.Context, in []M, opts ...model.Option) (
 	return schema.StreamReaderFromArray([]M{out}), nil
 }
 
+//claim:security-67 window-03
 func TestNothingPassesByTheDoor(t *testing.T) {
 	adktest.Both(t, passesTheDoor[*schema.Message], passesTheDoor[*schema.AgenticMessage])
 }
@@ -281,6 +282,8 @@ func TestRunsRedactSideBySide(t *testing.T) {
 }
 
 // TestALogThatBlocksCostsCallsAndNoTime counts in the time of a bubble.
+//
+//claim:security-68
 func TestALogThatBlocksCostsCallsAndNoTime(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var log bytes.Buffer

@@ -201,6 +201,8 @@ func TestTheEstimateOfAgenticMessagesIsCalibratedToo(t *testing.T) {
 // TestWatchingTakesLittleOfAModelCall holds that a call with 1,000 messages of 4 KB is
 // recorded in little of the 300 ms that a fast model takes: a thirtieth at most, and
 // a hundredth on a quiet machine.
+//
+//claim:window-04
 func TestWatchingTakesLittleOfAModelCall(t *testing.T) {
 	race.Skip(t, "the detector is what takes long")
 	history := make([]*schema.Message, 0, 1000)

@@ -265,6 +265,7 @@ func (s *shared) Write(p []byte) (int, error) {
 	return s.Buffer.Write(p)
 }
 
+//claim:window-01
 func TestProcessesThatShareALogDoNotMeet(t *testing.T) {
 	var log shared
 	for range 2 { // a restart
@@ -296,6 +297,7 @@ func TestProcessesThatShareALogDoNotMeet(t *testing.T) {
 	}
 }
 
+//claim:security-69
 func TestHostileFilesAreReadInBoundedWork(t *testing.T) {
 	for _, call := range []string{`"slots":[[1,2147483647]]`, `"slots":[[5,1],[-3,-1],[0,0],[2147483647,-2147483648]]`, `"new":[[1,2147483647]],"same":2147483647,"slots":[[1,9],[1,9]]`} {
 		text := `{"schema":"einolean.window/2","of":"k","conversation":{"id":"c"}}
@@ -316,6 +318,8 @@ func TestHostileFilesAreReadInBoundedWork(t *testing.T) {
 }
 
 // A line that nobody could hold costs that line, and not the others.
+//
+//claim:security-69
 func TestALineThatIsTooLongIsLeftOut(t *testing.T) {
 	defer window.ReadLinesUpTo(100_000)()
 	var log bytes.Buffer

@@ -71,6 +71,7 @@ func TestResultsThatCannotBeWrittenFailEveryCommand(t *testing.T) {
 	}
 }
 
+//claim:security-70
 func TestInputIsReadWithinABound(t *testing.T) {
 	before := maxInput
 	maxInput = 100_000

@@ -100,6 +100,7 @@ func TestViewFollowsAFileThatGrows(t *testing.T) {
 	}
 }
 
+//claim:operations-02
 func TestAFileThatIsRewrittenIsFollowedFromItsBeginning(t *testing.T) {
 	name := filepath.Join(t.TempDir(), "log")
 	write := func(text string) { require.NoError(t, os.WriteFile(name, []byte(text), 0o600)) }

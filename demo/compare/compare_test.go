@@ -65,6 +65,8 @@ func (t askingTool) InvokableRun(ctx context.Context, args string, opts ...tool.
 
 // Under SearchCall, handlers see a call of call_tool. An approval that belongs to the tool is met
 // all the same, and then every task is done.
+//
+//claim:bench-02
 func TestSearchCallDoesEveryTaskWhereTheToolItselfAsks(t *testing.T) {
 	all, err := Tasks()
 	require.NoError(t, err)

@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"github.com/cloudwego/eino/adk"
+	"github.com/cloudwego/eino/components/model"
 	"github.com/cloudwego/eino/components/tool"
 	"github.com/cloudwego/eino/components/tool/utils"
 	"github.com/cloudwego/eino/schema"
@@ -25,71 +26,115 @@ import (
 )
 
 func main() {
-	ctx := context.Background()
-
-	// Put your own tools and your own chat model here: this model always makes the same calls.
-	weather, err := utils.InferTool("weather__forecast", "Forecasts the weather of a city for a year.", forecast)
-	check(err)
-	tools := append(office(), weather)
-	model := einoleantest.Script[*schema.Message](
+	// Put your own chat model here: this one always makes the same calls.
+	chatModel := einoleantest.Script[*schema.Message](
 		einoleantest.Call("tool_search", `{"query":"weather forecast"}`),
 		einoleantest.Call("weather__forecast", `{"City":"Turin"}`),
 		einoleantest.Call("read_file", `{"file_path":"/tmp/trunc/call_2","pattern":"day 180, 12:00"}`),
 		einoleantest.Say("Yes, it will rain at noon."),
 	)
+	if err := run(context.Background(), chatModel); err != nil {
+		log.Fatal(err)
+	}
+}
 
-	search, err := toolsearch.New(ctx, toolsearch.Recommended(tools)) // hidden until the model finds them
-	check(err)
-	files := store.NewMemory(0)                                     // in production a directory or a bucket
-	reduce, err := reduction.New(ctx, reduction.Recommended(files)) // long and old results move to the store
-	check(err)
-	see := window.New(window.Config{Conversation: func(context.Context) (string, error) { return "quickstart", nil }})
-	agent, err := adk.NewChatModelAgent(ctx, &adk.ChatModelAgentConfig{
+// newConfig is what to copy: an agent with both middlewares. dir holds the results.
+func newConfig(
+	ctx context.Context, chatModel model.BaseChatModel, tools []tool.BaseTool, dir string,
+) (*adk.ChatModelAgentConfig, error) {
+	// region: readme
+	search, err := toolsearch.New(ctx, toolsearch.Recommended(tools)) // remove tools from ToolsConfig
+	if err != nil {
+		return nil, err
+	}
+	results, err := store.NewDir(dir)
+	if err != nil {
+		return nil, err
+	}
+	reduce, err := reduction.New(ctx, reduction.Recommended(results)) // long and old results move to the store
+	if err != nil {
+		return nil, err
+	}
+	config := &adk.ChatModelAgentConfig{
 		Name:     "assistant",
-		Model:    model,
-		Handlers: []adk.ChatModelAgentMiddleware{search, reduce, see.Handler()}, // see records every model call
-	})
-	check(err)
+		Model:    chatModel,
+		Handlers: []adk.ChatModelAgentMiddleware{reduce, search},
+	}
+	// end
+	return config, nil
+}
+
+// run asks an agent one question, and prints its messages and what the middlewares saved.
+func run(ctx context.Context, chatModel model.BaseChatModel) error {
+	tools, err := library()
+	if err != nil {
+		return err
+	}
+	dir, err := os.MkdirTemp("", "quickstart") // in production a directory that stays
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(dir)
+	config, err := newConfig(ctx, chatModel, tools, dir)
+	if err != nil {
+		return err
+	}
+	recorder := window.New(window.Config{Conversation: func(context.Context) (string, error) { return "quickstart", nil }})
+	config.Handlers = append(config.Handlers, recorder.Handler()) // records every model call
+	agent, err := adk.NewChatModelAgent(ctx, config)
+	if err != nil {
+		return err
+	}
 
 	events := adk.NewRunner(ctx, adk.RunnerConfig{Agent: agent}).Query(ctx, "Will it rain in Turin on day 180?")
 	for event, ok := events.Next(); ok; event, ok = events.Next() {
-		check(event.Err)
+		if event.Err != nil {
+			return event.Err
+		}
 		message, _, err := adk.GetMessage(event)
-		check(err)
-		for _, call := range message.ToolCalls {
-			fmt.Println("=>", call.Function.Name, call.Function.Arguments)
+		if err != nil {
+			return err
 		}
-		if lines := strings.SplitN(message.Content, "\n", 3); lines[0] != "" {
-			fmt.Println(strings.Join(lines[:min(2, len(lines))], "\n"))
-		}
+		printMessage(message)
 	}
 	fmt.Println()
-	check(inspect.WriteText(os.Stdout, see.Conversation("quickstart"), inspect.TextOptions{Width: 100})) // what it saved
+	return inspect.WriteText(os.Stdout, recorder.Conversation("quickstart"), inspect.TextOptions{Width: 100})
 }
 
-// office is a library of a hundred tools that this question does not need.
-func office() (tools []tool.BaseTool) {
-	for _, thing := range []string{"mail", "event", "ticket", "invoice", "contact", "file", "task", "order", "report", "user"} {
-		for _, act := range []string{"create", "read", "list", "update", "delete", "share", "archive", "restore", "export", "rename"} {
-			t, err := utils.InferTool("office__"+act+"_"+thing, "Can "+act+" a "+thing+" of the office, by its id.",
+// printMessage prints the calls of a message and the first two lines of its text.
+func printMessage(message *schema.Message) {
+	for _, call := range message.ToolCalls {
+		fmt.Println("=>", call.Function.Name, call.Function.Arguments)
+	}
+	if lines := strings.SplitN(message.Content, "\n", 3); lines[0] != "" {
+		fmt.Println(strings.Join(lines[:min(2, len(lines))], "\n"))
+	}
+}
+
+// library has a hundred tools that this question does not need, and one that it does.
+func library() (tools []tool.BaseTool, err error) {
+	for _, thing := range strings.Fields("mail event ticket invoice contact file task order report user") {
+		for _, operation := range strings.Fields("create read list update delete share archive restore export rename") {
+			t, err := utils.InferTool("office__"+operation+"_"+thing, "Can "+operation+" a "+thing+" of the office, by its id.",
 				func(_ context.Context, in struct{ ID string }) (string, error) { return "done: " + in.ID, nil })
-			check(err)
+			if err != nil {
+				return nil, err
+			}
 			tools = append(tools, t)
 		}
 	}
-	return tools
+	weather, err := utils.InferTool("weather__forecast", "Forecasts the weather of a city for a year.", forecast)
+	if err != nil {
+		return nil, err
+	}
+	return append(tools, weather), nil
 }
 
 func forecast(_ context.Context, in struct{ City string }) (string, error) {
 	var year strings.Builder // far more than a prompt should hold
 	for hour := range 365 * 24 {
-		fmt.Fprintf(&year, "day %d, %02d:00 in %s: %s\n", hour/24+1, hour%24, in.City, []string{"sun", "clouds", "rain"}[hour/24%3])
+		day := hour / 24
+		fmt.Fprintf(&year, "day %d, %02d:00 in %s: %s\n", day+1, hour%24, in.City, []string{"sun", "clouds", "rain"}[day%3])
 	}
 	return year.String(), nil
-}
-
-func check(err error) {
-	if err != nil {
-		log.Fatal(err)
-	}
 }

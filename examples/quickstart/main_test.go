@@ -3,6 +3,23 @@
 
 package main
 
+import (
+	"context"
+	"errors"
+	"testing"
+
+	"github.com/cloudwego/eino/schema"
+	"github.com/stretchr/testify/require"
+
+	"github.com/einolean/einolean/einoleantest"
+)
+
+func TestRun_ReturnsTheErrorOfTheModel(t *testing.T) {
+	failure := errors.New("the model is overloaded")
+	err := run(context.Background(), einoleantest.Script[*schema.Message](einoleantest.Fail(failure)))
+	require.ErrorIs(t, err, failure)
+}
+
 // The model finds the hidden tool, its result is cut, and the model reads back the day
 // that was cut out.
 func Example() {

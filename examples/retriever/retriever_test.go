@@ -98,6 +98,7 @@ func (broken) Retrieve(context.Context, string, ...retriever.Option) ([]*schema.
 	return nil, errors.New("connection refused")
 }
 
+//claim:store-20
 func TestAFusionWorksWithoutAnEngineThatIsDown(t *testing.T) {
 	ctx := context.Background()
 	tools, _ := catalogue(t)

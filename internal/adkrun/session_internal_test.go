@@ -30,6 +30,7 @@ type (
 	event0[E any]   struct{ SessionEventVariant *carrier0[E] }
 )
 
+//claim:eino-05
 func TestSessionsAreToldOnlyWhereEveryFieldIsThere(t *testing.T) {
 	require.True(t, isWhole(reflect.TypeFor[event0[whole0]]()))
 	require.False(t, isWhole(reflect.TypeFor[event0[fewer0]]()))

@@ -52,6 +52,7 @@ func onlyUnix(t *testing.T) {
 	}
 }
 
+//claim:security-44
 func TestOnlyTheOwnerMayReadWhatIsStored(t *testing.T) {
 	onlyUnix(t)
 	d, at := newDir(t)
@@ -66,6 +67,7 @@ func TestOnlyTheOwnerMayReadWhatIsStored(t *testing.T) {
 	}
 }
 
+//claim:security-45
 func TestNothingTemporaryStays(t *testing.T) {
 	d, at := newDir(t)
 	boom := errors.New("boom")
@@ -86,6 +88,7 @@ type panicking struct{ error }
 
 func (p panicking) Read([]byte) (int, error) { panic(p.error) }
 
+//claim:security-43
 func TestSymbolicLinksAreNotFollowed(t *testing.T) {
 	onlyUnix(t)
 	d, at := newDir(t)
@@ -179,6 +182,8 @@ func TestDirForgetsWhatIsOlder(t *testing.T) {
 }
 
 // TestWhatACrashLeftGoesAfterAnHour: whatever the age is at which results go.
+//
+//claim:store-28
 func TestWhatACrashLeftGoesAfterAnHour(t *testing.T) {
 	d, at := newDir(t)
 	require.NoError(t, write(t, d, "result", "x"))

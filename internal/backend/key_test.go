@@ -104,6 +104,7 @@ func holdsComponentLaw(t *testing.T, id string) {
 	require.Equal(t, !WellFormed(id), strings.ContainsRune(name, escape), "an escaped name looks like an id, or the other way round")
 }
 
+//claim:store-02
 func TestComponentLawOnRandomIDs(t *testing.T) {
 	seed := rand.Uint64()
 	t.Logf("seed %d", seed)
@@ -125,6 +126,7 @@ func TestComponentLawOnRandomIDs(t *testing.T) {
 	}
 }
 
+//claim:security-05
 func FuzzComponent(f *testing.F) {
 	for _, id := range []string{"", "call_1", "../..", "=2f", strings.Repeat("a", 200), strings.Repeat("=", 43), "a\x00b"} {
 		f.Add(id, id+"x")

@@ -19,6 +19,7 @@ import (
 // A line is only ever added here, with EINOLEAN_UPDATE=1.
 const sums = "sums.txt"
 
+//claim:operations-04
 func TestNoSampleIsEverChanged(t *testing.T) {
 	text, err := os.ReadFile(sums)
 	require.NoError(t, err)

@@ -40,6 +40,8 @@ func scattered(rng *rand.Rand, docs, others []Doc) *Index {
 
 // The answers of an index do not tell in which segments its documents are, and what else is
 // in these.
+//
+//claim:store-18
 func TestAnIndexOfPartsAnswersLikeOneOfItsDocuments(t *testing.T) {
 	rng := newRand(t)
 	for range race.Cases(300) {

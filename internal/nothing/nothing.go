@@ -39,9 +39,9 @@ func isBlank(p message.Part) bool {
 	return false
 }
 
-// Said returns the messages with every empty result saying that it is. A blank text beside other
-// parts goes, which providers refuse as well. What it is given never changes; if every result says
-// something, it returns the same slice.
+// Said returns the messages with every empty result saying that it is. Providers reject a blank
+// text beside other parts as well: it joins another text of the result, or is dropped if there is
+// none. What it is given never changes; if every result says something, it returns the same slice.
 func Said[M adk.MessageType](msgs []M) []M {
 	next := msgs
 	for i, m := range msgs {
@@ -74,7 +74,36 @@ func sayNothing(p message.Part) (message.Part, bool) {
 	case 0:
 		return p, false
 	}
-	return p.With(slices.DeleteFunc(p.Parts().All(), isBlank)...), true
+	return p.With(joinBlanks(p.Parts().All())...), true
+}
+
+// joinBlanks returns parts without blank ones. The concatenated text stays the same: white space joins
+// the text before it, or the first text if there is none before it. Without any text it is dropped.
+func joinBlanks(parts []message.Part) (joined []message.Part) {
+	var space strings.Builder // since the last text
+	text := -1                // the last text in joined
+	endText := func() {
+		if text >= 0 && space.Len() > 0 {
+			joined[text] = joined[text].WithText(joined[text].Text() + space.String())
+			space.Reset()
+		}
+	}
+	for _, p := range parts {
+		if isBlank(p) {
+			space.WriteString(p.Text())
+			continue
+		}
+		if p.Kind == message.Text {
+			if endText(); space.Len() > 0 {
+				p = p.WithText(space.String() + p.Text())
+				space.Reset()
+			}
+			text = len(joined)
+		}
+		joined = append(joined, p)
+	}
+	endText()
+	return joined
 }
 
 // Model returns a model that reads of every empty result that it is. Only the request has the

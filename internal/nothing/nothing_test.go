@@ -9,6 +9,7 @@ import (
 	"errors"
 	"io"
 	"math/rand/v2"
+	"strings"
 	"testing"
 
 	"github.com/cloudwego/eino/adk"
@@ -23,26 +24,29 @@ import (
 
 const silence = "(no output)"
 
-// piece is a part of a result, and what should go out of it.
-type piece struct {
-	output schema.ToolOutputPart
-	stays  bool
+// outputText is a text part of a tool's result.
+func outputText(text string) schema.ToolOutputPart {
+	return schema.ToolOutputPart{Type: schema.ToolPartTypeText, Text: text}
 }
 
-func pieces() []piece {
-	url, data := "https://example.com/a.png", "aGk="
-	text := func(s string) schema.ToolOutputPart {
-		return schema.ToolOutputPart{Type: schema.ToolPartTypeText, Text: s}
+// textParts are the texts that the property test puts a result together from.
+func textParts() []schema.ToolOutputPart {
+	return []schema.ToolOutputPart{
+		outputText(""), outputText("\n"), outputText(" \n\t\u3000"), outputText("0"), outputText(" a "), outputText("b\n"),
 	}
+}
+
+// mediaParts are the media beside them.
+func mediaParts() []schema.ToolOutputPart {
+	url, data := "https://example.com/a.png", "aGk="
 	image := func(c schema.MessagePartCommon) schema.ToolOutputPart {
 		return schema.ToolOutputPart{Type: schema.ToolPartTypeImage, Image: &schema.ToolOutputImage{MessagePartCommon: c}}
 	}
-	return []piece{
-		{text(""), false}, {text(" \n\t\u3000"), false}, {text("0"), true}, {text(" a "), true},
-		{image(schema.MessagePartCommon{URL: &url}), true},
-		{image(schema.MessagePartCommon{Base64Data: &data, MIMEType: "image/png"}), true},
-		{image(schema.MessagePartCommon{Extra: map[string]any{"file_id": "f"}}), true}, // the provider has its bytes
-		{schema.ToolOutputPart{Type: schema.ToolPartTypeFile, File: &schema.ToolOutputFile{}}, true},
+	return []schema.ToolOutputPart{
+		image(schema.MessagePartCommon{URL: &url}),
+		image(schema.MessagePartCommon{Base64Data: &data, MIMEType: "image/png"}),
+		image(schema.MessagePartCommon{Extra: map[string]any{"file_id": "f"}}), // the provider has its bytes
+		{Type: schema.ToolPartTypeFile, File: &schema.ToolOutputFile{}},
 	}
 }
 
@@ -51,40 +55,97 @@ func result[M adk.MessageType](id string, parts ...message.Part) M {
 	return message.New[M](schema.Tool, message.NewResult(id, "f", append([]message.Part{}, parts...)...))
 }
 
-// Of any conversation, what says something goes out as it is, and nothing that is empty does.
-func TestOnlyWhatSaysSomethingGoesOut(t *testing.T) {
-	adktest.EachType(t, onlySomething[*schema.Message], onlySomething[*schema.AgenticMessage])
+// A result keeps its text, its media and their order. Providers reject blank texts, so none goes out.
+func TestSaid_KeepsTextAndMedia(t *testing.T) {
+	adktest.EachType(t, keepsTextAndMedia[*schema.Message], keepsTextAndMedia[*schema.AgenticMessage])
 }
 
-func onlySomething[M adk.MessageType](t *testing.T) {
+func keepsTextAndMedia[M adk.MessageType](t *testing.T) {
 	seed := rand.Uint64()
 	t.Log("seed", seed)
 	r := rand.New(rand.NewPCG(seed, 0))
-	of := pieces()
+	texts, media := textParts(), mediaParts()
 	for range 10_000 {
-		var parts, want []message.Part
-		for range r.IntN(4) {
-			each := of[r.IntN(len(of))]
-			p, ok := message.FromOutput(each.output)
+		var parts []message.Part
+		for range r.IntN(6) {
+			from := texts
+			if r.IntN(4) == 0 {
+				from = media
+			}
+			p, ok := message.FromOutput(from[r.IntN(len(from))])
 			require.True(t, ok)
 			parts = append(parts, p)
-			if each.stays {
-				want = append(want, p)
-			}
-		}
-		if len(want) == 0 {
-			want = []message.Part{message.NewText(silence)}
 		}
 		given := []M{
 			adktest.User[M](""), *new(M), adktest.Assistant[M](" ", adktest.ToolCall{ID: "1", Name: "f"}), result[M]("1", parts...),
 		}
 		before := encode(t, given)
 		out := Said(given)
-		require.Equal(t, before, encode(t, given), "what is handed in never changes")
-		require.Equal(t, before[:3], encode(t, out)[:3], "only results of tools are looked at")
-		require.Equal(t, outputs(result[M]("1", want...)), outputs(out[3]))
+		require.Equal(t, before, encode(t, given), "inputs are never modified")
+		require.Equal(t, before[:3], encode(t, out)[:3], "only results of tools change")
+		requireSameContent(t, outputs(given[3]), outputs(out[3]))
 		again := Said(out)
-		require.Same(t, &out[0], &again[0], "a second handler has nothing to say")
+		require.Same(t, &out[0], &again[0], "a second pass changes nothing")
+	}
+}
+
+// requireSameContent checks the parts of a result in a request against those in the conversation.
+func requireSameContent(t *testing.T, given, sent []schema.ToolOutputPart) {
+	t.Helper()
+	givenText, givenMedia := contentOf(given)
+	sentText, sentMedia := contentOf(sent)
+	require.Equal(t, givenMedia, sentMedia, "of %q", given)
+	switch visible := strings.TrimSpace(givenText) != ""; {
+	case visible:
+		require.Equal(t, givenText, sentText, "of %q", given)
+	case len(givenMedia) > 0:
+		require.Empty(t, sentText, "of %q", given)
+	default:
+		require.Equal(t, silence, sentText, "of %q", given)
+	}
+	for _, p := range sent {
+		require.False(t, p.Type == schema.ToolPartTypeText && strings.TrimSpace(p.Text) == "", "%q has a blank text", sent)
+	}
+}
+
+// contentOf returns the concatenated text of parts, and the media.
+func contentOf(parts []schema.ToolOutputPart) (text string, media []schema.ToolOutputPart) {
+	for _, p := range parts {
+		if p.Type == schema.ToolPartTypeText {
+			text += p.Text
+			continue
+		}
+		media = append(media, p)
+	}
+	return text, media
+}
+
+// Texts between which white space stands stay apart, and each keeps its Extra.
+func TestSaid_JoinsBlankTextToItsNeighbor(t *testing.T) {
+	adktest.EachType(t, joinsBlankText[*schema.Message], joinsBlankText[*schema.AgenticMessage])
+}
+
+func joinsBlankText[M adk.MessageType](t *testing.T) {
+	image := mediaParts()[0]
+	withExtra := outputText("45")
+	withExtra.Extra = map[string]any{"k": "v"}
+	joined := withExtra
+	joined.Text = "45 \n"
+	for _, c := range []struct{ given, want []schema.ToolOutputPart }{
+		{[]schema.ToolOutputPart{outputText("3"), outputText("\n"), outputText("45")}, []schema.ToolOutputPart{outputText("3\n"), outputText("45")}},
+		{[]schema.ToolOutputPart{outputText("\n"), outputText(" "), outputText("3")}, []schema.ToolOutputPart{outputText("\n 3")}},
+		{[]schema.ToolOutputPart{outputText("3"), withExtra, outputText(" "), outputText("\n")}, []schema.ToolOutputPart{outputText("3"), joined}},
+		{[]schema.ToolOutputPart{outputText("3"), image, outputText("\n"), outputText("4")}, []schema.ToolOutputPart{outputText("3\n"), image, outputText("4")}},
+		{[]schema.ToolOutputPart{outputText("\n"), image, outputText("4")}, []schema.ToolOutputPart{image, outputText("\n4")}},
+		{[]schema.ToolOutputPart{outputText("\n"), image, outputText(" ")}, []schema.ToolOutputPart{image}},
+	} {
+		var parts []message.Part
+		for _, each := range c.given {
+			p, ok := message.FromOutput(each)
+			require.True(t, ok)
+			parts = append(parts, p)
+		}
+		require.Equal(t, c.want, outputs(Said([]M{result[M]("1", parts...)})[0]), "of %q", c.given)
 	}
 }
 

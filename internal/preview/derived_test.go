@@ -55,6 +55,8 @@ func commitRecord(r *rand.Rand, i int) named {
 
 // TestManyRecordsAreNamedBeforeFewAreWhole: of 30 issues and commits, as services of repositories write them, a small
 // preview shows numbers or hashes and titles of many, in place of bodies and of what follows from these.
+//
+//claim:bench-07
 func TestManyRecordsAreNamedBeforeFewAreWhole(t *testing.T) {
 	seed := rand.Uint64()
 	t.Logf("seed %d", seed)

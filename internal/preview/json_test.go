@@ -264,6 +264,8 @@ func TestJSONThatIsHardToRead(t *testing.T) {
 
 // TestHostileNestingTakesLittle: four megabytes of brackets take no more time than a plain
 // text of that size, and at most twice their size in memory.
+//
+//claim:security-65
 func TestHostileNestingTakesLittle(t *testing.T) {
 	race.Skip(t, "measures memory and time")
 	const size = 4 << 20

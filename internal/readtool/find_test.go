@@ -83,6 +83,8 @@ func lookFor(t *testing.T, s samples.Sample) (c tally) {
 
 // TestFactsAreFoundInTwoQueries looks for facts in results of every format. One half of the
 // formats was kept away while the ranking was chosen.
+//
+//claim:bench-08
 func TestFactsAreFoundInTwoQueries(t *testing.T) {
 	race.Skip(t, "ranks some megabytes")
 	var known, fresh tally

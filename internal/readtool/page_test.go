@@ -172,6 +172,7 @@ func TestBytesThatAreNotTextAreAnnounced(t *testing.T) {
 	require.NotContains(t, ask(t, read, `{"file_path":"`+testPath+`","limit":1}`), "not UTF-8")
 }
 
+//claim:security-27
 func TestAFenceIsNeverInTheContent(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	for range race.Cases(200) {

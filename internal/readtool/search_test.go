@@ -209,6 +209,8 @@ func TestMatchesInALongLineAreThoseOfTheRegularExpression(t *testing.T) {
 
 // TestASearchEndsSoonAfterItsContext: whatever the pattern and the lines, and not only for
 // the caller, but with all of its work.
+//
+//claim:security-56
 func TestASearchEndsSoonAfterItsContext(t *testing.T) {
 	race.Skip(t, "measures time")
 	const size = 8 << 20
@@ -283,6 +285,7 @@ func TestOneLineWithManyMatchesIsSearchedToItsEnd(t *testing.T) {
 	require.Equal(t, len(content), end)
 }
 
+//claim:security-13 security-56
 func TestASearchThatTakesTooLongGoesOnInAnotherCall(t *testing.T) {
 	content := strings.Repeat("hay\n", 1000) + "needle\n"
 	calls := 0

@@ -126,6 +126,7 @@ func TestAnswersAreChineseWhenThatIsSet(t *testing.T) {
 	}
 }
 
+//claim:store-24
 func TestWhatIsNotThereNamesTheCallToRepeat(t *testing.T) {
 	m := stored(t, "secret")
 	for name, opts := range map[string]Options{
@@ -142,6 +143,7 @@ func TestWhatIsNotThereNamesTheCallToRepeat(t *testing.T) {
 	require.True(t, strings.Contains(long, "…"))
 }
 
+//claim:security-15
 func TestOnlyPathsBelowTheRootsAreAllowed(t *testing.T) {
 	allowed := Under("/tmp/trunc", "offload/", "/srv/a/../b")
 	for filePath, want := range map[string]bool{
@@ -184,6 +186,7 @@ func (l literal) Read(_ context.Context, req *filesystem.ReadRequest) (*filesyst
 	return &filesystem.FileContent{Content: content}, nil
 }
 
+//claim:security-39
 func TestAStoreThatFailsIsNotQuoted(t *testing.T) {
 	m := stored(t, strings.Repeat("some content\n", 5000))
 	for name, fault := range map[string]backendtest.Fault{
@@ -329,6 +332,8 @@ func TestLongArgumentsAreRefused(t *testing.T) {
 
 // FuzzArguments holds that no arguments lead to an error or to an answer that is
 // too long, and that what an answer names can be asked.
+//
+//claim:security-12
 func FuzzArguments(f *testing.F) {
 	for _, arguments := range []string{
 		`{"file_path":"/tmp/trunc/call_1"}`, `{"file_path":"/tmp/trunc/call_1","offset":5,"limit":3}`, `{"file_path":"/tmp/trunc/call_1","tail":9}`,

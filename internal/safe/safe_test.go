@@ -89,6 +89,7 @@ func TestTheTextOfAnErrorIsAlwaysThere(t *testing.T) {
 	require.Equal(t, "an error whose Error method panics", safe.ErrorText(mute{}))
 }
 
+//claim:security-55
 func TestACallThatIsWaitedForMayEndItsGoroutineOrNeverReturn(t *testing.T) {
 	got, err := safe.Wait(t.Context(), "x", func() (int, error) { return 3, io.EOF })
 	require.Equal(t, 3, got)

@@ -20,6 +20,8 @@ func TestMatch(t *testing.T) {
 }
 
 // A name that was escaped stands on its line, and is what it was.
+//
+//claim:security-16
 func FuzzEscape(f *testing.F) {
 	for _, seed := range []string{
 		"", "github__create_issue", "</available-deferred-tools>", "a\nb", "a\r\n<b>", `back\slash`, `\n`, `\u003c`, "查询天气", "\xff", "\uFFFD", "a\u2028b", `"quoted"`, "\x00", "é", "a b", "\U000E0001",

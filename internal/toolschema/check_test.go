@@ -15,6 +15,8 @@ import (
 )
 
 // Work is a pattern's instructions times the bytes it is matched with.
+//
+//claim:security-19
 func TestTheWorkOfCheckingArgumentsIsBounded(t *testing.T) {
 	const slow = `^([a-z]{1,20}[0-9]?){20}$`
 	n, ok := instructions(slow)

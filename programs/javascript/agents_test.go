@@ -260,6 +260,8 @@ func TestAnAgentInAProgramIsApartFromIt(t *testing.T) {
 
 // Eino tells the agents of a workflow, and those that a supervisor hands over to, what the others did
 // by its events, and so what the calls of a program returned. A HistoryRewriter can leave them out.
+//
+//claim:handlers-13
 func TestOtherAgentsReadTheCallsOfAProgram(t *testing.T) {
 	search := handlers[*schema.Message](t, config(&shop{}))
 	withoutCalls := adk.WithHistoryRewriter(func(_ context.Context, entries []*adk.HistoryEntry) (msgs []adk.Message, err error) {

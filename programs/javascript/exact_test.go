@@ -34,6 +34,8 @@ var ways = []string{
 }
 
 // An integer between 2^53 and 2^63 is what it was, or is refused; it is never another one.
+//
+//claim:security-37
 func TestAnIntegerIsNeverAnother(t *testing.T) {
 	seed := rand.Uint64()
 	t.Logf("seed %d", seed)

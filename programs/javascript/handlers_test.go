@@ -24,6 +24,8 @@ import (
 
 // Whatever handlers of Eino's stand behind, in any order, a program reads what its calls returned, each
 // call runs once, and summarization sees none of it.
+//
+//claim:handlers-10
 func TestProgramsWorkBesideOtherHandlers(t *testing.T) {
 	adktest.Both(t, besideOthers[*schema.Message], besideOthers[*schema.AgenticMessage])
 }

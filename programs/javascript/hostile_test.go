@@ -117,6 +117,8 @@ func hostilePrograms(t *testing.T) (list []string) {
 }
 
 // Every one of them ends within its limits, and 32 other programs of the process do not notice.
+//
+//claim:security-32
 func TestHostileProgramsEndWithinTheirLimits(t *testing.T) {
 	const limit = 50 * time.Millisecond
 	programs := hostilePrograms(t)

@@ -24,6 +24,7 @@ import (
 	"github.com/einolean/einolean/programs/javascript"
 )
 
+//claim:security-31
 func TestInterpreterKeepsItsContract(t *testing.T) {
 	einoleantest.TestInterpreter(t, func(*testing.T) programs.Interpreter { return javascript.New(javascript.Limits{}) })
 }
@@ -58,6 +59,7 @@ func end(t *testing.T, limits javascript.Limits, code, result string) programs.S
 	return s
 }
 
+//claim:security-32
 func TestEachLimitEndsAProgramWithAnAnswer(t *testing.T) {
 	for _, c := range []struct {
 		name, code, error string

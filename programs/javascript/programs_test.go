@@ -229,6 +229,7 @@ func notKnown[M adk.MessageType](t *testing.T, streaming bool) {
 	require.Contains(t, text.String(), "what 1 of 1 program read is not known")
 }
 
+//claim:security-33
 func TestAnswersSayWhatAProgramMayNotDo(t *testing.T) {
 	for _, c := range []struct{ name, code, want string }{
 		{"a failure, of which call", `await tools.list_orders({customer: 1}); await tools.broken({why: "no"})`, `error: tools.broken({"why":"no"}) failed: The tool broken failed: out of order`},
@@ -254,6 +255,7 @@ func TestAnswersSayWhatAProgramMayNotDo(t *testing.T) {
 	}
 }
 
+//claim:security-36
 func TestAllowKeepsToolsForTheModel(t *testing.T) {
 	s := &shop{}
 	cfg := config(s)
@@ -280,6 +282,7 @@ func TestAllowKnowsTheAgentsOwnTools(t *testing.T) {
 	require.Len(t, s.Times(), 1)
 }
 
+//claim:security-33
 func TestAFilterDecidesOverTheCallsOfPrograms(t *testing.T) {
 	s := &shop{}
 	cfg := config(s)
@@ -433,6 +436,8 @@ func randomCode(g *rand.Rand) string {
 // A run that is interrupted or killed and goes on in another process makes no call twice and gives
 // the model what a run without interruptions gives; with reduction, window and toolerror around
 // it, in any order. EINOLEAN_PROGRAMS asks for more programs, EINOLEAN_SEED for those of another time.
+//
+//claim:security-35
 func TestProgramsGoOnInOtherProcesses(t *testing.T) {
 	programs, seed := max(4, race.Cases(48)), rand.Uint64()
 	if n, err := strconv.Atoi(os.Getenv("EINOLEAN_PROGRAMS")); err == nil {

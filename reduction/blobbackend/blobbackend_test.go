@@ -66,6 +66,8 @@ func fileURL(dir string) string {
 }
 
 // TestEveryStoreKeepsTheContract leaves out nothing: no option of the suite is used.
+//
+//claim:store-01
 func TestEveryStoreKeepsTheContract(t *testing.T) {
 	for name, files := range map[string]func(t *testing.T) reduction.Backend{
 		"memory":    func(t *testing.T) reduction.Backend { return open(t, "mem://", nil) },
@@ -101,6 +103,7 @@ func TestEveryStoreKeepsTheContract(t *testing.T) {
 	}
 }
 
+//claim:store-06
 func TestPrefixesKeepConversationsApart(t *testing.T) {
 	ctx := context.Background()
 	bucket := memblob.OpenBucket(nil)
@@ -160,6 +163,7 @@ func TestOpenExplainsWhatItCannotOpen(t *testing.T) {
 	require.ErrorContains(t, err, "nil")
 }
 
+//claim:store-30
 func TestFileblobIsRefused(t *testing.T) {
 	bucket, err := fileblob.OpenBucket(t.TempDir(), nil)
 	require.NoError(t, err)
@@ -170,6 +174,7 @@ func TestFileblobIsRefused(t *testing.T) {
 	}
 }
 
+//claim:store-31
 func TestDirectoriesArePrivate(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "made", "here")
 	b := open(t, fileURL(dir), &blobbackend.Options{Prefix: "c/4"})

@@ -92,6 +92,8 @@ func (m *meter) measure(what string, do func()) {
 }
 
 // TestRequestsAreAsDocumented holds the table in docs/scaling.md to what goes over the wire.
+//
+//claim:store-09
 func TestRequestsAreAsDocumented(t *testing.T) {
 	detector.Skip(t, "counts one request after another")
 	p, url := newProxy(t, s3URL(t))
@@ -155,6 +157,8 @@ func (m *meter) documented(name string) map[string]string {
 
 // TestClearingACutResultWritesNothing: it keeps the path that it has, and two short reads
 // show that the file still holds the head and the tail that its notice shows.
+//
+//claim:store-03
 func TestClearingACutResultWritesNothing(t *testing.T) {
 	p, url := newProxy(t, s3URL(t))
 	m := &meter{t: t, proxy: p, url: url}
@@ -164,6 +168,8 @@ func TestClearingACutResultWritesNothing(t *testing.T) {
 }
 
 // TestPagesFetchWhatTheyShow: in bytes a page, in lines what comes before it too.
+//
+//claim:store-11
 func TestPagesFetchWhatTheyShow(t *testing.T) {
 	detector.Skip(t, "weighs one request after another")
 	p, url := newProxy(t, s3URL(t))
@@ -181,6 +187,8 @@ func TestPagesFetchWhatTheyShow(t *testing.T) {
 
 // TestParallelResultsAreStoredAtOnce: neither of two results is stored before the other is
 // on its way.
+//
+//claim:store-10
 func TestParallelResultsAreStoredAtOnce(t *testing.T) {
 	p, url := newProxy(t, s3URL(t))
 	var arrived sync.WaitGroup
@@ -196,6 +204,8 @@ func TestParallelResultsAreStoredAtOnce(t *testing.T) {
 }
 
 // TestAnAgentGoesOnWithoutItsStore: the result stays in the conversation, whole.
+//
+//claim:store-16
 func TestAnAgentGoesOnWithoutItsStore(t *testing.T) {
 	files, err := blobbackend.New(blob.NewBucket(silent{}), &blobbackend.Options{Timeout: time.Millisecond})
 	require.NoError(t, err)
@@ -265,6 +275,7 @@ func createStreamed(t testing.TB, b store.Creator, name string) (held int64) {
 	return int64(content.peak) - int64(before.HeapAlloc)
 }
 
+//claim:store-12
 func TestAStreamIsNotHeld(t *testing.T) {
 	detector.Skip(t, "streams 200 MB and measures memory")
 	for name, open := range streams(t) {

@@ -55,6 +55,8 @@ func TestLargeContentIsUploadedInParts(t *testing.T) {
 
 // TestALostAnswerIsNoConflict: the server has stored the content, the connection breaks, and
 // the next attempt finds the name taken, by the first one.
+//
+//claim:store-23
 func TestALostAnswerIsNoConflict(t *testing.T) {
 	for kind, size := range map[string]int{"PUT": small, "POST end": large} {
 		t.Run(kind, func(t *testing.T) {
@@ -184,6 +186,8 @@ func client(t testing.TB, url string) (*s3.Client, string) {
 }
 
 // TestAFailedUploadLeavesNoParts: parts that nobody sees are paid for all the same.
+//
+//claim:store-29
 func TestAFailedUploadLeavesNoParts(t *testing.T) {
 	url := s3URL(t)
 	broken := errors.New("broken")
@@ -217,6 +221,7 @@ type readerFunc func(p []byte) (int, error)
 
 func (f readerFunc) Read(p []byte) (int, error) { return f(p) }
 
+//claim:store-27
 func TestAbandonedUploadsAreGivenUp(t *testing.T) {
 	ctx := context.Background()
 	url, dir := s3URL(t), serverDir(t)
@@ -243,6 +248,8 @@ func TestAbandonedUploadsAreGivenUp(t *testing.T) {
 }
 
 // TestWhatIsMarkedAsUsedStays ages objects in the server's files.
+//
+//claim:store-25
 func TestWhatIsMarkedAsUsedStays(t *testing.T) {
 	ctx := context.Background()
 	dir, opts := serverDir(t), placeOn(t, s3URL(t))

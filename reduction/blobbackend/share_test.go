@@ -46,6 +46,8 @@ func fresh(t *testing.T, job task) *blobbackend.Backend {
 // TestAKilledAgentLosesNothing: a process is killed in the middle of its third round, and
 // another one goes on with what it left. It reads back every result that was moved out of
 // the conversation, and meets the ids of the lost round again, with other content.
+//
+//claim:store-21
 func TestAKilledAgentLosesNothing(t *testing.T) {
 	for _, moment := range []string{"model", "cut report", "cut log", "stream", "cleared"} {
 		t.Run(moment, func(t *testing.T) {
@@ -93,6 +95,8 @@ func results(t *testing.T, job task) (n int) {
 
 // TestACheckpointIsResumedTwice: a run is interrupted after two rounds; the process that
 // resumes it is killed in the third; another one resumes from the same checkpoint.
+//
+//claim:store-22
 func TestACheckpointIsResumedTwice(t *testing.T) {
 	shared(t, func(t *testing.T, job task) {
 		job.Name, job.Rounds, job.Ask = "first", 2, true
@@ -204,6 +208,8 @@ func names(t *testing.T, job task) (out []string) {
 
 // TestProcessesNeverWriteOverEachOther: four processes have conversations of their own, but
 // one place for results, and their models give the same ids to different calls.
+//
+//claim:store-04
 func TestProcessesNeverWriteOverEachOther(t *testing.T) {
 	shared(t, func(t *testing.T, job task) {
 		job.Calls, job.Rounds, job.Stop, job.InRound, job.Wait = []string{"report", "note", "report"}, 2, "model", 1, true
@@ -248,6 +254,8 @@ func race(t *testing.T, job task, n int, point string) (jobs []task) {
 
 // TestStreamsAtOnceUnderOneID: of streams that begin under one id before any of them ends,
 // the first to end keeps the name, and each of the others is whole under another one.
+//
+//claim:store-05
 func TestStreamsAtOnceUnderOneID(t *testing.T) {
 	shared(t, func(t *testing.T, job task) {
 		job.Calls, job.Rounds, job.Stop, job.InRound, job.Wait = []string{"log"}, 1, "stream", 1, true

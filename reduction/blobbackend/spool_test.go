@@ -16,6 +16,8 @@ import (
 )
 
 // TestStreamsNeedNoTemporaryFiles runs the suite where no temporary file can be made.
+//
+//claim:operations-05
 func TestStreamsNeedNoTemporaryFiles(t *testing.T) {
 	race.Skip(t, "shares what TestEveryStoreKeepsTheContract shares")
 	einoleantest.TestBackend(t, func(t *testing.T) reduction.Backend {

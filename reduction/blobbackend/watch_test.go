@@ -95,6 +95,7 @@ var calls = map[string]func(ctx context.Context, b *blobbackend.Backend) error{
 	},
 }
 
+//claim:store-15 security-64
 func TestAStoreThatDoesNotAnswerIsGivenUp(t *testing.T) {
 	for name, call := range calls {
 		t.Run(name, func(t *testing.T) {
@@ -127,6 +128,8 @@ func TestTheTimeoutCanBeSetOrTurnedOff(t *testing.T) {
 }
 
 // TestOnlyTheStoreIsOnTheClock: a tool may stream slowly, and a reader may take its time.
+//
+//claim:store-17
 func TestOnlyTheStoreIsOnTheClock(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		bucket := memblob.OpenBucket(nil)
@@ -189,6 +192,8 @@ func (w unservedWriter) Close() error                { return w.try() }
 
 // TestAStoreThatNobodyServesDelaysOneResult: the others fail at once, and one at a time finds
 // out whether somebody is there again.
+//
+//claim:security-64
 func TestAStoreThatNobodyServesDelaysOneResult(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		gone := &unserved{}

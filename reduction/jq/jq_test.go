@@ -65,6 +65,8 @@ func TestQueriesAreAnswered(t *testing.T) {
 
 // TestGuardsChangeNoAnswer compares every function and form of the language with and
 // without guards.
+//
+//claim:jq-08
 func TestGuardsChangeNoAnswer(t *testing.T) {
 	document := []byte(`{"a":[{"k":"x","n":1,"t":["p","q"]},{"k":"y","n":2.5,"t":[]},{"k":"x","n":-3,"o":{"z":null}}],"s":"Some text, with words","d":"2024-01-05T10:00:00Z","m":{"one":1,"two":2},"e":[],"j":"[1,{\"b\":2}]","l":[3,1,[2,[5]],1]}`)
 	for _, query := range strings.Split(strings.TrimSpace(`
@@ -122,6 +124,7 @@ label $out | foreach .a[] as $x (0; . + 1; if . > 1 then ., break $out else . en
 	}
 }
 
+//claim:jq-01 jq-02 jq-07
 func TestErrorsSayWhatToWriteInstead(t *testing.T) {
 	for query, want := range map[string][]string{
 		`.items[`:            {"not valid jq", "at byte 7", `".items["`},
@@ -207,6 +210,8 @@ var hostile = []string{
 
 // TestHostileQueriesAreBounded looks at the memory of the process while they run, and so
 // runs alone.
+//
+//claim:jq-03 jq-04 jq-05 jq-06
 func TestHostileQueriesAreBounded(t *testing.T) {
 	const mostTime, mostMemory = 30 * time.Second, 300 << 20 // the machine may be busy
 	race.Skip(t, "measures time and memory")

@@ -67,6 +67,8 @@ func TestFirstSearchesAtOnceGetOneAnswer(t *testing.T) {
 }
 
 // What panics while an index is built fails each of its searches, and nothing else.
+//
+//claim:security-47
 func TestAnIndexThatCannotBeBuiltIsAnError(t *testing.T) {
 	broken := []*schema.ToolInfo{{Name: "fine"}, nil}
 	for name, f := range ourIndexes() {

@@ -243,6 +243,8 @@ func TestASlowEmbedderCostsItsDeadlineAndIsThenLeftAlone(t *testing.T) {
 }
 
 // An embedder that ends its goroutine has failed: nobody waits for it, and it is asked again.
+//
+//claim:security-52
 func TestAnEmbedderThatEndsItsGoroutineHasFailed(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var ends atomic.Bool

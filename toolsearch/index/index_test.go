@@ -339,6 +339,8 @@ func TestEveryIndexHasAConfidence(t *testing.T) {
 }
 
 // An index that ends its goroutine has failed at once.
+//
+//claim:security-52
 func TestAnIndexThatEndsItsGoroutineHasFailed(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		began := time.Now()

@@ -60,6 +60,7 @@ func inMemory(server *mcp.Server) mcptools.Server {
 	}}
 }
 
+//claim:mcp-37
 func TestALongResultIsCutAndNoByteOfItIsLost(t *testing.T) {
 	for _, media := range []bool{false, true} {
 		for _, streaming := range []bool{false, true} {
@@ -150,6 +151,8 @@ func changing() mcptools.Server {
 
 // In one run: a tool that a call adds is found and run in the next model calls; a call of one that was
 // removed is answered, and the run goes on.
+//
+//claim:mcp-12
 func TestARunSeesWhatItsCallsChange(t *testing.T) {
 	for _, streaming := range []bool{false, true} {
 		t.Run(fmt.Sprintf("Message/streaming=%v", streaming), func(t *testing.T) { seesChanges[*schema.Message](t, streaming) })

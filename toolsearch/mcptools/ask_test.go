@@ -148,6 +148,8 @@ func follow[M adk.MessageType](t *testing.T, events *adk.AsyncIterator[*adk.Type
 
 // A question interrupts the run; a person answers, and another process goes on. Two at once
 // are answered one by one, and each answer reaches the server once.
+//
+//claim:mcp-48
 func TestAQuestionIsAnsweredInAnotherProcess(t *testing.T) {
 	t.Run("Message", answersElsewhere[*schema.Message])
 	t.Run("AgenticMessage", answersElsewhere[*schema.AgenticMessage])
@@ -200,6 +202,8 @@ func answersElsewhere[M adk.MessageType](t *testing.T) {
 }
 
 // Who answers what, by the version of the server and the options.
+//
+//claim:mcp-50
 func TestQuestionsAreAnsweredOrDeclined(t *testing.T) {
 	elicit := func(_ context.Context, q Question) (Answer, error) {
 		return Answer{Content: map[string]any{"colour": "blue"}}, nil
@@ -237,6 +241,8 @@ func TestQuestionsAreAnsweredOrDeclined(t *testing.T) {
 
 // Where several calls are open in a session of an older server, or one goes on there that was
 // given up here, nobody knows which one asks.
+//
+//claim:mcp-52
 func TestQuestionsOfCallsSideBySideAreDeclined(t *testing.T) {
 	f := asking(true)
 	asked := 0
@@ -261,6 +267,8 @@ func TestQuestionsOfCallsSideBySideAreDeclined(t *testing.T) {
 }
 
 // A person may take longer than a call: its time does not run meanwhile.
+//
+//claim:mcp-51
 func TestAPersonMayTakeLong(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := asking(true)
@@ -293,6 +301,7 @@ func TestAServerMayAskTenTimes(t *testing.T) {
 	require.Equal(t, mostRounds, asked)
 }
 
+//claim:mcp-49
 func TestACallWithAnAnswerIsNotRepeated(t *testing.T) {
 	f := asking(false)
 	var answered atomic.Int64
@@ -319,6 +328,8 @@ func TestACallWithAnAnswerIsNotRepeated(t *testing.T) {
 
 // What a server says that it is for is in the index of its tools, and what a tool returns in
 // its Extra, both within bounds.
+//
+//claim:mcp-56
 func TestInstructionsAndOutputSchemasAreKept(t *testing.T) {
 	f := newFixture(&mcp.ServerOptions{Instructions: strings.Repeat("Ü", 400)})
 	f.server.AddTool(&mcp.Tool{Name: "small", InputSchema: object(""), OutputSchema: object(`"a":{"type":"string"}`)}, func(context.Context, *mcp.CallToolRequest) (*mcp.CallToolResult, error) { return text(""), nil })

@@ -163,6 +163,8 @@ func (p pointsIn) Set(_ context.Context, id string, data []byte) error {
 // The process that asked has ended when a person answers. Two questions at once are answered one
 // by one, by a process each, and no call that has its answer is repeated: also with one tool that
 // calls the others, in streaming runs, and with reduction beside it.
+//
+//claim:mcp-48
 func TestAQuestionOutlivesItsProcess(t *testing.T) {
 	race.Skip(t, "starts dozens of processes; TestAQuestionIsAnsweredInAnotherProcess shares one")
 	n := 0

@@ -32,6 +32,8 @@ func heap() int64 {
 }
 
 // A list of pages with a tool of 4 MB each costs the tools, not the memory.
+//
+//claim:security-60
 func TestAListOfHugeToolsTakesLittleMemory(t *testing.T) {
 	race.Skip(t, "measures memory")
 	huge := strings.Repeat("x", 4<<20)
@@ -58,6 +60,8 @@ func TestAListOfHugeToolsTakesLittleMemory(t *testing.T) {
 }
 
 // Lists whose definitions take too much memory end, in one list or in many with other cursors.
+//
+//claim:security-60
 func TestListsOfASessionTakeBoundedMemory(t *testing.T) {
 	race.Skip(t, "measures memory")
 	defer func(most int64) { maxList = most }(maxList)
@@ -108,6 +112,8 @@ func deepSchema(n int) map[string]any {
 
 // A schema of very many levels costs its tool at most, and not the others of its server. The
 // SDK refuses the whole of a message with more than 1,000.
+//
+//claim:security-59
 func TestADeepSchemaCostsNoOtherTool(t *testing.T) {
 	for _, levels := range []int{10, 100, 240, 2000} {
 		f := listing(func(string) (*mcp.ListToolsResult, error) {
@@ -131,6 +137,8 @@ func TestADeepSchemaCostsNoOtherTool(t *testing.T) {
 }
 
 // Cutting keeps everything else byte for byte, in whatever pieces it comes.
+//
+//claim:security-59
 func TestOnlyWhatIsTooDeepIsCut(t *testing.T) {
 	open, end := strings.Repeat(`{"a":[`, mostNested/2), strings.Repeat(`]}`, mostNested/2)
 	for in, want := range map[string]string{
@@ -175,6 +183,8 @@ func (n *notices) Close() error { return nil }
 
 // What a server sends unasked is read no faster than the bounds say, from a program and from
 // a stream; answers are read at once.
+//
+//claim:security-61
 func TestAFloodOfMessagesIsReadSlowly(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const seconds = 20
@@ -239,6 +249,8 @@ func TestAnswersAreReadAtOnce(t *testing.T) {
 }
 
 // A program that sends notices without end leaves the processor to others.
+//
+//claim:security-61
 func TestAFloodTakesLittleOfTheProcess(t *testing.T) {
 	s := open(t, map[string]Server{"good": newFixture().inMemory(), "flood": child(t, "flood")}, Options{MaxWait: time.Millisecond})
 	require.Equal(t, "started", ask(t, ctx, s, "flood__start", `{}`))

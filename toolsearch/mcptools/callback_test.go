@@ -20,6 +20,8 @@ import (
 )
 
 // A function that ends its goroutine, as a test's FailNow does, has failed. The server goes on.
+//
+//claim:security-52
 func TestACallbackThatEndsItsGoroutineHoldsUpNobody(t *testing.T) {
 	var calls atomic.Int32
 	once := func() { // and from then on it returns

@@ -27,6 +27,7 @@ func write(t testing.TB, dir, text string) string {
 	return file
 }
 
+//claim:mcp-03
 func TestFilesOfOtherProgramsAreRead(t *testing.T) {
 	t.Setenv("MCP_TEST_TOKEN", "secret")
 	dir := t.TempDir()
@@ -80,6 +81,7 @@ func TestFilesOfOtherProgramsAreRead(t *testing.T) {
 	}
 }
 
+//claim:mcp-04
 func TestAConfigurationErrorNamesEverythingThatIsWrong(t *testing.T) {
 	_, err := ReadConfig(write(t, t.TempDir(), `{"mcpServers": {
 		"neither": {}, "both": {"command": "x", "url": "http://h"}, "": {"command": "x"},
@@ -141,6 +143,7 @@ func FuzzPlainJSON(f *testing.F) {
 	})
 }
 
+//claim:mcp-10
 func TestAProgramGetsFewVariablesAndItsOwn(t *testing.T) {
 	t.Setenv("MCPTOOLS_SECRET", "secret")
 	server := child(t, "yes")

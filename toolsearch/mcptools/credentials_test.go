@@ -96,6 +96,7 @@ func (i *issuer) serve(t *testing.T) string {
 	return f.web(t, i.around).URL
 }
 
+//claim:mcp-44
 func TestTokensThatExpireNeverReachAnothersCall(t *testing.T) {
 	const users = 64
 	i := &issuer{owners: map[string]string{}, uses: map[string]int{}}
@@ -160,6 +161,8 @@ func TestASessionOfAllAsksForHeadersAsWhoOpenedIt(t *testing.T) {
 
 // One of many requests asks for new headers; the others wait for it, and are repeated with
 // what it got. The function may use the servers: nothing of theirs is locked.
+//
+//claim:mcp-43
 func TestHeaderIsAskedOnceForManyRefusedRequests(t *testing.T) {
 	g := &guard{valid: "one"}
 	f := newFixture()
@@ -222,6 +225,8 @@ func elsewhere(t *testing.T) (url string, requests *atomic.Int64) {
 }
 
 // Neither headers nor arguments go to another host, port or scheme, whatever the server says.
+//
+//claim:mcp-45
 func TestNoRequestGoesToAnotherOrigin(t *testing.T) {
 	other, requests := elsewhere(t)
 	header := func(context.Context, string) (http.Header, error) { return http.Header{"X-Api-Key": {"secret"}}, nil }
@@ -303,6 +308,8 @@ func TestCookiesOfOneUserAreNotSentForAnother(t *testing.T) {
 }
 
 // Keys in a URL stand in no error, event or answer.
+//
+//claim:mcp-46
 func TestKeysInAURLAreNotQuoted(t *testing.T) {
 	const secret = "SECRET42"
 	var events recorder
@@ -338,6 +345,8 @@ func TestKeysInAURLAreNotQuoted(t *testing.T) {
 }
 
 // An error of a file quotes what the file says, not what its variables hold.
+//
+//claim:mcp-06
 func TestAConfigurationErrorQuotesNoVariable(t *testing.T) {
 	t.Setenv("MCP_TEST_SECRET", "SECRET42")
 	_, err := ReadConfig(write(t, t.TempDir(), `{"mcpServers": {
@@ -354,6 +363,8 @@ func TestAConfigurationErrorQuotesNoVariable(t *testing.T) {
 
 // What cannot be passed on to a program or sent as a header is found before anything is
 // started, all at once, and by the name of its field.
+//
+//claim:mcp-05
 func TestWhatNoProgramOrRequestCanHoldIsFoundAtOnce(t *testing.T) {
 	servers := map[string]Server{
 		"command": {Command: "x\x00"}, "dir": {Command: "x", Dir: "a\x00b"}, "args": {Command: "x", Args: []string{"a", "b\x00"}},

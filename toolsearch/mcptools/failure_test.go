@@ -28,6 +28,7 @@ import (
 	"github.com/einolean/einolean/toolsearch/toolset"
 )
 
+//claim:mcp-17
 func TestAServerThatIsDownHoldsUpNobody(t *testing.T) {
 	var events recorder
 	broken := child(t, "broken")
@@ -85,6 +86,8 @@ func mcpEmpty() Server {
 }
 
 // A child that is killed is started again, and what a call needs of it is there at once.
+//
+//claim:mcp-22
 func TestAKilledServerIsBackForTheNextCall(t *testing.T) {
 	var events recorder
 	s := open(t, map[string]Server{"srv": child(t, "yes")}, Options{OnEvent: events.record})
@@ -106,6 +109,8 @@ func TestAKilledServerIsBackForTheNextCall(t *testing.T) {
 }
 
 // A call during which the server dies is repeated only where that does no harm.
+//
+//claim:mcp-23
 func TestACallThatBrokeOffIsRepeatedOnlyIfThatDoesNoHarm(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "deaths")
 	server := child(t, "yes")
@@ -125,6 +130,7 @@ func TestACallThatBrokeOffIsRepeatedOnlyIfThatDoesNoHarm(t *testing.T) {
 	require.Equal(t, 3, deaths())
 }
 
+//claim:mcp-26 security-62
 func TestACallThatTakesTooLongIsAnswered(t *testing.T) {
 	for way, server := range ways(t) {
 		t.Run(way, func(t *testing.T) {
@@ -139,6 +145,7 @@ func TestACallThatTakesTooLongIsAnswered(t *testing.T) {
 	}
 }
 
+//claim:mcp-07
 func TestProgressGivesACallMoreTime(t *testing.T) {
 	synctest.Test(t, progressGivesTime)
 }
@@ -165,6 +172,8 @@ func progressGivesTime(t *testing.T) {
 }
 
 // Progress that never ends gives no more than ten times the limit.
+//
+//claim:mcp-07 security-62
 func TestProgressWithoutEndEndsACall(t *testing.T) {
 	synctest.Test(t, progressEnds)
 }
@@ -211,6 +220,8 @@ func TestTheEndOfTheRunEndsItsCalls(t *testing.T) {
 }
 
 // Programs that read nothing, and that heed no signal, are ended all the same.
+//
+//claim:mcp-32
 func TestCloseEndsProcessesThatDoNotListen(t *testing.T) {
 	deaf, chatty := child(t, "deaf"), child(t, "chatty")
 	ctx, cancel := context.WithTimeout(context.Background(), 300*time.Millisecond)
@@ -317,6 +328,8 @@ func TestARestartedWebServerIsUsedAgain(t *testing.T) {
 
 // A web server that forgot the session never took the call: it is made again, even if the tool changes
 // something.
+//
+//claim:mcp-23
 func TestACallThatTheServerNeverTookIsMadeAgain(t *testing.T) {
 	f := newFixture()
 	var handler http.Handler
@@ -336,6 +349,7 @@ func TestACallThatTheServerNeverTookIsMadeAgain(t *testing.T) {
 	require.Equal(t, 1, f.called("add_tool"))
 }
 
+//claim:mcp-27
 func TestAHungListLeavesTheLastOne(t *testing.T) {
 	f := newFixture()
 	hang := make(chan struct{})

@@ -47,6 +47,7 @@ func (g *guard) renew(token string) {
 	g.valid = token
 }
 
+//claim:mcp-30
 func TestHeadersAreAskedForAtEachConnectionAndWhenTheyAreRefused(t *testing.T) {
 	g := &guard{valid: "one"}
 	f := newFixture()
@@ -74,6 +75,7 @@ func TestHeadersAreAskedForAtEachConnectionAndWhenTheyAreRefused(t *testing.T) {
 	}
 }
 
+//claim:mcp-31
 func TestAServerThatWantsASignInSaysSo(t *testing.T) {
 	t.Parallel()
 	g := &guard{valid: "good"}

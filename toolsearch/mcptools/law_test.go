@@ -91,6 +91,8 @@ func (c *shuffledConn) Read(ctx context.Context) (jsonrpc.Message, error) {
 
 // Calls of several goroutines add and remove tools while others list; after each answer
 // the next set has what that goroutine added, and lacks what it removed.
+//
+//claim:mcp-11
 func TestWhatWasAnsweredIsListedWhateverArrivesFirst(t *testing.T) {
 	seed := rand.Uint64()
 	t.Log("seed", seed)
@@ -133,6 +135,8 @@ func TestWhatWasAnsweredIsListedWhateverArrivesFirst(t *testing.T) {
 }
 
 // Sessions that come and go under load leave nothing behind.
+//
+//claim:mcp-32
 func TestManyServersThatComeAndGoLeaveNothingBehind(t *testing.T) {
 	f := newFixture()
 	srv := f.web(t, func(h http.Handler) http.Handler {

@@ -51,6 +51,7 @@ func named(names ...string) *mcp.ListToolsResult {
 	return r
 }
 
+//claim:mcp-28
 func TestOneBadToolIsRefusedAndTheOthersStay(t *testing.T) {
 	var events recorder
 	huge := strings.Repeat("x", maxDefinition)
@@ -108,6 +109,7 @@ func TestRemovedToolsAreNamedInTheirOrder(t *testing.T) {
 	require.Equal(t, before[1:mostNames+1], change.Removed)
 }
 
+//claim:mcp-27 security-60
 func TestListsThatCannotBeUsedLeaveTheLastOne(t *testing.T) {
 	defer func(most int) { mostTools = most }(mostTools)
 	mostTools = 100
@@ -164,6 +166,8 @@ func TestAllPagesAreRead(t *testing.T) {
 }
 
 // A server that sends a notice with every list is not listed for ever.
+//
+//claim:mcp-29
 func TestAServerThatAlwaysSaysItsListChangedIsReadEverLessOften(t *testing.T) {
 	var lists atomic.Int64
 	f := newFixture()
@@ -236,6 +240,7 @@ var hostileNames = []string{
 	"%s%d", strings.Repeat("x", 64), strings.Repeat("x", 65), strings.Repeat("x", 65) + "y", strings.Repeat("ü", 100), "\u202Egnp.exe", "tool_search", "\xff",
 }
 
+//claim:mcp-54
 func TestNamesFitEveryProviderAndNeverMeet(t *testing.T) {
 	fits := regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_-]{2,63}$`)
 	seen := map[string][2]string{}
@@ -296,6 +301,8 @@ func FuzzToolName(f *testing.F) {
 }
 
 // Of two servers whose tools would have one name, neither loses it in silence.
+//
+//claim:mcp-09
 func TestNoServerTakesTheNamesOfAnother(t *testing.T) {
 	var events recorder
 	tools := func(names ...string) Server {
@@ -347,6 +354,7 @@ func TestHostileNamesAndTextsAreOfferedAndRun(t *testing.T) {
 	require.Equal(t, len(hostileNames)-1, ran)
 }
 
+//claim:mcp-08
 func TestIncludeExcludeAndAlwaysVisible(t *testing.T) {
 	f := newFixture()
 	f.server.AddTool(&mcp.Tool{Name: "marked", InputSchema: object(""), Meta: mcp.Meta{"anthropic/alwaysLoad": true}}, func(context.Context, *mcp.CallToolRequest) (*mcp.CallToolResult, error) { return text(""), nil })
@@ -378,6 +386,7 @@ func TestOfTwoServersWithoutPrefixTheFirstHasTheName(t *testing.T) {
 	require.ErrorContains(t, refused[0].Err, `"a"`)
 }
 
+//claim:mcp-47
 func TestHintsAreThoseOfTheSpecification(t *testing.T) {
 	yes, no := true, false
 	for what, c := range map[string]struct {

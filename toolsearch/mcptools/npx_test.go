@@ -217,6 +217,8 @@ func rawResult(t *testing.T, s *Servers, server, tool, args string) *result {
 
 // The model gets each result of the published servers once: hardly more bytes than the texts
 // have, and no byte of media.
+//
+//claim:mcp-36
 func TestPublishedServersTellEachResultOnce(t *testing.T) {
 	programs := published(t, "server-filesystem", "server-memory", "server-everything")
 	dir, err := filepath.EvalSymlinks(t.TempDir())

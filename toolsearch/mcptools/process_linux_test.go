@@ -23,6 +23,7 @@ func runs(pid int) bool {
 	return err == nil && !strings.Contains(string(data), ") Z ")
 }
 
+//claim:mcp-33
 func TestCloseEndsWhatAServerStartedInASessionOfItsOwn(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "pid")
 	server := child(t, "escapes")
@@ -40,6 +41,8 @@ func TestCloseEndsWhatAServerStartedInASessionOfItsOwn(t *testing.T) {
 
 // kill -9 of the program ends its servers, even those that heed neither the end of their
 // input nor a signal.
+//
+//claim:mcp-34
 func TestServersEndWithAProgramThatIsKilled(t *testing.T) {
 	self := child(t, "opens")
 	cmd := exec.Command(self.Command)

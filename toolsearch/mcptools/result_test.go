@@ -96,6 +96,7 @@ func twice() map[string]*mcp.CallToolResult {
 	}
 }
 
+//claim:mcp-36
 func TestStructuredContentThatIsTheTextsIsLeftOut(t *testing.T) {
 	for what, r := range twice() {
 		plain := *r
@@ -157,6 +158,8 @@ func TestALongValueThatATextIsIsReferredTo(t *testing.T) {
 }
 
 // Whatever is structured and however it is worded, every digit of it reaches the model.
+//
+//claim:mcp-36
 func TestEveryValueOfAResultReachesTheModel(t *testing.T) {
 	seed := rand.Uint64()
 	t.Logf("seed %d", seed)
@@ -400,6 +403,8 @@ func (r rewrittenConn) Read(ctx context.Context) (jsonrpc.Message, error) {
 }
 
 // The client rounds numbers, and reads nothing of a result with one number that it cannot hold.
+//
+//claim:mcp-39
 func TestEveryDigitArrivesOverEveryWay(t *testing.T) {
 	for result, want := range map[string]string{
 		`{"content":[],"structuredContent":{"id":1234567890123456789,"x":1e400,"a":1,"a":2}}`:                                                 `{"id":1234567890123456789,"x":1e400,"a":1,"a":2}`,

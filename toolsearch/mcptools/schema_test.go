@@ -38,6 +38,8 @@ func parsed(t testing.TB, text string) (v map[string]any) {
 }
 
 // Each shape that a provider refuses, as the server has it and as the model sees it.
+//
+//claim:mcp-53 security-63
 func TestSchemasThatProvidersRefuseAreMended(t *testing.T) {
 	const empty = `{"type":"object","properties":{}}`
 	for what, c := range map[string]struct{ own, want string }{
@@ -201,6 +203,8 @@ func randomSchema(r *rand.Rand, depth int) map[string]any {
 }
 
 // Arguments that fit what the model sees and not what the server has do not reach it.
+//
+//claim:mcp-53
 func TestArgumentsAreCheckedAgainstTheServersOwnSchema(t *testing.T) {
 	f := newFixture()
 	run := func(context.Context, args) (*mcp.CallToolResult, error) { return text("ran"), nil }
@@ -217,6 +221,8 @@ func TestArgumentsAreCheckedAgainstTheServersOwnSchema(t *testing.T) {
 
 // What the model sees under another name reaches the server under its own, at every level, and
 // numbers stay as they are.
+//
+//claim:mcp-55
 func TestPropertiesReachTheServerUnderTheirOwnNames(t *testing.T) {
 	f := newFixture()
 	var got string

@@ -57,6 +57,7 @@ func TestToolsOfEveryKindOfServerAreFoundAndRun(t *testing.T) {
 	require.Positive(t, listed[0].Tools.Tokens)
 }
 
+//claim:mcp-15
 func TestTheSetIsTheSameWhileNothingChanges(t *testing.T) {
 	s := open(t, ways(t), Options{})
 	one := toolsOf(t, ctx, s)
@@ -66,6 +67,7 @@ func TestTheSetIsTheSameWhileNothingChanges(t *testing.T) {
 	require.Same(t, one, two)
 }
 
+//claim:mcp-16
 func TestWhateverAToolDoesIsAnAnswer(t *testing.T) {
 	for way, server := range ways(t) {
 		t.Run(way, func(t *testing.T) {
@@ -205,6 +207,7 @@ func TestACallWithoutASessionAlwaysHasAnError(t *testing.T) {
 	require.ErrorIs(t, err, context.Canceled)
 }
 
+//claim:security-59
 func TestAMessageOverTheLimitEndsItsConnection(t *testing.T) {
 	defer func(most int) { maxMessage = most }(maxMessage)
 	maxMessage = 128 << 10
@@ -223,6 +226,7 @@ func TestAMessageOverTheLimitEndsItsConnection(t *testing.T) {
 	}
 }
 
+//claim:mcp-38
 func TestAHugeResultArrivesWhole(t *testing.T) {
 	size := race.Cases(8 << 20)
 	want := bigText(size)

@@ -34,6 +34,8 @@ var noise = []string{
 }
 
 // Whatever a program writes besides messages, and in whatever pieces, every message arrives.
+//
+//claim:mcp-21
 func TestMessagesArriveAmongAllElse(t *testing.T) {
 	seed := rand.Uint64()
 	t.Logf("seed %d", seed)
@@ -97,6 +99,8 @@ func TestAProgramMayWriteMoreThanMessages(t *testing.T) {
 }
 
 // A program may take longer than a connection: it may have to be installed first.
+//
+//claim:mcp-20
 func TestAProgramHasLongerToStartThanAServerToConnect(t *testing.T) {
 	t.Parallel()
 	open := func(mode string, connects, starts time.Duration) *Servers {
@@ -117,6 +121,7 @@ func TestAProgramHasLongerToStartThanAServerToConnect(t *testing.T) {
 	require.NotContains(t, statusOf(s, "srv").Err.Error(), "ended with", "we ended it")
 }
 
+//claim:mcp-19
 func TestAnErrorSaysHowAProgramEnded(t *testing.T) {
 	var events recorder
 	s := open(t, map[string]Server{"broken": child(t, "broken"), "srv": child(t, "yes"), "empty": child(t, "empty")}, Options{OnEvent: events.record})
@@ -158,6 +163,8 @@ func (f *fixture) piped(rewrite func([]byte) []byte) Server {
 }
 
 // A result that the client cannot read is told, and takes the connection of nobody.
+//
+//claim:mcp-24
 func TestAResultThatCannotBeReadIsAnswered(t *testing.T) {
 	f := newFixture()
 	s := open(t, map[string]Server{"srv": f.piped(func(data []byte) []byte {

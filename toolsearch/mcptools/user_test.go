@@ -55,6 +55,7 @@ func userHeader(ctx context.Context, _ string) (http.Header, error) {
 	return http.Header{"X-User": {name}}, err
 }
 
+//claim:mcp-41
 func TestEachUserHasSessionsAndToolsOfTheirOwn(t *testing.T) {
 	shared := newFixture()
 	common := shared.inMemory()
@@ -92,6 +93,7 @@ func TestEachUserHasSessionsAndToolsOfTheirOwn(t *testing.T) {
 	require.Equal(t, "user1", answer)
 }
 
+//claim:mcp-42
 func TestWithoutAUserThereAreNoToolsAndNoCalls(t *testing.T) {
 	f := newFixture()
 	server := f.inMemory()
@@ -109,6 +111,7 @@ func TestWithoutAUserThereAreNoToolsAndNoCalls(t *testing.T) {
 	require.Zero(t, f.called("echo"))
 }
 
+//claim:mcp-40
 func TestIdleUsersLoseTheirSessionsAndGetThemBack(t *testing.T) {
 	s := newServers(map[string]Server{"own": {URL: tenant(t)}}, Options{User: userOf, Header: userHeader})
 	s.idle = 40 * time.Millisecond
@@ -159,6 +162,8 @@ func TestTheUserWhoNeededItLeastRecentlyLosesTheSession(t *testing.T) {
 }
 
 // Who asks with a limit gets what there is within it, though the first connection takes longer.
+//
+//claim:mcp-13
 func TestAFirstConnectionLeavesTimeToAnswer(t *testing.T) {
 	synctest.Test(t, leavesTimeToAnswer)
 }

@@ -27,6 +27,8 @@ import (
 )
 
 // What cannot be read of one tool costs this tool, and not the others of its server.
+//
+//claim:mcp-35
 func TestADefinitionThatCannotBeReadCostsItsTool(t *testing.T) {
 	f := newFixture()
 	for _, name := range []string{"huge_number", "wrong_type", "exact"} {

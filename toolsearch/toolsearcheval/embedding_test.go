@@ -350,6 +350,7 @@ func halves(t testing.TB) []row {
 	}
 }
 
+//claim:bench-05
 func TestAnEmbedderNeverMakesTheRankingWorse(t *testing.T) {
 	race.Skip(t, "evaluates many rankings")
 	own := ownSet(t)

@@ -78,6 +78,8 @@ func TestEveryPartOfADefinitionCounts(t *testing.T) {
 
 // A thousand users' views that leave a tenth of the tools out, and a thousand sets of all of
 // them with a tool of one's own.
+//
+//claim:mcp-58
 func TestViewsOfASharedSetTakeLittleMemory(t *testing.T) {
 	race.Skip(t, "it measures memory")
 	size := func() int64 {

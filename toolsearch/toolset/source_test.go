@@ -258,6 +258,8 @@ func TestASourceThatHangsHoldsUpNobodyForLonger(t *testing.T) {
 }
 
 // A source that ends its goroutine, as a test's FailNow does, has failed and is asked again.
+//
+//claim:security-52
 func TestASourceThatEndsItsGoroutineHasFailed(t *testing.T) {
 	var asked atomic.Int64
 	s := Multi(sourceFunc(func(context.Context) (*Set, error) {

@@ -122,7 +122,8 @@ type Source interface {
 	// Tools returns the current tools for the user of ctx; nil is no tools. On an error,
 	// the run continues with the set returned beside it, or, if that is nil, with the
 	// tools it had, and OnEvent gets an event. An error that wraps a *Missing says which
-	// servers are down.
+	// servers are down. After an error, a call of a name that the run does not know gets
+	// an answer: it may be that of a tool which is missing for now.
 	Tools(ctx context.Context) (*Set, error)
 }
 

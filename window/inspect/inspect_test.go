@@ -137,6 +137,7 @@ func TestThePolicyAllowsTheScriptThatIsThere(t *testing.T) {
 	require.Contains(t, html, "default-src &#39;none&#39;")
 }
 
+//claim:security-71
 func TestAPageOfManyCallsIsShortened(t *testing.T) {
 	c := recorded(60, []string{"short"})
 	for id := range c.Texts {

@@ -42,6 +42,7 @@ func TestGoldenSuite(t *testing.T) {
 	require.Equal(t, string(kept), out.String(), "make golden rewrites it")
 }
 
+//claim:bench-03
 func TestProgramsDoEachTaskInThreeModelCalls(t *testing.T) {
 	require.Len(t, tasks, 12)
 	results, err := measured()

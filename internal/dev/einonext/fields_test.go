@@ -19,6 +19,8 @@ import (
 
 // TestEveryFieldOfTheNextEinoIsOursOrIsListed says what is new in the configurations of Eino's version to
 // come: docs/compatibility.md lists it until our Config has it.
+//
+//claim:eino-06
 func TestEveryFieldOfTheNextEinoIsOursOrIsListed(t *testing.T) {
 	page, err := os.ReadFile("../../../docs/compatibility.md")
 	require.NoError(t, err)

@@ -33,6 +33,8 @@ func tools(t ...tool.BaseTool) adk.ToolsConfig {
 
 // Handlers of a deep agent stand behind its own, and serve its general sub-agent as well,
 // which starts with nothing loaded.
+//
+//claim:handlers-11
 func TestDeepAgents(t *testing.T) {
 	adktest.Both(t, deepAgent[message], deepAgent[agenticMessage])
 }
@@ -78,6 +80,8 @@ func deepAgent[M adk.MessageType](t *testing.T, streaming bool) {
 
 // Each agent under a supervisor has handlers of its own. What the supervisor loaded is not
 // loaded in the agent that takes over, and the tool that transfers is never hidden.
+//
+//claim:handlers-13
 func TestSupervisors(t *testing.T) {
 	ctx := context.Background()
 	for _, streaming := range []bool{false, true} {
@@ -115,6 +119,8 @@ func (p planModel) WithTools([]*schemaInfo) (model.ToolCallingChatModel, error) 
 
 // The executor that Eino makes takes no handlers: an agent of one's own is the executor. It
 // begins each step with nothing but the step, and so with nothing loaded.
+//
+//claim:handlers-12
 func TestPlanExecute(t *testing.T) {
 	ctx := context.Background()
 	for _, streaming := range []bool{false, true} {

@@ -22,6 +22,8 @@ import (
 
 // A conversation that was had here goes on with Eino's own packages, over the same store, whatever
 // the protocol was: tools that were loaded by tool_search are there, others are found again.
+//
+//claim:migration-01
 func TestAConversationGoesBackToEino(t *testing.T) {
 	adktest.Both(t, goesBack[message], goesBack[agenticMessage])
 }

@@ -18,6 +18,8 @@ import (
 // The tests of tool search and of its slots hold with an Eino that keeps the table of a list of
 // tools, as it may one day: all but those of tools that join in the middle of a run, which are
 // answered there, and those that count how often Eino asks. So does every example.
+//
+//claim:eino-01
 func TestEinoMayKeepItsTableOfTools(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it builds another Eino")

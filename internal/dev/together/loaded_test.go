@@ -78,6 +78,8 @@ func protocols() []protocol {
 
 // What was loaded stays loaded, in this run and the next, although results are cut
 // when they return and cleared when they are old.
+//
+//claim:handlers-02
 func TestLoadedToolsStayLoadedBesideReduction(t *testing.T) {
 	for _, p := range protocols() {
 		for _, reduceFirst := range []bool{false, true} {

@@ -5,7 +5,9 @@ package together
 
 import (
 	"context"
+	"math/rand/v2"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/cloudwego/eino/adk"
@@ -116,6 +118,8 @@ func handlersOf[M adk.MessageType](t *testing.T, hidden tool.BaseTool) map[strin
 
 // What a tool returns that returned nothing is as Eino has it, in events and in the conversation;
 // only the model reads that there is nothing.
+//
+//claim:migration-10
 func TestTheModelReadsThatThereIsNothing(t *testing.T) {
 	adktest.Both(t, readsNothing[message], readsNothing[agenticMessage])
 }
@@ -210,4 +214,73 @@ func (k *keeps[M]) BeforeModelRewriteState(ctx context.Context, s *adk.TypedChat
 		}
 	}
 	return ctx, s, nil
+}
+
+// A model reads the same text as the conversation holds, however a tool split it into chunks and parts. White space
+// may be a chunk of its own.
+func TestResultText_ReachesModelHoweverSplit(t *testing.T) {
+	adktest.Both(t, reachesModelHoweverSplit[message], reachesModelHoweverSplit[agenticMessage])
+}
+
+func reachesModelHoweverSplit[M adk.MessageType](t *testing.T, streaming bool) {
+	seed := rand.Uint64()
+	t.Log("seed", seed)
+	r := rand.New(rand.NewPCG(seed, 0))
+	for form, newTool := range splitTools {
+		for range 6 {
+			split := randomSplit(r)
+			given := newTool(split)
+			for by, handlers := range handlersOf[M](t, given) {
+				own := []tool.BaseTool{given}
+				if by == "toolsearch that hides it" {
+					own = nil
+				}
+				turns := []adktest.Turn{call("1", "quiet", nil), call("2", "quiet", nil)}
+				out, wires := run(streaming, own, user[M](), turns, handlers...)
+				require.NoError(t, out.Err, "%s, %s: %q", form, by, split)
+				require.Len(t, wires, 3, "%s, %s: %q", form, by, split)
+				text := strings.Join(slices.Concat(split...), "")
+				for _, id := range []string{"1", "2"} {
+					require.Equal(t, text, resultIn(out.Messages, id), "%s, %s: %q in the conversation", form, by, split)
+					require.Equal(t, text, resultIn(wires[2].Messages, id), "%s, %s: %q in the request", form, by, split)
+				}
+			}
+		}
+	}
+}
+
+// splitTools make a tool of each form that returns these chunks, each of one or more texts.
+var splitTools = map[string]func(chunks [][]string) tool.BaseTool{
+	"invokable": func(chunks [][]string) tool.BaseTool {
+		return quietText{text: strings.Join(slices.Concat(chunks...), "")}
+	},
+	"streamable": func(chunks [][]string) tool.BaseTool {
+		return quietStream{chunks: slices.Concat(chunks...)}
+	},
+	"enhanced": func(chunks [][]string) tool.BaseTool {
+		return quietParts{result: parts(slices.Concat(chunks...)...)}
+	},
+	"enhanced streamable": func(chunks [][]string) tool.BaseTool {
+		s := quietPartStream{}
+		for _, texts := range chunks {
+			s.chunks = append(s.chunks, parts(texts...))
+		}
+		return s
+	},
+}
+
+// randomSplit returns a text with something to see, in pieces: most are white space, some are empty.
+func randomSplit(r *rand.Rand) (chunks [][]string) {
+	pieces := []string{"", "\n", " ", "\t\n", "\u3000", "3", "45", " a ", "b\n"}
+	for range 1 + r.IntN(5) {
+		var texts []string
+		for range 1 + r.IntN(3) {
+			texts = append(texts, pieces[r.IntN(len(pieces))])
+		}
+		chunks = append(chunks, texts)
+	}
+	at := r.IntN(len(chunks))
+	chunks[at] = append(chunks[at], "end")
+	r.Shuffle(len(chunks[at]), func(i, j int) { chunks[at][i], chunks[at][j] = chunks[at][j], chunks[at][i] })
+	return chunks
 }

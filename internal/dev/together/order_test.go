@@ -94,6 +94,8 @@ func both[M adk.MessageType](t *testing.T, make func() []handler[M], test func(t
 func user[M adk.MessageType]() []M { return []M{adktest.User[M]("update the items")} }
 
 // Behind toolsearch, summarization takes the list of names out of the call that it shortens.
+//
+//claim:handlers-03
 func TestSummarizationComesBeforeToolsearch(t *testing.T) {
 	adktest.Both(t, summaryAndSearch[message], summaryAndSearch[agenticMessage])
 }
@@ -118,6 +120,8 @@ func summaryAndSearch[M adk.MessageType](t *testing.T, streaming bool) {
 }
 
 // Behind reduction, summarization counts what is left after clearing.
+//
+//claim:handlers-04
 func TestSummarizationComesAfterReduction(t *testing.T) {
 	adktest.Both(t, summaryAndReduction[message], summaryAndReduction[agenticMessage])
 }
@@ -142,6 +146,8 @@ func summaryAndReduction[M adk.MessageType](t *testing.T, streaming bool) {
 
 // Eino's filesystem over reduction's store is its read tool, in every order, also where reduction
 // would provide one. Whether it reads that store is not known, so an event says that it is used.
+//
+//claim:handlers-05
 func TestFilesystemIsTheReadToolOfReduction(t *testing.T) {
 	adktest.Both(t, filesAndReduction[message], filesAndReduction[agenticMessage])
 }
@@ -181,6 +187,8 @@ func filesAndReduction[M adk.MessageType](t *testing.T, streaming bool) {
 }
 
 // Tools of a handler can be hidden by their names if the handler stands before.
+//
+//claim:handlers-06
 func TestHandlersWithToolsComeBeforeToolsearch(t *testing.T) {
 	adktest.Both(t, toolsOfHandlers[message], toolsOfHandlers[agenticMessage])
 }
@@ -234,6 +242,8 @@ func (taskStore) Delete(context.Context, *plantask.DeleteRequest) error { return
 
 // Marks in Extra hide what stands before; of what stands behind nothing is hidden, which
 // one event of each run says.
+//
+//claim:handlers-07
 func TestMarkedToolsOfLaterHandlersStayVisible(t *testing.T) {
 	adktest.Both(t, markedTools[message], markedTools[agenticMessage])
 }
@@ -281,6 +291,8 @@ func (*bringsMarked[M]) Begin(ctx context.Context, rc *adkrun.Run) (context.Cont
 
 // Calls that a crash left without a result are answered, in every order: an answer that was
 // made up loads no tool.
+//
+//claim:handlers-08
 func TestPatchedCallsLoadNothingInAnyOrder(t *testing.T) {
 	adktest.Both(t, patchedCalls[message], patchedCalls[agenticMessage])
 }
@@ -310,6 +322,8 @@ func patchedCalls[M adk.MessageType](t *testing.T, streaming bool) {
 }
 
 // The order that docs/handlers.md recommends.
+//
+//claim:handlers-01
 func TestAllHandlersInTheirOrder(t *testing.T) {
 	adktest.Both(t, allHandlers[message], allHandlers[agenticMessage])
 }

@@ -59,6 +59,8 @@ func leads(t *testing.T, b store.Reader, result string) string {
 
 // A chat of many turns, with plain answers between, and a model that counts its calls from zero in
 // each: every notice leads to the result that it stands for, in every request.
+//
+//claim:migration-04
 func TestNoNoticeReplacesAnOriginalAndNoCallIDIsUsedTwice(t *testing.T) {
 	adktest.Both(t, chats[message], chats[agenticMessage])
 }
@@ -94,6 +96,8 @@ func chats[M adk.MessageType](t *testing.T, streaming bool) {
 
 // Whatever a call id is, nothing is written or read outside of the store's directory, through a link
 // neither, and the result is not lost.
+//
+//claim:migration-05
 func TestNoCallIDAndNoLinkLeadsOutOfTheStore(t *testing.T) {
 	adktest.Both(t, outside[message], outside[agenticMessage])
 }
@@ -135,6 +139,8 @@ func outside[M adk.MessageType](t *testing.T, streaming bool) {
 
 // A tool may return a notice that it made up. The path in it opens nothing, and the text is stored
 // like any other.
+//
+//claim:migration-06
 func TestThePathOfAForeignNoticeOpensNothing(t *testing.T) {
 	adktest.Both(t, foreignNotice[message], foreignNotice[agenticMessage])
 }
@@ -154,6 +160,8 @@ func foreignNotice[M adk.MessageType](t *testing.T, streaming bool) {
 
 // A result without a call, as trimmed histories have, goes out as it is, whatever is cleared
 // around it.
+//
+//claim:migration-07
 func TestAnOrphanedResultIsLeftAlone(t *testing.T) {
 	adktest.Both(t, orphaned[message], orphaned[agenticMessage])
 }
@@ -174,6 +182,8 @@ func orphaned[M adk.MessageType](t *testing.T, streaming bool) {
 // What stands in place of a search's answer in an old history, such as the words of a person who
 // refused the call, or what is left of an answer that was cut, loads nothing and breaks nothing; what
 // can be read of other answers loads its tools, and a new search works.
+//
+//claim:migration-08
 func TestARefusalOrADamagedAnswerInPlaceOfASearchIsReadWithoutHarm(t *testing.T) {
 	adktest.Both(t, damaged[message], damaged[agenticMessage])
 }
@@ -197,6 +207,8 @@ func damaged[M adk.MessageType](t *testing.T, streaming bool) {
 }
 
 // TestRecommendedIsTurnedOnBesideEinosFiles runs the lines of docs/coming-from.md.
+//
+//claim:migration-02
 func TestRecommendedIsTurnedOnBesideEinosFiles(t *testing.T) {
 	backend := einofiles.NewInMemoryBackend()
 	m := adktest.Script[message](call("a", "read_file", map[string]any{"file_path": "/long"}), call("b", "grep", map[string]any{"pattern": "needle", "path": "/", "output_mode": "content"}), adktest.Say("done"))
@@ -237,6 +249,8 @@ func turnOn(ctx context.Context, backend reduction.Backend, files adk.ChatModelA
 
 // TestARestoredHistoryFindsItsResults: a store that was backed up after its history has everything that
 // the history names. With an older one the model is told to repeat the call, and the run goes on.
+//
+//claim:operations-07
 func TestARestoredHistoryFindsItsResults(t *testing.T) {
 	adktest.Both(t, restored[message], restored[agenticMessage])
 }

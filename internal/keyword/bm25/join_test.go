@@ -65,6 +65,8 @@ func misspelt(rng *rand.Rand, text string) string {
 
 // The answers of an index do not tell in which segments its documents are, and what else is
 // in these.
+//
+//claim:store-18
 func TestAnIndexOfPartsAnswersLikeOneOfItsDocuments(t *testing.T) {
 	rng := newRand(t)
 	tools := slices.Concat(library(400), catalogueOf(400))

@@ -110,6 +110,8 @@ func TestATextCountsAsItIsEstimated(t *testing.T) {
 
 // A schema can be part of itself. Counting must survive it: an overflowing stack
 // ends the process.
+//
+//claim:security-19
 func TestAToolWhoseSchemaContainsItselfIsCounted(t *testing.T) {
 	self := &schema.ParameterInfo{Type: schema.Object, Desc: "a tree"}
 	self.SubParams = map[string]*schema.ParameterInfo{"child": self}

@@ -152,6 +152,7 @@ func TestSignaturesThatDoNotFitIntoAnAnswerAreNamed(t *testing.T) {
 	})
 }
 
+//claim:security-18
 func TestALongSchemaIsShortened(t *testing.T) {
 	race.Skip(t, "reads long schemas")
 	textstest.InBothLanguages(t, say.Prompts, func(t *testing.T, all *texts.Texts) {
@@ -219,6 +220,8 @@ func TestALongDescriptionIsShortened(t *testing.T) {
 }
 
 // Whatever is called: the answer is bounded, and it is JSON where it should be.
+//
+//claim:security-18
 func TestEveryAnswerIsBounded(t *testing.T) {
 	race.Skip(t, "ranks tools of megabytes")
 	all := []string{strings.Repeat("n", 5_000), strings.Repeat("n", 1<<20), strings.Repeat("\x01", 40_000), "short"}

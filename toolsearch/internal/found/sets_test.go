@@ -78,6 +78,7 @@ func requireFresh(t *testing.T, c Tools, queries []string) {
 	}
 }
 
+//claim:store-18
 func TestAnIndexOfSetsAnswersLikeOneBuiltWhole(t *testing.T) {
 	seed := rand.Uint64()
 	t.Logf("seed %d", seed)
@@ -139,6 +140,8 @@ func heapNow() int64 {
 
 // A thousand tenants with a hundred tools each, of which they share ninety, take less than
 // twice the memory of one catalogue of all these tools; and views of a large set next to none.
+//
+//claim:store-19
 func TestTenantsThatShareToolsTakeLittleMemory(t *testing.T) {
 	race.Skip(t, "it measures memory")
 	r := rand.New(rand.NewPCG(1, 1))

@@ -130,6 +130,7 @@ func (n *node) call(c message.ToolCall) string {
 	return msgs[0].Content
 }
 
+//claim:eino-01
 func TestEinoAsksAgain(t *testing.T) {
 	require.True(t, asksAgain(), "Eino no longer asks listed tools for their Info before each round: see docs/compatibility.md")
 }
@@ -321,6 +322,8 @@ func renamedBack[M adk.MessageType](t *testing.T) {
 
 // A tool that another of its name replaced, with results of another kind, is called like any other;
 // where names are kept, it says that it comes later.
+//
+//claim:eino-03
 func TestAToolThatChangedTheKindOfItsResults(t *testing.T) {
 	for _, kept := range []bool{false, true} {
 		r := fakeRun{hidden: map[string]tool.BaseTool{"a": plain("a")}}

@@ -61,7 +61,7 @@ const models = "examples/models"
 // given are the types of what blocks use and readers have.
 var given = map[string]string{
 	"ctx": "context.Context", "chatModel": "model.ToolCallingChatModel", "otherModel": "model.ToolCallingChatModel", "tools": "[]tool.BaseTool",
-	"key": "string", "url": "string", "client": "*genai.Client",
+	"key": "string", "url": "string", "dir": "string", "client": "*genai.Client",
 	"store": "reduction.Backend", "results": "reduction.Backend", "backend": "reduction.Backend", "userOf": "func(context.Context) (string, error)",
 	"patch": handler, "files": handler, "reduce": handler, "summarize": handler, "search": handler,
 }

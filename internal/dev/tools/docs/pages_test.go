@@ -82,7 +82,7 @@ var tried = []struct{ dir, about string }{
 	{"examples/native", "native tool search, on the wire"},
 	{"internal/dev/adaptertest", "conversations that the provider keeps, on the wire"},
 	{"examples/models", "the lines of models.md, on the wire"},
-	{"examples/live", "an agent on a real model"},
+	{"examples/live", "an agent, on the wire"},
 }
 
 func adapterTable(t *testing.T) string {

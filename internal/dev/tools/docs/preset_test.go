@@ -64,6 +64,8 @@ func preset(t *testing.T, name, of string, config any, given map[string]string) 
 
 // TestGoldenPresets: what both Recommended set is code to copy, for whoever wants to keep it whatever
 // a later version recommends.
+//
+//claim:config-01
 func TestGoldenPresets(t *testing.T) {
 	code := "```go\n" + preset(t, "find", "toolsearch", toolsearch.Recommended(nil), map[string]string{"DynamicTools": "tools"}) +
 		preset(t, "keep", "reduction", reduction.Recommended(store.NewMemory(0)), map[string]string{"Backend": "store"}) + "```\n"

@@ -53,12 +53,10 @@ func TestASkillIsWhatCodingAgentsRead(t *testing.T) {
 		require.Contains(t, text, words)
 		require.Contains(t, read(t, file), words)
 	}
-	readme := read(t, "README.md")
 	for _, line := range []string{
 		"| `github.com/cloudwego/eino/adk/middlewares/dynamictool/toolsearch` | `github.com/einolean/einolean/toolsearch` |",
 		"| `github.com/cloudwego/eino/adk/middlewares/reduction` | `github.com/einolean/einolean/reduction` |",
 	} {
 		require.Contains(t, text, line)
-		require.Contains(t, readme, line)
 	}
 }

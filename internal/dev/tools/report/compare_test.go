@@ -17,6 +17,8 @@ import (
 )
 
 // TestGoldenBenchmarks checks the tables of docs/benchmarks.md, and what they must show.
+//
+//claim:bench-01
 func TestGoldenBenchmarks(t *testing.T) {
 	if testing.Short() {
 		t.Skip("runs over twenty agents")

@@ -53,6 +53,8 @@ func TestAFigureIsAnSVGForEachTheme(t *testing.T) {
 }
 
 // A chart that is drawn anew is the one in docs/img, byte for byte.
+//
+//claim:bench-01
 func TestGoldenCharts(t *testing.T) {
 	dir, there := t.TempDir(), filepath.Join("..", "..", "..", "..", "docs", "img")
 	if os.Getenv("EINOLEAN_UPDATE") != "" {

@@ -23,6 +23,7 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
+//claim:security-42
 func TestNothingIsLostInAFewRuns(t *testing.T) {
 	var out bytes.Buffer
 	ok := soak(context.Background(), options{Runs: 160, Parallel: 16, Processes: 2, Kills: 2, Limit: time.Minute, Seed: 7}, t.TempDir(), &out)
