@@ -8,6 +8,7 @@ package programs
 
 import (
 	"context"
+	"errors"
 	"maps"
 	"slices"
 	"strings"
@@ -202,12 +203,17 @@ func (p *program) begin(ctx context.Context, in Interpreter, of *live) (err erro
 	}
 	start := Program{Code: p.Code, Seed: p.Seed, Time: time.UnixMilli(p.At)}
 	p.run, err = safe.Value("Interpreter", func() (Run, error) { return in.Start(ctx, start) })
-	if err != nil || safe.IsNil(p.run) {
+	if err == nil && safe.IsNil(p.run) {
+		err = errNoRun
+	}
+	if err != nil {
 		p.run = nil
 		return p.breaks(ctx, err)
 	}
 	return nil
 }
+
+var errNoRun = errors.New("the interpreter did not start the program")
 
 // advance runs a program on as far as answers reach. reply answers a call that needs no tool; it
 // returns the call as it goes out otherwise.

@@ -7,10 +7,12 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+	"time"
 
 	"github.com/cloudwego/eino/adk/filesystem"
 	"github.com/stretchr/testify/require"
 
+	"github.com/einolean/einolean/internal/backend"
 	"github.com/einolean/einolean/internal/dev/backendtest"
 	"github.com/einolean/einolean/store"
 )
@@ -20,24 +22,44 @@ func TestMemoryKeepsTheContract(t *testing.T) {
 }
 
 func TestDirKeepsTheContract(t *testing.T) {
-	parent := t.TempDir()
-	open := func(t *testing.T) store.Backend {
-		own, err := os.MkdirTemp(parent, "*")
-		require.NoError(t, err)
-		d, err := store.NewDir(filepath.Join(own, "store"))
-		require.NoError(t, err)
-		t.Cleanup(func() { require.NoError(t, d.Close()) })
-		return d
-	}
+	dirs := newAgedDirs(t)
 	outside := func(t *testing.T) {
-		stores, err := filepath.Glob(filepath.Join(parent, "*", "*"))
+		stores, err := filepath.Glob(filepath.Join(dirs.parent, "*", "*"))
 		require.NoError(t, err)
 		for _, files := range stores {
 			require.Equal(t, "store", filepath.Base(files), "something lies beside the store")
 		}
 		require.NoFileExists(t, filepath.Join(os.TempDir(), "escaped-1"))
 	}
-	backendtest.Run(t, open, backendtest.Options{Outside: outside})
+	open := func(t *testing.T) store.Backend { return dirs.open(t) }
+	backendtest.Run(t, open, backendtest.Options{Outside: outside, Age: dirs.age})
+}
+
+// agedDirs opens directory stores, and sets the times of their files.
+type agedDirs struct {
+	parent string
+	paths  map[any]string // of the stores
+}
+
+func newAgedDirs(t *testing.T) agedDirs { return agedDirs{t.TempDir(), make(map[any]string)} }
+
+func (a agedDirs) open(t *testing.T) *store.Dir {
+	own, err := os.MkdirTemp(a.parent, "*")
+	require.NoError(t, err)
+	path := filepath.Join(own, "store")
+	d, err := store.NewDir(path)
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, d.Close()) })
+	a.paths[d] = path
+	return d
+}
+
+// age is backendtest.Options.Age for a store of open, or a scope of one.
+func (a agedDirs) age(t *testing.T, files store.Backend, filePath string, by time.Duration) {
+	inner, err := backend.InnermostPath(t.Context(), files, filePath)
+	require.NoError(t, err)
+	at := time.Now().Add(-by)
+	require.NoError(t, os.Chtimes(filepath.Join(a.paths[backend.Innermost(files)], inner), at, at))
 }
 
 // Eino's own store in memory writes and reads lines, has no typed error and does

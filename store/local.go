@@ -24,10 +24,14 @@ import "github.com/einolean/einolean/internal/backend"
 // store is open, the next write uses the new one, provided that this user owns it and
 // it is not a symbolic link.
 //
-// Two promises need more than every system gives: on a file system without hard
-// links, a Create by two processes at once may let the later one win, and a file
-// that another process writes again while DeleteUnused looks at it may be
-// deleted. The time of a file is that of its last use.
+// The time of a file is that of its last use. DeleteUnused also respects uses that happen
+// while it runs, in this process or in another one. Between processes, this needs a system
+// that locks directories with flock: Linux, macOS and the BSDs do. Elsewhere, as on Windows,
+// and between machines that share a file system, DeleteUnused may delete a file that another
+// process uses or writes again at that moment: run it in the process that uses the store.
+//
+// A Create by two processes at once needs hard links or such locks. With neither, the later
+// one may win.
 //
 // DeleteUnused also removes empty directories below dir, and incomplete files that a crash
 // left behind and that have not grown for an hour, whatever since is; these do not count.

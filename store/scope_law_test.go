@@ -116,15 +116,22 @@ func TestAScopeSaysWhatItsStoreSays(t *testing.T) {
 }
 
 func TestAScopeKeepsTheContract(t *testing.T) {
-	for what, inner := range map[string]func() store.Backend{
-		"memory": func() store.Backend { return store.NewMemory(0) },
-		"a scope": func() store.Backend {
-			return store.Scoped(store.NewMemory(0), store.Scope{Key: func(context.Context) (string, error) { return "Acme 42", nil }, MaxBytes: 1 << 40})
-		},
+	dirs := newAgedDirs(t)
+	for what, inner := range map[string]struct {
+		open func(t *testing.T) store.Backend
+		age  func(t *testing.T, files store.Backend, filePath string, by time.Duration)
+	}{
+		"memory": {open: func(*testing.T) store.Backend { return store.NewMemory(0) }},
+		"a scope": {open: func(*testing.T) store.Backend {
+			key := func(context.Context) (string, error) { return "Acme 42", nil }
+			return store.Scoped(store.NewMemory(0), store.Scope{Key: key, MaxBytes: 1 << 40})
+		}},
+		"a directory": {open: func(t *testing.T) store.Backend { return dirs.open(t) }, age: dirs.age},
 	} {
 		t.Run(what, func(t *testing.T) {
 			scope := store.Scope{Key: func(context.Context) (string, error) { return "a/b", nil }, MaxBytes: 1 << 40}
-			backendtest.Run(t, func(*testing.T) store.Backend { return store.Scoped(inner(), scope) }, backendtest.Options{})
+			open := func(t *testing.T) store.Backend { return store.Scoped(inner.open(t), scope) }
+			backendtest.Run(t, open, backendtest.Options{Age: inner.age})
 		})
 	}
 }

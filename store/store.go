@@ -130,6 +130,11 @@ type Cleaner interface {
 	// written while it runs stay. If it fails halfway, files and bytes count what was
 	// deleted, and the call may be repeated.
 	//
+	// Checking the time of a file and deleting it is one step. So a file that another call
+	// writes, reads or marks meanwhile is either deleted before that call or stays: what
+	// the call found is still there afterwards. A store that cannot do this in one step
+	// documents how far the check and the deletion lie apart.
+	//
 	// A conversation that was active an hour after since, or later, keeps every file that
 	// it names: of two marks within an hour, a store may record only one. Reading a path
 	// that an older conversation still holds returns fs.ErrNotExist.

@@ -9,6 +9,7 @@ import (
 	"cmp"
 	"context"
 	"crypto/rand"
+	"errors"
 	"io"
 	"io/fs"
 	"path"
@@ -19,7 +20,7 @@ import (
 	"github.com/redis/go-redis/v9"
 )
 
-// Store is a Backend that reads by ranges and takes streams. A file is gone TTL after it was written; zero: never.
+// Store is a Backend that reads by ranges and takes streams. A file is gone TTL after it was last written or read; zero: never.
 type Store struct {
 	Client redis.UniversalClient
 	Prefix string
@@ -51,6 +52,9 @@ func (s *Store) ReadRange(ctx context.Context, filePath string, offset, length i
 	most := int64(min(uint64(length), 512<<20)) // no value is longer
 	tx := s.Client.TxPipeline()
 	there, size, part := tx.Exists(ctx, key), tx.StrLen(ctx, key), tx.GetRange(ctx, key, offset, offset+most)
+	if s.TTL > 0 { // in the same step, so that what was found stays
+		tx.Expire(ctx, key, s.TTL)
+	}
 	if _, err = tx.Exec(ctx); err != nil || there.Val() == 0 {
 		return nil, 0, cmp.Or(err, fs.ErrNotExist)
 	}
@@ -67,14 +71,34 @@ func (s *Store) Create(ctx context.Context, filePath string, content io.Reader) 
 	part := "{" + key + "}" + rand.Text() // gets the file's name in the end; in a cluster it is where key is
 	defer s.Client.Del(context.WithoutCancel(ctx), part)
 	err = s.Client.Set(ctx, part, "", s.TTL).Err()
+	size := int64(0)
 	for from, buf := bufio.NewReader(content), make([]byte, 64<<10); err == nil; {
 		n, failed := from.Read(buf)
-		err = cmp.Or(s.Client.Append(ctx, part, string(buf[:n])).Err(), failed)
+		size += int64(n)
+		err = cmp.Or(s.append(ctx, part, string(buf[:n]), size), failed)
 	}
 	if err != io.EOF {
 		return err
 	} else if moved, err := s.Client.RenameNX(ctx, part, key).Result(); err != nil || !moved {
 		return cmp.Or(err, fs.ErrExist)
+	}
+	return nil
+}
+
+var errExpired = errors.New("redis: the stream paused for longer than TTL, and its start expired")
+
+// append adds to a part, which has the given size afterwards and TTL from now on.
+func (s *Store) append(ctx context.Context, part, content string, size int64) error {
+	tx := s.Client.TxPipeline()
+	total := tx.Append(ctx, part, content)
+	if s.TTL > 0 {
+		tx.Expire(ctx, part, s.TTL)
+	}
+	if _, err := tx.Exec(ctx); err != nil {
+		return err
+	}
+	if total.Val() != size {
+		return errExpired
 	}
 	return nil
 }

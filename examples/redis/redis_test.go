@@ -5,8 +5,11 @@ package redis
 
 import (
 	"context"
+	"io"
+	"io/fs"
 	"net"
 	"os/exec"
+	"strings"
 	"testing"
 	"time"
 
@@ -59,3 +62,46 @@ func TestRedisKeepsTheContract(t *testing.T) {
 		})
 	}
 }
+
+// TestStore_UseRenewsTTL: what was read, and a stream that goes on, stay for TTL from then on.
+func TestStore_UseRenewsTTL(t *testing.T) {
+	server := miniredis.RunT(t) // whose clock the test sets
+	client := redis.NewClient(&redis.Options{Addr: server.Addr()})
+	t.Cleanup(func() { require.NoError(t, client.Close()) })
+	s := &Store{Client: client, TTL: time.Hour}
+	ctx := t.Context()
+	read := func() (string, error) {
+		content, _, err := s.ReadRange(ctx, "/file", 0, -1)
+		if err != nil {
+			return "", err
+		}
+		text, err := io.ReadAll(content)
+		return string(text), err
+	}
+	parts := func(pause time.Duration) io.Reader {
+		sleep := readerFunc(func([]byte) (int, error) {
+			server.FastForward(pause)
+			return 0, io.EOF
+		})
+		return io.MultiReader(strings.NewReader("one "), sleep, strings.NewReader("two "), sleep, strings.NewReader("three"))
+	}
+	require.NoError(t, s.Create(ctx, "/file", parts(40*time.Minute)))
+	for range 3 {
+		got, err := read()
+		require.NoError(t, err)
+		require.Equal(t, "one two three", got)
+		server.FastForward(59 * time.Minute)
+	}
+	server.FastForward(time.Minute)
+	_, err := read()
+	require.ErrorIs(t, err, fs.ErrNotExist)
+
+	require.ErrorIs(t, s.Create(ctx, "/file", parts(2*time.Hour)), errExpired, "the start is gone")
+	_, err = read()
+	require.ErrorIs(t, err, fs.ErrNotExist)
+	require.Empty(t, server.Keys())
+}
+
+type readerFunc func(p []byte) (int, error)
+
+func (f readerFunc) Read(p []byte) (int, error) { return f(p) }

@@ -32,8 +32,8 @@ var (
 )
 
 var (
-	// errBusy says that another process adds to the file.
-	errBusy = errors.New("another process is writing the file")
+	// errBusy says that another process has the lock of the file or of its directory.
+	errBusy = errors.New("another process is using the file or its directory")
 
 	// errReplaced says that the file is not that of its name any more.
 	errReplaced = errors.New("the file was replaced or deleted")
@@ -42,14 +42,9 @@ var (
 	errLinked = errors.New("the file has another name on this machine")
 )
 
-const (
-	// longestPause bounds the pause before a file is tried again that another process has.
-	longestPause = 50 * time.Millisecond
-
-	// settles is how long a file may be found replaced, or with two names: another process gives it
-	// its name and then removes the temporary one.
-	settles = 100 * time.Millisecond
-)
+// settles is how long a file may be found replaced, or with two names: another process gives it
+// its name and then removes the temporary one.
+const settles = 100 * time.Millisecond
 
 // writeEnd adds to an open file all of the content or nothing.
 func writeEnd(f *os.File, content string) error {

@@ -39,11 +39,10 @@ type Dir struct {
 	mu   sync.RWMutex
 	root *os.Root // replaced by reopen only
 
-	// link makes a second name for a file, and fails if the name is taken.
-	link func(dir *os.Root, from, to string) error
+	system system // replaced by tests only
 
 	// names excludes code that checks a name and then removes or takes it (the writing
-	// side) from code that puts something there.
+	// side) from code that puts something there or records a use. See [Dir.shared].
 	names sync.RWMutex
 
 	growing Locks // of files that are added to
@@ -66,7 +65,7 @@ func NewDir(dir string) (*Dir, error) {
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("backend: opening a directory store: %w", err), root.Close())
 	}
-	return &Dir{path: at, root: root, link: (*os.Root).Link}, nil
+	return &Dir{path: at, root: root, system: operatingSystem}, nil
 }
 
 // Close releases the directory. Afterwards every method returns an error; what
@@ -128,19 +127,17 @@ func (d *Dir) append(ctx context.Context, filePath, content string) error {
 		return err
 	}
 	defer free()
-	began := time.Now()
-	for pause := time.Millisecond; ; pause = min(2*pause, longestPause) {
-		err := d.grow(name, content)
-		passes := errors.Is(err, errLinked) || errors.Is(err, errReplaced)
-		if !errors.Is(err, errBusy) && (!passes || time.Since(began) > settles) {
-			return err
+	var first time.Time
+	passes := func(err error) bool {
+		if !errors.Is(err, errLinked) && !errors.Is(err, errReplaced) {
+			return false
 		}
-		select {
-		case <-ctx.Done():
-			return errors.Join(ctx.Err(), err)
-		case <-time.After(pause):
+		if first.IsZero() {
+			first = time.Now()
 		}
+		return time.Since(first) <= settles
 	}
+	return d.retry(ctx, passes, func() error { return d.grow(name, content) })
 }
 
 // grow adds to a file once it is nobody else's.
@@ -151,7 +148,12 @@ func (d *Dir) grow(name, content string) error {
 	if err != nil {
 		return err
 	}
-	at.close()
+	defer at.close()
+	unlock, err := d.system.lockDir(at.dir, sharedLock)
+	if err != nil {
+		return errors.Join(err, f.Close())
+	}
+	defer unlock()
 	return errors.Join(writeEnd(f, content), f.Close())
 }
 
@@ -169,7 +171,9 @@ func (d *Dir) CreateAny(ctx context.Context, names func(attempt int) string, con
 	n := naming{names: names}
 	err := n.firstFree(func(filePath string) error { return d.free(ctx, filePath) })
 	if err == nil {
-		err = d.save(ctx, n.filePath, content, func(at place, temp string) error { return d.exclusiveAny(ctx, at, temp, &n) })
+		err = d.save(ctx, n.filePath, content, func(ctx context.Context, at place, temp string) error {
+			return d.exclusiveAny(ctx, at, temp, &n)
+		})
 	}
 	describe(&err, "creating", n.filePath)
 	return n.stored(err)
@@ -178,7 +182,7 @@ func (d *Dir) CreateAny(ctx context.Context, names func(attempt int) string, con
 // exclusiveAny moves a temporary file to its name, or to the next one that is free.
 func (d *Dir) exclusiveAny(ctx context.Context, at place, temp string, n *naming) error {
 	parent := path.Dir(nameOf(n.filePath))
-	err := d.exclusive(at, temp)
+	err := d.exclusive(ctx, at, temp)
 	for errors.Is(err, fs.ErrExist) && n.next() {
 		name, bad := diskName(ctx, n.filePath)
 		if bad == nil && path.Dir(nameOf(n.filePath)) != parent {
@@ -188,7 +192,7 @@ func (d *Dir) exclusiveAny(ctx context.Context, at place, temp string, n *naming
 			return bad
 		}
 		at.base = path.Base(name)
-		err = d.exclusive(at, temp)
+		err = d.exclusive(ctx, at, temp)
 	}
 	return err
 }
@@ -212,7 +216,9 @@ func (d *Dir) free(ctx context.Context, filePath string) error {
 
 // save writes content to a temporary file in the same directory and then has put move
 // it to its name. Nothing is left behind when it fails.
-func (d *Dir) save(ctx context.Context, filePath string, content io.Reader, put func(place, string) error) error {
+func (d *Dir) save(
+	ctx context.Context, filePath string, content io.Reader, put func(ctx context.Context, at place, temp string) error,
+) error {
 	name, err := diskName(ctx, filePath)
 	if err != nil {
 		return err
@@ -227,7 +233,9 @@ func (d *Dir) save(ctx context.Context, filePath string, content io.Reader, put 
 	if err := fill(ctx, temp, content); err != nil {
 		return err
 	}
-	if err := put(at, tempName); err != nil {
+	now := time.Now()
+	_ = at.dir.Chtimes(tempName, now, now) // the last piece of content may have come long before its end
+	if err := put(ctx, at, tempName); err != nil {
 		return err
 	}
 	syncDir(at.dir)
@@ -276,31 +284,34 @@ func (d *Dir) openIn(name string, open func(place) (*os.File, error)) (at place,
 }
 
 // replace moves a temporary file to its name, over whatever file is there.
-func (d *Dir) replace(at place, temp string) error {
-	d.names.RLock()
-	defer d.names.RUnlock()
-	if info, err := at.dir.Lstat(at.base); err == nil && !info.Mode().IsRegular() {
-		return errNotPlain
-	}
-	return at.dir.Rename(temp, at.base)
+func (d *Dir) replace(ctx context.Context, at place, temp string) error {
+	return d.shared(ctx, at.dir, func() error {
+		if info, err := at.dir.Lstat(at.base); err == nil && !info.Mode().IsRegular() {
+			return errNotPlain
+		}
+		return at.dir.Rename(temp, at.base)
+	})
 }
 
 // exclusive moves a temporary file to its name if that is free. Without hard links
-// it can only check first.
-func (d *Dir) exclusive(at place, temp string) error {
-	d.names.Lock()
-	defer d.names.Unlock()
-	switch err := d.link(at.dir, temp, at.base); {
-	case err == nil:
-		_ = at.dir.Remove(temp) // so that a file with two names is never one of this process
-		return nil
-	case errors.Is(err, fs.ErrExist):
+// it checks first.
+func (d *Dir) exclusive(ctx context.Context, at place, temp string) error {
+	err := d.shared(ctx, at.dir, func() error {
+		err := d.system.link(at.dir, temp, at.base)
+		if err == nil {
+			_ = at.dir.Remove(temp) // so that a file with two names is never one of this process
+		}
+		return err
+	})
+	if err == nil || errors.Is(err, fs.ErrExist) || ctx.Err() != nil {
 		return err
 	}
-	if err := taken(at); err != nil {
-		return err
-	}
-	return at.dir.Rename(temp, at.base)
+	return d.alone(ctx, at.dir, func() error {
+		if err := taken(at); err != nil {
+			return err
+		}
+		return at.dir.Rename(temp, at.base)
+	})
 }
 
 // staleAfter is how long an incomplete file must not have grown before it counts
@@ -361,18 +372,31 @@ func (d *Dir) open(ctx context.Context, filePath string) (*os.File, fs.FileInfo,
 	}
 	defer at.close()
 	f, info, err := openSeen(at, fs.FileMode.IsRegular, fs.ErrNotExist, at.dir.Open, (*os.File).Stat)
-	if err == nil {
-		markUsed(at, info) // what is read is in use
+	if err != nil {
+		return nil, nil, err
 	}
-	return f, info, err
+	if time.Since(info.ModTime()) >= UseInterval { // what is read is in use
+		if err := d.markUsed(ctx, at, info); err != nil {
+			return nil, nil, errors.Join(err, f.Close())
+		}
+	}
+	return f, info, nil
 }
 
-// markUsed sets the time of a file to now, at most once in UseInterval. A file that
-// another user owns keeps its time.
-func markUsed(at place, info fs.FileInfo) {
-	if now := time.Now(); now.Sub(info.ModTime()) >= UseInterval {
-		_ = at.dir.Chtimes(at.base, now, now)
-	}
+// markUsed sets the time of a file that was opened to now. If it was deleted since, that is
+// [fs.ErrNotExist]. A file that another user owns keeps its time.
+func (d *Dir) markUsed(ctx context.Context, at place, opened fs.FileInfo) error {
+	return d.shared(ctx, at.dir, func() error {
+		info, err := at.dir.Lstat(at.base)
+		if err != nil {
+			return err
+		}
+		if os.SameFile(info, opened) { // a file that replaced it is new
+			now := time.Now()
+			_ = at.dir.Chtimes(at.base, now, now)
+		}
+		return nil
+	})
 }
 
 // UseInterval is how long a file counts as used without being marked again.
@@ -475,20 +499,22 @@ func (c *cleaning) cleanBelow(dir *os.Root, element string) {
 	_ = dir.Remove(element)
 }
 
+// delete deletes a file if it is old, and counts it.
 func (c *cleaning) delete(dir *os.Root, base string) error {
 	limit, counts := c.before, !strings.HasPrefix(base, tempPrefix)
 	if !counts {
 		limit = c.stale
 	}
-	c.store.names.Lock()
-	defer c.store.names.Unlock()
 	info, err := dir.Lstat(base)
 	c.stored = c.stored || counts
-	if err != nil || !c.looks && !info.ModTime().Before(limit) {
+	if err != nil {
 		return err
 	}
 	if !c.looks {
-		if err := dir.Remove(base); err != nil {
+		if !info.ModTime().Before(limit) {
+			return nil
+		}
+		if info, err = c.remove(dir, base, limit); info == nil {
 			return err
 		}
 	}
@@ -497,6 +523,22 @@ func (c *cleaning) delete(dir *os.Root, base string) error {
 		c.bytes += info.Size()
 	}
 	return nil
+}
+
+// remove removes a file if it is still old, and returns what it was, or nil.
+func (c *cleaning) remove(dir *os.Root, base string, limit time.Time) (removed fs.FileInfo, err error) {
+	err = c.store.alone(c.ctx, dir, func() error {
+		info, err := dir.Lstat(base)
+		if err != nil || !info.ModTime().Before(limit) {
+			return err
+		}
+		if err := c.store.system.remove(dir, base); err != nil {
+			return err
+		}
+		removed = info
+		return nil
+	})
+	return removed, err
 }
 
 // note keeps the first failure. What is missing by now was to be deleted.

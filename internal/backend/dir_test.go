@@ -133,7 +133,7 @@ func TestADirectoryIsNotAFile(t *testing.T) {
 
 func TestCreateIsExclusiveWithoutHardLinks(t *testing.T) {
 	d, at := newDir(t)
-	d.link = func(*os.Root, string, string) error { return errors.ErrUnsupported }
+	d.system.link = func(*os.Root, string, string) error { return errors.ErrUnsupported }
 	var wg sync.WaitGroup
 	results := make([]error, 8)
 	for i := range results {

@@ -214,7 +214,7 @@ func TestCreateAnyTakesNamesOfOneDirectoryOnly(t *testing.T) {
 		for second, want := range map[string]error{"other/b": fs.ErrInvalid, "..": fs.ErrInvalid, "": fs.ErrExist, "dir/b": nil, "/dir//b": nil} {
 			d, at := newDir(t)
 			if !links {
-				d.link = func(*os.Root, string, string) error { return errors.ErrUnsupported }
+				d.system.link = func(*os.Root, string, string) error { return errors.ErrUnsupported }
 			}
 			names := func(attempt int) string { return []string{"dir/a", second, ""}[attempt] }
 			got, err := d.CreateAny(t.Context(), names, readFunc(func([]byte) (int, error) {

@@ -16,6 +16,7 @@ import (
 	"io/fs"
 	"path"
 	"testing"
+	"time"
 
 	"github.com/cloudwego/eino/adk/filesystem"
 
@@ -41,6 +42,9 @@ type Options struct {
 	// ReadBack reads content back for a store that has neither Read nor
 	// ReadRange. If nil, the content of such a store is not checked.
 	ReadBack func(ctx context.Context, files store.Backend, filePath string) (string, error)
+	// Age sets the last use of a file back by a duration. If nil, it is not tested which
+	// files DeleteUnused keeps because they were used.
+	Age func(t *testing.T, files store.Backend, filePath string, by time.Duration)
 	// Outside fails the test if something changed outside of the store. It is called
 	// after hostile names were tried. If nil, this is not checked.
 	Outside func(t *testing.T)
@@ -88,6 +92,7 @@ var (
 	createAny = need{"CreateAny", func(s *suite) bool { return s.any != nil }}
 	cleaner   = need{"DeleteUnused", func(s *suite) bool { return s.cleaner != nil }}
 	readable  = need{"Read, ReadRange or Options.ReadBack", func(s *suite) bool { return len(s.readers()) > 0 }}
+	aging     = need{"Options.Age", func(s *suite) bool { return s.Age != nil }}
 	contexts  = need{"that Options.IgnoresContext is unset", func(s *suite) bool { return !s.IgnoresContext }}
 	cleaned   = need{"that Options.LiteralPaths is unset", func(s *suite) bool { return !s.LiteralPaths }}
 )

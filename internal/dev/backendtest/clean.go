@@ -7,6 +7,9 @@ import (
 	"context"
 	"errors"
 	"io/fs"
+	"maps"
+	"slices"
+	"sync"
 	"testing"
 	"time"
 )
@@ -18,6 +21,8 @@ var cleanCases = []testCase{
 	{"a deleted name can be written again", testCleanAgain, []need{cleaner}},
 	{"files and bytes are counted, and marking files as used adds nothing", testStored, []need{cleaner}},
 	{"cleaning with an ended context deletes nothing", testCleanEnded, []need{cleaner, contexts}},
+	{"old files that were used stay", testUsedStay, []need{cleaner, aging}},
+	{"an old file that is used during its deletion is missing or stays", testUsedMeanwhile, []need{cleaner, aging}},
 }
 
 func longAgo() time.Time  { return time.Now().AddDate(-1, 0, 0) }
@@ -108,4 +113,89 @@ func testCleanEnded(t *testing.T, s *suite) {
 		t.Errorf("DeleteUnused with an ended context = %d, %v", deleted, err)
 	}
 	s.holds(t, s.path("dir/file"), "content")
+}
+
+// use is a way to use a file. It reports whether the file was there, or is since.
+type use func(t *testing.T, filePath string) bool
+
+// uses are all the ways to use a file of the store that its methods offer.
+func (s *suite) uses() map[string]use {
+	uses := map[string]use{
+		"Write": func(t *testing.T, filePath string) bool {
+			err := s.tryWrite(t.Context(), filePath, contentOf(filePath))
+			if err != nil {
+				t.Errorf("Write(%q): %v", filePath, err)
+			}
+			return err == nil
+		},
+	}
+	for way, read := range s.readers() {
+		if way == "ReadBack" {
+			continue // not a method of the store
+		}
+		uses[way] = func(t *testing.T, filePath string) bool {
+			_, err := read(t.Context(), filePath)
+			if err != nil && !errors.Is(err, fs.ErrNotExist) && !s.AnyMissingError {
+				t.Errorf("%s(%q): %v", way, filePath, err)
+			}
+			return err == nil
+		}
+	}
+	return uses
+}
+
+// plantOld writes a file that was last used two days ago.
+func (s *suite) plantOld(t *testing.T, name string) (filePath string) {
+	t.Helper()
+	filePath = s.path(name)
+	s.write(t, filePath, contentOf(filePath))
+	s.Age(t, s.store, filePath, 48*time.Hour)
+	return filePath
+}
+
+func yesterday() time.Time { return time.Now().Add(-24 * time.Hour) }
+
+func testUsedStay(t *testing.T, s *suite) {
+	for way, use := range s.uses() {
+		used := s.plantOld(t, "used/"+way)
+		if !use(t, used) {
+			t.Errorf("%s(%q) does not find the file", way, used)
+		}
+	}
+	marked := s.plantOld(t, "used/marked")
+	if err := s.cleaner.MarkUsed(t.Context(), s.path("used/missing"), marked); err != nil {
+		t.Errorf("MarkUsed: %v", err)
+	}
+	unused := s.plantOld(t, "other/unused")
+	cleans(t, s, s.Prefix, yesterday(), 1)
+	s.missing(t, unused)
+	s.holds(t, marked, contentOf(marked))
+	for way := range s.uses() {
+		used := s.path("used/" + way)
+		s.holds(t, used, contentOf(used))
+	}
+}
+
+func testUsedMeanwhile(t *testing.T, s *suite) {
+	const rounds = 100
+	uses := s.uses()
+	ways := slices.Sorted(maps.Keys(uses))
+	for n := range rounds {
+		way := ways[n%len(ways)]
+		filePath := s.plantOld(t, "meanwhile/file")
+		var deletion sync.WaitGroup
+		deletion.Go(func() {
+			if _, _, err := s.cleaner.DeleteUnused(t.Context(), s.Prefix, yesterday()); err != nil {
+				t.Errorf("DeleteUnused: %v", err)
+			}
+		})
+		inUse := uses[way](t, filePath)
+		deletion.Wait()
+		if inUse {
+			s.holds(t, filePath, contentOf(filePath))
+		}
+		if t.Failed() {
+			t.Fatalf("after %s in round %d", way, n)
+		}
+	}
 }
