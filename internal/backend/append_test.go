@@ -6,6 +6,8 @@ package backend
 import (
 	"context"
 	"fmt"
+	"os"
+	"path/filepath"
 	"runtime"
 	"strings"
 	"testing"
@@ -107,4 +109,15 @@ func TestWhatWasReadNeverChanges(t *testing.T) {
 		require.NoError(t, Append(t.Context(), m, "/log", "more\n"))
 		require.Equal(t, seen[i], kept)
 	}
+}
+
+// TestAppend_ToWhatIsNoFileFails: the error is that of opening it.
+func TestAppend_ToWhatIsNoFileFails(t *testing.T) {
+	d, root := newDir(t)
+	require.NoError(t, os.Mkdir(filepath.Join(root, "dir"), dirMode))
+	require.ErrorIs(t, Append(t.Context(), d, "/dir", "text"), errNotPlain)
+	require.NoError(t, write(t, d, "/file", "text"))
+	require.ErrorIs(t, Append(t.Context(), d, "/file/below", "text"), errNotPlain)
+	require.NoError(t, d.Close())
+	require.ErrorIs(t, Append(t.Context(), d, "/file", "text"), os.ErrClosed)
 }

@@ -292,9 +292,15 @@ func (b *Backend) MarkUsed(ctx context.Context, filePaths ...string) error {
 
 // DeleteUnused deletes files below a directory that were last written or marked before
 // since; a failure does not stop it. If nothing at all is stored below a directory that is
-// named, the error is fs.ErrNotExist. Reading marks nothing. On S3 it also aborts uploads
-// below the directory that a crash left unfinished, once they are older than since and a
-// day.
+// named, the error is fs.ErrNotExist. Reading marks nothing.
+//
+// Object stores cannot check a time and delete an object in one step. DeleteUnused reads the
+// mark of a directory once a second, and the times of up to 1,000 objects with each request.
+// An object that is marked less than a second before its turn, or written again after it was
+// listed, may still be deleted. A directory, opened as file://, has no such gap.
+//
+// On S3 it also aborts uploads below the directory that a crash left unfinished, once they
+// are older than since and a day.
 func (b *Backend) DeleteUnused(ctx context.Context, dir string, since time.Time) (files int, bytes int64, err error) {
 	name, err := dirOf(dir)
 	if err != nil {

@@ -311,8 +311,7 @@ var errNothing = fmt.Errorf("nothing is stored there: %w", fs.ErrNotExist)
 // DeleteUnused deletes objects, and on S3 unfinished uploads, which do not count.
 func (o objects) DeleteUnused(ctx context.Context, dir string, since time.Time) (files int, bytes int64, err error) {
 	old := func(t time.Time) bool { return t.Add(clockMargin).Before(since) }
-	var asked string // the directory of the last object: mostly that of the next one too
-	var used time.Time
+	marks := markReader{lastUsed: o.lastUsed, now: time.Now}
 	where := new(s3.ListMultipartUploadsInput)
 	stored := false
 	err = o.each(ctx, dir, where, func(object *blob.ListObject) error {
@@ -320,12 +319,9 @@ func (o objects) DeleteUnused(ctx context.Context, dir string, since time.Time) 
 		if !old(object.ModTime) {
 			return nil
 		}
-		if in := path.Dir(object.Key); in != asked {
-			t, err := o.lastUsed(ctx, in)
-			if err != nil {
-				return err
-			}
-			asked, used = in, t
+		used, err := marks.read(ctx, path.Dir(object.Key))
+		if err != nil {
+			return err
 		}
 		if !used.IsZero() && !old(used) {
 			return nil
@@ -345,6 +341,33 @@ func (o objects) DeleteUnused(ctx context.Context, dir string, since time.Time) 
 		err = errNothing
 	}
 	return files, bytes, err
+}
+
+// markAge is how long DeleteUnused relies on the mark of a directory before it reads it again.
+const markAge = time.Second
+
+// markReader reads when directories were last marked as used. It keeps the last answer for
+// [markAge]: the next object is mostly in the same directory.
+type markReader struct {
+	lastUsed func(ctx context.Context, dir string) (time.Time, error)
+	now      func() time.Time
+
+	dir    string
+	used   time.Time
+	readAt time.Time
+}
+
+func (m *markReader) read(ctx context.Context, dir string) (time.Time, error) {
+	now := m.now()
+	if dir == m.dir && !m.readAt.IsZero() && now.Sub(m.readAt) < markAge {
+		return m.used, nil
+	}
+	used, err := m.lastUsed(ctx, dir)
+	if err != nil {
+		return time.Time{}, err
+	}
+	m.dir, m.used, m.readAt = dir, used, now
+	return used, nil
 }
 
 // lastUsed is when a directory was last marked as used: the zero time if it never was.

@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/einolean/einolean/reduction/internal/rounds"
 )
 
 // randomFigures are of a pass with everything counted.
@@ -88,4 +90,22 @@ func TestEachRuleOfWorthDecides(t *testing.T) {
 		c.change(&f)
 		require.Equal(t, c.want, f.Worth(), name)
 	}
+}
+
+// TestFiguresOf_ChosenByAHandler: a handler has decided on such a result, so it waits for nothing.
+func TestFiguresOf_ChosenByAHandler(t *testing.T) {
+	prompt := Prompt{
+		Messages: 2, Roughly: func(int, int) int64 { return 1 << 20 }, Corrected: func(n int64) int64 { return n },
+	}
+	edit := func(handled bool) (e Edit) {
+		e.Result = &Result{Pair: &rounds.Pair{}}
+		e.Rule.Handled = handled
+		return e
+	}
+	for _, edits := range [][]Edit{{edit(true)}, {edit(true), edit(false)}, {edit(false), edit(true)}} {
+		require.True(t, Figures{}.Of(edits, prompt).Chosen)
+	}
+	require.False(t, Figures{}.Of([]Edit{edit(false)}, prompt).Chosen)
+	require.False(t, Figures{}.Of(nil, prompt).Chosen)
+	require.True(t, Figures{Chosen: true}.Of([]Edit{edit(false)}, prompt).Chosen, "chosen before")
 }
