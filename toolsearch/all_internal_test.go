@@ -15,19 +15,21 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/einolean/einolean/internal/dev/adktest"
-	"github.com/einolean/einolean/toolsearch/internal/turn"
+	"github.com/einolean/einolean/toolsearch/internal/runstate"
 )
 
 // A run that showed all tools before a checkpoint still does after it, whatever the configuration
 // says now: the record decides, in the list, in the reminder and for the model.
-func TestARunThatShowsAllToolsStaysSoWithoutHideAbove(t *testing.T) {
+func TestHideAbove_ResumedRunStillShowsAll(t *testing.T) {
 	ctx := context.Background()
 	set, err := newSettings(ctx, &Config{DynamicTools: []tool.BaseTool{adktest.Comparable("a", nil), adktest.Comparable("b", nil)}}, false)
 	require.NoError(t, err)
 	c, err := newCatalogs(set).find(ctx, parts{})
 	require.NoError(t, err)
 	h := newHooks[*schema.Message](newRun(c))
-	h.run.Update(ctx, func(r *turn.Record) { *r = turn.Record{Began: true, All: true, Visible: []string{"a", "b"}} })
+	h.run.state.Update(ctx, func(r *runstate.State) {
+		*r = runstate.State{HadModelCall: true, ShowsAll: true, Visible: []string{"a", "b"}}
+	})
 	call := adk.ChatModelAgentState{Messages: []*schema.Message{schema.UserMessage("please")}, ToolInfos: []*schema.ToolInfo{{Name: "own"}}}
 	require.NoError(t, h.prepare(ctx, &call))
 	var names []string
@@ -36,5 +38,5 @@ func TestARunThatShowsAllToolsStaysSoWithoutHideAbove(t *testing.T) {
 	}
 	require.Equal(t, []string{"own", "a", "b"}, names)
 	require.Len(t, call.Messages, 1, "nothing is hidden, so there is no list")
-	require.True(t, h.all)
+	require.True(t, h.showsAll)
 }

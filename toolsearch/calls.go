@@ -20,24 +20,23 @@ import (
 
 	"github.com/einolean/einolean"
 	"github.com/einolean/einolean/internal/lenient"
+	"github.com/einolean/einolean/internal/message"
 	"github.com/einolean/einolean/internal/toolnames"
 	"github.com/einolean/einolean/internal/toolschema"
 	"github.com/einolean/einolean/internal/virtual"
 	"github.com/einolean/einolean/toolsearch/internal/found"
 	"github.com/einolean/einolean/toolsearch/internal/hidden"
+	"github.com/einolean/einolean/toolsearch/internal/runstate"
 	"github.com/einolean/einolean/toolsearch/internal/say"
 	"github.com/einolean/einolean/toolsearch/internal/slots"
-	"github.com/einolean/einolean/toolsearch/internal/turn"
-	"github.com/einolean/einolean/toolsearch/internal/wire"
 )
 
-// callView is a run as its tool calls see it, and the slots and programs that they go through.
-type callView struct{ *run }
+// The methods of *run for tool calls implement slots.Run and virtual.Tools.
 
 // Lookup says what a call is for.
-func (r callView) Lookup(c wire.Call) (*hidden.Tool, slots.Kind) {
+func (r *run) Lookup(c message.ToolCall) (*hidden.Tool, slots.Kind) {
 	isOurs := toolnames.IsSearchTool(c.Name) || c.Name == toolnames.Run
-	known := r.own[c.Name] != nil || r.catalog().usesMetaName(c.Name)
+	known := r.tools.own[c.Name] != nil || r.catalog().usesMetaName(c.Name)
 	switch e := r.catalog().Lookup(c.Name); {
 	case isOurs && !known && e == nil:
 		return nil, slots.Gone // of the protocol under which the history was written: it gets an answer
@@ -45,19 +44,19 @@ func (r callView) Lookup(c wire.Call) (*hidden.Tool, slots.Kind) {
 		return nil, slots.Enhanced
 	case e != nil:
 		return e, slots.Hidden
-	case r.isGone(c.Name):
+	case r.IsGone(c.Name):
 		return nil, slots.Gone
 	case known:
 		return nil, slots.Other
-	case r.catalog().changes && r.mayBeMissing(c.Name) && !r.isAlias(c.Name):
+	case r.catalog().changes && r.tools.mayBeMissing(c.Name) && !r.isAlias(c.Name):
 		return nil, slots.Gone
 	}
 	return nil, slots.Unknown
 }
 
 // callsEnhanced reports whether a call of call_tool is for a tool that returns more than text.
-func (r callView) callsEnhanced(c wire.Call) bool {
-	if !r.protocol.hasCallTool {
+func (r *run) callsEnhanced(c message.ToolCall) bool {
+	if !r.settings.protocol.hasCallTool {
 		return false
 	}
 	e := r.catalog().Resolve(toolnames.Called(lenient.Decode(c.Args)), anyTool)
@@ -67,8 +66,8 @@ func (r callView) callsEnhanced(c wire.Call) bool {
 func anyTool(*hidden.Tool) bool { return true }
 
 // Names are the hidden tools, those that the model sees first.
-func (r callView) Names(ctx context.Context) iter.Seq[string] {
-	now, _ := r.Now(ctx)
+func (r *run) Names(ctx context.Context) iter.Seq[string] {
+	now, _ := r.state.Snapshot(ctx)
 	return func(yield func(string) bool) {
 		for _, name := range now.Visible {
 			if r.catalog().Has(name) && !yield(name) {
@@ -86,7 +85,7 @@ func (r callView) Names(ctx context.Context) iter.Seq[string] {
 // Admit reports whether the call of a hidden tool must not run, and the answer to it. A call to a tool that
 // is not loaded is answered with the tool's schema. With that call in the history the tool counts as loaded,
 // and the model can repeat the call at once.
-func (r callView) Admit(ctx context.Context, name string) (answer string, stop bool) {
+func (r *run) Admit(ctx context.Context, name string) (answer string, stop bool) {
 	e, id := r.catalog().Lookup(name), compose.GetToolCallID(ctx)
 	if e == nil {
 		return "", false
@@ -97,25 +96,25 @@ func (r callView) Admit(ctx context.Context, name string) (answer string, stop b
 	if r.denies(ctx, e, toCall) {
 		return r.noSuchTool(ctx, name), true
 	}
-	r.Note(id, turn.Note{Tool: name})
-	now, _ := r.Now(ctx)
-	sees := !now.Began || slices.Contains(now.Visible, name) // unknown after a resume from a checkpoint of Eino's own package
-	if sees || r.cfg.AllowUnloadedCalls || r.rules.ProviderLoads || r.direct[name] {
+	r.calls.Record(id, runstate.CallOutcome{Reached: name})
+	now, _ := r.state.Snapshot(ctx)
+	sees := !now.HadModelCall || slices.Contains(now.Visible, name) // unknown after a resume from a checkpoint of Eino's own package
+	if sees || r.settings.cfg.AllowUnloadedCalls || r.settings.rules.ProviderLoads || r.direct[name] {
 		return "", false // a provider loads tools where we cannot see it
 	}
 	if r.denies(ctx, e, toShow) {
 		return r.noSuchTool(ctx, name), true
 	}
-	r.emit(ctx, einolean.Event{Kind: einolean.KindCallGated, Tool: name, CallID: id})
-	return say.Text(r.protocol.gate, say.Schema(e, "")), true
+	r.settings.emit(ctx, einolean.Event{Kind: einolean.KindCallGated, Tool: name, CallID: id})
+	return say.Text(r.settings.protocol.gate, say.Schema(e, "")), true
 }
 
 // admitProgram is Admit for the call of a program, which has checked it before: nothing is loaded, and what
 // the Filter says now counts.
-func (r callView) admitProgram(ctx context.Context, e *hidden.Tool) (answer string, stop bool) {
+func (r *run) admitProgram(ctx context.Context, e *hidden.Tool) (answer string, stop bool) {
 	id := compose.GetToolCallID(ctx)
-	if r.allows(ctx, e, toRunInProgram) {
-		r.Note(id, turn.Note{Tool: e.Info.Name})
+	if r.filter.allows(ctx, e, toRunInProgram) {
+		r.calls.Record(id, runstate.CallOutcome{Reached: e.Info.Name})
 		return "", false
 	}
 	r.denies(ctx, e, toCall)
@@ -124,12 +123,12 @@ func (r callView) admitProgram(ctx context.Context, e *hidden.Tool) (answer stri
 }
 
 // denies reports whether a call must not run because of the Filter, and tells OnEvent.
-func (r callView) denies(ctx context.Context, e *hidden.Tool, to way) bool {
-	phase, err := r.refusal(ctx, e, to)
+func (r *run) denies(ctx context.Context, e *hidden.Tool, to way) bool {
+	phase, err := r.filter.denied(ctx, e, to)
 	if phase == "" {
 		return false
 	}
-	r.emit(ctx, einolean.Event{
+	r.settings.emit(ctx, einolean.Event{
 		Kind: einolean.KindToolsDenied, Tool: e.Info.Name, CallID: compose.GetToolCallID(ctx), Err: err,
 		Tools: &einolean.ToolChange{Added: []string{e.Info.Name}, AddedCount: 1, Tokens: e.Tokens(), Phase: string(phase)},
 	})
@@ -138,85 +137,87 @@ func (r callView) denies(ctx context.Context, e *hidden.Tool, to way) bool {
 
 // noSuchTool is the answer to a call of an unknown tool, or of one that the caller may
 // not know of. If the caller knows the tool, the answer is that it may not use it.
-func (r callView) noSuchTool(ctx context.Context, name string) string {
+func (r *run) noSuchTool(ctx context.Context, name string) string {
 	id := compose.GetToolCallID(ctx)
-	r.Note(id, turn.Note{Refused: true})
+	r.calls.Record(id, runstate.CallOutcome{Rejected: true})
 	virtual.Fail(ctx, id)
-	if e := r.catalog().Lookup(name); e != nil && r.mayKnow(ctx, e) {
+	if e := r.catalog().Lookup(name); e != nil && r.filter.mayReveal(ctx, e) {
 		return say.Text("not-allowed", say.Data{Name: name})
 	}
 	answer := say.Text("no-such-tool", say.Data{Name: name, Near: r.near(ctx, name, found.MaxNear)})
-	if r.catalog().changes && r.source.isDown() {
-		answer += " " + say.Text("missing-servers", say.Data{Words: r.source.missing()})
+	if r.catalog().changes && r.tools.source.isDown() {
+		answer += " " + say.Text("missing-servers", say.Data{Words: r.tools.source.missing()})
 	}
 	return answer
 }
 
 // isAlias reports whether a name is known to be an alias of a tool that there is.
-func (r callView) isAlias(name string) bool {
-	of, known := r.aliases.tool(name)
-	return known && (of == "" || r.catalog().Has(of))
+func (r *run) isAlias(name string) bool {
+	target, known := r.settings.aliases.tool(name)
+	return known && (target == "" || r.catalog().Has(target))
 }
 
 // notesAlias returns an endpoint that notes an unknown name by which Eino reached a tool of the agent. Without a
 // Source, and for any other name, it is the same endpoint.
-func notesAlias[A, T any](ctx context.Context, s *settings, call *adk.ToolContext, next func(context.Context, A, ...tool.Option) (T, error)) func(context.Context, A, ...tool.Option) (T, error) {
-	r := runOf(ctx)
+func notesAlias[A, T any](
+	ctx context.Context, s *settings, call *adk.ToolContext, next func(context.Context, A, ...tool.Option) (T, error),
+) func(context.Context, A, ...tool.Option) (T, error) {
+	r := runFrom(ctx)
 	if r == nil || r.settings != s || call == nil || !r.catalog().changes {
 		return next
 	}
-	if _, kind := (callView{r}).Lookup(wire.Call{Name: call.Name}); kind != slots.Unknown {
+	if _, kind := r.Lookup(message.ToolCall{Name: call.Name}); kind != slots.Unknown {
 		return next
 	}
 	return func(ctx context.Context, args A, opts ...tool.Option) (T, error) {
 		out, err := next(ctx, args, opts...)
-		if note := r.Noted(call.CallID); !note.Refused {
-			s.aliases.add(call.Name, note.Tool)
+		if outcome := r.calls.Outcome(call.CallID); !outcome.Rejected {
+			s.aliases.add(call.Name, outcome.Reached)
 		}
 		return out, err
 	}
 }
 
 // near are the tools that a call of an unknown name may have meant.
-func (r callView) near(ctx context.Context, name string, most int) []string {
+func (r *run) near(ctx context.Context, name string, most int) []string {
 	return r.catalog().Near(name, most, func(e *hidden.Tool) bool {
-		return e.Info.Name != name && r.allows(ctx, e, toHint) && r.allows(ctx, e, toLoad)
+		return e.Info.Name != name && r.filter.allows(ctx, e, toHint) && r.filter.allows(ctx, e, toLoad)
 	})
 }
 
 // Answer answers the call of a tool that is gone, or that got no slot.
-func (r callView) Answer(ctx context.Context, name string, why slots.Kind) string {
+func (r *run) Answer(ctx context.Context, name string, why slots.Kind) string {
 	text, ok := map[slots.Kind]string{slots.TooMany: "too-many-tools", slots.Later: "from-next-run"}[why]
 	if !ok {
 		return r.noSuchTool(ctx, name)
 	}
 	id := compose.GetToolCallID(ctx)
-	r.Note(id, turn.Note{Tool: name, Refused: true})
+	r.calls.Record(id, runstate.CallOutcome{Reached: name, Rejected: true})
 	virtual.Fail(ctx, id)
-	return say.Text(text, say.Data{Name: cmp.Or(r.Noted(id).Tool, name)})
+	return say.Text(text, say.Data{Name: cmp.Or(r.calls.Outcome(id).Reached, name)})
 }
 
 // Kept are the names of calls in a checkpoint. Those of tools that no longer exist get an answer.
-func (r callView) Kept(ctx context.Context, interrupted []wire.Call) (names []string, known bool) {
-	kept, _ := r.Now(ctx)
-	for _, name := range kept.Bound {
-		called := slices.ContainsFunc(interrupted, func(c wire.Call) bool { return c.Name == name })
+func (r *run) Kept(ctx context.Context, interrupted []message.ToolCall) (names []string, known bool) {
+	kept, _ := r.state.Snapshot(ctx)
+	for _, name := range kept.BoundNames {
+		called := slices.ContainsFunc(interrupted, func(c message.ToolCall) bool { return c.Name == name })
 		if !r.catalog().Has(name) && (called || len(interrupted) == 0) {
-			r.noteHad(name)
+			r.tools.noteHad(name)
 		}
 	}
-	return kept.Bound, kept.Began
+	return kept.BoundNames, kept.HadModelCall
 }
 
 // Called is the call that arguments of call_tool ask for. Eino tells the callbacks of an answer in its place.
-func (r callView) Called(ctx context.Context, args string) slots.Call {
+func (r *run) Called(ctx context.Context, args string) slots.Call {
 	answer := func(text string) slots.Call { return slots.Answering(ctx, text) }
 	a := lenient.Decode(args)
 	name := toolnames.Called(a)
 	if name == "" || ctx.Err() != nil {
 		return answer(say.Text("no-call-name", say.Data{}))
 	}
-	e := r.catalog().Resolve(name, r.may(ctx, toRun))
+	e := r.catalog().Resolve(name, r.filter.allowed(ctx, toRun))
 	if e == nil {
 		if denied := r.catalog().Resolve(name, anyTool); denied != nil {
 			r.denies(ctx, denied, slices.Concat(toCall, toLoad))
@@ -227,7 +228,7 @@ func (r callView) Called(ctx context.Context, args string) slots.Call {
 	if problem != "" {
 		return answer(say.Text("bad-arguments", say.Schema(e, problem)))
 	}
-	r.Note(compose.GetToolCallID(ctx), turn.Note{Tool: e.Info.Name})
+	r.calls.Record(compose.GetToolCallID(ctx), runstate.CallOutcome{Reached: e.Info.Name})
 	ctx = callbacks.ReuseHandlers(ctx, &callbacks.RunInfo{Name: e.Info.Name, Type: e.Type(), Component: components.ComponentOfTool})
 	return slots.Running(ctx, e, text)
 }
@@ -249,15 +250,15 @@ func argumentsFor(e *hidden.Tool, raw string) (args, problem string) {
 }
 
 // Resolve implements virtual.Tools.
-func (r callView) Resolve(ctx context.Context, written string) (virtual.Tool, bool) {
+func (r *run) Resolve(ctx context.Context, written string) (virtual.Tool, bool) {
 	c := r.catalog()
 	if c.usesMetaName(written) {
 		return virtual.Tool{Refusal: say.Text("program-meta", say.Data{Name: written})}, true
 	}
-	if r.own[written] != nil && !c.Has(written) {
+	if r.tools.own[written] != nil && !c.Has(written) {
 		return virtual.Tool{}, false
 	}
-	e := c.Resolve(written, r.may(ctx, toRunInProgram))
+	e := c.Resolve(written, r.filter.allowed(ctx, toRunInProgram))
 	if e == nil {
 		return virtual.Tool{}, false
 	}
@@ -268,7 +269,7 @@ func (r callView) Resolve(ctx context.Context, written string) (virtual.Tool, bo
 const maxSigned = 3
 
 // Near implements virtual.Tools.
-func (r callView) Near(ctx context.Context, written string) (lines []string) {
+func (r *run) Near(ctx context.Context, written string) (lines []string) {
 	for _, n := range r.near(ctx, written, maxSigned) {
 		if e := r.catalog().Lookup(n); e != nil {
 			lines = append(lines, e.Signature())
@@ -278,7 +279,7 @@ func (r callView) Near(ctx context.Context, written string) (lines []string) {
 }
 
 // Check implements virtual.Tools.
-func (r callView) Check(name, arguments string) (problem, signature string) {
+func (r *run) Check(name, arguments string) (problem, signature string) {
 	e := r.catalog().Lookup(name)
 	if e == nil {
 		return "", ""
@@ -288,4 +289,4 @@ func (r callView) Check(name, arguments string) (problem, signature string) {
 }
 
 // Most implements virtual.Tools.
-func (r callView) Most() int { return 32 }
+func (r *run) Most() int { return 32 }

@@ -24,10 +24,10 @@ import (
 	"github.com/einolean/einolean/internal/toolnames"
 	"github.com/einolean/einolean/toolsearch/internal/found"
 	"github.com/einolean/einolean/toolsearch/internal/hidden"
-	"github.com/einolean/einolean/toolsearch/internal/memory"
+	"github.com/einolean/einolean/toolsearch/internal/history"
+	"github.com/einolean/einolean/toolsearch/internal/runstate"
 	"github.com/einolean/einolean/toolsearch/internal/slots"
-	"github.com/einolean/einolean/toolsearch/internal/told"
-	"github.com/einolean/einolean/toolsearch/internal/turn"
+	"github.com/einolean/einolean/toolsearch/internal/visibility"
 	"github.com/einolean/einolean/toolsearch/toolset"
 )
 
@@ -82,7 +82,7 @@ func newCatalog(by *catalogs, of parts, like *catalog) *catalog {
 		return names
 	})
 	c.measure = sync.OnceValues(c.measureAll)
-	c.reminder = sync.OnceValue(func() string { return told.List(c.names(), "") })
+	c.reminder = sync.OnceValue(func() string { return history.FormatList(c.names(), "") })
 	for e := range c.All() {
 		if defers, said := e.Info.Extra["defer_loading"].(bool); said && !defers || toolnames.Match(c.cfg.AlwaysVisible, e.Info.Name) {
 			c.pins = append(c.pins, e.Info.Name)
@@ -170,18 +170,18 @@ const catalogLine = "catalog "
 
 // emitCatalog reports the catalogue at the start of a run, and what changed in it since. listed are its
 // tools as they were reported last; it returns them as they are now.
-func (c *catalog) emitCatalog(ctx context.Context, said *memory.Record, listed []string) []string {
+func (c *catalog) emitCatalog(ctx context.Context, said *runstate.SavedState, listed []string) []string {
 	names := c.names()
 	tokens, sum := c.measure()
-	if !said.IsNew(ctx, catalogLine+sum) {
+	if !said.MarkReported(ctx, catalogLine+sum) {
 		return listed
 	}
-	said.Update(ctx, func(last *turn.Record) {
+	said.Update(ctx, func(last *runstate.State) {
 		last.Reported = slices.DeleteFunc(slices.Clone(last.Reported), func(line string) bool {
 			return strings.HasPrefix(line, catalogLine) && line != catalogLine+sum
 		})
 	})
-	change := c.changeOf(turn.Difference(names, listed), turn.Difference(listed, names))
+	change := c.changeOf(toolnames.Difference(names, listed), toolnames.Difference(listed, names))
 	if len(listed) == 0 {
 		change.Tokens = tokens
 	}
@@ -191,18 +191,18 @@ func (c *catalog) emitCatalog(ctx context.Context, said *memory.Record, listed [
 
 // emitVisible reports tools that became visible or hidden since the last model call. If there was
 // none, a run begins with the tools of an earlier one.
-func (c *catalog) emitVisible(ctx context.Context, last turn.Record, out turn.Turn) {
-	before, now, repeat := last.Visible, out.Record.Visible, !last.Began
-	if added := turn.Difference(now, before); len(added) > 0 {
+func (c *catalog) emitVisible(ctx context.Context, last runstate.State, out visibility.Selection) {
+	before, now, repeat := last.Visible, out.State.Visible, !last.HadModelCall
+	if added := toolnames.Difference(now, before); len(added) > 0 {
 		change := c.changeOf(added, nil)
 		if repeat {
 			change.Reason = "history"
 		}
 		c.emit(ctx, einolean.Event{Kind: einolean.KindToolsLoaded, Repeat: repeat, Tools: change})
 	}
-	if unloaded := turn.Difference(before, now); len(unloaded) > 0 {
+	if unloaded := toolnames.Difference(before, now); len(unloaded) > 0 {
 		change := c.changeOf(nil, unloaded)
-		if len(turn.Difference(unloaded, out.Unused)) == 0 {
+		if len(toolnames.Difference(unloaded, out.Unused)) == 0 {
 			change.Reason = "unused"
 		}
 		c.emit(ctx, einolean.Event{Kind: einolean.KindToolsUnloaded, Tools: change})
@@ -210,8 +210,8 @@ func (c *catalog) emitVisible(ctx context.Context, last turn.Record, out turn.Tu
 }
 
 // emitRefused reports a Source's tool whose name is taken, once in a run.
-func (c *catalog) emitRefused(ctx context.Context, said *memory.Record, name string) {
-	if said.IsNew(ctx, "refused "+name) {
+func (c *catalog) emitRefused(ctx context.Context, said *runstate.SavedState, name string) {
+	if said.MarkReported(ctx, "refused "+name) {
 		c.emit(ctx, einolean.Event{Kind: einolean.KindToolRefused, Tool: name, Err: fmt.Errorf("toolsearch: Source: another tool has the name %q", name)})
 	}
 }
@@ -316,8 +316,8 @@ type tools struct {
 	source sources
 
 	mu     sync.Mutex
-	had    turn.Names // names that the Source had in this run, or according to the history
-	called turn.Names // names that the history called before this run: of tools, or aliases of them
+	had    toolnames.Set // names that the Source had in this run, or according to the history
+	called toolnames.Set // names that the history called before this run: of tools, or aliases of them
 }
 
 // catalog is the hidden tools of this model call.
@@ -361,7 +361,7 @@ func (t *tools) checkLater(infos []*schema.ToolInfo) error {
 	if !slices.ContainsFunc(infos, func(t *schema.ToolInfo) bool { return t != nil && slots.IsName(t.Name) }) {
 		return nil // it is not of this run: there is no agent, or it is a list from a checkpoint of Eino's own package
 	}
-	c, wrong, seen := t.catalog(), problems(nil), turn.Names(nil)
+	c, wrong, seen := t.catalog(), problems(nil), toolnames.Set(nil)
 	for _, info := range infos {
 		if info == nil || slots.IsName(info.Name) {
 			continue
@@ -391,7 +391,7 @@ func (t *tools) noteLater(infos []*schema.ToolInfo, shown []string) {
 }
 
 // refresh asks the Source, if there is one, for its current tools, and reports whether these have changed.
-func (t *tools) refresh(ctx context.Context, said *memory.Record) bool {
+func (t *tools) refresh(ctx context.Context, said *runstate.SavedState) bool {
 	s, old := &t.source, t.catalog()
 	s.stale = nil
 	if !old.changes {
@@ -415,7 +415,7 @@ func (t *tools) refresh(ctx context.Context, said *memory.Record) bool {
 }
 
 // usableSet returns the set of the Source without tools whose names the agent uses.
-func (t *tools) usableSet(ctx context.Context, said *memory.Record) *hidden.Set {
+func (t *tools) usableSet(ctx context.Context, said *runstate.SavedState) *hidden.Set {
 	s, own := &t.source, t.own
 	set := s.setOf(ctx, t.catalog().settings)
 	if s.usable != nil && s.set == set && s.own == len(own) {
@@ -437,14 +437,14 @@ func (t *tools) usableSet(ctx context.Context, said *memory.Record) *hidden.Set 
 
 // noteGone notes tools of sources that no longer exist, and visible ones whose definition has
 // changed.
-func (t *tools) noteGone(ctx context.Context, said *memory.Record, old *catalog) {
+func (t *tools) noteGone(ctx context.Context, said *runstate.SavedState, old *catalog) {
 	now := t.catalog()
 	for e := range old.set.All() {
 		if !now.Has(e.Info.Name) {
 			t.noteHad(e.Info.Name)
 		}
 	}
-	last, isShown := said.Now(ctx)
+	last, isShown := said.Snapshot(ctx)
 	if !isShown {
 		return // a resumed run lists all again
 	}
@@ -457,12 +457,12 @@ func (t *tools) noteGone(ctx context.Context, said *memory.Record, old *catalog)
 }
 
 // emitLate reports, once in a run, tools that joined it and cannot be called before the next.
-func (t *tools) emitLate(ctx context.Context, said *memory.Record) {
+func (t *tools) emitLate(ctx context.Context, said *runstate.SavedState) {
 	c := t.catalog()
 	if t.slots == nil || c.cfg.OnEvent == nil {
 		return
 	}
-	if late := t.slots.Later(c.Set); len(late) > 0 && said.IsNew(ctx, "late") {
+	if late := t.slots.Later(c.Set); len(late) > 0 && said.MarkReported(ctx, "late") {
 		c.emit(ctx, einolean.Event{
 			Kind: einolean.KindToolRefused, Tool: late[0],
 			Err: fmt.Errorf("toolsearch: %d tools joined while the run was under way, and this version of Eino keeps the names of its tools: they can be called from the next run on", len(late)),
@@ -472,8 +472,8 @@ func (t *tools) emitLate(ctx context.Context, said *memory.Record) {
 
 // sources is what a run knows of its Source, and of those that this one asks.
 type sources struct {
-	known memory.Sources
-	stale turn.Names // names of tools that the model sees, whose definition has changed
+	known runstate.Sources
+	stale toolnames.Set // names of tools that the model sees, whose definition has changed
 
 	set, usable *hidden.Set // what it returned last, and what the run uses of it
 	own         int         // how many of its own tools the agent had then

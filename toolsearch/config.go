@@ -31,7 +31,7 @@ import (
 	"github.com/einolean/einolean/toolsearch/internal/hidden"
 	"github.com/einolean/einolean/toolsearch/internal/native"
 	"github.com/einolean/einolean/toolsearch/internal/say"
-	"github.com/einolean/einolean/toolsearch/internal/turn"
+	"github.com/einolean/einolean/toolsearch/internal/visibility"
 	"github.com/einolean/einolean/toolsearch/toolset"
 )
 
@@ -333,7 +333,7 @@ type settings struct {
 	unsupported error // the model cannot search; an error only if there is something to hide
 
 	searching  found.Limits
-	showing    turn.Limits
+	limits     visibility.Limits
 	describing say.Search // the search tools
 
 	aliases aliases // that agents have for their tools, as far as they were called
@@ -431,9 +431,9 @@ func newSettings(ctx context.Context, config *Config, agentic bool) (*settings, 
 	}
 	c := &s.cfg
 	s.searching = found.Limits{MaxResults: c.MaxResults, MinConfidence: c.MinConfidence}
-	s.showing = turn.Limits{UnloadAfter: c.UnloadAfter, MaxTools: c.MaxTools}
+	s.limits = visibility.Limits{UnloadAfter: c.UnloadAfter, MaxTools: c.MaxTools}
 	if s.rules.Native {
-		s.showing.MaxTools = 0
+		s.limits.MaxTools = 0
 	}
 	s.describing = say.Search{
 		Limit: c.MaxResults, Total: found.Most(c.MaxResults), Native: s.rules.Native, Calls: s.protocol.hasCallTool,

@@ -17,8 +17,8 @@ import (
 	"github.com/einolean/einolean/internal/toolnames"
 	"github.com/einolean/einolean/toolsearch/index"
 	"github.com/einolean/einolean/toolsearch/internal/hidden"
+	"github.com/einolean/einolean/toolsearch/internal/runstate"
 	"github.com/einolean/einolean/toolsearch/internal/say"
-	"github.com/einolean/einolean/toolsearch/internal/turn"
 	"github.com/einolean/einolean/toolsearch/toolset"
 )
 
@@ -28,7 +28,7 @@ func TestEventsCostNothingWithoutAListener(t *testing.T) {
 	g := newCatalog(newCatalogs(set), parts{}, nil)
 	r, ctx := newRun(g), context.Background()
 	require.Zero(t, testing.AllocsPerRun(100, func() {
-		callView{r}.denies(ctx, e, toCall)
+		r.denies(ctx, e, toCall)
 	}))
 }
 
@@ -42,8 +42,8 @@ func TestTheGateKnowsToolsByTheirNames(t *testing.T) {
 	g, err := newCatalogs(set).find(ctx, parts{set: (*hidden.Set)(now)})
 	require.NoError(t, err)
 	r := newRun(g)
-	r.Show(ctx, turn.Record{Visible: []string{}})
-	answer, stop := callView{r}.Admit(ctx, "a")
+	r.state.SetVisible(ctx, runstate.State{Visible: []string{}})
+	answer, stop := r.Admit(ctx, "a")
 	require.True(t, stop)
 	require.Contains(t, answer, "did not run")
 }

@@ -11,7 +11,7 @@ import (
 	"github.com/cloudwego/eino/schema"
 
 	"github.com/einolean/einolean/toolsearch/internal/hidden"
-	"github.com/einolean/einolean/toolsearch/internal/memory"
+	"github.com/einolean/einolean/toolsearch/internal/runstate"
 )
 
 // Phase is the use that a Filter decides about. Each way to a tool asks for these
@@ -84,19 +84,22 @@ var (
 	toRunInProgram = way{{Phase: PhaseLoad, InProgram: true}, {Phase: PhaseCall, InProgram: true}}
 )
 
-// permits are what the Filter says in one model call. Without one, Ask is nil, and all is allowed.
-type permits struct {
-	memory.Permits[FilterRequest]
+// filterCache has the answers of the Filter in one model call. Without a Filter, everything is allowed.
+type filterCache struct {
+	cache runstate.FilterCache[FilterRequest]
 }
 
-// refusal is the first phase on a way that is denied for a tool, with the Filter's error; "" if all are allowed.
-func (p *permits) refusal(ctx context.Context, e *hidden.Tool, to way) (Phase, error) {
-	if p.Ask == nil {
+// reset begins a new model call.
+func (f *filterCache) reset() { f.cache.Reset() }
+
+// denied returns the first phase on a way that is denied for a tool, with the Filter's error; "" if all are allowed.
+func (f *filterCache) denied(ctx context.Context, e *hidden.Tool, to way) (Phase, error) {
+	if f.cache.Ask == nil {
 		return "", nil
 	}
 	for _, req := range to {
 		req.Tool = e.Info
-		if ok, err := p.Verdict(ctx, req); !ok {
+		if ok, err := f.cache.Verdict(ctx, req); !ok {
 			return req.Phase, err
 		}
 	}
@@ -104,18 +107,18 @@ func (p *permits) refusal(ctx context.Context, e *hidden.Tool, to way) (Phase, e
 }
 
 // allows reports whether a tool may be used on a way.
-func (p *permits) allows(ctx context.Context, e *hidden.Tool, to way) bool {
-	phase, _ := p.refusal(ctx, e, to)
+func (f *filterCache) allows(ctx context.Context, e *hidden.Tool, to way) bool {
+	phase, _ := f.denied(ctx, e, to)
 	return phase == ""
 }
 
-// may is allows for each tool that it is asked about.
-func (p *permits) may(ctx context.Context, to way) func(*hidden.Tool) bool {
-	return func(e *hidden.Tool) bool { return p.allows(ctx, e, to) }
+// allowed returns a function that reports whether a tool may be used on a way.
+func (f *filterCache) allowed(ctx context.Context, to way) func(*hidden.Tool) bool {
+	return func(e *hidden.Tool) bool { return f.allows(ctx, e, to) }
 }
 
-// mayKnow reports whether the model may have seen the name of a tool, and can therefore be told that it may
-// not use it.
-func (p *permits) mayKnow(ctx context.Context, e *hidden.Tool) bool {
-	return p.Ask != nil && (p.allows(ctx, e, toSearch) || p.allows(ctx, e, toList))
+// mayReveal reports whether the model may have seen the name of a tool, so that an answer may say that the tool exists but
+// is not allowed.
+func (f *filterCache) mayReveal(ctx context.Context, e *hidden.Tool) bool {
+	return f.cache.Ask != nil && (f.allows(ctx, e, toSearch) || f.allows(ctx, e, toList))
 }

@@ -18,8 +18,9 @@ import (
 	"github.com/einolean/einolean/internal/lenient"
 	"github.com/einolean/einolean/internal/toolnames"
 	"github.com/einolean/einolean/toolsearch/internal/found"
+	"github.com/einolean/einolean/toolsearch/internal/history"
+	"github.com/einolean/einolean/toolsearch/internal/runstate"
 	"github.com/einolean/einolean/toolsearch/internal/say"
-	"github.com/einolean/einolean/toolsearch/internal/turn"
 )
 
 // toolsOf are the search tools of each protocol, the one that searches first. Where the agent has programs,
@@ -69,7 +70,7 @@ func (t *metaTool) InvokableRun(ctx context.Context, args string, _ ...tool.Opti
 	}
 	text, err := t.answer(ctx, t.run.search(ctx, t.to), lenient.Decode(args))
 	if id := compose.GetToolCallID(ctx); id != "" && err == nil {
-		t.run.Note(id, turn.Note{IsOurs: true, Loaded: turn.Loaded(text)})
+		t.run.calls.Record(id, runstate.CallOutcome{IsSearch: true, Loaded: history.ParseLoadedNames(text)})
 	}
 	return text, err
 }
@@ -81,7 +82,7 @@ func (t *metaTool) HiddenTools(context.Context) []*schema.ToolInfo {
 
 // Info describes the tool, in the language that is set.
 func (t *metaTool) Info(context.Context) (*schema.ToolInfo, error) {
-	texts, params, data := say.Prompts.Current(), t.params(), t.run.describing
+	texts, params, data := say.Prompts.Current(), t.params(), t.run.settings.describing
 	for key, p := range params {
 		p.Desc = texts.Say(t.text+"."+key, data)
 	}
@@ -95,20 +96,20 @@ func (t *metaTool) madeBy() *settings { return t.run.settings }
 // unless the provider reads its answers. Where the provider searches, none is shown, but a model that copies
 // an older call of one from the history still gets an answer.
 func searchTools(r *run) (tools []tool.BaseTool) {
-	of := &toolsOf[r.cfg.Protocol]
+	of := &toolsOf[r.settings.cfg.Protocol]
 	for i, t := range of.tools {
-		if i == 0 && r.signs && !r.rules.Native {
+		if i == 0 && r.signs && !r.settings.rules.Native {
 			t = of.withPrograms
 		}
-		if t.run = r; r.rules.Native && r.rules.ClientRuns {
+		if t.run = r; r.settings.rules.Native && r.settings.rules.ClientRuns {
 			tools = append(tools, nativeTool{&t})
 		} else {
 			tools = append(tools, &t)
 		}
 	}
-	if r.protocol.hasCallTool {
+	if r.settings.protocol.hasCallTool {
 		call := &metaTool{run: r, name: toolnames.Call, text: "call_tool", params: callParams}
-		tools = append(tools, r.slots.Calling(call)...)
+		tools = append(tools, r.tools.slots.Calling(call)...)
 	}
 	return tools
 }
@@ -156,12 +157,12 @@ func (n nativeTool) InvokableRun(ctx context.Context, args *schema.ToolArgument,
 	if err != nil {
 		return nil, err
 	}
-	c := r.rules
+	c := r.settings.rules
 	text, fresh := f.Hint(), f.Found
 	if c.NewOnly {
 		visible := s.For.Sees()
 		fresh = slices.DeleteFunc(slices.Clone(f.Found), func(x found.Tool) bool {
-			return visible[x.Info.Name] || !r.ReturnsFirst(x.Info.Name)
+			return visible[x.Info.Name] || !r.calls.MarkReturned(x.Info.Name)
 		})
 	}
 	if len(fresh) == 0 && len(f.Found) > 0 {
@@ -175,7 +176,7 @@ func (n nativeTool) InvokableRun(ctx context.Context, args *schema.ToolArgument,
 	for i, x := range fresh {
 		infos[i], names[i] = c.Info(x.Tool), x.Info.Name
 	}
-	r.Note(compose.GetToolCallID(ctx), turn.Note{IsOurs: true, Loaded: names}) // an empty answer is also ours
+	r.calls.Record(compose.GetToolCallID(ctx), runstate.CallOutcome{IsSearch: true, Loaded: names}) // an empty answer is also ours
 	return &schema.ToolResult{Parts: []schema.ToolOutputPart{{
 		Type: schema.ToolPartTypeToolSearchResult, ToolSearchResult: &schema.ToolSearchResult{Tools: infos},
 	}}}, nil

@@ -22,41 +22,41 @@ import (
 	"github.com/einolean/einolean/internal/adkrun"
 	"github.com/einolean/einolean/internal/lenient"
 	"github.com/einolean/einolean/internal/safe"
+	"github.com/einolean/einolean/internal/toolnames"
 	"github.com/einolean/einolean/internal/virtual"
 	"github.com/einolean/einolean/toolsearch/internal/found"
 	"github.com/einolean/einolean/toolsearch/internal/hidden"
-	"github.com/einolean/einolean/toolsearch/internal/memory"
+	"github.com/einolean/einolean/toolsearch/internal/history"
+	"github.com/einolean/einolean/toolsearch/internal/runstate"
 	"github.com/einolean/einolean/toolsearch/internal/slots"
-	"github.com/einolean/einolean/toolsearch/internal/told"
-	"github.com/einolean/einolean/toolsearch/internal/turn"
 )
 
 // runKey is the key of the run in a context.
 type runKey struct{}
 
-// run is one run of an agent, shared by the hooks and the tool calls. The context carries it from
-// BeforeAgent on. Its record survives a checkpoint; everything else is of this process.
+// run is one run of an agent, shared by the hooks and the tool calls. The context carries it from BeforeAgent on. Only its
+// state survives a checkpoint.
 type run struct {
-	*settings
-	memory.Record // what it has shown and told the model
-	memory.Calls  // what became of its tool calls
-	permits       // what the Filter says in this model call
-	tools         // those of its agent
+	settings *settings
+	tools    tools // of its agent
+	state    runstate.SavedState
+	calls    runstate.CallLog
+	filter   filterCache
 
 	hooks  any             // *hooks[M]
 	direct map[string]bool // tools whose result ends the run; Eino's own map
 	signs  bool            // the agent has programs: searches answer with signatures, and load nothing
 }
 
-func runOf(ctx context.Context) *run {
+func runFrom(ctx context.Context) *run {
 	r, _ := ctx.Value(runKey{}).(*run)
 	return r
 }
 
 func newRun(start *catalog) *run {
 	r := &run{settings: start.settings, tools: tools{own: map[string]*schema.ToolInfo{}}}
-	r.Ask = start.cfg.Filter
-	r.hidden.Store(start)
+	r.filter.cache.Ask = start.cfg.Filter
+	r.tools.hidden.Store(start)
 	return r
 }
 
@@ -78,20 +78,20 @@ func begin(ctx context.Context, all *catalogs, rc *adkrun.Run) (context.Context,
 		return ctx, nil, err
 	}
 	r.direct = rc.ReturnDirectly
-	ctx = virtual.WithTools(ctx, callView{r})
-	r.refresh(ctx, &r.Record)
-	r.slots = r.catalog().plan().Begin(ctx, callView{r})
+	ctx = virtual.WithTools(ctx, r)
+	r.tools.refresh(ctx, &r.state)
+	r.tools.slots = r.catalog().plan().Begin(ctx, r)
 	search := searchTools(r)
-	if r.rules.SearchTool {
+	if r.settings.rules.SearchTool {
 		rc.ToolSearchTool, _ = search[0].Info(ctx) // which never fails
 	}
 	var kept []tool.BaseTool
 	for i, t := range rc.Tools {
-		if own[i] == nil || !r.hides(own[i]) {
+		if own[i] == nil || !r.settings.hides(own[i]) {
 			kept = append(kept, t)
 		}
 	}
-	rc.Tools = slices.Concat(kept, search, r.slots.Tools())
+	rc.Tools = slices.Concat(kept, search, r.tools.slots.Tools())
 	return ctx, r, nil
 }
 
@@ -116,10 +116,10 @@ func join(ctx context.Context, all *catalogs, tools []tool.BaseTool, own []*sche
 		return nil, err
 	}
 	r := newRun(start)
-	r.Begin(ctx)
+	r.state.Begin(ctx)
 	for _, info := range own {
 		if info != nil {
-			r.own[info.Name] = info
+			r.tools.own[info.Name] = info
 		}
 	}
 	r.signs = virtual.ProgramsOf(ctx) != nil
@@ -150,8 +150,8 @@ func emitNotHidden(ctx context.Context, s *settings, infos []*schema.ToolInfo) {
 	if done == nil || done.Swap(true) {
 		return
 	}
-	r := runOf(ctx) // none where there is nothing to hide
-	if r != nil && !r.IsNew(ctx, "not hidden") {
+	r := runFrom(ctx) // none where there is nothing to hide
+	if r != nil && !r.state.MarkReported(ctx, "not hidden") {
 		return
 	}
 	var names []string
@@ -171,11 +171,11 @@ func emitNotHidden(ctx context.Context, s *settings, infos []*schema.ToolInfo) {
 	})
 }
 
-// noteShown adds hidden tools that a later handler showed in this model call: the model
+// addShownByHandlers adds hidden tools that a later handler showed in this model call: the model
 // has seen them, so it may call them, and they stay.
-func (r *run) noteShown(ctx context.Context, infos []*schema.ToolInfo) {
-	now, _ := r.Now(ctx)
-	if r.rules.Native || !now.Began {
+func (r *run) addShownByHandlers(ctx context.Context, infos []*schema.ToolInfo) {
+	now, _ := r.state.Snapshot(ctx)
+	if r.settings.rules.Native || !now.HadModelCall {
 		return
 	}
 	names := now.Visible
@@ -185,115 +185,126 @@ func (r *run) noteShown(ctx context.Context, infos []*schema.ToolInfo) {
 		}
 	}
 	if len(names) > len(now.Visible) {
-		r.Update(ctx, func(next *turn.Record) { next.Visible = names })
+		r.state.Update(ctx, func(next *runstate.State) { next.Visible = names })
 	}
 }
 
-// heard is what the facts ask of the run.
-func (r *run) heard() turn.Run {
-	c := r.catalog()
-	return turn.Run{
-		Has: c.Has, Owns: func(name string) bool { return r.own[name] != nil },
-		Note: r.Noted, ByHand: r.ByHand, Asked: func(a lenient.Arguments) []string { return found.Asked(c.Tools, a) },
-		Miss: func(name string) {
-			if c.changes {
-				r.noteHad(name)
-			}
-		},
-		Called: func(name string) {
-			if c.changes {
-				r.noteCalled(name)
-			}
-		},
-	}
+// catalog returns the hidden tools of this model call.
+func (r *run) catalog() *catalog { return r.tools.catalog() }
+
+// IsGone reports whether a Source had a tool of the name, and has it no longer.
+func (r *run) IsGone(name string) bool { return r.tools.isGone(name) }
+
+// HasHiddenTool reports whether there is a hidden tool of the name in this model call.
+func (r *run) HasHiddenTool(name string) bool { return r.catalog().Has(name) }
+
+// HasOwnTool reports whether the agent has a tool of the name that is not hidden.
+func (r *run) HasOwnTool(name string) bool { return r.tools.own[name] != nil }
+
+// MayShow implements visibility.Tools.
+func (r *run) MayShow(ctx context.Context, name string) bool {
+	return r.filter.allows(ctx, r.catalog().Lookup(name), toShow)
 }
 
-// tells is what a model call can be told of hidden tools. saw are those that the last one showed.
-func (r *run) tells(ctx context.Context, saw []string) told.Call {
+// RequestedTools implements history.Agent.
+func (r *run) RequestedTools(args lenient.Arguments) []string {
+	return found.Asked(r.catalog().Tools, args)
+}
+
+// RecordsCalls implements history.Agent.
+func (r *run) RecordsCalls() bool { return !r.state.IsOutsideRun() }
+
+// announcement returns what a model call may announce of the hidden tools.
+func (r *run) announcement(ctx context.Context, visibleBefore []string) history.Announcement {
 	c := r.catalog()
-	call := told.Call{Tools: c.Set, Names: c.names, Whole: c.reminder, Saw: saw, Changes: c.changes, Limit: r.cfg.CatalogLimit, Calls: r.protocol.hasCallTool}
-	if r.Ask != nil { // the Filter
-		call.Names, call.Whole = func() []string { return r.listable(ctx) }, nil
+	a := history.Announcement{
+		Tools: c.Set, Names: r.listable(ctx), VisibleBefore: visibleBefore,
+		Incremental: c.changes, Limit: r.settings.cfg.CatalogLimit, CallableByName: r.settings.protocol.hasCallTool,
 	}
-	if r.cfg.Backend != nil {
-		call.Store = func(path, text string) error { return r.store(ctx, path, text) }
+	if r.settings.cfg.Filter == nil {
+		a.FullList = c.reminder
 	}
-	return call
+	if r.settings.cfg.Backend != nil {
+		a.Store = r
+	}
+	return a
 }
 
 // listable returns the names that the model may see now, in the order of the catalogue. The
 // slice is read only.
 func (r *run) listable(ctx context.Context) (names []string) {
-	if r.Ask == nil {
+	if r.settings.cfg.Filter == nil {
 		return r.catalog().names()
 	}
 	for e := range r.catalog().All() {
-		if r.allows(ctx, e, toList) {
+		if r.filter.allows(ctx, e, toList) {
 			names = append(names, e.Info.Name)
 		}
 	}
 	return names
 }
 
-// store writes a file to the Backend, and reports the first failure. A store that hangs or ends its
-// goroutine has failed.
-func (r *run) store(ctx context.Context, path, content string) error {
+// StoreList writes a list to the Backend, and emits the first failure. A Backend that hangs or ends its goroutine has
+// failed.
+func (r *run) StoreList(ctx context.Context, path, content string) error {
 	_, err := safe.Wait(ctx, fmt.Sprintf("toolsearch: Backend, writing %q,", path), func() (struct{}, error) {
-		return struct{}{}, r.cfg.Backend.Write(ctx, &filesystem.WriteRequest{FilePath: path, Content: content})
+		return struct{}{}, r.settings.cfg.Backend.Write(ctx, &filesystem.WriteRequest{FilePath: path, Content: content})
 	})
-	if err != nil && r.IsNew(ctx, "store") {
-		r.emit(ctx, einolean.Event{Kind: einolean.KindStoreFailed, Err: err})
+	if err != nil && r.state.MarkReported(ctx, "store") {
+		r.settings.emit(ctx, einolean.Event{Kind: einolean.KindStoreFailed, Err: err})
 	}
 	return err
 }
 
 // search is a search of this model call, for tools on a way.
 func (r *run) search(ctx context.Context, to way) found.Search {
-	s := found.Search{Tools: r.catalog().Tools, Limits: r.searching, For: searchView{r, ctx, to}}
+	s := found.Search{Tools: r.catalog().Tools, Limits: r.settings.searching, For: searcher{r, ctx, to}}
 	if r.catalog().changes {
-		s.Missing = r.source.missing()
+		s.Missing = r.tools.source.missing()
 	}
-	if r.cfg.OnEvent != nil {
+	if r.settings.cfg.OnEvent != nil {
 		s.Report = func(what einolean.Search, failed []error) {
 			id := compose.GetToolCallID(ctx)
 			if len(failed) > 0 {
-				r.emit(ctx, einolean.Event{Kind: einolean.KindIndexFailed, CallID: id, Err: errors.Join(failed...)})
+				r.settings.emit(ctx, einolean.Event{Kind: einolean.KindIndexFailed, CallID: id, Err: errors.Join(failed...)})
 			}
-			r.emit(ctx, einolean.Event{Kind: einolean.KindToolsSearched, CallID: id, Search: &what})
+			r.settings.emit(ctx, einolean.Event{Kind: einolean.KindToolsSearched, CallID: id, Search: &what})
 		}
 	}
 	return s
 }
 
-// searchView is a run as its searches see it.
-type searchView struct {
-	*run
+// searcher is whom a search of a run is for.
+type searcher struct {
+	run *run
 	ctx context.Context // of the call
 	to  way
 }
 
 // May reports whether the Filter allows a tool in all of the phases.
-func (v searchView) May(e *hidden.Tool) bool { return v.allows(v.ctx, e, v.to) }
+func (s searcher) May(e *hidden.Tool) bool { return s.run.filter.allows(s.ctx, e, s.to) }
 
 // MayHint reports whether the model may read a name that it did not ask for.
-func (v searchView) MayHint(e *hidden.Tool) bool { return v.May(e) && v.allows(v.ctx, e, toHint) }
+func (s searcher) MayHint(e *hidden.Tool) bool {
+	return s.May(e) && s.run.filter.allows(s.ctx, e, toHint)
+}
 
 // Knows reports whether the model may know of a tool.
-func (v searchView) Knows(name string) bool {
-	e := v.catalog().Lookup(name)
-	return e != nil && v.mayKnow(v.ctx, e)
+func (s searcher) Knows(name string) bool {
+	e := s.run.catalog().Lookup(name)
+	return e != nil && s.run.filter.mayReveal(s.ctx, e)
 }
 
 // Sees are the tools that the model sees; nil if that is unknown, or if the form of an answer
 // cannot say which tools are loaded.
-func (v searchView) Sees() (s turn.Names) {
-	if v.rules.Native && !v.rules.NewOnly {
+func (s searcher) Sees() (visible toolnames.Set) {
+	if s.run.settings.rules.Native && !s.run.settings.rules.NewOnly {
 		return nil
 	}
-	now, _ := v.Now(v.ctx)
-	s.Add(now.Visible...)
-	return s
+	state, _ := s.run.state.Snapshot(s.ctx)
+	visible.Add(state.Visible...)
+	return visible
 }
 
 // Listed are the names that the model may see.
-func (v searchView) Listed() []string { return v.listable(v.ctx) }
+func (s searcher) Listed() []string { return s.run.listable(s.ctx) }

@@ -21,7 +21,7 @@ import (
 
 	"github.com/einolean/einolean/internal/dev/adktest"
 	"github.com/einolean/einolean/internal/safe"
-	"github.com/einolean/einolean/toolsearch/internal/memory"
+	"github.com/einolean/einolean/toolsearch/internal/runstate"
 )
 
 type userKey struct{}
@@ -183,7 +183,7 @@ func TestSeveralSourcesAreOne(t *testing.T) {
 }
 
 // inARun is the context of a run.
-func inARun(ctx context.Context) context.Context { return (&memory.Sources{}).With(ctx) }
+func inARun(ctx context.Context) context.Context { return (&runstate.Sources{}).With(ctx) }
 
 func TestASourceThatFailsKeepsItsOwnLastSetOfTheRun(t *testing.T) {
 	state := "up"

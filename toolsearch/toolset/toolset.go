@@ -24,7 +24,7 @@ import (
 	"github.com/einolean/einolean/internal/safe"
 	"github.com/einolean/einolean/internal/toolschema"
 	"github.com/einolean/einolean/toolsearch/internal/hidden"
-	"github.com/einolean/einolean/toolsearch/internal/memory"
+	"github.com/einolean/einolean/toolsearch/internal/runstate"
 )
 
 const (
@@ -244,7 +244,7 @@ type multi struct {
 
 // Tools asks all sources.
 func (m *multi) Tools(ctx context.Context) (*Set, error) {
-	known, sets, wrong := memory.SourcesIn(ctx), make([]*Set, len(m.sources)), make([]error, len(m.sources))
+	known, sets, wrong := runstate.SourcesFrom(ctx), make([]*Set, len(m.sources)), make([]error, len(m.sources))
 	var asking sync.WaitGroup
 	for i, s := range m.sources {
 		asking.Go(func() {
@@ -264,7 +264,7 @@ type place struct {
 }
 
 // ask asks one source.
-func ask(ctx context.Context, known *memory.Sources, at place, of Source) (*Set, error) {
+func ask(ctx context.Context, known *runstate.Sources, at place, of Source) (*Set, error) {
 	if set, isSet := of.(*Set); isSet || of == nil {
 		return set, nil
 	}

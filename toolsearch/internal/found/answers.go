@@ -14,9 +14,9 @@ import (
 
 	"github.com/einolean/einolean/internal/display"
 	"github.com/einolean/einolean/internal/lenient"
+	"github.com/einolean/einolean/internal/toolnames"
 	"github.com/einolean/einolean/toolsearch/internal/hidden"
 	"github.com/einolean/einolean/toolsearch/internal/say"
-	"github.com/einolean/einolean/toolsearch/internal/turn"
 )
 
 // Find answers a search by words, of which an answer names the results.
@@ -77,7 +77,7 @@ func Load(ctx context.Context, s Search, a lenient.Arguments) (string, error) {
 	s.selectByName(namesToLoad(a, s.has), &f)
 	f.bound(nameSize)
 	s.noteMissing(&f)
-	out := say.Answer{Loaded: turn.Difference(f.Names(), f.alreadyLoaded), AlreadyLoaded: f.alreadyLoaded}
+	out := say.Answer{Loaded: toolnames.Difference(f.Names(), f.alreadyLoaded), AlreadyLoaded: f.alreadyLoaded}
 	for i, u := range f.unknown {
 		f.unknown[i].Near = u.Near[:min(len(u.Near), maxNearOnLoad)]
 	}

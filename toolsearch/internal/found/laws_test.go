@@ -23,8 +23,8 @@ import (
 	"github.com/einolean/einolean/internal/dev/adktest"
 	"github.com/einolean/einolean/internal/lenient"
 	"github.com/einolean/einolean/toolsearch/index"
+	"github.com/einolean/einolean/toolsearch/internal/history"
 	"github.com/einolean/einolean/toolsearch/internal/say"
-	"github.com/einolean/einolean/toolsearch/internal/turn"
 )
 
 var (
@@ -116,7 +116,7 @@ func TestAnAnswerTellsOfNothingThatIsDenied(t *testing.T) {
 				require.True(t, a.sees[name], "%s: %s", where, name)
 			}
 			if at == 0 { // what later calls read of the answer
-				require.ElementsMatch(t, names, slices.Compact(slices.Sorted(slices.Values(append(turn.Loaded(text), names...)))), where)
+				require.ElementsMatch(t, names, slices.Compact(slices.Sorted(slices.Values(append(history.ParseLoadedNames(text), names...)))), where)
 			}
 			require.True(t, len(names)+len(answer.AlreadyLoaded) > 0 || answer.Hint != "", "%s: nothing is said", where)
 			heard(t, s, all[at], args, text, names, where)

@@ -23,9 +23,9 @@ import (
 	"github.com/einolean/einolean/internal/lenient"
 	"github.com/einolean/einolean/internal/race"
 	"github.com/einolean/einolean/internal/texts"
+	"github.com/einolean/einolean/internal/toolnames"
 	"github.com/einolean/einolean/toolsearch/internal/hidden"
 	"github.com/einolean/einolean/toolsearch/internal/say"
-	"github.com/einolean/einolean/toolsearch/internal/turn"
 )
 
 // answerRoom is what an answer may hold beside its tools: hints and keys.
@@ -63,13 +63,13 @@ func over(t testing.TB, tools ...tool.BaseTool) Search {
 // anybody may use and know of every tool but some.
 type anybody struct {
 	names               []string
-	denied, known, sees turn.Names
+	denied, known, sees toolnames.Set
 }
 
 func (a *anybody) May(e *hidden.Tool) bool     { return !a.denied[e.Info.Name] }
 func (a *anybody) MayHint(e *hidden.Tool) bool { return a.May(e) }
 func (a *anybody) Knows(name string) bool      { return a.denied[name] && a.known[name] }
-func (a *anybody) Sees() turn.Names            { return a.sees }
+func (a *anybody) Sees() toolnames.Set         { return a.sees }
 
 func (a *anybody) Listed() (names []string) {
 	for _, name := range a.names {

@@ -15,10 +15,10 @@ import (
 	"github.com/einolean/einolean/internal/keyword/bm25/lexicon"
 	keynames "github.com/einolean/einolean/internal/keyword/names"
 	"github.com/einolean/einolean/internal/lenient"
+	"github.com/einolean/einolean/internal/toolnames"
 	"github.com/einolean/einolean/toolsearch/index"
 	"github.com/einolean/einolean/toolsearch/internal/hidden"
 	"github.com/einolean/einolean/toolsearch/internal/say"
-	"github.com/einolean/einolean/toolsearch/internal/turn"
 )
 
 // The limits of one call; more is cut, and the answer says so.
@@ -56,7 +56,7 @@ type Caller interface {
 	May(*hidden.Tool) bool     // the search may return the tool
 	MayHint(*hidden.Tool) bool // a hint may mention the tool, which nobody asked for by its name
 	Knows(name string) bool    // the caller may know of the tool, but not use it
-	Sees() turn.Names          // tools that the model sees already
+	Sees() toolnames.Set       // tools that the model sees already
 	Listed() []string          // names that the model may see
 }
 
@@ -168,7 +168,7 @@ func (s Search) rank(ctx context.Context, words string, kept ranking) (ranking, 
 // ranking collects the results of a search. Tools that the model already sees keep their rank
 // but do not count towards the limit.
 type ranking struct {
-	visible turn.Names
+	visible toolnames.Set
 	limit   int // the most tools that the model does not see
 	found   []Tool
 	fresh   int // those of found that the model does not see
@@ -381,10 +381,10 @@ func spaced(text string) string {
 type Result struct {
 	Found []Tool // best first
 
-	visible       turn.Names // tools that the model sees already
-	alreadyLoaded []string   // names of found tools that the model sees already
-	leftOut       int        // found tools that do not fit into the answer
-	unsure        []Tool     // the best results of searches that were not sure of any
+	visible       toolnames.Set // tools that the model sees already
+	alreadyLoaded []string      // names of found tools that the model sees already
+	leftOut       int           // found tools that do not fit into the answer
+	unsure        []Tool        // the best results of searches that were not sure of any
 	advice
 }
 

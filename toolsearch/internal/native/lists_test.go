@@ -6,6 +6,7 @@ package native_test
 // The tool lists of random model calls, as plain data.
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"math/rand/v2"
@@ -16,11 +17,14 @@ import (
 	"github.com/cloudwego/eino/schema"
 	"github.com/stretchr/testify/require"
 
+	"github.com/einolean/einolean/internal/lenient"
 	"github.com/einolean/einolean/internal/race"
+	"github.com/einolean/einolean/internal/toolnames"
 	"github.com/einolean/einolean/toolsearch/internal/hidden"
+	"github.com/einolean/einolean/toolsearch/internal/history"
 	"github.com/einolean/einolean/toolsearch/internal/native"
 	"github.com/einolean/einolean/toolsearch/internal/slots"
-	"github.com/einolean/einolean/toolsearch/internal/turn"
+	"github.com/einolean/einolean/toolsearch/internal/visibility"
 )
 
 func random(t *testing.T) *rand.Rand {
@@ -46,8 +50,8 @@ func setOf(names ...string) *hidden.Set {
 	return hidden.New(tools)
 }
 
-func among(names []string) turn.Names {
-	in := turn.Names{}
+func among(names []string) toolnames.Set {
+	in := toolnames.Set{}
 	for _, name := range names {
 		in.Add(name)
 	}
@@ -73,30 +77,43 @@ func anyRules(t *testing.T, r *rand.Rand) native.Rules {
 }
 
 // someCall is a model call over the tools t0 to t39: any of them may be hidden, gone, in the
-// record, in the conversation and in the lists.
+// state, in the history and in the lists.
 type someCall struct {
-	native.Call
-	denied turn.Names
-	turn   turn.Input
+	native.ListInput
+	denied toolnames.Set
+	input  visibility.Input
 }
+
+// listAgent has the tools own0 to own2, and t38 and t39 are gone.
+type listAgent struct{}
+
+func (listAgent) HasOwnTool(name string) bool { return strings.HasPrefix(name, "own") }
+func (listAgent) IsGone(name string) bool     { return name == "t38" || name == "t39" }
+
+// The methods of history.Agent and visibility.Tools.
+
+func (c someCall) HasHiddenTool(name string) bool              { return c.Tools.Lookup(name) != nil }
+func (c someCall) HasOwnTool(string) bool                      { return false }
+func (c someCall) RequestedTools(lenient.Arguments) []string   { return nil }
+func (c someCall) RecordsCalls() bool                          { return true }
+func (c someCall) MayShow(_ context.Context, name string) bool { return !c.denied[name] }
 
 func anyCall(t *testing.T, r *rand.Rand) (c someCall) {
 	c.Rules, c.Tools = anyRules(t, r), setOf(append(some(r, "t", 30, 38), "always")...)
-	c.Pins = slices.DeleteFunc(some(r, "t", 3, 40), func(name string) bool { return c.Tools.Lookup(name) == nil })
+	c.AlwaysVisible = slices.DeleteFunc(some(r, "t", 3, 40), func(name string) bool { return c.Tools.Lookup(name) == nil })
 	c.Search = [][]string{{"tool_search"}, {"search_tools", "load_tool"}, {"tool_search", "call_tool"}}[r.IntN(3)]
-	c.Others = map[string]*schema.ToolInfo{"own0": {}, "own1": {}, "own2": {}}
-	c.Facts = &turn.Facts{ModelCalls: r.IntN(20)}
+	c.Usage = &history.Usage{ModelCalls: r.IntN(20)}
 	for _, name := range some(r, "t", 20, 40) {
-		c.Facts.Use(name, turn.Run{Has: func(name string) bool { return c.Tools.Lookup(name) != nil }})
+		c.Usage.MarkUsed(name, c)
 	}
-	c.Facts.Natively, c.Facts.Textually = among(some(r, "t", 5, 40)), among(some(r, "t", 5, 40))
+	c.Usage.LoadedNatively, c.Usage.LoadedByText = among(some(r, "t", 5, 40)), among(some(r, "t", 5, 40))
 	c.Prefetched = among(some(r, "t", 3, 40))
 	c.denied = among(some(r, "t", 5*r.IntN(2), 40))
-	c.Gone = func(name string) bool { return name == "t38" || name == "t39" }
+	c.Agent = listAgent{}
 	c.May = func(e *hidden.Tool) bool { return !c.denied[e.Info.Name] }
 	c.Follows = r.IntN(2) == 0
-	if c.Record.Began = c.Follows || r.IntN(2) == 0; c.Record.Began {
-		c.Record.Visible, c.Record.All = some(r, "t", 10, 40), r.IntN(3) == 0
+	if c.State.HadModelCall = c.Follows || r.IntN(2) == 0; c.State.HadModelCall {
+		c.State.Visible, c.State.ShowsAll = some(r, "t", 10, 40), r.IntN(3) == 0
 	}
 	for _, name := range slices.Concat(some(r, "own", 3, 3), some(r, "t", 8, 40), some(r, "__einolean_slot_", 3, 9), c.Search) {
 		c.Infos = append(c.Infos, &schema.ToolInfo{Name: name})
@@ -104,16 +121,15 @@ func anyCall(t *testing.T, r *rand.Rand) (c someCall) {
 	for _, name := range slices.Concat(some(r, "other", 2, 2), some(r, "t", 4, 40)) {
 		c.Deferred = append(c.Deferred, &schema.ToolInfo{Name: name})
 	}
-	c.turn = turn.Input{
-		Record: c.Record, Facts: c.Facts, Pins: c.Pins, Loads: r.IntN(4) > 0, Limits: turn.Limits{UnloadAfter: r.IntN(2) * r.IntN(5)},
-		Has: func(name string) bool { return c.Tools.Lookup(name) != nil }, May: func(name string) bool { return !c.denied[name] },
+	c.input = visibility.Input{
+		State: c.State, Usage: c.Usage, AlwaysVisible: c.AlwaysVisible, CanLoad: r.IntN(4) > 0, Limits: visibility.Limits{UnloadAfter: r.IntN(2) * r.IntN(5)},
 	}
 	if !c.Rules.Native {
-		c.turn.MaxTools, c.turn.Own = r.IntN(2)*r.IntN(20), len(c.Own())
+		c.input.Limits.MaxTools, c.input.OtherTools = r.IntN(2)*r.IntN(20), len(c.Own())
 	}
 	for e := range c.Tools.All() {
 		if c.May(e) {
-			c.turn.All = append(c.turn.All, e.Info.Name)
+			c.input.All = append(c.input.All, e.Info.Name)
 		}
 	}
 	return c
@@ -123,22 +139,22 @@ func anyCall(t *testing.T, r *rand.Rand) (c someCall) {
 // loaded, the user pinned or an earlier call showed, as far as it exists and the Filter allows;
 // the agent's own tools stay as they were; nothing is there twice, and no slot. There are no more
 // tools than the provider takes, unless the agent or the user insists.
-func TestTheListsOfAModelCallAreAFunctionOfTheirInput(t *testing.T) {
+func TestLists_AreAFunctionOfTheirInput(t *testing.T) {
 	r := random(t)
 	for range race.Cases(5000) {
 		in := anyCall(t, r)
 		infos, deferred := slices.Clone(in.Infos), slices.Clone(in.Deferred)
-		before, err := json.Marshal(in.Record)
+		before, err := json.Marshal(in.State)
 		require.NoError(t, err)
 
-		out := turn.Decide(in.turn)
-		list, later := native.Lists(in.Call, out.Record.Visible)
-		again, laterAgain := native.Lists(in.Call, out.Record.Visible)
+		out := visibility.Select(context.Background(), in.input, in)
+		list, later := native.Lists(in.ListInput, out.State.Visible)
+		again, laterAgain := native.Lists(in.ListInput, out.State.Visible)
 		require.Equal(t, namesIn(list), namesIn(again))
 		require.Equal(t, namesIn(later), namesIn(laterAgain))
 		require.Equal(t, infos, in.Infos)
 		require.Equal(t, deferred, in.Deferred)
-		after, _ := json.Marshal(in.Record)
+		after, _ := json.Marshal(in.State)
 		require.Equal(t, string(before), string(after))
 
 		requireShown(t, in, out, list)
@@ -147,7 +163,7 @@ func TestTheListsOfAModelCallAreAFunctionOfTheirInput(t *testing.T) {
 }
 
 // requireShown checks the list of a turn.
-func requireShown(t *testing.T, in someCall, out turn.Turn, infos []*schema.ToolInfo) {
+func requireShown(t *testing.T, in someCall, out visibility.Selection, infos []*schema.ToolInfo) {
 	require.NotNil(t, infos)
 	names := namesIn(infos)
 	var own, shown []string
@@ -162,31 +178,31 @@ func requireShown(t *testing.T, in someCall, out turn.Turn, infos []*schema.Tool
 		case strings.HasPrefix(name, "own"):
 			own = append(own, name)
 		case slices.Contains(in.Search, name):
-			require.False(t, in.Record.All || in.Rules.Native && name == "tool_search")
+			require.False(t, in.State.ShowsAll || in.Rules.Native && name == "tool_search")
 		default:
-			require.False(t, in.Gone(name))
+			require.False(t, in.Agent.IsGone(name))
 		}
 	}
 	require.Equal(t, namesIn(slices.DeleteFunc(slices.Clone(in.Infos), func(i *schema.ToolInfo) bool { return !strings.HasPrefix(i.Name, "own") })), own)
-	if in.Record.All {
+	if in.State.ShowsAll {
 		return
 	}
 	if !in.Rules.Native {
-		require.Equal(t, out.Record.Visible, append([]string{}, shown...), "at the end, in the order of loading")
-		if most := in.turn.MaxTools; most > 0 && len(names) > most {
+		require.Equal(t, out.State.Visible, append([]string{}, shown...), "at the end, in the order of loading")
+		if most := in.input.Limits.MaxTools; most > 0 && len(names) > most {
 			for _, name := range shown {
-				require.Contains(t, in.Pins, name)
+				require.Contains(t, in.AlwaysVisible, name)
 			}
 		}
 	}
-	for _, name := range out.Record.Visible {
-		if !slices.Contains(in.Pins, name) {
-			require.True(t, slices.Contains(in.Facts.Order, name) || slices.Contains(in.Record.Visible, name), name)
+	for _, name := range out.State.Visible {
+		if !slices.Contains(in.AlwaysVisible, name) {
+			require.True(t, slices.Contains(in.Usage.Order, name) || slices.Contains(in.State.Visible, name), name)
 		}
 	}
-	for _, name := range in.Facts.Order {
-		if !in.denied[name] && in.turn.Loads && !slices.Contains(out.Unused, name) {
-			require.Contains(t, out.Record.Visible, name)
+	for _, name := range in.Usage.Order {
+		if !in.denied[name] && in.input.CanLoad && !slices.Contains(out.Unused, name) {
+			require.Contains(t, out.State.Visible, name)
 		}
 	}
 }
@@ -198,7 +214,7 @@ func requireDeferred(t *testing.T, in someCall, infos, deferred []*schema.ToolIn
 	for i, name := range later {
 		require.NotContains(t, later[:i], name)
 	}
-	if in.Record.All || !in.Rules.DeferAll {
+	if in.State.ShowsAll || !in.Rules.DeferAll {
 		return
 	}
 	for e := range in.Tools.All() {
@@ -206,7 +222,7 @@ func requireDeferred(t *testing.T, in someCall, infos, deferred []*schema.ToolIn
 		switch {
 		case !in.denied[name]:
 			require.NotEqual(t, slices.Contains(shown, name), slices.Contains(later, name), name)
-		case !in.Facts.Natively[name]: // the history refers to it
+		case !in.Usage.LoadedNatively[name]: // the history refers to it
 			require.NotContains(t, later, name)
 		}
 	}
@@ -219,23 +235,23 @@ func requireDeferred(t *testing.T, in someCall, infos, deferred []*schema.ToolIn
 }
 
 // A list that already shows what it should is the same slice; one more tool goes to its end.
-func TestAListOnlyGrowsAtItsEnd(t *testing.T) {
+func TestLists_GrowOnlyAtTheEnd(t *testing.T) {
 	r := random(t)
 	for range race.Cases(3000) {
 		in := anyCall(t, r)
-		in.Rules, in.Record.All = native.Plain, false
+		in.Rules, in.State.ShowsAll = native.Plain, false
 		var show, more []string
 		for e := range in.Tools.All() {
 			if more = append(more, e.Info.Name); len(more)%2 == 0 {
 				show = append(show, e.Info.Name)
 			}
 		}
-		first, _ := native.Lists(in.Call, show)
+		first, _ := native.Lists(in.ListInput, show)
 		in.Infos, in.Follows = first, true
-		same, _ := native.Lists(in.Call, show)
+		same, _ := native.Lists(in.ListInput, show)
 		require.True(t, len(first) == 0 || &first[0] == &same[0], "no copy")
 		next := slices.DeleteFunc(more, func(name string) bool { return slices.Contains(show, name) })[:1]
-		grown, _ := native.Lists(in.Call, append(slices.Clip(show), next...))
+		grown, _ := native.Lists(in.ListInput, append(slices.Clip(show), next...))
 		require.Len(t, grown, len(first)+1)
 		for i, info := range first {
 			require.Same(t, info, grown[i], "and keeps what handlers wrote into it")

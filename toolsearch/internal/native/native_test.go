@@ -21,7 +21,7 @@ func (m modelType) GetType() string { return string(m) }
 
 // Whatever is asked of whatever model, the rules are those of one adapter for the message type, or
 // there is an error: about the model, if it cannot do what is asked, or else about the adapter.
-func TestAModelGetsAnAdapterOfItsMessageTypeOrAnError(t *testing.T) {
+func TestChoose_AdapterFitsMessageType(t *testing.T) {
 	can := map[string][]string{
 		"Claude": {native.ClaudeClient, native.ClaudeHosted}, "AgenticClaude": {native.AgenticClaudeClient},
 		"AgenticOpenAI/Responses": {native.OpenAIClient, native.OpenAIHosted}, "OpenAI": nil, "Ollama": nil, "Gemini": nil,
@@ -52,7 +52,7 @@ func TestAModelGetsAnAdapterOfItsMessageTypeOrAnError(t *testing.T) {
 }
 
 // Without a model, or with one of an unknown type, what is asked for decides.
-func TestAnUnknownModelTakesAnyAdapter(t *testing.T) {
+func TestChoose_UnknownModelAcceptsAnyAdapter(t *testing.T) {
 	for _, model := range []any{nil, modelType("Wrapper"), struct{}{}} {
 		for name, isAgentic := range adapters {
 			rules, err := native.Choose(name, model, isAgentic)

@@ -21,8 +21,8 @@ import (
 	"github.com/einolean/einolean/internal/message"
 	"github.com/einolean/einolean/internal/race"
 	"github.com/einolean/einolean/toolsearch/internal/hidden"
+	"github.com/einolean/einolean/toolsearch/internal/history"
 	"github.com/einolean/einolean/toolsearch/internal/native"
-	"github.com/einolean/einolean/toolsearch/internal/wire"
 )
 
 // kind makes messages of one type.
@@ -89,7 +89,7 @@ func found(names []string) string {
 // A history that was rewritten is what the adapter accepts, and stays so: no message that was given is
 // changed, no result of a search goes missing, each tool in a provider's form is one that the call
 // shows, as it is now, and where a tool may come back once only, it does.
-func TestAHistoryIsRewrittenOnce(t *testing.T) {
+func TestRewrite_IsIdempotent(t *testing.T) {
 	t.Run("plain", func(t *testing.T) { testRewriting(t, plain) })
 	t.Run("agentic", func(t *testing.T) { testRewriting(t, agentic) })
 }
@@ -99,7 +99,7 @@ func testRewriting[M adk.MessageType](t *testing.T, k kind[M]) {
 	for range race.Cases(2000) {
 		msgs, tools := k.anyHistory(r), setOf(some(r, "t", 10, 10)...)
 		denied := among(some(r, "t", 3, 10))
-		h := native.History{
+		h := native.RewriteInput{
 			Rules: anyRules(t, r), Tools: tools,
 			Findable: func(e *hidden.Tool) bool { return !denied[e.Info.Name] },
 		}
@@ -114,19 +114,19 @@ func testRewriting[M adk.MessageType](t *testing.T, k kind[M]) {
 		next := native.Rewrite(msgs, h)
 		after, _ := json.Marshal(msgs)
 		require.Equal(t, string(before), string(after))
-		require.True(t, wire.SameList(next, native.Rewrite(next, h)), "once")
+		require.True(t, message.SameSlice(next, native.Rewrite(next, h)), "once")
 		require.Len(t, next, len(msgs))
 
 		returned := map[string]bool{}
 		for i, m := range next {
-			for j, res := range wire.ViewOf(m).Results {
-				was := wire.ViewOf(msgs[i]).Results[j]
+			for j, res := range history.ContentOf(m).Results {
+				was := history.ContentOf(msgs[i]).Results[j]
 				require.Equal(t, was.ID, res.ID)
-				if !res.Native {
+				if !res.IsNative {
 					require.NotEmpty(t, res.Text)
 					continue
 				}
-				require.True(t, was.Native && h.Rules.Native)
+				require.True(t, was.IsNative && h.Rules.Native)
 				for _, name := range res.Tools {
 					require.Contains(t, was.Tools, name)
 					require.Contains(t, h.Shown, name)
@@ -137,8 +137,8 @@ func testRewriting[M adk.MessageType](t *testing.T, k kind[M]) {
 		}
 		if !h.Rules.Native {
 			for i, m := range next {
-				for j, res := range wire.ViewOf(m).Results {
-					if was := wire.ViewOf(msgs[i]).Results[j]; was.Native {
+				for j, res := range history.ContentOf(m).Results {
+					if was := history.ContentOf(msgs[i]).Results[j]; was.IsNative {
 						may := slices.DeleteFunc(was.Tools, func(name string) bool { return denied[name] && tools.Lookup(name) != nil })
 						require.Equal(t, found(may), res.Text)
 					}
@@ -165,7 +165,7 @@ func (a *asked[M]) Stream(ctx context.Context, input []M, opts ...model.Option) 
 }
 
 // A model without a search of its own reads of none, and can call what the conversation has loaded.
-func TestAPortableModelReadsOfNoSearch(t *testing.T) {
+func TestPortable_ModelReadsOfNoSearch(t *testing.T) {
 	t.Run("plain", func(t *testing.T) { testPortable(t, plain) })
 	t.Run("agentic", func(t *testing.T) { testPortable(t, agentic) })
 }
@@ -190,9 +190,9 @@ func testPortable[M adk.MessageType](t *testing.T, k kind[M]) {
 		after, _ := json.Marshal(msgs)
 		require.Equal(t, string(before), string(after))
 		for i, in := range m.input {
-			for j, res := range wire.ViewOf(in).Results {
-				require.False(t, res.Native)
-				if was := wire.ViewOf(msgs[i]).Results[j]; was.Native {
+			for j, res := range history.ContentOf(in).Results {
+				require.False(t, res.IsNative)
+				if was := history.ContentOf(msgs[i]).Results[j]; was.IsNative {
 					require.Equal(t, found(was.Tools), res.Text)
 					loaded = append(loaded, was.Tools...)
 				}
@@ -215,6 +215,6 @@ func testPortable[M adk.MessageType](t *testing.T, k kind[M]) {
 		require.NoError(t, err)
 		require.Nil(t, m.opts.ToolSearchTool)
 		require.Equal(t, later, m.opts.DeferredTools)
-		require.True(t, wire.SameList(msgs, m.input))
+		require.True(t, message.SameSlice(msgs, m.input))
 	}
 }

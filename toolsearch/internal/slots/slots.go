@@ -26,10 +26,10 @@ import (
 	"github.com/cloudwego/eino/compose"
 	"github.com/cloudwego/eino/schema"
 
+	"github.com/einolean/einolean/internal/message"
 	"github.com/einolean/einolean/internal/safe"
 	"github.com/einolean/einolean/internal/toolnames"
 	"github.com/einolean/einolean/toolsearch/internal/hidden"
-	"github.com/einolean/einolean/toolsearch/internal/wire"
 )
 
 // Kind says what the name of a call stands for.
@@ -48,7 +48,7 @@ const (
 // Run is what slots ask of the run whose tools they stand for.
 type Run interface {
 	// Lookup says what a call is for. The tool is that of Hidden, and nil otherwise.
-	Lookup(wire.Call) (*hidden.Tool, Kind)
+	Lookup(message.ToolCall) (*hidden.Tool, Kind)
 	// Names are the hidden tools that may be meant by an alias, the likeliest first.
 	Names(context.Context) iter.Seq[string]
 	// Admit reports whether a call of a hidden tool must not run, and the answer to it.
@@ -59,7 +59,7 @@ type Run interface {
 	Called(ctx context.Context, args string) Call
 	// Kept are the names of the calls in a checkpoint, whether there are any, and which calls
 	// were interrupted.
-	Kept(ctx context.Context, interrupted []wire.Call) (names []string, known bool)
+	Kept(ctx context.Context, interrupted []message.ToolCall) (names []string, known bool)
 }
 
 const (
@@ -233,7 +233,7 @@ func (s *slot) Info(ctx context.Context) (*schema.ToolInfo, error) {
 func (s *slot) GetType() string {
 	switch now := s.slots.round.Load(); {
 	case s.tool != nil:
-		if t, kind := s.slots.run.Lookup(wire.Call{Name: s.tool.Info.Name}); kind == Hidden {
+		if t, kind := s.slots.run.Lookup(message.ToolCall{Name: s.tool.Info.Name}); kind == Hidden {
 			return t.Type()
 		}
 	case now != nil && s.at < len(now.bound) && now.bound[s.at].why == Hidden:
@@ -265,7 +265,7 @@ func (s *slot) callOf(ctx context.Context, args string) Call {
 func (s *slot) target(ctx context.Context) (name string, why Kind, t *hidden.Tool) {
 	if s.tool != nil {
 		name, run := s.tool.Info.Name, s.slots.run
-		t, why = run.Lookup(wire.Call{Name: name})
+		t, why = run.Lookup(message.ToolCall{Name: name})
 		switch {
 		case why != Hidden:
 			why = Gone
@@ -333,14 +333,14 @@ func (s *Slots) resume(ctx context.Context) *round {
 
 // interruptedCalls returns the calls of an interrupted round, which Eino keeps in a type of its
 // own; none if there is no such round, or if Eino keeps it otherwise.
-func interruptedCalls(ctx context.Context) []wire.Call {
+func interruptedCalls(ctx context.Context) []message.ToolCall {
 	_, _, state := compose.GetInterruptState[any](ctx)
 	v := reflect.Indirect(reflect.ValueOf(state))
 	if v.Kind() != reflect.Struct {
 		return nil
 	}
 	if input := v.FieldByName("Input"); input.IsValid() && input.CanInterface() {
-		return wire.CallsOf(input.Interface())
+		return message.Calls(message.Plain(input.Interface()))
 	}
 	return nil
 }
@@ -366,8 +366,8 @@ func (s *Slots) Open() { s.round.Store(&noRound) }
 
 // Meet gives slots to tools whose calls pass in a model's answer, before the agent sees them. It
 // returns what to make of each call: the same, but for its name if it got none.
-func (s *Slots) Meet(ctx context.Context, calls []wire.Call) (edit func(wire.Call) wire.Call) {
-	calls = slices.DeleteFunc(slices.Clone(calls), func(c wire.Call) bool { // the others reach their tools, or none
+func (s *Slots) Meet(ctx context.Context, calls []message.ToolCall) (edit func(message.ToolCall) message.ToolCall) {
+	calls = slices.DeleteFunc(slices.Clone(calls), func(c message.ToolCall) bool { // the others reach their tools, or none
 		_, kind := s.run.Lookup(c)
 		return kind != Enhanced && (kind != Hidden && kind != Gone || s.isBound(c.Name))
 	})
@@ -388,12 +388,12 @@ func (s *Slots) Meet(ctx context.Context, calls []wire.Call) (edit func(wire.Cal
 
 // Bind gives slots to the tools that a model's answer calls: those that have one already keep it.
 // It returns the names that a resume needs, and what to make of each call, as Meet does.
-func (s *Slots) Bind(ctx context.Context, calls []wire.Call) (names []string, edit func(wire.Call) wire.Call) {
+func (s *Slots) Bind(ctx context.Context, calls []message.ToolCall) (names []string, edit func(message.ToolCall) message.ToolCall) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	b := s.empty()
 	for at, was := range s.current(ctx).bound {
-		if at < len(b.bound)-1 && slices.ContainsFunc(calls, func(c wire.Call) bool { return c.Name == was.name }) {
+		if at < len(b.bound)-1 && slices.ContainsFunc(calls, func(c message.ToolCall) bool { return c.Name == was.name }) {
 			b.bound[at] = was
 		}
 	}
@@ -403,8 +403,8 @@ func (s *Slots) Bind(ctx context.Context, calls []wire.Call) (names []string, ed
 }
 
 // editor renames the calls that got no slot, and remembers what they called.
-func (s *Slots) editor(b *round) func(wire.Call) wire.Call {
-	return func(c wire.Call) wire.Call {
+func (s *Slots) editor(b *round) func(message.ToolCall) message.ToolCall {
+	return func(c message.ToolCall) message.ToolCall {
 		if len(b.surplus) == 0 && !(s.kept && b.enhanced) {
 			return c
 		}
@@ -448,8 +448,8 @@ func Named[M adk.MessageType](s *Slots, msgs []M) []M {
 	if none {
 		return msgs
 	}
-	return wire.Each(msgs, func(m M) M {
-		return wire.Rename(m, func(id, name string) string {
+	return message.Map(msgs, func(m M) M {
+		return message.RenameTools(m, func(id, name string) string {
 			if was, ok := s.trueName(id); ok && IsName(name) {
 				return was
 			}
@@ -460,7 +460,7 @@ func Named[M adk.MessageType](s *Slots, msgs []M) []M {
 
 // bindAll gives each hidden tool that is called a slot. If all calls are known, a call of nothing
 // that is known may be one of any tool.
-func (s *Slots) bindAll(ctx context.Context, b *round, calls []wire.Call, all bool) {
+func (s *Slots) bindAll(ctx context.Context, b *round, calls []message.ToolCall, all bool) {
 	names, unknown := []string(nil), false
 	for _, c := range calls {
 		if IsName(c.Name) {
@@ -503,7 +503,7 @@ func (s *Slots) bindNames(b *round, names []string) {
 
 // whyNot says why the call of a name without a slot reaches no tool.
 func (s *Slots) whyNot(name string) Kind {
-	switch _, kind := s.run.Lookup(wire.Call{Name: name}); {
+	switch _, kind := s.run.Lookup(message.ToolCall{Name: name}); {
 	case kind != Hidden:
 		return Gone
 	case s.kept:
@@ -537,7 +537,7 @@ func (s *Slots) isBound(name string) bool {
 	if !ok {
 		return false
 	}
-	t, kind := s.run.Lookup(wire.Call{Name: name})
+	t, kind := s.run.Lookup(message.ToolCall{Name: name})
 	return kind != Hidden || IsEnhanced(t.Value) == IsEnhanced(s.tools[at].Value)
 }
 
@@ -549,7 +549,7 @@ func (s *Slots) bind(b *round, name string) bool {
 	if s.kept && !b.resumed {
 		return false
 	}
-	t, kind := s.run.Lookup(wire.Call{Name: name})
+	t, kind := s.run.Lookup(message.ToolCall{Name: name})
 	f := invokable
 	if kind == Hidden {
 		f = formOf(t.Value)

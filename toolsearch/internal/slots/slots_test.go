@@ -25,7 +25,6 @@ import (
 	"github.com/einolean/einolean/internal/message"
 	"github.com/einolean/einolean/internal/toolnames"
 	"github.com/einolean/einolean/toolsearch/internal/hidden"
-	"github.com/einolean/einolean/toolsearch/internal/wire"
 )
 
 // fakeRun is a run with the tools of these names. A call of a name that is gone gets an answer.
@@ -34,7 +33,7 @@ type fakeRun struct {
 	gone   map[string]bool
 }
 
-func (r fakeRun) Lookup(c wire.Call) (*hidden.Tool, Kind) {
+func (r fakeRun) Lookup(c message.ToolCall) (*hidden.Tool, Kind) {
 	switch {
 	case r.hidden[c.Name] != nil:
 		return r.tool(c.Name), Hidden
@@ -62,7 +61,7 @@ func (r fakeRun) Answer(_ context.Context, name string, why Kind) string {
 	return name + map[Kind]string{Gone: " is gone", TooMany: " has no slot", Later: " comes later"}[why]
 }
 
-func (r fakeRun) Kept(context.Context, []wire.Call) ([]string, bool) { return nil, true }
+func (r fakeRun) Kept(context.Context, []message.ToolCall) ([]string, bool) { return nil, true }
 
 // plain and media are tools with results of the two kinds.
 type plain string
@@ -116,7 +115,7 @@ func (n *node) table() map[string]tool.BaseTool {
 }
 
 // call runs one call, which Eino's own node reads by name.
-func (n *node) call(c wire.Call) string {
+func (n *node) call(c message.ToolCall) string {
 	x := n.table()[c.Name]
 	require.NotNil(n.t, x, "tool %s not found", c.Name)
 	one, err := compose.NewToolNode(context.Background(), &compose.ToolsNodeConfig{Tools: []tool.BaseTool{x}})
@@ -183,18 +182,18 @@ func TestEveryCallReachesItsToolOrAnAnswer(t *testing.T) {
 
 // round makes some calls of tools that are there or gone.
 func (n *node) round(rnd *rand.Rand, r fakeRun, first int, joining bool, id int) {
-	var calls []wire.Call
+	var calls []message.ToolCall
 	for name := range maps.Keys(r.hidden) {
 		if len(calls) < 6 {
-			calls = append(calls, wire.Call{ID: fmt.Sprintf("%d-%s", id, name), Name: name, Args: "{}"})
+			calls = append(calls, message.ToolCall{ID: fmt.Sprintf("%d-%s", id, name), Name: name, Args: "{}"})
 		}
 	}
 	for name := range maps.Keys(r.gone) {
 		if len(calls) < 7 {
-			calls = append(calls, wire.Call{ID: fmt.Sprintf("%d-%s", id, name), Name: name, Args: "{}"})
+			calls = append(calls, message.ToolCall{ID: fmt.Sprintf("%d-%s", id, name), Name: name, Args: "{}"})
 		}
 	}
-	check := func(was, c wire.Call, text string) {
+	check := func(was, c message.ToolCall, text string) {
 		switch _, bound := n.slots.places[was.Name]; {
 		case r.gone[was.Name]:
 			require.Equal(n.t, was.Name+" is gone", text)
@@ -205,9 +204,9 @@ func (n *node) round(rnd *rand.Rand, r fakeRun, first int, joining bool, id int)
 			require.Equal(n.t, was.Name, c.Name)
 		}
 	}
-	early := make([]wire.Call, len(calls))
+	early := make([]message.ToolCall, len(calls))
 	for i, c := range calls {
-		early[i] = n.slots.Meet(context.Background(), []wire.Call{c})(c)
+		early[i] = n.slots.Meet(context.Background(), []message.ToolCall{c})(c)
 		if rnd.IntN(2) == 0 {
 			check(c, early[i], n.call(early[i]))
 		}
@@ -226,11 +225,11 @@ func (n *node) round(rnd *rand.Rand, r fakeRun, first int, joining bool, id int)
 func TestTooManyCallsOfOneAnswerAreAnsweredEach(t *testing.T) {
 	r := fakeRun{hidden: map[string]tool.BaseTool{}}
 	s := begin(r, false, true)
-	var calls []wire.Call
+	var calls []message.ToolCall
 	for i := range 60 {
 		name := fmt.Sprintf("late%d", i)
 		r.hidden[name] = plain(name)
-		calls = append(calls, wire.Call{ID: name, Name: name, Args: "{}"})
+		calls = append(calls, message.ToolCall{ID: name, Name: name, Args: "{}"})
 	}
 	s.Open()
 	_, edit := s.Bind(context.Background(), calls)
@@ -252,7 +251,7 @@ type reading struct {
 	bytes *int
 }
 
-func (r reading) Lookup(c wire.Call) (*hidden.Tool, Kind) {
+func (r reading) Lookup(c message.ToolCall) (*hidden.Tool, Kind) {
 	if *r.bytes += len(c.Args); c.Name == toolnames.Call && json.Valid([]byte(c.Args)) {
 		return nil, Enhanced
 	}
@@ -310,15 +309,15 @@ func renamedBack[M adk.MessageType](t *testing.T) {
 	s := begin(r, true, true)
 	r.hidden["late"] = plain("late")
 	s.Open()
-	calls := []wire.Call{{ID: "1", Name: "a", Args: "{}"}, {ID: "2", Name: "late", Args: "{}"}}
-	answer := wire.Edit(message.Calling[M]([]message.ToolCall{{ID: "1", Name: "a", Args: "{}"}, {ID: "2", Name: "late", Args: "{}"}}), s.Meet(context.Background(), calls))
-	require.True(t, IsName(wire.ViewOf(answer).Calls[1].Name))
-	was := []M{answer, message.Answering[M]("1", "a", message.NewText("x")), message.Answering[M]("2", wire.ViewOf(answer).Calls[1].Name, message.NewText("y"))}
+	calls := []message.ToolCall{{ID: "1", Name: "a", Args: "{}"}, {ID: "2", Name: "late", Args: "{}"}}
+	answer := message.EditCalls(message.Calling[M]([]message.ToolCall{{ID: "1", Name: "a", Args: "{}"}, {ID: "2", Name: "late", Args: "{}"}}), s.Meet(context.Background(), calls))
+	require.True(t, IsName(message.Calls(answer)[1].Name))
+	was := []M{answer, message.Answering[M]("1", "a", message.NewText("x")), message.Answering[M]("2", message.Calls(answer)[1].Name, message.NewText("y"))}
 	now := Named(s, was)
-	require.Equal(t, calls, wire.ViewOf(now[0]).Calls)
+	require.Equal(t, calls, message.Calls(now[0]))
 	require.Same(t, was[1], now[1])
 	require.Equal(t, message.Answering[M]("2", "late", message.NewText("y")), now[2])
-	require.True(t, IsName(wire.ViewOf(was[2]).Results[0].Name), "what was handed over stays")
+	require.True(t, IsName(message.Results(was[2])[0].Name()), "what was handed over stays")
 }
 
 // A tool that another of its name replaced, with results of another kind, is called like any other;
@@ -333,8 +332,8 @@ func TestAToolThatChangedTheKindOfItsResults(t *testing.T) {
 		n.table()
 		r.hidden["a"] = media{plain("a")}
 		s.Open()
-		c := wire.Call{ID: "1", Name: "a", Args: "{}"}
-		_, edit := s.Bind(context.Background(), []wire.Call{c})
+		c := message.ToolCall{ID: "1", Name: "a", Args: "{}"}
+		_, edit := s.Bind(context.Background(), []message.ToolCall{c})
 		want := map[bool]string{false: "a ran {}", true: "a comes later"}[kept]
 		require.Equal(t, want, n.call(edit(c)))
 	}

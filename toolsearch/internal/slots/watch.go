@@ -12,8 +12,8 @@ import (
 	"github.com/cloudwego/eino/schema"
 
 	"github.com/einolean/einolean/internal/jsontext"
+	"github.com/einolean/einolean/internal/message"
 	"github.com/einolean/einolean/internal/toolnames"
-	"github.com/einolean/einolean/toolsearch/internal/wire"
 )
 
 // Watch has the slots bound as soon as the name of a call passes in an answer of the model:
@@ -49,7 +49,7 @@ func (w watched[M]) Stream(ctx context.Context, input []M, opts ...model.Option)
 // heard is the last call that passed in an answer. The arguments of call_tool say what it calls once they are
 // whole: to read all of them again with each piece would take quadratic time.
 type heard struct {
-	call wire.Call
+	call message.ToolCall
 	args strings.Builder
 	json jsontext.Pieces
 }
@@ -65,8 +65,8 @@ func (h *heard) goesOn(args string) (whole bool) {
 
 // met gives slots to the calls that a chunk begins, or whose arguments say what they call.
 func met[M adk.MessageType](ctx context.Context, s *Slots, chunk M, h *heard) M {
-	var calls []wire.Call
-	for _, c := range wire.ViewOf(chunk).Calls {
+	var calls []message.ToolCall
+	for _, c := range message.Calls(chunk) {
 		switch {
 		case c.Name != "":
 			if *h = (heard{call: c}); c.Name == toolnames.Call {
@@ -80,5 +80,5 @@ func met[M adk.MessageType](ctx context.Context, s *Slots, chunk M, h *heard) M 
 	if len(calls) == 0 {
 		return chunk
 	}
-	return wire.Edit(chunk, s.Meet(ctx, calls))
+	return message.EditCalls(chunk, s.Meet(ctx, calls))
 }

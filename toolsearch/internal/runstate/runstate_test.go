@@ -1,7 +1,7 @@
 // Copyright einolean authors
 // SPDX-License-Identifier: Apache-2.0
 
-package memory_test
+package runstate_test
 
 import (
 	"context"
@@ -17,15 +17,14 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/einolean/einolean/toolsearch/internal/hidden"
-	"github.com/einolean/einolean/toolsearch/internal/memory"
-	"github.com/einolean/einolean/toolsearch/internal/turn"
+	"github.com/einolean/einolean/toolsearch/internal/runstate"
 )
 
 // Whatever callers ask at once, a filter hears each question once in a model call, and all get its answer; an error or
 // a panic means no; the next model call asks again.
-func TestAFilterIsAskedOnceInAModelCall(t *testing.T) {
+func TestFilterCache_AsksOncePerModelCall(t *testing.T) {
 	ctx, asked := context.Background(), [8]atomic.Int32{}
-	p := memory.Permits[int]{Ask: func(_ context.Context, q int) (bool, error) {
+	p := runstate.FilterCache[int]{Ask: func(_ context.Context, q int) (bool, error) {
 		asked[q].Add(1)
 		switch q % 4 {
 		case 1:
@@ -36,7 +35,7 @@ func TestAFilterIsAskedOnceInAModelCall(t *testing.T) {
 		return q%4 == 0, nil
 	}}
 	for call := range int32(3) {
-		p.AskAgain()
+		p.Reset()
 		var all sync.WaitGroup
 		for n := range 64 {
 			all.Go(func() {
@@ -54,79 +53,78 @@ func TestAFilterIsAskedOnceInAModelCall(t *testing.T) {
 	}
 }
 
-// Over random notes: a note holds all that was noted of its call, and nothing of another, also of an earlier one
-// with its id; a tool is
-// returned first once between two model calls.
-func TestCallsAreWhatWasNotedOfThem(t *testing.T) {
+// Over random records: an outcome holds all that was recorded of its call, and nothing of another, also of an earlier one
+// with its id. A tool is returned first once between two model calls.
+func TestCallLog_OutcomeIsOfItsCallAlone(t *testing.T) {
 	for seed := range uint64(100) {
 		r := rand.New(rand.NewPCG(seed, 8))
-		var c memory.Calls
-		want, returned := map[string]turn.Note{}, map[string]bool{}
+		var c runstate.CallLog
+		want, returned := map[string]runstate.CallOutcome{}, map[string]bool{}
 		for range 60 {
 			id := []string{"", "a", "b", "c"}[r.IntN(4)]
 			switch r.IntN(6) {
 			case 0:
-				c.Answered()
+				c.BeginModelCall()
 				clear(returned)
 				for id, n := range want {
-					n.IsLast = false
+					n.IsNewest = false
 					want[id] = n
 				}
 			case 1, 2:
-				require.Equal(t, !returned[id], c.ReturnsFirst(id), "seed %d", seed)
+				require.Equal(t, !returned[id], c.MarkReturned(id), "seed %d", seed)
 				returned[id] = true
 			default:
-				more := turn.Note{Tool: []string{"", "x", "y"}[r.IntN(3)], IsOurs: r.IntN(3) == 0, Refused: r.IntN(4) == 0}
+				more := runstate.CallOutcome{Reached: []string{"", "x", "y"}[r.IntN(3)], IsSearch: r.IntN(3) == 0, Rejected: r.IntN(4) == 0}
 				if r.IntN(3) == 0 {
 					more.Loaded = []string{fmt.Sprint("t", r.IntN(9))}
 				}
-				c.Note(id, more)
+				c.Record(id, more)
 				if id == "" {
 					continue // it cannot be told from others
 				}
 				n := want[id]
-				if !n.IsLast { // of another call
-					n = turn.Note{IsLast: true}
+				if !n.IsNewest { // of another call
+					n = runstate.CallOutcome{IsNewest: true}
 				}
-				if more.Tool != "" {
-					n.Tool = more.Tool
+				if more.Reached != "" {
+					n.Reached = more.Reached
 				}
-				n.Loaded, n.IsOurs, n.Refused = append(slices.Clone(n.Loaded), more.Loaded...), n.IsOurs || more.IsOurs, n.Refused || more.Refused
+				n.Loaded, n.IsSearch, n.Rejected = append(slices.Clone(n.Loaded), more.Loaded...), n.IsSearch || more.IsSearch, n.Rejected || more.Rejected
 				want[id] = n
 			}
-			require.Equal(t, want[id], c.Noted(id), "seed %d", seed)
+			require.Equal(t, want[id], c.Outcome(id), "seed %d", seed)
 		}
 	}
 }
 
-// Outside of a run, as where hooks are called by hand, a record is of the process alone. It holds what was shown
-// last, and each line is new once; a copy that was handed out does not change.
-func TestARecordOutsideARunIsOfTheProcess(t *testing.T) {
+// Outside a run, the state is of this process alone. It holds what was visible last, and reports each key once. A
+// snapshot does not change.
+func TestSavedState_OutsideRunIsOfThisProcess(t *testing.T) {
 	ctx := context.Background()
-	var r memory.Record
+	var r runstate.SavedState
 	r.Begin(ctx)
-	before, isShown := r.Now(ctx)
-	require.True(t, r.ByHand())
-	require.False(t, isShown || before.Began)
-	r.Show(ctx, turn.Record{Visible: []string{"a"}, Reported: []string{"not taken"}})
-	require.True(t, r.IsNew(ctx, "line"))
-	first, isShown := r.Now(ctx)
+	before, isShown := r.Snapshot(ctx)
+	require.True(t, r.IsOutsideRun())
+	require.False(t, isShown || before.HadModelCall)
+	r.SetVisible(ctx, runstate.State{Visible: []string{"a"}, Reported: []string{"not taken"}})
+	require.True(t, r.MarkReported(ctx, "line"))
+	first, isShown := r.Snapshot(ctx)
 	require.True(t, isShown)
-	require.Equal(t, turn.Record{Began: true, Visible: []string{"a"}, Reported: []string{"line"}}, first)
-	require.False(t, r.IsNew(ctx, "line"))
-	require.True(t, r.IsNew(ctx, "another"))
-	r.Update(ctx, func(next *turn.Record) { next.Bound = []string{"b"} })
+	require.Equal(t, runstate.State{HadModelCall: true, Visible: []string{"a"}, Reported: []string{"line"}}, first)
+	require.False(t, r.MarkReported(ctx, "line"))
+	require.True(t, r.MarkReported(ctx, "another"))
+	r.Update(ctx, func(next *runstate.State) { next.BoundNames = []string{"b"} })
 	r.Save(ctx) // nobody keeps it, and nothing fails
-	now, _ := r.Now(ctx)
-	require.Equal(t, turn.Record{Began: true, Visible: []string{"a"}, Bound: []string{"b"}, Reported: []string{"line", "another"}}, now)
+	now, _ := r.Snapshot(ctx)
+	require.Equal(t, runstate.State{HadModelCall: true, Visible: []string{"a"}, BoundNames: []string{"b"}, Reported: []string{"line", "another"}}, now)
 	require.Equal(t, []string{"line"}, first.Reported)
-	require.Equal(t, turn.Record{}, before)
+	require.Equal(t, runstate.State{}, before)
 }
 
 // A source that fails, panics or is silent costs a run nothing that it listed before.
-func TestARunKeepsWhatASourceListedLast(t *testing.T) {
-	ctx, sources := context.Background(), &memory.Sources{}
-	require.Same(t, sources, memory.SourcesIn(sources.With(ctx)))
+func TestSources_KeepTheLastListing(t *testing.T) {
+	ctx, sources := context.Background(), &runstate.Sources{}
+	require.Same(t, sources, runstate.SourcesFrom(sources.With(ctx)))
 	first, second := hidden.New([]*hidden.Tool{{Info: &schema.ToolInfo{Name: "a"}}}), hidden.New([]*hidden.Tool{{Info: &schema.ToolInfo{Name: "b"}}})
 	ask := func(set *hidden.Set, err error) (*hidden.Set, error) {
 		return sources.List(ctx, "key", "Tools", func() (*hidden.Set, error) { return set, err })

@@ -1,11 +1,12 @@
 // Copyright einolean authors
 // SPDX-License-Identifier: Apache-2.0
 
-package told_test
+package history
 
-// Laws of what a model is told, over random names.
+// Laws of announcements, over random names.
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"math/rand/v2"
@@ -19,7 +20,6 @@ import (
 
 	"github.com/einolean/einolean/internal/toolnames"
 	"github.com/einolean/einolean/toolsearch/internal/hidden"
-	"github.com/einolean/einolean/toolsearch/internal/told"
 )
 
 // world has some tools, some of which a model may see.
@@ -79,16 +79,24 @@ func read(texts []string) (names []string, isWhole bool) {
 	return names, isWhole
 }
 
-// Whatever tools come and go: what a conversation was told names only tools that there are, or that
-// nobody used when they went; it names every one, unless it counts some; it stays as written, unless the
-// list is written anew; a new process that is handed the texts goes on as the old one would where they say everything; and
-// the store is asked once for a list, and never again after a failure.
-func TestATellingLeavesTheReaderWithTheToolsThatThereAre(t *testing.T) {
+// listStore is a function as a ListStore.
+type listStore func(path, text string) error
+
+func (s listStore) StoreList(_ context.Context, path, text string) error { return s(path, text) }
+
+// Whatever tools come and go:
+//
+//   - the texts name only tools that exist, or that nobody could call when they went;
+//   - they name every tool, unless they count some;
+//   - they stay as written, unless the list is rewritten;
+//   - a new process goes on as the old one would, where the texts name everything;
+//   - the store is asked once for a list, and never again after a failure.
+func TestAnnouncer_TextsNameTheToolsThatExist(t *testing.T) {
 	for _, language := range []adk.Language{adk.LanguageEnglish, adk.LanguageChinese} {
 		require.NoError(t, adk.SetLanguage(language))
 		t.Cleanup(func() { _ = adk.SetLanguage(adk.LanguageEnglish) })
 		for seed := range uint64(100) {
-			tell(t, rand.New(rand.NewPCG(seed, 1)), fmt.Sprint("seed ", seed))
+			announceOften(t, rand.New(rand.NewPCG(seed, 1)), fmt.Sprint("seed ", seed))
 		}
 	}
 }
@@ -102,8 +110,9 @@ func setOf(names ...string) *hidden.Set {
 	return hidden.New(tools)
 }
 
-func tell(t *testing.T, r *rand.Rand, seed string) {
-	var old told.Told
+// announceOften announces the tools of 25 random model calls.
+func announceOften(t *testing.T, r *rand.Rand, seed string) {
+	var old Announcer
 	var written []string
 	w, denies, limit, fails := world{}, r.IntN(3) == 0, r.IntN(2)*(3+r.IntN(20)), r.IntN(2) == 0
 	asked := map[string]int{}
@@ -115,24 +124,24 @@ func tell(t *testing.T, r *rand.Rand, seed string) {
 		for _, name := range w.may {
 			ever[name] = true
 		}
-		call := told.Call{
-			Tools: setOf(w.exist...), Names: func() []string { return w.may }, Saw: w.saw, Changes: true, Limit: limit, Calls: r.IntN(4) == 0,
-			Store: func(path, text string) error {
+		call := Announcement{
+			Tools: setOf(w.exist...), Names: w.may, VisibleBefore: w.saw, Incremental: true, Limit: limit, CallableByName: r.IntN(4) == 0,
+			Store: listStore(func(path, text string) error {
 				asked[path]++
 				require.Equal(t, toolnames.Lines(w.may), text, seed)
 				if fails {
 					return errors.New("full")
 				}
 				return nil
-			},
+			}),
 		}
-		fresh, before := told.Told{}, written
-		again, change, isNew := fresh.Next(call, written)
-		list, said, anew := old.Next(call, written)
+		fresh, before := Announcer{}, written
+		again, change, isNew := fresh.Update(context.Background(), call, written)
+		list, said, anew := old.Update(context.Background(), call, written)
 		switch {
 		case anew:
-			call.Changes = false
-			whole, _, _ := old.Next(call, nil)
+			call.Incremental = false
+			whole, _, _ := old.Update(context.Background(), call, nil)
 			require.Equal(t, whole, list, seed)
 			if written = []string{list}; list == "" {
 				written = nil
@@ -163,8 +172,8 @@ func tell(t *testing.T, r *rand.Rand, seed string) {
 		}
 		bytes := 0
 		for i, text := range written {
-			require.True(t, i == 0 && told.IsList(text, false) || i > 0 && told.IsChange(text, false), "%s: %q", seed, text)
-			require.True(t, told.Holds(text), seed)
+			require.True(t, i == 0 && isList(text, false) || i > 0 && isListChange(text, false), "%s: %q", seed, text)
+			require.True(t, containsList(text), seed)
 			if i > 0 {
 				bytes += len(text)
 			}
@@ -177,35 +186,35 @@ func tell(t *testing.T, r *rand.Rand, seed string) {
 	}
 }
 
-// A store is asked once for each list, and after a failure no more.
-func TestTheStoreIsAskedOnce(t *testing.T) {
-	names := []string{"a", "b", "c"}
-	for _, fails := range []error{nil, errors.New("full")} {
-		asked := 0
-		call := told.Call{Names: func() []string { return names }, Limit: 1, Store: func(string, string) error { asked++; return fails }}
-		var d told.Told
+func TestAnnouncer_StoresEachListOnce(t *testing.T) {
+	for _, failure := range []error{nil, errors.New("full")} {
+		writes := 0
+		in := Announcement{Names: []string{"a", "b", "c"}, Limit: 1, Store: listStore(func(string, string) error { writes++; return failure })}
+		var a Announcer
 		for range 3 {
-			list, _, isNew := d.Next(call, nil)
+			list, _, isNew := a.Update(context.Background(), in, nil)
 			require.True(t, isNew)
-			require.Equal(t, fails == nil, strings.Contains(list, "catalog-"))
+			require.Equal(t, failure == nil, strings.Contains(list, "catalog-"))
 		}
-		require.Equal(t, 1, asked)
-		names = []string{"a", "b", "d"}
-		d.Next(call, nil)
-		require.Equal(t, map[bool]int{true: 2, false: 1}[fails == nil], asked)
+		require.Equal(t, 1, writes)
+		in.Names = []string{"a", "b", "d"}
+		a.Update(context.Background(), in, nil)
+		require.Equal(t, map[bool]int{true: 2, false: 1}[failure == nil], writes, "after a failure, no more")
 	}
 }
 
-// Calls with the same tools read no names, where nobody is denied any.
-func TestTheSameToolsAreReadOnce(t *testing.T) {
-	read := 0
-	call := told.Call{Tools: setOf("a"), Changes: true, Names: func() []string { read++; return []string{"a"} }, Whole: func() string { return told.List([]string{"a"}, "") }}
-	var d told.Told
-	list, _, isNew := d.Next(call, nil)
+func TestAnnouncer_SameToolsAreNotComparedAgain(t *testing.T) {
+	formatted := 0
+	in := Announcement{Tools: setOf("a"), Incremental: true, Names: []string{"a"}, FullList: func() string {
+		formatted++
+		return FormatList([]string{"a"}, "")
+	}}
+	var a Announcer
+	list, _, isNew := a.Update(context.Background(), in, nil)
 	require.True(t, isNew)
 	for range 3 {
-		again, change, isNew := d.Next(call, []string{list})
+		again, change, isNew := a.Update(context.Background(), in, []string{list})
 		require.Equal(t, []any{list, "", false}, []any{again, change, isNew})
 	}
-	require.Equal(t, 1, read)
+	require.Equal(t, 1, formatted)
 }
