@@ -42,8 +42,9 @@ const (
 type line struct {
 	span
 	severity int
-	times    int // how many lines there are of its kind, if it is the first of them
-	repeat   int // how many of its kind come before it
+	report   report // what it says of a test, if the text is the output of tests
+	times    int    // how many lines there are of its kind, if it is the first of them
+	repeat   int    // how many of its kind come before it
 	score    float64
 	chosen   bool
 	aside    bool // it stands around the text of a page
@@ -56,15 +57,15 @@ type extract struct {
 	room  int
 	say   labels
 
-	outline bool // of a page, where words like error mean nothing
-	maxLine int  // how much of a line is shown
+	of      Format // of what: in a page words like error mean nothing
+	maxLine int    // how much of a line is shown
 }
 
 // newExtract reads the lines at the start and at the end of a text, and those between
 // them that look like errors.
-func newExtract(text string, room int, say labels, outline bool) *extract {
-	x := &extract{text: text, room: room - gapRoom, say: say, outline: outline, maxLine: maxLine}
-	if outline {
+func newExtract(text string, room int, say labels, of Format) *extract {
+	x := &extract{text: text, room: room - gapRoom, say: say, of: of, maxLine: maxLine}
+	if of == Page {
 		x.maxLine = maxOutlineLine
 	}
 	if len(text) <= startBytes+endBytes {
@@ -110,12 +111,18 @@ func (x *extract) read(part span, least int) {
 		if to > from && x.text[to-1] == '\r' {
 			to--
 		}
-		s := calm
-		if least > calm || !x.outline {
-			s = severity(x.text[from:to])
+		l := line{span: span{from, to}}
+		if least > calm || x.of != Page {
+			l.severity = severity(x.text[from:to])
 		}
-		if s >= least && (least == calm || errors < maxErrors) {
-			x.lines = append(x.lines, line{span: span{from, to}, severity: s})
+		if x.of == Test {
+			l.report = reportOf(x.text[from:to])
+			if l.report.verdict == failed {
+				l.severity = hard
+			}
+		}
+		if l.severity >= least && (least == calm || errors < maxErrors) {
+			x.lines = append(x.lines, l)
 			errors++
 		}
 		from = next
@@ -128,7 +135,11 @@ func (x *extract) fold() {
 	var b []byte
 	for i := range x.lines {
 		l := &x.lines[i]
-		b = mask(b[:0], x.text[l.from:l.to])
+		if l.report.verdict == failed { // the digits of a name tell it from others
+			b = append(b[:0], l.report.subject...)
+		} else {
+			b = mask(b[:0], x.text[l.from:l.to])
+		}
 		at, known := first[string(b)]
 		if !known {
 			first[string(b)] = i
@@ -157,7 +168,7 @@ func (x *extract) rankErrors() {
 	for i := range x.lines {
 		l := &x.lines[i]
 		switch {
-		case l.severity == hard && (l.repeat < perTemplate || namesATest(x.text[l.from:l.to])):
+		case l.severity == hard && l.repeat < perTemplate:
 			l.score += 6
 		case l.severity == hard:
 			l.score = 0
@@ -176,12 +187,6 @@ func (x *extract) lower(l *line) {
 	if strings.TrimSpace(x.text[l.from:l.to]) == "" {
 		l.score = 0
 	}
-}
-
-// namesATest is true of the lines that name a test that failed: each is worth a line.
-func namesATest(l string) bool {
-	l = strings.TrimLeft(l, " ")
-	return strings.HasPrefix(l, "--- FAIL") || strings.HasPrefix(l, "FAILED ") || strings.HasPrefix(l, "FAIL:") || strings.HasPrefix(l, "not ok ")
 }
 
 // keepEnd chooses the last lines, and of those that sum tests up the last of each of a few
@@ -329,7 +334,7 @@ func within(say labels, shown, text string, room int) string {
 
 // showEnds previews a text by its start and its end, with errors that stand between them.
 func showEnds(say labels, text string, room int) string {
-	x := newExtract(text, room, say, false)
+	x := newExtract(text, room, say, Text)
 	outer := x.room
 	head := toLineEnd(text, outer*3/8)
 	tail := toLineStart(text, max(head, len(text)-outer*3/8))

@@ -374,7 +374,7 @@ func (m asked) outlined(frame, shown string, sides []span, source string, room i
 		return frame + showEnds(m.say, shown, room)
 	}
 	if len(shown) > room {
-		x := newExtract(shown, room, m.say, true)
+		x := newExtract(shown, room, m.say, Page)
 		rankOutline(x, rank.NewTalk(m.query), sides)
 		if 2*room >= len(shown) { // its start is never left out
 			x.keepStart(x.room / 2)

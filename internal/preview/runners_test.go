@@ -452,16 +452,18 @@ func (r runner) namedBy(run testRun, room int) (log, shown string, all, preview,
 // noticeRoom is about what the preset shows of a result.
 const noticeRoom = 3300
 
-// testFailuresAreNamed logs how many failing tests a preview names, beside the start and the end.
+// testFailuresAreNamed checks that a preview names nearly all failing tests, and no fewer than the
+// start and the end do.
 func testFailuresAreNamed(t *testing.T, runners []runner) {
 	seed := rand.Uint64()
 	t.Logf("seed %d", seed)
 	for _, r := range runners {
 		t.Run(r.name, func(t *testing.T) {
 			random := rand.New(rand.NewPCG(seed, 1))
-			all, named, inEnds := 0, 0, 0
-			for i := range race.Cases(60) {
-				run := newTestRun(random, 60+random.IntN(1+i*50))
+			all, named, inEnds, fewer := 0, 0, 0, 0
+			cases := race.Cases(60)
+			for i := range cases {
+				run := newTestRun(random, 70+random.IntN(1+3000*(i+1)/cases))
 				log, shown, n, preview, ends := r.namedBy(run, noticeRoom)
 				require.LessOrEqual(t, len(shown), noticeRoom)
 				if len(log) <= noticeRoom {
@@ -469,10 +471,13 @@ func testFailuresAreNamed(t *testing.T, runners []runner) {
 				}
 				all, named, inEnds = all+n, named+preview, inEnds+ends
 				if preview < ends {
+					fewer++
 					t.Logf("%d of %d named, %d by start and end: %d lines", preview, n, ends, strings.Count(log, "\n"))
 				}
 			}
 			t.Logf("%-12s %3d failing tests, named by the preview: %5.1f %%, by start and end: %5.1f %%", r.name, all, 100*float64(named)/float64(all), 100*float64(inEnds)/float64(all))
+			require.Zero(t, fewer)
+			require.GreaterOrEqual(t, named*100, all*95)
 		})
 	}
 }

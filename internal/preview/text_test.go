@@ -119,13 +119,13 @@ func TestWhatSumsTestsUpIsShown(t *testing.T) {
 func TestGapsAreMarked(t *testing.T) {
 	text := log(40)
 	m := asked{say: english}
-	x := newExtract(text, 700, english, false)
+	x := newExtract(text, 700, english, Log)
 	x.choose(3)
 	x.choose(4)
 	x.choose(39)
 	lines := strings.Split(strings.TrimSpace(text), "\n")
 	require.Equal(t, "[… 3 lines]\n"+lines[3]+"\n"+lines[4]+"\n[… 34 lines]\n"+lines[39], x.String())
-	require.LessOrEqual(t, len(showOutput(m, text, 700)), 700)
+	require.LessOrEqual(t, len(showLog(m, text, 700)), 700)
 }
 
 func TestProseKeepsItsStartAndEnd(t *testing.T) {
