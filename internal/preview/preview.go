@@ -45,7 +45,7 @@ func Make(r Request) (string, Format) {
 	if len(r.Text) <= r.Room {
 		return display.Valid(r.Text), Text
 	}
-	m := maker{asked: asked{r.say(), r.Question + "\n" + r.Arguments}}
+	m := maker{asked: asked{say: r.say(), query: r.Question + "\n" + r.Arguments, framed: true, numbered: true}}
 	return m.make(r.Text, r.Room)
 }
 
@@ -77,6 +77,7 @@ func (m *maker) make(text string, room int) (string, Format) {
 	if room <= 0 {
 		return "", Text
 	}
+	text = m.clean(text)
 	if d, ok := scan(text); ok {
 		if m.layers == maxLayers {
 			return showJSON(m.say, d, room, nil), JSON
@@ -100,7 +101,9 @@ func (m *maker) make(text string, room int) (string, Format) {
 // inside previews a text that stands inside another one, which a label says.
 func (m *maker) inside(label, text string, room int) (string, Format) {
 	frame := m.say.say(label) + "\n"
-	shown, f := m.deeper().make(text, room-len(frame))
+	in := m.deeper()
+	in.framed = m.framed
+	shown, f := in.make(text, room-len(frame))
 	return frame + shown, f
 }
 
@@ -109,7 +112,10 @@ func (m *maker) inner(text string, room int) string {
 	return shown
 }
 
-func (m *maker) deeper() *maker { return &maker{m.asked, m.layers + 1} }
+// deeper previews what stands inside a text: its lines are not those of the file.
+func (m *maker) deeper() *maker {
+	return &maker{m.inPart(), m.layers + 1}
+}
 
 // envelope previews an MCP result: that of one text as the text.
 func (m *maker) envelope(e envelope, room int) (string, Format) {

@@ -118,6 +118,7 @@ type table struct {
 	errors []errorRow // of JSON lines, those that look like errors
 	key    *field     // of records under keys, the key
 	row    []cell
+	inner  func(text string, room int) string // previews a text beside the list
 }
 
 // newTable takes the records of a list apart. It keeps the cells of as many as could be
@@ -308,7 +309,7 @@ func (t *table) appendTable(b []byte, room int, say labels) (out []byte, ok bool
 	}
 	b = t.appendSame(b, same, room/8, say)
 	l := t.choose(columns, room-(len(b)-start))
-	if l.columns == 0 {
+	if l.columns == 0 || t.count <= maxShared && l.rows+l.last < t.count { // then each record has its share
 		return b[:start], false
 	}
 	b = t.appendColumns(b, columns, l.columns, say)
@@ -343,7 +344,7 @@ func (t *table) chooseColumns() (columns, same []*field) {
 // appendRest writes the document without the list.
 func (t *table) appendRest(b []byte, room int) []byte {
 	rest := *t.document
-	rest.skip = t.list
+	rest.skip, rest.inner = t.list, t.inner
 	return appendValue(&rest, b, 0, max(room, leastValue))
 }
 

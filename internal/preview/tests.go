@@ -40,14 +40,15 @@ const (
 
 // showTests previews the output of tests.
 func showTests(m asked, text string, room int) string {
-	x := newExtract(text, room, m.say, Test)
+	frame := m.frame("tests", text, room)
+	x := newExtract(text, room-len(frame), m.say, Test)
 	x.readLists()
 	x.nameFailures(x.room * namesShare / 4)
 	x.keepEnd(x.room)
 	x.nameFailures(x.room)
 	x.rankTests(rank.NewTalk(m.query))
 	x.keepBest()
-	return within(m.say, x.String(), text, room)
+	return within(m.say, frame+x.String(), text, room)
 }
 
 // readLists gives the lines of lists of failed tests their verdict: those behind a heading and at most

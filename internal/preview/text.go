@@ -42,7 +42,7 @@ func showText(m asked, text string, room int) (string, Format) {
 		if short := commits(text); short != "" && len(text) > 2*room {
 			return display.Valid(m.outlined("", short, nil, text, room)), f
 		}
-		return display.Valid(showEnds(m.say, text, room)), f
+		return display.Valid(showEnds(m, text, room)), f
 	}
 }
 
@@ -169,10 +169,11 @@ var LogLine = regexp.MustCompile(`^[\[( \t]*(?:(?:\S{1,11} +){0,2}\d{2,4}[-/.:]\
 
 // showLog previews a log: its end, errors, and each kind of line once.
 func showLog(m asked, text string, room int) string {
-	x := newExtract(text, room, m.say, Log)
+	frame := m.frame("log", text, room)
+	x := newExtract(text, room-len(frame), m.say, Log)
 	x.rank(rank.NewTalk(m.query))
 	x.rankErrors()
 	x.keepEnd(x.room * 3 / 4)
 	x.keepBest()
-	return within(m.say, x.String(), text, room)
+	return within(m.say, frame+x.String(), text, room)
 }
