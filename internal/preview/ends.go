@@ -7,8 +7,6 @@ package preview
 // or headings. Runs of equal lines are shown once, and of uniform lines only a few.
 
 import (
-	"cmp"
-	"slices"
 	"strings"
 	"unicode/utf8"
 )
@@ -19,6 +17,8 @@ const (
 	// leastUniform is how many lines make it worth to show only a few of them, if so many percent are of
 	// one kind.
 	leastUniform, uniformShare = 40, 90
+	// uniformWords is the least of words in such a line. Lists of names that differ by a number are no such lines.
+	uniformWords = 4
 	// uniformLines is how many of them are shown at either end.
 	uniformLines = 10
 	// leastHeadings is how many headings make a text one with sections.
@@ -112,9 +112,13 @@ func (x *extract) ends() (head, tail int, name string) {
 	first, last, uniform := x.uniform()
 	if uniform {
 		name = "uniform"
+		head, tail = toLineEnd(x.text, outer/2), toLineStart(x.text, len(x.text)-outer/2)
 		head, tail = min(head, first), max(tail, last)
 	}
 	quarter := outer / 4
+	if uniform {
+		quarter = outer - head - (len(x.text) - tail)
+	}
 	x.room = quarter
 	if x.chooseBetween(head, tail) {
 		name = "ends errors"
@@ -131,34 +135,43 @@ func (x *extract) ends() (head, tail int, name string) {
 // uniform is where the first lines end and the last ones begin of a text whose lines are nearly all of
 // one kind.
 func (x *extract) uniform() (first, last int, ok bool) {
-	most := 0
+	most, n := 0, len(x.lines) // the first line of the greatest kind
 	for i := range x.lines {
-		most = max(most, x.lines[i].times)
+		if x.lines[i].times > x.lines[most].times {
+			most = i
+		}
 	}
-	if n := len(x.lines); n < leastUniform || most*100 < n*uniformShare {
+	if n < leastUniform || x.lines[most].times*100 < n*uniformShare || len(strings.Fields(x.at(most))) < uniformWords {
 		return 0, 0, false
 	}
 	return x.lines[uniformLines].from, x.lines[len(x.lines)-uniformLines].from, true
 }
 
-// chooseBetween chooses errors and headings that stand between two places, while there is room. It
-// reports whether it chose any.
-func (x *extract) chooseBetween(from, to int) (any bool) {
-	var between []int
+// chooseBetween chooses errors and headings that stand between two places, while there is room: of the
+// headings whole levels, from the highest on. It reports whether it chose any line.
+func (x *extract) chooseBetween(from, to int) bool {
+	const levels = 7
+	var between [levels][]int
+	var costs [levels]int
 	headings := x.headings()
 	for i := range x.lines {
 		if l := &x.lines[i]; l.from >= from && l.from < to && (l.severity == hard && l.repeat < perTemplate || headings[i] > 0) {
-			between = append(between, i)
+			between[headings[i]] = append(between[headings[i]], i)
+			costs[headings[i]] += x.cost(i)
 		}
 	}
-	slices.SortStableFunc(between, func(a, b int) int { return cmp.Compare(headings[a], headings[b]) })
-	for _, i := range between {
-		if x.cost(i) <= x.room {
-			x.choose(i)
-			any = true
+	before := x.room
+	for level, lines := range between {
+		if level > 0 && costs[level] > x.room {
+			break
+		}
+		for _, i := range lines {
+			if x.cost(i) <= x.room {
+				x.choose(i)
+			}
 		}
 	}
-	return any
+	return x.room < before
 }
 
 // headings are the levels of the headings of a Markdown text by line.

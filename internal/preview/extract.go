@@ -315,7 +315,7 @@ func (x *extract) between(head, tail int) string {
 		}
 		x.gap(&b, end, l.from)
 		b.WriteString(display.Short(x.text[l.from:l.to], x.maxLine))
-		if l.times > 1 && (l.severity < hard || l.times > perTemplate) {
+		if l.times > 1 && x.of != Text && (l.severity < hard || l.times > perTemplate) {
 			b.WriteString(" " + x.say.with("times", l.times))
 		}
 		b.WriteByte('\n')
@@ -340,7 +340,7 @@ func (x *extract) gap(b *strings.Builder, from, to int) {
 	if strings.TrimSpace(display.Start(left, 200)) == "" && len(left) <= 200 {
 		return
 	}
-	if x.numbered && (from == 0 || x.text[from-1] == '\n') {
+	if whole := from == 0 || x.text[from-1] == '\n'; x.numbered && whole {
 		first := x.lineNumber(from)
 		last := x.lineNumber(to)
 		if to < len(x.text) || strings.HasSuffix(left, "\n") {
@@ -352,7 +352,8 @@ func (x *extract) gap(b *strings.Builder, from, to int) {
 		}
 	}
 	lines := strings.Count(left, "\n")
-	if !strings.HasSuffix(left, "\n") {
+	whole := from == 0 || x.text[from-1] == '\n'
+	if !strings.HasSuffix(left, "\n") && (lines > 0 || whole && to == len(x.text)) {
 		lines++
 	}
 	b.WriteString(x.say.gap(lines, len(left)))

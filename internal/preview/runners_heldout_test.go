@@ -20,6 +20,9 @@ var heldOut = []runner{
 	{"XCTest", writeXCTest, func(c testCase) string { return "test" + c.camel() }},
 	{"bats", writeBats, testCase.plain},
 	{"unittest", writeUnittest, func(c testCase) string { return "test_" + c.snake() }},
+	{"gtest", writeGoogleTest, testCase.camel},
+	{"ExUnit", writeExUnit, testCase.plain},
+	{"deno", writeDeno, testCase.plain},
 }
 
 func writeMocha(b *strings.Builder, run testRun) {
@@ -162,6 +165,77 @@ func writeUnittest(b *strings.Builder, run testRun) {
 		}
 	}
 	fmt.Fprintf(b, "\n%s\nRan %d tests in %d.%03ds\n\nFAILED (failures=%d)\n", strings.Repeat("-", 70), all, run.ms(), run.ms(), failed)
+}
+
+func writeGoogleTest(b *strings.Builder, run testRun) {
+	all, failed := run.count()
+	fmt.Fprintf(b, "[==========] Running %d tests from %d test suites.\n[----------] Global test environment set-up.\n", all, len(run.suites))
+	for _, s := range run.suites {
+		suite := s.camel() + "Test"
+		fmt.Fprintf(b, "[----------] %d tests from %s\n", len(s.tests), suite)
+		for _, c := range s.tests {
+			fmt.Fprintf(b, "[ RUN      ] %s.%s\n", suite, c.camel())
+			verdict := "      OK"
+			if c.failed {
+				verdict = " FAILED "
+				fmt.Fprintf(b, "/home/user/shop/%s_test.cc:%d: Failure\nExpected equality of these values:\n  Run(input)\n    Which is: %d\n  %d\n\n", s.snake(), c.line, c.got, c.want)
+			}
+			fmt.Fprintf(b, "[ %s ] %s.%s (%d ms)\n", verdict, suite, c.camel(), run.ms())
+		}
+		fmt.Fprintf(b, "[----------] %d tests from %s (%d ms total)\n\n", len(s.tests), suite, run.ms())
+	}
+	fmt.Fprintf(b, "[----------] Global test environment tear-down\n[==========] %d tests from %d test suites ran. (%d ms total)\n[  PASSED  ] %d tests.\n[  FAILED  ] %d tests, listed below:\n", all, len(run.suites), run.ms(), all-failed, failed)
+	for _, s := range run.suites {
+		for _, c := range s.failing() {
+			fmt.Fprintf(b, "[  FAILED  ] %sTest.%s\n", s.camel(), c.camel())
+		}
+	}
+	fmt.Fprintf(b, "\n %d FAILED TESTS\n", failed)
+}
+
+func writeExUnit(b *strings.Builder, run testRun) {
+	all, failed := run.count()
+	fmt.Fprintf(b, "Running ExUnit with seed: %d, max_cases: 8\n\n", run.random.IntN(900000))
+	n := 0
+	for _, s := range run.suites {
+		fmt.Fprintf(b, "\n%sTest [test/%s_test.exs]\n", s.camel(), s.snake())
+		for _, c := range s.tests {
+			fmt.Fprintf(b, "  * test %s (%d.%dms) [L#%d]\n", c.plain(), run.ms(), run.ms()%10, c.line)
+			if !c.failed {
+				continue
+			}
+			n++
+			fmt.Fprintf(b, "\n  %d) test %s (%sTest)\n     test/%s_test.exs:%d\n     Assertion with == failed\n     code:  assert run(input) == %d\n     left:  %d\n     right: %d\n     stacktrace:\n       test/%s_test.exs:%d: (test)\n\n", n, c.plain(), s.camel(), s.snake(), c.line, c.want, c.got, c.want, s.snake(), c.line+2)
+		}
+	}
+	fmt.Fprintf(b, "\nFinished in %d.%d seconds (%d.%ds async, 0.00s sync)\n%d tests, %d failures\n", run.ms(), run.ms()%10, run.ms(), run.ms()%10, all, failed)
+}
+
+func writeDeno(b *strings.Builder, run testRun) {
+	all, failed := run.count()
+	for _, s := range run.suites {
+		fmt.Fprintf(b, "running %d tests from ./%s_test.ts\n", len(s.tests), s.snake())
+		for _, c := range s.tests {
+			verdict := "ok"
+			if c.failed {
+				verdict = "FAILED"
+			}
+			fmt.Fprintf(b, "%s ... %s (%dms)\n", c.plain(), verdict, run.ms())
+		}
+	}
+	b.WriteString("\n ERRORS \n\n")
+	for _, s := range run.suites {
+		for _, c := range s.failing() {
+			fmt.Fprintf(b, "%s => ./%s_test.ts:%d:6\nerror: AssertionError: Values are not equal.\n\n\n    [Diff] Actual / Expected\n\n\n-   %d\n+   %d\n\n  throw new AssertionError(message);\n        ^\n    at assertEquals (https://jsr.io/@std/assert/1.0.6/equals.ts:64:9)\n    at file:///home/user/shop/%s_test.ts:%d:3\n\n", c.plain(), s.snake(), c.line, c.got, c.want, s.snake(), c.line+1)
+		}
+	}
+	b.WriteString(" FAILURES \n\n")
+	for _, s := range run.suites {
+		for _, c := range s.failing() {
+			fmt.Fprintf(b, "%s => ./%s_test.ts:%d:6\n", c.plain(), s.snake(), c.line)
+		}
+	}
+	fmt.Fprintf(b, "\nFAILED | %d passed | %d failed (%dms)\n\nerror: Test failed\n", all-failed, failed, run.ms())
 }
 
 func TestPreview_NamesFailingTestsOfOtherRunners(t *testing.T) { testFailuresAreNamed(t, heldOut) }

@@ -475,6 +475,9 @@ func testFailuresAreNamed(t *testing.T, runners []runner) {
 					t.Logf("%d of %d named, %d by start and end: %d lines", preview, n, ends, strings.Count(log, "\n"))
 				}
 			}
+			if all == 0 {
+				t.Skip("all logs fit")
+			}
 			t.Logf("%-12s %3d failing tests, named by the preview: %5.1f %%, by start and end: %5.1f %%", r.name, all, 100*float64(named)/float64(all), 100*float64(inEnds)/float64(all))
 			require.Zero(t, fewer)
 			require.GreaterOrEqual(t, named*100, all*95)

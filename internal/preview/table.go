@@ -271,6 +271,8 @@ const (
 	// fewerRows is how much a layout gains that shows fewer rows with more columns: what is
 	// asked is more often further right than further down.
 	fewerRows = .15
+	// mostShare is the share of the weight of all columns, in percent, that rows show at least, if three fit.
+	mostShare = 33
 	// leastTable is the room below which a table is useless.
 	leastTable = 200
 	// headRoom is more than the keys after the common values take in any language.
@@ -413,17 +415,36 @@ func (t *table) choose(columns []*field, room int) (best layout) {
 	}
 	head, tail := t.grid(t.head, len(columns)), t.grid(t.tail, len(columns))
 	slices.Reverse(tail)
-	least := t.named(columns)
-	for _, cut := range cuts {
-		l := t.tryCut(columns, [2][][]int32{head, tail}, room, cut, least)
-		if l.worth > best.worth {
-			best = l
+	for least := max(t.named(columns), most(columns)); best.columns == 0 && least > 0; least /= 2 {
+		for _, cut := range cuts {
+			l := t.tryCut(columns, [2][][]int32{head, tail}, room, cut, least)
+			if l.rows+l.last >= min(minRecords, t.count) && l.worth > best.worth {
+				best = l
+			}
+		}
+		if least == 1 {
+			break
 		}
 	}
 	for _, f := range columns {
 		f.column = -1
 	}
 	return best
+}
+
+// most is how many columns it takes to show most of what records tell: rows of fewer, such as one of bare ids,
+// say how many records there are and little else.
+func most(columns []*field) int {
+	all, shown := 0.0, 0.0
+	for _, f := range columns {
+		all += f.weight
+	}
+	for i, f := range columns {
+		if shown += f.weight; shown*100 >= all*mostShare {
+			return i + 1
+		}
+	}
+	return len(columns)
 }
 
 // named is how many columns it takes to say what a record is about: up to the first that has words, if

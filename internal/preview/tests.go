@@ -30,6 +30,7 @@ const (
 const (
 	scoreMessage  = 6.0 // an error of which few of its kind came before
 	scoreNamed    = 3.0 // a failing test that another line names already
+	scoreAlarm    = 4.0 // a line that speaks of an error, of which few of its kind came before
 	scoreRepeated = 2.5 // an error of which many of its kind came before
 	scoreContext  = 2.0 // the line next to an error; less for those farther away
 	scoreStart    = 1.0 // a line at the start
@@ -181,7 +182,9 @@ func (x *extract) rankTests(talk *rank.Talk) {
 			l.score = max(l.score, scoreNamed)
 		case l.severity == hard && l.repeat < perTemplate:
 			l.score = scoreMessage
-		case l.severity == hard:
+		case l.severity == alarm && l.repeat < perTemplate:
+			l.score = scoreAlarm
+		case l.severity == hard || l.severity == alarm && near[i] <= contextLines:
 			l.score = scoreRepeated
 		case l.report.verdict == passed:
 			if l.repeat > 0 || shownPassed == maxPassed {

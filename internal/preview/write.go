@@ -151,14 +151,14 @@ func (d *document) memberSize(key int32) int {
 }
 
 const (
-	// leastInner is the room from which on a text in a document is previewed by its format, if it is some
-	// times as long.
-	leastInner, innerTimes = 300, 2
+	// leastInner is the room from which on a text in a document is previewed by its format, if it has at least
+	// leastText bytes.
+	leastInner, leastText = 300, 1000
 )
 
 // previewed is a long text in a document as its own preview, in at most room bytes.
 func (d *document) previewed(n int32, room int) (quoted string, ok bool) {
-	if d.inner == nil || room < leastInner || d.size(n) < innerTimes*room {
+	if d.inner == nil || room < leastInner || d.size(n) <= max(room, leastText) {
 		return "", false
 	}
 	text := jsontext.Unescape(d.raw(n))
