@@ -73,20 +73,23 @@ var inBase64 = func() (set [256]bool) {
 func withoutBase64(say labels, text string) string {
 	var b strings.Builder
 	done := 0
-	for i := 0; i < len(text); i++ {
-		if !inBase64[text[i]] {
+	for i := 0; i+markedBase64 <= len(text); {
+		from, last := i, i+markedBase64-1 // of the shortest run that begins here
+		for last >= from && inBase64[text[last]] {
+			last--
+		}
+		if last >= from {
+			i = last + 1
 			continue
 		}
-		from := i
-		for i < len(text) && inBase64[text[i]] {
+		for i = from + markedBase64; i < len(text) && inBase64[text[i]]; {
 			i++
 		}
-		if !isBase64(text[:from], text[from:i]) {
-			continue
+		if isBase64(text[:from], text[from:i]) {
+			b.WriteString(text[done:from])
+			b.WriteString(say.count("base64", i-from))
+			done = i
 		}
-		b.WriteString(text[done:from])
-		b.WriteString(say.count("base64", i-from))
-		done = i
 	}
 	if done == 0 {
 		return text

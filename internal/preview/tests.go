@@ -112,7 +112,6 @@ func (x *extract) nameFailures(room int) {
 				continue
 			}
 			if isNamed(named.String(), x.lines[i].report.subject) {
-				x.lines[i].score = scoreNamed
 				continue
 			}
 			cost := x.cost(i)
@@ -168,46 +167,57 @@ func hasWords(text, wanted string) bool {
 	return false
 }
 
-// rankTests gives the other lines a score.
+// rankTests gives the lines that are not chosen yet a score.
 func (x *extract) rankTests(talk *rank.Talk) {
 	words := talk.Scores(len(x.lines), x.at)
 	near := x.distances()
-	shownPassed := 0
+	passes := 0
 	for i := range x.lines {
 		l := &x.lines[i]
 		switch {
 		case l.chosen || strings.TrimSpace(x.at(i)) == "":
-			continue
-		case l.report.verdict == failed: // named already, or without a name
-			l.score = max(l.score, scoreNamed)
-		case l.severity == hard && l.repeat < perTemplate:
-			l.score = scoreMessage
-		case l.severity == alarm && l.repeat < perTemplate:
-			l.score = scoreAlarm
-		case l.severity == hard || l.severity == alarm && near[i] <= contextLines:
-			l.score = scoreRepeated
 		case l.report.verdict == passed:
-			if l.repeat > 0 || shownPassed == maxPassed {
-				continue
+			if l.repeat == 0 && passes < maxPassed {
+				passes++
+				l.score = scorePassed
 			}
-			shownPassed++
-			l.score = scorePassed
 		default:
-			l.score = scoreEnd * float64(i) / float64(len(x.lines))
-			if i < startLines {
-				l.score = scoreStart
+			l.score = max(x.errorScore(i, near[i]), x.contextScore(i, near[i]))
+			if words != nil {
+				l.score += 1.5 * words[i]
 			}
-			if d := near[i]; d <= contextLines {
-				l.score = max(l.score, scoreContext/(1+float64(d)/4))
-			}
-			if l.repeat > 0 {
-				l.score /= 1 + float64(min(l.repeat, contextLines))
-			}
-		}
-		if words != nil && l.report.verdict != passed {
-			l.score += 1.5 * words[i]
 		}
 	}
+}
+
+// errorScore is the score of a line about an error; 0 if it is about none. near is how far the next error is.
+func (x *extract) errorScore(i, near int) float64 {
+	switch l := &x.lines[i]; {
+	case l.report.verdict == failed: // named already, or without a name
+		return scoreNamed
+	case l.severity == hard && l.repeat < perTemplate:
+		return scoreMessage
+	case l.severity == alarm && l.repeat < perTemplate:
+		return scoreAlarm
+	case l.severity == hard, l.severity == alarm && near <= contextLines:
+		return scoreRepeated
+	}
+	return 0
+}
+
+// contextScore is the score of a line for what stands near it: an error, the start or the end.
+func (x *extract) contextScore(i, near int) float64 {
+	score := scoreEnd * float64(i) / float64(len(x.lines))
+	if i < startLines {
+		score = scoreStart
+	}
+	if near <= contextLines {
+		score = max(score, scoreContext/(1+float64(near)/4))
+	}
+	if n := x.lines[i].repeat; n > 0 {
+		score /= 1 + float64(min(n, contextLines))
+	}
+	return score
 }
 
 // distances is how many lines each line is from the next error before or behind it.

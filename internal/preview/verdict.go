@@ -7,6 +7,7 @@ package preview
 // where a line has its verdict, not at which runner wrote it.
 
 import (
+	"maps"
 	"regexp"
 	"strings"
 	"unicode/utf8"
@@ -23,9 +24,15 @@ const (
 	failed
 )
 
-// verdictWords are the words and signs of verdicts, in lower case.
+// verdictWords are the words and signs of verdicts: in lower case, with a capital, and in capitals.
 var verdictWords = func() map[string]verdict {
 	set := make(map[string]verdict)
+	defer func() {
+		for w, v := range maps.Clone(set) {
+			set[strings.ToUpper(w)] = v
+			set[strings.ToUpper(w[:1])+w[1:]] = v
+		}
+	}()
 	for w := range words("fail failed failure ✕ × ✖ ✗ ✘ ❌ ⨯ ● [-] [e] (fail)") {
 		set[w] = failed
 	}
@@ -61,7 +68,7 @@ func reportOf(line string) report {
 		return report{}
 	}
 	r := reportIn(body)
-	if r.verdict != noVerdict && strings.ContainsAny(line, ",;=|") && countsTests(line) {
+	if r.verdict != noVerdict && (strings.ContainsAny(line, ",;|") || strings.Contains(line, "s=")) && countsTests(line) {
 		return report{}
 	}
 	return r
@@ -77,7 +84,7 @@ func reportIn(body string) report {
 			return report{v, strings.TrimSpace(after)}
 		}
 	}
-	if strings.Trim(first, decoration) == "" && first != "" { // "---" and "#" before it
+	if undecorated(first) == "" && first != "" { // "---" and "#" before it
 		if first, rest = firstWord(rest); first == "" {
 			return report{}
 		}
@@ -133,20 +140,15 @@ func isVerdictLine(line string) bool {
 // with a time behind them.
 var certainVerdict = regexp.MustCompile(`\b(?:PASS(?:ED)?|FAIL(?:ED)?|Passed|Failed|(?:not )?ok \d+)\b|[✕×✖✗✘❌✓✔√✅]|\b(?:pass|passed|ok|fail|failed)\b[^\pL\d]*[\d.,]+ ?(?:ms|s|secs?|seconds?)\b[^\pL\d]*$`)
 
-// verdictOf is the verdict that a word is, with its decoration.
+// verdictOf is the verdict that a word is, with or without its decoration.
 func verdictOf(word string) verdict {
 	if len(word) > 2*utf8.UTFMax+len("failure") {
 		return noVerdict
 	}
-	lower := strings.ToLower(word)
-	if v := verdictWords[lower]; v != noVerdict {
+	if v := verdictWords[word]; v != noVerdict {
 		return v
 	}
-	v := verdictWords[strings.Trim(lower, decoration)]
-	if v != noVerdict && strings.Trim(lower, decoration) == "e" {
-		return noVerdict
-	}
-	return v
+	return verdictWords[undecorated(word)]
 }
 
 // ending is the end of a word behind the dots or stars that fill a line: "FAILED" of "....***FAILED".
@@ -193,12 +195,36 @@ func namesCode(rest string) bool {
 	return strings.Contains(name, "::") || strings.HasPrefix(after, "(")
 }
 
+// firstWord parts a text behind its first word and the white space there.
 func firstWord(s string) (word, rest string) {
-	if i := strings.IndexAny(s, " \t"); i >= 0 {
-		return s[:i], strings.TrimLeft(s[i:], " \t")
+	n := 0
+	for n < len(s) && s[n] != ' ' && s[n] != '\t' {
+		n++
 	}
-	return s, ""
+	at := n
+	for at < len(s) && (s[at] == ' ' || s[at] == '\t') {
+		at++
+	}
+	return s[:n], s[at:]
 }
+
+// undecorated is a word without what stands around it.
+func undecorated(word string) string {
+	for word != "" && isDecoration[word[0]] {
+		word = word[1:]
+	}
+	for word != "" && isDecoration[word[len(word)-1]] {
+		word = word[:len(word)-1]
+	}
+	return word
+}
+
+var isDecoration = func() (set [256]bool) {
+	for i := range len(decoration) {
+		set[decoration[i]] = true
+	}
+	return set
+}()
 
 // withoutLevel is a line without a level such as "[ERROR]" before it. The indent behind it stays.
 func withoutLevel(line string) string {

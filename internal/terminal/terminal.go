@@ -113,44 +113,57 @@ func withoutSequences(line string) string {
 	return b.String()
 }
 
+// introducer is the length of the escape and the byte behind it.
+const introducer = len("\x1b[")
+
 // sequence is the length of the escape sequence that s begins with. One without an end is the
 // escape and its first byte.
 func sequence(s string) int {
-	const introduced = len("\x1b[")
-	if len(s) < introduced {
+	if len(s) < introducer {
 		return len(s)
 	}
 	switch c := s[1]; {
-	case c == '[': // CSI: parameters, then one final byte
-		for i := introduced; i < len(s); i++ {
-			if c := s[i]; '@' <= c && c <= '~' {
-				return i + 1
-			} else if c < ' ' || c > '~' {
-				return i
-			}
-		}
-		return len(s)
-	case strings.IndexByte("]PX^_", c) >= 0: // OSC and other strings, up to a bell or the terminator
-		for i := introduced; i < len(s); i++ {
-			if s[i] == bell {
-				return i + 1
-			}
-			if s[i] == escape {
-				if i+1 < len(s) && s[i+1] == '\\' {
-					return i + 2
-				}
-				return i
-			}
-		}
-		return introduced
+	case c == '[':
+		return control(s)
+	case strings.IndexByte("]PX^_", c) >= 0:
+		return command(s)
 	case ' ' <= c && c <= '/': // intermediate bytes, then one final byte
-		i := introduced
+		i := introducer
 		for i < len(s) && ' ' <= s[i] && s[i] <= '/' {
 			i++
 		}
 		return min(i+1, len(s))
-	case c > '~' || c < '0':
-		return 1
+	case '0' <= c && c <= '~':
+		return introducer
 	}
-	return introduced
+	return 1
+}
+
+// control is the length of a control sequence (CSI): parameters, then one final byte.
+func control(s string) int {
+	for i := introducer; i < len(s); i++ {
+		switch c := s[i]; {
+		case '@' <= c && c <= '~':
+			return i + 1
+		case c < ' ' || c > '~':
+			return i
+		}
+	}
+	return len(s)
+}
+
+// command is the length of an operating system command (OSC) or another string, which a bell or the string
+// terminator ends.
+func command(s string) int {
+	end := strings.IndexAny(s[introducer:], "\a\x1b")
+	if end < 0 {
+		return introducer
+	}
+	switch end += introducer; {
+	case s[end] == bell:
+		return end + 1
+	case end+1 < len(s) && s[end+1] == '\\':
+		return end + 2
+	}
+	return end
 }
