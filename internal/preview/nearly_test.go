@@ -132,3 +132,11 @@ func TestTable_RowsAreMostOfARecord(t *testing.T) {
 	require.GreaterOrEqual(t, len(first), 2)
 	require.EqualValues(t, []any{1000.0, 1119.0}, []any{first[0], last[0]}, "the range of ids")
 }
+
+func TestTable_EqualRowsAreNotRepeated(t *testing.T) {
+	shown := of("["+strings.Repeat(`{"a":"some words","b":2,"c":[1]},`, 400)+`{"a":"other words","b":3,"c":[1]}]`, 2000)
+	require.True(t, json.Valid([]byte(shown)), shown)
+	require.LessOrEqual(t, strings.Count(shown, "some words"), 2*equalRows, shown)
+	require.Contains(t, shown, "other words")
+	require.Regexp(t, `"… 39\d rows"`, shown)
+}

@@ -15,6 +15,9 @@
 //   - a history as git log prints it: a line for each commit
 //   - text: its start and its end, and lines between them that look like errors
 //
+// Of text, tests and logs a first line says how many lines there are and which of them are shown. Terminal
+// escapes are left out, and of long base64 only the size is shown.
+//
 // A format that is not certain is text. A preview depends on its request alone. It is
 // valid UTF-8 of at most Room bytes, whatever the text is, and takes time in proportion to
 // the text, of which the middle is only searched for errors.

@@ -273,6 +273,8 @@ const (
 	fewerRows = .15
 	// mostShare is the share of the weight of all columns, in percent, that rows show at least, if three fit.
 	mostShare = 33
+	// equalRows is how many equal rows in a row are shown.
+	equalRows = 3
 	// leastTable is the room below which a table is useless.
 	leastTable = 200
 	// headRoom is more than the keys after the common values take in any language.
@@ -573,7 +575,7 @@ func (t *table) appendRows(b []byte, l layout, limit int, say labels) []byte {
 		last := t.count
 		for left := quarter; t.count-last < min(l.last, len(t.tail)); last-- {
 			text := t.appendRow(nil, t.tail[len(t.tail)-1-(t.count-last)], l)
-			if left -= len(text) + 1; left < 0 {
+			if left -= len(text) + 1; left < 0 || len(behind) > 0 && string(behind[len(behind)-1].text) == string(text) {
 				break
 			}
 			behind = append(behind, row{last - 1, text})
@@ -591,16 +593,19 @@ func (t *table) appendRows(b []byte, l layout, limit int, say labels) []byte {
 		}
 	}
 	slices.SortFunc(behind, func(x, y row) int { return cmp.Compare(x.at, y.at) })
-	shown := 0
+	shown, equal, before := 0, 0, ""
 	for _, cells := range t.head[:min(l.rows, len(t.head))] {
-		had := len(b)
+		text := string(t.appendRow(nil, cells, l))
+		if equal++; text != before {
+			equal, before = 0, text
+		}
+		if len(b)+len(text)+1 > limit || equal == equalRows && t.count > firstOfKind {
+			break
+		}
 		if shown > 0 {
 			b = append(b, ',')
 		}
-		if b = t.appendRow(b, cells, l); len(b) > limit {
-			b = b[:had]
-			break
-		}
+		b = append(b, text...)
 		shown++
 	}
 	return t.appendBehind(b, behind, shown, say)
