@@ -74,6 +74,6 @@ func Example() {
 		}
 	}
 	// Output:
-	// the result that the model sees: 481 bytes
+	// the result that the model sees: 494 bytes
 	// It is used in util.go: the last match
 }

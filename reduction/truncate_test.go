@@ -188,7 +188,7 @@ func orders(n int) string {
 // shownIn is what a notice of a Preview shows.
 func shownIn(t *testing.T, notice string) string {
 	t.Helper()
-	_, shown, ok := strings.Cut(notice, "What it holds, shortened:\n")
+	_, shown, ok := strings.Cut(notice, "\nPreview:\n")
 	require.True(t, ok, notice)
 	return strings.TrimSuffix(shown, "\n</persisted-output>")
 }

@@ -36,9 +36,9 @@ func Example() {
 	// Yes, it will rain at noon.
 	//
 	// einolean  quickstart  1 question, 4 calls
-	// sent 8,745 tokens; without einolean 128,461: 14.7 times as many
-	// in money, cheaper by a factor of: Claude 32.4 · Claude 5.5, GPT-6 34.3 · GPT-5, Gemini 31.5 ·
-	// Doubao, Qwen, GLM 27.9 · DeepSeek 35.3
+	// sent 8,671 tokens; without einolean 127,360: 14.7 times as many
+	// in money, cheaper by a factor of: Claude 32.5 · Claude 5.5, GPT-6 34.3 · GPT-5, Gemini 31.6 ·
+	// Doubao, Qwen, GLM 27.9 · DeepSeek 35.4
 	//
 	// T tools  L loaded tools  N names  t talk  R results  X cut  C cleared  P programs
 	//
@@ -46,6 +46,6 @@ func Example() {
 	// > Will it rain in Turin on day 180?
 	//    1     1,317  TTTTTTTTTTTTTNNNN                            0 %
 	//    2     1,384  TTTTTTTTTTTTTLNNNN                          72 %
-	//    3     2,978  TTTTTTTTTTTTTLNNNNXXXXXXXXXXXXXXXXXXXXX     46 %  ✂ weather__forecast cut 118,370 →…
-	//    4     3,066  TTTTTTTTTTTTTLNNNNtXXXXXXXXXXXXXXXXXXXXX    97 %  ↩ read back 62 tokens
+	//    3     2,941  TTTTTTTTTTTTTLNNNNXXXXXXXXXXXXXXXXXXXXX     47 %  ✂ weather__forecast cut 117,269 →…
+	//    4     3,029  TTTTTTTTTTTTTLNNNNtRXXXXXXXXXXXXXXXXXXXX    97 %  ↩ read back 62 tokens
 }

@@ -11,7 +11,6 @@ import (
 	"math"
 	"slices"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/einolean/einolean/internal/display"
 	"github.com/einolean/einolean/internal/rank"
@@ -32,8 +31,10 @@ const (
 	// among the last sumsWithin lines.
 	lastSums   = 4
 	sumsWithin = 1000
-	// gapRoom is about what it takes to say that lines are left out.
-	gapRoom = 20
+	// gapRoom is about what it takes to say that lines are left out, and which.
+	gapRoom, numberedGap = 20, 36
+	// firstOfKind is how many ordinary lines of a kind are shown before the last ones.
+	firstOfKind = 10
 	// maxErrors bounds how many errors are looked at.
 	maxErrors = 2000
 )
@@ -42,8 +43,9 @@ const (
 type line struct {
 	span
 	severity int
-	times    int // how many lines there are of its kind, if it is the first of them
-	repeat   int // how many of its kind come before it
+	report   report // what it says of a test, if the text is the output of tests
+	times    int    // how many lines there are of its kind, if it is the first of them
+	repeat   int    // how many of its kind come before it
 	score    float64
 	chosen   bool
 	aside    bool // it stands around the text of a page
@@ -56,15 +58,33 @@ type extract struct {
 	room  int
 	say   labels
 
-	outline bool // of a page, where words like error mean nothing
-	maxLine int  // how much of a line is shown
+	of      Format // of what: in a page words like error mean nothing
+	maxLine int    // how much of a line is shown
+	gapRoom int    // what a gap takes
+
+	numbered bool  // gaps have the numbers of lines
+	runs     []run // in text, of equal lines
+	counted  count // so far
+}
+
+// count is how many lines stand before a place of a text.
+type count struct{ at, lines, runs int }
+
+// lineNumber is the number of the line at a place, which is behind that of the call before.
+func (x *extract) lineNumber(at int) int {
+	c := &x.counted
+	c.lines += strings.Count(x.text[c.at:at], "\n")
+	for c.at = at; c.runs < len(x.runs) && x.runs[c.runs].at < at; c.runs++ {
+		c.lines += x.runs[c.runs].hidden
+	}
+	return c.lines + 1
 }
 
 // newExtract reads the lines at the start and at the end of a text, and those between
 // them that look like errors.
-func newExtract(text string, room int, say labels, outline bool) *extract {
-	x := &extract{text: text, room: room - gapRoom, say: say, outline: outline, maxLine: maxLine}
-	if outline {
+func newExtract(text string, room int, say labels, of Format) *extract {
+	x := &extract{text: text, room: room - gapRoom, say: say, of: of, maxLine: maxLine, gapRoom: gapRoom}
+	if of == Page {
 		x.maxLine = maxOutlineLine
 	}
 	if len(text) <= startBytes+endBytes {
@@ -110,12 +130,18 @@ func (x *extract) read(part span, least int) {
 		if to > from && x.text[to-1] == '\r' {
 			to--
 		}
-		s := calm
-		if least > calm || !x.outline {
-			s = severity(x.text[from:to])
+		l := line{span: span{from, to}}
+		if least > calm || x.of != Page {
+			l.severity = severity(x.text[from:to])
 		}
-		if s >= least && (least == calm || errors < maxErrors) {
-			x.lines = append(x.lines, line{span: span{from, to}, severity: s})
+		if x.of == Test {
+			l.report = reportOf(x.text[from:to])
+			if l.report.verdict == failed {
+				l.severity = hard
+			}
+		}
+		if l.severity >= least && (least == calm || errors < maxErrors) {
+			x.lines = append(x.lines, l)
 			errors++
 		}
 		from = next
@@ -128,7 +154,11 @@ func (x *extract) fold() {
 	var b []byte
 	for i := range x.lines {
 		l := &x.lines[i]
-		b = mask(b[:0], x.text[l.from:l.to])
+		if l.report.verdict == failed { // the digits of a name tell it from others
+			b = append(b[:0], l.report.subject...)
+		} else {
+			b = mask(b[:0], x.text[l.from:l.to])
+		}
 		at, known := first[string(b)]
 		if !known {
 			first[string(b)] = i
@@ -157,19 +187,24 @@ func (x *extract) rankErrors() {
 	for i := range x.lines {
 		l := &x.lines[i]
 		switch {
-		case l.severity == hard && (l.repeat < perTemplate || namesATest(x.text[l.from:l.to])):
+		case l.severity == hard && l.repeat < perTemplate:
 			l.score += 6
 		case l.severity == hard:
 			l.score = 0
 		case l.severity == alarm:
 			l.score += 3 / math.Sqrt(float64(max(l.times, 1)))
 		}
-		x.lower(l)
+		if x.lower(l); i > 0 && x.at(i) == x.at(i-1) {
+			l.score = 0
+		}
 	}
 }
 
 // lower lowers the score of a line of a kind that was there before, and of an empty one.
 func (x *extract) lower(l *line) {
+	if l.repeat >= firstOfKind && l.severity == calm && x.of == Log {
+		l.score = 0
+	}
 	if l.repeat > 0 && (l.severity == calm || l.severity == alarm && l.repeat >= perTemplate) {
 		l.score /= 8
 	}
@@ -178,18 +213,12 @@ func (x *extract) lower(l *line) {
 	}
 }
 
-// namesATest is true of the lines that name a test that failed: each is worth a line.
-func namesATest(l string) bool {
-	l = strings.TrimLeft(l, " ")
-	return strings.HasPrefix(l, "--- FAIL") || strings.HasPrefix(l, "FAILED ") || strings.HasPrefix(l, "FAIL:") || strings.HasPrefix(l, "not ok ")
-}
-
 // keepEnd chooses the last lines, and of those that sum tests up the last of each of a few
 // kinds.
 func (x *extract) keepEnd(room int) {
 	sums := make(map[string]bool)
 	for i := len(x.lines) - 1; i >= max(0, len(x.lines)-sumsWithin); i-- {
-		wanted := len(x.lines)-i <= lastLines
+		wanted := len(x.lines)-i <= lastLines && (i+1 == len(x.lines) || x.at(i) != x.at(i+1))
 		if l := x.text[x.lines[i].from:x.lines[i].to]; len(sums) < lastSums && sumsUp(l) {
 			kind := string(mask(nil, l))
 			wanted = wanted || !sums[kind]
@@ -250,12 +279,12 @@ func (x *extract) shown(i int) int {
 
 // cost is how much room a line takes, with what it does to the gaps around it.
 func (x *extract) cost(i int) int {
-	n := x.shown(i) + 1 + gapRoom
+	n := x.shown(i) + 1 + x.gapRoom
 	if i > 0 && x.lines[i-1].chosen && x.joined(i-1) {
-		n -= gapRoom
+		n -= x.gapRoom
 	}
 	if i+1 < len(x.lines) && x.lines[i+1].chosen && x.joined(i) || i+1 == len(x.lines) {
-		n -= gapRoom
+		n -= x.gapRoom
 	}
 	return n
 }
@@ -286,7 +315,7 @@ func (x *extract) between(head, tail int) string {
 		}
 		x.gap(&b, end, l.from)
 		b.WriteString(display.Short(x.text[l.from:l.to], x.maxLine))
-		if l.times > 1 && (l.severity < hard || l.times > perTemplate) {
+		if l.times > 1 && x.of != Text && (l.severity < hard || l.times > perTemplate) {
 			b.WriteString(" " + x.say.with("times", l.times))
 		}
 		b.WriteByte('\n')
@@ -311,8 +340,20 @@ func (x *extract) gap(b *strings.Builder, from, to int) {
 	if strings.TrimSpace(display.Start(left, 200)) == "" && len(left) <= 200 {
 		return
 	}
+	if whole := from == 0 || x.text[from-1] == '\n'; x.numbered && whole {
+		first := x.lineNumber(from)
+		last := x.lineNumber(to)
+		if to < len(x.text) || strings.HasSuffix(left, "\n") {
+			last--
+		}
+		if last > first {
+			b.WriteString(x.say.lines(first, last) + "\n")
+			return
+		}
+	}
 	lines := strings.Count(left, "\n")
-	if !strings.HasSuffix(left, "\n") {
+	whole := from == 0 || x.text[from-1] == '\n'
+	if !strings.HasSuffix(left, "\n") && (lines > 0 || whole && to == len(x.text)) {
 		lines++
 	}
 	b.WriteString(x.say.gap(lines, len(left)))
@@ -325,60 +366,4 @@ func within(say labels, shown, text string, room int) string {
 		return headTail(text, room, say)
 	}
 	return shown
-}
-
-// showEnds previews a text by its start and its end, with errors that stand between them.
-func showEnds(say labels, text string, room int) string {
-	x := newExtract(text, room, say, false)
-	outer := x.room
-	head := toLineEnd(text, outer*3/8)
-	tail := toLineStart(text, max(head, len(text)-outer*3/8))
-	x.room = room / 4
-	for i := range x.lines {
-		l := &x.lines[i]
-		if l.severity == hard && l.repeat < perTemplate && l.from >= head && l.from < tail && x.cost(i) <= x.room {
-			x.choose(i)
-		}
-	}
-	outer -= room/4 - x.room
-	head = toLineEnd(text, outer/2)
-	tail = toLineStart(text, max(head, len(text)-(outer-head)))
-	return within(say, x.between(head, tail), text, room)
-}
-
-// headTail is the start and the end of a text in at most room bytes.
-func headTail(text string, room int, say labels) string {
-	room -= len(say.gap(0, len(text))) + 2
-	if room <= 0 {
-		return ""
-	}
-	head := toLineEnd(text, room/2)
-	tail := toLineStart(text, max(head, len(text)-(room-head)))
-	return text[:head] + "\n" + say.gap(0, tail-head) + "\n" + text[tail:]
-}
-
-// toLineEnd moves n back to the end of a line, or to that of a character.
-func toLineEnd(s string, n int) int {
-	n = min(max(n, 0), len(s))
-	from := n - n/4
-	if i := strings.LastIndexByte(s[from:n], '\n'); i >= 0 {
-		return from + i + 1
-	}
-	for back := 0; back < utf8.UTFMax && n > 0 && n < len(s) && !utf8.RuneStart(s[n]); back++ {
-		n--
-	}
-	return n
-}
-
-// toLineStart moves n on to the start of a line, or to that of a character.
-func toLineStart(s string, n int) int {
-	n = min(max(n, 0), len(s))
-	near := s[n : n+(len(s)-n)/4]
-	if i := strings.IndexByte(near, '\n'); i >= 0 {
-		return n + i + 1
-	}
-	for n < len(s) && !utf8.RuneStart(s[n]) {
-		n++
-	}
-	return n
 }

@@ -371,10 +371,10 @@ func (m asked) outlined(frame, shown string, sides []span, source string, room i
 		return display.Start(source, room+len(frame))
 	}
 	if len(shown) > room && len(shown)*4 > len(source)*3 {
-		return frame + showEnds(m.say, shown, room)
+		return frame + showEnds(m.inPart(), shown, room)
 	}
 	if len(shown) > room {
-		x := newExtract(shown, room, m.say, true)
+		x := newExtract(shown, room, m.say, Page)
 		rankOutline(x, rank.NewTalk(m.query), sides)
 		if 2*room >= len(shown) { // its start is never left out
 			x.keepStart(x.room / 2)
@@ -383,7 +383,7 @@ func (m asked) outlined(frame, shown string, sides []span, source string, room i
 		shown = display.Start(x.String(), room)
 	}
 	if left := room - len(shown) - len(m.say.say("source")) - 2; left > short {
-		return frame + shown + "\n" + m.say.say("source") + "\n" + showEnds(m.say, source, left)
+		return frame + shown + "\n" + m.say.say("source") + "\n" + showEnds(m.inPart(), source, left)
 	}
 	return frame + shown
 }

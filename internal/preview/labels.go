@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/einolean/einolean/internal/display"
 	"github.com/einolean/einolean/internal/texts"
 )
 
@@ -17,6 +18,15 @@ import (
 type asked struct {
 	say   labels
 	query string // what was talked about
+
+	framed   bool // a first line says what the preview shows
+	numbered bool // the lines of the text are those of the file, so that their numbers help to read it
+}
+
+// inPart is m for a text that stands in a preview behind a label of its own.
+func (m asked) inPart() asked {
+	m.framed, m.numbered = false, false
+	return m
 }
 
 const (
@@ -63,6 +73,20 @@ func (l labels) say(name string) string {
 // with returns the words of a name with a number in them.
 func (l labels) with(name string, n int) string {
 	return strings.Replace(l.say(name), "{n}", strconv.Itoa(n), 1)
+}
+
+// count returns the words of a name with a number in them that counts bytes or lines.
+func (l labels) count(name string, n int) string {
+	number := strconv.Itoa(n)
+	if l.say("group") == "," {
+		number = display.Grouped(n)
+	}
+	return strings.Replace(l.say(name), "{n}", number, 1)
+}
+
+// lines says which lines are missing, the first of them and the last.
+func (l labels) lines(first, last int) string {
+	return strings.Replace(l.with("gap lines", first), "{last}", strconv.Itoa(last), 1)
 }
 
 // key is the key of a member with its colon.

@@ -226,7 +226,7 @@ func sumsUp(l string) bool {
 }
 
 // outcomes are the words beside the numbers of tests.
-var outcomes = words("passed failed passing failing failures failure errors error skipped pending total examples completed ignored assertions run")
+var outcomes = words("passed failed passing failing failures failure errors error skipped pending total examples completed ignored assertions run runs tests specs scenarios")
 
 // countsTests is true of "2 failed, 3 passed", "Tests run: 5, Failures: 1" and "3 passing (2s)".
 func countsTests(l string) bool {

@@ -15,6 +15,9 @@
 //   - a history as git log prints it: a line for each commit
 //   - text: its start and its end, and lines between them that look like errors
 //
+// Of text, tests and logs a first line says how many lines there are and which of them are shown. Terminal
+// escapes are left out, and of long base64 only the size is shown.
+//
 // A format that is not certain is text. A preview depends on its request alone. It is
 // valid UTF-8 of at most Room bytes, whatever the text is, and takes time in proportion to
 // the text, of which the middle is only searched for errors.
@@ -45,7 +48,7 @@ func Make(r Request) (string, Format) {
 	if len(r.Text) <= r.Room {
 		return display.Valid(r.Text), Text
 	}
-	m := maker{asked: asked{r.say(), r.Question + "\n" + r.Arguments}}
+	m := maker{asked: asked{say: r.say(), query: r.Question + "\n" + r.Arguments, framed: true, numbered: true}}
 	return m.make(r.Text, r.Room)
 }
 
@@ -77,6 +80,7 @@ func (m *maker) make(text string, room int) (string, Format) {
 	if room <= 0 {
 		return "", Text
 	}
+	text = m.clean(text)
 	if d, ok := scan(text); ok {
 		if m.layers == maxLayers {
 			return showJSON(m.say, d, room, nil), JSON
@@ -100,7 +104,9 @@ func (m *maker) make(text string, room int) (string, Format) {
 // inside previews a text that stands inside another one, which a label says.
 func (m *maker) inside(label, text string, room int) (string, Format) {
 	frame := m.say.say(label) + "\n"
-	shown, f := m.deeper().make(text, room-len(frame))
+	in := m.deeper()
+	in.framed = m.framed
+	shown, f := in.make(text, room-len(frame))
 	return frame + shown, f
 }
 
@@ -109,7 +115,10 @@ func (m *maker) inner(text string, room int) string {
 	return shown
 }
 
-func (m *maker) deeper() *maker { return &maker{m.asked, m.layers + 1} }
+// deeper previews what stands inside a text: its lines are not those of the file.
+func (m *maker) deeper() *maker {
+	return &maker{m.inPart(), m.layers + 1}
+}
 
 // envelope previews an MCP result: that of one text as the text.
 func (m *maker) envelope(e envelope, room int) (string, Format) {

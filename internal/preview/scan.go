@@ -28,9 +28,12 @@ type node struct {
 	start, end int32 // in the text; a string with its quotes
 	next       int32 // the node after this one and all that it holds
 	items      int32 // of a list its items, of an object its members
-	kind       byte  // the first byte: { [ " t f n, or 0 for a number
+	kind       byte  // the first byte: { [ " t f n, 0 for a number, or notNumber
 	cut        bool  // the text ends inside it
 }
+
+// notNumber is the kind of a value such as NaN, which is written as a string.
+const notNumber = 'N'
 
 // document is a JSON text. Node 0 is the whole; of JSON lines it is a list that has
 // no brackets in the text.
@@ -42,9 +45,10 @@ type document struct {
 
 	levels int // how deep values lie in each other
 
-	skip  int32 // a node that is not written; if zero, all are
-	stand int32 // a text that standIn is written for; if zero, none is
-	bare  bool  // nothing says that something is missing at the end of the text
+	skip  int32                              // a node that is not written; if zero, all are
+	bare  bool                               // nothing says that something is missing at the end of the text
+	inner func(text string, room int) string // previews a long text in the document; nil: it is cut
+	sizes []int32                            // of the nodes without white space between them; nil: not known
 }
 
 // children yields the items of a list, or the members of an object. The key of an item is
@@ -123,7 +127,7 @@ func scanUpTo(text string, most int) (d *document, ok bool) {
 	if len(text) > most {
 		return nil, false
 	}
-	s := &scanner{document: document{text: text}}
+	s := &scanner{document: document{text: text}, at: start(text)}
 	s.space()
 	if s.at >= len(text) || text[s.at] != '{' && text[s.at] != '[' {
 		return nil, false
@@ -135,12 +139,49 @@ func scanUpTo(text string, most int) (d *document, ok bool) {
 		if !s.stopped() {
 			return nil, false
 		}
-	} else if s.space(); s.at < len(text) {
+	} else if s.space(); s.at < len(text) && !s.ended() {
 		if !s.more() {
 			return nil, false
 		}
 	}
 	return &s.document, true
+}
+
+const (
+	fence = "```"
+	// maxPreamble and maxWarning are how many lines may stand before JSON, and how long they may be.
+	maxPreamble, maxWarning = 3, 500
+)
+
+// start is where JSON begins that stands in a Markdown fence or behind a few lines of warnings.
+func start(text string) int {
+	at := jsontext.Space(text, len(text)-len(strings.TrimPrefix(text, "\ufeff")))
+	for range maxPreamble {
+		line := firstLine(text[at:])
+		if at == len(text) || text[at] == '{' || text[at] == '[' && !isWarning(line) || len(line) > maxWarning {
+			break
+		}
+		next := jsontext.Space(text, at+len(line))
+		if next >= len(text) {
+			return 0
+		}
+		if c := text[next]; c == '{' || c == '[' && !isWarning(firstLine(text[next:])) {
+			return next
+		}
+		at = next
+	}
+	return at
+}
+
+// isWarning is true of a line such as "[warn] …" and "[2025-01-01] …", which begins like a list.
+func isWarning(line string) bool {
+	level, rest, ok := strings.Cut(line, "] ")
+	return ok && len(level) < 40 && rest != "" && (letter(rest[0]) || rest[0] == '[') && !strings.ContainsAny(level, `"{,`)
+}
+
+// ended reports whether nothing but the end of a Markdown fence follows.
+func (s *scanner) ended() bool {
+	return s.nodes[0].start > 0 && strings.TrimSpace(strings.TrimPrefix(s.text[s.at:], fence)) == ""
 }
 
 // more reads the rest of JSON lines, of which the first is read.
@@ -158,6 +199,9 @@ func (s *scanner) more() bool {
 	for s.at < len(s.text) {
 		c := s.text[s.at]
 		if c != '{' && c != '[' {
+			if s.ended() {
+				break
+			}
 			return false
 		}
 		s.place = 0
@@ -209,9 +253,44 @@ func (s *scanner) step() bool {
 	case jsontext.Text:
 		return s.str() && s.done(next)
 	case jsontext.Number:
-		return s.number() && s.done(next)
+		return s.number() && s.done(next) || c == '-' && s.notNumber(next)
 	case jsontext.Word:
 		return s.word(jsontext.WordAt(c)) && s.done(next)
+	}
+	return s.tolerated(c)
+}
+
+// notNumbers are what programs write for numbers that JSON does not have.
+var notNumbers = []string{"NaN", "Infinity", "-Infinity", "nan", "inf", "-inf"}
+
+// tolerated reads what is not JSON but often stands in it: a comma before the end of a list or an object,
+// and numbers such as NaN.
+func (s *scanner) tolerated(c byte) bool {
+	if len(s.open) == 0 {
+		return false
+	}
+	in := s.nodes[s.open[len(s.open)-1]]
+	if c == in.kind+2 && in.items > 0 && s.place == behindComma(in.kind) {
+		return s.close()
+	}
+	if token, behind := s.place.Next('0'); token == jsontext.Number {
+		return s.notNumber(behind)
+	}
+	return false
+}
+
+// behindComma is the place behind a comma in a list or an object.
+func behindComma(open byte) jsontext.Place {
+	_, place := jsontext.Behind(open).Next(',')
+	return place
+}
+
+func (s *scanner) notNumber(behind jsontext.Place) bool {
+	for _, w := range notNumbers {
+		if rest, ok := strings.CutPrefix(s.text[s.at:], w); ok && !letter(byteAt(rest, 0)) {
+			s.add(notNumber, s.at+len(w), false)
+			return s.done(behind)
+		}
 	}
 	return false
 }

@@ -339,6 +339,8 @@ func valueOf(d *document, n int32) any {
 		return v.kind == 't'
 	case 'n':
 		return nil
+	case notNumber:
+		return d.source(n)
 	}
 	if number := d.source(n); len(number) <= maxNumber {
 		return json.Number(number)

@@ -118,6 +118,7 @@ type table struct {
 	errors []errorRow // of JSON lines, those that look like errors
 	key    *field     // of records under keys, the key
 	row    []cell
+	inner  func(text string, room int) string // previews a text beside the list
 }
 
 // newTable takes the records of a list apart. It keeps the cells of as many as could be
@@ -270,6 +271,10 @@ const (
 	// fewerRows is how much a layout gains that shows fewer rows with more columns: what is
 	// asked is more often further right than further down.
 	fewerRows = .15
+	// mostShare is the share of the weight of all columns, in percent, that rows show at least, if three fit.
+	mostShare = 33
+	// equalRows is how many equal rows in a row are shown.
+	equalRows = 3
 	// leastTable is the room below which a table is useless.
 	leastTable = 200
 	// headRoom is more than the keys after the common values take in any language.
@@ -308,7 +313,7 @@ func (t *table) appendTable(b []byte, room int, say labels) (out []byte, ok bool
 	}
 	b = t.appendSame(b, same, room/8, say)
 	l := t.choose(columns, room-(len(b)-start))
-	if l.columns == 0 {
+	if l.columns == 0 || t.count <= maxShared && l.rows+l.last < t.count { // then each record has its share
 		return b[:start], false
 	}
 	b = t.appendColumns(b, columns, l.columns, say)
@@ -343,7 +348,7 @@ func (t *table) chooseColumns() (columns, same []*field) {
 // appendRest writes the document without the list.
 func (t *table) appendRest(b []byte, room int) []byte {
 	rest := *t.document
-	rest.skip = t.list
+	rest.skip, rest.inner = t.list, t.inner
 	return appendValue(&rest, b, 0, max(room, leastValue))
 }
 
@@ -412,17 +417,36 @@ func (t *table) choose(columns []*field, room int) (best layout) {
 	}
 	head, tail := t.grid(t.head, len(columns)), t.grid(t.tail, len(columns))
 	slices.Reverse(tail)
-	least := t.named(columns)
-	for _, cut := range cuts {
-		l := t.tryCut(columns, [2][][]int32{head, tail}, room, cut, least)
-		if l.worth > best.worth {
-			best = l
+	for least := max(t.named(columns), most(columns)); best.columns == 0 && least > 0; least /= 2 {
+		for _, cut := range cuts {
+			l := t.tryCut(columns, [2][][]int32{head, tail}, room, cut, least)
+			if l.rows+l.last >= min(minRecords, t.count) && l.worth > best.worth {
+				best = l
+			}
+		}
+		if least == 1 {
+			break
 		}
 	}
 	for _, f := range columns {
 		f.column = -1
 	}
 	return best
+}
+
+// most is how many columns it takes to show most of what records tell: rows of fewer, such as one of bare ids,
+// say how many records there are and little else.
+func most(columns []*field) int {
+	all, shown := 0.0, 0.0
+	for _, f := range columns {
+		all += f.weight
+	}
+	for i, f := range columns {
+		if shown += f.weight; shown*100 >= all*mostShare {
+			return i + 1
+		}
+	}
+	return len(columns)
 }
 
 // named is how many columns it takes to say what a record is about: up to the first that has words, if
@@ -551,7 +575,7 @@ func (t *table) appendRows(b []byte, l layout, limit int, say labels) []byte {
 		last := t.count
 		for left := quarter; t.count-last < min(l.last, len(t.tail)); last-- {
 			text := t.appendRow(nil, t.tail[len(t.tail)-1-(t.count-last)], l)
-			if left -= len(text) + 1; left < 0 {
+			if left -= len(text) + 1; left < 0 || len(behind) > 0 && string(behind[len(behind)-1].text) == string(text) {
 				break
 			}
 			behind = append(behind, row{last - 1, text})
@@ -569,16 +593,19 @@ func (t *table) appendRows(b []byte, l layout, limit int, say labels) []byte {
 		}
 	}
 	slices.SortFunc(behind, func(x, y row) int { return cmp.Compare(x.at, y.at) })
-	shown := 0
+	shown, equal, before := 0, 0, ""
 	for _, cells := range t.head[:min(l.rows, len(t.head))] {
-		had := len(b)
+		text := string(t.appendRow(nil, cells, l))
+		if equal++; text != before {
+			equal, before = 0, text
+		}
+		if len(b)+len(text)+1 > limit || equal == equalRows && t.count > firstOfKind {
+			break
+		}
 		if shown > 0 {
 			b = append(b, ',')
 		}
-		if b = t.appendRow(b, cells, l); len(b) > limit {
-			b = b[:had]
-			break
-		}
+		b = append(b, text...)
 		shown++
 	}
 	return t.appendBehind(b, behind, shown, say)

@@ -34,13 +34,15 @@ func showText(m asked, text string, room int) (string, Format) {
 	case HTML:
 		shown, sides := outline(text)
 		return display.Valid(m.outlined(m.say.say("html")+"\n", shown, sides, text, room)), f
-	case Test, Log:
-		return display.Valid(showOutput(m, text, room)), f
+	case Test:
+		return display.Valid(showTests(m, text, room)), f
+	case Log:
+		return display.Valid(showLog(m, text, room)), f
 	default:
 		if short := commits(text); short != "" && len(text) > 2*room {
 			return display.Valid(m.outlined("", short, nil, text, room)), f
 		}
-		return display.Valid(showEnds(m.say, text, room)), f
+		return display.Valid(showEnds(m, text, room)), f
 	}
 }
 
@@ -82,6 +84,9 @@ func commits(text string) string {
 // CommitLine is a line of `git log` that begins a commit.
 var CommitLine = regexp.MustCompile(`^commit [0-9a-f]{7,64}\b`)
 
+// A text with so many lines that give a test's verdict, and one in so many lines, is the output of tests.
+const leastVerdicts, verdictShare = 3, 8
+
 // formatOf looks at the start of a text, and for a summary at its end.
 func formatOf(text string) Format {
 	const begin, end = 48 << 10, 4 << 10
@@ -92,7 +97,7 @@ func formatOf(text string) Format {
 		return HTML
 	}
 	head, tail := text[:min(len(text), begin)], text[max(0, len(text)-end):]
-	tests, logs, lines := 0, 0, 0
+	tests, logs, verdicts, lines := 0, 0, 0, 0
 	for l := range strings.Lines(head) {
 		l = strings.TrimRight(l, "\r\n")
 		if l == "" {
@@ -104,10 +109,12 @@ func formatOf(text string) Format {
 			tests++
 		case LogLine.MatchString(l):
 			logs++
+		case isVerdictLine(l):
+			verdicts++
 		}
 	}
 	switch {
-	case tests >= 2 || hasSummary(tail):
+	case tests >= 2 || verdicts >= leastVerdicts && verdicts*verdictShare >= lines || hasSummary(tail):
 		return Test
 	case lines > 3 && logs*10 >= lines*3:
 		return Log
@@ -135,10 +142,20 @@ func isTestLine(l string) bool {
 	return strings.Contains(l, "::") && (strings.Contains(l, " PASSED") || strings.Contains(l, " FAILED")) || strings.HasSuffix(l, " ... ok") || strings.HasSuffix(l, " ... FAIL") || strings.HasSuffix(l, " ... ERROR")
 }
 
-// hasSummary reports whether the end of a text sums tests up.
+// hasSummary reports whether the end of a text sums tests up, in a line or in several short ones.
 func hasSummary(tail string) bool {
+	const short, together = 40, 3
+	var last []string
 	for l := range strings.Lines(tail) {
 		l = strings.TrimRight(l, "\r\n")
+		if last = append(last, l); len(l) > short {
+			last = last[:0]
+		} else if len(last) > together {
+			last = last[1:]
+		}
+		if countsTests(strings.Join(last, " ")) {
+			return true
+		}
 		if sumsUp(l) || strings.HasPrefix(l, "--- FAIL: ") || strings.HasPrefix(l, "FAIL\t") || strings.HasPrefix(l, "ok  \t") && strings.HasSuffix(l, "s") {
 			return true
 		}
@@ -150,12 +167,13 @@ func hasSummary(tail string) bool {
 // "Mar  1 10:00:00", or with a level.
 var LogLine = regexp.MustCompile(`^[\[( \t]*(?:(?:\S{1,11} +){0,2}\d{2,4}[-/.:]\d\d[-/.:]\d\d|(?:INFO|WARN|WARNING|ERROR|DEBUG|TRACE|FATAL|NOTICE)\b|(?:level|time|ts)=)`)
 
-// showOutput previews tests and logs: the end, errors, and each kind of line once.
-func showOutput(m asked, text string, room int) string {
-	x := newExtract(text, room, m.say, false)
+// showLog previews a log: its end, errors, and each kind of line once.
+func showLog(m asked, text string, room int) string {
+	frame := m.frame("log", text, room)
+	x := newExtract(text, room-len(frame), m.say, Log)
 	x.rank(rank.NewTalk(m.query))
 	x.rankErrors()
 	x.keepEnd(x.room * 3 / 4)
 	x.keepBest()
-	return within(m.say, x.String(), text, room)
+	return within(m.say, frame+x.String(), text, room)
 }

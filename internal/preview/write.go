@@ -6,6 +6,7 @@ package preview
 // Values of a document, written in a given room. What is cut is still JSON.
 
 import (
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -35,8 +36,6 @@ func quote(text string) string {
 const (
 	// quotedMore is more as a string.
 	quotedMore = `"…"`
-	// standIn is what no JSON holds.
-	standIn = "\x00"
 	// leastValue is the room in which every value can be written, if only as cut.
 	leastValue = len(`"…"`)
 )
@@ -45,10 +44,13 @@ const (
 func appendValue(d *document, b []byte, n int32, room int) []byte {
 	v := &d.nodes[n]
 	switch {
-	case n == d.stand && n > 0:
-		return append(b, `"`+standIn+`"`...)
 	case v.kind == '"':
+		if shown, ok := d.previewed(n, room); ok {
+			return append(b, shown...)
+		}
 		return appendString(b, d.raw(n), room, v.cut)
+	case v.kind == notNumber && d.size(n)+len(`""`) <= room:
+		return append(append(append(b, '"'), d.source(n)...), '"')
 	case v.kind != '{' && v.kind != '[':
 		if d.size(n) > room {
 			return append(b, quotedMore...)
@@ -77,6 +79,7 @@ func appendMembers(d *document, b []byte, n int32, room int) []byte {
 	}
 	b = append(b, v.kind)
 	left, cut := v.items, v.cut
+	share, shared := d.share(n, room-rest-1)
 	for key, value := range d.children(n) {
 		if left--; value == d.skip {
 			continue
@@ -85,10 +88,14 @@ func appendMembers(d *document, b []byte, n int32, room int) []byte {
 		if left == 0 && !cut {
 			reserve = 1
 		}
-		had := len(b)
-		if b = d.appendMember(b, key, value, room-(len(b)-start)-reserve); len(b) == had {
-			cut = true
-			break
+		had, free := len(b), room-(len(b)-start)-reserve
+		if shared {
+			free = min(free, d.memberSize(key)+max(leastValue, min(share, int(d.sizes[value]))))
+		}
+		if b = d.appendMember(b, key, value, free); len(b) == had {
+			if cut = true; !shared {
+				break
+			}
 		}
 	}
 	if cut && !d.bare {
@@ -103,6 +110,69 @@ func appendMembers(d *document, b []byte, n int32, room int) []byte {
 	return append(b, v.kind+2)
 }
 
+const (
+	// leastShare is the least that is worth showing of each long value among several.
+	leastShare = 24
+	// maxShared is the longest list of which every item gets a share of the room.
+	maxShared = 8
+)
+
+// share is the most that each value of a list or an object may take, so that all of them fit: short ones are
+// shown whole, and the long ones share the room that is left. ok is false if they fit anyway, if the values
+// would get too little, or if their sizes are not known; then the first ones are shown.
+func (d *document) share(n int32, room int) (share int, ok bool) {
+	v := &d.nodes[n]
+	if d.sizes == nil || int(d.sizes[n]) <= room || v.kind == '[' && v.items > maxShared || int(v.items)*leastShare > room {
+		return 0, false
+	}
+	sizes := make([]int, 0, v.items)
+	for key, value := range d.children(n) {
+		if value != d.skip {
+			sizes = append(sizes, int(d.sizes[value]))
+			room -= d.memberSize(key)
+		}
+	}
+	slices.Sort(sizes)
+	for i, size := range sizes {
+		if share = room / (len(sizes) - i); size > share {
+			return share, share >= leastShare
+		}
+		room -= size
+	}
+	return 0, false
+}
+
+// memberSize is the size of a key with its colon, and of the comma before it.
+func (d *document) memberSize(key int32) int {
+	if key < 0 {
+		return len(`,`)
+	}
+	return len(`,:`) + int(d.sizes[key])
+}
+
+const (
+	// leastInner is the room from which on a text in a document is previewed by its format, if it has at least
+	// leastText bytes.
+	leastInner, leastText = 300, 1000
+)
+
+// previewed is a long text in a document as its own preview, in at most room bytes.
+func (d *document) previewed(n int32, room int) (quoted string, ok bool) {
+	if d.inner == nil || room < leastInner || d.size(n) <= max(room, leastText) {
+		return "", false
+	}
+	text := jsontext.Unescape(d.raw(n))
+	left := room - len(`""`)
+	for share := left; share > left/4; {
+		quoted := quote(d.inner(text, share))
+		if len(quoted) <= left {
+			return `"` + quoted + `"`, true
+		}
+		share = min(share*left/len(quoted), share*9/10)
+	}
+	return "", false
+}
+
 // appendMember writes one member or item with the comma before it, or nothing if room
 // is too small for that.
 func (d *document) appendMember(b []byte, key, value int32, room int) []byte {
@@ -114,7 +184,7 @@ func (d *document) appendMember(b []byte, key, value int32, room int) []byte {
 		b = append(appendString(b, d.raw(key), max(room, leastValue), false), ':')
 	}
 	room -= len(b) - had
-	if room < leastValue && (room < d.size(value) || value == d.stand) {
+	if room < leastValue && room < d.size(value) {
 		return b[:had]
 	}
 	begin := len(b)

@@ -197,6 +197,13 @@ func (c call) shortened(ctx context.Context, result *schema.ToolResult) (*schema
 	return c.cut(ctx, result)
 }
 
+const (
+	// leastSaving is how many times smaller than a result its notice with a preview must be, if the result is
+	// longer than the limit by at most one part in slightExcess. Reading such a result back would cost a
+	// call, and more than the notice saves.
+	leastSaving, slightExcess = 3, 4
+)
+
 // cut is the default handler.
 func (c call) cut(ctx context.Context, result *schema.ToolResult) (*schema.ToolResult, error) {
 	size := rounds.Bytes(result.Parts)
@@ -226,11 +233,20 @@ func (c call) cut(ctx context.Context, result *schema.ToolResult) (*schema.ToolR
 		c.reportKept(ctx, report.Outcome{Reason: rule.NotSmaller, Before: size}, "")
 		return nil, nil
 	}
+	shown := ""
+	preview := say.Shortened(size, data, limit, func(room int) string {
+		shown = c.previewOf(ctx, content, room)
+		return shown
+	})
+	if preview != "" && size <= c.rule.Limit+c.rule.Limit/slightExcess && len(preview)*leastSaving > size {
+		c.reportKept(ctx, report.Outcome{Reason: rule.NotSmaller, Before: size}, "")
+		return nil, nil
+	}
 	if data.Path, err = c.save(ctx, at, content); err != nil {
 		c.tell(ctx, report.Outcome{Kind: einolean.KindStoreFailed, Before: size, After: size, Err: err})
 		return nil, nil
 	}
-	text := say.Shortened(size, data, limit, func(room int) string { return c.previewOf(ctx, content, room) })
+	text := say.Shortened(size, data, limit, func(int) string { return shown })
 	if text == "" {
 		text = say.Excerpt(content, data, limit)
 	}

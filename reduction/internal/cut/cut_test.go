@@ -226,3 +226,24 @@ func TestArgumentsNameAFile(t *testing.T) {
 		require.Equal(t, does, namesFile(args), args)
 	}
 }
+
+// A result that is a little too long stays if its notice would be more than a third of it; one that is much
+// too long never does, and without a preview none does.
+func TestCut_LeavesResultsThatANoticeHardlyShortens(t *testing.T) {
+	const limit = 10_000
+	for size, share := range map[int]struct{ shown, kept int }{10_500: {4_000, 1}, 10_501: {1_000, 0}, 12_600: {4_500, 0}, 40_000: {9_000, 0}, 10_502: {0, 0}} {
+		of := cutterOf(backend.NewMemory(0), limit)
+		of.Previews = func(string) bool { return share.shown > 0 }
+		of.Preview = func(_ context.Context, _ Detail, text string, room int) string { return text[:min(room, share.shown)] }
+		var events []einolean.Event
+		of.Report = func(_ context.Context, e einolean.Event) { events = append(events, e) }
+		text := strings.Repeat("a line of it\n", size)[:size]
+		got, _, err := forms["invokable"](context.Background(), of, &adk.ToolContext{Name: "t", CallID: "call_1"}, `{}`, []piece{{text: text}})
+		require.NoError(t, err)
+		require.Equal(t, share.kept == 1, got == text, size)
+		require.Len(t, events, 1)
+		if share.kept == 1 {
+			require.Equal(t, einolean.KindResultKept, events[0].Kind)
+		}
+	}
+}

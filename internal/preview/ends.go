@@ -1,0 +1,235 @@
+// Copyright einolean authors
+// SPDX-License-Identifier: Apache-2.0
+
+package preview
+
+// Previews of plain text: its start and its end, exact, with lines between them that look like errors
+// or headings. Runs of equal lines are shown once, and of uniform lines only a few.
+
+import (
+	"strings"
+	"unicode/utf8"
+)
+
+const (
+	// leastRun is how many equal lines in a row are shown as one.
+	leastRun = 4
+	// leastUniform is how many lines make it worth to show only a few of them, if so many percent are of
+	// one kind.
+	leastUniform, uniformShare = 40, 90
+	// uniformWords is the least of words in such a line. Lists of names that differ by a number are no such lines.
+	uniformWords = 4
+	// uniformLines is how many of them are shown at either end.
+	uniformLines = 10
+	// leastHeadings is how many headings make a text one with sections.
+	leastHeadings = 3
+	// leastFramed is the least room in which a line says what the preview shows.
+	leastFramed = 600
+)
+
+// frame is the line that says what a preview of so many lines shows.
+func (m asked) frame(name string, text string, room int) string {
+	if !m.framed || room < leastFramed {
+		return ""
+	}
+	return m.say.count(name, linesOf(text)) + "\n"
+}
+
+func linesOf(text string) int {
+	n := strings.Count(text, "\n")
+	if !strings.HasSuffix(text, "\n") {
+		n++
+	}
+	return n
+}
+
+// run is a row of equal lines, written as one line and a mark behind it.
+type run struct {
+	at     int // of the mark
+	hidden int // lines of the text that are not in the short form
+}
+
+// collapsed is a text in which a row of equal lines stands once, with the number of lines behind it.
+func collapsed(say labels, text string) (short string, runs []run) {
+	var b strings.Builder
+	done := 0
+	for from := 0; from < len(text); {
+		line := firstLine(text[from:])
+		end, n := from+len(line), 1
+		for len(line) > 1 && strings.HasPrefix(text[end:], line) && strings.HasSuffix(line, "\n") {
+			end += len(line)
+			n++
+		}
+		if n >= leastRun {
+			b.WriteString(text[done : from+len(line)])
+			runs = append(runs, run{b.Len(), n - 2})
+			b.WriteString(say.count("run", n) + "\n")
+			done = end
+		}
+		from = end
+	}
+	if done == 0 {
+		return text, nil
+	}
+	b.WriteString(text[done:])
+	return b.String(), runs
+}
+
+// firstLine is the first line of a text, with its end.
+func firstLine(text string) string {
+	if i := strings.IndexByte(text, '\n'); i >= 0 {
+		return text[:i+1]
+	}
+	return text
+}
+
+// showEnds previews a text by its start and its end.
+func showEnds(m asked, text string, room int) string {
+	short, runs := collapsed(m.say, text)
+	frame := len(m.frame("ends errors", text, room))
+	if len(short)+frame <= room {
+		return m.frame("ends", text, room) + short
+	}
+	x := newExtract(short, room-frame, m.say, Text)
+	if m.numbered {
+		x.numbered, x.gapRoom = true, numberedGap
+		x.room -= numberedGap - gapRoom
+	}
+	x.runs = runs
+	head, tail, name := x.ends()
+	return within(m.say, m.frame(name, text, room)+x.between(head, tail), text, room)
+}
+
+// ends chooses where the start ends and the end begins, and lines between them. name is that of the label
+// for what is shown.
+func (x *extract) ends() (head, tail int, name string) {
+	outer, name := x.room, "ends"
+	if !strings.Contains(strings.TrimSpace(x.text), "\n") {
+		name = "ends one"
+	}
+	head = toLineEnd(x.text, outer*3/8)
+	tail = toLineStart(x.text, max(head, len(x.text)-outer*3/8))
+	first, last, uniform := x.uniform()
+	if uniform {
+		name = "uniform"
+		head, tail = toLineEnd(x.text, outer/2), toLineStart(x.text, len(x.text)-outer/2)
+		head, tail = min(head, first), max(tail, last)
+	}
+	quarter := outer / 4
+	if uniform {
+		quarter = outer - head - (len(x.text) - tail)
+	}
+	x.room = quarter
+	if x.chooseBetween(head, tail) {
+		name = "ends errors"
+	}
+	if uniform {
+		return head, tail, name
+	}
+	outer -= quarter - x.room
+	head = toLineEnd(x.text, outer/2)
+	tail = toLineStart(x.text, max(head, len(x.text)-(outer-head)))
+	return head, tail, name
+}
+
+// uniform is where the first lines end and the last ones begin of a text whose lines are nearly all of
+// one kind.
+func (x *extract) uniform() (first, last int, ok bool) {
+	most, n := 0, len(x.lines) // the first line of the greatest kind
+	for i := range x.lines {
+		if x.lines[i].times > x.lines[most].times {
+			most = i
+		}
+	}
+	if n < leastUniform || x.lines[most].times*100 < n*uniformShare || len(strings.Fields(x.at(most))) < uniformWords {
+		return 0, 0, false
+	}
+	return x.lines[uniformLines].from, x.lines[len(x.lines)-uniformLines].from, true
+}
+
+// chooseBetween chooses errors and headings that stand between two places, while there is room: of the
+// headings whole levels, from the highest on. It reports whether it chose any line.
+func (x *extract) chooseBetween(from, to int) bool {
+	const levels = 7
+	var between [levels][]int
+	var costs [levels]int
+	headings := x.headings()
+	for i := range x.lines {
+		if l := &x.lines[i]; l.from >= from && l.from < to && (l.severity == hard && l.repeat < perTemplate || headings[i] > 0) {
+			between[headings[i]] = append(between[headings[i]], i)
+			costs[headings[i]] += x.cost(i)
+		}
+	}
+	before := x.room
+	for level, lines := range between {
+		if level > 0 && costs[level] > x.room {
+			break
+		}
+		for _, i := range lines {
+			if x.cost(i) <= x.room {
+				x.choose(i)
+			}
+		}
+	}
+	return x.room < before
+}
+
+// headings are the levels of the headings of a Markdown text by line.
+func (x *extract) headings() map[int]int {
+	levels := make(map[int]int)
+	fenced, sections := false, 0
+	for i := range x.lines {
+		l := x.at(i)
+		if strings.HasPrefix(l, "```") {
+			fenced = !fenced
+		}
+		n := len(l) - len(strings.TrimLeft(l, "#"))
+		if fenced || n == 0 || n > 6 || byteAt(l, n) != ' ' || n == len(l) || i > 0 && strings.TrimSpace(x.at(i-1)) != "" {
+			continue
+		}
+		if levels[i] = n; n > 1 {
+			sections++
+		}
+	}
+	if sections < leastHeadings {
+		return nil
+	}
+	return levels
+}
+
+// headTail is the start and the end of a text in at most room bytes.
+func headTail(text string, room int, say labels) string {
+	room -= len(say.gap(0, len(text))) + 2
+	if room <= 0 {
+		return ""
+	}
+	head := toLineEnd(text, room/2)
+	tail := toLineStart(text, max(head, len(text)-(room-head)))
+	return text[:head] + "\n" + say.gap(0, tail-head) + "\n" + text[tail:]
+}
+
+// toLineEnd moves n back to the end of a line, or to that of a character.
+func toLineEnd(s string, n int) int {
+	n = min(max(n, 0), len(s))
+	from := n - n/4
+	if i := strings.LastIndexByte(s[from:n], '\n'); i >= 0 {
+		return from + i + 1
+	}
+	for back := 0; back < utf8.UTFMax && n > 0 && n < len(s) && !utf8.RuneStart(s[n]); back++ {
+		n--
+	}
+	return n
+}
+
+// toLineStart moves n on to the start of a line, or to that of a character.
+func toLineStart(s string, n int) int {
+	n = min(max(n, 0), len(s))
+	near := s[n : n+(len(s)-n)/4]
+	if i := strings.IndexByte(near, '\n'); i >= 0 {
+		return n + i + 1
+	}
+	for n < len(s) && !utf8.RuneStart(s[n]) {
+		n++
+	}
+	return n
+}
