@@ -38,7 +38,7 @@ func (s factSearch) String() string {
 // Where passages are, as answers say it.
 var (
 	placesShown  = regexp.MustCompile(`(?m)^lines \d+ to \d+, bytes (\d+) to (\d+)`)
-	placesListed = regexp.MustCompile(`(?m)^(\d+) (\d+): `)
+	placesListed = regexp.MustCompile(`(?m)^(\d+) (\d+) \(`)
 )
 
 // has reports whether an answer has a fact, however JSON is spaced.
