@@ -36,10 +36,24 @@ type recording struct {
 	Schema   string            `json:"schema"` // window
 	Of       string            `json:"of"`     // the same
 	Tools    []json.RawMessage `json:"tools"`  // of a request's body
+
+	Contents    []json.RawMessage `json:"contents"` // Gemini
+	Instruction struct {
+		Parts []part `json:"parts"`
+	} `json:"systemInstruction"` // the same
+	ToolConfig struct {
+		Tools []json.RawMessage `json:"tools"`
+	} `json:"toolConfig"` // Bedrock
+}
+
+// loaded is a conversation of a file.
+type loaded struct {
+	replay.Recorded
+	unread unread
 }
 
 // recordings reads the conversations of a file.
-func recordings(s streams, common options, name string) (all []replay.Recorded, err error) {
+func recordings(s streams, common options, name string) (all []loaded, err error) {
 	text, err := readAll(s, name)
 	if err != nil {
 		return nil, err
@@ -113,7 +127,7 @@ func kept(n int) string {
 }
 
 // linesOfRecordings reads JSON Lines: conversations, or the messages of one.
-func linesOfRecordings(name string, rows []json.RawMessage) (all []replay.Recorded, err error) {
+func linesOfRecordings(name string, rows []json.RawMessage) (all []loaded, err error) {
 	var one recording
 	if slices.ContainsFunc(rows, isExchange) {
 		return exchanges(name, rows)
@@ -123,7 +137,7 @@ func linesOfRecordings(name string, rows []json.RawMessage) (all []replay.Record
 		if err := decode(row, &r); err != nil {
 			return nil, fmt.Errorf("entry %d: %w", i+1, err)
 		}
-		if r.Messages == nil && r.Input == nil {
+		if r.Messages == nil && r.Input == nil && r.Contents == nil {
 			one.Messages = append(one.Messages, row)
 			continue
 		}
@@ -140,7 +154,7 @@ func linesOfRecordings(name string, rows []json.RawMessage) (all []replay.Record
 var errOnlyTools = errors.New("it holds tools and no conversation: einolean eval examines them")
 
 // conversations adds the conversation of r to all.
-func (r recording) conversations(name string, all []replay.Recorded) ([]replay.Recorded, error) {
+func (r recording) conversations(name string, all []loaded) ([]loaded, error) {
 	var m messages
 	if r.Says != "" {
 		m.say(schema.System, r.Says)
@@ -150,10 +164,15 @@ func (r recording) conversations(name string, all []replay.Recorded) ([]replay.R
 	} else if text != "" {
 		m.say(schema.System, text)
 	}
-	for i, raw := range append(r.Messages, r.Input...) {
+	for _, p := range r.Instruction.Parts {
+		m.say(schema.System, p.Text)
+	}
+	var not unread
+	for i, raw := range slices.Concat(r.Messages, r.Input, r.Contents) {
 		if looksLike(raw) == holdsTools {
 			return nil, errOnlyTools
 		}
+		not.count(raw)
 		if err := m.add(raw); err != nil {
 			return nil, fmt.Errorf("message %d: %w", i+1, err)
 		}
@@ -163,21 +182,21 @@ func (r recording) conversations(name string, all []replay.Recorded) ([]replay.R
 		return nil, errOnlyTools
 	}
 	if c.Calls() == 0 {
-		return nil, fmt.Errorf("it has no message from a model. A conversation is a list of Eino, OpenAI or Anthropic messages")
+		return nil, fmt.Errorf("it has no message from a model. A conversation is a list of Eino, OpenAI, Anthropic, Gemini, Bedrock or Vercel messages")
 	}
 	if r.Name != "" {
 		name = r.Name
 	}
-	if tools := functions(r.Tools); len(tools) > 0 {
+	if tools := functions(append(r.Tools, r.ToolConfig.Tools...)); len(tools) > 0 {
 		c = c.WithTools(tools)
 	}
-	return append(all, replay.Recorded{Name: name, Kind: r.Kind, Model: r.Model, Conversation: c}), nil
+	return append(all, loaded{Recorded: replay.Recorded{Name: name, Kind: r.Kind, Model: r.Model, Conversation: c}, unread: not}), nil
 }
 
 // functions are the tools of a request's body. A provider's own tools have no name, and cannot be
 // hidden.
 func functions(tools []json.RawMessage) (all []*schema.ToolInfo) {
-	for _, raw := range tools {
+	for _, raw := range flatTools(tools) {
 		var e entry
 		if decode(raw, &e) != nil {
 			continue
@@ -185,6 +204,33 @@ func functions(tools []json.RawMessage) (all []*schema.ToolInfo) {
 		info, err := e.info()
 		if err == nil && !slices.ContainsFunc(all, func(other *schema.ToolInfo) bool { return other.Name == info.Name }) {
 			all = append(all, info)
+		}
+	}
+	return all
+}
+
+// flatTools are tools without what Bedrock and Gemini put around them.
+func flatTools(tools []json.RawMessage) (all []json.RawMessage) {
+	for _, raw := range tools {
+		var around struct {
+			Spec *struct {
+				Name        string `json:"name"`
+				Description string `json:"description"`
+				InputSchema struct {
+					JSON json.RawMessage `json:"json"`
+				} `json:"inputSchema"`
+			} `json:"toolSpec"`
+			Declarations []json.RawMessage `json:"functionDeclarations"`
+		}
+		err := json.Unmarshal(raw, &around)
+		switch {
+		case err == nil && around.Declarations != nil:
+			all = append(all, around.Declarations...)
+		case err == nil && around.Spec != nil:
+			flat, _ := json.Marshal(entry{Name: around.Spec.Name, Description: around.Spec.Description, InputSchema: around.Spec.InputSchema.JSON}) // its parts were read as JSON
+			all = append(all, flat)
+		default:
+			all = append(all, raw)
 		}
 	}
 	return all

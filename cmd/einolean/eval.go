@@ -303,6 +303,8 @@ var goodName = regexp.MustCompile(`^[A-Za-z0-9_-]{1,64}$`)
 // check applies rules to each definition.
 func check(tools []*schema.ToolInfo) (all []finding) {
 	byText, byLetters := map[string]string{}, map[string]string{}
+	same, similar := map[string]int{}, map[string]int{} // places in all, by what is the same
+	repeats := map[int]int{}
 	for _, t := range tools {
 		say := func(rule, message, try string) {
 			all = append(all, finding{Tool: t.Name, Rule: rule, Message: message, Try: try})
@@ -320,20 +322,33 @@ func check(tools []*schema.ToolInfo) (all []finding) {
 			say(ruleLong, fmt.Sprintf("its description has %s characters, and some providers accept at most 1,024", display.Grouped(n)), "keep what it does and when to use it")
 		}
 		if other, twice := byText[desc]; twice && n > 0 && !placeholder(desc) {
-			say(ruleSame, "it has the description of "+other, "say what only this tool does")
+			if at, listed := same[desc]; listed {
+				repeats[at]++
+			} else {
+				same[desc] = len(all)
+				say(ruleSame, "it has the description of "+other, "say what only this tool does")
+			}
+		} else {
+			byText[desc] = t.Name
 		}
-		byText[desc] = t.Name
 		if !goodName.MatchString(t.Name) {
 			say(ruleName, "providers accept names of at most 64 letters, digits, _ and -", "give it a name of at most 64 letters, digits, _ and -, which all providers accept")
 		}
 		letters := strings.ToLower(strings.NewReplacer("_", "", "-", "", ".", "").Replace(t.Name))
-		if other, twice := byLetters[letters]; twice {
+		if other, twice := byLetters[letters]; !twice {
+			byLetters[letters] = t.Name
+		} else if at, listed := similar[letters]; listed {
+			repeats[at]++
+		} else {
+			similar[letters] = len(all)
 			say(ruleSimilar, "its name differs from "+other+" only by case or marks", "")
 		}
-		byLetters[letters] = t.Name
 		if bare := undescribed(t); len(bare) > 0 {
 			say(ruleParameters, bareMessage+strings.Join(bare[:min(6, len(bare))], ", "), "describe them: searches read their words too")
 		}
+	}
+	for at, n := range repeats {
+		all[at].Message += fmt.Sprintf(" (and %s like this)", are(n, "other tool"))
 	}
 	return all
 }

@@ -12,8 +12,8 @@
 //	go run github.com/einolean/einolean/cmd/einolean@latest view window.jsonl --open
 //
 // Results go to standard output, and messages to standard error. The exit code is 0 for
-// success, 1 if a threshold was missed or results could not be written, 2 for wrong usage, 3 if input cannot be read,
-// and 4 if a provider, or with --strict a server, cannot be used. Only bench, and eval with
+// success, 1 if a threshold was missed, a search found nothing or results could not be written, 2 for wrong usage, 3 if
+// input cannot be read, and 4 if a provider, or with --strict a server, cannot be used. Only bench, and eval with
 // --model, send anything anywhere; servers are started or called only with --connect.
 package main
 
@@ -91,9 +91,14 @@ func errorText(err error) string {
 	case *failure:
 		return err.text
 	case interface{ Unwrap() []error }:
+		const most = 10
+		errs := err.Unwrap()
 		var all []string
-		for _, one := range err.Unwrap() {
+		for _, one := range errs[:min(most, len(errs))] {
 			all = append(all, errorText(one))
+		}
+		if more := len(errs) - most; more > 0 {
+			all = append(all, "and "+display.Grouped(more)+" more problems")
 		}
 		return strings.Join(all, "\n")
 	}
@@ -182,8 +187,8 @@ func usage(w io.Writer) {
 	fmt.Fprint(w, `
 TOOLS is a file of tools, or - for standard input: JSON Lines with name and description, the tools of an
 OpenAI or Anthropic request, an MCP server's answer to tools/list, or an mcpServers file, whose servers are
-started only with --connect. CONVERSATION is a file of Eino, OpenAI or Anthropic messages (a JSON array, a
-request body or JSON Lines), a recording by einoleantest.Recorder, or FILE. FILE is written by
+started only with --connect. CONVERSATION is a file of Eino, OpenAI, Anthropic, Gemini, Bedrock or Vercel
+messages (a JSON array, a request body or JSON Lines), a recording by einoleantest.Recorder, or FILE. FILE is written by
 window.Collector.WriteJSON or window.Config.Log. For its flags, run a command with --help.
 `)
 }

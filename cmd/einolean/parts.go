@@ -7,6 +7,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -20,6 +21,8 @@ import (
 // API, or a block of Eino's AgenticMessage.
 type part struct {
 	raw json.RawMessage
+
+	peerPart
 
 	Type string `json:"type"`
 	Role string `json:"role"`
@@ -124,6 +127,10 @@ func (m *messages) add(raw json.RawMessage) error {
 	switch {
 	case p.Blocks != nil:
 		return m.parts(role(p.Role), p.Blocks)
+	case p.Parts != nil && role(p.Role) == schema.Assistant:
+		return m.steps(schema.Assistant, p.Parts)
+	case p.Parts != nil:
+		return m.parts(role(p.Role), p.Parts)
 	case p.Type == "function_call":
 		m.call(p.CallID, p.Name, p.Arguments)
 		return nil
@@ -131,7 +138,7 @@ func (m *messages) add(raw json.RawMessage) error {
 		return m.result(p.CallID, "", p.Output)
 	case p.Type == "reasoning":
 		return nil // its text is not sent again
-	case len(content) > 0 && content[0] == '[' && role(p.Role) == schema.Tool:
+	case len(content) > 0 && content[0] == '[' && role(p.Role) == schema.Tool && !bytes.Contains(content, []byte(`"tool-result"`)):
 		return m.result(p.ToolCallID, p.Name, content)
 	case len(content) > 0 && content[0] == '[':
 		var all []part
@@ -205,6 +212,9 @@ func (m *messages) part(said *schema.Message, p part) error {
 	calls := func(id, name, args string) {
 		said.ToolCalls = append(said.ToolCalls, schema.ToolCall{ID: id, Type: "function", Function: schema.FunctionCall{Name: name, Arguments: args}})
 	}
+	if m.peer(said, p) {
+		return nil
+	}
 	switch {
 	case p.Said != nil:
 		said.Content += p.Said.Text
@@ -237,7 +247,7 @@ func (m *messages) part(said *schema.Message, p part) error {
 func (p part) into(m *schema.Message) {
 	kind, common, is := p.medium()
 	if !is {
-		m.Content += p.Text
+		m.Content += p.Text + string(p.Value)
 		return
 	}
 	settleText(m)
@@ -309,8 +319,9 @@ var media = []struct {
 
 // medium is the image or file that a part is, with where it is or what it holds.
 func (p part) medium() (kind schema.ChatMessagePartType, common schema.MessagePartCommon, is bool) {
+	of := cmp.Or(p.Type, p.peerMedia())
 	for _, m := range media {
-		if strings.Contains(p.Type, m.word) && !strings.Contains(p.Type, "text") {
+		if strings.Contains(of, m.word) && !strings.Contains(of, "text") {
 			var v any
 			_ = decode(p.raw, &v) // it was read once already
 			locate(v, &common)
@@ -336,11 +347,11 @@ func locate(v any, to *schema.MessagePartCommon) {
 				continue
 			}
 			switch key {
-			case "url", "image_url", "file_url", "file_id":
+			case "url", "image_url", "file_url", "file_id", "fileUri":
 				to.URL = &text
-			case "data", "base64_data", "base64data", "file_data":
+			case "data", "base64_data", "base64data", "file_data", "bytes":
 				to.Base64Data = &text
-			case "media_type", "mime_type":
+			case "media_type", "mime_type", "mediaType", "mimeType":
 				to.MIMEType = text
 			}
 		}

@@ -86,7 +86,7 @@ func conversationOf(all []*grown, agent string, request []*schema.Message) *grow
 }
 
 // replayable are the conversations of a file, for a replay.
-func replayable(file string, from []*grown) (all []replay.Recorded, err error) {
+func replayable(file string, from []*grown) (all []loaded, err error) {
 	for _, c := range from {
 		conversation := replay.New(c.msgs)
 		if conversation.Calls() == 0 {
@@ -96,7 +96,7 @@ func replayable(file string, from []*grown) (all []replay.Recorded, err error) {
 		if len(from) > 1 {
 			name = strings.TrimSpace(fmt.Sprintf("%s, %d %s", name, len(all)+1, c.agent))
 		}
-		all = append(all, replay.Recorded{Name: name, Conversation: conversation})
+		all = append(all, loaded{Recorded: replay.Recorded{Name: name, Conversation: conversation}})
 	}
 	if len(all) == 0 {
 		return nil, fmt.Errorf("it holds no answer of a model")
@@ -105,7 +105,7 @@ func replayable(file string, from []*grown) (all []replay.Recorded, err error) {
 }
 
 // exchanges reads the lines that einoleantest.Recorder saves.
-func exchanges(name string, rows []json.RawMessage) ([]replay.Recorded, error) {
+func exchanges(name string, rows []json.RawMessage) ([]loaded, error) {
 	var all []*grown
 	for i, row := range rows {
 		var r recording
@@ -177,7 +177,7 @@ func joined(chunks []json.RawMessage) (*schema.Message, error) {
 // einolean needs is left out, and what it removed from results is restored; where a text was
 // not kept whole, filler of the same length stands in for the rest. note is told of lines that
 // cannot be read.
-func windows(name string, text []byte, note func(error)) (all []replay.Recorded, filled int, err error) {
+func windows(name string, text []byte, note func(error)) (all []loaded, filled int, err error) {
 	read, err := window.ReadJSON(bytes.NewReader(text))
 	switch {
 	case err != nil && len(read) == 0:

@@ -159,7 +159,7 @@ func runReplay(ctx context.Context, s streams, args []string) error {
 	if b.cards, err = cards(s, *asked, named(all)); err != nil {
 		return err
 	}
-	tools := slices.ContainsFunc(all, func(r replay.Recorded) bool { return len(r.Conversation.Tools()) > 0 })
+	tools := slices.ContainsFunc(all, func(r loaded) bool { return len(r.Conversation.Tools()) > 0 })
 	if b.policies, err = chosen(s, tools, *every, names, configs); err != nil {
 		return err
 	}
@@ -182,7 +182,7 @@ func runReplay(ctx context.Context, s streams, args []string) error {
 }
 
 // recordingsOf are those of all files.
-func recordingsOf(s streams, common options, files []string) (all []replay.Recorded, err error) {
+func recordingsOf(s streams, common options, files []string) (all []loaded, err error) {
 	for _, name := range files {
 		more, err := recordings(s, common, name)
 		if err != nil {
@@ -190,7 +190,23 @@ func recordingsOf(s streams, common options, files []string) (all []replay.Recor
 		}
 		all = append(all, more...)
 	}
+	if not := unreadOf(all); not.bytes > 0 {
+		common.note(s, "%s", not.String())
+	}
 	return all, nil
+}
+
+// unreadOf is what is not understood of all conversations.
+func unreadOf(all []loaded) (sum unread) {
+	sum.parts = map[string]int{}
+	for _, r := range all {
+		sum.bytes += r.unread.bytes
+		sum.of += r.unread.of
+		for name, n := range r.unread.parts {
+			sum.parts[name] += n
+		}
+	}
+	return sum
 }
 
 // chosen are the policies that are replayed. The first reduces nothing.
@@ -262,7 +278,7 @@ func own(s streams, file string) (p replay.Policy, err error) {
 }
 
 // named is the model that all conversations name.
-func named(all []replay.Recorded) string {
+func named(all []loaded) string {
 	model := all[0].Model
 	for _, r := range all {
 		if r.Model != model {
@@ -321,7 +337,7 @@ func cardsIn(text []byte, model string) (all []replay.Card, err error) {
 }
 
 // replay bills each conversation under each policy.
-func (b bench) replay(ctx context.Context, s streams, common options, all []replay.Recorded) (replayJSON, error) {
+func (b bench) replay(ctx context.Context, s streams, common options, all []loaded) (replayJSON, error) {
 	out := replayJSON{Schema: replaySchema, Trigger: b.options.Trigger, ReadBacks: b.options.ReadBacks, Cards: b.cards}
 	sums := make([]replay.Bill, len(b.policies))
 	calls := 0
@@ -345,7 +361,11 @@ func (b bench) replay(ctx context.Context, s streams, common options, all []repl
 		out.Conversations = append(out.Conversations, b.billed(r.Name, r.Conversation.Calls(), bills))
 	}
 	out.Total = b.billed("all", calls, sums)
-	out.Advice = b.advice(out.Total)
+	if not := unreadOf(all); not.share() > mostUnread {
+		out.Advice = fmt.Sprintf("No advice: %s.", not)
+	} else {
+		out.Advice = b.advice(out.Total)
+	}
 	return out, nil
 }
 
@@ -387,10 +407,24 @@ func (b bench) advice(total billedJSON) string {
 	says := fmt.Sprintf("Set %s: %s tokens instead of %s", b.policies[best].set, display.Grouped(p.Tokens), display.Grouped(nothing.Tokens))
 	for _, c := range b.cards {
 		if c.Million > 0 {
-			return fmt.Sprintf("%s, and $%.2f instead of $%.2f at the prices of %s.", says, p.Dollars[c.Name], nothing.Dollars[c.Name], c.Name) + b.hiding(total, best)
+			return fmt.Sprintf("%s, and $%.2f instead of $%.2f at the prices of %s.", says, p.Dollars[c.Name], nothing.Dollars[c.Name], c.Name) + b.dearer(p) + b.hiding(total, best)
 		}
 	}
-	return fmt.Sprintf("%s, and %.0f %% of the price (%s).", says, 100*p.Ratio[b.cards[0].Name], b.cards[0].Name) + b.hiding(total, best)
+	return fmt.Sprintf("%s, and %.0f %% of the price (%s).", says, 100*p.Ratio[b.cards[0].Name], b.cards[0].Name) + b.dearer(p) + b.hiding(total, best)
+}
+
+// dearer says on which price tables what is advised costs more than doing nothing.
+func (b bench) dearer(p policyJSON) string {
+	var all []string
+	for _, name := range p.Dearer {
+		if more := 100 * (p.Ratio[name] - 1); more >= .5 {
+			all = append(all, fmt.Sprintf("%.0f %% dearer on %s", more, name))
+		}
+	}
+	if len(all) == 0 {
+		return ""
+	}
+	return " But " + strings.Join(all, ", ") + "."
 }
 
 // hiding says what hiding tools saves by itself, where the advice is more than that.
@@ -457,6 +491,10 @@ func (b bench) show(w io.Writer, p painter, r replayJSON) {
 		fmt.Fprintf(w, "%s\n\n", p.bold(display.Line(r.Advice)))
 	}
 	b.heading(w, r)
+	if r.Total.Policies[0].Tokens < r.Trigger && !slices.ContainsFunc(r.Total.Policies, differs) {
+		fmt.Fprintln(w, p.dim("All policies cost the same: this is too short for any of them to change it."))
+		return
+	}
 	widest := len("policy")
 	for _, policy := range r.Total.Policies {
 		widest = max(widest, utf8.RuneCountInString(display.Line(policy.Policy)))
@@ -488,6 +526,16 @@ func (b bench) show(w io.Writer, p painter, r replayJSON) {
 		fmt.Fprintln(w, p.dim(fmt.Sprintf("--all replays %d more policies, --policy one by its name.", b.more)))
 	}
 	b.losses(w, p, r)
+}
+
+// differs reports whether a policy costs other than nothing does.
+func differs(p policyJSON) bool {
+	for _, ratio := range p.Ratio {
+		if math.Abs(ratio-1) >= .005 {
+			return true
+		}
+	}
+	return p.Unreadable+p.Edited > 0
 }
 
 // heading says what was replayed, and what it cost as it is.

@@ -75,7 +75,10 @@ func runSearch(ctx context.Context, s streams, args []string) error {
 	if len(rest) == 1 {
 		return a.prompt(ctx, s)
 	}
-	return a.answer(ctx, s, strings.Join(rest[1:], " "))
+	if err := a.answer(ctx, s, strings.Join(rest[1:], " ")); err != nil || len(a.last.Hits) > 0 {
+		return err
+	}
+	return fail(exitMissed, "no tool fits the query")
 }
 
 // answer searches, and shows what was found.

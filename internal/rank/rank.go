@@ -40,8 +40,11 @@ type Query struct {
 	terms  []term
 	index  map[string]int // of terms, by stem
 	starts [256]bool      // first bytes of the terms
-	count  int            // passages
-	words  int            // in them
+
+	required []string
+
+	count int // passages
+	words int // in them
 
 	counts []int32 // of one passage
 	text   []byte  // of it
@@ -69,6 +72,9 @@ type term struct {
 func New(query string) *Query {
 	q := &Query{index: make(map[string]int)}
 	for _, each := range keyword.Parse(query).Terms {
+		if each.Required {
+			q.required = append(q.required, each.Text)
+		}
 		words := 0
 		eachWord([]byte(each.Text), func(word []byte) {
 			words++
@@ -177,6 +183,72 @@ func (q *Query) Meets(f Fit) bool {
 		}
 	}
 	return true
+}
+
+// Required are the words that a passage must have, as they are written in the query.
+func (q *Query) Required() (words []string) { return q.required }
+
+// Matched are the words of the query that a passage has, the rarest first.
+func (q *Query) Matched(f Fit) (words []string) {
+	weights := q.weights()
+	var has []int
+	for i := range q.terms {
+		if f.counts != nil && f.counts[i] != 0 {
+			has = append(has, i)
+		}
+	}
+	slices.SortStableFunc(has, func(a, b int) int { return cmp.Compare(weights[b], weights[a]) })
+	for _, i := range has {
+		words = append(words, q.terms[i].text)
+	}
+	return words
+}
+
+// Exact is the rarest word that a passage has of those that hardly occur by chance, such as an id, and how
+// many passages have it. It is empty if the passage has none.
+func (q *Query) Exact(f Fit) (word string, passages int) {
+	for i, t := range q.terms {
+		if n := t.in + t.within; t.exact && f.counts != nil && f.counts[i] != 0 && (word == "" || n < passages || n == passages && len(t.text) > len(word)) {
+			word, passages = t.text, n
+		}
+	}
+	return word, passages
+}
+
+// Finder finds the words of a query in parts of passages.
+type Finder struct {
+	query   *Query
+	Weights []float64 // of the words, at least a share of the largest one: what is asked for has common words
+	counts  []int32
+}
+
+// commonShare is the least weight of a word in a part of a passage, of the largest one.
+const commonShare = .3
+
+// Finder returns a finder that weighs words by what is known of all passages so far.
+func (q *Query) Finder() *Finder {
+	f := &Finder{query: q, Weights: q.weights(), counts: make([]int32, len(q.terms))}
+	most := 0.
+	for _, w := range f.Weights {
+		most = max(most, w)
+	}
+	for i := range f.Weights {
+		f.Weights[i] = max(f.Weights[i], commonShare*most)
+	}
+	return f
+}
+
+// Find returns the words of the query, as bits, that a text has.
+func (f *Finder) Find(text string) (words uint64) {
+	clear(f.counts)
+	f.query.countWords([]byte(text), f.counts)
+	lower := strings.ToLower(text)
+	for i, t := range f.query.terms {
+		if f.counts[i] > 0 || strings.Contains(lower, t.text) {
+			words |= 1 << i
+		}
+	}
+	return words
 }
 
 // Densest is where in a passage the part of most bytes begins that has most of what is asked for.

@@ -38,6 +38,9 @@ type told struct {
 	Garbled        bool   // not all of the content is UTF-8
 }
 
+// Partial reports whether only a part of the content was searched.
+func (t told) Partial() bool { return t.From > 0 || t.To < t.Size }
+
 func (w words) plain(name string) string { return w.Say(name, told{Tool: w.tool}) }
 
 // about is a sentence about a path. What a model made up may be long.

@@ -16,8 +16,10 @@ import (
 type entries struct {
 	level func(line []byte) int // of the line that begins an entry; negative of all others
 	rest  bool                  // an entry goes on
-	log   bool                  // they are those of a log
-	busy  string                // the second and source of too many entries
+	// Their first lines say only that an entry begins.
+	unnamed bool
+	log     bool   // they are those of a log
+	busy    string // the second and source of too many entries
 }
 
 // moment is how long the entry at the start of a text is, with those behind it that a log has of the same

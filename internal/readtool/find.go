@@ -17,22 +17,28 @@ import (
 
 	"github.com/einolean/einolean/internal/display"
 	"github.com/einolean/einolean/internal/rank"
+	"github.com/einolean/einolean/internal/terminal"
 )
 
 const (
 	maxPassages = 20
-	// An answer has about answerBytes, and at most maxAnswer. What does not fit is a line each, for
-	// which linesRoom is kept.
-	answerBytes, maxAnswer = 2500, 3000
-	linesRoom              = 600
-	// A passage with a score of less than one weakShare of the best one's is a line as well.
-	weakShare = 3
+	// An answer has about answerBytes, at most maxAnswer, and the likelyPassages best passages, unless the call
+	// names a limit.
+	answerBytes, likelyPassages = 2600, 7
+	maxAnswer                   = 3000
+	// What is shown of a passage is at least leastExcerpt, if it is that long.
+	leastExcerpt = 400
+	// The best passage leads if it has more than leadShare of the score of the next one. One with less than one weakShare
+	// of its score is not shown.
+	leadShare, weakShare = 1.3, 3
+	// Of what is not shown, so many passages are listed, with so many of their words.
+	listedPassages, listedWords = 3, 5
 	// maxSkipped bounds how many passages a call can leave out.
 	maxSkipped = 1000
 	// maxRecords is the longest JSON that is taken apart into its records.
 	maxRecords = 4 << 20
-	// maxRanked is how much one call ranks: some seconds.
-	maxRanked = 64 << 20
+	// maxRanked is how much one call ranks, and maxRankedPassages in how many passages: some seconds.
+	maxRanked, maxRankedPassages = 16 << 20, 250_000
 )
 
 // passages is the answer to a query.
@@ -43,12 +49,15 @@ type passages struct {
 	Others         string // lines of those that did not fit
 	Records        bool   // they are JSON records without the white space between values
 	More           bool   // there are more of them
+	Needed         string // quoted, what all passages that are counted have; empty: not a word
+	Matching       int    // passages that have it
 }
 
 // heading stands above a passage.
 type heading struct {
 	First, Last, From, To int64
 	Head                  string // what it stands under
+	Part                  bool   // it is not shown whole
 }
 
 func findPassages(v visit) (string, error) {
@@ -74,7 +83,7 @@ func findPassages(v visit) (string, error) {
 		}
 		f := passages{told: v.told(v.req.query, size), Records: true}
 		f.To = size
-		return passagePage(v, f, r.best(mostPassages(v))), nil
+		return passagePage(v, f, r.ranking(mostPassages(v))), nil
 	}
 	return passagesOf(v, bytes.NewReader(whole), size, maxRanked)
 }
@@ -88,7 +97,7 @@ func skippedPassages(v visit) int64 { return min(max(0, v.req.offset-1), maxSkip
 
 // passagesOf answers a query from a file, of which it ranks at most bytes.
 func passagesOf(v visit, content io.Reader, size, most int64) (string, error) {
-	best, searched, err := rankPassages(v, newSplitter(content), mostPassages(v), most)
+	found, searched, err := rankPassages(v, newSplitter(content), mostPassages(v), most)
 	if err != nil {
 		return "", err
 	}
@@ -97,14 +106,14 @@ func passagesOf(v visit, content io.Reader, size, most int64) (string, error) {
 	if searched < size {
 		f.Next = v.req.follow("query", v.req.query, "byte_offset", searched, "limit", v.req.limit)
 	}
-	return passagePage(v, f, best), nil
+	return passagePage(v, f, found), nil
 }
 
 // rankPassages returns the best of the passages that do not end before the byte that the call
 // names, and looks at most bytes.
-func rankPassages(v visit, s *splitter, limit int, most int64) (best []candidate, searched int64, err error) {
+func rankPassages(v visit, s *splitter, limit int, most int64) (found ranking, searched int64, err error) {
 	r := newRanker(v.req.query)
-	for s.start-v.req.byteOffset < most {
+	for s.start-v.req.byteOffset < most && r.count < maxRankedPassages {
 		p, err := s.next()
 		if errors.Is(err, io.EOF) {
 			break
@@ -113,44 +122,61 @@ func rankPassages(v visit, s *splitter, limit int, most int64) (best []candidate
 			err = v.ctx.Err()
 		}
 		if err != nil {
-			return nil, 0, err
+			return ranking{}, 0, err
 		}
 		if p.end() > v.req.byteOffset {
 			r.add(p)
 		}
 	}
-	return r.best(limit), s.start, nil
+	return r.ranking(limit), s.start, nil
 }
 
-// passagePage renders the best passages: those that fit whole, and of the next ones a line each.
-func passagePage(v visit, f passages, best []candidate) string {
+// passagePage renders the best passages: whole ones where there is room, excerpts of the others, and where
+// the next ones are.
+func passagePage(v visit, f passages, found ranking) string {
 	skipped := int(skippedPassages(v))
 	f.From = min(v.req.byteOffset, f.Size)
-	best = best[min(skipped, len(best)):]
-	most := maxPassages
-	if v.req.limit > 0 {
-		most = int(min(v.req.limit, maxPassages))
-	}
-	around := len(v.say.Say("passages", f)) + 2*len(f.Path) + len(display.Quoted(v.req.path)) + 2*frameOfPassage
-	lines := linesRoom
-	if v.req.limit > 0 { // all that are asked for, if only as lines
-		lines = 3 * linesRoom
-	}
-	page := passagePages{say: v.say, lined: lines, room: min(answerBytes-around, int(v.bytes)), most: min(maxAnswer-around, int(v.bytes))}
-	shown := page.whole(best[:min(most, len(best))])
+	best := found.best[min(skipped, len(found.best)):]
 	if len(best) == 0 {
 		f.More = skipped > 0
+		if required := found.query.Required(); len(required) > 0 {
+			f.Needed = display.Quoted(strings.Join(required, " "))
+		}
 		return v.say.Say("no_passage", f)
 	}
-	if f.Next == "" && shown < len(best) {
-		f.More = true
-		f.Next = v.req.follow("query", v.req.query, "offset", int64(skipped+max(shown, 1)+1), "byte_offset", v.req.byteOffset, "limit", v.req.limit)
+	page := passagePages{say: v.say, find: found.query.Finder()}
+	f.Needed, f.Matching = found.needed(best[0])
+	_, exact := found.exact(best[0])
+	most, room := likelyPassages, answerBytes
+	if v.req.limit > 0 {
+		most = int(min(v.req.limit, maxPassages))
+		room = max(answerBytes, most*recordBytes)
 	}
-	others := page.lines(best[shown:max(shown, min(most, len(best)))])
-	f.Count, f.Fence = shown, fence(append(page.texts, others)...)
-	f.Content, f.Garbled = page.render(best[:shown], f.Fence), page.garbled
+	around := len(v.say.Say("passages", f)) + 2*len(f.Path) + len(display.Quoted(v.req.path)) + 2*frameOfPassage
+	page.room = min(room-around, int(v.bytes))
+	shown := page.choose(best[:min(most, len(best))])
+	rest := best[len(shown):]
+	var others string
+	if !exact && v.req.limit == 0 {
+		others = page.others(rest[:min(listedPassages, len(rest))], found.query)
+	}
+	if f.Next == "" && len(rest) > 0 {
+		f.More = true
+		f.Next = v.req.follow("query", v.req.query, "offset", int64(skipped+len(shown)+1), "byte_offset", v.req.byteOffset, "limit", v.req.limit)
+	}
+	texts := []string{others}
+	for _, p := range shown {
+		texts = append(texts, p.text)
+	}
+	f.Count, f.Fence = len(shown), fence(texts...)
+	f.Content, f.Garbled = page.render(shown, f.Fence), page.garbled
 	f.Others, f.Garbled = others, f.Garbled || !utf8.ValidString(others)
-	return v.say.Say("passages", f)
+	answer := v.say.Say("passages", f)
+	if f.Others != "" && len(answer) > maxAnswer {
+		f.Others = ""
+		answer = v.say.Say("passages", f)
+	}
+	return answer
 }
 
 // frameOfPassage is about what stands around a passage.
@@ -158,39 +184,75 @@ const frameOfPassage = 60
 
 // passagePages is the answer to a query, as it is made.
 type passagePages struct {
-	say        words
-	room, most int // of which most is for the first passage
-	lined      int // what is kept of it for lines
-	texts      []string
-	garbled    bool
+	say     words
+	find    *rank.Finder
+	room    int
+	garbled bool
 }
 
-// whole says how many of the best passages are shown whole.
-func (a *passagePages) whole(best []candidate) (n int) {
+// excerpted is a passage as it is shown.
+type excerpted struct {
+	candidate
+	part bool // text is an excerpt
+}
+
+// choose returns the best passages, with the text that is shown of each. One that leads is shown whole, if it can
+// be; others have about equally much.
+func (a *passagePages) choose(best []candidate) (shown []excerpted) {
+	var rooms []int
 	under := ""
 	for i, p := range best {
-		size := len(p.text) + frameOfPassage
+		size := min(len(p.text), leastExcerpt)
+		frame := frameOfPassage
 		if p.under != under {
-			size += len(p.under)
+			frame += len(p.under)
 		}
-		keep := min(a.lined, (len(best)-i-1)*(lineBytes+lineFrame))
-		if size > a.room-keep && (i > 0 || size > a.most) || p.score*weakShare < best[0].score {
+		if i > 0 && (size+frame > a.room || p.score*weakShare < best[0].score) {
 			break
 		}
 		under = p.under
-		a.room -= size
-		a.texts = append(a.texts, p.text)
-		n++
+		a.room -= size + frame
+		shown, rooms = append(shown, excerpted{candidate: p}), append(rooms, size)
 	}
-	return n
+	if len(shown) == 1 || shown[0].score > leadShare*shown[1].score {
+		a.widen(shown[:1], rooms[:1])
+	}
+	a.widen(shown, rooms)
+	for i, p := range shown {
+		shown[i].text = excerpt(p.text, a.find, rooms[i])
+		shown[i].part = len(shown[i].text) != len(p.text)
+	}
+	return shown
+}
+
+// widen gives the room that is left to the passages, equally much to each that needs it.
+func (a *passagePages) widen(shown []excerpted, rooms []int) {
+	for {
+		short := 0
+		for i, p := range shown {
+			if rooms[i] < len(p.text) {
+				short++
+			}
+		}
+		if short == 0 || a.room < short {
+			return
+		}
+		each := a.room / short
+		for i, p := range shown {
+			if more := min(each, len(p.text)-rooms[i]); more > 0 {
+				rooms[i] += more
+				a.room -= more
+			}
+		}
+	}
 }
 
 // render writes passages between fences.
-func (a *passagePages) render(best []candidate, fence string) string {
+func (a *passagePages) render(shown []excerpted, fence string) string {
 	var b strings.Builder
 	under := ""
-	for _, p := range best {
-		line := heading{First: p.first, Last: p.last, From: p.start, To: p.end()}
+	for _, p := range shown {
+		line := heading{First: p.first, Last: p.last, From: p.start, To: p.finish, Part: p.part}
 		if p.under != under {
 			under, line.Head = p.under, p.under
 		}
@@ -204,32 +266,26 @@ func (a *passagePages) render(best []candidate, fence string) string {
 	return b.String()
 }
 
-// lineFrame is about what stands before a passage in a line.
-const lineFrame = 16
-
-// lines writes a line for each passage that fits: where it is, and what fits best in it.
-func (a *passagePages) lines(best []candidate) string {
+// others writes a line for each passage: where it is, the words of the query that it has, and what stands there.
+func (a *passagePages) others(best []candidate, query *rank.Query) string {
 	var b strings.Builder
 	for _, p := range best {
-		line := strconv.FormatInt(p.start, 10) + " " + strconv.FormatInt(p.end()-p.start, 10) + ": " + a.gist(p) + "\n"
-		if a.room -= len(line); a.room < 0 {
-			break
-		}
-		b.WriteString(line)
+		matched := query.Matched(p.Fit)
+		b.WriteString(strconv.FormatInt(p.start, 10) + " " + strconv.FormatInt(p.end()-p.start, 10) + " (" + strings.Join(matched[:min(len(matched), listedWords)], ", ") + "): " + gist(p) + "\n")
 	}
 	return b.String()
 }
 
 // gist is the part of a passage with the rarest of the words that it has.
-func (a *passagePages) gist(p candidate) string {
+func gist(p candidate) string {
 	from := display.Ceil([]byte(p.text), max(0, min(p.at-lineBytes/3, len(p.text)-lineBytes)))
 	to := display.Floor([]byte(p.text), min(len(p.text), from+lineBytes))
 	text := display.Line(p.text[from:to])
 	if from > 0 {
-		text = "…" + text
+		text = leftOut + text
 	}
 	if to < len(p.text) {
-		text += "…"
+		text += leftOut
 	}
 	return text
 }
@@ -251,7 +307,8 @@ type match struct {
 	rank.Fit
 	number int // in the content, from 0
 	score  float64
-	at     int // where in text most of the query is
+	at     int   // where in text most of the query is
+	finish int64 // where the passage ends, whatever is shown of it
 }
 
 // candidate is a passage that may be among the best.
@@ -267,14 +324,16 @@ func (p passage) joins(other passage) bool {
 }
 
 func (p passage) isObject() bool {
-	return p.size > 0 && (p.text[0] == '{' || p.text[0] == '[')
+	return p.size > 0 && p.text != "" && (p.text[0] == '{' || p.text[0] == '[')
 }
 
 // append adds the passage that follows.
 func (p *passage) append(next passage) {
 	if p.size > 0 {
 		p.size = next.end() - p.start
-		p.text += "\n"
+		if !strings.HasSuffix(p.text, "\n") {
+			p.text += "\n"
+		}
 	}
 	p.text += next.text
 	p.last = next.last
@@ -283,7 +342,8 @@ func (p *passage) append(next passage) {
 type ranker struct {
 	query *rank.Query
 	held  []candidate // with a word of the query, and those beside them, in order
-	count int
+	count int         // of all passages
+	met   int         // that have all required words
 
 	last     candidate // the one that came last, and whether it is held
 	lastHeld bool
@@ -293,8 +353,15 @@ func newRanker(query string) *ranker { return &ranker{query: rank.New(query)} }
 
 // add takes the next passage.
 func (r *ranker) add(next passage) {
+	if visible := terminal.Strip(next.text); len(visible) != len(next.text) {
+		next.size = next.end() - next.start
+		next.text = visible
+	}
 	p := candidate{next, match{Fit: r.query.Add(next.under, next.text), number: r.count}}
 	r.count++
+	if p.Any() && r.query.Meets(p.Fit) {
+		r.met++
+	}
 	if p.Any() && r.count > 1 && !r.lastHeld {
 		r.held = append(r.held, r.last)
 	}
@@ -306,10 +373,39 @@ func (r *ranker) add(next passage) {
 	}
 }
 
+// ranking is what is known after all passages were ranked.
+type ranking struct {
+	best  []candidate
+	query *rank.Query
+	met   int // passages that have all required words
+}
+
+func (r *ranker) ranking(limit int) ranking { return ranking{r.best(limit), r.query, r.met} }
+
+// needed are the required words, quoted, or else an exact word that the best passage has, and how many passages
+// have them. needed is empty if there is no such word.
+func (r ranking) needed(best candidate) (needed string, passages int) {
+	if required := r.query.Required(); len(required) > 0 {
+		return display.Quoted(strings.Join(required, " ")), r.met
+	}
+	word, passages := r.query.Exact(best.Fit)
+	if word == "" {
+		return "", 0
+	}
+	return display.Quoted(word), passages
+}
+
+// exact reports whether a passage has a word of the query that hardly occurs by chance.
+func (r ranking) exact(p candidate) (word string, ok bool) {
+	word, _ = r.query.Exact(p.Fit)
+	return word, word != ""
+}
+
 func (r *ranker) best(limit int) []candidate {
 	best := r.joined(lastOfEqual(r.ranked()))
 	best = best[:min(len(best), limit)]
 	for i := range best {
+		best[i].finish = best[i].end()
 		best[i].at = r.query.Densest(best[i].text, best[i].Fit, lineBytes)
 	}
 	return best

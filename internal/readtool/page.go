@@ -22,11 +22,18 @@ type window struct {
 	First, Last    int64 // lines; zero: not known
 	Fence, Content string
 	Cut            bool   // the last line goes on after To
+	Open           bool   // the content does not end with a newline
+	Exact          bool   // it is the part that was asked for, and more follows
+	Asked          int64  // bytes, if there are fewer; else zero
 	Before         string // the arguments of a call for what comes before
 }
 
+// Got is how many bytes the answer has.
+func (w window) Got() int64 { return w.To - w.From }
+
 func (w window) show(v visit, content []byte) string {
 	w.Content, w.Fence, w.Garbled = framed(content)
+	w.Open = !bytes.HasSuffix(content, []byte{'\n'})
 	return v.say.Say("page", w)
 }
 
@@ -62,8 +69,12 @@ func lineWindow(v visit) (string, error) {
 	case n == 0:
 		f.To, f.Last, f.Cut = from+int64(display.Floor(ahead, int(v.bytes))), first, true
 		f.Next = v.req.follow("byte_offset", f.To)
+	case f.To < size && n == v.req.limit:
+		f.Exact = true
+	case f.To < size && v.req.limit > 0:
+		f.Next = v.req.follow("offset", f.Last+1, "limit", v.req.limit-n)
 	case f.To < size:
-		f.Next = v.req.follow("offset", f.Last+1, "limit", v.req.limit)
+		f.Next = v.req.follow("offset", f.Last+1)
 	}
 	return f.show(v, ahead[:f.To-from]), nil
 }
@@ -106,10 +117,21 @@ func byteWindow(v visit) (string, error) {
 	if end <= start { // asked for less than one character
 		end = display.Floor(part, int(want-base+utf8.UTFMax))
 	}
+	full := v.req.byteLimit > 0 && v.req.byteLimit <= v.bytes
+	if lines := bytes.LastIndexByte(part[:end], '\n') + 1; !full && base+int64(end) < size && lines > end-(end-start)/4 {
+		end = lines
+	}
 	f := window{told: v.told("", size)}
 	f.From, f.To = base+int64(start), base+int64(end)
-	if f.To < size {
-		f.Next = v.req.follow("byte_offset", f.To, "byte_limit", v.req.byteLimit)
+	switch {
+	case f.To == size:
+	case full:
+		f.Exact = true
+	case v.req.byteLimit > 0:
+		f.Asked = min(v.req.byteLimit, size-f.From)
+		f.Next = v.req.follow("byte_offset", f.To, "byte_limit", f.Asked-f.Got())
+	default:
+		f.Next = v.req.follow("byte_offset", f.To)
 	}
 	return f.show(v, part[start:end]), nil
 }
@@ -164,6 +186,9 @@ func pastEnd(v visit, lines, size int64) string {
 	}
 	f := window{told: v.told("", size), Last: lines}
 	f.Next = v.req.follow("tail", int64(20))
+	if lines == 1 {
+		f.Next = v.req.follow("byte_offset", max(0, size-v.bytes))
+	}
 	return v.say.Say("past_end", f)
 }
 

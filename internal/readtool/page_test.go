@@ -50,7 +50,12 @@ func followed(t *testing.T, opts Options, arguments, content string) string {
 		require.LessOrEqual(t, len(answer), opts.MaxBytes)
 		require.Equal(t, b.Len(), p.from, "pages leave something out or repeat it")
 		b.WriteString(p.content)
-		arguments = p.next
+		if arguments = p.next; arguments == "" && p.to < len(content) { // the part that was asked for
+			require.Contains(t, answer, "the part you asked for")
+			if arguments = fmt.Sprintf(`{"file_path":%q,"byte_offset":%d,"byte_limit":%d}`, testPath, p.to, p.to-p.from); p.first > 0 {
+				arguments = fmt.Sprintf(`{"file_path":%q,"offset":%d,"limit":%d}`, testPath, p.last+1, p.last-p.first+1)
+			}
+		}
 	}
 	return b.String()
 }

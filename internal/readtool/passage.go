@@ -8,7 +8,7 @@ package readtool
 import "bytes"
 
 // A record of at most recordBytes is a passage; of a longer one, parts of passageBytes.
-const recordBytes, passageBytes = 1800, 600
+const recordBytes, passageBytes = 4000, 600
 
 // passage is a part of a file.
 type passage struct {

@@ -15,6 +15,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"unicode"
 	"unicode/utf8"
 
 	"github.com/einolean/einolean/internal/display"
@@ -24,12 +25,14 @@ import (
 const (
 	// Lines that are no rows, and entries of a log, are together a passage of some togetherBytes: what
 	// is looked for often stands just beside the words that are known. Parts of JSON are, if shorter than
-	// tinyRecord.
+	// tinyRecord. Of parts of a line shorter than tinyPart, at most fewTiny follow each other.
 	togetherBytes = 400
 	tinyRecord    = 60
+	tinyPart      = 24
+	fewTiny       = 8
 	// headBytes is how much of what a passage stands under is shown.
 	headBytes = 240
-	// maxTag is how much of an element says which it is.
+	// maxTag is the longest name of an element, with what is before it.
 	maxTag = 64
 	// lookedAt is how much of a text says what it consists of.
 	lookedAt = 32 << 10
@@ -60,6 +63,7 @@ type splitter struct {
 	form  form
 	rows  string // the header of the table that is read
 	heads []head
+	tiny  int // how many passages in a row are tiny and end inside a line
 
 	entries
 	blocks
@@ -87,6 +91,11 @@ func (s *splitter) next() (passage, error) {
 		return passage{}, io.EOF
 	}
 	cut, under := s.cut(ahead)
+	if cut >= tinyPart || ahead[cut-1] == '\n' {
+		s.tiny = 0
+	} else if s.tiny++; s.tiny > fewTiny { // of many tiny parts, each would be looked for in the same long text
+		cut, s.tiny = evenly(ahead), 0
+	}
 	text := ahead[:cut]
 	newlines := int64(bytes.Count(text, []byte{'\n'}))
 	p := passage{first: s.line, last: s.line + newlines, start: s.start, text: string(text), under: under}
@@ -102,7 +111,7 @@ func (s *splitter) next() (passage, error) {
 // cut says how long the passage at the start of a text is, and what it stands under.
 func (s *splitter) cut(ahead []byte) (n int, under string) {
 	first := lineLength(ahead)
-	if first > recordBytes || first == len(ahead) && first > passageBytes {
+	if first > nestedBytes || first == len(ahead) && first > passageBytes {
 		return softly(ahead), s.under(len(s.heads))
 	}
 	if n, ok := s.row(ahead, first); ok {
@@ -184,7 +193,7 @@ func isRule(line []byte) bool {
 func (s *splitter) entry(ahead []byte, first int) (n int, under string) {
 	level := s.level(ahead[:first])
 	if level >= 0 && !s.rest {
-		s.push(level, ahead[:first])
+		s.push(level, s.title(ahead, first))
 	}
 	whole := s.moment(ahead)
 	for s.log && !s.rest && whole < len(ahead) { // short entries are together a passage
@@ -202,6 +211,15 @@ func (s *splitter) entry(ahead []byte, first int) (n int, under string) {
 		return whole, s.under(len(s.heads))
 	}
 	return whole, s.under(len(s.heads) - 1)
+}
+
+// title is what the parts of a long entry stand under: its first line, and, if that says only that an entry begins,
+// the next ones.
+func (s *splitter) title(ahead []byte, first int) []byte {
+	if !s.unnamed {
+		return ahead[:first]
+	}
+	return ahead[:display.Floor(ahead, min(len(ahead), headBytes/2))]
 }
 
 // block is a line with all that is indented below it, or all blocks up to the next empty line. Where that
@@ -331,9 +349,15 @@ func paragraph(b []byte) (n int) {
 // softly cuts a long line where something in it ends: a part that holds others, a sentence, a word.
 func softly(b []byte) int {
 	b = b[:lineLength(b)]
-	if n := nested(b[:min(len(b), recordBytes)]); n > 0 {
+	if n := nested(b[:min(len(b), nestedBytes)]); n > 0 {
 		return n
 	}
+	return evenly(b)
+}
+
+// evenly cuts a long line behind a sentence or a word.
+func evenly(b []byte) int {
+	b = b[:lineLength(b)]
 	b = b[:display.Floor(b, min(len(b), passageBytes))]
 	if len(b) < passageBytes-utf8.UTFMax {
 		return len(b)
@@ -345,6 +369,9 @@ func softly(b []byte) int {
 	}
 	return len(b)
 }
+
+// nestedBytes is how much of a long line is looked at for its parts.
+const nestedBytes = 3 * passageBytes
 
 // nested is where a line of brackets and elements can be cut: behind the last part that ends in the first
 // passageBytes and lies in none that begins there; else behind the first such part; else behind the outermost
@@ -386,26 +413,43 @@ func bracket(b []byte) (by, n int) {
 			return -1, 2
 		}
 	case '<':
-		tag := tagStart.FindSubmatch(b[:min(len(b), maxTag)])
-		if tag == nil {
+		name, closes, length := tagAt(b)
+		if name == "" {
 			break
 		}
-		n = max(len(tag[0]), 1+bytes.IndexByte(b, '>'))
 		switch {
-		case len(tag[1]) > 0:
-			return -1, n
-		case withoutEnd[strings.ToLower(string(tag[2]))]:
-			return 0, n
+		case closes:
+			return -1, max(length, 1+bytes.IndexByte(b, '>'))
+		case withoutEnd[name]:
+			return 0, max(length, 1+bytes.IndexByte(b, '>'))
 		}
-		return 1, len(tag[0])
+		return 1, length
 	}
 	return 0, 1
 }
 
+// tagAt reads the start of a tag at the start of a text: its name in lower case, and how long that is with what
+// is before it. name is empty if no tag is there.
+func tagAt(b []byte) (name string, closes bool, length int) {
+	from := 1
+	if len(b) > 1 && b[1] == '/' {
+		from, closes = 2, true
+	}
+	to := from
+	for to < min(len(b), maxTag) && (isLetter(b[to]) || to > from && (digit(b[to]) || b[to] == ':' || b[to] == '-' || b[to] == '_')) {
+		to++
+	}
+	if to == from || b[0] != '<' {
+		return "", false, 0
+	}
+	return strings.ToLower(string(b[from:to])), closes, to
+}
+
+func isLetter(c byte) bool { return 'a' <= c|0x20 && c|0x20 <= 'z' }
+
 var (
 	sectionLine = regexp.MustCompile(`^\[\[?[\w.\-"' ]+\]?\]\s*$`)
 	mailLine    = regexp.MustCompile(`^From:? .*@`)
-	tagStart    = regexp.MustCompile(`^<(/?)([a-zA-Z][\w:-]*)\b`)
 	titleLine   = regexp.MustCompile(`^[A-Z][A-Z0-9_%()/-]*(?: [A-Z0-9_%()/-]+)*(?: {2,}[A-Z][A-Z0-9_%()/ -]*){2,}$`)
 )
 
@@ -473,12 +517,76 @@ func (s *splitter) detect(begin []byte) {
 			return
 		}
 	}
+	if key := recurring(lines); key != "" && indented*4 < texts {
+		s.form, s.level = ofEntries, func(line []byte) int {
+			if keyOf(line) == key {
+				return 0
+			}
+			return -1
+		}
+		s.unnamed = true
+		return
+	}
 	switch {
 	case indented*4 >= texts:
 		s.form, s.groups = ofBlocks, separators(lines) > 1
 	case blank*12 >= texts || filled > 200*texts:
 		s.form = ofParagraphs
 	}
+}
+
+// recurring is the key of the lines that begin the records of a text: of those that come back in even distances
+// the most frequent one, of several the first. It is empty if there is none.
+func recurring(lines [][]byte) string {
+	const few, apart, longest = 3, 3, 4000
+	type seen struct{ first, last, count, least, most int }
+	all := make(map[string]*seen)
+	var order []string
+	for i, line := range lines {
+		key := keyOf(line)
+		if key == "" {
+			continue
+		}
+		k := all[key]
+		if k == nil {
+			k = &seen{first: i, last: i, count: 1, least: len(lines)}
+			all[key] = k
+			order = append(order, key)
+			continue
+		}
+		distance := i - k.last
+		k.last, k.count, k.least, k.most = i, k.count+1, min(k.least, distance), max(k.most, distance)
+	}
+	best, bytes := "", 0
+	for _, line := range lines {
+		bytes += len(line) + 1
+	}
+	for _, key := range order {
+		k := all[key]
+		mean := (k.last - k.first) / max(1, k.count-1)
+		if k.count < few || k.least < apart || k.most > 5*mean || bytes/k.count > longest || k.first > mean+len(lines)/4 {
+			continue
+		}
+		if best == "" || k.count > all[best].count+1 {
+			best = key
+		}
+	}
+	return best
+}
+
+// keyOf is what lines that begin records have in common: the name of an element, or the whole line.
+func keyOf(line []byte) string {
+	const longest = 60
+	line = bytes.TrimSpace(line)
+	if len(line) == 0 {
+		return ""
+	}
+	if name, closes, _ := tagAt(line); name != "" && !closes {
+		return "<" + name
+	} else if closes || len(line) > longest || bytes.IndexFunc(line, unicode.IsLetter) < 0 {
+		return ""
+	}
+	return string(line)
 }
 
 // wholeRows joins lines between which a quotation mark is open: a cell may have several.

@@ -13,6 +13,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"regexp"
 	"regexp/syntax"
 	"strconv"
@@ -20,6 +21,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/einolean/einolean/internal/display"
+	"github.com/einolean/einolean/internal/terminal"
 )
 
 const (
@@ -38,18 +40,22 @@ type matches struct {
 	told
 	Count          int
 	Content        string
-	Around, Pieces bool // lines around matches, and pieces of long lines, are shown
+	Around, Pieces bool  // lines around matches, and pieces of long lines, are shown
+	Limit          int   // matches at which it stopped; zero: for another reason
+	Left           int64 // lines that were not searched; zero: unknown
 }
 
 type pattern struct {
 	re           *regexp.Regexp
 	later        *regexp.Regexp // finds, in a text that begins with any character, the first match after that
 	instructions int            // of the compiled pattern
+	cost         int64          // of matching a byte
 }
 
 type extent struct {
 	fromLine, fromByte int64
 	most               int64 // bytes to search
+	budget             int64 // of work, see maxWork
 }
 
 // lines of an answer begin with their number and, a match, ":"; a line around one, "-"; a piece of a
@@ -67,6 +73,7 @@ type progress struct {
 	first    int64 // byte at which searching began
 	searched int64 // byte at which it ended, where nothing is left for another call
 	next     int64 // byte at which another call goes on; negative: nowhere
+	nextLine int64 // the line of next
 }
 
 type search struct {
@@ -77,7 +84,10 @@ type search struct {
 	progress
 
 	neighbours
+	table       table // that is read
+	headed      bool  // the header of a table is shown
 	limit, hits int
+	spent       int64 // work
 }
 
 // neighbours are the lines around matches that are not shown yet.
@@ -99,14 +109,15 @@ func (s *search) run(content *scanner) error {
 		if err != nil {
 			return err
 		}
+		s.table.read(p)
 		if p.number < s.fromLine || p.end() < s.fromByte {
 			continue
 		}
 		if !s.begun {
 			s.begun, s.first = true, max(p.start, s.fromByte)
 		}
-		if p.end()-s.first > s.most {
-			s.next = max(p.start, s.fromByte)
+		if p.end()-s.first > s.most || s.spent > 0 && s.spent+int64(len(p.text))*s.cost > s.budget {
+			s.next, s.nextLine = max(p.start, s.fromByte), p.number
 			return nil
 		}
 		s.look(p)
@@ -127,6 +138,12 @@ func (s *search) look(p piece) {
 	if p.tail {
 		text = bytes.TrimSuffix(text, []byte{'\r'})
 	}
+	if p.whole() && bytes.ContainsAny(text, "\x1b\r\b") {
+		if visible := stripped(text); len(visible) <= maxShown { // places in a longer one are those in the file
+			text = visible
+			p.text = visible
+		}
+	}
 	if !p.whole() || len(text) > maxShown {
 		s.lookLong(p, text)
 		return
@@ -136,26 +153,80 @@ func (s *search) look(p piece) {
 		return
 	}
 	if s.hits >= s.limit || !s.fits(len(text)+1) {
-		s.stop(p.start)
+		s.stop(p.number, p.start)
 		return
 	}
 	s.show(p.number, ":"+string(text))
 }
 
+// stripped is a line as a terminal would show it.
+func stripped(line []byte) []byte {
+	return []byte(strings.TrimSuffix(terminal.Strip(string(line)+"\n"), "\n"))
+}
+
 // stop leaves a match for another call, with the lines before it.
-func (s *search) stop(at int64) {
-	s.next = at
-	if len(s.before) > 0 {
-		s.next = min(at, s.before[0].start)
+func (s *search) stop(line, at int64) {
+	s.next, s.nextLine = at, line
+	if len(s.before) > 0 && s.before[0].start < at {
+		s.next, s.nextLine = s.before[0].start, s.before[0].number
 	}
 }
 
 // show shows a match with the lines before it.
 func (s *search) show(number int64, text string) {
+	s.showHeader(number)
 	s.flush(number)
 	s.put(number, text)
 	s.hits++
 	s.after = s.around
+}
+
+// showHeader shows the header of the table that a match is a row of, once.
+func (s *search) showHeader(match int64) {
+	t := &s.table
+	if t.header == "" || t.shown || t.line >= match || !s.fits(len(t.header)+2*maxShown) {
+		return
+	}
+	t.shown = true
+	if len(s.before) > 0 && s.before[0].number <= t.line || t.line <= s.line {
+		return // it is shown as a line around a match
+	}
+	s.headed = true
+	s.put(t.line, "-"+t.header)
+}
+
+// table is the table that a line is a row of.
+type table struct {
+	rows   bool   // all lines are rows
+	header string // empty: none
+	line   int64  // of the header
+	shown  bool
+
+	above     string // the line before, if that may be a header
+	aboveLine int64
+}
+
+// detect finds out from the beginning of a text whether it is a table.
+func (t *table) detect(begin []byte) {
+	var s splitter
+	if s.detect(begin); s.form == ofRows {
+		t.rows, t.header, t.line = true, s.rows, 1
+	}
+}
+
+// read takes the next line.
+func (t *table) read(p piece) {
+	if t.rows {
+		return
+	}
+	switch {
+	case !p.whole() || bytes.IndexByte(p.text, '|') < 0 && bytes.IndexByte(p.text, '+') < 0:
+		t.header, t.above = "", ""
+	case t.above != "" && isRule(p.text):
+		t.header, t.line, t.shown, t.above = t.above, t.aboveLine, false, ""
+	case t.header == "":
+		t.above, t.aboveLine = display.Short(display.Line(string(p.text)), headBytes), p.number
+	}
 }
 
 // lookLong searches a line of which only pieces can be shown. What earlier pieces, or
@@ -163,6 +234,10 @@ func (s *search) show(number int64, text string) {
 func (s *search) lookLong(p piece, text []byte) {
 	last := -1 // where the last match ended
 	for at := int(max(0, s.fromByte-p.start)); at <= len(text); {
+		if last >= 0 && s.spent > s.budget {
+			s.stop(p.number, p.start+int64(at))
+			return
+		}
 		m := s.find(text, at)
 		if m == nil {
 			break
@@ -191,7 +266,7 @@ func (s *search) showPiece(p piece, text []byte, m []int) bool {
 	to := display.Floor(text, min(m[1], m[0]+2*around)+around)
 	mark := "@" + strconv.FormatInt(p.start+int64(from), 10) + ":"
 	if s.hits >= s.limit || !s.fits(len(mark)+to-from) {
-		s.stop(at)
+		s.stop(p.number, at)
 		return false
 	}
 	s.show(p.number, mark+string(text[from:to]))
@@ -268,15 +343,25 @@ func (p *pattern) compile(text string) error {
 	if p.re, err = regexp.Compile(text); err != nil {
 		return err
 	}
+	p.cost = int64(len(program.Inst))
+	for _, each := range program.Inst {
+		if each.Op == syntax.InstRuneAny || each.Op == syntax.InstRuneAnyNotNL || each.Op == syntax.InstRune && len(each.Rune) > 2 {
+			p.cost += wideCost
+		}
+	}
 	p.later, err = regexp.Compile(`\A(?s:.)(?s:.*?)(` + tree.String() + `)`)
 	return err
 }
 
 // matches reports whether a line matches. What every match must begin with is found much
 // faster than the match.
-func (p *pattern) matches(text []byte) bool {
-	prefix, all := p.re.LiteralPrefix()
-	return bytes.Contains(text, []byte(prefix)) && (all || p.re.Match(text))
+func (s *search) matches(text []byte) bool {
+	prefix, all := s.re.LiteralPrefix()
+	if all || !bytes.Contains(text, []byte(prefix)) {
+		return bytes.Contains(text, []byte(prefix))
+	}
+	s.spent += int64(len(text)) * s.cost
+	return s.re.Match(text)
 }
 
 // find returns the first match that begins at an offset or after it, nil if there is none
@@ -288,6 +373,7 @@ func (s *search) find(text []byte, from int) []int {
 		return nil
 	}
 	if from += skip; from == 0 && len(text)*s.instructions <= maxAtOnce {
+		s.spent += int64(len(text)) * s.cost
 		return s.re.FindIndex(text)
 	}
 	// What stands before the match decides about ^ and \b.
@@ -297,7 +383,9 @@ func (s *search) find(text []byte, from int) []int {
 		start, re, group = from-width, s.later, 2
 	}
 	// A text that comes from a reader can end with the context.
-	m := re.FindReaderSubmatchIndex(bufio.NewReader(&guarded{ctx: s.ctx, r: bytes.NewReader(text[start:])}))
+	rest := bytes.NewReader(text[start:])
+	m := re.FindReaderSubmatchIndex(bufio.NewReader(&guarded{ctx: s.ctx, r: rest}))
+	s.spent += (rest.Size() - int64(rest.Len())) * s.cost
 	if m == nil || s.ctx.Err() != nil {
 		return nil
 	}
@@ -307,8 +395,11 @@ func (s *search) find(text []byte, from int) []int {
 const (
 	defaultMatches = 50
 	maxContext     = 20
-	// maxSearched is how much one call searches: some seconds.
+	// maxSearched is how much one call searches.
 	maxSearched = 128 << 20
+	// maxWork bounds the bytes that are matched, each times the cost of the pattern: its instructions, and wideCost
+	// for each that many characters keep busy. Some seconds at worst. Lines without what every match begins with cost nothing.
+	maxWork, wideCost = 128 << 20, 8
 	// maxInstructions is the largest pattern, as compiled.
 	maxInstructions = 1000
 )
@@ -332,15 +423,22 @@ func findMatches(v visit) (string, error) {
 	if v.req.limit > 0 {
 		limit = min(v.req.limit, v.lines)
 	}
-	// Matching takes time in proportion to the instructions of a pattern.
-	factor := 1 + int64(s.instructions/50)
-	s.limit, s.most = int(limit), maxSearched/factor
+	s.limit, s.most, s.budget = int(limit), maxSearched, maxWork
 	in := newScanner(content)
-	in.max = max(maxPiece/int(factor), 4*pieceOverlap)
+	in.max = int(min(max(maxWork/s.cost/2, 4*pieceOverlap), maxPiece))
+	begin, _ := in.r.Peek(lookedAt) // reading reports what is wrong
+	s.table.detect(begin)
 	if err := s.run(in); err != nil {
 		return "", err
 	}
-	return matchPage(v, &s, size), nil
+	left := int64(0)
+	if s.next >= 0 && size-in.start <= maxSearched {
+		if err := in.skip(math.MaxInt64); err != nil {
+			return "", err
+		}
+		left = in.number - s.nextLine
+	}
+	return matchPage(v, &s, size, left), nil
 }
 
 // reason is why a pattern is refused, without the prefix of package regexp.
@@ -352,11 +450,14 @@ func reason(err error) string {
 	return "it is not valid"
 }
 
-func matchPage(v visit, s *search, size int64) string {
-	f := matches{told: v.told(v.req.pattern, size), Count: s.hits, Content: s.out.String(), Around: s.around > 0, Pieces: s.upTo > 0}
+func matchPage(v visit, s *search, size, left int64) string {
+	f := matches{told: v.told(v.req.pattern, size), Count: s.hits, Content: s.out.String(), Around: s.around > 0 || s.headed, Pieces: s.upTo > 0}
 	f.From, f.To, f.Garbled = s.first, s.searched, !utf8.ValidString(f.Content)
 	if s.next >= 0 {
-		f.To = s.next
+		f.To, f.Left = s.next, left
+		if s.hits == s.limit {
+			f.Limit = s.limit
+		}
 		f.Next = v.req.follow("pattern", v.req.pattern, "byte_offset", s.next, "context", v.req.context, "limit", v.req.limit)
 	}
 	if s.hits == 0 {
