@@ -6,7 +6,6 @@ require (
 	github.com/bytedance/sonic v1.15.5
 	github.com/cloudwego/eino v0.9.21
 	github.com/google/jsonschema-go v0.4.3
-	github.com/kljensen/snowball v0.10.0
 	github.com/stretchr/testify v1.12.1
 	golang.org/x/text v0.41.0
 )

@@ -25,7 +25,6 @@ var allowed = []string{
 	"github.com/bytedance/sonic",
 	testify,
 	"golang.org/x/text",
-	"github.com/kljensen/snowball",
 	"github.com/google/jsonschema-go",
 }
 
@@ -363,7 +362,7 @@ var keywordImports = rule{
 	}}},
 	good: []map[string]string{{
 		"internal/keyword/a.go": "package keyword\n\nimport _ \"strings\"\nimport _ \"unicode/utf8\"\nimport _ \"golang.org/x/text/cases\"\n" +
-			"import _ \"github.com/kljensen/snowball/english\"\nimport _ \"" + modulePath + "/internal/keyword/words\"\n",
+			"import _ \"" + modulePath + "/internal/keyword/words\"\n",
 		"internal/keyword/a_test.go": "package keyword\n\nimport _ \"" + testify + "/require\"\n",
 		"internal/other/a.go":        "package other\n\nimport _ \"" + eino + "\"\n",
 	}},
@@ -372,7 +371,7 @@ var keywordImports = rule{
 func keywordMay(importPath string) bool {
 	standard := !strings.Contains(strings.Split(importPath, "/")[0], ".")
 	return standard || slices.ContainsFunc(
-		[]string{"golang.org/x/text", "github.com/kljensen/snowball", modulePath + "/internal/keyword"},
+		[]string{"golang.org/x/text", modulePath + "/internal/keyword"},
 		func(p string) bool { return under(p, importPath) })
 }
 

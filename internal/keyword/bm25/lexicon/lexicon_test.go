@@ -13,27 +13,11 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"github.com/kljensen/snowball/english"
 	"github.com/stretchr/testify/require"
 
 	"github.com/einolean/einolean/internal/keyword/bm25/lists"
 	"github.com/einolean/einolean/internal/keyword/bm25/tokenize"
-	"github.com/einolean/einolean/internal/keyword/stem"
 )
-
-func TestStemsOfTheListsAreThoseOfTheReference(t *testing.T) {
-	for _, list := range allLists(t) {
-		tokenize.EachLine(list, func(fields []string) {
-			for _, field := range fields {
-				for part := range strings.SplitSeq(field, "+") {
-					if tokenize.IsASCII(part) {
-						require.Equal(t, english.Stem(part, true), string(stem.English([]byte(strings.ToLower(part)))), "%q", part)
-					}
-				}
-			}
-		})
-	}
-}
 
 func TestTheLanguageOfATextIsKnown(t *testing.T) {
 	for text, want := range map[string]Language{
