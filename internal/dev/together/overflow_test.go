@@ -136,11 +136,11 @@ func (r *narrowRun[M]) tools() []tool.BaseTool {
 			if err := json.Unmarshal([]byte(args), &call); err != nil {
 				return "", err
 			}
-			line := "0 1 2 3 4 5 6 7" // many tokens, and then few: what the first refusal teaches is too much
+			line, size := "0 1 2 3 4 5 6 7", 2600 // many tokens, and then few: what the first refusal teaches is too much
 			if call.N > sparse {
-				line = strings.Repeat("-", 70)
+				line, size = strings.Repeat("-", 70), 8000
 			}
-			return strings.Repeat(fmt.Sprintf("%s, %d\n", line, call.N), 8000/len(line)), r.ran.Add(ctx)
+			return strings.Repeat(fmt.Sprintf("%s, %d\n", line, call.N), size/len(line)), r.ran.Add(ctx)
 		}),
 		adktest.Tool(adktest.Invokable, &schemaInfo{Name: "approve", Desc: "asks"}, func(ctx context.Context, _ string) (string, error) {
 			if target, _, _ := tool.GetResumeContext[any](ctx); !target {
