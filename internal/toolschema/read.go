@@ -75,10 +75,24 @@ func read(data []byte, node map[string]any) (params *schema.ParamsOneOf, err err
 		}
 	}()
 	params, err = readWith(schema.NewParamsOneOfByJSONSchema, data)
+	if err != nil { // for a value with a number that no float64 holds
+		bare, _ := repair(node, withoutValues)
+		data, _ = json.Marshal(bare)
+		params, err = readWith(schema.NewParamsOneOfByJSONSchema, data)
+	}
 	if err != nil {
 		return nil, fmt.Errorf("the schema cannot be read: %w", err)
 	}
 	return params, keepValues(params, node)
+}
+
+// withoutValues leaves out the keywords that hold values.
+func withoutValues(node map[string]any) (bare map[string]any, changed bool) {
+	bare = maps.Clone(node)
+	for _, keyword := range []string{"const", "default", "enum", "examples"} {
+		delete(bare, keyword)
+	}
+	return bare, len(bare) < len(node)
 }
 
 // readWith decodes what a function takes: the type of schemas is Eino's choice, and not named.
@@ -176,7 +190,7 @@ func exact(value, own any) any {
 func exactList(values []any, own any) []any {
 	list, _ := own.([]any)
 	if len(list) != len(values) {
-		return values
+		return list
 	}
 	for i := range values {
 		values[i] = exact(values[i], list[i])

@@ -160,6 +160,9 @@ var kinds = map[string]int{
 // repairKeyword returns the value of a keyword as it must be; ok is false if it has none.
 func repairKeyword(node map[string]any, keyword string, value any) (right any, ok bool) {
 	kind := kinds[keyword]
+	if kind == kindUnknown {
+		return value, !isOtherCase(keyword)
+	}
 	if value == nil && kind != kindValue && kind != kindExamples {
 		return nil, false // as if it was not set
 	}
@@ -173,13 +176,6 @@ func repairKeyword(node map[string]any, keyword string, value any) (right any, o
 	case kindCount:
 		return countIn(value)
 	case kindNumber, kindPositive:
-		if is, isFlag := value.(bool); isFlag { // as draft 4 writes it, beside the bound
-			bound := map[string]string{"exclusiveMinimum": "minimum", "exclusiveMaximum": "maximum"}[keyword]
-			if !is || bound == "" {
-				return nil, false
-			}
-			value = node[bound]
-		}
 		number, ok := numberIn(value)
 		return number, ok && (kind == kindNumber || !isZeroOrLess(number))
 	case kindSchema:
@@ -192,6 +188,12 @@ func repairKeyword(node map[string]any, keyword string, value any) (right any, o
 	case kindNamedSchemas, kindDependencies, kindNamedNames:
 		return namedIn(kind, value)
 	case kindNames:
+		if name, isText := value.(string); isText { // a word such as yes, where it is no name of a property
+			properties, _ := node["properties"].(map[string]any)
+			if _, ok := properties[name]; !ok {
+				return nil, false
+			}
+		}
 		return namesIn(value)
 	case kindType:
 		return typeIn(value)
@@ -204,6 +206,20 @@ func repairKeyword(node map[string]any, keyword string, value any) (right any, o
 	}
 	return value, true
 }
+
+// isOtherCase reports whether an unknown keyword is a known one in other letters. A reader of Go would take
+// it for that one.
+func isOtherCase(keyword string) bool { return byLetters[inOneCase(keyword)] }
+
+var byLetters = func() map[string]bool {
+	all := map[string]bool{}
+	for keyword := range kinds {
+		all[inOneCase(keyword)] = true
+	}
+	return all
+}()
+
+func inOneCase(s string) string { return strings.ToLower(strings.ToUpper(s)) }
 
 func isSchema(v any) bool {
 	switch v.(type) {
