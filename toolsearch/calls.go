@@ -141,7 +141,11 @@ func (r callView) noSuchTool(ctx context.Context, name string) string {
 	if e := r.catalog().Lookup(name); e != nil && r.mayKnow(ctx, e) {
 		return say.Text("not-allowed", say.Data{Name: name})
 	}
-	return say.Text("no-such-tool", say.Data{Name: name, Near: r.near(ctx, name, found.MaxNear)})
+	text := "no-such-tool"
+	if now, _ := r.Now(ctx); now.All { // there is no search tool
+		text = "no-such-tool-shown"
+	}
+	return say.Text(text, say.Data{Name: name, Near: r.near(ctx, name, found.MaxNear)})
 }
 
 // near are the tools that a call of an unknown name may have meant.

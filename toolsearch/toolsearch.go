@@ -228,10 +228,7 @@ func (h *hooks[M]) prepare(ctx context.Context, call *adk.TypedChatModelAgentSta
 	}
 	c := r.catalog()
 	r.AskAgain()
-	if most := int64(r.cfg.HideAbove); most > 0 && !was.Began {
-		was.All = c.hiddenTokens(r.may(ctx, toOffer), most) <= most
-		r.Update(ctx, func(next *turn.Record) { next.All = was.All })
-	}
+	was = r.decideHiding(ctx, was)
 	if h.all = was.All; !h.all {
 		c.Build() // while the model writes its first search
 	}
@@ -266,6 +263,27 @@ func (h *hooks[M]) prepare(ctx context.Context, call *adk.TypedChatModelAgentSta
 	}
 	t.Facts.Started = true
 	return nil
+}
+
+// decideHiding decides whether the run hides its tools, from what the last model call showed. As long as
+// servers are missing, it does; and once it does, it goes on. A run that has shown all hides them when
+// there are more than HideAbove says.
+func (r *run) decideHiding(ctx context.Context, was turn.Record) turn.Record {
+	most := int64(r.cfg.HideAbove)
+	if most <= 0 || was.Began && !was.All {
+		return was
+	}
+	c := r.catalog()
+	all := c.hiddenTokens(r.may(ctx, toOffer), most) <= most
+	if !was.Began && c.changes && len(r.source.missing()) > 0 {
+		all = false
+	}
+	if was.All && !all {
+		was.Visible, was.Idle = nil, nil
+	}
+	was.All = all
+	r.Update(ctx, func(next *turn.Record) { next.All, next.Visible, next.Idle = was.All, was.Visible, was.Idle })
+	return was
 }
 
 // listen reads the messages of a model call, and puts offers after those of users.
