@@ -7,6 +7,7 @@ package mcptools
 // which properties; everything that it does not describe stays as the model wrote it.
 
 import (
+	"encoding/json"
 	"reflect"
 	"regexp"
 	"slices"
@@ -20,7 +21,8 @@ import (
 // maxPlaces is how many schemas are looked at for the arguments of one call.
 const maxPlaces = 200_000
 
-// restorer gives the properties in arguments the server's own names.
+// restorer gives the properties in arguments the server's own names, and reads strings of JSON in place of
+// objects and lists.
 type restorer struct {
 	root     map[string]any // the server's own schema
 	own      keyNames       // the own names of properties by what the model sees
@@ -30,15 +32,15 @@ type restorer struct {
 
 // restore returns arguments, a JSON object, with the server's own names.
 func (k keyNames) restore(root map[string]any, args []byte) []byte {
-	if len(k) == 0 {
-		return args
-	}
 	r := restorer{root: root, own: k, left: maxPlaces, patterns: map[string]*regexp.Regexp{}}
 	return []byte(r.value(string(args), []any{root}))
 }
 
 // value returns a JSON value to which schemas apply.
 func (r *restorer) value(text string, schemas []any) string {
+	if text[0] == '"' {
+		text = r.parsed(text, schemas)
+	}
 	if text[0] != '{' && text[0] != '[' {
 		return text
 	}
@@ -50,6 +52,73 @@ func (r *restorer) value(text string, schemas []any) string {
 		return r.list(text, nodes)
 	}
 	return r.object(text, nodes)
+}
+
+// parsed returns the JSON that a string holds, where the schemas want an object or a list of such a kind and
+// allow no string.
+func (r *restorer) parsed(text string, schemas []any) string {
+	inner := strings.TrimSpace(jsontext.Unescape(text[1 : len(text)-1]))
+	if !strings.HasPrefix(inner, "{") && !strings.HasPrefix(inner, "[") || !json.Valid([]byte(inner)) {
+		return text
+	}
+	want := map[byte]string{'{': "object", '[': "array"}[inner[0]]
+	wanted := false
+	for _, s := range schemas {
+		types := r.types(s, 0)
+		if types == nil {
+			continue
+		}
+		if slices.Contains(types, "string") || !slices.Contains(types, want) {
+			return text
+		}
+		wanted = true
+	}
+	if !wanted {
+		return text
+	}
+	return inner
+}
+
+// types are the types that a schema allows; nil if it does not say.
+func (r *restorer) types(s any, depth int) (types []string) {
+	const deepest = 20
+	node, ok := s.(map[string]any)
+	if r.left--; !ok || depth > deepest || r.left < 0 {
+		return nil
+	}
+	node, _ = toolschema.RepairNode(node)
+	if name, ok := node["type"].(string); ok {
+		return []string{name}
+	}
+	if list := namesOf(node["type"]); len(list) > 0 {
+		return list
+	}
+	if ref, ok := node["$ref"].(string); ok {
+		if target, ok := lookup(r.root, ref); ok {
+			return r.types(target, depth+1)
+		}
+	}
+	for _, keyword := range []string{"anyOf", "oneOf"} {
+		list, _ := node[keyword].([]any)
+		var all []string
+		for _, alternative := range list {
+			some := r.types(alternative, depth+1)
+			if some == nil {
+				return nil
+			}
+			all = append(all, some...)
+		}
+		if len(all) > 0 {
+			return all
+		}
+	}
+	list, _ := node["allOf"].([]any)
+	for _, part := range list {
+		if some := r.types(part, depth+1); some != nil {
+			return some
+		}
+	}
+	return nil
 }
 
 // applicable returns the schemas that a value may have to fit: the given ones, and all that they refer

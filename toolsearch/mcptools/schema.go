@@ -6,9 +6,11 @@ package mcptools
 // The model sees a mended schema; arguments are checked against the server's own.
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
+	"net/url"
 	"reflect"
 	"slices"
 	"strconv"
@@ -46,14 +48,20 @@ func parametersOf(t *mcp.Tool) (params *schema.ParamsOneOf, mended bool, keys ke
 	return params, m.changed, keys, nil
 }
 
-// ownSchema returns the server's own schema of a tool's arguments. Without one, and with true, any object
-// is meant.
+// ownSchema returns the server's own schema of a tool's arguments. Without one, any object is meant, and
+// with a string of JSON what it holds.
 func ownSchema(t *mcp.Tool) (own map[string]any, ok bool) {
-	if t.InputSchema == nil || t.InputSchema == true {
-		return map[string]any{}, true
+	switch v := t.InputSchema.(type) {
+	case map[string]any:
+		return v, true
+	case string:
+		tree, err := exactly(json.RawMessage(v))
+		own, ok = tree.(map[string]any)
+		return own, ok && err == nil
+	case []any: // an empty object of PHP
+		return map[string]any{}, len(v) == 0
 	}
-	own, ok = t.InputSchema.(map[string]any)
-	return own, ok
+	return map[string]any{}, t.InputSchema == nil || t.InputSchema == true
 }
 
 // mender makes schemas that every provider takes. It copies what it changes.
@@ -268,7 +276,10 @@ func lookup(root map[string]any, ref string) (target map[string]any, ok bool) {
 		if path == "" {
 			break
 		}
-		step = strings.NewReplacer("~1", "/", "~0", "~", "%25", "%", "%20", " ").Replace(step)
+		if plain, err := url.PathUnescape(step); err == nil {
+			step = plain
+		}
+		step = strings.NewReplacer("~1", "/", "~0", "~").Replace(step)
 		switch v := at.(type) {
 		case map[string]any:
 			at = v[step]

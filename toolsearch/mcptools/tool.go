@@ -150,8 +150,12 @@ func (r *remote) attempt(ctx context.Context, l *link, args json.RawMessage, p *
 		if err != nil {
 			return nil, l.unreachable(err), ctx.Err()
 		}
+		meta, err := r.s.meta(ctx, MetaRequest{Server: r.hints.Server, User: l.user, Tool: r.hints.Tool})
+		if err != nil {
+			return nil, say("failed", words{Text: l.redact(s, err.Error())}), ctx.Err()
+		}
 		var sent delivery
-		params := &mcp.CallToolParams{Name: r.hints.Tool, Arguments: args, InputResponses: responses, RequestState: p.State}
+		params := &mcp.CallToolParams{Meta: meta, Name: r.hints.Tool, Arguments: args, InputResponses: responses, RequestState: p.State}
 		result, err := s.call(context.WithValue(ctx, deliveryKey{}, &sent), params, clock)
 		l.answered(s, r.hints)
 		if err == nil {
@@ -161,6 +165,9 @@ func (r *remote) attempt(ctx context.Context, l *link, args json.RawMessage, p *
 			return nil, "", ctx.Err()
 		}
 		answer, broken := l.explain(s, err)
+		if after := sent.busy.Load(); after != nil {
+			return nil, l.busy(s, err, *after), nil
+		}
 		harmless := r.hints.ReadOnly || r.hints.Idempotent || sent.refused.Load()
 		if !broken || again || !harmless || len(responses) > 0 {
 			return nil, answer, nil
@@ -176,11 +183,14 @@ func (r *remote) readOwn() {
 	var t struct {
 		InputSchema json.RawMessage `json:"inputSchema"`
 	}
-	if !r.mended || json.Unmarshal(r.definition, &t) != nil {
+	if json.Unmarshal(r.definition, &t) != nil {
 		return
 	}
 	tree, _ := exactly(t.InputSchema) // it has been read before
 	r.own, _ = ownSchema(&mcp.Tool{InputSchema: tree})
+	if !r.mended {
+		return // the model sees this schema: it is up to the server
+	}
 	repaired, _ := toolschema.Repair(r.own)
 	if text, err := json.Marshal(repaired); err == nil {
 		r.check = toolschema.Compile(string(text))
