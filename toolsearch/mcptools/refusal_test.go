@@ -227,3 +227,24 @@ func golden(t *testing.T, file, text string) string {
 	require.NoError(t, err)
 	return string(want)
 }
+
+// Media may come as a data URL.
+func TestResult_DataURLIsMedia(t *testing.T) {
+	const png = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
+	for _, data := range []string{png, "data:image/png;base64," + png, "data:image/png;charset=x;BASE64," + png} {
+		r, err := readResult(`{"content":[{"type":"image","data":"` + data + `","mimeType":"image/png"}]}`)
+		require.NoError(t, err)
+		parts := r.parts(true)
+		require.Len(t, parts, 1)
+		require.NotNil(t, parts[0].Image, data)
+		require.Equal(t, png, *parts[0].Image.Base64Data)
+	}
+}
+
+// An error of a check speaks of null as JSON does.
+func TestArguments_MisfitNamesNull(t *testing.T) {
+	s := open(t, map[string]Server{"srv": (&scripted{tools: []string{`{"name":"x","inputSchema":{"type":"object","properties":{"a":{"type":["string","integer"]}}}}`}}).server()}, Options{})
+	answer := ask(t, ctx, s, "srv__x", `{"a":null}`)
+	require.Contains(t, answer, "do not fit")
+	require.NotContains(t, answer, "reflect")
+}
