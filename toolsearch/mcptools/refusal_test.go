@@ -167,7 +167,7 @@ func TestStatus_EightServersGolden(t *testing.T) {
 		return Server{URL: srv.URL}
 	}
 	servers := map[string]Server{
-		"broken": broken.server(), "busy": web(429, "slow down"), "down": {Command: "false"}, "error": web(500, `{"jsonrpc":"2.0","id":ID,"error":{"code":-32603,"message":"database is locked"}}`),
+		"broken": broken.server(), "busy": web(429, "slow down"), "down": {Command: "/none/such/program"}, "error": web(500, `{"jsonrpc":"2.0","id":ID,"error":{"code":-32603,"message":"database is locked"}}`),
 		"flood": child(t, "flood"), "good": newFixture().inMemory(), "slow": slow,
 	}
 	config, err := parseConfig([]byte(`{"mcpServers":{"denied":{"command":"true","denyList":["x"],"notes":"n"}}}`), variables{lookup: func(string) (string, bool) { return "", false }})
