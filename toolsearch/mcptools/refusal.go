@@ -85,9 +85,8 @@ type rejoined struct {
 func errorIn(body []byte) *jsonrpc.Error {
 	var answer struct {
 		Error *struct {
-			Code    json.Number     `json:"code"`
-			Message string          `json:"message"`
-			Data    json.RawMessage `json:"data"`
+			Code    json.Number `json:"code"`
+			Message string      `json:"message"`
 		} `json:"error"`
 	}
 	if json.Unmarshal(body, &answer) != nil || answer.Error == nil || answer.Error.Message == "" {
@@ -97,5 +96,5 @@ func errorIn(body []byte) *jsonrpc.Error {
 	if err != nil {
 		code = codeRefused
 	}
-	return &jsonrpc.Error{Code: code, Message: answer.Error.Message, Data: answer.Error.Data}
+	return &jsonrpc.Error{Code: code, Message: answer.Error.Message}
 }
