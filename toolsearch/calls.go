@@ -144,7 +144,11 @@ func (r *run) noSuchTool(ctx context.Context, name string) string {
 	if e := r.catalog().Lookup(name); e != nil && r.filter.mayReveal(ctx, e) {
 		return say.Text("not-allowed", say.Data{Name: name})
 	}
-	answer := say.Text("no-such-tool", say.Data{Name: name, Near: r.near(ctx, name, found.MaxNear)})
+	text := "no-such-tool"
+	if now, _ := r.state.Snapshot(ctx); now.ShowsAll { // there is no search tool
+		text = "no-such-tool-shown"
+	}
+	answer := say.Text(text, say.Data{Name: name, Near: r.near(ctx, name, found.MaxNear)})
 	if r.catalog().changes && r.tools.source.isDown() {
 		answer += " " + say.Text("missing-servers", say.Data{Words: r.tools.source.missing()})
 	}

@@ -79,10 +79,11 @@ type Config struct {
 	AlwaysVisible []string
 
 	// HideAbove hides the tools only if their definitions take more than this many tokens
-	// together, at four bytes each, at the first model call of a run; AlwaysVisible tools do not
-	// count. Up to that many, the run has no search tool, and shows every tool, also one that
-	// joins later, as if AlwaysVisible named it; Filter is asked in PhaseSearch, PhaseLoad and
-	// PhaseActive. If zero, tools are always hidden.
+	// together, at four bytes each; AlwaysVisible tools do not count. Up to that many, the run has
+	// no search tool, and shows every tool as if AlwaysVisible named it; Filter is asked in
+	// PhaseSearch, PhaseLoad and PhaseActive. A run whose tools become more hides them from then
+	// on, and one that hides them goes on. While the Source reports missing servers (an error that
+	// wraps a *toolset.Missing), a run that begins hides them. If zero, tools are always hidden.
 	HideAbove int
 
 	// Prefetch is the largest number of tools to load for each user message before the

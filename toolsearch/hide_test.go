@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"github.com/cloudwego/eino/adk"
@@ -302,15 +303,14 @@ func oldSearch[M adk.MessageType](t *testing.T, streaming bool) {
 	}
 }
 
-// What a run hides is decided at its first model call. Where that is nothing, tools that join are
-// shown as well; where the tools are many, it goes on hiding when few are left.
+// A run that shows all tools hides them once they are too many, and goes on hiding when few are left.
 //
 //claim:mcp-02
-func TestWhatARunHidesIsDecidedOnce(t *testing.T) {
-	everywhere(t, decidedOnce[*schema.Message], decidedOnce[*schema.AgenticMessage])
+func TestHideAbove_HidesFromThenOn(t *testing.T) {
+	everywhere(t, hidesFromThenOn[*schema.Message], hidesFromThenOn[*schema.AgenticMessage])
 }
 
-func decidedOnce[M adk.MessageType](t *testing.T, streaming bool) {
+func hidesFromThenOn[M adk.MessageType](t *testing.T, streaming bool) {
 	few, many := sized("a", "b"), append(sized("a", "b"), sized("late1", "late2", "late3")...)
 	for protocol, set := range waysToSearch[M]() {
 		for _, begin := range [][]tool.BaseTool{few, many} {
@@ -328,16 +328,70 @@ func decidedOnce[M adk.MessageType](t *testing.T, streaming bool) {
 				}
 				continue
 			}
-			require.Equal(t, []string{"own grow shrink a b", "own grow shrink a b late1 late2 late3", "own grow shrink a b"}, got, protocol)
-			for _, w := range p.wires {
-				count, _ := reminders(w)
-				require.Zero(t, count)
-				require.Empty(t, w.DeferredNames)
-				require.Nil(t, w.ToolSearch)
+			require.Equal(t, "own grow shrink a b", got[0], protocol)
+			require.Nil(t, p.wires[0].ToolSearch)
+			require.Empty(t, p.wires[0].DeferredNames)
+			for i, w := range p.wires[1:] {
+				require.NotContains(t, got[i+1], " a b", "%s, request %d", protocol, i+1)
+				require.NotNil(t, append(w.ToolNames[3:], w.DeferredNames...), protocol)
 			}
-			requireNoSlots(t, p)
 		}
 	}
+}
+
+// late is a source whose servers connect after the first model call.
+type late struct {
+	changing
+	connected atomic.Bool
+}
+
+func (l *late) Tools(ctx context.Context) (*toolset.Set, error) {
+	set, err := l.changing.Tools(ctx)
+	if err == nil && !l.connected.Load() {
+		err = &toolset.Missing{Servers: []string{"files"}}
+	}
+	return set, err
+}
+
+// Servers that connect late do not make a run show all of their tools.
+func TestHideAbove_HidesWhileServersAreMissing(t *testing.T) {
+	everywhere(t, hidesWhileMissing[*schema.Message], hidesWhileMissing[*schema.AgenticMessage])
+}
+
+func hidesWhileMissing[M adk.MessageType](t *testing.T, streaming bool) {
+	var names []string
+	for i := range 60 {
+		names = append(names, fmt.Sprintf("t%02d", i))
+	}
+	for protocol, set := range waysToSearch[M]() {
+		source := &late{}
+		s := scene[M]{t: t, streaming: streaming, cfg: toolsearch.Config{Source: source, HideAbove: 300}}
+		set(&s.cfg)
+		s.mine = []tool.BaseTool{action("connect", func() {
+			source.have(sized(names...)...)
+			source.connected.Store(true)
+		})}
+		p := s.begin(do("1", "connect", "{}"), do("2", "connect", "{}"))
+		require.NoError(t, p.Err, protocol)
+		for i, w := range p.wires {
+			require.NotContains(t, strings.Join(w.ToolNames, " "), "t07", "%s, request %d", protocol, i)
+		}
+	}
+}
+
+// An answer names no search tool where there is none.
+func TestHideAbove_AnswersNameNoSearchTool(t *testing.T) {
+	everywhere(t, namesNoSearchTool[*schema.Message], namesNoSearchTool[*schema.AgenticMessage])
+}
+
+func namesNoSearchTool[M adk.MessageType](t *testing.T, streaming bool) {
+	source := &changing{}
+	source.have(sized("a", "b")...)
+	s := scene[M]{t: t, streaming: streaming, cfg: toolsearch.Config{Source: source, HideAbove: 300}}
+	s.mine = []tool.BaseTool{action("shrink", func() { source.have(sized("a")...) })}
+	p := s.begin(do("1", "shrink", "{}"), do("2", "b", "{}"))
+	require.Contains(t, p.answer(t, "2"), `There is no tool named "b"`)
+	require.NotContains(t, strings.ToLower(p.answer(t, "2")), "search")
 }
 
 // A resumed run goes on as it was: it shows all, or hides, with the same tools in place.

@@ -13,13 +13,16 @@ import (
 	"flag"
 	"fmt"
 	"maps"
+	"regexp"
 	"slices"
+	"strconv"
 	"sync"
 	"time"
 
 	"github.com/cloudwego/eino/schema"
 
 	"github.com/einolean/einolean/internal/display"
+	"github.com/einolean/einolean/internal/jsontext"
 	"github.com/einolean/einolean/toolsearch/index"
 	"github.com/einolean/einolean/toolsearch/mcptools"
 	"github.com/einolean/einolean/toolsearch/toolsearcheval"
@@ -100,12 +103,13 @@ func (o *source) load(ctx context.Context, s streams, name string) ([]*schema.To
 		return nil, err
 	}
 	type envelope struct { // what may stand around a list of tools
-		Tools      []json.RawMessage          `json:"tools"`
-		Result     *envelope                  `json:"result"`
-		MCPServers map[string]json.RawMessage `json:"mcpServers"`
-		Servers    map[string]json.RawMessage `json:"servers"`
+		Tools  []json.RawMessage `json:"tools"`
+		Result *envelope         `json:"result"`
 	}
 	trimmed := bytes.TrimSpace(text)
+	if isConfig(trimmed) {
+		return o.servers(ctx, s, name)
+	}
 	var e envelope
 	switch {
 	case len(trimmed) == 0:
@@ -122,23 +126,42 @@ func (o *source) load(ctx context.Context, s streams, name string) ([]*schema.To
 	if e.Result != nil {
 		e = *e.Result
 	}
-	if len(e.MCPServers)+len(e.Servers) > 0 {
-		return o.servers(ctx, s, name)
-	}
 	if e.Tools == nil { // one object that is a tool itself
 		e.Tools = []json.RawMessage{trimmed}
 	}
-	return infos(name, e.Tools)
+	all, wrong, err := infos(name, e.Tools)
+	for _, tool := range wrong {
+		o.common.note(s, "left out %v", tool)
+	}
+	return all, err
 }
 
-func infos(name string, tools []json.RawMessage) (all []*schema.ToolInfo, err error) {
+// configKeys are the keys below which configuration files have MCP servers.
+var configKeys = regexp.MustCompile(`"(?:mcpServers|servers|mcp_servers|context_servers|amp\.mcpServers|mcp)"\s*:`)
+
+// isConfig reports whether a text is a configuration file, which may have comments.
+func isConfig(text []byte) bool {
+	plain := jsontext.Plain(text)
+	var members map[string]json.RawMessage
+	if json.Unmarshal(plain, &members) != nil {
+		return !json.Valid(text) && bytes.Contains(text, []byte(`"mcpServers"`)) && configKeys.Match(plain)
+	}
+	for key := range members {
+		if configKeys.MatchString(strconv.Quote(key)+":") && members["name"] == nil {
+			return true
+		}
+	}
+	return false
+}
+
+// infos reads tools. wrong says what is wrong with those that are left out.
+func infos(name string, tools []json.RawMessage) (all []*schema.ToolInfo, wrong []error, err error) {
 	seen := map[string]bool{}
-	var wrong []error
 	for i, text := range tools {
 		var e entry
 		err := decode(text, &e)
 		if err == nil && e.Name == "" && e.Function == nil && looksLike(text) == holdsMessages {
-			return nil, fail(exitInput, "%s holds messages and not tools: einolean replay reads it", name)
+			return nil, nil, fail(exitInput, "%s holds messages and not tools: einolean replay reads it", name)
 		}
 		if err == nil {
 			var info *schema.ToolInfo
@@ -152,13 +175,13 @@ func infos(name string, tools []json.RawMessage) (all []*schema.ToolInfo, err er
 		}
 		wrong = append(wrong, fmt.Errorf("%s: tool %d: %w", name, i+1, err))
 	}
-	if len(wrong) > 0 {
-		return nil, fail(exitInput, "%w", errors.Join(wrong...))
+	switch {
+	case len(all) > 0:
+		return all, wrong, nil
+	case len(wrong) > 0:
+		return nil, nil, fail(exitInput, "%w", errors.Join(wrong...))
 	}
-	if len(all) == 0 {
-		return nil, fail(exitInput, "%s holds no tools", name)
-	}
-	return all, nil
+	return nil, nil, fail(exitInput, "%s holds no tools", name)
 }
 
 // toolsOf are the tools of those servers that answer.

@@ -9,6 +9,7 @@ package toolschema
 
 import (
 	"encoding/json"
+	"errors"
 	"math"
 	"regexp/syntax"
 	"slices"
@@ -94,7 +95,10 @@ func (c *Check) Validate(v any) (err error) {
 			err = nil
 		}
 	}()
-	return c.resolved.Validate(v)
+	if err := c.resolved.Validate(v); err != nil {
+		return errors.New(strings.ReplaceAll(err.Error(), "<invalid reflect.Value>", "null"))
+	}
+	return nil
 }
 
 // maxProblem bounds what is said of wrong arguments, in runes.
@@ -105,7 +109,7 @@ func Problem(err error) string {
 	if err == nil {
 		return ""
 	}
-	return display.Clip(strings.ReplaceAll(strings.TrimPrefix(err.Error(), "validating root: "), "<invalid reflect.Value>", "null"), maxProblem)
+	return display.Clip(strings.TrimPrefix(err.Error(), "validating root: "), maxProblem)
 }
 
 // patternsOf counts the instructions of each pattern in a schema, and reports whether

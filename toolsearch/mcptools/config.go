@@ -5,14 +5,12 @@ package mcptools
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
 	"net/http"
 	"net/url"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -27,7 +25,12 @@ import (
 // to offer. Every other field may be left at its zero value.
 //
 // In JSON the keys are type, command, args, env, cwd, url, headers, disabled, noPrefix,
-// noRecheck, shared, timeout, include, exclude and alwaysLoad.
+// noRecheck, shared, timeout, include, exclude and alwaysLoad. Keys of other programs with the
+// same meaning are read as well: transport, environment, httpUrl, serverUrl, http_headers,
+// env_http_headers, bearer_token_env_var, enabled, tool_timeout_sec; includeTools, enabledTools,
+// enabled_tools, allowedTools, allowed_tools and tools for include; excludeTools, disabledTools,
+// disabled_tools and blockedTools for exclude. An unknown key that may restrict what the server
+// may do, such as denyList, is an error; any other is a warning.
 type Server struct {
 	// Type is "stdio", "http" (streamable HTTP) or "sse". If empty, it follows from Command
 	// and URL; a URL means streamable HTTP.
@@ -59,7 +62,7 @@ type Server struct {
 	Shared bool
 	// Timeout is the longest that a call may take without an answer; a progress
 	// notification restarts it, up to ten times Timeout. In JSON it is a text such as "90s",
-	// or a number of seconds. If zero, defaults to 60 s.
+	// or a number of seconds; above 3,600 a number means milliseconds. If zero, defaults to 60 s.
 	Timeout time.Duration
 	// Include, if not empty, names the only tools to offer, and Exclude tools not to offer, by
 	// the server's own names; a trailing * matches any rest.
@@ -69,6 +72,9 @@ type Server struct {
 	AlwaysVisible []string
 	// Transport makes a connection, in place of Command and URL.
 	Transport func(context.Context) (mcp.Transport, error)
+
+	warnings []string // about keys of a configuration file
+	problem  error    // why a configuration file does not let it start
 }
 
 // Options are the options for all servers. The zero value is ready to use.
@@ -91,6 +97,10 @@ type Options struct {
 	// or without User), ctx has the values of Open's context, never of a caller's. If nil, only
 	// Server.Headers are sent.
 	Header func(ctx context.Context, server string) (http.Header, error)
+	// Meta returns the _meta of a request to a server, such as a tenant or the ids of a trace. It is
+	// called for each tools/list and tools/call, from several goroutines. An error fails the request.
+	// If nil, requests have none of their own.
+	Meta func(ctx context.Context, call MetaRequest) (map[string]any, error)
 	// Ask interrupts the run where a tool asks a person something, with a Question as the
 	// interrupt's info. Resume the run with an Answer for the interrupt's id, in another process
 	// if need be. Only servers of MCP 2026-07-28 can wait like that.
@@ -111,8 +121,18 @@ type Options struct {
 	// OnEvent receives an event when a server comes up, goes down or lists its tools, and
 	// for each tool that is refused. It is called synchronously, from several goroutines,
 	// once the change is made: Tools and Status may show it before the event has come.
-	// If nil, events are dropped.
+	// If nil, warnings are logged to slog.Default, at most one of each kind a minute.
 	OnEvent func(context.Context, einolean.Event)
+}
+
+// MetaRequest is a request that Options.Meta is asked for.
+type MetaRequest struct {
+	// Server is the name of the server, and User the key of the user whose session it is, or "".
+	Server, User string
+	// Tool is the server's own name of the tool that is called. It is empty for tools/list.
+	Tool string
+	// List is true for tools/list.
+	List bool
 }
 
 // The limits that have no field.
@@ -138,73 +158,14 @@ var (
 	maxList    int64 = 192 << 20 // bytes of memory for all definitions, about
 )
 
-// serverJSON is a Server in a file. Keys of other programs are ignored.
-type serverJSON struct {
-	Type       string            `json:"type"`
-	Command    string            `json:"command"`
-	Args       []string          `json:"args"`
-	Env        map[string]string `json:"env"`
-	Dir        string            `json:"cwd"`
-	URL        string            `json:"url"`
-	Headers    map[string]string `json:"headers"`
-	Disabled   bool              `json:"disabled"`
-	NoPrefix   bool              `json:"noPrefix"`
-	NoRecheck  bool              `json:"noRecheck"`
-	Shared     bool              `json:"shared"`
-	Timeout    seconds           `json:"timeout"`
-	Include    []string          `json:"include"`
-	Exclude    []string          `json:"exclude"`
-	AlwaysLoad patterns          `json:"alwaysLoad"`
-	EnvFile    string            `json:"envFile"`
-}
-
-// seconds is a duration as text or as a number of seconds.
-type seconds time.Duration
-
-// UnmarshalJSON reads "90s", "90" or 90.
-func (s *seconds) UnmarshalJSON(data []byte) error {
-	text := strings.Trim(string(data), `"`)
-	if n, err := strconv.ParseFloat(text, 64); err == nil {
-		*s = seconds(n * float64(time.Second))
-		return nil
-	}
-	d, err := time.ParseDuration(text)
-	if err != nil {
-		return fmt.Errorf("timeout %s: write seconds, or a text such as \"90s\"", data)
-	}
-	*s = seconds(d)
-	return nil
-}
-
-// patterns is a list of names, or true for all.
-type patterns []string
-
-// UnmarshalJSON reads a list, true or false.
-func (p *patterns) UnmarshalJSON(data []byte) error {
-	var all bool
-	if json.Unmarshal(data, &all) == nil {
-		if all {
-			*p = patterns{"*"}
-		}
-		return nil
-	}
-	return json.Unmarshal(data, (*[]string)(p))
-}
-
-// UnmarshalJSON reads a server in the form of configuration files.
+// UnmarshalJSON reads a server in the form of configuration files. Unknown keys are logged by Open;
+// one that may restrict what the server may do is an error.
 func (s *Server) UnmarshalJSON(data []byte) error {
-	var j serverJSON
-	if err := json.Unmarshal(data, &j); err != nil {
+	own, err := readServer(data)
+	if err != nil {
 		return err
 	}
-	if j.EnvFile != "" {
-		return errors.New("envFile is not read: put its variables into env")
-	}
-	*s = Server{
-		Type: j.Type, Command: j.Command, Args: j.Args, Env: j.Env, Dir: j.Dir, URL: j.URL, Headers: j.Headers,
-		Disabled: j.Disabled, NoPrefix: j.NoPrefix, NoRecheck: j.NoRecheck, Shared: j.Shared, Timeout: time.Duration(j.Timeout),
-		Include: j.Include, Exclude: j.Exclude, AlwaysVisible: j.AlwaysLoad,
-	}
+	*s = own
 	return nil
 }
 
@@ -219,7 +180,9 @@ func (p *problems) add(field string, err error) {
 func checkAll(servers map[string]Server, o Options) error {
 	var wrong problems
 	for _, name := range slices.Sorted(maps.Keys(servers)) {
-		servers[name].check(name, servers[name].URL, &wrong)
+		if servers[name].problem == nil {
+			servers[name].check(name, servers[name].URL, &wrong)
+		}
 	}
 	if o.MaxWait < 0 {
 		wrong.add("Options.MaxWait", fmt.Errorf("%v is negative", o.MaxWait))
@@ -323,11 +286,11 @@ func (s Server) checkType() error {
 		return nil
 	case "stdio":
 		if s.URL != "" {
-			return errors.New("it is stdio, but there is a url")
+			return errors.New("it is stdio and needs a command, not a url")
 		}
 	case "http", "streamable-http", "streamableHttp", "sse":
 		if s.Command != "" {
-			return fmt.Errorf("it is %s, but there is a command", s.Type)
+			return fmt.Errorf("it is %s and needs a url, not a command", s.Type)
 		}
 	default:
 		return fmt.Errorf("%q is unknown: use stdio, http or sse", redact.Text(s.Type))

@@ -7,6 +7,7 @@ package mcptools
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"os"
 	"path/filepath"
@@ -82,36 +83,68 @@ func TestFilesOfOtherProgramsAreRead(t *testing.T) {
 }
 
 //claim:mcp-04
-func TestAConfigurationErrorNamesEverythingThatIsWrong(t *testing.T) {
-	_, err := ReadConfig(write(t, t.TempDir(), `{"mcpServers": {
+func TestReadConfig_MistakesKeepOnlyTheirServersFromStarting(t *testing.T) {
+	config, err := ReadConfig(write(t, t.TempDir(), `{"mcpServers": {
 		"neither": {}, "both": {"command": "x", "url": "http://h"}, "": {"command": "x"},
 		"scheme": {"url": "ftp://h/x"}, "host": {"url": "http://"}, "type": {"command": "x", "type": "pigeon"},
 		"stdio": {"url": "http://h", "type": "stdio"}, "http": {"command": "x", "type": "http"},
 		"unknown": {"command": "${NOT_SET_ONE} ${env:NOT_SET_TWO}"}, "time": {"command": "x", "timeout": "soon"},
 		"negative": {"command": "x", "timeout": -1}, "patterns": {"command": "x", "include": [""], "exclude": [""]},
-		"file": {"command": "x", "envFile": ".env"}, "shape": {"command": 5}, "good": {"command": "x"}
+		"shape": {"command": 5}, "list": ["x"], "deny": {"command": "x", "denyList": []}, "star": {"command": "x", "exclude": ["*x"]}
 	}}`))
-	for _, part := range []string{
-		`mcptools: servers["neither"]: `, `servers["both"]: `, `servers[""]: it has no name`, `servers["scheme"].url: `, `servers["host"].url: `,
-		`servers["type"].type: "pigeon" is unknown`, `servers["stdio"].type: `, `servers["http"].type: `, "${NOT_SET_ONE} is not set", "${NOT_SET_TWO} is not set",
-		`servers["time"]: timeout "soon"`, `servers["negative"].timeout`, `servers["patterns"].include`, `servers["patterns"].exclude`,
-		`servers["file"]: envFile`, `servers["shape"]: `,
-	} {
-		require.ErrorContains(t, err, part)
+	require.NoError(t, err)
+	config["good"] = newFixture().inMemory()
+	s := open(t, config, Options{})
+	require.NotEmpty(t, namesIn(t, ctx, s), "the good one starts")
+	why := map[string]string{}
+	for _, st := range s.Status() {
+		if st.Server != "good" {
+			require.Equal(t, StateDown, st.State)
+			require.Error(t, st.Err, st.Server)
+			why[st.Server] = st.Err.Error()
+			require.NotContains(t, why[st.Server], "json:")
+			require.NotContains(t, why[st.Server], "Go ")
+		}
 	}
-	require.NotContains(t, err.Error(), "good")
+	for name, part := range map[string]string{
+		"neither": `mcptools: servers["neither"]: `, "both": `mcptools: servers["both"]: `, "": `servers[""]: it has no name`,
+		"scheme": `servers["scheme"].url: `, "host": `servers["host"].url: `, "type": `type: "pigeon" is unknown`, "stdio": `servers["stdio"].type: `,
+		"http": `servers["http"].type: `, "unknown": "${NOT_SET_TWO} is not set", "time": `servers["time"]: timeout: "soon"`,
+		"negative": "timeout: -1 is negative", "patterns": "exclude: one of the names is empty", "shape": "command: is a number and should be a string",
+		"list": "it is a list, not an object", "deny": "denyList: ", "star": `exclude: "*x": only a * at the end`,
+	} {
+		require.Contains(t, why[name], part)
+	}
+	require.Contains(t, why["unknown"], "${NOT_SET_ONE} is not set")
+	require.Contains(t, why["patterns"], "include: ")
 	var field *einolean.FieldError
-	require.ErrorAs(t, err, &field)
+	require.ErrorAs(t, statusOf(s, "neither").Err, &field)
 	require.Equal(t, "mcptools", field.Package)
+	done, cancel := context.WithCancel(ctx)
+	cancel()
+	require.ErrorContains(t, s.Wait(done), "denyList")
+}
+
+func TestServer_UnmarshalJSONRefusesRestrictionsThatItDoesNotKnow(t *testing.T) {
+	var s Server
+	require.ErrorContains(t, json.Unmarshal([]byte(`{"command": "x", "denyList": ["a"]}`), &s), "denyList")
+	require.NoError(t, json.Unmarshal([]byte(`{"command": "x", "notes": "a"}`), &s))
+	require.Equal(t, []string{"notes: is unknown and has no effect"}, s.warnings)
 }
 
 func TestFilesThatHoldNoServersAreErrors(t *testing.T) {
 	_, err := ReadConfig(filepath.Join(t.TempDir(), "missing.json"))
 	require.ErrorIs(t, err, os.ErrNotExist)
-	for _, text := range []string{"", "[]", "{", `{"mcpServers": "x"}`, "{}", `{"mcpServers": {}}`, `{"mcpServers": {"a": {"command": "x"}} /* `, `"`} {
+	for _, text := range []string{"", "[]", "{", `{"mcpServers": "x"}`, "{}", `{"mcpServers": {"a": {"command": "x"}} /* `, `"`} {
 		_, err := ReadConfig(write(t, t.TempDir(), text))
 		require.Error(t, err, text)
+		require.NotContains(t, err.Error(), "Go ")
 	}
+	none, err := ReadConfig(write(t, t.TempDir(), `{"mcpServers": {}}`))
+	require.NoError(t, err)
+	require.Empty(t, none)
+	_, err = ReadConfig(write(t, t.TempDir(), "{\n// one\n\"mcpServers\": {\n/* two\nthree */ \"a\" {}\n}}"))
+	require.ErrorContains(t, err, "line 5", "comments do not move the line")
 }
 
 func TestOpenRefusesWhatCannotWork(t *testing.T) {
@@ -133,13 +166,28 @@ func TestNoServersAreNoTools(t *testing.T) {
 	require.Empty(t, namesIn(t, ctx, open(t, nil, Options{})))
 }
 
-func FuzzPlainJSON(f *testing.F) {
-	for _, seed := range []string{`{"a": 1, /* b */ "c": [1, 2,], }// d`, `"`, `"\`, "/*", "//", ",]", "\uFEFF{}"} {
-		f.Add(seed)
+func FuzzReadConfig(f *testing.F) {
+	configs, err := filepath.Glob("testdata/corpus/configs/*.json*")
+	require.NoError(f, err)
+	for _, name := range configs {
+		text, err := os.ReadFile(name)
+		require.NoError(f, err)
+		f.Add(string(text))
 	}
 	f.Fuzz(func(t *testing.T, text string) {
-		once := plainJSON([]byte(text))
-		require.LessOrEqual(t, len(once), len(text))
+		servers, err := parseConfig([]byte(text), variables{lookup: func(name string) (string, bool) { return "x", name != "UNSET" }})
+		if err != nil {
+			require.NotContains(t, err.Error(), "Go value")
+			return
+		}
+		for name, s := range servers {
+			if s.Disabled || s.problem != nil {
+				continue
+			}
+			var wrong problems
+			s.check(name, s.URL, &wrong)
+			require.Empty(t, wrong, "what starts is valid")
+		}
 	})
 }
 

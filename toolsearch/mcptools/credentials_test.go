@@ -349,13 +349,18 @@ func TestKeysInAURLAreNotQuoted(t *testing.T) {
 //claim:mcp-06
 func TestAConfigurationErrorQuotesNoVariable(t *testing.T) {
 	t.Setenv("MCP_TEST_SECRET", "SECRET42")
-	_, err := ReadConfig(write(t, t.TempDir(), `{"mcpServers": {
+	config, err := ReadConfig(write(t, t.TempDir(), `{"mcpServers": {
 		"scheme": {"url": "ftp://h/x?key=${MCP_TEST_SECRET}"}, "host": {"url": "${MCP_TEST_SECRET}"}, "type": {"url": "http://${MCP_TEST_SECRET}", "type": "stdio"},
 		"literal": {"url": "htp://u:SECRET42@h/?key=SECRET42"}, "env": {"command": "x", "env": {"A=": "${MCP_TEST_SECRET}"}}
 	}}`))
-	require.Error(t, err)
-	require.NotContains(t, err.Error(), "SECRET42")
-	require.ErrorContains(t, err, "${MCP_TEST_SECRET}")
+	require.NoError(t, err)
+	all := ""
+	for _, s := range config {
+		require.Error(t, s.problem)
+		all += s.problem.Error()
+	}
+	require.NotContains(t, all, "SECRET42")
+	require.Contains(t, all, "${MCP_TEST_SECRET}")
 	_, err = Open(ctx, map[string]Server{"a": {URL: "htp://u:SECRET42@h/?key=SECRET42"}}, Options{})
 	require.Error(t, err)
 	require.NotContains(t, err.Error(), "SECRET42")
@@ -391,9 +396,11 @@ func TestWhatNoProgramOrRequestCanHoldIsFoundAtOnce(t *testing.T) {
 	require.NotContains(t, err.Error(), "X-B", "values may be secrets")
 
 	t.Setenv("MCP_TEST_CRLF", "a\r\nb")
-	_, err = ReadConfig(write(t, t.TempDir(), `{"mcpServers": {"a": {"command": "x\u0000", "env": {"A=B": "", "C": "\u0000"}}, "b": {"url": "http://h", "headers": {"X": "${MCP_TEST_CRLF}"}}}}`))
+	config, err := ReadConfig(write(t, t.TempDir(), `{"mcpServers": {"a": {"command": "x\u0000", "env": {"A=B": "", "C": "\u0000"}}, "b": {"url": "http://h", "headers": {"X": "${MCP_TEST_CRLF}"}}}}`))
+	require.NoError(t, err)
+	all := errors.Join(config["a"].problem, config["b"].problem)
 	for _, w := range []string{`servers["a"].command: `, `servers["a"].env: `, `servers["a"].env["C"]: `, `servers["b"].headers["X"]: `} {
-		require.ErrorContains(t, err, w)
+		require.ErrorContains(t, all, w)
 	}
 }
 

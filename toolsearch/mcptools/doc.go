@@ -2,11 +2,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Package mcptools makes the tools of MCP servers the tools of an Eino agent, from the file
-// that Claude Desktop, Cursor or VS Code already has:
+// that Claude Desktop, Cursor or VS Code already has. A key of that file that disables a server
+// or restricts its tools is obeyed, or the server does not start:
 //
 //	config, err := mcptools.ReadConfig("mcp.json")
 //	servers, err := mcptools.Open(ctx, config, mcptools.Options{})
 //	defer servers.Close()
+//	err = servers.Wait(ctx) // optional: until all are up, or ctx is done
 //	search, err := toolsearch.New(ctx, &toolsearch.Config{Source: servers})
 //
 // Servers run as child processes (stdio) or are reached over streamable HTTP or SSE. Each
@@ -24,8 +26,9 @@
 //
 // The model reads every failure as an answer: errors of tools, errors of the protocol, a
 // call that takes too long, a server that is gone. In a program it is the failure of the call.
-// Only the end of the run's context is an error. A tool with a bad name or schema is refused
-// and reported to OnEvent; the others stay.
+// Only the end of the run's context is an error. Flaws in a tool's schema are repaired; a tool
+// that cannot be read is left out and reported to OnEvent and in Status; the others stay.
+// Without OnEvent, warnings are logged to slog.Default.
 //
 // # Users
 //

@@ -97,7 +97,8 @@ func (s *signed) RoundTrip(r *http.Request) (*http.Response, error) {
 
 // delivery records whether the request of a call reached the server.
 type delivery struct {
-	refused atomic.Bool // the server certainly did not take it
+	refused atomic.Bool            // the server certainly did not take it
+	busy    atomic.Pointer[string] // it said that there are too many requests, and when to try again
 }
 
 type deliveryKey struct{}

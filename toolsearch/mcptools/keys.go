@@ -6,8 +6,6 @@ package mcptools
 // Names of properties that a provider refuses: the model sees others, and the server gets its own.
 
 import (
-	"bytes"
-	"encoding/json"
 	"fmt"
 	"maps"
 	"regexp"
@@ -26,7 +24,7 @@ var (
 type keyNames map[string]string
 
 // rename gives the properties in a mended schema names that every provider takes. No two have one
-// name, wherever they are, so that an object needs no schema to get its own names back.
+// name, wherever they are.
 func (m *mender) rename(wire map[string]any) (map[string]any, keyNames) {
 	used := map[string]bool{}
 	eachKey(wire, used)
@@ -55,7 +53,7 @@ func (m *mender) rename(wire map[string]any) (map[string]any, keyNames) {
 }
 
 // members are the keywords whose value has a schema for each of several names.
-var members = []string{"properties", "patternProperties", "dependentSchemas"}
+var members = []string{"properties", "patternProperties", "dependentSchemas", "dependencies"}
 
 // data are the keywords whose value is no schema.
 var data = []string{"const", "enum", "default", "examples"}
@@ -74,7 +72,9 @@ func eachKey(v any, used map[string]bool) {
 			case slices.Contains(data, keyword):
 			case isNamed && slices.Contains(members, keyword):
 				for key, s := range named {
-					used[key] = used[key] || keyword == "properties"
+					if keyword == "properties" {
+						used[key] = true
+					}
 					eachKey(s, used)
 				}
 			default:
@@ -101,16 +101,16 @@ func renamed(v any, shown map[string]string) any {
 			case slices.Contains(data, keyword):
 				node[keyword] = value
 			case keyword == "required":
-				names := namesOf(value)
-				for i, name := range names {
-					names[i] = nameIn(shown, name)
-				}
-				node[keyword] = names
-			case isNamed && slices.Contains(members, keyword):
+				node[keyword] = shownNames(shown, value)
+			case isNamed && (keyword == "dependentRequired" || slices.Contains(members, keyword)):
 				all := make(map[string]any, len(named))
 				for key, s := range named {
-					if keyword == "properties" {
+					if keyword != "patternProperties" {
 						key = nameIn(shown, key)
+					}
+					if _, isNames := s.([]any); isNames {
+						all[key] = shownNames(shown, s)
+						continue
 					}
 					all[key] = renamed(s, shown)
 				}
@@ -131,41 +131,11 @@ func nameIn(names map[string]string, name string) string {
 	return name
 }
 
-// restore returns arguments with the server's own names.
-func (k keyNames) restore(args json.RawMessage) json.RawMessage {
-	if len(k) == 0 {
-		return args
+// shownNames returns a list of names as the model sees them.
+func shownNames(shown map[string]string, list any) []string {
+	names := namesOf(list)
+	for i, name := range names {
+		names[i] = nameIn(shown, name)
 	}
-	var value any
-	d := json.NewDecoder(bytes.NewReader(args))
-	d.UseNumber()
-	if d.Decode(&value) != nil {
-		return args
-	}
-	own, err := json.Marshal(k.own(value))
-	if err != nil {
-		return args
-	}
-	return own
-}
-
-// own returns a value with the server's own names. A value that has such a name already keeps it.
-func (k keyNames) own(v any) any {
-	switch v := v.(type) {
-	case []any:
-		for i, e := range v {
-			v[i] = k.own(e)
-		}
-	case map[string]any:
-		for _, key := range slices.Collect(maps.Keys(v)) {
-			value := k.own(v[key])
-			name := nameIn(k, key)
-			if _, has := v[name]; name != key && !has {
-				delete(v, key)
-				key = name
-			}
-			v[key] = value
-		}
-	}
-	return v
+	return names
 }

@@ -12,6 +12,7 @@ import (
 	"math/rand/v2"
 	"net/http"
 	"net/url"
+	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -20,8 +21,10 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/einolean/einolean"
+	"github.com/einolean/einolean/internal/display"
 	"github.com/einolean/einolean/internal/redact"
 	"github.com/einolean/einolean/internal/toolnames"
+	"github.com/einolean/einolean/internal/toolschema"
 	"github.com/einolean/einolean/toolsearch/toolset"
 )
 
@@ -84,6 +87,7 @@ type link struct {
 
 	want, have  int64
 	byCall      bool          // want was raised for another reason than a notice
+	needed      int64         // want when it was raised last for such a reason
 	quiet       time.Duration // how long notices wait, since the last ones announced nothing
 	quietUntil  time.Time
 	noticeDue   bool
@@ -95,6 +99,8 @@ type link struct {
 	set     *toolset.Set
 	known   map[string]*remote // the tools of the last list, by the server's own names
 	refused map[string]string  // tools that were refused, and why
+	skipped int                // how many, and why the last one
+	lastErr error
 }
 
 func (s *Servers) newLink(ctx context.Context, name, user string) *link {
@@ -209,6 +215,7 @@ func (l *link) connect() {
 	l.session = s
 	l.enter(StateUp, nil)
 	l.want++
+	l.needed = l.want
 	l.byCall, l.noticeDue = true, false
 	l.tell()
 	l.mu.Unlock()
@@ -283,6 +290,7 @@ func (l *link) lost(s *session, err error) {
 func (l *link) raise() {
 	l.mu.Lock()
 	l.want++
+	l.needed = l.want
 	l.byCall = true
 	l.mu.Unlock()
 	l.nudge()
@@ -293,11 +301,15 @@ func (l *link) raise() {
 func (l *link) noticed(s *session) {
 	l.mu.Lock()
 	if l.session == s {
+		followsCall := !l.noticeBy.IsZero()
 		l.noticeBy = time.Time{}
 		if time.Now().Before(l.quietUntil) {
 			l.noticeDue = true
 		} else {
 			l.want++
+		}
+		if followsCall {
+			l.needed = l.want
 		}
 		l.tell()
 	}
@@ -365,8 +377,12 @@ func (l *link) current(by time.Time) (set *toolset.Set, wait time.Duration, chan
 	if l.session != nil && !l.validUntil.IsZero() && now.After(l.validUntil) {
 		l.validUntil = time.Time{}
 		l.want++
+		l.needed = l.want
 		l.byCall = true
 		l.nudge()
+	}
+	if l.session != nil && l.have > 0 && l.have >= l.needed && l.have < l.want && l.quiet > 0 {
+		return l.set, 0, nil // only for notices of a server whose last ones announced nothing new
 	}
 	if l.session != nil && l.have == l.want {
 		by = earlier(by, l.noticeBy)
@@ -444,7 +460,7 @@ func (l *link) timeout() time.Duration {
 func (l *link) status() Status {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	s := Status{Server: l.name, User: l.user, State: l.state, Since: l.since, Tools: len(l.known), Err: l.err}
+	s := Status{Server: l.name, User: l.user, State: l.state, Since: l.since, Tools: len(l.known), Skipped: l.skipped, SkippedErr: l.lastErr, Err: l.err}
 	if l.session != nil {
 		s.Protocol = l.session.protocol
 	} else {
@@ -530,7 +546,15 @@ func (l *link) list() {
 	defer cancel()
 	s.ttl.Store(0)
 	start := time.Now()
-	tools, err := s.list(ctx)
+	l.mu.Lock()
+	asker := l.asker
+	l.mu.Unlock()
+	meta, err := l.s.meta(valued{ctx, asker}, MetaRequest{Server: l.name, User: l.user, List: true})
+	if err != nil {
+		l.listFailed(began, s.explain(err))
+		return
+	}
+	tools, err := s.list(ctx, meta)
 	if err == nil {
 		err = l.take(began, byNotice, s, tools)
 		if byNotice {
@@ -603,6 +627,7 @@ func (l *link) take(began int64, byNotice bool, s *session, tools []*mcp.Tool) e
 		return nil
 	}
 	l.set, l.known, l.refused, l.have = next, d.known, d.refused, began
+	l.skipped, l.lastErr = d.skipped, d.lastErr
 	l.failures, l.err = 0, nil
 	l.validUntil = time.Time{}
 	if ttl := s.ttl.Load(); ttl > 0 {
@@ -658,8 +683,11 @@ func (l *link) newRemote(t *mcp.Tool, instructions string, before *remote) (*rem
 // extra is what a tool's info says besides its schema.
 func (l *link) extra(r *remote, t *mcp.Tool) map[string]any {
 	extra := r.hints.extra(t)
-	if output, err := json.Marshal(t.OutputSchema); err == nil && t.OutputSchema != nil && len(output) <= maxOutput {
-		extra[toolset.OutputSchemaKey] = string(output)
+	if output, ok := t.OutputSchema.(map[string]any); ok {
+		repaired, _ := toolschema.Repair(output)
+		if text, err := json.Marshal(repaired); err == nil && len(text) <= maxOutput {
+			extra[toolset.OutputSchemaKey] = string(text)
+		}
 	}
 	if r.instructions != "" {
 		extra[toolset.PhrasesKey] = r.instructions // a text, which every checkpoint holds
@@ -700,10 +728,25 @@ func (l *link) unreachable(err error) string {
 	return say("down", words{Server: l.name, Since: since.Format("15:04")})
 }
 
+// busy is the answer to a call that the server did not accept, because it has too many.
+func (l *link) busy(s *session, err error, after string) string {
+	w := words{Server: l.name}
+	if after != "-" {
+		w.Since = l.redact(s, after)
+		if _, err := strconv.Atoi(after); err == nil {
+			w.Since += " s"
+		}
+	}
+	if a := answerOf(err); a != nil {
+		w.Text = l.redact(s, a.Message)
+	}
+	return say("busy", w)
+}
+
 // explain is the answer to a call that failed, and whether the session is no longer usable.
 func (l *link) explain(s *session, err error) (answer string, broken bool) {
 	if a := answerOf(err); a != nil {
-		return say("failed", words{Text: l.redact(s, a.Message)}), false
+		return say("failed", words{Text: l.redact(s, display.Start(a.Message, maxErrorBytes))}), false
 	}
 	if errors.Is(err, errNoAnswer) {
 		l.raise() // if the server does not answer that either, the session ends

@@ -44,12 +44,14 @@ func answerOf(err error) *jsonrpc.Error {
 	if !errors.As(err, &answer) || errors.Is(err, mcp.ErrConnectionClosed) {
 		return nil
 	}
-	switch answer.Code {
-	case -32003, -32004, -32005: // the client's own: it is closing, or could not send
+	if isClientCode(answer.Code) {
 		return nil
 	}
 	return answer
 }
+
+// isClientCode reports whether a code is the client's own: it is closing, or could not send.
+func isClientCode(code int64) bool { return code <= -32003 && code >= -32005 }
 
 // unread stands for the schema of a tool whose definition cannot be read.
 type unread struct{ error }
@@ -75,22 +77,38 @@ func readTool(definition string) *mcp.Tool {
 	if err == nil {
 		return &own
 	}
-	name := struct {
-		Name string `json:"name"`
-	}{}
-	_ = json.Unmarshal([]byte(definition), &name) // without a name, it is refused without one
-	return &mcp.Tool{Name: name.Name, InputSchema: unread{err}}
+	return readParts(definition)
 }
 
-// exactly decodes a schema, whose numbers stay texts. One that is too large for any reader is an
-// error.
+// readParts reads what a definition needs, though other members of it cannot be read.
+func readParts(definition string) *mcp.Tool {
+	var own mcp.Tool
+	members := map[string]json.RawMessage{}
+	if json.Unmarshal([]byte(definition), &members) != nil {
+		return &mcp.Tool{InputSchema: unread{errors.New("it is not an object")}}
+	}
+	if json.Unmarshal(members["name"], &own.Name) != nil || own.Name == "" {
+		return &mcp.Tool{InputSchema: unread{errNoName}}
+	}
+	_ = json.Unmarshal(members["description"], &own.Description) // without it, the tool has none
+	_ = json.Unmarshal(members["title"], &own.Title)
+	_ = json.Unmarshal(members["annotations"], &own.Annotations)
+	_ = json.Unmarshal(members["_meta"], &own.Meta)
+	var err error
+	if own.InputSchema, err = exactly(members["inputSchema"]); err != nil {
+		own.InputSchema = unread{err}
+	}
+	own.OutputSchema, _ = exactly(members["outputSchema"])
+	return &own
+}
+
+// errNoName is why a tool without a name is refused.
+var errNoName = errors.New("it has no name")
+
+// exactly decodes a schema, whose numbers stay texts.
 func exactly(schema json.RawMessage) (value any, err error) {
 	if len(schema) == 0 {
 		return nil, nil
-	}
-	var check any
-	if err := json.Unmarshal(schema, &check); err != nil {
-		return nil, err
 	}
 	d := json.NewDecoder(bytes.NewReader(schema))
 	d.UseNumber()
@@ -107,6 +125,8 @@ type digest struct {
 	tools   []tool.BaseTool
 	names   map[string]string // what they are called here, and there
 	refused map[string]string
+	skipped int // tools that were refused
+	lastErr error
 	told    map[string]string
 	added   []*remote
 
@@ -115,7 +135,15 @@ type digest struct {
 
 func (d *digest) add(t *mcp.Tool) {
 	l := d.link
-	if t == nil || !l.server.offers(t.Name) {
+	if t == nil || t.Name != "" && !l.server.offers(t.Name) {
+		return
+	}
+	if t.Name == "" {
+		err := errNoName
+		if why, is := t.InputSchema.(unread); is {
+			err = why.error
+		}
+		d.refuse("", err)
 		return
 	}
 	if d.known[t.Name] != nil {
@@ -144,6 +172,8 @@ func (d *digest) refuse(name string, err error) {
 	err = errors.New(d.link.redact(d.session, err.Error()))
 	name = d.link.redact(d.session, name)
 	d.refused[name] = err.Error()
+	d.skipped++
+	d.lastErr = fmt.Errorf("tool %q: %w", name, err)
 	if d.told[name] != err.Error() {
 		d.link.s.emit(d.link.ctx, einolean.Event{Kind: einolean.KindToolRefused, Server: d.link.name, Tool: name, Err: err})
 	}

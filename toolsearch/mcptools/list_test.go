@@ -68,17 +68,18 @@ func TestOneBadToolIsRefusedAndTheOthersStay(t *testing.T) {
 		return r, nil
 	})
 	s := open(t, map[string]Server{"srv": f.inMemory()}, Options{OnEvent: events.record})
-	require.Equal(t, []string{"srv__good", "srv__twice", "srv__also_good", "srv__no_schema"}, namesIn(t, ctx, s))
+	require.Equal(t, []string{"srv__good", "srv__twice", "srv__also_good", "srv__list_schema", "srv__odd_schema", "srv__no_schema"}, namesIn(t, ctx, s))
 	refused := map[string]string{}
 	for _, e := range events.of(einolean.KindToolRefused) {
 		refused[e.Tool] = e.Err.Error()
 		require.Equal(t, "srv", e.Server)
 	}
-	require.Len(t, refused, 6)
+	require.Len(t, refused, 4)
 	require.Contains(t, refused["twice"], "twice")
 	require.Contains(t, refused["array_schema"], "array")
 	require.Contains(t, refused["huge"], "bytes")
-	statusOf(s, "srv")
+	require.Equal(t, 4, statusOf(s, "srv").Skipped)
+	require.ErrorContains(t, statusOf(s, "srv").SkippedErr, "bytes")
 	before := len(events.of(einolean.KindToolRefused))
 	ask(t, ctx, s, "srv__good", `{}`)
 	namesIn(t, ctx, s)

@@ -15,60 +15,191 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/einolean/einolean/internal/jsontext"
 	"github.com/einolean/einolean/internal/redact"
 )
 
-// ReadConfig reads the servers of a file in the format of Claude Desktop and Cursor
-// ("mcpServers") or VS Code ("servers"). Comments and trailing commas are allowed. ${NAME}
-// and ${env:NAME} stand for environment variables, ${NAME:-text} for text if there is no
-// such variable, ${userHome} for the home directory, and ${workspaceFolder} for the
-// directory of the file, or its parent if that is .vscode or .cursor.
+// ReadConfig reads the servers of a file in the format of Claude Desktop, Claude Code, Cursor,
+// Cline, Windsurf and Gemini CLI ("mcpServers"), VS Code ("servers") or Codex ("mcp_servers", as
+// JSON). Comments and trailing commas are allowed. ${NAME} and ${env:NAME} stand for environment
+// variables, ${NAME:-text} for text if there is no such variable, ${userHome} for the home
+// directory, and ${workspaceFolder} for the directory of the file, or its parent if that is
+// .vscode or .cursor.
 //
-// The error names every mistake in every server, and all unknown variables, except for
-// disabled servers. It quotes the file, and not what variables stand for.
+// A server with a mistake is in the result, and does not start: Status says why, and the others
+// start. The error is that of a file that cannot be read. It quotes the file, and not what
+// variables stand for.
 func ReadConfig(file string) (map[string]Server, error) {
 	data, err := os.ReadFile(file)
 	if err != nil {
 		return nil, fmt.Errorf("mcptools: %w", err)
 	}
-	var top struct {
-		MCPServers map[string]json.RawMessage `json:"mcpServers"`
-		Servers    map[string]json.RawMessage `json:"servers"`
-	}
-	if err := json.Unmarshal(plainJSON(data), &top); err != nil {
+	servers, err := parseConfig(data, variables{folder: workspace(file), lookup: os.LookupEnv})
+	if err != nil {
 		return nil, fmt.Errorf("mcptools: reading %s: %w", file, err)
 	}
-	all := top.MCPServers
-	if all == nil {
-		all = top.Servers
-	}
-	var wrong problems
-	if len(all) == 0 {
-		wrong.add("servers", fmt.Errorf("%s has no mcpServers and no servers", file))
-	}
-	servers := make(map[string]Server, len(all))
-	v := variables{folder: workspace(file), lookup: os.LookupEnv}
-	for _, name := range slices.Sorted(maps.Keys(all)) {
-		at := fmt.Sprintf("servers[%q]", redact.Text(name))
-		var s Server
-		if err := json.Unmarshal(all[name], &s); err != nil {
-			wrong.add(at, err)
-			continue
-		}
-		written := s.URL
-		if !s.Disabled {
-			s = v.fillIn(s)
-			for _, unknown := range v.take() {
-				wrong.add(at, fmt.Errorf("${%s} is not set", unknown))
-			}
-		}
-		s.check(name, written, &wrong)
-		servers[name] = s
-	}
-	if err := errors.Join(wrong...); err != nil {
+	return servers, nil
+}
+
+// parseConfig reads the servers in a configuration file.
+func parseConfig(data []byte, v variables) (map[string]Server, error) {
+	all, err := rawServers(data)
+	if err != nil {
 		return nil, err
 	}
+	servers := make(map[string]Server, len(all.servers))
+	for _, name := range slices.Sorted(maps.Keys(all.servers)) {
+		s := all.server(name, &v)
+		if s.Disabled {
+			s.problem, s.warnings = nil, nil
+		}
+		servers[name] = s
+	}
 	return servers, nil
+}
+
+// configFile is the servers of a file, as they are written, and what the file says of them together.
+type configFile struct {
+	servers  map[string]json.RawMessage
+	allowed  []string // nil: all
+	excluded []string
+}
+
+// server reads one server. What is wrong with it keeps only this one from starting.
+func (c configFile) server(name string, v *variables) Server {
+	at := fmt.Sprintf("servers[%q]", redact.Text(name))
+	var wrong problems
+	s, err := readServer(c.servers[name])
+	if err != nil {
+		wrong.add(at, err)
+	}
+	if slices.Contains(c.excluded, name) || c.allowed != nil && !slices.Contains(c.allowed, name) {
+		s.Disabled = true
+	}
+	if s.Disabled {
+		return s
+	}
+	written := s.URL
+	s = v.fillIn(s)
+	for _, unknown := range v.take() {
+		wrong.add(at, fmt.Errorf("${%s} is not set", unknown))
+	}
+	if err == nil {
+		s.check(name, written, &wrong)
+	}
+	s.problem = errors.Join(wrong...)
+	return s
+}
+
+// rawServers finds the servers in a file.
+func rawServers(data []byte) (configFile, error) {
+	plain := jsontext.Plain(data)
+	var top map[string]json.RawMessage
+	if err := json.Unmarshal(plain, &top); err != nil {
+		return configFile{}, inLine(plain, err)
+	}
+	c := configFile{servers: map[string]json.RawMessage{}}
+	found := false
+	for _, key := range []string{"mcp_servers", "context_servers", "amp.mcpServers", "servers", "mcpServers"} {
+		if value, has := top[key]; has && string(value) != "null" {
+			found = true
+			if err := c.add(key, value); err != nil {
+				return configFile{}, err
+			}
+		}
+	}
+	inMCP, err := c.addMCP(top["mcp"])
+	if err != nil {
+		return configFile{}, err
+	}
+	if !found && !inMCP {
+		return configFile{}, errors.New("it has no mcpServers and no servers")
+	}
+	for _, key := range []string{"disabledMcpServers", "disabledMcpjsonServers", "excludeMCPServers"} {
+		if err := namesOfServers(key, top[key], &c.excluded); err != nil {
+			return configFile{}, err
+		}
+	}
+	return c, namesOfServers("allowMCPServers", top["allowMCPServers"], &c.allowed)
+}
+
+// add adds the servers below a key: an object, or a list of servers that have names.
+func (c configFile) add(key string, value json.RawMessage) error {
+	var list []struct {
+		Name string `json:"name"`
+	}
+	var raw []json.RawMessage
+	if json.Unmarshal(value, &list) == nil && json.Unmarshal(value, &raw) == nil {
+		for i, s := range list {
+			c.servers[s.Name] = raw[i]
+		}
+		return nil
+	}
+	var named map[string]json.RawMessage
+	if json.Unmarshal(value, &named) != nil {
+		return fmt.Errorf("%s is %s and should be an object", key, kindOfJSON(value))
+	}
+	maps.Copy(c.servers, named)
+	return nil
+}
+
+// addMCP adds what is below the key mcp: the servers of VS Code's settings or of opencode, and the names
+// that Gemini CLI allows and excludes.
+func (c *configFile) addMCP(value json.RawMessage) (found bool, err error) {
+	var members map[string]json.RawMessage
+	if json.Unmarshal(value, &members) != nil {
+		return false, nil
+	}
+	for name, member := range members {
+		var s struct {
+			Command json.RawMessage `json:"command"`
+			URL     json.RawMessage `json:"url"`
+		}
+		switch {
+		case name == "servers":
+			found = true
+			if err := c.add("mcp.servers", member); err != nil {
+				return false, err
+			}
+		case name == "allowed":
+			err = errors.Join(err, namesOfServers("mcp.allowed", member, &c.allowed))
+		case name == "excluded":
+			err = errors.Join(err, namesOfServers("mcp.excluded", member, &c.excluded))
+		case json.Unmarshal(member, &s) == nil && (s.Command != nil || s.URL != nil):
+			found = true
+			c.servers[name] = member
+		}
+	}
+	return found, err
+}
+
+// namesOfServers adds a list of names of servers.
+func namesOfServers(key string, value json.RawMessage, to *[]string) error {
+	if len(value) == 0 || string(value) == "null" {
+		return nil
+	}
+	names := []string{}
+	if json.Unmarshal(value, &names) != nil {
+		return fmt.Errorf("%s is not a list of names of servers", key)
+	}
+	*to = append(*to, names...)
+	if *to == nil {
+		*to = names
+	}
+	return nil
+}
+
+// inLine says in which line a text is not JSON.
+func inLine(text []byte, err error) error {
+	var broken *json.SyntaxError
+	var other *json.UnmarshalTypeError
+	switch {
+	case errors.As(err, &broken):
+		return fmt.Errorf("line %d: %w", 1+bytes.Count(text[:min(int(broken.Offset), len(text))], []byte("\n")), err)
+	case errors.As(err, &other):
+		return fmt.Errorf("it is %s and should be an object", kindOfJSON(bytes.TrimSpace(text)))
+	}
+	return err
 }
 
 // workspace is the directory that an editor's file configures.
@@ -141,59 +272,4 @@ func (v *variables) take() []string {
 	unknown := v.unknown
 	v.unknown = nil
 	return unknown
-}
-
-// plainJSON leaves out what editors allow in JSON: a byte order mark, comments, and commas
-// after the last element.
-func plainJSON(data []byte) []byte {
-	data = bytes.TrimPrefix(data, []byte("\uFEFF"))
-	out := make([]byte, 0, len(data))
-	for i := 0; i < len(data); {
-		n := token(data[i:])
-		switch part := data[i : i+n]; {
-		case bytes.HasPrefix(part, []byte("//")), bytes.HasPrefix(part, []byte("/*")):
-			out = append(out, ' ')
-		case part[0] == '}' || part[0] == ']':
-			out = append(withoutComma(out), part...)
-		default:
-			out = append(out, part...)
-		}
-		i += n
-	}
-	return out
-}
-
-// token is the length of the text or comment that data begins with; else 1.
-func token(data []byte) int {
-	end := -1
-	switch {
-	case data[0] == '"':
-		for i := 1; i < len(data); i++ {
-			if data[i] == '\\' {
-				i++
-			} else if data[i] == '"' {
-				return i + 1
-			}
-		}
-	case bytes.HasPrefix(data, []byte("//")):
-		end = bytes.IndexByte(data, '\n')
-	case bytes.HasPrefix(data, []byte("/*")):
-		if end = bytes.Index(data[2:], []byte("*/")); end >= 0 {
-			end += 4
-		}
-	default:
-		return 1
-	}
-	if end < 0 {
-		return len(data)
-	}
-	return end
-}
-
-func withoutComma(out []byte) []byte {
-	trimmed := bytes.TrimRight(out, " \t\r\n")
-	if n := len(trimmed); n > 0 && trimmed[n-1] == ',' {
-		return append(trimmed[:n-1], out[n:]...)
-	}
-	return out
 }

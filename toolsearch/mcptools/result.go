@@ -197,8 +197,13 @@ func textIn(value string) (text string, ok bool) {
 	return jsontext.Unescape(value[1 : len(value)-1]), true
 }
 
-// base64In is the data of media without line breaks.
+// base64In is the data of media without line breaks, and without what stands before it in a data URL.
 func base64In(text string) (data string, ok bool) {
+	if url, isURL := strings.CutPrefix(text, "data:"); isURL {
+		if head, data, has := strings.Cut(url, ","); has && strings.HasSuffix(strings.ToLower(head), ";base64") {
+			text = data
+		}
+	}
 	_, err := base64.StdEncoding.DecodeString(text)
 	return strings.NewReplacer("\r", "", "\n", "").Replace(text), err == nil
 }

@@ -10,14 +10,16 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"net/url"
 	"reflect"
 	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/cloudwego/eino/schema"
-	"github.com/eino-contrib/jsonschema"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/einolean/einolean/internal/toolschema"
 )
 
 // What a mended schema may have at most. References are written out, so few bytes of a
@@ -30,10 +32,7 @@ const (
 // parametersOf reads the schema of a tool's arguments, and reports whether it had to be
 // mended, and which properties have other names there.
 func parametersOf(t *mcp.Tool) (params *schema.ParamsOneOf, mended bool, keys keyNames, err error) {
-	own, ok := t.InputSchema.(map[string]any)
-	if t.InputSchema == nil {
-		own, ok = map[string]any{}, true
-	}
+	own, ok := ownSchema(t)
 	if !ok {
 		return nil, false, nil, errors.New("its schema is not an object")
 	}
@@ -42,15 +41,27 @@ func parametersOf(t *mcp.Tool) (params *schema.ParamsOneOf, mended bool, keys ke
 	if typ := wire["type"]; typ != "object" {
 		return nil, false, nil, fmt.Errorf("its schema has the type %v, not object", typ)
 	}
-	data, err := json.Marshal(wire)
+	params, err = toolschema.FromTree(wire)
 	if err != nil {
-		return nil, false, nil, err
-	}
-	var read jsonschema.Schema
-	if err := json.Unmarshal(data, &read); err != nil {
 		return nil, false, nil, fmt.Errorf("its schema cannot be read: %w", err)
 	}
-	return schema.NewParamsOneOfByJSONSchema(&read), m.changed, keys, nil
+	return params, m.changed, keys, nil
+}
+
+// ownSchema returns the server's own schema of a tool's arguments. Without one, any object is meant, and
+// with a string of JSON what it holds.
+func ownSchema(t *mcp.Tool) (own map[string]any, ok bool) {
+	switch v := t.InputSchema.(type) {
+	case map[string]any:
+		return v, true
+	case string:
+		tree, err := exactly(json.RawMessage(v))
+		own, ok = tree.(map[string]any)
+		return own, ok && err == nil
+	case []any: // an empty object of PHP
+		return map[string]any{}, len(v) == 0
+	}
+	return map[string]any{}, t.InputSchema == nil || t.InputSchema == true
 }
 
 // mender makes schemas that every provider takes. It copies what it changes.
@@ -74,7 +85,11 @@ func (m *mender) levels() int {
 // rootObject returns the mended schema of arguments: an object with properties, and no
 // alternatives.
 func (m *mender) rootObject() map[string]any {
-	root := m.node(m.root, 0, nil)
+	root := m.root
+	if !toolschema.IsType(root["type"]) { // what is called otherwise can only be meant as an object
+		root = m.without(root, "type")
+	}
+	root = m.node(root, 0, nil)
 	for _, keyword := range []string{"allOf", "anyOf", "oneOf"} {
 		if list, ok := root[keyword].([]any); ok {
 			root = m.joined(root, keyword, list)
@@ -166,6 +181,7 @@ func (m *mender) node(v any, level int, refs []string) map[string]any {
 	if m.nodes++; level > m.levels() || m.nodes > mostNodes {
 		return m.cut(node)
 	}
+	node = m.repaired(node)
 	if ref, ok := node["$ref"].(string); ok {
 		return m.followed(node, ref, level, refs)
 	}
@@ -181,6 +197,13 @@ func (m *mender) node(v any, level int, refs []string) map[string]any {
 	return m.complete(node, level, refs)
 }
 
+// repaired returns a schema whose keywords have values of the right types.
+func (m *mender) repaired(node map[string]any) map[string]any {
+	node, changed := toolschema.RepairNode(node)
+	m.changed = m.changed || changed
+	return node
+}
+
 // complete adds what providers miss: an object's properties and a list's items.
 func (m *mender) complete(node map[string]any, level int, refs []string) map[string]any {
 	if len(node) == 0 && level > 0 {
@@ -189,6 +212,9 @@ func (m *mender) complete(node map[string]any, level int, refs []string) map[str
 	}
 	if node["type"] == "object" && node["properties"] == nil {
 		node = m.with(node, "properties", map[string]any{})
+	}
+	if _, isTuple := node["items"].([]any); !isTuple {
+		node = m.without(node, "additionalItems") // which are those after a tuple
 	}
 	if node["type"] != "array" && node["prefixItems"] == nil {
 		return node
@@ -227,7 +253,7 @@ func anything() map[string]any { return map[string]any{"title": "any"} }
 // value of its type.
 func (m *mender) followed(node map[string]any, ref string, level int, refs []string) map[string]any {
 	rest := m.without(node, "$ref")
-	target, ok := m.lookup(ref)
+	target, ok := lookup(m.root, ref)
 	if !ok {
 		return m.node(rest, level, refs)
 	}
@@ -239,18 +265,21 @@ func (m *mender) followed(node map[string]any, ref string, level int, refs []str
 	return m.node(merged, level, append(slices.Clip(refs), ref))
 }
 
-// lookup finds what a reference within the schema leads to.
-func (m *mender) lookup(ref string) (target map[string]any, ok bool) {
+// lookup finds what a reference within a schema leads to.
+func lookup(root map[string]any, ref string) (target map[string]any, ok bool) {
 	path, local := strings.CutPrefix(ref, "#")
 	if !local || path != "" && path[0] != '/' {
 		return nil, false
 	}
-	var at any = m.root
+	var at any = root
 	for _, step := range strings.Split(path, "/")[min(1, len(path)):] {
 		if path == "" {
 			break
 		}
-		step = strings.NewReplacer("~1", "/", "~0", "~", "%25", "%", "%20", " ").Replace(step)
+		if plain, err := url.PathUnescape(step); err == nil {
+			step = plain
+		}
+		step = strings.NewReplacer("~1", "/", "~0", "~").Replace(step)
 		switch v := at.(type) {
 		case map[string]any:
 			at = v[step]
@@ -273,7 +302,7 @@ func (m *mender) cut(node map[string]any) (short map[string]any) {
 	whole := node
 	defer func() { m.changed = m.changed || !reflect.DeepEqual(short, whole) }()
 	short = map[string]any{}
-	node = m.oneType(node)
+	node = m.oneType(m.repaired(node))
 	for _, keyword := range []string{"type", "description", "title"} {
 		if text, ok := node[keyword].(string); ok {
 			short[keyword] = text
@@ -330,13 +359,17 @@ func (m *mender) oneType(node map[string]any) map[string]any {
 // keyword returns the value of a keyword with its schemas mended, if they differ.
 func (m *mender) keyword(keyword string, value any, level int, refs []string) (next any, differs bool) {
 	switch keyword {
-	case "properties", "patternProperties", "dependentSchemas":
+	case "properties", "patternProperties", "dependentSchemas", "dependencies":
 		members, ok := value.(map[string]any)
 		if !ok {
 			return nil, false
 		}
 		all := make(map[string]any, len(members))
 		for _, name := range slices.Sorted(maps.Keys(members)) {
+			if _, isNames := members[name].([]any); isNames && keyword == "dependencies" {
+				all[name] = members[name]
+				continue
+			}
 			all[name] = m.node(members[name], level+1, refs)
 		}
 		return all, true

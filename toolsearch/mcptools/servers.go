@@ -17,7 +17,9 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/einolean/einolean"
+	"github.com/einolean/einolean/internal/redact"
 	"github.com/einolean/einolean/internal/safe"
+	"github.com/einolean/einolean/internal/warn"
 	"github.com/einolean/einolean/toolsearch/toolset"
 )
 
@@ -34,6 +36,8 @@ type Servers struct {
 	work     work
 	idle     time.Duration
 	most     int // users
+
+	opened time.Time
 
 	connects, starts time.Duration // the limits of connections, and of those to programs
 
@@ -68,6 +72,7 @@ func Open(ctx context.Context, servers map[string]Server, o Options) (*Servers, 
 	if err := checkAll(servers, o); err != nil {
 		return nil, err
 	}
+	logConfig(ctx, servers)
 	return newServers(servers, o).open(ctx)
 }
 
@@ -91,15 +96,16 @@ func (s *Servers) open(ctx context.Context) (*Servers, error) {
 	for _, l := range s.links("") {
 		l.await(ctx, time.Now())
 	}
+	s.logConnecting(ctx)
 	return s, nil
 }
 
 func newServers(servers map[string]Server, o Options) *Servers {
-	s := &Servers{o: o, servers: map[string]Server{}, shared: map[string]*link{}, users: map[string]*user{}, idle: idleLimit, most: maxUsers, connects: connectLimit, starts: startLimit}
+	s := &Servers{opened: time.Now(), o: o, servers: map[string]Server{}, shared: map[string]*link{}, users: map[string]*user{}, idle: idleLimit, most: maxUsers, connects: connectLimit, starts: startLimit}
 	s.ctx, s.end = context.WithCancel(context.Background())
 	for _, name := range slices.Sorted(maps.Keys(servers)) {
 		s.servers[name] = servers[name]
-		if !servers[name].Disabled {
+		if !servers[name].Disabled && servers[name].problem == nil {
 			s.names = append(s.names, name)
 			if !servers[name].NoPrefix {
 				s.prefixes = append(s.prefixes, name)
@@ -308,6 +314,9 @@ type Status struct {
 	Since time.Time
 	// Tools is how many tools it has, as last listed.
 	Tools int
+	// Skipped is how many tools of that list were left out, and SkippedErr why the last of them was.
+	Skipped    int
+	SkippedErr error
 	// Protocol is the version of MCP that the session speaks, if there is a session.
 	Protocol string
 	// Err is why it is not up, or why its list could not be read.
@@ -325,6 +334,10 @@ func (s *Servers) Status() []Status {
 	for _, name := range slices.Sorted(maps.Keys(s.servers)) {
 		if s.servers[name].Disabled {
 			all = append(all, Status{Server: name, State: StateDisabled})
+			continue
+		}
+		if err := s.servers[name].problem; err != nil {
+			all = append(all, Status{Server: name, State: StateDown, Since: s.opened, Err: err})
 			continue
 		}
 		if l := s.shared[name]; l != nil {
@@ -348,6 +361,12 @@ func (s *Servers) missing(u *user) (names []string) {
 			names = append(names, name)
 		}
 	}
+	for name, server := range s.servers {
+		if server.problem != nil && !server.Disabled {
+			names = append(names, name)
+		}
+	}
+	slices.Sort(names)
 	return names
 }
 
@@ -371,6 +390,11 @@ func (s *Servers) Wait(ctx context.Context) error {
 	for _, l := range links {
 		if err := l.listed(ctx); err != nil {
 			missing = append(missing, fmt.Errorf("mcptools: the server %q is not ready: %w", l.name, err))
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(s.servers)) {
+		if server := s.servers[name]; server.problem != nil && !server.Disabled {
+			missing = append(missing, fmt.Errorf("mcptools: the server %q is not started: %w", name, server.problem))
 		}
 	}
 	return errors.Join(missing...)
@@ -414,10 +438,11 @@ func (s *Servers) Close() error {
 
 // emit calls OnEvent, also while the servers are being closed. Its panic changes nothing.
 func (s *Servers) emit(ctx context.Context, e einolean.Event) {
+	e.Time = time.Now()
 	if s.o.OnEvent == nil {
+		warn.Send(ctx, e.Level(), string(e.Kind)+": "+redact.Text(e.Server), e) // of each server one a minute
 		return
 	}
-	e.Time = time.Now()
 	_, _ = aside(context.WithoutCancel(ctx), "OnEvent", func() (struct{}, error) { s.o.OnEvent(ctx, e); return struct{}{}, nil })
 }
 
@@ -452,6 +477,18 @@ func (s *Servers) headers(server string) func(context.Context) (http.Header, err
 	return func(ctx context.Context) (http.Header, error) {
 		return aside(ctx, "Header", func() (http.Header, error) { return s.o.Header(ctx, server) })
 	}
+}
+
+// meta asks Meta for the _meta of a request; nil if there is no Meta.
+func (s *Servers) meta(ctx context.Context, r MetaRequest) (mcp.Meta, error) {
+	if s.o.Meta == nil {
+		return nil, nil
+	}
+	own, err := aside(ctx, "Meta", func() (map[string]any, error) { return s.o.Meta(ctx, r) })
+	if err != nil {
+		return nil, fmt.Errorf("asking Meta: %w", err)
+	}
+	return maps.Clone(own), nil
 }
 
 // aside calls a function of the user's on a goroutine of its own: neither its panic nor its

@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"net"
 	"strconv"
 	"strings"
@@ -395,13 +396,13 @@ func (s *session) progress(r *mcp.ProgressNotificationClientRequest) {
 	}
 }
 
-// list reads all pages of the list.
-func (s *session) list(ctx context.Context) ([]*mcp.Tool, error) {
+// list reads all pages of the list. Each request has a copy of meta.
+func (s *session) list(ctx context.Context, meta mcp.Meta) ([]*mcp.Tool, error) {
 	var tools []*mcp.Tool
 	if !s.hasTools {
 		return nil, nil
 	}
-	params := &mcp.ListToolsParams{}
+	params := &mcp.ListToolsParams{Meta: maps.Clone(meta)}
 	seen := map[string]bool{}
 	for range maxPages {
 		page, err := within(ctx, s.work, func() (*mcp.ListToolsResult, error) { return s.client.ListTools(ctx, params) })
@@ -418,7 +419,7 @@ func (s *session) list(ctx context.Context) ([]*mcp.Tool, error) {
 			return nil, badList("its pages repeat")
 		}
 		seen[page.NextCursor] = true
-		params = &mcp.ListToolsParams{Cursor: page.NextCursor}
+		params = &mcp.ListToolsParams{Cursor: page.NextCursor, Meta: maps.Clone(meta)}
 	}
 	return nil, badList(fmt.Sprintf("it has over %d pages", maxPages))
 }

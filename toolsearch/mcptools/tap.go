@@ -25,9 +25,10 @@ type tap struct {
 
 // RoundTrip makes a request.
 func (t *tap) RoundTrip(r *http.Request) (*http.Response, error) {
+	var message []byte
 	if r.Method == http.MethodPost && r.GetBody != nil {
 		if body, err := r.GetBody(); err == nil {
-			if message, err := io.ReadAll(body); err == nil {
+			if message, err = io.ReadAll(body); err == nil {
 				t.wire.sent(message)
 			}
 			_ = body.Close()
@@ -40,6 +41,9 @@ func (t *tap) RoundTrip(r *http.Request) (*http.Response, error) {
 	resp, err := inner.RoundTrip(r)
 	if err != nil {
 		return nil, err
+	}
+	if resp.StatusCode >= http.StatusBadRequest {
+		resp = refusalIn(r, message, resp)
 	}
 	kind, _, _ := mime.ParseMediaType(resp.Header.Get("Content-Type"))
 	isStream := kind == "text/event-stream"

@@ -32,8 +32,9 @@ type remote struct {
 	keys         keyNames // and other names of properties
 	tool         tool.BaseTool
 
-	checkOnce sync.Once
-	check     *toolschema.Check // of the server's own schema, where the model sees another
+	ownOnce sync.Once
+	own     map[string]any    // the server's own schema of the arguments
+	check   *toolschema.Check // of that schema
 }
 
 // textTool returns text.
@@ -96,7 +97,8 @@ func (r *remote) converse(ctx context.Context, text string) (*result, string, er
 	if !ok {
 		return nil, say("arguments", words{}), nil
 	}
-	args = r.keys.restore(args)
+	r.ownOnce.Do(r.readOwn)
+	args = r.keys.restore(r.own, args)
 	if wrong := r.misfit(args); wrong != "" {
 		return nil, say("misfit", words{Text: wrong}), nil
 	}
@@ -148,8 +150,12 @@ func (r *remote) attempt(ctx context.Context, l *link, args json.RawMessage, p *
 		if err != nil {
 			return nil, l.unreachable(err), ctx.Err()
 		}
+		meta, err := r.s.meta(ctx, MetaRequest{Server: r.hints.Server, User: l.user, Tool: r.hints.Tool})
+		if err != nil {
+			return nil, say("failed", words{Text: l.redact(s, err.Error())}), ctx.Err()
+		}
 		var sent delivery
-		params := &mcp.CallToolParams{Name: r.hints.Tool, Arguments: args, InputResponses: responses, RequestState: p.State}
+		params := &mcp.CallToolParams{Meta: meta, Name: r.hints.Tool, Arguments: args, InputResponses: responses, RequestState: p.State}
 		result, err := s.call(context.WithValue(ctx, deliveryKey{}, &sent), params, clock)
 		l.answered(s, r.hints)
 		if err == nil {
@@ -159,6 +165,9 @@ func (r *remote) attempt(ctx context.Context, l *link, args json.RawMessage, p *
 			return nil, "", ctx.Err()
 		}
 		answer, broken := l.explain(s, err)
+		if after := sent.busy.Load(); after != nil {
+			return nil, l.busy(s, err, *after), nil
+		}
 		harmless := r.hints.ReadOnly || r.hints.Idempotent || sent.refused.Load()
 		if !broken || again || !harmless || len(responses) > 0 {
 			return nil, answer, nil
@@ -169,20 +178,31 @@ func (r *remote) attempt(ctx context.Context, l *link, args json.RawMessage, p *
 // mostWrong is how many bytes the model reads of what is wrong with its arguments.
 const mostWrong = 1000
 
+// readOwn reads the server's own schema of the arguments. Only a tool that is called needs it.
+func (r *remote) readOwn() {
+	var t struct {
+		InputSchema json.RawMessage `json:"inputSchema"`
+	}
+	if json.Unmarshal(r.definition, &t) != nil {
+		return
+	}
+	tree, _ := exactly(t.InputSchema) // it has been read before
+	r.own, _ = ownSchema(&mcp.Tool{InputSchema: tree})
+	if !r.mended {
+		return // the model sees this schema: it is up to the server
+	}
+	repaired, _ := toolschema.Repair(r.own)
+	if text, err := json.Marshal(repaired); err == nil {
+		r.check = toolschema.Compile(string(text))
+	}
+}
+
 // misfit says what the server's own schema has against arguments; "" for nothing, and where
 // the model sees that schema: then it is up to the server.
 func (r *remote) misfit(args json.RawMessage) string {
 	if !r.mended {
 		return ""
 	}
-	r.checkOnce.Do(func() {
-		var own struct {
-			InputSchema json.RawMessage `json:"inputSchema"`
-		}
-		if json.Unmarshal(r.definition, &own) == nil {
-			r.check = toolschema.Compile(string(own.InputSchema))
-		}
-	})
 	var value any
 	if json.Unmarshal(args, &value) != nil {
 		return ""

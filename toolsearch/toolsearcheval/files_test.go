@@ -56,7 +56,7 @@ func TestToolsOfAnMCPServerKeepTheirSchemas(t *testing.T) {
 	require.JSONEq(t, `{"type":"object","properties":{"unit":{"type":"string","enum":["furlong","rod"]}},"required":["unit"]}`, string(text))
 	require.Nil(t, tools[1].ParamsOneOf)
 
-	require.NoError(t, os.WriteFile(file, []byte(`{"name":"bad_one","inputSchema":{"type":7}}`), 0o600))
+	require.NoError(t, os.WriteFile(file, []byte(`{"name":"bad_one","inputSchema":["type"]}`), 0o600))
 	_, err = toolsearcheval.LoadTools(file)
 	require.ErrorContains(t, err, "tools.jsonl:1")
 	require.ErrorContains(t, err, "bad_one")

@@ -15,6 +15,8 @@ import (
 
 	"github.com/cloudwego/eino/components/tool"
 	"github.com/cloudwego/eino/schema"
+
+	"github.com/einolean/einolean/internal/toolschema"
 )
 
 // Case is one graded query.
@@ -49,7 +51,7 @@ func (t Tool) Info() (*schema.ToolInfo, error) {
 	info := &schema.ToolInfo{Name: t.Name, Desc: t.Description}
 	switch {
 	case len(t.InputSchema) > 0 && string(t.InputSchema) != "null":
-		params, err := decodeWith(schema.NewParamsOneOfByJSONSchema, t.InputSchema)
+		params, err := toolschema.Read(t.InputSchema)
 		if err != nil {
 			return nil, fmt.Errorf("decoding the schema of %q: %w", t.Name, err)
 		}
@@ -62,16 +64,6 @@ func (t Tool) Info() (*schema.ToolInfo, error) {
 		info.ParamsOneOf = schema.NewParamsOneOfByParams(params)
 	}
 	return info, nil
-}
-
-// decodeWith decodes what a function takes, so that the type of schemas, which is Eino's
-// choice, need not be named.
-func decodeWith[T any](f func(*T) *schema.ParamsOneOf, data []byte) (*schema.ParamsOneOf, error) {
-	v := new(T)
-	if err := json.Unmarshal(data, v); err != nil {
-		return nil, err
-	}
-	return f(v), nil
 }
 
 // Infos returns the descriptions of tools, as Evaluate needs them. The error joins those of

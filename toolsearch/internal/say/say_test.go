@@ -90,6 +90,7 @@ func TestTextsHoldTheirDataAndKeywords(t *testing.T) {
 			"too-many-tools":                   {"the_name"},
 			"from-next-run":                    {"the_name"},
 			"no-such-tool":                     {"the_name", "near_a"},
+			"no-such-tool-shown":               {"the_name", "near_a"},
 			"gate":                             {"the_name", `{"the":"schema"}`},
 			"gate-call":                        {"the_name", `{"the":"schema"}`, "call_tool"},
 			"rest":                             {"17", "4711", "word_a", "word_b", "/the/path"},
