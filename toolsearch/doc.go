@@ -57,7 +57,9 @@
 // Eino fixes an agent's list of tools when a run starts. It holds a slot for each hidden tool, up
 // to 512. With more, and for tools that join later, it holds at most 97, which become the tools
 // that the model calls, with name, form and type: Eino reads the list again before each round of
-// calls, and a round costs the same, however many tools there are. Put a handler that wraps each
+// calls, and a round costs the same, however many tools there are. Of these slots, 32 are for tools
+// that return text at once: if one answer calls more different tools than there are slots of their
+// form, the model is told to call the others again. Put a handler that wraps each
 // tool of the list in one with a fixed Info before this one: after it, it would hide the tools.
 //
 // # Differences from Eino
