@@ -12,6 +12,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"time"
 
 	"github.com/cloudwego/eino/adk"
 	"github.com/cloudwego/eino/schema"
@@ -52,6 +53,9 @@ func ExampleOpen() {
 		log.Fatal(err)
 	}
 	defer servers.Close()
+	ready, cancel := context.WithTimeout(ctx, 100*time.Millisecond) // as long as a readiness check may take
+	defer cancel()
+	fmt.Println("ready:", servers.Wait(ready) == nil) // the error names the servers that are not, and why
 	for _, s := range servers.Status() {
 		fmt.Println(s.Server, s.State)
 	}
@@ -60,7 +64,9 @@ func ExampleOpen() {
 		log.Fatal(err)
 	}
 	_ = search // for the Handlers of adk.NewChatModelAgent
-	// Output: files down
+	// Output:
+	// ready: false
+	// files down
 }
 
 // Each user has sessions and a token of their own.
