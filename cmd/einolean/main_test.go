@@ -90,6 +90,38 @@ func TestEveryFormatOfToolsIsRead(t *testing.T) {
 	}
 }
 
+// A type that is null, as some servers write it, is no type. TestTheExitCodeSaysHowItEnded has the same for eval.
+func TestSearch_ReadsPropertiesOfTypeNull(t *testing.T) {
+	for key, text := range toolsOfTypeNull {
+		for _, more := range [][]string{nil, {"--json"}, {"--why"}} {
+			out, messages, code := call(t, "", append([]string{"search", file(t, "["+text+"]"), "reads", "mail"}, more...)...)
+			require.Zero(t, code, "%s %v: %s", key, more, messages)
+			require.Contains(t, out, "null_type", "%s %v", key, more)
+		}
+	}
+}
+
+func TestReplay_ReadsPropertiesOfTypeNull(t *testing.T) {
+	for key, text := range toolsOfTypeNull {
+		chat := file(t, `{"messages":`+jsonOf(t, talk(2, 10))+`,"tools":[`+text+`]}`)
+		for _, more := range [][]string{nil, {"--json"}} {
+			out, messages, code := call(t, "", append([]string{"replay", chat}, more...)...)
+			require.Zero(t, code, "%s %v: %s", key, more, messages)
+			require.NotEmpty(t, out, "%s %v", key, more)
+		}
+	}
+}
+
+// toolsOfTypeNull are tools with a property whose type is null, by the key of their schema.
+var toolsOfTypeNull = map[string]string{
+	"inputSchema":         `{"name":"null_type","description":"Reads mail","inputSchema":` + schemaOfTypeNull + `}`,
+	"input_schema":        `{"name":"null_type","description":"Reads mail","input_schema":` + schemaOfTypeNull + `}`,
+	"function.parameters": `{"type":"function","function":{"name":"null_type","description":"Reads mail","parameters":` + schemaOfTypeNull + `}}`,
+	"parameters":          `{"type":"function","name":"null_type","description":"Reads mail","parameters":` + schemaOfTypeNull + `}`,
+}
+
+const schemaOfTypeNull = `{"type":"object","properties":{"a":{"type":null}}}`
+
 func TestEvalSaysWhichToolsAreNotFoundAndWhatToWrite(t *testing.T) {
 	out, messages, code := call(t, "", "eval", file(t, three))
 	require.Zero(t, code, messages)

@@ -15,6 +15,7 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"time"
 
 	"github.com/cloudwego/eino/adk"
 	"github.com/cloudwego/eino/schema"
@@ -23,6 +24,9 @@ import (
 	"github.com/einolean/einolean/demo/offline"
 	"github.com/einolean/einolean/toolsearch/mcptools"
 )
+
+// startLimit is how long the program waits for servers that are down.
+const startLimit = time.Second
 
 // stdioVariable makes the program an MCP server on stdio.
 const stdioVariable = "EINOLEAN_EXAMPLE_STDIO_SERVER"
@@ -51,6 +55,12 @@ func run(ctx context.Context, out io.Writer, args []string) error {
 		return err
 	}
 	defer servers.Close()
+	// Wait for all servers, but not long: a run finds those that come later. A service does this in its readiness check.
+	ready, done := context.WithTimeout(ctx, startLimit)
+	defer done()
+	if err := servers.Wait(ready); err != nil {
+		fmt.Fprintln(out, err)
+	}
 	for _, s := range servers.Status() {
 		fmt.Fprintf(out, "server %-8s %-5s %d tools\n", s.Server, s.State, s.Tools)
 	}

@@ -85,7 +85,9 @@ type Options struct {
 	HTTPClient *http.Client
 	// Media passes images, audio and files to the model as parts of a result, for models
 	// that read them. A line of text names those that no provider takes: empty ones, and
-	// images other than PNG, JPEG, GIF, WebP and HEIC. If false, a line names each.
+	// images other than PNG, JPEG, GIF, WebP and HEIC. The Extra of the first part has the
+	// server's _meta: see ResultMetaKey. If false, a line names each, and results are texts
+	// without _meta.
 	Media bool
 	// User returns the key of the user of a context: each user has a separate session with
 	// each server. An error or an empty key means that there are no tools and that calls do
@@ -99,7 +101,7 @@ type Options struct {
 	Header func(ctx context.Context, server string) (http.Header, error)
 	// Meta returns the _meta of a request to a server, such as a tenant or the ids of a trace. It is
 	// called for each tools/list and tools/call, from several goroutines. An error fails the request.
-	// If nil, requests have none of their own.
+	// If nil, requests have none of their own. For the _meta of results, see ResultMetaKey.
 	Meta func(ctx context.Context, call MetaRequest) (map[string]any, error)
 	// Ask interrupts the run where a tool asks a person something, with a Question as the
 	// interrupt's info. Resume the run with an Answer for the interrupt's id, in another process

@@ -48,6 +48,38 @@ type wantServer struct {
 type wantTools struct{ Include, Exclude []string }
 
 func TestReadConfig_Corpus(t *testing.T) {
+	for _, c := range corpusConfigs(t) {
+		t.Run(c.name, func(t *testing.T) {
+			servers, err := ReadConfig(c.file)
+			if c.want.FileError != "" {
+				require.ErrorContains(t, err, strings.Trim(c.want.FileError, "*"))
+				return
+			}
+			if err != nil && c.want.FileErrorOr != nil {
+				require.Contains(t, strings.ToLower(err.Error()), strings.ToLower(*c.want.FileErrorOr))
+				return
+			}
+			require.NoError(t, err)
+			for name, w := range c.want.Servers {
+				if strings.Contains(c.file, "env-bad-name") {
+					w.ErrorContains = nil // NAME=VALUE in place of a name is not quoted: it may be a secret
+				}
+				_, differs := w.outcome(t, servers, name)
+				require.NoError(t, differs, "server %q", name)
+			}
+		})
+	}
+}
+
+// corpusConfig is a configuration file of the corpus.
+type corpusConfig struct {
+	name, file string
+	want       wantConfig
+}
+
+// corpusConfigs are all configuration files of the corpus. It sets the variables that they use.
+func corpusConfigs(t *testing.T) (all []corpusConfig) {
+	t.Helper()
 	t.Setenv("CORPUS_TOKEN", "alpha")
 	t.Setenv("CORPUS_PORT", "8123")
 	t.Setenv("CORPUS_EMPTY", "")
@@ -57,45 +89,37 @@ func TestReadConfig_Corpus(t *testing.T) {
 	wants, err := filepath.Glob("testdata/corpus/configs/*.want.json")
 	require.NoError(t, err)
 	require.GreaterOrEqual(t, len(wants), 100)
-	for _, name := range wants {
-		t.Run(strings.TrimSuffix(filepath.Base(name), ".want.json"), func(t *testing.T) {
-			var want wantConfig
-			text, err := os.ReadFile(name)
-			require.NoError(t, err)
-			require.NoError(t, json.Unmarshal(text, &want))
-			file := strings.TrimSuffix(name, ".want.json") + ".json"
-			if _, err := os.Stat(file); err != nil {
-				file += "c"
-			}
-			servers, err := ReadConfig(file)
-			if want.FileError != "" {
-				require.ErrorContains(t, err, strings.Trim(want.FileError, "*"))
-				return
-			}
-			if err != nil && want.FileErrorOr != nil {
-				require.Contains(t, strings.ToLower(err.Error()), strings.ToLower(*want.FileErrorOr))
-				return
-			}
-			require.NoError(t, err)
-			for name, w := range want.Servers {
-				if strings.Contains(file, "env-bad-name") {
-					w.ErrorContains = nil // NAME=VALUE in place of a name is not quoted: it may be a secret
-				}
-				differs := w.differs(servers, name)
-				for _, or := range w.Or {
-					if differs != nil {
-						other := w
-						require.NoError(t, json.Unmarshal(or, &other))
-						differs = errors.Join(differs, other.differs(servers, name))
-						if other.differs(servers, name) == nil {
-							differs = nil
-						}
-					}
-				}
-				require.NoError(t, differs, "server %q", name)
-			}
-		})
+	for _, path := range wants {
+		text, err := os.ReadFile(path)
+		require.NoError(t, err)
+		base := strings.TrimSuffix(path, ".want.json")
+		c := corpusConfig{name: filepath.Base(base), file: base + ".json"}
+		require.NoError(t, json.Unmarshal(text, &c.want))
+		if _, err := os.Stat(c.file); err != nil {
+			c.file += "c"
+		}
+		all = append(all, c)
 	}
+	return all
+}
+
+// outcome returns which of the outcomes that are as good has come of a server, and what is different if none has.
+func (w wantServer) outcome(t *testing.T, servers map[string]Server, name string) (wantServer, error) {
+	t.Helper()
+	differs := w.differs(servers, name)
+	if differs == nil {
+		return w, nil
+	}
+	for _, or := range w.Or {
+		other := w
+		require.NoError(t, json.Unmarshal(or, &other))
+		otherDiffers := other.differs(servers, name)
+		if otherDiffers == nil {
+			return other, nil
+		}
+		differs = errors.Join(differs, otherDiffers)
+	}
+	return w, differs
 }
 
 // differs says what is different from what must come of a server; nil for nothing.

@@ -6,11 +6,13 @@ package mcptools_test
 import (
 	"bufio"
 	"context"
+	"encoding/json"
 	"fmt"
 	"log"
 	"net/http"
 	"os"
 	"path/filepath"
+	"time"
 
 	"github.com/cloudwego/eino/adk"
 	"github.com/cloudwego/eino/schema"
@@ -51,6 +53,9 @@ func ExampleOpen() {
 		log.Fatal(err)
 	}
 	defer servers.Close()
+	ready, cancel := context.WithTimeout(ctx, 100*time.Millisecond) // as long as a readiness check may take
+	defer cancel()
+	fmt.Println("ready:", servers.Wait(ready) == nil) // the error names the servers that are not, and why
 	for _, s := range servers.Status() {
 		fmt.Println(s.Server, s.State)
 	}
@@ -59,7 +64,9 @@ func ExampleOpen() {
 		log.Fatal(err)
 	}
 	_ = search // for the Handlers of adk.NewChatModelAgent
-	// Output: files down
+	// Output:
+	// ready: false
+	// files down
 }
 
 // Each user has sessions and a token of their own.
@@ -80,6 +87,53 @@ func ExampleOptions() {
 	h, err := options.Header(context.WithValue(context.Background(), userKey{}, "ann"), "search")
 	fmt.Println(h.Get("Authorization"), err)
 	// Output: Bearer search-of-ann <nil>
+}
+
+// The servers get the trace and the tenant that a request belongs to. With Options.Media, the _meta of the results is in
+// the Extra of their first parts.
+func ExampleOptions_meta() {
+	type tenantKey struct{}
+	type traceKey struct{}
+	options := mcptools.Options{
+		Meta: func(ctx context.Context, call mcptools.MetaRequest) (map[string]any, error) {
+			if call.List {
+				return nil, nil // only calls belong to a tenant
+			}
+			tenant, ok := ctx.Value(tenantKey{}).(string)
+			if !ok {
+				return nil, fmt.Errorf("no tenant for %s of %s", call.Tool, call.Server) // the call is not made
+			}
+			meta := map[string]any{"example.com/tenant": tenant}
+			if trace, ok := ctx.Value(traceKey{}).(string); ok {
+				meta["traceparent"] = trace
+			}
+			return meta, nil
+		},
+	}
+	ctx := context.WithValue(context.Background(), tenantKey{}, "acme")
+	ctx = context.WithValue(ctx, traceKey{}, "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01")
+	meta, err := options.Meta(ctx, mcptools.MetaRequest{Server: "search", Tool: "find"})
+	fmt.Println(meta["example.com/tenant"], meta["traceparent"], err)
+	_, err = options.Meta(context.Background(), mcptools.MetaRequest{Server: "search", Tool: "find"})
+	fmt.Println(err)
+	// Output:
+	// acme 00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01 <nil>
+	// no tenant for find of search
+}
+
+// The _meta of a server's result is JSON in the Extra of its first part.
+func ExampleResultMetaKey() {
+	result := &schema.ToolResult{Parts: []schema.ToolOutputPart{{
+		Type: schema.ToolPartTypeText, Text: "done", Extra: map[string]any{mcptools.ResultMetaKey: `{"example.com/request":"r1"}`},
+	}}}
+	if text, ok := result.Parts[0].Extra[mcptools.ResultMetaKey].(string); ok {
+		var meta map[string]any
+		if err := json.Unmarshal([]byte(text), &meta); err != nil {
+			log.Fatal(err)
+		}
+		fmt.Println(meta["example.com/request"])
+	}
+	// Output: r1
 }
 
 // With Options.Ask, a tool's question interrupts the run. Another process may resume it.

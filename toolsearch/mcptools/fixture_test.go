@@ -56,6 +56,8 @@ func TestMain(m *testing.M) {
 		os.Exit(3)
 	case "empty": // ends without a word
 		os.Exit(0)
+	case "listed": // has the tools that a variable names, and notes its start
+		os.Exit(listedProcess())
 	case "late":
 		time.Sleep(300 * time.Millisecond)
 		_ = newFixture().server.Run(context.Background(), &mcp.StdioTransport{})

@@ -14,6 +14,7 @@ import (
 	"strings"
 
 	"github.com/cloudwego/eino/schema"
+	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/einolean/einolean/internal/display"
 	"github.com/einolean/einolean/internal/jsontext"
@@ -25,6 +26,7 @@ type result struct {
 	contents        []string // blocks
 	structured      []string // one, unless the member repeats
 	others          []string // members that the protocol does not have
+	meta            string   // JSON of an object; "" if none is kept
 	failed          bool
 	kind            string // JSON; "" if it has none
 	requests, state string // of a result that needs input: JSON, and a text
@@ -44,7 +46,9 @@ func readResult(whole string) (*result, error) {
 	r := &result{whole: whole}
 	for name, value := range membersOf(whole) {
 		switch {
-		case name == "_meta" || value == "null":
+		case name == "_meta":
+			r.meta = metaIn(value)
+		case value == "null":
 		case name == "content" && value[0] == '[':
 			r.contents = slices.AppendSeq(r.contents, elementsOf(value))
 		case name == "content":
@@ -64,6 +68,48 @@ func readResult(whole string) (*result, error) {
 		}
 	}
 	return r, nil
+}
+
+// ResultMetaKey is the key of schema.ToolOutputPart.Extra with the _meta of a server's result, as the text of a
+// JSON object without the member io.modelcontextprotocol/serverInfo. It stands in the first part of a result, and so
+// in the first part of the tool message. The model does not read it.
+//
+// Only with Options.Media does a result have parts; a plain text has no Extra. The _meta of a result without content is
+// dropped, and so is one of more than 64 KB.
+const ResultMetaKey = "mcp.meta"
+
+// maxResultMeta is how many bytes of a result's _meta are kept: it stays in the history.
+const maxResultMeta = 64 << 10
+
+// metaIn is what is kept of a _meta. It is a copy: the result that it stands in may be long. The server's name, which
+// new servers repeat in each result, is left out: it would fill the history.
+func metaIn(value string) string {
+	if value[0] != '{' {
+		return ""
+	}
+	var members strings.Builder
+	for name, member := range membersOf(value) {
+		if name == mcp.MetaKeyServerInfo {
+			continue
+		}
+		if members.Len()+len(name)+len(member) > maxResultMeta {
+			return ""
+		}
+		members.WriteString("," + display.Quoted(name) + ":" + member)
+	}
+	if members.Len() == 0 {
+		return ""
+	}
+	return "{" + members.String()[1:] + "}"
+}
+
+// enhanced is what a tool returns that returns media.
+func (r *result) enhanced() *schema.ToolResult {
+	parts := r.parts(true)
+	if len(parts) > 0 && r.meta != "" {
+		parts[0].Extra = map[string]any{ResultMetaKey: r.meta}
+	}
+	return &schema.ToolResult{Parts: parts}
 }
 
 // asks reports whether the server wants to know something first.

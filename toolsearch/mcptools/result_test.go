@@ -339,6 +339,12 @@ var rawFrame = regexp.MustCompile(`"result":.*"RAW".*\}`)
 
 // raw is a server whose tool answers with a result as it is written, over each way.
 func raw(t *testing.T, result string) *Servers {
+	t.Helper()
+	return rawWith(t, result, Options{})
+}
+
+func rawWith(t *testing.T, result string, o Options) *Servers {
+	t.Helper()
 	f := newFixture()
 	f.add(&mcp.Tool{Name: "raw", InputSchema: object("")}, func(context.Context, args) (*mcp.CallToolResult, error) { return text("RAW"), nil })
 	replace := func(data []byte) []byte { return rawFrame.ReplaceAllLiteral(data, []byte(`"result":`+result+`}`)) }
@@ -358,7 +364,7 @@ func raw(t *testing.T, result string) *Servers {
 		"own": {Transport: func(context.Context) (mcp.Transport, error) {
 			return &mcp.StreamableClientTransport{Endpoint: web.URL}, nil
 		}},
-	}, Options{})
+	}, o)
 }
 
 var rawWays = []string{"http", "memory", "stdio", "own"}

@@ -78,7 +78,7 @@ func (t *mediaTool) InvokableRun(ctx context.Context, args *schema.ToolArgument,
 	case result == nil:
 		return &schema.ToolResult{Parts: []schema.ToolOutputPart{textPart(answer)}}, nil
 	}
-	return &schema.ToolResult{Parts: result.parts(true)}, nil
+	return result.enhanced(), nil
 }
 
 // call returns the server's result, or what the model reads instead. The error is that of

@@ -31,6 +31,9 @@ func main() {
 	servers, err := mcptools.Open(ctx, map[string]mcptools.Server{"notes": n.server()}, mcptools.Options{})
 	if err == nil {
 		defer servers.Close()
+		err = servers.Wait(ctx)
+	}
+	if err == nil {
 		// Put your chat model here; this one follows rules and needs no network.
 		err = run(ctx, os.Stdin, os.Stdout, servers, offline.New[*schema.Message]())
 	}
