@@ -5,15 +5,19 @@ package mcptools
 
 import (
 	"context"
+	"encoding/json"
 	"testing"
 
 	"github.com/cloudwego/eino/adk"
+	"github.com/cloudwego/eino/components/tool"
+	"github.com/cloudwego/eino/compose"
 	"github.com/cloudwego/eino/schema"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 	"github.com/stretchr/testify/require"
 
 	"github.com/einolean/einolean/einoleantest"
 	"github.com/einolean/einolean/internal/formats"
+	"github.com/einolean/einolean/internal/message"
 	"github.com/einolean/einolean/toolsearch"
 )
 
@@ -66,4 +70,53 @@ func answersTheOldQuestion[M adk.MessageType](kind string) func(t *testing.T) {
 			require.Equal(t, before+1, f.called("painted"), "%s: the answer reaches the server once", name)
 		}
 	}
+}
+
+// The _meta of a result is in the message that a run keeps, and a stored message of an earlier build has it where
+// this one looks for it.
+func TestResultMeta_IsReadFromStoredMessages(t *testing.T) {
+	t.Run("Message", readsStoredMeta[*schema.Message]("plain"))
+	t.Run("AgenticMessage", readsStoredMeta[*schema.AgenticMessage]("agentic"))
+}
+
+func readsStoredMeta[M adk.MessageType](kind string) func(t *testing.T) {
+	return func(t *testing.T) {
+		stored := func(options ...einoleantest.Option) string {
+			f := newFixture()
+			f.server.AddTool(&mcp.Tool{Name: "look", InputSchema: object("")}, func(context.Context, *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+				r := text("a door")
+				r.Meta = mcp.Meta{"trace": "t1"}
+				return r, nil
+			})
+			s := open(t, map[string]Server{"srv": f.inMemory()}, Options{Media: true})
+			model := einoleantest.Script[M](einoleantest.Call("srv__look", `{}`), einoleantest.Say("done"))
+			config := &adk.TypedChatModelAgentConfig[M]{Model: model}
+			config.ToolsConfig = adk.ToolsConfig{ToolsNodeConfig: compose.ToolsNodeConfig{Tools: []tool.BaseTool{find(t, ctx, s, "srv__look")}}}
+			einoleantest.Run(t, config, "look", options...)
+			data, err := json.Marshal(model.Requests()[1].Messages)
+			require.NoError(t, err)
+			return string(data)
+		}
+		samples := formats.Samples(t, "result-meta-"+kind, ".json", func() string { return stored() })
+		samples["streaming"] = stored(einoleantest.Streaming())
+		for name, text := range samples {
+			var history []M
+			require.NoError(t, json.Unmarshal([]byte(text), &history), name)
+			require.Equal(t, []any{`{"trace":"t1"}`}, metaOf(history), name)
+		}
+	}
+}
+
+// metaOf is the _meta of all results in a history.
+func metaOf[M adk.MessageType](history []M) (found []any) {
+	for _, m := range history {
+		for p := message.Parts(m); p.Next(); {
+			for item := p.Parts(); item.Next(); {
+				if meta, has := item.Output().Extra[ResultMetaKey]; has {
+					found = append(found, meta)
+				}
+			}
+		}
+	}
+	return found
 }
