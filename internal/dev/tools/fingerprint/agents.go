@@ -181,7 +181,9 @@ func (c *conversation[M]) randomSearchConfig() toolsearch.Config {
 		}, nil), nil
 	}
 	if g.IntN(4) == 0 {
-		phases := []toolsearch.Phase{toolsearch.PhaseList, toolsearch.PhaseSearch, toolsearch.PhaseLoad, toolsearch.PhaseActive, toolsearch.PhaseCall}
+		phases := []toolsearch.Phase{
+			toolsearch.PhaseList, toolsearch.PhaseSearch, toolsearch.PhaseLoad, toolsearch.PhaseActive, toolsearch.PhaseCall,
+		}
 		denied, phase := c.names[g.IntN(len(c.names))], phases[g.IntN(len(phases))]
 		cfg.Filter = func(_ context.Context, r toolsearch.FilterRequest) (bool, error) {
 			return r.Tool.Name != denied || r.Phase != phase, nil
@@ -258,6 +260,11 @@ func (c *conversation[M]) talk(ctx context.Context) {
 		}
 	}
 	c.writeFiles(ctx, history)
+	c.writeEvents()
+}
+
+// writeEvents writes the events in one order, since those of parallel calls have none.
+func (c *conversation[M]) writeEvents() {
 	slices.Sort(c.events)
 	for _, e := range c.events {
 		io.WriteString(c.out, e)

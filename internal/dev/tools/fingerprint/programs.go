@@ -7,19 +7,14 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"io"
 	"math/rand/v2"
-	"slices"
-	"sync"
-	"time"
 
 	"github.com/cloudwego/eino/adk"
 	"github.com/cloudwego/eino/components/tool"
 	"github.com/cloudwego/eino/schema"
 
-	"github.com/einolean/einolean"
 	"github.com/einolean/einolean/internal/dev/adktest"
 	"github.com/einolean/einolean/internal/dev/programtest"
 	"github.com/einolean/einolean/programs"
@@ -35,8 +30,7 @@ func programsRun(ctx context.Context, g *rand.Rand, out, errs io.Writer) {
 }
 
 func runPrograms[M adk.MessageType](ctx context.Context, g *rand.Rand, out, errs io.Writer) {
-	var mu sync.Mutex
-	var events []string
+	c := &conversation[M]{g: g, out: out, errs: errs}
 	in := programtest.Programs{}
 	turn := adktest.Turn{}
 	for n := range 1 + g.IntN(3) {
@@ -45,16 +39,7 @@ func runPrograms[M adk.MessageType](ctx context.Context, g *rand.Rand, out, errs
 		args := fmt.Sprintf(`{"code":%q}`, code)
 		turn.Calls = append(turn.Calls, adktest.ToolCall{ID: fmt.Sprintf("c%d", n), Name: "run_code", Args: args})
 	}
-	handler, err := programs.NewTyped[M](ctx, &programs.Config{
-		Interpreter: in, MaxIterations: 100,
-		OnEvent: func(_ context.Context, e einolean.Event) {
-			e.Time = time.Time{}
-			data, err := json.Marshal(e)
-			mu.Lock()
-			defer mu.Unlock()
-			events = append(events, fmt.Sprintln(string(data), err))
-		},
-	})
+	handler, err := programs.NewTyped[M](ctx, &programs.Config{Interpreter: in, MaxIterations: 100, OnEvent: c.record})
 	if err != nil {
 		fmt.Fprintln(errs, err)
 		return
@@ -69,19 +54,16 @@ func runPrograms[M adk.MessageType](ctx context.Context, g *rand.Rand, out, errs
 		handlers = append(handlers, search)
 	}
 	a := adktest.Agent[M]{
-		Model: adktest.Script[M](turn), Tools: programTools(), Handlers: handlers, Streaming: g.IntN(2) == 0, Store: &adktest.Store{}, Max: 100,
+		Model: adktest.Script[M](turn), Tools: programTools(), Handlers: handlers,
+		Streaming: g.IntN(2) == 0, Store: &adktest.Store{}, Max: 100,
 	}
-	c := &conversation[M]{g: g, out: out, errs: errs}
 	for _, m := range c.runTurn(ctx, a, []M{adktest.User[M]("work")}) {
 		writeJSON(out, m)
 	}
 	for n, w := range a.Model.Wires() {
 		c.writeRequest(n, w)
 	}
-	slices.Sort(events)
-	for _, e := range events {
-		io.WriteString(out, e)
-	}
+	c.writeEvents()
 }
 
 // programTools are echo, which answers its arguments, and approve, which interrupts the run once.
