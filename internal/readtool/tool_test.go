@@ -22,6 +22,7 @@ import (
 
 	"github.com/einolean/einolean/internal/backend"
 	"github.com/einolean/einolean/internal/dev/backendtest"
+	"github.com/einolean/einolean/internal/race"
 )
 
 func TestEinosOwnStoreCanBeRead(t *testing.T) {
@@ -272,6 +273,7 @@ func (r *repeated) Read(p []byte) (int, error) {
 }
 
 func TestHugeContentIsReadInLittleMemory(t *testing.T) {
+	race.Skip(t, "sync.Pool drops values at random, so that regexp allocates anew")
 	line := strings.Repeat("x", 99) + "\n"
 	read := New(from(endless{line: strings.Repeat(line, 1000), size: 64 << 20}, Options{}))
 	for arguments, most := range map[string]uint64{
