@@ -5,7 +5,9 @@ GO          ?= go
 STATICCHECK_VERSION := v0.7.0
 FUZZTIME    ?= 20s
 BENCH       ?= .
-COUNT       ?= 3
+# A commit that `compare` measures the working tree against; without one, Eino's packages.
+BASE        ?=
+COUNT       ?= $(if $(BASE),10,3)
 PKG         ?= ./...
 SOAK_RUNS   ?= 10000
 # A directory of further graded queries; without one, `recall` uses the project's own set.
@@ -206,8 +208,8 @@ fuzz: ## run every fuzz target for FUZZTIME (20s), one after another
 bench: ## every benchmark, once (BENCH=regexp chooses)
 	$(call each,$(GO) test -run '^$$' -bench '$(BENCH)' -benchmem ./...)
 
-compare: ## Eino's packages and ours on the same work, in one table (PKG= and COUNT= choose)
-	$(GO) run ./internal/dev/tools/compare -count $(COUNT) $(PKG)
+compare: ## Eino's packages and ours on the same work, or BASE=commit and the working tree, with the interval of each ratio (PKG=, BENCH= and COUNT= choose)
+	$(GO) run ./internal/dev/tools/compare -base '$(BASE)' -only '$(BENCH)' -count '$(COUNT)' $(PKG)
 
 golden: ## rewrite the golden files; read the diff before you commit it
 	$(call each,EINOLEAN_UPDATE=1 $(GO) test -count=1 -run Golden ./...)

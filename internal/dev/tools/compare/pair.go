@@ -4,14 +4,12 @@
 package main
 
 import (
-	"errors"
-	"fmt"
 	"path"
 	"slices"
 	"strings"
 )
 
-// The two endings, and so the two sides.
+// The endings of the two sides of a comparison with Eino.
 const (
 	eino = "eino"
 	ours = "einolean"
@@ -20,54 +18,76 @@ const (
 // module starts the import path of every package here, and so is left out.
 const module = "github.com/einolean/einolean/"
 
-// row is one piece of work as both sides did it.
+// series are the values of one benchmark by unit, in the order of the runs.
+type series map[string][]float64
+
+// row is one piece of work as both sides did it: Eino and einolean, or the base
+// and the working tree.
 type row struct {
-	work  string                        // "toolsearch: Search/tools=10000"
-	sides map[string]map[string]float64 // side to unit to median
+	work string // "toolsearch: Search/tools=10000"
+	a, b series
 }
 
-// pair groups samples by work, in the order in which the work first came, and
-// takes the median of each unit. The error names the work of which one side is
-// missing; it is not among the rows.
-func pair(samples []sample) ([]row, error) {
-	var order []string
-	runs := make(map[string]map[string]map[string][]float64) // the values by work, side and unit
+// splitEndings returns the samples of either side, their names without the ending.
+func splitEndings(samples []sample) (theirs, own []sample) {
 	for _, s := range samples {
-		parent, side := path.Split(s.name)
-		if side != eino && side != ours {
+		parent, ending := path.Split(s.name)
+		s.name = strings.TrimSuffix(parent, "/")
+		switch ending {
+		case eino:
+			theirs = append(theirs, s)
+		case ours:
+			own = append(own, s)
+		}
+	}
+	return theirs, own
+}
+
+// pair groups the samples of both sides by package and name, in the order in
+// which they came. Work of which one side is missing is not among the rows.
+func pair(a, b []sample) (rows []row, onlyA, onlyB []string) {
+	byNameA, orderA := group(a)
+	byNameB, orderB := group(b)
+	for _, work := range orderA {
+		if byNameB[work] == nil {
+			onlyA = append(onlyA, work)
 			continue
 		}
-		work := strings.TrimPrefix(s.pkg, module) + ": " + strings.TrimSuffix(parent, "/")
-		if runs[work] == nil {
-			runs[work] = map[string]map[string][]float64{eino: {}, ours: {}}
+		rows = append(rows, row{work: work, a: byNameA[work], b: byNameB[work]})
+	}
+	for _, work := range orderB {
+		if byNameA[work] == nil {
+			onlyB = append(onlyB, work)
+		}
+	}
+	return rows, onlyA, onlyB
+}
+
+func group(samples []sample) (byName map[string]series, order []string) {
+	byName = make(map[string]series)
+	for _, s := range samples {
+		work := workName(s.pkg, s.name)
+		if byName[work] == nil {
+			byName[work] = make(series)
 			order = append(order, work)
 		}
 		for unit, v := range s.values {
-			runs[work][side][unit] = append(runs[work][side][unit], v)
+			byName[work][unit] = append(byName[work][unit], v)
 		}
 	}
-	if len(order) == 0 {
-		return nil, errors.New("no benchmark has a name that ends in /" + eino + " or /" + ours)
-	}
-	var rows []row
-	var missing []error
-	for _, work := range order {
-		sides := map[string]map[string]float64{eino: medians(runs[work][eino]), ours: medians(runs[work][ours])}
-		if len(sides[eino]) == 0 || len(sides[ours]) == 0 {
-			missing = append(missing, fmt.Errorf("%s was measured on one side only", work))
-			continue
-		}
-		rows = append(rows, row{work: work, sides: sides})
-	}
-	return rows, errors.Join(missing...)
+	return byName, order
 }
 
-func medians(units map[string][]float64) map[string]float64 {
-	out := make(map[string]float64, len(units))
-	for unit, values := range units {
-		out[unit] = median(values)
+func workName(pkg, benchmark string) string {
+	return strings.TrimPrefix(pkg, module) + ": " + benchmark
+}
+
+// median of the values of a unit; false if there are none.
+func (s series) median(unit string) (float64, bool) {
+	if len(s[unit]) == 0 {
+		return 0, false
 	}
-	return out
+	return median(s[unit]), true
 }
 
 // median of at least one value.

@@ -20,33 +20,101 @@ const (
 	speedUnit = "MB/s"
 )
 
-var header = []string{"work", "Eino", "einolean", "ratio", "Eino B/op", "ours", "Eino allocs/op", "ours"}
+var (
+	einoHeader = []string{"work", "Eino", "einolean", "ratio", "95 % interval",
+		"Eino B/op", "ours", "Eino allocs/op", "ours"}
+	commitsHeader = []string{"work", "base", "now", "ratio", "95 % interval", "verdict",
+		"B/op", "change", "allocs/op", "change"}
+)
 
-// render lays the rows out as a table that is legible as text and as Markdown.
-// Below the work stand the metrics that its benchmark reports itself.
-func render(rows []row, count int) string {
-	cells := [][]string{header}
+// renderEino lays the rows out as a table that is legible as text and as
+// Markdown: a is Eino's side, b is ours. Below the work stand the metrics that
+// its benchmark reports itself.
+func renderEino(rows []row) string {
+	cells := [][]string{einoHeader}
 	for _, r := range rows {
-		cells = append(cells, r.main())
+		ratio, interval, _ := compareUnit(r.a, r.b, timeUnit)
+		cells = append(cells, []string{r.work, duration(r.a), duration(r.b), ratio, interval,
+			plain(r.a, bytesUnit), plain(r.b, bytesUnit), plain(r.a, allocUnit), plain(r.b, allocUnit)})
 		for _, unit := range r.metrics() {
-			a, b := r.sides[eino], r.sides[ours]
-			line := []string{"  " + unit, plain(a, unit), plain(b, unit), ratio(a, b, unit)}
-			cells = append(cells, append(line, "", "", "", ""))
+			ratio, interval, _ := compareUnit(r.a, r.b, unit)
+			cells = append(cells, []string{"  " + unit, plain(r.a, unit), plain(r.b, unit), ratio, interval,
+				"", "", "", ""})
 		}
 	}
-	return layout(cells) + fmt.Sprintf("Median of %d. Ratio: Eino's divided by ours.\n", count)
+	return layout(cells) +
+		fmt.Sprintf("Medians of %d. Ratio: Eino's divided by ours, geometric mean of the pairs.\n", pairs(rows))
 }
 
-func (r row) main() []string {
-	a, b := r.sides[eino], r.sides[ours]
-	return []string{r.work, duration(a), duration(b), ratio(a, b, timeUnit),
-		plain(a, bytesUnit), plain(b, bytesUnit), plain(a, allocUnit), plain(b, allocUnit)}
+// renderCommits is the same for a commit, a, and the working tree, b. Bytes and
+// allocations are those of the working tree, with the difference from the commit.
+func renderCommits(rows []row, onlyBase, onlyNow []string) string {
+	var b strings.Builder
+	if len(rows) > 0 {
+		cells := [][]string{commitsHeader}
+		for _, r := range rows {
+			ratio, interval, verdict := compareUnit(r.b, r.a, timeUnit)
+			cells = append(cells, []string{r.work, duration(r.a), duration(r.b), ratio, interval, verdict,
+				plain(r.b, bytesUnit), change(r.a, r.b, bytesUnit), plain(r.b, allocUnit), change(r.a, r.b, allocUnit)})
+			for _, unit := range r.metrics() {
+				ratio, interval, _ := compareUnit(r.b, r.a, unit)
+				cells = append(cells, []string{"  " + unit, plain(r.a, unit), plain(r.b, unit), ratio, interval,
+					"", "", "", "", ""})
+			}
+		}
+		b.WriteString(layout(cells))
+		fmt.Fprintf(&b, "Medians of %d. Ratio: now divided by base, geometric mean of the pairs.\n", pairs(rows))
+		b.WriteString("Where nothing changed, about 1 row of 20 is still called slower or faster.\n")
+	}
+	for _, work := range onlyBase {
+		fmt.Fprintf(&b, "Only in the base: %s\n", work)
+	}
+	for _, work := range onlyNow {
+		fmt.Fprintf(&b, "Not in the base: %s\n", work)
+	}
+	return b.String()
+}
+
+// compareUnit returns the cells for the ratio of one unit; a dash where it is unknown.
+func compareUnit(over, under series, unit string) (ratio, interval, verdict string) {
+	e, ok := estimateRatio(over[unit], under[unit])
+	switch {
+	case !ok:
+		return "-", "-", "-"
+	case math.IsInf(e.high, 1):
+		return factor(e.ratio) + " ×", "-", "-"
+	}
+	return factor(e.ratio) + " ×", factor(e.low) + "–" + factor(e.high), e.verdict()
+}
+
+// change is the difference of the medians, with its sign.
+func change(from, to series, unit string) string {
+	x, okX := from.median(unit)
+	y, okY := to.median(unit)
+	switch {
+	case !okX || !okY:
+		return "-"
+	case y > x:
+		return "+" + number(y-x)
+	}
+	return number(y - x)
+}
+
+// pairs is the largest number of runs of a benchmark.
+func pairs(rows []row) int {
+	var most int
+	for _, r := range rows {
+		for _, values := range r.a {
+			most = max(most, len(values))
+		}
+	}
+	return most
 }
 
 // metrics are the units of either side that have no column, sorted.
 func (r row) metrics() []string {
 	units := make(map[string]bool)
-	for _, side := range r.sides {
+	for _, side := range []series{r.a, r.b} {
 		for unit := range side {
 			units[unit] = true
 		}
@@ -58,8 +126,8 @@ func (r row) metrics() []string {
 }
 
 // duration gives a time per operation in the unit that reads best.
-func duration(side map[string]float64) string {
-	ns, ok := side[timeUnit]
+func duration(side series) string {
+	ns, ok := side.median(timeUnit)
 	switch {
 	case !ok:
 		return "-"
@@ -73,26 +141,30 @@ func duration(side map[string]float64) string {
 	return figures(ns/1e9) + " s"
 }
 
-// plain gives a value in full: whole, or with three digits where it is small.
-func plain(side map[string]float64, unit string) string {
-	v, ok := side[unit]
-	switch {
-	case !ok:
+// plain gives a median in full.
+func plain(side series, unit string) string {
+	v, ok := side.median(unit)
+	if !ok {
 		return "-"
-	case math.Abs(v) < 100 && v != math.Trunc(v):
+	}
+	return number(v)
+}
+
+// number gives a value in full: whole, or with three digits where it is small.
+func number(v float64) string {
+	if math.Abs(v) < 100 && v != math.Trunc(v) {
 		return figures(v)
 	}
 	return thousands(fmt.Sprintf("%.0f", v))
 }
 
-// ratio says how many times as much Eino's is as ours; empty if ours is zero.
-func ratio(a, b map[string]float64, unit string) string {
-	x, okA := a[unit]
-	y, okB := b[unit]
-	if !okA || !okB || y == 0 {
-		return "-"
+// factor gives a ratio with three decimals where it is small: most differences
+// between two commits are a few percent.
+func factor(v float64) string {
+	if v < 9.9995 {
+		return fmt.Sprintf("%.3f", v)
 	}
-	return figures(x/y) + " ×"
+	return figures(v)
 }
 
 // figures gives three significant digits, and whole numbers from 100 on.
