@@ -162,7 +162,7 @@ func (o calls) refusal(ctx context.Context, c Call, refused string, info *schema
 	case info == nil && tools == nil:
 		return refuse(say("no-tool", data{Name: c.Tool, Words: o.near(c.Tool)}))
 	case info == nil:
-		near := append(tools.Near(ctx, c.Tool), o.near(c.Tool)...)
+		near := append(tools.Suggest(ctx, c.Tool), o.near(c.Tool)...)
 		return refuse(say("no-tool", data{Name: c.Tool, Words: near[:min(len(near), 3)], Search: true}))
 	case !o.config.allows(info):
 		return refuse(say("forbidden", data{Name: c.Tool}))

@@ -119,7 +119,7 @@ func (h *rebuilt[M]) programOf(id string) (program string, ok bool) {
 			const length = len(journal.Mark) + 16
 			rest = rest[min(len(rest), length):]
 		}
-		if k := (journal.Kept{}); rest == k.EndID() || k.Number(rest) > 0 {
+		if k := (journal.SavedProgram{}); rest == k.EndID() || k.Number(rest) > 0 {
 			return open, true
 		}
 	}

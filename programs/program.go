@@ -99,7 +99,7 @@ type Result struct {
 
 // program is one program, as far as this process knows it.
 type program struct {
-	*journal.Kept
+	*journal.SavedProgram
 	run     Run
 	answers map[int]journal.Answer
 	waits   []Call // those that tools must answer
@@ -107,8 +107,8 @@ type program struct {
 	broken  string // why the interpreter could not run it on
 }
 
-func newProgram(k *journal.Kept) *program {
-	return &program{Kept: k, answers: map[int]journal.Answer{}}
+func newProgram(k *journal.SavedProgram) *program {
+	return &program{SavedProgram: k, answers: map[int]journal.Answer{}}
 }
 
 // idleAfter is how long a program keeps its memory while its calls run.
@@ -116,13 +116,13 @@ const idleAfter = 30 * time.Second
 
 // live keeps programs alive between batches. They are closed when nobody can go on with them: Eino
 // calls no hook when a run ends by an error or an interrupt.
-type live struct {
+type processes struct {
 	mu    sync.Mutex
 	runs  map[string]*program // by their ids
 	timer *time.Timer
 }
 
-func (l *live) closeAll() {
+func (l *processes) closeAll() {
 	l.mu.Lock()
 	if l.timer != nil {
 		l.timer.Stop()
@@ -134,7 +134,7 @@ func (l *live) closeAll() {
 }
 
 // take takes a program that goes on now: nobody else closes it.
-func (l *live) take(id string) *program {
+func (l *processes) take(id string) *program {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	p := l.runs[id]
@@ -143,7 +143,7 @@ func (l *live) take(id string) *program {
 }
 
 // keep keeps a program for its next batch, for a while.
-func (l *live) keep(p *program) {
+func (l *processes) keep(p *program) {
 	if p.run == nil {
 		return
 	}
@@ -195,7 +195,7 @@ func (p *program) breaks(ctx context.Context, err error) error {
 }
 
 // begin begins a program, or takes it as it was left.
-func (p *program) begin(ctx context.Context, in Interpreter, of *live) (err error) {
+func (p *program) begin(ctx context.Context, in Interpreter, of *processes) (err error) {
 	if was := of.take(p.ID); was != nil {
 		p.run = was.run
 		maps.Copy(p.answers, was.answers)

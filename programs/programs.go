@@ -57,7 +57,7 @@ type handler[M adk.MessageType] struct {
 }
 
 // Begin adds the tools.
-func (h *handler[M]) Begin(ctx context.Context, rc *adkrun.Run) (context.Context, error) {
+func (h *handler[M]) Begin(ctx context.Context, rc *adkrun.RunContext) (context.Context, error) {
 	if rc == nil {
 		return ctx, nil
 	}
@@ -106,7 +106,7 @@ func (h *handler[M]) BeforeModelRewriteState(ctx context.Context, state *adk.Typ
 	if next.ToolInfos, err = r.show(ctx, state.ToolInfos); err != nil {
 		return ctx, state, err
 	}
-	if next.Messages, err = r.settle(ctx, state.Messages); err != nil {
+	if next.Messages, err = r.advanceAll(ctx, state.Messages); err != nil {
 		return ctx, state, err
 	}
 	return ctx, &next, nil
@@ -138,7 +138,7 @@ func (h *handler[M]) AfterModelRewriteState(ctx context.Context, state *adk.Type
 	if r == nil || state == nil || len(state.Messages) == 0 {
 		return ctx, state, nil
 	}
-	msgs, err := r.answered(ctx, state.Messages)
+	msgs, err := r.afterModel(ctx, state.Messages)
 	if err != nil {
 		return ctx, state, err
 	}

@@ -33,15 +33,15 @@ type run[M adk.MessageType] struct {
 	isMended bool
 	pending  M   // the answer of the virtual turn; nil if a model is asked
 	base     []M // the conversation while programs run; nil if another process began them
-	live     *live
+	live     *processes
 
 	mu sync.Mutex
 	journal.Journal
 }
 
 func newRun[M adk.MessageType](c *Config, direct map[string]bool) *run[M] {
-	r := &run[M]{config: c, calls: calls{config: c, direct: direct}, live: &live{runs: map[string]*program{}}}
-	runtime.AddCleanup(r, (*live).closeAll, r.live)
+	r := &run[M]{config: c, calls: calls{config: c, direct: direct}, live: &processes{runs: map[string]*program{}}}
+	runtime.AddCleanup(r, (*processes).closeAll, r.live)
 	return r
 }
 
@@ -53,7 +53,7 @@ func (r *run[M]) Inner(ctx context.Context, callID string) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	now := r.Read(ctx)
-	return slices.Contains(now.Asked, callID) && !slices.ContainsFunc(now.Programs, func(k journal.Kept) bool { return k.EndID() == callID })
+	return slices.Contains(now.PendingCalls, callID) && !slices.ContainsFunc(now.Programs, func(k journal.SavedProgram) bool { return k.EndID() == callID })
 }
 
 // forget deletes everything.
@@ -88,7 +88,7 @@ func (r *run[M]) show(ctx context.Context, infos []*schema.ToolInfo) ([]*schema.
 }
 
 // answered notes the answer of a model, or of a virtual turn, which is the last of the messages.
-func (r *run[M]) answered(ctx context.Context, msgs []M) ([]M, error) {
+func (r *run[M]) afterModel(ctx context.Context, msgs []M) ([]M, error) {
 	if err := journal.CountTurn(ctx); err != nil || r.Now() {
 		return msgs, err
 	}
@@ -111,7 +111,7 @@ func (r *run[M]) keepTaken(ctx context.Context, msgs []M) error {
 		}
 	}
 	for _, c := range message.Calls(msgs[len(msgs)-1]) {
-		if k := (journal.Kept{Inner: c.ID}); c.Name == toolnames.Run && slices.ContainsFunc(ids, func(id string) bool { return id == k.EndID() || k.Number(id) > 0 }) {
+		if k := (journal.SavedProgram{Inner: c.ID}); c.Name == toolnames.Run && slices.ContainsFunc(ids, func(id string) bool { return id == k.EndID() || k.Number(id) > 0 }) {
 			taken = append(taken, c.ID)
 		}
 	}
@@ -126,7 +126,7 @@ func (r *run[M]) start(ctx context.Context, args string) (string, error) {
 		return say("no-code", data{}), nil
 	}
 	id := compose.GetToolCallID(ctx)
-	k := &journal.Kept{ID: id, Inner: id, Code: code, Seed: id + journal.Random(), At: time.Now().UnixMilli()}
+	k := &journal.SavedProgram{ID: id, Inner: id, Code: code, Seed: id + journal.Random(), At: time.Now().UnixMilli()}
 	if slices.Contains(journal.Taken(ctx), id) {
 		k.Inner += journal.Mark + journal.Random()
 	}
@@ -144,7 +144,7 @@ func (r *run[M]) start(ctx context.Context, args string) (string, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	now := r.Read(ctx)
-	now.Programs = append(slices.DeleteFunc(now.Programs, func(k journal.Kept) bool { return k.ID == id }), *k)
+	now.Programs = append(slices.DeleteFunc(now.Programs, func(k journal.SavedProgram) bool { return k.ID == id }), *k)
 	return say("begun", data{Name: k.EndID()}), r.Save(ctx)
 }
 
@@ -172,7 +172,7 @@ func (r *run[M]) output(ctx context.Context, _ string) (string, error) {
 
 // settle goes on with the programs under way, and returns the conversation: while they run, as it was
 // before, and in the end with what they printed.
-func (r *run[M]) settle(ctx context.Context, msgs []M) ([]M, error) {
+func (r *run[M]) advanceAll(ctx context.Context, msgs []M) ([]M, error) {
 	r.pending = *new(M)
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -183,14 +183,14 @@ func (r *run[M]) settle(ctx context.Context, msgs []M) ([]M, error) {
 		}
 		return msgs, nil
 	}
-	at := r.asking(msgs)
+	at := r.lastProgramCalls(msgs)
 	if err := r.settleBase(ctx, msgs, at); err != nil {
 		return nil, err
 	}
 	if now.Programs[0].Ended {
-		return r.fold(ctx, msgs, at)
+		return r.replaceOutputs(ctx, msgs, at)
 	}
-	list, err := r.goOn(ctx, msgs, at)
+	list, err := r.resume(ctx, msgs, at)
 	if err != nil {
 		closeAll(list)
 		return nil, err
@@ -205,9 +205,9 @@ func (r *run[M]) settle(ctx context.Context, msgs []M) ([]M, error) {
 }
 
 // asking is where the message with the calls of the last virtual turn stands, -1 if it does not.
-func (r *run[M]) asking(msgs []M) int {
+func (r *run[M]) lastProgramCalls(msgs []M) int {
 	for i, msg := range slices.Backward(msgs) {
-		if slices.ContainsFunc(message.Calls(msg), func(c message.ToolCall) bool { return slices.Contains(r.Record.Asked, c.ID) }) {
+		if slices.ContainsFunc(message.Calls(msg), func(c message.ToolCall) bool { return slices.Contains(r.Record.PendingCalls, c.ID) }) {
 			return i
 		}
 	}
@@ -218,8 +218,8 @@ func (r *run[M]) asking(msgs []M) int {
 // behind the last result is of handlers before this one, for this turn.
 func (r *run[M]) settleBase(ctx context.Context, msgs []M, at int) error {
 	switch {
-	case len(r.Record.Asked) == 0: // the first turn
-		before, _ := apart(msgs)
+	case len(r.Record.PendingCalls) == 0: // the first turn
+		before, _ := splitAfterResults(msgs)
 		r.base, r.Record.Programs = slices.Clip(before), inOrder(before, r.Record.Programs)
 		return journal.KeepBase(ctx, before)
 	case at < 0: // another handler has replaced the conversation
@@ -231,7 +231,7 @@ func (r *run[M]) settleBase(ctx context.Context, msgs []M, at int) error {
 }
 
 // apart are the messages up to the last result, and those behind it.
-func apart[M adk.MessageType](msgs []M) (before, rest []M) {
+func splitAfterResults[M adk.MessageType](msgs []M) (before, rest []M) {
 	for i, msg := range slices.Backward(msgs) {
 		if len(message.Results(msg)) > 0 {
 			return msgs[:i+1], msgs[i+1:]
@@ -241,7 +241,7 @@ func apart[M adk.MessageType](msgs []M) (before, rest []M) {
 }
 
 // inOrder are programs in the order of their calls: they began at once.
-func inOrder[M adk.MessageType](msgs []M, list []journal.Kept) []journal.Kept {
+func inOrder[M adk.MessageType](msgs []M, list []journal.SavedProgram) []journal.SavedProgram {
 	place, n := map[string]int{}, 0
 	for _, msg := range msgs {
 		for _, c := range message.Calls(msg) {
@@ -249,12 +249,12 @@ func inOrder[M adk.MessageType](msgs []M, list []journal.Kept) []journal.Kept {
 			place[c.ID] = n
 		}
 	}
-	slices.SortStableFunc(list, func(a, b journal.Kept) int { return place[a.ID] - place[b.ID] })
+	slices.SortStableFunc(list, func(a, b journal.SavedProgram) int { return place[a.ID] - place[b.ID] })
 	return list
 }
 
 // goOn runs all programs on with the results of the last virtual turn.
-func (r *run[M]) goOn(ctx context.Context, msgs []M, at int) (list []*program, err error) {
+func (r *run[M]) resume(ctx context.Context, msgs []M, at int) (list []*program, err error) {
 	now := r.Record
 	batch := r.collect(ctx, msgs, at)
 	all := append(r.Answers(ctx), batch...)
@@ -297,7 +297,7 @@ func (r *run[M]) collect(ctx context.Context, msgs []M, at int) (batch []journal
 			}
 		}
 	}
-	for _, id := range r.Record.Asked {
+	for _, id := range r.Record.PendingCalls {
 		for i := range r.Record.Programs {
 			k := &r.Record.Programs[i]
 			n := k.Number(id)
@@ -358,9 +358,9 @@ func (r *run[M]) next(ctx context.Context, list []*program) (calls []message.Too
 func (r *run[M]) ask(ctx context.Context, calls []message.ToolCall) error {
 	r.pending = message.Calling[M](calls)
 	adk.EnsureMessageID(r.pending)
-	r.Record.Asked = nil
+	r.Record.PendingCalls = nil
 	for _, c := range calls {
-		r.Record.Asked = append(r.Record.Asked, c.ID)
+		r.Record.PendingCalls = append(r.Record.PendingCalls, c.ID)
 	}
 	return r.Save(ctx)
 }
@@ -385,7 +385,7 @@ func (r *run[M]) finish(ctx context.Context, msgs []M, list []*program) ([]M, er
 			return nil, err
 		}
 	}
-	_, rest := apart(msgs)
+	_, rest := splitAfterResults(msgs)
 	return append(r.folded(calls, out), rest...), r.forget(ctx)
 }
 
@@ -396,7 +396,7 @@ func tell[M adk.MessageType](ctx context.Context, msg M) error {
 }
 
 // fold puts what programs printed into the place of what run_code answered.
-func (r *run[M]) fold(ctx context.Context, msgs []M, at int) ([]M, error) {
+func (r *run[M]) replaceOutputs(ctx context.Context, msgs []M, at int) ([]M, error) {
 	if at < 0 { // another handler has replaced the conversation
 		return msgs, r.forget(ctx)
 	}
@@ -406,7 +406,7 @@ func (r *run[M]) fold(ctx context.Context, msgs []M, at int) ([]M, error) {
 			out[p.ID()] = message.WithoutCalls(msg, func(id string) bool { return id != p.ID() })
 		}
 	}
-	_, rest := apart(msgs)
+	_, rest := splitAfterResults(msgs)
 	return append(r.folded(message.Calls(msgs[at]), out), rest...), r.forget(ctx)
 }
 

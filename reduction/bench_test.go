@@ -105,7 +105,7 @@ func belowThreshold[M adk.MessageType](b *testing.B, n, tools int) {
 	for _, s := range sides[M]() {
 		b.Run(s.name, func(b *testing.B) {
 			mw := s.make(b, settings{&discard{}, 1 << 40})
-			ctx, err := adkrun.Begin(context.Background(), mw, &adkrun.Run{Tools: []tool.BaseTool{readerFor(b)}})
+			ctx, err := adkrun.Begin(context.Background(), mw, &adkrun.RunContext{Tools: []tool.BaseTool{readerFor(b)}})
 			require.NoError(b, err)
 			b.ReportAllocs()
 			for b.Loop() {
@@ -132,7 +132,7 @@ func firstHooks[M adk.MessageType](b *testing.B) {
 			b.Run(name+"/"+s.name, func(b *testing.B) {
 				mw, reader := s.make(b, settings{&discard{}, most}), readerFor(b)
 				first := func() {
-					ctx, err := adkrun.Begin(context.Background(), mw, &adkrun.Run{Tools: []tool.BaseTool{reader}})
+					ctx, err := adkrun.Begin(context.Background(), mw, &adkrun.RunContext{Tools: []tool.BaseTool{reader}})
 					if err != nil {
 						b.Fatal(err)
 					}

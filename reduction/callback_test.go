@@ -46,7 +46,7 @@ func everyCallbackPanics[M adk.MessageType](t *testing.T) {
 	c.ToolConfig = map[string]*ToolReductionConfig{"shell": own}
 	ownNames := letPanic(reflect.ValueOf(own).Elem())
 	require.Subset(t, append(names, ownNames...), []string{"TokenCounter", "OnEvent", "TruncHandler", "ClearHandler"})
-	c.contain()
+	c.recoverCallbacks()
 
 	require.NotPanics(t, func() { report.Reporter(c.OnEvent).Send(context.Background(), einolean.Event{}) })
 	_, err := c.postProcess(context.Background(), nil)

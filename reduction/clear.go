@@ -30,70 +30,70 @@ const maxRecounts = 8
 
 // pass is one pass over a history: what can be cleared, what becomes of it, and whether that is
 // worth it.
-type pass[M adk.MessageType] struct {
-	*policy[M]
+type clearPass[M adk.MessageType] struct {
+	*settings[M]
 	*decide.Saver
-	given  *adk.TypedChatModelAgentState[M]
-	before size.Size // of that
-	after  int64     // of what it becomes; negative if that was not counted
-	forced bool      // the window requires clearing everything old
-	limit  int64     // the model's window; zero if that is unknown
-	reads  bool      // what has the read tool's name is one
+	input   *adk.TypedChatModelAgentState[M]
+	before  size.Size // of that
+	after   int64     // of what it becomes; negative if that was not counted
+	mustFit bool      // the window requires clearing everything old
+	limit   int64     // the model's window; zero if that is unknown
+	reads   bool      // what has the read tool's name is one
 
-	msgs      []M           // those of the state, or what a rewriter has made of them
-	rewritten bool          // by that
-	done      []decide.Edit // the oldest first
+	msgs      []M             // those of the state, or what a rewriter has made of them
+	rewritten bool            // by that
+	done      []decide.Change // the oldest first
 
 	tally einolean.Pass // of the results, if there is an OnEvent
 }
 
 // newPass begins a pass over a state of a known size.
-func newPass[M adk.MessageType](ctx context.Context, of *policy[M], state *adk.TypedChatModelAgentState[M], before size.Size) *pass[M] {
-	p := &pass[M]{policy: of, given: state, before: before, after: -1, limit: of.window(ctx), reads: of.reader.Reads(ctx, of.ReadFileToolName), msgs: state.Messages}
+func newPass[M adk.MessageType](ctx context.Context, of *settings[M], state *adk.TypedChatModelAgentState[M], before size.Size) *clearPass[M] {
+	p := &clearPass[M]{settings: of, input: state, before: before, after: -1, limit: of.window(ctx), reads: of.reader.IsReadTool(ctx, of.ReadFileToolName), msgs: state.Messages}
 	d := of.decider
 	if of.GenClearOffloadFilePath != nil {
-		d.Name = func(ctx context.Context, r *decide.Result) (string, error) {
+		d.Name = func(ctx context.Context, r *decide.Candidate) (string, error) {
 			return of.GenClearOffloadFilePath(ctx, p.detail(r))
 		}
 	}
-	d.Ask = func(ctx context.Context, r *decide.Result) (decide.Answer, error) {
+	d.Ask = func(ctx context.Context, r *decide.Candidate) (decide.Answer, error) {
 		return of.askClear(ctx, p.detail(r))
 	}
 	reader, _ := of.reader.Of(ctx)
-	p.Saver = &decide.Saver{Decider: d.For(reader), Files: of.files, Failed: func(ctx context.Context, r *decide.Result, err error) {
+	p.Saver = &decide.Saver{Decider: d.For(reader), Files: of.files, Failed: func(ctx context.Context, r *decide.Candidate, err error) {
 		of.report.Result(ctx, r.Call.Name, r.Call.ID, report.Outcome{Kind: einolean.KindStoreFailed, Before: r.Size, After: r.Size, Err: err})
 	}}
 	return p
 }
 
 // detail is a result for a user's callback, which may write to it.
-func (p *pass[M]) detail(r *decide.Result) *ToolDetail {
+func (p *clearPass[M]) detail(r *decide.Candidate) *ToolDetail {
 	return &ToolDetail{
 		ToolContext:  &adk.ToolContext{Name: r.Call.Name, CallID: r.Call.ID},
 		ToolArgument: &schema.ToolArgument{Text: r.Call.Args},
-		ToolResult:   rounds.Own(rounds.ResultAt(p.msgs[r.At], r.Result.Index)),
+		ToolResult:   rounds.DeepCopy(rounds.ResultAt(p.msgs[r.MessageIndex], r.Result.Index)),
 	}
 }
 
 // cleared returns the state that the pass makes.
-func (p *pass[M]) cleared(ctx context.Context) (*adk.TypedChatModelAgentState[M], error) {
+func (p *clearPass[M]) apply(ctx context.Context) (*adk.TypedChatModelAgentState[M], error) {
 	changed, err := p.run(ctx)
 	if err != nil {
 		return nil, err
 	}
 	if !changed {
-		p.tell(ctx, nil)
-		return p.given, nil
+		p.emit(ctx, nil)
+		return p.input, nil
 	}
-	next := *p.given
-	next.Messages = p.out()
-	p.tell(ctx, next.Messages)
+	next := *p.input
+	next.Messages = p.messages()
+	p.emit(ctx, next.Messages)
 	return &next, nil
 }
 
 // run decides and stores content, and reports whether anything changes.
-func (p *pass[M]) run(ctx context.Context) (changed bool, err error) {
-	results := p.list(ctx)
+func (p *clearPass[M]) run(ctx context.Context) (changed bool, err error) {
+	results := p.candidates(ctx)
 	if p.ClearMessageRewriter != nil && !p.SkipClear {
 		if p.msgs, p.rewritten, err = rewritten(ctx, p.ClearMessageRewriter, p.msgs, p.ClearRetentionSuffixLimit); err != nil {
 			return false, err
@@ -101,18 +101,18 @@ func (p *pass[M]) run(ctx context.Context) (changed bool, err error) {
 	}
 	if p.rewritten {
 		p.tally = einolean.Pass{} // of these, not of those that were listed before
-		results = p.list(ctx)
+		results = p.candidates(ctx)
 	}
 	if !p.rewritten && (len(results) == 0 || p.ClearAtLeastTokens > 0 && p.cannotSaveEnough(results)) {
 		p.countKept(rule.TooFewTokens, len(results))
 		return false, nil
 	}
-	p.Files.Note(ctx, p.namedFiles(p.msgs))
+	p.Files.ReservePaths(ctx, p.namedFiles(p.msgs))
 	if err := p.decideAll(ctx, results); err != nil {
 		return false, err
 	}
 	if len(p.done) > 1 {
-		p.spareNewest(ctx)
+		p.keepNewest(ctx)
 	}
 	if ok, err := p.worthIt(ctx); !ok {
 		return false, err
@@ -128,16 +128,16 @@ func (p *pass[M]) run(ctx context.Context) (changed bool, err error) {
 }
 
 // list lists the results that may be cleared, the oldest first.
-func (p *pass[M]) list(ctx context.Context) []*decide.Result {
-	before, end := rounds.Outside(rounds.Of(p.msgs), p.ClearRetentionSuffixLimit)
+func (p *clearPass[M]) candidates(ctx context.Context) []*decide.Candidate {
+	before, end := rounds.SplitRetained(rounds.Split(p.msgs), p.ClearRetentionSuffixLimit)
 	n := 0
 	for _, r := range before {
 		n += len(r.Pairs)
 	}
-	all, out := make([]decide.Result, 0, n), make([]*decide.Result, 0, n)
+	all, out := make([]decide.Candidate, 0, n), make([]*decide.Candidate, 0, n)
 	for _, r := range before {
 		for i := range r.Pairs {
-			if each := &r.Pairs[i]; each.Found && each.At < end && !each.Result.Search {
+			if each := &r.Pairs[i]; each.Found && each.MessageIndex < end && !each.Result.Search {
 				all = append(all, decide.ResultOf(r, each, p.ruleOf(each.Call)))
 				if c := &all[len(all)-1]; p.isCandidate(c, r) {
 					out = append(out, c)
@@ -145,17 +145,17 @@ func (p *pass[M]) list(ctx context.Context) []*decide.Result {
 			}
 		}
 	}
-	slices.SortStableFunc(out, func(a, b *decide.Result) int { return a.At - b.At })
+	slices.SortStableFunc(out, func(a, b *decide.Candidate) int { return a.MessageIndex - b.MessageIndex })
 	return out
 }
 
 // ruleOf is the rule for the old result of a call.
-func (p *pass[M]) ruleOf(c rounds.Call) rule.Rule {
-	return p.rules.OnceOld(c.Name, c.Args, p.reads && c.Name == p.ReadFileToolName)
+func (p *clearPass[M]) ruleOf(c rounds.Call) rule.ToolPolicy {
+	return p.rules.ForClearing(c.Name, c.Args, p.reads && c.Name == p.ReadFileToolName)
 }
 
 // isCandidate reports whether a result of a round may be cleared, and completes what is known of it.
-func (p *pass[M]) isCandidate(r *decide.Result, of rounds.Round) bool {
+func (p *clearPass[M]) isCandidate(r *decide.Candidate, of rounds.Round) bool {
 	if p.limit > 0 {
 		r.Media = p.oldMedia(r)
 	}
@@ -164,22 +164,22 @@ func (p *pass[M]) isCandidate(r *decide.Result, of rounds.Round) bool {
 		r.Notice = notice.InMarked(r.Texts)
 	}
 	switch {
-	case r.Notice.Cleared() && !refers:
+	case r.Notice.IsPlaceholder() && !refers:
 		return false
 	case r.Rule.Handled && (r.Result.Handled || of.Processed && !of.Ours):
 		return false
-	case r.Rule.Leave != "":
-		p.countKept(r.Rule.Leave, 1)
+	case r.Rule.SkipReason != "":
+		p.countKept(r.Rule.SkipReason, 1)
 		return false
 	}
 	return true
 }
 
-func (p *pass[M]) oldMedia(r *decide.Result) (out []*rounds.Medium) {
+func (p *clearPass[M]) oldMedia(r *decide.Candidate) (out []*rounds.Medium) {
 	if !r.Rule.Refers() {
 		return nil
 	}
-	for _, m := range rounds.Media(p.msgs[r.At]) {
+	for _, m := range rounds.Media(p.msgs[r.MessageIndex]) {
 		if m.Result == r.Result.Index {
 			out = append(out, m)
 		}
@@ -188,7 +188,7 @@ func (p *pass[M]) oldMedia(r *decide.Result) (out []*rounds.Medium) {
 }
 
 // decideAll decides about results, the oldest first, until the target is reached.
-func (p *pass[M]) decideAll(ctx context.Context, results []*decide.Result) (err error) {
+func (p *clearPass[M]) decideAll(ctx context.Context, results []*decide.Candidate) (err error) {
 	target, left := p.ClearTargetTokens, int64(math.MaxInt64)
 	if target > 0 {
 		left = p.sizeBefore(ctx)
@@ -199,10 +199,10 @@ func (p *pass[M]) decideAll(ctx context.Context, results []*decide.Result) (err 
 		}
 	}
 	recounts := 0
-	p.done = make([]decide.Edit, 0, len(results))
+	p.done = make([]decide.Change, 0, len(results))
 	for _, r := range results {
-		if !p.forced && target > 0 && left < target && recounts < maxRecounts {
-			if left, err = p.sizeOf(ctx, p.out()); err != nil || left < target {
+		if !p.mustFit && target > 0 && left < target && recounts < maxRecounts {
+			if left, err = p.sizeOf(ctx, p.messages()); err != nil || left < target {
 				return err
 			}
 			recounts++
@@ -218,7 +218,7 @@ func (p *pass[M]) decideAll(ctx context.Context, results []*decide.Result) (err 
 
 // decideOne decides about one result and returns the tokens that this saves, if they count
 // towards a target.
-func (p *pass[M]) decideOne(ctx context.Context, r *decide.Result) (saved int64, err error) {
+func (p *clearPass[M]) decideOne(ctx context.Context, r *decide.Candidate) (saved int64, err error) {
 	e, why, err := p.Decide(ctx, r)
 	if err != nil {
 		return 0, err
@@ -233,8 +233,8 @@ func (p *pass[M]) decideOne(ctx context.Context, r *decide.Result) (saved int64,
 		return 0, nil
 	}
 	var result, call rounds.Edit
-	e.Into(&result, &call)
-	is := []M{p.msgs[e.At], p.msgs[e.CallAt]}
+	e.AddTo(&result, &call)
+	is := []M{p.msgs[e.MessageIndex], p.msgs[e.CallAt]}
 	before, err := p.TokenCounter(ctx, is, nil)
 	if err != nil {
 		return 0, err
@@ -245,8 +245,8 @@ func (p *pass[M]) decideOne(ctx context.Context, r *decide.Result) (saved int64,
 
 // cannotSaveEnough reports whether even clearing everything cannot save
 // ClearAtLeastTokens. It knows only with the default counter and without a handler.
-func (p *pass[M]) cannotSaveEnough(results []*decide.Result) bool {
-	if p.estimator == nil || p.forced {
+func (p *clearPass[M]) cannotSaveEnough(results []*decide.Candidate) bool {
+	if p.estimator == nil || p.mustFit {
 		return false
 	}
 	var most int64
@@ -260,13 +260,13 @@ func (p *pass[M]) cannotSaveEnough(results []*decide.Result) bool {
 }
 
 // worthIt reports whether there are changes and they save enough. It counts only what decides.
-func (p *pass[M]) worthIt(ctx context.Context) (bool, error) {
+func (p *clearPass[M]) worthIt(ctx context.Context) (bool, error) {
 	if len(p.done) == 0 && !p.rewritten {
 		return false, nil
 	}
-	f := decide.Figures{
+	f := decide.CostEstimate{
 		Threshold: p.MaxTokensForClear, Target: p.ClearTargetTokens, Least: p.ClearAtLeastTokens,
-		Forced: p.forced, Chosen: p.rewritten, Before: -1, After: -1,
+		Forced: p.mustFit, Chosen: p.rewritten, Before: -1, After: -1,
 	}.Of(p.done, p.prompt(ctx))
 	said := f.Worth()
 	for ; said == decide.Unknown; said = f.Worth() {
@@ -274,7 +274,7 @@ func (p *pass[M]) worthIt(ctx context.Context) (bool, error) {
 			f.Before = p.sizeBefore(ctx)
 			continue
 		}
-		after, err := p.sizeOf(ctx, p.out())
+		after, err := p.sizeOf(ctx, p.messages())
 		if err != nil {
 			return false, err
 		}
@@ -283,12 +283,12 @@ func (p *pass[M]) worthIt(ctx context.Context) (bool, error) {
 	if said == decide.Waits {
 		p.countLeft(p.done)
 	}
-	return said == decide.Pays, nil
+	return said == decide.Apply, nil
 }
 
 // prompt is the request in numbers.
-func (p *pass[M]) prompt(ctx context.Context) decide.Prompt {
-	return decide.Prompt{
+func (p *clearPass[M]) prompt(ctx context.Context) decide.RequestStats {
+	return decide.RequestStats{
 		Messages:  len(p.msgs),
 		Roughly:   func(from, to int) int64 { return size.Roughly(p.msgs[from:to]) },
 		Before:    func() int64 { return p.sizeBefore(ctx) },
@@ -298,21 +298,21 @@ func (p *pass[M]) prompt(ctx context.Context) decide.Prompt {
 
 // spareNewest takes the newest results out of a pass, if clearing them saves next to nothing of what it
 // rewrites. The fields that say how much to save decide for themselves.
-func (p *pass[M]) spareNewest(ctx context.Context) {
-	if p.forced || p.rewritten || p.ClearTargetTokens > 0 || p.ClearAtLeastTokens > 0 {
+func (p *clearPass[M]) keepNewest(ctx context.Context) {
+	if p.mustFit || p.rewritten || p.ClearTargetTokens > 0 || p.ClearAtLeastTokens > 0 {
 		return
 	}
-	n := decide.Spare(p.done, p.prompt(ctx), p.MaxTokensForClear)
+	n := decide.KeepNewest(p.done, p.prompt(ctx), p.MaxTokensForClear)
 	p.countLeft(p.done[n:])
 	p.done = p.done[:n]
 }
 
 // out returns the messages with all changes, in copies.
-func (p *pass[M]) out() []M {
+func (p *clearPass[M]) messages() []M {
 	out, edits := slices.Clone(p.msgs), make([]rounds.Edit, len(p.msgs))
 	for i := range p.done {
 		e := &p.done[i]
-		e.Into(&edits[e.At], &edits[e.CallAt])
+		e.AddTo(&edits[e.MessageIndex], &edits[e.CallAt])
 	}
 	for i := range edits {
 		if e := &edits[i]; e.Mark || e.Args != nil || e.Results != nil || e.Media != nil {
@@ -325,7 +325,7 @@ func (p *pass[M]) out() []M {
 // tell reports results replaced for the first time, and the pass, of which out are the messages;
 // nil if nothing changes. Whether an earlier run replaced a result is known from the store or
 // else from earlier reports of this middleware.
-func (p *pass[M]) tell(ctx context.Context, out []M) {
+func (p *clearPass[M]) emit(ctx context.Context, out []M) {
 	if p.OnEvent == nil {
 		return
 	}
@@ -343,9 +343,9 @@ func (p *pass[M]) tell(ctx context.Context, out []M) {
 	p.report.Send(ctx, einolean.Event{Kind: einolean.KindClearDone, Pass: &pass})
 }
 
-func (p *pass[M]) tellOne(ctx context.Context, e *decide.Edit) {
+func (p *clearPass[M]) tellOne(ctx context.Context, e *decide.Change) {
 	p.tally.Looked++
-	if !e.IsNews(&p.reported) {
+	if !e.FirstTime(&p.reported) {
 		p.tally.Repeated++
 		return
 	}
@@ -358,7 +358,7 @@ func (p *pass[M]) tellOne(ctx context.Context, e *decide.Edit) {
 	p.report.Result(ctx, e.Call.Name, e.Call.ID, o)
 }
 
-func (p *pass[M]) countKept(why rule.Reason, n int) {
+func (p *clearPass[M]) countKept(why rule.Reason, n int) {
 	if p.OnEvent == nil || n == 0 {
 		return
 	}
@@ -370,7 +370,7 @@ func (p *pass[M]) countKept(why rule.Reason, n int) {
 }
 
 // countLeft counts results that stay because the pass would save too little.
-func (p *pass[M]) countLeft(edits []decide.Edit) {
+func (p *clearPass[M]) countLeft(edits []decide.Change) {
 	for i := range edits {
 		if edits[i].Replaces() {
 			p.countKept(rule.TooFewTokens, 1)
@@ -379,21 +379,21 @@ func (p *pass[M]) countLeft(edits []decide.Edit) {
 }
 
 // sizeBefore is how many tokens the messages had before the pass.
-func (p *pass[M]) sizeBefore(ctx context.Context) int64 {
+func (p *clearPass[M]) sizeBefore(ctx context.Context) int64 {
 	if !p.before.Exact { // the user's counter always is
-		p.before, _ = p.size(ctx, p.given, true)
+		p.before, _ = p.size(ctx, p.input, true)
 	}
 	return p.before.Tokens
 }
 
-func (p *pass[M]) sizeOf(ctx context.Context, msgs []M) (int64, error) {
-	n, err := p.TokenCounter(ctx, msgs, p.given.ToolInfos)
+func (p *clearPass[M]) sizeOf(ctx context.Context, msgs []M) (int64, error) {
+	n, err := p.TokenCounter(ctx, msgs, p.input.ToolInfos)
 	return p.corrected(n), err
 }
 
 // sizeAfter is how many tokens the messages have after the pass. If the user's counter has not counted them,
 // it subtracts the default estimate of the savings.
-func (p *pass[M]) sizeAfter(ctx context.Context, out []M) int64 {
+func (p *clearPass[M]) sizeAfter(ctx context.Context, out []M) int64 {
 	if p.after >= 0 {
 		return p.after
 	}
@@ -402,8 +402,8 @@ func (p *pass[M]) sizeAfter(ctx context.Context, out []M) int64 {
 		return n
 	}
 	e := new(size.Estimator[M])
-	return max(0, p.before.Tokens-e.Count(p.given.Messages, nil)+e.Count(out, nil))
+	return max(0, p.before.Tokens-e.Count(p.input.Messages, nil)+e.Count(out, nil))
 }
 
 // corrected is an estimate as the provider would count.
-func (p *pass[M]) corrected(n int64) int64 { return int64(float64(n) * p.before.Factor) }
+func (p *clearPass[M]) corrected(n int64) int64 { return int64(float64(n) * p.before.Factor) }

@@ -361,14 +361,14 @@ func (t *TypedConfig[M]) withDefaults() (*TypedConfig[M], error) {
 	if t == nil {
 		return nil, &einolean.FieldError{Package: "reduction", Err: errors.New("the configuration is nil")}
 	}
-	if wrong := t.wrong(); len(wrong) > 0 {
+	if wrong := t.validate(); len(wrong) > 0 {
 		return nil, errors.Join(wrong...)
 	}
 	c := *t
 	c.ReadFileToolName = cmp.Or(c.ReadFileToolName, defaultReadTool)
 	c.RootDir = cmp.Or(c.RootDir, defaultRootDir)
 	c.MaxLengthForTrunc = c.withRoom(cmp.Or(c.MaxLengthForTrunc, defaultMaxLength))
-	c.MaxTokensForClear = c.trigger()
+	c.MaxTokensForClear = c.clearThreshold()
 	if c.WindowTokens > 0 {
 		c.ClearArgumentsOver = cmp.Or(c.ClearArgumentsOver, defaultMaxArgument)
 	}
@@ -395,7 +395,7 @@ func (c *TypedConfig[M]) postProcess(ctx context.Context, state *adk.TypedChatMo
 }
 
 // trigger is MaxTokensForClear with its default.
-func (t *TypedConfig[M]) trigger() int64 {
+func (t *TypedConfig[M]) clearThreshold() int64 {
 	most := int64(defaultMaxTokens)
 	if t.WindowTokens > 0 {
 		most = min(most, max(1, t.WindowTokens/4*3))
@@ -408,7 +408,7 @@ func wrongField(field, format string, args ...any) error {
 }
 
 // wrong validates the fields, with one error for each invalid one.
-func (t *TypedConfig[M]) wrong() (out []error) {
+func (t *TypedConfig[M]) validate() (out []error) {
 	if safe.IsNil(t.Backend) && (t.Backend != nil || !t.SkipTruncation) {
 		out = append(out, wrongField("Backend", "is missing, and needed unless SkipTruncation is set"))
 	}
@@ -433,10 +433,10 @@ func (t *TypedConfig[M]) wrong() (out []error) {
 	if most := notice.MaxPath - noticeRoom; t.RootDir != "" && (len(t.RootDir) > most || !notice.Showable(t.RootDir)) {
 		out = append(out, wrongField("RootDir", "is %.80q, and must be one line of UTF-8 of at most %d bytes: no other path can be shown to a model", t.RootDir, most))
 	}
-	if trigger := t.trigger(); trigger > 0 && t.ClearTargetTokens > trigger {
+	if trigger := t.clearThreshold(); trigger > 0 && t.ClearTargetTokens > trigger {
 		out = append(out, wrongField("ClearTargetTokens", "is %d, and must not be above MaxTokensForClear, %d", t.ClearTargetTokens, trigger))
 	}
-	return append(append(out, t.wrongTools()...), t.unreadable()...)
+	return append(append(out, t.wrongTools()...), t.validateReadTool()...)
 }
 
 // noticeRoom is the size of the longest notice in bytes, without RootDir and
@@ -452,7 +452,7 @@ func (t *TypedConfig[M]) withRoom(limit int) int {
 }
 
 // unreadable lists the settings that keep ProvideReadTool from reading everything back.
-func (t *TypedConfig[M]) unreadable() (out []error) {
+func (t *TypedConfig[M]) validateReadTool() (out []error) {
 	if !t.ProvideReadTool {
 		return nil
 	}
@@ -502,7 +502,7 @@ func (t *TypedConfig[M]) wrongTools() (out []error) {
 
 // contain wraps the callbacks of c, which is a copy of the user's configuration. OnEvent is
 // handled by reporter.
-func (c *TypedConfig[M]) contain() {
+func (c *TypedConfig[M]) recoverCallbacks() {
 	c.GenTruncOffloadFilePath = contained("GenTruncOffloadFilePath", c.GenTruncOffloadFilePath)
 	c.GenClearOffloadFilePath = contained("GenClearOffloadFilePath", c.GenClearOffloadFilePath)
 	if count := c.TokenCounter; count != nil {

@@ -121,7 +121,7 @@ func TestSeveralBackendsAreReadByOneProvidedTool(t *testing.T) {
 	mw := typed(t, &reduction.Config{Backend: general, MaxLengthForTrunc: 1000, ProvideReadTool: true, ToolConfig: map[string]*reduction.ToolReductionConfig{
 		"own": {Backend: own}, "plain": {Backend: plain},
 	}})
-	run := &adkrun.Run{}
+	run := &adkrun.RunContext{}
 	_, err := adkrun.Begin(context.Background(), mw, run)
 	require.NoError(t, err)
 	require.Len(t, run.Tools, 1)

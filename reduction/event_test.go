@@ -112,7 +112,7 @@ func TestOnlyContentThatWasReadIsReportedAsRead(t *testing.T) {
 	mw, events := told(t, &reduction.Config{Backend: backend.NewMemory(0), MaxLengthForTrunc: 1000, ProvideReadTool: true})
 	_, err := runInvokable(context.Background(), mw, callC, `{}`, []string{strings.Repeat("a line\n", 500)})
 	require.NoError(t, err)
-	run := &adkrun.Run{}
+	run := &adkrun.RunContext{}
 	ctx, err := adkrun.Begin(context.Background(), mw, run)
 	require.NoError(t, err)
 	read, err := mw.WrapInvokableToolCall(ctx, run.Tools[0].(tool.InvokableTool).InvokableRun, &adk.ToolContext{Name: "read_file", CallID: "r"})

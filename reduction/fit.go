@@ -40,7 +40,7 @@ const (
 // fitRounds returns a state in which the results of each new round keep within their
 // share of the window, the largest cut first. It considers the round alone, to decide the
 // same whenever it is called.
-func fitRounds[M adk.MessageType](ctx context.Context, of *policy[M], state *adk.TypedChatModelAgentState[M]) (*adk.TypedChatModelAgentState[M], error) {
+func fitRounds[M adk.MessageType](ctx context.Context, of *settings[M], state *adk.TypedChatModelAgentState[M]) (*adk.TypedChatModelAgentState[M], error) {
 	budget := int(of.window(ctx) / roundShare)
 	if budget == 0 {
 		return state, nil
@@ -54,7 +54,7 @@ func fitRounds[M adk.MessageType](ctx context.Context, of *policy[M], state *adk
 		return state, nil
 	}
 	f := newFitting(ctx, of, state)
-	for _, r := range rounds.Of(state.Messages) {
+	for _, r := range rounds.Split(state.Messages) {
 		if r.At < from {
 			continue
 		}
@@ -64,7 +64,7 @@ func fitRounds[M adk.MessageType](ctx context.Context, of *policy[M], state *adk
 			return nil, err
 		}
 	}
-	return f.made(ctx, einolean.KindResultCut, report.ByRound), nil
+	return f.commit(ctx, einolean.KindResultCut, report.ByRound), nil
 }
 
 // mayExceed reports whether the results between two messages with calls may have more
@@ -81,7 +81,7 @@ func mayExceed[M adk.MessageType](msgs []M, most int) bool {
 			results++
 		}
 		if results > 0 {
-			sum += len(rounds.Media(m)) * size.Medium
+			sum += len(rounds.Media(m)) * size.MediaTokens
 		}
 		if sum > most {
 			return true
@@ -121,15 +121,15 @@ const (
 
 // within returns a state that fits a window, if possible. It first clears everything
 // old, then shortens the rest.
-func within[M adk.MessageType](ctx context.Context, of *policy[M], state *adk.TypedChatModelAgentState[M], window int64) (*adk.TypedChatModelAgentState[M], error) {
+func fitWindow[M adk.MessageType](ctx context.Context, of *settings[M], state *adk.TypedChatModelAgentState[M], window int64) (*adk.TypedChatModelAgentState[M], error) {
 	is, err := of.size(ctx, state, true)
 	if err != nil || is.Tokens <= window {
 		return state, err
 	}
 	given, before := state, is
 	p := newPass(ctx, of, state, is)
-	p.forced = true
-	if state, err = p.cleared(ctx); err != nil {
+	p.mustFit = true
+	if state, err = p.apply(ctx); err != nil {
 		return nil, err
 	}
 	if state != given {
@@ -138,7 +138,7 @@ func within[M adk.MessageType](ctx context.Context, of *policy[M], state *adk.Ty
 		}
 	}
 	for s := 0; s < stages && is.Tokens > window; s++ {
-		next, err := shorter(ctx, of, state, s, int(float64(is.Tokens-window)/is.Factor)+1)
+		next, err := fitStage(ctx, of, state, s, int(float64(is.Tokens-window)/is.Factor)+1)
 		if err != nil {
 			return nil, err
 		}
@@ -152,17 +152,17 @@ func within[M adk.MessageType](ctx context.Context, of *policy[M], state *adk.Ty
 	}
 	if state != given {
 		run, _ := of.runOf(ctx)
-		run.sizes.Edited(len(state.Messages))
+		run.sizes.Invalidate(len(state.Messages))
 	}
 	of.report.Send(ctx, einolean.Event{Kind: einolean.KindClearDone, Pass: &einolean.Pass{Before: before.Tokens, After: is.Tokens, Threshold: window}})
 	return state, nil
 }
 
 // shorter returns a state that is over tokens shorter, if a stage can do that.
-func shorter[M adk.MessageType](ctx context.Context, of *policy[M], state *adk.TypedChatModelAgentState[M], s int, over int) (*adk.TypedChatModelAgentState[M], error) {
+func fitStage[M adk.MessageType](ctx context.Context, of *settings[M], state *adk.TypedChatModelAgentState[M], s int, over int) (*adk.TypedChatModelAgentState[M], error) {
 	f := newFitting(ctx, of, state)
-	in := rounds.Of(state.Messages)
-	var all []decide.Decision
+	in := rounds.Split(state.Messages)
+	var all []decide.Plan
 	sum := 0
 	for _, r := range in {
 		is, _ := f.list(r, s >= pages)
@@ -180,8 +180,8 @@ func shorter[M adk.MessageType](ctx context.Context, of *policy[M], state *adk.T
 	case s == oldestMedia && len(in) > 0:
 		end = in[len(in)-1].At
 	}
-	all = append(all, f.sent(end)...)
-	slices.SortStableFunc(all, func(a, b decide.Decision) int { return a.At - b.At })
+	all = append(all, f.userMedia(end)...)
+	slices.SortStableFunc(all, func(a, b decide.Plan) int { return a.MessageIndex - b.MessageIndex })
 	if s != largest && s != larger {
 		over -= f.ReferToOldest(all, end, over)
 	}
@@ -193,25 +193,25 @@ func shorter[M adk.MessageType](ctx context.Context, of *policy[M], state *adk.T
 	if err := f.level(ctx, all, budget); err != nil {
 		return nil, err
 	}
-	return f.made(ctx, einolean.KindResultCut, report.ByWindow), nil
+	return f.commit(ctx, einolean.KindResultCut, report.ByWindow), nil
 }
 
 // fitting is a pass that makes results shorter, wherever they stand.
-type fitting[M adk.MessageType] struct {
-	*pass[M]
-	decide.Leveller
+type fitPass[M adk.MessageType] struct {
+	*clearPass[M]
+	decide.BudgetFitter
 }
 
-func newFitting[M adk.MessageType](ctx context.Context, of *policy[M], state *adk.TypedChatModelAgentState[M]) fitting[M] {
+func newFitting[M adk.MessageType](ctx context.Context, of *settings[M], state *adk.TypedChatModelAgentState[M]) fitPass[M] {
 	p := newPass(ctx, of, state, size.Size{})
-	p.Files.Note(ctx, p.namedFiles(p.msgs))
-	return fitting[M]{p, decide.Leveller{Decider: p.Decider}}
+	p.Files.ReservePaths(ctx, p.namedFiles(p.msgs))
+	return fitPass[M]{p, decide.BudgetFitter{Decider: p.Decider}}
 }
 
 // list lists the results of a round that may become shorter, or whose media may become references, to stay
 // as they are at first, and returns the tokens of the others. A page that is alone in its round is included
 // only in the last stages: the model asked for just that.
-func (f fitting[M]) list(of rounds.Round, everything bool) (out []decide.Decision, fixed int) {
+func (f fitPass[M]) list(of rounds.Round, everything bool) (out []decide.Plan, fixed int) {
 	found := 0
 	for _, each := range of.Pairs {
 		if each.Found {
@@ -227,7 +227,7 @@ func (f fitting[M]) list(of rounds.Round, everything bool) (out []decide.Decisio
 		for _, text := range r.Texts {
 			r.Tokens += tokens.Of(text)
 		}
-		for _, text := range r.Result.Moved {
+		for _, text := range r.Result.MediaRefs {
 			fixed += tokens.Of(text)
 		}
 		if f.mustStay(&r) || r.Rule.Reads && found == 1 && !everything {
@@ -244,19 +244,19 @@ func (f fitting[M]) list(of rounds.Round, everything bool) (out []decide.Decisio
 }
 
 // mustStay reports whether the configuration keeps a result as it is.
-func (f fitting[M]) mustStay(r *decide.Result) bool {
+func (f fitPass[M]) mustStay(r *decide.Candidate) bool {
 	name := r.Call.Name
-	cut := f.rules.OnReturn(name, r.Call.Args, r.Rule.Reads)
-	return r.Rule.Leave != "" || r.Rule.Store == nil || cut.Leave == rule.Excluded || cut.Leave == rule.Skipped && !f.SkipTruncation
+	cut := f.rules.ForTruncation(name, r.Call.Args, r.Rule.Reads)
+	return r.Rule.SkipReason != "" || r.Rule.Store == nil || cut.SkipReason == rule.Excluded || cut.SkipReason == rule.Skipped && !f.SkipTruncation
 }
 
 // sent lists the user's messages with media before an index.
-func (f fitting[M]) sent(end int) (out []decide.Decision) {
+func (f fitPass[M]) userMedia(end int) (out []decide.Plan) {
 	if f.limit == 0 {
 		return nil
 	}
 	for i := range f.msgs[:end] {
-		r := decide.Sent(i, f.rules.Store)
+		r := decide.UserMedia(i, f.rules.Store)
 		if r.Media = f.oldMedia(&r); len(r.Media) > 0 {
 			out = append(out, decide.Stays(&r))
 		}
@@ -265,7 +265,7 @@ func (f fitting[M]) sent(end int) (out []decide.Decision) {
 }
 
 // level makes results level, and takes what changes.
-func (f fitting[M]) level(ctx context.Context, is []decide.Decision, budget int) error {
+func (f fitPass[M]) level(ctx context.Context, is []decide.Plan, budget int) error {
 	edits, err := f.Level(ctx, is, budget)
 	f.done = append(f.done, edits...)
 	return err
@@ -273,10 +273,10 @@ func (f fitting[M]) level(ctx context.Context, is []decide.Decision, budget int)
 
 // made stores what the edits take out, reports them, and returns the state with them, which is the given one
 // if there are none.
-func (f fitting[M]) made(ctx context.Context, kind einolean.Kind, rule string) *adk.TypedChatModelAgentState[M] {
+func (f fitPass[M]) commit(ctx context.Context, kind einolean.Kind, rule string) *adk.TypedChatModelAgentState[M] {
 	f.done, _, _ = f.Save(ctx, f.done)
 	if len(f.done) == 0 {
-		return f.given
+		return f.input
 	}
 	for i := range f.done {
 		e := &f.done[i]
@@ -284,8 +284,8 @@ func (f fitting[M]) made(ctx context.Context, kind einolean.Kind, rule string) *
 		o.Kind, o.By = kind, rule
 		f.report.Result(ctx, e.Call.Name, e.Call.ID, o)
 	}
-	next := *f.given
-	next.Messages = f.out()
+	next := *f.input
+	next.Messages = f.messages()
 	return &next
 }
 
@@ -298,7 +298,7 @@ const maxCallName = 64
 // refer returns a state with references in place of new results that equal a visible one, and
 // its size. Old results that are about to be cleared do not count as visible for those that are
 // kept. Its error is that of a user's callback.
-func refer[M adk.MessageType](ctx context.Context, of *policy[M], state *adk.TypedChatModelAgentState[M], is size.Size) (*adk.TypedChatModelAgentState[M], size.Size, error) {
+func dedupe[M adk.MessageType](ctx context.Context, of *settings[M], state *adk.TypedChatModelAgentState[M], is size.Size) (*adk.TypedChatModelAgentState[M], size.Size, error) {
 	run, _ := of.runOf(ctx)
 	from := 0
 	if run.referred.Swap(true) {
@@ -310,7 +310,7 @@ func refer[M adk.MessageType](ctx context.Context, of *policy[M], state *adk.Typ
 	window := of.window(ctx)
 	clears := is.Tokens >= of.MaxTokensForClear || window > 0 && is.Tokens > window
 	f := newFitting(ctx, of, state)
-	for _, each := range repeats(f.pass, from, clears) {
+	for _, each := range repeats(f.clearPass, from, clears) {
 		e, ok, err := f.Repeat(ctx, each.result, each.like)
 		if err != nil {
 			return nil, is, err
@@ -319,7 +319,7 @@ func refer[M adk.MessageType](ctx context.Context, of *policy[M], state *adk.Typ
 			f.done = append(f.done, e)
 		}
 	}
-	out, err := f.made(ctx, einolean.KindResultReferred, report.ByRepeat), error(nil)
+	out, err := f.commit(ctx, einolean.KindResultReferred, report.ByRepeat), error(nil)
 	if clears && out != state {
 		is, err = of.size(ctx, out, false)
 	}
@@ -350,14 +350,14 @@ func mayRepeat[M adk.MessageType](msgs []M, from int) bool {
 
 // repeat is a result that equals an earlier, visible one.
 type repeat struct {
-	result *decide.Result
+	result *decide.Candidate
 	like   string // the call of that
 }
 
 // repeats lists the results from an index on that equal an earlier, visible one.
-func repeats[M adk.MessageType](p *pass[M], from int, clears bool) (out []repeat) {
-	all := rounds.Of(p.msgs)
-	_, kept := rounds.Outside(all, p.ClearRetentionSuffixLimit)
+func repeats[M adk.MessageType](p *clearPass[M], from int, clears bool) (out []repeat) {
+	all := rounds.Split(p.msgs)
+	_, kept := rounds.SplitRetained(all, p.ClearRetentionSuffixLimit)
 	first := make(map[uint64]*rounds.Pair)
 	for _, at := range inOrder(all) {
 		each := &all[at.round].Pairs[at.call]
@@ -366,15 +366,15 @@ func repeats[M adk.MessageType](p *pass[M], from int, clears bool) (out []repeat
 		}
 		key := report.KeyOf(each.Result.Texts...)
 		earlier, found := first[key]
-		if !found || clears && earlier.At < kept && each.At >= kept {
+		if !found || clears && earlier.MessageIndex < kept && each.MessageIndex >= kept {
 			first[key] = each
 			continue
 		}
 		rule := p.ruleOf(each.Call)
-		if each.At < from || !rule.Refers() || !slices.Equal(earlier.Result.Texts, each.Result.Texts) {
+		if each.MessageIndex < from || !rule.Refers() || !slices.Equal(earlier.Result.Texts, each.Result.Texts) {
 			continue
 		}
-		if r := decide.ResultOf(all[at.round], each, rule); !r.Notice.Cleared() {
+		if r := decide.ResultOf(all[at.round], each, rule); !r.Notice.IsPlaceholder() {
 			out = append(out, repeat{&r, callName(earlier.Call)})
 		}
 	}
@@ -395,7 +395,7 @@ func inOrder(all []rounds.Round) (out []callIn) {
 	}
 	slices.SortStableFunc(out, func(a, b callIn) int {
 		one, other := &all[a.round].Pairs[a.call], &all[b.round].Pairs[b.call]
-		return cmp.Or(cmp.Compare(one.At, other.At), cmp.Compare(one.Result.Index, other.Result.Index))
+		return cmp.Or(cmp.Compare(one.MessageIndex, other.MessageIndex), cmp.Compare(one.Result.Index, other.Result.Index))
 	})
 	return out
 }

@@ -439,7 +439,7 @@ func powerSets(m backendtest.FullStore) []reduction.Backend {
 		rd = store.Reader
 		rg = store.RangeReader
 		cr = store.Creator
-		ca = store.AnyCreator
+		ca = store.FirstFreeCreator
 	)
 	return []reduction.Backend{
 		struct{ bk }{m}, struct {
@@ -513,7 +513,7 @@ func powersOf(b reduction.Backend) (p [4]bool) {
 	_, p[0] = store.As[store.Reader](b)
 	_, p[1] = store.As[store.RangeReader](b)
 	_, p[2] = store.As[store.Creator](b)
-	_, p[3] = store.As[store.AnyCreator](b)
+	_, p[3] = store.As[store.FirstFreeCreator](b)
 	return p
 }
 

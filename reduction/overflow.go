@@ -17,19 +17,19 @@ import (
 )
 
 // recovering is a model whose refusals of long requests do not end the run.
-type recovering[M adk.MessageType] struct {
-	of    *policy[M]
+type overflowModel[M adk.MessageType] struct {
+	of    *settings[M]
 	model model.BaseModel[M]
 }
 
 // Generate asks the model, and once more if the request is too long.
-func (r recovering[M]) Generate(ctx context.Context, input []M, opts ...model.Option) (M, error) {
-	return asked(ctx, r, input, opts, func(input []M) (M, error) { return r.model.Generate(ctx, input, opts...) })
+func (r overflowModel[M]) Generate(ctx context.Context, input []M, opts ...model.Option) (M, error) {
+	return generateWithRetry(ctx, r, input, opts, func(input []M) (M, error) { return r.model.Generate(ctx, input, opts...) })
 }
 
 // Stream does the same. A refusal may also be the first thing in a stream, so it waits for that.
-func (r recovering[M]) Stream(ctx context.Context, input []M, opts ...model.Option) (*schema.StreamReader[M], error) {
-	return asked(ctx, r, input, opts, func(input []M) (*schema.StreamReader[M], error) {
+func (r overflowModel[M]) Stream(ctx context.Context, input []M, opts ...model.Option) (*schema.StreamReader[M], error) {
+	return generateWithRetry(ctx, r, input, opts, func(input []M) (*schema.StreamReader[M], error) {
 		out, err := r.model.Stream(ctx, input, opts...)
 		if err != nil || out == nil {
 			return out, err
@@ -47,7 +47,7 @@ func (r recovering[M]) Stream(ctx context.Context, input []M, opts ...model.Opti
 
 // asked asks a model. A request that is refused as too long is shortened and asked again, once for
 // a model call: what Eino retries after that is short from the beginning.
-func asked[M adk.MessageType, T any](ctx context.Context, r recovering[M], input []M, opts []model.Option, ask func([]M) (T, error)) (T, error) {
+func generateWithRetry[M adk.MessageType, T any](ctx context.Context, r overflowModel[M], input []M, opts []model.Option, ask func([]M) (T, error)) (T, error) {
 	run, _ := r.of.runOf(ctx)
 	tools := model.GetCommonOptions(&model.Options{}, opts...).Tools
 	if run.refused.Load() {
@@ -94,7 +94,7 @@ func asked[M adk.MessageType, T any](ctx context.Context, r recovering[M], input
 const tenth = 10
 
 // refused reports whether an error refuses a request as too long, and the tokens that it names.
-func (r recovering[M]) refused(err error) (tokens int64, ok bool) {
+func (r overflowModel[M]) refused(err error) (tokens int64, ok bool) {
 	if err == nil {
 		return 0, false
 	}
@@ -102,17 +102,17 @@ func (r recovering[M]) refused(err error) (tokens int64, ok bool) {
 }
 
 // size is how many tokens a request has.
-func (r recovering[M]) size(ctx context.Context, input []M, tools []*schema.ToolInfo) (int64, error) {
-	n, err := r.of.size(r.apart(ctx), &adk.TypedChatModelAgentState[M]{Messages: input, ToolInfos: tools}, true)
+func (r overflowModel[M]) size(ctx context.Context, input []M, tools []*schema.ToolInfo) (int64, error) {
+	n, err := r.of.size(r.detached(ctx), &adk.TypedChatModelAgentState[M]{Messages: input, ToolInfos: tools}, true)
 	return n.Tokens, err
 }
 
 // shorten returns a request of at most so many tokens, as far as it can be shortened, its size then,
 // and whether it is another one.
-func (r recovering[M]) shorten(ctx context.Context, input []M, tools []*schema.ToolInfo, target int64) ([]M, int64, bool, error) {
-	ctx = r.apart(ctx)
+func (r overflowModel[M]) shorten(ctx context.Context, input []M, tools []*schema.ToolInfo, target int64) ([]M, int64, bool, error) {
+	ctx = r.detached(ctx)
 	given := &adk.TypedChatModelAgentState[M]{Messages: input, ToolInfos: tools}
-	next, err := within(ctx, r.of, given, target)
+	next, err := fitWindow(ctx, r.of, given, target)
 	if err != nil || next == given {
 		return input, 0, false, err
 	}
@@ -122,6 +122,6 @@ func (r recovering[M]) shorten(ctx context.Context, input []M, tools []*schema.T
 
 // apart returns a context in which counting this request changes nothing that is known of the run's
 // conversation.
-func (r recovering[M]) apart(ctx context.Context) context.Context {
-	return context.WithValue(ctx, r.of, &agentRun{})
+func (r overflowModel[M]) detached(ctx context.Context) context.Context {
+	return context.WithValue(ctx, r.of, &run{})
 }

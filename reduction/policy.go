@@ -37,14 +37,14 @@ import (
 
 // policy is a configuration and what follows from it: where content goes, what reads it back, how long a
 // request is, and who is told. It is immutable, except for the memory in files and what was reported.
-type policy[M adk.MessageType] struct {
+type settings[M adk.MessageType] struct {
 	*TypedConfig[M]                    // with defaults, and callbacks that cannot panic
 	estimator       *size.Estimator[M] // the default counter; nil if the user's counts
 
-	files   *vault.Vault
+	files   *vault.Offloader
 	rules   rule.Table
 	decider decide.Decider // but for the user's code, which sees messages
-	cutter  cut.Cutter
+	cutter  cut.Truncator
 	reader  reader.Reader
 	report  report.Reporter
 
@@ -56,10 +56,10 @@ type policy[M adk.MessageType] struct {
 }
 
 // policyOf reads a configuration with defaults. What has the read tool's name is it if named is set.
-func policyOf[M adk.MessageType](c *TypedConfig[M], named bool) *policy[M] {
-	files := &vault.Vault{Showable: notice.Showable}
+func policyOf[M adk.MessageType](c *TypedConfig[M], named bool) *settings[M] {
+	files := &vault.Offloader{Showable: notice.Showable}
 	trunc, clear := path.Join(c.RootDir, vault.TruncDir), path.Join(c.RootDir, vault.ClearDir)
-	p := &policy[M]{TypedConfig: c, files: files, report: c.OnEvent, clears: !c.SkipClear, recovers: c.Overflow != nil && !c.SkipClear, previews: c.Preview != nil}
+	p := &settings[M]{TypedConfig: c, files: files, report: c.OnEvent, clears: !c.SkipClear, recovers: c.Overflow != nil && !c.SkipClear, previews: c.Preview != nil}
 	for _, own := range c.ToolConfig {
 		p.clears = p.clears || own.ClearHandler != nil && !own.SkipClear
 		p.previews = p.previews || own.Preview != nil
@@ -71,25 +71,25 @@ func policyOf[M adk.MessageType](c *TypedConfig[M], named bool) *policy[M] {
 		}
 	}
 	p.rules = rulesOf(c, files)
-	p.reader = reader.Reader{Name: c.ReadFileToolName, Named: named || c.ProvideReadTool, Media: c.WindowTokens > 0, Report: p.report}
+	p.reader = reader.Reader{Name: c.ReadFileToolName, Explicit: named || c.ProvideReadTool, Media: c.WindowTokens > 0, Report: p.report}
 	if c.ProvideReadTool {
 		readable := readtool.Under(trunc, clear, backend.CatalogDir)
 		p.reader.Tool = reader.NewTool(c.ReadFileToolName, files.Stores, readable, readtool.JSONQuery(c.JSONQuery))
 		for dir, generate := range map[string]*func(context.Context, *ToolDetail) (string, error){vault.ClearDir: &c.GenClearOffloadFilePath, vault.TruncDir: &c.GenTruncOffloadFilePath} {
 			if *generate != nil {
-				*generate = below(c.RootDir, dir, readable, *generate)
+				*generate = restrictToRoot(c.RootDir, dir, readable, *generate)
 			}
 		}
 	}
 	p.decider = decide.Decider{
-		Root: c.RootDir, Least: c.MinSavingBytes, Over: c.ClearArgumentsOver,
-		AnyName: c.GenTruncOffloadFilePath != nil, IsResult: readtool.Under(trunc, clear),
+		Root: c.RootDir, MinSavingBytes: c.MinSavingBytes, MaxArgumentBytes: c.ClearArgumentsOver,
+		CustomPaths: c.GenTruncOffloadFilePath != nil, IsResult: readtool.Under(trunc, clear),
 	}
-	p.cutter = cut.Cutter{
+	p.cutter = cut.Truncator{
 		Root: c.RootDir, Files: files, Rules: &p.rules, Reader: &p.reader, Report: p.report,
-		Ask: p.askTrunc, Preview: p.preview,
-		Previews: func(tool string) bool { return p.previewOf(tool) != nil },
-		Named:    func(ctx context.Context) []string { return runLocal[[]string](ctx, namedFilesKey) },
+		TruncHandler: p.askTrunc, Preview: p.preview,
+		Previews:    func(tool string) bool { return p.previewOf(tool) != nil },
+		NoticePaths: func(ctx context.Context) []string { return runLocal[[]string](ctx, namedFilesKey) },
 	}
 	if generate := c.GenTruncOffloadFilePath; generate != nil {
 		p.cutter.Name = func(ctx context.Context, detail cut.Detail) (string, error) { return generate(ctx, toolDetail(detail)) }
@@ -98,11 +98,11 @@ func policyOf[M adk.MessageType](c *TypedConfig[M], named bool) *policy[M] {
 }
 
 // rulesOf is what a configuration says of all tools.
-func rulesOf[M adk.MessageType](c *TypedConfig[M], files *vault.Vault) rule.Table {
+func rulesOf[M adk.MessageType](c *TypedConfig[M], files *vault.Offloader) rule.Table {
 	t := rule.Table{
 		Store: files.Open(c.Backend), Stores: make(map[string]*vault.Store), Limit: c.MaxLengthForTrunc, Limits: make(map[string]int), Compact: c.CompactJSON,
-		Returned: rule.Phase{Skip: c.SkipTruncation, Exclude: c.TruncExcludeTools, Tools: make(map[string]rule.Tool)},
-		Old:      rule.Phase{Skip: c.SkipClear, Exclude: c.ClearExcludeTools, Tools: make(map[string]rule.Tool)},
+		Returned: rule.PhaseConfig{Skip: c.SkipTruncation, Exclude: c.TruncExcludeTools, Tools: make(map[string]rule.Tool)},
+		Old:      rule.PhaseConfig{Skip: c.SkipClear, Exclude: c.ClearExcludeTools, Tools: make(map[string]rule.Tool)},
 	}
 	for name, own := range c.ToolConfig {
 		t.Stores[name], t.Limits[name] = files.Open(own.Backend), own.MaxLengthForTrunc
@@ -113,7 +113,7 @@ func rulesOf[M adk.MessageType](c *TypedConfig[M], files *vault.Vault) rule.Tabl
 }
 
 // below makes a path generator give way to the default path where the read tool could not read its own.
-func below(root, dir string, readable func(string) bool, generate func(context.Context, *ToolDetail) (string, error)) func(context.Context, *ToolDetail) (string, error) {
+func restrictToRoot(root, dir string, readable func(string) bool, generate func(context.Context, *ToolDetail) (string, error)) func(context.Context, *ToolDetail) (string, error) {
 	return func(ctx context.Context, detail *ToolDetail) (string, error) {
 		at, err := generate(ctx, detail)
 		if err == nil && !readable(at) {
@@ -129,7 +129,7 @@ func toolDetail(d cut.Detail) *ToolDetail {
 
 // askTrunc asks the user's handler for a result that returns. Also the stream of an answer that does not
 // count is the middleware's, which closes it.
-func (p *policy[M]) askTrunc(ctx context.Context, detail cut.Detail) (answer cut.Answer, err error) {
+func (p *settings[M]) askTrunc(ctx context.Context, detail cut.Detail) (answer cut.Answer, err error) {
 	got, err := p.ToolConfig[detail.Tool.Name].TruncHandler(ctx, toolDetail(detail))
 	if got != nil {
 		answer = cut.Answer{
@@ -144,7 +144,7 @@ func (p *policy[M]) askTrunc(ctx context.Context, detail cut.Detail) (answer cut
 }
 
 // askClear asks the user's handler for an old result.
-func (p *policy[M]) askClear(ctx context.Context, detail *ToolDetail) (decide.Answer, error) {
+func (p *settings[M]) askClear(ctx context.Context, detail *ToolDetail) (decide.Answer, error) {
 	got, err := p.ToolConfig[detail.ToolContext.Name].ClearHandler(ctx, detail)
 	switch {
 	case errors.Is(err, UseDefault):
@@ -163,14 +163,14 @@ func (p *policy[M]) askClear(ctx context.Context, detail *ToolDetail) (decide.An
 }
 
 // previewOf is the Preview of a tool's results, nil for none.
-func (p *policy[M]) previewOf(tool string) Preview {
+func (p *settings[M]) previewOf(tool string) Preview {
 	if own := p.ToolConfig[tool]; own != nil && own.Preview != nil {
 		return own.Preview
 	}
 	return p.Preview
 }
 
-func (p *policy[M]) preview(ctx context.Context, of cut.Detail, text string, room int) string {
+func (p *settings[M]) preview(ctx context.Context, of cut.Detail, text string, room int) string {
 	args := ""
 	if of.Args != nil {
 		args = of.Args.Text
@@ -179,8 +179,8 @@ func (p *policy[M]) preview(ctx context.Context, of cut.Detail, text string, roo
 }
 
 // agentRun is what one middleware, whose policy is its key in a context, records of a run.
-type agentRun struct {
-	sizes size.Run
+type run struct {
+	sizes size.Tracker
 
 	referred atomic.Bool  // the whole history was searched for repeats
 	markedAt atomic.Int64 // when files were marked as used, in seconds
@@ -190,15 +190,15 @@ type agentRun struct {
 }
 
 // runOf returns what is recorded of a run. Outside a run that is nothing yet, and nobody keeps it.
-func (p *policy[M]) runOf(ctx context.Context) (run *agentRun, inRun bool) {
-	if b, ok := ctx.Value(p).(*agentRun); ok {
+func (p *settings[M]) runOf(ctx context.Context) (r *run, inRun bool) {
+	if b, ok := ctx.Value(p).(*run); ok {
 		return b, true
 	}
-	return &agentRun{}, false
+	return &run{}, false
 }
 
 // size is how long a state is, as far as that decides what happens to it, or exactly.
-func (p *policy[M]) size(ctx context.Context, state *adk.TypedChatModelAgentState[M], exactly bool) (size.Size, error) {
+func (p *settings[M]) size(ctx context.Context, state *adk.TypedChatModelAgentState[M], exactly bool) (size.Size, error) {
 	if p.estimator == nil {
 		n, err := p.TokenCounter(ctx, state.Messages, state.ToolInfos)
 		return size.Size{Tokens: n, Factor: 1, Exact: true}, err
@@ -220,7 +220,7 @@ func (p *policy[M]) size(ctx context.Context, state *adk.TypedChatModelAgentStat
 
 // window is how many tokens a request may have: what is configured or, if that is less, what a
 // refusal has taught in this run; zero if nothing is known.
-func (p *policy[M]) window(ctx context.Context) int64 {
+func (p *settings[M]) window(ctx context.Context) int64 {
 	window := p.WindowTokens
 	if !p.recovers {
 		return window
@@ -233,10 +233,10 @@ func (p *policy[M]) window(ctx context.Context) int64 {
 
 // namedFiles lists, sorted, the files that notices in a history name. A notice naming a file that its
 // call could not have written is a forgery.
-func (p *policy[M]) namedFiles(msgs []M) (names []string) {
+func (p *settings[M]) namedFiles(msgs []M) (names []string) {
 	eachNoticed(msgs, func(r rounds.Result) {
-		n := notice.In(r.Texts)
-		if n.Path != "" && (n.Cleared() || p.GenTruncOffloadFilePath != nil || vault.MadeFor(n.Path, r.ID)) {
+		n := notice.FromTexts(r.Texts)
+		if n.Path != "" && (n.IsPlaceholder() || p.GenTruncOffloadFilePath != nil || vault.BelongsToCall(n.Path, r.ID)) {
 			names = append(names, vault.Clean(n.Path))
 		}
 	})
@@ -253,7 +253,7 @@ func eachNoticed[M adk.MessageType](msgs []M, f func(rounds.Result)) {
 			}
 			may := false
 			for item := p.Parts(); item.Next(); {
-				may = may || notice.Ends(item.Text())
+				may = may || notice.HasEnvelope(item.Text())
 			}
 			if may {
 				f(rounds.ResultIn(p.Part))
@@ -264,9 +264,9 @@ func eachNoticed[M adk.MessageType](msgs []M, f func(rounds.Result)) {
 
 // noteNamedFiles tells calls which of their future files the notices in the history already
 // name. They must not write to these.
-func (p *policy[M]) noteNamedFiles(ctx context.Context, msgs []M, calls []rounds.Call) {
+func (p *settings[M]) noteNamedFiles(ctx context.Context, msgs []M, calls []rounds.Call) {
 	shown := p.namedFiles(msgs)
-	p.files.Note(ctx, shown)
+	p.files.ReservePaths(ctx, shown)
 	wanted := make(map[string]bool, len(calls))
 	for _, each := range calls {
 		wanted[vault.Clean(vault.DefaultPath(p.RootDir, vault.TruncDir, each.ID))] = true
@@ -286,17 +286,17 @@ const maxQuestion = 1000
 
 // noteQuestion records the last texts of the user and the model for the calls that the model
 // has just made.
-func (p *policy[M]) noteQuestion(ctx context.Context, msgs []M) {
-	_, said := saidIn(msgs[len(msgs)-1])
+func (p *settings[M]) noteQuestion(ctx context.Context, msgs []M) {
+	_, said := textOf(msgs[len(msgs)-1])
 	asked := ""
 	for i := len(msgs) - 1; i >= 0 && asked == ""; i-- {
-		asked, _ = saidIn(msgs[i])
+		asked, _ = textOf(msgs[i])
 	}
-	_ = adk.SetRunLocalValue(ctx, questionKey, endOf(asked)+"\n"+endOf(said))
+	_ = adk.SetRunLocalValue(ctx, questionKey, lastBytes(asked)+"\n"+lastBytes(said))
 }
 
 // saidIn returns the text of a message of the user or the model.
-func saidIn[M adk.MessageType](m M) (user, model string) {
+func textOf[M adk.MessageType](m M) (user, model string) {
 	var texts []string
 	for part := message.Parts(m); part.Next(); {
 		if part.Kind == message.Text {
@@ -312,11 +312,11 @@ func saidIn[M adk.MessageType](m M) (user, model string) {
 	return "", ""
 }
 
-func endOf(text string) string { return text[display.Ceil(text, len(text)-maxQuestion):] }
+func lastBytes(text string) string { return text[display.Ceil(text, len(text)-maxQuestion):] }
 
 // markUsed tells the stores, at the start of a run and each hour after, which files the
 // history names.
-func (p *policy[M]) markUsed(ctx context.Context, run *agentRun, msgs []M) {
+func (p *settings[M]) markUsed(ctx context.Context, run *run, msgs []M) {
 	if !slices.ContainsFunc(p.files.Stores, func(s *vault.Store) bool { return s.Cleaner != nil }) {
 		return
 	}
@@ -324,7 +324,7 @@ func (p *policy[M]) markUsed(ctx context.Context, run *agentRun, msgs []M) {
 	if now-last < int64(backend.UseInterval/time.Second) || !run.markedAt.CompareAndSwap(last, now) {
 		return
 	}
-	if names := p.everyName(msgs); len(names) > 0 {
+	if names := p.noticePaths(msgs); len(names) > 0 {
 		for _, s := range p.files.Stores {
 			if err := s.MarkUsed(ctx, names); err != nil && ctx.Err() == nil {
 				p.report.Send(ctx, einolean.Event{Kind: einolean.KindStoreFailed, Err: err})
@@ -335,11 +335,11 @@ func (p *policy[M]) markUsed(ctx context.Context, run *agentRun, msgs []M) {
 
 // everyName lists all files that a history names in notices, for results, media and arguments.
 // A name that a tool made up does no harm.
-func (p *policy[M]) everyName(msgs []M) []string {
+func (p *settings[M]) noticePaths(msgs []M) []string {
 	names := make(map[string]bool)
 	add := func(texts ...string) {
 		for _, text := range texts {
-			if at := notice.Recognise(text); at.Path != "" {
+			if at := notice.Parse(text); at.Path != "" {
 				names[at.Path] = true
 			}
 		}
@@ -348,10 +348,10 @@ func (p *policy[M]) everyName(msgs []M) []string {
 		v := rounds.ViewOf(msg, rounds.View{})
 		add(v.Moved...)
 		for _, r := range v.Results {
-			add(append(r.Texts, r.Moved...)...)
+			add(append(r.Texts, r.MediaRefs...)...)
 		}
 		for _, each := range v.Calls {
-			for _, name := range vault.Mentions(p.RootDir, each.Args) {
+			for _, name := range vault.PathsIn(p.RootDir, each.Args) {
 				names[name] = true
 			}
 		}

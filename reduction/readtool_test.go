@@ -181,7 +181,7 @@ type adds[M adk.MessageType] struct {
 	tools []tool.BaseTool
 }
 
-func (a *adds[M]) Begin(ctx context.Context, rc *adkrun.Run) (context.Context, error) {
+func (a *adds[M]) Begin(ctx context.Context, rc *adkrun.RunContext) (context.Context, error) {
 	rc.Tools = append(slices.Clone(rc.Tools), a.tools...)
 	return ctx, nil
 }

@@ -36,11 +36,11 @@ func NewTyped[M adk.MessageType](ctx context.Context, config *TypedConfig[M]) (a
 	if err != nil {
 		return nil, err
 	}
-	c.contain()
+	c.recoverCallbacks()
 	m := &middleware[M]{
 		TypedBaseChatModelAgentMiddleware: &adk.TypedBaseChatModelAgentMiddleware[M]{},
 
-		policy: policyOf(c, config.ReadFileToolName != ""),
+		settings: policyOf(c, config.ReadFileToolName != ""),
 	}
 	return adkrun.New(m), nil
 }
@@ -48,20 +48,20 @@ func NewTyped[M adk.MessageType](ctx context.Context, config *TypedConfig[M]) (a
 // middleware implements the hooks.
 type middleware[M adk.MessageType] struct {
 	*adk.TypedBaseChatModelAgentMiddleware[M]
-	*policy[M]
+	*settings[M]
 }
 
 // Begin adds the read tool if the configuration asks for one and the agent has none.
-func (m *middleware[M]) Begin(ctx context.Context, run *adkrun.Run) (context.Context, error) {
-	if run == nil {
+func (m *middleware[M]) Begin(ctx context.Context, rc *adkrun.RunContext) (context.Context, error) {
+	if rc == nil {
 		return ctx, nil
 	}
-	next, tools, err := m.reader.Begin(ctx, run.Tools)
+	next, tools, err := m.reader.Begin(ctx, rc.Tools)
 	if err != nil {
 		return ctx, err
 	}
-	run.Tools = tools
-	return context.WithValue(next, m.policy, &agentRun{}), nil
+	rc.Tools = tools
+	return context.WithValue(next, m.settings, &run{}), nil
 }
 
 // BeforeModelRewriteState clears old results.
@@ -80,7 +80,7 @@ func (m *middleware[M]) BeforeModelRewriteState(ctx context.Context, state *adk.
 		next.ToolInfos, next.DeferredToolInfos = m.reader.Without(state.ToolInfos), m.reader.Without(state.DeferredToolInfos)
 		state = &next
 	}
-	if virtual.Now(ctx) {
+	if virtual.InProgramTurn(ctx) {
 		return ctx, state, nil
 	}
 	if inRun {
@@ -109,7 +109,7 @@ func (m *middleware[M]) reduced(ctx context.Context, state *adk.TypedChatModelAg
 	out, err := state, error(nil)
 	window := m.window(ctx)
 	if window > 0 {
-		if out, err = fitRounds(ctx, m.policy, out); err != nil {
+		if out, err = fitRounds(ctx, m.settings, out); err != nil {
 			return nil, err
 		}
 	}
@@ -118,22 +118,22 @@ func (m *middleware[M]) reduced(ctx context.Context, state *adk.TypedChatModelAg
 		return nil, err
 	}
 	if m.ReferToRepeats {
-		if out, is, err = refer(ctx, m.policy, out, is); err != nil {
+		if out, is, err = dedupe(ctx, m.settings, out, is); err != nil {
 			return nil, err
 		}
 	}
 	if is.Tokens >= m.MaxTokensForClear {
-		p := newPass(ctx, m.policy, out, is)
-		if out, err = p.cleared(ctx); err != nil {
+		p := newPass(ctx, m.settings, out, is)
+		if out, err = p.apply(ctx); err != nil {
 			return nil, err
 		}
-		if out != p.given {
+		if out != p.input {
 			run, _ := m.runOf(ctx)
-			run.sizes.Edited(len(out.Messages))
+			run.sizes.Invalidate(len(out.Messages))
 		}
 	}
 	if window > 0 && is.Tokens > window && !m.SkipClear {
-		return within(ctx, m.policy, out, window)
+		return fitWindow(ctx, m.settings, out, window)
 	}
 	return out, nil
 }
@@ -147,8 +147,8 @@ func (m *middleware[M]) WrapModel(ctx context.Context, inner model.BaseModel[M],
 		}).Model(inner)
 	}
 	inner = nothing.Model(inner)
-	if m.recovers && !virtual.Now(ctx) {
-		return recovering[M]{m.policy, inner}, nil
+	if m.recovers && !virtual.InProgramTurn(ctx) {
+		return overflowModel[M]{m.settings, inner}, nil
 	}
 	return inner, nil
 }
@@ -173,20 +173,20 @@ func (m *middleware[M]) AfterModelRewriteState(ctx context.Context, state *adk.T
 
 // WrapInvokableToolCall cuts what a tool returns as a string.
 func (m *middleware[M]) WrapInvokableToolCall(ctx context.Context, endpoint adk.InvokableToolCallEndpoint, tCtx *adk.ToolContext) (adk.InvokableToolCallEndpoint, error) {
-	return cut.Invoked(ctx, &m.cutter, tCtx, endpoint), nil
+	return cut.WrapInvokable(ctx, &m.cutter, tCtx, endpoint), nil
 }
 
 // WrapEnhancedInvokableToolCall cuts what a tool returns in parts.
 func (m *middleware[M]) WrapEnhancedInvokableToolCall(ctx context.Context, endpoint adk.EnhancedInvokableToolCallEndpoint, tCtx *adk.ToolContext) (adk.EnhancedInvokableToolCallEndpoint, error) {
-	return cut.Invoked(ctx, &m.cutter, tCtx, endpoint), nil
+	return cut.WrapInvokable(ctx, &m.cutter, tCtx, endpoint), nil
 }
 
 // WrapStreamableToolCall cuts what a tool streams as strings.
 func (m *middleware[M]) WrapStreamableToolCall(ctx context.Context, endpoint adk.StreamableToolCallEndpoint, tCtx *adk.ToolContext) (adk.StreamableToolCallEndpoint, error) {
-	return cut.Streamed(ctx, &m.cutter, tCtx, nothing.Streamed(endpoint)), nil
+	return cut.WrapStreamable(ctx, &m.cutter, tCtx, nothing.Streamed(endpoint)), nil
 }
 
 // WrapEnhancedStreamableToolCall cuts what a tool streams in parts.
 func (m *middleware[M]) WrapEnhancedStreamableToolCall(ctx context.Context, endpoint adk.EnhancedStreamableToolCallEndpoint, tCtx *adk.ToolContext) (adk.EnhancedStreamableToolCallEndpoint, error) {
-	return cut.Streamed(ctx, &m.cutter, tCtx, nothing.Streamed(endpoint)), nil
+	return cut.WrapStreamable(ctx, &m.cutter, tCtx, nothing.Streamed(endpoint)), nil
 }

@@ -136,7 +136,7 @@ func TestACallThatNamesItselfBadlyIsNotQuoted(t *testing.T) {
 func TestLookingForRepeatsAllocatesNothingIfThereIsNone(t *testing.T) {
 	ctx := context.Background()
 	mw := typed(t, &reduction.Config{Backend: backend.NewMemory(0), Savings: reduction.Savings{ReferToRepeats: true}, ProvideReadTool: true})
-	ctx, err := adkrun.Begin(ctx, mw, &adkrun.Run{})
+	ctx, err := adkrun.Begin(ctx, mw, &adkrun.RunContext{})
 	require.NoError(t, err)
 	msgs := talk[*schema.Message](999, 200)
 	for i, m := range msgs {

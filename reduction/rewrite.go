@@ -22,11 +22,11 @@ type rewriter[M adk.MessageType] func(ctx context.Context, call M, responses []M
 // rewriter, and whether anything is new. It skips rounds that were rewritten or cleared
 // before.
 func rewritten[M adk.MessageType](ctx context.Context, by rewriter[M], msgs []M, keep int) ([]M, bool, error) {
-	rounds, end := rounds.Outside(rounds.Of(msgs), keep)
+	rounds, end := rounds.SplitRetained(rounds.Split(msgs), keep)
 	instead := make(map[int][]M, len(rounds))
 	gone := make(map[int]bool)
 	for _, r := range rounds {
-		if r.Processed || !alone(msgs, r, end) {
+		if r.Processed || !isSeparable(msgs, r, end) {
 			continue
 		}
 		got, err := rewrite(ctx, by, msgs, r)
@@ -55,12 +55,12 @@ func rewritten[M adk.MessageType](ctx context.Context, by rewriter[M], msgs []M,
 			from = i
 		}
 	}
-	return sent.Untied(out, from), true, nil
+	return sent.MarkForeign(out, from), true, nil
 }
 
 // alone reports whether the messages with a round's results hold results of no other
 // round, and none of them is kept: then the round can be taken out.
-func alone[M adk.MessageType](msgs []M, r rounds.Round, end int) bool {
+func isSeparable[M adk.MessageType](msgs []M, r rounds.Round, end int) bool {
 	results := 0
 	for _, i := range r.Messages() {
 		if i >= end {
@@ -82,9 +82,9 @@ func isResult(p message.Part) bool { return p.Kind == message.Result }
 func rewrite[M adk.MessageType](ctx context.Context, by rewriter[M], msgs []M, r rounds.Round) ([]M, error) {
 	var responses []M
 	for _, i := range r.Messages() {
-		responses = append(responses, rounds.Own(message.Without(msgs[i], func(p message.Part) bool { return !isResult(p) }, "")))
+		responses = append(responses, rounds.DeepCopy(message.Without(msgs[i], func(p message.Part) bool { return !isResult(p) }, "")))
 	}
-	got, err := by(ctx, rounds.Own(msgs[r.At]), responses)
+	got, err := by(ctx, rounds.DeepCopy(msgs[r.At]), responses)
 	if err != nil {
 		return nil, err
 	}

@@ -328,7 +328,7 @@ func (c *living[M]) goOn(rounds int) {
 	require.NoError(c.T, err)
 	defer dir.Close()
 	mw := typed(c.T, &reduction.TypedConfig[M]{Backend: store.Scoped(dir, c.scope), MaxTokensForClear: 1, MaxLengthForTrunc: 1000, Savings: reduction.Savings{ReferToRepeats: true, ClearArgumentsOver: 300}, WindowTokens: 1 << 30})
-	ctx, err := adkrun.Begin(context.Background(), mw, &adkrun.Run{})
+	ctx, err := adkrun.Begin(context.Background(), mw, &adkrun.RunContext{})
 	require.NoError(c.T, err)
 	if len(c.msgs) == 0 { // a tool may return anything, such as the notice of a file that no store can have
 		c.msgs = []M{

@@ -60,7 +60,7 @@ func allocates[M adk.MessageType](t *testing.T) {
 	for i := range 50 {
 		tools = append(tools, &schema.ToolInfo{Name: fmt.Sprint("tool", i), ParamsOneOf: schema.NewParamsOneOfByParams(map[string]*schema.ParameterInfo{"p": {Type: schema.String}})})
 	}
-	ctx, err := adkrun.Begin(context.Background(), mw, &adkrun.Run{})
+	ctx, err := adkrun.Begin(context.Background(), mw, &adkrun.RunContext{})
 	require.NoError(t, err)
 	state := &adk.TypedChatModelAgentState[M]{Messages: conversation[M](1000, 4096), ToolInfos: tools}
 	require.Zero(t, race.Allocations(20, func() {
@@ -72,7 +72,7 @@ func allocates[M adk.MessageType](t *testing.T) {
 }
 
 // exactly is the exact size of a request.
-func exactly[M adk.MessageType](e *size.Estimator[M], run *size.Run, msgs []M, tools []*schema.ToolInfo, threshold int64) (int64, float64) {
+func exactly[M adk.MessageType](e *size.Estimator[M], run *size.Tracker, msgs []M, tools []*schema.ToolInfo, threshold int64) (int64, float64) {
 	s := e.Size(run, msgs, tools, threshold, -1)
 	return s.Tokens, s.Factor
 }
@@ -96,7 +96,7 @@ func looked[M adk.MessageType](t *testing.T, c *TypedConfig[M], msgs []M) ([]M, 
 	}
 	mw, err := NewTyped(context.Background(), c)
 	require.NoError(t, err)
-	ctx, err := adkrun.Begin(context.Background(), mw, &adkrun.Run{})
+	ctx, err := adkrun.Begin(context.Background(), mw, &adkrun.RunContext{})
 	require.NoError(t, err)
 	_, state, err := mw.BeforeModelRewriteState(ctx, &adk.TypedChatModelAgentState[M]{Messages: msgs}, nil)
 	require.NoError(t, err)
@@ -133,7 +133,7 @@ func ofOthers[M adk.MessageType](t *testing.T) {
 	whole := charged[M](40, 1)
 	all := float64(e.Count(whole, nil))
 	factor := func(msgs []M, threshold float64) float64 {
-		_, f := exactly(e, &size.Run{}, msgs, nil, int64(threshold))
+		_, f := exactly(e, &size.Tracker{}, msgs, nil, int64(threshold))
 		return f
 	}
 	// A history that was kept whole, of a conversation in which old results were
@@ -169,7 +169,7 @@ func afterAClearing[M adk.MessageType](t *testing.T) {
 	msgs := charged[M](10, 1)
 	mw, err := NewTyped(context.Background(), &TypedConfig[M]{Backend: store.NewMemory(0), MaxTokensForClear: e.Count(msgs, nil)})
 	require.NoError(t, err)
-	ctx, err := adkrun.Begin(context.Background(), mw, &adkrun.Run{})
+	ctx, err := adkrun.Begin(context.Background(), mw, &adkrun.RunContext{})
 	require.NoError(t, err)
 	hook := func(msgs []M) []M {
 		_, state, err := mw.BeforeModelRewriteState(ctx, &adk.TypedChatModelAgentState[M]{Messages: msgs}, nil)
@@ -178,7 +178,7 @@ func afterAClearing[M adk.MessageType](t *testing.T) {
 	}
 	out := hook(msgs)
 	require.NotEqual(t, msgs, out)
-	run, _ := mw.(interface{ Unwrap() adkrun.Handler[M] }).Unwrap().(*middleware[M]).policy.runOf(ctx)
+	run, _ := mw.(interface{ Unwrap() adkrun.Handler[M] }).Unwrap().(*middleware[M]).settings.runOf(ctx)
 	for i := range 3 {
 		id := fmt.Sprint("later_", i)
 		out = append(slices.Clone(out), adktest.Reporting(adktest.Assistant[M]("", adktest.ToolCall{ID: id, Name: "shell", Args: `{}`}), int(1.5*float64(e.Count(out, nil)))), adktest.Result[M](id, "shell", "done"))

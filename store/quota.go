@@ -37,9 +37,9 @@ const (
 
 // quota counts what each scope of a store has. It is safe for concurrent use.
 type quota struct {
-	most    int64         // bytes in each scope; zero: no limit
-	cleaner Cleaner       // counts what is stored; nil if the store cannot
-	files   backend.Locks // what a write replaces is what was measured
+	maxBytes int64         // bytes in each scope; zero: no limit
+	cleaner  Cleaner       // counts what is stored; nil if the store cannot
+	files    backend.Locks // what a write replaces is what was measured
 
 	mu    sync.Mutex
 	used  map[string]*usage // by directory
@@ -63,7 +63,7 @@ type recounts struct {
 }
 
 // booking is room in a scope for what one call writes.
-type booking struct {
+type reservation struct {
 	quota *quota
 	dir   string
 	of    []*usage // of the scope, and of the scopes around it
@@ -74,10 +74,10 @@ type booking struct {
 }
 
 // begin returns a booking of nothing yet. Every booking must be ended.
-func (q *quota) begin(ctx context.Context, dirs []string) (*booking, error) {
+func (q *quota) begin(ctx context.Context, dirs []string) (*reservation, error) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	b := &booking{quota: q, dir: whole(dirs), ctx: ctx}
+	b := &reservation{quota: q, dir: whole(dirs), ctx: ctx}
 	around := 0
 	if q.cleaner == nil {
 		around = len(dirs) - 1 // who cannot count knows nothing of the levels below a key
@@ -140,7 +140,7 @@ func (q *quota) count(ctx context.Context, dir string, u *usage) {
 }
 
 // countsSoFar is the sum of usage.counts. b.quota.mu is held.
-func (b *booking) countsSoFar() (sum int) {
+func (b *reservation) generation() (sum int) {
 	for _, u := range b.of {
 		sum += u.counts
 	}
@@ -148,24 +148,24 @@ func (b *booking) countsSoFar() (sum int) {
 }
 
 // measure notes that what the call replaces is measured now.
-func (b *booking) measure() {
+func (b *reservation) measure() {
 	q := b.quota
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	b.counts = b.countsSoFar()
+	b.counts = b.generation()
 }
 
 // take books room for bytes that take the place of others. Measured is false if the store has
 // counted since those were measured.
-func (b *booking) take(bytes, others int64) (measured bool, err error) {
+func (b *reservation) take(bytes, others int64) (measured bool, err error) {
 	q := b.quota
 	q.count(b.ctx, b.dir, b.of[0])
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	if b.countsSoFar() != b.counts {
+	if b.generation() != b.counts {
 		return false, nil
 	}
-	if bytes-others > q.most-b.of[0].bytes {
+	if bytes-others > q.maxBytes-b.of[0].bytes {
 		return true, errScopeFull
 	}
 	// Room is there for others when this has been written.
@@ -178,7 +178,7 @@ func (b *booking) take(bytes, others int64) (measured bool, err error) {
 }
 
 // Write books room for a piece of a stream.
-func (b *booking) Write(p []byte) (int, error) {
+func (b *reservation) Write(p []byte) (int, error) {
 	for {
 		b.measure()
 		if measured, err := b.take(int64(len(p)), 0); measured || err != nil {
@@ -188,7 +188,7 @@ func (b *booking) Write(p []byte) (int, error) {
 }
 
 // add changes the counts. b.quota.mu is held.
-func (b *booking) add(bytes int64) {
+func (b *reservation) add(bytes int64) {
 	b.grows += bytes
 	for _, u := range b.of {
 		u.bytes = max(0, u.bytes+bytes)
@@ -197,11 +197,11 @@ func (b *booking) add(bytes int64) {
 
 // end ends a booking, after which the scope is larger by grows than when it was measured. If the store
 // has counted meanwhile, it may have seen that: the count stays the larger one.
-func (b *booking) end(grows int64) {
+func (b *reservation) end(grows int64) {
 	q := b.quota
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	if b.countsSoFar() == b.counts {
+	if b.generation() == b.counts {
 		b.add(grows - b.grows)
 	}
 	for _, u := range b.of {

@@ -59,9 +59,9 @@ func Scoped(b Backend, s Scope) Backend {
 	out.reader, _ = As[Reader](b)
 	out.ranges, _ = As[RangeReader](b)
 	out.creator, _ = As[Creator](b)
-	out.any, _ = As[AnyCreator](b)
+	out.any, _ = As[FirstFreeCreator](b)
 	out.cleaner, _ = As[Cleaner](b)
-	out.quota = quota{most: s.MaxBytes, cleaner: out.cleaner}
+	out.quota = quota{maxBytes: s.MaxBytes, cleaner: out.cleaner}
 	return out
 }
 
@@ -75,7 +75,7 @@ func (s *scoped) can(ability any) bool {
 		return s.ranges != nil
 	case *Creator:
 		return s.creator != nil || s.any != nil
-	case *AnyCreator:
+	case *FirstFreeCreator:
 		return s.any != nil
 	case *Cleaner:
 		return s.cleaner != nil
@@ -101,7 +101,7 @@ type abilities struct {
 	reader  Reader
 	ranges  RangeReader
 	creator Creator
-	any     AnyCreator
+	any     FirstFreeCreator
 	cleaner Cleaner
 }
 
@@ -154,7 +154,7 @@ func (s *scoped) sizeOf(ctx context.Context, path string) (size int64, known boo
 // within calls write, after which a file has the size that after makes of the one before, if the
 // scope has room for it.
 func (s *scoped) within(ctx context.Context, dirs []string, path string, after func(before int64) int64, write func() error) error {
-	if s.quota.most == 0 {
+	if s.quota.maxBytes == 0 {
 		return write()
 	}
 	free, err := s.quota.files.Take(ctx, path)
@@ -188,7 +188,7 @@ func (s *scoped) within(ctx context.Context, dirs []string, path string, after f
 
 // counting returns content that fails when the scope is full. done must be called when it ended.
 func (s *scoped) counting(ctx context.Context, dirs []string, content io.Reader) (counted io.Reader, done func(stored bool), err error) {
-	if s.quota.most == 0 {
+	if s.quota.maxBytes == 0 {
 		return content, func(bool) {}, nil
 	}
 	b, err := s.quota.begin(ctx, dirs)

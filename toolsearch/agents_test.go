@@ -169,7 +169,7 @@ type adding[M adk.MessageType] struct {
 	drops int // how many of the first tools it takes away
 }
 
-func (a adding[M]) Begin(ctx context.Context, rc *adkrun.Run) (context.Context, error) {
+func (a adding[M]) Begin(ctx context.Context, rc *adkrun.RunContext) (context.Context, error) {
 	rc.Tools = append(append([]tool.BaseTool(nil), rc.Tools[a.drops:]...), a.tools...)
 	return ctx, nil
 }
@@ -219,7 +219,7 @@ func TestHooksTakeOneStateForManyModelCalls(t *testing.T) {
 
 func oneState[M adk.MessageType](t *testing.T, streaming bool) {
 	h := with[M](t, &toolsearch.Config{DynamicTools: simples("a1")})
-	rc := &adkrun.Run{}
+	rc := &adkrun.RunContext{}
 	ctx, err := adkrun.Begin(context.Background(), h, rc)
 	require.NoError(t, err)
 	state := &adk.TypedChatModelAgentState[M]{Messages: ask[M]()}
@@ -332,7 +332,7 @@ type brings[M adk.MessageType] struct {
 	tools func(context.Context) []tool.BaseTool
 }
 
-func (b brings[M]) Begin(ctx context.Context, rc *adkrun.Run) (context.Context, error) {
+func (b brings[M]) Begin(ctx context.Context, rc *adkrun.RunContext) (context.Context, error) {
 	rc.Tools = append(append([]tool.BaseTool(nil), rc.Tools...), b.tools(ctx)...)
 	return ctx, nil
 }
@@ -412,7 +412,7 @@ type scribbles[M adk.MessageType] struct {
 	*adk.TypedBaseChatModelAgentMiddleware[M]
 }
 
-func (s scribbles[M]) Begin(ctx context.Context, rc *adkrun.Run) (context.Context, error) {
+func (s scribbles[M]) Begin(ctx context.Context, rc *adkrun.RunContext) (context.Context, error) {
 	for _, t := range rc.Tools {
 		if info, err := t.Info(ctx); err == nil && info.Extra != nil {
 			info.Extra["seen"] = true

@@ -34,7 +34,7 @@ import (
 // The methods of *run for tool calls implement slots.Run and virtual.Tools.
 
 // Lookup says what a call is for.
-func (r *run) Lookup(c message.ToolCall) (*hidden.Tool, slots.Kind) {
+func (r *run) Lookup(c message.ToolCall) (*hidden.Tool, slots.CallTarget) {
 	isOurs := toolnames.IsSearchTool(c.Name) || c.Name == toolnames.Run
 	known := r.tools.own[c.Name] != nil || r.catalog().usesMetaName(c.Name)
 	switch e := r.catalog().Lookup(c.Name); {
@@ -85,12 +85,12 @@ func (r *run) Names(ctx context.Context) iter.Seq[string] {
 // Admit reports whether the call of a hidden tool must not run, and the answer to it. A call to a tool that
 // is not loaded is answered with the tool's schema. With that call in the history the tool counts as loaded,
 // and the model can repeat the call at once.
-func (r *run) Admit(ctx context.Context, name string) (answer string, stop bool) {
+func (r *run) CheckCall(ctx context.Context, name string) (answer string, stop bool) {
 	e, id := r.catalog().Lookup(name), compose.GetToolCallID(ctx)
 	if e == nil {
 		return "", false
 	}
-	if virtual.Inner(ctx, id) {
+	if virtual.IsProgramCall(ctx, id) {
 		return r.admitProgram(ctx, e)
 	}
 	if r.denies(ctx, e, toCall) {
@@ -99,7 +99,7 @@ func (r *run) Admit(ctx context.Context, name string) (answer string, stop bool)
 	r.calls.Record(id, runstate.CallOutcome{Reached: name})
 	now, _ := r.state.Snapshot(ctx)
 	sees := !now.HadModelCall || slices.Contains(now.Visible, name) // unknown after a resume from a checkpoint of Eino's own package
-	if sees || r.settings.cfg.AllowUnloadedCalls || r.settings.rules.ProviderLoads || r.direct[name] {
+	if sees || r.settings.cfg.AllowUnloadedCalls || r.settings.rules.ProviderLoads || r.returnDirectly[name] {
 		return "", false // a provider loads tools where we cannot see it
 	}
 	if r.denies(ctx, e, toShow) {
@@ -123,7 +123,7 @@ func (r *run) admitProgram(ctx context.Context, e *hidden.Tool) (answer string, 
 }
 
 // denies reports whether a call must not run because of the Filter, and tells OnEvent.
-func (r *run) denies(ctx context.Context, e *hidden.Tool, to way) bool {
+func (r *run) denies(ctx context.Context, e *hidden.Tool, to phases) bool {
 	phase, err := r.filter.denied(ctx, e, to)
 	if phase == "" {
 		return false
@@ -185,13 +185,13 @@ func notesAlias[A, T any](
 // near are the tools that a call of an unknown name may have meant.
 func (r *run) near(ctx context.Context, name string, most int) []string {
 	return r.catalog().Near(name, most, func(e *hidden.Tool) bool {
-		return e.Info.Name != name && r.filter.allows(ctx, e, toHint) && r.filter.allows(ctx, e, toLoad)
+		return e.Info.Name != name && r.filter.allows(ctx, e, phasesHint) && r.filter.allows(ctx, e, toLoad)
 	})
 }
 
 // Answer answers the call of a tool that is gone, or that got no slot.
-func (r *run) Answer(ctx context.Context, name string, why slots.Kind) string {
-	text, ok := map[slots.Kind]string{slots.TooMany: "too-many-tools", slots.Later: "from-next-run"}[why]
+func (r *run) RejectionText(ctx context.Context, name string, why slots.CallTarget) string {
+	text, ok := map[slots.CallTarget]string{slots.TooMany: "too-many-tools", slots.Later: "from-next-run"}[why]
 	if !ok {
 		return r.noSuchTool(ctx, name)
 	}
@@ -202,20 +202,20 @@ func (r *run) Answer(ctx context.Context, name string, why slots.Kind) string {
 }
 
 // Kept are the names of calls in a checkpoint. Those of tools that no longer exist get an answer.
-func (r *run) Kept(ctx context.Context, interrupted []message.ToolCall) (names []string, known bool) {
+func (r *run) RestoreBindings(ctx context.Context, interrupted []message.ToolCall) (names []string, known bool) {
 	kept, _ := r.state.Snapshot(ctx)
 	for _, name := range kept.BoundNames {
 		called := slices.ContainsFunc(interrupted, func(c message.ToolCall) bool { return c.Name == name })
 		if !r.catalog().Has(name) && (called || len(interrupted) == 0) {
-			r.tools.noteHad(name)
+			r.tools.markKnown(name)
 		}
 	}
 	return kept.BoundNames, kept.HadModelCall
 }
 
 // Called is the call that arguments of call_tool ask for. Eino tells the callbacks of an answer in its place.
-func (r *run) Called(ctx context.Context, args string) slots.Call {
-	answer := func(text string) slots.Call { return slots.Answering(ctx, text) }
+func (r *run) ResolveCallTool(ctx context.Context, args string) slots.Invocation {
+	answer := func(text string) slots.Invocation { return slots.Answering(ctx, text) }
 	a := lenient.Decode(args)
 	name := toolnames.Called(a)
 	if name == "" || ctx.Err() != nil {
@@ -273,7 +273,7 @@ func (r *run) Resolve(ctx context.Context, written string) (virtual.Tool, bool) 
 const maxSigned = 3
 
 // Near implements virtual.Tools.
-func (r *run) Near(ctx context.Context, written string) (lines []string) {
+func (r *run) Suggest(ctx context.Context, written string) (lines []string) {
 	for _, n := range r.near(ctx, written, maxSigned) {
 		if e := r.catalog().Lookup(n); e != nil {
 			lines = append(lines, e.Signature())

@@ -283,7 +283,7 @@ type wraps struct {
 
 type wrapped struct{ tool.InvokableTool }
 
-func (*wraps) Begin(ctx context.Context, rc *adkrun.Run) (context.Context, error) {
+func (*wraps) Begin(ctx context.Context, rc *adkrun.RunContext) (context.Context, error) {
 	tools := rc.Tools
 	rc.Tools = nil
 	for _, x := range tools {
@@ -586,7 +586,7 @@ func TestCancelledContextsEndSearchesAndCalls(t *testing.T) {
 		for _, more := range [][]tool.BaseTool{nil, {drawsAtOnce{}}} { // with and without an enhanced call_tool
 			h, err := toolsearch.New(context.Background(), &toolsearch.Config{Protocol: protocol, DynamicTools: append(office(), more...)})
 			require.NoError(t, err)
-			rc := &adkrun.Run{}
+			rc := &adkrun.RunContext{}
 			_, err = adkrun.Begin(ctx, h, rc)
 			require.NoError(t, err)
 			for _, x := range rc.Tools {

@@ -34,8 +34,8 @@ import (
 // catalog is the hidden tools of an agent. It is immutable and safe for concurrent use.
 type catalog struct {
 	found.Tools // all of them: their names are unique
-	*catalogs
-	parts
+	*catalogCache
+	catalogKey
 	changes bool               // there is a Source: tools may come and go
 	refused []string           // names of the Source's tools that another tool already has
 	plan    func() *slots.Plan // of the slots that an agent gets
@@ -43,7 +43,7 @@ type catalog struct {
 }
 
 // parts are what the tools of a catalogue come from beside the dynamic ones.
-type parts struct {
+type catalogKey struct {
 	owned *hidden.Set // tools that the agent's own list gave up
 	set   *hidden.Set // of the Source
 }
@@ -58,8 +58,8 @@ type shared struct {
 }
 
 // newCatalog makes a catalogue. It shares what like has computed, if that is not nil.
-func newCatalog(by *catalogs, of parts, like *catalog) *catalog {
-	c := &catalog{Tools: found.Tools{Set: by.dynamic}, catalogs: by, parts: of, changes: by.cfg.Source != nil}
+func newCatalog(by *catalogCache, of catalogKey, like *catalog) *catalog {
+	c := &catalog{Tools: found.Tools{Set: by.dynamic}, catalogCache: by, catalogKey: of, changes: by.cfg.Source != nil}
 	c.Set = c.With(of.owned)
 	c.Set = c.With(of.set.Filter(func(e *hidden.Tool) bool {
 		isTaken := c.Has(e.Info.Name) || c.usesMetaName(e.Info.Name)
@@ -70,10 +70,10 @@ func newCatalog(by *catalogs, of parts, like *catalog) *catalog {
 	}))
 	c.plan = sync.OnceValue(func() *slots.Plan { return slots.NewPlan(c.Set, c.changes) })
 	if like != nil {
-		c.Ranks, c.shared = like.Ranks, like.shared
+		c.Indexes, c.shared = like.Indexes, like.shared
 		return c
 	}
-	c.Ranks, c.shared = found.NewRanks(c.Set), &shared{}
+	c.Indexes, c.shared = found.NewRanks(c.Set), &shared{}
 	c.names = sync.OnceValue(func() []string {
 		names := make([]string, 0, c.Len())
 		for e := range c.All() {
@@ -147,7 +147,7 @@ func (c *catalog) clashes(tools []tool.BaseTool, own []*schema.ToolInfo) error {
 			continue
 		}
 		if e := c.Lookup(info.Name); e != nil {
-			wrong.add("DynamicTools", "dynamic tool %q (%T) has the name of the agent's own tool %q (%T): %s", e.Info.Name, e.Value, info.Name, tools[i], renaming(tools[i]))
+			wrong.add("DynamicTools", "dynamic tool %q (%T) has the name of the agent's own tool %q (%T): %s", e.Info.Name, e.Value, info.Name, tools[i], renameHint(tools[i]))
 		}
 		if c.usesMetaName(info.Name) {
 			wrong.add("", "the agent's own tool %q (%T) has the name of the search tool %q", info.Name, tools[i], info.Name)
@@ -158,7 +158,7 @@ func (c *catalog) clashes(tools []tool.BaseTool, own []*schema.ToolInfo) error {
 
 // renaming says how to give two tools different names. The tool that package reduction adds
 // knows the field that sets its name.
-func renaming(own tool.BaseTool) string {
+func renameHint(own tool.BaseTool) string {
 	if n, ok := own.(interface{ NamedBy() string }); ok {
 		return "set " + n.NamedBy() + " to a name that no other tool has"
 	}
@@ -223,7 +223,7 @@ func (c *catalog) changeOf(added, removed []string) *einolean.ToolChange {
 		sized = removed
 	}
 	return &einolean.ToolChange{
-		Added: head(added), AddedCount: len(added), Removed: head(removed), RemovedCount: len(removed), Tokens: c.tokensOf(sized),
+		Added: firstNames(added), AddedCount: len(added), Removed: firstNames(removed), RemovedCount: len(removed), Tokens: c.tokensOf(sized),
 	}
 }
 
@@ -231,7 +231,7 @@ func (c *catalog) changeOf(added, removed []string) *einolean.ToolChange {
 const maxEventNames = 20
 
 // head is a copy of the first names, for an event; nil for none.
-func head(names []string) []string {
+func firstNames(names []string) []string {
 	return append([]string(nil), names[:min(len(names), maxEventNames)]...)
 }
 
@@ -239,26 +239,26 @@ func head(names []string) []string {
 const maxCatalogs = 64
 
 // catalogs are those of an instance, so that it indexes tools once.
-type catalogs struct {
+type catalogCache struct {
 	*settings
 
 	mu    sync.Mutex
-	known recent.Map[parts, *catalog]
+	known recent.Map[catalogKey, *catalog]
 	// sets are one of those that look the same: the first of a size, since comparing means reading
 	// every schema, and others by their sum.
 	sets recent.Map[any, *hidden.Set]
 }
 
-func newCatalogs(s *settings) *catalogs {
-	return &catalogs{settings: s, known: recent.Map[parts, *catalog]{Most: maxCatalogs}, sets: recent.Map[any, *hidden.Set]{Most: 2 * maxCatalogs}}
+func newCatalogs(s *settings) *catalogCache {
+	return &catalogCache{settings: s, known: recent.Map[catalogKey, *catalog]{Most: maxCatalogs}, sets: recent.Map[any, *hidden.Set]{Most: 2 * maxCatalogs}}
 }
 
 // find returns the catalogue of a run. If its tools look the same as those of an earlier one, it shares
 // their names and indexes: only the first run with such tools makes their indexes. If an index cannot be
 // made, the next run tries again; with tools that come and go, it does not fail the run.
-func (b *catalogs) find(ctx context.Context, of parts) (*catalog, error) {
+func (b *catalogCache) find(ctx context.Context, of catalogKey) (*catalog, error) {
 	c := b.withParts(of)
-	c.Make(ctx, c.cfg.NewIndex) // without the lock: others need not wait
+	c.BuildIndex(ctx, c.cfg.NewIndex) // without the lock: others need not wait
 	if err := c.Err(); err != nil && !c.changes {
 		return nil, fieldError("NewIndex", "%w", err)
 	}
@@ -266,13 +266,13 @@ func (b *catalogs) find(ctx context.Context, of parts) (*catalog, error) {
 }
 
 // withParts is find without the indexes.
-func (b *catalogs) withParts(of parts) *catalog {
+func (b *catalogCache) withParts(of catalogKey) *catalog {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if c, ok := b.known.Get(of); ok && c.Err() == nil {
 		return c
 	}
-	alike := parts{b.like(of.owned, true), b.like(of.set, false)}
+	alike := catalogKey{b.canonicalSet(of.owned, true), b.canonicalSet(of.set, false)}
 	first, ok := b.known.Get(alike)
 	if !ok || first.Err() != nil {
 		first = newCatalog(b, alike, nil)
@@ -289,14 +289,14 @@ func (b *catalogs) withParts(of parts) *catalog {
 }
 
 // like returns the first set that looks the same, or a copy of it that keeps nothing of a run.
-func (b *catalogs) like(s *hidden.Set, isOfRun bool) *hidden.Set {
+func (b *catalogCache) canonicalSet(s *hidden.Set, isOfRun bool) *hidden.Set {
 	if s.Len() == 0 {
 		return nil
 	}
 	key := any(s.Len())
 	first, seen := b.sets.Get(key)
-	if seen && first != s && first.Sum() != s.Sum() {
-		key = s.Sum()
+	if seen && first != s && first.Fingerprint() != s.Fingerprint() {
+		key = s.Fingerprint()
 		first, seen = b.sets.Get(key)
 	}
 	if !seen {
@@ -324,7 +324,7 @@ type tools struct {
 func (t *tools) catalog() *catalog { return t.hidden.Load() }
 
 // isGone reports whether a name is that of a tool that a Source had.
-func (t *tools) isGone(name string) bool {
+func (t *tools) wasRemoved(name string) bool {
 	t.mu.Lock()
 	had := t.had[name]
 	t.mu.Unlock()
@@ -332,7 +332,7 @@ func (t *tools) isGone(name string) bool {
 }
 
 // noteHad notes a tool of a Source: later calls of it get an answer.
-func (t *tools) noteHad(name string) {
+func (t *tools) markKnown(name string) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.had.Add(name)
@@ -357,7 +357,7 @@ func (t *tools) mayBeMissing(name string) bool {
 // checkLater checks the tools that later handlers added, which the list of the first model call
 // shows. It refuses a name that is taken: which of the two tools Eino runs would depend on the order
 // of the handlers.
-func (t *tools) checkLater(infos []*schema.ToolInfo) error {
+func (t *tools) checkLaterTools(infos []*schema.ToolInfo) error {
 	if !slices.ContainsFunc(infos, func(t *schema.ToolInfo) bool { return t != nil && slots.IsName(t.Name) }) {
 		return nil // it is not of this run: there is no agent, or it is a list from a checkpoint of Eino's own package
 	}
@@ -397,7 +397,7 @@ func (t *tools) refresh(ctx context.Context, said *runstate.SavedState) bool {
 	if !old.changes {
 		return false
 	}
-	next := old.parts
+	next := old.catalogKey
 	if next.set = t.usableSet(ctx, said); next.set == old.set {
 		return false
 	}
@@ -441,7 +441,7 @@ func (t *tools) noteGone(ctx context.Context, said *runstate.SavedState, old *ca
 	now := t.catalog()
 	for e := range old.set.All() {
 		if !now.Has(e.Info.Name) {
-			t.noteHad(e.Info.Name)
+			t.markKnown(e.Info.Name)
 		}
 	}
 	last, isShown := said.Snapshot(ctx)
@@ -462,7 +462,7 @@ func (t *tools) emitLate(ctx context.Context, said *runstate.SavedState) {
 	if t.slots == nil || c.cfg.OnEvent == nil {
 		return
 	}
-	if late := t.slots.Later(c.Set); len(late) > 0 && said.MarkReported(ctx, "late") {
+	if late := t.slots.UnbindableTools(c.Set); len(late) > 0 && said.MarkReported(ctx, "late") {
 		c.emit(ctx, einolean.Event{
 			Kind: einolean.KindToolRefused, Tool: late[0],
 			Err: fmt.Errorf("toolsearch: %d tools joined while the run was under way, and this version of Eino keeps the names of its tools: they can be called from the next run on", len(late)),

@@ -333,9 +333,9 @@ type settings struct {
 	rules       native.Rules
 	unsupported error // the model cannot search; an error only if there is something to hide
 
-	searching  found.Limits
-	limits     visibility.Limits
-	describing say.Search // the search tools
+	searching    found.Limits
+	limits       visibility.Limits
+	promptParams say.SearchToolParams // the search tools
 
 	aliases aliases // that agents have for their tools, as far as they were called
 }
@@ -424,7 +424,7 @@ func newSettings(ctx context.Context, config *Config, agentic bool) (*settings, 
 	}
 	s.checkFields(&wrong)
 	s.readTools(ctx, config.DynamicTools, &wrong)
-	switch s.rules = native.Plain; {
+	switch s.rules = native.NoNative; {
 	case s.cfg.UseModelToolSearch:
 		s.chooseRules(agentic, len(config.DynamicTools)+len(config.SearchableTools) > 0 || s.cfg.Source != nil, &wrong)
 	case s.cfg.Native != "":
@@ -436,7 +436,7 @@ func newSettings(ctx context.Context, config *Config, agentic bool) (*settings, 
 	if s.rules.Native {
 		s.limits.MaxTools = 0
 	}
-	s.describing = say.Search{
+	s.promptParams = say.SearchToolParams{
 		Limit: c.MaxResults, Total: found.Most(c.MaxResults), Native: s.rules.Native, Calls: s.protocol.hasCallTool,
 		Unloads: c.UnloadAfter > 0, Ungated: c.AllowUnloadedCalls, Partial: c.CatalogLimit > 0 || c.Filter != nil,
 	}

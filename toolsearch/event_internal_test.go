@@ -25,7 +25,7 @@ import (
 func TestEventsCostNothingWithoutAListener(t *testing.T) {
 	e := &hidden.Tool{Info: &schema.ToolInfo{Name: "a"}}
 	set := &settings{dynamic: hidden.New([]*hidden.Tool{e})}
-	g := newCatalog(newCatalogs(set), parts{}, nil)
+	g := newCatalog(newCatalogs(set), catalogKey{}, nil)
 	r, ctx := newRun(g), context.Background()
 	require.Zero(t, testing.AllocsPerRun(100, func() {
 		r.denies(ctx, e, toCall)
@@ -39,11 +39,11 @@ func TestTheGateKnowsToolsByTheirNames(t *testing.T) {
 	require.NoError(t, err)
 	set, err := newSettings(ctx, &Config{Source: now}, false)
 	require.NoError(t, err)
-	g, err := newCatalogs(set).find(ctx, parts{set: (*hidden.Set)(now)})
+	g, err := newCatalogs(set).find(ctx, catalogKey{set: (*hidden.Set)(now)})
 	require.NoError(t, err)
 	r := newRun(g)
 	r.state.SetVisible(ctx, runstate.State{Visible: []string{}})
-	answer, stop := r.Admit(ctx, "a")
+	answer, stop := r.CheckCall(ctx, "a")
 	require.True(t, stop)
 	require.Contains(t, answer, "did not run")
 }
@@ -62,7 +62,7 @@ func TestAnEqualSetIsNotIndexedAgain(t *testing.T) {
 		tools, err := toolset.New(ctx, adktest.Simple("a", "does a"), adktest.Simple("b", "does b"))
 		require.NoError(t, err)
 		for range 2 {
-			g, err := all.find(ctx, parts{set: (*hidden.Set)(tools)})
+			g, err := all.find(ctx, catalogKey{set: (*hidden.Set)(tools)})
 			require.NoError(t, err)
 			groups[g] = true
 		}
@@ -86,7 +86,7 @@ func TestAnIndexThatTakesLongHoldsUpNoOtherTools(t *testing.T) {
 	begin := func(name string) error {
 		tools, err := toolset.New(ctx, adktest.Simple(name, "does it"))
 		if err == nil {
-			_, err = all.find(ctx, parts{set: (*hidden.Set)(tools)})
+			_, err = all.find(ctx, catalogKey{set: (*hidden.Set)(tools)})
 		}
 		return err
 	}

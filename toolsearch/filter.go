@@ -67,21 +67,21 @@ type FilterRequest struct {
 type Filter func(ctx context.Context, req FilterRequest) (bool, error)
 
 // way is a way to a tool: what a Filter is asked about each tool on it, in this order.
-type way []FilterRequest
+type phases []FilterRequest
 
 // The ways of the table at Phase.
 var (
-	toList   = way{{Phase: PhaseList}}
-	toHint   = way{{Phase: PhaseList}, {Phase: PhaseSearch}} // beside those of the answer that the hint stands in
-	toSearch = way{{Phase: PhaseSearch}}
-	toFind   = way{{Phase: PhaseSearch}, {Phase: PhaseLoad}} // a search that loads what it finds
-	toLoad   = way{{Phase: PhaseLoad}}
-	toOffer  = way{{Phase: PhaseSearch}, {Phase: PhaseLoad}, {Phase: PhaseActive}} // a tool that nobody searched for
-	toShow   = way{{Phase: PhaseLoad}, {Phase: PhaseActive}}
-	toCall   = way{{Phase: PhaseCall}}
-	toRun    = way{{Phase: PhaseLoad}, {Phase: PhaseCall}} // by call_tool
+	toList     = phases{{Phase: PhaseList}}
+	phasesHint = phases{{Phase: PhaseList}, {Phase: PhaseSearch}} // beside those of the answer that the hint stands in
+	toSearch   = phases{{Phase: PhaseSearch}}
+	toFind     = phases{{Phase: PhaseSearch}, {Phase: PhaseLoad}} // a search that loads what it finds
+	toLoad     = phases{{Phase: PhaseLoad}}
+	toOffer    = phases{{Phase: PhaseSearch}, {Phase: PhaseLoad}, {Phase: PhaseActive}} // a tool that nobody searched for
+	toShow     = phases{{Phase: PhaseLoad}, {Phase: PhaseActive}}
+	toCall     = phases{{Phase: PhaseCall}}
+	toRun      = phases{{Phase: PhaseLoad}, {Phase: PhaseCall}} // by call_tool
 
-	toRunInProgram = way{{Phase: PhaseLoad, InProgram: true}, {Phase: PhaseCall, InProgram: true}}
+	toRunInProgram = phases{{Phase: PhaseLoad, InProgram: true}, {Phase: PhaseCall, InProgram: true}}
 )
 
 // filterCache has the answers of the Filter in one model call. Without a Filter, everything is allowed.
@@ -93,7 +93,7 @@ type filterCache struct {
 func (f *filterCache) reset() { f.cache.Reset() }
 
 // denied returns the first phase on a way that is denied for a tool, with the Filter's error; "" if all are allowed.
-func (f *filterCache) denied(ctx context.Context, e *hidden.Tool, to way) (Phase, error) {
+func (f *filterCache) denied(ctx context.Context, e *hidden.Tool, to phases) (Phase, error) {
 	if f.cache.Ask == nil {
 		return "", nil
 	}
@@ -107,13 +107,13 @@ func (f *filterCache) denied(ctx context.Context, e *hidden.Tool, to way) (Phase
 }
 
 // allows reports whether a tool may be used on a way.
-func (f *filterCache) allows(ctx context.Context, e *hidden.Tool, to way) bool {
+func (f *filterCache) allows(ctx context.Context, e *hidden.Tool, to phases) bool {
 	phase, _ := f.denied(ctx, e, to)
 	return phase == ""
 }
 
 // allowed returns a function that reports whether a tool may be used on a way.
-func (f *filterCache) allowed(ctx context.Context, to way) func(*hidden.Tool) bool {
+func (f *filterCache) allowed(ctx context.Context, to phases) func(*hidden.Tool) bool {
 	return func(e *hidden.Tool) bool { return f.allows(ctx, e, to) }
 }
 

@@ -31,7 +31,7 @@ func metaToolsOf(t testing.TB) (tools []tool.InvokableTool, keys []string) {
 			adktest.Simple("send_email", "Sends an email"), adktest.Simple("github__create_issue", "Creates an issue"), adktest.Simple("查询天气", "查询城市的天气"),
 		}})
 		require.NoError(t, err)
-		rc := &adkrun.Run{}
+		rc := &adkrun.RunContext{}
 		_, err = adkrun.Begin(context.Background(), h, rc)
 		require.NoError(t, err)
 		for _, x := range rc.Tools {
@@ -129,7 +129,7 @@ func TestHugeArgumentsAreBounded(t *testing.T) {
 	}
 	h, err := New(context.Background(), &Config{DynamicTools: tools})
 	require.NoError(t, err)
-	rc := &adkrun.Run{}
+	rc := &adkrun.RunContext{}
 	_, err = adkrun.Begin(context.Background(), h, rc)
 	require.NoError(t, err)
 	search := rc.Tools[0].(tool.InvokableTool)

@@ -108,7 +108,7 @@ func markedHidden[M adk.MessageType](t *testing.T, streaming bool) {
 func TestOneNameMayNotBeHiddenAndShown(t *testing.T) {
 	search, err := toolsearch.New(context.Background(), &toolsearch.Config{DeferMarkedTools: true})
 	require.NoError(t, err)
-	_, err = adkrun.Begin(context.Background(), search, &adkrun.Run{Tools: []tool.BaseTool{marked("both", true), marked("both", false)}})
+	_, err = adkrun.Begin(context.Background(), search, &adkrun.RunContext{Tools: []tool.BaseTool{marked("both", true), marked("both", false)}})
 	require.ErrorContains(t, err, `has the name of the agent's own tool "both"`)
 }
 
@@ -188,7 +188,7 @@ type adds struct {
 	tools []tool.BaseTool
 }
 
-func (a *adds) Begin(ctx context.Context, rc *adkrun.Run) (context.Context, error) {
+func (a *adds) Begin(ctx context.Context, rc *adkrun.RunContext) (context.Context, error) {
 	rc.Tools = append(append([]tool.BaseTool(nil), rc.Tools...), a.tools...)
 	return ctx, nil
 }

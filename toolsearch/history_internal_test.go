@@ -24,7 +24,7 @@ func TestSyncHistory_PrefixIsReadAgain(t *testing.T) {
 	ctx := context.Background()
 	set, err := newSettings(ctx, &Config{DynamicTools: []tool.BaseTool{adktest.Comparable("a", nil), adktest.Comparable("b", nil)}}, false)
 	require.NoError(t, err)
-	c, err := newCatalogs(set).find(ctx, parts{})
+	c, err := newCatalogs(set).find(ctx, catalogKey{})
 	require.NoError(t, err)
 	call := func(id, name string) *schema.Message {
 		return schema.AssistantMessage("", []schema.ToolCall{{ID: id, Function: schema.FunctionCall{Name: name, Arguments: "{}"}}})
@@ -49,7 +49,7 @@ func TestSyncHistory_PrefetchStartsAgain(t *testing.T) {
 		NewIndex:     index.BM25, Prefetch: 1,
 	}, false)
 	require.NoError(t, err)
-	c, err := newCatalogs(set).find(ctx, parts{})
+	c, err := newCatalogs(set).find(ctx, catalogKey{})
 	require.NoError(t, err)
 	h := newHooks[*schema.Message](newRun(c))
 	h.syncHistory(ctx, []*schema.Message{schema.UserMessage("What is the weather in Paris?")})

@@ -47,7 +47,7 @@ func TestAnIndexIsBuiltBeforeAModelSearches(t *testing.T) {
 			source := &switched{one}
 			h, err := New(ctx, &Config{Source: source, HideAbove: c.above, NewIndex: func(context.Context, []*schema.ToolInfo) (index.Index, error) { return builds, nil }})
 			require.NoError(t, err)
-			ctx, err = adkrun.Begin(ctx, h, &adkrun.Run{})
+			ctx, err = adkrun.Begin(ctx, h, &adkrun.RunContext{})
 			require.NoError(t, err)
 			for i, set := range []*toolset.Set{one, two, two} {
 				source.set = set

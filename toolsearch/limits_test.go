@@ -38,7 +38,7 @@ func agentTools(t testing.TB, cfg Config) []tool.BaseTool {
 	t.Helper()
 	h, err := New(context.Background(), &cfg)
 	require.NoError(t, err)
-	rc := &adkrun.Run{}
+	rc := &adkrun.RunContext{}
 	_, err = adkrun.Begin(context.Background(), h, rc)
 	require.NoError(t, err)
 	return rc.Tools
@@ -66,7 +66,7 @@ func TestAnAnswerToWrongArgumentsIsBounded(t *testing.T) {
 						require.NoError(t, err)
 						require.LessOrEqual(t, len(answer), hidden.MaxShown+room)
 						if called == name && len(c.schema) <= toolschema.MaxCheckedBytes {
-							require.Equal(t, c.shortened, strings.Contains(answer, all.Say("shortened", say.Data{Shown: say.Shown{Shortened: true}})), "%.200s", answer)
+							require.Equal(t, c.shortened, strings.Contains(answer, all.Say("shortened", say.Data{SchemaText: say.SchemaText{Shortened: true}})), "%.200s", answer)
 						}
 					}
 				}

@@ -226,7 +226,7 @@ func TestTheToolsThatARunStartsWithHaveSlotsOfTheirOwn(t *testing.T) {
 	} {
 		h, err := toolsearch.New(context.Background(), &c.cfg)
 		require.NoError(t, err)
-		rc := &adkrun.Run{Tools: simples("own", "filed")}
+		rc := &adkrun.RunContext{Tools: simples("own", "filed")}
 		ctx, err := adkrun.Begin(context.Background(), h, rc)
 		require.NoError(t, err)
 		var names []string
@@ -472,7 +472,7 @@ type watching[M adk.MessageType] struct {
 	name   func(string)
 }
 
-func (w *watching[M]) Begin(ctx context.Context, rc *adkrun.Run) (context.Context, error) {
+func (w *watching[M]) Begin(ctx context.Context, rc *adkrun.RunContext) (context.Context, error) {
 	if w.before != nil {
 		w.before(rc.Tools)
 	}

@@ -30,8 +30,8 @@ var toolsOf = [protocols]struct {
 	withPrograms metaTool
 }{
 	Keyword: {
-		tools:        []metaTool{{name: toolnames.Search, text: "tool_search", params: queryParams, to: toFind, answer: found.Keyword}},
-		withPrograms: metaTool{name: toolnames.Search, text: "tool_search_code", params: queryParams, to: toFind, answer: found.Sign},
+		tools:        []metaTool{{name: toolnames.Search, text: "tool_search", params: queryParams, to: toFind, answer: found.AnswerNames}},
+		withPrograms: metaTool{name: toolnames.Search, text: "tool_search_code", params: queryParams, to: toFind, answer: found.AnswerSignatures},
 	},
 	Regexp: {
 		tools:        []metaTool{{name: toolnames.Search, text: "tool_search_regexp", params: patternParams, to: toFind, answer: found.Regexp}},
@@ -40,13 +40,13 @@ var toolsOf = [protocols]struct {
 	SearchLoad: {
 		tools: []metaTool{
 			{name: toolnames.SearchTools, text: "search_tools", params: queryParams, to: toSearch, answer: found.Candidates},
-			{name: toolnames.Load, text: "load_tool", params: namesParams, to: toLoad, answer: found.Load},
+			{name: toolnames.Load, text: "load_tool", params: namesParams, to: toLoad, answer: found.AnswerLoad},
 		},
-		withPrograms: metaTool{name: toolnames.SearchTools, text: "tool_search_code", params: queryParams, to: toFind, answer: found.Sign},
+		withPrograms: metaTool{name: toolnames.SearchTools, text: "tool_search_code", params: queryParams, to: toFind, answer: found.AnswerSignatures},
 	},
 	SearchCall: {
 		tools:        []metaTool{{name: toolnames.Search, text: "tool_search_call", params: queryParams, to: toFind, answer: found.Describe}},
-		withPrograms: metaTool{name: toolnames.Search, text: "tool_search_code", params: queryParams, to: toFind, answer: found.Sign},
+		withPrograms: metaTool{name: toolnames.Search, text: "tool_search_code", params: queryParams, to: toFind, answer: found.AnswerSignatures},
 	},
 }
 
@@ -58,9 +58,9 @@ type metaTool struct {
 	// params are its parameters, without their descriptions.
 	params func() map[string]*schema.ParameterInfo
 
-	to way // the tools that a search returns
+	to phases // the tools that a search returns
 	// answer returns the answer of a search for the model. Its only error is the context's.
-	answer func(context.Context, found.Search, lenient.Arguments) (string, error)
+	answer func(context.Context, found.Searcher, lenient.Arguments) (string, error)
 }
 
 // InvokableRun answers a search. Whatever the model wrote, the answer is text for it.
@@ -82,7 +82,7 @@ func (t *metaTool) HiddenTools(context.Context) []*schema.ToolInfo {
 
 // Info describes the tool, in the language that is set.
 func (t *metaTool) Info(context.Context) (*schema.ToolInfo, error) {
-	texts, params, data := say.Prompts.Current(), t.params(), t.run.settings.describing
+	texts, params, data := say.Prompts.Current(), t.params(), t.run.settings.promptParams
 	for key, p := range params {
 		p.Desc = texts.Say(t.text+"."+key, data)
 	}
@@ -90,7 +90,7 @@ func (t *metaTool) Info(context.Context) (*schema.ToolInfo, error) {
 }
 
 // madeBy is the instance that put the tool into a list.
-func (t *metaTool) madeBy() *settings { return t.run.settings }
+func (t *metaTool) owner() *settings { return t.run.settings }
 
 // searchTools are those of a run. With programs in the agent, the one that searches answers with signatures,
 // unless the provider reads its answers. Where the provider searches, none is shown, but a model that copies
@@ -98,7 +98,7 @@ func (t *metaTool) madeBy() *settings { return t.run.settings }
 func searchTools(r *run) (tools []tool.BaseTool) {
 	of := &toolsOf[r.settings.cfg.Protocol]
 	for i, t := range of.tools {
-		if i == 0 && r.signs && !r.settings.rules.Native {
+		if i == 0 && r.answersSignatures && !r.settings.rules.Native {
 			t = of.withPrograms
 		}
 		if t.run = r; r.settings.rules.Native && r.settings.rules.ClientRuns {
@@ -159,9 +159,9 @@ func (n nativeTool) InvokableRun(ctx context.Context, args *schema.ToolArgument,
 	}
 	c := r.settings.rules
 	text, fresh := f.Hint(), f.Found
-	if c.NewOnly {
+	if c.ReturnOnce {
 		visible := s.For.Sees()
-		fresh = slices.DeleteFunc(slices.Clone(f.Found), func(x found.Tool) bool {
+		fresh = slices.DeleteFunc(slices.Clone(f.Found), func(x found.Hit) bool {
 			return visible[x.Info.Name] || !r.calls.MarkReturned(x.Info.Name)
 		})
 	}

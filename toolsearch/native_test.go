@@ -83,14 +83,14 @@ func contractOf[M adk.MessageType](t *testing.T, cfg *toolsearch.Config, want st
 		cfg.DynamicTools, cfg.DeferMarkedTools = nil, true
 		h, err = toolsearch.NewTyped[M](context.Background(), cfg)
 		require.NoError(t, err, "there is nothing to hide")
-		rc := &adkrun.Run{Tools: simples("own")}
+		rc := &adkrun.RunContext{Tools: simples("own")}
 		_, err := adkrun.Begin(context.Background(), h, rc)
 		require.NoError(t, err)
 		require.Len(t, rc.Tools, 1)
 		return
 	}
 	require.NoError(t, err)
-	rc := &adkrun.Run{}
+	rc := &adkrun.RunContext{}
 	_, err = adkrun.Begin(context.Background(), h, rc)
 	require.NoError(t, err)
 	require.Equal(t, want == "client", rc.ToolSearchTool != nil)

@@ -488,7 +488,7 @@ type looking[M adk.MessageType] struct {
 	look func([]tool.BaseTool)
 }
 
-func (l looking[M]) Begin(ctx context.Context, rc *adkrun.Run) (context.Context, error) {
+func (l looking[M]) Begin(ctx context.Context, rc *adkrun.RunContext) (context.Context, error) {
 	l.look(rc.Tools)
 	return ctx, nil
 }

@@ -32,7 +32,7 @@ import (
 // searchToolOf is the search tool of a middleware, outside of a run.
 func searchToolOf[M adk.MessageType](t testing.TB, h adk.TypedChatModelAgentMiddleware[M]) tool.BaseTool {
 	t.Helper()
-	rc := &adkrun.Run{}
+	rc := &adkrun.RunContext{}
 	_, err := adkrun.Begin(context.Background(), h, rc)
 	require.NoError(t, err)
 	for _, tl := range rc.Tools {

@@ -43,9 +43,9 @@ type run struct {
 	calls    runstate.CallLog
 	filter   filterCache
 
-	hooks  any             // *hooks[M]
-	direct map[string]bool // tools whose result ends the run; Eino's own map
-	signs  bool            // the agent has programs: searches answer with signatures, and load nothing
+	hooks             any             // *hooks[M]
+	returnDirectly    map[string]bool // tools whose result ends the run; Eino's own map
+	answersSignatures bool            // the agent has programs: searches answer with signatures, and load nothing
 }
 
 func runFrom(ctx context.Context) *run {
@@ -62,7 +62,7 @@ func newRun(start *catalog) *run {
 
 // begin adds the instance to an agent whose run begins: its list is without the tools that it gave up, and with
 // the search tools and slots for the hidden ones. It returns the run; none if there is nothing to do.
-func begin(ctx context.Context, all *catalogs, rc *adkrun.Run) (context.Context, *run, error) {
+func beginRun(ctx context.Context, all *catalogCache, rc *adkrun.RunContext) (context.Context, *run, error) {
 	if all.cfg.DeferMarkedTools {
 		ctx = context.WithValue(ctx, all.settings, &atomic.Bool{}) // for emitNotHidden
 	}
@@ -70,14 +70,14 @@ func begin(ctx context.Context, all *catalogs, rc *adkrun.Run) (context.Context,
 	if old == all.settings {
 		return ctx, nil, nil // the same instance twice hides its tools once
 	}
-	r, err := join(ctx, all, rc.Tools, own, old != nil)
+	r, err := newRunFor(ctx, all, rc.Tools, own, old != nil)
 	if err == nil && old == nil { // also none: the run in the context may be that of an agent around this one
 		ctx = context.WithValue(ctx, runKey{}, r)
 	}
 	if err != nil || r == nil {
 		return ctx, nil, err
 	}
-	r.direct = rc.ReturnDirectly
+	r.returnDirectly = rc.ReturnDirectly
 	ctx = virtual.WithTools(ctx, r)
 	r.tools.refresh(ctx, &r.state)
 	r.tools.slots = r.catalog().plan().Begin(ctx, r)
@@ -97,12 +97,12 @@ func begin(ctx context.Context, all *catalogs, rc *adkrun.Run) (context.Context,
 
 // join makes the run of an agent with these tools of its own, which another instance may have joined; none if
 // there is nothing to do.
-func join(ctx context.Context, all *catalogs, tools []tool.BaseTool, own []*schema.ToolInfo, joined bool) (*run, error) {
+func newRunFor(ctx context.Context, all *catalogCache, tools []tool.BaseTool, own []*schema.ToolInfo, joined bool) (*run, error) {
 	owned, err := all.pick(tools, own)
 	if err != nil {
 		return nil, err
 	}
-	start, err := all.find(ctx, parts{owned: owned})
+	start, err := all.find(ctx, catalogKey{owned: owned})
 	if err != nil || start.Len() == 0 && !start.changes {
 		return nil, err
 	}
@@ -122,7 +122,7 @@ func join(ctx context.Context, all *catalogs, tools []tool.BaseTool, own []*sche
 			r.tools.own[info.Name] = info
 		}
 	}
-	r.signs = virtual.ProgramsOf(ctx) != nil
+	r.answersSignatures = virtual.ProgramsOf(ctx) != nil
 	return r, nil
 }
 
@@ -166,7 +166,7 @@ func emitNotHidden(ctx context.Context, s *settings, infos []*schema.ToolInfo) {
 		return
 	}
 	s.emit(ctx, einolean.Event{
-		Kind: einolean.KindToolsNotHidden, Tools: &einolean.ToolChange{Added: head(names), AddedCount: len(names), Tokens: tokens},
+		Kind: einolean.KindToolsNotHidden, Tools: &einolean.ToolChange{Added: firstNames(names), AddedCount: len(names), Tokens: tokens},
 		Err: errors.New("toolsearch: DeferMarkedTools: handlers after this one added tools that are marked defer_loading, which stay visible: put this one after them"),
 	})
 }
@@ -193,7 +193,7 @@ func (r *run) addShownByHandlers(ctx context.Context, infos []*schema.ToolInfo) 
 func (r *run) catalog() *catalog { return r.tools.catalog() }
 
 // IsGone reports whether a Source had a tool of the name, and has it no longer.
-func (r *run) IsGone(name string) bool { return r.tools.isGone(name) }
+func (r *run) IsGone(name string) bool { return r.tools.wasRemoved(name) }
 
 // HasHiddenTool reports whether there is a hidden tool of the name in this model call.
 func (r *run) HasHiddenTool(name string) bool { return r.catalog().Has(name) }
@@ -208,7 +208,7 @@ func (r *run) MayShow(ctx context.Context, name string) bool {
 
 // RequestedTools implements history.Agent.
 func (r *run) RequestedTools(args lenient.Arguments) []string {
-	return found.Asked(r.catalog().Tools, args)
+	return found.NamesRequested(r.catalog().Tools, args)
 }
 
 // RecordsCalls implements history.Agent.
@@ -257,8 +257,8 @@ func (r *run) StoreList(ctx context.Context, path, content string) error {
 }
 
 // search is a search of this model call, for tools on a way.
-func (r *run) search(ctx context.Context, to way) found.Search {
-	s := found.Search{Tools: r.catalog().Tools, Limits: r.settings.searching, For: searcher{r, ctx, to}}
+func (r *run) search(ctx context.Context, to phases) found.Searcher {
+	s := found.Searcher{Tools: r.catalog().Tools, Limits: r.settings.searching, For: searcher{r, ctx, to}}
 	if r.catalog().changes {
 		s.Missing = r.tools.source.missing()
 	}
@@ -278,7 +278,7 @@ func (r *run) search(ctx context.Context, to way) found.Search {
 type searcher struct {
 	run *run
 	ctx context.Context // of the call
-	to  way
+	to  phases
 }
 
 // May reports whether the Filter allows a tool in all of the phases.
@@ -286,7 +286,7 @@ func (s searcher) May(e *hidden.Tool) bool { return s.run.filter.allows(s.ctx, e
 
 // MayHint reports whether the model may read a name that it did not ask for.
 func (s searcher) MayHint(e *hidden.Tool) bool {
-	return s.May(e) && s.run.filter.allows(s.ctx, e, toHint)
+	return s.May(e) && s.run.filter.allows(s.ctx, e, phasesHint)
 }
 
 // Knows reports whether the model may know of a tool.
@@ -298,7 +298,7 @@ func (s searcher) Knows(name string) bool {
 // Sees are the tools that the model sees; nil if that is unknown, or if the form of an answer
 // cannot say which tools are loaded.
 func (s searcher) Sees() (visible toolnames.Set) {
-	if s.run.settings.rules.Native && !s.run.settings.rules.NewOnly {
+	if s.run.settings.rules.Native && !s.run.settings.rules.ReturnOnce {
 		return nil
 	}
 	state, _ := s.run.state.Snapshot(s.ctx)

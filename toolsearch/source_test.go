@@ -45,7 +45,7 @@ func TestALateAnswerOfASourceIsUsedInTheNextCall(t *testing.T) {
 		})
 		h, err := New(context.Background(), &Config{Source: source})
 		require.NoError(t, err)
-		rc := &adkrun.Run{}
+		rc := &adkrun.RunContext{}
 		ctx, err := adkrun.Begin(context.Background(), h, rc)
 		require.NoError(t, err)
 		state := &adk.ChatModelAgentState{Messages: []*schema.Message{schema.UserMessage("send it")}}

@@ -37,7 +37,7 @@ type chat struct {
 func newChat(t testing.TB, see *window.Collector) *chat {
 	t.Helper()
 	h := see.Handler()
-	ctx, err := adkrun.Begin(context.Background(), h, &adkrun.Run{})
+	ctx, err := adkrun.Begin(context.Background(), h, &adkrun.RunContext{})
 	require.NoError(t, err)
 	m, err := h.WrapModel(ctx, answering{}, nil)
 	require.NoError(t, err)

@@ -207,7 +207,7 @@ func TestHiddenToolsAreMeasuredOnceForAllRuns(t *testing.T) {
 	}
 	h := window.New(window.Config{}).Handler()
 	allocs := testing.AllocsPerRun(5, func() {
-		_, err := adkrun.Begin(context.Background(), h, &adkrun.Run{Tools: []tool.BaseTool{hidden}})
+		_, err := adkrun.Begin(context.Background(), h, &adkrun.RunContext{Tools: []tool.BaseTool{hidden}})
 		require.NoError(t, err)
 	})
 	require.Less(t, allocs, 100.0)

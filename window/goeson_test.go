@@ -88,7 +88,7 @@ func TestARunThatGoesOnRecordsWhatNewRunsWould(t *testing.T) {
 		anew := window.New(window.Config{Conversation: named("c"), MaxBytes: 200_000})
 		ctxOf := func(see *window.Collector) (context.Context, model.BaseModel[*schema.Message]) {
 			h := see.Handler()
-			ctx, err := adkrun.Begin(context.Background(), h, &adkrun.Run{})
+			ctx, err := adkrun.Begin(context.Background(), h, &adkrun.RunContext{})
 			require.NoError(t, err)
 			m, err := h.WrapModel(ctx, answering{}, nil)
 			require.NoError(t, err)

@@ -32,7 +32,7 @@ type handler[M adk.MessageType] struct {
 }
 
 // Begin opens a run, and also one that resumes after an interrupt.
-func (h *handler[M]) Begin(ctx context.Context, run *adkrun.Run) (context.Context, error) {
+func (h *handler[M]) Begin(ctx context.Context, run *adkrun.RunContext) (context.Context, error) {
 	var hidden map[string]int
 	if run != nil {
 		hidden = h.c.hiddenAmong(ctx, run.Tools)
@@ -43,7 +43,7 @@ func (h *handler[M]) Begin(ctx context.Context, run *adkrun.Run) (context.Contex
 // WrapModel returns a model whose calls are recorded. Retries and failover wrap it, so
 // that each attempt is recorded.
 func (h *handler[M]) WrapModel(ctx context.Context, m model.BaseModel[M], _ *adk.TypedModelContext[M]) (model.BaseModel[M], error) {
-	if virtual.Now(ctx) {
+	if virtual.InProgramTurn(ctx) {
 		return m, nil // a program goes on: no model is called
 	}
 	return &watched[M]{m, h.c}, nil

@@ -118,7 +118,7 @@ func TestACallThatIsGivenUpIsToldOnce(t *testing.T) {
 		told = append(told, fmt.Sprint(call.N, " ", call.Unfinished))
 	}})
 	h := window.HandlerFor[*schema.Message](see)
-	ctx, err := adkrun.Begin(context.Background(), h, &adkrun.Run{})
+	ctx, err := adkrun.Begin(context.Background(), h, &adkrun.RunContext{})
 	require.NoError(t, err)
 	watched, err := h.WrapModel(ctx, adktest.Script[*schema.Message](adktest.Say("one two"), adktest.Say("three")), nil)
 	require.NoError(t, err)

@@ -17,7 +17,7 @@ import (
 
 // Run is what a handler may change of a run when it begins: fields of Eino's
 // ChatModelAgentContext, which is generic since v0.10.
-type Run struct {
+type RunContext struct {
 	Tools          []tool.BaseTool
 	ReturnDirectly map[string]bool
 	ToolSearchTool *schema.ToolInfo
@@ -28,7 +28,7 @@ type Handler[M adk.MessageType] interface {
 	adk.TypedChatModelAgentMiddleware[M]
 	// Begin begins a run, which it may change. The run is nil if somebody called by hand
 	// without one.
-	Begin(context.Context, *Run) (context.Context, error)
+	Begin(context.Context, *RunContext) (context.Context, error)
 }
 
 // New returns the middleware for Eino. In a session, it tells the log of events what the handler
@@ -62,7 +62,7 @@ func (m *middleware[M, C]) BeforeAgent(ctx context.Context, in *C) (context.Cont
 	}
 	var base *adk.TypedBaseChatModelAgentMiddleware[M]
 	next := struct {
-		run     Run
+		run     RunContext
 		context C
 	}{context: *in}
 	rc, run := contextOf(&next.context, base.BeforeAgent), &next.run
@@ -94,12 +94,12 @@ func (m *middleware[M, C]) BeforeModelRewriteState(ctx context.Context, state *a
 		return ctx, next, err
 	}
 	told := *next
-	told.Messages = s.tell(ctx, before, next.Messages)
+	told.Messages = s.logChanges(ctx, before, next.Messages)
 	return ctx, &told, nil
 }
 
 // Begin begins a run by hand, as Eino does with a middleware, which may change the run.
-func Begin[M adk.MessageType](ctx context.Context, m adk.TypedChatModelAgentMiddleware[M], run *Run) (context.Context, error) {
+func Begin[M adk.MessageType](ctx context.Context, m adk.TypedChatModelAgentMiddleware[M], run *RunContext) (context.Context, error) {
 	rc := newContext(m.BeforeAgent)
 	rc.Tools, rc.ReturnDirectly, rc.ToolSearchTool = run.Tools, run.ReturnDirectly, run.ToolSearchTool
 	ctx, rc, err := m.BeforeAgent(ctx, rc)

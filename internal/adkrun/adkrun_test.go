@@ -24,7 +24,7 @@ type adds[M adk.MessageType] struct {
 	*adk.TypedBaseChatModelAgentMiddleware[M]
 }
 
-func (adds[M]) Begin(ctx context.Context, run *Run) (context.Context, error) {
+func (adds[M]) Begin(ctx context.Context, run *RunContext) (context.Context, error) {
 	if run != nil {
 		run.Tools = append(run.Tools, adktest.Simple("added", "d"))
 	}
@@ -44,7 +44,7 @@ func begins[M adk.MessageType](t *testing.T, streaming bool) {
 	require.Equal(t, []string{"own", "added"}, m.Wires()[0].ToolNames)
 	require.Equal(t, "echo {}", adktest.Text(out.Messages[1]))
 
-	run := &Run{ReturnDirectly: map[string]bool{"own": true}}
+	run := &RunContext{ReturnDirectly: map[string]bool{"own": true}}
 	_, err := Begin(context.Background(), h, run)
 	require.NoError(t, err)
 	require.Len(t, run.Tools, 1)
@@ -107,7 +107,7 @@ func tells(t *testing.T, r *rand.Rand, seed string) {
 	if r.IntN(4) == 0 {
 		after = append(after, schema.UserMessage("last"))
 	}
-	isOurs := func(m *schema.Message) bool { return s.isLogged(m) || s.isSupposed(m) }
+	isOurs := func(m *schema.Message) bool { return s.isLogged(m) || s.isProbablyLogged(m) }
 	hidden := maps.Clone(s.unlogged)
 	d := s.diff(before, after)
 	if d.whole {

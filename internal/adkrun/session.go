@@ -197,7 +197,7 @@ func (s *session[M]) isLogged(m M) bool {
 
 // isSupposed reports whether a message is in the log in all likelihood: handlers mark what they
 // insert, and tell the log. An event had better not name it.
-func (s *session[M]) isSupposed(m M) bool {
+func (s *session[M]) isProbablyLogged(m M) bool {
 	extra := message.Extra(m)
 	return s.unlogged[idOf(m)] && len(extra) > 1 && extra[generatedKey] == nil
 }
@@ -212,11 +212,11 @@ func SendMessage[M adk.MessageType](ctx context.Context, event *adk.TypedAgentEv
 }
 
 // tell tells the log how a handler changed the messages. It returns them with ids, on copies.
-func (s *session[M]) tell(ctx context.Context, before, after []M) []M {
+func (s *session[M]) logChanges(ctx context.Context, before, after []M) []M {
 	d := s.diff(slices.Concat(before, s.sent), after)
 	s.sent = nil
 	if d.whole {
-		msgs := slices.DeleteFunc(slices.Clone(d.after), func(m M) bool { return !s.isLogged(m) && !s.isSupposed(m) })
+		msgs := slices.DeleteFunc(slices.Clone(d.after), func(m M) bool { return !s.isLogged(m) && !s.isProbablyLogged(m) })
 		for i, m := range msgs {
 			delete(s.unlogged, idOf(m))
 			msgs[i] = message.Copy(m)
@@ -298,7 +298,7 @@ func (d *diff[M]) update() {
 		if !known || old == m || reflect.DeepEqual(old, m) {
 			continue
 		}
-		d.whole = d.whole || d.session.isSupposed(old)
+		d.whole = d.whole || d.session.isProbablyLogged(old)
 		if d.session.isLogged(old) {
 			d.events = append(d.events, change{"message_updated", "MessageUpdated", map[string]any{"MessageID": id, "Message": message.Copy(m)}})
 		}
@@ -313,7 +313,7 @@ func (d *diff[M]) insert() {
 		id := idOf(m)
 		if _, known := d.was[id]; known || id == "" {
 			switch {
-			case d.session.isSupposed(m):
+			case d.session.isProbablyLogged(m):
 				over = true
 			case d.session.isLogged(m):
 				next, over = id, false
@@ -334,7 +334,7 @@ func (d *diff[M]) remove(before []M) {
 		if d.is[id] {
 			continue
 		}
-		d.whole = d.whole || d.session.isSupposed(m)
+		d.whole = d.whole || d.session.isProbablyLogged(m)
 		if d.session.isLogged(m) {
 			ids = append(ids, id)
 		}

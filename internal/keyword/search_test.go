@@ -105,7 +105,7 @@ func einoSearch(t testing.TB, docs []Doc) func(query string) []string {
 	ctx := context.Background()
 	middleware, err := einosearch.New(ctx, config)
 	require.NoError(t, err)
-	run := &adkrun.Run{}
+	run := &adkrun.RunContext{}
 	_, err = adkrun.Begin(ctx, middleware, run)
 	require.NoError(t, err)
 	meta := run.Tools[0].(tool.InvokableTool)

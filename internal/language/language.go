@@ -40,7 +40,7 @@ var probe = sync.OnceValue(func() tool.BaseTool {
 	if err != nil {
 		return nil
 	}
-	var run adkrun.Run
+	var run adkrun.RunContext
 	if _, err := adkrun.Begin(ctx, mw, &run); err != nil || len(run.Tools) == 0 {
 		return nil
 	}

@@ -39,12 +39,12 @@ type Part struct {
 	kept  bool // it is as it was
 	Index int  // in its message or its result
 
-	of  any  // what it is in its message: a pointer; nil if it is new
-	set *set // what it is instead
+	of  any       // what it is in its message: a pointer; nil if it is new
+	set *override // what it is instead
 }
 
 // set is what a part was set to. It never changes.
-type set struct {
+type override struct {
 	id, name, text string
 	extra          map[string]any
 	value          any    // nil: as it was
@@ -52,21 +52,21 @@ type set struct {
 }
 
 // NewText makes a text.
-func NewText(text string) Part { return Part{Kind: Text, set: &set{text: text}} }
+func NewText(text string) Part { return Part{Kind: Text, set: &override{text: text}} }
 
 // NewCall makes a call.
 func NewCall(id, name, args string) Part {
-	return Part{Kind: Call, set: &set{id: id, name: name, text: args}}
+	return Part{Kind: Call, set: &override{id: id, name: name, text: args}}
 }
 
 // NewResult makes a result.
 func NewResult(id, name string, parts ...Part) Part {
-	return Part{Kind: Result, set: &set{id: id, name: name, parts: parts}}
+	return Part{Kind: Result, set: &override{id: id, name: name, parts: parts}}
 }
 
 // change returns what the part is, to set something of it.
-func (p *Part) change() *set {
-	s := &set{id: p.ID(), name: p.Name(), text: p.Text(), extra: p.Extra(), parts: p.parts()}
+func (p *Part) change() *override {
+	s := &override{id: p.ID(), name: p.Name(), text: p.Text(), extra: p.Extra(), parts: p.parts()}
 	if p.set != nil {
 		s.value = p.set.value
 	}
@@ -160,7 +160,7 @@ func (p *Part) Value() any {
 }
 
 // Found are the tools in a part, without nil ones.
-func (p *Part) Found() []*schema.ToolInfo {
+func (p *Part) FoundTools() []*schema.ToolInfo {
 	r, _ := p.Value().(*schema.ToolSearchResult)
 	if r == nil {
 		return nil
@@ -387,18 +387,18 @@ func Without[M adk.MessageType](m M, gone func(Part) bool, text string) M {
 	}
 	left := slices.DeleteFunc(all, gone)
 	switch {
-	case !says(left) && text != "":
+	case !hasContent(left) && text != "":
 		left = append(left, NewText(text))
 	case len(left) == len(all):
 		return m
-	case !says(left):
+	case !hasContent(left):
 		return *new(M)
 	}
 	return build(m, left)
 }
 
 // says reports whether any part is more than reasoning or a block that is nil.
-func says(parts []Part) bool {
+func hasContent(parts []Part) bool {
 	return slices.ContainsFunc(parts, func(p Part) bool { return p.Kind != Reasoning && !p.isNothing() })
 }
 

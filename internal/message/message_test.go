@@ -143,7 +143,7 @@ func builtAgain[M adk.MessageType](t *testing.T, m M) {
 		return p, true
 	})
 	if IsNil(next) {
-		require.False(t, says(Parts(m).All()))
+		require.False(t, hasContent(Parts(m).All()))
 		return
 	}
 	was, is := encoded(t, m), encoded(t, next)
@@ -215,7 +215,7 @@ func answers[M adk.MessageType](t *testing.T, m M) {
 		if p.Kind == Text && out.Type == schema.ToolPartTypeText {
 			require.Equal(t, p.Text(), out.Text)
 		}
-		_, _, _, _ = p.MediaType(), p.Found(), p.Extra(), p.Raw()
+		_, _, _, _ = p.MediaType(), p.FoundTools(), p.Extra(), p.Raw()
 		if p.Kind != Other && p.Raw() != nil {
 			_, isText := p.Raw().(*string)
 			_, isMessage := p.Raw().(*schema.Message)
@@ -239,12 +239,12 @@ func TestWithoutLeavesNoEmptyMessage(t *testing.T) {
 func emptied[M adk.MessageType](t *testing.T, m M) {
 	before := encoded(t, m)
 	left := Without(m, func(p Part) bool { return p.Kind != Reasoning }, "")
-	require.True(t, IsNil(left) || !says(Parts(m).All()))
+	require.True(t, IsNil(left) || !hasContent(Parts(m).All()))
 	if Role(m) != schema.Tool {
 		left = Without(m, func(p Part) bool { return p.Kind == Text }, "…")
 		texts := slices.DeleteFunc(Parts(left).All(), func(p Part) bool { return p.Kind != Text })
 		require.LessOrEqual(t, len(texts), 1)
-		require.True(t, says(Parts(left).All()))
+		require.True(t, hasContent(Parts(left).All()))
 	}
 	require.Equal(t, before, encoded(t, m))
 }

@@ -42,7 +42,7 @@ func isBlank(p message.Part) bool {
 // Said returns the messages with every empty result saying that it is. Providers reject a blank
 // text beside other parts as well: it joins another text of the result, or is dropped if there is
 // none. What it is given never changes; if every result says something, it returns the same slice.
-func Said[M adk.MessageType](msgs []M) []M {
+func FillEmpty[M adk.MessageType](msgs []M) []M {
 	next := msgs
 	for i, m := range msgs {
 		said := message.Edit(m, sayNothing)
@@ -114,12 +114,12 @@ type saying[M adk.MessageType] struct{ model model.BaseModel[M] }
 
 // Generate asks the model.
 func (s saying[M]) Generate(ctx context.Context, input []M, opts ...model.Option) (M, error) {
-	return s.model.Generate(ctx, Said(input), opts...)
+	return s.model.Generate(ctx, FillEmpty(input), opts...)
 }
 
 // Stream asks the model.
 func (s saying[M]) Stream(ctx context.Context, input []M, opts ...model.Option) (*schema.StreamReader[M], error) {
-	return s.model.Stream(ctx, Said(input), opts...)
+	return s.model.Stream(ctx, FillEmpty(input), opts...)
 }
 
 // Streamed is a call of a tool whose stream has one empty chunk if it ends without any: Eino ends

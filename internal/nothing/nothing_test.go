@@ -80,11 +80,11 @@ func keepsTextAndMedia[M adk.MessageType](t *testing.T) {
 			adktest.User[M](""), *new(M), adktest.Assistant[M](" ", adktest.ToolCall{ID: "1", Name: "f"}), result[M]("1", parts...),
 		}
 		before := encode(t, given)
-		out := Said(given)
+		out := FillEmpty(given)
 		require.Equal(t, before, encode(t, given), "inputs are never modified")
 		require.Equal(t, before[:3], encode(t, out)[:3], "only results of tools change")
 		requireSameContent(t, outputs(given[3]), outputs(out[3]))
-		again := Said(out)
+		again := FillEmpty(out)
 		require.Same(t, &out[0], &again[0], "a second pass changes nothing")
 	}
 }
@@ -145,7 +145,7 @@ func joinsBlankText[M adk.MessageType](t *testing.T) {
 			require.True(t, ok)
 			parts = append(parts, p)
 		}
-		require.Equal(t, c.want, outputs(Said([]M{result[M]("1", parts...)})[0]), "of %q", c.given)
+		require.Equal(t, c.want, outputs(FillEmpty([]M{result[M]("1", parts...)})[0]), "of %q", c.given)
 	}
 }
 
@@ -171,7 +171,7 @@ func outputs[M adk.MessageType](m M) (out []schema.ToolOutputPart) {
 // Everything else of a message stays with it.
 func TestAnEmptyResultKeepsItsCall(t *testing.T) {
 	plain := &schema.Message{Role: schema.Tool, ToolCallID: "1", ToolName: "f", Name: "n", Extra: map[string]any{"k": "v"}}
-	out := Said([]*schema.Message{plain})
+	out := FillEmpty([]*schema.Message{plain})
 	want := *plain
 	want.Content = silence
 	require.Equal(t, &want, out[0])
@@ -179,7 +179,7 @@ func TestAnEmptyResultKeepsItsCall(t *testing.T) {
 	block := schema.NewContentBlock(&schema.FunctionToolResult{CallID: "1", Name: "f", Content: []*schema.FunctionToolResultContentBlock{nil}})
 	block.Extra = map[string]any{"k": "v"}
 	beside := schema.NewContentBlock(&schema.UserInputText{Text: ""})
-	agentic := Said([]*schema.AgenticMessage{{Role: schema.AgenticRoleTypeUser, ContentBlocks: []*schema.ContentBlock{beside, block, nil}}})[0]
+	agentic := FillEmpty([]*schema.AgenticMessage{{Role: schema.AgenticRoleTypeUser, ContentBlocks: []*schema.ContentBlock{beside, block, nil}}})[0]
 	require.Same(t, beside, agentic.ContentBlocks[0])
 	require.Nil(t, agentic.ContentBlocks[2])
 	got := agentic.ContentBlocks[1]
@@ -194,10 +194,10 @@ func TestAnEmptyResultKeepsItsCall(t *testing.T) {
 func TestFoundToolsAreNotNothing(t *testing.T) {
 	found := schema.NewContentBlock(&schema.ToolSearchFunctionToolResult{CallID: "1", Result: &schema.ToolSearchResult{}})
 	given := []*schema.AgenticMessage{{Role: schema.AgenticRoleTypeUser, ContentBlocks: []*schema.ContentBlock{found}}}
-	out := Said(given)
+	out := FillEmpty(given)
 	require.Same(t, &given[0], &out[0])
 	plain := []*schema.Message{{Role: schema.Tool, ToolCallID: "1", UserInputMultiContent: []schema.MessageInputPart{{Type: schema.ChatMessagePartTypeToolSearchResult, ToolSearchResult: &schema.ToolSearchResult{}}}}}
-	said := Said(plain)
+	said := FillEmpty(plain)
 	require.Same(t, &plain[0], &said[0])
 }
 
@@ -205,7 +205,7 @@ func TestTheWordsAreInTheLanguageOfTheModel(t *testing.T) {
 	given := []*schema.Message{{Role: schema.Tool, ToolCallID: "1"}}
 	require.NoError(t, adk.SetLanguage(adk.LanguageChinese))
 	defer func() { require.NoError(t, adk.SetLanguage(adk.LanguageEnglish)) }()
-	require.Equal(t, "（无输出）", Said(given)[0].Content)
+	require.Equal(t, "（无输出）", FillEmpty(given)[0].Content)
 	require.Empty(t, given[0].Content)
 }
 

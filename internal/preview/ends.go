@@ -28,7 +28,7 @@ const (
 )
 
 // frame is the line that says what a preview of so many lines shows.
-func (m asked) frame(name string, text string, room int) string {
+func (m query) frame(name string, text string, room int) string {
 	if !m.framed || room < leastFramed {
 		return ""
 	}
@@ -84,7 +84,7 @@ func firstLine(text string) string {
 }
 
 // showEnds previews a text by its start and its end.
-func showEnds(m asked, text string, room int) string {
+func showEnds(m query, text string, room int) string {
 	short, runs := collapsed(m.say, text)
 	frame := len(m.frame("ends errors", text, room))
 	if len(short)+frame <= room {

@@ -88,11 +88,11 @@ func newExtract(text string, room int, say labels, of Format) *extract {
 		x.maxLine = maxOutlineLine
 	}
 	if len(text) <= startBytes+endBytes {
-		x.read(span{0, len(text)}, calm)
+		x.read(span{0, len(text)}, severityNone)
 	} else {
 		begin := lineEnd(text, startBytes)
 		end := lineEnd(text, len(text)-endBytes)
-		x.read(span{0, begin}, calm)
+		x.read(span{0, begin}, severityNone)
 		half := searchedBytes / 2
 		if len(text) <= searchedBytes {
 			x.read(span{begin, end}, hard)
@@ -100,7 +100,7 @@ func newExtract(text string, room int, say labels, of Format) *extract {
 			x.read(span{begin, lineEnd(text, half)}, hard)
 			x.read(span{lineEnd(text, max(half, len(text)-half)), end}, hard)
 		}
-		x.read(span{end, len(text)}, calm)
+		x.read(span{end, len(text)}, severityNone)
 	}
 	x.fold()
 	return x
@@ -117,7 +117,7 @@ func lineEnd(text string, at int) int {
 
 // read adds the lines of a part that are at least as severe.
 func (x *extract) read(part span, least int) {
-	if least == calm {
+	if least == severityNone {
 		x.lines = slices.Grow(x.lines, strings.Count(x.text[part.from:part.to], "\n")+1)
 	}
 	errors := 0
@@ -131,7 +131,7 @@ func (x *extract) read(part span, least int) {
 			to--
 		}
 		l := line{span: span{from, to}}
-		if least > calm || x.of != Page {
+		if least > severityNone || x.of != Page {
 			l.severity = severity(x.text[from:to])
 		}
 		if x.of == Test {
@@ -140,7 +140,7 @@ func (x *extract) read(part span, least int) {
 				l.severity = hard
 			}
 		}
-		if l.severity >= least && (least == calm || errors < maxErrors) {
+		if l.severity >= least && (least == severityNone || errors < maxErrors) {
 			x.lines = append(x.lines, l)
 			errors++
 		}
@@ -202,10 +202,10 @@ func (x *extract) rankErrors() {
 
 // lower lowers the score of a line of a kind that was there before, and of an empty one.
 func (x *extract) lower(l *line) {
-	if l.repeat >= firstOfKind && l.severity == calm && x.of == Log {
+	if l.repeat >= firstOfKind && l.severity == severityNone && x.of == Log {
 		l.score = 0
 	}
-	if l.repeat > 0 && (l.severity == calm || l.severity == alarm && l.repeat >= perTemplate) {
+	if l.repeat > 0 && (l.severity == severityNone || l.severity == alarm && l.repeat >= perTemplate) {
 		l.score /= 8
 	}
 	if strings.TrimSpace(x.text[l.from:l.to]) == "" {

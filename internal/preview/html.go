@@ -364,7 +364,7 @@ func (o *outliner) word(w string) {
 }
 
 // outlined previews an outline of a source. Where it is short the source fills the room.
-func (m asked) outlined(frame, shown string, sides []span, source string, room int) string {
+func (m query) outlined(frame, shown string, sides []span, source string, room int) string {
 	const short = 600
 	room -= len(frame)
 	if room < 2*minPart {

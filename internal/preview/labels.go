@@ -15,7 +15,7 @@ import (
 )
 
 // asked is what a preview is made for.
-type asked struct {
+type query struct {
 	say   labels
 	query string // what was talked about
 
@@ -24,7 +24,7 @@ type asked struct {
 }
 
 // inPart is m for a text that stands in a preview behind a label of its own.
-func (m asked) inPart() asked {
+func (m query) inPart() query {
 	m.framed, m.numbered = false, false
 	return m
 }

@@ -29,9 +29,9 @@ const (
 
 // Severity of a line.
 const (
-	calm  = 0
-	alarm = 1 // it speaks of an error
-	hard  = 2 // it is one
+	severityNone = 0
+	alarm        = 1 // it speaks of an error
+	hard         = 2 // it is one
 )
 
 // marksBy lists the marks that begin with a byte.
@@ -105,7 +105,7 @@ func severity(line string) int {
 	if len(line) > long {
 		return max(severity(line[:long/2]), severity(line[len(line)-long/2:]))
 	}
-	most := calm
+	most := severityNone
 	begin := len(line) - len(strings.TrimLeft(line, " \t"))
 	for i := 0; i+1 < len(line); i++ {
 		if !pairs[int(line[i])<<8|int(line[i+1])] {

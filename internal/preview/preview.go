@@ -48,7 +48,7 @@ func Make(r Request) (string, Format) {
 	if len(r.Text) <= r.Room {
 		return display.Valid(r.Text), Text
 	}
-	m := maker{asked: asked{say: r.say(), query: r.Question + "\n" + r.Arguments, framed: true, numbered: true}}
+	m := maker{query: query{say: r.say(), query: r.Question + "\n" + r.Arguments, framed: true, numbered: true}}
 	return m.make(r.Text, r.Room)
 }
 
@@ -68,7 +68,7 @@ func (r Request) say() labels {
 }
 
 type maker struct {
-	asked
+	query
 	layers int // wrappings that were looked through
 }
 
@@ -89,41 +89,41 @@ func (m *maker) make(text string, room int) (string, Format) {
 			return m.envelope(e, room)
 		}
 		if log, ok := recordedLog(d); ok && room > 4*minPart {
-			return m.inside("recorded", log, room)
+			return m.previewWrapped("recorded", log, room)
 		}
 		return showJSON(m.say, d, room, m.inner), JSON
 	}
 	if inner, ok := jsonString(text); ok && m.layers < maxLayers {
 		if room > len(m.say.say("string"))+1+minPart {
-			return m.inside("string", inner, room)
+			return m.previewWrapped("string", inner, room)
 		}
 	}
-	return showText(m.asked, text, room)
+	return showText(m.query, text, room)
 }
 
 // inside previews a text that stands inside another one, which a label says.
-func (m *maker) inside(label, text string, room int) (string, Format) {
+func (m *maker) previewWrapped(label, text string, room int) (string, Format) {
 	frame := m.say.say(label) + "\n"
-	in := m.deeper()
+	in := m.descend()
 	in.framed = m.framed
 	shown, f := in.make(text, room-len(frame))
 	return frame + shown, f
 }
 
 func (m *maker) inner(text string, room int) string {
-	shown, _ := m.deeper().make(text, room)
+	shown, _ := m.descend().make(text, room)
 	return shown
 }
 
 // deeper previews what stands inside a text: its lines are not those of the file.
-func (m *maker) deeper() *maker {
+func (m *maker) descend() *maker {
 	return &maker{m.inPart(), m.layers + 1}
 }
 
 // envelope previews an MCP result: that of one text as the text.
 func (m *maker) envelope(e envelope, room int) (string, Format) {
 	if len(e.parts) == 1 && e.parts[0].kind == "text" {
-		return m.inside("envelope"+e.suffix(), jsontext.Unescape(e.parts[0].text), room)
+		return m.previewWrapped("envelope"+e.suffix(), jsontext.Unescape(e.parts[0].text), room)
 	}
 	return showEnvelope(m.say, e, room, m.inner), Text
 }

@@ -23,7 +23,7 @@ type Part struct {
 }
 
 // Cut says into which parts a text is taken apart.
-type Cut struct {
+type PartLimits struct {
 	Record int                      // the most bytes of a record that is a part
 	Most   int                      // about the most of every other part
 	Text   func(text string) []Part // takes apart a text that is longer than that
@@ -32,7 +32,7 @@ type Cut struct {
 // Parts takes a JSON text apart: a record of its main list each, of everything else members and
 // items, and of long texts, of text in an MCP result and of a recorded log what belongs together
 // in them. ok is false if it is not JSON.
-func Parts(text string, cut Cut) (parts []Part, ok bool) {
+func Parts(text string, cut PartLimits) (parts []Part, ok bool) {
 	d, ok := scan(text)
 	if !ok {
 		return nil, false
@@ -136,14 +136,14 @@ func lineParts(text string, most int) (parts []Part) {
 
 type parter struct {
 	*document
-	cut   Cut
+	cut   PartLimits
 	list  int32 // the main list, or -1
 	parts []Part
 	open  Part // is not full yet
 	heads []string
 }
 
-func partsIn(d *document, cut Cut) []Part {
+func partsIn(d *document, cut PartLimits) []Part {
 	if pieces := piecesIn(d); len(pieces) > 0 {
 		return logParts(d, pieces, cut.Most)
 	}

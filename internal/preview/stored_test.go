@@ -17,8 +17,8 @@ import (
 	"github.com/einolean/einolean/internal/race"
 )
 
-func cutInto(most int) Cut {
-	return Cut{Record: most, Most: most, Text: func(text string) []Part { return lineParts(text, most) }}
+func cutInto(most int) PartLimits {
+	return PartLimits{Record: most, Most: most, Text: func(text string) []Part { return lineParts(text, most) }}
 }
 
 func TestPartsAreWholeRecords(t *testing.T) {

@@ -40,7 +40,7 @@ const (
 )
 
 // showTests previews the output of tests.
-func showTests(m asked, text string, room int) string {
+func showTests(m query, text string, room int) string {
 	frame := m.frame("tests", text, room)
 	x := newExtract(text, room-len(frame), m.say, Test)
 	x.readLists()

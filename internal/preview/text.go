@@ -27,7 +27,7 @@ const (
 )
 
 // showText previews what is not JSON.
-func showText(m asked, text string, room int) (string, Format) {
+func showText(m query, text string, room int) (string, Format) {
 	switch f := formatOf(text); f {
 	case Page:
 		return display.Valid(m.outlined(m.say.say("page")+"\n", snapshot(text), nil, text, room)), f
@@ -168,7 +168,7 @@ func hasSummary(tail string) bool {
 var LogLine = regexp.MustCompile(`^[\[( \t]*(?:(?:\S{1,11} +){0,2}\d{2,4}[-/.:]\d\d[-/.:]\d\d|(?:INFO|WARN|WARNING|ERROR|DEBUG|TRACE|FATAL|NOTICE)\b|(?:level|time|ts)=)`)
 
 // showLog previews a log: its end, errors, and each kind of line once.
-func showLog(m asked, text string, room int) string {
+func showLog(m query, text string, room int) string {
 	frame := m.frame("log", text, room)
 	x := newExtract(text, room-len(frame), m.say, Log)
 	x.rank(rank.NewTalk(m.query))

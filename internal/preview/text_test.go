@@ -118,7 +118,7 @@ func TestWhatSumsTestsUpIsShown(t *testing.T) {
 
 func TestGapsAreMarked(t *testing.T) {
 	text := log(40)
-	m := asked{say: english}
+	m := query{say: english}
 	x := newExtract(text, 700, english, Log)
 	x.choose(3)
 	x.choose(4)

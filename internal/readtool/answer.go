@@ -24,13 +24,13 @@ var files embed.FS
 var sentences = texts.Load(files, "text")
 
 // words are the sentences in one language, for a tool of one name.
-type words struct {
+type replyTexts struct {
 	*texts.Texts
 	tool string
 }
 
 // told is what an answer says beside its content.
-type told struct {
+type answerHeader struct {
 	Tool           string
 	Path           string // quoted path, pattern or query
 	From, To, Size int64  // bytes
@@ -39,12 +39,12 @@ type told struct {
 }
 
 // Partial reports whether only a part of the content was searched.
-func (t told) Partial() bool { return t.From > 0 || t.To < t.Size }
+func (t answerHeader) Partial() bool { return t.From > 0 || t.To < t.Size }
 
-func (w words) plain(name string) string { return w.Say(name, told{Tool: w.tool}) }
+func (w replyTexts) plain(name string) string { return w.Say(name, answerHeader{Tool: w.tool}) }
 
 // about is a sentence about a path. What a model made up may be long.
-func (w words) about(name, filePath string) string {
+func (w replyTexts) about(name, filePath string) string {
 	const shown = 300
 	if len(filePath) > shown {
 		filePath = strings.ToValidUTF8(filePath[:shown], "") + "…"
@@ -54,7 +54,7 @@ func (w words) about(name, filePath string) string {
 	})
 }
 
-func (w words) info(maxLines, maxBytes int, asks bool) *schema.ToolInfo {
+func (w replyTexts) info(maxLines, maxBytes int, asks bool) *schema.ToolInfo {
 	f := struct {
 		MaxLines, MaxBytes int
 		Asks               bool

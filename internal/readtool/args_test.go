@@ -79,7 +79,7 @@ func TestANamedCallIsReadAsItWasMeant(t *testing.T) {
 
 // written is a request as the arguments of a call.
 func written(r request) string {
-	return r.follow("offset", r.offset, "limit", r.limit, "byte_offset", r.byteOffset, "byte_limit", r.byteLimit, "tail", r.tail, "pattern", r.pattern, "context", r.context, "query", r.query)
+	return r.nextArguments("offset", r.offset, "limit", r.limit, "byte_offset", r.byteOffset, "byte_limit", r.byteLimit, "tail", r.tail, "pattern", r.pattern, "context", r.context, "query", r.query)
 }
 
 func FuzzParse(f *testing.F) {

@@ -43,7 +43,7 @@ const (
 
 // passages is the answer to a query.
 type passages struct {
-	told
+	answerHeader
 	Count          int // of passages that are shown whole
 	Fence, Content string
 	Others         string // lines of those that did not fit
@@ -60,7 +60,7 @@ type heading struct {
 	Part                  bool   // it is not shown whole
 }
 
-func findPassages(v visit) (string, error) {
+func findPassages(v readCall) (string, error) {
 	content, size, err := v.stream()
 	if err != nil {
 		return "", err
@@ -69,7 +69,7 @@ func findPassages(v visit) (string, error) {
 	if size > maxRecords {
 		return passagesOf(v, content, size, maxRanked)
 	}
-	whole, err := take(content, size)
+	whole, err := readFull(content, size)
 	if err != nil {
 		return "", err
 	}
@@ -81,7 +81,7 @@ func findPassages(v visit) (string, error) {
 			}
 			r.add(p)
 		}
-		f := passages{told: v.told(v.req.query, size), Records: true}
+		f := passages{answerHeader: v.told(v.req.query, size), Records: true}
 		f.To = size
 		return passagePage(v, f, r.ranking(mostPassages(v))), nil
 	}
@@ -90,28 +90,28 @@ func findPassages(v visit) (string, error) {
 
 // mostPassages is how many passages are ranked: those that could be shown, one more, and those
 // before them.
-func mostPassages(v visit) int { return int(skippedPassages(v)) + maxPassages + 1 }
+func mostPassages(v readCall) int { return int(skippedPassages(v)) + maxPassages + 1 }
 
 // skippedPassages is how many passages earlier calls have shown.
-func skippedPassages(v visit) int64 { return min(max(0, v.req.offset-1), maxSkipped) }
+func skippedPassages(v readCall) int64 { return min(max(0, v.req.offset-1), maxSkipped) }
 
 // passagesOf answers a query from a file, of which it ranks at most bytes.
-func passagesOf(v visit, content io.Reader, size, most int64) (string, error) {
+func passagesOf(v readCall, content io.Reader, size, most int64) (string, error) {
 	found, searched, err := rankPassages(v, newSplitter(content), mostPassages(v), most)
 	if err != nil {
 		return "", err
 	}
-	f := passages{told: v.told(v.req.query, size)}
+	f := passages{answerHeader: v.told(v.req.query, size)}
 	f.To = searched
 	if searched < size {
-		f.Next = v.req.follow("query", v.req.query, "byte_offset", searched, "limit", v.req.limit)
+		f.Next = v.req.nextArguments("query", v.req.query, "byte_offset", searched, "limit", v.req.limit)
 	}
 	return passagePage(v, f, found), nil
 }
 
 // rankPassages returns the best of the passages that do not end before the byte that the call
 // names, and looks at most bytes.
-func rankPassages(v visit, s *splitter, limit int, most int64) (found ranking, searched int64, err error) {
+func rankPassages(v readCall, s *splitter, limit int, most int64) (found ranking, searched int64, err error) {
 	r := newRanker(v.req.query)
 	for s.start-v.req.byteOffset < most && r.count < maxRankedPassages {
 		p, err := s.next()
@@ -133,7 +133,7 @@ func rankPassages(v visit, s *splitter, limit int, most int64) (found ranking, s
 
 // passagePage renders the best passages: whole ones where there is room, excerpts of the others, and where
 // the next ones are.
-func passagePage(v visit, f passages, found ranking) string {
+func passagePage(v readCall, f passages, found ranking) string {
 	skipped := int(skippedPassages(v))
 	f.From = min(v.req.byteOffset, f.Size)
 	best := found.best[min(skipped, len(found.best)):]
@@ -162,7 +162,7 @@ func passagePage(v visit, f passages, found ranking) string {
 	}
 	if f.Next == "" && len(rest) > 0 {
 		f.More = true
-		f.Next = v.req.follow("query", v.req.query, "offset", int64(skipped+len(shown)+1), "byte_offset", v.req.byteOffset, "limit", v.req.limit)
+		f.Next = v.req.nextArguments("query", v.req.query, "offset", int64(skipped+len(shown)+1), "byte_offset", v.req.byteOffset, "limit", v.req.limit)
 	}
 	texts := []string{others}
 	for _, p := range shown {
@@ -184,7 +184,7 @@ const frameOfPassage = 60
 
 // passagePages is the answer to a query, as it is made.
 type passagePages struct {
-	say     words
+	say     replyTexts
 	find    *rank.Finder
 	room    int
 	garbled bool

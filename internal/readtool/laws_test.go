@@ -206,7 +206,7 @@ func TestWindowsAreAsLongAsTheyMayBe(t *testing.T) {
 // Content that ends before the size that its store named is no whole content.
 func TestContentThatEndsEarlyIsAnError(t *testing.T) {
 	for n := range 5 {
-		got, err := take(strings.NewReader("1234"[:n]), 4)
+		got, err := readFull(strings.NewReader("1234"[:n]), 4)
 		if n == 4 {
 			require.NoError(t, err)
 			require.Equal(t, "1234", string(got))
@@ -216,13 +216,13 @@ func TestContentThatEndsEarlyIsAnError(t *testing.T) {
 		for name, content := range map[string]io.Reader{
 			"plain": strings.NewReader("1234"[:n]), "data with the end": iotest.DataErrReader(strings.NewReader("1234"[:n])), "bytes": iotest.OneByteReader(strings.NewReader("1234"[:n])),
 		} {
-			all, err := io.ReadAll(visit{ctx: t.Context()}.guard(content, 4))
+			all, err := io.ReadAll(readCall{ctx: t.Context()}.guard(content, 4))
 			require.Equal(t, "1234"[:n], string(all), name)
 			require.Equal(t, n < 4, errors.Is(err, io.ErrUnexpectedEOF), name)
 			require.Equal(t, n == 4, err == nil, name)
 		}
 	}
-	got, err := take(strings.NewReader("x"), 0)
+	got, err := readFull(strings.NewReader("x"), 0)
 	require.NoError(t, err)
 	require.Empty(t, got)
 }
@@ -245,14 +245,14 @@ func TestRangesOfWholeContent(t *testing.T) {
 			if length < 0 {
 				continue
 			}
-			part, size, err := visit{ctx: t.Context(), src: whole(content)}.part(offset, length)
+			part, size, err := readCall{ctx: t.Context(), src: whole(content)}.part(offset, length)
 			require.NoError(t, err)
 			require.EqualValues(t, 10, size)
 			require.Equal(t, want, string(part))
 		}
 	}
 	boom := errors.New("boom")
-	failing := visit{src: func(context.Context, int64, int64) (io.ReadCloser, int64, error) { return nil, 0, boom }}
+	failing := readCall{src: func(context.Context, int64, int64) (io.ReadCloser, int64, error) { return nil, 0, boom }}
 	_, _, err := failing.part(0, 1)
 	require.ErrorIs(t, err, boom)
 }
@@ -315,16 +315,16 @@ func TestRankingLooksAtNoMoreThanItMay(t *testing.T) {
 		{0, 1, 600}, {0, 1200, 1200}, {0, 1201, 1800}, {0, 4200, 4200}, {0, 99_999, 4200}, {600, 1200, 1800}, {600, 1201, 2400}, {900, 1, 1200}, {4200, 1, 4200},
 	} {
 		s := newSplitter(strings.NewReader(content))
-		_, searched, err := rankPassages(visit{ctx: t.Context(), req: request{query: "zebra", byteOffset: c.from}}, s, 5, c.most)
+		_, searched, err := rankPassages(readCall{ctx: t.Context(), req: request{query: "zebra", byteOffset: c.from}}, s, 5, c.most)
 		require.NoError(t, err)
 		require.Equal(t, c.searched, searched, "%+v", c)
 	}
 	boom := errors.New("boom")
-	_, _, err := rankPassages(visit{ctx: t.Context(), req: request{query: "x"}}, newSplitter(iotest.ErrReader(boom)), 5, 100)
+	_, _, err := rankPassages(readCall{ctx: t.Context(), req: request{query: "x"}}, newSplitter(iotest.ErrReader(boom)), 5, 100)
 	require.ErrorIs(t, err, boom)
 	ended, cancel := context.WithCancel(t.Context())
 	cancel()
-	_, _, err = rankPassages(visit{ctx: ended, req: request{query: "x"}}, newSplitter(strings.NewReader("x")), 5, 100)
+	_, _, err = rankPassages(readCall{ctx: ended, req: request{query: "x"}}, newSplitter(strings.NewReader("x")), 5, 100)
 	require.ErrorIs(t, err, context.Canceled)
 }
 
@@ -335,7 +335,7 @@ func TestRankingNamesTheCallThatGoesOn(t *testing.T) {
 		"needle": `[r] No passage has a word of "needle" in bytes 0 to 2400000 of 2400007. The rest was not searched. Next: r {"file_path":"p","query":"needle","byte_offset":2400000,"limit":7}`,
 		"other":  `[r] No passage has a word of "other" in bytes 0 to 2400000 of 2400007. The rest was not searched. Next: r {"file_path":"p","query":"other","byte_offset":2400000,"limit":7}`,
 	} {
-		v := visit{ctx: t.Context(), say: words{sentences.English(), "r"}, req: request{path: "p", query: query, limit: 7}, bytes: 5000}
+		v := readCall{ctx: t.Context(), say: replyTexts{sentences.English(), "r"}, req: request{path: "p", query: query, limit: 7}, bytes: 5000}
 		answer, err := passagesOf(v, strings.NewReader(content), int64(len(content)), 2_400_000)
 		require.NoError(t, err)
 		require.Equal(t, want, answer)

@@ -18,7 +18,7 @@ import (
 
 // window is the answer with a part of the content as it is stored.
 type window struct {
-	told
+	answerHeader
 	First, Last    int64 // lines; zero: not known
 	Fence, Content string
 	Cut            bool   // the last line goes on after To
@@ -31,7 +31,7 @@ type window struct {
 // Got is how many bytes the answer has.
 func (w window) Got() int64 { return w.To - w.From }
 
-func (w window) show(v visit, content []byte) string {
+func (w window) show(v readCall, content []byte) string {
 	w.Content, w.Fence, w.Garbled = framed(content)
 	w.Open = !bytes.HasSuffix(content, []byte{'\n'})
 	return v.say.Say("page", w)
@@ -39,7 +39,7 @@ func (w window) show(v visit, content []byte) string {
 
 // lineWindow answers with whole lines from a line on. A line that alone is too
 // long for an answer is cut, and goes on in windows of bytes.
-func lineWindow(v visit) (string, error) {
+func lineWindow(v readCall) (string, error) {
 	content, size, err := v.stream()
 	if err != nil {
 		return "", err
@@ -51,7 +51,7 @@ func lineWindow(v visit) (string, error) {
 		return "", err
 	}
 	from := lines.start
-	ahead, err := take(lines.r, min(v.bytes+utf8.UTFMax, size-from))
+	ahead, err := readFull(lines.r, min(v.bytes+utf8.UTFMax, size-from))
 	if err != nil {
 		return "", err
 	}
@@ -63,18 +63,18 @@ func lineWindow(v visit) (string, error) {
 		limit = min(limit, v.req.limit)
 	}
 	cut, n := takeLines(ahead, limit, v.bytes)
-	f := window{told: v.told("", size), First: first, Last: first + n - 1}
+	f := window{answerHeader: v.told("", size), First: first, Last: first + n - 1}
 	f.From, f.To = from, from+int64(cut)
 	switch {
 	case n == 0:
 		f.To, f.Last, f.Cut = from+int64(display.Floor(ahead, int(v.bytes))), first, true
-		f.Next = v.req.follow("byte_offset", f.To)
+		f.Next = v.req.nextArguments("byte_offset", f.To)
 	case f.To < size && n == v.req.limit:
 		f.Exact = true
 	case f.To < size && v.req.limit > 0:
-		f.Next = v.req.follow("offset", f.Last+1, "limit", v.req.limit-n)
+		f.Next = v.req.nextArguments("offset", f.Last+1, "limit", v.req.limit-n)
 	case f.To < size:
-		f.Next = v.req.follow("offset", f.Last+1)
+		f.Next = v.req.nextArguments("offset", f.Last+1)
 	}
 	return f.show(v, ahead[:f.To-from]), nil
 }
@@ -98,7 +98,7 @@ func takeLines(ahead []byte, limit, room int64) (cut int, n int64) {
 
 // byteWindow answers with the bytes from an offset on. Where one of its ends lies
 // inside a character, it is moved back to the start of that.
-func byteWindow(v visit) (string, error) {
+func byteWindow(v readCall) (string, error) {
 	const back = utf8.UTFMax - 1
 	want := v.req.byteOffset
 	base := max(want-back, 0)
@@ -121,7 +121,7 @@ func byteWindow(v visit) (string, error) {
 	if lines := bytes.LastIndexByte(part[:end], '\n') + 1; !full && base+int64(end) < size && lines > end-(end-start)/4 {
 		end = lines
 	}
-	f := window{told: v.told("", size)}
+	f := window{answerHeader: v.told("", size)}
 	f.From, f.To = base+int64(start), base+int64(end)
 	switch {
 	case f.To == size:
@@ -129,16 +129,16 @@ func byteWindow(v visit) (string, error) {
 		f.Exact = true
 	case v.req.byteLimit > 0:
 		f.Asked = min(v.req.byteLimit, size-f.From)
-		f.Next = v.req.follow("byte_offset", f.To, "byte_limit", f.Asked-f.Got())
+		f.Next = v.req.nextArguments("byte_offset", f.To, "byte_limit", f.Asked-f.Got())
 	default:
-		f.Next = v.req.follow("byte_offset", f.To)
+		f.Next = v.req.nextArguments("byte_offset", f.To)
 	}
 	return f.show(v, part[start:end]), nil
 }
 
 // lastLines answers with the last lines, as many of those asked for as fit; of a
 // last line that alone is too long, with its end.
-func lastLines(v visit) (string, error) {
+func lastLines(v readCall) (string, error) {
 	_, size, err := v.part(0, 0)
 	if err != nil {
 		return "", err
@@ -152,11 +152,11 @@ func lastLines(v visit) (string, error) {
 		return "", err
 	}
 	start := tailStart(part, min(v.req.tail, v.lines), v.bytes, base > 0)
-	f := window{told: v.told("", size)}
+	f := window{answerHeader: v.told("", size)}
 	f.From, f.To = base+int64(start), base+int64(len(part))
 	if f.From > 0 {
 		before := max(f.From-v.bytes, 0)
-		f.Before = v.req.follow("byte_offset", before, "byte_limit", f.From-before)
+		f.Before = v.req.nextArguments("byte_offset", before, "byte_limit", f.From-before)
 	}
 	return f.show(v, part[start:]), nil
 }
@@ -180,14 +180,14 @@ func tailStart(part []byte, n, room int64, torn bool) int {
 
 // pastEnd answers a window past the end of the content. lines is zero if they were
 // not counted.
-func pastEnd(v visit, lines, size int64) string {
+func pastEnd(v readCall, lines, size int64) string {
 	if size == 0 {
 		return v.say.plain("empty")
 	}
-	f := window{told: v.told("", size), Last: lines}
-	f.Next = v.req.follow("tail", int64(20))
+	f := window{answerHeader: v.told("", size), Last: lines}
+	f.Next = v.req.nextArguments("tail", int64(20))
 	if lines == 1 {
-		f.Next = v.req.follow("byte_offset", max(0, size-v.bytes))
+		f.Next = v.req.nextArguments("byte_offset", max(0, size-v.bytes))
 	}
 	return v.say.Say("past_end", f)
 }
@@ -201,7 +201,7 @@ type JSONQuery = func(ctx context.Context, query string, document []byte, maxByt
 
 // found is the answer to a JSON query.
 type found struct {
-	told
+	answerHeader
 	Content, Fence string
 	Reason         string // why it is not answered
 	Missing        bool   // the end of the document is missing
@@ -210,18 +210,18 @@ type found struct {
 
 // askJSON answers a JSON query. What the function returns is bounded once more, and it may
 // panic.
-func askJSON(v visit, f JSONQuery) (string, error) {
+func askJSON(v readCall, f JSONQuery) (string, error) {
 	content, size, err := v.stream()
 	if err != nil {
 		return "", err
 	}
 	defer content.Close()
-	said := found{told: v.told(v.req.jq, size)}
+	said := found{answerHeader: v.told(v.req.jq, size)}
 	v.bytes -= int64(len(said.Path))
 	if size > preview.MaxDocument {
 		return v.say.Say("jq_large", said), nil
 	}
-	whole, err := take(content, size)
+	whole, err := readFull(content, size)
 	if err != nil {
 		return "", err
 	}

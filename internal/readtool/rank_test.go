@@ -129,7 +129,7 @@ func TestASplitterLosesNothing(t *testing.T) {
 
 func TestRankingThatTakesTooLongGoesOnInAnotherCall(t *testing.T) {
 	content := manual()
-	v := visit{ctx: t.Context(), req: request{query: "rotate"}}
+	v := readCall{ctx: t.Context(), req: request{query: "rotate"}}
 	calls := 0
 	var best []candidate
 	for ; len(best) == 0; calls++ {

@@ -629,7 +629,7 @@ func areRows(lines [][]byte) bool {
 // recordsOf takes JSON apart into the records that do not end before the byte from. Tiny
 // ones, such as the points of a series, are a passage together.
 func recordsOf(content string, from int64) (records []passage) {
-	parts, ok := preview.Parts(content, preview.Cut{Record: recordBytes, Most: passageBytes, Text: partsOf})
+	parts, ok := preview.Parts(content, preview.PartLimits{Record: recordBytes, Most: passageBytes, Text: partsOf})
 	if !ok {
 		return nil
 	}

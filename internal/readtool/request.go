@@ -76,7 +76,7 @@ func parse(arguments string) (req request, ok bool) {
 
 // follow writes the arguments of the next call for the same path: names and values in turn. It
 // leaves out empty texts, and numbers that are zero or less.
-func (r request) follow(arguments ...any) string {
+func (r request) nextArguments(arguments ...any) string {
 	call := `{"file_path":` + display.Quoted(r.path)
 	for i := 0; i < len(arguments); i += 2 {
 		value := ""

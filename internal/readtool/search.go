@@ -37,7 +37,7 @@ const (
 
 // matches is the answer to a pattern.
 type matches struct {
-	told
+	answerHeader
 	Count          int
 	Content        string
 	Around, Pieces bool  // lines around matches, and pieces of long lines, are shown
@@ -404,7 +404,7 @@ const (
 	maxInstructions = 1000
 )
 
-func findMatches(v visit) (string, error) {
+func findMatches(v readCall) (string, error) {
 	s := search{
 		ctx:      v.ctx,
 		extent:   extent{fromLine: v.req.offset, fromByte: v.req.byteOffset},
@@ -450,15 +450,15 @@ func reason(err error) string {
 	return "it is not valid"
 }
 
-func matchPage(v visit, s *search, size, left int64) string {
-	f := matches{told: v.told(v.req.pattern, size), Count: s.hits, Content: s.out.String(), Around: s.around > 0 || s.headed, Pieces: s.upTo > 0}
+func matchPage(v readCall, s *search, size, left int64) string {
+	f := matches{answerHeader: v.told(v.req.pattern, size), Count: s.hits, Content: s.out.String(), Around: s.around > 0 || s.headed, Pieces: s.upTo > 0}
 	f.From, f.To, f.Garbled = s.first, s.searched, !utf8.ValidString(f.Content)
 	if s.next >= 0 {
 		f.To, f.Left = s.next, left
 		if s.hits == s.limit {
 			f.Limit = s.limit
 		}
-		f.Next = v.req.follow("pattern", v.req.pattern, "byte_offset", s.next, "context", v.req.context, "limit", v.req.limit)
+		f.Next = v.req.nextArguments("pattern", v.req.pattern, "byte_offset", s.next, "context", v.req.context, "limit", v.req.limit)
 	}
 	if s.hits == 0 {
 		return v.say.Say("no_match", f)

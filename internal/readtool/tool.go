@@ -154,7 +154,7 @@ func (t *readTool) InvokableRun(ctx context.Context, arguments string, _ ...tool
 }
 
 // answer reads what req asks for. Its errors are those of the store.
-func (t *readTool) answer(ctx context.Context, say words, req request) (string, error) {
+func (t *readTool) answer(ctx context.Context, say replyTexts, req request) (string, error) {
 	name := req.path
 	if t.Allowed != nil {
 		name = path.Clean("/" + name) // what is read is what was asked about
@@ -169,7 +169,7 @@ func (t *readTool) answer(ctx context.Context, say words, req request) (string, 
 	if err != nil {
 		return "", err
 	}
-	v := visit{ctx: ctx, say: say, src: src, req: req, lines: int64(t.MaxLines), bytes: int64(t.MaxBytes - frame - 2*req.quoted())}
+	v := readCall{ctx: ctx, say: say, src: src, req: req, lines: int64(t.MaxLines), bytes: int64(t.MaxBytes - frame - 2*req.quoted())}
 	switch {
 	case req.jq != "" && t.JSONQuery != nil:
 		return askJSON(v, t.JSONQuery)
@@ -190,4 +190,4 @@ func (t *readTool) answer(ctx context.Context, say words, req request) (string, 
 // arguments of a call, which it may repeat twice.
 const frame = 1200
 
-func (t *readTool) words() words { return words{sentences.Current(), t.Name} }
+func (t *readTool) words() replyTexts { return replyTexts{sentences.Current(), t.Name} }

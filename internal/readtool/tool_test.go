@@ -72,13 +72,13 @@ func TestInfoDescribesTheTool(t *testing.T) {
 }
 
 // said is a sentence with nothing in it, and with all that it may say.
-func said(w words, name string) (texts []string) {
-	some := told{Tool: "read_file", Path: `"p"`, To: 9, Size: 9, Next: "{}", Garbled: true}
+func said(w replyTexts, name string) (texts []string) {
+	some := answerHeader{Tool: "read_file", Path: `"p"`, To: 9, Size: 9, Next: "{}", Garbled: true}
 	for _, d := range []any{
-		window{}, window{told: some, First: 1, Last: 2, Cut: true, Before: "{}"}, window{told: some},
-		matches{}, matches{told: some, Count: 2, Around: true, Pieces: true}, matches{told: some, Count: 1},
-		passages{}, passages{told: some, Count: 2, Others: "1 2: x\n", Records: true, More: true}, passages{told: some, Count: 1},
-		heading{}, heading{First: 1, Last: 2, Head: "a"}, found{}, found{told: some, Missing: true, More: true, Reason: "why"},
+		window{}, window{answerHeader: some, First: 1, Last: 2, Cut: true, Before: "{}"}, window{answerHeader: some},
+		matches{}, matches{answerHeader: some, Count: 2, Around: true, Pieces: true}, matches{answerHeader: some, Count: 1},
+		passages{}, passages{answerHeader: some, Count: 2, Others: "1 2: x\n", Records: true, More: true}, passages{answerHeader: some, Count: 1},
+		heading{}, heading{First: 1, Last: 2, Head: "a"}, found{}, found{answerHeader: some, Missing: true, More: true, Reason: "why"},
 		struct{ Tool, Path, ID, Reason string }{"read_file", "p", "p", "why"},
 		struct {
 			MaxLines, MaxBytes int
@@ -95,7 +95,7 @@ func said(w words, name string) (texts []string) {
 
 func TestEverySentenceIsThereInBothLanguages(t *testing.T) {
 	var lists [2][]string
-	for i, w := range []words{{sentences.English(), "read_file"}, {sentences.Chinese(), "read_file"}} {
+	for i, w := range []replyTexts{{sentences.English(), "read_file"}, {sentences.Chinese(), "read_file"}} {
 		lists[i] = w.Names()
 		for _, name := range lists[i] {
 			texts := said(w, name)

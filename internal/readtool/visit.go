@@ -27,9 +27,9 @@ type Reader interface {
 }
 
 // visit is one call: what it asks for, of what, and how much may be answered.
-type visit struct {
+type readCall struct {
 	ctx   context.Context
-	say   words
+	say   replyTexts
 	src   source
 	req   request
 	lines int64 // the most lines of content
@@ -37,19 +37,19 @@ type visit struct {
 }
 
 // part reads the bytes from offset on, at most length of them, into memory.
-func (v visit) part(offset, length int64) (part []byte, size int64, err error) {
+func (v readCall) part(offset, length int64) (part []byte, size int64, err error) {
 	content, size, err := v.src(v.ctx, offset, length)
 	if err != nil {
 		return nil, 0, err
 	}
 	defer content.Close()
-	part, err = take(content, min(length, max(size-offset, 0)))
+	part, err = readFull(content, min(length, max(size-offset, 0)))
 	return part, size, err
 }
 
 // told begins an answer about so much content.
-func (v visit) told(about string, size int64) told {
-	return told{Tool: v.say.tool, Path: display.Quoted(about), Size: size}
+func (v readCall) told(about string, size int64) answerHeader {
+	return answerHeader{Tool: v.say.tool, Path: display.Quoted(about), Size: size}
 }
 
 // source reads the content of a path: from offset on, at most length bytes, or to the end if that is negative.
@@ -82,7 +82,7 @@ func whole(content string) source {
 
 // take reads n bytes. Content that ends before the size that the store named is
 // not what was stored.
-func take(r io.Reader, n int64) ([]byte, error) {
+func readFull(r io.Reader, n int64) ([]byte, error) {
 	b := make([]byte, n)
 	_, err := io.ReadFull(r, b)
 	if errors.Is(err, io.EOF) {
@@ -92,7 +92,7 @@ func take(r io.Reader, n int64) ([]byte, error) {
 }
 
 // stream opens the content, to be read from its start to its end.
-func (v visit) stream() (content io.ReadCloser, size int64, err error) {
+func (v readCall) stream() (content io.ReadCloser, size int64, err error) {
 	content, size, err = v.src(v.ctx, 0, -1)
 	if err != nil {
 		return nil, 0, err
@@ -106,7 +106,7 @@ func (v visit) stream() (content io.ReadCloser, size int64, err error) {
 // guard reads content of size bytes from its start to its end. It fails once
 // the context has ended, since large content takes time, and if the content ends too
 // early.
-func (v visit) guard(content io.Reader, size int64) io.Reader {
+func (v readCall) guard(content io.Reader, size int64) io.Reader {
 	return &guarded{ctx: v.ctx, r: content, left: size}
 }
 

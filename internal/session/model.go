@@ -14,14 +14,14 @@ import (
 )
 
 // Keeper is what a middleware knows of its own changes to a request.
-type Keeper[M adk.MessageType] struct {
+type Guard[M adk.MessageType] struct {
 	// Key is that of the marks, in Extra.
 	Key string
 	// Mark is the mark of an answer to a request; "" leaves the answer as it is.
-	Mark func(input []M, t Tie) string
+	Mark func(input []M, t Continuation) string
 	// Stale returns a function that reports, for messages of the request in order, whether an
 	// answer with this tie and mark would be another one now.
-	Stale func(input []M) func(i int, t Tie, mark string) bool
+	Stale func(input []M) func(i int, t Continuation, mark string) bool
 	// Changed is called if the newest answer was tied to something that has changed since.
 	Changed func(context.Context)
 }
@@ -29,11 +29,11 @@ type Keeper[M adk.MessageType] struct {
 // Model returns a model whose requests have only ties that hold, and whose answers are marked.
 // A request is a function of its messages and their marks alone: what was released once is
 // released again as long as the change lasts, and the answers after it count on that.
-func (k Keeper[M]) Model(m model.BaseModel[M]) model.BaseModel[M] { return &kept[M]{m, k} }
+func (k Guard[M]) Model(m model.BaseModel[M]) model.BaseModel[M] { return &kept[M]{m, k} }
 
 type kept[M adk.MessageType] struct {
 	model  model.BaseModel[M]
-	keeper Keeper[M]
+	keeper Guard[M]
 }
 
 // Generate asks the model.
@@ -65,12 +65,12 @@ func (m *kept[M]) Stream(ctx context.Context, input []M, opts ...model.Option) (
 }
 
 // release returns a request with only ties that hold, and whether any thinking came with it.
-func (k Keeper[M]) release(ctx context.Context, input []M) (_ []M, bound bool) {
+func (k Guard[M]) release(ctx context.Context, input []M) (_ []M, bound bool) {
 	if !Any(input) {
 		return input, false
 	}
 	stale := k.Stale(input)
-	next, changed := Release(input, func(i int, t Tie) bool { return stale(i, t, MarkOf(input[i], k.Key)) })
+	next, changed := DropStale(input, func(i int, t Continuation) bool { return stale(i, t, MarkOf(input[i], k.Key)) })
 	if changed {
 		k.Changed(ctx)
 	}
@@ -79,12 +79,12 @@ func (k Keeper[M]) release(ctx context.Context, input []M) (_ []M, bound bool) {
 
 // marked returns an answer with its mark, or the chunk of it that shows the tie. bound says that
 // the conversation holds thinking: all answers are marked then.
-func (k Keeper[M]) marked(input []M, answer M, bound bool) (_ M, done bool) {
+func (k Guard[M]) marked(input []M, answer M, bound bool) (_ M, done bool) {
 	t := tieOf(answer)
 	if bound && isAnswer(answer) || message.IsClaudes(answer) { // its thinking may be in another chunk
-		t = Bound
+		t = SignedThinking
 	}
-	if t == Free {
+	if t == None {
 		return answer, false
 	}
 	if mark := k.Mark(input, t); mark != "" {

@@ -27,26 +27,26 @@ import (
 )
 
 // Tie says what a provider ties an answer to.
-type Tie int
+type Continuation int
 
 const (
 	// Free answers are tied to nothing.
-	Free Tie = iota
+	None Continuation = iota
 	// Stored answers continue the messages that the provider stores.
 	Stored
 	// StoredWithTools answers continue its tools as well.
 	StoredWithTools
 	// Bound answers hold thinking that is bound to the tools and messages before it.
-	Bound
+	SignedThinking
 )
 
 // Any reports whether any of the messages is tied.
 func Any[M adk.MessageType](msgs []M) bool {
-	return slices.ContainsFunc(msgs, func(m M) bool { return tieOf(m) != Free })
+	return slices.ContainsFunc(msgs, func(m M) bool { return tieOf(m) != None })
 }
 
 func anyBound[M adk.MessageType](msgs []M) bool {
-	return slices.ContainsFunc(msgs, func(m M) bool { return tieOf(m) == Bound })
+	return slices.ContainsFunc(msgs, func(m M) bool { return tieOf(m) == SignedThinking })
 }
 
 // AnyStored reports whether a provider stores the conversation up to any of the messages.
@@ -58,7 +58,7 @@ func AnyStored[M adk.MessageType](msgs []M) bool {
 // for each message that has one. The messages that it is given never change: one that is
 // released is a copy with everything else in it. If none is, the same slice is returned.
 // changed reports that the newest answer was stale: what it was tied to has changed since.
-func Release[M adk.MessageType](msgs []M, stale func(i int, t Tie) bool) (next []M, changed bool) {
+func DropStale[M adk.MessageType](msgs []M, stale func(i int, t Continuation) bool) (next []M, changed bool) {
 	next = msgs
 	bound, last := false, -1
 	for i, m := range msgs {
@@ -66,7 +66,7 @@ func Release[M adk.MessageType](msgs []M, stale func(i int, t Tie) bool) (next [
 			last = i
 		}
 		t := tieOf(m)
-		if t == Free {
+		if t == None {
 			continue
 		}
 		last = i
@@ -76,10 +76,10 @@ func Release[M adk.MessageType](msgs []M, stale func(i int, t Tie) bool) (next [
 		if &next[0] == &msgs[0] {
 			next = slices.Clone(msgs)
 		}
-		next[i], bound = Released(m), bound || t == Bound
+		next[i], bound = Released(m), bound || t == SignedThinking
 	}
 	if bound { // answers without thinking are marked too
-		changed = stale(last, Bound)
+		changed = stale(last, SignedThinking)
 	}
 	return next, changed
 }
@@ -91,7 +91,7 @@ func MarkOf[M adk.MessageType](m M, key string) string {
 }
 
 // tieOf is the strictest tie of a message.
-func tieOf[M adk.MessageType](m M) (t Tie) {
+func tieOf[M adk.MessageType](m M) (t Continuation) {
 	if extra := message.Extra(m); len(extra) > 0 {
 		for i := range adapters {
 			if a := &adapters[i]; a.ties(extra) {
@@ -102,7 +102,7 @@ func tieOf[M adk.MessageType](m M) (t Tie) {
 	if message.IsClaudes(m) {
 		for p := message.Parts(m); p.Next(); {
 			if isThinking(p.Part) {
-				return Bound
+				return SignedThinking
 			}
 		}
 	}
@@ -118,7 +118,7 @@ func Released[M adk.MessageType](m M) M {
 			delete(next, a.id)
 		}
 	}
-	if m = message.WithExtra(m, next); t == Bound {
+	if m = message.WithExtra(m, next); t == SignedThinking {
 		return message.Without(m, isThinking, ellipsis)
 	}
 	return m
@@ -147,7 +147,7 @@ type adapter struct {
 	name string
 	id   string   // without it, the answer is tied to nothing
 	with []string // keys of which one must be there as well; none: id is enough
-	tie  Tie
+	tie  Continuation
 }
 
 // The keys of ark, of which early versions wrote the last.
@@ -176,12 +176,12 @@ var adapters = []adapter{
 		name: "eino-ext/components/model/claude",
 		// It sends thinking only with its signature.
 		id:  "_eino_claude_thinking_signature",
-		tie: Bound,
+		tie: SignedThinking,
 	},
 	{
 		name: "einolean/adapters/claude",
 		id:   "_einolean_claude_thinking",
-		tie:  Bound,
+		tie:  SignedThinking,
 	},
 }
 

@@ -40,8 +40,8 @@ var ids = map[string]string{
 	"claude": "_eino_claude_thinking_signature", "mended claude": "_einolean_claude_thinking",
 }
 
-var ties = map[string]Tie{
-	"ark": StoredWithTools, "an early ark": StoredWithTools, "agenticopenai": Stored, "claude": Bound, "mended claude": Bound,
+var ties = map[string]Continuation{
+	"ark": StoredWithTools, "an early ark": StoredWithTools, "agenticopenai": Stored, "claude": SignedThinking, "mended claude": SignedThinking,
 }
 
 func TestReleaseTakesOnlyTheTieOffACopy(t *testing.T) {
@@ -55,13 +55,13 @@ func restarts[M adk.MessageType](t *testing.T) {
 			m := message.WithExtra(adktest.Assistant[M]("hello", adktest.ToolCall{ID: "1", Name: "f", Args: "{}"}), maps.Clone(extra))
 			msgs := []M{adktest.User[M]("hi"), m}
 			asked := 0
-			stale := func(i int, tie Tie) bool {
+			stale := func(i int, tie Continuation) bool {
 				asked++
 				require.Equal(t, 1, i)
 				require.Equal(t, ties[name], tie)
 				return true
 			}
-			out, changed := Release(msgs, stale)
+			out, changed := DropStale(msgs, stale)
 			id, kept := ids[name]
 			require.Equal(t, kept, Any(msgs))
 			require.Equal(t, kept, asked > 0)
@@ -76,7 +76,7 @@ func restarts[M adk.MessageType](t *testing.T) {
 			want := maps.Clone(extra)
 			delete(want, id)
 			require.Equal(t, message.WithExtra(m, want), out[1], "everything else stays")
-			same, changed := Release(msgs, func(int, Tie) bool { return false })
+			same, changed := DropStale(msgs, func(int, Continuation) bool { return false })
 			require.Same(t, &msgs[0], &same[0])
 			require.False(t, changed)
 		})
@@ -96,7 +96,7 @@ func marks[M adk.MessageType](t *testing.T) {
 	mark := "m"
 	wrap := func(chunks []M, err error) model.BaseModel[M] {
 		m := fixed[M]{chunks, err}
-		return Keeper[M]{Key: "k", Mark: func(in []M, _ Tie) string { require.Equal(t, input, in); return mark }}.Model(m)
+		return Guard[M]{Key: "k", Mark: func(in []M, _ Continuation) string { require.Equal(t, input, in); return mark }}.Model(m)
 	}
 
 	first := kept()
@@ -146,14 +146,14 @@ func missing[M adk.MessageType](t *testing.T) {
 	require.Empty(t, MarkOf[M](nil, "k"))
 	require.Empty(t, MarkOf(kept, "k"))
 	require.Empty(t, MarkOf(kept, "ark-response-cache-expire-at"), "no text")
-	out, _ := Release(msgs, func(i int, _ Tie) bool { require.Equal(t, 1, i); return true })
+	out, _ := DropStale(msgs, func(i int, _ Continuation) bool { require.Equal(t, 1, i); return true })
 	require.Nil(t, out[0])
 	require.Nil(t, out[2])
-	out, changed := Release[M](nil, func(int, Tie) bool { return true })
+	out, changed := DropStale[M](nil, func(int, Continuation) bool { return true })
 	require.Empty(t, out)
 	require.False(t, changed)
 
-	keeper := Keeper[M]{Key: "k", Mark: func([]M, Tie) string { return "m" }}
+	keeper := Guard[M]{Key: "k", Mark: func([]M, Continuation) string { return "m" }}
 	none := keeper.Model(silent[M]{})
 	answer, err := none.Generate(t.Context(), nil)
 	require.NoError(t, err)
@@ -182,7 +182,7 @@ func TestReleaseReplacesWhatIsStale(t *testing.T) {
 	both := maps.Clone(extras["ark"])
 	maps.Copy(both, extras["agenticopenai"])
 	msgs := []*schema.Message{kept(), kept(), {Role: schema.User}, {Role: schema.Assistant, Extra: both}}
-	out, changed := Release(msgs, func(i int, tie Tie) bool { require.Equal(t, StoredWithTools, tie); return i != 1 })
+	out, changed := DropStale(msgs, func(i int, tie Continuation) bool { require.Equal(t, StoredWithTools, tie); return i != 1 })
 	require.True(t, changed)
 	require.NotSame(t, msgs[0], out[0])
 	require.Same(t, msgs[1], out[1])
@@ -197,7 +197,7 @@ func TestReleaseReplacesWhatIsStale(t *testing.T) {
 func TestReleaseTakesOnlyClaudesThinkingOutOfBlocks(t *testing.T) {
 	thinking := schema.NewContentBlock(&schema.Reasoning{Text: "hm", Signature: "s"})
 	text := schema.NewContentBlock(&schema.AssistantGenText{Text: "hello"})
-	all := func(int, Tie) bool { return true }
+	all := func(int, Continuation) bool { return true }
 	answer := func(meta *schema.AgenticResponseMeta, blocks ...*schema.ContentBlock) *schema.AgenticMessage {
 		return &schema.AgenticMessage{Role: schema.AgenticRoleTypeAssistant, ResponseMeta: meta, ContentBlocks: blocks}
 	}
@@ -205,21 +205,24 @@ func TestReleaseTakesOnlyClaudesThinkingOutOfBlocks(t *testing.T) {
 	for _, other := range []*schema.AgenticResponseMeta{nil, {}, {GeminiExtension: &gemini.ResponseMetaExtension{}}, {OpenAIExtension: &openai.ResponseMetaExtension{}}} {
 		msgs := []*schema.AgenticMessage{answer(other, thinking, text)}
 		require.False(t, Any(msgs))
-		out, _ := Release(msgs, all)
+		out, _ := DropStale(msgs, all)
 		require.Same(t, &msgs[0], &out[0])
 	}
 	given := answer(ours, thinking, text, nil, thinking)
-	out, changed := Release([]*schema.AgenticMessage{given}, all)
+	out, changed := DropStale([]*schema.AgenticMessage{given}, all)
 	require.True(t, changed)
 	require.Equal(t, []*schema.ContentBlock{text, nil}, out[0].ContentBlocks)
 	require.Len(t, given.ContentBlocks, 4)
-	out, _ = Release([]*schema.AgenticMessage{answer(ours, thinking)}, all)
+	out, _ = DropStale([]*schema.AgenticMessage{answer(ours, thinking)}, all)
 	require.Equal(t, ellipsis, out[0].ContentBlocks[0].AssistantGenText.Text)
 	require.False(t, Any([]*schema.AgenticMessage{answer(ours, text)}))
-	plain, _ := Release([]*schema.Message{{Role: schema.Assistant, Extra: maps.Clone(extras["claude"])}}, func(int, Tie) bool { return true })
+	plain, _ := DropStale([]*schema.Message{{Role: schema.Assistant, Extra: maps.Clone(extras["claude"])}}, func(int, Continuation) bool { return true })
 	require.Equal(t, ellipsis, plain[0].Content, "no provider takes an empty message")
 
-	keeper := Keeper[*schema.AgenticMessage]{Key: "k", Mark: func(_ []*schema.AgenticMessage, tie Tie) string { require.Equal(t, Bound, tie); return "m" }}
+	keeper := Guard[*schema.AgenticMessage]{Key: "k", Mark: func(_ []*schema.AgenticMessage, tie Continuation) string {
+		require.Equal(t, SignedThinking, tie)
+		return "m"
+	}}
 	stream, err := keeper.Model(fixed[*schema.AgenticMessage]{chunks: []*schema.AgenticMessage{answer(nil, thinking), answer(ours), answer(ours, text)}}).Stream(t.Context(), nil)
 	require.NoError(t, err)
 	var got []string
@@ -237,10 +240,10 @@ func TestReleaseTakesOnlyClaudesThinkingOutOfBlocks(t *testing.T) {
 // released before it is known, and is not reported again.
 func TestAChangeIsReportedOnce(t *testing.T) {
 	now, reports := "one", 0
-	keeper := Keeper[*schema.Message]{
-		Key: "k", Mark: func([]*schema.Message, Tie) string { return now },
-		Stale: func([]*schema.Message) func(int, Tie, string) bool {
-			return func(_ int, _ Tie, mark string) bool { return mark != now }
+	keeper := Guard[*schema.Message]{
+		Key: "k", Mark: func([]*schema.Message, Continuation) string { return now },
+		Stale: func([]*schema.Message) func(int, Continuation, string) bool {
+			return func(_ int, _ Continuation, mark string) bool { return mark != now }
 		},
 		Changed: func(context.Context) { reports++ },
 	}

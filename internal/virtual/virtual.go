@@ -41,7 +41,7 @@ type Tools interface {
 	// for one that the caller may not know of.
 	Resolve(ctx context.Context, written string) (Tool, bool)
 	// Near are the signatures of tools that a wrong name may have meant.
-	Near(ctx context.Context, written string) []string
+	Suggest(ctx context.Context, written string) []string
 	// Check is what is wrong with arguments of a tool, "" if nothing is, and its signature.
 	Check(name, arguments string) (problem, signature string)
 	// Most is how many different tools may be called at once.
@@ -130,13 +130,13 @@ func Ended(ctx context.Context, e einolean.Event) {
 }
 
 // Now reports whether the turn under way is a virtual one: no model is asked.
-func Now(ctx context.Context) bool {
+func InProgramTurn(ctx context.Context) bool {
 	p := ProgramsOf(ctx)
 	return p != nil && p.Now()
 }
 
 // Inner reports whether a call is one that a program makes.
-func Inner(ctx context.Context, callID string) bool {
+func IsProgramCall(ctx context.Context, callID string) bool {
 	p := ProgramsOf(ctx)
 	return p != nil && p.Inner(ctx, callID)
 }

@@ -117,7 +117,7 @@ var words = sync.OnceValue(func() *lexicon.Words { return lexicon.Read(lists.Fil
 
 // bm25Of is the index of a set.
 func bm25Of(s *hidden.Set) (*bm25.Index, error) {
-	return hidden.Indexed(s, func(tools []*hidden.Tool) *postings.Segment {
+	return hidden.IndexOf(s, func(tools []*hidden.Tool) *postings.Segment {
 		docs := make([]keyword.Doc, len(tools))
 		for i, e := range tools {
 			docs[i] = keyword.Doc{

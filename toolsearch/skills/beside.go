@@ -107,7 +107,7 @@ func (b *backend) nameOf(ctx context.Context, toolName string) string {
 // among the agent's Handlers, except for its ModelHub.
 func RunWith[M adk.MessageType](middleware adk.TypedChatModelAgentMiddleware[M]) func(context.Context, string) (string, error) {
 	return func(ctx context.Context, name string) (string, error) {
-		var run adkrun.Run
+		var run adkrun.RunContext
 		if _, err := adkrun.Begin(ctx, middleware, &run); err != nil {
 			return "", err
 		}

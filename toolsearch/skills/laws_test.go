@@ -126,7 +126,7 @@ type wrong struct {
 	*adk.BaseChatModelAgentMiddleware
 }
 
-func (wrong) Begin(ctx context.Context, _ *adkrun.Run) (context.Context, error) {
+func (wrong) Begin(ctx context.Context, _ *adkrun.RunContext) (context.Context, error) {
 	return ctx, errors.New("no model for it")
 }
 

@@ -59,7 +59,7 @@ func loadedIndex(t testing.TB, x namedIndex, cases []toolsearcheval.Case) namedI
 }
 
 func (x afterLoading) Search(ctx context.Context, q index.Query) ([]index.Result, error) {
-	rc := &adkrun.Run{}
+	rc := &adkrun.RunContext{}
 	ctx, err := adkrun.Begin(ctx, x.handler, rc)
 	if err != nil {
 		return nil, err

@@ -37,20 +37,20 @@ func manyTools(n int) (tools []tool.BaseTool) {
 func TestEqualSetsHaveTheSameKey(t *testing.T) {
 	one, two := setOf(t, manyTools(600)...), setOf(t, manyTools(600)...)
 	require.NotSame(t, one, two)
-	require.Equal(t, one.in().Sum(), two.in().Sum())
-	require.Equal(t, setOf(t).in().Sum(), setOf(t).in().Sum())
+	require.Equal(t, one.in().Fingerprint(), two.in().Fingerprint())
+	require.Equal(t, setOf(t).in().Fingerprint(), setOf(t).in().Fingerprint())
 
 	again, err := one.Update(context.Background(), manyTools(600)...)
 	require.NoError(t, err)
 	require.NotSame(t, one, again, "other values run")
-	require.Equal(t, one.in().Sum(), again.in().Sum())
+	require.Equal(t, one.in().Fingerprint(), again.in().Fingerprint())
 	for e := range again.in().All() {
 		require.Same(t, one.in().Lookup(e.Info.Name).Info, e.Info, "the definition is shared")
 	}
 	grown, err := one.Update(context.Background(), append(manyTools(600), adktest.Comparable("more", nil))...)
 	require.NoError(t, err)
 	shrunk := grown.Select(func(i *schema.ToolInfo) bool { return i.Name != "more" })
-	require.Equal(t, one.in().Sum(), shrunk.in().Sum(), "whatever they were made of")
+	require.Equal(t, one.in().Fingerprint(), shrunk.in().Fingerprint(), "whatever they were made of")
 }
 
 func TestEveryPartOfADefinitionCounts(t *testing.T) {
@@ -64,16 +64,16 @@ func TestEveryPartOfADefinitionCounts(t *testing.T) {
 		"extra":        func(i *schema.ToolInfo) { i.Extra = map[string]any{"k": "w"} },
 		"uncomparable": func(i *schema.ToolInfo) { i.Extra = map[string]any{"k": new(int)} },
 	} {
-		require.NotEqual(t, plain.in().Sum(), setOf(t, adktest.Comparable("a", change)).in().Sum(), what)
+		require.NotEqual(t, plain.in().Fingerprint(), setOf(t, adktest.Comparable("a", change)).in().Fingerprint(), what)
 	}
 	odd := adktest.Comparable("a", func(i *schema.ToolInfo) { i.Extra = map[string]any{"k": new(int)} })
 	s := setOf(t, odd)
-	require.NotEqual(t, s.in().Sum(), setOf(t, odd).in().Sum(), "it is like itself only")
+	require.NotEqual(t, s.in().Fingerprint(), setOf(t, odd).in().Fingerprint(), "it is like itself only")
 	again, err := s.Update(context.Background(), odd)
 	require.NoError(t, err)
 	require.Same(t, s, again)
-	require.NotEqual(t, setOf(t, adktest.Comparable("a", nil), adktest.Comparable("b", nil)).in().Sum(), setOf(t, adktest.Comparable("b", nil), adktest.Comparable("a", nil)).in().Sum())
-	require.NotEqual(t, setOf(t).in().Sum(), plain.in().Sum())
+	require.NotEqual(t, setOf(t, adktest.Comparable("a", nil), adktest.Comparable("b", nil)).in().Fingerprint(), setOf(t, adktest.Comparable("b", nil), adktest.Comparable("a", nil)).in().Fingerprint())
+	require.NotEqual(t, setOf(t).in().Fingerprint(), plain.in().Fingerprint())
 }
 
 // A thousand users' views that leave a tenth of the tools out, and a thousand sets of all of

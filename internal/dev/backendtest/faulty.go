@@ -155,7 +155,7 @@ type FullStore interface {
 	store.Reader
 	store.RangeReader
 	store.Creator
-	store.AnyCreator
+	store.FirstFreeCreator
 	store.Cleaner
 }
 

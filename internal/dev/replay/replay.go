@@ -306,7 +306,7 @@ func newReplay(ctx context.Context, c *Conversation, p Policy, o Options) (*repl
 	if r.handler, err = p.New(ctx, r.store, o.Trigger); err != nil || r.handler == nil {
 		return r, err
 	}
-	r.ctx, err = adkrun.Begin(ctx, r.handler, &adkrun.Run{Tools: []tool.BaseTool{r.reader}})
+	r.ctx, err = adkrun.Begin(ctx, r.handler, &adkrun.RunContext{Tools: []tool.BaseTool{r.reader}})
 	return r, err
 }
 

@@ -284,7 +284,7 @@ type bringsMarked[M adk.MessageType] struct {
 	*adk.TypedBaseChatModelAgentMiddleware[M]
 }
 
-func (*bringsMarked[M]) Begin(ctx context.Context, rc *adkrun.Run) (context.Context, error) {
+func (*bringsMarked[M]) Begin(ctx context.Context, rc *adkrun.RunContext) (context.Context, error) {
 	rc.Tools = append(slices.Clone(rc.Tools), adktest.Tool(adktest.Invokable, &schemaInfo{Name: "marked", Desc: "d", Extra: map[string]any{"defer_loading": true}}, nil))
 	return ctx, nil
 }

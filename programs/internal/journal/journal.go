@@ -37,13 +37,13 @@ func init() {
 
 // Record is what is kept of the programs of one message of the model.
 type Record struct {
-	Programs []Kept
-	Asked    []string // the ids of the calls of the virtual turn under way
-	Batches  int
+	Programs     []SavedProgram
+	PendingCalls []string // the ids of the calls of the virtual turn under way
+	Batches      int
 }
 
 // Kept is what is kept of one program.
-type Kept struct {
+type SavedProgram struct {
 	ID     string // of its run_code call
 	Inner  string // what the ids of its own calls begin with
 	Code   string
@@ -67,13 +67,13 @@ type Answer struct {
 }
 
 // InnerID is the id of a call that a program makes.
-func (k *Kept) InnerID(number int) string { return k.Inner + "." + strconv.Itoa(number) }
+func (k *SavedProgram) InnerID(number int) string { return k.Inner + "." + strconv.Itoa(number) }
 
 // EndID is the id of the call that ends a program.
-func (k *Kept) EndID() string { return k.Inner + "-end" }
+func (k *SavedProgram) EndID() string { return k.Inner + "-end" }
 
 // Number is that of the program's call with an id, 0 if it is none.
-func (k *Kept) Number(id string) int {
+func (k *SavedProgram) Number(id string) int {
 	if len(id) <= len(k.Inner) || id[:len(k.Inner)] != k.Inner || id[len(k.Inner)] != '.' {
 		return 0
 	}
@@ -116,7 +116,7 @@ func (j *Journal) Read(ctx context.Context) *Record {
 // Save hands the record to Eino.
 func (j *Journal) Save(ctx context.Context) error {
 	dup := *j.Record
-	dup.Programs, dup.Asked = slices.Clone(dup.Programs), slices.Clone(dup.Asked)
+	dup.Programs, dup.PendingCalls = slices.Clone(dup.Programs), slices.Clone(dup.PendingCalls)
 	return adk.SetRunLocalValue(ctx, recordKey, &dup)
 }
 

@@ -17,13 +17,13 @@ func TestACallBelongsToOneProgram(t *testing.T) {
 	seed := rand.Uint64()
 	r := rand.New(rand.NewPCG(seed, 1))
 	for range 2000 {
-		var programs []Kept
+		var programs []SavedProgram
 		for i := range 1 + r.IntN(4) {
 			inner := fmt.Sprintf("call_%d", i)
 			if r.IntN(3) == 0 {
 				inner += Mark + Random()
 			}
-			programs = append(programs, Kept{ID: fmt.Sprintf("call_%d", i), Inner: inner})
+			programs = append(programs, SavedProgram{ID: fmt.Sprintf("call_%d", i), Inner: inner})
 		}
 		at, n := r.IntN(len(programs)), 1+r.IntN(1000)
 		id := programs[at].InnerID(n)
@@ -37,7 +37,7 @@ func TestACallBelongsToOneProgram(t *testing.T) {
 			require.Zero(t, programs[i].Number(programs[i].ID), "seed %d", seed)
 		}
 	}
-	k := Kept{Inner: "c"}
+	k := SavedProgram{Inner: "c"}
 	for _, id := range []string{"", "c", "c.", "c.0", "c.-1", "c.x", "c1.1", "d.1", "c-end"} {
 		require.Zero(t, k.Number(id), id)
 	}

@@ -50,7 +50,7 @@ func TestCompactJSON_ResultIsWithinTheLimit(t *testing.T) {
 			require.NoError(t, err, about)
 			require.LessOrEqual(t, len(got), limit, about)
 			if at := strings.LastIndex(got, "<persisted-output>"); at >= 0 {
-				require.Equal(t, pretty, contentOf(t, memory, notice.Recognise(got[at:]).Path), about)
+				require.Equal(t, pretty, contentOf(t, memory, notice.Parse(got[at:]).Path), about)
 				cut++
 				continue
 			}

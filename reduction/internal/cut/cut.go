@@ -29,18 +29,18 @@ import (
 )
 
 // Cutter cuts the results of the tools of one middleware. Its functions may be the user's.
-type Cutter struct {
+type Truncator struct {
 	Root   string // of the store
-	Files  *vault.Vault
+	Files  *vault.Offloader
 	Rules  *rule.Table
 	Reader *reader.Reader
 	Report report.Reporter
 
-	Name     func(ctx context.Context, detail Detail) (filePath string, err error) // names the file of a result; nil: the default does
-	Ask      func(ctx context.Context, detail Detail) (Answer, error)              // the user's handler
-	Previews func(tool string) bool                                                // results of the tool have a preview
-	Preview  func(ctx context.Context, detail Detail, text string, room int) string
-	Named    func(ctx context.Context) []string // files that notices of the conversation name
+	Name         func(ctx context.Context, detail Detail) (filePath string, err error) // names the file of a result; nil: the default does
+	TruncHandler func(ctx context.Context, detail Detail) (Answer, error)              // the user's handler
+	Previews     func(tool string) bool                                                // results of the tool have a preview
+	Preview      func(ctx context.Context, detail Detail, text string, room int) string
+	NoticePaths  func(ctx context.Context) []string // files that notices of the conversation name
 }
 
 // Detail is a result for the user's code. One of Result and Stream is set.
@@ -64,9 +64,9 @@ type Answer struct {
 }
 
 // call is one call of a tool whose result may be too long.
-type call struct {
-	*Cutter
-	rule rule.Rule
+type truncation struct {
+	*Truncator
+	rule rule.ToolPolicy
 	tool *adk.ToolContext
 	args *schema.ToolArgument
 	text string // of args
@@ -74,19 +74,19 @@ type call struct {
 
 // compacts reports whether the result may become shorter JSON. What a file holds stays: the model
 // may be about to edit it by its text.
-func (c call) compacts() bool { return c.rule.Compact && !namesFile(c.text) }
+func (c truncation) compacts() bool { return c.rule.Compact && !namesFile(c.text) }
 
 // callOf describes the truncation of a call's results, if any.
-func (c *Cutter) callOf(ctx context.Context, called *adk.ToolContext) (call, bool) {
-	if called == nil || virtual.Inner(ctx, called.CallID) { // a program reads all of it, and no model any
-		return call{}, false
+func (c *Truncator) callOf(ctx context.Context, called *adk.ToolContext) (truncation, bool) {
+	if called == nil || virtual.IsProgramCall(ctx, called.CallID) { // a program reads all of it, and no model any
+		return truncation{}, false
 	}
-	r := c.Rules.OnReturn(called.Name, "", c.Reader.Reads(ctx, called.Name))
-	return call{Cutter: c, rule: r, tool: called}, r.Leave == "" || r.Compact || c.Report != nil && (r.Leave != rule.Exempt || r.Reads)
+	r := c.Rules.ForTruncation(called.Name, "", c.Reader.IsReadTool(ctx, called.Name))
+	return truncation{Truncator: c, rule: r, tool: called}, r.SkipReason == "" || r.Compact || c.Report != nil && (r.SkipReason != rule.Exempt || r.Reads)
 }
 
 // Invoked is the call of a tool whose result is cut.
-func Invoked[A, R any](ctx context.Context, of *Cutter, called *adk.ToolContext, endpoint func(context.Context, A, ...tool.Option) (R, error)) func(context.Context, A, ...tool.Option) (R, error) {
+func WrapInvokable[A, R any](ctx context.Context, of *Truncator, called *adk.ToolContext, endpoint func(context.Context, A, ...tool.Option) (R, error)) func(context.Context, A, ...tool.Option) (R, error) {
 	c, ok := of.callOf(ctx, called)
 	if !ok {
 		return endpoint
@@ -96,7 +96,7 @@ func Invoked[A, R any](ctx context.Context, of *Cutter, called *adk.ToolContext,
 		if err != nil {
 			return *new(R), err
 		}
-		cut, err := c.finished(ctx, asArgument(argument), asResult(out))
+		cut, err := c.process(ctx, asArgument(argument), asResult(out))
 		if err != nil || cut == nil {
 			return out, err
 		}
@@ -105,25 +105,25 @@ func Invoked[A, R any](ctx context.Context, of *Cutter, called *adk.ToolContext,
 }
 
 // with returns the truncation of the results of a call with these arguments.
-func (c call) with(args *schema.ToolArgument) call {
+func (c truncation) with(args *schema.ToolArgument) truncation {
 	if c.args = args; args != nil {
 		c.text = args.Text
 	}
-	c.rule = c.Rules.OnReturn(c.tool.Name, c.text, c.rule.Reads)
+	c.rule = c.Rules.ForTruncation(c.tool.Name, c.text, c.rule.Reads)
 	return c
 }
 
-func (c call) detail(result *schema.ToolResult) Detail {
+func (c truncation) detail(result *schema.ToolResult) Detail {
 	return Detail{Tool: c.tool, Args: c.args, Result: result}
 }
 
-func (c call) tell(ctx context.Context, o report.Outcome) {
+func (c truncation) tell(ctx context.Context, o report.Outcome) {
 	c.Report.Result(ctx, c.tool.Name, c.tool.CallID, o)
 }
 
 // reportKept reports a result that is passed on whole, if the model read it from the
 // store or if it is longer than its limit.
-func (c call) reportKept(ctx context.Context, o report.Outcome, answer string) {
+func (c truncation) reportKept(ctx context.Context, o report.Outcome, answer string) {
 	if c.Report == nil {
 		return
 	}
@@ -142,7 +142,7 @@ func (c call) reportKept(ctx context.Context, o report.Outcome, answer string) {
 }
 
 // finished returns what replaces a result, nil if it stays.
-func (c call) finished(ctx context.Context, args *schema.ToolArgument, result *schema.ToolResult) (*schema.ToolResult, error) {
+func (c truncation) process(ctx context.Context, args *schema.ToolArgument, result *schema.ToolResult) (*schema.ToolResult, error) {
 	c = c.with(args)
 	if result == nil {
 		return nil, nil
@@ -160,7 +160,7 @@ const maxShrink = 4
 
 // compact returns a result with its JSON in fewer bytes, nil if it has none or still has more than
 // most bytes.
-func (c call) compact(ctx context.Context, result *schema.ToolResult, most int) (out *schema.ToolResult) {
+func (c truncation) compact(ctx context.Context, result *schema.ToolResult, most int) (out *schema.ToolResult) {
 	for i := range result.Parts {
 		if result.Parts[i].Type != schema.ToolPartTypeText {
 			continue
@@ -186,10 +186,10 @@ func (c call) compact(ctx context.Context, result *schema.ToolResult, most int) 
 }
 
 // shortened returns what replaces a result that is too long.
-func (c call) shortened(ctx context.Context, result *schema.ToolResult) (*schema.ToolResult, error) {
+func (c truncation) shortened(ctx context.Context, result *schema.ToolResult) (*schema.ToolResult, error) {
 	switch {
-	case c.rule.Leave != "":
-		c.reportKept(ctx, report.Outcome{Reason: c.rule.Leave, Before: rounds.Bytes(result.Parts)}, firstText(result))
+	case c.rule.SkipReason != "":
+		c.reportKept(ctx, report.Outcome{Reason: c.rule.SkipReason, Before: rounds.Bytes(result.Parts)}, firstText(result))
 		return nil, nil
 	case c.rule.Handled:
 		return c.byHandler(ctx, result)
@@ -205,7 +205,7 @@ const (
 )
 
 // cut is the default handler.
-func (c call) cut(ctx context.Context, result *schema.ToolResult) (*schema.ToolResult, error) {
+func (c truncation) cut(ctx context.Context, result *schema.ToolResult) (*schema.ToolResult, error) {
 	size := rounds.Bytes(result.Parts)
 	if size <= c.rule.Limit {
 		c.reportKept(ctx, report.Outcome{Before: size}, "")
@@ -256,7 +256,7 @@ func (c call) cut(ctx context.Context, result *schema.ToolResult) (*schema.ToolR
 
 // previewOf returns the preview of a result in at most room bytes, empty if it cannot be
 // shown.
-func (c call) previewOf(ctx context.Context, content string, room int) string {
+func (c truncation) previewOf(ctx context.Context, content string, room int) string {
 	if !c.Previews(c.tool.Name) {
 		return ""
 	}
@@ -269,18 +269,18 @@ func (c call) previewOf(ctx context.Context, content string, room int) string {
 
 // save returns the file of content: the one it was read from, or the one where it is
 // stored now.
-func (c call) save(ctx context.Context, at vault.Place, content string) (string, error) {
+func (c truncation) save(ctx context.Context, at vault.Place, content string) (string, error) {
 	p := c.rule.Store.ReadBack(ctx, c.Root, c.text, content)
 	if p != "" && len(p) <= len(at.Path)+len(vault.Padding) {
 		return p, nil
 	}
-	c.Files.Note(ctx, c.Named(ctx))
+	c.Files.ReservePaths(ctx, c.NoticePaths(ctx))
 	got := c.Files.Save(ctx, vault.Item{Store: c.rule.Store, At: at, Content: content})
 	return got.Path, got.Err
 }
 
 // place chooses the file of a result.
-func (c call) place(ctx context.Context, result func() *schema.ToolResult) (vault.Place, error) {
+func (c truncation) place(ctx context.Context, result func() *schema.ToolResult) (vault.Place, error) {
 	if c.Name == nil {
 		return c.defaultPlace(), nil
 	}
@@ -288,13 +288,13 @@ func (c call) place(ctx context.Context, result func() *schema.ToolResult) (vaul
 	return vault.Place{Path: p}, err
 }
 
-func (c call) defaultPlace() vault.Place {
+func (c truncation) defaultPlace() vault.Place {
 	return vault.Place{Path: vault.DefaultPath(c.Root, vault.TruncDir, c.tool.CallID)}
 }
 
-func (c call) byHandler(ctx context.Context, result *schema.ToolResult) (*schema.ToolResult, error) {
+func (c truncation) byHandler(ctx context.Context, result *schema.ToolResult) (*schema.ToolResult, error) {
 	size := rounds.Bytes(result.Parts)
-	got, err := c.Ask(ctx, c.detail(copyOf(result)))
+	got, err := c.TruncHandler(ctx, c.detail(copyOf(result)))
 	switch {
 	case err != nil:
 		return nil, err
@@ -315,7 +315,7 @@ func (c call) byHandler(ctx context.Context, result *schema.ToolResult) (*schema
 
 // offload stores the content that a handler returns. If ok is false, the original is
 // passed on.
-func (c call) offload(ctx context.Context, got Answer, o report.Outcome) (ok bool, err error) {
+func (c truncation) offload(ctx context.Context, got Answer, o report.Outcome) (ok bool, err error) {
 	if !got.Stores {
 		return true, nil
 	}

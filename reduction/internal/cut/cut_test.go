@@ -58,20 +58,20 @@ func read(rs ...*schema.ToolResult) (text string, media []string) {
 }
 
 // forms are the ways in which a tool returns pieces; only the enhanced ones return media.
-var forms = map[string]func(ctx context.Context, of *Cutter, called *adk.ToolContext, args string, pieces []piece) (string, []string, error){
-	"invokable": func(ctx context.Context, of *Cutter, called *adk.ToolContext, args string, pieces []piece) (string, []string, error) {
+var forms = map[string]func(ctx context.Context, of *Truncator, called *adk.ToolContext, args string, pieces []piece) (string, []string, error){
+	"invokable": func(ctx context.Context, of *Truncator, called *adk.ToolContext, args string, pieces []piece) (string, []string, error) {
 		all, _ := read(result(pieces...))
-		out, err := Invoked(ctx, of, called, func(context.Context, string, ...tool.Option) (string, error) { return all, nil })(ctx, args)
+		out, err := WrapInvokable(ctx, of, called, func(context.Context, string, ...tool.Option) (string, error) { return all, nil })(ctx, args)
 		return out, nil, err
 	},
-	"streamable": func(ctx context.Context, of *Cutter, called *adk.ToolContext, args string, pieces []piece) (string, []string, error) {
+	"streamable": func(ctx context.Context, of *Truncator, called *adk.ToolContext, args string, pieces []piece) (string, []string, error) {
 		var chunks []string
 		for _, p := range pieces {
 			if p.medium == "" {
 				chunks = append(chunks, p.text)
 			}
 		}
-		out, err := Streamed(ctx, of, called, func(context.Context, string, ...tool.Option) (*schema.StreamReader[string], error) {
+		out, err := WrapStreamable(ctx, of, called, func(context.Context, string, ...tool.Option) (*schema.StreamReader[string], error) {
 			return schema.StreamReaderFromArray(chunks), nil
 		})(ctx, args)
 		if err != nil {
@@ -80,10 +80,10 @@ var forms = map[string]func(ctx context.Context, of *Cutter, called *adk.ToolCon
 		got, err := adktest.Drain(out)
 		return strings.Join(got, ""), nil, err
 	},
-	"enhanced": func(ctx context.Context, of *Cutter, called *adk.ToolContext, args string, pieces []piece) (string, []string, error) {
+	"enhanced": func(ctx context.Context, of *Truncator, called *adk.ToolContext, args string, pieces []piece) (string, []string, error) {
 		is := result(pieces...)
 		before, _ := json.Marshal(is)
-		out, err := Invoked(ctx, of, called, func(context.Context, *schema.ToolArgument, ...tool.Option) (*schema.ToolResult, error) {
+		out, err := WrapInvokable(ctx, of, called, func(context.Context, *schema.ToolArgument, ...tool.Option) (*schema.ToolResult, error) {
 			return is, nil
 		})(ctx, &schema.ToolArgument{Text: args})
 		if err != nil {
@@ -95,12 +95,12 @@ var forms = map[string]func(ctx context.Context, of *Cutter, called *adk.ToolCon
 		text, media := read(out)
 		return text, media, nil
 	},
-	"enhanced streamable": func(ctx context.Context, of *Cutter, called *adk.ToolContext, args string, pieces []piece) (string, []string, error) {
+	"enhanced streamable": func(ctx context.Context, of *Truncator, called *adk.ToolContext, args string, pieces []piece) (string, []string, error) {
 		var chunks []*schema.ToolResult
 		for _, p := range pieces {
 			chunks = append(chunks, result(p))
 		}
-		out, err := Streamed(ctx, of, called, func(context.Context, *schema.ToolArgument, ...tool.Option) (*schema.StreamReader[*schema.ToolResult], error) {
+		out, err := WrapStreamable(ctx, of, called, func(context.Context, *schema.ToolArgument, ...tool.Option) (*schema.StreamReader[*schema.ToolResult], error) {
 			return schema.StreamReaderFromArray(chunks), nil
 		})(ctx, &schema.ToolArgument{Text: args})
 		if err != nil {
@@ -143,7 +143,7 @@ func TestWhatIsCutIsStoredAndWithinTheLimit(t *testing.T) {
 	c, ctx, seen := rand.New(rand.NewPCG(seed, 1)), context.Background(), map[string]int{}
 	for n := range 400 {
 		memory := backend.NewMemory(0)
-		stores := map[string]Cutter{"all": *cutterOf(memory, 450+c.IntN(2000)), "only writes": *cutterOf(backendtest.NewFaulty(memory, nil).WriteOnly(), 450+c.IntN(2000)), "none": *cutterOf(nil, 450+c.IntN(2000)),
+		stores := map[string]Truncator{"all": *cutterOf(memory, 450+c.IntN(2000)), "only writes": *cutterOf(backendtest.NewFaulty(memory, nil).WriteOnly(), 450+c.IntN(2000)), "none": *cutterOf(nil, 450+c.IntN(2000)),
 			"fails": *cutterOf(backendtest.NewFaulty(memory, func(backendtest.Call) backendtest.Fault { return backendtest.Fault{Mode: backendtest.Fail} }).ReadWrite(), 450+c.IntN(2000))}
 		of := stores[[]string{"all", "all", "only writes", "none", "fails"}[c.IntN(5)]]
 		of.Rules.Compact = c.IntN(2) == 0
@@ -178,7 +178,7 @@ func TestWhatIsCutIsStoredAndWithinTheLimit(t *testing.T) {
 				require.True(t, !utf8.ValidString(want) || utf8.ValidString(got), about)
 				is := events[at].Output
 				require.Equal(t, []int{len(want), len(got)}, []int{is.Before.Bytes, is.After.Bytes}, about)
-				require.Equal(t, is.Path, notice.Recognise(got[strings.LastIndex(got, "<persisted-output>"):]).Path, about)
+				require.Equal(t, is.Path, notice.Parse(got[strings.LastIndex(got, "<persisted-output>"):]).Path, about)
 				require.Equal(t, want, contentOf(t, memory, is.Path), about)
 				seen["cut"]++
 			case got == want:

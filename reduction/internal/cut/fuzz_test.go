@@ -64,18 +64,18 @@ func FuzzCut(f *testing.F) {
 		head, _, ok := strings.Cut(out[strings.LastIndex(out, "\n<persisted-output>"):], "</persisted-output>")
 		require.True(t, ok && head != "")
 		require.True(t, strings.HasPrefix(content, out[:strings.LastIndex(out, "\n<persisted-output>")]))
-		require.Equal(t, "/tmp/trunc/c", notice.Recognise(out).Path)
+		require.Equal(t, "/tmp/trunc/c", notice.Parse(out).Path)
 		require.True(t, of.Rules.Store.Holds(context.Background(), "/tmp/trunc/c", content))
 	})
 }
 
 // cutterOf cuts what is longer than a limit, as a configuration of nothing else does.
-func cutterOf(b store.Backend, limit int) *Cutter {
-	files := &vault.Vault{Showable: notice.Showable}
-	return &Cutter{
+func cutterOf(b store.Backend, limit int) *Truncator {
+	files := &vault.Offloader{Showable: notice.Showable}
+	return &Truncator{
 		Root: "/tmp", Files: files, Rules: &rule.Table{Store: files.Open(b), Limit: limit}, Reader: &reader.Reader{Name: "read_file"},
-		Previews: func(string) bool { return false },
-		Named:    func(context.Context) []string { return nil },
+		Previews:    func(string) bool { return false },
+		NoticePaths: func(context.Context) []string { return nil },
 	}
 }
 

@@ -69,14 +69,14 @@ const (
 //     the stream is only closed through a copy (see [oneOf]), which closes it at most once.
 //   - A stream that a TruncHandler returns is closed here only if it is not passed on, and
 //     Eino never sees it then.
-func takeOver[T any](src *schema.StreamReader[T]) *schema.StreamReader[T] {
+func ownStream[T any](src *schema.StreamReader[T]) *schema.StreamReader[T] {
 	src.SetAutomaticClose()
 	return src
 }
 
 // oneOf returns a reader of src that may be closed more than once, and that can then be
 // read without asking src.
-func oneOf[T any](src *schema.StreamReader[T]) *schema.StreamReader[T] {
+func closeOnce[T any](src *schema.StreamReader[T]) *schema.StreamReader[T] {
 	both := src.Copy(2)
 	both[1].Close()
 	return both[0]
@@ -84,7 +84,7 @@ func oneOf[T any](src *schema.StreamReader[T]) *schema.StreamReader[T] {
 
 // shut closes a stream. It recovers the panic of a stream that its maker has already
 // closed.
-func shut[T any](s *schema.StreamReader[T]) {
+func closeStream[T any](s *schema.StreamReader[T]) {
 	_ = safe.Call("closing a stream", func() error {
 		s.Close()
 		return nil
@@ -99,7 +99,7 @@ func isSourceEnd(err error) bool {
 }
 
 // Streamed is the call of a tool whose stream is cut.
-func Streamed[A, T any](ctx context.Context, of *Cutter, called *adk.ToolContext, endpoint func(context.Context, A, ...tool.Option) (*schema.StreamReader[T], error)) func(context.Context, A, ...tool.Option) (*schema.StreamReader[T], error) {
+func WrapStreamable[A, T any](ctx context.Context, of *Truncator, called *adk.ToolContext, endpoint func(context.Context, A, ...tool.Option) (*schema.StreamReader[T], error)) func(context.Context, A, ...tool.Option) (*schema.StreamReader[T], error) {
 	c, ok := of.callOf(ctx, called)
 	if !ok {
 		return endpoint
@@ -115,41 +115,41 @@ func Streamed[A, T any](ctx context.Context, of *Cutter, called *adk.ToolContext
 
 // wrapStream returns the replacement of a stream. On an error, which is that of a user's
 // callback, src is closed.
-func wrapStream[T any](ctx context.Context, c call, args *schema.ToolArgument, src *schema.StreamReader[T]) (*schema.StreamReader[T], error) {
+func wrapStream[T any](ctx context.Context, c truncation, args *schema.ToolArgument, src *schema.StreamReader[T]) (*schema.StreamReader[T], error) {
 	c = c.with(args)
-	if c.rule.Leave != "" || !c.rule.Handled {
+	if c.rule.SkipReason != "" || !c.rule.Handled {
 		return cutStream(ctx, c, src), nil
 	}
-	both := takeOver(src).Copy(2)
+	both := ownStream(src).Copy(2)
 	out, byDefault, err := replaced(ctx, c, both[1])
 	if err != nil || out == nil {
-		shut(both[1])
+		closeStream(both[1])
 	}
 	switch {
 	case byDefault:
 		c.rule = c.rule.ByDefault()
 		return cutStream(ctx, c, both[0]), nil
 	case err == nil && out == nil:
-		c.rule.Leave = rule.Handler
+		c.rule.SkipReason = rule.Handler
 		return cutStream(ctx, c, both[0]), nil
 	}
-	shut(both[0])
+	closeStream(both[0])
 	return out, err
 }
 
 // replaced gives a copy of a stream to the user's handler, and returns what replaces the stream, or
 // nil, and whether that is decided without the handler.
-func replaced[T any](ctx context.Context, c call, copied *schema.StreamReader[T]) (out *schema.StreamReader[T], byDefault bool, err error) {
+func replaced[T any](ctx context.Context, c truncation, copied *schema.StreamReader[T]) (out *schema.StreamReader[T], byDefault bool, err error) {
 	var size atomic.Int64 // bytes that the handler has read, on any goroutine
 	detail := c.detail(nil)
 	detail.Stream = schema.StreamReaderWithConvert(copied, func(chunk T) (*schema.ToolResult, error) {
 		eachString(chunk, func(text string) { size.Add(int64(len(text))) })
 		return asResult(chunk), nil
 	})
-	got, err := c.Ask(ctx, detail)
+	got, err := c.TruncHandler(ctx, detail)
 	if err != nil || got.ByDefault {
 		if got.Stream != nil {
-			shut(got.Stream)
+			closeStream(got.Stream)
 		}
 		return nil, got.ByDefault, err
 	}
@@ -159,7 +159,7 @@ func replaced[T any](ctx context.Context, c call, copied *schema.StreamReader[T]
 	read := int(size.Load())
 	if ok, err := c.offload(ctx, got, report.Outcome{Before: read, After: read, Stream: true}); !ok {
 		if got.Stream != nil {
-			shut(got.Stream)
+			closeStream(got.Stream)
 		}
 		return nil, false, err
 	}
@@ -172,7 +172,7 @@ func replaced[T any](ctx context.Context, c call, copied *schema.StreamReader[T]
 // closes the handler's copy of the original, which the handler may have left unread.
 func replacing[T any](got Answer, copied *schema.StreamReader[T], done func(bytes int)) *schema.StreamReader[T] {
 	if got.Stream == nil {
-		shut(copied)
+		closeStream(copied)
 		done(rounds.Bytes(got.Result.Parts))
 		return schema.StreamReaderFromArray([]T{ofResult[T](got.Result)})
 	}
@@ -188,7 +188,7 @@ func replacing[T any](got Answer, copied *schema.StreamReader[T], done func(byte
 			done(size)
 		}
 		ended = true
-		shut(copied)
+		closeStream(copied)
 		return err
 	}
 	return schema.StreamReaderWithConvert(got.Stream, func(r *schema.ToolResult) (T, error) {
@@ -199,14 +199,14 @@ func replacing[T any](got Answer, copied *schema.StreamReader[T], done func(byte
 }
 
 // cutStream returns a stream that ends within the limit. Closing it closes src.
-func cutStream[T any](ctx context.Context, of call, src *schema.StreamReader[T]) *schema.StreamReader[T] {
-	c := &streamCut[T]{call: of, ctx: ctx, words: words{notices: notice.Current()}}
+func cutStream[T any](ctx context.Context, of truncation, src *schema.StreamReader[T]) *schema.StreamReader[T] {
+	c := &streamCut[T]{truncation: of, ctx: ctx, noticeTexts: noticeTexts{notices: notice.Current()}}
 	c.data.Tool, c.data.Finds = c.Reader.Of(ctx)
 	if c.Previews(c.tool.Name) {
 		c.errors = new(previews.Errors)
 	}
-	c.Files.Note(ctx, c.Named(ctx))
-	if c.allowance = c.reserve(); c.allowance < 0 || c.rule.Leave != "" {
+	c.Files.ReservePaths(ctx, c.NoticePaths(ctx))
+	if c.allowance = c.reserve(); c.allowance < 0 || c.rule.SkipReason != "" {
 		if c.Report == nil && !c.compacts() {
 			return src
 		}
@@ -215,10 +215,10 @@ func cutStream[T any](ctx context.Context, of call, src *schema.StreamReader[T])
 	if c.compacts() {
 		c.json = new(jsonStream)
 	}
-	c.source = takeOver(src)
+	c.source = ownStream(src)
 	same := func(chunk T) (T, error) { return chunk, nil }
-	c.in = oneOf(schema.StreamReaderWithConvert(src, same, schema.WithErrWrapper(c.failed)))
-	return schema.StreamReaderWithConvert(c.in, c.next, schema.WithErrWrapper(c.afterEnd), schema.WithOnEOF(c.rest))
+	c.in = closeOnce(schema.StreamReaderWithConvert(src, same, schema.WithErrWrapper(c.failed)))
+	return schema.StreamReaderWithConvert(c.in, c.next, schema.WithErrWrapper(c.afterEnd), schema.WithOnEOF(c.finish))
 }
 
 // streamState is how far the cutting of a stream is.
@@ -228,14 +228,14 @@ const (
 	holding    streamState = iota // what leaves room for the notice is passed on, the rest is held back
 	whole                         // everything is passed on
 	compacting                    // everything is passed on, as shorter JSON
-	over                          // the last chunk is out: only errors follow
+	stateDone                     // the last chunk is out: only errors follow
 )
 
 // streamCut is the cutting of one stream. It is used by one goroutine at a time.
 type streamCut[T any] struct {
-	call
+	truncation
 	ctx context.Context
-	words
+	noticeTexts
 	incoming[T]
 	arrived[T]
 
@@ -245,7 +245,7 @@ type streamCut[T any] struct {
 }
 
 // words are those of the notice.
-type words struct {
+type noticeTexts struct {
 	notices   *notice.Texts
 	data      notice.Data // common to all notices
 	allowance int         // bytes that may be passed on before the notice
@@ -261,11 +261,11 @@ type incoming[T any] struct {
 
 // arrived is what has come so far.
 type arrived[T any] struct {
-	texts  []string // all text, until it is stored
-	total  int      // bytes
-	passed int      // of them passed on
-	held   []T      // chunks that were not
-	waited int      // of them for the end of JSON
+	texts    []string // all text, until it is stored
+	total    int      // bytes
+	passed   int      // of them passed on
+	buffered []T      // chunks that were not
+	waited   int      // of them for the end of JSON
 }
 
 // reserve is how many bytes can be passed on if the notice must fit after them; negative
@@ -274,7 +274,7 @@ func (c *streamCut[T]) reserve() int {
 	path := len(c.defaultPlace().Path) + vault.SuffixSize
 	most := c.dataFor(c.rule.Limit, "")
 	most.Bytes, most.TailBytes = math.MaxInt, c.rule.Limit
-	most = c.notices.Hinted(most)
+	most = c.notices.WithHint(most)
 	saved, unsaved := c.notices.Stream.Length(most), c.notices.Unsaved.Length(most)
 	if c.Name != nil {
 		path = max(path, min(longPath, c.rule.Limit-saved-utf8.UTFMax))
@@ -287,14 +287,14 @@ func (c *streamCut[T]) reserve() int {
 // error as the end, and signals the tool that nobody listens any more.
 func (c *streamCut[T]) failed(err error) error {
 	if isSourceEnd(err) {
-		if len(c.held)+len(c.ends) == 0 {
+		if len(c.buffered)+len(c.ends) == 0 {
 			return err
 		}
 		c.ends = append(c.ends, err)
 		return nil
 	}
 	c.err = err
-	shut(c.in)
+	closeStream(c.in)
 	return io.EOF
 }
 
@@ -303,14 +303,14 @@ func (c *streamCut[T]) afterEnd(err error) error {
 	switch {
 	case !errors.Is(err, schema.ErrRecvAfterClosed):
 		return err // one source has ended
-	case c.state != over:
+	case c.state != stateDone:
 		return io.EOF // the reader has closed it
 	}
-	return c.following()
+	return c.nextError()
 }
 
 // following takes the next of the errors that follow the last chunk.
-func (c *streamCut[T]) following() (err error) {
+func (c *streamCut[T]) nextError() (err error) {
 	if len(c.ends) > 0 {
 		err, c.ends = c.ends[0], c.ends[1:]
 		return err
@@ -333,24 +333,24 @@ func (c *streamCut[T]) next(chunk T) (T, error) {
 	if c.json != nil {
 		eachString(chunk, c.json.add)
 	}
-	switch waits := c.waits(); {
+	switch waits := c.shouldBuffer(); {
 	case c.state == compacting:
 		return c.passOn(c.withText(chunk, c.json.take()))
 	case waits:
-		c.held = append(c.held, chunk)
+		c.buffered = append(c.buffered, chunk)
 		return none, schema.ErrNoValue
 	case c.state == whole && c.json != nil:
 		c.state = compacting
-		chunk, c.held = join(append(c.held, chunk)), nil
+		chunk, c.buffered = join(append(c.buffered, chunk)), nil
 		return c.passOn(c.withText(chunk, c.json.take()))
 	case c.state == whole:
 		return c.passOn(chunk)
 	}
-	if c.total <= c.allowance && len(c.ends) == 0 && len(c.held) == c.waited {
+	if c.total <= c.allowance && len(c.ends) == 0 && len(c.buffered) == c.waited {
 		c.passed, c.waited = c.total, 0
 		return c.passOn(chunk)
 	}
-	c.held = append(c.held, chunk)
+	c.buffered = append(c.buffered, chunk)
 	if c.total <= c.rule.Limit {
 		return none, schema.ErrNoValue
 	}
@@ -394,12 +394,12 @@ const decideAt = 4 << 10
 
 // waits reports whether what has come is held back because it may become shorter JSON. It
 // gives up where that does not come about.
-func (c *streamCut[T]) waits() bool {
+func (c *streamCut[T]) shouldBuffer() bool {
 	switch j := c.json; {
 	case j == nil || c.state == compacting:
 		return false
 	case c.state == whole && !j.other && c.total < decideAt, c.state == holding && !j.other && j.size <= c.rule.Limit && c.total <= maxShrink*c.rule.Limit:
-		c.waited = len(c.held) + 1
+		c.waited = len(c.buffered) + 1
 		return true
 	case c.state == holding || j.other || !j.worthIt(c.total):
 		c.json = nil
@@ -424,7 +424,7 @@ func (c *streamCut[T]) endJSON() (tooLong bool) {
 		return false
 	case c.state == compacting:
 		if rest := string(j.w.Pending()); rest != "" && !j.other {
-			c.held = append(c.held, ofResult[T](textResult(rest)))
+			c.buffered = append(c.buffered, ofResult[T](textResult(rest)))
 		}
 		c.reportCompacted(j.size)
 		return false
@@ -440,7 +440,7 @@ func (c *streamCut[T]) endJSON() (tooLong bool) {
 	if !ok || c.err != nil || c.state == holding && len(text) > c.rule.Limit {
 		return c.state == holding && c.total > c.rule.Limit
 	}
-	c.held = []T{c.withText(join(c.held), text)}
+	c.buffered = []T{c.withText(join(c.buffered), text)}
 	c.reportCompacted(len(text))
 	return false
 }
@@ -451,46 +451,46 @@ func (c *streamCut[T]) reportCompacted(after int) {
 
 // passOn passes a chunk on after everything that precedes it.
 func (c *streamCut[T]) passOn(chunk T) (T, error) {
-	if len(c.held)+len(c.ends) == 0 {
+	if len(c.buffered)+len(c.ends) == 0 {
 		return chunk, nil
 	}
-	c.held = append(c.held, chunk)
+	c.buffered = append(c.buffered, chunk)
 	if len(c.ends) > 0 {
 		var none T
-		return none, c.following()
+		return none, c.nextError()
 	}
 	return c.release(), nil
 }
 
 func (c *streamCut[T]) release() T {
-	out := join(c.held)
-	c.held = nil
+	out := join(c.buffered)
+	c.buffered = nil
 	return out
 }
 
 // rest ends the stream after its source: it returns the chunks held back, if nothing was
 // cut.
-func (c *streamCut[T]) rest() (any, error) {
-	if c.state != over && c.endJSON() {
+func (c *streamCut[T]) finish() (any, error) {
+	if c.state != stateDone && c.endJSON() {
 		c.source = nil
 		out, err := c.overflow()
-		if c.state != over { // it stays whole
-			c.state = over
-			shut(c.in)
+		if c.state != stateDone { // it stays whole
+			c.state = stateDone
+			closeStream(c.in)
 		}
 		return out, err
 	}
-	shut(c.in) // after is called from now on
-	if c.state != over {
-		c.state = over
+	closeStream(c.in) // after is called from now on
+	if c.state != stateDone {
+		c.state = stateDone
 		if c.err == nil {
-			c.reportKept(c.ctx, report.Outcome{Reason: cmp.Or(c.rule.Leave, rule.NotSmaller), Before: c.total, Stream: true}, "")
+			c.reportKept(c.ctx, report.Outcome{Reason: cmp.Or(c.rule.SkipReason, rule.NotSmaller), Before: c.total, Stream: true}, "")
 		}
 	}
-	if len(c.held) > 0 {
+	if len(c.buffered) > 0 {
 		return c.release(), nil
 	}
-	return nil, c.following()
+	return nil, c.nextError()
 }
 
 // overflow handles a stream that is known to be too long. It reads the source to its end.
@@ -498,13 +498,13 @@ func (c *streamCut[T]) overflow() (T, error) {
 	var none T
 	at, err := c.place(c.ctx, func() *schema.ToolResult { return textResult(strings.Join(c.texts, "")) })
 	if err != nil {
-		c.state, c.held, c.ends = over, nil, nil
-		shut(c.in)
+		c.state, c.buffered, c.ends = stateDone, nil, nil
+		closeStream(c.in)
 		return none, err
 	}
 	head := c.boundary(c.allowance)
 	fits := func() bool {
-		_, ok := c.notices.Ending(c.notices.Stream, c.dataFor(head, at.Path+vault.Padding), "", c.rule.Limit-head)
+		_, ok := c.notices.RenderStreamEnd(c.notices.Stream, c.dataFor(head, at.Path+vault.Padding), "", c.rule.Limit-head)
 		return ok && notice.Showable(at.Path)
 	}
 	if !fits() {
@@ -514,7 +514,7 @@ func (c *streamCut[T]) overflow() (T, error) {
 		c.texts, c.state = nil, whole
 		return c.release(), nil
 	}
-	return c.swallow(at, head), nil
+	return c.drainAndStore(at, head), nil
 }
 
 // boundary is how many bytes of the stream come before an offset, without splitting a
@@ -549,8 +549,8 @@ func (c *streamCut[T]) dataFor(head int, path string) notice.Data {
 // swallow reads the source to its end, stores everything, and returns what follows: the
 // rest of the head with a notice, or, if the source failed, the rest of the text within
 // the limit.
-func (c *streamCut[T]) swallow(at vault.Place, head int) T {
-	c.state = over
+func (c *streamCut[T]) drainAndStore(at vault.Place, head int) T {
+	c.state = stateDone
 	full := c.boundary(c.rule.Limit)
 	end := &tail{max: c.rule.Limit - head}
 	end.skip(c.texts, head)
@@ -561,7 +561,7 @@ func (c *streamCut[T]) swallow(at vault.Place, head int) T {
 	defer file.Abort() // for a source that panics
 	c.texts = nil
 	media := c.drain(file, end)
-	shut(c.in)
+	closeStream(c.in)
 	path, err := file.Commit(c.copies(at))
 	notice := ""
 	if c.err == nil {
@@ -570,11 +570,11 @@ func (c *streamCut[T]) swallow(at vault.Place, head int) T {
 		head = full
 	}
 	c.report(path, err, head+len(notice))
-	last := []T{startOf(join(c.held), head-c.passed)}
+	last := []T{startOf(join(c.buffered), head-c.passed)}
 	if notice != "" {
 		last = append(last, ofResult[T](textResult(notice)))
 	}
-	c.held = nil
+	c.buffered = nil
 	return join(append(last, media...))
 }
 
@@ -582,7 +582,7 @@ func (c *streamCut[T]) swallow(at vault.Place, head int) T {
 // earlier call, and files that the call reads.
 func (c *streamCut[T]) copies(at vault.Place) []string {
 	out := []string{at.Path}
-	for _, p := range vault.Mentions(c.Root, c.text) {
+	for _, p := range vault.PathsIn(c.Root, c.text) {
 		if len(p) <= len(at.Path)+len(vault.Padding) {
 			out = append(out, p)
 		}
@@ -625,11 +625,11 @@ func (c *streamCut[T]) endNotice(path string, head int, end *tail) string {
 		if text := c.withErrors(c.dataFor(head, path), end); text != "" {
 			return text
 		}
-		if text, ok := c.notices.Ending(c.notices.Stream, c.dataFor(head, path), end.text(), c.rule.Limit-head); ok {
+		if text, ok := c.notices.RenderStreamEnd(c.notices.Stream, c.dataFor(head, path), end.text(), c.rule.Limit-head); ok {
 			return text
 		}
 	}
-	text, _ := c.notices.Ending(c.notices.Unsaved, c.dataFor(head, ""), end.text(), c.rule.Limit-head)
+	text, _ := c.notices.RenderStreamEnd(c.notices.Unsaved, c.dataFor(head, ""), end.text(), c.rule.Limit-head)
 	return text
 }
 
@@ -640,13 +640,13 @@ const errorShare = 2
 // are none, or no room for them.
 func (c *streamCut[T]) withErrors(v notice.Data, end *tail) string {
 	v.TailBytes = c.total
-	room := (c.rule.Limit - v.HeadBytes - c.notices.Found.Length(c.notices.Hinted(v))) / errorShare
+	room := (c.rule.Limit - v.HeadBytes - c.notices.Found.Length(c.notices.WithHint(v))) / errorShare
 	v.Shown = c.errors.Lines(v.HeadBytes, c.total, min(room, maxErrorBytes))
 	v.Shown = c.errors.Lines(v.HeadBytes, c.total-(2*room-len(v.Shown)), min(room, maxErrorBytes))
 	if v.Shown == "" {
 		return ""
 	}
-	text, _ := c.notices.Ending(c.notices.Found, v, end.text(), c.rule.Limit-v.HeadBytes)
+	text, _ := c.notices.RenderStreamEnd(c.notices.Found, v, end.text(), c.rule.Limit-v.HeadBytes)
 	return text
 }
 

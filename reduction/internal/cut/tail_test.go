@@ -34,12 +34,12 @@ func TestStreamReaderAnswersAfterItWasClosed(t *testing.T) {
 	// What cutStream relies on: a copy of a stream can be closed twice and then be
 	// read, without the source being asked.
 	r, _ := schema.Pipe[string](0)
-	one := oneOf(schema.StreamReaderWithConvert(r, func(s string) (string, error) { return s, nil }))
+	one := closeOnce(schema.StreamReaderWithConvert(r, func(s string) (string, error) { return s, nil }))
 	one.Close()
 	one.Close()
 	_, err := one.Recv()
 	require.ErrorIs(t, err, schema.ErrRecvAfterClosed)
-	c := &streamCut[string]{state: over, incoming: incoming[string]{err: io.ErrNoProgress}}
+	c := &streamCut[string]{state: stateDone, incoming: incoming[string]{err: io.ErrNoProgress}}
 	require.Equal(t, io.ErrNoProgress, c.afterEnd(err))
 	require.Equal(t, io.EOF, c.afterEnd(err))
 	require.Equal(t, io.ErrShortWrite, c.afterEnd(io.ErrShortWrite))

@@ -30,14 +30,14 @@ import (
 )
 
 // Result is the result of a call, which may be replaced, or media that the user sent, which are of no call.
-type Result struct {
+type Candidate struct {
 	*rounds.Pair
-	CallAt int           // the message of the call
-	Texts  []string      // of the result
-	Rule   rule.Rule     // for the tool
-	Notice notice.Notice // that already replaces the result
-	Size   int           // bytes of text
-	Tokens int           // of the texts, if the window asks
+	CallAt int             // the message of the call
+	Texts  []string        // of the result
+	Rule   rule.ToolPolicy // for the tool
+	Notice notice.Notice   // that already replaces the result
+	Size   int             // bytes of text
+	Tokens int             // of the texts, if the window asks
 
 	Media []*rounds.Medium // which references may replace
 
@@ -47,30 +47,30 @@ type Result struct {
 }
 
 // ResultOf is what is known of the result of a call of a round.
-func ResultOf(of rounds.Round, pair *rounds.Pair, rule rule.Rule) Result {
-	return Result{Pair: pair, CallAt: of.At, Texts: pair.Result.Texts, marked: of.Processed && of.Ours, Rule: rule, Notice: notice.In(pair.Result.Texts), Size: pair.Result.Size()}
+func ResultOf(of rounds.Round, pair *rounds.Pair, rule rule.ToolPolicy) Candidate {
+	return Candidate{Pair: pair, CallAt: of.At, Texts: pair.Result.Texts, marked: of.Processed && of.Ours, Rule: rule, Notice: notice.FromTexts(pair.Result.Texts), Size: pair.Result.Size()}
 }
 
 // Sent is what is known of a message of the user's.
-func Sent(at int, store *vault.Store) Result {
-	return Result{Pair: &rounds.Pair{At: at, Result: rounds.Result{Index: -1}}, CallAt: at, Rule: rule.Rule{Store: store}}
+func UserMedia(at int, store *vault.Store) Candidate {
+	return Candidate{Pair: &rounds.Pair{MessageIndex: at, Result: rounds.Result{Index: -1}}, CallAt: at, Rule: rule.ToolPolicy{Store: store}}
 }
 
 // Decision is what is to become of a result and of its call.
-type Decision struct {
-	*Result
-	keep   bool        // the result stays, but for its media
-	most   int         // tokens that may stay of it; zero: a notice says only where it is
-	like   string      // the earlier call with the same result, if it is a repeat
-	file   file        // where the content is, or will be
-	values []reference // what replaces long values in the call's arguments
-	media  []reference // what replaces media
-	mark   bool        // the call's message gets this package's mark
-	by     *Answer     // what the user's handler says, if it decides
+type Plan struct {
+	*Candidate
+	keep        bool        // the result stays, but for its media
+	most        int         // tokens that may stay of it; zero: a notice says only where it is
+	duplicateOf string      // the earlier call with the same result, if it is a repeat
+	file        file        // where the content is, or will be
+	values      []reference // what replaces long values in the call's arguments
+	media       []reference // what replaces media
+	mark        bool        // the call's message gets this package's mark
+	by          *Answer     // what the user's handler says, if it decides
 }
 
 // Complete adds the references that may replace parts of a result and its call, and reports whether there are any.
-func (d *Decider) Complete(r *Result) bool {
+func (d *Decider) Complete(r *Candidate) bool {
 	if d.over > 0 {
 		r.values = d.valuesOf(r)
 	}
@@ -81,18 +81,18 @@ func (d *Decider) Complete(r *Result) bool {
 }
 
 // Most is more than the tokens that clearing a result saves.
-func (r *Result) Most() (n int64) {
+func (r *Candidate) Most() (n int64) {
 	for _, text := range r.Texts {
 		n += int64(tokens.Of(text))
 	}
 	for _, v := range r.values {
 		n += int64(tokens.Of(r.Call.Args[v.from:v.to]))
 	}
-	return n + int64(len(r.media)*size.Medium)
+	return n + int64(len(r.media)*size.MediaTokens)
 }
 
 // Stays is the decision that a result stays as it is.
-func Stays(r *Result) Decision { return Decision{Result: r, keep: true} }
+func Stays(r *Candidate) Plan { return Plan{Candidate: r, keep: true} }
 
 // Answer is what a user's handler says of a result.
 type Answer struct {
@@ -117,8 +117,8 @@ type file struct {
 }
 
 // Edit is what the messages say after a decision.
-type Edit struct {
-	Decision
+type Change struct {
+	Plan
 	instead rounds.Replacement // of the result
 	args    *string            // new arguments of the call
 	after   int                // bytes of the result's text then
@@ -126,29 +126,29 @@ type Edit struct {
 
 // Replaces reports whether the result or its arguments are replaced; a handler may also ask
 // to keep it unchanged for good.
-func (e *Edit) Replaces() bool { return !e.instead.Keep || e.args != nil || len(e.media) > 0 }
+func (e *Change) Replaces() bool { return !e.instead.Keep || e.args != nil || len(e.media) > 0 }
 
 // Marks reports whether a mark on the result keeps the user's handler from being asked again.
-func (e *Edit) Marks() bool { return e.instead.Mark }
+func (e *Change) Marks() bool { return e.instead.Mark }
 
 // roughly is the size of the result and the long arguments of its call, in tokens of four
 // bytes, as on both sides of the comparison.
-func (e *Edit) roughly() int64 {
+func (e *Change) roughly() int64 {
 	bytes := 0
-	if !e.Notice.Cleared() {
+	if !e.Notice.IsPlaceholder() {
 		bytes = e.Size
 	}
 	for _, v := range e.values {
 		bytes += v.to - v.from
 	}
-	return size.OfBytes(bytes) + int64(len(e.media)*size.Medium)
+	return size.OfBytes(bytes) + int64(len(e.media)*size.MediaTokens)
 }
 
 // shrinks is how many tokens the edit saves of that.
-func (e *Edit) shrinks() int64 { return e.roughly() - size.OfBytes(e.after) }
+func (e *Change) estimatedSaving() int64 { return e.roughly() - size.OfBytes(e.after) }
 
 // saved estimates the tokens that the edit saves.
-func (e *Edit) saved() (n int64) {
+func (e *Change) saved() (n int64) {
 	if !e.instead.Keep {
 		for _, text := range e.Texts {
 			n += int64(tokens.Of(text))
@@ -162,7 +162,7 @@ func (e *Edit) saved() (n int64) {
 }
 
 // tokensLeft is how many tokens are left of the result.
-func (e *Edit) tokensLeft() int {
+func (e *Change) tokensLeft() int {
 	if e.instead.Keep {
 		return e.Tokens
 	}
@@ -170,7 +170,7 @@ func (e *Edit) tokensLeft() int {
 }
 
 // Into adds the edit to those of the messages of the result and of the call.
-func (e *Edit) Into(result, call *rounds.Edit) {
+func (e *Change) AddTo(result, call *rounds.Edit) {
 	for _, r := range e.media {
 		moved := *r.medium
 		moved.Text = r.text
@@ -189,7 +189,7 @@ func (e *Edit) Into(result, call *rounds.Edit) {
 }
 
 // Outcome is that of the result, with the arguments and media that references replace.
-func (e *Edit) Outcome() report.Outcome {
+func (e *Change) Outcome() report.Outcome {
 	o := report.Outcome{Before: e.Size, After: e.after, Path: e.file.path}
 	if e.args != nil && len(e.values) > 0 {
 		o.Before += len(e.Call.Args)
@@ -206,7 +206,7 @@ func (e *Edit) Outcome() report.Outcome {
 
 // IsNews reports whether the edit is made for the first time: it was not seen before, and what it takes out was
 // not stored already, as storing has shown.
-func (e *Edit) IsNews(seen *report.Seen) bool {
+func (e *Change) FirstTime(seen *report.Seen) bool {
 	key := report.KeyOf(append([]string{e.Call.ID, e.file.path, e.Call.Args}, e.Texts...)...)
 	existed := e.file.existed
 	if e.file.path == "" {
@@ -217,41 +217,41 @@ func (e *Edit) IsNews(seen *report.Seen) bool {
 
 // Decider decides about results. Its functions may be the user's.
 type Decider struct {
-	Root     string                                               // of the store
-	Least    int                                                  // the least bytes that a notice in place of a result saves
-	Over     int                                                  // the most bytes that a value in the arguments of an old call has; zero: any
-	Name     func(ctx context.Context, r *Result) (string, error) // names the file of a result; nil: the default does
-	Ask      func(ctx context.Context, r *Result) (Answer, error) // the user's handler
-	AnyName  bool                                                 // the user's code named the files of results that were cut
-	IsResult func(filePath string) bool                           // a file is where results are stored
+	Root             string                                                  // of the store
+	MinSavingBytes   int                                                     // the least bytes that a notice in place of a result saves
+	MaxArgumentBytes int                                                     // the most bytes that a value in the arguments of an old call has; zero: any
+	Name             func(ctx context.Context, r *Candidate) (string, error) // names the file of a result; nil: the default does
+	Ask              func(ctx context.Context, r *Candidate) (Answer, error) // the user's handler
+	CustomPaths      bool                                                    // the user's code named the files of results that were cut
+	IsResult         func(filePath string) bool                              // a file is where results are stored
 
-	wording
+	renderer
 }
 
 // For is the decider of a run whose read tool has a name, empty if there is none.
 func (d Decider) For(reader string) *Decider {
-	d.wording = wording{root: d.Root, over: d.Over, notices: notice.Current()}
-	d.data = d.notices.Hinted(notice.Data{Tool: reader})
+	d.renderer = renderer{root: d.Root, over: d.MaxArgumentBytes, notices: notice.Current()}
+	d.data = d.notices.WithHint(notice.Data{Tool: reader})
 	return &d
 }
 
 // Decide decides about an old result and its call's arguments. Without an edit it returns why both stay as
 // they are; with both, only a mark is set. Its error is that of a user's callback.
-func (d *Decider) Decide(ctx context.Context, r *Result) (e Edit, why rule.Reason, err error) {
+func (d *Decider) Decide(ctx context.Context, r *Candidate) (e Change, why rule.Reason, err error) {
 	if r.Rule.Handled {
 		return d.byHandler(ctx, r)
 	}
-	is := Decision{Result: r, values: r.values, media: r.media, mark: !r.marked}
-	if !r.Notice.Cleared() && r.Size > 0 {
-		if is.file, err = d.place(ctx, r, d.Name); err != nil {
-			return Edit{}, "", err
+	is := Plan{Candidate: r, values: r.values, media: r.media, mark: !r.marked}
+	if !r.Notice.IsPlaceholder() && r.Size > 0 {
+		if is.file, err = d.locate(ctx, r, d.Name); err != nil {
+			return Change{}, "", err
 		}
 		if e, ok := d.edit(is); ok && (is.file.path == "" || notice.Showable(is.file.path)) {
 			return e, "", nil
 		}
 	}
 	if len(r.values)+len(r.media) == 0 {
-		return Edit{}, rule.NotSmaller, nil
+		return Change{}, rule.NotSmaller, nil
 	}
 	is.keep, is.file = true, file{}
 	e, _ = d.edit(is)
@@ -259,33 +259,33 @@ func (d *Decider) Decide(ctx context.Context, r *Result) (e Edit, why rule.Reaso
 }
 
 // Repeat decides that a result is replaced by a reference to an earlier call with the same.
-func (d *Decider) Repeat(ctx context.Context, r *Result, like string) (e Edit, ok bool, err error) {
-	is := Decision{Result: r, like: like}
-	if is.file, err = d.place(ctx, r, d.Name); err != nil {
-		return Edit{}, false, err
+func (d *Decider) Repeat(ctx context.Context, r *Candidate, like string) (e Change, ok bool, err error) {
+	is := Plan{Candidate: r, duplicateOf: like}
+	if is.file, err = d.locate(ctx, r, d.Name); err != nil {
+		return Change{}, false, err
 	}
 	e, ok = d.edit(is)
 	return e, ok && notice.Showable(is.file.path), nil
 }
 
-func (d *Decider) byHandler(ctx context.Context, r *Result) (Edit, rule.Reason, error) {
+func (d *Decider) byHandler(ctx context.Context, r *Candidate) (Change, rule.Reason, error) {
 	got, err := d.Ask(ctx, r)
 	switch {
 	case err != nil:
-		return Edit{}, "", err
+		return Change{}, "", err
 	case got.ByDefault:
 		again := *r
-		if again.Rule = r.Rule.ByDefault(); again.Rule.Leave != "" {
-			return Edit{}, again.Rule.Leave, nil
+		if again.Rule = r.Rule.ByDefault(); again.Rule.SkipReason != "" {
+			return Change{}, again.Rule.SkipReason, nil
 		}
 		return d.Decide(ctx, &again)
 	case !got.Replaces:
-		return Edit{}, rule.Handler, nil
+		return Change{}, rule.Handler, nil
 	}
-	is := Decision{Result: r, mark: !r.marked, by: &got}
+	is := Plan{Candidate: r, mark: !r.marked, by: &got}
 	if got.Stores {
 		if r.Rule.Store == nil {
-			return Edit{}, "", fmt.Errorf("reduction: clearing a result of %q: %w", r.Call.Name, rule.ErrNoStore)
+			return Change{}, "", fmt.Errorf("reduction: clearing a result of %q: %w", r.Call.Name, rule.ErrNoStore)
 		}
 		is.file.path = got.Path
 		is.file.item = vault.Item{Store: r.Rule.Store, At: vault.Place{Path: got.Path, Fixed: true}, Content: got.Content}
@@ -299,19 +299,19 @@ func (d *Decider) byHandler(ctx context.Context, r *Result) (Edit, rule.Reason, 
 
 // refer decides that the first n media of a result become references, and returns about how many tokens this
 // saves.
-func (d *Decider) refer(to *Decision, n int) (saved int) {
+func (d *Decider) refer(to *Plan, n int) (saved int) {
 	to.media = d.references(to.Media[:n], to.Rule.Store)
 	for _, r := range to.media {
-		saved += size.Medium - tokens.Of(r.text)
+		saved += size.MediaTokens - tokens.Of(r.text)
 	}
 	return saved
 }
 
 // referToArguments decides that the long values in the call of a result become references, and returns the
 // tokens that this saves.
-func (d *Decider) referToArguments(to *Decision) (saved int) {
+func (d *Decider) referToArguments(to *Plan) (saved int) {
 	if d.over > 0 {
-		to.values = d.valuesOf(to.Result)
+		to.values = d.valuesOf(to.Candidate)
 	}
 	if len(to.values) == 0 {
 		return 0
@@ -321,13 +321,13 @@ func (d *Decider) referToArguments(to *Decision) (saved int) {
 }
 
 // shorten decides that a result of more than most tokens becomes shorter, if it can.
-func (d *Decider) shorten(ctx context.Context, e *Edit, most int) (err error) {
+func (d *Decider) shorten(ctx context.Context, e *Change, most int) (err error) {
 	if e.tokensLeft() <= most {
 		return nil
 	}
-	is := e.Decision
+	is := e.Plan
 	if is.keep {
-		if is.file, err = d.place(ctx, is.Result, nil); err != nil {
+		if is.file, err = d.locate(ctx, is.Candidate, nil); err != nil {
 			return err
 		}
 	}
@@ -338,8 +338,8 @@ func (d *Decider) shorten(ctx context.Context, e *Edit, most int) (err error) {
 	return nil
 }
 
-func (d *Decider) place(ctx context.Context, r *Result, name func(context.Context, *Result) (string, error)) (f file, err error) {
-	if r.Notice.Cut() && d.isOurNotice(ctx, r) {
+func (d *Decider) locate(ctx context.Context, r *Candidate, name func(context.Context, *Candidate) (string, error)) (f file, err error) {
+	if r.Notice.IsExcerpt() && d.isOurNotice(ctx, r) {
 		return file{path: r.Notice.Path, bytes: max(r.Notice.Bytes, r.Size)}, nil
 	}
 	f.bytes = r.Size
@@ -368,10 +368,10 @@ func (d *Decider) place(ctx context.Context, r *Result, name func(context.Contex
 // isOurNotice reports whether this package or Eino's wrote a notice in place of a result. A
 // tool may return anything, such as a notice about somebody else's file, or quote one. The
 // path must be possible for the call, and the file must contain the excerpt.
-func (d *Decider) isOurNotice(ctx context.Context, r *Result) bool {
+func (d *Decider) isOurNotice(ctx context.Context, r *Candidate) bool {
 	n, s := r.Notice, r.Rule.Store
-	named := slices.Contains(vault.Mentions(d.Root, r.Call.Args), n.Path)
-	own := vault.MadeFor(n.Path, r.Call.ID) || d.AnyName || named
+	named := slices.Contains(vault.PathsIn(d.Root, r.Call.Args), n.Path)
+	own := vault.BelongsToCall(n.Path, r.Call.ID) || d.CustomPaths || named
 	before, whole := notice.Before(r.Texts)
 	switch {
 	case !own, !whole:
@@ -379,12 +379,12 @@ func (d *Decider) isOurNotice(ctx context.Context, r *Result) bool {
 	case s == nil:
 		return true
 	case !s.Readable():
-		size, used := s.Recorded(ctx, n.Path)
-		return vault.MadeFor(n.Path, r.Call.ID) && (!used || size < 0 || size >= n.Bytes)
+		size, used := s.KnownSize(ctx, n.Path)
+		return vault.BelongsToCall(n.Path, r.Call.ID) && (!used || size < 0 || size >= n.Bytes)
 	case !has(ctx, s, n, len(before)):
 		return false
 	case before != "":
-		piece, err := s.Piece(ctx, n.Path, 0, len(before))
+		piece, err := s.ReadAt(ctx, n.Path, 0, len(before))
 		return err == nil && piece == before
 	}
 	// A piece of a file that was read back may come from anywhere in it.
@@ -400,19 +400,19 @@ func has(ctx context.Context, s *vault.Store, n notice.Notice, shown int) bool {
 
 // shows reports whether text is what a notice shows of a file from an offset on.
 func shows(ctx context.Context, s *vault.Store, filePath string, offset int, text string) bool {
-	piece, err := s.Piece(ctx, filePath, int64(offset), len(text))
-	return err == nil && (piece == text || notice.Defused(piece) == text)
+	piece, err := s.ReadAt(ctx, filePath, int64(offset), len(text))
+	return err == nil && (piece == text || notice.Sanitize(piece) == text)
 }
 
 // pageOf returns the stored file that a result of the read tool is a page of, empty if it is none. The same
 // call returns the page again, because the file still exists and never changes; for other
 // files than this package's, that is unknown.
-func (d *Decider) pageOf(ctx context.Context, r *Result) string {
+func (d *Decider) pageOf(ctx context.Context, r *Candidate) string {
 	name, s := readtool.Path(r.Call.Args), r.Rule.Store
 	if name == "" || !notice.Showable(name) {
 		return ""
 	}
-	_, used := s.Recorded(ctx, name)
+	_, used := s.KnownSize(ctx, name)
 	switch {
 	case used && !s.Readable():
 		return name
@@ -428,8 +428,8 @@ func (d *Decider) pageOf(ctx context.Context, r *Result) string {
 // edit makes what the messages say after a decision, and reports whether a notice in place of the result
 // saves enough. That must not depend on whether the path will need a suffix: otherwise a result that stays
 // today would be cleared tomorrow.
-func (d *Decider) edit(is Decision) (e Edit, ok bool) {
-	e = Edit{Decision: is, after: is.Size, instead: rounds.Replacement{Index: is.Pair.Result.Index, Keep: true}}
+func (d *Decider) edit(is Plan) (e Change, ok bool) {
+	e = Change{Plan: is, after: is.Size, instead: rounds.Replacement{Index: is.Pair.Result.Index, Keep: true}}
 	if len(is.values) > 0 {
 		args := withReferences(is.Call.Args, is.values)
 		e.args = &args
@@ -453,7 +453,7 @@ func (d *Decider) edit(is Decision) (e Edit, ok bool) {
 }
 
 // handled edits as the user's handler says.
-func (e *Edit) handled() {
+func (e *Change) handled() {
 	e.instead.Mark = true
 	if to := e.by.Parts; len(to) > 0 {
 		e.instead.Keep, e.instead.Parts, e.after = false, to, rounds.Bytes(to)
@@ -464,12 +464,12 @@ func (e *Edit) handled() {
 }
 
 // cleared makes the notice that says where a result is, and reports whether it saves enough.
-func (d *Decider) cleared(is Decision) (text string, ok bool) {
+func (d *Decider) cleared(is Plan) (text string, ok bool) {
 	data := d.data
-	data.Bytes, data.Path, data.Call = is.file.bytes, is.file.path, is.like
+	data.Bytes, data.Path, data.Call = is.file.bytes, is.file.path, is.duplicateOf
 	form, suffix := d.notices.Cleared, 0
 	switch {
-	case is.like != "":
+	case is.duplicateOf != "":
 		form = d.notices.Repeated
 	case is.file.path == "":
 		form = d.notices.Placeholder
@@ -480,14 +480,14 @@ func (d *Decider) cleared(is Decision) (text string, ok bool) {
 		suffix = len(vault.Padding)
 	}
 	text = d.notices.Fill(form, data)
-	return text, is.Size-len(text)-suffix >= d.Least
+	return text, is.Size-len(text)-suffix >= d.MinSavingBytes
 }
 
 // minShown is how many bytes of a result always stay when it must fit the window.
 const minShown = 1000
 
 // shorter makes the notice with as much of a result as fits, none if it is not shorter than the result.
-func (d *Decider) shorter(is Decision) (text string, ok bool) {
+func (d *Decider) shorter(is Plan) (text string, ok bool) {
 	data := d.data
 	data.Path = is.file.path
 	fits := is.Size * is.most / max(is.Tokens, 1)
@@ -512,12 +512,12 @@ func (d *Decider) shorter(is Decision) (text string, ok bool) {
 }
 
 // excerpt makes a notice of at most limit bytes with the start and the end of a result.
-func (d *Decider) excerpt(is Decision, data notice.Data, limit int) (string, bool) {
-	if !is.Notice.Cut() || is.file.path != is.Notice.Path {
+func (d *Decider) excerpt(is Plan, data notice.Data, limit int) (string, bool) {
+	if !is.Notice.IsExcerpt() || is.file.path != is.Notice.Path {
 		text := strings.Join(is.Texts, "")
 		_, ok := d.notices.Room(len(text), data, limit)
 		return d.notices.Excerpt(text, data, limit), ok
 	}
 	data.Bytes = max(is.Notice.Bytes, is.Size)
-	return d.notices.Again(is.Texts, data, limit)
+	return d.notices.Reshorten(is.Texts, data, limit)
 }

@@ -36,12 +36,12 @@ type chances struct {
 }
 
 func newChances(seed uint64) *chances {
-	files := &vault.Vault{Showable: notice.Showable}
+	files := &vault.Offloader{Showable: notice.Showable}
 	c := &chances{Rand: rand.New(rand.NewPCG(seed, 1)), memory: backend.NewMemory(0), answers: map[string]Answer{}}
 	c.stores = []*vault.Store{files.Open(c.memory), files.Open(backendtest.NewFaulty(backend.NewMemory(0), nil).WriteOnly()), nil}
 	c.Decider = *Decider{
-		Root: "/tmp", Least: 1, Over: 500, IsResult: readtool.Under("/tmp/clear", "/tmp/trunc"),
-		Ask: func(_ context.Context, r *Result) (Answer, error) { return c.answers[r.Call.ID], nil },
+		Root: "/tmp", MinSavingBytes: 1, MaxArgumentBytes: 500, IsResult: readtool.Under("/tmp/clear", "/tmp/trunc"),
+		Ask: func(_ context.Context, r *Candidate) (Answer, error) { return c.answers[r.Call.ID], nil },
 	}.For("read_file")
 	return c
 }
@@ -65,14 +65,14 @@ func (c *chances) text(id string) string {
 }
 
 // result is one of any tool, with any rule.
-func (c *chances) result() *Result {
+func (c *chances) result() *Candidate {
 	id := fmt.Sprintf("call_%d", c.Int())
 	call := rounds.Call{ID: id, Name: "shell", Args: fmt.Sprintf(`{"of": %d, "script": %q}`, c.IntN(9), strings.Repeat("echo ", c.IntN(500)))}
-	pair := rounds.Pair{Call: call, Found: true, At: 1, Result: rounds.Result{ID: id}}
+	pair := rounds.Pair{Call: call, Found: true, MessageIndex: 1, Result: rounds.Result{ID: id}}
 	for range 1 + c.IntN(2) {
 		pair.Result.Texts = append(pair.Result.Texts, c.text(id))
 	}
-	rule := rule.Rule{Store: c.stores[c.IntN(len(c.stores))], Handled: c.handles(id)}
+	rule := rule.ToolPolicy{Store: c.stores[c.IntN(len(c.stores))], Handled: c.handles(id)}
 	if rule.Store != nil && c.IntN(4) == 0 {
 		rule.Reads, pair.Call.Args = true, fmt.Sprintf(`{"file_path": "/tmp/clear/%s"}`, id)
 		_ = c.memory.Write(context.Background(), &filesystem.WriteRequest{FilePath: "/tmp/clear/" + id, Content: "a file of which this may be a page"})
@@ -105,7 +105,7 @@ func (c *chances) handles(id string) bool {
 }
 
 // known is everything that is known of a result, as text.
-func known(r *Result) string {
+func known(r *Candidate) string {
 	return fmt.Sprintf("%+v %+v %d %d %+v", *r.Pair, r.Notice, r.Size, r.Tokens, r.values)
 }
 
@@ -115,7 +115,7 @@ func TestADecisionFollowsFromWhatIsKnownOfAResult(t *testing.T) {
 	t.Logf("seed %d", seed)
 	c, ctx, seen := newChances(seed), context.Background(), map[string]int{}
 	for range 1500 {
-		c.Least = 1 + c.IntN(2)*c.IntN(300)
+		c.MinSavingBytes = 1 + c.IntN(2)*c.IntN(300)
 		r := c.result()
 		before := known(r)
 		e, why, err := c.Decide(ctx, r)
@@ -153,17 +153,17 @@ func TestADecisionFollowsFromWhatIsKnownOfAResult(t *testing.T) {
 
 // saysWhere checks that a notice in place of a result saves enough and names the file of the content, also
 // if the store puts that elsewhere.
-func saysWhere(t *testing.T, c *chances, e Edit) (where string) {
-	require.GreaterOrEqual(t, e.Size-len(e.instead.Text), c.Least)
-	require.Equal(t, e.file.path, notice.In([]string{e.instead.Text}).Path)
+func saysWhere(t *testing.T, c *chances, e Change) (where string) {
+	require.GreaterOrEqual(t, e.Size-len(e.instead.Text), c.MinSavingBytes)
+	require.Equal(t, e.file.path, notice.FromTexts([]string{e.instead.Text}).Path)
 	switch {
 	case e.file.item.Store != nil:
 		require.Equal(t, strings.Join(e.Texts, ""), e.file.item.Content)
-		if is := e.Decision; !is.file.certain {
+		if is := e.Plan; !is.file.certain {
 			is.file.path += vault.Padding
 			elsewhere, _ := c.edit(is)
-			require.GreaterOrEqual(t, e.Size-len(elsewhere.instead.Text), c.Least)
-			require.Equal(t, is.file.path, notice.In([]string{elsewhere.instead.Text}).Path)
+			require.GreaterOrEqual(t, e.Size-len(elsewhere.instead.Text), c.MinSavingBytes)
+			require.Equal(t, is.file.path, notice.FromTexts([]string{elsewhere.instead.Text}).Path)
 		}
 		return "stored"
 	case e.file.page:
@@ -183,13 +183,13 @@ func TestAResultThatMustBeShorterHasAtMostItsTokensOrTheLeastThatIsShown(t *test
 	c, ctx, shorter := newChances(seed), context.Background(), 0
 	for range 800 {
 		r := c.result()
-		if r.Rule.Store == nil || r.Notice.Cleared() {
+		if r.Rule.Store == nil || r.Notice.IsPlaceholder() {
 			continue
 		}
-		file, err := c.place(ctx, r, nil)
+		file, err := c.locate(ctx, r, nil)
 		require.NoError(t, err)
 		most := 1 + c.IntN(2*r.Tokens+1)
-		e, ok := c.edit(Decision{Result: r, file: file, most: most})
+		e, ok := c.edit(Plan{Candidate: r, file: file, most: most})
 		require.Equal(t, ok, !e.instead.Keep)
 		if !ok {
 			require.Equal(t, r.Tokens, e.tokensLeft())
@@ -197,7 +197,7 @@ func TestAResultThatMustBeShorterHasAtMostItsTokensOrTheLeastThatIsShown(t *test
 		}
 		shorter++
 		require.Less(t, e.after, r.Size)
-		require.Equal(t, file.path, notice.In([]string{e.instead.Text}).Path)
+		require.Equal(t, file.path, notice.FromTexts([]string{e.instead.Text}).Path)
 		if !file.page {
 			require.True(t, e.tokensLeft() <= most || e.after <= minShown, "%d tokens of %d, %d bytes", e.tokensLeft(), most, e.after)
 		}

@@ -14,25 +14,25 @@ import (
 )
 
 // Leveller decides about results that must be shorter.
-type Leveller struct{ *Decider }
+type BudgetFitter struct{ *Decider }
 
 // ReferToFirst decides that all media of results become references but the last that fit in a
 // budget, and returns the tokens of all of them then.
-func (l Leveller) ReferToFirst(is []Decision, budget int) (n int) {
+func (l BudgetFitter) ReferToFirst(is []Plan, budget int) (n int) {
 	for i := range slices.Backward(is) {
 		all := len(is[i].Media)
-		keep := min(all, max(0, budget/size.Medium))
-		budget -= keep * size.Medium
-		n += all*size.Medium - l.refer(&is[i], all-keep)
+		keep := min(all, max(0, budget/size.MediaTokens))
+		budget -= keep * size.MediaTokens
+		n += all*size.MediaTokens - l.refer(&is[i], all-keep)
 	}
 	return n
 }
 
 // ReferToOldest decides that the oldest media in messages before end become references, until they save
 // enough. It returns the tokens that they save.
-func (l Leveller) ReferToOldest(is []Decision, end int, over int) (saved int) {
+func (l BudgetFitter) ReferToOldest(is []Plan, end int, over int) (saved int) {
 	for i := range is {
-		if is[i].At < end {
+		if is[i].MessageIndex < end {
 			saved += l.refer(&is[i], min(len(is[i].Media), max(0, over-saved+mediaSaving-1)/mediaSaving))
 		}
 	}
@@ -41,7 +41,7 @@ func (l Leveller) ReferToOldest(is []Decision, end int, over int) (saved int) {
 
 // ReferToArguments decides that the long values in the calls of results become references, and returns the
 // tokens that this saves.
-func (l Leveller) ReferToArguments(is []Decision) (saved int) {
+func (l BudgetFitter) ReferToArguments(is []Plan) (saved int) {
 	for i := range is {
 		saved += l.referToArguments(&is[i])
 	}
@@ -54,12 +54,12 @@ const maxRefits = 16
 
 // Level shortens results to a total number of tokens, or to at least minShown bytes each, and returns what
 // changes. The outcome is level: repeating it changes nothing.
-func (l Leveller) Level(ctx context.Context, is []Decision, budget int) ([]Edit, error) {
-	edits := make([]Edit, len(is))
-	var open []*Edit
+func (l BudgetFitter) Level(ctx context.Context, is []Plan, budget int) ([]Change, error) {
+	edits := make([]Change, len(is))
+	var open []*Change
 	for i := range is {
 		edits[i], _ = l.edit(is[i])
-		if e := &edits[i]; e.Size > minShown && !e.Notice.Cleared() {
+		if e := &edits[i]; e.Size > minShown && !e.Notice.IsPlaceholder() {
 			open = append(open, e)
 		} else {
 			budget -= e.Tokens
@@ -86,7 +86,7 @@ func (l Leveller) Level(ctx context.Context, is []Decision, budget int) ([]Edit,
 		}
 		open = left
 	}
-	return slices.DeleteFunc(edits, func(e Edit) bool { return !e.Replaces() }), nil
+	return slices.DeleteFunc(edits, func(e Change) bool { return !e.Replaces() }), nil
 }
 
 // level is the greatest size to which all larger ones can be reduced for the sum to be

@@ -22,11 +22,11 @@ import (
 )
 
 // long makes results of one round, all of the same rule.
-func (c *chances) long(store *vault.Store) (out []Decision) {
+func (c *chances) long(store *vault.Store) (out []Plan) {
 	for i := range c.IntN(8) {
 		id := fmt.Sprintf("call_%d", c.Int())
-		pair := &rounds.Pair{Call: rounds.Call{ID: id, Name: "shell", Args: `{"script":"` + strings.Repeat("echo ", c.IntN(300)) + `"}`}, Found: true, At: i + 1, Result: rounds.Result{ID: id, Texts: []string{strings.Repeat("a line of a result\n", c.IntN(1000))}}}
-		r := ResultOf(rounds.Round{}, pair, rule.Rule{Store: store})
+		pair := &rounds.Pair{Call: rounds.Call{ID: id, Name: "shell", Args: `{"script":"` + strings.Repeat("echo ", c.IntN(300)) + `"}`}, Found: true, MessageIndex: i + 1, Result: rounds.Result{ID: id, Texts: []string{strings.Repeat("a line of a result\n", c.IntN(1000))}}}
+		r := ResultOf(rounds.Round{}, pair, rule.ToolPolicy{Store: store})
 		r.Tokens = len(pair.Result.Texts[0]) / 4
 		out = append(out, Stays(&r))
 	}
@@ -44,7 +44,7 @@ func TestResultsThatMustFitAreMadeLevel(t *testing.T) {
 			sum += each.Tokens
 		}
 		budget := c.IntN(sum + 2)
-		edits, err := Leveller{&c.Decider}.Level(context.Background(), is, budget)
+		edits, err := BudgetFitter{&c.Decider}.Level(context.Background(), is, budget)
 		require.NoError(t, err)
 		if sum <= budget {
 			require.Empty(t, edits, "all of it fits")
@@ -55,14 +55,14 @@ func TestResultsThatMustFitAreMadeLevel(t *testing.T) {
 		for i := range edits {
 			e := &edits[i]
 			left += e.tokensLeft() - e.Tokens
-			least, cut[e.At] = min(least, e.Tokens), true
+			least, cut[e.MessageIndex] = min(least, e.Tokens), true
 			require.Less(t, e.after, e.Size)
 			require.NotEmpty(t, e.file.path, "where all of it will be")
 			require.True(t, left <= budget || e.after >= minShown/2, "no result is cut to nothing: %d bytes", e.after)
 		}
 		small := 0
 		for _, each := range is {
-			if !cut[each.At] {
+			if !cut[each.MessageIndex] {
 				require.True(t, each.Size <= minShown || each.Tokens <= least, "%d tokens stay, but %d are cut", each.Tokens, least)
 				small += each.Tokens
 			}
@@ -88,14 +88,14 @@ func TestNothingIsTakenOutThatIsNotStored(t *testing.T) {
 			}
 			return backendtest.Fault{}
 		})
-		files := &vault.Vault{Showable: notice.Showable}
+		files := &vault.Offloader{Showable: notice.Showable}
 		failed := 0
-		s := &Saver{Decider: &c.Decider, Files: files, Failed: func(context.Context, *Result, error) { failed++ }}
-		var edits []Edit
+		s := &Saver{Decider: &c.Decider, Files: files, Failed: func(context.Context, *Candidate, error) { failed++ }}
+		var edits []Change
 		for _, each := range c.long(files.Open(faults.ReadWrite())) {
-			require.NotNil(t, each.Result)
-			c.Complete(each.Result)
-			if e, why, err := c.Decide(context.Background(), each.Result); why == "" {
+			require.NotNil(t, each.Candidate)
+			c.Complete(each.Candidate)
+			if e, why, err := c.Decide(context.Background(), each.Candidate); why == "" {
 				require.NoError(t, err)
 				edits = append(edits, e)
 			}
@@ -109,7 +109,7 @@ func TestNothingIsTakenOutThatIsNotStored(t *testing.T) {
 			e := &kept[i]
 			require.True(t, e.Replaces())
 			if !e.instead.Keep {
-				require.Equal(t, strings.Join(e.Texts, ""), held(t, c.memory, notice.In([]string{e.instead.Text}).Path))
+				require.Equal(t, strings.Join(e.Texts, ""), held(t, c.memory, notice.FromTexts([]string{e.instead.Text}).Path))
 				seen["result"]++
 			}
 			for _, v := range e.values {
@@ -140,23 +140,23 @@ func TestWhatIsSparedWouldSaveNextToNothing(t *testing.T) {
 	t.Logf("seed %d", seed)
 	c, spared := newChances(seed), 0
 	for range 2000 {
-		var edits []Edit
+		var edits []Change
 		messages := 2 + c.IntN(40)
 		for at := 0; at < messages; at += 1 + c.IntN(8) {
 			size := c.IntN(1500)
-			r := &Result{Pair: &rounds.Pair{At: at, Result: rounds.Result{Texts: []string{strings.Repeat("x ", size/2)}}}, CallAt: at, Texts: []string{strings.Repeat("x ", size/2)}, Size: size, Rule: rule.Rule{Handled: c.IntN(20) == 0}}
-			edits = append(edits, Edit{Decision: Decision{Result: r}, after: min(size, 60)})
+			r := &Candidate{Pair: &rounds.Pair{MessageIndex: at, Result: rounds.Result{Texts: []string{strings.Repeat("x ", size/2)}}}, CallAt: at, Texts: []string{strings.Repeat("x ", size/2)}, Size: size, Rule: rule.ToolPolicy{Handled: c.IntN(20) == 0}}
+			edits = append(edits, Change{Plan: Plan{Candidate: r}, after: min(size, 60)})
 		}
 		each := int64(c.IntN(20_000)) // tokens of a message
 		before, counted := int64(messages)*each, 0
-		prompt := Prompt{
+		prompt := RequestStats{
 			Messages:  messages,
 			Roughly:   func(from, to int) int64 { return int64(to-from) * each },
 			Before:    func() int64 { counted++; return before },
 			Corrected: func(n int64) int64 { return n },
 		}
 		threshold := before - c.Int64N(min(before+1, 2000))
-		n := Spare(edits, prompt, threshold)
+		n := KeepNewest(edits, prompt, threshold)
 		require.LessOrEqual(t, counted, 1, "a request is counted once, if at all")
 		if n == len(edits) {
 			continue
@@ -171,10 +171,10 @@ func TestWhatIsSparedWouldSaveNextToNothing(t *testing.T) {
 				continue
 			}
 			require.False(t, edits[i].Rule.Handled, "the user's code has decided on it")
-			saves += edits[i].shrinks()
+			saves += edits[i].estimatedSaving()
 		}
 		require.Less(t, makes, threshold, "the others make room")
-		require.Less(t, saves*nothingShare, prompt.Roughly(edits[n].At, messages)-saves)
+		require.Less(t, saves*negligibleShare, prompt.Roughly(edits[n].MessageIndex, messages)-saves)
 	}
 	require.Greater(t, spared, 50)
 }

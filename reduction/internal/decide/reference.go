@@ -23,7 +23,7 @@ import (
 )
 
 // wording makes the texts that replace something. It is immutable.
-type wording struct {
+type renderer struct {
 	root    string // of the store
 	over    int    // the most bytes that a value in the arguments of an old call has; zero: any
 	notices *notice.Texts
@@ -41,13 +41,13 @@ type reference struct {
 }
 
 // valuesOf makes references to the long values of a result's call, none if they stay.
-func (w *wording) valuesOf(r *Result) (out []reference) {
+func (w *renderer) valuesOf(r *Candidate) (out []reference) {
 	over := w.over
 	if len(r.Call.Args) <= over || !r.Rule.Refers() {
 		return nil
 	}
 	name := vault.DefaultPath(w.root, vault.ClearDir, r.Call.ID)
-	longest := w.worded(reference{file: file{path: name + vault.Padding + vault.Padding}, to: 1 << 30})
+	longest := w.render(reference{file: file{path: name + vault.Padding + vault.Padding}, to: 1 << 30})
 	for i, v := range notice.Values(r.Call.Args, max(over, len(longest.text))) {
 		each := reference{from: v.From, to: v.To}
 		out = append(out, w.planned(each, r.Rule.Store, fmt.Sprintf("%s%s%d", name, notice.ArgMark, i+1), v.Content))
@@ -56,7 +56,7 @@ func (w *wording) valuesOf(r *Result) (out []reference) {
 }
 
 // references makes references to media, but for those that cannot be stored.
-func (w *wording) references(media []*rounds.Medium, store *vault.Store) (out []reference) {
+func (w *renderer) references(media []*rounds.Medium, store *vault.Store) (out []reference) {
 	for _, m := range media {
 		content, err := json.Marshal(m.Out)
 		if err != nil {
@@ -69,14 +69,14 @@ func (w *wording) references(media []*rounds.Medium, store *vault.Store) (out []
 }
 
 // planned completes a reference, with the path that its content will probably get.
-func (w *wording) planned(r reference, store *vault.Store, filePath, content string) reference {
+func (w *renderer) planned(r reference, store *vault.Store, filePath, content string) reference {
 	r.item = vault.Item{Store: store, Content: content}
 	r.item.At, r.path, r.certain = store.Plan(vault.Place{Path: filePath}, content)
-	return w.worded(r)
+	return w.render(r)
 }
 
 // worded returns a reference with its text, which in arguments is a JSON string.
-func (w *wording) worded(r reference) reference {
+func (w *renderer) render(r reference) reference {
 	data := w.data
 	data.Path = r.path
 	if r.medium == nil {
@@ -108,7 +108,7 @@ func withReferences(args string, values []reference) string {
 
 const (
 	// mediaSaving is about how many tokens a reference saves.
-	mediaSaving = size.Medium - 60
+	mediaSaving = size.MediaTokens - 60
 
 	// maxMediaType is the most bytes of a medium's type that a reference shows.
 	maxMediaType = 64

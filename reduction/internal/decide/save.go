@@ -22,16 +22,16 @@ var errStoreDown = errors.New("the store has failed too often")
 // Saver stores what the edits of one pass take out.
 type Saver struct {
 	*Decider
-	Files  *vault.Vault
-	Failed func(ctx context.Context, r *Result, err error) // is told the first failures
+	Files  *vault.Offloader
+	Failed func(ctx context.Context, r *Candidate, err error) // is told the first failures
 
-	failures int // writes in a row that failed
-	told     int // failures that were reported one by one
+	failures         int // writes in a row that failed
+	reportedFailures int // failures that were reported one by one
 }
 
 // Save stores what the edits take out. It returns those of which that has succeeded, in the same list, how
 // many results and calls stay as they were because of the others, and whether anything is other than decided.
-func (s *Saver) Save(ctx context.Context, edits []Edit) (kept []Edit, lost int, differs bool) {
+func (s *Saver) Save(ctx context.Context, edits []Change) (kept []Change, lost int, differs bool) {
 	items := make([]vault.Item, 0, len(edits))
 	for i := range edits {
 		if f := &edits[i].file; f.item.Store != nil {
@@ -41,7 +41,7 @@ func (s *Saver) Save(ctx context.Context, edits []Edit) (kept []Edit, lost int, 
 	saved := s.Files.SaveAll(ctx, items, maxFailures)
 	kept = edits[:0]
 	for _, e := range edits {
-		var got vault.Saved
+		var got vault.SaveResult
 		item := e.file.item
 		switch {
 		case item.Store == nil:
@@ -65,30 +65,30 @@ func (s *Saver) Save(ctx context.Context, edits []Edit) (kept []Edit, lost int, 
 
 // stored returns an edit as it is now that the content of its result was saved, and saves what its
 // references replace. ok is false if nothing is left of it, same is true if it is as decided.
-func (s *Saver) stored(ctx context.Context, e Edit, got vault.Saved) (now Edit, ok, same bool) {
+func (s *Saver) stored(ctx context.Context, e Change, got vault.SaveResult) (now Change, ok, same bool) {
 	same = true
 	if item := e.file.item; item.Store != nil {
-		if !s.succeeded(ctx, e.Result, got.Err) {
+		if !s.succeeded(ctx, e.Candidate, got.Err) {
 			return e, false, false
 		}
 		same, e.file.path, e.file.existed = got.Path == e.file.path, got.Path, got.Existed
 	}
 	for _, all := range []*[]reference{&e.values, &e.media} {
 		if len(*all) > 0 {
-			kept, as := s.saveReferences(ctx, e.Result, *all)
+			kept, as := s.saveReferences(ctx, e.Candidate, *all)
 			*all, same = kept, same && as
 		}
 	}
 	if same {
 		return e, true, true
 	}
-	e, _ = s.edit(e.Decision)
+	e, _ = s.edit(e.Plan)
 	return e, e.Replaces(), false
 }
 
 // saveReferences stores what references replace, and returns those of which that succeeded. same is
 // true if all did, under the expected paths.
-func (s *Saver) saveReferences(ctx context.Context, r *Result, all []reference) (kept []reference, same bool) {
+func (s *Saver) saveReferences(ctx context.Context, r *Candidate, all []reference) (kept []reference, same bool) {
 	same = true
 	for _, each := range all {
 		got := s.save(ctx, each.item)
@@ -98,7 +98,7 @@ func (s *Saver) saveReferences(ctx context.Context, r *Result, all []reference) 
 		}
 		if each.existed = got.Existed; got.Path != each.path {
 			same, each.path = false, got.Path
-			each = s.worded(each)
+			each = s.render(each)
 		}
 		kept = append(kept, each)
 	}
@@ -106,22 +106,22 @@ func (s *Saver) saveReferences(ctx context.Context, r *Result, all []reference) 
 }
 
 // save stores an item, unless the store has failed too often in a row.
-func (s *Saver) save(ctx context.Context, item vault.Item) vault.Saved {
+func (s *Saver) save(ctx context.Context, item vault.Item) vault.SaveResult {
 	if s.failures >= maxFailures {
-		return vault.Saved{Err: errStoreDown}
+		return vault.SaveResult{Err: errStoreDown}
 	}
 	return s.Files.Save(ctx, item)
 }
 
 // succeeded reports whether content of a call was stored, and counts and reports failures.
-func (s *Saver) succeeded(ctx context.Context, r *Result, err error) bool {
+func (s *Saver) succeeded(ctx context.Context, r *Candidate, err error) bool {
 	switch {
 	case err == nil:
 		s.failures = 0
 	case !errors.Is(err, errStoreDown):
 		s.failures++
-		if s.told < maxFailures {
-			s.told++
+		if s.reportedFailures < maxFailures {
+			s.reportedFailures++
 			s.Failed(ctx, r, err)
 		}
 	}

@@ -10,13 +10,13 @@ type Verdict string
 
 // The verdicts.
 const (
-	Pays    Verdict = "pays"
+	Apply   Verdict = "pays"
 	Waits   Verdict = "waits"
 	Unknown Verdict = "unknown" // a figure decides that was not counted yet
 )
 
 // Figures are what a pass costs and saves, in tokens.
-type Figures struct {
+type CostEstimate struct {
 	Threshold, Target, Least int64 // MaxTokensForClear, ClearTargetTokens, ClearAtLeastTokens
 
 	Forced  bool  // the window requires the pass
@@ -29,7 +29,7 @@ type Figures struct {
 }
 
 // Prompt is the request that a pass changes, in numbers.
-type Prompt struct {
+type RequestStats struct {
 	Messages  int
 	Roughly   func(from, to int) int64 // the tokens of messages, at four bytes a token
 	Before    func() int64             // its tokens, counted when that is asked first
@@ -37,18 +37,18 @@ type Prompt struct {
 }
 
 // Of adds what edits save and rewrite.
-func (f Figures) Of(edits []Edit, prompt Prompt) Figures {
+func (f CostEstimate) Of(edits []Change, prompt RequestStats) CostEstimate {
 	var sum int64
 	first := prompt.Messages
 	for i := range edits {
 		e := &edits[i]
 		f.Chosen = f.Chosen || e.Rule.Handled
-		if f.saves < f.Threshold/dropShare {
+		if f.saves < f.Threshold/minSavingShare {
 			sum += e.saved()
 			f.saves = prompt.Corrected(sum)
 		}
 		if e.Replaces() {
-			f.shrinks, first = f.shrinks+e.shrinks(), min(first, e.At, e.CallAt)
+			f.shrinks, first = f.shrinks+e.estimatedSaving(), min(first, e.MessageIndex, e.CallAt)
 		}
 	}
 	f.breaks = prompt.Roughly(first, prompt.Messages) - f.shrinks
@@ -59,7 +59,7 @@ func (f Figures) Of(edits []Edit, prompt Prompt) Figures {
 // hundredth of what follows the first of them, and the others alone make room below a threshold. A caller
 // that passes the whole history each time has the others made again, and the prompt cache holds up
 // to the newest: these would not pay for that within a thousand model calls.
-func Spare(edits []Edit, prompt Prompt, threshold int64) int {
+func KeepNewest(edits []Change, prompt RequestStats, threshold int64) int {
 	if n := len(edits); n < 2 || edits[n-1].roughly() >= largeResult {
 		return n
 	}
@@ -68,13 +68,13 @@ func Spare(edits []Edit, prompt Prompt, threshold int64) int {
 	spared := len(edits)
 	for i := spared - 1; i > 0 && !edits[i].Rule.Handled; i-- {
 		e := &edits[i]
-		for ; at > min(e.At, e.CallAt); at-- {
+		for ; at > min(e.MessageIndex, e.CallAt); at-- {
 			behind += prompt.Roughly(at-1, at)
 		}
-		if saves += e.shrinks(); makes != 0 {
+		if saves += e.estimatedSaving(); makes != 0 {
 			makes += prompt.Corrected(e.saved())
 		}
-		if saves*nothingShare >= behind-saves {
+		if saves*negligibleShare >= behind-saves {
 			continue
 		}
 		if makes == 0 {
@@ -93,45 +93,45 @@ func Spare(edits []Edit, prompt Prompt, threshold int64) int {
 
 // Worth tells whether a pass is worth it: one that the window requires is, and one that the user's code
 // has decided on never waits for room.
-func (f Figures) Worth() Verdict {
-	drop, breaks := f.saves < f.Threshold/dropShare, f.Target == 0 && f.shrinks*fairShare < f.breaks // a target says itself how much to save
+func (f CostEstimate) Worth() Verdict {
+	drop, breaks := f.saves < f.Threshold/minSavingShare, f.Target == 0 && f.shrinks*minRewriteShare < f.breaks // a target says itself how much to save
 	if f.Chosen {
 		drop, breaks = false, false
 	}
 	switch {
 	case f.Forced:
-		return Pays
+		return Apply
 	case (drop || breaks) && f.Before < 0:
 		return Unknown
 	case drop && f.Before-f.saves >= f.Threshold: // the rest alone exceeds it
 		return Waits
-	case breaks && float64(f.Before) < patience*float64(f.Threshold): // there is room
+	case breaks && float64(f.Before) < deferFactor*float64(f.Threshold): // there is room
 		return Waits
 	case f.Least == 0:
-		return Pays
+		return Apply
 	case f.Before < 0 || f.After < 0:
 		return Unknown
 	case f.Before-f.After < f.Least:
 		return Waits
 	}
-	return Pays
+	return Apply
 }
 
 const (
 	// dropShare is the share of MaxTokensForClear that clearing must save if it cannot get below that
 	// threshold: an eighth. Less is a drop in the ocean: clearing each result as it becomes old would
 	// break the prompt cache at every call.
-	dropShare = 8
+	minSavingShare = 8
 
 	// fairShare is the share of what a pass rewrites that it must save: a sixth.
-	fairShare = 6
+	minRewriteShare = 6
 
 	// nothingShare: a pass that saves less than a hundredth of what it rewrites is not worth it.
-	nothingShare = 100
+	negligibleShare = 100
 
 	// largeResult is worth clearing whatever follows it, in tokens.
 	largeResult = 1000
 
 	// patience is how far above MaxTokensForClear a pass that rewrites more waits: an eighth.
-	patience = 1 + 1./dropShare
+	deferFactor = 1 + 1./minSavingShare
 )

@@ -77,17 +77,17 @@ type Notice struct {
 }
 
 // Cleared reports whether the notice stands for the whole result.
-func (n Notice) Cleared() bool { return n.kind == clearedNotice }
+func (n Notice) IsPlaceholder() bool { return n.kind == clearedNotice }
 
 // Cut reports whether the notice shows parts of the result.
-func (n Notice) Cut() bool { return n.kind == truncatedNotice }
+func (n Notice) IsExcerpt() bool { return n.kind == truncatedNotice }
 
 // Ends is true of every notice with a path.
-func Ends(text string) bool { return strings.HasSuffix(text, closeTag) }
+func HasEnvelope(text string) bool { return strings.HasSuffix(text, closeTag) }
 
 // Recognise finds the notice that text is or, after a stream, ends with.
-func Recognise(text string) Notice {
-	if !Ends(text) {
+func Parse(text string) Notice {
+	if !HasEnvelope(text) {
 		if strings.HasPrefix(text, "[") && slices.Contains(placeholders, text) {
 			return Notice{kind: clearedNotice}
 		}
@@ -114,7 +114,7 @@ func InMarked(texts []string) Notice {
 	}) {
 		return Notice{kind: clearedNotice}
 	}
-	return In(texts)
+	return FromTexts(texts)
 }
 
 // parse reads a notice that text begins with. words are those before the path, rest is what
@@ -197,7 +197,7 @@ func greatest(s string) int {
 
 // IsMedium reports whether a text replaces a medium.
 func IsMedium(text string) bool {
-	if !Ends(text) || !strings.HasPrefix(text, openTag) {
+	if !HasEnvelope(text) || !strings.HasPrefix(text, openTag) {
 		return false
 	}
 	n, _, _ := parse(text)
@@ -222,11 +222,11 @@ var argumentFile = regexp.MustCompile(ArgMark + "[0-9]+(-[a-z2-7]{26}(-[0-9])?)?
 // In finds the notice that replaces a whole result. Eino writes one in place of
 // each text; for a stream in an agentic message only the last text has it. Texts that
 // name different paths are not a notice of one result.
-func In(texts []string) Notice {
+func FromTexts(texts []string) Notice {
 	var found Notice
 	cleared := 0
 	for _, t := range texts {
-		n := Recognise(t)
+		n := Parse(t)
 		switch {
 		case n.kind == noNotice:
 			continue
@@ -247,9 +247,9 @@ func In(texts []string) Notice {
 
 // shownBy returns what follows the first line of the first finished notice among texts that
 // shows anything.
-func shownBy(texts []string) (rest string, ok bool) {
+func excerptBody(texts []string) (rest string, ok bool) {
 	for _, text := range texts {
-		if Ends(text) {
+		if HasEnvelope(text) {
 			if n, _, rest := parse(text); n.kind == truncatedNotice {
 				return rest, true
 			}
@@ -261,7 +261,7 @@ func shownBy(texts []string) (rest string, ok bool) {
 // Excerpt returns what the first finished notice among texts shows of the start and the end of
 // its file.
 func Excerpt(texts []string) (head, tail string, ok bool) {
-	rest, found := shownBy(texts)
+	rest, found := excerptBody(texts)
 	if !found {
 		return "", "", false
 	}
@@ -298,7 +298,7 @@ func shownIn(texts []string) (shown string, ok bool) {
 	if _, _, excerpt := Excerpt(texts); excerpt {
 		return "", false
 	}
-	rest, _ := shownBy(texts)
+	rest, _ := excerptBody(texts)
 	_, shown, ok = strings.Cut(behindEmptyLine(rest), "\n")
 	if !ok {
 		return "", false

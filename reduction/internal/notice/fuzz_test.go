@@ -32,7 +32,7 @@ func FuzzExcerpt(f *testing.F) {
 			out := w.Excerpt(text, v, limit)
 			require.LessOrEqual(t, len(out), limit)
 			require.True(t, utf8.ValidString(out))
-			got := Recognise(out)
+			got := Parse(out)
 			require.Equal(t, p, got.Path)
 			require.Equal(t, len(text), got.Bytes)
 		}
@@ -51,7 +51,7 @@ func FuzzRecognise(f *testing.F) {
 		f.Add(each.text)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
-		n := Recognise(text)
+		n := Parse(text)
 		require.False(t, strings.ContainsAny(n.Path, "\n\x00"))
 		require.LessOrEqual(t, len(n.Path), MaxPath)
 		if n.kind == clearedNotice && n.Path != "" {
@@ -74,9 +74,9 @@ func FuzzBoundary(f *testing.F) {
 				require.True(t, utf8.ValidString(s[:at]) && utf8.ValidString(s[at:]))
 			}
 		}
-		require.Len(t, Defused(s), len(s))
-		require.True(t, utf8.ValidString(Defused(s)))
-		require.NotContains(t, Defused(s), openTag)
+		require.Len(t, Sanitize(s), len(s))
+		require.True(t, utf8.ValidString(Sanitize(s)))
+		require.NotContains(t, Sanitize(s), openTag)
 	})
 }
 

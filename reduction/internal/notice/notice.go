@@ -74,14 +74,14 @@ func Current() *Texts {
 
 // Fill makes a notice. Without a tool, the notice does not mention one.
 func (w *Texts) Fill(f template, v Data) string {
-	v.head, v.tail, v.Shown = Defused(v.head), Defused(v.tail), Defused(v.Shown)
-	return f.fill(w.Hinted(v))
+	v.head, v.tail, v.Shown = Sanitize(v.head), Sanitize(v.tail), Sanitize(v.Shown)
+	return f.fill(w.WithHint(v))
 }
 
 // Defused makes a piece of tool output safe for a notice, at the same length: bytes that
 // are not UTF-8 become question marks, and anything like the end or the start of a
 // notice is changed.
-func Defused(s string) string {
+func Sanitize(s string) string {
 	if s = display.Valid(s); strings.Contains(s, envelopeName) {
 		return defuse.Replace(s)
 	}
@@ -91,7 +91,7 @@ func Defused(s string) string {
 var defuse = strings.NewReplacer(openTag, "["+openTag[1:], closeTag, "["+closeTag[1:])
 
 // Hinted returns the data of a notice with the hint which tool to read with, if there is one.
-func (w *Texts) Hinted(v Data) Data {
+func (w *Texts) WithHint(v Data) Data {
 	if v.Tool != "" && v.Hint == "" {
 		hint := w.Hint
 		if v.Finds {
@@ -109,7 +109,7 @@ const minExcerpt = 40
 // bytes can show. ok is false if not even the notice fits.
 func (w *Texts) Room(size int, v Data, limit int) (n int, ok bool) {
 	v.Bytes, v.HeadBytes, v.TailBytes = size, size, size
-	v = w.Hinted(v)
+	v = w.WithHint(v)
 	if n = limit - w.Truncated.Length(v); n >= minExcerpt {
 		return n, true
 	}
@@ -135,7 +135,7 @@ func (w *Texts) Excerpt(text string, v Data, limit int) string {
 // text that show makes for the remaining room. It is empty if show returns nothing.
 func (w *Texts) Shortened(size int, v Data, limit int, show func(room int) string) string {
 	v.Bytes = size
-	room := limit - w.Previewed.Length(w.Hinted(v))
+	room := limit - w.Previewed.Length(w.WithHint(v))
 	if room < minExcerpt {
 		return ""
 	}
@@ -148,9 +148,9 @@ func (w *Texts) Shortened(size int, v Data, limit int, show func(room int) strin
 // Ending makes the end of a stream of which the first v.headBytes bytes were passed on:
 // a notice of at most limit bytes, with as much of the end of tail as fits. ok is false
 // if not even the notice fits.
-func (w *Texts) Ending(f template, v Data, tail string, limit int) (notice string, ok bool) {
+func (w *Texts) RenderStreamEnd(f template, v Data, tail string, limit int) (notice string, ok bool) {
 	v.TailBytes = len(tail)
-	room := limit - f.Length(w.Hinted(v))
+	room := limit - f.Length(w.WithHint(v))
 	if room < 0 {
 		return "", false
 	}
@@ -245,9 +245,9 @@ func (v *Data) field(name string) (text *string, number *int) {
 var noText string // of the end of a template, which has no field
 
 // Again makes a notice of at most limit bytes of one that shows parts of a file already, v.bytes long.
-func (w *Texts) Again(texts []string, v Data, limit int) (text string, ok bool) {
+func (w *Texts) Reshorten(texts []string, v Data, limit int) (text string, ok bool) {
 	if shown, ok := shownIn(texts); ok {
-		room := limit - w.Previewed.Length(w.Hinted(v))
+		room := limit - w.Previewed.Length(w.WithHint(v))
 		v.Shown = shown[:lineEnd(shown, display.Floor(shown, max(0, room)))]
 		return w.Fill(w.Previewed, v), room >= minExcerpt
 	}

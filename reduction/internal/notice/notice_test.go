@@ -22,22 +22,22 @@ func TestNoticesOfBothPackagesInBothLanguagesAreKnown(t *testing.T) {
 	for _, w := range []*Texts{english, chinese} {
 		for _, tool := range []string{"read_file", ""} {
 			v.Tool = tool
-			require.Equal(t, Notice{clearedNotice, v.Path, v.Bytes}, Recognise(w.Fill(w.Cleared, v)))
-			require.Equal(t, Notice{truncatedNotice, v.Path, v.Bytes}, Recognise(w.Fill(w.Truncated, v)))
-			require.Equal(t, Notice{truncatedNotice, v.Path, v.Bytes}, Recognise(w.Fill(w.Previewed, v)))
-			require.Equal(t, Notice{truncatedNotice, v.Path, v.Bytes}, Recognise("what was passed on"+w.Fill(w.Found, v)))
-			require.Equal(t, Notice{truncatedNotice, v.Path, v.Bytes}, Recognise("what was passed on"+w.Fill(w.Stream, v)))
-			require.Equal(t, noNotice, Recognise("what was passed on"+w.Fill(w.Unsaved, v)).kind, "there is nothing to point at")
+			require.Equal(t, Notice{clearedNotice, v.Path, v.Bytes}, Parse(w.Fill(w.Cleared, v)))
+			require.Equal(t, Notice{truncatedNotice, v.Path, v.Bytes}, Parse(w.Fill(w.Truncated, v)))
+			require.Equal(t, Notice{truncatedNotice, v.Path, v.Bytes}, Parse(w.Fill(w.Previewed, v)))
+			require.Equal(t, Notice{truncatedNotice, v.Path, v.Bytes}, Parse("what was passed on"+w.Fill(w.Found, v)))
+			require.Equal(t, Notice{truncatedNotice, v.Path, v.Bytes}, Parse("what was passed on"+w.Fill(w.Stream, v)))
+			require.Equal(t, noNotice, Parse("what was passed on"+w.Fill(w.Unsaved, v)).kind, "there is nothing to point at")
 			require.NotContains(t, w.Fill(w.Unsaved, v), v.Path)
 			require.Equal(t, tool != "", strings.Contains(w.Fill(w.Cleared, v), "read_file"))
 		}
-		require.Equal(t, Notice{kind: clearedNotice}, Recognise(w.Fill(w.Placeholder, v)))
+		require.Equal(t, Notice{kind: clearedNotice}, Parse(w.Fill(w.Placeholder, v)))
 		for _, f := range []template{w.Cleared, w.Truncated, w.Stream, w.Previewed, w.Found} {
-			require.Equal(t, f.Length(w.Hinted(v)), len(w.Fill(f, v)))
+			require.Equal(t, f.Length(w.WithHint(v)), len(w.Fill(f, v)))
 		}
 	}
 	for _, each := range einoNotices {
-		require.Equal(t, each.is, Recognise(each.text), each.text)
+		require.Equal(t, each.is, Parse(each.text), each.text)
 		head, tail, ok := Excerpt([]string{each.text})
 		require.Equal(t, each.head != "", ok, each.text)
 		require.Equal(t, []string{each.head, each.tail}, []string{head, tail})
@@ -94,12 +94,12 @@ func TestEachNoticeKeepsToTheFormat(t *testing.T) {
 				_, ok = Before([]string{v.head[9:], w.Fill(f, v)})
 				require.False(t, ok)
 			}
-			require.Empty(t, Recognise(v.head+w.Fill(w.Unsaved, v)))
+			require.Empty(t, Parse(v.head+w.Fill(w.Unsaved, v)))
 			argument := v
 			argument.Path = "/tmp/clear/c" + ArgMark + "2"
 			require.True(t, isReference(display.Quoted(w.Fill(w.Argument, argument))))
 		}
-		require.True(t, Recognise(w.Fill(w.Placeholder, v)).Cleared(), "one more in the list, and none less")
+		require.True(t, Parse(w.Fill(w.Placeholder, v)).IsPlaceholder(), "one more in the list, and none less")
 	}
 }
 
@@ -137,7 +137,7 @@ func TestStoredNoticesAreReadInOtherWords(t *testing.T) {
 
 // readNotice is all that this package reads in a text.
 func readNotice(texts []string) sampleNotice {
-	n := In(texts)
+	n := FromTexts(texts)
 	out := sampleNotice{Texts: texts, Whole: n.kind == clearedNotice, Path: n.Path, Bytes: n.Bytes}
 	out.Before, _ = Before(texts)
 	out.Head, out.Tail, _ = Excerpt(texts)
@@ -194,13 +194,13 @@ func TestTextThatOnlyLooksLikeANoticeIsNotOne(t *testing.T) {
 		openTag + "Old result (5 bytes), saved in full to: /a\n" + strings.Repeat("Read it.", 100) + closeTag,
 		"[Old tool result content cleared] ",
 	} {
-		require.Equal(t, Notice{}, Recognise(text), text)
+		require.Equal(t, Notice{}, Parse(text), text)
 	}
-	require.Equal(t, Notice{}, In([]string{"[Old tool result content cleared]", "text"}))
-	require.Equal(t, Notice{}, In(nil))
+	require.Equal(t, Notice{}, FromTexts([]string{"[Old tool result content cleared]", "text"}))
+	require.Equal(t, Notice{}, FromTexts(nil))
 	one, two := english.Fill(english.Truncated, Data{Path: "/1"}), english.Fill(english.Truncated, Data{Path: "/2"})
-	require.Equal(t, Notice{}, In([]string{one, two}))
-	require.Equal(t, "/1", In([]string{one, "caption", one}).Path)
+	require.Equal(t, Notice{}, FromTexts([]string{one, two}))
+	require.Equal(t, "/1", FromTexts([]string{one, "caption", one}).Path)
 }
 
 func TestTemplateFieldsInToolOutputAreNotExpanded(t *testing.T) {

@@ -26,11 +26,11 @@ import (
 
 // Reader is the read tool of the agents of one middleware.
 type Reader struct {
-	Name   string
-	Named  bool  // the configuration says so: then any tool of that name is it
-	Tool   *Tool // to add to an agent that has none; nil: none
-	Media  bool  // which returns media where other tools do
-	Report report.Reporter
+	Name     string
+	Explicit bool  // the configuration says so: then any tool of that name is it
+	Tool     *Tool // to add to an agent that has none; nil: none
+	Media    bool  // which returns media where other tools do
+	Report   report.Reporter
 }
 
 // run is what is known of a run. Its key in a context is the Reader.
@@ -51,7 +51,7 @@ func (r *Reader) runOf(ctx context.Context) *run {
 // require. One of its name that the agent has is used if it is made for reading page by page. Any other
 // is an error: notices would send the model to it.
 func (r *Reader) Begin(ctx context.Context, tools []tool.BaseTool) (context.Context, []tool.BaseTool, error) {
-	found, at := among(ctx, tools, r.Name)
+	found, at := findTool(ctx, tools, r.Name)
 	if r.Tool == nil {
 		return virtual.WithResults(context.WithValue(ctx, r, &run{kind: found}), unread{}), tools, nil
 	}
@@ -127,7 +127,7 @@ func (r *Reader) Check(ctx context.Context, lists ...[]*schema.ToolInfo) (yields
 	}
 	found := none
 	for _, info := range named {
-		if each := kindOf(info); found == none || each == foreign {
+		if each := kindOf(info); found == none || each == kindUnknown {
 			found = each
 		}
 	}
@@ -170,8 +170,8 @@ func (r *Reader) Of(ctx context.Context) (name string, own bool) {
 
 // Reads reports whether a tool is the read tool. A tool that the configuration does
 // not name needs other evidence.
-func (r *Reader) Reads(ctx context.Context, tool string) bool {
-	return tool == r.Name && (r.Named || r.kindIn(ctx) != foreign)
+func (r *Reader) IsReadTool(ctx context.Context, tool string) bool {
+	return tool == r.Name && (r.Explicit || r.kindIn(ctx) != kindUnknown)
 }
 
 // maxDescription is how much of another tool's description an error quotes, in bytes.
@@ -189,15 +189,15 @@ func returnsParts(t tool.BaseTool) bool {
 type kind string
 
 const (
-	none    kind = "none"
-	foreign kind = "foreign" // some tool of that name
-	pages   kind = "pages"   // one that is made for reading page by page
-	ours    kind = "own"     // one of this package's
+	none        kind = "none"
+	kindUnknown kind = "foreign" // some tool of that name
+	pages       kind = "pages"   // one that is made for reading page by page
+	ours        kind = "own"     // one of this package's
 )
 
 // among looks for the tools of a name. Of several, the least trusted one counts. It
 // skips tools whose Info fails; the agent itself reports them.
-func among(ctx context.Context, tools []tool.BaseTool, name string) (found kind, at int) {
+func findTool(ctx context.Context, tools []tool.BaseTool, name string) (found kind, at int) {
 	found, at = none, -1
 	for i, t := range tools {
 		if t == nil {
@@ -207,7 +207,7 @@ func among(ctx context.Context, tools []tool.BaseTool, name string) (found kind,
 		if err != nil || info == nil || info.Name != name {
 			continue
 		}
-		if r := kindOf(info); at < 0 || found == ours || r == foreign {
+		if r := kindOf(info); at < 0 || found == ours || r == kindUnknown {
 			found, at = r, i
 		}
 	}
@@ -224,7 +224,7 @@ func kindOf(info *schema.ToolInfo) kind {
 	have := toolschema.Names(info.ParamsOneOf)
 	for _, want := range []string{"file_path", "offset", "limit"} {
 		if !slices.Contains(have, want) {
-			return foreign
+			return kindUnknown
 		}
 	}
 	return pages

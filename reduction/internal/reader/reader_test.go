@@ -107,8 +107,8 @@ func TestARunHasOneReadToolOrDoesNotBegin(t *testing.T) {
 		has := foreign || pages || last != "" || r.Tool != nil
 		require.Equal(t, "read", name, "%v: if there is none yet, a later handler may add it", is)
 		require.Equal(t, has && !foreign && !pages, own, "%v", is)
-		require.Equal(t, !foreign, r.Reads(ctx, "read"), "%v: of a foreign tool nothing is known", is)
-		require.False(t, r.Reads(ctx, "write"))
+		require.Equal(t, !foreign, r.IsReadTool(ctx, "read"), "%v: of a foreign tool nothing is known", is)
+		require.False(t, r.IsReadTool(ctx, "write"))
 	}
 	require.Positive(t, seen["an error"])
 	require.Positive(t, seen["added"])

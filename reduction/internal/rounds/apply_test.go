@@ -72,5 +72,5 @@ func keepsExtra[M adk.MessageType](t *testing.T) {
 func TestReplacement_OfAnUnknownPartKeepsTheResult(t *testing.T) {
 	items := []message.Part{message.NewText("content")}
 	r := Replacement{Parts: []schema.ToolOutputPart{{Type: schema.ToolPartTypeText, Text: "new"}, {Type: "unknown"}}}
-	require.Equal(t, items, r.in(items))
+	require.Equal(t, items, r.apply(items))
 }

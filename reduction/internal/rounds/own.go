@@ -13,7 +13,7 @@ import (
 
 // Own returns a copy for a callback that may write to it. Values in Extra, and tools that were
 // found, are shared.
-func Own[T any](v T) T {
+func DeepCopy[T any](v T) T {
 	ownParts(reflect.ValueOf(&v).Elem())
 	return v
 }

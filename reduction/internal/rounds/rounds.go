@@ -36,12 +36,12 @@ type Call struct {
 
 // Result is one tool result. A message may carry several.
 type Result struct {
-	Index    int // position in its message
-	ID, name string
-	Texts    []string // its text parts, in order
-	Moved    []string // the references to its media
-	Search   bool     // the answer of a native tool search: never touched
-	Handled  bool     // a user's handler has replaced it
+	Index     int // position in its message
+	ID, name  string
+	Texts     []string // its text parts, in order
+	MediaRefs []string // the references to its media
+	Search    bool     // the answer of a native tool search: never touched
+	Handled   bool     // a user's handler has replaced it
 }
 
 // Size is the number of bytes of text.
@@ -114,7 +114,7 @@ func ResultIn(p message.Part) Result {
 			r.Search = true
 		case item.Kind != message.Text:
 		case notice.IsMedium(item.Text()):
-			r.Moved = append(r.Moved, item.Text())
+			r.MediaRefs = append(r.MediaRefs, item.Text())
 		default:
 			r.Texts = append(r.Texts, item.Text())
 		}
@@ -124,10 +124,10 @@ func ResultIn(p message.Part) Result {
 
 // Pair is a call and its result.
 type Pair struct {
-	Call   Call
-	Found  bool // there is a result
-	At     int  // the message of the result
-	Result Result
+	Call         Call
+	Found        bool // there is a result
+	MessageIndex int  // the message of the result
+	Result       Result
 }
 
 // Round is an assistant message with tool calls, and their results.
@@ -144,7 +144,7 @@ func (r Round) Messages() []int {
 	var out []int
 	for _, p := range r.Pairs {
 		if p.Found {
-			out = append(out, p.At)
+			out = append(out, p.MessageIndex)
 		}
 	}
 	slices.Sort(out)
@@ -155,7 +155,7 @@ func (r Round) Messages() []int {
 // has none yet; ids may repeat, in a round and over a conversation. A result without an id
 // belongs to a call of the newest round, by its name or else by its position. A result that
 // matches no call is in no round.
-func Of[M adk.MessageType](msgs []M) []Round {
+func Split[M adk.MessageType](msgs []M) []Round {
 	p := pairer{rounds: make([]Round, 0, len(msgs)/2)}
 	var v View
 	for i, m := range msgs {
@@ -204,7 +204,7 @@ func (p *pairer) add(at int, r Result) {
 		to = newest.waiting(r, false)
 	}
 	if to != nil {
-		to.Found, to.At, to.Result = true, at, r
+		to.Found, to.MessageIndex, to.Result = true, at, r
 	}
 }
 
@@ -253,7 +253,7 @@ func (r *Round) waiting(got Result, byID bool) *Pair {
 }
 
 // Outside returns the rounds before the last keep, and where the kept ones begin.
-func Outside(rounds []Round, keep int) (before []Round, end int) {
+func SplitRetained(rounds []Round, keep int) (before []Round, end int) {
 	if len(rounds) <= keep {
 		return nil, 0
 	}
@@ -390,7 +390,7 @@ func (e *Edit) result(p message.Part) (message.Part, bool) {
 	marks := false
 	for _, r := range e.Results {
 		if r.Index == p.Index {
-			items, changes, marks = r.in(items), changes || !r.Keep, marks || r.Mark
+			items, changes, marks = r.apply(items), changes || !r.Keep, marks || r.Mark
 		}
 	}
 	if marks {
@@ -403,7 +403,7 @@ func (e *Edit) result(p message.Part) (message.Part, bool) {
 }
 
 // in returns the parts of a result after its replacement.
-func (r Replacement) in(items []message.Part) []message.Part {
+func (r Replacement) apply(items []message.Part) []message.Part {
 	if r.Keep {
 		return items
 	}

@@ -60,7 +60,7 @@ func TestRoundsPairCallsWithTheirResults(t *testing.T) {
 			for _, p := range r.Pairs {
 				s := p.Call.ID + "-"
 				if p.Found {
-					s = fmt.Sprint(p.Call.ID, "@", p.At)
+					s = fmt.Sprint(p.Call.ID, "@", p.MessageIndex)
 				}
 				pairs = append(pairs, s)
 			}
@@ -90,7 +90,7 @@ func pairedSlowly(vs []View) []Round {
 					to = rounds[n].waiting(r, false)
 				}
 				if to != nil {
-					to.Found, to.At, to.Result = true, i, r
+					to.Found, to.MessageIndex, to.Result = true, i, r
 				}
 				if to != nil || r.ID == "" {
 					break
@@ -151,7 +151,7 @@ func TestPairingIsLinearInTheHistory(t *testing.T) {
 	require.Len(t, got, rounds)
 	for i, r := range got {
 		require.True(t, r.Pairs[0].Found)
-		require.Equal(t, 3*i+1, r.Pairs[0].At)
+		require.Equal(t, 3*i+1, r.Pairs[0].MessageIndex)
 	}
 	t.Logf("%d rounds: %v", rounds, took)
 	require.Less(t, took, 30*time.Second, "a look at every round for each of these results takes minutes")

@@ -32,44 +32,44 @@ const (
 var ErrNoStore = errors.New("no backend for offload")
 
 // Rule is the rule for the results of one tool, when they return or when they are old.
-type Rule struct {
-	Store   *vault.Store // nil: nowhere to put content
-	Leave   Reason       // if not empty, the reason to leave results alone
-	Handled bool         // a handler of the user's decides
-	Reads   bool         // the tool reads stored content back
+type ToolPolicy struct {
+	Store      *vault.Store // nil: nowhere to put content
+	SkipReason Reason       // if not empty, the reason to leave results alone
+	Handled    bool         // a handler of the user's decides
+	Reads      bool         // the tool reads stored content back
 
 	Limit   int  // the most bytes of a returned result
 	Compact bool // which may become shorter JSON
 
-	otherwise Reason // Leave, if there were no handler
+	defaultSkip Reason // Leave, if there were no handler
 }
 
 // Refers reports whether references may replace parts of results and calls.
-func (r Rule) Refers() bool { return r.Store != nil && r.Leave == "" && !r.Handled }
+func (r ToolPolicy) Refers() bool { return r.Store != nil && r.SkipReason == "" && !r.Handled }
 
 // ByDefault is the rule without a handler.
-func (r Rule) ByDefault() Rule {
-	r.Handled, r.Leave = false, r.otherwise
+func (r ToolPolicy) ByDefault() ToolPolicy {
+	r.Handled, r.SkipReason = false, r.defaultSkip
 	return r
 }
 
 // left completes a rule: that a list excludes the tool or its own configuration skips it counts more than
 // a handler, and the general configuration less.
-func (r Rule) left(excluded, skipped bool) Rule {
+func (r ToolPolicy) resolve(excluded, skipped bool) ToolPolicy {
 	switch {
 	case excluded:
-		r.Leave = Excluded
+		r.SkipReason = Excluded
 	case skipped:
-		r.Leave = Skipped
+		r.SkipReason = Skipped
 	case !r.Handled:
-		r.Leave = r.otherwise
+		r.SkipReason = r.defaultSkip
 	}
-	r.Handled = r.Handled && r.Leave == ""
+	r.Handled = r.Handled && r.SkipReason == ""
 	return r
 }
 
 // Phase is what the configuration says of results that return, or of old ones.
-type Phase struct {
+type PhaseConfig struct {
 	Skip    bool
 	Exclude []string        // tools, by name or pattern
 	Tools   map[string]Tool // those with a configuration of their own
@@ -85,41 +85,41 @@ type Table struct {
 	Limit    int
 	Limits   map[string]int // the same
 	Compact  bool
-	Returned Phase
-	Old      Phase
+	Returned PhaseConfig
+	Old      PhaseConfig
 }
 
 // OnReturn is the rule for a returned result. Content just read from the store is not
 // cut: the model would read it again, endlessly. Nor are answers that load tools:
 // toolsearch reads from the history which tools are loaded.
-func (t *Table) OnReturn(tool, args string, reads bool) Rule {
+func (t *Table) ForTruncation(tool, args string, reads bool) ToolPolicy {
 	own, excluded := t.Returned.Tools[tool], t.Returned.excludes(tool, args)
-	r := Rule{Store: cmp.Or(t.Stores[tool], t.Store), Handled: own.Handles, Limit: cmp.Or(t.Limits[tool], t.Limit), Reads: reads}
+	r := ToolPolicy{Store: cmp.Or(t.Stores[tool], t.Store), Handled: own.Handles, Limit: cmp.Or(t.Limits[tool], t.Limit), Reads: reads}
 	r.Compact = t.Compact && !reads && !toolnames.Loads(tool) && !excluded
 	switch {
 	case reads || toolnames.Loads(tool):
-		r.otherwise = Exempt
+		r.defaultSkip = Exempt
 	case t.Returned.Skip && t.Limits[tool] == 0, r.Store == nil:
-		r.otherwise = Skipped
+		r.defaultSkip = Skipped
 	}
-	return r.left(excluded, own.Skip)
+	return r.resolve(excluded, own.Skip)
 }
 
 // OnceOld is the rule for an old result. Only answers that load tools are exempt.
-func (t *Table) OnceOld(tool, args string, reads bool) Rule {
+func (t *Table) ForClearing(tool, args string, reads bool) ToolPolicy {
 	own := t.Old.Tools[tool]
-	r := Rule{Store: cmp.Or(t.Stores[tool], t.Store), Handled: own.Handles, Reads: reads}
+	r := ToolPolicy{Store: cmp.Or(t.Stores[tool], t.Store), Handled: own.Handles, Reads: reads}
 	switch {
 	case toolnames.Loads(tool):
-		r.otherwise = Exempt
+		r.defaultSkip = Exempt
 	case t.Old.Skip:
-		r.otherwise = Skipped
+		r.defaultSkip = Skipped
 	}
-	return r.left(t.Old.excludes(tool, args), own.Skip)
+	return r.resolve(t.Old.excludes(tool, args), own.Skip)
 }
 
 // excludes reports whether the list names a tool, or the one that call_tool of package toolsearch runs.
-func (p *Phase) excludes(tool, args string) bool {
+func (p *PhaseConfig) excludes(tool, args string) bool {
 	if toolnames.Match(p.Exclude, tool) {
 		return true
 	}

@@ -21,8 +21,8 @@ func (c chances) yes() bool { return c.IntN(3) == 0 }
 // table is one for the tool "shell", and for one that is called through another.
 func (c chances) table() Table {
 	stores := []*vault.Store{nil, {}, {}}
-	phase := func() Phase {
-		p := Phase{Skip: c.yes(), Tools: map[string]Tool{}}
+	phase := func() PhaseConfig {
+		p := PhaseConfig{Skip: c.yes(), Tools: map[string]Tool{}}
 		if c.yes() {
 			p.Exclude = []string{[]string{"shell", "sh*", "other", "*"}[c.IntN(4)]}
 		}
@@ -49,11 +49,11 @@ func TestTheOrderOfPrecedence(t *testing.T) {
 	c, seen := chances{rand.New(rand.NewPCG(seed, 1))}, map[Reason]int{}
 	for range 5_000 {
 		table, reads := c.table(), c.yes()
-		for _, phase := range []*Phase{&table.Returned, &table.Old} {
+		for _, phase := range []*PhaseConfig{&table.Returned, &table.Old} {
 			returned := phase == &table.Returned
-			r := table.OnceOld("shell", "", reads)
+			r := table.ForClearing("shell", "", reads)
 			if returned {
-				r = table.OnReturn("shell", "", reads)
+				r = table.ForTruncation("shell", "", reads)
 			}
 			own, listed := phase.Tools["shell"], len(phase.Exclude) > 0 && phase.Exclude[0] != "other"
 			store := table.Store
@@ -73,7 +73,7 @@ func TestTheOrderOfPrecedence(t *testing.T) {
 			case returned && (phase.Skip && table.Limits["shell"] == 0 || store == nil), !returned && phase.Skip:
 				want = Skipped
 			}
-			require.Equal(t, want, r.Leave, "seed %d: %+v", seed, table)
+			require.Equal(t, want, r.SkipReason, "seed %d: %+v", seed, table)
 			require.Equal(t, handled, r.Handled, "seed %d: %+v", seed, table)
 			require.Same(t, store, r.Store)
 			require.Equal(t, want == "" && !handled && store != nil, r.Refers())
@@ -83,9 +83,9 @@ func TestTheOrderOfPrecedence(t *testing.T) {
 			seen[want]++
 			// Without its handler, a tool is as one that never had any.
 			phase.Tools["shell"] = Tool{Skip: own.Skip}
-			plain := table.OnceOld("shell", "", reads)
+			plain := table.ForClearing("shell", "", reads)
 			if returned {
-				plain = table.OnReturn("shell", "", reads)
+				plain = table.ForTruncation("shell", "", reads)
 			}
 			if handled {
 				require.Equal(t, plain, r.ByDefault(), "seed %d: %+v", seed, table)
@@ -97,14 +97,14 @@ func TestTheOrderOfPrecedence(t *testing.T) {
 
 // A list also means a tool that runs through call_tool, and answers that load tools always stay.
 func TestListsMeanToolsThatRunThroughAnother(t *testing.T) {
-	table := Table{Store: &vault.Store{}, Limit: 9, Returned: Phase{Exclude: []string{"shell"}}, Old: Phase{Exclude: []string{"she*"}}}
+	table := Table{Store: &vault.Store{}, Limit: 9, Returned: PhaseConfig{Exclude: []string{"shell"}}, Old: PhaseConfig{Exclude: []string{"she*"}}}
 	for args, want := range map[string]Reason{`{"name":"shell","arguments":{}}`: Excluded, `{"name":"other"}`: "", "": "", "no JSON": ""} {
-		require.Equal(t, want, table.OnReturn(toolnames.Call, args, false).Leave, args)
-		require.Equal(t, want, table.OnceOld(toolnames.Call, args, false).Leave, args)
-		require.Empty(t, table.OnReturn("other", args, false).Leave, "only call_tool runs others")
+		require.Equal(t, want, table.ForTruncation(toolnames.Call, args, false).SkipReason, args)
+		require.Equal(t, want, table.ForClearing(toolnames.Call, args, false).SkipReason, args)
+		require.Empty(t, table.ForTruncation("other", args, false).SkipReason, "only call_tool runs others")
 	}
 	for _, name := range []string{"tool_search", "shell"} {
-		require.Equal(t, toolnames.Loads(name), table.OnReturn(name, "", false).Leave == Exempt, name)
-		require.Equal(t, toolnames.Loads(name), table.OnceOld(name, "", false).Leave == Exempt, name)
+		require.Equal(t, toolnames.Loads(name), table.ForTruncation(name, "", false).SkipReason == Exempt, name)
+		require.Equal(t, toolnames.Loads(name), table.ForClearing(name, "", false).SkipReason == Exempt, name)
 	}
 }

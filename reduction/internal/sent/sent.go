@@ -33,18 +33,18 @@ const sessionKey = "__einolean_reduction_session__"
 const anotherRequest = "another"
 
 // Keeper releases what is tied to other messages than those of a request. It calls changed where it has.
-func Keeper[M adk.MessageType](changed func(context.Context)) session.Keeper[M] {
-	return session.Keeper[M]{
+func Keeper[M adk.MessageType](changed func(context.Context)) session.Guard[M] {
+	return session.Guard[M]{
 		Key:     sessionKey,
-		Mark:    func(msgs []M, _ session.Tie) string { return newOutgoing(msgs).before(len(msgs)).mark() },
-		Stale:   func(msgs []M) func(int, session.Tie, string) bool { return newOutgoing(msgs).stale },
+		Mark:    func(msgs []M, _ session.Continuation) string { return newOutgoing(msgs).before(len(msgs)).mark() },
+		Stale:   func(msgs []M) func(int, session.Continuation, string) bool { return newOutgoing(msgs).stale },
 		Changed: changed,
 	}
 }
 
 // Untied marks the answers without a mark, from an index on, as answers to another request: they were
 // made without this package, and what was before them is not there any more. It changes the list.
-func Untied[M adk.MessageType](msgs []M, from int) []M {
+func MarkForeign[M adk.MessageType](msgs []M, from int) []M {
 	for i := from; i < len(msgs); i++ {
 		if session.Any(msgs[i:i+1]) && session.MarkOf(msgs[i], sessionKey) == "" {
 			msgs[i] = session.Marked(msgs[i], sessionKey, anotherRequest)
@@ -73,17 +73,17 @@ func newOutgoing[M adk.MessageType](msgs []M) *outgoing[M] {
 
 // stale reports whether an answer is tied to another request than the messages before it are now. One
 // that has no mark was made without this package: it saw no notice.
-func (s *outgoing[M]) stale(at int, t session.Tie, mark string) (is bool) {
+func (s *outgoing[M]) stale(at int, t session.Continuation, mark string) (is bool) {
 	now := s.before(at)
 	switch {
-	case t != session.Bound && message.IsMarked(message.Extra(s.msgs[at]), rounds.ProcessedKey): // the answer itself is stored as well
+	case t != session.SignedThinking && message.IsMarked(message.Extra(s.msgs[at]), rounds.ProcessedKey): // the answer itself is stored as well
 		is = true
 	case mark == "":
 		is = now.noticed
 	default:
 		is = mark != now.mark()
 	}
-	if is && t == session.Bound && len(s.behind) == at+1 {
+	if is && t == session.SignedThinking && len(s.behind) == at+1 {
 		s.behind = append(s.behind, with(now, session.Released(s.msgs[at])))
 	}
 	return is
@@ -144,7 +144,7 @@ func (p *prefix) result(of message.Part) {
 	}
 	sum := h.sum()
 	p.results += binary.BigEndian.Uint64(sum[:])
-	p.noticed = p.noticed || r.Handled || len(r.Moved) > 0 || notice.In(r.Texts) != (notice.Notice{})
+	p.noticed = p.noticed || r.Handled || len(r.MediaRefs) > 0 || notice.FromTexts(r.Texts) != (notice.Notice{})
 }
 
 // hasher is a digest of named texts. Texts of one name that follow one another are one text: a stream

@@ -65,7 +65,7 @@ func TestAMarkTellsAllThatWasSentBefore(t *testing.T) {
 
 func tellsAll[M adk.MessageType](t *testing.T, r *rand.Rand, made func([]turn) []M) {
 	keeper := Keeper[M](nil)
-	mark := func(turns []turn) string { return keeper.Mark(made(turns), session.Bound) }
+	mark := func(turns []turn) string { return keeper.Mark(made(turns), session.SignedThinking) }
 	for n := range 80 {
 		turns := conversation(r)
 		is := mark(turns)

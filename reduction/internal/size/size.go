@@ -36,7 +36,7 @@ func (e *Estimator[M]) Count(msgs []M, tools []*schema.ToolInfo) int64 {
 	w := weight{sizes: &e.sizes}
 	w.tools(tools)
 	for _, m := range msgs {
-		weigh(&w, m)
+		addMessage(&w, m)
 	}
 	return w.tokens
 }
@@ -55,9 +55,9 @@ type Size struct {
 // An answer corrects the estimate if the request that it answered is still in the history: before
 // anything was cleared or would have been, which a history kept whole does not show; or, in this
 // run, since the last change.
-func (e *Estimator[M]) Size(run *Run, msgs []M, tools []*schema.ToolInfo, threshold, limit int64) Size {
+func (e *Estimator[M]) Size(run *Tracker, msgs []M, tools []*schema.ToolInfo, threshold, limit int64) Size {
 	if !run.busy.CompareAndSwap(false, true) {
-		run = &Run{}
+		run = &Tracker{}
 	} else {
 		defer run.busy.Store(false)
 	}
@@ -66,11 +66,11 @@ func (e *Estimator[M]) Size(run *Run, msgs []M, tools []*schema.ToolInfo, thresh
 	}
 	run.weight.sizes = &e.sizes
 	definitions := run.definitions(tools)
-	outline(run, msgs)
+	matchPrevious(run, msgs)
 	if run.calls%verifyEvery == 0 {
 		verify(run, msgs)
 	}
-	if s, sure := e.glance(run, msgs, definitions, limit); sure {
+	if s, sure := e.estimateQuick(run, msgs, definitions, limit); sure {
 		return s
 	}
 	s := e.read(run, msgs, definitions, threshold)
@@ -82,11 +82,11 @@ func (e *Estimator[M]) Size(run *Run, msgs []M, tools []*schema.ToolInfo, thresh
 }
 
 // likely is how far a sample of texts may be off, as a factor.
-const likely = 1.25
+const sampleMargin = 1.25
 
 // glance tells on which side of a limit a request is, if that is sure without reading its
 // texts.
-func (e *Estimator[M]) glance(run *Run, msgs []M, definitions, limit int64) (s Size, sure bool) {
+func (e *Estimator[M]) estimateQuick(run *Tracker, msgs []M, definitions, limit int64) (s Size, sure bool) {
 	most, unseen, reports := definitions, int64(0), 0
 	for i := range run.messages {
 		k := &run.messages[i]
@@ -111,10 +111,10 @@ func (e *Estimator[M]) glance(run *Run, msgs []M, definitions, limit int64) (s S
 	}
 	about := float64(definitions + e.sampled(run, msgs, unseen/sampleBlocks, true))
 	switch {
-	case about*likely*high < float64(limit):
-		return Size{Tokens: int64(about * likely * high), Factor: 1}, true
-	case about/likely*low >= float64(limit) && reports < 2:
-		return Size{Tokens: int64(about / likely), Factor: 1}, true
+	case about*sampleMargin*high < float64(limit):
+		return Size{Tokens: int64(about * sampleMargin * high), Factor: 1}, true
+	case about/sampleMargin*low >= float64(limit) && reports < 2:
+		return Size{Tokens: int64(about / sampleMargin), Factor: 1}, true
 	}
 	return Size{}, false
 }
@@ -127,20 +127,20 @@ const leastUnknown = 100
 
 // known reports whether the process knows these messages from another run: reading them again
 // then takes no longer than a sample. That of the one in the middle is true of all, mostly.
-func (e *Estimator[M]) known(run *Run, msgs []M) bool {
+func (e *Estimator[M]) known(run *Tracker, msgs []M) bool {
 	w := weight{by: byMemory, sizes: &e.sizes}
-	weigh(&w, msgs[len(msgs)/2])
+	addMessage(&w, msgs[len(msgs)/2])
 	return w.tokens < leastUnknown
 }
 
 // sampled estimates messages from a sample of those that nothing is known of, one block for so
 // many bytes. It may note how many tokens each has at most.
-func (e *Estimator[M]) sampled(run *Run, msgs []M, every int64, note bool) (n int64) {
+func (e *Estimator[M]) sampled(run *Tracker, msgs []M, every int64, note bool) (n int64) {
 	w := weight{by: bySample, sizes: &e.sizes, sample: &sample{every: int(max(sampleBlock, every)), random: markPrime}}
 	w.sample.next()
 	for i := range run.messages {
 		if k := &run.messages[i]; k.tokens < 0 && !k.sampled {
-			weigh(&w, msgs[i])
+			addMessage(&w, msgs[i])
 		} else {
 			n += k.most
 		}
@@ -150,7 +150,7 @@ func (e *Estimator[M]) sampled(run *Run, msgs []M, every int64, note bool) (n in
 		if k := &run.messages[i]; k.tokens < 0 && !k.sampled {
 			n += int64(float64(k.most) * density)
 			if note {
-				k.most, k.sampled = min(k.most, int64(float64(k.most)*density*likely)+Medium), true
+				k.most, k.sampled = min(k.most, int64(float64(k.most)*density*sampleMargin)+MediaTokens), true
 			}
 		}
 	}
@@ -159,7 +159,7 @@ func (e *Estimator[M]) sampled(run *Run, msgs []M, every int64, note bool) (n in
 
 // outline finds the messages of the previous request again, and looks at the others without
 // reading their texts.
-func outline[M adk.MessageType](run *Run, msgs []M) {
+func matchPrevious[M adk.MessageType](run *Tracker, msgs []M) {
 	at, had := 0, len(run.messages)
 	for at < min(had, len(msgs)) && run.messages[at].at == addressOf(msgs[at]) {
 		at++
@@ -184,15 +184,15 @@ func outline[M adk.MessageType](run *Run, msgs []M) {
 }
 
 // look describes a message without reading its texts.
-func look[M adk.MessageType](run *Run, m M) knownMessage {
+func look[M adk.MessageType](run *Tracker, m M) knownMessage {
 	w := &run.weight
 	w.by, w.tokens, w.mark, w.edited = byLength, 0, 0, false
-	usage := weigh(w, m)
+	usage := addMessage(w, m)
 	return knownMessage{at: addressOf(m), mark: w.mark, most: w.tokens, tokens: -1, usage: int32(max(0, min(usage, math.MaxInt32))), edited: w.edited}
 }
 
 // verify looks at each message again, for those that were changed in place.
-func verify[M adk.MessageType](run *Run, msgs []M) {
+func verify[M adk.MessageType](run *Tracker, msgs []M) {
 	for i := range run.messages {
 		k := &run.messages[i]
 		if now := look(run, msgs[i]); now.mark != k.mark || now.usage != k.usage || now.edited != k.edited {
@@ -203,14 +203,14 @@ func verify[M adk.MessageType](run *Run, msgs []M) {
 }
 
 // read is the estimate with every text read.
-func (e *Estimator[M]) read(run *Run, msgs []M, definitions, threshold int64) Size {
+func (e *Estimator[M]) read(run *Tracker, msgs []M, definitions, threshold int64) Size {
 	w := &run.weight
 	c, sum, changed := tokens.Correction{}, definitions, false
 	for i := range run.messages {
 		k := &run.messages[i]
 		if k.tokens < 0 {
 			w.by, w.tokens = byReading, 0
-			weigh(w, msgs[i])
+			addMessage(w, msgs[i])
 			k.tokens, k.most = w.tokens, w.tokens
 		}
 		if k.usage > 0 && (i >= run.from || !changed && float64(sum)*c.Factor() < float64(threshold)) {
@@ -225,7 +225,7 @@ func (e *Estimator[M]) read(run *Run, msgs []M, definitions, threshold int64) Si
 func addressOf[M adk.MessageType](m M) unsafe.Pointer { return *(*unsafe.Pointer)(unsafe.Pointer(&m)) }
 
 // Run is a run's knowledge of its messages. The zero value is ready for use.
-type Run struct {
+type Tracker struct {
 	busy     atomic.Bool // a concurrent second model call of the run counts by itself
 	calls    int
 	from     int // the requests of answers from here on are unchanged
@@ -256,7 +256,7 @@ const verifyEvery = 16
 const near = 32
 
 // before finds a message in the previous request.
-func (r *Run) before(at unsafe.Pointer) (knownMessage, bool) {
+func (r *Tracker) before(at unsafe.Pointer) (knownMessage, bool) {
 	for i := r.moved; i < min(len(r.old), r.moved+near); i++ {
 		if r.old[i].at == at {
 			r.moved = i + 1
@@ -267,7 +267,7 @@ func (r *Run) before(at unsafe.Pointer) (knownMessage, bool) {
 }
 
 // definitions is the size of tools. They are read again only where one has another text.
-func (r *Run) definitions(tools []*schema.ToolInfo) int64 {
+func (r *Tracker) definitions(tools []*schema.ToolInfo) int64 {
 	w := &r.weight
 	w.by, w.tokens, w.mark = byLength, 0, 0
 	w.tools(tools)
@@ -281,7 +281,7 @@ func (r *Run) definitions(tools []*schema.ToolInfo) int64 {
 }
 
 // Edited records that what the model sees before the message with number n has changed.
-func (r *Run) Edited(n int) {
+func (r *Tracker) Invalidate(n int) {
 	if r.busy.CompareAndSwap(false, true) {
 		r.from = n
 		r.busy.Store(false)
@@ -292,7 +292,7 @@ const (
 	// Medium is the estimate for an image, a sound, a film or a file of any size:
 	// about what common providers charge for an image of 1,000 by 1,000 pixels. The
 	// length of the data says nothing about it.
-	Medium = 1600
+	MediaTokens = 1600
 
 	// The overhead of a message, a call and the definition of a tool.
 	messageOverhead = 4
@@ -308,7 +308,7 @@ func OfBytes(bytes int) int64 { return int64(bytes / bytesPerToken) }
 
 // weigh adds a message to w without allocating, and returns the tokens that the provider reports
 // for the request that it answers; 0 if there is no report.
-func weigh[M adk.MessageType](w *weight, m M) (usage int) {
+func addMessage[M adk.MessageType](w *weight, m M) (usage int) {
 	if message.IsNil(m) {
 		return 0
 	}
@@ -347,7 +347,7 @@ func weighPart(w *weight, p *message.Part, role schema.RoleType) {
 	case message.Call:
 		w.call(p.Name(), p.Text())
 	case message.Medium:
-		w.tokens += Medium
+		w.tokens += MediaTokens
 	case message.ServerCall:
 		w.call(p.Name(), p.Text())
 		weighValue(w, p.Value())
@@ -367,7 +367,7 @@ func weighItem(w *weight, item *message.Part) {
 			w.tools(found.Tools)
 		}
 	case message.Medium:
-		w.tokens += Medium
+		w.tokens += MediaTokens
 	}
 }
 
@@ -453,8 +453,8 @@ func (w *weight) result(s string) {
 	if w.edited || w.by != byLength {
 		return
 	}
-	n := notice.Recognise(s)
-	w.edited = n.Cleared() || notice.IsMedium(s) || n.Cut() && strings.Contains(n.Path, "/"+vault.ClearDir+"/")
+	n := notice.Parse(s)
+	w.edited = n.IsPlaceholder() || notice.IsMedium(s) || n.IsExcerpt() && strings.Contains(n.Path, "/"+vault.ClearDir+"/")
 }
 
 // bytes weighs what is no string where it is kept.
@@ -498,7 +498,7 @@ const maxSchemas = 4096
 func Roughly[M adk.MessageType](msgs []M) int64 {
 	w := weight{sizes: &schemaSizes{}, by: byQuarter}
 	for _, m := range msgs {
-		weigh(&w, m)
+		addMessage(&w, m)
 	}
 	return w.tokens
 }

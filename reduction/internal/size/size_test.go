@@ -27,7 +27,7 @@ func count[M adk.MessageType](t *testing.T, msgs []M, tools ...*schema.ToolInfo)
 }
 
 // exactly is the exact size of a request.
-func exactly[M adk.MessageType](e *Estimator[M], run *Run, msgs []M, tools []*schema.ToolInfo, threshold int64) (int64, float64) {
+func exactly[M adk.MessageType](e *Estimator[M], run *Tracker, msgs []M, tools []*schema.ToolInfo, threshold int64) (int64, float64) {
 	s := e.Size(run, msgs, tools, threshold, -1)
 	return s.Tokens, s.Factor
 }
@@ -59,7 +59,7 @@ func TestR16_EverythingThatAModelReadsIsCounted(t *testing.T) {
 		//lint:ignore SA1019 it still counts
 		"old": {Role: schema.User, MultiContent: []schema.ChatMessagePart{{Type: schema.ChatMessagePartTypeImageURL}}},
 	} {
-		require.InDelta(t, Medium, count(t, []*schema.Message{m}), 20, name)
+		require.InDelta(t, MediaTokens, count(t, []*schema.Message{m}), 20, name)
 	}
 	tools := []*schema.ToolInfo{nil, {Name: "t", Desc: "d", ParamsOneOf: schema.NewParamsOneOfByParams(map[string]*schema.ParameterInfo{"p": {Type: schema.String, Desc: big}})}}
 	require.InDelta(t, whole, count(t, []*schema.Message(nil), tools...), 50)
@@ -90,7 +90,7 @@ func TestR16_EverythingThatAModelReadsIsCounted(t *testing.T) {
 		schema.NewContentBlock(&schema.UserInputImage{Base64Data: data}), schema.NewContentBlock(&schema.AssistantGenVideo{}),
 		schema.NewContentBlock(&schema.FunctionToolResult{Content: []*schema.FunctionToolResultContentBlock{{Image: &schema.UserInputImage{Base64Data: data}}}}),
 	}
-	require.InDelta(t, 3*Medium, count(t, []*schema.AgenticMessage{{ContentBlocks: media}}), 20)
+	require.InDelta(t, 3*MediaTokens, count(t, []*schema.AgenticMessage{{ContentBlocks: media}}), 20)
 }
 
 func TestOnlySoManySchemasAreRemembered(t *testing.T) {
@@ -162,7 +162,7 @@ func knows[M adk.MessageType](t *testing.T) {
 	}
 	corrected := 0
 	for range race.Cases(2000) {
-		run, whole := &Run{}, &Run{}
+		run, whole := &Tracker{}, &Tracker{}
 		var msgs []M
 		for range 6 + r.IntN(20) {
 			switch at := r.IntN(len(msgs) + 1); r.IntN(8) {
@@ -190,8 +190,8 @@ func knows[M adk.MessageType](t *testing.T) {
 			want, wanted := exactly(e, whole, msgs, tools, threshold)
 			require.Equal(t, []any{want, wanted}, []any{got, factor}, "seed %d", seed)
 			if r.IntN(10) == 0 {
-				run.Edited(len(msgs))
-				whole.Edited(len(msgs))
+				run.Invalidate(len(msgs))
+				whole.Invalidate(len(msgs))
 			}
 		}
 	}
@@ -202,7 +202,7 @@ func knows[M adk.MessageType](t *testing.T) {
 // a few requests.
 func TestAMessageThatIsChangedInItsPlaceIsNoticed(t *testing.T) {
 	long := strings.Repeat("some words of a long text ", 500)
-	e, run := new(Estimator[*schema.Message]), &Run{}
+	e, run := new(Estimator[*schema.Message]), &Tracker{}
 	msgs := []*schema.Message{schema.UserMessage("look"), schema.UserMessage(long), schema.UserMessage("and go")}
 	whole, _ := exactly(e, run, msgs, nil, 1<<40)
 	msgs[1].Content = "short"
@@ -227,7 +227,7 @@ func TestModelCallsOfOneRunMayCountAtTheSameTime(t *testing.T) {
 }
 
 func atOnce[M adk.MessageType](t *testing.T) {
-	e, run := new(Estimator[M]), &Run{}
+	e, run := new(Estimator[M]), &Tracker{}
 	var wg sync.WaitGroup
 	for i := range 8 {
 		msgs := charged[M](10+i, 0)
@@ -237,7 +237,7 @@ func atOnce[M adk.MessageType](t *testing.T) {
 				if got, _ := exactly(e, run, msgs, nil, 1<<40); got != want {
 					t.Errorf("%d tokens, want %d", got, want)
 				}
-				run.Edited(len(msgs))
+				run.Invalidate(len(msgs))
 			}
 		})
 	}
@@ -249,7 +249,7 @@ func TestATextIsReadOnceInARun(t *testing.T) {
 }
 
 func readOnce[M adk.MessageType](t *testing.T) {
-	e, run, msgs := new(Estimator[M]), &Run{}, charged[M](20, 0)
+	e, run, msgs := new(Estimator[M]), &Tracker{}, charged[M](20, 0)
 	first, _ := exactly(e, run, msgs, nil, 1<<40)
 	for i := range run.messages {
 		run.messages[i].tokens += 1000 // a message that is read again counts less
@@ -291,10 +291,10 @@ func compares[M adk.MessageType](t *testing.T) {
 			msgs, sent = append(msgs, m), sent+e.Count([]M{m}, nil)
 		}
 		limit := int64(float64(sent) * (.2 + 3*r.Float64()))
-		run := &Run{}
+		run := &Tracker{}
 		for range 3 {
 			got := e.Size(run, msgs, nil, limit, limit)
-			want, factor := exactly(e, &Run{}, msgs, nil, limit)
+			want, factor := exactly(e, &Tracker{}, msgs, nil, limit)
 			require.Equal(t, want < limit, got.Tokens < limit, "seed %d: %d of %d, %+v", seed, want, limit, got)
 			if got.Exact {
 				require.Equal(t, []any{want, factor}, []any{got.Tokens, got.Factor}, "seed %d", seed)
@@ -319,7 +319,7 @@ func startsUnread[M adk.MessageType](t *testing.T) {
 	}
 	const bytes = 100 * 100 * 70
 	for _, limit := range []int64{2 * bytes, bytes * 3 / 4, 1} {
-		run := &Run{}
+		run := &Tracker{}
 		require.False(t, e.Size(run, msgs, nil, limit, limit).Exact, "limit %d", limit)
 		require.Len(t, run.messages, 100)
 		for _, k := range run.messages {
@@ -328,6 +328,6 @@ func startsUnread[M adk.MessageType](t *testing.T) {
 	}
 	// Read once, they are known to the next run, whose limit is too near for a sample.
 	near := e.Count(msgs, nil)
-	require.True(t, e.Size(&Run{}, msgs, nil, near+1, near+1).Exact)
+	require.True(t, e.Size(&Tracker{}, msgs, nil, near+1, near+1).Exact)
 	require.True(t, tokens.Known(adktest.Text(msgs[50])))
 }

@@ -35,7 +35,7 @@ func (h hooked) Read(ctx context.Context, req *filesystem.ReadRequest) (*filesys
 }
 
 // itemsFor is a vault whose store calls before, and n items for it.
-func itemsFor(before func(op, filePath string), n int) (*Vault, *Store, []Item) {
+func itemsFor(before func(op, filePath string), n int) (*Offloader, *Store, []Item) {
 	memory, v := backend.NewMemory(0), newVault()
 	s := v.Open(hooked{memory, memory, before})
 	var items []Item
@@ -121,16 +121,16 @@ func TestABatchDoesNotWaitForAStoreThatHangs(t *testing.T) {
 			got := v.SaveAll(ctx, items, 3)
 			close(free)
 			require.Eventually(t, func() bool {
-				inFlight.mu.Lock()
-				defer inFlight.mu.Unlock()
-				return len(inFlight.byName) == 0
+				pendingWrites.mu.Lock()
+				defer pendingWrites.mu.Unlock()
+				return len(pendingWrites.byName) == 0
 			}, time.Minute, time.Millisecond, "the call returns")
 			require.Len(t, got, 4)
 			require.NoError(t, got[0].Err)
 			for _, each := range got[1:] {
 				require.ErrorIs(t, each.Err, context.Canceled)
 			}
-			_, used := s.Recorded(t.Context(), "/1")
+			_, used := s.KnownSize(t.Context(), "/1")
 			require.Equal(t, at == "write", used, "what was looked for is not written any more")
 		})
 	}

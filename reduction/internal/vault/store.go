@@ -30,11 +30,11 @@ import (
 type Store struct {
 	Backend store.Backend
 	creator store.Creator
-	any     store.AnyCreator
+	any     store.FirstFreeCreator
 	ranges  store.RangeReader
 	reader  store.Reader
 	Cleaner store.Cleaner
-	known   *known // of the vault
+	known   *nameRegistry // of the vault
 
 	mu     sync.Mutex
 	marked map[uint64]time.Time // when names were last marked as used
@@ -71,7 +71,7 @@ func (s *Store) MarkUsed(ctx context.Context, paths []string) error {
 	if len(used) == 0 {
 		return nil
 	}
-	_, err := guard(ctx, func() (struct{}, error) { return struct{}{}, s.Cleaner.MarkUsed(ctx, used...) })
+	_, err := callBackend(ctx, func() (struct{}, error) { return struct{}{}, s.Cleaner.MarkUsed(ctx, used...) })
 	if err == nil || errors.Is(err, fs.ErrInvalid) { // a history may name what no file can be called
 		return nil
 	}
@@ -121,7 +121,7 @@ func (s *Store) put(ctx context.Context, p string, content string, unique bool) 
 }
 
 func (s *Store) create(ctx context.Context, p string, content io.Reader) error {
-	_, err := guard(ctx, func() (none struct{}, err error) {
+	_, err := callBackend(ctx, func() (none struct{}, err error) {
 		return none, s.creator.Create(ctx, p, content)
 	})
 	return err
@@ -130,13 +130,13 @@ func (s *Store) create(ctx context.Context, p string, content io.Reader) error {
 // write writes content, unless the store can be read and has something there: the error is
 // then fs.ErrExist.
 func (s *Store) write(ctx context.Context, p string, content string, unique bool) error {
-	_, err := guard(ctx, func() (none struct{}, err error) {
+	_, err := callBackend(ctx, func() (none struct{}, err error) {
 		if s.Readable() {
 			at := placeOf(s.Backend, s.key(ctx, p))
-			if !inFlight.take(at, &content, false) {
+			if !pendingWrites.acquire(at, &content, false) {
 				return none, errTaken
 			}
-			defer inFlight.finish(at, anything, false)
+			defer pendingWrites.finish(at, anything, false)
 			if s.exists(ctx, p, unique) {
 				return none, fs.ErrExist
 			}
@@ -157,7 +157,7 @@ func (s *Store) check(ctx context.Context, p string, size int64) error {
 	case Missing(err, p):
 		return err
 	case err != nil:
-		return fmt.Errorf("%w: %w", errAsked, err)
+		return fmt.Errorf("%w: %w", errUnverified, err)
 	case got != size:
 		return errShort
 	}
@@ -167,7 +167,7 @@ func (s *Store) check(ctx context.Context, p string, size int64) error {
 // guard runs a call to a Backend, which may panic, end its goroutine, or return only long
 // after the context has ended. Within a batch, whose goroutine is waited for, it runs the
 // call right there.
-func guard[T any](ctx context.Context, call func() (value T, err error)) (value T, err error) {
+func callBackend[T any](ctx context.Context, call func() (value T, err error)) (value T, err error) {
 	if ctx.Value((*batch)(nil)) == nil {
 		return safe.Wait(ctx, "the store", call)
 	}
@@ -191,7 +191,7 @@ func (s *Store) Size(ctx context.Context, p string) (int64, error) {
 		text, err := s.text(ctx, p)
 		return int64(len(text)), err
 	}
-	return guard(ctx, func() (int64, error) {
+	return callBackend(ctx, func() (int64, error) {
 		content, size, err := s.ranges.ReadRange(ctx, p, 0, 0)
 		if err != nil {
 			return 0, err
@@ -202,7 +202,7 @@ func (s *Store) Size(ctx context.Context, p string) (int64, error) {
 
 // text is whole content, from a store that has no windows.
 func (s *Store) text(ctx context.Context, p string) (string, error) {
-	return guard(ctx, func() (string, error) {
+	return callBackend(ctx, func() (string, error) {
 		got, err := s.reader.Read(ctx, &filesystem.ReadRequest{FilePath: p})
 		switch {
 		case err != nil:
@@ -216,11 +216,11 @@ func (s *Store) text(ctx context.Context, p string) (string, error) {
 
 // look reports whether stored content is as expected. If the store cannot tell, it returns
 // false.
-func (s *Store) look(ctx context.Context, p string, right func(content io.Reader, size int64) bool) bool {
+func (s *Store) verifyContent(ctx context.Context, p string, right func(content io.Reader, size int64) bool) bool {
 	if !s.Readable() {
 		return false
 	}
-	ok, err := guard(ctx, func() (bool, error) {
+	ok, err := callBackend(ctx, func() (bool, error) {
 		r, size, err := s.ReadRange(ctx, p, 0, -1)
 		if err != nil {
 			return false, err
@@ -234,12 +234,12 @@ func (s *Store) look(ctx context.Context, p string, right func(content io.Reader
 // Holds reports whether the store has exactly this content under a name. Where
 // it cannot tell, it has not.
 func (s *Store) Holds(ctx context.Context, p, content string) bool {
-	return s.look(ctx, p, func(r io.Reader, size int64) bool { return size == int64(len(content)) && equal(r, content) })
+	return s.verifyContent(ctx, p, func(r io.Reader, size int64) bool { return size == int64(len(content)) && equal(r, content) })
 }
 
 // holding returns the first of paths that has content of this fingerprint. If a store cannot
 // be asked, the vault must have written it.
-func (s *Store) holding(ctx context.Context, is fingerprint, paths []string) string {
+func (s *Store) findContent(ctx context.Context, is fingerprint, paths []string) string {
 	for _, p := range paths {
 		if !s.Readable() {
 			if known, _ := s.known.of(s.key(ctx, p)); known == is {
@@ -247,7 +247,7 @@ func (s *Store) holding(ctx context.Context, is fingerprint, paths []string) str
 			}
 			continue
 		}
-		if s.look(ctx, p, func(r io.Reader, size int64) bool {
+		if s.verifyContent(ctx, p, func(r io.Reader, size int64) bool {
 			var h maphash.Hash
 			h.SetSeed(seed)
 			if size != int64(is.size) {
@@ -265,12 +265,12 @@ func (s *Store) holding(ctx context.Context, is fingerprint, paths []string) str
 // contains reports whether content is the whole or a part of the file stored under a name.
 // If it cannot tell, it returns false.
 func (s *Store) contains(ctx context.Context, p, part string) bool {
-	return s.look(ctx, p, func(r io.Reader, size int64) bool { return size >= int64(len(part)) && within(r, part) })
+	return s.verifyContent(ctx, p, func(r io.Reader, size int64) bool { return size >= int64(len(part)) && streamContains(r, part) })
 }
 
 // Piece returns length bytes of stored content from an offset on, or fewer at its end.
-func (s *Store) Piece(ctx context.Context, filePath string, offset int64, length int) (string, error) {
-	return guard(ctx, func() (string, error) {
+func (s *Store) ReadAt(ctx context.Context, filePath string, offset int64, length int) (string, error) {
+	return callBackend(ctx, func() (string, error) {
 		r, _, err := s.ReadRange(ctx, filePath, offset, int64(length))
 		if err != nil {
 			return "", err
@@ -298,7 +298,7 @@ func (s *Store) ReadRange(ctx context.Context, filePath string, offset, length i
 // Recorded returns the size of what the vault stored under a path. used is false if it
 // stored nothing there and no conversation named it, size negative if it does not know
 // what.
-func (s *Store) Recorded(ctx context.Context, filePath string) (size int, used bool) {
+func (s *Store) KnownSize(ctx context.Context, filePath string) (size int, used bool) {
 	is, used := s.known.of(s.key(ctx, filePath))
 	return is.size, used
 }
@@ -309,9 +309,9 @@ func (s *Store) ReadBack(ctx context.Context, root, args, content string) string
 	if s == nil || content == "" || !strings.Contains(args, path.Base(root)) {
 		return ""
 	}
-	paths := Mentions(root, args)
+	paths := PathsIn(root, args)
 	if !s.Readable() && len(paths) > 0 {
-		if p := s.holding(ctx, fingerprintOf(content), paths); p != "" {
+		if p := s.findContent(ctx, fingerprintOf(content), paths); p != "" {
 			return p
 		}
 		mark := "-" + SumOf(content)
@@ -331,7 +331,7 @@ func (s *Store) Plan(at Place, content string) (planned Place, filePath string, 
 	if s.Readable() || at.Fixed {
 		return at, at.Path, at.Fixed
 	}
-	at.named, _ = s.nth(at, 0, &content)
+	at.named, _ = s.candidateName(at, 0, &content)
 	return at, at.named, true
 }
 
@@ -340,7 +340,7 @@ func (s *Store) Plan(at Place, content string) (planned Place, filePath string, 
 // a name is always made for its content. That of a stream, nil, is not known yet, and another process
 // may take the name meanwhile: a store that can finish under another name then loses nothing, and in
 // others the name is random.
-func (s *Store) nth(at Place, n int, content *string) (name string, unique bool) {
+func (s *Store) candidateName(at Place, n int, content *string) (name string, unique bool) {
 	last := maxTries
 	switch {
 	case at.Fixed:
@@ -359,7 +359,7 @@ func (s *Store) nth(at Place, n int, content *string) (name string, unique bool)
 	if at.named != "" {
 		return at.named, true
 	}
-	sum := anySum()
+	sum := randomSuffix()
 	if content != nil {
 		sum = SumOf(*content)
 	}
@@ -399,7 +399,7 @@ func equal(r io.Reader, content string) bool {
 }
 
 // within looks for a part of a stream, and holds three times as much of it.
-func within(r io.Reader, part string) bool {
+func streamContains(r io.Reader, part string) bool {
 	needle := []byte(part)
 	held := make([]byte, 0, 2*len(part)+compareSize) // the possible start of it, and the latest bytes
 	for {

@@ -36,24 +36,24 @@ import (
 )
 
 var (
-	errTaken = errors.New("the name holds something else")
-	errShort = errors.New("the store kept only a part of the content")
-	errAsked = errors.New("the store says that it kept the content, and cannot be read to check")
-	errPath  = errors.New("the path cannot be shown to a model")
+	errTaken      = errors.New("the name holds something else")
+	errShort      = errors.New("the store kept only a part of the content")
+	errUnverified = errors.New("the store says that it kept the content, and cannot be read to check")
+	errPath       = errors.New("the path cannot be shown to a model")
 
 	errNothing = errors.New("the store returned neither content nor an error")
 )
 
 // Vault stores content for one middleware. It is safe for concurrent use.
-type Vault struct {
+type Offloader struct {
 	Showable func(filePath string) bool // a path can be shown to a model; no other is used
 	Stores   []*Store                   // those that were opened, each once
-	known    known
+	known    nameRegistry
 }
 
 // Open returns the store of a Backend, nil for none. It must not be called while
 // anything is stored.
-func (v *Vault) Open(b store.Backend) *Store {
+func (v *Offloader) Open(b store.Backend) *Store {
 	if b == nil {
 		return nil
 	}
@@ -64,7 +64,7 @@ func (v *Vault) Open(b store.Backend) *Store {
 		}
 	}
 	s.creator, _ = store.As[store.Creator](b)
-	s.any, _ = store.As[store.AnyCreator](b)
+	s.any, _ = store.As[store.FirstFreeCreator](b)
 	s.ranges, _ = store.As[store.RangeReader](b)
 	s.reader, _ = store.As[store.Reader](b)
 	s.Cleaner, _ = store.As[store.Cleaner](b)
@@ -73,7 +73,7 @@ func (v *Vault) Open(b store.Backend) *Store {
 }
 
 // Note records paths that a conversation shows: what they hold stays.
-func (v *Vault) Note(ctx context.Context, paths []string) {
+func (v *Offloader) ReservePaths(ctx context.Context, paths []string) {
 	for _, s := range v.Stores {
 		for _, name := range paths {
 			v.known.note(s.key(ctx, name))
@@ -82,10 +82,10 @@ func (v *Vault) Note(ctx context.Context, paths []string) {
 }
 
 // Save stores an item where it should go, or beside it if that place holds something else.
-func (v *Vault) Save(ctx context.Context, item Item) (got Saved) {
+func (v *Offloader) Save(ctx context.Context, item Item) (got SaveResult) {
 	got.Err = errTaken
 	for n := 0; errors.Is(got.Err, errTaken); n++ {
-		name, unique := item.Store.nth(item.At, n, &item.Content)
+		name, unique := item.Store.candidateName(item.At, n, &item.Content)
 		if name == "" {
 			break
 		}
@@ -94,10 +94,10 @@ func (v *Vault) Save(ctx context.Context, item Item) (got Saved) {
 		}
 	}
 	switch {
-	case errors.Is(got.Err, errAsked):
-		return Saved{Path: got.Path, Err: failed(item, got.Err)}
+	case errors.Is(got.Err, errUnverified):
+		return SaveResult{Path: got.Path, Err: failed(item, got.Err)}
 	case got.Err != nil:
-		return Saved{Err: failed(item, got.Err)}
+		return SaveResult{Err: failed(item, got.Err)}
 	case got.Existed:
 		_ = item.Store.MarkUsed(ctx, []string{got.Path}) // the next run marks it, since its history names it
 	}
@@ -106,10 +106,10 @@ func (v *Vault) Save(ctx context.Context, item Item) (got Saved) {
 
 // saveAs stores content under one name, or returns errTaken. unique says that the name is made
 // for the content.
-func (v *Vault) saveAs(ctx context.Context, s *Store, p string, content string, unique bool) (existed bool, err error) {
+func (v *Offloader) saveAs(ctx context.Context, s *Store, p string, content string, unique bool) (existed bool, err error) {
 	key := s.key(ctx, p)
-	own := unique || !s.Readable() && s.holding(ctx, fingerprintOf(content), []string{p}) != ""
-	if !v.known.take(key, &content, own) {
+	own := unique || !s.Readable() && s.findContent(ctx, fingerprintOf(content), []string{p}) != ""
+	if !v.known.acquire(key, &content, own) {
 		if s.Holds(ctx, p, content) {
 			return true, nil // the name is known to hold content, which is the same
 		}
@@ -118,7 +118,7 @@ func (v *Vault) saveAs(ctx context.Context, s *Store, p string, content string, 
 	err = errExited // unless the calls to the store return
 	defer func() {
 		switch {
-		case err != nil && !errors.Is(err, errAsked): // once the context has ended, a store may still be writing
+		case err != nil && !errors.Is(err, errUnverified): // once the context has ended, a store may still be writing
 			v.known.finish(key, anything, ctx.Err() != nil && !errors.Is(err, errTaken))
 		case s.Readable():
 			v.known.finish(key, fingerprint{size: len(content)}, true)
@@ -140,13 +140,13 @@ func (v *Vault) saveAs(ctx context.Context, s *Store, p string, content string, 
 // Stream returns a Sink for a stream of which start has arrived. In a store that
 // takes streams the file is begun now; for any other one the content is held
 // until Commit. If nothing takes the stream, Commit says so.
-func (v *Vault) Stream(ctx context.Context, s *Store, at Place, start []string) Sink {
+func (v *Offloader) Stream(ctx context.Context, s *Store, at Place, start []string) Sink {
 	if s.creator == nil {
 		return &bufferedWriter{writer: writer{ctx, v, s, at}, texts: start}
 	}
 	err := errTaken
 	for n := 0; errors.Is(err, errTaken); n++ {
-		name, unique := s.nth(at, n, nil)
+		name, unique := s.candidateName(at, n, nil)
 		if name == "" {
 			break
 		}
@@ -162,12 +162,12 @@ func (v *Vault) Stream(ctx context.Context, s *Store, at Place, start []string) 
 
 // begin takes a name for a stream. Its content is still unknown, so any existing file
 // counts as different.
-func (v *Vault) begin(ctx context.Context, s *Store, at Place, p string, unique bool) (*streamWriter, error) {
+func (v *Offloader) begin(ctx context.Context, s *Store, at Place, p string, unique bool) (*streamWriter, error) {
 	if !v.Showable(p) {
 		return nil, errPath
 	}
 	key := s.key(ctx, p)
-	if !v.known.take(key, nil, false) {
+	if !v.known.acquire(key, nil, false) {
 		return nil, errTaken
 	}
 	for _, other := range v.Stores {
@@ -203,7 +203,7 @@ type Item struct {
 
 // Saved is what became of an Item. Existed says that it was there already. With an error
 // there is a path only if the store says that it kept the content, and cannot be asked.
-type Saved struct {
+type SaveResult struct {
 	Path    string
 	Existed bool
 	Err     error
@@ -211,20 +211,20 @@ type Saved struct {
 
 // batch is a run of SaveAll.
 type batch struct {
-	vault *Vault
+	vault *Offloader
 	items []Item
 
 	mu        sync.Mutex
-	saved     []Saved // of the first items
-	failures  int     // in a row
+	saved     []SaveResult // of the first items
+	failures  int          // in a row
 	abandoned bool
 }
 
 // SaveAll saves items one after the other, as Save does, until most of them in a row have
 // failed. It returns what became of the items that it tried. A call that ends its goroutine
 // fails its item; when the context ends, SaveAll returns without waiting for the store.
-func (v *Vault) SaveAll(ctx context.Context, items []Item, most int) []Saved {
-	b := &batch{vault: v, items: items, saved: make([]Saved, 0, len(items))}
+func (v *Offloader) SaveAll(ctx context.Context, items []Item, most int) []SaveResult {
+	b := &batch{vault: v, items: items, saved: make([]SaveResult, 0, len(items))}
 	for _, more := b.nth(most); more; _, more = b.nth(most) {
 		done := make(chan struct{})
 		go func() {
@@ -252,11 +252,11 @@ func (b *batch) nth(most int) (n int, more bool) {
 
 // save saves an item, unless nobody waits for it any more by the time that is done.
 func (b *batch) save(ctx context.Context, item Item) {
-	var got Saved
+	var got SaveResult
 	err := errExited // unless the call returns
 	defer func() {
 		if err != nil {
-			got = Saved{Err: failed(item, err)}
+			got = SaveResult{Err: failed(item, err)}
 		}
 		b.mu.Lock()
 		defer b.mu.Unlock()
@@ -276,12 +276,12 @@ func (b *batch) save(ctx context.Context, item Item) {
 
 // abandon leaves the goroutine to itself, and returns what was saved before. All other items
 // failed with err.
-func (b *batch) abandon(err error) []Saved {
+func (b *batch) abandon(err error) []SaveResult {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.abandoned = true
 	for _, item := range b.items[len(b.saved):] {
-		b.saved = append(b.saved, Saved{Err: failed(item, err)})
+		b.saved = append(b.saved, SaveResult{Err: failed(item, err)})
 	}
 	return b.saved
 }
@@ -307,7 +307,7 @@ type Sink interface {
 
 type writer struct {
 	ctx context.Context
-	v   *Vault
+	v   *Offloader
 	s   *Store
 	at  Place
 }
@@ -357,7 +357,7 @@ func (f *streamWriter) Write(text string) {
 func (f *streamWriter) Commit(same []string) (string, error) {
 	// The first name was free, so the store need not be asked for it.
 	others := slices.DeleteFunc(slices.Clone(same), func(p string) bool { return p == f.first })
-	if p := f.s.holding(f.ctx, fingerprint{f.hash.Sum64(), f.size}, others); p != "" {
+	if p := f.s.findContent(f.ctx, fingerprint{f.hash.Sum64(), f.size}, others); p != "" {
 		f.Abort()
 		return p, nil
 	}
@@ -368,7 +368,7 @@ func (f *streamWriter) Commit(same []string) (string, error) {
 		f.err = err
 	}
 	if f.err == nil {
-		f.err = believed(f.s.check(f.ctx, f.path, int64(f.size)))
+		f.err = ignoreUnverified(f.s.check(f.ctx, f.path, int64(f.size)))
 	}
 	f.release(f.err == nil)
 	if f.err != nil {
@@ -379,8 +379,8 @@ func (f *streamWriter) Commit(same []string) (string, error) {
 
 // believed drops the error that a store could not be asked for its content: nobody else has
 // the whole stream.
-func believed(err error) error {
-	if errors.Is(err, errAsked) {
+func ignoreUnverified(err error) error {
+	if errors.Is(err, errUnverified) {
 		return nil
 	}
 	return err
@@ -408,7 +408,7 @@ func (f *streamWriter) create(ctx context.Context, content io.Reader) (string, e
 	if f.s.any == nil {
 		return f.first, f.s.create(ctx, f.first, content)
 	}
-	return guard(ctx, func() (string, error) {
+	return callBackend(ctx, func() (string, error) {
 		var chosen []string
 		got, err := f.s.any.CreateAny(ctx, func(n int) string {
 			if n >= maxTries {
@@ -416,7 +416,7 @@ func (f *streamWriter) create(ctx context.Context, content io.Reader) (string, e
 			}
 			name := f.first
 			if n > 0 {
-				name = f.at.Path + "-" + anySum()
+				name = f.at.Path + "-" + randomSuffix()
 			}
 			chosen = append(chosen, name)
 			return name
@@ -435,7 +435,7 @@ func (f *streamWriter) release(stored bool) {
 		is, stored = anything, true // an abandoned call may still write
 	}
 	if f.path != f.first { // another writer has the first name
-		f.v.known.take(f.s.key(f.ctx, f.path), nil, true)
+		f.v.known.acquire(f.s.key(f.ctx, f.path), nil, true)
 		f.v.known.finish(f.s.key(f.ctx, f.first), anything, true)
 	}
 	f.v.known.finish(f.s.key(f.ctx, f.path), is, stored)
@@ -461,11 +461,11 @@ func (w *bufferedWriter) Commit(same []string) (string, error) {
 	}
 	content := strings.Join(w.texts, "")
 	w.texts = nil
-	if p := w.s.holding(w.ctx, fingerprintOf(content), same); p != "" {
+	if p := w.s.findContent(w.ctx, fingerprintOf(content), same); p != "" {
 		return p, nil
 	}
 	got := w.v.Save(w.ctx, Item{w.s, w.at, content})
-	return got.Path, believed(got.Err)
+	return got.Path, ignoreUnverified(got.Err)
 }
 
 func (w *bufferedWriter) Abort() {}
@@ -475,7 +475,7 @@ const maxMentions = 8
 
 // Mentions returns the paths of stored results that the arguments of a call name,
 // as far as they have default names.
-func Mentions(root, args string) (out []string) {
+func PathsIn(root, args string) (out []string) {
 	args = strings.ReplaceAll(args, `\/`, "/")
 	for _, dir := range []string{TruncDir, ClearDir} {
 		prefix := path.Join(root, dir) + "/"
@@ -547,7 +547,7 @@ func SumOf(content string) string {
 const Padding = "-00000000000000000000000000-0"
 
 // anySum stands in for a hash before the content has arrived.
-func anySum() string { return strings.ToLower(rand.Text()) }
+func randomSuffix() string { return strings.ToLower(rand.Text()) }
 
 // Clean makes one of the paths that a store takes for the same file.
 func Clean(p string) string {
@@ -559,7 +559,7 @@ func Clean(p string) string {
 
 // MadeFor reports whether the file at p can be that of a call: it has the name
 // that the call's id would have been given, with or without a suffix.
-func MadeFor(p, id string) bool {
+func BelongsToCall(p, id string) bool {
 	rest, ok := strings.CutPrefix(path.Base(p), backend.Component(id))
 	return ok && (rest == "" || rest[0] == '-')
 }
@@ -583,14 +583,14 @@ func fingerprintOf(content string) fingerprint {
 
 // known is what one vault has stored under which name, and which names the conversations
 // show. A name is a key of a store. It is safe for concurrent use; the zero value is ready.
-type known struct {
+type nameRegistry struct {
 	mu     sync.Mutex
-	byName map[uint64]held // by Store.key
-	order  []uint64        // oldest first
+	byName map[uint64]nameState // by Store.key
+	order  []uint64             // oldest first
 }
 
 // held is what a name holds.
-type held struct {
+type nameState struct {
 	writing *string // what its writers write; nil if that is unknown
 	writers int     // that have not finished
 	kept    bool    // the name holds something
@@ -600,13 +600,13 @@ type held struct {
 // take takes a name for content, nil if that is yet unknown, and reports whether it may be
 // written there. Several writers of the same content may take a name, and any that own it: it
 // is made for the content or known to hold it. The caller must call finish.
-func (k *known) take(key uint64, content *string, own bool) bool {
+func (k *nameRegistry) acquire(key uint64, content *string, own bool) bool {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	h, known := k.byName[key]
 	switch {
 	case !known:
-		h = held{writing: content, is: anything}
+		h = nameState{writing: content, is: anything}
 		k.add(key, h)
 	case !own && (h.kept || content == nil || h.writing == nil || *h.writing != *content):
 		return false
@@ -616,7 +616,7 @@ func (k *known) take(key uint64, content *string, own bool) bool {
 	return true
 }
 
-func (k *known) of(key uint64) (is fingerprint, used bool) {
+func (k *nameRegistry) of(key uint64) (is fingerprint, used bool) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	h, used := k.byName[key]
@@ -627,7 +627,7 @@ func (k *known) of(key uint64) (is fingerprint, used bool) {
 }
 
 // finish ends what take began. stored says that the name holds what is identified.
-func (k *known) finish(key uint64, is fingerprint, stored bool) {
+func (k *nameRegistry) finish(key uint64, is fingerprint, stored bool) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	h, known := k.byName[key]
@@ -646,18 +646,18 @@ func (k *known) finish(key uint64, is fingerprint, stored bool) {
 }
 
 // note records that a name holds something.
-func (k *known) note(key uint64) {
+func (k *nameRegistry) note(key uint64) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	if _, known := k.byName[key]; !known {
-		k.add(key, held{kept: true, is: anything})
+		k.add(key, nameState{kept: true, is: anything})
 	}
 }
 
 // add makes room for a name; k.mu is held. Names that are being written stay.
-func (k *known) add(key uint64, h held) {
+func (k *nameRegistry) add(key uint64, h nameState) {
 	if k.byName == nil {
-		k.byName = make(map[uint64]held)
+		k.byName = make(map[uint64]nameState)
 	}
 	for len(k.order) >= maxKnown {
 		oldest := k.order[0]
@@ -675,7 +675,7 @@ func (k *known) add(key uint64, h held) {
 // inFlight is what this process is writing, right now, to stores that cannot refuse a name
 // that is taken: between the look at a name and the write, no other middleware of the
 // process may write there.
-var inFlight known
+var pendingWrites nameRegistry
 
 // placeOf identifies a name in the innermost store of b, if that can be told from others.
 func placeOf(b store.Backend, key uint64) uint64 {

@@ -30,9 +30,9 @@ func TestMentionsFindsPathsOfResultsInArguments(t *testing.T) {
 		`ls /tmp/trunc/ /tmp/truncated`:                             nil,
 		`cat /tmp/trunc/last`:                                       {"/tmp/trunc/last"},
 	} {
-		require.Equal(t, want, Mentions("/tmp", args), args)
+		require.Equal(t, want, PathsIn("/tmp", args), args)
 	}
-	require.Len(t, Mentions("/tmp", strings.Repeat("/tmp/trunc/a ", 100)), maxMentions)
+	require.Len(t, PathsIn("/tmp", strings.Repeat("/tmp/trunc/a ", 100)), maxMentions)
 }
 
 func TestContainsFindsAPieceAnywhereInStoredContent(t *testing.T) {
@@ -87,17 +87,17 @@ func (r *countedReader) Close() error { *r.open--; return r.ReadCloser.Close() }
 func TestEveryReaderThatIsOpenedIsClosed(t *testing.T) {
 	ctx := context.Background()
 	long := strings.Repeat("a line of a long content\n", 20_000)
-	for name, ask := range map[string]func(*Vault, *Store){
-		"the size":             func(_ *Vault, s *Store) { _, _ = s.Size(ctx, "/f") },
-		"the same content":     func(_ *Vault, s *Store) { require.True(t, s.Holds(ctx, "/f", long)) },
-		"another of its size":  func(_ *Vault, s *Store) { require.False(t, s.Holds(ctx, "/f", "b"+long[1:])) },
-		"a piece":              func(_ *Vault, s *Store) { require.True(t, s.contains(ctx, "/f", long[25:100_000])) },
-		"a piece not there":    func(_ *Vault, s *Store) { require.False(t, s.contains(ctx, "/f", long[:300]+"?")) },
-		"a piece too large":    func(_ *Vault, s *Store) { require.False(t, s.contains(ctx, "/f", long+"?")) },
-		"a window":             func(_ *Vault, s *Store) { _, err := s.Piece(ctx, "/f", 5, 10); require.NoError(t, err) },
-		"a file known already": func(_ *Vault, s *Store) { s.holding(ctx, fingerprintOf(long), []string{"/f"}) },
-		"a file of other size": func(_ *Vault, s *Store) { s.holding(ctx, fingerprintOf("short"), []string{"/f"}) },
-		"storing it again": func(v *Vault, s *Store) {
+	for name, ask := range map[string]func(*Offloader, *Store){
+		"the size":             func(_ *Offloader, s *Store) { _, _ = s.Size(ctx, "/f") },
+		"the same content":     func(_ *Offloader, s *Store) { require.True(t, s.Holds(ctx, "/f", long)) },
+		"another of its size":  func(_ *Offloader, s *Store) { require.False(t, s.Holds(ctx, "/f", "b"+long[1:])) },
+		"a piece":              func(_ *Offloader, s *Store) { require.True(t, s.contains(ctx, "/f", long[25:100_000])) },
+		"a piece not there":    func(_ *Offloader, s *Store) { require.False(t, s.contains(ctx, "/f", long[:300]+"?")) },
+		"a piece too large":    func(_ *Offloader, s *Store) { require.False(t, s.contains(ctx, "/f", long+"?")) },
+		"a window":             func(_ *Offloader, s *Store) { _, err := s.ReadAt(ctx, "/f", 5, 10); require.NoError(t, err) },
+		"a file known already": func(_ *Offloader, s *Store) { s.findContent(ctx, fingerprintOf(long), []string{"/f"}) },
+		"a file of other size": func(_ *Offloader, s *Store) { s.findContent(ctx, fingerprintOf("short"), []string{"/f"}) },
+		"storing it again": func(v *Offloader, s *Store) {
 			for range 2 {
 				require.NoError(t, v.Save(ctx, Item{s, Place{Path: "/f"}, long}).Err)
 			}
@@ -132,11 +132,11 @@ func TestAReadThatFailsIsNoEmptyText(t *testing.T) {
 		require.Error(t, got)
 		_, _, got = s.ReadRange(ctx, "/f", 0, -1)
 		require.Error(t, got)
-		_, got = s.Piece(ctx, "/f", 0, 0)
+		_, got = s.ReadAt(ctx, "/f", 0, 0)
 		require.Error(t, got)
 		require.False(t, s.Holds(ctx, "/f", ""))
 		require.False(t, s.contains(ctx, "/f", ""))
-		require.Empty(t, s.holding(ctx, fingerprintOf(""), []string{"/f"}))
+		require.Empty(t, s.findContent(ctx, fingerprintOf(""), []string{"/f"}))
 		require.True(t, s.exists(ctx, "/f", false), "nobody knows")
 		require.False(t, Missing(got, "/f"))
 		v := newVault()
@@ -192,12 +192,12 @@ func TestEveryNameThatIsTriedIsThePathAndAKnownSuffix(t *testing.T) {
 	}{memory, memory}), opened(&struct{ store.Backend }{memory})} {
 		for _, of := range []*string{&content, nil} {
 			tries := 0
-			for name, unique := s.nth(at, 0, of); name != ""; name, unique = s.nth(at, tries, of) {
+			for name, unique := s.candidateName(at, 0, of); name != ""; name, unique = s.candidateName(at, tries, of) {
 				suffix, ok := strings.CutPrefix(name, at.Path)
 				require.True(t, ok)
 				require.Equal(t, unique, suffix != "")
 				require.True(t, suffix == "" || isSuffix(suffix), suffix)
-				require.True(t, MadeFor(name, "c1"))
+				require.True(t, BelongsToCall(name, "c1"))
 				longest = max(longest, len(suffix))
 				tries++
 			}
@@ -225,7 +225,7 @@ func TestAStreamGetsASuffixInAStoreWithoutCreateAny(t *testing.T) {
 		w := v.Stream(ctx, s, Place{Path: "/tmp/trunc/c1"}, []string{"one"})
 		p, err := w.Commit(nil)
 		require.NoError(t, err)
-		require.True(t, MadeFor(p, "c1") && p != "/tmp/trunc/c1", p)
+		require.True(t, BelongsToCall(p, "c1") && p != "/tmp/trunc/c1", p)
 		require.True(t, s.Holds(ctx, p, "one"))
 	}
 	p, err := v.Stream(ctx, s, Place{Path: "/own", Fixed: true}, []string{"two"}).Commit(nil)
@@ -243,13 +243,13 @@ func TestANameThatWasTakenCanBeUsedOnceItIsFree(t *testing.T) {
 	require.NoError(t, got.Err)
 	require.NotEqual(t, "/f", got.Path)
 	later := "later"
-	require.True(t, v.known.take(named("/f"), &later, false), "nobody holds the name")
+	require.True(t, v.known.acquire(named("/f"), &later, false), "nobody holds the name")
 }
 
 // named is what a name is known by in a store without scopes.
 func named(p string) uint64 { return maphash.String(seed, p) }
 
-func newVault() *Vault { return &Vault{Showable: func(string) bool { return true }} }
+func newVault() *Offloader { return &Offloader{Showable: func(string) bool { return true }} }
 
 func opened(b store.Backend) *Store { return newVault().Open(b) }
 
@@ -291,10 +291,10 @@ func TestWhatIsRecordedOfANameIsItsSizeIfThatIsKnown(t *testing.T) {
 	ctx := context.Background()
 	v := newVault()
 	s := v.Open(backend.NewMemory(0))
-	recorded := func(p string) []any { size, used := s.Recorded(ctx, p); return []any{size, used} }
+	recorded := func(p string) []any { size, used := s.KnownSize(ctx, p); return []any{size, used} }
 
 	require.Equal(t, []any{-1, false}, recorded("/f"), "nothing was stored there")
-	v.Note(ctx, []string{"/f"})
+	v.ReservePaths(ctx, []string{"/f"})
 	require.Equal(t, []any{-1, true}, recorded("/f"), "a history names it")
 	got := v.Save(ctx, Item{s, Place{Path: "/g"}, "four"})
 	require.NoError(t, got.Err)
@@ -316,17 +316,17 @@ func TestAStreamAndAWholeTextHaveOneFingerprint(t *testing.T) {
 }
 
 func TestKnownNamesAreBoundedAndTheOldestGo(t *testing.T) {
-	var k known
+	var k nameRegistry
 	busy, other := "busy", "other"
-	require.True(t, k.take(named("/busy"), &busy, false))
+	require.True(t, k.acquire(named("/busy"), &busy, false))
 	for i := range maxKnown + 100 {
 		name := named(fmt.Sprint("/f", i))
-		require.True(t, k.take(name, &busy, false))
+		require.True(t, k.acquire(name, &busy, false))
 		k.finish(name, fingerprint{size: 4}, true)
 	}
 	require.LessOrEqual(t, len(k.byName), maxKnown+1)
 	require.LessOrEqual(t, len(k.order), maxKnown+1)
-	require.False(t, k.take(named("/busy"), &other, false), "what is being written stays")
+	require.False(t, k.acquire(named("/busy"), &other, false), "what is being written stays")
 	_, used := k.of(named("/f1"))
 	require.False(t, used)
 	_, used = k.of(named(fmt.Sprint("/f", maxKnown+99)))
@@ -335,28 +335,28 @@ func TestKnownNamesAreBoundedAndTheOldestGo(t *testing.T) {
 }
 
 func TestANameIsTakenUntilItsLastWriterHasFinished(t *testing.T) {
-	var k known
+	var k nameRegistry
 	a, same, b := "a", "a", "b"
 	is := fingerprintOf(b)
-	require.True(t, k.take(named("/f"), &a, false))
-	require.True(t, k.take(named("/f"), &same, false))
-	require.False(t, k.take(named("/f"), &b, false))
-	require.False(t, k.take(named("/f"), nil, false))
+	require.True(t, k.acquire(named("/f"), &a, false))
+	require.True(t, k.acquire(named("/f"), &same, false))
+	require.False(t, k.acquire(named("/f"), &b, false))
+	require.False(t, k.acquire(named("/f"), nil, false))
 	k.finish(named("/f"), is, false)
-	require.False(t, k.take(named("/f"), &b, false))
+	require.False(t, k.acquire(named("/f"), &b, false))
 	k.finish(named("/f"), is, false)
-	require.True(t, k.take(named("/f"), &b, false), "nothing came of it")
+	require.True(t, k.acquire(named("/f"), &b, false), "nothing came of it")
 	k.finish(named("/f"), is, true)
-	require.False(t, k.take(named("/f"), &a, false))
-	require.False(t, k.take(named("/f"), &b, false), "the store is asked what it holds")
-	require.True(t, k.take(named("/f"), &b, true), "nothing else can have the name")
+	require.False(t, k.acquire(named("/f"), &a, false))
+	require.False(t, k.acquire(named("/f"), &b, false), "the store is asked what it holds")
+	require.True(t, k.acquire(named("/f"), &b, true), "nothing else can have the name")
 	require.Nil(t, k.byName[named("/f")].writing, "it is not kept in memory")
 	k.note(named("/f"))
 	got, _ := k.of(named("/f"))
 	require.Equal(t, is, got, "what is known stays known")
 	k.note(named("/g"))
-	require.False(t, k.take(named("/g"), &a, false))
-	require.False(t, k.take(named("/g"), nil, false))
+	require.False(t, k.acquire(named("/g"), &a, false))
+	require.False(t, k.acquire(named("/g"), nil, false))
 }
 
 // slowStore is a store that can be read and cannot refuse a name: between the look at a
@@ -409,7 +409,7 @@ func TestTwoVaultsThatWriteOneNameAtOnceLoseNothing(t *testing.T) {
 			require.NoError(t, got.err, name)
 			require.True(t, opened(memory).Holds(ctx, got.path, got.content), "%s: %s", name, got.path)
 		}
-		require.Empty(t, inFlight.byName, "nothing is kept")
+		require.Empty(t, pendingWrites.byName, "nothing is kept")
 	}
 }
 
@@ -441,7 +441,7 @@ func FuzzDefaultPath(f *testing.F) {
 		p, q := DefaultPath("/root", TruncDir, a), DefaultPath("/root", TruncDir, b)
 		require.Equal(t, a == b, p == q)
 		require.Equal(t, "/root/trunc", path.Dir(p))
-		require.True(t, MadeFor(p, a) && MadeFor(p+"-suffix", a))
+		require.True(t, BelongsToCall(p, a) && BelongsToCall(p+"-suffix", a))
 	})
 }
 
@@ -450,7 +450,7 @@ func TestAFileIsMadeForItsCallOnly(t *testing.T) {
 		"/tmp/clear/call_1": true, "/tmp/clear/call_1-0000": true, "/tmp/clear/call_12": false, "/tmp/clear/call_2": false,
 		"/tmp/clear/-call_1": false, "/tmp/clear/call_": false, "/tmp/call_1/other": false, "/tmp/clear": false, "": false,
 	} {
-		require.Equal(t, want, MadeFor(p, "call_1"), p)
+		require.Equal(t, want, BelongsToCall(p, "call_1"), p)
 	}
 }
 

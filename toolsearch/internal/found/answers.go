@@ -20,12 +20,12 @@ import (
 )
 
 // Find answers a search by words, of which an answer names the results.
-func Find(ctx context.Context, s Search, a lenient.Arguments) (Result, error) {
+func Find(ctx context.Context, s Searcher, a lenient.Arguments) (Result, error) {
 	return s.find(ctx, a, nameSize)
 }
 
 // Advice is what there is to say of a search that found nothing, which is not reported again.
-func Advice(ctx context.Context, s Search, a lenient.Arguments) string {
+func Advice(ctx context.Context, s Searcher, a lenient.Arguments) string {
 	f, err := s.search(ctx, a)
 	if text := f.Hint(); err == nil && text != "" {
 		return text
@@ -37,13 +37,13 @@ func Advice(ctx context.Context, s Search, a lenient.Arguments) string {
 func nameSize(e *hidden.Tool) int { return 2 * (say.Size(e.Info.Name) + 1) }
 
 // Keyword answers with the names of tools, which are loaded.
-func Keyword(ctx context.Context, s Search, a lenient.Arguments) (string, error) {
+func AnswerNames(ctx context.Context, s Searcher, a lenient.Arguments) (string, error) {
 	f, err := s.find(ctx, a, nameSize)
 	return say.JSON(say.Answer{Matches: f.Names(), AlreadyLoaded: f.alreadyLoaded, Hint: f.Hint()}), err
 }
 
 // Regexp answers with the names that a pattern matches, of tools which are loaded.
-func Regexp(ctx context.Context, s Search, a lenient.Arguments) (string, error) {
+func Regexp(ctx context.Context, s Searcher, a lenient.Arguments) (string, error) {
 	f, note := s.matchNames(ctx, a, nameSize)
 	return say.JSON(say.Answer{Selected: f.Names(), AlreadyLoaded: f.alreadyLoaded, Hint: note}), ctx.Err()
 }
@@ -52,7 +52,7 @@ func Regexp(ctx context.Context, s Search, a lenient.Arguments) (string, error) 
 const maxShort = 150
 
 // Candidates answers with tools to choose from.
-func Candidates(ctx context.Context, s Search, a lenient.Arguments) (string, error) {
+func Candidates(ctx context.Context, s Searcher, a lenient.Arguments) (string, error) {
 	f, err := s.find(ctx, a, candidateSize)
 	out := say.Answer{Results: []say.Described{}, AlreadyLoaded: f.alreadyLoaded, Hint: f.Hint()}
 	for _, x := range f.Found {
@@ -72,10 +72,10 @@ func candidateSize(e *hidden.Tool) int {
 const maxNearOnLoad = 3
 
 // Load answers with the tools that a call loads by their names.
-func Load(ctx context.Context, s Search, a lenient.Arguments) (string, error) {
+func AnswerLoad(ctx context.Context, s Searcher, a lenient.Arguments) (string, error) {
 	f := Result{visible: s.For.Sees()}
 	s.selectByName(namesToLoad(a, s.has), &f)
-	f.bound(nameSize)
+	f.fitAnswer(nameSize)
 	s.noteMissing(&f)
 	out := say.Answer{Loaded: toolnames.Difference(f.Names(), f.alreadyLoaded), AlreadyLoaded: f.alreadyLoaded}
 	for i, u := range f.unknown {
@@ -88,7 +88,7 @@ func Load(ctx context.Context, s Search, a lenient.Arguments) (string, error) {
 }
 
 // Describe answers with tools that the model can call by another one.
-func Describe(ctx context.Context, s Search, a lenient.Arguments) (string, error) {
+func Describe(ctx context.Context, s Searcher, a lenient.Arguments) (string, error) {
 	f, err := s.find(ctx, a, func(e *hidden.Tool) int { d, _ := say.Describe(e); return d.Size() })
 	out := say.Answer{Tools: []say.Described{}}
 	for _, x := range f.Found {
@@ -102,25 +102,25 @@ func Describe(ctx context.Context, s Search, a lenient.Arguments) (string, error
 }
 
 // signedSize is the bytes of a signature in an answer.
-func signedSize(e *hidden.Tool) int { return say.Sign(e).Size() }
+func signedSize(e *hidden.Tool) int { return say.SignatureOf(e).Size() }
 
 // signed are tools as their signatures, for an answer.
-func signed(tools []Tool, hint string) string {
+func signed(tools []Hit, hint string) string {
 	out := say.Answer{Tools: make([]say.Described, len(tools)), Hint: hint}
 	for i, x := range tools {
-		out.Tools[i] = say.Sign(x.Tool)
+		out.Tools[i] = say.SignatureOf(x.Tool)
 	}
 	return say.JSON(out)
 }
 
 // Sign answers with the signatures of tools that programs can call.
-func Sign(ctx context.Context, s Search, a lenient.Arguments) (string, error) {
+func AnswerSignatures(ctx context.Context, s Searcher, a lenient.Arguments) (string, error) {
 	f, err := s.find(ctx, a, signedSize)
 	return signed(f.Found, f.Hint()), err
 }
 
 // SignMatches does the same for a pattern.
-func SignMatches(ctx context.Context, s Search, a lenient.Arguments) (string, error) {
+func SignMatches(ctx context.Context, s Searcher, a lenient.Arguments) (string, error) {
 	f, note := s.matchNames(ctx, a, signedSize)
 	return signed(f.Found, note), ctx.Err()
 }
@@ -166,7 +166,7 @@ func namesToLoad(a lenient.Arguments, known func(string) bool) (names []string) 
 }
 
 // Asked are the tools that a call of load_tool in a history asked for.
-func Asked(t Tools, a lenient.Arguments) (names []string) {
+func NamesRequested(t Tools, a lenient.Arguments) (names []string) {
 	anyone := func(*hidden.Tool) bool { return true }
 	for _, name := range namesToLoad(a, t.Has) {
 		if e := t.Resolve(name, anyone); e != nil && len(names) < maxNames {

@@ -33,7 +33,7 @@ var (
 )
 
 // anyCaller makes random tools, and somebody who may use some of them.
-func anyCaller(t testing.TB, r *rand.Rand) (Search, *anybody) {
+func anyCaller(t testing.TB, r *rand.Rand) (Searcher, *anybody) {
 	var tools []tool.BaseTool
 	a := &anybody{}
 	for i := range r.IntN(150) {
@@ -53,10 +53,10 @@ func anyCaller(t testing.TB, r *rand.Rand) (Search, *anybody) {
 		s.Missing = []string{"jira", ""}
 	}
 	s.For = a
-	s.Ranks = NewRanks(s.Set)
+	s.Indexes = NewRanks(s.Set)
 	s.MinConfidence = []float64{0, 0, .05, 1}[r.IntN(4)]
 	broken := errors.New("broken")
-	s.Make(context.Background(), []index.Func{nil, index.BM25, index.BM25, func(context.Context, []*schema.ToolInfo) (index.Index, error) { return nil, broken }}[r.IntN(4)])
+	s.BuildIndex(context.Background(), []index.Func{nil, index.BM25, index.BM25, func(context.Context, []*schema.ToolInfo) (index.Index, error) { return nil, broken }}[r.IntN(4)])
 	return s, a
 }
 
@@ -85,7 +85,7 @@ func anyCall(r *rand.Rand, names []string) string {
 // come once; no more come than the limit, unless the call names them; and what is found is either
 // reported, or nobody listens.
 func TestAnAnswerTellsOfNothingThatIsDenied(t *testing.T) {
-	all := []answering{Keyword, Regexp, Candidates, Load, Describe, Sign, SignMatches}
+	all := []answering{AnswerNames, Regexp, Candidates, AnswerLoad, Describe, AnswerSignatures, SignMatches}
 	for seed := range uint64(250) {
 		r := rand.New(rand.NewPCG(seed, 3))
 		s, a := anyCaller(t, r)
@@ -125,7 +125,7 @@ func TestAnAnswerTellsOfNothingThatIsDenied(t *testing.T) {
 }
 
 // heard requires that a listener changes no answer, and hears of what was found.
-func heard(t *testing.T, s Search, by answering, args, text string, names []string, where string) {
+func heard(t *testing.T, s Searcher, by answering, args, text string, names []string, where string) {
 	var events []einolean.Search
 	s.Report = func(what einolean.Search, failed []error) {
 		events = append(events, what)
@@ -146,7 +146,7 @@ func TestACancelledSearchIsAnError(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
 	s := over(t, reports(3)...)
-	for _, by := range []answering{Keyword, Regexp, Candidates, Load, Describe, Sign, SignMatches} {
+	for _, by := range []answering{AnswerNames, Regexp, Candidates, AnswerLoad, Describe, AnswerSignatures, SignMatches} {
 		_, err := by(ctx, s, lenient.Decode(`{"query":"report"}`))
 		require.ErrorIs(t, err, context.Canceled)
 	}

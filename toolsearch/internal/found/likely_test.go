@@ -24,11 +24,11 @@ func (s sure) Search(context.Context, index.Query) ([]index.Result, error) {
 // A text asks for nothing unless some tool probably serves it.
 func TestATextAsksForNoToolBelowTheConfidence(t *testing.T) {
 	ctx := context.Background()
-	for _, confidence := range []float64{0.0001, sureEnough * 0.99, sureEnough, 0.5} {
+	for _, confidence := range []float64{0.0001, prefetchMinConfidence * 0.99, prefetchMinConfidence, 0.5} {
 		s := over(t, adktest.Simple("a", "does a"))
-		s.Ranks = NewRanks(s.Set)
-		s.Make(ctx, func(context.Context, []*schema.ToolInfo) (index.Index, error) { return sure(confidence), nil })
-		require.Equal(t, confidence >= sureEnough, len(s.Likely(ctx, "what a does", 2)) > 0, "%v", confidence)
-		require.Empty(t, s.Likely(ctx, "", 2))
+		s.Indexes = NewRanks(s.Set)
+		s.BuildIndex(ctx, func(context.Context, []*schema.ToolInfo) (index.Index, error) { return sure(confidence), nil })
+		require.Equal(t, confidence >= prefetchMinConfidence, len(s.SearchForPrefetch(ctx, "what a does", 2)) > 0, "%v", confidence)
+		require.Empty(t, s.SearchForPrefetch(ctx, "", 2))
 	}
 }

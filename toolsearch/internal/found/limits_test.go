@@ -40,10 +40,10 @@ func toolWith(t testing.TB, name, desc, params string) tool.BaseTool {
 }
 
 // answering is the answer of a protocol's search tool.
-type answering func(context.Context, Search, lenient.Arguments) (string, error)
+type answering func(context.Context, Searcher, lenient.Arguments) (string, error)
 
 // over searches tools that nobody is denied, and of which none is shown yet.
-func over(t testing.TB, tools ...tool.BaseTool) Search {
+func over(t testing.TB, tools ...tool.BaseTool) Searcher {
 	t.Helper()
 	entries := make([]*hidden.Tool, len(tools))
 	names := make([]string, len(tools))
@@ -55,8 +55,8 @@ func over(t testing.TB, tools ...tool.BaseTool) Search {
 		names[i] = info.Name
 	}
 	set := hidden.New(entries)
-	s := Search{Tools: Tools{set, NewRanks(set)}, Limits: Limits{MaxResults: 5}, For: &anybody{names: names}}
-	s.Make(context.Background(), nil)
+	s := Searcher{Tools: Tools{set, NewRanks(set)}, Limits: Limits{MaxResults: 5}, For: &anybody{names: names}}
+	s.BuildIndex(context.Background(), nil)
 	return s
 }
 
@@ -81,7 +81,7 @@ func (a *anybody) Listed() (names []string) {
 }
 
 // ask runs one call of a search tool.
-func ask(t testing.TB, s Search, by answering, args string) string {
+func ask(t testing.TB, s Searcher, by answering, args string) string {
 	t.Helper()
 	answer, err := by(context.Background(), s, lenient.Decode(args))
 	require.NoError(t, err)
@@ -139,7 +139,7 @@ func TestSignaturesThatDoNotFitIntoAnAnswerAreNamed(t *testing.T) {
 	}
 	s := over(t, tools...)
 	textstest.InBothLanguages(t, say.Prompts, func(t *testing.T, all *texts.Texts) {
-		words := described(t, ask(t, s, Sign, `{"query":"report","max_results":90}`))
+		words := described(t, ask(t, s, AnswerSignatures, `{"query":"report","max_results":90}`))
 		require.Less(t, len(words.Tools), 90)
 		var names []string
 		for i := range maxLeftOut {
@@ -243,21 +243,21 @@ func TestEveryAnswerIsBounded(t *testing.T) {
 	}
 }
 
-func answersAreBounded(t *testing.T, s Search, names []string, name string) {
+func answersAreBounded(t *testing.T, s Searcher, names []string, name string) {
 	list, err := json.Marshal(names[:min(len(names), 100)])
 	require.NoError(t, err)
 	for _, c := range []struct {
 		by   answering
 		args string
 	}{
-		{Keyword, `{"query":["send","word","send word"],"max_results":100}`},
-		{Keyword, `{"query":"select:nothing,nobody,none,` + name[:min(len(name), 99)] + `"}`},
+		{AnswerNames, `{"query":["send","word","send word"],"max_results":100}`},
+		{AnswerNames, `{"query":"select:nothing,nobody,none,` + name[:min(len(name), 99)] + `"}`},
 		{Regexp, `{"regex_pattern":"."}`},
 		{Regexp, `{"regex_pattern":"nnnnnnx"}`},
 		{Candidates, `{"query":["send","word","send word"],"max_results":100}`},
-		{Load, `{"tool_names":` + string(list) + `}`},
+		{AnswerLoad, `{"tool_names":` + string(list) + `}`},
 		{Describe, `{"query":["send","word","send word"],"max_results":100}`},
-		{Sign, `{"query":["send","word","send word"],"max_results":100}`},
+		{AnswerSignatures, `{"query":["send","word","send word"],"max_results":100}`},
 		{SignMatches, `{"regex_pattern":"."}`},
 	} {
 		answer := ask(t, s, c.by, c.args)
@@ -298,23 +298,23 @@ func TestTheLimitsOfACall(t *testing.T) {
 			fewTools int
 			results  int
 		}{
-			{"names", Keyword, query("select:" + numbered(maxNames, "report_%03d", ",")), maxNames, "", 0, 5},
-			{"more names", Keyword, query("select:" + numbered(maxNames+1, "report_%03d", ",")), maxNames, text("cut-names", maxNames), 0, 5},
-			{"names to load", Load, list("tool_names", numbered(maxNames, `"report_%03d"`, ",")), maxNames, "", 0, 5},
-			{"more names to load", Load, list("tool_names", numbered(maxNames+1, `"report_%03d"`, ",")), maxNames, text("cut-names", maxNames), 0, 5},
-			{"queries", Keyword, list("query", numbered(maxQueries, `"report_%03d"`, ",")), maxQueries, "", 0, 5},
-			{"more queries", Keyword, list("query", numbered(maxQueries+1, `"report_%03d"`, ",")), maxQueries, text("cut-queries", maxQueries), 0, 5},
-			{"results", Keyword, most("shared", maxResults), maxResults, "", maxResults, 5},
-			{"more results than there are", Keyword, most("shared", maxResults+1), maxResults, "", maxResults, 5},
-			{"as many as asked for", Keyword, most("shared", maxResults), maxResults, "", 0, 5},
-			{"more results", Keyword, most("shared", maxResults+1), maxResults, text("cut-results", maxResults), maxResults + 1, 5},
-			{"results where more are set", Keyword, most("shared", maxResults+1), maxResults + 1, "", maxResults + 1, maxResults + 1},
-			{"more where more are set", Keyword, most("shared", maxResults+2), maxResults + 1, text("cut-results", maxResults+1), 0, maxResults + 1},
+			{"names", AnswerNames, query("select:" + numbered(maxNames, "report_%03d", ",")), maxNames, "", 0, 5},
+			{"more names", AnswerNames, query("select:" + numbered(maxNames+1, "report_%03d", ",")), maxNames, text("cut-names", maxNames), 0, 5},
+			{"names to load", AnswerLoad, list("tool_names", numbered(maxNames, `"report_%03d"`, ",")), maxNames, "", 0, 5},
+			{"more names to load", AnswerLoad, list("tool_names", numbered(maxNames+1, `"report_%03d"`, ",")), maxNames, text("cut-names", maxNames), 0, 5},
+			{"queries", AnswerNames, list("query", numbered(maxQueries, `"report_%03d"`, ",")), maxQueries, "", 0, 5},
+			{"more queries", AnswerNames, list("query", numbered(maxQueries+1, `"report_%03d"`, ",")), maxQueries, text("cut-queries", maxQueries), 0, 5},
+			{"results", AnswerNames, most("shared", maxResults), maxResults, "", maxResults, 5},
+			{"more results than there are", AnswerNames, most("shared", maxResults+1), maxResults, "", maxResults, 5},
+			{"as many as asked for", AnswerNames, most("shared", maxResults), maxResults, "", 0, 5},
+			{"more results", AnswerNames, most("shared", maxResults+1), maxResults, text("cut-results", maxResults), maxResults + 1, 5},
+			{"results where more are set", AnswerNames, most("shared", maxResults+1), maxResults + 1, "", maxResults + 1, maxResults + 1},
+			{"more where more are set", AnswerNames, most("shared", maxResults+2), maxResults + 1, text("cut-results", maxResults+1), 0, maxResults + 1},
 			{"results of a pattern", Regexp, `{"regex_pattern":"."}`, maxResults, "", maxResults, 5},
 			{"more results of a pattern", Regexp, `{"regex_pattern":"."}`, maxResults, text("cut-results", maxResults), maxResults + 1, 5},
 			{"the longest pattern", Regexp, `{"regex_pattern":"report_000` + strings.Repeat("|a", maxPattern/2-5) + `"}`, 1, "", 0, 5},
 			{"a longer pattern", Regexp, `{"regex_pattern":"report_000` + strings.Repeat("|a", maxPattern/2-4) + `"}`, 0, text("long-pattern", maxPattern), 0, 5},
-			{"words", Keyword, query(strings.Repeat("zzz ", maxWords-1) + "report_007"), 1, "", 0, 5},
+			{"words", AnswerNames, query(strings.Repeat("zzz ", maxWords-1) + "report_007"), 1, "", 0, 5},
 		} {
 			t.Run(c.name, func(t *testing.T) {
 				n := 200
@@ -332,7 +332,7 @@ func TestTheLimitsOfACall(t *testing.T) {
 				require.Equal(t, c.note, a.Hint)
 			})
 		}
-		words := described(t, ask(t, over(t, reports(200)...), Keyword, query(strings.Repeat("zzz ", maxWords)+"report_007")))
+		words := described(t, ask(t, over(t, reports(200)...), AnswerNames, query(strings.Repeat("zzz ", maxWords)+"report_007")))
 		require.Empty(t, words.Matches, "the word after the last that counts")
 	})
 }
@@ -342,13 +342,13 @@ func TestTheLimitsOfSuggestions(t *testing.T) {
 	textstest.InBothLanguages(t, say.Prompts, func(t *testing.T, all *texts.Texts) {
 		tools := over(t, reports(200)...)
 		count := func(a say.Answer) int { return strings.Count(a.Hint, "report_") }
-		near := described(t, ask(t, tools, Keyword, `{"query":"reportt"}`))
+		near := described(t, ask(t, tools, AnswerNames, `{"query":"reportt"}`))
 		require.Equal(t, MaxNear, count(near), near.Hint)
 		few := over(t, reports(MaxNear-1)...)
-		require.Equal(t, MaxNear-1, count(described(t, ask(t, few, Keyword, `{"query":"reportt"}`))))
+		require.Equal(t, MaxNear-1, count(described(t, ask(t, few, AnswerNames, `{"query":"reportt"}`))))
 
 		unknown := func(n int) say.Answer {
-			return described(t, ask(t, tools, Keyword, `{"query":"select:`+numbered(n, "nothing%02dlikeit", ",")+`"}`))
+			return described(t, ask(t, tools, AnswerNames, `{"query":"select:`+numbered(n, "nothing%02dlikeit", ",")+`"}`))
 		}
 		require.Equal(t, 10, strings.Count(unknown(10).Hint, "likeit"))
 		require.NotContains(t, unknown(10).Hint, all.Say("more-unknown", say.Data{Total: 1}))
@@ -357,7 +357,7 @@ func TestTheLimitsOfSuggestions(t *testing.T) {
 		require.Contains(t, unknown(13).Hint, all.Say("more-unknown", say.Data{Total: 3}))
 
 		lookedUp := func(n int) string {
-			return described(t, ask(t, tools, Keyword, `{"query":"`+numbered(n, "qq%dxx", " ")+`"}`)).Hint
+			return described(t, ask(t, tools, AnswerNames, `{"query":"`+numbered(n, "qq%dxx", " ")+`"}`)).Hint
 		}
 		require.Equal(t, maxLookups, strings.Count(lookedUp(maxLookups), "xx"))
 		require.Equal(t, maxLookups, strings.Count(lookedUp(maxLookups+1), "xx"), "words that are said to match nothing")

@@ -24,18 +24,18 @@ import (
 // Tools are hidden tools with their indexes, and found by name. They are immutable.
 type Tools struct {
 	*hidden.Set
-	*Ranks
+	*Indexes
 }
 
 // Ranks are the indexes of tools, shared by sets of tools that look the same.
-type Ranks struct {
-	tools     *hidden.Set
-	specified index.Index           // Eino's score, for the answer when the index fails
-	index     index.Index           // set by Make
-	making    sync.Once             // the function works, and only runs with these tools wait for it
-	broken    atomic.Pointer[error] // why it failed, once it has: then index is Eino's score
-	building  sync.Once
-	sure      func() rater // rates results without a confidence
+type Indexes struct {
+	tools      *hidden.Set
+	keyword    index.Index           // Eino's score, for the answer when the index fails
+	index      index.Index           // set by Make
+	making     sync.Once             // the function works, and only runs with these tools wait for it
+	broken     atomic.Pointer[error] // why it failed, once it has: then index is Eino's score
+	building   sync.Once
+	confidence func() rater // rates results without a confidence
 }
 
 // rater is BM25 as package index has it: it knows how likely it is that a tool serves a query.
@@ -44,10 +44,10 @@ type rater interface {
 }
 
 // NewRanks are the indexes of tools like these.
-func NewRanks(tools *hidden.Set) *Ranks {
+func NewRanks(tools *hidden.Set) *Indexes {
 	ctx := tools.Indexing(context.Background())
 	specified, _ := index.Keyword(ctx, tools.Infos())
-	return &Ranks{tools: tools, specified: specified, sure: sync.OnceValue(func() rater {
+	return &Indexes{tools: tools, keyword: specified, confidence: sync.OnceValue(func() rater {
 		x, _ := index.BM25(ctx, tools.Infos())
 		return x.(rater)
 	})}
@@ -55,9 +55,9 @@ func NewRanks(tools *hidden.Set) *Ranks {
 
 // Make makes the index, once. If it cannot be made, the specified score answers, and each search
 // reports why.
-func (k *Ranks) Make(ctx context.Context, f index.Func) {
+func (k *Indexes) BuildIndex(ctx context.Context, f index.Func) {
 	k.making.Do(func() {
-		if k.index = k.specified; f == nil || k.tools.Len() == 0 {
+		if k.index = k.keyword; f == nil || k.tools.Len() == 0 {
 			return
 		}
 		x, err := safe.Made("the function", func() (index.Index, error) { return f(k.tools.Indexing(ctx), k.tools.Infos()) })
@@ -70,7 +70,7 @@ func (k *Ranks) Make(ctx context.Context, f index.Func) {
 }
 
 // Err is why the index could not be made.
-func (k *Ranks) Err() error {
+func (k *Indexes) Err() error {
 	if err := k.broken.Load(); err != nil {
 		return *err
 	}
@@ -78,18 +78,18 @@ func (k *Ranks) Err() error {
 }
 
 // Build makes the index ready in the background, once.
-func (k *Ranks) Build() {
+func (k *Indexes) WarmUp() {
 	k.building.Do(func() { go func(x index.Index) { _ = hidden.Build(x) }(k.index) })
 }
 
 // IndexName is the type of the index.
-func (k *Ranks) IndexName() string { return nameOf(k.index) }
+func (k *Indexes) IndexName() string { return nameOf(k.index) }
 
 func nameOf(x index.Index) string { return strings.TrimPrefix(fmt.Sprintf("%T", x), "*") }
 
 // ask fails only with the context's error: if the index fails, the specified score
 // answers.
-func (k *Ranks) ask(ctx context.Context, q index.Query, t *trace) ([]index.Result, error) {
+func (k *Indexes) query(ctx context.Context, q index.Query, t *trace) ([]index.Result, error) {
 	var results []index.Result
 	err := k.Err()
 	if err == nil {
@@ -103,9 +103,9 @@ func (k *Ranks) ask(ctx context.Context, q index.Query, t *trace) ([]index.Resul
 	}
 	hidden.Failed(ctx, err)
 	if t != nil {
-		t.answered(k.specified, true)
+		t.answered(k.keyword, true)
 	}
-	return k.specified.Search(ctx, q)
+	return k.keyword.Search(ctx, q)
 }
 
 // searchIndex asks an index. Its numbers become finite here: events, logs and comparisons
@@ -134,7 +134,7 @@ func finite(r index.Result) index.Result {
 }
 
 // score is Eino's score, which also finds names; empty if it could not be built.
-func (k *Ranks) score() *keyword.Index {
+func (k *Indexes) score() *keyword.Index {
 	if x, err := k.tools.Score(); err == nil {
 		return x
 	}

@@ -35,10 +35,10 @@ const (
 )
 
 // Search answers a call of a search tool.
-type Search struct {
+type Searcher struct {
 	Tools
 	Limits
-	For     Caller
+	For     Access
 	Missing []string                       // servers that do not answer now
 	Report  func(einolean.Search, []error) // hears of each search, and what failed in it; nil for nobody
 
@@ -52,7 +52,7 @@ type Limits struct {
 }
 
 // Caller is whom a search is for.
-type Caller interface {
+type Access interface {
 	May(*hidden.Tool) bool     // the search may return the tool
 	MayHint(*hidden.Tool) bool // a hint may mention the tool, which nobody asked for by its name
 	Knows(name string) bool    // the caller may know of the tool, but not use it
@@ -65,12 +65,12 @@ func Most(results int) int { return max(maxResults, results) }
 
 // find runs the queries of one call, and reports the search. All it finds fits into one
 // answer, which takes size bytes for a tool. Its only error is the context's.
-func (s Search) find(ctx context.Context, a lenient.Arguments, size func(*hidden.Tool) int) (Result, error) {
+func (s Searcher) find(ctx context.Context, a lenient.Arguments, size func(*hidden.Tool) int) (Result, error) {
 	if s.Report != nil {
-		ctx, s.trace = tracing(ctx, s.Report)
+		ctx, s.trace = startTrace(ctx, s.Report)
 	}
 	f, err := s.search(ctx, a)
-	f.bound(size)
+	f.fitAnswer(size)
 	queries := queriesOf(a)
 	s.noteMissing(&f, queries...)
 	if err == nil && s.trace != nil {
@@ -80,7 +80,7 @@ func (s Search) find(ctx context.Context, a lenient.Arguments, size func(*hidden
 }
 
 // search runs the queries of one call. Its only error is the context's.
-func (s Search) search(ctx context.Context, a lenient.Arguments) (Result, error) {
+func (s Searcher) search(ctx context.Context, a lenient.Arguments) (Result, error) {
 	f, queries, limit := Result{visible: s.For.Sees()}, queriesOf(a), limitOf(a)
 	if limit <= 0 {
 		limit = s.MaxResults
@@ -97,7 +97,7 @@ func (s Search) search(ctx context.Context, a lenient.Arguments) (Result, error)
 	return f, nil
 }
 
-func (s Search) searchOne(ctx context.Context, text string, limit int, f *Result) error {
+func (s Searcher) searchOne(ctx context.Context, text string, limit int, f *Result) error {
 	names, words := parseSearch(text, s.has)
 	if names != nil {
 		s.selectByName(names, f)
@@ -119,7 +119,7 @@ func (s Search) searchOne(ctx context.Context, text string, limit int, f *Result
 			ranked.found[i].terms = index.Explain(s.index, index.Query{Text: words}, ranked.found[i].Info.Name)
 		}
 	}
-	if s.MinConfidence > 0 && s.refuses(ranked.found) {
+	if s.MinConfidence > 0 && s.allBelowConfidence(ranked.found) {
 		f.unsure = append(f.unsure, ranked.found[:min(len(ranked.found), MaxNear)]...)
 		f.languages = s.languages(words)
 		return err
@@ -128,7 +128,7 @@ func (s Search) searchOne(ctx context.Context, text string, limit int, f *Result
 		f.Found = ranked.found
 	} else {
 		for _, x := range ranked.found {
-			if !holds(f.Found, x.Tool) {
+			if !containsTool(f.Found, x.Tool) {
 				f.Found = append(f.Found, x)
 			}
 		}
@@ -144,19 +144,19 @@ func (s Search) searchOne(ctx context.Context, text string, limit int, f *Result
 
 // rank asks the index, and asks for more results while too few may be returned. Results of
 // the first answer keep their places: an index may rank a longer list in another order.
-func (s Search) rank(ctx context.Context, words string, kept ranking) (ranking, error) {
+func (s Searcher) rank(ctx context.Context, words string, kept ranking) (ranking, error) {
 	for ask := kept.limit; ; ask *= 4 {
-		results, err := s.ask(ctx, index.Query{Text: words, Limit: ask}, s.trace)
+		results, err := s.query(ctx, index.Query{Text: words, Limit: ask}, s.trace)
 		if err != nil {
 			return ranking{}, err
 		}
 		if s.MinConfidence > 0 {
-			results = s.sure().RateUnknown(ctx, hidden.Door{}, words, results)
+			results = s.confidence().RateUnknown(ctx, hidden.Door{}, words, results)
 		}
 		kept.found = slices.Grow(kept.found, min(kept.limit, len(results)))
 		for _, x := range results {
-			if e := s.Lookup(x.Name); !kept.isFull() && e != nil && x.Score >= 0 && s.For.May(e) && !holds(kept.found, e) {
-				kept.add(Tool{Tool: e, score: x.Score, confidence: x.Confidence})
+			if e := s.Lookup(x.Name); !kept.isFull() && e != nil && x.Score >= 0 && s.For.May(e) && !containsTool(kept.found, e) {
+				kept.add(Hit{Tool: e, score: x.Score, confidence: x.Confidence})
 			}
 		}
 		if kept.isFull() || len(results) < ask {
@@ -170,13 +170,13 @@ func (s Search) rank(ctx context.Context, words string, kept ranking) (ranking, 
 type ranking struct {
 	visible toolnames.Set
 	limit   int // the most tools that the model does not see
-	found   []Tool
+	found   []Hit
 	fresh   int // those of found that the model does not see
 }
 
 func (k *ranking) isFull() bool { return k.fresh == k.limit }
 
-func (k *ranking) add(x Tool) {
+func (k *ranking) add(x Hit) {
 	if !k.visible[x.Info.Name] {
 		k.fresh++
 	} else if len(k.found) >= k.limit {
@@ -186,31 +186,31 @@ func (k *ranking) add(x Tool) {
 }
 
 // refuses reports whether a search found tools but is sure of none.
-func (s Search) refuses(results []Tool) bool {
-	return len(results) > 0 && !slices.ContainsFunc(results, func(x Tool) bool {
+func (s Searcher) allBelowConfidence(results []Hit) bool {
+	return len(results) > 0 && !slices.ContainsFunc(results, func(x Hit) bool {
 		return x.confidence == 0 || x.confidence >= s.MinConfidence
 	})
 }
 
 // sureEnough is the confidence in the best result from which a text asks for tools. It is low:
 // an unneeded tool costs a few hundred tokens, a missing one a model call.
-const sureEnough = 0.02
+const prefetchMinConfidence = 0.02
 
 // Likely returns at most that many tools that a text probably asks for, best first; none if it is not
 // clear that it asks for any.
-func (s Search) Likely(ctx context.Context, text string, most int) []Tool {
+func (s Searcher) SearchForPrefetch(ctx context.Context, text string, most int) []Hit {
 	if text = firstWords(text, maxWords); text == "" {
 		return nil
 	}
 	ranked, err := s.rank(ctx, text, ranking{limit: most})
-	if err != nil || !slices.ContainsFunc(ranked.found, func(x Tool) bool { return x.confidence >= sureEnough }) {
+	if err != nil || !slices.ContainsFunc(ranked.found, func(x Hit) bool { return x.confidence >= prefetchMinConfidence }) {
 		return nil
 	}
 	return ranked.found
 }
 
 // selectByName selects tools by name. MaxResults does not apply: the model named them.
-func (s Search) selectByName(names []string, f *Result) {
+func (s Searcher) selectByName(names []string, f *Result) {
 	const most = 10 // unknown names that get suggestions; each is looked up among all names
 	if len(names) > maxNames {
 		names = names[:maxNames]
@@ -219,9 +219,9 @@ func (s Search) selectByName(names []string, f *Result) {
 	for _, name := range names {
 		f.asked++
 		switch e := s.Resolve(name, s.For.May); {
-		case e != nil && holds(f.Found, e):
+		case e != nil && containsTool(f.Found, e):
 		case e != nil:
-			f.Found = append(f.Found, Tool{Tool: e})
+			f.Found = append(f.Found, Hit{Tool: e})
 		case len(f.unknown)+len(f.denied) == most:
 			f.unlisted++
 		case s.For.Knows(name):
@@ -233,17 +233,17 @@ func (s Search) selectByName(names []string, f *Result) {
 }
 
 // has reports whether a name exists for this search.
-func (s Search) has(name string) bool {
+func (s Searcher) has(name string) bool {
 	e := s.Lookup(name)
 	return e != nil && s.For.May(e)
 }
 
 // matchNames finds the tools whose names match, in the order of the catalogue, and adds hints
 // for the model. All it finds fits into one answer, which takes size bytes for a tool.
-func (s Search) matchNames(ctx context.Context, a lenient.Arguments, size func(*hidden.Tool) int) (f Result, note string) {
+func (s Searcher) matchNames(ctx context.Context, a lenient.Arguments, size func(*hidden.Tool) int) (f Result, note string) {
 	pattern := patternOf(a)
 	if s.Report != nil {
-		_, s.trace = tracing(ctx, s.Report)
+		_, s.trace = startTrace(ctx, s.Report)
 	}
 	if pattern == "" {
 		return f, say.Text("empty-pattern", say.Data{})
@@ -266,13 +266,13 @@ func (s Search) matchNames(ctx context.Context, a lenient.Arguments, size func(*
 			f.cut("cut-results", most)
 			break
 		}
-		kept.add(Tool{Tool: e})
+		kept.add(Hit{Tool: e})
 	}
 	f.Found = kept.found
-	f.bound(size)
+	f.fitAnswer(size)
 	f.asked++
 	s.noteMissing(&f, pattern)
-	if note = strings.Join(f.remarks(), " "); len(f.Found)+f.leftOut == 0 {
+	if note = strings.Join(f.warnings(), " "); len(f.Found)+f.leftOut == 0 {
 		words := wordsOf(pattern)
 		none := say.Data{Near: s.suggest(words), Languages: s.languages(words)}
 		note = strings.TrimSpace(say.Text("no-name-matches", none) + " " + note)
@@ -290,10 +290,10 @@ func wordsOf(pattern string) string { return patternMarks.ReplaceAllString(patte
 
 // unmatched returns words of a search that are in no name and no description of a tool that
 // the caller may find.
-func (s Search) unmatched(ctx context.Context, words string) []string {
+func (s Searcher) unmatched(ctx context.Context, words string) []string {
 	var out []string
 	for _, w := range lookups(words) {
-		results, err := s.specified.Search(ctx, index.Query{Text: w})
+		results, err := s.keyword.Search(ctx, index.Query{Text: w})
 		if err == nil && !slices.ContainsFunc(results, func(x index.Result) bool { return s.has(x.Name) }) {
 			out = append(out, say.Clip(w))
 		}
@@ -308,7 +308,7 @@ const (
 
 // languages returns the language of the tools that the caller may know of, and that of a search,
 // where they differ.
-func (s Search) languages(words string) say.Languages {
+func (s Searcher) languages(words string) say.Languages {
 	names := s.For.Listed()
 	count, known := map[lexicon.Language]int{}, 0
 	for i := range min(sampled, len(names)) {
@@ -328,7 +328,7 @@ func (s Search) languages(words string) say.Languages {
 }
 
 // suggest returns names similar to the words of a search that found nothing.
-func (s Search) suggest(words string) []string {
+func (s Searcher) suggest(words string) []string {
 	var names []string
 	for _, w := range lookups(words) {
 		for _, n := range s.Near(w, MaxNear, s.For.MayHint) {
@@ -359,11 +359,11 @@ func lookups(words string) []string {
 
 // noteMissing notes the servers whose tools are unavailable now, if nothing was found, or those that
 // a query names.
-func (s Search) noteMissing(f *Result, queries ...string) {
+func (s Searcher) noteMissing(f *Result, queries ...string) {
 	const most = 10
 	nothing := f.asked > 0 && len(f.Found)+f.leftOut == 0
 	for _, name := range s.Missing {
-		named := func(query string) bool { return strings.Contains(spaced(query), spaced(name)) }
+		named := func(query string) bool { return strings.Contains(normalizedWords(query), normalizedWords(name)) }
 		text := say.Clip(name)
 		if text != "" && (nothing || slices.ContainsFunc(queries, named)) && len(f.missing) < most && !slices.Contains(f.missing, text) {
 			f.missing = append(f.missing, text)
@@ -372,29 +372,29 @@ func (s Search) noteMissing(f *Result, queries ...string) {
 }
 
 // spaced is a text's words in lower case, with a space on each side.
-func spaced(text string) string {
+func normalizedWords(text string) string {
 	words := strings.FieldsFunc(strings.ToLower(text), func(c rune) bool { return !unicode.IsLetter(c) && !unicode.IsNumber(c) })
 	return " " + strings.Join(words, " ") + " "
 }
 
 // Result is the result of a search.
 type Result struct {
-	Found []Tool // best first
+	Found []Hit // best first
 
 	visible       toolnames.Set // tools that the model sees already
 	alreadyLoaded []string      // names of found tools that the model sees already
 	leftOut       int           // found tools that do not fit into the answer
-	unsure        []Tool        // the best results of searches that were not sure of any
-	advice
+	unsure        []Hit         // the best results of searches that were not sure of any
+	diagnostics
 }
 
 // advice is what a result has to say beyond the tools.
-type advice struct {
+type diagnostics struct {
 	asked   int      // searches and names in the call
 	missing []string // servers that do not answer and may have the tools searched for
 	cuts    []string // notices to the model about limits that cut the call
 	misses
-	nothing
+	noMatch
 }
 
 // misses are names that a call asks for in vain.
@@ -405,7 +405,7 @@ type misses struct {
 }
 
 // nothing is what helps where a search by words found nothing.
-type nothing struct {
+type noMatch struct {
 	hasList   bool          // hints can point to the list of names
 	unmatched []string      // words that no tool contains
 	near      []string      // names similar to the words
@@ -413,15 +413,15 @@ type nothing struct {
 }
 
 // Tool is a tool that was found.
-type Tool struct {
+type Hit struct {
 	*hidden.Tool
 	score      float64
 	confidence float64
 	terms      []einolean.Term // for an event
 }
 
-func holds(list []Tool, e *hidden.Tool) bool {
-	return slices.ContainsFunc(list, func(x Tool) bool { return x.Tool == e })
+func containsTool(list []Hit, e *hidden.Tool) bool {
+	return slices.ContainsFunc(list, func(x Hit) bool { return x.Tool == e })
 }
 
 // Names are the names of the tools found; not nil.
@@ -445,7 +445,7 @@ const maxLeftOut = 20
 
 // bound drops the tools that do not fit into one answer, and notes which of the others are loaded. size
 // returns the bytes that the answer takes for a tool.
-func (f *Result) bound(size func(*hidden.Tool) int) {
+func (f *Result) fitAnswer(size func(*hidden.Tool) int) {
 	left, kept, over := say.MaxAnswer, 0, say.Data{}
 	for i, x := range f.Found {
 		if n := size(x.Tool); n <= left {
@@ -492,13 +492,13 @@ func (f *Result) Hint() string {
 	} else if len(f.Found) == 0 && len(f.unknown)+len(f.denied)+f.leftOut+len(nearest) == 0 {
 		parts = append(parts, say.Text("no-match", say.Data{Words: f.unmatched, Near: f.near, Listed: f.hasList, Languages: f.languages}))
 	}
-	return strings.Join(append(parts, f.remarks()...), " ")
+	return strings.Join(append(parts, f.warnings()...), " ")
 }
 
 // nearest are the names that an unsure search mentions.
 func (f *Result) nearest() (names []string) {
 	for _, x := range f.unsure {
-		if name := x.Info.Name; !holds(f.Found, x.Tool) && !slices.Contains(names, name) && len(names) < MaxNear {
+		if name := x.Info.Name; !containsTool(f.Found, x.Tool) && !slices.Contains(names, name) && len(names) < MaxNear {
 			names = append(names, name)
 		}
 	}
@@ -506,7 +506,7 @@ func (f *Result) nearest() (names []string) {
 }
 
 // remarks are notices for the model about the search itself.
-func (f *Result) remarks() []string {
+func (f *Result) warnings() []string {
 	if len(f.missing) == 0 {
 		return f.cuts
 	}

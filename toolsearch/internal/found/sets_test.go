@@ -45,7 +45,7 @@ func setOf(t testing.TB, tools ...tool.BaseTool) *toolset.Set {
 func indexed(t testing.TB, f index.Func, sets ...*toolset.Set) Tools {
 	set := (*hidden.Set)(toolset.Union(sets...))
 	tools := Tools{set, NewRanks(set)}
-	tools.Make(context.Background(), f)
+	tools.BuildIndex(context.Background(), f)
 	require.NoError(t, tools.Err())
 	return tools
 }
@@ -155,7 +155,7 @@ func TestTenantsThatShareToolsTakeLittleMemory(t *testing.T) {
 	}
 	searched := func(s *toolset.Set) Tools {
 		c := indexed(t, index.BM25, s)
-		found, err := c.ask(context.Background(), index.Query{Text: "create invoice", Limit: 3}, nil)
+		found, err := c.query(context.Background(), index.Query{Text: "create invoice", Limit: 3}, nil)
 		require.NoError(t, err)
 		require.NotEmpty(t, found)
 		return c

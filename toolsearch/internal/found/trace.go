@@ -37,7 +37,7 @@ type trace struct {
 }
 
 // tracing collects what happens from now on, in the context that it returns.
-func tracing(ctx context.Context, told func(einolean.Search, []error)) (context.Context, *trace) {
+func startTrace(ctx context.Context, told func(einolean.Search, []error)) (context.Context, *trace) {
 	t := &trace{start: time.Now(), told: told}
 	return hidden.OnFailure(ctx, t.fail), t
 }

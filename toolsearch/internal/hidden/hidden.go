@@ -139,7 +139,7 @@ func (s *Set) toolFor(ctx context.Context, t tool.BaseTool, known map[tool.BaseT
 		return nil, err
 	}
 	if old := s.Lookup(info.Name); old != nil && old.Definition() == e.Definition() {
-		e.Info, e.Safe, e.held = old.Info, old.Safe, schema.ToolInfo{} // one copy for both
+		e.Info, e.CheckpointInfo, e.held = old.Info, old.CheckpointInfo, schema.ToolInfo{} // one copy for both
 	}
 	return e, nil
 }
@@ -236,7 +236,7 @@ func (s *Set) Filter(keep func(*Tool) bool) *Set {
 }
 
 // Sum is equal for sets of tools with equal definitions in the same order.
-func (s *Set) Sum() string {
+func (s *Set) Fingerprint() string {
 	s.sumOnce.Do(func() {
 		h := sha256.New()
 		for e := range s.All() {
@@ -280,7 +280,7 @@ func (p part) places() iter.Seq[int] {
 
 // recall returns the T that was made of something immutable, on first use, from a map by types. A panic in
 // build is the error.
-func recall[T any](made *sync.Map, build func() (T, error)) (T, error) {
+func memoize[T any](made *sync.Map, build func() (T, error)) (T, error) {
 	key := reflect.TypeFor[T]()
 	known, ok := made.Load(key)
 	if !ok {
@@ -291,9 +291,9 @@ func recall[T any](made *sync.Map, build func() (T, error)) (T, error) {
 
 // Tool is one hidden tool. It is immutable.
 type Tool struct {
-	Info  *schema.ToolInfo // our copy; read only
-	Safe  *schema.ToolInfo // what goes into the agent's state: a copy that a checkpoint can hold
-	Value tool.BaseTool    // the user's
+	Info           *schema.ToolInfo // our copy; read only
+	CheckpointInfo *schema.ToolInfo // what goes into the agent's state: a copy that a checkpoint can hold
+	Value          tool.BaseTool    // the user's
 
 	held       schema.ToolInfo // what Info points to: one piece of memory for both
 	typeOnce   sync.Once
@@ -319,11 +319,11 @@ func NewTool(t tool.BaseTool, info *schema.ToolInfo) (*Tool, error) {
 func (e *Tool) Fill(t tool.BaseTool, info *schema.ToolInfo) error {
 	e.held = *info
 	e.held.Extra = toolschema.CopyMap(info.Extra)
-	e.Info, e.Safe = &e.held, &e.held
+	e.Info, e.CheckpointInfo = &e.held, &e.held
 	if len(e.held.Extra) > 0 {
 		if extra := encodable(e.held.Extra); len(extra) < len(e.held.Extra) {
 			safe := e.held
-			safe.Extra, e.Safe = extra, &safe
+			safe.Extra, e.CheckpointInfo = extra, &safe
 		}
 	}
 	switch e.Value = t; t.(type) {
@@ -449,7 +449,7 @@ func (e *Tool) Definition() [sha256.Size]byte {
 	e.sumOnce.Do(func() {
 		extra, plain := toolschema.PlainText(e.Info.Extra)
 		if !plain {
-			extra = string(binary.BigEndian.AppendUint64([]byte("unlike"), unlike.Add(1)))
+			extra = string(binary.BigEndian.AppendUint64([]byte("unlike"), uniqueID.Add(1)))
 		}
 		h := sha256.New()
 		for _, text := range []string{e.Info.Name, e.Info.Desc, e.Parameters(), extra} {
@@ -464,7 +464,7 @@ func (e *Tool) Definition() [sha256.Size]byte {
 }
 
 // unlike numbers the definitions that equal no other.
-var unlike atomic.Uint64
+var uniqueID atomic.Uint64
 
 // Arguments returns the arguments to pass to the tool, or the problem with them. raw is their text as
 // the model wrote it: an object, or a text that holds one. No arguments at all are an empty object.
@@ -513,11 +513,11 @@ type Selected[S any] struct {
 
 // Indexed is the X of a set, joined of the S of each block. Both are made on first use, once: sets of
 // the same tools share them.
-func Indexed[X, S any](s *Set, segment func([]*Tool) S, join func([]Selected[S]) X) (X, error) {
-	return recall(&s.indexes, func() (X, error) {
+func IndexOf[X, S any](s *Set, segment func([]*Tool) S, join func([]Selected[S]) X) (X, error) {
+	return memoize(&s.indexes, func() (X, error) {
 		all := make([]Selected[S], len(s.parts))
 		for i, p := range s.parts {
-			made, err := recall(&p.segments, func() (S, error) { return segment(p.tools), nil })
+			made, err := memoize(&p.segments, func() (S, error) { return segment(p.tools), nil })
 			if err != nil {
 				var none X
 				return none, err
@@ -530,7 +530,7 @@ func Indexed[X, S any](s *Set, segment func([]*Tool) S, join func([]Selected[S])
 
 // Score is Eino's keyword score over the tools. It also finds names that are like another one.
 func (s *Set) Score() (*keyword.Index, error) {
-	return Indexed(s, func(tools []*Tool) *keyword.Segment {
+	return IndexOf(s, func(tools []*Tool) *keyword.Segment {
 		docs := make([]keyword.Doc, len(tools))
 		for i, e := range tools {
 			docs[i] = keyword.Doc{Name: e.Info.Name, Server: toolnames.Server(e.Info.Name), Description: e.Info.Desc}

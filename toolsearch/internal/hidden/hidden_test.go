@@ -99,7 +99,7 @@ func TestASetIsAListOfNames(t *testing.T) {
 func TestEachBlockIsIndexedOnce(t *testing.T) {
 	made := map[string]int{}
 	index := func(s *hidden.Set) []string {
-		names, err := hidden.Indexed(s, func(tools []*hidden.Tool) []string {
+		names, err := hidden.IndexOf(s, func(tools []*hidden.Tool) []string {
 			var names []string
 			for _, e := range tools {
 				names = append(names, e.Info.Name)
@@ -134,7 +134,7 @@ func TestEachBlockIsIndexedOnce(t *testing.T) {
 		require.Equal(t, []string{"b1", "b2"}, index(b))
 	}
 	require.Equal(t, map[string]int{"a1": 1, "b1": 1}, made)
-	_, err := hidden.Indexed(b, func([]*hidden.Tool) int { panic("broken") }, func([]hidden.Selected[int]) int { return 0 })
+	_, err := hidden.IndexOf(b, func([]*hidden.Tool) int { panic("broken") }, func([]hidden.Selected[int]) int { return 0 })
 	require.ErrorContains(t, err, "broken")
 }
 
@@ -156,7 +156,7 @@ func TestAnUpdateKeepsWhatDidNotChange(t *testing.T) {
 		next[at] = &runs{infoOf(fmt.Sprint("t", at), desc)}
 		now := old.Update(ctx, next, fine)
 		require.Equal(t, namesOf(old), namesOf(now))
-		require.Equal(t, desc == "d", old.Sum() == now.Sum())
+		require.Equal(t, desc == "d", old.Fingerprint() == now.Fingerprint())
 		for i := range values {
 			name := fmt.Sprint("t", i)
 			before, after := old.Lookup(name), now.Lookup(name)
@@ -183,7 +183,7 @@ func TestADefinitionIsAllThatAToolTellsOfItself(t *testing.T) {
 		e, err := hidden.NewTool(&runs{info}, info)
 		require.NoError(t, err)
 		var b bytes.Buffer
-		require.NoError(t, gob.NewEncoder(&b).Encode(e.Safe.Extra))
+		require.NoError(t, gob.NewEncoder(&b).Encode(e.CheckpointInfo.Extra))
 		return e
 	}
 	same := toolOf(func(*schema.ToolInfo) {}).Definition()

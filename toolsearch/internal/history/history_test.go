@@ -294,16 +294,16 @@ func testRequest[M adk.MessageType](t *testing.T) {
 	for _, c := range []struct {
 		name   string
 		now    Request[M]
-		stales []session.Tie
+		stales []session.Continuation
 	}{
 		{"the same", of(lists[0], []string{"a", "b"}, "does"), nil},
 		{"tools in another order", of(lists[0], []string{"b", "a"}, "does"), nil},
-		{"another list", of(lists[1], []string{"a", "b"}, "does"), []session.Tie{session.Stored, session.StoredWithTools, session.Bound}},
-		{"another tool", of(lists[0], []string{"a"}, "does"), []session.Tie{session.StoredWithTools}},
-		{"another definition", of(lists[0], []string{"a", "b"}, "does not"), []session.Tie{session.Bound}},
+		{"another list", of(lists[1], []string{"a", "b"}, "does"), []session.Continuation{session.Stored, session.StoredWithTools, session.SignedThinking}},
+		{"another tool", of(lists[0], []string{"a"}, "does"), []session.Continuation{session.StoredWithTools}},
+		{"another definition", of(lists[0], []string{"a", "b"}, "does not"), []session.Continuation{session.SignedThinking}},
 	} {
 		before, after := was.ContinuationGuard(nil), c.now.ContinuationGuard(func(context.Context) {})
-		for _, tie := range []session.Tie{session.Stored, session.StoredWithTools, session.Bound} {
+		for _, tie := range []session.Continuation{session.Stored, session.StoredWithTools, session.SignedThinking} {
 			stale := after.Stale([]M{NewReminder[M](lists[0]), adktest.User[M]("please")})(2, tie, before.Mark(nil, tie))
 			require.Equal(t, slices.Contains(c.stales, tie), stale, "%s, %v", c.name, tie)
 		}

@@ -45,7 +45,7 @@ func setOf(names ...string) *hidden.Set {
 	tools := make([]*hidden.Tool, len(names))
 	for i, name := range names {
 		info := &schema.ToolInfo{Name: name, Desc: "does " + name, Extra: map[string]any{"_eino_claude_breakpoint": true}}
-		tools[i] = &hidden.Tool{Info: info, Safe: info}
+		tools[i] = &hidden.Tool{Info: info, CheckpointInfo: info}
 	}
 	return hidden.New(tools)
 }
@@ -68,7 +68,7 @@ var adapters = map[string]bool{
 func anyRules(t *testing.T, r *rand.Rand) native.Rules {
 	all := []string{native.ClaudeHosted, native.ClaudeClient, native.OpenAIHosted, native.OpenAIClient, native.AgenticClaudeClient, ""}
 	if r.IntN(2) == 0 {
-		return native.Plain
+		return native.NoNative
 	}
 	name := all[r.IntN(len(all))]
 	rules, err := native.Choose(name, nil, adapters[name])
@@ -239,7 +239,7 @@ func TestLists_GrowOnlyAtTheEnd(t *testing.T) {
 	r := random(t)
 	for range race.Cases(3000) {
 		in := anyCall(t, r)
-		in.Rules, in.State.ShowsAll = native.Plain, false
+		in.Rules, in.State.ShowsAll = native.NoNative, false
 		var show, more []string
 		for e := range in.Tools.All() {
 			if more = append(more, e.Info.Name); len(more)%2 == 0 {

@@ -40,26 +40,26 @@ type Rules struct {
 	SearchTool    bool // the search tool goes out as the model's own search tool
 	ClientRuns    bool // this module answers searches
 	ProviderLoads bool // tools are loaded where we cannot see it
-	NewOnly       bool // a tool may be returned only once in a conversation
+	ReturnOnce    bool // a tool may be returned only once in a conversation
 	EmptyAsText   bool // a search that found nothing is answered with text
 	HintAsText    bool // ... if there is advice
 	NoteOnEmpty   bool // ... or with an empty list, and a message with advice
 	Hosted        bool // the history may hold searches that the provider ran
 
-	acceptsNative bool // the history may hold results in the provider's form
-	pairs         bool // ... but only for calls of the provider's own kind, and no others for those
+	acceptsNative       bool // the history may hold results in the provider's form
+	requiresMarkedCalls bool // ... but only for calls of the provider's own kind, and no others for those
 }
 
 // Plain are the rules where the provider has no part in the search.
-var Plain = Rules{ClientRuns: true}
+var NoNative = Rules{ClientRuns: true}
 
 // rulesOf are the rules by adapter; "" is Eino's behaviour.
 var rulesOf = map[string]Rules{
 	"":                  {Native: true, DeferAll: true, SearchTool: true, ClientRuns: true, ProviderLoads: true, HintAsText: true, Hosted: true, acceptsNative: true},
 	ClaudeHosted:        {Native: true, DeferAll: true, ProviderLoads: true, Hosted: true},
-	ClaudeClient:        {Native: true, SearchTool: true, ClientRuns: true, NewOnly: true, EmptyAsText: true, acceptsNative: true},
+	ClaudeClient:        {Native: true, SearchTool: true, ClientRuns: true, ReturnOnce: true, EmptyAsText: true, acceptsNative: true},
 	OpenAIHosted:        {Native: true, DeferAll: true, ProviderLoads: true, Hosted: true},
-	OpenAIClient:        {Native: true, SearchTool: true, ClientRuns: true, NoteOnEmpty: true, acceptsNative: true, pairs: true},
+	OpenAIClient:        {Native: true, SearchTool: true, ClientRuns: true, NoteOnEmpty: true, acceptsNative: true, requiresMarkedCalls: true},
 	AgenticClaudeClient: {Native: true, DeferAll: true, SearchTool: true, ClientRuns: true, EmptyAsText: true, acceptsNative: true},
 }
 
@@ -72,7 +72,7 @@ var mostTools = map[string]int{"OpenAI": 128, "AgenticOpenAI/Chat": 128, "Agenti
 // searchesOf maps the types that eino-ext's adapters report to what they can do: this module searches,
 // and its ranking, Filter and gate apply; or the provider searches. No adapter fits models that can do
 // neither.
-var searchesOf = map[string]struct{ client, hosted string }{
+var adaptersByModelType = map[string]struct{ client, hosted string }{
 	"Claude":                  {ClaudeClient, ClaudeHosted},
 	"AgenticClaude":           {client: AgenticClaudeClient},
 	"AgenticOpenAI/Responses": {OpenAIClient, OpenAIHosted},
@@ -90,7 +90,7 @@ func MostTools(model any) int { return mostTools[adkrun.TypeOf(model)] }
 func Choose(adapter string, model any, isAgentic bool) (Rules, error) {
 	name, err := adapterFor(adapter, model)
 	if err != nil {
-		return Plain, err
+		return NoNative, err
 	}
 	rules, known := rulesOf[name]
 	if !known {
@@ -116,7 +116,7 @@ func adapterFor(asked string, model any) (string, error) {
 		return asked, nil
 	}
 	typ := adkrun.ReportedType(model)
-	can, known := searchesOf[typ]
+	can, known := adaptersByModelType[typ]
 	switch {
 	case asked == "" && can.client != "":
 		return can.client, nil
@@ -135,7 +135,7 @@ func unsupported(model any, typ string) error {
 		typ = "of unknown type"
 	}
 	var can []string
-	for t, s := range searchesOf {
+	for t, s := range adaptersByModelType {
 		if s.client != "" {
 			can = append(can, t)
 		}

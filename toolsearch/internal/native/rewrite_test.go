@@ -130,7 +130,7 @@ func testRewriting[M adk.MessageType](t *testing.T, k kind[M]) {
 				for _, name := range res.Tools {
 					require.Contains(t, was.Tools, name)
 					require.Contains(t, h.Shown, name)
-					require.False(t, h.Rules.NewOnly && returned[name], "it is there once")
+					require.False(t, h.Rules.ReturnOnce && returned[name], "it is there once")
 					returned[name] = true
 				}
 			}
@@ -211,7 +211,7 @@ func testPortable[M adk.MessageType](t *testing.T, k kind[M]) {
 			require.Contains(t, names, name)
 		}
 
-		_, err = native.Unsearched[M](m).Generate(context.Background(), msgs, given...)
+		_, err = native.WithoutSearchTool[M](m).Generate(context.Background(), msgs, given...)
 		require.NoError(t, err)
 		require.Nil(t, m.opts.ToolSearchTool)
 		require.Equal(t, later, m.opts.DeferredTools)

@@ -36,12 +36,12 @@ type Data struct {
 	Path   string
 	Reason string
 	Listed bool // there is a reminder that lists names
-	Shown
+	SchemaText
 	Languages
 }
 
 // Shown is the schema of a tool, as an answer shows it.
-type Shown struct {
+type SchemaText struct {
 	Schema    string
 	Shortened bool
 }
@@ -53,7 +53,7 @@ type Languages struct {
 }
 
 // Search is the data of the texts that describe a search tool.
-type Search struct {
+type SearchToolParams struct {
 	Limit, Total int
 
 	Native  bool // results come in the provider's form
@@ -72,7 +72,7 @@ func Text(name string, h Data) string {
 // Schema is the data of a text that describes a tool's schema.
 func Schema(e *hidden.Tool, reason string) Data {
 	text, shortened := e.Shown()
-	return Data{Name: e.Info.Name, Reason: reason, Shown: Shown{text, shortened}}
+	return Data{Name: e.Info.Name, Reason: reason, SchemaText: SchemaText{text, shortened}}
 }
 
 // Clip makes text from a model or a tool safe to quote in an answer.
@@ -114,7 +114,7 @@ func Describe(e *hidden.Tool) (d Described, shortened bool) {
 }
 
 // Sign is a tool as its signature.
-func Sign(e *hidden.Tool) Described { return Described{Name: e.Info.Name, Call: e.Signature()} }
+func SignatureOf(e *hidden.Tool) Described { return Described{Name: e.Info.Name, Call: e.Signature()} }
 
 // Size is the bytes of a described or signed tool in an answer, or a little more.
 func (d Described) Size() int {

@@ -26,10 +26,10 @@ import (
 var full = say.Data{
 	Name: "the_name", Words: []string{"word_a", "word_b"}, Near: []string{"near_a", "near_b"},
 	Limit: 17, Total: 4711, Path: "/the/path", Reason: "the reason", Listed: true,
-	Shown: say.Shown{Schema: `{"the":"schema"}`, Shortened: true}, Languages: say.Languages{Language: "German", Asked: "Japanese"},
+	SchemaText: say.SchemaText{Schema: `{"the":"schema"}`, Shortened: true}, Languages: say.Languages{Language: "German", Asked: "Japanese"},
 }
 
-var fullOfTools = say.Search{Limit: 17, Total: 4711, Calls: true}
+var fullOfTools = say.SearchToolParams{Limit: 17, Total: 4711, Calls: true}
 
 // isOfTool reports whether a text describes a search tool.
 func isOfTool(name string) bool {
@@ -42,7 +42,7 @@ func isOfTool(name string) bool {
 }
 
 // sayAny renders a text with its kind of data.
-func sayAny(all *texts.Texts, name string, h say.Data, of say.Search) string {
+func sayAny(all *texts.Texts, name string, h say.Data, of say.SearchToolParams) string {
 	if isOfTool(name) {
 		return all.Say(name, of)
 	}
@@ -57,7 +57,7 @@ func TestBothLanguagesHaveTheSameTexts(t *testing.T) {
 func TestEveryTextIsInItsLanguage(t *testing.T) {
 	textstest.InBothLanguages(t, say.Prompts, func(t *testing.T, all *texts.Texts) {
 		for _, name := range all.Names() {
-			for i, of := range []say.Search{fullOfTools, {}, {Limit: 1, Native: true, Unloads: true, Ungated: true, Partial: true}} {
+			for i, of := range []say.SearchToolParams{fullOfTools, {}, {Limit: 1, Native: true, Unloads: true, Ungated: true, Partial: true}} {
 				h := []say.Data{full, {}, {Limit: 1}}[i]
 				text := sayAny(all, name, h, of)
 				if name == "near" && h.Near == nil || name == "shortened" && !h.Shortened || strings.HasSuffix(name, "-language") && h.Language == "" {

@@ -22,10 +22,10 @@ import (
 
 // form is how a tool is called: at once, in pieces, or both; with and for text, or, which is
 // enhanced, results of several parts.
-type form uint8
+type toolForm uint8
 
 const (
-	invokable form = iota
+	invokable toolForm = iota
 	streamable
 	both
 	enhancedInvokable
@@ -36,7 +36,7 @@ const (
 
 // formOf is the form of a tool; forms if it has none. Of a tool with plain and enhanced forms,
 // Eino prefers the enhanced ones.
-func formOf(t tool.BaseTool) form {
+func formOf(t tool.BaseTool) toolForm {
 	_, ei := t.(tool.EnhancedInvokableTool)
 	_, es := t.(tool.EnhancedStreamableTool)
 	_, in := t.(tool.InvokableTool)
@@ -65,21 +65,21 @@ func IsEnhanced(t tool.BaseTool) bool {
 }
 
 // instead are the forms for a tool of this form, the best first.
-func (f form) instead() [3]form {
+func (f toolForm) fallbacks() [3]toolForm {
 	base := f - f%enhancedInvokable
-	best := [...][3]form{invokable: {invokable, both, streamable}, streamable: {streamable, both, invokable}, both: {both, streamable, invokable}}[f-base]
-	return [3]form{base + best[0], base + best[1], base + best[2]}
+	best := [...][3]toolForm{invokable: {invokable, both, streamable}, streamable: {streamable, both, invokable}, both: {both, streamable, invokable}}[f-base]
+	return [3]toolForm{base + best[0], base + best[1], base + best[2]}
 }
 
 // asTool gives a slot a form.
-func (s *slot) asTool(f form) tool.BaseTool {
+func (s *slot) asTool(f toolForm) tool.BaseTool {
 	if f >= enhancedInvokable {
-		return formed[*schema.ToolArgument, *schema.ToolResult](s, f-enhancedInvokable)
+		return newSlotTool[*schema.ToolArgument, *schema.ToolResult](s, f-enhancedInvokable)
 	}
-	return formed[string, string](s, f)
+	return newSlotTool[string, string](s, f)
 }
 
-func formed[I, O any](s *slot, f form) tool.BaseTool {
+func newSlotTool[I, O any](s *slot, f toolForm) tool.BaseTool {
 	switch f {
 	case streamable:
 		return streamSlot[I, O]{s}
@@ -90,7 +90,7 @@ func formed[I, O any](s *slot, f form) tool.BaseTool {
 }
 
 // Call is a call of a hidden tool, or the answer in its place.
-type Call struct {
+type Invocation struct {
 	ctx      context.Context
 	tool     tool.BaseTool // the user's; nil: answer
 	typ      string        // as callbacks are told
@@ -100,13 +100,13 @@ type Call struct {
 }
 
 // Answering is an answer of which Eino tells the callbacks.
-func Answering(ctx context.Context, text string) Call {
-	return Call{ctx: ctx, answer: text, isSilent: true}
+func Answering(ctx context.Context, text string) Invocation {
+	return Invocation{ctx: ctx, answer: text, isSilent: true}
 }
 
 // Running is a call of a tool.
-func Running(ctx context.Context, t *hidden.Tool, args string) Call {
-	return Call{ctx: ctx, tool: t.Value, typ: t.Type(), args: args, isSilent: adkrun.RunsCallbacks(t.Value)}
+func Running(ctx context.Context, t *hidden.Tool, args string) Invocation {
+	return Invocation{ctx: ctx, tool: t.Value, typ: t.Type(), args: args, isSilent: adkrun.RunsCallbacks(t.Value)}
 }
 
 type invokeSlot[I, O any] struct{ *slot }
@@ -130,7 +130,7 @@ func (s bothSlot[I, O]) StreamableRun(ctx context.Context, args I, opts ...tool.
 // callTool is call_tool for one kind of result.
 type callTool[I, O any] struct {
 	described tool.BaseTool
-	run       Run
+	run       Host
 	slots     *Slots
 }
 
@@ -165,16 +165,16 @@ func (c callTool[I, O]) Info(ctx context.Context) (*schema.ToolInfo, error) {
 
 // InvokableRun runs the named tool.
 func (c callTool[I, O]) InvokableRun(ctx context.Context, args I, opts ...tool.Option) (O, error) {
-	return runCall[O](c.run.Called(ctx, argumentText(args)), opts)
+	return runCall[O](c.run.ResolveCallTool(ctx, argumentText(args)), opts)
 }
 
 // StreamableRun runs the named tool, passing on its chunks as they come.
 func (c callTool[I, O]) StreamableRun(ctx context.Context, args I, opts ...tool.Option) (*schema.StreamReader[O], error) {
-	return streamCall[O](c.run.Called(ctx, argumentText(args)), opts)
+	return streamCall[O](c.run.ResolveCallTool(ctx, argumentText(args)), opts)
 }
 
 // runCall runs a call for a text, or for a result of several parts.
-func runCall[O any](c Call, opts []tool.Option) (out O, err error) {
+func runCall[O any](c Invocation, opts []tool.Option) (out O, err error) {
 	switch to := any(&out).(type) {
 	case *string:
 		*to, err = c.runText(opts)
@@ -185,7 +185,7 @@ func runCall[O any](c Call, opts []tool.Option) (out O, err error) {
 }
 
 // streamCall is runCall for a call that streams.
-func streamCall[O any](c Call, opts []tool.Option) (out *schema.StreamReader[O], err error) {
+func streamCall[O any](c Invocation, opts []tool.Option) (out *schema.StreamReader[O], err error) {
 	switch to := any(&out).(type) {
 	case **schema.StreamReader[string]:
 		*to, err = c.streamText(opts)
@@ -196,7 +196,7 @@ func streamCall[O any](c Call, opts []tool.Option) (out *schema.StreamReader[O],
 }
 
 // report runs a call, and reports it to callbacks as Eino does.
-func report[I, O any](c Call, args I, run func(context.Context) (O, error)) (O, error) {
+func report[I, O any](c Invocation, args I, run func(context.Context) (O, error)) (O, error) {
 	if c.isSilent {
 		return run(c.ctx)
 	}
@@ -211,7 +211,7 @@ func report[I, O any](c Call, args I, run func(context.Context) (O, error)) (O, 
 }
 
 // reportStream is report for a call that streams.
-func reportStream[I, O any](c Call, args I, run func(context.Context) (*schema.StreamReader[O], error)) (*schema.StreamReader[O], error) {
+func reportStream[I, O any](c Invocation, args I, run func(context.Context) (*schema.StreamReader[O], error)) (*schema.StreamReader[O], error) {
 	if c.isSilent {
 		return run(c.ctx)
 	}
@@ -226,7 +226,7 @@ func reportStream[I, O any](c Call, args I, run func(context.Context) (*schema.S
 }
 
 // runText runs a tool that returns text.
-func (c Call) runText(opts []tool.Option) (string, error) {
+func (c Invocation) runText(opts []tool.Option) (string, error) {
 	switch t := c.tool.(type) {
 	case nil:
 		return report(c, c.args, func(ctx context.Context) (string, error) { return c.answer, ctx.Err() })
@@ -244,7 +244,7 @@ func (c Call) runText(opts []tool.Option) (string, error) {
 }
 
 // streamText runs a tool that returns text, passing on its chunks as they come.
-func (c Call) streamText(opts []tool.Option) (*schema.StreamReader[string], error) {
+func (c Invocation) streamText(opts []tool.Option) (*schema.StreamReader[string], error) {
 	switch t := c.tool.(type) {
 	case nil:
 		return reportStream(c, c.args, func(ctx context.Context) (*schema.StreamReader[string], error) {
@@ -263,7 +263,7 @@ func (c Call) streamText(opts []tool.Option) (*schema.StreamReader[string], erro
 }
 
 // runResult runs a tool of any form.
-func (c Call) runResult(opts []tool.Option) (*schema.ToolResult, error) {
+func (c Invocation) runResult(opts []tool.Option) (*schema.ToolResult, error) {
 	arg := &schema.ToolArgument{Text: c.args}
 	switch t := c.tool.(type) {
 	case nil:
@@ -289,7 +289,7 @@ func (c Call) runResult(opts []tool.Option) (*schema.ToolResult, error) {
 }
 
 // streamResult runs a tool of any form, passing on its chunks as they come.
-func (c Call) streamResult(opts []tool.Option) (*schema.StreamReader[*schema.ToolResult], error) {
+func (c Invocation) streamResult(opts []tool.Option) (*schema.StreamReader[*schema.ToolResult], error) {
 	arg := &schema.ToolArgument{Text: c.args}
 	switch t := c.tool.(type) {
 	case tool.EnhancedStreamableTool:

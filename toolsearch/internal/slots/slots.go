@@ -33,33 +33,33 @@ import (
 )
 
 // Kind says what the name of a call stands for.
-type Kind uint8
+type CallTarget uint8
 
 const (
-	Other    Kind = iota // a tool that needs no slot: a search tool, or one of the agent's own
-	Unknown              // nothing that is known: perhaps an alias, which only Eino knows
-	Hidden               // a hidden tool
-	Enhanced             // call_tool, for a hidden tool that returns more than text
-	Gone                 // nothing any more, but a call gets an answer
-	TooMany              // of an answer: the tool got no slot in this round
-	Later                // of an answer: the tool can be called from the next run on
+	Other    CallTarget = iota // a tool that needs no slot: a search tool, or one of the agent's own
+	Unknown                    // nothing that is known: perhaps an alias, which only Eino knows
+	Hidden                     // a hidden tool
+	Enhanced                   // call_tool, for a hidden tool that returns more than text
+	Gone                       // nothing any more, but a call gets an answer
+	TooMany                    // of an answer: the tool got no slot in this round
+	Later                      // of an answer: the tool can be called from the next run on
 )
 
 // Run is what slots ask of the run whose tools they stand for.
-type Run interface {
+type Host interface {
 	// Lookup says what a call is for. The tool is that of Hidden, and nil otherwise.
-	Lookup(message.ToolCall) (*hidden.Tool, Kind)
+	Lookup(message.ToolCall) (*hidden.Tool, CallTarget)
 	// Names are the hidden tools that may be meant by an alias, the likeliest first.
 	Names(context.Context) iter.Seq[string]
 	// Admit reports whether a call of a hidden tool must not run, and the answer to it.
-	Admit(ctx context.Context, name string) (answer string, stop bool)
+	CheckCall(ctx context.Context, name string) (answer string, stop bool)
 	// Answer answers a call that reaches no tool: it is Gone, TooMany or Later.
-	Answer(ctx context.Context, name string, why Kind) string
+	RejectionText(ctx context.Context, name string, why CallTarget) string
 	// Called reads the arguments of call_tool, which name the tool to run.
-	Called(ctx context.Context, args string) Call
+	ResolveCallTool(ctx context.Context, args string) Invocation
 	// Kept are the names of the calls in a checkpoint, whether there are any, and which calls
 	// were interrupted.
-	Kept(ctx context.Context, interrupted []message.ToolCall) (names []string, known bool)
+	RestoreBindings(ctx context.Context, interrupted []message.ToolCall) (names []string, known bool)
 }
 
 const (
@@ -75,7 +75,7 @@ const (
 
 // changing is how many slots of each form change. When those of its form run out, a tool gets one of
 // another form with the same kind of result.
-var changing = [forms]int{invokable: 32, streamable: 8, both: 8, enhancedInvokable: 32, enhancedStreamable: 8, enhancedBoth: 8}
+var sharedSlots = [forms]int{invokable: 32, streamable: 8, both: 8, enhancedInvokable: 32, enhancedStreamable: 8, enhancedBoth: 8}
 
 // IsName reports whether a name is that of an unused slot.
 func IsName(name string) bool { return strings.HasPrefix(name, prefix) }
@@ -88,51 +88,51 @@ func Is(t tool.BaseTool) bool {
 
 // Plan is the slots for a set of tools. It is made once for many runs.
 type Plan struct {
-	tools  []*hidden.Tool // bound for the run
-	places map[string]int // of their names
-	more   []form         // of the slots that change; the last one serves the calls without a slot
-	kept   bool           // Eino keeps the names of listed tools
+	tools      []*hidden.Tool // bound for the run
+	places     map[string]int // of their names
+	shared     []toolForm     // of the slots that change; the last one serves the calls without a slot
+	namesFixed bool           // Eino keeps the names of listed tools
 }
 
 // NewPlan plans slots for tools. Others may join if it says so.
 func NewPlan(tools *hidden.Set, joining bool) *Plan {
-	p, rest := &Plan{places: map[string]int{}, kept: !asksAgain()}, [forms]int{}
+	p, rest := &Plan{places: map[string]int{}, namesFixed: !rereadsToolNames()}, [forms]int{}
 	for t := range tools.All() {
-		if tools.Len() > mostBound && !p.kept {
+		if tools.Len() > mostBound && !p.namesFixed {
 			f := formOf(t.Value)
-			rest[f] = min(rest[f]+1, changing[f])
+			rest[f] = min(rest[f]+1, sharedSlots[f])
 			continue
 		}
 		p.places[t.Info.Name] = len(p.tools)
 		p.tools = append(p.tools, t)
 	}
-	if joining && !p.kept {
-		rest = changing
+	if joining && !p.namesFixed {
+		rest = sharedSlots
 	} else { // for answers
-		rest[invokable] = max(rest[invokable], changing[streamable])
+		rest[invokable] = max(rest[invokable], sharedSlots[streamable])
 	}
 	for f, n := range rest {
-		p.more = append(p.more, slices.Repeat([]form{form(f)}, n)...)
+		p.shared = append(p.shared, slices.Repeat([]toolForm{toolForm(f)}, n)...)
 	}
-	p.more = append(p.more, invokable)
+	p.shared = append(p.shared, invokable)
 	return p
 }
 
 // Slots are those of one run.
 type Slots struct {
 	*Plan
-	run   Run
+	run   Host
 	depth int // of Eino's address of the agent; what is deeper is in the run
 	list  []slot
-	round atomic.Pointer[round]
+	round atomic.Pointer[bindings]
 
 	mu      sync.Mutex
 	renamed map[string]string // what calls without a slot called, by id
 }
 
 // Begin makes the slots of a run, which begins in ctx.
-func (p *Plan) Begin(ctx context.Context, run Run) *Slots {
-	s := &Slots{Plan: p, run: run, depth: len(compose.GetCurrentAddress(ctx)), list: make([]slot, len(p.tools)+len(p.more))}
+func (p *Plan) Begin(ctx context.Context, run Host) *Slots {
+	s := &Slots{Plan: p, run: run, depth: len(compose.GetCurrentAddress(ctx)), list: make([]slot, len(p.tools)+len(p.shared))}
 	infos := make([]schema.ToolInfo, len(p.tools)) // in each run its own: a handler may change what it is shown
 	for i := range s.list {
 		if s.list[i] = (slot{slots: s, at: i - len(p.tools)}); i < len(p.tools) {
@@ -152,7 +152,7 @@ func (s *Slots) Tools() []tool.BaseTool {
 		if x.tool != nil {
 			tools[i] = x.asTool(formOf(x.tool.Value))
 		} else {
-			tools[i] = x.asTool(s.more[x.at])
+			tools[i] = x.asTool(s.shared[x.at])
 		}
 	}
 	return tools
@@ -187,7 +187,7 @@ func (s *slot) isSlot() {}
 // unused describes unused slots.
 var unused = sync.OnceValue(func() []schema.ToolInfo {
 	n := 1
-	for _, more := range changing {
+	for _, more := range sharedSlots {
 		n += more
 	}
 	infos := make([]schema.ToolInfo, n)
@@ -200,7 +200,7 @@ var unused = sync.OnceValue(func() []schema.ToolInfo {
 // binding is what a changing slot stands for. The zero value stands for nothing.
 type binding struct {
 	name string
-	why  Kind         // Hidden, or what the answer says
+	why  CallTarget   // Hidden, or what the answer says
 	tool *hidden.Tool // of Hidden
 }
 
@@ -222,7 +222,7 @@ func (s *slot) Info(ctx context.Context) (*schema.ToolInfo, error) {
 	switch {
 	case b.why == Hidden:
 		return &schema.ToolInfo{Name: b.name, Desc: b.tool.Info.Desc}, nil
-	case b.name != "" && (!s.slots.kept || s.at < len(s.slots.more)-1):
+	case b.name != "" && (!s.slots.namesFixed || s.at < len(s.slots.shared)-1):
 		return &schema.ToolInfo{Name: b.name, Desc: slotDesc}, nil
 	}
 	info := unused()[s.at]
@@ -247,14 +247,14 @@ func (s *slot) GetType() string {
 func (s *slot) IsCallbacksEnabled() bool { return true }
 
 // callOf returns what becomes of a call to the slot.
-func (s *slot) callOf(ctx context.Context, args string) Call {
-	c, run := Call{ctx: ctx, args: args, typ: s.GetType()}, s.slots.run
+func (s *slot) callOf(ctx context.Context, args string) Invocation {
+	c, run := Invocation{ctx: ctx, args: args, typ: s.GetType()}, s.slots.run
 	name, why, t := s.target(ctx)
 	if why != Hidden {
-		c.answer = run.Answer(ctx, name, why)
+		c.answer = run.RejectionText(ctx, name, why)
 		return c
 	}
-	answer, stop := run.Admit(ctx, name)
+	answer, stop := run.CheckCall(ctx, name)
 	if c.answer = answer; !stop {
 		c = Running(ctx, t, args)
 	}
@@ -262,7 +262,7 @@ func (s *slot) callOf(ctx context.Context, args string) Call {
 }
 
 // target is what a call of the slot is for.
-func (s *slot) target(ctx context.Context) (name string, why Kind, t *hidden.Tool) {
+func (s *slot) target(ctx context.Context) (name string, why CallTarget, t *hidden.Tool) {
 	if s.tool != nil {
 		name, run := s.tool.Info.Name, s.slots.run
 		t, why = run.Lookup(message.ToolCall{Name: name})
@@ -274,8 +274,8 @@ func (s *slot) target(ctx context.Context) (name string, why Kind, t *hidden.Too
 		}
 		return name, why, t
 	}
-	if name, was := s.slots.trueName(compose.GetToolCallID(ctx)); was {
-		return name, s.slots.whyNot(name), nil
+	if name, was := s.slots.originalName(compose.GetToolCallID(ctx)); was {
+		return name, s.slots.unboundReason(name), nil
 	}
 	b := s.bound(ctx)
 	if b.name == "" {
@@ -286,19 +286,19 @@ func (s *slot) target(ctx context.Context) (name string, why Kind, t *hidden.Too
 
 // round is what the changing slots stand for, between a model's answer and the end of its calls. It
 // is immutable once it is shown.
-type round struct {
+type bindings struct {
 	bound    []binding
 	resumed  bool     // before any other: even names that Eino keeps are not read yet
 	enhanced bool     // call_tool is called for a tool that returns more than text
 	names    []string // of the calls that need slots, as kept for a resume
-	surplus  []string // names of calls that got no slot
+	unbound  []string // names of calls that got no slot
 }
 
-var noRound round
+var noRound bindings
 
 // current returns the round of calls that is under way. Before the first one, only the tools
 // node of a resumed run asks within a node of the run's graph.
-func (s *Slots) current(ctx context.Context) *round {
+func (s *Slots) current(ctx context.Context) *bindings {
 	if now := s.round.Load(); now != nil {
 		return now
 	}
@@ -311,13 +311,15 @@ func (s *Slots) current(ctx context.Context) *round {
 
 // callsEnhanced reports whether call_tool returns more than text in this round. Where names are
 // kept, each kind has its own.
-func (s *Slots) callsEnhanced(ctx context.Context) bool { return !s.kept && s.current(ctx).enhanced }
+func (s *Slots) callsEnhanced(ctx context.Context) bool {
+	return !s.namesFixed && s.current(ctx).enhanced
+}
 
 // resume returns the round of a resumed run, by the calls that were interrupted, and the names
 // in the checkpoint. One of Eino's own package has none.
-func (s *Slots) resume(ctx context.Context) *round {
+func (s *Slots) resume(ctx context.Context) *bindings {
 	calls := interruptedCalls(ctx)
-	names, known := s.run.Kept(ctx, calls)
+	names, known := s.run.RestoreBindings(ctx, calls)
 	b := s.empty()
 	b.resumed = true
 	switch {
@@ -347,8 +349,8 @@ func interruptedCalls(ctx context.Context) []message.ToolCall {
 
 // Later are the names of tools that joined the run and can be called from the next one on: Eino keeps
 // the names of those that it lists.
-func (s *Slots) Later(tools *hidden.Set) (names []string) {
-	if !s.kept {
+func (s *Slots) UnbindableTools(tools *hidden.Set) (names []string) {
+	if !s.namesFixed {
 		return nil
 	}
 	for t := range tools.All() {
@@ -359,14 +361,14 @@ func (s *Slots) Later(tools *hidden.Set) (names []string) {
 	return names
 }
 
-func (s *Slots) empty() *round { return &round{bound: make([]binding, len(s.more))} }
+func (s *Slots) empty() *bindings { return &bindings{bound: make([]binding, len(s.shared))} }
 
 // Open begins a model call: the slots of the last round are free.
-func (s *Slots) Open() { s.round.Store(&noRound) }
+func (s *Slots) FreeAll() { s.round.Store(&noRound) }
 
 // Meet gives slots to tools whose calls pass in a model's answer, before the agent sees them. It
 // returns what to make of each call: the same, but for its name if it got none.
-func (s *Slots) Meet(ctx context.Context, calls []message.ToolCall) (edit func(message.ToolCall) message.ToolCall) {
+func (s *Slots) BindStreamed(ctx context.Context, calls []message.ToolCall) (edit func(message.ToolCall) message.ToolCall) {
 	calls = slices.DeleteFunc(slices.Clone(calls), func(c message.ToolCall) bool { // the others reach their tools, or none
 		_, kind := s.run.Lookup(c)
 		return kind != Enhanced && (kind != Hidden && kind != Gone || s.isBound(c.Name))
@@ -380,7 +382,7 @@ func (s *Slots) Meet(ctx context.Context, calls []message.ToolCall) (edit func(m
 	if len(b.bound) == 0 {
 		b = *s.empty()
 	}
-	b.bound, b.names, b.surplus = slices.Clone(b.bound), slices.Clip(b.names), slices.Clip(b.surplus)
+	b.bound, b.names, b.unbound = slices.Clone(b.bound), slices.Clip(b.names), slices.Clip(b.unbound)
 	s.bindAll(ctx, &b, calls, false)
 	s.round.Store(&b)
 	return s.editor(&b)
@@ -403,19 +405,19 @@ func (s *Slots) Bind(ctx context.Context, calls []message.ToolCall) (names []str
 }
 
 // editor renames the calls that got no slot, and remembers what they called.
-func (s *Slots) editor(b *round) func(message.ToolCall) message.ToolCall {
+func (s *Slots) editor(b *bindings) func(message.ToolCall) message.ToolCall {
 	return func(c message.ToolCall) message.ToolCall {
-		if len(b.surplus) == 0 && !(s.kept && b.enhanced) {
+		if len(b.unbound) == 0 && !(s.namesFixed && b.enhanced) {
 			return c
 		}
 		was := c.Name
 		switch _, kind := s.run.Lookup(c); {
-		case s.kept && kind == Enhanced:
+		case s.namesFixed && kind == Enhanced:
 			c.Name = enhancedCall
-		case slices.Contains(b.surplus, c.Name) && s.kept:
-			c.Name = unused()[len(s.more)-1].Name
-		case slices.Contains(b.surplus, c.Name):
-			c.Name = b.surplus[0]
+		case slices.Contains(b.unbound, c.Name) && s.namesFixed:
+			c.Name = unused()[len(s.shared)-1].Name
+		case slices.Contains(b.unbound, c.Name):
+			c.Name = b.unbound[0]
 		default:
 			return c
 		}
@@ -432,7 +434,7 @@ func (s *Slots) editor(b *round) func(message.ToolCall) message.ToolCall {
 }
 
 // trueName returns what a call that got no slot called.
-func (s *Slots) trueName(id string) (name string, was bool) {
+func (s *Slots) originalName(id string) (name string, was bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	name, was = s.renamed[id]
@@ -443,14 +445,14 @@ func (s *Slots) trueName(id string) (name string, was bool) {
 // that the model gave them.
 func Named[M adk.MessageType](s *Slots, msgs []M) []M {
 	s.mu.Lock()
-	none := !s.kept || len(s.renamed) == 0
+	none := !s.namesFixed || len(s.renamed) == 0
 	s.mu.Unlock()
 	if none {
 		return msgs
 	}
 	return message.Map(msgs, func(m M) M {
 		return message.RenameTools(m, func(id, name string) string {
-			if was, ok := s.trueName(id); ok && IsName(name) {
+			if was, ok := s.originalName(id); ok && IsName(name) {
 				return was
 			}
 			return name
@@ -460,7 +462,7 @@ func Named[M adk.MessageType](s *Slots, msgs []M) []M {
 
 // bindAll gives each hidden tool that is called a slot. If all calls are known, a call of nothing
 // that is known may be one of any tool.
-func (s *Slots) bindAll(ctx context.Context, b *round, calls []message.ToolCall, all bool) {
+func (s *Slots) bindAll(ctx context.Context, b *bindings, calls []message.ToolCall, all bool) {
 	names, unknown := []string(nil), false
 	for _, c := range calls {
 		if IsName(c.Name) {
@@ -483,7 +485,7 @@ func (s *Slots) bindAll(ctx context.Context, b *round, calls []message.ToolCall,
 
 // bindNames gives each name a slot: for its tool, or for an answer if that no longer exists. The
 // extra slot takes the first name that gets none.
-func (s *Slots) bindNames(b *round, names []string) {
+func (s *Slots) bindNames(b *bindings, names []string) {
 	for _, name := range names {
 		if slices.Contains(b.names, name) {
 			continue
@@ -493,20 +495,20 @@ func (s *Slots) bindNames(b *round, names []string) {
 		case name == enhancedCall:
 			b.enhanced = true
 		case !s.bind(b, name):
-			b.surplus = append(b.surplus, name)
+			b.unbound = append(b.unbound, name)
 		}
 	}
-	if len(b.surplus) > 0 {
-		b.bound[len(b.bound)-1] = binding{name: b.surplus[0], why: s.whyNot(b.surplus[0])}
+	if len(b.unbound) > 0 {
+		b.bound[len(b.bound)-1] = binding{name: b.unbound[0], why: s.unboundReason(b.unbound[0])}
 	}
 }
 
 // whyNot says why the call of a name without a slot reaches no tool.
-func (s *Slots) whyNot(name string) Kind {
+func (s *Slots) unboundReason(name string) CallTarget {
 	switch _, kind := s.run.Lookup(message.ToolCall{Name: name}); {
 	case kind != Hidden:
 		return Gone
-	case s.kept:
+	case s.namesFixed:
 		return Later
 	}
 	return TooMany
@@ -514,10 +516,10 @@ func (s *Slots) whyNot(name string) Kind {
 
 // bindRest gives the free slots to other tools, those that the model sees first: the model may
 // have called one of them by an alias, which only Eino knows.
-func (s *Slots) bindRest(ctx context.Context, b *round) {
+func (s *Slots) bindRest(ctx context.Context, b *bindings) {
 	full := 0
 	for name := range s.run.Names(ctx) {
-		if full > len(s.more) || len(b.names) >= len(s.more) {
+		if full > len(s.shared) || len(b.names) >= len(s.shared) {
 			return
 		}
 		if slices.Contains(b.names, name) || s.isBound(name) {
@@ -542,11 +544,11 @@ func (s *Slots) isBound(name string) bool {
 }
 
 // bind gives the tool of a name a free slot, if it has none.
-func (s *Slots) bind(b *round, name string) bool {
+func (s *Slots) bind(b *bindings, name string) bool {
 	if s.isBound(name) || slices.ContainsFunc(b.bound, func(x binding) bool { return x.name == name }) {
 		return true
 	}
-	if s.kept && !b.resumed {
+	if s.namesFixed && !b.resumed {
 		return false
 	}
 	t, kind := s.run.Lookup(message.ToolCall{Name: name})
@@ -556,8 +558,8 @@ func (s *Slots) bind(b *round, name string) bool {
 	} else {
 		kind = Gone
 	}
-	for _, f := range f.instead() {
-		for at, own := range s.more[:len(s.more)-1] {
+	for _, f := range f.fallbacks() {
+		for at, own := range s.shared[:len(s.shared)-1] {
 			if own == f && b.bound[at].name == "" {
 				b.bound[at] = binding{name, kind, t}
 				return true
@@ -569,7 +571,7 @@ func (s *Slots) bind(b *round, name string) bool {
 
 // asksAgain reports whether Eino asks the tools of a list for their names before each round of
 // calls. It is tried once in a process.
-var asksAgain = sync.OnceValue(func() bool {
+var rereadsToolNames = sync.OnceValue(func() bool {
 	ok, err := safe.Value("trying a tool that changes its name", tryRenaming)
 	return ok && err == nil
 })

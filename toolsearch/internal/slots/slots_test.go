@@ -33,7 +33,7 @@ type fakeRun struct {
 	gone   map[string]bool
 }
 
-func (r fakeRun) Lookup(c message.ToolCall) (*hidden.Tool, Kind) {
+func (r fakeRun) Lookup(c message.ToolCall) (*hidden.Tool, CallTarget) {
 	switch {
 	case r.hidden[c.Name] != nil:
 		return r.tool(c.Name), Hidden
@@ -49,19 +49,23 @@ func (r fakeRun) tool(name string) *hidden.Tool {
 	return &hidden.Tool{Info: &schema.ToolInfo{Name: name, Desc: "does " + name}, Value: r.hidden[name]}
 }
 
-func (r fakeRun) Called(ctx context.Context, args string) Call { return Answering(ctx, "called "+args) }
+func (r fakeRun) ResolveCallTool(ctx context.Context, args string) Invocation {
+	return Answering(ctx, "called "+args)
+}
 
 func (r fakeRun) Names(context.Context) iter.Seq[string] {
 	return slices.Values(slices.Sorted(maps.Keys(r.hidden)))
 }
 
-func (r fakeRun) Admit(_ context.Context, name string) (string, bool) { return "", false }
+func (r fakeRun) CheckCall(_ context.Context, name string) (string, bool) { return "", false }
 
-func (r fakeRun) Answer(_ context.Context, name string, why Kind) string {
-	return name + map[Kind]string{Gone: " is gone", TooMany: " has no slot", Later: " comes later"}[why]
+func (r fakeRun) RejectionText(_ context.Context, name string, why CallTarget) string {
+	return name + map[CallTarget]string{Gone: " is gone", TooMany: " has no slot", Later: " comes later"}[why]
 }
 
-func (r fakeRun) Kept(context.Context, []message.ToolCall) ([]string, bool) { return nil, true }
+func (r fakeRun) RestoreBindings(context.Context, []message.ToolCall) ([]string, bool) {
+	return nil, true
+}
 
 // plain and media are tools with results of the two kinds.
 type plain string
@@ -82,9 +86,9 @@ func (m media) InvokableRun(_ context.Context, args *schema.ToolArgument, _ ...t
 
 // begin makes the slots of a run that begins with some tools; r may gain others.
 func begin(r fakeRun, kept, joining bool) *Slots {
-	tried := asksAgain
-	defer func() { asksAgain = tried }()
-	asksAgain = func() bool { return !kept }
+	tried := rereadsToolNames
+	defer func() { rereadsToolNames = tried }()
+	rereadsToolNames = func() bool { return !kept }
 	var tools []*hidden.Tool
 	for _, name := range slices.Sorted(maps.Keys(r.hidden)) {
 		tools = append(tools, r.tool(name))
@@ -102,7 +106,7 @@ type node struct {
 
 // table is the tools by their names as they are now.
 func (n *node) table() map[string]tool.BaseTool {
-	if n.slots.kept && n.kept != nil {
+	if n.slots.namesFixed && n.kept != nil {
 		return n.kept
 	}
 	n.kept = map[string]tool.BaseTool{}
@@ -132,11 +136,11 @@ func (n *node) call(c message.ToolCall) string {
 
 //claim:eino-01
 func TestEinoAsksAgain(t *testing.T) {
-	require.True(t, asksAgain(), "Eino no longer asks listed tools for their Info before each round: see docs/compatibility.md")
+	require.True(t, rereadsToolNames(), "Eino no longer asks listed tools for their Info before each round: see docs/compatibility.md")
 }
 
 func TestATrialTellsWhetherEinoAsksAgain(t *testing.T) {
-	require.Equal(t, os.Getenv("EINOLEAN_KEEPING") == "", asksAgain())
+	require.Equal(t, os.Getenv("EINOLEAN_KEEPING") == "", rereadsToolNames())
 }
 
 // Whatever tools there are, come and go, and are called: each call reaches its tool or an answer that
@@ -164,7 +168,7 @@ func TestEveryCallReachesItsToolOrAnAnswer(t *testing.T) {
 		s := begin(r, kept, joining)
 		n := &node{t: t, slots: s}
 		for id := range 4 {
-			s.Open()
+			s.FreeAll()
 			n.table()
 			if joining && id > 0 {
 				add(rnd.IntN(8))
@@ -197,7 +201,7 @@ func (n *node) round(rnd *rand.Rand, r fakeRun, first int, joining bool, id int)
 		switch _, bound := n.slots.places[was.Name]; {
 		case r.gone[was.Name]:
 			require.Equal(n.t, was.Name+" is gone", text)
-		case n.slots.kept && !bound:
+		case n.slots.namesFixed && !bound:
 			require.Equal(n.t, was.Name+" comes later", text)
 		default:
 			require.Equal(n.t, was.Name+" ran {}", text)
@@ -206,7 +210,7 @@ func (n *node) round(rnd *rand.Rand, r fakeRun, first int, joining bool, id int)
 	}
 	early := make([]message.ToolCall, len(calls))
 	for i, c := range calls {
-		early[i] = n.slots.Meet(context.Background(), []message.ToolCall{c})(c)
+		early[i] = n.slots.BindStreamed(context.Background(), []message.ToolCall{c})(c)
 		if rnd.IntN(2) == 0 {
 			check(c, early[i], n.call(early[i]))
 		}
@@ -231,7 +235,7 @@ func TestTooManyCallsOfOneAnswerAreAnsweredEach(t *testing.T) {
 		r.hidden[name] = plain(name)
 		calls = append(calls, message.ToolCall{ID: name, Name: name, Args: "{}"})
 	}
-	s.Open()
+	s.FreeAll()
 	_, edit := s.Bind(context.Background(), calls)
 	n, ran := &node{t: t, slots: s}, 0
 	for _, c := range calls {
@@ -251,7 +255,7 @@ type reading struct {
 	bytes *int
 }
 
-func (r reading) Lookup(c message.ToolCall) (*hidden.Tool, Kind) {
+func (r reading) Lookup(c message.ToolCall) (*hidden.Tool, CallTarget) {
 	if *r.bytes += len(c.Args); c.Name == toolnames.Call && json.Valid([]byte(c.Args)) {
 		return nil, Enhanced
 	}
@@ -277,7 +281,7 @@ func TestACallInPiecesIsReadOnce(t *testing.T) {
 func readsOnce[M adk.MessageType](t *testing.T) {
 	r := reading{fakeRun{hidden: map[string]tool.BaseTool{"a": media{"a"}}}, new(int)}
 	s := NewPlan(nil, true).Begin(context.Background(), r)
-	s.Open()
+	s.FreeAll()
 	args := `{"name":"a","arguments":{"text":"` + strings.Repeat(`}{ \" `, 3000) + `"}}`
 	var answer pieces[M]
 	for at := 0; at < len(args); at += 3 {
@@ -287,14 +291,14 @@ func readsOnce[M adk.MessageType](t *testing.T) {
 		}
 		answer = append(answer, message.Calling[M]([]message.ToolCall{c}))
 	}
-	out, err := Watch[M](s, answer).Stream(context.Background(), nil)
+	out, err := WrapModel[M](s, answer).Stream(context.Background(), nil)
 	require.NoError(t, err)
 	for range answer {
 		require.False(t, s.callsEnhanced(context.Background()))
 		_, err := out.Recv()
 		require.NoError(t, err)
 	}
-	require.Equal(t, !s.kept, s.callsEnhanced(context.Background()))
+	require.Equal(t, !s.namesFixed, s.callsEnhanced(context.Background()))
 	require.Less(t, *r.bytes, 10*len(args))
 }
 
@@ -308,9 +312,9 @@ func renamedBack[M adk.MessageType](t *testing.T) {
 	r := fakeRun{hidden: map[string]tool.BaseTool{"a": plain("a")}}
 	s := begin(r, true, true)
 	r.hidden["late"] = plain("late")
-	s.Open()
+	s.FreeAll()
 	calls := []message.ToolCall{{ID: "1", Name: "a", Args: "{}"}, {ID: "2", Name: "late", Args: "{}"}}
-	answer := message.EditCalls(message.Calling[M]([]message.ToolCall{{ID: "1", Name: "a", Args: "{}"}, {ID: "2", Name: "late", Args: "{}"}}), s.Meet(context.Background(), calls))
+	answer := message.EditCalls(message.Calling[M]([]message.ToolCall{{ID: "1", Name: "a", Args: "{}"}, {ID: "2", Name: "late", Args: "{}"}}), s.BindStreamed(context.Background(), calls))
 	require.True(t, IsName(message.Calls(answer)[1].Name))
 	was := []M{answer, message.Answering[M]("1", "a", message.NewText("x")), message.Answering[M]("2", message.Calls(answer)[1].Name, message.NewText("y"))}
 	now := Named(s, was)
@@ -331,7 +335,7 @@ func TestAToolThatChangedTheKindOfItsResults(t *testing.T) {
 		n := &node{t: t, slots: s}
 		n.table()
 		r.hidden["a"] = media{plain("a")}
-		s.Open()
+		s.FreeAll()
 		c := message.ToolCall{ID: "1", Name: "a", Args: "{}"}
 		_, edit := s.Bind(context.Background(), []message.ToolCall{c})
 		want := map[bool]string{false: "a ran {}", true: "a comes later"}[kept]

@@ -18,7 +18,7 @@ import (
 
 // Watch has the slots bound as soon as the name of a call passes in an answer of the model:
 // whoever runs calls while the answer streams finds them.
-func Watch[M adk.MessageType](s *Slots, m model.BaseModel[M]) model.BaseModel[M] {
+func WrapModel[M adk.MessageType](s *Slots, m model.BaseModel[M]) model.BaseModel[M] {
 	return watched[M]{m, s}
 }
 
@@ -33,7 +33,7 @@ func (w watched[M]) Generate(ctx context.Context, input []M, opts ...model.Optio
 	if err != nil {
 		return out, err
 	}
-	return met(ctx, w.slots, out, &heard{}), nil
+	return bindChunk(ctx, w.slots, out, &streamedCall{}), nil
 }
 
 // Stream asks the model.
@@ -42,20 +42,20 @@ func (w watched[M]) Stream(ctx context.Context, input []M, opts ...model.Option)
 	if err != nil || out == nil {
 		return out, err
 	}
-	so := &heard{}
-	return schema.StreamReaderWithConvert(out, func(chunk M) (M, error) { return met(ctx, w.slots, chunk, so), nil }), nil
+	so := &streamedCall{}
+	return schema.StreamReaderWithConvert(out, func(chunk M) (M, error) { return bindChunk(ctx, w.slots, chunk, so), nil }), nil
 }
 
 // heard is the last call that passed in an answer. The arguments of call_tool say what it calls once they are
 // whole: to read all of them again with each piece would take quadratic time.
-type heard struct {
+type streamedCall struct {
 	call message.ToolCall
 	args strings.Builder
 	json jsontext.Pieces
 }
 
 // goesOn takes the next piece of the arguments, and reports whether they are whole with it.
-func (h *heard) goesOn(args string) (whole bool) {
+func (h *streamedCall) appendArguments(args string) (whole bool) {
 	h.args.WriteString(args)
 	if whole = h.json.Add(args); whole {
 		h.call.Args = h.args.String()
@@ -64,15 +64,15 @@ func (h *heard) goesOn(args string) (whole bool) {
 }
 
 // met gives slots to the calls that a chunk begins, or whose arguments say what they call.
-func met[M adk.MessageType](ctx context.Context, s *Slots, chunk M, h *heard) M {
+func bindChunk[M adk.MessageType](ctx context.Context, s *Slots, chunk M, h *streamedCall) M {
 	var calls []message.ToolCall
 	for _, c := range message.Calls(chunk) {
 		switch {
 		case c.Name != "":
-			if *h = (heard{call: c}); c.Name == toolnames.Call {
-				h.goesOn(c.Args)
+			if *h = (streamedCall{call: c}); c.Name == toolnames.Call {
+				h.appendArguments(c.Args)
 			}
-		case h.call.Name != toolnames.Call || !h.goesOn(c.Args):
+		case h.call.Name != toolnames.Call || !h.appendArguments(c.Args):
 			continue
 		}
 		calls = append(calls, h.call)
@@ -80,5 +80,5 @@ func met[M adk.MessageType](ctx context.Context, s *Slots, chunk M, h *heard) M 
 	if len(calls) == 0 {
 		return chunk
 	}
-	return message.EditCalls(chunk, s.Meet(ctx, calls))
+	return message.EditCalls(chunk, s.BindStreamed(ctx, calls))
 }
