@@ -144,7 +144,7 @@ conformance: ## run the protocol's own conformance suite against mcptools, where
 	@cd toolsearch/mcptools && EINOLEAN_CONFORMANCE=suite $(GO) test -count=1 -v -run '^TestTheProtocolsOwnSuitePasses$$' .
 
 # With THOROUGH=1, as `make check` has it, tests are as long as they can be, and the packages that use
-# internal/twice go through the quick part a second time: nothing may be left over from the first pass.
+# internal/dev/twice go through the quick part a second time: nothing may be left over from the first pass.
 $(addprefix test@,$(MODULES)): test@%:
 	@cd $* && EINOLEAN_TWICE=$(THOROUGH) $(LESS_GC) $(GO) test $(WHOLE) $(if $(THOROUGH),,-short) $(PACKAGES)
 
@@ -158,7 +158,7 @@ test-workshop:
 
 # The detector makes tests about ten times slower, so it watches the packages that have something
 # to share: that start goroutines, hold locks, serve, or run agents, in their code or their tests.
-# See internal/race. Tools of the repository and the tests of its files have nothing. A program under
+# See internal/dev/race. Tools of the repository and the tests of its files have nothing. A program under
 # the detector waits a second before it ends, unless it is told not to; some tests start dozens.
 SHARES := "sync(/atomic)?"|"testing/synctest"|"net/http|/internal/dev/adktest"|^[[:space:]]+(defer )?go [a-z]
 
@@ -177,7 +177,7 @@ endif
 
 # What compares with Eino's own middlewares, or counts allocations to the last one, holds for the
 # version that we require: v0.10.0-alpha.12 was made before parts of v0.9.21.
-NEXT := internal/adkrun internal/dev/together reduction toolerror toolsearch toolsearch/skills window
+NEXT := internal/einorun internal/dev/together reduction toolerror toolsearch toolsearch/skills window
 NEXT_SKIPS := Parity|EveryDifference|Budget|NoMoreThanEinos
 
 .PHONY: eino-next

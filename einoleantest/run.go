@@ -14,8 +14,8 @@ import (
 	"github.com/cloudwego/eino/schema"
 
 	"github.com/einolean/einolean/internal/dev/adktest"
+	"github.com/einolean/einolean/internal/programturn"
 	"github.com/einolean/einolean/internal/toolnames"
-	"github.com/einolean/einolean/internal/virtual"
 	"github.com/einolean/einolean/window"
 )
 
@@ -126,7 +126,7 @@ func (w *watcher[M]) config(c *adk.TypedChatModelAgentConfig[M], last adk.TypedC
 
 // BeforeModelRewriteState keeps the request.
 func (w *watcher[M]) BeforeModelRewriteState(ctx context.Context, state *adk.TypedChatModelAgentState[M], _ *adk.TypedModelContext[M]) (context.Context, *adk.TypedChatModelAgentState[M], error) {
-	if virtual.InProgramTurn(ctx) { // a program runs, and no model is asked
+	if programturn.InProgramTurn(ctx) { // a program runs, and no model is asked
 		return ctx, state, nil
 	}
 	w.mu.Lock()
@@ -143,7 +143,7 @@ func (w *watcher[M]) began(ctx context.Context, c *adk.ToolContext) *returned {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	r := &returned{tool: c.Name, id: c.CallID}
-	if !virtual.IsProgramCall(ctx, c.CallID) && (c.Name != toolnames.Run || virtual.ProgramsOf(ctx) == nil) {
+	if !programturn.IsProgramCall(ctx, c.CallID) && (c.Name != toolnames.Run || programturn.ProgramsOf(ctx) == nil) {
 		w.results = append(w.results, r)
 	}
 	return r

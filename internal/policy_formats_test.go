@@ -59,7 +59,7 @@ var frozen = rule{
 
 // notKept is code whose names end with the process or the call, or that nobody reads again: what providers, servers and
 // a user's files say, what a build brings with it, what no checkpoint can hold, and sessions of an Eino that is not released.
-var notKept = []string{"adapters/claude/events.go", "internal/adkrun/session.go", "cmd", "internal/prices", "internal/toolschema", "programs/javascript",
+var notKept = []string{"adapters/claude/events.go", "internal/einorun/session.go", "cmd", "internal/prices", "internal/toolschema", "programs/javascript",
 	"toolsearch/mcptools/config.go", "toolsearch/mcptools/readconfig.go", "toolsearch/mcptools/list.go", "toolsearch/mcptools/tool.go", "toolsearch/mcptools/wire.go",
 	"toolsearch/internal/slots/slots.go", "toolsearch/skills/skills.go", "toolsearch/toolsearcheval", "window/inspect", "reduction/blobbackend/objects.go"}
 

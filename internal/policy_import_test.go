@@ -213,13 +213,13 @@ type ban struct {
 var bans = []ban{
 	{[]string{"toolsearch"}, modulePath + "/reduction", nil, "the two middlewares are used apart; what both need is in internal"},
 	{[]string{"reduction"}, modulePath + "/toolsearch", nil, "the two middlewares are used apart; what both need is in internal"},
-	{nil, eino + "/adk/middlewares/dynamictool/toolsearch", []string{"internal/language"}, "it is what toolsearch replaces; tests compare with it, and only internal/language asks it something"},
+	{nil, eino + "/adk/middlewares/dynamictool/toolsearch", []string{"internal/prompt"}, "it is what toolsearch replaces; tests compare with it, and only internal/prompt asks it something"},
 	{nil, eino + "/adk/middlewares/reduction", nil, "it is what reduction replaces; only tests compare with it"},
 	{nil, "net/http", []string{"window/inspect", "toolsearch/mcptools", "adapters/claude"}, "a middleware reaches no network, but for MCP servers; the live page is served to loopback only"},
 	{nil, "os/exec", []string{"toolsearch/mcptools"}, "a middleware starts no process but MCP servers"},
 	{nil, "testing", []string{"toolsearch/toolsearcheval", "internal/dev/backendtest", "internal/dev/adktest", "einoleantest"}, "test support is no part of a user's program"},
 	{nil, modulePath + "/internal/dev", []string{"einoleantest", "internal/dev/adktest"}, "the workshop is no part of a user's program"},
-	{[]string{"reduction"}, modulePath + "/internal/keyword/bm25/lists", nil, "passages are ranked without the word lists, which only those who search tools link"},
+	{[]string{"reduction"}, modulePath + "/internal/keyword/bm25/analysis", nil, "passages are ranked without the word lists, which only those who search tools link"},
 }
 
 var importBans = rule{
@@ -265,10 +265,10 @@ var importBans = rule{
 		}},
 	},
 	good: []map[string]string{{
-		"toolsearch/a.go":          "package toolsearch\n\nimport _ \"" + modulePath + "/internal/language\"\nimport _ \"net/url\"\n",
+		"toolsearch/a.go":          "package toolsearch\n\nimport _ \"" + modulePath + "/internal/prompt\"\nimport _ \"net/url\"\n",
 		"toolsearch/a_test.go":     "package toolsearch\n\nimport _ \"" + modulePath + "/reduction\"\nimport _ \"net/http\"\n",
 		"toolsearch/cmd/x/main.go": "package main\n\nimport _ \"os/exec\"\n",
-		"internal/language/a.go":   "package language\n\nimport _ \"" + eino + "/adk/middlewares/dynamictool/toolsearch\"\n",
+		"internal/prompt/a.go":     "package prompt\n\nimport _ \"" + eino + "/adk/middlewares/dynamictool/toolsearch\"\n",
 		"internal/tool/a.go":       "package tool\n\nimport _ \"net/http\"\n",
 		"examples/both/a.go":       "package both\n\nimport _ \"" + modulePath + "/reduction\"\nimport _ \"" + modulePath + "/toolsearch\"\n",
 	}},
@@ -355,10 +355,10 @@ var keywordImports = rule{
 	},
 	bad: []sample{{map[string]string{
 		"internal/keyword/a.go":      "package keyword\n\nimport _ \"" + eino + "/schema\"\n",
-		"internal/keyword/bm25/a.go": "package bm25\n\nimport _ \"" + modulePath + "/internal/language\"\n",
+		"internal/keyword/bm25/a.go": "package bm25\n\nimport _ \"" + modulePath + "/internal/prompt\"\n",
 	}, []string{
 		"internal/keyword/a.go:3: imports " + eino + "/schema",
-		"internal/keyword/bm25/a.go:3: imports " + modulePath + "/internal/language",
+		"internal/keyword/bm25/a.go:3: imports " + modulePath + "/internal/prompt",
 	}}},
 	good: []map[string]string{{
 		"internal/keyword/a.go": "package keyword\n\nimport _ \"strings\"\nimport _ \"unicode/utf8\"\nimport _ \"golang.org/x/text/cases\"\n" +

@@ -14,12 +14,12 @@ import (
 	"github.com/cloudwego/eino/adk"
 	"github.com/cloudwego/eino/schema"
 
+	"github.com/einolean/einolean/internal/jsontext"
 	"github.com/einolean/einolean/internal/keyword/names"
-	"github.com/einolean/einolean/internal/lenient"
+	"github.com/einolean/einolean/internal/programturn"
 	"github.com/einolean/einolean/internal/safe"
 	"github.com/einolean/einolean/internal/toolnames"
 	"github.com/einolean/einolean/internal/toolschema"
-	"github.com/einolean/einolean/internal/virtual"
 	"github.com/einolean/einolean/programs/internal/journal"
 )
 
@@ -108,7 +108,7 @@ func (o calls) schema(info *schema.ToolInfo) *toolschema.Check {
 // also if it looks like something else.
 func (o calls) typed(ctx context.Context, name, text string) string {
 	info := o.infos[name]
-	if t := virtual.ToolsOf(ctx); t != nil {
+	if t := programturn.ToolsOf(ctx); t != nil {
 		if found, ok := t.Resolve(ctx, name); ok {
 			info = found.Info
 		}
@@ -133,8 +133,8 @@ func (o calls) reply(ctx context.Context, c Call) (Call, *journal.Answer) {
 		return c, stored(ctx, c.Path)
 	}
 	c = plain(c)
-	hidden, isHidden := virtual.Tool{}, false
-	tools := virtual.ToolsOf(ctx)
+	hidden, isHidden := programturn.Tool{}, false
+	tools := programturn.ToolsOf(ctx)
 	if tools != nil {
 		hidden, isHidden = tools.Resolve(ctx, c.Tool)
 	}
@@ -151,7 +151,7 @@ func (o calls) reply(ctx context.Context, c Call) (Call, *journal.Answer) {
 // refusal is why a call does not leave the program; nil if it does.
 func (o calls) refusal(ctx context.Context, c Call, refused string, info *schema.ToolInfo, isHidden bool) *journal.Answer {
 	refuse := func(text string) *journal.Answer { return &journal.Answer{Tool: c.Tool, Text: text, Failed: true} }
-	tools := virtual.ToolsOf(ctx)
+	tools := programturn.ToolsOf(ctx)
 	switch {
 	case refused != "":
 		return refuse(refused)
@@ -189,7 +189,7 @@ func plain(c Call) Call {
 	if c.Tool != toolnames.Call {
 		return c
 	}
-	a := lenient.Decode(c.Arguments)
+	a := jsontext.DecodeArguments(c.Arguments)
 	if name := toolnames.Called(a); name != "" {
 		c.Tool, c.Arguments = name, a.Raw("arguments", "args", "parameters", "params", "input", "tool_input", "tool_arguments")
 	}
@@ -201,7 +201,7 @@ func plain(c Call) Call {
 
 // stored answers stored(path).
 func stored(ctx context.Context, path string) *journal.Answer {
-	results := virtual.ResultsOf(ctx)
+	results := programturn.ResultsOf(ctx)
 	if results == nil {
 		return &journal.Answer{Text: say("no-store", data{Name: path}), Failed: true}
 	}

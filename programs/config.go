@@ -14,8 +14,8 @@ import (
 	"github.com/cloudwego/eino/schema"
 
 	"github.com/einolean/einolean"
+	"github.com/einolean/einolean/internal/programturn"
 	"github.com/einolean/einolean/internal/safe"
-	"github.com/einolean/einolean/internal/virtual"
 )
 
 // Config configures the handler.
@@ -77,7 +77,7 @@ func (s *Config) maxTurns() int {
 
 func (s *Config) emit(ctx context.Context, ev einolean.Event) {
 	ev.Time = time.Now()
-	virtual.Ended(ctx, ev)
+	programturn.Ended(ctx, ev)
 	if s.OnEvent == nil {
 		return
 	}

@@ -19,7 +19,7 @@ import (
 
 	"github.com/einolean/einolean/internal/dev/adktest"
 	"github.com/einolean/einolean/internal/dev/programtest"
-	"github.com/einolean/einolean/internal/race"
+	"github.com/einolean/einolean/internal/dev/race"
 	"github.com/einolean/einolean/programs"
 	"github.com/einolean/einolean/toolsearch"
 )

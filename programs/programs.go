@@ -24,10 +24,10 @@ import (
 	"github.com/cloudwego/eino/components/model"
 	"github.com/cloudwego/eino/schema"
 
-	"github.com/einolean/einolean/internal/adkrun"
+	"github.com/einolean/einolean/internal/einorun"
+	"github.com/einolean/einolean/internal/programturn"
 	"github.com/einolean/einolean/internal/safe"
 	"github.com/einolean/einolean/internal/toolnames"
-	"github.com/einolean/einolean/internal/virtual"
 )
 
 // New returns the handler for agents on *schema.Message. See NewTyped.
@@ -47,7 +47,7 @@ func NewTyped[M adk.MessageType](_ context.Context, config *Config) (adk.TypedCh
 	if err := own.check(); err != nil {
 		return nil, err
 	}
-	return adkrun.New(&handler[M]{config: &own}), nil
+	return einorun.New(&handler[M]{config: &own}), nil
 }
 
 // handler is safe for concurrent use: the state of a run is in its context.
@@ -57,7 +57,7 @@ type handler[M adk.MessageType] struct {
 }
 
 // Begin adds the tools.
-func (h *handler[M]) Begin(ctx context.Context, rc *adkrun.RunContext) (context.Context, error) {
+func (h *handler[M]) Begin(ctx context.Context, rc *einorun.RunContext) (context.Context, error) {
 	if rc == nil {
 		return ctx, nil
 	}
@@ -74,24 +74,24 @@ func (h *handler[M]) Begin(ctx context.Context, rc *adkrun.RunContext) (context.
 	}
 	r := newRun[M](h.config, rc.ReturnDirectly)
 	rc.Tools = append(rc.Tools[:len(rc.Tools):len(rc.Tools)], ourTool{codeInfo(data{}), r.start}, ourTool{outputInfo(), r.output})
-	return virtual.WithPrograms(ctx, r), nil
+	return programturn.WithPrograms(ctx, r), nil
 }
 
 // misplaced is what is wrong with the order of the agent's handlers so far.
 func misplaced(ctx context.Context) error {
 	switch {
-	case virtual.ProgramsOf(ctx) != nil:
+	case programturn.ProgramsOf(ctx) != nil:
 		return wrong("", errors.New("the agent has two handlers of programs: leave one of them out"))
-	case virtual.ToolsOf(ctx) != nil:
+	case programturn.ToolsOf(ctx) != nil:
 		return wrong("", errors.New("put programs.New before toolsearch.New in Handlers"))
-	case virtual.ResultsOf(ctx) != nil:
+	case programturn.ResultsOf(ctx) != nil:
 		return wrong("", errors.New("put programs.New before reduction.New in Handlers"))
 	}
 	return nil
 }
 
 func runOf[M adk.MessageType](ctx context.Context) *run[M] {
-	r, _ := virtual.ProgramsOf(ctx).(*run[M])
+	r, _ := programturn.ProgramsOf(ctx).(*run[M])
 	return r
 }
 

@@ -13,7 +13,7 @@ import (
 	"github.com/cloudwego/eino/schema"
 
 	"github.com/einolean/einolean/internal/display"
-	"github.com/einolean/einolean/internal/texts"
+	"github.com/einolean/einolean/internal/prompt"
 	"github.com/einolean/einolean/internal/toolnames"
 	"github.com/einolean/einolean/internal/toolschema"
 )
@@ -22,7 +22,7 @@ import (
 var promptFiles embed.FS
 
 // prompts are the texts that a model reads.
-var prompts = texts.Load(promptFiles, "prompt")
+var prompts = prompt.Load(promptFiles, "prompt")
 
 // data is the data of the templates. Each uses some of it.
 type data struct {

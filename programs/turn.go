@@ -17,11 +17,11 @@ import (
 	"github.com/cloudwego/eino/compose"
 	"github.com/cloudwego/eino/schema"
 
-	"github.com/einolean/einolean/internal/adkrun"
-	"github.com/einolean/einolean/internal/lenient"
+	"github.com/einolean/einolean/internal/einorun"
+	"github.com/einolean/einolean/internal/jsontext"
 	"github.com/einolean/einolean/internal/message"
+	"github.com/einolean/einolean/internal/programturn"
 	"github.com/einolean/einolean/internal/toolnames"
-	"github.com/einolean/einolean/internal/virtual"
 	"github.com/einolean/einolean/programs/internal/journal"
 )
 
@@ -53,7 +53,7 @@ func (r *run[M]) Inner(ctx context.Context, callID string) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	now := r.Read(ctx)
-	return slices.Contains(now.PendingCalls, callID) && !slices.ContainsFunc(now.Programs, func(k journal.SavedProgram) bool { return k.EndID() == callID })
+	return slices.Contains(now.Asked, callID) && !slices.ContainsFunc(now.Programs, func(k journal.SavedProgram) bool { return k.EndID() == callID })
 }
 
 // forget deletes everything.
@@ -78,7 +78,7 @@ func (r *run[M]) show(ctx context.Context, infos []*schema.ToolInfo) ([]*schema.
 	}
 	r.calls = r.calls.shown(shown)
 	at := slices.IndexFunc(shown, isCode)
-	if at >= 0 && r.about == nil && journal.Turns(ctx) == 0 && virtual.ToolsOf(ctx) == nil {
+	if at >= 0 && r.about == nil && journal.Turns(ctx) == 0 && programturn.ToolsOf(ctx) == nil {
 		r.about = describe(shown)
 	}
 	if at >= 0 && r.about != nil {
@@ -121,7 +121,7 @@ func (r *run[M]) keepTaken(ctx context.Context, msgs []M) error {
 // start is the call of run_code. A program that makes calls goes on in the next turn: before that
 // nobody knows which tools there are.
 func (r *run[M]) start(ctx context.Context, args string) (string, error) {
-	code := codeIn(lenient.Decode(args))
+	code := codeIn(jsontext.DecodeArguments(args))
 	if strings.TrimSpace(code) == "" {
 		return say("no-code", data{}), nil
 	}
@@ -150,7 +150,7 @@ func (r *run[M]) start(ctx context.Context, args string) (string, error) {
 
 // codeIn is the program in the arguments of run_code, under any name that models give it, or as bare
 // text.
-func codeIn(a lenient.Arguments) string {
+func codeIn(a jsontext.Arguments) string {
 	texts := a.Texts("code", "script", "program", "source", "javascript")
 	if len(texts) == 0 {
 		texts = a.Bare()
@@ -207,7 +207,7 @@ func (r *run[M]) advanceAll(ctx context.Context, msgs []M) ([]M, error) {
 // asking is where the message with the calls of the last virtual turn stands, -1 if it does not.
 func (r *run[M]) lastProgramCalls(msgs []M) int {
 	for i, msg := range slices.Backward(msgs) {
-		if slices.ContainsFunc(message.Calls(msg), func(c message.ToolCall) bool { return slices.Contains(r.Record.PendingCalls, c.ID) }) {
+		if slices.ContainsFunc(message.Calls(msg), func(c message.ToolCall) bool { return slices.Contains(r.Record.Asked, c.ID) }) {
 			return i
 		}
 	}
@@ -218,7 +218,7 @@ func (r *run[M]) lastProgramCalls(msgs []M) int {
 // behind the last result is of handlers before this one, for this turn.
 func (r *run[M]) settleBase(ctx context.Context, msgs []M, at int) error {
 	switch {
-	case len(r.Record.PendingCalls) == 0: // the first turn
+	case len(r.Record.Asked) == 0: // the first turn
 		before, _ := splitAfterResults(msgs)
 		r.base, r.Record.Programs = slices.Clip(before), inOrder(before, r.Record.Programs)
 		return journal.KeepBase(ctx, before)
@@ -297,7 +297,7 @@ func (r *run[M]) collect(ctx context.Context, msgs []M, at int) (batch []journal
 			}
 		}
 	}
-	for _, id := range r.Record.PendingCalls {
+	for _, id := range r.Record.Asked {
 		for i := range r.Record.Programs {
 			k := &r.Record.Programs[i]
 			n := k.Number(id)
@@ -309,7 +309,7 @@ func (r *run[M]) collect(ctx context.Context, msgs []M, at int) (batch []journal
 			a := journal.Answer{Program: k.ID, Number: n, Tool: name, Failed: true}
 			switch {
 			case isThere:
-				a.Text, a.Failed = r.calls.typed(ctx, name, textOf(result)), virtual.Failed(ctx, id)
+				a.Text, a.Failed = r.calls.typed(ctx, name, textOf(result)), programturn.Failed(ctx, id)
 			case at >= 0 && !asked:
 				a.Text = say("removed", data{})
 			default:
@@ -330,7 +330,7 @@ const mostTools = 32
 func (r *run[M]) next(ctx context.Context, list []*program) (calls []message.ToolCall) {
 	const after = 2 // this turn, and the model's
 	most := mostTools
-	if t := virtual.ToolsOf(ctx); t != nil {
+	if t := programturn.ToolsOf(ctx); t != nil {
 		most = t.Most()
 	}
 	for _, p := range list {
@@ -358,9 +358,9 @@ func (r *run[M]) next(ctx context.Context, list []*program) (calls []message.Too
 func (r *run[M]) ask(ctx context.Context, calls []message.ToolCall) error {
 	r.pending = message.Calling[M](calls)
 	adk.EnsureMessageID(r.pending)
-	r.Record.PendingCalls = nil
+	r.Record.Asked = nil
 	for _, c := range calls {
-		r.Record.PendingCalls = append(r.Record.PendingCalls, c.ID)
+		r.Record.Asked = append(r.Record.Asked, c.ID)
 	}
 	return r.Save(ctx)
 }
@@ -392,7 +392,7 @@ func (r *run[M]) finish(ctx context.Context, msgs []M, list []*program) ([]M, er
 // tell sends an event with a message.
 func tell[M adk.MessageType](ctx context.Context, msg M) error {
 	adk.EnsureMessageID(msg)
-	return adkrun.SendMessage(ctx, message.Event(msg, toolnames.Output))
+	return einorun.SendMessage(ctx, message.Event(msg, toolnames.Output))
 }
 
 // fold puts what programs printed into the place of what run_code answered.

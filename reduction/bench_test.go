@@ -27,9 +27,9 @@ import (
 	"github.com/cloudwego/eino/schema"
 	"github.com/stretchr/testify/require"
 
-	"github.com/einolean/einolean/internal/adkrun"
 	"github.com/einolean/einolean/internal/dev/adktest"
-	"github.com/einolean/einolean/internal/race"
+	"github.com/einolean/einolean/internal/dev/race"
+	"github.com/einolean/einolean/internal/einorun"
 	"github.com/einolean/einolean/reduction"
 	"github.com/einolean/einolean/store"
 )
@@ -105,7 +105,7 @@ func belowThreshold[M adk.MessageType](b *testing.B, n, tools int) {
 	for _, s := range sides[M]() {
 		b.Run(s.name, func(b *testing.B) {
 			mw := s.make(b, settings{&discard{}, 1 << 40})
-			ctx, err := adkrun.Begin(context.Background(), mw, &adkrun.RunContext{Tools: []tool.BaseTool{readerFor(b)}})
+			ctx, err := einorun.Begin(context.Background(), mw, &einorun.RunContext{Tools: []tool.BaseTool{readerFor(b)}})
 			require.NoError(b, err)
 			b.ReportAllocs()
 			for b.Loop() {
@@ -132,7 +132,7 @@ func firstHooks[M adk.MessageType](b *testing.B) {
 			b.Run(name+"/"+s.name, func(b *testing.B) {
 				mw, reader := s.make(b, settings{&discard{}, most}), readerFor(b)
 				first := func() {
-					ctx, err := adkrun.Begin(context.Background(), mw, &adkrun.RunContext{Tools: []tool.BaseTool{reader}})
+					ctx, err := einorun.Begin(context.Background(), mw, &einorun.RunContext{Tools: []tool.BaseTool{reader}})
 					if err != nil {
 						b.Fatal(err)
 					}

@@ -16,12 +16,12 @@ import (
 	"github.com/cloudwego/eino/schema"
 
 	"github.com/einolean/einolean"
-	"github.com/einolean/einolean/reduction/internal/decide"
+	"github.com/einolean/einolean/reduction/internal/clearing"
 	"github.com/einolean/einolean/reduction/internal/notice"
 	"github.com/einolean/einolean/reduction/internal/report"
 	"github.com/einolean/einolean/reduction/internal/rounds"
-	"github.com/einolean/einolean/reduction/internal/rule"
-	"github.com/einolean/einolean/reduction/internal/size"
+	"github.com/einolean/einolean/reduction/internal/tokencount"
+	"github.com/einolean/einolean/reduction/internal/toolpolicy"
 )
 
 // maxRecounts is how often the messages are counted again on the way to
@@ -32,42 +32,42 @@ const maxRecounts = 8
 // worth it.
 type clearPass[M adk.MessageType] struct {
 	*settings[M]
-	*decide.Saver
+	*clearing.Saver
 	input   *adk.TypedChatModelAgentState[M]
-	before  size.Size // of that
-	after   int64     // of what it becomes; negative if that was not counted
-	mustFit bool      // the window requires clearing everything old
-	limit   int64     // the model's window; zero if that is unknown
-	reads   bool      // what has the read tool's name is one
+	before  tokencount.Size // of that
+	after   int64           // of what it becomes; negative if that was not counted
+	mustFit bool            // the window requires clearing everything old
+	limit   int64           // the model's window; zero if that is unknown
+	reads   bool            // what has the read tool's name is one
 
-	msgs      []M             // those of the state, or what a rewriter has made of them
-	rewritten bool            // by that
-	done      []decide.Change // the oldest first
+	msgs      []M               // those of the state, or what a rewriter has made of them
+	rewritten bool              // by that
+	done      []clearing.Change // the oldest first
 
 	tally einolean.Pass // of the results, if there is an OnEvent
 }
 
 // newPass begins a pass over a state of a known size.
-func newPass[M adk.MessageType](ctx context.Context, of *settings[M], state *adk.TypedChatModelAgentState[M], before size.Size) *clearPass[M] {
+func newPass[M adk.MessageType](ctx context.Context, of *settings[M], state *adk.TypedChatModelAgentState[M], before tokencount.Size) *clearPass[M] {
 	p := &clearPass[M]{settings: of, input: state, before: before, after: -1, limit: of.window(ctx), reads: of.reader.IsReadTool(ctx, of.ReadFileToolName), msgs: state.Messages}
 	d := of.decider
 	if of.GenClearOffloadFilePath != nil {
-		d.Name = func(ctx context.Context, r *decide.Candidate) (string, error) {
+		d.Name = func(ctx context.Context, r *clearing.Candidate) (string, error) {
 			return of.GenClearOffloadFilePath(ctx, p.detail(r))
 		}
 	}
-	d.Ask = func(ctx context.Context, r *decide.Candidate) (decide.Answer, error) {
+	d.Ask = func(ctx context.Context, r *clearing.Candidate) (clearing.Answer, error) {
 		return of.askClear(ctx, p.detail(r))
 	}
 	reader, _ := of.reader.Of(ctx)
-	p.Saver = &decide.Saver{Decider: d.For(reader), Files: of.files, Failed: func(ctx context.Context, r *decide.Candidate, err error) {
+	p.Saver = &clearing.Saver{Decider: d.For(reader), Files: of.files, Failed: func(ctx context.Context, r *clearing.Candidate, err error) {
 		of.report.Result(ctx, r.Call.Name, r.Call.ID, report.Outcome{Kind: einolean.KindStoreFailed, Before: r.Size, After: r.Size, Err: err})
 	}}
 	return p
 }
 
 // detail is a result for a user's callback, which may write to it.
-func (p *clearPass[M]) detail(r *decide.Candidate) *ToolDetail {
+func (p *clearPass[M]) detail(r *clearing.Candidate) *ToolDetail {
 	return &ToolDetail{
 		ToolContext:  &adk.ToolContext{Name: r.Call.Name, CallID: r.Call.ID},
 		ToolArgument: &schema.ToolArgument{Text: r.Call.Args},
@@ -104,7 +104,7 @@ func (p *clearPass[M]) run(ctx context.Context) (changed bool, err error) {
 		results = p.candidates(ctx)
 	}
 	if !p.rewritten && (len(results) == 0 || p.ClearAtLeastTokens > 0 && p.cannotSaveEnough(results)) {
-		p.countKept(rule.TooFewTokens, len(results))
+		p.countKept(toolpolicy.TooFewTokens, len(results))
 		return false, nil
 	}
 	p.Files.ReservePaths(ctx, p.namedFiles(p.msgs))
@@ -119,7 +119,7 @@ func (p *clearPass[M]) run(ctx context.Context) (changed bool, err error) {
 	}
 	done, lost, differs := p.Save(ctx, p.done)
 	if lost > 0 {
-		p.countKept(rule.NotStored, lost)
+		p.countKept(toolpolicy.NotStored, lost)
 	}
 	if p.done = done; differs {
 		return p.worthIt(ctx)
@@ -128,34 +128,34 @@ func (p *clearPass[M]) run(ctx context.Context) (changed bool, err error) {
 }
 
 // list lists the results that may be cleared, the oldest first.
-func (p *clearPass[M]) candidates(ctx context.Context) []*decide.Candidate {
+func (p *clearPass[M]) candidates(ctx context.Context) []*clearing.Candidate {
 	before, end := rounds.SplitRetained(rounds.Split(p.msgs), p.ClearRetentionSuffixLimit)
 	n := 0
 	for _, r := range before {
 		n += len(r.Pairs)
 	}
-	all, out := make([]decide.Candidate, 0, n), make([]*decide.Candidate, 0, n)
+	all, out := make([]clearing.Candidate, 0, n), make([]*clearing.Candidate, 0, n)
 	for _, r := range before {
 		for i := range r.Pairs {
 			if each := &r.Pairs[i]; each.Found && each.MessageIndex < end && !each.Result.Search {
-				all = append(all, decide.ResultOf(r, each, p.ruleOf(each.Call)))
+				all = append(all, clearing.ResultOf(r, each, p.ruleOf(each.Call)))
 				if c := &all[len(all)-1]; p.isCandidate(c, r) {
 					out = append(out, c)
 				}
 			}
 		}
 	}
-	slices.SortStableFunc(out, func(a, b *decide.Candidate) int { return a.MessageIndex - b.MessageIndex })
+	slices.SortStableFunc(out, func(a, b *clearing.Candidate) int { return a.MessageIndex - b.MessageIndex })
 	return out
 }
 
 // ruleOf is the rule for the old result of a call.
-func (p *clearPass[M]) ruleOf(c rounds.Call) rule.ToolPolicy {
+func (p *clearPass[M]) ruleOf(c rounds.Call) toolpolicy.ToolPolicy {
 	return p.rules.ForClearing(c.Name, c.Args, p.reads && c.Name == p.ReadFileToolName)
 }
 
 // isCandidate reports whether a result of a round may be cleared, and completes what is known of it.
-func (p *clearPass[M]) isCandidate(r *decide.Candidate, of rounds.Round) bool {
+func (p *clearPass[M]) isCandidate(r *clearing.Candidate, of rounds.Round) bool {
 	if p.limit > 0 {
 		r.Media = p.oldMedia(r)
 	}
@@ -175,7 +175,7 @@ func (p *clearPass[M]) isCandidate(r *decide.Candidate, of rounds.Round) bool {
 	return true
 }
 
-func (p *clearPass[M]) oldMedia(r *decide.Candidate) (out []*rounds.Medium) {
+func (p *clearPass[M]) oldMedia(r *clearing.Candidate) (out []*rounds.Medium) {
 	if !r.Rule.Refers() {
 		return nil
 	}
@@ -188,7 +188,7 @@ func (p *clearPass[M]) oldMedia(r *decide.Candidate) (out []*rounds.Medium) {
 }
 
 // decideAll decides about results, the oldest first, until the target is reached.
-func (p *clearPass[M]) decideAll(ctx context.Context, results []*decide.Candidate) (err error) {
+func (p *clearPass[M]) decideAll(ctx context.Context, results []*clearing.Candidate) (err error) {
 	target, left := p.ClearTargetTokens, int64(math.MaxInt64)
 	if target > 0 {
 		left = p.sizeBefore(ctx)
@@ -199,7 +199,7 @@ func (p *clearPass[M]) decideAll(ctx context.Context, results []*decide.Candidat
 		}
 	}
 	recounts := 0
-	p.done = make([]decide.Change, 0, len(results))
+	p.done = make([]clearing.Change, 0, len(results))
 	for _, r := range results {
 		if !p.mustFit && target > 0 && left < target && recounts < maxRecounts {
 			if left, err = p.sizeOf(ctx, p.messages()); err != nil || left < target {
@@ -218,7 +218,7 @@ func (p *clearPass[M]) decideAll(ctx context.Context, results []*decide.Candidat
 
 // decideOne decides about one result and returns the tokens that this saves, if they count
 // towards a target.
-func (p *clearPass[M]) decideOne(ctx context.Context, r *decide.Candidate) (saved int64, err error) {
+func (p *clearPass[M]) decideOne(ctx context.Context, r *clearing.Candidate) (saved int64, err error) {
 	e, why, err := p.Decide(ctx, r)
 	if err != nil {
 		return 0, err
@@ -245,7 +245,7 @@ func (p *clearPass[M]) decideOne(ctx context.Context, r *decide.Candidate) (save
 
 // cannotSaveEnough reports whether even clearing everything cannot save
 // ClearAtLeastTokens. It knows only with the default counter and without a handler.
-func (p *clearPass[M]) cannotSaveEnough(results []*decide.Candidate) bool {
+func (p *clearPass[M]) cannotSaveEnough(results []*clearing.Candidate) bool {
 	if p.estimator == nil || p.mustFit {
 		return false
 	}
@@ -264,12 +264,12 @@ func (p *clearPass[M]) worthIt(ctx context.Context) (bool, error) {
 	if len(p.done) == 0 && !p.rewritten {
 		return false, nil
 	}
-	f := decide.CostEstimate{
+	f := clearing.CostEstimate{
 		Threshold: p.MaxTokensForClear, Target: p.ClearTargetTokens, Least: p.ClearAtLeastTokens,
 		Forced: p.mustFit, Chosen: p.rewritten, Before: -1, After: -1,
 	}.Of(p.done, p.prompt(ctx))
 	said := f.Worth()
-	for ; said == decide.Unknown; said = f.Worth() {
+	for ; said == clearing.Unknown; said = f.Worth() {
 		if f.Before < 0 {
 			f.Before = p.sizeBefore(ctx)
 			continue
@@ -280,17 +280,17 @@ func (p *clearPass[M]) worthIt(ctx context.Context) (bool, error) {
 		}
 		f.After, p.after = after, after
 	}
-	if said == decide.Waits {
+	if said == clearing.Waits {
 		p.countLeft(p.done)
 	}
-	return said == decide.Apply, nil
+	return said == clearing.Apply, nil
 }
 
 // prompt is the request in numbers.
-func (p *clearPass[M]) prompt(ctx context.Context) decide.RequestStats {
-	return decide.RequestStats{
+func (p *clearPass[M]) prompt(ctx context.Context) clearing.RequestStats {
+	return clearing.RequestStats{
 		Messages:  len(p.msgs),
-		Roughly:   func(from, to int) int64 { return size.Roughly(p.msgs[from:to]) },
+		Roughly:   func(from, to int) int64 { return tokencount.Roughly(p.msgs[from:to]) },
 		Before:    func() int64 { return p.sizeBefore(ctx) },
 		Corrected: p.corrected,
 	}
@@ -302,7 +302,7 @@ func (p *clearPass[M]) keepNewest(ctx context.Context) {
 	if p.mustFit || p.rewritten || p.ClearTargetTokens > 0 || p.ClearAtLeastTokens > 0 {
 		return
 	}
-	n := decide.KeepNewest(p.done, p.prompt(ctx), p.MaxTokensForClear)
+	n := clearing.KeepNewest(p.done, p.prompt(ctx), p.MaxTokensForClear)
 	p.countLeft(p.done[n:])
 	p.done = p.done[:n]
 }
@@ -343,7 +343,7 @@ func (p *clearPass[M]) emit(ctx context.Context, out []M) {
 	p.report.Send(ctx, einolean.Event{Kind: einolean.KindClearDone, Pass: &pass})
 }
 
-func (p *clearPass[M]) tellOne(ctx context.Context, e *decide.Change) {
+func (p *clearPass[M]) tellOne(ctx context.Context, e *clearing.Change) {
 	p.tally.Looked++
 	if !e.FirstTime(&p.reported) {
 		p.tally.Repeated++
@@ -358,7 +358,7 @@ func (p *clearPass[M]) tellOne(ctx context.Context, e *decide.Change) {
 	p.report.Result(ctx, e.Call.Name, e.Call.ID, o)
 }
 
-func (p *clearPass[M]) countKept(why rule.Reason, n int) {
+func (p *clearPass[M]) countKept(why toolpolicy.Reason, n int) {
 	if p.OnEvent == nil || n == 0 {
 		return
 	}
@@ -370,10 +370,10 @@ func (p *clearPass[M]) countKept(why rule.Reason, n int) {
 }
 
 // countLeft counts results that stay because the pass would save too little.
-func (p *clearPass[M]) countLeft(edits []decide.Change) {
+func (p *clearPass[M]) countLeft(edits []clearing.Change) {
 	for i := range edits {
 		if edits[i].Replaces() {
-			p.countKept(rule.TooFewTokens, 1)
+			p.countKept(toolpolicy.TooFewTokens, 1)
 		}
 	}
 }
@@ -401,7 +401,7 @@ func (p *clearPass[M]) sizeAfter(ctx context.Context, out []M) int64 {
 		n, _ := p.sizeOf(ctx, out) // it never fails
 		return n
 	}
-	e := new(size.Estimator[M])
+	e := new(tokencount.Estimator[M])
 	return max(0, p.before.Tokens-e.Count(p.input.Messages, nil)+e.Count(out, nil))
 }
 

@@ -18,12 +18,12 @@ import (
 	"github.com/cloudwego/eino/schema"
 
 	"github.com/einolean/einolean"
-	"github.com/einolean/einolean/internal/language"
 	previews "github.com/einolean/einolean/internal/preview"
+	"github.com/einolean/einolean/internal/prompt"
 	"github.com/einolean/einolean/internal/safe"
 	"github.com/einolean/einolean/internal/toolnames"
 	"github.com/einolean/einolean/reduction/internal/notice"
-	"github.com/einolean/einolean/reduction/internal/rule"
+	"github.com/einolean/einolean/reduction/internal/toolpolicy"
 	"github.com/einolean/einolean/store"
 )
 
@@ -321,28 +321,28 @@ type Reason string
 
 const (
 	// ReasonExcluded: its tool is on an exclude list.
-	ReasonExcluded = Reason(rule.Excluded)
+	ReasonExcluded = Reason(toolpolicy.Excluded)
 
 	// ReasonSkipped: the configuration skips the phase for its tool.
-	ReasonSkipped = Reason(rule.Skipped)
+	ReasonSkipped = Reason(toolpolicy.Skipped)
 
 	// ReasonExempt: its answers load tools, or it is a page of the read tool that has
 	// just returned.
-	ReasonExempt = Reason(rule.Exempt)
+	ReasonExempt = Reason(toolpolicy.Exempt)
 
 	// ReasonNotSmaller: its replacement is not smaller by MinSavingBytes, or does not
 	// fit in MaxLengthForTrunc.
-	ReasonNotSmaller = Reason(rule.NotSmaller)
+	ReasonNotSmaller = Reason(toolpolicy.NotSmaller)
 
 	// ReasonHandler: the handler of its tool said so.
-	ReasonHandler = Reason(rule.Handler)
+	ReasonHandler = Reason(toolpolicy.Handler)
 
 	// ReasonNotStored: the store did not take it.
-	ReasonNotStored = Reason(rule.NotStored)
+	ReasonNotStored = Reason(toolpolicy.NotStored)
 
 	// ReasonTooFewTokens: the pass would not have saved enough: less than ClearAtLeastTokens, or
 	// less than it costs.
-	ReasonTooFewTokens = Reason(rule.TooFewTokens)
+	ReasonTooFewTokens = Reason(toolpolicy.TooFewTokens)
 )
 
 const (
@@ -704,7 +704,7 @@ func PreviewByKind(r PreviewRequest) string {
 }
 
 func request(r PreviewRequest) previews.Request {
-	return previews.Request{Text: r.Text, Room: r.MaxBytes, Arguments: r.Arguments, Question: r.Question, Chinese: language.Chinese()}
+	return previews.Request{Text: r.Text, Room: r.MaxBytes, Arguments: r.Arguments, Question: r.Question, Chinese: prompt.Chinese()}
 }
 
 // contained is a Preview that recovers from a panic and then returns nothing.

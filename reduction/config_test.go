@@ -14,9 +14,9 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/einolean/einolean"
-	"github.com/einolean/einolean/internal/adkrun"
 	"github.com/einolean/einolean/internal/backend"
 	"github.com/einolean/einolean/internal/dev/backendtest"
+	"github.com/einolean/einolean/internal/einorun"
 	"github.com/einolean/einolean/internal/tokens"
 	"github.com/einolean/einolean/reduction"
 	"github.com/einolean/einolean/store"
@@ -121,8 +121,8 @@ func TestSeveralBackendsAreReadByOneProvidedTool(t *testing.T) {
 	mw := typed(t, &reduction.Config{Backend: general, MaxLengthForTrunc: 1000, ProvideReadTool: true, ToolConfig: map[string]*reduction.ToolReductionConfig{
 		"own": {Backend: own}, "plain": {Backend: plain},
 	}})
-	run := &adkrun.RunContext{}
-	_, err := adkrun.Begin(context.Background(), mw, run)
+	run := &einorun.RunContext{}
+	_, err := einorun.Begin(context.Background(), mw, run)
 	require.NoError(t, err)
 	require.Len(t, run.Tools, 1)
 	reader := run.Tools[0].(tool.InvokableTool)

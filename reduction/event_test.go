@@ -21,11 +21,11 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/einolean/einolean"
-	"github.com/einolean/einolean/internal/adkrun"
 	"github.com/einolean/einolean/internal/backend"
 	"github.com/einolean/einolean/internal/dev/adktest"
 	"github.com/einolean/einolean/internal/dev/backendtest"
-	"github.com/einolean/einolean/internal/race"
+	"github.com/einolean/einolean/internal/dev/race"
+	"github.com/einolean/einolean/internal/einorun"
 	"github.com/einolean/einolean/reduction"
 )
 
@@ -112,8 +112,8 @@ func TestOnlyContentThatWasReadIsReportedAsRead(t *testing.T) {
 	mw, events := told(t, &reduction.Config{Backend: backend.NewMemory(0), MaxLengthForTrunc: 1000, ProvideReadTool: true})
 	_, err := runInvokable(context.Background(), mw, callC, `{}`, []string{strings.Repeat("a line\n", 500)})
 	require.NoError(t, err)
-	run := &adkrun.RunContext{}
-	ctx, err := adkrun.Begin(context.Background(), mw, run)
+	run := &einorun.RunContext{}
+	ctx, err := einorun.Begin(context.Background(), mw, run)
 	require.NoError(t, err)
 	read, err := mw.WrapInvokableToolCall(ctx, run.Tools[0].(tool.InvokableTool).InvokableRun, &adk.ToolContext{Name: "read_file", CallID: "r"})
 	require.NoError(t, err)

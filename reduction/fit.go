@@ -20,12 +20,12 @@ import (
 	"github.com/einolean/einolean"
 	"github.com/einolean/einolean/internal/message"
 	"github.com/einolean/einolean/internal/tokens"
-	"github.com/einolean/einolean/reduction/internal/decide"
+	"github.com/einolean/einolean/reduction/internal/clearing"
 	"github.com/einolean/einolean/reduction/internal/notice"
 	"github.com/einolean/einolean/reduction/internal/report"
 	"github.com/einolean/einolean/reduction/internal/rounds"
-	"github.com/einolean/einolean/reduction/internal/rule"
-	"github.com/einolean/einolean/reduction/internal/size"
+	"github.com/einolean/einolean/reduction/internal/tokencount"
+	"github.com/einolean/einolean/reduction/internal/toolpolicy"
 )
 
 const (
@@ -81,7 +81,7 @@ func mayExceed[M adk.MessageType](msgs []M, most int) bool {
 			results++
 		}
 		if results > 0 {
-			sum += len(rounds.Media(m)) * size.MediaTokens
+			sum += len(rounds.Media(m)) * tokencount.MediaTokens
 		}
 		if sum > most {
 			return true
@@ -162,7 +162,7 @@ func fitWindow[M adk.MessageType](ctx context.Context, of *settings[M], state *a
 func fitStage[M adk.MessageType](ctx context.Context, of *settings[M], state *adk.TypedChatModelAgentState[M], s int, over int) (*adk.TypedChatModelAgentState[M], error) {
 	f := newFitting(ctx, of, state)
 	in := rounds.Split(state.Messages)
-	var all []decide.Plan
+	var all []clearing.Plan
 	sum := 0
 	for _, r := range in {
 		is, _ := f.list(r, s >= pages)
@@ -181,7 +181,7 @@ func fitStage[M adk.MessageType](ctx context.Context, of *settings[M], state *ad
 		end = in[len(in)-1].At
 	}
 	all = append(all, f.userMedia(end)...)
-	slices.SortStableFunc(all, func(a, b decide.Plan) int { return a.MessageIndex - b.MessageIndex })
+	slices.SortStableFunc(all, func(a, b clearing.Plan) int { return a.MessageIndex - b.MessageIndex })
 	if s != largest && s != larger {
 		over -= f.ReferToOldest(all, end, over)
 	}
@@ -199,19 +199,19 @@ func fitStage[M adk.MessageType](ctx context.Context, of *settings[M], state *ad
 // fitting is a pass that makes results shorter, wherever they stand.
 type fitPass[M adk.MessageType] struct {
 	*clearPass[M]
-	decide.BudgetFitter
+	clearing.BudgetFitter
 }
 
 func newFitting[M adk.MessageType](ctx context.Context, of *settings[M], state *adk.TypedChatModelAgentState[M]) fitPass[M] {
-	p := newPass(ctx, of, state, size.Size{})
+	p := newPass(ctx, of, state, tokencount.Size{})
 	p.Files.ReservePaths(ctx, p.namedFiles(p.msgs))
-	return fitPass[M]{p, decide.BudgetFitter{Decider: p.Decider}}
+	return fitPass[M]{p, clearing.BudgetFitter{Decider: p.Decider}}
 }
 
 // list lists the results of a round that may become shorter, or whose media may become references, to stay
 // as they are at first, and returns the tokens of the others. A page that is alone in its round is included
 // only in the last stages: the model asked for just that.
-func (f fitPass[M]) list(of rounds.Round, everything bool) (out []decide.Plan, fixed int) {
+func (f fitPass[M]) list(of rounds.Round, everything bool) (out []clearing.Plan, fixed int) {
 	found := 0
 	for _, each := range of.Pairs {
 		if each.Found {
@@ -223,7 +223,7 @@ func (f fitPass[M]) list(of rounds.Round, everything bool) (out []decide.Plan, f
 		if !each.Found || each.Result.Search {
 			continue
 		}
-		r := decide.ResultOf(of, each, f.ruleOf(each.Call))
+		r := clearing.ResultOf(of, each, f.ruleOf(each.Call))
 		for _, text := range r.Texts {
 			r.Tokens += tokens.Of(text)
 		}
@@ -238,34 +238,34 @@ func (f fitPass[M]) list(of rounds.Round, everything bool) (out []decide.Plan, f
 		if f.limit > 0 {
 			r.Media = f.oldMedia(&r)
 		}
-		out = append(out, decide.Stays(&r))
+		out = append(out, clearing.Stays(&r))
 	}
 	return out, fixed
 }
 
 // mustStay reports whether the configuration keeps a result as it is.
-func (f fitPass[M]) mustStay(r *decide.Candidate) bool {
+func (f fitPass[M]) mustStay(r *clearing.Candidate) bool {
 	name := r.Call.Name
 	cut := f.rules.ForTruncation(name, r.Call.Args, r.Rule.Reads)
-	return r.Rule.SkipReason != "" || r.Rule.Store == nil || cut.SkipReason == rule.Excluded || cut.SkipReason == rule.Skipped && !f.SkipTruncation
+	return r.Rule.SkipReason != "" || r.Rule.Store == nil || cut.SkipReason == toolpolicy.Excluded || cut.SkipReason == toolpolicy.Skipped && !f.SkipTruncation
 }
 
 // sent lists the user's messages with media before an index.
-func (f fitPass[M]) userMedia(end int) (out []decide.Plan) {
+func (f fitPass[M]) userMedia(end int) (out []clearing.Plan) {
 	if f.limit == 0 {
 		return nil
 	}
 	for i := range f.msgs[:end] {
-		r := decide.UserMedia(i, f.rules.Store)
+		r := clearing.UserMedia(i, f.rules.Store)
 		if r.Media = f.oldMedia(&r); len(r.Media) > 0 {
-			out = append(out, decide.Stays(&r))
+			out = append(out, clearing.Stays(&r))
 		}
 	}
 	return out
 }
 
 // level makes results level, and takes what changes.
-func (f fitPass[M]) level(ctx context.Context, is []decide.Plan, budget int) error {
+func (f fitPass[M]) level(ctx context.Context, is []clearing.Plan, budget int) error {
 	edits, err := f.Level(ctx, is, budget)
 	f.done = append(f.done, edits...)
 	return err
@@ -298,7 +298,7 @@ const maxCallName = 64
 // refer returns a state with references in place of new results that equal a visible one, and
 // its size. Old results that are about to be cleared do not count as visible for those that are
 // kept. Its error is that of a user's callback.
-func dedupe[M adk.MessageType](ctx context.Context, of *settings[M], state *adk.TypedChatModelAgentState[M], is size.Size) (*adk.TypedChatModelAgentState[M], size.Size, error) {
+func dedupe[M adk.MessageType](ctx context.Context, of *settings[M], state *adk.TypedChatModelAgentState[M], is tokencount.Size) (*adk.TypedChatModelAgentState[M], tokencount.Size, error) {
 	run, _ := of.runOf(ctx)
 	from := 0
 	if run.referred.Swap(true) {
@@ -350,7 +350,7 @@ func mayRepeat[M adk.MessageType](msgs []M, from int) bool {
 
 // repeat is a result that equals an earlier, visible one.
 type repeat struct {
-	result *decide.Candidate
+	result *clearing.Candidate
 	like   string // the call of that
 }
 
@@ -374,7 +374,7 @@ func repeats[M adk.MessageType](p *clearPass[M], from int, clears bool) (out []r
 		if each.MessageIndex < from || !rule.Refers() || !slices.Equal(earlier.Result.Texts, each.Result.Texts) {
 			continue
 		}
-		if r := decide.ResultOf(all[at.round], each, rule); !r.Notice.IsPlaceholder() {
+		if r := clearing.ResultOf(all[at.round], each, rule); !r.Notice.IsPlaceholder() {
 			out = append(out, repeat{&r, callName(earlier.Call)})
 		}
 	}

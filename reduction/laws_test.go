@@ -30,9 +30,9 @@ import (
 	"github.com/einolean/einolean/internal/backend"
 	"github.com/einolean/einolean/internal/dev/adktest"
 	"github.com/einolean/einolean/internal/dev/backendtest"
-	"github.com/einolean/einolean/internal/race"
+	"github.com/einolean/einolean/internal/dev/race"
 	"github.com/einolean/einolean/reduction"
-	"github.com/einolean/einolean/reduction/internal/vault"
+	"github.com/einolean/einolean/reduction/internal/offload"
 	"github.com/einolean/einolean/store"
 )
 
@@ -439,7 +439,7 @@ func powerSets(m backendtest.FullStore) []reduction.Backend {
 		rd = store.Reader
 		rg = store.RangeReader
 		cr = store.Creator
-		ca = store.FirstFreeCreator
+		ca = store.AnyCreator
 	)
 	return []reduction.Backend{
 		struct{ bk }{m}, struct {
@@ -513,7 +513,7 @@ func powersOf(b reduction.Backend) (p [4]bool) {
 	_, p[0] = store.As[store.Reader](b)
 	_, p[1] = store.As[store.RangeReader](b)
 	_, p[2] = store.As[store.Creator](b)
-	_, p[3] = store.As[store.FirstFreeCreator](b)
+	_, p[3] = store.As[store.AnyCreator](b)
 	return p
 }
 
@@ -578,10 +578,10 @@ func newBreaking(t *testing.T, seed uint64, set int) *breaking {
 	b.faulty = backendtest.NewFaulty(b.memory, b.plan)
 	b.store = powerSets(b.faulty)[set]
 	b.powers = powersOf(b.store)
-	for _, dir := range []string{vault.TruncDir, vault.ClearDir} {
+	for _, dir := range []string{offload.TruncDir, offload.ClearDir} {
 		for n := range callIDs {
 			if g.chance(30) {
-				path := vault.DefaultPath("/tmp", dir, callID(n))
+				path := offload.DefaultPath("/tmp", dir, callID(n))
 				b.others[path] = strings.Repeat("of somebody else\n", 1+g.IntN(300))
 				require.NoError(t, b.memory.Write(t.Context(), &filesystem.WriteRequest{FilePath: path, Content: b.others[path]}))
 			}

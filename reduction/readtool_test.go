@@ -23,11 +23,11 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/einolean/einolean"
-	"github.com/einolean/einolean/internal/adkrun"
 	"github.com/einolean/einolean/internal/backend"
 	"github.com/einolean/einolean/internal/dev/adktest"
 	"github.com/einolean/einolean/internal/dev/backendtest"
-	"github.com/einolean/einolean/internal/race"
+	"github.com/einolean/einolean/internal/dev/race"
+	"github.com/einolean/einolean/internal/einorun"
 	"github.com/einolean/einolean/reduction"
 )
 
@@ -181,13 +181,13 @@ type adds[M adk.MessageType] struct {
 	tools []tool.BaseTool
 }
 
-func (a *adds[M]) Begin(ctx context.Context, rc *adkrun.RunContext) (context.Context, error) {
+func (a *adds[M]) Begin(ctx context.Context, rc *einorun.RunContext) (context.Context, error) {
 	rc.Tools = append(slices.Clone(rc.Tools), a.tools...)
 	return ctx, nil
 }
 
 func adding[M adk.MessageType](tools ...tool.BaseTool) adk.TypedChatModelAgentMiddleware[M] {
-	return adkrun.New(&adds[M]{&adk.TypedBaseChatModelAgentMiddleware[M]{}, tools})
+	return einorun.New(&adds[M]{&adk.TypedBaseChatModelAgentMiddleware[M]{}, tools})
 }
 
 // serversReadFile is the read_file of a server for files, which knows nothing of

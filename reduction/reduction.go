@@ -12,12 +12,12 @@ import (
 	"github.com/cloudwego/eino/components/model"
 
 	"github.com/einolean/einolean"
-	"github.com/einolean/einolean/internal/adkrun"
-	"github.com/einolean/einolean/internal/nothing"
-	"github.com/einolean/einolean/internal/virtual"
-	"github.com/einolean/einolean/reduction/internal/cut"
+	"github.com/einolean/einolean/internal/einorun"
+	"github.com/einolean/einolean/internal/emptyresult"
+	"github.com/einolean/einolean/internal/programturn"
+	"github.com/einolean/einolean/reduction/internal/digest"
 	"github.com/einolean/einolean/reduction/internal/rounds"
-	"github.com/einolean/einolean/reduction/internal/sent"
+	"github.com/einolean/einolean/reduction/internal/truncate"
 )
 
 // New returns the middleware for agents on *schema.Message. See [NewTyped].
@@ -42,7 +42,7 @@ func NewTyped[M adk.MessageType](ctx context.Context, config *TypedConfig[M]) (a
 
 		settings: policyOf(c, config.ReadFileToolName != ""),
 	}
-	return adkrun.New(m), nil
+	return einorun.New(m), nil
 }
 
 // middleware implements the hooks.
@@ -52,7 +52,7 @@ type middleware[M adk.MessageType] struct {
 }
 
 // Begin adds the read tool if the configuration asks for one and the agent has none.
-func (m *middleware[M]) Begin(ctx context.Context, rc *adkrun.RunContext) (context.Context, error) {
+func (m *middleware[M]) Begin(ctx context.Context, rc *einorun.RunContext) (context.Context, error) {
 	if rc == nil {
 		return ctx, nil
 	}
@@ -80,7 +80,7 @@ func (m *middleware[M]) BeforeModelRewriteState(ctx context.Context, state *adk.
 		next.ToolInfos, next.DeferredToolInfos = m.reader.Without(state.ToolInfos), m.reader.Without(state.DeferredToolInfos)
 		state = &next
 	}
-	if virtual.InProgramTurn(ctx) {
+	if programturn.InProgramTurn(ctx) {
 		return ctx, state, nil
 	}
 	if inRun {
@@ -142,12 +142,12 @@ func (m *middleware[M]) reduced(ctx context.Context, state *adk.TypedChatModelAg
 // of an empty result that it is, and shortens a request that it refuses as too long.
 func (m *middleware[M]) WrapModel(ctx context.Context, inner model.BaseModel[M], _ *adk.TypedModelContext[M]) (model.BaseModel[M], error) {
 	if m.clears {
-		inner = sent.Keeper[M](func(ctx context.Context) {
+		inner = digest.NewGuard[M](func(ctx context.Context) {
 			m.report.Send(ctx, einolean.Event{Kind: einolean.KindSessionRestarted})
 		}).Model(inner)
 	}
-	inner = nothing.Model(inner)
-	if m.recovers && !virtual.InProgramTurn(ctx) {
+	inner = emptyresult.Model(inner)
+	if m.recovers && !programturn.InProgramTurn(ctx) {
 		return overflowModel[M]{m.settings, inner}, nil
 	}
 	return inner, nil
@@ -173,20 +173,20 @@ func (m *middleware[M]) AfterModelRewriteState(ctx context.Context, state *adk.T
 
 // WrapInvokableToolCall cuts what a tool returns as a string.
 func (m *middleware[M]) WrapInvokableToolCall(ctx context.Context, endpoint adk.InvokableToolCallEndpoint, tCtx *adk.ToolContext) (adk.InvokableToolCallEndpoint, error) {
-	return cut.WrapInvokable(ctx, &m.cutter, tCtx, endpoint), nil
+	return truncate.WrapInvokable(ctx, &m.cutter, tCtx, endpoint), nil
 }
 
 // WrapEnhancedInvokableToolCall cuts what a tool returns in parts.
 func (m *middleware[M]) WrapEnhancedInvokableToolCall(ctx context.Context, endpoint adk.EnhancedInvokableToolCallEndpoint, tCtx *adk.ToolContext) (adk.EnhancedInvokableToolCallEndpoint, error) {
-	return cut.WrapInvokable(ctx, &m.cutter, tCtx, endpoint), nil
+	return truncate.WrapInvokable(ctx, &m.cutter, tCtx, endpoint), nil
 }
 
 // WrapStreamableToolCall cuts what a tool streams as strings.
 func (m *middleware[M]) WrapStreamableToolCall(ctx context.Context, endpoint adk.StreamableToolCallEndpoint, tCtx *adk.ToolContext) (adk.StreamableToolCallEndpoint, error) {
-	return cut.WrapStreamable(ctx, &m.cutter, tCtx, nothing.Streamed(endpoint)), nil
+	return truncate.WrapStreamable(ctx, &m.cutter, tCtx, emptyresult.Streamed(endpoint)), nil
 }
 
 // WrapEnhancedStreamableToolCall cuts what a tool streams in parts.
 func (m *middleware[M]) WrapEnhancedStreamableToolCall(ctx context.Context, endpoint adk.EnhancedStreamableToolCallEndpoint, tCtx *adk.ToolContext) (adk.EnhancedStreamableToolCallEndpoint, error) {
-	return cut.WrapStreamable(ctx, &m.cutter, tCtx, nothing.Streamed(endpoint)), nil
+	return truncate.WrapStreamable(ctx, &m.cutter, tCtx, emptyresult.Streamed(endpoint)), nil
 }

@@ -21,11 +21,11 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/einolean/einolean"
-	"github.com/einolean/einolean/internal/adkrun"
 	"github.com/einolean/einolean/internal/backend"
 	"github.com/einolean/einolean/internal/dev/adktest"
 	"github.com/einolean/einolean/internal/dev/backendtest"
-	"github.com/einolean/einolean/internal/race"
+	"github.com/einolean/einolean/internal/dev/race"
+	"github.com/einolean/einolean/internal/einorun"
 	"github.com/einolean/einolean/reduction"
 	"github.com/einolean/einolean/store"
 )
@@ -136,7 +136,7 @@ func TestACallThatNamesItselfBadlyIsNotQuoted(t *testing.T) {
 func TestLookingForRepeatsAllocatesNothingIfThereIsNone(t *testing.T) {
 	ctx := context.Background()
 	mw := typed(t, &reduction.Config{Backend: backend.NewMemory(0), Savings: reduction.Savings{ReferToRepeats: true}, ProvideReadTool: true})
-	ctx, err := adkrun.Begin(ctx, mw, &adkrun.RunContext{})
+	ctx, err := einorun.Begin(ctx, mw, &einorun.RunContext{})
 	require.NoError(t, err)
 	msgs := talk[*schema.Message](999, 200)
 	for i, m := range msgs {

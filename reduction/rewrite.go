@@ -11,8 +11,8 @@ import (
 	"github.com/cloudwego/eino/adk"
 
 	"github.com/einolean/einolean/internal/message"
+	"github.com/einolean/einolean/reduction/internal/digest"
 	"github.com/einolean/einolean/reduction/internal/rounds"
-	"github.com/einolean/einolean/reduction/internal/sent"
 )
 
 // rewriter is the user's: it replaces the messages of a round.
@@ -55,7 +55,7 @@ func rewritten[M adk.MessageType](ctx context.Context, by rewriter[M], msgs []M,
 			from = i
 		}
 	}
-	return sent.MarkForeign(out, from), true, nil
+	return digest.MarkForeign(out, from), true, nil
 }
 
 // alone reports whether the messages with a round's results hold results of no other

@@ -30,11 +30,11 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/einolean/einolean"
-	"github.com/einolean/einolean/internal/adkrun"
 	"github.com/einolean/einolean/internal/backend"
 	"github.com/einolean/einolean/internal/dev/adktest"
-	"github.com/einolean/einolean/internal/proctest"
-	"github.com/einolean/einolean/internal/race"
+	"github.com/einolean/einolean/internal/dev/proctest"
+	"github.com/einolean/einolean/internal/dev/race"
+	"github.com/einolean/einolean/internal/einorun"
 	"github.com/einolean/einolean/reduction"
 	"github.com/einolean/einolean/store"
 )
@@ -328,7 +328,7 @@ func (c *living[M]) goOn(rounds int) {
 	require.NoError(c.T, err)
 	defer dir.Close()
 	mw := typed(c.T, &reduction.TypedConfig[M]{Backend: store.Scoped(dir, c.scope), MaxTokensForClear: 1, MaxLengthForTrunc: 1000, Savings: reduction.Savings{ReferToRepeats: true, ClearArgumentsOver: 300}, WindowTokens: 1 << 30})
-	ctx, err := adkrun.Begin(context.Background(), mw, &adkrun.RunContext{})
+	ctx, err := einorun.Begin(context.Background(), mw, &einorun.RunContext{})
 	require.NoError(c.T, err)
 	if len(c.msgs) == 0 { // a tool may return anything, such as the notice of a file that no store can have
 		c.msgs = []M{

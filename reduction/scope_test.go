@@ -29,9 +29,9 @@ import (
 	"github.com/einolean/einolean/internal/backend"
 	"github.com/einolean/einolean/internal/dev/adktest"
 	"github.com/einolean/einolean/internal/dev/backendtest"
-	"github.com/einolean/einolean/internal/race"
+	"github.com/einolean/einolean/internal/dev/race"
 	"github.com/einolean/einolean/reduction"
-	"github.com/einolean/einolean/reduction/internal/vault"
+	"github.com/einolean/einolean/reduction/internal/offload"
 	"github.com/einolean/einolean/store"
 )
 
@@ -131,7 +131,7 @@ func ways(b reduction.Backend) map[string]func(ctx context.Context, path string)
 			return b.(store.Creator).Create(ctx, path, strings.NewReader("content"))
 		},
 		"CreateAny": func(ctx context.Context, path string) error {
-			got, err := b.(store.FirstFreeCreator).CreateAny(ctx, func(n int) string { return path + strings.Repeat("x", n) }, strings.NewReader("content"))
+			got, err := b.(store.AnyCreator).CreateAny(ctx, func(n int) string { return path + strings.Repeat("x", n) }, strings.NewReader("content"))
 			if err == nil && !strings.HasPrefix(got, path) {
 				return fmt.Errorf("CreateAny returned %q for %q", got, path)
 			}
@@ -377,7 +377,7 @@ func TestAWriteOnlyStoreIsNotWrittenOverInAnyScope(t *testing.T) {
 }
 
 // writeOnlyName is where content goes in a store that can only write.
-func writeOnlyName(path, content string) string { return path + "-" + vault.SumOf(content) }
+func writeOnlyName(path, content string) string { return path + "-" + offload.SumOf(content) }
 
 //claim:store-26
 func TestAScopeStoresNoMoreThanItMay(t *testing.T) {
@@ -389,7 +389,7 @@ func TestAScopeStoresNoMoreThanItMay(t *testing.T) {
 	one := scoped("one")
 	require.NoError(t, one.Write(ctx, &filesystem.WriteRequest{FilePath: "a", Content: strings.Repeat("x", 1000)}))
 	require.NoError(t, one.(store.Creator).Create(ctx, "b", strings.NewReader(strings.Repeat("x", 1000))))
-	_, err := one.(store.FirstFreeCreator).CreateAny(ctx, func(int) string { return "c" }, strings.NewReader(strings.Repeat("x", 1001)))
+	_, err := one.(store.AnyCreator).CreateAny(ctx, func(int) string { return "c" }, strings.NewReader(strings.Repeat("x", 1001)))
 	require.ErrorContains(t, err, "MaxBytes")
 	require.ErrorContains(t, one.(store.Creator).Create(ctx, "c", strings.NewReader(strings.Repeat("x", 1001))), "MaxBytes")
 	require.ErrorContains(t, one.Write(ctx, &filesystem.WriteRequest{FilePath: "c", Content: strings.Repeat("x", 1001)}), "MaxBytes")

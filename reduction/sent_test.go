@@ -15,8 +15,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/einolean/einolean/internal/backend"
+	"github.com/einolean/einolean/internal/continuation"
 	"github.com/einolean/einolean/internal/dev/adktest"
-	"github.com/einolean/einolean/internal/session"
 	"github.com/einolean/einolean/reduction"
 )
 
@@ -35,7 +35,7 @@ func thinks[M adk.MessageType](m M) M {
 // bound counts the messages of a request that bring their thinking.
 func bound[M adk.MessageType](msgs []M) (n int) {
 	for i := range msgs {
-		if session.Any(msgs[i : i+1]) {
+		if continuation.Any(msgs[i : i+1]) {
 			n++
 		}
 	}

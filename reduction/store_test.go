@@ -27,9 +27,9 @@ import (
 	"github.com/einolean/einolean/internal/backend"
 	"github.com/einolean/einolean/internal/dev/adktest"
 	"github.com/einolean/einolean/internal/dev/backendtest"
-	"github.com/einolean/einolean/internal/race"
+	"github.com/einolean/einolean/internal/dev/race"
 	"github.com/einolean/einolean/reduction"
-	"github.com/einolean/einolean/reduction/internal/vault"
+	"github.com/einolean/einolean/reduction/internal/offload"
 	"github.com/einolean/einolean/store"
 )
 
@@ -224,7 +224,7 @@ func TestTruncatingIntoAStoreThatOnlyWritesCostsOneHash(t *testing.T) {
 	var hash, took time.Duration
 	for range 20 { // side by side: what disturbs one of them disturbs the other
 		start := time.Now()
-		vault.SumOf(content)
+		offload.SumOf(content)
 		hash = time.Since(start)
 		_, err := runInvokable(context.Background(), mw, callC, `{}`, []string{content})
 		require.NoError(t, err)

@@ -21,8 +21,8 @@ import (
 
 	"github.com/einolean/einolean/internal/backend"
 	"github.com/einolean/einolean/internal/dev/adktest"
+	"github.com/einolean/einolean/internal/dev/race"
 	"github.com/einolean/einolean/internal/message"
-	"github.com/einolean/einolean/internal/race"
 	"github.com/einolean/einolean/internal/tokens"
 	"github.com/einolean/einolean/reduction"
 	"github.com/einolean/einolean/store"

@@ -18,11 +18,11 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/einolean/einolean"
-	"github.com/einolean/einolean/internal/adkrun"
 	"github.com/einolean/einolean/internal/dev/adktest"
-	"github.com/einolean/einolean/internal/race"
+	"github.com/einolean/einolean/internal/dev/race"
+	"github.com/einolean/einolean/internal/einorun"
 	"github.com/einolean/einolean/reduction/internal/report"
-	"github.com/einolean/einolean/reduction/internal/size"
+	"github.com/einolean/einolean/reduction/internal/tokencount"
 	"github.com/einolean/einolean/store"
 )
 
@@ -60,7 +60,7 @@ func allocates[M adk.MessageType](t *testing.T) {
 	for i := range 50 {
 		tools = append(tools, &schema.ToolInfo{Name: fmt.Sprint("tool", i), ParamsOneOf: schema.NewParamsOneOfByParams(map[string]*schema.ParameterInfo{"p": {Type: schema.String}})})
 	}
-	ctx, err := adkrun.Begin(context.Background(), mw, &adkrun.RunContext{})
+	ctx, err := einorun.Begin(context.Background(), mw, &einorun.RunContext{})
 	require.NoError(t, err)
 	state := &adk.TypedChatModelAgentState[M]{Messages: conversation[M](1000, 4096), ToolInfos: tools}
 	require.Zero(t, race.Allocations(20, func() {
@@ -72,7 +72,7 @@ func allocates[M adk.MessageType](t *testing.T) {
 }
 
 // exactly is the exact size of a request.
-func exactly[M adk.MessageType](e *size.Estimator[M], run *size.Tracker, msgs []M, tools []*schema.ToolInfo, threshold int64) (int64, float64) {
+func exactly[M adk.MessageType](e *tokencount.Estimator[M], run *tokencount.Tracker, msgs []M, tools []*schema.ToolInfo, threshold int64) (int64, float64) {
 	s := e.Size(run, msgs, tools, threshold, -1)
 	return s.Tokens, s.Factor
 }
@@ -80,7 +80,7 @@ func exactly[M adk.MessageType](e *size.Estimator[M], run *size.Tracker, msgs []
 // charged is a conversation of n rounds with a provider that counts ratio times the
 // estimate.
 func charged[M adk.MessageType](n int, ratio float64) []M {
-	e := new(size.Estimator[M])
+	e := new(tokencount.Estimator[M])
 	return adktest.Charged(n, ratio, func(msgs []M) int64 { return e.Count(msgs, nil) })
 }
 
@@ -96,7 +96,7 @@ func looked[M adk.MessageType](t *testing.T, c *TypedConfig[M], msgs []M) ([]M, 
 	}
 	mw, err := NewTyped(context.Background(), c)
 	require.NoError(t, err)
-	ctx, err := adkrun.Begin(context.Background(), mw, &adkrun.RunContext{})
+	ctx, err := einorun.Begin(context.Background(), mw, &einorun.RunContext{})
 	require.NoError(t, err)
 	_, state, err := mw.BeforeModelRewriteState(ctx, &adk.TypedChatModelAgentState[M]{Messages: msgs}, nil)
 	require.NoError(t, err)
@@ -110,7 +110,7 @@ func TestWhatTheProviderReportsCorrectsTheEstimate(t *testing.T) {
 func corrects[M adk.MessageType](t *testing.T) {
 	for _, ratio := range []float64{.7, .9, 1, 1.3, 1.7} {
 		msgs := charged[M](12, ratio)
-		want := ratio * float64(new(size.Estimator[M]).Count(msgs, nil))
+		want := ratio * float64(new(tokencount.Estimator[M]).Count(msgs, nil))
 		_, pass := looked(t, &TypedConfig[M]{MaxTokensForClear: int64(want * 1.02)}, msgs)
 		require.Nil(t, pass, "below the threshold in the provider's tokens: %v", ratio)
 		_, pass = looked(t, &TypedConfig[M]{MaxTokensForClear: int64(want * .98)}, msgs)
@@ -129,11 +129,11 @@ func TestACountOfAnotherRequestCorrectsNothing(t *testing.T) {
 }
 
 func ofOthers[M adk.MessageType](t *testing.T) {
-	e := new(size.Estimator[M])
+	e := new(tokencount.Estimator[M])
 	whole := charged[M](40, 1)
 	all := float64(e.Count(whole, nil))
 	factor := func(msgs []M, threshold float64) float64 {
-		_, f := exactly(e, &size.Tracker{}, msgs, nil, int64(threshold))
+		_, f := exactly(e, &tokencount.Tracker{}, msgs, nil, int64(threshold))
 		return f
 	}
 	// A history that was kept whole, of a conversation in which old results were
@@ -165,11 +165,11 @@ func TestAnswersAfterAClearingInTheSameRunCount(t *testing.T) {
 }
 
 func afterAClearing[M adk.MessageType](t *testing.T) {
-	e := new(size.Estimator[M])
+	e := new(tokencount.Estimator[M])
 	msgs := charged[M](10, 1)
 	mw, err := NewTyped(context.Background(), &TypedConfig[M]{Backend: store.NewMemory(0), MaxTokensForClear: e.Count(msgs, nil)})
 	require.NoError(t, err)
-	ctx, err := adkrun.Begin(context.Background(), mw, &adkrun.RunContext{})
+	ctx, err := einorun.Begin(context.Background(), mw, &einorun.RunContext{})
 	require.NoError(t, err)
 	hook := func(msgs []M) []M {
 		_, state, err := mw.BeforeModelRewriteState(ctx, &adk.TypedChatModelAgentState[M]{Messages: msgs}, nil)
@@ -178,7 +178,7 @@ func afterAClearing[M adk.MessageType](t *testing.T) {
 	}
 	out := hook(msgs)
 	require.NotEqual(t, msgs, out)
-	run, _ := mw.(interface{ Unwrap() adkrun.Handler[M] }).Unwrap().(*middleware[M]).settings.runOf(ctx)
+	run, _ := mw.(interface{ Unwrap() einorun.Handler[M] }).Unwrap().(*middleware[M]).settings.runOf(ctx)
 	for i := range 3 {
 		id := fmt.Sprint("later_", i)
 		out = append(slices.Clone(out), adktest.Reporting(adktest.Assistant[M]("", adktest.ToolCall{ID: id, Name: "shell", Args: `{}`}), int(1.5*float64(e.Count(out, nil)))), adktest.Result[M](id, "shell", "done"))
@@ -204,7 +204,7 @@ func breaksLittle[M adk.MessageType](t *testing.T) {
 	for range 12 {
 		add(150)
 	}
-	n := new(size.Estimator[M]).Count(msgs, nil)
+	n := new(tokencount.Estimator[M]).Count(msgs, nil)
 	out, pass := looked(t, &TypedConfig[M]{MaxTokensForClear: n - 10}, msgs)
 	require.Equal(t, msgs, out, "it would save a few bytes of each")
 	require.NotNil(t, pass)
@@ -215,7 +215,7 @@ func breaksLittle[M adk.MessageType](t *testing.T) {
 	require.Positive(t, pass.Cleared)
 	large := slices.Clone(msgs)
 	large[2] = adktest.Result[M]("call_1", "shell", strings.Repeat("a result that is long ", 3000))
-	_, pass = looked(t, &TypedConfig[M]{MaxTokensForClear: new(size.Estimator[M]).Count(large, nil) - 10}, large)
+	_, pass = looked(t, &TypedConfig[M]{MaxTokensForClear: new(tokencount.Estimator[M]).Count(large, nil) - 10}, large)
 	require.Positive(t, pass.Cleared)
 }
 

@@ -74,7 +74,7 @@ var _ interface {
 	Reader
 	RangeReader
 	Creator
-	FirstFreeCreator
+	AnyCreator
 	Cleaner
 } = (*Dir)(nil)
 
@@ -83,6 +83,6 @@ var _ interface {
 	Reader
 	RangeReader
 	Creator
-	FirstFreeCreator
+	AnyCreator
 	Cleaner
 } = (*Memory)(nil)

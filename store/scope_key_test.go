@@ -69,7 +69,7 @@ var scopeMethods = map[string]func(ctx context.Context, b store.Backend) error{
 		return b.(store.Creator).Create(ctx, "/a", strings.NewReader("x"))
 	},
 	"CreateAny": func(ctx context.Context, b store.Backend) error {
-		name, err := b.(store.FirstFreeCreator).CreateAny(ctx, func(int) string { return "/a" }, strings.NewReader("x"))
+		name, err := b.(store.AnyCreator).CreateAny(ctx, func(int) string { return "/a" }, strings.NewReader("x"))
 		return failsEmpty(err, name == "")
 	},
 	"MarkUsed": func(ctx context.Context, b store.Backend) error {

@@ -56,7 +56,7 @@ func TestAScopeSaysWhatItsStoreSays(t *testing.T) {
 	type (
 		bk = store.Backend
 		rr = store.RangeReader
-		ac = store.FirstFreeCreator
+		ac = store.AnyCreator
 		cl = store.Cleaner
 	)
 	for _, err := range []error{nil, errors.New("the disk is full")} {
@@ -98,7 +98,7 @@ func TestAScopeSaysWhatItsStoreSays(t *testing.T) {
 				if c, ok := store.As[store.Creator](b); ok {
 					is(c.Create(ctx, "a", strings.NewReader("x")))
 				}
-				if c, ok := store.As[store.FirstFreeCreator](b); ok {
+				if c, ok := store.As[store.AnyCreator](b); ok {
 					name, err := c.CreateAny(ctx, func(n int) string { return fmt.Sprint("a", n) }, strings.NewReader("x"))
 					is(err, "a1", name)
 				}

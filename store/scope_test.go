@@ -34,7 +34,7 @@ func TestAsTellsWhatAStoreCanDo(t *testing.T) {
 		_, all[0] = store.As[store.Reader](b)
 		_, all[1] = store.As[store.RangeReader](b)
 		_, all[2] = store.As[store.Creator](b)
-		_, all[3] = store.As[store.FirstFreeCreator](b)
+		_, all[3] = store.As[store.AnyCreator](b)
 		_, all[4] = store.As[store.Cleaner](b)
 		return all
 	}
@@ -67,7 +67,7 @@ func TestAsTellsWhatAStoreCanDo(t *testing.T) {
 			store.Reader
 			store.RangeReader
 			store.Creator
-			store.FirstFreeCreator
+			store.AnyCreator
 			store.Cleaner
 		})
 		_, lines := all.Read(ctx, &filesystem.ReadRequest{FilePath: "a"})

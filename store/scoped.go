@@ -59,7 +59,7 @@ func Scoped(b Backend, s Scope) Backend {
 	out.reader, _ = As[Reader](b)
 	out.ranges, _ = As[RangeReader](b)
 	out.creator, _ = As[Creator](b)
-	out.any, _ = As[FirstFreeCreator](b)
+	out.any, _ = As[AnyCreator](b)
 	out.cleaner, _ = As[Cleaner](b)
 	out.quota = quota{maxBytes: s.MaxBytes, cleaner: out.cleaner}
 	return out
@@ -75,7 +75,7 @@ func (s *scoped) can(ability any) bool {
 		return s.ranges != nil
 	case *Creator:
 		return s.creator != nil || s.any != nil
-	case *FirstFreeCreator:
+	case *AnyCreator:
 		return s.any != nil
 	case *Cleaner:
 		return s.cleaner != nil
@@ -101,7 +101,7 @@ type abilities struct {
 	reader  Reader
 	ranges  RangeReader
 	creator Creator
-	any     FirstFreeCreator
+	any     AnyCreator
 	cleaner Cleaner
 }
 

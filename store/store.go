@@ -97,7 +97,7 @@ type Creator interface {
 // AnyCreator is a Creator that stores content under the first free one of several
 // names. A stream can be read only once; this way it is not lost when another writer
 // takes its name while it arrives. It is used in preference to Create for streams.
-type FirstFreeCreator interface {
+type AnyCreator interface {
 	// CreateAny stores what content yields until io.EOF, as Create does, under the
 	// first of names(0), names(1), … that is free, and returns that name. It takes
 	// content once, whichever name it ends under: if another writer takes a name while

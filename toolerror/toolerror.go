@@ -33,9 +33,9 @@ import (
 	"github.com/cloudwego/eino/compose"
 	"github.com/cloudwego/eino/schema"
 
+	"github.com/einolean/einolean/internal/programturn"
+	"github.com/einolean/einolean/internal/prompt"
 	"github.com/einolean/einolean/internal/safe"
-	"github.com/einolean/einolean/internal/texts"
-	"github.com/einolean/einolean/internal/virtual"
 )
 
 // Config configures the handler. Both functions must be safe for concurrent use;
@@ -169,7 +169,7 @@ func (c *Config) answer(ctx context.Context, name string, err error) (text strin
 			return "", false
 		}
 	}
-	virtual.Fail(ctx, compose.GetToolCallID(ctx)) // a program reads it as a failure
+	programturn.Fail(ctx, compose.GetToolCallID(ctx)) // a program reads it as a failure
 	if c.Text != nil {
 		text, failed := safe.Value("Text", func() (string, error) { return c.Text(ctx, name, err), nil })
 		if failed == nil {
@@ -209,7 +209,7 @@ func passes(ctx context.Context, err error) bool {
 //go:embed answer.en.tmpl answer.zh.tmpl
 var answerFiles embed.FS
 
-var answers = texts.Load(answerFiles, ".")
+var answers = prompt.Load(answerFiles, ".")
 
 func defaultText(name string, err error) string {
 	message, failed := safe.Value("Error", func() (string, error) { return err.Error(), nil })

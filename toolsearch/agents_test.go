@@ -23,8 +23,8 @@ import (
 	"github.com/cloudwego/eino/schema"
 	"github.com/stretchr/testify/require"
 
-	"github.com/einolean/einolean/internal/adkrun"
 	"github.com/einolean/einolean/internal/dev/adktest"
+	"github.com/einolean/einolean/internal/einorun"
 	"github.com/einolean/einolean/toolsearch"
 	"github.com/einolean/einolean/toolsearch/index"
 )
@@ -169,7 +169,7 @@ type adding[M adk.MessageType] struct {
 	drops int // how many of the first tools it takes away
 }
 
-func (a adding[M]) Begin(ctx context.Context, rc *adkrun.RunContext) (context.Context, error) {
+func (a adding[M]) Begin(ctx context.Context, rc *einorun.RunContext) (context.Context, error) {
 	rc.Tools = append(append([]tool.BaseTool(nil), rc.Tools[a.drops:]...), a.tools...)
 	return ctx, nil
 }
@@ -180,18 +180,18 @@ func TestTS07_AClashWithAToolOfALaterHandlerIsAnErrorToo(t *testing.T) {
 
 func laterClash[M adk.MessageType](t *testing.T, eino, ours side[M]) {
 	for _, name := range []string{"a1", "tool_search"} {
-		e := eino.run(ask[M](), nil, nil, eino.mustBuild(t, simples("a1")...), adkrun.New(adding[M]{tools: simples(name)}))
+		e := eino.run(ask[M](), nil, nil, eino.mustBuild(t, simples("a1")...), einorun.New(adding[M]{tools: simples(name)}))
 		require.NoError(t, e.Err)
-		o := ours.run(ask[M](), nil, nil, ours.mustBuild(t, simples("a1")...), adkrun.New(adding[M]{tools: simples(name)}))
+		o := ours.run(ask[M](), nil, nil, ours.mustBuild(t, simples("a1")...), einorun.New(adding[M]{tools: simples(name)}))
 		require.ErrorContains(t, o.Err, `"`+name+`"`)
 		require.Empty(t, o.wires)
 	}
-	o := ours.run(ask[M](), nil, nil, ours.mustBuild(t, simples("a1")...), adkrun.New(adding[M]{tools: simples("a1"), drops: 1}))
+	o := ours.run(ask[M](), nil, nil, ours.mustBuild(t, simples("a1")...), einorun.New(adding[M]{tools: simples("a1"), drops: 1}))
 	require.ErrorContains(t, o.Err, `"a1"`, "also where the list is no longer than before")
 	// What does not clash is as good as an own tool.
 	for _, s := range []side[M]{eino, ours} {
 		load := adktest.Tool(adktest.Invokable, &schema.ToolInfo{Name: "load_tool"}, func(context.Context, string) (string, error) { return `{"loaded":["a1"],"matches":["a1"]}`, nil })
-		tr := s.run(ask[M](), nil, []adktest.Turn{adktest.Do(callOf("1", "load_tool"))}, s.mustBuild(t, simples("a1")...), adkrun.New(adding[M]{tools: []tool.BaseTool{load}}))
+		tr := s.run(ask[M](), nil, []adktest.Turn{adktest.Do(callOf("1", "load_tool"))}, s.mustBuild(t, simples("a1")...), einorun.New(adding[M]{tools: []tool.BaseTool{load}}))
 		require.NoError(t, tr.Err)
 		require.Equal(t, "0:tool_search,load_tool 1:tool_search,load_tool", tr.tools(), s.name)
 	}
@@ -219,8 +219,8 @@ func TestHooksTakeOneStateForManyModelCalls(t *testing.T) {
 
 func oneState[M adk.MessageType](t *testing.T, streaming bool) {
 	h := with[M](t, &toolsearch.Config{DynamicTools: simples("a1")})
-	rc := &adkrun.RunContext{}
-	ctx, err := adkrun.Begin(context.Background(), h, rc)
+	rc := &einorun.RunContext{}
+	ctx, err := einorun.Begin(context.Background(), h, rc)
 	require.NoError(t, err)
 	state := &adk.TypedChatModelAgentState[M]{Messages: ask[M]()}
 	for _, tl := range rc.Tools {
@@ -332,7 +332,7 @@ type brings[M adk.MessageType] struct {
 	tools func(context.Context) []tool.BaseTool
 }
 
-func (b brings[M]) Begin(ctx context.Context, rc *adkrun.RunContext) (context.Context, error) {
+func (b brings[M]) Begin(ctx context.Context, rc *einorun.RunContext) (context.Context, error) {
 	rc.Tools = append(append([]tool.BaseTool(nil), rc.Tools...), b.tools(ctx)...)
 	return ctx, nil
 }
@@ -369,7 +369,7 @@ func asksAboutOwn[M adk.MessageType](t *testing.T, streaming bool) {
 				ctx := context.WithValue(context.Background(), ownerKey{}, user)
 				m := adktest.Script[M](do("a", "tool_search", `{"query":"select:reset"}`), do("b", "reset", `{}`))
 				out := adktest.Agent[M]{Model: m, Streaming: streaming, Handlers: adktest.Handlers[M](
-					adkrun.New(brings[M]{tools: func(ctx context.Context) []tool.BaseTool { return []tool.BaseTool{ofOwner(owner(ctx))} }}), h,
+					einorun.New(brings[M]{tools: func(ctx context.Context) []tool.BaseTool { return []tool.BaseTool{ofOwner(owner(ctx))} }}), h,
 				)}.Run(ctx, []M{adktest.User[M]("please")})
 				p := played[M]{Outcome: out}
 				require.NoError(t, out.Err)
@@ -412,7 +412,7 @@ type scribbles[M adk.MessageType] struct {
 	*adk.TypedBaseChatModelAgentMiddleware[M]
 }
 
-func (s scribbles[M]) Begin(ctx context.Context, rc *adkrun.RunContext) (context.Context, error) {
+func (s scribbles[M]) Begin(ctx context.Context, rc *einorun.RunContext) (context.Context, error) {
 	for _, t := range rc.Tools {
 		if info, err := t.Info(ctx); err == nil && info.Extra != nil {
 			info.Extra["seen"] = true
@@ -476,7 +476,7 @@ func handlersWrite[M adk.MessageType](t *testing.T, streaming bool) {
 	for range 8 {
 		wg.Go(func() {
 			m := adktest.Script[M](do("a", "tool_search", `{"query":"shared"}`), do("b", "shared", `{"value":"x"}`), do("c", "tool_search", `{"query":"shared"}`))
-			out := adktest.Agent[M]{Model: m, Streaming: streaming, Handlers: adktest.Handlers[M](h, adkrun.New(scribbles[M]{}))}.Run(context.Background(), []M{adktest.User[M]("please")})
+			out := adktest.Agent[M]{Model: m, Streaming: streaming, Handlers: adktest.Handlers[M](h, einorun.New(scribbles[M]{}))}.Run(context.Background(), []M{adktest.User[M]("please")})
 			if out.Err != nil {
 				t.Error(out.Err)
 				return

@@ -24,9 +24,9 @@ import (
 	"github.com/cloudwego/eino/schema"
 	"github.com/stretchr/testify/require"
 
-	"github.com/einolean/einolean/internal/adkrun"
 	"github.com/einolean/einolean/internal/dev/adktest"
-	"github.com/einolean/einolean/internal/race"
+	"github.com/einolean/einolean/internal/dev/race"
+	"github.com/einolean/einolean/internal/einorun"
 	"github.com/einolean/einolean/toolsearch"
 	"github.com/einolean/einolean/toolsearch/index"
 	"github.com/einolean/einolean/toolsearch/toolset"
@@ -219,8 +219,8 @@ func benchRun(b *testing.B, h adk.ChatModelAgentMiddleware, rounds, searches int
 
 // benchSearchTool is the search tool that a middleware gave an agent, with the context of its run.
 func benchSearchTool(b testing.TB, h adk.ChatModelAgentMiddleware) (context.Context, tool.InvokableTool) {
-	rc := &adkrun.RunContext{}
-	ctx, err := adkrun.Begin(context.Background(), h, rc)
+	rc := &einorun.RunContext{}
+	ctx, err := einorun.Begin(context.Background(), h, rc)
 	require.NoError(b, err)
 	for _, t := range rc.Tools {
 		info, err := t.Info(ctx)
@@ -282,7 +282,7 @@ func BenchmarkBeforeAgent(b *testing.B) {
 				h := must(m.make(context.Background(), tools))
 				b.ReportAllocs()
 				for b.Loop() {
-					if _, err := adkrun.Begin(context.Background(), h, &adkrun.RunContext{Tools: own}); err != nil {
+					if _, err := einorun.Begin(context.Background(), h, &einorun.RunContext{Tools: own}); err != nil {
 						b.Fatal(err)
 					}
 				}
@@ -492,7 +492,7 @@ func TestTheStartOfARunStaysWithinItsBudget(t *testing.T) {
 		waitForIndex(t, h)
 		own := simples("own")
 		allocations := race.Allocations(20, func() {
-			if _, err := adkrun.Begin(context.Background(), h, &adkrun.RunContext{Tools: own}); err != nil {
+			if _, err := einorun.Begin(context.Background(), h, &einorun.RunContext{Tools: own}); err != nil {
 				t.Error(err)
 			}
 		})
@@ -527,8 +527,8 @@ func TestInfoOfHiddenToolsCostsNothing(t *testing.T) {
 	for _, kind := range toolKinds {
 		h, err := toolsearch.New(context.Background(), &toolsearch.Config{DynamicTools: kind.make(10)})
 		require.NoError(t, err)
-		rc := &adkrun.RunContext{}
-		ctx, err := adkrun.Begin(context.Background(), h, rc)
+		rc := &einorun.RunContext{}
+		ctx, err := einorun.Begin(context.Background(), h, rc)
 		require.NoError(t, err)
 		_, _, err = h.BeforeModelRewriteState(ctx, &adk.ChatModelAgentState{}, nil)
 		require.NoError(t, err)
@@ -545,8 +545,8 @@ func TestInfoOfHiddenToolsCostsNothing(t *testing.T) {
 				_ = x.(interface{ GetType() string }).GetType()
 			}), 1.0, kind.kind)
 		}
-		other := &adkrun.RunContext{}
-		ctx, err = adkrun.Begin(context.Background(), h, other)
+		other := &einorun.RunContext{}
+		ctx, err = einorun.Begin(context.Background(), h, other)
 		require.NoError(t, err)
 		for _, x := range other.Tools {
 			require.NotEqual(t, "written", must(x.Info(ctx)).Desc)

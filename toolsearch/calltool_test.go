@@ -22,8 +22,8 @@ import (
 	"github.com/cloudwego/eino/schema"
 	"github.com/stretchr/testify/require"
 
-	"github.com/einolean/einolean/internal/adkrun"
 	"github.com/einolean/einolean/internal/dev/adktest"
+	"github.com/einolean/einolean/internal/einorun"
 	"github.com/einolean/einolean/toolsearch"
 )
 
@@ -273,7 +273,7 @@ func TestCallbacksSeeHiddenToolsLikeOthers(t *testing.T) {
 // callbacks go wrong.
 func TestCallbacksSeeHiddenToolsThatAreWrapped(t *testing.T) {
 	s := on[*schema.Message](t, false, toolsearch.Keyword)
-	s.behind = adktest.Handlers[*schema.Message](adkrun.New(&wraps{}))
+	s.behind = adktest.Handlers[*schema.Message](einorun.New(&wraps{}))
 	require.Contains(t, callbacksOf(t, s, do("a", "weather__get_forecast", `{}`)), "weather__get_forecast/wrapped start")
 }
 
@@ -283,7 +283,7 @@ type wraps struct {
 
 type wrapped struct{ tool.InvokableTool }
 
-func (*wraps) Begin(ctx context.Context, rc *adkrun.RunContext) (context.Context, error) {
+func (*wraps) Begin(ctx context.Context, rc *einorun.RunContext) (context.Context, error) {
 	tools := rc.Tools
 	rc.Tools = nil
 	for _, x := range tools {
@@ -586,8 +586,8 @@ func TestCancelledContextsEndSearchesAndCalls(t *testing.T) {
 		for _, more := range [][]tool.BaseTool{nil, {drawsAtOnce{}}} { // with and without an enhanced call_tool
 			h, err := toolsearch.New(context.Background(), &toolsearch.Config{Protocol: protocol, DynamicTools: append(office(), more...)})
 			require.NoError(t, err)
-			rc := &adkrun.RunContext{}
-			_, err = adkrun.Begin(ctx, h, rc)
+			rc := &einorun.RunContext{}
+			_, err = einorun.Begin(ctx, h, rc)
 			require.NoError(t, err)
 			for _, x := range rc.Tools {
 				info, err := x.Info(ctx)

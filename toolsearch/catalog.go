@@ -20,20 +20,20 @@ import (
 	"github.com/cloudwego/eino/schema"
 
 	"github.com/einolean/einolean"
-	"github.com/einolean/einolean/internal/recent"
+	"github.com/einolean/einolean/internal/lru"
 	"github.com/einolean/einolean/internal/toolnames"
-	"github.com/einolean/einolean/toolsearch/internal/found"
-	"github.com/einolean/einolean/toolsearch/internal/hidden"
+	"github.com/einolean/einolean/toolsearch/internal/catalog"
 	"github.com/einolean/einolean/toolsearch/internal/history"
 	"github.com/einolean/einolean/toolsearch/internal/runstate"
+	"github.com/einolean/einolean/toolsearch/internal/search"
 	"github.com/einolean/einolean/toolsearch/internal/slots"
 	"github.com/einolean/einolean/toolsearch/internal/visibility"
 	"github.com/einolean/einolean/toolsearch/toolset"
 )
 
 // catalog is the hidden tools of an agent. It is immutable and safe for concurrent use.
-type catalog struct {
-	found.Tools // all of them: their names are unique
+type toolCatalog struct {
+	search.Tools // all of them: their names are unique
 	*catalogCache
 	catalogKey
 	changes bool               // there is a Source: tools may come and go
@@ -44,8 +44,8 @@ type catalog struct {
 
 // parts are what the tools of a catalogue come from beside the dynamic ones.
 type catalogKey struct {
-	owned *hidden.Set // tools that the agent's own list gave up
-	set   *hidden.Set // of the Source
+	owned *catalog.Set // tools that the agent's own list gave up
+	set   *catalog.Set // of the Source
 }
 
 // shared is what catalogues of tools that look the same have in common. Each function works once.
@@ -58,10 +58,10 @@ type shared struct {
 }
 
 // newCatalog makes a catalogue. It shares what like has computed, if that is not nil.
-func newCatalog(by *catalogCache, of catalogKey, like *catalog) *catalog {
-	c := &catalog{Tools: found.Tools{Set: by.dynamic}, catalogCache: by, catalogKey: of, changes: by.cfg.Source != nil}
+func newCatalog(by *catalogCache, of catalogKey, like *toolCatalog) *toolCatalog {
+	c := &toolCatalog{Tools: search.Tools{Set: by.dynamic}, catalogCache: by, catalogKey: of, changes: by.cfg.Source != nil}
 	c.Set = c.With(of.owned)
-	c.Set = c.With(of.set.Filter(func(e *hidden.Tool) bool {
+	c.Set = c.With(of.set.Filter(func(e *catalog.Tool) bool {
 		isTaken := c.Has(e.Info.Name) || c.usesMetaName(e.Info.Name)
 		if isTaken {
 			c.refused = append(c.refused, e.Info.Name)
@@ -73,7 +73,7 @@ func newCatalog(by *catalogCache, of catalogKey, like *catalog) *catalog {
 		c.Indexes, c.shared = like.Indexes, like.shared
 		return c
 	}
-	c.Indexes, c.shared = found.NewRanks(c.Set), &shared{}
+	c.Indexes, c.shared = search.NewRanks(c.Set), &shared{}
 	c.names = sync.OnceValue(func() []string {
 		names := make([]string, 0, c.Len())
 		for e := range c.All() {
@@ -91,17 +91,17 @@ func newCatalog(by *catalogCache, of catalogKey, like *catalog) *catalog {
 	return c
 }
 
-func (c *catalog) measureAll() (tokens int64, sum string) {
+func (c *toolCatalog) measureAll() (tokens int64, sum string) {
 	var all strings.Builder
 	for e := range c.All() {
 		tokens += e.Tokens()
 		fmt.Fprintf(&all, "%q %q %s\n", e.Info.Name, e.Info.Desc, e.Parameters())
 	}
-	return tokens, hidden.Digest(all.String())
+	return tokens, catalog.Digest(all.String())
 }
 
 // tokensOf is the size of the definitions of some tools.
-func (c *catalog) tokensOf(names []string) (n int64) {
+func (c *toolCatalog) tokensOf(names []string) (n int64) {
 	for _, name := range names {
 		if e := c.Lookup(name); e != nil {
 			n += e.Tokens()
@@ -112,7 +112,7 @@ func (c *catalog) tokensOf(names []string) (n int64) {
 
 // hiddenTokens is the size of the definitions that hiding leaves out, of tools that may be shown. It
 // stops counting above most.
-func (c *catalog) hiddenTokens(may func(*hidden.Tool) bool, most int64) (n int64) {
+func (c *toolCatalog) hiddenTokens(may func(*catalog.Tool) bool, most int64) (n int64) {
 	for e := range c.All() {
 		if n > most {
 			break
@@ -125,17 +125,17 @@ func (c *catalog) hiddenTokens(may func(*hidden.Tool) bool, most int64) (n int64
 }
 
 // isFixed reports whether a name is that of a tool that no Source has.
-func (c *catalog) isFixed(name string) bool {
+func (c *toolCatalog) isFixed(name string) bool {
 	return c.dynamic.Has(name) || c.owned.Has(name)
 }
 
 // usesMetaName reports whether one of the search tools has the name.
-func (c *catalog) usesMetaName(name string) bool {
+func (c *toolCatalog) usesMetaName(name string) bool {
 	return slices.Contains(c.protocol.names, name)
 }
 
 // clashes refuses names that a tool of the agent's own shares with another.
-func (c *catalog) clashes(tools []tool.BaseTool, own []*schema.ToolInfo) error {
+func (c *toolCatalog) clashes(tools []tool.BaseTool, own []*schema.ToolInfo) error {
 	var wrong problems
 	for e := range c.owned.All() {
 		if d := c.dynamic.Lookup(e.Info.Name); d != nil {
@@ -170,7 +170,7 @@ const catalogLine = "catalog "
 
 // emitCatalog reports the catalogue at the start of a run, and what changed in it since. listed are its
 // tools as they were reported last; it returns them as they are now.
-func (c *catalog) emitCatalog(ctx context.Context, said *runstate.SavedState, listed []string) []string {
+func (c *toolCatalog) emitCatalog(ctx context.Context, said *runstate.SavedState, listed []string) []string {
 	names := c.names()
 	tokens, sum := c.measure()
 	if !said.MarkReported(ctx, catalogLine+sum) {
@@ -191,7 +191,7 @@ func (c *catalog) emitCatalog(ctx context.Context, said *runstate.SavedState, li
 
 // emitVisible reports tools that became visible or hidden since the last model call. If there was
 // none, a run begins with the tools of an earlier one.
-func (c *catalog) emitVisible(ctx context.Context, last runstate.State, out visibility.Selection) {
+func (c *toolCatalog) emitVisible(ctx context.Context, last runstate.State, out visibility.Selection) {
 	before, now, repeat := last.Visible, out.State.Visible, !last.HadModelCall
 	if added := toolnames.Difference(now, before); len(added) > 0 {
 		change := c.changeOf(added, nil)
@@ -210,14 +210,14 @@ func (c *catalog) emitVisible(ctx context.Context, last runstate.State, out visi
 }
 
 // emitRefused reports a Source's tool whose name is taken, once in a run.
-func (c *catalog) emitRefused(ctx context.Context, said *runstate.SavedState, name string) {
+func (c *toolCatalog) emitRefused(ctx context.Context, said *runstate.SavedState, name string) {
 	if said.MarkReported(ctx, "refused "+name) {
 		c.emit(ctx, einolean.Event{Kind: einolean.KindToolRefused, Tool: name, Err: fmt.Errorf("toolsearch: Source: another tool has the name %q", name)})
 	}
 }
 
 // changeOf is what an event says of tools that came, or else of some that went.
-func (c *catalog) changeOf(added, removed []string) *einolean.ToolChange {
+func (c *toolCatalog) changeOf(added, removed []string) *einolean.ToolChange {
 	sized := added
 	if len(added) == 0 {
 		sized = removed
@@ -243,20 +243,20 @@ type catalogCache struct {
 	*settings
 
 	mu    sync.Mutex
-	known recent.Map[catalogKey, *catalog]
+	known lru.Map[catalogKey, *toolCatalog]
 	// sets are one of those that look the same: the first of a size, since comparing means reading
 	// every schema, and others by their sum.
-	sets recent.Map[any, *hidden.Set]
+	sets lru.Map[any, *catalog.Set]
 }
 
 func newCatalogs(s *settings) *catalogCache {
-	return &catalogCache{settings: s, known: recent.Map[catalogKey, *catalog]{Most: maxCatalogs}, sets: recent.Map[any, *hidden.Set]{Most: 2 * maxCatalogs}}
+	return &catalogCache{settings: s, known: lru.Map[catalogKey, *toolCatalog]{Most: maxCatalogs}, sets: lru.Map[any, *catalog.Set]{Most: 2 * maxCatalogs}}
 }
 
 // find returns the catalogue of a run. If its tools look the same as those of an earlier one, it shares
 // their names and indexes: only the first run with such tools makes their indexes. If an index cannot be
 // made, the next run tries again; with tools that come and go, it does not fail the run.
-func (b *catalogCache) find(ctx context.Context, of catalogKey) (*catalog, error) {
+func (b *catalogCache) find(ctx context.Context, of catalogKey) (*toolCatalog, error) {
 	c := b.withParts(of)
 	c.BuildIndex(ctx, c.cfg.NewIndex) // without the lock: others need not wait
 	if err := c.Err(); err != nil && !c.changes {
@@ -266,7 +266,7 @@ func (b *catalogCache) find(ctx context.Context, of catalogKey) (*catalog, error
 }
 
 // withParts is find without the indexes.
-func (b *catalogCache) withParts(of catalogKey) *catalog {
+func (b *catalogCache) withParts(of catalogKey) *toolCatalog {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if c, ok := b.known.Get(of); ok && c.Err() == nil {
@@ -289,7 +289,7 @@ func (b *catalogCache) withParts(of catalogKey) *catalog {
 }
 
 // like returns the first set that looks the same, or a copy of it that keeps nothing of a run.
-func (b *catalogCache) canonicalSet(s *hidden.Set, isOfRun bool) *hidden.Set {
+func (b *catalogCache) canonicalSet(s *catalog.Set, isOfRun bool) *catalog.Set {
 	if s.Len() == 0 {
 		return nil
 	}
@@ -310,7 +310,7 @@ func (b *catalogCache) canonicalSet(s *hidden.Set, isOfRun bool) *hidden.Set {
 
 // tools are those of a run's agent: its own, and the hidden ones, which come and go with a Source.
 type tools struct {
-	hidden atomic.Pointer[catalog]     // in this model call
+	hidden atomic.Pointer[toolCatalog] // in this model call
 	own    map[string]*schema.ToolInfo // the agent's own, by name
 	slots  *slots.Slots                // that stand for the hidden ones; nil outside of an agent
 	source sources
@@ -321,7 +321,7 @@ type tools struct {
 }
 
 // catalog is the hidden tools of this model call.
-func (t *tools) catalog() *catalog { return t.hidden.Load() }
+func (t *tools) catalog() *toolCatalog { return t.hidden.Load() }
 
 // isGone reports whether a name is that of a tool that a Source had.
 func (t *tools) wasRemoved(name string) bool {
@@ -415,7 +415,7 @@ func (t *tools) refresh(ctx context.Context, said *runstate.SavedState) bool {
 }
 
 // usableSet returns the set of the Source without tools whose names the agent uses.
-func (t *tools) usableSet(ctx context.Context, said *runstate.SavedState) *hidden.Set {
+func (t *tools) usableSet(ctx context.Context, said *runstate.SavedState) *catalog.Set {
 	s, own := &t.source, t.own
 	set := s.setOf(ctx, t.catalog().settings)
 	if s.usable != nil && s.set == set && s.own == len(own) {
@@ -430,14 +430,14 @@ func (t *tools) usableSet(ctx context.Context, said *runstate.SavedState) *hidde
 	}
 	s.set, s.usable, s.own = set, set, len(own)
 	if taken {
-		s.usable = set.Filter(func(e *hidden.Tool) bool { return own[e.Info.Name] == nil })
+		s.usable = set.Filter(func(e *catalog.Tool) bool { return own[e.Info.Name] == nil })
 	}
 	return s.usable
 }
 
 // noteGone notes tools of sources that no longer exist, and visible ones whose definition has
 // changed.
-func (t *tools) noteGone(ctx context.Context, said *runstate.SavedState, old *catalog) {
+func (t *tools) noteGone(ctx context.Context, said *runstate.SavedState, old *toolCatalog) {
 	now := t.catalog()
 	for e := range old.set.All() {
 		if !now.Has(e.Info.Name) {
@@ -475,8 +475,8 @@ type sources struct {
 	known runstate.Sources
 	stale toolnames.Set // names of tools that the model sees, whose definition has changed
 
-	set, usable *hidden.Set // what it returned last, and what the run uses of it
-	own         int         // how many of its own tools the agent had then
+	set, usable *catalog.Set // what it returned last, and what the run uses of it
+	own         int          // how many of its own tools the agent had then
 
 	mu       sync.Mutex
 	err      error // of the last time
@@ -525,16 +525,16 @@ func missingIn(err error) (servers []string) {
 const sourceTimeout = 2 * time.Second
 
 // setOf asks the Source of an instance.
-func (s *sources) setOf(ctx context.Context, owner *settings) *hidden.Set {
+func (s *sources) setOf(ctx context.Context, owner *settings) *catalog.Set {
 	of := owner.cfg.Source
 	if set, ok := of.(*toolset.Set); ok {
-		return (*hidden.Set)(set)
+		return (*catalog.Set)(set)
 	}
 	within, cancel := context.WithTimeout(s.known.With(ctx), sourceTimeout)
 	defer cancel()
-	set, err := s.known.List(within, owner, fmt.Sprintf("Tools of %T", of), func() (*hidden.Set, error) {
+	set, err := s.known.List(within, owner, fmt.Sprintf("Tools of %T", of), func() (*catalog.Set, error) {
 		set, err := of.Tools(within)
-		return (*hidden.Set)(set), err
+		return (*catalog.Set)(set), err
 	})
 	s.mu.Lock()
 	was := s.err

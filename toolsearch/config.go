@@ -27,10 +27,10 @@ import (
 	"github.com/einolean/einolean/internal/warn"
 	"github.com/einolean/einolean/store"
 	"github.com/einolean/einolean/toolsearch/index"
-	"github.com/einolean/einolean/toolsearch/internal/found"
-	"github.com/einolean/einolean/toolsearch/internal/hidden"
+	"github.com/einolean/einolean/toolsearch/internal/catalog"
 	"github.com/einolean/einolean/toolsearch/internal/native"
-	"github.com/einolean/einolean/toolsearch/internal/say"
+	"github.com/einolean/einolean/toolsearch/internal/protocol"
+	"github.com/einolean/einolean/toolsearch/internal/search"
 	"github.com/einolean/einolean/toolsearch/internal/visibility"
 	"github.com/einolean/einolean/toolsearch/toolset"
 )
@@ -207,7 +207,7 @@ func (p Protocol) String() string {
 }
 
 // protocol is what depends on a Protocol, beside its search tools.
-type protocol struct {
+type protocolSpec struct {
 	name  string
 	names []string // of its search tools, and of call_tool
 
@@ -217,7 +217,7 @@ type protocol struct {
 	gate        string // the text for a call of a tool that is not loaded
 }
 
-var protocolOf = [protocols]protocol{
+var protocolOf = [protocols]protocolSpec{
 	Keyword:    {name: "Keyword", names: []string{toolnames.Search}, gate: "gate"},
 	Regexp:     {name: "Regexp", names: []string{toolnames.Search}, gate: "gate"},
 	SearchLoad: {name: "SearchLoad", names: []string{toolnames.SearchTools, toolnames.Load}, gate: "gate"},
@@ -328,14 +328,14 @@ func Recommended(tools []tool.BaseTool) *Config {
 // read. It is immutable.
 type settings struct {
 	cfg         Config
-	dynamic     *hidden.Set // of DynamicTools
-	protocol    protocol
+	dynamic     *catalog.Set // of DynamicTools
+	protocol    protocolSpec
 	rules       native.Rules
 	unsupported error // the model cannot search; an error only if there is something to hide
 
-	searching    found.Limits
+	searching    search.Limits
 	limits       visibility.Limits
-	promptParams say.SearchToolParams // the search tools
+	promptParams protocol.SearchToolParams // the search tools
 
 	aliases aliases // that agents have for their tools, as far as they were called
 }
@@ -359,11 +359,11 @@ func (s *settings) hides(info *schema.ToolInfo) bool {
 }
 
 // pick makes a set of those of the agent's own tools that the instance hides; nil if it hides none.
-func (s *settings) pick(tools []tool.BaseTool, own []*schema.ToolInfo) (*hidden.Set, error) {
+func (s *settings) pick(tools []tool.BaseTool, own []*schema.ToolInfo) (*catalog.Set, error) {
 	if len(s.cfg.SearchableTools) == 0 && !s.cfg.DeferMarkedTools {
 		return nil, nil
 	}
-	var entries []*hidden.Tool
+	var entries []*catalog.Tool
 	unknown := slices.DeleteFunc(slices.Clone(s.cfg.SearchableTools), func(name string) bool { return strings.HasSuffix(name, "*") })
 	for i, info := range own {
 		if info == nil {
@@ -373,7 +373,7 @@ func (s *settings) pick(tools []tool.BaseTool, own []*schema.ToolInfo) (*hidden.
 		if !s.hides(info) {
 			continue
 		}
-		e, err := hidden.NewTool(tools[i], info)
+		e, err := catalog.NewTool(tools[i], info)
 		if err != nil {
 			return nil, fmt.Errorf("toolsearch: hiding the agent's own tool: %w", err)
 		}
@@ -385,7 +385,7 @@ func (s *settings) pick(tools []tool.BaseTool, own []*schema.ToolInfo) (*hidden.
 		}
 		return nil, fieldError("SearchableTools", "the agent does not have the tools %s (handlers that add tools must come before this one)", strings.Join(unknown, ", "))
 	}
-	return hidden.New(entries), nil
+	return catalog.New(entries), nil
 }
 
 // emit hands an event to OnEvent, or a warning to the log if nobody listens.
@@ -431,13 +431,13 @@ func newSettings(ctx context.Context, config *Config, agentic bool) (*settings, 
 		wrong.add("Native", "it is %q, but UseModelToolSearch is false", s.cfg.Native)
 	}
 	c := &s.cfg
-	s.searching = found.Limits{MaxResults: c.MaxResults, MinConfidence: c.MinConfidence}
+	s.searching = search.Limits{MaxResults: c.MaxResults, MinConfidence: c.MinConfidence}
 	s.limits = visibility.Limits{UnloadAfter: c.UnloadAfter, MaxTools: c.MaxTools}
 	if s.rules.Native {
 		s.limits.MaxTools = 0
 	}
-	s.promptParams = say.SearchToolParams{
-		Limit: c.MaxResults, Total: found.Most(c.MaxResults), Native: s.rules.Native, Calls: s.protocol.hasCallTool,
+	s.promptParams = protocol.SearchToolParams{
+		Limit: c.MaxResults, Total: search.Most(c.MaxResults), Native: s.rules.Native, Calls: s.protocol.hasCallTool,
 		Unloads: c.UnloadAfter > 0, Ungated: c.AllowUnloadedCalls, Partial: c.CatalogLimit > 0 || c.Filter != nil,
 	}
 	return s, errors.Join(wrong...)
@@ -522,10 +522,10 @@ func (s *settings) readTools(ctx context.Context, tools []tool.BaseTool, wrong *
 		wrong.add("DynamicTools", "there are none: give it the tools to hide, or set Source, SearchableTools or DeferMarkedTools")
 	}
 	places := make(map[string]int, len(tools))
-	entries := make([]*hidden.Tool, 0, len(tools))
-	all := make([]hidden.Tool, len(tools))
+	entries := make([]*catalog.Tool, 0, len(tools))
+	all := make([]catalog.Tool, len(tools))
 	for i, t := range tools {
-		info, err := hidden.ReadInfo(ctx, t)
+		info, err := catalog.ReadInfo(ctx, t)
 		if err != nil {
 			wrong.add(fieldAt("DynamicTools", i), "%w", err)
 			continue
@@ -545,7 +545,7 @@ func (s *settings) readTools(ctx context.Context, tools []tool.BaseTool, wrong *
 		}
 		entries = append(entries, &all[i])
 	}
-	s.dynamic = hidden.New(entries)
+	s.dynamic = catalog.New(entries)
 }
 
 // problems collects the errors in a configuration.

@@ -17,8 +17,8 @@ import (
 	"github.com/cloudwego/eino/schema"
 	"github.com/stretchr/testify/require"
 
-	"github.com/einolean/einolean/internal/adkrun"
 	"github.com/einolean/einolean/internal/dev/adktest"
+	"github.com/einolean/einolean/internal/einorun"
 	"github.com/einolean/einolean/toolsearch"
 )
 
@@ -113,7 +113,7 @@ func eagerAgents[M adk.MessageType](t *testing.T, streaming bool) {
 			var listed []tool.BaseTool
 			e := &eager[M]{list: &listed}
 			s.around = adktest.Handlers[M](e)
-			s.behind = adktest.Handlers[M](adkrun.New(&watching[M]{before: func(tools []tool.BaseTool) { listed = tools }}))
+			s.behind = adktest.Handlers[M](einorun.New(&watching[M]{before: func(tools []tool.BaseTool) { listed = tools }}))
 			a, b := "tool_000", fmt.Sprintf("tool_%03d", last)
 			turns := []adktest.Turn{do("1", "connect", "{}"), adktest.Do(callOf("2", b), callOf("3", a), callOf("4", b))}
 			want := []string{"connect: mine", b + ": type of " + b, a + ": type of " + a, b + ": type of " + b}

@@ -16,15 +16,15 @@ import (
 	"github.com/einolean/einolean/internal/dev/adktest"
 	"github.com/einolean/einolean/internal/toolnames"
 	"github.com/einolean/einolean/toolsearch/index"
-	"github.com/einolean/einolean/toolsearch/internal/hidden"
+	"github.com/einolean/einolean/toolsearch/internal/catalog"
+	"github.com/einolean/einolean/toolsearch/internal/protocol"
 	"github.com/einolean/einolean/toolsearch/internal/runstate"
-	"github.com/einolean/einolean/toolsearch/internal/say"
 	"github.com/einolean/einolean/toolsearch/toolset"
 )
 
 func TestEventsCostNothingWithoutAListener(t *testing.T) {
-	e := &hidden.Tool{Info: &schema.ToolInfo{Name: "a"}}
-	set := &settings{dynamic: hidden.New([]*hidden.Tool{e})}
+	e := &catalog.Tool{Info: &schema.ToolInfo{Name: "a"}}
+	set := &settings{dynamic: catalog.New([]*catalog.Tool{e})}
 	g := newCatalog(newCatalogs(set), catalogKey{}, nil)
 	r, ctx := newRun(g), context.Background()
 	require.Zero(t, testing.AllocsPerRun(100, func() {
@@ -39,7 +39,7 @@ func TestTheGateKnowsToolsByTheirNames(t *testing.T) {
 	require.NoError(t, err)
 	set, err := newSettings(ctx, &Config{Source: now}, false)
 	require.NoError(t, err)
-	g, err := newCatalogs(set).find(ctx, catalogKey{set: (*hidden.Set)(now)})
+	g, err := newCatalogs(set).find(ctx, catalogKey{set: (*catalog.Set)(now)})
 	require.NoError(t, err)
 	r := newRun(g)
 	r.state.SetVisible(ctx, runstate.State{Visible: []string{}})
@@ -57,12 +57,12 @@ func TestAnEqualSetIsNotIndexedAgain(t *testing.T) {
 		return index.BM25(ctx, tools)
 	}}, false)
 	require.NoError(t, err)
-	all, groups := newCatalogs(set), map[*catalog]bool{}
+	all, groups := newCatalogs(set), map[*toolCatalog]bool{}
 	for range 5 {
 		tools, err := toolset.New(ctx, adktest.Simple("a", "does a"), adktest.Simple("b", "does b"))
 		require.NoError(t, err)
 		for range 2 {
-			g, err := all.find(ctx, catalogKey{set: (*hidden.Set)(tools)})
+			g, err := all.find(ctx, catalogKey{set: (*catalog.Set)(tools)})
 			require.NoError(t, err)
 			groups[g] = true
 		}
@@ -86,7 +86,7 @@ func TestAnIndexThatTakesLongHoldsUpNoOtherTools(t *testing.T) {
 	begin := func(name string) error {
 		tools, err := toolset.New(ctx, adktest.Simple(name, "does it"))
 		if err == nil {
-			_, err = all.find(ctx, catalogKey{set: (*hidden.Set)(tools)})
+			_, err = all.find(ctx, catalogKey{set: (*catalog.Set)(tools)})
 		}
 		return err
 	}
@@ -117,6 +117,6 @@ func TestEachProtocolIsWhole(t *testing.T) {
 		require.Equal(t, is.names, names, Protocol(p))
 		require.NotEmpty(t, names, Protocol(p))
 		require.Equal(t, names[0], toolsOf[p].withPrograms.name, Protocol(p))
-		require.NotEmpty(t, say.Text(is.gate, say.Data{}), Protocol(p))
+		require.NotEmpty(t, protocol.Text(is.gate, protocol.Data{}), Protocol(p))
 	}
 }

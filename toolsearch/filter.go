@@ -10,7 +10,7 @@ import (
 
 	"github.com/cloudwego/eino/schema"
 
-	"github.com/einolean/einolean/toolsearch/internal/hidden"
+	"github.com/einolean/einolean/toolsearch/internal/catalog"
 	"github.com/einolean/einolean/toolsearch/internal/runstate"
 )
 
@@ -93,7 +93,7 @@ type filterCache struct {
 func (f *filterCache) reset() { f.cache.Reset() }
 
 // denied returns the first phase on a way that is denied for a tool, with the Filter's error; "" if all are allowed.
-func (f *filterCache) denied(ctx context.Context, e *hidden.Tool, to phases) (Phase, error) {
+func (f *filterCache) denied(ctx context.Context, e *catalog.Tool, to phases) (Phase, error) {
 	if f.cache.Ask == nil {
 		return "", nil
 	}
@@ -107,18 +107,18 @@ func (f *filterCache) denied(ctx context.Context, e *hidden.Tool, to phases) (Ph
 }
 
 // allows reports whether a tool may be used on a way.
-func (f *filterCache) allows(ctx context.Context, e *hidden.Tool, to phases) bool {
+func (f *filterCache) allows(ctx context.Context, e *catalog.Tool, to phases) bool {
 	phase, _ := f.denied(ctx, e, to)
 	return phase == ""
 }
 
 // allowed returns a function that reports whether a tool may be used on a way.
-func (f *filterCache) allowed(ctx context.Context, to phases) func(*hidden.Tool) bool {
-	return func(e *hidden.Tool) bool { return f.allows(ctx, e, to) }
+func (f *filterCache) allowed(ctx context.Context, to phases) func(*catalog.Tool) bool {
+	return func(e *catalog.Tool) bool { return f.allows(ctx, e, to) }
 }
 
 // mayReveal reports whether the model may have seen the name of a tool, so that an answer may say that the tool exists but
 // is not allowed.
-func (f *filterCache) mayReveal(ctx context.Context, e *hidden.Tool) bool {
+func (f *filterCache) mayReveal(ctx context.Context, e *catalog.Tool) bool {
 	return f.cache.Ask != nil && (f.allows(ctx, e, toSearch) || f.allows(ctx, e, toList))
 }

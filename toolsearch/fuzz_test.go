@@ -15,8 +15,8 @@ import (
 	"github.com/cloudwego/eino/components/tool"
 	"github.com/stretchr/testify/require"
 
-	"github.com/einolean/einolean/internal/adkrun"
 	"github.com/einolean/einolean/internal/dev/adktest"
+	"github.com/einolean/einolean/internal/einorun"
 	"github.com/einolean/einolean/internal/toolnames"
 )
 
@@ -31,8 +31,8 @@ func metaToolsOf(t testing.TB) (tools []tool.InvokableTool, keys []string) {
 			adktest.Simple("send_email", "Sends an email"), adktest.Simple("github__create_issue", "Creates an issue"), adktest.Simple("查询天气", "查询城市的天气"),
 		}})
 		require.NoError(t, err)
-		rc := &adkrun.RunContext{}
-		_, err = adkrun.Begin(context.Background(), h, rc)
+		rc := &einorun.RunContext{}
+		_, err = einorun.Begin(context.Background(), h, rc)
 		require.NoError(t, err)
 		for _, x := range rc.Tools {
 			info, _ := x.Info(context.Background())
@@ -129,8 +129,8 @@ func TestHugeArgumentsAreBounded(t *testing.T) {
 	}
 	h, err := New(context.Background(), &Config{DynamicTools: tools})
 	require.NoError(t, err)
-	rc := &adkrun.RunContext{}
-	_, err = adkrun.Begin(context.Background(), h, rc)
+	rc := &einorun.RunContext{}
+	_, err = einorun.Begin(context.Background(), h, rc)
 	require.NoError(t, err)
 	search := rc.Tools[0].(tool.InvokableTool)
 

@@ -19,9 +19,9 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/einolean/einolean"
-	"github.com/einolean/einolean/internal/adkrun"
 	"github.com/einolean/einolean/internal/dev/adktest"
-	"github.com/einolean/einolean/internal/race"
+	"github.com/einolean/einolean/internal/dev/race"
+	"github.com/einolean/einolean/internal/einorun"
 	"github.com/einolean/einolean/toolsearch"
 	"github.com/einolean/einolean/toolsearch/index"
 	"github.com/einolean/einolean/toolsearch/toolset"
@@ -108,7 +108,7 @@ func markedHidden[M adk.MessageType](t *testing.T, streaming bool) {
 func TestOneNameMayNotBeHiddenAndShown(t *testing.T) {
 	search, err := toolsearch.New(context.Background(), &toolsearch.Config{DeferMarkedTools: true})
 	require.NoError(t, err)
-	_, err = adkrun.Begin(context.Background(), search, &adkrun.RunContext{Tools: []tool.BaseTool{marked("both", true), marked("both", false)}})
+	_, err = einorun.Begin(context.Background(), search, &einorun.RunContext{Tools: []tool.BaseTool{marked("both", true), marked("both", false)}})
 	require.ErrorContains(t, err, `has the name of the agent's own tool "both"`)
 }
 
@@ -176,7 +176,7 @@ func TestToolsMadeForARunAreTheOnesThatRunInIt(t *testing.T) {
 // Tools that an earlier handler adds can be hidden as well.
 func TestToolsOfOtherHandlersCanBeHidden(t *testing.T) {
 	s := on[*schema.Message](t, false, toolsearch.Keyword)
-	s.around = adktest.Handlers[*schema.Message](adkrun.New(&adds{tools: simples("added")}))
+	s.around = adktest.Handlers[*schema.Message](einorun.New(&adds{tools: simples("added")}))
 	s.cfg.SearchableTools = []string{"added"}
 	p := s.begin(do("a", "tool_search", `{"query":"select:added"}`), do("b", "added", `{}`))
 	require.Equal(t, "own tool_search\nown tool_search added\nown tool_search added", p.tools())
@@ -188,7 +188,7 @@ type adds struct {
 	tools []tool.BaseTool
 }
 
-func (a *adds) Begin(ctx context.Context, rc *adkrun.RunContext) (context.Context, error) {
+func (a *adds) Begin(ctx context.Context, rc *einorun.RunContext) (context.Context, error) {
 	rc.Tools = append(append([]tool.BaseTool(nil), rc.Tools...), a.tools...)
 	return ctx, nil
 }
@@ -260,7 +260,7 @@ func fewTools[M adk.MessageType](t *testing.T, streaming bool) {
 			default:
 				tools = []tool.BaseTool{tools[0], s.mine[0], s.mine[2], s.mine[1]}
 			}
-			out := adktest.Agent[M]{Model: plain, Streaming: streaming, Tools: tools, Handlers: adktest.Handlers[M](adkrun.New(&watching[M]{}))}.
+			out := adktest.Agent[M]{Model: plain, Streaming: streaming, Tools: tools, Handlers: adktest.Handlers[M](einorun.New(&watching[M]{}))}.
 				Run(context.Background(), []M{adktest.User[M]("please")})
 			require.NoError(t, out.Err)
 			without := played[M]{out, plain.Wires(), nil}

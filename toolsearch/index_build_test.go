@@ -14,17 +14,17 @@ import (
 	"github.com/cloudwego/eino/schema"
 	"github.com/stretchr/testify/require"
 
-	"github.com/einolean/einolean/internal/adkrun"
 	"github.com/einolean/einolean/internal/dev/adktest"
+	"github.com/einolean/einolean/internal/einorun"
 	"github.com/einolean/einolean/toolsearch/index"
-	"github.com/einolean/einolean/toolsearch/internal/hidden"
+	"github.com/einolean/einolean/toolsearch/internal/catalog"
 	"github.com/einolean/einolean/toolsearch/toolset"
 )
 
 // telling is an index that tells when it is built.
 type telling chan string
 
-func (b telling) Build(hidden.Door) error {
+func (b telling) Build(catalog.Door) error {
 	b <- "built"
 	return nil
 }
@@ -47,7 +47,7 @@ func TestAnIndexIsBuiltBeforeAModelSearches(t *testing.T) {
 			source := &switched{one}
 			h, err := New(ctx, &Config{Source: source, HideAbove: c.above, NewIndex: func(context.Context, []*schema.ToolInfo) (index.Index, error) { return builds, nil }})
 			require.NoError(t, err)
-			ctx, err = adkrun.Begin(ctx, h, &adkrun.RunContext{})
+			ctx, err = einorun.Begin(ctx, h, &einorun.RunContext{})
 			require.NoError(t, err)
 			for i, set := range []*toolset.Set{one, two, two} {
 				source.set = set

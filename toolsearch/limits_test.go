@@ -15,14 +15,14 @@ import (
 	"github.com/cloudwego/eino/schema"
 	"github.com/stretchr/testify/require"
 
-	"github.com/einolean/einolean/internal/adkrun"
 	"github.com/einolean/einolean/internal/dev/adktest"
+	"github.com/einolean/einolean/internal/dev/race"
 	"github.com/einolean/einolean/internal/dev/textstest"
-	"github.com/einolean/einolean/internal/race"
-	"github.com/einolean/einolean/internal/texts"
+	"github.com/einolean/einolean/internal/einorun"
+	"github.com/einolean/einolean/internal/prompt"
 	"github.com/einolean/einolean/internal/toolschema"
-	"github.com/einolean/einolean/toolsearch/internal/hidden"
-	"github.com/einolean/einolean/toolsearch/internal/say"
+	"github.com/einolean/einolean/toolsearch/internal/catalog"
+	"github.com/einolean/einolean/toolsearch/internal/protocol"
 )
 
 func toolWith(t testing.TB, name, desc, params string) tool.BaseTool {
@@ -38,8 +38,8 @@ func agentTools(t testing.TB, cfg Config) []tool.BaseTool {
 	t.Helper()
 	h, err := New(context.Background(), &cfg)
 	require.NoError(t, err)
-	rc := &adkrun.RunContext{}
-	_, err = adkrun.Begin(context.Background(), h, rc)
+	rc := &einorun.RunContext{}
+	_, err = einorun.Begin(context.Background(), h, rc)
 	require.NoError(t, err)
 	return rc.Tools
 }
@@ -47,7 +47,7 @@ func agentTools(t testing.TB, cfg Config) []tool.BaseTool {
 func TestAnAnswerToWrongArgumentsIsBounded(t *testing.T) {
 	race.Skip(t, "reads long schemas")
 	const room = 24 << 10 // for all but the schema
-	textstest.InBothLanguages(t, say.Prompts, func(t *testing.T, all *texts.Texts) {
+	textstest.InBothLanguages(t, protocol.Prompts, func(t *testing.T, all *prompt.Texts) {
 		for _, name := range []string{"huge", strings.Repeat("n", 5000)} {
 			for _, c := range []struct {
 				schema    string
@@ -64,9 +64,9 @@ func TestAnAnswerToWrongArgumentsIsBounded(t *testing.T) {
 					for _, called := range []string{name, "nobody"} {
 						answer, err := x.(tool.InvokableTool).InvokableRun(context.Background(), `{"name":"`+called+`","arguments":{"p0001":7}}`)
 						require.NoError(t, err)
-						require.LessOrEqual(t, len(answer), hidden.MaxShown+room)
+						require.LessOrEqual(t, len(answer), catalog.MaxShown+room)
 						if called == name && len(c.schema) <= toolschema.MaxCheckedBytes {
-							require.Equal(t, c.shortened, strings.Contains(answer, all.Say("shortened", say.Data{SchemaText: say.SchemaText{Shortened: true}})), "%.200s", answer)
+							require.Equal(t, c.shortened, strings.Contains(answer, all.Say("shortened", protocol.Data{SchemaText: protocol.SchemaText{Shortened: true}})), "%.200s", answer)
 						}
 					}
 				}

@@ -23,9 +23,9 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/einolean/einolean"
-	"github.com/einolean/einolean/internal/adkrun"
 	"github.com/einolean/einolean/internal/dev/adktest"
-	"github.com/einolean/einolean/internal/race"
+	"github.com/einolean/einolean/internal/dev/race"
+	"github.com/einolean/einolean/internal/einorun"
 	"github.com/einolean/einolean/toolsearch"
 	"github.com/einolean/einolean/toolsearch/toolset"
 )
@@ -226,8 +226,8 @@ func TestTheToolsThatARunStartsWithHaveSlotsOfTheirOwn(t *testing.T) {
 	} {
 		h, err := toolsearch.New(context.Background(), &c.cfg)
 		require.NoError(t, err)
-		rc := &adkrun.RunContext{Tools: simples("own", "filed")}
-		ctx, err := adkrun.Begin(context.Background(), h, rc)
+		rc := &einorun.RunContext{Tools: simples("own", "filed")}
+		ctx, err := einorun.Begin(context.Background(), h, rc)
 		require.NoError(t, err)
 		var names []string
 		changes := 0
@@ -472,7 +472,7 @@ type watching[M adk.MessageType] struct {
 	name   func(string)
 }
 
-func (w *watching[M]) Begin(ctx context.Context, rc *adkrun.RunContext) (context.Context, error) {
+func (w *watching[M]) Begin(ctx context.Context, rc *einorun.RunContext) (context.Context, error) {
 	if w.before != nil {
 		w.before(rc.Tools)
 	}
@@ -528,7 +528,7 @@ func runsAtOnce[M adk.MessageType](t *testing.T, streaming bool) {
 	}, func(ctx context.Context) (string, error) { return fmt.Sprint(ctx.Value(personKey{})), nil })
 	var told sync.Map
 	for _, list := range []*[]adk.TypedChatModelAgentMiddleware[M]{&s.around, &s.behind} {
-		*list = adktest.Handlers[M](adkrun.New(&watching[M]{name: func(name string) {
+		*list = adktest.Handlers[M](einorun.New(&watching[M]{name: func(name string) {
 			n, _ := told.LoadOrStore(name, new(atomic.Int64))
 			n.(*atomic.Int64).Add(1)
 		}}))
@@ -693,7 +693,7 @@ func TestEinoAsksForInfoBeforeEachRound(t *testing.T) {
 		}
 		return do(fmt.Sprint(n), fmt.Sprintf("name_%d", asked+1), "{}")
 	}
-	out := adktest.Agent[*schema.Message]{Model: m, Tools: []tool.BaseTool{changing}, Handlers: adktest.Handlers[*schema.Message](adkrun.New(&watching[*schema.Message]{}))}.
+	out := adktest.Agent[*schema.Message]{Model: m, Tools: []tool.BaseTool{changing}, Handlers: adktest.Handlers[*schema.Message](einorun.New(&watching[*schema.Message]{}))}.
 		Run(context.Background(), []*schema.Message{schema.UserMessage("please")})
 	require.NoError(t, out.Err, "Eino no longer asks listed tools for their Info before each round: tools of a Source cannot be called")
 	require.Equal(t, "done", out.Answer())

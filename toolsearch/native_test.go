@@ -20,9 +20,9 @@ import (
 	"github.com/cloudwego/eino/schema"
 	"github.com/stretchr/testify/require"
 
-	"github.com/einolean/einolean/internal/adkrun"
 	"github.com/einolean/einolean/internal/dev/adktest"
-	"github.com/einolean/einolean/internal/race"
+	"github.com/einolean/einolean/internal/dev/race"
+	"github.com/einolean/einolean/internal/einorun"
 	"github.com/einolean/einolean/toolsearch"
 )
 
@@ -83,15 +83,15 @@ func contractOf[M adk.MessageType](t *testing.T, cfg *toolsearch.Config, want st
 		cfg.DynamicTools, cfg.DeferMarkedTools = nil, true
 		h, err = toolsearch.NewTyped[M](context.Background(), cfg)
 		require.NoError(t, err, "there is nothing to hide")
-		rc := &adkrun.RunContext{Tools: simples("own")}
-		_, err := adkrun.Begin(context.Background(), h, rc)
+		rc := &einorun.RunContext{Tools: simples("own")}
+		_, err := einorun.Begin(context.Background(), h, rc)
 		require.NoError(t, err)
 		require.Len(t, rc.Tools, 1)
 		return
 	}
 	require.NoError(t, err)
-	rc := &adkrun.RunContext{}
-	_, err = adkrun.Begin(context.Background(), h, rc)
+	rc := &einorun.RunContext{}
+	_, err = einorun.Begin(context.Background(), h, rc)
 	require.NoError(t, err)
 	require.Equal(t, want == "client", rc.ToolSearchTool != nil)
 }

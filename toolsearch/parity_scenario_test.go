@@ -26,9 +26,9 @@ import (
 	"github.com/cloudwego/eino/schema"
 	"github.com/stretchr/testify/require"
 
-	"github.com/einolean/einolean/internal/adkrun"
 	"github.com/einolean/einolean/internal/dev/adktest"
-	"github.com/einolean/einolean/internal/race"
+	"github.com/einolean/einolean/internal/dev/race"
+	"github.com/einolean/einolean/internal/einorun"
 	"github.com/einolean/einolean/toolsearch"
 )
 
@@ -488,14 +488,14 @@ type looking[M adk.MessageType] struct {
 	look func([]tool.BaseTool)
 }
 
-func (l looking[M]) Begin(ctx context.Context, rc *adkrun.RunContext) (context.Context, error) {
+func (l looking[M]) Begin(ctx context.Context, rc *einorun.RunContext) (context.Context, error) {
 	l.look(rc.Tools)
 	return ctx, nil
 }
 
 func typesOfTools[M adk.MessageType](t *testing.T, s side[M]) string {
 	c, out := &counting{InvokableTool: adktest.Simple("a1", "").(tool.InvokableTool)}, ""
-	l := adkrun.New(looking[M]{look: func(tools []tool.BaseTool) {
+	l := einorun.New(looking[M]{look: func(tools []tool.BaseTool) {
 		for _, tl := range tools {
 			info, err := tl.Info(context.Background())
 			require.NoError(t, err)

@@ -24,16 +24,16 @@ import (
 	"github.com/cloudwego/eino/schema"
 	"github.com/stretchr/testify/require"
 
-	"github.com/einolean/einolean/internal/adkrun"
 	"github.com/einolean/einolean/internal/dev/adktest"
-	"github.com/einolean/einolean/internal/race"
+	"github.com/einolean/einolean/internal/dev/race"
+	"github.com/einolean/einolean/internal/einorun"
 )
 
 // searchToolOf is the search tool of a middleware, outside of a run.
 func searchToolOf[M adk.MessageType](t testing.TB, h adk.TypedChatModelAgentMiddleware[M]) tool.BaseTool {
 	t.Helper()
-	rc := &adkrun.RunContext{}
-	_, err := adkrun.Begin(context.Background(), h, rc)
+	rc := &einorun.RunContext{}
+	_, err := einorun.Begin(context.Background(), h, rc)
 	require.NoError(t, err)
 	for _, tl := range rc.Tools {
 		if info, err := tl.Info(context.Background()); err == nil && info.Name == "tool_search" {

@@ -19,12 +19,12 @@ import (
 	"github.com/cloudwego/eino/components/tool"
 	"github.com/stretchr/testify/require"
 
-	"github.com/einolean/einolean/internal/adkrun"
 	"github.com/einolean/einolean/internal/dev/adktest"
 	"github.com/einolean/einolean/internal/dev/textstest"
-	"github.com/einolean/einolean/internal/texts"
+	"github.com/einolean/einolean/internal/einorun"
+	"github.com/einolean/einolean/internal/prompt"
 	"github.com/einolean/einolean/internal/toolnames"
-	"github.com/einolean/einolean/toolsearch/internal/say"
+	"github.com/einolean/einolean/toolsearch/internal/protocol"
 )
 
 // searchTools are the search tools of a protocol over one tool.
@@ -36,8 +36,8 @@ func searchToolsOf(t *testing.T, p Protocol) map[string]tool.InvokableTool {
 		adktest.Simple("clock__convert_zone", "Converts a time zone (时区 转换)"),
 	}})
 	require.NoError(t, err)
-	rc := &adkrun.RunContext{}
-	_, err = adkrun.Begin(context.Background(), h, rc)
+	rc := &einorun.RunContext{}
+	_, err = einorun.Begin(context.Background(), h, rc)
 	require.NoError(t, err)
 	found := map[string]tool.InvokableTool{}
 	for _, x := range rc.Tools {
@@ -52,7 +52,7 @@ func searchToolsOf(t *testing.T, p Protocol) map[string]tool.InvokableTool {
 
 // A model that follows an example of a text gets what the text promises.
 func TestExamplesInTextsWork(t *testing.T) {
-	textstest.InBothLanguages(t, say.Prompts, func(t *testing.T, all *texts.Texts) {
+	textstest.InBothLanguages(t, protocol.Prompts, func(t *testing.T, all *prompt.Texts) {
 		jsonExample := regexp.MustCompile(`\{"(?:[^{}]|\{[^{}]*\})*\}`)
 		for _, c := range []struct {
 			text     string
@@ -63,7 +63,7 @@ func TestExamplesInTextsWork(t *testing.T) {
 			{"empty-query", Keyword, "tool_search", 2}, {"empty-query", SearchLoad, "search_tools", 2}, {"empty-query", SearchCall, "tool_search", 2},
 			{"empty-pattern", Regexp, "tool_search", 1}, {"no-name", SearchLoad, "load_tool", 1}, {"no-call-name", SearchCall, "call_tool", 1},
 		} {
-			examples := jsonExample.FindAllString(all.Say(c.text, say.SearchToolParams{}), -1)
+			examples := jsonExample.FindAllString(all.Say(c.text, protocol.SearchToolParams{}), -1)
 			require.Len(t, examples, c.want, c.text)
 			for _, args := range examples {
 				require.True(t, json.Valid([]byte(args)), args)
@@ -81,7 +81,7 @@ func TestExamplesInTextsWork(t *testing.T) {
 		}{
 			"tool_search": {Keyword, "query", 8}, "search_tools": {SearchLoad, "query", 2}, "tool_search_call": {SearchCall, "query", 2}, "tool_search_regexp": {Regexp, "regex_pattern", 2},
 		} {
-			found := queries.FindAllStringSubmatch(all.Say(name, say.SearchToolParams{Limit: 17, Total: 4711, Calls: true}), -1)
+			found := queries.FindAllStringSubmatch(all.Say(name, protocol.SearchToolParams{Limit: 17, Total: 4711, Calls: true}), -1)
 			require.GreaterOrEqual(t, len(found), c.least, name)
 			for _, q := range found {
 				if q[1] == "select:" {
@@ -100,7 +100,7 @@ func TestExamplesInTextsWork(t *testing.T) {
 
 // In a language, everything that a model reads is in that language.
 func TestAgentsSpeakTheLanguageThatIsSet(t *testing.T) {
-	textstest.InBothLanguages(t, say.Prompts, func(t *testing.T, all *texts.Texts) {
+	textstest.InBothLanguages(t, protocol.Prompts, func(t *testing.T, all *prompt.Texts) {
 		for p := range protocols {
 			for name, x := range searchToolsOf(t, p) {
 				info, err := x.Info(context.Background())
@@ -110,7 +110,7 @@ func TestAgentsSpeakTheLanguageThatIsSet(t *testing.T) {
 				answer, err := x.InvokableRun(context.Background(), "")
 				require.NoError(t, err)
 				for _, text := range append([]string{info.Desc, answer}, descriptions(params)...) {
-					require.Equal(t, all == say.Prompts.Chinese(), strings.ContainsFunc(text, func(r rune) bool { return unicode.Is(unicode.Han, r) }), "%v %s: %s", p, name, text)
+					require.Equal(t, all == protocol.Prompts.Chinese(), strings.ContainsFunc(text, func(r rune) bool { return unicode.Is(unicode.Han, r) }), "%v %s: %s", p, name, text)
 				}
 			}
 		}
@@ -127,7 +127,7 @@ func descriptions(s any) []string {
 }
 
 func TestTheSearchToolsOfEveryProtocolStayAsTheyAre(t *testing.T) {
-	textstest.InBothLanguages(t, say.Prompts, func(t *testing.T, all *texts.Texts) {
+	textstest.InBothLanguages(t, protocol.Prompts, func(t *testing.T, all *prompt.Texts) {
 		type wire struct {
 			Protocol    string
 			Name        string
@@ -149,7 +149,7 @@ func TestTheSearchToolsOfEveryProtocolStayAsTheyAre(t *testing.T) {
 		text, err := json.MarshalIndent(got, "", "\t")
 		require.NoError(t, err)
 		file := filepath.Join("testdata", "tools.en.json")
-		if all == say.Prompts.Chinese() {
+		if all == protocol.Prompts.Chinese() {
 			file = filepath.Join("testdata", "tools.zh.json")
 		}
 		if os.Getenv("EINOLEAN_UPDATE") != "" {

@@ -19,15 +19,15 @@ import (
 	"github.com/cloudwego/eino/schema"
 
 	"github.com/einolean/einolean"
-	"github.com/einolean/einolean/internal/adkrun"
-	"github.com/einolean/einolean/internal/lenient"
+	"github.com/einolean/einolean/internal/einorun"
+	"github.com/einolean/einolean/internal/jsontext"
+	"github.com/einolean/einolean/internal/programturn"
 	"github.com/einolean/einolean/internal/safe"
 	"github.com/einolean/einolean/internal/toolnames"
-	"github.com/einolean/einolean/internal/virtual"
-	"github.com/einolean/einolean/toolsearch/internal/found"
-	"github.com/einolean/einolean/toolsearch/internal/hidden"
+	"github.com/einolean/einolean/toolsearch/internal/catalog"
 	"github.com/einolean/einolean/toolsearch/internal/history"
 	"github.com/einolean/einolean/toolsearch/internal/runstate"
+	"github.com/einolean/einolean/toolsearch/internal/search"
 	"github.com/einolean/einolean/toolsearch/internal/slots"
 )
 
@@ -53,7 +53,7 @@ func runFrom(ctx context.Context) *run {
 	return r
 }
 
-func newRun(start *catalog) *run {
+func newRun(start *toolCatalog) *run {
 	r := &run{settings: start.settings, tools: tools{own: map[string]*schema.ToolInfo{}}}
 	r.filter.cache.Ask = start.cfg.Filter
 	r.tools.hidden.Store(start)
@@ -62,7 +62,7 @@ func newRun(start *catalog) *run {
 
 // begin adds the instance to an agent whose run begins: its list is without the tools that it gave up, and with
 // the search tools and slots for the hidden ones. It returns the run; none if there is nothing to do.
-func beginRun(ctx context.Context, all *catalogCache, rc *adkrun.RunContext) (context.Context, *run, error) {
+func beginRun(ctx context.Context, all *catalogCache, rc *einorun.RunContext) (context.Context, *run, error) {
 	if all.cfg.DeferMarkedTools {
 		ctx = context.WithValue(ctx, all.settings, &atomic.Bool{}) // for emitNotHidden
 	}
@@ -78,7 +78,7 @@ func beginRun(ctx context.Context, all *catalogCache, rc *adkrun.RunContext) (co
 		return ctx, nil, err
 	}
 	r.returnDirectly = rc.ReturnDirectly
-	ctx = virtual.WithTools(ctx, r)
+	ctx = programturn.WithTools(ctx, r)
 	r.tools.refresh(ctx, &r.state)
 	r.tools.slots = r.catalog().plan().Begin(ctx, r)
 	search := searchTools(r)
@@ -122,7 +122,7 @@ func newRunFor(ctx context.Context, all *catalogCache, tools []tool.BaseTool, ow
 			r.tools.own[info.Name] = info
 		}
 	}
-	r.answersSignatures = virtual.ProgramsOf(ctx) != nil
+	r.answersSignatures = programturn.ProgramsOf(ctx) != nil
 	return r, nil
 }
 
@@ -137,7 +137,7 @@ func ownInfos(ctx context.Context, tools []tool.BaseTool) (own []*schema.ToolInf
 			old = searches.madeBy()
 		case isOurs, slots.Is(t):
 		default:
-			own[i], _ = hidden.ReadInfo(ctx, t)
+			own[i], _ = catalog.ReadInfo(ctx, t)
 		}
 	}
 	return own, old
@@ -159,7 +159,7 @@ func emitNotHidden(ctx context.Context, s *settings, infos []*schema.ToolInfo) {
 	for _, t := range infos {
 		if t != nil && isMarked(t) && (r == nil || !r.catalog().Has(t.Name)) {
 			names = append(names, t.Name)
-			tokens += (&hidden.Tool{Info: t}).Tokens()
+			tokens += (&catalog.Tool{Info: t}).Tokens()
 		}
 	}
 	if len(names) == 0 {
@@ -190,7 +190,7 @@ func (r *run) addShownByHandlers(ctx context.Context, infos []*schema.ToolInfo) 
 }
 
 // catalog returns the hidden tools of this model call.
-func (r *run) catalog() *catalog { return r.tools.catalog() }
+func (r *run) catalog() *toolCatalog { return r.tools.catalog() }
 
 // IsGone reports whether a Source had a tool of the name, and has it no longer.
 func (r *run) IsGone(name string) bool { return r.tools.wasRemoved(name) }
@@ -207,8 +207,8 @@ func (r *run) MayShow(ctx context.Context, name string) bool {
 }
 
 // RequestedTools implements history.Agent.
-func (r *run) RequestedTools(args lenient.Arguments) []string {
-	return found.NamesRequested(r.catalog().Tools, args)
+func (r *run) RequestedTools(args jsontext.Arguments) []string {
+	return search.NamesRequested(r.catalog().Tools, args)
 }
 
 // RecordsCalls implements history.Agent.
@@ -257,8 +257,8 @@ func (r *run) StoreList(ctx context.Context, path, content string) error {
 }
 
 // search is a search of this model call, for tools on a way.
-func (r *run) search(ctx context.Context, to phases) found.Searcher {
-	s := found.Searcher{Tools: r.catalog().Tools, Limits: r.settings.searching, For: searcher{r, ctx, to}}
+func (r *run) search(ctx context.Context, to phases) search.Searcher {
+	s := search.Searcher{Tools: r.catalog().Tools, Limits: r.settings.searching, For: searcher{r, ctx, to}}
 	if r.catalog().changes {
 		s.Missing = r.tools.source.missing()
 	}
@@ -282,10 +282,10 @@ type searcher struct {
 }
 
 // May reports whether the Filter allows a tool in all of the phases.
-func (s searcher) May(e *hidden.Tool) bool { return s.run.filter.allows(s.ctx, e, s.to) }
+func (s searcher) May(e *catalog.Tool) bool { return s.run.filter.allows(s.ctx, e, s.to) }
 
 // MayHint reports whether the model may read a name that it did not ask for.
-func (s searcher) MayHint(e *hidden.Tool) bool {
+func (s searcher) MayHint(e *catalog.Tool) bool {
 	return s.May(e) && s.run.filter.allows(s.ctx, e, phasesHint)
 }
 

@@ -24,10 +24,10 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/einolean/einolean"
-	"github.com/einolean/einolean/internal/adkrun"
 	"github.com/einolean/einolean/internal/dev/adktest"
-	"github.com/einolean/einolean/internal/proctest"
-	"github.com/einolean/einolean/internal/race"
+	"github.com/einolean/einolean/internal/dev/proctest"
+	"github.com/einolean/einolean/internal/dev/race"
+	"github.com/einolean/einolean/internal/einorun"
 	"github.com/einolean/einolean/toolsearch"
 )
 
@@ -156,7 +156,7 @@ func nothingToHideInside[M adk.MessageType](t *testing.T, streaming bool) {
 		return adktest.Tool(adktest.Invokable, &schema.ToolInfo{Name: name, Desc: "does " + name, Extra: map[string]any{"defer_loading": true}}, adktest.Echo)
 	}
 	inside := adktest.Script[M](adktest.Do(callOf("i1", "a1")), adktest.Do(callOf("i2", "plain")), adktest.Say("inner done"))
-	late := adkrun.New(adding[M]{&adk.TypedBaseChatModelAgentMiddleware[M]{}, []tool.BaseTool{marked("a1")}, 0})
+	late := einorun.New(adding[M]{&adk.TypedBaseChatModelAgentMiddleware[M]{}, []tool.BaseTool{marked("a1")}, 0})
 	sub, err := adk.NewTypedChatModelAgent[M](ctx, &adk.TypedChatModelAgentConfig[M]{Name: "sub", Description: "a sub agent", Model: inside, Handlers: adktest.Handlers(h, late),
 		ToolsConfig: adk.ToolsConfig{ToolsNodeConfig: compose.ToolsNodeConfig{Tools: simples("plain")}}})
 	require.NoError(t, err)
@@ -383,7 +383,7 @@ func laterStays[M adk.MessageType](t *testing.T, streaming bool) {
 		s, source := liveScene[M](t, streaming)
 		s.cfg.OnEvent = func(context.Context, einolean.Event) {}
 		s.store, s.mine = kept, []tool.BaseTool{adktest.Tool(adktest.Invokable, &schema.ToolInfo{Name: "pay", Desc: "pays"}, approval)}
-		s.behind = adktest.Handlers[M](adkrun.New(adding[M]{tools: simples("read_file")}))
+		s.behind = adktest.Handlers[M](einorun.New(adding[M]{tools: simples("read_file")}))
 		source.have(simples("read_file", "found")...)
 		return s.agent(turns...)
 	}

@@ -16,8 +16,8 @@ import (
 	"github.com/cloudwego/eino/schema"
 	"github.com/stretchr/testify/require"
 
-	"github.com/einolean/einolean/internal/adkrun"
 	"github.com/einolean/einolean/internal/dev/adktest"
+	"github.com/einolean/einolean/internal/einorun"
 	"github.com/einolean/einolean/toolsearch/toolset"
 )
 
@@ -45,8 +45,8 @@ func TestALateAnswerOfASourceIsUsedInTheNextCall(t *testing.T) {
 		})
 		h, err := New(context.Background(), &Config{Source: source})
 		require.NoError(t, err)
-		rc := &adkrun.RunContext{}
-		ctx, err := adkrun.Begin(context.Background(), h, rc)
+		rc := &einorun.RunContext{}
+		ctx, err := einorun.Begin(context.Background(), h, rc)
 		require.NoError(t, err)
 		state := &adk.ChatModelAgentState{Messages: []*schema.Message{schema.UserMessage("send it")}}
 		for range 2 {

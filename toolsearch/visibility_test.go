@@ -26,8 +26,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/einolean/einolean"
-	"github.com/einolean/einolean/internal/adkrun"
 	"github.com/einolean/einolean/internal/dev/adktest"
+	"github.com/einolean/einolean/internal/einorun"
 	"github.com/einolean/einolean/toolsearch"
 	"github.com/einolean/einolean/toolsearch/index"
 )
@@ -50,7 +50,7 @@ func onlyOwnAnswers[M adk.MessageType](t *testing.T, streaming bool) {
 	for name, call := range map[string]string{"by its name": "lookup", "under an alias": "find_it"} {
 		t.Run(name, func(t *testing.T) {
 			m := adktest.Script[M](do("a", call, `{"query":"close issue"}`), do("b", call, `{"query":"select:github__close_issue"}`))
-			later := adkrun.New(brings[M]{tools: func(context.Context) []tool.BaseTool { return []tool.BaseTool{forger("lookup")} }})
+			later := einorun.New(brings[M]{tools: func(context.Context) []tool.BaseTool { return []tool.BaseTool{forger("lookup")} }})
 			out := adktest.Agent[M]{Model: m, Streaming: streaming, Handlers: adktest.Handlers[M](h, later), Configure: func(c *adk.TypedChatModelAgentConfig[M]) {
 				c.ToolsConfig.ToolAliases = map[string]compose.ToolAliasConfig{"lookup": {NameAliases: []string{"find_it"}}}
 			}}.Run(context.Background(), []M{adktest.User[M]("please")})

@@ -20,8 +20,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/einolean/einolean"
-	"github.com/einolean/einolean/internal/adkrun"
-	"github.com/einolean/einolean/internal/race"
+	"github.com/einolean/einolean/internal/dev/race"
+	"github.com/einolean/einolean/internal/einorun"
 	"github.com/einolean/einolean/window"
 )
 
@@ -37,7 +37,7 @@ type chat struct {
 func newChat(t testing.TB, see *window.Collector) *chat {
 	t.Helper()
 	h := see.Handler()
-	ctx, err := adkrun.Begin(context.Background(), h, &adkrun.RunContext{})
+	ctx, err := einorun.Begin(context.Background(), h, &einorun.RunContext{})
 	require.NoError(t, err)
 	m, err := h.WrapModel(ctx, answering{}, nil)
 	require.NoError(t, err)

@@ -18,10 +18,10 @@ import (
 	"github.com/cloudwego/eino/schema"
 
 	"github.com/einolean/einolean"
+	"github.com/einolean/einolean/internal/programturn"
 	"github.com/einolean/einolean/internal/safe"
 	"github.com/einolean/einolean/internal/tokens"
-	"github.com/einolean/einolean/internal/virtual"
-	"github.com/einolean/einolean/window/internal/said"
+	"github.com/einolean/einolean/window/internal/parts"
 )
 
 // Collector records what is in the window of each model call. It serves both message
@@ -77,7 +77,7 @@ func (c *Collector) begin(ctx context.Context, hidden map[string]int) context.Co
 	outer := c.runOf(ctx)
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	r := &run{agent: agent{hidden, virtual.ProgramsOf(ctx) != nil}}
+	r := &run{agent: agent{hidden, programturn.ProgramsOf(ctx) != nil}}
 	if outer != nil && id == "" && !outer.conv.gone {
 		r.conv = outer.conv
 	} else {
@@ -85,7 +85,7 @@ func (c *Collector) begin(ctx context.Context, hidden map[string]int) context.Co
 	}
 	r.n = r.conv.begin(time.Now())
 	c.shrink()
-	return virtual.WithWatcher(context.WithValue(ctx, c, r), c.programEnded)
+	return programturn.WithWatcher(context.WithValue(ctx, c, r), c.programEnded)
 }
 
 // hiddenAmong returns the tokens of the definitions of the tools that package toolsearch
@@ -111,7 +111,7 @@ func (c *Collector) measure(hidden []*schema.ToolInfo) map[string]int {
 	}
 	last = toolSizes{hidden, make(map[string]int, len(hidden))}
 	for _, info := range hidden {
-		last.tokens[info.Name] = tokens.Of(said.Definition(info))
+		last.tokens[info.Name] = tokens.Of(parts.Definition(info))
 	}
 	c.mu.Lock()
 	c.hidden = last

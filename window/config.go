@@ -16,7 +16,7 @@ import (
 	"github.com/einolean/einolean"
 	"github.com/einolean/einolean/internal/display"
 	"github.com/einolean/einolean/internal/safe"
-	"github.com/einolean/einolean/window/internal/said"
+	"github.com/einolean/einolean/window/internal/parts"
 )
 
 // Config says what a [Collector] keeps. Its zero value is useful.
@@ -142,7 +142,7 @@ func (c *Config) keepPiece(p *piece, name func(string) string) {
 }
 
 // keepCall is what is kept of a call in an answer.
-func (c *Config) keepCall(p *said.Part) ToolUse {
+func (c *Config) keepCall(p *parts.Part) ToolUse {
 	return ToolUse{Tool: c.keepName(p.Tool), CallID: c.keepID(p.CallID), Arguments: c.keep(p.Text, 0)}
 }
 

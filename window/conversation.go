@@ -20,7 +20,7 @@ import (
 	"github.com/einolean/einolean"
 	"github.com/einolean/einolean/internal/message"
 	"github.com/einolean/einolean/internal/safe"
-	"github.com/einolean/einolean/window/internal/said"
+	"github.com/einolean/einolean/window/internal/parts"
 )
 
 // conversation is the record of one conversation. The collector's mutex guards it.
@@ -139,7 +139,7 @@ func (v *conversation) ready(r *run, q *request) bool {
 	from := v.settled(q)
 	helps := map[uint64]bool{} // calls that only einolean needs, by the hash of their ID
 	for i := range q.pieces[:from] {
-		if p := &q.pieces[i]; p.Kind == said.Call {
+		if p := &q.pieces[i]; p.Kind == parts.Call {
 			helps[p.ID] = p.help
 		}
 	}
@@ -392,7 +392,7 @@ func finish[M adk.MessageType](c *Collector, r *recorded, out []M, first time.Ti
 			whole, err = safe.Value("joining the answer", func() (M, error) { return message.Join(out) })
 		}
 	}
-	text, calls, usage := said.Answer(c.cfg.seed, whole)
+	text, calls, usage := parts.Answer(c.cfg.seed, whole)
 	failure := ""
 	if err != nil {
 		failure, text, calls, usage = cmp.Or(c.cfg.keepError(err), "the call failed"), "", nil, nil
@@ -427,10 +427,10 @@ func (r *recorded) end(at, first time.Time) {
 }
 
 // answered notes what the model said and did: text and did as they may be kept.
-func (r *recorded) answered(text string, did []ToolUse, calls []*said.Part) {
+func (r *recorded) answered(text string, did []ToolUse, calls []*parts.Part) {
 	help := 0
 	for i := range calls {
-		if p := calls[i]; said.Searches(p.Tool) || r.conv.reads(p) {
+		if p := calls[i]; parts.Searches(p.Tool) || r.conv.reads(p) {
 			help++
 		}
 	}

@@ -18,7 +18,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/einolean/einolean"
-	"github.com/einolean/einolean/internal/adkrun"
+	"github.com/einolean/einolean/internal/einorun"
 	"github.com/einolean/einolean/window"
 )
 
@@ -207,7 +207,7 @@ func TestHiddenToolsAreMeasuredOnceForAllRuns(t *testing.T) {
 	}
 	h := window.New(window.Config{}).Handler()
 	allocs := testing.AllocsPerRun(5, func() {
-		_, err := adkrun.Begin(context.Background(), h, &adkrun.RunContext{Tools: []tool.BaseTool{hidden}})
+		_, err := einorun.Begin(context.Background(), h, &einorun.RunContext{Tools: []tool.BaseTool{hidden}})
 		require.NoError(t, err)
 	})
 	require.Less(t, allocs, 100.0)

@@ -27,8 +27,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/einolean/einolean"
-	"github.com/einolean/einolean/internal/adkrun"
 	"github.com/einolean/einolean/internal/dev/adktest"
+	"github.com/einolean/einolean/internal/einorun"
 	"github.com/einolean/einolean/window"
 	"github.com/einolean/einolean/window/inspect"
 )
@@ -115,7 +115,7 @@ func passesTheDoor[M adk.MessageType](t *testing.T, streaming bool) {
 		c.Log, c.OnCall = &log, func(_ context.Context, call *window.ModelCall) { told = append(told, *call, call.Parts(), call.Left()) }
 		see := window.New(c)
 		h := window.HandlerFor[M](see)
-		ctx, err := adkrun.Begin(context.Background(), h, &adkrun.RunContext{})
+		ctx, err := einorun.Begin(context.Background(), h, &einorun.RunContext{})
 		require.NoError(t, err)
 		call := adktest.ToolCall{ID: "id " + secret, Name: "tool " + secret, Args: `{"key":"` + secret + `"}`}
 		said, err := adktest.Whole[M](adktest.Turn{Text: "It is " + secret, Calls: []adktest.ToolCall{call}})

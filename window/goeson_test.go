@@ -17,8 +17,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/einolean/einolean"
-	"github.com/einolean/einolean/internal/adkrun"
-	"github.com/einolean/einolean/internal/race"
+	"github.com/einolean/einolean/internal/dev/race"
+	"github.com/einolean/einolean/internal/einorun"
 	"github.com/einolean/einolean/window"
 )
 
@@ -88,7 +88,7 @@ func TestARunThatGoesOnRecordsWhatNewRunsWould(t *testing.T) {
 		anew := window.New(window.Config{Conversation: named("c"), MaxBytes: 200_000})
 		ctxOf := func(see *window.Collector) (context.Context, model.BaseModel[*schema.Message]) {
 			h := see.Handler()
-			ctx, err := adkrun.Begin(context.Background(), h, &adkrun.RunContext{})
+			ctx, err := einorun.Begin(context.Background(), h, &einorun.RunContext{})
 			require.NoError(t, err)
 			m, err := h.WrapModel(ctx, answering{}, nil)
 			require.NoError(t, err)

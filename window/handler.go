@@ -13,8 +13,8 @@ import (
 	"github.com/cloudwego/eino/components/model"
 	"github.com/cloudwego/eino/schema"
 
-	"github.com/einolean/einolean/internal/adkrun"
-	"github.com/einolean/einolean/internal/virtual"
+	"github.com/einolean/einolean/internal/einorun"
+	"github.com/einolean/einolean/internal/programturn"
 )
 
 // Handler returns a handler for one agent. It must be the last of the agent's Handlers,
@@ -23,7 +23,7 @@ func (c *Collector) Handler() adk.ChatModelAgentMiddleware { return HandlerFor[*
 
 // HandlerFor is [Collector.Handler] for either message type.
 func HandlerFor[M adk.MessageType](c *Collector) adk.TypedChatModelAgentMiddleware[M] {
-	return adkrun.New(&handler[M]{&adk.TypedBaseChatModelAgentMiddleware[M]{}, c})
+	return einorun.New(&handler[M]{&adk.TypedBaseChatModelAgentMiddleware[M]{}, c})
 }
 
 type handler[M adk.MessageType] struct {
@@ -32,7 +32,7 @@ type handler[M adk.MessageType] struct {
 }
 
 // Begin opens a run, and also one that resumes after an interrupt.
-func (h *handler[M]) Begin(ctx context.Context, run *adkrun.RunContext) (context.Context, error) {
+func (h *handler[M]) Begin(ctx context.Context, run *einorun.RunContext) (context.Context, error) {
 	var hidden map[string]int
 	if run != nil {
 		hidden = h.c.hiddenAmong(ctx, run.Tools)
@@ -43,7 +43,7 @@ func (h *handler[M]) Begin(ctx context.Context, run *adkrun.RunContext) (context
 // WrapModel returns a model whose calls are recorded. Retries and failover wrap it, so
 // that each attempt is recorded.
 func (h *handler[M]) WrapModel(ctx context.Context, m model.BaseModel[M], _ *adk.TypedModelContext[M]) (model.BaseModel[M], error) {
-	if virtual.InProgramTurn(ctx) {
+	if programturn.InProgramTurn(ctx) {
 		return m, nil // a program goes on: no model is called
 	}
 	return &watched[M]{m, h.c}, nil

@@ -8,7 +8,7 @@ import (
 
 	"github.com/einolean/einolean"
 	"github.com/einolean/einolean/internal/toolnames"
-	"github.com/einolean/einolean/window/internal/said"
+	"github.com/einolean/einolean/window/internal/parts"
 )
 
 // heard is what events said about results and tools, and what pieces of requests are by that. The
@@ -118,7 +118,7 @@ func (h *heard) outcome(p *piece) output { return h.outputs[p.ID] }
 
 // reads reports whether a call reads stored content back: an event said so, or the call
 // names a path from a notice.
-func (h *heard) reads(p *said.Part) bool {
+func (h *heard) reads(p *parts.Part) bool {
 	return h.outputs[p.ID].rule == "read" || slices.ContainsFunc(p.Named, func(path uint64) bool { return h.paths[path] })
 }
 
@@ -126,15 +126,15 @@ func (h *heard) reads(p *said.Part) bool {
 // by the hash of their ID; the results of programs are known as such if the run has any.
 func (h *heard) classify(p *piece, helps map[uint64]bool, programs bool) {
 	switch p.Kind {
-	case said.Tool:
+	case parts.Tool:
 		p.category, p.help = p.base, p.base == HelpTools
 		if p.base == OwnTools && h.loaded[h.hash(p.Tool)] {
 			p.category = LoadedTools
 		}
-	case said.Call:
-		p.category, p.help = Assistant, said.Searches(p.Tool) || h.reads(p.Part)
+	case parts.Call:
+		p.category, p.help = Assistant, parts.Searches(p.Tool) || h.reads(p.Part)
 		helps[p.ID] = p.help
-	case said.Result:
+	case parts.Result:
 		if p.Notice.Path != "" {
 			h.remember(h.paths, p.Notice.Named)
 		}
@@ -155,7 +155,7 @@ func (h *heard) category(p *piece, help, program bool) Category {
 		return ResultCleared
 	case p.Notice.Rule == "cut":
 		return ResultCut
-	case help && said.Searches(p.Tool):
+	case help && parts.Searches(p.Tool):
 		return Found
 	case help, o.rule == "read":
 		return Page
@@ -168,13 +168,13 @@ func (h *heard) category(p *piece, help, program bool) Category {
 // talk is the category of what somebody said.
 func talk(p *piece) Category {
 	switch {
-	case p.Kind == said.System:
+	case p.Kind == parts.System:
 		return System
-	case p.Kind == said.Assistant:
+	case p.Kind == parts.Assistant:
 		return Assistant
-	case said.IsReminder(p.Text):
+	case parts.IsReminder(p.Text):
 		return Reminder
-	case said.IsOffer(p.Text):
+	case parts.IsOffer(p.Text):
 		return Found
 	}
 	return User

@@ -19,9 +19,9 @@ import (
 	"github.com/cloudwego/eino/schema"
 	"github.com/stretchr/testify/require"
 
-	"github.com/einolean/einolean/internal/adkrun"
 	"github.com/einolean/einolean/internal/dev/adktest"
-	"github.com/einolean/einolean/internal/race"
+	"github.com/einolean/einolean/internal/dev/race"
+	"github.com/einolean/einolean/internal/einorun"
 	"github.com/einolean/einolean/window"
 )
 
@@ -118,7 +118,7 @@ func TestACallThatIsGivenUpIsToldOnce(t *testing.T) {
 		told = append(told, fmt.Sprint(call.N, " ", call.Unfinished))
 	}})
 	h := window.HandlerFor[*schema.Message](see)
-	ctx, err := adkrun.Begin(context.Background(), h, &adkrun.RunContext{})
+	ctx, err := einorun.Begin(context.Background(), h, &einorun.RunContext{})
 	require.NoError(t, err)
 	watched, err := h.WrapModel(ctx, adktest.Script[*schema.Message](adktest.Say("one two"), adktest.Say("three")), nil)
 	require.NoError(t, err)

@@ -7,7 +7,7 @@ import (
 	"slices"
 
 	"github.com/einolean/einolean"
-	"github.com/einolean/einolean/window/internal/said"
+	"github.com/einolean/einolean/window/internal/parts"
 )
 
 // Category says what a part is.
@@ -133,7 +133,7 @@ func (l *LeftOut) add(one *Left) {
 
 // piece is one part of a request: what it says, and what becomes of it.
 type piece struct {
-	*said.Part
+	*parts.Part
 	key  uint64   // that of what it says, unless another part of the request has it
 	base Category // of a definition, as the run knows it
 

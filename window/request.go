@@ -9,10 +9,10 @@ import (
 	"github.com/cloudwego/eino/adk"
 	"github.com/cloudwego/eino/components/model"
 
+	"github.com/einolean/einolean/internal/continuation"
 	"github.com/einolean/einolean/internal/readtool"
-	"github.com/einolean/einolean/internal/session"
 	"github.com/einolean/einolean/internal/toolnames"
-	"github.com/einolean/einolean/window/internal/said"
+	"github.com/einolean/einolean/window/internal/parts"
 )
 
 // request is a request in pieces. The next one of the same run goes on from it: what stands in
@@ -51,12 +51,12 @@ func parse[M adk.MessageType](c *Config, of agent, q *request, in []M, o *model.
 		q = &request{places: map[uint64]uint64{}}
 	}
 	q.same, q.past, q.shown, q.asked, q.question, q.done = 0, nil, map[string]bool{}, "", "", false
-	q.kept = session.AnyStored(in)
+	q.kept = continuation.AnyStored(in)
 	next := nextOf{c: c, q: q, old: q.pieces}
 	next.tools(of, o)
-	one := new(said.Part)
+	one := new(parts.Part)
 	for _, m := range in {
-		said.Each(m, one, next.say)
+		parts.Each(m, one, next.say)
 	}
 	next.end()
 	return q
@@ -88,19 +88,19 @@ func (n *nextOf) tools(of agent, o *model.Options) {
 		case hidden:
 			base = LoadedTools
 		}
-		n.read(&said.Part{Kind: said.Tool, Tool: t.Name, Info: *t}, base)
+		n.read(&parts.Part{Kind: parts.Tool, Tool: t.Name, Info: *t}, base)
 	}
 }
 
 // say reads a part of a message.
-func (n *nextOf) say(p *said.Part) {
+func (n *nextOf) say(p *parts.Part) {
 	switch p.Kind {
-	case said.Result:
+	case parts.Result:
 		if p.Tool == "" {
 			p.Tool = n.nameOf(p.CallID)
 		}
-	case said.User:
-		if !said.IsReminder(p.Text) && !said.IsOffer(p.Text) && p.Text != "" {
+	case parts.User:
+		if !parts.IsReminder(p.Text) && !parts.IsOffer(p.Text) && p.Text != "" {
 			n.q.asked = p.Text
 		}
 	}
@@ -118,7 +118,7 @@ func (n *nextOf) nameOf(callID string) string {
 		n.names = map[string]string{}
 	}
 	for ; n.named < len(all); n.named++ {
-		if p := all[n.named]; p.Kind == said.Call {
+		if p := all[n.named]; p.Kind == parts.Call {
 			n.names[p.CallID] = p.Tool
 		}
 	}
@@ -126,7 +126,7 @@ func (n *nextOf) nameOf(callID string) string {
 }
 
 // read adds a part, that of the request before if it is still there.
-func (n *nextOf) read(p *said.Part, base Category) {
+func (n *nextOf) read(p *parts.Part, base Category) {
 	q := n.q
 	if !n.apart && q.same < len(n.old) && n.old[q.same].Equals(p) && n.old[q.same].base == base {
 		q.same++
@@ -146,7 +146,7 @@ func (n *nextOf) read(p *said.Part, base Category) {
 	n.add(&made, base)
 }
 
-func (n *nextOf) add(p *said.Part, base Category) {
+func (n *nextOf) add(p *parts.Part, base Category) {
 	occurred := n.q.places[p.Key]
 	n.q.places[p.Key]++
 	n.q.pieces = append(n.q.pieces, piece{Part: p, base: base, key: p.Key ^ occurred*0x9E3779B97F4A7C15})

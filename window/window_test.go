@@ -21,8 +21,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/einolean/einolean"
-	"github.com/einolean/einolean/internal/adkrun"
 	"github.com/einolean/einolean/internal/dev/adktest"
+	"github.com/einolean/einolean/internal/einorun"
 	"github.com/einolean/einolean/internal/tokens"
 	"github.com/einolean/einolean/reduction"
 	"github.com/einolean/einolean/store"
@@ -386,7 +386,7 @@ func TestAStreamThatBreaksOrIsClosedEarlyIsMarked(t *testing.T) {
 	see := window.New(window.Config{})
 	ctx := context.Background()
 	h := window.HandlerFor[*schema.Message](see)
-	ctx, err := adkrun.Begin(ctx, h, &adkrun.RunContext{})
+	ctx, err := einorun.Begin(ctx, h, &einorun.RunContext{})
 	require.NoError(t, err)
 	m := &moody[*schema.Message]{Model: adktest.Script[*schema.Message](adktest.Say("one two"), adktest.Say("three four")), breaks: 1}
 	watched, err := h.WrapModel(ctx, m, nil)
@@ -468,7 +468,7 @@ func TestMemoryIsBoundedOverManyConversations(t *testing.T) {
 	h := window.HandlerFor[*schema.Message](see)
 	m := adktest.Script[*schema.Message]()
 	for i := range 10_000 {
-		ctx, err := adkrun.Begin(context.Background(), h, &adkrun.RunContext{})
+		ctx, err := einorun.Begin(context.Background(), h, &einorun.RunContext{})
 		require.NoError(t, err)
 		watched, err := h.WrapModel(ctx, m, nil)
 		require.NoError(t, err)

@@ -25,7 +25,7 @@ import (
 
 	"github.com/einolean/einolean/demo/compare"
 	"github.com/einolean/einolean/demo/offline"
-	"github.com/einolean/einolean/internal/race"
+	"github.com/einolean/einolean/internal/dev/race"
 )
 
 // standIn is a provider that speaks chat completions, answers with the model that follows rules,

@@ -17,9 +17,9 @@ import (
 	"github.com/cloudwego/eino/schema"
 	"github.com/stretchr/testify/require"
 
+	"github.com/einolean/einolean/internal/dev/race"
 	"github.com/einolean/einolean/internal/dev/replay"
 	"github.com/einolean/einolean/internal/display"
-	"github.com/einolean/einolean/internal/race"
 )
 
 // talk is a conversation of rounds, each with a result of n lines; the model quotes the

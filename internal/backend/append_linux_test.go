@@ -14,7 +14,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/einolean/einolean/internal/proctest"
+	"github.com/einolean/einolean/internal/dev/proctest"
 )
 
 // TestAnAppendThatDoesNotFitLeavesNothing: the system lets a process write files of 1 MB, of which

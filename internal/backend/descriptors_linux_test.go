@@ -20,7 +20,7 @@ import (
 	"github.com/cloudwego/eino/adk/filesystem"
 	"github.com/stretchr/testify/require"
 
-	"github.com/einolean/einolean/internal/proctest"
+	"github.com/einolean/einolean/internal/dev/proctest"
 )
 
 // openUnder lists what the process holds open at a directory and below it. What other tests have

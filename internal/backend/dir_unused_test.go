@@ -22,7 +22,7 @@ import (
 	"github.com/cloudwego/eino/adk/filesystem"
 	"github.com/stretchr/testify/require"
 
-	"github.com/einolean/einolean/internal/proctest"
+	"github.com/einolean/einolean/internal/dev/proctest"
 )
 
 const unusedContent = "content of a result"

@@ -10,7 +10,7 @@ import (
 	"testing"
 	"unicode"
 
-	"github.com/einolean/einolean/internal/texts"
+	"github.com/einolean/einolean/internal/prompt"
 )
 
 // OtherWords gives every text in a struct of templates other words, as another version may have, until
@@ -21,15 +21,15 @@ func OtherWords(t testing.TB, templates any) {
 	t.Cleanup(func() { of.Set(before) })
 	for i := range of.NumField() {
 		f := of.Field(i)
-		pieces := f.Convert(reflect.TypeFor[[]texts.Piece]()).Interface().([]texts.Piece)
+		pieces := f.Convert(reflect.TypeFor[[]prompt.Piece]()).Interface().([]prompt.Piece)
 		f.Set(reflect.ValueOf(reworded(pieces)).Convert(f.Type()))
 	}
 }
 
 // reworded returns a template in another language.
-func reworded(f []texts.Piece) (out []texts.Piece) {
+func reworded(f []prompt.Piece) (out []prompt.Piece) {
 	for _, p := range f {
-		out = append(out, texts.Piece{Text: Reworded(p.Text), Field: p.Field})
+		out = append(out, prompt.Piece{Text: Reworded(p.Text), Field: p.Field})
 	}
 	return out
 }

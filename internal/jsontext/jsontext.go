@@ -1,7 +1,8 @@
 // Copyright einolean authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Package jsontext finds its way in JSON without decoding it, and reads its strings.
+// Package jsontext works on JSON texts that need not be valid: it finds values without decoding
+// them, decodes the arguments that models write, and writes values compactly.
 package jsontext
 
 import (

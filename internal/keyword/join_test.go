@@ -11,8 +11,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/einolean/einolean/internal/dev/race"
 	"github.com/einolean/einolean/internal/keyword/names"
-	"github.com/einolean/einolean/internal/race"
 )
 
 // scattered puts documents into segments, among others that the index has not.

@@ -18,7 +18,7 @@ import (
 	"github.com/cloudwego/eino/schema"
 	"github.com/stretchr/testify/require"
 
-	"github.com/einolean/einolean/internal/adkrun"
+	"github.com/einolean/einolean/internal/einorun"
 )
 
 func newRand(t testing.TB) *rand.Rand {
@@ -105,8 +105,8 @@ func einoSearch(t testing.TB, docs []Doc) func(query string) []string {
 	ctx := context.Background()
 	middleware, err := einosearch.New(ctx, config)
 	require.NoError(t, err)
-	run := &adkrun.RunContext{}
-	_, err = adkrun.Begin(ctx, middleware, run)
+	run := &einorun.RunContext{}
+	_, err = einorun.Begin(ctx, middleware, run)
 	require.NoError(t, err)
 	meta := run.Tools[0].(tool.InvokableTool)
 	return func(query string) []string {

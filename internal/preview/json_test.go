@@ -15,8 +15,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/einolean/einolean/internal/dev/race"
 	"github.com/einolean/einolean/internal/display"
-	"github.com/einolean/einolean/internal/race"
 )
 
 // goods is a list of n records in an object.

@@ -11,7 +11,7 @@ import (
 	"strings"
 
 	"github.com/einolean/einolean/internal/display"
-	"github.com/einolean/einolean/internal/texts"
+	"github.com/einolean/einolean/internal/prompt"
 )
 
 // asked is what a preview is made for.
@@ -43,7 +43,7 @@ const (
 var labelFiles embed.FS
 
 var (
-	labelTexts = texts.Load(labelFiles, "text")
+	labelTexts = prompt.Load(labelFiles, "text")
 
 	english = labelsOf(labelTexts.English())
 	chinese = labelsOf(labelTexts.Chinese())
@@ -53,7 +53,7 @@ var (
 type labels map[string]string
 
 // labelsOf renders the texts once: a preview has many of them.
-func labelsOf(t *texts.Texts) labels {
+func labelsOf(t *prompt.Texts) labels {
 	l := make(labels)
 	for _, name := range t.Names() {
 		l[name] = t.Say(name, nil)

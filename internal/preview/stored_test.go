@@ -12,9 +12,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/einolean/einolean/internal/compact"
+	"github.com/einolean/einolean/internal/dev/race"
 	"github.com/einolean/einolean/internal/jsontext"
-	"github.com/einolean/einolean/internal/race"
 )
 
 func cutInto(most int) PartLimits {
@@ -115,12 +114,12 @@ func TestAStoredResultHasTheValueOfACompactedOne(t *testing.T) {
 		for _, form := range []string{"%s", `{"content":[{"type":"text","text":%q}]}`, `{"meta": null, "content": [{"type": "text", "text": %q, "annotations": null, "meta": null}], "structuredContent": null, "isError": false}`,
 			`{"type":"text","text":%q,"annotations":null}`, `{"text":%q,"type":"text"}`, `[{"type":"text","text":%q}]`} {
 			given := strings.NewReplacer("%q", quoted(inner), "%s", inner).Replace(form)
-			short, ok := compact.Text(given)
+			short, ok := jsontext.Compact(given)
 			if !ok {
 				continue
 			}
 			wrapped++
-			again, _ := compact.Text(short)
+			again, _ := jsontext.Compact(short)
 			require.Equal(t, short, again, "%d: once more", i)
 			stored, _, ok := Document(given)
 			require.True(t, ok, "%d: %s", i, given)

@@ -15,17 +15,17 @@ import (
 	"github.com/cloudwego/eino/schema"
 
 	"github.com/einolean/einolean/internal/display"
-	"github.com/einolean/einolean/internal/texts"
+	"github.com/einolean/einolean/internal/prompt"
 )
 
 //go:embed text
 var files embed.FS
 
-var sentences = texts.Load(files, "text")
+var sentences = prompt.Load(files, "text")
 
 // words are the sentences in one language, for a tool of one name.
 type replyTexts struct {
-	*texts.Texts
+	*prompt.Texts
 	tool string
 }
 

@@ -13,8 +13,8 @@ import (
 	"github.com/cloudwego/eino/components/tool"
 	"github.com/stretchr/testify/require"
 
+	"github.com/einolean/einolean/internal/dev/race"
 	"github.com/einolean/einolean/internal/dev/results"
-	"github.com/einolean/einolean/internal/race"
 )
 
 var (

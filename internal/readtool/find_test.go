@@ -16,9 +16,9 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/einolean/einolean/internal/dev/race"
 	"github.com/einolean/einolean/internal/dev/samples"
 	"github.com/einolean/einolean/internal/preview"
-	"github.com/einolean/einolean/internal/race"
 )
 
 var nextQuery = regexp.MustCompile(`: \S+ (\{.*"query".*\})$`)

@@ -15,7 +15,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/einolean/einolean/internal/race"
+	"github.com/einolean/einolean/internal/dev/race"
 )
 
 var passageHead = regexp.MustCompile(`^lines (\d+) to (\d+), bytes (\d+) to (\d+)(, in part)?(?:, under (.*))?:$`)

@@ -10,7 +10,7 @@ import (
 	"strings"
 
 	"github.com/einolean/einolean/internal/display"
-	"github.com/einolean/einolean/internal/lenient"
+	"github.com/einolean/einolean/internal/jsontext"
 )
 
 // request is what a call asks for. Numbers are never negative; zero means that the
@@ -52,7 +52,7 @@ func Path(arguments string) string {
 // parse reads arguments. It returns false if they name no path. Arguments that are not
 // an object are a path.
 func parse(arguments string) (req request, ok bool) {
-	given := lenient.Decode(arguments)
+	given := jsontext.DecodeArguments(arguments)
 	paths := append(given.Texts(names["file_path"]...), given.Bare()...)
 	if len(paths) == 0 {
 		return request{}, false

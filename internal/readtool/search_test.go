@@ -18,8 +18,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/einolean/einolean/internal/dev/race"
 	"github.com/einolean/einolean/internal/display"
-	"github.com/einolean/einolean/internal/race"
 )
 
 // shown is a line of an answer to a pattern.

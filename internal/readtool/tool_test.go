@@ -22,7 +22,7 @@ import (
 
 	"github.com/einolean/einolean/internal/backend"
 	"github.com/einolean/einolean/internal/dev/backendtest"
-	"github.com/einolean/einolean/internal/race"
+	"github.com/einolean/einolean/internal/dev/race"
 )
 
 func TestEinosOwnStoreCanBeRead(t *testing.T) {

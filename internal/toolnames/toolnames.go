@@ -9,7 +9,7 @@ package toolnames
 import (
 	"strings"
 
-	"github.com/einolean/einolean/internal/lenient"
+	"github.com/einolean/einolean/internal/jsontext"
 )
 
 const (
@@ -26,7 +26,7 @@ const SkillPrefix = "skill__"
 
 // Called is the name that the arguments of [Call] ask for, under the right key or one that models
 // use by mistake; "" if there is none.
-func Called(args lenient.Arguments) string {
+func Called(args jsontext.Arguments) string {
 	names := append(args.Texts("name", "tool_name", "tool"), args.Bare()...)
 	if len(names) == 0 {
 		return ""

@@ -12,7 +12,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/einolean/einolean/internal/race"
+	"github.com/einolean/einolean/internal/dev/race"
 	"github.com/einolean/einolean/programs"
 	"github.com/einolean/einolean/programs/javascript"
 )

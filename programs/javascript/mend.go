@@ -13,7 +13,7 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/einolean/einolean/internal/language"
+	"github.com/einolean/einolean/internal/prompt"
 )
 
 //go:embed texts
@@ -39,7 +39,7 @@ func load(lang string) func() words {
 
 // currentWords are those of the language that Eino is set to.
 func currentWords() words {
-	if language.Chinese() {
+	if prompt.Chinese() {
 		return chinese()
 	}
 	return english()

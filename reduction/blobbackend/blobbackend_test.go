@@ -24,7 +24,7 @@ import (
 	"gocloud.dev/blob/memblob"
 
 	"github.com/einolean/einolean/einoleantest"
-	detector "github.com/einolean/einolean/internal/race"
+	detector "github.com/einolean/einolean/internal/dev/race"
 	"github.com/einolean/einolean/reduction"
 	"github.com/einolean/einolean/reduction/blobbackend"
 	"github.com/einolean/einolean/store"

@@ -26,7 +26,7 @@ import (
 
 	"github.com/einolean/einolean"
 	"github.com/einolean/einolean/internal/dev/adktest"
-	detector "github.com/einolean/einolean/internal/race"
+	detector "github.com/einolean/einolean/internal/dev/race"
 	"github.com/einolean/einolean/reduction"
 	"github.com/einolean/einolean/reduction/blobbackend"
 	"github.com/einolean/einolean/store"

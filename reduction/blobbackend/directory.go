@@ -3,7 +3,7 @@
 
 package blobbackend
 
-// Package fileblob looks at a name and then renames onto it, so that two writers can both succeed,
+// Package blobbackend looks at a name and then renames onto it, so that two writers can both succeed,
 // and what a crash leaves half synced it shows as whole.
 
 import (

@@ -22,7 +22,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/einolean/einolean/einoleantest"
-	detector "github.com/einolean/einolean/internal/race"
+	detector "github.com/einolean/einolean/internal/dev/race"
 	"github.com/einolean/einolean/reduction"
 	"github.com/einolean/einolean/reduction/blobbackend"
 )

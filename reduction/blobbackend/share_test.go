@@ -16,7 +16,7 @@ import (
 	"gocloud.dev/blob"
 	_ "gocloud.dev/blob/fileblob"
 
-	detector "github.com/einolean/einolean/internal/race"
+	detector "github.com/einolean/einolean/internal/dev/race"
 	"github.com/einolean/einolean/reduction/blobbackend"
 )
 

@@ -11,7 +11,7 @@ import (
 	"gocloud.dev/blob/memblob"
 
 	"github.com/einolean/einolean/einoleantest"
-	"github.com/einolean/einolean/internal/race"
+	"github.com/einolean/einolean/internal/dev/race"
 	"github.com/einolean/einolean/reduction"
 )
 

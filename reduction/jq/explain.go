@@ -17,13 +17,13 @@ import (
 	"github.com/itchyny/gojq"
 
 	"github.com/einolean/einolean/internal/display"
-	"github.com/einolean/einolean/internal/texts"
+	"github.com/einolean/einolean/internal/prompt"
 )
 
 //go:embed text
 var files embed.FS
 
-var sentences = texts.Load(files, "text")
+var sentences = prompt.Load(files, "text")
 
 // words is what the sentences are made of. Each uses some of it.
 type words struct {

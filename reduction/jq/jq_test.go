@@ -20,8 +20,8 @@ import (
 	"github.com/itchyny/gojq"
 	"github.com/stretchr/testify/require"
 
+	"github.com/einolean/einolean/internal/dev/race"
 	"github.com/einolean/einolean/internal/preview"
-	"github.com/einolean/einolean/internal/race"
 	"github.com/einolean/einolean/reduction"
 )
 

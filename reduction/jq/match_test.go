@@ -14,7 +14,7 @@ import (
 	"github.com/itchyny/gojq"
 	"github.com/stretchr/testify/require"
 
-	"github.com/einolean/einolean/internal/race"
+	"github.com/einolean/einolean/internal/dev/race"
 )
 
 // TestASearchFindsWhatTheInterpreterFinds: whatever the pattern, the text and the function.

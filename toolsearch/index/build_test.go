@@ -17,7 +17,7 @@ import (
 	"github.com/cloudwego/eino/schema"
 	"github.com/stretchr/testify/require"
 
-	"github.com/einolean/einolean/toolsearch/internal/hidden"
+	"github.com/einolean/einolean/toolsearch/internal/catalog"
 )
 
 // shelf is a retriever that returns the same documents for every query.
@@ -94,7 +94,7 @@ type built struct {
 	limit time.Duration
 }
 
-func (b built) Build(hidden.Door) error {
+func (b built) Build(catalog.Door) error {
 	if b.at.IsZero() {
 		time.Sleep(2 * b.limit)
 		*b.at = time.Now()

@@ -13,7 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/einolean/einolean/internal/toolschema"
-	"github.com/einolean/einolean/toolsearch/internal/hidden"
+	"github.com/einolean/einolean/toolsearch/internal/catalog"
 )
 
 // What an index reads of a schema.
@@ -57,7 +57,7 @@ func TestWhatIsIndexedOfASchemaIsBounded(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			info := read(c.schema)
 			require.Len(t, indexedParams(info), c.params)
-			require.Equal(t, c.whole, (&hidden.Tool{Info: info}).Parameters() != toolschema.None)
+			require.Equal(t, c.whole, (&catalog.Tool{Info: info}).Parameters() != toolschema.None)
 		})
 	}
 	for n, want := range map[int]int{49: 49, 50: 50, 51: 50} {

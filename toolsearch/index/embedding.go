@@ -22,11 +22,11 @@ import (
 
 	"github.com/einolean/einolean/internal/keyword"
 	"github.com/einolean/einolean/internal/keyword/names"
-	"github.com/einolean/einolean/internal/recent"
+	"github.com/einolean/einolean/internal/lru"
 	"github.com/einolean/einolean/internal/safe"
 	"github.com/einolean/einolean/internal/vectors"
 	"github.com/einolean/einolean/store"
-	"github.com/einolean/einolean/toolsearch/internal/hidden"
+	"github.com/einolean/einolean/toolsearch/internal/catalog"
 )
 
 const (
@@ -91,9 +91,9 @@ func Embedding(model string, e embedding.Embedder, files store.Backend) Func {
 		}
 		reader, _ := store.As[store.Reader](files)
 		return &embeddingIndex{
-			bm25Index: bm25Index{hidden.SetOf(ctx, tools)}, infos: tools,
+			bm25Index: bm25Index{catalog.SetOf(ctx, tools)}, infos: tools,
 			source:  vectors.Source{Model: model, Embedder: e, Gate: &safe.Gate{}, Writer: files, Reader: reader},
-			queries: recent.Map[string, []float64]{Most: keptQueries},
+			queries: lru.Map[string, []float64]{Most: keptQueries},
 		}, nil
 	}
 }
@@ -109,7 +109,7 @@ type embeddingIndex struct {
 	building bool
 	notUntil time.Time // for the embedder
 	late     int       // failures in a row
-	queries  recent.Map[string, []float64]
+	queries  lru.Map[string, []float64]
 }
 
 // Search never fails but by the context, or where the words do.

@@ -19,7 +19,7 @@ import (
 
 	"github.com/einolean/einolean"
 	"github.com/einolean/einolean/internal/safe"
-	"github.com/einolean/einolean/toolsearch/internal/hidden"
+	"github.com/einolean/einolean/toolsearch/internal/catalog"
 )
 
 const (
@@ -88,12 +88,12 @@ type limitedIndex struct {
 	gate  safe.Gate
 }
 
-func (x *limitedIndex) Build(hidden.Door) error { return hidden.Build(x.Index) }
+func (x *limitedIndex) Build(catalog.Door) error { return catalog.Build(x.Index) }
 
 // Search returns when the index answers or its time is over. An index that goes on after
 // that is left to finish, and not asked meanwhile; its answer is dropped.
 func (x *limitedIndex) Search(ctx context.Context, q Query) ([]Result, error) {
-	if err := x.Build(hidden.Door{}); err != nil {
+	if err := x.Build(catalog.Door{}); err != nil {
 		return nil, err
 	}
 	ctx, cancel := context.WithTimeout(ctx, x.limit)
@@ -109,9 +109,9 @@ func (x *limitedIndex) terms(q Query, name string) []einolean.Term { return Expl
 
 type fusedIndex []Index
 
-func (parts fusedIndex) Build(hidden.Door) error {
+func (parts fusedIndex) Build(catalog.Door) error {
 	for _, x := range parts {
-		_ = hidden.Build(x) // a part that cannot be built reports it in a search
+		_ = catalog.Build(x) // a part that cannot be built reports it in a search
 	}
 	return nil
 }
@@ -127,7 +127,7 @@ func (parts fusedIndex) Search(ctx context.Context, q Query) ([]Result, error) {
 		if err != nil {
 			failed++
 			if ctx.Err() == nil {
-				hidden.Failed(ctx, fmt.Errorf("part %d of Fuse: %w", i, err))
+				catalog.Failed(ctx, fmt.Errorf("part %d of Fuse: %w", i, err))
 			}
 			continue
 		}

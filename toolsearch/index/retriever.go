@@ -20,7 +20,7 @@ import (
 	"github.com/einolean/einolean/internal/keyword"
 	"github.com/einolean/einolean/internal/safe"
 	"github.com/einolean/einolean/internal/toolnames"
-	"github.com/einolean/einolean/toolsearch/internal/hidden"
+	"github.com/einolean/einolean/toolsearch/internal/catalog"
 )
 
 // ToolNameKey is the key of a document's MetaData that holds its tool's name.
@@ -44,7 +44,7 @@ func Retriever(r retriever.Retriever, opts ...retriever.Option) Func {
 		if safe.IsNil(r) {
 			return nil, fmt.Errorf("Retriever got no retriever")
 		}
-		all := hidden.SetOf(ctx, tools)
+		all := catalog.SetOf(ctx, tools)
 		return retrieverIndex{r, opts, keywordIndex{all}, bm25Index{all}}, nil
 	}
 }
@@ -56,7 +56,7 @@ type retrieverIndex struct {
 	sure  bm25Index
 }
 
-func (x retrieverIndex) Build(hidden.Door) error {
+func (x retrieverIndex) Build(catalog.Door) error {
 	_, err := x.words.tools.Score()
 	return err
 }
@@ -160,7 +160,7 @@ func Documents(ctx context.Context, tools []tool.BaseTool) ([]*schema.Document, 
 	var wrong []error
 	docs := make([]*schema.Document, 0, len(tools))
 	for i, t := range tools {
-		info, err := hidden.ReadInfo(ctx, t)
+		info, err := catalog.ReadInfo(ctx, t)
 		if err != nil {
 			wrong = append(wrong, &einolean.FieldError{Package: "index", Field: fmt.Sprintf("tools[%d]", i), Err: err})
 			continue

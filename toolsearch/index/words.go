@@ -15,11 +15,10 @@ import (
 	"github.com/einolean/einolean"
 	"github.com/einolean/einolean/internal/keyword"
 	"github.com/einolean/einolean/internal/keyword/bm25"
-	"github.com/einolean/einolean/internal/keyword/bm25/lexicon"
-	"github.com/einolean/einolean/internal/keyword/bm25/lists"
+	"github.com/einolean/einolean/internal/keyword/bm25/analysis"
 	"github.com/einolean/einolean/internal/keyword/bm25/postings"
 	"github.com/einolean/einolean/internal/toolnames"
-	"github.com/einolean/einolean/toolsearch/internal/hidden"
+	"github.com/einolean/einolean/toolsearch/internal/catalog"
 )
 
 // Keyword ranks exactly as Eino does, on every input. For each keyword a tool gets the
@@ -28,11 +27,11 @@ import (
 // ignores case. Names are split at underscores and at camelCase boundaries. A keyword
 // with a leading + must match.
 func Keyword(ctx context.Context, tools []*schema.ToolInfo) (Index, error) {
-	return keywordIndex{hidden.SetOf(ctx, tools)}, nil
+	return keywordIndex{catalog.SetOf(ctx, tools)}, nil
 }
 
 // keywordIndex is the specified score over tools, with their names for suggestions.
-type keywordIndex struct{ tools *hidden.Set }
+type keywordIndex struct{ tools *catalog.Set }
 
 // index is empty if it could not be built.
 func (k keywordIndex) index() *keyword.Index {
@@ -42,7 +41,7 @@ func (k keywordIndex) index() *keyword.Index {
 	return keyword.New(nil)
 }
 
-func (k keywordIndex) Build(hidden.Door) error {
+func (k keywordIndex) Build(catalog.Door) error {
 	_, err := k.tools.Score()
 	return err
 }
@@ -109,15 +108,15 @@ func firstOf(found []Result, limit int) []Result {
 // The index is built once, at the first search. Its answers are the same on every
 // machine. The work for a query, and the part of each schema that is read, are bounded.
 func BM25(ctx context.Context, tools []*schema.ToolInfo) (Index, error) {
-	return bm25Index{hidden.SetOf(ctx, tools)}, nil
+	return bm25Index{catalog.SetOf(ctx, tools)}, nil
 }
 
 // words are the lists, read on first use.
-var words = sync.OnceValue(func() *lexicon.Words { return lexicon.Read(lists.Files) })
+var words = sync.OnceValue(func() *analysis.Words { return analysis.Read(analysis.Lists()) })
 
 // bm25Of is the index of a set.
-func bm25Of(s *hidden.Set) (*bm25.Index, error) {
-	return hidden.IndexOf(s, func(tools []*hidden.Tool) *postings.Segment {
+func bm25Of(s *catalog.Set) (*bm25.Index, error) {
+	return catalog.IndexOf(s, func(tools []*catalog.Tool) *postings.Segment {
 		docs := make([]keyword.Doc, len(tools))
 		for i, e := range tools {
 			docs[i] = keyword.Doc{
@@ -126,7 +125,7 @@ func bm25Of(s *hidden.Set) (*bm25.Index, error) {
 			}
 		}
 		return postings.NewSegment(docs)
-	}, func(all []hidden.Selected[*postings.Segment]) *bm25.Index {
+	}, func(all []catalog.Selected[*postings.Segment]) *bm25.Index {
 		parts := make([]postings.Part, len(all))
 		for i, p := range all {
 			parts[i] = postings.Part{Segment: p.Segment, Has: p.Has}
@@ -135,9 +134,9 @@ func bm25Of(s *hidden.Set) (*bm25.Index, error) {
 	})
 }
 
-type bm25Index struct{ tools *hidden.Set }
+type bm25Index struct{ tools *catalog.Set }
 
-func (b bm25Index) Build(hidden.Door) error {
+func (b bm25Index) Build(catalog.Door) error {
 	_, err := bm25Of(b.tools)
 	return err
 }
@@ -179,7 +178,7 @@ func (b bm25Index) rate(ctx context.Context, text string, found []Result) error 
 }
 
 // RateUnknown returns a copy with confidence for those results that have none.
-func (b bm25Index) RateUnknown(ctx context.Context, _ hidden.Door, text string, found []Result) []Result {
+func (b bm25Index) RateUnknown(ctx context.Context, _ catalog.Door, text string, found []Result) []Result {
 	unknown := func(r Result) bool { return r.Confidence == 0 }
 	if !slices.ContainsFunc(found, unknown) {
 		return found

@@ -6,13 +6,13 @@ package mcptools
 import (
 	"embed"
 
-	"github.com/einolean/einolean/internal/texts"
+	"github.com/einolean/einolean/internal/prompt"
 )
 
 //go:embed answers
 var answerFiles embed.FS
 
-var answers = texts.Load(answerFiles, "answers")
+var answers = prompt.Load(answerFiles, "answers")
 
 // words is the data of the answers. Each uses some of it.
 type words struct {

@@ -24,9 +24,9 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 	"github.com/stretchr/testify/require"
 
+	"github.com/einolean/einolean/internal/dev/race"
 	"github.com/einolean/einolean/internal/display"
 	"github.com/einolean/einolean/internal/jsontext"
-	"github.com/einolean/einolean/internal/race"
 )
 
 // png is the data of a picture of n bytes.

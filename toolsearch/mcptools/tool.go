@@ -16,8 +16,8 @@ import (
 	"github.com/cloudwego/eino/schema"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
+	"github.com/einolean/einolean/internal/programturn"
 	"github.com/einolean/einolean/internal/toolschema"
-	"github.com/einolean/einolean/internal/virtual"
 )
 
 // remote is a tool of a server. It belongs to no session: a call runs in that of the user
@@ -86,7 +86,7 @@ func (t *mediaTool) InvokableRun(ctx context.Context, args *schema.ToolArgument,
 func (r *remote) call(ctx context.Context, text string) (*result, string, error) {
 	result, answer, err := r.converse(ctx, text)
 	if err == nil && (result == nil || result.failed || !result.isKnown()) {
-		virtual.Fail(ctx, compose.GetToolCallID(ctx))
+		programturn.Fail(ctx, compose.GetToolCallID(ctx))
 	}
 	return result, answer, err
 }

@@ -16,7 +16,7 @@ import (
 	"github.com/cloudwego/eino/components/tool"
 	"github.com/cloudwego/eino/schema"
 
-	"github.com/einolean/einolean/internal/adkrun"
+	"github.com/einolean/einolean/internal/einorun"
 	"github.com/einolean/einolean/internal/safe"
 	"github.com/einolean/einolean/internal/toolnames"
 )
@@ -107,8 +107,8 @@ func (b *backend) nameOf(ctx context.Context, toolName string) string {
 // among the agent's Handlers, except for its ModelHub.
 func RunWith[M adk.MessageType](middleware adk.TypedChatModelAgentMiddleware[M]) func(context.Context, string) (string, error) {
 	return func(ctx context.Context, name string) (string, error) {
-		var run adkrun.RunContext
-		if _, err := adkrun.Begin(ctx, middleware, &run); err != nil {
+		var run einorun.RunContext
+		if _, err := einorun.Begin(ctx, middleware, &run); err != nil {
 			return "", err
 		}
 		for _, t := range run.Tools {

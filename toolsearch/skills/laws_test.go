@@ -20,7 +20,7 @@ import (
 	"github.com/cloudwego/eino/schema"
 	"github.com/stretchr/testify/require"
 
-	"github.com/einolean/einolean/internal/adkrun"
+	"github.com/einolean/einolean/internal/einorun"
 	"github.com/einolean/einolean/toolsearch/index"
 	"github.com/einolean/einolean/toolsearch/skills"
 )
@@ -126,13 +126,13 @@ type wrong struct {
 	*adk.BaseChatModelAgentMiddleware
 }
 
-func (wrong) Begin(ctx context.Context, _ *adkrun.RunContext) (context.Context, error) {
+func (wrong) Begin(ctx context.Context, _ *einorun.RunContext) (context.Context, error) {
 	return ctx, errors.New("no model for it")
 }
 
 // A middleware that cannot run a skill says so, and its skill is no empty success.
 func TestAMiddlewareThatCannotRunASkillSaysSo(t *testing.T) {
-	said, err := skills.RunWith[*schema.Message](adkrun.New(wrong{}))(t.Context(), "one")
+	said, err := skills.RunWith[*schema.Message](einorun.New(wrong{}))(t.Context(), "one")
 	require.ErrorContains(t, err, "no model for it")
 	require.Empty(t, said)
 }

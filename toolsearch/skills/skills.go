@@ -43,7 +43,7 @@ import (
 	"github.com/cloudwego/eino/schema"
 
 	"github.com/einolean/einolean/internal/display"
-	"github.com/einolean/einolean/internal/language"
+	"github.com/einolean/einolean/internal/prompt"
 	"github.com/einolean/einolean/internal/safe"
 	"github.com/einolean/einolean/internal/toolnames"
 	"github.com/einolean/einolean/toolsearch/toolset"
@@ -280,7 +280,7 @@ func parsed(lang string) *template.Template {
 
 func text(name string, f fields) string {
 	t := english
-	if language.Chinese() {
+	if prompt.Chinese() {
 		t = chinese
 	}
 	var b strings.Builder

@@ -10,7 +10,7 @@ import (
 	"testing"
 
 	"github.com/einolean/einolean/internal/dev/golden"
-	"github.com/einolean/einolean/internal/race"
+	"github.com/einolean/einolean/internal/dev/race"
 )
 
 func TestGoldenRanking(t *testing.T) {

@@ -17,9 +17,9 @@ import (
 	"github.com/cloudwego/eino/schema"
 	"github.com/stretchr/testify/require"
 
-	"github.com/einolean/einolean/internal/adkrun"
 	"github.com/einolean/einolean/internal/dev/adktest"
-	"github.com/einolean/einolean/internal/race"
+	"github.com/einolean/einolean/internal/dev/race"
+	"github.com/einolean/einolean/internal/einorun"
 	"github.com/einolean/einolean/toolsearch"
 	"github.com/einolean/einolean/toolsearch/index"
 	"github.com/einolean/einolean/toolsearch/toolsearcheval"
@@ -59,8 +59,8 @@ func loadedIndex(t testing.TB, x namedIndex, cases []toolsearcheval.Case) namedI
 }
 
 func (x afterLoading) Search(ctx context.Context, q index.Query) ([]index.Result, error) {
-	rc := &adkrun.RunContext{}
-	ctx, err := adkrun.Begin(ctx, x.handler, rc)
+	rc := &einorun.RunContext{}
+	ctx, err := einorun.Begin(ctx, x.handler, rc)
 	if err != nil {
 		return nil, err
 	}

@@ -16,8 +16,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/einolean/einolean/internal/dev/adktest"
-	"github.com/einolean/einolean/internal/race"
-	"github.com/einolean/einolean/toolsearch/internal/hidden"
+	"github.com/einolean/einolean/internal/dev/race"
+	"github.com/einolean/einolean/toolsearch/internal/catalog"
 )
 
 func setOf(t testing.TB, tools ...tool.BaseTool) *Set {
@@ -97,12 +97,12 @@ func TestViewsOfASharedSetTakeLittleMemory(t *testing.T) {
 	}
 	shared.in().Lookup("none")
 	one := size() - before
-	var views []*hidden.Set
+	var views []*catalog.Set
 	before = size()
 	for i := range 1000 {
 		left := i % 10
 		n := 0
-		views = append(views, shared.in().Filter(func(*hidden.Tool) bool { n++; return n%10 != left }))
+		views = append(views, shared.in().Filter(func(*catalog.Tool) bool { n++; return n%10 != left }))
 	}
 	selected := size() - before
 	before = size()

@@ -20,10 +20,10 @@ import (
 	"github.com/cloudwego/eino/schema"
 
 	"github.com/einolean/einolean"
-	"github.com/einolean/einolean/internal/recent"
+	"github.com/einolean/einolean/internal/lru"
 	"github.com/einolean/einolean/internal/safe"
 	"github.com/einolean/einolean/internal/toolschema"
-	"github.com/einolean/einolean/toolsearch/internal/hidden"
+	"github.com/einolean/einolean/toolsearch/internal/catalog"
 	"github.com/einolean/einolean/toolsearch/internal/runstate"
 )
 
@@ -42,10 +42,10 @@ const (
 // what Update makes of it: 25 ms for a thousand tools, with index.BM25. Union and Select
 // make sets that use the indexes of those they were made from: a thousand users' views of
 // the same tools take little more memory than one set.
-type Set hidden.Set
+type Set catalog.Set
 
 // in is the set from inside.
-func (s *Set) in() *hidden.Set { return (*hidden.Set)(s) }
+func (s *Set) in() *catalog.Set { return (*catalog.Set)(s) }
 
 // New returns the set of tools, in their order. It asks each tool for its Info once,
 // and never again; the tool must not change its parameters later. The error names every
@@ -81,7 +81,7 @@ func (s *Set) Select(keep func(*schema.ToolInfo) bool) *Set {
 	if keep == nil {
 		return &Set{}
 	}
-	return (*Set)(s.in().Filter(func(t *hidden.Tool) bool {
+	return (*Set)(s.in().Filter(func(t *catalog.Tool) bool {
 		ok, err := safe.Value("keep", func() (bool, error) { return keep(t.Info), nil })
 		return ok && err == nil
 	}))
@@ -104,9 +104,9 @@ func (s *Set) Tools(context.Context) (*Set, error) { return s, nil }
 // Union returns the tools of all sets, in their order. Of two tools with one name, the
 // first stays.
 func Union(sets ...*Set) *Set {
-	whole := &hidden.Set{}
+	whole := &catalog.Set{}
 	for _, s := range sets {
-		whole = whole.With(s.in().Filter(func(t *hidden.Tool) bool { return !whole.Has(t.Info.Name) }))
+		whole = whole.With(s.in().Filter(func(t *catalog.Tool) bool { return !whole.Has(t.Info.Name) }))
 	}
 	return (*Set)(whole)
 }
@@ -156,7 +156,7 @@ func (m *Missing) Unwrap() error { return m.Err }
 // Both functions must be safe for concurrent use and should return when ctx is done. The
 // sets of the 1,000 most recent keys are kept.
 func NewSource(list func(context.Context) ([]tool.BaseTool, error), key func(context.Context) (string, error)) Source {
-	return &listSource{list: list, key: key, sets: recent.Map[string, listing]{Most: maxKeys}}
+	return &listSource{list: list, key: key, sets: lru.Map[string, listing]{Most: maxKeys}}
 }
 
 // Multi asks all sources at once, and returns the Union of their sets in their order:
@@ -164,7 +164,7 @@ func NewSource(list func(context.Context) ([]tool.BaseTool, error), key func(con
 // not answered when ctx is done, keeps the set that it had in the run, and does not affect
 // the others; the error beside the set names its place. Nil sources have no tools.
 func Multi(sources ...Source) Source {
-	m := &multi{sources: make([]Source, len(sources)), unions: recent.Map[string, []*Set]{Most: maxKeys}}
+	m := &multi{sources: make([]Source, len(sources)), unions: lru.Map[string, []*Set]{Most: maxKeys}}
 	for i, s := range sources {
 		if !safe.IsNil(s) {
 			m.sources[i] = s
@@ -179,7 +179,7 @@ type listSource struct {
 
 	mu   sync.Mutex
 	asks int64
-	sets recent.Map[string, listing]
+	sets lru.Map[string, listing]
 }
 
 // listing is the last list of a key.
@@ -239,7 +239,7 @@ type multi struct {
 	sources []Source
 
 	mu     sync.Mutex
-	unions recent.Map[string, []*Set] // the sets, by their addresses, which are not reused meanwhile, and their union
+	unions lru.Map[string, []*Set] // the sets, by their addresses, which are not reused meanwhile, and their union
 }
 
 // Tools asks all sources.
@@ -268,7 +268,7 @@ func ask(ctx context.Context, known *runstate.Sources, at place, of Source) (*Se
 	if set, isSet := of.(*Set); isSet || of == nil {
 		return set, nil
 	}
-	set, err := known.List(ctx, at, fmt.Sprintf("Tools of %T", of), func() (*hidden.Set, error) {
+	set, err := known.List(ctx, at, fmt.Sprintf("Tools of %T", of), func() (*catalog.Set, error) {
 		set, err := of.Tools(ctx)
 		return set.in(), err
 	})

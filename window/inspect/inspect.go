@@ -30,7 +30,7 @@ import (
 	"path/filepath"
 
 	"github.com/einolean/einolean/internal/display"
-	"github.com/einolean/einolean/internal/language"
+	"github.com/einolean/einolean/internal/prompt"
 	"github.com/einolean/einolean/window"
 )
 
@@ -118,7 +118,7 @@ type data struct {
 
 func dataOf(c *window.Conversation, live bool) (*data, error) {
 	d := &data{ID: c.ID, Live: live, Totals: c.Totals(), Cards: cards, Labels: labels}
-	if language.Chinese() {
+	if prompt.Chinese() {
 		d.Language = "zh"
 	}
 	short := *c

@@ -14,7 +14,7 @@ import (
 	"strings"
 
 	"github.com/einolean/einolean/internal/display"
-	"github.com/einolean/einolean/internal/language"
+	"github.com/einolean/einolean/internal/prompt"
 )
 
 var (
@@ -38,7 +38,7 @@ func textsOf(file []byte) (t texts) {
 
 // terminalLanguage are the texts of lines in a terminal.
 func terminalLanguage() texts {
-	if language.Chinese() {
+	if prompt.Chinese() {
 		return terminalTexts
 	}
 	return nil
@@ -65,7 +65,7 @@ func (t texts) count(n int, word string) string {
 
 // wantsChinese reports whether a browser asks for Chinese first.
 func wantsChinese(r *http.Request) bool {
-	return language.Chinese() || strings.HasPrefix(strings.ToLower(strings.TrimSpace(r.Header.Get("Accept-Language"))), "zh")
+	return prompt.Chinese() || strings.HasPrefix(strings.ToLower(strings.TrimSpace(r.Header.Get("Accept-Language"))), "zh")
 }
 
 // left and right fill a text to a number of columns, behind it and before it.

@@ -107,7 +107,7 @@ type suite struct {
 	reader  store.Reader
 	ranger  store.RangeReader
 	creator store.Creator
-	any     store.FirstFreeCreator
+	any     store.AnyCreator
 	cleaner store.Cleaner
 }
 
@@ -116,7 +116,7 @@ func newSuite(files store.Backend, opts Options) *suite {
 	s.reader, _ = store.As[store.Reader](files)
 	s.ranger, _ = store.As[store.RangeReader](files)
 	s.creator, _ = store.As[store.Creator](files)
-	s.any, _ = store.As[store.FirstFreeCreator](files)
+	s.any, _ = store.As[store.AnyCreator](files)
 	s.cleaner, _ = store.As[store.Cleaner](files)
 	return s
 }

@@ -155,7 +155,7 @@ type FullStore interface {
 	store.Reader
 	store.RangeReader
 	store.Creator
-	store.FirstFreeCreator
+	store.AnyCreator
 	store.Cleaner
 }
 

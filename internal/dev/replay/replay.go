@@ -25,8 +25,8 @@ import (
 	"github.com/cloudwego/eino/compose"
 	"github.com/cloudwego/eino/schema"
 
-	"github.com/einolean/einolean/internal/adkrun"
-	"github.com/einolean/einolean/internal/compact"
+	"github.com/einolean/einolean/internal/einorun"
+	"github.com/einolean/einolean/internal/jsontext"
 	"github.com/einolean/einolean/internal/prices"
 	"github.com/einolean/einolean/internal/tokens"
 	"github.com/einolean/einolean/reduction"
@@ -306,7 +306,7 @@ func newReplay(ctx context.Context, c *Conversation, p Policy, o Options) (*repl
 	if r.handler, err = p.New(ctx, r.store, o.Trigger); err != nil || r.handler == nil {
 		return r, err
 	}
-	r.ctx, err = adkrun.Begin(ctx, r.handler, &adkrun.RunContext{Tools: []tool.BaseTool{r.reader}})
+	r.ctx, err = einorun.Begin(ctx, r.handler, &einorun.RunContext{Tools: []tool.BaseTool{r.reader}})
 	return r, err
 }
 
@@ -352,7 +352,7 @@ func (r *replay) result(m *schema.Message) error {
 		return err
 	}
 	r.add(got)
-	if short, ok := compact.Text(m.Content); ok && got.Content == short {
+	if short, ok := jsontext.Compact(m.Content); ok && got.Content == short {
 		return nil
 	}
 	if got != m && chosen(m.ToolCallID, m.Content, r.options.ReadBacks) {
@@ -538,7 +538,7 @@ func (r *replay) shows(m *schema.Message, quote string) bool {
 	if strings.Contains(text, quote) {
 		return true
 	}
-	if m.Role == schema.Tool && compact.MayCompact(text) && strings.Contains(r.bare(text), bare.Replace(quote)) {
+	if m.Role == schema.Tool && jsontext.MayCompact(text) && strings.Contains(r.bare(text), bare.Replace(quote)) {
 		return true
 	}
 	for _, tc := range m.ToolCalls {
@@ -602,12 +602,12 @@ func (r *replay) check() {
 		if m.Role != schema.Tool || !ok || said(m) == whole || strings.HasPrefix(m.ToolCallID, "again_") {
 			continue
 		}
-		if text, ok := compact.Text(whole); ok && text == said(m) {
+		if text, ok := jsontext.Compact(whole); ok && text == said(m) {
 			continue // it has the same value
 		}
 		r.bill.Edited++
 		got, err := readAll(r.ctx, r.store, r.paths[m.ToolCallID])
-		if short, ok := compact.Text(whole); ok && got == short {
+		if short, ok := jsontext.Compact(whole); ok && got == short {
 			continue // it was cleared later
 		}
 		if err != nil || got != whole && !r.from.media[m.ToolCallID] { // a file of a medium is no text

@@ -9,16 +9,16 @@ import (
 
 	"github.com/cloudwego/eino/adk"
 
-	"github.com/einolean/einolean/internal/texts"
+	"github.com/einolean/einolean/internal/prompt"
 )
 
 // InBothLanguages runs a test in English and in Chinese, with the texts of each.
-func InBothLanguages(t *testing.T, set *texts.Set, test func(*testing.T, *texts.Texts)) {
+func InBothLanguages(t *testing.T, set *prompt.Set, test func(*testing.T, *prompt.Texts)) {
 	t.Helper()
 	for _, l := range []struct {
 		name     string
 		language adk.Language
-		texts    *texts.Texts
+		texts    *prompt.Texts
 	}{{"en", adk.LanguageEnglish, set.English()}, {"zh", adk.LanguageChinese, set.Chinese()}} {
 		t.Run(l.name, func(t *testing.T) {
 			if err := adk.SetLanguage(l.language); err != nil {

@@ -24,8 +24,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/einolean/einolean"
-	"github.com/einolean/einolean/internal/adkrun"
 	"github.com/einolean/einolean/internal/dev/adktest"
+	"github.com/einolean/einolean/internal/einorun"
 	"github.com/einolean/einolean/reduction"
 	"github.com/einolean/einolean/store"
 	"github.com/einolean/einolean/toolsearch"
@@ -252,7 +252,7 @@ func markedTools[M adk.MessageType](t *testing.T, streaming bool) {
 	for _, dynamic := range [][]tool.BaseTool{nil, dynamicTools()} {
 		var events []einolean.Event
 		both(t, func() []handler[M] {
-			return adktest.Handlers[M](adkrun.New(&bringsMarked[M]{TypedBaseChatModelAgentMiddleware: &adk.TypedBaseChatModelAgentMiddleware[M]{}}), searchOf[M](t, toolsearch.Config{
+			return adktest.Handlers[M](einorun.New(&bringsMarked[M]{TypedBaseChatModelAgentMiddleware: &adk.TypedBaseChatModelAgentMiddleware[M]{}}), searchOf[M](t, toolsearch.Config{
 				DynamicTools: dynamic, DeferMarkedTools: true, OnEvent: func(_ context.Context, e einolean.Event) {
 					if e.Kind == einolean.KindToolsNotHidden {
 						events = append(events, e)
@@ -284,7 +284,7 @@ type bringsMarked[M adk.MessageType] struct {
 	*adk.TypedBaseChatModelAgentMiddleware[M]
 }
 
-func (*bringsMarked[M]) Begin(ctx context.Context, rc *adkrun.RunContext) (context.Context, error) {
+func (*bringsMarked[M]) Begin(ctx context.Context, rc *einorun.RunContext) (context.Context, error) {
 	rc.Tools = append(slices.Clone(rc.Tools), adktest.Tool(adktest.Invokable, &schemaInfo{Name: "marked", Desc: "d", Extra: map[string]any{"defer_loading": true}}, nil))
 	return ctx, nil
 }

@@ -21,7 +21,7 @@ import (
 	"github.com/einolean/einolean"
 	"github.com/einolean/einolean/internal/dev/adktest"
 	"github.com/einolean/einolean/internal/dev/programtest"
-	"github.com/einolean/einolean/internal/race"
+	"github.com/einolean/einolean/internal/dev/race"
 	"github.com/einolean/einolean/programs"
 	"github.com/einolean/einolean/reduction"
 	"github.com/einolean/einolean/store"

@@ -11,7 +11,7 @@ import (
 	"sync"
 
 	"github.com/einolean/einolean/internal/keyword"
-	"github.com/einolean/einolean/internal/keyword/bm25/lexicon"
+	"github.com/einolean/einolean/internal/keyword/bm25/analysis"
 	"github.com/einolean/einolean/internal/keyword/bm25/postings"
 	"github.com/einolean/einolean/internal/keyword/names"
 )
@@ -87,7 +87,7 @@ var accumulators = sync.Pool{New: func() any {
 }}
 
 // accumulatorOf returns scratch memory for a search of x, with what is known about words.
-func accumulatorOf(x *postings.View, words *lexicon.Words) *accumulator {
+func accumulatorOf(x *postings.View, words *analysis.Words) *accumulator {
 	acc := accumulators.Get().(*accumulator)
 	if acc.x == x {
 		return acc

@@ -14,8 +14,8 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/einolean/einolean/internal/dev/race"
 	"github.com/einolean/einolean/internal/keyword"
-	"github.com/einolean/einolean/internal/race"
 )
 
 // library makes n tools with names and descriptions of the usual length and

@@ -12,7 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/einolean/einolean/internal/keyword"
-	"github.com/einolean/einolean/internal/keyword/bm25/lexicon"
+	"github.com/einolean/einolean/internal/keyword/bm25/analysis"
 )
 
 func confidenceOf(t *testing.T, x *Index, text string) float64 {
@@ -188,8 +188,8 @@ func TestWhatCharactersCost(t *testing.T) {
 		{Name: "tianqi", Description: "查看一个城市的天气预报"}, {Name: "yinyue", Description: "播放音乐和歌曲"},
 	})
 	english := New(allWords(), []keyword.Doc{{Name: "a", Description: "Returns the weather of a city."}, {Name: "b", Description: "Plays the songs of an album."}})
-	require.Equal(t, lexicon.Chinese, x.Language())
-	require.Equal(t, lexicon.English, english.Language())
+	require.Equal(t, analysis.Chinese, x.Language())
+	require.Equal(t, analysis.English, english.Language())
 	require.Greater(t, odds(confidenceOf(t, english, "霁霭天气")), odds(confidenceOf(t, english, "天气"))*.5)
 	require.Less(t, odds(confidenceOf(t, x, "霁霭天气")), odds(confidenceOf(t, x, "天气"))*.9)
 	require.Less(t, odds(confidenceOf(t, desk(), "音乐邮件")), odds(confidenceOf(t, desk(), "邮件"))/50)

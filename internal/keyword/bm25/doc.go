@@ -47,5 +47,5 @@
 //
 // Package tokenize makes words of text, package lexicon knows what stands for them, and package
 // postings where documents have them; this package parses queries and scores documents. The
-// word lists are in lists/, one file for each kind. An index without them knows only stop words.
+// word lists are in analysis/lists, one file for each kind. An index without them knows only stop words.
 package bm25

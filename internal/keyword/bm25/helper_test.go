@@ -11,13 +11,12 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/einolean/einolean/internal/keyword"
-	"github.com/einolean/einolean/internal/keyword/bm25/lexicon"
-	"github.com/einolean/einolean/internal/keyword/bm25/lists"
+	"github.com/einolean/einolean/internal/keyword/bm25/analysis"
 	"github.com/einolean/einolean/internal/keyword/bm25/postings"
 )
 
 // allWords are those of all lists.
-var allWords = sync.OnceValue(func() *lexicon.Words { return lexicon.Read(lists.Files) })
+var allWords = sync.OnceValue(func() *analysis.Words { return analysis.Read(analysis.Lists()) })
 
 // parsed is what an index makes of a text.
 func parsed(x *Index, text string) parsedQuery { return *x.accumulator().parser.parse(text) }

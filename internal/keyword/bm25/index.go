@@ -8,7 +8,7 @@ import (
 	"math"
 
 	"github.com/einolean/einolean/internal/keyword"
-	"github.com/einolean/einolean/internal/keyword/bm25/lexicon"
+	"github.com/einolean/einolean/internal/keyword/bm25/analysis"
 	"github.com/einolean/einolean/internal/keyword/bm25/postings"
 )
 
@@ -19,21 +19,21 @@ import (
 // an index of its documents alone.
 type Index struct {
 	*postings.View
-	words *lexicon.Words
+	words *analysis.Words
 }
 
 // New indexes docs, with what is known about words; nil: only which say nothing. The Doc of a hit is
 // the position in this slice. Names need not be distinct. It reads as much of each document as NewSegment.
-func New(words *lexicon.Words, docs []keyword.Doc) *Index {
+func New(words *analysis.Words, docs []keyword.Doc) *Index {
 	return Join(words, postings.Part{Segment: postings.NewSegment(docs)})
 }
 
 // Join returns the index of parts of segments, with words as New. The Doc of a hit counts through all
 // documents of the segments, one after another, including those that the index has not.
 // It costs as much as there are documents in the segments that it has not.
-func Join(words *lexicon.Words, parts ...postings.Part) *Index {
+func Join(words *analysis.Words, parts ...postings.Part) *Index {
 	if words == nil {
-		words = lexicon.StopWords()
+		words = analysis.StopWords()
 	}
 	return &Index{View: postings.NewView(parts), words: words}
 }

@@ -11,10 +11,10 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/einolean/einolean/internal/dev/race"
 	"github.com/einolean/einolean/internal/keyword"
 	"github.com/einolean/einolean/internal/keyword/bm25/postings"
 	"github.com/einolean/einolean/internal/keyword/names"
-	"github.com/einolean/einolean/internal/race"
 )
 
 // byName are the hits of a query with names in place of positions, and what is explained of

@@ -9,17 +9,17 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/einolean/einolean/internal/keyword"
-	"github.com/einolean/einolean/internal/keyword/bm25/lexicon"
+	"github.com/einolean/einolean/internal/keyword/bm25/analysis"
 )
 
-const German lexicon.Language = "German"
+const German analysis.Language = "German"
 
 func TestTheLanguageOfACatalogueIsThatOfMostDescriptions(t *testing.T) {
 	english := []keyword.Doc{{Name: "a", Description: "Sends a message to the team."}, {Name: "b", Description: "Lists the open issues of a project."}}
 	chinese := []keyword.Doc{{Name: "a", Description: "给团队发送消息的工具"}, {Name: "b", Description: "列出项目的问题"}}
 	german := []keyword.Doc{{Name: "a", Description: "Sendet eine Nachricht an das Team."}, {Name: "b", Description: "Listet die offenen Punkte eines Projekts."}}
-	require.Equal(t, lexicon.English, New(allWords(), english).Language())
-	require.Equal(t, lexicon.Chinese, New(allWords(), chinese).Language())
+	require.Equal(t, analysis.English, New(allWords(), english).Language())
+	require.Equal(t, analysis.Chinese, New(allWords(), chinese).Language())
 	require.Equal(t, German, New(allWords(), german).Language())
 	require.Empty(t, New(allWords(), append(english, chinese...)).Language(), "half and half")
 	require.Empty(t, New(allWords(), []keyword.Doc{{Name: "x"}}).Language())

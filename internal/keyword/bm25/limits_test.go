@@ -14,8 +14,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/einolean/einolean/internal/keyword"
+	"github.com/einolean/einolean/internal/keyword/bm25/analysis"
 	"github.com/einolean/einolean/internal/keyword/bm25/postings"
-	"github.com/einolean/einolean/internal/keyword/bm25/tokenize"
 )
 
 // Each limit on what is read of a query has a query just inside it and one just beyond.
@@ -64,8 +64,8 @@ func TestLimitsOfQueries(t *testing.T) {
 	require.Len(t, appendValueSpans(nil, quoted(maxQuoted-1)), 1)
 	require.Empty(t, appendValueSpans(nil, quoted(maxQuoted)))
 
-	require.True(t, has(strings.Repeat("z", tokenize.MaxWordBytes), strings.Repeat("z", tokenize.MaxWordBytes)))
-	require.Empty(t, parse(strings.Repeat("z", tokenize.MaxWordBytes+1)).terms)
+	require.True(t, has(strings.Repeat("z", analysis.MaxWordBytes), strings.Repeat("z", analysis.MaxWordBytes)))
+	require.Empty(t, parse(strings.Repeat("z", analysis.MaxWordBytes+1)).terms)
 }
 
 // ending returns the i-th of 64 endings that stemming leaves alone.

@@ -11,9 +11,8 @@ import (
 	"unicode/utf8"
 
 	"github.com/einolean/einolean/internal/keyword"
-	"github.com/einolean/einolean/internal/keyword/bm25/lexicon"
+	"github.com/einolean/einolean/internal/keyword/bm25/analysis"
 	"github.com/einolean/einolean/internal/keyword/bm25/postings"
-	"github.com/einolean/einolean/internal/keyword/bm25/tokenize"
 	"github.com/einolean/einolean/internal/keyword/names"
 )
 
@@ -24,7 +23,7 @@ const maxTerms = 256
 type queryParser struct {
 	*postings.Finder
 	x     *postings.View
-	l     *lexicon.Words
+	l     *analysis.Words
 	typos int // number of words checked for typing errors
 
 	source
@@ -32,14 +31,14 @@ type queryParser struct {
 	phrasing
 	cursor
 	output
-	segmenter lexicon.Segmenter
+	segmenter analysis.Segmenter
 	letters   []byte // of a phrase
 }
 
 // source is the text, and how it is read.
 type source struct {
 	text    string
-	own     lexicon.Language // the text's
+	own     analysis.Language // the text's
 	reading reading
 	spans   []span
 	keepAll bool // keep stop words, because there is nothing else
@@ -65,8 +64,8 @@ type phrasing struct {
 
 // cursor is where in the text the parser is.
 type cursor struct {
-	word   tokenize.Run // the current one
-	before tokenize.Run // the previous one, if it is a word that counts
+	word   analysis.Run // the current one
+	before analysis.Run // the previous one, if it is a word that counts
 	across bool         // the current two characters belong to different words
 	must   int          // end of the field that is marked as required
 }
@@ -79,13 +78,13 @@ type output struct {
 }
 
 type stemmedWord struct {
-	tokenize.Run
+	analysis.Run
 	stem string
 }
 
 // phraseMatch is a phrase in a query. Other words may precede its last one.
 type phraseMatch struct {
-	*lexicon.Phrase
+	*analysis.Phrase
 	first []stemmedWord
 	last  stemmedWord
 }
@@ -112,7 +111,7 @@ func (q *queryParser) forget() {
 	}
 	q.segmenter.Forget()
 	q.text, q.own, q.keepAll, q.typos = "", "", false, 0
-	q.word, q.before, q.words = tokenize.Run{}, tokenize.Run{}, q.words[:0]
+	q.word, q.before, q.words = analysis.Run{}, analysis.Run{}, q.words[:0]
 	q.Finder.Forget()
 	q.reset()
 }
@@ -123,7 +122,7 @@ func (q *queryParser) reset() {
 	q.tokens = q.tokens[:0]
 }
 
-func (q *queryParser) isRequired(word tokenize.Run) bool { return word.Start < q.must }
+func (q *queryParser) isRequired(word analysis.Run) bool { return word.Start < q.must }
 
 // addTerm adds a term with its written form in the query, and calls fill for it, or finds
 // it if the query has it already. It returns its position, or -1 if there are maxTerms.
@@ -168,7 +167,7 @@ const (
 
 // parse parses text. The parser owns the result.
 func (q *queryParser) parse(text string) *parsedQuery {
-	q.text = tokenize.Normalize(names.Clip(text, maxQueryBytes))
+	q.text = analysis.Normalize(names.Clip(text, maxQueryBytes))
 	q.readLanguage()
 	q.spans, q.ends = appendValueSpans(q.spans[:0], q.text), appendClauseEnds(q.ends[:0], q.text)
 	q.findPhrases()
@@ -186,9 +185,9 @@ func (q *queryParser) parse(text string) *parsedQuery {
 // readLanguage finds out in which language the text is, and how it is read.
 func (q *queryParser) readLanguage() {
 	other := q.x.Language()
-	language := lexicon.LanguageOfNormalized(q.text, other)
+	language := analysis.LanguageOfNormalized(q.text, other)
 	if other == "" && q.x.Unspaced == 0 {
-		other = lexicon.English // names, and hardly a word besides
+		other = analysis.English // names, and hardly a word besides
 	}
 	q.own, q.reading = language, plain
 	switch {
@@ -197,9 +196,9 @@ func (q *queryParser) readLanguage() {
 		if language.IsUnspaced() {
 			q.reading = unspaced
 		}
-	case language == lexicon.Chinese && other == lexicon.English:
+	case language == analysis.Chinese && other == analysis.English:
 		q.reading = fromChinese
-	case language == lexicon.English && other == lexicon.Chinese:
+	case language == analysis.English && other == analysis.Chinese:
 		q.reading = intoChinese
 	default:
 		q.reading = unread
@@ -211,7 +210,7 @@ func (q *queryParser) caution() float64 {
 	switch {
 	case q.reading == fromChinese, q.reading == intoChinese:
 		return translation
-	case q.reading == unspaced && q.own == lexicon.Japanese:
+	case q.reading == unspaced && q.own == analysis.Japanese:
 		return inflection
 	}
 	return 0
@@ -257,9 +256,9 @@ func (q *queryParser) parseRuns() {
 	for i := range q.inParts {
 		q.inParts[i], q.foreignIn[i] = q.inParts[i][:0], 0
 	}
-	q.clause, q.before, q.must = 0, tokenize.Run{}, 0
+	q.clause, q.before, q.must = 0, analysis.Run{}, 0
 	span := 0
-	tokenize.EachRun(q.text, func(word tokenize.Run) {
+	analysis.EachRun(q.text, func(word analysis.Run) {
 		for word.Start >= q.ends[q.clause] {
 			q.clause++
 		}
@@ -274,7 +273,7 @@ func (q *queryParser) parseRuns() {
 		q.markRequired(word)
 		if word.Unspaced {
 			q.parseUnspaced(word, weight)
-			q.before = tokenize.Run{}
+			q.before = analysis.Run{}
 		} else {
 			q.parseWord(word, weight)
 		}
@@ -283,7 +282,7 @@ func (q *queryParser) parseRuns() {
 
 // markRequired marks the field of a word as required if a '+' precedes it. Before a
 // digit, the '+' is part of a number.
-func (q *queryParser) markRequired(word tokenize.Run) {
+func (q *queryParser) markRequired(word analysis.Run) {
 	mark := word.Start
 	for mark > 0 && q.text[mark-1] == '+' {
 		mark--
@@ -296,9 +295,9 @@ func (q *queryParser) markRequired(word tokenize.Run) {
 }
 
 // parseWord adds the parts of a word, and the whole of it.
-func (q *queryParser) parseWord(word tokenize.Run, weight float64) {
-	if len(word.Text) > tokenize.MaxWordBytes {
-		q.before = tokenize.Run{}
+func (q *queryParser) parseWord(word analysis.Run, weight float64) {
+	if len(word.Text) > analysis.MaxWordBytes {
+		q.before = analysis.Run{}
 		return
 	}
 	q.parsePhrase(word, weight)
@@ -307,20 +306,20 @@ func (q *queryParser) parseWord(word tokenize.Run, weight float64) {
 		weight *= ignoredWeight
 	}
 	parts, counting := 0, 0
-	tokenize.EachPart(word.Text, func(part string) {
+	analysis.EachPart(word.Text, func(part string) {
 		parts++
 		if q.addStem(part, weight, q.isRequired(word)) {
 			counting++
 		}
 	})
 	if counting == 0 {
-		q.before = tokenize.Run{}
+		q.before = analysis.Run{}
 		return
 	}
 	if parts > 1 {
 		q.addStem(word.Text, weight, false)
 		if whole, ok := q.FindStem(word.Text, ""); ok {
-			tokenize.EachPart(word.Text, func(part string) { q.standForHalf(whole, part) })
+			analysis.EachPart(word.Text, func(part string) { q.standForHalf(whole, part) })
 		}
 	}
 	q.join(word)
@@ -328,11 +327,11 @@ func (q *queryParser) parseWord(word tokenize.Run, weight float64) {
 }
 
 // parseIdentifier adds the identifier that starts with a word, if a parameter has it.
-func (q *queryParser) parseIdentifier(word tokenize.Run, weight float64) {
+func (q *queryParser) parseIdentifier(word analysis.Run, weight float64) {
 	if word.Start > 0 && q.text[word.Start-1] == '_' {
 		return
 	}
-	id := strings.ToLower(tokenize.LeadingIdentifier(q.text[word.Start:]))
+	id := strings.ToLower(analysis.LeadingIdentifier(q.text[word.Start:]))
 	if _, known := q.x.Find(id); known {
 		q.addTerm(id, id, weight, q.expand)
 	}
@@ -360,7 +359,7 @@ func (q *queryParser) isStop(token, word string) bool {
 
 // parseUnspaced adds the characters of a run without spaces, each two neighbours, and
 // what the words among them mean.
-func (q *queryParser) parseUnspaced(word tokenize.Run, weight float64) {
+func (q *queryParser) parseUnspaced(word analysis.Run, weight float64) {
 	s := &q.segmenter
 	s.CutRun(q.l, word.Text)
 	if q.keepAll {
@@ -377,13 +376,13 @@ func (q *queryParser) parseUnspaced(word tokenize.Run, weight float64) {
 // addCharacters adds the characters of the part of a run that starts there, and each two neighbours.
 func (q *queryParser) addCharacters(text string, start int, weight float64) {
 	alone, end := utf8.RuneCountInString(text) == 1, start
-	tokenize.EachCharacter(text, func(token string) {
+	analysis.EachCharacter(text, func(token string) {
 		_, size := utf8.DecodeRuneInString(token)
 		if size == len(token) {
 			end += size
 		}
 		q.across = size < len(token) && q.segmenter.IsAcross(end-len(token), end)
-		if (q.isStop(token, token) || lexicon.SaysLittle(token)) && !q.keepAll {
+		if (q.isStop(token, token) || analysis.SaysLittle(token)) && !q.keepAll {
 			return
 		}
 		own := weight
@@ -427,7 +426,7 @@ func (q *queryParser) addRequired(add func(tokens []uint32) []uint32) {
 
 // requireUnspaced makes every word of a run without spaces required, in its own or
 // another language, or if no word of it is known, any two neighbouring characters.
-func (q *queryParser) requireUnspaced(s *lexicon.Segmenter) {
+func (q *queryParser) requireUnspaced(s *analysis.Segmenter) {
 	known := false
 	s.EachWord(func(word string) {
 		known = true
@@ -443,7 +442,7 @@ func (q *queryParser) requireUnspaced(s *lexicon.Segmenter) {
 func (q *queryParser) appendTokensOf(tokens []uint32, word string) []uint32 {
 	start := len(tokens)
 	add := func(pairs bool) {
-		tokenize.EachCharacter(word, func(token string) {
+		analysis.EachCharacter(word, func(token string) {
 			if id, ok := q.x.Find(token); ok && len(token) > 4 == pairs {
 				tokens = append(tokens, id)
 			}
@@ -476,8 +475,8 @@ const (
 )
 
 func (q *queryParser) findPhrases() {
-	tokenize.EachRun(q.text, func(word tokenize.Run) {
-		if len(word.Text) <= tokenize.MaxWordBytes {
+	analysis.EachRun(q.text, func(word analysis.Run) {
+		if len(word.Text) <= analysis.MaxWordBytes {
 			q.words = append(q.words, stemmedWord{Run: word, stem: q.Stem(word.Text)})
 		}
 	})
@@ -528,7 +527,7 @@ func (q *queryParser) bestPhrase(words []stemmedWord) (best phraseMatch) {
 }
 
 // matchPhrase returns p in the given words, if they start with it.
-func (q *queryParser) matchPhrase(p *lexicon.Phrase, words []stemmedWord) (m phraseMatch, ok bool) {
+func (q *queryParser) matchPhrase(p *analysis.Phrase, words []stemmedWord) (m phraseMatch, ok bool) {
 	last := len(p.Words) - 1
 	if len(words) <= last {
 		return m, false
@@ -557,7 +556,7 @@ func (q *queryParser) adjoin(a, b stemmedWord) bool {
 }
 
 // parsePhrase adds the meaning of the phrase that starts with a word.
-func (q *queryParser) parsePhrase(word tokenize.Run, weight float64) {
+func (q *queryParser) parsePhrase(word analysis.Run, weight float64) {
 	p, ok := q.phrases[word.Start]
 	if !ok {
 		return
@@ -615,7 +614,7 @@ func (q *queryParser) expand(w *term) {
 		w.expansions = append(w.expansions, expansion{token: own, weight: 1, relation: equalTo})
 	} else {
 		w.importance = float64(float32(postings.IDF(0, q.x.Len()))) / 2
-		if tokenize.StartsUnspaced(w.text) {
+		if analysis.StartsUnspaced(w.text) {
 			w.importance *= unknownCharacters
 		}
 	}
@@ -675,9 +674,9 @@ func (q *queryParser) expandUnknown(w *term) {
 
 // join makes the word that this word and the previous one form together stand for each
 // of them.
-func (q *queryParser) join(word tokenize.Run) {
+func (q *queryParser) join(word analysis.Run) {
 	end := q.before.Start + len(q.before.Text)
-	if q.before.Text == "" || word.Start != end+1 || len(word.Text)+len(q.before.Text) > tokenize.MaxWordBytes {
+	if q.before.Text == "" || word.Start != end+1 || len(word.Text)+len(q.before.Text) > analysis.MaxWordBytes {
 		return
 	}
 	id, ok := q.FindStem(q.before.Text, word.Text)
@@ -735,7 +734,7 @@ func (q *queryParser) significanceOf(word string, known bool) significance {
 	switch lower := strings.ToLower(word); {
 	case q.l.IsIncidental(lower) || strings.ContainsAny(lower, "0123456789"):
 		return incidental
-	case tokenize.StartsUnspaced(word):
+	case analysis.StartsUnspaced(word):
 		return q.reading.characters(word, known, q.across, keyword.RarestIDF(q.x.Len()))
 	case q.isProperName(word):
 		return properName

@@ -13,8 +13,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/einolean/einolean/internal/keyword"
+	"github.com/einolean/einolean/internal/keyword/bm25/analysis"
 	"github.com/einolean/einolean/internal/keyword/bm25/postings"
-	"github.com/einolean/einolean/internal/keyword/bm25/tokenize"
 )
 
 // endsAt is a context that ends when it is asked for the nth time whether it has.
@@ -69,7 +69,7 @@ func TestTheSecondPassStartsAfresh(t *testing.T) {
 	for text, want := range map[string]string{
 		"the of":             "the false; of false; [] 0",
 		"of the. the of the": "of false; the false; [[0 1] [1 0]] 0",
-		"the of +" + strings.Repeat("z", tokenize.MaxWordBytes+1): "the false; of false; [] 0",
+		"the of +" + strings.Repeat("z", analysis.MaxWordBytes+1): "the false; of false; [] 0",
 		"+的": "的 true; [] 1",
 	} {
 		require.Equal(t, want, describe(parse(text)), "%q", text)

@@ -37,9 +37,9 @@ func init() {
 
 // Record is what is kept of the programs of one message of the model.
 type Record struct {
-	Programs     []SavedProgram
-	PendingCalls []string // the ids of the calls of the virtual turn under way
-	Batches      int
+	Programs []SavedProgram
+	Asked    []string // the ids of the calls of the virtual turn under way
+	Batches  int
 }
 
 // Kept is what is kept of one program.
@@ -116,7 +116,7 @@ func (j *Journal) Read(ctx context.Context) *Record {
 // Save hands the record to Eino.
 func (j *Journal) Save(ctx context.Context) error {
 	dup := *j.Record
-	dup.Programs, dup.PendingCalls = slices.Clone(dup.Programs), slices.Clone(dup.PendingCalls)
+	dup.Programs, dup.Asked = slices.Clone(dup.Programs), slices.Clone(dup.Asked)
 	return adk.SetRunLocalValue(ctx, recordKey, &dup)
 }
 

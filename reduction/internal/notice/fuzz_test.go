@@ -11,7 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/einolean/einolean/internal/display"
-	"github.com/einolean/einolean/reduction/internal/vault"
+	"github.com/einolean/einolean/reduction/internal/offload"
 )
 
 // FuzzExcerpt: a notice about a text fits, can be found again, and is valid UTF-8
@@ -86,6 +86,6 @@ func FuzzShowable(f *testing.F) {
 		f.Add(id)
 	}
 	f.Fuzz(func(t *testing.T, id string) {
-		require.True(t, Showable(vault.DefaultPath("/root", vault.TruncDir, id)))
+		require.True(t, Showable(offload.DefaultPath("/root", offload.TruncDir, id)))
 	})
 }

@@ -13,14 +13,13 @@ import (
 	"unicode/utf8"
 
 	"github.com/einolean/einolean/internal/display"
-	"github.com/einolean/einolean/internal/language"
-	"github.com/einolean/einolean/internal/texts"
+	"github.com/einolean/einolean/internal/prompt"
 )
 
 //go:embed notice
 var noticeFiles embed.FS
 
-var noticeTexts = texts.Load(noticeFiles, "notice")
+var noticeTexts = prompt.Load(noticeFiles, "notice")
 
 // Texts are the notices of one language.
 type Texts struct {
@@ -45,7 +44,7 @@ var (
 	chinese = parseNotices(noticeTexts.Chinese())
 )
 
-func parseNotices(t *texts.Texts) *Texts {
+func parseNotices(t *prompt.Texts) *Texts {
 	return &Texts{
 		Cleared:     t.Pieces("cleared"),
 		Page:        t.Pieces("page"),
@@ -66,7 +65,7 @@ func parseNotices(t *texts.Texts) *Texts {
 
 // Current are the notices of the current language.
 func Current() *Texts {
-	if language.Chinese() {
+	if prompt.Chinese() {
 		return chinese
 	}
 	return english
@@ -180,7 +179,7 @@ type Data struct {
 }
 
 // template is a notice with fields. It is immutable.
-type template []texts.Piece
+type template []prompt.Piece
 
 // fill replaces the fields by the data. It does not expand fields in the inserted
 // text.

@@ -18,9 +18,9 @@ import (
 
 	"github.com/einolean/einolean"
 	"github.com/einolean/einolean/internal/display"
+	"github.com/einolean/einolean/internal/programturn"
 	"github.com/einolean/einolean/internal/readtool"
 	"github.com/einolean/einolean/internal/toolschema"
-	"github.com/einolean/einolean/internal/virtual"
 	"github.com/einolean/einolean/reduction/internal/report"
 )
 
@@ -53,7 +53,7 @@ func (r *Reader) runOf(ctx context.Context) *run {
 func (r *Reader) Begin(ctx context.Context, tools []tool.BaseTool) (context.Context, []tool.BaseTool, error) {
 	found, at := findTool(ctx, tools, r.Name)
 	if r.Tool == nil {
-		return virtual.WithResults(context.WithValue(ctx, r, &run{kind: found}), unread{}), tools, nil
+		return programturn.WithResults(context.WithValue(ctx, r, &run{kind: found}), unread{}), tools, nil
 	}
 	switch found {
 	case none:
@@ -71,7 +71,7 @@ func (r *Reader) Begin(ctx context.Context, tools []tool.BaseTool) (context.Cont
 	default:
 		return ctx, nil, r.clash(fmt.Sprintf("the agent has a %T of that name", tools[at]))
 	}
-	return virtual.WithResults(context.WithValue(ctx, r, &run{kind: found}), r.Tool), tools, nil
+	return programturn.WithResults(context.WithValue(ctx, r, &run{kind: found}), r.Tool), tools, nil
 }
 
 // providedIn is the tool that a middleware of this package added; nil for any other.

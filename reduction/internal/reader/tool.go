@@ -20,7 +20,7 @@ import (
 	"github.com/einolean/einolean/internal/readtool"
 	"github.com/einolean/einolean/internal/safe"
 	"github.com/einolean/einolean/reduction/internal/notice"
-	"github.com/einolean/einolean/reduction/internal/vault"
+	"github.com/einolean/einolean/reduction/internal/offload"
 	"github.com/einolean/einolean/store"
 )
 
@@ -29,12 +29,12 @@ import (
 // data of others. It reads from several stores as if they were one.
 type Tool struct {
 	tool.InvokableTool
-	stores   []*vault.Store
+	stores   []*offload.Store
 	readable func(filePath string) bool
 }
 
 // NewTool returns the read tool of stores.
-func NewTool(name string, stores []*vault.Store, readable func(filePath string) bool, query readtool.JSONQuery) *Tool {
+func NewTool(name string, stores []*offload.Store, readable func(filePath string) bool, query readtool.JSONQuery) *Tool {
 	t := &Tool{stores: stores, readable: readable}
 	options := readtool.Options{Name: name, Ranges: t, Allowed: readable, JSONQuery: query}
 	if len(stores) == 1 { // one that only reads whole files is then asked once
@@ -52,7 +52,7 @@ func (*Tool) NamedBy() string { return "ReadFileToolName" }
 // ReadRange reads from the first store that has the file.
 func (t *Tool) ReadRange(ctx context.Context, filePath string, offset, length int64) (content io.ReadCloser, size int64, err error) {
 	for _, s := range t.stores {
-		if content, size, err = s.ReadRange(ctx, filePath, offset, length); err == nil || !vault.Missing(err, filePath) {
+		if content, size, err = s.ReadRange(ctx, filePath, offset, length); err == nil || !offload.Missing(err, filePath) {
 			return content, size, err
 		}
 	}
@@ -64,7 +64,7 @@ const maxStored = 64 << 20
 
 // Stored implements virtual.Results: the whole content of a readable file.
 func (t *Tool) Stored(ctx context.Context, filePath string) (string, error) {
-	if filePath = vault.Clean(filePath); !t.readable(filePath) {
+	if filePath = offload.Clean(filePath); !t.readable(filePath) {
 		return "", errors.New("this path cannot be read")
 	}
 	content, err := t.whole(ctx, filePath, maxStored)

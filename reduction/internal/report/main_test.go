@@ -7,7 +7,7 @@ import (
 	"os"
 	"testing"
 
-	"github.com/einolean/einolean/internal/twice"
+	"github.com/einolean/einolean/internal/dev/twice"
 )
 
 func TestMain(m *testing.M) { os.Exit(twice.Run(m)) }

@@ -13,8 +13,8 @@ import (
 
 	"github.com/einolean/einolean"
 	"github.com/einolean/einolean/internal/warn"
-	"github.com/einolean/einolean/reduction/internal/rule"
-	"github.com/einolean/einolean/reduction/internal/size"
+	"github.com/einolean/einolean/reduction/internal/tokencount"
+	"github.com/einolean/einolean/reduction/internal/toolpolicy"
 )
 
 // Outcome is what became of a result, in bytes of text.
@@ -22,7 +22,7 @@ type Outcome struct {
 	Kind          einolean.Kind
 	Before, After int
 	Path, By      string
-	Reason        rule.Reason
+	Reason        toolpolicy.Reason
 	Stream        bool
 	Err           error
 }
@@ -47,8 +47,8 @@ func (r Reporter) Result(ctx context.Context, tool, callID string, o Outcome) {
 		return
 	}
 	r.Send(ctx, einolean.Event{Kind: o.Kind, Tool: tool, CallID: callID, Err: o.Err, Output: &einolean.OutputChange{
-		Before: einolean.Size{Bytes: o.Before, Tokens: size.OfBytes(o.Before)},
-		After:  einolean.Size{Bytes: o.After, Tokens: size.OfBytes(o.After)},
+		Before: einolean.Size{Bytes: o.Before, Tokens: tokencount.OfBytes(o.Before)},
+		After:  einolean.Size{Bytes: o.After, Tokens: tokencount.OfBytes(o.After)},
 		Path:   o.Path, Rule: o.By, Reason: string(o.Reason), Stream: o.Stream,
 	}})
 }

@@ -19,7 +19,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/einolean/einolean/internal/toolnames"
-	"github.com/einolean/einolean/toolsearch/internal/hidden"
+	"github.com/einolean/einolean/toolsearch/internal/catalog"
 )
 
 // world has some tools, some of which a model may see.
@@ -102,12 +102,12 @@ func TestAnnouncer_TextsNameTheToolsThatExist(t *testing.T) {
 }
 
 // setOf is tools of these names.
-func setOf(names ...string) *hidden.Set {
-	tools := make([]*hidden.Tool, len(names))
+func setOf(names ...string) *catalog.Set {
+	tools := make([]*catalog.Tool, len(names))
 	for i, name := range names {
-		tools[i] = &hidden.Tool{Info: &schema.ToolInfo{Name: name}}
+		tools[i] = &catalog.Tool{Info: &schema.ToolInfo{Name: name}}
 	}
-	return hidden.New(tools)
+	return catalog.New(tools)
 }
 
 // announceOften announces the tools of 25 random model calls.

@@ -17,19 +17,19 @@ import (
 	"github.com/cloudwego/eino/schema"
 	"github.com/stretchr/testify/require"
 
+	"github.com/einolean/einolean/internal/continuation"
 	"github.com/einolean/einolean/internal/dev/adktest"
-	"github.com/einolean/einolean/internal/lenient"
+	"github.com/einolean/einolean/internal/jsontext"
 	"github.com/einolean/einolean/internal/message"
-	"github.com/einolean/einolean/internal/session"
 	"github.com/einolean/einolean/internal/toolnames"
+	"github.com/einolean/einolean/toolsearch/internal/protocol"
 	"github.com/einolean/einolean/toolsearch/internal/runstate"
-	"github.com/einolean/einolean/toolsearch/internal/say"
 )
 
 var (
 	lists        = []string{FormatList([]string{"a"}, ""), FormatList([]string{"a", "b"}, "")}
 	changeText   = toolnames.ChangedOpen + "\nadded: c\n" + toolnames.ChangedClose
-	prefetchText = say.Offer([]say.Described{{Name: "a", Call: "a()"}}, "take it")
+	prefetchText = protocol.Offer([]protocol.Described{{Name: "a", Call: "a()"}}, "take it")
 )
 
 // anyMessage is a message of any kind.
@@ -63,10 +63,10 @@ func anyMessages[M adk.MessageType](r *rand.Rand) (msgs []M) {
 // fakeAgent has hidden tools with names of one letter, and a tool of its own.
 type fakeAgent struct{}
 
-func (fakeAgent) HasHiddenTool(name string) bool            { return len(name) == 1 }
-func (fakeAgent) HasOwnTool(name string) bool               { return name == "own" }
-func (fakeAgent) RequestedTools(lenient.Arguments) []string { return nil }
-func (fakeAgent) RecordsCalls() bool                        { return true }
+func (fakeAgent) HasHiddenTool(name string) bool             { return len(name) == 1 }
+func (fakeAgent) HasOwnTool(name string) bool                { return name == "own" }
+func (fakeAgent) RequestedTools(jsontext.Arguments) []string { return nil }
+func (fakeAgent) RecordsCalls() bool                         { return true }
 
 // syncUsage reads messages and adds the pending ones to the usage, as a hook does. Every other message of a user gets
 // prefetched tools. It returns the texts of all users' messages.
@@ -78,7 +78,7 @@ func syncUsage[M adk.MessageType](h *History[M], msgs []M) []string {
 func addPending[M adk.MessageType](h *History[M]) []string {
 	for _, e := range h.TakePending() {
 		if e.IsFromUser() && len(userTexts(h, e))%2 == 0 {
-			e.Prefetched = say.Offer([]say.Described{{Name: "b", Call: "b()"}}, e.Text())
+			e.Prefetched = protocol.Offer([]protocol.Described{{Name: "b", Call: "b()"}}, e.Text())
 		}
 		h.Usage.Add(e.Content, e.Outcomes, fakeAgent{})
 	}
@@ -160,7 +160,7 @@ func testEdits[M adk.MessageType](t *testing.T) {
 // requireEdited requires that a history has this list, and the prefetched tools that addPending chose.
 func requireEdited(t *testing.T, came, out []string, list, where string) {
 	t.Helper()
-	isOurs := func(text string) bool { return isAnnouncement(text) || say.IsOffer(text) }
+	isOurs := func(text string) bool { return isAnnouncement(text) || protocol.IsOffer(text) }
 	require.Equal(t, slices.DeleteFunc(slices.Clone(came), isOurs), slices.DeleteFunc(slices.Clone(out), isOurs), where)
 	lists := slices.DeleteFunc(slices.Clone(out), func(text string) bool { return !isAnnouncement(text) })
 	if list == "" || len(lists) == 0 && strings.Contains(strings.Join(out, ""), list) { // it is a part of another message
@@ -169,7 +169,7 @@ func requireEdited(t *testing.T, came, out []string, list, where string) {
 		require.Equal(t, []string{list}, lists, where)
 	}
 	for i, text := range out {
-		if say.IsOffer(text) {
+		if protocol.IsOffer(text) {
 			after := slices.DeleteFunc(slices.Clone(out[:i]), isAnnouncement)
 			require.Contains(t, text, `"hint":`, where)
 			require.True(t, len(after) > 0 && strings.Contains(text, after[len(after)-1]), "%s: %q", where, out)
@@ -262,7 +262,7 @@ func testOrder[M adk.MessageType](t *testing.T) {
 				for range 1 + r.IntN(3) {
 					names = append(names, string(rune('a'+r.IntN(26))))
 				}
-				results = append(results, adktest.Result[M](id, toolnames.Search, say.JSON(say.Answer{Matches: names})))
+				results = append(results, adktest.Result[M](id, toolnames.Search, protocol.JSON(protocol.Answer{Matches: names})))
 			}
 			inOrder = append(append(inOrder, message.Calling[M](calls)), results...)
 			r.Shuffle(len(results), func(i, j int) { results[i], results[j] = results[j], results[i] })
@@ -294,16 +294,16 @@ func testRequest[M adk.MessageType](t *testing.T) {
 	for _, c := range []struct {
 		name   string
 		now    Request[M]
-		stales []session.Continuation
+		stales []continuation.Continuation
 	}{
 		{"the same", of(lists[0], []string{"a", "b"}, "does"), nil},
 		{"tools in another order", of(lists[0], []string{"b", "a"}, "does"), nil},
-		{"another list", of(lists[1], []string{"a", "b"}, "does"), []session.Continuation{session.Stored, session.StoredWithTools, session.SignedThinking}},
-		{"another tool", of(lists[0], []string{"a"}, "does"), []session.Continuation{session.StoredWithTools}},
-		{"another definition", of(lists[0], []string{"a", "b"}, "does not"), []session.Continuation{session.SignedThinking}},
+		{"another list", of(lists[1], []string{"a", "b"}, "does"), []continuation.Continuation{continuation.Stored, continuation.StoredWithTools, continuation.SignedThinking}},
+		{"another tool", of(lists[0], []string{"a"}, "does"), []continuation.Continuation{continuation.StoredWithTools}},
+		{"another definition", of(lists[0], []string{"a", "b"}, "does not"), []continuation.Continuation{continuation.SignedThinking}},
 	} {
 		before, after := was.ContinuationGuard(nil), c.now.ContinuationGuard(func(context.Context) {})
-		for _, tie := range []session.Continuation{session.Stored, session.StoredWithTools, session.SignedThinking} {
+		for _, tie := range []continuation.Continuation{continuation.Stored, continuation.StoredWithTools, continuation.SignedThinking} {
 			stale := after.Stale([]M{NewReminder[M](lists[0]), adktest.User[M]("please")})(2, tie, before.Mark(nil, tie))
 			require.Equal(t, slices.Contains(c.stales, tie), stale, "%s, %v", c.name, tie)
 		}

@@ -12,8 +12,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/einolean/einolean/internal/lenient"
-	"github.com/einolean/einolean/internal/race"
+	"github.com/einolean/einolean/internal/dev/race"
+	"github.com/einolean/einolean/internal/jsontext"
 	"github.com/einolean/einolean/toolsearch/internal/runstate"
 )
 
@@ -29,10 +29,10 @@ func has(name string) bool {
 // testAgent has the hidden tools t0 to t29.
 type testAgent struct{}
 
-func (testAgent) HasHiddenTool(name string) bool            { return has(name) }
-func (testAgent) HasOwnTool(name string) bool               { return name == "own" }
-func (testAgent) RequestedTools(lenient.Arguments) []string { return []string{"t1"} }
-func (testAgent) RecordsCalls() bool                        { return true }
+func (testAgent) HasHiddenTool(name string) bool             { return has(name) }
+func (testAgent) HasOwnTool(name string) bool                { return name == "own" }
+func (testAgent) RequestedTools(jsontext.Arguments) []string { return []string{"t1"} }
+func (testAgent) RecordsCalls() bool                         { return true }
 
 func random(t *testing.T) *rand.Rand {
 	seed := rand.Uint64()

@@ -17,10 +17,10 @@ import (
 	"github.com/cloudwego/eino/schema"
 	"github.com/stretchr/testify/require"
 
-	"github.com/einolean/einolean/internal/lenient"
-	"github.com/einolean/einolean/internal/race"
+	"github.com/einolean/einolean/internal/dev/race"
+	"github.com/einolean/einolean/internal/jsontext"
 	"github.com/einolean/einolean/internal/toolnames"
-	"github.com/einolean/einolean/toolsearch/internal/hidden"
+	"github.com/einolean/einolean/toolsearch/internal/catalog"
 	"github.com/einolean/einolean/toolsearch/internal/history"
 	"github.com/einolean/einolean/toolsearch/internal/native"
 	"github.com/einolean/einolean/toolsearch/internal/slots"
@@ -41,13 +41,13 @@ func some(r *rand.Rand, prefix string, n, of int) (names []string) {
 	return names
 }
 
-func setOf(names ...string) *hidden.Set {
-	tools := make([]*hidden.Tool, len(names))
+func setOf(names ...string) *catalog.Set {
+	tools := make([]*catalog.Tool, len(names))
 	for i, name := range names {
 		info := &schema.ToolInfo{Name: name, Desc: "does " + name, Extra: map[string]any{"_eino_claude_breakpoint": true}}
-		tools[i] = &hidden.Tool{Info: info, CheckpointInfo: info}
+		tools[i] = &catalog.Tool{Info: info, CheckpointInfo: info}
 	}
-	return hidden.New(tools)
+	return catalog.New(tools)
 }
 
 func among(names []string) toolnames.Set {
@@ -94,7 +94,7 @@ func (listAgent) IsGone(name string) bool     { return name == "t38" || name == 
 
 func (c someCall) HasHiddenTool(name string) bool              { return c.Tools.Lookup(name) != nil }
 func (c someCall) HasOwnTool(string) bool                      { return false }
-func (c someCall) RequestedTools(lenient.Arguments) []string   { return nil }
+func (c someCall) RequestedTools(jsontext.Arguments) []string  { return nil }
 func (c someCall) RecordsCalls() bool                          { return true }
 func (c someCall) MayShow(_ context.Context, name string) bool { return !c.denied[name] }
 
@@ -110,7 +110,7 @@ func anyCall(t *testing.T, r *rand.Rand) (c someCall) {
 	c.Prefetched = among(some(r, "t", 3, 40))
 	c.denied = among(some(r, "t", 5*r.IntN(2), 40))
 	c.Agent = listAgent{}
-	c.May = func(e *hidden.Tool) bool { return !c.denied[e.Info.Name] }
+	c.May = func(e *catalog.Tool) bool { return !c.denied[e.Info.Name] }
 	c.Follows = r.IntN(2) == 0
 	if c.State.HadModelCall = c.Follows || r.IntN(2) == 0; c.State.HadModelCall {
 		c.State.Visible, c.State.ShowsAll = some(r, "t", 10, 40), r.IntN(3) == 0

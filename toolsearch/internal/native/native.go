@@ -13,7 +13,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/einolean/einolean/internal/adkrun"
+	"github.com/einolean/einolean/internal/einorun"
 	"github.com/einolean/einolean/internal/safe"
 )
 
@@ -82,7 +82,7 @@ var adaptersByModelType = map[string]struct{ client, hosted string }{
 }
 
 // MostTools is how many tools the provider of a model takes in a request; 0 if that is unknown.
-func MostTools(model any) int { return mostTools[adkrun.TypeOf(model)] }
+func MostTools(model any) int { return mostTools[einorun.TypeOf(model)] }
 
 // Choose returns the rules for an adapter, or those that follow from a model, where the provider takes
 // part in the search of an agent of a message type. An error that wraps ErrUnsupported is about the
@@ -115,7 +115,7 @@ func adapterFor(asked string, model any) (string, error) {
 		}
 		return asked, nil
 	}
-	typ := adkrun.ReportedType(model)
+	typ := einorun.ReportedType(model)
 	can, known := adaptersByModelType[typ]
 	switch {
 	case asked == "" && can.client != "":

@@ -18,9 +18,9 @@ import (
 	"github.com/cloudwego/eino/schema"
 	"github.com/stretchr/testify/require"
 
+	"github.com/einolean/einolean/internal/dev/race"
 	"github.com/einolean/einolean/internal/message"
-	"github.com/einolean/einolean/internal/race"
-	"github.com/einolean/einolean/toolsearch/internal/hidden"
+	"github.com/einolean/einolean/toolsearch/internal/catalog"
 	"github.com/einolean/einolean/toolsearch/internal/history"
 	"github.com/einolean/einolean/toolsearch/internal/native"
 )
@@ -101,7 +101,7 @@ func testRewriting[M adk.MessageType](t *testing.T, k kind[M]) {
 		denied := among(some(r, "t", 3, 10))
 		h := native.RewriteInput{
 			Rules: anyRules(t, r), Tools: tools,
-			Findable: func(e *hidden.Tool) bool { return !denied[e.Info.Name] },
+			Findable: func(e *catalog.Tool) bool { return !denied[e.Info.Name] },
 		}
 		for e := range tools.All() {
 			if r.IntN(2) == 0 {

@@ -16,7 +16,7 @@ import (
 	"github.com/cloudwego/eino/schema"
 	"github.com/stretchr/testify/require"
 
-	"github.com/einolean/einolean/toolsearch/internal/hidden"
+	"github.com/einolean/einolean/toolsearch/internal/catalog"
 	"github.com/einolean/einolean/toolsearch/internal/runstate"
 )
 
@@ -125,9 +125,9 @@ func TestSavedState_OutsideRunIsOfThisProcess(t *testing.T) {
 func TestSources_KeepTheLastListing(t *testing.T) {
 	ctx, sources := context.Background(), &runstate.Sources{}
 	require.Same(t, sources, runstate.SourcesFrom(sources.With(ctx)))
-	first, second := hidden.New([]*hidden.Tool{{Info: &schema.ToolInfo{Name: "a"}}}), hidden.New([]*hidden.Tool{{Info: &schema.ToolInfo{Name: "b"}}})
-	ask := func(set *hidden.Set, err error) (*hidden.Set, error) {
-		return sources.List(ctx, "key", "Tools", func() (*hidden.Set, error) { return set, err })
+	first, second := catalog.New([]*catalog.Tool{{Info: &schema.ToolInfo{Name: "a"}}}), catalog.New([]*catalog.Tool{{Info: &schema.ToolInfo{Name: "b"}}})
+	ask := func(set *catalog.Set, err error) (*catalog.Set, error) {
+		return sources.List(ctx, "key", "Tools", func() (*catalog.Set, error) { return set, err })
 	}
 	got, err := ask(nil, errors.New("down"))
 	require.ErrorContains(t, err, "down")
@@ -139,7 +139,7 @@ func TestSources_KeepTheLastListing(t *testing.T) {
 		got, err = ask(nil, errors.New("down"))
 		require.ErrorContains(t, err, "down")
 		require.Same(t, first, got)
-		got, err = sources.List(ctx, "key", "Tools", func() (*hidden.Set, error) { panic("no") })
+		got, err = sources.List(ctx, "key", "Tools", func() (*catalog.Set, error) { panic("no") })
 		require.ErrorContains(t, err, "no")
 		require.Same(t, first, got)
 	}
@@ -149,7 +149,7 @@ func TestSources_KeepTheLastListing(t *testing.T) {
 
 	free, done := make(chan struct{}), make(chan struct{})
 	short, cancel := context.WithCancel(ctx)
-	got, err = sources.List(short, "key", "Tools", func() (*hidden.Set, error) {
+	got, err = sources.List(short, "key", "Tools", func() (*catalog.Set, error) {
 		defer close(done)
 		cancel()
 		<-free
@@ -157,7 +157,7 @@ func TestSources_KeepTheLastListing(t *testing.T) {
 	})
 	require.ErrorIs(t, err, context.Canceled)
 	require.Same(t, second, got)
-	other, err := sources.List(ctx, "another key", "Tools", func() (*hidden.Set, error) { return first, nil })
+	other, err := sources.List(ctx, "another key", "Tools", func() (*catalog.Set, error) { return first, nil })
 	require.NoError(t, err, "nobody else waits")
 	require.Same(t, first, other)
 	close(free)

@@ -15,9 +15,9 @@ import (
 	"github.com/cloudwego/eino/components/tool"
 	"github.com/cloudwego/eino/schema"
 
-	"github.com/einolean/einolean/internal/adkrun"
+	"github.com/einolean/einolean/internal/einorun"
 	"github.com/einolean/einolean/internal/safe"
-	"github.com/einolean/einolean/toolsearch/internal/hidden"
+	"github.com/einolean/einolean/toolsearch/internal/catalog"
 )
 
 // form is how a tool is called: at once, in pieces, or both; with and for text, or, which is
@@ -105,8 +105,8 @@ func Answering(ctx context.Context, text string) Invocation {
 }
 
 // Running is a call of a tool.
-func Running(ctx context.Context, t *hidden.Tool, args string) Invocation {
-	return Invocation{ctx: ctx, tool: t.Value, typ: t.Type(), args: args, isSilent: adkrun.RunsCallbacks(t.Value)}
+func Running(ctx context.Context, t *catalog.Tool, args string) Invocation {
+	return Invocation{ctx: ctx, tool: t.Value, typ: t.Type(), args: args, isSilent: einorun.RunsCallbacks(t.Value)}
 }
 
 type invokeSlot[I, O any] struct{ *slot }

@@ -29,7 +29,7 @@ import (
 	"github.com/einolean/einolean/internal/message"
 	"github.com/einolean/einolean/internal/safe"
 	"github.com/einolean/einolean/internal/toolnames"
-	"github.com/einolean/einolean/toolsearch/internal/hidden"
+	"github.com/einolean/einolean/toolsearch/internal/catalog"
 )
 
 // Kind says what the name of a call stands for.
@@ -48,7 +48,7 @@ const (
 // Run is what slots ask of the run whose tools they stand for.
 type Host interface {
 	// Lookup says what a call is for. The tool is that of Hidden, and nil otherwise.
-	Lookup(message.ToolCall) (*hidden.Tool, CallTarget)
+	Lookup(message.ToolCall) (*catalog.Tool, CallTarget)
 	// Names are the hidden tools that may be meant by an alias, the likeliest first.
 	Names(context.Context) iter.Seq[string]
 	// Admit reports whether a call of a hidden tool must not run, and the answer to it.
@@ -88,14 +88,14 @@ func Is(t tool.BaseTool) bool {
 
 // Plan is the slots for a set of tools. It is made once for many runs.
 type Plan struct {
-	tools      []*hidden.Tool // bound for the run
-	places     map[string]int // of their names
-	shared     []toolForm     // of the slots that change; the last one serves the calls without a slot
-	namesFixed bool           // Eino keeps the names of listed tools
+	tools      []*catalog.Tool // bound for the run
+	places     map[string]int  // of their names
+	shared     []toolForm      // of the slots that change; the last one serves the calls without a slot
+	namesFixed bool            // Eino keeps the names of listed tools
 }
 
 // NewPlan plans slots for tools. Others may join if it says so.
-func NewPlan(tools *hidden.Set, joining bool) *Plan {
+func NewPlan(tools *catalog.Set, joining bool) *Plan {
 	p, rest := &Plan{places: map[string]int{}, namesFixed: !rereadsToolNames()}, [forms]int{}
 	for t := range tools.All() {
 		if tools.Len() > mostBound && !p.namesFixed {
@@ -178,7 +178,7 @@ func (s *Slots) Without(infos []*schema.ToolInfo) []*schema.ToolInfo {
 type slot struct {
 	slots *Slots
 	at    int              // among those that change
-	tool  *hidden.Tool     // that it is bound to for the run; nil: it changes
+	tool  *catalog.Tool    // that it is bound to for the run; nil: it changes
 	info  *schema.ToolInfo // of this tool
 }
 
@@ -200,8 +200,8 @@ var unused = sync.OnceValue(func() []schema.ToolInfo {
 // binding is what a changing slot stands for. The zero value stands for nothing.
 type binding struct {
 	name string
-	why  CallTarget   // Hidden, or what the answer says
-	tool *hidden.Tool // of Hidden
+	why  CallTarget    // Hidden, or what the answer says
+	tool *catalog.Tool // of Hidden
 }
 
 // bound is what a changing slot stands for.
@@ -262,7 +262,7 @@ func (s *slot) callOf(ctx context.Context, args string) Invocation {
 }
 
 // target is what a call of the slot is for.
-func (s *slot) target(ctx context.Context) (name string, why CallTarget, t *hidden.Tool) {
+func (s *slot) target(ctx context.Context) (name string, why CallTarget, t *catalog.Tool) {
 	if s.tool != nil {
 		name, run := s.tool.Info.Name, s.slots.run
 		t, why = run.Lookup(message.ToolCall{Name: name})
@@ -349,7 +349,7 @@ func interruptedCalls(ctx context.Context) []message.ToolCall {
 
 // Later are the names of tools that joined the run and can be called from the next one on: Eino keeps
 // the names of those that it lists.
-func (s *Slots) UnbindableTools(tools *hidden.Set) (names []string) {
+func (s *Slots) UnbindableTools(tools *catalog.Set) (names []string) {
 	if !s.namesFixed {
 		return nil
 	}

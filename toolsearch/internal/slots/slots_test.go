@@ -24,7 +24,7 @@ import (
 
 	"github.com/einolean/einolean/internal/message"
 	"github.com/einolean/einolean/internal/toolnames"
-	"github.com/einolean/einolean/toolsearch/internal/hidden"
+	"github.com/einolean/einolean/toolsearch/internal/catalog"
 )
 
 // fakeRun is a run with the tools of these names. A call of a name that is gone gets an answer.
@@ -33,7 +33,7 @@ type fakeRun struct {
 	gone   map[string]bool
 }
 
-func (r fakeRun) Lookup(c message.ToolCall) (*hidden.Tool, CallTarget) {
+func (r fakeRun) Lookup(c message.ToolCall) (*catalog.Tool, CallTarget) {
 	switch {
 	case r.hidden[c.Name] != nil:
 		return r.tool(c.Name), Hidden
@@ -45,8 +45,8 @@ func (r fakeRun) Lookup(c message.ToolCall) (*hidden.Tool, CallTarget) {
 	return nil, Unknown
 }
 
-func (r fakeRun) tool(name string) *hidden.Tool {
-	return &hidden.Tool{Info: &schema.ToolInfo{Name: name, Desc: "does " + name}, Value: r.hidden[name]}
+func (r fakeRun) tool(name string) *catalog.Tool {
+	return &catalog.Tool{Info: &schema.ToolInfo{Name: name, Desc: "does " + name}, Value: r.hidden[name]}
 }
 
 func (r fakeRun) ResolveCallTool(ctx context.Context, args string) Invocation {
@@ -89,11 +89,11 @@ func begin(r fakeRun, kept, joining bool) *Slots {
 	tried := rereadsToolNames
 	defer func() { rereadsToolNames = tried }()
 	rereadsToolNames = func() bool { return !kept }
-	var tools []*hidden.Tool
+	var tools []*catalog.Tool
 	for _, name := range slices.Sorted(maps.Keys(r.hidden)) {
 		tools = append(tools, r.tool(name))
 	}
-	return NewPlan(hidden.New(tools), joining).Begin(context.Background(), r)
+	return NewPlan(catalog.New(tools), joining).Begin(context.Background(), r)
 }
 
 // node is Eino's part: calls made through one tools node, which asks for names before each round, or
@@ -255,7 +255,7 @@ type reading struct {
 	bytes *int
 }
 
-func (r reading) Lookup(c message.ToolCall) (*hidden.Tool, CallTarget) {
+func (r reading) Lookup(c message.ToolCall) (*catalog.Tool, CallTarget) {
 	if *r.bytes += len(c.Args); c.Name == toolnames.Call && json.Valid([]byte(c.Args)) {
 		return nil, Enhanced
 	}

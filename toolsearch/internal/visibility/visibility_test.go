@@ -13,7 +13,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/einolean/einolean/internal/race"
+	"github.com/einolean/einolean/internal/dev/race"
 	"github.com/einolean/einolean/toolsearch/internal/history"
 	"github.com/einolean/einolean/toolsearch/internal/runstate"
 	"github.com/einolean/einolean/toolsearch/internal/visibility"

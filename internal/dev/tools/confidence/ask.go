@@ -13,8 +13,7 @@ import (
 
 	"github.com/einolean/einolean/internal/keyword"
 	"github.com/einolean/einolean/internal/keyword/bm25"
-	"github.com/einolean/einolean/internal/keyword/bm25/lexicon"
-	"github.com/einolean/einolean/internal/keyword/bm25/lists"
+	"github.com/einolean/einolean/internal/keyword/bm25/analysis"
 )
 
 // scorer is a way to rank documents.
@@ -28,7 +27,7 @@ type search func(text string) ([]keyword.Hit, error)
 
 var scorers = []scorer{
 	{"bm25", func(docs []keyword.Doc) (search, float64) {
-		x := bm25.New(lexicon.Read(lists.Files), docs)
+		x := bm25.New(analysis.Read(analysis.Lists()), docs)
 		return func(text string) ([]keyword.Hit, error) { return x.Search(context.Background(), text, 1) }, x.DescriptionWords()
 	}},
 	{"keyword", func(docs []keyword.Doc) (search, float64) {

@@ -12,8 +12,8 @@ import (
 	einosearch "github.com/cloudwego/eino/adk/middlewares/dynamictool/toolsearch"
 	"github.com/cloudwego/eino/components/tool"
 
-	"github.com/einolean/einolean/internal/adkrun"
 	"github.com/einolean/einolean/internal/dev/adktest"
+	"github.com/einolean/einolean/internal/einorun"
 	"github.com/einolean/einolean/toolsearch"
 	"github.com/einolean/einolean/toolsearch/index"
 )
@@ -34,8 +34,8 @@ func made(n int) []tool.BaseTool {
 
 // searchTool is the tool that a middleware adds for searching.
 func searchTool(ctx context.Context, m adk.ChatModelAgentMiddleware) (context.Context, tool.InvokableTool, error) {
-	var rc adkrun.Run
-	ctx, err := adkrun.Begin(ctx, m, &rc)
+	var rc einorun.Run
+	ctx, err := einorun.Begin(ctx, m, &rc)
 	if err != nil {
 		return ctx, nil, err
 	}

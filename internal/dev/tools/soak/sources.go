@@ -17,7 +17,7 @@ import (
 	"github.com/cloudwego/eino/schema"
 
 	"github.com/einolean/einolean/internal/dev/adktest"
-	"github.com/einolean/einolean/internal/race"
+	"github.com/einolean/einolean/internal/dev/race"
 )
 
 // order is the arguments of a tool: what it returns, and how.

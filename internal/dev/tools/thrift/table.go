@@ -14,8 +14,8 @@ import (
 
 	"github.com/cloudwego/eino/schema"
 
-	"github.com/einolean/einolean/internal/compact"
 	"github.com/einolean/einolean/internal/dev/replay"
+	"github.com/einolean/einolean/internal/jsontext"
 	"github.com/einolean/einolean/internal/tokens"
 )
 
@@ -49,7 +49,7 @@ func compactedOf(text string) (c compacted, err error) {
 		return c, err
 	}
 	of := func(text string) (before, after int) {
-		short, _ := compact.Text(text)
+		short, _ := jsontext.Compact(text)
 		return tokens.Of(text), tokens.Of(short)
 	}
 	c.before, c.after = of(text)

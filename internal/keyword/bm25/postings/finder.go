@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"github.com/einolean/einolean/internal/keyword"
-	"github.com/einolean/einolean/internal/keyword/bm25/tokenize"
+	"github.com/einolean/einolean/internal/keyword/bm25/analysis"
 	"github.com/einolean/einolean/internal/keyword/names"
 )
 
@@ -89,7 +89,7 @@ func (f *Finder) Stem(word string) string {
 		}
 	}
 	f.letters = append(f.letters[:0], word...)
-	return f.Keep(tokenize.StemInPlace(f.letters))
+	return f.Keep(analysis.StemInPlace(f.letters))
 }
 
 // FindStem finds the token of two words written as one.
@@ -102,7 +102,7 @@ func (f *Finder) FindStem(a, b string) (token uint32, ok bool) {
 			return f.x.Find(p.tokens.Word(p.wordTokens[id]))
 		}
 	}
-	return f.x.findBytes(tokenize.StemInPlace(word))
+	return f.x.findBytes(analysis.StemInPlace(word))
 }
 
 // KnowsAny reports whether a document uses one of the stems.
@@ -113,7 +113,7 @@ func (f *Finder) KnowsAny(stems []string) bool {
 // IsUsed reports whether documents use every two neighbouring characters of a word.
 func (f *Finder) IsUsed(word string) bool {
 	used := true
-	tokenize.EachCharacter(word, func(token string) {
+	analysis.EachCharacter(word, func(token string) {
 		if _, ok := f.x.Find(token); !ok {
 			used = false
 		}
@@ -123,12 +123,12 @@ func (f *Finder) IsUsed(word string) bool {
 
 // Split cuts a word into the two most common words that documents use.
 func (f *Finder) Split(word string) (left, right uint32, ok bool) {
-	if !tokenize.IsASCII(word) {
+	if !analysis.IsASCII(word) {
 		return 0, 0, false
 	}
 	best := 0
 	for at := 1; at < len(word); at++ {
-		if min(at, len(word)-at) < minAffix && tokenize.IsDigit(word[at-1]) == tokenize.IsDigit(word[at]) {
+		if min(at, len(word)-at) < minAffix && analysis.IsDigit(word[at-1]) == analysis.IsDigit(word[at]) {
 			continue
 		}
 		l, ok1 := f.FindStem(word[:at], "")
@@ -158,7 +158,7 @@ const (
 // AffixesOf returns the words of names that begin or end with word and those that word
 // begins or ends with, at most maxAffixes.
 func (f *Finder) AffixesOf(word string) []Like {
-	if len(word) < minAffix || !tokenize.IsASCII(word) {
+	if len(word) < minAffix || !analysis.IsASCII(word) {
 		return nil
 	}
 	found := f.affixes[:0]
@@ -208,7 +208,7 @@ func (f *Finder) backwards(text string) string {
 // or end with it or with which it begins or ends, most likely first.
 func (f *Finder) CorrectionsOf(word string) []Correction {
 	meant := f.meant[:0]
-	if len(word) >= minTyped && len(word) <= tokenize.MaxWordBytes && tokenize.IsASCII(word) {
+	if len(word) >= minTyped && len(word) <= analysis.MaxWordBytes && analysis.IsASCII(word) {
 		for i := range f.x.parts {
 			meant = f.appendCorrections(meant, &f.x.parts[i], word)
 		}

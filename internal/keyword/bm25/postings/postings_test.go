@@ -14,9 +14,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/einolean/einolean/internal/keyword"
-	"github.com/einolean/einolean/internal/keyword/bm25/tokenize"
+	"github.com/einolean/einolean/internal/keyword/bm25/analysis"
 	"github.com/einolean/einolean/internal/keyword/names"
-	"github.com/einolean/einolean/internal/keyword/wordlist"
 )
 
 // Each limit on what is read of a document has a word just inside it and one just
@@ -44,7 +43,7 @@ func TestLimitsOfDocuments(t *testing.T) {
 		"value": {maxNameBytes - 5, func(n int) keyword.Doc {
 			return keyword.Doc{Params: params(0, keyword.Param{Enum: []string{pad(n) + "zebra"}})}
 		}},
-		"word": {tokenize.MaxWordBytes - 5, func(n int) keyword.Doc { return keyword.Doc{Description: strings.Repeat("z", n) + "zebra"} }},
+		"word": {analysis.MaxWordBytes - 5, func(n int) keyword.Doc { return keyword.Doc{Description: strings.Repeat("z", n) + "zebra"} }},
 	} {
 		require.True(t, hasToken(viewOf(limit.doc(limit.at))), name)
 		require.False(t, hasToken(viewOf(limit.doc(limit.at+1))), name)
@@ -162,7 +161,7 @@ func finderOf(x *View) *Finder { return &Finder{x: x} }
 
 // indexOf is an index that has these tokens, all of them in names.
 func indexOf(texts ...string) *View {
-	s := &Segment{List: names.NewList(nil), tokens: wordlist.New(texts), words: wordlist.New(nil), nameWords: names.AllOf(len(texts))}
+	s := &Segment{List: names.NewList(nil), tokens: New(texts), words: New(nil), nameWords: names.AllOf(len(texts))}
 	s.forward, s.backward = newAffixes(s.tokens, s.nameWords)
 	s.pairs = newPairs(texts)
 	return NewView([]Part{{Segment: s}})
@@ -180,7 +179,7 @@ func textsOf(x *View) (tokens []string) {
 }
 
 func TestLimitsOfReadingAreAsDocumented(t *testing.T) {
-	require.Equal(t, []int{512, 16 << 10, 128, 2 << 10, 32, 64}, []int{maxNameBytes, maxDescriptionBytes, maxParams, maxParamBytes, maxEnum, tokenize.MaxWordBytes})
+	require.Equal(t, []int{512, 16 << 10, 128, 2 << 10, 32, 64}, []int{maxNameBytes, maxDescriptionBytes, maxParams, maxParamBytes, maxEnum, analysis.MaxWordBytes})
 	require.Equal(t, []int{3, 48, 4, 3, 3, 2}, []int{minAffix, maxAffixes, minTyped, maxMeant, spoiledPairs, minPairs})
 	require.Equal(t, 31, maxCount)
 }
@@ -271,7 +270,7 @@ func TestTokens(t *testing.T) {
 		"Straße":               {"strasse"},
 		"приветы":              {"приветы"},
 		"a\xffb":               {"a", "b"},
-		strings.Repeat("x", tokenize.MaxWordBytes+1) + " y": {"y"},
+		strings.Repeat("x", analysis.MaxWordBytes+1) + " y": {"y"},
 	} {
 		require.Equal(t, want, tokensOf(text), "%q", text)
 	}
@@ -285,7 +284,7 @@ func FuzzTokens(f *testing.F) {
 		for _, token := range tokensOf(text) {
 			require.NotEmpty(t, token)
 			require.True(t, utf8.ValidString(token))
-			require.LessOrEqual(t, len(token), 4*tokenize.MaxWordBytes)
+			require.LessOrEqual(t, len(token), 4*analysis.MaxWordBytes)
 			require.NotContains(t, token, " ")
 		}
 	})

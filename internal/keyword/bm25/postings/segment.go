@@ -1,9 +1,9 @@
 // Copyright einolean authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Package postings is which tokens documents use, where and how often, in segments that many
-// indexes have; how rare each is and what it weighs there; and which tokens are like a word. What
-// a query makes of them is not its affair.
+// Package postings stores which documents contain which tokens, where and how often, in segments that
+// several indexes share. It also computes how rare a token is and finds tokens with similar spelling.
+// Parsing and scoring of queries are in package bm25.
 package postings
 
 import (
@@ -14,9 +14,8 @@ import (
 	"strings"
 
 	"github.com/einolean/einolean/internal/keyword"
-	"github.com/einolean/einolean/internal/keyword/bm25/tokenize"
+	"github.com/einolean/einolean/internal/keyword/bm25/analysis"
 	"github.com/einolean/einolean/internal/keyword/names"
-	"github.com/einolean/einolean/internal/keyword/wordlist"
 )
 
 // Segment is documents that were read together: which tokens they use, where and how
@@ -27,8 +26,8 @@ type Segment struct {
 	servers
 	spelling
 
-	tokens     *wordlist.List
-	words      *wordlist.List  // as written, if they have only one token
+	tokens     *List
+	words      *List           // as written, if they have only one token
 	wordTokens []uint32        // of these words
 	starts     []uint32        // of each token in posts, and the end of the last
 	posts      []Posting       // of each token ordered by document
@@ -207,7 +206,7 @@ type usage struct {
 // builder collects the usages of tokens, one document after the other.
 type builder struct {
 	s       *Segment
-	stemmer tokenize.Stemmer
+	stemmer analysis.Stemmer
 	words   map[string]uint32 // tokens of words as written that have only one
 	tokens  names.IDs
 	servers names.IDs
@@ -227,7 +226,7 @@ func newBuilder(docs []keyword.Doc) *builder {
 			named:    newLists(len(docs)),
 			needs:    newLists(len(docs)),
 		},
-		stemmer: make(tokenize.Stemmer),
+		stemmer: make(analysis.Stemmer),
 		words:   make(map[string]uint32, len(docs)),
 	}
 }
@@ -249,7 +248,7 @@ func (b *builder) add(doc uint32, d *keyword.Doc) {
 	b.read(doc, fieldServer, names.Clip(server, maxNameBytes))
 	for _, p := range d.Params[:min(len(d.Params), maxParams)] {
 		b.read(doc, fieldParam, names.Clip(p.Name, maxNameBytes))
-		if id := tokenize.LeadingIdentifier(p.Name); len(id) == len(p.Name) {
+		if id := analysis.LeadingIdentifier(p.Name); len(id) == len(p.Name) {
 			b.countID(doc, fieldParam, b.tokens.ID(strings.ToLower(id)))
 		}
 		b.addJoined(doc, fieldParam, p.Name)
@@ -279,7 +278,7 @@ func (b *builder) keepUsages() {
 func (b *builder) addNeeds(d *keyword.Doc) {
 	needs := &b.s.needs
 	for _, p := range d.Params[:min(len(d.Params), maxParams)] {
-		if kind := tokenize.IDOf(p.Name); kind != "" && p.Required {
+		if kind := analysis.IDOf(p.Name); kind != "" && p.Required {
 			needs.all = append(needs.all, b.tokens.ID(b.stemmer.Stem(kind)))
 		}
 	}
@@ -290,24 +289,24 @@ func (b *builder) addNeeds(d *keyword.Doc) {
 // "timezone" then finds time_zone.
 func (b *builder) addJoined(doc uint32, f field, name string) {
 	previous := ""
-	tokenize.EachRun(tokenize.Normalize(names.Clip(name, maxNameBytes)), func(r tokenize.Run) {
+	analysis.EachRun(analysis.Normalize(names.Clip(name, maxNameBytes)), func(r analysis.Run) {
 		word := r.Text
 		if r.Unspaced {
 			word = ""
 		}
-		if previous != "" && word != "" && len(previous)+len(word) <= tokenize.MaxWordBytes {
+		if previous != "" && word != "" && len(previous)+len(word) <= analysis.MaxWordBytes {
 			b.joined = append(append(b.joined[:0], previous...), word...)
-			b.countID(doc, f, b.tokens.IDOf(tokenize.StemInPlace(b.joined)))
+			b.countID(doc, f, b.tokens.IDOf(analysis.StemInPlace(b.joined)))
 		}
 		previous = word
 	})
 }
 
 func (b *builder) read(doc uint32, f field, text string) {
-	tokenize.EachRun(tokenize.Normalize(text), func(r tokenize.Run) {
+	analysis.EachRun(analysis.Normalize(text), func(r analysis.Run) {
 		if r.Unspaced {
 			b.s.unspaced.Add(doc)
-			tokenize.EachCharacter(r.Text, func(token string) { b.countField(doc, f, b.tokens.ID(token)) })
+			analysis.EachCharacter(r.Text, func(token string) { b.countField(doc, f, b.tokens.ID(token)) })
 			return
 		}
 		if token, ok := b.words[r.Text]; ok {
@@ -350,7 +349,7 @@ func (b *builder) countID(doc uint32, f field, id uint32) {
 
 func (b *builder) finish() *Segment {
 	s := b.s
-	s.tokens = wordlist.New(b.tokens.Words())
+	s.tokens = New(b.tokens.Words())
 	b.copyWords()
 	b.fillPostings()
 	b.readServers()
@@ -386,12 +385,12 @@ func (b *builder) readServers() {
 				s.serverTokens.all = append(s.serverTokens.all, id)
 			}
 		}
-		tokenize.EachRun(tokenize.Normalize(names.Clip(name, maxNameBytes)), func(r tokenize.Run) {
+		analysis.EachRun(analysis.Normalize(names.Clip(name, maxNameBytes)), func(r analysis.Run) {
 			whole += r.Text
 			if r.Unspaced {
-				tokenize.EachCharacter(r.Text, add)
+				analysis.EachCharacter(r.Text, add)
 			} else {
-				tokenize.EachPart(r.Text, func(part string) { add(b.stemmer.Stem(part)) })
+				analysis.EachPart(r.Text, func(part string) { add(b.stemmer.Stem(part)) })
 			}
 		})
 		s.serverTokens.end()
@@ -409,7 +408,7 @@ func (b *builder) copyWords() {
 	for word, token := range b.words {
 		words, b.s.wordTokens = append(words, word), append(b.s.wordTokens, token)
 	}
-	b.s.words = wordlist.New(words)
+	b.s.words = New(words)
 }
 
 func (b *builder) fillPostings() {

@@ -10,9 +10,8 @@ import (
 	"strings"
 
 	"github.com/einolean/einolean/internal/keyword"
-	"github.com/einolean/einolean/internal/keyword/bm25/tokenize"
+	"github.com/einolean/einolean/internal/keyword/bm25/analysis"
 	"github.com/einolean/einolean/internal/keyword/names"
-	"github.com/einolean/einolean/internal/keyword/wordlist"
 )
 
 const (
@@ -29,9 +28,9 @@ type spelling struct {
 
 // newAffixes returns the words of a segment's names in order, and written backwards in order,
 // for finding those with a common beginning or end.
-func newAffixes(words *wordlist.List, nameWords names.Set) (forward, backward []string) {
+func newAffixes(words *List, nameWords names.Set) (forward, backward []string) {
 	for id := range uint32(words.Len()) {
-		if word := words.Word(id); nameWords.Has(id) && len(word) >= minAffix && tokenize.IsASCII(word) {
+		if word := words.Word(id); nameWords.Has(id) && len(word) >= minAffix && analysis.IsASCII(word) {
 			forward = append(forward, word)
 			backward = append(backward, string(appendBackwards(nil, word)))
 		}
@@ -86,7 +85,7 @@ func newPairs(texts []string) map[uint32][]byte {
 	all := make([]byte, 0, len(texts)*16)
 	ends := make([]int, len(texts))
 	for i, text := range texts {
-		if len(text) >= minTyped-1 && tokenize.IsASCII(text) {
+		if len(text) >= minTyped-1 && analysis.IsASCII(text) {
 			all = appendEdged(all, text)
 		}
 		ends[i] = len(all)

@@ -10,8 +10,7 @@ import (
 	"sort"
 	"sync"
 
-	"github.com/einolean/einolean/internal/keyword/bm25/lexicon"
-	"github.com/einolean/einolean/internal/keyword/bm25/tokenize"
+	"github.com/einolean/einolean/internal/keyword/bm25/analysis"
 	"github.com/einolean/einolean/internal/keyword/names"
 )
 
@@ -24,7 +23,7 @@ type View struct {
 	Tokens   int // of all segments, also those that no document of the index uses
 	Unspaced int // documents with text in a script without spaces
 	average  [fieldCount]float64
-	language func() lexicon.Language // of the descriptions, found on first use
+	language func() analysis.Language // of the descriptions, found on first use
 }
 
 // Part is what an index has of a segment.
@@ -77,14 +76,14 @@ func NewView(parts []Part) *View {
 }
 
 // Language returns the language of the descriptions, if most are in one.
-func (x *View) Language() lexicon.Language { return x.language() }
+func (x *View) Language() analysis.Language { return x.language() }
 
-func (x *View) findLanguage() lexicon.Language {
+func (x *View) findLanguage() analysis.Language {
 	mostly := 4*x.Unspaced > 3*x.Len() // of the documents are written without spaces
 	if !mostly && 4*x.Unspaced > x.Len() {
 		return ""
 	}
-	return lexicon.LanguageOfMost(x.Len(), mostly, func(stem string) int {
+	return analysis.LanguageOfMost(x.Len(), mostly, func(stem string) int {
 		token, ok := x.Find(stem)
 		if !ok {
 			return 0
@@ -212,7 +211,7 @@ func (x *View) users(token uint32) (n int) {
 // IDF returns the inverse document frequency of a token.
 func (x *View) IDF(token uint32) float32 {
 	all := x.Len()
-	if tokenize.StartsUnspaced(x.Text(token)) {
+	if analysis.StartsUnspaced(x.Text(token)) {
 		// A Chinese word is rare among English documents, which does not make it
 		// significant.
 		all = x.Unspaced

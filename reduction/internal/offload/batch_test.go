@@ -1,0 +1,146 @@
+// Copyright einolean authors
+// SPDX-License-Identifier: Apache-2.0
+
+package offload
+
+import (
+	"context"
+	"fmt"
+	"runtime"
+	"testing"
+	"time"
+
+	"github.com/cloudwego/eino/adk/filesystem"
+	"github.com/stretchr/testify/require"
+
+	"github.com/einolean/einolean/internal/backend"
+	"github.com/einolean/einolean/store"
+)
+
+// hooked is a store that cannot create; before runs at each write and each read.
+type hooked struct {
+	store.Backend
+	store.Reader
+	before func(op, filePath string)
+}
+
+func (h hooked) Write(ctx context.Context, req *filesystem.WriteRequest) error {
+	h.before("write", req.FilePath)
+	return h.Backend.Write(ctx, req)
+}
+
+func (h hooked) Read(ctx context.Context, req *filesystem.ReadRequest) (*filesystem.FileContent, error) {
+	h.before("read", req.FilePath)
+	return h.Reader.Read(ctx, req)
+}
+
+// itemsFor is a vault whose store calls before, and n items for it.
+func itemsFor(before func(op, filePath string), n int) (*Offloader, *Store, []Item) {
+	memory, v := backend.NewMemory(0), newVault()
+	s := v.Open(hooked{memory, memory, before})
+	var items []Item
+	for i := range n {
+		items = append(items, Item{Store: s, At: Place{Path: fmt.Sprint("/", i)}, Content: fmt.Sprint("content ", i)})
+	}
+	return v, s, items
+}
+
+func TestABatchIsSavedInOrderOnOneGoroutine(t *testing.T) {
+	var order []string
+	v, s, items := itemsFor(func(op, p string) {
+		if op == "write" {
+			order = append(order, p)
+		}
+	}, 3)
+	items = append(items, items[1], Item{Store: s, At: Place{Path: "/0"}, Content: "other"})
+	got := v.SaveAll(t.Context(), items, 3)
+	require.Len(t, got, 5)
+	for i, each := range got {
+		require.NoError(t, each.Err)
+		require.Equal(t, i == 3, each.Existed)
+		require.True(t, s.Holds(t.Context(), each.Path, items[i].Content))
+	}
+	require.Equal(t, []string{"/0", "/1", "/2", got[4].Path}, order)
+	require.Empty(t, v.SaveAll(t.Context(), nil, 3))
+}
+
+func TestACallThatGoesWrongCostsItsItemOfABatch(t *testing.T) {
+	for name, wrong := range map[string]func(){"panics": func() { panic("boom") }, "ends its goroutine": runtime.Goexit} {
+		for _, at := range []string{"write", "read"} {
+			t.Run(name+"/"+at, func(t *testing.T) {
+				broken := true
+				v, s, items := itemsFor(func(op, p string) {
+					if broken && op == at && p == "/1" {
+						wrong()
+					}
+				}, 4)
+				got := v.SaveAll(t.Context(), items, 3)
+				require.Len(t, got, 4)
+				broken = false
+				for i, each := range got {
+					if each.Err != nil {
+						require.Equal(t, 1, i)
+						require.ErrorContains(t, each.Err, `storing "/1": the store `)
+						continue
+					}
+					require.True(t, s.Holds(t.Context(), each.Path, items[i].Content))
+				}
+				again := v.Save(t.Context(), items[1])
+				require.NoError(t, again.Err)
+				require.Equal(t, "/1", again.Path, "the name is free")
+			})
+		}
+	}
+}
+
+func TestABatchStopsAfterFailuresInARow(t *testing.T) {
+	for _, wrong := range []func(){func() { panic("boom") }, runtime.Goexit} {
+		calls := 0
+		v, _, items := itemsFor(func(op, p string) {
+			if calls++; p != "/1" {
+				wrong()
+			}
+		}, 9)
+		got := v.SaveAll(t.Context(), items, 3)
+		require.Len(t, got, 5, "one failed, one did not, three failed in a row")
+	}
+}
+
+func TestABatchDoesNotWaitForAStoreThatHangs(t *testing.T) {
+	for _, at := range []string{"write", "read"} {
+		t.Run(at, func(t *testing.T) {
+			ctx, cancel := context.WithCancel(t.Context())
+			defer cancel()
+			free := make(chan struct{})
+			v, s, items := itemsFor(func(op, p string) {
+				if op == at && p == "/1" {
+					cancel()
+					<-free
+				}
+			}, 4)
+			got := v.SaveAll(ctx, items, 3)
+			close(free)
+			require.Eventually(t, func() bool {
+				pendingWrites.mu.Lock()
+				defer pendingWrites.mu.Unlock()
+				return len(pendingWrites.byName) == 0
+			}, time.Minute, time.Millisecond, "the call returns")
+			require.Len(t, got, 4)
+			require.NoError(t, got[0].Err)
+			for _, each := range got[1:] {
+				require.ErrorIs(t, each.Err, context.Canceled)
+			}
+			_, used := s.KnownSize(t.Context(), "/1")
+			require.Equal(t, at == "write", used, "what was looked for is not written any more")
+		})
+	}
+}
+
+func TestABatchOfAnEndedContextSavesNothing(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	v, _, items := itemsFor(func(string, string) { t.Error("called") }, 2)
+	for _, each := range v.SaveAll(ctx, items, 3) {
+		require.ErrorIs(t, each.Err, context.Canceled)
+	}
+}

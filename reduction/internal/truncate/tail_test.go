@@ -1,0 +1,46 @@
+// Copyright einolean authors
+// SPDX-License-Identifier: Apache-2.0
+
+package truncate
+
+import (
+	"io"
+	"strings"
+	"testing"
+
+	"github.com/cloudwego/eino/schema"
+	"github.com/stretchr/testify/require"
+)
+
+func TestATailIsTheEndFromTheStartOfACharacter(t *testing.T) {
+	for n := range 20 {
+		end := &tail{max: n}
+		all := ""
+		for _, s := range []string{"häß", "lich ", "日本", "語", "", "a very long piece of text that is longer than the tail 語"} {
+			end.add(s)
+			all += s
+			got := end.text()
+			require.True(t, strings.HasSuffix(all, got))
+			require.LessOrEqual(t, len(got), n)
+			require.GreaterOrEqual(t, len(got), min(n, len(all))-3)
+		}
+	}
+	end := &tail{max: 100}
+	end.skip([]string{"abc", "def", "ghi"}, 4)
+	require.Equal(t, "efghi", end.text())
+}
+
+func TestStreamReaderAnswersAfterItWasClosed(t *testing.T) {
+	// What cutStream relies on: a copy of a stream can be closed twice and then be
+	// read, without the source being asked.
+	r, _ := schema.Pipe[string](0)
+	one := closeOnce(schema.StreamReaderWithConvert(r, func(s string) (string, error) { return s, nil }))
+	one.Close()
+	one.Close()
+	_, err := one.Recv()
+	require.ErrorIs(t, err, schema.ErrRecvAfterClosed)
+	c := &streamCut[string]{state: stateDone, incoming: incoming[string]{err: io.ErrNoProgress}}
+	require.Equal(t, io.ErrNoProgress, c.afterEnd(err))
+	require.Equal(t, io.EOF, c.afterEnd(err))
+	require.Equal(t, io.ErrShortWrite, c.afterEnd(io.ErrShortWrite))
+}

@@ -1,0 +1,249 @@
+// Copyright einolean authors
+// SPDX-License-Identifier: Apache-2.0
+
+package truncate
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"github.com/cloudwego/eino/adk"
+	"github.com/cloudwego/eino/components/tool"
+	"github.com/cloudwego/eino/schema"
+	"github.com/stretchr/testify/require"
+
+	"github.com/einolean/einolean"
+	"github.com/einolean/einolean/internal/backend"
+	"github.com/einolean/einolean/internal/dev/adktest"
+	"github.com/einolean/einolean/internal/dev/backendtest"
+	"github.com/einolean/einolean/reduction/internal/notice"
+)
+
+// piece is a part of what a tool returns: text, or a medium, which stays.
+type piece struct{ text, medium string }
+
+func (p piece) part() schema.ToolOutputPart {
+	if p.medium != "" {
+		return schema.ToolOutputPart{Type: schema.ToolPartTypeImage, Image: &schema.ToolOutputImage{MessagePartCommon: schema.MessagePartCommon{URL: &p.medium}}}
+	}
+	return schema.ToolOutputPart{Type: schema.ToolPartTypeText, Text: p.text}
+}
+
+func result(pieces ...piece) *schema.ToolResult {
+	r := &schema.ToolResult{}
+	for _, p := range pieces {
+		r.Parts = append(r.Parts, p.part())
+	}
+	return r
+}
+
+// read is the text and the media of results.
+func read(rs ...*schema.ToolResult) (text string, media []string) {
+	for _, r := range rs {
+		for _, p := range r.Parts {
+			if text += p.Text; p.Image != nil {
+				media = append(media, *p.Image.URL)
+			}
+		}
+	}
+	return text, media
+}
+
+// forms are the ways in which a tool returns pieces; only the enhanced ones return media.
+var forms = map[string]func(ctx context.Context, of *Truncator, called *adk.ToolContext, args string, pieces []piece) (string, []string, error){
+	"invokable": func(ctx context.Context, of *Truncator, called *adk.ToolContext, args string, pieces []piece) (string, []string, error) {
+		all, _ := read(result(pieces...))
+		out, err := WrapInvokable(ctx, of, called, func(context.Context, string, ...tool.Option) (string, error) { return all, nil })(ctx, args)
+		return out, nil, err
+	},
+	"streamable": func(ctx context.Context, of *Truncator, called *adk.ToolContext, args string, pieces []piece) (string, []string, error) {
+		var chunks []string
+		for _, p := range pieces {
+			if p.medium == "" {
+				chunks = append(chunks, p.text)
+			}
+		}
+		out, err := WrapStreamable(ctx, of, called, func(context.Context, string, ...tool.Option) (*schema.StreamReader[string], error) {
+			return schema.StreamReaderFromArray(chunks), nil
+		})(ctx, args)
+		if err != nil {
+			return "", nil, err
+		}
+		got, err := adktest.Drain(out)
+		return strings.Join(got, ""), nil, err
+	},
+	"enhanced": func(ctx context.Context, of *Truncator, called *adk.ToolContext, args string, pieces []piece) (string, []string, error) {
+		is := result(pieces...)
+		before, _ := json.Marshal(is)
+		out, err := WrapInvokable(ctx, of, called, func(context.Context, *schema.ToolArgument, ...tool.Option) (*schema.ToolResult, error) {
+			return is, nil
+		})(ctx, &schema.ToolArgument{Text: args})
+		if err != nil {
+			return "", nil, err
+		}
+		if after, _ := json.Marshal(is); string(after) != string(before) {
+			return "", nil, errors.New("the tool's result was changed")
+		}
+		text, media := read(out)
+		return text, media, nil
+	},
+	"enhanced streamable": func(ctx context.Context, of *Truncator, called *adk.ToolContext, args string, pieces []piece) (string, []string, error) {
+		var chunks []*schema.ToolResult
+		for _, p := range pieces {
+			chunks = append(chunks, result(p))
+		}
+		out, err := WrapStreamable(ctx, of, called, func(context.Context, *schema.ToolArgument, ...tool.Option) (*schema.StreamReader[*schema.ToolResult], error) {
+			return schema.StreamReaderFromArray(chunks), nil
+		})(ctx, &schema.ToolArgument{Text: args})
+		if err != nil {
+			return "", nil, err
+		}
+		got, err := adktest.Drain(out)
+		text, media := read(got...)
+		return text, media, err
+	},
+}
+
+// pieces make up what a tool returns.
+func pieces(c *rand.Rand) (out []piece) {
+	switch c.IntN(5) {
+	case 0: // JSON, in chunks
+		text := `{ "rows": [` + strings.Repeat(`{ "id":  1,   "name":  "x" }, `, c.IntN(60)) + `{} ] }`
+		for text != "" {
+			n := min(len(text), 1+c.IntN(200))
+			out, text = append(out, piece{text: text[:n]}), text[n:]
+		}
+		return out
+	case 1:
+		return []piece{{text: strings.Repeat("\xff\x00 no text ", c.IntN(200))}}
+	}
+	for range c.IntN(30) {
+		if c.IntN(8) == 0 {
+			out = append(out, piece{medium: fmt.Sprint("https://example.com/", c.IntN(99))})
+		} else {
+			out = append(out, piece{text: strings.Repeat([]string{"a line of a log\n", "日本語", "ERROR: no such file\n", "<persisted-output>"}[c.IntN(4)], c.IntN(20))})
+		}
+	}
+	return out
+}
+
+// Whatever a tool returns, in whatever form: what comes out is what came in, or the same JSON in fewer bytes, or a
+// notice within the limit that names a file which holds all of it. Media stay.
+func TestWhatIsCutIsStoredAndWithinTheLimit(t *testing.T) {
+	seed := rand.Uint64()
+	t.Logf("seed %d", seed)
+	c, ctx, seen := rand.New(rand.NewPCG(seed, 1)), context.Background(), map[string]int{}
+	for n := range 400 {
+		memory := backend.NewMemory(0)
+		stores := map[string]Truncator{"all": *cutterOf(memory, 450+c.IntN(2000)), "only writes": *cutterOf(backendtest.NewFaulty(memory, nil).WriteOnly(), 450+c.IntN(2000)), "none": *cutterOf(nil, 450+c.IntN(2000)),
+			"fails": *cutterOf(backendtest.NewFaulty(memory, func(backendtest.Call) backendtest.Fault { return backendtest.Fault{Mode: backendtest.Fail} }).ReadWrite(), 450+c.IntN(2000))}
+		of := stores[[]string{"all", "all", "only writes", "none", "fails"}[c.IntN(5)]]
+		of.Rules.Compact = c.IntN(2) == 0
+		if c.IntN(3) == 0 {
+			path := []string{"/mine/result", "two\nlines", strings.Repeat("/long", 200)}[c.IntN(3)]
+			of.Name = func(context.Context, Detail) (string, error) { return path, nil }
+		}
+		if c.IntN(3) == 0 {
+			of.Previews = func(string) bool { return true }
+			of.Preview = func(_ context.Context, _ Detail, text string, room int) string {
+				return strings.ToValidUTF8(text[:min(room, len(text))], "")
+			}
+		}
+		var events []einolean.Event
+		of.Report = func(_ context.Context, e einolean.Event) { events = append(events, e) }
+		all := pieces(c)
+		want, media := read(result(all...))
+		limit := of.Rules.Limit
+		for name, run := range forms {
+			events = nil
+			about := fmt.Sprintf("seed %d, %d, %s: %d bytes, limit %d", seed, n, name, len(want), limit)
+			got, left, err := run(ctx, &of, &adk.ToolContext{Name: "t", CallID: fmt.Sprint("call_", n, len(name))}, `{}`, all)
+			require.NoError(t, err, about)
+			if strings.HasPrefix(name, "enhanced") {
+				require.Equal(t, media, left, about)
+			}
+			at := slices.IndexFunc(events, func(e einolean.Event) bool { return e.Kind == einolean.KindResultCut })
+			switch {
+			case at >= 0:
+				require.LessOrEqual(t, len(got), limit, about)
+				require.Less(t, limit, len(want), about)
+				require.True(t, !utf8.ValidString(want) || utf8.ValidString(got), about)
+				is := events[at].Output
+				require.Equal(t, []int{len(want), len(got)}, []int{is.Before.Bytes, is.After.Bytes}, about)
+				require.Equal(t, is.Path, notice.Parse(got[strings.LastIndex(got, "<persisted-output>"):]).Path, about)
+				require.Equal(t, want, contentOf(t, memory, is.Path), about)
+				seen["cut"]++
+			case got == want:
+				seen["whole"]++
+			case slices.ContainsFunc(events, func(e einolean.Event) bool { return e.Kind == einolean.KindResultCompacted }):
+				require.JSONEq(t, want, got, about)
+				require.Less(t, len(got), len(want), about)
+				seen["compact"]++
+			default: // a stream of which the start was sent before the store failed
+				require.Contains(t, name, "streamable", about)
+				require.Contains(t, fmt.Sprint(events), "store failed", about)
+				require.LessOrEqual(t, len(got), limit, about)
+				seen["not stored"]++
+			}
+		}
+	}
+	for _, way := range []string{"cut", "whole", "compact", "not stored"} {
+		require.Positive(t, seen[way], "%s: %v", way, seen)
+	}
+}
+
+func contentOf(t *testing.T, m *backend.Memory, path string) string {
+	r, _, err := m.ReadRange(context.Background(), path, 0, -1)
+	require.NoError(t, err, "the path %q is shown", path)
+	defer r.Close()
+	content, err := io.ReadAll(r)
+	require.NoError(t, err)
+	return string(content)
+}
+
+// What a file holds keeps its form, whatever its name and however the arguments are written: a model
+// that edits it quotes its text. Other results do not.
+func TestArgumentsNameAFile(t *testing.T) {
+	for args, does := range map[string]bool{
+		`{"path":"package.json"}`: true, `{"path":"SETTINGS.JSON"}`: true, `{"path":"a\u002ejson"}`: true, `{"file_path":"/w/map.geojson"}`: true,
+		`{"filePath":"C:\\w\\trace.har"}`: true, `{"filename":"main.tfstate"}`: true, `{"file":"rows.jsonl"}`: true, `{"path":".prettierrc"}`: true,
+		`{"path":"composer.lock"}`: true, `{"path":"data.unheard-of"}`: true, `{"paths":["a.txt","b.yaml"]}`: true, `{"uri":"file:///w/a.xyz"}`: true,
+		`{"files":[{"path":"notes.md"}]}`: true, `{"command":"cat -n Makefile"}`: true, `{"command":"cd w && type COMPOSER"}`: true,
+		`{"command":"jq . < a.json"}`: true, `{"code":"print(open('A.GeoJSON').read())"}`: true, `cat package.json`: true, `{"path":"a.json`: true,
+		`{"command":["bash","-c","less .eslintrc"]}`: true, `{"arguments":"{\"path\":\"a.json\"}"}`: true,
+		`{}`: false, ``: false, `{"query":"select 1"}`: false, `{"url":"https://example.com/a.json"}`: false, `{"uri":"https://example.com/a.xyz"}`: false,
+		`{"command":"kubectl get pods -o json"}`: false, `{"path":"/"}`: false, `{"path":".."}`: false, `{"path":"src/lib"}`: false, `{"repo":"cloudwego/eino","number":7}`: false,
+		`{"host":"api.example.com","version":"1.2.3"}`: false, `{"command":"category list src"}`: false, `{"to":"a@example.com"}`: false,
+	} {
+		require.Equal(t, does, namesFile(args), args)
+	}
+}
+
+// A result that is a little too long stays if its notice would be more than a third of it; one that is much
+// too long never does, and without a preview none does.
+func TestCut_LeavesResultsThatANoticeHardlyShortens(t *testing.T) {
+	const limit = 10_000
+	for size, share := range map[int]struct{ shown, kept int }{10_500: {4_000, 1}, 10_501: {1_000, 0}, 12_600: {4_500, 0}, 40_000: {9_000, 0}, 10_502: {0, 0}} {
+		of := cutterOf(backend.NewMemory(0), limit)
+		of.Previews = func(string) bool { return share.shown > 0 }
+		of.Preview = func(_ context.Context, _ Detail, text string, room int) string { return text[:min(room, share.shown)] }
+		var events []einolean.Event
+		of.Report = func(_ context.Context, e einolean.Event) { events = append(events, e) }
+		text := strings.Repeat("a line of it\n", size)[:size]
+		got, _, err := forms["invokable"](context.Background(), of, &adk.ToolContext{Name: "t", CallID: "call_1"}, `{}`, []piece{{text: text}})
+		require.NoError(t, err)
+		require.Equal(t, share.kept == 1, got == text, size)
+		require.Len(t, events, 1)
+		if share.kept == 1 {
+			require.Equal(t, einolean.KindResultKept, events[0].Kind)
+		}
+	}
+}

@@ -1,0 +1,34 @@
+// Copyright einolean authors
+// SPDX-License-Identifier: Apache-2.0
+
+package search
+
+import (
+	"context"
+	"testing"
+
+	"github.com/cloudwego/eino/schema"
+	"github.com/stretchr/testify/require"
+
+	"github.com/einolean/einolean/internal/dev/adktest"
+	"github.com/einolean/einolean/toolsearch/index"
+)
+
+// sure is an index that is as sure of the tool a as it says.
+type sure float64
+
+func (s sure) Search(context.Context, index.Query) ([]index.Result, error) {
+	return []index.Result{{Name: "a", Score: 9, Confidence: float64(s)}}, nil
+}
+
+// A text asks for nothing unless some tool probably serves it.
+func TestATextAsksForNoToolBelowTheConfidence(t *testing.T) {
+	ctx := context.Background()
+	for _, confidence := range []float64{0.0001, prefetchMinConfidence * 0.99, prefetchMinConfidence, 0.5} {
+		s := over(t, adktest.Simple("a", "does a"))
+		s.Indexes = NewRanks(s.Set)
+		s.BuildIndex(ctx, func(context.Context, []*schema.ToolInfo) (index.Index, error) { return sure(confidence), nil })
+		require.Equal(t, confidence >= prefetchMinConfidence, len(s.SearchForPrefetch(ctx, "what a does", 2)) > 0, "%v", confidence)
+		require.Empty(t, s.SearchForPrefetch(ctx, "", 2))
+	}
+}

@@ -1,0 +1,88 @@
+// Copyright einolean authors
+// SPDX-License-Identifier: Apache-2.0
+
+package parts
+
+import (
+	"fmt"
+	"hash/maphash"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/cloudwego/eino/adk"
+	"github.com/cloudwego/eino/schema"
+	"github.com/stretchr/testify/require"
+
+	"github.com/einolean/einolean/internal/message"
+)
+
+// random is a part of few different texts, so that equal ones are met.
+func random(r *rand.Rand) Part {
+	word := func() string { return []string{"", "a", "b", "/tmp/a.txt"}[r.IntN(4)] }
+	p := Part{Kind: Kind(r.IntN(int(Tool))), Tool: word(), CallID: word(), Text: word(), Label: word()}
+	if r.IntN(4) == 0 {
+		p = Part{Kind: Tool, Tool: "t", Info: schema.ToolInfo{Name: "t", Desc: word()}}
+	}
+	return p
+}
+
+// Parts are equal if they have one hash, and of a result what is left of it keeps its key.
+func TestPartsThatSayTheSameHaveOneHash(t *testing.T) {
+	seed := rand.Uint64()
+	r, hash := rand.New(rand.NewPCG(seed, 1)), maphash.MakeSeed()
+	equal := 0
+	for range 20_000 {
+		a, b := random(r), random(r)
+		same := a.Equals(&b)
+		a.Look(hash)
+		b.Look(hash)
+		require.Equal(t, same, a.Hash == b.Hash, "seed %d: %+v %+v", seed, a, b)
+		if same {
+			equal++
+			require.Equal(t, a.Facts, b.Facts, "seed %d", seed)
+		}
+		if a.Kind == Result && a.CallID != "" {
+			cleared := a
+			cleared.Text = "[Old tool result content cleared]"
+			cleared.Look(hash)
+			require.Equal(t, a.Key, cleared.Key, "seed %d", seed)
+			require.Equal(t, "cleared", cleared.Notice.Rule)
+		}
+	}
+	require.Greater(t, equal, 10)
+}
+
+// A path in the arguments of a call is known by the hash that the notice of a result has for it.
+func TestACallNamesThePathOfANotice(t *testing.T) {
+	seed := maphash.MakeSeed()
+	for _, path := range []string{"/tmp/trunc/c1", "/a/b-c_d.json"} {
+		notice := Part{Kind: Result, CallID: "c", Text: "<persisted-output>\nOutput too large (12345 bytes). Full output saved to: " + path + ". Preview:\nx\n</persisted-output>"}
+		notice.Look(seed)
+		require.Equal(t, Notice{Rule: "cut", Path: path, Named: maphash.String(seed, path), Bytes: 12345}, notice.Notice)
+		for _, arguments := range []string{`{"file_path":%q}`, `{"command":"cat %s | head"}`, `{"command":"grep x '%s'"}`} {
+			call := Part{Kind: Call, CallID: "d", Text: fmt.Sprintf(arguments, path)}
+			call.Look(seed)
+			require.Contains(t, call.Named, notice.Notice.Named, arguments)
+		}
+	}
+}
+
+func testAnswer[M adk.MessageType](t *testing.T) {
+	text, calls, _ := Answer(maphash.MakeSeed(), message.Calling[M]([]message.ToolCall{{ID: "1", Name: "one", Args: `{"a":"/b/c"}`}, {ID: "2", Name: "two", Args: "{}"}}))
+	require.Empty(t, text)
+	require.Len(t, calls, 2)
+	require.Equal(t, []string{"one", "two"}, []string{calls[0].Tool, calls[1].Tool})
+	require.NotEmpty(t, calls[0].Named)
+	var kinds []Kind
+	Each(message.Answering[M]("1", "one", message.NewText("x")), new(Part), func(p *Part) {
+		kinds = append(kinds, p.Kind)
+		require.Equal(t, []string{"1", "x"}, []string{p.CallID, p.Text})
+	})
+	require.Equal(t, []Kind{Result}, kinds)
+}
+
+// Both kinds of messages say the same.
+func TestAnAnswerIsReadPartByPart(t *testing.T) {
+	testAnswer[*schema.Message](t)
+	testAnswer[*schema.AgenticMessage](t)
+}
