@@ -34,7 +34,7 @@ func made(n int) []tool.BaseTool {
 
 // searchTool is the tool that a middleware adds for searching.
 func searchTool(ctx context.Context, m adk.ChatModelAgentMiddleware) (context.Context, tool.InvokableTool, error) {
-	var rc einorun.Run
+	var rc einorun.RunContext
 	ctx, err := einorun.Begin(ctx, m, &rc)
 	if err != nil {
 		return ctx, nil, err
