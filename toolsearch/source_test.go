@@ -287,12 +287,19 @@ func testSourceNoCallEndsRunWhileItFails[M adk.MessageType](t *testing.T, stream
 		"hide above":     func(c *toolsearch.Config) { c.HideAbove = 100_000 },
 		"always visible": func(c *toolsearch.Config) { c.AlwaysVisible = []string{"files__*"} },
 	}
+	every := 1 // under the race detector and with -short, a sample: each case is a run of its own
+	switch {
+	case race.Enabled:
+		every = 101
+	case testing.Short():
+		every = 11
+	}
 	n := 0
 	for past, history := range historiesOfCalls[M]() {
 		for by, cfg := range searching {
 			for seen, show := range visible {
 				for _, steps := range stepSequences() {
-					if n++; testing.Short() && n%11 != 0 {
+					if n++; n%every != 0 {
 						continue
 					}
 					s := scene[M]{t: t, streaming: streaming, cfg: cfg}
