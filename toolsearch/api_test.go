@@ -3,8 +3,7 @@
 
 package toolsearch_test
 
-// The package's exported names are held to those of Eino's: code that is written
-// for Eino's package compiles, and means the same, when the import path is changed.
+// The exported names, compared with Eino's.
 
 import (
 	"go/ast"
@@ -26,17 +25,7 @@ import (
 	"github.com/einolean/einolean/toolsearch"
 )
 
-// exports are Eino's exported names, each beside ours; of generic ones every instance.
-var exports = map[string][][2]any{
-	"Config": {{einosearch.Config{}, toolsearch.Config{}}},
-	"New":    {{einosearch.New, toolsearch.New}},
-	"NewTyped": {
-		{einosearch.NewTyped[*schema.Message], toolsearch.NewTyped[*schema.Message]},
-		{einosearch.NewTyped[*schema.AgenticMessage], toolsearch.NewTyped[*schema.AgenticMessage]},
-	},
-}
-
-func TestEveryExportedNameOfEinoIsHere(t *testing.T) {
+func TestAPI_HasEveryExportedNameOfEino(t *testing.T) {
 	names := exportedNames(t, einoDir(t))
 	require.NotEmpty(t, names)
 	for name := range names {
@@ -50,6 +39,16 @@ func TestEveryExportedNameOfEinoIsHere(t *testing.T) {
 			sameType(t, name, reflect.TypeOf(p[0]), reflect.TypeOf(p[1]))
 		}
 	}
+}
+
+// exports are Eino's exported names, each beside ours; of generic ones every instance.
+var exports = map[string][][2]any{
+	"Config": {{einosearch.Config{}, toolsearch.Config{}}},
+	"New":    {{einosearch.New, toolsearch.New}},
+	"NewTyped": {
+		{einosearch.NewTyped[*schema.Message], toolsearch.NewTyped[*schema.Message]},
+		{einosearch.NewTyped[*schema.AgenticMessage], toolsearch.NewTyped[*schema.AgenticMessage]},
+	},
 }
 
 // sameType compares types, where a type of Eino's package stands for ours of the same name.

@@ -3,8 +3,7 @@
 
 package toolsearch_test
 
-// Eino's package and ours on the same work, and what may be allocated. Every pair of
-// benchmarks ends in /eino and /einolean, and `make compare` puts them side by side.
+// The benchmarks, and limits on allocations, memory and time.
 
 import (
 	"context"
@@ -31,6 +30,35 @@ import (
 	"github.com/einolean/einolean/toolsearch/index"
 	"github.com/einolean/einolean/toolsearch/toolset"
 )
+
+func must[T any](v T, err error) T {
+	if err != nil {
+		panic(err)
+	}
+	return v
+}
+
+// BenchmarkRun is a whole run of an agent with one tool of its own and 10,000 hidden ones.
+// Rounds are rounds of tool calls; in the first ones the model searches, and in the others it
+// calls the agent's own tool. Eino's core prepares all tools of an agent again for each round,
+// and that is most of what is left on both sides.
+func BenchmarkRun(b *testing.B) {
+	for _, kind := range toolKinds {
+		for _, n := range []int{10_000, 1_000, 500} {
+			tools := kind.make(n)
+			for _, c := range []struct{ rounds, searches int }{{0, 0}, {10, 1}, {10, 5}} {
+				if n < 10_000 && (kind.kind != "plain" || c.searches != 1) {
+					continue
+				}
+				for _, m := range makers {
+					b.Run(fmt.Sprintf("tools=%d/%s/rounds=%d,searches=%d/%s", n, kind.kind, c.rounds, c.searches, m.side), func(b *testing.B) {
+						benchRun(b, must(m.make(context.Background(), tools)), c.rounds, c.searches)
+					})
+				}
+			}
+		}
+	}
+}
 
 // maker is a side of a comparison.
 type maker struct {
@@ -128,50 +156,6 @@ func rebuiltTools(n int) []tool.BaseTool {
 	return tools
 }
 
-func must[T any](v T, err error) T {
-	if err != nil {
-		panic(err)
-	}
-	return v
-}
-
-// BenchmarkRun is a whole run of an agent with one tool of its own and 10,000 hidden ones.
-// Rounds are rounds of tool calls; in the first ones the model searches, and in the others it
-// calls the agent's own tool. Eino's core prepares all tools of an agent again for each round,
-// and that is most of what is left on both sides.
-func BenchmarkRun(b *testing.B) {
-	for _, kind := range toolKinds {
-		for _, n := range []int{10_000, 1_000, 500} {
-			tools := kind.make(n)
-			for _, c := range []struct{ rounds, searches int }{{0, 0}, {10, 1}, {10, 5}} {
-				if n < 10_000 && (kind.kind != "plain" || c.searches != 1) {
-					continue
-				}
-				for _, m := range makers {
-					b.Run(fmt.Sprintf("tools=%d/%s/rounds=%d,searches=%d/%s", n, kind.kind, c.rounds, c.searches, m.side), func(b *testing.B) {
-						benchRun(b, must(m.make(context.Background(), tools)), c.rounds, c.searches)
-					})
-				}
-			}
-		}
-	}
-}
-
-// BenchmarkRunWithSource is BenchmarkRun with the tools behind a Source.
-func BenchmarkRunWithSource(b *testing.B) {
-	tools := benchTools(10_000)
-	set := must(toolset.New(context.Background(), tools...))
-	for _, searches := range []int{0, 1} {
-		for _, m := range []maker{makers[0], {"einolean", func(ctx context.Context, _ []tool.BaseTool) (adk.ChatModelAgentMiddleware, error) {
-			return toolsearch.New(ctx, &toolsearch.Config{Source: set})
-		}}} {
-			b.Run(fmt.Sprintf("tools=10000/rounds=10,searches=%d/%s", searches, m.side), func(b *testing.B) {
-				benchRun(b, must(m.make(context.Background(), tools)), 10, searches)
-			})
-		}
-	}
-}
-
 // answering is a model that takes its turns, and spends no time on what it is sent.
 type answering struct {
 	turns []adktest.Turn
@@ -217,6 +201,40 @@ func benchRun(b *testing.B, h adk.ChatModelAgentMiddleware, rounds, searches int
 	}
 }
 
+// BenchmarkRunWithSource is BenchmarkRun with the tools behind a Source.
+func BenchmarkRunWithSource(b *testing.B) {
+	tools := benchTools(10_000)
+	set := must(toolset.New(context.Background(), tools...))
+	for _, searches := range []int{0, 1} {
+		for _, m := range []maker{makers[0], {"einolean", func(ctx context.Context, _ []tool.BaseTool) (adk.ChatModelAgentMiddleware, error) {
+			return toolsearch.New(ctx, &toolsearch.Config{Source: set})
+		}}} {
+			b.Run(fmt.Sprintf("tools=10000/rounds=10,searches=%d/%s", searches, m.side), func(b *testing.B) {
+				benchRun(b, must(m.make(context.Background(), tools)), 10, searches)
+			})
+		}
+	}
+}
+
+func BenchmarkToolSearch(b *testing.B) {
+	for _, s := range searches {
+		for _, n := range []int{100, 1_000, 10_000} {
+			tools := benchTools(n)
+			for _, m := range makers {
+				b.Run(fmt.Sprintf("%s/tools=%d/%s", s.name, n, m.side), func(b *testing.B) {
+					ctx, search := benchSearchTool(b, must(m.make(context.Background(), tools)))
+					b.ReportAllocs()
+					for b.Loop() {
+						if _, err := search.InvokableRun(ctx, s.args); err != nil {
+							b.Fatal(err)
+						}
+					}
+				})
+			}
+		}
+	}
+}
+
 // benchSearchTool is the search tool that a middleware gave an agent, with the context of its run.
 func benchSearchTool(b testing.TB, h adk.ChatModelAgentMiddleware) (context.Context, tool.InvokableTool) {
 	rc := &einorun.RunContext{}
@@ -238,25 +256,6 @@ var searches = []struct{ name, args string }{
 	{"2words", `{"query":"weather slack"}`},
 	{"6words", `{"query":"+create invoice stripe customer payment paging"}`},
 	{"select", `{"query":"select:github__get_weather_0,github__list_weather_1"}`},
-}
-
-func BenchmarkToolSearch(b *testing.B) {
-	for _, s := range searches {
-		for _, n := range []int{100, 1_000, 10_000} {
-			tools := benchTools(n)
-			for _, m := range makers {
-				b.Run(fmt.Sprintf("%s/tools=%d/%s", s.name, n, m.side), func(b *testing.B) {
-					ctx, search := benchSearchTool(b, must(m.make(context.Background(), tools)))
-					b.ReportAllocs()
-					for b.Loop() {
-						if _, err := search.InvokableRun(ctx, s.args); err != nil {
-							b.Fatal(err)
-						}
-					}
-				})
-			}
-		}
-	}
 }
 
 func BenchmarkNew(b *testing.B) {
@@ -286,6 +285,30 @@ func BenchmarkBeforeAgent(b *testing.B) {
 						b.Fatal(err)
 					}
 				}
+			})
+		}
+	}
+}
+
+// BenchmarkHook is what the middleware adds to a model call in the middle of a run.
+func BenchmarkHook(b *testing.B) {
+	tools := benchTools(1_000)
+	names, _ := benchNames(1_000)
+	for _, n := range []int{10, 100, 1_000} {
+		history := benchConversation(n, names)
+		for _, m := range makers {
+			b.Run(fmt.Sprintf("messages=%d/%s", n, m.side), func(b *testing.B) {
+				h := must(m.make(context.Background(), tools))
+				inRun(b, h, history, func(ctx context.Context, state *adk.ChatModelAgentState, mc *adk.ModelContext) {
+					b.ReportAllocs()
+					for b.Loop() {
+						var err error
+						next := *state // Eino makes a state for each model call
+						if _, state, err = h.BeforeModelRewriteState(ctx, &next, mc); err != nil {
+							b.Fatal(err)
+						}
+					}
+				})
 			})
 		}
 	}
@@ -331,34 +354,6 @@ func benchConversation(n int, names []string) []*schema.Message {
 	return msgs
 }
 
-// BenchmarkHook is what the middleware adds to a model call in the middle of a run.
-func BenchmarkHook(b *testing.B) {
-	tools := benchTools(1_000)
-	names, _ := benchNames(1_000)
-	for _, n := range []int{10, 100, 1_000} {
-		history := benchConversation(n, names)
-		for _, m := range makers {
-			b.Run(fmt.Sprintf("messages=%d/%s", n, m.side), func(b *testing.B) {
-				h := must(m.make(context.Background(), tools))
-				inRun(b, h, history, func(ctx context.Context, state *adk.ChatModelAgentState, mc *adk.ModelContext) {
-					b.ReportAllocs()
-					for b.Loop() {
-						var err error
-						next := *state // Eino makes a state for each model call
-						if _, state, err = h.BeforeModelRewriteState(ctx, &next, mc); err != nil {
-							b.Fatal(err)
-						}
-					}
-				})
-			})
-		}
-	}
-}
-
-// longRequest is a request of 40 words, as people write them.
-const longRequest = `{"query":"I would like you to look through all of the tickets which my colleagues have opened since last Monday, ` +
-	`find the ones that nobody has answered yet, and then send a short summary of them to the channel of our team"}`
-
 func BenchmarkBM25Search(b *testing.B) {
 	bm25 := maker{side: "einolean", make: func(ctx context.Context, tools []tool.BaseTool) (adk.ChatModelAgentMiddleware, error) {
 		return toolsearch.New(ctx, &toolsearch.Config{DynamicTools: tools, NewIndex: index.BM25})
@@ -380,6 +375,10 @@ func BenchmarkBM25Search(b *testing.B) {
 		}
 	}
 }
+
+// longRequest is a request of 40 words, as people write them.
+const longRequest = `{"query":"I would like you to look through all of the tickets which my colleagues have opened since last Monday, ` +
+	`find the ones that nobody has answered yet, and then send a short summary of them to the channel of our team"}`
 
 // BenchmarkFirstSearch is the start of a run and its first search when one tool of a Source has
 // another description than in the run before.
@@ -407,13 +406,7 @@ func BenchmarkFirstSearch(b *testing.B) {
 	}
 }
 
-const (
-	searchBudget = 20 // allocations of a call of tool_search, at any number of tools
-	hookBudget   = 3  // allocations of a model call that brings nothing new, with the state that Eino makes
-	joinBudget   = 30 // allocations at the start of a run, at any number of tools
-)
-
-func TestSearchesStayWithinTheirBudget(t *testing.T) {
+func TestSearch_WarmQueryMeetsTimeLimit(t *testing.T) {
 	race.Skip(t, "it makes pools forget")
 	for _, n := range []int{100, 10_000} {
 		h, err := toolsearch.New(context.Background(), &toolsearch.Config{DynamicTools: benchTools(n)})
@@ -430,8 +423,14 @@ func TestSearchesStayWithinTheirBudget(t *testing.T) {
 	}
 }
 
+const (
+	searchBudget = 20 // allocations of a call of tool_search, at any number of tools
+	hookBudget   = 3  // allocations of a model call that brings nothing new, with the state that Eino makes
+	joinBudget   = 30 // allocations at the start of a run, at any number of tools
+)
+
 // What nobody has asked for before costs no more than the rest.
-func TestSearchesInNewWordsStayWithinTheirBudget(t *testing.T) {
+func TestSearch_NewWordsMeetTimeLimit(t *testing.T) {
 	race.Skip(t, "it makes pools forget")
 	defer debug.SetGCPercent(debug.SetGCPercent(-1)) // so does the collector
 	names, descs := benchNames(1000)
@@ -465,7 +464,7 @@ func TestSearchesInNewWordsStayWithinTheirBudget(t *testing.T) {
 	}
 }
 
-func TestModelCallsStayWithinTheirBudget(t *testing.T) {
+func TestBeforeModelRewriteState_MeetsTimeLimit(t *testing.T) {
 	race.Skip(t, "it allocates")
 	names, _ := benchNames(1000)
 	for _, n := range []int{10, 1000} {
@@ -485,7 +484,7 @@ func TestModelCallsStayWithinTheirBudget(t *testing.T) {
 	}
 }
 
-func TestTheStartOfARunStaysWithinItsBudget(t *testing.T) {
+func TestBeforeAgent_MeetsTimeLimit(t *testing.T) {
 	for _, n := range []int{100, 10_000} {
 		h, err := toolsearch.New(context.Background(), &toolsearch.Config{DynamicTools: benchTools(n)})
 		require.NoError(t, err)
@@ -500,9 +499,17 @@ func TestTheStartOfARunStaysWithinItsBudget(t *testing.T) {
 	}
 }
 
+// waitForIndex searches once: a search waits for what is built in the background, and nothing
+// of it is measured afterwards.
+func waitForIndex(t *testing.T, h adk.ChatModelAgentMiddleware) {
+	t.Helper()
+	search := adktest.Agent[*schema.Message]{Model: adktest.Script[*schema.Message](adktest.Do(searchFor("s", "issue"))), Handlers: adktest.Handlers(h)}
+	require.NoError(t, search.Run(t.Context(), []*schema.Message{schema.UserMessage("please")}).Err)
+}
+
 // New builds no index: one that no run searches costs nothing. It allocates no more than
 // Eino's does.
-func TestMakingAMiddlewareAllocatesNoMoreThanEinos(t *testing.T) {
+func TestNew_AllocatesNoMoreThanEino(t *testing.T) {
 	race.Skip(t, "it allocates")
 	for _, kind := range toolKinds {
 		tools := kind.make(1000)
@@ -523,7 +530,7 @@ func TestMakingAMiddlewareAllocatesNoMoreThanEinos(t *testing.T) {
 
 // Eino asks all tools of an agent for their info before every round of calls: that costs
 // nothing, however much a tool does for its own, and who writes into it is heard in this run alone.
-func TestInfoOfHiddenToolsCostsNothing(t *testing.T) {
+func TestInfo_HiddenToolsCostNothing(t *testing.T) {
 	for _, kind := range toolKinds {
 		h, err := toolsearch.New(context.Background(), &toolsearch.Config{DynamicTools: kind.make(10)})
 		require.NoError(t, err)
@@ -560,7 +567,7 @@ func TestInfoOfHiddenToolsCostsNothing(t *testing.T) {
 // the least of them is what it takes.
 //
 //claim:store-14
-func TestMemoryForVeryManyTools(t *testing.T) {
+func TestMemory_DoesNotGrowWithTools(t *testing.T) {
 	race.Skip(t, "it makes pools forget")
 	defer debug.SetGCPercent(debug.SetGCPercent(-1)) // so does the collector
 	const few, many, rounds = 1000, 10_000, 4
@@ -605,19 +612,11 @@ func bytesOfARun(t *testing.T, m maker, tools int) func(rounds int) float64 {
 	}
 }
 
-// waitForIndex searches once: a search waits for what is built in the background, and nothing
-// of it is measured afterwards.
-func waitForIndex(t *testing.T, h adk.ChatModelAgentMiddleware) {
-	t.Helper()
-	search := adktest.Agent[*schema.Message]{Model: adktest.Script[*schema.Message](adktest.Do(searchFor("s", "issue"))), Handlers: adktest.Handlers(h)}
-	require.NoError(t, search.Run(t.Context(), []*schema.Message{schema.UserMessage("please")}).Err)
-}
-
 // With a Source whose set stays the same, a model call costs what it costs without, and a
 // round of calls costs the same with ten tools and with ten thousand.
 //
 //claim:mcp-57
-func TestAnUnchangedSetCostsNothing(t *testing.T) {
+func TestSource_UnchangedSetCostsNothing(t *testing.T) {
 	race.Skip(t, "it allocates")
 	defer debug.SetGCPercent(debug.SetGCPercent(-1)) // the collector makes pools forget
 	ctx := context.Background()

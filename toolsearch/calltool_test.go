@@ -3,7 +3,7 @@
 
 package toolsearch_test
 
-// What call_tool runs, refuses and passes on: with any schema, any stream, and errors.
+// The tool call_tool: arguments, schemas and results of the tools that it runs.
 
 import (
 	"context"
@@ -15,8 +15,6 @@ import (
 	"testing"
 
 	"github.com/cloudwego/eino/adk"
-	"github.com/cloudwego/eino/callbacks"
-	"github.com/cloudwego/eino/components"
 	"github.com/cloudwego/eino/components/tool"
 	"github.com/cloudwego/eino/compose"
 	"github.com/cloudwego/eino/schema"
@@ -27,11 +25,11 @@ import (
 	"github.com/einolean/einolean/toolsearch"
 )
 
-func TestCallToolRunsToolsOfEveryForm(t *testing.T) {
-	everywhere(t, callsEveryForm[*schema.Message], callsEveryForm[*schema.AgenticMessage])
+func TestCallTool_RunsEveryToolForm(t *testing.T) {
+	everywhere(t, testCallToolRunsEveryToolForm[*schema.Message], testCallToolRunsEveryToolForm[*schema.AgenticMessage])
 }
 
-func callsEveryForm[M adk.MessageType](t *testing.T, streaming bool) {
+func testCallToolRunsEveryToolForm[M adk.MessageType](t *testing.T, streaming bool) {
 	for form, f := range adktest.Forms {
 		for _, others := range []adktest.Form{adktest.Invokable, adktest.Enhanced} {
 			t.Run(fmt.Sprintf("%s beside %d", form, others), func(t *testing.T) {
@@ -45,6 +43,27 @@ func callsEveryForm[M adk.MessageType](t *testing.T, streaming bool) {
 				require.Contains(t, p.answer(t, "b"), `There is no tool named "nope"`)
 			})
 		}
+	}
+}
+
+// Directly called and under call_tool alike, a tool of two forms runs in the one that Eino
+// chooses.
+func TestCallTool_ChoosesFormAsEino(t *testing.T) {
+	everywhere(t, testCallToolChoosesFormAsEino[*schema.Message], testCallToolChoosesFormAsEino[*schema.AgenticMessage])
+}
+
+func testCallToolChoosesFormAsEino[M adk.MessageType](t *testing.T, streaming bool) {
+	want := map[bool]string{false: "invoked", true: "streamed"}[streaming]
+	for name, two := range map[string]tool.BaseTool{
+		"plain": both{&schema.ToolInfo{Name: "t", Desc: "d"}}, "enhanced": enhancedBoth{&schema.ToolInfo{Name: "t", Desc: "d"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := on[M](t, streaming, toolsearch.Keyword)
+			s.cfg.DynamicTools = []tool.BaseTool{two}
+			require.Equal(t, want, s.begin(do("a", "tool_search", `{"query":"select:t"}`), do("b", "t", `{}`)).answer(t, "b"))
+			s.cfg.Protocol = toolsearch.SearchCall
+			require.Equal(t, want, s.begin(do("b", "call_tool", `{"name":"t"}`)).answer(t, "b"))
+		})
 	}
 }
 
@@ -77,28 +96,30 @@ func textParts(s string) *schema.ToolResult {
 	return &schema.ToolResult{Parts: []schema.ToolOutputPart{{Type: schema.ToolPartTypeText, Text: s}}}
 }
 
-// Directly called and under call_tool alike, a tool of two forms runs in the one that Eino
-// chooses.
-func TestToolsOfTwoFormsRunInTheOneThatEinoChooses(t *testing.T) {
-	everywhere(t, runsInTheChosenForm[*schema.Message], runsInTheChosenForm[*schema.AgenticMessage])
+func TestCallTool_RunsLateTools(t *testing.T) {
+	everywhere(t, testCallToolRunsLateTools[*schema.Message], testCallToolRunsLateTools[*schema.AgenticMessage])
 }
 
-func runsInTheChosenForm[M adk.MessageType](t *testing.T, streaming bool) {
-	want := map[bool]string{false: "invoked", true: "streamed"}[streaming]
-	for name, two := range map[string]tool.BaseTool{
-		"plain": both{&schema.ToolInfo{Name: "t", Desc: "d"}}, "enhanced": enhancedBoth{&schema.ToolInfo{Name: "t", Desc: "d"}},
-	} {
+func testCallToolRunsLateTools[M adk.MessageType](t *testing.T, streaming bool) {
+	for name, form := range adktest.Forms {
 		t.Run(name, func(t *testing.T) {
-			s := on[M](t, streaming, toolsearch.Keyword)
-			s.cfg.DynamicTools = []tool.BaseTool{two}
-			require.Equal(t, want, s.begin(do("a", "tool_search", `{"query":"select:t"}`), do("b", "t", `{}`)).answer(t, "b"))
+			s, source := liveScene[M](t, streaming)
 			s.cfg.Protocol = toolsearch.SearchCall
-			require.Equal(t, want, s.begin(do("b", "call_tool", `{"name":"t"}`)).answer(t, "b"))
+			s.mine = []tool.BaseTool{action("connect", func() { source.have(formed(form, "late"), formed(0, "text")) })}
+			p := s.begin(do("1", "connect", "{}"),
+				do("2", "call_tool", `{"name":"late","arguments":{}}`),
+				do("3", "call_tool", `{"name":"text","arguments":{}}`),
+				do("4", "call_tool", `{"name":"nothing","arguments":{}}`))
+			require.Equal(t, "late got {}", p.answer(t, "2"))
+			require.Equal(t, "text got {}", p.answer(t, "3"))
+			require.Contains(t, p.answer(t, "4"), "There is no tool named")
+			require.Equal(t, strings.Repeat("own connect tool_search call_tool\n", 4)+"own connect tool_search call_tool", p.tools())
+			requireNoSlots(t, p)
 		})
 	}
 }
 
-func TestCallToolChecksArguments(t *testing.T) {
+func TestCallTool_ValidatesArguments(t *testing.T) {
 	for _, c := range []struct{ name, args, want string }{
 		{"arguments that fit run the tool", `{"name":"github__create_issue","arguments":{"title":"a","votes":3}}`, `github__create_issue got {"title":"a","votes":3}`},
 		{"arguments as text run the tool", `{"name":"github__create_issue","arguments":"{\"title\":\"a\"}"}`, `github__create_issue got {"title":"a"}`},
@@ -130,7 +151,7 @@ func TestCallToolChecksArguments(t *testing.T) {
 }
 
 // What was checked is what runs, digit for digit.
-func TestCallToolPassesOnWhatItChecked(t *testing.T) {
+func TestCallTool_PassesValidatedArgumentsUnchanged(t *testing.T) {
 	for _, c := range []struct{ name, args, want string }{
 		{"long numbers", `{"name":"t","arguments":{"id":12345678901234567890123,"x":0.10000000000000000555}}`, `echo {"id":12345678901234567890123,"x":0.10000000000000000555}`},
 		{"long numbers under another key", `{"name":"t","ARGS":{"id":9007199254740993}}`, `echo {"id":9007199254740993}`},
@@ -148,6 +169,321 @@ func TestCallToolPassesOnWhatItChecked(t *testing.T) {
 			require.Contains(t, s.begin(do("a", "call_tool", c.args)).answer(t, "a"), c.want)
 		})
 	}
+}
+
+func TestCallTool_ShortensValuesInArgumentErrors(t *testing.T) {
+	value := strings.Repeat("ü", 1000)
+	info := &schema.ToolInfo{Name: "paint", Desc: "x", ParamsOneOf: schema.NewParamsOneOfByParams(map[string]*schema.ParameterInfo{"colour": {Type: schema.Integer}})}
+	cfg := toolsearch.Config{DynamicTools: []tool.BaseTool{adktest.Tool(adktest.Invokable, info, nil)}, Protocol: toolsearch.SearchCall}
+	answer := asked(t, cfg, "call_tool", `{"name":"paint","arguments":{"colour":"`+value+`"}}`)
+	require.Contains(t, answer, "ü…")
+	require.NotContains(t, answer, strings.Repeat("ü", 400))
+}
+
+func TestCallTool_ResolvesSchemaReferences(t *testing.T) {
+	const (
+		list = `{"type":"object","properties":{"value":{"type":"integer"},"next":{"$ref":"#"}},"required":["value"]}`
+		defs = `{"type":"object","properties":{"to":{"$ref":"#/$defs/Address"},"cc":{"type":"array","items":{"anyOf":[{"$ref":"#/$defs/Address"},{"type":"null"}]}}},
+			"$defs":{"Address":{"type":"object","properties":{"mail":{"type":"string","pattern":"@"}},"required":["mail"],"additionalProperties":false}}}`
+		odd = `{"type":"object","properties":{"a":{"$ref":"#/$defs/x~1y"},"b":{"$ref":"#/allOf/0"}},"allOf":[{"minProperties":1}],"$defs":{"x/y":{"type":"string"}}}`
+	)
+	for _, c := range []struct{ name, schema, args, want string }{
+		{"a list that fits", list, `{"value":1,"next":{"value":2,"next":{"value":3}}}`, "echo"},
+		{"a list that does not", list, `{"value":1,"next":{"value":2,"next":{"value":"three"}}}`, `three has type "string", want "integer"`},
+		{"definitions that fit", defs, `{"to":{"mail":"a@b"},"cc":[{"mail":"c@d"},null]}`, "echo"},
+		{"a definition that does not", defs, `{"to":{"mail":"nobody"}}`, `does not match regular expression`},
+		{"a member too many", defs, `{"to":{"mail":"a@b","fax":1}}`, `unexpected additional properties ["fax"]`},
+		{"one of a list of definitions that does not", defs, `{"to":{"mail":"a@b"},"cc":[{}]}`, `missing properties: ["mail"]`},
+		{"escaped references", odd, `{"a":"x","b":{"y":1}}`, "echo"},
+		{"an escaped reference that does not fit", odd, `{"a":7}`, `want "string"`},
+		{"an item of a list as reference", odd, `{"b":{}}`, `minProperties`},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			require.Contains(t, callWith(t, withSchema(t, c.schema), c.args), c.want)
+		})
+	}
+}
+
+// withSchema is a tool whose parameters are a JSON schema.
+func withSchema(t testing.TB, text string) tool.BaseTool {
+	s, err := schema.NewParamsOneOfByParams(nil).ToJSONSchema()
+	if err != nil || s == nil {
+		s, err = schema.NewParamsOneOfByParams(map[string]*schema.ParameterInfo{"x": {Type: schema.String}}).ToJSONSchema()
+	}
+	require.NoError(t, err)
+	fresh := *s
+	fresh.Properties, fresh.Required, fresh.Type = nil, nil, ""
+	require.NoError(t, json.Unmarshal([]byte(text), &fresh))
+	return adktest.Tool(adktest.Invokable, &schema.ToolInfo{Name: "t", Desc: "d", ParamsOneOf: schema.NewParamsOneOfByJSONSchema(&fresh)}, nil)
+}
+
+func callWith(t testing.TB, target tool.BaseTool, args string) string {
+	s := on[*schema.Message](t, false, toolsearch.SearchCall)
+	s.cfg.DynamicTools = []tool.BaseTool{target}
+	return s.begin(do("a", "call_tool", `{"name":"t","arguments":`+args+`}`)).answer(t, "a")
+}
+
+func TestCallTool_ChecksEverySchemaKeyword(t *testing.T) {
+	for _, c := range []struct{ schema, fits, not string }{
+		{`{"patternProperties":{"^n_":{"type":"integer"}}}`, `{"n_a":1}`, `{"n_a":"x"}`},
+		{`{"additionalProperties":{"type":"integer"}}`, `{"a":1}`, `{"a":"x"}`},
+		{`{"propertyNames":{"pattern":"^a"}}`, `{"ab":1}`, `{"b":1}`},
+		{`{"dependentSchemas":{"a":{"required":["b"]}}}`, `{"a":1,"b":2}`, `{"a":1}`},
+		{`{"dependentRequired":{"a":["b"]}}`, `{"a":1,"b":2}`, `{"a":1}`},
+		{`{"properties":{"a":{"prefixItems":[{"type":"integer"}],"items":{"type":"string"}}}}`, `{"a":[1,"x"]}`, `{"a":[1,2]}`},
+		{`{"properties":{"a":{"contains":{"type":"integer"}}}}`, `{"a":["x",2]}`, `{"a":["x"]}`},
+		{`{"properties":{"a":{"enum":["x",7]}}}`, `{"a":7.0}`, `{"a":8}`},
+		{`{"properties":{"a":{"const":{"b":[1]}}}}`, `{"a":{"b":[1.0]}}`, `{"a":{"b":[2]}}`},
+		{`{"properties":{"a":{"maximum":9007199254740993}}}`, `{"a":9007199254740992}`, `{"a":9007199254740999}`},
+		{`{"if":{"required":["a"]},"then":{"required":["b"]},"else":{"required":["c"]}}`, `{"a":1,"b":2}`, `{"a":1,"c":2}`},
+		{`{"oneOf":[{"required":["a"]},{"required":["b"]}]}`, `{"a":1}`, `{"a":1,"b":2}`},
+		{`{"not":{"required":["a"]}}`, `{"b":1}`, `{"a":1}`},
+		{`{"properties":{"a":{"uniqueItems":true}}}`, `{"a":[1,2]}`, `{"a":[1,1]}`},
+		{`{"properties":{"a":{"type":["string","null"]}}}`, `{"a":null}`, `{"a":1}`},
+		{`{"properties":{"a":false}}`, `{"b":1}`, `{"a":1}`},
+	} {
+		require.Equal(t, "echo "+c.fits, callWith(t, withSchema(t, c.schema), c.fits), c.schema)
+		require.Contains(t, callWith(t, withSchema(t, c.schema), c.not), "do not fit", c.schema)
+	}
+}
+
+// A schema that cannot be checked, or not in time, is the tool's own affair.
+//
+//claim:security-19
+func TestCallTool_TerminatesForEverySchema(t *testing.T) {
+	var doubling strings.Builder
+	doubling.WriteString(`{"$ref":"#/$defs/d0","$defs":{`)
+	for i := range 60 {
+		fmt.Fprintf(&doubling, `"d%d":{"allOf":[{"$ref":"#/$defs/d%d"},{"$ref":"#/$defs/d%d"}]},`, i, i+1, i+1)
+	}
+	doubling.WriteString(`"d60":{}}}`)
+	const branching = `{"type":"object","properties":{"x":{"anyOf":[{"$ref":"#"},{"$ref":"#"},{"type":"null"}]}}}`
+	deep := strings.Repeat(`{"x":`, 60) + "null" + strings.Repeat("}", 60)
+
+	for _, c := range []struct{ name, schema, args string }{
+		{"a schema that is itself", `{"$ref":"#"}`, `{}`},
+		{"two that are each other", `{"$ref":"#/$defs/a","$defs":{"a":{"$ref":"#/$defs/b"},"b":{"$ref":"#/$defs/a"}}}`, `{}`},
+		{"one that is itself or not", `{"not":{"$ref":"#"}}`, `{}`},
+		{"one that is itself on condition", `{"if":{"$ref":"#"},"then":{"$ref":"#"}}`, `{}`},
+		{"one that is all of itself twice", `{"allOf":[{"$ref":"#"},{"$ref":"#"}]}`, `{"a":1}`},
+		{"one that doubles sixty times", doubling.String(), `{}`},
+		{"one that doubles with every level of the value", branching, deep},
+		{"a reference that leads nowhere", `{"properties":{"a":{"$ref":"#/$defs/none"}}}`, `{"a":1}`},
+		{"a reference into a value", `{"type":"object","properties":{"a":{"$ref":"#/type"}}}`, `{"a":1}`},
+		{"a reference to another place", `{"properties":{"a":{"$ref":"https://example.com/a.json"}}}`, `{"a":1}`},
+		{"a reference that depends on the way", `{"$dynamicRef":"#meta"}`, `{"a":1}`},
+		{"an anchor that is not there", `{"properties":{"a":{"$ref":"#there"}}}`, `{"a":1}`},
+		{"a pattern that is none", `{"properties":{"a":{"type":"string","pattern":"("}}}`, `{"a":"x"}`},
+		{"a huge schema", `{"type":"object","properties":{"a":{"type":"string","enum":["` + strings.Repeat(`x","`, 70_000) + `x"]}}}`, `{"a":7}`},
+		{"a huge enum and a long list", `{"properties":{"a":{"items":{"enum":["` + strings.Repeat(`x","`, 20_000) + `y"]}}}}`, `{"a":[` + strings.Repeat(`"y",`, 20_000) + `"y"]}`},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			require.Equal(t, "echo "+c.args, callWith(t, withSchema(t, c.schema), c.args))
+		})
+	}
+}
+
+func TestCallTool_UnsatisfiableSchemaRejectsArguments(t *testing.T) {
+	answer := callWith(t, withSchema(t, `{"type":"object","allOf":[{"required":["a"]},{"not":{"required":["a"]}}]}`), `{"a":1}`)
+	require.Contains(t, answer, `The arguments do not fit "t", which did not run: `)
+}
+
+// Every draft is read as the newest one that is known.
+func TestCallTool_ReadsEverySchemaDraft(t *testing.T) {
+	for _, draft := range []string{
+		"http://json-schema.org/draft-07/schema#", "https://json-schema.org/draft/2020-12/schema", "https://json-schema.org/draft/2019-09/schema",
+		"http://json-schema.org/draft-06/schema#", "http://json-schema.org/draft-04/schema#", "http://json-schema.org/schema#", "nonsense",
+	} {
+		target := withSchema(t, `{"$schema":"`+draft+`","$id":"https://example.com/t.json","type":"object","properties":{"n":{"$ref":"#/$defs/n"}},"$defs":{"n":{"type":"integer"}}}`)
+		require.Equal(t, `echo {"n":1}`, callWith(t, target, `{"n":1}`), draft)
+		require.Contains(t, callWith(t, target, `{"n":"x"}`), `want "integer"`, draft)
+	}
+}
+
+// A schema made of Go pointers can be part of itself.
+//
+//claim:security-19
+func TestCallTool_AcceptsSelfContainingSchema(t *testing.T) {
+	own, err := schema.NewParamsOneOfByParams(map[string]*schema.ParameterInfo{"x": {Type: schema.String}}).ToJSONSchema()
+	require.NoError(t, err)
+	own.Not = own
+	loop := adktest.Tool(adktest.Invokable, &schema.ToolInfo{Name: "t", Desc: "d", ParamsOneOf: schema.NewParamsOneOfByJSONSchema(own)}, nil)
+	require.Equal(t, `echo {"x":1}`, callWith(t, loop, `{"x":1}`))
+
+	s := on[*schema.Message](t, false, toolsearch.SearchCall)
+	s.cfg.DynamicTools = []tool.BaseTool{loop}
+	require.Contains(t, s.begin(do("a", "tool_search", `{"query":"select:t"}`)).answer(t, "a"), `"parameters":{"type":"object","properties":{}}`)
+}
+
+// Models have been seen to repeat one character without end.
+func TestCallTool_AnswersDeeplyNestedArguments(t *testing.T) {
+	target := withSchema(t, `{"type":"object"}`)
+	for _, depth := range []int{100, 10_000, 1_000_000} {
+		args := `{"x":` + strings.Repeat("[", depth) + strings.Repeat("]", depth) + `}`
+		require.NotPanics(t, func() { callWith(t, target, args) }, "%d", depth)
+		require.NotPanics(t, func() { callWith(t, target, args[:len(args)/2]) }, "%d", depth)
+	}
+}
+
+func TestCallTool_PassesPictures(t *testing.T) {
+	for _, streaming := range []bool{false, true} {
+		for _, draws := range []tool.BaseTool{drawsAtOnce{}, drawsInPieces{}} {
+			s := on[*schema.Message](t, streaming, toolsearch.SearchCall)
+			s.cfg.DynamicTools = append(s.cfg.DynamicTools, draws)
+			direct := on[*schema.Message](t, streaming, toolsearch.Keyword)
+			direct.mine = []tool.BaseTool{draws}
+
+			got := s.begin(do("a", "call_tool", `{"name":"draw"}`), do("b", "call_tool", `{"name":"weather__get_forecast","arguments":{"city":"Oslo"}}`))
+			want := direct.begin(do("a", "draw", `{}`))
+			require.Contains(t, partsOf(got, "a"), pictureURL)
+			require.Equal(t, partsOf(want, "a"), partsOf(got, "a"))
+			require.Equal(t, `weather__get_forecast got {"city":"Oslo"}`, got.answer(t, "b"))
+		}
+	}
+}
+
+// picture returns a text and a picture, in as many pieces.
+type picture struct{}
+
+func (picture) Info(context.Context) (*schema.ToolInfo, error) {
+	return &schema.ToolInfo{Name: "draw", Desc: "Draws"}, nil
+}
+
+const pictureURL = "https://example.com/a.png"
+
+func pictureParts() []*schema.ToolResult {
+	url := pictureURL
+	return []*schema.ToolResult{textParts("here it is"), {Parts: []schema.ToolOutputPart{{
+		Type: schema.ToolPartTypeImage, Image: &schema.ToolOutputImage{MessagePartCommon: schema.MessagePartCommon{URL: &url}},
+	}}}}
+}
+
+type drawsAtOnce struct{ picture }
+
+func (drawsAtOnce) InvokableRun(context.Context, *schema.ToolArgument, ...tool.Option) (*schema.ToolResult, error) {
+	return schema.ConcatToolResults(pictureParts())
+}
+
+type drawsInPieces struct{ picture }
+
+func (drawsInPieces) StreamableRun(context.Context, *schema.ToolArgument, ...tool.Option) (*schema.StreamReader[*schema.ToolResult], error) {
+	return schema.StreamReaderFromArray(pictureParts()), nil
+}
+
+// partsOf is the result of a call as text, with the addresses of pictures.
+func partsOf(p played[*schema.Message], id string) string {
+	var b strings.Builder
+	for _, m := range p.wires[1].Messages {
+		if m.ToolCallID != id {
+			continue
+		}
+		for _, part := range m.UserInputMultiContent {
+			b.WriteString("[" + part.Text)
+			if part.Image != nil && part.Image.URL != nil {
+				b.WriteString(*part.Image.URL)
+			}
+			b.WriteString("]")
+		}
+	}
+	return b.String()
+}
+
+func TestCallTool_BrokenStreamIsError(t *testing.T) {
+	everywhere(t, testCallToolBrokenStreamIsError[*schema.Message], testCallToolBrokenStreamIsError[*schema.AgenticMessage])
+}
+
+func testCallToolBrokenStreamIsError[M adk.MessageType](t *testing.T, streaming bool) {
+	broken := errors.New("the line went dead")
+	for _, x := range []tool.BaseTool{breaks{broken}, enhancedBreaks{breaks{broken}}} {
+		s := on[M](t, streaming, toolsearch.SearchCall)
+		s.cfg.DynamicTools = []tool.BaseTool{x}
+		require.ErrorIs(t, s.try([]M{adktest.User[M]("please")}, do("a", "call_tool", `{"name":"breaks"}`)).Err, broken)
+	}
+}
+
+// breaks streams one piece, and then an error.
+type breaks struct{ err error }
+
+func (breaks) Info(context.Context) (*schema.ToolInfo, error) {
+	return &schema.ToolInfo{Name: "breaks", Desc: "Breaks"}, nil
+}
+
+func (b breaks) StreamableRun(context.Context, string, ...tool.Option) (*schema.StreamReader[string], error) {
+	r, w := schema.Pipe[string](2)
+	w.Send("half of it", nil)
+	w.Send("", b.err)
+	w.Close()
+	return r, nil
+}
+
+type enhancedBreaks struct{ breaks }
+
+func (b enhancedBreaks) StreamableRun(context.Context, *schema.ToolArgument, ...tool.Option) (*schema.StreamReader[*schema.ToolResult], error) {
+	r, w := schema.Pipe[*schema.ToolResult](2)
+	w.Send(textParts("half of it"), nil)
+	w.Send(nil, b.err)
+	w.Close()
+	return r, nil
+}
+
+func TestCallTool_ReturnsToolError(t *testing.T) {
+	everywhere(t, testCallToolReturnsToolError[*schema.Message], testCallToolReturnsToolError[*schema.AgenticMessage])
+}
+
+func testCallToolReturnsToolError[M adk.MessageType](t *testing.T, streaming bool) {
+	broken := errors.New("the printer is on fire")
+	for form, f := range adktest.Forms {
+		t.Run(form, func(t *testing.T) {
+			s := on[M](t, streaming, toolsearch.SearchCall)
+			s.cfg.DynamicTools = []tool.BaseTool{adktest.Tool(f, &schema.ToolInfo{Name: "t", Desc: "d"}, func(context.Context, string) (string, error) { return "", broken })}
+			p := s.try([]M{adktest.User[M]("please")}, do("a", "call_tool", `{"name":"t"}`))
+			require.ErrorIs(t, p.Err, broken)
+		})
+	}
+}
+
+// Options of the run reach a tool whether it is called directly or not.
+func TestCallTool_PassesToolOptions(t *testing.T) {
+	for _, protocol := range []toolsearch.Protocol{toolsearch.Keyword, toolsearch.SearchCall} {
+		s := on[*schema.Message](t, false, protocol)
+		s.cfg.AllowUnloadedCalls = true
+		s.cfg.DynamicTools = []tool.BaseTool{optioned{&schema.ToolInfo{Name: "t", Desc: "d"}}}
+		turn := map[toolsearch.Protocol]adktest.Turn{
+			toolsearch.Keyword: do("a", "t", `{}`), toolsearch.SearchCall: do("a", "call_tool", `{"name":"t"}`),
+		}[protocol]
+		agent, _ := s.agent(turn)
+		out := agent.Run(context.Background(), []*schema.Message{schema.UserMessage("please")},
+			adk.WithToolOptions([]tool.Option{tool.WrapImplSpecificOptFn(func(o *toolOption) { o.word = "aloha" })}))
+		require.NoError(t, out.Err)
+		require.Equal(t, "aloha a", played[*schema.Message]{Outcome: out}.answer(t, "a"))
+	}
+}
+
+type toolOption struct{ word string }
+
+type optioned struct{ info *schema.ToolInfo }
+
+func (o optioned) Info(context.Context) (*schema.ToolInfo, error) { return o.info, nil }
+
+func (o optioned) InvokableRun(ctx context.Context, _ string, opts ...tool.Option) (string, error) {
+	return tool.GetImplSpecificOptions(&toolOption{}, opts...).word + " " + compose.GetToolCallID(ctx), nil
+}
+
+// Eino calls the middlewares around call_tool, under its name; the tool that it runs is in
+// the arguments.
+func TestCallTool_SeenByOtherMiddlewares(t *testing.T) {
+	everywhere(t, testCallToolSeenByOtherMiddlewares[*schema.Message], testCallToolSeenByOtherMiddlewares[*schema.AgenticMessage])
+}
+
+func testCallToolSeenByOtherMiddlewares[M adk.MessageType](t *testing.T, streaming bool) {
+	before, after := &witness[M]{}, &witness[M]{}
+	s := on[M](t, streaming, toolsearch.SearchCall)
+	s.around, s.behind = adktest.Handlers[M](before), adktest.Handlers[M](after)
+	const args = `{"name":"weather__get_forecast","arguments":{"city":"Oslo"}}`
+	p := s.begin(do("a", "call_tool", args))
+	require.Equal(t, `<<weather__get_forecast got {"city":"Oslo"}>>`, p.answer(t, "a"))
+	require.Equal(t, []string{"call_tool " + args}, before.seen)
+	require.Equal(t, []string{"call_tool " + args}, after.seen)
 }
 
 // witness is a middleware that writes down the calls that pass it.
@@ -182,404 +518,7 @@ func (w *witness[M]) WrapStreamableToolCall(_ context.Context, next adk.Streamab
 	}, nil
 }
 
-// Eino calls the middlewares around call_tool, under its name; the tool that it runs is in
-// the arguments.
-func TestOtherMiddlewaresSeeCallTool(t *testing.T) {
-	everywhere(t, middlewaresSeeCallTool[*schema.Message], middlewaresSeeCallTool[*schema.AgenticMessage])
-}
-
-func middlewaresSeeCallTool[M adk.MessageType](t *testing.T, streaming bool) {
-	before, after := &witness[M]{}, &witness[M]{}
-	s := on[M](t, streaming, toolsearch.SearchCall)
-	s.around, s.behind = adktest.Handlers[M](before), adktest.Handlers[M](after)
-	const args = `{"name":"weather__get_forecast","arguments":{"city":"Oslo"}}`
-	p := s.begin(do("a", "call_tool", args))
-	require.Equal(t, `<<weather__get_forecast got {"city":"Oslo"}>>`, p.answer(t, "a"))
-	require.Equal(t, []string{"call_tool " + args}, before.seen)
-	require.Equal(t, []string{"call_tool " + args}, after.seen)
-}
-
-func TestCallToolReturnsTheToolsError(t *testing.T) {
-	everywhere(t, returnsTheError[*schema.Message], returnsTheError[*schema.AgenticMessage])
-}
-
-func returnsTheError[M adk.MessageType](t *testing.T, streaming bool) {
-	broken := errors.New("the printer is on fire")
-	for form, f := range adktest.Forms {
-		t.Run(form, func(t *testing.T) {
-			s := on[M](t, streaming, toolsearch.SearchCall)
-			s.cfg.DynamicTools = []tool.BaseTool{adktest.Tool(f, &schema.ToolInfo{Name: "t", Desc: "d"}, func(context.Context, string) (string, error) { return "", broken })}
-			p := s.try([]M{adktest.User[M]("please")}, do("a", "call_tool", `{"name":"t"}`))
-			require.ErrorIs(t, p.Err, broken)
-		})
-	}
-}
-
-type toolOption struct{ word string }
-
-// Options of the run reach a tool whether it is called directly or not.
-func TestOptionsReachHiddenTools(t *testing.T) {
-	for _, protocol := range []toolsearch.Protocol{toolsearch.Keyword, toolsearch.SearchCall} {
-		s := on[*schema.Message](t, false, protocol)
-		s.cfg.AllowUnloadedCalls = true
-		s.cfg.DynamicTools = []tool.BaseTool{optioned{&schema.ToolInfo{Name: "t", Desc: "d"}}}
-		turn := map[toolsearch.Protocol]adktest.Turn{
-			toolsearch.Keyword: do("a", "t", `{}`), toolsearch.SearchCall: do("a", "call_tool", `{"name":"t"}`),
-		}[protocol]
-		agent, _ := s.agent(turn)
-		out := agent.Run(context.Background(), []*schema.Message{schema.UserMessage("please")},
-			adk.WithToolOptions([]tool.Option{tool.WrapImplSpecificOptFn(func(o *toolOption) { o.word = "aloha" })}))
-		require.NoError(t, out.Err)
-		require.Equal(t, "aloha a", played[*schema.Message]{Outcome: out}.answer(t, "a"))
-	}
-}
-
-type optioned struct{ info *schema.ToolInfo }
-
-func (o optioned) Info(context.Context) (*schema.ToolInfo, error) { return o.info, nil }
-
-func (o optioned) InvokableRun(ctx context.Context, _ string, opts ...tool.Option) (string, error) {
-	return tool.GetImplSpecificOptions(&toolOption{}, opts...).word + " " + compose.GetToolCallID(ctx), nil
-}
-
-// Callbacks are told of hidden tools as of any other, also inside call_tool.
-func TestCallbacksSeeHiddenToolsLikeOthers(t *testing.T) {
-	for _, c := range []struct {
-		name     string
-		protocol toolsearch.Protocol
-		turns    []adktest.Turn
-		want     string
-	}{
-		{"called directly", toolsearch.Keyword, []adktest.Turn{do("a", "tool_search", `{"query":"select:t"}`), do("b", "t", `{}`)},
-			"tool_search/metaTool start, tool_search/metaTool end, t/%[1]s start, t/%[1]s end"},
-		{"stopped by the gate", toolsearch.Keyword, []adktest.Turn{do("b", "t", `{}`)}, "t/%[1]s start, t/%[1]s end"},
-		{"through call_tool", toolsearch.SearchCall, []adktest.Turn{do("b", "call_tool", `{"name":"t"}`)},
-			"call_tool/%[2]s start, t/%[1]s start, t/%[1]s end, call_tool/%[2]s end"},
-	} {
-		for form, f := range adktest.Forms {
-			t.Run(c.name+"/"+form, func(t *testing.T) {
-				tools := []tool.BaseTool{adktest.Tool(f, &schema.ToolInfo{Name: "t", Desc: "d"}, nil)}
-				own := toldBy(t, tools[0])
-				call := map[bool]string{false: "plainCall", true: "enhancedCall"}[strings.HasPrefix(form, "enhanced")]
-				s := on[*schema.Message](t, strings.Contains(form, "streamable"), c.protocol)
-				s.cfg.DynamicTools = tools
-				require.Equal(t, fmt.Sprintf(c.want, own, call), callbacksOf(t, s, c.turns...))
-			})
-		}
-	}
-}
-
-// A handler that wraps hidden tools once more, without a word on callbacks, does not make
-// callbacks go wrong.
-func TestCallbacksSeeHiddenToolsThatAreWrapped(t *testing.T) {
-	s := on[*schema.Message](t, false, toolsearch.Keyword)
-	s.behind = adktest.Handlers[*schema.Message](einorun.New(&wraps{}))
-	require.Contains(t, callbacksOf(t, s, do("a", "weather__get_forecast", `{}`)), "weather__get_forecast/wrapped start")
-}
-
-type wraps struct {
-	adk.BaseChatModelAgentMiddleware
-}
-
-type wrapped struct{ tool.InvokableTool }
-
-func (*wraps) Begin(ctx context.Context, rc *einorun.RunContext) (context.Context, error) {
-	tools := rc.Tools
-	rc.Tools = nil
-	for _, x := range tools {
-		if inner, ok := x.(tool.InvokableTool); ok {
-			x = wrapped{inner}
-		}
-		rc.Tools = append(rc.Tools, x)
-	}
-	return ctx, nil
-}
-
-// toldBy is the type under which Eino itself tells callbacks of a tool.
-func toldBy(t *testing.T, own tool.BaseTool) string {
-	s := on[*schema.Message](t, false, toolsearch.Keyword)
-	s.mine = []tool.BaseTool{own}
-	typ, _, _ := strings.Cut(strings.TrimPrefix(callbacksOf(t, s, do("a", "t", `{}`)), "t/"), " ")
-	return typ
-}
-
-// callbacksOf is what callbacks are told of tools.
-func callbacksOf(t *testing.T, s scene[*schema.Message], turns ...adktest.Turn) string {
-	var mu sync.Mutex
-	var seen []string
-	note := func(info *callbacks.RunInfo, what string) {
-		if info.Component == components.ComponentOfTool {
-			mu.Lock()
-			defer mu.Unlock()
-			seen = append(seen, info.Name+"/"+info.Type+" "+what)
-		}
-	}
-	h := callbacks.NewHandlerBuilder().
-		OnStartFn(func(ctx context.Context, info *callbacks.RunInfo, _ callbacks.CallbackInput) context.Context {
-			note(info, "start")
-			return ctx
-		}).
-		OnEndFn(func(ctx context.Context, info *callbacks.RunInfo, _ callbacks.CallbackOutput) context.Context {
-			note(info, "end")
-			return ctx
-		}).
-		OnEndWithStreamOutputFn(func(ctx context.Context, info *callbacks.RunInfo, s *schema.StreamReader[callbacks.CallbackOutput]) context.Context {
-			s.Close()
-			note(info, "end")
-			return ctx
-		}).Build()
-	agent, _ := s.agent(turns...)
-	require.NoError(t, agent.Run(context.Background(), []*schema.Message{schema.UserMessage("please")}, adk.WithCallbacks(h)).Err)
-	return strings.Join(seen, ", ")
-}
-
-// withSchema is a tool whose parameters are a JSON schema.
-func withSchema(t testing.TB, text string) tool.BaseTool {
-	s, err := schema.NewParamsOneOfByParams(nil).ToJSONSchema()
-	if err != nil || s == nil {
-		s, err = schema.NewParamsOneOfByParams(map[string]*schema.ParameterInfo{"x": {Type: schema.String}}).ToJSONSchema()
-	}
-	require.NoError(t, err)
-	fresh := *s
-	fresh.Properties, fresh.Required, fresh.Type = nil, nil, ""
-	require.NoError(t, json.Unmarshal([]byte(text), &fresh))
-	return adktest.Tool(adktest.Invokable, &schema.ToolInfo{Name: "t", Desc: "d", ParamsOneOf: schema.NewParamsOneOfByJSONSchema(&fresh)}, nil)
-}
-
-func callWith(t testing.TB, target tool.BaseTool, args string) string {
-	s := on[*schema.Message](t, false, toolsearch.SearchCall)
-	s.cfg.DynamicTools = []tool.BaseTool{target}
-	return s.begin(do("a", "call_tool", `{"name":"t","arguments":`+args+`}`)).answer(t, "a")
-}
-
-func TestCallToolChecksSchemasWithReferences(t *testing.T) {
-	const (
-		list = `{"type":"object","properties":{"value":{"type":"integer"},"next":{"$ref":"#"}},"required":["value"]}`
-		defs = `{"type":"object","properties":{"to":{"$ref":"#/$defs/Address"},"cc":{"type":"array","items":{"anyOf":[{"$ref":"#/$defs/Address"},{"type":"null"}]}}},
-			"$defs":{"Address":{"type":"object","properties":{"mail":{"type":"string","pattern":"@"}},"required":["mail"],"additionalProperties":false}}}`
-		odd = `{"type":"object","properties":{"a":{"$ref":"#/$defs/x~1y"},"b":{"$ref":"#/allOf/0"}},"allOf":[{"minProperties":1}],"$defs":{"x/y":{"type":"string"}}}`
-	)
-	for _, c := range []struct{ name, schema, args, want string }{
-		{"a list that fits", list, `{"value":1,"next":{"value":2,"next":{"value":3}}}`, "echo"},
-		{"a list that does not", list, `{"value":1,"next":{"value":2,"next":{"value":"three"}}}`, `three has type "string", want "integer"`},
-		{"definitions that fit", defs, `{"to":{"mail":"a@b"},"cc":[{"mail":"c@d"},null]}`, "echo"},
-		{"a definition that does not", defs, `{"to":{"mail":"nobody"}}`, `does not match regular expression`},
-		{"a member too many", defs, `{"to":{"mail":"a@b","fax":1}}`, `unexpected additional properties ["fax"]`},
-		{"one of a list of definitions that does not", defs, `{"to":{"mail":"a@b"},"cc":[{}]}`, `missing properties: ["mail"]`},
-		{"escaped references", odd, `{"a":"x","b":{"y":1}}`, "echo"},
-		{"an escaped reference that does not fit", odd, `{"a":7}`, `want "string"`},
-		{"an item of a list as reference", odd, `{"b":{}}`, `minProperties`},
-	} {
-		t.Run(c.name, func(t *testing.T) {
-			require.Contains(t, callWith(t, withSchema(t, c.schema), c.args), c.want)
-		})
-	}
-}
-
-func TestCallToolChecksEveryKeyword(t *testing.T) {
-	for _, c := range []struct{ schema, fits, not string }{
-		{`{"patternProperties":{"^n_":{"type":"integer"}}}`, `{"n_a":1}`, `{"n_a":"x"}`},
-		{`{"additionalProperties":{"type":"integer"}}`, `{"a":1}`, `{"a":"x"}`},
-		{`{"propertyNames":{"pattern":"^a"}}`, `{"ab":1}`, `{"b":1}`},
-		{`{"dependentSchemas":{"a":{"required":["b"]}}}`, `{"a":1,"b":2}`, `{"a":1}`},
-		{`{"dependentRequired":{"a":["b"]}}`, `{"a":1,"b":2}`, `{"a":1}`},
-		{`{"properties":{"a":{"prefixItems":[{"type":"integer"}],"items":{"type":"string"}}}}`, `{"a":[1,"x"]}`, `{"a":[1,2]}`},
-		{`{"properties":{"a":{"contains":{"type":"integer"}}}}`, `{"a":["x",2]}`, `{"a":["x"]}`},
-		{`{"properties":{"a":{"enum":["x",7]}}}`, `{"a":7.0}`, `{"a":8}`},
-		{`{"properties":{"a":{"const":{"b":[1]}}}}`, `{"a":{"b":[1.0]}}`, `{"a":{"b":[2]}}`},
-		{`{"properties":{"a":{"maximum":9007199254740993}}}`, `{"a":9007199254740992}`, `{"a":9007199254740999}`},
-		{`{"if":{"required":["a"]},"then":{"required":["b"]},"else":{"required":["c"]}}`, `{"a":1,"b":2}`, `{"a":1,"c":2}`},
-		{`{"oneOf":[{"required":["a"]},{"required":["b"]}]}`, `{"a":1}`, `{"a":1,"b":2}`},
-		{`{"not":{"required":["a"]}}`, `{"b":1}`, `{"a":1}`},
-		{`{"properties":{"a":{"uniqueItems":true}}}`, `{"a":[1,2]}`, `{"a":[1,1]}`},
-		{`{"properties":{"a":{"type":["string","null"]}}}`, `{"a":null}`, `{"a":1}`},
-		{`{"properties":{"a":false}}`, `{"b":1}`, `{"a":1}`},
-	} {
-		require.Equal(t, "echo "+c.fits, callWith(t, withSchema(t, c.schema), c.fits), c.schema)
-		require.Contains(t, callWith(t, withSchema(t, c.schema), c.not), "do not fit", c.schema)
-	}
-}
-
-// A schema that cannot be checked, or not in time, is the tool's own affair.
-//
-//claim:security-19
-func TestCallToolComesToAnEndWithEverySchema(t *testing.T) {
-	var doubling strings.Builder
-	doubling.WriteString(`{"$ref":"#/$defs/d0","$defs":{`)
-	for i := range 60 {
-		fmt.Fprintf(&doubling, `"d%d":{"allOf":[{"$ref":"#/$defs/d%d"},{"$ref":"#/$defs/d%d"}]},`, i, i+1, i+1)
-	}
-	doubling.WriteString(`"d60":{}}}`)
-	const branching = `{"type":"object","properties":{"x":{"anyOf":[{"$ref":"#"},{"$ref":"#"},{"type":"null"}]}}}`
-	deep := strings.Repeat(`{"x":`, 60) + "null" + strings.Repeat("}", 60)
-
-	for _, c := range []struct{ name, schema, args string }{
-		{"a schema that is itself", `{"$ref":"#"}`, `{}`},
-		{"two that are each other", `{"$ref":"#/$defs/a","$defs":{"a":{"$ref":"#/$defs/b"},"b":{"$ref":"#/$defs/a"}}}`, `{}`},
-		{"one that is itself or not", `{"not":{"$ref":"#"}}`, `{}`},
-		{"one that is itself on condition", `{"if":{"$ref":"#"},"then":{"$ref":"#"}}`, `{}`},
-		{"one that is all of itself twice", `{"allOf":[{"$ref":"#"},{"$ref":"#"}]}`, `{"a":1}`},
-		{"one that doubles sixty times", doubling.String(), `{}`},
-		{"one that doubles with every level of the value", branching, deep},
-		{"a reference that leads nowhere", `{"properties":{"a":{"$ref":"#/$defs/none"}}}`, `{"a":1}`},
-		{"a reference into a value", `{"type":"object","properties":{"a":{"$ref":"#/type"}}}`, `{"a":1}`},
-		{"a reference to another place", `{"properties":{"a":{"$ref":"https://example.com/a.json"}}}`, `{"a":1}`},
-		{"a reference that depends on the way", `{"$dynamicRef":"#meta"}`, `{"a":1}`},
-		{"an anchor that is not there", `{"properties":{"a":{"$ref":"#there"}}}`, `{"a":1}`},
-		{"a pattern that is none", `{"properties":{"a":{"type":"string","pattern":"("}}}`, `{"a":"x"}`},
-		{"a huge schema", `{"type":"object","properties":{"a":{"type":"string","enum":["` + strings.Repeat(`x","`, 70_000) + `x"]}}}`, `{"a":7}`},
-		{"a huge enum and a long list", `{"properties":{"a":{"items":{"enum":["` + strings.Repeat(`x","`, 20_000) + `y"]}}}}`, `{"a":[` + strings.Repeat(`"y",`, 20_000) + `"y"]}`},
-	} {
-		t.Run(c.name, func(t *testing.T) {
-			require.Equal(t, "echo "+c.args, callWith(t, withSchema(t, c.schema), c.args))
-		})
-	}
-}
-
-func TestCallToolRefusesWhatNoArgumentsFit(t *testing.T) {
-	answer := callWith(t, withSchema(t, `{"type":"object","allOf":[{"required":["a"]},{"not":{"required":["a"]}}]}`), `{"a":1}`)
-	require.Contains(t, answer, `The arguments do not fit "t", which did not run: `)
-}
-
-// Every draft is read as the newest one that is known.
-func TestCallToolReadsEveryDraft(t *testing.T) {
-	for _, draft := range []string{
-		"http://json-schema.org/draft-07/schema#", "https://json-schema.org/draft/2020-12/schema", "https://json-schema.org/draft/2019-09/schema",
-		"http://json-schema.org/draft-06/schema#", "http://json-schema.org/draft-04/schema#", "http://json-schema.org/schema#", "nonsense",
-	} {
-		target := withSchema(t, `{"$schema":"`+draft+`","$id":"https://example.com/t.json","type":"object","properties":{"n":{"$ref":"#/$defs/n"}},"$defs":{"n":{"type":"integer"}}}`)
-		require.Equal(t, `echo {"n":1}`, callWith(t, target, `{"n":1}`), draft)
-		require.Contains(t, callWith(t, target, `{"n":"x"}`), `want "integer"`, draft)
-	}
-}
-
-// A schema made of Go pointers can be part of itself.
-//
-//claim:security-19
-func TestSchemasThatContainThemselvesDoNoHarm(t *testing.T) {
-	own, err := schema.NewParamsOneOfByParams(map[string]*schema.ParameterInfo{"x": {Type: schema.String}}).ToJSONSchema()
-	require.NoError(t, err)
-	own.Not = own
-	loop := adktest.Tool(adktest.Invokable, &schema.ToolInfo{Name: "t", Desc: "d", ParamsOneOf: schema.NewParamsOneOfByJSONSchema(own)}, nil)
-	require.Equal(t, `echo {"x":1}`, callWith(t, loop, `{"x":1}`))
-
-	s := on[*schema.Message](t, false, toolsearch.SearchCall)
-	s.cfg.DynamicTools = []tool.BaseTool{loop}
-	require.Contains(t, s.begin(do("a", "tool_search", `{"query":"select:t"}`)).answer(t, "a"), `"parameters":{"type":"object","properties":{}}`)
-}
-
-// Models have been seen to repeat one character without end.
-func TestDeeplyNestedArgumentsAreAnswered(t *testing.T) {
-	target := withSchema(t, `{"type":"object"}`)
-	for _, depth := range []int{100, 10_000, 1_000_000} {
-		args := `{"x":` + strings.Repeat("[", depth) + strings.Repeat("]", depth) + `}`
-		require.NotPanics(t, func() { callWith(t, target, args) }, "%d", depth)
-		require.NotPanics(t, func() { callWith(t, target, args[:len(args)/2]) }, "%d", depth)
-	}
-}
-
-// picture returns a text and a picture, in as many pieces.
-type picture struct{}
-
-const pictureURL = "https://example.com/a.png"
-
-func (picture) Info(context.Context) (*schema.ToolInfo, error) {
-	return &schema.ToolInfo{Name: "draw", Desc: "Draws"}, nil
-}
-
-func pictureParts() []*schema.ToolResult {
-	url := pictureURL
-	return []*schema.ToolResult{textParts("here it is"), {Parts: []schema.ToolOutputPart{{
-		Type: schema.ToolPartTypeImage, Image: &schema.ToolOutputImage{MessagePartCommon: schema.MessagePartCommon{URL: &url}},
-	}}}}
-}
-
-type drawsAtOnce struct{ picture }
-
-func (drawsAtOnce) InvokableRun(context.Context, *schema.ToolArgument, ...tool.Option) (*schema.ToolResult, error) {
-	return schema.ConcatToolResults(pictureParts())
-}
-
-type drawsInPieces struct{ picture }
-
-func (drawsInPieces) StreamableRun(context.Context, *schema.ToolArgument, ...tool.Option) (*schema.StreamReader[*schema.ToolResult], error) {
-	return schema.StreamReaderFromArray(pictureParts()), nil
-}
-
-func TestPicturesPassThroughCallTool(t *testing.T) {
-	for _, streaming := range []bool{false, true} {
-		for _, draws := range []tool.BaseTool{drawsAtOnce{}, drawsInPieces{}} {
-			s := on[*schema.Message](t, streaming, toolsearch.SearchCall)
-			s.cfg.DynamicTools = append(s.cfg.DynamicTools, draws)
-			direct := on[*schema.Message](t, streaming, toolsearch.Keyword)
-			direct.mine = []tool.BaseTool{draws}
-
-			got := s.begin(do("a", "call_tool", `{"name":"draw"}`), do("b", "call_tool", `{"name":"weather__get_forecast","arguments":{"city":"Oslo"}}`))
-			want := direct.begin(do("a", "draw", `{}`))
-			require.Contains(t, partsOf(got, "a"), pictureURL)
-			require.Equal(t, partsOf(want, "a"), partsOf(got, "a"))
-			require.Equal(t, `weather__get_forecast got {"city":"Oslo"}`, got.answer(t, "b"))
-		}
-	}
-}
-
-// partsOf is the result of a call as text, with the addresses of pictures.
-func partsOf(p played[*schema.Message], id string) string {
-	var b strings.Builder
-	for _, m := range p.wires[1].Messages {
-		if m.ToolCallID != id {
-			continue
-		}
-		for _, part := range m.UserInputMultiContent {
-			b.WriteString("[" + part.Text)
-			if part.Image != nil && part.Image.URL != nil {
-				b.WriteString(*part.Image.URL)
-			}
-			b.WriteString("]")
-		}
-	}
-	return b.String()
-}
-
-// breaks streams one piece, and then an error.
-type breaks struct{ err error }
-
-func (breaks) Info(context.Context) (*schema.ToolInfo, error) {
-	return &schema.ToolInfo{Name: "breaks", Desc: "Breaks"}, nil
-}
-
-func (b breaks) StreamableRun(context.Context, string, ...tool.Option) (*schema.StreamReader[string], error) {
-	r, w := schema.Pipe[string](2)
-	w.Send("half of it", nil)
-	w.Send("", b.err)
-	w.Close()
-	return r, nil
-}
-
-type enhancedBreaks struct{ breaks }
-
-func (b enhancedBreaks) StreamableRun(context.Context, *schema.ToolArgument, ...tool.Option) (*schema.StreamReader[*schema.ToolResult], error) {
-	r, w := schema.Pipe[*schema.ToolResult](2)
-	w.Send(textParts("half of it"), nil)
-	w.Send(nil, b.err)
-	w.Close()
-	return r, nil
-}
-
-func TestStreamsThatBreakBehindCallToolAreErrors(t *testing.T) {
-	everywhere(t, streamsBreak[*schema.Message], streamsBreak[*schema.AgenticMessage])
-}
-
-func streamsBreak[M adk.MessageType](t *testing.T, streaming bool) {
-	broken := errors.New("the line went dead")
-	for _, x := range []tool.BaseTool{breaks{broken}, enhancedBreaks{breaks{broken}}} {
-		s := on[M](t, streaming, toolsearch.SearchCall)
-		s.cfg.DynamicTools = []tool.BaseTool{x}
-		require.ErrorIs(t, s.try([]M{adktest.User[M]("please")}, do("a", "call_tool", `{"name":"breaks"}`)).Err, broken)
-	}
-}
-
-func TestCancelledContextsEndSearchesAndCalls(t *testing.T) {
+func TestCallTool_StopsWhenContextIsCanceled(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
 	for protocol := toolsearch.Keyword; protocol.String() != "unknown"; protocol++ {
@@ -612,30 +551,4 @@ func TestCancelledContextsEndSearchesAndCalls(t *testing.T) {
 			}
 		}
 	}
-}
-
-// selfMade tells callbacks by itself.
-type selfMade struct{}
-
-func (selfMade) Info(context.Context) (*schema.ToolInfo, error) {
-	return &schema.ToolInfo{Name: "t", Desc: "d"}, nil
-}
-
-func (selfMade) IsCallbacksEnabled() bool { return true }
-
-func (selfMade) InvokableRun(ctx context.Context, args string, _ ...tool.Option) (string, error) {
-	ctx = callbacks.OnStart(ctx, args)
-	callbacks.OnEnd(ctx, "done")
-	return "done", nil
-}
-
-func TestToolsThatRunCallbacksThemselvesAreReportedOnce(t *testing.T) {
-	const once = "t/selfMade start, t/selfMade end"
-	s := on[*schema.Message](t, false, toolsearch.Keyword)
-	s.cfg.DynamicTools, s.cfg.AllowUnloadedCalls = []tool.BaseTool{selfMade{}}, true
-	require.Equal(t, once, callbacksOf(t, s, do("a", "t", `{}`)))
-	s.cfg.AllowUnloadedCalls = false
-	require.Equal(t, once, callbacksOf(t, s, do("a", "t", `{}`)), "stopped by the gate")
-	s.cfg.Protocol = toolsearch.SearchCall
-	require.Equal(t, "call_tool/plainCall start, "+once+", call_tool/plainCall end", callbacksOf(t, s, do("a", "call_tool", `{"name":"t"}`)))
 }

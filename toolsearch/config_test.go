@@ -3,12 +3,11 @@
 
 package toolsearch_test
 
-// What is wrong with a configuration, and what its numbers do.
+// Checks of the Config, and what New does with it.
 
 import (
 	"context"
 	"errors"
-	"fmt"
 	"math"
 	"strings"
 	"testing"
@@ -24,21 +23,7 @@ import (
 	"github.com/einolean/einolean/toolsearch/index"
 )
 
-// infoTool answers Info by a function, and does nothing.
-type infoTool func() (*schema.ToolInfo, error)
-
-func (f infoTool) Info(context.Context) (*schema.ToolInfo, error) { return f() }
-
-func (f infoTool) InvokableRun(context.Context, string, ...tool.Option) (string, error) {
-	return "", nil
-}
-
-// inert is a tool that cannot be run.
-type inert struct{ info *schema.ToolInfo }
-
-func (i inert) Info(context.Context) (*schema.ToolInfo, error) { return i.info, nil }
-
-func TestNewSaysWhatIsWrong(t *testing.T) {
+func TestNew_ReportsInvalidConfig(t *testing.T) {
 	offline := errors.New("the server is offline")
 	named := func(name string) tool.BaseTool {
 		return infoTool(func() (*schema.ToolInfo, error) { return &schema.ToolInfo{Name: name, Desc: "does it"}, nil })
@@ -108,8 +93,22 @@ func TestNewSaysWhatIsWrong(t *testing.T) {
 	}
 }
 
+// infoTool answers Info by a function, and does nothing.
+type infoTool func() (*schema.ToolInfo, error)
+
+func (f infoTool) Info(context.Context) (*schema.ToolInfo, error) { return f() }
+
+func (f infoTool) InvokableRun(context.Context, string, ...tool.Option) (string, error) {
+	return "", nil
+}
+
+// inert is a tool that cannot be run.
+type inert struct{ info *schema.ToolInfo }
+
+func (i inert) Info(context.Context) (*schema.ToolInfo, error) { return i.info, nil }
+
 // Each of several problems can be asked for.
-func TestErrorsOfNewUnwrapToEach(t *testing.T) {
+func TestNew_ErrorUnwrapsToEachProblem(t *testing.T) {
 	one, two := errors.New("one"), errors.New("two")
 	fails := func(err error) tool.BaseTool {
 		return infoTool(func() (*schema.ToolInfo, error) { return nil, err })
@@ -119,8 +118,23 @@ func TestErrorsOfNewUnwrapToEach(t *testing.T) {
 	require.ErrorIs(t, err, two)
 }
 
+func TestNew_ReportsAllProblems_TS25(t *testing.T) {
+	playAll(t, scenariosTS25())
+}
+
+func scenariosTS25() []scenario {
+	return []scenario{
+		{"TS-25", "the wording of an error", buildError[*schema.Message]("a", "a"), buildError[*schema.AgenticMessage]("a", "a"),
+			"duplicate dynamic tool name: a", `toolsearch: DynamicTools[1]: it has the name of DynamicTools[0], "a"`},
+		{"TS-25", "no tools", buildError[*schema.Message](), buildError[*schema.AgenticMessage](),
+			"tools is required", "toolsearch: DynamicTools: there are none: give it the tools to hide, or set Source, SearchableTools or DeferMarkedTools"},
+		{"TS-25", "several things wrong", buildError[*schema.Message]("a", "b", "a", "b"), buildError[*schema.AgenticMessage]("a", "b", "a", "b"),
+			"duplicate dynamic tool name: a", "toolsearch: DynamicTools[2]: it has the name of DynamicTools[0], \"a\"\ntoolsearch: DynamicTools[3]: it has the name of DynamicTools[1], \"b\""},
+	}
+}
+
 // Later changes of a Config, of its slices and of the tools' infos have no effect.
-func TestNewCopiesWhatItNeeds(t *testing.T) {
+func TestNew_CopiesConfig(t *testing.T) {
 	info := &schema.ToolInfo{Name: "a", Desc: "first"}
 	cfg := &toolsearch.Config{DynamicTools: []tool.BaseTool{adktest.Tool(adktest.Invokable, info, nil)}, SearchableTools: []string{"own"}}
 	h, err := toolsearch.New(context.Background(), cfg)
@@ -134,153 +148,109 @@ func TestNewCopiesWhatItNeeds(t *testing.T) {
 	require.Equal(t, "first", m.Wires()[1].Tools[2].Desc)
 }
 
-func TestWithoutAContextOfARunTheHookDoesNothing(t *testing.T) {
-	ctx := context.Background()
-	m, err := toolsearch.New(ctx, &toolsearch.Config{DynamicTools: []tool.BaseTool{adktest.Simple("a", "b")}})
-	require.NoError(t, err)
-	next, rc, err := m.BeforeAgent(ctx, nil)
-	require.NoError(t, err)
-	require.Nil(t, rc)
-	require.Equal(t, ctx, next)
+func TestNew_CopiesDynamicTools_TS14(t *testing.T) {
+	playAll(t, scenariosTS14())
 }
 
-// asked is the answer to one call of a search tool.
-func asked(t testing.TB, cfg toolsearch.Config, name, args string) string {
-	s := scene[*schema.Message]{t: t, cfg: cfg}
-	return s.begin(do("a", name, args)).answer(t, "a")
-}
-
-func reports(n int) []tool.BaseTool {
-	var tools []tool.BaseTool
-	for i := range n {
-		tools = append(tools, adktest.Simple(fmt.Sprintf("report_%03d", i), "Makes a report"))
+func scenariosTS14() []scenario {
+	return []scenario{
+		{"TS-14", "the caller's slice changes after New", slicesChange[*schema.Message], slicesChange[*schema.AgenticMessage], "0:tool_search,intruder", "0:tool_search"},
 	}
-	return tools
 }
 
-func TestMaxResultsBoundsWhatASearchReturns(t *testing.T) {
-	for _, c := range []struct {
-		name         string
-		max          int
-		args         string
-		want         int
-		hint, noHint string
-	}{
-		{"five by default", 0, `{"query":"report"}`, 5, "", "hint"},
-		{"as configured", 2, `{"query":"report"}`, 2, "", "hint"},
-		{"as the model says", 2, `{"query":"report","max_results":7}`, 7, "", "hint"},
-		{"as the model says in words", 2, `{"query":"report","max_results":"7"}`, 7, "", "hint"},
-		{"as the model says with decimals", 2, `{"query":"report","max_results":7.9}`, 7, "", "hint"},
-		{"zero is no number", 2, `{"query":"report","max_results":0}`, 2, "", "hint"},
-		{"less than zero is none", 2, `{"query":"report","max_results":-3}`, 2, "", "hint"},
-		{"nonsense is none", 2, `{"query":"report","max_results":[]}`, 2, "", "hint"},
-		{"no more than a hundred", 0, `{"query":"report","max_results":1000000}`, 100, "More tools match than the 100 that one search returns", ""},
-		{"more than a hundred where that is configured", 110, `{"query":"report","max_results":1000000}`, 110, "More tools match than the 110", ""},
-		{"all there are where there is no limit", math.MaxInt, `{"query":"report"}`, 120, "", "hint"},
-		{"all there are", 0, `{"query":"report_01","max_results":1e300}`, 10, "", "hint"},
-		{"exactly as many as there may be", 0, `{"query":"+report_0","max_results":100}`, 100, "", "hint"},
-		{"each of several searches", 0, `{"query":["report_00","report_01","report_02"],"max_results":2}`, 6, "", "hint"},
-		{"no limit for names", 1, `{"query":"select:report_001,report_002,report_003"}`, 3, "", "hint"},
-	} {
-		t.Run(c.name, func(t *testing.T) {
-			answer := asked(t, toolsearch.Config{DynamicTools: reports(120), MaxResults: c.max}, "tool_search", c.args)
-			require.Equal(t, c.want, strings.Count(answer, `"report_`), answer)
-			require.Contains(t, answer, c.hint)
-			if c.noHint != "" {
-				require.NotContains(t, answer, c.noHint)
+func slicesChange[M adk.MessageType](t *testing.T, s side[M]) string {
+	tools := simples("a1", "a2")
+	h := s.mustBuild(t, tools...)
+	tools[0] = adktest.Simple("intruder", "")
+	tr := s.run(ask[M](), nil, nil, h)
+	require.NoError(t, tr.Err)
+	return tr.tools()
+}
+
+func TestNew_NilValuesDoNotPanic_TS13(t *testing.T) {
+	playAll(t, scenariosTS13())
+}
+
+func scenariosTS13() []scenario {
+	return []scenario{
+		{"TS-13", "a nil tool", builds[*schema.Message](nil), builds[*schema.AgenticMessage](nil), "a panic", "toolsearch: DynamicTools[0]: the tool is nil"},
+		{"TS-13", "a tool whose info is nil", builds[*schema.Message](adktest.Tool(adktest.Invokable, nil, nil)), builds[*schema.AgenticMessage](adktest.Tool(adktest.Invokable, nil, nil)),
+			"a panic", "toolsearch: DynamicTools[0]: Info of adktest.invokable returned nil"},
+		{"TS-13", "a tool without a name", builds[*schema.Message](adktest.Simple("", "nameless")), builds[*schema.AgenticMessage](adktest.Simple("", "nameless")),
+			"no error", `toolsearch: DynamicTools[0]: Info of adktest.invokable has an empty Name (description "nameless")`},
+		{"TS-13", "a nil state", hooksOn[*schema.Message](nil), hooksOn[*schema.AgenticMessage](nil), "a panic", "no tools"},
+		{"TS-13", "a nil info in the state", hooksOn(&adk.TypedChatModelAgentState[*schema.Message]{ToolInfos: []*schema.ToolInfo{nil, {Name: "own"}}}),
+			hooksOn(&adk.TypedChatModelAgentState[*schema.AgenticMessage]{ToolInfos: []*schema.ToolInfo{nil, {Name: "own"}}}), "a panic", "own"},
+		{"TS-13", "a nil message", hooksOn(&adk.TypedChatModelAgentState[*schema.Message]{Messages: []*schema.Message{nil}}),
+			hooksOn(&adk.TypedChatModelAgentState[*schema.AgenticMessage]{Messages: []*schema.AgenticMessage{nil}}), "a panic", "no tools"},
+		{"TS-13", "no arguments at all for the model's own search", nilArgument[*schema.Message], nilArgument[*schema.AgenticMessage], "a panic", "an answer"},
+	}
+}
+
+func builds[M adk.MessageType](tools ...tool.BaseTool) func(*testing.T, side[M]) string {
+	return func(t *testing.T, s side[M]) string {
+		return trying(func() string {
+			_, err := s.build(tools, false)
+			return failure(err)
+		})
+	}
+}
+
+// hooksOn calls the hook by hand, and says which tools it shows.
+func hooksOn[M adk.MessageType](state *adk.TypedChatModelAgentState[M]) func(*testing.T, side[M]) string {
+	return func(t *testing.T, s side[M]) string {
+		h := s.mustBuild(t, simples("a1")...)
+		return trying(func() string {
+			own := state
+			if state != nil {
+				c := *state
+				own = &c
 			}
+			_, next, err := h.BeforeModelRewriteState(context.Background(), own, nil)
+			require.NoError(t, err)
+			if next == nil || len(next.ToolInfos) == 0 {
+				return "no tools"
+			}
+			return strings.Join(adktest.Names(next.ToolInfos), ",")
 		})
 	}
 }
 
-func TestAPatternLoadsABoundedNumberOfTools(t *testing.T) {
-	answer := asked(t, toolsearch.Config{DynamicTools: reports(120), Protocol: toolsearch.Regexp}, "tool_search", `{"regex_pattern":"report"}`)
-	require.Equal(t, 100, strings.Count(answer, `"report_`))
-	require.Contains(t, answer, "More tools match than the 100")
-}
-
-func TestCandidatesAreShort(t *testing.T) {
-	long := strings.Repeat("查", 151)
-	cfg := toolsearch.Config{DynamicTools: []tool.BaseTool{adktest.Simple("a", long), adktest.Simple("b", long[:3*150])}, Protocol: toolsearch.SearchLoad}
-	answer := asked(t, cfg, "search_tools", `{"query":"select:a,b"}`)
-	require.Contains(t, answer, `{"results":[{"name":"a","description":"`+long[:3*150]+`…","score":0},{"name":"b","description":"`+long[:3*150]+`","score":0}]}`)
-}
-
-func TestWhatIsWrongWithArgumentsIsSaidShortly(t *testing.T) {
-	value := strings.Repeat("ü", 1000)
-	info := &schema.ToolInfo{Name: "paint", Desc: "x", ParamsOneOf: schema.NewParamsOneOfByParams(map[string]*schema.ParameterInfo{"colour": {Type: schema.Integer}})}
-	cfg := toolsearch.Config{DynamicTools: []tool.BaseTool{adktest.Tool(adktest.Invokable, info, nil)}, Protocol: toolsearch.SearchCall}
-	answer := asked(t, cfg, "call_tool", `{"name":"paint","arguments":{"colour":"`+value+`"}}`)
-	require.Contains(t, answer, "ü…")
-	require.NotContains(t, answer, strings.Repeat("ü", 400))
-}
-
-// brokenIndex fails in one way or another.
-type brokenIndex func() ([]index.Result, error)
-
-func (b brokenIndex) Search(context.Context, index.Query) ([]index.Result, error) {
-	return b()
-}
-
-//claim:security-47
-func TestAnIndexThatFailsIsReplacedByTheSpecifiedOne(t *testing.T) {
-	down := errors.New("connection refused")
-	for name, search := range map[string]brokenIndex{
-		"error": func() ([]index.Result, error) { return nil, down },
-		"panic": func() ([]index.Result, error) { panic(down) },
-	} {
-		t.Run(name, func(t *testing.T) {
-			var failed []einolean.Event
-			answer := asked(t, toolsearch.Config{
-				DynamicTools: office(),
-				NewIndex:     func(context.Context, []*schema.ToolInfo) (index.Index, error) { return search, nil },
-				OnEvent: func(_ context.Context, e einolean.Event) {
-					if e.Kind == einolean.KindIndexFailed {
-						failed = append(failed, e)
-					}
-				},
-			}, "tool_search", `{"query":"forecast"}`)
-			require.Equal(t, `{"matches":["weather__get_forecast"]}`, answer)
-			require.Len(t, failed, 1)
-			require.ErrorContains(t, failed[0].Err, "connection refused")
-		})
-	}
-}
-
-// What an index says is taken for what it is: names that do not exist, and the same again.
-func TestAnIndexCannotMakeTools(t *testing.T) {
-	odd := brokenIndex(func() ([]index.Result, error) {
-		return []index.Result{{Name: "nobody", Score: 9}, {Name: "own", Score: 8}, {Name: "weather__get_forecast", Score: 7}, {Name: "weather__get_forecast", Score: 6}, {Name: "", Score: 5}}, nil
+func nilArgument[M adk.MessageType](t *testing.T, s side[M]) string {
+	search := searchToolOf(t, s.mustBuildNative(t, simples("a1")...)).(tool.EnhancedInvokableTool)
+	return trying(func() string {
+		res, err := search.InvokableRun(context.Background(), nil)
+		require.NoError(t, err)
+		require.NotEmpty(t, res.Parts)
+		return "an answer"
 	})
-	answer := asked(t, toolsearch.Config{DynamicTools: office(), NewIndex: func(context.Context, []*schema.ToolInfo) (index.Index, error) { return odd, nil }},
-		"tool_search", `{"query":"x"}`)
-	require.Equal(t, `{"matches":["weather__get_forecast"]}`, answer)
 }
 
-func TestTheReminderFitsItsLimit(t *testing.T) {
-	everywhere(t, fitsItsLimit[*schema.Message], fitsItsLimit[*schema.AgenticMessage])
-}
-
-func fitsItsLimit[M adk.MessageType](t *testing.T, streaming bool) {
-	for protocol := toolsearch.Keyword; protocol.String() != "unknown"; protocol++ {
-		s := on[M](t, streaming, protocol)
-		s.cfg.CatalogLimit = 4
-		require.NotContains(t, s.begin().wires[0].MessagesDump[0], "names are shown", "all fit")
-		s.cfg.CatalogLimit = 3
-		book := &notebook{}
-		s.cfg.Backend = book
-		p := s.begin(do("a", "own", `{}`), do("b", "own", `{}`))
-		first := p.wires[0].MessagesDump[0]
-		require.Contains(t, first, "\ngithub__create_issue\nslack__send_message\nweather__get_forecast\n(3 of 4 names are shown. Names by server: github: 2, slack: 1, weather: 1. The full list can be read at /toolsearch/catalog-")
-		require.Len(t, book.written, 1, "once, not in every model call")
-		for _, w := range p.wires {
-			require.Equal(t, first, w.MessagesDump[0])
+// trying turns a panic into text.
+func trying(f func() string) (out string) {
+	defer func() {
+		if p := recover(); p != nil {
+			out = "a panic"
 		}
-	}
+	}()
+	return f()
+}
+
+// What is recommended answers requests, and says when there is nothing.
+func TestRecommended_AnswersRequestsAndReportsNone(t *testing.T) {
+	cfg := toolsearch.Recommended(desk())
+	require.Len(t, cfg.DynamicTools, len(desk()))
+	found, _ := cutHint(asked(t, *cfg, "tool_search", `{"query":"wich wether will we have in the coming days?"}`))
+	require.Contains(t, found, "weather__forecast")
+	_, hint := cutHint(asked(t, *cfg, "tool_search", `{"query":"please tune my guitar, one string at a time, before the concert of the days"}`))
+	require.Contains(t, hint, "No tool seems to do this")
+	many := toolsearch.Recommended(reports(300))
+	p := scene[*schema.Message]{t: t, cfg: *many}.begin()
+	require.Less(t, strings.Count(p.text(), "report_"), 60, "the list of names is short")
 }
 
 // Eino's own tool descriptions do not change with an option; ours say what is so.
-func TestDescriptionsFollowTheConfiguration(t *testing.T) {
+func TestConfig_ToolDescriptionsFollowSettings(t *testing.T) {
 	for _, c := range []struct {
 		name         string
 		cfg          toolsearch.Config

@@ -22,7 +22,7 @@ import (
 	"github.com/einolean/einolean/toolsearch/toolset"
 )
 
-func TestEventsCostNothingWithoutAListener(t *testing.T) {
+func TestOnEvent_WithoutListenerCostsNothing(t *testing.T) {
 	e := &catalog.Tool{Info: &schema.ToolInfo{Name: "a"}}
 	set := &settings{dynamic: catalog.New([]*catalog.Tool{e})}
 	g := newCatalog(newCatalogs(set), catalogKey{}, nil)
@@ -33,7 +33,7 @@ func TestEventsCostNothingWithoutAListener(t *testing.T) {
 }
 
 // A call is gated by the name of its tool, which another of the same name may have replaced meanwhile.
-func TestTheGateKnowsToolsByTheirNames(t *testing.T) {
+func TestGate_LooksUpToolsByName(t *testing.T) {
 	ctx := context.Background()
 	now, err := toolset.New(ctx, adktest.Simple("a", "new"))
 	require.NoError(t, err)
@@ -50,7 +50,7 @@ func TestTheGateKnowsToolsByTheirNames(t *testing.T) {
 
 // What costs in proportion to the tools is done once for a set, and the index once for
 // equal definitions.
-func TestAnEqualSetIsNotIndexedAgain(t *testing.T) {
+func TestCatalogCache_EqualSetIsNotIndexedAgain(t *testing.T) {
 	ctx, made := context.Background(), 0
 	set, err := newSettings(ctx, &Config{Source: &toolset.Set{}, NewIndex: func(ctx context.Context, tools []*schema.ToolInfo) (index.Index, error) {
 		made++
@@ -72,7 +72,7 @@ func TestAnEqualSetIsNotIndexedAgain(t *testing.T) {
 }
 
 // A function that takes long to index one user's tools holds up nobody else's run.
-func TestAnIndexThatTakesLongHoldsUpNoOtherTools(t *testing.T) {
+func TestCatalogCache_SlowIndexBlocksNoOtherRun(t *testing.T) {
 	ctx, entered, free := context.Background(), make(chan struct{}), make(chan struct{})
 	set, err := newSettings(ctx, &Config{Source: &toolset.Set{}, NewIndex: func(ctx context.Context, tools []*schema.ToolInfo) (index.Index, error) {
 		if tools[0].Name == "slow" {
@@ -105,7 +105,7 @@ func TestAnIndexThatTakesLongHoldsUpNoOtherTools(t *testing.T) {
 }
 
 // What is said of a protocol agrees with its tools, whichever protocol is added.
-func TestEachProtocolIsWhole(t *testing.T) {
+func TestProtocol_ToolsMatchTheirDescription(t *testing.T) {
 	for p, is := range protocolOf {
 		var names []string
 		for _, tool := range toolsOf[p].tools {

@@ -3,7 +3,7 @@
 
 package toolsearch_test
 
-// What a Filter denies: phase by phase, in every protocol, and on random catalogues.
+// The Config field Filter.
 
 import (
 	"context"
@@ -13,10 +13,10 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 
 	"github.com/cloudwego/eino/adk"
-	"github.com/cloudwego/eino/adk/filesystem"
 	"github.com/cloudwego/eino/components/tool"
 	"github.com/cloudwego/eino/schema"
 	"github.com/stretchr/testify/require"
@@ -24,6 +24,7 @@ import (
 	"github.com/einolean/einolean"
 	"github.com/einolean/einolean/internal/dev/adktest"
 	"github.com/einolean/einolean/internal/dev/race"
+	"github.com/einolean/einolean/internal/einorun"
 	"github.com/einolean/einolean/toolsearch"
 )
 
@@ -42,11 +43,11 @@ func deny(name string, phases ...toolsearch.Phase) toolsearch.Filter {
 	}
 }
 
-func TestEachPhaseOfTheFilterDeniesItsOwn(t *testing.T) {
-	everywhere(t, phasesDeny[*schema.Message], phasesDeny[*schema.AgenticMessage])
+func TestFilter_EachPhaseDeniesOnlyItsOwn(t *testing.T) {
+	everywhere(t, testFilterEachPhaseDeniesOnlyItsOwn[*schema.Message], testFilterEachPhaseDeniesOnlyItsOwn[*schema.AgenticMessage])
 }
 
-func phasesDeny[M adk.MessageType](t *testing.T, streaming bool) {
+func testFilterEachPhaseDeniesOnlyItsOwn[M adk.MessageType](t *testing.T, streaming bool) {
 	const name = "weather__get_forecast"
 	search, call := do("a", "tool_search", `{"query":"forecast"}`), do("b", name, `{"city":"Oslo"}`)
 	for _, c := range []struct {
@@ -78,7 +79,7 @@ func phasesDeny[M adk.MessageType](t *testing.T, streaming bool) {
 }
 
 //claim:security-46
-func TestFilterErrorsAndPanicsMeanNo(t *testing.T) {
+func TestFilter_ErrorOrPanicDenies(t *testing.T) {
 	broken := errors.New("no connection to the directory")
 	for name, filter := range map[string]toolsearch.Filter{
 		"error": func(context.Context, toolsearch.FilterRequest) (bool, error) { return true, broken },
@@ -113,7 +114,7 @@ func TestFilterErrorsAndPanicsMeanNo(t *testing.T) {
 // A denied tool and one that does not exist get the same answer, apart from the name.
 //
 //claim:security-04
-func TestDeniedAndNonexistentToolsAreAnsweredAlike(t *testing.T) {
+func TestFilter_DeniedToolIsUnknown(t *testing.T) {
 	const denied, nonexistent = "vault__xq81", "vault__zj44"
 	for _, c := range []struct {
 		protocol toolsearch.Protocol
@@ -145,11 +146,11 @@ func TestDeniedAndNonexistentToolsAreAnsweredAlike(t *testing.T) {
 
 // Called by its own name, a denied tool is answered as call_tool answers for one that does
 // not exist, whether or not it was ever loaded.
-func TestDirectCallsOfDeniedToolsAreAnsweredAsThoughTheyDidNotExist(t *testing.T) {
-	everywhere(t, deniedDirectly[*schema.Message], deniedDirectly[*schema.AgenticMessage])
+func TestFilter_DirectCallOfDeniedToolIsUnknown(t *testing.T) {
+	everywhere(t, testFilterDirectCallOfDeniedToolIsUnknown[*schema.Message], testFilterDirectCallOfDeniedToolIsUnknown[*schema.AgenticMessage])
 }
 
-func deniedDirectly[M adk.MessageType](t *testing.T, streaming bool) {
+func testFilterDirectCallOfDeniedToolIsUnknown[M adk.MessageType](t *testing.T, streaming bool) {
 	s := on[M](t, streaming, toolsearch.SearchCall)
 	want := s.begin(do("a", "call_tool", `{"name":"weather__get_forecst"}`)).answer(t, "a")
 	want = strings.NewReplacer("forecst", "forecast", " Nearest names: weather__get_forecast.", "").Replace(want)
@@ -164,28 +165,8 @@ func deniedDirectly[M adk.MessageType](t *testing.T, streaming bool) {
 	}
 }
 
-// notebook is a Backend that keeps what it is given.
-type notebook struct {
-	mu      sync.Mutex
-	written map[string]string
-	fail    func() error
-}
-
-func (n *notebook) Write(_ context.Context, r *filesystem.WriteRequest) error {
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	if n.fail != nil {
-		return n.fail()
-	}
-	if n.written == nil {
-		n.written = map[string]string{}
-	}
-	n.written[r.FilePath] = r.Content
-	return nil
-}
-
 //claim:security-04
-func TestDeniedNamesAreNeitherCountedNorStored(t *testing.T) {
+func TestFilter_DeniedNamesAreNotStored(t *testing.T) {
 	s := on[*schema.Message](t, false, toolsearch.Keyword)
 	book := &notebook{}
 	s.cfg.DynamicTools = append(office(), simples("vault__open", "vault__close")...)
@@ -204,11 +185,11 @@ func TestDeniedNamesAreNeitherCountedNorStored(t *testing.T) {
 
 // The list differs in each round; the store that refused the first is not asked again
 // before the next run.
-func TestFailingStoreIsAskedOnceInARun(t *testing.T) {
-	everywhere(t, failingStore[*schema.Message], failingStore[*schema.AgenticMessage])
+func TestBackend_FailingStoreIsAskedOncePerRun(t *testing.T) {
+	everywhere(t, testBackendFailingStoreIsAskedOncePerRun[*schema.Message], testBackendFailingStoreIsAskedOncePerRun[*schema.AgenticMessage])
 }
 
-func failingStore[M adk.MessageType](t *testing.T, streaming bool) {
+func testBackendFailingStoreIsAskedOncePerRun[M adk.MessageType](t *testing.T, streaming bool) {
 	for _, c := range []struct {
 		err  error
 		want int // writes in each run of three model calls
@@ -233,11 +214,11 @@ func failingStore[M adk.MessageType](t *testing.T, streaming bool) {
 }
 
 //claim:security-14
-func TestFilterHoldsInNativeMode(t *testing.T) {
-	everywhere(t, filterHoldsNatively[*schema.Message], filterHoldsNatively[*schema.AgenticMessage])
+func TestFilter_HoldsInNativeMode(t *testing.T) {
+	everywhere(t, testFilterHoldsInNativeMode[*schema.Message], testFilterHoldsInNativeMode[*schema.AgenticMessage])
 }
 
-func filterHoldsNatively[M adk.MessageType](t *testing.T, streaming bool) {
+func testFilterHoldsInNativeMode[M adk.MessageType](t *testing.T, streaming bool) {
 	s := on[M](t, streaming, toolsearch.Keyword)
 	s.cfg.UseModelToolSearch = true
 	s.cfg.Filter = deny("weather__get_forecast")
@@ -254,33 +235,11 @@ func filterHoldsNatively[M adk.MessageType](t *testing.T, streaming bool) {
 	require.Contains(t, p.answer(t, "a"), `There is no tool named "weather__get_forecast".`)
 }
 
-// tally counts what a Filter is asked between two model calls.
-type tally struct {
-	mu    sync.Mutex
-	asked map[string]int
-	most  int
+func TestFilter_AskedOncePerToolPhaseAndModelCall(t *testing.T) {
+	everywhere(t, testFilterAskedOncePerToolPhaseAndModelCall[*schema.Message], testFilterAskedOncePerToolPhaseAndModelCall[*schema.AgenticMessage])
 }
 
-func (c *tally) filter(_ context.Context, req toolsearch.FilterRequest) (bool, error) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	key := req.Tool.Name + " " + string(req.Phase)
-	c.asked[key]++
-	c.most = max(c.most, c.asked[key])
-	return !strings.HasPrefix(req.Tool.Name, "slack"), nil
-}
-
-func (c *tally) next() {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.asked = map[string]int{}
-}
-
-func TestFilterIsAskedOncePerToolPhaseAndModelCall(t *testing.T) {
-	everywhere(t, askedOnce[*schema.Message], askedOnce[*schema.AgenticMessage])
-}
-
-func askedOnce[M adk.MessageType](t *testing.T, streaming bool) {
+func testFilterAskedOncePerToolPhaseAndModelCall[M adk.MessageType](t *testing.T, streaming bool) {
 	for _, proto := range protocols {
 		for _, native := range []bool{false, true} {
 			if native && proto.protocol != toolsearch.Keyword {
@@ -320,6 +279,28 @@ func askedOnce[M adk.MessageType](t *testing.T, streaming bool) {
 	}
 }
 
+// tally counts what a Filter is asked between two model calls.
+type tally struct {
+	mu    sync.Mutex
+	asked map[string]int
+	most  int
+}
+
+func (c *tally) filter(_ context.Context, req toolsearch.FilterRequest) (bool, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	key := req.Tool.Name + " " + string(req.Phase)
+	c.asked[key]++
+	c.most = max(c.most, c.asked[key])
+	return !strings.HasPrefix(req.Tool.Name, "slack"), nil
+}
+
+func (c *tally) next() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.asked = map[string]int{}
+}
+
 // ahead does something before each model call, ahead of the handlers after it.
 type ahead[M adk.MessageType] struct {
 	adk.TypedBaseChatModelAgentMiddleware[M]
@@ -340,7 +321,7 @@ func callsOf(turns []adktest.Turn) (calls []adktest.ToolCall) {
 
 // What is denied takes no place from what is not: among the suggestions, among the results,
 // and where a name could mean either.
-func TestDeniedToolsTakeNoPlaceFromOthers(t *testing.T) {
+func TestFilter_DeniedToolsTakeNoResultPlace(t *testing.T) {
 	var names []string
 	for i := range 60 {
 		names = append(names, fmt.Sprintf("pay_invoice_%02d", i))
@@ -361,15 +342,13 @@ func TestDeniedToolsTakeNoPlaceFromOthers(t *testing.T) {
 	require.Contains(t, p.answer(t, "d"), "Nearest names: pay_invoice_late.")
 }
 
-type userKey struct{}
-
 // One instance serves many users at once, and the filter decides for each by the context
 // of the run.
-func TestFilterDecidesPerRequest(t *testing.T) {
-	everywhere(t, decidesPerRequest[*schema.Message], decidesPerRequest[*schema.AgenticMessage])
+func TestFilter_DecidesPerRequest(t *testing.T) {
+	everywhere(t, testFilterDecidesPerRequest[*schema.Message], testFilterDecidesPerRequest[*schema.AgenticMessage])
 }
 
-func decidesPerRequest[M adk.MessageType](t *testing.T, streaming bool) {
+func testFilterDecidesPerRequest[M adk.MessageType](t *testing.T, streaming bool) {
 	const users = 8
 	var names []string
 	for i := range users {
@@ -400,6 +379,26 @@ func decidesPerRequest[M adk.MessageType](t *testing.T, streaming bool) {
 			})
 		}
 		wait.Wait()
+	}
+}
+
+type userKey struct{}
+
+//claim:security-10
+func TestFilter_EachPathAsksItsPhases(t *testing.T) {
+	everywhere(t, testFilterEachPathAsksItsPhases[*schema.Message], testFilterEachPathAsksItsPhases[*schema.AgenticMessage])
+}
+
+func testFilterEachPathAsksItsPhases[M adk.MessageType](t *testing.T, streaming bool) {
+	all := []toolsearch.Phase{toolsearch.PhaseList, toolsearch.PhaseSearch, toolsearch.PhaseLoad, toolsearch.PhaseActive, toolsearch.PhaseCall}
+	for _, w := range ways[M]() {
+		for _, denied := range all {
+			t.Run(w.name+" without "+string(denied), func(t *testing.T) {
+				s := on[M](t, streaming, w.protocol)
+				s.cfg.Filter = deny(forecast, denied)
+				require.Equal(t, !slices.Contains(w.asks, denied), w.works(t, s))
+			})
+		}
 	}
 }
 
@@ -452,33 +451,15 @@ func ways[M adk.MessageType]() []struct {
 	}
 }
 
-//claim:security-10
-func TestEachWayToAToolAsksForItsPhases(t *testing.T) {
-	everywhere(t, waysAsk[*schema.Message], waysAsk[*schema.AgenticMessage])
-}
-
-func waysAsk[M adk.MessageType](t *testing.T, streaming bool) {
-	all := []toolsearch.Phase{toolsearch.PhaseList, toolsearch.PhaseSearch, toolsearch.PhaseLoad, toolsearch.PhaseActive, toolsearch.PhaseCall}
-	for _, w := range ways[M]() {
-		for _, denied := range all {
-			t.Run(w.name+" without "+string(denied), func(t *testing.T) {
-				s := on[M](t, streaming, w.protocol)
-				s.cfg.Filter = deny(forecast, denied)
-				require.Equal(t, !slices.Contains(w.asks, denied), w.works(t, s))
-			})
-		}
-	}
-}
-
 // A name that the model may know is answered by "you may not use it", whichever way it takes;
 // one that neither the list nor a search shows, like one that does not exist.
 //
 //claim:security-04
-func TestAVisibleToolThatIsDeniedIsAnsweredAsNotAllowed(t *testing.T) {
-	everywhere(t, refusedIsSaid[*schema.Message], refusedIsSaid[*schema.AgenticMessage])
+func TestFilter_VisibleDeniedToolIsNotAllowed(t *testing.T) {
+	everywhere(t, testFilterVisibleDeniedToolIsNotAllowed[*schema.Message], testFilterVisibleDeniedToolIsNotAllowed[*schema.AgenticMessage])
 }
 
-func refusedIsSaid[M adk.MessageType](t *testing.T, streaming bool) {
+func testFilterVisibleDeniedToolIsNotAllowed[M adk.MessageType](t *testing.T, streaming bool) {
 	const list, search, load = toolsearch.PhaseList, toolsearch.PhaseSearch, toolsearch.PhaseLoad
 	for _, c := range []struct {
 		name, tool, args string
@@ -499,30 +480,15 @@ func refusedIsSaid[M adk.MessageType](t *testing.T, streaming bool) {
 	}
 }
 
-// Where no name may be listed, no hint points to a list, nor does one name a tool.
-func TestHintsDoNotMentionAListThatIsNotShown(t *testing.T) {
-	for _, proto := range []toolsearch.Protocol{toolsearch.Keyword, toolsearch.SearchCall} {
-		for listed, filter := range map[bool]toolsearch.Filter{true: nil, false: func(_ context.Context, req toolsearch.FilterRequest) (bool, error) {
-			return req.Phase != toolsearch.PhaseList, nil
-		}} {
-			s := on[*schema.Message](t, false, proto)
-			s.cfg.Filter = filter
-			p := s.begin(do("a", "tool_search", `{"query":"wether"}`), do("b", "tool_search", `{"query":"select:github__create_issues"}`))
-			require.Equal(t, listed, strings.Contains(p.answer(t, "a"), "<available-deferred-tools>"))
-			require.Equal(t, listed, strings.Contains(p.answer(t, "b"), "Nearest names: github__create_issue"), p.answer(t, "b"))
-		}
-	}
-}
-
 // A tool that is denied in every phase leaves no trace: all that the model is sent is, byte
 // for byte, what it would be sent if the tool did not exist.
 //
 //claim:security-04
-func TestDeniedToolsLeaveNoTrace(t *testing.T) {
-	everywhere(t, leaveNoTrace[*schema.Message], leaveNoTrace[*schema.AgenticMessage])
+func TestFilter_DeniedToolsLeaveNoTrace(t *testing.T) {
+	everywhere(t, testFilterDeniedToolsLeaveNoTrace[*schema.Message], testFilterDeniedToolsLeaveNoTrace[*schema.AgenticMessage])
 }
 
-func leaveNoTrace[M adk.MessageType](t *testing.T, streaming bool) {
+func testFilterDeniedToolsLeaveNoTrace[M adk.MessageType](t *testing.T, streaming bool) {
 	r := newRand(t)
 	for range race.Cases(60) {
 		w := newTreasury(r)
@@ -531,36 +497,6 @@ func leaveNoTrace[M adk.MessageType](t *testing.T, streaming bool) {
 		w.tools = slices.DeleteFunc(slices.Clone(w.tools), func(t treasure) bool { return w.denied[t.name] })
 		absent := playTreasury[M](t, w, func(toolsearch.FilterRequest) bool { return true })
 		require.Equal(t, absent, hidden, "%+v", w)
-	}
-}
-
-// Whatever a filter allows or denies, the model never reads the name or the description of
-// a tool that is denied in every phase.
-//
-//claim:security-04 security-29
-func TestRandomFiltersKeepWhatTheyDeny(t *testing.T) {
-	everywhere(t, keepWhatTheyDeny[*schema.Message], keepWhatTheyDeny[*schema.AgenticMessage])
-}
-
-func keepWhatTheyDeny[M adk.MessageType](t *testing.T, streaming bool) {
-	r := newRand(t)
-	for range race.Cases(60) {
-		w := newTreasury(r)
-		w.streaming = streaming
-		seed := r.Uint64()
-		text := playTreasury[M](t, w, func(req toolsearch.FilterRequest) bool {
-			if w.denied[req.Tool.Name] {
-				return false
-			}
-			// Of the others, any phase of any tool may be denied.
-			h := rand.New(rand.NewPCG(seed, uint64(len(req.Tool.Name))<<8+uint64(req.Tool.Name[len(req.Tool.Name)-1])+uint64(len(req.Phase))<<32+uint64(req.Phase[0])<<40))
-			return h.IntN(4) > 0
-		})
-		for _, tr := range w.tools {
-			if w.denied[tr.name] {
-				require.NotContains(t, strings.ToLower(text), tr.secret, "%s\n%+v", text, w)
-			}
-		}
 	}
 }
 
@@ -574,6 +510,25 @@ type treasury struct {
 	results   int
 	streaming bool
 	turns     []adktest.Turn
+}
+
+// act is one call of a search tool.
+func (w treasury) act(r *rand.Rand) (name, args string) {
+	// Of a name, the model knows all but the secret.
+	known, _, _ := strings.Cut(pick(r, w.tools).name, "zq")
+	guess := pick(r, []string{known, strings.Trim(known, "_"), strings.ToUpper(known) + "zq", known[:len(known)/2], "+" + known, strings.ReplaceAll(known, "_", "-")})
+	query := pick(r, []string{guess, "select:" + guess, "select:" + guess + "," + known, strings.ReplaceAll(known, "_", " "), "issue", "a", "", "zz"})
+	switch {
+	case w.protocol == toolsearch.Regexp:
+		return "tool_search", fmt.Sprintf(`{"regex_pattern":%q}`, pick(r, []string{".*", "^" + known, "(?i)" + known, "e", "[", "zz"}))
+	case w.protocol == toolsearch.SearchLoad && chance(r, 50):
+		return "load_tool", fmt.Sprintf(`{"tool_name":%q}`, guess)
+	case w.protocol == toolsearch.SearchLoad:
+		return "search_tools", fmt.Sprintf(`{"query":%q}`, query)
+	case w.protocol == toolsearch.SearchCall && chance(r, 50):
+		return "call_tool", fmt.Sprintf(`{"name":%q,"arguments":{"value":"v"}}`, guess)
+	}
+	return "tool_search", fmt.Sprintf(`{"query":%q,"max_results":%d}`, query, r.IntN(5))
 }
 
 // treasure is a tool. Its name and its description end in a secret that the model, who
@@ -607,25 +562,6 @@ func newTreasury(r *rand.Rand) treasury {
 	return w
 }
 
-// act is one call of a search tool.
-func (w treasury) act(r *rand.Rand) (name, args string) {
-	// Of a name, the model knows all but the secret.
-	known, _, _ := strings.Cut(pick(r, w.tools).name, "zq")
-	guess := pick(r, []string{known, strings.Trim(known, "_"), strings.ToUpper(known) + "zq", known[:len(known)/2], "+" + known, strings.ReplaceAll(known, "_", "-")})
-	query := pick(r, []string{guess, "select:" + guess, "select:" + guess + "," + known, strings.ReplaceAll(known, "_", " "), "issue", "a", "", "zz"})
-	switch {
-	case w.protocol == toolsearch.Regexp:
-		return "tool_search", fmt.Sprintf(`{"regex_pattern":%q}`, pick(r, []string{".*", "^" + known, "(?i)" + known, "e", "[", "zz"}))
-	case w.protocol == toolsearch.SearchLoad && chance(r, 50):
-		return "load_tool", fmt.Sprintf(`{"tool_name":%q}`, guess)
-	case w.protocol == toolsearch.SearchLoad:
-		return "search_tools", fmt.Sprintf(`{"query":%q}`, query)
-	case w.protocol == toolsearch.SearchCall && chance(r, 50):
-		return "call_tool", fmt.Sprintf(`{"name":%q,"arguments":{"value":"v"}}`, guess)
-	}
-	return "tool_search", fmt.Sprintf(`{"query":%q,"max_results":%d}`, query, r.IntN(5))
-}
-
 // playTreasury returns all that the model read, and all that was stored.
 func playTreasury[M adk.MessageType](t testing.TB, w treasury, allow func(toolsearch.FilterRequest) bool) string {
 	book := &notebook{}
@@ -644,4 +580,144 @@ func playTreasury[M adk.MessageType](t testing.TB, w treasury, allow func(toolse
 	}
 	p := s.begin(w.turns...)
 	return p.text() + fmt.Sprint(book.written)
+}
+
+// Whatever a filter allows or denies, the model never reads the name or the description of
+// a tool that is denied in every phase.
+//
+//claim:security-04 security-29
+func TestFilter_RandomFiltersRevealNothing(t *testing.T) {
+	everywhere(t, testFilterRandomFiltersRevealNothing[*schema.Message], testFilterRandomFiltersRevealNothing[*schema.AgenticMessage])
+}
+
+func testFilterRandomFiltersRevealNothing[M adk.MessageType](t *testing.T, streaming bool) {
+	r := newRand(t)
+	for range race.Cases(60) {
+		w := newTreasury(r)
+		w.streaming = streaming
+		seed := r.Uint64()
+		text := playTreasury[M](t, w, func(req toolsearch.FilterRequest) bool {
+			if w.denied[req.Tool.Name] {
+				return false
+			}
+			// Of the others, any phase of any tool may be denied.
+			h := rand.New(rand.NewPCG(seed, uint64(len(req.Tool.Name))<<8+uint64(req.Tool.Name[len(req.Tool.Name)-1])+uint64(len(req.Phase))<<32+uint64(req.Phase[0])<<40))
+			return h.IntN(4) > 0
+		})
+		for _, tr := range w.tools {
+			if w.denied[tr.name] {
+				require.NotContains(t, strings.ToLower(text), tr.secret, "%s\n%+v", text, w)
+			}
+		}
+	}
+}
+
+//claim:security-09
+func TestFilter_AskedAboutToolsOfTheRun(t *testing.T) {
+	everywhere(t, testFilterAskedAboutToolsOfTheRun[*schema.Message], testFilterAskedAboutToolsOfTheRun[*schema.AgenticMessage])
+}
+
+func testFilterAskedAboutToolsOfTheRun[M adk.MessageType](t *testing.T, streaming bool) {
+	for name, hide := range map[string]func(*toolsearch.Config){
+		"SearchableTools":  func(c *toolsearch.Config) { c.SearchableTools = []string{"reset"} },
+		"DeferMarkedTools": func(c *toolsearch.Config) { c.DeferMarkedTools = true },
+	} {
+		t.Run(name, func(t *testing.T) {
+			cfg := toolsearch.Config{Filter: func(_ context.Context, r toolsearch.FilterRequest) (bool, error) {
+				return r.Tool.Extra["owner"] != "guest", nil
+			}}
+			hide(&cfg)
+			h, err := toolsearch.NewTyped[M](context.Background(), &cfg)
+			require.NoError(t, err)
+			for i, user := range []string{"root", "guest", "staff", "root"} {
+				ctx := context.WithValue(context.Background(), ownerKey{}, user)
+				m := adktest.Script[M](do("a", "tool_search", `{"query":"select:reset"}`), do("b", "reset", `{}`))
+				out := adktest.Agent[M]{Model: m, Streaming: streaming, Handlers: adktest.Handlers[M](
+					einorun.New(brings[M]{tools: func(ctx context.Context) []tool.BaseTool { return []tool.BaseTool{ofOwner(owner(ctx))} }}), h,
+				)}.Run(ctx, []M{adktest.User[M]("please")})
+				p := played[M]{Outcome: out}
+				require.NoError(t, out.Err)
+				if user == "guest" {
+					require.Contains(t, p.answer(t, "b"), `There is no tool named "reset".`, "run %d", i)
+					require.Equal(t, []string{"tool_search"}, m.Wires()[1].ToolNames)
+					continue
+				}
+				require.Equal(t, "reset by "+user, p.answer(t, "b"), "run %d", i)
+				tools := m.Wires()[1].Tools
+				require.Equal(t, user, tools[len(tools)-1].Extra["owner"], "run %d", i)
+			}
+		})
+	}
+}
+
+type ownerKey struct{}
+
+func owner(ctx context.Context) string { s, _ := ctx.Value(ownerKey{}).(string); return s }
+
+// ofOwner is a tool that differs from another owner's in Extra alone.
+func ofOwner(name string) tool.BaseTool {
+	return adktest.Tool(adktest.Invokable, &schema.ToolInfo{Name: "reset", Desc: "Resets everything", Extra: map[string]any{
+		"owner": name, "defer_loading": true, "nested": map[string]any{"list": []any{name}},
+	}}, func(context.Context, string) (string, error) { return "reset by " + name, nil })
+}
+
+// Whatever phases a Filter denies a tool in, an answer to a slip of its name suggests it only if the model may see,
+// find and load it.
+func TestFilter_DeniedToolIsNotSuggested(t *testing.T) {
+	everywhere(t, testFilterDeniedToolIsNotSuggested[*schema.Message], testFilterDeniedToolIsNotSuggested[*schema.AgenticMessage])
+}
+
+func testFilterDeniedToolIsNotSuggested[M adk.MessageType](t *testing.T, streaming bool) {
+	const tool, slip = "github__close_issue", "github__close_isue"
+	phases := []toolsearch.Phase{toolsearch.PhaseList, toolsearch.PhaseSearch, toolsearch.PhaseLoad}
+	for denied := range 1 << len(phases) {
+		var in []toolsearch.Phase
+		for i, phase := range phases {
+			if denied&(1<<i) != 0 {
+				in = append(in, phase)
+			}
+		}
+		s := on[M](t, streaming, toolsearch.SearchCall)
+		if in != nil {
+			s.cfg.Filter = deny(tool, in...)
+		}
+		answer := s.begin(do("1", "call_tool", `{"name":"`+slip+`","arguments":{}}`)).answer(t, "1")
+		require.Equal(t, in == nil, strings.Contains(answer, tool), "denied in %v: %s", in, answer)
+	}
+}
+
+//claim:security-03
+func TestFilter_DeniedCallLoadsNothing(t *testing.T) {
+	everywhere(t, testFilterDeniedCallLoadsNothing[*schema.Message], testFilterDeniedCallLoadsNothing[*schema.AgenticMessage])
+}
+
+func testFilterDeniedCallLoadsNothing[M adk.MessageType](t *testing.T, streaming bool) {
+	for name, call := range map[string]adktest.Turn{
+		"a call":    do("a", "github__close_issue", `{"number":3}`),
+		"call_tool": do("a", "call_tool", `{"name":"github__close_issue","arguments":{"number":3}}`),
+		"load_tool": do("a", "load_tool", `{"tool_name":"github__close_issue"}`),
+	} {
+		for _, lang := range []adk.Language{adk.LanguageEnglish, adk.LanguageChinese} {
+			t.Run(name, func(t *testing.T) {
+				require.NoError(t, adk.SetLanguage(lang))
+				defer func() { require.NoError(t, adk.SetLanguage(adk.LanguageEnglish)) }()
+				var open atomic.Bool
+				protocol := map[string]toolsearch.Protocol{"call_tool": toolsearch.SearchCall, "load_tool": toolsearch.SearchLoad}[name]
+				s := on[M](t, streaming, protocol)
+				s.cfg.Filter = func(_ context.Context, r toolsearch.FilterRequest) (bool, error) {
+					return open.Load() || r.Tool.Name != "github__close_issue", nil
+				}
+				s.mine = []tool.BaseTool{adktest.Tool(adktest.Invokable, &schema.ToolInfo{Name: "promote"}, func(context.Context, string) (string, error) {
+					open.Store(true)
+					return "promoted", nil
+				})}
+				p := s.begin(call, do("b", "promote", `{}`))
+				require.NotContains(t, p.tools(), "github__close_issue", "in the run")
+				require.NoError(t, adk.SetLanguage(adk.LanguageEnglish))
+				s.cfg.Protocol = toolsearch.SearchLoad // which shows what was loaded under any
+				again := s.play(append(p.history, adktest.User[M]("go on")), do("c", "load_tool", `{"tool_name":"github__close_issue"}`))
+				require.Contains(t, again.tools(), "github__close_issue", "once it is allowed and asked for")
+			})
+		}
+	}
 }

@@ -20,7 +20,7 @@ import (
 
 // A request may be a prefix of the last one, as where a handler takes back the end of the
 // conversation: what stood there counts no more.
-func TestSyncHistory_PrefixIsReadAgain(t *testing.T) {
+func TestSyncHistory_ReadsPrefixAgain(t *testing.T) {
 	ctx := context.Background()
 	set, err := newSettings(ctx, &Config{DynamicTools: []tool.BaseTool{adktest.Comparable("a", nil), adktest.Comparable("b", nil)}}, false)
 	require.NoError(t, err)
@@ -42,7 +42,7 @@ func TestSyncHistory_PrefixIsReadAgain(t *testing.T) {
 }
 
 // Another history loads what its own users' messages ask for, as if it were the first.
-func TestSyncHistory_PrefetchStartsAgain(t *testing.T) {
+func TestSyncHistory_RestartsPrefetch(t *testing.T) {
 	ctx := context.Background()
 	set, err := newSettings(ctx, &Config{
 		DynamicTools: []tool.BaseTool{adktest.Simple("get_weather", "Tells the weather of a city"), adktest.Simple("send_mail", "Sends an e-mail")},

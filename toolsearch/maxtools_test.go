@@ -3,6 +3,8 @@
 
 package toolsearch_test
 
+// The Config field MaxTools.
+
 import (
 	"fmt"
 	"math/rand/v2"
@@ -21,16 +23,16 @@ import (
 
 // However much the model loads, no request has more tools than the provider takes; what was
 // used last is there, and what was left out can be loaded again.
-func TestMaxToolsHolds(t *testing.T) {
+func TestMaxTools_NoRequestExceedsLimit(t *testing.T) {
 	seed := uint64(time.Now().UnixNano())
 	t.Logf("seed %d", seed)
 	for n := range uint64(race.Cases(20)) {
-		maxToolsHold[*schema.Message](t, rand.New(rand.NewPCG(seed, n)))
-		maxToolsHold[*schema.AgenticMessage](t, rand.New(rand.NewPCG(seed, n)))
+		testMaxToolsNoRequestExceedsLimit[*schema.Message](t, rand.New(rand.NewPCG(seed, n)))
+		testMaxToolsNoRequestExceedsLimit[*schema.AgenticMessage](t, rand.New(rand.NewPCG(seed, n)))
 	}
 }
 
-func maxToolsHold[M adk.MessageType](t *testing.T, r *rand.Rand) {
+func testMaxToolsNoRequestExceedsLimit[M adk.MessageType](t *testing.T, r *rand.Rand) {
 	var tools []tool.BaseTool
 	for i := range 100 {
 		tools = append(tools, adktest.Tool(adktest.Invokable, &schema.ToolInfo{Name: fmt.Sprintf("t%02d", i), Desc: "does it"}, nil))
@@ -62,13 +64,7 @@ func maxToolsHold[M adk.MessageType](t *testing.T, r *rand.Rand) {
 	}
 }
 
-type gpt struct {
-	*adktest.Model[*schema.Message]
-}
-
-func (gpt) GetType() string { return "OpenAI" }
-
-func TestMaxToolsFollowsFromTheModel(t *testing.T) {
+func TestMaxTools_DefaultFollowsModel(t *testing.T) {
 	var tools []tool.BaseTool
 	queries := make([]string, 3)
 	for i := range 300 {
@@ -91,3 +87,9 @@ func TestMaxToolsFollowsFromTheModel(t *testing.T) {
 	_, err = toolsearch.New(t.Context(), &toolsearch.Config{DynamicTools: tools, MaxTools: -1})
 	require.ErrorContains(t, err, "MaxTools")
 }
+
+type gpt struct {
+	*adktest.Model[*schema.Message]
+}
+
+func (gpt) GetType() string { return "OpenAI" }

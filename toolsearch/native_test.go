@@ -3,8 +3,7 @@
 
 package toolsearch_test
 
-// Models that search tools themselves: which adapter follows from Model and Native, what goes
-// out for any history, and that it can be saved.
+// Native search by the model's provider: UseModelToolSearch and Native.
 
 import (
 	"context"
@@ -26,76 +25,6 @@ import (
 	"github.com/einolean/einolean/toolsearch"
 )
 
-// modelType is a model as far as its type goes.
-type modelType string
-
-func (m modelType) GetType() string { return string(m) }
-
-func TestTheContractFollowsFromTheModel(t *testing.T) {
-	const client, hosted, refused = "client", "hosted", "refused"
-	wrapped := struct{ inner any }{modelType("Claude")}
-	for _, c := range []struct {
-		name    string
-		model   any
-		native  toolsearch.Adapter
-		agentic bool
-		want    string
-	}{
-		{"Claude alone", modelType("Claude"), "", false, client},
-		{"Claude, hosted", modelType("Claude"), toolsearch.Hosted, false, hosted},
-		{"Claude, its hosted contract", modelType("Claude"), toolsearch.ClaudeHosted, false, hosted},
-		{"Claude, its client contract", modelType("Claude"), toolsearch.ClaudeClient, false, client},
-		{"Responses alone", modelType("AgenticOpenAI/Responses"), "", true, client},
-		{"Responses, hosted", modelType("AgenticOpenAI/Responses"), toolsearch.Hosted, true, hosted},
-		{"Responses, its hosted contract", modelType("AgenticOpenAI/Responses"), toolsearch.OpenAIHosted, true, hosted},
-		{"agentic Claude alone", modelType("AgenticClaude"), "", true, client},
-		{"agentic Claude has no hosted search", modelType("AgenticClaude"), toolsearch.Hosted, true, refused},
-		{"OpenAI's chat alone", modelType("OpenAI"), "", false, refused},
-		{"OpenAI's chat, hosted", modelType("OpenAI"), toolsearch.Hosted, false, refused},
-		{"OpenAI's chat with Claude's contract", modelType("OpenAI"), toolsearch.ClaudeHosted, false, refused},
-		{"Ollama with Claude's contract", modelType("Ollama"), toolsearch.ClaudeClient, false, refused},
-		{"Responses with Claude's contract", modelType("AgenticOpenAI/Responses"), toolsearch.AgenticClaudeClient, true, refused},
-		{"Claude with OpenAI's contract", modelType("AgenticClaude"), toolsearch.OpenAIClient, true, refused},
-		{"a wrapped model alone", wrapped, "", false, refused},
-		{"a wrapped model, hosted", wrapped, toolsearch.Hosted, false, refused},
-		{"a wrapped model with a contract", wrapped, toolsearch.ClaudeHosted, false, hosted},
-		{"an unknown type with a contract", modelType("Wrapper"), toolsearch.ClaudeClient, false, client},
-		{"no model, hosted", nil, toolsearch.Hosted, false, refused},
-		{"no model with a contract", nil, toolsearch.ClaudeHosted, false, hosted},
-	} {
-		t.Run(c.name, func(t *testing.T) {
-			cfg := &toolsearch.Config{DynamicTools: office(), UseModelToolSearch: true, Model: c.model, Native: c.native}
-			if c.agentic {
-				contractOf[*schema.AgenticMessage](t, cfg, c.want)
-			} else {
-				contractOf[*schema.Message](t, cfg, c.want)
-			}
-		})
-	}
-}
-
-// contractOf tells the contracts apart by who searches: where the provider does, calls of
-// tools that were not loaded run, and the agent has no search tool of the model's.
-func contractOf[M adk.MessageType](t *testing.T, cfg *toolsearch.Config, want string) {
-	h, err := toolsearch.NewTyped[M](context.Background(), cfg)
-	if want == "refused" {
-		require.ErrorIs(t, err, toolsearch.ErrNativeUnsupported)
-		cfg.DynamicTools, cfg.DeferMarkedTools = nil, true
-		h, err = toolsearch.NewTyped[M](context.Background(), cfg)
-		require.NoError(t, err, "there is nothing to hide")
-		rc := &einorun.RunContext{Tools: simples("own")}
-		_, err := einorun.Begin(context.Background(), h, rc)
-		require.NoError(t, err)
-		require.Len(t, rc.Tools, 1)
-		return
-	}
-	require.NoError(t, err)
-	rc := &einorun.RunContext{}
-	_, err = einorun.Begin(context.Background(), h, rc)
-	require.NoError(t, err)
-	require.Equal(t, want == "client", rc.ToolSearchTool != nil)
-}
-
 // What adapters leave in Extra.
 const (
 	markKey   = "openai-tool-search-tool-call"
@@ -109,6 +38,47 @@ type past struct {
 	hosted []string // found by the provider's own search; nil: it did not search
 }
 
+func (p past) plainAnswer() *schema.Message {
+	var calls []schema.ToolCall
+	for _, c := range p.calls {
+		calls = append(calls, schema.ToolCall{ID: c.id, Function: schema.FunctionCall{Name: c.name, Arguments: "{}"}})
+	}
+	m := schema.AssistantMessage(p.text, calls)
+	m.Extra = map[string]any{"other": 1}
+	if p.hosted != nil {
+		found := &claudeContent{}
+		for _, n := range p.hosted {
+			found.ToolReferences = append(found.ToolReferences, struct{ ToolName string }{n})
+		}
+		m.Extra[eventsKey] = []claudeEvent{{Type: "server_tool_use", ID: "s", Input: json.RawMessage("{}")}, {Type: "tool_search_tool_result", ToolUseID: "s", Content: found}}
+	}
+	return m
+}
+
+func (p past) agenticAnswer() *schema.AgenticMessage {
+	m := &schema.AgenticMessage{Role: schema.AgenticRoleTypeAssistant}
+	if p.hosted != nil {
+		tools := []any{}
+		for _, n := range p.hosted {
+			tools = append(tools, map[string]any{"name": n})
+		}
+		m.ContentBlocks = append(m.ContentBlocks,
+			schema.NewContentBlock(&schema.ServerToolCall{Arguments: map[string]any{"tool_search": map[string]any{"arguments": map[string]any{}}}}),
+			schema.NewContentBlock(&schema.ServerToolResult{Content: map[string]any{"tool_search": map[string]any{"tools": tools}}}))
+	}
+	if p.text != "" {
+		m.ContentBlocks = append(m.ContentBlocks, schema.NewContentBlock(&schema.AssistantGenText{Text: p.text}))
+	}
+	for _, c := range p.calls {
+		b := schema.NewContentBlock(&schema.FunctionToolCall{CallID: c.id, Name: c.name, Arguments: "{}"})
+		if c.marked {
+			b.Extra = map[string]any{markKey: true, "openai-item-id": "tsc_" + c.id}
+		}
+		m.ContentBlocks = append(m.ContentBlocks, b)
+	}
+	return m
+}
+
 type pastCall struct {
 	id, name string
 	marked   bool
@@ -116,6 +86,56 @@ type pastCall struct {
 	native   bool     // as tools and not as text
 	parts    int      // of a native result
 	bare     bool     // a native result that is nil
+}
+
+func (c pastCall) plainResult() *schema.Message {
+	m := schema.ToolMessage("ok", c.id, schema.WithToolName(c.name))
+	switch {
+	case c.native:
+		m.Content = ""
+		for i := range c.parts {
+			m.UserInputMultiContent = append(m.UserInputMultiContent, schema.MessageInputPart{
+				Type: schema.ChatMessagePartTypeToolSearchResult, ToolSearchResult: c.result(i),
+			})
+		}
+	case c.found != nil:
+		m.Content = c.matches()
+	}
+	return m
+}
+
+// result is a part of the result; the first part holds the tools.
+func (c pastCall) result(part int) *schema.ToolSearchResult {
+	if part > 0 || c.bare {
+		return nil
+	}
+	r := &schema.ToolSearchResult{Tools: []*schema.ToolInfo{nil}}
+	for _, n := range c.found {
+		r.Tools = append(r.Tools, &schema.ToolInfo{Name: n, Desc: "as it was"})
+	}
+	return r
+}
+
+func (c pastCall) matches() string {
+	text, err := json.Marshal(map[string]any{"matches": c.found})
+	if err != nil {
+		panic(err)
+	}
+	return string(text)
+}
+
+func (c pastCall) agenticResult() *schema.AgenticMessage {
+	text := "ok"
+	if c.found != nil {
+		text = c.matches()
+	}
+	b := schema.NewContentBlock(&schema.FunctionToolResult{CallID: c.id, Name: c.name, Content: []*schema.FunctionToolResultContentBlock{
+		{Type: schema.FunctionToolResultContentBlockTypeText, Text: &schema.UserInputText{Text: text}},
+	}})
+	if c.native {
+		b = schema.NewContentBlock(&schema.ToolSearchFunctionToolResult{CallID: c.id, Name: c.name, Result: c.result(0)})
+	}
+	return &schema.AgenticMessage{Role: schema.AgenticRoleTypeUser, ContentBlocks: []*schema.ContentBlock{b}}
 }
 
 // anyPast is a random history over tools that are hidden, gone, or the agent's own.
@@ -188,97 +208,6 @@ type claudeContent struct {
 	ToolReferences []struct{ ToolName string }
 }
 
-func (p past) plainAnswer() *schema.Message {
-	var calls []schema.ToolCall
-	for _, c := range p.calls {
-		calls = append(calls, schema.ToolCall{ID: c.id, Function: schema.FunctionCall{Name: c.name, Arguments: "{}"}})
-	}
-	m := schema.AssistantMessage(p.text, calls)
-	m.Extra = map[string]any{"other": 1}
-	if p.hosted != nil {
-		found := &claudeContent{}
-		for _, n := range p.hosted {
-			found.ToolReferences = append(found.ToolReferences, struct{ ToolName string }{n})
-		}
-		m.Extra[eventsKey] = []claudeEvent{{Type: "server_tool_use", ID: "s", Input: json.RawMessage("{}")}, {Type: "tool_search_tool_result", ToolUseID: "s", Content: found}}
-	}
-	return m
-}
-
-func (c pastCall) plainResult() *schema.Message {
-	m := schema.ToolMessage("ok", c.id, schema.WithToolName(c.name))
-	switch {
-	case c.native:
-		m.Content = ""
-		for i := range c.parts {
-			m.UserInputMultiContent = append(m.UserInputMultiContent, schema.MessageInputPart{
-				Type: schema.ChatMessagePartTypeToolSearchResult, ToolSearchResult: c.result(i),
-			})
-		}
-	case c.found != nil:
-		m.Content = c.matches()
-	}
-	return m
-}
-
-// result is a part of the result; the first part holds the tools.
-func (c pastCall) result(part int) *schema.ToolSearchResult {
-	if part > 0 || c.bare {
-		return nil
-	}
-	r := &schema.ToolSearchResult{Tools: []*schema.ToolInfo{nil}}
-	for _, n := range c.found {
-		r.Tools = append(r.Tools, &schema.ToolInfo{Name: n, Desc: "as it was"})
-	}
-	return r
-}
-
-func (c pastCall) matches() string {
-	text, err := json.Marshal(map[string]any{"matches": c.found})
-	if err != nil {
-		panic(err)
-	}
-	return string(text)
-}
-
-func (p past) agenticAnswer() *schema.AgenticMessage {
-	m := &schema.AgenticMessage{Role: schema.AgenticRoleTypeAssistant}
-	if p.hosted != nil {
-		tools := []any{}
-		for _, n := range p.hosted {
-			tools = append(tools, map[string]any{"name": n})
-		}
-		m.ContentBlocks = append(m.ContentBlocks,
-			schema.NewContentBlock(&schema.ServerToolCall{Arguments: map[string]any{"tool_search": map[string]any{"arguments": map[string]any{}}}}),
-			schema.NewContentBlock(&schema.ServerToolResult{Content: map[string]any{"tool_search": map[string]any{"tools": tools}}}))
-	}
-	if p.text != "" {
-		m.ContentBlocks = append(m.ContentBlocks, schema.NewContentBlock(&schema.AssistantGenText{Text: p.text}))
-	}
-	for _, c := range p.calls {
-		b := schema.NewContentBlock(&schema.FunctionToolCall{CallID: c.id, Name: c.name, Arguments: "{}"})
-		if c.marked {
-			b.Extra = map[string]any{markKey: true, "openai-item-id": "tsc_" + c.id}
-		}
-		m.ContentBlocks = append(m.ContentBlocks, b)
-	}
-	return m
-}
-
-func (c pastCall) agenticResult() *schema.AgenticMessage {
-	text := "ok"
-	if c.found != nil {
-		text = c.matches()
-	}
-	b := schema.NewContentBlock(&schema.FunctionToolResult{CallID: c.id, Name: c.name, Content: []*schema.FunctionToolResultContentBlock{
-		{Type: schema.FunctionToolResultContentBlockTypeText, Text: &schema.UserInputText{Text: text}},
-	}})
-	if c.native {
-		b = schema.NewContentBlock(&schema.ToolSearchFunctionToolResult{CallID: c.id, Name: c.name, Result: c.result(0)})
-	}
-	return &schema.AgenticMessage{Role: schema.AgenticRoleTypeUser, ContentBlocks: []*schema.ContentBlock{b}}
-}
-
 // reading is what a history says, in order.
 type reading struct {
 	calls, results []string        // ids
@@ -288,19 +217,6 @@ type reading struct {
 	hosted         []string // names that hosted searches refer to
 	searches       int      // hosted searches
 	empty          int      // messages that hold nothing
-}
-
-func read[M adk.MessageType](list []M) reading {
-	r := reading{marked: map[string]bool{}, native: map[string]bool{}, texts: map[string]string{}}
-	for _, m := range list {
-		switch m := any(m).(type) {
-		case *schema.Message:
-			r.plain(m)
-		case *schema.AgenticMessage:
-			r.agentic(m)
-		}
-	}
-	return r
 }
 
 func (r *reading) plain(m *schema.Message) {
@@ -372,6 +288,19 @@ func (r *reading) agentic(m *schema.AgenticMessage) {
 	}
 }
 
+func read[M adk.MessageType](list []M) reading {
+	r := reading{marked: map[string]bool{}, native: map[string]bool{}, texts: map[string]string{}}
+	for _, m := range list {
+		switch m := any(m).(type) {
+		case *schema.Message:
+			r.plain(m)
+		case *schema.AgenticMessage:
+			r.agentic(m)
+		}
+	}
+	return r
+}
+
 func dump(v any) string {
 	text, err := json.Marshal(v)
 	if err != nil {
@@ -380,19 +309,82 @@ func dump(v any) string {
 	return string(text)
 }
 
-const keywordContract toolsearch.Adapter = "keyword" // no contract at all
-
-var contractsOf = map[bool][]toolsearch.Adapter{
-	false: {keywordContract, "", toolsearch.ClaudeHosted, toolsearch.ClaudeClient},
-	true:  {keywordContract, "", toolsearch.OpenAIHosted, toolsearch.OpenAIClient, toolsearch.AgenticClaudeClient},
+func TestNative_AdapterFollowsModel(t *testing.T) {
+	const client, hosted, refused = "client", "hosted", "refused"
+	wrapped := struct{ inner any }{modelType("Claude")}
+	for _, c := range []struct {
+		name    string
+		model   any
+		native  toolsearch.Adapter
+		agentic bool
+		want    string
+	}{
+		{"Claude alone", modelType("Claude"), "", false, client},
+		{"Claude, hosted", modelType("Claude"), toolsearch.Hosted, false, hosted},
+		{"Claude, its hosted contract", modelType("Claude"), toolsearch.ClaudeHosted, false, hosted},
+		{"Claude, its client contract", modelType("Claude"), toolsearch.ClaudeClient, false, client},
+		{"Responses alone", modelType("AgenticOpenAI/Responses"), "", true, client},
+		{"Responses, hosted", modelType("AgenticOpenAI/Responses"), toolsearch.Hosted, true, hosted},
+		{"Responses, its hosted contract", modelType("AgenticOpenAI/Responses"), toolsearch.OpenAIHosted, true, hosted},
+		{"agentic Claude alone", modelType("AgenticClaude"), "", true, client},
+		{"agentic Claude has no hosted search", modelType("AgenticClaude"), toolsearch.Hosted, true, refused},
+		{"OpenAI's chat alone", modelType("OpenAI"), "", false, refused},
+		{"OpenAI's chat, hosted", modelType("OpenAI"), toolsearch.Hosted, false, refused},
+		{"OpenAI's chat with Claude's contract", modelType("OpenAI"), toolsearch.ClaudeHosted, false, refused},
+		{"Ollama with Claude's contract", modelType("Ollama"), toolsearch.ClaudeClient, false, refused},
+		{"Responses with Claude's contract", modelType("AgenticOpenAI/Responses"), toolsearch.AgenticClaudeClient, true, refused},
+		{"Claude with OpenAI's contract", modelType("AgenticClaude"), toolsearch.OpenAIClient, true, refused},
+		{"a wrapped model alone", wrapped, "", false, refused},
+		{"a wrapped model, hosted", wrapped, toolsearch.Hosted, false, refused},
+		{"a wrapped model with a contract", wrapped, toolsearch.ClaudeHosted, false, hosted},
+		{"an unknown type with a contract", modelType("Wrapper"), toolsearch.ClaudeClient, false, client},
+		{"no model, hosted", nil, toolsearch.Hosted, false, refused},
+		{"no model with a contract", nil, toolsearch.ClaudeHosted, false, hosted},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			cfg := &toolsearch.Config{DynamicTools: office(), UseModelToolSearch: true, Model: c.model, Native: c.native}
+			if c.agentic {
+				testNativeAdapterFollowsModel[*schema.AgenticMessage](t, cfg, c.want)
+			} else {
+				testNativeAdapterFollowsModel[*schema.Message](t, cfg, c.want)
+			}
+		})
+	}
 }
 
-func TestAnyHistoryFitsAnyContract(t *testing.T) {
-	t.Run("Message", func(t *testing.T) { fitsAnyContract[*schema.Message](t, false) })
-	t.Run("AgenticMessage", func(t *testing.T) { fitsAnyContract[*schema.AgenticMessage](t, true) })
+// testNativeAdapterFollowsModel tells the contracts apart by who searches: where the provider does, calls of
+// tools that were not loaded run, and the agent has no search tool of the model's.
+func testNativeAdapterFollowsModel[M adk.MessageType](t *testing.T, cfg *toolsearch.Config, want string) {
+	h, err := toolsearch.NewTyped[M](context.Background(), cfg)
+	if want == "refused" {
+		require.ErrorIs(t, err, toolsearch.ErrNativeUnsupported)
+		cfg.DynamicTools, cfg.DeferMarkedTools = nil, true
+		h, err = toolsearch.NewTyped[M](context.Background(), cfg)
+		require.NoError(t, err, "there is nothing to hide")
+		rc := &einorun.RunContext{Tools: simples("own")}
+		_, err := einorun.Begin(context.Background(), h, rc)
+		require.NoError(t, err)
+		require.Len(t, rc.Tools, 1)
+		return
+	}
+	require.NoError(t, err)
+	rc := &einorun.RunContext{}
+	_, err = einorun.Begin(context.Background(), h, rc)
+	require.NoError(t, err)
+	require.Equal(t, want == "client", rc.ToolSearchTool != nil)
 }
 
-func fitsAnyContract[M adk.MessageType](t *testing.T, agentic bool) {
+// modelType is a model as far as its type goes.
+type modelType string
+
+func (m modelType) GetType() string { return string(m) }
+
+func TestNative_AnyHistoryFitsAnyAdapter(t *testing.T) {
+	t.Run("Message", func(t *testing.T) { testNativeAnyHistoryFitsAnyAdapter[*schema.Message](t, false) })
+	t.Run("AgenticMessage", func(t *testing.T) { testNativeAnyHistoryFitsAnyAdapter[*schema.AgenticMessage](t, true) })
+}
+
+func testNativeAnyHistoryFitsAnyAdapter[M adk.MessageType](t *testing.T, agentic bool) {
 	r := newRand(t)
 	for range race.Cases(300) {
 		turns := anyPast(r)
@@ -409,6 +401,13 @@ func fitsAnyContract[M adk.MessageType](t *testing.T, agentic bool) {
 			require.Equal(t, adktest.Names(out.ToolInfos), adktest.Names(again.ToolInfos))
 		}
 	}
+}
+
+const keywordContract toolsearch.Adapter = "keyword" // no contract at all
+
+var contractsOf = map[bool][]toolsearch.Adapter{
+	false: {keywordContract, "", toolsearch.ClaudeHosted, toolsearch.ClaudeClient},
+	true:  {keywordContract, "", toolsearch.OpenAIHosted, toolsearch.OpenAIClient, toolsearch.AgenticClaudeClient},
 }
 
 func letterTools[M adk.MessageType](t *testing.T, c toolsearch.Adapter) adk.TypedChatModelAgentMiddleware[M] {
@@ -510,12 +509,16 @@ func requireSeen(t *testing.T, c toolsearch.Adapter, turns []past, is reading, f
 
 // While a run may stop, what a provider searched is text, which any checkpoint can hold;
 // the next model call sends what it was.
-func TestWhatAProviderSearchedIsTextWhileARunMayStop(t *testing.T) {
-	t.Run("Message", func(t *testing.T) { textBetweenCalls[*schema.Message](t, toolsearch.ClaudeHosted) })
-	t.Run("AgenticMessage", func(t *testing.T) { textBetweenCalls[*schema.AgenticMessage](t, toolsearch.OpenAIHosted) })
+func TestNative_ProviderSearchIsTextInCheckpoint(t *testing.T) {
+	t.Run("Message", func(t *testing.T) {
+		testNativeProviderSearchIsTextInCheckpoint[*schema.Message](t, toolsearch.ClaudeHosted)
+	})
+	t.Run("AgenticMessage", func(t *testing.T) {
+		testNativeProviderSearchIsTextInCheckpoint[*schema.AgenticMessage](t, toolsearch.OpenAIHosted)
+	})
 }
 
-func textBetweenCalls[M adk.MessageType](t *testing.T, c toolsearch.Adapter) {
+func testNativeProviderSearchIsTextInCheckpoint[M adk.MessageType](t *testing.T, c toolsearch.Adapter) {
 	r := newRand(t)
 	h := letterTools[M](t, c)
 	searches := 0
@@ -560,8 +563,33 @@ func requirePacked(t *testing.T, m any) {
 	}
 }
 
+func TestNative_ProviderSearchCanBeSaved_TS33(t *testing.T) {
+	playAll(t, scenariosTS33())
+}
+
+func scenariosTS33() []scenario {
+	return []scenario{
+		{"TS-33", "what a provider's own search left in a message", leftBySearch, nil, "the adapter's type", "text"},
+	}
+}
+
+// leftBySearch asks what the state holds after a model call in which the provider searched.
+func leftBySearch(t *testing.T, s side[*schema.Message]) string {
+	type event struct{ Name string }
+	m := adktest.Assistant[*schema.Message]("found")
+	m.Extra = map[string]any{"_eino_claude_tool_search_events": []event{{"a1"}}}
+	state := &adk.ChatModelAgentState{Messages: []*schema.Message{m}}
+	_, next, err := s.mustBuildNative(t, simples("a1")...).AfterModelRewriteState(context.Background(), state, nil)
+	require.NoError(t, err)
+	require.IsType(t, []event{}, m.Extra["_eino_claude_tool_search_events"], "the message itself is as it was")
+	if _, is := next.Messages[0].Extra["_eino_claude_tool_search_events"].(string); is {
+		return "text"
+	}
+	return "the adapter's type"
+}
+
 // Server tools that have nothing to do with searching for tools are not touched.
-func TestOtherServerToolsStayAsTheyAre(t *testing.T) {
+func TestNative_KeepsOtherServerTools(t *testing.T) {
 	type private struct{ A int }
 	m := &schema.AgenticMessage{Role: schema.AgenticRoleTypeAssistant, ContentBlocks: []*schema.ContentBlock{
 		schema.NewContentBlock(&schema.ServerToolCall{Name: "web_search", Arguments: &private{1}}),
@@ -575,5 +603,45 @@ func TestOtherServerToolsStayAsTheyAre(t *testing.T) {
 		_, out, err := h.AfterModelRewriteState(context.Background(), out, nil)
 		require.NoError(t, err)
 		require.Same(t, m, out.Messages[len(out.Messages)-1], string(c))
+	}
+}
+
+func TestNative_HiddenToolsDoNotLeak_TS08(t *testing.T) {
+	playAll(t, scenariosTS08())
+}
+
+func scenariosTS08() []scenario {
+	return []scenario{
+		{"TS-08", "native search without own tools", nativeAlone[*schema.Message], nativeAlone[*schema.AgenticMessage],
+			"0: deferred:a1,a2 1:tool_search,a1,a2 deferred:a1,a2 2:tool_search,a1,a2 deferred:a1,a2",
+			"0: deferred:a1,a2 1: deferred:a1,a2 2: deferred:a1,a2"},
+	}
+}
+
+func nativeAlone[M adk.MessageType](t *testing.T, s side[M]) string {
+	tr := s.run(ask[M](), nil, []adktest.Turn{adktest.Do(searchFor("1", "a1")), adktest.Do(callOf("2", "a1"))}, s.mustBuildNative(t, simples("a1", "a2")...))
+	require.NoError(t, tr.Err)
+	return tr.tools()
+}
+
+func TestNative_ReportsEmptySearch_TS27(t *testing.T) {
+	playAll(t, scenariosTS27())
+}
+
+func scenariosTS27() []scenario {
+	const found = `["get_weather"]`
+	return []scenario{
+		{"TS-27", "the model's own search finds nothing", searchesNatively[*schema.Message](`{"query":"volcano"}`), searchesNatively[*schema.AgenticMessage](`{"query":"volcano"}`), "[found ]", "a text"},
+	}
+}
+
+// A native search that finds only tools which the model sees says so: an empty result would be rejected.
+func TestNative_ReportsLoadedTools(t *testing.T) {
+	for _, streaming := range []bool{false, true} {
+		s := on[*schema.Message](t, streaming, toolsearch.Keyword)
+		s.cfg.UseModelToolSearch, s.cfg.Native = true, toolsearch.ClaudeClient
+		s.cfg.AlwaysVisible = []string{"slack__send_message"}
+		p := s.begin(do("1", "tool_search", `{"query":"select:slack__send_message"}`))
+		require.Equal(t, "Loaded already, call directly: slack__send_message.", p.answer(t, "1"))
 	}
 }

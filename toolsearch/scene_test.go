@@ -3,8 +3,7 @@
 
 package toolsearch_test
 
-// Scripted scenes: an agent with this middleware, on either message type,
-// streaming or not, and what the model was sent.
+// Helpers: agents with this middleware, for both message types, streaming or not.
 
 import (
 	"context"
@@ -33,18 +32,6 @@ type scene[M adk.MessageType] struct {
 	around    []adk.TypedChatModelAgentMiddleware[M] // handlers before ours
 	behind    []adk.TypedChatModelAgentMiddleware[M] // handlers after ours
 	store     adk.CheckPointStore
-}
-
-// played is what came of a scene.
-type played[M adk.MessageType] struct {
-	adktest.Outcome[M]
-	wires   []adktest.Wire[M]
-	history []M // with what the run added
-}
-
-// on makes a scene over the standard tools.
-func on[M adk.MessageType](t testing.TB, streaming bool, protocol toolsearch.Protocol) scene[M] {
-	return scene[M]{t: t, streaming: streaming, cfg: toolsearch.Config{DynamicTools: office(), Protocol: protocol}}
 }
 
 func (s scene[M]) agent(turns ...adktest.Turn) (adktest.Agent[M], *adktest.Model[M]) {
@@ -76,6 +63,13 @@ func (s scene[M]) try(history []M, turns ...adktest.Turn) played[M] {
 	agent, m := s.agent(turns...)
 	out := agent.Run(context.Background(), history)
 	return played[M]{out, m.Wires(), append(append([]M(nil), history...), out.Messages...)}
+}
+
+// played is what came of a scene.
+type played[M adk.MessageType] struct {
+	adktest.Outcome[M]
+	wires   []adktest.Wire[M]
+	history []M // with what the run added
 }
 
 // tools are the names of the tools of each model call, one line per call.
@@ -113,6 +107,11 @@ func (p played[M]) text() string {
 	}
 	slices.Sort(out)
 	return b.String() + strings.Join(out, "\n")
+}
+
+// on makes a scene over the standard tools.
+func on[M adk.MessageType](t testing.TB, streaming bool, protocol toolsearch.Protocol) scene[M] {
+	return scene[M]{t: t, streaming: streaming, cfg: toolsearch.Config{DynamicTools: office(), Protocol: protocol}}
 }
 
 // onWire is what a provider is sent of tools.

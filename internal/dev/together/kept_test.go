@@ -45,12 +45,12 @@ func TestEinoMayKeepItsTableOfTools(t *testing.T) {
 // joining are the tests of tools that join in the middle of a run, of names that no listed tool has, and of how often
 // Eino asks.
 var joining = []string{
-	"TestEinoAsksAgain", "TestEinoAsksForInfoBeforeEachRound", "TS17_TheInfoOfAToolIsReadOnce", "TestEveryListedDifference",
-	"TestMemoryForVeryManyTools", "TestTheToolsThatARunStartsWithHaveSlots",
-	"TestALateToolIsVisible", "TestAToolThatAppearsInARun", "TestEveryModelCallHasTheToolsOfItsMoment", "TestMoreToolsInOneAnswer",
-	"TestCallToolReturnsWhatALateToolReturns", "TestSourcesOfSeveralInstances", "ExampleConfig_source",
-	"TestSource_NoCallEndsARunWhileItFails", "TestSource_AnswerSaysThatServersAreDown", "TestSource_ResumeWhileItFails",
-	"TestCallbacksSeeHiddenToolsLikeOthers/through_call_tool/enhanced", "TestAnEagerAgent.*/.*/.*/joining",
+	"TestEinoAsksAgain", "TestSlots_EinoReadsInfoBeforeEachRound", "TestSlots_InfoIsReadOnce_TS17", "TestParity_EveryDifferenceIsListed",
+	"TestMemory_DoesNotGrowWithTools", "TestSlots_InitialToolsHaveTheirOwn",
+	"TestAlwaysVisible_AppliesToLateTools", "TestSource_LateToolIsFoundInNextCall", "TestSource_ModelCallShowsCurrentTools",
+	"TestSlots_MoreCallsThanSlotsAreAnswered", "TestCallTool_RunsLateTools", "TestSourcesOfSeveralInstances", "ExampleConfig_source",
+	"TestSource_NoCallEndsRunWhileItFails", "TestSource_AnswerReportsServersDown", "TestSource_ResumesWhileItFails",
+	"TestCallbacks_SeeHiddenTools/through_call_tool/enhanced", "TestSource_EagerToolExecution/.*/.*/joining",
 }
 
 // keepingEino copies Eino, and has its tools node keep the table that it made of a list.

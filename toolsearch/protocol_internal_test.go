@@ -51,7 +51,7 @@ func searchToolsOf(t *testing.T, p Protocol) map[string]tool.InvokableTool {
 }
 
 // A model that follows an example of a text gets what the text promises.
-func TestExamplesInTextsWork(t *testing.T) {
+func TestProtocol_ExamplesInPromptsWork(t *testing.T) {
 	textstest.InBothLanguages(t, protocol.Prompts, func(t *testing.T, all *prompt.Texts) {
 		jsonExample := regexp.MustCompile(`\{"(?:[^{}]|\{[^{}]*\})*\}`)
 		for _, c := range []struct {
@@ -99,7 +99,7 @@ func TestExamplesInTextsWork(t *testing.T) {
 }
 
 // In a language, everything that a model reads is in that language.
-func TestAgentsSpeakTheLanguageThatIsSet(t *testing.T) {
+func TestLanguage_AppliesToAllModelText(t *testing.T) {
 	textstest.InBothLanguages(t, protocol.Prompts, func(t *testing.T, all *prompt.Texts) {
 		for p := range protocols {
 			for name, x := range searchToolsOf(t, p) {
@@ -126,7 +126,7 @@ func descriptions(s any) []string {
 	return out
 }
 
-func TestTheSearchToolsOfEveryProtocolStayAsTheyAre(t *testing.T) {
+func TestProtocol_GoldenSearchTools(t *testing.T) {
 	textstest.InBothLanguages(t, protocol.Prompts, func(t *testing.T, all *prompt.Texts) {
 		type wire struct {
 			Protocol    string

@@ -44,7 +44,7 @@ func agentTools(t testing.TB, cfg Config) []tool.BaseTool {
 	return rc.Tools
 }
 
-func TestAnAnswerToWrongArgumentsIsBounded(t *testing.T) {
+func TestCallTool_BoundsArgumentErrors(t *testing.T) {
 	race.Skip(t, "reads long schemas")
 	const room = 24 << 10 // for all but the schema
 	textstest.InBothLanguages(t, protocol.Prompts, func(t *testing.T, all *prompt.Texts) {

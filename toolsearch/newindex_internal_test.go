@@ -33,7 +33,7 @@ func (b telling) Search(context.Context, index.Query) ([]index.Result, error) { 
 
 // While the model writes its first search, the index is built: at the start of a run, and again
 // when the tools have changed during the run. Where all tools are shown there is nothing to search.
-func TestAnIndexIsBuiltBeforeAModelSearches(t *testing.T) {
+func TestNewIndex_BuildsBeforeFirstSearch(t *testing.T) {
 	for _, c := range []struct {
 		above int
 		want  []string

@@ -3,7 +3,7 @@
 
 package toolsearch_test
 
-// What OnEvent is told.
+// The Config field OnEvent.
 
 import (
 	"context"
@@ -73,11 +73,11 @@ func (d *diary) lines() []string {
 	return lines
 }
 
-func TestEventsTellWhatHappened(t *testing.T) {
-	everywhere(t, eventsTell[*schema.Message], eventsTell[*schema.AgenticMessage])
+func TestOnEvent_ReportsWhatHappened(t *testing.T) {
+	everywhere(t, testOnEventReportsWhatHappened[*schema.Message], testOnEventReportsWhatHappened[*schema.AgenticMessage])
 }
 
-func eventsTell[M adk.MessageType](t *testing.T, streaming bool) {
+func testOnEventReportsWhatHappened[M adk.MessageType](t *testing.T, streaming bool) {
 	call := do("c2", "weather__get_forecast", `{"city":"Oslo"}`)
 	for _, c := range []struct {
 		name  string
@@ -151,7 +151,7 @@ func eventsTell[M adk.MessageType](t *testing.T, streaming bool) {
 	}
 }
 
-func TestEventsOfASearchSayWhatAnsweredAndWhy(t *testing.T) {
+func TestOnEvent_SearchReportsRankingAndReason(t *testing.T) {
 	d := &diary{}
 	asked(t, toolsearch.Config{DynamicTools: office(), OnEvent: d.write, NewIndex: index.BM25}, "tool_search", `{"query":"forecast"}`)
 	require.Len(t, d.events, 3)
@@ -167,7 +167,7 @@ func TestEventsOfASearchSayWhatAnsweredAndWhy(t *testing.T) {
 }
 
 // The event is the callee's to keep, and to spoil.
-func TestEventsAreTheCalleesOwn(t *testing.T) {
+func TestOnEvent_ListenerMayModifyEvent(t *testing.T) {
 	spoil := func(_ context.Context, e einolean.Event) {
 		if e.Tools != nil {
 			for i := range e.Tools.Added {
@@ -191,7 +191,7 @@ func TestEventsAreTheCalleesOwn(t *testing.T) {
 }
 
 //claim:security-48
-func TestAPanicInOnEventIsIgnored(t *testing.T) {
+func TestOnEvent_PanicIsIgnored(t *testing.T) {
 	for _, proto := range protocols {
 		s := on[*schema.Message](t, false, proto.protocol)
 		s.cfg.OnEvent = func(context.Context, einolean.Event) { panic("full disk") }
@@ -200,11 +200,11 @@ func TestAPanicInOnEventIsIgnored(t *testing.T) {
 }
 
 // What the history loaded is reported once, as something that an earlier run did.
-func TestEventsSayThatAnEarlierRunLoadedATool(t *testing.T) {
-	everywhere(t, earlierRunLoaded[*schema.Message], earlierRunLoaded[*schema.AgenticMessage])
+func TestOnEvent_ReportsToolsOfEarlierRunOnce(t *testing.T) {
+	everywhere(t, testOnEventReportsToolsOfEarlierRunOnce[*schema.Message], testOnEventReportsToolsOfEarlierRunOnce[*schema.AgenticMessage])
 }
 
-func earlierRunLoaded[M adk.MessageType](t *testing.T, streaming bool) {
+func testOnEventReportsToolsOfEarlierRunOnce[M adk.MessageType](t *testing.T, streaming bool) {
 	s := on[M](t, streaming, toolsearch.Keyword)
 	first := s.begin(do("c1", "tool_search", `{"query":"forecast"}`))
 	d := &diary{}
@@ -215,11 +215,11 @@ func earlierRunLoaded[M adk.MessageType](t *testing.T, streaming bool) {
 }
 
 // A Filter that denies 72 of 300 tools is reported where a model calls one of them.
-func TestDeniedToolsAreReportedWhenTheyAreCalled(t *testing.T) {
-	everywhere(t, manyDenied[*schema.Message], manyDenied[*schema.AgenticMessage])
+func TestOnEvent_ReportsDeniedCalls(t *testing.T) {
+	everywhere(t, testOnEventReportsDeniedCalls[*schema.Message], testOnEventReportsDeniedCalls[*schema.AgenticMessage])
 }
 
-func manyDenied[M adk.MessageType](t *testing.T, streaming bool) {
+func testOnEventReportsDeniedCalls[M adk.MessageType](t *testing.T, streaming bool) {
 	var tools []tool.BaseTool
 	for i := range 300 {
 		tools = append(tools, adktest.Simple(fmt.Sprintf("tool%03d", i), "Does a thing"))
@@ -241,11 +241,11 @@ func manyDenied[M adk.MessageType](t *testing.T, streaming bool) {
 }
 
 // A run that goes on after an interrupt repeats no event.
-func TestAResumedRunRepeatsNoEvent(t *testing.T) {
-	adktest.Both(t, repeatsNoEvent[*schema.Message], repeatsNoEvent[*schema.AgenticMessage])
+func TestOnEvent_ResumedRunRepeatsNone(t *testing.T) {
+	adktest.Both(t, testOnEventResumedRunRepeatsNone[*schema.Message], testOnEventResumedRunRepeatsNone[*schema.AgenticMessage])
 }
 
-func repeatsNoEvent[M adk.MessageType](t *testing.T, streaming bool) {
+func testOnEventResumedRunRepeatsNone[M adk.MessageType](t *testing.T, streaming bool) {
 	d := &diary{}
 	s := on[M](t, streaming, toolsearch.Keyword)
 	s.cfg.DynamicTools = append(s.cfg.DynamicTools, adktest.Tool(adktest.Invokable, &schema.ToolInfo{Name: "ask", Desc: "Asks a person"}, approval))
@@ -273,11 +273,11 @@ func repeatsNoEvent[M adk.MessageType](t *testing.T, streaming bool) {
 
 // Whatever the model, the Filter, the index and the store do, a run has at most two events
 // for each model call and two for each tool call, and one for the catalogue.
-func TestEventsStayWithinTheirRate(t *testing.T) {
-	everywhere(t, withinTheirRate[*schema.Message], withinTheirRate[*schema.AgenticMessage])
+func TestOnEvent_RateIsBounded(t *testing.T) {
+	everywhere(t, testOnEventRateIsBounded[*schema.Message], testOnEventRateIsBounded[*schema.AgenticMessage])
 }
 
-func withinTheirRate[M adk.MessageType](t *testing.T, streaming bool) {
+func testOnEventRateIsBounded[M adk.MessageType](t *testing.T, streaming bool) {
 	r := newRand(t)
 	var events, most int
 	for range max(12, race.Cases(60)) {

@@ -83,7 +83,7 @@ func badArguments() []string {
 }
 
 //claim:migration-09 security-12
-func TestBadArgumentsAreAnswered(t *testing.T) {
+func TestSearchTools_AnswerBadArguments(t *testing.T) {
 	tools, keys := metaToolsOf(t)
 	for _, args := range badArguments() {
 		for i, x := range tools {
@@ -97,7 +97,7 @@ func TestBadArgumentsAreAnswered(t *testing.T) {
 	}
 }
 
-func TestForgivingArgumentsAreUnderstood(t *testing.T) {
+func TestSearchTools_AcceptForgivingArguments(t *testing.T) {
 	tools, keys := metaToolsOf(t)
 	search := tools[indexOf(keys, "matches")]
 	for _, args := range []string{
@@ -122,7 +122,7 @@ func indexOf(list []string, s string) int {
 }
 
 //claim:security-12 security-54
-func TestHugeArgumentsAreBounded(t *testing.T) {
+func TestSearchTools_BoundHugeArguments(t *testing.T) {
 	var tools []tool.BaseTool
 	for i := range 2000 {
 		tools = append(tools, adktest.Simple(fmt.Sprintf("server%d__do_thing_%d", i%20, i), "Does a thing"))

@@ -3,12 +3,11 @@
 
 package toolsearch_test
 
-// Indexes: by meaning, put together of others, unsure, and with further ways to ask for a tool.
+// The Config field MinConfidence.
 
 import (
 	"context"
 	"fmt"
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -19,10 +18,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/einolean/einolean"
-	"github.com/einolean/einolean/internal/dev/adktest"
 	"github.com/einolean/einolean/toolsearch"
 	"github.com/einolean/einolean/toolsearch/index"
-	"github.com/einolean/einolean/toolsearch/toolset"
 )
 
 // desk are tools of which none cuts hair.
@@ -36,14 +33,17 @@ func desk() []tool.BaseTool {
 	}
 }
 
-// haircut is a request that none of them serves, though its words are in them.
-const haircut = "find somebody who cuts hair in my place and costs little"
-
-func TestAnUnsureSearchLoadsNothingAndNamesTheNearest(t *testing.T) {
-	everywhere(t, unsure[*schema.Message], unsure[*schema.AgenticMessage])
+// cutHint parts an answer before its hint.
+func cutHint(answer string) (found, hint string) {
+	found, hint, _ = strings.Cut(answer, `"hint"`)
+	return found, hint
 }
 
-func unsure[M adk.MessageType](t *testing.T, streaming bool) {
+func TestMinConfidence_UnsureSearchLoadsNothing(t *testing.T) {
+	everywhere(t, testMinConfidenceUnsureSearchLoadsNothing[*schema.Message], testMinConfidenceUnsureSearchLoadsNothing[*schema.AgenticMessage])
+}
+
+func testMinConfidenceUnsureSearchLoadsNothing[M adk.MessageType](t *testing.T, streaming bool) {
 	for _, c := range []struct {
 		protocol       toolsearch.Protocol
 		search, choose string
@@ -84,13 +84,10 @@ func unsure[M adk.MessageType](t *testing.T, streaming bool) {
 	}
 }
 
-// cutHint parts an answer before its hint.
-func cutHint(answer string) (found, hint string) {
-	found, hint, _ = strings.Cut(answer, `"hint"`)
-	return found, hint
-}
+// haircut is a request that none of them serves, though its words are in them.
+const haircut = "find somebody who cuts hair in my place and costs little"
 
-func TestEventsTellOfTheConfidence(t *testing.T) {
+func TestMinConfidence_EventReportsConfidence(t *testing.T) {
 	var hits []einolean.Hit
 	cfg := toolsearch.Config{DynamicTools: desk(), NewIndex: index.BM25, MinConfidence: .5, OnEvent: func(_ context.Context, e einolean.Event) {
 		if e.Search != nil {
@@ -108,7 +105,7 @@ func TestEventsTellOfTheConfidence(t *testing.T) {
 }
 
 // Of two searches in one call, one that is not sure takes nothing from the other.
-func TestOneOfSeveralSearchesMayBeUnsure(t *testing.T) {
+func TestMinConfidence_JudgesEachQuery(t *testing.T) {
 	cfg := toolsearch.Config{DynamicTools: desk(), NewIndex: index.BM25, MinConfidence: .5}
 	answer := asked(t, cfg, "tool_search", fmt.Sprintf(`{"query":["weather forecast",%q]}`, haircut))
 	found, hint := cutHint(answer)
@@ -116,16 +113,7 @@ func TestOneOfSeveralSearchesMayBeUnsure(t *testing.T) {
 	require.NotContains(t, hint, "weather__forecast", "what was found is not among the nearest")
 }
 
-// ranked is an index with a fixed answer.
-type ranked []index.Result
-
-func (r ranked) Search(context.Context, index.Query) ([]index.Result, error) {
-	return append([]index.Result(nil), r...), nil
-}
-
-func (r ranked) index(context.Context, []*schema.ToolInfo) (index.Index, error) { return r, nil }
-
-func TestResultsOfUnknownConfidenceAreNotRefused(t *testing.T) {
+func TestMinConfidence_AcceptsUnknownConfidence(t *testing.T) {
 	for _, c := range []struct {
 		results ranked
 		want    bool // returned
@@ -142,12 +130,21 @@ func TestResultsOfUnknownConfidenceAreNotRefused(t *testing.T) {
 	}
 }
 
-// An index of one's own that knows no confidence gets that of the words.
-func TestACustomIndexGetsTheConfidenceOfBM25(t *testing.T) {
-	everywhere(t, ratedByWords[*schema.Message], ratedByWords[*schema.AgenticMessage])
+// ranked is an index with a fixed answer.
+type ranked []index.Result
+
+func (r ranked) Search(context.Context, index.Query) ([]index.Result, error) {
+	return append([]index.Result(nil), r...), nil
 }
 
-func ratedByWords[M adk.MessageType](t *testing.T, streaming bool) {
+func (r ranked) index(context.Context, []*schema.ToolInfo) (index.Index, error) { return r, nil }
+
+// An index of one's own that knows no confidence gets that of the words.
+func TestMinConfidence_CustomIndexUsesBM25(t *testing.T) {
+	everywhere(t, testMinConfidenceCustomIndexUsesBM25[*schema.Message], testMinConfidenceCustomIndexUsesBM25[*schema.AgenticMessage])
+}
+
+func testMinConfidenceCustomIndexUsesBM25[M adk.MessageType](t *testing.T, streaming bool) {
 	own := ranked{{Name: "mail__send", Score: 3}, {Name: "weather__forecast", Score: 2}, {Name: "drive__search_files", Score: 1}}
 	kept := append(ranked(nil), own...)
 	s := on[M](t, streaming, toolsearch.Keyword)
@@ -165,41 +162,4 @@ func ratedByWords[M adk.MessageType](t *testing.T, streaming bool) {
 	s.cfg.NewIndex = mixed.index
 	found, _ := cutHint(s.begin(do("a", "tool_search", fmt.Sprintf(`{"query":%q}`, haircut))).answer(t, "a"))
 	require.Contains(t, found, "mail__send", "what the index knows stays")
-}
-
-// What is recommended answers requests, and says when there is nothing.
-func TestRecommended(t *testing.T) {
-	cfg := toolsearch.Recommended(desk())
-	require.Len(t, cfg.DynamicTools, len(desk()))
-	found, _ := cutHint(asked(t, *cfg, "tool_search", `{"query":"wich wether will we have in the coming days?"}`))
-	require.Contains(t, found, "weather__forecast")
-	_, hint := cutHint(asked(t, *cfg, "tool_search", `{"query":"please tune my guitar, one string at a time, before the concert of the days"}`))
-	require.Contains(t, hint, "No tool seems to do this")
-	many := toolsearch.Recommended(reports(300))
-	p := scene[*schema.Message]{t: t, cfg: *many}.begin()
-	require.Less(t, strings.Count(p.text(), "report_"), 60, "the list of names is short")
-}
-
-// What could not be made of a set in one run, since that was cancelled or a service was away, is
-// made in the next one, once.
-func TestAnIndexThatCouldNotBeMadeIsMadeInTheNextRun(t *testing.T) {
-	asked, events := 0, &recorder{}
-	set, err := toolset.New(context.Background(), formed(0, "jira__move_card"))
-	require.NoError(t, err)
-	h, err := toolsearch.New(context.Background(), &toolsearch.Config{Source: set, OnEvent: events.on, NewIndex: func(ctx context.Context, tools []*schema.ToolInfo) (index.Index, error) {
-		if asked++; asked == 1 {
-			return nil, context.Canceled
-		}
-		return index.Keyword(ctx, tools)
-	}})
-	require.NoError(t, err)
-	for run := range 3 {
-		model := adktest.Script[*schema.Message](do("1", "tool_search", `{"query":"jira"}`))
-		out := adktest.Agent[*schema.Message]{Model: model, Handlers: adktest.Handlers(h)}.Run(context.Background(), []*schema.Message{schema.UserMessage("go")})
-		require.NoError(t, out.Err)
-		failed := slices.Contains(events.kinds(), einolean.KindIndexFailed)
-		require.Equal(t, run == 0, failed, "run %d", run)
-		events.all = nil
-	}
-	require.Equal(t, 2, asked)
 }
