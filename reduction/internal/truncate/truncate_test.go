@@ -137,14 +137,14 @@ func pieces(c *rand.Rand) (out []piece) {
 
 // Whatever a tool returns, in whatever form: what comes out is what came in, or the same JSON in fewer bytes, or a
 // notice within the limit that names a file which holds all of it. Media stay.
-func TestWhatIsCutIsStoredAndWithinTheLimit(t *testing.T) {
+func TestTruncate_StoresOriginalAndKeepsLimit(t *testing.T) {
 	seed := rand.Uint64()
 	t.Logf("seed %d", seed)
 	c, ctx, seen := rand.New(rand.NewPCG(seed, 1)), context.Background(), map[string]int{}
 	for n := range 400 {
 		memory := backend.NewMemory(0)
-		stores := map[string]Truncator{"all": *cutterOf(memory, 450+c.IntN(2000)), "only writes": *cutterOf(backendtest.NewFaulty(memory, nil).WriteOnly(), 450+c.IntN(2000)), "none": *cutterOf(nil, 450+c.IntN(2000)),
-			"fails": *cutterOf(backendtest.NewFaulty(memory, func(backendtest.Call) backendtest.Fault { return backendtest.Fault{Mode: backendtest.Fail} }).ReadWrite(), 450+c.IntN(2000))}
+		stores := map[string]Truncator{"all": *newTruncator(memory, 450+c.IntN(2000)), "only writes": *newTruncator(backendtest.NewFaulty(memory, nil).WriteOnly(), 450+c.IntN(2000)), "none": *newTruncator(nil, 450+c.IntN(2000)),
+			"fails": *newTruncator(backendtest.NewFaulty(memory, func(backendtest.Call) backendtest.Fault { return backendtest.Fault{Mode: backendtest.Fail} }).ReadWrite(), 450+c.IntN(2000))}
 		of := stores[[]string{"all", "all", "only writes", "none", "fails"}[c.IntN(5)]]
 		of.Rules.Compact = c.IntN(2) == 0
 		if c.IntN(3) == 0 {
@@ -211,7 +211,7 @@ func contentOf(t *testing.T, m *backend.Memory, path string) string {
 
 // What a file holds keeps its form, whatever its name and however the arguments are written: a model
 // that edits it quotes its text. Other results do not.
-func TestArgumentsNameAFile(t *testing.T) {
+func TestNamesFile_RecognizesFileArguments(t *testing.T) {
 	for args, does := range map[string]bool{
 		`{"path":"package.json"}`: true, `{"path":"SETTINGS.JSON"}`: true, `{"path":"a\u002ejson"}`: true, `{"file_path":"/w/map.geojson"}`: true,
 		`{"filePath":"C:\\w\\trace.har"}`: true, `{"filename":"main.tfstate"}`: true, `{"file":"rows.jsonl"}`: true, `{"path":".prettierrc"}`: true,
@@ -229,10 +229,10 @@ func TestArgumentsNameAFile(t *testing.T) {
 
 // A result that is a little too long stays if its notice would be more than a third of it; one that is much
 // too long never does, and without a preview none does.
-func TestCut_LeavesResultsThatANoticeHardlyShortens(t *testing.T) {
+func TestApplyLimit_KeepsResultThatNoticeHardlyShortens(t *testing.T) {
 	const limit = 10_000
 	for size, share := range map[int]struct{ shown, kept int }{10_500: {4_000, 1}, 10_501: {1_000, 0}, 12_600: {4_500, 0}, 40_000: {9_000, 0}, 10_502: {0, 0}} {
-		of := cutterOf(backend.NewMemory(0), limit)
+		of := newTruncator(backend.NewMemory(0), limit)
 		of.Previews = func(string) bool { return share.shown > 0 }
 		of.Preview = func(_ context.Context, _ Detail, text string, room int) string { return text[:min(room, share.shown)] }
 		var events []einolean.Event
