@@ -18,7 +18,8 @@ import (
 // stands in the arguments, such as in a command or a program.
 var jsonSuffixes = []string{
 	".json", ".jsonc", ".json5", ".jsonl", ".ndjson", ".geojson", ".topojson",
-	".ipynb", ".webmanifest", ".har", ".tfstate", ".gltf", ".avsc", ".lock", ".resolved", ".xcstrings", ".code-workspace", "rc",
+	".ipynb", ".webmanifest", ".har", ".tfstate", ".gltf", ".avsc", ".lock",
+	".resolved", ".xcstrings", ".code-workspace", "rc",
 }
 
 // printCommands are commands that print the files named after them.

@@ -31,13 +31,12 @@ func TestTail_StartsAtWholeCharacter(t *testing.T) {
 }
 
 func TestStreamReader_CanBeReadAfterClose(t *testing.T) {
-	// What cutStream relies on: a copy of a stream can be closed twice and then be
-	// read, without the source being asked.
+	// truncateStream relies on this: a copy of a stream can be closed twice and then be read. The source is not read.
 	r, _ := schema.Pipe[string](0)
-	one := closeOnce(schema.StreamReaderWithConvert(r, func(s string) (string, error) { return s, nil }))
-	one.Close()
-	one.Close()
-	_, err := one.Recv()
+	reader := closeOnce(schema.StreamReaderWithConvert(r, func(s string) (string, error) { return s, nil }))
+	reader.Close()
+	reader.Close()
+	_, err := reader.Recv()
 	require.ErrorIs(t, err, schema.ErrRecvAfterClosed)
 	s := &streamTruncation[string]{state: stateDone, source: sourceStream[string]{err: io.ErrNoProgress}}
 	require.Equal(t, io.ErrNoProgress, s.errorAfterEnd(err))
