@@ -17,7 +17,7 @@ import (
 	"github.com/einolean/einolean/reduction/internal/notice"
 )
 
-// prettyJSON is a list of so many records, indented.
+// prettyJSON returns a list of records as indented and as compact JSON.
 func prettyJSON(t *testing.T, records int) (pretty, compact string) {
 	t.Helper()
 	var list []map[string]int
@@ -31,11 +31,11 @@ func prettyJSON(t *testing.T, records int) (pretty, compact string) {
 	return string(indented), string(plain)
 }
 
-// TestCompactJSON_ResultIsWithinTheLimit, whether compact JSON alone is within it or not: between
-// the limit and four times the limit, and beyond.
-func TestCompactJSON_ResultIsWithinTheLimit(t *testing.T) {
+// The sizes include results that fit once they are compact, results that do not, and results that are too long to be
+// compacted first.
+func TestCompactJSON_ResultIsWithinLimit(t *testing.T) {
 	const limit = 1500
-	cut, compacted := 0, 0
+	truncated, compacted := 0, 0
 	for records := 10; records < 300; records += 7 {
 		pretty, compact := prettyJSON(t, records)
 		if len(pretty) <= limit {
@@ -44,14 +44,14 @@ func TestCompactJSON_ResultIsWithinTheLimit(t *testing.T) {
 		for form, run := range forms {
 			about := fmt.Sprintf("%s: %d bytes, %d when compact", form, len(pretty), len(compact))
 			memory := backend.NewMemory(0)
-			of := cutterOf(memory, limit)
-			of.Rules.Compact = true
-			got, _, err := run(context.Background(), of, &adk.ToolContext{Name: "t", CallID: "c"}, `{}`, []piece{{text: pretty}})
+			truncator := newTruncator(memory, limit)
+			truncator.Rules.Compact = true
+			got, _, err := run(context.Background(), truncator, &adk.ToolContext{Name: "t", CallID: "c"}, `{}`, []piece{{text: pretty}})
 			require.NoError(t, err, about)
 			require.LessOrEqual(t, len(got), limit, about)
 			if at := strings.LastIndex(got, "<persisted-output>"); at >= 0 {
 				require.Equal(t, pretty, contentOf(t, memory, notice.Parse(got[at:]).Path), about)
-				cut++
+				truncated++
 				continue
 			}
 			require.JSONEq(t, pretty, got, about)
@@ -59,6 +59,6 @@ func TestCompactJSON_ResultIsWithinTheLimit(t *testing.T) {
 			compacted++
 		}
 	}
-	require.Positive(t, cut)
+	require.Positive(t, truncated)
 	require.Positive(t, compacted)
 }

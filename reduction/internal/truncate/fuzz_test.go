@@ -22,17 +22,16 @@ import (
 	"github.com/einolean/einolean/store"
 )
 
-// FuzzCut: a stream comes out as its start and one notice, within the limit, and
-// all of it is in the store; or as it came in. If the source fails, what comes
-// out is a start of what came in.
-func FuzzCut(f *testing.F) {
+// A stream comes out unchanged, or as its start and one notice within the limit while the store has all of it. If the
+// source fails, a start of the stream comes out.
+func FuzzTruncateStream(f *testing.F) {
 	f.Add("some text of a tool", uint8(3), uint16(40), uint16(400), false)
 	f.Add("日本語🙂", uint8(200), uint16(7), uint16(1000), false)
 	f.Add("\xff\x80<persisted-output>\n", uint8(250), uint16(1), uint16(2000), true)
 	f.Fuzz(func(t *testing.T, piece string, times uint8, chunk, limit uint16, fails bool) {
 		content := strings.Repeat(piece, int(times))
-		of := cutterOf(backend.NewMemory(0), int(limit)+1)
-		info, _ := of.callOf(context.Background(), &adk.ToolContext{Name: "t", CallID: "c"})
+		truncator := newTruncator(backend.NewMemory(0), int(limit)+1)
+		info, _ := truncator.newTruncation(context.Background(), &adk.ToolContext{Name: "t", CallID: "c"})
 		r, w := schema.Pipe[string](0)
 		boom := errors.New("boom")
 		go func() {
@@ -48,7 +47,7 @@ func FuzzCut(f *testing.F) {
 				w.Send("", boom)
 			}
 		}()
-		out, err := readAll(cutStream(context.Background(), info, r))
+		out, err := readAll(truncateStream(context.Background(), info, r))
 		if fails {
 			require.Equal(t, boom, err)
 			require.True(t, strings.HasPrefix(content, out))
@@ -58,22 +57,23 @@ func FuzzCut(f *testing.F) {
 		if out == content {
 			return
 		}
-		require.LessOrEqual(t, len(out), info.rule.Limit)
-		require.Greater(t, len(content), info.rule.Limit)
+		require.LessOrEqual(t, len(out), info.policy.Limit)
+		require.Greater(t, len(content), info.policy.Limit)
 		require.True(t, !utf8.ValidString(content) || utf8.ValidString(out))
 		head, _, ok := strings.Cut(out[strings.LastIndex(out, "\n<persisted-output>"):], "</persisted-output>")
 		require.True(t, ok && head != "")
 		require.True(t, strings.HasPrefix(content, out[:strings.LastIndex(out, "\n<persisted-output>")]))
 		require.Equal(t, "/tmp/trunc/c", notice.Parse(out).Path)
-		require.True(t, of.Rules.Store.Holds(context.Background(), "/tmp/trunc/c", content))
+		require.True(t, truncator.Rules.Store.Holds(context.Background(), "/tmp/trunc/c", content))
 	})
 }
 
-// cutterOf cuts what is longer than a limit, as a configuration of nothing else does.
-func cutterOf(b store.Backend, limit int) *Truncator {
+// newTruncator returns the truncator of a configuration that sets only a store and a limit.
+func newTruncator(b store.Backend, limit int) *Truncator {
 	files := &offload.Offloader{Showable: notice.Showable}
 	return &Truncator{
-		Root: "/tmp", Files: files, Rules: &toolpolicy.Table{Store: files.Open(b), Limit: limit}, Reader: &reader.Reader{Name: "read_file"},
+		Root: "/tmp", Files: files, Reader: &reader.Reader{Name: "read_file"},
+		Rules:       &toolpolicy.Table{Store: files.Open(b), Limit: limit},
 		Previews:    func(string) bool { return false },
 		NoticePaths: func(context.Context) []string { return nil },
 	}

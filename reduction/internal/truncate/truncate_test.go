@@ -25,6 +25,7 @@ import (
 	"github.com/einolean/einolean/internal/dev/adktest"
 	"github.com/einolean/einolean/internal/dev/backendtest"
 	"github.com/einolean/einolean/reduction/internal/notice"
+	"github.com/einolean/einolean/store"
 )
 
 // piece is a part of what a tool returns: text, or a medium, which stays.
@@ -45,8 +46,8 @@ func result(pieces ...piece) *schema.ToolResult {
 	return r
 }
 
-// read is the text and the media of results.
-func read(rs ...*schema.ToolResult) (text string, media []string) {
+// textAndMedia returns the text and the media of results.
+func textAndMedia(rs ...*schema.ToolResult) (text string, media []string) {
 	for _, r := range rs {
 		for _, p := range r.Parts {
 			if text += p.Text; p.Image != nil {
@@ -57,21 +58,26 @@ func read(rs ...*schema.ToolResult) (text string, media []string) {
 	return text, media
 }
 
-// forms are the ways in which a tool returns pieces; only the enhanced ones return media.
-var forms = map[string]func(ctx context.Context, of *Truncator, called *adk.ToolContext, args string, pieces []piece) (string, []string, error){
-	"invokable": func(ctx context.Context, of *Truncator, called *adk.ToolContext, args string, pieces []piece) (string, []string, error) {
-		all, _ := read(result(pieces...))
-		out, err := WrapInvokable(ctx, of, called, func(context.Context, string, ...tool.Option) (string, error) { return all, nil })(ctx, args)
+// form calls a tool that returns pieces, through a truncator. It returns the text and the media of the result.
+type form = func(
+	ctx context.Context, truncator *Truncator, called *adk.ToolContext, args string, pieces []piece,
+) (text string, media []string, err error)
+
+// forms are the forms of tools. Only the enhanced ones return media.
+var forms = map[string]form{
+	"invokable": func(ctx context.Context, truncator *Truncator, called *adk.ToolContext, args string, pieces []piece) (string, []string, error) {
+		all, _ := textAndMedia(result(pieces...))
+		out, err := WrapInvokable(ctx, truncator, called, func(context.Context, string, ...tool.Option) (string, error) { return all, nil })(ctx, args)
 		return out, nil, err
 	},
-	"streamable": func(ctx context.Context, of *Truncator, called *adk.ToolContext, args string, pieces []piece) (string, []string, error) {
+	"streamable": func(ctx context.Context, truncator *Truncator, called *adk.ToolContext, args string, pieces []piece) (string, []string, error) {
 		var chunks []string
 		for _, p := range pieces {
 			if p.medium == "" {
 				chunks = append(chunks, p.text)
 			}
 		}
-		out, err := WrapStreamable(ctx, of, called, func(context.Context, string, ...tool.Option) (*schema.StreamReader[string], error) {
+		out, err := WrapStreamable(ctx, truncator, called, func(context.Context, string, ...tool.Option) (*schema.StreamReader[string], error) {
 			return schema.StreamReaderFromArray(chunks), nil
 		})(ctx, args)
 		if err != nil {
@@ -80,40 +86,40 @@ var forms = map[string]func(ctx context.Context, of *Truncator, called *adk.Tool
 		got, err := adktest.Drain(out)
 		return strings.Join(got, ""), nil, err
 	},
-	"enhanced": func(ctx context.Context, of *Truncator, called *adk.ToolContext, args string, pieces []piece) (string, []string, error) {
-		is := result(pieces...)
-		before, _ := json.Marshal(is)
-		out, err := WrapInvokable(ctx, of, called, func(context.Context, *schema.ToolArgument, ...tool.Option) (*schema.ToolResult, error) {
-			return is, nil
+	"enhanced": func(ctx context.Context, truncator *Truncator, called *adk.ToolContext, args string, pieces []piece) (string, []string, error) {
+		original := result(pieces...)
+		before, _ := json.Marshal(original)
+		out, err := WrapInvokable(ctx, truncator, called, func(context.Context, *schema.ToolArgument, ...tool.Option) (*schema.ToolResult, error) {
+			return original, nil
 		})(ctx, &schema.ToolArgument{Text: args})
 		if err != nil {
 			return "", nil, err
 		}
-		if after, _ := json.Marshal(is); string(after) != string(before) {
+		if after, _ := json.Marshal(original); string(after) != string(before) {
 			return "", nil, errors.New("the tool's result was changed")
 		}
-		text, media := read(out)
+		text, media := textAndMedia(out)
 		return text, media, nil
 	},
-	"enhanced streamable": func(ctx context.Context, of *Truncator, called *adk.ToolContext, args string, pieces []piece) (string, []string, error) {
+	"enhanced streamable": func(ctx context.Context, truncator *Truncator, called *adk.ToolContext, args string, pieces []piece) (string, []string, error) {
 		var chunks []*schema.ToolResult
 		for _, p := range pieces {
 			chunks = append(chunks, result(p))
 		}
-		out, err := WrapStreamable(ctx, of, called, func(context.Context, *schema.ToolArgument, ...tool.Option) (*schema.StreamReader[*schema.ToolResult], error) {
+		out, err := WrapStreamable(ctx, truncator, called, func(context.Context, *schema.ToolArgument, ...tool.Option) (*schema.StreamReader[*schema.ToolResult], error) {
 			return schema.StreamReaderFromArray(chunks), nil
 		})(ctx, &schema.ToolArgument{Text: args})
 		if err != nil {
 			return "", nil, err
 		}
 		got, err := adktest.Drain(out)
-		text, media := read(got...)
+		text, media := textAndMedia(got...)
 		return text, media, err
 	},
 }
 
-// pieces make up what a tool returns.
-func pieces(c *rand.Rand) (out []piece) {
+// randomPieces returns the pieces of a random result.
+func randomPieces(c *rand.Rand) (out []piece) {
 	switch c.IntN(5) {
 	case 0: // JSON, in chunks
 		text := `{ "rows": [` + strings.Repeat(`{ "id":  1,   "name":  "x" }, `, c.IntN(60)) + `{} ] }`
@@ -135,37 +141,41 @@ func pieces(c *rand.Rand) (out []piece) {
 	return out
 }
 
-// Whatever a tool returns, in whatever form: what comes out is what came in, or the same JSON in fewer bytes, or a
-// notice within the limit that names a file which holds all of it. Media stay.
-func TestWhatIsCutIsStoredAndWithinTheLimit(t *testing.T) {
+// For results of every form: the result is unchanged, or the same JSON in fewer bytes, or within the limit with a
+// notice that names a file with all of it. Media stay.
+func TestTruncate_StoresOriginalAndKeepsLimit(t *testing.T) {
 	seed := rand.Uint64()
 	t.Logf("seed %d", seed)
 	c, ctx, seen := rand.New(rand.NewPCG(seed, 1)), context.Background(), map[string]int{}
 	for n := range 400 {
 		memory := backend.NewMemory(0)
-		stores := map[string]Truncator{"all": *cutterOf(memory, 450+c.IntN(2000)), "only writes": *cutterOf(backendtest.NewFaulty(memory, nil).WriteOnly(), 450+c.IntN(2000)), "none": *cutterOf(nil, 450+c.IntN(2000)),
-			"fails": *cutterOf(backendtest.NewFaulty(memory, func(backendtest.Call) backendtest.Fault { return backendtest.Fault{Mode: backendtest.Fail} }).ReadWrite(), 450+c.IntN(2000))}
-		of := stores[[]string{"all", "all", "only writes", "none", "fails"}[c.IntN(5)]]
-		of.Rules.Compact = c.IntN(2) == 0
+		fail := func(backendtest.Call) backendtest.Fault { return backendtest.Fault{Mode: backendtest.Fail} }
+		stores := []store.Backend{
+			memory, memory, nil,
+			backendtest.NewFaulty(memory, nil).WriteOnly(),
+			backendtest.NewFaulty(memory, fail).ReadWrite(),
+		}
+		truncator := newTruncator(stores[c.IntN(len(stores))], 450+c.IntN(2000))
+		truncator.Rules.Compact = c.IntN(2) == 0
 		if c.IntN(3) == 0 {
 			path := []string{"/mine/result", "two\nlines", strings.Repeat("/long", 200)}[c.IntN(3)]
-			of.Name = func(context.Context, Detail) (string, error) { return path, nil }
+			truncator.Name = func(context.Context, Detail) (string, error) { return path, nil }
 		}
 		if c.IntN(3) == 0 {
-			of.Previews = func(string) bool { return true }
-			of.Preview = func(_ context.Context, _ Detail, text string, room int) string {
+			truncator.Previews = func(string) bool { return true }
+			truncator.Preview = func(_ context.Context, _ Detail, text string, room int) string {
 				return strings.ToValidUTF8(text[:min(room, len(text))], "")
 			}
 		}
 		var events []einolean.Event
-		of.Report = func(_ context.Context, e einolean.Event) { events = append(events, e) }
-		all := pieces(c)
-		want, media := read(result(all...))
-		limit := of.Rules.Limit
+		truncator.Report = func(_ context.Context, e einolean.Event) { events = append(events, e) }
+		all := randomPieces(c)
+		want, media := textAndMedia(result(all...))
+		limit := truncator.Rules.Limit
 		for name, run := range forms {
 			events = nil
 			about := fmt.Sprintf("seed %d, %d, %s: %d bytes, limit %d", seed, n, name, len(want), limit)
-			got, left, err := run(ctx, &of, &adk.ToolContext{Name: "t", CallID: fmt.Sprint("call_", n, len(name))}, `{}`, all)
+			got, left, err := run(ctx, truncator, &adk.ToolContext{Name: "t", CallID: fmt.Sprint("call_", n, len(name))}, `{}`, all)
 			require.NoError(t, err, about)
 			if strings.HasPrefix(name, "enhanced") {
 				require.Equal(t, media, left, about)
@@ -176,13 +186,13 @@ func TestWhatIsCutIsStoredAndWithinTheLimit(t *testing.T) {
 				require.LessOrEqual(t, len(got), limit, about)
 				require.Less(t, limit, len(want), about)
 				require.True(t, !utf8.ValidString(want) || utf8.ValidString(got), about)
-				is := events[at].Output
-				require.Equal(t, []int{len(want), len(got)}, []int{is.Before.Bytes, is.After.Bytes}, about)
-				require.Equal(t, is.Path, notice.Parse(got[strings.LastIndex(got, "<persisted-output>"):]).Path, about)
-				require.Equal(t, want, contentOf(t, memory, is.Path), about)
-				seen["cut"]++
+				output := events[at].Output
+				require.Equal(t, []int{len(want), len(got)}, []int{output.Before.Bytes, output.After.Bytes}, about)
+				require.Equal(t, output.Path, notice.Parse(got[strings.LastIndex(got, "<persisted-output>"):]).Path, about)
+				require.Equal(t, want, contentOf(t, memory, output.Path), about)
+				seen["truncated"]++
 			case got == want:
-				seen["whole"]++
+				seen["unchanged"]++
 			case slices.ContainsFunc(events, func(e einolean.Event) bool { return e.Kind == einolean.KindResultCompacted }):
 				require.JSONEq(t, want, got, about)
 				require.Less(t, len(got), len(want), about)
@@ -195,8 +205,8 @@ func TestWhatIsCutIsStoredAndWithinTheLimit(t *testing.T) {
 			}
 		}
 	}
-	for _, way := range []string{"cut", "whole", "compact", "not stored"} {
-		require.Positive(t, seen[way], "%s: %v", way, seen)
+	for _, outcome := range []string{"truncated", "unchanged", "compact", "not stored"} {
+		require.Positive(t, seen[outcome], "%s: %v", outcome, seen)
 	}
 }
 
@@ -209,10 +219,9 @@ func contentOf(t *testing.T, m *backend.Memory, path string) string {
 	return string(content)
 }
 
-// What a file holds keeps its form, whatever its name and however the arguments are written: a model
-// that edits it quotes its text. Other results do not.
-func TestArgumentsNameAFile(t *testing.T) {
-	for args, does := range map[string]bool{
+// The content of a file is never compacted, whatever its name and however the arguments are written.
+func TestNamesFile_RecognizesFileArguments(t *testing.T) {
+	for args, want := range map[string]bool{
 		`{"path":"package.json"}`: true, `{"path":"SETTINGS.JSON"}`: true, `{"path":"a\u002ejson"}`: true, `{"file_path":"/w/map.geojson"}`: true,
 		`{"filePath":"C:\\w\\trace.har"}`: true, `{"filename":"main.tfstate"}`: true, `{"file":"rows.jsonl"}`: true, `{"path":".prettierrc"}`: true,
 		`{"path":"composer.lock"}`: true, `{"path":"data.unheard-of"}`: true, `{"paths":["a.txt","b.yaml"]}`: true, `{"uri":"file:///w/a.xyz"}`: true,
@@ -223,26 +232,31 @@ func TestArgumentsNameAFile(t *testing.T) {
 		`{"command":"kubectl get pods -o json"}`: false, `{"path":"/"}`: false, `{"path":".."}`: false, `{"path":"src/lib"}`: false, `{"repo":"cloudwego/eino","number":7}`: false,
 		`{"host":"api.example.com","version":"1.2.3"}`: false, `{"command":"category list src"}`: false, `{"to":"a@example.com"}`: false,
 	} {
-		require.Equal(t, does, namesFile(args), args)
+		require.Equal(t, want, namesFile(args), args)
 	}
 }
 
-// A result that is a little too long stays if its notice would be more than a third of it; one that is much
-// too long never does, and without a preview none does.
-func TestCut_LeavesResultsThatANoticeHardlyShortens(t *testing.T) {
+// A result that exceeds the limit slightly is kept if its notice would be more than a third of it. A result that
+// exceeds it by more, or that has no preview, is always truncated.
+func TestApplyLimit_KeepsResultThatNoticeHardlyShortens(t *testing.T) {
 	const limit = 10_000
-	for size, share := range map[int]struct{ shown, kept int }{10_500: {4_000, 1}, 10_501: {1_000, 0}, 12_600: {4_500, 0}, 40_000: {9_000, 0}, 10_502: {0, 0}} {
-		of := cutterOf(backend.NewMemory(0), limit)
-		of.Previews = func(string) bool { return share.shown > 0 }
-		of.Preview = func(_ context.Context, _ Detail, text string, room int) string { return text[:min(room, share.shown)] }
+	for size, test := range map[int]struct {
+		previewBytes int
+		isKept       bool
+	}{10_500: {4_000, true}, 10_501: {1_000, false}, 12_600: {4_500, false}, 40_000: {9_000, false}, 10_502: {0, false}} {
+		truncator := newTruncator(backend.NewMemory(0), limit)
+		truncator.Previews = func(string) bool { return test.previewBytes > 0 }
+		truncator.Preview = func(_ context.Context, _ Detail, text string, room int) string {
+			return text[:min(room, test.previewBytes)]
+		}
 		var events []einolean.Event
-		of.Report = func(_ context.Context, e einolean.Event) { events = append(events, e) }
+		truncator.Report = func(_ context.Context, e einolean.Event) { events = append(events, e) }
 		text := strings.Repeat("a line of it\n", size)[:size]
-		got, _, err := forms["invokable"](context.Background(), of, &adk.ToolContext{Name: "t", CallID: "call_1"}, `{}`, []piece{{text: text}})
+		got, _, err := forms["invokable"](context.Background(), truncator, &adk.ToolContext{Name: "t", CallID: "call_1"}, `{}`, []piece{{text: text}})
 		require.NoError(t, err)
-		require.Equal(t, share.kept == 1, got == text, size)
+		require.Equal(t, test.isKept, got == text, size)
 		require.Len(t, events, 1)
-		if share.kept == 1 {
+		if test.isKept {
 			require.Equal(t, einolean.KindResultKept, events[0].Kind)
 		}
 	}

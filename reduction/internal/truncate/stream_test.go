@@ -12,7 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-func TestATailIsTheEndFromTheStartOfACharacter(t *testing.T) {
+func TestTail_StartsAtWholeCharacter(t *testing.T) {
 	for n := range 20 {
 		end := &tail{max: n}
 		all := ""
@@ -30,17 +30,16 @@ func TestATailIsTheEndFromTheStartOfACharacter(t *testing.T) {
 	require.Equal(t, "efghi", end.text())
 }
 
-func TestStreamReaderAnswersAfterItWasClosed(t *testing.T) {
-	// What cutStream relies on: a copy of a stream can be closed twice and then be
-	// read, without the source being asked.
+func TestStreamReader_CanBeReadAfterClose(t *testing.T) {
+	// truncateStream relies on this: a copy of a stream can be closed twice and then be read. The source is not read.
 	r, _ := schema.Pipe[string](0)
-	one := closeOnce(schema.StreamReaderWithConvert(r, func(s string) (string, error) { return s, nil }))
-	one.Close()
-	one.Close()
-	_, err := one.Recv()
+	reader := closeOnce(schema.StreamReaderWithConvert(r, func(s string) (string, error) { return s, nil }))
+	reader.Close()
+	reader.Close()
+	_, err := reader.Recv()
 	require.ErrorIs(t, err, schema.ErrRecvAfterClosed)
-	c := &streamCut[string]{state: stateDone, incoming: incoming[string]{err: io.ErrNoProgress}}
-	require.Equal(t, io.ErrNoProgress, c.afterEnd(err))
-	require.Equal(t, io.EOF, c.afterEnd(err))
-	require.Equal(t, io.ErrShortWrite, c.afterEnd(io.ErrShortWrite))
+	s := &streamTruncation[string]{state: stateDone, source: sourceStream[string]{err: io.ErrNoProgress}}
+	require.Equal(t, io.ErrNoProgress, s.errorAfterEnd(err))
+	require.Equal(t, io.EOF, s.errorAfterEnd(err))
+	require.Equal(t, io.ErrShortWrite, s.errorAfterEnd(io.ErrShortWrite))
 }
