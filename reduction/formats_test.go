@@ -295,21 +295,21 @@ func withMedia[M adk.MessageType](t *testing.T) string {
 	return string(text) + "\n"
 }
 
-// TestFormats_GoldenSamples writes the samples of a version that does not have them yet.
-func TestFormats_GoldenSamples(t *testing.T) {
+// TestFormats_Samples writes the samples of a version that does not have them yet.
+func TestFormats_Samples(t *testing.T) {
 	if os.Getenv("EINOLEAN_SAMPLES") == "" {
 		t.Log("EINOLEAN_SAMPLES names no directory to write new samples to")
 		return
 	}
 	for lang, name := range map[adk.Language]string{adk.LanguageEnglish: "en", adk.LanguageChinese: "zh"} {
 		require.NoError(t, adk.SetLanguage(lang))
-		testFormatsGoldenSamples[*schema.Message](t, name)
-		testFormatsGoldenSamples[*schema.AgenticMessage](t, name)
+		testFormatsSamples[*schema.Message](t, name)
+		testFormatsSamples[*schema.AgenticMessage](t, name)
 	}
 	require.NoError(t, adk.SetLanguage(adk.LanguageEnglish))
 }
 
-func testFormatsGoldenSamples[M adk.MessageType](t *testing.T, lang string) {
+func testFormatsSamples[M adk.MessageType](t *testing.T, lang string) {
 	for _, scope := range []string{"", "acme/42"} {
 		c := sample[M]{Scope: scope}
 		c.write(t, lang, func(b reduction.Backend) adk.TypedChatModelAgentMiddleware[M] {
