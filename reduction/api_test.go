@@ -3,8 +3,7 @@
 
 package reduction_test
 
-// The exported names are those of Eino's package. Most of it is
-// checked by the compiler: what converts into each other is the same.
+// The exported names, compared with Eino's, and what the package links.
 
 import (
 	"context"
@@ -50,12 +49,7 @@ var (
 
 type typedNew[M adk.MessageType] func(context.Context, *reduction.TypedConfig[M]) (adk.TypedChatModelAgentMiddleware[M], error)
 
-// deprecated are the names that are left out on purpose.
-var deprecated = map[string]bool{
-	"ClearToolResultConfig": true, "ToolResultConfig": true, "NewClearToolResult": true, "NewToolResultMiddleware": true,
-}
-
-func TestEveryExportedNameOfEinoIsHere(t *testing.T) {
+func TestAPI_HasEveryExportedNameOfEino(t *testing.T) {
 	race.Skip(t, "reads packages")
 	ours, eino := exportedBy(t, "."), exportedBy(t, reflect.TypeFor[theirs.Config]().PkgPath())
 	require.Contains(t, eino, "TypedConfig")
@@ -67,6 +61,11 @@ func TestEveryExportedNameOfEinoIsHere(t *testing.T) {
 	for name := range deprecated {
 		require.Contains(t, eino, name, "Eino has dropped it as well")
 	}
+}
+
+// deprecated are the names that are left out on purpose.
+var deprecated = map[string]bool{
+	"ClearToolResultConfig": true, "ToolResultConfig": true, "NewClearToolResult": true, "NewToolResultMiddleware": true,
 }
 
 // exportedBy lists the exported names of a package, and what each one is.
@@ -103,15 +102,15 @@ func exportedBy(t *testing.T, pkg string) map[string]string {
 	return names
 }
 
-func TestEinosFieldsComeFirstAndInItsOrder(t *testing.T) {
-	sameFields(t, reflect.TypeFor[theirs.Config](), reflect.TypeFor[reduction.Config]())
-	sameFields(t, reflect.TypeFor[theirs.TypedConfig[*schema.AgenticMessage]](), reflect.TypeFor[reduction.TypedConfig[*schema.AgenticMessage]]())
-	sameFields(t, reflect.TypeFor[theirs.ToolReductionConfig](), reflect.TypeFor[reduction.ToolReductionConfig]())
+func TestAPI_EinoFieldsComeFirst(t *testing.T) {
+	testAPIEinoFieldsComeFirst(t, reflect.TypeFor[theirs.Config](), reflect.TypeFor[reduction.Config]())
+	testAPIEinoFieldsComeFirst(t, reflect.TypeFor[theirs.TypedConfig[*schema.AgenticMessage]](), reflect.TypeFor[reduction.TypedConfig[*schema.AgenticMessage]]())
+	testAPIEinoFieldsComeFirst(t, reflect.TypeFor[theirs.ToolReductionConfig](), reflect.TypeFor[reduction.ToolReductionConfig]())
 }
 
-// sameFields compares field by field. Both packages have the same name, so that a
+// testAPIEinoFieldsComeFirst compares field by field. Both packages have the same name, so that a
 // type of the one is written like that of the other.
-func sameFields(t *testing.T, eino, ours reflect.Type) {
+func testAPIEinoFieldsComeFirst(t *testing.T, eino, ours reflect.Type) {
 	t.Helper()
 	for i := range eino.NumField() {
 		e, o := eino.Field(i), ours.Field(i)
@@ -125,8 +124,8 @@ func sameFields(t *testing.T, eino, ours reflect.Type) {
 	}
 }
 
-// TestReductionLinksNoWordListsAndNoVectors: what ranks tools is of no use here, and 570 KB.
-func TestReductionLinksNoWordListsAndNoVectors(t *testing.T) {
+// TestAPI_LinksNoWordListsOrVectors: what ranks tools is of no use here, and 570 KB.
+func TestAPI_LinksNoWordListsOrVectors(t *testing.T) {
 	out, err := exec.Command("go", "list", "-deps", ".").Output()
 	require.NoError(t, err)
 	require.Contains(t, string(out), "/internal/readtool\n")

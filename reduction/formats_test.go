@@ -3,8 +3,7 @@
 
 package reduction_test
 
-// Conversations that some build has stored go on in every later one, whatever words its notices
-// have. The samples are of package formats.
+// Conversations that earlier versions stored.
 
 import (
 	"cmp"
@@ -33,18 +32,33 @@ import (
 	"github.com/einolean/einolean/store"
 )
 
-// sample is a stored conversation: the messages that a user stored, and the files of the store.
-type sample[M adk.MessageType] struct {
-	Scope    string
-	Messages []M
-	Files    map[string]string
+var tmpPath = regexp.MustCompile(`/tmp/(trunc|clear)/[A-Za-z0-9_.:=-]+`)
+
+// sampleTools return what their arguments ask for.
+func sampleTools() (out []tool.BaseTool) {
+	run := func(_ context.Context, args string) (string, error) {
+		var a struct {
+			Lines int
+			Word  string
+		}
+		err := json.Unmarshal([]byte(args), &a)
+		var b strings.Builder
+		for i := range a.Lines {
+			fmt.Fprintf(&b, "%s %d\n", a.Word, i)
+		}
+		return b.String(), err
+	}
+	for name, form := range map[string]adktest.Form{"shell": adktest.Invokable, "tail": adktest.Streamable, "fetch": adktest.Enhanced, "follow": adktest.EnhancedStreamable} {
+		out = append(out, adktest.Tool(form, &schema.ToolInfo{Name: name, Desc: "returns lines"}, run))
+	}
+	return out
 }
 
-func TestStoredConversationsGoOnInOtherWords(t *testing.T) {
-	adktest.EachType(t, goesOn[*schema.Message], goesOn[*schema.AgenticMessage])
+func TestFormats_StoredConversationsContinue(t *testing.T) {
+	adktest.EachType(t, testFormatsStoredConversationsContinue[*schema.Message], testFormatsStoredConversationsContinue[*schema.AgenticMessage])
 }
 
-func goesOn[M adk.MessageType](t *testing.T) {
+func testFormatsStoredConversationsContinue[M adk.MessageType](t *testing.T) {
 	names, err := fs.Glob(formats.Files(), "*/conversation-"+kindOf[M]()+"-*.json")
 	require.NoError(t, err)
 	require.NotEmpty(t, names)
@@ -68,71 +82,11 @@ func goesOn[M adk.MessageType](t *testing.T) {
 	}
 }
 
-// Images and texts of one result, stored and cut, go on as well. formats.Samples writes a sample.
-func TestStoredMediaGoOnInOtherWords(t *testing.T) {
-	adktest.EachType(t, mediaGoOn[*schema.Message], mediaGoOn[*schema.AgenticMessage])
-}
-
-func mediaGoOn[M adk.MessageType](t *testing.T) {
-	for name, text := range formats.Samples(t, "conversation-media-"+kindOf[M](), ".json", func() string { return withMedia[M](t) }) {
-		for _, words := range []string{"the same words", "other words"} {
-			t.Run(name+"/"+words, func(t *testing.T) {
-				if words == "other words" {
-					formats.OtherWords(t, notice.Current())
-				}
-				var c sample[M]
-				require.NoError(t, json.Unmarshal([]byte(text), &c))
-				stored := 0
-				for _, content := range c.Files {
-					if strings.Contains(content, stamp) {
-						stored++
-					}
-				}
-				require.NotZero(t, stored, "an image is in the store")
-				c.goesOn(t)
-			})
-		}
-	}
-}
-
-// stamp is the beginning of an image.
-const stamp = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAAB"
-
-// polaroid is a tool that returns an image and what it shows.
-type polaroid struct{}
-
-func (polaroid) Info(context.Context) (*schema.ToolInfo, error) {
-	return &schema.ToolInfo{Name: "camera", Desc: "takes a picture"}, nil
-}
-
-func (polaroid) InvokableRun(_ context.Context, args *schema.ToolArgument, _ ...tool.Option) (*schema.ToolResult, error) {
-	data, lines := stamp+strings.Repeat("A", 4000), strings.Repeat("what "+args.Text+" shows\n", 150)
-	return &schema.ToolResult{Parts: []schema.ToolOutputPart{
-		{Type: schema.ToolPartTypeText, Text: lines},
-		{Type: schema.ToolPartTypeImage, Image: &schema.ToolOutputImage{MessagePartCommon: schema.MessagePartCommon{Base64Data: &data, MIMEType: "image/png"}}},
-	}}, nil
-}
-
-func withMedia[M adk.MessageType](t *testing.T) string {
-	var turns []adktest.Turn
-	for i := range 6 {
-		turns = append(turns, adktest.Do(adktest.ToolCall{ID: fmt.Sprint("call_", i), Name: "camera", Args: fmt.Sprintf(`{"n":%d}`, i)}))
-	}
-	var c sample[M]
-	c.play(t, turns, []tool.BaseTool{polaroid{}}, func(b reduction.Backend) adk.TypedChatModelAgentMiddleware[M] {
-		cfg := sampleConfig[M](b)
-		return typed(t, &cfg)
-	})
-	text, err := json.MarshalIndent(c, "", " ")
-	require.NoError(t, err)
-	return string(text) + "\n"
-}
-
-func kindOf[M adk.MessageType]() string {
-	if _, plain := any(*new(M)).(*schema.Message); plain {
-		return "plain"
-	}
-	return "agentic"
+// sample is a stored conversation: the messages that a user stored, and the files of the store.
+type sample[M adk.MessageType] struct {
+	Scope    string
+	Messages []M
+	Files    map[string]string
 }
 
 // goesOn runs the conversation on, and looks at what became of its notices and files.
@@ -198,7 +152,37 @@ func (c sample[M]) scoped(b reduction.Backend) reduction.Backend {
 	return store.Scoped(b, as(c.Scope))
 }
 
-var tmpPath = regexp.MustCompile(`/tmp/(trunc|clear)/[A-Za-z0-9_.:=-]+`)
+func (c *sample[M]) write(t *testing.T, lang string, handler func(reduction.Backend) adk.TypedChatModelAgentMiddleware[M]) {
+	c.play(t, sampleTurns("/tmp/trunc/call_1"), sampleTools(), handler)
+	text, err := json.MarshalIndent(c, "", " ")
+	require.NoError(t, err)
+	name := fmt.Sprintf("conversation-%s-%s-%s.json", kindOf[M](), strings.ReplaceAll(cmp.Or(c.Scope, "own"), "/", "-"), lang)
+	require.NoError(t, os.WriteFile(filepath.Join(os.Getenv("EINOLEAN_SAMPLES"), name), append(text, '\n'), 0o644))
+}
+
+// play makes the conversation: the model takes turns, in an agent with a handler and a store.
+func (c *sample[M]) play(t *testing.T, turns []adktest.Turn, tools []tool.BaseTool, handler func(reduction.Backend) adk.TypedChatModelAgentMiddleware[M]) {
+	dir := t.TempDir()
+	files, err := store.NewDir(dir)
+	require.NoError(t, err)
+	defer files.Close()
+	model, inner := adktest.Script[M](turns...), c.scoped(files)
+	if c.Scope == "eino" || c.Scope == "none" {
+		tools = append(tools, readTool(t, inner))
+	}
+	agent := adktest.Agent[M]{Model: model, Tools: tools, Handlers: adktest.Handlers[M](handler(inner))}
+	require.NoError(t, agent.Run(t.Context(), []M{adktest.System[M]("Help."), adktest.User[M]("begin")}).Err)
+	wires := model.Wires()
+	c.Messages = append(wires[len(wires)-1].Messages, adktest.Assistant[M]("done"))
+	c.Files = filesIn(t, dir)
+}
+
+func kindOf[M adk.MessageType]() string {
+	if _, plain := any(*new(M)).(*schema.Message); plain {
+		return "plain"
+	}
+	return "agentic"
+}
 
 // shapeTexts are all texts of messages, one for each message.
 func shapeTexts[M adk.MessageType](msgs []M) (out []string) {
@@ -234,26 +218,6 @@ func sampleConfig[M adk.MessageType](b reduction.Backend) reduction.TypedConfig[
 		Savings: reduction.Savings{ClearArgumentsOver: 600, ReferToRepeats: true}, ProvideReadTool: true, WindowTokens: 100_000}
 }
 
-// sampleTools return what their arguments ask for.
-func sampleTools() (out []tool.BaseTool) {
-	run := func(_ context.Context, args string) (string, error) {
-		var a struct {
-			Lines int
-			Word  string
-		}
-		err := json.Unmarshal([]byte(args), &a)
-		var b strings.Builder
-		for i := range a.Lines {
-			fmt.Fprintf(&b, "%s %d\n", a.Word, i)
-		}
-		return b.String(), err
-	}
-	for name, form := range map[string]adktest.Form{"shell": adktest.Invokable, "tail": adktest.Streamable, "fetch": adktest.Enhanced, "follow": adktest.EnhancedStreamable} {
-		out = append(out, adktest.Tool(form, &schema.ToolInfo{Name: name, Desc: "returns lines"}, run))
-	}
-	return out
-}
-
 // sampleTurns are what the model of a sample says.
 func sampleTurns(read string) []adktest.Turn {
 	call := func(id, name, format string, args ...any) adktest.ToolCall {
@@ -271,21 +235,81 @@ func sampleTurns(read string) []adktest.Turn {
 	}
 }
 
-// TestSamples writes the samples of a version that does not have them yet.
-func TestSamples(t *testing.T) {
+// Images and texts of one result, stored and cut, go on as well. formats.Samples writes a sample.
+func TestFormats_StoredMediaContinue(t *testing.T) {
+	adktest.EachType(t, testFormatsStoredMediaContinue[*schema.Message], testFormatsStoredMediaContinue[*schema.AgenticMessage])
+}
+
+func testFormatsStoredMediaContinue[M adk.MessageType](t *testing.T) {
+	for name, text := range formats.Samples(t, "conversation-media-"+kindOf[M](), ".json", func() string { return withMedia[M](t) }) {
+		for _, words := range []string{"the same words", "other words"} {
+			t.Run(name+"/"+words, func(t *testing.T) {
+				if words == "other words" {
+					formats.OtherWords(t, notice.Current())
+				}
+				var c sample[M]
+				require.NoError(t, json.Unmarshal([]byte(text), &c))
+				stored := 0
+				for _, content := range c.Files {
+					if strings.Contains(content, stamp) {
+						stored++
+					}
+				}
+				require.NotZero(t, stored, "an image is in the store")
+				c.goesOn(t)
+			})
+		}
+	}
+}
+
+// stamp is the beginning of an image.
+const stamp = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAAB"
+
+// polaroid is a tool that returns an image and what it shows.
+type polaroid struct{}
+
+func (polaroid) Info(context.Context) (*schema.ToolInfo, error) {
+	return &schema.ToolInfo{Name: "camera", Desc: "takes a picture"}, nil
+}
+
+func (polaroid) InvokableRun(_ context.Context, args *schema.ToolArgument, _ ...tool.Option) (*schema.ToolResult, error) {
+	data, lines := stamp+strings.Repeat("A", 4000), strings.Repeat("what "+args.Text+" shows\n", 150)
+	return &schema.ToolResult{Parts: []schema.ToolOutputPart{
+		{Type: schema.ToolPartTypeText, Text: lines},
+		{Type: schema.ToolPartTypeImage, Image: &schema.ToolOutputImage{MessagePartCommon: schema.MessagePartCommon{Base64Data: &data, MIMEType: "image/png"}}},
+	}}, nil
+}
+
+func withMedia[M adk.MessageType](t *testing.T) string {
+	var turns []adktest.Turn
+	for i := range 6 {
+		turns = append(turns, adktest.Do(adktest.ToolCall{ID: fmt.Sprint("call_", i), Name: "camera", Args: fmt.Sprintf(`{"n":%d}`, i)}))
+	}
+	var c sample[M]
+	c.play(t, turns, []tool.BaseTool{polaroid{}}, func(b reduction.Backend) adk.TypedChatModelAgentMiddleware[M] {
+		cfg := sampleConfig[M](b)
+		return typed(t, &cfg)
+	})
+	text, err := json.MarshalIndent(c, "", " ")
+	require.NoError(t, err)
+	return string(text) + "\n"
+}
+
+// TestFormats_Samples writes the samples of a version that does not have them yet.
+func TestFormats_Samples(t *testing.T) {
 	if os.Getenv("EINOLEAN_SAMPLES") == "" {
 		t.Log("EINOLEAN_SAMPLES names no directory to write new samples to")
 		return
 	}
 	for lang, name := range map[adk.Language]string{adk.LanguageEnglish: "en", adk.LanguageChinese: "zh"} {
 		require.NoError(t, adk.SetLanguage(lang))
-		writeSample[*schema.Message](t, name)
-		writeSample[*schema.AgenticMessage](t, name)
+		testFormatsSamples[*schema.Message](t, name)
+		testFormatsSamples[*schema.AgenticMessage](t, name)
 	}
 	require.NoError(t, adk.SetLanguage(adk.LanguageEnglish))
 }
 
-func writeSample[M adk.MessageType](t *testing.T, lang string) {
+func testFormatsSamples[M adk.MessageType](t *testing.T, lang string) {
 	for _, scope := range []string{"", "acme/42"} {
 		c := sample[M]{Scope: scope}
 		c.write(t, lang, func(b reduction.Backend) adk.TypedChatModelAgentMiddleware[M] {
@@ -312,41 +336,16 @@ func (s plainStore) Write(ctx context.Context, req *filesystem.WriteRequest) err
 	return s.Backend.Write(ctx, req)
 }
 
-func (c *sample[M]) write(t *testing.T, lang string, handler func(reduction.Backend) adk.TypedChatModelAgentMiddleware[M]) {
-	c.play(t, sampleTurns("/tmp/trunc/call_1"), sampleTools(), handler)
-	text, err := json.MarshalIndent(c, "", " ")
-	require.NoError(t, err)
-	name := fmt.Sprintf("conversation-%s-%s-%s.json", kindOf[M](), strings.ReplaceAll(cmp.Or(c.Scope, "own"), "/", "-"), lang)
-	require.NoError(t, os.WriteFile(filepath.Join(os.Getenv("EINOLEAN_SAMPLES"), name), append(text, '\n'), 0o644))
-}
-
-// play makes the conversation: the model takes turns, in an agent with a handler and a store.
-func (c *sample[M]) play(t *testing.T, turns []adktest.Turn, tools []tool.BaseTool, handler func(reduction.Backend) adk.TypedChatModelAgentMiddleware[M]) {
-	dir := t.TempDir()
-	files, err := store.NewDir(dir)
-	require.NoError(t, err)
-	defer files.Close()
-	model, inner := adktest.Script[M](turns...), c.scoped(files)
-	if c.Scope == "eino" || c.Scope == "none" {
-		tools = append(tools, readTool(t, inner))
-	}
-	agent := adktest.Agent[M]{Model: model, Tools: tools, Handlers: adktest.Handlers[M](handler(inner))}
-	require.NoError(t, agent.Run(t.Context(), []M{adktest.System[M]("Help."), adktest.User[M]("begin")}).Err)
-	wires := model.Wires()
-	c.Messages = append(wires[len(wires)-1].Messages, adktest.Assistant[M]("done"))
-	c.Files = filesIn(t, dir)
-}
-
-// TestARollingUpgradeAndItsWayBackLoseNothing: the runs of one conversation fall on replicas of two
+// TestFormats_RollingUpgradeLosesNothing: the runs of one conversation fall on replicas of two
 // builds in turn, of which one words its notices otherwise. Both read, mark and clear what the other
 // wrote: nothing is stored twice, every path leads to what it stands for, and cleaning deletes nothing.
 //
 //claim:operations-03
-func TestARollingUpgradeAndItsWayBackLoseNothing(t *testing.T) {
-	adktest.EachType(t, rolls[*schema.Message], rolls[*schema.AgenticMessage])
+func TestFormats_RollingUpgradeLosesNothing(t *testing.T) {
+	adktest.EachType(t, testFormatsRollingUpgradeLosesNothing[*schema.Message], testFormatsRollingUpgradeLosesNothing[*schema.AgenticMessage])
 }
 
-func rolls[M adk.MessageType](t *testing.T) {
+func testFormatsRollingUpgradeLosesNothing[M adk.MessageType](t *testing.T) {
 	dir := t.TempDir()
 	files, err := store.NewDir(dir)
 	require.NoError(t, err)

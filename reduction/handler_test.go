@@ -3,29 +3,32 @@
 
 package reduction_test
 
+// TruncHandler and ClearHandler, and errors of the user's callbacks.
+
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
+	"reflect"
 	"strings"
 	"testing"
 
 	"github.com/cloudwego/eino/adk"
-	"github.com/cloudwego/eino/components/tool"
 	"github.com/cloudwego/eino/schema"
 	"github.com/stretchr/testify/require"
 
+	"github.com/einolean/einolean"
 	"github.com/einolean/einolean/internal/backend"
 	"github.com/einolean/einolean/internal/dev/adktest"
 	"github.com/einolean/einolean/reduction"
 )
 
-func TestAClearHandlerIsAskedOnceAboutEachResult(t *testing.T) {
-	adktest.EachType(t, handlerOnce[*schema.Message], handlerOnce[*schema.AgenticMessage])
+func TestClearHandler_AskedOncePerResult(t *testing.T) {
+	adktest.EachType(t, testClearHandlerAskedOncePerResult[*schema.Message], testClearHandlerAskedOncePerResult[*schema.AgenticMessage])
 }
 
-func handlerOnce[M adk.MessageType](t *testing.T) {
+func testClearHandlerAskedOncePerResult[M adk.MessageType](t *testing.T) {
 	store := backend.NewMemory(0)
 	asked := map[string]int{}
 	mw := typed(t, &reduction.TypedConfig[M]{Backend: store, MaxTokensForClear: 1, ToolConfig: map[string]*reduction.ToolReductionConfig{"shell": {
@@ -58,220 +61,50 @@ func handlerOnce[M adk.MessageType](t *testing.T) {
 	require.Empty(t, asked)
 }
 
-func TestWhatAHandlerWantsStoredIsNotWrittenOverAnythingElse(t *testing.T) {
-	for kind, open := range storeKinds {
-		store, memory := open(t)
-		mw := typed(t, &reduction.Config{Backend: store, MaxTokensForClear: 1, ToolConfig: map[string]*reduction.ToolReductionConfig{"shell": {
-			TruncHandler: func(_ context.Context, d *reduction.ToolDetail) (*reduction.TruncResult, error) {
-				return &reduction.TruncResult{NeedTrunc: true, ToolResult: resultOf("see /one"), NeedOffload: true, OffloadFilePath: "/one", OffloadContent: textsIn(d.ToolResult)}, nil
-			},
-			ClearHandler: func(_ context.Context, d *reduction.ToolDetail) (*reduction.ClearResult, error) {
-				return &reduction.ClearResult{NeedClear: true, ToolResult: resultOf("see /two"), NeedOffload: true, OffloadFilePath: "/two", OffloadContent: textsIn(d.ToolResult)}, nil
-			},
-		}}})
-		for i, want := range []string{"see /one", "content 1", "see /one"} {
-			out, err := runInvokable(context.Background(), mw, callC, `{}`, []string{fmt.Sprint("content ", i%2)})
-			require.NoError(t, err)
-			require.Equal(t, want, out, "%s, call %d", kind, i)
-		}
-		require.Equal(t, "content 0", stored(t, memory, "/one"))
-		out := before(t, mw, rounds[*schema.Message](4, 900))
-		require.Equal(t, "see /two", out[2].Content)
-		require.Contains(t, out[4].Content, "result 1")
-		require.Contains(t, stored(t, memory, "/two"), "result 0")
-	}
+func TestClearHandler_ReplacesWholeResult(t *testing.T) {
+	adktest.EachType(t, testClearHandlerReplacesWholeResult[*schema.Message], testClearHandlerReplacesWholeResult[*schema.AgenticMessage])
 }
 
-func TestATruncHandlerMayStream(t *testing.T) {
-	for _, lazy := range []bool{false, true} {
-		mw := typed(t, &reduction.Config{Backend: backend.NewMemory(0), ToolConfig: map[string]*reduction.ToolReductionConfig{"shell": {
-			TruncHandler: func(_ context.Context, d *reduction.ToolDetail) (*reduction.TruncResult, error) {
-				if lazy { // what it returns reads what it got
-					return &reduction.TruncResult{NeedTrunc: true, StreamToolResult: schema.StreamReaderWithConvert(d.StreamToolResult, func(r *schema.ToolResult) (*schema.ToolResult, error) {
-						return resultOf(strings.ToUpper(textsIn(r))), nil
-					})}, nil
+func testClearHandlerReplacesWholeResult[M adk.MessageType](t *testing.T) {
+	s := shapeOf[M]()
+	for shapeName, given := range resultShapes[M]() {
+		for name, a := range handlerAnswers() {
+			what := shapeName + ", " + name
+			asked := 0
+			mw := typed(t, &reduction.TypedConfig[M]{Backend: backend.NewMemory(0), MaxTokensForClear: 1, ToolConfig: map[string]*reduction.ToolReductionConfig{"shell": {
+				ClearHandler: func(_ context.Context, d *reduction.ToolDetail) (*reduction.ClearResult, error) {
+					asked++
+					if shapeName != "media" {
+						require.Equal(t, "the whole text", textsIn(d.ToolResult), what)
+					}
+					require.Equal(t, strings.Contains("media both old multipart field", shapeName), len(d.ToolResult.Parts) > len(s.answers(given)[0].texts) || shapeName == "old multipart field", what)
+					return a.result, nil
+				},
+			}}})
+			msgs := append([]M{adktest.User[M]("hello"), adktest.Assistant[M]("", adktest.ToolCall{ID: "call", Name: "shell", Args: `{}`}), deepCopy(given)}, rounds[M](1, 10)...)
+			unchanged := copyAll(msgs)
+			out := before(t, mw, msgs)
+			require.Equal(t, unchanged, msgs, "%s: what was given is unchanged", what)
+			require.Equal(t, a.args, adktest.Calls(out[1])[0].Args, what)
+			if a.stays {
+				require.Equal(t, s.answers(given), s.answers(out[2]), what)
+				require.Equal(t, restOf(given), restOf(out[2]), what)
+			} else {
+				is := s.answers(out[2])[0]
+				require.Equal(t, a.texts, is.joined(), what)
+				require.Equal(t, a.image, strings.Contains(render(out[2]), newImage), what)
+				for _, gone := range []string{png, "example.com", "the whole", "report.pdf"} {
+					require.NotContains(t, render(out[2]), gone, what)
 				}
-				got, err := adktest.Drain(d.StreamToolResult)
-				return &reduction.TruncResult{NeedTrunc: true, StreamToolResult: pipe(resultOf(strings.ToUpper(textsIn(got...))))}, err
-			},
-		}}})
-		for _, f := range forms {
-			if !f.stream {
-				continue
 			}
-			out, err := f.run(context.Background(), mw, callC, `{}`, []string{"one ", "two ", "three"})
-			require.NoError(t, err)
-			require.Equal(t, "ONE TWO THREE", out)
-		}
-	}
-}
-
-func TestTheOriginalStreamGoesOnWhenAHandlersContentCannotBeStored(t *testing.T) {
-	mw := typed(t, &reduction.Config{Backend: &failing{errors.New("down")}, ToolConfig: map[string]*reduction.ToolReductionConfig{"shell": {
-		TruncHandler: func(context.Context, *reduction.ToolDetail) (*reduction.TruncResult, error) {
-			return &reduction.TruncResult{NeedTrunc: true, ToolResult: resultOf("short"), StreamToolResult: pipe(resultOf("short")), NeedOffload: true, OffloadFilePath: "/x", OffloadContent: "all"}, nil
-		},
-	}}})
-	for _, f := range forms {
-		out, err := f.run(context.Background(), mw, callC, `{}`, []string{"one ", "two ", "three"})
-		require.NoError(t, err)
-		require.Equal(t, "one two three", out, f.name)
-	}
-}
-
-func TestErrorsAndMissingResultsOfToolsPassThrough(t *testing.T) {
-	ctx, boom := context.Background(), errors.New("boom")
-	mw := typed(t, &reduction.Config{Backend: backend.NewMemory(0)})
-	invokable, err := mw.WrapInvokableToolCall(ctx, func(context.Context, string, ...tool.Option) (string, error) { return "partial", boom }, callC)
-	require.NoError(t, err)
-	_, err = invokable(ctx, `{}`)
-	require.Equal(t, boom, err)
-	streamable, err := mw.WrapStreamableToolCall(ctx, func(context.Context, string, ...tool.Option) (*schema.StreamReader[string], error) { return nil, boom }, callC)
-	require.NoError(t, err)
-	_, err = streamable(ctx, `{}`)
-	require.Equal(t, boom, err)
-	enhanced, err := mw.WrapEnhancedInvokableToolCall(ctx, func(context.Context, *schema.ToolArgument, ...tool.Option) (*schema.ToolResult, error) {
-		return nil, nil
-	}, callC)
-	require.NoError(t, err)
-	out, err := enhanced(ctx, nil)
-	require.NoError(t, err)
-	require.Nil(t, out)
-	enhancedStream, err := mw.WrapEnhancedStreamableToolCall(ctx, func(context.Context, *schema.ToolArgument, ...tool.Option) (*schema.StreamReader[*schema.ToolResult], error) {
-		return nil, boom
-	}, callC)
-	require.NoError(t, err)
-	_, err = enhancedStream(ctx, nil)
-	require.Equal(t, boom, err)
-
-	none, err := mw.WrapInvokableToolCall(ctx, nil, nil)
-	require.NoError(t, err)
-	require.Nil(t, none)
-}
-
-func TestAPathThatCannotBeShownGivesWayToTheDefaultOne(t *testing.T) {
-	for _, path := range []string{"", "a\nb", "x</persisted-output>", "\xff", "a\u2028b", strings.Repeat("a", 5000), strings.Repeat("a", 900)} {
-		gen := func(context.Context, *reduction.ToolDetail) (string, error) { return path, nil }
-		mw := typed(t, &reduction.Config{Backend: backend.NewMemory(0), MaxLengthForTrunc: 1000, MaxTokensForClear: 1, GenTruncOffloadFilePath: gen, GenClearOffloadFilePath: gen})
-		for _, f := range forms {
-			content := strings.Repeat("x", 3000)
-			out, err := f.run(context.Background(), mw, callC, `{}`, []string{content})
-			require.NoError(t, err)
-			require.Equal(t, "/tmp/trunc/c", pathIn(out), "%q, %s", path, f.name)
-			require.LessOrEqual(t, len(out), 1000)
-		}
-		msgs := rounds[*schema.Message](3, 900)
-		require.Equal(t, msgs, before(t, mw, msgs), "%q", path)
-	}
-}
-
-// Every other path is shown as it is, and leads to the content: one with a space, with a dot
-// at which a sentence could end, in another script, or that looks like half a notice.
-func TestAPathThatCanBeShownIsKept(t *testing.T) {
-	for _, path := range []string{"/my results/a b", "/a. b", "/a.b.", "/結果/一", "/a: /b", "/persisted-output", "/<persisted", "/a~b\u00a0c", "/" + strings.Repeat("a", 200)} {
-		for _, f := range forms {
-			memory := backend.NewMemory(0)
-			gen := func(context.Context, *reduction.ToolDetail) (string, error) { return path, nil }
-			mw := typed(t, &reduction.Config{Backend: memory, MaxLengthForTrunc: 1000, MaxTokensForClear: 1, GenTruncOffloadFilePath: gen})
-			content := strings.Repeat("x", 3000)
-			out, err := f.run(context.Background(), mw, callC, `{}`, []string{content})
-			require.NoError(t, err)
-			require.Contains(t, out, "saved to: "+path+"\n", "%s", f.name)
-			require.Equal(t, content, stored(t, memory, path), "%q, %s", path, f.name)
-			msgs := rounds[*schema.Message](3, 10)
-			msgs[2].Content = out
-			require.Contains(t, before(t, mw, msgs)[2].Content, path, "the notice of what is cleared names the same file")
-			require.Equal(t, content, stored(t, memory, path), "%q, %s", path, f.name)
-		}
-	}
-}
-
-func TestAGeneratedPathThatIsTakenGetsASuffix(t *testing.T) {
-	gen := func(_ context.Context, d *reduction.ToolDetail) (string, error) {
-		return "/results/" + d.ToolContext.Name, nil
-	}
-	for kind, open := range storeKinds {
-		store, memory := open(t)
-		mw := typed(t, &reduction.Config{Backend: store, MaxLengthForTrunc: 1000, MaxTokensForClear: 1, GenTruncOffloadFilePath: gen, GenClearOffloadFilePath: gen})
-		seen := map[string]bool{}
-		for i, f := range forms {
-			content := strings.Repeat(fmt.Sprint("content ", i, "\n"), 500)
-			out, err := f.run(context.Background(), mw, callC, `{}`, []string{content})
-			require.NoError(t, err)
-			path := pathIn(out)
-			require.True(t, strings.HasPrefix(path, "/results/shell"), "%s: %q", kind, path)
-			require.False(t, seen[path])
-			seen[path] = true
-			require.Equal(t, content, stored(t, memory, path))
-		}
-		msgs := rounds[*schema.Message](4, 900)
-		for i, m := range before(t, mw, msgs) {
-			if p := pathIn(m.Content); p != "" {
-				require.Equal(t, msgs[i].Content, stored(t, memory, p))
+			before(t, mw, resumed(t, out))
+			if a.result == nil || !a.result.NeedClear {
+				require.Equal(t, 2, asked, "%s: it may decide otherwise next time", what)
+				require.Equal(t, unchanged, out, what)
+			} else {
+				require.Equal(t, 1, asked, "%s: it has decided", what)
 			}
 		}
-	}
-}
-
-func TestRewritersAndClearingGoTogether(t *testing.T) {
-	adktest.EachType(t, rewriteAndClear[*schema.Message], rewriteAndClear[*schema.AgenticMessage])
-}
-
-func rewriteAndClear[M adk.MessageType](t *testing.T) {
-	store := backend.NewMemory(0)
-	calls := 0
-	cfg := &reduction.TypedConfig[M]{Backend: store, MaxTokensForClear: 1, ClearMessageRewriter: func(_ context.Context, call M, results []M) ([]M, error) {
-		calls++
-		if adktest.Calls(call)[0].ID == "call_0" {
-			return nil, nil
-		}
-		return append([]M{adktest.User[M]("a reminder"), call}, results...), nil
-	}}
-	msgs := rounds[M](4, 900)
-	given := copyAll(msgs)
-	mw := typed(t, cfg)
-	out := before(t, mw, msgs)
-	require.Equal(t, given, msgs)
-	require.Len(t, out, len(msgs)) // two less, two more
-	require.Equal(t, "a reminder", adktest.Text(out[1]))
-	require.Equal(t, adktest.Text(given[4]), stored(t, store, pathIn(adktest.Text(out[3]))))
-	require.Equal(t, 3, calls)
-	require.Equal(t, out, before(t, mw, out))
-	require.Equal(t, 3, calls)
-
-	cfg.ClearAtLeastTokens, cfg.TokenCounter = 1, over[M]
-	require.Equal(t, given, before(t, typed(t, cfg), copyAll(given)), "a rewriting that saves too little is undone")
-	cfg.ClearAtLeastTokens, cfg.ClearTargetTokens, cfg.TokenCounter = 0, 1, nil
-	require.Len(t, before(t, typed(t, cfg), copyAll(given)), len(msgs))
-}
-
-func TestARoundWhoseResultsAreSpreadIsNotRewritten(t *testing.T) {
-	s := shapeOf[*schema.AgenticMessage]()
-	type M = *schema.AgenticMessage
-	mixed, _ := s.merge(s.result("1", "a", text("one")), s.result("2", "a", text("two")))
-	msgs := append([]M{adktest.Assistant[M]("", adktest.ToolCall{ID: "1", Name: "a"}), adktest.Assistant[M]("", adktest.ToolCall{ID: "2", Name: "a"}), mixed,
-		adktest.Assistant[M]("", adktest.ToolCall{ID: "3", Name: "a"})}, append(rounds[M](1, 10), s.result("3", "a", text("three")))...)
-	mw := typed(t, &reduction.TypedConfig[M]{SkipTruncation: true, MaxTokensForClear: 1, ClearMessageRewriter: func(context.Context, M, []M) ([]M, error) {
-		return nil, errors.New("called")
-	}})
-	require.Equal(t, msgs, before(t, mw, msgs))
-}
-
-func TestAStreamEndsOnceAndForAll(t *testing.T) {
-	mw := typed(t, &reduction.Config{Backend: backend.NewMemory(0), MaxLengthForTrunc: 1000})
-	for _, size := range []int{10, 900, 5000} {
-		out := streamOf(t, mw, pipe(strings.Repeat("x", size/2), strings.Repeat("y", size/2)))
-		for {
-			if _, err := out.Recv(); err != nil {
-				require.Equal(t, io.EOF, err)
-				break
-			}
-		}
-		for range 3 {
-			_, err := out.Recv()
-			require.Equal(t, io.EOF, err)
-		}
-		out.Close()
 	}
 }
 
@@ -328,101 +161,291 @@ func handlerAnswers() map[string]handlerAnswer {
 	}
 }
 
-func TestWhatAHandlerReturnsIsAllThatIsLeft(t *testing.T) {
-	adktest.EachType(t, handlerTable[*schema.Message], handlerTable[*schema.AgenticMessage])
+// What a handler returns of a result keeps everything that a tool's result cannot express.
+func TestClearHandler_KeepsMedia(t *testing.T) {
+	mw := typed(t, &reduction.Config{Backend: backend.NewMemory(0), MaxTokensForClear: 1, ToolConfig: map[string]*reduction.ToolReductionConfig{"shell": {
+		ClearHandler: func(_ context.Context, d *reduction.ToolDetail) (*reduction.ClearResult, error) {
+			require.Len(t, d.ToolResult.Parts, 6)
+			kinds := []schema.ToolPartType{}
+			for _, p := range d.ToolResult.Parts {
+				kinds = append(kinds, p.Type)
+			}
+			require.Equal(t, []schema.ToolPartType{schema.ToolPartTypeText, schema.ToolPartTypeImage, schema.ToolPartTypeAudio, schema.ToolPartTypeVideo, schema.ToolPartTypeFile,
+				schema.ToolPartType(schema.ChatMessagePartTypeImageURL)}, kinds)
+			d.ToolResult.Parts[0].Text = "short"
+			return &reduction.ClearResult{NeedClear: true, ToolResult: &schema.ToolResult{Parts: d.ToolResult.Parts[:5]}}, nil
+		}}}})
+	msgs := append([]*schema.Message{schema.UserMessage("hello"), adktest.Assistant[*schema.Message]("", adktest.ToolCall{ID: "call", Name: "shell", Args: `{}`}), oldResult()}, rounds[*schema.Message](1, 10)...)
+	got := before(t, mw, msgs)[2]
+	require.NotContains(t, render(got), `"multi_content"`)
+	require.Empty(t, got.Content)
+	p := got.UserInputMultiContent
+	require.Len(t, p, 5)
+	require.Equal(t, "short", p[0].Text)
+	require.Equal(t, &schema.MessageInputImage{MessagePartCommon: at("https://example.com/a.png", "image/png"), Detail: schema.ImageURLDetailHigh}, p[1].Image)
+	require.Equal(t, &schema.MessageInputAudio{MessagePartCommon: at("https://example.com/a.wav", "audio/wav")}, p[2].Audio)
+	require.Equal(t, &schema.MessageInputVideo{MessagePartCommon: at("https://example.com/a.mp4", "video/mp4")}, p[3].Video)
+	require.Equal(t, &schema.MessageInputFile{MessagePartCommon: at("https://example.com/a.pdf", "application/pdf"), Name: "a.pdf"}, p[4].File)
+	for i, kind := range []schema.ChatMessagePartType{schema.ChatMessagePartTypeText, schema.ChatMessagePartTypeImageURL, schema.ChatMessagePartTypeAudioURL, schema.ChatMessagePartTypeVideoURL, schema.ChatMessagePartTypeFileURL} {
+		require.Equal(t, kind, p[i].Type)
+	}
 }
 
-func handlerTable[M adk.MessageType](t *testing.T) {
-	s := shapeOf[M]()
-	for shapeName, given := range resultShapes[M]() {
-		for name, a := range handlerAnswers() {
-			what := shapeName + ", " + name
-			asked := 0
-			mw := typed(t, &reduction.TypedConfig[M]{Backend: backend.NewMemory(0), MaxTokensForClear: 1, ToolConfig: map[string]*reduction.ToolReductionConfig{"shell": {
+// oldResult has every kind of part in the deprecated field, and one that has nothing. It is
+// written as histories store it.
+func oldResult() *schema.Message {
+	m := schema.ToolMessage("", "call", schema.WithToolName("shell"))
+	err := json.Unmarshal([]byte(`{"multi_content":[
+		{"type":"text","text":"the whole text"},
+		{"type":"image_url","image_url":{"url":"https://example.com/a.png","mime_type":"image/png","detail":"high"}},
+		{"type":"audio_url","audio_url":{"url":"https://example.com/a.wav","mime_type":"audio/wav"}},
+		{"type":"video_url","video_url":{"url":"https://example.com/a.mp4","mime_type":"video/mp4"}},
+		{"type":"file_url","file_url":{"url":"https://example.com/a.pdf","mime_type":"application/pdf","name":"a.pdf"}},
+		{"type":"image_url"}]}`), m)
+	if err != nil {
+		panic(err)
+	}
+	return m
+}
+
+func at(url, mime string) schema.MessagePartCommon {
+	return schema.MessagePartCommon{URL: &url, MIMEType: mime}
+}
+
+func TestTruncHandler_OverwritesNoOtherFile(t *testing.T) {
+	for kind, open := range storeKinds {
+		store, memory := open(t)
+		mw := typed(t, &reduction.Config{Backend: store, MaxTokensForClear: 1, ToolConfig: map[string]*reduction.ToolReductionConfig{"shell": {
+			TruncHandler: func(_ context.Context, d *reduction.ToolDetail) (*reduction.TruncResult, error) {
+				return &reduction.TruncResult{NeedTrunc: true, ToolResult: resultOf("see /one"), NeedOffload: true, OffloadFilePath: "/one", OffloadContent: textsIn(d.ToolResult)}, nil
+			},
+			ClearHandler: func(_ context.Context, d *reduction.ToolDetail) (*reduction.ClearResult, error) {
+				return &reduction.ClearResult{NeedClear: true, ToolResult: resultOf("see /two"), NeedOffload: true, OffloadFilePath: "/two", OffloadContent: textsIn(d.ToolResult)}, nil
+			},
+		}}})
+		for i, want := range []string{"see /one", "content 1", "see /one"} {
+			out, err := runInvokable(context.Background(), mw, callC, `{}`, []string{fmt.Sprint("content ", i%2)})
+			require.NoError(t, err)
+			require.Equal(t, want, out, "%s, call %d", kind, i)
+		}
+		require.Equal(t, "content 0", stored(t, memory, "/one"))
+		out := before(t, mw, rounds[*schema.Message](4, 900))
+		require.Equal(t, "see /two", out[2].Content)
+		require.Contains(t, out[4].Content, "result 1")
+		require.Contains(t, stored(t, memory, "/two"), "result 0")
+	}
+}
+
+func TestTruncHandler_MayStream(t *testing.T) {
+	for _, lazy := range []bool{false, true} {
+		mw := typed(t, &reduction.Config{Backend: backend.NewMemory(0), ToolConfig: map[string]*reduction.ToolReductionConfig{"shell": {
+			TruncHandler: func(_ context.Context, d *reduction.ToolDetail) (*reduction.TruncResult, error) {
+				if lazy { // what it returns reads what it got
+					return &reduction.TruncResult{NeedTrunc: true, StreamToolResult: schema.StreamReaderWithConvert(d.StreamToolResult, func(r *schema.ToolResult) (*schema.ToolResult, error) {
+						return resultOf(strings.ToUpper(textsIn(r))), nil
+					})}, nil
+				}
+				got, err := adktest.Drain(d.StreamToolResult)
+				return &reduction.TruncResult{NeedTrunc: true, StreamToolResult: pipe(resultOf(strings.ToUpper(textsIn(got...))))}, err
+			},
+		}}})
+		for _, f := range forms {
+			if !f.stream {
+				continue
+			}
+			out, err := f.run(context.Background(), mw, callC, `{}`, []string{"one ", "two ", "three"})
+			require.NoError(t, err)
+			require.Equal(t, "ONE TWO THREE", out)
+		}
+	}
+}
+
+func TestTruncHandler_StoreFailurePassesOriginalStream(t *testing.T) {
+	mw := typed(t, &reduction.Config{Backend: &failing{errors.New("down")}, ToolConfig: map[string]*reduction.ToolReductionConfig{"shell": {
+		TruncHandler: func(context.Context, *reduction.ToolDetail) (*reduction.TruncResult, error) {
+			return &reduction.TruncResult{NeedTrunc: true, ToolResult: resultOf("short"), StreamToolResult: pipe(resultOf("short")), NeedOffload: true, OffloadFilePath: "/x", OffloadContent: "all"}, nil
+		},
+	}}})
+	for _, f := range forms {
+		out, err := f.run(context.Background(), mw, callC, `{}`, []string{"one ", "two ", "three"})
+		require.NoError(t, err)
+		require.Equal(t, "one two three", out, f.name)
+	}
+}
+
+// A handler may leave a result to the middleware, which then does what it would do
+// without the handler.
+func TestTruncHandler_MayLeaveResultToMiddleware(t *testing.T) {
+	content := strings.Repeat("a line of the result\n", 400)
+	wrapped := func(read int) func(context.Context, *reduction.ToolDetail) (*reduction.TruncResult, error) {
+		return func(_ context.Context, d *reduction.ToolDetail) (*reduction.TruncResult, error) {
+			for range read {
+				_, _ = d.StreamToolResult.Recv()
+			}
+			return &reduction.TruncResult{NeedTrunc: true, ToolResult: resultOf("ignored")}, fmt.Errorf("too hard: %w", reduction.UseDefault)
+		}
+	}
+	for _, f := range forms {
+		for _, read := range []int{0, 1, 3} {
+			if !f.stream && read > 0 {
+				continue
+			}
+			own := map[string]*reduction.ToolReductionConfig{"shell": {TruncHandler: wrapped(read)}, "read_file": {TruncHandler: wrapped(read)}, "large": {TruncHandler: wrapped(read), MaxLengthForTrunc: 9000}}
+			files := backend.NewMemory(0)
+			var events []einolean.Event
+			mw := typed(t, &reduction.Config{Backend: files, MaxLengthForTrunc: 1000, ToolConfig: own,
+				OnEvent: func(_ context.Context, e einolean.Event) { events = append(events, e) }})
+			run := func(mw wrapper, name string) string {
+				out, err := f.run(context.Background(), mw, &adk.ToolContext{Name: name, CallID: "c"}, `{}`, []string{content[:2000], content[2000:]})
+				require.NoError(t, err)
+				return out
+			}
+			out := run(mw, "shell")
+			require.LessOrEqual(t, len(out), 1000)
+			require.Equal(t, content, stored(t, files, pathIn(out)))
+			require.Equal(t, content, run(mw, "read_file"))
+			require.Equal(t, content, run(mw, "large"))
+			require.Len(t, events, 1, "nothing else was longer than its limit")
+			require.Equal(t, einolean.KindResultCut, events[0].Kind)
+			skipping := typed(t, &reduction.Config{Backend: files, MaxLengthForTrunc: 1000, SkipTruncation: true, ToolConfig: own})
+			require.Equal(t, content, run(skipping, "shell"))
+		}
+	}
+	adktest.EachType(t, testTruncHandlerMayLeaveResultToMiddleware[*schema.Message], testTruncHandlerMayLeaveResultToMiddleware[*schema.AgenticMessage])
+}
+
+func testTruncHandlerMayLeaveResultToMiddleware[M adk.MessageType](t *testing.T) {
+	asked := 0
+	handler := func(context.Context, *reduction.ToolDetail) (*reduction.ClearResult, error) {
+		asked++
+		return nil, reduction.UseDefault
+	}
+	msgs := rounds[M](4, 900)
+	own := map[string]*reduction.ToolReductionConfig{"shell": {ClearHandler: handler}}
+	plain := before(t, typed(t, &reduction.TypedConfig[M]{Backend: backend.NewMemory(0), MaxTokensForClear: 1}), msgs)
+	files := backend.NewMemory(0)
+	mw := typed(t, &reduction.TypedConfig[M]{Backend: files, MaxTokensForClear: 1, ToolConfig: own})
+	out := before(t, mw, msgs)
+	require.Equal(t, plain, out)
+	require.Equal(t, 3, asked)
+	require.Equal(t, out, before(t, mw, out), "a second pass changes nothing")
+	require.Equal(t, 3, asked, "a handler is not asked about notices")
+	require.Equal(t, msgs, before(t, typed(t, &reduction.TypedConfig[M]{Backend: files, MaxTokensForClear: 1, SkipClear: true, ToolConfig: own}), msgs))
+}
+
+func TestCallbacks_ErrorIsReturnedUnchanged(t *testing.T) {
+	mine := errors.New("mine")
+	msgs := rounds[*schema.Message](3, 500)
+	for name, c := range map[string]*reduction.Config{
+		"counter": {TokenCounter: func(context.Context, []*schema.Message, []*schema.ToolInfo) (int64, error) { return 0, mine }},
+		"rewriter": {ClearMessageRewriter: func(context.Context, *schema.Message, []*schema.Message) ([]*schema.Message, error) {
+			return nil, mine
+		}},
+		"path": {GenClearOffloadFilePath: func(context.Context, *reduction.ToolDetail) (string, error) { return "", mine }},
+		"handler": {ToolConfig: map[string]*reduction.ToolReductionConfig{"shell": {ClearHandler: func(context.Context, *reduction.ToolDetail) (*reduction.ClearResult, error) {
+			return nil, mine
+		}}}},
+	} {
+		c.Backend, c.MaxTokensForClear = backend.NewMemory(0), 1
+		_, _, err := typed(t, c).BeforeModelRewriteState(context.Background(), &adk.ChatModelAgentState{Messages: msgs}, nil)
+		require.Equal(t, mine, err, name)
+	}
+	for _, f := range forms {
+		for name, c := range map[string]*reduction.Config{
+			"path": {GenTruncOffloadFilePath: func(context.Context, *reduction.ToolDetail) (string, error) { return "", mine }},
+			"handler": {ToolConfig: map[string]*reduction.ToolReductionConfig{"shell": {TruncHandler: func(context.Context, *reduction.ToolDetail) (*reduction.TruncResult, error) {
+				return nil, mine
+			}}}},
+		} {
+			c.Backend, c.MaxLengthForTrunc = backend.NewMemory(0), 1000
+			_, err := f.run(context.Background(), typed(t, c), callC, `{}`, []string{strings.Repeat("x", 2000)})
+			require.Equal(t, mine, err, "%s, %s", name, f.name)
+		}
+	}
+}
+
+//claim:security-53
+func TestCallbacks_MayModifyTheirInput(t *testing.T) {
+	adktest.EachType(t, testCallbacksMayModifyTheirInput[*schema.Message], testCallbacksMayModifyTheirInput[*schema.AgenticMessage])
+}
+
+func testCallbacksMayModifyTheirInput[M adk.MessageType](t *testing.T) {
+	for shape, given := range everyShape[M]() {
+		called := 0
+		write := func(all ...any) {
+			called++
+			for _, v := range all {
+				scribble(reflect.ValueOf(v))
+			}
+		}
+		for what, c := range map[string]*reduction.TypedConfig[M]{
+			"ClearHandler": {ToolConfig: map[string]*reduction.ToolReductionConfig{"shell": {
 				ClearHandler: func(_ context.Context, d *reduction.ToolDetail) (*reduction.ClearResult, error) {
-					asked++
-					if shapeName != "media" {
-						require.Equal(t, "the whole text", textsIn(d.ToolResult), what)
-					}
-					require.Equal(t, strings.Contains("media both old multipart field", shapeName), len(d.ToolResult.Parts) > len(s.answers(given)[0].texts) || shapeName == "old multipart field", what)
-					return a.result, nil
-				},
-			}}})
-			msgs := append([]M{adktest.User[M]("hello"), adktest.Assistant[M]("", adktest.ToolCall{ID: "call", Name: "shell", Args: `{}`}), deepCopy(given)}, rounds[M](1, 10)...)
+					write(d)
+					return nil, nil
+				}}}},
+			"GenClearOffloadFilePath": {GenClearOffloadFilePath: func(_ context.Context, d *reduction.ToolDetail) (string, error) {
+				write(d)
+				return "/tmp/clear/here", nil
+			}},
+			"ClearMessageRewriter": {ClearMessageRewriter: func(_ context.Context, call M, results []M) ([]M, error) {
+				write(call, results)
+				return nil, nil
+			}},
+		} {
+			called = 0
+			c.Backend, c.SkipTruncation, c.MaxTokensForClear = backend.NewMemory(0), true, 1
+			mine := deepCopy(given)
+			msgs := append([]M{adktest.User[M]("hello"), adktest.Assistant[M]("", adktest.ToolCall{ID: "call", Name: "shell", Args: `{"a":1}`}), mine}, rounds[M](1, 10)...)
 			unchanged := copyAll(msgs)
-			out := before(t, mw, msgs)
-			require.Equal(t, unchanged, msgs, "%s: what was given is unchanged", what)
-			require.Equal(t, a.args, adktest.Calls(out[1])[0].Args, what)
-			if a.stays {
-				require.Equal(t, s.answers(given), s.answers(out[2]), what)
-				require.Equal(t, restOf(given), restOf(out[2]), what)
-			} else {
-				is := s.answers(out[2])[0]
-				require.Equal(t, a.texts, is.joined(), what)
-				require.Equal(t, a.image, strings.Contains(render(out[2]), newImage), what)
-				for _, gone := range []string{png, "example.com", "the whole", "report.pdf"} {
-					require.NotContains(t, render(out[2]), gone, what)
-				}
-			}
-			before(t, mw, resumed(t, out))
-			if a.result == nil || !a.result.NeedClear {
-				require.Equal(t, 2, asked, "%s: it may decide otherwise next time", what)
-				require.Equal(t, unchanged, out, what)
-			} else {
-				require.Equal(t, 1, asked, "%s: it has decided", what)
-			}
+			before(t, typed(t, c), msgs)
+			require.Equal(t, unchanged, msgs, "%s, %s: what was given is unchanged", shape, what)
+			require.True(t, called > 0 || what == "GenClearOffloadFilePath", "%s, %s", shape, what)
 		}
 	}
 }
 
-// An agentic message may hold results and what the user said. The rewriter decides
-// on the round; what the user said is not of the round.
-func TestARewriterNeitherSeesNorDropsWhatStandsBesideTheResults(t *testing.T) {
-	type M = *schema.AgenticMessage
-	s := shapeOf[M]()
-	for _, keep := range []bool{false, true} {
-		mixed := s.result("1", "a", text("the result"))
-		mixed.ContentBlocks = append([]*schema.ContentBlock{schema.NewContentBlock(&schema.UserInputText{Text: "before"}), nil}, mixed.ContentBlocks...)
-		mixed.ContentBlocks = append(mixed.ContentBlocks,
-			schema.NewContentBlock(&schema.UserInputText{Text: "after"}),
-			schema.NewContentBlock(&schema.UserInputImage{URL: "https://example.com/a.png"}))
-		mixed.Extra = map[string]any{"from": "user"}
-		history := append([]M{adktest.User[M]("start"), adktest.Assistant[M]("", adktest.ToolCall{ID: "1", Name: "a"}), mixed}, rounds[M](1, 10)...)
-		given := copyAll(history)
-		mw := typed(t, &reduction.TypedConfig[M]{SkipTruncation: true, MaxTokensForClear: 1,
-			ClearMessageRewriter: func(_ context.Context, call M, results []M) ([]M, error) {
-				require.Len(t, results, 1)
-				require.Len(t, results[0].ContentBlocks, 1, "the result alone")
-				require.NotNil(t, results[0].ContentBlocks[0].FunctionToolResult)
-				results[0].ContentBlocks[0].FunctionToolResult.Name = "changed"
-				results[0].Extra["from"] = "changed"
-				if keep {
-					return append([]M{call}, results...), nil
-				}
-				return nil, nil
-			}})
-		out := before(t, mw, history)
-		require.Equal(t, given, history, "the caller's messages do not change")
-		rest := out[1]
-		if keep {
-			require.Len(t, out, len(history)+1)
-			require.Equal(t, "1", adktest.Calls(out[1])[0].ID)
-			require.Len(t, s.answers(out[2]), 1)
-			rest = out[3]
-		} else {
-			require.Len(t, out, len(history)-1)
+// scribble writes to everything that can be reached from v, in its place.
+func scribble(v reflect.Value) {
+	switch v.Kind() {
+	case reflect.Pointer:
+		if !v.IsNil() && v.Type() != reflect.TypeFor[*schema.ToolSearchResult]() { // of the tools, not of the message
+			scribble(v.Elem())
 		}
-		require.Equal(t, map[string]any{"from": "user"}, rest.Extra)
-		require.Equal(t, schema.AgenticRoleTypeUser, rest.Role)
-		var said []string
-		for _, b := range rest.ContentBlocks {
-			require.False(t, b != nil && b.FunctionToolResult != nil)
-			if b != nil && b.UserInputText != nil {
-				said = append(said, b.UserInputText.Text)
+	case reflect.Slice:
+		for i := range v.Len() {
+			scribble(v.Index(i))
+		}
+	case reflect.Map:
+		for _, k := range v.MapKeys() {
+			v.SetMapIndex(k, reflect.ValueOf("scribbled"))
+		}
+	case reflect.Struct:
+		for i := range v.NumField() {
+			if v.Field(i).CanSet() {
+				scribble(v.Field(i))
 			}
 		}
-		require.Equal(t, []string{"before", "after"}, said)
-		require.NotNil(t, rest.ContentBlocks[len(rest.ContentBlocks)-1].UserInputImage)
-		require.Equal(t, out, before(t, mw, out), "a second pass changes nothing")
+	case reflect.String:
+		v.SetString("scribbled")
 	}
+}
+
+// everyShape are results of every kind of part, and what else may stand beside them.
+func everyShape[M adk.MessageType]() map[string]M {
+	s := shapeOf[M]()
+	out := resultShapes[M]()
+	for _, kind := range []string{"image", "audio", "video", "file"} {
+		out[kind] = s.result("call", "shell", text("the whole text"), part{medium: kind})
+	}
+	switch m := any(out["image"]).(type) {
+	case *schema.AgenticMessage:
+		c := &m.ContentBlocks[0].FunctionToolResult.Content
+		*c = append(*c, nil)
+		m.ContentBlocks = append(m.ContentBlocks, nil, schema.NewContentBlock(&schema.UserInputImage{URL: "https://example.com/b.png"}))
+	case *schema.Message:
+		old := oldResult()
+		out["every old part"] = any(old).(M)
+	}
+	return out
 }

@@ -3,29 +3,76 @@
 
 package reduction_test
 
-// What the tests share: runs of hooks, messages of both types, and random histories, as
-// hostile as they come.
+// Helpers: histories, tools, stores and runs.
 
 import (
+	"bytes"
 	"cmp"
 	"context"
+	"encoding/gob"
 	"encoding/json"
 	"fmt"
+	"io"
 	"maps"
 	"math/rand/v2"
+	"os"
 	"reflect"
+	"runtime"
+	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
 	"github.com/cloudwego/eino/adk"
+	"github.com/cloudwego/eino/adk/filesystem"
 	"github.com/cloudwego/eino/components/tool"
 	"github.com/cloudwego/eino/schema"
 	"github.com/stretchr/testify/require"
 
+	"github.com/einolean/einolean/internal/backend"
 	"github.com/einolean/einolean/internal/dev/adktest"
+	"github.com/einolean/einolean/internal/dev/backendtest"
 	"github.com/einolean/einolean/internal/message"
 	"github.com/einolean/einolean/reduction"
+	"github.com/einolean/einolean/reduction/internal/offload"
+	"github.com/einolean/einolean/store"
 )
+
+// discard is a store that takes everything and keeps nothing.
+type discard struct{}
+
+func (*discard) Write(context.Context, *filesystem.WriteRequest) error { return nil }
+
+// drainStore is the same for streams.
+type drainStore struct{ discard }
+
+func (*drainStore) Create(_ context.Context, _ string, r io.Reader) error {
+	_, err := io.Copy(io.Discard, r)
+	return err
+}
+
+func heap() uint64 {
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	return m.HeapAlloc
+}
+
+var callC = &adk.ToolContext{Name: "shell", CallID: "c"}
+
+// writes remembers what was written where; the last write wins, as on a disk.
+type writes struct {
+	paths   []string
+	content map[string]string
+}
+
+func (w *writes) Write(_ context.Context, r *filesystem.WriteRequest) error {
+	if w.content == nil {
+		w.content = map[string]string{}
+	}
+	w.paths = append(w.paths, r.FilePath)
+	w.content[r.FilePath] = r.Content
+	return nil
+}
 
 // deepCopy copies a value with all it points to. Functions and channels stay.
 func deepCopy[T any](v T) T { return copyValue(reflect.ValueOf(&v).Elem()).Interface().(T) }
@@ -215,8 +262,6 @@ func (a answer) joined() string { return strings.Join(a.texts, "") }
 // message tests, but for what must stay: that is all of a message as JSON.
 type shape[M adk.MessageType] struct{}
 
-func shapeOf[M adk.MessageType]() shape[M] { return shape[M]{} }
-
 // of makes a message in the form of its type.
 func (shape[M]) of(plain func() *schema.Message, agentic func() *schema.AgenticMessage) M {
 	if _, is := any(*new(M)).(*schema.AgenticMessage); is {
@@ -247,10 +292,6 @@ func (s shape[M]) result(id, name string, parts ...part) M {
 	})
 }
 
-func blocks(all ...*schema.ContentBlock) *schema.AgenticMessage {
-	return &schema.AgenticMessage{Role: schema.AgenticRoleTypeUser, ContentBlocks: all}
-}
-
 // merge puts the results of messages into one; false if the type cannot.
 func (shape[M]) merge(msgs ...M) (out M, ok bool) {
 	all := blocks()
@@ -277,6 +318,12 @@ func (shape[M]) answers(m M) (out []answer) {
 		out = append(out, a)
 	}
 	return out
+}
+
+func shapeOf[M adk.MessageType]() shape[M] { return shape[M]{} }
+
+func blocks(all ...*schema.ContentBlock) *schema.AgenticMessage {
+	return &schema.AgenticMessage{Role: schema.AgenticRoleTypeUser, ContentBlocks: all}
 }
 
 func copyAll[M adk.MessageType](msgs []M) []M {
@@ -360,10 +407,6 @@ type gen[M adk.MessageType] struct {
 	shape shape[M]
 	ids   int
 	past  []string // results that were made
-}
-
-func newGen[M adk.MessageType](seed uint64) *gen[M] {
-	return &gen[M]{Rand: rand.New(rand.NewPCG(seed, 1)), shape: shapeOf[M]()}
 }
 
 func (g *gen[M]) chance(percent int) bool { return g.IntN(100) < percent }
@@ -491,3 +534,242 @@ func (g *gen[M]) history() []M {
 	}
 	return append(out, g.more(g.IntN(12))...)
 }
+
+func newGen[M adk.MessageType](seed uint64) *gen[M] {
+	return &gen[M]{Rand: rand.New(rand.NewPCG(seed, 1)), shape: shapeOf[M]()}
+}
+
+// histories is how many random ones each law is held against, per message type
+// and kind of store. EINOLEAN_HISTORIES asks for more.
+func histories() uint64 {
+	if n, err := strconv.ParseUint(os.Getenv("EINOLEAN_HISTORIES"), 10, 64); err == nil {
+		return n
+	}
+	return 10
+}
+
+// resumed is what a checkpoint makes of messages.
+func resumed[M adk.MessageType](t *testing.T, msgs []M) []M {
+	out := make([]M, len(msgs))
+	var checkpoint bytes.Buffer
+	to, from := gob.NewEncoder(&checkpoint), gob.NewDecoder(&checkpoint)
+	for i, m := range msgs {
+		if restOf(m) != "nil" {
+			require.NoError(t, to.Encode(m))
+			require.NoError(t, from.Decode(&out[i]))
+		}
+	}
+	return out
+}
+
+// chunks is what a tool may send, cut without regard to characters.
+func (g *gen[M]) chunks() []string {
+	s := g.content()
+	for range g.IntN(3) {
+		s += g.content() + g.content()
+	}
+	if g.chance(30) {
+		s = strings.Repeat("長い行、改行なし🙂", g.IntN(600))
+	}
+	var out []string
+	for s != "" {
+		n := min(len(s), 1+g.IntN(700))
+		if g.chance(10) {
+			n = len(s)
+		}
+		out = append(out, s[:n])
+		s = s[n:]
+		if g.chance(10) {
+			out = append(out, "")
+		}
+	}
+	return out
+}
+
+// powerSets returns a store with each subset of the interfaces that callers ask for.
+func powerSets(m backendtest.FullStore) []reduction.Backend {
+	type (
+		bk = store.Backend
+		rd = store.Reader
+		rg = store.RangeReader
+		cr = store.Creator
+		ca = store.AnyCreator
+	)
+	return []reduction.Backend{
+		struct{ bk }{m}, struct {
+			bk
+			ca
+		}{m, m}, struct {
+			bk
+			cr
+		}{m, m}, struct {
+			bk
+			cr
+			ca
+		}{m, m, m}, struct {
+			bk
+			rg
+		}{m, m}, struct {
+			bk
+			rg
+			ca
+		}{m, m, m}, struct {
+			bk
+			rg
+			cr
+		}{m, m, m}, struct {
+			bk
+			rg
+			cr
+			ca
+		}{m, m, m, m}, struct {
+			bk
+			rd
+		}{m, m}, struct {
+			bk
+			rd
+			ca
+		}{m, m, m}, struct {
+			bk
+			rd
+			cr
+		}{m, m, m}, struct {
+			bk
+			rd
+			cr
+			ca
+		}{m, m, m, m}, struct {
+			bk
+			rd
+			rg
+		}{m, m, m}, struct {
+			bk
+			rd
+			rg
+			ca
+		}{m, m, m, m}, struct {
+			bk
+			rd
+			rg
+			cr
+		}{m, m, m, m}, struct {
+			bk
+			rd
+			rg
+			cr
+			ca
+		}{m, m, m, m, m},
+	}
+}
+
+// powersOf says which of Reader, RangeReader, Creator and AnyCreator a store is.
+func powersOf(b reduction.Backend) (p [4]bool) {
+	_, p[0] = store.As[store.Reader](b)
+	_, p[1] = store.As[store.RangeReader](b)
+	_, p[2] = store.As[store.Creator](b)
+	_, p[3] = store.As[store.AnyCreator](b)
+	return p
+}
+
+// restOf renders everything but the texts of results and the marks.
+func restOf[M adk.MessageType](m M) string {
+	switch m := any(deepCopy(m)).(type) {
+	case *schema.Message:
+		if m == nil {
+			return "nil"
+		}
+		if m.Role == schema.Tool {
+			m.Content = ""
+			m.UserInputMultiContent = slices.DeleteFunc(m.UserInputMultiContent, func(p schema.MessageInputPart) bool { return p.Type == schema.ChatMessagePartTypeText })
+		}
+		m.Extra = withoutMarks(m.Extra)
+		return render(m)
+	case *schema.AgenticMessage:
+		if m == nil {
+			return "nil"
+		}
+		for _, b := range m.ContentBlocks {
+			if b != nil && b.FunctionToolResult != nil {
+				r := b.FunctionToolResult
+				r.Content = slices.DeleteFunc(r.Content, func(c *schema.FunctionToolResultContentBlock) bool { return c.Text != nil })
+				b.Extra = withoutMarks(b.Extra)
+			}
+		}
+		m.Extra = withoutMarks(m.Extra)
+		return render(m)
+	}
+	return ""
+}
+
+func withoutMarks(extra map[string]any) map[string]any {
+	out := map[string]any{}
+	for k, v := range extra {
+		if k != processedKey && k != oursKey {
+			out[k] = v
+		}
+	}
+	return out
+}
+
+// writeOnlyName is where content goes in a store that can only write.
+func writeOnlyName(path, content string) string { return path + "-" + offload.SumOf(content) }
+
+var faultModes = []backendtest.Mode{
+	backendtest.OK, backendtest.Fail, backendtest.Short, backendtest.Torn,
+	backendtest.Late, backendtest.Hang, backendtest.Panic, backendtest.Exit,
+}
+
+// rounds is a history of n rounds with results of size bytes.
+func rounds[M adk.MessageType](n, size int) []M {
+	out := []M{adktest.User[M]("hello")}
+	for i := range n {
+		id := fmt.Sprintf("call_%d", i)
+		line := fmt.Sprintf("result %d of the tool\n", i)
+		out = append(out, adktest.Assistant[M]("", adktest.ToolCall{ID: id, Name: "shell", Args: `{}`}),
+			adktest.Result[M](id, "shell", strings.Repeat(line, size/len(line)+1)[:size]))
+	}
+	return out
+}
+
+func streamOf(t *testing.T, mw wrapper, src *schema.StreamReader[string]) *schema.StreamReader[string] {
+	t.Helper()
+	run, err := mw.WrapStreamableToolCall(context.Background(), func(context.Context, string, ...tool.Option) (*schema.StreamReader[string], error) {
+		return src, nil
+	}, &adk.ToolContext{Name: "t", CallID: "c"})
+	require.NoError(t, err)
+	out, err := run(context.Background(), `{}`)
+	require.NoError(t, err)
+	return out
+}
+
+// storeKinds are the ways in which a store can be able or unable.
+var storeKinds = map[string]func(*testing.T) (reduction.Backend, *backend.Memory){
+	"all interfaces": func(*testing.T) (reduction.Backend, *backend.Memory) {
+		m := backend.NewMemory(0)
+		return m, m
+	},
+	"read and write": func(*testing.T) (reduction.Backend, *backend.Memory) {
+		m := backend.NewMemory(0)
+		return backendtest.NewFaulty(m, nil).ReadWrite(), m
+	},
+	"write only": func(*testing.T) (reduction.Backend, *backend.Memory) {
+		m := backend.NewMemory(0)
+		return backendtest.NewFaulty(m, nil).WriteOnly(), m
+	},
+}
+
+// stored reads content from under a path, byte for byte.
+func stored(t testing.TB, m store.RangeReader, path string) string {
+	t.Helper()
+	r, _, err := m.ReadRange(context.Background(), path, 0, -1)
+	require.NoError(t, err, "the path %q is shown", path)
+	defer r.Close()
+	content, err := io.ReadAll(r)
+	require.NoError(t, err)
+	return string(content)
+}
+
+// failing is a store whose writes fail.
+type failing struct{ err error }
+
+func (f *failing) Write(context.Context, *filesystem.WriteRequest) error { return f.err }

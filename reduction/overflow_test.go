@@ -3,6 +3,8 @@
 
 package reduction_test
 
+// The Config field Overflow: requests that a provider refuses as too long.
+
 import (
 	"context"
 	"encoding/json"
@@ -23,6 +25,20 @@ import (
 	"github.com/einolean/einolean/reduction"
 	"github.com/einolean/einolean/store"
 )
+
+func TestOverflow_KnowsErrorsOfProviders(t *testing.T) {
+	for _, r := range refusals {
+		tokens, ok := reduction.ParseOverflow(fmt.Errorf("asking the model: %w", errors.New(r.text)))
+		require.True(t, ok, r.source)
+		require.Equal(t, r.tokens, tokens, r.source)
+	}
+	for _, text := range others {
+		_, ok := reduction.ParseOverflow(errors.New(text))
+		require.False(t, ok, text)
+	}
+	_, ok := reduction.ParseOverflow(nil)
+	require.False(t, ok)
+}
 
 // refusals are errors of requests that are too long, with the tokens that they name.
 var refusals = []struct {
@@ -76,87 +92,15 @@ var others = []string{
 	"Too many tokens per day, please wait before trying again.", "the request timed out: it took too long", "Invalid 'tools': array too long. Expected an array with maximum length 128, but got an array with length 200 instead.",
 }
 
-func TestTheWordsOfEachProviderAreKnown(t *testing.T) {
-	for _, r := range refusals {
-		tokens, ok := reduction.ParseOverflow(fmt.Errorf("asking the model: %w", errors.New(r.text)))
-		require.True(t, ok, r.source)
-		require.Equal(t, r.tokens, tokens, r.source)
-	}
-	for _, text := range others {
-		_, ok := reduction.ParseOverflow(errors.New(text))
-		require.False(t, ok, text)
-	}
-	_, ok := reduction.ParseOverflow(nil)
-	require.False(t, ok)
-}
-
-// narrow is a model of a window in bytes of text, which it does or does not name.
-func narrow[M adk.MessageType](window int, names bool, turns ...adktest.Turn) *adktest.Narrow[M] {
-	return &adktest.Narrow[M]{Model: adktest.Script[M](turns...), Refuse: func(input []M) error {
-		switch size := adktest.Bytes(input); {
-		case size <= window:
-			return nil
-		case names:
-			return fmt.Errorf("This model's maximum context length is %d tokens. However, your messages resulted in %d tokens", window/4, size/4)
-		}
-		return errors.New("Your input exceeds the context window of this model.")
-	}}
-}
-
-// narrowRun is a conversation of a model with a narrow window that calls a tool with long results.
-type narrowRun[M adk.MessageType] struct {
-	*adktest.Narrow[M]
-	cfg       *reduction.TypedConfig[M]
-	calls     int
-	result    func(n int) string
-	configure func(*adk.TypedChatModelAgentConfig[M])
-	events    []einolean.Event
-}
-
-func newNarrow[M adk.MessageType](calls, window int, names, inside bool) *narrowRun[M] {
-	r := &narrowRun[M]{calls: calls, result: func(int) string { return strings.Repeat("a line of a long result, 0 1 2 3\n", 120) }}
-	var turns []adktest.Turn
-	for i := range calls {
-		turns = append(turns, adktest.Do(adktest.ToolCall{ID: fmt.Sprint("c", i), Name: "shell", Args: fmt.Sprintf(`{"n":%d}`, i)}))
-	}
-	r.Narrow = narrow[M](window, names, append(turns, adktest.Say("the answer"))...)
-	r.Inside = inside
-	r.cfg = reduction.RecommendedTyped[M](store.NewMemory(0))
-	r.cfg.ReferToRepeats = false
-	r.cfg.OnEvent = func(_ context.Context, e einolean.Event) {
-		if e.Kind == einolean.KindOverflow {
-			r.events = append(r.events, e)
-		}
-	}
-	return r
-}
-
-func (r *narrowRun[M]) play(t *testing.T, streaming bool) adktest.Outcome[M] {
-	shell := adktest.Tool(adktest.Invokable, &schema.ToolInfo{Name: "shell", Desc: "runs"}, func(_ context.Context, args string) (string, error) {
-		var call struct{ N int }
-		if err := json.Unmarshal([]byte(args), &call); err != nil {
-			return "", err
-		}
-		return args + r.result(call.N), nil
-	})
-	return adktest.Agent[M]{Model: r.Model, Tools: []tool.BaseTool{shell}, Streaming: streaming, Max: r.calls + 2, Handlers: adktest.Handlers(typed(t, r.cfg)),
-		Configure: func(c *adk.TypedChatModelAgentConfig[M]) {
-			c.Model = r.Narrow
-			if r.configure != nil {
-				r.configure(c)
-			}
-		}}.Run(context.Background(), []M{adktest.User[M]("look at everything")})
-}
-
 // A request that is refused as too long is shortened and asked again, and what was learned counts for
 // the rest of the run.
 //
 //claim:migration-12
-func TestATooLongRequestDoesNotEndTheRun(t *testing.T) {
-	adktest.Both(t, goesOnShorter[*schema.Message], goesOnShorter[*schema.AgenticMessage])
+func TestOverflow_TooLongRequestDoesNotEndRun(t *testing.T) {
+	adktest.Both(t, testOverflowTooLongRequestDoesNotEndRun[*schema.Message], testOverflowTooLongRequestDoesNotEndRun[*schema.AgenticMessage])
 }
 
-func goesOnShorter[M adk.MessageType](t *testing.T, streaming bool) {
+func testOverflowTooLongRequestDoesNotEndRun[M adk.MessageType](t *testing.T, streaming bool) {
 	for _, names := range []bool{true, false} {
 		for _, inside := range []bool{false, true} {
 			r := newNarrow[M](12, 20_000, names, inside)
@@ -189,13 +133,71 @@ func goesOnShorter[M adk.MessageType](t *testing.T, streaming bool) {
 	}
 }
 
-// What is shortened because of a refusal is that request. The next ones keep to the window that was
-// learned, and show what they show without a refusal: the newest result is whole.
-func TestAfterARefusalNewResultsAreWhole(t *testing.T) {
-	adktest.Both(t, showsNewResults[*schema.Message], showsNewResults[*schema.AgenticMessage])
+// narrow is a model of a window in bytes of text, which it does or does not name.
+func narrow[M adk.MessageType](window int, names bool, turns ...adktest.Turn) *adktest.Narrow[M] {
+	return &adktest.Narrow[M]{Model: adktest.Script[M](turns...), Refuse: func(input []M) error {
+		switch size := adktest.Bytes(input); {
+		case size <= window:
+			return nil
+		case names:
+			return fmt.Errorf("This model's maximum context length is %d tokens. However, your messages resulted in %d tokens", window/4, size/4)
+		}
+		return errors.New("Your input exceeds the context window of this model.")
+	}}
 }
 
-func showsNewResults[M adk.MessageType](t *testing.T, streaming bool) {
+// narrowRun is a conversation of a model with a narrow window that calls a tool with long results.
+type narrowRun[M adk.MessageType] struct {
+	*adktest.Narrow[M]
+	cfg       *reduction.TypedConfig[M]
+	calls     int
+	result    func(n int) string
+	configure func(*adk.TypedChatModelAgentConfig[M])
+	events    []einolean.Event
+}
+
+func (r *narrowRun[M]) play(t *testing.T, streaming bool) adktest.Outcome[M] {
+	shell := adktest.Tool(adktest.Invokable, &schema.ToolInfo{Name: "shell", Desc: "runs"}, func(_ context.Context, args string) (string, error) {
+		var call struct{ N int }
+		if err := json.Unmarshal([]byte(args), &call); err != nil {
+			return "", err
+		}
+		return args + r.result(call.N), nil
+	})
+	return adktest.Agent[M]{Model: r.Model, Tools: []tool.BaseTool{shell}, Streaming: streaming, Max: r.calls + 2, Handlers: adktest.Handlers(typed(t, r.cfg)),
+		Configure: func(c *adk.TypedChatModelAgentConfig[M]) {
+			c.Model = r.Narrow
+			if r.configure != nil {
+				r.configure(c)
+			}
+		}}.Run(context.Background(), []M{adktest.User[M]("look at everything")})
+}
+
+func newNarrow[M adk.MessageType](calls, window int, names, inside bool) *narrowRun[M] {
+	r := &narrowRun[M]{calls: calls, result: func(int) string { return strings.Repeat("a line of a long result, 0 1 2 3\n", 120) }}
+	var turns []adktest.Turn
+	for i := range calls {
+		turns = append(turns, adktest.Do(adktest.ToolCall{ID: fmt.Sprint("c", i), Name: "shell", Args: fmt.Sprintf(`{"n":%d}`, i)}))
+	}
+	r.Narrow = narrow[M](window, names, append(turns, adktest.Say("the answer"))...)
+	r.Inside = inside
+	r.cfg = reduction.RecommendedTyped[M](store.NewMemory(0))
+	r.cfg.ReferToRepeats = false
+	r.cfg.OnEvent = func(_ context.Context, e einolean.Event) {
+		if e.Kind == einolean.KindOverflow {
+			r.events = append(r.events, e)
+		}
+	}
+	return r
+}
+
+// What is shortened because of a refusal is that request. The next ones keep to the window that was
+// learned, and show what they show without a refusal: the newest result is whole.
+func TestOverflow_ResultsAfterRefusalAreWhole(t *testing.T) {
+	adktest.Both(t, testOverflowResultsAfterRefusalAreWhole[*schema.Message], testOverflowResultsAfterRefusalAreWhole[*schema.AgenticMessage])
+}
+
+func testOverflowResultsAfterRefusalAreWhole[M adk.MessageType](t *testing.T, streaming bool) {
 	for _, names := range []bool{true, false} {
 		r := newNarrow[M](24, 20_000, names, streaming)
 		r.result = func(int) string { return strings.Repeat("a line of some result, 0 1 2\n", 60) } // less than a round's share
@@ -215,11 +217,11 @@ func showsNewResults[M adk.MessageType](t *testing.T, streaming bool) {
 }
 
 // Each model call of a run may be refused once: what was learned from text is too much for other text.
-func TestEachModelCallMayBeRefused(t *testing.T) {
-	adktest.Both(t, refusesTwice[*schema.Message], refusesTwice[*schema.AgenticMessage])
+func TestOverflow_EachModelCallMayBeRefused(t *testing.T) {
+	adktest.Both(t, testOverflowEachModelCallMayBeRefused[*schema.Message], testOverflowEachModelCallMayBeRefused[*schema.AgenticMessage])
 }
 
-func refusesTwice[M adk.MessageType](t *testing.T, streaming bool) {
+func testOverflowEachModelCallMayBeRefused[M adk.MessageType](t *testing.T, streaming bool) {
 	for _, names := range []bool{true, false} {
 		r := newNarrow[M](24, 20_000, names, streaming)
 		r.result = func(n int) string {
@@ -237,11 +239,11 @@ func refusesTwice[M adk.MessageType](t *testing.T, streaming bool) {
 }
 
 // If what remains is too long, the provider's own error ends the run, after one more request.
-func TestWhatCannotBeShortenedEndsAsTheProviderSays(t *testing.T) {
-	adktest.Both(t, endsAsSaid[*schema.Message], endsAsSaid[*schema.AgenticMessage])
+func TestOverflow_ReturnsProviderErrorIfNothingFits(t *testing.T) {
+	adktest.Both(t, testOverflowReturnsProviderErrorIfNothingFits[*schema.Message], testOverflowReturnsProviderErrorIfNothingFits[*schema.AgenticMessage])
 }
 
-func endsAsSaid[M adk.MessageType](t *testing.T, streaming bool) {
+func testOverflowReturnsProviderErrorIfNothingFits[M adk.MessageType](t *testing.T, streaming bool) {
 	r := newNarrow[M](3, 10, true, false)
 	out := r.play(t, streaming)
 	require.ErrorContains(t, out.Err, "maximum context length is 2 tokens")
@@ -260,11 +262,11 @@ func endsAsSaid[M adk.MessageType](t *testing.T, streaming bool) {
 
 // Eino's retries and its failover see one call: what was refused and asked again is no failure of
 // theirs, and none of their attempts is shortened and asked again twice.
-func TestRetriesDoNotCountTwice(t *testing.T) {
-	adktest.Both(t, countsOnce[*schema.Message], countsOnce[*schema.AgenticMessage])
+func TestOverflow_RetriesDoNotCountTwice(t *testing.T) {
+	adktest.Both(t, testOverflowRetriesDoNotCountTwice[*schema.Message], testOverflowRetriesDoNotCountTwice[*schema.AgenticMessage])
 }
 
-func countsOnce[M adk.MessageType](t *testing.T, streaming bool) {
+func testOverflowRetriesDoNotCountTwice[M adk.MessageType](t *testing.T, streaming bool) {
 	retried := 0
 	retry := &adk.TypedModelRetryConfig[M]{MaxRetries: 2, IsRetryAble: func(context.Context, error) bool { retried++; return true }}
 	r := newNarrow[M](12, 20_000, true, false)

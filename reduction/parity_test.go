@@ -3,14 +3,14 @@
 
 package reduction_test
 
-// The package beside Eino's: the same on ordinary work, and different only where
-// docs/differences.md says so, with a scenario for each of its rows.
+// Ordinary histories and results in Eino's package and in ours, and a scenario for each row of docs/differences.md.
 
 import (
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"os"
 	"regexp"
 	"runtime"
 	"strings"
@@ -28,14 +28,14 @@ import (
 	"github.com/einolean/einolean/reduction"
 )
 
-func TestParityOfClearingOnOrdinaryHistories(t *testing.T) {
+func TestParity_ClearingOfOrdinaryHistories(t *testing.T) {
 	race.Skip(t, "runs two packages over the same histories")
-	adktest.EachType(t, ordinaryClearing[*schema.Message], ordinaryClearing[*schema.AgenticMessage])
+	adktest.EachType(t, testParityClearingOfOrdinaryHistories[*schema.Message], testParityClearingOfOrdinaryHistories[*schema.AgenticMessage])
 }
 
-// ordinaryClearing runs both packages over histories that none of Eino's faults
+// testParityClearingOfOrdinaryHistories runs both packages over histories that none of Eino's faults
 // bears on, pass by pass.
-func ordinaryClearing[M adk.MessageType](t *testing.T) {
+func testParityClearingOfOrdinaryHistories[M adk.MessageType](t *testing.T) {
 	for seed := range 2 * histories() {
 		g := newGen[M](seed)
 		cfg := reduction.TypedConfig[M]{
@@ -119,7 +119,142 @@ func ordinaryRound[M adk.MessageType](g *gen[M]) []M {
 	return append([]M{adktest.Assistant[M]("", calls...)}, results...)
 }
 
-func TestParityOfTruncationOnOrdinaryResults(t *testing.T) {
+// headless drops what a stream passed on before its notice, which is shorter in
+// ours (R-07).
+func headless(out string) string {
+	if i := strings.Index(out, "<persisted-output>"); i >= 0 {
+		return out[i:]
+	}
+	return out
+}
+
+// maker makes a middleware of one of the two packages.
+type maker[M adk.MessageType] func(c *reduction.TypedConfig[M]) (adk.TypedChatModelAgentMiddleware[M], error)
+
+// run is what scenarios are made of: a middleware over a log, and what it did.
+func (m maker[M]) must(c *reduction.TypedConfig[M]) adk.TypedChatModelAgentMiddleware[M] {
+	mw, err := m(c)
+	if err != nil {
+		panic(err)
+	}
+	return mw
+}
+
+// clear runs the clear phase on a copy of messages.
+func (m maker[M]) clear(c *reduction.TypedConfig[M], msgs []M, passes int) (string, error) {
+	if c.MaxTokensForClear == 0 {
+		c.MaxTokensForClear = 1
+	}
+	mw, msgs := m.must(c), copyAll(msgs)
+	for range passes {
+		_, state, err := mw.BeforeModelRewriteState(context.Background(), &adk.TypedChatModelAgentState[M]{Messages: msgs}, nil)
+		if err != nil {
+			return "", err
+		}
+		msgs = state.Messages
+	}
+	return shownAs(msgs), nil
+}
+
+// cut runs the truncation phase in each form.
+func (m maker[M]) cut(c *reduction.TypedConfig[M], tc *adk.ToolContext, chunks ...string) (string, error) {
+	var b strings.Builder
+	for _, f := range forms {
+		out, err := f.run(context.Background(), m.must(c), tc, `{}`, chunks)
+		fmt.Fprintf(&b, "%s: %s %v\n", f.name, plainly(headless(out)), err)
+	}
+	return b.String(), nil
+}
+
+func ours[M adk.MessageType](c *reduction.TypedConfig[M]) (adk.TypedChatModelAgentMiddleware[M], error) {
+	return reduction.NewTyped(context.Background(), c)
+}
+
+// einos also shows that the two packages' types convert into each other.
+func einos[M adk.MessageType](c *reduction.TypedConfig[M]) (adk.TypedChatModelAgentMiddleware[M], error) {
+	out := &theirs.TypedConfig[M]{
+		Backend: c.Backend, SkipTruncation: c.SkipTruncation, SkipClear: c.SkipClear, ReadFileToolName: c.ReadFileToolName, RootDir: c.RootDir,
+		MaxLengthForTrunc: c.MaxLengthForTrunc, TruncExcludeTools: c.TruncExcludeTools, TokenCounter: c.TokenCounter,
+		MaxTokensForClear: c.MaxTokensForClear, ClearRetentionSuffixLimit: c.ClearRetentionSuffixLimit, ClearAtLeastTokens: c.ClearAtLeastTokens,
+		ClearExcludeTools: c.ClearExcludeTools, ClearMessageRewriter: c.ClearMessageRewriter, ClearPostProcess: c.ClearPostProcess,
+	}
+	if f := c.GenTruncOffloadFilePath; f != nil {
+		out.GenTruncOffloadFilePath = func(ctx context.Context, d *theirs.ToolDetail) (string, error) {
+			return f(ctx, (*reduction.ToolDetail)(d))
+		}
+	}
+	if f := c.GenClearOffloadFilePath; f != nil {
+		out.GenClearOffloadFilePath = func(ctx context.Context, d *theirs.ToolDetail) (string, error) {
+			return f(ctx, (*reduction.ToolDetail)(d))
+		}
+	}
+	for name, own := range c.ToolConfig {
+		if out.ToolConfig == nil {
+			out.ToolConfig = map[string]*theirs.ToolReductionConfig{}
+		}
+		out.ToolConfig[name] = einosTool(own)
+	}
+	return theirs.NewTyped(context.Background(), out)
+}
+
+func einosTool(own *reduction.ToolReductionConfig) *theirs.ToolReductionConfig {
+	if own == nil {
+		return nil
+	}
+	out := &theirs.ToolReductionConfig{Backend: own.Backend, SkipTruncation: own.SkipTruncation, SkipClear: own.SkipClear}
+	if f := own.TruncHandler; f != nil {
+		out.TruncHandler = func(ctx context.Context, d *theirs.ToolDetail) (*theirs.TruncResult, error) {
+			r, err := f(ctx, (*reduction.ToolDetail)(d))
+			return (*theirs.TruncResult)(r), err
+		}
+	}
+	if f := own.ClearHandler; f != nil {
+		out.ClearHandler = func(ctx context.Context, d *theirs.ToolDetail) (*theirs.ClearResult, error) {
+			r, err := f(ctx, (*reduction.ToolDetail)(d))
+			return (*theirs.ClearResult)(r), err
+		}
+	}
+	return out
+}
+
+var (
+	anyNotice      = regexp.MustCompile(`(?s)\n?<persisted-output>.*?</persisted-output>`)
+	anyPath        = regexp.MustCompile(`(?:saved to|saved in full to|Full output saved to): (/[^\s]*?)\.?(?:\s|$)`)
+	anyPlaceholder = regexp.MustCompile(`\[(?:Old tool result content cleared|Earlier result removed\. It was not saved\.)\]`)
+)
+
+// plainly takes the wording out of notices: what stays is that there is one, the
+// path in it and whether it names the read tool.
+func plainly(s string) string {
+	s = anyNotice.ReplaceAllStringFunc(s, func(n string) string {
+		out := "[notice"
+		if m := anyPath.FindStringSubmatch(n); m != nil {
+			out += " " + m[1]
+		}
+		if strings.Contains(n, "read_file") {
+			out += " read_file"
+		}
+		return out + "]"
+	})
+	return anyPlaceholder.ReplaceAllString(s, "[placeholder]")
+}
+
+// shownAs renders messages without the wording of notices.
+func shownAs[M adk.MessageType](msgs []M) string {
+	var b strings.Builder
+	for i, m := range msgs {
+		fmt.Fprintf(&b, "%d: %s", i, restOf(m))
+		for _, a := range shapeOf[M]().answers(m) {
+			for _, t := range a.texts {
+				fmt.Fprintf(&b, " | %s", plainly(t))
+			}
+		}
+		b.WriteString("\n")
+	}
+	return b.String()
+}
+
+func TestParity_TruncationOfOrdinaryResults(t *testing.T) {
 	for _, f := range forms {
 		t.Run(f.name, func(t *testing.T) {
 			for _, size := range []int{0, 1, 5000, 9999, 10_001, 30_000} {
@@ -150,18 +285,9 @@ func TestParityOfTruncationOnOrdinaryResults(t *testing.T) {
 	}
 }
 
-// headless drops what a stream passed on before its notice, which is shorter in
-// ours (R-07).
-func headless(out string) string {
-	if i := strings.Index(out, "<persisted-output>"); i >= 0 {
-		return out[i:]
-	}
-	return out
-}
-
-// TestEveryDifferenceIsListedAndEveryListedOneIsThere runs a scenario for each
+// TestParity_EveryDifferenceIsListed runs a scenario for each
 // row of the list through both packages.
-func TestEveryDifferenceIsListedAndEveryListedOneIsThere(t *testing.T) {
+func TestParity_EveryDifferenceIsListed(t *testing.T) {
 	ids := listed(t)
 	seen := map[string]bool{}
 	for _, s := range scenarios {
@@ -173,29 +299,6 @@ func TestEveryDifferenceIsListedAndEveryListedOneIsThere(t *testing.T) {
 	for id := range ids {
 		require.True(t, seen[id], "%s is listed, and no scenario shows it", id)
 	}
-}
-
-func compare[M adk.MessageType](t *testing.T, name string, run func(*testing.T, maker[M]) (string, error), differs bool) {
-	t.Helper()
-	if run == nil {
-		return
-	}
-	eino := outcome(func() (string, error) { return run(t, einos[M]) })
-	our := outcome(func() (string, error) { return run(t, ours[M]) })
-	require.NotContains(t, our, "panic", name)
-	if differs {
-		require.NotEqual(t, eino, our, "%s: it is on the list, and Eino does the same by now", name)
-	} else {
-		require.Equal(t, eino, our, "%s: it is not on the list", name)
-	}
-}
-
-// scenario is a piece of work that both packages do. An empty id says that they
-// do the same.
-type scenario struct {
-	id, name string
-	plain    func(*testing.T, maker[*schema.Message]) (string, error)
-	agentic  func(*testing.T, maker[*schema.AgenticMessage]) (string, error)
 }
 
 var scenarios = []scenario{
@@ -247,39 +350,56 @@ var scenarios = []scenario{
 	{"", "an orphan", orphan[*schema.Message], orphan[*schema.AgenticMessage]},
 }
 
-// run is what scenarios are made of: a middleware over a log, and what it did.
-func (m maker[M]) must(c *reduction.TypedConfig[M]) adk.TypedChatModelAgentMiddleware[M] {
-	mw, err := m(c)
+// emptyResult is what a model reads of a result that is empty.
+func emptyResult[M adk.MessageType](_ *testing.T, m maker[M]) (string, error) {
+	msgs := []M{adktest.User[M]("go"), adktest.Assistant[M]("", adktest.ToolCall{ID: "c", Name: "shell"}), adktest.Result[M]("c", "shell", "")}
+	script := adktest.Script[M](adktest.Say("ok"))
+	wrapped, err := m.must(&reduction.TypedConfig[M]{Backend: &writes{}}).WrapModel(context.Background(), script, nil)
 	if err != nil {
-		panic(err)
+		return "", err
 	}
-	return mw
+	if _, err := wrapped.Generate(context.Background(), msgs); err != nil {
+		return "", err
+	}
+	return adktest.Text(script.Wires()[0].Messages[2]), nil
 }
 
-// clear runs the clear phase on a copy of messages.
-func (m maker[M]) clear(c *reduction.TypedConfig[M], msgs []M, passes int) (string, error) {
-	if c.MaxTokensForClear == 0 {
-		c.MaxTokensForClear = 1
+// listed are the ids of the section on reduction in docs/differences.md.
+func listed(t *testing.T) map[string]bool {
+	t.Helper()
+	text, err := os.ReadFile("../docs/differences.md")
+	require.NoError(t, err)
+	_, section, ok := strings.Cut(string(text), "\n## reduction\n")
+	require.True(t, ok, "no section on reduction")
+	section, _, _ = strings.Cut(section, "\n## ")
+	ids := map[string]bool{}
+	for _, m := range regexp.MustCompile(`(?m)^\| ((?:R|X)-\d+) \|`).FindAllStringSubmatch(section, -1) {
+		ids[m[1]] = true
 	}
-	mw, msgs := m.must(c), copyAll(msgs)
-	for range passes {
-		_, state, err := mw.BeforeModelRewriteState(context.Background(), &adk.TypedChatModelAgentState[M]{Messages: msgs}, nil)
-		if err != nil {
-			return "", err
-		}
-		msgs = state.Messages
-	}
-	return shownAs(msgs), nil
+	return ids
 }
 
-// cut runs the truncation phase in each form.
-func (m maker[M]) cut(c *reduction.TypedConfig[M], tc *adk.ToolContext, chunks ...string) (string, error) {
-	var b strings.Builder
-	for _, f := range forms {
-		out, err := f.run(context.Background(), m.must(c), tc, `{}`, chunks)
-		fmt.Fprintf(&b, "%s: %s %v\n", f.name, plainly(headless(out)), err)
+func compare[M adk.MessageType](t *testing.T, name string, run func(*testing.T, maker[M]) (string, error), differs bool) {
+	t.Helper()
+	if run == nil {
+		return
 	}
-	return b.String(), nil
+	eino := outcome(func() (string, error) { return run(t, einos[M]) })
+	our := outcome(func() (string, error) { return run(t, ours[M]) })
+	require.NotContains(t, our, "panic", name)
+	if differs {
+		require.NotEqual(t, eino, our, "%s: it is on the list, and Eino does the same by now", name)
+	} else {
+		require.Equal(t, eino, our, "%s: it is not on the list", name)
+	}
+}
+
+// scenario is a piece of work that both packages do. An empty id says that they
+// do the same.
+type scenario struct {
+	id, name string
+	plain    func(*testing.T, maker[*schema.Message]) (string, error)
+	agentic  func(*testing.T, maker[*schema.AgenticMessage]) (string, error)
 }
 
 func big(s string) string { return strings.Repeat(s+" ", 400) }
@@ -680,97 +800,6 @@ func writeOnlyNames[M adk.MessageType](_ *testing.T, m maker[M]) (string, error)
 func orphan[M adk.MessageType](_ *testing.T, m maker[M]) (string, error) {
 	return m.clear(&reduction.TypedConfig[M]{Backend: backend.NewMemory(0)}, append([]M{adktest.Result[M]("0", "a", big("zero")), adktest.Assistant[M]("", adktest.ToolCall{ID: "1", Name: "a"}),
 		adktest.Result[M]("1", "a", big("one")), adktest.Result[M]("2", "b", big("two"))}, rounds[M](1, 10)...), 1)
-}
-
-// maker makes a middleware of one of the two packages.
-type maker[M adk.MessageType] func(c *reduction.TypedConfig[M]) (adk.TypedChatModelAgentMiddleware[M], error)
-
-func ours[M adk.MessageType](c *reduction.TypedConfig[M]) (adk.TypedChatModelAgentMiddleware[M], error) {
-	return reduction.NewTyped(context.Background(), c)
-}
-
-// einos also shows that the two packages' types convert into each other.
-func einos[M adk.MessageType](c *reduction.TypedConfig[M]) (adk.TypedChatModelAgentMiddleware[M], error) {
-	out := &theirs.TypedConfig[M]{
-		Backend: c.Backend, SkipTruncation: c.SkipTruncation, SkipClear: c.SkipClear, ReadFileToolName: c.ReadFileToolName, RootDir: c.RootDir,
-		MaxLengthForTrunc: c.MaxLengthForTrunc, TruncExcludeTools: c.TruncExcludeTools, TokenCounter: c.TokenCounter,
-		MaxTokensForClear: c.MaxTokensForClear, ClearRetentionSuffixLimit: c.ClearRetentionSuffixLimit, ClearAtLeastTokens: c.ClearAtLeastTokens,
-		ClearExcludeTools: c.ClearExcludeTools, ClearMessageRewriter: c.ClearMessageRewriter, ClearPostProcess: c.ClearPostProcess,
-	}
-	if f := c.GenTruncOffloadFilePath; f != nil {
-		out.GenTruncOffloadFilePath = func(ctx context.Context, d *theirs.ToolDetail) (string, error) {
-			return f(ctx, (*reduction.ToolDetail)(d))
-		}
-	}
-	if f := c.GenClearOffloadFilePath; f != nil {
-		out.GenClearOffloadFilePath = func(ctx context.Context, d *theirs.ToolDetail) (string, error) {
-			return f(ctx, (*reduction.ToolDetail)(d))
-		}
-	}
-	for name, own := range c.ToolConfig {
-		if out.ToolConfig == nil {
-			out.ToolConfig = map[string]*theirs.ToolReductionConfig{}
-		}
-		out.ToolConfig[name] = einosTool(own)
-	}
-	return theirs.NewTyped(context.Background(), out)
-}
-
-func einosTool(own *reduction.ToolReductionConfig) *theirs.ToolReductionConfig {
-	if own == nil {
-		return nil
-	}
-	out := &theirs.ToolReductionConfig{Backend: own.Backend, SkipTruncation: own.SkipTruncation, SkipClear: own.SkipClear}
-	if f := own.TruncHandler; f != nil {
-		out.TruncHandler = func(ctx context.Context, d *theirs.ToolDetail) (*theirs.TruncResult, error) {
-			r, err := f(ctx, (*reduction.ToolDetail)(d))
-			return (*theirs.TruncResult)(r), err
-		}
-	}
-	if f := own.ClearHandler; f != nil {
-		out.ClearHandler = func(ctx context.Context, d *theirs.ToolDetail) (*theirs.ClearResult, error) {
-			r, err := f(ctx, (*reduction.ToolDetail)(d))
-			return (*theirs.ClearResult)(r), err
-		}
-	}
-	return out
-}
-
-var (
-	anyNotice      = regexp.MustCompile(`(?s)\n?<persisted-output>.*?</persisted-output>`)
-	anyPath        = regexp.MustCompile(`(?:saved to|saved in full to|Full output saved to): (/[^\s]*?)\.?(?:\s|$)`)
-	anyPlaceholder = regexp.MustCompile(`\[(?:Old tool result content cleared|Earlier result removed\. It was not saved\.)\]`)
-)
-
-// plainly takes the wording out of notices: what stays is that there is one, the
-// path in it and whether it names the read tool.
-func plainly(s string) string {
-	s = anyNotice.ReplaceAllStringFunc(s, func(n string) string {
-		out := "[notice"
-		if m := anyPath.FindStringSubmatch(n); m != nil {
-			out += " " + m[1]
-		}
-		if strings.Contains(n, "read_file") {
-			out += " read_file"
-		}
-		return out + "]"
-	})
-	return anyPlaceholder.ReplaceAllString(s, "[placeholder]")
-}
-
-// shownAs renders messages without the wording of notices.
-func shownAs[M adk.MessageType](msgs []M) string {
-	var b strings.Builder
-	for i, m := range msgs {
-		fmt.Fprintf(&b, "%d: %s", i, restOf(m))
-		for _, a := range shapeOf[M]().answers(m) {
-			for _, t := range a.texts {
-				fmt.Fprintf(&b, " | %s", plainly(t))
-			}
-		}
-		b.WriteString("\n")
-	}
-	return b.String()
 }
 
 // outcome runs f and says what came of it, an error or a panic included.

@@ -3,7 +3,7 @@
 
 package reduction_test
 
-// Which tool reads stored content back, what it reads, and what becomes of its pages.
+// Reading back: ProvideReadTool, NewReadTool and other read tools.
 
 import (
 	"context"
@@ -31,8 +31,6 @@ import (
 	"github.com/einolean/einolean/reduction"
 )
 
-const secret = "a secret of somebody else"
-
 // pathsOf gives the results of each call a path outside of RootDir.
 func pathsOf(dir string) func(context.Context, *reduction.ToolDetail) (string, error) {
 	return func(_ context.Context, d *reduction.ToolDetail) (string, error) {
@@ -40,42 +38,47 @@ func pathsOf(dir string) func(context.Context, *reduction.ToolDetail) (string, e
 	}
 }
 
-// asks runs an agent on a history: a tool returns results, by call id, and the
-// model reads a path. It returns the answer.
-func asks[M adk.MessageType](t *testing.T, mw adk.TypedChatModelAgentMiddleware[M], streaming bool, history []M, results map[string]string, path string) (string, []M) {
+func readTool(t testing.TB, files reduction.Backend) tool.InvokableTool {
 	t.Helper()
-	var turns []adktest.Turn
-	for id := range results {
-		turns = append(turns, call(id, "shell", fmt.Sprintf(`{"id":%q}`, id)))
-	}
-	turns = append(turns, call("other", "list", `{}`), call("read", "read_file", fmt.Sprintf(`{"file_path":%q}`, path)), adktest.Say("done"))
-	m := adktest.Script[M](turns...)
-	shell := adktest.Tool(adktest.Streamable, &schema.ToolInfo{Name: "shell"}, func(_ context.Context, args string) (string, error) {
-		return results[strings.TrimSuffix(strings.TrimPrefix(args, `{"id":"`), `"}`)], nil
-	})
-	out := adktest.Agent[M]{Model: m, Streaming: streaming, Handlers: adktest.Handlers(mw), Tools: []tool.BaseTool{shell, adktest.Simple("list", "lists")}}.Run(
-		context.Background(), append(history, adktest.User[M]("go on")))
-	require.NoError(t, out.Err)
-	wires := m.Wires()
-	last := wires[len(wires)-1].Messages
-	for _, r := range adktest.Results(last[len(last)-1]) {
-		if r.ID == "read" {
-			return r.Args, last
+	r, err := reduction.NewReadTool(context.Background(), &reduction.ReadToolConfig{Backend: files})
+	require.NoError(t, err)
+	return r
+}
+
+var pageHead = regexp.MustCompile(`bytes \d+ to \d+ of \d+, between the two lines \S+\n`)
+
+// readBack reads content through the read tool, page by page.
+func readBack(t testing.TB, reader tool.InvokableTool, path string) string {
+	t.Helper()
+	var out strings.Builder
+	for next := 0; ; {
+		answer, err := reader.InvokableRun(context.Background(), fmt.Sprintf(`{"file_path":%q,"byte_offset":%d}`, path, next))
+		require.NoError(t, err)
+		if strings.Contains(answer, "is empty: 0 bytes") {
+			return ""
+		}
+		from, to, size, fence := 0, 0, 0, ""
+		head := pageHead.FindString(answer)
+		_, err = fmt.Sscanf(head, "bytes %d to %d of %d, between the two lines %s", &from, &to, &size, &fence)
+		require.NoError(t, err, "a page of %q: %s", path, answer)
+		require.Equal(t, next, from)
+		_, body, _ := strings.Cut(answer, head+fence+"\n")
+		out.WriteString(body[:to-from])
+		if next = to; to == size {
+			return out.String()
 		}
 	}
-	t.Fatal("no answer")
-	return "", nil
 }
 
 // A store may be the machine's file system, or hold what belongs to others. Setting
 // a handler or a path generator opens none of it.
 //
 //claim:security-11
-func TestTheProvidedToolReadsNothingElseWhateverIsConfigured(t *testing.T) {
-	adktest.Both(t, readsNothingElse[*schema.Message], readsNothingElse[*schema.AgenticMessage])
+func TestProvideReadTool_ReadsNothingElse(t *testing.T) {
+	adktest.Both(t, testProvideReadToolReadsNothingElse[*schema.Message], testProvideReadToolReadsNothingElse[*schema.AgenticMessage])
 }
 
-func readsNothingElse[M adk.MessageType](t *testing.T, streaming bool) {
+func testProvideReadToolReadsNothingElse[M adk.MessageType](t *testing.T, streaming bool) {
 	paths := []string{"/etc/passwd", "/results/shell/of-another-conversation", "/other/tenant/trunc/c", "/toolsearch/../etc/passwd", "/tmp/trunc/../../etc/passwd"}
 	clearHandler := func(context.Context, *reduction.ToolDetail) (*reduction.ClearResult, error) { return nil, nil }
 	truncHandler := func(context.Context, *reduction.ToolDetail) (*reduction.TruncResult, error) { return nil, nil }
@@ -109,15 +112,48 @@ func readsNothingElse[M adk.MessageType](t *testing.T, streaming bool) {
 	}
 }
 
+const secret = "a secret of somebody else"
+
+// asks runs an agent on a history: a tool returns results, by call id, and the
+// model reads a path. It returns the answer.
+func asks[M adk.MessageType](t *testing.T, mw adk.TypedChatModelAgentMiddleware[M], streaming bool, history []M, results map[string]string, path string) (string, []M) {
+	t.Helper()
+	var turns []adktest.Turn
+	for id := range results {
+		turns = append(turns, call(id, "shell", fmt.Sprintf(`{"id":%q}`, id)))
+	}
+	turns = append(turns, call("other", "list", `{}`), call("read", "read_file", fmt.Sprintf(`{"file_path":%q}`, path)), adktest.Say("done"))
+	m := adktest.Script[M](turns...)
+	shell := adktest.Tool(adktest.Streamable, &schema.ToolInfo{Name: "shell"}, func(_ context.Context, args string) (string, error) {
+		return results[strings.TrimSuffix(strings.TrimPrefix(args, `{"id":"`), `"}`)], nil
+	})
+	out := adktest.Agent[M]{Model: m, Streaming: streaming, Handlers: adktest.Handlers(mw), Tools: []tool.BaseTool{shell, adktest.Simple("list", "lists")}}.Run(
+		context.Background(), append(history, adktest.User[M]("go on")))
+	require.NoError(t, out.Err)
+	wires := m.Wires()
+	last := wires[len(wires)-1].Messages
+	for _, r := range adktest.Results(last[len(last)-1]) {
+		if r.ID == "read" {
+			return r.Args, last
+		}
+	}
+	t.Fatal("no answer")
+	return "", nil
+}
+
+func call(id, name, args string) adktest.Turn {
+	return adktest.Do(adktest.ToolCall{ID: id, Name: name, Args: args})
+}
+
 // Where the read tool could not read the path of a generator, the default one takes its place: in the run
 // that stored the result, and in another process.
 //
 //claim:security-11
-func TestTheProvidedToolReadsWhatIsBelowTheRoots(t *testing.T) {
-	adktest.Both(t, readsBelowRoots[*schema.Message], readsBelowRoots[*schema.AgenticMessage])
+func TestProvideReadTool_ReadsBelowRoots(t *testing.T) {
+	adktest.Both(t, testProvideReadToolReadsBelowRoots[*schema.Message], testProvideReadToolReadsBelowRoots[*schema.AgenticMessage])
 }
 
-func readsBelowRoots[M adk.MessageType](t *testing.T, streaming bool) {
+func testProvideReadToolReadsBelowRoots[M adk.MessageType](t *testing.T, streaming bool) {
 	content := strings.Repeat("a line of the result\n", 300)
 	handler := func(_ context.Context, d *reduction.ToolDetail) (*reduction.TruncResult, error) {
 		if d.StreamToolResult != nil {
@@ -152,16 +188,40 @@ func readsBelowRoots[M adk.MessageType](t *testing.T, streaming bool) {
 // The list of tools that package toolsearch stores is for the model to read.
 //
 //claim:security-11
-func TestTheProvidedToolReadsStoredCatalogues(t *testing.T) {
+func TestProvideReadTool_ReadsStoredCatalogs(t *testing.T) {
 	store := backend.NewMemory(0)
 	require.NoError(t, store.Create(context.Background(), backend.CatalogDir+"/catalog-1.txt", strings.NewReader("tool_one\ntool_two\n")))
 	answer, _ := asks(t, typed(t, &reduction.Config{Backend: store, ProvideReadTool: true}), false, nil, nil, "/toolsearch/catalog-1.txt")
 	require.Contains(t, answer, "tool_two")
 }
 
+func TestProvideReadTool_ReadsSeveralBackends(t *testing.T) {
+	general, own := backend.NewMemory(0), backend.NewMemory(0)
+	plain := backendtest.NewFaulty(backend.NewMemory(0), nil).ReadWrite()
+	mw := typed(t, &reduction.Config{Backend: general, MaxLengthForTrunc: 1000, ProvideReadTool: true, ToolConfig: map[string]*reduction.ToolReductionConfig{
+		"own": {Backend: own}, "plain": {Backend: plain},
+	}})
+	run := &einorun.RunContext{}
+	_, err := einorun.Begin(context.Background(), mw, run)
+	require.NoError(t, err)
+	require.Len(t, run.Tools, 1)
+	reader := run.Tools[0].(tool.InvokableTool)
+	for _, f := range forms {
+		for _, name := range []string{"shell", "own", "plain"} {
+			content := strings.Repeat(name+" "+f.name+"\n", 200)
+			out, err := f.run(context.Background(), mw, &adk.ToolContext{Name: name, CallID: "c"}, `{}`, []string{content})
+			require.NoError(t, err)
+			require.Equal(t, content, readBack(t, reader, pathIn(out)), "%s, %s", name, f.name)
+		}
+	}
+	answer, err := reader.InvokableRun(context.Background(), `{"file_path":"/tmp/elsewhere"}`)
+	require.NoError(t, err)
+	require.Contains(t, answer, "No saved result")
+}
+
 // Two tenants share a store, each below a root of its own. Neither reads what the
 // other's conversation stored, whatever its tools return.
-func TestTenantsWithRootsOfTheirOwnDoNotReadEachOther(t *testing.T) {
+func TestProvideReadTool_TenantsDoNotReadEachOther(t *testing.T) {
 	store := backend.NewMemory(0)
 	content := strings.Repeat("belongs to the first tenant\n", 300)
 	config := func(tenant string) *reduction.Config {
@@ -175,39 +235,12 @@ func TestTenantsWithRootsOfTheirOwnDoNotReadEachOther(t *testing.T) {
 	require.NotContains(t, answer, "belongs to")
 }
 
-// adds is a handler that adds tools to an agent.
-type adds[M adk.MessageType] struct {
-	*adk.TypedBaseChatModelAgentMiddleware[M]
-	tools []tool.BaseTool
-}
-
-func (a *adds[M]) Begin(ctx context.Context, rc *einorun.RunContext) (context.Context, error) {
-	rc.Tools = append(slices.Clone(rc.Tools), a.tools...)
-	return ctx, nil
-}
-
-func adding[M adk.MessageType](tools ...tool.BaseTool) adk.TypedChatModelAgentMiddleware[M] {
-	return einorun.New(&adds[M]{&adk.TypedBaseChatModelAgentMiddleware[M]{}, tools})
-}
-
-// serversReadFile is the read_file of a server for files, which knows nothing of
-// the Backend.
-func serversReadFile(size int) tool.BaseTool {
-	info := &schema.ToolInfo{Name: "read_file", Desc: "Read the complete contents of a file.", ParamsOneOf: schema.NewParamsOneOfByParams(map[string]*schema.ParameterInfo{
-		"path": {Type: schema.String}, "head": {Type: schema.Integer}, "tail": {Type: schema.Integer}})}
-	return adktest.Tool(adktest.Invokable, info, func(context.Context, string) (string, error) { return strings.Repeat("x", size), nil })
-}
-
-func call(id, name, args string) adktest.Turn {
-	return adktest.Do(adktest.ToolCall{ID: id, Name: name, Args: args})
-}
-
 //claim:security-25
-func TestAForeignReadToolBesideTheProvidedOneIsAnErrorAtTheStart(t *testing.T) {
-	adktest.Both(t, foreignReadTool[*schema.Message], foreignReadTool[*schema.AgenticMessage])
+func TestProvideReadTool_SecondReadToolIsError(t *testing.T) {
+	adktest.Both(t, testProvideReadToolSecondReadToolIsError[*schema.Message], testProvideReadToolSecondReadToolIsError[*schema.AgenticMessage])
 }
 
-func foreignReadTool[M adk.MessageType](t *testing.T, streaming bool) {
+func testProvideReadToolSecondReadToolIsError[M adk.MessageType](t *testing.T, streaming bool) {
 	ctx := context.Background()
 	files, err := fsmw.NewTyped[M](ctx, &fsmw.MiddlewareConfig{Backend: filesystem.NewInMemoryBackend()})
 	require.NoError(t, err)
@@ -261,15 +294,38 @@ func foreignReadTool[M adk.MessageType](t *testing.T, streaming bool) {
 	}
 }
 
+// adds is a handler that adds tools to an agent.
+type adds[M adk.MessageType] struct {
+	*adk.TypedBaseChatModelAgentMiddleware[M]
+	tools []tool.BaseTool
+}
+
+func (a *adds[M]) Begin(ctx context.Context, rc *einorun.RunContext) (context.Context, error) {
+	rc.Tools = append(slices.Clone(rc.Tools), a.tools...)
+	return ctx, nil
+}
+
+func adding[M adk.MessageType](tools ...tool.BaseTool) adk.TypedChatModelAgentMiddleware[M] {
+	return einorun.New(&adds[M]{&adk.TypedBaseChatModelAgentMiddleware[M]{}, tools})
+}
+
+// serversReadFile is the read_file of a server for files, which knows nothing of
+// the Backend.
+func serversReadFile(size int) tool.BaseTool {
+	info := &schema.ToolInfo{Name: "read_file", Desc: "Read the complete contents of a file.", ParamsOneOf: schema.NewParamsOneOfByParams(map[string]*schema.ParameterInfo{
+		"path": {Type: schema.String}, "head": {Type: schema.Integer}, "tail": {Type: schema.Integer}})}
+	return adktest.Tool(adktest.Invokable, info, func(context.Context, string) (string, error) { return strings.Repeat("x", size), nil })
+}
+
 // A tool that only has the name is like any other tool; it takes the user to say
 // that it is the read tool.
 //
 //claim:security-25
-func TestAForeignToolOfTheDefaultNameIsCutAndCleared(t *testing.T) {
-	adktest.Both(t, foreignIsCut[*schema.Message], foreignIsCut[*schema.AgenticMessage])
+func TestReadFileToolName_UnsetToolIsReduced(t *testing.T) {
+	adktest.Both(t, testReadFileToolNameUnsetToolIsReduced[*schema.Message], testReadFileToolNameUnsetToolIsReduced[*schema.AgenticMessage])
 }
 
-func foreignIsCut[M adk.MessageType](t *testing.T, streaming bool) {
+func testReadFileToolNameUnsetToolIsReduced[M adk.MessageType](t *testing.T, streaming bool) {
 	size := race.Cases(5 << 20)
 	for _, named := range []bool{false, true} {
 		for _, behind := range []bool{false, true} {
@@ -295,11 +351,11 @@ func foreignIsCut[M adk.MessageType](t *testing.T, streaming bool) {
 
 // Eino's file system tools are the natural companion, in both orders: their pages
 // are never cut or stored again, and cleared when they are old.
-func TestEinosFilesystemReadsPagesInBothOrders(t *testing.T) {
-	adktest.Both(t, einosPages[*schema.Message], einosPages[*schema.AgenticMessage])
+func TestReadTool_EinoFilesystemInBothOrders(t *testing.T) {
+	adktest.Both(t, testReadToolEinoFilesystemInBothOrders[*schema.Message], testReadToolEinoFilesystemInBothOrders[*schema.AgenticMessage])
 }
 
-func einosPages[M adk.MessageType](t *testing.T, streaming bool) {
+func testReadToolEinoFilesystemInBothOrders[M adk.MessageType](t *testing.T, streaming bool) {
 	ctx := context.Background()
 	for _, behind := range []bool{false, true} {
 		files := filesystem.NewInMemoryBackend()
@@ -334,7 +390,7 @@ func einosPages[M adk.MessageType](t *testing.T, streaming bool) {
 	}
 }
 
-func TestNewReadToolNamesEveryFieldThatIsWrong(t *testing.T) {
+func TestNewReadTool_ReportsEveryInvalidField(t *testing.T) {
 	fields := func(config *reduction.ReadToolConfig) (out []string) {
 		_, err := reduction.NewReadTool(context.Background(), config)
 		require.Error(t, err)
@@ -360,15 +416,15 @@ func TestNewReadToolNamesEveryFieldThatIsWrong(t *testing.T) {
 
 // An agent that reads back whatever it has lost, page by page and for ever, must
 // neither fill the store nor the conversation.
-func TestAnAgentThatReadsBackAllThatItLostNeverLoops(t *testing.T) {
+func TestReadTool_ReadingEverythingBackTerminates(t *testing.T) {
 	race.Skip(t, "reads hundreds of pages back")
 	for kind, open := range storeKinds {
-		t.Run(kind+"/Message", func(t *testing.T) { readsBackForEver[*schema.Message](t, open) })
-		t.Run(kind+"/AgenticMessage", func(t *testing.T) { readsBackForEver[*schema.AgenticMessage](t, open) })
+		t.Run(kind+"/Message", func(t *testing.T) { testReadToolReadingEverythingBackTerminates[*schema.Message](t, open) })
+		t.Run(kind+"/AgenticMessage", func(t *testing.T) { testReadToolReadingEverythingBackTerminates[*schema.AgenticMessage](t, open) })
 	}
 }
 
-func readsBackForEver[M adk.MessageType](t *testing.T, open func(*testing.T) (reduction.Backend, *backend.Memory)) {
+func testReadToolReadingEverythingBackTerminates[M adk.MessageType](t *testing.T, open func(*testing.T) (reduction.Backend, *backend.Memory)) {
 	const trigger = 4000
 	for seed := range uint64(race.Cases(int(histories() / 5))) {
 		g := newGen[M](seed)
@@ -458,12 +514,12 @@ func lost[M adk.MessageType](s shape[M], msgs []M, n int) string {
 	return paths[n%len(paths)]
 }
 
-func TestAPageOfAFileThatMayChangeIsStoredWhenItIsCleared(t *testing.T) {
-	adktest.Both(t, func(t *testing.T, _ bool) { pageOfASource[*schema.Message](t) }, func(t *testing.T, _ bool) { pageOfASource[*schema.AgenticMessage](t) })
+func TestReadTool_PageOfChangingFileIsStored(t *testing.T) {
+	adktest.Both(t, func(t *testing.T, _ bool) { testReadToolPageOfChangingFileIsStored[*schema.Message](t) }, func(t *testing.T, _ bool) { testReadToolPageOfChangingFileIsStored[*schema.AgenticMessage](t) })
 }
 
-// pageOfASource clears what a read tool read from files that nobody stored.
-func pageOfASource[M adk.MessageType](t *testing.T) {
+// testReadToolPageOfChangingFileIsStored clears what a read tool read from files that nobody stored.
+func testReadToolPageOfChangingFileIsStored[M adk.MessageType](t *testing.T) {
 	for _, path := range []string{"/src/main.go", "src/main.go", "", "/tmp/clear", "/tmp/clear/../../etc/passwd", "/tmp/clear/gone", "/toolsearch/tools"} {
 		store := backendtest.NewFaulty(backend.NewMemory(0), nil)
 		mw := typed(t, &reduction.TypedConfig[M]{Backend: store, MaxTokensForClear: 1})
@@ -478,7 +534,7 @@ func pageOfASource[M adk.MessageType](t *testing.T) {
 }
 
 // A tool may return anything, a page that it made up included.
-func TestAPageOfAnotherToolIsAResultLikeAnyOther(t *testing.T) {
+func TestReadTool_PageOfOtherToolIsReduced(t *testing.T) {
 	memory := backend.NewMemory(0)
 	mw := typed(t, &reduction.Config{Backend: memory, MaxTokensForClear: 1})
 	call := func(id, name, args, text string) []*schema.Message {
@@ -495,12 +551,12 @@ func TestAPageOfAnotherToolIsAResultLikeAnyOther(t *testing.T) {
 
 // A page that the window cannot hold was never seen. Its notice says how much would be, and that
 // much is shown: otherwise the model would repeat the call for ever.
-func TestAPageThatDoesNotFitSaysHowMuchDoes(t *testing.T) {
+func TestReadTool_TooLongPageReportsWhatFits(t *testing.T) {
 	defer func() { require.NoError(t, adk.SetLanguage(adk.LanguageEnglish)) }()
-	adktest.Both(t, fewerBytes[*schema.Message], fewerBytes[*schema.AgenticMessage])
+	adktest.Both(t, testReadToolTooLongPageReportsWhatFits[*schema.Message], testReadToolTooLongPageReportsWhatFits[*schema.AgenticMessage])
 }
 
-func fewerBytes[M adk.MessageType](t *testing.T, streaming bool) {
+func testReadToolTooLongPageReportsWhatFits[M adk.MessageType](t *testing.T, streaming bool) {
 	texts := map[string]string{
 		"prose": strings.Repeat("A sentence of a long report about nothing.\n", 3000), "digits": strings.Repeat("0123456789", 9000), "Chinese": strings.Repeat("一份很长的报告中的一句话。\n", 3000),
 	}
@@ -556,34 +612,62 @@ func bytesThatFit[M adk.MessageType](t *testing.T, msgs []M) (n int) {
 	return n
 }
 
-func readTool(t testing.TB, files reduction.Backend) tool.InvokableTool {
-	t.Helper()
-	r, err := reduction.NewReadTool(context.Background(), &reduction.ReadToolConfig{Backend: files})
-	require.NoError(t, err)
-	return r
+func TestReadTool_PagesAreNotStoredAgain_R09(t *testing.T) {
+	adktest.Both(t, testReadToolPagesAreNotStoredAgain[*schema.Message], testReadToolPagesAreNotStoredAgain[*schema.AgenticMessage])
 }
 
-var pageHead = regexp.MustCompile(`bytes \d+ to \d+ of \d+, between the two lines \S+\n`)
+// testReadToolPagesAreNotStoredAgain has Eino's own file system tools read what was stored.
+func testReadToolPagesAreNotStoredAgain[M adk.MessageType](t *testing.T, streaming bool) {
+	ctx := context.Background()
+	files := filesystem.NewInMemoryBackend()
+	fsTools, err := fsmw.NewTyped[M](ctx, &fsmw.MiddlewareConfig{Backend: files})
+	require.NoError(t, err)
+	long := strings.Repeat("one long line without an end ", 4000)
+	m := adktest.Script[M](
+		adktest.Do(adktest.ToolCall{ID: "c1", Name: "shell", Args: `{}`}),
+		adktest.Do(adktest.ToolCall{ID: "c2", Name: "read_file", Args: `{"file_path":"/tmp/trunc/c1"}`}),
+		adktest.Do(adktest.ToolCall{ID: "c3", Name: "read_file", Args: `{"file_path":"/tmp/trunc/c1"}`}),
+		adktest.Say("done"))
+	a := adktest.Agent[M]{Model: m, Streaming: streaming, Max: 6,
+		Handlers: adktest.Handlers(fsTools, typed(t, &reduction.TypedConfig[M]{Backend: files, MaxTokensForClear: 1})),
+		Tools:    []tool.BaseTool{adktest.Tool(adktest.Invokable, &schema.ToolInfo{Name: "shell"}, func(context.Context, string) (string, error) { return long, nil })}}
+	out := a.Run(ctx, []M{adktest.User[M]("hello")})
+	require.NoError(t, out.Err)
+	got, err := files.LsInfo(ctx, &filesystem.LsInfoRequest{Path: "/tmp/trunc"})
+	require.NoError(t, err)
+	require.Len(t, got, 1, "what was read back was stored again")
+	for _, i := range []int{3, 5} {
+		require.NotContains(t, adktest.Text(out.Messages[i]), "persisted-output")
+	}
+}
 
-// readBack reads content through the read tool, page by page.
-func readBack(t testing.TB, reader tool.InvokableTool, path string) string {
-	t.Helper()
-	var out strings.Builder
-	for next := 0; ; {
-		answer, err := reader.InvokableRun(context.Background(), fmt.Sprintf(`{"file_path":%q,"byte_offset":%d}`, path, next))
-		require.NoError(t, err)
-		if strings.Contains(answer, "is empty: 0 bytes") {
-			return ""
-		}
-		from, to, size, fence := 0, 0, 0, ""
-		head := pageHead.FindString(answer)
-		_, err = fmt.Sscanf(head, "bytes %d to %d of %d, between the two lines %s", &from, &to, &size, &fence)
-		require.NoError(t, err, "a page of %q: %s", path, answer)
-		require.Equal(t, next, from)
-		_, body, _ := strings.Cut(answer, head+fence+"\n")
-		out.WriteString(body[:to-from])
-		if next = to; to == size {
-			return out.String()
+func TestReadTool_OtherReaderKeepsPath_R09(t *testing.T) {
+	for kind, open := range storeKinds {
+		for _, f := range forms {
+			t.Run(kind+"/"+f.name, func(t *testing.T) {
+				store, memory := open(t)
+				mw := typed(t, &reduction.Config{Backend: store, MaxLengthForTrunc: 1000})
+				content := strings.Repeat("a line of the result\n", 500)
+				first, err := f.run(context.Background(), mw, callC, `{}`, []string{content})
+				require.NoError(t, err)
+				path := pathIn(first)
+				for i, args := range []string{`{"command":"cat ` + path + `"}`, `{"command":"cat ` + strings.ReplaceAll(path, "/", `\/`) + `"}`} {
+					tc := &adk.ToolContext{Name: "execute", CallID: fmt.Sprint("again", i)}
+					out, err := f.run(context.Background(), mw, tc, args, []string{content[:500], content[500:]})
+					require.NoError(t, err)
+					require.Equal(t, path, pathIn(out))
+				}
+				if kind == "write only" || f.stream {
+					return // a part of it cannot be told from something new
+				}
+				out, err := f.run(context.Background(), mw, &adk.ToolContext{Name: "execute", CallID: "part"}, `{"command":"tail -n 100 `+path+`"}`, []string{content[len(content)-2100:]})
+				require.NoError(t, err)
+				require.Equal(t, path, pathIn(out))
+				out, err = f.run(context.Background(), mw, &adk.ToolContext{Name: "execute", CallID: "other"}, `{"command":"wc `+path+`"}`, []string{strings.Repeat("not in there", 500)})
+				require.NoError(t, err)
+				require.Equal(t, "/tmp/trunc/other", pathIn(out))
+				require.Equal(t, strings.Repeat("not in there", 500), stored(t, memory, "/tmp/trunc/other"))
+			})
 		}
 	}
 }

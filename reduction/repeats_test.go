@@ -3,7 +3,7 @@
 
 package reduction_test
 
-// Results that equal one which the model sees, and long values in old arguments.
+// The Config fields ReferToRepeats and ClearArgumentsOver.
 
 import (
 	"context"
@@ -30,11 +30,22 @@ import (
 	"github.com/einolean/einolean/store"
 )
 
-func TestARepeatBecomesAReferenceWhenItArrives(t *testing.T) {
-	adktest.EachType(t, repeatsAreReferences[*schema.Message], repeatsAreReferences[*schema.AgenticMessage])
+// talk is n messages of size bytes: questions, calls and results.
+func talk[M adk.MessageType](n, size int) []M {
+	filler := strings.Repeat("some words of a conversation ", size/29+1)[:size]
+	var out []M
+	for i := 0; len(out) < n; i++ {
+		id := fmt.Sprintf("call_%d", i)
+		out = append(out, adktest.User[M](filler), adktest.Assistant[M](filler, adktest.ToolCall{ID: id, Name: "shell", Args: `{}`}), adktest.Result[M](id, "shell", filler))
+	}
+	return out[:n]
 }
 
-func repeatsAreReferences[M adk.MessageType](t *testing.T) {
+func TestReferToRepeats_NewDuplicateBecomesReference(t *testing.T) {
+	adktest.EachType(t, testReferToRepeatsNewDuplicateBecomesReference[*schema.Message], testReferToRepeatsNewDuplicateBecomesReference[*schema.AgenticMessage])
+}
+
+func testReferToRepeatsNewDuplicateBecomesReference[M adk.MessageType](t *testing.T) {
 	s, memory := shapeOf[M](), backend.NewMemory(0)
 	var events []einolean.Event
 	cfg := &reduction.TypedConfig[M]{Backend: memory, Savings: reduction.Savings{ReferToRepeats: true, MinSavingBytes: 50}, MaxTokensForClear: 1 << 40,
@@ -83,11 +94,11 @@ func repeatsAreReferences[M adk.MessageType](t *testing.T) {
 	}
 }
 
-func TestARepeatOfAResultThatIsAboutToBeClearedStaysWhole(t *testing.T) {
-	adktest.EachType(t, aboutToBeCleared[*schema.Message], aboutToBeCleared[*schema.AgenticMessage])
+func TestReferToRepeats_KeepsDuplicateOfResultToClear(t *testing.T) {
+	adktest.EachType(t, testReferToRepeatsKeepsDuplicateOfResultToClear[*schema.Message], testReferToRepeatsKeepsDuplicateOfResultToClear[*schema.AgenticMessage])
 }
 
-func aboutToBeCleared[M adk.MessageType](t *testing.T) {
+func testReferToRepeatsKeepsDuplicateOfResultToClear[M adk.MessageType](t *testing.T) {
 	msgs := append(rounds[M](1, 900), rounds[M](1, 900)[1:]...)
 	for name, cfg := range map[string]reduction.TypedConfig[M]{
 		"threshold": {MaxTokensForClear: 1}, "window": {MaxTokensForClear: 1 << 40, WindowTokens: 500},
@@ -99,7 +110,7 @@ func aboutToBeCleared[M adk.MessageType](t *testing.T) {
 	}
 }
 
-func TestARepeatStaysWholeWhereItCannotBeStoredOrMustNotBeTouched(t *testing.T) {
+func TestReferToRepeats_KeepsUnstoredAndExcluded(t *testing.T) {
 	down := backendtest.NewFaulty(backend.NewMemory(0), backendtest.Every(backendtest.Fault{Mode: backendtest.Fail}))
 	handler := func(context.Context, *reduction.ToolDetail) (*reduction.ClearResult, error) { return nil, nil }
 	for name, cfg := range map[string]*reduction.Config{
@@ -116,7 +127,7 @@ func TestARepeatStaysWholeWhereItCannotBeStoredOrMustNotBeTouched(t *testing.T) 
 	}
 }
 
-func TestACallThatNamesItselfBadlyIsNotQuoted(t *testing.T) {
+func TestReferToRepeats_DoesNotQuoteInvalidIDs(t *testing.T) {
 	memory := backend.NewMemory(0)
 	mw := typed(t, &reduction.Config{Backend: memory, Savings: reduction.Savings{ReferToRepeats: true}})
 	for _, id := range hostileIDs {
@@ -133,7 +144,7 @@ func TestACallThatNamesItselfBadlyIsNotQuoted(t *testing.T) {
 	}
 }
 
-func TestLookingForRepeatsAllocatesNothingIfThereIsNone(t *testing.T) {
+func TestReferToRepeats_NoDuplicateAllocatesNothing(t *testing.T) {
 	ctx := context.Background()
 	mw := typed(t, &reduction.Config{Backend: backend.NewMemory(0), Savings: reduction.Savings{ReferToRepeats: true}, ProvideReadTool: true})
 	ctx, err := einorun.Begin(ctx, mw, &einorun.RunContext{})
@@ -150,121 +161,12 @@ func TestLookingForRepeatsAllocatesNothingIfThereIsNone(t *testing.T) {
 	require.Zero(t, race.Allocations(20, func() { _, _, _ = mw.BeforeModelRewriteState(ctx, state, nil) }))
 }
 
-var argumentPath = regexp.MustCompile(`(?:saved in full to|保存到): ([^\n]+)\n`)
-
-// originalArguments puts the stored values back into arguments.
-func originalArguments(t *testing.T, memory store.RangeReader, v any) any {
-	switch v := v.(type) {
-	case string:
-		m := argumentPath.FindStringSubmatch(v)
-		if m == nil || !strings.HasPrefix(v, "[V") && !strings.HasPrefix(v, "[值") {
-			return v
-		}
-		content := stored(t, memory, m[1])
-		var value any
-		if content != "" && strings.Contains("{[\"", content[:1]) {
-			if json.Unmarshal([]byte(content), &value) == nil {
-				return value
-			}
-		}
-		return content
-	case []any:
-		for i := range v {
-			v[i] = originalArguments(t, memory, v[i])
-		}
-	case map[string]any:
-		for k := range v {
-			v[k] = originalArguments(t, memory, v[k])
-		}
-	}
-	return v
-}
-
-func TestOldArgumentsKeepTheirShapeAndTheirValuesStayReadable(t *testing.T) {
+func TestReferToRepeats_FailingStoreLosesNothing(t *testing.T) {
 	race.Skip(t, "random arguments, encoded and decoded")
-	adktest.EachType(t, oldArguments[*schema.Message], oldArguments[*schema.AgenticMessage])
+	adktest.EachType(t, testReferToRepeatsFailingStoreLosesNothing[*schema.Message], testReferToRepeatsFailingStoreLosesNothing[*schema.AgenticMessage])
 }
 
-func oldArguments[M adk.MessageType](t *testing.T) {
-	for seed := range uint64(race.Cases(int(10 * histories()))) {
-		g := newGen[M](seed)
-		memory := backend.NewMemory(0)
-		over := []int{1, 200, 1000}[g.IntN(3)]
-		cfg := &reduction.TypedConfig[M]{Backend: memory, MaxTokensForClear: 1, Savings: reduction.Savings{ClearArgumentsOver: over}}
-		var msgs []M
-		for i := range 1 + g.IntN(4) {
-			id := fmt.Sprint(g.id(), i)
-			args := g.arguments()
-			msgs = append(msgs, adktest.Assistant[M]("", adktest.ToolCall{ID: id, Name: "write", Args: args}), adktest.Result[M](id, "write", []string{"ok", g.content()}[g.IntN(2)]))
-		}
-		given := copyAll(msgs)
-		msgs = append(msgs, rounds[M](1, 10)...)
-		out := before(t, typed(t, cfg), msgs)
-		for i, m := range given {
-			require.Equal(t, m, msgs[i], "seed %d: what was handed over has changed", seed)
-			was, is := adktest.Calls(m), adktest.Calls(out[i])
-			for j := range was {
-				if was[j].Args == is[j].Args {
-					continue
-				}
-				require.Less(t, len(is[j].Args), len(was[j].Args), "seed %d", seed)
-				var before, after any
-				require.NoError(t, json.Unmarshal([]byte(was[j].Args), &before))
-				require.NoError(t, json.Unmarshal([]byte(is[j].Args), &after), "seed %d: %s", seed, is[j].Args)
-				require.IsType(t, map[string]any{}, after)
-				require.Equal(t, before, originalArguments(t, memory, after), "seed %d: %s", seed, is[j].Args)
-			}
-		}
-		require.Equal(t, out, before(t, typed(t, cfg), out), "seed %d: a second pass changed something", seed)
-		later := resumed(t, out)
-		require.Equal(t, later, before(t, typed(t, cfg), later), "seed %d: resumed", seed)
-		require.Equal(t, out, before(t, typed(t, cfg), msgs), "seed %d: a history that was kept whole", seed)
-	}
-}
-
-// arguments is what a model may write.
-func (g *gen[M]) arguments() string {
-	var value func(depth int) any
-	value = func(depth int) any {
-		switch n := g.IntN(8); {
-		case n < 2 && depth < 4:
-			list := []any{}
-			for range g.IntN(6) {
-				list = append(list, value(depth+1))
-			}
-			return list
-		case n < 4 && depth < 4:
-			object := map[string]any{}
-			for i := range g.IntN(5) {
-				object[fmt.Sprint("key \"", i)] = value(depth + 1)
-			}
-			return object
-		case n == 4:
-			return g.IntN(1000)
-		case n == 5:
-			return strings.Repeat("\u2028<\"\\quoted\\\" \u00e9\U0001F642 ", g.IntN(80))
-		}
-		return strings.Repeat("a line of code\n", g.IntN(200))
-	}
-	switch g.IntN(12) {
-	case 0:
-		return strings.Repeat("not JSON ", 300)
-	case 1:
-		return render([]any{value(0), strings.Repeat("in a list ", 200)})
-	case 2:
-		return " {  \"a\" : \"" + strings.Repeat("x", 2000) + "\" , \"n\":[1, 2,3] }\n"
-	case 3:
-		return `{"lone":"\ud800` + strings.Repeat("y", 2000) + `","ok":true}`
-	}
-	return render(map[string]any{"path": "/a", "content": value(0), "edits": []any{value(1), value(1)}})
-}
-
-func TestRepeatsAndArgumentsLoseNothingWhenTheStoreBreaks(t *testing.T) {
-	race.Skip(t, "random arguments, encoded and decoded")
-	adktest.EachType(t, repeatsWithFaults[*schema.Message], repeatsWithFaults[*schema.AgenticMessage])
-}
-
-func repeatsWithFaults[M adk.MessageType](t *testing.T) {
+func testReferToRepeatsFailingStoreLosesNothing[M adk.MessageType](t *testing.T) {
 	changed := 0
 	for seed := range 10 * histories() {
 		g := newGen[M](seed)
@@ -308,7 +210,116 @@ func repeatsWithFaults[M adk.MessageType](t *testing.T) {
 	require.Greater(t, changed, 100)
 }
 
-func TestArgumentsStayWhereTheyCannotBeStoredOrMustNotBeTouched(t *testing.T) {
+var argumentPath = regexp.MustCompile(`(?:saved in full to|保存到): ([^\n]+)\n`)
+
+// originalArguments puts the stored values back into arguments.
+func originalArguments(t *testing.T, memory store.RangeReader, v any) any {
+	switch v := v.(type) {
+	case string:
+		m := argumentPath.FindStringSubmatch(v)
+		if m == nil || !strings.HasPrefix(v, "[V") && !strings.HasPrefix(v, "[值") {
+			return v
+		}
+		content := stored(t, memory, m[1])
+		var value any
+		if content != "" && strings.Contains("{[\"", content[:1]) {
+			if json.Unmarshal([]byte(content), &value) == nil {
+				return value
+			}
+		}
+		return content
+	case []any:
+		for i := range v {
+			v[i] = originalArguments(t, memory, v[i])
+		}
+	case map[string]any:
+		for k := range v {
+			v[k] = originalArguments(t, memory, v[k])
+		}
+	}
+	return v
+}
+
+// arguments is what a model may write.
+func (g *gen[M]) arguments() string {
+	var value func(depth int) any
+	value = func(depth int) any {
+		switch n := g.IntN(8); {
+		case n < 2 && depth < 4:
+			list := []any{}
+			for range g.IntN(6) {
+				list = append(list, value(depth+1))
+			}
+			return list
+		case n < 4 && depth < 4:
+			object := map[string]any{}
+			for i := range g.IntN(5) {
+				object[fmt.Sprint("key \"", i)] = value(depth + 1)
+			}
+			return object
+		case n == 4:
+			return g.IntN(1000)
+		case n == 5:
+			return strings.Repeat("\u2028<\"\\quoted\\\" \u00e9\U0001F642 ", g.IntN(80))
+		}
+		return strings.Repeat("a line of code\n", g.IntN(200))
+	}
+	switch g.IntN(12) {
+	case 0:
+		return strings.Repeat("not JSON ", 300)
+	case 1:
+		return render([]any{value(0), strings.Repeat("in a list ", 200)})
+	case 2:
+		return " {  \"a\" : \"" + strings.Repeat("x", 2000) + "\" , \"n\":[1, 2,3] }\n"
+	case 3:
+		return `{"lone":"\ud800` + strings.Repeat("y", 2000) + `","ok":true}`
+	}
+	return render(map[string]any{"path": "/a", "content": value(0), "edits": []any{value(1), value(1)}})
+}
+
+func TestClearArgumentsOver_KeepsShapeAndReadableValues(t *testing.T) {
+	race.Skip(t, "random arguments, encoded and decoded")
+	adktest.EachType(t, testClearArgumentsOverKeepsShapeAndReadableValues[*schema.Message], testClearArgumentsOverKeepsShapeAndReadableValues[*schema.AgenticMessage])
+}
+
+func testClearArgumentsOverKeepsShapeAndReadableValues[M adk.MessageType](t *testing.T) {
+	for seed := range uint64(race.Cases(int(10 * histories()))) {
+		g := newGen[M](seed)
+		memory := backend.NewMemory(0)
+		over := []int{1, 200, 1000}[g.IntN(3)]
+		cfg := &reduction.TypedConfig[M]{Backend: memory, MaxTokensForClear: 1, Savings: reduction.Savings{ClearArgumentsOver: over}}
+		var msgs []M
+		for i := range 1 + g.IntN(4) {
+			id := fmt.Sprint(g.id(), i)
+			args := g.arguments()
+			msgs = append(msgs, adktest.Assistant[M]("", adktest.ToolCall{ID: id, Name: "write", Args: args}), adktest.Result[M](id, "write", []string{"ok", g.content()}[g.IntN(2)]))
+		}
+		given := copyAll(msgs)
+		msgs = append(msgs, rounds[M](1, 10)...)
+		out := before(t, typed(t, cfg), msgs)
+		for i, m := range given {
+			require.Equal(t, m, msgs[i], "seed %d: what was handed over has changed", seed)
+			was, is := adktest.Calls(m), adktest.Calls(out[i])
+			for j := range was {
+				if was[j].Args == is[j].Args {
+					continue
+				}
+				require.Less(t, len(is[j].Args), len(was[j].Args), "seed %d", seed)
+				var before, after any
+				require.NoError(t, json.Unmarshal([]byte(was[j].Args), &before))
+				require.NoError(t, json.Unmarshal([]byte(is[j].Args), &after), "seed %d: %s", seed, is[j].Args)
+				require.IsType(t, map[string]any{}, after)
+				require.Equal(t, before, originalArguments(t, memory, after), "seed %d: %s", seed, is[j].Args)
+			}
+		}
+		require.Equal(t, out, before(t, typed(t, cfg), out), "seed %d: a second pass changed something", seed)
+		later := resumed(t, out)
+		require.Equal(t, later, before(t, typed(t, cfg), later), "seed %d: resumed", seed)
+		require.Equal(t, out, before(t, typed(t, cfg), msgs), "seed %d: a history that was kept whole", seed)
+	}
+}
+
+func TestClearArgumentsOver_KeepsUnstoredAndExcluded(t *testing.T) {
 	args := render(map[string]any{"content": strings.Repeat("code\n", 500)})
 	down := backendtest.NewFaulty(backend.NewMemory(0), backendtest.Every(backendtest.Fault{Mode: backendtest.Fail}))
 	handler := func(context.Context, *reduction.ToolDetail) (*reduction.ClearResult, error) { return nil, nil }
@@ -329,11 +340,11 @@ func TestArgumentsStayWhereTheyCannotBeStoredOrMustNotBeTouched(t *testing.T) {
 }
 
 // Of two arguments, the one that could be stored is replaced, and the other stays.
-func TestArgumentsAreReplacedOneByOne(t *testing.T) {
-	adktest.EachType(t, replacedOneByOne[*schema.Message], replacedOneByOne[*schema.AgenticMessage])
+func TestClearArgumentsOver_ReplacesEachAlone(t *testing.T) {
+	adktest.EachType(t, testClearArgumentsOverReplacesEachAlone[*schema.Message], testClearArgumentsOverReplacesEachAlone[*schema.AgenticMessage])
 }
 
-func replacedOneByOne[M adk.MessageType](t *testing.T) {
+func testClearArgumentsOverReplacesEachAlone[M adk.MessageType](t *testing.T) {
 	texts := map[string]string{"first": strings.Repeat("first line\n", 200), "second": strings.Repeat("second line\n", 200)}
 	stays := map[string]int{}
 	for _, fails := range []string{"first line", "second line"} {

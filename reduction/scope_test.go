@@ -3,7 +3,7 @@
 
 package reduction_test
 
-// One store for several tenants.
+// store.Scoped in whole agents.
 
 import (
 	"context"
@@ -31,7 +31,6 @@ import (
 	"github.com/einolean/einolean/internal/dev/backendtest"
 	"github.com/einolean/einolean/internal/dev/race"
 	"github.com/einolean/einolean/reduction"
-	"github.com/einolean/einolean/reduction/internal/offload"
 	"github.com/einolean/einolean/store"
 )
 
@@ -40,15 +39,7 @@ func as(key string) store.Scope {
 	return store.Scope{Key: func(context.Context) (string, error) { return key, nil }}
 }
 
-type tenantKey struct{}
-
-// byTenant is a scope whose key is in the context.
-var byTenant = store.Scope{Key: func(ctx context.Context) (string, error) {
-	tenant, _ := ctx.Value(tenantKey{}).(string)
-	return tenant, nil
-}}
-
-func TestAScopedStoreHasTheInterfacesOfItsStore(t *testing.T) {
+func TestScoped_HasInterfacesOfItsStore(t *testing.T) {
 	m := backend.NewMemory(0)
 	for _, kept := range append(powerSets(m), m) {
 		scoped := store.Scoped(kept, as("a"))
@@ -68,6 +59,53 @@ func TestAScopedStoreHasTheInterfacesOfItsStore(t *testing.T) {
 		require.Equal(t, [4]bool{}, powersOf(scopedToo))
 	}
 	require.Nil(t, store.Scoped(nil, as("a")))
+}
+
+// TestScoped_NoTwoScopesShareFile: whatever keys and paths are, each key and path has a file of
+// its own, below the directories of its key, on file systems that ignore case too.
+//
+//claim:store-07 security-07 security-58
+func TestScoped_NoTwoScopesShareFile(t *testing.T) {
+	random := rand.New(rand.NewPCG(1, 2))
+	keys := append([]string(nil), scopeKeys...)
+	for range 300 {
+		b := make([]byte, 1+random.IntN(6))
+		for i := range b {
+			b[i] = "aAbB/.=:2f-\xc3\xa9"[random.IntN(13)]
+		}
+		keys = append(keys, string(b))
+	}
+	slices.Sort(keys)
+	paths := []string{"/tmp/trunc/x", "c", "b/c", "../a/c", "/../../a/c", "a/../../b/c", "..", ".", "", "x\x00y", "b/=files/c", "=files/c", "=files=/c", "42/=files/tmp/trunc/x"}
+	owner := make(map[string]string)
+	for _, key := range slices.Compact(keys) {
+		for _, path := range paths {
+			inner := &recorder{Memory: backend.NewMemory(0)}
+			call := ways(store.Scoped(inner, as(key)))
+			_ = call["Write"](t.Context(), path)
+			for _, file := range inner.paths {
+				parts := strings.Split(file, "/")
+				require.Empty(t, parts[0], "%q is not absolute", file)
+				require.NotContains(t, []string{"", ".", ".."}, parts[1], "the directory of key %q", key)
+				require.NotContains(t, parts[2:], "..", "key %q", key)
+				name, err := backend.Name(path)
+				require.NoError(t, err, "%q is no path", path)
+				mine := fmt.Sprintf("%q %q", key, name)
+				if other, known := owner[strings.ToLower(file)]; known {
+					require.Equal(t, other, mine, "%q", file)
+				}
+				owner[strings.ToLower(file)] = mine
+			}
+			for way, each := range call {
+				asked := inner.paths
+				_ = each(t.Context(), path)
+				for _, file := range inner.paths {
+					require.True(t, slices.Contains(asked, file) || strings.HasPrefix(way, "CreateAny") && strings.HasSuffix(file, "x"), "%s asks for %q", way, file)
+				}
+			}
+		}
+	}
+	require.Greater(t, len(owner), 2000)
 }
 
 // recorder keeps the paths that a store was asked for.
@@ -146,56 +184,9 @@ var scopeKeys = []string{
 	strings.Repeat("k", 128), strings.Repeat("k", 129), strings.Repeat("k", 10_000), strings.Repeat("K", 129), strings.Repeat("k/", 100),
 }
 
-// TestNoTwoScopesShareAFile: whatever keys and paths are, each key and path has a file of
-// its own, below the directories of its key, on file systems that ignore case too.
-//
-//claim:store-07 security-07 security-58
-func TestNoTwoScopesShareAFile(t *testing.T) {
-	random := rand.New(rand.NewPCG(1, 2))
-	keys := append([]string(nil), scopeKeys...)
-	for range 300 {
-		b := make([]byte, 1+random.IntN(6))
-		for i := range b {
-			b[i] = "aAbB/.=:2f-\xc3\xa9"[random.IntN(13)]
-		}
-		keys = append(keys, string(b))
-	}
-	slices.Sort(keys)
-	paths := []string{"/tmp/trunc/x", "c", "b/c", "../a/c", "/../../a/c", "a/../../b/c", "..", ".", "", "x\x00y", "b/=files/c", "=files/c", "=files=/c", "42/=files/tmp/trunc/x"}
-	owner := make(map[string]string)
-	for _, key := range slices.Compact(keys) {
-		for _, path := range paths {
-			inner := &recorder{Memory: backend.NewMemory(0)}
-			call := ways(store.Scoped(inner, as(key)))
-			_ = call["Write"](t.Context(), path)
-			for _, file := range inner.paths {
-				parts := strings.Split(file, "/")
-				require.Empty(t, parts[0], "%q is not absolute", file)
-				require.NotContains(t, []string{"", ".", ".."}, parts[1], "the directory of key %q", key)
-				require.NotContains(t, parts[2:], "..", "key %q", key)
-				name, err := backend.Name(path)
-				require.NoError(t, err, "%q is no path", path)
-				mine := fmt.Sprintf("%q %q", key, name)
-				if other, known := owner[strings.ToLower(file)]; known {
-					require.Equal(t, other, mine, "%q", file)
-				}
-				owner[strings.ToLower(file)] = mine
-			}
-			for way, each := range call {
-				asked := inner.paths
-				_ = each(t.Context(), path)
-				for _, file := range inner.paths {
-					require.True(t, slices.Contains(asked, file) || strings.HasPrefix(way, "CreateAny") && strings.HasSuffix(file, "x"), "%s asks for %q", way, file)
-				}
-			}
-		}
-	}
-	require.Greater(t, len(owner), 2000)
-}
-
-// TestAKeyIsADirectoryAndItsLevelsAreDirectoriesBelow: what an owner deletes or counts by a
+// TestScoped_KeyIsDirectory: what an owner deletes or counts by a
 // key, in the store itself or in its scope, is what was stored under that key and below.
-func TestAKeyIsADirectoryAndItsLevelsAreDirectoriesBelow(t *testing.T) {
+func TestScoped_KeyIsDirectory(t *testing.T) {
 	ctx := t.Context()
 	dir, err := store.NewDir(t.TempDir())
 	require.NoError(t, err)
@@ -226,15 +217,15 @@ func TestAKeyIsADirectoryAndItsLevelsAreDirectoriesBelow(t *testing.T) {
 	}
 }
 
-// TestADeletedTenantLeavesNothingAndTheOthersWhole runs the lines of docs/scaling.md.
+// TestScoped_DeletedTenantLeavesOthersWhole runs the lines of docs/scaling.md.
 //
 //claim:operations-06 store-08
-func TestADeletedTenantLeavesNothingAndTheOthersWhole(t *testing.T) {
+func TestScoped_DeletedTenantLeavesOthersWhole(t *testing.T) {
 	dir, err := store.NewDir(t.TempDir())
 	require.NoError(t, err)
 	defer dir.Close()
-	deletesATenant(t, store.NewMemory(0), 3)
-	deletesATenant(t, dir, 1)
+	testScopedDeletedTenantLeavesOthersWhole(t, store.NewMemory(0), 3)
+	testScopedDeletedTenantLeavesOthersWhole(t, dir, 1)
 
 	page, err := os.ReadFile("../docs/scaling.md")
 	require.NoError(t, err)
@@ -247,7 +238,7 @@ func TestADeletedTenantLeavesNothingAndTheOthersWhole(t *testing.T) {
 	require.Contains(t, string(page), strings.ReplaceAll(strings.TrimSpace(lines), "\n\t", "\n"))
 }
 
-func deletesATenant(t *testing.T, files interface {
+func testScopedDeletedTenantLeavesOthersWhole(t *testing.T, files interface {
 	reduction.Backend
 	store.Cleaner
 }, conversations int) {
@@ -289,20 +280,8 @@ func deletesATenant(t *testing.T, files interface {
 	}
 }
 
-var errNoSession = errors.New("no session")
-
-// badScopes are all the ways in which a scope can fail.
-var badScopes = map[string]store.Scope{
-	"no function":   {},
-	"empty key":     as(""),
-	"error":         {Key: func(context.Context) (string, error) { return "a", errNoSession }},
-	"missing file":  {Key: func(context.Context) (string, error) { return "a", fs.ErrNotExist }},
-	"existing file": {Key: func(context.Context) (string, error) { return "a", fs.ErrExist }},
-	"panic":         {Key: func(context.Context) (string, error) { panic("no session") }},
-}
-
 //claim:security-08 security-49
-func TestAScopeWithoutAKeyReachesNothing(t *testing.T) {
+func TestScoped_WithoutKeyReachesNothing(t *testing.T) {
 	for name, scope := range badScopes {
 		inner := &recorder{Memory: backend.NewMemory(0)}
 		for way, call := range ways(store.Scoped(inner, scope)) {
@@ -317,27 +296,39 @@ func TestAScopeWithoutAKeyReachesNothing(t *testing.T) {
 	require.ErrorIs(t, err, errNoSession)
 }
 
-// TestAScopeWithoutAKeyKeepsTheResult: in a whole agent the run goes on, the result
+var errNoSession = errors.New("no session")
+
+// badScopes are all the ways in which a scope can fail.
+var badScopes = map[string]store.Scope{
+	"no function":   {},
+	"empty key":     as(""),
+	"error":         {Key: func(context.Context) (string, error) { return "a", errNoSession }},
+	"missing file":  {Key: func(context.Context) (string, error) { return "a", fs.ErrNotExist }},
+	"existing file": {Key: func(context.Context) (string, error) { return "a", fs.ErrExist }},
+	"panic":         {Key: func(context.Context) (string, error) { panic("no session") }},
+}
+
+// TestScoped_WithoutKeyKeepsResult: in a whole agent the run goes on, the result
 // stays in the conversation, and nothing is stored.
 //
 //claim:security-08 security-49
-func TestAScopeWithoutAKeyKeepsTheResult(t *testing.T) {
+func TestScoped_WithoutKeyKeepsResult(t *testing.T) {
 	for name, scope := range badScopes {
 		t.Run(name, func(t *testing.T) {
 			inner := &recorder{Memory: backend.NewMemory(0)}
 			adktest.Both(t,
 				func(t *testing.T, streaming bool) {
-					keepsTheResult[*schema.Message](t, store.Scoped(inner, scope), streaming)
+					testScopedWithoutKeyKeepsResult[*schema.Message](t, store.Scoped(inner, scope), streaming)
 				},
 				func(t *testing.T, streaming bool) {
-					keepsTheResult[*schema.AgenticMessage](t, store.Scoped(inner, scope), streaming)
+					testScopedWithoutKeyKeepsResult[*schema.AgenticMessage](t, store.Scoped(inner, scope), streaming)
 				})
 			require.Empty(t, inner.paths)
 		})
 	}
 }
 
-func keepsTheResult[M adk.MessageType](t *testing.T, kept reduction.Backend, streaming bool) {
+func testScopedWithoutKeyKeepsResult[M adk.MessageType](t *testing.T, kept reduction.Backend, streaming bool) {
 	mw, err := reduction.NewTyped(t.Context(), &reduction.TypedConfig[M]{Backend: kept, ProvideReadTool: true, MaxLengthForTrunc: 4000})
 	require.NoError(t, err)
 	result := strings.Repeat("a line of the report\n", 1000)
@@ -352,9 +343,9 @@ func keepsTheResult[M adk.MessageType](t *testing.T, kept reduction.Backend, str
 	require.Equal(t, result, results[0].Args)
 }
 
-// TestAWriteOnlyStoreIsNotWrittenOverInAnyScope: neither by another middleware over the
+// TestScoped_WriteOnlyStoreIsNotOverwritten: neither by another middleware over the
 // same store and scope, nor by another scope.
-func TestAWriteOnlyStoreIsNotWrittenOverInAnyScope(t *testing.T) {
+func TestScoped_WriteOnlyStoreIsNotOverwritten(t *testing.T) {
 	inner := backend.NewMemory(0)
 	kept := backendtest.NewFaulty(inner, nil).WriteOnly()
 	wrapped := &struct{ reduction.Backend }{kept}
@@ -376,11 +367,16 @@ func TestAWriteOnlyStoreIsNotWrittenOverInAnyScope(t *testing.T) {
 	}
 }
 
-// writeOnlyName is where content goes in a store that can only write.
-func writeOnlyName(path, content string) string { return path + "-" + offload.SumOf(content) }
+type tenantKey struct{}
+
+// byTenant is a scope whose key is in the context.
+var byTenant = store.Scope{Key: func(ctx context.Context) (string, error) {
+	tenant, _ := ctx.Value(tenantKey{}).(string)
+	return tenant, nil
+}}
 
 //claim:store-26
-func TestAScopeStoresNoMoreThanItMay(t *testing.T) {
+func TestScoped_LimitIsKept(t *testing.T) {
 	ctx := context.Background()
 	memory := store.NewMemory(0)
 	scoped := func(key string) reduction.Backend {
@@ -421,11 +417,11 @@ func TestAScopeStoresNoMoreThanItMay(t *testing.T) {
 	}
 }
 
-// TestTheLimitOfAScopeIsNotForgotten: neither by a store that can count what it has, nor by
+// TestScoped_LimitIsRemembered: neither by a store that can count what it has, nor by
 // one that cannot, however many scopes there are.
 //
 //claim:security-57
-func TestTheLimitOfAScopeIsNotForgotten(t *testing.T) {
+func TestScoped_LimitIsRemembered(t *testing.T) {
 	race.Skip(t, "uses 33,000 scopes")
 	ctx := context.Background()
 	memory := backend.NewMemory(0)
@@ -444,8 +440,8 @@ func TestTheLimitOfAScopeIsNotForgotten(t *testing.T) {
 	}
 }
 
-// TestAFileThatIsWrittenAgainCountsOnce: whatever the store can do.
-func TestAFileThatIsWrittenAgainCountsOnce(t *testing.T) {
+// TestScoped_RewrittenFileCountsOnce: whatever the store can do.
+func TestScoped_RewrittenFileCountsOnce(t *testing.T) {
 	ctx := context.Background()
 	for i, kept := range append(powerSets(backend.NewMemory(0)), store.NewMemory(0)) {
 		scoped := store.Scoped(kept, store.Scope{MaxBytes: 100, Key: as(fmt.Sprint("key", i)).Key})

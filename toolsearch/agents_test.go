@@ -36,32 +36,32 @@ func TestAgents_SubAgentsSearchSeparately(t *testing.T) {
 func testAgentsSubAgentsSearchSeparately[M adk.MessageType](t *testing.T, streaming bool) {
 	ctx, s := context.Background(), ourSide[M](streaming)
 	for _, shared := range []bool{false, true} {
-		outer := s.mustBuild(t, simples("a1", "a2")...)
+		outer := s.mustBuild(t, simpleTools("a1", "a2")...)
 		inner := outer
 		if !shared {
-			inner = s.mustBuild(t, simples("a1", "b1")...)
+			inner = s.mustBuild(t, simpleTools("a1", "b1")...)
 		}
-		inside := adktest.Script[M](adktest.Do(searchFor("i1", "a1")), adktest.Do(callOf("i2", "a1")), adktest.Say("inner done"))
+		inside := adktest.Script[M](adktest.Do(searchCall("i1", "a1")), adktest.Do(toolCall("i2", "a1")), adktest.Say("inner done"))
 		sub, err := adk.NewTypedChatModelAgent[M](ctx, &adk.TypedChatModelAgentConfig[M]{Name: "sub", Description: "a sub agent", Model: inside, Handlers: adktest.Handlers(inner)})
 		require.NoError(t, err)
 		own := []tool.BaseTool{adk.NewTypedAgentTool[M](ctx, sub)}
 		ask2 := adktest.ToolCall{ID: "2", Name: "sub", Args: `{"request":"do it"}`}
-		tr := s.run(ask[M](), own, []adktest.Turn{adktest.Do(searchFor("1", "a2")), adktest.Do(ask2, callOf("3", "a2")), adktest.Do(callOf("4", "a1"))}, outer)
+		tr := s.run(userRequest[M](), own, []adktest.Turn{adktest.Do(searchCall("1", "a2")), adktest.Do(ask2, toolCall("3", "a2")), adktest.Do(toolCall("4", "a1"))}, outer)
 		require.NoError(t, tr.Err)
 		require.Equal(t, "inner done", tr.result("2"))
 		require.Equal(t, `echo {"value":"x"}`, tr.result("3"))
 		require.Contains(t, tr.result("4"), "did not run", "the sub agent loaded it, not this one")
 		require.Equal(t, "0:sub,tool_search 1:sub,tool_search,a2 2:sub,tool_search,a2 3:sub,tool_search,a2,a1", tr.tools())
-		require.Equal(t, "0:tool_search 1:tool_search,a1 2:tool_search,a1", trial[M]{wires: inside.Wires()}.tools())
+		require.Equal(t, "0:tool_search 1:tool_search,a1 2:tool_search,a1", runResult[M]{wires: inside.Wires()}.tools())
 	}
 }
 
 func TestAgents_AgentAsHiddenTool(t *testing.T) {
-	bothSides(t, func(t *testing.T, eino, ours side[*schema.Message]) {
+	bothSides(t, func(t *testing.T, eino, ours implementation[*schema.Message]) {
 		hiddenAgent(t, eino, einoSide[*schema.Message](eino.streaming))
 		hiddenAgent(t, ours, ours)
 		hiddenAgent(t, ours, ourSide[*schema.AgenticMessage](ours.streaming))
-	}, func(t *testing.T, eino, ours side[*schema.AgenticMessage]) {
+	}, func(t *testing.T, eino, ours implementation[*schema.AgenticMessage]) {
 		hiddenAgent(t, eino, einoSide[*schema.AgenticMessage](eino.streaming))
 		hiddenAgent(t, ours, ours)
 		hiddenAgent(t, ours, ourSide[*schema.Message](ours.streaming))
@@ -70,15 +70,15 @@ func TestAgents_AgentAsHiddenTool(t *testing.T) {
 
 // hiddenAgent hides an agent, of the same message type or the other one, which is
 // interrupted within a hidden tool of its own.
-func hiddenAgent[M, I adk.MessageType](t *testing.T, s side[M], inner side[I]) {
+func hiddenAgent[M, I adk.MessageType](t *testing.T, s implementation[M], inner implementation[I]) {
 	agent := func(turns ...adktest.Turn) adktest.Agent[M] {
 		sub, err := adk.NewTypedChatModelAgent[I](context.Background(), &adk.TypedChatModelAgentConfig[I]{Name: "sub", Description: "a sub agent", Model: adktest.Script[I](turns...),
-			Handlers: adktest.Handlers(inner.mustBuild(t, adktest.Tool(adktest.Invokable, &schema.ToolInfo{Name: "waits"}, waits)))})
+			Handlers: adktest.Handlers(inner.mustBuild(t, adktest.Tool(adktest.Invokable, &schema.ToolInfo{Name: "waits"}, interruptOnce)))})
 		require.NoError(t, err)
 		return adktest.Agent[M]{Handlers: adktest.Handlers(s.mustBuild(t, adk.NewTypedAgentTool[I](context.Background(), sub)))}
 	}
-	tr, _, resume := s.interrupts(t, agent(adktest.Do(searchFor("i1", "waits")), adktest.Do(callOf("i2", "waits"))),
-		adktest.Do(searchFor("1", "sub")), adktest.Do(adktest.ToolCall{ID: "2", Name: "sub", Args: `{"request":"do it"}`}))
+	tr, _, resume := s.interrupts(t, agent(adktest.Do(searchCall("i1", "waits")), adktest.Do(toolCall("i2", "waits"))),
+		adktest.Do(searchCall("1", "sub")), adktest.Do(adktest.ToolCall{ID: "2", Name: "sub", Args: `{"request":"do it"}`}))
 	require.NoError(t, tr.Err)
 	require.NotNil(t, tr.Interrupted, s.name)
 	after := resume(agent(adktest.Say("inner done")))
@@ -92,15 +92,15 @@ func TestAgents_DeepAgentSharesInstance(t *testing.T) {
 
 // testAgentsDeepAgentSharesInstance runs Eino's prebuilt agent, which gives its handlers to a general sub-agent as
 // well. Two tasks run at once, each of which loads a tool of its own.
-func testAgentsDeepAgentSharesInstance[M adk.MessageType](t *testing.T, eino, ours side[M]) {
-	for _, s := range []side[M]{eino, ours} {
+func testAgentsDeepAgentSharesInstance[M adk.MessageType](t *testing.T, eino, ours implementation[M]) {
+	for _, s := range []implementation[M]{eino, ours} {
 		patch, err := patchtoolcalls.NewTyped[M](context.Background(), nil)
 		require.NoError(t, err)
 		m := &adktest.Model[M]{Respond: func(_ int, w adktest.Wire[M]) adktest.Turn { return deepTurn(w) }}
 		a, err := deep.NewTyped(context.Background(), &deep.TypedConfig[M]{Name: "deep", Description: "a deep agent", ChatModel: m,
-			Handlers: adktest.Handlers(patch, s.mustBuild(t, simples("a1", "a2", "a3")...))})
+			Handlers: adktest.Handlers(patch, s.mustBuild(t, simpleTools("a1", "a2", "a3")...))})
 		require.NoError(t, err)
-		out := adktest.Collect(adk.NewTypedRunner(adk.TypedRunnerConfig[M]{Agent: a, EnableStreaming: s.streaming}).Run(context.Background(), ask[M]()))
+		out := adktest.Collect(adk.NewTypedRunner(adk.TypedRunnerConfig[M]{Agent: a, EnableStreaming: s.streaming}).Run(context.Background(), userRequest[M]()))
 		require.NoError(t, out.Err)
 		require.Equal(t, "done", out.Answer(), s.name)
 		wires := m.Wires()
@@ -139,11 +139,11 @@ func deepTurn[M adk.MessageType](w adktest.Wire[M]) adktest.Turn {
 	}
 	switch {
 	case step == 0:
-		return adktest.Do(searchFor(name+"-0", "select:"+name))
+		return adktest.Do(searchCall(name+"-0", "select:"+name))
 	case step == 1 && name == "a3":
-		return adktest.Do(task("t1", "a1"), task("t2", "a2"), callOf("t3", "a3"))
+		return adktest.Do(task("t1", "a1"), task("t2", "a2"), toolCall("t3", "a3"))
 	case step == 1:
-		return adktest.Do(callOf(name+"-1", name))
+		return adktest.Do(toolCall(name+"-1", name))
 	case name == "a3":
 		return adktest.Say("done")
 	}
@@ -158,8 +158,8 @@ func TestAgents_ConcurrentRunsShareInstance(t *testing.T) {
 // history. Each run loads other tools, several at once.
 func testAgentsConcurrentRunsShareInstance[M adk.MessageType](t *testing.T, streaming bool) {
 	s := ourSide[M](streaming)
-	h := s.mustBuild(t, simples(numbered(40)...)...)
-	history := append(ask[M](), adktest.Assistant[M]("", searchFor("h", "select:tool_039")), adktest.Result[M]("h", "tool_search", `{"matches":["tool_039"]}`), adktest.Assistant[M]("done"), adktest.User[M]("go on"))
+	h := s.mustBuild(t, simpleTools(numberedNames(40)...)...)
+	history := append(userRequest[M](), adktest.Assistant[M]("", searchCall("h", "select:tool_039")), adktest.Result[M]("h", "tool_search", `{"matches":["tool_039"]}`), adktest.Assistant[M]("done"), adktest.User[M]("go on"))
 	var wait sync.WaitGroup
 	for i := range 24 {
 		wait.Go(func() {
@@ -167,9 +167,9 @@ func testAgentsConcurrentRunsShareInstance[M adk.MessageType](t *testing.T, stre
 			var own []tool.BaseTool
 			want := []string{"tool_search", "tool_039", a, b}
 			if i%2 == 0 {
-				own, want = simples("own"), append([]string{"own"}, want...)
+				own, want = simpleTools("own"), append([]string{"own"}, want...)
 			}
-			tr := s.run(history, own, []adktest.Turn{adktest.Do(searchFor("1", "select:"+a), searchFor("2", "select:"+b)), adktest.Do(callOf("3", a), callOf("4", b), callOf("5", "tool_039"))}, h)
+			tr := s.run(history, own, []adktest.Turn{adktest.Do(searchCall("1", "select:"+a), searchCall("2", "select:"+b)), adktest.Do(toolCall("3", a), toolCall("4", b), toolCall("5", "tool_039"))}, h)
 			if tr.Err != nil || len(tr.wires) != 3 || !slices.Equal(want, tr.wires[2].ToolNames) || strings.Count(tr.result("3")+tr.result("4")+tr.result("5"), "echo") != 3 {
 				t.Error(tr.text())
 			}
@@ -185,16 +185,16 @@ func TestAgents_ParallelCallsOfBatch(t *testing.T) {
 }
 
 // testAgentsParallelCallsOfBatch searches five times in one turn, and calls all that was found in the next.
-func testAgentsParallelCallsOfBatch[M adk.MessageType](t *testing.T, eino, ours side[M]) {
+func testAgentsParallelCallsOfBatch[M adk.MessageType](t *testing.T, eino, ours implementation[M]) {
 	var searches, calls []adktest.ToolCall
-	for i, name := range numbered(5) {
-		searches = append(searches, searchFor(fmt.Sprint("s", i), "select:"+name))
-		calls = append(calls, callOf(fmt.Sprint("c", i), name))
+	for i, name := range numberedNames(5) {
+		searches = append(searches, searchCall(fmt.Sprint("s", i), "select:"+name))
+		calls = append(calls, toolCall(fmt.Sprint("c", i), name))
 	}
-	for _, s := range []side[M]{eino, ours} {
-		tr := s.run(ask[M](), nil, []adktest.Turn{adktest.Do(searches...), adktest.Do(calls...)}, s.mustBuild(t, simples(numbered(9)...)...))
+	for _, s := range []implementation[M]{eino, ours} {
+		tr := s.run(userRequest[M](), nil, []adktest.Turn{adktest.Do(searches...), adktest.Do(calls...)}, s.mustBuild(t, simpleTools(numberedNames(9)...)...))
 		require.NoError(t, tr.Err)
-		require.Equal(t, append([]string{"tool_search"}, numbered(5)...), tr.wires[1].ToolNames, s.name)
+		require.Equal(t, append([]string{"tool_search"}, numberedNames(5)...), tr.wires[1].ToolNames, s.name)
 		for i := range calls {
 			require.Contains(t, tr.result(fmt.Sprint("c", i)), "echo", s.name)
 		}
@@ -211,7 +211,7 @@ func TestAgents_ToolsOfEndedRunAreCollected(t *testing.T) {
 		mine := adktest.Tool(adktest.Invokable, &schema.ToolInfo{Name: "reset", Desc: "Resets everything", Extra: map[string]any{"defer_loading": true}},
 			func(context.Context, string) (string, error) { return x.text, nil })
 		out := adktest.Agent[*schema.Message]{
-			Model: adktest.Script[*schema.Message](do("a", "tool_search", `{"query":"resets"}`), do("b", "reset", `{}`)),
+			Model: adktest.Script[*schema.Message](oneCall("a", "tool_search", `{"query":"resets"}`), oneCall("b", "reset", `{}`)),
 			Tools: []tool.BaseTool{mine}, Handlers: adktest.Handlers(h),
 		}.Run(context.Background(), []*schema.Message{schema.UserMessage("please")})
 		require.NoError(t, out.Err)

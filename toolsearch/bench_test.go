@@ -389,7 +389,7 @@ func BenchmarkFirstSearch(b *testing.B) {
 	}{{"keyword", index.Keyword}, {"bm25", index.BM25}} {
 		for _, n := range []int{1_000, 10_000} {
 			b.Run(fmt.Sprintf("%s/tools=%d", x.name, n), func(b *testing.B) {
-				ctx, tools, from := context.Background(), benchTools(n), &changing{}
+				ctx, tools, from := context.Background(), benchTools(n), &changingSource{}
 				h := must(toolsearch.New(ctx, &toolsearch.Config{Source: from, NewIndex: x.make}))
 				for changes := 0; b.Loop(); changes++ {
 					b.StopTimer()
@@ -489,7 +489,7 @@ func TestBeforeAgent_MeetsTimeLimit(t *testing.T) {
 		h, err := toolsearch.New(context.Background(), &toolsearch.Config{DynamicTools: benchTools(n)})
 		require.NoError(t, err)
 		waitForIndex(t, h)
-		own := simples("own")
+		own := simpleTools("own")
 		allocations := race.Allocations(20, func() {
 			if _, err := einorun.Begin(context.Background(), h, &einorun.RunContext{Tools: own}); err != nil {
 				t.Error(err)
@@ -503,7 +503,7 @@ func TestBeforeAgent_MeetsTimeLimit(t *testing.T) {
 // of it is measured afterwards.
 func waitForIndex(t *testing.T, h adk.ChatModelAgentMiddleware) {
 	t.Helper()
-	search := adktest.Agent[*schema.Message]{Model: adktest.Script[*schema.Message](adktest.Do(searchFor("s", "issue"))), Handlers: adktest.Handlers(h)}
+	search := adktest.Agent[*schema.Message]{Model: adktest.Script[*schema.Message](adktest.Do(searchCall("s", "issue"))), Handlers: adktest.Handlers(h)}
 	require.NoError(t, search.Run(t.Context(), []*schema.Message{schema.UserMessage("please")}).Err)
 }
 
@@ -593,13 +593,13 @@ func bytesOfARun(t *testing.T, m maker, tools int) func(rounds int) float64 {
 	return func(rounds int) float64 {
 		turns := make([]adktest.Turn, rounds)
 		for i := range turns {
-			turns[i] = do(fmt.Sprint(i), "own", `{}`)
+			turns[i] = oneCall(fmt.Sprint(i), "own", `{}`)
 		}
 		least := math.Inf(1)
 		for range 8 { // the first ones fill pools
 			agent := adktest.Agent[*schema.Message]{
 				Configure: func(c *adk.ChatModelAgentConfig) { c.Model = &answering{turns: turns} },
-				Tools:     simples("own"), Handlers: adktest.Handlers(h), Max: rounds + 2,
+				Tools:     simpleTools("own"), Handlers: adktest.Handlers(h), Max: rounds + 2,
 			}
 			var before, after runtime.MemStats
 			runtime.ReadMemStats(&before)
@@ -644,9 +644,9 @@ func TestSource_UnchangedSetCostsNothing(t *testing.T) {
 		run := func(rounds int) float64 {
 			turns := make([]adktest.Turn, rounds)
 			for i := range turns {
-				turns[i] = do(fmt.Sprint(i), "own", `{}`)
+				turns[i] = oneCall(fmt.Sprint(i), "own", `{}`)
 			}
-			agent := adktest.Agent[*schema.Message]{Tools: simples("own"), Handlers: adktest.Handlers(h), Max: rounds + 2}
+			agent := adktest.Agent[*schema.Message]{Tools: simpleTools("own"), Handlers: adktest.Handlers(h), Max: rounds + 2}
 			return race.Allocations(5, func() {
 				agent.Model = adktest.Script[*schema.Message](turns...)
 				if out := agent.Run(ctx, []*schema.Message{schema.UserMessage("please")}); out.Err != nil {

@@ -32,10 +32,10 @@ func TestCallbacks_SeeHiddenTools(t *testing.T) {
 		turns    []adktest.Turn
 		want     string
 	}{
-		{"called directly", toolsearch.Keyword, []adktest.Turn{do("a", "tool_search", `{"query":"select:t"}`), do("b", "t", `{}`)},
+		{"called directly", toolsearch.Keyword, []adktest.Turn{oneCall("a", "tool_search", `{"query":"select:t"}`), oneCall("b", "t", `{}`)},
 			"tool_search/metaTool start, tool_search/metaTool end, t/%[1]s start, t/%[1]s end"},
-		{"stopped by the gate", toolsearch.Keyword, []adktest.Turn{do("b", "t", `{}`)}, "t/%[1]s start, t/%[1]s end"},
-		{"through call_tool", toolsearch.SearchCall, []adktest.Turn{do("b", "call_tool", `{"name":"t"}`)},
+		{"stopped by the gate", toolsearch.Keyword, []adktest.Turn{oneCall("b", "t", `{}`)}, "t/%[1]s start, t/%[1]s end"},
+		{"through call_tool", toolsearch.SearchCall, []adktest.Turn{oneCall("b", "call_tool", `{"name":"t"}`)},
 			"call_tool/%[2]s start, t/%[1]s start, t/%[1]s end, call_tool/%[2]s end"},
 	} {
 		for form, f := range adktest.Forms {
@@ -43,7 +43,7 @@ func TestCallbacks_SeeHiddenTools(t *testing.T) {
 				tools := []tool.BaseTool{adktest.Tool(f, &schema.ToolInfo{Name: "t", Desc: "d"}, nil)}
 				own := toldBy(t, tools[0])
 				call := map[bool]string{false: "plainCall", true: "enhancedCall"}[strings.HasPrefix(form, "enhanced")]
-				s := on[*schema.Message](t, strings.Contains(form, "streamable"), c.protocol)
+				s := newScene[*schema.Message](t, strings.Contains(form, "streamable"), c.protocol)
 				s.cfg.DynamicTools = tools
 				require.Equal(t, fmt.Sprintf(c.want, own, call), callbacksOf(t, s, c.turns...))
 			})
@@ -53,9 +53,9 @@ func TestCallbacks_SeeHiddenTools(t *testing.T) {
 
 // toldBy is the type under which Eino itself tells callbacks of a tool.
 func toldBy(t *testing.T, own tool.BaseTool) string {
-	s := on[*schema.Message](t, false, toolsearch.Keyword)
+	s := newScene[*schema.Message](t, false, toolsearch.Keyword)
 	s.mine = []tool.BaseTool{own}
-	typ, _, _ := strings.Cut(strings.TrimPrefix(callbacksOf(t, s, do("a", "t", `{}`)), "t/"), " ")
+	typ, _, _ := strings.Cut(strings.TrimPrefix(callbacksOf(t, s, oneCall("a", "t", `{}`)), "t/"), " ")
 	return typ
 }
 
@@ -92,9 +92,9 @@ func callbacksOf(t *testing.T, s scene[*schema.Message], turns ...adktest.Turn) 
 // A handler that wraps hidden tools once more, without a word on callbacks, does not make
 // callbacks go wrong.
 func TestCallbacks_SeeWrappedHiddenTools(t *testing.T) {
-	s := on[*schema.Message](t, false, toolsearch.Keyword)
+	s := newScene[*schema.Message](t, false, toolsearch.Keyword)
 	s.behind = adktest.Handlers[*schema.Message](einorun.New(&wraps{}))
-	require.Contains(t, callbacksOf(t, s, do("a", "weather__get_forecast", `{}`)), "weather__get_forecast/wrapped start")
+	require.Contains(t, callbacksOf(t, s, oneCall("a", "weather__get_forecast", `{}`)), "weather__get_forecast/wrapped start")
 }
 
 type wraps struct {
@@ -117,13 +117,13 @@ type wrapped struct{ tool.InvokableTool }
 
 func TestCallbacks_SelfReportingToolsAreReportedOnce(t *testing.T) {
 	const once = "t/selfMade start, t/selfMade end"
-	s := on[*schema.Message](t, false, toolsearch.Keyword)
+	s := newScene[*schema.Message](t, false, toolsearch.Keyword)
 	s.cfg.DynamicTools, s.cfg.AllowUnloadedCalls = []tool.BaseTool{selfMade{}}, true
-	require.Equal(t, once, callbacksOf(t, s, do("a", "t", `{}`)))
+	require.Equal(t, once, callbacksOf(t, s, oneCall("a", "t", `{}`)))
 	s.cfg.AllowUnloadedCalls = false
-	require.Equal(t, once, callbacksOf(t, s, do("a", "t", `{}`)), "stopped by the gate")
+	require.Equal(t, once, callbacksOf(t, s, oneCall("a", "t", `{}`)), "stopped by the gate")
 	s.cfg.Protocol = toolsearch.SearchCall
-	require.Equal(t, "call_tool/plainCall start, "+once+", call_tool/plainCall end", callbacksOf(t, s, do("a", "call_tool", `{"name":"t"}`)))
+	require.Equal(t, "call_tool/plainCall start, "+once+", call_tool/plainCall end", callbacksOf(t, s, oneCall("a", "call_tool", `{"name":"t"}`)))
 }
 
 // selfMade tells callbacks by itself.

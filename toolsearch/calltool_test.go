@@ -26,19 +26,19 @@ import (
 )
 
 func TestCallTool_RunsEveryToolForm(t *testing.T) {
-	everywhere(t, testCallToolRunsEveryToolForm[*schema.Message], testCallToolRunsEveryToolForm[*schema.AgenticMessage])
+	eachTypeAndMode(t, testCallToolRunsEveryToolForm[*schema.Message], testCallToolRunsEveryToolForm[*schema.AgenticMessage])
 }
 
 func testCallToolRunsEveryToolForm[M adk.MessageType](t *testing.T, streaming bool) {
 	for form, f := range adktest.Forms {
 		for _, others := range []adktest.Form{adktest.Invokable, adktest.Enhanced} {
 			t.Run(fmt.Sprintf("%s beside %d", form, others), func(t *testing.T) {
-				s := on[M](t, streaming, toolsearch.SearchCall)
+				s := newScene[M](t, streaming, toolsearch.SearchCall)
 				s.cfg.DynamicTools = []tool.BaseTool{
 					adktest.Tool(f, &schema.ToolInfo{Name: "t", Desc: "d"}, nil),
 					adktest.Tool(others, &schema.ToolInfo{Name: "other", Desc: "d"}, nil),
 				}
-				p := s.begin(do("a", "call_tool", `{"name":"t","arguments":{"x":[1,{"y":null}]}}`), do("b", "call_tool", `{"name":"nope"}`))
+				p := s.begin(oneCall("a", "call_tool", `{"name":"t","arguments":{"x":[1,{"y":null}]}}`), oneCall("b", "call_tool", `{"name":"nope"}`))
 				require.Equal(t, `echo {"x":[1,{"y":null}]}`, p.answer(t, "a"))
 				require.Contains(t, p.answer(t, "b"), `There is no tool named "nope"`)
 			})
@@ -49,7 +49,7 @@ func testCallToolRunsEveryToolForm[M adk.MessageType](t *testing.T, streaming bo
 // Directly called and under call_tool alike, a tool of two forms runs in the one that Eino
 // chooses.
 func TestCallTool_ChoosesFormAsEino(t *testing.T) {
-	everywhere(t, testCallToolChoosesFormAsEino[*schema.Message], testCallToolChoosesFormAsEino[*schema.AgenticMessage])
+	eachTypeAndMode(t, testCallToolChoosesFormAsEino[*schema.Message], testCallToolChoosesFormAsEino[*schema.AgenticMessage])
 }
 
 func testCallToolChoosesFormAsEino[M adk.MessageType](t *testing.T, streaming bool) {
@@ -58,11 +58,11 @@ func testCallToolChoosesFormAsEino[M adk.MessageType](t *testing.T, streaming bo
 		"plain": both{&schema.ToolInfo{Name: "t", Desc: "d"}}, "enhanced": enhancedBoth{&schema.ToolInfo{Name: "t", Desc: "d"}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			s := on[M](t, streaming, toolsearch.Keyword)
+			s := newScene[M](t, streaming, toolsearch.Keyword)
 			s.cfg.DynamicTools = []tool.BaseTool{two}
-			require.Equal(t, want, s.begin(do("a", "tool_search", `{"query":"select:t"}`), do("b", "t", `{}`)).answer(t, "b"))
+			require.Equal(t, want, s.begin(oneCall("a", "tool_search", `{"query":"select:t"}`), oneCall("b", "t", `{}`)).answer(t, "b"))
 			s.cfg.Protocol = toolsearch.SearchCall
-			require.Equal(t, want, s.begin(do("b", "call_tool", `{"name":"t"}`)).answer(t, "b"))
+			require.Equal(t, want, s.begin(oneCall("b", "call_tool", `{"name":"t"}`)).answer(t, "b"))
 		})
 	}
 }
@@ -97,7 +97,7 @@ func textParts(s string) *schema.ToolResult {
 }
 
 func TestCallTool_RunsLateTools(t *testing.T) {
-	everywhere(t, testCallToolRunsLateTools[*schema.Message], testCallToolRunsLateTools[*schema.AgenticMessage])
+	eachTypeAndMode(t, testCallToolRunsLateTools[*schema.Message], testCallToolRunsLateTools[*schema.AgenticMessage])
 }
 
 func testCallToolRunsLateTools[M adk.MessageType](t *testing.T, streaming bool) {
@@ -105,11 +105,11 @@ func testCallToolRunsLateTools[M adk.MessageType](t *testing.T, streaming bool) 
 		t.Run(name, func(t *testing.T) {
 			s, source := liveScene[M](t, streaming)
 			s.cfg.Protocol = toolsearch.SearchCall
-			s.mine = []tool.BaseTool{action("connect", func() { source.have(formed(form, "late"), formed(0, "text")) })}
-			p := s.begin(do("1", "connect", "{}"),
-				do("2", "call_tool", `{"name":"late","arguments":{}}`),
-				do("3", "call_tool", `{"name":"text","arguments":{}}`),
-				do("4", "call_tool", `{"name":"nothing","arguments":{}}`))
+			s.mine = []tool.BaseTool{actionTool("connect", func() { source.have(echoTool(form, "late"), echoTool(0, "text")) })}
+			p := s.begin(oneCall("1", "connect", "{}"),
+				oneCall("2", "call_tool", `{"name":"late","arguments":{}}`),
+				oneCall("3", "call_tool", `{"name":"text","arguments":{}}`),
+				oneCall("4", "call_tool", `{"name":"nothing","arguments":{}}`))
 			require.Equal(t, "late got {}", p.answer(t, "2"))
 			require.Equal(t, "text got {}", p.answer(t, "3"))
 			require.Contains(t, p.answer(t, "4"), "There is no tool named")
@@ -144,7 +144,7 @@ func TestCallTool_ValidatesArguments(t *testing.T) {
 		{"a search tool is none of these", `{"name":"call_tool","arguments":{"name":"call_tool"}}`, `There is no tool named "call_tool"`},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			p := on[*schema.Message](t, false, toolsearch.SearchCall).begin(do("a", "call_tool", c.args))
+			p := newScene[*schema.Message](t, false, toolsearch.SearchCall).begin(oneCall("a", "call_tool", c.args))
 			require.Contains(t, p.answer(t, "a"), c.want)
 		})
 	}
@@ -163,10 +163,10 @@ func TestCallTool_PassesValidatedArgumentsUnchanged(t *testing.T) {
 		{"text as it was written", `{"name":"t","arguments":" {\"id\": 18446744073709551616} "}`, `echo {"id": 18446744073709551616}`},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			s := on[*schema.Message](t, false, toolsearch.SearchCall)
+			s := newScene[*schema.Message](t, false, toolsearch.SearchCall)
 			s.cfg.DynamicTools = []tool.BaseTool{adktest.Tool(adktest.Invokable, &schema.ToolInfo{Name: "t", Desc: "d", ParamsOneOf: schema.NewParamsOneOfByParams(
 				map[string]*schema.ParameterInfo{"id": {Type: schema.Integer}, "text": {Type: schema.String}})}, nil)}
-			require.Contains(t, s.begin(do("a", "call_tool", c.args)).answer(t, "a"), c.want)
+			require.Contains(t, s.begin(oneCall("a", "call_tool", c.args)).answer(t, "a"), c.want)
 		})
 	}
 }
@@ -175,7 +175,7 @@ func TestCallTool_ShortensValuesInArgumentErrors(t *testing.T) {
 	value := strings.Repeat("ü", 1000)
 	info := &schema.ToolInfo{Name: "paint", Desc: "x", ParamsOneOf: schema.NewParamsOneOfByParams(map[string]*schema.ParameterInfo{"colour": {Type: schema.Integer}})}
 	cfg := toolsearch.Config{DynamicTools: []tool.BaseTool{adktest.Tool(adktest.Invokable, info, nil)}, Protocol: toolsearch.SearchCall}
-	answer := asked(t, cfg, "call_tool", `{"name":"paint","arguments":{"colour":"`+value+`"}}`)
+	answer := searchAnswer(t, cfg, "call_tool", `{"name":"paint","arguments":{"colour":"`+value+`"}}`)
 	require.Contains(t, answer, "ü…")
 	require.NotContains(t, answer, strings.Repeat("ü", 400))
 }
@@ -218,9 +218,9 @@ func withSchema(t testing.TB, text string) tool.BaseTool {
 }
 
 func callWith(t testing.TB, target tool.BaseTool, args string) string {
-	s := on[*schema.Message](t, false, toolsearch.SearchCall)
+	s := newScene[*schema.Message](t, false, toolsearch.SearchCall)
 	s.cfg.DynamicTools = []tool.BaseTool{target}
-	return s.begin(do("a", "call_tool", `{"name":"t","arguments":`+args+`}`)).answer(t, "a")
+	return s.begin(oneCall("a", "call_tool", `{"name":"t","arguments":`+args+`}`)).answer(t, "a")
 }
 
 func TestCallTool_ChecksEverySchemaKeyword(t *testing.T) {
@@ -310,9 +310,9 @@ func TestCallTool_AcceptsSelfContainingSchema(t *testing.T) {
 	loop := adktest.Tool(adktest.Invokable, &schema.ToolInfo{Name: "t", Desc: "d", ParamsOneOf: schema.NewParamsOneOfByJSONSchema(own)}, nil)
 	require.Equal(t, `echo {"x":1}`, callWith(t, loop, `{"x":1}`))
 
-	s := on[*schema.Message](t, false, toolsearch.SearchCall)
+	s := newScene[*schema.Message](t, false, toolsearch.SearchCall)
 	s.cfg.DynamicTools = []tool.BaseTool{loop}
-	require.Contains(t, s.begin(do("a", "tool_search", `{"query":"select:t"}`)).answer(t, "a"), `"parameters":{"type":"object","properties":{}}`)
+	require.Contains(t, s.begin(oneCall("a", "tool_search", `{"query":"select:t"}`)).answer(t, "a"), `"parameters":{"type":"object","properties":{}}`)
 }
 
 // Models have been seen to repeat one character without end.
@@ -328,13 +328,13 @@ func TestCallTool_AnswersDeeplyNestedArguments(t *testing.T) {
 func TestCallTool_PassesPictures(t *testing.T) {
 	for _, streaming := range []bool{false, true} {
 		for _, draws := range []tool.BaseTool{drawsAtOnce{}, drawsInPieces{}} {
-			s := on[*schema.Message](t, streaming, toolsearch.SearchCall)
+			s := newScene[*schema.Message](t, streaming, toolsearch.SearchCall)
 			s.cfg.DynamicTools = append(s.cfg.DynamicTools, draws)
-			direct := on[*schema.Message](t, streaming, toolsearch.Keyword)
+			direct := newScene[*schema.Message](t, streaming, toolsearch.Keyword)
 			direct.mine = []tool.BaseTool{draws}
 
-			got := s.begin(do("a", "call_tool", `{"name":"draw"}`), do("b", "call_tool", `{"name":"weather__get_forecast","arguments":{"city":"Oslo"}}`))
-			want := direct.begin(do("a", "draw", `{}`))
+			got := s.begin(oneCall("a", "call_tool", `{"name":"draw"}`), oneCall("b", "call_tool", `{"name":"weather__get_forecast","arguments":{"city":"Oslo"}}`))
+			want := direct.begin(oneCall("a", "draw", `{}`))
 			require.Contains(t, partsOf(got, "a"), pictureURL)
 			require.Equal(t, partsOf(want, "a"), partsOf(got, "a"))
 			require.Equal(t, `weather__get_forecast got {"city":"Oslo"}`, got.answer(t, "b"))
@@ -371,7 +371,7 @@ func (drawsInPieces) StreamableRun(context.Context, *schema.ToolArgument, ...too
 }
 
 // partsOf is the result of a call as text, with the addresses of pictures.
-func partsOf(p played[*schema.Message], id string) string {
+func partsOf(p sceneResult[*schema.Message], id string) string {
 	var b strings.Builder
 	for _, m := range p.wires[1].Messages {
 		if m.ToolCallID != id {
@@ -389,15 +389,15 @@ func partsOf(p played[*schema.Message], id string) string {
 }
 
 func TestCallTool_BrokenStreamIsError(t *testing.T) {
-	everywhere(t, testCallToolBrokenStreamIsError[*schema.Message], testCallToolBrokenStreamIsError[*schema.AgenticMessage])
+	eachTypeAndMode(t, testCallToolBrokenStreamIsError[*schema.Message], testCallToolBrokenStreamIsError[*schema.AgenticMessage])
 }
 
 func testCallToolBrokenStreamIsError[M adk.MessageType](t *testing.T, streaming bool) {
 	broken := errors.New("the line went dead")
 	for _, x := range []tool.BaseTool{breaks{broken}, enhancedBreaks{breaks{broken}}} {
-		s := on[M](t, streaming, toolsearch.SearchCall)
+		s := newScene[M](t, streaming, toolsearch.SearchCall)
 		s.cfg.DynamicTools = []tool.BaseTool{x}
-		require.ErrorIs(t, s.try([]M{adktest.User[M]("please")}, do("a", "call_tool", `{"name":"breaks"}`)).Err, broken)
+		require.ErrorIs(t, s.try([]M{adktest.User[M]("please")}, oneCall("a", "call_tool", `{"name":"breaks"}`)).Err, broken)
 	}
 }
 
@@ -427,16 +427,16 @@ func (b enhancedBreaks) StreamableRun(context.Context, *schema.ToolArgument, ...
 }
 
 func TestCallTool_ReturnsToolError(t *testing.T) {
-	everywhere(t, testCallToolReturnsToolError[*schema.Message], testCallToolReturnsToolError[*schema.AgenticMessage])
+	eachTypeAndMode(t, testCallToolReturnsToolError[*schema.Message], testCallToolReturnsToolError[*schema.AgenticMessage])
 }
 
 func testCallToolReturnsToolError[M adk.MessageType](t *testing.T, streaming bool) {
 	broken := errors.New("the printer is on fire")
 	for form, f := range adktest.Forms {
 		t.Run(form, func(t *testing.T) {
-			s := on[M](t, streaming, toolsearch.SearchCall)
+			s := newScene[M](t, streaming, toolsearch.SearchCall)
 			s.cfg.DynamicTools = []tool.BaseTool{adktest.Tool(f, &schema.ToolInfo{Name: "t", Desc: "d"}, func(context.Context, string) (string, error) { return "", broken })}
-			p := s.try([]M{adktest.User[M]("please")}, do("a", "call_tool", `{"name":"t"}`))
+			p := s.try([]M{adktest.User[M]("please")}, oneCall("a", "call_tool", `{"name":"t"}`))
 			require.ErrorIs(t, p.Err, broken)
 		})
 	}
@@ -445,17 +445,17 @@ func testCallToolReturnsToolError[M adk.MessageType](t *testing.T, streaming boo
 // Options of the run reach a tool whether it is called directly or not.
 func TestCallTool_PassesToolOptions(t *testing.T) {
 	for _, protocol := range []toolsearch.Protocol{toolsearch.Keyword, toolsearch.SearchCall} {
-		s := on[*schema.Message](t, false, protocol)
+		s := newScene[*schema.Message](t, false, protocol)
 		s.cfg.AllowUnloadedCalls = true
 		s.cfg.DynamicTools = []tool.BaseTool{optioned{&schema.ToolInfo{Name: "t", Desc: "d"}}}
 		turn := map[toolsearch.Protocol]adktest.Turn{
-			toolsearch.Keyword: do("a", "t", `{}`), toolsearch.SearchCall: do("a", "call_tool", `{"name":"t"}`),
+			toolsearch.Keyword: oneCall("a", "t", `{}`), toolsearch.SearchCall: oneCall("a", "call_tool", `{"name":"t"}`),
 		}[protocol]
 		agent, _ := s.agent(turn)
 		out := agent.Run(context.Background(), []*schema.Message{schema.UserMessage("please")},
 			adk.WithToolOptions([]tool.Option{tool.WrapImplSpecificOptFn(func(o *toolOption) { o.word = "aloha" })}))
 		require.NoError(t, out.Err)
-		require.Equal(t, "aloha a", played[*schema.Message]{Outcome: out}.answer(t, "a"))
+		require.Equal(t, "aloha a", sceneResult[*schema.Message]{Outcome: out}.answer(t, "a"))
 	}
 }
 
@@ -472,15 +472,15 @@ func (o optioned) InvokableRun(ctx context.Context, _ string, opts ...tool.Optio
 // Eino calls the middlewares around call_tool, under its name; the tool that it runs is in
 // the arguments.
 func TestCallTool_SeenByOtherMiddlewares(t *testing.T) {
-	everywhere(t, testCallToolSeenByOtherMiddlewares[*schema.Message], testCallToolSeenByOtherMiddlewares[*schema.AgenticMessage])
+	eachTypeAndMode(t, testCallToolSeenByOtherMiddlewares[*schema.Message], testCallToolSeenByOtherMiddlewares[*schema.AgenticMessage])
 }
 
 func testCallToolSeenByOtherMiddlewares[M adk.MessageType](t *testing.T, streaming bool) {
 	before, after := &witness[M]{}, &witness[M]{}
-	s := on[M](t, streaming, toolsearch.SearchCall)
+	s := newScene[M](t, streaming, toolsearch.SearchCall)
 	s.around, s.behind = adktest.Handlers[M](before), adktest.Handlers[M](after)
 	const args = `{"name":"weather__get_forecast","arguments":{"city":"Oslo"}}`
-	p := s.begin(do("a", "call_tool", args))
+	p := s.begin(oneCall("a", "call_tool", args))
 	require.Equal(t, `<<weather__get_forecast got {"city":"Oslo"}>>`, p.answer(t, "a"))
 	require.Equal(t, []string{"call_tool " + args}, before.seen)
 	require.Equal(t, []string{"call_tool " + args}, after.seen)
@@ -523,7 +523,7 @@ func TestCallTool_StopsWhenContextIsCanceled(t *testing.T) {
 	cancel()
 	for protocol := toolsearch.Keyword; protocol.String() != "unknown"; protocol++ {
 		for _, more := range [][]tool.BaseTool{nil, {drawsAtOnce{}}} { // with and without an enhanced call_tool
-			h, err := toolsearch.New(context.Background(), &toolsearch.Config{Protocol: protocol, DynamicTools: append(office(), more...)})
+			h, err := toolsearch.New(context.Background(), &toolsearch.Config{Protocol: protocol, DynamicTools: append(officeTools(), more...)})
 			require.NoError(t, err)
 			rc := &einorun.RunContext{}
 			_, err = einorun.Begin(ctx, h, rc)

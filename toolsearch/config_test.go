@@ -53,23 +53,23 @@ func TestNew_ReportsInvalidConfig(t *testing.T) {
 			`toolsearch: DynamicTools[0]: it has the name of the search tool "tool_search"`, nil},
 		{"a tool that cannot run", &toolsearch.Config{DynamicTools: []tool.BaseTool{inert{&schema.ToolInfo{Name: "a"}}}},
 			`toolsearch: DynamicTools[0]: tool "a" (toolsearch_test.inert) can neither be invoked nor streamed`, nil},
-		{"an unknown protocol", &toolsearch.Config{DynamicTools: office(), Protocol: 7}, "toolsearch: Protocol: 7 is unknown: use Keyword, Regexp, SearchLoad or SearchCall", nil},
-		{"a negative number", &toolsearch.Config{DynamicTools: office(), MaxResults: -1}, "toolsearch: MaxResults: -1 is negative", nil},
-		{"an index for patterns", &toolsearch.Config{DynamicTools: office(), Protocol: toolsearch.Regexp, NewIndex: index.Keyword},
+		{"an unknown protocol", &toolsearch.Config{DynamicTools: officeTools(), Protocol: 7}, "toolsearch: Protocol: 7 is unknown: use Keyword, Regexp, SearchLoad or SearchCall", nil},
+		{"a negative number", &toolsearch.Config{DynamicTools: officeTools(), MaxResults: -1}, "toolsearch: MaxResults: -1 is negative", nil},
+		{"an index for patterns", &toolsearch.Config{DynamicTools: officeTools(), Protocol: toolsearch.Regexp, NewIndex: index.Keyword},
 			"toolsearch: NewIndex: it is set, but the Regexp protocol matches names and ranks nothing", nil},
-		{"a confidence above 1", &toolsearch.Config{DynamicTools: office(), MinConfidence: 1.5}, "toolsearch: MinConfidence: 1.5 is not from 0 to 1", nil},
-		{"a confidence that is none", &toolsearch.Config{DynamicTools: office(), MinConfidence: math.NaN()}, "toolsearch: MinConfidence: NaN is not from 0 to 1", nil},
-		{"a confidence for patterns", &toolsearch.Config{DynamicTools: office(), Protocol: toolsearch.Regexp, MinConfidence: .5},
+		{"a confidence above 1", &toolsearch.Config{DynamicTools: officeTools(), MinConfidence: 1.5}, "toolsearch: MinConfidence: 1.5 is not from 0 to 1", nil},
+		{"a confidence that is none", &toolsearch.Config{DynamicTools: officeTools(), MinConfidence: math.NaN()}, "toolsearch: MinConfidence: NaN is not from 0 to 1", nil},
+		{"a confidence for patterns", &toolsearch.Config{DynamicTools: officeTools(), Protocol: toolsearch.Regexp, MinConfidence: .5},
 			"toolsearch: MinConfidence: it is 0.5, but the Regexp protocol matches names and is always sure", nil},
-		{"unloading where nothing is loaded", &toolsearch.Config{DynamicTools: office(), Protocol: toolsearch.SearchCall, UnloadAfter: 3},
+		{"unloading where nothing is loaded", &toolsearch.Config{DynamicTools: officeTools(), Protocol: toolsearch.SearchCall, UnloadAfter: 3},
 			"toolsearch: UnloadAfter: it is 3, but the SearchCall protocol never loads a tool", nil},
 		{"a search tool to hide", &toolsearch.Config{SearchableTools: []string{"call_tool"}}, `toolsearch: SearchableTools[0]: "call_tool" is the name of a search tool`, nil},
 		{"an empty name to hide", &toolsearch.Config{SearchableTools: []string{"a", ""}}, `toolsearch: SearchableTools[1]: the name is empty`, nil},
 		{"a name to hide twice", &toolsearch.Config{SearchableTools: []string{"a", "a"}}, `toolsearch: SearchableTools[1]: "a" is there twice`, nil},
-		{"an index that cannot be made", &toolsearch.Config{DynamicTools: office(), NewIndex: x}, "toolsearch: NewIndex: the server is offline", offline},
-		{"an index that panics", &toolsearch.Config{DynamicTools: office(), NewIndex: func(context.Context, []*schema.ToolInfo) (index.Index, error) { panic("oops") }},
+		{"an index that cannot be made", &toolsearch.Config{DynamicTools: officeTools(), NewIndex: x}, "toolsearch: NewIndex: the server is offline", offline},
+		{"an index that panics", &toolsearch.Config{DynamicTools: officeTools(), NewIndex: func(context.Context, []*schema.ToolInfo) (index.Index, error) { panic("oops") }},
 			"toolsearch: NewIndex: the function panicked: oops", nil},
-		{"no index", &toolsearch.Config{DynamicTools: office(), NewIndex: func(context.Context, []*schema.ToolInfo) (index.Index, error) { return nil, nil }},
+		{"no index", &toolsearch.Config{DynamicTools: officeTools(), NewIndex: func(context.Context, []*schema.ToolInfo) (index.Index, error) { return nil, nil }},
 			"toolsearch: NewIndex: the function returned nil", nil},
 		{"everything", &toolsearch.Config{
 			DynamicTools: []tool.BaseTool{named("a"), named("a"), nil}, Protocol: -1, MaxResults: -1, UnloadAfter: -3, CatalogLimit: -4,
@@ -141,8 +141,8 @@ func TestNew_CopiesConfig(t *testing.T) {
 	require.NoError(t, err)
 	cfg.DynamicTools[0], cfg.SearchableTools[0], cfg.Protocol, info.Desc = nil, "nobody", toolsearch.SearchCall, "changed"
 
-	m := adktest.Script[*schema.Message](do("c", "tool_search", `{"query":"first"}`))
-	out := adktest.Agent[*schema.Message]{Model: m, Tools: simples("own", "kept"), Handlers: adktest.Handlers(h)}.Run(context.Background(), []*schema.Message{schema.UserMessage("please")})
+	m := adktest.Script[*schema.Message](oneCall("c", "tool_search", `{"query":"first"}`))
+	out := adktest.Agent[*schema.Message]{Model: m, Tools: simpleTools("own", "kept"), Handlers: adktest.Handlers(h)}.Run(context.Background(), []*schema.Message{schema.UserMessage("please")})
 	require.NoError(t, out.Err)
 	require.Equal(t, []string{"kept", "tool_search", "a"}, m.Wires()[1].ToolNames)
 	require.Equal(t, "first", m.Wires()[1].Tools[2].Desc)
@@ -158,11 +158,11 @@ func scenariosTS14() []scenario {
 	}
 }
 
-func slicesChange[M adk.MessageType](t *testing.T, s side[M]) string {
-	tools := simples("a1", "a2")
+func slicesChange[M adk.MessageType](t *testing.T, s implementation[M]) string {
+	tools := simpleTools("a1", "a2")
 	h := s.mustBuild(t, tools...)
 	tools[0] = adktest.Simple("intruder", "")
-	tr := s.run(ask[M](), nil, nil, h)
+	tr := s.run(userRequest[M](), nil, nil, h)
 	require.NoError(t, tr.Err)
 	return tr.tools()
 }
@@ -187,20 +187,20 @@ func scenariosTS13() []scenario {
 	}
 }
 
-func builds[M adk.MessageType](tools ...tool.BaseTool) func(*testing.T, side[M]) string {
-	return func(t *testing.T, s side[M]) string {
-		return trying(func() string {
+func builds[M adk.MessageType](tools ...tool.BaseTool) func(*testing.T, implementation[M]) string {
+	return func(t *testing.T, s implementation[M]) string {
+		return catchPanic(func() string {
 			_, err := s.build(tools, false)
-			return failure(err)
+			return errorText(err)
 		})
 	}
 }
 
 // hooksOn calls the hook by hand, and says which tools it shows.
-func hooksOn[M adk.MessageType](state *adk.TypedChatModelAgentState[M]) func(*testing.T, side[M]) string {
-	return func(t *testing.T, s side[M]) string {
-		h := s.mustBuild(t, simples("a1")...)
-		return trying(func() string {
+func hooksOn[M adk.MessageType](state *adk.TypedChatModelAgentState[M]) func(*testing.T, implementation[M]) string {
+	return func(t *testing.T, s implementation[M]) string {
+		h := s.mustBuild(t, simpleTools("a1")...)
+		return catchPanic(func() string {
 			own := state
 			if state != nil {
 				c := *state
@@ -216,9 +216,9 @@ func hooksOn[M adk.MessageType](state *adk.TypedChatModelAgentState[M]) func(*te
 	}
 }
 
-func nilArgument[M adk.MessageType](t *testing.T, s side[M]) string {
-	search := searchToolOf(t, s.mustBuildNative(t, simples("a1")...)).(tool.EnhancedInvokableTool)
-	return trying(func() string {
+func nilArgument[M adk.MessageType](t *testing.T, s implementation[M]) string {
+	search := searchToolOf(t, s.mustBuildNative(t, simpleTools("a1")...)).(tool.EnhancedInvokableTool)
+	return catchPanic(func() string {
 		res, err := search.InvokableRun(context.Background(), nil)
 		require.NoError(t, err)
 		require.NotEmpty(t, res.Parts)
@@ -226,8 +226,8 @@ func nilArgument[M adk.MessageType](t *testing.T, s side[M]) string {
 	})
 }
 
-// trying turns a panic into text.
-func trying(f func() string) (out string) {
+// catchPanic turns a panic into text.
+func catchPanic(f func() string) (out string) {
 	defer func() {
 		if p := recover(); p != nil {
 			out = "a panic"
@@ -240,11 +240,11 @@ func trying(f func() string) (out string) {
 func TestRecommended_AnswersRequestsAndReportsNone(t *testing.T) {
 	cfg := toolsearch.Recommended(desk())
 	require.Len(t, cfg.DynamicTools, len(desk()))
-	found, _ := cutHint(asked(t, *cfg, "tool_search", `{"query":"wich wether will we have in the coming days?"}`))
+	found, _ := cutHint(searchAnswer(t, *cfg, "tool_search", `{"query":"wich wether will we have in the coming days?"}`))
 	require.Contains(t, found, "weather__forecast")
-	_, hint := cutHint(asked(t, *cfg, "tool_search", `{"query":"please tune my guitar, one string at a time, before the concert of the days"}`))
+	_, hint := cutHint(searchAnswer(t, *cfg, "tool_search", `{"query":"please tune my guitar, one string at a time, before the concert of the days"}`))
 	require.Contains(t, hint, "No tool seems to do this")
-	many := toolsearch.Recommended(reports(300))
+	many := toolsearch.Recommended(reportTools(300))
 	p := scene[*schema.Message]{t: t, cfg: *many}.begin()
 	require.Less(t, strings.Count(p.text(), "report_"), 60, "the list of names is short")
 }
@@ -268,10 +268,10 @@ func TestConfig_ToolDescriptionsFollowSettings(t *testing.T) {
 		{"answers in the provider's form", toolsearch.Config{UseModelToolSearch: true}, "Every tool it finds is loaded", "JSON"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			c.cfg.DynamicTools = office()
+			c.cfg.DynamicTools = officeTools()
 			s := scene[*schema.Message]{t: t, cfg: c.cfg}
 			w := s.begin().wires[0]
-			text := strings.ReplaceAll(onWire(append(w.Tools, w.ToolSearch)...), `\"`, `"`)
+			text := strings.ReplaceAll(providerJSON(append(w.Tools, w.ToolSearch)...), `\"`, `"`)
 			require.Contains(t, text, c.says)
 			if c.saysNo != "" {
 				require.NotContains(t, text, c.saysNo)

@@ -44,12 +44,12 @@ func deny(name string, phases ...toolsearch.Phase) toolsearch.Filter {
 }
 
 func TestFilter_EachPhaseDeniesOnlyItsOwn(t *testing.T) {
-	everywhere(t, testFilterEachPhaseDeniesOnlyItsOwn[*schema.Message], testFilterEachPhaseDeniesOnlyItsOwn[*schema.AgenticMessage])
+	eachTypeAndMode(t, testFilterEachPhaseDeniesOnlyItsOwn[*schema.Message], testFilterEachPhaseDeniesOnlyItsOwn[*schema.AgenticMessage])
 }
 
 func testFilterEachPhaseDeniesOnlyItsOwn[M adk.MessageType](t *testing.T, streaming bool) {
 	const name = "weather__get_forecast"
-	search, call := do("a", "tool_search", `{"query":"forecast"}`), do("b", name, `{"city":"Oslo"}`)
+	search, call := oneCall("a", "tool_search", `{"query":"forecast"}`), oneCall("b", name, `{"city":"Oslo"}`)
 	for _, c := range []struct {
 		phase                            toolsearch.Phase
 		listed, found, visible, runs, at bool
@@ -61,7 +61,7 @@ func testFilterEachPhaseDeniesOnlyItsOwn[M adk.MessageType](t *testing.T, stream
 		{phase: toolsearch.PhaseCall, listed: true, found: true, visible: true, runs: false},
 	} {
 		t.Run(string(c.phase), func(t *testing.T) {
-			s := on[M](t, streaming, toolsearch.Keyword)
+			s := newScene[M](t, streaming, toolsearch.Keyword)
 			s.cfg.Filter = deny(name, c.phase)
 			again := call
 			again.Calls = []adktest.ToolCall{{ID: "c", Name: name, Args: `{"city":"Lima"}`}}
@@ -88,7 +88,7 @@ func TestFilter_ErrorOrPanicDenies(t *testing.T) {
 		for _, proto := range protocols {
 			t.Run(name+"/"+proto.protocol.String(), func(t *testing.T) {
 				var events []einolean.Event
-				s := on[*schema.Message](t, false, proto.protocol)
+				s := newScene[*schema.Message](t, false, proto.protocol)
 				s.cfg.Filter = filter
 				s.cfg.OnEvent = func(_ context.Context, e einolean.Event) { events = append(events, e) }
 				turns := proto.turns
@@ -134,11 +134,11 @@ func TestFilter_DeniedToolIsUnknown(t *testing.T) {
 		{toolsearch.SearchCall, "call_tool", `{"name":"%s","arguments":"nonsense"}`},
 	} {
 		t.Run(c.protocol.String()+" "+c.tool+" "+c.args, func(t *testing.T) {
-			s := on[*schema.Message](t, false, c.protocol)
-			s.cfg.DynamicTools = append(office(), simples(denied)...)
+			s := newScene[*schema.Message](t, false, c.protocol)
+			s.cfg.DynamicTools = append(officeTools(), simpleTools(denied)...)
 			s.cfg.Filter = deny(denied)
-			one := s.begin(do("a", c.tool, fmt.Sprintf(c.args, denied))).answer(t, "a")
-			other := s.begin(do("a", c.tool, fmt.Sprintf(c.args, nonexistent))).answer(t, "a")
+			one := s.begin(oneCall("a", c.tool, fmt.Sprintf(c.args, denied))).answer(t, "a")
+			other := s.begin(oneCall("a", c.tool, fmt.Sprintf(c.args, nonexistent))).answer(t, "a")
 			require.Equal(t, strings.ReplaceAll(other, nonexistent, denied), one)
 		})
 	}
@@ -147,29 +147,29 @@ func TestFilter_DeniedToolIsUnknown(t *testing.T) {
 // Called by its own name, a denied tool is answered as call_tool answers for one that does
 // not exist, whether or not it was ever loaded.
 func TestFilter_DirectCallOfDeniedToolIsUnknown(t *testing.T) {
-	everywhere(t, testFilterDirectCallOfDeniedToolIsUnknown[*schema.Message], testFilterDirectCallOfDeniedToolIsUnknown[*schema.AgenticMessage])
+	eachTypeAndMode(t, testFilterDirectCallOfDeniedToolIsUnknown[*schema.Message], testFilterDirectCallOfDeniedToolIsUnknown[*schema.AgenticMessage])
 }
 
 func testFilterDirectCallOfDeniedToolIsUnknown[M adk.MessageType](t *testing.T, streaming bool) {
-	s := on[M](t, streaming, toolsearch.SearchCall)
-	want := s.begin(do("a", "call_tool", `{"name":"weather__get_forecst"}`)).answer(t, "a")
+	s := newScene[M](t, streaming, toolsearch.SearchCall)
+	want := s.begin(oneCall("a", "call_tool", `{"name":"weather__get_forecst"}`)).answer(t, "a")
 	want = strings.NewReplacer("forecst", "forecast", " Nearest names: weather__get_forecast.", "").Replace(want)
 	for _, unloaded := range []bool{false, true} {
 		for form, f := range adktest.Forms {
-			s := on[M](t, streaming, toolsearch.Keyword)
+			s := newScene[M](t, streaming, toolsearch.Keyword)
 			s.cfg.AllowUnloadedCalls = unloaded
 			s.cfg.DynamicTools = append(s.cfg.DynamicTools[:3:3], adktest.Tool(f, &schema.ToolInfo{Name: "weather__get_forecast", Desc: "d"}, nil))
 			s.cfg.Filter = deny("weather__get_forecast")
-			require.Equal(t, want, s.begin(do("a", "weather__get_forecast", `{}`)).answer(t, "a"), form)
+			require.Equal(t, want, s.begin(oneCall("a", "weather__get_forecast", `{}`)).answer(t, "a"), form)
 		}
 	}
 }
 
 //claim:security-04
 func TestFilter_DeniedNamesAreNotStored(t *testing.T) {
-	s := on[*schema.Message](t, false, toolsearch.Keyword)
-	book := &notebook{}
-	s.cfg.DynamicTools = append(office(), simples("vault__open", "vault__close")...)
+	s := newScene[*schema.Message](t, false, toolsearch.Keyword)
+	book := &notebookBackend{}
+	s.cfg.DynamicTools = append(officeTools(), simpleTools("vault__open", "vault__close")...)
 	s.cfg.CatalogLimit, s.cfg.Backend = 2, book
 	s.cfg.Filter = func(_ context.Context, req toolsearch.FilterRequest) (bool, error) {
 		return req.Phase != toolsearch.PhaseList || !strings.HasPrefix(req.Tool.Name, "vault"), nil
@@ -186,7 +186,7 @@ func TestFilter_DeniedNamesAreNotStored(t *testing.T) {
 // The list differs in each round; the store that refused the first is not asked again
 // before the next run.
 func TestBackend_FailingStoreIsAskedOncePerRun(t *testing.T) {
-	everywhere(t, testBackendFailingStoreIsAskedOncePerRun[*schema.Message], testBackendFailingStoreIsAskedOncePerRun[*schema.AgenticMessage])
+	eachTypeAndMode(t, testBackendFailingStoreIsAskedOncePerRun[*schema.Message], testBackendFailingStoreIsAskedOncePerRun[*schema.AgenticMessage])
 }
 
 func testBackendFailingStoreIsAskedOncePerRun[M adk.MessageType](t *testing.T, streaming bool) {
@@ -195,9 +195,9 @@ func testBackendFailingStoreIsAskedOncePerRun[M adk.MessageType](t *testing.T, s
 		want int // writes in each run of three model calls
 	}{{errors.New("full"), 1}, {nil, 3}} {
 		asked, round := 0, 0
-		s := on[M](t, streaming, toolsearch.Keyword)
+		s := newScene[M](t, streaming, toolsearch.Keyword)
 		s.cfg.CatalogLimit = 1
-		s.cfg.Backend = &notebook{fail: func() error { asked++; return c.err }}
+		s.cfg.Backend = &notebookBackend{fail: func() error { asked++; return c.err }}
 		s.cfg.Filter = func(_ context.Context, req toolsearch.FilterRequest) (bool, error) {
 			denied := []string{"github__create_issue", "github__close_issue", "slack__send_message"}[round%3]
 			return req.Phase != toolsearch.PhaseList || req.Tool.Name != denied, nil
@@ -207,7 +207,7 @@ func testBackendFailingStoreIsAskedOncePerRun[M adk.MessageType](t *testing.T, s
 			return "ok", nil
 		})}
 		for run := range 2 {
-			s.begin(do("a", "next", `{}`), do("b", "next", `{}`))
+			s.begin(oneCall("a", "next", `{}`), oneCall("b", "next", `{}`))
 			require.Equal(t, (run+1)*c.want, asked)
 		}
 	}
@@ -215,28 +215,28 @@ func testBackendFailingStoreIsAskedOncePerRun[M adk.MessageType](t *testing.T, s
 
 //claim:security-14
 func TestFilter_HoldsInNativeMode(t *testing.T) {
-	everywhere(t, testFilterHoldsInNativeMode[*schema.Message], testFilterHoldsInNativeMode[*schema.AgenticMessage])
+	eachTypeAndMode(t, testFilterHoldsInNativeMode[*schema.Message], testFilterHoldsInNativeMode[*schema.AgenticMessage])
 }
 
 func testFilterHoldsInNativeMode[M adk.MessageType](t *testing.T, streaming bool) {
-	s := on[M](t, streaming, toolsearch.Keyword)
+	s := newScene[M](t, streaming, toolsearch.Keyword)
 	s.cfg.UseModelToolSearch = true
 	s.cfg.Filter = deny("weather__get_forecast")
 	p := s.begin(
-		do("a", "tool_search", `{"query":"forecast"}`), do("b", "tool_search", `{"query":"select:weather__get_forecasts"}`),
-		do("c", "tool_search", `{"query":"issue"}`), do("d", "github__create_issue", issue))
+		oneCall("a", "tool_search", `{"query":"forecast"}`), oneCall("b", "tool_search", `{"query":"select:weather__get_forecasts"}`),
+		oneCall("c", "tool_search", `{"query":"issue"}`), oneCall("d", "github__create_issue", issue))
 	require.NotContains(t, p.text(), "weather__get_forecast\n")
 	require.NotContains(t, p.text(), `"weather__get_forecast"`)
 	require.NotContains(t, p.text(), "Says what the weather")
 	require.Equal(t, []string{"github__create_issue", "github__close_issue", "slack__send_message"}, p.wires[0].DeferredNames)
 	require.Contains(t, p.answer(t, "d"), "got "+issue)
 
-	p = s.begin(do("a", "weather__get_forecast", `{}`))
+	p = s.begin(oneCall("a", "weather__get_forecast", `{}`))
 	require.Contains(t, p.answer(t, "a"), `There is no tool named "weather__get_forecast".`)
 }
 
 func TestFilter_AskedOncePerToolPhaseAndModelCall(t *testing.T) {
-	everywhere(t, testFilterAskedOncePerToolPhaseAndModelCall[*schema.Message], testFilterAskedOncePerToolPhaseAndModelCall[*schema.AgenticMessage])
+	eachTypeAndMode(t, testFilterAskedOncePerToolPhaseAndModelCall[*schema.Message], testFilterAskedOncePerToolPhaseAndModelCall[*schema.AgenticMessage])
 }
 
 func testFilterAskedOncePerToolPhaseAndModelCall[M adk.MessageType](t *testing.T, streaming bool) {
@@ -247,7 +247,7 @@ func testFilterAskedOncePerToolPhaseAndModelCall[M adk.MessageType](t *testing.T
 			}
 			t.Run(fmt.Sprintf("%v/%v", proto.protocol, native), func(t *testing.T) {
 				c := &tally{asked: map[string]int{}}
-				s := on[M](t, streaming, proto.protocol)
+				s := newScene[M](t, streaming, proto.protocol)
 				s.cfg.Filter, s.cfg.UseModelToolSearch = c.filter, native
 				// Every turn calls everything at once. What is asked before a model call counts with
 				// what is asked by the tools after it.
@@ -328,14 +328,14 @@ func TestFilter_DeniedToolsTakeNoResultPlace(t *testing.T) {
 	}
 	names = append(names, "pay_invoice_late", "send-mail", "send_mail")
 	allowed := map[string]bool{"pay_invoice_late": true, "send-mail": true}
-	s := on[*schema.Message](t, false, toolsearch.SearchLoad)
-	s.cfg.DynamicTools = simples(names...)
+	s := newScene[*schema.Message](t, false, toolsearch.SearchLoad)
+	s.cfg.DynamicTools = simpleTools(names...)
 	s.cfg.Filter = func(_ context.Context, req toolsearch.FilterRequest) (bool, error) {
 		return allowed[req.Tool.Name], nil
 	}
 	p := s.begin(
-		do("a", "load_tool", `{"tool_name":"pay_invoice_0x"}`), do("b", "search_tools", `{"query":"invoice pay"}`),
-		do("c", "load_tool", `{"tool_name":"SendMail"}`), do("d", "search_tools", `{"query":"invoise"}`))
+		oneCall("a", "load_tool", `{"tool_name":"pay_invoice_0x"}`), oneCall("b", "search_tools", `{"query":"invoice pay"}`),
+		oneCall("c", "load_tool", `{"tool_name":"SendMail"}`), oneCall("d", "search_tools", `{"query":"invoise"}`))
 	require.Contains(t, p.answer(t, "a"), "Nearest names: pay_invoice_late.")
 	require.Contains(t, p.answer(t, "b"), `{"results":[{"name":"pay_invoice_late",`)
 	require.Equal(t, `{"loaded":["send-mail"]}`, p.answer(t, "c"))
@@ -345,7 +345,7 @@ func TestFilter_DeniedToolsTakeNoResultPlace(t *testing.T) {
 // One instance serves many users at once, and the filter decides for each by the context
 // of the run.
 func TestFilter_DecidesPerRequest(t *testing.T) {
-	everywhere(t, testFilterDecidesPerRequest[*schema.Message], testFilterDecidesPerRequest[*schema.AgenticMessage])
+	eachTypeAndMode(t, testFilterDecidesPerRequest[*schema.Message], testFilterDecidesPerRequest[*schema.AgenticMessage])
 }
 
 func testFilterDecidesPerRequest[M adk.MessageType](t *testing.T, streaming bool) {
@@ -356,7 +356,7 @@ func testFilterDecidesPerRequest[M adk.MessageType](t *testing.T, streaming bool
 	}
 	for _, proto := range []toolsearch.Protocol{toolsearch.Keyword, toolsearch.SearchCall} {
 		h, err := toolsearch.NewTyped[M](context.Background(), &toolsearch.Config{
-			DynamicTools: simples(names...), Protocol: proto,
+			DynamicTools: simpleTools(names...), Protocol: proto,
 			Filter: func(ctx context.Context, req toolsearch.FilterRequest) (bool, error) {
 				return req.Tool.Name == ctx.Value(userKey{}), nil
 			},
@@ -366,10 +366,10 @@ func testFilterDecidesPerRequest[M adk.MessageType](t *testing.T, streaming bool
 		for i := range users {
 			wait.Go(func() {
 				ctx := context.WithValue(context.Background(), userKey{}, names[i])
-				m := adktest.Script[M](do("a", "tool_search", `{"query":"diary"}`), adktest.Do(
+				m := adktest.Script[M](oneCall("a", "tool_search", `{"query":"diary"}`), adktest.Do(
 					adktest.ToolCall{ID: "b", Name: names[i], Args: `{}`}, adktest.ToolCall{ID: "c", Name: names[(i+1)%users], Args: `{}`}))
-				out := adktest.Agent[M]{Model: m, Streaming: streaming, Tools: simples("own"), Handlers: adktest.Handlers(h)}.Run(ctx, []M{adktest.User[M]("please")})
-				p := played[M]{out, m.Wires(), nil}
+				out := adktest.Agent[M]{Model: m, Streaming: streaming, Tools: simpleTools("own"), Handlers: adktest.Handlers(h)}.Run(ctx, []M{adktest.User[M]("please")})
+				p := sceneResult[M]{out, m.Wires(), nil}
 				text := strings.ReplaceAll(p.text(), names[(i+1)%users], "")
 				for j, name := range names {
 					if (strings.Contains(text, name)) != (i == j) {
@@ -386,7 +386,7 @@ type userKey struct{}
 
 //claim:security-10
 func TestFilter_EachPathAsksItsPhases(t *testing.T) {
-	everywhere(t, testFilterEachPathAsksItsPhases[*schema.Message], testFilterEachPathAsksItsPhases[*schema.AgenticMessage])
+	eachTypeAndMode(t, testFilterEachPathAsksItsPhases[*schema.Message], testFilterEachPathAsksItsPhases[*schema.AgenticMessage])
 }
 
 func testFilterEachPathAsksItsPhases[M adk.MessageType](t *testing.T, streaming bool) {
@@ -394,7 +394,7 @@ func testFilterEachPathAsksItsPhases[M adk.MessageType](t *testing.T, streaming 
 	for _, w := range ways[M]() {
 		for _, denied := range all {
 			t.Run(w.name+" without "+string(denied), func(t *testing.T) {
-				s := on[M](t, streaming, w.protocol)
+				s := newScene[M](t, streaming, w.protocol)
 				s.cfg.Filter = deny(forecast, denied)
 				require.Equal(t, !slices.Contains(w.asks, denied), w.works(t, s))
 			})
@@ -414,7 +414,7 @@ func ways[M adk.MessageType]() []struct {
 	const list, search, load, active, call = toolsearch.PhaseList, toolsearch.PhaseSearch, toolsearch.PhaseLoad, toolsearch.PhaseActive, toolsearch.PhaseCall
 	answers := func(name, args, want string) func(*testing.T, scene[M]) bool {
 		return func(t *testing.T, s scene[M]) bool {
-			return strings.Contains(s.begin(do("a", name, args)).answer(t, "a"), want)
+			return strings.Contains(s.begin(oneCall("a", name, args)).answer(t, "a"), want)
 		}
 	}
 	type way = struct {
@@ -437,16 +437,16 @@ func ways[M adk.MessageType]() []struct {
 		{"call_tool", toolsearch.SearchCall, []toolsearch.Phase{load, call}, answers("call_tool", `{"name":"`+forecast+`","arguments":{"city":"Oslo"}}`, "got")},
 		{"call of a tool that is not loaded", toolsearch.Keyword, []toolsearch.Phase{call, load, active}, answers(forecast, `{"city":"Oslo"}`, "It is loaded now")},
 		{"loaded tool", toolsearch.SearchLoad, []toolsearch.Phase{load, active}, func(t *testing.T, s scene[M]) bool {
-			p := s.begin(do("a", "load_tool", `{"tool_name":"`+forecast+`"}`))
+			p := s.begin(oneCall("a", "load_tool", `{"tool_name":"`+forecast+`"}`))
 			return slices.Contains(p.wires[1].ToolNames, forecast)
 		}},
 		{"call that no gate holds", toolsearch.Keyword, []toolsearch.Phase{call}, func(t *testing.T, s scene[M]) bool {
 			s.cfg.AllowUnloadedCalls = true
-			return strings.Contains(s.begin(do("a", forecast, `{"city":"Oslo"}`)).answer(t, "a"), "got")
+			return strings.Contains(s.begin(oneCall("a", forecast, `{"city":"Oslo"}`)).answer(t, "a"), "got")
 		}},
 		{"native", toolsearch.Keyword, []toolsearch.Phase{search, load, active}, func(t *testing.T, s scene[M]) bool {
 			s.cfg.UseModelToolSearch = true
-			return strings.Contains(onWire(s.begin().wires[0].Deferred...), forecast)
+			return strings.Contains(providerJSON(s.begin().wires[0].Deferred...), forecast)
 		}},
 	}
 }
@@ -456,7 +456,7 @@ func ways[M adk.MessageType]() []struct {
 //
 //claim:security-04
 func TestFilter_VisibleDeniedToolIsNotAllowed(t *testing.T) {
-	everywhere(t, testFilterVisibleDeniedToolIsNotAllowed[*schema.Message], testFilterVisibleDeniedToolIsNotAllowed[*schema.AgenticMessage])
+	eachTypeAndMode(t, testFilterVisibleDeniedToolIsNotAllowed[*schema.Message], testFilterVisibleDeniedToolIsNotAllowed[*schema.AgenticMessage])
 }
 
 func testFilterVisibleDeniedToolIsNotAllowed[M adk.MessageType](t *testing.T, streaming bool) {
@@ -471,9 +471,9 @@ func testFilterVisibleDeniedToolIsNotAllowed[M adk.MessageType](t *testing.T, st
 		{"a call", forecast, `{"city":"Oslo"}`, toolsearch.Keyword},
 	} {
 		for _, phases := range [][]toolsearch.Phase{{load}, {load, list}, {load, search}, {load, list, search}} {
-			s := on[M](t, streaming, c.protocol)
+			s := newScene[M](t, streaming, c.protocol)
 			s.cfg.Filter = deny(forecast, phases...)
-			answer := s.begin(do("a", c.tool, c.args)).answer(t, "a")
+			answer := s.begin(oneCall("a", c.tool, c.args)).answer(t, "a")
 			require.Equal(t, len(phases) < 3, strings.Contains(answer, "You may not use the tool"), "%s, %v: %s", c.name, phases, answer)
 			require.Equal(t, len(phases) == 3, strings.Contains(answer, "o tool is named") || strings.Contains(answer, "no tool named"), "%s, %v: %s", c.name, phases, answer)
 		}
@@ -485,7 +485,7 @@ func testFilterVisibleDeniedToolIsNotAllowed[M adk.MessageType](t *testing.T, st
 //
 //claim:security-04
 func TestFilter_DeniedToolsLeaveNoTrace(t *testing.T) {
-	everywhere(t, testFilterDeniedToolsLeaveNoTrace[*schema.Message], testFilterDeniedToolsLeaveNoTrace[*schema.AgenticMessage])
+	eachTypeAndMode(t, testFilterDeniedToolsLeaveNoTrace[*schema.Message], testFilterDeniedToolsLeaveNoTrace[*schema.AgenticMessage])
 }
 
 func testFilterDeniedToolsLeaveNoTrace[M adk.MessageType](t *testing.T, streaming bool) {
@@ -564,8 +564,8 @@ func newTreasury(r *rand.Rand) treasury {
 
 // playTreasury returns all that the model read, and all that was stored.
 func playTreasury[M adk.MessageType](t testing.TB, w treasury, allow func(toolsearch.FilterRequest) bool) string {
-	book := &notebook{}
-	s := on[M](t, w.streaming, w.protocol)
+	book := &notebookBackend{}
+	s := newScene[M](t, w.streaming, w.protocol)
 	s.cfg.DynamicTools, s.cfg.UseModelToolSearch = nil, w.native
 	// There is always one tool that nobody denies.
 	for _, tr := range append(w.tools, treasure{name: "always", desc: "Always there"}) {
@@ -587,7 +587,7 @@ func playTreasury[M adk.MessageType](t testing.TB, w treasury, allow func(toolse
 //
 //claim:security-04 security-29
 func TestFilter_RandomFiltersRevealNothing(t *testing.T) {
-	everywhere(t, testFilterRandomFiltersRevealNothing[*schema.Message], testFilterRandomFiltersRevealNothing[*schema.AgenticMessage])
+	eachTypeAndMode(t, testFilterRandomFiltersRevealNothing[*schema.Message], testFilterRandomFiltersRevealNothing[*schema.AgenticMessage])
 }
 
 func testFilterRandomFiltersRevealNothing[M adk.MessageType](t *testing.T, streaming bool) {
@@ -614,7 +614,7 @@ func testFilterRandomFiltersRevealNothing[M adk.MessageType](t *testing.T, strea
 
 //claim:security-09
 func TestFilter_AskedAboutToolsOfTheRun(t *testing.T) {
-	everywhere(t, testFilterAskedAboutToolsOfTheRun[*schema.Message], testFilterAskedAboutToolsOfTheRun[*schema.AgenticMessage])
+	eachTypeAndMode(t, testFilterAskedAboutToolsOfTheRun[*schema.Message], testFilterAskedAboutToolsOfTheRun[*schema.AgenticMessage])
 }
 
 func testFilterAskedAboutToolsOfTheRun[M adk.MessageType](t *testing.T, streaming bool) {
@@ -631,11 +631,11 @@ func testFilterAskedAboutToolsOfTheRun[M adk.MessageType](t *testing.T, streamin
 			require.NoError(t, err)
 			for i, user := range []string{"root", "guest", "staff", "root"} {
 				ctx := context.WithValue(context.Background(), ownerKey{}, user)
-				m := adktest.Script[M](do("a", "tool_search", `{"query":"select:reset"}`), do("b", "reset", `{}`))
+				m := adktest.Script[M](oneCall("a", "tool_search", `{"query":"select:reset"}`), oneCall("b", "reset", `{}`))
 				out := adktest.Agent[M]{Model: m, Streaming: streaming, Handlers: adktest.Handlers[M](
-					einorun.New(brings[M]{tools: func(ctx context.Context) []tool.BaseTool { return []tool.BaseTool{ofOwner(owner(ctx))} }}), h,
+					einorun.New(contextToolAdder[M]{tools: func(ctx context.Context) []tool.BaseTool { return []tool.BaseTool{ofOwner(owner(ctx))} }}), h,
 				)}.Run(ctx, []M{adktest.User[M]("please")})
-				p := played[M]{Outcome: out}
+				p := sceneResult[M]{Outcome: out}
 				require.NoError(t, out.Err)
 				if user == "guest" {
 					require.Contains(t, p.answer(t, "b"), `There is no tool named "reset".`, "run %d", i)
@@ -664,7 +664,7 @@ func ofOwner(name string) tool.BaseTool {
 // Whatever phases a Filter denies a tool in, an answer to a slip of its name suggests it only if the model may see,
 // find and load it.
 func TestFilter_DeniedToolIsNotSuggested(t *testing.T) {
-	everywhere(t, testFilterDeniedToolIsNotSuggested[*schema.Message], testFilterDeniedToolIsNotSuggested[*schema.AgenticMessage])
+	eachTypeAndMode(t, testFilterDeniedToolIsNotSuggested[*schema.Message], testFilterDeniedToolIsNotSuggested[*schema.AgenticMessage])
 }
 
 func testFilterDeniedToolIsNotSuggested[M adk.MessageType](t *testing.T, streaming bool) {
@@ -677,25 +677,25 @@ func testFilterDeniedToolIsNotSuggested[M adk.MessageType](t *testing.T, streami
 				in = append(in, phase)
 			}
 		}
-		s := on[M](t, streaming, toolsearch.SearchCall)
+		s := newScene[M](t, streaming, toolsearch.SearchCall)
 		if in != nil {
 			s.cfg.Filter = deny(tool, in...)
 		}
-		answer := s.begin(do("1", "call_tool", `{"name":"`+slip+`","arguments":{}}`)).answer(t, "1")
+		answer := s.begin(oneCall("1", "call_tool", `{"name":"`+slip+`","arguments":{}}`)).answer(t, "1")
 		require.Equal(t, in == nil, strings.Contains(answer, tool), "denied in %v: %s", in, answer)
 	}
 }
 
 //claim:security-03
 func TestFilter_DeniedCallLoadsNothing(t *testing.T) {
-	everywhere(t, testFilterDeniedCallLoadsNothing[*schema.Message], testFilterDeniedCallLoadsNothing[*schema.AgenticMessage])
+	eachTypeAndMode(t, testFilterDeniedCallLoadsNothing[*schema.Message], testFilterDeniedCallLoadsNothing[*schema.AgenticMessage])
 }
 
 func testFilterDeniedCallLoadsNothing[M adk.MessageType](t *testing.T, streaming bool) {
 	for name, call := range map[string]adktest.Turn{
-		"a call":    do("a", "github__close_issue", `{"number":3}`),
-		"call_tool": do("a", "call_tool", `{"name":"github__close_issue","arguments":{"number":3}}`),
-		"load_tool": do("a", "load_tool", `{"tool_name":"github__close_issue"}`),
+		"a call":    oneCall("a", "github__close_issue", `{"number":3}`),
+		"call_tool": oneCall("a", "call_tool", `{"name":"github__close_issue","arguments":{"number":3}}`),
+		"load_tool": oneCall("a", "load_tool", `{"tool_name":"github__close_issue"}`),
 	} {
 		for _, lang := range []adk.Language{adk.LanguageEnglish, adk.LanguageChinese} {
 			t.Run(name, func(t *testing.T) {
@@ -703,7 +703,7 @@ func testFilterDeniedCallLoadsNothing[M adk.MessageType](t *testing.T, streaming
 				defer func() { require.NoError(t, adk.SetLanguage(adk.LanguageEnglish)) }()
 				var open atomic.Bool
 				protocol := map[string]toolsearch.Protocol{"call_tool": toolsearch.SearchCall, "load_tool": toolsearch.SearchLoad}[name]
-				s := on[M](t, streaming, protocol)
+				s := newScene[M](t, streaming, protocol)
 				s.cfg.Filter = func(_ context.Context, r toolsearch.FilterRequest) (bool, error) {
 					return open.Load() || r.Tool.Name != "github__close_issue", nil
 				}
@@ -711,11 +711,11 @@ func testFilterDeniedCallLoadsNothing[M adk.MessageType](t *testing.T, streaming
 					open.Store(true)
 					return "promoted", nil
 				})}
-				p := s.begin(call, do("b", "promote", `{}`))
+				p := s.begin(call, oneCall("b", "promote", `{}`))
 				require.NotContains(t, p.tools(), "github__close_issue", "in the run")
 				require.NoError(t, adk.SetLanguage(adk.LanguageEnglish))
 				s.cfg.Protocol = toolsearch.SearchLoad // which shows what was loaded under any
-				again := s.play(append(p.history, adktest.User[M]("go on")), do("c", "load_tool", `{"tool_name":"github__close_issue"}`))
+				again := s.play(append(p.history, adktest.User[M]("go on")), oneCall("c", "load_tool", `{"tool_name":"github__close_issue"}`))
 				require.Contains(t, again.tools(), "github__close_issue", "once it is allowed and asked for")
 			})
 		}

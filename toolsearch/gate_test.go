@@ -35,12 +35,12 @@ func scenariosTS10() (all []scenario) {
 	return all
 }
 
-func callsUnloaded[M adk.MessageType](form adktest.Form) func(*testing.T, side[M]) string {
-	return func(t *testing.T, s side[M]) string {
+func callsUnloaded[M adk.MessageType](form adktest.Form) func(*testing.T, implementation[M]) string {
+	return func(t *testing.T, s implementation[M]) string {
 		runs := 0
 		info := &schema.ToolInfo{Name: "a1", Desc: "d", ParamsOneOf: schema.NewParamsOneOfByParams(map[string]*schema.ParameterInfo{"city_of_birth": {Type: schema.String}})}
 		a1 := adktest.Tool(form, info, func(context.Context, string) (string, error) { runs++; return "ran", nil })
-		tr := s.run(ask[M](), simples("own"), []adktest.Turn{adktest.Do(callOf("1", "a1")), adktest.Do(callOf("2", "a1"))}, s.mustBuild(t, a1))
+		tr := s.run(userRequest[M](), simpleTools("own"), []adktest.Turn{adktest.Do(toolCall("1", "a1")), adktest.Do(toolCall("2", "a1"))}, s.mustBuild(t, a1))
 		require.NoError(t, tr.Err)
 		said := func(id string) string {
 			switch text := tr.result(id); {
@@ -67,12 +67,12 @@ func TestGate_StopsEveryCallOfBatch_TS10(t *testing.T) {
 func testGateStopsEveryCallOfBatch[M adk.MessageType](t *testing.T, streaming bool) {
 	var events []einolean.Event
 	var mu sync.Mutex
-	h := with[M](t, &toolsearch.Config{DynamicTools: simples("a1"), OnEvent: func(_ context.Context, e einolean.Event) {
+	h := newHandler[M](t, &toolsearch.Config{DynamicTools: simpleTools("a1"), OnEvent: func(_ context.Context, e einolean.Event) {
 		mu.Lock()
 		defer mu.Unlock()
 		events = append(events, e)
 	}})
-	tr := ourSide[M](streaming).run(ask[M](), nil, []adktest.Turn{adktest.Do(callOf("1", "a1"), callOf("2", "a1")), adktest.Do(callOf("3", "a1"))}, h)
+	tr := ourSide[M](streaming).run(userRequest[M](), nil, []adktest.Turn{adktest.Do(toolCall("1", "a1"), toolCall("2", "a1")), adktest.Do(toolCall("3", "a1"))}, h)
 	require.NoError(t, tr.Err)
 	require.Contains(t, tr.result("1"), "did not run")
 	require.Contains(t, tr.result("2"), "did not run")
@@ -90,9 +90,9 @@ func TestAllowUnloadedCalls_RunsUnloadedTool_TS10(t *testing.T) {
 }
 
 func testAllowUnloadedCallsRunsUnloadedTool[M adk.MessageType](t *testing.T, streaming bool) {
-	h, err := toolsearch.NewTyped[M](context.Background(), &toolsearch.Config{DynamicTools: simples("a1"), AllowUnloadedCalls: true})
+	h, err := toolsearch.NewTyped[M](context.Background(), &toolsearch.Config{DynamicTools: simpleTools("a1"), AllowUnloadedCalls: true})
 	require.NoError(t, err)
-	tr := ourSide[M](streaming).run(ask[M](), nil, []adktest.Turn{adktest.Do(callOf("1", "a1"))}, h)
+	tr := ourSide[M](streaming).run(userRequest[M](), nil, []adktest.Turn{adktest.Do(toolCall("1", "a1"))}, h)
 	require.NoError(t, tr.Err)
 	require.Equal(t, `echo {"value":"x"}`, tr.result("1"))
 }
@@ -101,16 +101,16 @@ func TestGate_ToolShownByOtherHandlerRuns(t *testing.T) {
 	bothSides(t, testGateToolShownByOtherHandlerRuns[*schema.Message], testGateToolShownByOtherHandlerRuns[*schema.AgenticMessage])
 }
 
-func testGateToolShownByOtherHandlerRuns[M adk.MessageType](t *testing.T, eino, ours side[M]) {
-	for _, s := range []side[M]{eino, ours} {
+func testGateToolShownByOtherHandlerRuns[M adk.MessageType](t *testing.T, eino, ours implementation[M]) {
+	for _, s := range []implementation[M]{eino, ours} {
 		first := true
-		show := rewriting[M]{rewrite: func(_ context.Context, state *adk.TypedChatModelAgentState[M]) {
+		show := stateRewriter[M]{rewrite: func(_ context.Context, state *adk.TypedChatModelAgentState[M]) {
 			if first {
 				state.ToolInfos = append(state.ToolInfos, &schema.ToolInfo{Name: "a1", Desc: "shown by another"})
 			}
 			first = false
 		}}
-		tr := s.run(ask[M](), nil, []adktest.Turn{adktest.Do(callOf("1", "a1")), adktest.Do(callOf("2", "a1"))}, s.mustBuild(t, simples("a1", "a2")...), show)
+		tr := s.run(userRequest[M](), nil, []adktest.Turn{adktest.Do(toolCall("1", "a1")), adktest.Do(toolCall("2", "a1"))}, s.mustBuild(t, simpleTools("a1", "a2")...), show)
 		require.NoError(t, tr.Err)
 		require.Equal(t, "0:tool_search,a1 1:tool_search,a1 2:tool_search,a1", tr.tools(), s.name)
 		require.Contains(t, tr.result("1"), "echo", s.name)
@@ -123,12 +123,12 @@ func TestGate_ReturnDirectlyToolRuns(t *testing.T) {
 	bothSides(t, testGateReturnDirectlyToolRuns[*schema.Message], testGateReturnDirectlyToolRuns[*schema.AgenticMessage])
 }
 
-func testGateReturnDirectlyToolRuns[M adk.MessageType](t *testing.T, eino, ours side[M]) {
-	for _, s := range []side[M]{eino, ours} {
-		a := adktest.Agent[M]{Handlers: adktest.Handlers(s.mustBuild(t, simples("a1")...)), Configure: func(c *adk.TypedChatModelAgentConfig[M]) {
+func testGateReturnDirectlyToolRuns[M adk.MessageType](t *testing.T, eino, ours implementation[M]) {
+	for _, s := range []implementation[M]{eino, ours} {
+		a := adktest.Agent[M]{Handlers: adktest.Handlers(s.mustBuild(t, simpleTools("a1")...)), Configure: func(c *adk.TypedChatModelAgentConfig[M]) {
 			c.ToolsConfig.ReturnDirectly = map[string]bool{"a1": true}
 		}}
-		tr := s.runAgent(a, ask[M](), adktest.Do(callOf("1", "a1")))
+		tr := s.runAgent(a, userRequest[M](), adktest.Do(toolCall("1", "a1")))
 		require.NoError(t, tr.Err)
 		require.Equal(t, `echo {"value":"x"}`, tr.Answer(), s.name)
 	}
@@ -139,9 +139,9 @@ func TestAlias_DoesNotPassGate_X05(t *testing.T) {
 	bothSides(t, testAliasDoesNotPassGate[*schema.Message], testAliasDoesNotPassGate[*schema.AgenticMessage])
 }
 
-func testAliasDoesNotPassGate[M adk.MessageType](t *testing.T, eino, ours side[M]) {
-	play := func(s side[M]) trial[M] {
-		tr := s.runAgent(aliased(s.mustBuild(t, simples("get_weather")...), "get_weather", "wx"), ask[M](), adktest.Do(callOf("1", "wx")), adktest.Do(callOf("2", "wx")))
+func testAliasDoesNotPassGate[M adk.MessageType](t *testing.T, eino, ours implementation[M]) {
+	play := func(s implementation[M]) runResult[M] {
+		tr := s.runAgent(aliased(s.mustBuild(t, simpleTools("get_weather")...), "get_weather", "wx"), userRequest[M](), adktest.Do(toolCall("1", "wx")), adktest.Do(toolCall("2", "wx")))
 		require.NoError(t, tr.Err)
 		return tr
 	}
@@ -154,7 +154,7 @@ func testAliasDoesNotPassGate[M adk.MessageType](t *testing.T, eino, ours side[M
 
 // aliased is an agent in which a tool has another name as well.
 func aliased[M adk.MessageType](h adk.TypedChatModelAgentMiddleware[M], name, alias string) adktest.Agent[M] {
-	return adktest.Agent[M]{Tools: simples("own"), Handlers: adktest.Handlers(h), Configure: func(c *adk.TypedChatModelAgentConfig[M]) {
+	return adktest.Agent[M]{Tools: simpleTools("own"), Handlers: adktest.Handlers(h), Configure: func(c *adk.TypedChatModelAgentConfig[M]) {
 		c.ToolsConfig.ToolAliases = map[string]compose.ToolAliasConfig{name: {NameAliases: []string{alias}}}
 	}}
 }
@@ -165,12 +165,12 @@ func TestAlias_CallCountsAsUse_X05(t *testing.T) {
 }
 
 func testAliasCallCountsAsUse[M adk.MessageType](t *testing.T, streaming bool) {
-	h := with[M](t, &toolsearch.Config{DynamicTools: append(simples(numbered(200)...), simples("get_weather", "send_mail")...), UnloadAfter: 2})
-	turns := []adktest.Turn{adktest.Do(searchFor("0", "select:get_weather,send_mail"))}
+	h := newHandler[M](t, &toolsearch.Config{DynamicTools: append(simpleTools(numberedNames(200)...), simpleTools("get_weather", "send_mail")...), UnloadAfter: 2})
+	turns := []adktest.Turn{adktest.Do(searchCall("0", "select:get_weather,send_mail"))}
 	for _, id := range []string{"1", "2", "3", "4"} {
-		turns = append(turns, adktest.Do(callOf(id, "wx")))
+		turns = append(turns, adktest.Do(toolCall(id, "wx")))
 	}
-	tr := ourSide[M](streaming).runAgent(aliased(h, "get_weather", "wx"), ask[M](), turns...)
+	tr := ourSide[M](streaming).runAgent(aliased(h, "get_weather", "wx"), userRequest[M](), turns...)
 	require.NoError(t, tr.Err)
 	require.Equal(t, []string{"own", "tool_search", "get_weather"}, tr.wires[5].ToolNames)
 	require.Contains(t, tr.result("4"), "echo")
@@ -187,9 +187,9 @@ func scenariosX05() []scenario {
 	}
 }
 
-func searchesByAlias[M adk.MessageType](t *testing.T, s side[M]) string {
-	tr := s.runAgent(aliased(s.mustBuild(t, simples("get_weather", "send_mail")...), "tool_search", "find_tools"), ask[M](),
+func searchesByAlias[M adk.MessageType](t *testing.T, s implementation[M]) string {
+	tr := s.runAgent(aliased(s.mustBuild(t, simpleTools("get_weather", "send_mail")...), "tool_search", "find_tools"), userRequest[M](),
 		adktest.Do(adktest.ToolCall{ID: "1", Name: "find_tools", Args: `{"query":"weather"}`}))
 	require.NoError(t, tr.Err)
-	return told(tr.result("1")) + " " + tr.tools()
+	return summarizeAnswer(tr.result("1")) + " " + tr.tools()
 }

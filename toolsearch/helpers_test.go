@@ -29,44 +29,44 @@ import (
 	"github.com/einolean/einolean/toolsearch/toolset"
 )
 
-// with makes our middleware of a Config.
-func with[M adk.MessageType](t testing.TB, c *toolsearch.Config) adk.TypedChatModelAgentMiddleware[M] {
+// newHandler makes our middleware of a Config.
+func newHandler[M adk.MessageType](t testing.TB, c *toolsearch.Config) adk.TypedChatModelAgentMiddleware[M] {
 	t.Helper()
 	h, err := toolsearch.NewTyped[M](context.Background(), c)
 	require.NoError(t, err)
 	return h
 }
 
-// adding is a handler that adds tools to a run.
-type adding[M adk.MessageType] struct {
+// toolAdder is a handler that adds tools to a run.
+type toolAdder[M adk.MessageType] struct {
 	*adk.TypedBaseChatModelAgentMiddleware[M]
 	tools []tool.BaseTool
 	drops int // how many of the first tools it takes away
 }
 
-func (a adding[M]) Begin(ctx context.Context, rc *einorun.RunContext) (context.Context, error) {
+func (a toolAdder[M]) Begin(ctx context.Context, rc *einorun.RunContext) (context.Context, error) {
 	rc.Tools = append(append([]tool.BaseTool(nil), rc.Tools[a.drops:]...), a.tools...)
 	return ctx, nil
 }
 
-// brings is a handler that brings tools of its own into each run.
-type brings[M adk.MessageType] struct {
+// contextToolAdder is a handler that brings tools of its own into each run.
+type contextToolAdder[M adk.MessageType] struct {
 	*adk.TypedBaseChatModelAgentMiddleware[M]
 	tools func(context.Context) []tool.BaseTool
 }
 
-func (b brings[M]) Begin(ctx context.Context, rc *einorun.RunContext) (context.Context, error) {
+func (b contextToolAdder[M]) Begin(ctx context.Context, rc *einorun.RunContext) (context.Context, error) {
 	rc.Tools = append(append([]tool.BaseTool(nil), rc.Tools...), b.tools(ctx)...)
 	return ctx, nil
 }
 
-// asked is the answer to one call of a search tool.
-func asked(t testing.TB, cfg toolsearch.Config, name, args string) string {
+// searchAnswer is the answer to one call of a search tool.
+func searchAnswer(t testing.TB, cfg toolsearch.Config, name, args string) string {
 	s := scene[*schema.Message]{t: t, cfg: cfg}
-	return s.begin(do("a", name, args)).answer(t, "a")
+	return s.begin(oneCall("a", name, args)).answer(t, "a")
 }
 
-func reports(n int) []tool.BaseTool {
+func reportTools(n int) []tool.BaseTool {
 	var tools []tool.BaseTool
 	for i := range n {
 		tools = append(tools, adktest.Simple(fmt.Sprintf("report_%03d", i), "Makes a report"))
@@ -81,14 +81,14 @@ func (b brokenIndex) Search(context.Context, index.Query) ([]index.Result, error
 	return b()
 }
 
-// notebook is a Backend that keeps what it is given.
-type notebook struct {
+// notebookBackend is a Backend that keeps what it is given.
+type notebookBackend struct {
 	mu      sync.Mutex
 	written map[string]string
 	fail    func() error
 }
 
-func (n *notebook) Write(_ context.Context, r *filesystem.WriteRequest) error {
+func (n *notebookBackend) Write(_ context.Context, r *filesystem.WriteRequest) error {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	if n.fail != nil {
@@ -101,22 +101,22 @@ func (n *notebook) Write(_ context.Context, r *filesystem.WriteRequest) error {
 	return nil
 }
 
-// changing is a Source that a test changes.
-type changing struct {
+// changingSource is a Source that a test changes.
+type changingSource struct {
 	mu    sync.Mutex
 	set   *toolset.Set
 	err   error
 	asked int
 }
 
-func (c *changing) Tools(context.Context) (*toolset.Set, error) {
+func (c *changingSource) Tools(context.Context) (*toolset.Set, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.asked++
 	return c.set, c.err
 }
 
-func (c *changing) have(tools ...tool.BaseTool) {
+func (c *changingSource) have(tools ...tool.BaseTool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	set, err := c.set.Update(context.Background(), tools...)
@@ -126,29 +126,29 @@ func (c *changing) have(tools ...tool.BaseTool) {
 	c.set, c.err = set, nil
 }
 
-// action is a tool of the agent's own that does something to the world.
-func action(name string, do func()) tool.BaseTool {
+// actionTool is a tool of the agent's own that does something to the world.
+func actionTool(name string, do func()) tool.BaseTool {
 	return adktest.Tool(adktest.Invokable, &schema.ToolInfo{Name: name, Desc: "Does " + name}, func(context.Context, string) (string, error) {
 		do()
 		return name + " is done", nil
 	})
 }
 
-// formed is a tool of the form that echoes its arguments, with its name.
-func formed(form adktest.Form, name string) tool.BaseTool {
+// echoTool is a tool of the form that echoes its arguments, with its name.
+func echoTool(form adktest.Form, name string) tool.BaseTool {
 	return adktest.Tool(form, &schema.ToolInfo{Name: name, Desc: "Handles " + name}, func(_ context.Context, args string) (string, error) {
 		return name + " got " + args, nil
 	})
 }
 
 // liveScene is a scene whose hidden tools are those of a Source alone.
-func liveScene[M adk.MessageType](t testing.TB, streaming bool) (scene[M], *changing) {
-	source := &changing{}
+func liveScene[M adk.MessageType](t testing.TB, streaming bool) (scene[M], *changingSource) {
+	source := &changingSource{}
 	return scene[M]{t: t, streaming: streaming, cfg: toolsearch.Config{Source: source}}, source
 }
 
 // requireNoSlots fails if anything that a model was sent, or that came out, tells of a slot.
-func requireNoSlots[M adk.MessageType](t testing.TB, p played[M]) {
+func requireNoSlots[M adk.MessageType](t testing.TB, p sceneResult[M]) {
 	require.NotContains(t, p.text(), "__einolean_slot")
 }
 
@@ -173,53 +173,53 @@ func (r *recorder) kinds() (kinds []einolean.Kind) {
 	return kinds
 }
 
-// watching looks at what a handler is told.
-type watching[M adk.MessageType] struct {
+// toolCallRecorder looks at what a handler is told.
+type toolCallRecorder[M adk.MessageType] struct {
 	*adk.TypedBaseChatModelAgentMiddleware[M]
 	before func([]tool.BaseTool)
 	name   func(string)
 }
 
-func (w *watching[M]) Begin(ctx context.Context, rc *einorun.RunContext) (context.Context, error) {
+func (w *toolCallRecorder[M]) Begin(ctx context.Context, rc *einorun.RunContext) (context.Context, error) {
 	if w.before != nil {
 		w.before(rc.Tools)
 	}
 	return ctx, nil
 }
 
-func (w *watching[M]) tell(tc *adk.ToolContext) {
+func (w *toolCallRecorder[M]) tell(tc *adk.ToolContext) {
 	if w.name != nil {
 		w.name(tc.Name)
 	}
 }
 
-func (w *watching[M]) WrapInvokableToolCall(_ context.Context, next adk.InvokableToolCallEndpoint, tc *adk.ToolContext) (adk.InvokableToolCallEndpoint, error) {
+func (w *toolCallRecorder[M]) WrapInvokableToolCall(_ context.Context, next adk.InvokableToolCallEndpoint, tc *adk.ToolContext) (adk.InvokableToolCallEndpoint, error) {
 	w.tell(tc)
 	return next, nil
 }
 
-func (w *watching[M]) WrapStreamableToolCall(_ context.Context, next adk.StreamableToolCallEndpoint, tc *adk.ToolContext) (adk.StreamableToolCallEndpoint, error) {
+func (w *toolCallRecorder[M]) WrapStreamableToolCall(_ context.Context, next adk.StreamableToolCallEndpoint, tc *adk.ToolContext) (adk.StreamableToolCallEndpoint, error) {
 	w.tell(tc)
 	return next, nil
 }
 
-func (w *watching[M]) WrapEnhancedInvokableToolCall(_ context.Context, next adk.EnhancedInvokableToolCallEndpoint, tc *adk.ToolContext) (adk.EnhancedInvokableToolCallEndpoint, error) {
+func (w *toolCallRecorder[M]) WrapEnhancedInvokableToolCall(_ context.Context, next adk.EnhancedInvokableToolCallEndpoint, tc *adk.ToolContext) (adk.EnhancedInvokableToolCallEndpoint, error) {
 	w.tell(tc)
 	return next, nil
 }
 
-func (w *watching[M]) WrapEnhancedStreamableToolCall(_ context.Context, next adk.EnhancedStreamableToolCallEndpoint, tc *adk.ToolContext) (adk.EnhancedStreamableToolCallEndpoint, error) {
+func (w *toolCallRecorder[M]) WrapEnhancedStreamableToolCall(_ context.Context, next adk.EnhancedStreamableToolCallEndpoint, tc *adk.ToolContext) (adk.EnhancedStreamableToolCallEndpoint, error) {
 	w.tell(tc)
 	return next, nil
 }
 
-// rewriting is a handler that changes the state before each model call.
-type rewriting[M adk.MessageType] struct {
+// stateRewriter is a handler that changes the state before each model call.
+type stateRewriter[M adk.MessageType] struct {
 	*adk.TypedBaseChatModelAgentMiddleware[M]
 	rewrite func(context.Context, *adk.TypedChatModelAgentState[M])
 }
 
-func (r rewriting[M]) BeforeModelRewriteState(ctx context.Context, state *adk.TypedChatModelAgentState[M], _ *adk.TypedModelContext[M]) (context.Context, *adk.TypedChatModelAgentState[M], error) {
+func (r stateRewriter[M]) BeforeModelRewriteState(ctx context.Context, state *adk.TypedChatModelAgentState[M], _ *adk.TypedModelContext[M]) (context.Context, *adk.TypedChatModelAgentState[M], error) {
 	r.rewrite(ctx, state)
 	return ctx, state, nil
 }
@@ -243,8 +243,8 @@ func pick[T any](r *rand.Rand, list []T) T { return list[r.IntN(len(list))] }
 // chance is true in n of 100 cases.
 func chance(r *rand.Rand, n int) bool { return r.IntN(100) < n }
 
-// approval asks a person before it does anything.
-func approval(ctx context.Context, args string) (string, error) {
+// askApproval asks a person before it does anything.
+func askApproval(ctx context.Context, args string) (string, error) {
 	if was, _, _ := tool.GetInterruptState[string](ctx); !was {
 		return "", tool.StatefulInterrupt(ctx, "may I?", args)
 	}
@@ -256,7 +256,7 @@ func approval(ctx context.Context, args string) (string, error) {
 	return "person said " + answer + " to " + state + " and " + args, nil
 }
 
-func rootCause(i *adk.InterruptInfo) string {
+func rootInterruptID(i *adk.InterruptInfo) string {
 	for _, c := range i.InterruptContexts {
 		if c.IsRootCause {
 			return c.ID

@@ -27,11 +27,11 @@ import (
 //
 //claim:bench-04
 func TestHideAbove_FewToolsAreShownUnchanged(t *testing.T) {
-	everywhere(t, testHideAboveFewToolsAreShownUnchanged[*schema.Message], testHideAboveFewToolsAreShownUnchanged[*schema.AgenticMessage])
+	eachTypeAndMode(t, testHideAboveFewToolsAreShownUnchanged[*schema.Message], testHideAboveFewToolsAreShownUnchanged[*schema.AgenticMessage])
 }
 
 func testHideAboveFewToolsAreShownUnchanged[M adk.MessageType](t *testing.T, streaming bool) {
-	turns := []adktest.Turn{do("1", "b", `{"city":"Oslo"}`), adktest.Do(callOf("2", "c"), callOf("3", "a"), callOf("4", "own"))}
+	turns := []adktest.Turn{oneCall("1", "b", `{"city":"Oslo"}`), adktest.Do(toolCall("2", "c"), toolCall("3", "a"), toolCall("4", "own"))}
 	for protocol, set := range waysToSearch[M]() {
 		for way, s := range waysToHide[M](t, streaming) {
 			set(&s.cfg)
@@ -47,10 +47,10 @@ func testHideAboveFewToolsAreShownUnchanged[M adk.MessageType](t *testing.T, str
 			default:
 				tools = []tool.BaseTool{tools[0], s.mine[0], s.mine[2], s.mine[1]}
 			}
-			out := adktest.Agent[M]{Model: plain, Streaming: streaming, Tools: tools, Handlers: adktest.Handlers[M](einorun.New(&watching[M]{}))}.
+			out := adktest.Agent[M]{Model: plain, Streaming: streaming, Tools: tools, Handlers: adktest.Handlers[M](einorun.New(&toolCallRecorder[M]{}))}.
 				Run(context.Background(), []M{adktest.User[M]("please")})
 			require.NoError(t, out.Err)
-			without := played[M]{out, plain.Wires(), nil}
+			without := sceneResult[M]{out, plain.Wires(), nil}
 			require.Equal(t, without.text(), with.text(), "%s, %s", protocol, way)
 		}
 	}
@@ -102,7 +102,7 @@ func waysToSearch[M adk.MessageType]() map[string]func(*toolsearch.Config) {
 // What an earlier run left in the history is as that of an agent without the middleware, and
 // a search that the model copies from it is answered.
 func TestHideAbove_AnswersSearchWhenNothingIsHidden(t *testing.T) {
-	everywhere(t, testHideAboveAnswersSearchWhenNothingIsHidden[*schema.Message], testHideAboveAnswersSearchWhenNothingIsHidden[*schema.AgenticMessage])
+	eachTypeAndMode(t, testHideAboveAnswersSearchWhenNothingIsHidden[*schema.Message], testHideAboveAnswersSearchWhenNothingIsHidden[*schema.AgenticMessage])
 }
 
 func testHideAboveAnswersSearchWhenNothingIsHidden[M adk.MessageType](t *testing.T, streaming bool) {
@@ -116,11 +116,11 @@ func testHideAboveAnswersSearchWhenNothingIsHidden[M adk.MessageType](t *testing
 		history := []M{adktest.User[M]("please"), adktest.Assistant[M]("", adktest.ToolCall{ID: "1", Name: name, Args: `{"query":"select:a"}`}), adktest.Result[M]("1", name, `{"matches":["a"]}`), adktest.Assistant[M]("done"),
 			adktest.User[M]("<available-deferred-tools>\na\nb\n</available-deferred-tools>"), adktest.User[M]("again")}
 		s.cfg.HideAbove = 1000
-		call := do("3", "b", `{"city":"Oslo"}`)
+		call := oneCall("3", "b", `{"city":"Oslo"}`)
 		if s.cfg.Protocol == toolsearch.SearchCall {
-			call = do("3", "call_tool", `{"name":"b","arguments":{"city":"Oslo"}}`)
+			call = oneCall("3", "call_tool", `{"name":"b","arguments":{"city":"Oslo"}}`)
 		}
-		p := s.play(history, do("2", name, `{"query":"select:b","regex_pattern":"b"}`), call)
+		p := s.play(history, oneCall("2", name, `{"query":"select:b","regex_pattern":"b"}`), call)
 		require.Equal(t, "own a b\nown a b\nown a b", p.tools(), protocol)
 		require.Equal(t, `echo {"city":"Oslo"}`, p.answer(t, "3"))
 		count, _ := reminders(p.wires[2])
@@ -137,19 +137,19 @@ func testHideAboveAnswersSearchWhenNothingIsHidden[M adk.MessageType](t *testing
 //
 //claim:mcp-02
 func TestHideAbove_KeepsHidingOnceExceeded(t *testing.T) {
-	everywhere(t, testHideAboveKeepsHidingOnceExceeded[*schema.Message], testHideAboveKeepsHidingOnceExceeded[*schema.AgenticMessage])
+	eachTypeAndMode(t, testHideAboveKeepsHidingOnceExceeded[*schema.Message], testHideAboveKeepsHidingOnceExceeded[*schema.AgenticMessage])
 }
 
 func testHideAboveKeepsHidingOnceExceeded[M adk.MessageType](t *testing.T, streaming bool) {
 	few, many := sized("a", "b"), append(sized("a", "b"), sized("late1", "late2", "late3")...)
 	for protocol, set := range waysToSearch[M]() {
 		for _, begin := range [][]tool.BaseTool{few, many} {
-			source := &changing{}
+			source := &changingSource{}
 			source.have(begin...)
 			s := scene[M]{t: t, streaming: streaming, cfg: toolsearch.Config{Source: source, HideAbove: 300}}
 			set(&s.cfg)
-			s.mine = []tool.BaseTool{action("grow", func() { source.have(many...) }), action("shrink", func() { source.have(few...) })}
-			p := s.begin(do("1", "grow", "{}"), do("2", "shrink", "{}"))
+			s.mine = []tool.BaseTool{actionTool("grow", func() { source.have(many...) }), actionTool("shrink", func() { source.have(few...) })}
+			p := s.begin(oneCall("1", "grow", "{}"), oneCall("2", "shrink", "{}"))
 			got := strings.Split(p.tools(), "\n")
 			if len(begin) == len(many) {
 				for i, w := range p.wires {
@@ -171,7 +171,7 @@ func testHideAboveKeepsHidingOnceExceeded[M adk.MessageType](t *testing.T, strea
 
 // Servers that connect late do not make a run show all of their tools.
 func TestHideAbove_HidesWhileServersAreMissing(t *testing.T) {
-	everywhere(t, testHideAboveHidesWhileServersAreMissing[*schema.Message], testHideAboveHidesWhileServersAreMissing[*schema.AgenticMessage])
+	eachTypeAndMode(t, testHideAboveHidesWhileServersAreMissing[*schema.Message], testHideAboveHidesWhileServersAreMissing[*schema.AgenticMessage])
 }
 
 func testHideAboveHidesWhileServersAreMissing[M adk.MessageType](t *testing.T, streaming bool) {
@@ -183,11 +183,11 @@ func testHideAboveHidesWhileServersAreMissing[M adk.MessageType](t *testing.T, s
 		source := &late{}
 		s := scene[M]{t: t, streaming: streaming, cfg: toolsearch.Config{Source: source, HideAbove: 300}}
 		set(&s.cfg)
-		s.mine = []tool.BaseTool{action("connect", func() {
+		s.mine = []tool.BaseTool{actionTool("connect", func() {
 			source.have(sized(names...)...)
 			source.connected.Store(true)
 		})}
-		p := s.begin(do("1", "connect", "{}"), do("2", "connect", "{}"))
+		p := s.begin(oneCall("1", "connect", "{}"), oneCall("2", "connect", "{}"))
 		require.NoError(t, p.Err, protocol)
 		for i, w := range p.wires {
 			require.NotContains(t, strings.Join(w.ToolNames, " "), "t07", "%s, request %d", protocol, i)
@@ -197,12 +197,12 @@ func testHideAboveHidesWhileServersAreMissing[M adk.MessageType](t *testing.T, s
 
 // late is a source whose servers connect after the first model call.
 type late struct {
-	changing
+	changingSource
 	connected atomic.Bool
 }
 
 func (l *late) Tools(ctx context.Context) (*toolset.Set, error) {
-	set, err := l.changing.Tools(ctx)
+	set, err := l.changingSource.Tools(ctx)
 	if err == nil && !l.connected.Load() {
 		err = &toolset.Missing{Servers: []string{"files"}}
 	}
@@ -211,37 +211,37 @@ func (l *late) Tools(ctx context.Context) (*toolset.Set, error) {
 
 // An answer names no search tool where there is none.
 func TestHideAbove_AnswersNameNoSearchTool(t *testing.T) {
-	everywhere(t, testHideAboveAnswersNameNoSearchTool[*schema.Message], testHideAboveAnswersNameNoSearchTool[*schema.AgenticMessage])
+	eachTypeAndMode(t, testHideAboveAnswersNameNoSearchTool[*schema.Message], testHideAboveAnswersNameNoSearchTool[*schema.AgenticMessage])
 }
 
 func testHideAboveAnswersNameNoSearchTool[M adk.MessageType](t *testing.T, streaming bool) {
-	source := &changing{}
+	source := &changingSource{}
 	source.have(sized("a", "b")...)
 	s := scene[M]{t: t, streaming: streaming, cfg: toolsearch.Config{Source: source, HideAbove: 300}}
-	s.mine = []tool.BaseTool{action("shrink", func() { source.have(sized("a")...) })}
-	p := s.begin(do("1", "shrink", "{}"), do("2", "b", "{}"))
+	s.mine = []tool.BaseTool{actionTool("shrink", func() { source.have(sized("a")...) })}
+	p := s.begin(oneCall("1", "shrink", "{}"), oneCall("2", "b", "{}"))
 	require.Contains(t, p.answer(t, "2"), `There is no tool named "b"`)
 	require.NotContains(t, strings.ToLower(p.answer(t, "2")), "search")
 }
 
 // A resumed run goes on as it was: it shows all, or hides, with the same tools in place.
 func TestHideAbove_ResumedRunKeepsDecision(t *testing.T) {
-	everywhere(t, testHideAboveResumedRunKeepsDecision[*schema.Message], testHideAboveResumedRunKeepsDecision[*schema.AgenticMessage])
+	eachTypeAndMode(t, testHideAboveResumedRunKeepsDecision[*schema.Message], testHideAboveResumedRunKeepsDecision[*schema.AgenticMessage])
 }
 
 func testHideAboveResumedRunKeepsDecision[M adk.MessageType](t *testing.T, streaming bool) {
 	for protocol, meta := range map[toolsearch.Protocol]string{toolsearch.Keyword: " tool_search", toolsearch.SearchCall: " tool_search call_tool"} {
 		for grown, want := range map[bool]string{false: "own grow pay a b", true: "own grow pay" + meta} {
 			store, ctx := &adktest.Store{}, context.Background()
-			make := func(tools []tool.BaseTool) (scene[M], *changing) {
-				source := &changing{}
+			make := func(tools []tool.BaseTool) (scene[M], *changingSource) {
+				source := &changingSource{}
 				source.have(tools...)
 				s := scene[M]{t: t, streaming: streaming, store: store, cfg: toolsearch.Config{Source: source, HideAbove: 300, Protocol: protocol}}
-				s.mine = []tool.BaseTool{action("grow", func() {
+				s.mine = []tool.BaseTool{actionTool("grow", func() {
 					if grown {
 						source.have(append(sized("a", "b"), sized("c", "d", "e")...)...)
 					}
-				}), adktest.Tool(adktest.Invokable, &schema.ToolInfo{Name: "pay", Desc: "Pays"}, approval)}
+				}), adktest.Tool(adktest.Invokable, &schema.ToolInfo{Name: "pay", Desc: "Pays"}, askApproval)}
 				return s, source
 			}
 			start := sized("a", "b")
@@ -249,21 +249,21 @@ func testHideAboveResumedRunKeepsDecision[M adk.MessageType](t *testing.T, strea
 				start = append(start, sized("c", "d", "e")...)
 			}
 			s, _ := make(start)
-			agent, _ := s.agent(do("1", "grow", "{}"), do("2", "pay", "{}"))
+			agent, _ := s.agent(oneCall("1", "grow", "{}"), oneCall("2", "pay", "{}"))
 			first := agent.Run(ctx, []M{adktest.User[M]("please")}, adk.WithCheckPointID("one"))
 			require.NoError(t, first.Err)
 			require.NotNil(t, first.Interrupted)
 
 			// Few tools are left when it is resumed: a run that hides goes on hiding.
 			s, _ = make(sized("a", "b"))
-			agent, m := s.agent(do("3", "a", `{"city":"Oslo"}`))
+			agent, m := s.agent(oneCall("3", "a", `{"city":"Oslo"}`))
 			runner, err := agent.Runner(ctx)
 			require.NoError(t, err)
-			events, err := runner.ResumeWithParams(ctx, "one", &adk.ResumeParams{Targets: map[string]any{rootCause(first.Interrupted): "yes"}})
+			events, err := runner.ResumeWithParams(ctx, "one", &adk.ResumeParams{Targets: map[string]any{rootInterruptID(first.Interrupted): "yes"}})
 			require.NoError(t, err)
 			second := adktest.Collect(events)
 			require.NoError(t, second.Err)
-			p := played[M]{second, m.Wires(), nil}
+			p := sceneResult[M]{second, m.Wires(), nil}
 			then := want
 			if grown && protocol == toolsearch.Keyword {
 				then += " a" // the call that did not run loads it
@@ -276,7 +276,7 @@ func testHideAboveResumedRunKeepsDecision[M adk.MessageType](t *testing.T, strea
 
 // What the Filter denies is neither shown nor counted.
 func TestHideAbove_DeniedToolsDoNotCount(t *testing.T) {
-	everywhere(t, testHideAboveDeniedToolsDoNotCount[*schema.Message], testHideAboveDeniedToolsDoNotCount[*schema.AgenticMessage])
+	eachTypeAndMode(t, testHideAboveDeniedToolsDoNotCount[*schema.Message], testHideAboveDeniedToolsDoNotCount[*schema.AgenticMessage])
 }
 
 func testHideAboveDeniedToolsDoNotCount[M adk.MessageType](t *testing.T, streaming bool) {
@@ -306,6 +306,6 @@ func testHideAboveDeniedToolsDoNotCount[M adk.MessageType](t *testing.T, streami
 		p := scene[M]{t: t, streaming: streaming, cfg: c.cfg}.play(c.history)
 		require.Equal(t, c.tools, p.tools(), c.name)
 	}
-	_, err := toolsearch.New(context.Background(), &toolsearch.Config{DynamicTools: simples("a"), HideAbove: -1})
+	_, err := toolsearch.New(context.Background(), &toolsearch.Config{DynamicTools: simpleTools("a"), HideAbove: -1})
 	require.ErrorContains(t, err, "HideAbove: -1 is negative")
 }

@@ -48,39 +48,39 @@ const (
 )
 
 // showsFor says what an agent shows that goes on from a history.
-func showsFor[M adk.MessageType](history func() []M) func(*testing.T, side[M]) string {
-	return func(t *testing.T, s side[M]) string {
-		tr := s.run(append(history(), adktest.User[M]("go on")), simples("own"), nil, s.mustBuild(t, simples("get_weather", "send_mail", "x")...))
+func showsFor[M adk.MessageType](history func() []M) func(*testing.T, implementation[M]) string {
+	return func(t *testing.T, s implementation[M]) string {
+		tr := s.run(append(history(), adktest.User[M]("go on")), simpleTools("own"), nil, s.mustBuild(t, simpleTools("get_weather", "send_mail", "x")...))
 		require.NoError(t, tr.Err)
 		return tr.tools()
 	}
 }
 
 func namelessResult[M adk.MessageType]() []M {
-	return found(adktest.Result[M]("1", "", matchesOne))
+	return searchedHistory(adktest.Result[M]("1", "", matchesOne))
 }
 
 func clearedResult[M adk.MessageType]() []M {
-	return append(found(adktest.Result[M]("1", "tool_search", "[cleared]")),
-		adktest.Assistant[M]("", callOf("2", "get_weather")), adktest.Result[M]("2", "get_weather", "rain"), adktest.Assistant[M]("It rains."))
+	return append(searchedHistory(adktest.Result[M]("1", "tool_search", "[cleared]")),
+		adktest.Assistant[M]("", toolCall("2", "get_weather")), adktest.Result[M]("2", "get_weather", "rain"), adktest.Assistant[M]("It rains."))
 }
 
 func summarised[M adk.MessageType]() []M {
-	return []M{adktest.User[M]("Summary: the user asked for the weather."), adktest.Assistant[M]("", callOf("2", "get_weather")),
+	return []M{adktest.User[M]("Summary: the user asked for the weather."), adktest.Assistant[M]("", toolCall("2", "get_weather")),
 		adktest.Result[M]("2", "get_weather", "rain"), adktest.Assistant[M]("It rains.")}
 }
 
 func multiPart() []*schema.Message {
 	m := schema.ToolMessage("", "1", schema.WithToolName("tool_search"))
 	m.UserInputMultiContent = []schema.MessageInputPart{{Type: schema.ChatMessagePartTypeText, Text: matchesOne}}
-	return found(m)
+	return searchedHistory(m)
 }
 
 func multiBlock() []*schema.AgenticMessage {
 	m := adktest.Result[*schema.AgenticMessage]("1", "tool_search", matchesOne[:10])
 	r := m.ContentBlocks[0].FunctionToolResult
 	r.Content = append(r.Content, &schema.FunctionToolResultContentBlock{Type: schema.FunctionToolResultContentBlockTypeText, Text: &schema.UserInputText{Text: matchesOne[10:]}})
-	return found(m)
+	return searchedHistory(m)
 }
 
 func TestHistory_SearchClearedByEinoReduction_TS11(t *testing.T) {
@@ -89,19 +89,19 @@ func TestHistory_SearchClearedByEinoReduction_TS11(t *testing.T) {
 
 // testHistorySearchClearedByEinoReduction clears every result but the last, in the agent's own messages. Within the
 // run that costs nobody a tool; in the next one only Eino's package loses it.
-func testHistorySearchClearedByEinoReduction[M adk.MessageType](t *testing.T, eino, ours side[M]) {
-	for s, want := range map[*side[M]]string{&eino: "0:tool_search", &ours: "0:tool_search,a1"} {
+func testHistorySearchClearedByEinoReduction[M adk.MessageType](t *testing.T, eino, ours implementation[M]) {
+	for s, want := range map[*implementation[M]]string{&eino: "0:tool_search", &ours: "0:tool_search,a1"} {
 		clearing, err := einoreduction.NewTyped[M](context.Background(), &einoreduction.TypedConfig[M]{SkipTruncation: true, MaxTokensForClear: 1})
 		require.NoError(t, err)
-		h := s.mustBuild(t, simples("a1", "a2")...)
-		turns := []adktest.Turn{adktest.Do(searchFor("1", "select:a1")), adktest.Do(callOf("2", "a1")), adktest.Do(callOf("3", "a1"))}
+		h := s.mustBuild(t, simpleTools("a1", "a2")...)
+		turns := []adktest.Turn{adktest.Do(searchCall("1", "select:a1")), adktest.Do(toolCall("2", "a1")), adktest.Do(toolCall("3", "a1"))}
 		for _, order := range [][]adk.TypedChatModelAgentMiddleware[M]{{clearing, h}, {h, clearing}} {
-			tr := s.run(ask[M](), nil, turns, order...)
+			tr := s.run(userRequest[M](), nil, turns, order...)
 			require.NoError(t, tr.Err)
 			require.Contains(t, tr.result("1"), "cleared")
 			require.Equal(t, "0:tool_search 1:tool_search,a1 2:tool_search,a1 3:tool_search,a1", tr.tools(), s.name)
 			require.Contains(t, tr.result("3"), "echo")
-			then := s.run(kept(tr), nil, nil, h)
+			then := s.run(storedHistory(tr), nil, nil, h)
 			require.NoError(t, then.Err)
 			require.Equal(t, want, then.tools(), s.name)
 		}
@@ -121,7 +121,7 @@ func scenariosTS20() []scenario {
 func twoResults() []*schema.AgenticMessage {
 	m := adktest.Result[*schema.AgenticMessage]("1", "tool_search", matchesOne)
 	m.ContentBlocks = append(m.ContentBlocks, adktest.Result[*schema.AgenticMessage]("2", "tool_search", `{"matches":["send_mail"]}`).ContentBlocks...)
-	return append(ask[*schema.AgenticMessage](), adktest.Assistant[*schema.AgenticMessage]("", searchFor("1", "weather"), searchFor("2", "mail")), m)
+	return append(userRequest[*schema.AgenticMessage](), adktest.Assistant[*schema.AgenticMessage]("", searchCall("1", "weather"), searchCall("2", "mail")), m)
 }
 
 func TestHistory_NativeResultsBecomeText_TS28(t *testing.T) {
@@ -135,13 +135,13 @@ func scenariosTS28() []scenario {
 	}
 }
 
-func nativeHistory[M adk.MessageType](t *testing.T, s side[M]) string {
-	tools := simples("get_weather", "send_mail")
-	first := s.run(ask[M](), simples("own"), []adktest.Turn{adktest.Do(searchFor("1", "weather"))}, s.mustBuildNative(t, tools...))
+func nativeHistory[M adk.MessageType](t *testing.T, s implementation[M]) string {
+	tools := simpleTools("get_weather", "send_mail")
+	first := s.run(userRequest[M](), simpleTools("own"), []adktest.Turn{adktest.Do(searchCall("1", "weather"))}, s.mustBuildNative(t, tools...))
 	require.NoError(t, first.Err)
-	then := s.run(append(append(ask[M](), first.Messages...), adktest.User[M]("go on")), simples("own"), nil, s.mustBuild(t, tools...))
+	then := s.run(append(append(userRequest[M](), first.Messages...), adktest.User[M]("go on")), simpleTools("own"), nil, s.mustBuild(t, tools...))
 	require.NoError(t, then.Err)
-	return then.tools() + " result " + told(then.result("1"))
+	return then.tools() + " result " + summarizeAnswer(then.result("1"))
 }
 
 func TestHistory_SearchesOfEveryProtocolCount_TS29(t *testing.T) {
@@ -159,7 +159,7 @@ func scenariosTS29() []scenario {
 func otherProtocol[M adk.MessageType](name, result string, stored ...string) func() []M {
 	return func() []M {
 		under := append(stored, name)[0]
-		return append(ask[M](), adktest.Assistant[M]("", adktest.ToolCall{ID: "1", Name: name, Args: `{}`}), adktest.Result[M]("1", under, result), adktest.Assistant[M]("done"))
+		return append(userRequest[M](), adktest.Assistant[M]("", adktest.ToolCall{ID: "1", Name: name, Args: `{}`}), adktest.Result[M]("1", under, result), adktest.Assistant[M]("done"))
 	}
 }
 
@@ -175,11 +175,11 @@ func scenariosX11() []scenario {
 
 // keptByProvider says whether a response that the provider keeps can still be built on,
 // with a tool loaded after it.
-func keptByProvider[M adk.MessageType](t *testing.T, s side[M]) string {
-	call := adktest.Assistant[M]("", searchFor("1", "a1"))
+func keptByProvider[M adk.MessageType](t *testing.T, s implementation[M]) string {
+	call := adktest.Assistant[M]("", searchCall("1", "a1"))
 	require.NoError(t, json.Unmarshal([]byte(`{"extra":{"ark-response-id":"r","ark-response-cache-expire-at":9999999999}}`), call))
-	history := append(ask[M](), call, adktest.Result[M]("1", "tool_search", `{"matches":["a1"]}`))
-	tr := s.run(history, nil, nil, s.mustBuild(t, simples("a1")...))
+	history := append(userRequest[M](), call, adktest.Result[M]("1", "tool_search", `{"matches":["a1"]}`))
+	tr := s.run(history, nil, nil, s.mustBuild(t, simpleTools("a1")...))
 	require.NoError(t, tr.Err)
 	for _, m := range tr.wires[0].Messages {
 		if adktest.Extra(m)["ark-response-id"] != nil {
@@ -196,9 +196,9 @@ func TestHistory_ResultOfOtherToolIsNoSearch_X05(t *testing.T) {
 
 func testHistoryResultOfOtherToolIsNoSearch[M adk.MessageType](t *testing.T, streaming bool) {
 	for args, want := range map[string]string{`{"pattern":"a1","path":"/"}`: "0:tool_search", `{"query":"a1"}`: "0:tool_search", `{"regex_pattern":"a1"}`: "0:tool_search", ``: "0:tool_search"} {
-		history := append(ask[M](), adktest.Assistant[M]("", adktest.ToolCall{ID: "1", Name: "grep", Args: args}), adktest.Result[M]("1", "grep", `{"matches":["a1"]}`),
+		history := append(userRequest[M](), adktest.Assistant[M]("", adktest.ToolCall{ID: "1", Name: "grep", Args: args}), adktest.Result[M]("1", "grep", `{"matches":["a1"]}`),
 			adktest.Result[M]("2", "grep", `{"matches":["a2"]}`), adktest.User[M]("go on"))
-		tr := ourSide[M](streaming).run(history, nil, nil, ourSide[M](streaming).mustBuild(t, simples("a1", "a2")...))
+		tr := ourSide[M](streaming).run(history, nil, nil, ourSide[M](streaming).mustBuild(t, simpleTools("a1", "a2")...))
 		require.NoError(t, tr.Err)
 		require.Equal(t, want, tr.tools(), args)
 	}
@@ -206,16 +206,16 @@ func testHistoryResultOfOtherToolIsNoSearch[M adk.MessageType](t *testing.T, str
 
 //claim:security-28
 func TestHistory_ForgedAnswersLoadNothing(t *testing.T) {
-	everywhere(t, testHistoryForgedAnswersLoadNothing[*schema.Message], testHistoryForgedAnswersLoadNothing[*schema.AgenticMessage])
+	eachTypeAndMode(t, testHistoryForgedAnswersLoadNothing[*schema.Message], testHistoryForgedAnswersLoadNothing[*schema.AgenticMessage])
 }
 
 func testHistoryForgedAnswersLoadNothing[M adk.MessageType](t *testing.T, streaming bool) {
-	h, err := toolsearch.NewTyped[M](context.Background(), &toolsearch.Config{DynamicTools: office()})
+	h, err := toolsearch.NewTyped[M](context.Background(), &toolsearch.Config{DynamicTools: officeTools()})
 	require.NoError(t, err)
 	for name, call := range map[string]string{"by its name": "lookup", "under an alias": "find_it"} {
 		t.Run(name, func(t *testing.T) {
-			m := adktest.Script[M](do("a", call, `{"query":"close issue"}`), do("b", call, `{"query":"select:github__close_issue"}`))
-			later := einorun.New(brings[M]{tools: func(context.Context) []tool.BaseTool { return []tool.BaseTool{forger("lookup")} }})
+			m := adktest.Script[M](oneCall("a", call, `{"query":"close issue"}`), oneCall("b", call, `{"query":"select:github__close_issue"}`))
+			later := einorun.New(contextToolAdder[M]{tools: func(context.Context) []tool.BaseTool { return []tool.BaseTool{forger("lookup")} }})
 			out := adktest.Agent[M]{Model: m, Streaming: streaming, Handlers: adktest.Handlers[M](h, later), Configure: func(c *adk.TypedChatModelAgentConfig[M]) {
 				c.ToolsConfig.ToolAliases = map[string]compose.ToolAliasConfig{"lookup": {NameAliases: []string{"find_it"}}}
 			}}.Run(context.Background(), []M{adktest.User[M]("please")})
@@ -242,7 +242,7 @@ func forger(name string) tool.BaseTool {
 // An answer that is cut, cleared or otherwise rewritten after the search tool loads all the
 // same: what it loaded is known from the call.
 func TestHistory_RewrittenAnswerStillLoads(t *testing.T) {
-	everywhere(t, testHistoryRewrittenAnswerStillLoads[*schema.Message], testHistoryRewrittenAnswerStillLoads[*schema.AgenticMessage])
+	eachTypeAndMode(t, testHistoryRewrittenAnswerStillLoads[*schema.Message], testHistoryRewrittenAnswerStillLoads[*schema.AgenticMessage])
 }
 
 func testHistoryRewrittenAnswerStillLoads[M adk.MessageType](t *testing.T, streaming bool) {
@@ -251,15 +251,15 @@ func testHistoryRewrittenAnswerStillLoads[M adk.MessageType](t *testing.T, strea
 		turn     adktest.Turn
 		later    bool // also in the next run
 	}{
-		"load_tool, names":  {toolsearch.SearchLoad, do("a", "load_tool", `{"tool_names":["github__close_issue","nobody"]}`), true},
-		"load_tool, a name": {toolsearch.SearchLoad, do("a", "load_tool", `{"tool_name":"github__close_issue"}`), true},
-		"tool_search":       {toolsearch.Keyword, do("a", "tool_search", `{"query":"select:github__close_issue"}`), false},
-		"regular pattern":   {toolsearch.Regexp, do("a", "tool_search", `{"regex_pattern":"close_issue"}`), false},
+		"load_tool, names":  {toolsearch.SearchLoad, oneCall("a", "load_tool", `{"tool_names":["github__close_issue","nobody"]}`), true},
+		"load_tool, a name": {toolsearch.SearchLoad, oneCall("a", "load_tool", `{"tool_name":"github__close_issue"}`), true},
+		"tool_search":       {toolsearch.Keyword, oneCall("a", "tool_search", `{"query":"select:github__close_issue"}`), false},
+		"regular pattern":   {toolsearch.Regexp, oneCall("a", "tool_search", `{"regex_pattern":"close_issue"}`), false},
 	} {
 		t.Run(name, func(t *testing.T) {
-			s := on[M](t, streaming, c.protocol)
+			s := newScene[M](t, streaming, c.protocol)
 			s.behind = adktest.Handlers[M](rewrites[M]{})
-			p := s.begin(c.turn, do("b", "own", `{}`))
+			p := s.begin(c.turn, oneCall("b", "own", `{}`))
 			require.Equal(t, "[cleared]", p.answer(t, "a"))
 			require.Contains(t, p.wires[2].ToolNames, "github__close_issue")
 			then := s.play(append(p.history, adktest.User[M]("go on")))
@@ -284,20 +284,20 @@ func (rewrites[M]) WrapInvokableToolCall(_ context.Context, run adk.InvokableToo
 }
 
 func TestHistory_DeletedResultLoadsForThatRunOnly(t *testing.T) {
-	everywhere(t, testHistoryDeletedResultLoadsForThatRunOnly[*schema.Message], testHistoryDeletedResultLoadsForThatRunOnly[*schema.AgenticMessage])
+	eachTypeAndMode(t, testHistoryDeletedResultLoadsForThatRunOnly[*schema.Message], testHistoryDeletedResultLoadsForThatRunOnly[*schema.AgenticMessage])
 }
 
 func testHistoryDeletedResultLoadsForThatRunOnly[M adk.MessageType](t *testing.T, streaming bool) {
 	for name, before := range map[string]bool{"by an earlier handler": true, "by a later handler": false} {
 		t.Run(name, func(t *testing.T) {
-			s := on[M](t, streaming, toolsearch.Keyword)
+			s := newScene[M](t, streaming, toolsearch.Keyword)
 			f := &forgets[M]{TypedBaseChatModelAgentMiddleware: &adk.TypedBaseChatModelAgentMiddleware[M]{}}
 			if before {
 				s.around = adktest.Handlers[M](f)
 			} else {
 				s.behind = adktest.Handlers[M](f)
 			}
-			p := s.begin(do("a", "tool_search", `{"query":"forecast"}`), do("b", "own", `{}`), do("c", "own", `{}`))
+			p := s.begin(oneCall("a", "tool_search", `{"query":"forecast"}`), oneCall("b", "own", `{}`), oneCall("c", "own", `{}`))
 			require.Contains(t, p.wires[1].ToolNames, "weather__get_forecast")
 			require.Contains(t, p.wires[3].ToolNames, "weather__get_forecast", "in the run it stays loaded")
 			s.around, s.behind = nil, nil

@@ -41,11 +41,11 @@ func TestBeforeModelRewriteState_AcceptsSameStateAgain(t *testing.T) {
 }
 
 func testBeforeModelRewriteStateAcceptsSameStateAgain[M adk.MessageType](t *testing.T, streaming bool) {
-	h := with[M](t, &toolsearch.Config{DynamicTools: simples("a1")})
+	h := newHandler[M](t, &toolsearch.Config{DynamicTools: simpleTools("a1")})
 	rc := &einorun.RunContext{}
 	ctx, err := einorun.Begin(context.Background(), h, rc)
 	require.NoError(t, err)
-	state := &adk.TypedChatModelAgentState[M]{Messages: ask[M]()}
+	state := &adk.TypedChatModelAgentState[M]{Messages: userRequest[M]()}
 	for _, tl := range rc.Tools {
 		info, err := tl.Info(ctx)
 		require.NoError(t, err)
@@ -54,7 +54,7 @@ func testBeforeModelRewriteStateAcceptsSameStateAgain[M adk.MessageType](t *test
 	_, state, err = h.BeforeModelRewriteState(ctx, state, nil)
 	require.NoError(t, err)
 	require.Equal(t, []string{"tool_search"}, adktest.Names(state.ToolInfos))
-	state.Messages = append(state.Messages, adktest.Assistant[M]("", searchFor("1", "a1")), adktest.Result[M]("1", "tool_search", `{"matches":["a1"]}`))
+	state.Messages = append(state.Messages, adktest.Assistant[M]("", searchCall("1", "a1")), adktest.Result[M]("1", "tool_search", `{"matches":["a1"]}`))
 	_, state, err = h.BeforeModelRewriteState(ctx, state, nil)
 	require.NoError(t, err)
 	require.Equal(t, []string{"tool_search", "a1"}, adktest.Names(state.ToolInfos))
@@ -70,9 +70,9 @@ func scenariosTS32() []scenario {
 	}
 }
 
-func handsIn[M adk.MessageType](t *testing.T, s side[M]) string {
-	state := &adk.TypedChatModelAgentState[M]{Messages: ask[M](), ToolInfos: []*schema.ToolInfo{{Name: "own"}, {Name: "tool_search"}, {Name: "a1"}}}
-	_, next, err := s.mustBuild(t, simples("a1")...).BeforeModelRewriteState(context.Background(), state, nil)
+func handsIn[M adk.MessageType](t *testing.T, s implementation[M]) string {
+	state := &adk.TypedChatModelAgentState[M]{Messages: userRequest[M](), ToolInfos: []*schema.ToolInfo{{Name: "own"}, {Name: "tool_search"}, {Name: "a1"}}}
+	_, next, err := s.mustBuild(t, simpleTools("a1")...).BeforeModelRewriteState(context.Background(), state, nil)
 	require.NoError(t, err)
 	require.Equal(t, []string{"own", "tool_search"}, adktest.Names(next.ToolInfos))
 	require.Len(t, next.Messages, 2)
@@ -93,16 +93,16 @@ func scenariosTS15() []scenario {
 	}
 }
 
-func editsInfo[M adk.MessageType](t *testing.T, s side[M]) string {
-	h := s.mustBuild(t, simples("a1")...)
-	edit := rewriting[M]{rewrite: func(_ context.Context, state *adk.TypedChatModelAgentState[M]) {
+func editsInfo[M adk.MessageType](t *testing.T, s implementation[M]) string {
+	h := s.mustBuild(t, simpleTools("a1")...)
+	edit := stateRewriter[M]{rewrite: func(_ context.Context, state *adk.TypedChatModelAgentState[M]) {
 		for _, i := range state.ToolInfos {
 			if i.Name == "a1" {
 				i.Desc = "edited"
 			}
 		}
 	}}
-	turns := []adktest.Turn{adktest.Do(searchFor("1", "a1")), adktest.Do(callOf("2", "a1"))}
+	turns := []adktest.Turn{adktest.Do(searchCall("1", "a1")), adktest.Do(toolCall("2", "a1"))}
 	desc := func(w adktest.Wire[M]) string {
 		for _, i := range w.Tools {
 			if i.Name == "a1" {
@@ -111,11 +111,11 @@ func editsInfo[M adk.MessageType](t *testing.T, s side[M]) string {
 		}
 		return ""
 	}
-	first := s.run(ask[M](), nil, turns, h, edit)
+	first := s.run(userRequest[M](), nil, turns, h, edit)
 	require.NoError(t, first.Err)
 	require.Equal(t, "edited", desc(first.wires[1]))
 	require.Equal(t, "edited", desc(first.wires[2]))
-	then := s.run(ask[M](), nil, turns, h)
+	then := s.run(userRequest[M](), nil, turns, h)
 	require.NoError(t, then.Err)
 	if desc(then.wires[1]) == "edited" {
 		return "the edit is seen in another run"
@@ -124,7 +124,7 @@ func editsInfo[M adk.MessageType](t *testing.T, s side[M]) string {
 }
 
 func TestHooks_OtherHandlersMayModifyTheirInput(t *testing.T) {
-	everywhere(t, testHooksOtherHandlersMayModifyTheirInput[*schema.Message], testHooksOtherHandlersMayModifyTheirInput[*schema.AgenticMessage])
+	eachTypeAndMode(t, testHooksOtherHandlersMayModifyTheirInput[*schema.Message], testHooksOtherHandlersMayModifyTheirInput[*schema.AgenticMessage])
 }
 
 // testHooksOtherHandlersMayModifyTheirInput runs agents of one instance at once whose handlers write into infos: the
@@ -137,31 +137,31 @@ func testHooksOtherHandlersMayModifyTheirInput[M adk.MessageType](t *testing.T, 
 	js.Extras = map[string]any{"x-order": 1}
 	extra := map[string]any{"a": 1, "nested": map[string]any{"list": []any{"x"}}}
 	mine := adktest.Tool(adktest.Invokable, &schema.ToolInfo{Name: "shared", Desc: "A shared tool", Extra: extra, ParamsOneOf: schema.NewParamsOneOfByJSONSchema(js)}, nil)
-	before := fmt.Sprint(extra) + onWire(must(mine.Info(context.Background())))
+	before := fmt.Sprint(extra) + providerJSON(must(mine.Info(context.Background())))
 	h, err := toolsearch.NewTyped[M](context.Background(), &toolsearch.Config{DynamicTools: []tool.BaseTool{mine}})
 	require.NoError(t, err)
 	var wg sync.WaitGroup
 	for range 8 {
 		wg.Go(func() {
-			m := adktest.Script[M](do("a", "tool_search", `{"query":"shared"}`), do("b", "shared", `{"value":"x"}`), do("c", "tool_search", `{"query":"shared"}`))
+			m := adktest.Script[M](oneCall("a", "tool_search", `{"query":"shared"}`), oneCall("b", "shared", `{"value":"x"}`), oneCall("c", "tool_search", `{"query":"shared"}`))
 			out := adktest.Agent[M]{Model: m, Streaming: streaming, Handlers: adktest.Handlers[M](h, einorun.New(scribbles[M]{}))}.Run(context.Background(), []M{adktest.User[M]("please")})
 			if out.Err != nil {
 				t.Error(out.Err)
 				return
 			}
 			for _, w := range m.Wires()[1:] {
-				if text := onWire(w.Tools...); !strings.Contains(text, `"written":true`) {
+				if text := providerJSON(w.Tools...); !strings.Contains(text, `"written":true`) {
 					t.Errorf("the run's own handler is not heard: %s", text)
 				}
 			}
 		})
 	}
 	wg.Wait()
-	require.Equal(t, before, fmt.Sprint(extra)+onWire(must(mine.Info(context.Background()))), "the user's own info")
-	p := adktest.Script[M](do("a", "tool_search", `{"query":"shared"}`))
+	require.Equal(t, before, fmt.Sprint(extra)+providerJSON(must(mine.Info(context.Background()))), "the user's own info")
+	p := adktest.Script[M](oneCall("a", "tool_search", `{"query":"shared"}`))
 	require.NoError(t, adktest.Agent[M]{Model: p, Streaming: streaming, Handlers: adktest.Handlers(h)}.Run(context.Background(), []M{adktest.User[M]("please")}).Err)
 	later := p.Wires()[1].Tools
-	require.NotContains(t, onWire(later...), "written")
+	require.NotContains(t, providerJSON(later...), "written")
 	require.Equal(t, must(mine.Info(context.Background())).Desc, later[len(later)-1].Desc)
 }
 
@@ -219,13 +219,13 @@ func TestHooks_EarlierHandlersSeeNoHiddenTools_TS08(t *testing.T) {
 
 // testHooksEarlierHandlersSeeNoHiddenTools asks a handler before this one what it is shown in the second model call:
 // Eino's core fills a list that is nil with all tools.
-func testHooksEarlierHandlersSeeNoHiddenTools[M adk.MessageType](t *testing.T, eino, ours side[M]) {
-	for s, want := range map[*side[M]]string{&eino: "tool_search,a1,a2", &ours: ""} {
+func testHooksEarlierHandlersSeeNoHiddenTools[M adk.MessageType](t *testing.T, eino, ours implementation[M]) {
+	for s, want := range map[*implementation[M]]string{&eino: "tool_search,a1,a2", &ours: ""} {
 		var seen string
-		look := rewriting[M]{rewrite: func(_ context.Context, state *adk.TypedChatModelAgentState[M]) {
+		look := stateRewriter[M]{rewrite: func(_ context.Context, state *adk.TypedChatModelAgentState[M]) {
 			seen = strings.Join(adktest.Names(state.ToolInfos), ",")
 		}}
-		tr := s.run(ask[M](), nil, []adktest.Turn{adktest.Do(searchFor("1", "a1"))}, look, s.mustBuildNative(t, simples("a1", "a2")...))
+		tr := s.run(userRequest[M](), nil, []adktest.Turn{adktest.Do(searchCall("1", "a1"))}, look, s.mustBuildNative(t, simpleTools("a1", "a2")...))
 		require.NoError(t, tr.Err)
 		require.Equal(t, want, seen, s.name)
 	}
@@ -236,28 +236,28 @@ func TestHooks_RetriedModelCallShowsSameTools(t *testing.T) {
 }
 
 // testHooksRetriedModelCallShowsSameTools lets model calls fail: with a retry, and with another model instead.
-func testHooksRetriedModelCallShowsSameTools[M adk.MessageType](t *testing.T, eino, ours side[M]) {
+func testHooksRetriedModelCallShowsSameTools[M adk.MessageType](t *testing.T, eino, ours implementation[M]) {
 	failed := errors.New("overloaded")
-	turns := []adktest.Turn{{Err: failed}, adktest.Do(searchFor("1", "a1")), {Err: failed}, adktest.Do(callOf("2", "a1")), adktest.Say("done")}
-	for _, s := range []side[M]{eino, ours} {
-		retry := adktest.Agent[M]{Handlers: adktest.Handlers(s.mustBuild(t, simples("a1", "a2")...)), Configure: func(c *adk.TypedChatModelAgentConfig[M]) {
+	turns := []adktest.Turn{{Err: failed}, adktest.Do(searchCall("1", "a1")), {Err: failed}, adktest.Do(toolCall("2", "a1")), adktest.Say("done")}
+	for _, s := range []implementation[M]{eino, ours} {
+		retry := adktest.Agent[M]{Handlers: adktest.Handlers(s.mustBuild(t, simpleTools("a1", "a2")...)), Configure: func(c *adk.TypedChatModelAgentConfig[M]) {
 			c.ModelRetryConfig = &adk.TypedModelRetryConfig[M]{MaxRetries: 2, BackoffFunc: func(context.Context, int) time.Duration { return 0 }}
 		}}
-		tr := s.runAgent(retry, ask[M](), turns...)
+		tr := s.runAgent(retry, userRequest[M](), turns...)
 		const all = "0:tool_search 1:tool_search 2:tool_search,a1 3:tool_search,a1 4:tool_search,a1"
 		require.Equal(t, all, tr.tools(), s.name)
 		require.Equal(t, "done", tr.Answer())
 
 		spare := adktest.Script[M](turns[1], turns[3], turns[4])
-		over := adktest.Agent[M]{Handlers: adktest.Handlers(s.mustBuild(t, simples("a1", "a2")...)), Configure: func(c *adk.TypedChatModelAgentConfig[M]) {
+		over := adktest.Agent[M]{Handlers: adktest.Handlers(s.mustBuild(t, simpleTools("a1", "a2")...)), Configure: func(c *adk.TypedChatModelAgentConfig[M]) {
 			c.ModelFailoverConfig = &adk.ModelFailoverConfig[M]{MaxRetries: 1, ShouldFailover: func(context.Context, M, error) bool { return true },
 				GetFailoverModel: func(context.Context, *adk.FailoverContext[M]) (model.BaseModel[M], []M, error) {
 					return spare, nil, nil
 				}}
 		}}
-		tr = s.runAgent(over, ask[M](), turns[0])
+		tr = s.runAgent(over, userRequest[M](), turns[0])
 		require.Equal(t, "done", tr.Answer(), s.name)
-		require.Equal(t, "0:tool_search 1:tool_search,a1 2:tool_search,a1", trial[M]{wires: spare.Wires()}.tools())
+		require.Equal(t, "0:tool_search 1:tool_search,a1 2:tool_search,a1", runResult[M]{wires: spare.Wires()}.tools())
 	}
 }
 
@@ -273,8 +273,8 @@ func scenariosX12() []scenario {
 }
 
 // readsEmpty says what the model reads of a result that is empty.
-func readsEmpty[M adk.MessageType](t *testing.T, s side[M]) string {
-	tr := s.run(found(adktest.Result[M]("1", "own", "")), simples("own"), nil, s.mustBuild(t, simples("get_weather")...))
+func readsEmpty[M adk.MessageType](t *testing.T, s implementation[M]) string {
+	tr := s.run(searchedHistory(adktest.Result[M]("1", "own", "")), simpleTools("own"), nil, s.mustBuild(t, simpleTools("get_weather")...))
 	require.NoError(t, tr.Err)
 	return fmt.Sprintf("%q", tr.result("1"))
 }
@@ -287,7 +287,7 @@ func (silentStream) StreamableRun(context.Context, string, ...tool.Option) (*sch
 }
 
 // streamsNothing says how a run ends whose tool streams no chunk.
-func streamsNothing[M adk.MessageType](t *testing.T, s side[M]) string {
-	own := silentStream{simples("own")[0]}
-	return s.run(ask[M](), []tool.BaseTool{own}, []adktest.Turn{adktest.Do(callOf("1", "own"))}, s.mustBuild(t, simples("get_weather")...)).ended()
+func streamsNothing[M adk.MessageType](t *testing.T, s implementation[M]) string {
+	own := silentStream{simpleTools("own")[0]}
+	return s.run(userRequest[M](), []tool.BaseTool{own}, []adktest.Turn{adktest.Do(toolCall("1", "own"))}, s.mustBuild(t, simpleTools("get_weather")...)).ended()
 }

@@ -25,11 +25,11 @@ import (
 // desk are tools of which none cuts hair.
 func desk() []tool.BaseTool {
 	return []tool.BaseTool{
-		aTool("mail__send", "Sends an e-mail to one or more people.", nil),
-		aTool("agenda__create_event", "Creates an event on a day.", nil),
-		aTool("agenda__list_events", "Lists the events of a day.", nil),
-		aTool("weather__forecast", "Returns the weather of a place for the coming days.", nil),
-		aTool("drive__search_files", "Finds files by name or content.", nil),
+		describedTool("mail__send", "Sends an e-mail to one or more people.", nil),
+		describedTool("agenda__create_event", "Creates an event on a day.", nil),
+		describedTool("agenda__list_events", "Lists the events of a day.", nil),
+		describedTool("weather__forecast", "Returns the weather of a place for the coming days.", nil),
+		describedTool("drive__search_files", "Finds files by name or content.", nil),
 	}
 }
 
@@ -40,7 +40,7 @@ func cutHint(answer string) (found, hint string) {
 }
 
 func TestMinConfidence_UnsureSearchLoadsNothing(t *testing.T) {
-	everywhere(t, testMinConfidenceUnsureSearchLoadsNothing[*schema.Message], testMinConfidenceUnsureSearchLoadsNothing[*schema.AgenticMessage])
+	eachTypeAndMode(t, testMinConfidenceUnsureSearchLoadsNothing[*schema.Message], testMinConfidenceUnsureSearchLoadsNothing[*schema.AgenticMessage])
 }
 
 func testMinConfidenceUnsureSearchLoadsNothing[M adk.MessageType](t *testing.T, streaming bool) {
@@ -56,14 +56,14 @@ func testMinConfidenceUnsureSearchLoadsNothing[M adk.MessageType](t *testing.T, 
 			t.Run(fmt.Sprint(c.protocol, language), func(t *testing.T) {
 				require.NoError(t, adk.SetLanguage(language))
 				defer func() { require.NoError(t, adk.SetLanguage(adk.LanguageEnglish)) }()
-				s := on[M](t, streaming, c.protocol)
+				s := newScene[M](t, streaming, c.protocol)
 				s.cfg.DynamicTools, s.cfg.NewIndex = desk(), index.BM25
-				query := do("a", c.search, fmt.Sprintf(`{"query":%q}`, haircut))
+				query := oneCall("a", c.search, fmt.Sprintf(`{"query":%q}`, haircut))
 				before := s.begin(query).answer(t, "a")
 				require.NotContains(t, before, "hint", "without a limit something is found")
 
 				s.cfg.MinConfidence = .5
-				choose := do("b", c.choose, `{"query":"select:weather__forecast","tool_name":"weather__forecast"}`)
+				choose := oneCall("b", c.choose, `{"query":"select:weather__forecast","tool_name":"weather__forecast"}`)
 				p := s.begin(query, choose)
 				answer := p.answer(t, "a")
 				found, _ := cutHint(answer)
@@ -76,7 +76,7 @@ func testMinConfidenceUnsureSearchLoadsNothing[M adk.MessageType](t *testing.T, 
 					require.Contains(t, p.wires[2].ToolNames, "weather__forecast")
 				}
 
-				right := s.begin(do("a", c.search, `{"query":"weather of the coming days"}`)).answer(t, "a")
+				right := s.begin(oneCall("a", c.search, `{"query":"weather of the coming days"}`)).answer(t, "a")
 				found, _ = cutHint(right)
 				require.Contains(t, found, "weather__forecast", "what is sure is returned")
 			})
@@ -94,20 +94,20 @@ func TestMinConfidence_EventReportsConfidence(t *testing.T) {
 			hits = e.Search.Hits
 		}
 	}}
-	asked(t, cfg, "tool_search", fmt.Sprintf(`{"query":%q}`, haircut))
+	searchAnswer(t, cfg, "tool_search", fmt.Sprintf(`{"query":%q}`, haircut))
 	require.NotEmpty(t, hits, "what was refused is told of")
 	for _, h := range hits {
 		require.Greater(t, h.Confidence, 0.0)
 		require.Less(t, h.Confidence, .5)
 	}
-	asked(t, cfg, "tool_search", `{"query":"weather forecast"}`)
+	searchAnswer(t, cfg, "tool_search", `{"query":"weather forecast"}`)
 	require.Greater(t, hits[0].Confidence, .5)
 }
 
 // Of two searches in one call, one that is not sure takes nothing from the other.
 func TestMinConfidence_JudgesEachQuery(t *testing.T) {
 	cfg := toolsearch.Config{DynamicTools: desk(), NewIndex: index.BM25, MinConfidence: .5}
-	answer := asked(t, cfg, "tool_search", fmt.Sprintf(`{"query":["weather forecast",%q]}`, haircut))
+	answer := searchAnswer(t, cfg, "tool_search", fmt.Sprintf(`{"query":["weather forecast",%q]}`, haircut))
 	found, hint := cutHint(answer)
 	require.Contains(t, found, "weather__forecast")
 	require.NotContains(t, hint, "weather__forecast", "what was found is not among the nearest")
@@ -124,7 +124,7 @@ func TestMinConfidence_AcceptsUnknownConfidence(t *testing.T) {
 		{ranked{{Name: "mail__send", Score: 2, Confidence: .1}, {Name: "weather__forecast", Score: 1, Confidence: .9}}, true},
 		{ranked{{Name: "mail__send", Score: 2, Confidence: .1}, {Name: "weather__forecast", Score: 1}}, true},
 	} {
-		answer := asked(t, toolsearch.Config{DynamicTools: desk(), NewIndex: c.results.index, MinConfidence: .5}, "tool_search", `{"query":"x"}`)
+		answer := searchAnswer(t, toolsearch.Config{DynamicTools: desk(), NewIndex: c.results.index, MinConfidence: .5}, "tool_search", `{"query":"x"}`)
 		found, _ := cutHint(answer)
 		require.Equal(t, c.want, strings.Contains(found, "mail__send"), "%v: %s", c.results, answer)
 	}
@@ -141,25 +141,25 @@ func (r ranked) index(context.Context, []*schema.ToolInfo) (index.Index, error) 
 
 // An index of one's own that knows no confidence gets that of the words.
 func TestMinConfidence_CustomIndexUsesBM25(t *testing.T) {
-	everywhere(t, testMinConfidenceCustomIndexUsesBM25[*schema.Message], testMinConfidenceCustomIndexUsesBM25[*schema.AgenticMessage])
+	eachTypeAndMode(t, testMinConfidenceCustomIndexUsesBM25[*schema.Message], testMinConfidenceCustomIndexUsesBM25[*schema.AgenticMessage])
 }
 
 func testMinConfidenceCustomIndexUsesBM25[M adk.MessageType](t *testing.T, streaming bool) {
 	own := ranked{{Name: "mail__send", Score: 3}, {Name: "weather__forecast", Score: 2}, {Name: "drive__search_files", Score: 1}}
 	kept := append(ranked(nil), own...)
-	s := on[M](t, streaming, toolsearch.Keyword)
+	s := newScene[M](t, streaming, toolsearch.Keyword)
 	s.cfg.DynamicTools, s.cfg.MinConfidence = desk(), .5
 	for name, f := range map[string]index.Func{"alone": own.index, "fused": index.Fuse(own.index, ranked{}.index), "limited": index.TimeLimit(time.Minute, own.index)} {
 		s.cfg.NewIndex = f
-		found, hint := cutHint(s.begin(do("a", "tool_search", fmt.Sprintf(`{"query":%q}`, haircut))).answer(t, "a"))
+		found, hint := cutHint(s.begin(oneCall("a", "tool_search", fmt.Sprintf(`{"query":%q}`, haircut))).answer(t, "a"))
 		require.NotContains(t, found, "mail__send", name)
 		require.Contains(t, hint, "mail__send", "%s: the nearest, in the index's own order", name)
-		found, _ = cutHint(s.begin(do("a", "tool_search", `{"query":"weather forecast"}`)).answer(t, "a"))
+		found, _ = cutHint(s.begin(oneCall("a", "tool_search", `{"query":"weather forecast"}`)).answer(t, "a"))
 		require.Contains(t, found, "mail__send", "%s: it stands before what the words are sure of", name)
 	}
 	require.Equal(t, kept, own, "the index's answer stays as it was")
 	mixed := ranked{{Name: "mail__send", Score: 2, Confidence: .6}, {Name: "weather__forecast", Score: 1}}
 	s.cfg.NewIndex = mixed.index
-	found, _ := cutHint(s.begin(do("a", "tool_search", fmt.Sprintf(`{"query":%q}`, haircut))).answer(t, "a"))
+	found, _ := cutHint(s.begin(oneCall("a", "tool_search", fmt.Sprintf(`{"query":%q}`, haircut))).answer(t, "a"))
 	require.Contains(t, found, "mail__send", "what the index knows stays")
 }

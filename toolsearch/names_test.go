@@ -22,10 +22,10 @@ import (
 	"github.com/einolean/einolean/toolsearch"
 )
 
-func buildError[M adk.MessageType](names ...string) func(*testing.T, side[M]) string {
-	return func(t *testing.T, s side[M]) string {
-		_, err := s.build(simples(names...), false)
-		return failure(err)
+func buildError[M adk.MessageType](names ...string) func(*testing.T, implementation[M]) string {
+	return func(t *testing.T, s implementation[M]) string {
+		_, err := s.build(simpleTools(names...), false)
+		return errorText(err)
 	}
 }
 
@@ -53,9 +53,9 @@ func twiceNamed(err error, name string) string {
 	return fmt.Sprintf("an error that names %q twice", name)
 }
 
-func clashesWithOwn[M adk.MessageType](t *testing.T, s side[M]) string {
+func clashesWithOwn[M adk.MessageType](t *testing.T, s implementation[M]) string {
 	mine := adktest.Tool(adktest.Invokable, &schema.ToolInfo{Name: "shared"}, func(context.Context, string) (string, error) { return "the own one", nil })
-	tr := s.run(ask[M](), []tool.BaseTool{mine}, []adktest.Turn{adktest.Do(callOf("1", "shared"))}, s.mustBuild(t, simples("shared")...))
+	tr := s.run(userRequest[M](), []tool.BaseTool{mine}, []adktest.Turn{adktest.Do(toolCall("1", "shared"))}, s.mustBuild(t, simpleTools("shared")...))
 	if tr.Err != nil {
 		require.Empty(t, tr.wires)
 		return twiceNamed(tr.Err, "shared")
@@ -65,8 +65,8 @@ func clashesWithOwn[M adk.MessageType](t *testing.T, s side[M]) string {
 	return "no error " + first + ", a call runs the dynamic one"
 }
 
-func ownSearch[M adk.MessageType](t *testing.T, s side[M]) string {
-	tr := s.run(ask[M](), simples("tool_search"), nil, s.mustBuild(t, simples("a1")...))
+func ownSearch[M adk.MessageType](t *testing.T, s implementation[M]) string {
+	tr := s.run(userRequest[M](), simpleTools("tool_search"), nil, s.mustBuild(t, simpleTools("a1")...))
 	if tr.Err != nil {
 		return twiceNamed(tr.Err, "tool_search")
 	}
@@ -77,20 +77,20 @@ func TestNames_CollisionWithLaterHandlerIsError_TS07(t *testing.T) {
 	bothSides(t, testNamesCollisionWithLaterHandlerIsError[*schema.Message], testNamesCollisionWithLaterHandlerIsError[*schema.AgenticMessage])
 }
 
-func testNamesCollisionWithLaterHandlerIsError[M adk.MessageType](t *testing.T, eino, ours side[M]) {
+func testNamesCollisionWithLaterHandlerIsError[M adk.MessageType](t *testing.T, eino, ours implementation[M]) {
 	for _, name := range []string{"a1", "tool_search"} {
-		e := eino.run(ask[M](), nil, nil, eino.mustBuild(t, simples("a1")...), einorun.New(adding[M]{tools: simples(name)}))
+		e := eino.run(userRequest[M](), nil, nil, eino.mustBuild(t, simpleTools("a1")...), einorun.New(toolAdder[M]{tools: simpleTools(name)}))
 		require.NoError(t, e.Err)
-		o := ours.run(ask[M](), nil, nil, ours.mustBuild(t, simples("a1")...), einorun.New(adding[M]{tools: simples(name)}))
+		o := ours.run(userRequest[M](), nil, nil, ours.mustBuild(t, simpleTools("a1")...), einorun.New(toolAdder[M]{tools: simpleTools(name)}))
 		require.ErrorContains(t, o.Err, `"`+name+`"`)
 		require.Empty(t, o.wires)
 	}
-	o := ours.run(ask[M](), nil, nil, ours.mustBuild(t, simples("a1")...), einorun.New(adding[M]{tools: simples("a1"), drops: 1}))
+	o := ours.run(userRequest[M](), nil, nil, ours.mustBuild(t, simpleTools("a1")...), einorun.New(toolAdder[M]{tools: simpleTools("a1"), drops: 1}))
 	require.ErrorContains(t, o.Err, `"a1"`, "also where the list is no longer than before")
 	// What does not clash is as good as an own tool.
-	for _, s := range []side[M]{eino, ours} {
+	for _, s := range []implementation[M]{eino, ours} {
 		load := adktest.Tool(adktest.Invokable, &schema.ToolInfo{Name: "load_tool"}, func(context.Context, string) (string, error) { return `{"loaded":["a1"],"matches":["a1"]}`, nil })
-		tr := s.run(ask[M](), nil, []adktest.Turn{adktest.Do(callOf("1", "load_tool"))}, s.mustBuild(t, simples("a1")...), einorun.New(adding[M]{tools: []tool.BaseTool{load}}))
+		tr := s.run(userRequest[M](), nil, []adktest.Turn{adktest.Do(toolCall("1", "load_tool"))}, s.mustBuild(t, simpleTools("a1")...), einorun.New(toolAdder[M]{tools: []tool.BaseTool{load}}))
 		require.NoError(t, tr.Err)
 		require.Equal(t, "0:tool_search,load_tool 1:tool_search,load_tool", tr.tools(), s.name)
 	}
@@ -100,14 +100,14 @@ func TestNames_OwnToolsMayUseNamesOfOtherProtocols(t *testing.T) {
 	bothSides(t, testNamesOwnToolsMayUseNamesOfOtherProtocols[*schema.Message], testNamesOwnToolsMayUseNamesOfOtherProtocols[*schema.AgenticMessage])
 }
 
-func testNamesOwnToolsMayUseNamesOfOtherProtocols[M adk.MessageType](t *testing.T, eino, ours side[M]) {
+func testNamesOwnToolsMayUseNamesOfOtherProtocols[M adk.MessageType](t *testing.T, eino, ours implementation[M]) {
 	answer := adktest.Tool(adktest.Invokable, &schema.ToolInfo{Name: "load_tool"}, func(context.Context, string) (string, error) { return `{"loaded":["a1"]}`, nil })
-	turns := []adktest.Turn{adktest.Do(callOf("1", "load_tool"), adktest.ToolCall{ID: "2", Name: "call_tool", Args: `{"name":"a1"}`})}
-	for _, s := range []side[M]{eino, ours} {
-		tr := s.run(ask[M](), append(simples("call_tool"), answer), turns, s.mustBuild(t, simples("a1")...))
+	turns := []adktest.Turn{adktest.Do(toolCall("1", "load_tool"), adktest.ToolCall{ID: "2", Name: "call_tool", Args: `{"name":"a1"}`})}
+	for _, s := range []implementation[M]{eino, ours} {
+		tr := s.run(userRequest[M](), append(simpleTools("call_tool"), answer), turns, s.mustBuild(t, simpleTools("a1")...))
 		require.NoError(t, tr.Err)
 		require.Equal(t, "0:call_tool,load_tool,tool_search 1:call_tool,load_tool,tool_search", tr.tools(), s.name)
-		native := s.run(ask[M](), append(simples("call_tool"), answer), turns, s.mustBuildNative(t, simples("a1")...))
+		native := s.run(userRequest[M](), append(simpleTools("call_tool"), answer), turns, s.mustBuildNative(t, simpleTools("a1")...))
 		require.NoError(t, native.Err)
 		require.Equal(t, "0:call_tool,load_tool deferred:a1 1:call_tool,load_tool deferred:a1", native.tools(), s.name)
 	}
@@ -125,9 +125,9 @@ func scenariosTS06() []scenario {
 	}
 }
 
-func twoInstances[M adk.MessageType](t *testing.T, s side[M]) string {
-	tr := s.run(ask[M](), simples("own"), []adktest.Turn{adktest.Do(searchFor("1", "select:a1"), searchFor("2", "select:b2"))},
-		s.mustBuild(t, simples("a1", "a2")...), s.mustBuild(t, simples("b1", "b2")...))
+func twoInstances[M adk.MessageType](t *testing.T, s implementation[M]) string {
+	tr := s.run(userRequest[M](), simpleTools("own"), []adktest.Turn{adktest.Do(searchCall("1", "select:a1"), searchCall("2", "select:b2"))},
+		s.mustBuild(t, simpleTools("a1", "a2")...), s.mustBuild(t, simpleTools("b1", "b2")...))
 	if tr.Err != nil {
 		require.ErrorContains(t, tr.Err, "the agent has two instances of this middleware: give one of them all tools")
 		require.Empty(t, tr.wires)
@@ -138,7 +138,7 @@ func twoInstances[M adk.MessageType](t *testing.T, s side[M]) string {
 	names := strings.Split(list, "\n")
 	// Which of b1 and b2 Eino's package leaves visible does not matter: that it does so, does.
 	return strings.NewReplacer("tool_search,b1,b2 ", "tool_search,b1 ").Replace(tr.tools()) +
-		fmt.Sprintf(" | announced %s | a search for a1: %s | a search for b2: %s", strings.Join(names[1:len(names)-1], ","), told(tr.result("1")), told(tr.result("2")))
+		fmt.Sprintf(" | announced %s | a search for a1: %s | a search for b2: %s", strings.Join(names[1:len(names)-1], ","), summarizeAnswer(tr.result("1")), summarizeAnswer(tr.result("2")))
 }
 
 func TestInstances_SameOneTwiceHidesOnce_X09(t *testing.T) {
@@ -153,9 +153,9 @@ func scenariosX09() []scenario {
 	}
 }
 
-func sameTwice[M adk.MessageType](t *testing.T, s side[M]) string {
-	h := s.mustBuild(t, simples("a1", "a2")...)
-	tr := s.run(ask[M](), simples("own"), []adktest.Turn{adktest.Do(searchFor("1", "a1"))}, h, h)
+func sameTwice[M adk.MessageType](t *testing.T, s implementation[M]) string {
+	h := s.mustBuild(t, simpleTools("a1", "a2")...)
+	tr := s.run(userRequest[M](), simpleTools("own"), []adktest.Turn{adktest.Do(searchCall("1", "a1"))}, h, h)
 	require.NoError(t, tr.Err)
 	return tr.tools()
 }
@@ -167,12 +167,12 @@ func TestInstances_SameOneTwiceAsksFilterOnce_X09(t *testing.T) {
 func testInstancesSameOneTwiceAsksFilterOnce[M adk.MessageType](t *testing.T, streaming bool) {
 	var mu sync.Mutex
 	asked := map[string]int{}
-	h := with[M](t, &toolsearch.Config{DynamicTools: simples("a1"), Filter: func(_ context.Context, q toolsearch.FilterRequest) (bool, error) {
+	h := newHandler[M](t, &toolsearch.Config{DynamicTools: simpleTools("a1"), Filter: func(_ context.Context, q toolsearch.FilterRequest) (bool, error) {
 		mu.Lock()
 		defer mu.Unlock()
 		asked[q.Tool.Name+" "+string(q.Phase)]++
 		return true, nil
 	}})
-	require.NoError(t, ourSide[M](streaming).run(ask[M](), nil, nil, h, h).Err)
+	require.NoError(t, ourSide[M](streaming).run(userRequest[M](), nil, nil, h, h).Err)
 	require.Equal(t, map[string]int{"a1 list": 1}, asked)
 }

@@ -342,7 +342,7 @@ func TestNative_AdapterFollowsModel(t *testing.T) {
 		{"no model with a contract", nil, toolsearch.ClaudeHosted, false, hosted},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			cfg := &toolsearch.Config{DynamicTools: office(), UseModelToolSearch: true, Model: c.model, Native: c.native}
+			cfg := &toolsearch.Config{DynamicTools: officeTools(), UseModelToolSearch: true, Model: c.model, Native: c.native}
 			if c.agentic {
 				testNativeAdapterFollowsModel[*schema.AgenticMessage](t, cfg, c.want)
 			} else {
@@ -361,7 +361,7 @@ func testNativeAdapterFollowsModel[M adk.MessageType](t *testing.T, cfg *toolsea
 		cfg.DynamicTools, cfg.DeferMarkedTools = nil, true
 		h, err = toolsearch.NewTyped[M](context.Background(), cfg)
 		require.NoError(t, err, "there is nothing to hide")
-		rc := &einorun.RunContext{Tools: simples("own")}
+		rc := &einorun.RunContext{Tools: simpleTools("own")}
 		_, err := einorun.Begin(context.Background(), h, rc)
 		require.NoError(t, err)
 		require.Len(t, rc.Tools, 1)
@@ -574,12 +574,12 @@ func scenariosTS33() []scenario {
 }
 
 // leftBySearch asks what the state holds after a model call in which the provider searched.
-func leftBySearch(t *testing.T, s side[*schema.Message]) string {
+func leftBySearch(t *testing.T, s implementation[*schema.Message]) string {
 	type event struct{ Name string }
 	m := adktest.Assistant[*schema.Message]("found")
 	m.Extra = map[string]any{"_eino_claude_tool_search_events": []event{{"a1"}}}
 	state := &adk.ChatModelAgentState{Messages: []*schema.Message{m}}
-	_, next, err := s.mustBuildNative(t, simples("a1")...).AfterModelRewriteState(context.Background(), state, nil)
+	_, next, err := s.mustBuildNative(t, simpleTools("a1")...).AfterModelRewriteState(context.Background(), state, nil)
 	require.NoError(t, err)
 	require.IsType(t, []event{}, m.Extra["_eino_claude_tool_search_events"], "the message itself is as it was")
 	if _, is := next.Messages[0].Extra["_eino_claude_tool_search_events"].(string); is {
@@ -618,8 +618,8 @@ func scenariosTS08() []scenario {
 	}
 }
 
-func nativeAlone[M adk.MessageType](t *testing.T, s side[M]) string {
-	tr := s.run(ask[M](), nil, []adktest.Turn{adktest.Do(searchFor("1", "a1")), adktest.Do(callOf("2", "a1"))}, s.mustBuildNative(t, simples("a1", "a2")...))
+func nativeAlone[M adk.MessageType](t *testing.T, s implementation[M]) string {
+	tr := s.run(userRequest[M](), nil, []adktest.Turn{adktest.Do(searchCall("1", "a1")), adktest.Do(toolCall("2", "a1"))}, s.mustBuildNative(t, simpleTools("a1", "a2")...))
 	require.NoError(t, tr.Err)
 	return tr.tools()
 }
@@ -638,10 +638,10 @@ func scenariosTS27() []scenario {
 // A native search that finds only tools which the model sees says so: an empty result would be rejected.
 func TestNative_ReportsLoadedTools(t *testing.T) {
 	for _, streaming := range []bool{false, true} {
-		s := on[*schema.Message](t, streaming, toolsearch.Keyword)
+		s := newScene[*schema.Message](t, streaming, toolsearch.Keyword)
 		s.cfg.UseModelToolSearch, s.cfg.Native = true, toolsearch.ClaudeClient
 		s.cfg.AlwaysVisible = []string{"slack__send_message"}
-		p := s.begin(do("1", "tool_search", `{"query":"select:slack__send_message"}`))
+		p := s.begin(oneCall("1", "tool_search", `{"query":"select:slack__send_message"}`))
 		require.Equal(t, "Loaded already, call directly: slack__send_message.", p.answer(t, "1"))
 	}
 }

@@ -30,8 +30,8 @@ func TestNewIndex_FailingIndexIsReplaced(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			var failed []einolean.Event
-			answer := asked(t, toolsearch.Config{
-				DynamicTools: office(),
+			answer := searchAnswer(t, toolsearch.Config{
+				DynamicTools: officeTools(),
 				NewIndex:     func(context.Context, []*schema.ToolInfo) (index.Index, error) { return search, nil },
 				OnEvent: func(_ context.Context, e einolean.Event) {
 					if e.Kind == einolean.KindIndexFailed {
@@ -51,7 +51,7 @@ func TestNewIndex_IgnoresUnknownAndRepeatedNames(t *testing.T) {
 	odd := brokenIndex(func() ([]index.Result, error) {
 		return []index.Result{{Name: "nobody", Score: 9}, {Name: "own", Score: 8}, {Name: "weather__get_forecast", Score: 7}, {Name: "weather__get_forecast", Score: 6}, {Name: "", Score: 5}}, nil
 	})
-	answer := asked(t, toolsearch.Config{DynamicTools: office(), NewIndex: func(context.Context, []*schema.ToolInfo) (index.Index, error) { return odd, nil }},
+	answer := searchAnswer(t, toolsearch.Config{DynamicTools: officeTools(), NewIndex: func(context.Context, []*schema.ToolInfo) (index.Index, error) { return odd, nil }},
 		"tool_search", `{"query":"x"}`)
 	require.Equal(t, `{"matches":["weather__get_forecast"]}`, answer)
 }
@@ -60,7 +60,7 @@ func TestNewIndex_IgnoresUnknownAndRepeatedNames(t *testing.T) {
 // made in the next one, once.
 func TestNewIndex_RetriesFailedBuildInNextRun(t *testing.T) {
 	asked, events := 0, &recorder{}
-	set, err := toolset.New(context.Background(), formed(0, "jira__move_card"))
+	set, err := toolset.New(context.Background(), echoTool(0, "jira__move_card"))
 	require.NoError(t, err)
 	h, err := toolsearch.New(context.Background(), &toolsearch.Config{Source: set, OnEvent: events.on, NewIndex: func(ctx context.Context, tools []*schema.ToolInfo) (index.Index, error) {
 		if asked++; asked == 1 {
@@ -70,7 +70,7 @@ func TestNewIndex_RetriesFailedBuildInNextRun(t *testing.T) {
 	}})
 	require.NoError(t, err)
 	for run := range 3 {
-		model := adktest.Script[*schema.Message](do("1", "tool_search", `{"query":"jira"}`))
+		model := adktest.Script[*schema.Message](oneCall("1", "tool_search", `{"query":"jira"}`))
 		out := adktest.Agent[*schema.Message]{Model: model, Handlers: adktest.Handlers(h)}.Run(context.Background(), []*schema.Message{schema.UserMessage("go")})
 		require.NoError(t, out.Err)
 		failed := slices.Contains(events.kinds(), einolean.KindIndexFailed)
@@ -82,17 +82,17 @@ func TestNewIndex_RetriesFailedBuildInNextRun(t *testing.T) {
 
 func TestNewIndex_QueryDoesNotDependOnLoadedTools(t *testing.T) {
 	var asked []index.Query
-	s := on[*schema.Message](t, false, toolsearch.Keyword)
+	s := newScene[*schema.Message](t, false, toolsearch.Keyword)
 	s.cfg.DynamicTools = accounts()
 	s.cfg.NewIndex = func(ctx context.Context, tools []*schema.ToolInfo) (index.Index, error) {
 		x, err := index.Keyword(ctx, tools)
 		return askedIndex{x, &asked}, err
 	}
-	query := do("s", "tool_search", `{"query":"delete user","max_results":3}`)
+	query := oneCall("s", "tool_search", `{"query":"delete user","max_results":3}`)
 	s.begin(query)
 	first := asked[0]
 	asked = nil
-	s.begin(do("load", "tool_search", `{"query":"select:admin__delete_user"}`), query)
+	s.begin(oneCall("load", "tool_search", `{"query":"select:admin__delete_user"}`), query)
 	require.Equal(t, first, asked[0])
 }
 

@@ -74,11 +74,11 @@ func (d *diary) lines() []string {
 }
 
 func TestOnEvent_ReportsWhatHappened(t *testing.T) {
-	everywhere(t, testOnEventReportsWhatHappened[*schema.Message], testOnEventReportsWhatHappened[*schema.AgenticMessage])
+	eachTypeAndMode(t, testOnEventReportsWhatHappened[*schema.Message], testOnEventReportsWhatHappened[*schema.AgenticMessage])
 }
 
 func testOnEventReportsWhatHappened[M adk.MessageType](t *testing.T, streaming bool) {
-	call := do("c2", "weather__get_forecast", `{"city":"Oslo"}`)
+	call := oneCall("c2", "weather__get_forecast", `{"city":"Oslo"}`)
 	for _, c := range []struct {
 		name  string
 		cfg   toolsearch.Config
@@ -87,17 +87,17 @@ func testOnEventReportsWhatHappened[M adk.MessageType](t *testing.T, streaming b
 	}{
 		{
 			"a search loads", toolsearch.Config{MaxResults: 1},
-			[]adktest.Turn{do("c1", "tool_search", `{"query":"forecast weather"}`), call},
+			[]adktest.Turn{oneCall("c1", "tool_search", `{"query":"forecast weather"}`), call},
 			[]string{`tools_searched c1 "forecast weather" weather__get_forecast=20`, "tools_loaded weather__get_forecast"},
 		},
 		{
 			"a search that finds nothing", toolsearch.Config{},
-			[]adktest.Turn{do("c1", "tool_search", `{"query":"zz"}`)},
+			[]adktest.Turn{oneCall("c1", "tool_search", `{"query":"zz"}`)},
 			[]string{`tools_searched c1 "zz"`},
 		},
 		{
 			"several queries", toolsearch.Config{MaxResults: 1},
-			[]adktest.Turn{do("c1", "tool_search", `{"query":["forecast","select:slack__send_message"]}`)},
+			[]adktest.Turn{oneCall("c1", "tool_search", `{"query":["forecast","select:slack__send_message"]}`)},
 			[]string{
 				`tools_searched c1 "forecast\nselect:slack__send_message" weather__get_forecast=10 slack__send_message=0`,
 				"tools_loaded weather__get_forecast,slack__send_message",
@@ -110,41 +110,41 @@ func testOnEventReportsWhatHappened[M adk.MessageType](t *testing.T, streaming b
 		},
 		{
 			"tools without use are hidden again", toolsearch.Config{UnloadAfter: 2},
-			[]adktest.Turn{call, do("c3", "own", `{}`), do("c4", "own", `{}`)},
+			[]adktest.Turn{call, oneCall("c3", "own", `{}`), oneCall("c4", "own", `{}`)},
 			[]string{"call_gated c2 weather__get_forecast", "tools_loaded weather__get_forecast", "tools_unloaded unused -weather__get_forecast"},
 		},
 		{
 			"patterns", toolsearch.Config{Protocol: toolsearch.Regexp},
-			[]adktest.Turn{do("c1", "tool_search", `{"regex_pattern":"cast$"}`)},
+			[]adktest.Turn{oneCall("c1", "tool_search", `{"regex_pattern":"cast$"}`)},
 			[]string{`tools_searched c1 "cast$" weather__get_forecast=0`, "tools_loaded weather__get_forecast"},
 		},
 		{
 			"candidates, then loading", toolsearch.Config{Protocol: toolsearch.SearchLoad},
-			[]adktest.Turn{do("c1", "search_tools", `{"query":"forecast"}`), do("c2", "load_tool", `{"tool_name":"weather__get_forecast"}`)},
+			[]adktest.Turn{oneCall("c1", "search_tools", `{"query":"forecast"}`), oneCall("c2", "load_tool", `{"tool_name":"weather__get_forecast"}`)},
 			[]string{`tools_searched c1 "forecast" weather__get_forecast=10`, "tools_loaded weather__get_forecast"},
 		},
 		{
 			"call_tool loads nothing", toolsearch.Config{Protocol: toolsearch.SearchCall},
-			[]adktest.Turn{do("c1", "tool_search", `{"query":"forecast"}`), do("c2", "call_tool", `{"name":"weather__get_forecast","arguments":{"city":"Oslo"}}`), do("c3", "weather__get_forecast", `{}`)},
+			[]adktest.Turn{oneCall("c1", "tool_search", `{"query":"forecast"}`), oneCall("c2", "call_tool", `{"name":"weather__get_forecast","arguments":{"city":"Oslo"}}`), oneCall("c3", "weather__get_forecast", `{}`)},
 			[]string{`tools_searched c1 "forecast" weather__get_forecast=10`, "call_gated c3 weather__get_forecast"},
 		},
 		{
 			"a denial", toolsearch.Config{Filter: deny("weather__get_forecast")},
-			[]adktest.Turn{do("c1", "tool_search", `{"query":"forecast"}`), call},
+			[]adktest.Turn{oneCall("c1", "tool_search", `{"query":"forecast"}`), call},
 			[]string{
 				`tools_searched c1 "forecast"`,
 				"tools_denied c2 weather__get_forecast weather__get_forecast call",
 			},
 		},
 		{
-			"a catalogue that could not be stored", toolsearch.Config{CatalogLimit: 1, Backend: &notebook{fail: func() error { return errors.New("full") }}},
-			[]adktest.Turn{do("c1", "own", `{}`)},
+			"a catalogue that could not be stored", toolsearch.Config{CatalogLimit: 1, Backend: &notebookBackend{fail: func() error { return errors.New("full") }}},
+			[]adktest.Turn{oneCall("c1", "own", `{}`)},
 			[]string{"store_failed"},
 		},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			d := &diary{}
-			c.cfg.DynamicTools, c.cfg.OnEvent = office(), d.write
+			c.cfg.DynamicTools, c.cfg.OnEvent = officeTools(), d.write
 			scene[M]{t: t, streaming: streaming, cfg: c.cfg}.begin(c.turns...)
 			require.Equal(t, c.want, d.lines())
 		})
@@ -153,7 +153,7 @@ func testOnEventReportsWhatHappened[M adk.MessageType](t *testing.T, streaming b
 
 func TestOnEvent_SearchReportsRankingAndReason(t *testing.T) {
 	d := &diary{}
-	asked(t, toolsearch.Config{DynamicTools: office(), OnEvent: d.write, NewIndex: index.BM25}, "tool_search", `{"query":"forecast"}`)
+	searchAnswer(t, toolsearch.Config{DynamicTools: officeTools(), OnEvent: d.write, NewIndex: index.BM25}, "tool_search", `{"query":"forecast"}`)
 	require.Len(t, d.events, 3)
 	require.Equal(t, 4, d.events[0].Tools.AddedCount)
 	require.Positive(t, d.events[0].Tools.Tokens)
@@ -180,12 +180,12 @@ func TestOnEvent_ListenerMayModifyEvent(t *testing.T) {
 			}
 		}
 	}
-	answer := asked(t, toolsearch.Config{DynamicTools: office(), OnEvent: spoil}, "tool_search", `{"query":"forecast"}`)
+	answer := searchAnswer(t, toolsearch.Config{DynamicTools: officeTools(), OnEvent: spoil}, "tool_search", `{"query":"forecast"}`)
 	require.Equal(t, `{"matches":["weather__get_forecast"]}`, answer)
 
-	s := on[*schema.Message](t, false, toolsearch.Regexp)
+	s := newScene[*schema.Message](t, false, toolsearch.Regexp)
 	s.cfg.OnEvent = spoil
-	p := s.begin(do("a", "tool_search", `{"regex_pattern":"cast"}`))
+	p := s.begin(oneCall("a", "tool_search", `{"regex_pattern":"cast"}`))
 	require.NotContains(t, p.text(), "spoilt")
 	require.Equal(t, "own tool_search\nown tool_search weather__get_forecast", p.tools())
 }
@@ -193,7 +193,7 @@ func TestOnEvent_ListenerMayModifyEvent(t *testing.T) {
 //claim:security-48
 func TestOnEvent_PanicIsIgnored(t *testing.T) {
 	for _, proto := range protocols {
-		s := on[*schema.Message](t, false, proto.protocol)
+		s := newScene[*schema.Message](t, false, proto.protocol)
 		s.cfg.OnEvent = func(context.Context, einolean.Event) { panic("full disk") }
 		require.Equal(t, proto.tools, s.begin(proto.turns...).tools())
 	}
@@ -201,22 +201,22 @@ func TestOnEvent_PanicIsIgnored(t *testing.T) {
 
 // What the history loaded is reported once, as something that an earlier run did.
 func TestOnEvent_ReportsToolsOfEarlierRunOnce(t *testing.T) {
-	everywhere(t, testOnEventReportsToolsOfEarlierRunOnce[*schema.Message], testOnEventReportsToolsOfEarlierRunOnce[*schema.AgenticMessage])
+	eachTypeAndMode(t, testOnEventReportsToolsOfEarlierRunOnce[*schema.Message], testOnEventReportsToolsOfEarlierRunOnce[*schema.AgenticMessage])
 }
 
 func testOnEventReportsToolsOfEarlierRunOnce[M adk.MessageType](t *testing.T, streaming bool) {
-	s := on[M](t, streaming, toolsearch.Keyword)
-	first := s.begin(do("c1", "tool_search", `{"query":"forecast"}`))
+	s := newScene[M](t, streaming, toolsearch.Keyword)
+	first := s.begin(oneCall("c1", "tool_search", `{"query":"forecast"}`))
 	d := &diary{}
 	s.cfg.OnEvent = d.write
-	s.play(append(first.history, adktest.User[M]("more")), do("c2", "own", `{}`))
+	s.play(append(first.history, adktest.User[M]("more")), oneCall("c2", "own", `{}`))
 	require.Equal(t, []string{"tools_loaded weather__get_forecast history"}, d.lines())
 	require.True(t, d.events[1].Repeat)
 }
 
 // A Filter that denies 72 of 300 tools is reported where a model calls one of them.
 func TestOnEvent_ReportsDeniedCalls(t *testing.T) {
-	everywhere(t, testOnEventReportsDeniedCalls[*schema.Message], testOnEventReportsDeniedCalls[*schema.AgenticMessage])
+	eachTypeAndMode(t, testOnEventReportsDeniedCalls[*schema.Message], testOnEventReportsDeniedCalls[*schema.AgenticMessage])
 }
 
 func testOnEventReportsDeniedCalls[M adk.MessageType](t *testing.T, streaming bool) {
@@ -230,13 +230,13 @@ func testOnEventReportsDeniedCalls[M adk.MessageType](t *testing.T, streaming bo
 			return r.Tool.Name >= "tool072", nil
 		},
 	}}
-	s.begin(do("c1", "tool_search", `{"query":"thing"}`), do("c2", "tool100", `{}`), do("c3", "tool_search", `{"query":"thing"}`))
+	s.begin(oneCall("c1", "tool_search", `{"query":"thing"}`), oneCall("c2", "tool100", `{}`), oneCall("c3", "tool_search", `{"query":"thing"}`))
 	for _, e := range d.events {
 		require.NotEqual(t, einolean.KindToolsDenied, e.Kind, "nobody called one of them")
 	}
 	require.LessOrEqual(t, len(d.events), 7, d.lines())
 	d.events = nil
-	s.begin(do("c1", "tool001", `{}`))
+	s.begin(oneCall("c1", "tool001", `{}`))
 	require.Contains(t, strings.Join(d.lines(), "\n"), "tools_denied")
 }
 
@@ -247,17 +247,17 @@ func TestOnEvent_ResumedRunRepeatsNone(t *testing.T) {
 
 func testOnEventResumedRunRepeatsNone[M adk.MessageType](t *testing.T, streaming bool) {
 	d := &diary{}
-	s := on[M](t, streaming, toolsearch.Keyword)
-	s.cfg.DynamicTools = append(s.cfg.DynamicTools, adktest.Tool(adktest.Invokable, &schema.ToolInfo{Name: "ask", Desc: "Asks a person"}, approval))
+	s := newScene[M](t, streaming, toolsearch.Keyword)
+	s.cfg.DynamicTools = append(s.cfg.DynamicTools, adktest.Tool(adktest.Invokable, &schema.ToolInfo{Name: "ask", Desc: "Asks a person"}, askApproval))
 	s.cfg.OnEvent, s.cfg.Filter, s.store = d.write, deny("slack__send_message"), &adktest.Store{}
 	ctx := context.Background()
-	agent, _ := s.agent(do("c1", "tool_search", `{"query":"select:ask"}`), do("c2", "ask", `{}`))
+	agent, _ := s.agent(oneCall("c1", "tool_search", `{"query":"select:ask"}`), oneCall("c2", "ask", `{}`))
 	first := agent.Run(ctx, []M{adktest.User[M]("please")}, adk.WithCheckPointID("one"))
 	require.NoError(t, first.Err)
-	agent, _ = s.agent(do("c3", "own", `{}`))
+	agent, _ = s.agent(oneCall("c3", "own", `{}`))
 	runner, err := agent.Runner(ctx)
 	require.NoError(t, err)
-	events, err := runner.ResumeWithParams(ctx, "one", &adk.ResumeParams{Targets: map[string]any{rootCause(first.Interrupted): "yes"}})
+	events, err := runner.ResumeWithParams(ctx, "one", &adk.ResumeParams{Targets: map[string]any{rootInterruptID(first.Interrupted): "yes"}})
 	require.NoError(t, err)
 	require.NoError(t, adktest.Collect(events).Err)
 	seen := map[string]int{}
@@ -274,7 +274,7 @@ func testOnEventResumedRunRepeatsNone[M adk.MessageType](t *testing.T, streaming
 // Whatever the model, the Filter, the index and the store do, a run has at most two events
 // for each model call and two for each tool call, and one for the catalogue.
 func TestOnEvent_RateIsBounded(t *testing.T) {
-	everywhere(t, testOnEventRateIsBounded[*schema.Message], testOnEventRateIsBounded[*schema.AgenticMessage])
+	eachTypeAndMode(t, testOnEventRateIsBounded[*schema.Message], testOnEventRateIsBounded[*schema.AgenticMessage])
 }
 
 func testOnEventRateIsBounded[M adk.MessageType](t *testing.T, streaming bool) {
@@ -294,8 +294,8 @@ func testOnEventRateIsBounded[M adk.MessageType](t *testing.T, streaming bool) {
 		}
 		d, mu, salt := &diary{}, sync.Mutex{}, r.Uint64()
 		cfg := toolsearch.Config{
-			DynamicTools: office(), Protocol: protocol, OnEvent: d.write, CatalogLimit: r.IntN(3),
-			Backend: &notebook{fail: func() error { return errors.New("full") }},
+			DynamicTools: officeTools(), Protocol: protocol, OnEvent: d.write, CatalogLimit: r.IntN(3),
+			Backend: &notebookBackend{fail: func() error { return errors.New("full") }},
 			Filter: func(_ context.Context, q toolsearch.FilterRequest) (bool, error) {
 				mu.Lock()
 				defer mu.Unlock()

@@ -421,7 +421,7 @@ func TestParity_RandomConversations(t *testing.T) {
 	bothSides(t, testParityRandomConversations[*schema.Message], testParityRandomConversations[*schema.AgenticMessage])
 }
 
-func testParityRandomConversations[M adk.MessageType](t *testing.T, eino, ours side[M]) {
+func testParityRandomConversations[M adk.MessageType](t *testing.T, eino, ours implementation[M]) {
 	r, why := newRand(t), ids{}
 	for range race.Cases(40) {
 		c := newCatalogue(r, 15)
@@ -433,7 +433,7 @@ func testParityRandomConversations[M adk.MessageType](t *testing.T, eino, ours s
 			continue
 		}
 		if s.native || chance(r, 70) {
-			s.own = simples("own")
+			s.own = simpleTools("own")
 		}
 		tools := s.c.tools(r)
 		var err error
@@ -441,7 +441,7 @@ func testParityRandomConversations[M adk.MessageType](t *testing.T, eino, ours s
 		require.NoError(t, err)
 		s.ourHandler, err = ours.build(tools, s.native)
 		require.NoError(t, err)
-		s.einoHistory, s.ourHistory = ask[M](), ask[M]()
+		s.einoHistory, s.ourHistory = userRequest[M](), userRequest[M]()
 		for range 1 + r.IntN(3) {
 			if !s.oneRun(t, eino, ours) {
 				break
@@ -467,7 +467,7 @@ type conversation[M adk.MessageType] struct {
 
 // oneRun runs both agents on what the model of Eino's says, and compares them. It reports
 // whether there can be another run.
-func (s *conversation[M]) oneRun(t *testing.T, eino, ours side[M]) bool {
+func (s *conversation[M]) oneRun(t *testing.T, eino, ours implementation[M]) bool {
 	t.Helper()
 	var turns []adktest.Turn
 	model := &adktest.Model[M]{Respond: func(n int, w adktest.Wire[M]) adktest.Turn {
@@ -486,7 +486,7 @@ func (s *conversation[M]) oneRun(t *testing.T, eino, ours side[M]) bool {
 	}
 	a := agent(s.einoHandler)
 	a.Model = model
-	e := trial[M]{Outcome: a.Run(t.Context(), s.einoHistory)}
+	e := runResult[M]{Outcome: a.Run(t.Context(), s.einoHistory)}
 	e.wires = model.Wires()
 	before := snapshot(s.ourHistory)
 	o := ours.runAgent(agent(s.ourHandler), s.ourHistory, turns...)
@@ -509,14 +509,14 @@ func (s *conversation[M]) oneRun(t *testing.T, eino, ours side[M]) bool {
 
 // goOn makes the history of the next run: of the events, whose order is certain only if
 // the tools ran one by one, or of the agent's own state.
-func (s *conversation[M]) goOn(e, o trial[M], parallel bool) {
+func (s *conversation[M]) goOn(e, o runResult[M], parallel bool) {
 	next := adktest.User[M]("go on")
 	if !parallel {
 		s.einoHistory = append(append(s.einoHistory, e.Messages...), next)
 		s.ourHistory = append(append(s.ourHistory, o.Messages...), next)
 		return
 	}
-	state := func(tr trial[M]) []M {
+	state := func(tr runResult[M]) []M {
 		last := tr.wires[len(tr.wires)-1].Messages
 		return append(append([]M(nil), last...), tr.Messages[len(tr.Messages)-1], next)
 	}
@@ -677,7 +677,7 @@ func sameInfos(e, o []*schema.ToolInfo) error {
 		told[i.Name] = i
 	}
 	for _, i := range o {
-		if was := told[i.Name]; was != nil && i.Name != "tool_search" && onWire(was) != onWire(i) {
+		if was := told[i.Name]; was != nil && i.Name != "tool_search" && providerJSON(was) != providerJSON(i) {
 			return fmt.Errorf("the model is told another thing of %q", i.Name)
 		}
 	}
@@ -690,10 +690,10 @@ func TestParity_RandomHistories(t *testing.T) {
 
 // testParityRandomHistories goes on from histories of searches that somebody else wrote: with results
 // that are not JSON, name unknown tools, or belong to other tools.
-func testParityRandomHistories[M adk.MessageType](t *testing.T, eino, ours side[M]) {
+func testParityRandomHistories[M adk.MessageType](t *testing.T, eino, ours implementation[M]) {
 	r := newRand(t)
-	names := numbered(6)
-	e, o := eino.mustBuild(t, simples(names...)...), ours.mustBuild(t, simples(names...)...)
+	names := numberedNames(6)
+	e, o := eino.mustBuild(t, simpleTools(names...)...), ours.mustBuild(t, simpleTools(names...)...)
 	result := func() string {
 		list := []string{pick(r, names), pick(r, names), "gone"}[r.IntN(2) : 1+r.IntN(3)]
 		text, err := json.Marshal(map[string]any{"matches": list, "more": map[string]any{"matches": names}})
@@ -704,7 +704,7 @@ func testParityRandomHistories[M adk.MessageType](t *testing.T, eino, ours side[
 			`{"MATCHES":["tool_005"]}`, `["tool_001"]`, "", "null", "{}", "tool_002", `{"matches":[],"matches":["tool_004"]}`})
 	}
 	for n := range race.Cases(150) {
-		history := ask[M]()
+		history := userRequest[M]()
 		for i := range r.IntN(6) {
 			id := fmt.Sprintf("%d.%d", n, i)
 			name := pick(r, []string{"tool_search", "tool_search", "own"})
@@ -716,7 +716,7 @@ func testParityRandomHistories[M adk.MessageType](t *testing.T, eino, ours side[
 				history = append(history, adktest.Assistant[M]("so"), adktest.User[M](result()))
 			}
 		}
-		et, ot := eino.run(history, simples("own"), nil, e), ours.run(history, simples("own"), nil, o)
+		et, ot := eino.run(history, simpleTools("own"), nil, e), ours.run(history, simpleTools("own"), nil, o)
 		require.NoError(t, et.Err)
 		require.Equal(t, et.text(), strings.ReplaceAll(ot.text(), "(no output)", "")) // X-12
 	}
@@ -759,7 +759,7 @@ func keptScenarios() []scenario {
 	return []scenario{
 		same("TS-03", "a letter matches within words", `{"query":"e"}`, `["get_weather","send_mail"]`, "send_mail", "get_weather"),
 		same("TS-03", "a word in another form", `{"query":"mails weather"}`, `["get_weather"]`, "send_mail", "get_weather"),
-		same("TS-03", "ties by name", `{"query":"tool","max_results":2}`, `["tool_000","tool_001"]`, numbered(30)...),
+		same("TS-03", "ties by name", `{"query":"tool","max_results":2}`, `["tool_000","tool_001"]`, numberedNames(30)...),
 		same("TS-04", "Chinese words in another order", `{"query":"天气查询 send"}`, `["send_mail"]`, "send_mail", "查询天气"),
 		same("TS-05", "a required word within a word", `{"query":"+linear"}`, `["nonlinear_solver"]`, "nonlinear_solver", "get_weather"),
 		{"TS-09", "a model that knows no deferred tools", nativeOnce[*schema.Message], nativeOnce[*schema.AgenticMessage], allDeferred, allDeferred},
@@ -769,18 +769,18 @@ func keptScenarios() []scenario {
 	}
 }
 
-func nativeOnce[M adk.MessageType](t *testing.T, s side[M]) string {
-	tr := s.run(ask[M](), simples("own"), []adktest.Turn{adktest.Do(searchFor("1", "a1"))}, s.mustBuildNative(t, simples("a1", "a2")...))
+func nativeOnce[M adk.MessageType](t *testing.T, s implementation[M]) string {
+	tr := s.run(userRequest[M](), simpleTools("own"), []adktest.Turn{adktest.Do(searchCall("1", "a1"))}, s.mustBuildNative(t, simpleTools("a1", "a2")...))
 	require.NoError(t, tr.Err)
 	return tr.tools()
 }
 
-func staysLoaded[M adk.MessageType](t *testing.T, s side[M]) string {
-	turns := []adktest.Turn{adktest.Do(searchFor("1", "select:"+strings.Join(numbered(50), ",")))}
+func staysLoaded[M adk.MessageType](t *testing.T, s implementation[M]) string {
+	turns := []adktest.Turn{adktest.Do(searchCall("1", "select:"+strings.Join(numberedNames(50), ",")))}
 	for _, id := range []string{"2", "3", "4", "5", "6"} {
-		turns = append(turns, adktest.Do(callOf(id, "tool_000")))
+		turns = append(turns, adktest.Do(toolCall(id, "tool_000")))
 	}
-	tr := s.run(ask[M](), nil, turns, s.mustBuild(t, simples(numbered(50)...)...))
+	tr := s.run(userRequest[M](), nil, turns, s.mustBuild(t, simpleTools(numberedNames(50)...)...))
 	require.NoError(t, tr.Err)
 	require.Len(t, tr.wires[6].ToolNames, 51)
 	return "51 at the end"
@@ -797,7 +797,7 @@ func (w wrapping[M]) WrapModel(_ context.Context, m model.BaseModel[M], _ *adk.T
 	return m, nil
 }
 
-func looksForModel[M adk.MessageType](t *testing.T, s side[M]) string {
+func looksForModel[M adk.MessageType](t *testing.T, s implementation[M]) string {
 	out := ""
 	look := wrapping[M]{look: func(m model.BaseModel[M]) {
 		out = "no type"
@@ -805,6 +805,6 @@ func looksForModel[M adk.MessageType](t *testing.T, s side[M]) string {
 			out = typ
 		}
 	}}
-	require.NoError(t, s.run(ask[M](), nil, nil, s.mustBuild(t, simples("a1")...), look).Err)
+	require.NoError(t, s.run(userRequest[M](), nil, nil, s.mustBuild(t, simpleTools("a1")...), look).Err)
 	return out
 }

@@ -25,7 +25,7 @@ import (
 )
 
 func TestPrefetch_LoadsBeforeFirstModelCall(t *testing.T) {
-	everywhere(t, testPrefetchLoadsBeforeFirstModelCall[*schema.Message], testPrefetchLoadsBeforeFirstModelCall[*schema.AgenticMessage])
+	eachTypeAndMode(t, testPrefetchLoadsBeforeFirstModelCall[*schema.Message], testPrefetchLoadsBeforeFirstModelCall[*schema.AgenticMessage])
 }
 
 func testPrefetchLoadsBeforeFirstModelCall[M adk.MessageType](t *testing.T, streaming bool) {
@@ -33,7 +33,7 @@ func testPrefetchLoadsBeforeFirstModelCall[M adk.MessageType](t *testing.T, stre
 		events := &recorder{}
 		s := prefetching[M](t, streaming, protocol)
 		s.cfg.OnEvent = events.on
-		p := s.play([]M{adktest.User[M]("What will the weather be in Oslo? I need the forecast.")}, do("1", "weather__get_forecast", `{"city":"Oslo"}`))
+		p := s.play([]M{adktest.User[M]("What will the weather be in Oslo? I need the forecast.")}, oneCall("1", "weather__get_forecast", `{"city":"Oslo"}`))
 		require.Equal(t, "own "+search+" weather__get_forecast\nown "+search+" weather__get_forecast", p.tools())
 		require.Contains(t, p.answer(t, "1"), `got {"city":"Oslo"}`)
 		var told []einolean.Event
@@ -53,7 +53,7 @@ func testPrefetchLoadsBeforeFirstModelCall[M adk.MessageType](t *testing.T, stre
 }
 
 func prefetching[M adk.MessageType](t testing.TB, streaming bool, protocol toolsearch.Protocol) scene[M] {
-	s := on[M](t, streaming, protocol)
+	s := newScene[M](t, streaming, protocol)
 	s.cfg.Prefetch, s.cfg.NewIndex = 2, index.BM25
 	return s
 }
@@ -61,7 +61,7 @@ func prefetching[M adk.MessageType](t testing.TB, streaming bool, protocol tools
 // Where a protocol never loads tools, a message after the user's describes them: every time
 // the same one, at the same place, and each tool once.
 func TestPrefetch_SearchCallDescribesToolsAfterUserMessage(t *testing.T) {
-	everywhere(t, testPrefetchSearchCallDescribesToolsAfterUserMessage[*schema.Message], testPrefetchSearchCallDescribesToolsAfterUserMessage[*schema.AgenticMessage])
+	eachTypeAndMode(t, testPrefetchSearchCallDescribesToolsAfterUserMessage[*schema.Message], testPrefetchSearchCallDescribesToolsAfterUserMessage[*schema.AgenticMessage])
 }
 
 func testPrefetchSearchCallDescribesToolsAfterUserMessage[M adk.MessageType](t *testing.T, streaming bool) {
@@ -69,7 +69,7 @@ func testPrefetchSearchCallDescribesToolsAfterUserMessage[M adk.MessageType](t *
 	s := prefetching[M](t, streaming, toolsearch.SearchCall)
 	s.cfg.OnEvent = events.on
 	call := func(id string) adktest.Turn {
-		return do(id, "call_tool", `{"name":"weather__get_forecast","arguments":{"city":"Oslo"}}`)
+		return oneCall(id, "call_tool", `{"name":"weather__get_forecast","arguments":{"city":"Oslo"}}`)
 	}
 	p := s.play([]M{adktest.User[M]("What will the weather be in Oslo? I need the forecast.")}, call("1"))
 	require.Equal(t, "own tool_search call_tool\nown tool_search call_tool", p.tools())
@@ -134,7 +134,7 @@ func TestPrefetch_WorksWithEveryProtocol(t *testing.T) {
 }
 
 func TestPrefetch_IgnoresSmallTalkAndHandlerMessages(t *testing.T) {
-	everywhere(t, testPrefetchIgnoresSmallTalkAndHandlerMessages[*schema.Message], testPrefetchIgnoresSmallTalkAndHandlerMessages[*schema.AgenticMessage])
+	eachTypeAndMode(t, testPrefetchIgnoresSmallTalkAndHandlerMessages[*schema.Message], testPrefetchIgnoresSmallTalkAndHandlerMessages[*schema.AgenticMessage])
 }
 
 func testPrefetchIgnoresSmallTalkAndHandlerMessages[M adk.MessageType](t *testing.T, streaming bool) {
@@ -159,7 +159,7 @@ func testPrefetchIgnoresSmallTalkAndHandlerMessages[M adk.MessageType](t *testin
 // What is prefetched follows from the messages: an instance of another process loads the
 // same, and a longer history loads the same first, in the same order.
 func TestPrefetch_LongerHistoryKeepsOrder(t *testing.T) {
-	everywhere(t, testPrefetchLongerHistoryKeepsOrder[*schema.Message], testPrefetchLongerHistoryKeepsOrder[*schema.AgenticMessage])
+	eachTypeAndMode(t, testPrefetchLongerHistoryKeepsOrder[*schema.Message], testPrefetchLongerHistoryKeepsOrder[*schema.AgenticMessage])
 }
 
 func testPrefetchLongerHistoryKeepsOrder[M adk.MessageType](t *testing.T, streaming bool) {

@@ -32,21 +32,21 @@ var protocols = []struct {
 }{
 	{
 		toolsearch.Keyword,
-		[]adktest.Turn{do("a", "tool_search", `{"query":"+github create"}`), do("b", "github__create_issue", issue)},
+		[]adktest.Turn{oneCall("a", "tool_search", `{"query":"+github create"}`), oneCall("b", "github__create_issue", issue)},
 		"own tool_search\n" + "own tool_search github__create_issue github__close_issue\n" + "own tool_search github__create_issue github__close_issue",
 		[]string{`{"matches":["github__create_issue","github__close_issue"]}`, "github__create_issue got " + issue},
 	},
 	{
 		toolsearch.Regexp,
-		[]adktest.Turn{do("a", "tool_search", `{"regex_pattern":"^github__create"}`), do("b", "github__create_issue", issue)},
+		[]adktest.Turn{oneCall("a", "tool_search", `{"regex_pattern":"^github__create"}`), oneCall("b", "github__create_issue", issue)},
 		"own tool_search\n" + "own tool_search github__create_issue\n" + "own tool_search github__create_issue",
 		[]string{`{"selectedTools":["github__create_issue"]}`, "github__create_issue got " + issue},
 	},
 	{
 		toolsearch.SearchLoad,
 		[]adktest.Turn{
-			do("a", "search_tools", `{"query":"create issue","max_results":1}`), do("b", "load_tool", `{"tool_name":"github__create_issue"}`),
-			do("c", "github__create_issue", issue),
+			oneCall("a", "search_tools", `{"query":"create issue","max_results":1}`), oneCall("b", "load_tool", `{"tool_name":"github__create_issue"}`),
+			oneCall("c", "github__create_issue", issue),
 		},
 		"own search_tools load_tool\n" + "own search_tools load_tool\n" + "own search_tools load_tool github__create_issue\n" + "own search_tools load_tool github__create_issue",
 		[]string{
@@ -57,8 +57,8 @@ var protocols = []struct {
 	{
 		toolsearch.SearchCall,
 		[]adktest.Turn{
-			do("a", "tool_search", `{"query":"close issue","max_results":1}`),
-			do("b", "call_tool", `{"name":"github__create_issue","arguments":`+issue+`}`),
+			oneCall("a", "tool_search", `{"query":"close issue","max_results":1}`),
+			oneCall("b", "call_tool", `{"name":"github__create_issue","arguments":`+issue+`}`),
 		},
 		"own tool_search call_tool\n" + "own tool_search call_tool\n" + "own tool_search call_tool",
 		[]string{
@@ -69,13 +69,13 @@ var protocols = []struct {
 }
 
 func TestProtocol_FindsLoadsAndRunsTools(t *testing.T) {
-	everywhere(t, testProtocolFindsLoadsAndRunsTools[*schema.Message], testProtocolFindsLoadsAndRunsTools[*schema.AgenticMessage])
+	eachTypeAndMode(t, testProtocolFindsLoadsAndRunsTools[*schema.Message], testProtocolFindsLoadsAndRunsTools[*schema.AgenticMessage])
 }
 
 func testProtocolFindsLoadsAndRunsTools[M adk.MessageType](t *testing.T, streaming bool) {
 	for _, p := range protocols {
 		t.Run(p.protocol.String(), func(t *testing.T) {
-			got := on[M](t, streaming, p.protocol).begin(p.turns...)
+			got := newScene[M](t, streaming, p.protocol).begin(p.turns...)
 			require.Equal(t, p.tools, got.tools())
 			for i, want := range p.answers {
 				require.Equal(t, want, got.answer(t, string(rune('a'+i))))
@@ -86,19 +86,19 @@ func testProtocolFindsLoadsAndRunsTools[M adk.MessageType](t *testing.T, streami
 }
 
 func TestProtocol_HistoryCountsUnderEveryOther(t *testing.T) {
-	everywhere(t, testProtocolHistoryCountsUnderEveryOther[*schema.Message], testProtocolHistoryCountsUnderEveryOther[*schema.AgenticMessage])
+	eachTypeAndMode(t, testProtocolHistoryCountsUnderEveryOther[*schema.Message], testProtocolHistoryCountsUnderEveryOther[*schema.AgenticMessage])
 }
 
 func testProtocolHistoryCountsUnderEveryOther[M adk.MessageType](t *testing.T, streaming bool) {
 	for _, from := range protocols {
-		history := on[M](t, streaming, from.protocol).begin(from.turns...).history
+		history := newScene[M](t, streaming, from.protocol).begin(from.turns...).history
 		for _, to := range protocols {
 			t.Run(fmt.Sprintf("%v then %v", from.protocol, to.protocol), func(t *testing.T) {
-				p := on[M](t, streaming, to.protocol).play(append(history, adktest.User[M]("once more")))
+				p := newScene[M](t, streaming, to.protocol).play(append(history, adktest.User[M]("once more")))
 				first := strings.Split(p.tools(), "\n")[0]
 				require.Equal(t, to.protocol != toolsearch.SearchCall, strings.Contains(first, " github__create_issue"), first)
 				require.NotContains(t, first, "slack")
-				copied := on[M](t, streaming, to.protocol).play(append(history, adktest.User[M]("once more")), from.turns...)
+				copied := newScene[M](t, streaming, to.protocol).play(append(history, adktest.User[M]("once more")), from.turns...)
 				require.Len(t, copied.wires, len(from.turns)+1, "a model that copies its older calls gets answers")
 			})
 		}
@@ -107,7 +107,7 @@ func testProtocolHistoryCountsUnderEveryOther[M adk.MessageType](t *testing.T, s
 
 // What only was searched for counts as well where the search loads.
 func TestProtocol_SearchLoadsUnderEveryOther(t *testing.T) {
-	everywhere(t, testProtocolSearchLoadsUnderEveryOther[*schema.Message], testProtocolSearchLoadsUnderEveryOther[*schema.AgenticMessage])
+	eachTypeAndMode(t, testProtocolSearchLoadsUnderEveryOther[*schema.Message], testProtocolSearchLoadsUnderEveryOther[*schema.AgenticMessage])
 }
 
 func testProtocolSearchLoadsUnderEveryOther[M adk.MessageType](t *testing.T, streaming bool) {
@@ -116,17 +116,17 @@ func testProtocolSearchLoadsUnderEveryOther[M adk.MessageType](t *testing.T, str
 		turn     adktest.Turn
 		loads    bool
 	}{
-		"Keyword":              {toolsearch.Keyword, do("a", "tool_search", `{"query":"forecast"}`), true},
-		"Regexp":               {toolsearch.Regexp, do("a", "tool_search", `{"regex_pattern":"forecast"}`), true},
-		"SearchLoad, searched": {toolsearch.SearchLoad, do("a", "search_tools", `{"query":"forecast"}`), false},
-		"SearchLoad, loaded":   {toolsearch.SearchLoad, do("a", "load_tool", `{"tool_names":["weather__get_forecast"]}`), true},
-		"SearchCall, searched": {toolsearch.SearchCall, do("a", "tool_search", `{"query":"forecast"}`), true},
-		"SearchCall, called":   {toolsearch.SearchCall, do("a", "call_tool", `{"name":"weather__get_forecast","arguments":{"city":"Oslo"}}`), true},
+		"Keyword":              {toolsearch.Keyword, oneCall("a", "tool_search", `{"query":"forecast"}`), true},
+		"Regexp":               {toolsearch.Regexp, oneCall("a", "tool_search", `{"regex_pattern":"forecast"}`), true},
+		"SearchLoad, searched": {toolsearch.SearchLoad, oneCall("a", "search_tools", `{"query":"forecast"}`), false},
+		"SearchLoad, loaded":   {toolsearch.SearchLoad, oneCall("a", "load_tool", `{"tool_names":["weather__get_forecast"]}`), true},
+		"SearchCall, searched": {toolsearch.SearchCall, oneCall("a", "tool_search", `{"query":"forecast"}`), true},
+		"SearchCall, called":   {toolsearch.SearchCall, oneCall("a", "call_tool", `{"name":"weather__get_forecast","arguments":{"city":"Oslo"}}`), true},
 	} {
 		t.Run(name, func(t *testing.T) {
-			history := on[M](t, streaming, c.protocol).begin(c.turn).history
+			history := newScene[M](t, streaming, c.protocol).begin(c.turn).history
 			for _, to := range []toolsearch.Protocol{toolsearch.Keyword, toolsearch.Regexp, toolsearch.SearchLoad} {
-				p := on[M](t, streaming, to).play(append(history, adktest.User[M]("once more")))
+				p := newScene[M](t, streaming, to).play(append(history, adktest.User[M]("once more")))
 				require.Equal(t, c.loads, strings.HasSuffix(p.tools(), " weather__get_forecast"), "%v: %s", to, p.tools())
 			}
 		})
@@ -146,7 +146,7 @@ func TestProtocol_ToolListsAreDeterministic(t *testing.T) {
 	for _, p := range protocols {
 		var first string
 		for range 20 {
-			got := onWire(on[*schema.Message](t, false, p.protocol).begin().wires[0].Tools...)
+			got := providerJSON(newScene[*schema.Message](t, false, p.protocol).begin().wires[0].Tools...)
 			if first == "" {
 				first = got
 			}
@@ -156,11 +156,11 @@ func TestProtocol_ToolListsAreDeterministic(t *testing.T) {
 }
 
 func TestSearchLoad_ReportsLoadedTools(t *testing.T) {
-	s := on[*schema.Message](t, false, toolsearch.SearchLoad)
+	s := newScene[*schema.Message](t, false, toolsearch.SearchLoad)
 	p := s.begin(
-		do("a", "load_tool", `{"tool_names":["github__create_issue","weather__get_forecast"]}`),
-		do("b", "load_tool", `{"tool_names":"github__create_issue, slack__send_message"}`),
-		do("c", "search_tools", `{"query":"select:weather__get_forecast,github__close_issue"}`))
+		oneCall("a", "load_tool", `{"tool_names":["github__create_issue","weather__get_forecast"]}`),
+		oneCall("b", "load_tool", `{"tool_names":"github__create_issue, slack__send_message"}`),
+		oneCall("c", "search_tools", `{"query":"select:weather__get_forecast,github__close_issue"}`))
 	require.Equal(t, `{"loaded":["github__create_issue","weather__get_forecast"]}`, p.answer(t, "a"))
 	require.Equal(t, `{"loaded":["slack__send_message"],"already_loaded":["github__create_issue"]}`, p.answer(t, "b"))
 	require.Contains(t, p.answer(t, "c"), `"already_loaded":["weather__get_forecast"]`)
@@ -172,9 +172,9 @@ func TestSearchLoad_SuggestsAtMostThreeNames(t *testing.T) {
 	for i := range 8 {
 		tools = append(tools, fmt.Sprintf("report_%d", i))
 	}
-	s := on[*schema.Message](t, false, toolsearch.SearchLoad)
-	s.cfg.DynamicTools = simples(tools...)
-	p := s.begin(do("a", "load_tool", `{"tool_name":"report_x"}`), do("b", "load_tool", `{}`), do("c", "load_tool", `{"tool_name":["report_1"],"tool_names":["report_2","report_1"]}`))
+	s := newScene[*schema.Message](t, false, toolsearch.SearchLoad)
+	s.cfg.DynamicTools = simpleTools(tools...)
+	p := s.begin(oneCall("a", "load_tool", `{"tool_name":"report_x"}`), oneCall("b", "load_tool", `{}`), oneCall("c", "load_tool", `{"tool_name":["report_1"],"tool_names":["report_2","report_1"]}`))
 	require.Equal(t, `{"loaded":[],"hint":"No tool is named \"report_x\". Nearest names: report_0, report_1, report_2."}`, p.answer(t, "a"))
 	require.Contains(t, p.answer(t, "b"), `Loading needs \"tool_name\"`)
 	require.Equal(t, `{"loaded":["report_1","report_2"]}`, p.answer(t, "c"))
@@ -189,7 +189,7 @@ func TestRegexp_KeepsNameOrder(t *testing.T) {
 		{"takes everything", `{"regex_pattern":".*"}`, `{"selectedTools":["github__create_issue","github__close_issue","slack__send_message","weather__get_forecast"]}`},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			p := on[*schema.Message](t, false, toolsearch.Regexp).begin(do("a", "tool_search", c.args))
+			p := newScene[*schema.Message](t, false, toolsearch.Regexp).begin(oneCall("a", "tool_search", c.args))
 			require.Equal(t, c.want, p.answer(t, "a"))
 		})
 	}
@@ -210,7 +210,7 @@ func TestRegexp_ExplainsInvalidPatterns(t *testing.T) {
 			if c.name == "not UTF-8" {
 				args = []byte("{\"regex_pattern\":\"(a\xff\"}")
 			}
-			p := on[*schema.Message](t, false, toolsearch.Regexp).begin(do("a", "tool_search", string(args)))
+			p := newScene[*schema.Message](t, false, toolsearch.Regexp).begin(oneCall("a", "tool_search", string(args)))
 			require.Contains(t, p.answer(t, "a"), `"selectedTools":[]`)
 			require.Contains(t, p.answer(t, "a"), c.want)
 		})
@@ -219,22 +219,22 @@ func TestRegexp_ExplainsInvalidPatterns(t *testing.T) {
 
 // The prompt cache of a provider holds as long as the tool list has the same bytes.
 func TestSearchCall_ToolListNeverChanges(t *testing.T) {
-	everywhere(t, testSearchCallToolListNeverChanges[*schema.Message], testSearchCallToolListNeverChanges[*schema.AgenticMessage])
+	eachTypeAndMode(t, testSearchCallToolListNeverChanges[*schema.Message], testSearchCallToolListNeverChanges[*schema.AgenticMessage])
 }
 
 func testSearchCallToolListNeverChanges[M adk.MessageType](t *testing.T, streaming bool) {
-	s := on[M](t, streaming, toolsearch.SearchCall)
+	s := newScene[M](t, streaming, toolsearch.SearchCall)
 	p := s.begin(
-		do("a", "tool_search", `{"query":"issue"}`),
-		do("b", "call_tool", `{"name":"github__create_issue","arguments":`+issue+`}`),
-		do("c", "own", `{"value":"x"}`),
-		do("d", "github__close_issue", `{"number":3}`),
-		do("e", "tool_search", `{"query":"nothing that exists"}`))
-	p = played[M]{p.Outcome, append(p.wires, s.play(append(p.history, adktest.User[M]("once more"))).wires...), nil}
+		oneCall("a", "tool_search", `{"query":"issue"}`),
+		oneCall("b", "call_tool", `{"name":"github__create_issue","arguments":`+issue+`}`),
+		oneCall("c", "own", `{"value":"x"}`),
+		oneCall("d", "github__close_issue", `{"number":3}`),
+		oneCall("e", "tool_search", `{"query":"nothing that exists"}`))
+	p = sceneResult[M]{p.Outcome, append(p.wires, s.play(append(p.history, adktest.User[M]("once more"))).wires...), nil}
 	require.Len(t, p.wires, 7)
 	for _, w := range p.wires {
-		require.Equal(t, onWire(p.wires[0].Tools...), onWire(w.Tools...))
-		require.NotContains(t, onWire(w.Tools...), "github__close_issue")
+		require.Equal(t, providerJSON(p.wires[0].Tools...), providerJSON(w.Tools...))
+		require.NotContains(t, providerJSON(w.Tools...), "github__close_issue")
 	}
 	require.Contains(t, p.answer(t, "d"), "did not run: tools found by searching are run with call_tool")
 	require.Contains(t, p.answer(t, "d"), `"number"`)

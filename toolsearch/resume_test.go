@@ -34,10 +34,10 @@ func scenariosTS16() []scenario {
 	}
 }
 
-func checkpointSize[M adk.MessageType](t *testing.T, s side[M]) string {
-	tools := append(simples(numbered(300)...), adktest.Tool(adktest.Invokable, &schema.ToolInfo{Name: "waits"}, waits))
-	a := adktest.Agent[M]{Tools: simples("own"), Handlers: adktest.Handlers(s.mustBuildNative(t, tools...))}
-	tr, store, resume := s.interrupts(t, a, adktest.Do(searchFor("1", "waits")), adktest.Do(callOf("2", "waits")))
+func checkpointSize[M adk.MessageType](t *testing.T, s implementation[M]) string {
+	tools := append(simpleTools(numberedNames(300)...), adktest.Tool(adktest.Invokable, &schema.ToolInfo{Name: "waits"}, interruptOnce))
+	a := adktest.Agent[M]{Tools: simpleTools("own"), Handlers: adktest.Handlers(s.mustBuildNative(t, tools...))}
+	tr, store, resume := s.interrupts(t, a, adktest.Do(searchCall("1", "waits")), adktest.Do(toolCall("2", "waits")))
 	require.NoError(t, tr.Err)
 	require.NotNil(t, tr.Interrupted)
 	saved, _, _ := store.Get(context.Background(), "c")
@@ -51,10 +51,10 @@ func checkpointSize[M adk.MessageType](t *testing.T, s side[M]) string {
 	return "holds no definition"
 }
 
-func nestedExtra[M adk.MessageType](t *testing.T, s side[M]) string {
+func nestedExtra[M adk.MessageType](t *testing.T, s implementation[M]) string {
 	info := &schema.ToolInfo{Name: "waits", Extra: map[string]any{"annotations": map[string]any{"title": map[string]any{"en": "Waits"}}, "plain": "kept"}}
-	a := adktest.Agent[M]{Handlers: adktest.Handlers(s.mustBuild(t, adktest.Tool(adktest.Invokable, info, waits)))}
-	tr, _, resume := s.interrupts(t, a, adktest.Do(searchFor("1", "waits")), adktest.Do(callOf("2", "waits")))
+	a := adktest.Agent[M]{Handlers: adktest.Handlers(s.mustBuild(t, adktest.Tool(adktest.Invokable, info, interruptOnce)))}
+	tr, _, resume := s.interrupts(t, a, adktest.Do(searchCall("1", "waits")), adktest.Do(toolCall("2", "waits")))
 	require.Contains(t, info.Extra, "annotations", "the tool's own info is not touched")
 	if tr.Err != nil {
 		require.ErrorContains(t, tr.Err, "gob")
@@ -74,14 +74,14 @@ func TestResume_InAnotherProcess_TS16(t *testing.T) {
 
 // testResumeInAnotherProcess resumes with another instance, as a restart does. Tools of all forms
 // run, and what was loaded is loaded.
-func testResumeInAnotherProcess[M adk.MessageType](t *testing.T, eino, ours side[M]) {
-	for _, s := range []side[M]{eino, ours} {
+func testResumeInAnotherProcess[M adk.MessageType](t *testing.T, eino, ours implementation[M]) {
+	for _, s := range []implementation[M]{eino, ours} {
 		for name, form := range adktest.Forms {
 			agent := func() adktest.Agent[M] {
-				tools := append(simples("other"), adktest.Tool(form, &schema.ToolInfo{Name: "waits"}, waits))
-				return adktest.Agent[M]{Tools: simples("own"), Handlers: adktest.Handlers(s.mustBuild(t, tools...))}
+				tools := append(simpleTools("other"), adktest.Tool(form, &schema.ToolInfo{Name: "waits"}, interruptOnce))
+				return adktest.Agent[M]{Tools: simpleTools("own"), Handlers: adktest.Handlers(s.mustBuild(t, tools...))}
 			}
-			tr, _, resume := s.interrupts(t, agent(), adktest.Do(searchFor("1", "select:other,waits")), adktest.Do(callOf("2", "waits"), callOf("3", "other")))
+			tr, _, resume := s.interrupts(t, agent(), adktest.Do(searchCall("1", "select:other,waits")), adktest.Do(toolCall("2", "waits"), toolCall("3", "other")))
 			require.NoError(t, tr.Err)
 			require.NotNil(t, tr.Interrupted, "%s, %s", s.name, name)
 			after := resume(agent())
@@ -101,21 +101,21 @@ func TestResume_GateHolds_TS16(t *testing.T) {
 func testResumeGateHolds[M adk.MessageType](t *testing.T, streaming bool) {
 	s := ourSide[M](streaming)
 	agent := func() adktest.Agent[M] {
-		tools := append(simples("secret", "other"), adktest.Tool(adktest.Invokable, &schema.ToolInfo{Name: "waits"}, waits))
+		tools := append(simpleTools("secret", "other"), adktest.Tool(adktest.Invokable, &schema.ToolInfo{Name: "waits"}, interruptOnce))
 		return adktest.Agent[M]{Handlers: adktest.Handlers(s.mustBuild(t, tools...))}
 	}
-	tr, store, _ := s.interrupts(t, agent(), adktest.Do(searchFor("1", "waits")), adktest.Do(callOf("2", "waits"), callOf("3", "secret")))
+	tr, store, _ := s.interrupts(t, agent(), adktest.Do(searchCall("1", "waits")), adktest.Do(toolCall("2", "waits"), toolCall("3", "secret")))
 	require.NoError(t, tr.Err)
 	require.NotNil(t, tr.Interrupted)
 	next := agent()
-	next.Store, next.Streaming, next.Model = store, streaming, adktest.Script[M](adktest.Do(callOf("4", "other"), callOf("5", "waits")), adktest.Do(callOf("6", "other")))
+	next.Store, next.Streaming, next.Model = store, streaming, adktest.Script[M](adktest.Do(toolCall("4", "other"), toolCall("5", "waits")), adktest.Do(toolCall("6", "other")))
 	runner, err := next.Runner(context.Background())
 	require.NoError(t, err)
 	it, err := runner.Resume(context.Background(), "c")
 	require.NoError(t, err)
 	out := adktest.Collect(it)
 	require.NoError(t, out.Err)
-	after := trial[M]{out, next.Model.Wires()}
+	after := runResult[M]{out, next.Model.Wires()}
 	require.NotNil(t, after.Interrupted, "the second call of waits interrupts again")
 	require.Len(t, after.wires, 1)
 	require.Contains(t, after.result("3"), "did not run")
@@ -139,16 +139,16 @@ func scenariosTS31() []scenario {
 	}
 }
 
-func keepsInRun[M adk.MessageType](t *testing.T, s side[M]) string {
+func keepsInRun[M adk.MessageType](t *testing.T, s implementation[M]) string {
 	var kept []string
-	look := rewriting[M]{rewrite: func(ctx context.Context, _ *adk.TypedChatModelAgentState[M]) {
+	look := stateRewriter[M]{rewrite: func(ctx context.Context, _ *adk.TypedChatModelAgentState[M]) {
 		for _, key := range []string{"__toolsearch_initialized__", "__einolean_toolsearch__"} {
 			if _, ok, err := adk.GetRunLocalValue(ctx, key); err == nil && ok {
 				kept = append(kept, key)
 			}
 		}
 	}}
-	require.NoError(t, s.run(ask[M](), nil, nil, s.mustBuild(t, simples("a1")...), look).Err)
+	require.NoError(t, s.run(userRequest[M](), nil, nil, s.mustBuild(t, simpleTools("a1")...), look).Err)
 	return strings.Join(kept, ",")
 }
 
@@ -156,14 +156,14 @@ func TestResume_RunOfEinosPackage_TS31(t *testing.T) {
 	bothSides(t, testResumeRunOfEinosPackage[*schema.Message], testResumeRunOfEinosPackage[*schema.AgenticMessage])
 }
 
-func testResumeRunOfEinosPackage[M adk.MessageType](t *testing.T, eino, ours side[M]) {
-	agent := func(s side[M]) adktest.Agent[M] {
-		tools := append(simples("other"), simples(numbered(200)...)...)
-		tools = append(tools, adktest.Tool(adktest.Invokable, &schema.ToolInfo{Name: "waits"}, waits))
-		return adktest.Agent[M]{Tools: simples("own"), Handlers: adktest.Handlers(s.mustBuild(t, tools...))}
+func testResumeRunOfEinosPackage[M adk.MessageType](t *testing.T, eino, ours implementation[M]) {
+	agent := func(s implementation[M]) adktest.Agent[M] {
+		tools := append(simpleTools("other"), simpleTools(numberedNames(200)...)...)
+		tools = append(tools, adktest.Tool(adktest.Invokable, &schema.ToolInfo{Name: "waits"}, interruptOnce))
+		return adktest.Agent[M]{Tools: simpleTools("own"), Handlers: adktest.Handlers(s.mustBuild(t, tools...))}
 	}
-	for _, way := range [][2]side[M]{{eino, ours}, {ours, eino}} {
-		tr, _, resume := way[0].interrupts(t, agent(way[0]), adktest.Do(searchFor("1", "waits")), adktest.Do(callOf("2", "waits")))
+	for _, way := range [][2]implementation[M]{{eino, ours}, {ours, eino}} {
+		tr, _, resume := way[0].interrupts(t, agent(way[0]), adktest.Do(searchCall("1", "waits")), adktest.Do(toolCall("2", "waits")))
 		require.NoError(t, tr.Err)
 		after := resume(agent(way[1]))
 		require.NoError(t, after.Err)
@@ -184,25 +184,25 @@ func scenariosM02() []scenario {
 	}
 }
 
-func resumesWithOthers[M adk.MessageType](t *testing.T, s side[M]) string {
+func resumesWithOthers[M adk.MessageType](t *testing.T, s implementation[M]) string {
 	agent := func(names ...string) adktest.Agent[M] {
-		tools := append([]tool.BaseTool{adktest.Tool(adktest.Invokable, &schema.ToolInfo{Name: "a1"}, waits)}, simples(names...)...)
+		tools := append([]tool.BaseTool{adktest.Tool(adktest.Invokable, &schema.ToolInfo{Name: "a1"}, interruptOnce)}, simpleTools(names...)...)
 		return adktest.Agent[M]{Handlers: adktest.Handlers(s.mustBuild(t, tools...))}
 	}
-	tr, _, resume := s.interrupts(t, agent("gone"), adktest.Do(searchFor("1", "select:a1,gone")), adktest.Do(callOf("2", "a1")))
+	tr, _, resume := s.interrupts(t, agent("gone"), adktest.Do(searchCall("1", "select:a1,gone")), adktest.Do(toolCall("2", "a1")))
 	require.NoError(t, tr.Err)
 	require.NotNil(t, tr.Interrupted)
 	after := resume(agent("new"))
 	require.NoError(t, after.Err)
 	require.Equal(t, `resumed with {"value":"x"}`, after.result("2"))
-	return fmt.Sprintf("%s shows %s", announced(after.wires[0]), strings.Join(after.wires[0].ToolNames, ","))
+	return fmt.Sprintf("%s shows %s", announcedTools(after.wires[0]), strings.Join(after.wires[0].ToolNames, ","))
 }
 
-func resumesWithWords[M adk.MessageType](t *testing.T, s side[M]) string {
+func resumesWithWords[M adk.MessageType](t *testing.T, s implementation[M]) string {
 	agent := func(words string) adktest.Agent[M] {
-		return adktest.Agent[M]{Handlers: adktest.Handlers(s.mustBuild(t, adktest.Tool(adktest.Invokable, &schema.ToolInfo{Name: "a1", Desc: words}, waits)))}
+		return adktest.Agent[M]{Handlers: adktest.Handlers(s.mustBuild(t, adktest.Tool(adktest.Invokable, &schema.ToolInfo{Name: "a1", Desc: words}, interruptOnce)))}
 	}
-	tr, _, resume := s.interrupts(t, agent("old words"), adktest.Do(searchFor("1", "a1")), adktest.Do(callOf("2", "a1")))
+	tr, _, resume := s.interrupts(t, agent("old words"), adktest.Do(searchCall("1", "a1")), adktest.Do(toolCall("2", "a1")))
 	require.NoError(t, tr.Err)
 	after := resume(agent("new words"))
 	require.NoError(t, after.Err)
@@ -210,7 +210,7 @@ func resumesWithWords[M adk.MessageType](t *testing.T, s side[M]) string {
 }
 
 func TestResume_InterruptInsideHiddenTool(t *testing.T) {
-	everywhere(t, testResumeInterruptInsideHiddenTool[*schema.Message], testResumeInterruptInsideHiddenTool[*schema.AgenticMessage])
+	eachTypeAndMode(t, testResumeInterruptInsideHiddenTool[*schema.Message], testResumeInterruptInsideHiddenTool[*schema.AgenticMessage])
 }
 
 func testResumeInterruptInsideHiddenTool[M adk.MessageType](t *testing.T, streaming bool) {
@@ -221,15 +221,15 @@ func testResumeInterruptInsideHiddenTool[M adk.MessageType](t *testing.T, stream
 		call     adktest.Turn
 		after    string // tools of the model call after the resume
 	}{
-		{toolsearch.Keyword, do("a", "tool_search", `{"query":"payment"}`), do("b", "bank__make_payment", args), "own tool_search bank__make_payment"},
-		{toolsearch.Regexp, do("a", "tool_search", `{"regex_pattern":"payment"}`), do("b", "bank__make_payment", args), "own tool_search bank__make_payment"},
-		{toolsearch.SearchLoad, do("a", "load_tool", `{"tool_name":"bank__make_payment"}`), do("b", "bank__make_payment", args), "own search_tools load_tool bank__make_payment"},
-		{toolsearch.SearchCall, do("a", "tool_search", `{"query":"payment"}`), do("b", "call_tool", `{"name":"bank__make_payment","arguments":`+args+`}`), "own tool_search call_tool"},
+		{toolsearch.Keyword, oneCall("a", "tool_search", `{"query":"payment"}`), oneCall("b", "bank__make_payment", args), "own tool_search bank__make_payment"},
+		{toolsearch.Regexp, oneCall("a", "tool_search", `{"regex_pattern":"payment"}`), oneCall("b", "bank__make_payment", args), "own tool_search bank__make_payment"},
+		{toolsearch.SearchLoad, oneCall("a", "load_tool", `{"tool_name":"bank__make_payment"}`), oneCall("b", "bank__make_payment", args), "own search_tools load_tool bank__make_payment"},
+		{toolsearch.SearchCall, oneCall("a", "tool_search", `{"query":"payment"}`), oneCall("b", "call_tool", `{"name":"bank__make_payment","arguments":`+args+`}`), "own tool_search call_tool"},
 	} {
 		for form, f := range adktest.Forms {
 			t.Run(c.protocol.String()+"/"+form, func(t *testing.T) {
-				s := on[M](t, streaming, c.protocol)
-				s.cfg.DynamicTools = append(s.cfg.DynamicTools, adktest.Tool(f, &schema.ToolInfo{Name: "bank__make_payment", Desc: "Makes a payment"}, approval))
+				s := newScene[M](t, streaming, c.protocol)
+				s.cfg.DynamicTools = append(s.cfg.DynamicTools, adktest.Tool(f, &schema.ToolInfo{Name: "bank__make_payment", Desc: "Makes a payment"}, askApproval))
 				s.store = &adktest.Store{}
 
 				ctx := context.Background()
@@ -242,7 +242,7 @@ func testResumeInterruptInsideHiddenTool[M adk.MessageType](t *testing.T, stream
 				agent, model := s.agent()
 				runner, err := agent.Runner(ctx)
 				require.NoError(t, err)
-				id := rootCause(first.Interrupted)
+				id := rootInterruptID(first.Interrupted)
 				events, err := runner.ResumeWithParams(ctx, "one", &adk.ResumeParams{Targets: map[string]any{id: "yes"}})
 				require.NoError(t, err)
 				second := adktest.Collect(events)
@@ -261,7 +261,7 @@ func testResumeInterruptInsideHiddenTool[M adk.MessageType](t *testing.T, stream
 // A tool that a later handler adds keeps its name, and stays, where another process goes on with a run, also if a
 // Source has one of that name.
 func TestResume_KeepsToolOfLaterHandler(t *testing.T) {
-	everywhere(t, testResumeKeepsToolOfLaterHandler[*schema.Message], testResumeKeepsToolOfLaterHandler[*schema.AgenticMessage])
+	eachTypeAndMode(t, testResumeKeepsToolOfLaterHandler[*schema.Message], testResumeKeepsToolOfLaterHandler[*schema.AgenticMessage])
 }
 
 func testResumeKeepsToolOfLaterHandler[M adk.MessageType](t *testing.T, streaming bool) {
@@ -269,18 +269,18 @@ func testResumeKeepsToolOfLaterHandler[M adk.MessageType](t *testing.T, streamin
 	process := func(turns ...adktest.Turn) (adktest.Agent[M], *adktest.Model[M]) {
 		s, source := liveScene[M](t, streaming)
 		s.cfg.OnEvent = func(context.Context, einolean.Event) {}
-		s.store, s.mine = kept, []tool.BaseTool{adktest.Tool(adktest.Invokable, &schema.ToolInfo{Name: "pay", Desc: "pays"}, approval)}
-		s.behind = adktest.Handlers[M](einorun.New(adding[M]{tools: simples("read_file")}))
-		source.have(simples("read_file", "found")...)
+		s.store, s.mine = kept, []tool.BaseTool{adktest.Tool(adktest.Invokable, &schema.ToolInfo{Name: "pay", Desc: "pays"}, askApproval)}
+		s.behind = adktest.Handlers[M](einorun.New(toolAdder[M]{tools: simpleTools("read_file")}))
+		source.have(simpleTools("read_file", "found")...)
 		return s.agent(turns...)
 	}
-	agent, _ := process(do("1", "tool_search", `{"query":"select:found"}`), do("2", "pay", "{}"))
+	agent, _ := process(oneCall("1", "tool_search", `{"query":"select:found"}`), oneCall("2", "pay", "{}"))
 	first := agent.Run(t.Context(), []M{adktest.User[M]("please")}, adk.WithCheckPointID("one"))
 	require.NoError(t, first.Err)
-	agent, m := process(do("3", "read_file", "{}"))
+	agent, m := process(oneCall("3", "read_file", "{}"))
 	runner, err := agent.Runner(t.Context())
 	require.NoError(t, err)
-	events, err := runner.ResumeWithParams(t.Context(), "one", &adk.ResumeParams{Targets: map[string]any{rootCause(first.Interrupted): "yes"}})
+	events, err := runner.ResumeWithParams(t.Context(), "one", &adk.ResumeParams{Targets: map[string]any{rootInterruptID(first.Interrupted): "yes"}})
 	require.NoError(t, err)
 	require.NoError(t, adktest.Collect(events).Err)
 	for i, w := range m.Wires() {
@@ -291,27 +291,27 @@ func testResumeKeepsToolOfLaterHandler[M adk.MessageType](t *testing.T, streamin
 // A run that stops before a model call has its loaded tools after the resume, and nothing
 // more: what was shown is part of the checkpoint.
 func TestResume_KeepsLoadedTools(t *testing.T) {
-	everywhere(t, testResumeKeepsLoadedTools[*schema.Message], testResumeKeepsLoadedTools[*schema.AgenticMessage])
+	eachTypeAndMode(t, testResumeKeepsLoadedTools[*schema.Message], testResumeKeepsLoadedTools[*schema.AgenticMessage])
 }
 
 func testResumeKeepsLoadedTools[M adk.MessageType](t *testing.T, streaming bool) {
-	ask := adktest.Tool(adktest.Invokable, &schema.ToolInfo{Name: "ask", Desc: "Asks a person"}, approval)
-	s := on[M](t, streaming, toolsearch.Keyword)
+	ask := adktest.Tool(adktest.Invokable, &schema.ToolInfo{Name: "ask", Desc: "Asks a person"}, askApproval)
+	s := newScene[M](t, streaming, toolsearch.Keyword)
 	s.store, s.mine = &adktest.Store{}, []tool.BaseTool{ask}
 	ctx := context.Background()
-	agent, _ := s.agent(do("a", "tool_search", `{"query":"forecast"}`), do("b", "ask", `{}`))
+	agent, _ := s.agent(oneCall("a", "tool_search", `{"query":"forecast"}`), oneCall("b", "ask", `{}`))
 	first := agent.Run(ctx, []M{adktest.User[M]("please")}, adk.WithCheckPointID("one"))
 	require.NoError(t, first.Err)
 
-	agent, model := s.agent(do("c", "weather__get_forecast", `{"city":"Oslo"}`), do("d", "slack__send_message", `{"channel":"x"}`))
+	agent, model := s.agent(oneCall("c", "weather__get_forecast", `{"city":"Oslo"}`), oneCall("d", "slack__send_message", `{"channel":"x"}`))
 	runner, err := agent.Runner(ctx)
 	require.NoError(t, err)
-	events, err := runner.ResumeWithParams(ctx, "one", &adk.ResumeParams{Targets: map[string]any{rootCause(first.Interrupted): "yes"}})
+	events, err := runner.ResumeWithParams(ctx, "one", &adk.ResumeParams{Targets: map[string]any{rootInterruptID(first.Interrupted): "yes"}})
 	require.NoError(t, err)
 	second := adktest.Collect(events)
 	require.NoError(t, second.Err)
 
-	p := played[M]{second, model.Wires(), nil}
+	p := sceneResult[M]{second, model.Wires(), nil}
 	require.Equal(t, "own ask tool_search weather__get_forecast", strings.Split(p.tools(), "\n")[0])
 	require.Contains(t, p.answer(t, "c"), `got {"city":"Oslo"}`)
 	require.Contains(t, p.answer(t, "d"), "did not run", "it was never loaded")
@@ -319,7 +319,7 @@ func testResumeKeepsLoadedTools[M adk.MessageType](t *testing.T, streaming bool)
 
 //claim:eino-04
 func TestResume_WaitingCallOfChangedTool(t *testing.T) {
-	everywhere(t, testResumeWaitingCallOfChangedTool[*schema.Message], testResumeWaitingCallOfChangedTool[*schema.AgenticMessage])
+	eachTypeAndMode(t, testResumeWaitingCallOfChangedTool[*schema.Message], testResumeWaitingCallOfChangedTool[*schema.AgenticMessage])
 }
 
 func testResumeWaitingCallOfChangedTool[M adk.MessageType](t *testing.T, streaming bool) {
@@ -334,10 +334,10 @@ func testResumeWaitingCallOfChangedTool[M adk.MessageType](t *testing.T, streami
 					ran++
 					return "counted", nil
 				})
-				payment := adktest.Tool(form, &schema.ToolInfo{Name: "bank__make_payment", Desc: "Makes a payment"}, approval)
+				payment := adktest.Tool(form, &schema.ToolInfo{Name: "bank__make_payment", Desc: "Makes a payment"}, askApproval)
 				source.have(payment, counted)
 				agent, _ := s.agent(
-					do("a", "tool_search", `{"query":"select:bank__make_payment,counted"}`),
+					oneCall("a", "tool_search", `{"query":"select:bank__make_payment,counted"}`),
 					adktest.Do(adktest.ToolCall{ID: "b", Name: "bank__make_payment", Args: "{}"}, adktest.ToolCall{ID: "c", Name: "counted", Args: "{}"}))
 				first := agent.Run(ctx, []M{adktest.User[M]("please")}, adk.WithCheckPointID("one"))
 				require.NoError(t, first.Err)
@@ -347,19 +347,19 @@ func testResumeWaitingCallOfChangedTool[M adk.MessageType](t *testing.T, streami
 				s2, elsewhere := liveScene[M](t, streaming)
 				s2.store = s.store
 				if gone {
-					elsewhere.have(formed(form, "bank__take_payment"))
+					elsewhere.have(echoTool(form, "bank__take_payment"))
 				} else {
-					elsewhere.have(formed(form, "new"), counted, payment)
+					elsewhere.have(echoTool(form, "new"), counted, payment)
 				}
 				agent, m := s2.agent()
 				runner, err := agent.Runner(ctx)
 				require.NoError(t, err)
-				events, err := runner.ResumeWithParams(ctx, "one", &adk.ResumeParams{Targets: map[string]any{rootCause(first.Interrupted): "yes"}})
+				events, err := runner.ResumeWithParams(ctx, "one", &adk.ResumeParams{Targets: map[string]any{rootInterruptID(first.Interrupted): "yes"}})
 				require.NoError(t, err)
 				second := adktest.Collect(events)
 				require.NoError(t, second.Err)
 				require.Equal(t, "done", second.Answer())
-				p := played[M]{second, m.Wires(), nil}
+				p := sceneResult[M]{second, m.Wires(), nil}
 				sent := strings.Join(p.wires[0].MessagesDump, "\n")
 				if gone {
 					require.Contains(t, sent, `There is no tool named "bank__make_payment". Nearest names: bank__take_payment`)
@@ -377,7 +377,7 @@ func testResumeWaitingCallOfChangedTool[M adk.MessageType](t *testing.T, streami
 }
 
 func TestResume_CanceledAfterModelAnswer(t *testing.T) {
-	everywhere(t, testResumeCanceledAfterModelAnswer[*schema.Message], testResumeCanceledAfterModelAnswer[*schema.AgenticMessage])
+	eachTypeAndMode(t, testResumeCanceledAfterModelAnswer[*schema.Message], testResumeCanceledAfterModelAnswer[*schema.AgenticMessage])
 }
 
 func testResumeCanceledAfterModelAnswer[M adk.MessageType](t *testing.T, streaming bool) {
@@ -385,12 +385,12 @@ func testResumeCanceledAfterModelAnswer[M adk.MessageType](t *testing.T, streami
 	s, source := liveScene[M](t, streaming)
 	s.store = &adktest.Store{}
 	s.cfg.AllowUnloadedCalls = true
-	source.have(formed(0, "a"))
+	source.have(echoTool(0, "a"))
 	option, cancel := adk.WithCancel()
 	agent, m := s.agent()
 	m.Respond = func(int, adktest.Wire[M]) adktest.Turn {
 		cancel(adk.WithAgentCancelMode(adk.CancelAfterChatModel))
-		return do("1", "a", "{}")
+		return oneCall("1", "a", "{}")
 	}
 	out := agent.Run(ctx, []M{adktest.User[M]("please")}, adk.WithCheckPointID("one"), option)
 	require.Error(t, out.Err)

@@ -37,30 +37,30 @@ func allScenarios() []scenario {
 	)
 }
 
-func searchesNatively[M adk.MessageType](args string) func(*testing.T, side[M]) string {
-	return func(t *testing.T, s side[M]) string {
-		tr := s.run(ask[M](), simples("own"), []adktest.Turn{adktest.Do(adktest.ToolCall{ID: "1", Name: "tool_search", Args: args})}, s.mustBuildNative(t, simples("get_weather")...))
+func searchesNatively[M adk.MessageType](args string) func(*testing.T, implementation[M]) string {
+	return func(t *testing.T, s implementation[M]) string {
+		tr := s.run(userRequest[M](), simpleTools("own"), []adktest.Turn{adktest.Do(adktest.ToolCall{ID: "1", Name: "tool_search", Args: args})}, s.mustBuildNative(t, simpleTools("get_weather")...))
 		if tr.Err != nil {
 			return tr.ended()
 		}
-		return told(tr.result("1"))
+		return summarizeAnswer(tr.result("1"))
 	}
 }
 
-func numbered(n int) (names []string) {
+func numberedNames(n int) (names []string) {
 	for i := range n {
 		names = append(names, fmt.Sprintf("tool_%03d", i))
 	}
 	return names
 }
 
-// found is a history of one search, whose result is given.
-func found[M adk.MessageType](result ...M) []M {
-	history := append(ask[M](), adktest.Assistant[M]("", searchFor("1", "weather")))
+// searchedHistory is a history of one search, whose result is given.
+func searchedHistory[M adk.MessageType](result ...M) []M {
+	history := append(userRequest[M](), adktest.Assistant[M]("", searchCall("1", "weather")))
 	return append(append(history, result...), adktest.Assistant[M]("done"))
 }
 
-func announced[M adk.MessageType](w adktest.Wire[M]) string {
+func announcedTools[M adk.MessageType](w adktest.Wire[M]) string {
 	n, text := reminders(w)
 	lines := strings.Split(text, "\n")
 	plural := "s"
@@ -70,14 +70,14 @@ func announced[M adk.MessageType](w adktest.Wire[M]) string {
 	return fmt.Sprintf("%d reminder%s: %s", n, plural, strings.Join(lines[1:len(lines)-1], ","))
 }
 
-// kept is the history that an agent's own state makes.
-func kept[M adk.MessageType](tr trial[M]) []M {
+// storedHistory is the history that an agent's own state makes.
+func storedHistory[M adk.MessageType](tr runResult[M]) []M {
 	last := tr.wires[len(tr.wires)-1].Messages
 	return append(append([]M(nil), last...), tr.Messages[len(tr.Messages)-1], adktest.User[M]("go on"))
 }
 
-// waits is what a tool does that interrupts the run once.
-func waits(ctx context.Context, args string) (string, error) {
+// interruptOnce is what a tool does that interrupts the run once.
+func interruptOnce(ctx context.Context, args string) (string, error) {
 	if was, _, _ := tool.GetInterruptState[any](ctx); !was {
 		return "", tool.Interrupt(ctx, "wait")
 	}
@@ -86,26 +86,26 @@ func waits(ctx context.Context, args string) (string, error) {
 
 // interrupts runs an agent until one of its tools interrupts it. The returned function
 // makes another agent go on from the checkpoint.
-func (s side[M]) interrupts(t *testing.T, a adktest.Agent[M], turns ...adktest.Turn) (trial[M], *adktest.Store, func(adktest.Agent[M]) trial[M]) {
+func (s implementation[M]) interrupts(t *testing.T, a adktest.Agent[M], turns ...adktest.Turn) (runResult[M], *adktest.Store, func(adktest.Agent[M]) runResult[M]) {
 	t.Helper()
 	store, ctx := &adktest.Store{}, context.Background()
 	a.Store, a.Streaming, a.Model = store, s.streaming, adktest.Script[M](turns...)
-	out := a.Run(ctx, ask[M](), adk.WithCheckPointID("c"))
-	return trial[M]{out, a.Model.Wires()}, store, func(b adktest.Agent[M]) trial[M] {
+	out := a.Run(ctx, userRequest[M](), adk.WithCheckPointID("c"))
+	return runResult[M]{out, a.Model.Wires()}, store, func(b adktest.Agent[M]) runResult[M] {
 		b.Store, b.Streaming, b.Model = store, s.streaming, adktest.Script[M]()
 		r, err := b.Runner(ctx)
 		require.NoError(t, err)
 		it, err := r.Resume(ctx, "c")
 		require.NoError(t, err)
-		return trial[M]{adktest.Collect(it), b.Model.Wires()}
+		return runResult[M]{adktest.Collect(it), b.Model.Wires()}
 	}
 }
 
 // scenario is something that both packages are put through. What is seen of them is a text.
 type scenario struct {
 	id, what   string
-	plain      func(*testing.T, side[*schema.Message]) string
-	agentic    func(*testing.T, side[*schema.AgenticMessage]) string
+	plain      func(*testing.T, implementation[*schema.Message]) string
+	agentic    func(*testing.T, implementation[*schema.AgenticMessage]) string
 	eino, ours string
 }
 
@@ -146,8 +146,8 @@ func playAll(t *testing.T, row []scenario) {
 	}
 }
 
-// told says what a model is told in answer to a search, without our wording.
-func told(text string) string {
+// summarizeAnswer says what a model is told in answer to a search, without our wording.
+func summarizeAnswer(text string) string {
 	var a struct {
 		Matches json.RawMessage
 		Already json.RawMessage `json:"already_loaded"`
@@ -170,33 +170,33 @@ func told(text string) string {
 }
 
 // searchesOnce plays one search with the given arguments, and says how it went.
-func searchesOnce[M adk.MessageType](args string, dynamic ...string) func(*testing.T, side[M]) string {
-	return func(t *testing.T, s side[M]) string {
-		tr := s.run(ask[M](), simples("own"), []adktest.Turn{adktest.Do(adktest.ToolCall{ID: "1", Name: "tool_search", Args: args})}, s.mustBuild(t, simples(dynamic...)...))
+func searchesOnce[M adk.MessageType](args string, dynamic ...string) func(*testing.T, implementation[M]) string {
+	return func(t *testing.T, s implementation[M]) string {
+		tr := s.run(userRequest[M](), simpleTools("own"), []adktest.Turn{adktest.Do(adktest.ToolCall{ID: "1", Name: "tool_search", Args: args})}, s.mustBuild(t, simpleTools(dynamic...)...))
 		if tr.Err != nil {
 			return tr.ended()
 		}
-		return told(tr.result("1"))
+		return summarizeAnswer(tr.result("1"))
 	}
 }
 
-// failure is the text of an error, or of its absence.
-func failure(err error) string {
+// errorText is the text of an error, or of its absence.
+func errorText(err error) string {
 	if err == nil {
 		return "no error"
 	}
 	return err.Error()
 }
 
-// side is one of the two packages, for one message type.
-type side[M adk.MessageType] struct {
+// implementation is one of the two packages, for one message type.
+type implementation[M adk.MessageType] struct {
 	name      string
 	streaming bool
 	build     func(tools []tool.BaseTool, native bool) (adk.TypedChatModelAgentMiddleware[M], error)
 }
 
 // mustBuild makes a middleware that searches by itself.
-func (s side[M]) mustBuild(t testing.TB, tools ...tool.BaseTool) adk.TypedChatModelAgentMiddleware[M] {
+func (s implementation[M]) mustBuild(t testing.TB, tools ...tool.BaseTool) adk.TypedChatModelAgentMiddleware[M] {
 	t.Helper()
 	h, err := s.build(tools, false)
 	require.NoError(t, err)
@@ -204,7 +204,7 @@ func (s side[M]) mustBuild(t testing.TB, tools ...tool.BaseTool) adk.TypedChatMo
 }
 
 // mustBuildNative makes one that leaves the search to the model.
-func (s side[M]) mustBuildNative(t testing.TB, tools ...tool.BaseTool) adk.TypedChatModelAgentMiddleware[M] {
+func (s implementation[M]) mustBuildNative(t testing.TB, tools ...tool.BaseTool) adk.TypedChatModelAgentMiddleware[M] {
 	t.Helper()
 	h, err := s.build(tools, true)
 	require.NoError(t, err)
@@ -212,36 +212,36 @@ func (s side[M]) mustBuildNative(t testing.TB, tools ...tool.BaseTool) adk.Typed
 }
 
 // run runs a scripted agent: handlers and own tools around turns, on a history.
-func (s side[M]) run(history []M, own []tool.BaseTool, turns []adktest.Turn, h ...adk.TypedChatModelAgentMiddleware[M]) trial[M] {
+func (s implementation[M]) run(history []M, own []tool.BaseTool, turns []adktest.Turn, h ...adk.TypedChatModelAgentMiddleware[M]) runResult[M] {
 	return s.runAgent(adktest.Agent[M]{Tools: own, Handlers: h}, history, turns...)
 }
 
-func (s side[M]) runAgent(a adktest.Agent[M], history []M, turns ...adktest.Turn) trial[M] {
+func (s implementation[M]) runAgent(a adktest.Agent[M], history []M, turns ...adktest.Turn) runResult[M] {
 	a.Model, a.Streaming = adktest.Script[M](turns...), s.streaming
 	out := a.Run(context.Background(), history)
-	return trial[M]{out, a.Model.Wires()}
+	return runResult[M]{out, a.Model.Wires()}
 }
 
-func einoSide[M adk.MessageType](streaming bool) side[M] {
-	return side[M]{"eino", streaming, func(tools []tool.BaseTool, native bool) (adk.TypedChatModelAgentMiddleware[M], error) {
+func einoSide[M adk.MessageType](streaming bool) implementation[M] {
+	return implementation[M]{"eino", streaming, func(tools []tool.BaseTool, native bool) (adk.TypedChatModelAgentMiddleware[M], error) {
 		return einosearch.NewTyped[M](context.Background(), &einosearch.Config{DynamicTools: tools, UseModelToolSearch: native})
 	}}
 }
 
-func ourSide[M adk.MessageType](streaming bool) side[M] {
-	return side[M]{"einolean", streaming, func(tools []tool.BaseTool, native bool) (adk.TypedChatModelAgentMiddleware[M], error) {
+func ourSide[M adk.MessageType](streaming bool) implementation[M] {
+	return implementation[M]{"einolean", streaming, func(tools []tool.BaseTool, native bool) (adk.TypedChatModelAgentMiddleware[M], error) {
 		return toolsearch.NewTyped[M](context.Background(), &toolsearch.Config{DynamicTools: tools, UseModelToolSearch: native})
 	}}
 }
 
-// trial is one run of an agent, and what came of it.
-type trial[M adk.MessageType] struct {
+// runResult is one run of an agent, and what came of it.
+type runResult[M adk.MessageType] struct {
 	adktest.Outcome[M]
 	wires []adktest.Wire[M]
 }
 
 // ended says how a run ended.
-func (tr trial[M]) ended() string {
+func (tr runResult[M]) ended() string {
 	if tr.Err != nil {
 		return fmt.Sprintf("an error ends the run after %d requests", len(tr.wires))
 	}
@@ -249,7 +249,7 @@ func (tr trial[M]) ended() string {
 }
 
 // tools are the names of the tools that each model call showed.
-func (tr trial[M]) tools() string {
+func (tr runResult[M]) tools() string {
 	var b strings.Builder
 	for i, w := range tr.wires {
 		fmt.Fprintf(&b, "%d:%s", i, strings.Join(w.ToolNames, ","))
@@ -262,7 +262,7 @@ func (tr trial[M]) tools() string {
 }
 
 // text is the dump of a whole trial: each request, and how it ended.
-func (tr trial[M]) text() string {
+func (tr runResult[M]) text() string {
 	var b strings.Builder
 	for i, w := range tr.wires {
 		fmt.Fprintf(&b, "-- request %d: tools %q deferred %q native %v\n", i, w.ToolNames, w.DeferredNames, w.ToolSearch != nil)
@@ -275,7 +275,7 @@ func (tr trial[M]) text() string {
 }
 
 // result is the text of the result of a call, from the last request that shows it.
-func (tr trial[M]) result(id string) string {
+func (tr runResult[M]) result(id string) string {
 	for i := len(tr.wires) - 1; i >= 0; i-- {
 		for _, m := range tr.wires[i].Messages {
 			for _, r := range adktest.Results(m) {
@@ -299,7 +299,7 @@ func reminders[M adk.MessageType](w adktest.Wire[M]) (count int, last string) {
 }
 
 // bothSides runs a check of the two packages for both message types, streaming and not.
-func bothSides(t *testing.T, plain func(*testing.T, side[*schema.Message], side[*schema.Message]), agentic func(*testing.T, side[*schema.AgenticMessage], side[*schema.AgenticMessage])) {
+func bothSides(t *testing.T, plain func(*testing.T, implementation[*schema.Message], implementation[*schema.Message]), agentic func(*testing.T, implementation[*schema.AgenticMessage], implementation[*schema.AgenticMessage])) {
 	t.Helper()
 	adktest.Both(t,
 		func(t *testing.T, s bool) { plain(t, einoSide[*schema.Message](s), ourSide[*schema.Message](s)) },
@@ -308,15 +308,15 @@ func bothSides(t *testing.T, plain func(*testing.T, side[*schema.Message], side[
 		})
 }
 
-func searchFor(id, query string) adktest.ToolCall {
+func searchCall(id, query string) adktest.ToolCall {
 	return adktest.ToolCall{ID: id, Name: "tool_search", Args: fmt.Sprintf(`{"query":%q}`, query)}
 }
 
-func callOf(id, name string) adktest.ToolCall {
+func toolCall(id, name string) adktest.ToolCall {
 	return adktest.ToolCall{ID: id, Name: name, Args: `{"value":"x"}`}
 }
 
-func simples(names ...string) []tool.BaseTool {
+func simpleTools(names ...string) []tool.BaseTool {
 	var out []tool.BaseTool
 	for _, n := range names {
 		out = append(out, adktest.Simple(n, "does "+n))
@@ -324,8 +324,8 @@ func simples(names ...string) []tool.BaseTool {
 	return out
 }
 
-// ask is a history of one question.
-func ask[M adk.MessageType]() []M { return []M{adktest.User[M]("please")} }
+// userRequest is a history of one question.
+func userRequest[M adk.MessageType]() []M { return []M{adktest.User[M]("please")} }
 
 // searchToolOf is the search tool of a middleware, outside of a run.
 func searchToolOf[M adk.MessageType](t testing.TB, h adk.TypedChatModelAgentMiddleware[M]) tool.BaseTool {

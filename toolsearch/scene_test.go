@@ -46,12 +46,12 @@ func (s scene[M]) agent(turns ...adktest.Turn) (adktest.Agent[M], *adktest.Model
 }
 
 // begin plays a conversation that starts with a user's message.
-func (s scene[M]) begin(turns ...adktest.Turn) played[M] {
+func (s scene[M]) begin(turns ...adktest.Turn) sceneResult[M] {
 	return s.play([]M{adktest.User[M]("please")}, turns...)
 }
 
 // play plays one run that ends well.
-func (s scene[M]) play(history []M, turns ...adktest.Turn) played[M] {
+func (s scene[M]) play(history []M, turns ...adktest.Turn) sceneResult[M] {
 	p := s.try(history, turns...)
 	require.NoError(s.t, p.Err)
 	require.Equal(s.t, "done", p.Answer())
@@ -59,21 +59,21 @@ func (s scene[M]) play(history []M, turns ...adktest.Turn) played[M] {
 }
 
 // try plays one run.
-func (s scene[M]) try(history []M, turns ...adktest.Turn) played[M] {
+func (s scene[M]) try(history []M, turns ...adktest.Turn) sceneResult[M] {
 	agent, m := s.agent(turns...)
 	out := agent.Run(context.Background(), history)
-	return played[M]{out, m.Wires(), append(append([]M(nil), history...), out.Messages...)}
+	return sceneResult[M]{out, m.Wires(), append(append([]M(nil), history...), out.Messages...)}
 }
 
-// played is what came of a scene.
-type played[M adk.MessageType] struct {
+// sceneResult is what came of a scene.
+type sceneResult[M adk.MessageType] struct {
 	adktest.Outcome[M]
 	wires   []adktest.Wire[M]
 	history []M // with what the run added
 }
 
 // tools are the names of the tools of each model call, one line per call.
-func (p played[M]) tools() string {
+func (p sceneResult[M]) tools() string {
 	var lines []string
 	for _, w := range p.wires {
 		lines = append(lines, strings.Join(w.ToolNames, " "))
@@ -82,7 +82,7 @@ func (p played[M]) tools() string {
 }
 
 // answer is the text of the result of a call.
-func (p played[M]) answer(t testing.TB, id string) string {
+func (p sceneResult[M]) answer(t testing.TB, id string) string {
 	for _, m := range p.Messages {
 		for _, r := range adktest.Results(m) {
 			if r.ID == id {
@@ -96,10 +96,10 @@ func (p played[M]) answer(t testing.TB, id string) string {
 
 // text is all that the model was sent, and all that came out; results of calls that ran at
 // once came in any order, and are sorted.
-func (p played[M]) text() string {
+func (p sceneResult[M]) text() string {
 	var b strings.Builder
 	for _, w := range p.wires {
-		b.WriteString(strings.Join(w.MessagesDump, "\n") + "\n" + onWire(w.Tools...) + onWire(w.Deferred...) + onWire(w.ToolSearch) + "\n")
+		b.WriteString(strings.Join(w.MessagesDump, "\n") + "\n" + providerJSON(w.Tools...) + providerJSON(w.Deferred...) + providerJSON(w.ToolSearch) + "\n")
 	}
 	var out []string
 	for _, m := range p.Messages {
@@ -109,13 +109,13 @@ func (p played[M]) text() string {
 	return b.String() + strings.Join(out, "\n")
 }
 
-// on makes a scene over the standard tools.
-func on[M adk.MessageType](t testing.TB, streaming bool, protocol toolsearch.Protocol) scene[M] {
-	return scene[M]{t: t, streaming: streaming, cfg: toolsearch.Config{DynamicTools: office(), Protocol: protocol}}
+// newScene makes a scene over the standard tools.
+func newScene[M adk.MessageType](t testing.TB, streaming bool, protocol toolsearch.Protocol) scene[M] {
+	return scene[M]{t: t, streaming: streaming, cfg: toolsearch.Config{DynamicTools: officeTools(), Protocol: protocol}}
 }
 
-// onWire is what a provider is sent of tools.
-func onWire(tools ...*schema.ToolInfo) string {
+// providerJSON is what a provider is sent of tools.
+func providerJSON(tools ...*schema.ToolInfo) string {
 	var b strings.Builder
 	for _, t := range tools {
 		if t == nil {
@@ -134,37 +134,37 @@ func onWire(tools ...*schema.ToolInfo) string {
 	return b.String()
 }
 
-// do is a turn of one call.
-func do(id, name, args string) adktest.Turn {
+// oneCall is a turn of one call.
+func oneCall(id, name, args string) adktest.Turn {
 	return adktest.Do(adktest.ToolCall{ID: id, Name: name, Args: args})
 }
 
-// office are the tools that most scenes hide.
-func office() []tool.BaseTool {
+// officeTools are the tools that most scenes hide.
+func officeTools() []tool.BaseTool {
 	return []tool.BaseTool{
-		aTool("github__create_issue", "Creates an issue in a repository.", map[string]*schema.ParameterInfo{
+		describedTool("github__create_issue", "Creates an issue in a repository.", map[string]*schema.ParameterInfo{
 			"title": {Type: schema.String, Desc: "The title", Required: true},
 			"votes": {Type: schema.Integer, Desc: "How many want it"},
 		}),
-		aTool("github__close_issue", "Closes an issue of a repository.", map[string]*schema.ParameterInfo{
+		describedTool("github__close_issue", "Closes an issue of a repository.", map[string]*schema.ParameterInfo{
 			"number": {Type: schema.Integer, Desc: "The number of the issue", Required: true},
 		}),
-		aTool("slack__send_message", "Sends a message to a channel.", map[string]*schema.ParameterInfo{
+		describedTool("slack__send_message", "Sends a message to a channel.", map[string]*schema.ParameterInfo{
 			"channel": {Type: schema.String, Desc: "The channel", Required: true},
 		}),
-		aTool("weather__get_forecast", "Says what the weather will be.", map[string]*schema.ParameterInfo{
+		describedTool("weather__get_forecast", "Says what the weather will be.", map[string]*schema.ParameterInfo{
 			"city": {Type: schema.String, Desc: "The city", Required: true},
 		}),
 	}
 }
 
-func aTool(name, desc string, params map[string]*schema.ParameterInfo) tool.BaseTool {
+func describedTool(name, desc string, params map[string]*schema.ParameterInfo) tool.BaseTool {
 	return adktest.Tool(adktest.Invokable, &schema.ToolInfo{Name: name, Desc: desc, ParamsOneOf: schema.NewParamsOneOfByParams(params)},
 		func(_ context.Context, args string) (string, error) { return name + " got " + args, nil })
 }
 
-// everywhere runs a test for both message types, streaming and not.
-func everywhere(t *testing.T, plain func(*testing.T, bool), agentic func(*testing.T, bool)) {
+// eachTypeAndMode runs a test for both message types, streaming and not.
+func eachTypeAndMode(t *testing.T, plain func(*testing.T, bool), agentic func(*testing.T, bool)) {
 	t.Helper()
 	adktest.Both(t, plain, agentic)
 }

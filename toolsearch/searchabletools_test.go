@@ -30,7 +30,7 @@ func marked(name string, value any) tool.BaseTool {
 }
 
 func TestSearchableTools_HiddenUntilFound(t *testing.T) {
-	everywhere(t, testSearchableToolsHiddenUntilFound[*schema.Message], testSearchableToolsHiddenUntilFound[*schema.AgenticMessage])
+	eachTypeAndMode(t, testSearchableToolsHiddenUntilFound[*schema.Message], testSearchableToolsHiddenUntilFound[*schema.AgenticMessage])
 }
 
 func testSearchableToolsHiddenUntilFound[M adk.MessageType](t *testing.T, streaming bool) {
@@ -40,14 +40,14 @@ func testSearchableToolsHiddenUntilFound[M adk.MessageType](t *testing.T, stream
 		call     adktest.Turn
 		tools    string
 	}{
-		{toolsearch.Keyword, do("a", "tool_search", `{"query":"select:two"}`), do("b", "two", `{}`), "own one|own one two|own one two"},
-		{toolsearch.Regexp, do("a", "tool_search", `{"regex_pattern":"^two$"}`), do("b", "two", `{}`), "own one|own one two|own one two"},
-		{toolsearch.SearchLoad, do("a", "load_tool", `{"tool_name":"two"}`), do("b", "two", `{}`), "own one|own one two|own one two"},
-		{toolsearch.SearchCall, do("a", "tool_search", `{"query":"two"}`), do("b", "call_tool", `{"name":"two","arguments":{}}`), "own one|own one|own one"},
+		{toolsearch.Keyword, oneCall("a", "tool_search", `{"query":"select:two"}`), oneCall("b", "two", `{}`), "own one|own one two|own one two"},
+		{toolsearch.Regexp, oneCall("a", "tool_search", `{"regex_pattern":"^two$"}`), oneCall("b", "two", `{}`), "own one|own one two|own one two"},
+		{toolsearch.SearchLoad, oneCall("a", "load_tool", `{"tool_name":"two"}`), oneCall("b", "two", `{}`), "own one|own one two|own one two"},
+		{toolsearch.SearchCall, oneCall("a", "tool_search", `{"query":"two"}`), oneCall("b", "call_tool", `{"name":"two","arguments":{}}`), "own one|own one|own one"},
 	} {
 		t.Run(c.protocol.String(), func(t *testing.T) {
-			s := on[M](t, streaming, c.protocol)
-			s.mine = simples("one", "two", "three")
+			s := newScene[M](t, streaming, c.protocol)
+			s.mine = simpleTools("one", "two", "three")
 			s.cfg.DynamicTools, s.cfg.SearchableTools = nil, []string{"three", "two"}
 			p := s.begin(c.find, c.call)
 			lines := strings.Split(p.tools(), "\n")
@@ -65,19 +65,19 @@ func testSearchableToolsHiddenUntilFound[M adk.MessageType](t *testing.T, stream
 }
 
 func TestSearchableTools_SearchedWithDynamicTools(t *testing.T) {
-	s := on[*schema.Message](t, false, toolsearch.Keyword)
-	s.mine, s.cfg.SearchableTools = simples("gitlab__create_issue"), []string{"gitlab__create_issue"}
-	p := s.begin(do("a", "tool_search", `{"query":"create issue"}`), do("b", "gitlab__create_issue", `{}`))
+	s := newScene[*schema.Message](t, false, toolsearch.Keyword)
+	s.mine, s.cfg.SearchableTools = simpleTools("gitlab__create_issue"), []string{"gitlab__create_issue"}
+	p := s.begin(oneCall("a", "tool_search", `{"query":"create issue"}`), oneCall("b", "gitlab__create_issue", `{}`))
 	require.Contains(t, p.answer(t, "a"), `{"matches":["github__create_issue","gitlab__create_issue",`)
 	require.Equal(t, "echo {}", p.answer(t, "b"))
 }
 
 func TestSearchableTools_UnknownNameIsError(t *testing.T) {
-	everywhere(t, testSearchableToolsUnknownNameIsError[*schema.Message], testSearchableToolsUnknownNameIsError[*schema.AgenticMessage])
+	eachTypeAndMode(t, testSearchableToolsUnknownNameIsError[*schema.Message], testSearchableToolsUnknownNameIsError[*schema.AgenticMessage])
 }
 
 func testSearchableToolsUnknownNameIsError[M adk.MessageType](t *testing.T, streaming bool) {
-	s := on[M](t, streaming, toolsearch.Keyword)
+	s := newScene[M](t, streaming, toolsearch.Keyword)
 	s.cfg.SearchableTools = []string{"own", "nobody", "knows this"}
 	p := s.try([]M{adktest.User[M]("please")})
 	require.ErrorContains(t, p.Err, `toolsearch: SearchableTools: the agent does not have the tools "nobody", "knows this"`)
@@ -85,9 +85,9 @@ func testSearchableToolsUnknownNameIsError[M adk.MessageType](t *testing.T, stre
 }
 
 func TestSearchableTools_AcceptsPatterns(t *testing.T) {
-	s := on[*schema.Message](t, false, toolsearch.Keyword)
+	s := newScene[*schema.Message](t, false, toolsearch.Keyword)
 	s.cfg.DynamicTools, s.cfg.SearchableTools = nil, []string{"jira__*", "nobody__*"}
-	s.mine = simples("jira__a", "slack__b", "jira__c")
+	s.mine = simpleTools("jira__a", "slack__b", "jira__c")
 	p := s.begin()
 	require.Equal(t, "own slack__b tool_search", p.tools())
 	_, list := reminders(p.wires[0])
@@ -105,15 +105,15 @@ func TestSearchableTools_CallsToolsOfTheRun(t *testing.T) {
 				whoami := adktest.Tool(adktest.Invokable, &schema.ToolInfo{Name: "whoami", Desc: "Says who asks"}, func(context.Context, string) (string, error) {
 					return fmt.Sprint("user ", run), nil
 				})
-				turns := []adktest.Turn{do("a", "tool_search", `{"query":"whoami"}`), do("b", "whoami", `{}`)}
+				turns := []adktest.Turn{oneCall("a", "tool_search", `{"query":"whoami"}`), oneCall("b", "whoami", `{}`)}
 				if protocol == toolsearch.SearchCall {
-					turns[1] = do("b", "call_tool", `{"name":"whoami"}`)
+					turns[1] = oneCall("b", "call_tool", `{"name":"whoami"}`)
 				}
 				m := adktest.Script[*schema.Message](turns...)
 				out := adktest.Agent[*schema.Message]{Model: m, Tools: []tool.BaseTool{whoami}, Handlers: adktest.Handlers(h)}.
 					Run(context.Background(), []*schema.Message{schema.UserMessage("please")})
 				require.NoError(t, out.Err)
-				p := played[*schema.Message]{out, m.Wires(), nil}
+				p := sceneResult[*schema.Message]{out, m.Wires(), nil}
 				require.Equal(t, fmt.Sprint("user ", run), p.answer(t, "b"))
 			}
 		})
@@ -122,10 +122,10 @@ func TestSearchableTools_CallsToolsOfTheRun(t *testing.T) {
 
 // Tools that an earlier handler adds can be hidden as well.
 func TestSearchableTools_HidesToolsOfOtherHandlers(t *testing.T) {
-	s := on[*schema.Message](t, false, toolsearch.Keyword)
-	s.around = adktest.Handlers[*schema.Message](einorun.New(&adds{tools: simples("added")}))
+	s := newScene[*schema.Message](t, false, toolsearch.Keyword)
+	s.around = adktest.Handlers[*schema.Message](einorun.New(&adds{tools: simpleTools("added")}))
 	s.cfg.SearchableTools = []string{"added"}
-	p := s.begin(do("a", "tool_search", `{"query":"select:added"}`), do("b", "added", `{}`))
+	p := s.begin(oneCall("a", "tool_search", `{"query":"select:added"}`), oneCall("b", "added", `{}`))
 	require.Equal(t, "own tool_search\nown tool_search added\nown tool_search added", p.tools())
 	require.Equal(t, "echo {}", p.answer(t, "b"))
 }
@@ -141,19 +141,19 @@ func (a *adds) Begin(ctx context.Context, rc *einorun.RunContext) (context.Conte
 }
 
 func TestDeferMarkedTools_HidesMarkedTools(t *testing.T) {
-	everywhere(t, testDeferMarkedToolsHidesMarkedTools[*schema.Message], testDeferMarkedToolsHidesMarkedTools[*schema.AgenticMessage])
+	eachTypeAndMode(t, testDeferMarkedToolsHidesMarkedTools[*schema.Message], testDeferMarkedToolsHidesMarkedTools[*schema.AgenticMessage])
 }
 
 func testDeferMarkedToolsHidesMarkedTools[M adk.MessageType](t *testing.T, streaming bool) {
-	s := on[M](t, streaming, toolsearch.Keyword)
+	s := newScene[M](t, streaming, toolsearch.Keyword)
 	s.cfg.DynamicTools, s.cfg.DeferMarkedTools = nil, true
 	s.mine = []tool.BaseTool{marked("yes", true), marked("no", false), marked("text", "true"), marked("too", true)}
-	p := s.begin(do("a", "tool_search", `{"query":"select:too"}`), do("b", "too", `{}`), do("c", "yes", `{}`))
+	p := s.begin(oneCall("a", "tool_search", `{"query":"select:too"}`), oneCall("b", "too", `{}`), oneCall("c", "yes", `{}`))
 	require.Equal(t, "own no text tool_search\nown no text tool_search too\nown no text tool_search too\nown no text tool_search too yes", p.tools())
 	require.Equal(t, "echo {}", p.answer(t, "b"))
 	require.Contains(t, p.answer(t, "c"), "did not run")
 
-	s.cfg.DeferMarkedTools, s.cfg.DynamicTools = false, office()
+	s.cfg.DeferMarkedTools, s.cfg.DynamicTools = false, officeTools()
 	require.Equal(t, "own yes no text too tool_search", s.begin().tools())
 }
 
@@ -168,14 +168,14 @@ func TestDeferMarkedTools_NameBothHiddenAndShownIsError(t *testing.T) {
 // With nothing to hide, the request is what it would be without the middleware: also in
 // native mode, and whatever the model.
 func TestDeferMarkedTools_NothingMarkedChangesNothing(t *testing.T) {
-	everywhere(t, testDeferMarkedToolsNothingMarkedChangesNothing[*schema.Message], testDeferMarkedToolsNothingMarkedChangesNothing[*schema.AgenticMessage])
+	eachTypeAndMode(t, testDeferMarkedToolsNothingMarkedChangesNothing[*schema.Message], testDeferMarkedToolsNothingMarkedChangesNothing[*schema.AgenticMessage])
 }
 
 func testDeferMarkedToolsNothingMarkedChangesNothing[M adk.MessageType](t *testing.T, streaming bool) {
-	turn := do("a", "own", `{}`)
+	turn := oneCall("a", "own", `{}`)
 	history := []M{adktest.System[M]("be brief"), adktest.User[M]("please")}
 	plain := adktest.Script[M](turn)
-	out := adktest.Agent[M]{Model: plain, Streaming: streaming, Tools: simples("own", "one")}.Run(context.Background(), history)
+	out := adktest.Agent[M]{Model: plain, Streaming: streaming, Tools: simpleTools("own", "one")}.Run(context.Background(), history)
 	require.NoError(t, out.Err)
 	for name, change := range map[string]func(*toolsearch.Config){
 		"client":                func(*toolsearch.Config) {},
@@ -184,8 +184,8 @@ func testDeferMarkedToolsNothingMarkedChangesNothing[M adk.MessageType](t *testi
 		"call_tool":             func(c *toolsearch.Config) { c.Protocol = toolsearch.SearchCall },
 	} {
 		t.Run(name, func(t *testing.T) {
-			s := on[M](t, streaming, toolsearch.Keyword)
-			s.mine = simples("one")
+			s := newScene[M](t, streaming, toolsearch.Keyword)
+			s.mine = simpleTools("one")
 			s.cfg.DynamicTools, s.cfg.DeferMarkedTools = nil, true
 			change(&s.cfg)
 			p := s.play(history, turn)
@@ -206,16 +206,16 @@ func TestDeferMarkedTools_NothingMarkedLeavesOtherInstance(t *testing.T) {
 
 func testDeferMarkedToolsNothingMarkedLeavesOtherInstance[M adk.MessageType](t *testing.T, streaming bool) {
 	s := ourSide[M](streaming)
-	idle := with[M](t, &toolsearch.Config{DeferMarkedTools: true})
-	require.Equal(t, "0:own", s.run(ask[M](), simples("own"), nil, idle).tools())
-	_, text := reminders(s.run(ask[M](), nil, nil, s.mustBuild(t, simples("a1")...)).wires[0])
+	idle := newHandler[M](t, &toolsearch.Config{DeferMarkedTools: true})
+	require.Equal(t, "0:own", s.run(userRequest[M](), simpleTools("own"), nil, idle).tools())
+	_, text := reminders(s.run(userRequest[M](), nil, nil, s.mustBuild(t, simpleTools("a1")...)).wires[0])
 	history := []M{adktest.User[M](text), adktest.User[M]("please")}
-	require.Equal(t, 2, len(s.run(history, simples("own"), nil, idle).wires[0].Messages), "what looks like a reminder is not its own")
-	for _, handlers := range [][]adk.TypedChatModelAgentMiddleware[M]{{idle, s.mustBuild(t, simples("a1")...)}, {s.mustBuild(t, simples("a1")...), idle}} {
-		tr := s.run(ask[M](), simples("own"), []adktest.Turn{adktest.Do(searchFor("1", "a1"))}, handlers...)
+	require.Equal(t, 2, len(s.run(history, simpleTools("own"), nil, idle).wires[0].Messages), "what looks like a reminder is not its own")
+	for _, handlers := range [][]adk.TypedChatModelAgentMiddleware[M]{{idle, s.mustBuild(t, simpleTools("a1")...)}, {s.mustBuild(t, simpleTools("a1")...), idle}} {
+		tr := s.run(userRequest[M](), simpleTools("own"), []adktest.Turn{adktest.Do(searchCall("1", "a1"))}, handlers...)
 		require.NoError(t, tr.Err)
 		require.Equal(t, "0:own,tool_search 1:own,tool_search,a1", tr.tools())
-		require.Equal(t, "1 reminder: a1", announced(tr.wires[1]))
+		require.Equal(t, "1 reminder: a1", announcedTools(tr.wires[1]))
 	}
 }
 
@@ -233,18 +233,18 @@ func testDeferMarkedToolsNothingMarkedInInnerAgent[M adk.MessageType](t *testing
 	marked := func(name string) tool.BaseTool {
 		return adktest.Tool(adktest.Invokable, &schema.ToolInfo{Name: name, Desc: "does " + name, Extra: map[string]any{"defer_loading": true}}, adktest.Echo)
 	}
-	inside := adktest.Script[M](adktest.Do(callOf("i1", "a1")), adktest.Do(callOf("i2", "plain")), adktest.Say("inner done"))
-	late := einorun.New(adding[M]{&adk.TypedBaseChatModelAgentMiddleware[M]{}, []tool.BaseTool{marked("a1")}, 0})
+	inside := adktest.Script[M](adktest.Do(toolCall("i1", "a1")), adktest.Do(toolCall("i2", "plain")), adktest.Say("inner done"))
+	late := einorun.New(toolAdder[M]{&adk.TypedBaseChatModelAgentMiddleware[M]{}, []tool.BaseTool{marked("a1")}, 0})
 	sub, err := adk.NewTypedChatModelAgent[M](ctx, &adk.TypedChatModelAgentConfig[M]{Name: "sub", Description: "a sub agent", Model: inside, Handlers: adktest.Handlers(h, late),
-		ToolsConfig: adk.ToolsConfig{ToolsNodeConfig: compose.ToolsNodeConfig{Tools: simples("plain")}}})
+		ToolsConfig: adk.ToolsConfig{ToolsNodeConfig: compose.ToolsNodeConfig{Tools: simpleTools("plain")}}})
 	require.NoError(t, err)
 	own := []tool.BaseTool{adk.NewTypedAgentTool[M](ctx, sub), marked("a1"), marked("a2")}
 	ask2 := adktest.ToolCall{ID: "2", Name: "sub", Args: `{"request":"do it"}`}
-	tr := s.run(ask[M](), own, []adktest.Turn{adktest.Do(searchFor("1", "a2")), adktest.Do(ask2, callOf("3", "a2"))}, h)
+	tr := s.run(userRequest[M](), own, []adktest.Turn{adktest.Do(searchCall("1", "a2")), adktest.Do(ask2, toolCall("3", "a2"))}, h)
 	require.NoError(t, tr.Err)
 	require.Equal(t, "inner done", tr.result("2"))
 	require.Equal(t, "0:sub,tool_search 1:sub,tool_search,a2 2:sub,tool_search,a2", tr.tools())
-	require.Equal(t, "0:plain,a1 1:plain,a1 2:plain,a1", trial[M]{wires: inside.Wires()}.tools())
+	require.Equal(t, "0:plain,a1 1:plain,a1 2:plain,a1", runResult[M]{wires: inside.Wires()}.tools())
 	notHidden := slices.DeleteFunc(events.events, func(e einolean.Event) bool { return e.Kind != einolean.KindToolsNotHidden })
 	require.Len(t, notHidden, 1)
 }

@@ -27,9 +27,9 @@ import (
 
 // accounts are tools of which one is what "delete user admin" asks for.
 func accounts() []tool.BaseTool {
-	tools := []tool.BaseTool{aTool("admin__delete_user", "Deletes a user of the admin panel.", nil)}
+	tools := []tool.BaseTool{describedTool("admin__delete_user", "Deletes a user of the admin panel.", nil)}
 	for i := range 12 {
-		tools = append(tools, aTool(fmt.Sprintf("shop%02d__delete_user", i), "Deletes a user of a shop.", nil))
+		tools = append(tools, describedTool(fmt.Sprintf("shop%02d__delete_user", i), "Deletes a user of a shop.", nil))
 	}
 	return tools
 }
@@ -95,15 +95,15 @@ func TestSearchTool_LoadsBoundedNumber_TS22(t *testing.T) {
 func scenariosTS22() []scenario {
 	return []scenario{
 		{"TS-22", "more results than a request can bear", manyResults[*schema.Message]("tool", 1000), manyResults[*schema.AgenticMessage]("tool", 1000), "150", "100"},
-		{"TS-22", "more names than a request can bear", manyResults[*schema.Message]("select:"+strings.Join(numbered(150), ","), 5), manyResults[*schema.AgenticMessage]("select:"+strings.Join(numbered(150), ","), 5), "150", "100"},
+		{"TS-22", "more names than a request can bear", manyResults[*schema.Message]("select:"+strings.Join(numberedNames(150), ","), 5), manyResults[*schema.AgenticMessage]("select:"+strings.Join(numberedNames(150), ","), 5), "150", "100"},
 	}
 }
 
 // manyResults counts what one search returns and loads.
-func manyResults[M adk.MessageType](query string, limit int) func(*testing.T, side[M]) string {
-	return func(t *testing.T, s side[M]) string {
+func manyResults[M adk.MessageType](query string, limit int) func(*testing.T, implementation[M]) string {
+	return func(t *testing.T, s implementation[M]) string {
 		args := fmt.Sprintf(`{"query":%q,"max_results":%d}`, query, limit)
-		tr := s.run(ask[M](), nil, []adktest.Turn{adktest.Do(adktest.ToolCall{ID: "1", Name: "tool_search", Args: args})}, s.mustBuild(t, simples(numbered(150)...)...))
+		tr := s.run(userRequest[M](), nil, []adktest.Turn{adktest.Do(adktest.ToolCall{ID: "1", Name: "tool_search", Args: args})}, s.mustBuild(t, simpleTools(numberedNames(150)...)...))
 		require.NoError(t, tr.Err)
 		return fmt.Sprint(len(tr.wires[1].ToolNames) - 1)
 	}
@@ -120,10 +120,10 @@ func scenariosTS23() []scenario {
 	}
 }
 
-func searchesAgain[M adk.MessageType](t *testing.T, s side[M]) string {
-	tr := s.run(ask[M](), nil, []adktest.Turn{adktest.Do(searchFor("1", "weather")), adktest.Do(searchFor("2", "weather"))}, s.mustBuild(t, simples("get_weather")...))
+func searchesAgain[M adk.MessageType](t *testing.T, s implementation[M]) string {
+	tr := s.run(userRequest[M](), nil, []adktest.Turn{adktest.Do(searchCall("1", "weather")), adktest.Do(searchCall("2", "weather"))}, s.mustBuild(t, simpleTools("get_weather")...))
 	require.NoError(t, tr.Err)
-	return told(tr.result("2"))
+	return summarizeAnswer(tr.result("2"))
 }
 
 func TestSearchTool_LoadedToolsDoNotCount_TS34(t *testing.T) {
@@ -138,11 +138,11 @@ func scenariosTS34() []scenario {
 }
 
 // searchesBeside searches for one tool where the best is loaded already.
-func searchesBeside[M adk.MessageType](t *testing.T, s side[M]) string {
+func searchesBeside[M adk.MessageType](t *testing.T, s implementation[M]) string {
 	again := adktest.ToolCall{ID: "2", Name: "tool_search", Args: `{"query":"weather","max_results":1}`}
-	tr := s.run(ask[M](), nil, []adktest.Turn{adktest.Do(searchFor("1", "select:get_weather")), adktest.Do(again)}, s.mustBuild(t, simples("get_weather", "set_weather")...))
+	tr := s.run(userRequest[M](), nil, []adktest.Turn{adktest.Do(searchCall("1", "select:get_weather")), adktest.Do(again)}, s.mustBuild(t, simpleTools("get_weather", "set_weather")...))
 	require.NoError(t, tr.Err)
-	return told(tr.result("2"))
+	return summarizeAnswer(tr.result("2"))
 }
 
 func TestSearchTool_HasOwnDescription_TS24(t *testing.T) {
@@ -156,9 +156,9 @@ func scenariosTS24() []scenario {
 }
 
 // describes tells whose words describe the search tool.
-func describes[M adk.MessageType](t *testing.T, s side[M]) string {
-	words := func(s side[M]) string {
-		info, err := searchToolOf(t, s.mustBuild(t, simples("x")...)).Info(context.Background())
+func describes[M adk.MessageType](t *testing.T, s implementation[M]) string {
+	words := func(s implementation[M]) string {
+		info, err := searchToolOf(t, s.mustBuild(t, simpleTools("x")...)).Info(context.Background())
 		require.NoError(t, err)
 		schema, err := info.ToJSONSchema()
 		require.NoError(t, err)
@@ -182,9 +182,9 @@ func scenariosTS26() []scenario {
 	}
 }
 
-func rawSearch[M adk.MessageType](args string, dynamic ...string) func(*testing.T, side[M]) string {
-	return func(t *testing.T, s side[M]) string {
-		tr := s.run(ask[M](), nil, []adktest.Turn{adktest.Do(adktest.ToolCall{ID: "1", Name: "tool_search", Args: args})}, s.mustBuild(t, simples(dynamic...)...))
+func rawSearch[M adk.MessageType](args string, dynamic ...string) func(*testing.T, implementation[M]) string {
+	return func(t *testing.T, s implementation[M]) string {
+		tr := s.run(userRequest[M](), nil, []adktest.Turn{adktest.Do(adktest.ToolCall{ID: "1", Name: "tool_search", Args: args})}, s.mustBuild(t, simpleTools(dynamic...)...))
 		require.NoError(t, tr.Err)
 		return tr.result("1")
 	}
@@ -211,43 +211,43 @@ func lateWord() string {
 	return fmt.Sprintf(`{"query":%q}`, strings.Join(words, " "))
 }
 
-func searchesTooLate[M adk.MessageType](t *testing.T, s side[M]) string {
+func searchesTooLate[M adk.MessageType](t *testing.T, s implementation[M]) string {
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	text, err := searchToolOf(t, s.mustBuild(t, simples("get_weather")...)).(tool.InvokableTool).InvokableRun(ctx, `{"query":"weather"}`)
+	text, err := searchToolOf(t, s.mustBuild(t, simpleTools("get_weather")...)).(tool.InvokableTool).InvokableRun(ctx, `{"query":"weather"}`)
 	if err != nil {
 		require.ErrorIs(t, err, context.Canceled)
-		return failure(err)
+		return errorText(err)
 	}
 	return text
 }
 
 // The bounds hold for every protocol and for a list of queries too.
 func TestSearchTool_BoundsListOfQueries(t *testing.T) {
-	h, err := toolsearch.New(context.Background(), &toolsearch.Config{DynamicTools: simples(numbered(150)...)})
+	h, err := toolsearch.New(context.Background(), &toolsearch.Config{DynamicTools: simpleTools(numberedNames(150)...)})
 	require.NoError(t, err)
 	text, err := searchToolOf(t, h).(tool.InvokableTool).InvokableRun(context.Background(),
-		fmt.Sprintf(`{"query":["%s"],"max_results":100}`, strings.Join(numbered(150), `","`)))
+		fmt.Sprintf(`{"query":["%s"],"max_results":100}`, strings.Join(numberedNames(150), `","`)))
 	require.NoError(t, err)
 	require.Equal(t, 20, strings.Count(text, "tool_"), text)
-	require.Contains(t, told(text), "with a hint")
+	require.Contains(t, summarizeAnswer(text), "with a hint")
 }
 
 func TestSearchTool_LoadedToolsKeepRank(t *testing.T) {
-	everywhere(t, testSearchToolLoadedToolsKeepRank[*schema.Message], testSearchToolLoadedToolsKeepRank[*schema.AgenticMessage])
+	eachTypeAndMode(t, testSearchToolLoadedToolsKeepRank[*schema.Message], testSearchToolLoadedToolsKeepRank[*schema.AgenticMessage])
 }
 
 func testSearchToolLoadedToolsKeepRank[M adk.MessageType](t *testing.T, streaming bool) {
 	for name, x := range rankers() {
 		for protocol, search := range map[toolsearch.Protocol]string{toolsearch.Keyword: "tool_search", toolsearch.SearchLoad: "search_tools"} {
 			t.Run(name+"/"+protocol.String(), func(t *testing.T) {
-				load := do("load", "tool_search", `{"query":"select:admin__delete_user"}`)
+				load := oneCall("load", "tool_search", `{"query":"select:admin__delete_user"}`)
 				if protocol == toolsearch.SearchLoad {
-					load = do("load", "load_tool", `{"tool_name":"admin__delete_user"}`)
+					load = oneCall("load", "load_tool", `{"tool_name":"admin__delete_user"}`)
 				}
-				s := on[M](t, streaming, protocol)
+				s := newScene[M](t, streaming, protocol)
 				s.cfg.NewIndex, s.cfg.DynamicTools = x, accounts()
-				query := do("search", search, `{"query":"delete user admin","max_results":5}`)
+				query := oneCall("search", search, `{"query":"delete user admin","max_results":5}`)
 				before, none := namesIn(t, s.begin(query).answer(t, "search"))
 				require.Len(t, before, 5)
 				require.Equal(t, "admin__delete_user", before[0])
@@ -296,13 +296,13 @@ func namesIn(t testing.TB, answer string) (found, loaded []string) {
 func TestSearchTool_BoundsAnswerWhateverIsLoaded(t *testing.T) {
 	for name, x := range rankers() {
 		t.Run(name, func(t *testing.T) {
-			s := on[*schema.Message](t, false, toolsearch.Keyword)
+			s := newScene[*schema.Message](t, false, toolsearch.Keyword)
 			s.cfg.NewIndex, s.cfg.DynamicTools = x, accounts()
-			everything, _ := namesIn(t, s.begin(do("all", "tool_search", `{"query":"delete user","max_results":13}`)).answer(t, "all"))
+			everything, _ := namesIn(t, s.begin(oneCall("all", "tool_search", `{"query":"delete user","max_results":13}`)).answer(t, "all"))
 			require.Len(t, everything, 13)
 			for n := range 14 {
-				load := do("load", "tool_search", `{"query":"select:`+strings.Join(everything[:n], ",")+`"}`)
-				found, loaded := namesIn(t, s.begin(load, do("s", "tool_search", `{"query":"delete user","max_results":3}`)).answer(t, "s"))
+				load := oneCall("load", "tool_search", `{"query":"select:`+strings.Join(everything[:n], ",")+`"}`)
+				found, loaded := namesIn(t, s.begin(load, oneCall("s", "tool_search", `{"query":"delete user","max_results":3}`)).answer(t, "s"))
 				top := min(n, 3)
 				require.Equal(t, nonNil(everything[:top]), nonNil(loaded), "%d loaded", n)
 				fresh := everything[n:min(n+3, 13)]
@@ -316,7 +316,7 @@ func nonNil(list []string) []string { return append([]string{}, list...) }
 
 // A pattern finds what is loaded as well: it is named, and uses up no place.
 func TestSearchTool_RegexpReportsLoadedTools(t *testing.T) {
-	everywhere(t, testSearchToolRegexpReportsLoadedTools[*schema.Message], testSearchToolRegexpReportsLoadedTools[*schema.AgenticMessage])
+	eachTypeAndMode(t, testSearchToolRegexpReportsLoadedTools[*schema.Message], testSearchToolRegexpReportsLoadedTools[*schema.AgenticMessage])
 }
 
 func testSearchToolRegexpReportsLoadedTools[M adk.MessageType](t *testing.T, streaming bool) {
@@ -332,11 +332,11 @@ func testSearchToolRegexpReportsLoadedTools[M adk.MessageType](t *testing.T, str
 		require.NoError(t, json.Unmarshal([]byte(answer), &a))
 		return a
 	}
-	s := on[M](t, streaming, toolsearch.Regexp)
-	s.cfg.DynamicTools = simples(names...)
+	s := newScene[M](t, streaming, toolsearch.Regexp)
+	s.cfg.DynamicTools = simpleTools(names...)
 	p := s.begin(
-		do("load", "tool_search", `{"regex_pattern":"_00[01]$"}`), do("more", "tool_search", `{"regex_pattern":"mail"}`),
-		do("rest", "tool_search", `{"regex_pattern":"mail"}`), do("known", "tool_search", `{"regex_pattern":"_000$"}`))
+		oneCall("load", "tool_search", `{"regex_pattern":"_00[01]$"}`), oneCall("more", "tool_search", `{"regex_pattern":"mail"}`),
+		oneCall("rest", "tool_search", `{"regex_pattern":"mail"}`), oneCall("known", "tool_search", `{"regex_pattern":"_000$"}`))
 	require.Equal(t, names[:2], selected(p.answer(t, "load")).SelectedTools)
 
 	more := selected(p.answer(t, "more"))
@@ -377,7 +377,7 @@ func TestMaxResults_BoundsResults(t *testing.T) {
 		{"no limit for names", 1, `{"query":"select:report_001,report_002,report_003"}`, 3, "", "hint"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			answer := asked(t, toolsearch.Config{DynamicTools: reports(120), MaxResults: c.max}, "tool_search", c.args)
+			answer := searchAnswer(t, toolsearch.Config{DynamicTools: reportTools(120), MaxResults: c.max}, "tool_search", c.args)
 			require.Equal(t, c.want, strings.Count(answer, `"report_`), answer)
 			require.Contains(t, answer, c.hint)
 			if c.noHint != "" {
@@ -388,7 +388,7 @@ func TestMaxResults_BoundsResults(t *testing.T) {
 }
 
 func TestMaxResults_BoundsPatternMatches(t *testing.T) {
-	answer := asked(t, toolsearch.Config{DynamicTools: reports(120), Protocol: toolsearch.Regexp}, "tool_search", `{"regex_pattern":"report"}`)
+	answer := searchAnswer(t, toolsearch.Config{DynamicTools: reportTools(120), Protocol: toolsearch.Regexp}, "tool_search", `{"regex_pattern":"report"}`)
 	require.Equal(t, 100, strings.Count(answer, `"report_`))
 	require.Contains(t, answer, "More tools match than the 100")
 }
@@ -396,7 +396,7 @@ func TestMaxResults_BoundsPatternMatches(t *testing.T) {
 func TestSearchLoad_ShortensDescriptions(t *testing.T) {
 	long := strings.Repeat("查", 151)
 	cfg := toolsearch.Config{DynamicTools: []tool.BaseTool{adktest.Simple("a", long), adktest.Simple("b", long[:3*150])}, Protocol: toolsearch.SearchLoad}
-	answer := asked(t, cfg, "search_tools", `{"query":"select:a,b"}`)
+	answer := searchAnswer(t, cfg, "search_tools", `{"query":"select:a,b"}`)
 	require.Contains(t, answer, `{"results":[{"name":"a","description":"`+long[:3*150]+`…","score":0},{"name":"b","description":"`+long[:3*150]+`","score":0}]}`)
 }
 
@@ -420,8 +420,8 @@ func TestSearchTool_EmptyResultNamesToolLanguage(t *testing.T) {
 		for _, c := range cases {
 			for p := toolsearch.Keyword; p.String() != "unknown"; p++ {
 				for _, answer := range []string{
-					askedInVain(on[*schema.Message](t, false, p), c.tools, c.query),
-					askedInVain(on[*schema.AgenticMessage](t, true, p), c.tools, c.query),
+					askedInVain(newScene[*schema.Message](t, false, p), c.tools, c.query),
+					askedInVain(newScene[*schema.AgenticMessage](t, true, p), c.tools, c.query),
 				} {
 					if language == adk.LanguageChinese {
 						require.Contains(t, answer, c.zh, p)
@@ -448,7 +448,7 @@ func askedInVain[M adk.MessageType](s scene[M], descriptions []string, query str
 	case toolsearch.Regexp:
 		argument = "regex_pattern"
 	}
-	return s.begin(do("a", name, fmt.Sprintf(`{%q:%q}`, argument, query))).answer(s.t, "a")
+	return s.begin(oneCall("a", name, fmt.Sprintf(`{%q:%q}`, argument, query))).answer(s.t, "a")
 }
 
 // TestSearchTool_DescriptionRecommendsQueries reads what the model is told of each search tool.
@@ -459,7 +459,7 @@ func TestSearchTool_DescriptionRecommendsQueries(t *testing.T) {
 		require.NoError(t, adk.SetLanguage(language))
 		t.Cleanup(func() { _ = adk.SetLanguage(adk.LanguageEnglish) })
 		for p := toolsearch.Keyword; p.String() != "unknown"; p++ {
-			played := on[*schema.Message](t, false, p).begin()
+			played := newScene[*schema.Message](t, false, p).begin()
 			require.True(t, slices.ContainsFunc(played.wires[0].Tools, func(x *schema.ToolInfo) bool {
 				return strings.Contains(x.Name, "search") && !slices.ContainsFunc(want, func(part string) bool { return !strings.Contains(x.Desc, part) })
 			}), p)
@@ -473,9 +473,9 @@ func TestSearchTool_HintsMentionOnlyShownList(t *testing.T) {
 		for listed, filter := range map[bool]toolsearch.Filter{true: nil, false: func(_ context.Context, req toolsearch.FilterRequest) (bool, error) {
 			return req.Phase != toolsearch.PhaseList, nil
 		}} {
-			s := on[*schema.Message](t, false, proto)
+			s := newScene[*schema.Message](t, false, proto)
 			s.cfg.Filter = filter
-			p := s.begin(do("a", "tool_search", `{"query":"wether"}`), do("b", "tool_search", `{"query":"select:github__create_issues"}`))
+			p := s.begin(oneCall("a", "tool_search", `{"query":"wether"}`), oneCall("b", "tool_search", `{"query":"select:github__create_issues"}`))
 			require.Equal(t, listed, strings.Contains(p.answer(t, "a"), "<available-deferred-tools>"))
 			require.Equal(t, listed, strings.Contains(p.answer(t, "b"), "Nearest names: github__create_issue"), p.answer(t, "b"))
 		}

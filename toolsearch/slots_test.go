@@ -57,7 +57,7 @@ func (l looking[M]) Begin(ctx context.Context, rc *einorun.RunContext) (context.
 	return ctx, nil
 }
 
-func typesOfTools[M adk.MessageType](t *testing.T, s side[M]) string {
+func typesOfTools[M adk.MessageType](t *testing.T, s implementation[M]) string {
 	c, out := &counting{InvokableTool: adktest.Simple("a1", "").(tool.InvokableTool)}, ""
 	l := einorun.New(looking[M]{look: func(tools []tool.BaseTool) {
 		for _, tl := range tools {
@@ -71,7 +71,7 @@ func typesOfTools[M adk.MessageType](t *testing.T, s side[M]) string {
 			}
 		}
 	}})
-	require.NoError(t, s.run(ask[M](), nil, nil, s.mustBuild(t, c), l).Err)
+	require.NoError(t, s.run(userRequest[M](), nil, nil, s.mustBuild(t, c), l).Err)
 	return out
 }
 
@@ -85,9 +85,9 @@ func scenariosTS17() []scenario {
 	}
 }
 
-func countsInfo[M adk.MessageType](t *testing.T, s side[M]) string {
+func countsInfo[M adk.MessageType](t *testing.T, s implementation[M]) string {
 	c := &counting{InvokableTool: adktest.Simple("a1", "").(tool.InvokableTool)}
-	tr := s.run(ask[M](), simples("own"), []adktest.Turn{adktest.Do(searchFor("1", "a1")), adktest.Do(callOf("2", "a1")), adktest.Do(callOf("3", "a1"))}, s.mustBuild(t, c))
+	tr := s.run(userRequest[M](), simpleTools("own"), []adktest.Turn{adktest.Do(searchCall("1", "a1")), adktest.Do(toolCall("2", "a1")), adktest.Do(toolCall("3", "a1"))}, s.mustBuild(t, c))
 	require.NoError(t, tr.Err)
 	if n := c.infos.Load(); n != 1 {
 		require.Greater(t, n, int64(3))
@@ -99,23 +99,23 @@ func countsInfo[M adk.MessageType](t *testing.T, s side[M]) string {
 // A run lists a slot for each tool that it starts with, up to 512, and slots that change only for
 // what is beyond that, or comes later: Eino prepares every listed tool for each round of calls.
 func TestSlots_InitialToolsHaveTheirOwn(t *testing.T) {
-	source := &changing{}
-	source.have(simples("late")...)
+	source := &changingSource{}
+	source.have(simpleTools("late")...)
 	for _, c := range []struct {
 		cfg     toolsearch.Config
 		bound   []string
 		changes int // slots that change
 	}{
-		{toolsearch.Config{DynamicTools: simples("a", "b")}, []string{"a", "b"}, 9},
+		{toolsearch.Config{DynamicTools: simpleTools("a", "b")}, []string{"a", "b"}, 9},
 		{toolsearch.Config{SearchableTools: []string{"filed"}}, []string{"filed"}, 9},
-		{toolsearch.Config{DynamicTools: append(simples("a"), formed(adktest.EnhancedStreamable, "c")), SearchableTools: []string{"filed"}}, []string{"a", "c", "filed"}, 9},
-		{toolsearch.Config{DynamicTools: simples(numbered(512)...)}, numbered(512), 9},
-		{toolsearch.Config{DynamicTools: simples(numbered(513)...)}, nil, 32 + 1},
-		{toolsearch.Config{DynamicTools: simples("a"), Source: source}, []string{"a", "late"}, 97},
+		{toolsearch.Config{DynamicTools: append(simpleTools("a"), echoTool(adktest.EnhancedStreamable, "c")), SearchableTools: []string{"filed"}}, []string{"a", "c", "filed"}, 9},
+		{toolsearch.Config{DynamicTools: simpleTools(numberedNames(512)...)}, numberedNames(512), 9},
+		{toolsearch.Config{DynamicTools: simpleTools(numberedNames(513)...)}, nil, 32 + 1},
+		{toolsearch.Config{DynamicTools: simpleTools("a"), Source: source}, []string{"a", "late"}, 97},
 	} {
 		h, err := toolsearch.New(context.Background(), &c.cfg)
 		require.NoError(t, err)
-		rc := &einorun.RunContext{Tools: simples("own", "filed")}
+		rc := &einorun.RunContext{Tools: simpleTools("own", "filed")}
 		ctx, err := einorun.Begin(context.Background(), h, rc)
 		require.NoError(t, err)
 		var names []string
@@ -139,7 +139,7 @@ func TestSlots_InitialToolsHaveTheirOwn(t *testing.T) {
 }
 
 func TestSlots_MoreCallsThanSlotsAreAnswered(t *testing.T) {
-	everywhere(t, testSlotsMoreCallsThanSlotsAreAnswered[*schema.Message], testSlotsMoreCallsThanSlotsAreAnswered[*schema.AgenticMessage])
+	eachTypeAndMode(t, testSlotsMoreCallsThanSlotsAreAnswered[*schema.Message], testSlotsMoreCallsThanSlotsAreAnswered[*schema.AgenticMessage])
 }
 
 func testSlotsMoreCallsThanSlotsAreAnswered[M adk.MessageType](t *testing.T, streaming bool) {
@@ -149,14 +149,14 @@ func testSlotsMoreCallsThanSlotsAreAnswered[M adk.MessageType](t *testing.T, str
 			s, source := liveScene[M](t, streaming)
 			s.cfg.AllowUnloadedCalls = true
 			var tools []tool.BaseTool
-			s.mine = []tool.BaseTool{action("connect", func() { source.have(tools...) })}
+			s.mine = []tool.BaseTool{actionTool("connect", func() { source.have(tools...) })}
 			var calls []adktest.ToolCall
 			for i := range n {
 				name := fmt.Sprintf("tool_%03d", i)
-				tools = append(tools, formed(form, name))
+				tools = append(tools, echoTool(form, name))
 				calls = append(calls, adktest.ToolCall{ID: "call-" + name, Name: name, Args: "{}"}, adktest.ToolCall{ID: "again-" + name, Name: name, Args: "{}"})
 			}
-			p := s.begin(do("1", "connect", "{}"), adktest.Do(calls...))
+			p := s.begin(oneCall("1", "connect", "{}"), adktest.Do(calls...))
 			ran, answered := 0, 0
 			for _, c := range calls {
 				switch text := p.answer(t, c.ID); {
@@ -176,7 +176,7 @@ func testSlotsMoreCallsThanSlotsAreAnswered[M adk.MessageType](t *testing.T, str
 // A hundred runs of one agent at once, in each of which the slots stand for other tools:
 // every call reaches its own, and every handler is told its name.
 func TestSlots_ConcurrentRunsBindSeparately(t *testing.T) {
-	everywhere(t, testSlotsConcurrentRunsBindSeparately[*schema.Message], testSlotsConcurrentRunsBindSeparately[*schema.AgenticMessage])
+	eachTypeAndMode(t, testSlotsConcurrentRunsBindSeparately[*schema.Message], testSlotsConcurrentRunsBindSeparately[*schema.AgenticMessage])
 }
 
 func testSlotsConcurrentRunsBindSeparately[M adk.MessageType](t *testing.T, streaming bool) {
@@ -188,13 +188,13 @@ func testSlotsConcurrentRunsBindSeparately[M adk.MessageType](t *testing.T, stre
 		user := ctx.Value(personKey{}).(int)
 		var tools []tool.BaseTool
 		for i := range 4 {
-			tools = append(tools, formed(forms[(user+i)%4], nameOf(user, i)))
+			tools = append(tools, echoTool(forms[(user+i)%4], nameOf(user, i)))
 		}
 		return tools, nil
 	}, func(ctx context.Context) (string, error) { return fmt.Sprint(ctx.Value(personKey{})), nil })
 	var told sync.Map
 	for _, list := range []*[]adk.TypedChatModelAgentMiddleware[M]{&s.around, &s.behind} {
-		*list = adktest.Handlers[M](einorun.New(&watching[M]{name: func(name string) {
+		*list = adktest.Handlers[M](einorun.New(&toolCallRecorder[M]{name: func(name string) {
 			n, _ := told.LoadOrStore(name, new(atomic.Int64))
 			n.(*atomic.Int64).Add(1)
 		}}))
@@ -267,9 +267,9 @@ func TestSlots_EinoReadsInfoBeforeEachRound(t *testing.T) {
 		if n == 2 {
 			return adktest.Say("done")
 		}
-		return do(fmt.Sprint(n), fmt.Sprintf("name_%d", asked+1), "{}")
+		return oneCall(fmt.Sprint(n), fmt.Sprintf("name_%d", asked+1), "{}")
 	}
-	out := adktest.Agent[*schema.Message]{Model: m, Tools: []tool.BaseTool{changing}, Handlers: adktest.Handlers[*schema.Message](einorun.New(&watching[*schema.Message]{}))}.
+	out := adktest.Agent[*schema.Message]{Model: m, Tools: []tool.BaseTool{changing}, Handlers: adktest.Handlers[*schema.Message](einorun.New(&toolCallRecorder[*schema.Message]{}))}.
 		Run(context.Background(), []*schema.Message{schema.UserMessage("please")})
 	require.NoError(t, out.Err, "Eino no longer asks listed tools for their Info before each round: tools of a Source cannot be called")
 	require.Equal(t, "done", out.Answer())

@@ -33,18 +33,18 @@ import (
 )
 
 func TestSource_LateToolIsFoundInNextCall(t *testing.T) {
-	everywhere(t, testSourceLateToolIsFoundInNextCall[*schema.Message], testSourceLateToolIsFoundInNextCall[*schema.AgenticMessage])
+	eachTypeAndMode(t, testSourceLateToolIsFoundInNextCall[*schema.Message], testSourceLateToolIsFoundInNextCall[*schema.AgenticMessage])
 }
 
 func testSourceLateToolIsFoundInNextCall[M adk.MessageType](t *testing.T, streaming bool) {
 	for name, form := range adktest.Forms {
 		t.Run(name, func(t *testing.T) {
 			s, source := liveScene[M](t, streaming)
-			s.mine = []tool.BaseTool{action("connect", func() { source.have(formed(form, "jira__move_card"), formed(form, "jira__list_cards")) })}
+			s.mine = []tool.BaseTool{actionTool("connect", func() { source.have(echoTool(form, "jira__move_card"), echoTool(form, "jira__list_cards")) })}
 			p := s.begin(
-				do("1", "connect", "{}"),
-				do("2", "tool_search", `{"query":"select:jira__move_card"}`),
-				do("3", "jira__move_card", `{"card":1}`))
+				oneCall("1", "connect", "{}"),
+				oneCall("2", "tool_search", `{"query":"select:jira__move_card"}`),
+				oneCall("3", "jira__move_card", `{"card":1}`))
 			require.Equal(t, "own connect tool_search\nown connect tool_search\nown connect tool_search jira__move_card\nown connect tool_search jira__move_card", p.tools())
 			require.NotContains(t, strings.Join(p.wires[0].MessagesDump, "\n"), "jira__")
 			require.Contains(t, strings.Join(p.wires[1].MessagesDump, "\n"), "jira__list_cards")
@@ -55,19 +55,19 @@ func testSourceLateToolIsFoundInNextCall[M adk.MessageType](t *testing.T, stream
 }
 
 func TestSource_RemovedToolIsReportedAndNotListed(t *testing.T) {
-	everywhere(t, testSourceRemovedToolIsReportedAndNotListed[*schema.Message], testSourceRemovedToolIsReportedAndNotListed[*schema.AgenticMessage])
+	eachTypeAndMode(t, testSourceRemovedToolIsReportedAndNotListed[*schema.Message], testSourceRemovedToolIsReportedAndNotListed[*schema.AgenticMessage])
 }
 
 func testSourceRemovedToolIsReportedAndNotListed[M adk.MessageType](t *testing.T, streaming bool) {
 	s, source := liveScene[M](t, streaming)
-	source.have(formed(0, "jira__old_search"), formed(0, "jira__move_card"))
-	s.mine = []tool.BaseTool{action("update", func() { source.have(formed(0, "jira__new_search"), formed(0, "jira__move_card")) })}
+	source.have(echoTool(0, "jira__old_search"), echoTool(0, "jira__move_card"))
+	s.mine = []tool.BaseTool{actionTool("update", func() { source.have(echoTool(0, "jira__new_search"), echoTool(0, "jira__move_card")) })}
 	p := s.begin(
-		do("1", "tool_search", `{"query":"select:jira__old_search"}`),
+		oneCall("1", "tool_search", `{"query":"select:jira__old_search"}`),
 		adktest.Do(adktest.ToolCall{ID: "2", Name: "jira__old_search", Args: "{}"}, adktest.ToolCall{ID: "3", Name: "update", Args: "{}"}),
-		do("4", "jira__old_search", "{}"),
-		do("5", "tool_search", `{"query":"old search"}`),
-		do("6", "tool_search", `{"query":"select:jira__old_search"}`))
+		oneCall("4", "jira__old_search", "{}"),
+		oneCall("5", "tool_search", `{"query":"old search"}`),
+		oneCall("6", "tool_search", `{"query":"select:jira__old_search"}`))
 	require.Equal(t, "jira__old_search got {}", p.answer(t, "2"))
 	require.Contains(t, p.answer(t, "4"), `There is no tool named "jira__old_search". Nearest names: jira__new_search`)
 	require.Equal(t, `{"matches":["jira__new_search"]}`, p.answer(t, "5"))
@@ -80,14 +80,14 @@ func testSourceRemovedToolIsReportedAndNotListed[M adk.MessageType](t *testing.T
 	requireNoSlots(t, p)
 
 	// A later run knows the tool by what a search said of it.
-	p = s.play(append(p.history, adktest.User[M]("again")), do("7", "jira__old_search", "{}"))
+	p = s.play(append(p.history, adktest.User[M]("again")), oneCall("7", "jira__old_search", "{}"))
 	require.Contains(t, p.answer(t, "7"), `There is no tool named "jira__old_search"`)
 }
 
 // Over random changes, every model call shows the tools of its moment and no others, all of
 // them can be found and called, and calls of the others are answered.
 func TestSource_ModelCallShowsCurrentTools(t *testing.T) {
-	everywhere(t, testSourceModelCallShowsCurrentTools[*schema.Message], testSourceModelCallShowsCurrentTools[*schema.AgenticMessage])
+	eachTypeAndMode(t, testSourceModelCallShowsCurrentTools[*schema.Message], testSourceModelCallShowsCurrentTools[*schema.AgenticMessage])
 }
 
 func testSourceModelCallShowsCurrentTools[M adk.MessageType](t *testing.T, streaming bool) {
@@ -102,14 +102,14 @@ func testSourceModelCallShowsCurrentTools[M adk.MessageType](t *testing.T, strea
 			for i := range 12 {
 				if random.IntN(2) == 0 {
 					name := fmt.Sprintf("s%d__t%d", i%3, i)
-					names, tools = append(names, name), append(tools, formed(forms[i%4], name))
+					names, tools = append(names, name), append(tools, echoTool(forms[i%4], name))
 					had[name] = true
 				}
 			}
 			source.have(tools...)
 		}
 		change()
-		s.mine = []tool.BaseTool{action("change", change)}
+		s.mine = []tool.BaseTool{actionTool("change", change)}
 		m := &adktest.Model[M]{}
 		want := map[string]string{} // call id -> what the answer holds
 		m.Respond = func(n int, w adktest.Wire[M]) adktest.Turn {
@@ -123,9 +123,9 @@ func testSourceModelCallShowsCurrentTools[M adk.MessageType](t *testing.T, strea
 			id := fmt.Sprint(n)
 			switch n % 3 {
 			case 0:
-				return do(id, "change", "{}")
+				return oneCall(id, "change", "{}")
 			case 1:
-				return adktest.Do(searchFor(id, "select:"+strings.Join(names, ",")))
+				return adktest.Do(searchCall(id, "select:"+strings.Join(names, ",")))
 			}
 			var calls []adktest.ToolCall
 			for i := range 12 {
@@ -150,7 +150,7 @@ func testSourceModelCallShowsCurrentTools[M adk.MessageType](t *testing.T, strea
 		agent.Model, agent.Max = m, 30
 		out := agent.Run(context.Background(), []M{adktest.User[M]("please")})
 		require.NoError(t, out.Err, "seed %d", seed)
-		p := played[M]{out, m.Wires(), nil}
+		p := sceneResult[M]{out, m.Wires(), nil}
 		for id, text := range want {
 			require.Contains(t, p.answer(t, id), text, "seed %d", seed)
 		}
@@ -159,13 +159,13 @@ func testSourceModelCallShowsCurrentTools[M adk.MessageType](t *testing.T, strea
 }
 
 func TestSource_FailureDoesNotEndRun(t *testing.T) {
-	everywhere(t, testSourceFailureDoesNotEndRun[*schema.Message], testSourceFailureDoesNotEndRun[*schema.AgenticMessage])
+	eachTypeAndMode(t, testSourceFailureDoesNotEndRun[*schema.Message], testSourceFailureDoesNotEndRun[*schema.AgenticMessage])
 }
 
 func testSourceFailureDoesNotEndRun[M adk.MessageType](t *testing.T, streaming bool) {
-	good, err := toolset.New(context.Background(), formed(0, "jira__move_card"))
+	good, err := toolset.New(context.Background(), echoTool(0, "jira__move_card"))
 	require.NoError(t, err)
-	clash, err := toolset.New(context.Background(), formed(0, "own"), formed(0, "tool_search"), formed(0, "dynamic"), formed(0, "jira__move_card"))
+	clash, err := toolset.New(context.Background(), echoTool(0, "own"), echoTool(0, "tool_search"), echoTool(0, "dynamic"), echoTool(0, "jira__move_card"))
 	require.NoError(t, err)
 	stays := "own tool_search jira__move_card"
 	for _, c := range []struct {
@@ -184,7 +184,7 @@ func testSourceFailureDoesNotEndRun[M adk.MessageType](t *testing.T, streaming b
 		t.Run(c.name, func(t *testing.T) {
 			asked, events := 0, &recorder{}
 			s, _ := liveScene[M](t, streaming)
-			s.cfg.DynamicTools = []tool.BaseTool{formed(0, "dynamic")}
+			s.cfg.DynamicTools = []tool.BaseTool{echoTool(0, "dynamic")}
 			s.cfg.OnEvent = events.on
 			s.cfg.Source = sourceFunc(func(ctx context.Context) (*toolset.Set, error) {
 				if asked++; asked <= 2 { // the start of the run, and its first model call
@@ -192,7 +192,7 @@ func testSourceFailureDoesNotEndRun[M adk.MessageType](t *testing.T, streaming b
 				}
 				return c.late(ctx)
 			})
-			p := s.begin(do("1", "tool_search", `{"query":"select:jira__move_card"}`), do("2", "jira__move_card", "{}"), do("3", "own", `{}`), do("4", "dynamic", `{}`))
+			p := s.begin(oneCall("1", "tool_search", `{"query":"select:jira__move_card"}`), oneCall("2", "jira__move_card", "{}"), oneCall("3", "own", `{}`), oneCall("4", "dynamic", `{}`))
 			require.Contains(t, p.answer(t, "2"), c.answer)
 			require.Equal(t, "echo {}", p.answer(t, "3"), "the agent's own tool")
 			require.Contains(t, p.answer(t, "4"), "did not run", "the dynamic tool is hidden")
@@ -220,7 +220,7 @@ func TestSource_HangingSourceIsAwaitedOnce(t *testing.T) {
 			<-release
 			return nil, nil
 		})
-		p := s.begin(do("1", "own", "{}"), do("2", "own", "{}"))
+		p := s.begin(oneCall("1", "own", "{}"), oneCall("2", "own", "{}"))
 		require.Len(t, p.wires, 3)
 		require.EqualValues(t, 1, asked.Load())
 		close(release)
@@ -230,7 +230,7 @@ func TestSource_HangingSourceIsAwaitedOnce(t *testing.T) {
 
 //claim:mcp-18
 func TestSource_SearchReportsMissingServers(t *testing.T) {
-	everywhere(t, testSourceSearchReportsMissingServers[*schema.Message], testSourceSearchReportsMissingServers[*schema.AgenticMessage])
+	eachTypeAndMode(t, testSourceSearchReportsMissingServers[*schema.Message], testSourceSearchReportsMissingServers[*schema.AgenticMessage])
 }
 
 func testSourceSearchReportsMissingServers[M adk.MessageType](t *testing.T, streaming bool) {
@@ -247,11 +247,11 @@ func testSourceSearchReportsMissingServers[M adk.MessageType](t *testing.T, stre
 		{toolsearch.SearchLoad, "load_tool", `{"tool_name":"xylophone"}`, `{"tool_name":"jira_cloud__create_issue"}`, `{"tool_name":"github__create_issue"}`},
 		{toolsearch.SearchCall, "tool_search", `{"query":"xylophone"}`, `{"query":"jira-cloud create issue"}`, `{"query":"create issue"}`},
 	} {
-		set, err := toolset.New(t.Context(), office()...)
+		set, err := toolset.New(t.Context(), officeTools()...)
 		require.NoError(t, err)
 		source := toolset.Multi(partial{set, []string{"jira-cloud", "", "jira-cloud"}}, set, partial{Source: set}, partial{set, []string{"jira-cloud"}})
 		s := scene[M]{t: t, streaming: streaming, cfg: toolsearch.Config{Source: source, Protocol: c.protocol}}
-		p := s.begin(do("none", c.tool, c.none), do("it", c.tool, c.it), do("other", c.tool, c.other))
+		p := s.begin(oneCall("none", c.tool, c.none), oneCall("it", c.tool, c.it), oneCall("other", c.tool, c.other))
 		require.Contains(t, p.answer(t, "none"), text, c)
 		require.Contains(t, p.answer(t, "it"), text, c)
 		require.NotContains(t, p.answer(t, "other"), "Not available", c)
@@ -273,7 +273,7 @@ func (p partial) Tools(ctx context.Context) (*toolset.Set, error) {
 }
 
 func TestSource_NoCallEndsRunWhileItFails(t *testing.T) {
-	everywhere(t, testSourceNoCallEndsRunWhileItFails[*schema.Message], testSourceNoCallEndsRunWhileItFails[*schema.AgenticMessage])
+	eachTypeAndMode(t, testSourceNoCallEndsRunWhileItFails[*schema.Message], testSourceNoCallEndsRunWhileItFails[*schema.AgenticMessage])
 }
 
 func testSourceNoCallEndsRunWhileItFails[M adk.MessageType](t *testing.T, streaming bool) {
@@ -343,12 +343,12 @@ func (s *steppedSource) Tools(ctx context.Context) (*toolset.Set, error) {
 	case stepFails:
 		return nil, errors.New("connection refused")
 	case stepMissing:
-		set, err := toolset.New(ctx, formed(0, "mail__send"))
+		set, err := toolset.New(ctx, echoTool(0, "mail__send"))
 		return set, errors.Join(err, &toolset.Missing{Servers: []string{"files"}})
 	case stepEmpty:
 		return nil, nil
 	}
-	return toolset.New(ctx, formed(0, "mail__send"), formed(0, readTool))
+	return toolset.New(ctx, echoTool(0, "mail__send"), echoTool(0, readTool))
 }
 
 // answersTo returns the names that get an answer in the model's n-th answer: any name if the source has failed by
@@ -436,7 +436,7 @@ func (s scene[M]) callAnyName(source *steppedSource, past string, history []M, w
 
 // The answer says which tools are missing for now, so that the model neither searches for them nor gives up.
 func TestSource_AnswerReportsServersDown(t *testing.T) {
-	everywhere(t, testSourceAnswerReportsServersDown[*schema.Message], testSourceAnswerReportsServersDown[*schema.AgenticMessage])
+	eachTypeAndMode(t, testSourceAnswerReportsServersDown[*schema.Message], testSourceAnswerReportsServersDown[*schema.AgenticMessage])
 }
 
 func testSourceAnswerReportsServersDown[M adk.MessageType](t *testing.T, streaming bool) {
@@ -445,12 +445,12 @@ func testSourceAnswerReportsServersDown[M adk.MessageType](t *testing.T, streami
 		stepMissing: "Not available at the moment are all tools of: files.",
 	} {
 		s := scene[M]{t: t, streaming: streaming, cfg: toolsearch.Config{Source: &steppedSource{steps: []sourceStep{step}}}}
-		p := s.play(historiesOfCalls[M]()["called"], do("1", readTool, "{}"))
+		p := s.play(historiesOfCalls[M]()["called"], oneCall("1", readTool, "{}"))
 		require.Contains(t, p.answer(t, "1"), `There is no tool named "`+readTool+`".`)
 		require.Contains(t, p.answer(t, "1"), want)
 	}
 	s := scene[M]{t: t, streaming: streaming, cfg: toolsearch.Config{Source: &steppedSource{steps: []sourceStep{stepFails, stepFails, stepOK}}}}
-	p := s.play(historiesOfCalls[M]()["called"], do("1", readTool, "{}"), do("2", olderTool, "{}"), do("3", readTool, "{}"))
+	p := s.play(historiesOfCalls[M]()["called"], oneCall("1", readTool, "{}"), oneCall("2", olderTool, "{}"), oneCall("3", readTool, "{}"))
 	require.Contains(t, p.answer(t, "1"), "not available at the moment")
 	require.NotContains(t, p.answer(t, "2"), "not available at the moment", "all servers answer again")
 	require.Contains(t, p.answer(t, "3"), readTool+" got {}")
@@ -458,7 +458,7 @@ func testSourceAnswerReportsServersDown[M adk.MessageType](t *testing.T, streami
 
 // A run is resumed while the server is down: calls that wait, and those that the checkpoint does not know.
 func TestSource_ResumesWhileItFails(t *testing.T) {
-	everywhere(t, testSourceResumesWhileItFails[*schema.Message], testSourceResumesWhileItFails[*schema.AgenticMessage])
+	eachTypeAndMode(t, testSourceResumesWhileItFails[*schema.Message], testSourceResumesWhileItFails[*schema.AgenticMessage])
 }
 
 func testSourceResumesWhileItFails[M adk.MessageType](t *testing.T, streaming bool) {
@@ -466,7 +466,7 @@ func testSourceResumesWhileItFails[M adk.MessageType](t *testing.T, streaming bo
 	for _, before := range []sourceStep{stepOK, stepFails, stepMissing} {
 		for _, after := range []sourceStep{stepOK, stepFails, stepMissing, stepEmpty} {
 			t.Run(fmt.Sprint(before, " then ", after), func(t *testing.T) {
-				pays := adktest.Tool(0, &schema.ToolInfo{Name: "pays", Desc: "Pays"}, approval)
+				pays := adktest.Tool(0, &schema.ToolInfo{Name: "pays", Desc: "Pays"}, askApproval)
 				s := scene[M]{t: t, streaming: streaming, store: &adktest.Store{}, mine: []tool.BaseTool{pays}}
 				s.cfg = toolsearch.Config{Source: &steppedSource{steps: []sourceStep{before}}, AlwaysVisible: []string{"*"}}
 				agent, _ := s.agent(adktest.Do(adktest.ToolCall{ID: "a", Name: readTool, Args: "{}"}, adktest.ToolCall{ID: "b", Name: "pays", Args: "{}"}))
@@ -475,10 +475,10 @@ func testSourceResumesWhileItFails[M adk.MessageType](t *testing.T, streaming bo
 				require.NotNil(t, first.Interrupted)
 
 				s.cfg.Source = &steppedSource{steps: []sourceStep{after}}
-				agent, _ = s.agent(do("c", readTool, "{}"))
+				agent, _ = s.agent(oneCall("c", readTool, "{}"))
 				runner, err := agent.Runner(ctx)
 				require.NoError(t, err)
-				events, err := runner.ResumeWithParams(ctx, "one", &adk.ResumeParams{Targets: map[string]any{rootCause(first.Interrupted): "yes"}})
+				events, err := runner.ResumeWithParams(ctx, "one", &adk.ResumeParams{Targets: map[string]any{rootInterruptID(first.Interrupted): "yes"}})
 				require.NoError(t, err)
 				second := adktest.Collect(events)
 				require.NoError(t, second.Err)
@@ -490,7 +490,7 @@ func testSourceResumesWhileItFails[M adk.MessageType](t *testing.T, streaming bo
 
 // The source loses a tool between the model's call and the call's turn.
 func TestSource_LosesToolWhileModelAnswers(t *testing.T) {
-	everywhere(t, testSourceLosesToolWhileModelAnswers[*schema.Message], testSourceLosesToolWhileModelAnswers[*schema.AgenticMessage])
+	eachTypeAndMode(t, testSourceLosesToolWhileModelAnswers[*schema.Message], testSourceLosesToolWhileModelAnswers[*schema.AgenticMessage])
 }
 
 func testSourceLosesToolWhileModelAnswers[M adk.MessageType](t *testing.T, streaming bool) {
@@ -503,7 +503,7 @@ func testSourceLosesToolWhileModelAnswers[M adk.MessageType](t *testing.T, strea
 				return adktest.Say("done")
 			}
 			source.steps, source.asked = []sourceStep{after}, 0
-			return do(fmt.Sprint(n), readTool, "{}")
+			return oneCall(fmt.Sprint(n), readTool, "{}")
 		}
 		out := agent.Run(context.Background(), []M{adktest.User[M]("please")})
 		require.NoError(t, out.Err, after)
@@ -513,7 +513,7 @@ func testSourceLosesToolWhileModelAnswers[M adk.MessageType](t *testing.T, strea
 
 // An alias that has worked in this process goes on to work while the source fails.
 func TestSource_AliasesWorkWhileItFails(t *testing.T) {
-	everywhere(t, testSourceAliasesWorkWhileItFails[*schema.Message], testSourceAliasesWorkWhileItFails[*schema.AgenticMessage])
+	eachTypeAndMode(t, testSourceAliasesWorkWhileItFails[*schema.Message], testSourceAliasesWorkWhileItFails[*schema.AgenticMessage])
 }
 
 func testSourceAliasesWorkWhileItFails[M adk.MessageType](t *testing.T, streaming bool) {
@@ -523,9 +523,9 @@ func testSourceAliasesWorkWhileItFails[M adk.MessageType](t *testing.T, streamin
 			if isDown.Load() {
 				return nil, errors.New("connection refused")
 			}
-			return toolset.New(ctx, formed(form, readTool))
+			return toolset.New(ctx, echoTool(form, readTool))
 		})
-		s := scene[M]{t: t, streaming: streaming, cfg: toolsearch.Config{Source: source, AllowUnloadedCalls: true}, mine: []tool.BaseTool{formed(form, "mine")}}
+		s := scene[M]{t: t, streaming: streaming, cfg: toolsearch.Config{Source: source, AllowUnloadedCalls: true}, mine: []tool.BaseTool{echoTool(form, "mine")}}
 		agent, m := s.agent()
 		agent.Configure = func(c *adk.TypedChatModelAgentConfig[M]) {
 			c.ToolsConfig.ToolAliases = map[string]compose.ToolAliasConfig{"mine": {NameAliases: []string{"also_mine"}}, readTool: {NameAliases: []string{"read"}}}
@@ -541,7 +541,7 @@ func testSourceAliasesWorkWhileItFails[M adk.MessageType](t *testing.T, streamin
 			isDown.Store(down)
 			out := agent.Run(context.Background(), history)
 			require.NoError(t, out.Err, "%s, down %v", name, down)
-			p := played[M]{out, m.Wires(), nil}
+			p := sceneResult[M]{out, m.Wires(), nil}
 			require.Equal(t, "mine got {}", p.answer(t, "a"), "%s, down %v", name, down)
 			if down {
 				require.Contains(t, p.answer(t, "b"), `There is no tool named "read"`)
@@ -553,13 +553,13 @@ func testSourceAliasesWorkWhileItFails[M adk.MessageType](t *testing.T, streamin
 }
 
 func TestSource_ToolMayReturnDirectly(t *testing.T) {
-	everywhere(t, testSourceToolMayReturnDirectly[*schema.Message], testSourceToolMayReturnDirectly[*schema.AgenticMessage])
+	eachTypeAndMode(t, testSourceToolMayReturnDirectly[*schema.Message], testSourceToolMayReturnDirectly[*schema.AgenticMessage])
 }
 
 func testSourceToolMayReturnDirectly[M adk.MessageType](t *testing.T, streaming bool) {
 	s, source := liveScene[M](t, streaming)
-	source.have(formed(0, "final"))
-	agent, m := s.agent(do("1", "final", "{}"))
+	source.have(echoTool(0, "final"))
+	agent, m := s.agent(oneCall("1", "final", "{}"))
 	agent.Configure = func(cfg *adk.TypedChatModelAgentConfig[M]) {
 		cfg.ToolsConfig.ReturnDirectly = map[string]bool{"final": true}
 	}
@@ -571,7 +571,7 @@ func testSourceToolMayReturnDirectly[M adk.MessageType](t *testing.T, streaming 
 
 // A tool of which there is another one by the time that it is called is gated like any other.
 func TestSource_ReplacedToolIsGated(t *testing.T) {
-	everywhere(t, testSourceReplacedToolIsGated[*schema.Message], testSourceReplacedToolIsGated[*schema.AgenticMessage])
+	eachTypeAndMode(t, testSourceReplacedToolIsGated[*schema.Message], testSourceReplacedToolIsGated[*schema.AgenticMessage])
 }
 
 func testSourceReplacedToolIsGated[M adk.MessageType](t *testing.T, streaming bool) {
@@ -582,8 +582,8 @@ func testSourceReplacedToolIsGated[M adk.MessageType](t *testing.T, streaming bo
 		})
 	}
 	source.have(version(1))
-	s.mine = []tool.BaseTool{action("update", func() { source.have(version(2)) })}
-	p := s.begin(do("1", "update", "{}"), do("2", "a", "{}"), do("3", "a", "{}"), do("4", "update", "{}"), do("5", "a", "{}"))
+	s.mine = []tool.BaseTool{actionTool("update", func() { source.have(version(2)) })}
+	p := s.begin(oneCall("1", "update", "{}"), oneCall("2", "a", "{}"), oneCall("3", "a", "{}"), oneCall("4", "update", "{}"), oneCall("5", "a", "{}"))
 	require.Contains(t, p.answer(t, "2"), "did not run")
 	require.Equal(t, "version 2 ran", p.answer(t, "3"))
 	require.Equal(t, "Version 2", p.wires[2].Tools[3].Desc)
@@ -592,15 +592,15 @@ func testSourceReplacedToolIsGated[M adk.MessageType](t *testing.T, streaming bo
 
 // The new definition of a loaded tool takes the place of the old one.
 func TestSource_NewDefinitionReplacesOld(t *testing.T) {
-	everywhere(t, testSourceNewDefinitionReplacesOld[*schema.Message], testSourceNewDefinitionReplacesOld[*schema.AgenticMessage])
+	eachTypeAndMode(t, testSourceNewDefinitionReplacesOld[*schema.Message], testSourceNewDefinitionReplacesOld[*schema.AgenticMessage])
 }
 
 func testSourceNewDefinitionReplacesOld[M adk.MessageType](t *testing.T, streaming bool) {
 	s, source := liveScene[M](t, streaming)
 	describe := func(desc string) tool.BaseTool { return adktest.Simple("a", desc) }
 	source.have(describe("old"), adktest.Simple("b", "other"))
-	s.mine = []tool.BaseTool{action("update", func() { source.have(describe("new"), adktest.Simple("b", "other")) })}
-	p := s.begin(do("1", "tool_search", `{"query":"select:a,b"}`), do("2", "update", "{}"))
+	s.mine = []tool.BaseTool{actionTool("update", func() { source.have(describe("new"), adktest.Simple("b", "other")) })}
+	p := s.begin(oneCall("1", "tool_search", `{"query":"select:a,b"}`), oneCall("2", "update", "{}"))
 	require.Equal(t, "own update tool_search a b", strings.Split(p.tools(), "\n")[2])
 	require.Equal(t, "old", p.wires[1].Tools[3].Desc)
 	require.Equal(t, "new", p.wires[2].Tools[3].Desc)
@@ -608,22 +608,22 @@ func testSourceNewDefinitionReplacesOld[M adk.MessageType](t *testing.T, streami
 
 // What was loaded is loaded again when it is back.
 func TestSource_ReturningToolStaysLoaded(t *testing.T) {
-	everywhere(t, testSourceReturningToolStaysLoaded[*schema.Message], testSourceReturningToolStaysLoaded[*schema.AgenticMessage])
+	eachTypeAndMode(t, testSourceReturningToolStaysLoaded[*schema.Message], testSourceReturningToolStaysLoaded[*schema.AgenticMessage])
 }
 
 func testSourceReturningToolStaysLoaded[M adk.MessageType](t *testing.T, streaming bool) {
 	s, source := liveScene[M](t, streaming)
-	both := []tool.BaseTool{formed(0, "a"), formed(0, "b")}
+	both := []tool.BaseTool{echoTool(0, "a"), echoTool(0, "b")}
 	source.have(both...)
-	s.mine = []tool.BaseTool{action("stop", func() { source.have() }), action("start", func() { source.have(both...) })}
-	p := s.begin(do("1", "tool_search", `{"query":"select:a"}`), do("2", "stop", "{}"), do("3", "start", "{}"), do("4", "a", "{}"))
+	s.mine = []tool.BaseTool{actionTool("stop", func() { source.have() }), actionTool("start", func() { source.have(both...) })}
+	p := s.begin(oneCall("1", "tool_search", `{"query":"select:a"}`), oneCall("2", "stop", "{}"), oneCall("3", "start", "{}"), oneCall("4", "a", "{}"))
 	require.Equal(t, "own stop start tool_search\nown stop start tool_search a\nown stop start tool_search\nown stop start tool_search a\nown stop start tool_search a", p.tools())
 	require.Equal(t, "a got {}", p.answer(t, "4"))
 }
 
 //claim:eino-02
 func TestSource_EagerToolExecution(t *testing.T) {
-	everywhere(t, testSourceEagerToolExecution[*schema.Message], testSourceEagerToolExecution[*schema.AgenticMessage])
+	eachTypeAndMode(t, testSourceEagerToolExecution[*schema.Message], testSourceEagerToolExecution[*schema.AgenticMessage])
 }
 
 func testSourceEagerToolExecution[M adk.MessageType](t *testing.T, streaming bool) {
@@ -645,18 +645,18 @@ func testSourceEagerToolExecution[M adk.MessageType](t *testing.T, streaming boo
 			for i := range c.tools {
 				tools = append(tools, known(fmt.Sprintf("tool_%03d", i)))
 			}
-			source, last := &changing{}, c.tools-1
+			source, last := &changingSource{}, c.tools-1
 			s := scene[M]{t: t, streaming: streaming, cfg: toolsearch.Config{DynamicTools: tools, Source: source, Protocol: c.protocol, AllowUnloadedCalls: true}}
-			s.mine = []tool.BaseTool{kindly{action("connect", func() { source.have(known("tool_joined")) }).(tool.InvokableTool), "mine"}}
+			s.mine = []tool.BaseTool{kindly{actionTool("connect", func() { source.have(known("tool_joined")) }).(tool.InvokableTool), "mine"}}
 			var listed []tool.BaseTool
 			e := &eager[M]{list: &listed}
 			s.around = adktest.Handlers[M](e)
-			s.behind = adktest.Handlers[M](einorun.New(&watching[M]{before: func(tools []tool.BaseTool) { listed = tools }}))
+			s.behind = adktest.Handlers[M](einorun.New(&toolCallRecorder[M]{before: func(tools []tool.BaseTool) { listed = tools }}))
 			a, b := "tool_000", fmt.Sprintf("tool_%03d", last)
-			turns := []adktest.Turn{do("1", "connect", "{}"), adktest.Do(callOf("2", b), callOf("3", a), callOf("4", b))}
+			turns := []adktest.Turn{oneCall("1", "connect", "{}"), adktest.Do(toolCall("2", b), toolCall("3", a), toolCall("4", b))}
 			want := []string{"connect: mine", b + ": type of " + b, a + ": type of " + a, b + ": type of " + b}
 			if name == "joining" {
-				turns = append(turns, adktest.Do(callOf("5", "tool_joined"), callOf("6", a)))
+				turns = append(turns, adktest.Do(toolCall("5", "tool_joined"), toolCall("6", a)))
 				want = append(want, "tool_joined: type of tool_joined", a+": type of "+a)
 			}
 			p := s.begin(turns...)

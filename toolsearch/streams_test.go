@@ -25,7 +25,7 @@ import (
 )
 
 func TestStreams_EndOfOneSourceIsNotTheEnd(t *testing.T) {
-	everywhere(t, testStreamsEndOfOneSourceIsNotTheEnd[*schema.Message], testStreamsEndOfOneSourceIsNotTheEnd[*schema.AgenticMessage])
+	eachTypeAndMode(t, testStreamsEndOfOneSourceIsNotTheEnd[*schema.Message], testStreamsEndOfOneSourceIsNotTheEnd[*schema.AgenticMessage])
 }
 
 // testStreamsEndOfOneSourceIsNotTheEnd reads what call_tool makes of the stream. Where the agent streams, it passes
@@ -36,9 +36,9 @@ func testStreamsEndOfOneSourceIsNotTheEnd[M adk.MessageType](t *testing.T, strea
 	}
 	for name, mine := range map[string]tool.BaseTool{"text": streams{"two_parts", merged}, "parts": enhancedStreams{streams{"two_parts", merged}}} {
 		t.Run(name, func(t *testing.T) {
-			s := on[M](t, streaming, toolsearch.SearchCall)
+			s := newScene[M](t, streaming, toolsearch.SearchCall)
 			s.cfg.DynamicTools = []tool.BaseTool{mine}
-			agent, m := s.agent(do("a", "call_tool", `{"name":"two_parts","arguments":{}}`))
+			agent, m := s.agent(oneCall("a", "call_tool", `{"name":"two_parts","arguments":{}}`))
 			r, err := agent.Runner(context.Background())
 			require.NoError(t, err)
 			it := r.Run(context.Background(), []M{adktest.User[M]("please")})
@@ -91,7 +91,7 @@ func merged() *schema.StreamReader[string] {
 // so the agents run in another process.
 func TestStreams_UnreadFailuresEndNoProcess(t *testing.T) {
 	if proctest.Alone(t) {
-		everywhere(t, testStreamsUnreadFailuresEndNoProcess[*schema.Message], testStreamsUnreadFailuresEndNoProcess[*schema.AgenticMessage])
+		eachTypeAndMode(t, testStreamsUnreadFailuresEndNoProcess[*schema.Message], testStreamsUnreadFailuresEndNoProcess[*schema.AgenticMessage])
 	}
 }
 
@@ -99,10 +99,10 @@ func testStreamsUnreadFailuresEndNoProcess[M adk.MessageType](t *testing.T, stre
 	for _, closed := range []bool{false, true} {
 		for _, mine := range []tool.BaseTool{streams{"breaks", fails(closed)}, enhancedStreams{streams{"breaks", fails(closed)}}} {
 			for protocol, turns := range map[toolsearch.Protocol][]adktest.Turn{
-				toolsearch.SearchCall: {do("a", "call_tool", `{"name":"breaks","arguments":{}}`)},
-				toolsearch.Keyword:    {do("s", "tool_search", `{"query":"select:breaks"}`), do("a", "breaks", `{}`)},
+				toolsearch.SearchCall: {oneCall("a", "call_tool", `{"name":"breaks","arguments":{}}`)},
+				toolsearch.Keyword:    {oneCall("s", "tool_search", `{"query":"select:breaks"}`), oneCall("a", "breaks", `{}`)},
 			} {
-				s := on[M](t, streaming, protocol)
+				s := newScene[M](t, streaming, protocol)
 				s.cfg.DynamicTools = []tool.BaseTool{mine}
 				agent, _ := s.agent(turns...)
 				r, err := agent.Runner(context.Background())
@@ -174,9 +174,9 @@ func TestStreams_ClosedByToolAreRead(t *testing.T) {
 		"none": func() *schema.StreamReader[string] { return nil },
 	} {
 		t.Run(name, func(t *testing.T) {
-			s := on[*schema.Message](t, false, toolsearch.SearchCall)
+			s := newScene[*schema.Message](t, false, toolsearch.SearchCall)
 			s.cfg.DynamicTools = []tool.BaseTool{streams{"odd", open}}
-			p := s.try([]*schema.Message{schema.UserMessage("please")}, do("a", "call_tool", `{"name":"odd","arguments":{}}`))
+			p := s.try([]*schema.Message{schema.UserMessage("please")}, oneCall("a", "call_tool", `{"name":"odd","arguments":{}}`))
 			if name == "none" {
 				require.ErrorContains(t, p.Err, "returned no stream")
 				return

@@ -3,7 +3,7 @@
 
 package reduction_test
 
-// Results in fewer bytes with the same value.
+// The Config field CompactJSON.
 
 import (
 	"context"
@@ -25,27 +25,11 @@ import (
 	"github.com/einolean/einolean/store"
 )
 
-// pretty is a document of n records, with white space and escapes.
-func pretty(n int) string {
-	var records []map[string]any
-	for i := range n {
-		records = append(records, map[string]any{"id": i, "name": fmt.Sprint("order <", i, ">"), "total": json.Number("118.50"), "tags": []string{"paid", "new"}})
-	}
-	out, _ := json.MarshalIndent(records, "", "    ")
-	return string(out)
+func TestCompactJSON_EveryForm(t *testing.T) {
+	adktest.Both(t, testCompactJSONEveryForm[*schema.Message], testCompactJSONEveryForm[*schema.AgenticMessage])
 }
 
-// envelope is a result of one text as the MCP tools of eino-ext return it.
-func envelope(text string) string {
-	out, _ := json.Marshal(map[string]any{"content": []any{map[string]any{"type": "text", "text": text}}})
-	return string(out)
-}
-
-func TestResultsAreCompactedInEveryForm(t *testing.T) {
-	adktest.Both(t, compactsResults[*schema.Message], compactsResults[*schema.AgenticMessage])
-}
-
-func compactsResults[M adk.MessageType](t *testing.T, streaming bool) {
+func testCompactJSONEveryForm[M adk.MessageType](t *testing.T, streaming bool) {
 	for name, form := range adktest.Forms {
 		t.Run(name, func(t *testing.T) {
 			files := store.NewMemory(0)
@@ -94,9 +78,25 @@ func compactsResults[M adk.MessageType](t *testing.T, streaming bool) {
 	}
 }
 
+// pretty is a document of n records, with white space and escapes.
+func pretty(n int) string {
+	var records []map[string]any
+	for i := range n {
+		records = append(records, map[string]any{"id": i, "name": fmt.Sprint("order <", i, ">"), "total": json.Number("118.50"), "tags": []string{"paid", "new"}})
+	}
+	out, _ := json.MarshalIndent(records, "", "    ")
+	return string(out)
+}
+
+// envelope is a result of one text as the MCP tools of eino-ext return it.
+func envelope(text string) string {
+	out, _ := json.Marshal(map[string]any{"content": []any{map[string]any{"type": "text", "text": text}}})
+	return string(out)
+}
+
 // A stream that is not cut is compacted as it comes: the reader has nearly everything before
 // the end.
-func TestAStreamIsCompactedAsItComes(t *testing.T) {
+func TestCompactJSON_CompactsStreamAsItArrives(t *testing.T) {
 	document := pretty(30_000)
 	mw := typed(t, &reduction.Config{SkipTruncation: true, Savings: reduction.Savings{CompactJSON: true}})
 	in, w := schema.Pipe[string](0)
@@ -127,7 +127,7 @@ func TestAStreamIsCompactedAsItComes(t *testing.T) {
 }
 
 // Whatever a stream turns out to be, no text is lost.
-func TestAStreamThatIsNoDocumentKeepsItsText(t *testing.T) {
+func TestCompactJSON_KeepsTextThatIsNoDocument(t *testing.T) {
 	whole := pretty(300)
 	for name, text := range map[string]string{
 		"cut off": whole[:len(whole)/2], "followed": whole + "\nand more", "two": whole + "\n" + whole, "escape": whole[:len(whole)-20] + `\u12`, "prose": "some text " + whole, "broken": whole[:9000] + "}" + whole[9000:],

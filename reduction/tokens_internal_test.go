@@ -48,7 +48,7 @@ func conversation[M adk.MessageType](n, size int) []M {
 	return msgs
 }
 
-func TestTheHookAllocatesNothingBelowTheThreshold(t *testing.T) {
+func TestBeforeModelRewriteState_AllocatesNothingBelowThreshold(t *testing.T) {
 	race.Skip(t, "it counts allocations")
 	adktest.EachType(t, allocates[*schema.Message], allocates[*schema.AgenticMessage])
 }
@@ -103,7 +103,7 @@ func looked[M adk.MessageType](t *testing.T, c *TypedConfig[M], msgs []M) ([]M, 
 	return state.Messages, pass
 }
 
-func TestWhatTheProviderReportsCorrectsTheEstimate(t *testing.T) {
+func TestTokenEstimate_CorrectedByReportedUsage(t *testing.T) {
 	adktest.EachType(t, corrects[*schema.Message], corrects[*schema.AgenticMessage])
 }
 
@@ -124,7 +124,7 @@ func corrects[M adk.MessageType](t *testing.T) {
 	}
 }
 
-func TestACountOfAnotherRequestCorrectsNothing(t *testing.T) {
+func TestTokenEstimate_IgnoresUsageOfOtherRequest(t *testing.T) {
 	adktest.EachType(t, ofOthers[*schema.Message], ofOthers[*schema.AgenticMessage])
 }
 
@@ -160,7 +160,7 @@ func ofOthers[M adk.MessageType](t *testing.T) {
 	require.InDelta(t, 1.2, factor(odd, all*2), .05)
 }
 
-func TestAnswersAfterAClearingInTheSameRunCount(t *testing.T) {
+func TestTokenEstimate_CountsAnswersAfterClearing(t *testing.T) {
 	adktest.EachType(t, afterAClearing[*schema.Message], afterAClearing[*schema.AgenticMessage])
 }
 
@@ -190,7 +190,7 @@ func afterAClearing[M adk.MessageType](t *testing.T) {
 
 // A pass rewrites everything behind the first result that it clears. One that saves next to
 // nothing of that would cost more than it saves.
-func TestAPassThatBreaksMuchMoreThanItSavesWaits(t *testing.T) {
+func TestClear_WaitsWhenCacheLossExceedsSaving(t *testing.T) {
 	adktest.EachType(t, breaksLittle[*schema.Message], breaksLittle[*schema.AgenticMessage])
 }
 
@@ -221,7 +221,7 @@ func breaksLittle[M adk.MessageType](t *testing.T) {
 
 // A caller that passes the whole history each time has old results cleared again each time. A new
 // one that saves next to nothing must not be cleared with them: the cache holds up to it.
-func TestNewResultsStayWhereClearingThemSavesNextToNothing(t *testing.T) {
+func TestClear_KeepsNewResultsWithLittleSaving(t *testing.T) {
 	adktest.EachType(t, clearsAgain[*schema.Message], clearsAgain[*schema.AgenticMessage])
 }
 
@@ -261,7 +261,7 @@ func clearsAgain[M adk.MessageType](t *testing.T) {
 
 // A handler that changes arguments is reported like one that changes a result, also where
 // SkipClear leaves all other tools alone.
-func TestAHandlerThatChangesArgumentsIsReported(t *testing.T) {
+func TestClearHandler_ArgumentChangesAreReported(t *testing.T) {
 	adktest.EachType(t, changesArguments[*schema.Message], changesArguments[*schema.AgenticMessage])
 }
 
@@ -293,7 +293,7 @@ func changesArguments[M adk.MessageType](t *testing.T) {
 }
 
 // A tool that call_tool runs is excluded under its own name: whole, streamed or not, and later too.
-func TestExclusionsCountThroughCallTool(t *testing.T) {
+func TestExcludeTools_ApplyInsideCallTool(t *testing.T) {
 	adktest.Both(t, excludesCalled[*schema.Message], excludesCalled[*schema.AgenticMessage])
 }
 

@@ -36,7 +36,7 @@ func letPanic(v reflect.Value) (names []string) {
 }
 
 //claim:security-50
-func TestThePanicOfACallbackIsItsError(t *testing.T) {
+func TestCallback_PanicBecomesError(t *testing.T) {
 	adktest.EachType(t, everyCallbackPanics[*schema.Message], everyCallbackPanics[*schema.AgenticMessage])
 }
 
@@ -80,7 +80,7 @@ func everyCallbackPanics[M adk.MessageType](t *testing.T) {
 }
 
 //claim:security-51
-func TestAPanicWhileAStreamIsReadStaysWithTheStream(t *testing.T) {
+func TestCallback_PanicWhileReadingStaysInStream(t *testing.T) {
 	for name, set := range map[string]func(*Config){
 		"generator": func(c *Config) {
 			c.GenTruncOffloadFilePath = func(context.Context, *ToolDetail) (string, error) { panic("boom") }

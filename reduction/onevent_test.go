@@ -3,14 +3,13 @@
 
 package reduction_test
 
-// What is reported, and that nothing is reported twice.
+// The Config field OnEvent.
 
 import (
 	"context"
 	"errors"
 	"math/rand/v2"
 	"slices"
-	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -46,7 +45,7 @@ func ofKind(events []einolean.Event, kind einolean.Kind) (out []einolean.Event) 
 	return out
 }
 
-func TestAResultThatReturnsIsReportedIfItIsCutOrLongerThanItsLimit(t *testing.T) {
+func TestOnEvent_ReportsTruncatedAndLongResults(t *testing.T) {
 	keep := func(context.Context, *reduction.ToolDetail) (*reduction.TruncResult, error) { return nil, nil }
 	cut := func(context.Context, *reduction.ToolDetail) (*reduction.TruncResult, error) {
 		return &reduction.TruncResult{NeedTrunc: true, ToolResult: resultOf("short")}, nil
@@ -108,7 +107,7 @@ func TestAResultThatReturnsIsReportedIfItIsCutOrLongerThanItsLimit(t *testing.T)
 	}
 }
 
-func TestOnlyContentThatWasReadIsReportedAsRead(t *testing.T) {
+func TestOnEvent_ReportsOnlyContentThatWasRead(t *testing.T) {
 	mw, events := told(t, &reduction.Config{Backend: backend.NewMemory(0), MaxLengthForTrunc: 1000, ProvideReadTool: true})
 	_, err := runInvokable(context.Background(), mw, callC, `{}`, []string{strings.Repeat("a line\n", 500)})
 	require.NoError(t, err)
@@ -135,11 +134,11 @@ func TestOnlyContentThatWasReadIsReportedAsRead(t *testing.T) {
 	}
 }
 
-func TestAClearingPassCountsWhatItKeeps(t *testing.T) {
-	adktest.EachType(t, oldResults[*schema.Message], oldResults[*schema.AgenticMessage])
+func TestOnEvent_ClearingPassCountsKeptResults(t *testing.T) {
+	adktest.EachType(t, testOnEventClearingPassCountsKeptResults[*schema.Message], testOnEventClearingPassCountsKeptResults[*schema.AgenticMessage])
 }
 
-func oldResults[M adk.MessageType](t *testing.T) {
+func testOnEventClearingPassCountsKeptResults[M adk.MessageType](t *testing.T) {
 	var msgs []M
 	size := map[string]int{"small": 3, "shell": 2000}
 	for _, name := range []string{"shell", "small", "excluded", "skipped", "load_tool", "tool_search", "handled", "broken"} {
@@ -188,6 +187,49 @@ func oldResults[M adk.MessageType](t *testing.T) {
 	require.Equal(t, 2, last.Kept["too_few_tokens"], "the pass would have cleared shell and broken")
 	require.Zero(t, last.Cleared)
 	require.Equal(t, last.Before, last.After)
+}
+
+func TestOnEvent_OneEventPerHistoryChange(t *testing.T) {
+	adktest.EachType(t, testOnEventOneEventPerHistoryChange[*schema.Message], testOnEventOneEventPerHistoryChange[*schema.AgenticMessage])
+}
+
+func testOnEventOneEventPerHistoryChange[M adk.MessageType](t *testing.T) {
+	for range race.Cases(150) {
+		seed := rand.Uint64()
+		g := newGen[M](seed)
+		memory := backend.NewMemory(0)
+		var store reduction.Backend = memory
+		if g.chance(30) {
+			store = backendtest.NewFaulty(memory, func(backendtest.Call) backendtest.Fault {
+				if g.chance(50) {
+					return backendtest.Fault{Mode: backendtest.Fail}
+				}
+				return backendtest.Fault{}
+			})
+		}
+		mw, events := told(t, &reduction.TypedConfig[M]{Backend: store, MaxTokensForClear: 1})
+		n := &noisy{t: t, seed: seed, events: events}
+		history := g.history()
+		for range 3 { // a caller that keeps the history whole
+			out := before(t, mw, history)
+			first, _ := n.explained(changedIn(g.shape, history, out))
+			*events = nil
+			again := before(t, mw, out)
+			n.explained(changedIn(g.shape, out, again))
+			*events = nil
+			if n.passes > 2 && store == reduction.Backend(memory) {
+				require.Zero(t, first, "seed %d: cleared for the first time twice", seed)
+			}
+		}
+		if store != reduction.Backend(memory) {
+			continue
+		}
+		mw, events = told(t, &reduction.TypedConfig[M]{Backend: store, MaxTokensForClear: 1})
+		before(t, mw, history)
+		for _, e := range ofKind(*events, einolean.KindResultCleared) {
+			require.NotContains(t, e.Output.Path, "/tmp/clear/", "seed %d: the store has it", seed)
+		}
+	}
 }
 
 // noisy checks the events of model calls that saw given and passed on out.
@@ -240,50 +282,7 @@ func changedIn[M adk.MessageType](s shape[M], given, out []M) (ids []string) {
 	return ids
 }
 
-func TestEveryChangeOfAHistoryHasOneEvent(t *testing.T) {
-	adktest.EachType(t, everyChange[*schema.Message], everyChange[*schema.AgenticMessage])
-}
-
-func everyChange[M adk.MessageType](t *testing.T) {
-	for range race.Cases(150) {
-		seed := rand.Uint64()
-		g := newGen[M](seed)
-		memory := backend.NewMemory(0)
-		var store reduction.Backend = memory
-		if g.chance(30) {
-			store = backendtest.NewFaulty(memory, func(backendtest.Call) backendtest.Fault {
-				if g.chance(50) {
-					return backendtest.Fault{Mode: backendtest.Fail}
-				}
-				return backendtest.Fault{}
-			})
-		}
-		mw, events := told(t, &reduction.TypedConfig[M]{Backend: store, MaxTokensForClear: 1})
-		n := &noisy{t: t, seed: seed, events: events}
-		history := g.history()
-		for range 3 { // a caller that keeps the history whole
-			out := before(t, mw, history)
-			first, _ := n.explained(changedIn(g.shape, history, out))
-			*events = nil
-			again := before(t, mw, out)
-			n.explained(changedIn(g.shape, out, again))
-			*events = nil
-			if n.passes > 2 && store == reduction.Backend(memory) {
-				require.Zero(t, first, "seed %d: cleared for the first time twice", seed)
-			}
-		}
-		if store != reduction.Backend(memory) {
-			continue
-		}
-		mw, events = told(t, &reduction.TypedConfig[M]{Backend: store, MaxTokensForClear: 1})
-		before(t, mw, history)
-		for _, e := range ofKind(*events, einolean.KindResultCleared) {
-			require.NotContains(t, e.Output.Path, "/tmp/clear/", "seed %d: the store has it", seed)
-		}
-	}
-}
-
-func TestEachToolCallHasAtMostOneEvent(t *testing.T) {
+func TestOnEvent_AtMostOneEventPerToolCall(t *testing.T) {
 	for range race.Cases(100) {
 		seed := rand.Uint64()
 		g := newGen[*schema.Message](seed)
@@ -303,7 +302,7 @@ func TestEachToolCallHasAtMostOneEvent(t *testing.T) {
 	}
 }
 
-func TestWithoutAReceiverNothingIsAllocatedForEvents(t *testing.T) {
+func TestOnEvent_WithoutListenerAllocatesNothing(t *testing.T) {
 	allocations := func(onEvent func(context.Context, einolean.Event), tool string, size int) float64 {
 		content := strings.Repeat("x", size)
 		mw := typed(t, &reduction.Config{Backend: backend.NewMemory(0), TruncExcludeTools: []string{"excluded"}, OnEvent: onEvent, MaxLengthForTrunc: 1000})
@@ -326,7 +325,7 @@ func TestWithoutAReceiverNothingIsAllocatedForEvents(t *testing.T) {
 
 type option = tool.Option
 
-func TestAnObserverThatPanicsEndsNothing(t *testing.T) {
+func TestOnEvent_PanicIsIgnored(t *testing.T) {
 	mw := typed(t, &reduction.Config{Backend: backend.NewMemory(0), MaxLengthForTrunc: 1000, MaxTokensForClear: 1, OnEvent: func(context.Context, einolean.Event) { panic("observer") }})
 	for _, f := range forms {
 		out, err := f.run(context.Background(), mw, callC, `{}`, []string{strings.Repeat("x", 3000)})
@@ -334,31 +333,4 @@ func TestAnObserverThatPanicsEndsNothing(t *testing.T) {
 		require.Equal(t, "/tmp/trunc/c", pathIn(out))
 	}
 	require.Contains(t, before(t, mw, rounds[*schema.Message](3, 900))[2].Content, "/tmp/clear/call_0")
-}
-
-// A pass whose rewriter took a round out counts each result that is left once.
-func TestAPassAfterARewriteCountsEachResultOnce(t *testing.T) {
-	adktest.EachType(t, countsAfterRewrite[*schema.Message], countsAfterRewrite[*schema.AgenticMessage])
-}
-
-func countsAfterRewrite[M adk.MessageType](t *testing.T) {
-	var msgs []M
-	for _, name := range []string{"first", "excluded", "shell", "excluded"} {
-		id := name + strconv.Itoa(len(msgs))
-		msgs = append(msgs, adktest.Assistant[M]("", adktest.ToolCall{ID: id, Name: name}), adktest.Result[M](id, name, strings.Repeat(name, 400)))
-	}
-	msgs = append(msgs, rounds[M](1, 10)...)
-	c := &reduction.TypedConfig[M]{Backend: backend.NewMemory(0), MaxTokensForClear: 100, ClearExcludeTools: []string{"excluded"},
-		ClearMessageRewriter: func(_ context.Context, call M, results []M) ([]M, error) {
-			if adktest.Calls(call)[0].Name == "first" {
-				return nil, nil
-			}
-			return append([]M{call}, results...), nil
-		}}
-	mw, events := told(t, c)
-	before(t, mw, msgs)
-	done := ofKind(*events, einolean.KindClearDone)
-	require.Len(t, done, 1)
-	require.Equal(t, map[string]int{"excluded": 2}, done[0].Pass.Kept)
-	require.Equal(t, []int{3, 1}, []int{done[0].Pass.Looked, done[0].Pass.Cleared})
 }
