@@ -10,7 +10,6 @@ import (
 	"context"
 	"errors"
 	"maps"
-	"path"
 	"slices"
 	"strings"
 	"sync/atomic"
@@ -58,7 +57,7 @@ type settings[M adk.MessageType] struct {
 // policyOf reads a configuration with defaults. What has the read tool's name is it if named is set.
 func policyOf[M adk.MessageType](c *TypedConfig[M], named bool) *settings[M] {
 	files := &offload.Offloader{Showable: notice.Showable}
-	trunc, clear := path.Join(c.RootDir, offload.TruncDir), path.Join(c.RootDir, offload.ClearDir)
+	resultDirs := offload.Directories(c.RootDir)
 	p := &settings[M]{TypedConfig: c, files: files, report: c.OnEvent, clears: !c.SkipClear, recovers: c.Overflow != nil && !c.SkipClear, previews: c.Preview != nil}
 	for _, own := range c.ToolConfig {
 		p.clears = p.clears || own.ClearHandler != nil && !own.SkipClear
@@ -73,7 +72,7 @@ func policyOf[M adk.MessageType](c *TypedConfig[M], named bool) *settings[M] {
 	p.rules = rulesOf(c, files)
 	p.reader = reader.Reader{Name: c.ReadFileToolName, Explicit: named || c.ProvideReadTool, Media: c.WindowTokens > 0, Report: p.report}
 	if c.ProvideReadTool {
-		readable := readtool.Under(trunc, clear, backend.CatalogDir)
+		readable := readtool.Under(append(resultDirs, backend.CatalogDir)...)
 		p.reader.Tool = reader.NewTool(c.ReadFileToolName, files.Stores, readable, readtool.JSONQuery(c.JSONQuery))
 		for dir, generate := range map[string]*func(context.Context, *ToolDetail) (string, error){offload.ClearDir: &c.GenClearOffloadFilePath, offload.TruncDir: &c.GenTruncOffloadFilePath} {
 			if *generate != nil {
@@ -83,7 +82,7 @@ func policyOf[M adk.MessageType](c *TypedConfig[M], named bool) *settings[M] {
 	}
 	p.decider = clearing.Decider{
 		Root: c.RootDir, MinSavingBytes: c.MinSavingBytes, MaxArgumentBytes: c.ClearArgumentsOver,
-		CustomPaths: c.GenTruncOffloadFilePath != nil, IsResult: readtool.Under(trunc, clear),
+		CustomPaths: c.GenTruncOffloadFilePath != nil, IsResult: readtool.Under(resultDirs...),
 	}
 	p.cutter = truncate.Truncator{
 		Root: c.RootDir, Files: files, Rules: &p.rules, Reader: &p.reader, Report: p.report,

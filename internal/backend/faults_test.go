@@ -279,12 +279,7 @@ func TestLimitsOfNames(t *testing.T) {
 	}
 }
 
-// Every byte is plain or not as the documentation says.
-func TestPlainBytes(t *testing.T) {
-	const all = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.:-"
-	for c := range 256 {
-		require.Equal(t, strings.IndexByte(all, byte(c)) >= 0, plain(byte(c)), "%q", c)
-	}
+func TestWindowsElement_EscapesReservedBytes(t *testing.T) {
 	for c := range 256 {
 		name := windowsElement("x" + string([]byte{byte(c)}) + "x")
 		require.Equal(t, c < ' ' || strings.IndexByte(`<>:"\|?*=`, byte(c)) >= 0, name != "x"+string([]byte{byte(c)})+"x", "%q", c)
@@ -377,11 +372,13 @@ func TestAFileWithinTheClocksMarginIsNotDeleted(t *testing.T) {
 	require.Equal(t, 256<<20, DefaultMemoryBytes)
 }
 
-func TestAnEscapeIsNotCutInTwo(t *testing.T) {
+func TestCutName_KeepsEscapesWhole(t *testing.T) {
 	for n, want := range []string{"", "a", "ab", "ab", "ab", "ab=2f", "ab=2f", "ab=2f", "ab=2f=3d", "ab=2f=3d"} {
-		require.Equal(t, want, whole("ab=2f=3d", n), n)
+		require.Equal(t, want, cutName("ab=2f=3d", n), n)
 	}
-	// Owners that differ in case have different directories where case is ignored.
+}
+
+func TestDirectory_DiffersWhereCaseIsIgnored(t *testing.T) {
 	seen := make(map[string]string)
 	for _, owner := range []string{"", "a", "A", "ab", "aB", "Ab", "AB", "=41", "a/B", "a/b", strings.Repeat("x", 300), strings.Repeat("X", 300)} {
 		name := strings.ToLower(Directory(owner))

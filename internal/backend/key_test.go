@@ -7,6 +7,7 @@ import (
 	"encoding/hex"
 	"math/rand/v2"
 	"path"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -14,6 +15,35 @@ import (
 
 	"github.com/einolean/einolean/internal/dev/race"
 )
+
+// Files and directories with these names are stored already: a change would move the data of users.
+func TestComponent_StoredNamesAreFrozen(t *testing.T) {
+	const plain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.:-"
+	for c := range 256 {
+		require.Equal(t, strings.IndexByte(plain, byte(c)) >= 0, isPlain(byte(c)), "%q", c)
+	}
+	for id, want := range map[string]string{
+		"call_1:a.b-C":           "call_1:a.b-C",
+		"a/B c":                  "a=2fB=20c",
+		strings.Repeat("x", 129): strings.Repeat("x", 62) + "==0ec9eb33e74510bcdd1f2ea55206e82f21649c5c2becbf2b433eb475b34c01bd",
+	} {
+		require.Equal(t, want, Component(id))
+	}
+	for owner, want := range map[string]string{
+		"user-1":                 "user-1",
+		"User/1":                 "=55ser=2f1",
+		strings.Repeat("X", 129): strings.Repeat("=58", 20) + "==184650fc02edfc9e962e3a52a76b90590a2ad411ef20e5c2b183c7bf55bdb890",
+	} {
+		require.Equal(t, want, Directory(owner))
+	}
+}
+
+func TestComponentClass_MatchesIsComponentByte(t *testing.T) {
+	class := regexp.MustCompile("^[" + ComponentClass + "]$")
+	for c := range 256 {
+		require.Equal(t, IsComponentByte(byte(c)), class.MatchString(string([]byte{byte(c)})), "%q", c)
+	}
+}
 
 func TestWellFormedIDsStayAsTheyAre(t *testing.T) {
 	for _, id := range []string{
@@ -94,7 +124,7 @@ func holdsComponentLaw(t *testing.T, id string) {
 	require.Equal(t, name, path.Base(name))
 	require.Equal(t, WellFormed(id), name == id)
 	for i := range len(name) {
-		require.True(t, plain(name[i]) || name[i] == escape, "%q", name)
+		require.True(t, IsComponentByte(name[i]), "%q", name)
 	}
 	if back, ok := reverse(t, name); ok {
 		require.Equal(t, id, back)

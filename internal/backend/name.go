@@ -18,9 +18,16 @@ const (
 	maxElement = 255  // bytes between two slashes: what common file systems allow
 )
 
-// CatalogDir is the directory, in a store, of the lists of tools that package
-// toolsearch stores and names in its reminder.
-const CatalogDir = "/toolsearch"
+// Directories of the paths that the middlewares use in a store. Stored histories contain these paths.
+const (
+	// CatalogDir is the directory of the tool lists that package toolsearch names in its reminder.
+	CatalogDir = "/toolsearch"
+
+	// TruncDir and ClearDir are the directories of results, below the root that the configuration of package
+	// reduction sets.
+	TruncDir = "trunc"
+	ClearDir = "clear"
+)
 
 // Name returns the name inside a store that filePath stands for: relative, with
 // single slashes, without "." and "..". "/a/b", "a//b" and "a/c/../b" are one
@@ -116,6 +123,12 @@ const escape = '='
 // mark cannot come out of an escape.
 const hashMark = "=="
 
+// ComponentClass is the character class, for a regular expression, of the bytes that [IsComponentByte] accepts.
+const ComponentClass = `A-Za-z0-9_.:=-`
+
+// IsComponentByte reports whether a path element of [Component] or [Directory] can contain a byte.
+func IsComponentByte(c byte) bool { return isPlain(c) || c == escape }
+
 // WellFormed reports whether id can be a path element as it is: one to
 // [MaxComponent] bytes from [A-Za-z0-9_.:-], and not only dots.
 func WellFormed(id string) bool {
@@ -123,7 +136,7 @@ func WellFormed(id string) bool {
 		return false
 	}
 	for i := range len(id) {
-		if !plain(id[i]) {
+		if !isPlain(id[i]) {
 			return false
 		}
 	}
@@ -150,17 +163,17 @@ func Component(id string) string {
 	if id == "" {
 		return string(escape)
 	}
-	return bounded(escapedBut(id, plain), id)
+	return limitName(escapeUnless(id, isPlain), id)
 }
 
-// bounded returns the escaped name of an id, or its start and a hash of the id.
-func bounded(name, id string) string {
+// limitName returns the escaped name of an id. If the name is too long, it returns its start and a hash of the id.
+func limitName(name, id string) string {
 	if len(name) <= MaxComponent {
 		return name
 	}
 	sum := sha256.Sum256([]byte(id))
 	keep := MaxComponent - len(hashMark) - hex.EncodedLen(len(sum))
-	return whole(name, keep) + hashMark + hex.EncodeToString(sum[:])
+	return cutName(name, keep) + hashMark + hex.EncodeToString(sum[:])
 }
 
 // Directory returns a path element for the owner of a directory. It is [Component]
@@ -170,18 +183,18 @@ func Directory(owner string) string {
 	if strings.ToLower(owner) == owner {
 		return Component(owner)
 	}
-	return bounded(escapedBut(owner, func(c byte) bool { return plain(c) && (c < 'A' || c > 'Z') }), owner)
+	return limitName(escapeUnless(owner, func(c byte) bool { return isPlain(c) && (c < 'A' || c > 'Z') }), owner)
 }
 
-// escapedBut writes every byte of id that is not plain as an escape. Only the start
-// of a long id is looked at: the rest of its name is a hash.
-func escapedBut(id string, plain func(c byte) bool) string {
+// escapeUnless writes every byte of id as an escape unless isPlain accepts it. Only the start of a long id is read: the
+// rest of its name is a hash.
+func escapeUnless(id string, isPlain func(c byte) bool) string {
 	const digits = "0123456789abcdef"
 	id = id[:min(len(id), MaxComponent+1)]
 	onlyDots := strings.Trim(id, ".") == ""
 	var b strings.Builder
 	for i := range len(id) {
-		if c := id[i]; plain(c) && !onlyDots {
+		if c := id[i]; isPlain(c) && !onlyDots {
 			b.WriteByte(c)
 		} else {
 			b.Write([]byte{escape, digits[c>>4], digits[c&15]})
@@ -190,9 +203,8 @@ func escapedBut(id string, plain func(c byte) bool) string {
 	return b.String()
 }
 
-// whole returns the start of an escaped name, at most n bytes, without a part of
-// an escape at its end.
-func whole(name string, n int) string {
+// cutName returns the start of an escaped name, at most n bytes, without a part of an escape at its end.
+func cutName(name string, n int) string {
 	name = name[:min(len(name), n)]
 	if i := strings.LastIndexByte(name, escape); i >= 0 && i > len(name)-3 {
 		name = name[:i]
@@ -200,7 +212,11 @@ func whole(name string, n int) string {
 	return name
 }
 
-func plain(c byte) bool {
+// isPlain reports whether Component and Directory leave a byte as it is. Changing this set renames what is already
+// stored: the files of results, and the directories of owners in store.Scoped. TestComponent_StoredNamesAreFrozen
+// checks it. With the escape, the set also stands in ComponentClass, which TestComponentClass_MatchesIsComponentByte
+// checks.
+func isPlain(c byte) bool {
 	return 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || '0' <= c && c <= '9' ||
 		c == '_' || c == '.' || c == ':' || c == '-'
 }

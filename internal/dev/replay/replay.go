@@ -25,6 +25,7 @@ import (
 	"github.com/cloudwego/eino/compose"
 	"github.com/cloudwego/eino/schema"
 
+	"github.com/einolean/einolean/internal/backend"
 	"github.com/einolean/einolean/internal/einorun"
 	"github.com/einolean/einolean/internal/jsontext"
 	"github.com/einolean/einolean/internal/prices"
@@ -562,12 +563,14 @@ func (r *replay) bare(text string) string {
 	return out
 }
 
-var somePath = regexp.MustCompile(`/[A-Za-z0-9_.:/-]*(?:trunc|clear)/[A-Za-z0-9_.:-]+`)
+// storedPath matches the default path of a stored result.
+var storedPath = regexp.MustCompile(
+	`/[/` + backend.ComponentClass + `]*(?:` + backend.TruncDir + `|` + backend.ClearDir + `)/[` + backend.ComponentClass + `]+`)
 
 // notePath notes where a message says that an edited result is.
 func (r *replay) notePath(m *schema.Message) {
 	if whole, ok := r.whole[m.ToolCallID]; m.Role == schema.Tool && ok && said(m) != whole {
-		r.paths[m.ToolCallID] = strings.TrimRight(somePath.FindString(said(m)), ".")
+		r.paths[m.ToolCallID] = strings.TrimRight(storedPath.FindString(said(m)), ".")
 	}
 }
 

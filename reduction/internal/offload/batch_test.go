@@ -17,7 +17,7 @@ import (
 	"github.com/einolean/einolean/store"
 )
 
-// hooked is a store that cannot create; before runs at each write and each read.
+// hooked is a store that cannot create files. It calls before at each write and each read.
 type hooked struct {
 	store.Backend
 	store.Reader
@@ -34,26 +34,26 @@ func (h hooked) Read(ctx context.Context, req *filesystem.ReadRequest) (*filesys
 	return h.Reader.Read(ctx, req)
 }
 
-// itemsFor is a vault whose store calls before, and n items for it.
-func itemsFor(before func(op, filePath string), n int) (*Offloader, *Store, []Item) {
-	memory, v := backend.NewMemory(0), newVault()
-	s := v.Open(hooked{memory, memory, before})
+// newBatch returns a store that calls before, its Offloader, and n items for it.
+func newBatch(before func(op, filePath string), n int) (*Offloader, *Store, []Item) {
+	memory, o := backend.NewMemory(0), newOffloader()
+	s := o.Open(hooked{memory, memory, before})
 	var items []Item
 	for i := range n {
 		items = append(items, Item{Store: s, At: Place{Path: fmt.Sprint("/", i)}, Content: fmt.Sprint("content ", i)})
 	}
-	return v, s, items
+	return o, s, items
 }
 
-func TestABatchIsSavedInOrderOnOneGoroutine(t *testing.T) {
+func TestSaveAll_KeepsOrder(t *testing.T) {
 	var order []string
-	v, s, items := itemsFor(func(op, p string) {
+	o, s, items := newBatch(func(op, p string) {
 		if op == "write" {
 			order = append(order, p)
 		}
 	}, 3)
 	items = append(items, items[1], Item{Store: s, At: Place{Path: "/0"}, Content: "other"})
-	got := v.SaveAll(t.Context(), items, 3)
+	got := o.SaveAll(t.Context(), items, 3)
 	require.Len(t, got, 5)
 	for i, each := range got {
 		require.NoError(t, each.Err)
@@ -61,20 +61,20 @@ func TestABatchIsSavedInOrderOnOneGoroutine(t *testing.T) {
 		require.True(t, s.Holds(t.Context(), each.Path, items[i].Content))
 	}
 	require.Equal(t, []string{"/0", "/1", "/2", got[4].Path}, order)
-	require.Empty(t, v.SaveAll(t.Context(), nil, 3))
+	require.Empty(t, o.SaveAll(t.Context(), nil, 3))
 }
 
-func TestACallThatGoesWrongCostsItsItemOfABatch(t *testing.T) {
+func TestSaveAll_PanicFailsOnlyItsItem(t *testing.T) {
 	for name, wrong := range map[string]func(){"panics": func() { panic("boom") }, "ends its goroutine": runtime.Goexit} {
 		for _, at := range []string{"write", "read"} {
 			t.Run(name+"/"+at, func(t *testing.T) {
 				broken := true
-				v, s, items := itemsFor(func(op, p string) {
+				o, s, items := newBatch(func(op, p string) {
 					if broken && op == at && p == "/1" {
 						wrong()
 					}
 				}, 4)
-				got := v.SaveAll(t.Context(), items, 3)
+				got := o.SaveAll(t.Context(), items, 3)
 				require.Len(t, got, 4)
 				broken = false
 				for i, each := range got {
@@ -85,7 +85,7 @@ func TestACallThatGoesWrongCostsItsItemOfABatch(t *testing.T) {
 					}
 					require.True(t, s.Holds(t.Context(), each.Path, items[i].Content))
 				}
-				again := v.Save(t.Context(), items[1])
+				again := o.Save(t.Context(), items[1])
 				require.NoError(t, again.Err)
 				require.Equal(t, "/1", again.Path, "the name is free")
 			})
@@ -93,32 +93,32 @@ func TestACallThatGoesWrongCostsItsItemOfABatch(t *testing.T) {
 	}
 }
 
-func TestABatchStopsAfterFailuresInARow(t *testing.T) {
+func TestSaveAll_StopsAfterFailuresInARow(t *testing.T) {
 	for _, wrong := range []func(){func() { panic("boom") }, runtime.Goexit} {
 		calls := 0
-		v, _, items := itemsFor(func(op, p string) {
+		o, _, items := newBatch(func(op, p string) {
 			if calls++; p != "/1" {
 				wrong()
 			}
 		}, 9)
-		got := v.SaveAll(t.Context(), items, 3)
+		got := o.SaveAll(t.Context(), items, 3)
 		require.Len(t, got, 5, "one failed, one did not, three failed in a row")
 	}
 }
 
-func TestABatchDoesNotWaitForAStoreThatHangs(t *testing.T) {
+func TestSaveAll_DoesNotWaitForHangingStore(t *testing.T) {
 	for _, at := range []string{"write", "read"} {
 		t.Run(at, func(t *testing.T) {
 			ctx, cancel := context.WithCancel(t.Context())
 			defer cancel()
 			free := make(chan struct{})
-			v, s, items := itemsFor(func(op, p string) {
+			o, s, items := newBatch(func(op, p string) {
 				if op == at && p == "/1" {
 					cancel()
 					<-free
 				}
 			}, 4)
-			got := v.SaveAll(ctx, items, 3)
+			got := o.SaveAll(ctx, items, 3)
 			close(free)
 			require.Eventually(t, func() bool {
 				pendingWrites.mu.Lock()
@@ -136,11 +136,11 @@ func TestABatchDoesNotWaitForAStoreThatHangs(t *testing.T) {
 	}
 }
 
-func TestABatchOfAnEndedContextSavesNothing(t *testing.T) {
+func TestSaveAll_EndedContextSavesNothing(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	v, _, items := itemsFor(func(string, string) { t.Error("called") }, 2)
-	for _, each := range v.SaveAll(ctx, items, 3) {
+	o, _, items := newBatch(func(string, string) { t.Error("called") }, 2)
+	for _, each := range o.SaveAll(ctx, items, 3) {
 		require.ErrorIs(t, each.Err, context.Canceled)
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"hash/maphash"
 	"io"
 	"math"
+	"math/rand/v2"
 	"path"
 	"strings"
 	"testing"
@@ -21,7 +22,7 @@ import (
 	"github.com/einolean/einolean/store"
 )
 
-func TestMentionsFindsPathsOfResultsInArguments(t *testing.T) {
+func TestPathsIn_FindsPathsInArguments(t *testing.T) {
 	for args, want := range map[string][]string{
 		``:                            nil,
 		`{"path":"/tmp/trunc/c1"}`:    {"/tmp/trunc/c1"},
@@ -32,10 +33,10 @@ func TestMentionsFindsPathsOfResultsInArguments(t *testing.T) {
 	} {
 		require.Equal(t, want, PathsIn("/tmp", args), args)
 	}
-	require.Len(t, PathsIn("/tmp", strings.Repeat("/tmp/trunc/a ", 100)), maxMentions)
+	require.Len(t, PathsIn("/tmp", strings.Repeat("/tmp/trunc/a ", 100)), maxPathsIn)
 }
 
-func TestContainsFindsAPieceAnywhereInStoredContent(t *testing.T) {
+func TestContains_FindsPartAnywhere(t *testing.T) {
 	var b strings.Builder
 	for i := range 40_000 {
 		fmt.Fprintf(&b, "line %d of a long content\n", i%20_000)
@@ -43,8 +44,8 @@ func TestContainsFindsAPieceAnywhereInStoredContent(t *testing.T) {
 	content := b.String()
 	memory := backend.NewMemory(0)
 	require.NoError(t, memory.Create(context.Background(), "/f", strings.NewReader(content)))
-	ranged := opened(memory)
-	whole := opened(struct {
+	ranged := openStore(memory)
+	whole := openStore(struct {
 		store.Backend
 		store.Reader
 	}{memory, memory})
@@ -62,7 +63,7 @@ func TestContainsFindsAPieceAnywhereInStoredContent(t *testing.T) {
 	require.False(t, ranged.contains(context.Background(), "/g", "needleneedlX"))
 }
 
-// counted is a store with windows that counts its readers which are not closed.
+// counted is a store with ranges that counts its open readers.
 type counted struct {
 	*backend.Memory
 	open *int
@@ -84,7 +85,7 @@ func (s counted) ReadRange(ctx context.Context, p string, offset, length int64) 
 
 func (r *countedReader) Close() error { *r.open--; return r.ReadCloser.Close() }
 
-func TestEveryReaderThatIsOpenedIsClosed(t *testing.T) {
+func TestStore_ClosesEveryReader(t *testing.T) {
 	ctx := context.Background()
 	long := strings.Repeat("a line of a long content\n", 20_000)
 	for name, ask := range map[string]func(*Offloader, *Store){
@@ -97,36 +98,35 @@ func TestEveryReaderThatIsOpenedIsClosed(t *testing.T) {
 		"a window":             func(_ *Offloader, s *Store) { _, err := s.ReadAt(ctx, "/f", 5, 10); require.NoError(t, err) },
 		"a file known already": func(_ *Offloader, s *Store) { s.findContent(ctx, fingerprintOf(long), []string{"/f"}) },
 		"a file of other size": func(_ *Offloader, s *Store) { s.findContent(ctx, fingerprintOf("short"), []string{"/f"}) },
-		"storing it again": func(v *Offloader, s *Store) {
+		"storing it again": func(o *Offloader, s *Store) {
 			for range 2 {
-				require.NoError(t, v.Save(ctx, Item{s, Place{Path: "/f"}, long}).Err)
+				require.NoError(t, o.Save(ctx, Item{s, Place{Path: "/f"}, long}).Err)
 			}
 		},
 	} {
 		open := 0
 		files := counted{backend.NewMemory(0), &open}
 		require.NoError(t, files.Create(ctx, "/f", strings.NewReader(long)))
-		v := newVault()
-		ask(v, v.Open(files))
+		o := newOffloader()
+		ask(o, o.Open(files))
 		require.Zero(t, open, name)
 	}
 }
 
-// mute is a store whose reads fail, or return nothing at all.
-type mute struct {
+// failingReads is a store whose reads fail, or return neither content nor an error.
+type failingReads struct {
 	store.Backend
 	err error
 }
 
-func (m mute) Read(context.Context, *filesystem.ReadRequest) (*filesystem.FileContent, error) {
+func (m failingReads) Read(context.Context, *filesystem.ReadRequest) (*filesystem.FileContent, error) {
 	return nil, m.err
 }
 
-// TestAReadThatFailsIsNoEmptyText: neither when content is compared, nor when it is shown.
-func TestAReadThatFailsIsNoEmptyText(t *testing.T) {
+func TestStore_FailedReadIsNotEmptyContent(t *testing.T) {
 	ctx := context.Background()
 	for _, err := range []error{errors.New("boom"), nil} {
-		s := opened(&mute{backend.NewMemory(0), err})
+		s := openStore(&failingReads{backend.NewMemory(0), err})
 		require.True(t, s.Readable())
 		_, got := s.Size(ctx, "/f")
 		require.Error(t, got)
@@ -138,29 +138,29 @@ func TestAReadThatFailsIsNoEmptyText(t *testing.T) {
 		require.False(t, s.contains(ctx, "/f", ""))
 		require.Empty(t, s.findContent(ctx, fingerprintOf(""), []string{"/f"}))
 		require.True(t, s.exists(ctx, "/f", false), "nobody knows")
-		require.False(t, Missing(got, "/f"))
-		v := newVault()
-		saved := v.Save(ctx, Item{v.Open(&mute{backend.NewMemory(0), err}), Place{Path: "/f"}, "content"})
+		require.False(t, IsMissing(got, "/f"))
+		o := newOffloader()
+		saved := o.Save(ctx, Item{o.Open(&failingReads{backend.NewMemory(0), err}), Place{Path: "/f"}, "content"})
 		require.NoError(t, saved.Err)
 		require.NotEqual(t, "/f", saved.Path, "something may be there")
 	}
 }
 
-func TestAVaultOpensEachStoreOnce(t *testing.T) {
-	v := newVault()
+func TestOpen_ReturnsSameStoreForSameBackend(t *testing.T) {
+	o := newOffloader()
 	a, b := backend.NewMemory(0), backend.NewMemory(0)
-	first, second := v.Open(a), v.Open(b)
+	first, second := o.Open(a), o.Open(b)
 	require.NotSame(t, first, second)
-	require.Same(t, first, v.Open(a))
-	require.Equal(t, []*Store{first, second}, v.Stores)
-	require.Nil(t, v.Open(nil))
+	require.Same(t, first, o.Open(a))
+	require.Equal(t, []*Store{first, second}, o.Stores)
+	require.Nil(t, o.Open(nil))
 }
 
-func TestRangesOfAWholeFileAreThoseOfAStoreWithRanges(t *testing.T) {
+func TestReadRange_SameForStoresWithoutRanges(t *testing.T) {
 	ctx := context.Background()
 	memory := backend.NewMemory(0)
 	require.NoError(t, memory.Create(ctx, "/f", strings.NewReader("0123456789")))
-	ranged, whole := opened(memory), opened(struct {
+	ranged, whole := openStore(memory), openStore(struct {
 		store.Backend
 		store.Reader
 	}{memory, memory})
@@ -182,14 +182,14 @@ func TestRangesOfAWholeFileAreThoseOfAStoreWithRanges(t *testing.T) {
 	}
 }
 
-func TestEveryNameThatIsTriedIsThePathAndAKnownSuffix(t *testing.T) {
+func TestCandidateName_IsPathWithBoundedSuffix(t *testing.T) {
 	longest := 0
 	memory := backend.NewMemory(0)
 	content, at := "content", Place{Path: "/tmp/trunc/c1"}
-	for _, s := range []*Store{opened(memory), opened(struct {
+	for _, s := range []*Store{openStore(memory), openStore(struct {
 		store.Backend
 		store.Reader
-	}{memory, memory}), opened(&struct{ store.Backend }{memory})} {
+	}{memory, memory}), openStore(&struct{ store.Backend }{memory})} {
 		for _, of := range []*string{&content, nil} {
 			tries := 0
 			for name, unique := s.candidateName(at, 0, of); name != ""; name, unique = s.candidateName(at, tries, of) {
@@ -212,48 +212,48 @@ func TestEveryNameThatIsTriedIsThePathAndAKnownSuffix(t *testing.T) {
 	require.Len(t, Padding, SuffixSize)
 }
 
-func TestAStreamGetsASuffixInAStoreWithoutCreateAny(t *testing.T) {
+func TestStream_GetsSuffixWithoutAnyCreator(t *testing.T) {
 	ctx := context.Background()
 	memory := backend.NewMemory(0)
-	v := newVault()
-	s := v.Open(struct {
+	o := newOffloader()
+	s := o.Open(struct {
 		store.Backend
 		store.Creator
 		store.RangeReader
 	}{memory, memory, memory})
 	for range 2 {
-		w := v.Stream(ctx, s, Place{Path: "/tmp/trunc/c1"}, []string{"one"})
+		w := o.Stream(ctx, s, Place{Path: "/tmp/trunc/c1"}, []string{"one"})
 		p, err := w.Commit(nil)
 		require.NoError(t, err)
 		require.True(t, BelongsToCall(p, "c1") && p != "/tmp/trunc/c1", p)
 		require.True(t, s.Holds(ctx, p, "one"))
 	}
-	p, err := v.Stream(ctx, s, Place{Path: "/own", Fixed: true}, []string{"two"}).Commit(nil)
+	p, err := o.Stream(ctx, s, Place{Path: "/own", Fixed: true}, []string{"two"}).Commit(nil)
 	require.NoError(t, err)
 	require.Equal(t, "/own", p)
 }
 
-func TestANameThatWasTakenCanBeUsedOnceItIsFree(t *testing.T) {
+func TestSave_ReleasesNameThatIsTaken(t *testing.T) {
 	ctx := context.Background()
 	files := backend.NewMemory(0)
 	require.NoError(t, files.Create(ctx, "/f", strings.NewReader("another's")))
-	v := newVault()
-	s := v.Open(files)
-	got := v.Save(ctx, Item{s, Place{Path: "/f"}, "ours"})
+	o := newOffloader()
+	s := o.Open(files)
+	got := o.Save(ctx, Item{s, Place{Path: "/f"}, "ours"})
 	require.NoError(t, got.Err)
 	require.NotEqual(t, "/f", got.Path)
 	later := "later"
-	require.True(t, v.known.acquire(named("/f"), &later, false), "nobody holds the name")
+	require.True(t, o.names.acquire(keyOf("/f"), &later, false), "nobody holds the name")
 }
 
-// named is what a name is known by in a store without scopes.
-func named(p string) uint64 { return maphash.String(seed, p) }
+// keyOf returns the key of a path in a store without scopes.
+func keyOf(p string) uint64 { return maphash.String(hashSeed, p) }
 
-func newVault() *Offloader { return &Offloader{Showable: func(string) bool { return true }} }
+func newOffloader() *Offloader { return &Offloader{Showable: func(string) bool { return true }} }
 
-func opened(b store.Backend) *Store { return newVault().Open(b) }
+func openStore(b store.Backend) *Store { return newOffloader().Open(b) }
 
-func TestAStreamThatIsStoredAlreadyIsNotStoredAgain(t *testing.T) {
+func TestStream_ReturnsPathOfExistingCopy(t *testing.T) {
 	ctx := context.Background()
 	for name, powers := range map[string]func(*backend.Memory) store.Backend{
 		"all": func(m *backend.Memory) store.Backend { return m },
@@ -269,43 +269,43 @@ func TestAStreamThatIsStoredAlreadyIsNotStoredAgain(t *testing.T) {
 				continue // a file that was begun is not compared with what others stored
 			}
 			memory := backend.NewMemory(0)
-			v := newVault()
-			s := v.Open(powers(memory))
+			o := newOffloader()
+			s := o.Open(powers(memory))
 			if byUs {
-				require.NoError(t, v.Save(ctx, Item{s, Place{Path: "/held"}, "one two"}).Err)
+				require.NoError(t, o.Save(ctx, Item{s, Place{Path: "/held"}, "one two"}).Err)
 			} else {
 				require.NoError(t, memory.Create(ctx, "/held", strings.NewReader("one two")))
 			}
-			w := v.Stream(ctx, s, Place{Path: "/new"}, []string{"one"})
+			w := o.Stream(ctx, s, Place{Path: "/new"}, []string{"one"})
 			w.Write(" two")
 			p, err := w.Commit([]string{"/missing", "/held"})
 			require.NoError(t, err, name)
 			require.Equal(t, "/held", p, "%s, stored by us: %v", name, byUs)
 			_, err = s.Size(ctx, "/new")
-			require.True(t, Missing(err, "/new"), name)
+			require.True(t, IsMissing(err, "/new"), name)
 		}
 	}
 }
 
-func TestWhatIsRecordedOfANameIsItsSizeIfThatIsKnown(t *testing.T) {
+func TestKnownSize_NegativeForUnknownContent(t *testing.T) {
 	ctx := context.Background()
-	v := newVault()
-	s := v.Open(backend.NewMemory(0))
+	o := newOffloader()
+	s := o.Open(backend.NewMemory(0))
 	recorded := func(p string) []any { size, used := s.KnownSize(ctx, p); return []any{size, used} }
 
 	require.Equal(t, []any{-1, false}, recorded("/f"), "nothing was stored there")
-	v.ReservePaths(ctx, []string{"/f"})
+	o.ReservePaths(ctx, []string{"/f"})
 	require.Equal(t, []any{-1, true}, recorded("/f"), "a history names it")
-	got := v.Save(ctx, Item{s, Place{Path: "/g"}, "four"})
+	got := o.Save(ctx, Item{s, Place{Path: "/g"}, "four"})
 	require.NoError(t, got.Err)
 	require.Equal(t, []any{4, true}, recorded(got.Path))
 }
 
-func TestAStreamAndAWholeTextHaveOneFingerprint(t *testing.T) {
+func TestFingerprint_SameForStreamAndText(t *testing.T) {
 	text := strings.Repeat("some words of which a stream is made\n", 1000)
 	for _, n := range []int{1, 7, 128, 4096, 50_000} {
 		var h maphash.Hash
-		h.SetSeed(seed)
+		h.SetSeed(hashSeed)
 		for rest := text; rest != ""; {
 			k := min(n, len(rest))
 			_, _ = h.WriteString(rest[:k])
@@ -315,52 +315,51 @@ func TestAStreamAndAWholeTextHaveOneFingerprint(t *testing.T) {
 	}
 }
 
-func TestKnownNamesAreBoundedAndTheOldestGo(t *testing.T) {
+func TestNameRegistry_DropsOldestNames(t *testing.T) {
 	var k nameRegistry
 	busy, other := "busy", "other"
-	require.True(t, k.acquire(named("/busy"), &busy, false))
+	require.True(t, k.acquire(keyOf("/busy"), &busy, false))
 	for i := range maxKnown + 100 {
-		name := named(fmt.Sprint("/f", i))
+		name := keyOf(fmt.Sprint("/f", i))
 		require.True(t, k.acquire(name, &busy, false))
-		k.finish(name, fingerprint{size: 4}, true)
+		k.release(name, fingerprint{size: 4}, true)
 	}
 	require.LessOrEqual(t, len(k.byName), maxKnown+1)
 	require.LessOrEqual(t, len(k.order), maxKnown+1)
-	require.False(t, k.acquire(named("/busy"), &other, false), "what is being written stays")
-	_, used := k.of(named("/f1"))
+	require.False(t, k.acquire(keyOf("/busy"), &other, false), "what is being written stays")
+	_, used := k.lookup(keyOf("/f1"))
 	require.False(t, used)
-	_, used = k.of(named(fmt.Sprint("/f", maxKnown+99)))
+	_, used = k.lookup(keyOf(fmt.Sprint("/f", maxKnown+99)))
 	require.True(t, used)
-	k.finish(named("/unknown"), fingerprint{size: 4}, true)
+	k.release(keyOf("/unknown"), fingerprint{size: 4}, true)
 }
 
-func TestANameIsTakenUntilItsLastWriterHasFinished(t *testing.T) {
+func TestNameRegistry_NameIsTakenUntilLastRelease(t *testing.T) {
 	var k nameRegistry
 	a, same, b := "a", "a", "b"
 	is := fingerprintOf(b)
-	require.True(t, k.acquire(named("/f"), &a, false))
-	require.True(t, k.acquire(named("/f"), &same, false))
-	require.False(t, k.acquire(named("/f"), &b, false))
-	require.False(t, k.acquire(named("/f"), nil, false))
-	k.finish(named("/f"), is, false)
-	require.False(t, k.acquire(named("/f"), &b, false))
-	k.finish(named("/f"), is, false)
-	require.True(t, k.acquire(named("/f"), &b, false), "nothing came of it")
-	k.finish(named("/f"), is, true)
-	require.False(t, k.acquire(named("/f"), &a, false))
-	require.False(t, k.acquire(named("/f"), &b, false), "the store is asked what it holds")
-	require.True(t, k.acquire(named("/f"), &b, true), "nothing else can have the name")
-	require.Nil(t, k.byName[named("/f")].writing, "it is not kept in memory")
-	k.note(named("/f"))
-	got, _ := k.of(named("/f"))
+	require.True(t, k.acquire(keyOf("/f"), &a, false))
+	require.True(t, k.acquire(keyOf("/f"), &same, false))
+	require.False(t, k.acquire(keyOf("/f"), &b, false))
+	require.False(t, k.acquire(keyOf("/f"), nil, false))
+	k.release(keyOf("/f"), is, false)
+	require.False(t, k.acquire(keyOf("/f"), &b, false))
+	k.release(keyOf("/f"), is, false)
+	require.True(t, k.acquire(keyOf("/f"), &b, false), "nothing came of it")
+	k.release(keyOf("/f"), is, true)
+	require.False(t, k.acquire(keyOf("/f"), &a, false))
+	require.False(t, k.acquire(keyOf("/f"), &b, false), "the store is asked what it holds")
+	require.True(t, k.acquire(keyOf("/f"), &b, true), "nothing else can have the name")
+	require.Nil(t, k.byName[keyOf("/f")].pending, "it is not kept in memory")
+	k.reserve(keyOf("/f"))
+	got, _ := k.lookup(keyOf("/f"))
 	require.Equal(t, is, got, "what is known stays known")
-	k.note(named("/g"))
-	require.False(t, k.acquire(named("/g"), &a, false))
-	require.False(t, k.acquire(named("/g"), nil, false))
+	k.reserve(keyOf("/g"))
+	require.False(t, k.acquire(keyOf("/g"), &a, false))
+	require.False(t, k.acquire(keyOf("/g"), nil, false))
 }
 
-// slowStore is a store that can be read and cannot refuse a name: between the look at a
-// name and the write, it waits.
+// slowStore is a store that can be read but cannot refuse a name. It waits between the check of a name and the write.
 type slowStore struct {
 	*backend.Memory
 	looked, write chan struct{}
@@ -372,9 +371,8 @@ func (s slowStore) Write(ctx context.Context, req *filesystem.WriteRequest) erro
 	return s.Memory.Write(ctx, req)
 }
 
-// TestTwoVaultsThatWriteOneNameAtOnceLoseNothing: also to a store that is a value, or that
-// cannot be compared.
-func TestTwoVaultsThatWriteOneNameAtOnceLoseNothing(t *testing.T) {
+// The stores include one that is a value and one that cannot be compared.
+func TestSave_ConcurrentOffloadersLoseNothing(t *testing.T) {
 	type readWrite struct {
 		store.Backend
 		store.Reader
@@ -395,8 +393,8 @@ func TestTwoVaultsThatWriteOneNameAtOnceLoseNothing(t *testing.T) {
 		}
 		done := make(chan saved)
 		save := func(content string) {
-			v := newVault()
-			got := v.Save(ctx, Item{v.Open(files), Place{Path: "/f"}, content})
+			o := newOffloader()
+			got := o.Save(ctx, Item{o.Open(files), Place{Path: "/f"}, content})
 			done <- saved{got.Path, content, got.Err}
 		}
 		go save("first")
@@ -407,7 +405,7 @@ func TestTwoVaultsThatWriteOneNameAtOnceLoseNothing(t *testing.T) {
 		for range 2 {
 			got := <-done
 			require.NoError(t, got.err, name)
-			require.True(t, opened(memory).Holds(ctx, got.path, got.content), "%s: %s", name, got.path)
+			require.True(t, openStore(memory).Holds(ctx, got.path, got.content), "%s: %s", name, got.path)
 		}
 		require.Empty(t, pendingWrites.byName, "nothing is kept")
 	}
@@ -432,7 +430,7 @@ func (w wrapping) Read(ctx context.Context, req *filesystem.ReadRequest) (*files
 	return w.Backend.(store.Reader).Read(ctx, req)
 }
 
-// FuzzDefaultPath: every id has a path of its own directly below the root.
+// Every id has its own path, directly below the directory.
 func FuzzDefaultPath(f *testing.F) {
 	for _, id := range []string{"", "..", "../../x", "a/b", "a\x00", "call_1", strings.Repeat("x", 300)} {
 		f.Add(id, id+"x")
@@ -445,7 +443,30 @@ func FuzzDefaultPath(f *testing.F) {
 	})
 }
 
-func TestAFileIsMadeForItsCallOnly(t *testing.T) {
+// Every path that this package makes is recognized, whatever the id, with and without a suffix.
+func TestDefaultPath_IsRecognized(t *testing.T) {
+	seed := rand.Uint64()
+	t.Logf("seed %d", seed)
+	r := rand.New(rand.NewPCG(seed, 0))
+	pieces := []string{"call", "1", "Z", "_", ".", ":", "-", "=", "/", "..", " ", "\"", "\x00", "é", "\xff", strings.Repeat("x", 99)}
+	for range 2000 {
+		id := ""
+		for range r.IntN(6) {
+			id += pieces[r.IntN(len(pieces))]
+		}
+		for _, dir := range []string{TruncDir, ClearDir} {
+			p := DefaultPath("/root", dir, id)
+			for _, p := range []string{p, withSuffix(p, SumOf("content"), 1), withSuffix(p, randomSum(), maxTries)} {
+				require.Equal(t, []string{p}, PathsIn("/root", `{"path":"`+p+`"}`), "id %q", id)
+				require.True(t, BelongsToCall(p, id), "id %q", id)
+				require.Contains(t, Directories("/root"), path.Dir(p))
+				require.Equal(t, dir == ClearDir, IsClearPath(p), p)
+			}
+		}
+	}
+}
+
+func TestBelongsToCall_ComparesWholeName(t *testing.T) {
 	for p, want := range map[string]bool{
 		"/tmp/clear/call_1": true, "/tmp/clear/call_1-0000": true, "/tmp/clear/call_12": false, "/tmp/clear/call_2": false,
 		"/tmp/clear/-call_1": false, "/tmp/clear/call_": false, "/tmp/call_1/other": false, "/tmp/clear": false, "": false,
@@ -454,7 +475,7 @@ func TestAFileIsMadeForItsCallOnly(t *testing.T) {
 	}
 }
 
-// isSuffix reports whether a path may have got s because its name was taken.
+// isSuffix reports whether s is a suffix that a path gets if it is taken.
 func isSuffix(s string) bool {
 	return s[0] == '-' && len(s) > 26 && len(s) <= SuffixSize && !strings.ContainsAny(s, "/.")
 }

@@ -3,7 +3,7 @@
 
 package offload
 
-// A Backend: what it can do, and what is asked of it.
+// Access to one Backend, through the optional interfaces that it has.
 
 import (
 	"bytes"
@@ -26,37 +26,42 @@ import (
 	"github.com/einolean/einolean/store"
 )
 
+// maxMarked bounds the names that a Store remembers as marked.
+const maxMarked = 1 << 15
+
 // Store is a Backend with its optional interfaces, nil where it lacks one.
 type Store struct {
-	Backend store.Backend
-	creator store.Creator
-	any     store.AnyCreator
-	ranges  store.RangeReader
-	reader  store.Reader
-	Cleaner store.Cleaner
-	known   *nameRegistry // of the vault
+	Backend    store.Backend
+	creator    store.Creator
+	anyCreator store.AnyCreator
+	ranges     store.RangeReader
+	reader     store.Reader
+	Cleaner    store.Cleaner
+	names      *nameRegistry // shared with all stores of the Offloader
 
-	mu     sync.Mutex
-	marked map[uint64]time.Time // when names were last marked as used
+	mu         sync.Mutex
+	lastMarked map[uint64]time.Time // when names were last marked as used
 }
 
-// Same reports whether two stores are one Backend.
-func (s *Store) Same(other *Store) bool { return hasIdentity(s.Backend) && s.Backend == other.Backend }
+// IsSameBackend reports whether two stores are one Backend.
+func (s *Store) IsSameBackend(other *Store) bool {
+	return hasIdentity(s.Backend) && s.Backend == other.Backend
+}
 
 // Readable reports whether content can be read back.
 func (s *Store) Readable() bool { return s.ranges != nil || s.reader != nil }
 
-// key identifies a path by what it is called in the innermost store, which differs for each scope.
+// key identifies a path by its name in the innermost store, which differs for each scope.
 func (s *Store) key(ctx context.Context, p string) uint64 {
 	full, err := backend.InnermostPath(ctx, s.Backend, p)
 	if err != nil {
 		full = "\x00" + p // nothing can be stored there
 	}
-	return maphash.String(seed, Clean(full))
+	return maphash.String(hashSeed, Clean(full))
 }
 
-// MarkUsed notes that files are in use, where the store is a [store.Cleaner], and at most
-// once an hour for each, unless it fails.
+// MarkUsed marks files as used, if the store is a [store.Cleaner]. Each file is marked at most once an hour, unless
+// marking fails.
 func (s *Store) MarkUsed(ctx context.Context, paths []string) error {
 	if s.Cleaner == nil {
 		return nil
@@ -64,7 +69,7 @@ func (s *Store) MarkUsed(ctx context.Context, paths []string) error {
 	var used []string
 	var keys []uint64
 	for _, p := range paths {
-		if key := s.key(ctx, p); s.markNow(key, time.Now()) {
+		if key := s.key(ctx, p); s.shouldMark(key, time.Now()) {
 			used, keys = append(used, p), append(keys, key)
 		}
 	}
@@ -72,40 +77,40 @@ func (s *Store) MarkUsed(ctx context.Context, paths []string) error {
 		return nil
 	}
 	_, err := callBackend(ctx, func() (struct{}, error) { return struct{}{}, s.Cleaner.MarkUsed(ctx, used...) })
-	if err == nil || errors.Is(err, fs.ErrInvalid) { // a history may name what no file can be called
+	if err == nil || errors.Is(err, fs.ErrInvalid) { // a history may contain invalid paths
 		return nil
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, key := range keys {
-		delete(s.marked, key)
+		delete(s.lastMarked, key)
 	}
 	return fmt.Errorf("reduction: marking %d files as used: %w", len(used), err)
 }
 
-// markNow reports whether it is time to record that a name is in use.
-func (s *Store) markNow(key uint64, now time.Time) bool {
+// shouldMark reports whether it is time to mark a name as used, and records that it was marked.
+func (s *Store) shouldMark(key uint64, now time.Time) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if now.Sub(s.marked[key]) < backend.UseInterval {
+	if now.Sub(s.lastMarked[key]) < backend.UseInterval {
 		return false
 	}
-	if s.marked == nil || len(s.marked) >= maxKnown {
-		s.marked = make(map[uint64]time.Time)
+	if s.lastMarked == nil || len(s.lastMarked) >= maxMarked {
+		s.lastMarked = make(map[uint64]time.Time)
 	}
-	s.marked[key] = now
+	s.lastMarked[key] = now
 	return true
 }
 
-// put writes content that may already be there, and checks the result as far as possible.
-func (s *Store) put(ctx context.Context, p string, content string, unique bool) (existed bool, err error) {
+// writeChecked writes content that may already be stored, and checks the result as far as possible.
+func (s *Store) writeChecked(ctx context.Context, p string, content string, unique bool) (existed bool, err error) {
 	if s.creator != nil {
 		err = s.create(ctx, p, backend.NewText(content))
 	} else {
 		err = s.write(ctx, p, content, unique)
 	}
 	if errors.Is(err, fs.ErrExist) && !s.Readable() && unique {
-		// Only this content has the name, but a write that failed may have left a part of it.
+		// Only this content has the path, but an earlier write that failed may have left a part of it.
 		err = s.write(ctx, p, content, unique)
 	}
 	switch {
@@ -127,8 +132,7 @@ func (s *Store) create(ctx context.Context, p string, content io.Reader) error {
 	return err
 }
 
-// write writes content, unless the store can be read and has something there: the error is
-// then fs.ErrExist.
+// write writes content. If the store can be read and has something at the path, write returns fs.ErrExist.
 func (s *Store) write(ctx context.Context, p string, content string, unique bool) error {
 	_, err := callBackend(ctx, func() (none struct{}, err error) {
 		if s.Readable() {
@@ -136,7 +140,7 @@ func (s *Store) write(ctx context.Context, p string, content string, unique bool
 			if !pendingWrites.acquire(at, &content, false) {
 				return none, errTaken
 			}
-			defer pendingWrites.finish(at, anything, false)
+			defer pendingWrites.release(at, unknownContent, false)
 			if s.exists(ctx, p, unique) {
 				return none, fs.ErrExist
 			}
@@ -146,15 +150,15 @@ func (s *Store) write(ctx context.Context, p string, content string, unique bool
 	return err
 }
 
-// check verifies that a store kept everything. If it cannot tell, the error is errAsked: a
-// caller that still has the content need not rely on the store.
+// check verifies the size of stored content. If the store cannot be asked, check returns errUnverified: a caller that
+// still has the content need not rely on the store.
 func (s *Store) check(ctx context.Context, p string, size int64) error {
 	if s.ranges == nil {
 		return nil
 	}
 	got, err := s.Size(ctx, p)
 	switch {
-	case Missing(err, p):
+	case IsMissing(err, p):
 		return err
 	case err != nil:
 		return fmt.Errorf("%w: %w", errUnverified, err)
@@ -164,11 +168,10 @@ func (s *Store) check(ctx context.Context, p string, size int64) error {
 	return nil
 }
 
-// guard runs a call to a Backend, which may panic, end its goroutine, or return only long
-// after the context has ended. Within a batch, whose goroutine is waited for, it runs the
-// call right there.
+// callBackend runs a call to a Backend, which may panic, end its goroutine, or return only long after the context has
+// ended. In a batch the call runs on the goroutine of the batch.
 func callBackend[T any](ctx context.Context, call func() (value T, err error)) (value T, err error) {
-	if ctx.Value((*batch)(nil)) == nil {
+	if ctx.Value(batchKey{}) == nil {
 		return safe.Wait(ctx, "the store", call)
 	}
 	if err := ctx.Err(); err != nil {
@@ -177,18 +180,17 @@ func callBackend[T any](ctx context.Context, call func() (value T, err error)) (
 	return safe.Value("the store", call)
 }
 
-// exists reports whether something may be there. A store that cannot tell means yes,
-// except for a name made for one content: nothing else can be there. This keeps stores
-// usable whose errors have no type.
+// exists reports whether something may be stored at a path. If the store cannot tell, the answer is yes, unless the path
+// is unique to one content: nothing else can have it. So stores whose errors have no type remain usable.
 func (s *Store) exists(ctx context.Context, p string, unique bool) bool {
 	_, err := s.Size(ctx, p)
-	return err == nil || !unique && !Missing(err, p)
+	return err == nil || !unique && !IsMissing(err, p)
 }
 
-// Size is the size of a stored content in bytes.
+// Size returns the size of stored content in bytes.
 func (s *Store) Size(ctx context.Context, p string) (int64, error) {
 	if s.ranges == nil {
-		text, err := s.text(ctx, p)
+		text, err := s.readAll(ctx, p)
 		return int64(len(text)), err
 	}
 	return callBackend(ctx, func() (int64, error) {
@@ -200,23 +202,22 @@ func (s *Store) Size(ctx context.Context, p string) (int64, error) {
 	})
 }
 
-// text is whole content, from a store that has no windows.
-func (s *Store) text(ctx context.Context, p string) (string, error) {
+// readAll returns complete content, from a store that cannot read ranges.
+func (s *Store) readAll(ctx context.Context, p string) (string, error) {
 	return callBackend(ctx, func() (string, error) {
 		got, err := s.reader.Read(ctx, &filesystem.ReadRequest{FilePath: p})
 		switch {
 		case err != nil:
 			return "", err
 		case got == nil:
-			return "", errNothing
+			return "", errNoContent
 		}
 		return got.Content, nil
 	})
 }
 
-// look reports whether stored content is as expected. If the store cannot tell, it returns
-// false.
-func (s *Store) verifyContent(ctx context.Context, p string, right func(content io.Reader, size int64) bool) bool {
+// verifyContent reports whether stored content is accepted by isExpected. It is false if the content cannot be read.
+func (s *Store) verifyContent(ctx context.Context, p string, isExpected func(content io.Reader, size int64) bool) bool {
 	if !s.Readable() {
 		return false
 	}
@@ -226,35 +227,36 @@ func (s *Store) verifyContent(ctx context.Context, p string, right func(content 
 			return false, err
 		}
 		defer r.Close()
-		return right(r, size), nil
+		return isExpected(r, size), nil
 	})
 	return err == nil && ok
 }
 
-// Holds reports whether the store has exactly this content under a name. Where
-// it cannot tell, it has not.
+// Holds reports whether a path holds exactly this content. It is false if the content cannot be read.
 func (s *Store) Holds(ctx context.Context, p, content string) bool {
-	return s.verifyContent(ctx, p, func(r io.Reader, size int64) bool { return size == int64(len(content)) && equal(r, content) })
+	return s.verifyContent(ctx, p, func(r io.Reader, size int64) bool {
+		return size == int64(len(content)) && equalContent(r, content)
+	})
 }
 
-// holding returns the first of paths that has content of this fingerprint. If a store cannot
-// be asked, the vault must have written it.
-func (s *Store) findContent(ctx context.Context, is fingerprint, paths []string) string {
+// findContent returns the first of paths whose content has this fingerprint, empty if there is none. In a store that
+// cannot be read, it finds only content that the Offloader has written.
+func (s *Store) findContent(ctx context.Context, content fingerprint, paths []string) string {
 	for _, p := range paths {
 		if !s.Readable() {
-			if known, _ := s.known.of(s.key(ctx, p)); known == is {
+			if known, _ := s.names.lookup(s.key(ctx, p)); known == content {
 				return p
 			}
 			continue
 		}
 		if s.verifyContent(ctx, p, func(r io.Reader, size int64) bool {
 			var h maphash.Hash
-			h.SetSeed(seed)
-			if size != int64(is.size) {
+			h.SetSeed(hashSeed)
+			if size != int64(content.size) {
 				return false
 			}
 			n, err := io.Copy(&h, r)
-			return err == nil && n == size && h.Sum64() == is.hash
+			return err == nil && n == size && h.Sum64() == content.hash
 		}) {
 			return p
 		}
@@ -262,13 +264,14 @@ func (s *Store) findContent(ctx context.Context, is fingerprint, paths []string)
 	return ""
 }
 
-// contains reports whether content is the whole or a part of the file stored under a name.
-// If it cannot tell, it returns false.
+// contains reports whether the file at a path contains part. It is false if the file cannot be read.
 func (s *Store) contains(ctx context.Context, p, part string) bool {
-	return s.verifyContent(ctx, p, func(r io.Reader, size int64) bool { return size >= int64(len(part)) && streamContains(r, part) })
+	return s.verifyContent(ctx, p, func(r io.Reader, size int64) bool {
+		return size >= int64(len(part)) && streamContains(r, part)
+	})
 }
 
-// Piece returns length bytes of stored content from an offset on, or fewer at its end.
+// ReadAt returns length bytes of stored content from an offset on, or fewer at the end of the content.
 func (s *Store) ReadAt(ctx context.Context, filePath string, offset int64, length int) (string, error) {
 	return callBackend(ctx, func() (string, error) {
 		r, _, err := s.ReadRange(ctx, filePath, offset, int64(length))
@@ -281,13 +284,12 @@ func (s *Store) ReadAt(ctx context.Context, filePath string, offset int64, lengt
 	})
 }
 
-// ReadRange is that of [store.RangeReader], also for a store that has only whole
-// content.
+// ReadRange implements [store.RangeReader], also for a store that can only read complete content.
 func (s *Store) ReadRange(ctx context.Context, filePath string, offset, length int64) (io.ReadCloser, int64, error) {
 	if s.ranges != nil {
 		return s.ranges.ReadRange(ctx, filePath, offset, length)
 	}
-	text, err := s.text(ctx, filePath)
+	text, err := s.readAll(ctx, filePath)
 	if err != nil {
 		return nil, 0, err
 	}
@@ -295,16 +297,15 @@ func (s *Store) ReadRange(ctx context.Context, filePath string, offset, length i
 	return window, size, nil
 }
 
-// Recorded returns the size of what the vault stored under a path. used is false if it
-// stored nothing there and no conversation named it, size negative if it does not know
-// what.
+// KnownSize returns the size of what the Offloader stored at a path, negative if it is unknown. used is false if nothing
+// was stored there and no history contains the path.
 func (s *Store) KnownSize(ctx context.Context, filePath string) (size int, used bool) {
-	is, used := s.known.of(s.key(ctx, filePath))
-	return is.size, used
+	content, used := s.names.lookup(s.key(ctx, filePath))
+	return content.size, used
 }
 
-// ReadBack returns the path, out of those that args mention, of the file that
-// content was read from; empty if it is not known to have been.
+// ReadBack returns the path of the file that content was read from, out of the paths in args. It is empty if no file is
+// known to contain the content.
 func (s *Store) ReadBack(ctx context.Context, root, args, content string) string {
 	if s == nil || content == "" || !strings.Contains(args, path.Base(root)) {
 		return ""
@@ -314,8 +315,8 @@ func (s *Store) ReadBack(ctx context.Context, root, args, content string) string
 		if p := s.findContent(ctx, fingerprintOf(content), paths); p != "" {
 			return p
 		}
-		mark := "-" + SumOf(content)
-		paths = slices.DeleteFunc(paths, func(p string) bool { return !strings.HasSuffix(p, mark) })
+		suffix := withSuffix("", SumOf(content), 1)
+		paths = slices.DeleteFunc(paths, func(p string) bool { return !strings.HasSuffix(p, suffix) })
 	}
 	for _, p := range paths {
 		if !s.Readable() || s.contains(ctx, p, content) {
@@ -325,21 +326,26 @@ func (s *Store) ReadBack(ctx context.Context, root, args, content string) string
 	return ""
 }
 
-// Plan returns where content goes, and the path if that is certain already: in a store that can only
-// write, each name has the hash of its content.
+// Plan returns the place where content will be stored and its path. certain says that no other path will be used: in a
+// store that can only write, every path contains the hash of its content.
 func (s *Store) Plan(at Place, content string) (planned Place, filePath string, certain bool) {
 	if s.Readable() || at.Fixed {
 		return at, at.Path, at.Fixed
 	}
-	at.named, _ = s.candidateName(at, 0, &content)
-	return at, at.named, true
+	at.uniquePath, _ = s.candidateName(at, 0, &content)
+	return at, at.uniquePath, true
 }
 
-// nth returns the nth name that content may get, empty if there is no other one; unique says that it
-// is made for the content. A store that cannot be read cannot tell whether a name is free, so there
-// a name is always made for its content. That of a stream, nil, is not known yet, and another process
-// may take the name meanwhile: a store that can finish under another name then loses nothing, and in
-// others the name is random.
+// maxTries bounds the paths that are tried for one content. The second path contains the hash of the content, so only an
+// attacker can have taken it.
+const maxTries = 4
+
+// candidateName returns the path to try in attempt n, empty if there is none left. unique says that the path contains the
+// hash of the content, or a random one.
+//
+// A store that cannot be read cannot tell whether a path is free, so there every path has a hash. The content of a stream
+// is nil, as it is not known yet, and another process may take the path meanwhile. A store that can finish under another
+// path then loses nothing. In other stores the path of a stream has a random hash.
 func (s *Store) candidateName(at Place, n int, content *string) (name string, unique bool) {
 	last := maxTries
 	switch {
@@ -347,7 +353,7 @@ func (s *Store) candidateName(at Place, n int, content *string) (name string, un
 		last = 1
 	case !s.Readable():
 		n, last = n+1, 2
-	case content == nil && s.any == nil:
+	case content == nil && s.anyCreator == nil:
 		n, last = n+1, maxTries+1
 	}
 	switch {
@@ -356,26 +362,22 @@ func (s *Store) candidateName(at Place, n int, content *string) (name string, un
 	case n == 0:
 		return at.Path, false
 	}
-	if at.named != "" {
-		return at.named, true
+	if at.uniquePath != "" {
+		return at.uniquePath, true
 	}
-	sum := randomSuffix()
+	sum := randomSum()
 	if content != nil {
 		sum = SumOf(*content)
 	}
-	if name = at.Path + "-" + sum; n > 1 {
-		name += "-" + string(rune('0'+n))
-	}
-	return name, true
+	return withSuffix(at.Path, sum, n), true
 }
 
-// compareSize is how much of stored content is held in memory during a comparison.
+// compareSize is how many bytes of stored content are held in memory during a comparison.
 const compareSize = 64 << 10
 
-// Missing reports whether an error says that there is no file at p. The type of an
-// error decides, not its text, which may speak of a host or a key. Only Eino's
-// store in memory, whose errors have no type, is known by its words.
-func Missing(err error, p string) bool {
+// IsMissing reports whether an error says that there is no file at p. The type of the error decides, not its text, which
+// may mention a host or a key. Only the error of Eino's store in memory, which has no type, is known by its text.
+func IsMissing(err error, p string) bool {
 	if err == nil || errors.Is(err, fs.ErrNotExist) {
 		return err != nil
 	}
@@ -383,8 +385,8 @@ func Missing(err error, p string) bool {
 	return ok && name == Clean(p)
 }
 
-// equal compares a stream with content, a piece at a time.
-func equal(r io.Reader, content string) bool {
+// equalContent compares a stream with content, in pieces.
+func equalContent(r io.Reader, content string) bool {
 	buf := make([]byte, compareSize)
 	for {
 		n, err := io.ReadFull(r, buf)
@@ -398,10 +400,10 @@ func equal(r io.Reader, content string) bool {
 	}
 }
 
-// within looks for a part of a stream, and holds three times as much of it.
+// streamContains reports whether a stream contains part. It holds three times the length of part in memory.
 func streamContains(r io.Reader, part string) bool {
 	needle := []byte(part)
-	held := make([]byte, 0, 2*len(part)+compareSize) // the possible start of it, and the latest bytes
+	held := make([]byte, 0, 2*len(part)+compareSize) // the possible start of part, and the latest bytes
 	for {
 		n, err := io.ReadFull(r, held[len(held):len(held)+len(part)+compareSize])
 		if held = held[:len(held)+n]; bytes.Contains(held, needle) {

@@ -52,7 +52,7 @@ func (*Tool) NamedBy() string { return "ReadFileToolName" }
 // ReadRange reads from the first store that has the file.
 func (t *Tool) ReadRange(ctx context.Context, filePath string, offset, length int64) (content io.ReadCloser, size int64, err error) {
 	for _, s := range t.stores {
-		if content, size, err = s.ReadRange(ctx, filePath, offset, length); err == nil || !offload.Missing(err, filePath) {
+		if content, size, err = s.ReadRange(ctx, filePath, offset, length); err == nil || !offload.IsMissing(err, filePath) {
 			return content, size, err
 		}
 	}

@@ -10,7 +10,6 @@ import (
 	"encoding/json"
 	"math"
 	"slices"
-	"strings"
 	"sync"
 	"sync/atomic"
 	"unsafe"
@@ -454,7 +453,7 @@ func (w *weight) result(s string) {
 		return
 	}
 	n := notice.Parse(s)
-	w.edited = n.IsPlaceholder() || notice.IsMedium(s) || n.IsExcerpt() && strings.Contains(n.Path, "/"+offload.ClearDir+"/")
+	w.edited = n.IsPlaceholder() || notice.IsMedium(s) || n.IsExcerpt() && offload.IsClearPath(n.Path)
 }
 
 // bytes weighs what is no string where it is kept.
