@@ -35,7 +35,7 @@ lint@% test@% race@% newest@% systems@% tidy-check@% oldest-root newest-root lic
 each = @set -e; for m in $(MODULES); do echo "-- $@: $$m"; (set -e; cd "$$m"; $(1)); done
 
 .DEFAULT_GOAL := help
-.PHONY: help demo check steps fmt lint test test-rest twice oldest oldest-root newest newest-root systems tidy tidy-check fuzz bench compare golden recall previews report thrift soak release
+.PHONY: help demo check steps fmt lint test test-rest oldest oldest-root newest newest-root systems tidy tidy-check fuzz bench compare golden recall previews report thrift soak release
 
 help: ## print this list
 	@sed -n 's/^\([a-z][a-z-]*\):[^#]*## \(.*\)/\1	\2/p' Makefile | \
@@ -184,9 +184,6 @@ NEXT_SKIPS := Parity|EveryDifference|Budget|NoMoreThanEinos
 eino-next: ## test with the next version of Eino: sessions, and both middlewares' own tests
 	@cd internal/dev/einonext && export $(LESS_GC) && $(GO) test $(WHOLE) ./... && \
 		$(GO) test $(WHOLE) -short -skip '$(NEXT_SKIPS)' $(addprefix github.com/einolean/einolean/,$(NEXT))
-
-twice: ## the quick part of both middlewares' tests, twice in one process: nothing may be left over from the first pass
-	$(GO) test $(TIMEOUT) -vet=off -short -count=2 ./reduction/... ./toolsearch
 
 tidy: ## go mod tidy, in every module
 	$(call each,$(GO) mod tidy)

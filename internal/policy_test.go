@@ -48,7 +48,7 @@ var rules = []rule{
 	licenceHeader, packageComments,
 	rootRequirements, oneVersion, workspace, testifyInTests, importBans, downwards, keywordImports,
 	messageSwitch, noInternalAliases, documentedNames, wholeExamples, shownInUse,
-	openEnds, oneName, onlyText, frozen, markdownLinks, namedTests, codeTour, translations,
+	onlyText, frozen, markdownLinks, namedTests, codeTour, translations,
 }
 
 func TestPolicy(t *testing.T) {

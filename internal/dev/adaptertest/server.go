@@ -52,16 +52,6 @@ func (s Seen) Shows(text string) bool {
 	})
 }
 
-// Outputs are the results of tools in the conversation.
-func (s Seen) Outputs() (list []string) {
-	for _, x := range s.Items {
-		if x.Type == "function_call_output" {
-			list = append(list, string(x.Output))
-		}
-	}
-	return list
-}
-
 // kept is what the server keeps of one response.
 type kept struct {
 	items []Item
