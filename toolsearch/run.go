@@ -126,15 +126,20 @@ func newRunFor(ctx context.Context, all *catalogCache, tools []tool.BaseTool, ow
 	return r, nil
 }
 
+// ownedTool is a search tool, which knows the instance that added it.
+type ownedTool interface{ owner() *settings }
+
+var _, _ ownedTool = (*metaTool)(nil), nativeTool{}
+
 // ownInfos are the infos of the tools in a list; nil for those of this package, and for a tool whose Info
 // fails, which Eino reports. old is an earlier instance that put search tools into it.
 func ownInfos(ctx context.Context, tools []tool.BaseTool) (own []*schema.ToolInfo, old *settings) {
 	own = make([]*schema.ToolInfo, len(tools))
 	for i, t := range tools {
-		searches, isOurs := t.(interface{ madeBy() *settings })
+		searchTool, isOurs := t.(ownedTool)
 		switch {
 		case isOurs && old == nil:
-			old = searches.madeBy()
+			old = searchTool.owner()
 		case isOurs, slots.Is(t):
 		default:
 			own[i], _ = catalog.ReadInfo(ctx, t)
