@@ -297,9 +297,9 @@ func Portable[M adk.MessageType](m model.BaseModel[M]) model.BaseModel[M] {
 }
 
 const (
-	defaultMaxResults = 5
-	mostResults       = 1 << 20 // no agent has more tools, and four times as many is still a number
-	maxPrefetched     = 50      // tools in a conversation
+	defaultMaxResults  = 5
+	maxResultsLimit    = 1 << 20 // no agent has more tools, and four times as many is still a number
+	maxPrefetchedTools = 50      // tools in a conversation
 )
 
 // Recommended returns the Config that we recommend for tools. The caller owns it.
@@ -327,15 +327,15 @@ func Recommended(tools []tool.BaseTool) *Config {
 // settings is a Config that has been checked, with its defaults filled in and the infos of its tools
 // read. It is immutable.
 type settings struct {
-	cfg         Config
-	dynamic     *catalog.Set // of DynamicTools
-	protocol    protocolSpec
-	rules       native.Rules
-	unsupported error // the model cannot search; an error only if there is something to hide
+	cfg              Config
+	dynamicTools     *catalog.Set // of DynamicTools
+	protocol         protocolSpec
+	rules            native.Rules
+	unsupportedModel error // the model cannot search; an error only if there is something to hide
 
-	searching    search.Limits
-	limits       visibility.Limits
-	promptParams protocol.SearchToolParams // the search tools
+	searchLimits     search.Limits
+	visibilityLimits visibility.Limits
+	promptParams     protocol.SearchToolParams // the search tools
 
 	aliases aliases // that agents have for their tools, as far as they were called
 }
@@ -359,7 +359,7 @@ func (s *settings) hides(info *schema.ToolInfo) bool {
 }
 
 // pick makes a set of those of the agent's own tools that the instance hides; nil if it hides none.
-func (s *settings) pick(tools []tool.BaseTool, own []*schema.ToolInfo) (*catalog.Set, error) {
+func (s *settings) hiddenOwnTools(tools []tool.BaseTool, own []*schema.ToolInfo) (*catalog.Set, error) {
 	if len(s.cfg.SearchableTools) == 0 && !s.cfg.DeferMarkedTools {
 		return nil, nil
 	}
@@ -412,10 +412,10 @@ func newSettings(ctx context.Context, config *Config, agentic bool) (*settings, 
 	if s.cfg.MaxResults == 0 {
 		s.cfg.MaxResults = defaultMaxResults
 	}
-	s.cfg.MaxResults, s.cfg.Prefetch = min(s.cfg.MaxResults, mostResults), min(s.cfg.Prefetch, maxPrefetched)
+	s.cfg.MaxResults, s.cfg.Prefetch = min(s.cfg.MaxResults, maxResultsLimit), min(s.cfg.Prefetch, maxPrefetchedTools)
 	var wrong problems
 	if s.cfg.MaxTools == 0 && config.Model != nil {
-		s.cfg.MaxTools = native.MostTools(config.Model)
+		s.cfg.MaxTools = native.MaxTools(config.Model)
 	}
 	if p := s.cfg.Protocol; p >= Keyword && p < protocols {
 		s.protocol = protocolOf[p]
@@ -426,15 +426,15 @@ func newSettings(ctx context.Context, config *Config, agentic bool) (*settings, 
 	s.readTools(ctx, config.DynamicTools, &wrong)
 	switch s.rules = native.NoNative; {
 	case s.cfg.UseModelToolSearch:
-		s.chooseRules(agentic, len(config.DynamicTools)+len(config.SearchableTools) > 0 || s.cfg.Source != nil, &wrong)
+		s.chooseNativeRules(agentic, len(config.DynamicTools)+len(config.SearchableTools) > 0 || s.cfg.Source != nil, &wrong)
 	case s.cfg.Native != "":
 		wrong.add("Native", "it is %q, but UseModelToolSearch is false", s.cfg.Native)
 	}
 	c := &s.cfg
-	s.searching = search.Limits{MaxResults: c.MaxResults, MinConfidence: c.MinConfidence}
-	s.limits = visibility.Limits{UnloadAfter: c.UnloadAfter, MaxTools: c.MaxTools}
+	s.searchLimits = search.Limits{MaxResults: c.MaxResults, MinConfidence: c.MinConfidence}
+	s.visibilityLimits = visibility.Limits{UnloadAfter: c.UnloadAfter, MaxTools: c.MaxTools}
 	if s.rules.Native {
-		s.limits.MaxTools = 0
+		s.visibilityLimits.MaxTools = 0
 	}
 	s.promptParams = protocol.SearchToolParams{
 		Limit: c.MaxResults, Total: search.Most(c.MaxResults), Native: s.rules.Native, Calls: s.protocol.hasCallTool,
@@ -445,7 +445,7 @@ func newSettings(ctx context.Context, config *Config, agentic bool) (*settings, 
 
 // chooseRules finds the rules for UseModelToolSearch. hides is false if only a run shows whether there
 // is anything to hide.
-func (s *settings) chooseRules(agentic, hides bool, wrong *problems) {
+func (s *settings) chooseNativeRules(agentic, hides bool, wrong *problems) {
 	if s.cfg.Protocol != Keyword {
 		wrong.add("UseModelToolSearch", "it goes with the Keyword protocol only, not with %v", s.cfg.Protocol)
 	}
@@ -457,7 +457,7 @@ func (s *settings) chooseRules(agentic, hides bool, wrong *problems) {
 	case hides:
 		wrong.add("Model", "%w", err)
 	default:
-		s.unsupported = err
+		s.unsupportedModel = err
 	}
 }
 
@@ -545,7 +545,7 @@ func (s *settings) readTools(ctx context.Context, tools []tool.BaseTool, wrong *
 		}
 		entries = append(entries, &all[i])
 	}
-	s.dynamic = catalog.New(entries)
+	s.dynamicTools = catalog.New(entries)
 }
 
 // problems collects the errors in a configuration.

@@ -71,17 +71,17 @@ type phases []FilterRequest
 
 // The ways of the table at Phase.
 var (
-	toList     = phases{{Phase: PhaseList}}
-	phasesHint = phases{{Phase: PhaseList}, {Phase: PhaseSearch}} // beside those of the answer that the hint stands in
-	toSearch   = phases{{Phase: PhaseSearch}}
-	toFind     = phases{{Phase: PhaseSearch}, {Phase: PhaseLoad}} // a search that loads what it finds
-	toLoad     = phases{{Phase: PhaseLoad}}
-	toOffer    = phases{{Phase: PhaseSearch}, {Phase: PhaseLoad}, {Phase: PhaseActive}} // a tool that nobody searched for
-	toShow     = phases{{Phase: PhaseLoad}, {Phase: PhaseActive}}
-	toCall     = phases{{Phase: PhaseCall}}
-	toRun      = phases{{Phase: PhaseLoad}, {Phase: PhaseCall}} // by call_tool
+	phasesList     = phases{{Phase: PhaseList}}
+	phasesHint     = phases{{Phase: PhaseList}, {Phase: PhaseSearch}} // beside those of the answer that the hint stands in
+	phasesSearch   = phases{{Phase: PhaseSearch}}
+	phasesFind     = phases{{Phase: PhaseSearch}, {Phase: PhaseLoad}} // a search that loads what it finds
+	phasesLoad     = phases{{Phase: PhaseLoad}}
+	phasesOffer    = phases{{Phase: PhaseSearch}, {Phase: PhaseLoad}, {Phase: PhaseActive}} // a tool that nobody searched for
+	phasesShow     = phases{{Phase: PhaseLoad}, {Phase: PhaseActive}}
+	phasesCall     = phases{{Phase: PhaseCall}}
+	phasesCallTool = phases{{Phase: PhaseLoad}, {Phase: PhaseCall}} // by call_tool
 
-	toRunInProgram = phases{{Phase: PhaseLoad, InProgram: true}, {Phase: PhaseCall, InProgram: true}}
+	phasesProgram = phases{{Phase: PhaseLoad, InProgram: true}, {Phase: PhaseCall, InProgram: true}}
 )
 
 // filterCache has the answers of the Filter in one model call. Without a Filter, everything is allowed.
@@ -93,8 +93,8 @@ type filterCache struct {
 func (f *filterCache) reset() { f.cache.Reset() }
 
 // denied returns the first phase on a way that is denied for a tool, with the Filter's error; "" if all are allowed.
-func (f *filterCache) denied(ctx context.Context, e *catalog.Tool, to phases) (Phase, error) {
-	if f.cache.Ask == nil {
+func (f *filterCache) firstDenied(ctx context.Context, e *catalog.Tool, to phases) (Phase, error) {
+	if f.cache.Filter == nil {
 		return "", nil
 	}
 	for _, req := range to {
@@ -108,17 +108,17 @@ func (f *filterCache) denied(ctx context.Context, e *catalog.Tool, to phases) (P
 
 // allows reports whether a tool may be used on a way.
 func (f *filterCache) allows(ctx context.Context, e *catalog.Tool, to phases) bool {
-	phase, _ := f.denied(ctx, e, to)
+	phase, _ := f.firstDenied(ctx, e, to)
 	return phase == ""
 }
 
 // allowed returns a function that reports whether a tool may be used on a way.
-func (f *filterCache) allowed(ctx context.Context, to phases) func(*catalog.Tool) bool {
+func (f *filterCache) predicate(ctx context.Context, to phases) func(*catalog.Tool) bool {
 	return func(e *catalog.Tool) bool { return f.allows(ctx, e, to) }
 }
 
 // mayReveal reports whether the model may have seen the name of a tool, so that an answer may say that the tool exists but
 // is not allowed.
 func (f *filterCache) mayReveal(ctx context.Context, e *catalog.Tool) bool {
-	return f.cache.Ask != nil && (f.allows(ctx, e, toSearch) || f.allows(ctx, e, toList))
+	return f.cache.Filter != nil && (f.allows(ctx, e, phasesSearch) || f.allows(ctx, e, phasesList))
 }

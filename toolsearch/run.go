@@ -38,7 +38,7 @@ type runKey struct{}
 // state survives a checkpoint.
 type run struct {
 	settings *settings
-	tools    tools // of its agent
+	tools    runTools // of its agent
 	state    runstate.SavedState
 	calls    runstate.CallLog
 	filter   filterCache
@@ -54,16 +54,16 @@ func runFrom(ctx context.Context) *run {
 }
 
 func newRun(start *toolCatalog) *run {
-	r := &run{settings: start.settings, tools: tools{own: map[string]*schema.ToolInfo{}}}
-	r.filter.cache.Ask = start.cfg.Filter
-	r.tools.hidden.Store(start)
+	r := &run{settings: start.settings, tools: runTools{ownInfos: map[string]*schema.ToolInfo{}}}
+	r.filter.cache.Filter = start.settings.cfg.Filter
+	r.tools.current.Store(start)
 	return r
 }
 
 // begin adds the instance to an agent whose run begins: its list is without the tools that it gave up, and with
 // the search tools and slots for the hidden ones. It returns the run; none if there is nothing to do.
 func beginRun(ctx context.Context, all *catalogCache, rc *einorun.RunContext) (context.Context, *run, error) {
-	if all.cfg.DeferMarkedTools {
+	if all.settings.cfg.DeferMarkedTools {
 		ctx = context.WithValue(ctx, all.settings, &atomic.Bool{}) // for emitNotHidden
 	}
 	own, old := ownInfos(ctx, rc.Tools)
@@ -80,7 +80,7 @@ func beginRun(ctx context.Context, all *catalogCache, rc *einorun.RunContext) (c
 	r.returnDirectly = rc.ReturnDirectly
 	ctx = programturn.WithTools(ctx, r)
 	r.tools.refresh(ctx, &r.state)
-	r.tools.slots = r.catalog().plan().Begin(ctx, r)
+	r.tools.slots = r.catalog().plan().NewSlots(ctx, r)
 	search := searchTools(r)
 	if r.settings.rules.SearchTool {
 		rc.ToolSearchTool, _ = search[0].Info(ctx) // which never fails
@@ -98,28 +98,28 @@ func beginRun(ctx context.Context, all *catalogCache, rc *einorun.RunContext) (c
 // join makes the run of an agent with these tools of its own, which another instance may have joined; none if
 // there is nothing to do.
 func newRunFor(ctx context.Context, all *catalogCache, tools []tool.BaseTool, own []*schema.ToolInfo, joined bool) (*run, error) {
-	owned, err := all.pick(tools, own)
+	owned, err := all.settings.hiddenOwnTools(tools, own)
 	if err != nil {
 		return nil, err
 	}
-	start, err := all.find(ctx, catalogKey{owned: owned})
-	if err != nil || start.Len() == 0 && !start.changes {
+	start, err := all.find(ctx, catalogKey{agentTools: owned})
+	if err != nil || start.tools.Len() == 0 && !start.hasSource {
 		return nil, err
 	}
 	if joined {
 		return nil, errors.New("toolsearch: the agent has two instances of this middleware: give one of them all tools (DynamicTools, or a Source made by toolset.Multi) and one Filter")
 	}
-	if err := all.unsupported; err != nil {
+	if err := all.settings.unsupportedModel; err != nil {
 		return nil, fmt.Errorf("toolsearch: %w", err)
 	}
-	if err := start.clashes(tools, own); err != nil {
+	if err := start.checkNames(tools, own); err != nil {
 		return nil, err
 	}
 	r := newRun(start)
-	r.state.Begin(ctx)
+	r.state.SetAddress(ctx)
 	for _, info := range own {
 		if info != nil {
-			r.tools.own[info.Name] = info
+			r.tools.ownInfos[info.Name] = info
 		}
 	}
 	r.answersSignatures = programturn.ProgramsOf(ctx) != nil
@@ -140,7 +140,7 @@ func ownInfos(ctx context.Context, tools []tool.BaseTool) (own []*schema.ToolInf
 		switch {
 		case isOurs && old == nil:
 			old = searchTool.owner()
-		case isOurs, slots.Is(t):
+		case isOurs, slots.IsSlot(t):
 		default:
 			own[i], _ = catalog.ReadInfo(ctx, t)
 		}
@@ -162,7 +162,7 @@ func emitNotHidden(ctx context.Context, s *settings, infos []*schema.ToolInfo) {
 	var names []string
 	var tokens int64
 	for _, t := range infos {
-		if t != nil && isMarked(t) && (r == nil || !r.catalog().Has(t.Name)) {
+		if t != nil && isMarked(t) && (r == nil || !r.catalog().tools.Has(t.Name)) {
 			names = append(names, t.Name)
 			tokens += (&catalog.Tool{Info: t}).Tokens()
 		}
@@ -185,7 +185,7 @@ func (r *run) addShownByHandlers(ctx context.Context, infos []*schema.ToolInfo) 
 	}
 	names := now.Visible
 	for _, t := range infos {
-		if t != nil && r.catalog().Has(t.Name) && !slices.Contains(now.Visible, t.Name) {
+		if t != nil && r.catalog().tools.Has(t.Name) && !slices.Contains(now.Visible, t.Name) {
 			names = append(slices.Clip(names), t.Name)
 		}
 	}
@@ -201,19 +201,19 @@ func (r *run) catalog() *toolCatalog { return r.tools.catalog() }
 func (r *run) IsGone(name string) bool { return r.tools.wasRemoved(name) }
 
 // HasHiddenTool reports whether there is a hidden tool of the name in this model call.
-func (r *run) HasHiddenTool(name string) bool { return r.catalog().Has(name) }
+func (r *run) HasHiddenTool(name string) bool { return r.catalog().tools.Has(name) }
 
 // HasOwnTool reports whether the agent has a tool of the name that is not hidden.
-func (r *run) HasOwnTool(name string) bool { return r.tools.own[name] != nil }
+func (r *run) HasOwnTool(name string) bool { return r.tools.ownInfos[name] != nil }
 
 // MayShow implements visibility.Tools.
 func (r *run) MayShow(ctx context.Context, name string) bool {
-	return r.filter.allows(ctx, r.catalog().Lookup(name), toShow)
+	return r.filter.allows(ctx, r.catalog().tools.Lookup(name), phasesShow)
 }
 
 // RequestedTools implements history.Agent.
 func (r *run) RequestedTools(args jsontext.Arguments) []string {
-	return search.NamesRequested(r.catalog().Tools, args)
+	return search.NamesRequested(r.catalog().tools, args)
 }
 
 // RecordsCalls implements history.Agent.
@@ -223,11 +223,11 @@ func (r *run) RecordsCalls() bool { return !r.state.IsOutsideRun() }
 func (r *run) announcement(ctx context.Context, visibleBefore []string) history.Announcement {
 	c := r.catalog()
 	a := history.Announcement{
-		Tools: c.Set, Names: r.listable(ctx), VisibleBefore: visibleBefore,
-		Incremental: c.changes, Limit: r.settings.cfg.CatalogLimit, CallableByName: r.settings.protocol.hasCallTool,
+		Tools: c.tools.Set, Names: r.listable(ctx), VisibleBefore: visibleBefore,
+		Incremental: c.hasSource, CatalogLimit: r.settings.cfg.CatalogLimit, CallableByName: r.settings.protocol.hasCallTool,
 	}
 	if r.settings.cfg.Filter == nil {
-		a.FullList = c.reminder
+		a.FullList = c.summary.reminder
 	}
 	if r.settings.cfg.Backend != nil {
 		a.Store = r
@@ -239,10 +239,10 @@ func (r *run) announcement(ctx context.Context, visibleBefore []string) history.
 // slice is read only.
 func (r *run) listable(ctx context.Context) (names []string) {
 	if r.settings.cfg.Filter == nil {
-		return r.catalog().names()
+		return r.catalog().summary.allNames()
 	}
-	for e := range r.catalog().All() {
-		if r.filter.allows(ctx, e, toList) {
+	for e := range r.catalog().tools.All() {
+		if r.filter.allows(ctx, e, phasesList) {
 			names = append(names, e.Info.Name)
 		}
 	}
@@ -263,9 +263,9 @@ func (r *run) StoreList(ctx context.Context, path, content string) error {
 
 // search is a search of this model call, for tools on a way.
 func (r *run) search(ctx context.Context, to phases) search.Searcher {
-	s := search.Searcher{Tools: r.catalog().Tools, Limits: r.settings.searching, For: searcher{r, ctx, to}}
-	if r.catalog().changes {
-		s.Missing = r.tools.source.missing()
+	s := search.Searcher{Tools: r.catalog().tools, Limits: r.settings.searchLimits, For: searcher{r, ctx, to}}
+	if r.catalog().hasSource {
+		s.Missing = r.tools.source.missingServers()
 	}
 	if r.settings.cfg.OnEvent != nil {
 		s.Report = func(what einolean.Search, failed []error) {
@@ -281,13 +281,13 @@ func (r *run) search(ctx context.Context, to phases) search.Searcher {
 
 // searcher is whom a search of a run is for.
 type searcher struct {
-	run *run
-	ctx context.Context // of the call
-	to  phases
+	run    *run
+	ctx    context.Context // of the call
+	phases phases
 }
 
 // May reports whether the Filter allows a tool in all of the phases.
-func (s searcher) May(e *catalog.Tool) bool { return s.run.filter.allows(s.ctx, e, s.to) }
+func (s searcher) May(e *catalog.Tool) bool { return s.run.filter.allows(s.ctx, e, s.phases) }
 
 // MayHint reports whether the model may read a name that it did not ask for.
 func (s searcher) MayHint(e *catalog.Tool) bool {
@@ -296,7 +296,7 @@ func (s searcher) MayHint(e *catalog.Tool) bool {
 
 // Knows reports whether the model may know of a tool.
 func (s searcher) Knows(name string) bool {
-	e := s.run.catalog().Lookup(name)
+	e := s.run.catalog().tools.Lookup(name)
 	return e != nil && s.run.filter.mayReveal(s.ctx, e)
 }
 

@@ -78,7 +78,7 @@ func syncUsage[M adk.MessageType](h *History[M], msgs []M) []string {
 func addPending[M adk.MessageType](h *History[M]) []string {
 	for _, e := range h.TakePending() {
 		if e.IsFromUser() && len(userTexts(h, e))%2 == 0 {
-			e.Prefetched = protocol.Offer([]protocol.Described{{Name: "b", Call: "b()"}}, e.Text())
+			e.PrefetchText = protocol.Offer([]protocol.Described{{Name: "b", Call: "b()"}}, e.Text())
 		}
 		h.Usage.Add(e.Content, e.Outcomes, fakeAgent{})
 	}
@@ -212,9 +212,9 @@ func TestRead_OutcomesAreOfTheirCalls(t *testing.T) {
 // count only after a model call of this run.
 func testOutcomes[M adk.MessageType](t *testing.T) {
 	var log runstate.CallLog
-	log.Record("old", runstate.CallOutcome{Reached: "a"})
+	log.Record("old", runstate.CallOutcome{Tool: "a"})
 	log.BeginModelCall()
-	log.Record("new", runstate.CallOutcome{Reached: "b"})
+	log.Record("new", runstate.CallOutcome{Tool: "b"})
 	for _, c := range []struct {
 		name   string
 		ids    []string // of one call in each message

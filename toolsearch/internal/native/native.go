@@ -44,7 +44,7 @@ type Rules struct {
 	EmptyAsText   bool // a search that found nothing is answered with text
 	HintAsText    bool // ... if there is advice
 	NoteOnEmpty   bool // ... or with an empty list, and a message with advice
-	Hosted        bool // the history may hold searches that the provider ran
+	AcceptsHosted bool // the history may hold searches that the provider ran
 
 	acceptsNative       bool // the history may hold results in the provider's form
 	requiresMarkedCalls bool // ... but only for calls of the provider's own kind, and no others for those
@@ -54,20 +54,20 @@ type Rules struct {
 var NoNative = Rules{ClientRuns: true}
 
 // rulesOf are the rules by adapter; "" is Eino's behaviour.
-var rulesOf = map[string]Rules{
-	"":                  {Native: true, DeferAll: true, SearchTool: true, ClientRuns: true, ProviderLoads: true, HintAsText: true, Hosted: true, acceptsNative: true},
-	ClaudeHosted:        {Native: true, DeferAll: true, ProviderLoads: true, Hosted: true},
+var rulesByAdapter = map[string]Rules{
+	"":                  {Native: true, DeferAll: true, SearchTool: true, ClientRuns: true, ProviderLoads: true, HintAsText: true, AcceptsHosted: true, acceptsNative: true},
+	ClaudeHosted:        {Native: true, DeferAll: true, ProviderLoads: true, AcceptsHosted: true},
 	ClaudeClient:        {Native: true, SearchTool: true, ClientRuns: true, ReturnOnce: true, EmptyAsText: true, acceptsNative: true},
-	OpenAIHosted:        {Native: true, DeferAll: true, ProviderLoads: true, Hosted: true},
+	OpenAIHosted:        {Native: true, DeferAll: true, ProviderLoads: true, AcceptsHosted: true},
 	OpenAIClient:        {Native: true, SearchTool: true, ClientRuns: true, NoteOnEmpty: true, acceptsNative: true, requiresMarkedCalls: true},
 	AgenticClaudeClient: {Native: true, DeferAll: true, SearchTool: true, ClientRuns: true, EmptyAsText: true, acceptsNative: true},
 }
 
 // agentic are the adapters that speak *schema.AgenticMessage.
-var agentic = []string{OpenAIHosted, OpenAIClient, AgenticClaudeClient}
+var agenticAdapters = []string{OpenAIHosted, OpenAIClient, AgenticClaudeClient}
 
 // mostTools is how many tools a provider takes, by the type of the model.
-var mostTools = map[string]int{"OpenAI": 128, "AgenticOpenAI/Chat": 128, "AgenticOpenAI/Responses": 128, "DeepSeek": 128, "Gemini": 512, "AgenticGemini": 512}
+var maxToolsByModelType = map[string]int{"OpenAI": 128, "AgenticOpenAI/Chat": 128, "AgenticOpenAI/Responses": 128, "DeepSeek": 128, "Gemini": 512, "AgenticGemini": 512}
 
 // searchesOf maps the types that eino-ext's adapters report to what they can do: this module searches,
 // and its ranking, Filter and gate apply; or the provider searches. No adapter fits models that can do
@@ -82,7 +82,7 @@ var adaptersByModelType = map[string]struct{ client, hosted string }{
 }
 
 // MostTools is how many tools the provider of a model takes in a request; 0 if that is unknown.
-func MostTools(model any) int { return mostTools[einorun.TypeOf(model)] }
+func MaxTools(model any) int { return maxToolsByModelType[einorun.TypeOf(model)] }
 
 // Choose returns the rules for an adapter, or those that follow from a model, where the provider takes
 // part in the search of an agent of a message type. An error that wraps ErrUnsupported is about the
@@ -92,11 +92,11 @@ func Choose(adapter string, model any, isAgentic bool) (Rules, error) {
 	if err != nil {
 		return NoNative, err
 	}
-	rules, known := rulesOf[name]
+	rules, known := rulesByAdapter[name]
 	if !known {
 		return rules, fmt.Errorf("%q is unknown: use Hosted, ClaudeHosted, ClaudeClient, OpenAIHosted, OpenAIClient or AgenticClaudeClient", name)
 	}
-	if rules.Adapter = name; name != "" && slices.Contains(agentic, name) != isAgentic {
+	if rules.Adapter = name; name != "" && slices.Contains(agenticAdapters, name) != isAgentic {
 		fitting := "for *schema.Message use ClaudeHosted or ClaudeClient"
 		if isAgentic {
 			fitting = "for *schema.AgenticMessage use OpenAIHosted, OpenAIClient or AgenticClaudeClient"
@@ -121,16 +121,16 @@ func adapterFor(asked string, model any) (string, error) {
 	case asked == "" && can.client != "":
 		return can.client, nil
 	case asked == "" || asked == Hosted && can.client == "":
-		return "", unsupported(model, typ)
+		return "", unsupportedError(model, typ)
 	case asked == Hosted && can.hosted != "":
 		return can.hosted, nil
-	case asked == Hosted || known && rulesOf[asked].Native && asked != can.client && asked != can.hosted:
+	case asked == Hosted || known && rulesByAdapter[asked].Native && asked != can.client && asked != can.hosted:
 		return "", fmt.Errorf("%w: Native is %q, which %T (%s) cannot do", ErrUnsupported, asked, model, typ)
 	}
 	return asked, nil
 }
 
-func unsupported(model any, typ string) error {
+func unsupportedError(model any, typ string) error {
 	if typ == "" {
 		typ = "of unknown type"
 	}

@@ -27,11 +27,11 @@ type toolForm uint8
 const (
 	invokable toolForm = iota
 	streamable
-	both
+	invokableStreamable
 	enhancedInvokable
 	enhancedStreamable
-	enhancedBoth
-	forms
+	enhancedInvokableStreamable
+	formCount
 )
 
 // formOf is the form of a tool; forms if it has none. Of a tool with plain and enhanced forms,
@@ -43,31 +43,31 @@ func formOf(t tool.BaseTool) toolForm {
 	_, st := t.(tool.StreamableTool)
 	switch {
 	case ei && es:
-		return enhancedBoth
+		return enhancedInvokableStreamable
 	case ei:
 		return enhancedInvokable
 	case es:
 		return enhancedStreamable
 	case in && st:
-		return both
+		return invokableStreamable
 	case in:
 		return invokable
 	case st:
 		return streamable
 	}
-	return forms
+	return formCount
 }
 
 // IsEnhanced reports whether a tool returns more than text.
 func IsEnhanced(t tool.BaseTool) bool {
 	f := formOf(t)
-	return f >= enhancedInvokable && f < forms
+	return f >= enhancedInvokable && f < formCount
 }
 
 // instead are the forms for a tool of this form, the best first.
 func (f toolForm) fallbacks() [3]toolForm {
 	base := f - f%enhancedInvokable
-	best := [...][3]toolForm{invokable: {invokable, both, streamable}, streamable: {streamable, both, invokable}, both: {both, streamable, invokable}}[f-base]
+	best := [...][3]toolForm{invokable: {invokable, invokableStreamable, streamable}, streamable: {streamable, invokableStreamable, invokable}, invokableStreamable: {invokableStreamable, streamable, invokable}}[f-base]
 	return [3]toolForm{base + best[0], base + best[1], base + best[2]}
 }
 
@@ -83,8 +83,8 @@ func newSlotTool[I, O any](s *slot, f toolForm) tool.BaseTool {
 	switch f {
 	case streamable:
 		return streamSlot[I, O]{s}
-	case both:
-		return bothSlot[I, O]{invokeSlot[I, O]{s}}
+	case invokableStreamable:
+		return invokeStreamSlot[I, O]{invokeSlot[I, O]{s}}
 	}
 	return invokeSlot[I, O]{s}
 }
@@ -100,44 +100,44 @@ type Invocation struct {
 }
 
 // Answering is an answer of which Eino tells the callbacks.
-func Answering(ctx context.Context, text string) Invocation {
+func NewAnswer(ctx context.Context, text string) Invocation {
 	return Invocation{ctx: ctx, answer: text, isSilent: true}
 }
 
 // Running is a call of a tool.
-func Running(ctx context.Context, t *catalog.Tool, args string) Invocation {
+func NewInvocation(ctx context.Context, t *catalog.Tool, args string) Invocation {
 	return Invocation{ctx: ctx, tool: t.Value, typ: t.Type(), args: args, isSilent: einorun.RunsCallbacks(t.Value)}
 }
 
 type invokeSlot[I, O any] struct{ *slot }
 
 func (s invokeSlot[I, O]) InvokableRun(ctx context.Context, args I, opts ...tool.Option) (O, error) {
-	return runCall[O](s.callOf(ctx, argumentText(args)), opts)
+	return runCall[O](s.invocation(ctx, argumentText(args)), opts)
 }
 
 type streamSlot[I, O any] struct{ *slot }
 
 func (s streamSlot[I, O]) StreamableRun(ctx context.Context, args I, opts ...tool.Option) (*schema.StreamReader[O], error) {
-	return streamCall[O](s.callOf(ctx, argumentText(args)), opts)
+	return streamCall[O](s.invocation(ctx, argumentText(args)), opts)
 }
 
-type bothSlot[I, O any] struct{ invokeSlot[I, O] }
+type invokeStreamSlot[I, O any] struct{ invokeSlot[I, O] }
 
-func (s bothSlot[I, O]) StreamableRun(ctx context.Context, args I, opts ...tool.Option) (*schema.StreamReader[O], error) {
-	return streamCall[O](s.callOf(ctx, argumentText(args)), opts)
+func (s invokeStreamSlot[I, O]) StreamableRun(ctx context.Context, args I, opts ...tool.Option) (*schema.StreamReader[O], error) {
+	return streamCall[O](s.invocation(ctx, argumentText(args)), opts)
 }
 
 // callTool is call_tool for one kind of result.
 type callTool[I, O any] struct {
-	described tool.BaseTool
-	run       Host
-	slots     *Slots
+	description tool.BaseTool
+	host        Host
+	slots       *Slots
 }
 
 // Calling lists call_tool, which is described by another tool, once for each kind of result. The one that a
 // round does not need has the name of an unused slot.
-func (s *Slots) Calling(described tool.BaseTool) []tool.BaseTool {
-	return []tool.BaseTool{callTool[string, string]{described, s.run, s}, callTool[*schema.ToolArgument, *schema.ToolResult]{described, s.run, s}}
+func (s *Slots) CallTools(described tool.BaseTool) []tool.BaseTool {
+	return []tool.BaseTool{callTool[string, string]{described, s.host, s}, callTool[*schema.ToolArgument, *schema.ToolResult]{described, s.host, s}}
 }
 
 func (c callTool[I, O]) isEnhanced() bool {
@@ -157,20 +157,20 @@ func (c callTool[I, O]) GetType() string {
 
 // Info describes call_tool, or a slot.
 func (c callTool[I, O]) Info(ctx context.Context) (*schema.ToolInfo, error) {
-	if c.slots.callsEnhanced(ctx) != c.isEnhanced() {
-		return &schema.ToolInfo{Name: enhancedCall, Desc: slotDesc}, nil
+	if c.slots.needsEnhancedCallTool(ctx) != c.isEnhanced() {
+		return &schema.ToolInfo{Name: spareCallTool, Desc: unusedDesc}, nil
 	}
-	return c.described.Info(ctx)
+	return c.description.Info(ctx)
 }
 
 // InvokableRun runs the named tool.
 func (c callTool[I, O]) InvokableRun(ctx context.Context, args I, opts ...tool.Option) (O, error) {
-	return runCall[O](c.run.ResolveCallTool(ctx, argumentText(args)), opts)
+	return runCall[O](c.host.ResolveCallTool(ctx, argumentText(args)), opts)
 }
 
 // StreamableRun runs the named tool, passing on its chunks as they come.
 func (c callTool[I, O]) StreamableRun(ctx context.Context, args I, opts ...tool.Option) (*schema.StreamReader[O], error) {
-	return streamCall[O](c.run.ResolveCallTool(ctx, argumentText(args)), opts)
+	return streamCall[O](c.host.ResolveCallTool(ctx, argumentText(args)), opts)
 }
 
 // runCall runs a call for a text, or for a result of several parts.

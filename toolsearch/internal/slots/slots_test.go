@@ -50,10 +50,10 @@ func (r fakeRun) tool(name string) *catalog.Tool {
 }
 
 func (r fakeRun) ResolveCallTool(ctx context.Context, args string) Invocation {
-	return Answering(ctx, "called "+args)
+	return NewAnswer(ctx, "called "+args)
 }
 
-func (r fakeRun) Names(context.Context) iter.Seq[string] {
+func (r fakeRun) AliasCandidates(context.Context) iter.Seq[string] {
 	return slices.Values(slices.Sorted(maps.Keys(r.hidden)))
 }
 
@@ -93,7 +93,7 @@ func begin(r fakeRun, kept, joining bool) *Slots {
 	for _, name := range slices.Sorted(maps.Keys(r.hidden)) {
 		tools = append(tools, r.tool(name))
 	}
-	return NewPlan(catalog.New(tools), joining).Begin(context.Background(), r)
+	return NewPlan(catalog.New(tools), joining).NewSlots(context.Background(), r)
 }
 
 // node is Eino's part: calls made through one tools node, which asks for names before each round, or
@@ -106,7 +106,7 @@ type node struct {
 
 // table is the tools by their names as they are now.
 func (n *node) table() map[string]tool.BaseTool {
-	if n.slots.namesFixed && n.kept != nil {
+	if n.slots.plan.namesFixed && n.kept != nil {
 		return n.kept
 	}
 	n.kept = map[string]tool.BaseTool{}
@@ -162,7 +162,7 @@ func TestEveryCallReachesItsToolOrAnAnswer(t *testing.T) {
 			}
 		}
 		if add(rnd.IntN(30)); rnd.IntN(20) == 0 {
-			add(mostBound)
+			add(maxBoundTools)
 		}
 		first := len(r.hidden)
 		s := begin(r, kept, joining)
@@ -198,10 +198,10 @@ func (n *node) round(rnd *rand.Rand, r fakeRun, first int, joining bool, id int)
 		}
 	}
 	check := func(was, c message.ToolCall, text string) {
-		switch _, bound := n.slots.places[was.Name]; {
+		switch _, bound := n.slots.plan.positions[was.Name]; {
 		case r.gone[was.Name]:
 			require.Equal(n.t, was.Name+" is gone", text)
-		case n.slots.namesFixed && !bound:
+		case n.slots.plan.namesFixed && !bound:
 			require.Equal(n.t, was.Name+" comes later", text)
 		default:
 			require.Equal(n.t, was.Name+" ran {}", text)
@@ -280,7 +280,7 @@ func TestACallInPiecesIsReadOnce(t *testing.T) {
 
 func readsOnce[M adk.MessageType](t *testing.T) {
 	r := reading{fakeRun{hidden: map[string]tool.BaseTool{"a": media{"a"}}}, new(int)}
-	s := NewPlan(nil, true).Begin(context.Background(), r)
+	s := NewPlan(nil, true).NewSlots(context.Background(), r)
 	s.FreeAll()
 	args := `{"name":"a","arguments":{"text":"` + strings.Repeat(`}{ \" `, 3000) + `"}}`
 	var answer pieces[M]
@@ -294,11 +294,11 @@ func readsOnce[M adk.MessageType](t *testing.T) {
 	out, err := WrapModel[M](s, answer).Stream(context.Background(), nil)
 	require.NoError(t, err)
 	for range answer {
-		require.False(t, s.callsEnhanced(context.Background()))
+		require.False(t, s.needsEnhancedCallTool(context.Background()))
 		_, err := out.Recv()
 		require.NoError(t, err)
 	}
-	require.Equal(t, !s.namesFixed, s.callsEnhanced(context.Background()))
+	require.Equal(t, !s.plan.namesFixed, s.needsEnhancedCallTool(context.Background()))
 	require.Less(t, *r.bytes, 10*len(args))
 }
 
@@ -315,13 +315,13 @@ func renamedBack[M adk.MessageType](t *testing.T) {
 	s.FreeAll()
 	calls := []message.ToolCall{{ID: "1", Name: "a", Args: "{}"}, {ID: "2", Name: "late", Args: "{}"}}
 	answer := message.EditCalls(message.Calling[M]([]message.ToolCall{{ID: "1", Name: "a", Args: "{}"}, {ID: "2", Name: "late", Args: "{}"}}), s.BindStreamed(context.Background(), calls))
-	require.True(t, IsName(message.Calls(answer)[1].Name))
+	require.True(t, IsUnusedName(message.Calls(answer)[1].Name))
 	was := []M{answer, message.Answering[M]("1", "a", message.NewText("x")), message.Answering[M]("2", message.Calls(answer)[1].Name, message.NewText("y"))}
-	now := Named(s, was)
+	now := RestoreNames(s, was)
 	require.Equal(t, calls, message.Calls(now[0]))
 	require.Same(t, was[1], now[1])
 	require.Equal(t, message.Answering[M]("2", "late", message.NewText("y")), now[2])
-	require.True(t, IsName(message.Results(was[2])[0].Name()), "what was handed over stays")
+	require.True(t, IsUnusedName(message.Results(was[2])[0].Name()), "what was handed over stays")
 }
 
 // A tool that another of its name replaced, with results of another kind, is called like any other;
@@ -349,15 +349,15 @@ func TestNamesOfUnusedSlotsAreTold(t *testing.T) {
 	for _, x := range s.Tools() {
 		info, err := x.Info(context.Background())
 		require.NoError(t, err)
-		require.True(t, Is(x))
-		if IsName(info.Name) {
+		require.True(t, IsSlot(x))
+		if IsUnusedName(info.Name) {
 			unbound++
 			require.True(t, strings.HasPrefix(info.Desc, "Not a tool"))
 		}
 	}
 	require.Equal(t, 97, unbound)
-	require.False(t, Is(plain("a")))
-	list := []*schema.ToolInfo{{Name: "own"}, s.list[0].info, {Name: "a"}}
-	require.Equal(t, []*schema.ToolInfo{list[0], list[2]}, s.Without(list))
+	require.False(t, IsSlot(plain("a")))
+	list := []*schema.ToolInfo{{Name: "own"}, s.list[0].boundInfo, {Name: "a"}}
+	require.Equal(t, []*schema.ToolInfo{list[0], list[2]}, s.RemoveBound(list))
 	require.Len(t, list, 3)
 }

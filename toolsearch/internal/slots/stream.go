@@ -19,16 +19,16 @@ import (
 // Watch has the slots bound as soon as the name of a call passes in an answer of the model:
 // whoever runs calls while the answer streams finds them.
 func WrapModel[M adk.MessageType](s *Slots, m model.BaseModel[M]) model.BaseModel[M] {
-	return watched[M]{m, s}
+	return slotModel[M]{m, s}
 }
 
-type watched[M adk.MessageType] struct {
+type slotModel[M adk.MessageType] struct {
 	model model.BaseModel[M]
 	slots *Slots
 }
 
 // Generate asks the model.
-func (w watched[M]) Generate(ctx context.Context, input []M, opts ...model.Option) (M, error) {
+func (w slotModel[M]) Generate(ctx context.Context, input []M, opts ...model.Option) (M, error) {
 	out, err := w.model.Generate(ctx, input, opts...)
 	if err != nil {
 		return out, err
@@ -37,7 +37,7 @@ func (w watched[M]) Generate(ctx context.Context, input []M, opts ...model.Optio
 }
 
 // Stream asks the model.
-func (w watched[M]) Stream(ctx context.Context, input []M, opts ...model.Option) (*schema.StreamReader[M], error) {
+func (w slotModel[M]) Stream(ctx context.Context, input []M, opts ...model.Option) (*schema.StreamReader[M], error) {
 	out, err := w.model.Stream(ctx, input, opts...)
 	if err != nil || out == nil {
 		return out, err
