@@ -9,12 +9,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"log/slog"
 	"slices"
 	"strconv"
 	"strings"
 	"sync"
-	"time"
 
 	"github.com/cloudwego/eino/adk"
 	"github.com/cloudwego/eino/components/model"
@@ -24,7 +22,6 @@ import (
 	"github.com/einolean/einolean"
 	"github.com/einolean/einolean/internal/safe"
 	"github.com/einolean/einolean/internal/toolnames"
-	"github.com/einolean/einolean/internal/warn"
 	"github.com/einolean/einolean/store"
 	"github.com/einolean/einolean/toolsearch/index"
 	"github.com/einolean/einolean/toolsearch/internal/catalog"
@@ -355,7 +352,7 @@ func (a *aliases) tool(alias string) (name string, known bool) {
 
 // hides reports whether the instance hides a tool of the agent's own.
 func (s *settings) hides(info *schema.ToolInfo) bool {
-	return toolnames.Match(s.cfg.SearchableTools, info.Name) || s.cfg.DeferMarkedTools && isMarked(info)
+	return toolnames.Match(s.cfg.SearchableTools, info.Name) || s.cfg.DeferMarkedTools && isMarkedHidden(info)
 }
 
 // pick makes a set of those of the agent's own tools that the instance hides; nil if it hides none.
@@ -386,18 +383,6 @@ func (s *settings) hiddenOwnTools(tools []tool.BaseTool, own []*schema.ToolInfo)
 		return nil, fieldError("SearchableTools", "the agent does not have the tools %s (handlers that add tools must come before this one)", strings.Join(unknown, ", "))
 	}
 	return catalog.New(entries), nil
-}
-
-// emit hands an event to OnEvent, or a warning to the log if nobody listens.
-func (s *settings) emit(ctx context.Context, ev einolean.Event) {
-	ev.Time = time.Now()
-	if s.cfg.OnEvent == nil {
-		if level := ev.Level(); level >= slog.LevelWarn { // else it would be copied in vain
-			warn.Send(ctx, level, string(ev.Kind), ev)
-		}
-		return
-	}
-	_ = safe.Call("OnEvent", func() error { s.cfg.OnEvent(ctx, ev); return nil })
 }
 
 // newSettings checks a Config for an agent of the message type.
@@ -565,8 +550,14 @@ func fieldError(field, format string, args ...any) error {
 
 func fieldAt(field string, i int) string { return fmt.Sprintf("%s[%d]", field, i) }
 
-// isMarked reports whether a tool asks to be hidden.
-func isMarked(info *schema.ToolInfo) bool {
-	marked, _ := info.Extra["defer_loading"].(bool)
-	return marked
+// isMarkedHidden reports whether a tool's Extra asks to hide it.
+func isMarkedHidden(info *schema.ToolInfo) bool {
+	defers, _ := info.Extra["defer_loading"].(bool)
+	return defers
+}
+
+// isMarkedVisible reports whether a tool's Extra asks to show it always.
+func isMarkedVisible(info *schema.ToolInfo) bool {
+	defers, isSet := info.Extra["defer_loading"].(bool)
+	return isSet && !defers
 }

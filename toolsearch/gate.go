@@ -3,8 +3,8 @@
 
 package toolsearch
 
-// What becomes of a call of a hidden tool: whether it runs, and what it is answered otherwise, whether the model
-// called it by a slot, by call_tool or by a program.
+// The gate: whether a call of a hidden tool runs, and its answer otherwise. Calls come through a slot, through call_tool
+// or from a program.
 
 import (
 	"cmp"
@@ -31,22 +31,22 @@ import (
 	"github.com/einolean/einolean/toolsearch/internal/slots"
 )
 
-// The methods of *run for tool calls implement slots.Run and virtual.Tools.
+// *run implements slots.Host for calls of a model, and programturn.Tools for calls of a program.
 
-// Lookup says what a call is for.
+// Lookup implements slots.Host.
 func (r *run) Lookup(c message.ToolCall) (*catalog.Tool, slots.CallTarget) {
-	isOurs := toolnames.IsSearchTool(c.Name) || c.Name == toolnames.Run
-	known := r.tools.ownInfos[c.Name] != nil || r.catalog().hasSearchTool(c.Name)
+	isReserved := toolnames.IsSearchTool(c.Name) || c.Name == toolnames.Run
+	isListed := r.tools.ownInfos[c.Name] != nil || r.catalog().hasSearchTool(c.Name)
 	switch e := r.catalog().tools.Lookup(c.Name); {
-	case isOurs && !known && e == nil:
-		return nil, slots.Gone // of the protocol under which the history was written: it gets an answer
+	case isReserved && !isListed && e == nil:
+		return nil, slots.Gone // a tool of the protocol under which the history was written
 	case c.Name == toolnames.Call && r.callsEnhanced(c):
 		return nil, slots.Enhanced
 	case e != nil:
 		return e, slots.Hidden
 	case r.IsGone(c.Name):
 		return nil, slots.Gone
-	case known:
+	case isListed:
 		return nil, slots.Other
 	case r.catalog().hasSource && r.tools.mayBeMissing(c.Name) && !r.isAlias(c.Name):
 		return nil, slots.Gone
@@ -65,11 +65,11 @@ func (r *run) callsEnhanced(c message.ToolCall) bool {
 
 func anyTool(*catalog.Tool) bool { return true }
 
-// Names are the hidden tools, those that the model sees first.
+// AliasCandidates implements slots.Host. Visible tools come first.
 func (r *run) AliasCandidates(ctx context.Context) iter.Seq[string] {
-	now, _ := r.state.Snapshot(ctx)
+	state, _ := r.state.Snapshot(ctx)
 	return func(yield func(string) bool) {
-		for _, name := range now.Visible {
+		for _, name := range state.Visible {
 			if r.catalog().tools.Has(name) && !yield(name) {
 				return
 			}
@@ -82,9 +82,9 @@ func (r *run) AliasCandidates(ctx context.Context) iter.Seq[string] {
 	}
 }
 
-// Admit reports whether the call of a hidden tool must not run, and the answer to it. A call to a tool that
-// is not loaded is answered with the tool's schema. With that call in the history the tool counts as loaded,
-// and the model can repeat the call at once.
+// CheckCall implements slots.Host. A call of a tool that is not loaded is answered with the tool's schema, unless
+// Config.AllowUnloadedCalls is set. With that call in the history the tool counts as loaded, and the model can repeat the
+// call at once.
 func (r *run) CheckCall(ctx context.Context, name string) (answer string, stop bool) {
 	e, id := r.catalog().tools.Lookup(name), compose.GetToolCallID(ctx)
 	if e == nil {
@@ -97,10 +97,12 @@ func (r *run) CheckCall(ctx context.Context, name string) (answer string, stop b
 		return r.unknownToolAnswer(ctx, name), true
 	}
 	r.calls.Record(id, runstate.CallOutcome{Tool: name})
-	now, _ := r.state.Snapshot(ctx)
-	sees := !now.HadModelCall || slices.Contains(now.Visible, name) // unknown after a resume from a checkpoint of Eino's own package
-	if sees || r.settings.cfg.AllowUnloadedCalls || r.settings.rules.ProviderLoads || r.returnDirectly[name] {
-		return "", false // a provider loads tools where we cannot see it
+	state, _ := r.state.Snapshot(ctx)
+	// After a resume from a checkpoint of Eino's own package, it is unknown which tools are visible.
+	isLoaded := !state.HadModelCall || slices.Contains(state.Visible, name)
+	// A provider may have loaded the tool, which the state does not show.
+	if isLoaded || r.settings.cfg.AllowUnloadedCalls || r.settings.rules.ProviderLoads || r.returnDirectly[name] {
+		return "", false
 	}
 	if r.filterDenies(ctx, e, phasesShow) {
 		return r.unknownToolAnswer(ctx, name), true
@@ -109,8 +111,8 @@ func (r *run) CheckCall(ctx context.Context, name string) (answer string, stop b
 	return protocol.Text(r.settings.protocol.gate, protocol.Schema(e, "")), true
 }
 
-// admitProgram is Admit for the call of a program, which has checked it before: nothing is loaded, and what
-// the Filter says now counts.
+// checkProgramCall is CheckCall for the call of a program, which checked it before. Nothing is loaded, and the Filter is
+// asked again.
 func (r *run) checkProgramCall(ctx context.Context, e *catalog.Tool) (answer string, stop bool) {
 	id := compose.GetToolCallID(ctx)
 	if r.filter.allows(ctx, e, phasesProgram) {
@@ -122,21 +124,23 @@ func (r *run) checkProgramCall(ctx context.Context, e *catalog.Tool) (answer str
 	return protocol.Text("no-such-tool", protocol.Data{Name: e.Info.Name}), true
 }
 
-// denies reports whether a call must not run because of the Filter, and tells OnEvent.
-func (r *run) filterDenies(ctx context.Context, e *catalog.Tool, to phases) bool {
-	phase, err := r.filter.firstDenied(ctx, e, to)
+// filterDenies reports whether the Filter denies a call, and emits an event if so.
+func (r *run) filterDenies(ctx context.Context, e *catalog.Tool, phases phases) bool {
+	phase, err := r.filter.firstDenied(ctx, e, phases)
 	if phase == "" {
 		return false
 	}
 	r.settings.emit(ctx, einolean.Event{
 		Kind: einolean.KindToolsDenied, Tool: e.Info.Name, CallID: compose.GetToolCallID(ctx), Err: err,
-		Tools: &einolean.ToolChange{Added: []string{e.Info.Name}, AddedCount: 1, Tokens: e.Tokens(), Phase: string(phase)},
+		Tools: &einolean.ToolChange{
+			Added: []string{e.Info.Name}, AddedCount: 1, Tokens: e.Tokens(), Phase: string(phase),
+		},
 	})
 	return true
 }
 
-// noSuchTool is the answer to a call of an unknown tool, or of one that the caller may
-// not know of. If the caller knows the tool, the answer is that it may not use it.
+// unknownToolAnswer returns the answer to a call of an unknown tool, or of one that the caller may not know of. If the
+// caller may know the tool, the answer says that it may not use it.
 func (r *run) unknownToolAnswer(ctx context.Context, name string) string {
 	id := compose.GetToolCallID(ctx)
 	r.calls.Record(id, runstate.CallOutcome{IsRejected: true})
@@ -145,7 +149,7 @@ func (r *run) unknownToolAnswer(ctx context.Context, name string) string {
 		return protocol.Text("not-allowed", protocol.Data{Name: name})
 	}
 	text := "no-such-tool"
-	if now, _ := r.state.Snapshot(ctx); now.ShowsAll { // there is no search tool
+	if state, _ := r.state.Snapshot(ctx); state.ShowsAll { // there is no search tool
 		text = "no-such-tool-shown"
 	}
 	answer := protocol.Text(text, protocol.Data{Name: name, Near: r.nearNames(ctx, name, search.MaxNear)})
@@ -161,8 +165,8 @@ func (r *run) isAlias(name string) bool {
 	return known && (target == "" || r.catalog().tools.Has(target))
 }
 
-// notesAlias returns an endpoint that notes an unknown name by which Eino reached a tool of the agent. Without a
-// Source, and for any other name, it is the same endpoint.
+// trackAlias returns an endpoint that records an alias: an unknown name by which Eino reached a tool of the agent. Without
+// a Source, and for any other name, it returns the same endpoint.
 func trackAlias[A, T any](
 	ctx context.Context, s *settings, call *adk.ToolContext, next func(context.Context, A, ...tool.Option) (T, error),
 ) func(context.Context, A, ...tool.Option) (T, error) {
@@ -170,7 +174,7 @@ func trackAlias[A, T any](
 	if r == nil || r.settings != s || call == nil || !r.catalog().hasSource {
 		return next
 	}
-	if _, kind := r.Lookup(message.ToolCall{Name: call.Name}); kind != slots.Unknown {
+	if _, target := r.Lookup(message.ToolCall{Name: call.Name}); target != slots.Unknown {
 		return next
 	}
 	return func(ctx context.Context, args A, opts ...tool.Option) (T, error) {
@@ -182,9 +186,9 @@ func trackAlias[A, T any](
 	}
 }
 
-// near are the tools that a call of an unknown name may have meant.
-func (r *run) nearNames(ctx context.Context, name string, most int) []string {
-	return r.catalog().tools.Near(name, most, func(e *catalog.Tool) bool {
+// nearNames returns the tools that a call of an unknown name may have meant.
+func (r *run) nearNames(ctx context.Context, name string, limit int) []string {
+	return r.catalog().tools.Near(name, limit, func(e *catalog.Tool) bool {
 		return e.Info.Name != name && r.filter.allows(ctx, e, phasesHint) && r.filter.allows(ctx, e, phasesLoad)
 	})
 }
@@ -201,19 +205,19 @@ func (r *run) RejectionText(ctx context.Context, name string, why slots.CallTarg
 	return protocol.Text(text, protocol.Data{Name: cmp.Or(r.calls.Outcome(id).Tool, name)})
 }
 
-// Kept are the names of calls in a checkpoint. Those of tools that no longer exist get an answer.
+// RestoreBindings implements slots.Host. Names of tools that no longer exist become known, so that calls get an answer.
 func (r *run) RestoreBindings(ctx context.Context, interrupted []message.ToolCall) (names []string, known bool) {
-	kept, _ := r.state.Snapshot(ctx)
-	for _, name := range kept.BoundNames {
-		called := slices.ContainsFunc(interrupted, func(c message.ToolCall) bool { return c.Name == name })
-		if !r.catalog().tools.Has(name) && (called || len(interrupted) == 0) {
+	state, _ := r.state.Snapshot(ctx)
+	for _, name := range state.BoundNames {
+		isCalled := slices.ContainsFunc(interrupted, func(c message.ToolCall) bool { return c.Name == name })
+		if !r.catalog().tools.Has(name) && (isCalled || len(interrupted) == 0) {
 			r.tools.markKnown(name)
 		}
 	}
-	return kept.BoundNames, kept.HadModelCall
+	return state.BoundNames, state.HadModelCall
 }
 
-// Called is the call that arguments of call_tool ask for. Eino tells the callbacks of an answer in its place.
+// ResolveCallTool implements slots.Host.
 func (r *run) ResolveCallTool(ctx context.Context, args string) slots.Invocation {
 	answer := func(text string) slots.Invocation { return slots.NewAnswer(ctx, text) }
 	a := jsontext.DecodeArguments(args)
@@ -237,8 +241,7 @@ func (r *run) ResolveCallTool(ctx context.Context, args string) slots.Invocation
 	return slots.NewInvocation(ctx, e, text)
 }
 
-// argumentKeys are the keys that models use for the arguments, the right one and common
-// mistakes.
+// argumentKeys are the keys that models use for the arguments of call_tool: the right one, and common mistakes.
 var argumentKeys = []string{"arguments", "args", "parameters", "params", "input", "tool_input", "tool_arguments"}
 
 // argumentsFor returns the arguments to pass to a tool, or the problem with them, for the model.
@@ -253,7 +256,7 @@ func argumentsFor(e *catalog.Tool, raw string) (args, problem string) {
 	return args, problem
 }
 
-// Resolve implements virtual.Tools.
+// Resolve implements programturn.Tools.
 func (r *run) Resolve(ctx context.Context, written string) (programturn.Tool, bool) {
 	c := r.catalog()
 	if c.hasSearchTool(written) {
@@ -269,20 +272,20 @@ func (r *run) Resolve(ctx context.Context, written string) (programturn.Tool, bo
 	return programturn.Tool{Info: e.Info}, true
 }
 
-// maxSigned is the most near tools of which an answer has the signatures.
+// maxSuggestions is how many signatures an answer to an unknown name has.
 const maxSuggestions = 3
 
-// Near implements virtual.Tools.
+// Suggest implements programturn.Tools.
 func (r *run) Suggest(ctx context.Context, written string) (lines []string) {
-	for _, n := range r.nearNames(ctx, written, maxSuggestions) {
-		if e := r.catalog().tools.Lookup(n); e != nil {
+	for _, name := range r.nearNames(ctx, written, maxSuggestions) {
+		if e := r.catalog().tools.Lookup(name); e != nil {
 			lines = append(lines, e.Signature())
 		}
 	}
 	return lines
 }
 
-// Check implements virtual.Tools.
+// Check implements programturn.Tools.
 func (r *run) Check(name, arguments string) (problem, signature string) {
 	e := r.catalog().tools.Lookup(name)
 	if e == nil {
@@ -292,5 +295,5 @@ func (r *run) Check(name, arguments string) (problem, signature string) {
 	return problem, e.Signature()
 }
 
-// Most implements virtual.Tools.
+// Most implements programturn.Tools.
 func (r *run) Most() int { return 32 }
