@@ -193,11 +193,16 @@ func (r *run) nearNames(ctx context.Context, name string, limit int) []string {
 	})
 }
 
-// Answer answers the call of a tool that is gone, or that got no slot.
-func (r *run) RejectionText(ctx context.Context, name string, why slots.CallTarget) string {
-	text, ok := map[slots.CallTarget]string{slots.TooMany: "too-many-tools", slots.Later: "from-next-run"}[why]
-	if !ok {
+// RejectionText implements slots.Host.
+func (r *run) RejectionText(ctx context.Context, name string, why slots.Rejection) string {
+	var text string
+	switch why {
+	case slots.NoSuchTool:
 		return r.unknownToolAnswer(ctx, name)
+	case slots.TooManyTools:
+		text = "too-many-tools"
+	case slots.FromNextRun:
+		text = "from-next-run"
 	}
 	id := compose.GetToolCallID(ctx)
 	r.calls.Record(id, runstate.CallOutcome{Tool: name, IsRejected: true})

@@ -45,7 +45,7 @@ func TestEinoMayKeepItsTableOfTools(t *testing.T) {
 // joining are the tests of tools that join in the middle of a run, of names that no listed tool has, and of how often
 // Eino asks.
 var joining = []string{
-	"TestEinoAsksAgain", "TestEinoAsksForInfoBeforeEachRound", "TS17_TheInfoOfAToolIsReadOnce", "TestEveryListedDifference",
+	"TestEino_RereadsToolNames", "TestEinoAsksForInfoBeforeEachRound", "TS17_TheInfoOfAToolIsReadOnce", "TestEveryListedDifference",
 	"TestMemoryForVeryManyTools", "TestTheToolsThatARunStartsWithHaveSlots",
 	"TestALateToolIsVisible", "TestAToolThatAppearsInARun", "TestEveryModelCallHasTheToolsOfItsMoment", "TestMoreToolsInOneAnswer",
 	"TestCallToolReturnsWhatALateToolReturns", "TestSourcesOfSeveralInstances", "ExampleConfig_source",
