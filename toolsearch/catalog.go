@@ -52,7 +52,8 @@ type catalogSummary struct {
 	reminder func() string                        // the list of all names, for the model
 }
 
-// newCatalog makes a catalog. If similar is not nil, its tools look the same, and the catalogs share indexes and summary.
+// newCatalog makes a catalog. If similar is not nil, its tools look the same, and the catalogs share indexes and
+// summary.
 func newCatalog(cache *catalogCache, key catalogKey, similar *toolCatalog) *toolCatalog {
 	s := cache.settings
 	c := &toolCatalog{
@@ -138,7 +139,8 @@ func (c *toolCatalog) checkNames(tools []tool.BaseTool, own []*schema.ToolInfo) 
 	var errs problems
 	for e := range c.key.agentTools.All() {
 		if d := c.settings.dynamicTools.Lookup(e.Info.Name); d != nil {
-			errs.add("DynamicTools", "dynamic tool %q (%T) has the name of the agent's own hidden tool (%T)", d.Info.Name, d.Value, e.Value)
+			errs.add("DynamicTools", "dynamic tool %q (%T) has the name of the agent's own hidden tool (%T)",
+				d.Info.Name, d.Value, e.Value)
 		}
 	}
 	for i, info := range own {
@@ -146,10 +148,12 @@ func (c *toolCatalog) checkNames(tools []tool.BaseTool, own []*schema.ToolInfo) 
 			continue
 		}
 		if e := c.tools.Lookup(info.Name); e != nil {
-			errs.add("DynamicTools", "dynamic tool %q (%T) has the name of the agent's own tool %q (%T): %s", e.Info.Name, e.Value, info.Name, tools[i], renameHint(tools[i]))
+			errs.add("DynamicTools", "dynamic tool %q (%T) has the name of the agent's own tool %q (%T): %s",
+				e.Info.Name, e.Value, info.Name, tools[i], renameHint(tools[i]))
 		}
 		if c.hasSearchTool(info.Name) {
-			errs.add("", "the agent's own tool %q (%T) has the name of the search tool %q", info.Name, tools[i], info.Name)
+			errs.add("", "the agent's own tool %q (%T) has the name of the search tool %q",
+				info.Name, tools[i], info.Name)
 		}
 	}
 	return errors.Join(errs...)

@@ -132,7 +132,8 @@ func (c *toolCatalog) emitRefused(ctx context.Context, state *runstate.SavedStat
 	}
 }
 
-// changeOf describes tools that were added and removed, for an event. The tokens are of the added ones, if there are any.
+// changeOf describes tools that were added and removed, for an event. The tokens are of the added ones, if there are
+// any.
 func (c *toolCatalog) changeOf(added, removed []string) *einolean.ToolChange {
 	sized := added
 	if len(added) == 0 {

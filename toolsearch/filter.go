@@ -120,8 +120,8 @@ func (f *filterCache) predicate(ctx context.Context, phases phases) func(*catalo
 	return func(e *catalog.Tool) bool { return f.allows(ctx, e, phases) }
 }
 
-// mayReveal reports whether the model may have seen the name of a tool, so that an answer may say that the tool exists but
-// is not allowed.
+// mayReveal reports whether the model may have seen the name of a tool, so that an answer may say that the tool exists
+// but is not allowed.
 func (f *filterCache) mayReveal(ctx context.Context, e *catalog.Tool) bool {
 	return f.cache.Filter != nil && (f.allows(ctx, e, phasesSearch) || f.allows(ctx, e, phasesList))
 }

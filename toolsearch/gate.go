@@ -3,8 +3,8 @@
 
 package toolsearch
 
-// The gate: whether a call of a hidden tool runs, and its answer otherwise. Calls come through a slot, through call_tool
-// or from a program.
+// The gate: whether a call of a hidden tool runs, and its answer otherwise. Calls come through a slot, through
+// call_tool or from a program.
 
 import (
 	"cmp"
@@ -83,8 +83,8 @@ func (r *run) AliasCandidates(ctx context.Context) iter.Seq[string] {
 }
 
 // CheckCall implements slots.Host. A call of a tool that is not loaded is answered with the tool's schema, unless
-// Config.AllowUnloadedCalls is set. With that call in the history the tool counts as loaded, and the model can repeat the
-// call at once.
+// Config.AllowUnloadedCalls is set. With that call in the history the tool counts as loaded, and the model can repeat
+// the call at once.
 func (r *run) CheckCall(ctx context.Context, name string) (answer string, stop bool) {
 	e, id := r.catalog().tools.Lookup(name), compose.GetToolCallID(ctx)
 	if e == nil {
@@ -111,8 +111,8 @@ func (r *run) CheckCall(ctx context.Context, name string) (answer string, stop b
 	return protocol.Text(r.settings.protocol.gate, protocol.Schema(e, "")), true
 }
 
-// checkProgramCall is CheckCall for the call of a program, which checked it before. Nothing is loaded, and the Filter is
-// asked again.
+// checkProgramCall is CheckCall for the call of a program, which checked it before. Nothing is loaded, and the Filter
+// is asked again.
 func (r *run) checkProgramCall(ctx context.Context, e *catalog.Tool) (answer string, stop bool) {
 	id := compose.GetToolCallID(ctx)
 	if r.filter.allows(ctx, e, phasesProgram) {
@@ -165,8 +165,8 @@ func (r *run) isAlias(name string) bool {
 	return known && (target == "" || r.catalog().tools.Has(target))
 }
 
-// trackAlias returns an endpoint that records an alias: an unknown name by which Eino reached a tool of the agent. Without
-// a Source, and for any other name, it returns the same endpoint.
+// trackAlias returns an endpoint that records an alias: an unknown name by which Eino reached a tool of the agent.
+// Without a Source, and for any other name, it returns the same endpoint.
 func trackAlias[A, T any](
 	ctx context.Context, s *settings, call *adk.ToolContext, next func(context.Context, A, ...tool.Option) (T, error),
 ) func(context.Context, A, ...tool.Option) (T, error) {
@@ -242,7 +242,8 @@ func (r *run) ResolveCallTool(ctx context.Context, args string) slots.Invocation
 		return answer(protocol.Text("bad-arguments", protocol.Schema(e, problem)))
 	}
 	r.calls.Record(compose.GetToolCallID(ctx), runstate.CallOutcome{Tool: e.Info.Name})
-	ctx = callbacks.ReuseHandlers(ctx, &callbacks.RunInfo{Name: e.Info.Name, Type: e.Type(), Component: components.ComponentOfTool})
+	info := &callbacks.RunInfo{Name: e.Info.Name, Type: e.Type(), Component: components.ComponentOfTool}
+	ctx = callbacks.ReuseHandlers(ctx, info)
 	return slots.NewInvocation(ctx, e, text)
 }
 

@@ -3,7 +3,8 @@
 
 package toolsearch
 
-// A run of an agent: how it begins, and its state. It implements the interfaces through which the inner packages see it.
+// A run of an agent: how it begins, and its state. It implements the interfaces through which the inner packages see
+// it.
 
 import (
 	"context"
@@ -132,8 +133,8 @@ type ownedTool interface{ owner() *settings }
 
 var _, _ ownedTool = (*metaTool)(nil), nativeTool{}
 
-// ownInfos returns the infos of the tools in a list; nil for those of this package, and for a tool whose Info fails, which
-// Eino reports. It also returns the settings of an earlier instance that added search tools to the list.
+// ownInfos returns the infos of the tools in a list; nil for those of this package, and for a tool whose Info fails,
+// which Eino reports. It also returns the settings of an earlier instance that added search tools to the list.
 func ownInfos(ctx context.Context, tools []tool.BaseTool) (own []*schema.ToolInfo, earlier *settings) {
 	own = make([]*schema.ToolInfo, len(tools))
 	for i, t := range tools {
@@ -197,7 +198,8 @@ func (r *run) announcement(ctx context.Context, visibleBefore []string) history.
 	c := r.catalog()
 	a := history.Announcement{
 		Tools: c.tools.Set, Names: r.listedNames(ctx), VisibleBefore: visibleBefore,
-		Incremental: c.hasSource, CatalogLimit: r.settings.cfg.CatalogLimit, CallableByName: r.settings.protocol.hasCallTool,
+		Incremental: c.hasSource, CatalogLimit: r.settings.cfg.CatalogLimit,
+		CallableByName: r.settings.protocol.hasCallTool,
 	}
 	if r.settings.cfg.Filter == nil {
 		a.FullList = c.summary.reminder
@@ -243,7 +245,9 @@ func (r *run) search(ctx context.Context, phases phases) search.Searcher {
 		s.Report = func(event einolean.Search, errs []error) {
 			id := compose.GetToolCallID(ctx)
 			if len(errs) > 0 {
-				r.settings.emit(ctx, einolean.Event{Kind: einolean.KindIndexFailed, CallID: id, Err: errors.Join(errs...)})
+				r.settings.emit(ctx, einolean.Event{
+					Kind: einolean.KindIndexFailed, CallID: id, Err: errors.Join(errs...),
+				})
 			}
 			r.settings.emit(ctx, einolean.Event{Kind: einolean.KindToolsSearched, CallID: id, Search: &event})
 		}
@@ -272,8 +276,8 @@ func (s searcher) Knows(name string) bool {
 	return e != nil && s.run.filter.mayReveal(s.ctx, e)
 }
 
-// Sees returns the tools that the model sees; nil if that is unknown, or if the form of an answer cannot say which tools
-// are loaded.
+// Sees returns the tools that the model sees; nil if that is unknown, or if the form of an answer cannot say which
+// tools are loaded.
 func (s searcher) Sees() (visible toolnames.Set) {
 	if s.run.settings.rules.Native && !s.run.settings.rules.ReturnOnce {
 		return nil

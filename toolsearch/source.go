@@ -61,8 +61,8 @@ func (t *runTools) markCalled(name string) {
 	t.calledNames.Add(name)
 }
 
-// mayBeMissing reports whether an unknown name may be that of a tool which the Source lacks for now. If the Source failed
-// in this run, any name may be. If it only had no tools, the names that the history called may be.
+// mayBeMissing reports whether an unknown name may be that of a tool which the Source lacks for now. If the Source
+// failed in this run, any name may be. If it only had no tools, the names that the history called may be.
 func (t *runTools) mayBeMissing(name string) bool {
 	failed, wasEmpty := t.source.failures()
 	t.mu.Lock()
@@ -73,7 +73,8 @@ func (t *runTools) mayBeMissing(name string) bool {
 // checkLaterTools adds the tools of later handlers to the agent's own; the list of the first model call has them. It
 // rejects a name that is taken: which of the two tools Eino runs would depend on the order of the handlers.
 func (t *runTools) checkLaterTools(infos []*schema.ToolInfo) error {
-	if !slices.ContainsFunc(infos, func(info *schema.ToolInfo) bool { return info != nil && slots.IsUnusedName(info.Name) }) {
+	isUnusedSlot := func(info *schema.ToolInfo) bool { return info != nil && slots.IsUnusedName(info.Name) }
+	if !slices.ContainsFunc(infos, isUnusedSlot) {
 		return nil // not a list of this run: there is no agent, or it is from a checkpoint of Eino's own package
 	}
 	c, errs, seen := t.catalog(), problems(nil), toolnames.Set(nil)
@@ -83,7 +84,8 @@ func (t *runTools) checkLaterTools(infos []*schema.ToolInfo) error {
 		}
 		isOurs := c.hasSearchTool(info.Name)
 		if c.isFixed(info.Name) || seen[info.Name] {
-			errs.add("", "a handler after this one added a tool named %q, which is the name of a hidden tool or of the search tool: rename one of them (the tool that package reduction adds: set ReadFileToolName)", info.Name)
+			errs.add("", "a handler after this one added a tool named %q, which is the name of a hidden tool or of the "+
+				"search tool: rename one of them (the tool that package reduction adds: set ReadFileToolName)", info.Name)
 		}
 		if isOurs {
 			seen.Add(info.Name)
@@ -139,15 +141,15 @@ func (t *runTools) usableSet(ctx context.Context, state *runstate.SavedState) *c
 	if s.usableSet != nil && s.lastSet == set && s.ownCount == len(own) {
 		return s.usableSet
 	}
-	taken := false
+	isTaken := false
 	for name := range own {
 		if set.Has(name) {
-			taken = true
+			isTaken = true
 			t.catalog().emitRefused(ctx, state, name)
 		}
 	}
 	s.lastSet, s.usableSet, s.ownCount = set, set, len(own)
-	if taken {
+	if isTaken {
 		s.usableSet = set.Filter(func(e *catalog.Tool) bool { return own[e.Info.Name] == nil })
 	}
 	return s.usableSet

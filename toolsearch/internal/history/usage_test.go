@@ -114,8 +114,8 @@ func TestUsage_RestartReadsTheSame(t *testing.T) {
 	}
 }
 
-// A result from before the run loads tools by the name of its call. One of this run does not, unless a search tool of the
-// middleware gave it; also when the history is read again.
+// A result from before the run loads tools by the name of its call. One of this run does not, unless a search tool of
+// the middleware gave it; also when the history is read again.
 func TestUsage_RestartTellsResultsOfThisRun(t *testing.T) {
 	search := func(id, found string) []Content {
 		return []Content{

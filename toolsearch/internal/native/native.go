@@ -73,8 +73,8 @@ var maxToolsByModelType = map[string]int{
 	"Gemini": 512, "AgenticGemini": 512,
 }
 
-// adaptersByModelType maps the types that eino-ext's models report to the adapter with which this module searches, and to
-// the one with which the provider does. Models with neither have no tool search.
+// adaptersByModelType maps the types that eino-ext's models report to the adapter with which this module searches, and
+// to the one with which the provider does. Models with neither have no tool search.
 var adaptersByModelType = map[string]struct{ client, hosted string }{
 	"Claude":                  {ClaudeClient, ClaudeHosted},
 	"AgenticClaude":           {client: AgenticClaudeClient},
@@ -108,8 +108,8 @@ func Choose(adapter string, model any, isAgentic bool) (Rules, error) {
 	return rules, nil
 }
 
-// adapterFor returns the requested adapter, or the one that follows from the model. A model of an unknown type, such as a
-// wrapper, accepts any.
+// adapterFor returns the requested adapter, or the one that follows from the model. A model of an unknown type, such as
+// a wrapper, accepts any.
 func adapterFor(requested string, model any) (string, error) {
 	if safe.IsNil(model) {
 		if requested == Hosted {

@@ -53,8 +53,8 @@ func TestFilterCache_AsksOncePerModelCall(t *testing.T) {
 	}
 }
 
-// Over random records: an outcome holds all that was recorded of its call, and nothing of another, also of an earlier one
-// with its id. A tool is returned first once between two model calls.
+// Over random records: an outcome holds all that was recorded of its call, and nothing of another, also of an earlier
+// one with its id. A tool is returned first once between two model calls.
 func TestCallLog_OutcomeIsOfItsCallAlone(t *testing.T) {
 	for seed := range uint64(100) {
 		r := rand.New(rand.NewPCG(seed, 8))

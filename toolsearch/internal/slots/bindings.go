@@ -51,8 +51,8 @@ func (s *Slots) current(ctx context.Context) *bindings {
 	return s.bindings.Load()
 }
 
-// needsEnhancedCallTool reports whether call_tool returns more than text in this batch. Where Eino keeps names, there is a
-// call_tool of each kind.
+// needsEnhancedCallTool reports whether call_tool returns more than text in this batch. Where Eino keeps names, there
+// is a call_tool of each kind.
 func (s *Slots) needsEnhancedCallTool(ctx context.Context) bool {
 	return !s.plan.namesFixed && s.current(ctx).callsEnhanced
 }
@@ -75,8 +75,8 @@ func (s *Slots) restoreBindings(ctx context.Context) *bindings {
 	return b
 }
 
-// interruptedCalls returns the calls of an interrupted batch, which Eino keeps in a type of its own; nil if there are none,
-// or if Eino keeps them otherwise.
+// interruptedCalls returns the calls of an interrupted batch, which Eino keeps in a type of its own; nil if there are
+// none, or if Eino keeps them otherwise.
 func interruptedCalls(ctx context.Context) []message.ToolCall {
 	_, _, state := compose.GetInterruptState[any](ctx)
 	v := reflect.Indirect(reflect.ValueOf(state))
@@ -116,8 +116,8 @@ func (s *Slots) BindStreamed(
 	return s.callEditor(&b)
 }
 
-// Bind binds slots to the tools that a complete answer calls. Tools that have a slot already keep it. It returns the names
-// that a resume needs, and how to edit each call, as BindStreamed does.
+// Bind binds slots to the tools that a complete answer calls. Tools that have a slot already keep it. It returns the
+// names that a resume needs, and how to edit each call, as BindStreamed does.
 func (s *Slots) Bind(
 	ctx context.Context, calls []message.ToolCall,
 ) (names []string, edit func(message.ToolCall) message.ToolCall) {
@@ -172,8 +172,8 @@ func (s *Slots) originalName(callID string) (name string, isRenamed bool) {
 	return name, isRenamed && callID != ""
 }
 
-// RestoreNames returns messages in which the calls that Bind renamed have the names that the model gave them. Only where
-// Eino keeps names does a renamed call have a name that no model should see.
+// RestoreNames returns messages in which the calls that Bind renamed have the names that the model gave them. Only
+// where Eino keeps names does a renamed call have a name that no model should see.
 func RestoreNames[M adk.MessageType](s *Slots, msgs []M) []M {
 	s.mu.Lock()
 	hasNone := !s.plan.namesFixed || len(s.originalNames) == 0
@@ -191,8 +191,8 @@ func RestoreNames[M adk.MessageType](s *Slots, msgs []M) []M {
 	})
 }
 
-// bindCalls binds a slot to each hidden tool that is called. If these are all calls of an answer, one with an unknown name
-// may be of any tool, by an alias.
+// bindCalls binds a slot to each hidden tool that is called. If these are all calls of an answer, one with an unknown
+// name may be of any tool, by an alias.
 func (s *Slots) bindCalls(ctx context.Context, b *bindings, calls []message.ToolCall, isComplete bool) {
 	var names []string
 	hasUnknown := false
@@ -247,8 +247,8 @@ func (s *Slots) rejectionOf(name string) Rejection {
 	return TooManyTools
 }
 
-// bindAliasCandidates binds the free slots to other tools: the model may have called one of them by an alias, which only
-// Eino knows.
+// bindAliasCandidates binds the free slots to other tools: the model may have called one of them by an alias, which
+// only Eino knows.
 func (s *Slots) bindAliasCandidates(ctx context.Context, b *bindings) {
 	failures := 0
 	for name := range s.host.AliasCandidates(ctx) {

@@ -26,8 +26,8 @@ const (
 	formCount
 )
 
-// formOf returns the form of a tool; formCount if it has none. Of a tool with plain and enhanced forms, Eino prefers the
-// enhanced ones.
+// formOf returns the form of a tool; formCount if it has none. Of a tool with plain and enhanced forms, Eino prefers
+// the enhanced ones.
 func formOf(t tool.BaseTool) toolForm {
 	_, ei := t.(tool.EnhancedInvokableTool)
 	_, es := t.(tool.EnhancedStreamableTool)
@@ -114,8 +114,8 @@ type callTool[I, O any] struct {
 	slots       *Slots
 }
 
-// CallTools returns call_tool, once for each kind of result, with the info of another tool. The one that a batch does not
-// need has the name of an unused slot.
+// CallTools returns call_tool, once for each kind of result, with the info of another tool. The one that a batch does
+// not need has the name of an unused slot.
 func (s *Slots) CallTools(description tool.BaseTool) []tool.BaseTool {
 	return []tool.BaseTool{
 		callTool[string, string]{description, s.host, s},

@@ -191,9 +191,9 @@ func (c Invocation) streamResult(opts []tool.Option) (*schema.StreamReader[*sche
 
 // readAll reads a stream to its end. In a merged stream, the end of one of its streams is not the end.
 //
-// This is the only place in the package that closes a stream. Eino may have copies of the stream, which it sets to close
-// automatically: their finalizer would close the stream again and crash the process. With automatic closing set first,
-// closing twice is harmless. The tool may have closed its stream, too.
+// This is the only place in the package that closes a stream. Eino may have copies of the stream, which it sets to
+// close automatically: their finalizer would close the stream again and crash the process. With automatic closing set
+// first, closing twice is harmless. The tool may have closed its stream, too.
 func readAll[T any](s *schema.StreamReader[T]) (chunks []T, err error) {
 	if s == nil {
 		return nil, errors.New("toolsearch: the tool returned no stream")

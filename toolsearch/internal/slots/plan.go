@@ -16,11 +16,12 @@ import (
 	"github.com/einolean/einolean/toolsearch/internal/catalog"
 )
 
-// maxBoundTools is how many tools have slots of their own: Eino prepares each listed tool again for every batch of calls.
+// maxBoundTools is how many tools have slots of their own: Eino prepares each listed tool again for every batch of
+// calls.
 const maxBoundTools = 512
 
-// sharedSlots is how many shared slots of each form there are. When those of its form run out, a tool gets one of another
-// form with the same kind of result.
+// sharedSlots is how many shared slots of each form there are. When those of its form run out, a tool gets one of
+// another form with the same kind of result.
 var sharedSlots = [formCount]int{
 	invokable: 32, streamable: 8, invokableStreamable: 8,
 	enhancedInvokable: 32, enhancedStreamable: 8, enhancedInvokableStreamable: 8,

@@ -10,9 +10,9 @@
 //   - A shared slot is bound to a tool when the model calls it, for one batch of calls, and changes its name. More than
 //     512 tools, and tools that join during a run, have these.
 //
-// Shared slots need Eino to ask listed tools for their names before each batch of calls, which its API does not promise.
-// A trial shows whether it does. If not, all tools that a run starts with have bound slots, and calls of other tools are
-// rejected.
+// Shared slots need Eino to ask listed tools for their names before each batch of calls, which its API does not
+// promise. A trial shows whether it does. If not, all tools that a run starts with have bound slots, and calls of other
+// tools are rejected.
 package slots
 
 import (
@@ -65,7 +65,8 @@ type Host interface {
 	RejectionText(ctx context.Context, name string, why Rejection) string
 	// ResolveCallTool returns the call that the arguments of call_tool ask for.
 	ResolveCallTool(ctx context.Context, args string) Invocation
-	// RestoreBindings returns the names of the last batch of calls in a checkpoint, and whether the checkpoint has them.
+	// RestoreBindings returns the names of the last batch of calls in a checkpoint, and whether the checkpoint has
+	// them.
 	RestoreBindings(ctx context.Context, interrupted []message.ToolCall) (names []string, known bool)
 }
 
@@ -130,8 +131,8 @@ func (s *Slots) Tools() []tool.BaseTool {
 	return tools
 }
 
-// RemoveBound returns a list without the infos of bound slots, which Eino put into it. Shared slots stay: they show that
-// the list is of this run.
+// RemoveBound returns a list without the infos of bound slots, which Eino put into it. Shared slots stay: they show
+// that the list is of this run.
 func (s *Slots) RemoveBound(infos []*schema.ToolInfo) []*schema.ToolInfo {
 	isBound := func(info *schema.ToolInfo) bool {
 		if info == nil {
@@ -191,8 +192,8 @@ func (s *slot) currentBinding(ctx context.Context) binding {
 	return binding{}
 }
 
-// Info returns the name and the description of the tool that the slot stands for: Eino reads no more. It never fails, as
-// an error would end the run.
+// Info returns the name and the description of the tool that the slot stands for: Eino reads no more. It never fails,
+// as an error would end the run.
 func (s *slot) Info(ctx context.Context) (*schema.ToolInfo, error) {
 	if s.boundInfo != nil {
 		return s.boundInfo, nil

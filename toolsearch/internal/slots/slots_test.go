@@ -268,8 +268,8 @@ func (p pieces[M]) Stream(context.Context, []M, ...model.Option) (*schema.Stream
 	return schema.StreamReaderFromArray(p), nil
 }
 
-// The arguments of call_tool are parsed a few times, in however many pieces they arrive. With the last piece it is known
-// what they call.
+// The arguments of call_tool are parsed a few times, in however many pieces they arrive. With the last piece it is
+// known what they call.
 func TestWrapModel_ReadsStreamedCallOnce(t *testing.T) {
 	t.Run("Message", testReadsOnce[*schema.Message])
 	t.Run("AgenticMessage", testReadsOnce[*schema.AgenticMessage])
@@ -321,8 +321,8 @@ func testRestoreNames[M adk.MessageType](t *testing.T) {
 	require.True(t, IsUnusedName(message.Results(was[2])[0].Name()), "what was handed over stays")
 }
 
-// Another tool may take the name of a bound one, with results of another kind. It can be called at once where Eino rereads
-// names, and in the next run otherwise.
+// Another tool may take the name of a bound one, with results of another kind. It can be called at once where Eino
+// rereads names, and in the next run otherwise.
 //
 //claim:eino-03
 func TestBind_ToolWithOtherKindOfResult(t *testing.T) {

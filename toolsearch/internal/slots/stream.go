@@ -16,8 +16,8 @@ import (
 	"github.com/einolean/einolean/internal/toolnames"
 )
 
-// WrapModel returns a model whose answers bind slots as soon as they contain the name of a call. So calls that run while
-// the answer streams find their tools.
+// WrapModel returns a model whose answers bind slots as soon as they contain the name of a call. So calls that run
+// while the answer streams find their tools.
 func WrapModel[M adk.MessageType](s *Slots, m model.BaseModel[M]) model.BaseModel[M] {
 	return slotModel[M]{m, s}
 }

@@ -63,9 +63,9 @@ func anyUsage(r *rand.Rand) *history.Usage {
 	return u
 }
 
-// A selection is a function of its input, which does not change. It has what is always visible, what an earlier call showed
-// and what the history loaded, in that order, as far as it exists and is allowed; nothing twice; and no more than the
-// provider takes, unless more is always visible. A checkpoint holds its state.
+// A selection is a function of its input, which does not change. It has what is always visible, what an earlier call
+// showed and what the history loaded, in that order, as far as it exists and is allowed; nothing twice; and no more
+// than the provider takes, unless more is always visible. A checkpoint holds its state.
 func TestSelect_IsAFunctionOfItsInput(t *testing.T) {
 	r := random(t)
 	for range race.Cases(5000) {
