@@ -9,12 +9,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"log/slog"
 	"slices"
 	"strconv"
 	"strings"
 	"sync"
-	"time"
 
 	"github.com/cloudwego/eino/adk"
 	"github.com/cloudwego/eino/components/model"
@@ -24,7 +22,6 @@ import (
 	"github.com/einolean/einolean"
 	"github.com/einolean/einolean/internal/safe"
 	"github.com/einolean/einolean/internal/toolnames"
-	"github.com/einolean/einolean/internal/warn"
 	"github.com/einolean/einolean/store"
 	"github.com/einolean/einolean/toolsearch/index"
 	"github.com/einolean/einolean/toolsearch/internal/catalog"
@@ -36,7 +33,7 @@ import (
 )
 
 // Config configures the middleware. The first two fields are Eino's; every other field
-// keeps Eino's behaviour when it is zero. New copies what it needs, so later changes to
+// keeps Eino's behavior when it is zero. New copies what it needs, so later changes to
 // a Config or its slices have no effect. An agent takes one instance; a second one is an error at
 // the start of a run.
 type Config struct {
@@ -132,7 +129,7 @@ type Config struct {
 	// the provider's own search with any Model, or one of the others if Model is wrapped or
 	// unknown. A Model of a known type that does not support Native is refused with
 	// ErrNativeUnsupported. Setting it without UseModelToolSearch is an error. If empty, it
-	// follows from Model; if that is nil too, the behaviour is Eino's.
+	// follows from Model; if that is nil too, the behavior is Eino's.
 	Native Adapter
 
 	// AllowUnloadedCalls runs a call to a tool that was never loaded, as Eino does. If false,
@@ -159,10 +156,10 @@ type Config struct {
 	// can read it with a file tool that reads the same store. If nil, it is not stored.
 	Backend store.Backend
 
-	// OnEvent receives events about changes: the catalogue, searches, tools loaded and
+	// OnEvent receives events about changes: the catalog, searches, tools loaded and
 	// unloaded, calls that do not run or that the Filter denies, and failures of the index
 	// and the Backend. A run has at most two events for each model call and two for each
-	// tool call, not counting those of the catalogue and of Prefetch. It is called
+	// tool call, not counting those of the catalog and of Prefetch. It is called
 	// synchronously, by several goroutines at once if tools run in parallel, and may keep the
 	// event. A panic in it is recovered. If nil, nothing is measured, and only warnings are
 	// reported: to slog.Default, at most one of a kind a minute; einolean.Tee() keeps those
@@ -206,7 +203,7 @@ func (p Protocol) String() string {
 	return protocolOf[p].name
 }
 
-// protocol is what depends on a Protocol, beside its search tools.
+// protocolSpec is what depends on a Protocol, beside its search tools.
 type protocolSpec struct {
 	name  string
 	names []string // of its search tools, and of call_tool
@@ -297,9 +294,9 @@ func Portable[M adk.MessageType](m model.BaseModel[M]) model.BaseModel[M] {
 }
 
 const (
-	defaultMaxResults = 5
-	mostResults       = 1 << 20 // no agent has more tools, and four times as many is still a number
-	maxPrefetched     = 50      // tools in a conversation
+	defaultMaxResults  = 5
+	maxResultsLimit    = 1 << 20 // no agent has more tools, and four times as many does not overflow
+	maxPrefetchedTools = 50      // tools in a conversation
 )
 
 // Recommended returns the Config that we recommend for tools. The caller owns it.
@@ -327,21 +324,21 @@ func Recommended(tools []tool.BaseTool) *Config {
 // settings is a Config that has been checked, with its defaults filled in and the infos of its tools
 // read. It is immutable.
 type settings struct {
-	cfg         Config
-	dynamic     *catalog.Set // of DynamicTools
-	protocol    protocolSpec
-	rules       native.Rules
-	unsupported error // the model cannot search; an error only if there is something to hide
+	cfg              Config
+	dynamicTools     *catalog.Set // of DynamicTools
+	protocol         protocolSpec
+	rules            native.Rules
+	unsupportedModel error // the model cannot search; an error only if there is something to hide
 
-	searching    search.Limits
-	limits       visibility.Limits
-	promptParams protocol.SearchToolParams // the search tools
+	searchLimits     search.Limits
+	visibilityLimits visibility.Limits
+	promptParams     protocol.SearchToolParams // the search tools
 
 	aliases aliases // that agents have for their tools, as far as they were called
 }
 
-// aliases are names by which Eino reached tools that have other names: only Eino knows the ToolAliases of an
-// agent, and ends a run in which a slot has the alias of a listed tool.
+// aliases are names by which Eino reached tools that have other names. Only Eino knows the ToolAliases of an agent, and it
+// ends a run in which a slot has the alias of a listed tool.
 type aliases struct{ tools sync.Map }
 
 func (a *aliases) add(alias, tool string) { a.tools.Store(alias, tool) }
@@ -355,16 +352,17 @@ func (a *aliases) tool(alias string) (name string, known bool) {
 
 // hides reports whether the instance hides a tool of the agent's own.
 func (s *settings) hides(info *schema.ToolInfo) bool {
-	return toolnames.Match(s.cfg.SearchableTools, info.Name) || s.cfg.DeferMarkedTools && isMarked(info)
+	return toolnames.Match(s.cfg.SearchableTools, info.Name) || s.cfg.DeferMarkedTools && isMarkedHidden(info)
 }
 
-// pick makes a set of those of the agent's own tools that the instance hides; nil if it hides none.
-func (s *settings) pick(tools []tool.BaseTool, own []*schema.ToolInfo) (*catalog.Set, error) {
+// hiddenOwnTools returns the agent's own tools that the instance hides; nil if it hides none.
+func (s *settings) hiddenOwnTools(tools []tool.BaseTool, own []*schema.ToolInfo) (*catalog.Set, error) {
 	if len(s.cfg.SearchableTools) == 0 && !s.cfg.DeferMarkedTools {
 		return nil, nil
 	}
 	var entries []*catalog.Tool
-	unknown := slices.DeleteFunc(slices.Clone(s.cfg.SearchableTools), func(name string) bool { return strings.HasSuffix(name, "*") })
+	isPattern := func(name string) bool { return strings.HasSuffix(name, "*") }
+	unknown := slices.DeleteFunc(slices.Clone(s.cfg.SearchableTools), isPattern)
 	for i, info := range own {
 		if info == nil {
 			continue
@@ -388,18 +386,6 @@ func (s *settings) pick(tools []tool.BaseTool, own []*schema.ToolInfo) (*catalog
 	return catalog.New(entries), nil
 }
 
-// emit hands an event to OnEvent, or a warning to the log if nobody listens.
-func (s *settings) emit(ctx context.Context, ev einolean.Event) {
-	ev.Time = time.Now()
-	if s.cfg.OnEvent == nil {
-		if level := ev.Level(); level >= slog.LevelWarn { // else it would be copied in vain
-			warn.Send(ctx, level, string(ev.Kind), ev)
-		}
-		return
-	}
-	_ = safe.Call("OnEvent", func() error { s.cfg.OnEvent(ctx, ev); return nil })
-}
-
 // newSettings checks a Config for an agent of the message type.
 func newSettings(ctx context.Context, config *Config, agentic bool) (*settings, error) {
 	if config == nil {
@@ -412,73 +398,78 @@ func newSettings(ctx context.Context, config *Config, agentic bool) (*settings, 
 	if s.cfg.MaxResults == 0 {
 		s.cfg.MaxResults = defaultMaxResults
 	}
-	s.cfg.MaxResults, s.cfg.Prefetch = min(s.cfg.MaxResults, mostResults), min(s.cfg.Prefetch, maxPrefetched)
-	var wrong problems
+	s.cfg.MaxResults, s.cfg.Prefetch = min(s.cfg.MaxResults, maxResultsLimit), min(s.cfg.Prefetch, maxPrefetchedTools)
+	var errs problems
 	if s.cfg.MaxTools == 0 && config.Model != nil {
-		s.cfg.MaxTools = native.MostTools(config.Model)
+		s.cfg.MaxTools = native.MaxTools(config.Model)
 	}
 	if p := s.cfg.Protocol; p >= Keyword && p < protocols {
 		s.protocol = protocolOf[p]
 	} else {
-		wrong.add("Protocol", "%d is unknown: use Keyword, Regexp, SearchLoad or SearchCall", int(p))
+		errs.add("Protocol", "%d is unknown: use Keyword, Regexp, SearchLoad or SearchCall", int(p))
 	}
-	s.checkFields(&wrong)
-	s.readTools(ctx, config.DynamicTools, &wrong)
+	s.checkFields(&errs)
+	s.readTools(ctx, config.DynamicTools, &errs)
 	switch s.rules = native.NoNative; {
 	case s.cfg.UseModelToolSearch:
-		s.chooseRules(agentic, len(config.DynamicTools)+len(config.SearchableTools) > 0 || s.cfg.Source != nil, &wrong)
+		hidesTools := len(config.DynamicTools)+len(config.SearchableTools) > 0 || s.cfg.Source != nil
+		s.chooseNativeRules(agentic, hidesTools, &errs)
 	case s.cfg.Native != "":
-		wrong.add("Native", "it is %q, but UseModelToolSearch is false", s.cfg.Native)
+		errs.add("Native", "it is %q, but UseModelToolSearch is false", s.cfg.Native)
 	}
 	c := &s.cfg
-	s.searching = search.Limits{MaxResults: c.MaxResults, MinConfidence: c.MinConfidence}
-	s.limits = visibility.Limits{UnloadAfter: c.UnloadAfter, MaxTools: c.MaxTools}
+	s.searchLimits = search.Limits{MaxResults: c.MaxResults, MinConfidence: c.MinConfidence}
+	s.visibilityLimits = visibility.Limits{UnloadAfter: c.UnloadAfter, MaxTools: c.MaxTools}
 	if s.rules.Native {
-		s.limits.MaxTools = 0
+		s.visibilityLimits.MaxTools = 0
 	}
 	s.promptParams = protocol.SearchToolParams{
 		Limit: c.MaxResults, Total: search.Most(c.MaxResults), Native: s.rules.Native, Calls: s.protocol.hasCallTool,
 		Unloads: c.UnloadAfter > 0, Ungated: c.AllowUnloadedCalls, Partial: c.CatalogLimit > 0 || c.Filter != nil,
 	}
-	return s, errors.Join(wrong...)
+	return s, errors.Join(errs...)
 }
 
-// chooseRules finds the rules for UseModelToolSearch. hides is false if only a run shows whether there
-// is anything to hide.
-func (s *settings) chooseRules(agentic, hides bool, wrong *problems) {
+// chooseNativeRules chooses the rules for Config.UseModelToolSearch. hidesTools is false if only a run shows whether
+// there is anything to hide.
+func (s *settings) chooseNativeRules(agentic, hidesTools bool, errs *problems) {
 	if s.cfg.Protocol != Keyword {
-		wrong.add("UseModelToolSearch", "it goes with the Keyword protocol only, not with %v", s.cfg.Protocol)
+		errs.add("UseModelToolSearch", "it goes with the Keyword protocol only, not with %v", s.cfg.Protocol)
 	}
 	rules, err := native.Choose(string(s.cfg.Native), s.cfg.Model, agentic)
 	switch s.rules = rules; {
 	case err == nil:
 	case !errors.Is(err, ErrNativeUnsupported):
-		wrong.add("Native", "%w", err)
-	case hides:
-		wrong.add("Model", "%w", err)
+		errs.add("Native", "%w", err)
+	case hidesTools:
+		errs.add("Model", "%w", err)
 	default:
-		s.unsupported = err
+		s.unsupportedModel = err
 	}
 }
 
-func (s *settings) checkFields(wrong *problems) {
+// checkFields checks all fields but the tools and the model.
+func (s *settings) checkFields(errs *problems) {
 	c := &s.cfg
 	for _, f := range []struct {
 		name  string
 		value int
-	}{{"MaxResults", c.MaxResults}, {"UnloadAfter", c.UnloadAfter}, {"MaxTools", c.MaxTools}, {"CatalogLimit", c.CatalogLimit}, {"HideAbove", c.HideAbove}, {"Prefetch", c.Prefetch}} {
+	}{
+		{"MaxResults", c.MaxResults}, {"UnloadAfter", c.UnloadAfter}, {"MaxTools", c.MaxTools},
+		{"CatalogLimit", c.CatalogLimit}, {"HideAbove", c.HideAbove}, {"Prefetch", c.Prefetch},
+	} {
 		if f.value < 0 {
-			wrong.add(f.name, "%d is negative", f.value)
+			errs.add(f.name, "%d is negative", f.value)
 		}
 	}
 	if !(c.MinConfidence >= 0 && c.MinConfidence <= 1) {
-		wrong.add("MinConfidence", "%v is not from 0 to 1", c.MinConfidence)
+		errs.add("MinConfidence", "%v is not from 0 to 1", c.MinConfidence)
 	}
 	if c.Protocol == Regexp {
-		checkRegexp(c, wrong)
+		checkRegexp(c, errs)
 	}
 	if s.protocol.fixedList && c.UnloadAfter > 0 {
-		wrong.add("UnloadAfter", "it is %d, but the %v protocol never loads a tool", c.UnloadAfter, c.Protocol)
+		errs.add("UnloadAfter", "it is %d, but the %v protocol never loads a tool", c.UnloadAfter, c.Protocol)
 	}
 	if safe.IsNil(c.Backend) {
 		c.Backend = nil
@@ -486,40 +477,42 @@ func (s *settings) checkFields(wrong *problems) {
 	if safe.IsNil(c.Source) {
 		c.Source = nil
 	}
-	checkSearchable(c, wrong)
+	checkSearchable(c, errs)
 	if i := slices.Index(c.AlwaysVisible, ""); i >= 0 {
-		wrong.add(fieldAt("AlwaysVisible", i), "the name is empty")
+		errs.add(fieldAt("AlwaysVisible", i), "the name is empty")
 	}
 }
 
-// checkRegexp refuses settings that the Regexp protocol cannot use.
-func checkRegexp(c *Config, wrong *problems) {
+// checkRegexp rejects fields that the Regexp protocol cannot use.
+func checkRegexp(c *Config, errs *problems) {
 	if c.MinConfidence > 0 {
-		wrong.add("MinConfidence", "it is %v, but the Regexp protocol matches names and is always sure", c.MinConfidence)
+		errs.add("MinConfidence", "it is %v, but the Regexp protocol matches names and is always sure", c.MinConfidence)
 	}
 	if c.NewIndex != nil {
-		wrong.add("NewIndex", "it is set, but the Regexp protocol matches names and ranks nothing")
+		errs.add("NewIndex", "it is set, but the Regexp protocol matches names and ranks nothing")
 	}
 }
 
-func checkSearchable(c *Config, wrong *problems) {
+// checkSearchable checks Config.SearchableTools.
+func checkSearchable(c *Config, errs *problems) {
 	seen := map[string]bool{}
 	for i, name := range c.SearchableTools {
 		switch {
 		case name == "":
-			wrong.add(fieldAt("SearchableTools", i), "the name is empty")
+			errs.add(fieldAt("SearchableTools", i), "the name is empty")
 		case seen[name]:
-			wrong.add(fieldAt("SearchableTools", i), "%q is there twice", name)
+			errs.add(fieldAt("SearchableTools", i), "%q is there twice", name)
 		case toolnames.IsSearchTool(name):
-			wrong.add(fieldAt("SearchableTools", i), "%q is the name of a search tool", name)
+			errs.add(fieldAt("SearchableTools", i), "%q is the name of a search tool", name)
 		}
 		seen[name] = true
 	}
 }
 
-func (s *settings) readTools(ctx context.Context, tools []tool.BaseTool, wrong *problems) {
+// readTools reads the infos of Config.DynamicTools.
+func (s *settings) readTools(ctx context.Context, tools []tool.BaseTool, errs *problems) {
 	if len(tools) == 0 && s.cfg.Source == nil && len(s.cfg.SearchableTools) == 0 && !s.cfg.DeferMarkedTools {
-		wrong.add("DynamicTools", "there are none: give it the tools to hide, or set Source, SearchableTools or DeferMarkedTools")
+		errs.add("DynamicTools", "there are none: give it the tools to hide, or set Source, SearchableTools or DeferMarkedTools")
 	}
 	places := make(map[string]int, len(tools))
 	entries := make([]*catalog.Tool, 0, len(tools))
@@ -527,25 +520,25 @@ func (s *settings) readTools(ctx context.Context, tools []tool.BaseTool, wrong *
 	for i, t := range tools {
 		info, err := catalog.ReadInfo(ctx, t)
 		if err != nil {
-			wrong.add(fieldAt("DynamicTools", i), "%w", err)
+			errs.add(fieldAt("DynamicTools", i), "%w", err)
 			continue
 		}
 		if j, isTwice := places[info.Name]; isTwice {
-			wrong.add(fieldAt("DynamicTools", i), "it has the name of DynamicTools[%d], %q", j, info.Name)
+			errs.add(fieldAt("DynamicTools", i), "it has the name of DynamicTools[%d], %q", j, info.Name)
 			continue
 		}
 		if toolnames.IsSearchTool(info.Name) {
-			wrong.add(fieldAt("DynamicTools", i), "it has the name of the search tool %q", info.Name)
+			errs.add(fieldAt("DynamicTools", i), "it has the name of the search tool %q", info.Name)
 			continue
 		}
 		places[info.Name] = i
 		if err := all[i].Fill(t, info); err != nil {
-			wrong.add(fieldAt("DynamicTools", i), "%w", err)
+			errs.add(fieldAt("DynamicTools", i), "%w", err)
 			continue
 		}
 		entries = append(entries, &all[i])
 	}
-	s.dynamic = catalog.New(entries)
+	s.dynamicTools = catalog.New(entries)
 }
 
 // problems collects the errors in a configuration.
@@ -556,17 +549,23 @@ func (p *problems) add(field, format string, args ...any) {
 	*p = append(*p, &einolean.FieldError{Package: "toolsearch", Field: field, Err: fmt.Errorf(format, args...)})
 }
 
-// fieldError is one problem alone.
+// fieldError returns an error in one field.
 func fieldError(field, format string, args ...any) error {
-	var wrong problems
-	wrong.add(field, format, args...)
-	return errors.Join(wrong...)
+	var errs problems
+	errs.add(field, format, args...)
+	return errors.Join(errs...)
 }
 
 func fieldAt(field string, i int) string { return fmt.Sprintf("%s[%d]", field, i) }
 
-// isMarked reports whether a tool asks to be hidden.
-func isMarked(info *schema.ToolInfo) bool {
-	marked, _ := info.Extra["defer_loading"].(bool)
-	return marked
+// isMarkedHidden reports whether a tool's Extra asks to hide it.
+func isMarkedHidden(info *schema.ToolInfo) bool {
+	defers, _ := info.Extra["defer_loading"].(bool)
+	return defers
+}
+
+// isMarkedVisible reports whether a tool's Extra asks to show it always.
+func isMarkedVisible(info *schema.ToolInfo) bool {
+	defers, isSet := info.Extra["defer_loading"].(bool)
+	return isSet && !defers
 }

@@ -32,7 +32,7 @@
 //
 // # How it works
 //
-//	New ──► catalogue: infos read once, refused if ambiguous; an Index over them
+//	New ──► catalog: infos read once, rejected if ambiguous; an Index over them
 //	           │
 //	BeforeAgent: the agent gets tool_search, and slots for hidden tools
 //	           │
@@ -43,7 +43,7 @@
 //
 // The messages say which tools are loaded, so one instance serves concurrent runs, and a
 // run survives checkpoints, restarts and a change of machine. The middleware changes
-// nothing that it is given. Only a misconfiguration, a cancelled context or an error of a
+// nothing that it is given. Only a misconfiguration, a canceled context or an error of a
 // user's own tool ends a run.
 //
 // # Tools that come and go

@@ -24,11 +24,11 @@ import (
 
 func TestOnEvent_WithoutListenerCostsNothing(t *testing.T) {
 	e := &catalog.Tool{Info: &schema.ToolInfo{Name: "a"}}
-	set := &settings{dynamic: catalog.New([]*catalog.Tool{e})}
-	g := newCatalog(newCatalogs(set), catalogKey{}, nil)
+	set := &settings{dynamicTools: catalog.New([]*catalog.Tool{e})}
+	g := newCatalog(newCatalogCache(set), catalogKey{}, nil)
 	r, ctx := newRun(g), context.Background()
 	require.Zero(t, testing.AllocsPerRun(100, func() {
-		r.denies(ctx, e, toCall)
+		r.filterDenies(ctx, e, phasesCall)
 	}))
 }
 
@@ -39,7 +39,7 @@ func TestGate_LooksUpToolsByName(t *testing.T) {
 	require.NoError(t, err)
 	set, err := newSettings(ctx, &Config{Source: now}, false)
 	require.NoError(t, err)
-	g, err := newCatalogs(set).find(ctx, catalogKey{set: (*catalog.Set)(now)})
+	g, err := newCatalogCache(set).find(ctx, catalogKey{sourceTools: (*catalog.Set)(now)})
 	require.NoError(t, err)
 	r := newRun(g)
 	r.state.SetVisible(ctx, runstate.State{Visible: []string{}})
@@ -57,12 +57,12 @@ func TestCatalogCache_EqualSetIsNotIndexedAgain(t *testing.T) {
 		return index.BM25(ctx, tools)
 	}}, false)
 	require.NoError(t, err)
-	all, groups := newCatalogs(set), map[*toolCatalog]bool{}
+	all, groups := newCatalogCache(set), map[*toolCatalog]bool{}
 	for range 5 {
 		tools, err := toolset.New(ctx, adktest.Simple("a", "does a"), adktest.Simple("b", "does b"))
 		require.NoError(t, err)
 		for range 2 {
-			g, err := all.find(ctx, catalogKey{set: (*catalog.Set)(tools)})
+			g, err := all.find(ctx, catalogKey{sourceTools: (*catalog.Set)(tools)})
 			require.NoError(t, err)
 			groups[g] = true
 		}
@@ -82,11 +82,11 @@ func TestCatalogCache_SlowIndexBlocksNoOtherRun(t *testing.T) {
 		return index.Keyword(ctx, tools)
 	}}, false)
 	require.NoError(t, err)
-	all := newCatalogs(set)
+	all := newCatalogCache(set)
 	begin := func(name string) error {
 		tools, err := toolset.New(ctx, adktest.Simple(name, "does it"))
 		if err == nil {
-			_, err = all.find(ctx, catalogKey{set: (*catalog.Set)(tools)})
+			_, err = all.find(ctx, catalogKey{sourceTools: (*catalog.Set)(tools)})
 		}
 		return err
 	}

@@ -3,7 +3,7 @@
 
 package toolsearch
 
-// The Filter: what it is asked, on which way to a tool, and what it says.
+// The Filter: its phases, which uses of a tool need which phases, and its verdicts in a model call.
 
 import (
 	"context"
@@ -14,8 +14,7 @@ import (
 	"github.com/einolean/einolean/toolsearch/internal/runstate"
 )
 
-// Phase is the use that a Filter decides about. Each way to a tool asks for these
-// phases:
+// Phase is the use that a Filter decides about. Each use of a tool needs these phases:
 //
 //	the reminder            PhaseList
 //	names in hints          PhaseList and PhaseSearch, and those of the answer they stand in
@@ -28,6 +27,10 @@ import (
 //	call_tool               PhaseLoad and PhaseCall
 //	a call, loaded          PhaseCall
 //	a call, not loaded      PhaseCall, PhaseLoad and PhaseActive: it loads the tool
+//	                        and runs only when it is repeated
+//	a call, not loaded, but AllowUnloadedCalls is set, the provider loads tools,
+//	or the tool is in ReturnDirectly: it runs
+//	                        PhaseCall
 //
 // If the model may have seen a name, because PhaseList or PhaseSearch allows it, and
 // another phase denies the tool, the answer is "you may not use it". If both deny a
@@ -66,25 +69,25 @@ type FilterRequest struct {
 // does not exist.
 type Filter func(ctx context.Context, req FilterRequest) (bool, error)
 
-// way is a way to a tool: what a Filter is asked about each tool on it, in this order.
+// phases are the phases of one use of a tool, in the order in which the Filter is asked.
 type phases []FilterRequest
 
-// The ways of the table at Phase.
+// The uses in the table at Phase.
 var (
-	toList     = phases{{Phase: PhaseList}}
-	phasesHint = phases{{Phase: PhaseList}, {Phase: PhaseSearch}} // beside those of the answer that the hint stands in
-	toSearch   = phases{{Phase: PhaseSearch}}
-	toFind     = phases{{Phase: PhaseSearch}, {Phase: PhaseLoad}} // a search that loads what it finds
-	toLoad     = phases{{Phase: PhaseLoad}}
-	toOffer    = phases{{Phase: PhaseSearch}, {Phase: PhaseLoad}, {Phase: PhaseActive}} // a tool that nobody searched for
-	toShow     = phases{{Phase: PhaseLoad}, {Phase: PhaseActive}}
-	toCall     = phases{{Phase: PhaseCall}}
-	toRun      = phases{{Phase: PhaseLoad}, {Phase: PhaseCall}} // by call_tool
+	phasesList     = phases{{Phase: PhaseList}}
+	phasesHint     = phases{{Phase: PhaseList}, {Phase: PhaseSearch}} // in addition to those of the answer with the hint
+	phasesSearch   = phases{{Phase: PhaseSearch}}
+	phasesFind     = phases{{Phase: PhaseSearch}, {Phase: PhaseLoad}} // by a search that loads what it finds
+	phasesLoad     = phases{{Phase: PhaseLoad}}
+	phasesOffer    = phases{{Phase: PhaseSearch}, {Phase: PhaseLoad}, {Phase: PhaseActive}} // without a search
+	phasesShow     = phases{{Phase: PhaseLoad}, {Phase: PhaseActive}}
+	phasesCall     = phases{{Phase: PhaseCall}}
+	phasesCallTool = phases{{Phase: PhaseLoad}, {Phase: PhaseCall}}
 
-	toRunInProgram = phases{{Phase: PhaseLoad, InProgram: true}, {Phase: PhaseCall, InProgram: true}}
+	phasesProgram = phases{{Phase: PhaseLoad, InProgram: true}, {Phase: PhaseCall, InProgram: true}}
 )
 
-// filterCache has the answers of the Filter in one model call. Without a Filter, everything is allowed.
+// filterCache has the verdicts of the Filter in one model call. Without a Filter, everything is allowed.
 type filterCache struct {
 	cache runstate.FilterCache[FilterRequest]
 }
@@ -92,12 +95,12 @@ type filterCache struct {
 // reset begins a new model call.
 func (f *filterCache) reset() { f.cache.Reset() }
 
-// denied returns the first phase on a way that is denied for a tool, with the Filter's error; "" if all are allowed.
-func (f *filterCache) denied(ctx context.Context, e *catalog.Tool, to phases) (Phase, error) {
-	if f.cache.Ask == nil {
+// firstDenied returns the first phase that is denied for a tool, with the Filter's error; "" if all are allowed.
+func (f *filterCache) firstDenied(ctx context.Context, e *catalog.Tool, phases phases) (Phase, error) {
+	if f.cache.Filter == nil {
 		return "", nil
 	}
-	for _, req := range to {
+	for _, req := range phases {
 		req.Tool = e.Info
 		if ok, err := f.cache.Verdict(ctx, req); !ok {
 			return req.Phase, err
@@ -106,19 +109,19 @@ func (f *filterCache) denied(ctx context.Context, e *catalog.Tool, to phases) (P
 	return "", nil
 }
 
-// allows reports whether a tool may be used on a way.
-func (f *filterCache) allows(ctx context.Context, e *catalog.Tool, to phases) bool {
-	phase, _ := f.denied(ctx, e, to)
+// allows reports whether all of the phases are allowed for a tool.
+func (f *filterCache) allows(ctx context.Context, e *catalog.Tool, phases phases) bool {
+	phase, _ := f.firstDenied(ctx, e, phases)
 	return phase == ""
 }
 
-// allowed returns a function that reports whether a tool may be used on a way.
-func (f *filterCache) allowed(ctx context.Context, to phases) func(*catalog.Tool) bool {
-	return func(e *catalog.Tool) bool { return f.allows(ctx, e, to) }
+// predicate returns a function that reports whether all of the phases are allowed for a tool.
+func (f *filterCache) predicate(ctx context.Context, phases phases) func(*catalog.Tool) bool {
+	return func(e *catalog.Tool) bool { return f.allows(ctx, e, phases) }
 }
 
-// mayReveal reports whether the model may have seen the name of a tool, so that an answer may say that the tool exists but
-// is not allowed.
+// mayReveal reports whether the model may have seen the name of a tool, so that an answer may say that the tool exists
+// but is not allowed.
 func (f *filterCache) mayReveal(ctx context.Context, e *catalog.Tool) bool {
-	return f.cache.Ask != nil && (f.allows(ctx, e, toSearch) || f.allows(ctx, e, toList))
+	return f.cache.Filter != nil && (f.allows(ctx, e, phasesSearch) || f.allows(ctx, e, phasesList))
 }

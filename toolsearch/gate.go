@@ -3,8 +3,8 @@
 
 package toolsearch
 
-// What becomes of a call of a hidden tool: whether it runs, and what it is answered otherwise, whether the model
-// called it by a slot, by call_tool or by a program.
+// The gate: whether a call of a hidden tool runs, and its answer otherwise. Calls come through a slot, through
+// call_tool or from a program.
 
 import (
 	"cmp"
@@ -31,24 +31,24 @@ import (
 	"github.com/einolean/einolean/toolsearch/internal/slots"
 )
 
-// The methods of *run for tool calls implement slots.Run and programturn.Tools.
+// *run implements slots.Host for calls of a model, and programturn.Tools for calls of a program.
 
-// Lookup says what a call is for.
+// Lookup implements slots.Host.
 func (r *run) Lookup(c message.ToolCall) (*catalog.Tool, slots.CallTarget) {
-	isOurs := toolnames.IsSearchTool(c.Name) || c.Name == toolnames.Run
-	known := r.tools.own[c.Name] != nil || r.catalog().usesMetaName(c.Name)
-	switch e := r.catalog().Lookup(c.Name); {
-	case isOurs && !known && e == nil:
-		return nil, slots.Gone // of the protocol under which the history was written: it gets an answer
+	isReserved := toolnames.IsSearchTool(c.Name) || c.Name == toolnames.Run
+	isListed := r.tools.ownInfos[c.Name] != nil || r.catalog().hasSearchTool(c.Name)
+	switch e := r.catalog().tools.Lookup(c.Name); {
+	case isReserved && !isListed && e == nil:
+		return nil, slots.Gone // a tool of the protocol under which the history was written
 	case c.Name == toolnames.Call && r.callsEnhanced(c):
 		return nil, slots.Enhanced
 	case e != nil:
 		return e, slots.Hidden
 	case r.IsGone(c.Name):
 		return nil, slots.Gone
-	case known:
+	case isListed:
 		return nil, slots.Other
-	case r.catalog().changes && r.tools.mayBeMissing(c.Name) && !r.isAlias(c.Name):
+	case r.catalog().hasSource && r.tools.mayBeMissing(c.Name) && !r.isAlias(c.Name):
 		return nil, slots.Gone
 	}
 	return nil, slots.Unknown
@@ -59,22 +59,22 @@ func (r *run) callsEnhanced(c message.ToolCall) bool {
 	if !r.settings.protocol.hasCallTool {
 		return false
 	}
-	e := r.catalog().Resolve(toolnames.CalledTool(jsontext.DecodeArguments(c.Args)), anyTool)
+	e := r.catalog().tools.Resolve(toolnames.CalledTool(jsontext.DecodeArguments(c.Args)), anyTool)
 	return e != nil && slots.IsEnhanced(e.Value)
 }
 
 func anyTool(*catalog.Tool) bool { return true }
 
-// Names are the hidden tools, those that the model sees first.
-func (r *run) Names(ctx context.Context) iter.Seq[string] {
-	now, _ := r.state.Snapshot(ctx)
+// AliasCandidates implements slots.Host. Visible tools come first.
+func (r *run) AliasCandidates(ctx context.Context) iter.Seq[string] {
+	state, _ := r.state.Snapshot(ctx)
 	return func(yield func(string) bool) {
-		for _, name := range now.Visible {
-			if r.catalog().Has(name) && !yield(name) {
+		for _, name := range state.Visible {
+			if r.catalog().tools.Has(name) && !yield(name) {
 				return
 			}
 		}
-		for e := range r.catalog().All() {
+		for e := range r.catalog().tools.All() {
 			if !yield(e.Info.Name) {
 				return
 			}
@@ -82,75 +82,79 @@ func (r *run) Names(ctx context.Context) iter.Seq[string] {
 	}
 }
 
-// Admit reports whether the call of a hidden tool must not run, and the answer to it. A call to a tool that
-// is not loaded is answered with the tool's schema. With that call in the history the tool counts as loaded,
-// and the model can repeat the call at once.
+// CheckCall implements slots.Host. A call of a tool that is not loaded is answered with the tool's schema, unless
+// Config.AllowUnloadedCalls is set. With that call in the history the tool counts as loaded, and the model can repeat
+// the call at once.
 func (r *run) CheckCall(ctx context.Context, name string) (answer string, stop bool) {
-	e, id := r.catalog().Lookup(name), compose.GetToolCallID(ctx)
+	e, id := r.catalog().tools.Lookup(name), compose.GetToolCallID(ctx)
 	if e == nil {
 		return "", false
 	}
 	if programturn.IsProgramCall(ctx, id) {
-		return r.admitProgram(ctx, e)
+		return r.checkProgramCall(ctx, e)
 	}
-	if r.denies(ctx, e, toCall) {
-		return r.noSuchTool(ctx, name), true
+	if r.filterDenies(ctx, e, phasesCall) {
+		return r.unknownToolAnswer(ctx, name), true
 	}
-	r.calls.Record(id, runstate.CallOutcome{Reached: name})
-	now, _ := r.state.Snapshot(ctx)
-	sees := !now.HadModelCall || slices.Contains(now.Visible, name) // unknown after a resume from a checkpoint of Eino's own package
-	if sees || r.settings.cfg.AllowUnloadedCalls || r.settings.rules.ProviderLoads || r.returnDirectly[name] {
-		return "", false // a provider loads tools where we cannot see it
+	r.calls.Record(id, runstate.CallOutcome{Tool: name})
+	state, _ := r.state.Snapshot(ctx)
+	// After a resume from a checkpoint of Eino's own package, it is unknown which tools are visible.
+	isLoaded := !state.HadModelCall || slices.Contains(state.Visible, name)
+	// A provider may have loaded the tool, which the state does not show.
+	if isLoaded || r.settings.cfg.AllowUnloadedCalls || r.settings.rules.ProviderLoads || r.returnDirectly[name] {
+		return "", false
 	}
-	if r.denies(ctx, e, toShow) {
-		return r.noSuchTool(ctx, name), true
+	if r.filterDenies(ctx, e, phasesShow) {
+		return r.unknownToolAnswer(ctx, name), true
 	}
 	r.settings.emit(ctx, einolean.Event{Kind: einolean.KindCallGated, Tool: name, CallID: id})
 	return protocol.Text(r.settings.protocol.gate, protocol.Schema(e, "")), true
 }
 
-// admitProgram is Admit for the call of a program, which has checked it before: nothing is loaded, and what
-// the Filter says now counts.
-func (r *run) admitProgram(ctx context.Context, e *catalog.Tool) (answer string, stop bool) {
+// checkProgramCall is CheckCall for the call of a program, which checked it before. Nothing is loaded, and the Filter
+// is asked again.
+func (r *run) checkProgramCall(ctx context.Context, e *catalog.Tool) (answer string, stop bool) {
 	id := compose.GetToolCallID(ctx)
-	if r.filter.allows(ctx, e, toRunInProgram) {
-		r.calls.Record(id, runstate.CallOutcome{Reached: e.Info.Name})
+	if r.filter.allows(ctx, e, phasesProgram) {
+		r.calls.Record(id, runstate.CallOutcome{Tool: e.Info.Name})
 		return "", false
 	}
-	r.denies(ctx, e, toCall)
+	r.filterDenies(ctx, e, phasesCall)
 	programturn.Fail(ctx, id)
 	return protocol.Text("no-such-tool", protocol.Data{Name: e.Info.Name}), true
 }
 
-// denies reports whether a call must not run because of the Filter, and tells OnEvent.
-func (r *run) denies(ctx context.Context, e *catalog.Tool, to phases) bool {
-	phase, err := r.filter.denied(ctx, e, to)
+// filterDenies reports whether the Filter denies a call, and emits an event if so.
+func (r *run) filterDenies(ctx context.Context, e *catalog.Tool, phases phases) bool {
+	phase, err := r.filter.firstDenied(ctx, e, phases)
 	if phase == "" {
 		return false
 	}
 	r.settings.emit(ctx, einolean.Event{
 		Kind: einolean.KindToolsDenied, Tool: e.Info.Name, CallID: compose.GetToolCallID(ctx), Err: err,
-		Tools: &einolean.ToolChange{Added: []string{e.Info.Name}, AddedCount: 1, Tokens: e.Tokens(), Phase: string(phase)},
+		Tools: &einolean.ToolChange{
+			Added: []string{e.Info.Name}, AddedCount: 1, Tokens: e.Tokens(), Phase: string(phase),
+		},
 	})
 	return true
 }
 
-// noSuchTool is the answer to a call of an unknown tool, or of one that the caller may
-// not know of. If the caller knows the tool, the answer is that it may not use it.
-func (r *run) noSuchTool(ctx context.Context, name string) string {
+// unknownToolAnswer returns the answer to a call of an unknown tool, or of one that the caller may not know of. If the
+// caller may know the tool, the answer says that it may not use it.
+func (r *run) unknownToolAnswer(ctx context.Context, name string) string {
 	id := compose.GetToolCallID(ctx)
-	r.calls.Record(id, runstate.CallOutcome{Rejected: true})
+	r.calls.Record(id, runstate.CallOutcome{IsRejected: true})
 	programturn.Fail(ctx, id)
-	if e := r.catalog().Lookup(name); e != nil && r.filter.mayReveal(ctx, e) {
+	if e := r.catalog().tools.Lookup(name); e != nil && r.filter.mayReveal(ctx, e) {
 		return protocol.Text("not-allowed", protocol.Data{Name: name})
 	}
 	text := "no-such-tool"
-	if now, _ := r.state.Snapshot(ctx); now.ShowsAll { // there is no search tool
+	if state, _ := r.state.Snapshot(ctx); state.ShowsAll { // there is no search tool
 		text = "no-such-tool-shown"
 	}
-	answer := protocol.Text(text, protocol.Data{Name: name, Near: r.near(ctx, name, search.MaxNear)})
-	if r.catalog().changes && r.tools.source.isDown() {
-		answer += " " + protocol.Text("missing-servers", protocol.Data{Words: r.tools.source.missing()})
+	answer := protocol.Text(text, protocol.Data{Name: name, Near: r.nearNames(ctx, name, search.MaxNear)})
+	if r.catalog().hasSource && r.tools.source.isDown() {
+		answer += " " + protocol.Text("missing-servers", protocol.Data{Words: r.tools.source.missingServers()})
 	}
 	return answer
 }
@@ -158,87 +162,92 @@ func (r *run) noSuchTool(ctx context.Context, name string) string {
 // isAlias reports whether a name is known to be an alias of a tool that there is.
 func (r *run) isAlias(name string) bool {
 	target, known := r.settings.aliases.tool(name)
-	return known && (target == "" || r.catalog().Has(target))
+	return known && (target == "" || r.catalog().tools.Has(target))
 }
 
-// notesAlias returns an endpoint that notes an unknown name by which Eino reached a tool of the agent. Without a
-// Source, and for any other name, it is the same endpoint.
-func notesAlias[A, T any](
+// trackAlias returns an endpoint that records an alias: an unknown name by which Eino reached a tool of the agent.
+// Without a Source, and for any other name, it returns the same endpoint.
+func trackAlias[A, T any](
 	ctx context.Context, s *settings, call *adk.ToolContext, next func(context.Context, A, ...tool.Option) (T, error),
 ) func(context.Context, A, ...tool.Option) (T, error) {
 	r := runFrom(ctx)
-	if r == nil || r.settings != s || call == nil || !r.catalog().changes {
+	if r == nil || r.settings != s || call == nil || !r.catalog().hasSource {
 		return next
 	}
-	if _, kind := r.Lookup(message.ToolCall{Name: call.Name}); kind != slots.Unknown {
+	if _, target := r.Lookup(message.ToolCall{Name: call.Name}); target != slots.Unknown {
 		return next
 	}
 	return func(ctx context.Context, args A, opts ...tool.Option) (T, error) {
 		out, err := next(ctx, args, opts...)
-		if outcome := r.calls.Outcome(call.CallID); !outcome.Rejected {
-			s.aliases.add(call.Name, outcome.Reached)
+		if outcome := r.calls.Outcome(call.CallID); !outcome.IsRejected {
+			s.aliases.add(call.Name, outcome.Tool)
 		}
 		return out, err
 	}
 }
 
-// near are the tools that a call of an unknown name may have meant.
-func (r *run) near(ctx context.Context, name string, most int) []string {
-	return r.catalog().Near(name, most, func(e *catalog.Tool) bool {
-		return e.Info.Name != name && r.filter.allows(ctx, e, phasesHint) && r.filter.allows(ctx, e, toLoad)
+// nearNames returns the tools that a call of an unknown name may have meant.
+func (r *run) nearNames(ctx context.Context, name string, limit int) []string {
+	return r.catalog().tools.Near(name, limit, func(e *catalog.Tool) bool {
+		return e.Info.Name != name && r.filter.allows(ctx, e, phasesHint) && r.filter.allows(ctx, e, phasesLoad)
 	})
 }
 
-// Answer answers the call of a tool that is gone, or that got no slot.
-func (r *run) RejectionText(ctx context.Context, name string, why slots.CallTarget) string {
-	text, ok := map[slots.CallTarget]string{slots.TooMany: "too-many-tools", slots.Later: "from-next-run"}[why]
-	if !ok {
-		return r.noSuchTool(ctx, name)
+// RejectionText implements slots.Host.
+func (r *run) RejectionText(ctx context.Context, name string, why slots.Rejection) string {
+	var text string
+	switch why {
+	case slots.NoSuchTool:
+		return r.unknownToolAnswer(ctx, name)
+	case slots.TooManyTools:
+		text = "too-many-tools"
+	case slots.FromNextRun:
+		text = "from-next-run"
 	}
 	id := compose.GetToolCallID(ctx)
-	r.calls.Record(id, runstate.CallOutcome{Reached: name, Rejected: true})
+	r.calls.Record(id, runstate.CallOutcome{Tool: name, IsRejected: true})
 	programturn.Fail(ctx, id)
-	return protocol.Text(text, protocol.Data{Name: cmp.Or(r.calls.Outcome(id).Reached, name)})
+	return protocol.Text(text, protocol.Data{Name: cmp.Or(r.calls.Outcome(id).Tool, name)})
 }
 
-// Kept are the names of calls in a checkpoint. Those of tools that no longer exist get an answer.
+// RestoreBindings implements slots.Host. Names of tools that no longer exist become known, so that calls get an answer.
 func (r *run) RestoreBindings(ctx context.Context, interrupted []message.ToolCall) (names []string, known bool) {
-	kept, _ := r.state.Snapshot(ctx)
-	for _, name := range kept.BoundNames {
-		called := slices.ContainsFunc(interrupted, func(c message.ToolCall) bool { return c.Name == name })
-		if !r.catalog().Has(name) && (called || len(interrupted) == 0) {
+	state, _ := r.state.Snapshot(ctx)
+	for _, name := range state.BoundNames {
+		isCalled := slices.ContainsFunc(interrupted, func(c message.ToolCall) bool { return c.Name == name })
+		if !r.catalog().tools.Has(name) && (isCalled || len(interrupted) == 0) {
 			r.tools.markKnown(name)
 		}
 	}
-	return kept.BoundNames, kept.HadModelCall
+	return state.BoundNames, state.HadModelCall
 }
 
-// Called is the call that arguments of call_tool ask for. Eino tells the callbacks of an answer in its place.
+// ResolveCallTool implements slots.Host.
 func (r *run) ResolveCallTool(ctx context.Context, args string) slots.Invocation {
-	answer := func(text string) slots.Invocation { return slots.Answering(ctx, text) }
+	answer := func(text string) slots.Invocation { return slots.NewAnswer(ctx, text) }
 	a := jsontext.DecodeArguments(args)
 	name := toolnames.CalledTool(a)
 	if name == "" || ctx.Err() != nil {
 		return answer(protocol.Text("no-call-name", protocol.Data{}))
 	}
-	e := r.catalog().Resolve(name, r.filter.allowed(ctx, toRun))
+	e := r.catalog().tools.Resolve(name, r.filter.predicate(ctx, phasesCallTool))
 	if e == nil {
-		if denied := r.catalog().Resolve(name, anyTool); denied != nil {
-			r.denies(ctx, denied, slices.Concat(toCall, toLoad))
+		if denied := r.catalog().tools.Resolve(name, anyTool); denied != nil {
+			r.filterDenies(ctx, denied, slices.Concat(phasesCall, phasesLoad))
 		}
-		return answer(r.noSuchTool(ctx, name))
+		return answer(r.unknownToolAnswer(ctx, name))
 	}
 	text, problem := argumentsFor(e, a.Raw(argumentKeys...))
 	if problem != "" {
 		return answer(protocol.Text("bad-arguments", protocol.Schema(e, problem)))
 	}
-	r.calls.Record(compose.GetToolCallID(ctx), runstate.CallOutcome{Reached: e.Info.Name})
-	ctx = callbacks.ReuseHandlers(ctx, &callbacks.RunInfo{Name: e.Info.Name, Type: e.Type(), Component: components.ComponentOfTool})
-	return slots.Running(ctx, e, text)
+	r.calls.Record(compose.GetToolCallID(ctx), runstate.CallOutcome{Tool: e.Info.Name})
+	info := &callbacks.RunInfo{Name: e.Info.Name, Type: e.Type(), Component: components.ComponentOfTool}
+	ctx = callbacks.ReuseHandlers(ctx, info)
+	return slots.NewInvocation(ctx, e, text)
 }
 
-// argumentKeys are the keys that models use for the arguments, the right one and common
-// mistakes.
+// argumentKeys are the keys that models use for the arguments of call_tool: the right one, and common mistakes.
 var argumentKeys = []string{"arguments", "args", "parameters", "params", "input", "tool_input", "tool_arguments"}
 
 // argumentsFor returns the arguments to pass to a tool, or the problem with them, for the model.
@@ -256,26 +265,26 @@ func argumentsFor(e *catalog.Tool, raw string) (args, problem string) {
 // Resolve implements programturn.Tools.
 func (r *run) Resolve(ctx context.Context, written string) (programturn.Tool, bool) {
 	c := r.catalog()
-	if c.usesMetaName(written) {
+	if c.hasSearchTool(written) {
 		return programturn.Tool{Refusal: protocol.Text("program-meta", protocol.Data{Name: written})}, true
 	}
-	if r.tools.own[written] != nil && !c.Has(written) {
+	if r.tools.ownInfos[written] != nil && !c.tools.Has(written) {
 		return programturn.Tool{}, false
 	}
-	e := c.Resolve(written, r.filter.allowed(ctx, toRunInProgram))
+	e := c.tools.Resolve(written, r.filter.predicate(ctx, phasesProgram))
 	if e == nil {
 		return programturn.Tool{}, false
 	}
 	return programturn.Tool{Info: e.Info}, true
 }
 
-// maxSigned is the most near tools of which an answer has the signatures.
-const maxSigned = 3
+// maxSuggestions is how many signatures an answer to an unknown name has.
+const maxSuggestions = 3
 
 // Suggest implements programturn.Tools.
 func (r *run) Suggest(ctx context.Context, written string) (lines []string) {
-	for _, n := range r.near(ctx, written, maxSigned) {
-		if e := r.catalog().Lookup(n); e != nil {
+	for _, name := range r.nearNames(ctx, written, maxSuggestions) {
+		if e := r.catalog().tools.Lookup(name); e != nil {
 			lines = append(lines, e.Signature())
 		}
 	}
@@ -284,7 +293,7 @@ func (r *run) Suggest(ctx context.Context, written string) (lines []string) {
 
 // Check implements programturn.Tools.
 func (r *run) Check(name, arguments string) (problem, signature string) {
-	e := r.catalog().Lookup(name)
+	e := r.catalog().tools.Lookup(name)
 	if e == nil {
 		return "", ""
 	}

@@ -24,7 +24,7 @@ func TestHideAbove_ResumedRunStillShowsAll(t *testing.T) {
 	ctx := context.Background()
 	set, err := newSettings(ctx, &Config{DynamicTools: []tool.BaseTool{adktest.Comparable("a", nil), adktest.Comparable("b", nil)}}, false)
 	require.NoError(t, err)
-	c, err := newCatalogs(set).find(ctx, catalogKey{})
+	c, err := newCatalogCache(set).find(ctx, catalogKey{})
 	require.NoError(t, err)
 	h := newHooks[*schema.Message](newRun(c))
 	h.run.state.Update(ctx, func(r *runstate.State) {

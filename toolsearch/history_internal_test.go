@@ -24,7 +24,7 @@ func TestSyncHistory_ReadsPrefixAgain(t *testing.T) {
 	ctx := context.Background()
 	set, err := newSettings(ctx, &Config{DynamicTools: []tool.BaseTool{adktest.Comparable("a", nil), adktest.Comparable("b", nil)}}, false)
 	require.NoError(t, err)
-	c, err := newCatalogs(set).find(ctx, catalogKey{})
+	c, err := newCatalogCache(set).find(ctx, catalogKey{})
 	require.NoError(t, err)
 	call := func(id, name string) *schema.Message {
 		return schema.AssistantMessage("", []schema.ToolCall{{ID: id, Function: schema.FunctionCall{Name: name, Arguments: "{}"}}})
@@ -49,12 +49,12 @@ func TestSyncHistory_RestartsPrefetch(t *testing.T) {
 		NewIndex:     index.BM25, Prefetch: 1,
 	}, false)
 	require.NoError(t, err)
-	c, err := newCatalogs(set).find(ctx, catalogKey{})
+	c, err := newCatalogCache(set).find(ctx, catalogKey{})
 	require.NoError(t, err)
 	h := newHooks[*schema.Message](newRun(c))
 	h.syncHistory(ctx, []*schema.Message{schema.UserMessage("What is the weather in Paris?")})
 	require.Equal(t, []string{"get_weather"}, h.history.Usage.Order)
 	h.syncHistory(ctx, []*schema.Message{schema.UserMessage("Send an e-mail to Ann.")})
 	require.Equal(t, []string{"send_mail"}, h.history.Usage.Order)
-	require.Equal(t, toolnames.Set{"send_mail": true}, h.prefetcher.loaded)
+	require.Equal(t, toolnames.Set{"send_mail": true}, h.prefetcher.loadedNames)
 }

@@ -3,15 +3,14 @@
 
 package toolsearch
 
-// One run of an agent: how an instance joins it, what it remembers, and the run as its searches and its
-// conversation see it.
+// A run of an agent: how it begins, and its state. It implements the interfaces through which the inner packages see
+// it.
 
 import (
 	"context"
 	"errors"
 	"fmt"
 	"slices"
-	"sync/atomic"
 
 	"github.com/cloudwego/eino/adk/filesystem"
 	"github.com/cloudwego/eino/components/tool"
@@ -34,44 +33,44 @@ import (
 // runKey is the key of the run in a context.
 type runKey struct{}
 
-// run is one run of an agent, shared by the hooks and the tool calls. The context carries it from BeforeAgent on. Only its
-// state survives a checkpoint.
+// run is one run of an agent, shared by the hooks and the tool calls. The context carries it from BeforeAgent on. Only
+// SavedState survives a checkpoint.
 type run struct {
 	settings *settings
-	tools    tools // of its agent
+	tools    runTools
 	state    runstate.SavedState
 	calls    runstate.CallLog
 	filter   filterCache
 
-	hooks             any             // *hooks[M]
 	returnDirectly    map[string]bool // tools whose result ends the run; Eino's own map
 	answersSignatures bool            // the agent has programs: searches answer with signatures, and load nothing
 }
 
+// runFrom returns the run in a context; nil if there is none.
 func runFrom(ctx context.Context) *run {
 	r, _ := ctx.Value(runKey{}).(*run)
 	return r
 }
 
 func newRun(start *toolCatalog) *run {
-	r := &run{settings: start.settings, tools: tools{own: map[string]*schema.ToolInfo{}}}
-	r.filter.cache.Ask = start.cfg.Filter
-	r.tools.hidden.Store(start)
+	r := &run{settings: start.settings, tools: runTools{ownInfos: map[string]*schema.ToolInfo{}}}
+	r.filter.cache.Filter = start.settings.cfg.Filter
+	r.tools.current.Store(start)
 	return r
 }
 
-// begin adds the instance to an agent whose run begins: its list is without the tools that it gave up, and with
-// the search tools and slots for the hidden ones. It returns the run; none if there is nothing to do.
-func beginRun(ctx context.Context, all *catalogCache, rc *einorun.RunContext) (context.Context, *run, error) {
-	if all.cfg.DeferMarkedTools {
-		ctx = context.WithValue(ctx, all.settings, &atomic.Bool{}) // for emitNotHidden
+// beginRun begins the run of an agent: it removes hidden tools from the agent's list, and adds the search tools and the
+// slots. It returns nil if there is nothing to do.
+func beginRun(ctx context.Context, catalogs *catalogCache, rc *einorun.RunContext) (context.Context, *run, error) {
+	if catalogs.settings.cfg.DeferMarkedTools {
+		ctx = withNotHiddenReport(ctx, catalogs.settings)
 	}
-	own, old := ownInfos(ctx, rc.Tools)
-	if old == all.settings {
+	own, earlier := ownInfos(ctx, rc.Tools)
+	if earlier == catalogs.settings {
 		return ctx, nil, nil // the same instance twice hides its tools once
 	}
-	r, err := newRunFor(ctx, all, rc.Tools, own, old != nil)
-	if err == nil && old == nil { // also none: the run in the context may be that of an agent around this one
+	r, err := newRunFor(ctx, catalogs, rc.Tools, own, earlier != nil)
+	if err == nil && earlier == nil { // also nil: the run in the context may be that of an agent around this one
 		ctx = context.WithValue(ctx, runKey{}, r)
 	}
 	if err != nil || r == nil {
@@ -80,7 +79,7 @@ func beginRun(ctx context.Context, all *catalogCache, rc *einorun.RunContext) (c
 	r.returnDirectly = rc.ReturnDirectly
 	ctx = programturn.WithTools(ctx, r)
 	r.tools.refresh(ctx, &r.state)
-	r.tools.slots = r.catalog().plan().Begin(ctx, r)
+	r.tools.slots = r.catalog().slotPlan().NewSlots(ctx, r)
 	search := searchTools(r)
 	if r.settings.rules.SearchTool {
 		rc.ToolSearchTool, _ = search[0].Info(ctx) // which never fails
@@ -95,84 +94,64 @@ func beginRun(ctx context.Context, all *catalogCache, rc *einorun.RunContext) (c
 	return ctx, r, nil
 }
 
-// join makes the run of an agent with these tools of its own, which another instance may have joined; none if
-// there is nothing to do.
-func newRunFor(ctx context.Context, all *catalogCache, tools []tool.BaseTool, own []*schema.ToolInfo, joined bool) (*run, error) {
-	owned, err := all.pick(tools, own)
+// newRunFor returns the run of an agent with these tools of its own; nil if there is nothing to do. hasOther says that
+// another instance of the middleware has added its search tools.
+func newRunFor(
+	ctx context.Context, catalogs *catalogCache, tools []tool.BaseTool, own []*schema.ToolInfo, hasOther bool,
+) (*run, error) {
+	agentTools, err := catalogs.settings.hiddenOwnTools(tools, own)
 	if err != nil {
 		return nil, err
 	}
-	start, err := all.find(ctx, catalogKey{owned: owned})
-	if err != nil || start.Len() == 0 && !start.changes {
+	start, err := catalogs.find(ctx, catalogKey{agentTools: agentTools})
+	if err != nil || start.tools.Len() == 0 && !start.hasSource {
 		return nil, err
 	}
-	if joined {
-		return nil, errors.New("toolsearch: the agent has two instances of this middleware: give one of them all tools (DynamicTools, or a Source made by toolset.Multi) and one Filter")
+	if hasOther {
+		return nil, errors.New("toolsearch: the agent has two instances of this middleware: give one of them all tools " +
+			"(DynamicTools, or a Source made by toolset.Multi) and one Filter")
 	}
-	if err := all.unsupported; err != nil {
+	if err := catalogs.settings.unsupportedModel; err != nil {
 		return nil, fmt.Errorf("toolsearch: %w", err)
 	}
-	if err := start.clashes(tools, own); err != nil {
+	if err := start.checkNames(tools, own); err != nil {
 		return nil, err
 	}
 	r := newRun(start)
-	r.state.Begin(ctx)
+	r.state.SetAddress(ctx)
 	for _, info := range own {
 		if info != nil {
-			r.tools.own[info.Name] = info
+			r.tools.ownInfos[info.Name] = info
 		}
 	}
 	r.answersSignatures = programturn.ProgramsOf(ctx) != nil
 	return r, nil
 }
 
-// ownInfos are the infos of the tools in a list; nil for those of this package, and for a tool whose Info
-// fails, which Eino reports. old is an earlier instance that put search tools into it.
-func ownInfos(ctx context.Context, tools []tool.BaseTool) (own []*schema.ToolInfo, old *settings) {
+// ownedTool is a search tool, which knows the instance that added it.
+type ownedTool interface{ owner() *settings }
+
+var _, _ ownedTool = (*metaTool)(nil), nativeTool{}
+
+// ownInfos returns the infos of the tools in a list; nil for those of this package, and for a tool whose Info fails,
+// which Eino reports. It also returns the settings of an earlier instance that added search tools to the list.
+func ownInfos(ctx context.Context, tools []tool.BaseTool) (own []*schema.ToolInfo, earlier *settings) {
 	own = make([]*schema.ToolInfo, len(tools))
 	for i, t := range tools {
-		searches, isOurs := t.(interface{ madeBy() *settings })
+		searchTool, isOurs := t.(ownedTool)
 		switch {
-		case isOurs && old == nil:
-			old = searches.madeBy()
-		case isOurs, slots.Is(t):
+		case isOurs && earlier == nil:
+			earlier = searchTool.owner()
+		case isOurs, slots.IsSlot(t):
 		default:
 			own[i], _ = catalog.ReadInfo(ctx, t)
 		}
 	}
-	return own, old
+	return own, earlier
 }
 
-// emitNotHidden reports at the first model call of a run, by a flag in the context that the settings
-// are the key of, that later handlers added tools which are marked to be hidden.
-func emitNotHidden(ctx context.Context, s *settings, infos []*schema.ToolInfo) {
-	done, _ := ctx.Value(s).(*atomic.Bool)
-	if done == nil || done.Swap(true) {
-		return
-	}
-	r := runFrom(ctx) // none where there is nothing to hide
-	if r != nil && !r.state.MarkReported(ctx, "not hidden") {
-		return
-	}
-	var names []string
-	var tokens int64
-	for _, t := range infos {
-		if t != nil && isMarked(t) && (r == nil || !r.catalog().Has(t.Name)) {
-			names = append(names, t.Name)
-			tokens += (&catalog.Tool{Info: t}).Tokens()
-		}
-	}
-	if len(names) == 0 {
-		return
-	}
-	s.emit(ctx, einolean.Event{
-		Kind: einolean.KindToolsNotHidden, Tools: &einolean.ToolChange{Added: firstNames(names), AddedCount: len(names), Tokens: tokens},
-		Err: errors.New("toolsearch: DeferMarkedTools: handlers after this one added tools that are marked defer_loading, which stay visible: put this one after them"),
-	})
-}
-
-// addShownByHandlers adds hidden tools that a later handler showed in this model call: the model
-// has seen them, so it may call them, and they stay.
+// addShownByHandlers makes hidden tools visible that a later handler added to this model call: the model has seen them,
+// so it may call them.
 func (r *run) addShownByHandlers(ctx context.Context, infos []*schema.ToolInfo) {
 	now, _ := r.state.Snapshot(ctx)
 	if r.settings.rules.Native || !now.HadModelCall {
@@ -180,7 +159,7 @@ func (r *run) addShownByHandlers(ctx context.Context, infos []*schema.ToolInfo) 
 	}
 	names := now.Visible
 	for _, t := range infos {
-		if t != nil && r.catalog().Has(t.Name) && !slices.Contains(now.Visible, t.Name) {
+		if t != nil && r.catalog().tools.Has(t.Name) && !slices.Contains(now.Visible, t.Name) {
 			names = append(slices.Clip(names), t.Name)
 		}
 	}
@@ -196,19 +175,19 @@ func (r *run) catalog() *toolCatalog { return r.tools.catalog() }
 func (r *run) IsGone(name string) bool { return r.tools.wasRemoved(name) }
 
 // HasHiddenTool reports whether there is a hidden tool of the name in this model call.
-func (r *run) HasHiddenTool(name string) bool { return r.catalog().Has(name) }
+func (r *run) HasHiddenTool(name string) bool { return r.catalog().tools.Has(name) }
 
 // HasOwnTool reports whether the agent has a tool of the name that is not hidden.
-func (r *run) HasOwnTool(name string) bool { return r.tools.own[name] != nil }
+func (r *run) HasOwnTool(name string) bool { return r.tools.ownInfos[name] != nil }
 
 // MayShow implements visibility.Tools.
 func (r *run) MayShow(ctx context.Context, name string) bool {
-	return r.filter.allows(ctx, r.catalog().Lookup(name), toShow)
+	return r.filter.allows(ctx, r.catalog().tools.Lookup(name), phasesShow)
 }
 
 // RequestedTools implements history.Agent.
 func (r *run) RequestedTools(args jsontext.Arguments) []string {
-	return search.NamesRequested(r.catalog().Tools, args)
+	return search.NamesRequested(r.catalog().tools, args)
 }
 
 // RecordsCalls implements history.Agent.
@@ -218,11 +197,12 @@ func (r *run) RecordsCalls() bool { return !r.state.IsOutsideRun() }
 func (r *run) announcement(ctx context.Context, visibleBefore []string) history.Announcement {
 	c := r.catalog()
 	a := history.Announcement{
-		Tools: c.Set, Names: r.listable(ctx), VisibleBefore: visibleBefore,
-		Incremental: c.changes, Limit: r.settings.cfg.CatalogLimit, CallableByName: r.settings.protocol.hasCallTool,
+		Tools: c.tools.Set, Names: r.listedNames(ctx), VisibleBefore: visibleBefore,
+		Incremental: c.hasSource, CatalogLimit: r.settings.cfg.CatalogLimit,
+		CallableByName: r.settings.protocol.hasCallTool,
 	}
 	if r.settings.cfg.Filter == nil {
-		a.FullList = c.reminder
+		a.FullList = c.summary.reminder
 	}
 	if r.settings.cfg.Backend != nil {
 		a.Store = r
@@ -230,21 +210,20 @@ func (r *run) announcement(ctx context.Context, visibleBefore []string) history.
 	return a
 }
 
-// listable returns the names that the model may see now, in the order of the catalogue. The
-// slice is read only.
-func (r *run) listable(ctx context.Context) (names []string) {
+// listedNames returns the names that the model may see now, in the order of the catalog. The slice is read only.
+func (r *run) listedNames(ctx context.Context) (names []string) {
 	if r.settings.cfg.Filter == nil {
-		return r.catalog().names()
+		return r.catalog().summary.allNames()
 	}
-	for e := range r.catalog().All() {
-		if r.filter.allows(ctx, e, toList) {
+	for e := range r.catalog().tools.All() {
+		if r.filter.allows(ctx, e, phasesList) {
 			names = append(names, e.Info.Name)
 		}
 	}
 	return names
 }
 
-// StoreList writes a list to the Backend, and emits the first failure. A Backend that hangs or ends its goroutine has
+// StoreList implements history.ListStore. It emits the first failure; a Backend that hangs or ends its goroutine has
 // failed.
 func (r *run) StoreList(ctx context.Context, path, content string) error {
 	_, err := safe.Wait(ctx, fmt.Sprintf("toolsearch: Backend, writing %q,", path), func() (struct{}, error) {
@@ -256,47 +235,49 @@ func (r *run) StoreList(ctx context.Context, path, content string) error {
 	return err
 }
 
-// search is a search of this model call, for tools on a way.
-func (r *run) search(ctx context.Context, to phases) search.Searcher {
-	s := search.Searcher{Tools: r.catalog().Tools, Limits: r.settings.searching, For: searcher{r, ctx, to}}
-	if r.catalog().changes {
-		s.Missing = r.tools.source.missing()
+// search returns a search of this model call, for tools that the Filter allows in all of the phases.
+func (r *run) search(ctx context.Context, phases phases) search.Searcher {
+	s := search.Searcher{Tools: r.catalog().tools, Limits: r.settings.searchLimits, For: searcher{r, ctx, phases}}
+	if r.catalog().hasSource {
+		s.Missing = r.tools.source.missingServers()
 	}
 	if r.settings.cfg.OnEvent != nil {
-		s.Report = func(what einolean.Search, failed []error) {
+		s.Report = func(event einolean.Search, errs []error) {
 			id := compose.GetToolCallID(ctx)
-			if len(failed) > 0 {
-				r.settings.emit(ctx, einolean.Event{Kind: einolean.KindIndexFailed, CallID: id, Err: errors.Join(failed...)})
+			if len(errs) > 0 {
+				r.settings.emit(ctx, einolean.Event{
+					Kind: einolean.KindIndexFailed, CallID: id, Err: errors.Join(errs...),
+				})
 			}
-			r.settings.emit(ctx, einolean.Event{Kind: einolean.KindToolsSearched, CallID: id, Search: &what})
+			r.settings.emit(ctx, einolean.Event{Kind: einolean.KindToolsSearched, CallID: id, Search: &event})
 		}
 	}
 	return s
 }
 
-// searcher is whom a search of a run is for.
+// searcher is what a search may return and name. The search asks for each tool, so the context is a field.
 type searcher struct {
-	run *run
-	ctx context.Context // of the call
-	to  phases
+	run    *run
+	ctx    context.Context // of the call
+	phases phases
 }
 
 // May reports whether the Filter allows a tool in all of the phases.
-func (s searcher) May(e *catalog.Tool) bool { return s.run.filter.allows(s.ctx, e, s.to) }
+func (s searcher) May(e *catalog.Tool) bool { return s.run.filter.allows(s.ctx, e, s.phases) }
 
 // MayHint reports whether the model may read a name that it did not ask for.
 func (s searcher) MayHint(e *catalog.Tool) bool {
 	return s.May(e) && s.run.filter.allows(s.ctx, e, phasesHint)
 }
 
-// Knows reports whether the model may know of a tool.
+// Knows reports whether the model may have seen the name of a tool.
 func (s searcher) Knows(name string) bool {
-	e := s.run.catalog().Lookup(name)
+	e := s.run.catalog().tools.Lookup(name)
 	return e != nil && s.run.filter.mayReveal(s.ctx, e)
 }
 
-// Sees are the tools that the model sees; nil if that is unknown, or if the form of an answer
-// cannot say which tools are loaded.
+// Sees returns the tools that the model sees; nil if that is unknown, or if the form of an answer cannot say which
+// tools are loaded.
 func (s searcher) Sees() (visible toolnames.Set) {
 	if s.run.settings.rules.Native && !s.run.settings.rules.ReturnOnce {
 		return nil
@@ -306,5 +287,5 @@ func (s searcher) Sees() (visible toolnames.Set) {
 	return visible
 }
 
-// Listed are the names that the model may see.
-func (s searcher) Listed() []string { return s.run.listable(s.ctx) }
+// Listed returns the names that the model may see.
+func (s searcher) Listed() []string { return s.run.listedNames(s.ctx) }

@@ -30,23 +30,23 @@ var toolsOf = [protocols]struct {
 	withPrograms metaTool
 }{
 	Keyword: {
-		tools:        []metaTool{{name: toolnames.Search, text: "tool_search", params: queryParams, to: toFind, answer: search.AnswerNames}},
-		withPrograms: metaTool{name: toolnames.Search, text: "tool_search_code", params: queryParams, to: toFind, answer: search.AnswerSignatures},
+		tools:        []metaTool{{name: toolnames.Search, text: "tool_search", params: queryParams, to: phasesFind, answer: search.AnswerNames}},
+		withPrograms: metaTool{name: toolnames.Search, text: "tool_search_code", params: queryParams, to: phasesFind, answer: search.AnswerSignatures},
 	},
 	Regexp: {
-		tools:        []metaTool{{name: toolnames.Search, text: "tool_search_regexp", params: patternParams, to: toFind, answer: search.Regexp}},
-		withPrograms: metaTool{name: toolnames.Search, text: "tool_search_regexp", params: patternParams, to: toFind, answer: search.SignMatches},
+		tools:        []metaTool{{name: toolnames.Search, text: "tool_search_regexp", params: patternParams, to: phasesFind, answer: search.Regexp}},
+		withPrograms: metaTool{name: toolnames.Search, text: "tool_search_regexp", params: patternParams, to: phasesFind, answer: search.SignMatches},
 	},
 	SearchLoad: {
 		tools: []metaTool{
-			{name: toolnames.SearchTools, text: "search_tools", params: queryParams, to: toSearch, answer: search.Candidates},
-			{name: toolnames.Load, text: "load_tool", params: namesParams, to: toLoad, answer: search.AnswerLoad},
+			{name: toolnames.SearchTools, text: "search_tools", params: queryParams, to: phasesSearch, answer: search.Candidates},
+			{name: toolnames.Load, text: "load_tool", params: namesParams, to: phasesLoad, answer: search.AnswerLoad},
 		},
-		withPrograms: metaTool{name: toolnames.SearchTools, text: "tool_search_code", params: queryParams, to: toFind, answer: search.AnswerSignatures},
+		withPrograms: metaTool{name: toolnames.SearchTools, text: "tool_search_code", params: queryParams, to: phasesFind, answer: search.AnswerSignatures},
 	},
 	SearchCall: {
-		tools:        []metaTool{{name: toolnames.Search, text: "tool_search_call", params: queryParams, to: toFind, answer: search.Describe}},
-		withPrograms: metaTool{name: toolnames.Search, text: "tool_search_code", params: queryParams, to: toFind, answer: search.AnswerSignatures},
+		tools:        []metaTool{{name: toolnames.Search, text: "tool_search_call", params: queryParams, to: phasesFind, answer: search.Describe}},
+		withPrograms: metaTool{name: toolnames.Search, text: "tool_search_code", params: queryParams, to: phasesFind, answer: search.AnswerSignatures},
 	},
 }
 
@@ -77,7 +77,7 @@ func (t *metaTool) InvokableRun(ctx context.Context, args string, _ ...tool.Opti
 
 // HiddenTools tells package window which tools there are to find. They are read only.
 func (t *metaTool) HiddenTools(context.Context) []*schema.ToolInfo {
-	return t.run.catalog().Infos()
+	return t.run.catalog().tools.Infos()
 }
 
 // Info describes the tool, in the language that is set.
@@ -109,7 +109,7 @@ func searchTools(r *run) (tools []tool.BaseTool) {
 	}
 	if r.settings.protocol.hasCallTool {
 		call := &metaTool{run: r, name: toolnames.Call, text: "call_tool", params: callParams}
-		tools = append(tools, r.tools.slots.Calling(call)...)
+		tools = append(tools, r.tools.slots.CallTools(call)...)
 	}
 	return tools
 }

@@ -183,7 +183,7 @@ func TestSeveralSourcesAreOne(t *testing.T) {
 }
 
 // inARun is the context of a run.
-func inARun(ctx context.Context) context.Context { return (&runstate.Sources{}).With(ctx) }
+func inARun(ctx context.Context) context.Context { return (&runstate.Sources{}).NewContext(ctx) }
 
 func TestASourceThatFailsKeepsItsOwnLastSetOfTheRun(t *testing.T) {
 	state := "up"

@@ -45,7 +45,7 @@ func TestEinoMayKeepItsTableOfTools(t *testing.T) {
 // joining are the tests of tools that join in the middle of a run, of names that no listed tool has, and of how often
 // Eino asks.
 var joining = []string{
-	"TestEinoAsksAgain", "TestSlots_EinoReadsInfoBeforeEachRound", "TestSlots_InfoIsReadOnce_TS17", "TestParity_EveryDifferenceIsListed",
+	"TestEino_RereadsToolNames", "TestSlots_EinoReadsInfoBeforeEachRound", "TestSlots_InfoIsReadOnce_TS17", "TestParity_EveryDifferenceIsListed",
 	"TestMemory_DoesNotGrowWithTools", "TestSlots_InitialToolsHaveTheirOwn",
 	"TestAlwaysVisible_AppliesToLateTools", "TestSource_LateToolIsFoundInNextCall", "TestSource_ModelCallShowsCurrentTools",
 	"TestSlots_MoreCallsThanSlotsAreAnswered", "TestCallTool_RunsLateTools", "TestSourcesOfSeveralInstances", "ExampleConfig_source",

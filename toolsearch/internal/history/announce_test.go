@@ -125,7 +125,7 @@ func announceOften(t *testing.T, r *rand.Rand, seed string) {
 			ever[name] = true
 		}
 		call := Announcement{
-			Tools: setOf(w.exist...), Names: w.may, VisibleBefore: w.saw, Incremental: true, Limit: limit, CallableByName: r.IntN(4) == 0,
+			Tools: setOf(w.exist...), Names: w.may, VisibleBefore: w.saw, Incremental: true, CatalogLimit: limit, CallableByName: r.IntN(4) == 0,
 			Store: listStore(func(path, text string) error {
 				asked[path]++
 				require.Equal(t, toolnames.Lines(w.may), text, seed)
@@ -189,7 +189,7 @@ func announceOften(t *testing.T, r *rand.Rand, seed string) {
 func TestAnnouncer_StoresEachListOnce(t *testing.T) {
 	for _, failure := range []error{nil, errors.New("full")} {
 		writes := 0
-		in := Announcement{Names: []string{"a", "b", "c"}, Limit: 1, Store: listStore(func(string, string) error { writes++; return failure })}
+		in := Announcement{Names: []string{"a", "b", "c"}, CatalogLimit: 1, Store: listStore(func(string, string) error { writes++; return failure })}
 		var a Announcer
 		for range 3 {
 			list, _, isNew := a.Update(context.Background(), in, nil)

@@ -78,7 +78,7 @@ func syncUsage[M adk.MessageType](h *History[M], msgs []M) []string {
 func addPending[M adk.MessageType](h *History[M]) []string {
 	for _, e := range h.TakePending() {
 		if e.IsFromUser() && len(userTexts(h, e))%2 == 0 {
-			e.Prefetched = protocol.Offer([]protocol.Described{{Name: "b", Call: "b()"}}, e.Text())
+			e.PrefetchText = protocol.Offer([]protocol.Described{{Name: "b", Call: "b()"}}, e.Text())
 		}
 		h.Usage.Add(e.Content, e.Outcomes, fakeAgent{})
 	}
@@ -111,9 +111,9 @@ func TestHistory_EditsOnlyOwnMessages(t *testing.T) {
 }
 
 // Whatever messages come after whichever: the usage is that of a history that reads them for the first time; without an
-// edit, the messages are the slice that was read; after SetList there is that list at most once, and no other; prefetched
-// tools stand after their messages and nowhere else; all else stays, in its order; a second time changes nothing; and the
-// messages that were read are never written to.
+// edit, the messages are the slice that was read; after SetList there is that list at most once, and no other;
+// prefetched tools stand after their messages and nowhere else; all else stays, in its order; a second time changes
+// nothing; and the messages that were read are never written to.
 func testEdits[M adk.MessageType](t *testing.T) {
 	for seed := range uint64(400) {
 		r := rand.New(rand.NewPCG(seed, 5))
@@ -208,13 +208,13 @@ func TestRead_OutcomesAreOfTheirCalls(t *testing.T) {
 	adktest.EachType(t, testOutcomes[*schema.Message], testOutcomes[*schema.AgenticMessage])
 }
 
-// An id may be that of an older call as well. In the newest batch, only outcomes of that batch count. Those of older calls
-// count only after a model call of this run.
+// An id may be that of an older call as well. In the newest batch, only outcomes of that batch count. Those of older
+// calls count only after a model call of this run.
 func testOutcomes[M adk.MessageType](t *testing.T) {
 	var log runstate.CallLog
-	log.Record("old", runstate.CallOutcome{Reached: "a"})
+	log.Record("old", runstate.CallOutcome{Tool: "a"})
 	log.BeginModelCall()
-	log.Record("new", runstate.CallOutcome{Reached: "b"})
+	log.Record("new", runstate.CallOutcome{Tool: "b"})
 	for _, c := range []struct {
 		name   string
 		ids    []string // of one call in each message
@@ -280,8 +280,8 @@ func TestContinuationGuard_DropsStateOfAnotherRequest(t *testing.T) {
 	adktest.EachType(t, testRequest[*schema.Message], testRequest[*schema.AgenticMessage])
 }
 
-// Provider state is stale after another list, other tools or, for signed thinking, another definition or another text of
-// the middleware before it; and after nothing else.
+// Provider state is stale after another list, other tools or, for signed thinking, another definition or another text
+// of the middleware before it; and after nothing else.
 func testRequest[M adk.MessageType](t *testing.T) {
 	of := func(list string, names []string, desc string, more ...M) Request[M] {
 		var h History[M]

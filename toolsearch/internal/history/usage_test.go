@@ -85,7 +85,7 @@ func TestUsage_IsOfToolsThatExist(t *testing.T) {
 			require.NotContains(t, u.Order[:i], name)
 			require.LessOrEqual(t, u.LastUse[name], calls)
 		}
-		for name := range u.Missing {
+		for name := range u.MissingNames {
 			require.False(t, has(name))
 		}
 	}
@@ -114,8 +114,8 @@ func TestUsage_RestartReadsTheSame(t *testing.T) {
 	}
 }
 
-// A result from before the run loads tools by the name of its call. One of this run does not, unless a search tool of the
-// middleware gave it; also when the history is read again.
+// A result from before the run loads tools by the name of its call. One of this run does not, unless a search tool of
+// the middleware gave it; also when the history is read again.
 func TestUsage_RestartTellsResultsOfThisRun(t *testing.T) {
 	search := func(id, found string) []Content {
 		return []Content{
@@ -139,7 +139,7 @@ func TestUsage_RestartTellsResultsOfThisRun(t *testing.T) {
 }
 
 func TestUsage_OnlySearchesLoadInRun(t *testing.T) {
-	outcomes := map[string]runstate.CallOutcome{"search": {IsSearch: true, Loaded: []string{"t2"}}, "denied": {Rejected: true}, "alias": {Reached: "t3"}}
+	outcomes := map[string]runstate.CallOutcome{"search": {IsSearch: true, Loaded: []string{"t2"}}, "denied": {IsRejected: true}, "alias": {Tool: "t3"}}
 	u := Usage{isSent: true}
 	for _, id := range []string{"other", "search"} {
 		u.Add(Content{IsAnswer: true, Calls: []Call{{ID: id, Name: "tool_search"}}}, outcomes, testAgent{})

@@ -101,35 +101,35 @@ func (c someCall) MayShow(_ context.Context, name string) bool { return !c.denie
 func anyCall(t *testing.T, r *rand.Rand) (c someCall) {
 	c.Rules, c.Tools = anyRules(t, r), setOf(append(some(r, "t", 30, 38), "always")...)
 	c.AlwaysVisible = slices.DeleteFunc(some(r, "t", 3, 40), func(name string) bool { return c.Tools.Lookup(name) == nil })
-	c.Search = [][]string{{"tool_search"}, {"search_tools", "load_tool"}, {"tool_search", "call_tool"}}[r.IntN(3)]
+	c.SearchToolNames = [][]string{{"tool_search"}, {"search_tools", "load_tool"}, {"tool_search", "call_tool"}}[r.IntN(3)]
 	c.Usage = &history.Usage{ModelCalls: r.IntN(20)}
 	for _, name := range some(r, "t", 20, 40) {
 		c.Usage.MarkUsed(name, c)
 	}
 	c.Usage.LoadedNatively, c.Usage.LoadedByText = among(some(r, "t", 5, 40)), among(some(r, "t", 5, 40))
-	c.Prefetched = among(some(r, "t", 3, 40))
+	c.PrefetchedNames = among(some(r, "t", 3, 40))
 	c.denied = among(some(r, "t", 5*r.IntN(2), 40))
 	c.Agent = listAgent{}
-	c.May = func(e *catalog.Tool) bool { return !c.denied[e.Info.Name] }
-	c.Follows = r.IntN(2) == 0
-	if c.State.HadModelCall = c.Follows || r.IntN(2) == 0; c.State.HadModelCall {
+	c.MayDefer = func(e *catalog.Tool) bool { return !c.denied[e.Info.Name] }
+	c.IsSameProcess = r.IntN(2) == 0
+	if c.State.HadModelCall = c.IsSameProcess || r.IntN(2) == 0; c.State.HadModelCall {
 		c.State.Visible, c.State.ShowsAll = some(r, "t", 10, 40), r.IntN(3) == 0
 	}
-	for _, name := range slices.Concat(some(r, "own", 3, 3), some(r, "t", 8, 40), some(r, "__einolean_slot_", 3, 9), c.Search) {
+	for _, name := range slices.Concat(some(r, "own", 3, 3), some(r, "t", 8, 40), some(r, "__einolean_slot_", 3, 9), c.SearchToolNames) {
 		c.Infos = append(c.Infos, &schema.ToolInfo{Name: name})
 	}
 	for _, name := range slices.Concat(some(r, "other", 2, 2), some(r, "t", 4, 40)) {
-		c.Deferred = append(c.Deferred, &schema.ToolInfo{Name: name})
+		c.DeferredInfos = append(c.DeferredInfos, &schema.ToolInfo{Name: name})
 	}
 	c.input = visibility.Input{
 		State: c.State, Usage: c.Usage, AlwaysVisible: c.AlwaysVisible, CanLoad: r.IntN(4) > 0, Limits: visibility.Limits{UnloadAfter: r.IntN(2) * r.IntN(5)},
 	}
 	if !c.Rules.Native {
-		c.input.Limits.MaxTools, c.input.OtherTools = r.IntN(2)*r.IntN(20), len(c.Own())
+		c.input.Limits.MaxTools, c.input.OtherTools = r.IntN(2)*r.IntN(20), len(c.OwnTools())
 	}
 	for e := range c.Tools.All() {
-		if c.May(e) {
-			c.input.All = append(c.input.All, e.Info.Name)
+		if c.MayDefer(e) {
+			c.input.OfferedNames = append(c.input.OfferedNames, e.Info.Name)
 		}
 	}
 	return c
@@ -143,7 +143,7 @@ func TestLists_AreAFunctionOfTheirInput(t *testing.T) {
 	r := random(t)
 	for range race.Cases(5000) {
 		in := anyCall(t, r)
-		infos, deferred := slices.Clone(in.Infos), slices.Clone(in.Deferred)
+		infos, deferred := slices.Clone(in.Infos), slices.Clone(in.DeferredInfos)
 		before, err := json.Marshal(in.State)
 		require.NoError(t, err)
 
@@ -153,7 +153,7 @@ func TestLists_AreAFunctionOfTheirInput(t *testing.T) {
 		require.Equal(t, namesIn(list), namesIn(again))
 		require.Equal(t, namesIn(later), namesIn(laterAgain))
 		require.Equal(t, infos, in.Infos)
-		require.Equal(t, deferred, in.Deferred)
+		require.Equal(t, deferred, in.DeferredInfos)
 		after, _ := json.Marshal(in.State)
 		require.Equal(t, string(before), string(after))
 
@@ -168,7 +168,7 @@ func requireShown(t *testing.T, in someCall, out visibility.Selection, infos []*
 	names := namesIn(infos)
 	var own, shown []string
 	for i, name := range names {
-		require.False(t, slots.IsName(name))
+		require.False(t, slots.IsUnusedName(name))
 		require.NotContains(t, names[:i], name, "nothing is there twice")
 		switch e := in.Tools.Lookup(name); {
 		case e != nil:
@@ -177,7 +177,7 @@ func requireShown(t *testing.T, in someCall, out visibility.Selection, infos []*
 			require.NotSame(t, e.Info, infos[i], "a handler may change it")
 		case strings.HasPrefix(name, "own"):
 			own = append(own, name)
-		case slices.Contains(in.Search, name):
+		case slices.Contains(in.SearchToolNames, name):
 			require.False(t, in.State.ShowsAll || in.Rules.Native && name == "tool_search")
 		default:
 			require.False(t, in.Agent.IsGone(name))
@@ -247,7 +247,7 @@ func TestLists_GrowOnlyAtTheEnd(t *testing.T) {
 			}
 		}
 		first, _ := native.Lists(in.ListInput, show)
-		in.Infos, in.Follows = first, true
+		in.Infos, in.IsSameProcess = first, true
 		same, _ := native.Lists(in.ListInput, show)
 		require.True(t, len(first) == 0 || &first[0] == &same[0], "no copy")
 		next := slices.DeleteFunc(more, func(name string) bool { return slices.Contains(show, name) })[:1]

@@ -1,10 +1,12 @@
 // Copyright einolean authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Package native is what providers do of tool search themselves: which adapter a model has, and by
-// which rules ([Choose]); a history that another model or adapter wrote, in a form that this one takes
-// ([Rewrite]); and the tools that a model call sends, with a provider's own search or without
-// ([Lists]). It holds plain data and asks nobody but the functions that it is given.
+// Package native supports the tool search of model providers:
+//
+//   - [Choose] returns the adapter of a model, and its rules,
+//   - [Lists] returns the tools that a model call sends, with a provider's own search or without,
+//   - [Rewrite] changes a history that another model or adapter wrote to a form that this one accepts,
+//   - [Portable] removes all traces of a provider's search for a model that has none.
 package native
 
 import (
@@ -17,11 +19,10 @@ import (
 	"github.com/einolean/einolean/internal/safe"
 )
 
-// ErrUnsupported is the error for a model without a tool search of its own, or without the one that is
-// asked for.
+// ErrUnsupported is the error for a model without tool search of its own, or without the requested one.
 var ErrUnsupported = errors.New("the model has no native tool search")
 
-// The adapters, which package toolsearch describes. Hosted is one of two, by the model.
+// The adapters, which package toolsearch documents. Hosted is one of two, depending on the model.
 const (
 	Hosted              = "hosted"
 	ClaudeHosted        = "claude hosted"
@@ -33,45 +34,47 @@ const (
 
 // Rules are what an adapter and its provider expect.
 type Rules struct {
-	Adapter string // "" without one, or as Eino has it
+	Adapter string // "" for none, and for Eino's behavior
 
-	Native        bool // results and tools travel in the provider's form
+	Native        bool // results and tools have the provider's form
 	DeferAll      bool // all hidden tools go out as deferred ones
 	SearchTool    bool // the search tool goes out as the model's own search tool
 	ClientRuns    bool // this module answers searches
-	ProviderLoads bool // tools are loaded where we cannot see it
+	ProviderLoads bool // the provider loads tools, which the history may not show
 	ReturnOnce    bool // a tool may be returned only once in a conversation
-	EmptyAsText   bool // a search that found nothing is answered with text
-	HintAsText    bool // ... if there is advice
-	NoteOnEmpty   bool // ... or with an empty list, and a message with advice
-	Hosted        bool // the history may hold searches that the provider ran
+	EmptyAsText   bool // a search without matches is answered with text
+	HintAsText    bool // a search without matches is answered with text, if there is advice
+	NoteOnEmpty   bool // a search without matches is answered with an empty list, and a message has the advice
+	AcceptsHosted bool // the history may have searches that the provider ran
 
-	acceptsNative       bool // the history may hold results in the provider's form
-	requiresMarkedCalls bool // ... but only for calls of the provider's own kind, and no others for those
+	acceptsNative       bool // the history may have results in the provider's form
+	requiresMarkedCalls bool // such a result needs a call of the provider's own kind, and the other way round
 }
 
-// Plain are the rules where the provider has no part in the search.
+// NoNative is the rules without a provider's tool search.
 var NoNative = Rules{ClientRuns: true}
 
-// rulesOf are the rules by adapter; "" is Eino's behaviour.
-var rulesOf = map[string]Rules{
-	"":                  {Native: true, DeferAll: true, SearchTool: true, ClientRuns: true, ProviderLoads: true, HintAsText: true, Hosted: true, acceptsNative: true},
-	ClaudeHosted:        {Native: true, DeferAll: true, ProviderLoads: true, Hosted: true},
+// rulesByAdapter has the rules of each adapter; "" is Eino's behavior.
+var rulesByAdapter = map[string]Rules{
+	"":                  {Native: true, DeferAll: true, SearchTool: true, ClientRuns: true, ProviderLoads: true, HintAsText: true, AcceptsHosted: true, acceptsNative: true},
+	ClaudeHosted:        {Native: true, DeferAll: true, ProviderLoads: true, AcceptsHosted: true},
 	ClaudeClient:        {Native: true, SearchTool: true, ClientRuns: true, ReturnOnce: true, EmptyAsText: true, acceptsNative: true},
-	OpenAIHosted:        {Native: true, DeferAll: true, ProviderLoads: true, Hosted: true},
+	OpenAIHosted:        {Native: true, DeferAll: true, ProviderLoads: true, AcceptsHosted: true},
 	OpenAIClient:        {Native: true, SearchTool: true, ClientRuns: true, NoteOnEmpty: true, acceptsNative: true, requiresMarkedCalls: true},
 	AgenticClaudeClient: {Native: true, DeferAll: true, SearchTool: true, ClientRuns: true, EmptyAsText: true, acceptsNative: true},
 }
 
-// agentic are the adapters that speak *schema.AgenticMessage.
-var agentic = []string{OpenAIHosted, OpenAIClient, AgenticClaudeClient}
+// agenticAdapters are the adapters for *schema.AgenticMessage.
+var agenticAdapters = []string{OpenAIHosted, OpenAIClient, AgenticClaudeClient}
 
-// mostTools is how many tools a provider takes, by the type of the model.
-var mostTools = map[string]int{"OpenAI": 128, "AgenticOpenAI/Chat": 128, "AgenticOpenAI/Responses": 128, "DeepSeek": 128, "Gemini": 512, "AgenticGemini": 512}
+// maxToolsByModelType is how many tools a provider accepts in a request.
+var maxToolsByModelType = map[string]int{
+	"OpenAI": 128, "AgenticOpenAI/Chat": 128, "AgenticOpenAI/Responses": 128, "DeepSeek": 128,
+	"Gemini": 512, "AgenticGemini": 512,
+}
 
-// searchesOf maps the types that eino-ext's adapters report to what they can do: this module searches,
-// and its ranking, Filter and gate apply; or the provider searches. No adapter fits models that can do
-// neither.
+// adaptersByModelType maps the types that eino-ext's models report to the adapter with which this module searches, and
+// to the one with which the provider does. Models with neither have no tool search.
 var adaptersByModelType = map[string]struct{ client, hosted string }{
 	"Claude":                  {ClaudeClient, ClaudeHosted},
 	"AgenticClaude":           {client: AgenticClaudeClient},
@@ -81,22 +84,21 @@ var adaptersByModelType = map[string]struct{ client, hosted string }{
 	"DeepSeek": {}, "Qwen": {}, "Gemini": {}, "Qianfan": {}, "OpenRouter": {},
 }
 
-// MostTools is how many tools the provider of a model takes in a request; 0 if that is unknown.
-func MostTools(model any) int { return mostTools[einorun.TypeOf(model)] }
+// MaxTools returns how many tools the provider of a model accepts in a request; 0 if that is unknown.
+func MaxTools(model any) int { return maxToolsByModelType[einorun.TypeOf(model)] }
 
-// Choose returns the rules for an adapter, or those that follow from a model, where the provider takes
-// part in the search of an agent of a message type. An error that wraps ErrUnsupported is about the
-// model, any other about the adapter.
+// Choose returns the rules of an adapter; if that is "", those of the adapter that fits the model. An error that wraps
+// ErrUnsupported is about the model, any other about the adapter.
 func Choose(adapter string, model any, isAgentic bool) (Rules, error) {
 	name, err := adapterFor(adapter, model)
 	if err != nil {
 		return NoNative, err
 	}
-	rules, known := rulesOf[name]
+	rules, known := rulesByAdapter[name]
 	if !known {
 		return rules, fmt.Errorf("%q is unknown: use Hosted, ClaudeHosted, ClaudeClient, OpenAIHosted, OpenAIClient or AgenticClaudeClient", name)
 	}
-	if rules.Adapter = name; name != "" && slices.Contains(agentic, name) != isAgentic {
+	if rules.Adapter = name; name != "" && slices.Contains(agenticAdapters, name) != isAgentic {
 		fitting := "for *schema.Message use ClaudeHosted or ClaudeClient"
 		if isAgentic {
 			fitting = "for *schema.AgenticMessage use OpenAIHosted, OpenAIClient or AgenticClaudeClient"
@@ -106,31 +108,31 @@ func Choose(adapter string, model any, isAgentic bool) (Rules, error) {
 	return rules, nil
 }
 
-// adapterFor returns the adapter that is asked for, or that follows from the model. An unknown type of
-// model, such as a wrapper, accepts any.
-func adapterFor(asked string, model any) (string, error) {
+// adapterFor returns the requested adapter, or the one that follows from the model. A model of an unknown type, such as
+// a wrapper, accepts any.
+func adapterFor(requested string, model any) (string, error) {
 	if safe.IsNil(model) {
-		if asked == Hosted {
+		if requested == Hosted {
 			return "", fmt.Errorf("%w: Native is Hosted, which needs Model: set it, or name the adapter", ErrUnsupported)
 		}
-		return asked, nil
+		return requested, nil
 	}
 	typ := einorun.ReportedType(model)
-	can, known := adaptersByModelType[typ]
+	adapters, known := adaptersByModelType[typ]
 	switch {
-	case asked == "" && can.client != "":
-		return can.client, nil
-	case asked == "" || asked == Hosted && can.client == "":
-		return "", unsupported(model, typ)
-	case asked == Hosted && can.hosted != "":
-		return can.hosted, nil
-	case asked == Hosted || known && rulesOf[asked].Native && asked != can.client && asked != can.hosted:
-		return "", fmt.Errorf("%w: Native is %q, which %T (%s) cannot do", ErrUnsupported, asked, model, typ)
+	case requested == "" && adapters.client != "":
+		return adapters.client, nil
+	case requested == "" || requested == Hosted && adapters.client == "":
+		return "", unsupportedError(model, typ)
+	case requested == Hosted && adapters.hosted != "":
+		return adapters.hosted, nil
+	case requested == Hosted || known && rulesByAdapter[requested].Native && requested != adapters.client && requested != adapters.hosted:
+		return "", fmt.Errorf("%w: Native is %q, which %T (%s) cannot do", ErrUnsupported, requested, model, typ)
 	}
-	return asked, nil
+	return requested, nil
 }
 
-func unsupported(model any, typ string) error {
+func unsupportedError(model any, typ string) error {
 	if typ == "" {
 		typ = "of unknown type"
 	}

@@ -101,14 +101,14 @@ func testRewriting[M adk.MessageType](t *testing.T, k kind[M]) {
 		denied := among(some(r, "t", 3, 10))
 		h := native.RewriteInput{
 			Rules: anyRules(t, r), Tools: tools,
-			Findable: func(e *catalog.Tool) bool { return !denied[e.Info.Name] },
+			MayFind: func(e *catalog.Tool) bool { return !denied[e.Info.Name] },
 		}
 		for e := range tools.All() {
 			if r.IntN(2) == 0 {
-				h.Shown = append(h.Shown, e.Info.Name)
+				h.VisibleNames = append(h.VisibleNames, e.Info.Name)
 			}
 		}
-		h.Declared = func(name string) bool { return slices.Contains(h.Shown, name) }
+		h.IsDeclared = func(name string) bool { return slices.Contains(h.VisibleNames, name) }
 		before, err := json.Marshal(msgs)
 		require.NoError(t, err)
 		next := native.Rewrite(msgs, h)
@@ -129,7 +129,7 @@ func testRewriting[M adk.MessageType](t *testing.T, k kind[M]) {
 				require.True(t, was.IsNative && h.Rules.Native)
 				for _, name := range res.Tools {
 					require.Contains(t, was.Tools, name)
-					require.Contains(t, h.Shown, name)
+					require.Contains(t, h.VisibleNames, name)
 					require.False(t, h.Rules.ReturnOnce && returned[name], "it is there once")
 					returned[name] = true
 				}

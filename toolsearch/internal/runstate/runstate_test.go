@@ -24,7 +24,7 @@ import (
 // a panic means no; the next model call asks again.
 func TestFilterCache_AsksOncePerModelCall(t *testing.T) {
 	ctx, asked := context.Background(), [8]atomic.Int32{}
-	p := runstate.FilterCache[int]{Ask: func(_ context.Context, q int) (bool, error) {
+	p := runstate.FilterCache[int]{Filter: func(_ context.Context, q int) (bool, error) {
 		asked[q].Add(1)
 		switch q % 4 {
 		case 1:
@@ -53,8 +53,8 @@ func TestFilterCache_AsksOncePerModelCall(t *testing.T) {
 	}
 }
 
-// Over random records: an outcome holds all that was recorded of its call, and nothing of another, also of an earlier one
-// with its id. A tool is returned first once between two model calls.
+// Over random records: an outcome holds all that was recorded of its call, and nothing of another, also of an earlier
+// one with its id. A tool is returned first once between two model calls.
 func TestCallLog_OutcomeIsOfItsCallAlone(t *testing.T) {
 	for seed := range uint64(100) {
 		r := rand.New(rand.NewPCG(seed, 8))
@@ -74,7 +74,7 @@ func TestCallLog_OutcomeIsOfItsCallAlone(t *testing.T) {
 				require.Equal(t, !returned[id], c.MarkReturned(id), "seed %d", seed)
 				returned[id] = true
 			default:
-				more := runstate.CallOutcome{Reached: []string{"", "x", "y"}[r.IntN(3)], IsSearch: r.IntN(3) == 0, Rejected: r.IntN(4) == 0}
+				more := runstate.CallOutcome{Tool: []string{"", "x", "y"}[r.IntN(3)], IsSearch: r.IntN(3) == 0, IsRejected: r.IntN(4) == 0}
 				if r.IntN(3) == 0 {
 					more.Loaded = []string{fmt.Sprint("t", r.IntN(9))}
 				}
@@ -86,10 +86,10 @@ func TestCallLog_OutcomeIsOfItsCallAlone(t *testing.T) {
 				if !n.IsNewest { // of another call
 					n = runstate.CallOutcome{IsNewest: true}
 				}
-				if more.Reached != "" {
-					n.Reached = more.Reached
+				if more.Tool != "" {
+					n.Tool = more.Tool
 				}
-				n.Loaded, n.IsSearch, n.Rejected = append(slices.Clone(n.Loaded), more.Loaded...), n.IsSearch || more.IsSearch, n.Rejected || more.Rejected
+				n.Loaded, n.IsSearch, n.IsRejected = append(slices.Clone(n.Loaded), more.Loaded...), n.IsSearch || more.IsSearch, n.IsRejected || more.IsRejected
 				want[id] = n
 			}
 			require.Equal(t, want[id], c.Outcome(id), "seed %d", seed)
@@ -102,7 +102,7 @@ func TestCallLog_OutcomeIsOfItsCallAlone(t *testing.T) {
 func TestSavedState_OutsideRunIsOfThisProcess(t *testing.T) {
 	ctx := context.Background()
 	var r runstate.SavedState
-	r.Begin(ctx)
+	r.SetAddress(ctx)
 	before, isShown := r.Snapshot(ctx)
 	require.True(t, r.IsOutsideRun())
 	require.False(t, isShown || before.HadModelCall)
@@ -124,7 +124,7 @@ func TestSavedState_OutsideRunIsOfThisProcess(t *testing.T) {
 // A source that fails, panics or is silent costs a run nothing that it listed before.
 func TestSources_KeepTheLastListing(t *testing.T) {
 	ctx, sources := context.Background(), &runstate.Sources{}
-	require.Same(t, sources, runstate.SourcesFrom(sources.With(ctx)))
+	require.Same(t, sources, runstate.SourcesFrom(sources.NewContext(ctx)))
 	first, second := catalog.New([]*catalog.Tool{{Info: &schema.ToolInfo{Name: "a"}}}), catalog.New([]*catalog.Tool{{Info: &schema.ToolInfo{Name: "b"}}})
 	ask := func(set *catalog.Set, err error) (*catalog.Set, error) {
 		return sources.List(ctx, "key", "Tools", func() (*catalog.Set, error) { return set, err })

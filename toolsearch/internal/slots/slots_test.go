@@ -27,7 +27,7 @@ import (
 	"github.com/einolean/einolean/toolsearch/internal/catalog"
 )
 
-// fakeRun is a run with the tools of these names. A call of a name that is gone gets an answer.
+// fakeRun is a Host with some hidden tools, and names of tools that are gone.
 type fakeRun struct {
 	hidden map[string]tool.BaseTool
 	gone   map[string]bool
@@ -50,17 +50,17 @@ func (r fakeRun) tool(name string) *catalog.Tool {
 }
 
 func (r fakeRun) ResolveCallTool(ctx context.Context, args string) Invocation {
-	return Answering(ctx, "called "+args)
+	return NewAnswer(ctx, "called "+args)
 }
 
-func (r fakeRun) Names(context.Context) iter.Seq[string] {
+func (r fakeRun) AliasCandidates(context.Context) iter.Seq[string] {
 	return slices.Values(slices.Sorted(maps.Keys(r.hidden)))
 }
 
 func (r fakeRun) CheckCall(_ context.Context, name string) (string, bool) { return "", false }
 
-func (r fakeRun) RejectionText(_ context.Context, name string, why CallTarget) string {
-	return name + map[CallTarget]string{Gone: " is gone", TooMany: " has no slot", Later: " comes later"}[why]
+func (r fakeRun) RejectionText(_ context.Context, name string, why Rejection) string {
+	return name + map[Rejection]string{NoSuchTool: " is gone", TooManyTools: " has no slot", FromNextRun: " comes later"}[why]
 }
 
 func (r fakeRun) RestoreBindings(context.Context, []message.ToolCall) ([]string, bool) {
@@ -84,43 +84,42 @@ func (m media) InvokableRun(_ context.Context, args *schema.ToolArgument, _ ...t
 	return &schema.ToolResult{Parts: []schema.ToolOutputPart{{Type: schema.ToolPartTypeText, Text: string(m.plain) + " ran " + args.Text}}}, nil
 }
 
-// begin makes the slots of a run that begins with some tools; r may gain others.
-func begin(r fakeRun, kept, joining bool) *Slots {
-	tried := rereadsToolNames
-	defer func() { rereadsToolNames = tried }()
-	rereadsToolNames = func() bool { return !kept }
+// begin returns the slots of a run with the tools of r, which may gain others.
+func begin(r fakeRun, namesFixed, mayJoin bool) *Slots {
+	original := rereadsToolNames
+	defer func() { rereadsToolNames = original }()
+	rereadsToolNames = func() bool { return !namesFixed }
 	var tools []*catalog.Tool
 	for _, name := range slices.Sorted(maps.Keys(r.hidden)) {
 		tools = append(tools, r.tool(name))
 	}
-	return NewPlan(catalog.New(tools), joining).Begin(context.Background(), r)
+	return NewPlan(catalog.New(tools), mayJoin).NewSlots(context.Background(), r)
 }
 
-// node is Eino's part: calls made through one tools node, which asks for names before each round, or
-// the first time only.
+// node is Eino's part: it calls tools by the names that it read before the batch, or only once.
 type node struct {
 	t     *testing.T
 	slots *Slots
-	kept  map[string]tool.BaseTool
+	table map[string]tool.BaseTool // by name
 }
 
-// table is the tools by their names as they are now.
-func (n *node) table() map[string]tool.BaseTool {
-	if n.slots.namesFixed && n.kept != nil {
-		return n.kept
+// tools returns the tools by the names that Eino knows.
+func (n *node) tools() map[string]tool.BaseTool {
+	if n.slots.plan.namesFixed && n.table != nil {
+		return n.table
 	}
-	n.kept = map[string]tool.BaseTool{}
+	n.table = map[string]tool.BaseTool{}
 	for _, x := range n.slots.Tools() {
 		info, err := x.Info(context.Background())
 		require.NoError(n.t, err)
-		n.kept[info.Name] = x
+		n.table[info.Name] = x
 	}
-	return n.kept
+	return n.table
 }
 
 // call runs one call, which Eino's own node reads by name.
 func (n *node) call(c message.ToolCall) string {
-	x := n.table()[c.Name]
+	x := n.tools()[c.Name]
 	require.NotNil(n.t, x, "tool %s not found", c.Name)
 	one, err := compose.NewToolNode(context.Background(), &compose.ToolsNodeConfig{Tools: []tool.BaseTool{x}})
 	require.NoError(n.t, err)
@@ -135,23 +134,22 @@ func (n *node) call(c message.ToolCall) string {
 }
 
 //claim:eino-01
-func TestEinoAsksAgain(t *testing.T) {
+func TestEino_RereadsToolNames(t *testing.T) {
 	require.True(t, rereadsToolNames(), "Eino no longer asks listed tools for their Info before each round: see docs/compatibility.md")
 }
 
-func TestATrialTellsWhetherEinoAsksAgain(t *testing.T) {
+func TestRereadsToolNames_MatchesEino(t *testing.T) {
 	require.Equal(t, os.Getenv("EINOLEAN_KEEPING") == "", rereadsToolNames())
 }
 
-// Whatever tools there are, come and go, and are called: each call reaches its tool or an answer that
-// says why not, whether its slot is bound when its name passes or when the answer is whole, and its
-// name is found whenever Eino asks.
-func TestEveryCallReachesItsToolOrAnAnswer(t *testing.T) {
+// Whichever tools exist, join, disappear and are called: each call reaches its tool, or an answer that says why not.
+// Slots are bound while an answer streams, or when it is complete.
+func TestSlots_EveryCallReachesToolOrAnswer(t *testing.T) {
 	seed := rand.Uint64()
 	t.Logf("seed %d", seed)
 	rnd := rand.New(rand.NewPCG(seed, 0))
 	for range 1000 {
-		kept, joining := rnd.IntN(3) == 0, rnd.IntN(2) == 0
+		namesFixed, mayJoin := rnd.IntN(3) == 0, rnd.IntN(2) == 0
 		r := fakeRun{hidden: map[string]tool.BaseTool{}, gone: map[string]bool{}}
 		add := func(n int) {
 			for range n {
@@ -162,15 +160,14 @@ func TestEveryCallReachesItsToolOrAnAnswer(t *testing.T) {
 			}
 		}
 		if add(rnd.IntN(30)); rnd.IntN(20) == 0 {
-			add(mostBound)
+			add(maxBoundTools)
 		}
-		first := len(r.hidden)
-		s := begin(r, kept, joining)
+		s := begin(r, namesFixed, mayJoin)
 		n := &node{t: t, slots: s}
 		for id := range 4 {
 			s.FreeAll()
-			n.table()
-			if joining && id > 0 {
+			n.tools()
+			if mayJoin && id > 0 {
 				add(rnd.IntN(8))
 				for name := range r.hidden {
 					if rnd.IntN(20) == 0 {
@@ -179,13 +176,13 @@ func TestEveryCallReachesItsToolOrAnAnswer(t *testing.T) {
 					}
 				}
 			}
-			n.round(rnd, r, first, joining, id)
+			n.batch(rnd, r, id)
 		}
 	}
 }
 
-// round makes some calls of tools that are there or gone.
-func (n *node) round(rnd *rand.Rand, r fakeRun, first int, joining bool, id int) {
+// batch makes calls of tools, some of which are gone.
+func (n *node) batch(rnd *rand.Rand, r fakeRun, id int) {
 	var calls []message.ToolCall
 	for name := range maps.Keys(r.hidden) {
 		if len(calls) < 6 {
@@ -198,27 +195,27 @@ func (n *node) round(rnd *rand.Rand, r fakeRun, first int, joining bool, id int)
 		}
 	}
 	check := func(was, c message.ToolCall, text string) {
-		switch _, bound := n.slots.places[was.Name]; {
+		switch _, bound := n.slots.plan.positions[was.Name]; {
 		case r.gone[was.Name]:
 			require.Equal(n.t, was.Name+" is gone", text)
-		case n.slots.namesFixed && !bound:
+		case n.slots.plan.namesFixed && !bound:
 			require.Equal(n.t, was.Name+" comes later", text)
 		default:
 			require.Equal(n.t, was.Name+" ran {}", text)
 			require.Equal(n.t, was.Name, c.Name)
 		}
 	}
-	early := make([]message.ToolCall, len(calls))
+	streamed := make([]message.ToolCall, len(calls))
 	for i, c := range calls {
-		early[i] = n.slots.BindStreamed(context.Background(), []message.ToolCall{c})(c)
+		streamed[i] = n.slots.BindStreamed(context.Background(), []message.ToolCall{c})(c)
 		if rnd.IntN(2) == 0 {
-			check(c, early[i], n.call(early[i]))
+			check(c, streamed[i], n.call(streamed[i]))
 		}
 	}
-	names, edit := n.slots.Bind(context.Background(), early)
-	for i, c := range early {
+	names, edit := n.slots.Bind(context.Background(), streamed)
+	for i, c := range streamed {
 		now := edit(c)
-		require.Equal(n.t, c, now, "what is bound early stays")
+		require.Equal(n.t, c, now, "a streamed call keeps its slot")
 		check(calls[i], now, n.call(now))
 		if c.Name == calls[i].Name {
 			require.Contains(n.t, names, c.Name)
@@ -226,7 +223,7 @@ func (n *node) round(rnd *rand.Rand, r fakeRun, first int, joining bool, id int)
 	}
 }
 
-func TestTooManyCallsOfOneAnswerAreAnsweredEach(t *testing.T) {
+func TestBind_TooManyCallsAreRejected(t *testing.T) {
 	r := fakeRun{hidden: map[string]tool.BaseTool{}}
 	s := begin(r, false, true)
 	var calls []message.ToolCall
@@ -249,7 +246,7 @@ func TestTooManyCallsOfOneAnswerAreAnsweredEach(t *testing.T) {
 	require.Equal(t, 32+8+8, ran)
 }
 
-// reading is a run that counts what it reads of arguments, and knows call_tool.
+// reading is a Host that counts the bytes of arguments that it reads, and knows call_tool.
 type reading struct {
 	fakeRun
 	bytes *int
@@ -262,7 +259,7 @@ func (r reading) Lookup(c message.ToolCall) (*catalog.Tool, CallTarget) {
 	return r.fakeRun.Lookup(c)
 }
 
-// pieces is a model that answers in pieces.
+// pieces is a model that streams its answer.
 type pieces[M adk.MessageType] []M
 
 func (p pieces[M]) Generate(context.Context, []M, ...model.Option) (M, error) { return p[0], nil }
@@ -271,16 +268,16 @@ func (p pieces[M]) Stream(context.Context, []M, ...model.Option) (*schema.Stream
 	return schema.StreamReaderFromArray(p), nil
 }
 
-// However long a call of call_tool is and in however many pieces it comes, it is read a few times, and with its
-// last piece it is known what it calls.
-func TestACallInPiecesIsReadOnce(t *testing.T) {
-	t.Run("Message", readsOnce[*schema.Message])
-	t.Run("AgenticMessage", readsOnce[*schema.AgenticMessage])
+// The arguments of call_tool are parsed a few times, in however many pieces they arrive. With the last piece it is
+// known what they call.
+func TestWrapModel_ReadsStreamedCallOnce(t *testing.T) {
+	t.Run("Message", testReadsOnce[*schema.Message])
+	t.Run("AgenticMessage", testReadsOnce[*schema.AgenticMessage])
 }
 
-func readsOnce[M adk.MessageType](t *testing.T) {
+func testReadsOnce[M adk.MessageType](t *testing.T) {
 	r := reading{fakeRun{hidden: map[string]tool.BaseTool{"a": media{"a"}}}, new(int)}
-	s := NewPlan(nil, true).Begin(context.Background(), r)
+	s := NewPlan(nil, true).NewSlots(context.Background(), r)
 	s.FreeAll()
 	args := `{"name":"a","arguments":{"text":"` + strings.Repeat(`}{ \" `, 3000) + `"}}`
 	var answer pieces[M]
@@ -294,70 +291,70 @@ func readsOnce[M adk.MessageType](t *testing.T) {
 	out, err := WrapModel[M](s, answer).Stream(context.Background(), nil)
 	require.NoError(t, err)
 	for range answer {
-		require.False(t, s.callsEnhanced(context.Background()))
+		require.False(t, s.needsEnhancedCallTool(context.Background()))
 		_, err := out.Recv()
 		require.NoError(t, err)
 	}
-	require.Equal(t, !s.namesFixed, s.callsEnhanced(context.Background()))
+	require.Equal(t, !s.plan.namesFixed, s.needsEnhancedCallTool(context.Background()))
 	require.Less(t, *r.bytes, 10*len(args))
 }
 
-// A model never reads the names of slots, not even where its calls had to be renamed.
-func TestRenamedCallsGetTheirNamesBack(t *testing.T) {
-	t.Run("Message", renamedBack[*schema.Message])
-	t.Run("AgenticMessage", renamedBack[*schema.AgenticMessage])
+// A model never reads the names of slots, also where its calls were renamed.
+func TestRestoreNames_ReturnsModelsNames(t *testing.T) {
+	t.Run("Message", testRestoreNames[*schema.Message])
+	t.Run("AgenticMessage", testRestoreNames[*schema.AgenticMessage])
 }
 
-func renamedBack[M adk.MessageType](t *testing.T) {
+func testRestoreNames[M adk.MessageType](t *testing.T) {
 	r := fakeRun{hidden: map[string]tool.BaseTool{"a": plain("a")}}
 	s := begin(r, true, true)
 	r.hidden["late"] = plain("late")
 	s.FreeAll()
 	calls := []message.ToolCall{{ID: "1", Name: "a", Args: "{}"}, {ID: "2", Name: "late", Args: "{}"}}
 	answer := message.EditCalls(message.Calling[M]([]message.ToolCall{{ID: "1", Name: "a", Args: "{}"}, {ID: "2", Name: "late", Args: "{}"}}), s.BindStreamed(context.Background(), calls))
-	require.True(t, IsName(message.Calls(answer)[1].Name))
+	require.True(t, IsUnusedName(message.Calls(answer)[1].Name))
 	was := []M{answer, message.Answering[M]("1", "a", message.NewText("x")), message.Answering[M]("2", message.Calls(answer)[1].Name, message.NewText("y"))}
-	now := Named(s, was)
+	now := RestoreNames(s, was)
 	require.Equal(t, calls, message.Calls(now[0]))
 	require.Same(t, was[1], now[1])
 	require.Equal(t, message.Answering[M]("2", "late", message.NewText("y")), now[2])
-	require.True(t, IsName(message.Results(was[2])[0].Name()), "what was handed over stays")
+	require.True(t, IsUnusedName(message.Results(was[2])[0].Name()), "what was handed over stays")
 }
 
-// A tool that another of its name replaced, with results of another kind, is called like any other;
-// where names are kept, it says that it comes later.
+// Another tool may take the name of a bound one, with results of another kind. It can be called at once where Eino
+// rereads names, and in the next run otherwise.
 //
 //claim:eino-03
-func TestAToolThatChangedTheKindOfItsResults(t *testing.T) {
-	for _, kept := range []bool{false, true} {
+func TestBind_ToolWithOtherKindOfResult(t *testing.T) {
+	for _, namesFixed := range []bool{false, true} {
 		r := fakeRun{hidden: map[string]tool.BaseTool{"a": plain("a")}}
-		s := begin(r, kept, true)
+		s := begin(r, namesFixed, true)
 		n := &node{t: t, slots: s}
-		n.table()
+		n.tools()
 		r.hidden["a"] = media{plain("a")}
 		s.FreeAll()
 		c := message.ToolCall{ID: "1", Name: "a", Args: "{}"}
 		_, edit := s.Bind(context.Background(), []message.ToolCall{c})
-		want := map[bool]string{false: "a ran {}", true: "a comes later"}[kept]
+		want := map[bool]string{false: "a ran {}", true: "a comes later"}[namesFixed]
 		require.Equal(t, want, n.call(edit(c)))
 	}
 }
 
-func TestNamesOfUnusedSlotsAreTold(t *testing.T) {
+func TestTools_UnusedSlotsHaveReservedNames(t *testing.T) {
 	s := begin(fakeRun{hidden: map[string]tool.BaseTool{"a": plain("a")}}, false, true)
 	unbound := 0
 	for _, x := range s.Tools() {
 		info, err := x.Info(context.Background())
 		require.NoError(t, err)
-		require.True(t, Is(x))
-		if IsName(info.Name) {
+		require.True(t, IsSlot(x))
+		if IsUnusedName(info.Name) {
 			unbound++
 			require.True(t, strings.HasPrefix(info.Desc, "Not a tool"))
 		}
 	}
 	require.Equal(t, 97, unbound)
-	require.False(t, Is(plain("a")))
-	list := []*schema.ToolInfo{{Name: "own"}, s.list[0].info, {Name: "a"}}
-	require.Equal(t, []*schema.ToolInfo{list[0], list[2]}, s.Without(list))
+	require.False(t, IsSlot(plain("a")))
+	list := []*schema.ToolInfo{{Name: "own"}, s.list[0].boundInfo, {Name: "a"}}
+	require.Equal(t, []*schema.ToolInfo{list[0], list[2]}, s.RemoveBound(list))
 	require.Len(t, list, 3)
 }

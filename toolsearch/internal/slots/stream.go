@@ -16,66 +16,68 @@ import (
 	"github.com/einolean/einolean/internal/toolnames"
 )
 
-// Watch has the slots bound as soon as the name of a call passes in an answer of the model:
-// whoever runs calls while the answer streams finds them.
+// WrapModel returns a model whose answers bind slots as soon as they contain the name of a call. So calls that run
+// while the answer streams find their tools.
 func WrapModel[M adk.MessageType](s *Slots, m model.BaseModel[M]) model.BaseModel[M] {
-	return watched[M]{m, s}
+	return slotModel[M]{m, s}
 }
 
-type watched[M adk.MessageType] struct {
+type slotModel[M adk.MessageType] struct {
 	model model.BaseModel[M]
 	slots *Slots
 }
 
-// Generate asks the model.
-func (w watched[M]) Generate(ctx context.Context, input []M, opts ...model.Option) (M, error) {
-	out, err := w.model.Generate(ctx, input, opts...)
+// Generate calls the model.
+func (m slotModel[M]) Generate(ctx context.Context, input []M, opts ...model.Option) (M, error) {
+	out, err := m.model.Generate(ctx, input, opts...)
 	if err != nil {
 		return out, err
 	}
-	return bindChunk(ctx, w.slots, out, &streamedCall{}), nil
+	return bindChunk(ctx, m.slots, out, &streamedCall{}), nil
 }
 
-// Stream asks the model.
-func (w watched[M]) Stream(ctx context.Context, input []M, opts ...model.Option) (*schema.StreamReader[M], error) {
-	out, err := w.model.Stream(ctx, input, opts...)
+// Stream calls the model.
+func (m slotModel[M]) Stream(ctx context.Context, input []M, opts ...model.Option) (*schema.StreamReader[M], error) {
+	out, err := m.model.Stream(ctx, input, opts...)
 	if err != nil || out == nil {
 		return out, err
 	}
-	so := &streamedCall{}
-	return schema.StreamReaderWithConvert(out, func(chunk M) (M, error) { return bindChunk(ctx, w.slots, chunk, so), nil }), nil
+	last := &streamedCall{}
+	return schema.StreamReaderWithConvert(out, func(chunk M) (M, error) {
+		return bindChunk(ctx, m.slots, chunk, last), nil
+	}), nil
 }
 
-// heard is the last call that passed in an answer. The arguments of call_tool say what it calls once they are
-// whole: to read all of them again with each piece would take quadratic time.
+// streamedCall is the last call in an answer so far. What call_tool calls is known once its arguments are complete.
+// Parsing them with each piece would take quadratic time, so pieces finds the end.
 type streamedCall struct {
-	call message.ToolCall
-	args strings.Builder
-	json jsontext.Pieces
+	call   message.ToolCall
+	args   strings.Builder
+	pieces jsontext.Pieces
 }
 
-// goesOn takes the next piece of the arguments, and reports whether they are whole with it.
-func (h *streamedCall) appendArguments(args string) (whole bool) {
-	h.args.WriteString(args)
-	if whole = h.json.Add(args); whole {
-		h.call.Args = h.args.String()
+// appendArguments adds a piece of the arguments, and reports whether they are complete with it.
+func (c *streamedCall) appendArguments(piece string) (isComplete bool) {
+	c.args.WriteString(piece)
+	if isComplete = c.pieces.Add(piece); isComplete {
+		c.call.Args = c.args.String()
 	}
-	return whole
+	return isComplete
 }
 
-// met gives slots to the calls that a chunk begins, or whose arguments say what they call.
-func bindChunk[M adk.MessageType](ctx context.Context, s *Slots, chunk M, h *streamedCall) M {
+// bindChunk binds slots to the calls that start in a chunk, and to the call of call_tool whose arguments end in it.
+func bindChunk[M adk.MessageType](ctx context.Context, s *Slots, chunk M, last *streamedCall) M {
 	var calls []message.ToolCall
 	for _, c := range message.Calls(chunk) {
 		switch {
 		case c.Name != "":
-			if *h = (streamedCall{call: c}); c.Name == toolnames.Call {
-				h.appendArguments(c.Args)
+			if *last = (streamedCall{call: c}); c.Name == toolnames.Call {
+				last.appendArguments(c.Args)
 			}
-		case h.call.Name != toolnames.Call || !h.appendArguments(c.Args):
+		case last.call.Name != toolnames.Call || !last.appendArguments(c.Args):
 			continue
 		}
-		calls = append(calls, h.call)
+		calls = append(calls, last.call)
 	}
 	if len(calls) == 0 {
 		return chunk

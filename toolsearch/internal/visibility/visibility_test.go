@@ -63,9 +63,9 @@ func anyUsage(r *rand.Rand) *history.Usage {
 	return u
 }
 
-// A selection is a function of its input, which does not change. It has what is always visible, what an earlier call showed
-// and what the history loaded, in that order, as far as it exists and is allowed; nothing twice; and no more than the
-// provider takes, unless more is always visible. A checkpoint holds its state.
+// A selection is a function of its input, which does not change. It has what is always visible, what an earlier call
+// showed and what the history loaded, in that order, as far as it exists and is allowed; nothing twice; and no more
+// than the provider takes, unless more is always visible. A checkpoint holds its state.
 func TestSelect_IsAFunctionOfItsInput(t *testing.T) {
 	r := random(t)
 	for range race.Cases(5000) {
@@ -82,7 +82,7 @@ func TestSelect_IsAFunctionOfItsInput(t *testing.T) {
 			}
 		}
 		if in.State.ShowsAll {
-			in.All = []string{"t1", "t2", "t3"}
+			in.OfferedNames = []string{"t1", "t2", "t3"}
 		}
 		given, err := json.Marshal([]any{in.State, in.Usage})
 		require.NoError(t, err)
@@ -106,7 +106,7 @@ func TestSelect_IsAFunctionOfItsInput(t *testing.T) {
 func requireShown(t *testing.T, in visibility.Input, tools testTools, out visibility.Selection) {
 	shown := out.State.Visible
 	if in.State.ShowsAll {
-		require.Equal(t, in.All, shown)
+		require.Equal(t, in.OfferedNames, shown)
 		return
 	}
 	known := slices.Concat(in.AlwaysVisible, in.State.Visible, in.Usage.Order)
