@@ -297,7 +297,7 @@ func RecommendedTyped[M adk.MessageType](b Backend) *TypedConfig[M] {
 		ClearAtLeastTokens: 4_000,
 		Savings:            Savings{MinSavingBytes: 500, ReferToRepeats: true, ClearArgumentsOver: 1_000, CompactJSON: true},
 		ProvideReadTool:    true,
-		Preview:            previewInShort,
+		Preview:            shortPreview,
 		Overflow:           ParseOverflow,
 		TruncExcludeTools:  slices.Clone(skillTools),
 		ClearExcludeTools:  slices.Clone(skillTools),
@@ -310,7 +310,7 @@ var skillTools = []string{"skill", toolnames.SkillPrefix + "*"}
 
 // previewInShort is PreviewByKind in at most a third of the limit: reading a cut result back at once
 // then costs no more than keeping it whole.
-func previewInShort(r PreviewRequest) string {
+func shortPreview(r PreviewRequest) string {
 	const most = 3_300
 	r.MaxBytes = min(r.MaxBytes, most)
 	return PreviewByKind(r)
@@ -367,7 +367,7 @@ func (t *TypedConfig[M]) withDefaults() (*TypedConfig[M], error) {
 	c := *t
 	c.ReadFileToolName = cmp.Or(c.ReadFileToolName, defaultReadTool)
 	c.RootDir = cmp.Or(c.RootDir, defaultRootDir)
-	c.MaxLengthForTrunc = c.withRoom(cmp.Or(c.MaxLengthForTrunc, defaultMaxLength))
+	c.MaxLengthForTrunc = c.withNoticeRoom(cmp.Or(c.MaxLengthForTrunc, defaultMaxLength))
 	c.MaxTokensForClear = c.clearThreshold()
 	if c.WindowTokens > 0 {
 		c.ClearArgumentsOver = cmp.Or(c.ClearArgumentsOver, defaultMaxArgument)
@@ -379,7 +379,7 @@ func (t *TypedConfig[M]) withDefaults() (*TypedConfig[M], error) {
 	c.ToolConfig = make(map[string]*ToolReductionConfig, len(t.ToolConfig))
 	for name, own := range t.ToolConfig {
 		entry := *own
-		entry.MaxLengthForTrunc = c.withRoom(entry.MaxLengthForTrunc)
+		entry.MaxLengthForTrunc = c.withNoticeRoom(entry.MaxLengthForTrunc)
 		c.ToolConfig[name] = &entry
 	}
 	return &c, nil
@@ -403,14 +403,14 @@ func (t *TypedConfig[M]) clearThreshold() int64 {
 	return cmp.Or(t.MaxTokensForClear, most)
 }
 
-func wrongField(field, format string, args ...any) error {
+func fieldError(field, format string, args ...any) error {
 	return &einolean.FieldError{Package: "reduction", Field: field, Err: fmt.Errorf(format, args...)}
 }
 
 // wrong validates the fields, with one error for each invalid one.
 func (t *TypedConfig[M]) validate() (out []error) {
 	if safe.IsNil(t.Backend) && (t.Backend != nil || !t.SkipTruncation) {
-		out = append(out, wrongField("Backend", "is missing, and needed unless SkipTruncation is set"))
+		out = append(out, fieldError("Backend", "is missing, and needed unless SkipTruncation is set"))
 	}
 	limits := []struct {
 		field string
@@ -427,28 +427,28 @@ func (t *TypedConfig[M]) validate() (out []error) {
 	}
 	for _, l := range limits {
 		if l.value < 0 {
-			out = append(out, wrongField(l.field, "is %d, and must not be negative", l.value))
+			out = append(out, fieldError(l.field, "is %d, and must not be negative", l.value))
 		}
 	}
-	if most := notice.MaxPath - noticeRoom; t.RootDir != "" && (len(t.RootDir) > most || !notice.Showable(t.RootDir)) {
-		out = append(out, wrongField("RootDir", "is %.80q, and must be one line of UTF-8 of at most %d bytes: no other path can be shown to a model", t.RootDir, most))
+	if most := notice.MaxPath - maxNoticeBytes; t.RootDir != "" && (len(t.RootDir) > most || !notice.Showable(t.RootDir)) {
+		out = append(out, fieldError("RootDir", "is %.80q, and must be one line of UTF-8 of at most %d bytes: no other path can be shown to a model", t.RootDir, most))
 	}
 	if trigger := t.clearThreshold(); trigger > 0 && t.ClearTargetTokens > trigger {
-		out = append(out, wrongField("ClearTargetTokens", "is %d, and must not be above MaxTokensForClear, %d", t.ClearTargetTokens, trigger))
+		out = append(out, fieldError("ClearTargetTokens", "is %d, and must not be above MaxTokensForClear, %d", t.ClearTargetTokens, trigger))
 	}
-	return append(append(out, t.wrongTools()...), t.validateReadTool()...)
+	return append(append(out, t.validateTools()...), t.validateReadTool()...)
 }
 
 // noticeRoom is the size of the longest notice in bytes, without RootDir and
 // ReadFileToolName.
-const noticeRoom = 400
+const maxNoticeBytes = 400
 
 // withRoom is a limit with room for a notice: a smaller one would cut nothing. Zero is none.
-func (t *TypedConfig[M]) withRoom(limit int) int {
+func (t *TypedConfig[M]) withNoticeRoom(limit int) int {
 	if limit == 0 {
 		return 0
 	}
-	return max(limit, noticeRoom+len(t.RootDir)+len(t.ReadFileToolName))
+	return max(limit, maxNoticeBytes+len(t.RootDir)+len(t.ReadFileToolName))
 }
 
 // unreadable lists the settings that keep ProvideReadTool from reading everything back.
@@ -468,33 +468,33 @@ func (t *TypedConfig[M]) validateReadTool() (out []error) {
 		_, reads := store.As[store.Reader](b)
 		_, ranges := store.As[store.RangeReader](b)
 		if b != nil && !reads && !ranges {
-			out = append(out, wrongField(field, "is a %T, which cannot read, and must for ProvideReadTool", b))
+			out = append(out, fieldError(field, "is a %T, which cannot read, and must for ProvideReadTool", b))
 		}
 		none = none && b == nil
 	}
 	if none {
-		out = append(out, wrongField("ProvideReadTool", "is set, but there is no Backend"))
+		out = append(out, fieldError("ProvideReadTool", "is set, but there is no Backend"))
 	}
 	return out
 }
 
 func toolField(tool, field string) string { return fmt.Sprintf("ToolConfig[%q].%s", tool, field) }
 
-func (t *TypedConfig[M]) wrongTools() (out []error) {
+func (t *TypedConfig[M]) validateTools() (out []error) {
 	for _, name := range slices.Sorted(maps.Keys(t.ToolConfig)) {
 		own, limit := t.ToolConfig[name], toolField(name, "MaxLengthForTrunc")
 		if own == nil {
-			out = append(out, wrongField(fmt.Sprintf("ToolConfig[%q]", name), "is nil"))
+			out = append(out, fieldError(fmt.Sprintf("ToolConfig[%q]", name), "is nil"))
 			continue
 		}
 		if own.Backend != nil && safe.IsNil(own.Backend) {
-			out = append(out, wrongField(toolField(name, "Backend"), "is nil inside an interface"))
+			out = append(out, fieldError(toolField(name, "Backend"), "is nil inside an interface"))
 		}
 		switch {
 		case own.MaxLengthForTrunc < 0:
-			out = append(out, wrongField(limit, "is %d, and must not be negative", own.MaxLengthForTrunc))
+			out = append(out, fieldError(limit, "is %d, and must not be negative", own.MaxLengthForTrunc))
 		case own.MaxLengthForTrunc > 0 && own.Backend == nil && t.Backend == nil:
-			out = append(out, wrongField(limit, "is set, but there is no Backend"))
+			out = append(out, fieldError(limit, "is set, but there is no Backend"))
 		}
 	}
 	return out
@@ -503,8 +503,8 @@ func (t *TypedConfig[M]) wrongTools() (out []error) {
 // contain wraps the callbacks of c, which is a copy of the user's configuration. OnEvent is
 // handled by reporter.
 func (c *TypedConfig[M]) recoverCallbacks() {
-	c.GenTruncOffloadFilePath = contained("GenTruncOffloadFilePath", c.GenTruncOffloadFilePath)
-	c.GenClearOffloadFilePath = contained("GenClearOffloadFilePath", c.GenClearOffloadFilePath)
+	c.GenTruncOffloadFilePath = recoverHandler("GenTruncOffloadFilePath", c.GenTruncOffloadFilePath)
+	c.GenClearOffloadFilePath = recoverHandler("GenClearOffloadFilePath", c.GenClearOffloadFilePath)
 	if count := c.TokenCounter; count != nil {
 		c.TokenCounter = func(ctx context.Context, msgs []M, tools []*schema.ToolInfo) (int64, error) {
 			return safe.Value("TokenCounter", func() (int64, error) { return count(ctx, msgs, tools) })
@@ -529,16 +529,16 @@ func (c *TypedConfig[M]) recoverCallbacks() {
 			return tokens, ok
 		}
 	}
-	c.Preview = c.Preview.contained()
+	c.Preview = c.Preview.withRecover()
 	for _, own := range c.ToolConfig {
-		own.Preview = own.Preview.contained()
-		own.TruncHandler = contained("TruncHandler", own.TruncHandler)
-		own.ClearHandler = contained("ClearHandler", own.ClearHandler)
+		own.Preview = own.Preview.withRecover()
+		own.TruncHandler = recoverHandler("TruncHandler", own.TruncHandler)
+		own.ClearHandler = recoverHandler("ClearHandler", own.ClearHandler)
 	}
 }
 
 // contained wraps a callback that decides on one call of a tool.
-func contained[T any](name string, f func(context.Context, *ToolDetail) (T, error)) func(context.Context, *ToolDetail) (T, error) {
+func recoverHandler[T any](name string, f func(context.Context, *ToolDetail) (T, error)) func(context.Context, *ToolDetail) (T, error) {
 	if f == nil {
 		return nil
 	}
@@ -688,7 +688,7 @@ type PreviewRequest struct {
 
 // PreviewHeadTail shows the start and the end, as a nil Preview does.
 func PreviewHeadTail(r PreviewRequest) string {
-	return previews.HeadTail(request(r))
+	return previews.HeadTail(toPreviewRequest(r))
 }
 
 // PreviewByKind previews a text by its format: a list of JSON records as a table, in which
@@ -699,16 +699,16 @@ func PreviewHeadTail(r PreviewRequest) string {
 // uncertain format keeps its start and end. One megabyte takes some milliseconds; JSON of
 // more than four megabytes keeps its start and end.
 func PreviewByKind(r PreviewRequest) string {
-	shown, _ := previews.Make(request(r))
+	shown, _ := previews.Make(toPreviewRequest(r))
 	return shown
 }
 
-func request(r PreviewRequest) previews.Request {
+func toPreviewRequest(r PreviewRequest) previews.Request {
 	return previews.Request{Text: r.Text, Room: r.MaxBytes, Arguments: r.Arguments, Question: r.Question, Chinese: prompt.Chinese()}
 }
 
 // contained is a Preview that recovers from a panic and then returns nothing.
-func (p Preview) contained() Preview {
+func (p Preview) withRecover() Preview {
 	if p == nil {
 		return nil
 	}

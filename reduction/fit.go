@@ -34,7 +34,7 @@ const (
 	roundShare = 4
 
 	// maxDensity is more than the most tokens in a byte.
-	maxDensity = 2
+	maxTokensPerByte = 2
 )
 
 // fitRounds returns a state in which the results of each new round keep within their
@@ -47,20 +47,20 @@ func fitRounds[M adk.MessageType](ctx context.Context, of *settings[M], state *a
 	}
 	run, _ := of.runOf(ctx)
 	from := 0
-	if run.fitted.Swap(true) {
-		from = rounds.Newest(state.Messages) - 1
+	if run.fitsRounds.Swap(true) {
+		from = rounds.NewestResultsIndex(state.Messages) - 1
 	}
-	if !mayExceed(state.Messages[max(from, 0):], budget/maxDensity) {
+	if !mayExceed(state.Messages[max(from, 0):], budget/maxTokensPerByte) {
 		return state, nil
 	}
-	f := newFitting(ctx, of, state)
+	f := newFitPass(ctx, of, state)
 	for _, r := range rounds.Split(state.Messages) {
-		if r.At < from {
+		if r.MessageIndex < from {
 			continue
 		}
-		is, fixed := f.list(r, false)
+		is, fixed := f.plansOf(r, false)
 		fixed += f.ReferToFirst(is, budget/2)
-		if err := f.level(ctx, is, budget-fixed); err != nil {
+		if err := f.shortenToBudget(ctx, is, budget-fixed); err != nil {
 			return nil, err
 		}
 	}
@@ -111,12 +111,12 @@ func resultSizes[M adk.MessageType](msgs []M) iter.Seq2[[2]int, int] {
 // stages are the ways in which a request becomes shorter until it fits, the mildest
 // first.
 const (
-	oldestMedia = iota // of all rounds but the newest, the oldest first
-	largest            // results, and long arguments
-	larger             // the same again, for a counter that counts differently
-	pages              // pages of the read tool too, and media of the newest round
-	everything         // everything that can be shortened
-	stages
+	stageOldestMedia  = iota // of all rounds but the newest, the oldest first
+	stageLargest             // results, and long arguments
+	stageLargestAgain        // the same again, for a counter that counts differently
+	stagePages               // pages of the read tool too, and media of the newest round
+	stageEverything          // everything that can be shortened
+	stageCount
 )
 
 // within returns a state that fits a window, if possible. It first clears everything
@@ -127,7 +127,7 @@ func fitWindow[M adk.MessageType](ctx context.Context, of *settings[M], state *a
 		return state, err
 	}
 	given, before := state, is
-	p := newPass(ctx, of, state, is)
+	p := newClearPass(ctx, of, state, is)
 	p.mustFit = true
 	if state, err = p.apply(ctx); err != nil {
 		return nil, err
@@ -137,8 +137,8 @@ func fitWindow[M adk.MessageType](ctx context.Context, of *settings[M], state *a
 			return nil, err
 		}
 	}
-	for s := 0; s < stages && is.Tokens > window; s++ {
-		next, err := fitStage(ctx, of, state, s, int(float64(is.Tokens-window)/is.Factor)+1)
+	for s := 0; s < stageCount && is.Tokens > window; s++ {
+		next, err := applyStage(ctx, of, state, s, int(float64(is.Tokens-window)/is.Factor)+1)
 		if err != nil {
 			return nil, err
 		}
@@ -154,18 +154,18 @@ func fitWindow[M adk.MessageType](ctx context.Context, of *settings[M], state *a
 		run, _ := of.runOf(ctx)
 		run.sizes.Invalidate(len(state.Messages))
 	}
-	of.report.Send(ctx, einolean.Event{Kind: einolean.KindClearDone, Pass: &einolean.Pass{Before: before.Tokens, After: is.Tokens, Threshold: window}})
+	of.reporter.Send(ctx, einolean.Event{Kind: einolean.KindClearDone, Pass: &einolean.Pass{Before: before.Tokens, After: is.Tokens, Threshold: window}})
 	return state, nil
 }
 
 // shorter returns a state that is over tokens shorter, if a stage can do that.
-func fitStage[M adk.MessageType](ctx context.Context, of *settings[M], state *adk.TypedChatModelAgentState[M], s int, over int) (*adk.TypedChatModelAgentState[M], error) {
-	f := newFitting(ctx, of, state)
+func applyStage[M adk.MessageType](ctx context.Context, of *settings[M], state *adk.TypedChatModelAgentState[M], s int, over int) (*adk.TypedChatModelAgentState[M], error) {
+	f := newFitPass(ctx, of, state)
 	in := rounds.Split(state.Messages)
 	var all []clearing.Plan
 	sum := 0
 	for _, r := range in {
-		is, _ := f.list(r, s >= pages)
+		is, _ := f.plansOf(r, s >= stagePages)
 		for _, each := range is {
 			sum += each.Tokens
 		}
@@ -173,24 +173,24 @@ func fitStage[M adk.MessageType](ctx context.Context, of *settings[M], state *ad
 	}
 	end := len(state.Messages)
 	switch {
-	case s == everything:
+	case s == stageEverything:
 		over = math.MaxInt / 2
-	case s == larger:
+	case s == stageLargestAgain:
 		over *= 2
-	case s == oldestMedia && len(in) > 0:
-		end = in[len(in)-1].At
+	case s == stageOldestMedia && len(in) > 0:
+		end = in[len(in)-1].MessageIndex
 	}
 	all = append(all, f.userMedia(end)...)
 	slices.SortStableFunc(all, func(a, b clearing.Plan) int { return a.MessageIndex - b.MessageIndex })
-	if s != largest && s != larger {
+	if s != stageLargest && s != stageLargestAgain {
 		over -= f.ReferToOldest(all, end, over)
 	}
 	budget := math.MaxInt
-	if s > oldestMedia {
+	if s > stageOldestMedia {
 		over -= f.ReferToArguments(all)
 		budget = sum - max(over, 0)
 	}
-	if err := f.level(ctx, all, budget); err != nil {
+	if err := f.shortenToBudget(ctx, all, budget); err != nil {
 		return nil, err
 	}
 	return f.commit(ctx, einolean.KindResultCut, report.ByWindow), nil
@@ -202,43 +202,43 @@ type fitPass[M adk.MessageType] struct {
 	clearing.BudgetFitter
 }
 
-func newFitting[M adk.MessageType](ctx context.Context, of *settings[M], state *adk.TypedChatModelAgentState[M]) fitPass[M] {
-	p := newPass(ctx, of, state, tokencount.Size{})
-	p.Files.ReservePaths(ctx, p.namedFiles(p.msgs))
+func newFitPass[M adk.MessageType](ctx context.Context, of *settings[M], state *adk.TypedChatModelAgentState[M]) fitPass[M] {
+	p := newClearPass(ctx, of, state, tokencount.Size{})
+	p.Files.ReservePaths(ctx, p.noticeFiles(p.msgs))
 	return fitPass[M]{p, clearing.BudgetFitter{Decider: p.Decider}}
 }
 
 // list lists the results of a round that may become shorter, or whose media may become references, to stay
 // as they are at first, and returns the tokens of the others. A page that is alone in its round is included
 // only in the last stages: the model asked for just that.
-func (f fitPass[M]) list(of rounds.Round, everything bool) (out []clearing.Plan, fixed int) {
+func (f fitPass[M]) plansOf(of rounds.Round, everything bool) (out []clearing.Plan, fixed int) {
 	found := 0
 	for _, each := range of.Pairs {
-		if each.Found {
+		if each.HasResult {
 			found++
 		}
 	}
 	for i := range of.Pairs {
 		each := &of.Pairs[i]
-		if !each.Found || each.Result.Search {
+		if !each.HasResult || each.Result.IsToolSearch {
 			continue
 		}
-		r := clearing.ResultOf(of, each, f.ruleOf(each.Call))
+		r := clearing.NewCandidate(of, each, f.policyFor(each.Call))
 		for _, text := range r.Texts {
 			r.Tokens += tokens.Of(text)
 		}
 		for _, text := range r.Result.MediaRefs {
 			fixed += tokens.Of(text)
 		}
-		if f.mustStay(&r) || r.Rule.Reads && found == 1 && !everything {
+		if f.mustStay(&r) || r.Policy.IsReadTool && found == 1 && !everything {
 			fixed += r.Tokens
 			continue
 		}
-		r.Rule = r.Rule.ByDefault()
-		if f.limit > 0 {
-			r.Media = f.oldMedia(&r)
+		r.Policy = r.Policy.ByDefault()
+		if f.window > 0 {
+			r.Media = f.replaceableMedia(&r)
 		}
-		out = append(out, clearing.Stays(&r))
+		out = append(out, clearing.KeepPlan(&r))
 	}
 	return out, fixed
 }
@@ -246,43 +246,43 @@ func (f fitPass[M]) list(of rounds.Round, everything bool) (out []clearing.Plan,
 // mustStay reports whether the configuration keeps a result as it is.
 func (f fitPass[M]) mustStay(r *clearing.Candidate) bool {
 	name := r.Call.Name
-	cut := f.rules.ForTruncation(name, r.Call.Args, r.Rule.Reads)
-	return r.Rule.SkipReason != "" || r.Rule.Store == nil || cut.SkipReason == toolpolicy.Excluded || cut.SkipReason == toolpolicy.Skipped && !f.SkipTruncation
+	cut := f.policies.ForTruncation(name, r.Call.Args, r.Policy.IsReadTool)
+	return r.Policy.SkipReason != "" || r.Policy.Store == nil || cut.SkipReason == toolpolicy.Excluded || cut.SkipReason == toolpolicy.Skipped && !f.SkipTruncation
 }
 
 // sent lists the user's messages with media before an index.
 func (f fitPass[M]) userMedia(end int) (out []clearing.Plan) {
-	if f.limit == 0 {
+	if f.window == 0 {
 		return nil
 	}
 	for i := range f.msgs[:end] {
-		r := clearing.UserMedia(i, f.rules.Store)
-		if r.Media = f.oldMedia(&r); len(r.Media) > 0 {
-			out = append(out, clearing.Stays(&r))
+		r := clearing.NewUserMedia(i, f.policies.Store)
+		if r.Media = f.replaceableMedia(&r); len(r.Media) > 0 {
+			out = append(out, clearing.KeepPlan(&r))
 		}
 	}
 	return out
 }
 
 // level makes results level, and takes what changes.
-func (f fitPass[M]) level(ctx context.Context, is []clearing.Plan, budget int) error {
-	edits, err := f.Level(ctx, is, budget)
-	f.done = append(f.done, edits...)
+func (f fitPass[M]) shortenToBudget(ctx context.Context, is []clearing.Plan, budget int) error {
+	edits, err := f.ShortenToBudget(ctx, is, budget)
+	f.changes = append(f.changes, edits...)
 	return err
 }
 
 // made stores what the edits take out, reports them, and returns the state with them, which is the given one
 // if there are none.
 func (f fitPass[M]) commit(ctx context.Context, kind einolean.Kind, rule string) *adk.TypedChatModelAgentState[M] {
-	f.done, _, _ = f.Save(ctx, f.done)
-	if len(f.done) == 0 {
+	f.changes, _, _ = f.Save(ctx, f.changes)
+	if len(f.changes) == 0 {
 		return f.input
 	}
-	for i := range f.done {
-		e := &f.done[i]
+	for i := range f.changes {
+		e := &f.changes[i]
 		o := e.Outcome()
-		o.Kind, o.By = kind, rule
-		f.report.Result(ctx, e.Call.Name, e.Call.ID, o)
+		o.Kind, o.Rule = kind, rule
+		f.reporter.Result(ctx, e.Call.Name, e.Call.ID, o)
 	}
 	next := *f.input
 	next.Messages = f.messages()
@@ -290,10 +290,10 @@ func (f fitPass[M]) commit(ctx context.Context, kind einolean.Kind, rule string)
 }
 
 // minRepeat is the least size in bytes of a result that a reference may replace.
-const minRepeat = 150
+const minDuplicateBytes = 150
 
 // maxCallName is the most bytes of a tool's name or a call's id that a reference shows.
-const maxCallName = 64
+const maxShownName = 64
 
 // refer returns a state with references in place of new results that equal a visible one, and
 // its size. Old results that are about to be cleared do not count as visible for those that are
@@ -301,22 +301,22 @@ const maxCallName = 64
 func dedupe[M adk.MessageType](ctx context.Context, of *settings[M], state *adk.TypedChatModelAgentState[M], is tokencount.Size) (*adk.TypedChatModelAgentState[M], tokencount.Size, error) {
 	run, _ := of.runOf(ctx)
 	from := 0
-	if run.referred.Swap(true) {
-		from = rounds.Newest(state.Messages)
+	if run.searchedDuplicates.Swap(true) {
+		from = rounds.NewestResultsIndex(state.Messages)
 	}
-	if !mayRepeat(state.Messages, from) {
+	if !mayHaveDuplicates(state.Messages, from) {
 		return state, is, nil
 	}
 	window := of.window(ctx)
 	clears := is.Tokens >= of.MaxTokensForClear || window > 0 && is.Tokens > window
-	f := newFitting(ctx, of, state)
-	for _, each := range repeats(f.clearPass, from, clears) {
-		e, ok, err := f.Repeat(ctx, each.result, each.like)
+	f := newFitPass(ctx, of, state)
+	for _, each := range findDuplicates(f.clearPass, from, clears) {
+		e, ok, err := f.DecideDuplicate(ctx, each.result, each.earlierCall)
 		if err != nil {
 			return nil, is, err
 		}
 		if ok {
-			f.done = append(f.done, e)
+			f.changes = append(f.changes, e)
 		}
 	}
 	out, err := f.commit(ctx, einolean.KindResultReferred, report.ByRepeat), error(nil)
@@ -328,12 +328,12 @@ func dedupe[M adk.MessageType](ctx context.Context, of *settings[M], state *adk.
 
 // mayRepeat reports whether a result from an index on has the size of an earlier one. It
 // allocates nothing for the few of a newest round.
-func mayRepeat[M adk.MessageType](msgs []M, from int) bool {
+func mayHaveDuplicates[M adk.MessageType](msgs []M, from int) bool {
 	if from == 0 {
 		return true
 	}
 	for at, size := range resultSizes(msgs[from:]) {
-		if at[0] += from; size < minRepeat {
+		if at[0] += from; size < minDuplicateBytes {
 			continue
 		}
 		for other, n := range resultSizes(msgs[:at[0]+1]) {
@@ -349,19 +349,19 @@ func mayRepeat[M adk.MessageType](msgs []M, from int) bool {
 }
 
 // repeat is a result that equals an earlier, visible one.
-type repeat struct {
-	result *clearing.Candidate
-	like   string // the call of that
+type duplicate struct {
+	result      *clearing.Candidate
+	earlierCall string // the call of that
 }
 
 // repeats lists the results from an index on that equal an earlier, visible one.
-func repeats[M adk.MessageType](p *clearPass[M], from int, clears bool) (out []repeat) {
+func findDuplicates[M adk.MessageType](p *clearPass[M], from int, clears bool) (out []duplicate) {
 	all := rounds.Split(p.msgs)
 	_, kept := rounds.SplitRetained(all, p.ClearRetentionSuffixLimit)
 	first := make(map[uint64]*rounds.Pair)
-	for _, at := range inOrder(all) {
+	for _, at := range callsInResultOrder(all) {
 		each := &all[at.round].Pairs[at.call]
-		if each.Result.Size() < minRepeat || each.Result.Search {
+		if each.Result.Size() < minDuplicateBytes || each.Result.IsToolSearch {
 			continue
 		}
 		key := report.KeyOf(each.Result.Texts...)
@@ -370,30 +370,30 @@ func repeats[M adk.MessageType](p *clearPass[M], from int, clears bool) (out []r
 			first[key] = each
 			continue
 		}
-		rule := p.ruleOf(each.Call)
-		if each.MessageIndex < from || !rule.Refers() || !slices.Equal(earlier.Result.Texts, each.Result.Texts) {
+		rule := p.policyFor(each.Call)
+		if each.MessageIndex < from || !rule.MayReplaceParts() || !slices.Equal(earlier.Result.Texts, each.Result.Texts) {
 			continue
 		}
-		if r := clearing.ResultOf(all[at.round], each, rule); !r.Notice.IsPlaceholder() {
-			out = append(out, repeat{&r, callName(earlier.Call)})
+		if r := clearing.NewCandidate(all[at.round], each, rule); !r.Notice.IsPlaceholder() {
+			out = append(out, duplicate{&r, describeCall(earlier.Call)})
 		}
 	}
 	return out
 }
 
 // callIn is a call by the index of its round, and its own there.
-type callIn struct{ round, call int }
+type callPosition struct{ round, call int }
 
 // inOrder lists the calls that have a result, in the order of their results.
-func inOrder(all []rounds.Round) (out []callIn) {
+func callsInResultOrder(all []rounds.Round) (out []callPosition) {
 	for i, r := range all {
 		for n := range r.Pairs {
-			if r.Pairs[n].Found {
-				out = append(out, callIn{i, n})
+			if r.Pairs[n].HasResult {
+				out = append(out, callPosition{i, n})
 			}
 		}
 	}
-	slices.SortStableFunc(out, func(a, b callIn) int {
+	slices.SortStableFunc(out, func(a, b callPosition) int {
 		one, other := &all[a.round].Pairs[a.call], &all[b.round].Pairs[b.call]
 		return cmp.Or(cmp.Compare(one.MessageIndex, other.MessageIndex), cmp.Compare(one.Result.Index, other.Result.Index))
 	})
@@ -401,8 +401,8 @@ func inOrder(all []rounds.Round) (out []callIn) {
 }
 
 // callName names a call for the model, which knows the ids of most.
-func callName(c rounds.Call) string {
-	short := func(s string) bool { return len(s) <= maxCallName && notice.Showable(s) }
+func describeCall(c rounds.Call) string {
+	short := func(s string) bool { return len(s) <= maxShownName && notice.Showable(s) }
 	switch {
 	case !short(c.Name):
 		return "a call"

@@ -18,8 +18,8 @@ import (
 
 // recovering is a model whose refusals of long requests do not end the run.
 type overflowModel[M adk.MessageType] struct {
-	of    *settings[M]
-	model model.BaseModel[M]
+	settings *settings[M]
+	model    model.BaseModel[M]
 }
 
 // Generate asks the model, and once more if the request is too long.
@@ -37,7 +37,7 @@ func (r overflowModel[M]) Stream(ctx context.Context, input []M, opts ...model.O
 		both := out.Copy(2)
 		_, err = both[0].Recv()
 		both[0].Close()
-		if _, refused := r.refused(err); refused {
+		if _, refused := r.parseRefusal(err); refused {
 			both[1].Close()
 			return nil, err
 		}
@@ -48,16 +48,16 @@ func (r overflowModel[M]) Stream(ctx context.Context, input []M, opts ...model.O
 // asked asks a model. A request that is refused as too long is shortened and asked again, once for
 // a model call: what Eino retries after that is short from the beginning.
 func generateWithRetry[M adk.MessageType, T any](ctx context.Context, r overflowModel[M], input []M, opts []model.Option, ask func([]M) (T, error)) (T, error) {
-	run, _ := r.of.runOf(ctx)
+	run, _ := r.settings.runOf(ctx)
 	tools := model.GetCommonOptions(&model.Options{}, opts...).Tools
-	if run.refused.Load() {
-		if shorter, _, _, err := r.shorten(ctx, input, tools, run.target.Load()); err == nil {
+	if run.requestRefused.Load() {
+		if shorter, _, _, err := r.shorten(ctx, input, tools, run.retryTarget.Load()); err == nil {
 			input = shorter
 		}
 		return ask(input)
 	}
 	out, err := ask(input)
-	named, refused := r.refused(err)
+	named, refused := r.parseRefusal(err)
 	if !refused || ctx.Err() != nil {
 		return out, err
 	}
@@ -69,41 +69,41 @@ func generateWithRetry[M adk.MessageType, T any](ctx context.Context, r overflow
 	if named > 0 && named < before {
 		learned = named
 	}
-	learned -= learned / tenth
+	learned -= learned / windowReserve
 	if named > 0 {
 		target = learned
 	}
-	run.target.Store(target)
-	run.refused.Store(true)
-	if was := r.of.window(ctx); was == 0 || learned < was {
+	run.retryTarget.Store(target)
+	run.requestRefused.Store(true)
+	if was := r.settings.window(ctx); was == 0 || learned < was {
 		_ = adk.SetRunLocalValue(ctx, windowKey, learned)
 	}
 	shorter, after, changed, failed := r.shorten(ctx, input, tools, target)
 	if failed != nil || !changed {
 		return out, err
 	}
-	r.of.report.Send(ctx, einolean.Event{Kind: einolean.KindOverflow, Err: err, Pass: &einolean.Pass{Before: before, After: after, Threshold: named, Target: learned}})
+	r.settings.reporter.Send(ctx, einolean.Event{Kind: einolean.KindOverflow, Err: err, Pass: &einolean.Pass{Before: before, After: after, Threshold: named, Target: learned}})
 	again, failed := ask(shorter)
-	if _, refused := r.refused(failed); refused {
+	if _, refused := r.parseRefusal(failed); refused {
 		return out, err
 	}
 	return again, failed
 }
 
 // tenth is the share of a window that stays free, since counts differ.
-const tenth = 10
+const windowReserve = 10
 
 // refused reports whether an error refuses a request as too long, and the tokens that it names.
-func (r overflowModel[M]) refused(err error) (tokens int64, ok bool) {
+func (r overflowModel[M]) parseRefusal(err error) (tokens int64, ok bool) {
 	if err == nil {
 		return 0, false
 	}
-	return r.of.Overflow(err)
+	return r.settings.Overflow(err)
 }
 
 // size is how many tokens a request has.
 func (r overflowModel[M]) size(ctx context.Context, input []M, tools []*schema.ToolInfo) (int64, error) {
-	n, err := r.of.size(r.detached(ctx), &adk.TypedChatModelAgentState[M]{Messages: input, ToolInfos: tools}, true)
+	n, err := r.settings.size(r.detached(ctx), &adk.TypedChatModelAgentState[M]{Messages: input, ToolInfos: tools}, true)
 	return n.Tokens, err
 }
 
@@ -112,7 +112,7 @@ func (r overflowModel[M]) size(ctx context.Context, input []M, tools []*schema.T
 func (r overflowModel[M]) shorten(ctx context.Context, input []M, tools []*schema.ToolInfo, target int64) ([]M, int64, bool, error) {
 	ctx = r.detached(ctx)
 	given := &adk.TypedChatModelAgentState[M]{Messages: input, ToolInfos: tools}
-	next, err := fitWindow(ctx, r.of, given, target)
+	next, err := fitWindow(ctx, r.settings, given, target)
 	if err != nil || next == given {
 		return input, 0, false, err
 	}
@@ -123,5 +123,5 @@ func (r overflowModel[M]) shorten(ctx context.Context, input []M, tools []*schem
 // apart returns a context in which counting this request changes nothing that is known of the run's
 // conversation.
 func (r overflowModel[M]) detached(ctx context.Context) context.Context {
-	return context.WithValue(ctx, r.of, &run{})
+	return context.WithValue(ctx, r.settings, &run{})
 }

@@ -16,11 +16,11 @@ import (
 )
 
 //go:embed overflow.txt
-var overflowWords string
+var overflowPatternText string
 
 // overflows are the ways in which providers say that a request is too long.
-var overflows = sync.OnceValue(func() (all []*regexp.Regexp) {
-	for line := range strings.Lines(overflowWords) {
+var overflowPatterns = sync.OnceValue(func() (all []*regexp.Regexp) {
+	for line := range strings.Lines(overflowPatternText) {
 		if source, pattern, ok := strings.Cut(strings.TrimSpace(line), ": "); ok && !strings.HasPrefix(source, "#") {
 			all = append(all, regexp.MustCompile(pattern))
 		}
@@ -29,7 +29,7 @@ var overflows = sync.OnceValue(func() (all []*regexp.Regexp) {
 })
 
 // rates are words of errors that speak of tokens in a time, which pass by themselves.
-var rates = regexp.MustCompile(`rate.?limit|too many requests|per (?:min|minute|hour|day)\b|/min\b|\b[tr]p[md]\b|quota|throttl|(?:status|code|http)["': ]*429|速率|频率|限流`)
+var rateLimitPattern = regexp.MustCompile(`rate.?limit|too many requests|per (?:min|minute|hour|day)\b|/min\b|\b[tr]p[md]\b|quota|throttl|(?:status|code|http)["': ]*429|速率|频率|限流`)
 
 // ParseOverflow reports whether an error says that a request is too long for the model, and how many
 // tokens the model takes, zero if the error does not name it. It knows the words of OpenAI, Azure,
@@ -37,10 +37,10 @@ var rates = regexp.MustCompile(`rate.?limit|too many requests|per (?:min|minute|
 // OpenRouter. Rate limits, which speak of tokens as well, are none.
 func ParseOverflow(err error) (tokens int64, ok bool) {
 	text := strings.ToLower(safe.ErrorText(err))
-	if text == "" || rates.MatchString(text) {
+	if text == "" || rateLimitPattern.MatchString(text) {
 		return 0, false
 	}
-	for _, words := range overflows() {
+	for _, words := range overflowPatterns() {
 		found := words.FindStringSubmatch(text)
 		if found == nil {
 			continue

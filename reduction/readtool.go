@@ -55,9 +55,9 @@ type ReadToolConfig struct {
 // The error joins a [einolean.FieldError] for each field that is wrong.
 func NewReadTool(_ context.Context, config *ReadToolConfig) (tool.InvokableTool, error) {
 	if config == nil {
-		return nil, wrongField("ReadToolConfig", "is nil")
+		return nil, fieldError("ReadToolConfig", "is nil")
 	}
-	if wrong := config.wrong(); len(wrong) > 0 {
+	if wrong := config.validate(); len(wrong) > 0 {
 		return nil, errors.Join(wrong...)
 	}
 	lines, _ := store.As[store.Reader](config.Backend)
@@ -69,20 +69,20 @@ func NewReadTool(_ context.Context, config *ReadToolConfig) (tool.InvokableTool,
 }
 
 // wrong validates the fields, with one error for each invalid one.
-func (c *ReadToolConfig) wrong() (out []error) {
+func (c *ReadToolConfig) validate() (out []error) {
 	_, reads := store.As[store.Reader](c.Backend)
 	_, ranges := store.As[store.RangeReader](c.Backend)
 	switch {
 	case safe.IsNil(c.Backend):
-		out = append(out, wrongField("ReadToolConfig.Backend", "is missing"))
+		out = append(out, fieldError("ReadToolConfig.Backend", "is missing"))
 	case !reads && !ranges:
-		out = append(out, wrongField("ReadToolConfig.Backend", "is a %T, which cannot read: it has neither Read nor ReadRange", c.Backend))
+		out = append(out, fieldError("ReadToolConfig.Backend", "is a %T, which cannot read: it has neither Read nor ReadRange", c.Backend))
 	}
 	if c.MaxLines < 0 {
-		out = append(out, wrongField("ReadToolConfig.MaxLines", "is %d, and must not be negative", c.MaxLines))
+		out = append(out, fieldError("ReadToolConfig.MaxLines", "is %d, and must not be negative", c.MaxLines))
 	}
 	if c.MaxBytes != 0 && c.MaxBytes < readtool.MinMaxBytes {
-		out = append(out, wrongField("ReadToolConfig.MaxBytes", "is %d, and must be at least %d", c.MaxBytes, readtool.MinMaxBytes))
+		out = append(out, fieldError("ReadToolConfig.MaxBytes", "is %d, and must be at least %d", c.MaxBytes, readtool.MinMaxBytes))
 	}
 	return out
 }

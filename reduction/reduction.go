@@ -40,7 +40,7 @@ func NewTyped[M adk.MessageType](ctx context.Context, config *TypedConfig[M]) (a
 	m := &middleware[M]{
 		TypedBaseChatModelAgentMiddleware: &adk.TypedBaseChatModelAgentMiddleware[M]{},
 
-		settings: policyOf(c, config.ReadFileToolName != ""),
+		settings: newSettings(c, config.ReadFileToolName != ""),
 	}
 	return einorun.New(m), nil
 }
@@ -70,7 +70,7 @@ func (m *middleware[M]) BeforeModelRewriteState(ctx context.Context, state *adk.
 		return ctx, state, nil
 	}
 	run, inRun := m.runOf(ctx)
-	run.refused.Store(false)
+	run.requestRefused.Store(false)
 	yields, err := m.reader.Check(ctx, state.ToolInfos, state.DeferredToolInfos)
 	if err != nil {
 		return ctx, state, err
@@ -89,7 +89,7 @@ func (m *middleware[M]) BeforeModelRewriteState(ctx context.Context, state *adk.
 	if !m.clears {
 		return ctx, state, nil
 	}
-	out, err := m.reduced(ctx, state)
+	out, err := m.reduce(ctx, state)
 	if err != nil {
 		return ctx, state, err
 	}
@@ -105,7 +105,7 @@ func (m *middleware[M]) BeforeModelRewriteState(ctx context.Context, state *adk.
 
 // reduced returns a state with old results cleared. If configured, rounds also keep to
 // their share of the window, references replace repeats, and the whole fits the window.
-func (m *middleware[M]) reduced(ctx context.Context, state *adk.TypedChatModelAgentState[M]) (*adk.TypedChatModelAgentState[M], error) {
+func (m *middleware[M]) reduce(ctx context.Context, state *adk.TypedChatModelAgentState[M]) (*adk.TypedChatModelAgentState[M], error) {
 	out, err := state, error(nil)
 	window := m.window(ctx)
 	if window > 0 {
@@ -123,7 +123,7 @@ func (m *middleware[M]) reduced(ctx context.Context, state *adk.TypedChatModelAg
 		}
 	}
 	if is.Tokens >= m.MaxTokensForClear {
-		p := newPass(ctx, m.settings, out, is)
+		p := newClearPass(ctx, m.settings, out, is)
 		if out, err = p.apply(ctx); err != nil {
 			return nil, err
 		}
@@ -143,7 +143,7 @@ func (m *middleware[M]) reduced(ctx context.Context, state *adk.TypedChatModelAg
 func (m *middleware[M]) WrapModel(ctx context.Context, inner model.BaseModel[M], _ *adk.TypedModelContext[M]) (model.BaseModel[M], error) {
 	if m.clears {
 		inner = digest.NewGuard[M](func(ctx context.Context) {
-			m.report.Send(ctx, einolean.Event{Kind: einolean.KindSessionRestarted})
+			m.reporter.Send(ctx, einolean.Event{Kind: einolean.KindSessionRestarted})
 		}).Model(inner)
 	}
 	inner = emptyresult.Model(inner)
@@ -164,29 +164,29 @@ func (m *middleware[M]) AfterModelRewriteState(ctx context.Context, state *adk.T
 	if len(calls) == 0 {
 		return ctx, state, nil
 	}
-	m.noteNamedFiles(ctx, msgs, calls)
+	m.recordNoticeFiles(ctx, msgs, calls)
 	if m.previews {
-		m.noteQuestion(ctx, msgs)
+		m.recordQuestion(ctx, msgs)
 	}
 	return ctx, state, nil
 }
 
 // WrapInvokableToolCall cuts what a tool returns as a string.
 func (m *middleware[M]) WrapInvokableToolCall(ctx context.Context, endpoint adk.InvokableToolCallEndpoint, tCtx *adk.ToolContext) (adk.InvokableToolCallEndpoint, error) {
-	return truncate.WrapInvokable(ctx, &m.cutter, tCtx, endpoint), nil
+	return truncate.WrapInvokable(ctx, &m.truncator, tCtx, endpoint), nil
 }
 
 // WrapEnhancedInvokableToolCall cuts what a tool returns in parts.
 func (m *middleware[M]) WrapEnhancedInvokableToolCall(ctx context.Context, endpoint adk.EnhancedInvokableToolCallEndpoint, tCtx *adk.ToolContext) (adk.EnhancedInvokableToolCallEndpoint, error) {
-	return truncate.WrapInvokable(ctx, &m.cutter, tCtx, endpoint), nil
+	return truncate.WrapInvokable(ctx, &m.truncator, tCtx, endpoint), nil
 }
 
 // WrapStreamableToolCall cuts what a tool streams as strings.
 func (m *middleware[M]) WrapStreamableToolCall(ctx context.Context, endpoint adk.StreamableToolCallEndpoint, tCtx *adk.ToolContext) (adk.StreamableToolCallEndpoint, error) {
-	return truncate.WrapStreamable(ctx, &m.cutter, tCtx, emptyresult.Streamed(endpoint)), nil
+	return truncate.WrapStreamable(ctx, &m.truncator, tCtx, emptyresult.Streamed(endpoint)), nil
 }
 
 // WrapEnhancedStreamableToolCall cuts what a tool streams in parts.
 func (m *middleware[M]) WrapEnhancedStreamableToolCall(ctx context.Context, endpoint adk.EnhancedStreamableToolCallEndpoint, tCtx *adk.ToolContext) (adk.EnhancedStreamableToolCallEndpoint, error) {
-	return truncate.WrapStreamable(ctx, &m.cutter, tCtx, emptyresult.Streamed(endpoint)), nil
+	return truncate.WrapStreamable(ctx, &m.truncator, tCtx, emptyresult.Streamed(endpoint)), nil
 }

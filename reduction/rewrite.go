@@ -16,12 +16,12 @@ import (
 )
 
 // rewriter is the user's: it replaces the messages of a round.
-type rewriter[M adk.MessageType] func(ctx context.Context, call M, responses []M) ([]M, error)
+type rewriteFunc[M adk.MessageType] func(ctx context.Context, call M, responses []M) ([]M, error)
 
 // rewritten returns the messages with the rounds before the last keep changed by the user's
 // rewriter, and whether anything is new. It skips rounds that were rewritten or cleared
 // before.
-func rewritten[M adk.MessageType](ctx context.Context, by rewriter[M], msgs []M, keep int) ([]M, bool, error) {
+func rewriteRounds[M adk.MessageType](ctx context.Context, by rewriteFunc[M], msgs []M, keep int) ([]M, bool, error) {
 	rounds, end := rounds.SplitRetained(rounds.Split(msgs), keep)
 	instead := make(map[int][]M, len(rounds))
 	gone := make(map[int]bool)
@@ -29,12 +29,12 @@ func rewritten[M adk.MessageType](ctx context.Context, by rewriter[M], msgs []M,
 		if r.Processed || !isSeparable(msgs, r, end) {
 			continue
 		}
-		got, err := rewrite(ctx, by, msgs, r)
+		got, err := rewriteRound(ctx, by, msgs, r)
 		if err != nil {
 			return nil, false, err
 		}
-		instead[r.At] = got
-		gone[r.At] = true
+		instead[r.MessageIndex] = got
+		gone[r.MessageIndex] = true
 		for _, i := range r.Messages() {
 			if rest := message.Without(msgs[i], isResult, ""); !message.IsNil(rest) {
 				instead[i] = append(instead[i], rest)
@@ -69,7 +69,7 @@ func isSeparable[M adk.MessageType](msgs []M, r rounds.Round, end int) bool {
 		results += len(rounds.ViewOf(msgs[i], rounds.View{}).Results)
 	}
 	for _, p := range r.Pairs {
-		if p.Found {
+		if p.HasResult {
 			results--
 		}
 	}
@@ -79,12 +79,12 @@ func isSeparable[M adk.MessageType](msgs []M, r rounds.Round, end int) bool {
 func isResult(p message.Part) bool { return p.Kind == message.Result }
 
 // rewrite calls the rewriter for a round. It never sees its own output again.
-func rewrite[M adk.MessageType](ctx context.Context, by rewriter[M], msgs []M, r rounds.Round) ([]M, error) {
+func rewriteRound[M adk.MessageType](ctx context.Context, by rewriteFunc[M], msgs []M, r rounds.Round) ([]M, error) {
 	var responses []M
 	for _, i := range r.Messages() {
 		responses = append(responses, rounds.DeepCopy(message.Without(msgs[i], func(p message.Part) bool { return !isResult(p) }, "")))
 	}
-	got, err := by(ctx, rounds.DeepCopy(msgs[r.At]), responses)
+	got, err := by(ctx, rounds.DeepCopy(msgs[r.MessageIndex]), responses)
 	if err != nil {
 		return nil, err
 	}

@@ -41,25 +41,25 @@ type settings[M adk.MessageType] struct {
 	*TypedConfig[M]                          // with defaults, and callbacks that cannot panic
 	estimator       *tokencount.Estimator[M] // the default counter; nil if the user's counts
 
-	files   *offload.Offloader
-	rules   toolpolicy.Table
-	decider clearing.Decider // but for the user's code, which sees messages
-	cutter  truncate.Truncator
-	reader  reader.Reader
-	report  report.Reporter
+	files     *offload.Offloader
+	policies  toolpolicy.Table
+	decider   clearing.Decider // but for the user's code, which sees messages
+	truncator truncate.Truncator
+	reader    reader.Reader
+	reporter  report.Reporter
 
 	clears   bool // clearing can change anything at all
 	recovers bool // requests that are too long are shortened
 	previews bool // results of some tool have a Preview
 
-	reported report.Seen // cleared results
+	clearedKeys report.RecentKeys // cleared results
 }
 
 // policyOf reads a configuration with defaults. What has the read tool's name is it if named is set.
-func policyOf[M adk.MessageType](c *TypedConfig[M], named bool) *settings[M] {
+func newSettings[M adk.MessageType](c *TypedConfig[M], named bool) *settings[M] {
 	files := &offload.Offloader{Showable: notice.Showable}
 	trunc, clear := path.Join(c.RootDir, offload.TruncDir), path.Join(c.RootDir, offload.ClearDir)
-	p := &settings[M]{TypedConfig: c, files: files, report: c.OnEvent, clears: !c.SkipClear, recovers: c.Overflow != nil && !c.SkipClear, previews: c.Preview != nil}
+	p := &settings[M]{TypedConfig: c, files: files, reporter: c.OnEvent, clears: !c.SkipClear, recovers: c.Overflow != nil && !c.SkipClear, previews: c.Preview != nil}
 	for _, own := range c.ToolConfig {
 		p.clears = p.clears || own.ClearHandler != nil && !own.SkipClear
 		p.previews = p.previews || own.Preview != nil
@@ -70,8 +70,8 @@ func policyOf[M adk.MessageType](c *TypedConfig[M], named bool) *settings[M] {
 			return p.estimator.Count(msgs, tools), nil
 		}
 	}
-	p.rules = rulesOf(c, files)
-	p.reader = reader.Reader{Name: c.ReadFileToolName, Explicit: named || c.ProvideReadTool, Media: c.WindowTokens > 0, Report: p.report}
+	p.policies = newPolicyTable(c, files)
+	p.reader = reader.Reader{Name: c.ReadFileToolName, Explicit: named || c.ProvideReadTool, Media: c.WindowTokens > 0, Report: p.reporter}
 	if c.ProvideReadTool {
 		readable := readtool.Under(trunc, clear, backend.CatalogDir)
 		p.reader.Tool = reader.NewTool(c.ReadFileToolName, files.Stores, readable, readtool.JSONQuery(c.JSONQuery))
@@ -85,14 +85,14 @@ func policyOf[M adk.MessageType](c *TypedConfig[M], named bool) *settings[M] {
 		Root: c.RootDir, MinSavingBytes: c.MinSavingBytes, MaxArgumentBytes: c.ClearArgumentsOver,
 		CustomPaths: c.GenTruncOffloadFilePath != nil, IsResult: readtool.Under(trunc, clear),
 	}
-	p.cutter = truncate.Truncator{
-		Root: c.RootDir, Files: files, Rules: &p.rules, Reader: &p.reader, Report: p.report,
+	p.truncator = truncate.Truncator{
+		Root: c.RootDir, Files: files, Rules: &p.policies, Reader: &p.reader, Report: p.reporter,
 		TruncHandler: p.askTrunc, Preview: p.preview,
 		Previews:    func(tool string) bool { return p.previewOf(tool) != nil },
 		NoticePaths: func(ctx context.Context) []string { return runLocal[[]string](ctx, namedFilesKey) },
 	}
 	if generate := c.GenTruncOffloadFilePath; generate != nil {
-		p.cutter.Name = func(ctx context.Context, detail truncate.Detail) (string, error) {
+		p.truncator.Name = func(ctx context.Context, detail truncate.Detail) (string, error) {
 			return generate(ctx, toolDetail(detail))
 		}
 	}
@@ -100,16 +100,16 @@ func policyOf[M adk.MessageType](c *TypedConfig[M], named bool) *settings[M] {
 }
 
 // rulesOf is what a configuration says of all tools.
-func rulesOf[M adk.MessageType](c *TypedConfig[M], files *offload.Offloader) toolpolicy.Table {
+func newPolicyTable[M adk.MessageType](c *TypedConfig[M], files *offload.Offloader) toolpolicy.Table {
 	t := toolpolicy.Table{
 		Store: files.Open(c.Backend), Stores: make(map[string]*offload.Store), Limit: c.MaxLengthForTrunc, Limits: make(map[string]int), Compact: c.CompactJSON,
-		Returned: toolpolicy.PhaseConfig{Skip: c.SkipTruncation, Exclude: c.TruncExcludeTools, Tools: make(map[string]toolpolicy.Tool)},
-		Old:      toolpolicy.PhaseConfig{Skip: c.SkipClear, Exclude: c.ClearExcludeTools, Tools: make(map[string]toolpolicy.Tool)},
+		Truncation: toolpolicy.PhaseConfig{Skip: c.SkipTruncation, Exclude: c.TruncExcludeTools, Tools: make(map[string]toolpolicy.Tool)},
+		Clearing:   toolpolicy.PhaseConfig{Skip: c.SkipClear, Exclude: c.ClearExcludeTools, Tools: make(map[string]toolpolicy.Tool)},
 	}
 	for name, own := range c.ToolConfig {
 		t.Stores[name], t.Limits[name] = files.Open(own.Backend), own.MaxLengthForTrunc
-		t.Returned.Tools[name] = toolpolicy.Tool{Skip: own.SkipTruncation, Handles: own.TruncHandler != nil}
-		t.Old.Tools[name] = toolpolicy.Tool{Skip: own.SkipClear, Handles: own.ClearHandler != nil}
+		t.Truncation.Tools[name] = toolpolicy.Tool{Skip: own.SkipTruncation, HasHandler: own.TruncHandler != nil}
+		t.Clearing.Tools[name] = toolpolicy.Tool{Skip: own.SkipClear, HasHandler: own.ClearHandler != nil}
 	}
 	return t
 }
@@ -184,11 +184,11 @@ func (p *settings[M]) preview(ctx context.Context, of truncate.Detail, text stri
 type run struct {
 	sizes tokencount.Tracker
 
-	referred atomic.Bool  // the whole history was searched for repeats
-	markedAt atomic.Int64 // when files were marked as used, in seconds
-	fitted   atomic.Bool  // all rounds keep to their share of the window
-	refused  atomic.Bool  // the request of this model call, as too long
-	target   atomic.Int64 // how long it may be then
+	searchedDuplicates atomic.Bool  // the whole history was searched for repeats
+	markedAt           atomic.Int64 // when files were marked as used, in seconds
+	fitsRounds         atomic.Bool  // all rounds keep to their share of the window
+	requestRefused     atomic.Bool  // the request of this model call, as too long
+	retryTarget        atomic.Int64 // how long it may be then
 }
 
 // runOf returns what is recorded of a run. Outside a run that is nothing yet, and nobody keeps it.
@@ -235,8 +235,8 @@ func (p *settings[M]) window(ctx context.Context) int64 {
 
 // namedFiles lists, sorted, the files that notices in a history name. A notice naming a file that its
 // call could not have written is a forgery.
-func (p *settings[M]) namedFiles(msgs []M) (names []string) {
-	eachNoticed(msgs, func(r rounds.Result) {
+func (p *settings[M]) noticeFiles(msgs []M) (names []string) {
+	eachResultWithNotice(msgs, func(r rounds.Result) {
 		n := notice.FromTexts(r.Texts)
 		if n.Path != "" && (n.IsPlaceholder() || p.GenTruncOffloadFilePath != nil || offload.BelongsToCall(n.Path, r.ID)) {
 			names = append(names, offload.Clean(n.Path))
@@ -247,7 +247,7 @@ func (p *settings[M]) namedFiles(msgs []M) (names []string) {
 }
 
 // eachNoticed calls f with the results that may be notices.
-func eachNoticed[M adk.MessageType](msgs []M, f func(rounds.Result)) {
+func eachResultWithNotice[M adk.MessageType](msgs []M, f func(rounds.Result)) {
 	for _, m := range msgs {
 		for p := message.Parts(m); p.Next(); {
 			if p.Kind != message.Result {
@@ -266,8 +266,8 @@ func eachNoticed[M adk.MessageType](msgs []M, f func(rounds.Result)) {
 
 // noteNamedFiles tells calls which of their future files the notices in the history already
 // name. They must not write to these.
-func (p *settings[M]) noteNamedFiles(ctx context.Context, msgs []M, calls []rounds.Call) {
-	shown := p.namedFiles(msgs)
+func (p *settings[M]) recordNoticeFiles(ctx context.Context, msgs []M, calls []rounds.Call) {
+	shown := p.noticeFiles(msgs)
 	p.files.ReservePaths(ctx, shown)
 	wanted := make(map[string]bool, len(calls))
 	for _, each := range calls {
@@ -288,7 +288,7 @@ const maxQuestion = 1000
 
 // noteQuestion records the last texts of the user and the model for the calls that the model
 // has just made.
-func (p *settings[M]) noteQuestion(ctx context.Context, msgs []M) {
+func (p *settings[M]) recordQuestion(ctx context.Context, msgs []M) {
 	_, said := textOf(msgs[len(msgs)-1])
 	asked := ""
 	for i := len(msgs) - 1; i >= 0 && asked == ""; i-- {
@@ -326,10 +326,10 @@ func (p *settings[M]) markUsed(ctx context.Context, run *run, msgs []M) {
 	if now-last < int64(backend.UseInterval/time.Second) || !run.markedAt.CompareAndSwap(last, now) {
 		return
 	}
-	if names := p.noticePaths(msgs); len(names) > 0 {
+	if names := p.referencedFiles(msgs); len(names) > 0 {
 		for _, s := range p.files.Stores {
 			if err := s.MarkUsed(ctx, names); err != nil && ctx.Err() == nil {
-				p.report.Send(ctx, einolean.Event{Kind: einolean.KindStoreFailed, Err: err})
+				p.reporter.Send(ctx, einolean.Event{Kind: einolean.KindStoreFailed, Err: err})
 			}
 		}
 	}
@@ -337,7 +337,7 @@ func (p *settings[M]) markUsed(ctx context.Context, run *run, msgs []M) {
 
 // everyName lists all files that a history names in notices, for results, media and arguments.
 // A name that a tool made up does no harm.
-func (p *settings[M]) noticePaths(msgs []M) []string {
+func (p *settings[M]) referencedFiles(msgs []M) []string {
 	names := make(map[string]bool)
 	add := func(texts ...string) {
 		for _, text := range texts {
@@ -348,7 +348,7 @@ func (p *settings[M]) noticePaths(msgs []M) []string {
 	}
 	for _, msg := range msgs {
 		v := rounds.ViewOf(msg, rounds.View{})
-		add(v.Moved...)
+		add(v.UserMediaRefs...)
 		for _, r := range v.Results {
 			add(append(r.Texts, r.MediaRefs...)...)
 		}

@@ -23,7 +23,7 @@ func (l BudgetFitter) ReferToFirst(is []Plan, budget int) (n int) {
 		all := len(is[i].Media)
 		keep := min(all, max(0, budget/tokencount.MediaTokens))
 		budget -= keep * tokencount.MediaTokens
-		n += all*tokencount.MediaTokens - l.refer(&is[i], all-keep)
+		n += all*tokencount.MediaTokens - l.referToMedia(&is[i], all-keep)
 	}
 	return n
 }
@@ -33,7 +33,7 @@ func (l BudgetFitter) ReferToFirst(is []Plan, budget int) (n int) {
 func (l BudgetFitter) ReferToOldest(is []Plan, end int, over int) (saved int) {
 	for i := range is {
 		if is[i].MessageIndex < end {
-			saved += l.refer(&is[i], min(len(is[i].Media), max(0, over-saved+mediaSaving-1)/mediaSaving))
+			saved += l.referToMedia(&is[i], min(len(is[i].Media), max(0, over-saved+mediaSaving-1)/mediaSaving))
 		}
 	}
 	return saved
@@ -54,12 +54,12 @@ const maxRefits = 16
 
 // Level shortens results to a total number of tokens, or to at least minShown bytes each, and returns what
 // changes. The outcome is level: repeating it changes nothing.
-func (l BudgetFitter) Level(ctx context.Context, is []Plan, budget int) ([]Change, error) {
+func (l BudgetFitter) ShortenToBudget(ctx context.Context, is []Plan, budget int) ([]Change, error) {
 	edits := make([]Change, len(is))
 	var open []*Change
 	for i := range is {
 		edits[i], _ = l.edit(is[i])
-		if e := &edits[i]; e.Size > minShown && !e.Notice.IsPlaceholder() {
+		if e := &edits[i]; e.Size > minExcerptBytes && !e.Notice.IsPlaceholder() {
 			open = append(open, e)
 		} else {
 			budget -= e.Tokens
@@ -68,14 +68,14 @@ func (l BudgetFitter) Level(ctx context.Context, is []Plan, budget int) ([]Chang
 	for range maxRefits {
 		sizes := make([]int, len(open))
 		for i, e := range open {
-			sizes[i] = e.tokensLeft()
+			sizes[i] = e.resultTokens()
 		}
-		most, left := level(sizes, budget), open[:0:0]
+		most, left := levelSize(sizes, budget), open[:0:0]
 		for _, e := range open {
 			if err := l.shorten(ctx, e, most); err != nil {
 				return nil, err
 			}
-			if n := e.tokensLeft(); n > most {
+			if n := e.resultTokens(); n > most {
 				budget -= n
 			} else {
 				left = append(left, e)
@@ -91,7 +91,7 @@ func (l BudgetFitter) Level(ctx context.Context, is []Plan, budget int) ([]Chang
 
 // level is the greatest size to which all larger ones can be reduced for the sum to be
 // within a budget.
-func level(sizes []int, budget int) int {
+func levelSize(sizes []int, budget int) int {
 	sizes = slices.Sorted(slices.Values(sizes))
 	for i, size := range sizes {
 		if left := len(sizes) - i; size*left > budget {

@@ -25,10 +25,10 @@ import (
 func (c *chances) long(store *offload.Store) (out []Plan) {
 	for i := range c.IntN(8) {
 		id := fmt.Sprintf("call_%d", c.Int())
-		pair := &rounds.Pair{Call: rounds.Call{ID: id, Name: "shell", Args: `{"script":"` + strings.Repeat("echo ", c.IntN(300)) + `"}`}, Found: true, MessageIndex: i + 1, Result: rounds.Result{ID: id, Texts: []string{strings.Repeat("a line of a result\n", c.IntN(1000))}}}
-		r := ResultOf(rounds.Round{}, pair, toolpolicy.ToolPolicy{Store: store})
+		pair := &rounds.Pair{Call: rounds.Call{ID: id, Name: "shell", Args: `{"script":"` + strings.Repeat("echo ", c.IntN(300)) + `"}`}, HasResult: true, MessageIndex: i + 1, Result: rounds.Result{ID: id, Texts: []string{strings.Repeat("a line of a result\n", c.IntN(1000))}}}
+		r := NewCandidate(rounds.Round{}, pair, toolpolicy.ToolPolicy{Store: store})
 		r.Tokens = len(pair.Result.Texts[0]) / 4
-		out = append(out, Stays(&r))
+		out = append(out, KeepPlan(&r))
 	}
 	return out
 }
@@ -44,7 +44,7 @@ func TestResultsThatMustFitAreMadeLevel(t *testing.T) {
 			sum += each.Tokens
 		}
 		budget := c.IntN(sum + 2)
-		edits, err := BudgetFitter{&c.Decider}.Level(context.Background(), is, budget)
+		edits, err := BudgetFitter{&c.Decider}.ShortenToBudget(context.Background(), is, budget)
 		require.NoError(t, err)
 		if sum <= budget {
 			require.Empty(t, edits, "all of it fits")
@@ -54,20 +54,20 @@ func TestResultsThatMustFitAreMadeLevel(t *testing.T) {
 		cut := map[int]bool{}
 		for i := range edits {
 			e := &edits[i]
-			left += e.tokensLeft() - e.Tokens
+			left += e.resultTokens() - e.Tokens
 			least, cut[e.MessageIndex] = min(least, e.Tokens), true
-			require.Less(t, e.after, e.Size)
+			require.Less(t, e.bytesAfter, e.Size)
 			require.NotEmpty(t, e.file.path, "where all of it will be")
-			require.True(t, left <= budget || e.after >= minShown/2, "no result is cut to nothing: %d bytes", e.after)
+			require.True(t, left <= budget || e.bytesAfter >= minExcerptBytes/2, "no result is cut to nothing: %d bytes", e.bytesAfter)
 		}
 		small := 0
 		for _, each := range is {
 			if !cut[each.MessageIndex] {
-				require.True(t, each.Size <= minShown || each.Tokens <= least, "%d tokens stay, but %d are cut", each.Tokens, least)
+				require.True(t, each.Size <= minExcerptBytes || each.Tokens <= least, "%d tokens stay, but %d are cut", each.Tokens, least)
 				small += each.Tokens
 			}
 		}
-		if budget-small >= len(edits)*(minShown/2) {
+		if budget-small >= len(edits)*(minExcerptBytes/2) {
 			require.LessOrEqual(t, left, budget, "there was room for what always stays")
 			levelled++
 		}
@@ -90,7 +90,7 @@ func TestNothingIsTakenOutThatIsNotStored(t *testing.T) {
 		})
 		files := &offload.Offloader{Showable: notice.Showable}
 		failed := 0
-		s := &Saver{Decider: &c.Decider, Files: files, Failed: func(context.Context, *Candidate, error) { failed++ }}
+		s := &Saver{Decider: &c.Decider, Files: files, OnFailure: func(context.Context, *Candidate, error) { failed++ }}
 		var edits []Change
 		for _, each := range c.long(files.Open(faults.ReadWrite())) {
 			require.NotNil(t, each.Candidate)
@@ -108,13 +108,13 @@ func TestNothingIsTakenOutThatIsNotStored(t *testing.T) {
 		for i := range kept {
 			e := &kept[i]
 			require.True(t, e.Replaces())
-			if !e.instead.Keep {
-				require.Equal(t, strings.Join(e.Texts, ""), held(t, c.memory, notice.FromTexts([]string{e.instead.Text}).Path))
+			if !e.replacement.KeepContent {
+				require.Equal(t, strings.Join(e.Texts, ""), held(t, c.memory, notice.FromTexts([]string{e.replacement.Text}).Path))
 				seen["result"]++
 			}
-			for _, v := range e.values {
-				require.Contains(t, *e.args, v.path)
-				require.Equal(t, strings.Trim(e.Call.Args[v.from:v.to], `"`), held(t, c.memory, v.path))
+			for _, v := range e.argumentRefs {
+				require.Contains(t, *e.newArgs, v.path)
+				require.Equal(t, strings.Trim(e.Call.Args[v.start:v.end], `"`), held(t, c.memory, v.path))
 				seen["argument"]++
 			}
 		}
@@ -144,8 +144,8 @@ func TestWhatIsSparedWouldSaveNextToNothing(t *testing.T) {
 		messages := 2 + c.IntN(40)
 		for at := 0; at < messages; at += 1 + c.IntN(8) {
 			size := c.IntN(1500)
-			r := &Candidate{Pair: &rounds.Pair{MessageIndex: at, Result: rounds.Result{Texts: []string{strings.Repeat("x ", size/2)}}}, CallAt: at, Texts: []string{strings.Repeat("x ", size/2)}, Size: size, Rule: toolpolicy.ToolPolicy{Handled: c.IntN(20) == 0}}
-			edits = append(edits, Change{Plan: Plan{Candidate: r}, after: min(size, 60)})
+			r := &Candidate{Pair: &rounds.Pair{MessageIndex: at, Result: rounds.Result{Texts: []string{strings.Repeat("x ", size/2)}}}, CallMessageIndex: at, Texts: []string{strings.Repeat("x ", size/2)}, Size: size, Policy: toolpolicy.ToolPolicy{HasHandler: c.IntN(20) == 0}}
+			edits = append(edits, Change{Plan: Plan{Candidate: r}, bytesAfter: min(size, 60)})
 		}
 		each := int64(c.IntN(20_000)) // tokens of a message
 		before, counted := int64(messages)*each, 0
@@ -156,7 +156,7 @@ func TestWhatIsSparedWouldSaveNextToNothing(t *testing.T) {
 			Corrected: func(n int64) int64 { return n },
 		}
 		threshold := before - c.Int64N(min(before+1, 2000))
-		n := KeepNewest(edits, prompt, threshold)
+		n := TrimForPromptCache(edits, prompt, threshold)
 		require.LessOrEqual(t, counted, 1, "a request is counted once, if at all")
 		if n == len(edits) {
 			continue
@@ -167,11 +167,11 @@ func TestWhatIsSparedWouldSaveNextToNothing(t *testing.T) {
 		makes := before
 		for i := range edits {
 			if i < n {
-				makes -= edits[i].saved()
+				makes -= edits[i].tokenSaving()
 				continue
 			}
-			require.False(t, edits[i].Rule.Handled, "the user's code has decided on it")
-			saves += edits[i].estimatedSaving()
+			require.False(t, edits[i].Policy.HasHandler, "the user's code has decided on it")
+			saves += edits[i].roughSaving()
 		}
 		require.Less(t, makes, threshold, "the others make room")
 		require.Less(t, saves*negligibleShare, prompt.Roughly(edits[n].MessageIndex, messages)-saves)

@@ -24,10 +24,10 @@ import (
 
 // wording makes the texts that replace something. It is immutable.
 type renderer struct {
-	root    string // of the store
-	over    int    // the most bytes that a value in the arguments of an old call has; zero: any
-	notices *notice.Texts
-	data    notice.Data // common to all notices
+	root             string // of the store
+	maxArgumentBytes int    // the most bytes that a value in the arguments of an old call has; zero: any
+	notices          *notice.Texts
+	data             notice.Data // common to all notices
 }
 
 // reference is a text in place of stored content: of a long value in the arguments of a call, or
@@ -37,41 +37,41 @@ type reference struct {
 	text   string         // in place of the content
 	medium *rounds.Medium // nil: it is a value
 
-	from, to int // the position of a value's JSON in the arguments
+	start, end int // the position of a value's JSON in the arguments
 }
 
 // valuesOf makes references to the long values of a result's call, none if they stay.
-func (w *renderer) valuesOf(r *Candidate) (out []reference) {
-	over := w.over
-	if len(r.Call.Args) <= over || !r.Rule.Refers() {
+func (w *renderer) argumentReferences(r *Candidate) (out []reference) {
+	over := w.maxArgumentBytes
+	if len(r.Call.Args) <= over || !r.Policy.MayReplaceParts() {
 		return nil
 	}
 	name := offload.DefaultPath(w.root, offload.ClearDir, r.Call.ID)
-	longest := w.render(reference{file: file{path: name + offload.Padding + offload.Padding}, to: 1 << 30})
+	longest := w.render(reference{file: file{path: name + offload.Padding + offload.Padding}, end: 1 << 30})
 	for i, v := range notice.Values(r.Call.Args, max(over, len(longest.text))) {
-		each := reference{from: v.From, to: v.To}
-		out = append(out, w.planned(each, r.Rule.Store, fmt.Sprintf("%s%s%d", name, notice.ArgMark, i+1), v.Content))
+		each := reference{start: v.Start, end: v.End}
+		out = append(out, w.newReference(each, r.Policy.Store, fmt.Sprintf("%s%s%d", name, notice.ArgMark, i+1), v.Content))
 	}
 	return out
 }
 
 // references makes references to media, but for those that cannot be stored.
-func (w *renderer) references(media []*rounds.Medium, store *offload.Store) (out []reference) {
+func (w *renderer) mediaReferences(media []*rounds.Medium, store *offload.Store) (out []reference) {
 	for _, m := range media {
-		content, err := json.Marshal(m.Out)
+		content, err := json.Marshal(m.Output)
 		if err != nil {
 			continue // a value in Extra cannot be encoded
 		}
 		name := path.Join(w.root, offload.ClearDir, notice.MediaName+offload.SumOf(string(content)))
-		out = append(out, w.planned(reference{medium: m}, store, name, string(content)))
+		out = append(out, w.newReference(reference{medium: m}, store, name, string(content)))
 	}
 	return out
 }
 
 // planned completes a reference, with the path that its content will probably get.
-func (w *renderer) planned(r reference, store *offload.Store, filePath, content string) reference {
+func (w *renderer) newReference(r reference, store *offload.Store, filePath, content string) reference {
 	r.item = offload.Item{Store: store, Content: content}
-	r.item.At, r.path, r.certain = store.Plan(offload.Place{Path: filePath}, content)
+	r.item.At, r.path, r.pathCertain = store.Plan(offload.Place{Path: filePath}, content)
 	return w.render(r)
 }
 
@@ -80,13 +80,13 @@ func (w *renderer) render(r reference) reference {
 	data := w.data
 	data.Path = r.path
 	if r.medium == nil {
-		data.Bytes = r.to - r.from
+		data.Bytes = r.end - r.start
 		r.text = display.Quoted(w.notices.Fill(w.notices.Argument, data))
 		return r
 	}
-	data.Bytes, data.Medium = len(r.item.Content), string(r.medium.Out.Type)
-	data.Finds, data.Hint = false, ""
-	if c := message.MediumOf(r.medium.Out); len(c.MIMEType) <= maxMediaType && notice.Showable(c.MIMEType) && !strings.ContainsAny(c.MIMEType, "<>{}") {
+	data.Bytes, data.Medium = len(r.item.Content), string(r.medium.Output.Type)
+	data.CanSearch, data.Hint = false, ""
+	if c := message.MediumOf(r.medium.Output); len(c.MIMEType) <= maxMediaType && notice.Showable(c.MIMEType) && !strings.ContainsAny(c.MIMEType, "<>{}") {
 		data.Medium = cmp.Or(c.MIMEType, data.Medium)
 	}
 	r.text = w.notices.Fill(w.notices.Medium, data)
@@ -98,9 +98,9 @@ func withReferences(args string, values []reference) string {
 	var b strings.Builder
 	end := 0
 	for _, v := range values {
-		b.WriteString(args[end:v.from])
+		b.WriteString(args[end:v.start])
 		b.WriteString(v.text)
-		end = v.to
+		end = v.end
 	}
 	b.WriteString(args[end:])
 	return b.String()

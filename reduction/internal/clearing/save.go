@@ -22,8 +22,8 @@ var errStoreDown = errors.New("the store has failed too often")
 // Saver stores what the edits of one pass take out.
 type Saver struct {
 	*Decider
-	Files  *offload.Offloader
-	Failed func(ctx context.Context, r *Candidate, err error) // is told the first failures
+	Files     *offload.Offloader
+	OnFailure func(ctx context.Context, r *Candidate, err error) // is told the first failures
 
 	failures         int // writes in a row that failed
 	reportedFailures int // failures that were reported one by one
@@ -51,7 +51,7 @@ func (s *Saver) Save(ctx context.Context, edits []Change) (kept []Change, lost i
 			got = s.save(ctx, item)
 		}
 		replaced := e.Replaces()
-		e, ok, same := s.stored(ctx, e, got)
+		e, ok, same := s.afterSave(ctx, e, got)
 		differs = differs || !same
 		switch {
 		case ok:
@@ -65,15 +65,15 @@ func (s *Saver) Save(ctx context.Context, edits []Change) (kept []Change, lost i
 
 // stored returns an edit as it is now that the content of its result was saved, and saves what its
 // references replace. ok is false if nothing is left of it, same is true if it is as decided.
-func (s *Saver) stored(ctx context.Context, e Change, got offload.SaveResult) (now Change, ok, same bool) {
+func (s *Saver) afterSave(ctx context.Context, e Change, got offload.SaveResult) (now Change, ok, same bool) {
 	same = true
 	if item := e.file.item; item.Store != nil {
-		if !s.succeeded(ctx, e.Candidate, got.Err) {
+		if !s.recordOutcome(ctx, e.Candidate, got.Err) {
 			return e, false, false
 		}
-		same, e.file.path, e.file.existed = got.Path == e.file.path, got.Path, got.Existed
+		same, e.file.path, e.file.alreadyStored = got.Path == e.file.path, got.Path, got.Existed
 	}
-	for _, all := range []*[]reference{&e.values, &e.media} {
+	for _, all := range []*[]reference{&e.argumentRefs, &e.mediaRefs} {
 		if len(*all) > 0 {
 			kept, as := s.saveReferences(ctx, e.Candidate, *all)
 			*all, same = kept, same && as
@@ -92,11 +92,11 @@ func (s *Saver) saveReferences(ctx context.Context, r *Candidate, all []referenc
 	same = true
 	for _, each := range all {
 		got := s.save(ctx, each.item)
-		if !s.succeeded(ctx, r, got.Err) {
+		if !s.recordOutcome(ctx, r, got.Err) {
 			same = false
 			continue
 		}
-		if each.existed = got.Existed; got.Path != each.path {
+		if each.alreadyStored = got.Existed; got.Path != each.path {
 			same, each.path = false, got.Path
 			each = s.render(each)
 		}
@@ -114,7 +114,7 @@ func (s *Saver) save(ctx context.Context, item offload.Item) offload.SaveResult 
 }
 
 // succeeded reports whether content of a call was stored, and counts and reports failures.
-func (s *Saver) succeeded(ctx context.Context, r *Candidate, err error) bool {
+func (s *Saver) recordOutcome(ctx context.Context, r *Candidate, err error) bool {
 	switch {
 	case err == nil:
 		s.failures = 0
@@ -122,7 +122,7 @@ func (s *Saver) succeeded(ctx context.Context, r *Candidate, err error) bool {
 		s.failures++
 		if s.reportedFailures < maxFailures {
 			s.reportedFailures++
-			s.Failed(ctx, r, err)
+			s.OnFailure(ctx, r, err)
 		}
 	}
 	return err == nil

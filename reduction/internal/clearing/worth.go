@@ -10,22 +10,22 @@ type Verdict string
 
 // The verdicts.
 const (
-	Apply   Verdict = "pays"
-	Waits   Verdict = "waits"
-	Unknown Verdict = "unknown" // a figure decides that was not counted yet
+	Apply      Verdict = "pays"
+	Defer      Verdict = "waits"
+	NeedsCount Verdict = "unknown" // a figure decides that was not counted yet
 )
 
 // Figures are what a pass costs and saves, in tokens.
 type CostEstimate struct {
-	Threshold, Target, Least int64 // MaxTokensForClear, ClearTargetTokens, ClearAtLeastTokens
+	Threshold, Target, MinSaving int64 // MaxTokensForClear, ClearTargetTokens, ClearAtLeastTokens
 
-	Forced  bool  // the window requires the pass
-	Chosen  bool  // a handler or a rewriter of the user's has decided
-	Before  int64 // of the request; negative: not counted yet
-	After   int64 // of what the pass makes of it; the same
-	saves   int64 // about, up to an eighth of the threshold
-	shrinks int64 // what it saves, and
-	breaks  int64 // what it rewrites of the prompt: both at four bytes a token
+	MustFit         bool  // the window requires the pass
+	UserDecided     bool  // a handler or a rewriter of the user's has decided
+	TokensBefore    int64 // of the request; negative: not counted yet
+	TokensAfter     int64 // of what the pass makes of it; the same
+	tokenSaving     int64 // about, up to an eighth of the threshold
+	roughSaving     int64 // what it saves, and
+	rewrittenTokens int64 // what it rewrites of the prompt: both at four bytes a token
 }
 
 // Prompt is the request that a pass changes, in numbers.
@@ -37,21 +37,21 @@ type RequestStats struct {
 }
 
 // Of adds what edits save and rewrite.
-func (f CostEstimate) Of(edits []Change, prompt RequestStats) CostEstimate {
+func (f CostEstimate) WithChanges(edits []Change, prompt RequestStats) CostEstimate {
 	var sum int64
 	first := prompt.Messages
 	for i := range edits {
 		e := &edits[i]
-		f.Chosen = f.Chosen || e.Rule.Handled
-		if f.saves < f.Threshold/minSavingShare {
-			sum += e.saved()
-			f.saves = prompt.Corrected(sum)
+		f.UserDecided = f.UserDecided || e.Policy.HasHandler
+		if f.tokenSaving < f.Threshold/minSavingShare {
+			sum += e.tokenSaving()
+			f.tokenSaving = prompt.Corrected(sum)
 		}
 		if e.Replaces() {
-			f.shrinks, first = f.shrinks+e.estimatedSaving(), min(first, e.MessageIndex, e.CallAt)
+			f.roughSaving, first = f.roughSaving+e.roughSaving(), min(first, e.MessageIndex, e.CallMessageIndex)
 		}
 	}
-	f.breaks = prompt.Roughly(first, prompt.Messages) - f.shrinks
+	f.rewrittenTokens = prompt.Roughly(first, prompt.Messages) - f.roughSaving
 	return f
 }
 
@@ -59,20 +59,20 @@ func (f CostEstimate) Of(edits []Change, prompt RequestStats) CostEstimate {
 // hundredth of what follows the first of them, and the others alone make room below a threshold. A caller
 // that passes the whole history each time has the others made again, and the prompt cache holds up
 // to the newest: these would not pay for that within a thousand model calls.
-func KeepNewest(edits []Change, prompt RequestStats, threshold int64) int {
-	if n := len(edits); n < 2 || edits[n-1].roughly() >= largeResult {
+func TrimForPromptCache(edits []Change, prompt RequestStats, threshold int64) int {
+	if n := len(edits); n < 2 || edits[n-1].roughTokens() >= largeResult {
 		return n
 	}
 	behind, at := int64(0), prompt.Messages // tokens from there on
 	var saves, makes int64                  // tokens: of the newest, and of what the pass makes without them, if counted
 	spared := len(edits)
-	for i := spared - 1; i > 0 && !edits[i].Rule.Handled; i-- {
+	for i := spared - 1; i > 0 && !edits[i].Policy.HasHandler; i-- {
 		e := &edits[i]
-		for ; at > min(e.MessageIndex, e.CallAt); at-- {
+		for ; at > min(e.MessageIndex, e.CallMessageIndex); at-- {
 			behind += prompt.Roughly(at-1, at)
 		}
-		if saves += e.estimatedSaving(); makes != 0 {
-			makes += prompt.Corrected(e.saved())
+		if saves += e.roughSaving(); makes != 0 {
+			makes += prompt.Corrected(e.tokenSaving())
 		}
 		if saves*negligibleShare >= behind-saves {
 			continue
@@ -80,7 +80,7 @@ func KeepNewest(edits []Change, prompt RequestStats, threshold int64) int {
 		if makes == 0 {
 			makes = prompt.Before()
 			for j := range edits[:i] {
-				makes -= prompt.Corrected(edits[j].saved())
+				makes -= prompt.Corrected(edits[j].tokenSaving())
 			}
 		}
 		if makes >= threshold {
@@ -93,26 +93,26 @@ func KeepNewest(edits []Change, prompt RequestStats, threshold int64) int {
 
 // Worth tells whether a pass is worth it: one that the window requires is, and one that the user's code
 // has decided on never waits for room.
-func (f CostEstimate) Worth() Verdict {
-	drop, breaks := f.saves < f.Threshold/minSavingShare, f.Target == 0 && f.shrinks*minRewriteShare < f.breaks // a target says itself how much to save
-	if f.Chosen {
+func (f CostEstimate) Verdict() Verdict {
+	drop, breaks := f.tokenSaving < f.Threshold/minSavingShare, f.Target == 0 && f.roughSaving*minRewriteShare < f.rewrittenTokens // a target says itself how much to save
+	if f.UserDecided {
 		drop, breaks = false, false
 	}
 	switch {
-	case f.Forced:
+	case f.MustFit:
 		return Apply
-	case (drop || breaks) && f.Before < 0:
-		return Unknown
-	case drop && f.Before-f.saves >= f.Threshold: // the rest alone exceeds it
-		return Waits
-	case breaks && float64(f.Before) < deferFactor*float64(f.Threshold): // there is room
-		return Waits
-	case f.Least == 0:
+	case (drop || breaks) && f.TokensBefore < 0:
+		return NeedsCount
+	case drop && f.TokensBefore-f.tokenSaving >= f.Threshold: // the rest alone exceeds it
+		return Defer
+	case breaks && float64(f.TokensBefore) < deferFactor*float64(f.Threshold): // there is room
+		return Defer
+	case f.MinSaving == 0:
 		return Apply
-	case f.Before < 0 || f.After < 0:
-		return Unknown
-	case f.Before-f.After < f.Least:
-		return Waits
+	case f.TokensBefore < 0 || f.TokensAfter < 0:
+		return NeedsCount
+	case f.TokensBefore-f.TokensAfter < f.MinSaving:
+		return Defer
 	}
 	return Apply
 }

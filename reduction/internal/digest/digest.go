@@ -35,9 +35,13 @@ const anotherRequest = "another"
 // NewGuard releases what is tied to other messages than those of a request. It calls changed where it has.
 func NewGuard[M adk.MessageType](changed func(context.Context)) continuation.Guard[M] {
 	return continuation.Guard[M]{
-		Key:     sessionKey,
-		Mark:    func(msgs []M, _ continuation.Continuation) string { return newOutgoing(msgs).before(len(msgs)).mark() },
-		Stale:   func(msgs []M) func(int, continuation.Continuation, string) bool { return newOutgoing(msgs).stale },
+		Key: sessionKey,
+		Mark: func(msgs []M, _ continuation.Continuation) string {
+			return newRequestPrefixes(msgs).prefixBefore(len(msgs)).mark()
+		},
+		Stale: func(msgs []M) func(int, continuation.Continuation, string) bool {
+			return newRequestPrefixes(msgs).stale
+		},
 		Changed: changed,
 	}
 }
@@ -55,62 +59,62 @@ func MarkForeign[M adk.MessageType](msgs []M, from int) []M {
 
 // outgoing is what goes to the model, read from its start. Events bring the results of parallel calls as these end, and
 // a state has them in the order of the calls, so results that follow one another have no order.
-type outgoing[M adk.MessageType] struct {
-	msgs   []M
-	behind []prefix // behind[i] is what stands before message i
+type requestPrefixes[M adk.MessageType] struct {
+	msgs     []M
+	prefixes []prefix // behind[i] is what stands before message i
 }
 
 // prefix is what stands before a message.
 type prefix struct {
-	all     [sha256.Size]byte // but for the results at its end
-	results uint64            // the sum of their digests
-	noticed bool              // something stands for what was there before
+	digest    [sha256.Size]byte // but for the results at its end
+	results   uint64            // the sum of their digests
+	hasNotice bool              // something stands for what was there before
 }
 
-func newOutgoing[M adk.MessageType](msgs []M) *outgoing[M] {
-	return &outgoing[M]{msgs: msgs, behind: make([]prefix, 1, len(msgs)+1)}
+func newRequestPrefixes[M adk.MessageType](msgs []M) *requestPrefixes[M] {
+	return &requestPrefixes[M]{msgs: msgs, prefixes: make([]prefix, 1, len(msgs)+1)}
 }
 
 // stale reports whether an answer is tied to another request than the messages before it are now. One
 // that has no mark was made without this package: it saw no notice.
-func (s *outgoing[M]) stale(at int, t continuation.Continuation, mark string) (is bool) {
-	now := s.before(at)
+func (s *requestPrefixes[M]) stale(at int, t continuation.Continuation, mark string) (is bool) {
+	now := s.prefixBefore(at)
 	switch {
 	case t != continuation.SignedThinking && message.IsMarked(message.Extra(s.msgs[at]), rounds.ProcessedKey): // the answer itself is stored as well
 		is = true
 	case mark == "":
-		is = now.noticed
+		is = now.hasNotice
 	default:
 		is = mark != now.mark()
 	}
-	if is && t == continuation.SignedThinking && len(s.behind) == at+1 {
-		s.behind = append(s.behind, with(now, continuation.Released(s.msgs[at])))
+	if is && t == continuation.SignedThinking && len(s.prefixes) == at+1 {
+		s.prefixes = append(s.prefixes, extend(now, continuation.Released(s.msgs[at])))
 	}
 	return is
 }
 
 // before is what stands before an index.
-func (s *outgoing[M]) before(end int) prefix {
-	for n := len(s.behind); n <= end; n++ {
-		s.behind = append(s.behind, with(s.behind[n-1], s.msgs[n-1]))
+func (s *requestPrefixes[M]) prefixBefore(end int) prefix {
+	for n := len(s.prefixes); n <= end; n++ {
+		s.prefixes = append(s.prefixes, extend(s.prefixes[n-1], s.msgs[n-1]))
 	}
-	return s.behind[end]
+	return s.prefixes[end]
 }
 
 func (p prefix) mark() string {
 	h := newHasher()
-	h.add("all", string(p.all[:]))
+	h.add("all", string(p.digest[:]))
 	h.add("results", strconv.FormatUint(p.results, 16))
 	sum := h.sum()
 	return hex.EncodeToString(sum[:12])
 }
 
 // with is what stands behind a message.
-func with[M adk.MessageType](p prefix, m M) prefix {
+func extend[M adk.MessageType](p prefix, m M) prefix {
 	if message.IsNil(m) {
 		return p
 	}
-	p.noticed = p.noticed || message.IsMarked(message.Extra(m), rounds.ProcessedKey)
+	p.hasNotice = p.hasNotice || message.IsMarked(message.Extra(m), rounds.ProcessedKey)
 	role := message.Role(m)
 	said, results, others := newHasher(), false, false
 	said.add("role", string(role))
@@ -121,17 +125,17 @@ func with[M adk.MessageType](p prefix, m M) prefix {
 			continue
 		}
 		others = said.part(part.Part) || others
-		p.noticed = p.noticed || role == schema.User && part.Kind == message.Text && notice.IsMedium(part.Text())
+		p.hasNotice = p.hasNotice || role == schema.User && part.Kind == message.Text && notice.IsMedium(part.Text())
 	}
 	if results && !others {
 		return p
 	}
 	sum := said.sum()
 	all := newHasher()
-	all.add("all", string(p.all[:]))
+	all.add("all", string(p.digest[:]))
 	all.add("results", strconv.FormatUint(p.results, 16))
 	all.add("message", string(sum[:]))
-	p.all, p.results = all.sum(), 0
+	p.digest, p.results = all.sum(), 0
 	return p
 }
 
@@ -144,20 +148,20 @@ func (p *prefix) result(of message.Part) {
 	}
 	sum := h.sum()
 	p.results += binary.BigEndian.Uint64(sum[:])
-	p.noticed = p.noticed || r.Handled || len(r.MediaRefs) > 0 || notice.FromTexts(r.Texts) != (notice.Notice{})
+	p.hasNotice = p.hasNotice || r.ReplacedByHandler || len(r.MediaRefs) > 0 || notice.FromTexts(r.Texts) != (notice.Notice{})
 }
 
 // hasher is a digest of named texts. Texts of one name that follow one another are one text: a stream
 // may be kept as one or in chunks.
 type hasher struct {
-	to   hash.Hash
+	hash hash.Hash
 	w    *bufio.Writer
 	name string
 }
 
 func newHasher() *hasher {
 	to := sha256.New()
-	return &hasher{to: to, w: bufio.NewWriterSize(to, 1024)}
+	return &hasher{hash: to, w: bufio.NewWriterSize(to, 1024)}
 }
 
 func (h *hasher) add(name, text string) {
@@ -199,6 +203,6 @@ func (h *hasher) part(p message.Part) bool {
 
 func (h *hasher) sum() (out [sha256.Size]byte) {
 	_ = h.w.Flush() // a hash never fails
-	h.to.Sum(out[:0])
+	h.hash.Sum(out[:0])
 	return out
 }

@@ -29,7 +29,7 @@ func FuzzExcerpt(f *testing.F) {
 			if _, ok := w.Room(len(text), v, limit); !ok {
 				continue
 			}
-			out := w.Excerpt(text, v, limit)
+			out := w.RenderExcerpt(text, v, limit)
 			require.LessOrEqual(t, len(out), limit)
 			require.True(t, utf8.ValidString(out))
 			got := Parse(out)

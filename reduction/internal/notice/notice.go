@@ -23,20 +23,20 @@ var noticeTexts = prompt.Load(noticeFiles, "notice")
 
 // Texts are the notices of one language.
 type Texts struct {
-	Cleared     template // an old result, stored
-	Page        template // an old page of the read tool
-	LongPage    template // a page that the window cannot hold
-	Repeated    template // a result that equals a visible one
-	Argument    template // a long value in the arguments of an old call
-	Placeholder template // an old result, not stored
-	Truncated   template // a finished result that is too long
-	Stream      template // the end of a stream that is too long
-	Unsaved     template // the same, if it could not be stored
-	Previewed   template // a finished result that a Preview shortened
-	Found       template // the end of a stream with errors in it
-	Medium      template // an image, a sound, a film or a file
-	Hint        template // which tool to read it with
-	HintQuery   template // the same, for one that finds passages
+	Cleared          template // an old result, stored
+	Page             template // an old page of the read tool
+	LongPage         template // a page that the window cannot hold
+	Duplicate        template // a result that equals a visible one
+	Argument         template // a long value in the arguments of an old call
+	Placeholder      template // an old result, not stored
+	Truncated        template // a finished result that is too long
+	Stream           template // the end of a stream that is too long
+	Unsaved          template // the same, if it could not be stored
+	Previewed        template // a finished result that a Preview shortened
+	StreamWithErrors template // the end of a stream with errors in it
+	Medium           template // an image, a sound, a film or a file
+	Hint             template // which tool to read it with
+	HintQuery        template // the same, for one that finds passages
 }
 
 var (
@@ -46,20 +46,20 @@ var (
 
 func parseNotices(t *prompt.Texts) *Texts {
 	return &Texts{
-		Cleared:     t.Pieces("cleared"),
-		Page:        t.Pieces("page"),
-		LongPage:    t.Pieces("longpage"),
-		Repeated:    t.Pieces("repeated"),
-		Argument:    t.Pieces("argument"),
-		Placeholder: t.Pieces("placeholder"),
-		Truncated:   t.Pieces("truncated"),
-		Stream:      t.Pieces("stream"),
-		Unsaved:     t.Pieces("unsaved"),
-		Previewed:   t.Pieces("previewed"),
-		Found:       t.Pieces("found"),
-		Medium:      t.Pieces("medium"),
-		Hint:        t.Pieces("hint"),
-		HintQuery:   t.Pieces("hintquery"),
+		Cleared:          t.Pieces("cleared"),
+		Page:             t.Pieces("page"),
+		LongPage:         t.Pieces("longpage"),
+		Duplicate:        t.Pieces("repeated"),
+		Argument:         t.Pieces("argument"),
+		Placeholder:      t.Pieces("placeholder"),
+		Truncated:        t.Pieces("truncated"),
+		Stream:           t.Pieces("stream"),
+		Unsaved:          t.Pieces("unsaved"),
+		Previewed:        t.Pieces("previewed"),
+		StreamWithErrors: t.Pieces("found"),
+		Medium:           t.Pieces("medium"),
+		Hint:             t.Pieces("hint"),
+		HintQuery:        t.Pieces("hintquery"),
 	}
 }
 
@@ -73,7 +73,7 @@ func Current() *Texts {
 
 // Fill makes a notice. Without a tool, the notice does not mention one.
 func (w *Texts) Fill(f template, v Data) string {
-	v.head, v.tail, v.Shown = Sanitize(v.head), Sanitize(v.tail), Sanitize(v.Shown)
+	v.head, v.tail, v.Preview = Sanitize(v.head), Sanitize(v.tail), Sanitize(v.Preview)
 	return f.fill(w.WithHint(v))
 }
 
@@ -93,7 +93,7 @@ var defuse = strings.NewReplacer(openTag, "["+openTag[1:], closeTag, "["+closeTa
 func (w *Texts) WithHint(v Data) Data {
 	if v.Tool != "" && v.Hint == "" {
 		hint := w.Hint
-		if v.Finds {
+		if v.CanSearch {
 			hint = w.HintQuery
 		}
 		v.Hint = hint.fill(v)
@@ -117,7 +117,7 @@ func (w *Texts) Room(size int, v Data, limit int) (n int, ok bool) {
 
 // Excerpt makes a notice of at most limit bytes about text, with as much of its start
 // and end as fits. room reports whether any fits.
-func (w *Texts) Excerpt(text string, v Data, limit int) string {
+func (w *Texts) RenderExcerpt(text string, v Data, limit int) string {
 	v.Bytes = len(text)
 	room, _ := w.Room(len(text), v, limit)
 	if room == 0 {
@@ -132,13 +132,13 @@ func (w *Texts) Excerpt(text string, v Data, limit int) string {
 
 // Shortened makes a notice of at most limit bytes about a result of size bytes, with the
 // text that show makes for the remaining room. It is empty if show returns nothing.
-func (w *Texts) Shortened(size int, v Data, limit int, show func(room int) string) string {
+func (w *Texts) RenderPreview(size int, v Data, limit int, show func(room int) string) string {
 	v.Bytes = size
 	room := limit - w.Previewed.Length(w.WithHint(v))
 	if room < minExcerpt {
 		return ""
 	}
-	if v.Shown = show(room); v.Shown == "" {
+	if v.Preview = show(room); v.Preview == "" {
 		return ""
 	}
 	return w.Fill(w.Previewed, v)
@@ -171,8 +171,8 @@ func Showable(p string) bool {
 type Data struct {
 	Bytes, HeadBytes, TailBytes int
 	Path, Tool                  string
-	head, tail, Shown           string
-	Finds                       bool   // the tool finds passages
+	head, tail, Preview         string
+	CanSearch                   bool   // the tool finds passages
 	Call                        string // an earlier one
 	Medium                      string // its type
 	Hint                        string // set by hinted
@@ -230,7 +230,7 @@ func (v *Data) field(name string) (text *string, number *int) {
 	case "tail":
 		return &v.tail, nil
 	case "shown":
-		return &v.Shown, nil
+		return &v.Preview, nil
 	case "hint":
 		return &v.Hint, nil
 	case "call":
@@ -245,9 +245,9 @@ var noText string // of the end of a template, which has no field
 
 // Again makes a notice of at most limit bytes of one that shows parts of a file already, v.bytes long.
 func (w *Texts) Reshorten(texts []string, v Data, limit int) (text string, ok bool) {
-	if shown, ok := shownIn(texts); ok {
+	if shown, ok := previewIn(texts); ok {
 		room := limit - w.Previewed.Length(w.WithHint(v))
-		v.Shown = shown[:lineEnd(shown, display.Floor(shown, max(0, room)))]
+		v.Preview = shown[:lineEnd(shown, display.Floor(shown, max(0, room)))]
 		return w.Fill(w.Previewed, v), room >= minExcerpt
 	}
 	room, ok := w.Room(v.Bytes, v, limit)
@@ -256,7 +256,7 @@ func (w *Texts) Reshorten(texts []string, v Data, limit int) (text string, ok bo
 	}
 	head, tail, found := Excerpt(texts)
 	if !found {
-		head, _ = Before(texts)
+		head, _ = StreamedText(texts)
 	}
 	v.head = head[:display.Floor(head, min(len(head), room/2))]
 	v.tail = tail[display.Ceil(tail, max(0, len(tail)-(room-len(v.head)))):]
@@ -288,7 +288,7 @@ func lineStart(s string, n int) int {
 
 // decoded is the text of a JSON string, or the JSON of any other value. A string whose
 // decoding loses data stays JSON.
-func decoded(value string) string {
+func decodeString(value string) string {
 	var s string
 	if json.Unmarshal([]byte(value), &s) != nil || strings.ContainsRune(s, utf8.RuneError) {
 		return value
@@ -298,8 +298,8 @@ func decoded(value string) string {
 
 // value is a value in the arguments of a call, and where its JSON is.
 type value struct {
-	From, To int
-	Content  string // the text of a string, or JSON
+	Start, End int
+	Content    string // the text of a string, or JSON
 }
 
 // Values finds the values in a JSON object that are longer than a number of bytes:
@@ -326,14 +326,14 @@ func Values(args string, over int) (found []value) {
 			}
 			_, _ = d.Token() // the end
 		}
-		whole := value{From: from, To: int(d.InputOffset())}
-		if isReference(args[whole.From:whole.To]) {
+		whole := value{Start: from, End: int(d.InputOffset())}
+		if isReference(args[whole.Start:whole.End]) {
 			references++
 			return
 		}
-		left := whole.To - whole.From
+		left := whole.End - whole.Start
 		for _, f := range found[before:] {
-			left -= f.To - f.From
+			left -= f.End - f.Start
 		}
 		if depth > 0 && left > over && references == had {
 			found = append(found[:before], whole)
@@ -341,7 +341,7 @@ func Values(args string, over int) (found []value) {
 	}
 	walk(0)
 	for i := range found {
-		found[i].Content = decoded(args[found[i].From:found[i].To])
+		found[i].Content = decodeString(args[found[i].Start:found[i].End])
 	}
 	return found
 }

@@ -132,7 +132,7 @@ func parse(text string) (n Notice, words, rest string) {
 	if !more {
 		line = strings.TrimSuffix(line, closeTag)
 	}
-	words, n.Path = field(line)
+	words, n.Path = splitPath(line)
 	if n.kind == truncatedNotice && rest == closeTag {
 		n.Path = withoutSentence(n.Path)
 	}
@@ -146,7 +146,7 @@ func parse(text string) (n Notice, words, rest string) {
 
 // field splits the first line of a notice into its words and the path. Those that other packages write
 // are not held to a colon.
-func field(line string) (words, path string) {
+func splitPath(line string) (words, path string) {
 	for _, before := range []string{": /", ": ", " /"} {
 		if at := strings.Index(line, before); at >= 0 {
 			return line[:at], strings.TrimLeft(line[at:], ": ")
@@ -212,8 +212,8 @@ func isReference(value string) bool {
 	if !strings.HasPrefix(value, `"[`) || len(value) > MaxPath+2*maxEnd {
 		return false
 	}
-	line, _, ok := strings.Cut(decoded(value), "\n")
-	_, path := field(line)
+	line, _, ok := strings.Cut(decodeString(value), "\n")
+	_, path := splitPath(line)
 	return ok && strings.HasSuffix(value, `]"`) && argumentFile.MatchString(path)
 }
 
@@ -265,14 +265,14 @@ func Excerpt(texts []string) (head, tail string, ok bool) {
 	if !found {
 		return "", "", false
 	}
-	for _, parts := range []string{behindEmptyLine(rest), rest} { // Eino's has no empty line there
-		if head, parts, ok = part(parts); !ok {
+	for _, parts := range []string{afterEmptyLine(rest), rest} { // Eino's has no empty line there
+		if head, parts, ok = parseExcerptPart(parts); !ok {
 			continue
 		}
 		if parts, ok = strings.CutPrefix(parts, "\n\n"); !ok {
 			continue
 		}
-		if tail, parts, ok = part(parts); ok && (parts == "\n"+closeTag || strings.HasPrefix(parts, "\n\n")) {
+		if tail, parts, ok = parseExcerptPart(parts); ok && (parts == "\n"+closeTag || strings.HasPrefix(parts, "\n\n")) {
 			return head, tail, true
 		}
 	}
@@ -280,7 +280,7 @@ func Excerpt(texts []string) (head, tail string, ok bool) {
 }
 
 // part reads a part that a notice shows off the start of s, after the line with its length.
-func part(s string) (shown, rest string, ok bool) {
+func parseExcerptPart(s string) (shown, rest string, ok bool) {
 	line, s, _ := strings.Cut(s, "\n")
 	if n := greatest(line[:min(len(line), maxEnd)]); 0 <= n && n <= len(s) {
 		return s[:n], s[n:], true
@@ -288,18 +288,18 @@ func part(s string) (shown, rest string, ok bool) {
 	return "", "", false
 }
 
-func behindEmptyLine(s string) string {
+func afterEmptyLine(s string) string {
 	_, after, _ := strings.Cut(s, "\n\n")
 	return after
 }
 
 // shownIn returns what a notice with a preview among texts shows of its file.
-func shownIn(texts []string) (shown string, ok bool) {
+func previewIn(texts []string) (shown string, ok bool) {
 	if _, _, excerpt := Excerpt(texts); excerpt {
 		return "", false
 	}
 	rest, _ := excerptBody(texts)
-	_, shown, ok = strings.Cut(behindEmptyLine(rest), "\n")
+	_, shown, ok = strings.Cut(afterEmptyLine(rest), "\n")
 	if !ok {
 		return "", false
 	}
@@ -308,7 +308,7 @@ func shownIn(texts []string) (shown string, ok bool) {
 
 // Before returns the text before the notice at the end of a stream. ok is false if its length
 // is not one that the notice states, but for the rest of a character.
-func Before(texts []string) (before string, ok bool) {
+func StreamedText(texts []string) (before string, ok bool) {
 	all := strings.Join(texts, "")
 	at := strings.LastIndex(all, openTag)
 	if at <= 0 {

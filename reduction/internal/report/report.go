@@ -21,7 +21,7 @@ import (
 type Outcome struct {
 	Kind          einolean.Kind
 	Before, After int
-	Path, By      string
+	Path, Rule    string
 	Reason        toolpolicy.Reason
 	Stream        bool
 	Err           error
@@ -49,7 +49,7 @@ func (r Reporter) Result(ctx context.Context, tool, callID string, o Outcome) {
 	r.Send(ctx, einolean.Event{Kind: o.Kind, Tool: tool, CallID: callID, Err: o.Err, Output: &einolean.OutputChange{
 		Before: einolean.Size{Bytes: o.Before, Tokens: tokencount.OfBytes(o.Before)},
 		After:  einolean.Size{Bytes: o.After, Tokens: tokencount.OfBytes(o.After)},
-		Path:   o.Path, Rule: o.By, Reason: string(o.Reason), Stream: o.Stream,
+		Path:   o.Path, Rule: o.Rule, Reason: string(o.Reason), Stream: o.Stream,
 	}})
 }
 
@@ -67,14 +67,14 @@ func (r Reporter) Send(ctx context.Context, e einolean.Event) {
 }
 
 // maxSeen bounds the keys that a Seen remembers. The oldest go first.
-const maxSeen = 1 << 15
+const maxKeys = 1 << 15
 
-var seenSeed = maphash.MakeSeed()
+var keySeed = maphash.MakeSeed()
 
 // KeyOf is a hash of texts.
 func KeyOf(texts ...string) uint64 {
 	var h maphash.Hash
-	h.SetSeed(seenSeed)
+	h.SetSeed(keySeed)
 	for _, s := range texts {
 		_, _ = h.WriteString(s)
 		_ = h.WriteByte(0)
@@ -84,27 +84,27 @@ func KeyOf(texts ...string) uint64 {
 
 // Seen remembers the last keys it was given. The zero value is ready for use, by any number of
 // goroutines.
-type Seen struct {
+type RecentKeys struct {
 	mu    sync.Mutex
-	known map[uint64]bool
+	keys  map[uint64]bool
 	order []uint64 // oldest first
 }
 
 // Add reports whether a key is new.
-func (s *Seen) Add(key uint64) bool {
+func (s *RecentKeys) Add(key uint64) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.known[key] {
+	if s.keys[key] {
 		return false
 	}
-	if s.known == nil {
-		s.known = make(map[uint64]bool)
+	if s.keys == nil {
+		s.keys = make(map[uint64]bool)
 	}
-	if len(s.order) >= maxSeen {
-		delete(s.known, s.order[0])
+	if len(s.order) >= maxKeys {
+		delete(s.keys, s.order[0])
 		s.order = s.order[1:]
 	}
-	s.known[key] = true
+	s.keys[key] = true
 	s.order = append(s.order, key)
 	return true
 }

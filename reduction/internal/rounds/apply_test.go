@@ -38,7 +38,7 @@ func keepsExtra[M adk.MessageType](t *testing.T) {
 		},
 		"result that stays": {
 			message.New[M](schema.Tool, result),
-			Edit{Results: []Replacement{{Keep: true, Mark: true}}}, nil,
+			Edit{Results: []Replacement{{KeepContent: true, Mark: true}}}, nil,
 		},
 		"nothing": {message.New[M](schema.Assistant, message.NewText("text")), Edit{}, nil},
 	} {

@@ -36,12 +36,12 @@ type Call struct {
 
 // Result is one tool result. A message may carry several.
 type Result struct {
-	Index     int // position in its message
-	ID, name  string
-	Texts     []string // its text parts, in order
-	MediaRefs []string // the references to its media
-	Search    bool     // the answer of a native tool search: never touched
-	Handled   bool     // a user's handler has replaced it
+	Index             int // position in its message
+	ID, name          string
+	Texts             []string // its text parts, in order
+	MediaRefs         []string // the references to its media
+	IsToolSearch      bool     // the answer of a native tool search: never touched
+	ReplacedByHandler bool     // a user's handler has replaced it
 }
 
 // Size is the number of bytes of text.
@@ -54,20 +54,20 @@ func (r Result) Size() (n int) {
 
 // View is the input of decisions: plain data, without a type parameter.
 type View struct {
-	Calls     []Call
-	Results   []Result
-	processed bool     // cleared or rewritten earlier
-	ours      bool     // by this package
-	Moved     []string // the references to media of the user's
+	Calls         []Call
+	Results       []Result
+	processed     bool     // cleared or rewritten earlier
+	ours          bool     // by this package
+	UserMediaRefs []string // the references to media of the user's
 }
 
 // Replacement replaces a result.
 type Replacement struct {
-	Index int                     // of the result in its message
-	Text  string                  // replaces all texts, if parts is nil
-	Parts []schema.ToolOutputPart // replaces everything
-	Keep  bool                    // replaces nothing: only the mark is set
-	Mark  bool                    // set ProcessedKey on the result
+	Index       int                     // of the result in its message
+	Text        string                  // replaces all texts, if parts is nil
+	Parts       []schema.ToolOutputPart // replaces everything
+	KeepContent bool                    // replaces nothing: only the mark is set
+	Mark        bool                    // set ProcessedKey on the result
 }
 
 // Edit is what changes in one message.
@@ -79,7 +79,7 @@ type Edit struct {
 }
 
 // marked returns a copy of an Extra map with marks in it.
-func marked(extra map[string]any, keys ...string) map[string]any {
+func withMarks(extra map[string]any, keys ...string) map[string]any {
 	out := make(map[string]any, len(extra)+len(keys))
 	maps.Copy(out, extra)
 	for _, k := range keys {
@@ -99,7 +99,7 @@ func ViewOf[M adk.MessageType](m M, old View) View {
 		case p.Kind == message.Result && role != schema.Assistant:
 			v.Results = append(v.Results, ResultIn(p.Part))
 		case p.Kind == message.Text && role == schema.User && notice.IsMedium(p.Text()):
-			v.Moved = append(v.Moved, p.Text())
+			v.UserMediaRefs = append(v.UserMediaRefs, p.Text())
 		}
 	}
 	return v
@@ -107,11 +107,11 @@ func ViewOf[M adk.MessageType](m M, old View) View {
 
 // ResultIn is the result in a part of a message.
 func ResultIn(p message.Part) Result {
-	r := Result{Index: p.Index, ID: p.ID(), name: p.Name(), Handled: message.IsMarked(p.Extra(), ProcessedKey)}
+	r := Result{Index: p.Index, ID: p.ID(), name: p.Name(), ReplacedByHandler: message.IsMarked(p.Extra(), ProcessedKey)}
 	for item := p.Parts(); item.Next(); {
 		switch {
 		case item.Kind == message.Tools:
-			r.Search = true
+			r.IsToolSearch = true
 		case item.Kind != message.Text:
 		case notice.IsMedium(item.Text()):
 			r.MediaRefs = append(r.MediaRefs, item.Text())
@@ -125,17 +125,17 @@ func ResultIn(p message.Part) Result {
 // Pair is a call and its result.
 type Pair struct {
 	Call         Call
-	Found        bool // there is a result
+	HasResult    bool // there is a result
 	MessageIndex int  // the message of the result
 	Result       Result
 }
 
 // Round is an assistant message with tool calls, and their results.
 type Round struct {
-	At        int  // the assistant message
-	Processed bool // cleared or rewritten before
-	Ours      bool // by this package
-	Pairs     []Pair
+	MessageIndex int  // the assistant message
+	Processed    bool // cleared or rewritten before
+	Ours         bool // by this package
+	Pairs        []Pair
 }
 
 // Messages lists the messages with the round's results, in the order of the
@@ -143,7 +143,7 @@ type Round struct {
 func (r Round) Messages() []int {
 	var out []int
 	for _, p := range r.Pairs {
-		if p.Found {
+		if p.HasResult {
 			out = append(out, p.MessageIndex)
 		}
 	}
@@ -160,7 +160,7 @@ func Split[M adk.MessageType](msgs []M) []Round {
 	var v View
 	for i, m := range msgs {
 		v = ViewOf(m, v)
-		p.next(i, v)
+		p.addMessage(i, v)
 	}
 	return p.rounds
 }
@@ -170,19 +170,19 @@ type pairer struct {
 
 	// The rounds with calls of an id, oldest first, for results that are not of the newest round: of
 	// the first entered rounds, none until the first such result, as most histories have none.
-	byID    map[string][]int
-	entered int
+	byID          map[string][]int
+	indexedRounds int
 }
 
 // next takes the message after those before.
-func (p *pairer) next(at int, v View) {
+func (p *pairer) addMessage(at int, v View) {
 	for _, r := range v.Results {
-		p.add(at, r)
+		p.addResult(at, r)
 	}
 	if len(v.Calls) == 0 {
 		return
 	}
-	r := Round{At: at, Processed: v.processed, Ours: v.ours, Pairs: make([]Pair, len(v.Calls))}
+	r := Round{MessageIndex: at, Processed: v.processed, Ours: v.ours, Pairs: make([]Pair, len(v.Calls))}
 	for i, c := range v.Calls {
 		r.Pairs[i].Call = c
 	}
@@ -190,40 +190,40 @@ func (p *pairer) next(at int, v View) {
 }
 
 // add finds the call of a result. Nearly always that is in the newest round.
-func (p *pairer) add(at int, r Result) {
+func (p *pairer) addResult(at int, r Result) {
 	if len(p.rounds) == 0 {
 		return
 	}
 	newest := &p.rounds[len(p.rounds)-1]
-	to := newest.waiting(r, true)
+	to := newest.unansweredCall(r, true)
 	switch {
 	case to != nil:
 	case r.ID != "":
-		to = p.older(r)
+		to = p.olderCall(r)
 	default:
-		to = newest.waiting(r, false)
+		to = newest.unansweredCall(r, false)
 	}
 	if to != nil {
-		to.Found, to.MessageIndex, to.Result = true, at, r
+		to.HasResult, to.MessageIndex, to.Result = true, at, r
 	}
 }
 
 // older finds the newest call that waits for a result with an id. It skips rounds that have
 // none left.
-func (p *pairer) older(r Result) *Pair {
+func (p *pairer) olderCall(r Result) *Pair {
 	if p.byID == nil {
 		p.byID = make(map[string][]int, len(p.rounds))
 	}
-	for ; p.entered < len(p.rounds); p.entered++ {
-		for _, each := range p.rounds[p.entered].Pairs {
-			if rounds := p.byID[each.Call.ID]; len(rounds) == 0 || rounds[len(rounds)-1] != p.entered {
-				p.byID[each.Call.ID] = append(rounds, p.entered)
+	for ; p.indexedRounds < len(p.rounds); p.indexedRounds++ {
+		for _, each := range p.rounds[p.indexedRounds].Pairs {
+			if rounds := p.byID[each.Call.ID]; len(rounds) == 0 || rounds[len(rounds)-1] != p.indexedRounds {
+				p.byID[each.Call.ID] = append(rounds, p.indexedRounds)
 			}
 		}
 	}
 	rounds := p.byID[r.ID]
 	for len(rounds) > 0 {
-		if to := p.rounds[rounds[len(rounds)-1]].waiting(r, true); to != nil {
+		if to := p.rounds[rounds[len(rounds)-1]].unansweredCall(r, true); to != nil {
 			return to
 		}
 		rounds = rounds[:len(rounds)-1]
@@ -235,11 +235,11 @@ func (p *pairer) older(r Result) *Pair {
 // waiting returns the call that waits for a result: among those with its id, or among all if
 // its id is lost, the first of its name, or else the first. Without an id, a call of another
 // name does not match.
-func (r *Round) waiting(got Result, byID bool) *Pair {
+func (r *Round) unansweredCall(got Result, byID bool) *Pair {
 	var first *Pair
 	for i := range r.Pairs {
 		p := &r.Pairs[i]
-		if p.Found || byID && p.Call.ID != got.ID {
+		if p.HasResult || byID && p.Call.ID != got.ID {
 			continue
 		}
 		if p.Call.Name == got.name {
@@ -258,11 +258,11 @@ func SplitRetained(rounds []Round, keep int) (before []Round, end int) {
 		return nil, 0
 	}
 	n := len(rounds) - keep
-	return rounds[:n], rounds[n].At
+	return rounds[:n], rounds[n].MessageIndex
 }
 
 // Newest is where the results of the newest round begin.
-func Newest[M adk.MessageType](msgs []M) int {
+func NewestResultsIndex[M adk.MessageType](msgs []M) int {
 	for i := len(msgs) - 1; i >= 0; i-- {
 		if CallsTools(msgs[i]) {
 			return i + 1
@@ -285,10 +285,10 @@ func CallsTools[M adk.MessageType](m M) bool {
 
 // Medium is an image, a sound, a film or a file in a message.
 type Medium struct {
-	Result int // index of the result that has it; negative: the user sent it
-	part   int // index among the parts of the result, or of the message
-	Out    *schema.ToolOutputPart
-	Text   string // what replaces it
+	Result    int // index of the result that has it; negative: the user sent it
+	partIndex int // index among the parts of the result, or of the message
+	Output    *schema.ToolOutputPart
+	Text      string // what replaces it
 }
 
 // Media lists the media that tools returned and that the user sent.
@@ -298,7 +298,7 @@ func Media[M adk.MessageType](m M) (out []*Medium) {
 			return
 		}
 		if part := p.Output(); message.MediumOf(&part) != nil {
-			out = append(out, &Medium{Result: of, part: p.Index, Out: &part})
+			out = append(out, &Medium{Result: of, partIndex: p.Index, Output: &part})
 		}
 	}
 	role := message.Role(m)
@@ -344,35 +344,35 @@ func Bytes(parts []schema.ToolOutputPart) (n int) {
 func Apply[M adk.MessageType](m M, e Edit) M {
 	next := m
 	if len(e.Args)+len(e.Media)+len(e.Results) > 0 {
-		next = message.Edit(m, e.part)
+		next = message.Edit(m, e.editPart)
 	}
 	switch {
 	case e.Mark:
-		return message.WithExtra(next, marked(message.Extra(next), ProcessedKey, oursKey))
+		return message.WithExtra(next, withMarks(message.Extra(next), ProcessedKey, oursKey))
 	case next == m:
 		return message.Copy(m)
 	}
 	return next
 }
 
-func (e *Edit) part(p message.Part) (message.Part, bool) {
+func (e *Edit) editPart(p message.Part) (message.Part, bool) {
 	switch p.Kind {
 	case message.Call:
 		if args, changes := e.Args[p.Index]; changes {
 			return p.WithText(args), true
 		}
 	case message.Medium:
-		return e.move(p, -1)
+		return e.replaceMedium(p, -1)
 	case message.Result:
-		return e.result(p)
+		return e.editResult(p)
 	}
 	return p, false
 }
 
 // move replaces a medium of a result by a text, or one that the user sent.
-func (e *Edit) move(p message.Part, of int) (message.Part, bool) {
+func (e *Edit) replaceMedium(p message.Part, of int) (message.Part, bool) {
 	for _, moved := range e.Media {
-		if moved.Result == of && moved.part == p.Index {
+		if moved.Result == of && moved.partIndex == p.Index {
 			return p.WithText(moved.Text), true
 		}
 	}
@@ -380,21 +380,21 @@ func (e *Edit) move(p message.Part, of int) (message.Part, bool) {
 }
 
 // result edits a result: first its media.
-func (e *Edit) result(p message.Part) (message.Part, bool) {
+func (e *Edit) editResult(p message.Part) (message.Part, bool) {
 	var items []message.Part
 	changes := false
 	for item := p.Parts(); item.Next(); {
-		next, moved := e.move(item.Part, p.Index)
+		next, moved := e.replaceMedium(item.Part, p.Index)
 		items, changes = append(items, next), changes || moved
 	}
 	marks := false
 	for _, r := range e.Results {
 		if r.Index == p.Index {
-			items, changes, marks = r.apply(items), changes || !r.Keep, marks || r.Mark
+			items, changes, marks = r.apply(items), changes || !r.KeepContent, marks || r.Mark
 		}
 	}
 	if marks {
-		p = p.WithExtra(marked(p.Extra(), ProcessedKey))
+		p = p.WithExtra(withMarks(p.Extra(), ProcessedKey))
 	}
 	if changes {
 		p = p.With(items...)
@@ -404,11 +404,11 @@ func (e *Edit) result(p message.Part) (message.Part, bool) {
 
 // in returns the parts of a result after its replacement.
 func (r Replacement) apply(items []message.Part) []message.Part {
-	if r.Keep {
+	if r.KeepContent {
 		return items
 	}
 	if r.Parts == nil {
-		return OneText(items, func(p *message.Part) bool {
+		return ReplaceTexts(items, func(p *message.Part) bool {
 			return p.Kind == message.Text && !notice.IsMedium(p.Text())
 		}, func(p *message.Part) { *p = p.WithText(r.Text) })
 	}
@@ -433,7 +433,7 @@ func (r Replacement) apply(items []message.Part) []message.Part {
 }
 
 // OneText lets set change the first text of parts, and drops the others. It changes the parts.
-func OneText[P any](parts []P, isText func(*P) bool, set func(*P)) []P {
+func ReplaceTexts[P any](parts []P, isText func(*P) bool, set func(*P)) []P {
 	out := parts[:0]
 	found := false
 	for i := range parts {

@@ -59,7 +59,7 @@ func TestRoundsPairCallsWithTheirResults(t *testing.T) {
 			var pairs []string
 			for _, p := range r.Pairs {
 				s := p.Call.ID + "-"
-				if p.Found {
+				if p.HasResult {
 					s = fmt.Sprint(p.Call.ID, "@", p.MessageIndex)
 				}
 				pairs = append(pairs, s)
@@ -73,7 +73,7 @@ func TestRoundsPairCallsWithTheirResults(t *testing.T) {
 func roundsIn(vs []View) []Round {
 	p := pairer{rounds: []Round{}}
 	for i, v := range vs {
-		p.next(i, v)
+		p.addMessage(i, v)
 	}
 	return p.rounds
 }
@@ -85,12 +85,12 @@ func pairedSlowly(vs []View) []Round {
 	for i, v := range vs {
 		for _, r := range v.Results {
 			for n := len(rounds) - 1; n >= 0; n-- {
-				to := rounds[n].waiting(r, true)
+				to := rounds[n].unansweredCall(r, true)
 				if to == nil && r.ID == "" {
-					to = rounds[n].waiting(r, false)
+					to = rounds[n].unansweredCall(r, false)
 				}
 				if to != nil {
-					to.Found, to.MessageIndex, to.Result = true, i, r
+					to.HasResult, to.MessageIndex, to.Result = true, i, r
 				}
 				if to != nil || r.ID == "" {
 					break
@@ -99,7 +99,7 @@ func pairedSlowly(vs []View) []Round {
 		}
 		if len(v.Calls) > 0 {
 			p := pairer{rounds: rounds}
-			p.next(i, View{Calls: v.Calls})
+			p.addMessage(i, View{Calls: v.Calls})
 			rounds = p.rounds
 		}
 	}
@@ -150,7 +150,7 @@ func TestPairingIsLinearInTheHistory(t *testing.T) {
 	took := time.Since(start)
 	require.Len(t, got, rounds)
 	for i, r := range got {
-		require.True(t, r.Pairs[0].Found)
+		require.True(t, r.Pairs[0].HasResult)
 		require.Equal(t, 3*i+1, r.Pairs[0].MessageIndex)
 	}
 	t.Logf("%d rounds: %v", rounds, took)

@@ -35,8 +35,8 @@ var ErrNoStore = errors.New("no backend for offload")
 type ToolPolicy struct {
 	Store      *offload.Store // nil: nowhere to put content
 	SkipReason Reason         // if not empty, the reason to leave results alone
-	Handled    bool           // a handler of the user's decides
-	Reads      bool           // the tool reads stored content back
+	HasHandler bool           // a handler of the user's decides
+	IsReadTool bool           // the tool reads stored content back
 
 	Limit   int  // the most bytes of a returned result
 	Compact bool // which may become shorter JSON
@@ -45,11 +45,13 @@ type ToolPolicy struct {
 }
 
 // Refers reports whether references may replace parts of results and calls.
-func (r ToolPolicy) Refers() bool { return r.Store != nil && r.SkipReason == "" && !r.Handled }
+func (r ToolPolicy) MayReplaceParts() bool {
+	return r.Store != nil && r.SkipReason == "" && !r.HasHandler
+}
 
 // ByDefault is the rule without a handler.
 func (r ToolPolicy) ByDefault() ToolPolicy {
-	r.Handled, r.SkipReason = false, r.defaultSkip
+	r.HasHandler, r.SkipReason = false, r.defaultSkip
 	return r
 }
 
@@ -61,10 +63,10 @@ func (r ToolPolicy) resolve(excluded, skipped bool) ToolPolicy {
 		r.SkipReason = Excluded
 	case skipped:
 		r.SkipReason = Skipped
-	case !r.Handled:
+	case !r.HasHandler:
 		r.SkipReason = r.defaultSkip
 	}
-	r.Handled = r.Handled && r.SkipReason == ""
+	r.HasHandler = r.HasHandler && r.SkipReason == ""
 	return r
 }
 
@@ -76,30 +78,30 @@ type PhaseConfig struct {
 }
 
 // Tool is the own configuration of a tool in a phase.
-type Tool struct{ Skip, Handles bool }
+type Tool struct{ Skip, HasHandler bool }
 
 // Table is what the configuration says of all tools.
 type Table struct {
-	Store    *offload.Store
-	Stores   map[string]*offload.Store // of tools with their own; nil: the general one
-	Limit    int
-	Limits   map[string]int // the same
-	Compact  bool
-	Returned PhaseConfig
-	Old      PhaseConfig
+	Store      *offload.Store
+	Stores     map[string]*offload.Store // of tools with their own; nil: the general one
+	Limit      int
+	Limits     map[string]int // the same
+	Compact    bool
+	Truncation PhaseConfig
+	Clearing   PhaseConfig
 }
 
 // OnReturn is the rule for a returned result. Content just read from the store is not
 // cut: the model would read it again, endlessly. Nor are answers that load tools:
 // toolsearch reads from the history which tools are loaded.
 func (t *Table) ForTruncation(tool, args string, reads bool) ToolPolicy {
-	own, excluded := t.Returned.Tools[tool], t.Returned.excludes(tool, args)
-	r := ToolPolicy{Store: cmp.Or(t.Stores[tool], t.Store), Handled: own.Handles, Limit: cmp.Or(t.Limits[tool], t.Limit), Reads: reads}
+	own, excluded := t.Truncation.Tools[tool], t.Truncation.excludes(tool, args)
+	r := ToolPolicy{Store: cmp.Or(t.Stores[tool], t.Store), HasHandler: own.HasHandler, Limit: cmp.Or(t.Limits[tool], t.Limit), IsReadTool: reads}
 	r.Compact = t.Compact && !reads && !toolnames.Loads(tool) && !excluded
 	switch {
 	case reads || toolnames.Loads(tool):
 		r.defaultSkip = Exempt
-	case t.Returned.Skip && t.Limits[tool] == 0, r.Store == nil:
+	case t.Truncation.Skip && t.Limits[tool] == 0, r.Store == nil:
 		r.defaultSkip = Skipped
 	}
 	return r.resolve(excluded, own.Skip)
@@ -107,15 +109,15 @@ func (t *Table) ForTruncation(tool, args string, reads bool) ToolPolicy {
 
 // OnceOld is the rule for an old result. Only answers that load tools are exempt.
 func (t *Table) ForClearing(tool, args string, reads bool) ToolPolicy {
-	own := t.Old.Tools[tool]
-	r := ToolPolicy{Store: cmp.Or(t.Stores[tool], t.Store), Handled: own.Handles, Reads: reads}
+	own := t.Clearing.Tools[tool]
+	r := ToolPolicy{Store: cmp.Or(t.Stores[tool], t.Store), HasHandler: own.HasHandler, IsReadTool: reads}
 	switch {
 	case toolnames.Loads(tool):
 		r.defaultSkip = Exempt
-	case t.Old.Skip:
+	case t.Clearing.Skip:
 		r.defaultSkip = Skipped
 	}
-	return r.resolve(t.Old.excludes(tool, args), own.Skip)
+	return r.resolve(t.Clearing.excludes(tool, args), own.Skip)
 }
 
 // excludes reports whether the list names a tool, or the one that call_tool of package toolsearch runs.

@@ -27,11 +27,11 @@ func (c chances) table() Table {
 			p.Exclude = []string{[]string{"shell", "sh*", "other", "*"}[c.IntN(4)]}
 		}
 		if c.yes() {
-			p.Tools["shell"] = Tool{Skip: c.yes(), Handles: c.yes()}
+			p.Tools["shell"] = Tool{Skip: c.yes(), HasHandler: c.yes()}
 		}
 		return p
 	}
-	t := Table{Store: stores[c.IntN(2)], Limit: 1 + c.IntN(9), Compact: c.yes(), Stores: map[string]*offload.Store{}, Limits: map[string]int{}, Returned: phase(), Old: phase()}
+	t := Table{Store: stores[c.IntN(2)], Limit: 1 + c.IntN(9), Compact: c.yes(), Stores: map[string]*offload.Store{}, Limits: map[string]int{}, Truncation: phase(), Clearing: phase()}
 	if c.yes() {
 		t.Stores["shell"] = stores[2]
 	}
@@ -49,8 +49,8 @@ func TestTheOrderOfPrecedence(t *testing.T) {
 	c, seen := chances{rand.New(rand.NewPCG(seed, 1))}, map[Reason]int{}
 	for range 5_000 {
 		table, reads := c.table(), c.yes()
-		for _, phase := range []*PhaseConfig{&table.Returned, &table.Old} {
-			returned := phase == &table.Returned
+		for _, phase := range []*PhaseConfig{&table.Truncation, &table.Clearing} {
+			returned := phase == &table.Truncation
 			r := table.ForClearing("shell", "", reads)
 			if returned {
 				r = table.ForTruncation("shell", "", reads)
@@ -66,7 +66,7 @@ func TestTheOrderOfPrecedence(t *testing.T) {
 				want = Excluded
 			case own.Skip:
 				want = Skipped
-			case own.Handles:
+			case own.HasHandler:
 				handled = true
 			case returned && reads:
 				want = Exempt
@@ -74,9 +74,9 @@ func TestTheOrderOfPrecedence(t *testing.T) {
 				want = Skipped
 			}
 			require.Equal(t, want, r.SkipReason, "seed %d: %+v", seed, table)
-			require.Equal(t, handled, r.Handled, "seed %d: %+v", seed, table)
+			require.Equal(t, handled, r.HasHandler, "seed %d: %+v", seed, table)
 			require.Same(t, store, r.Store)
-			require.Equal(t, want == "" && !handled && store != nil, r.Refers())
+			require.Equal(t, want == "" && !handled && store != nil, r.MayReplaceParts())
 			if returned {
 				require.Equal(t, table.Compact && !listed && !reads, r.Compact)
 			}
@@ -97,7 +97,7 @@ func TestTheOrderOfPrecedence(t *testing.T) {
 
 // A list also means a tool that runs through call_tool, and answers that load tools always stay.
 func TestListsMeanToolsThatRunThroughAnother(t *testing.T) {
-	table := Table{Store: &offload.Store{}, Limit: 9, Returned: PhaseConfig{Exclude: []string{"shell"}}, Old: PhaseConfig{Exclude: []string{"she*"}}}
+	table := Table{Store: &offload.Store{}, Limit: 9, Truncation: PhaseConfig{Exclude: []string{"shell"}}, Clearing: PhaseConfig{Exclude: []string{"she*"}}}
 	for args, want := range map[string]Reason{`{"name":"shell","arguments":{}}`: Excluded, `{"name":"other"}`: "", "": "", "no JSON": ""} {
 		require.Equal(t, want, table.ForTruncation(toolnames.Call, args, false).SkipReason, args)
 		require.Equal(t, want, table.ForClearing(toolnames.Call, args, false).SkipReason, args)

@@ -119,5 +119,5 @@ func firstText(r *schema.ToolResult) string {
 // withNotice returns parts with notice in place of the first text and without the other
 // texts. Everything else stays, in order.
 func withNotice(parts []schema.ToolOutputPart, notice string) []schema.ToolOutputPart {
-	return rounds.OneText(append([]schema.ToolOutputPart{}, parts...), func(p *schema.ToolOutputPart) bool { return p.Type == schema.ToolPartTypeText }, func(p *schema.ToolOutputPart) { p.Text = notice })
+	return rounds.ReplaceTexts(append([]schema.ToolOutputPart{}, parts...), func(p *schema.ToolOutputPart) bool { return p.Type == schema.ToolPartTypeText }, func(p *schema.ToolOutputPart) { p.Text = notice })
 }

@@ -117,7 +117,7 @@ func WrapStreamable[A, T any](ctx context.Context, of *Truncator, called *adk.To
 // callback, src is closed.
 func wrapStream[T any](ctx context.Context, c truncation, args *schema.ToolArgument, src *schema.StreamReader[T]) (*schema.StreamReader[T], error) {
 	c = c.with(args)
-	if c.rule.SkipReason != "" || !c.rule.Handled {
+	if c.rule.SkipReason != "" || !c.rule.HasHandler {
 		return cutStream(ctx, c, src), nil
 	}
 	both := ownStream(src).Copy(2)
@@ -164,7 +164,7 @@ func replaced[T any](ctx context.Context, c truncation, copied *schema.StreamRea
 		return nil, false, err
 	}
 	return replacing(got, copied, func(after int) {
-		c.tell(ctx, report.Outcome{Kind: einolean.KindResultCut, By: report.ByHandler, Before: int(size.Load()), After: after, Path: got.Path, Stream: true})
+		c.tell(ctx, report.Outcome{Kind: einolean.KindResultCut, Rule: report.ByHandler, Before: int(size.Load()), After: after, Path: got.Path, Stream: true})
 	}), false, nil
 }
 
@@ -201,7 +201,7 @@ func replacing[T any](got Answer, copied *schema.StreamReader[T], done func(byte
 // cutStream returns a stream that ends within the limit. Closing it closes src.
 func cutStream[T any](ctx context.Context, of truncation, src *schema.StreamReader[T]) *schema.StreamReader[T] {
 	c := &streamCut[T]{truncation: of, ctx: ctx, noticeTexts: noticeTexts{notices: notice.Current()}}
-	c.data.Tool, c.data.Finds = c.Reader.Of(ctx)
+	c.data.Tool, c.data.CanSearch = c.Reader.Of(ctx)
 	if c.Previews(c.tool.Name) {
 		c.errors = new(previews.Errors)
 	}
@@ -640,18 +640,18 @@ const errorShare = 2
 // are none, or no room for them.
 func (c *streamCut[T]) withErrors(v notice.Data, end *tail) string {
 	v.TailBytes = c.total
-	room := (c.rule.Limit - v.HeadBytes - c.notices.Found.Length(c.notices.WithHint(v))) / errorShare
-	v.Shown = c.errors.Lines(v.HeadBytes, c.total, min(room, maxErrorBytes))
-	v.Shown = c.errors.Lines(v.HeadBytes, c.total-(2*room-len(v.Shown)), min(room, maxErrorBytes))
-	if v.Shown == "" {
+	room := (c.rule.Limit - v.HeadBytes - c.notices.StreamWithErrors.Length(c.notices.WithHint(v))) / errorShare
+	v.Preview = c.errors.Lines(v.HeadBytes, c.total, min(room, maxErrorBytes))
+	v.Preview = c.errors.Lines(v.HeadBytes, c.total-(2*room-len(v.Preview)), min(room, maxErrorBytes))
+	if v.Preview == "" {
 		return ""
 	}
-	text, _ := c.notices.RenderStreamEnd(c.notices.Found, v, end.text(), c.rule.Limit-v.HeadBytes)
+	text, _ := c.notices.RenderStreamEnd(c.notices.StreamWithErrors, v, end.text(), c.rule.Limit-v.HeadBytes)
 	return text
 }
 
 func (c *streamCut[T]) report(path string, err error, after int) {
-	o := report.Outcome{Kind: einolean.KindResultCut, By: report.ByLimit, Before: c.total, After: after, Path: path, Stream: true, Err: c.err}
+	o := report.Outcome{Kind: einolean.KindResultCut, Rule: report.ByLimit, Before: c.total, After: after, Path: path, Stream: true, Err: c.err}
 	if err != nil {
 		o.Kind, o.Path, o.Err = einolean.KindStoreFailed, "", err
 	}

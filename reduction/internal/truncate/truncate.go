@@ -82,7 +82,7 @@ func (c *Truncator) callOf(ctx context.Context, called *adk.ToolContext) (trunca
 		return truncation{}, false
 	}
 	r := c.Rules.ForTruncation(called.Name, "", c.Reader.IsReadTool(ctx, called.Name))
-	return truncation{Truncator: c, rule: r, tool: called}, r.SkipReason == "" || r.Compact || c.Report != nil && (r.SkipReason != toolpolicy.Exempt || r.Reads)
+	return truncation{Truncator: c, rule: r, tool: called}, r.SkipReason == "" || r.Compact || c.Report != nil && (r.SkipReason != toolpolicy.Exempt || r.IsReadTool)
 }
 
 // Invoked is the call of a tool whose result is cut.
@@ -109,7 +109,7 @@ func (c truncation) with(args *schema.ToolArgument) truncation {
 	if c.args = args; args != nil {
 		c.text = args.Text
 	}
-	c.rule = c.Rules.ForTruncation(c.tool.Name, c.text, c.rule.Reads)
+	c.rule = c.Rules.ForTruncation(c.tool.Name, c.text, c.rule.IsReadTool)
 	return c
 }
 
@@ -129,7 +129,7 @@ func (c truncation) reportKept(ctx context.Context, o report.Outcome, answer str
 	}
 	o.Kind, o.After = einolean.KindResultKept, o.Before
 	switch {
-	case c.rule.Reads:
+	case c.rule.IsReadTool:
 		_, own := c.Reader.Of(ctx)
 		if o.Path = readtool.Path(c.text); o.Path == "" || !o.Stream && own && !readtool.Page(answer) {
 			return
@@ -191,7 +191,7 @@ func (c truncation) shortened(ctx context.Context, result *schema.ToolResult) (*
 	case c.rule.SkipReason != "":
 		c.reportKept(ctx, report.Outcome{Reason: c.rule.SkipReason, Before: rounds.Bytes(result.Parts)}, firstText(result))
 		return nil, nil
-	case c.rule.Handled:
+	case c.rule.HasHandler:
 		return c.byHandler(ctx, result)
 	}
 	return c.cut(ctx, result)
@@ -224,7 +224,7 @@ func (c truncation) cut(ctx context.Context, result *schema.ToolResult) (*schema
 	eachString(result, func(text string) { texts = append(texts, text) })
 	content, say, limit := strings.Join(texts, ""), notice.Current(), min(c.rule.Limit, size-1)
 	data := notice.Data{Path: at.Path + offload.Padding}
-	data.Tool, data.Finds = c.Reader.Of(ctx)
+	data.Tool, data.CanSearch = c.Reader.Of(ctx)
 	if _, ok := say.Room(size, data, limit); !ok || !notice.Showable(at.Path) {
 		at = c.defaultPlace() // the limit has room for this one
 		data.Path = at.Path + offload.Padding
@@ -234,7 +234,7 @@ func (c truncation) cut(ctx context.Context, result *schema.ToolResult) (*schema
 		return nil, nil
 	}
 	shown := ""
-	preview := say.Shortened(size, data, limit, func(room int) string {
+	preview := say.RenderPreview(size, data, limit, func(room int) string {
 		shown = c.previewOf(ctx, content, room)
 		return shown
 	})
@@ -246,11 +246,11 @@ func (c truncation) cut(ctx context.Context, result *schema.ToolResult) (*schema
 		c.tell(ctx, report.Outcome{Kind: einolean.KindStoreFailed, Before: size, After: size, Err: err})
 		return nil, nil
 	}
-	text := say.Shortened(size, data, limit, func(int) string { return shown })
+	text := say.RenderPreview(size, data, limit, func(int) string { return shown })
 	if text == "" {
-		text = say.Excerpt(content, data, limit)
+		text = say.RenderExcerpt(content, data, limit)
 	}
-	c.tell(ctx, report.Outcome{Kind: einolean.KindResultCut, By: report.ByLimit, Before: size, After: len(text), Path: data.Path})
+	c.tell(ctx, report.Outcome{Kind: einolean.KindResultCut, Rule: report.ByLimit, Before: size, After: len(text), Path: data.Path})
 	return &schema.ToolResult{Parts: withNotice(result.Parts, text)}, nil
 }
 
@@ -309,7 +309,7 @@ func (c truncation) byHandler(ctx context.Context, result *schema.ToolResult) (*
 		return nil, err
 	}
 	after := rounds.Bytes(got.Result.Parts)
-	c.tell(ctx, report.Outcome{Kind: einolean.KindResultCut, By: report.ByHandler, Before: size, After: after, Path: got.Path})
+	c.tell(ctx, report.Outcome{Kind: einolean.KindResultCut, Rule: report.ByHandler, Before: size, After: after, Path: got.Path})
 	return got.Result, nil
 }
 
