@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 
@@ -18,6 +19,7 @@ import (
 	"github.com/einolean/einolean/reduction/internal/notice"
 	"github.com/einolean/einolean/reduction/internal/offload"
 	"github.com/einolean/einolean/reduction/internal/rounds"
+	"github.com/einolean/einolean/reduction/internal/tokencount"
 	"github.com/einolean/einolean/reduction/internal/toolpolicy"
 )
 
@@ -41,10 +43,10 @@ func TestResultsThatMustFitAreMadeLevel(t *testing.T) {
 	for range 300 {
 		is, sum := c.long(c.stores[0]), 0
 		for _, each := range is {
-			sum += each.Tokens
+			sum += each.Candidate.Tokens
 		}
 		budget := c.IntN(sum + 2)
-		edits, err := BudgetFitter{&c.Decider}.ShortenToBudget(context.Background(), is, budget)
+		edits, err := c.Decider.ShortenToBudget(context.Background(), is, budget)
 		require.NoError(t, err)
 		if sum <= budget {
 			require.Empty(t, edits, "all of it fits")
@@ -54,17 +56,17 @@ func TestResultsThatMustFitAreMadeLevel(t *testing.T) {
 		cut := map[int]bool{}
 		for i := range edits {
 			e := &edits[i]
-			left += e.resultTokens() - e.Tokens
-			least, cut[e.MessageIndex] = min(least, e.Tokens), true
-			require.Less(t, e.bytesAfter, e.Size)
-			require.NotEmpty(t, e.file.path, "where all of it will be")
+			left += e.resultTokens() - e.Plan.Candidate.Tokens
+			least, cut[e.Plan.Candidate.MessageIndex] = min(least, e.Plan.Candidate.Tokens), true
+			require.Less(t, e.bytesAfter, e.Plan.Candidate.Size)
+			require.NotEmpty(t, e.Plan.file.path, "where all of it will be")
 			require.True(t, left <= budget || e.bytesAfter >= minExcerptBytes/2, "no result is cut to nothing: %d bytes", e.bytesAfter)
 		}
 		small := 0
 		for _, each := range is {
-			if !cut[each.MessageIndex] {
-				require.True(t, each.Size <= minExcerptBytes || each.Tokens <= least, "%d tokens stay, but %d are cut", each.Tokens, least)
-				small += each.Tokens
+			if !cut[each.Candidate.MessageIndex] {
+				require.True(t, each.Candidate.Size <= minExcerptBytes || each.Candidate.Tokens <= least, "%d tokens stay, but %d are cut", each.Candidate.Tokens, least)
+				small += each.Candidate.Tokens
 			}
 		}
 		if budget-small >= len(edits)*(minExcerptBytes/2) {
@@ -89,8 +91,7 @@ func TestNothingIsTakenOutThatIsNotStored(t *testing.T) {
 			return backendtest.Fault{}
 		})
 		files := &offload.Offloader{Showable: notice.Showable}
-		failed := 0
-		s := &Saver{Decider: &c.Decider, Files: files, OnFailure: func(context.Context, *Candidate, error) { failed++ }}
+		s := &Saver{Decider: &c.Decider, Files: files}
 		var edits []Change
 		for _, each := range c.long(files.Open(faults.ReadWrite())) {
 			require.NotNil(t, each.Candidate)
@@ -103,18 +104,18 @@ func TestNothingIsTakenOutThatIsNotStored(t *testing.T) {
 		before := len(edits)
 		kept, lost, differs := s.Save(context.Background(), edits)
 		require.Equal(t, before, len(kept)+lost)
-		require.LessOrEqual(t, failed, maxFailures, "a store that is down is not told again and again")
+		require.LessOrEqual(t, c.failed, maxReports, "a store that is down is not told again and again")
 		require.True(t, lost == 0 || differs)
 		for i := range kept {
 			e := &kept[i]
 			require.True(t, e.Replaces())
 			if !e.replacement.KeepContent {
-				require.Equal(t, strings.Join(e.Texts, ""), held(t, c.memory, notice.FromTexts([]string{e.replacement.Text}).Path))
+				require.Equal(t, strings.Join(e.Plan.Candidate.Result.Texts, ""), held(t, c.memory, notice.FromTexts([]string{e.replacement.Text}).Path))
 				seen["result"]++
 			}
-			for _, v := range e.argumentRefs {
+			for _, v := range e.Plan.argumentRefs {
 				require.Contains(t, *e.newArgs, v.path)
-				require.Equal(t, strings.Trim(e.Call.Args[v.start:v.end], `"`), held(t, c.memory, v.path))
+				require.Equal(t, strings.Trim(e.Plan.Candidate.Call.Args[v.start:v.end], `"`), held(t, c.memory, v.path))
 				seen["argument"]++
 			}
 		}
@@ -144,19 +145,18 @@ func TestWhatIsSparedWouldSaveNextToNothing(t *testing.T) {
 		messages := 2 + c.IntN(40)
 		for at := 0; at < messages; at += 1 + c.IntN(8) {
 			size := c.IntN(1500)
-			r := &Candidate{Pair: &rounds.Pair{MessageIndex: at, Result: rounds.Result{Texts: []string{strings.Repeat("x ", size/2)}}}, CallMessageIndex: at, Texts: []string{strings.Repeat("x ", size/2)}, Size: size, Policy: toolpolicy.ToolPolicy{HasHandler: c.IntN(20) == 0}}
+			r := &Candidate{MessageIndex: at, Result: rounds.Result{Texts: []string{strings.Repeat("x ", size/2)}}, CallMessageIndex: at, Size: size, Policy: toolpolicy.ToolPolicy{HasHandler: c.IntN(20) == 0}}
 			edits = append(edits, Change{Plan: Plan{Candidate: r}, bytesAfter: min(size, 60)})
 		}
 		each := int64(c.IntN(20_000)) // tokens of a message
+		sizes := slices.Repeat([]int64{each}, messages)
 		before, counted := int64(messages)*each, 0
-		prompt := RequestStats{
-			Messages:  messages,
-			Roughly:   func(from, to int) int64 { return int64(to-from) * each },
-			Before:    func() int64 { counted++; return before },
-			Corrected: func(n int64) int64 { return n },
+		count := func() tokencount.Size {
+			counted++
+			return tokencount.Size{Tokens: before, Factor: 1, Exact: true}
 		}
 		threshold := before - c.Int64N(min(before+1, 2000))
-		n := TrimForPromptCache(edits, prompt, threshold)
+		n := TrimForPromptCache(edits, sizes, threshold, count)
 		require.LessOrEqual(t, counted, 1, "a request is counted once, if at all")
 		if n == len(edits) {
 			continue
@@ -170,11 +170,11 @@ func TestWhatIsSparedWouldSaveNextToNothing(t *testing.T) {
 				makes -= edits[i].tokenSaving()
 				continue
 			}
-			require.False(t, edits[i].Policy.HasHandler, "the user's code has decided on it")
+			require.False(t, edits[i].Plan.Candidate.Policy.HasHandler, "the user's code has decided on it")
 			saves += edits[i].roughSaving()
 		}
 		require.Less(t, makes, threshold, "the others make room")
-		require.Less(t, saves*negligibleShare, prompt.Roughly(edits[n].MessageIndex, messages)-saves)
+		require.Less(t, saves*negligibleShare, int64(messages-edits[n].Plan.Candidate.MessageIndex)*each-saves)
 	}
 	require.Greater(t, spared, 50)
 }

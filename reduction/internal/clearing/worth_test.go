@@ -9,7 +9,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/einolean/einolean/reduction/internal/rounds"
+	"github.com/einolean/einolean/reduction/internal/toolpolicy"
 )
 
 // randomFigures are of a pass with everything counted.
@@ -94,20 +94,18 @@ func TestEachRuleOfWorthDecides(t *testing.T) {
 	}
 }
 
-// TestFiguresOf_ChosenByAHandler: a handler has decided on such a result, so it waits for nothing.
-func TestFiguresOf_ChosenByAHandler(t *testing.T) {
-	prompt := RequestStats{
-		Messages: 2, Roughly: func(int, int) int64 { return 1 << 20 }, Corrected: func(n int64) int64 { return n },
+func TestCostEstimate_HandlerCountsAsUserDecision(t *testing.T) {
+	change := func(hasHandler bool) (c Change) {
+		c.Plan.Candidate = &Candidate{Policy: toolpolicy.ToolPolicy{HasHandler: hasHandler}}
+		return c
 	}
-	edit := func(handled bool) (e Change) {
-		e.Candidate = &Candidate{Pair: &rounds.Pair{}}
-		e.Policy.HasHandler = handled
-		return e
+	estimate := func(e CostEstimate, changes ...Change) bool {
+		return e.WithChanges(changes, []int64{1 << 20, 1 << 20}, 1).UserDecided
 	}
-	for _, edits := range [][]Change{{edit(true)}, {edit(true), edit(false)}, {edit(false), edit(true)}} {
-		require.True(t, CostEstimate{}.WithChanges(edits, prompt).UserDecided)
-	}
-	require.False(t, CostEstimate{}.WithChanges([]Change{edit(false)}, prompt).UserDecided)
-	require.False(t, CostEstimate{}.WithChanges(nil, prompt).UserDecided)
-	require.True(t, CostEstimate{UserDecided: true}.WithChanges([]Change{edit(false)}, prompt).UserDecided, "chosen before")
+	require.True(t, estimate(CostEstimate{}, change(true)))
+	require.True(t, estimate(CostEstimate{}, change(true), change(false)))
+	require.True(t, estimate(CostEstimate{}, change(false), change(true)))
+	require.False(t, estimate(CostEstimate{}, change(false)))
+	require.False(t, estimate(CostEstimate{}))
+	require.True(t, estimate(CostEstimate{UserDecided: true}, change(false)), "a rewriter has decided")
 }

@@ -120,6 +120,17 @@ func (t *Table) ForClearing(tool, args string, reads bool) ToolPolicy {
 	return r.resolve(t.Clearing.excludes(tool, args), own.Skip)
 }
 
+// Protects reports whether the configuration keeps the results of a tool whole, even if a request is too long for
+// the window: an exclude list or the tool's own configuration says so, or there is nowhere to put content. That
+// truncation is off in general does not matter.
+func (t *Table) Protects(tool, args string, reads bool) bool {
+	clearing, truncation := t.ForClearing(tool, args, reads), t.ForTruncation(tool, args, reads)
+	if clearing.Store == nil || clearing.SkipReason != "" || truncation.SkipReason == Excluded {
+		return true
+	}
+	return truncation.SkipReason == Skipped && !t.Truncation.Skip
+}
+
 // excludes reports whether the list names a tool, or the one that call_tool of package toolsearch runs.
 func (p *PhaseConfig) excludes(tool, args string) bool {
 	if toolnames.Match(p.Exclude, tool) {
