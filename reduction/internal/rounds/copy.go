@@ -11,25 +11,26 @@ import (
 	"github.com/cloudwego/eino/schema"
 )
 
-// Own returns a copy for a callback that may write to it. Values in Extra, and tools that were
-// found, are shared.
+// DeepCopy returns a copy for a callback that may write to it. Values in Extra and tools that a search has found
+// are shared.
 func DeepCopy[T any](v T) T {
 	deepCopy(reflect.ValueOf(&v).Elem())
 	return v
 }
 
-// messages is where the types of messages are.
+// schemaPackage is the package of the message types.
 var schemaPackage = reflect.TypeFor[schema.Message]().PkgPath()
 
-// ownParts copies what a value points to.
+// deepCopy replaces what a value points to by copies.
 func deepCopy(v reflect.Value) {
 	switch v.Kind() {
 	case reflect.Pointer:
-		of := v.Type().Elem()
-		if v.IsNil() || of.PkgPath() != schemaPackage && of.PkgPath() != "" || of == reflect.TypeFor[schema.ToolSearchResult]() {
+		elem := v.Type().Elem()
+		isForeign := elem.PkgPath() != schemaPackage && elem.PkgPath() != ""
+		if v.IsNil() || isForeign || elem == reflect.TypeFor[schema.ToolSearchResult]() {
 			return
 		}
-		next := reflect.New(of)
+		next := reflect.New(elem)
 		next.Elem().Set(v.Elem())
 		deepCopy(next.Elem())
 		v.Set(next)

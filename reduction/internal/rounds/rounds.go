@@ -1,9 +1,9 @@
 // Copyright einolean authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Package rounds shows messages as plain data: calls, their results, and the rounds that these make. It
-// makes copies with edits, and changes no message that it is given. Calls and results of the provider's
-// own tools do not count: they belong to the provider.
+// Package rounds reads messages as plain data: tool calls, their results, and rounds, each of which is an assistant
+// message with calls and the results of these calls. It makes edited copies of messages, and changes no message
+// that it is given. Calls and results of the provider's own tools are ignored: they belong to the provider.
 package rounds
 
 import (
@@ -18,13 +18,12 @@ import (
 )
 
 const (
-	// ProcessedKey marks, in the Extra map of an assistant message, a round that
-	// was cleared or rewritten. Eino's package sets the same mark. It also marks a
-	// result that a user's handler replaced, which nothing else shows.
+	// ProcessedKey marks, in the Extra map of an assistant message, a round that was cleared or rewritten. Eino's
+	// package sets the same mark. It also marks a result that a user's handler replaced, which nothing else shows.
 	ProcessedKey = "_reduction_mw_processed"
 
-	// oursKey is set beside ProcessedKey by this package: it means that results without their
-	// own mark were not replaced then.
+	// oursKey is set beside ProcessedKey by this package: results without a mark of their own were not replaced
+	// by a handler then.
 	oursKey = "__einolean_reduction__"
 )
 
@@ -40,7 +39,7 @@ type Result struct {
 	ID, name          string
 	Texts             []string // its text parts, in order
 	MediaRefs         []string // the references to its media
-	IsToolSearch      bool     // the answer of a native tool search: never touched
+	IsToolSearch      bool     // the answer of a provider's tool search: never changed
 	ReplacedByHandler bool     // a user's handler has replaced it
 }
 
@@ -52,7 +51,7 @@ func (r Result) Size() (n int) {
 	return n
 }
 
-// View is the input of decisions: plain data, without a type parameter.
+// View is what a message has to decide on: plain data, without a type parameter.
 type View struct {
 	Calls         []Call
 	Results       []Result
@@ -78,7 +77,7 @@ type Edit struct {
 	Media   []*Medium // replaced first
 }
 
-// marked returns a copy of an Extra map with marks in it.
+// withMarks returns a copy of an Extra map with marks in it.
 func withMarks(extra map[string]any, keys ...string) map[string]any {
 	out := make(map[string]any, len(extra)+len(keys))
 	maps.Copy(out, extra)
@@ -88,7 +87,7 @@ func withMarks(extra map[string]any, keys ...string) map[string]any {
 	return out
 }
 
-// ViewOf is what a message has to decide on, in the lists of an earlier view that is over.
+// ViewOf returns the view of a message. It reuses the lists of an earlier view, which is no longer valid then.
 func ViewOf[M adk.MessageType](m M, old View) View {
 	role, extra := message.Role(m), message.Extra(m)
 	v := View{Calls: old.Calls[:0], Results: old.Results[:0], processed: message.IsMarked(extra, ProcessedKey), ours: message.IsMarked(extra, oursKey)}
@@ -138,8 +137,7 @@ type Round struct {
 	Pairs        []Pair
 }
 
-// Messages lists the messages with the round's results, in the order of the
-// history, each once.
+// Messages lists the messages with the round's results, in the order of the history, each once.
 func (r Round) Messages() []int {
 	var out []int
 	for _, p := range r.Pairs {
@@ -151,10 +149,9 @@ func (r Round) Messages() []int {
 	return slices.Compact(out)
 }
 
-// Of finds the rounds of a history. A result belongs to the newest call of its id that
-// has none yet; ids may repeat, in a round and over a conversation. A result without an id
-// belongs to a call of the newest round, by its name or else by its position. A result that
-// matches no call is in no round.
+// Split returns the rounds of a history. A result belongs to the newest call of its id that has no result yet; ids
+// may repeat, in a round and in a history. A result without an id belongs to a call of the newest round, by its name
+// or else by its position. A result that matches no call is in no round.
 func Split[M adk.MessageType](msgs []M) []Round {
 	p := pairer{rounds: make([]Round, 0, len(msgs)/2)}
 	var v View
@@ -165,16 +162,17 @@ func Split[M adk.MessageType](msgs []M) []Round {
 	return p.rounds
 }
 
+// pairer matches results with their calls, message by message.
 type pairer struct {
 	rounds []Round
 
-	// The rounds with calls of an id, oldest first, for results that are not of the newest round: of
-	// the first entered rounds, none until the first such result, as most histories have none.
+	// byID lists the rounds with calls of an id, oldest first, for results that are not of the newest round. It
+	// has the first indexedRounds rounds: none until the first such result, as most histories have none.
 	byID          map[string][]int
 	indexedRounds int
 }
 
-// next takes the message after those before.
+// addMessage adds the next message of the history.
 func (p *pairer) addMessage(at int, v View) {
 	for _, r := range v.Results {
 		p.addResult(at, r)
@@ -189,42 +187,43 @@ func (p *pairer) addMessage(at int, v View) {
 	p.rounds = append(p.rounds, r)
 }
 
-// add finds the call of a result. Nearly always that is in the newest round.
+// addResult adds a result to its call, which is nearly always in the newest round.
 func (p *pairer) addResult(at int, r Result) {
 	if len(p.rounds) == 0 {
 		return
 	}
 	newest := &p.rounds[len(p.rounds)-1]
-	to := newest.unansweredCall(r, true)
+	pair := newest.unansweredCall(r, true)
 	switch {
-	case to != nil:
+	case pair != nil:
 	case r.ID != "":
-		to = p.olderCall(r)
+		pair = p.olderCall(r)
 	default:
-		to = newest.unansweredCall(r, false)
+		pair = newest.unansweredCall(r, false)
 	}
-	if to != nil {
-		to.HasResult, to.MessageIndex, to.Result = true, at, r
+	if pair != nil {
+		pair.HasResult, pair.MessageIndex, pair.Result = true, at, r
 	}
 }
 
-// older finds the newest call that waits for a result with an id. It skips rounds that have
-// none left.
+// olderCall returns the newest call that has the id of a result and no result yet. It drops rounds from the index
+// that have none left.
 func (p *pairer) olderCall(r Result) *Pair {
 	if p.byID == nil {
 		p.byID = make(map[string][]int, len(p.rounds))
 	}
 	for ; p.indexedRounds < len(p.rounds); p.indexedRounds++ {
-		for _, each := range p.rounds[p.indexedRounds].Pairs {
-			if rounds := p.byID[each.Call.ID]; len(rounds) == 0 || rounds[len(rounds)-1] != p.indexedRounds {
-				p.byID[each.Call.ID] = append(rounds, p.indexedRounds)
+		for _, pair := range p.rounds[p.indexedRounds].Pairs {
+			id := pair.Call.ID
+			if rounds := p.byID[id]; len(rounds) == 0 || rounds[len(rounds)-1] != p.indexedRounds {
+				p.byID[id] = append(rounds, p.indexedRounds)
 			}
 		}
 	}
 	rounds := p.byID[r.ID]
 	for len(rounds) > 0 {
-		if to := p.rounds[rounds[len(rounds)-1]].unansweredCall(r, true); to != nil {
-			return to
+		if pair := p.rounds[rounds[len(rounds)-1]].unansweredCall(r, true); pair != nil {
+			return pair
 		}
 		rounds = rounds[:len(rounds)-1]
 		p.byID[r.ID] = rounds
@@ -232,36 +231,36 @@ func (p *pairer) olderCall(r Result) *Pair {
 	return nil
 }
 
-// waiting returns the call that waits for a result: among those with its id, or among all if
-// its id is lost, the first of its name, or else the first. Without an id, a call of another
-// name does not match.
-func (r *Round) unansweredCall(got Result, byID bool) *Pair {
+// unansweredCall returns the call of a result among those without one: of the calls with its id, or of all if byID
+// is false, the first of its name, or else the first. A result without an id matches no call of another name.
+func (r *Round) unansweredCall(result Result, byID bool) *Pair {
 	var first *Pair
 	for i := range r.Pairs {
 		p := &r.Pairs[i]
-		if p.HasResult || byID && p.Call.ID != got.ID {
+		if p.HasResult || byID && p.Call.ID != result.ID {
 			continue
 		}
-		if p.Call.Name == got.name {
+		if p.Call.Name == result.name {
 			return p
 		}
-		if first == nil && (got.ID != "" || got.name == "") {
+		if first == nil && (result.ID != "" || result.name == "") {
 			first = p
 		}
 	}
 	return first
 }
 
-// Outside returns the rounds before the last keep, and where the kept ones begin.
-func SplitRetained(rounds []Round, keep int) (before []Round, end int) {
-	if len(rounds) <= keep {
+// SplitRetained returns the rounds before the last retained ones, and the index of the message with which the
+// retained ones begin.
+func SplitRetained(rounds []Round, retained int) (before []Round, end int) {
+	if len(rounds) <= retained {
 		return nil, 0
 	}
-	n := len(rounds) - keep
+	n := len(rounds) - retained
 	return rounds[:n], rounds[n].MessageIndex
 }
 
-// Newest is where the results of the newest round begin.
+// NewestResultsIndex is the index behind the newest message with calls, where its results begin.
 func NewestResultsIndex[M adk.MessageType](msgs []M) int {
 	for i := len(msgs) - 1; i >= 0; i-- {
 		if CallsTools(msgs[i]) {
@@ -283,7 +282,7 @@ func CallsTools[M adk.MessageType](m M) bool {
 	return false
 }
 
-// Medium is an image, a sound, a film or a file in a message.
+// Medium is an image, audio, a video or a file in a message.
 type Medium struct {
 	Result    int // index of the result that has it; negative: the user sent it
 	partIndex int // index among the parts of the result, or of the message
@@ -293,12 +292,12 @@ type Medium struct {
 
 // Media lists the media that tools returned and that the user sent.
 func Media[M adk.MessageType](m M) (out []*Medium) {
-	add := func(of int, p message.Part) {
+	add := func(result int, p message.Part) {
 		if p.Kind != message.Medium {
 			return
 		}
 		if part := p.Output(); message.MediumOf(&part) != nil {
-			out = append(out, &Medium{Result: of, partIndex: p.Index, Output: &part})
+			out = append(out, &Medium{Result: result, partIndex: p.Index, Output: &part})
 		}
 	}
 	role := message.Role(m)
@@ -340,7 +339,7 @@ func Bytes(parts []schema.ToolOutputPart) (n int) {
 	return n
 }
 
-// Apply returns a copy with the edit in it.
+// Apply returns an edited copy of a message.
 func Apply[M adk.MessageType](m M, e Edit) M {
 	next := m
 	if len(e.Args)+len(e.Media)+len(e.Results) > 0 {
@@ -369,23 +368,23 @@ func (e *Edit) editPart(p message.Part) (message.Part, bool) {
 	return p, false
 }
 
-// move replaces a medium of a result by a text, or one that the user sent.
-func (e *Edit) replaceMedium(p message.Part, of int) (message.Part, bool) {
-	for _, moved := range e.Media {
-		if moved.Result == of && moved.partIndex == p.Index {
-			return p.WithText(moved.Text), true
+// replaceMedium replaces a medium of a result by a text, or one that the user sent, for which result is negative.
+func (e *Edit) replaceMedium(p message.Part, result int) (message.Part, bool) {
+	for _, m := range e.Media {
+		if m.Result == result && m.partIndex == p.Index {
+			return p.WithText(m.Text), true
 		}
 	}
 	return p, false
 }
 
-// result edits a result: first its media.
+// editResult edits a result: first its media.
 func (e *Edit) editResult(p message.Part) (message.Part, bool) {
 	var items []message.Part
 	changes := false
 	for item := p.Parts(); item.Next(); {
-		next, moved := e.replaceMedium(item.Part, p.Index)
-		items, changes = append(items, next), changes || moved
+		next, replaced := e.replaceMedium(item.Part, p.Index)
+		items, changes = append(items, next), changes || replaced
 	}
 	marks := false
 	for _, r := range e.Results {
@@ -402,7 +401,7 @@ func (e *Edit) editResult(p message.Part) (message.Part, bool) {
 	return p, changes || marks
 }
 
-// in returns the parts of a result after its replacement.
+// apply returns the parts of a result after the replacement.
 func (r Replacement) apply(items []message.Part) []message.Part {
 	if r.KeepContent {
 		return items
@@ -419,12 +418,12 @@ func (r Replacement) apply(items []message.Part) []message.Part {
 			old := p.Output()
 			return message.SameMedium(&old, &part)
 		})
-		made, ok := message.FromOutput(part)
+		created, ok := message.FromOutput(part)
 		switch {
 		case at >= 0:
 			out[i] = items[at]
 		case ok:
-			out[i] = made
+			out[i] = created
 		default:
 			return items
 		}
@@ -432,18 +431,18 @@ func (r Replacement) apply(items []message.Part) []message.Part {
 	return out
 }
 
-// OneText lets set change the first text of parts, and drops the others. It changes the parts.
+// ReplaceTexts has set change the first text among parts, and drops the other texts. It changes the list.
 func ReplaceTexts[P any](parts []P, isText func(*P) bool, set func(*P)) []P {
 	out := parts[:0]
 	found := false
 	for i := range parts {
-		is := isText(&parts[i])
-		if is && found {
+		if !isText(&parts[i]) {
+			out = append(out, parts[i])
 			continue
 		}
-		out = append(out, parts[i])
-		if is {
+		if !found {
 			found = true
+			out = append(out, parts[i])
 			set(&out[len(out)-1])
 		}
 	}

@@ -108,3 +108,23 @@ func TestListsMeanToolsThatRunThroughAnother(t *testing.T) {
 		require.Equal(t, toolnames.Loads(name), table.ForClearing(name, "", false).SkipReason == Exempt, name)
 	}
 }
+
+func TestTable_ProtectsWhatTheConfigurationKeeps(t *testing.T) {
+	seed := rand.Uint64()
+	t.Logf("seed %d", seed)
+	c, seen := chances{rand.New(rand.NewPCG(seed, 1))}, map[bool]int{}
+	for range 5_000 {
+		table := c.table()
+		truncation, clearing := table.Truncation.Tools["shell"], table.Clearing.Tools["shell"]
+		lists := func(p PhaseConfig) bool { return len(p.Exclude) > 0 && p.Exclude[0] != "other" }
+		want := table.Store == nil && table.Stores["shell"] == nil ||
+			lists(table.Truncation) || lists(table.Clearing) ||
+			clearing.Skip || !clearing.HasHandler && table.Clearing.Skip ||
+			truncation.Skip && !table.Truncation.Skip
+		got := table.Protects("shell", "", c.yes())
+		require.Equal(t, want, got, "%+v", table)
+		seen[got]++
+	}
+	require.Greater(t, min(seen[true], seen[false]), 300, "%v", seen)
+	require.True(t, (&Table{Store: &offload.Store{}}).Protects("tool_search", "", false), "its answers load tools")
+}
