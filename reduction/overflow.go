@@ -24,7 +24,9 @@ type overflowModel[M adk.MessageType] struct {
 
 // Generate calls the model, and once more if the request is too long.
 func (o overflowModel[M]) Generate(ctx context.Context, input []M, opts ...model.Option) (M, error) {
-	return callWithRetry(ctx, o, input, opts, func(input []M) (M, error) { return o.model.Generate(ctx, input, opts...) })
+	return callWithRetry(ctx, o, input, opts, func(input []M) (M, error) {
+		return o.model.Generate(ctx, input, opts...)
+	})
 }
 
 // Stream does the same. A refusal may also be the first thing in a stream, so it waits for the first chunk.

@@ -75,7 +75,8 @@ func (m *middleware[M]) BeforeModelRewriteState(ctx context.Context, state *adk.
 	}
 	if hasOther {
 		next := *state
-		next.ToolInfos, next.DeferredToolInfos = m.settings.reader.Without(state.ToolInfos), m.settings.reader.Without(state.DeferredToolInfos)
+		next.ToolInfos = m.settings.reader.Without(state.ToolInfos)
+		next.DeferredToolInfos = m.settings.reader.Without(state.DeferredToolInfos)
 		state = &next
 	}
 	if programturn.InProgramTurn(ctx) {

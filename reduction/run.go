@@ -93,9 +93,14 @@ func (r *run) refusal() (target int64, ok bool) {
 
 // Keys of run-local values, which survive an interrupt. Outside a run there are none, and nothing is kept.
 const (
-	noticeFilesKey = "__einolean_reduction_shown__"    // files that notices name and calls of this round must not overwrite
-	windowKey      = "__einolean_reduction_window__"   // how many tokens a request may have, since one was refused
-	questionKey    = "__einolean_reduction_question__" // the last texts of the user and of the model
+	// noticeFilesKey has the files that notices name and calls of this round must not overwrite.
+	noticeFilesKey = "__einolean_reduction_shown__"
+
+	// windowKey has how many tokens a request may have, since one was refused.
+	windowKey = "__einolean_reduction_window__"
+
+	// questionKey has the last texts of the user and of the model.
+	questionKey = "__einolean_reduction_question__"
 )
 
 // runLocal returns the value under a key, the zero value if there is none of this type.

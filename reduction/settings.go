@@ -139,7 +139,9 @@ func toolDetail(d truncate.Detail) *ToolDetail {
 
 // callTruncHandler calls the user's handler for a result that returns. The stream of its answer belongs to the
 // middleware, which closes it, also if the answer does not count.
-func (s *settings[M]) callTruncHandler(ctx context.Context, detail truncate.Detail) (answer truncate.Answer, err error) {
+func (s *settings[M]) callTruncHandler(
+	ctx context.Context, detail truncate.Detail,
+) (answer truncate.Answer, err error) {
 	result, err := s.cfg.ToolConfig[detail.Tool.Name].TruncHandler(ctx, toolDetail(detail))
 	if result != nil {
 		answer = truncate.Answer{
@@ -192,7 +194,9 @@ func (s *settings[M]) preview(ctx context.Context, detail truncate.Detail, text 
 
 // size is the size of a state. Unless exactly is set, it is only as exact as needed to compare it with
 // MaxTokensForClear and the window.
-func (s *settings[M]) size(ctx context.Context, state *adk.TypedChatModelAgentState[M], exactly bool) (tokencount.Size, error) {
+func (s *settings[M]) size(
+	ctx context.Context, state *adk.TypedChatModelAgentState[M], exactly bool,
+) (tokencount.Size, error) {
 	if s.estimator == nil {
 		n, err := s.cfg.TokenCounter(ctx, state.Messages, state.ToolInfos)
 		return tokencount.Size{Tokens: n, Factor: 1, Exact: true}, err

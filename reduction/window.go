@@ -195,7 +195,9 @@ func applyStage[M adk.MessageType](
 		end = history[len(history)-1].MessageIndex
 	}
 	plans = append(plans, f.userMedia(end)...)
-	slices.SortStableFunc(plans, func(a, b clearing.Plan) int { return a.Candidate.MessageIndex - b.Candidate.MessageIndex })
+	slices.SortStableFunc(plans, func(a, b clearing.Plan) int {
+		return a.Candidate.MessageIndex - b.Candidate.MessageIndex
+	})
 	if stage != stageLargest && stage != stageLargestAgain {
 		excess -= f.pass.decider().ReferToOldest(plans, end, excess)
 	}
@@ -213,7 +215,9 @@ func applyStage[M adk.MessageType](
 // fitPass shortens results or replaces them by references, whether they are old or new.
 type fitPass[M adk.MessageType] struct{ pass *pass[M] }
 
-func newFitPass[M adk.MessageType](ctx context.Context, s *settings[M], state *adk.TypedChatModelAgentState[M]) fitPass[M] {
+func newFitPass[M adk.MessageType](
+	ctx context.Context, s *settings[M], state *adk.TypedChatModelAgentState[M],
+) fitPass[M] {
 	p := newPass(ctx, s, state)
 	p.reserveFiles(ctx)
 	return fitPass[M]{p}

@@ -75,7 +75,9 @@ func (d *Decider) Decide(ctx context.Context, c *Candidate) (change Change, why 
 }
 
 // DecideDuplicate plans to replace a result by a reference to an earlier call with an equal one.
-func (d *Decider) DecideDuplicate(ctx context.Context, c *Candidate, earlier string) (change Change, ok bool, err error) {
+func (d *Decider) DecideDuplicate(
+	ctx context.Context, c *Candidate, earlier string,
+) (change Change, ok bool, err error) {
 	plan := Plan{Candidate: c, duplicateOf: earlier}
 	if plan.file, err = d.locate(ctx, c, true); err != nil {
 		return Change{}, false, err
@@ -213,7 +215,8 @@ func (d *Decider) pageOf(ctx context.Context, c *Candidate) string {
 // not depend on whether the path will get a suffix: a result that stays today would otherwise be cleared tomorrow.
 func (d *Decider) render(plan Plan) (change Change, ok bool) {
 	c := plan.Candidate
-	change = Change{Plan: plan, bytesAfter: c.Size, replacement: rounds.Replacement{Index: c.Result.Index, KeepContent: true}}
+	change = Change{Plan: plan, bytesAfter: c.Size}
+	change.replacement = rounds.Replacement{Index: c.Result.Index, KeepContent: true}
 	if len(plan.argumentRefs) > 0 {
 		args := withReferences(c.Call.Args, plan.argumentRefs)
 		change.newArgs = &args

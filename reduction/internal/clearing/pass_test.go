@@ -12,10 +12,12 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/cloudwego/eino/schema"
 	"github.com/stretchr/testify/require"
 
 	"github.com/einolean/einolean/internal/backend"
 	"github.com/einolean/einolean/internal/dev/backendtest"
+	"github.com/einolean/einolean/internal/tokens"
 	"github.com/einolean/einolean/reduction/internal/notice"
 	"github.com/einolean/einolean/reduction/internal/offload"
 	"github.com/einolean/einolean/reduction/internal/rounds"
@@ -23,7 +25,7 @@ import (
 	"github.com/einolean/einolean/reduction/internal/toolpolicy"
 )
 
-// long makes results of one round, all of the same rule.
+// long makes results of one round, all with the same policy.
 func (c *chances) long(store *offload.Store) (out []Plan) {
 	for i := range c.IntN(8) {
 		id := fmt.Sprintf("call_%d", c.Int())
@@ -35,27 +37,27 @@ func (c *chances) long(store *offload.Store) (out []Plan) {
 	return out
 }
 
-// Results share a budget so that none is much longer than another that was cut, and what is small stays.
-func TestResultsThatMustFitAreMadeLevel(t *testing.T) {
+// Results share a budget so that none is much longer than another one that was shortened. Small ones stay.
+func TestDecider_ShortensLongestResultsToEqualSize(t *testing.T) {
 	seed := rand.Uint64()
 	t.Logf("seed %d", seed)
-	c, levelled := newChances(seed), 0
+	c, fitted := newChances(seed), 0
 	for range 300 {
-		is, sum := c.long(c.stores[0]), 0
-		for _, each := range is {
+		plans, sum := c.long(c.stores[0]), 0
+		for _, each := range plans {
 			sum += each.Candidate.Tokens
 		}
 		budget := c.IntN(sum + 2)
-		edits, err := c.Decider.ShortenToBudget(context.Background(), is, budget)
+		changes, err := c.Decider.ShortenToBudget(context.Background(), plans, budget)
 		require.NoError(t, err)
 		if sum <= budget {
-			require.Empty(t, edits, "all of it fits")
+			require.Empty(t, changes, "all of it fits")
 			continue
 		}
 		left, least := sum, 1<<30
 		cut := map[int]bool{}
-		for i := range edits {
-			e := &edits[i]
+		for i := range changes {
+			e := &changes[i]
 			left += e.resultTokens() - e.Plan.Candidate.Tokens
 			least, cut[e.Plan.Candidate.MessageIndex] = min(least, e.Plan.Candidate.Tokens), true
 			require.Less(t, e.bytesAfter, e.Plan.Candidate.Size)
@@ -63,22 +65,22 @@ func TestResultsThatMustFitAreMadeLevel(t *testing.T) {
 			require.True(t, left <= budget || e.bytesAfter >= minExcerptBytes/2, "no result is cut to nothing: %d bytes", e.bytesAfter)
 		}
 		small := 0
-		for _, each := range is {
+		for _, each := range plans {
 			if !cut[each.Candidate.MessageIndex] {
 				require.True(t, each.Candidate.Size <= minExcerptBytes || each.Candidate.Tokens <= least, "%d tokens stay, but %d are cut", each.Candidate.Tokens, least)
 				small += each.Candidate.Tokens
 			}
 		}
-		if budget-small >= len(edits)*(minExcerptBytes/2) {
+		if budget-small >= len(changes)*(minExcerptBytes/2) {
 			require.LessOrEqual(t, left, budget, "there was room for what always stays")
-			levelled++
+			fitted++
 		}
 	}
-	require.Greater(t, levelled, 50)
+	require.Greater(t, fitted, 50)
 }
 
-// After a save, the messages name no file that does not hold what they took out, whatever the store does.
-func TestNothingIsTakenOutThatIsNotStored(t *testing.T) {
+// After a save, messages name only files with the content that they replaced, whatever the store does.
+func TestSaver_ReplacesOnlyStoredContent(t *testing.T) {
 	seed := rand.Uint64()
 	t.Logf("seed %d", seed)
 	seen := map[string]int{}
@@ -92,17 +94,17 @@ func TestNothingIsTakenOutThatIsNotStored(t *testing.T) {
 		})
 		files := &offload.Offloader{Showable: notice.Showable}
 		s := &Saver{Decider: &c.Decider, Files: files}
-		var edits []Change
+		var changes []Change
 		for _, each := range c.long(files.Open(faults.ReadWrite())) {
 			require.NotNil(t, each.Candidate)
 			c.Complete(each.Candidate)
 			if e, why, err := c.Decide(context.Background(), each.Candidate); why == "" {
 				require.NoError(t, err)
-				edits = append(edits, e)
+				changes = append(changes, e)
 			}
 		}
-		before := len(edits)
-		kept, lost, differs := s.Save(context.Background(), edits)
+		before := len(changes)
+		kept, lost, differs := s.Save(context.Background(), changes)
 		require.Equal(t, before, len(kept)+lost)
 		require.LessOrEqual(t, c.failed, maxReports, "a store that is down is not told again and again")
 		require.True(t, lost == 0 || differs)
@@ -135,18 +137,18 @@ func held(t *testing.T, m *backend.Memory, path string) string {
 	return string(content)
 }
 
-// The newest results are spared only while the others make room, and only if they save next to nothing.
-func TestWhatIsSparedWouldSaveNextToNothing(t *testing.T) {
+// The newest changes are left out only if they save next to nothing and the others get below the threshold.
+func TestTrimForPromptCache_DropsNegligibleSavings(t *testing.T) {
 	seed := rand.Uint64()
 	t.Logf("seed %d", seed)
-	c, spared := newChances(seed), 0
+	c, trimmed := newChances(seed), 0
 	for range 2000 {
-		var edits []Change
+		var changes []Change
 		messages := 2 + c.IntN(40)
 		for at := 0; at < messages; at += 1 + c.IntN(8) {
 			size := c.IntN(1500)
 			r := &Candidate{MessageIndex: at, Result: rounds.Result{Texts: []string{strings.Repeat("x ", size/2)}}, CallMessageIndex: at, Size: size, Policy: toolpolicy.ToolPolicy{HasHandler: c.IntN(20) == 0}}
-			edits = append(edits, Change{Plan: Plan{Candidate: r}, bytesAfter: min(size, 60)})
+			changes = append(changes, Change{Plan: Plan{Candidate: r}, bytesAfter: min(size, 60)})
 		}
 		each := int64(c.IntN(20_000)) // tokens of a message
 		sizes := slices.Repeat([]int64{each}, messages)
@@ -156,25 +158,84 @@ func TestWhatIsSparedWouldSaveNextToNothing(t *testing.T) {
 			return tokencount.Size{Tokens: before, Factor: 1, Exact: true}
 		}
 		threshold := before - c.Int64N(min(before+1, 2000))
-		n := TrimForPromptCache(edits, sizes, threshold, count)
+		n := TrimForPromptCache(changes, sizes, threshold, count)
 		require.LessOrEqual(t, counted, 1, "a request is counted once, if at all")
-		if n == len(edits) {
+		if n == len(changes) {
 			continue
 		}
-		spared++
+		trimmed++
 		require.Positive(t, n, "the oldest is always cleared")
 		var saves int64
 		makes := before
-		for i := range edits {
+		for i := range changes {
 			if i < n {
-				makes -= edits[i].tokenSaving()
+				makes -= changes[i].tokenSaving()
 				continue
 			}
-			require.False(t, edits[i].Plan.Candidate.Policy.HasHandler, "the user's code has decided on it")
-			saves += edits[i].roughSaving()
+			require.False(t, changes[i].Plan.Candidate.Policy.HasHandler, "the user's code has decided on it")
+			saves += changes[i].roughSaving()
 		}
 		require.Less(t, makes, threshold, "the others make room")
-		require.Less(t, saves*negligibleShare, int64(messages-edits[n].Plan.Candidate.MessageIndex)*each-saves)
+		require.Less(t, saves*negligibleShare, int64(messages-changes[n].Plan.Candidate.MessageIndex)*each-saves)
 	}
-	require.Greater(t, spared, 50)
+	require.Greater(t, trimmed, 50)
+}
+
+func TestDecider_ReferToArgumentsReturnsTokenSaving(t *testing.T) {
+	c := newChances(1)
+	long := fmt.Sprintf(`{"path":"a.go","content":%q}`, strings.Repeat("some words of a file\n", 200))
+	var plans []Plan
+	for _, args := range []string{long, `{"path":"a.go"}`, long} {
+		pair := &rounds.Pair{Call: rounds.Call{ID: fmt.Sprint(len(plans)), Args: args}, HasResult: true}
+		r := NewCandidate(rounds.Round{}, pair, toolpolicy.ToolPolicy{Store: c.stores[0]})
+		plans = append(plans, KeepPlan(&r))
+	}
+	saved := c.Decider.ReferToArguments(plans)
+	changes, err := c.Decider.ShortenToBudget(context.Background(), plans, 1<<30)
+	require.NoError(t, err)
+	require.Len(t, changes, 2)
+	want := 0
+	for i := range changes {
+		want += tokens.Of(long) - tokens.Of(*changes[i].newArgs)
+		require.True(t, changes[i].Plan.markCall)
+	}
+	require.Positive(t, want)
+	require.Equal(t, want, saved)
+
+	c.Decider.renderer.maxArgumentBytes = 0
+	require.Zero(t, c.Decider.ReferToArguments(plans[:1]), "arguments stay")
+}
+
+func TestDecider_ReferToMediaKeepsToBudget(t *testing.T) {
+	c := newChances(1)
+	plan := func(messageIndex, media int) Plan {
+		r := NewUserMedia(messageIndex, c.stores[0])
+		for range media {
+			part := schema.ToolOutputPart{Type: schema.ToolPartTypeImage, Image: &schema.ToolOutputImage{}}
+			r.Media = append(r.Media, &rounds.Medium{Result: -1, Output: &part})
+		}
+		return KeepPlan(&r)
+	}
+	referred := func(plans []Plan) (counts []int) {
+		for i := range plans {
+			counts = append(counts, len(plans[i].mediaRefs))
+		}
+		return counts
+	}
+	for budget, want := range map[int][]int{-1: {2, 1, 3}, 1: {2, 1, 2}, 3: {2, 1, 0}, 5: {1, 0, 0}, 9: {0, 0, 0}} {
+		plans := []Plan{plan(1, 2), plan(2, 1), plan(3, 3)}
+		got := c.Decider.ReferToFirst(plans, tokencount.OfMedia(budget))
+		require.Equal(t, want, referred(plans), "the last %d media stay", budget)
+		saved := 0
+		for i := range plans {
+			saved += savedByReferences(plans[i].mediaRefs)
+		}
+		require.Equal(t, tokencount.OfMedia(6)-saved, got)
+	}
+	for enough, want := range map[int][]int{0: {0, 0, 0}, 1: {1, 0, 0}, 2: {2, 0, 0}, 3: {2, 1, 0}, 9: {2, 1, 0}} {
+		plans := []Plan{plan(1, 2), plan(2, 1), plan(3, 3)}
+		saved := c.Decider.ReferToOldest(plans, 3, enough*mediaSaving())
+		require.Equal(t, want, referred(plans), "the oldest %d media before message 3", enough)
+		require.Equal(t, saved > 0, enough > 0)
+	}
 }

@@ -120,7 +120,7 @@ func known(r *Candidate) string {
 }
 
 // Nothing is known but the result, its rule and a store: no message, no agent.
-func TestADecisionFollowsFromWhatIsKnownOfAResult(t *testing.T) {
+func TestDecider_DecidesByCandidateAlone(t *testing.T) {
 	seed := rand.Uint64()
 	t.Logf("seed %d", seed)
 	c, ctx, seen := newChances(seed), context.Background(), map[string]int{}
@@ -187,7 +187,7 @@ func saysWhere(t *testing.T, c *chances, e Change) (where string) {
 	return "nowhere"
 }
 
-func TestAResultThatMustBeShorterHasAtMostItsTokensOrTheLeastThatIsShown(t *testing.T) {
+func TestDecider_ExcerptKeepsToTokensOrMinimum(t *testing.T) {
 	seed := rand.Uint64()
 	t.Logf("seed %d", seed)
 	c, ctx, shorter := newChances(seed), context.Background(), 0
@@ -215,7 +215,7 @@ func TestAResultThatMustBeShorterHasAtMostItsTokensOrTheLeastThatIsShown(t *test
 	require.Greater(t, shorter, 200)
 }
 
-func TestLevelIsTheGreatestSizeThatKeepsASum(t *testing.T) {
+func TestLevelSize_IsGreatestWithinBudget(t *testing.T) {
 	seed := rand.Uint64()
 	t.Logf("seed %d", seed)
 	r := rand.New(rand.NewPCG(seed, 1))

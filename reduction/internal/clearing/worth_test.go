@@ -25,7 +25,7 @@ func randomFigures(r *rand.Rand) CostEstimate {
 	return f
 }
 
-func TestWhetherAPassIsWorthItFollowsItsFigures(t *testing.T) {
+func TestCostEstimate_VerdictIsMonotonic(t *testing.T) {
 	seed := rand.Uint64()
 	r := rand.New(rand.NewPCG(seed, 1))
 	seen := map[Verdict]int{}
@@ -63,7 +63,7 @@ func TestWhetherAPassIsWorthItFollowsItsFigures(t *testing.T) {
 	require.Greater(t, min(seen[Apply], seen[Defer]), 300)
 }
 
-func TestEachRuleOfWorthDecides(t *testing.T) {
+func TestCostEstimate_EachRuleDecides(t *testing.T) {
 	plain := CostEstimate{Threshold: 800, TokensBefore: 1000, TokensAfter: 500, tokenSaving: 500, roughSaving: 500, rewrittenTokens: 100}
 	for name, c := range map[string]struct {
 		change func(f *CostEstimate)

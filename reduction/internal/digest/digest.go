@@ -79,8 +79,9 @@ func newRequestPrefixes[M adk.MessageType](msgs []M) *requestPrefixes[M] {
 // a mark was made without this package: it saw no notice.
 func (r *requestPrefixes[M]) stale(at int, t continuation.Continuation, mark string) (isStale bool) {
 	now := r.prefixBefore(at)
+	wasEdited := message.IsMarked(message.Extra(r.msgs[at]), rounds.ProcessedKey)
 	switch {
-	case t != continuation.SignedThinking && message.IsMarked(message.Extra(r.msgs[at]), rounds.ProcessedKey): // the answer itself is stored as well
+	case t != continuation.SignedThinking && wasEdited: // the provider has stored the answer itself as well
 		isStale = true
 	case mark == "":
 		isStale = now.hasNotice
@@ -148,7 +149,8 @@ func (p *prefix) result(part message.Part) {
 	}
 	sum := h.sum()
 	p.results += binary.BigEndian.Uint64(sum[:])
-	p.hasNotice = p.hasNotice || r.ReplacedByHandler || len(r.MediaRefs) > 0 || notice.FromTexts(r.Texts) != (notice.Notice{})
+	isNotice := r.ReplacedByHandler || len(r.MediaRefs) > 0 || notice.FromTexts(r.Texts) != (notice.Notice{})
+	p.hasNotice = p.hasNotice || isNotice
 }
 
 // hasher makes a digest of named texts. Texts of one name that follow one another are one text: a stream may be

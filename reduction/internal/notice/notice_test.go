@@ -17,7 +17,7 @@ import (
 	"github.com/einolean/einolean/internal/formats"
 )
 
-func TestNoticesOfBothPackagesInBothLanguagesAreKnown(t *testing.T) {
+func TestParse_FindsNoticesOfAllLanguagesAndEino(t *testing.T) {
 	v := Data{Bytes: 12345, HeadBytes: 100, TailBytes: 200, Path: "/tmp/trunc/a.b:c-d", Tool: "read_file", head: "{{.head}} </persisted", tail: "<tail>\n", Preview: "{\"a\":1}"}
 	for _, w := range []*Texts{english, chinese} {
 		for _, tool := range []string{"read_file", ""} {
@@ -66,7 +66,7 @@ func (w *Texts) withPath() []template {
 }
 
 // The format is what every stored conversation is read by: no wording may leave it.
-func TestEachNoticeKeepsToTheFormat(t *testing.T) {
+func TestTexts_KeepToTheFormat(t *testing.T) {
 	v := Data{Bytes: 1000001, HeadBytes: 30, TailBytes: 20, Path: "/a path: /b. c", head: strings.Repeat("h", 30), tail: strings.Repeat("t", 20), Preview: "preview", Call: "tool 2 (call 3)", Medium: "image/png"}
 	for _, w := range []*Texts{english, chinese} {
 		for _, tool := range []string{"", "read_file_2"} {
@@ -114,7 +114,7 @@ type sampleNotice struct {
 	Argument         bool
 }
 
-func TestStoredNoticesAreReadInOtherWords(t *testing.T) {
+func TestParse_ReadsStoredSamples(t *testing.T) {
 	for _, other := range []bool{false, true} {
 		if other {
 			formats.OtherWords(t, english)
@@ -184,7 +184,7 @@ func TestSampleNotices(t *testing.T) {
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "notices.json"), append(text, '\n'), 0o644))
 }
 
-func TestTextThatOnlyLooksLikeANoticeIsNotOne(t *testing.T) {
+func TestParse_RejectsLookalikes(t *testing.T) {
 	for _, text := range []string{
 		"", "x", openTag, closeTag, openTag + closeTag,
 		openTag + "Old result (5 bytes), saved in full to: /a\nRead it." + closeTag + " and more",
@@ -203,13 +203,13 @@ func TestTextThatOnlyLooksLikeANoticeIsNotOne(t *testing.T) {
 	require.Equal(t, "/1", FromTexts([]string{one, "caption", one}).Path)
 }
 
-func TestTemplateFieldsInToolOutputAreNotExpanded(t *testing.T) {
+func TestTexts_DoNotExpandToolOutput(t *testing.T) {
 	out := english.Fill(english.Truncated, Data{Path: "/p", head: "{{.path}}", tail: "{{.bytes}}"})
 	require.Contains(t, out, "{{.path}}")
 	require.Contains(t, out, "{{.bytes}}")
 }
 
-func TestNoNoticeSaysThatThereAreNoErrors(t *testing.T) {
+func TestTexts_NeverDenyErrors(t *testing.T) {
 	files, err := noticeFiles.ReadDir("notice")
 	require.NoError(t, err)
 	for _, f := range files {

@@ -9,7 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-func TestWhatWasSeenLongAgoIsForgotten(t *testing.T) {
+func TestRecentKeys_ForgetsOldest(t *testing.T) {
 	var s RecentKeys
 	for key := range uint64(maxKeys + 2) {
 		require.True(t, s.Add(key))
@@ -21,7 +21,7 @@ func TestWhatWasSeenLongAgoIsForgotten(t *testing.T) {
 	}
 }
 
-func TestAKeyTellsWhereATextEnds(t *testing.T) {
+func TestKeyOf_SeparatesTexts(t *testing.T) {
 	require.Equal(t, KeyOf("a", "bc"), KeyOf("a", "bc"))
 	require.NotEqual(t, KeyOf("a", "bc"), KeyOf("ab", "c"))
 	require.NotEqual(t, KeyOf("a"), KeyOf("a", ""))

@@ -90,7 +90,8 @@ func withMarks(extra map[string]any, keys ...string) map[string]any {
 // ViewOf returns the view of a message. It reuses the lists of an earlier view, which is no longer valid then.
 func ViewOf[M adk.MessageType](m M, old View) View {
 	role, extra := message.Role(m), message.Extra(m)
-	v := View{Calls: old.Calls[:0], Results: old.Results[:0], processed: message.IsMarked(extra, ProcessedKey), ours: message.IsMarked(extra, oursKey)}
+	v := View{Calls: old.Calls[:0], Results: old.Results[:0]}
+	v.processed, v.ours = message.IsMarked(extra, ProcessedKey), message.IsMarked(extra, oursKey)
 	for p := message.Parts(m); p.Next(); {
 		switch {
 		case p.Kind == message.Call && role == schema.Assistant:

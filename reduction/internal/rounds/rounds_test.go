@@ -15,7 +15,7 @@ import (
 	"github.com/einolean/einolean/internal/dev/race"
 )
 
-func TestRoundsPairCallsWithTheirResults(t *testing.T) {
+func TestSplit_PairsCallsWithResults(t *testing.T) {
 	assistant := func(calls ...string) View {
 		v := View{}
 		for i, c := range calls {
@@ -106,7 +106,7 @@ func pairedSlowly(vs []View) []Round {
 	return rounds
 }
 
-func TestPairsAreThoseOfTheRuleOverRandomHistories(t *testing.T) {
+func TestSplit_EqualsSlowPairing(t *testing.T) {
 	for seed := range uint64(race.Cases(2000)) {
 		g := rand.New(rand.NewPCG(seed, 3))
 		id := func() string { return []string{"", "a", "b", "c", fmt.Sprint(g.IntN(20))}[g.IntN(5)] }
@@ -130,7 +130,7 @@ func TestPairsAreThoseOfTheRuleOverRandomHistories(t *testing.T) {
 
 // A result that came twice, or that belongs to no call, does not make pairing look
 // through all rounds.
-func TestPairingIsLinearInTheHistory(t *testing.T) {
+func TestSplit_IsLinearInHistory(t *testing.T) {
 	race.Skip(t, "pairs 300,000 messages")
 	const rounds = 100_000
 	history := func(n int) []View {

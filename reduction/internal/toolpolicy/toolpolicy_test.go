@@ -43,7 +43,7 @@ func (c chances) table() Table {
 
 // The order of precedence is the one that is documented: the lists, what the tool's own configuration skips,
 // its handler, its limit, what the general one skips.
-func TestTheOrderOfPrecedence(t *testing.T) {
+func TestTable_OrderOfPrecedence(t *testing.T) {
 	seed := rand.Uint64()
 	t.Logf("seed %d", seed)
 	c, seen := chances{rand.New(rand.NewPCG(seed, 1))}, map[Reason]int{}
@@ -96,7 +96,7 @@ func TestTheOrderOfPrecedence(t *testing.T) {
 }
 
 // A list also means a tool that runs through call_tool, and answers that load tools always stay.
-func TestListsMeanToolsThatRunThroughAnother(t *testing.T) {
+func TestTable_ExcludesToolsBehindCallTool(t *testing.T) {
 	table := Table{Store: &offload.Store{}, Limit: 9, Truncation: PhaseConfig{Exclude: []string{"shell"}}, Clearing: PhaseConfig{Exclude: []string{"she*"}}}
 	for args, want := range map[string]Reason{`{"name":"shell","arguments":{}}`: Excluded, `{"name":"other"}`: "", "": "", "no JSON": ""} {
 		require.Equal(t, want, table.ForTruncation(toolnames.Call, args, false).SkipReason, args)
@@ -109,7 +109,7 @@ func TestListsMeanToolsThatRunThroughAnother(t *testing.T) {
 	}
 }
 
-func TestTable_ProtectsWhatTheConfigurationKeeps(t *testing.T) {
+func TestTable_ProtectsByConfiguration(t *testing.T) {
 	seed := rand.Uint64()
 	t.Logf("seed %d", seed)
 	c, seen := chances{rand.New(rand.NewPCG(seed, 1))}, map[bool]int{}
