@@ -3,9 +3,8 @@
 
 package reduction
 
-// Clears old results before a model call: lists them, decides about each, stores what will be
-// gone, and makes new messages. The given messages never change, and on any failure they stay
-// in use.
+// Clears old results before a model call: lists the candidates, decides about each, stores the content that
+// leaves the prompt, and makes new messages. After any failure the given messages stay in use.
 
 import (
 	"context"
@@ -13,201 +12,145 @@ import (
 	"slices"
 
 	"github.com/cloudwego/eino/adk"
-	"github.com/cloudwego/eino/schema"
 
 	"github.com/einolean/einolean"
 	"github.com/einolean/einolean/reduction/internal/clearing"
-	"github.com/einolean/einolean/reduction/internal/notice"
 	"github.com/einolean/einolean/reduction/internal/report"
 	"github.com/einolean/einolean/reduction/internal/rounds"
 	"github.com/einolean/einolean/reduction/internal/tokencount"
 	"github.com/einolean/einolean/reduction/internal/toolpolicy"
 )
 
-// maxRecounts is how often the messages are counted again on the way to
-// ClearTargetTokens, for a counter whose sums do not add up.
+// maxRecounts is how often the messages are counted again on the way to ClearTargetTokens, for a counter whose
+// sums do not add up.
 const maxRecounts = 8
 
-// pass is one pass over a history: what can be cleared, what becomes of it, and whether that is
-// worth it.
+// clearPass clears old results, if that is worth it.
 type clearPass[M adk.MessageType] struct {
-	*settings[M]
-	*clearing.Saver
-	input   *adk.TypedChatModelAgentState[M]
-	before  tokencount.Size // of that
-	after   int64           // of what it becomes; negative if that was not counted
-	mustFit bool            // the window requires clearing everything old
-	limit   int64           // the model's window; zero if that is unknown
-	reads   bool            // what has the read tool's name is one
-
-	msgs      []M               // those of the state, or what a rewriter has made of them
-	rewritten bool              // by that
-	done      []clearing.Change // the oldest first
-
-	tally einolean.Pass // of the results, if there is an OnEvent
+	pass          *pass[M]
+	inputSize     tokencount.Size
+	countedAfter  int64         // tokens after the pass; negative: not counted
+	messageTokens []int64       // of the messages, at four bytes a token; nil: not estimated yet
+	mustFit       bool          // the window requires clearing everything old
+	isRewritten   bool          // the user's rewriter has changed the messages
+	tally         einolean.Pass // counts the results for OnEvent
 }
 
-// newPass begins a pass over a state of a known size.
-func newPass[M adk.MessageType](ctx context.Context, of *settings[M], state *adk.TypedChatModelAgentState[M], before tokencount.Size) *clearPass[M] {
-	p := &clearPass[M]{settings: of, input: state, before: before, after: -1, limit: of.window(ctx), reads: of.reader.IsReadTool(ctx, of.ReadFileToolName), msgs: state.Messages}
-	d := of.decider
-	if of.GenClearOffloadFilePath != nil {
-		d.Name = func(ctx context.Context, r *clearing.Candidate) (string, error) {
-			return of.GenClearOffloadFilePath(ctx, p.detail(r))
-		}
-	}
-	d.Ask = func(ctx context.Context, r *clearing.Candidate) (clearing.Answer, error) {
-		return of.askClear(ctx, p.detail(r))
-	}
-	reader, _ := of.reader.Of(ctx)
-	p.Saver = &clearing.Saver{Decider: d.For(reader), Files: of.files, Failed: func(ctx context.Context, r *clearing.Candidate, err error) {
-		of.report.Result(ctx, r.Call.Name, r.Call.ID, report.Outcome{Kind: einolean.KindStoreFailed, Before: r.Size, After: r.Size, Err: err})
-	}}
-	return p
+// newClearPass begins a pass over a state of a known size.
+func newClearPass[M adk.MessageType](
+	ctx context.Context, s *settings[M], state *adk.TypedChatModelAgentState[M], size tokencount.Size,
+) *clearPass[M] {
+	return &clearPass[M]{pass: newPass(ctx, s, state), inputSize: size, countedAfter: -1}
 }
 
-// detail is a result for a user's callback, which may write to it.
-func (p *clearPass[M]) detail(r *clearing.Candidate) *ToolDetail {
-	return &ToolDetail{
-		ToolContext:  &adk.ToolContext{Name: r.Call.Name, CallID: r.Call.ID},
-		ToolArgument: &schema.ToolArgument{Text: r.Call.Args},
-		ToolResult:   rounds.DeepCopy(rounds.ResultAt(p.msgs[r.MessageIndex], r.Result.Index)),
-	}
-}
+func (c *clearPass[M]) cfg() *TypedConfig[M] { return c.pass.settings.cfg }
 
-// cleared returns the state that the pass makes.
-func (p *clearPass[M]) apply(ctx context.Context) (*adk.TypedChatModelAgentState[M], error) {
-	changed, err := p.run(ctx)
+// apply returns the state that the pass makes, which is the input if nothing changes.
+func (c *clearPass[M]) apply(ctx context.Context) (*adk.TypedChatModelAgentState[M], error) {
+	changed, err := c.decideAndStore(ctx)
 	if err != nil {
 		return nil, err
 	}
 	if !changed {
-		p.emit(ctx, nil)
-		return p.input, nil
+		c.emit(ctx, nil)
+		return c.pass.input, nil
 	}
-	next := *p.input
-	next.Messages = p.messages()
-	p.emit(ctx, next.Messages)
-	return &next, nil
+	next := c.pass.changedState()
+	c.emit(ctx, next.Messages)
+	return next, nil
 }
 
-// run decides and stores content, and reports whether anything changes.
-func (p *clearPass[M]) run(ctx context.Context) (changed bool, err error) {
-	results := p.candidates(ctx)
-	if p.ClearMessageRewriter != nil && !p.SkipClear {
-		if p.msgs, p.rewritten, err = rewritten(ctx, p.ClearMessageRewriter, p.msgs, p.ClearRetentionSuffixLimit); err != nil {
+// decideAndStore makes the changes, stores their content, and reports whether anything changes.
+func (c *clearPass[M]) decideAndStore(ctx context.Context) (changed bool, err error) {
+	candidates := c.candidates()
+	if c.cfg().ClearMessageRewriter != nil && !c.cfg().SkipClear {
+		if err := c.rewriteRounds(ctx); err != nil {
 			return false, err
 		}
 	}
-	if p.rewritten {
-		p.tally = einolean.Pass{} // of these, not of those that were listed before
-		results = p.candidates(ctx)
-	}
-	if !p.rewritten && (len(results) == 0 || p.ClearAtLeastTokens > 0 && p.cannotSaveEnough(results)) {
-		p.countKept(toolpolicy.TooFewTokens, len(results))
+	if c.isRewritten {
+		c.tally = einolean.Pass{} // of the new messages only
+		candidates = c.candidates()
+	} else if len(candidates) == 0 || c.cfg().ClearAtLeastTokens > 0 && c.cannotSaveEnough(candidates) {
+		c.countSkipped(toolpolicy.TooFewTokens, len(candidates))
 		return false, nil
 	}
-	p.Files.ReservePaths(ctx, p.namedFiles(p.msgs))
-	if err := p.decideAll(ctx, results); err != nil {
+	c.pass.reserveFiles(ctx)
+	if err := c.decideAll(ctx, candidates); err != nil {
 		return false, err
 	}
-	if len(p.done) > 1 {
-		p.keepNewest(ctx)
+	if len(c.pass.changes) > 1 {
+		c.trimForPromptCache(ctx)
 	}
-	if ok, err := p.worthIt(ctx); !ok {
+	if ok, err := c.isWorthIt(ctx); !ok {
 		return false, err
 	}
-	done, lost, differs := p.Save(ctx, p.done)
-	if lost > 0 {
-		p.countKept(toolpolicy.NotStored, lost)
-	}
-	if p.done = done; differs {
-		return p.worthIt(ctx)
+	kept, lost, differs := c.pass.saver.Save(ctx, c.pass.changes)
+	c.countSkipped(toolpolicy.NotStored, lost)
+	if c.pass.changes = kept; differs {
+		return c.isWorthIt(ctx)
 	}
 	return true, nil
 }
 
-// list lists the results that may be cleared, the oldest first.
-func (p *clearPass[M]) candidates(ctx context.Context) []*clearing.Candidate {
-	before, end := rounds.SplitRetained(rounds.Split(p.msgs), p.ClearRetentionSuffixLimit)
+// rewriteRounds has the user's rewriter change the rounds before the retained ones.
+func (c *clearPass[M]) rewriteRounds(ctx context.Context) (err error) {
+	rewriter, retained := c.cfg().ClearMessageRewriter, c.cfg().ClearRetentionSuffixLimit
+	c.pass.msgs, c.isRewritten, err = rewriteRounds(ctx, rewriter, c.pass.msgs, retained)
+	return err
+}
+
+// candidates lists the results that may be cleared, the oldest first, and counts the others for OnEvent.
+func (c *clearPass[M]) candidates() []*clearing.Candidate {
+	before, end := rounds.SplitRetained(rounds.Split(c.pass.msgs), c.cfg().ClearRetentionSuffixLimit)
 	n := 0
-	for _, r := range before {
-		n += len(r.Pairs)
+	for _, round := range before {
+		n += len(round.Pairs)
 	}
-	all, out := make([]clearing.Candidate, 0, n), make([]*clearing.Candidate, 0, n)
-	for _, r := range before {
-		for i := range r.Pairs {
-			if each := &r.Pairs[i]; each.Found && each.MessageIndex < end && !each.Result.Search {
-				all = append(all, clearing.ResultOf(r, each, p.ruleOf(each.Call)))
-				if c := &all[len(all)-1]; p.isCandidate(c, r) {
-					out = append(out, c)
-				}
+	all, candidates := make([]clearing.Candidate, 0, n), make([]*clearing.Candidate, 0, n)
+	for _, round := range before {
+		for i := range round.Pairs {
+			pair := &round.Pairs[i]
+			if !pair.HasResult || pair.MessageIndex >= end {
+				continue
+			}
+			all = append(all, c.pass.candidate(round, pair))
+			candidate := &all[len(all)-1]
+			candidate.Media = c.pass.replaceableMedia(candidate)
+			c.pass.decider().Complete(candidate)
+			switch candidate.Exclusion(clearing.ToClear) {
+			case clearing.NotExcluded:
+				candidates = append(candidates, candidate)
+			case clearing.ByPolicy:
+				c.countSkipped(candidate.Policy.SkipReason, 1)
 			}
 		}
 	}
-	slices.SortStableFunc(out, func(a, b *clearing.Candidate) int { return a.MessageIndex - b.MessageIndex })
-	return out
+	slices.SortStableFunc(candidates, func(a, b *clearing.Candidate) int { return a.MessageIndex - b.MessageIndex })
+	return candidates
 }
 
-// ruleOf is the rule for the old result of a call.
-func (p *clearPass[M]) ruleOf(c rounds.Call) toolpolicy.ToolPolicy {
-	return p.rules.ForClearing(c.Name, c.Args, p.reads && c.Name == p.ReadFileToolName)
-}
-
-// isCandidate reports whether a result of a round may be cleared, and completes what is known of it.
-func (p *clearPass[M]) isCandidate(r *clearing.Candidate, of rounds.Round) bool {
-	if p.limit > 0 {
-		r.Media = p.oldMedia(r)
-	}
-	refers := p.Complete(r)
-	if of.Processed {
-		r.Notice = notice.InMarked(r.Texts)
-	}
-	switch {
-	case r.Notice.IsPlaceholder() && !refers:
-		return false
-	case r.Rule.Handled && (r.Result.Handled || of.Processed && !of.Ours):
-		return false
-	case r.Rule.SkipReason != "":
-		p.countKept(r.Rule.SkipReason, 1)
-		return false
-	}
-	return true
-}
-
-func (p *clearPass[M]) oldMedia(r *clearing.Candidate) (out []*rounds.Medium) {
-	if !r.Rule.Refers() {
-		return nil
-	}
-	for _, m := range rounds.Media(p.msgs[r.MessageIndex]) {
-		if m.Result == r.Result.Index {
-			out = append(out, m)
-		}
-	}
-	return out
-}
-
-// decideAll decides about results, the oldest first, until the target is reached.
-func (p *clearPass[M]) decideAll(ctx context.Context, results []*clearing.Candidate) (err error) {
-	target, left := p.ClearTargetTokens, int64(math.MaxInt64)
+// decideAll decides about candidates, the oldest first, until the target is reached.
+func (c *clearPass[M]) decideAll(ctx context.Context, candidates []*clearing.Candidate) (err error) {
+	target, left := c.cfg().ClearTargetTokens, int64(math.MaxInt64)
 	if target > 0 {
-		left = p.sizeBefore(ctx)
+		left = c.tokensBefore(ctx)
 	}
-	if target > 0 && p.rewritten {
-		if left, err = p.sizeOf(ctx, p.msgs); err != nil {
+	if target > 0 && c.isRewritten {
+		if left, err = c.countTokens(ctx, c.pass.msgs); err != nil {
 			return err
 		}
 	}
 	recounts := 0
-	p.done = make([]clearing.Change, 0, len(results))
-	for _, r := range results {
-		if !p.mustFit && target > 0 && left < target && recounts < maxRecounts {
-			if left, err = p.sizeOf(ctx, p.messages()); err != nil || left < target {
+	c.pass.changes = make([]clearing.Change, 0, len(candidates))
+	for _, candidate := range candidates {
+		if !c.mustFit && target > 0 && left < target && recounts < maxRecounts {
+			if left, err = c.countTokens(ctx, c.pass.messages()); err != nil || left < target {
 				return err
 			}
 			recounts++
 		}
-		saved, err := p.decideOne(ctx, r)
+		saved, err := c.decideOne(ctx, candidate)
 		if err != nil {
 			return err
 		}
@@ -216,194 +159,185 @@ func (p *clearPass[M]) decideAll(ctx context.Context, results []*clearing.Candid
 	return nil
 }
 
-// decideOne decides about one result and returns the tokens that this saves, if they count
-// towards a target.
-func (p *clearPass[M]) decideOne(ctx context.Context, r *clearing.Candidate) (saved int64, err error) {
-	e, why, err := p.Decide(ctx, r)
+// decideOne decides about one candidate. It returns the tokens that this saves, if they count towards a target.
+func (c *clearPass[M]) decideOne(ctx context.Context, candidate *clearing.Candidate) (saved int64, err error) {
+	change, why, err := c.pass.decider().Decide(ctx, candidate)
 	if err != nil {
 		return 0, err
 	}
 	if why != "" {
-		p.countKept(why, 1)
+		c.countSkipped(why, 1)
 	}
-	if why != "" && !e.Marks() {
+	if why != "" && !change.MarksResult() {
 		return 0, nil
 	}
-	if p.done = append(p.done, e); p.ClearTargetTokens == 0 {
+	if c.pass.changes = append(c.pass.changes, change); c.cfg().ClearTargetTokens == 0 {
 		return 0, nil
 	}
-	var result, call rounds.Edit
-	e.AddTo(&result, &call)
-	is := []M{p.msgs[e.MessageIndex], p.msgs[e.CallAt]}
-	before, err := p.TokenCounter(ctx, is, nil)
+	var resultEdit, callEdit rounds.Edit
+	change.AddTo(&resultEdit, &callEdit)
+	result, call := change.Messages()
+	old := []M{c.pass.msgs[result], c.pass.msgs[call]}
+	before, err := c.cfg().TokenCounter(ctx, old, nil)
 	if err != nil {
 		return 0, err
 	}
-	after, err := p.TokenCounter(ctx, []M{rounds.Apply(is[0], result), rounds.Apply(is[1], call)}, nil)
-	return p.corrected(before - after), err
+	changed := []M{rounds.Apply(old[0], resultEdit), rounds.Apply(old[1], callEdit)}
+	after, err := c.cfg().TokenCounter(ctx, changed, nil)
+	return c.correct(before - after), err
 }
 
-// cannotSaveEnough reports whether even clearing everything cannot save
-// ClearAtLeastTokens. It knows only with the default counter and without a handler.
-func (p *clearPass[M]) cannotSaveEnough(results []*clearing.Candidate) bool {
-	if p.estimator == nil || p.mustFit {
+// cannotSaveEnough reports whether even clearing all candidates cannot save ClearAtLeastTokens. It knows that only
+// with the default counter and without a handler.
+func (c *clearPass[M]) cannotSaveEnough(candidates []*clearing.Candidate) bool {
+	if c.pass.settings.estimator == nil || c.mustFit {
 		return false
 	}
-	var most int64
-	for _, each := range results {
-		if each.Rule.Handled || p.corrected(most)+1 >= p.ClearAtLeastTokens {
+	needed, saving := c.cfg().ClearAtLeastTokens, int64(0)
+	for _, candidate := range candidates {
+		if candidate.Policy.HasHandler || c.correct(saving)+1 >= needed {
 			return false
 		}
-		most += each.Most()
+		saving += candidate.MaxSaving()
 	}
-	return p.corrected(most)+1 < p.ClearAtLeastTokens
+	return c.correct(saving)+1 < needed
 }
 
-// worthIt reports whether there are changes and they save enough. It counts only what decides.
-func (p *clearPass[M]) worthIt(ctx context.Context) (bool, error) {
-	if len(p.done) == 0 && !p.rewritten {
+// isWorthIt reports whether there are changes that are worth it. It counts the request only if that decides.
+func (c *clearPass[M]) isWorthIt(ctx context.Context) (bool, error) {
+	if len(c.pass.changes) == 0 && !c.isRewritten {
 		return false, nil
 	}
-	f := clearing.CostEstimate{
-		Threshold: p.MaxTokensForClear, Target: p.ClearTargetTokens, Least: p.ClearAtLeastTokens,
-		Forced: p.mustFit, Chosen: p.rewritten, Before: -1, After: -1,
-	}.Of(p.done, p.prompt(ctx))
-	said := f.Worth()
-	for ; said == clearing.Unknown; said = f.Worth() {
-		if f.Before < 0 {
-			f.Before = p.sizeBefore(ctx)
-			continue
-		}
-		after, err := p.sizeOf(ctx, p.messages())
+	estimate := clearing.CostEstimate{
+		Threshold: c.cfg().MaxTokensForClear, Target: c.cfg().ClearTargetTokens, MinSaving: c.cfg().ClearAtLeastTokens,
+		MustFit: c.mustFit, UserDecided: c.isRewritten, TokensBefore: -1, TokensAfter: -1,
+	}.WithChanges(c.pass.changes, c.roughSizes(), c.inputSize.Factor)
+	verdict := estimate.Verdict()
+	if verdict == clearing.NeedsCount {
+		estimate.TokensBefore = c.tokensBefore(ctx)
+		verdict = estimate.Verdict()
+	}
+	if verdict == clearing.NeedsCount {
+		after, err := c.countTokens(ctx, c.pass.messages())
 		if err != nil {
 			return false, err
 		}
-		f.After, p.after = after, after
+		estimate.TokensAfter, c.countedAfter = after, after
+		verdict = estimate.Verdict()
 	}
-	if said == clearing.Waits {
-		p.countLeft(p.done)
+	if verdict == clearing.Defer {
+		c.countDeferred(c.pass.changes)
 	}
-	return said == clearing.Apply, nil
+	return verdict == clearing.Apply, nil
 }
 
-// prompt is the request in numbers.
-func (p *clearPass[M]) prompt(ctx context.Context) clearing.RequestStats {
-	return clearing.RequestStats{
-		Messages:  len(p.msgs),
-		Roughly:   func(from, to int) int64 { return tokencount.Roughly(p.msgs[from:to]) },
-		Before:    func() int64 { return p.sizeBefore(ctx) },
-		Corrected: p.corrected,
+// roughSizes are the sizes of the messages, at four bytes a token.
+func (c *clearPass[M]) roughSizes() []int64 {
+	if c.messageTokens == nil {
+		c.messageTokens = tokencount.RoughSizes(c.pass.msgs)
 	}
+	return c.messageTokens
 }
 
-// spareNewest takes the newest results out of a pass, if clearing them saves next to nothing of what it
-// rewrites. The fields that say how much to save decide for themselves.
-func (p *clearPass[M]) keepNewest(ctx context.Context) {
-	if p.mustFit || p.rewritten || p.ClearTargetTokens > 0 || p.ClearAtLeastTokens > 0 {
+// trimForPromptCache leaves the newest changes out of the pass if they do not pay for losing the provider's prompt
+// cache. The fields that say how much to save, the window and a rewriter take precedence.
+func (c *clearPass[M]) trimForPromptCache(ctx context.Context) {
+	if c.mustFit || c.isRewritten || c.cfg().ClearTargetTokens > 0 || c.cfg().ClearAtLeastTokens > 0 {
 		return
 	}
-	n := clearing.KeepNewest(p.done, p.prompt(ctx), p.MaxTokensForClear)
-	p.countLeft(p.done[n:])
-	p.done = p.done[:n]
+	count := func() tokencount.Size {
+		c.tokensBefore(ctx)
+		return c.inputSize
+	}
+	n := clearing.TrimForPromptCache(c.pass.changes, c.roughSizes(), c.cfg().MaxTokensForClear, count)
+	c.countDeferred(c.pass.changes[n:])
+	c.pass.changes = c.pass.changes[:n]
 }
 
-// out returns the messages with all changes, in copies.
-func (p *clearPass[M]) messages() []M {
-	out, edits := slices.Clone(p.msgs), make([]rounds.Edit, len(p.msgs))
-	for i := range p.done {
-		e := &p.done[i]
-		e.AddTo(&edits[e.MessageIndex], &edits[e.CallAt])
-	}
-	for i := range edits {
-		if e := &edits[i]; e.Mark || e.Args != nil || e.Results != nil || e.Media != nil {
-			out[i] = rounds.Apply(out[i], *e)
-		}
-	}
-	return out
-}
-
-// tell reports results replaced for the first time, and the pass, of which out are the messages;
-// nil if nothing changes. Whether an earlier run replaced a result is known from the store or
-// else from earlier reports of this middleware.
-func (p *clearPass[M]) emit(ctx context.Context, out []M) {
-	if p.OnEvent == nil {
+// emit reports the pass, and each result that it replaces for the first time. out are the messages after the pass,
+// nil if nothing changes. The store or earlier reports of this middleware say whether an earlier run has replaced
+// a result.
+func (c *clearPass[M]) emit(ctx context.Context, out []M) {
+	if c.cfg().OnEvent == nil {
 		return
 	}
-	after := p.sizeBefore(ctx)
+	after := c.tokensBefore(ctx)
 	if out != nil {
-		for i := range p.done {
-			if e := &p.done[i]; e.Replaces() {
-				p.tellOne(ctx, e)
+		for i := range c.pass.changes {
+			if change := &c.pass.changes[i]; change.Replaces() {
+				c.emitCleared(ctx, change)
 			}
 		}
-		after = p.sizeAfter(ctx, out)
+		after = c.tokensAfter(ctx, out)
 	}
-	pass := p.tally
-	pass.Before, pass.After, pass.Threshold, pass.Target = p.sizeBefore(ctx), after, p.MaxTokensForClear, p.ClearTargetTokens
-	p.report.Send(ctx, einolean.Event{Kind: einolean.KindClearDone, Pass: &pass})
+	event := c.tally
+	event.Before, event.After = c.tokensBefore(ctx), after
+	event.Threshold, event.Target = c.cfg().MaxTokensForClear, c.cfg().ClearTargetTokens
+	c.pass.settings.reporter.Send(ctx, einolean.Event{Kind: einolean.KindClearDone, Pass: &event})
 }
 
-func (p *clearPass[M]) tellOne(ctx context.Context, e *clearing.Change) {
-	p.tally.Looked++
-	if !e.FirstTime(&p.reported) {
-		p.tally.Repeated++
+// emitCleared reports one result, unless that was done before.
+func (c *clearPass[M]) emitCleared(ctx context.Context, change *clearing.Change) {
+	c.tally.Looked++
+	if !change.IsFirst(&c.pass.settings.clearedKeys) {
+		c.tally.Repeated++
 		return
 	}
-	p.tally.Cleared++
-	o := e.Outcome()
-	o.Kind, o.By = einolean.KindResultCleared, report.ByThreshold
-	if e.Rule.Handled {
-		o.By = report.ByHandler
+	c.tally.Cleared++
+	rule := report.ByThreshold
+	if change.Plan.Candidate.Policy.HasHandler {
+		rule = report.ByHandler
 	}
-	p.report.Result(ctx, e.Call.Name, e.Call.ID, o)
+	c.pass.reportResult(ctx, change, einolean.KindResultCleared, rule)
 }
 
-func (p *clearPass[M]) countKept(why toolpolicy.Reason, n int) {
-	if p.OnEvent == nil || n == 0 {
+// countSkipped counts n results that stay, with the reason.
+func (c *clearPass[M]) countSkipped(why toolpolicy.Reason, n int) {
+	if c.cfg().OnEvent == nil || n == 0 {
 		return
 	}
-	if p.tally.Kept == nil {
-		p.tally.Kept = make(map[string]int)
+	if c.tally.Kept == nil {
+		c.tally.Kept = make(map[string]int)
 	}
-	p.tally.Looked += n
-	p.tally.Kept[string(why)] += n
+	c.tally.Looked += n
+	c.tally.Kept[string(why)] += n
 }
 
-// countLeft counts results that stay because the pass would save too little.
-func (p *clearPass[M]) countLeft(edits []clearing.Change) {
-	for i := range edits {
-		if edits[i].Replaces() {
-			p.countKept(toolpolicy.TooFewTokens, 1)
+// countDeferred counts results that stay because the pass would save too little.
+func (c *clearPass[M]) countDeferred(changes []clearing.Change) {
+	for i := range changes {
+		if changes[i].Replaces() {
+			c.countSkipped(toolpolicy.TooFewTokens, 1)
 		}
 	}
 }
 
-// sizeBefore is how many tokens the messages had before the pass.
-func (p *clearPass[M]) sizeBefore(ctx context.Context) int64 {
-	if !p.before.Exact { // the user's counter always is
-		p.before, _ = p.size(ctx, p.input, true)
+// tokensBefore is how many tokens the messages had before the pass.
+func (c *clearPass[M]) tokensBefore(ctx context.Context) int64 {
+	if !c.inputSize.Exact { // the user's counter is always exact and cannot fail here
+		c.inputSize, _ = c.pass.settings.size(ctx, c.pass.input, true)
 	}
-	return p.before.Tokens
+	return c.inputSize.Tokens
 }
 
-func (p *clearPass[M]) sizeOf(ctx context.Context, msgs []M) (int64, error) {
-	n, err := p.TokenCounter(ctx, msgs, p.input.ToolInfos)
-	return p.corrected(n), err
+func (c *clearPass[M]) countTokens(ctx context.Context, msgs []M) (int64, error) {
+	n, err := c.cfg().TokenCounter(ctx, msgs, c.pass.input.ToolInfos)
+	return c.correct(n), err
 }
 
-// sizeAfter is how many tokens the messages have after the pass. If the user's counter has not counted them,
-// it subtracts the default estimate of the savings.
-func (p *clearPass[M]) sizeAfter(ctx context.Context, out []M) int64 {
-	if p.after >= 0 {
-		return p.after
+// tokensAfter is how many tokens the messages have after the pass. If the user's counter has not counted them, it
+// subtracts the default estimate of the saving.
+func (c *clearPass[M]) tokensAfter(ctx context.Context, out []M) int64 {
+	if c.countedAfter >= 0 {
+		return c.countedAfter
 	}
-	if p.estimator != nil {
-		n, _ := p.sizeOf(ctx, out) // it never fails
+	if c.pass.settings.estimator != nil {
+		n, _ := c.countTokens(ctx, out) // the default counter never fails
 		return n
 	}
 	e := new(tokencount.Estimator[M])
-	return max(0, p.before.Tokens-e.Count(p.input.Messages, nil)+e.Count(out, nil))
+	return max(0, c.inputSize.Tokens-e.Count(c.pass.input.Messages, nil)+e.Count(out, nil))
 }
 
-// corrected is an estimate as the provider would count.
-func (p *clearPass[M]) corrected(n int64) int64 { return int64(float64(n) * p.before.Factor) }
+// correct is an estimate as the provider would count.
+func (c *clearPass[M]) correct(n int64) int64 { return int64(float64(n) * c.inputSize.Factor) }

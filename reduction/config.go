@@ -39,7 +39,7 @@ type TypedConfig[M adk.MessageType] struct {
 	// content is lost.
 	//
 	// A Backend may implement more than Write; see [store.Reader], [store.RangeReader], [store.Creator]
-	// and [store.Cleaner]. To cut streamed results in bounded memory, it must take streams:
+	// and [store.Cleaner]. To truncate streamed results in bounded memory, it must take streams:
 	// otherwise everything that a tool streams beyond MaxLengthForTrunc is held in
 	// memory until its end. Only a readable one guarantees that a second process with
 	// the same call ids overwrites nothing.
@@ -54,7 +54,7 @@ type TypedConfig[M adk.MessageType] struct {
 	SkipClear bool
 
 	// ReadFileToolName is the name of the tool that reads stored content back. Notices
-	// name it if the agent has it. Its pages are not cut unless ToolConfig has a
+	// name it if the agent has it. Its pages are not truncated unless ToolConfig has a
 	// handler for it. They are cleared like other results, but a page of a stored
 	// result is not stored: its notice names the file that it came from. If empty,
 	// defaults to "read_file". A tool of that name then counts as the read tool only if
@@ -83,7 +83,7 @@ type TypedConfig[M adk.MessageType] struct {
 	GenClearOffloadFilePath func(ctx context.Context, toolDetail *ToolDetail) (filePath string, err error)
 
 	// MaxLengthForTrunc is how many bytes of text a result may have. A longer one is
-	// cut to at most this many, the notice included. A notice needs 400 plus the
+	// truncated to at most this many, the notice included. A notice needs 400 plus the
 	// lengths of RootDir and ReadFileToolName (413 with the defaults): a smaller limit
 	// counts as that. If zero, defaults to 50,000.
 	MaxLengthForTrunc int
@@ -147,7 +147,7 @@ type TypedConfig[M adk.MessageType] struct {
 	// [NewReadTool] made, it is used instead; it must read the Backend. Any other of that
 	// name ends the run at its start with an error that says what to set.
 	//
-	// The tool reads files below {RootDir}/trunc and {RootDir}/clear, and the catalogues
+	// The tool reads files below {RootDir}/trunc and {RootDir}/clear, and the catalogs
 	// that package toolsearch stores in the same Backend. Instead of any other path of a
 	// generator the default one is used; a handler's file elsewhere is not read. To allow
 	// more, give the agent a tool of [NewReadTool]. Another middleware of the agent that
@@ -160,29 +160,29 @@ type TypedConfig[M adk.MessageType] struct {
 	// has no argument jq. [Recommended] leaves it nil, as the module adds 1.4 MB.
 	JSONQuery JSONQuery
 
-	// Preview writes the visible part of a cut result, such as [PreviewByKind]. If nil,
+	// Preview writes the visible part of a truncated result, such as [PreviewByKind]. If nil,
 	// its start and its end are shown.
 	Preview Preview
 
-	// Savings has the rest of what makes a bill smaller.
+	// Savings has further ways to save tokens.
 	Savings
 
 	// WindowTokens is the size of the model's window, in tokens of the TokenCounter. If
 	// set, results, arguments and media make no request larger than that:
 	//
 	//   - The results of one round share a quarter of the window. If they are longer,
-	//     the largest are cut, all to the same size, before the model sees them for the
+	//     the largest are shortened, all to the same size, before the model sees them for the
 	//     first time; of media, the last ones that fit in an eighth stay. Instead of a page
-	//     that was read back, which is not cut, the model is told how much it may read.
+	//     that was read back, which is not shortened, a notice says how much the model may read.
 	//   - Clearing an old result also replaces its images, audio, video and files by
 	//     references. The tool of ProvideReadTool returns one in its original form if the
 	//     agent has a tool that returns parts; any other read tool reads the stored JSON.
 	//   - If a request is still too long, everything outside the retained rounds is
 	//     cleared, whatever ClearTargetTokens and ClearAtLeastTokens say. Then media become
-	//     references, also the user's, oldest first; remaining results are cut, down to
+	//     references, also the user's, oldest first; remaining results are shortened, down to
 	//     1,000 bytes each; and long argument values become references.
 	//
-	// Whatever is cut is stored and readable. Exceptions are excluded tools, answers that
+	// All content that leaves the prompt is stored and readable. Exceptions are excluded tools, answers that
 	// load tools, results without a Backend or without a call, arguments that are not a
 	// JSON object, and everything other than results: system and user texts, the model's
 	// output, and tool definitions. Leave room for the answer: set it that much below the
@@ -194,7 +194,7 @@ type TypedConfig[M adk.MessageType] struct {
 	WindowTokens int64
 
 	// Overflow reports whether a model's error says that the request is too long, and how many
-	// tokens the model takes, zero if the error does not say. [ParseOverflow] knows the words of
+	// tokens the model takes, zero if the error does not say. [ParseOverflow] knows the errors of
 	// most providers. A request that is refused so, before anything of an answer came, is
 	// shortened as for WindowTokens and asked again, once for each model call; if it is refused
 	// again, or cannot be shortened, the error is returned as it was. For the rest of the run the
@@ -203,7 +203,7 @@ type TypedConfig[M adk.MessageType] struct {
 	// switches this off as well. If nil, such an error ends the run.
 	Overflow func(err error) (tokens int64, ok bool)
 
-	// OnEvent receives an event for each result that is cut, cleared for the first
+	// OnEvent receives an event for each result that is truncated, cleared for the first
 	// time, read back or not stored, for each one that stays although it exceeds its
 	// limit, and for each clearing pass, which starts once the history has grown to
 	// MaxTokensForClear. The result waits for it, so it should be quick; it may keep the
@@ -248,9 +248,9 @@ type Savings struct {
 	// needless escapes. Numbers keep their digits, objects the order of their keys. What
 	// would not get shorter by a twentieth stays, as do results of TruncExcludeTools and of
 	// the read tool, and those of calls whose arguments name a file, which the model
-	// may want to edit. A result that is cut is stored as the tool returned it; of one that
+	// may want to edit. A truncated result is stored as the tool returned it; of one that
 	// was only compacted nothing is stored. A stream that begins like JSON is held back up
-	// to four times MaxLengthForTrunc where it may be cut; elsewhere it is compacted as it
+	// to four times MaxLengthForTrunc where it may be truncated; elsewhere it is compacted as it
 	// comes, and an MCP result in it stays. If false, results stay as they are.
 	CompactJSON bool
 }
@@ -270,20 +270,20 @@ type Config = TypedConfig[*schema.Message]
 // query. Output beyond maxBytes is left out, and a panic counts as an error.
 type JSONQuery func(ctx context.Context, query string, document []byte, maxBytes int) ([]byte, error)
 
-// Recommended returns a configuration that keeps the bill small: it clears at 32,000
-// tokens, if that saves at least 4,000; cuts results longer than 10,000 bytes and shows a [PreviewByKind] of them in
+// Recommended returns a configuration that saves tokens: it clears at 32,000
+// tokens, if that saves at least 4,000; truncates results longer than 10,000 bytes and shows a [PreviewByKind] of them in
 // 3,300; keeps results if clearing would save less than 500 bytes; refers to repeats; clears
 // values of arguments over 1,000 bytes; compacts JSON; leaves the texts of skills, in
 // TruncExcludeTools and ClearExcludeTools; shortens a request that the model refuses as too long;
-// and provides the read tool. b must be able to read. For queries about stored JSON, set JSONQuery to jq.Query of module
-// reduction/jq.
+// and provides the read tool. b must be able to read. For queries about stored JSON, set JSONQuery
+// to jq.Query of module reduction/jq.
 //
 // The cost: each time the model reads something back, that takes a model call, and now
 // and then the model misses a fact that it no longer sees. The longer the conversation,
 // the more it saves; one that stays below 32,000 tokens only has its longest results
-// cut. On 170 recorded runs of 32,000 tokens or more that nobody tuned on, prompts cost .36 of
-// the price without reduction, with Anthropic's cache (docs/benchmarks.md). A ClearRetentionSuffixLimit of 3 or 5 shows the model more, and costs more. Set
-// WindowTokens to the size of your model's window.
+// truncated. On 170 recorded runs of 32,000 tokens or more that nobody tuned on, prompts cost .36 of
+// the price without reduction, with Anthropic's cache (docs/benchmarks.md). A ClearRetentionSuffixLimit
+// of 3 or 5 shows the model more, and costs more. Set WindowTokens to the size of your model's window.
 //
 // The preset may change in any minor version.
 func Recommended(b Backend) *Config { return RecommendedTyped[*schema.Message](b) }
@@ -297,7 +297,7 @@ func RecommendedTyped[M adk.MessageType](b Backend) *TypedConfig[M] {
 		ClearAtLeastTokens: 4_000,
 		Savings:            Savings{MinSavingBytes: 500, ReferToRepeats: true, ClearArgumentsOver: 1_000, CompactJSON: true},
 		ProvideReadTool:    true,
-		Preview:            previewInShort,
+		Preview:            shortPreview,
 		Overflow:           ParseOverflow,
 		TruncExcludeTools:  slices.Clone(skillTools),
 		ClearExcludeTools:  slices.Clone(skillTools),
@@ -308,11 +308,11 @@ func RecommendedTyped[M adk.MessageType](b Backend) *TypedConfig[M] {
 // toolsearch/skills. A model follows the text of a skill until its task is done.
 var skillTools = []string{"skill", toolnames.SkillPrefix + "*"}
 
-// previewInShort is PreviewByKind in at most a third of the limit: reading a cut result back at once
-// then costs no more than keeping it whole.
-func previewInShort(r PreviewRequest) string {
-	const most = 3_300
-	r.MaxBytes = min(r.MaxBytes, most)
+// shortPreview is PreviewByKind in at most a third of the limit: reading a truncated result back at once then costs
+// no more than keeping it whole.
+func shortPreview(r PreviewRequest) string {
+	const maxBytes = 3_300
+	r.MaxBytes = min(r.MaxBytes, maxBytes)
 	return PreviewByKind(r)
 }
 
@@ -361,13 +361,13 @@ func (t *TypedConfig[M]) withDefaults() (*TypedConfig[M], error) {
 	if t == nil {
 		return nil, &einolean.FieldError{Package: "reduction", Err: errors.New("the configuration is nil")}
 	}
-	if wrong := t.validate(); len(wrong) > 0 {
-		return nil, errors.Join(wrong...)
+	if errs := t.validate(); len(errs) > 0 {
+		return nil, errors.Join(errs...)
 	}
 	c := *t
 	c.ReadFileToolName = cmp.Or(c.ReadFileToolName, defaultReadTool)
 	c.RootDir = cmp.Or(c.RootDir, defaultRootDir)
-	c.MaxLengthForTrunc = c.withRoom(cmp.Or(c.MaxLengthForTrunc, defaultMaxLength))
+	c.MaxLengthForTrunc = c.withNoticeRoom(cmp.Or(c.MaxLengthForTrunc, defaultMaxLength))
 	c.MaxTokensForClear = c.clearThreshold()
 	if c.WindowTokens > 0 {
 		c.ClearArgumentsOver = cmp.Or(c.ClearArgumentsOver, defaultMaxArgument)
@@ -379,7 +379,7 @@ func (t *TypedConfig[M]) withDefaults() (*TypedConfig[M], error) {
 	c.ToolConfig = make(map[string]*ToolReductionConfig, len(t.ToolConfig))
 	for name, own := range t.ToolConfig {
 		entry := *own
-		entry.MaxLengthForTrunc = c.withRoom(entry.MaxLengthForTrunc)
+		entry.MaxLengthForTrunc = c.withNoticeRoom(entry.MaxLengthForTrunc)
 		c.ToolConfig[name] = &entry
 	}
 	return &c, nil
@@ -387,30 +387,32 @@ func (t *TypedConfig[M]) withDefaults() (*TypedConfig[M], error) {
 
 // postProcess calls ClearPostProcess, which has no error of its own.
 func (c *TypedConfig[M]) postProcess(ctx context.Context, state *adk.TypedChatModelAgentState[M]) (context.Context, error) {
-	next, err := safe.Value("ClearPostProcess", func() (context.Context, error) { return c.ClearPostProcess(ctx, state), nil })
+	next, err := safe.Value("ClearPostProcess", func() (context.Context, error) {
+		return c.ClearPostProcess(ctx, state), nil
+	})
 	if err != nil || next == nil {
 		return ctx, err
 	}
 	return next, nil
 }
 
-// trigger is MaxTokensForClear with its default.
+// clearThreshold is MaxTokensForClear with its default.
 func (t *TypedConfig[M]) clearThreshold() int64 {
-	most := int64(defaultMaxTokens)
+	threshold := int64(defaultMaxTokens)
 	if t.WindowTokens > 0 {
-		most = min(most, max(1, t.WindowTokens/4*3))
+		threshold = min(threshold, max(1, t.WindowTokens/4*3))
 	}
-	return cmp.Or(t.MaxTokensForClear, most)
+	return cmp.Or(t.MaxTokensForClear, threshold)
 }
 
-func wrongField(field, format string, args ...any) error {
+func fieldError(field, format string, args ...any) error {
 	return &einolean.FieldError{Package: "reduction", Field: field, Err: fmt.Errorf(format, args...)}
 }
 
-// wrong validates the fields, with one error for each invalid one.
+// validate checks the fields, with one error for each invalid one.
 func (t *TypedConfig[M]) validate() (out []error) {
 	if safe.IsNil(t.Backend) && (t.Backend != nil || !t.SkipTruncation) {
-		out = append(out, wrongField("Backend", "is missing, and needed unless SkipTruncation is set"))
+		out = append(out, fieldError("Backend", "is missing, and needed unless SkipTruncation is set"))
 	}
 	limits := []struct {
 		field string
@@ -427,31 +429,32 @@ func (t *TypedConfig[M]) validate() (out []error) {
 	}
 	for _, l := range limits {
 		if l.value < 0 {
-			out = append(out, wrongField(l.field, "is %d, and must not be negative", l.value))
+			out = append(out, fieldError(l.field, "is %d, and must not be negative", l.value))
 		}
 	}
-	if most := notice.MaxPath - noticeRoom; t.RootDir != "" && (len(t.RootDir) > most || !notice.Showable(t.RootDir)) {
-		out = append(out, wrongField("RootDir", "is %.80q, and must be one line of UTF-8 of at most %d bytes: no other path can be shown to a model", t.RootDir, most))
+	if limit := notice.MaxPath - maxNoticeBytes; t.RootDir != "" && (len(t.RootDir) > limit || !notice.Showable(t.RootDir)) {
+		out = append(out, fieldError("RootDir", "is %.80q, and must be one line of UTF-8 of at most %d bytes: "+
+			"no other path can be shown to a model", t.RootDir, limit))
 	}
-	if trigger := t.clearThreshold(); trigger > 0 && t.ClearTargetTokens > trigger {
-		out = append(out, wrongField("ClearTargetTokens", "is %d, and must not be above MaxTokensForClear, %d", t.ClearTargetTokens, trigger))
+	if threshold := t.clearThreshold(); threshold > 0 && t.ClearTargetTokens > threshold {
+		out = append(out, fieldError("ClearTargetTokens",
+			"is %d, and must not be above MaxTokensForClear, %d", t.ClearTargetTokens, threshold))
 	}
-	return append(append(out, t.wrongTools()...), t.validateReadTool()...)
+	return append(append(out, t.validateTools()...), t.validateReadTool()...)
 }
 
-// noticeRoom is the size of the longest notice in bytes, without RootDir and
-// ReadFileToolName.
-const noticeRoom = 400
+// maxNoticeBytes is the size of the longest notice in bytes, without RootDir and ReadFileToolName.
+const maxNoticeBytes = 400
 
-// withRoom is a limit with room for a notice: a smaller one would cut nothing. Zero is none.
-func (t *TypedConfig[M]) withRoom(limit int) int {
+// withNoticeRoom raises a limit so that a notice fits: nothing could be truncated to a smaller one. Zero stays.
+func (t *TypedConfig[M]) withNoticeRoom(limit int) int {
 	if limit == 0 {
 		return 0
 	}
-	return max(limit, noticeRoom+len(t.RootDir)+len(t.ReadFileToolName))
+	return max(limit, maxNoticeBytes+len(t.RootDir)+len(t.ReadFileToolName))
 }
 
-// unreadable lists the settings that keep ProvideReadTool from reading everything back.
+// validateReadTool checks that ProvideReadTool can read everything back.
 func (t *TypedConfig[M]) validateReadTool() (out []error) {
 	if !t.ProvideReadTool {
 		return nil
@@ -468,43 +471,44 @@ func (t *TypedConfig[M]) validateReadTool() (out []error) {
 		_, reads := store.As[store.Reader](b)
 		_, ranges := store.As[store.RangeReader](b)
 		if b != nil && !reads && !ranges {
-			out = append(out, wrongField(field, "is a %T, which cannot read, and must for ProvideReadTool", b))
+			out = append(out, fieldError(field, "is a %T, which cannot read, and must for ProvideReadTool", b))
 		}
 		none = none && b == nil
 	}
 	if none {
-		out = append(out, wrongField("ProvideReadTool", "is set, but there is no Backend"))
+		out = append(out, fieldError("ProvideReadTool", "is set, but there is no Backend"))
 	}
 	return out
 }
 
 func toolField(tool, field string) string { return fmt.Sprintf("ToolConfig[%q].%s", tool, field) }
 
-func (t *TypedConfig[M]) wrongTools() (out []error) {
+// validateTools checks ToolConfig.
+func (t *TypedConfig[M]) validateTools() (out []error) {
 	for _, name := range slices.Sorted(maps.Keys(t.ToolConfig)) {
 		own, limit := t.ToolConfig[name], toolField(name, "MaxLengthForTrunc")
 		if own == nil {
-			out = append(out, wrongField(fmt.Sprintf("ToolConfig[%q]", name), "is nil"))
+			out = append(out, fieldError(fmt.Sprintf("ToolConfig[%q]", name), "is nil"))
 			continue
 		}
 		if own.Backend != nil && safe.IsNil(own.Backend) {
-			out = append(out, wrongField(toolField(name, "Backend"), "is nil inside an interface"))
+			out = append(out, fieldError(toolField(name, "Backend"), "is nil inside an interface"))
 		}
 		switch {
 		case own.MaxLengthForTrunc < 0:
-			out = append(out, wrongField(limit, "is %d, and must not be negative", own.MaxLengthForTrunc))
+			out = append(out, fieldError(limit, "is %d, and must not be negative", own.MaxLengthForTrunc))
 		case own.MaxLengthForTrunc > 0 && own.Backend == nil && t.Backend == nil:
-			out = append(out, wrongField(limit, "is set, but there is no Backend"))
+			out = append(out, fieldError(limit, "is set, but there is no Backend"))
 		}
 	}
 	return out
 }
 
-// contain wraps the callbacks of c, which is a copy of the user's configuration. OnEvent is
-// handled by reporter.
+// recoverCallbacks has the callbacks of c, which is a copy of the user's configuration, recover from panics. OnEvent
+// is the reporter's.
 func (c *TypedConfig[M]) recoverCallbacks() {
-	c.GenTruncOffloadFilePath = contained("GenTruncOffloadFilePath", c.GenTruncOffloadFilePath)
-	c.GenClearOffloadFilePath = contained("GenClearOffloadFilePath", c.GenClearOffloadFilePath)
+	c.GenTruncOffloadFilePath = recoverHandler("GenTruncOffloadFilePath", c.GenTruncOffloadFilePath)
+	c.GenClearOffloadFilePath = recoverHandler("GenClearOffloadFilePath", c.GenClearOffloadFilePath)
 	if count := c.TokenCounter; count != nil {
 		c.TokenCounter = func(ctx context.Context, msgs []M, tools []*schema.ToolInfo) (int64, error) {
 			return safe.Value("TokenCounter", func() (int64, error) { return count(ctx, msgs, tools) })
@@ -529,16 +533,16 @@ func (c *TypedConfig[M]) recoverCallbacks() {
 			return tokens, ok
 		}
 	}
-	c.Preview = c.Preview.contained()
+	c.Preview = c.Preview.withRecover()
 	for _, own := range c.ToolConfig {
-		own.Preview = own.Preview.contained()
-		own.TruncHandler = contained("TruncHandler", own.TruncHandler)
-		own.ClearHandler = contained("ClearHandler", own.ClearHandler)
+		own.Preview = own.Preview.withRecover()
+		own.TruncHandler = recoverHandler("TruncHandler", own.TruncHandler)
+		own.ClearHandler = recoverHandler("ClearHandler", own.ClearHandler)
 	}
 }
 
-// contained wraps a callback that decides on one call of a tool.
-func contained[T any](name string, f func(context.Context, *ToolDetail) (T, error)) func(context.Context, *ToolDetail) (T, error) {
+// recoverHandler has a callback that decides on one call of a tool recover from panics.
+func recoverHandler[T any](name string, f func(context.Context, *ToolDetail) (T, error)) func(context.Context, *ToolDetail) (T, error) {
 	if f == nil {
 		return nil
 	}
@@ -561,7 +565,7 @@ type ToolReductionConfig struct {
 
 	// TruncHandler decides on each result when it returns. Its error is returned
 	// as the tool's error, unless it is [UseDefault]. If nil, results longer than
-	// MaxLengthForTrunc are cut.
+	// MaxLengthForTrunc are truncated.
 	TruncHandler func(ctx context.Context, detail *ToolDetail) (*TruncResult, error)
 
 	// SkipClear leaves this tool's old results alone, even if there is a
@@ -573,11 +577,11 @@ type ToolReductionConfig struct {
 	ClearHandler func(ctx context.Context, detail *ToolDetail) (*ClearResult, error)
 
 	// MaxLengthForTrunc is how many bytes of text this tool's results may have,
-	// with the same least as the general limit. If set, they are cut even if
+	// with the same least as the general limit. If set, they are truncated even if
 	// the general SkipTruncation is set. If zero, the general limit holds.
 	MaxLengthForTrunc int
 
-	// Preview writes what this tool's results show when they are cut. If nil, the
+	// Preview writes what this tool's results show when they are truncated. If nil, the
 	// general Preview does; [PreviewHeadTail] turns that off.
 	Preview Preview
 }
@@ -663,14 +667,14 @@ type ClearResult struct {
 	OffloadContent string
 }
 
-// Preview writes the visible part of a cut result, in at most MaxBytes bytes. It must be
+// Preview writes the visible part of a truncated result, in at most MaxBytes bytes. It must be
 // deterministic and safe for concurrent use. If it panics, or returns nothing, more than
 // MaxBytes, or text that is not UTF-8, the start and the end of the result are shown. It is
 // not called for streams, whose start is sent before they are known to be too long; but if
 // a Preview is set, their notice shows lines that look like errors.
 type Preview func(PreviewRequest) string
 
-// PreviewRequest is a result that is cut.
+// PreviewRequest is a result that is truncated.
 type PreviewRequest struct {
 	// Text is all of the result's text, as the tool returned it. It need not be valid
 	// UTF-8.
@@ -688,7 +692,7 @@ type PreviewRequest struct {
 
 // PreviewHeadTail shows the start and the end, as a nil Preview does.
 func PreviewHeadTail(r PreviewRequest) string {
-	return previews.HeadTail(request(r))
+	return previews.HeadTail(toPreviewRequest(r))
 }
 
 // PreviewByKind previews a text by its format: a list of JSON records as a table, in which
@@ -699,16 +703,18 @@ func PreviewHeadTail(r PreviewRequest) string {
 // uncertain format keeps its start and end. One megabyte takes some milliseconds; JSON of
 // more than four megabytes keeps its start and end.
 func PreviewByKind(r PreviewRequest) string {
-	shown, _ := previews.Make(request(r))
+	shown, _ := previews.Make(toPreviewRequest(r))
 	return shown
 }
 
-func request(r PreviewRequest) previews.Request {
-	return previews.Request{Text: r.Text, Room: r.MaxBytes, Arguments: r.Arguments, Question: r.Question, Chinese: prompt.Chinese()}
+func toPreviewRequest(r PreviewRequest) previews.Request {
+	return previews.Request{
+		Text: r.Text, Room: r.MaxBytes, Arguments: r.Arguments, Question: r.Question, Chinese: prompt.Chinese(),
+	}
 }
 
-// contained is a Preview that recovers from a panic and then returns nothing.
-func (p Preview) contained() Preview {
+// withRecover is a Preview that recovers from a panic and then returns nothing.
+func (p Preview) withRecover() Preview {
 	if p == nil {
 		return nil
 	}

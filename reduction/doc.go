@@ -31,10 +31,10 @@
 //   - It shrinks. A replacement is shorter than the result, and within the limit;
 //     otherwise the result stays.
 //   - It is stable. A notice never changes, so the prompt cache holds. Notices of
-//     Eino's package are recognised.
+//     Eino's package are recognized.
 //   - Calls keep their results, ids and order. Images, audio, video, files and
 //     search results stay where they are, unless WindowTokens is set.
-//   - Content that was read back is never stored again, and never cut.
+//   - Content that was read back is never stored again, and never truncated.
 //   - If a store fails, hangs, panics or keeps only a part, only the saving is lost: a
 //     result stays in the conversation; a stream keeps its head and tail, and the
 //     notice says so.
@@ -60,7 +60,7 @@
 // # Reading back
 //
 // Set ProvideReadTool, or give the agent the tool of [NewReadTool], or another one that
-// ReadFileToolName names. A page of that tool is never cut when it returns, since the
+// ReadFileToolName names. A page of that tool is never truncated when it returns, since the
 // model would only read it again. So a read tool should bound its own answers, as the
 // one here does. An old page is cleared like any other result, but not stored: the
 // notice names the file that it came from, where the same call finds it again.

@@ -3,8 +3,8 @@
 
 package reduction
 
-// A request that the model refuses as too long: it is made shorter and asked once more, and the run keeps
-// to what it has learned.
+// Retries a request that the model refuses as too long: it is shortened and sent once more, and the run remembers
+// how many tokens a request may have.
 
 import (
 	"context"
@@ -16,112 +16,129 @@ import (
 	"github.com/einolean/einolean"
 )
 
-// recovering is a model whose refusals of long requests do not end the run.
+// overflowModel is a model for which the refusal of a long request does not end the run.
 type overflowModel[M adk.MessageType] struct {
-	of    *settings[M]
-	model model.BaseModel[M]
+	settings *settings[M]
+	model    model.BaseModel[M]
 }
 
-// Generate asks the model, and once more if the request is too long.
-func (r overflowModel[M]) Generate(ctx context.Context, input []M, opts ...model.Option) (M, error) {
-	return generateWithRetry(ctx, r, input, opts, func(input []M) (M, error) { return r.model.Generate(ctx, input, opts...) })
-}
-
-// Stream does the same. A refusal may also be the first thing in a stream, so it waits for that.
-func (r overflowModel[M]) Stream(ctx context.Context, input []M, opts ...model.Option) (*schema.StreamReader[M], error) {
-	return generateWithRetry(ctx, r, input, opts, func(input []M) (*schema.StreamReader[M], error) {
-		out, err := r.model.Stream(ctx, input, opts...)
-		if err != nil || out == nil {
-			return out, err
-		}
-		both := out.Copy(2)
-		_, err = both[0].Recv()
-		both[0].Close()
-		if _, refused := r.refused(err); refused {
-			both[1].Close()
-			return nil, err
-		}
-		return both[1], nil
+// Generate calls the model, and once more if the request is too long.
+func (o overflowModel[M]) Generate(ctx context.Context, input []M, opts ...model.Option) (M, error) {
+	return callWithRetry(ctx, o, input, opts, func(input []M) (M, error) {
+		return o.model.Generate(ctx, input, opts...)
 	})
 }
 
-// asked asks a model. A request that is refused as too long is shortened and asked again, once for
-// a model call: what Eino retries after that is short from the beginning.
-func generateWithRetry[M adk.MessageType, T any](ctx context.Context, r overflowModel[M], input []M, opts []model.Option, ask func([]M) (T, error)) (T, error) {
-	run, _ := r.of.runOf(ctx)
+// Stream does the same. A refusal may also be the first thing in a stream, so it waits for the first chunk.
+func (o overflowModel[M]) Stream(ctx context.Context, input []M, opts ...model.Option) (*schema.StreamReader[M], error) {
+	return callWithRetry(ctx, o, input, opts, func(input []M) (*schema.StreamReader[M], error) {
+		stream, err := o.model.Stream(ctx, input, opts...)
+		if err != nil || stream == nil {
+			return stream, err
+		}
+		copies := stream.Copy(2)
+		_, err = copies[0].Recv()
+		copies[0].Close()
+		if _, refused := o.parseRefusal(err); refused {
+			copies[1].Close()
+			return nil, err
+		}
+		return copies[1], nil
+	})
+}
+
+// callWithRetry calls a model. A request that is refused as too long is shortened and sent again, once for a model
+// call: what Eino retries after that is shortened at once.
+func callWithRetry[M adk.MessageType, T any](
+	ctx context.Context, o overflowModel[M], input []M, opts []model.Option, call func([]M) (T, error),
+) (T, error) {
+	run := runFrom(ctx, o.settings)
 	tools := model.GetCommonOptions(&model.Options{}, opts...).Tools
-	if run.refused.Load() {
-		if shorter, _, _, err := r.shorten(ctx, input, tools, run.target.Load()); err == nil {
+	if target, refused := run.refusal(); refused {
+		if shorter, _, _, err := o.shorten(ctx, input, tools, target); err == nil {
 			input = shorter
 		}
-		return ask(input)
+		return call(input)
 	}
-	out, err := ask(input)
-	named, refused := r.refused(err)
+	out, err := call(input)
+	named, refused := o.parseRefusal(err)
 	if !refused || ctx.Err() != nil {
 		return out, err
 	}
-	before, failed := r.size(ctx, input, tools)
-	if failed != nil {
+	before, sizeErr := o.size(ctx, input, tools)
+	if sizeErr != nil {
 		return out, err
 	}
-	learned, target := before, int64(1) // as short as can be, where nobody knows how short it must be
-	if named > 0 && named < before {
-		learned = named
+	window, target := windowAfterRefusal(before, named)
+	run.recordRefusal(target)
+	if known := o.settings.window(ctx); known == 0 || window < known {
+		_ = adk.SetRunLocalValue(ctx, windowKey, window)
 	}
-	learned -= learned / tenth
-	if named > 0 {
-		target = learned
-	}
-	run.target.Store(target)
-	run.refused.Store(true)
-	if was := r.of.window(ctx); was == 0 || learned < was {
-		_ = adk.SetRunLocalValue(ctx, windowKey, learned)
-	}
-	shorter, after, changed, failed := r.shorten(ctx, input, tools, target)
-	if failed != nil || !changed {
+	shorter, after, changed, shortenErr := o.shorten(ctx, input, tools, target)
+	if shortenErr != nil || !changed {
 		return out, err
 	}
-	r.of.report.Send(ctx, einolean.Event{Kind: einolean.KindOverflow, Err: err, Pass: &einolean.Pass{Before: before, After: after, Threshold: named, Target: learned}})
-	again, failed := ask(shorter)
-	if _, refused := r.refused(failed); refused {
+	o.settings.reporter.Send(ctx, einolean.Event{
+		Kind: einolean.KindOverflow, Err: err,
+		Pass: &einolean.Pass{Before: before, After: after, Threshold: named, Target: window},
+	})
+	again, retryErr := call(shorter)
+	if _, refused := o.parseRefusal(retryErr); refused {
 		return out, err
 	}
-	return again, failed
+	return again, retryErr
 }
 
-// tenth is the share of a window that stays free, since counts differ.
-const tenth = 10
+// windowReserve is the share of a window that stays free, since counts differ: a tenth.
+const windowReserve = 10
 
-// refused reports whether an error refuses a request as too long, and the tokens that it names.
-func (r overflowModel[M]) refused(err error) (tokens int64, ok bool) {
+// windowAfterRefusal returns how many tokens a request may have after one of so many was refused, and how many the
+// next attempt may have. named are the tokens that the error names, zero if it names none: then nobody knows how
+// short the request must be, and the next attempt is as short as can be.
+func windowAfterRefusal(refused, named int64) (window, target int64) {
+	window, target = refused, 1
+	if named > 0 && named < refused {
+		window = named
+	}
+	window -= window / windowReserve
+	if named > 0 {
+		target = window
+	}
+	return window, target
+}
+
+// parseRefusal reports whether an error refuses a request as too long, and how many tokens it names.
+func (o overflowModel[M]) parseRefusal(err error) (tokens int64, ok bool) {
 	if err == nil {
 		return 0, false
 	}
-	return r.of.Overflow(err)
+	return o.settings.cfg.Overflow(err)
 }
 
 // size is how many tokens a request has.
-func (r overflowModel[M]) size(ctx context.Context, input []M, tools []*schema.ToolInfo) (int64, error) {
-	n, err := r.of.size(r.detached(ctx), &adk.TypedChatModelAgentState[M]{Messages: input, ToolInfos: tools}, true)
-	return n.Tokens, err
+func (o overflowModel[M]) size(ctx context.Context, input []M, tools []*schema.ToolInfo) (int64, error) {
+	state := &adk.TypedChatModelAgentState[M]{Messages: input, ToolInfos: tools}
+	size, err := o.settings.size(o.withFreshRun(ctx), state, true)
+	return size.Tokens, err
 }
 
-// shorten returns a request of at most so many tokens, as far as it can be shortened, its size then,
-// and whether it is another one.
-func (r overflowModel[M]) shorten(ctx context.Context, input []M, tools []*schema.ToolInfo, target int64) ([]M, int64, bool, error) {
-	ctx = r.detached(ctx)
-	given := &adk.TypedChatModelAgentState[M]{Messages: input, ToolInfos: tools}
-	next, err := fitWindow(ctx, r.of, given, target)
-	if err != nil || next == given {
+// shorten returns a request of at most target tokens, as far as it can be shortened, its size, and whether it is
+// another request.
+func (o overflowModel[M]) shorten(
+	ctx context.Context, input []M, tools []*schema.ToolInfo, target int64,
+) (shorter []M, tokens int64, changed bool, err error) {
+	ctx = o.withFreshRun(ctx)
+	state := &adk.TypedChatModelAgentState[M]{Messages: input, ToolInfos: tools}
+	next, err := fitWindow(ctx, o.settings, state, target)
+	if err != nil || next == state {
 		return input, 0, false, err
 	}
-	after, err := r.size(ctx, next.Messages, tools)
-	return next.Messages, after, true, err
+	tokens, err = o.size(ctx, next.Messages, tools)
+	return next.Messages, tokens, true, err
 }
 
-// apart returns a context in which counting this request changes nothing that is known of the run's
-// conversation.
-func (r overflowModel[M]) detached(ctx context.Context) context.Context {
-	return context.WithValue(ctx, r.of, &run{})
+// withFreshRun returns a context in which counting this request changes nothing that is known of the run's
+// history.
+func (o overflowModel[M]) withFreshRun(ctx context.Context) context.Context {
+	return withRun(ctx, o.settings, new(run))
 }

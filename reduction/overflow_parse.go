@@ -3,7 +3,7 @@
 
 package reduction
 
-// How providers say that a request is too long.
+// Recognizes the errors by which providers say that a request is too long.
 
 import (
 	_ "embed"
@@ -16,11 +16,11 @@ import (
 )
 
 //go:embed overflow.txt
-var overflowWords string
+var overflowPatternText string
 
-// overflows are the ways in which providers say that a request is too long.
-var overflows = sync.OnceValue(func() (all []*regexp.Regexp) {
-	for line := range strings.Lines(overflowWords) {
+// overflowPatterns match the errors of providers that say that a request is too long.
+var overflowPatterns = sync.OnceValue(func() (all []*regexp.Regexp) {
+	for line := range strings.Lines(overflowPatternText) {
 		if source, pattern, ok := strings.Cut(strings.TrimSpace(line), ": "); ok && !strings.HasPrefix(source, "#") {
 			all = append(all, regexp.MustCompile(pattern))
 		}
@@ -28,20 +28,20 @@ var overflows = sync.OnceValue(func() (all []*regexp.Regexp) {
 	return all
 })
 
-// rates are words of errors that speak of tokens in a time, which pass by themselves.
-var rates = regexp.MustCompile(`rate.?limit|too many requests|per (?:min|minute|hour|day)\b|/min\b|\b[tr]p[md]\b|quota|throttl|(?:status|code|http)["': ]*429|速率|频率|限流`)
+// rateLimitPattern matches errors about tokens in a period of time, which pass by themselves.
+var rateLimitPattern = regexp.MustCompile(`rate.?limit|too many requests|per (?:min|minute|hour|day)\b|/min\b|\b[tr]p[md]\b|quota|throttl|(?:status|code|http)["': ]*429|速率|频率|限流`)
 
 // ParseOverflow reports whether an error says that a request is too long for the model, and how many
-// tokens the model takes, zero if the error does not name it. It knows the words of OpenAI, Azure,
+// tokens the model takes, zero if the error does not name it. It knows the errors of OpenAI, Azure,
 // Anthropic, Gemini, Ark, DeepSeek, Qwen, Kimi, GLM, SiliconFlow, vLLM, Ollama, llama.cpp, LiteLLM and
 // OpenRouter. Rate limits, which speak of tokens as well, are none.
 func ParseOverflow(err error) (tokens int64, ok bool) {
 	text := strings.ToLower(safe.ErrorText(err))
-	if text == "" || rates.MatchString(text) {
+	if text == "" || rateLimitPattern.MatchString(text) {
 		return 0, false
 	}
-	for _, words := range overflows() {
-		found := words.FindStringSubmatch(text)
+	for _, pattern := range overflowPatterns() {
+		found := pattern.FindStringSubmatch(text)
 		if found == nil {
 			continue
 		}

@@ -3,8 +3,7 @@
 
 package reduction
 
-// The tool that reads stored content back, and how an agent's read tool is found. Handlers
-// add tools in any order, so it is known only in a run.
+// The tool that reads stored content back. Package reader finds an agent's read tool.
 
 import (
 	"context"
@@ -26,9 +25,9 @@ type ReadToolConfig struct {
 	Backend Backend
 	// Allowed reports whether a path may be read. It gets the path that would be read, with
 	// a slash at its start, single slashes, and without "." and "..": "/ok/../x" is "/x".
-	// The answer for a forbidden path is that for a missing file. If nil, every path in the store may be read, so set it
-	// if the store holds more than results, as a file system of the machine does. It
-	// must be safe for concurrent use.
+	// The answer for a forbidden path is that for a missing file. If nil, every path in
+	// the store may be read, so set it if the store holds more than results, as a file
+	// system of the machine does. It must be safe for concurrent use.
 	Allowed func(filePath string) bool
 	// MaxLines is the largest number of lines of content in an answer. If zero,
 	// defaults to 2,000.
@@ -55,10 +54,10 @@ type ReadToolConfig struct {
 // The error joins a [einolean.FieldError] for each field that is wrong.
 func NewReadTool(_ context.Context, config *ReadToolConfig) (tool.InvokableTool, error) {
 	if config == nil {
-		return nil, wrongField("ReadToolConfig", "is nil")
+		return nil, fieldError("ReadToolConfig", "is nil")
 	}
-	if wrong := config.wrong(); len(wrong) > 0 {
-		return nil, errors.Join(wrong...)
+	if errs := config.validate(); len(errs) > 0 {
+		return nil, errors.Join(errs...)
 	}
 	lines, _ := store.As[store.Reader](config.Backend)
 	ranges, _ := store.As[store.RangeReader](config.Backend)
@@ -68,21 +67,23 @@ func NewReadTool(_ context.Context, config *ReadToolConfig) (tool.InvokableTool,
 	}), nil
 }
 
-// wrong validates the fields, with one error for each invalid one.
-func (c *ReadToolConfig) wrong() (out []error) {
+// validate checks the fields, with one error for each invalid one.
+func (c *ReadToolConfig) validate() (out []error) {
 	_, reads := store.As[store.Reader](c.Backend)
 	_, ranges := store.As[store.RangeReader](c.Backend)
 	switch {
 	case safe.IsNil(c.Backend):
-		out = append(out, wrongField("ReadToolConfig.Backend", "is missing"))
+		out = append(out, fieldError("ReadToolConfig.Backend", "is missing"))
 	case !reads && !ranges:
-		out = append(out, wrongField("ReadToolConfig.Backend", "is a %T, which cannot read: it has neither Read nor ReadRange", c.Backend))
+		out = append(out, fieldError("ReadToolConfig.Backend",
+			"is a %T, which cannot read: it has neither Read nor ReadRange", c.Backend))
 	}
 	if c.MaxLines < 0 {
-		out = append(out, wrongField("ReadToolConfig.MaxLines", "is %d, and must not be negative", c.MaxLines))
+		out = append(out, fieldError("ReadToolConfig.MaxLines", "is %d, and must not be negative", c.MaxLines))
 	}
 	if c.MaxBytes != 0 && c.MaxBytes < readtool.MinMaxBytes {
-		out = append(out, wrongField("ReadToolConfig.MaxBytes", "is %d, and must be at least %d", c.MaxBytes, readtool.MinMaxBytes))
+		out = append(out, fieldError("ReadToolConfig.MaxBytes",
+			"is %d, and must be at least %d", c.MaxBytes, readtool.MinMaxBytes))
 	}
 	return out
 }

@@ -39,8 +39,7 @@ func NewTyped[M adk.MessageType](ctx context.Context, config *TypedConfig[M]) (a
 	c.recoverCallbacks()
 	m := &middleware[M]{
 		TypedBaseChatModelAgentMiddleware: &adk.TypedBaseChatModelAgentMiddleware[M]{},
-
-		settings: policyOf(c, config.ReadFileToolName != ""),
+		settings:                          newSettings(c, config.ReadFileToolName != ""),
 	}
 	return einorun.New(m), nil
 }
@@ -48,7 +47,7 @@ func NewTyped[M adk.MessageType](ctx context.Context, config *TypedConfig[M]) (a
 // middleware implements the hooks.
 type middleware[M adk.MessageType] struct {
 	*adk.TypedBaseChatModelAgentMiddleware[M]
-	*settings[M]
+	settings *settings[M]
 }
 
 // Begin adds the read tool if the configuration asks for one and the agent has none.
@@ -56,12 +55,12 @@ func (m *middleware[M]) Begin(ctx context.Context, rc *einorun.RunContext) (cont
 	if rc == nil {
 		return ctx, nil
 	}
-	next, tools, err := m.reader.Begin(ctx, rc.Tools)
+	next, tools, err := m.settings.reader.Begin(ctx, rc.Tools)
 	if err != nil {
 		return ctx, err
 	}
 	rc.Tools = tools
-	return context.WithValue(next, m.settings, &run{}), nil
+	return withRun(next, m.settings, new(run)), nil
 }
 
 // BeforeModelRewriteState clears old results.
@@ -69,92 +68,91 @@ func (m *middleware[M]) BeforeModelRewriteState(ctx context.Context, state *adk.
 	if state == nil {
 		return ctx, state, nil
 	}
-	run, inRun := m.runOf(ctx)
-	run.refused.Store(false)
-	yields, err := m.reader.Check(ctx, state.ToolInfos, state.DeferredToolInfos)
+	runFrom(ctx, m.settings).startModelCall()
+	hasOther, err := m.settings.reader.Check(ctx, state.ToolInfos, state.DeferredToolInfos)
 	if err != nil {
 		return ctx, state, err
 	}
-	if yields {
+	if hasOther {
 		next := *state
-		next.ToolInfos, next.DeferredToolInfos = m.reader.Without(state.ToolInfos), m.reader.Without(state.DeferredToolInfos)
+		next.ToolInfos = m.settings.reader.Without(state.ToolInfos)
+		next.DeferredToolInfos = m.settings.reader.Without(state.DeferredToolInfos)
 		state = &next
 	}
 	if programturn.InProgramTurn(ctx) {
 		return ctx, state, nil
 	}
-	if inRun {
-		m.markUsed(ctx, run, state.Messages)
-	}
-	if !m.clears {
+	m.settings.markUsed(ctx, state.Messages)
+	if !m.settings.mayClear {
 		return ctx, state, nil
 	}
-	out, err := m.reduced(ctx, state)
+	out, err := m.reduce(ctx, state)
 	if err != nil {
 		return ctx, state, err
 	}
-	if out == state || m.ClearPostProcess == nil {
+	if out == state || m.settings.cfg.ClearPostProcess == nil {
 		return ctx, out, nil
 	}
-	next, err := m.postProcess(ctx, out)
+	next, err := m.settings.cfg.postProcess(ctx, out)
 	if err != nil {
 		return ctx, state, err
 	}
 	return next, out, nil
 }
 
-// reduced returns a state with old results cleared. If configured, rounds also keep to
-// their share of the window, references replace repeats, and the whole fits the window.
-func (m *middleware[M]) reduced(ctx context.Context, state *adk.TypedChatModelAgentState[M]) (*adk.TypedChatModelAgentState[M], error) {
+// reduce returns a state with old results cleared. If configured, rounds also keep to their share of the window,
+// references replace duplicates, and the whole request fits the window.
+func (m *middleware[M]) reduce(
+	ctx context.Context, state *adk.TypedChatModelAgentState[M],
+) (*adk.TypedChatModelAgentState[M], error) {
 	out, err := state, error(nil)
-	window := m.window(ctx)
+	window := m.settings.window(ctx)
 	if window > 0 {
 		if out, err = fitRounds(ctx, m.settings, out); err != nil {
 			return nil, err
 		}
 	}
-	is, err := m.size(ctx, out, false)
+	size, err := m.settings.size(ctx, out, false)
 	if err != nil {
 		return nil, err
 	}
-	if m.ReferToRepeats {
-		if out, is, err = dedupe(ctx, m.settings, out, is); err != nil {
+	if m.settings.cfg.ReferToRepeats {
+		if out, size, err = dedupe(ctx, m.settings, out, size); err != nil {
 			return nil, err
 		}
 	}
-	if is.Tokens >= m.MaxTokensForClear {
-		p := newPass(ctx, m.settings, out, is)
-		if out, err = p.apply(ctx); err != nil {
+	if size.Tokens >= m.settings.cfg.MaxTokensForClear {
+		cleared, err := newClearPass(ctx, m.settings, out, size).apply(ctx)
+		if err != nil {
 			return nil, err
 		}
-		if out != p.input {
-			run, _ := m.runOf(ctx)
-			run.sizes.Invalidate(len(out.Messages))
+		if cleared != out {
+			runFrom(ctx, m.settings).invalidateSizes(len(cleared.Messages))
 		}
+		out = cleared
 	}
-	if window > 0 && is.Tokens > window && !m.SkipClear {
+	if window > 0 && size.Tokens > window && !m.settings.cfg.SkipClear {
 		return fitWindow(ctx, m.settings, out, window)
 	}
 	return out, nil
 }
 
-// WrapModel keeps what a provider ties an answer to in step with what was cleared, has the model read
-// of an empty result that it is, and shortens a request that it refuses as too long.
+// WrapModel invalidates provider-side state that belongs to results that were cleared, marks empty results for the
+// model, and retries a request that the model refuses as too long.
 func (m *middleware[M]) WrapModel(ctx context.Context, inner model.BaseModel[M], _ *adk.TypedModelContext[M]) (model.BaseModel[M], error) {
-	if m.clears {
+	if m.settings.mayClear {
 		inner = digest.NewGuard[M](func(ctx context.Context) {
-			m.report.Send(ctx, einolean.Event{Kind: einolean.KindSessionRestarted})
+			m.settings.reporter.Send(ctx, einolean.Event{Kind: einolean.KindSessionRestarted})
 		}).Model(inner)
 	}
 	inner = emptyresult.Model(inner)
-	if m.recovers && !programturn.InProgramTurn(ctx) {
+	if m.settings.retries && !programturn.InProgramTurn(ctx) {
 		return overflowModel[M]{m.settings, inner}, nil
 	}
 	return inner, nil
 }
 
-// AfterModelRewriteState notes for the calls that the model has just made what they need to
-// know of the conversation.
+// AfterModelRewriteState records what the calls that the model has just made need to know of the history.
 func (m *middleware[M]) AfterModelRewriteState(ctx context.Context, state *adk.TypedChatModelAgentState[M], _ *adk.TypedModelContext[M]) (context.Context, *adk.TypedChatModelAgentState[M], error) {
 	if state == nil || len(state.Messages) == 0 {
 		return ctx, state, nil
@@ -164,29 +162,29 @@ func (m *middleware[M]) AfterModelRewriteState(ctx context.Context, state *adk.T
 	if len(calls) == 0 {
 		return ctx, state, nil
 	}
-	m.noteNamedFiles(ctx, msgs, calls)
-	if m.previews {
-		m.noteQuestion(ctx, msgs)
+	m.settings.recordNoticeFiles(ctx, msgs, calls)
+	if m.settings.hasPreviews {
+		m.settings.recordQuestion(ctx, msgs)
 	}
 	return ctx, state, nil
 }
 
-// WrapInvokableToolCall cuts what a tool returns as a string.
+// WrapInvokableToolCall truncates what a tool returns as a string.
 func (m *middleware[M]) WrapInvokableToolCall(ctx context.Context, endpoint adk.InvokableToolCallEndpoint, tCtx *adk.ToolContext) (adk.InvokableToolCallEndpoint, error) {
-	return truncate.WrapInvokable(ctx, &m.cutter, tCtx, endpoint), nil
+	return truncate.WrapInvokable(ctx, &m.settings.truncator, tCtx, endpoint), nil
 }
 
-// WrapEnhancedInvokableToolCall cuts what a tool returns in parts.
+// WrapEnhancedInvokableToolCall truncates what a tool returns in parts.
 func (m *middleware[M]) WrapEnhancedInvokableToolCall(ctx context.Context, endpoint adk.EnhancedInvokableToolCallEndpoint, tCtx *adk.ToolContext) (adk.EnhancedInvokableToolCallEndpoint, error) {
-	return truncate.WrapInvokable(ctx, &m.cutter, tCtx, endpoint), nil
+	return truncate.WrapInvokable(ctx, &m.settings.truncator, tCtx, endpoint), nil
 }
 
-// WrapStreamableToolCall cuts what a tool streams as strings.
+// WrapStreamableToolCall truncates what a tool streams as strings.
 func (m *middleware[M]) WrapStreamableToolCall(ctx context.Context, endpoint adk.StreamableToolCallEndpoint, tCtx *adk.ToolContext) (adk.StreamableToolCallEndpoint, error) {
-	return truncate.WrapStreamable(ctx, &m.cutter, tCtx, emptyresult.EnsureChunk(endpoint)), nil
+	return truncate.WrapStreamable(ctx, &m.settings.truncator, tCtx, emptyresult.EnsureChunk(endpoint)), nil
 }
 
-// WrapEnhancedStreamableToolCall cuts what a tool streams in parts.
+// WrapEnhancedStreamableToolCall truncates what a tool streams in parts.
 func (m *middleware[M]) WrapEnhancedStreamableToolCall(ctx context.Context, endpoint adk.EnhancedStreamableToolCallEndpoint, tCtx *adk.ToolContext) (adk.EnhancedStreamableToolCallEndpoint, error) {
-	return truncate.WrapStreamable(ctx, &m.cutter, tCtx, emptyresult.EnsureChunk(endpoint)), nil
+	return truncate.WrapStreamable(ctx, &m.settings.truncator, tCtx, emptyresult.EnsureChunk(endpoint)), nil
 }

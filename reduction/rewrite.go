@@ -3,7 +3,7 @@
 
 package reduction
 
-// Rounds that the user's rewriter replaces before results are cleared.
+// Has the user's rewriter replace rounds before results are cleared.
 
 import (
 	"context"
@@ -15,41 +15,42 @@ import (
 	"github.com/einolean/einolean/reduction/internal/rounds"
 )
 
-// rewriter is the user's: it replaces the messages of a round.
-type rewriter[M adk.MessageType] func(ctx context.Context, call M, responses []M) ([]M, error)
+// rewriteFunc is ClearMessageRewriter.
+type rewriteFunc[M adk.MessageType] func(ctx context.Context, call M, responses []M) ([]M, error)
 
-// rewritten returns the messages with the rounds before the last keep changed by the user's
-// rewriter, and whether anything is new. It skips rounds that were rewritten or cleared
-// before.
-func rewritten[M adk.MessageType](ctx context.Context, by rewriter[M], msgs []M, keep int) ([]M, bool, error) {
-	rounds, end := rounds.SplitRetained(rounds.Split(msgs), keep)
-	instead := make(map[int][]M, len(rounds))
-	gone := make(map[int]bool)
-	for _, r := range rounds {
-		if r.Processed || !isSeparable(msgs, r, end) {
+// rewriteRounds returns the messages with the rounds before the last retained ones changed by the user's rewriter,
+// and whether anything is new. It skips rounds that were rewritten or cleared before.
+func rewriteRounds[M adk.MessageType](
+	ctx context.Context, rewriter rewriteFunc[M], msgs []M, retained int,
+) (out []M, changed bool, err error) {
+	before, end := rounds.SplitRetained(rounds.Split(msgs), retained)
+	inserted := make(map[int][]M, len(before)) // in place of the message with an index
+	removed := make(map[int]bool)
+	for _, round := range before {
+		if round.Processed || !isSeparable(msgs, round, end) {
 			continue
 		}
-		got, err := rewrite(ctx, by, msgs, r)
+		replacement, err := rewriteRound(ctx, rewriter, msgs, round)
 		if err != nil {
 			return nil, false, err
 		}
-		instead[r.At] = got
-		gone[r.At] = true
-		for _, i := range r.Messages() {
+		inserted[round.MessageIndex] = replacement
+		removed[round.MessageIndex] = true
+		for _, i := range round.Messages() {
 			if rest := message.Without(msgs[i], isResult, ""); !message.IsNil(rest) {
-				instead[i] = append(instead[i], rest)
+				inserted[i] = append(inserted[i], rest)
 			}
-			gone[i] = true
+			removed[i] = true
 		}
 	}
-	if len(instead) == 0 {
+	if len(inserted) == 0 {
 		return msgs, false, nil
 	}
-	out := make([]M, 0, len(msgs))
-	from := -1
+	out = make([]M, 0, len(msgs))
+	from := -1 // the first change
 	for i, m := range msgs {
-		out = append(out, instead[i]...)
-		if !gone[i] {
+		out = append(out, inserted[i]...)
+		if !removed[i] {
 			out = append(out, m)
 		} else if from < 0 {
 			from = i
@@ -58,38 +59,41 @@ func rewritten[M adk.MessageType](ctx context.Context, by rewriter[M], msgs []M,
 	return digest.MarkForeign(out, from), true, nil
 }
 
-// alone reports whether the messages with a round's results hold results of no other
-// round, and none of them is kept: then the round can be taken out.
-func isSeparable[M adk.MessageType](msgs []M, r rounds.Round, end int) bool {
-	results := 0
-	for _, i := range r.Messages() {
+// isSeparable reports whether a round can be removed: its messages hold results of no other round, and none of them
+// is retained.
+func isSeparable[M adk.MessageType](msgs []M, round rounds.Round, end int) bool {
+	others := 0
+	for _, i := range round.Messages() {
 		if i >= end {
 			return false
 		}
-		results += len(rounds.ViewOf(msgs[i], rounds.View{}).Results)
+		others += len(rounds.ViewOf(msgs[i], rounds.View{}).Results)
 	}
-	for _, p := range r.Pairs {
-		if p.Found {
-			results--
+	for _, pair := range round.Pairs {
+		if pair.HasResult {
+			others--
 		}
 	}
-	return results == 0
+	return others == 0
 }
 
 func isResult(p message.Part) bool { return p.Kind == message.Result }
 
-// rewrite calls the rewriter for a round. It never sees its own output again.
-func rewrite[M adk.MessageType](ctx context.Context, by rewriter[M], msgs []M, r rounds.Round) ([]M, error) {
+// rewriteRound calls the rewriter for a round. The rewriter never sees its own output again.
+func rewriteRound[M adk.MessageType](
+	ctx context.Context, rewriter rewriteFunc[M], msgs []M, round rounds.Round,
+) ([]M, error) {
+	isOther := func(p message.Part) bool { return !isResult(p) }
 	var responses []M
-	for _, i := range r.Messages() {
-		responses = append(responses, rounds.DeepCopy(message.Without(msgs[i], func(p message.Part) bool { return !isResult(p) }, "")))
+	for _, i := range round.Messages() {
+		responses = append(responses, rounds.DeepCopy(message.Without(msgs[i], isOther, "")))
 	}
-	got, err := by(ctx, rounds.DeepCopy(msgs[r.At]), responses)
+	rewritten, err := rewriter(ctx, rounds.DeepCopy(msgs[round.MessageIndex]), responses)
 	if err != nil {
 		return nil, err
 	}
-	out := make([]M, len(got))
-	for i, msg := range got {
+	out := make([]M, len(rewritten))
+	for i, msg := range rewritten {
 		out[i] = msg
 		if rounds.CallsTools(msg) {
 			out[i] = rounds.Apply(msg, rounds.Edit{Mark: true})

@@ -178,7 +178,7 @@ func afterAClearing[M adk.MessageType](t *testing.T) {
 	}
 	out := hook(msgs)
 	require.NotEqual(t, msgs, out)
-	run, _ := mw.(interface{ Unwrap() einorun.Handler[M] }).Unwrap().(*middleware[M]).settings.runOf(ctx)
+	run := runFrom(ctx, mw.(interface{ Unwrap() einorun.Handler[M] }).Unwrap().(*middleware[M]).settings)
 	for i := range 3 {
 		id := fmt.Sprint("later_", i)
 		out = append(slices.Clone(out), adktest.Reporting(adktest.Assistant[M]("", adktest.ToolCall{ID: id, Name: "shell", Args: `{}`}), int(1.5*float64(e.Count(out, nil)))), adktest.Result[M](id, "shell", "done"))

@@ -3,95 +3,125 @@
 
 package clearing
 
-// Decisions with another aim: what is too long is not taken out, but made level with the others.
+// Plans for results that must fit a budget of tokens. They are not cleared: the longest become equally long.
 
 import (
 	"context"
 	"math"
 	"slices"
 
+	"github.com/einolean/einolean/internal/tokens"
 	"github.com/einolean/einolean/reduction/internal/tokencount"
 )
 
-// Leveller decides about results that must be shorter.
-type BudgetFitter struct{ *Decider }
-
-// ReferToFirst decides that all media of results become references but the last that fit in a
-// budget, and returns the tokens of all of them then.
-func (l BudgetFitter) ReferToFirst(is []Plan, budget int) (n int) {
-	for i := range slices.Backward(is) {
-		all := len(is[i].Media)
-		keep := min(all, max(0, budget/tokencount.MediaTokens))
-		budget -= keep * tokencount.MediaTokens
-		n += all*tokencount.MediaTokens - l.refer(&is[i], all-keep)
+// ReferToFirst plans references in place of all media except the last ones that fit in a budget. It returns the
+// tokens of all media and references then.
+func (d *Decider) ReferToFirst(plans []Plan, budget int) (n int) {
+	for i := range slices.Backward(plans) {
+		count := len(plans[i].Candidate.Media)
+		keep := min(count, max(0, tokencount.MediaWithin(budget)))
+		budget -= tokencount.OfMedia(keep)
+		n += tokencount.OfMedia(count) - d.referToMedia(&plans[i], count-keep)
 	}
 	return n
 }
 
-// ReferToOldest decides that the oldest media in messages before end become references, until they save
-// enough. It returns the tokens that they save.
-func (l BudgetFitter) ReferToOldest(is []Plan, end int, over int) (saved int) {
-	for i := range is {
-		if is[i].MessageIndex < end {
-			saved += l.refer(&is[i], min(len(is[i].Media), max(0, over-saved+mediaSaving-1)/mediaSaving))
+// ReferToOldest plans references in place of the oldest media in messages before an index, until they save
+// enough tokens. It returns the tokens that they save.
+func (d *Decider) ReferToOldest(plans []Plan, before int, enough int) (saved int) {
+	for i := range plans {
+		if c := plans[i].Candidate; c.MessageIndex < before {
+			needed := max(0, enough-saved+mediaSaving()-1) / mediaSaving()
+			saved += d.referToMedia(&plans[i], min(len(c.Media), needed))
 		}
 	}
 	return saved
 }
 
-// ReferToArguments decides that the long values in the calls of results become references, and returns the
-// tokens that this saves.
-func (l BudgetFitter) ReferToArguments(is []Plan) (saved int) {
-	for i := range is {
-		saved += l.referToArguments(&is[i])
+// referToMedia plans references in place of the first n media of a result, and returns the tokens that this saves.
+func (d *Decider) referToMedia(plan *Plan, n int) (saved int) {
+	plan.mediaRefs = d.renderer.mediaReferences(plan.Candidate.Media[:n], plan.Candidate.Policy.Store)
+	return savedByReferences(plan.mediaRefs)
+}
+
+// ReferToArguments plans references in place of the long values in the calls of results, and returns the tokens
+// that this saves.
+func (d *Decider) ReferToArguments(plans []Plan) (saved int) {
+	if d.renderer.maxArgumentBytes == 0 {
+		return 0
+	}
+	for i := range plans {
+		plan := &plans[i]
+		plan.argumentRefs = d.renderer.argumentReferences(plan.Candidate)
+		if len(plan.argumentRefs) > 0 {
+			plan.markCall = true
+			args := plan.Candidate.Call.Args
+			saved += tokens.Of(args) - tokens.Of(withReferences(args, plan.argumentRefs))
+		}
 	}
 	return saved
 }
 
-// maxRefits bounds how often sizes are levelled again because some results could not
-// become as small as required.
+// maxRefits is how often sizes are chosen again because some results could not become as small as required.
 const maxRefits = 16
 
-// Level shortens results to a total number of tokens, or to at least minShown bytes each, and returns what
-// changes. The outcome is level: repeating it changes nothing.
-func (l BudgetFitter) Level(ctx context.Context, is []Plan, budget int) ([]Change, error) {
-	edits := make([]Change, len(is))
-	var open []*Change
-	for i := range is {
-		edits[i], _ = l.edit(is[i])
-		if e := &edits[i]; e.Size > minShown && !e.Notice.IsPlaceholder() {
-			open = append(open, e)
+// ShortenToBudget shortens results to a total number of tokens, or to at least minExcerptBytes each, and returns
+// what changes. It is idempotent.
+func (d *Decider) ShortenToBudget(ctx context.Context, plans []Plan, budget int) ([]Change, error) {
+	changes := make([]Change, len(plans))
+	var open []*Change // those that may become shorter
+	for i := range plans {
+		changes[i], _ = d.render(plans[i])
+		if c := plans[i].Candidate; c.Size > minExcerptBytes && !c.Notice.IsPlaceholder() {
+			open = append(open, &changes[i])
 		} else {
-			budget -= e.Tokens
+			budget -= c.Tokens
 		}
 	}
 	for range maxRefits {
 		sizes := make([]int, len(open))
-		for i, e := range open {
-			sizes[i] = e.tokensLeft()
+		for i, change := range open {
+			sizes[i] = change.resultTokens()
 		}
-		most, left := level(sizes, budget), open[:0:0]
-		for _, e := range open {
-			if err := l.shorten(ctx, e, most); err != nil {
+		most, fitting := levelSize(sizes, budget), open[:0:0]
+		for _, change := range open {
+			if err := d.shorten(ctx, change, most); err != nil {
 				return nil, err
 			}
-			if n := e.tokensLeft(); n > most {
+			if n := change.resultTokens(); n > most {
 				budget -= n
 			} else {
-				left = append(left, e)
+				fitting = append(fitting, change)
 			}
 		}
-		if len(left) == len(open) {
+		if len(fitting) == len(open) {
 			break
 		}
-		open = left
+		open = fitting
 	}
-	return slices.DeleteFunc(edits, func(e Change) bool { return !e.Replaces() }), nil
+	return slices.DeleteFunc(changes, func(c Change) bool { return !c.Replaces() }), nil
 }
 
-// level is the greatest size to which all larger ones can be reduced for the sum to be
-// within a budget.
-func level(sizes []int, budget int) int {
+// shorten makes a result of more than most tokens shorter, if it can.
+func (d *Decider) shorten(ctx context.Context, change *Change, most int) (err error) {
+	if change.resultTokens() <= most {
+		return nil
+	}
+	plan := change.Plan
+	if plan.keepResult {
+		if plan.file, err = d.locate(ctx, plan.Candidate, false); err != nil {
+			return err
+		}
+	}
+	plan.keepResult, plan.maxTokens = false, max(most, 1)
+	if next, ok := d.render(plan); ok && plan.file.isShowable() {
+		*change = next
+	}
+	return nil
+}
+
+// levelSize is the greatest size to which all larger ones can be reduced for the sum to be within a budget.
+func levelSize(sizes []int, budget int) int {
 	sizes = slices.Sorted(slices.Values(sizes))
 	for i, size := range sizes {
 		if left := len(sizes) - i; size*left > budget {

@@ -18,17 +18,17 @@ func TestShorten_KeepsResultThatFits(t *testing.T) {
 	c, shortened := newChances(seed), 0
 	for range 100 {
 		for _, plan := range c.long(c.stores[0]) {
-			whole, _ := c.edit(plan)
-			n := whole.tokensLeft()
+			whole, _ := c.render(plan)
+			n := whole.resultTokens()
 			for _, most := range []int{n + 1, n} {
 				kept := whole
 				require.NoError(t, c.shorten(context.Background(), &kept, most))
 				require.Equal(t, whole, kept, "%d of %d tokens", n, most)
 			}
-			if n > 2*minShown {
+			if n > 2*minExcerptBytes {
 				next := whole
 				require.NoError(t, c.shorten(context.Background(), &next, n/2))
-				require.Less(t, next.tokensLeft(), n)
+				require.Less(t, next.resultTokens(), n)
 				shortened++
 			}
 		}

@@ -8,75 +8,79 @@ import (
 	"fmt"
 	"io"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 
+	"github.com/cloudwego/eino/schema"
 	"github.com/stretchr/testify/require"
 
 	"github.com/einolean/einolean/internal/backend"
 	"github.com/einolean/einolean/internal/dev/backendtest"
+	"github.com/einolean/einolean/internal/tokens"
 	"github.com/einolean/einolean/reduction/internal/notice"
 	"github.com/einolean/einolean/reduction/internal/offload"
 	"github.com/einolean/einolean/reduction/internal/rounds"
+	"github.com/einolean/einolean/reduction/internal/tokencount"
 	"github.com/einolean/einolean/reduction/internal/toolpolicy"
 )
 
-// long makes results of one round, all of the same rule.
+// long makes results of one round, all with the same policy.
 func (c *chances) long(store *offload.Store) (out []Plan) {
 	for i := range c.IntN(8) {
 		id := fmt.Sprintf("call_%d", c.Int())
-		pair := &rounds.Pair{Call: rounds.Call{ID: id, Name: "shell", Args: `{"script":"` + strings.Repeat("echo ", c.IntN(300)) + `"}`}, Found: true, MessageIndex: i + 1, Result: rounds.Result{ID: id, Texts: []string{strings.Repeat("a line of a result\n", c.IntN(1000))}}}
-		r := ResultOf(rounds.Round{}, pair, toolpolicy.ToolPolicy{Store: store})
+		pair := &rounds.Pair{Call: rounds.Call{ID: id, Name: "shell", Args: `{"script":"` + strings.Repeat("echo ", c.IntN(300)) + `"}`}, HasResult: true, MessageIndex: i + 1, Result: rounds.Result{ID: id, Texts: []string{strings.Repeat("a line of a result\n", c.IntN(1000))}}}
+		r := NewCandidate(rounds.Round{}, pair, toolpolicy.ToolPolicy{Store: store})
 		r.Tokens = len(pair.Result.Texts[0]) / 4
-		out = append(out, Stays(&r))
+		out = append(out, KeepPlan(&r))
 	}
 	return out
 }
 
-// Results share a budget so that none is much longer than another that was cut, and what is small stays.
-func TestResultsThatMustFitAreMadeLevel(t *testing.T) {
+// Results share a budget so that none is much longer than another one that was shortened. Small ones stay.
+func TestDecider_ShortensLongestResultsToEqualSize(t *testing.T) {
 	seed := rand.Uint64()
 	t.Logf("seed %d", seed)
-	c, levelled := newChances(seed), 0
+	c, fitted := newChances(seed), 0
 	for range 300 {
-		is, sum := c.long(c.stores[0]), 0
-		for _, each := range is {
-			sum += each.Tokens
+		plans, sum := c.long(c.stores[0]), 0
+		for _, each := range plans {
+			sum += each.Candidate.Tokens
 		}
 		budget := c.IntN(sum + 2)
-		edits, err := BudgetFitter{&c.Decider}.Level(context.Background(), is, budget)
+		changes, err := c.Decider.ShortenToBudget(context.Background(), plans, budget)
 		require.NoError(t, err)
 		if sum <= budget {
-			require.Empty(t, edits, "all of it fits")
+			require.Empty(t, changes, "all of it fits")
 			continue
 		}
 		left, least := sum, 1<<30
 		cut := map[int]bool{}
-		for i := range edits {
-			e := &edits[i]
-			left += e.tokensLeft() - e.Tokens
-			least, cut[e.MessageIndex] = min(least, e.Tokens), true
-			require.Less(t, e.after, e.Size)
-			require.NotEmpty(t, e.file.path, "where all of it will be")
-			require.True(t, left <= budget || e.after >= minShown/2, "no result is cut to nothing: %d bytes", e.after)
+		for i := range changes {
+			e := &changes[i]
+			left += e.resultTokens() - e.Plan.Candidate.Tokens
+			least, cut[e.Plan.Candidate.MessageIndex] = min(least, e.Plan.Candidate.Tokens), true
+			require.Less(t, e.bytesAfter, e.Plan.Candidate.Size)
+			require.NotEmpty(t, e.Plan.file.path, "where all of it will be")
+			require.True(t, left <= budget || e.bytesAfter >= minExcerptBytes/2, "no result is cut to nothing: %d bytes", e.bytesAfter)
 		}
 		small := 0
-		for _, each := range is {
-			if !cut[each.MessageIndex] {
-				require.True(t, each.Size <= minShown || each.Tokens <= least, "%d tokens stay, but %d are cut", each.Tokens, least)
-				small += each.Tokens
+		for _, each := range plans {
+			if !cut[each.Candidate.MessageIndex] {
+				require.True(t, each.Candidate.Size <= minExcerptBytes || each.Candidate.Tokens <= least, "%d tokens stay, but %d are cut", each.Candidate.Tokens, least)
+				small += each.Candidate.Tokens
 			}
 		}
-		if budget-small >= len(edits)*(minShown/2) {
+		if budget-small >= len(changes)*(minExcerptBytes/2) {
 			require.LessOrEqual(t, left, budget, "there was room for what always stays")
-			levelled++
+			fitted++
 		}
 	}
-	require.Greater(t, levelled, 50)
+	require.Greater(t, fitted, 50)
 }
 
-// After a save, the messages name no file that does not hold what they took out, whatever the store does.
-func TestNothingIsTakenOutThatIsNotStored(t *testing.T) {
+// After a save, messages name only files with the content that they replaced, whatever the store does.
+func TestSaver_ReplacesOnlyStoredContent(t *testing.T) {
 	seed := rand.Uint64()
 	t.Logf("seed %d", seed)
 	seen := map[string]int{}
@@ -89,32 +93,31 @@ func TestNothingIsTakenOutThatIsNotStored(t *testing.T) {
 			return backendtest.Fault{}
 		})
 		files := &offload.Offloader{Showable: notice.Showable}
-		failed := 0
-		s := &Saver{Decider: &c.Decider, Files: files, Failed: func(context.Context, *Candidate, error) { failed++ }}
-		var edits []Change
+		s := &Saver{Decider: &c.Decider, Files: files}
+		var changes []Change
 		for _, each := range c.long(files.Open(faults.ReadWrite())) {
 			require.NotNil(t, each.Candidate)
 			c.Complete(each.Candidate)
 			if e, why, err := c.Decide(context.Background(), each.Candidate); why == "" {
 				require.NoError(t, err)
-				edits = append(edits, e)
+				changes = append(changes, e)
 			}
 		}
-		before := len(edits)
-		kept, lost, differs := s.Save(context.Background(), edits)
+		before := len(changes)
+		kept, lost, differs := s.Save(context.Background(), changes)
 		require.Equal(t, before, len(kept)+lost)
-		require.LessOrEqual(t, failed, maxFailures, "a store that is down is not told again and again")
+		require.LessOrEqual(t, c.failed, maxReports, "a store that is down is not told again and again")
 		require.True(t, lost == 0 || differs)
 		for i := range kept {
 			e := &kept[i]
 			require.True(t, e.Replaces())
-			if !e.instead.Keep {
-				require.Equal(t, strings.Join(e.Texts, ""), held(t, c.memory, notice.FromTexts([]string{e.instead.Text}).Path))
+			if !e.replacement.KeepContent {
+				require.Equal(t, strings.Join(e.Plan.Candidate.Result.Texts, ""), held(t, c.memory, notice.FromTexts([]string{e.replacement.Text}).Path))
 				seen["result"]++
 			}
-			for _, v := range e.values {
-				require.Contains(t, *e.args, v.path)
-				require.Equal(t, strings.Trim(e.Call.Args[v.from:v.to], `"`), held(t, c.memory, v.path))
+			for _, v := range e.Plan.argumentRefs {
+				require.Contains(t, *e.newArgs, v.path)
+				require.Equal(t, strings.Trim(e.Plan.Candidate.Call.Args[v.start:v.end], `"`), held(t, c.memory, v.path))
 				seen["argument"]++
 			}
 		}
@@ -134,47 +137,105 @@ func held(t *testing.T, m *backend.Memory, path string) string {
 	return string(content)
 }
 
-// The newest results are spared only while the others make room, and only if they save next to nothing.
-func TestWhatIsSparedWouldSaveNextToNothing(t *testing.T) {
+// The newest changes are left out only if they save next to nothing and the others get below the threshold.
+func TestTrimForPromptCache_DropsNegligibleSavings(t *testing.T) {
 	seed := rand.Uint64()
 	t.Logf("seed %d", seed)
-	c, spared := newChances(seed), 0
+	c, trimmed := newChances(seed), 0
 	for range 2000 {
-		var edits []Change
+		var changes []Change
 		messages := 2 + c.IntN(40)
 		for at := 0; at < messages; at += 1 + c.IntN(8) {
 			size := c.IntN(1500)
-			r := &Candidate{Pair: &rounds.Pair{MessageIndex: at, Result: rounds.Result{Texts: []string{strings.Repeat("x ", size/2)}}}, CallAt: at, Texts: []string{strings.Repeat("x ", size/2)}, Size: size, Rule: toolpolicy.ToolPolicy{Handled: c.IntN(20) == 0}}
-			edits = append(edits, Change{Plan: Plan{Candidate: r}, after: min(size, 60)})
+			r := &Candidate{MessageIndex: at, Result: rounds.Result{Texts: []string{strings.Repeat("x ", size/2)}}, CallMessageIndex: at, Size: size, Policy: toolpolicy.ToolPolicy{HasHandler: c.IntN(20) == 0}}
+			changes = append(changes, Change{Plan: Plan{Candidate: r}, bytesAfter: min(size, 60)})
 		}
 		each := int64(c.IntN(20_000)) // tokens of a message
+		sizes := slices.Repeat([]int64{each}, messages)
 		before, counted := int64(messages)*each, 0
-		prompt := RequestStats{
-			Messages:  messages,
-			Roughly:   func(from, to int) int64 { return int64(to-from) * each },
-			Before:    func() int64 { counted++; return before },
-			Corrected: func(n int64) int64 { return n },
+		count := func() tokencount.Size {
+			counted++
+			return tokencount.Size{Tokens: before, Factor: 1, Exact: true}
 		}
 		threshold := before - c.Int64N(min(before+1, 2000))
-		n := KeepNewest(edits, prompt, threshold)
+		n := TrimForPromptCache(changes, sizes, threshold, count)
 		require.LessOrEqual(t, counted, 1, "a request is counted once, if at all")
-		if n == len(edits) {
+		if n == len(changes) {
 			continue
 		}
-		spared++
+		trimmed++
 		require.Positive(t, n, "the oldest is always cleared")
 		var saves int64
 		makes := before
-		for i := range edits {
+		for i := range changes {
 			if i < n {
-				makes -= edits[i].saved()
+				makes -= changes[i].tokenSaving()
 				continue
 			}
-			require.False(t, edits[i].Rule.Handled, "the user's code has decided on it")
-			saves += edits[i].estimatedSaving()
+			require.False(t, changes[i].Plan.Candidate.Policy.HasHandler, "the user's code has decided on it")
+			saves += changes[i].roughSaving()
 		}
 		require.Less(t, makes, threshold, "the others make room")
-		require.Less(t, saves*negligibleShare, prompt.Roughly(edits[n].MessageIndex, messages)-saves)
+		require.Less(t, saves*negligibleShare, int64(messages-changes[n].Plan.Candidate.MessageIndex)*each-saves)
 	}
-	require.Greater(t, spared, 50)
+	require.Greater(t, trimmed, 50)
+}
+
+func TestDecider_ReferToArgumentsReturnsTokenSaving(t *testing.T) {
+	c := newChances(1)
+	long := fmt.Sprintf(`{"path":"a.go","content":%q}`, strings.Repeat("some words of a file\n", 200))
+	var plans []Plan
+	for _, args := range []string{long, `{"path":"a.go"}`, long} {
+		pair := &rounds.Pair{Call: rounds.Call{ID: fmt.Sprint(len(plans)), Args: args}, HasResult: true}
+		r := NewCandidate(rounds.Round{}, pair, toolpolicy.ToolPolicy{Store: c.stores[0]})
+		plans = append(plans, KeepPlan(&r))
+	}
+	saved := c.Decider.ReferToArguments(plans)
+	changes, err := c.Decider.ShortenToBudget(context.Background(), plans, 1<<30)
+	require.NoError(t, err)
+	require.Len(t, changes, 2)
+	want := 0
+	for i := range changes {
+		want += tokens.Of(long) - tokens.Of(*changes[i].newArgs)
+		require.True(t, changes[i].Plan.markCall)
+	}
+	require.Positive(t, want)
+	require.Equal(t, want, saved)
+
+	c.Decider.renderer.maxArgumentBytes = 0
+	require.Zero(t, c.Decider.ReferToArguments(plans[:1]), "arguments stay")
+}
+
+func TestDecider_ReferToMediaKeepsToBudget(t *testing.T) {
+	c := newChances(1)
+	plan := func(messageIndex, media int) Plan {
+		r := NewUserMedia(messageIndex, c.stores[0])
+		for range media {
+			part := schema.ToolOutputPart{Type: schema.ToolPartTypeImage, Image: &schema.ToolOutputImage{}}
+			r.Media = append(r.Media, &rounds.Medium{Result: -1, Output: &part})
+		}
+		return KeepPlan(&r)
+	}
+	referred := func(plans []Plan) (counts []int) {
+		for i := range plans {
+			counts = append(counts, len(plans[i].mediaRefs))
+		}
+		return counts
+	}
+	for budget, want := range map[int][]int{-1: {2, 1, 3}, 1: {2, 1, 2}, 3: {2, 1, 0}, 5: {1, 0, 0}, 9: {0, 0, 0}} {
+		plans := []Plan{plan(1, 2), plan(2, 1), plan(3, 3)}
+		got := c.Decider.ReferToFirst(plans, tokencount.OfMedia(budget))
+		require.Equal(t, want, referred(plans), "the last %d media stay", budget)
+		saved := 0
+		for i := range plans {
+			saved += savedByReferences(plans[i].mediaRefs)
+		}
+		require.Equal(t, tokencount.OfMedia(6)-saved, got)
+	}
+	for enough, want := range map[int][]int{0: {0, 0, 0}, 1: {1, 0, 0}, 2: {2, 0, 0}, 3: {2, 1, 0}, 9: {2, 1, 0}} {
+		plans := []Plan{plan(1, 2), plan(2, 1), plan(3, 3)}
+		saved := c.Decider.ReferToOldest(plans, 3, enough*mediaSaving())
+		require.Equal(t, want, referred(plans), "the oldest %d media before message 3", enough)
+		require.Equal(t, saved > 0, enough > 0)
+	}
 }

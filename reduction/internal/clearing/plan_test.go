@@ -33,6 +33,7 @@ type chances struct {
 	stores []*offload.Store // one that can do everything, one that can only write, and none
 
 	answers map[string]Answer // of a user's handler, by the id of the call
+	failed  int               // reported failures
 }
 
 func newChances(seed uint64) *chances {
@@ -41,10 +42,19 @@ func newChances(seed uint64) *chances {
 	c.stores = []*offload.Store{files.Open(c.memory), files.Open(backendtest.NewFaulty(backend.NewMemory(0), nil).WriteOnly()), nil}
 	c.Decider = *Decider{
 		Root: "/tmp", MinSavingBytes: 1, MaxArgumentBytes: 500, IsResult: readtool.Under("/tmp/clear", "/tmp/trunc"),
-		Ask: func(_ context.Context, r *Candidate) (Answer, error) { return c.answers[r.Call.ID], nil },
-	}.For("read_file")
+	}.ForRun("read_file", c)
 	return c
 }
+
+func (c *chances) OffloadPath(_ context.Context, _ *Candidate, defaultPath string) (string, error) {
+	return defaultPath, nil
+}
+
+func (c *chances) HandleResult(_ context.Context, r *Candidate) (Answer, error) {
+	return c.answers[r.Call.ID], nil
+}
+
+func (c *chances) ReportFailure(context.Context, *Candidate, error) { c.failed++ }
 
 // text is one of a result, perhaps a notice already: true, or made up by a tool.
 func (c *chances) text(id string) string {
@@ -57,9 +67,9 @@ func (c *chances) text(id string) string {
 		if c.IntN(2) == 0 {
 			_ = c.memory.Write(context.Background(), &filesystem.WriteRequest{FilePath: file, Content: text})
 		}
-		return c.notices.Excerpt(text, notice.Data{Path: file}, 1500)
+		return c.Decider.renderer.notices.RenderExcerpt(text, notice.Data{Path: file}, 1500)
 	case 2:
-		return c.notices.Fill(c.notices.Cleared, notice.Data{Path: "/tmp/clear/" + id, Bytes: 10})
+		return c.Decider.renderer.notices.Fill(c.Decider.renderer.notices.Cleared, notice.Data{Path: "/tmp/clear/" + id, Bytes: 10})
 	}
 	return text
 }
@@ -68,16 +78,16 @@ func (c *chances) text(id string) string {
 func (c *chances) result() *Candidate {
 	id := fmt.Sprintf("call_%d", c.Int())
 	call := rounds.Call{ID: id, Name: "shell", Args: fmt.Sprintf(`{"of": %d, "script": %q}`, c.IntN(9), strings.Repeat("echo ", c.IntN(500)))}
-	pair := rounds.Pair{Call: call, Found: true, MessageIndex: 1, Result: rounds.Result{ID: id}}
+	pair := rounds.Pair{Call: call, HasResult: true, MessageIndex: 1, Result: rounds.Result{ID: id}}
 	for range 1 + c.IntN(2) {
 		pair.Result.Texts = append(pair.Result.Texts, c.text(id))
 	}
-	rule := toolpolicy.ToolPolicy{Store: c.stores[c.IntN(len(c.stores))], Handled: c.handles(id)}
+	rule := toolpolicy.ToolPolicy{Store: c.stores[c.IntN(len(c.stores))], HasHandler: c.handles(id)}
 	if rule.Store != nil && c.IntN(4) == 0 {
-		rule.Reads, pair.Call.Args = true, fmt.Sprintf(`{"file_path": "/tmp/clear/%s"}`, id)
+		rule.IsReadTool, pair.Call.Args = true, fmt.Sprintf(`{"file_path": "/tmp/clear/%s"}`, id)
 		_ = c.memory.Write(context.Background(), &filesystem.WriteRequest{FilePath: "/tmp/clear/" + id, Content: "a file of which this may be a page"})
 	}
-	r := ResultOf(rounds.Round{Pairs: []rounds.Pair{pair}}, &pair, rule)
+	r := NewCandidate(rounds.Round{Pairs: []rounds.Pair{pair}}, &pair, rule)
 	for _, text := range pair.Result.Texts {
 		r.Tokens += tokens.Of(text)
 	}
@@ -106,11 +116,11 @@ func (c *chances) handles(id string) bool {
 
 // known is everything that is known of a result, as text.
 func known(r *Candidate) string {
-	return fmt.Sprintf("%+v %+v %d %d %+v", *r.Pair, r.Notice, r.Size, r.Tokens, r.values)
+	return fmt.Sprintf("%+v %+v %d %+v %d %d %+v", r.Call, r.Result, r.MessageIndex, r.Notice, r.Size, r.Tokens, r.argumentRefs)
 }
 
 // Nothing is known but the result, its rule and a store: no message, no agent.
-func TestADecisionFollowsFromWhatIsKnownOfAResult(t *testing.T) {
+func TestDecider_DecidesByCandidateAlone(t *testing.T) {
 	seed := rand.Uint64()
 	t.Logf("seed %d", seed)
 	c, ctx, seen := newChances(seed), context.Background(), map[string]int{}
@@ -128,22 +138,22 @@ func TestADecisionFollowsFromWhatIsKnownOfAResult(t *testing.T) {
 		again, reason, err := c.Decide(ctx, r)
 		require.NoError(t, err)
 		require.Equal(t, why, reason)
-		require.Equal(t, fmt.Sprintf("%+v %+v", e.instead, e.file), fmt.Sprintf("%+v %+v", again.instead, again.file), "and it is the same again")
-		require.True(t, why != "" || e.Replaces() && e.instead.Mark == (e.by != nil), "%+v", e)
+		require.Equal(t, fmt.Sprintf("%+v %+v", e.replacement, e.Plan.file), fmt.Sprintf("%+v %+v", again.replacement, again.Plan.file), "and it is the same again")
+		require.True(t, why != "" || e.Replaces() && e.replacement.Mark == (e.Plan.answer != nil), "%+v", e)
 		switch {
 		case why != "":
 			seen[string(why)]++
-		case e.by != nil:
+		case e.Plan.answer != nil:
 			seen["replaced by the handler"]++
-		case e.instead.Keep:
+		case e.replacement.KeepContent:
 			seen["arguments"]++
-			require.Nil(t, e.file.item.Store, "what stays is not stored")
+			require.Nil(t, e.Plan.file.item.Store, "what stays is not stored")
 		default:
 			seen[saysWhere(t, c, e)]++
 		}
-		if why == "" && len(e.values) > 0 {
-			require.True(t, json.Valid([]byte(*e.args)), "%s", *e.args)
-			require.Less(t, len(*e.args), len(e.Call.Args))
+		if why == "" && len(e.Plan.argumentRefs) > 0 {
+			require.True(t, json.Valid([]byte(*e.newArgs)), "%s", *e.newArgs)
+			require.Less(t, len(*e.newArgs), len(e.Plan.Candidate.Call.Args))
 		}
 	}
 	for _, way := range []string{"error", string(toolpolicy.NotSmaller), string(toolpolicy.Handler), "replaced by the handler", "arguments", "stored", "a page", "stored before", "nowhere"} {
@@ -154,58 +164,58 @@ func TestADecisionFollowsFromWhatIsKnownOfAResult(t *testing.T) {
 // saysWhere checks that a notice in place of a result saves enough and names the file of the content, also
 // if the store puts that elsewhere.
 func saysWhere(t *testing.T, c *chances, e Change) (where string) {
-	require.GreaterOrEqual(t, e.Size-len(e.instead.Text), c.MinSavingBytes)
-	require.Equal(t, e.file.path, notice.FromTexts([]string{e.instead.Text}).Path)
+	require.GreaterOrEqual(t, e.Plan.Candidate.Size-len(e.replacement.Text), c.MinSavingBytes)
+	require.Equal(t, e.Plan.file.path, notice.FromTexts([]string{e.replacement.Text}).Path)
 	switch {
-	case e.file.item.Store != nil:
-		require.Equal(t, strings.Join(e.Texts, ""), e.file.item.Content)
-		if is := e.Plan; !is.file.certain {
+	case e.Plan.file.item.Store != nil:
+		require.Equal(t, strings.Join(e.Plan.Candidate.Result.Texts, ""), e.Plan.file.item.Content)
+		if is := e.Plan; !is.file.pathCertain {
 			is.file.path += offload.Padding
-			elsewhere, _ := c.edit(is)
-			require.GreaterOrEqual(t, e.Size-len(elsewhere.instead.Text), c.MinSavingBytes)
-			require.Equal(t, is.file.path, notice.FromTexts([]string{elsewhere.instead.Text}).Path)
+			elsewhere, _ := c.render(is)
+			require.GreaterOrEqual(t, e.Plan.Candidate.Size-len(elsewhere.replacement.Text), c.MinSavingBytes)
+			require.Equal(t, is.file.path, notice.FromTexts([]string{elsewhere.replacement.Text}).Path)
 		}
 		return "stored"
-	case e.file.page:
-		require.Equal(t, readtool.Path(e.Call.Args), e.file.path)
+	case e.Plan.file.isPage:
+		require.Equal(t, readtool.Path(e.Plan.Candidate.Call.Args), e.Plan.file.path)
 		return "a page"
-	case e.file.path != "":
-		require.Equal(t, e.Notice.Path, e.file.path)
+	case e.Plan.file.path != "":
+		require.Equal(t, e.Plan.Candidate.Notice.Path, e.Plan.file.path)
 		return "stored before"
 	}
-	require.Nil(t, e.Rule.Store)
+	require.Nil(t, e.Plan.Candidate.Policy.Store)
 	return "nowhere"
 }
 
-func TestAResultThatMustBeShorterHasAtMostItsTokensOrTheLeastThatIsShown(t *testing.T) {
+func TestDecider_ExcerptKeepsToTokensOrMinimum(t *testing.T) {
 	seed := rand.Uint64()
 	t.Logf("seed %d", seed)
 	c, ctx, shorter := newChances(seed), context.Background(), 0
 	for range 800 {
 		r := c.result()
-		if r.Rule.Store == nil || r.Notice.IsPlaceholder() {
+		if r.Policy.Store == nil || r.Notice.IsPlaceholder() {
 			continue
 		}
-		file, err := c.locate(ctx, r, nil)
+		file, err := c.locate(ctx, r, false)
 		require.NoError(t, err)
 		most := 1 + c.IntN(2*r.Tokens+1)
-		e, ok := c.edit(Plan{Candidate: r, file: file, most: most})
-		require.Equal(t, ok, !e.instead.Keep)
+		e, ok := c.render(Plan{Candidate: r, file: file, maxTokens: most})
+		require.Equal(t, ok, !e.replacement.KeepContent)
 		if !ok {
-			require.Equal(t, r.Tokens, e.tokensLeft())
+			require.Equal(t, r.Tokens, e.resultTokens())
 			continue
 		}
 		shorter++
-		require.Less(t, e.after, r.Size)
-		require.Equal(t, file.path, notice.FromTexts([]string{e.instead.Text}).Path)
-		if !file.page {
-			require.True(t, e.tokensLeft() <= most || e.after <= minShown, "%d tokens of %d, %d bytes", e.tokensLeft(), most, e.after)
+		require.Less(t, e.bytesAfter, r.Size)
+		require.Equal(t, file.path, notice.FromTexts([]string{e.replacement.Text}).Path)
+		if !file.isPage {
+			require.True(t, e.resultTokens() <= most || e.bytesAfter <= minExcerptBytes, "%d tokens of %d, %d bytes", e.resultTokens(), most, e.bytesAfter)
 		}
 	}
 	require.Greater(t, shorter, 200)
 }
 
-func TestLevelIsTheGreatestSizeThatKeepsASum(t *testing.T) {
+func TestLevelSize_IsGreatestWithinBudget(t *testing.T) {
 	seed := rand.Uint64()
 	t.Logf("seed %d", seed)
 	r := rand.New(rand.NewPCG(seed, 1))
@@ -222,7 +232,7 @@ func TestLevelIsTheGreatestSizeThatKeepsASum(t *testing.T) {
 			return n
 		}
 		budget := r.IntN(sum + 2)
-		if most := level(sizes, budget); sum <= budget {
+		if most := levelSize(sizes, budget); sum <= budget {
 			require.Equal(t, sum, cut(most), "%v %d", sizes, budget)
 		} else {
 			require.LessOrEqual(t, cut(most), budget, "%v %d", sizes, budget)

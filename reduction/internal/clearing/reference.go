@@ -3,9 +3,9 @@
 
 package clearing
 
-// The texts in place of long values in the arguments of old calls, and of images, audio, video and
-// files. A reference replaces a value whole, and the arguments stay valid JSON: a model that
-// sees cut arguments learns to write the mark of the cut into files.
+// References: texts in place of long values in the arguments of old calls, and in place of media. A reference
+// replaces a whole value, and the arguments stay valid JSON: a model that sees truncated arguments learns to
+// write the mark of the truncation into files.
 
 import (
 	"cmp"
@@ -16,81 +16,101 @@ import (
 
 	"github.com/einolean/einolean/internal/display"
 	"github.com/einolean/einolean/internal/message"
+	"github.com/einolean/einolean/internal/tokens"
 	"github.com/einolean/einolean/reduction/internal/notice"
 	"github.com/einolean/einolean/reduction/internal/offload"
 	"github.com/einolean/einolean/reduction/internal/rounds"
 	"github.com/einolean/einolean/reduction/internal/tokencount"
 )
 
-// wording makes the texts that replace something. It is immutable.
+// renderer makes the texts that replace content. It is immutable.
 type renderer struct {
-	root    string // of the store
-	over    int    // the most bytes that a value in the arguments of an old call has; zero: any
-	notices *notice.Texts
-	data    notice.Data // common to all notices
+	root             string // RootDir of the configuration
+	maxArgumentBytes int    // see Decider.MaxArgumentBytes
+	notices          *notice.Texts
+	data             notice.Data // common to all notices
 }
 
-// reference is a text in place of stored content: of a long value in the arguments of a call, or
-// of a medium, which is an image, a sound, a film or a file.
+// reference is a text in place of stored content: of a long value in the arguments of a call, or of a medium.
 type reference struct {
-	file                  // where the content is: a medium is JSON, to restore it from
-	text   string         // in place of the content
-	medium *rounds.Medium // nil: it is a value
+	path          string       // where the content is; a medium is stored as JSON
+	item          offload.Item // what to store
+	alreadyStored bool         // storing has shown that the content was there before
+	text          string       // in place of the content
 
-	from, to int // the position of a value's JSON in the arguments
+	medium     *rounds.Medium // nil for a value
+	start, end int            // the position of a value's JSON in the arguments
 }
 
-// valuesOf makes references to the long values of a result's call, none if they stay.
-func (w *renderer) valuesOf(r *Candidate) (out []reference) {
-	over := w.over
-	if len(r.Call.Args) <= over || !r.Rule.Refers() {
+// argumentReferences makes references to the long values of a call, none if they must stay.
+func (r *renderer) argumentReferences(c *Candidate) (refs []reference) {
+	if len(c.Call.Args) <= r.maxArgumentBytes || !c.Policy.MayReplaceParts() {
 		return nil
 	}
-	name := offload.DefaultPath(w.root, offload.ClearDir, r.Call.ID)
-	longest := w.render(reference{file: file{path: name + offload.Padding + offload.Padding}, to: 1 << 30})
-	for i, v := range notice.Values(r.Call.Args, max(over, len(longest.text))) {
-		each := reference{from: v.From, to: v.To}
-		out = append(out, w.planned(each, r.Rule.Store, fmt.Sprintf("%s%s%d", name, notice.ArgMark, i+1), v.Content))
+	callPath := offload.DefaultPath(r.root, offload.ClearDir, c.Call.ID)
+	longest := r.withText(reference{path: callPath + offload.Padding + offload.Padding, end: 1 << 30})
+	for i, v := range notice.Values(c.Call.Args, max(r.maxArgumentBytes, len(longest.text))) {
+		ref := reference{start: v.Start, end: v.End}
+		refs = append(refs, r.planned(ref, c.Policy.Store, fmt.Sprintf("%s%s%d", callPath, notice.ArgMark, i+1), v.Content))
 	}
-	return out
+	return refs
 }
 
-// references makes references to media, but for those that cannot be stored.
-func (w *renderer) references(media []*rounds.Medium, store *offload.Store) (out []reference) {
+// mediaReferences makes references to media, except for those that cannot be stored.
+func (r *renderer) mediaReferences(media []*rounds.Medium, store *offload.Store) (refs []reference) {
 	for _, m := range media {
-		content, err := json.Marshal(m.Out)
+		content, err := json.Marshal(m.Output)
 		if err != nil {
 			continue // a value in Extra cannot be encoded
 		}
-		name := path.Join(w.root, offload.ClearDir, notice.MediaName+offload.SumOf(string(content)))
-		out = append(out, w.planned(reference{medium: m}, store, name, string(content)))
+		filePath := path.Join(r.root, offload.ClearDir, notice.MediaName+offload.SumOf(string(content)))
+		refs = append(refs, r.planned(reference{medium: m}, store, filePath, string(content)))
 	}
-	return out
+	return refs
 }
 
-// planned completes a reference, with the path that its content will probably get.
-func (w *renderer) planned(r reference, store *offload.Store, filePath, content string) reference {
-	r.item = offload.Item{Store: store, Content: content}
-	r.item.At, r.path, r.certain = store.Plan(offload.Place{Path: filePath}, content)
-	return w.render(r)
+// planned completes a reference with the path that its content will probably get.
+func (r *renderer) planned(ref reference, store *offload.Store, filePath, content string) reference {
+	ref.item = offload.Item{Store: store, Content: content}
+	ref.item.At, ref.path, _ = store.Plan(offload.Place{Path: filePath}, content)
+	return r.withText(ref)
 }
 
-// worded returns a reference with its text, which in arguments is a JSON string.
-func (w *renderer) render(r reference) reference {
-	data := w.data
-	data.Path = r.path
-	if r.medium == nil {
-		data.Bytes = r.to - r.from
-		r.text = display.Quoted(w.notices.Fill(w.notices.Argument, data))
-		return r
+// withText returns a reference with its text, which in arguments is a JSON string.
+func (r *renderer) withText(ref reference) reference {
+	data := r.data
+	data.Path = ref.path
+	if ref.medium == nil {
+		data.Bytes = ref.end - ref.start
+		ref.text = display.Quoted(r.notices.Fill(r.notices.Argument, data))
+		return ref
 	}
-	data.Bytes, data.Medium = len(r.item.Content), string(r.medium.Out.Type)
-	data.Finds, data.Hint = false, ""
-	if c := message.MediumOf(r.medium.Out); len(c.MIMEType) <= maxMediaType && notice.Showable(c.MIMEType) && !strings.ContainsAny(c.MIMEType, "<>{}") {
-		data.Medium = cmp.Or(c.MIMEType, data.Medium)
+	data.Bytes, data.Medium = len(ref.item.Content), string(ref.medium.Output.Type)
+	data.CanSearch, data.Hint = false, ""
+	if m := message.MediumOf(ref.medium.Output); isShowableType(m.MIMEType) {
+		data.Medium = cmp.Or(m.MIMEType, data.Medium)
 	}
-	r.text = w.notices.Fill(w.notices.Medium, data)
-	return r
+	ref.text = r.notices.Fill(r.notices.Medium, data)
+	return ref
+}
+
+// maxMediaType is how many bytes of a medium's type a reference shows at most.
+const maxMediaType = 64
+
+func isShowableType(mimeType string) bool {
+	return len(mimeType) <= maxMediaType && notice.Showable(mimeType) && !strings.ContainsAny(mimeType, "<>{}")
+}
+
+// excerpt makes a notice of at most limit bytes with the start and the end of a result.
+func (r *renderer) excerpt(plan Plan, data notice.Data, limit int) (string, bool) {
+	c := plan.Candidate
+	if !c.Notice.IsExcerpt() || plan.file.path != c.Notice.Path {
+		text := strings.Join(c.Result.Texts, "")
+		_, ok := r.notices.Room(len(text), data, limit)
+		return r.notices.RenderExcerpt(text, data, limit), ok
+	}
+	data.Bytes = max(c.Notice.Bytes, c.Size)
+	return r.notices.Reshorten(c.Result.Texts, data, limit)
 }
 
 // withReferences returns arguments with references in place of values.
@@ -98,18 +118,25 @@ func withReferences(args string, values []reference) string {
 	var b strings.Builder
 	end := 0
 	for _, v := range values {
-		b.WriteString(args[end:v.from])
+		b.WriteString(args[end:v.start])
 		b.WriteString(v.text)
-		end = v.to
+		end = v.end
 	}
 	b.WriteString(args[end:])
 	return b.String()
 }
 
-const (
-	// mediaSaving is about how many tokens a reference saves.
-	mediaSaving = tokencount.MediaTokens - 60
+// savedByReferences is how many tokens references to media save.
+func savedByReferences(media []reference) int {
+	saved := tokencount.OfMedia(len(media))
+	for _, ref := range media {
+		saved -= tokens.Of(ref.text)
+	}
+	return saved
+}
 
-	// maxMediaType is the most bytes of a medium's type that a reference shows.
-	maxMediaType = 64
-)
+// referenceTokens is about how many tokens a reference to a medium has.
+const referenceTokens = 60
+
+// mediaSaving is about how many tokens a reference to a medium saves.
+func mediaSaving() int { return tokencount.OfMedia(1) - referenceTokens }

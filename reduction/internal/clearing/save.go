@@ -3,7 +3,7 @@
 
 package clearing
 
-// What edits take out is stored before the messages say where it is.
+// Content is stored before the messages say where it is.
 
 import (
 	"context"
@@ -12,50 +12,53 @@ import (
 	"github.com/einolean/einolean/reduction/internal/offload"
 )
 
-// maxFailures is how many writes in a row may fail before a pass stops trying: a store
-// that is down would otherwise slow every model call. It is also how many failures a
-// pass reports one by one.
-const maxFailures = 3
+const (
+	// maxFailures is how many writes in a row may fail before a pass stops trying: a store that is down would
+	// otherwise slow down every model call.
+	maxFailures = 3
+
+	// maxReports is how many failures of a pass are reported one by one.
+	maxReports = 3
+)
 
 var errStoreDown = errors.New("the store has failed too often")
 
-// Saver stores what the edits of one pass take out.
+// Saver stores the content that the changes of one pass replace.
 type Saver struct {
-	*Decider
-	Files  *offload.Offloader
-	Failed func(ctx context.Context, r *Candidate, err error) // is told the first failures
+	Decider *Decider
+	Files   *offload.Offloader
 
 	failures         int // writes in a row that failed
-	reportedFailures int // failures that were reported one by one
+	reportedFailures int
 }
 
-// Save stores what the edits take out. It returns those of which that has succeeded, in the same list, how
-// many results and calls stay as they were because of the others, and whether anything is other than decided.
-func (s *Saver) Save(ctx context.Context, edits []Change) (kept []Change, lost int, differs bool) {
-	items := make([]offload.Item, 0, len(edits))
-	for i := range edits {
-		if f := &edits[i].file; f.item.Store != nil {
+// Save stores the content that changes replace. It returns the changes that can be made, in the same list; how many
+// results and calls stay because storing failed; and whether anything differs from the plan.
+func (s *Saver) Save(ctx context.Context, changes []Change) (kept []Change, lost int, differs bool) {
+	items := make([]offload.Item, 0, len(changes))
+	for i := range changes {
+		if f := &changes[i].Plan.file; f.item.Store != nil {
 			items = append(items, f.item)
 		}
 	}
 	saved := s.Files.SaveAll(ctx, items, maxFailures)
-	kept = edits[:0]
-	for _, e := range edits {
-		var got offload.SaveResult
-		item := e.file.item
+	kept = changes[:0]
+	for _, change := range changes {
+		var result offload.SaveResult
+		item := change.Plan.file.item
 		switch {
 		case item.Store == nil:
 		case len(saved) > 0:
-			got, saved = saved[0], saved[1:]
+			result, saved = saved[0], saved[1:]
 		default:
-			got = s.save(ctx, item)
+			result = s.save(ctx, item)
 		}
-		replaced := e.Replaces()
-		e, ok, same := s.stored(ctx, e, got)
-		differs = differs || !same
+		replaced := change.Replaces()
+		change, ok, asPlanned := s.afterSave(ctx, change, result)
+		differs = differs || !asPlanned
 		switch {
 		case ok:
-			kept = append(kept, e)
+			kept = append(kept, change)
 		case replaced:
 			lost++
 		}
@@ -63,46 +66,47 @@ func (s *Saver) Save(ctx context.Context, edits []Change) (kept []Change, lost i
 	return kept, lost, differs
 }
 
-// stored returns an edit as it is now that the content of its result was saved, and saves what its
-// references replace. ok is false if nothing is left of it, same is true if it is as decided.
-func (s *Saver) stored(ctx context.Context, e Change, got offload.SaveResult) (now Change, ok, same bool) {
-	same = true
-	if item := e.file.item; item.Store != nil {
-		if !s.succeeded(ctx, e.Candidate, got.Err) {
-			return e, false, false
+// afterSave returns a change as it is after the content of its result was saved, and saves what its references
+// replace. ok is false if nothing is left of the change.
+func (s *Saver) afterSave(ctx context.Context, c Change, result offload.SaveResult) (now Change, ok, asPlanned bool) {
+	asPlanned = true
+	if f := &c.Plan.file; f.item.Store != nil {
+		if !s.recordOutcome(ctx, c.Plan.Candidate, result.Err) {
+			return c, false, false
 		}
-		same, e.file.path, e.file.existed = got.Path == e.file.path, got.Path, got.Existed
+		asPlanned = result.Path == f.path
+		f.path, f.alreadyStored = result.Path, result.Existed
 	}
-	for _, all := range []*[]reference{&e.values, &e.media} {
-		if len(*all) > 0 {
-			kept, as := s.saveReferences(ctx, e.Candidate, *all)
-			*all, same = kept, same && as
+	for _, refs := range []*[]reference{&c.Plan.argumentRefs, &c.Plan.mediaRefs} {
+		if len(*refs) > 0 {
+			kept, same := s.saveReferences(ctx, c.Plan.Candidate, *refs)
+			*refs, asPlanned = kept, asPlanned && same
 		}
 	}
-	if same {
-		return e, true, true
+	if asPlanned {
+		return c, true, true
 	}
-	e, _ = s.edit(e.Plan)
-	return e, e.Replaces(), false
+	c, _ = s.Decider.render(c.Plan)
+	return c, c.Replaces(), false
 }
 
-// saveReferences stores what references replace, and returns those of which that succeeded. same is
-// true if all did, under the expected paths.
-func (s *Saver) saveReferences(ctx context.Context, r *Candidate, all []reference) (kept []reference, same bool) {
-	same = true
-	for _, each := range all {
-		got := s.save(ctx, each.item)
-		if !s.succeeded(ctx, r, got.Err) {
-			same = false
+// saveReferences stores what references replace, and returns the references whose content was stored. asPlanned is
+// true if that was all of it, under the planned paths.
+func (s *Saver) saveReferences(ctx context.Context, c *Candidate, refs []reference) (kept []reference, asPlanned bool) {
+	asPlanned = true
+	for _, ref := range refs {
+		result := s.save(ctx, ref.item)
+		if !s.recordOutcome(ctx, c, result.Err) {
+			asPlanned = false
 			continue
 		}
-		if each.existed = got.Existed; got.Path != each.path {
-			same, each.path = false, got.Path
-			each = s.render(each)
+		if ref.alreadyStored = result.Existed; result.Path != ref.path {
+			asPlanned, ref.path = false, result.Path
+			ref = s.Decider.renderer.withText(ref)
 		}
-		kept = append(kept, each)
+		kept = append(kept, ref)
 	}
-	return kept, same
+	return kept, asPlanned
 }
 
 // save stores an item, unless the store has failed too often in a row.
@@ -113,16 +117,16 @@ func (s *Saver) save(ctx context.Context, item offload.Item) offload.SaveResult 
 	return s.Files.Save(ctx, item)
 }
 
-// succeeded reports whether content of a call was stored, and counts and reports failures.
-func (s *Saver) succeeded(ctx context.Context, r *Candidate, err error) bool {
+// recordOutcome counts and reports failures. It returns whether content of a call was stored.
+func (s *Saver) recordOutcome(ctx context.Context, c *Candidate, err error) bool {
 	switch {
 	case err == nil:
 		s.failures = 0
 	case !errors.Is(err, errStoreDown):
 		s.failures++
-		if s.reportedFailures < maxFailures {
+		if s.reportedFailures < maxReports {
 			s.reportedFailures++
-			s.Failed(ctx, r, err)
+			s.Decider.callbacks.ReportFailure(ctx, c, err)
 		}
 	}
 	return err == nil

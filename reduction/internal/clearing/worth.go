@@ -5,133 +5,154 @@ package clearing
 
 // Whether a pass is worth it: what it saves, and what it costs.
 
-// Verdict is what the figures of a pass say.
-type Verdict string
+import "github.com/einolean/einolean/reduction/internal/tokencount"
+
+// Verdict says whether the changes of a pass are made.
+type Verdict int
 
 // The verdicts.
 const (
-	Apply   Verdict = "pays"
-	Waits   Verdict = "waits"
-	Unknown Verdict = "unknown" // a figure decides that was not counted yet
+	Apply      Verdict = iota // make the changes
+	Defer                     // make none now
+	NeedsCount                // that depends on TokensBefore or, if it is known, on TokensAfter
 )
 
-// Figures are what a pass costs and saves, in tokens.
+// CostEstimate is what a pass costs and saves, in tokens.
 type CostEstimate struct {
-	Threshold, Target, Least int64 // MaxTokensForClear, ClearTargetTokens, ClearAtLeastTokens
+	Threshold    int64 // MaxTokensForClear
+	Target       int64 // ClearTargetTokens
+	MinSaving    int64 // ClearAtLeastTokens
+	MustFit      bool  // the window requires the pass
+	UserDecided  bool  // a handler or a rewriter of the user's has decided
+	TokensBefore int64 // of the request; negative: not counted yet
+	TokensAfter  int64 // of the request after the pass; negative: not counted yet
 
-	Forced  bool  // the window requires the pass
-	Chosen  bool  // a handler or a rewriter of the user's has decided
-	Before  int64 // of the request; negative: not counted yet
-	After   int64 // of what the pass makes of it; the same
-	saves   int64 // about, up to an eighth of the threshold
-	shrinks int64 // what it saves, and
-	breaks  int64 // what it rewrites of the prompt: both at four bytes a token
+	tokenSaving     int64 // estimated; summed up only to minSavingShare of the threshold
+	roughSaving     int64 // at four bytes a token
+	rewrittenTokens int64 // of the prompt, from the first change on, at four bytes a token
 }
 
-// Prompt is the request that a pass changes, in numbers.
-type RequestStats struct {
-	Messages  int
-	Roughly   func(from, to int) int64 // the tokens of messages, at four bytes a token
-	Before    func() int64             // its tokens, counted when that is asked first
-	Corrected func(tokens int64) int64 // an estimate as the provider would count
-}
-
-// Of adds what edits save and rewrite.
-func (f CostEstimate) Of(edits []Change, prompt RequestStats) CostEstimate {
+// WithChanges adds what changes save and rewrite. messageTokens are the sizes of all messages, at four bytes a
+// token. The provider's count differs from an estimate by factor.
+func (e CostEstimate) WithChanges(changes []Change, messageTokens []int64, factor float64) CostEstimate {
 	var sum int64
-	first := prompt.Messages
-	for i := range edits {
-		e := &edits[i]
-		f.Chosen = f.Chosen || e.Rule.Handled
-		if f.saves < f.Threshold/minSavingShare {
-			sum += e.saved()
-			f.saves = prompt.Corrected(sum)
+	first := len(messageTokens)
+	for i := range changes {
+		c := &changes[i]
+		e.UserDecided = e.UserDecided || c.candidate().Policy.HasHandler
+		if e.tokenSaving < e.Threshold/minSavingShare {
+			sum += c.tokenSaving()
+			e.tokenSaving = scale(sum, factor)
 		}
-		if e.Replaces() {
-			f.shrinks, first = f.shrinks+e.estimatedSaving(), min(first, e.MessageIndex, e.CallAt)
+		if c.Replaces() {
+			e.roughSaving += c.roughSaving()
+			first = min(first, c.firstMessage())
 		}
 	}
-	f.breaks = prompt.Roughly(first, prompt.Messages) - f.shrinks
-	return f
+	e.rewrittenTokens = -e.roughSaving
+	for _, n := range messageTokens[first:] {
+		e.rewrittenTokens += n
+	}
+	return e
 }
 
-// Spare is how many edits stay in a pass without the newest, which it leaves out if they save less than a
-// hundredth of what follows the first of them, and the others alone make room below a threshold. A caller
-// that passes the whole history each time has the others made again, and the prompt cache holds up
-// to the newest: these would not pay for that within a thousand model calls.
-func KeepNewest(edits []Change, prompt RequestStats, threshold int64) int {
-	if n := len(edits); n < 2 || edits[n-1].roughly() >= largeResult {
+// firstMessage is the index of the first message that a change may rewrite.
+func (c *Change) firstMessage() int {
+	result, call := c.Messages()
+	return min(result, call)
+}
+
+// scale is an estimate as the provider would count.
+func scale(tokens int64, factor float64) int64 { return int64(float64(tokens) * factor) }
+
+// TrimForPromptCache returns how many of the changes are made. It leaves out the newest ones if they save less than
+// a hundredth of what follows the first of them, and if the older ones alone get below the threshold.
+//
+// A caller that passes the whole history each time has the older changes made again, and the provider's prompt
+// cache holds up to the newest: these would not pay for losing it within a thousand model calls.
+//
+// messageTokens are the sizes of all messages, at four bytes a token. count counts the request; it is called at
+// most once.
+func TrimForPromptCache(changes []Change, messageTokens []int64, threshold int64, count func() tokencount.Size) int {
+	if n := len(changes); n < 2 || changes[n-1].roughTokens() >= largeResult {
 		return n
 	}
-	behind, at := int64(0), prompt.Messages // tokens from there on
-	var saves, makes int64                  // tokens: of the newest, and of what the pass makes without them, if counted
-	spared := len(edits)
-	for i := spared - 1; i > 0 && !edits[i].Rule.Handled; i-- {
-		e := &edits[i]
-		for ; at > min(e.MessageIndex, e.CallAt); at-- {
-			behind += prompt.Roughly(at-1, at)
+	kept := len(changes)
+	next, following := len(messageTokens), int64(0) // the tokens of the messages from next on
+	saving := int64(0)                              // of the newest changes
+	var before tokencount.Size                      // of the request, once it is counted
+	isCounted, without := false, int64(0)           // tokens of the request after the older changes alone
+	for i := kept - 1; i > 0 && !changes[i].candidate().Policy.HasHandler; i-- {
+		c := &changes[i]
+		for ; next > c.firstMessage(); next-- {
+			following += messageTokens[next-1]
 		}
-		if saves += e.estimatedSaving(); makes != 0 {
-			makes += prompt.Corrected(e.saved())
+		saving += c.roughSaving()
+		if isCounted {
+			without += scale(c.tokenSaving(), before.Factor)
 		}
-		if saves*negligibleShare >= behind-saves {
+		if saving*negligibleShare >= following-saving {
 			continue
 		}
-		if makes == 0 {
-			makes = prompt.Before()
-			for j := range edits[:i] {
-				makes -= prompt.Corrected(edits[j].saved())
+		if !isCounted {
+			before = count()
+			isCounted, without = true, before.Tokens
+			for j := range changes[:i] {
+				without -= scale(changes[j].tokenSaving(), before.Factor)
 			}
 		}
-		if makes >= threshold {
+		if without >= threshold {
 			break
 		}
-		spared = i
+		kept = i
 	}
-	return spared
+	return kept
 }
 
-// Worth tells whether a pass is worth it: one that the window requires is, and one that the user's code
-// has decided on never waits for room.
-func (f CostEstimate) Worth() Verdict {
-	drop, breaks := f.saves < f.Threshold/minSavingShare, f.Target == 0 && f.shrinks*minRewriteShare < f.breaks // a target says itself how much to save
-	if f.Chosen {
-		drop, breaks = false, false
+// Verdict says whether the pass is worth it. One that the window requires is, and one that the user's code has
+// decided on only has to save MinSaving.
+func (e CostEstimate) Verdict() Verdict {
+	// Clearing that does not get below the threshold must save a share of it.
+	savesLittle := e.tokenSaving < e.Threshold/minSavingShare
+	// Clearing that rewrites much waits while there is room. A target says itself how much to save.
+	rewritesMuch := e.Target == 0 && e.roughSaving*minRewriteShare < e.rewrittenTokens
+	if e.UserDecided {
+		savesLittle, rewritesMuch = false, false
 	}
 	switch {
-	case f.Forced:
+	case e.MustFit:
 		return Apply
-	case (drop || breaks) && f.Before < 0:
-		return Unknown
-	case drop && f.Before-f.saves >= f.Threshold: // the rest alone exceeds it
-		return Waits
-	case breaks && float64(f.Before) < deferFactor*float64(f.Threshold): // there is room
-		return Waits
-	case f.Least == 0:
+	case (savesLittle || rewritesMuch) && e.TokensBefore < 0:
+		return NeedsCount
+	case savesLittle && e.TokensBefore-e.tokenSaving >= e.Threshold: // the rest alone exceeds it
+		return Defer
+	case rewritesMuch && float64(e.TokensBefore) < deferFactor*float64(e.Threshold): // there is room
+		return Defer
+	case e.MinSaving == 0:
 		return Apply
-	case f.Before < 0 || f.After < 0:
-		return Unknown
-	case f.Before-f.After < f.Least:
-		return Waits
+	case e.TokensBefore < 0 || e.TokensAfter < 0:
+		return NeedsCount
+	case e.TokensBefore-e.TokensAfter < e.MinSaving:
+		return Defer
 	}
 	return Apply
 }
 
 const (
-	// dropShare is the share of MaxTokensForClear that clearing must save if it cannot get below that
-	// threshold: an eighth. Less is a drop in the ocean: clearing each result as it becomes old would
-	// break the prompt cache at every call.
+	// minSavingShare is the share of MaxTokensForClear that clearing must save if it cannot get below that
+	// threshold: an eighth. Otherwise clearing each result as it becomes old would invalidate the prompt cache at
+	// every call.
 	minSavingShare = 8
 
-	// fairShare is the share of what a pass rewrites that it must save: a sixth.
+	// minRewriteShare is the share of what a pass rewrites that it must save: a sixth.
 	minRewriteShare = 6
 
-	// nothingShare: a pass that saves less than a hundredth of what it rewrites is not worth it.
+	// negligibleShare is the share of what follows the newest changes that they must save: a hundredth.
 	negligibleShare = 100
 
 	// largeResult is worth clearing whatever follows it, in tokens.
 	largeResult = 1000
 
-	// patience is how far above MaxTokensForClear a pass that rewrites more waits: an eighth.
+	// deferFactor is how far above MaxTokensForClear a pass that rewrites much waits: an eighth.
 	deferFactor = 1 + 1./minSavingShare
 )

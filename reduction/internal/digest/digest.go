@@ -1,10 +1,10 @@
 // Copyright einolean authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Package digest keeps answers that a provider ties to their request in step with what was sent: a provider
-// must not use results that were cleared since, or refuse thinking that is bound to them. Each answer is
-// marked with a digest of all that was sent before it, so whatever changes that is seen, also a round that a
-// rewriter took out.
+// Package digest invalidates provider-side state when the history that it belongs to has changed. A provider must
+// not use results that were cleared since, and must not refuse thinking that it has signed for another history.
+// Each answer is marked with a digest of all messages before it, so any change of these is noticed, also a round
+// that a rewriter has removed.
 package digest
 
 import (
@@ -25,25 +25,29 @@ import (
 	"github.com/einolean/einolean/reduction/internal/rounds"
 )
 
-// sessionKey marks, in Extra, an answer that the provider ties to its request: its value is the
-// digest of that.
+// sessionKey marks, in Extra, an answer with provider-side state. Its value is the digest of the request.
 const sessionKey = "__einolean_reduction_session__"
 
-// anotherRequest is no digest.
+// anotherRequest is a mark that equals no digest.
 const anotherRequest = "another"
 
-// NewGuard releases what is tied to other messages than those of a request. It calls changed where it has.
+// NewGuard returns a guard that invalidates state of other messages than those of a request. It calls changed if it
+// has invalidated any.
 func NewGuard[M adk.MessageType](changed func(context.Context)) continuation.Guard[M] {
 	return continuation.Guard[M]{
-		Key:     sessionKey,
-		Mark:    func(msgs []M, _ continuation.Continuation) string { return newOutgoing(msgs).before(len(msgs)).mark() },
-		Stale:   func(msgs []M) func(int, continuation.Continuation, string) bool { return newOutgoing(msgs).stale },
+		Key: sessionKey,
+		Mark: func(msgs []M, _ continuation.Continuation) string {
+			return newRequestPrefixes(msgs).prefixBefore(len(msgs)).mark()
+		},
+		Stale: func(msgs []M) func(int, continuation.Continuation, string) bool {
+			return newRequestPrefixes(msgs).stale
+		},
 		Changed: changed,
 	}
 }
 
-// Untied marks the answers without a mark, from an index on, as answers to another request: they were
-// made without this package, and what was before them is not there any more. It changes the list.
+// MarkForeign marks the answers without a mark, from an index on, as answers to another request: they were made
+// without this package, and the messages before them have changed. It changes the list.
 func MarkForeign[M adk.MessageType](msgs []M, from int) []M {
 	for i := from; i < len(msgs); i++ {
 		if continuation.Any(msgs[i:i+1]) && continuation.MarkOf(msgs[i], sessionKey) == "" {
@@ -53,111 +57,113 @@ func MarkForeign[M adk.MessageType](msgs []M, from int) []M {
 	return msgs
 }
 
-// outgoing is what goes to the model, read from its start. Events bring the results of parallel calls as these end, and
-// a state has them in the order of the calls, so results that follow one another have no order.
-type outgoing[M adk.MessageType] struct {
-	msgs   []M
-	behind []prefix // behind[i] is what stands before message i
+// requestPrefixes are the digests of the prefixes of a request, computed as they are needed. Results that follow one
+// another have no order: events bring the results of parallel calls as these end, a state in the order of the calls.
+type requestPrefixes[M adk.MessageType] struct {
+	msgs     []M
+	prefixes []prefix // prefixes[i] is what stands before message i
 }
 
-// prefix is what stands before a message.
+// prefix is the digest of the messages before a message.
 type prefix struct {
-	all     [sha256.Size]byte // but for the results at its end
-	results uint64            // the sum of their digests
-	noticed bool              // something stands for what was there before
+	digest    [sha256.Size]byte // of all messages but the results at the end
+	results   uint64            // the sum of the digests of the results at the end
+	hasNotice bool              // there is a notice in place of other content
 }
 
-func newOutgoing[M adk.MessageType](msgs []M) *outgoing[M] {
-	return &outgoing[M]{msgs: msgs, behind: make([]prefix, 1, len(msgs)+1)}
+func newRequestPrefixes[M adk.MessageType](msgs []M) *requestPrefixes[M] {
+	return &requestPrefixes[M]{msgs: msgs, prefixes: make([]prefix, 1, len(msgs)+1)}
 }
 
-// stale reports whether an answer is tied to another request than the messages before it are now. One
-// that has no mark was made without this package: it saw no notice.
-func (s *outgoing[M]) stale(at int, t continuation.Continuation, mark string) (is bool) {
-	now := s.before(at)
+// stale reports whether an answer belongs to another request than the messages before it are now. An answer without
+// a mark was made without this package: it saw no notice.
+func (r *requestPrefixes[M]) stale(at int, t continuation.Continuation, mark string) (isStale bool) {
+	now := r.prefixBefore(at)
+	wasEdited := message.IsMarked(message.Extra(r.msgs[at]), rounds.ProcessedKey)
 	switch {
-	case t != continuation.SignedThinking && message.IsMarked(message.Extra(s.msgs[at]), rounds.ProcessedKey): // the answer itself is stored as well
-		is = true
+	case t != continuation.SignedThinking && wasEdited: // the provider has stored the answer itself as well
+		isStale = true
 	case mark == "":
-		is = now.noticed
+		isStale = now.hasNotice
 	default:
-		is = mark != now.mark()
+		isStale = mark != now.mark()
 	}
-	if is && t == continuation.SignedThinking && len(s.behind) == at+1 {
-		s.behind = append(s.behind, with(now, continuation.Released(s.msgs[at])))
+	if isStale && t == continuation.SignedThinking && len(r.prefixes) == at+1 {
+		r.prefixes = append(r.prefixes, extend(now, continuation.Released(r.msgs[at])))
 	}
-	return is
+	return isStale
 }
 
-// before is what stands before an index.
-func (s *outgoing[M]) before(end int) prefix {
-	for n := len(s.behind); n <= end; n++ {
-		s.behind = append(s.behind, with(s.behind[n-1], s.msgs[n-1]))
+// prefixBefore is the digest of the messages before an index.
+func (r *requestPrefixes[M]) prefixBefore(end int) prefix {
+	for n := len(r.prefixes); n <= end; n++ {
+		r.prefixes = append(r.prefixes, extend(r.prefixes[n-1], r.msgs[n-1]))
 	}
-	return s.behind[end]
+	return r.prefixes[end]
 }
 
 func (p prefix) mark() string {
 	h := newHasher()
-	h.add("all", string(p.all[:]))
+	h.add("all", string(p.digest[:]))
 	h.add("results", strconv.FormatUint(p.results, 16))
 	sum := h.sum()
 	return hex.EncodeToString(sum[:12])
 }
 
-// with is what stands behind a message.
-func with[M adk.MessageType](p prefix, m M) prefix {
+// extend returns a prefix with one more message.
+func extend[M adk.MessageType](p prefix, m M) prefix {
 	if message.IsNil(m) {
 		return p
 	}
-	p.noticed = p.noticed || message.IsMarked(message.Extra(m), rounds.ProcessedKey)
+	p.hasNotice = p.hasNotice || message.IsMarked(message.Extra(m), rounds.ProcessedKey)
 	role := message.Role(m)
-	said, results, others := newHasher(), false, false
-	said.add("role", string(role))
+	h, hasResults, hasOthers := newHasher(), false, false
+	h.add("role", string(role))
 	for part := message.Parts(m); part.Next(); {
 		if part.Kind == message.Result {
-			results = true
+			hasResults = true
 			p.result(part.Part)
 			continue
 		}
-		others = said.part(part.Part) || others
-		p.noticed = p.noticed || role == schema.User && part.Kind == message.Text && notice.IsMedium(part.Text())
+		hasOthers = h.part(part.Part) || hasOthers
+		p.hasNotice = p.hasNotice || role == schema.User && part.Kind == message.Text && notice.IsMedium(part.Text())
 	}
-	if results && !others {
+	if hasResults && !hasOthers {
 		return p
 	}
-	sum := said.sum()
+	sum := h.sum()
 	all := newHasher()
-	all.add("all", string(p.all[:]))
+	all.add("all", string(p.digest[:]))
 	all.add("results", strconv.FormatUint(p.results, 16))
 	all.add("message", string(sum[:]))
-	p.all, p.results = all.sum(), 0
+	p.digest, p.results = all.sum(), 0
 	return p
 }
 
-// result adds a result, in the order of its parts.
-func (p *prefix) result(of message.Part) {
-	r, h := rounds.ResultIn(of), newHasher()
+// result adds a result at the end.
+func (p *prefix) result(part message.Part) {
+	r, h := rounds.ResultIn(part), newHasher()
 	h.add("id", r.ID)
-	for item := of.Parts(); item.Next(); {
+	for item := part.Parts(); item.Next(); {
 		h.part(item.Part)
 	}
 	sum := h.sum()
 	p.results += binary.BigEndian.Uint64(sum[:])
-	p.noticed = p.noticed || r.Handled || len(r.MediaRefs) > 0 || notice.FromTexts(r.Texts) != (notice.Notice{})
+	isNotice := r.ReplacedByHandler || len(r.MediaRefs) > 0 || notice.FromTexts(r.Texts) != (notice.Notice{})
+	p.hasNotice = p.hasNotice || isNotice
 }
 
-// hasher is a digest of named texts. Texts of one name that follow one another are one text: a stream
-// may be kept as one or in chunks.
+// hasher makes a digest of named texts. Texts of one name that follow one another are one text: a stream may be
+// stored as one text or in chunks.
 type hasher struct {
-	to   hash.Hash
+	hash hash.Hash
 	w    *bufio.Writer
 	name string
 }
 
 func newHasher() *hasher {
-	to := sha256.New()
-	return &hasher{to: to, w: bufio.NewWriterSize(to, 1024)}
+	h := sha256.New()
+	return &hasher{hash: h, w: bufio.NewWriterSize(h, 1024)}
 }
 
 func (h *hasher) add(name, text string) {
@@ -168,8 +174,8 @@ func (h *hasher) add(name, text string) {
 	_, _ = h.w.WriteString(text)
 }
 
-// part adds what goes out of a part, and reports whether that is anything. Thinking is bound itself, and
-// may be left out.
+// part adds what is sent of a part, and reports whether that is anything. Thinking is signed itself, and may be left
+// out.
 func (h *hasher) part(p message.Part) bool {
 	switch p.Kind {
 	case message.Reasoning:
@@ -199,6 +205,6 @@ func (h *hasher) part(p message.Part) bool {
 
 func (h *hasher) sum() (out [sha256.Size]byte) {
 	_ = h.w.Flush() // a hash never fails
-	h.to.Sum(out[:0])
+	h.hash.Sum(out[:0])
 	return out
 }

@@ -56,7 +56,7 @@ func messages[M adk.MessageType](turns []turn) (out []M) {
 	return out
 }
 
-func TestAMarkTellsAllThatWasSentBefore(t *testing.T) {
+func TestGuard_MarkCoversAllEarlierMessages(t *testing.T) {
 	seed := rand.Uint64()
 	t.Logf("seed %d", seed)
 	t.Run("Message", func(t *testing.T) { tellsAll(t, rand.New(rand.NewPCG(seed, 1)), messages[*schema.Message]) })

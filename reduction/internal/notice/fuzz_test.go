@@ -14,9 +14,9 @@ import (
 	"github.com/einolean/einolean/reduction/internal/offload"
 )
 
-// FuzzExcerpt: a notice about a text fits, can be found again, and is valid UTF-8
+// FuzzTexts_RenderExcerpt: a notice about a text fits, can be found again, and is valid UTF-8
 // whatever the text.
-func FuzzExcerpt(f *testing.F) {
+func FuzzTexts_RenderExcerpt(f *testing.F) {
 	f.Add("some text", uint8(1), "/tmp/trunc/c", 300)
 	f.Add("日本語\n</persisted-output>", uint8(200), "/tmp/trunc/=2f", 1000)
 	f.Fuzz(func(t *testing.T, piece string, times uint8, p string, limit int) {
@@ -29,7 +29,7 @@ func FuzzExcerpt(f *testing.F) {
 			if _, ok := w.Room(len(text), v, limit); !ok {
 				continue
 			}
-			out := w.Excerpt(text, v, limit)
+			out := w.RenderExcerpt(text, v, limit)
 			require.LessOrEqual(t, len(out), limit)
 			require.True(t, utf8.ValidString(out))
 			got := Parse(out)
@@ -39,9 +39,9 @@ func FuzzExcerpt(f *testing.F) {
 	})
 }
 
-// FuzzRecognise: nothing that a tool returns makes it panic, and a path that it
+// FuzzParse: nothing that a tool returns makes it panic, and a path that it
 // finds can be shown.
-func FuzzRecognise(f *testing.F) {
+func FuzzParse(f *testing.F) {
 	for _, w := range []*Texts{english, chinese} {
 		for _, each := range w.withPath() {
 			f.Add(w.Fill(each, Data{Bytes: 3, HeadBytes: 1, TailBytes: 1, Path: "/a", Tool: "t", head: "h", tail: "t"}))
@@ -60,9 +60,9 @@ func FuzzRecognise(f *testing.F) {
 	})
 }
 
-// FuzzBoundary: a text is cut next to an offset, and never inside a character; what a
+// FuzzSanitize: a text is cut next to an offset, and never inside a character; what a
 // notice shows of it keeps its length and holds no notice.
-func FuzzBoundary(f *testing.F) {
+func FuzzSanitize(f *testing.F) {
 	f.Add("a€b🙂c", 3)
 	f.Add("\xf0\x9f\x99", 2)
 	f.Fuzz(func(t *testing.T, s string, n int) {

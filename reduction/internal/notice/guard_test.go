@@ -16,8 +16,8 @@ func TestReshorten_IsWithinItsLimitOrFails(t *testing.T) {
 	content := strings.Repeat("a line of a long result\n", 200)
 	v := Data{Path: "/tmp/trunc/c1", Tool: "read_file", Bytes: len(content)}
 	for _, w := range []*Texts{english, chinese} {
-		excerpt := w.Excerpt(content, v, 2000)
-		preview := w.Shortened(len(content), v, 2000, func(room int) string { return content[:room] })
+		excerpt := w.RenderExcerpt(content, v, 2000)
+		preview := w.RenderPreview(len(content), v, 2000, func(room int) string { return content[:room] })
 		for limit := range 2500 {
 			room, hasRoom := w.Room(len(content), v, limit)
 			text, ok := w.Reshorten([]string{excerpt}, v, limit)

@@ -3,7 +3,7 @@
 
 package notice
 
-// The texts that replace results, in both languages.
+// The notices in both languages, and how they are rendered.
 
 import (
 	"embed"
@@ -23,20 +23,20 @@ var noticeTexts = prompt.Load(noticeFiles, "notice")
 
 // Texts are the notices of one language.
 type Texts struct {
-	Cleared     template // an old result, stored
-	Page        template // an old page of the read tool
-	LongPage    template // a page that the window cannot hold
-	Repeated    template // a result that equals a visible one
-	Argument    template // a long value in the arguments of an old call
-	Placeholder template // an old result, not stored
-	Truncated   template // a finished result that is too long
-	Stream      template // the end of a stream that is too long
-	Unsaved     template // the same, if it could not be stored
-	Previewed   template // a finished result that a Preview shortened
-	Found       template // the end of a stream with errors in it
-	Medium      template // an image, a sound, a film or a file
-	Hint        template // which tool to read it with
-	HintQuery   template // the same, for one that finds passages
+	Cleared          template // an old result, stored
+	Page             template // an old page of the read tool
+	LongPage         template // a page that the window cannot hold
+	Duplicate        template // a result that equals a visible one
+	Argument         template // a long value in the arguments of an old call
+	Placeholder      template // an old result, not stored
+	Truncated        template // a finished result that is too long
+	Stream           template // the end of a stream that is too long
+	Unsaved          template // the same, if it could not be stored
+	Previewed        template // a finished result that a Preview shortened
+	StreamWithErrors template // the end of a stream with errors in it
+	Medium           template // an image, a sound, a film or a file
+	Hint             template // which tool to read it with
+	HintQuery        template // the same, for one that finds passages
 }
 
 var (
@@ -46,20 +46,20 @@ var (
 
 func parseNotices(t *prompt.Texts) *Texts {
 	return &Texts{
-		Cleared:     t.Pieces("cleared"),
-		Page:        t.Pieces("page"),
-		LongPage:    t.Pieces("longpage"),
-		Repeated:    t.Pieces("repeated"),
-		Argument:    t.Pieces("argument"),
-		Placeholder: t.Pieces("placeholder"),
-		Truncated:   t.Pieces("truncated"),
-		Stream:      t.Pieces("stream"),
-		Unsaved:     t.Pieces("unsaved"),
-		Previewed:   t.Pieces("previewed"),
-		Found:       t.Pieces("found"),
-		Medium:      t.Pieces("medium"),
-		Hint:        t.Pieces("hint"),
-		HintQuery:   t.Pieces("hintquery"),
+		Cleared:          t.Pieces("cleared"),
+		Page:             t.Pieces("page"),
+		LongPage:         t.Pieces("longpage"),
+		Duplicate:        t.Pieces("repeated"),
+		Argument:         t.Pieces("argument"),
+		Placeholder:      t.Pieces("placeholder"),
+		Truncated:        t.Pieces("truncated"),
+		Stream:           t.Pieces("stream"),
+		Unsaved:          t.Pieces("unsaved"),
+		Previewed:        t.Pieces("previewed"),
+		StreamWithErrors: t.Pieces("found"),
+		Medium:           t.Pieces("medium"),
+		Hint:             t.Pieces("hint"),
+		HintQuery:        t.Pieces("hintquery"),
 	}
 }
 
@@ -71,15 +71,14 @@ func Current() *Texts {
 	return english
 }
 
-// Fill makes a notice. Without a tool, the notice does not mention one.
-func (w *Texts) Fill(f template, v Data) string {
-	v.head, v.tail, v.Shown = Sanitize(v.head), Sanitize(v.tail), Sanitize(v.Shown)
-	return f.fill(w.WithHint(v))
+// Fill renders a notice. It mentions a read tool only if the data has one.
+func (t *Texts) Fill(f template, v Data) string {
+	v.head, v.tail, v.Preview = Sanitize(v.head), Sanitize(v.tail), Sanitize(v.Preview)
+	return f.fill(t.WithHint(v))
 }
 
-// Defused makes a piece of tool output safe for a notice, at the same length: bytes that
-// are not UTF-8 become question marks, and anything like the end or the start of a
-// notice is changed.
+// Sanitize makes a piece of tool output safe for a notice, at the same length: bytes that are not UTF-8 become
+// question marks, and tags of a notice are changed.
 func Sanitize(s string) string {
 	if s = display.Valid(s); strings.Contains(s, envelopeName) {
 		return defuse.Replace(s)
@@ -89,12 +88,12 @@ func Sanitize(s string) string {
 
 var defuse = strings.NewReplacer(openTag, "["+openTag[1:], closeTag, "["+closeTag[1:])
 
-// Hinted returns the data of a notice with the hint which tool to read with, if there is one.
-func (w *Texts) WithHint(v Data) Data {
+// WithHint returns the data of a notice with the hint which tool to read with, if there is one.
+func (t *Texts) WithHint(v Data) Data {
 	if v.Tool != "" && v.Hint == "" {
-		hint := w.Hint
-		if v.Finds {
-			hint = w.HintQuery
+		hint := t.Hint
+		if v.CanSearch {
+			hint = t.HintQuery
 		}
 		v.Hint = hint.fill(v)
 	}
@@ -104,62 +103,59 @@ func (w *Texts) WithHint(v Data) Data {
 // minExcerpt is how many bytes of a result are worth showing.
 const minExcerpt = 40
 
-// Room is how many bytes of a result of size bytes a notice of at most limit
-// bytes can show. ok is false if not even the notice fits.
-func (w *Texts) Room(size int, v Data, limit int) (n int, ok bool) {
+// Room is how many bytes of a result of size bytes a notice of at most limit bytes can show. ok is false if not even
+// the notice fits.
+func (t *Texts) Room(size int, v Data, limit int) (n int, ok bool) {
 	v.Bytes, v.HeadBytes, v.TailBytes = size, size, size
-	v = w.WithHint(v)
-	if n = limit - w.Truncated.Length(v); n >= minExcerpt {
+	v = t.WithHint(v)
+	if n = limit - t.Truncated.Length(v); n >= minExcerpt {
 		return n, true
 	}
-	return 0, w.Cleared.Length(v) <= limit
+	return 0, t.Cleared.Length(v) <= limit
 }
 
-// Excerpt makes a notice of at most limit bytes about text, with as much of its start
-// and end as fits. room reports whether any fits.
-func (w *Texts) Excerpt(text string, v Data, limit int) string {
+// RenderExcerpt renders a notice of at most limit bytes about text, with as much of its start and end as fits.
+func (t *Texts) RenderExcerpt(text string, v Data, limit int) string {
 	v.Bytes = len(text)
-	room, _ := w.Room(len(text), v, limit)
+	room, _ := t.Room(len(text), v, limit)
 	if room == 0 {
-		return w.Fill(w.Cleared, v)
+		return t.Fill(t.Cleared, v)
 	}
 	head := lineEnd(text, display.Floor(text, room/2))
 	tail := lineStart(text, display.Ceil(text, max(head, len(text)-(room-head))))
 	v.head, v.HeadBytes = text[:head], head
 	v.tail, v.TailBytes = text[tail:], len(text)-tail
-	return w.Fill(w.Truncated, v)
+	return t.Fill(t.Truncated, v)
 }
 
-// Shortened makes a notice of at most limit bytes about a result of size bytes, with the
-// text that show makes for the remaining room. It is empty if show returns nothing.
-func (w *Texts) Shortened(size int, v Data, limit int, show func(room int) string) string {
+// RenderPreview renders a notice of at most limit bytes about a result of size bytes, with the text that preview
+// returns for the remaining room. It is empty if preview returns nothing.
+func (t *Texts) RenderPreview(size int, v Data, limit int, preview func(room int) string) string {
 	v.Bytes = size
-	room := limit - w.Previewed.Length(w.WithHint(v))
+	room := limit - t.Previewed.Length(t.WithHint(v))
 	if room < minExcerpt {
 		return ""
 	}
-	if v.Shown = show(room); v.Shown == "" {
+	if v.Preview = preview(room); v.Preview == "" {
 		return ""
 	}
-	return w.Fill(w.Previewed, v)
+	return t.Fill(t.Previewed, v)
 }
 
-// Ending makes the end of a stream of which the first v.headBytes bytes were passed on:
-// a notice of at most limit bytes, with as much of the end of tail as fits. ok is false
-// if not even the notice fits.
-func (w *Texts) RenderStreamEnd(f template, v Data, tail string, limit int) (notice string, ok bool) {
+// RenderStreamEnd renders the end of a stream of which the first v.HeadBytes bytes were passed on: a notice of at
+// most limit bytes, with as much of the end of tail as fits. ok is false if not even the notice fits.
+func (t *Texts) RenderStreamEnd(f template, v Data, tail string, limit int) (notice string, ok bool) {
 	v.TailBytes = len(tail)
-	room := limit - f.Length(w.WithHint(v))
+	room := limit - f.Length(t.WithHint(v))
 	if room < 0 {
 		return "", false
 	}
 	from := display.Ceil(tail, max(0, len(tail)-room))
 	v.tail, v.TailBytes = tail[from:], len(tail)-from
-	return w.Fill(f, v), true
+	return t.Fill(f, v), true
 }
 
-// Showable reports whether a path can be in a notice: it is one line of text, is
-// distinct from the end of the notice, and can be found again.
+// Showable reports whether a path can be in a notice: it is one line of text, and parsing finds it again.
 func Showable(p string) bool {
 	if p == "" || len(p) > MaxPath || !utf8.ValidString(p) || strings.Contains(p, envelopeName) {
 		return false
@@ -171,18 +167,17 @@ func Showable(p string) bool {
 type Data struct {
 	Bytes, HeadBytes, TailBytes int
 	Path, Tool                  string
-	head, tail, Shown           string
-	Finds                       bool   // the tool finds passages
-	Call                        string // an earlier one
-	Medium                      string // its type
-	Hint                        string // set by hinted
+	head, tail, Preview         string
+	CanSearch                   bool   // the tool finds passages
+	Call                        string // the earlier call with an equal result
+	Medium                      string // the type of a medium
+	Hint                        string // set by WithHint
 }
 
 // template is a notice with fields. It is immutable.
 type template []prompt.Piece
 
-// fill replaces the fields by the data. It does not expand fields in the inserted
-// text.
+// fill replaces the fields by the data. It does not expand fields in the inserted text.
 func (f template) fill(v Data) string {
 	var b strings.Builder
 	var digits [20]byte
@@ -230,7 +225,7 @@ func (v *Data) field(name string) (text *string, number *int) {
 	case "tail":
 		return &v.tail, nil
 	case "shown":
-		return &v.Shown, nil
+		return &v.Preview, nil
 	case "hint":
 		return &v.Hint, nil
 	case "call":
@@ -243,29 +238,29 @@ func (v *Data) field(name string) (text *string, number *int) {
 
 var noText string // of the end of a template, which has no field
 
-// Again makes a notice of at most limit bytes of one that shows parts of a file already, v.bytes long.
-func (w *Texts) Reshorten(texts []string, v Data, limit int) (text string, ok bool) {
-	if shown, ok := shownIn(texts); ok {
-		room := limit - w.Previewed.Length(w.WithHint(v))
-		v.Shown = shown[:lineEnd(shown, display.Floor(shown, max(0, room)))]
-		return w.Fill(w.Previewed, v), room >= minExcerpt
+// Reshorten renders a notice of at most limit bytes from texts with a notice that shows more of the same file. The
+// file has v.Bytes bytes.
+func (t *Texts) Reshorten(texts []string, v Data, limit int) (text string, ok bool) {
+	if shown, ok := previewIn(texts); ok {
+		room := limit - t.Previewed.Length(t.WithHint(v))
+		v.Preview = shown[:lineEnd(shown, display.Floor(shown, max(0, room)))]
+		return t.Fill(t.Previewed, v), room >= minExcerpt
 	}
-	room, ok := w.Room(v.Bytes, v, limit)
+	room, ok := t.Room(v.Bytes, v, limit)
 	if !ok {
 		return "", false
 	}
 	head, tail, found := Excerpt(texts)
 	if !found {
-		head, _ = Before(texts)
+		head, _ = StreamedText(texts)
 	}
 	v.head = head[:display.Floor(head, min(len(head), room/2))]
 	v.tail = tail[display.Ceil(tail, max(0, len(tail)-(room-len(v.head)))):]
 	v.HeadBytes, v.TailBytes = len(v.head), len(v.tail)
-	return w.Fill(w.Truncated, v), true
+	return t.Fill(t.Truncated, v), true
 }
 
-// lineShare is the share of an excerpt that may be dropped to end it with a whole line:
-// a quarter.
+// lineShare is the share of an excerpt that may be dropped to end it with a whole line: a quarter.
 const lineShare = 4
 
 // lineEnd moves n back to the end of a line, if there is one nearby.
@@ -286,9 +281,9 @@ func lineStart(s string, n int) int {
 	return n
 }
 
-// decoded is the text of a JSON string, or the JSON of any other value. A string whose
-// decoding loses data stays JSON.
-func decoded(value string) string {
+// decodeString returns the text of a JSON string, or the JSON of any other value. A string whose decoding loses data
+// stays JSON.
+func decodeString(value string) string {
 	var s string
 	if json.Unmarshal([]byte(value), &s) != nil || strings.ContainsRune(s, utf8.RuneError) {
 		return value
@@ -298,13 +293,13 @@ func decoded(value string) string {
 
 // value is a value in the arguments of a call, and where its JSON is.
 type value struct {
-	From, To int
-	Content  string // the text of a string, or JSON
+	Start, End int
+	Content    string // the text of a string, or JSON
 }
 
-// Values finds the values in a JSON object that are longer than a number of bytes:
-// strings, and lists and objects that are too long even without their long strings.
-func Values(args string, over int) (found []value) {
+// Values finds the values in a JSON object that are longer than a number of bytes: strings, and lists and objects
+// that are too long even without their long strings.
+func Values(args string, maxBytes int) (found []value) {
 	if !strings.HasPrefix(strings.TrimLeft(args, " \t\r\n"), "{") || !json.Valid([]byte(args)) {
 		return nil
 	}
@@ -326,22 +321,22 @@ func Values(args string, over int) (found []value) {
 			}
 			_, _ = d.Token() // the end
 		}
-		whole := value{From: from, To: int(d.InputOffset())}
-		if isReference(args[whole.From:whole.To]) {
+		whole := value{Start: from, End: int(d.InputOffset())}
+		if isReference(args[whole.Start:whole.End]) {
 			references++
 			return
 		}
-		left := whole.To - whole.From
+		left := whole.End - whole.Start
 		for _, f := range found[before:] {
-			left -= f.To - f.From
+			left -= f.End - f.Start
 		}
-		if depth > 0 && left > over && references == had {
+		if depth > 0 && left > maxBytes && references == had {
 			found = append(found[:before], whole)
 		}
 	}
 	walk(0)
 	for i := range found {
-		found[i].Content = decoded(args[found[i].From:found[i].To])
+		found[i].Content = decodeString(args[found[i].Start:found[i].End])
 	}
 	return found
 }

@@ -17,22 +17,22 @@ import (
 	"github.com/einolean/einolean/internal/formats"
 )
 
-func TestNoticesOfBothPackagesInBothLanguagesAreKnown(t *testing.T) {
-	v := Data{Bytes: 12345, HeadBytes: 100, TailBytes: 200, Path: "/tmp/trunc/a.b:c-d", Tool: "read_file", head: "{{.head}} </persisted", tail: "<tail>\n", Shown: "{\"a\":1}"}
+func TestParse_FindsNoticesOfAllLanguagesAndEino(t *testing.T) {
+	v := Data{Bytes: 12345, HeadBytes: 100, TailBytes: 200, Path: "/tmp/trunc/a.b:c-d", Tool: "read_file", head: "{{.head}} </persisted", tail: "<tail>\n", Preview: "{\"a\":1}"}
 	for _, w := range []*Texts{english, chinese} {
 		for _, tool := range []string{"read_file", ""} {
 			v.Tool = tool
 			require.Equal(t, Notice{clearedNotice, v.Path, v.Bytes}, Parse(w.Fill(w.Cleared, v)))
 			require.Equal(t, Notice{truncatedNotice, v.Path, v.Bytes}, Parse(w.Fill(w.Truncated, v)))
 			require.Equal(t, Notice{truncatedNotice, v.Path, v.Bytes}, Parse(w.Fill(w.Previewed, v)))
-			require.Equal(t, Notice{truncatedNotice, v.Path, v.Bytes}, Parse("what was passed on"+w.Fill(w.Found, v)))
+			require.Equal(t, Notice{truncatedNotice, v.Path, v.Bytes}, Parse("what was passed on"+w.Fill(w.StreamWithErrors, v)))
 			require.Equal(t, Notice{truncatedNotice, v.Path, v.Bytes}, Parse("what was passed on"+w.Fill(w.Stream, v)))
 			require.Equal(t, noNotice, Parse("what was passed on"+w.Fill(w.Unsaved, v)).kind, "there is nothing to point at")
 			require.NotContains(t, w.Fill(w.Unsaved, v), v.Path)
 			require.Equal(t, tool != "", strings.Contains(w.Fill(w.Cleared, v), "read_file"))
 		}
 		require.Equal(t, Notice{kind: clearedNotice}, Parse(w.Fill(w.Placeholder, v)))
-		for _, f := range []template{w.Cleared, w.Truncated, w.Stream, w.Previewed, w.Found} {
+		for _, f := range []template{w.Cleared, w.Truncated, w.Stream, w.Previewed, w.StreamWithErrors} {
 			require.Equal(t, f.Length(w.WithHint(v)), len(w.Fill(f, v)))
 		}
 	}
@@ -62,12 +62,12 @@ var einoNotices = []struct {
 
 // withPath are the notices that name a file.
 func (w *Texts) withPath() []template {
-	return []template{w.Cleared, w.Page, w.LongPage, w.Repeated, w.Medium, w.Truncated, w.Previewed, w.Stream, w.Found}
+	return []template{w.Cleared, w.Page, w.LongPage, w.Duplicate, w.Medium, w.Truncated, w.Previewed, w.Stream, w.StreamWithErrors}
 }
 
 // The format is what every stored conversation is read by: no wording may leave it.
-func TestEachNoticeKeepsToTheFormat(t *testing.T) {
-	v := Data{Bytes: 1000001, HeadBytes: 30, TailBytes: 20, Path: "/a path: /b. c", head: strings.Repeat("h", 30), tail: strings.Repeat("t", 20), Shown: "preview", Call: "tool 2 (call 3)", Medium: "image/png"}
+func TestTexts_KeepToTheFormat(t *testing.T) {
+	v := Data{Bytes: 1000001, HeadBytes: 30, TailBytes: 20, Path: "/a path: /b. c", head: strings.Repeat("h", 30), tail: strings.Repeat("t", 20), Preview: "preview", Call: "tool 2 (call 3)", Medium: "image/png"}
 	for _, w := range []*Texts{english, chinese} {
 		for _, tool := range []string{"", "read_file_2"} {
 			v.Tool = tool
@@ -84,14 +84,14 @@ func TestEachNoticeKeepsToTheFormat(t *testing.T) {
 			head, tail, ok := Excerpt([]string{w.Fill(w.Truncated, v)})
 			require.True(t, ok)
 			require.Equal(t, []string{v.head, v.tail}, []string{head, tail})
-			shown, ok := shownIn([]string{w.Fill(w.Previewed, v)})
+			shown, ok := previewIn([]string{w.Fill(w.Previewed, v)})
 			require.True(t, ok)
-			require.Equal(t, v.Shown, shown)
-			for _, f := range []template{w.Stream, w.Found} {
-				before, ok := Before([]string{v.head, w.Fill(f, v)})
+			require.Equal(t, v.Preview, shown)
+			for _, f := range []template{w.Stream, w.StreamWithErrors} {
+				before, ok := StreamedText([]string{v.head, w.Fill(f, v)})
 				require.True(t, ok)
 				require.Equal(t, v.head, before)
-				_, ok = Before([]string{v.head[9:], w.Fill(f, v)})
+				_, ok = StreamedText([]string{v.head[9:], w.Fill(f, v)})
 				require.False(t, ok)
 			}
 			require.Empty(t, Parse(v.head+w.Fill(w.Unsaved, v)))
@@ -114,7 +114,7 @@ type sampleNotice struct {
 	Argument         bool
 }
 
-func TestStoredNoticesAreReadInOtherWords(t *testing.T) {
+func TestParse_ReadsStoredSamples(t *testing.T) {
 	for _, other := range []bool{false, true} {
 		if other {
 			formats.OtherWords(t, english)
@@ -139,9 +139,9 @@ func TestStoredNoticesAreReadInOtherWords(t *testing.T) {
 func readNotice(texts []string) sampleNotice {
 	n := FromTexts(texts)
 	out := sampleNotice{Texts: texts, Whole: n.kind == clearedNotice, Path: n.Path, Bytes: n.Bytes}
-	out.Before, _ = Before(texts)
+	out.Before, _ = StreamedText(texts)
 	out.Head, out.Tail, _ = Excerpt(texts)
-	out.Show, _ = shownIn(texts)
+	out.Show, _ = previewIn(texts)
 	out.Argument = isReference(display.Quoted(texts[0]))
 	return out
 }
@@ -153,16 +153,16 @@ func TestSampleNotices(t *testing.T) {
 		t.Log("EINOLEAN_SAMPLES names no directory to write new samples to")
 		return
 	}
-	v := Data{Bytes: 12345, HeadBytes: 34, TailBytes: 21, Path: "/tmp/trunc/call_1", head: "the first line\nthe second, 第二行\n", tail: "the last\nand its end\n", Shown: "{\"a\": [1, \"…3 more\"]}", Call: "shell (call_0)", Medium: "image/png"}
+	v := Data{Bytes: 12345, HeadBytes: 34, TailBytes: 21, Path: "/tmp/trunc/call_1", head: "the first line\nthe second, 第二行\n", tail: "the last\nand its end\n", Preview: "{\"a\": [1, \"…3 more\"]}", Call: "shell (call_0)", Medium: "image/png"}
 	v.HeadBytes, v.TailBytes = len(v.head), len(v.tail)
 	var all []sampleNotice
 	for _, w := range []*Texts{english, chinese} {
 		for _, v.Tool = range []string{"", "read_file"} {
-			for _, v.Finds = range []bool{false, true} {
-				for _, f := range []template{w.Cleared, w.Page, w.LongPage, w.Repeated, w.Truncated, w.Previewed, w.Placeholder} {
+			for _, v.CanSearch = range []bool{false, true} {
+				for _, f := range []template{w.Cleared, w.Page, w.LongPage, w.Duplicate, w.Truncated, w.Previewed, w.Placeholder} {
 					all = append(all, readNotice([]string{w.Fill(f, v)}))
 				}
-				for _, f := range []template{w.Stream, w.Found, w.Unsaved} {
+				for _, f := range []template{w.Stream, w.StreamWithErrors, w.Unsaved} {
 					all = append(all, readNotice([]string{v.head + w.Fill(f, v)}), readNotice([]string{v.head[:9], v.head[9:], w.Fill(f, v)}))
 				}
 				moved := v
@@ -184,7 +184,7 @@ func TestSampleNotices(t *testing.T) {
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "notices.json"), append(text, '\n'), 0o644))
 }
 
-func TestTextThatOnlyLooksLikeANoticeIsNotOne(t *testing.T) {
+func TestParse_RejectsLookalikes(t *testing.T) {
 	for _, text := range []string{
 		"", "x", openTag, closeTag, openTag + closeTag,
 		openTag + "Old result (5 bytes), saved in full to: /a\nRead it." + closeTag + " and more",
@@ -203,13 +203,13 @@ func TestTextThatOnlyLooksLikeANoticeIsNotOne(t *testing.T) {
 	require.Equal(t, "/1", FromTexts([]string{one, "caption", one}).Path)
 }
 
-func TestTemplateFieldsInToolOutputAreNotExpanded(t *testing.T) {
+func TestTexts_DoNotExpandToolOutput(t *testing.T) {
 	out := english.Fill(english.Truncated, Data{Path: "/p", head: "{{.path}}", tail: "{{.bytes}}"})
 	require.Contains(t, out, "{{.path}}")
 	require.Contains(t, out, "{{.bytes}}")
 }
 
-func TestNoNoticeSaysThatThereAreNoErrors(t *testing.T) {
+func TestTexts_NeverDenyErrors(t *testing.T) {
 	files, err := noticeFiles.ReadDir("notice")
 	require.NoError(t, err)
 	for _, f := range files {

@@ -1,26 +1,27 @@
 // Copyright einolean authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Package notice has the texts that stand for what was taken out of a conversation, in both languages,
-// and the format that they are recognised by, whatever their words. It knows nothing of messages and
-// of stores.
+// Package notice renders and parses notices: the texts in the prompt that stand for content stored elsewhere. It
+// knows no message types and no stores.
 package notice
 
-// How notices are recognised in a history, whatever their words: those of either language, of another
-// version, and Eino's. Conversations are stored with their notices, so this is a storage format: words
-// may change, this may not.
+// Parsing finds notices of either language, of another version, and of Eino's package. Histories are stored with
+// their notices, so this is a storage format: the words of a notice may change, the format may not.
 //
 //	<persisted-output>Old result (1234 bytes), saved in full to: /tmp/clear/call_1
 //	Read it with read_file.</persisted-output>
 //
-// A notice is between two tags. Its first line ends with a colon, a space and the path; the largest
-// number before these is the size of what is stored there. A notice that begins right behind the
-// tag stands for the whole result. One that begins on the next line shows parts of it: each after a
-// line of words with its length as the number, behind an empty line. The end of a stream, which comes
-// after what was passed on, has the length of that as another number of the first line.
+// A notice is between two tags. Its first line ends with a colon, a space and the path. The largest number before
+// the path is the size of the stored content. There are two kinds:
 //
-// What was not stored leaves a line in brackets, in a round that is marked. What stands for a value of
-// an argument is in brackets too, and its path ends in ArgMark and a number.
+//   - A placeholder begins right behind the tag and stands for the whole result.
+//   - An excerpt begins on the next line and shows parts of the result. Each part follows an empty line and a line
+//     with its length as the number.
+//
+// At the end of a stream, the first line has another number: the length of the text that was passed on before.
+//
+// Content that was not stored leaves a line in brackets, in a round that is marked. A reference in place of a value
+// in arguments is in brackets too, and its path ends in ArgMark and a number.
 
 import (
 	"iter"
@@ -40,13 +41,12 @@ const (
 	// ArgMark stands before the number at the end of the path of an argument's value.
 	ArgMark = "-arg"
 
-	// MediaName begins the names of files with media. The rest is a hash of the content: the
-	// name is known before writing, and always holds the same medium.
+	// MediaName begins the names of files with media. The rest is a hash of the content: the name is known before
+	// writing, and the file always has the same medium.
 	MediaName = "media-"
 )
 
-// placeholders are those that stored conversations have, of this package and of Eino's. They are also
-// known where a store has dropped the marks.
+// placeholders are those of this package and of Eino's. They are found even if the marks of the messages are lost.
 var placeholders = []string{
 	"[Earlier result removed. It was not saved.]", "[较早的结果已移除，未保存。]",
 	"[Old tool result content cleared]", "[工具输出结果已清理]",
@@ -56,8 +56,7 @@ const (
 	// MaxPath is the longest text in bytes that can be a path.
 	MaxPath = 4096
 
-	// maxEnd is how much may be before the path, and after it in a notice that shows nothing
-	// else.
+	// maxEnd is how many bytes may be before the path, and after it in a placeholder.
 	maxEnd = 512
 )
 
@@ -69,23 +68,23 @@ const (
 	truncatedNotice
 )
 
-// Notice is a notice found in place of a result.
+// Notice is a notice in place of a result. The zero value is none.
 type Notice struct {
 	kind  noticeKind
 	Path  string // empty in a placeholder
 	Bytes int    // size that the notice states, or 0
 }
 
-// Cleared reports whether the notice stands for the whole result.
+// IsPlaceholder reports whether the notice stands for the whole result.
 func (n Notice) IsPlaceholder() bool { return n.kind == clearedNotice }
 
-// Cut reports whether the notice shows parts of the result.
+// IsExcerpt reports whether the notice shows parts of the result.
 func (n Notice) IsExcerpt() bool { return n.kind == truncatedNotice }
 
-// Ends is true of every notice with a path.
+// HasEnvelope reports whether a text may end with a notice. It is true of every notice with a path.
 func HasEnvelope(text string) bool { return strings.HasSuffix(text, closeTag) }
 
-// Recognise finds the notice that text is or, after a stream, ends with.
+// Parse returns the notice that a text is or, after a stream, ends with.
 func Parse(text string) Notice {
 	if !HasEnvelope(text) {
 		if strings.HasPrefix(text, "[") && slices.Contains(placeholders, text) {
@@ -107,18 +106,22 @@ func Parse(text string) Notice {
 // maxPlaceholder is more than the longest placeholder.
 const maxPlaceholder = 128
 
-// InMarked is [In] for a result in a marked round: whatever is as placeholders are is one.
+// InMarked is [FromTexts] for a result in a marked round: any short line in brackets counts as a placeholder.
 func InMarked(texts []string) Notice {
-	if len(texts) > 0 && !slices.ContainsFunc(texts, func(s string) bool {
-		return len(s) > maxPlaceholder || !strings.HasPrefix(s, "[") || !strings.HasSuffix(s, "]") || strings.Contains(s, "\n")
-	}) {
-		return Notice{kind: clearedNotice}
+	isOther := func(s string) bool { return !isBracketed(s) }
+	if len(texts) == 0 || slices.ContainsFunc(texts, isOther) {
+		return FromTexts(texts)
 	}
-	return FromTexts(texts)
+	return Notice{kind: clearedNotice}
 }
 
-// parse reads a notice that text begins with. words are those before the path, rest is what
-// follows its line.
+// isBracketed reports whether a text is a short line in brackets.
+func isBracketed(s string) bool {
+	isLine := len(s) <= maxPlaceholder && !strings.Contains(s, "\n")
+	return isLine && strings.HasPrefix(s, "[") && strings.HasSuffix(s, "]")
+}
+
+// parse reads a notice that text begins with. words are those before the path, rest is what follows its line.
 func parse(text string) (n Notice, words, rest string) {
 	text, ok := strings.CutPrefix(text, openTag)
 	if !ok {
@@ -132,7 +135,7 @@ func parse(text string) (n Notice, words, rest string) {
 	if !more {
 		line = strings.TrimSuffix(line, closeTag)
 	}
-	words, n.Path = field(line)
+	words, n.Path = splitPath(line)
 	if n.kind == truncatedNotice && rest == closeTag {
 		n.Path = withoutSentence(n.Path)
 	}
@@ -144,9 +147,8 @@ func parse(text string) (n Notice, words, rest string) {
 	return n, words, rest
 }
 
-// field splits the first line of a notice into its words and the path. Those that other packages write
-// are not held to a colon.
-func field(line string) (words, path string) {
+// splitPath splits the first line of a notice into its words and the path. Notices of other packages need no colon.
+func splitPath(line string) (words, path string) {
 	for _, before := range []string{": /", ": ", " /"} {
 		if at := strings.Index(line, before); at >= 0 {
 			return line[:at], strings.TrimLeft(line[at:], ": ")
@@ -155,8 +157,8 @@ func field(line string) (words, path string) {
 	return "", ""
 }
 
-// withoutSentence takes the sentence about the read tool off a path, which Eino's notice at the end
-// of a stream has on the same line.
+// withoutSentence removes the sentence about the read tool from a path. Eino's notice at the end of a stream has both
+// on one line.
 func withoutSentence(path string) string {
 	path = strings.TrimRight(path, " .。")
 	for _, end := range []string{". ", "。"} {
@@ -188,14 +190,14 @@ func numbers(s string) iter.Seq[int] {
 
 // greatest is the greatest number in a text, -1 if there is none.
 func greatest(s string) int {
-	most := -1
+	found := -1
 	for n := range numbers(s) {
-		most = max(most, n)
+		found = max(found, n)
 	}
-	return most
+	return found
 }
 
-// IsMedium reports whether a text replaces a medium.
+// IsMedium reports whether a text is a reference in place of a medium.
 func IsMedium(text string) bool {
 	if !HasEnvelope(text) || !strings.HasPrefix(text, openTag) {
 		return false
@@ -207,21 +209,20 @@ func IsMedium(text string) bool {
 // IsMediaFile reports whether a path is that of a medium.
 func IsMediaFile(filePath string) bool { return strings.HasPrefix(path.Base(filePath), MediaName) }
 
-// isReference reports whether a JSON string stands for a value of an argument.
+// isReference reports whether a JSON string is a reference in place of a value in arguments.
 func isReference(value string) bool {
 	if !strings.HasPrefix(value, `"[`) || len(value) > MaxPath+2*maxEnd {
 		return false
 	}
-	line, _, ok := strings.Cut(decoded(value), "\n")
-	_, path := field(line)
+	line, _, ok := strings.Cut(decodeString(value), "\n")
+	_, path := splitPath(line)
 	return ok && strings.HasSuffix(value, `]"`) && argumentFile.MatchString(path)
 }
 
 var argumentFile = regexp.MustCompile(ArgMark + "[0-9]+(-[a-z2-7]{26}(-[0-9])?)?$")
 
-// In finds the notice that replaces a whole result. Eino writes one in place of
-// each text; for a stream in an agentic message only the last text has it. Texts that
-// name different paths are not a notice of one result.
+// FromTexts returns the notice in place of a result, whose texts are given. Eino writes one in place of each text;
+// for a stream in an agentic message only the last text has it. Texts that name different paths are no notice.
 func FromTexts(texts []string) Notice {
 	var found Notice
 	cleared := 0
@@ -245,8 +246,7 @@ func FromTexts(texts []string) Notice {
 	return found
 }
 
-// shownBy returns what follows the first line of the first finished notice among texts that
-// shows anything.
+// excerptBody returns what follows the first line of the first whole excerpt among texts.
 func excerptBody(texts []string) (rest string, ok bool) {
 	for _, text := range texts {
 		if HasEnvelope(text) {
@@ -258,29 +258,28 @@ func excerptBody(texts []string) (rest string, ok bool) {
 	return "", false
 }
 
-// Excerpt returns what the first finished notice among texts shows of the start and the end of
-// its file.
+// Excerpt returns the start and the end of the file that the first whole excerpt among texts shows.
 func Excerpt(texts []string) (head, tail string, ok bool) {
 	rest, found := excerptBody(texts)
 	if !found {
 		return "", "", false
 	}
-	for _, parts := range []string{behindEmptyLine(rest), rest} { // Eino's has no empty line there
-		if head, parts, ok = part(parts); !ok {
+	for _, parts := range []string{afterEmptyLine(rest), rest} { // Eino's has no empty line there
+		if head, parts, ok = parseExcerptPart(parts); !ok {
 			continue
 		}
 		if parts, ok = strings.CutPrefix(parts, "\n\n"); !ok {
 			continue
 		}
-		if tail, parts, ok = part(parts); ok && (parts == "\n"+closeTag || strings.HasPrefix(parts, "\n\n")) {
+		if tail, parts, ok = parseExcerptPart(parts); ok && (parts == "\n"+closeTag || strings.HasPrefix(parts, "\n\n")) {
 			return head, tail, true
 		}
 	}
 	return "", "", false
 }
 
-// part reads a part that a notice shows off the start of s, after the line with its length.
-func part(s string) (shown, rest string, ok bool) {
+// parseExcerptPart reads a part of a file from the start of s, after the line with its length.
+func parseExcerptPart(s string) (shown, rest string, ok bool) {
 	line, s, _ := strings.Cut(s, "\n")
 	if n := greatest(line[:min(len(line), maxEnd)]); 0 <= n && n <= len(s) {
 		return s[:n], s[n:], true
@@ -288,27 +287,27 @@ func part(s string) (shown, rest string, ok bool) {
 	return "", "", false
 }
 
-func behindEmptyLine(s string) string {
+func afterEmptyLine(s string) string {
 	_, after, _ := strings.Cut(s, "\n\n")
 	return after
 }
 
-// shownIn returns what a notice with a preview among texts shows of its file.
-func shownIn(texts []string) (shown string, ok bool) {
+// previewIn returns the preview that a notice among texts shows of its file.
+func previewIn(texts []string) (shown string, ok bool) {
 	if _, _, excerpt := Excerpt(texts); excerpt {
 		return "", false
 	}
 	rest, _ := excerptBody(texts)
-	_, shown, ok = strings.Cut(behindEmptyLine(rest), "\n")
+	_, shown, ok = strings.Cut(afterEmptyLine(rest), "\n")
 	if !ok {
 		return "", false
 	}
 	return strings.CutSuffix(shown, "\n"+closeTag)
 }
 
-// Before returns the text before the notice at the end of a stream. ok is false if its length
-// is not one that the notice states, but for the rest of a character.
-func Before(texts []string) (before string, ok bool) {
+// StreamedText returns the text before the notice at the end of a stream. ok is false if the notice does not state
+// its length; the rest of a character may be missing.
+func StreamedText(texts []string) (before string, ok bool) {
 	all := strings.Join(texts, "")
 	at := strings.LastIndex(all, openTag)
 	if at <= 0 {
@@ -319,10 +318,10 @@ func Before(texts []string) (before string, ok bool) {
 		return "", true
 	}
 	before = all[:at]
-	for _, each := range []string{strings.TrimSuffix(before, "\n"), before} { // Eino's has no line break there
+	for _, text := range []string{strings.TrimSuffix(before, "\n"), before} { // Eino's has no line break there
 		for stated := range numbers(words) {
-			if len(each) <= stated && stated < len(each)+utf8.UTFMax {
-				return each, true
+			if len(text) <= stated && stated < len(text)+utf8.UTFMax {
+				return text, true
 			}
 		}
 	}

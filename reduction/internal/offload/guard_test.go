@@ -17,7 +17,7 @@ import (
 func TestStream_ClaimsBothNamesAfterALostRace(t *testing.T) {
 	ctx := context.Background()
 	files := backend.NewMemory(0)
-	v := newVault()
+	v := newOffloader()
 	s := v.Open(files)
 	w := v.Stream(ctx, s, Place{Path: "/f"}, []string{"ours"})
 	require.NoError(t, files.Create(ctx, "/f", strings.NewReader("another's")))

@@ -1,7 +1,7 @@
 // Copyright einolean authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Package report tells what became of results.
+// Package report emits events about results.
 package report
 
 import (
@@ -21,13 +21,13 @@ import (
 type Outcome struct {
 	Kind          einolean.Kind
 	Before, After int
-	Path, By      string
+	Path, Rule    string
 	Reason        toolpolicy.Reason
 	Stream        bool
 	Err           error
 }
 
-// What replaces a result.
+// The rules by which a result is replaced.
 const (
 	ByLimit     = "limit"     // its length
 	ByThreshold = "threshold" // the length of the conversation
@@ -37,11 +37,11 @@ const (
 	ByWindow    = "window"    // the length of the whole request
 )
 
-// Reporter tells the user's OnEvent; nil tells the log, of failures only.
+// Reporter is the user's OnEvent. Nil logs warnings.
 type Reporter func(ctx context.Context, event einolean.Event)
 
-// Result reports the outcome of a call's result. Without an OnEvent only failures are reported,
-// and nothing else allocates.
+// Result reports the outcome of a call's result. Without an OnEvent only failures are reported, and anything else
+// allocates nothing.
 func (r Reporter) Result(ctx context.Context, tool, callID string, o Outcome) {
 	if r == nil && o.Kind != einolean.KindStoreFailed {
 		return
@@ -49,15 +49,15 @@ func (r Reporter) Result(ctx context.Context, tool, callID string, o Outcome) {
 	r.Send(ctx, einolean.Event{Kind: o.Kind, Tool: tool, CallID: callID, Err: o.Err, Output: &einolean.OutputChange{
 		Before: einolean.Size{Bytes: o.Before, Tokens: tokencount.OfBytes(o.Before)},
 		After:  einolean.Size{Bytes: o.After, Tokens: tokencount.OfBytes(o.After)},
-		Path:   o.Path, Rule: o.By, Reason: string(o.Reason), Stream: o.Stream,
+		Path:   o.Path, Rule: o.Rule, Reason: string(o.Reason), Stream: o.Stream,
 	}})
 }
 
-// Send calls the user's OnEvent, and drops its panic; if nobody listens, a warning goes to the log.
+// Send calls the user's OnEvent and recovers from its panic. Without an OnEvent it logs warnings.
 func (r Reporter) Send(ctx context.Context, e einolean.Event) {
 	e.Time = time.Now()
 	if r == nil {
-		if level := e.Level(); level >= slog.LevelWarn { // else it would be copied in vain
+		if level := e.Level(); level >= slog.LevelWarn { // other events are not even copied
 			warn.Send(ctx, level, string(e.Kind), e)
 		}
 		return
@@ -66,15 +66,15 @@ func (r Reporter) Send(ctx context.Context, e einolean.Event) {
 	r(ctx, e)
 }
 
-// maxSeen bounds the keys that a Seen remembers. The oldest go first.
-const maxSeen = 1 << 15
+// maxKeys is how many keys RecentKeys remembers.
+const maxKeys = 1 << 15
 
-var seenSeed = maphash.MakeSeed()
+var keySeed = maphash.MakeSeed()
 
 // KeyOf is a hash of texts.
 func KeyOf(texts ...string) uint64 {
 	var h maphash.Hash
-	h.SetSeed(seenSeed)
+	h.SetSeed(keySeed)
 	for _, s := range texts {
 		_, _ = h.WriteString(s)
 		_ = h.WriteByte(0)
@@ -82,29 +82,29 @@ func KeyOf(texts ...string) uint64 {
 	return h.Sum64()
 }
 
-// Seen remembers the last keys it was given. The zero value is ready for use, by any number of
-// goroutines.
-type Seen struct {
+// RecentKeys remembers the last maxKeys keys that were added. The zero value is ready for use. It is safe for
+// concurrent use.
+type RecentKeys struct {
 	mu    sync.Mutex
-	known map[uint64]bool
+	keys  map[uint64]bool
 	order []uint64 // oldest first
 }
 
-// Add reports whether a key is new.
-func (s *Seen) Add(key uint64) bool {
+// Add adds a key, and reports whether it is new.
+func (s *RecentKeys) Add(key uint64) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.known[key] {
+	if s.keys[key] {
 		return false
 	}
-	if s.known == nil {
-		s.known = make(map[uint64]bool)
+	if s.keys == nil {
+		s.keys = make(map[uint64]bool)
 	}
-	if len(s.order) >= maxSeen {
-		delete(s.known, s.order[0])
+	if len(s.order) >= maxKeys {
+		delete(s.keys, s.order[0])
 		s.order = s.order[1:]
 	}
-	s.known[key] = true
+	s.keys[key] = true
 	s.order = append(s.order, key)
 	return true
 }

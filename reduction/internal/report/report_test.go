@@ -9,19 +9,19 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-func TestWhatWasSeenLongAgoIsForgotten(t *testing.T) {
-	var s Seen
-	for key := range uint64(maxSeen + 2) {
+func TestRecentKeys_ForgetsOldest(t *testing.T) {
+	var s RecentKeys
+	for key := range uint64(maxKeys + 2) {
 		require.True(t, s.Add(key))
 		require.False(t, s.Add(key), "it is there")
 	}
-	require.Len(t, s.known, maxSeen)
-	for key, has := range map[uint64]bool{0: false, 1: false, 2: true, maxSeen + 1: true} {
-		require.Equal(t, has, s.known[key], "%d", key)
+	require.Len(t, s.keys, maxKeys)
+	for key, has := range map[uint64]bool{0: false, 1: false, 2: true, maxKeys + 1: true} {
+		require.Equal(t, has, s.keys[key], "%d", key)
 	}
 }
 
-func TestAKeyTellsWhereATextEnds(t *testing.T) {
+func TestKeyOf_SeparatesTexts(t *testing.T) {
 	require.Equal(t, KeyOf("a", "bc"), KeyOf("a", "bc"))
 	require.NotEqual(t, KeyOf("a", "bc"), KeyOf("ab", "c"))
 	require.NotEqual(t, KeyOf("a"), KeyOf("a", ""))

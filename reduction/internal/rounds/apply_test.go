@@ -38,7 +38,7 @@ func keepsExtra[M adk.MessageType](t *testing.T) {
 		},
 		"result that stays": {
 			message.New[M](schema.Tool, result),
-			Edit{Results: []Replacement{{Keep: true, Mark: true}}}, nil,
+			Edit{Results: []Replacement{{KeepContent: true, Mark: true}}}, nil,
 		},
 		"nothing": {message.New[M](schema.Assistant, message.NewText("text")), Edit{}, nil},
 	} {
@@ -68,8 +68,8 @@ func keepsExtra[M adk.MessageType](t *testing.T) {
 	}
 }
 
-// TestReplacement_OfAnUnknownPartKeepsTheResult: a message cannot hold such a part.
-func TestReplacement_OfAnUnknownPartKeepsTheResult(t *testing.T) {
+// TestReplacement_UnknownPartKeepsResult: a message cannot hold such a part.
+func TestReplacement_UnknownPartKeepsResult(t *testing.T) {
 	items := []message.Part{message.NewText("content")}
 	r := Replacement{Parts: []schema.ToolOutputPart{{Type: schema.ToolPartTypeText, Text: "new"}, {Type: "unknown"}}}
 	require.Equal(t, items, r.apply(items))

@@ -11,27 +11,28 @@ import (
 	"github.com/cloudwego/eino/schema"
 )
 
-// Own returns a copy for a callback that may write to it. Values in Extra, and tools that were
-// found, are shared.
+// DeepCopy returns a copy for a callback that may write to it. Values in Extra and tools that a search has found
+// are shared.
 func DeepCopy[T any](v T) T {
-	ownParts(reflect.ValueOf(&v).Elem())
+	deepCopy(reflect.ValueOf(&v).Elem())
 	return v
 }
 
-// messages is where the types of messages are.
-var messages = reflect.TypeFor[schema.Message]().PkgPath()
+// schemaPackage is the package of the message types.
+var schemaPackage = reflect.TypeFor[schema.Message]().PkgPath()
 
-// ownParts copies what a value points to.
-func ownParts(v reflect.Value) {
+// deepCopy replaces what a value points to by copies.
+func deepCopy(v reflect.Value) {
 	switch v.Kind() {
 	case reflect.Pointer:
-		of := v.Type().Elem()
-		if v.IsNil() || of.PkgPath() != messages && of.PkgPath() != "" || of == reflect.TypeFor[schema.ToolSearchResult]() {
+		elem := v.Type().Elem()
+		isForeign := elem.PkgPath() != schemaPackage && elem.PkgPath() != ""
+		if v.IsNil() || isForeign || elem == reflect.TypeFor[schema.ToolSearchResult]() {
 			return
 		}
-		next := reflect.New(of)
+		next := reflect.New(elem)
 		next.Elem().Set(v.Elem())
-		ownParts(next.Elem())
+		deepCopy(next.Elem())
 		v.Set(next)
 	case reflect.Slice:
 		if v.IsNil() {
@@ -40,7 +41,7 @@ func ownParts(v reflect.Value) {
 		next := reflect.MakeSlice(v.Type(), v.Len(), v.Len())
 		reflect.Copy(next, v)
 		for i := range next.Len() {
-			ownParts(next.Index(i))
+			deepCopy(next.Index(i))
 		}
 		v.Set(next)
 	case reflect.Map:
@@ -55,7 +56,7 @@ func ownParts(v reflect.Value) {
 	case reflect.Struct:
 		for i := range v.NumField() {
 			if field := v.Field(i); field.CanSet() {
-				ownParts(field)
+				deepCopy(field)
 			}
 		}
 	}

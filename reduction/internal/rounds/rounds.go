@@ -1,9 +1,9 @@
 // Copyright einolean authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Package rounds shows messages as plain data: calls, their results, and the rounds that these make. It
-// makes copies with edits, and changes no message that it is given. Calls and results of the provider's
-// own tools do not count: they belong to the provider.
+// Package rounds reads messages as plain data: tool calls, their results, and rounds, each of which is an assistant
+// message with calls and the results of these calls. It makes edited copies of messages, and changes no message
+// that it is given. Calls and results of the provider's own tools are ignored: they belong to the provider.
 package rounds
 
 import (
@@ -18,13 +18,12 @@ import (
 )
 
 const (
-	// ProcessedKey marks, in the Extra map of an assistant message, a round that
-	// was cleared or rewritten. Eino's package sets the same mark. It also marks a
-	// result that a user's handler replaced, which nothing else shows.
+	// ProcessedKey marks, in the Extra map of an assistant message, a round that was cleared or rewritten. Eino's
+	// package sets the same mark. It also marks a result that a user's handler replaced, which nothing else shows.
 	ProcessedKey = "_reduction_mw_processed"
 
-	// oursKey is set beside ProcessedKey by this package: it means that results without their
-	// own mark were not replaced then.
+	// oursKey is set beside ProcessedKey by this package: results without a mark of their own were not replaced
+	// by a handler then.
 	oursKey = "__einolean_reduction__"
 )
 
@@ -36,12 +35,12 @@ type Call struct {
 
 // Result is one tool result. A message may carry several.
 type Result struct {
-	Index     int // position in its message
-	ID, name  string
-	Texts     []string // its text parts, in order
-	MediaRefs []string // the references to its media
-	Search    bool     // the answer of a native tool search: never touched
-	Handled   bool     // a user's handler has replaced it
+	Index             int // position in its message
+	ID, name          string
+	Texts             []string // its text parts, in order
+	MediaRefs         []string // the references to its media
+	IsToolSearch      bool     // the answer of a provider's tool search: never changed
+	ReplacedByHandler bool     // a user's handler has replaced it
 }
 
 // Size is the number of bytes of text.
@@ -52,22 +51,22 @@ func (r Result) Size() (n int) {
 	return n
 }
 
-// View is the input of decisions: plain data, without a type parameter.
+// View is what a message has to decide on: plain data, without a type parameter.
 type View struct {
-	Calls     []Call
-	Results   []Result
-	processed bool     // cleared or rewritten earlier
-	ours      bool     // by this package
-	Moved     []string // the references to media of the user's
+	Calls         []Call
+	Results       []Result
+	processed     bool     // cleared or rewritten earlier
+	ours          bool     // by this package
+	UserMediaRefs []string // the references to media of the user's
 }
 
 // Replacement replaces a result.
 type Replacement struct {
-	Index int                     // of the result in its message
-	Text  string                  // replaces all texts, if parts is nil
-	Parts []schema.ToolOutputPart // replaces everything
-	Keep  bool                    // replaces nothing: only the mark is set
-	Mark  bool                    // set ProcessedKey on the result
+	Index       int                     // of the result in its message
+	Text        string                  // replaces all texts, if parts is nil
+	Parts       []schema.ToolOutputPart // replaces everything
+	KeepContent bool                    // replaces nothing: only the mark is set
+	Mark        bool                    // set ProcessedKey on the result
 }
 
 // Edit is what changes in one message.
@@ -78,8 +77,8 @@ type Edit struct {
 	Media   []*Medium // replaced first
 }
 
-// marked returns a copy of an Extra map with marks in it.
-func marked(extra map[string]any, keys ...string) map[string]any {
+// withMarks returns a copy of an Extra map with marks in it.
+func withMarks(extra map[string]any, keys ...string) map[string]any {
 	out := make(map[string]any, len(extra)+len(keys))
 	maps.Copy(out, extra)
 	for _, k := range keys {
@@ -88,10 +87,11 @@ func marked(extra map[string]any, keys ...string) map[string]any {
 	return out
 }
 
-// ViewOf is what a message has to decide on, in the lists of an earlier view that is over.
+// ViewOf returns the view of a message. It reuses the lists of an earlier view, which is no longer valid then.
 func ViewOf[M adk.MessageType](m M, old View) View {
 	role, extra := message.Role(m), message.Extra(m)
-	v := View{Calls: old.Calls[:0], Results: old.Results[:0], processed: message.IsMarked(extra, ProcessedKey), ours: message.IsMarked(extra, oursKey)}
+	v := View{Calls: old.Calls[:0], Results: old.Results[:0]}
+	v.processed, v.ours = message.IsMarked(extra, ProcessedKey), message.IsMarked(extra, oursKey)
 	for p := message.Parts(m); p.Next(); {
 		switch {
 		case p.Kind == message.Call && role == schema.Assistant:
@@ -99,7 +99,7 @@ func ViewOf[M adk.MessageType](m M, old View) View {
 		case p.Kind == message.Result && role != schema.Assistant:
 			v.Results = append(v.Results, ResultIn(p.Part))
 		case p.Kind == message.Text && role == schema.User && notice.IsMedium(p.Text()):
-			v.Moved = append(v.Moved, p.Text())
+			v.UserMediaRefs = append(v.UserMediaRefs, p.Text())
 		}
 	}
 	return v
@@ -107,11 +107,11 @@ func ViewOf[M adk.MessageType](m M, old View) View {
 
 // ResultIn is the result in a part of a message.
 func ResultIn(p message.Part) Result {
-	r := Result{Index: p.Index, ID: p.ID(), name: p.Name(), Handled: message.IsMarked(p.Extra(), ProcessedKey)}
+	r := Result{Index: p.Index, ID: p.ID(), name: p.Name(), ReplacedByHandler: message.IsMarked(p.Extra(), ProcessedKey)}
 	for item := p.Parts(); item.Next(); {
 		switch {
 		case item.Kind == message.Tools:
-			r.Search = true
+			r.IsToolSearch = true
 		case item.Kind != message.Text:
 		case notice.IsMedium(item.Text()):
 			r.MediaRefs = append(r.MediaRefs, item.Text())
@@ -125,25 +125,24 @@ func ResultIn(p message.Part) Result {
 // Pair is a call and its result.
 type Pair struct {
 	Call         Call
-	Found        bool // there is a result
+	HasResult    bool // there is a result
 	MessageIndex int  // the message of the result
 	Result       Result
 }
 
 // Round is an assistant message with tool calls, and their results.
 type Round struct {
-	At        int  // the assistant message
-	Processed bool // cleared or rewritten before
-	Ours      bool // by this package
-	Pairs     []Pair
+	MessageIndex int  // the assistant message
+	Processed    bool // cleared or rewritten before
+	Ours         bool // by this package
+	Pairs        []Pair
 }
 
-// Messages lists the messages with the round's results, in the order of the
-// history, each once.
+// Messages lists the messages with the round's results, in the order of the history, each once.
 func (r Round) Messages() []int {
 	var out []int
 	for _, p := range r.Pairs {
-		if p.Found {
+		if p.HasResult {
 			out = append(out, p.MessageIndex)
 		}
 	}
@@ -151,80 +150,81 @@ func (r Round) Messages() []int {
 	return slices.Compact(out)
 }
 
-// Of finds the rounds of a history. A result belongs to the newest call of its id that
-// has none yet; ids may repeat, in a round and over a conversation. A result without an id
-// belongs to a call of the newest round, by its name or else by its position. A result that
-// matches no call is in no round.
+// Split returns the rounds of a history. A result belongs to the newest call of its id that has no result yet; ids
+// may repeat, in a round and in a history. A result without an id belongs to a call of the newest round, by its name
+// or else by its position. A result that matches no call is in no round.
 func Split[M adk.MessageType](msgs []M) []Round {
 	p := pairer{rounds: make([]Round, 0, len(msgs)/2)}
 	var v View
 	for i, m := range msgs {
 		v = ViewOf(m, v)
-		p.next(i, v)
+		p.addMessage(i, v)
 	}
 	return p.rounds
 }
 
+// pairer matches results with their calls, message by message.
 type pairer struct {
 	rounds []Round
 
-	// The rounds with calls of an id, oldest first, for results that are not of the newest round: of
-	// the first entered rounds, none until the first such result, as most histories have none.
-	byID    map[string][]int
-	entered int
+	// byID lists the rounds with calls of an id, oldest first, for results that are not of the newest round. It
+	// has the first indexedRounds rounds: none until the first such result, as most histories have none.
+	byID          map[string][]int
+	indexedRounds int
 }
 
-// next takes the message after those before.
-func (p *pairer) next(at int, v View) {
+// addMessage adds the next message of the history.
+func (p *pairer) addMessage(at int, v View) {
 	for _, r := range v.Results {
-		p.add(at, r)
+		p.addResult(at, r)
 	}
 	if len(v.Calls) == 0 {
 		return
 	}
-	r := Round{At: at, Processed: v.processed, Ours: v.ours, Pairs: make([]Pair, len(v.Calls))}
+	r := Round{MessageIndex: at, Processed: v.processed, Ours: v.ours, Pairs: make([]Pair, len(v.Calls))}
 	for i, c := range v.Calls {
 		r.Pairs[i].Call = c
 	}
 	p.rounds = append(p.rounds, r)
 }
 
-// add finds the call of a result. Nearly always that is in the newest round.
-func (p *pairer) add(at int, r Result) {
+// addResult adds a result to its call, which is nearly always in the newest round.
+func (p *pairer) addResult(at int, r Result) {
 	if len(p.rounds) == 0 {
 		return
 	}
 	newest := &p.rounds[len(p.rounds)-1]
-	to := newest.waiting(r, true)
+	pair := newest.unansweredCall(r, true)
 	switch {
-	case to != nil:
+	case pair != nil:
 	case r.ID != "":
-		to = p.older(r)
+		pair = p.olderCall(r)
 	default:
-		to = newest.waiting(r, false)
+		pair = newest.unansweredCall(r, false)
 	}
-	if to != nil {
-		to.Found, to.MessageIndex, to.Result = true, at, r
+	if pair != nil {
+		pair.HasResult, pair.MessageIndex, pair.Result = true, at, r
 	}
 }
 
-// older finds the newest call that waits for a result with an id. It skips rounds that have
-// none left.
-func (p *pairer) older(r Result) *Pair {
+// olderCall returns the newest call that has the id of a result and no result yet. It drops rounds from the index
+// that have none left.
+func (p *pairer) olderCall(r Result) *Pair {
 	if p.byID == nil {
 		p.byID = make(map[string][]int, len(p.rounds))
 	}
-	for ; p.entered < len(p.rounds); p.entered++ {
-		for _, each := range p.rounds[p.entered].Pairs {
-			if rounds := p.byID[each.Call.ID]; len(rounds) == 0 || rounds[len(rounds)-1] != p.entered {
-				p.byID[each.Call.ID] = append(rounds, p.entered)
+	for ; p.indexedRounds < len(p.rounds); p.indexedRounds++ {
+		for _, pair := range p.rounds[p.indexedRounds].Pairs {
+			id := pair.Call.ID
+			if rounds := p.byID[id]; len(rounds) == 0 || rounds[len(rounds)-1] != p.indexedRounds {
+				p.byID[id] = append(rounds, p.indexedRounds)
 			}
 		}
 	}
 	rounds := p.byID[r.ID]
 	for len(rounds) > 0 {
-		if to := p.rounds[rounds[len(rounds)-1]].waiting(r, true); to != nil {
-			return to
+		if pair := p.rounds[rounds[len(rounds)-1]].unansweredCall(r, true); pair != nil {
+			return pair
 		}
 		rounds = rounds[:len(rounds)-1]
 		p.byID[r.ID] = rounds
@@ -232,37 +232,37 @@ func (p *pairer) older(r Result) *Pair {
 	return nil
 }
 
-// waiting returns the call that waits for a result: among those with its id, or among all if
-// its id is lost, the first of its name, or else the first. Without an id, a call of another
-// name does not match.
-func (r *Round) waiting(got Result, byID bool) *Pair {
+// unansweredCall returns the call of a result among those without one: of the calls with its id, or of all if byID
+// is false, the first of its name, or else the first. A result without an id matches no call of another name.
+func (r *Round) unansweredCall(result Result, byID bool) *Pair {
 	var first *Pair
 	for i := range r.Pairs {
 		p := &r.Pairs[i]
-		if p.Found || byID && p.Call.ID != got.ID {
+		if p.HasResult || byID && p.Call.ID != result.ID {
 			continue
 		}
-		if p.Call.Name == got.name {
+		if p.Call.Name == result.name {
 			return p
 		}
-		if first == nil && (got.ID != "" || got.name == "") {
+		if first == nil && (result.ID != "" || result.name == "") {
 			first = p
 		}
 	}
 	return first
 }
 
-// Outside returns the rounds before the last keep, and where the kept ones begin.
-func SplitRetained(rounds []Round, keep int) (before []Round, end int) {
-	if len(rounds) <= keep {
+// SplitRetained returns the rounds before the last retained ones, and the index of the message with which the
+// retained ones begin.
+func SplitRetained(rounds []Round, retained int) (before []Round, end int) {
+	if len(rounds) <= retained {
 		return nil, 0
 	}
-	n := len(rounds) - keep
-	return rounds[:n], rounds[n].At
+	n := len(rounds) - retained
+	return rounds[:n], rounds[n].MessageIndex
 }
 
-// Newest is where the results of the newest round begin.
-func Newest[M adk.MessageType](msgs []M) int {
+// NewestResultsIndex is the index behind the newest message with calls, where its results begin.
+func NewestResultsIndex[M adk.MessageType](msgs []M) int {
 	for i := len(msgs) - 1; i >= 0; i-- {
 		if CallsTools(msgs[i]) {
 			return i + 1
@@ -283,22 +283,22 @@ func CallsTools[M adk.MessageType](m M) bool {
 	return false
 }
 
-// Medium is an image, a sound, a film or a file in a message.
+// Medium is an image, audio, a video or a file in a message.
 type Medium struct {
-	Result int // index of the result that has it; negative: the user sent it
-	part   int // index among the parts of the result, or of the message
-	Out    *schema.ToolOutputPart
-	Text   string // what replaces it
+	Result    int // index of the result that has it; negative: the user sent it
+	partIndex int // index among the parts of the result, or of the message
+	Output    *schema.ToolOutputPart
+	Text      string // what replaces it
 }
 
 // Media lists the media that tools returned and that the user sent.
 func Media[M adk.MessageType](m M) (out []*Medium) {
-	add := func(of int, p message.Part) {
+	add := func(result int, p message.Part) {
 		if p.Kind != message.Medium {
 			return
 		}
 		if part := p.Output(); message.MediumOf(&part) != nil {
-			out = append(out, &Medium{Result: of, part: p.Index, Out: &part})
+			out = append(out, &Medium{Result: result, partIndex: p.Index, Output: &part})
 		}
 	}
 	role := message.Role(m)
@@ -340,61 +340,61 @@ func Bytes(parts []schema.ToolOutputPart) (n int) {
 	return n
 }
 
-// Apply returns a copy with the edit in it.
+// Apply returns an edited copy of a message.
 func Apply[M adk.MessageType](m M, e Edit) M {
 	next := m
 	if len(e.Args)+len(e.Media)+len(e.Results) > 0 {
-		next = message.Edit(m, e.part)
+		next = message.Edit(m, e.editPart)
 	}
 	switch {
 	case e.Mark:
-		return message.WithExtra(next, marked(message.Extra(next), ProcessedKey, oursKey))
+		return message.WithExtra(next, withMarks(message.Extra(next), ProcessedKey, oursKey))
 	case next == m:
 		return message.Copy(m)
 	}
 	return next
 }
 
-func (e *Edit) part(p message.Part) (message.Part, bool) {
+func (e *Edit) editPart(p message.Part) (message.Part, bool) {
 	switch p.Kind {
 	case message.Call:
 		if args, changes := e.Args[p.Index]; changes {
 			return p.WithText(args), true
 		}
 	case message.Medium:
-		return e.move(p, -1)
+		return e.replaceMedium(p, -1)
 	case message.Result:
-		return e.result(p)
+		return e.editResult(p)
 	}
 	return p, false
 }
 
-// move replaces a medium of a result by a text, or one that the user sent.
-func (e *Edit) move(p message.Part, of int) (message.Part, bool) {
-	for _, moved := range e.Media {
-		if moved.Result == of && moved.part == p.Index {
-			return p.WithText(moved.Text), true
+// replaceMedium replaces a medium of a result by a text, or one that the user sent, for which result is negative.
+func (e *Edit) replaceMedium(p message.Part, result int) (message.Part, bool) {
+	for _, m := range e.Media {
+		if m.Result == result && m.partIndex == p.Index {
+			return p.WithText(m.Text), true
 		}
 	}
 	return p, false
 }
 
-// result edits a result: first its media.
-func (e *Edit) result(p message.Part) (message.Part, bool) {
+// editResult edits a result: first its media.
+func (e *Edit) editResult(p message.Part) (message.Part, bool) {
 	var items []message.Part
 	changes := false
 	for item := p.Parts(); item.Next(); {
-		next, moved := e.move(item.Part, p.Index)
-		items, changes = append(items, next), changes || moved
+		next, replaced := e.replaceMedium(item.Part, p.Index)
+		items, changes = append(items, next), changes || replaced
 	}
 	marks := false
 	for _, r := range e.Results {
 		if r.Index == p.Index {
-			items, changes, marks = r.apply(items), changes || !r.Keep, marks || r.Mark
+			items, changes, marks = r.apply(items), changes || !r.KeepContent, marks || r.Mark
 		}
 	}
 	if marks {
-		p = p.WithExtra(marked(p.Extra(), ProcessedKey))
+		p = p.WithExtra(withMarks(p.Extra(), ProcessedKey))
 	}
 	if changes {
 		p = p.With(items...)
@@ -402,13 +402,13 @@ func (e *Edit) result(p message.Part) (message.Part, bool) {
 	return p, changes || marks
 }
 
-// in returns the parts of a result after its replacement.
+// apply returns the parts of a result after the replacement.
 func (r Replacement) apply(items []message.Part) []message.Part {
-	if r.Keep {
+	if r.KeepContent {
 		return items
 	}
 	if r.Parts == nil {
-		return OneText(items, func(p *message.Part) bool {
+		return ReplaceTexts(items, func(p *message.Part) bool {
 			return p.Kind == message.Text && !notice.IsMedium(p.Text())
 		}, func(p *message.Part) { *p = p.WithText(r.Text) })
 	}
@@ -419,12 +419,12 @@ func (r Replacement) apply(items []message.Part) []message.Part {
 			old := p.Output()
 			return message.SameMedium(&old, &part)
 		})
-		made, ok := message.FromOutput(part)
+		created, ok := message.FromOutput(part)
 		switch {
 		case at >= 0:
 			out[i] = items[at]
 		case ok:
-			out[i] = made
+			out[i] = created
 		default:
 			return items
 		}
@@ -432,18 +432,18 @@ func (r Replacement) apply(items []message.Part) []message.Part {
 	return out
 }
 
-// OneText lets set change the first text of parts, and drops the others. It changes the parts.
-func OneText[P any](parts []P, isText func(*P) bool, set func(*P)) []P {
+// ReplaceTexts has set change the first text among parts, and drops the other texts. It changes the list.
+func ReplaceTexts[P any](parts []P, isText func(*P) bool, set func(*P)) []P {
 	out := parts[:0]
 	found := false
 	for i := range parts {
-		is := isText(&parts[i])
-		if is && found {
+		if !isText(&parts[i]) {
+			out = append(out, parts[i])
 			continue
 		}
-		out = append(out, parts[i])
-		if is {
+		if !found {
 			found = true
+			out = append(out, parts[i])
 			set(&out[len(out)-1])
 		}
 	}

@@ -15,7 +15,7 @@ import (
 	"github.com/einolean/einolean/internal/dev/race"
 )
 
-func TestRoundsPairCallsWithTheirResults(t *testing.T) {
+func TestSplit_PairsCallsWithResults(t *testing.T) {
 	assistant := func(calls ...string) View {
 		v := View{}
 		for i, c := range calls {
@@ -59,7 +59,7 @@ func TestRoundsPairCallsWithTheirResults(t *testing.T) {
 			var pairs []string
 			for _, p := range r.Pairs {
 				s := p.Call.ID + "-"
-				if p.Found {
+				if p.HasResult {
 					s = fmt.Sprint(p.Call.ID, "@", p.MessageIndex)
 				}
 				pairs = append(pairs, s)
@@ -73,7 +73,7 @@ func TestRoundsPairCallsWithTheirResults(t *testing.T) {
 func roundsIn(vs []View) []Round {
 	p := pairer{rounds: []Round{}}
 	for i, v := range vs {
-		p.next(i, v)
+		p.addMessage(i, v)
 	}
 	return p.rounds
 }
@@ -85,12 +85,12 @@ func pairedSlowly(vs []View) []Round {
 	for i, v := range vs {
 		for _, r := range v.Results {
 			for n := len(rounds) - 1; n >= 0; n-- {
-				to := rounds[n].waiting(r, true)
+				to := rounds[n].unansweredCall(r, true)
 				if to == nil && r.ID == "" {
-					to = rounds[n].waiting(r, false)
+					to = rounds[n].unansweredCall(r, false)
 				}
 				if to != nil {
-					to.Found, to.MessageIndex, to.Result = true, i, r
+					to.HasResult, to.MessageIndex, to.Result = true, i, r
 				}
 				if to != nil || r.ID == "" {
 					break
@@ -99,14 +99,14 @@ func pairedSlowly(vs []View) []Round {
 		}
 		if len(v.Calls) > 0 {
 			p := pairer{rounds: rounds}
-			p.next(i, View{Calls: v.Calls})
+			p.addMessage(i, View{Calls: v.Calls})
 			rounds = p.rounds
 		}
 	}
 	return rounds
 }
 
-func TestPairsAreThoseOfTheRuleOverRandomHistories(t *testing.T) {
+func TestSplit_EqualsSlowPairing(t *testing.T) {
 	for seed := range uint64(race.Cases(2000)) {
 		g := rand.New(rand.NewPCG(seed, 3))
 		id := func() string { return []string{"", "a", "b", "c", fmt.Sprint(g.IntN(20))}[g.IntN(5)] }
@@ -130,7 +130,7 @@ func TestPairsAreThoseOfTheRuleOverRandomHistories(t *testing.T) {
 
 // A result that came twice, or that belongs to no call, does not make pairing look
 // through all rounds.
-func TestPairingIsLinearInTheHistory(t *testing.T) {
+func TestSplit_IsLinearInHistory(t *testing.T) {
 	race.Skip(t, "pairs 300,000 messages")
 	const rounds = 100_000
 	history := func(n int) []View {
@@ -150,7 +150,7 @@ func TestPairingIsLinearInTheHistory(t *testing.T) {
 	took := time.Since(start)
 	require.Len(t, got, rounds)
 	for i, r := range got {
-		require.True(t, r.Pairs[0].Found)
+		require.True(t, r.Pairs[0].HasResult)
 		require.Equal(t, 3*i+1, r.Pairs[0].MessageIndex)
 	}
 	t.Logf("%d rounds: %v", rounds, took)

@@ -149,7 +149,7 @@ func (e *Estimator[M]) sampled(run *Tracker, msgs []M, every int64, note bool) (
 		if k := &run.messages[i]; k.tokens < 0 && !k.sampled {
 			n += int64(float64(k.most) * density)
 			if note {
-				k.most, k.sampled = min(k.most, int64(float64(k.most)*density*sampleMargin)+MediaTokens), true
+				k.most, k.sampled = min(k.most, int64(float64(k.most)*density*sampleMargin)+mediaTokens), true
 			}
 		}
 	}
@@ -288,11 +288,6 @@ func (r *Tracker) Invalidate(n int) {
 }
 
 const (
-	// Medium is the estimate for an image, a sound, a film or a file of any size:
-	// about what common providers charge for an image of 1,000 by 1,000 pixels. The
-	// length of the data says nothing about it.
-	MediaTokens = 1600
-
 	// The overhead of a message, a call and the definition of a tool.
 	messageOverhead = 4
 	callOverhead    = 4
@@ -346,7 +341,7 @@ func weighPart(w *weight, p *message.Part, role schema.RoleType) {
 	case message.Call:
 		w.call(p.Name(), p.Text())
 	case message.Medium:
-		w.tokens += MediaTokens
+		w.tokens += mediaTokens
 	case message.ServerCall:
 		w.call(p.Name(), p.Text())
 		weighValue(w, p.Value())
@@ -366,7 +361,7 @@ func weighItem(w *weight, item *message.Part) {
 			w.tools(found.Tools)
 		}
 	case message.Medium:
-		w.tokens += MediaTokens
+		w.tokens += mediaTokens
 	}
 }
 
@@ -493,13 +488,16 @@ func (w *weight) tools(tools []*schema.ToolInfo) {
 // maxSchemas bounds a schemaSizes, which is emptied when full.
 const maxSchemas = 4096
 
-// Roughly is the size of messages, in tokens of four bytes.
-func Roughly[M adk.MessageType](msgs []M) int64 {
+// RoughSizes are the sizes of messages, in tokens of four bytes.
+func RoughSizes[M adk.MessageType](msgs []M) []int64 {
 	w := weight{sizes: &schemaSizes{}, by: byQuarter}
-	for _, m := range msgs {
+	sizes := make([]int64, len(msgs))
+	for i, m := range msgs {
+		w.tokens = 0
 		addMessage(&w, m)
+		sizes[i] = w.tokens
 	}
-	return w.tokens
+	return sizes
 }
 
 // schemaSizes caches the tokens of schemas as JSON, because counting them requires

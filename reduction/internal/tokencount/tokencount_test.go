@@ -59,7 +59,7 @@ func TestR16_EverythingThatAModelReadsIsCounted(t *testing.T) {
 		//lint:ignore SA1019 it still counts
 		"old": {Role: schema.User, MultiContent: []schema.ChatMessagePart{{Type: schema.ChatMessagePartTypeImageURL}}},
 	} {
-		require.InDelta(t, MediaTokens, count(t, []*schema.Message{m}), 20, name)
+		require.InDelta(t, mediaTokens, count(t, []*schema.Message{m}), 20, name)
 	}
 	tools := []*schema.ToolInfo{nil, {Name: "t", Desc: "d", ParamsOneOf: schema.NewParamsOneOfByParams(map[string]*schema.ParameterInfo{"p": {Type: schema.String, Desc: big}})}}
 	require.InDelta(t, whole, count(t, []*schema.Message(nil), tools...), 50)
@@ -90,7 +90,7 @@ func TestR16_EverythingThatAModelReadsIsCounted(t *testing.T) {
 		schema.NewContentBlock(&schema.UserInputImage{Base64Data: data}), schema.NewContentBlock(&schema.AssistantGenVideo{}),
 		schema.NewContentBlock(&schema.FunctionToolResult{Content: []*schema.FunctionToolResultContentBlock{{Image: &schema.UserInputImage{Base64Data: data}}}}),
 	}
-	require.InDelta(t, 3*MediaTokens, count(t, []*schema.AgenticMessage{{ContentBlocks: media}}), 20)
+	require.InDelta(t, 3*mediaTokens, count(t, []*schema.AgenticMessage{{ContentBlocks: media}}), 20)
 }
 
 func TestOnlySoManySchemasAreRemembered(t *testing.T) {

@@ -1,8 +1,7 @@
 // Copyright einolean authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Package toolpolicy tells what holds for the results of each tool: a table of what the configuration says, and
-// the rule that follows from it, as plain data.
+// Package toolpolicy derives from the configuration what may be done to the results of each tool, as plain data.
 package toolpolicy
 
 import (
@@ -14,7 +13,7 @@ import (
 	"github.com/einolean/einolean/reduction/internal/offload"
 )
 
-// Reason is why a result is left as it is.
+// Reason is why a result stays as it is.
 type Reason string
 
 // The reasons, which users see.
@@ -28,94 +27,110 @@ const (
 	TooFewTokens Reason = "too_few_tokens" // the pass saves too little
 )
 
-// ErrNoStore is that a user's handler wants to store something where there is no store.
+// ErrNoStore says that a user's handler wants to store something but there is no Backend.
 var ErrNoStore = errors.New("no backend for offload")
 
-// Rule is the rule for the results of one tool, when they return or when they are old.
+// ToolPolicy is what may be done to the results of one tool, either when they return or when they are old.
 type ToolPolicy struct {
 	Store      *offload.Store // nil: nowhere to put content
-	SkipReason Reason         // if not empty, the reason to leave results alone
-	Handled    bool           // a handler of the user's decides
-	Reads      bool           // the tool reads stored content back
+	SkipReason Reason         // why results stay as they are; empty: they may change
+	HasHandler bool           // a handler of the user's decides
+	IsReadTool bool           // the tool reads stored content back
 
 	Limit   int  // the most bytes of a returned result
-	Compact bool // which may become shorter JSON
+	Compact bool // the result may become shorter JSON
 
-	defaultSkip Reason // Leave, if there were no handler
+	defaultSkip Reason // SkipReason as if there were no handler
 }
 
-// Refers reports whether references may replace parts of results and calls.
-func (r ToolPolicy) Refers() bool { return r.Store != nil && r.SkipReason == "" && !r.Handled }
+// MayReplaceParts reports whether references may replace parts of results and calls.
+func (r ToolPolicy) MayReplaceParts() bool {
+	return r.Store != nil && r.SkipReason == "" && !r.HasHandler
+}
 
-// ByDefault is the rule without a handler.
+// ByDefault is the policy as if there were no handler.
 func (r ToolPolicy) ByDefault() ToolPolicy {
-	r.Handled, r.SkipReason = false, r.defaultSkip
+	r.HasHandler, r.SkipReason = false, r.defaultSkip
 	return r
 }
 
-// left completes a rule: that a list excludes the tool or its own configuration skips it counts more than
-// a handler, and the general configuration less.
+// resolve completes a policy by the order of precedence: an exclude list, what the tool's own configuration skips,
+// its handler, and the general configuration.
 func (r ToolPolicy) resolve(excluded, skipped bool) ToolPolicy {
 	switch {
 	case excluded:
 		r.SkipReason = Excluded
 	case skipped:
 		r.SkipReason = Skipped
-	case !r.Handled:
+	case !r.HasHandler:
 		r.SkipReason = r.defaultSkip
 	}
-	r.Handled = r.Handled && r.SkipReason == ""
+	r.HasHandler = r.HasHandler && r.SkipReason == ""
 	return r
 }
 
-// Phase is what the configuration says of results that return, or of old ones.
+// PhaseConfig is what the configuration says of one phase, truncation or clearing.
 type PhaseConfig struct {
 	Skip    bool
 	Exclude []string        // tools, by name or pattern
 	Tools   map[string]Tool // those with a configuration of their own
 }
 
-// Tool is the own configuration of a tool in a phase.
-type Tool struct{ Skip, Handles bool }
+// Tool is a tool's own configuration of a phase.
+type Tool struct{ Skip, HasHandler bool }
 
 // Table is what the configuration says of all tools.
 type Table struct {
-	Store    *offload.Store
-	Stores   map[string]*offload.Store // of tools with their own; nil: the general one
-	Limit    int
-	Limits   map[string]int // the same
-	Compact  bool
-	Returned PhaseConfig
-	Old      PhaseConfig
+	Store      *offload.Store
+	Stores     map[string]*offload.Store // of tools with a configuration of their own; nil: the general store
+	Limit      int
+	Limits     map[string]int // of tools with a configuration of their own; zero: the general limit
+	Compact    bool
+	Truncation PhaseConfig
+	Clearing   PhaseConfig
 }
 
-// OnReturn is the rule for a returned result. Content just read from the store is not
-// cut: the model would read it again, endlessly. Nor are answers that load tools:
-// toolsearch reads from the history which tools are loaded.
-func (t *Table) ForTruncation(tool, args string, reads bool) ToolPolicy {
-	own, excluded := t.Returned.Tools[tool], t.Returned.excludes(tool, args)
-	r := ToolPolicy{Store: cmp.Or(t.Stores[tool], t.Store), Handled: own.Handles, Limit: cmp.Or(t.Limits[tool], t.Limit), Reads: reads}
-	r.Compact = t.Compact && !reads && !toolnames.Loads(tool) && !excluded
+// ForTruncation is the policy for a result that returns. Content just read from the store is not truncated: the
+// model would read it again, endlessly. Nor are answers that load tools: toolsearch reads from the history which
+// tools are loaded.
+func (t *Table) ForTruncation(tool, args string, isReadTool bool) ToolPolicy {
+	own, excluded := t.Truncation.Tools[tool], t.Truncation.excludes(tool, args)
+	r := ToolPolicy{
+		Store: cmp.Or(t.Stores[tool], t.Store), HasHandler: own.HasHandler, IsReadTool: isReadTool,
+		Limit: cmp.Or(t.Limits[tool], t.Limit),
+	}
+	r.Compact = t.Compact && !isReadTool && !toolnames.Loads(tool) && !excluded
 	switch {
-	case reads || toolnames.Loads(tool):
+	case isReadTool || toolnames.Loads(tool):
 		r.defaultSkip = Exempt
-	case t.Returned.Skip && t.Limits[tool] == 0, r.Store == nil:
+	case t.Truncation.Skip && t.Limits[tool] == 0, r.Store == nil:
 		r.defaultSkip = Skipped
 	}
 	return r.resolve(excluded, own.Skip)
 }
 
-// OnceOld is the rule for an old result. Only answers that load tools are exempt.
-func (t *Table) ForClearing(tool, args string, reads bool) ToolPolicy {
-	own := t.Old.Tools[tool]
-	r := ToolPolicy{Store: cmp.Or(t.Stores[tool], t.Store), Handled: own.Handles, Reads: reads}
+// ForClearing is the policy for an old result. Only answers that load tools are exempt.
+func (t *Table) ForClearing(tool, args string, isReadTool bool) ToolPolicy {
+	own := t.Clearing.Tools[tool]
+	r := ToolPolicy{Store: cmp.Or(t.Stores[tool], t.Store), HasHandler: own.HasHandler, IsReadTool: isReadTool}
 	switch {
 	case toolnames.Loads(tool):
 		r.defaultSkip = Exempt
-	case t.Old.Skip:
+	case t.Clearing.Skip:
 		r.defaultSkip = Skipped
 	}
-	return r.resolve(t.Old.excludes(tool, args), own.Skip)
+	return r.resolve(t.Clearing.excludes(tool, args), own.Skip)
+}
+
+// Protects reports whether the configuration keeps the results of a tool whole, even if a request is too long for
+// the window: an exclude list or the tool's own configuration says so, or there is nowhere to put content. That
+// truncation is off in general does not matter.
+func (t *Table) Protects(tool, args string, isReadTool bool) bool {
+	clearing, truncation := t.ForClearing(tool, args, isReadTool), t.ForTruncation(tool, args, isReadTool)
+	if clearing.Store == nil || clearing.SkipReason != "" || truncation.SkipReason == Excluded {
+		return true
+	}
+	return truncation.SkipReason == Skipped && !t.Truncation.Skip
 }
 
 // excludes reports whether the list names a tool, or the one that call_tool of package toolsearch runs.
@@ -123,5 +138,8 @@ func (p *PhaseConfig) excludes(tool, args string) bool {
 	if toolnames.Match(p.Exclude, tool) {
 		return true
 	}
-	return tool == toolnames.Call && len(p.Exclude) > 0 && toolnames.Match(p.Exclude, toolnames.CalledTool(jsontext.DecodeArguments(args)))
+	if tool != toolnames.Call || len(p.Exclude) == 0 {
+		return false
+	}
+	return toolnames.Match(p.Exclude, toolnames.CalledTool(jsontext.DecodeArguments(args)))
 }

@@ -27,11 +27,11 @@ func (c chances) table() Table {
 			p.Exclude = []string{[]string{"shell", "sh*", "other", "*"}[c.IntN(4)]}
 		}
 		if c.yes() {
-			p.Tools["shell"] = Tool{Skip: c.yes(), Handles: c.yes()}
+			p.Tools["shell"] = Tool{Skip: c.yes(), HasHandler: c.yes()}
 		}
 		return p
 	}
-	t := Table{Store: stores[c.IntN(2)], Limit: 1 + c.IntN(9), Compact: c.yes(), Stores: map[string]*offload.Store{}, Limits: map[string]int{}, Returned: phase(), Old: phase()}
+	t := Table{Store: stores[c.IntN(2)], Limit: 1 + c.IntN(9), Compact: c.yes(), Stores: map[string]*offload.Store{}, Limits: map[string]int{}, Truncation: phase(), Clearing: phase()}
 	if c.yes() {
 		t.Stores["shell"] = stores[2]
 	}
@@ -43,14 +43,14 @@ func (c chances) table() Table {
 
 // The order of precedence is the one that is documented: the lists, what the tool's own configuration skips,
 // its handler, its limit, what the general one skips.
-func TestTheOrderOfPrecedence(t *testing.T) {
+func TestTable_OrderOfPrecedence(t *testing.T) {
 	seed := rand.Uint64()
 	t.Logf("seed %d", seed)
 	c, seen := chances{rand.New(rand.NewPCG(seed, 1))}, map[Reason]int{}
 	for range 5_000 {
 		table, reads := c.table(), c.yes()
-		for _, phase := range []*PhaseConfig{&table.Returned, &table.Old} {
-			returned := phase == &table.Returned
+		for _, phase := range []*PhaseConfig{&table.Truncation, &table.Clearing} {
+			returned := phase == &table.Truncation
 			r := table.ForClearing("shell", "", reads)
 			if returned {
 				r = table.ForTruncation("shell", "", reads)
@@ -66,7 +66,7 @@ func TestTheOrderOfPrecedence(t *testing.T) {
 				want = Excluded
 			case own.Skip:
 				want = Skipped
-			case own.Handles:
+			case own.HasHandler:
 				handled = true
 			case returned && reads:
 				want = Exempt
@@ -74,9 +74,9 @@ func TestTheOrderOfPrecedence(t *testing.T) {
 				want = Skipped
 			}
 			require.Equal(t, want, r.SkipReason, "seed %d: %+v", seed, table)
-			require.Equal(t, handled, r.Handled, "seed %d: %+v", seed, table)
+			require.Equal(t, handled, r.HasHandler, "seed %d: %+v", seed, table)
 			require.Same(t, store, r.Store)
-			require.Equal(t, want == "" && !handled && store != nil, r.Refers())
+			require.Equal(t, want == "" && !handled && store != nil, r.MayReplaceParts())
 			if returned {
 				require.Equal(t, table.Compact && !listed && !reads, r.Compact)
 			}
@@ -96,8 +96,8 @@ func TestTheOrderOfPrecedence(t *testing.T) {
 }
 
 // A list also means a tool that runs through call_tool, and answers that load tools always stay.
-func TestListsMeanToolsThatRunThroughAnother(t *testing.T) {
-	table := Table{Store: &offload.Store{}, Limit: 9, Returned: PhaseConfig{Exclude: []string{"shell"}}, Old: PhaseConfig{Exclude: []string{"she*"}}}
+func TestTable_ExcludesToolsBehindCallTool(t *testing.T) {
+	table := Table{Store: &offload.Store{}, Limit: 9, Truncation: PhaseConfig{Exclude: []string{"shell"}}, Clearing: PhaseConfig{Exclude: []string{"she*"}}}
 	for args, want := range map[string]Reason{`{"name":"shell","arguments":{}}`: Excluded, `{"name":"other"}`: "", "": "", "no JSON": ""} {
 		require.Equal(t, want, table.ForTruncation(toolnames.Call, args, false).SkipReason, args)
 		require.Equal(t, want, table.ForClearing(toolnames.Call, args, false).SkipReason, args)
@@ -107,4 +107,24 @@ func TestListsMeanToolsThatRunThroughAnother(t *testing.T) {
 		require.Equal(t, toolnames.Loads(name), table.ForTruncation(name, "", false).SkipReason == Exempt, name)
 		require.Equal(t, toolnames.Loads(name), table.ForClearing(name, "", false).SkipReason == Exempt, name)
 	}
+}
+
+func TestTable_ProtectsByConfiguration(t *testing.T) {
+	seed := rand.Uint64()
+	t.Logf("seed %d", seed)
+	c, seen := chances{rand.New(rand.NewPCG(seed, 1))}, map[bool]int{}
+	for range 5_000 {
+		table := c.table()
+		truncation, clearing := table.Truncation.Tools["shell"], table.Clearing.Tools["shell"]
+		lists := func(p PhaseConfig) bool { return len(p.Exclude) > 0 && p.Exclude[0] != "other" }
+		want := table.Store == nil && table.Stores["shell"] == nil ||
+			lists(table.Truncation) || lists(table.Clearing) ||
+			clearing.Skip || !clearing.HasHandler && table.Clearing.Skip ||
+			truncation.Skip && !table.Truncation.Skip
+		got := table.Protects("shell", "", c.yes())
+		require.Equal(t, want, got, "%+v", table)
+		seen[got]++
+	}
+	require.Greater(t, min(seen[true], seen[false]), 300, "%v", seen)
+	require.True(t, (&Table{Store: &offload.Store{}}).Protects("tool_search", "", false), "its answers load tools")
 }

@@ -13,7 +13,7 @@ import (
 )
 
 // The size decides whether a stream is worth compacting: it is that of the output, however the text is split.
-func TestJSONStream_SizeIsThatOfItsOutput(t *testing.T) {
+func TestCompactor_SizeIsThatOfItsOutput(t *testing.T) {
 	seed := rand.Uint64()
 	t.Logf("seed %d", seed)
 	r := rand.New(rand.NewPCG(seed, 1))
@@ -22,7 +22,7 @@ func TestJSONStream_SizeIsThatOfItsOutput(t *testing.T) {
 		"pretty": pretty, "compact": compact, "with text behind": pretty + "\n\nthe end", "text": "no JSON at all", "empty": "",
 	} {
 		for range 20 {
-			var j jsonStream
+			var j compactor
 			var out strings.Builder
 			for rest := text; rest != ""; {
 				n := 1 + r.IntN(len(rest))
@@ -34,7 +34,7 @@ func TestJSONStream_SizeIsThatOfItsOutput(t *testing.T) {
 			}
 			out.WriteString(j.take())
 			require.Equal(t, out.Len(), j.size, name)
-			require.Equal(t, name == "pretty" || name == "with text behind", j.worthIt(len(text)), name)
+			require.Equal(t, name == "pretty" || name == "with text behind", j.isWorthwhile(len(text)), name)
 			if json.Valid([]byte(text)) {
 				require.JSONEq(t, text, out.String(), name)
 			}

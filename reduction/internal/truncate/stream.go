@@ -55,7 +55,7 @@ func WrapStreamable[A, T any](
 			return nil, err
 		}
 		t := t.withArguments(toArgument(argument))
-		if t.policy.SkipReason == "" && t.policy.Handled {
+		if t.policy.SkipReason == "" && t.policy.HasHandler {
 			return applyStreamHandler(ctx, t, out)
 		}
 		return truncateStream(ctx, t, out), nil
@@ -69,7 +69,7 @@ func truncateStream[T any](
 	truncator := call.truncator
 	s := &streamTruncation[T]{ctx: ctx, call: call}
 	s.notice = streamNotice{texts: notice.Current(), limit: call.policy.Limit}
-	s.notice.common.Tool, s.notice.common.Finds = truncator.Reader.Of(ctx)
+	s.notice.common.Tool, s.notice.common.CanSearch = truncator.Reader.Of(ctx)
 	if truncator.Previews(call.tool.Name) {
 		s.notice.errors = new(previews.Errors)
 	}
@@ -384,7 +384,7 @@ func (s *streamTruncation[T]) possibleCopies(place offload.Place) []string {
 
 func (s *streamTruncation[T]) reportTruncated(path string, storeErr error, after int) {
 	o := report.Outcome{
-		Kind: einolean.KindResultCut, By: report.ByLimit,
+		Kind: einolean.KindResultCut, Rule: report.ByLimit,
 		Before: s.received.bytes, After: after, Path: path, Stream: true, Err: s.source.err,
 	}
 	if storeErr != nil {

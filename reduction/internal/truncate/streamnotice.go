@@ -88,14 +88,14 @@ func (n *streamNotice) render(size, head int, path, tail string) string {
 // if they do not fit.
 func (n *streamNotice) renderWithErrors(data notice.Data, tail string) string {
 	data.TailBytes = data.Bytes
-	room := (n.limit - data.HeadBytes - n.texts.Found.Length(n.texts.WithHint(data))) / errorShare
+	room := (n.limit - data.HeadBytes - n.texts.StreamWithErrors.Length(n.texts.WithHint(data))) / errorShare
 	maxBytes := min(room, maxErrorBytes)
 	// The tail gets the room that the error lines leave. Lines that it shows are left out.
-	data.Shown = n.errors.Lines(data.HeadBytes, data.Bytes, maxBytes)
-	data.Shown = n.errors.Lines(data.HeadBytes, data.Bytes-(2*room-len(data.Shown)), maxBytes)
-	if data.Shown == "" {
+	data.Preview = n.errors.Lines(data.HeadBytes, data.Bytes, maxBytes)
+	data.Preview = n.errors.Lines(data.HeadBytes, data.Bytes-(2*room-len(data.Preview)), maxBytes)
+	if data.Preview == "" {
 		return ""
 	}
-	text, _ := n.texts.RenderStreamEnd(n.texts.Found, data, tail, n.limit-data.HeadBytes)
+	text, _ := n.texts.RenderStreamEnd(n.texts.StreamWithErrors, data, tail, n.limit-data.HeadBytes)
 	return text
 }

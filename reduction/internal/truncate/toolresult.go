@@ -139,5 +139,5 @@ func firstText(r *schema.ToolResult) string {
 func replaceText(parts []schema.ToolOutputPart, text string) []schema.ToolOutputPart {
 	isText := func(p *schema.ToolOutputPart) bool { return p.Type == schema.ToolPartTypeText }
 	setText := func(p *schema.ToolOutputPart) { p.Text = text }
-	return rounds.OneText(append([]schema.ToolOutputPart{}, parts...), isText, setText)
+	return rounds.ReplaceTexts(append([]schema.ToolOutputPart{}, parts...), isText, setText)
 }

@@ -107,7 +107,7 @@ func (t *Truncator) newTruncation(ctx context.Context, called *adk.ToolContext) 
 	}
 	policy := t.Rules.ForTruncation(called.Name, "", t.Reader.IsReadTool(ctx, called.Name))
 	mayChange := policy.SkipReason == "" || policy.Compact
-	isReported := t.Report != nil && (policy.SkipReason != toolpolicy.Exempt || policy.Reads)
+	isReported := t.Report != nil && (policy.SkipReason != toolpolicy.Exempt || policy.IsReadTool)
 	return truncation{truncator: t, policy: policy, tool: called}, mayChange || isReported
 }
 
@@ -116,7 +116,7 @@ func (t truncation) withArguments(args *schema.ToolArgument) truncation {
 	if t.args = args; args != nil {
 		t.argsText = args.Text
 	}
-	t.policy = t.truncator.Rules.ForTruncation(t.tool.Name, t.argsText, t.policy.Reads)
+	t.policy = t.truncator.Rules.ForTruncation(t.tool.Name, t.argsText, t.policy.IsReadTool)
 	return t
 }
 
@@ -138,7 +138,7 @@ func (t truncation) reportKept(ctx context.Context, o report.Outcome, answer str
 	}
 	o.Kind, o.After = einolean.KindResultKept, o.Before
 	switch {
-	case t.policy.Reads:
+	case t.policy.IsReadTool:
 		_, own := t.truncator.Reader.Of(ctx)
 		if o.Path = readtool.Path(t.argsText); o.Path == "" || !o.Stream && own && !readtool.Page(answer) {
 			return
@@ -172,7 +172,7 @@ func (t truncation) applyPolicy(ctx context.Context, result *schema.ToolResult) 
 		o := report.Outcome{Reason: t.policy.SkipReason, Before: rounds.Bytes(result.Parts)}
 		t.reportKept(ctx, o, firstText(result))
 		return nil, nil
-	case t.policy.Handled:
+	case t.policy.HasHandler:
 		return t.applyHandler(ctx, result)
 	}
 	return t.applyLimit(ctx, result)
@@ -204,7 +204,7 @@ func (t truncation) applyLimit(ctx context.Context, result *schema.ToolResult) (
 	content := allText(result)
 	texts, limit := notice.Current(), min(t.policy.Limit, size-1)
 	data := notice.Data{Path: place.Path + offload.Padding}
-	data.Tool, data.Finds = t.truncator.Reader.Of(ctx)
+	data.Tool, data.CanSearch = t.truncator.Reader.Of(ctx)
 	if _, ok := texts.Room(size, data, limit); !ok || !notice.Showable(place.Path) {
 		place = t.defaultPlace() // it may fit into the limit
 		data.Path = place.Path + offload.Padding
@@ -214,7 +214,7 @@ func (t truncation) applyLimit(ctx context.Context, result *schema.ToolResult) (
 		return nil, nil
 	}
 	preview := ""
-	longest := texts.Shortened(size, data, limit, func(room int) string {
+	longest := texts.RenderPreview(size, data, limit, func(room int) string {
 		preview = t.preview(ctx, content, room)
 		return preview
 	})
@@ -226,12 +226,12 @@ func (t truncation) applyLimit(ctx context.Context, result *schema.ToolResult) (
 		t.report(ctx, report.Outcome{Kind: einolean.KindStoreFailed, Before: size, After: size, Err: err})
 		return nil, nil
 	}
-	text := texts.Shortened(size, data, limit, func(int) string { return preview })
+	text := texts.RenderPreview(size, data, limit, func(int) string { return preview })
 	if text == "" {
-		text = texts.Excerpt(content, data, limit)
+		text = texts.RenderExcerpt(content, data, limit)
 	}
 	t.report(ctx, report.Outcome{
-		Kind: einolean.KindResultCut, By: report.ByLimit, Before: size, After: len(text), Path: data.Path,
+		Kind: einolean.KindResultCut, Rule: report.ByLimit, Before: size, After: len(text), Path: data.Path,
 	})
 	return &schema.ToolResult{Parts: replaceText(result.Parts, text)}, nil
 }

@@ -27,12 +27,13 @@ func (r restored) RestoreBindings(context.Context, []message.ToolCall) ([]string
 func TestResume_BindsTheNamesOfACheckpoint(t *testing.T) {
 	r := restored{fakeRun: fakeRun{hidden: map[string]tool.BaseTool{}}, names: []string{"late"}}
 	s := begin(r.fakeRun, false, true)
-	s.run = r
+	s.host = r
 	r.hidden["late"] = plain("late")
-	b := s.resume(context.Background())
+	b := s.restoreBindings(context.Background())
 	require.Equal(t, []string{"late"}, b.names)
-	require.Empty(t, b.unbound)
-	require.Contains(t, b.bound, binding{name: "late", why: Hidden, tool: b.bound[0].tool})
+	require.Empty(t, b.unboundNames)
+	require.Equal(t, "late", b.bySlot[0].name)
+	require.NotNil(t, b.bySlot[0].tool)
 }
 
 // Calls of tools that have a slot of their own, and of the agent's other tools, need none. However many there are, the

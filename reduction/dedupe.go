@@ -1,0 +1,144 @@
+// Copyright einolean authors
+// SPDX-License-Identifier: Apache-2.0
+
+package reduction
+
+// Replaces new results by references if the model sees an equal result already.
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/cloudwego/eino/adk"
+
+	"github.com/einolean/einolean"
+	"github.com/einolean/einolean/reduction/internal/clearing"
+	"github.com/einolean/einolean/reduction/internal/notice"
+	"github.com/einolean/einolean/reduction/internal/report"
+	"github.com/einolean/einolean/reduction/internal/rounds"
+	"github.com/einolean/einolean/reduction/internal/tokencount"
+)
+
+// maxShownName is how many bytes of a tool's name or a call's id a reference shows at most.
+const maxShownName = 64
+
+// dedupe returns a state with references in place of new results that equal a visible one, and its size. Old
+// results that are about to be cleared do not count as visible for those that are kept. The error is that of a
+// user's callback.
+func dedupe[M adk.MessageType](
+	ctx context.Context, s *settings[M], state *adk.TypedChatModelAgentState[M], size tokencount.Size,
+) (*adk.TypedChatModelAgentState[M], tokencount.Size, error) {
+	from := 0
+	if !runFrom(ctx, s).startDeduping() {
+		from = rounds.NewestResultsIndex(state.Messages)
+	}
+	if !mayHaveDuplicates(state.Messages, from) {
+		return state, size, nil
+	}
+	window := s.window(ctx)
+	willClear := size.Tokens >= s.cfg.MaxTokensForClear || window > 0 && size.Tokens > window
+	f := newFitPass(ctx, s, state)
+	for _, d := range findDuplicates(f.pass, from, willClear) {
+		change, ok, err := f.pass.decider().DecideDuplicate(ctx, d.result, d.earlierCall)
+		if err != nil {
+			return nil, size, err
+		}
+		if ok {
+			f.pass.changes = append(f.pass.changes, change)
+		}
+	}
+	out := f.commit(ctx, einolean.KindResultReferred, report.ByRepeat)
+	if willClear && out != state {
+		size, err := s.size(ctx, out, false)
+		return out, size, err
+	}
+	return out, size, nil
+}
+
+// mayHaveDuplicates reports whether a result from a message on has the size of an earlier one. It allocates
+// nothing for the few results of a newest round.
+func mayHaveDuplicates[M adk.MessageType](msgs []M, from int) bool {
+	if from == 0 {
+		return true
+	}
+	for position, size := range resultSizes(msgs[from:]) {
+		if position.message += from; size < clearing.MinDuplicateBytes {
+			continue
+		}
+		for earlier, n := range resultSizes(msgs[:position.message+1]) {
+			if earlier == position {
+				break
+			}
+			if n == size {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// duplicate is a result that equals an earlier, visible one.
+type duplicate struct {
+	result      *clearing.Candidate
+	earlierCall string // the call of the earlier result, for the model
+}
+
+// findDuplicates lists the results from a message on that equal an earlier, visible one.
+func findDuplicates[M adk.MessageType](p *pass[M], from int, willClear bool) (duplicates []duplicate) {
+	history := rounds.Split(p.msgs)
+	_, retained := rounds.SplitRetained(history, p.settings.cfg.ClearRetentionSuffixLimit)
+	first := make(map[uint64]*rounds.Pair)
+	for _, position := range callsInResultOrder(history) {
+		round := history[position.round]
+		pair := &round.Pairs[position.call]
+		if !clearing.MayHaveDuplicates(pair.Result) {
+			continue
+		}
+		key := report.KeyOf(pair.Result.Texts...)
+		earlier, found := first[key]
+		if !found || willClear && earlier.MessageIndex < retained && pair.MessageIndex >= retained {
+			first[key] = pair
+			continue
+		}
+		if pair.MessageIndex < from || !slices.Equal(earlier.Result.Texts, pair.Result.Texts) {
+			continue
+		}
+		if c := p.candidate(round, pair); c.Exclusion(clearing.ToDedupe) == clearing.NotExcluded {
+			duplicates = append(duplicates, duplicate{&c, describeCall(earlier.Call)})
+		}
+	}
+	return duplicates
+}
+
+// callPosition is the index of a round and that of a call in it.
+type callPosition struct{ round, call int }
+
+// callsInResultOrder lists the calls that have a result, in the order of their results.
+func callsInResultOrder(history []rounds.Round) (calls []callPosition) {
+	for i, round := range history {
+		for n := range round.Pairs {
+			if round.Pairs[n].HasResult {
+				calls = append(calls, callPosition{i, n})
+			}
+		}
+	}
+	slices.SortStableFunc(calls, func(a, b callPosition) int {
+		one, other := &history[a.round].Pairs[a.call], &history[b.round].Pairs[b.call]
+		return cmp.Or(cmp.Compare(one.MessageIndex, other.MessageIndex), cmp.Compare(one.Result.Index, other.Result.Index))
+	})
+	return calls
+}
+
+// describeCall names a call for the model, which knows the ids of most calls.
+func describeCall(c rounds.Call) string {
+	isShort := func(s string) bool { return len(s) <= maxShownName && notice.Showable(s) }
+	switch {
+	case !isShort(c.Name):
+		return "a call"
+	case !isShort(c.ID):
+		return c.Name
+	}
+	return fmt.Sprintf("%s (%s)", c.Name, c.ID)
+}

@@ -1,0 +1,111 @@
+// Copyright einolean authors
+// SPDX-License-Identifier: Apache-2.0
+
+package reduction
+
+// The state of one agent run. It is in the context of the run; what must survive an interrupt is in Eino's
+// run-local values.
+
+import (
+	"context"
+	"sync/atomic"
+	"time"
+
+	"github.com/cloudwego/eino/adk"
+
+	"github.com/einolean/einolean/internal/backend"
+	"github.com/einolean/einolean/reduction/internal/tokencount"
+)
+
+// run is what one middleware remembers of a run. Its methods accept nil, which is the state outside a run:
+// nothing is known, and nothing is kept.
+type run struct {
+	sizes tokencount.Tracker
+
+	searchedDuplicates atomic.Bool  // the whole history was searched for duplicates
+	fitsRounds         atomic.Bool  // all rounds were fitted to their share of the window
+	markedAt           atomic.Int64 // when files were marked as used, in seconds
+	requestRefused     atomic.Bool  // the request of this model call, as too long
+	retryTarget        atomic.Int64 // how many tokens it may have then
+}
+
+// runKey is the key of a run in a context. An agent may have several middlewares, each with its own settings.
+type runKey[M adk.MessageType] struct{ settings *settings[M] }
+
+func withRun[M adk.MessageType](ctx context.Context, s *settings[M], r *run) context.Context {
+	return context.WithValue(ctx, runKey[M]{s}, r)
+}
+
+// runFrom returns the run of a middleware, nil outside a run.
+func runFrom[M adk.MessageType](ctx context.Context, s *settings[M]) *run {
+	r, _ := ctx.Value(runKey[M]{s}).(*run)
+	return r
+}
+
+// tracker remembers the sizes of messages.
+func (r *run) tracker() *tokencount.Tracker {
+	if r == nil {
+		return new(tokencount.Tracker)
+	}
+	return &r.sizes
+}
+
+// invalidateSizes records that the first n messages that the model sees have changed.
+func (r *run) invalidateSizes(n int) { r.tracker().Invalidate(n) }
+
+// startFitting reports whether all rounds must be fitted, as nobody has done it in this run.
+func (r *run) startFitting() bool { return r == nil || !r.fitsRounds.Swap(true) }
+
+// startDeduping reports whether the whole history must be searched for duplicates.
+func (r *run) startDeduping() bool { return r == nil || !r.searchedDuplicates.Swap(true) }
+
+// startMarking reports whether files must be marked as used: at the start of a run, and each hour after.
+func (r *run) startMarking() bool {
+	if r == nil {
+		return false
+	}
+	now, last := time.Now().Unix(), r.markedAt.Load()
+	return now-last >= int64(backend.UseInterval/time.Second) && r.markedAt.CompareAndSwap(last, now)
+}
+
+// startModelCall forgets whether a request was refused.
+func (r *run) startModelCall() {
+	if r != nil {
+		r.requestRefused.Store(false)
+	}
+}
+
+// recordRefusal records that the request of this model call is too long, and how many tokens it may have.
+func (r *run) recordRefusal(target int64) {
+	if r != nil {
+		r.retryTarget.Store(target)
+		r.requestRefused.Store(true)
+	}
+}
+
+// refusal returns what recordRefusal has recorded for this model call.
+func (r *run) refusal() (target int64, ok bool) {
+	if r == nil || !r.requestRefused.Load() {
+		return 0, false
+	}
+	return r.retryTarget.Load(), true
+}
+
+// Keys of run-local values, which survive an interrupt. Outside a run there are none, and nothing is kept.
+const (
+	// noticeFilesKey has the files that notices name and calls of this round must not overwrite.
+	noticeFilesKey = "__einolean_reduction_shown__"
+
+	// windowKey has how many tokens a request may have, since one was refused.
+	windowKey = "__einolean_reduction_window__"
+
+	// questionKey has the last texts of the user and of the model.
+	questionKey = "__einolean_reduction_question__"
+)
+
+// runLocal returns the value under a key, the zero value if there is none of this type.
+func runLocal[T any](ctx context.Context, key string) T {
+	v, _, _ := adk.GetRunLocalValue(ctx, key)
+	value, _ := v.(T)
+	return value
+}

@@ -1,0 +1,300 @@
+// Copyright einolean authors
+// SPDX-License-Identifier: Apache-2.0
+
+package reduction
+
+// Fits a request to the model's window: the results of one round to their share of it, and the whole request.
+// Results are shortened rather than cleared, the longest ones to equal size.
+
+import (
+	"context"
+	"iter"
+	"math"
+	"slices"
+
+	"github.com/cloudwego/eino/adk"
+
+	"github.com/einolean/einolean"
+	"github.com/einolean/einolean/internal/message"
+	"github.com/einolean/einolean/internal/tokens"
+	"github.com/einolean/einolean/reduction/internal/clearing"
+	"github.com/einolean/einolean/reduction/internal/report"
+	"github.com/einolean/einolean/reduction/internal/rounds"
+	"github.com/einolean/einolean/reduction/internal/tokencount"
+)
+
+const (
+	// roundShare is the share of the window that the results of one round may take: a quarter. Media may take
+	// half of that.
+	roundShare = 4
+
+	// maxTokensPerByte is more than the tokens of any text, for each of its bytes.
+	maxTokensPerByte = 2
+)
+
+// fitRounds returns a state in which the results of each new round keep to their share of the window. It considers
+// the round alone, so that it decides the same whenever it is called.
+func fitRounds[M adk.MessageType](
+	ctx context.Context, s *settings[M], state *adk.TypedChatModelAgentState[M],
+) (*adk.TypedChatModelAgentState[M], error) {
+	budget := int(s.window(ctx) / roundShare)
+	if budget == 0 {
+		return state, nil
+	}
+	from := 0
+	if !runFrom(ctx, s).startFitting() {
+		from = rounds.NewestResultsIndex(state.Messages) - 1
+	}
+	if !mayExceed(state.Messages[max(from, 0):], budget/maxTokensPerByte) {
+		return state, nil
+	}
+	f := newFitPass(ctx, s, state)
+	for _, round := range rounds.Split(state.Messages) {
+		if round.MessageIndex < from {
+			continue
+		}
+		plans, fixed := f.plansOf(round, clearing.ToShorten)
+		fixed += f.pass.decider().ReferToFirst(plans, budget/2)
+		if err := f.shortenToBudget(ctx, plans, budget-fixed); err != nil {
+			return nil, err
+		}
+	}
+	return f.commit(ctx, einolean.KindResultCut, report.ByRound), nil
+}
+
+// mayExceed reports whether the results between two messages with calls may have more tokens than a number of
+// bytes. It allocates nothing except for media.
+func mayExceed[M adk.MessageType](msgs []M, most int) bool {
+	sum := 0
+	for _, m := range msgs {
+		if rounds.CallsTools(m) {
+			sum = 0
+		}
+		results := 0
+		for _, size := range resultSizes([]M{m}) {
+			sum += size
+			results++
+		}
+		if results > 0 {
+			sum += tokencount.OfMedia(len(rounds.Media(m)))
+		}
+		if sum > most {
+			return true
+		}
+	}
+	return false
+}
+
+// resultPosition is the index of a message and that of a result in it.
+type resultPosition struct{ message, result int }
+
+// resultSizes are the sizes of the results in messages, in bytes.
+func resultSizes[M adk.MessageType](msgs []M) iter.Seq2[resultPosition, int] {
+	return func(yield func(resultPosition, int) bool) {
+		for i, m := range msgs {
+			for p := message.Parts(m); p.Next(); {
+				if p.Kind != message.Result {
+					continue
+				}
+				size := 0
+				for item := p.Parts(); item.Next(); {
+					size += len(item.Text())
+				}
+				if !yield(resultPosition{i, p.Index}, size) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// fitStage is a way in which a request becomes shorter. The stages are tried in order, the mildest first, until
+// the request fits.
+type fitStage int
+
+const (
+	stageOldestMedia  fitStage = iota // of all rounds but the newest, the oldest first
+	stageLargest                      // results, and long arguments
+	stageLargestAgain                 // the same again, for a counter that counts differently
+	stagePages                        // also pages of the read tool, and media of the newest round
+	stageEverything                   // everything that can be shortened
+	stageCount
+)
+
+// fitWindow returns a state that fits a window, if possible. It first clears everything old, then shortens the
+// rest.
+func fitWindow[M adk.MessageType](
+	ctx context.Context, s *settings[M], input *adk.TypedChatModelAgentState[M], window int64,
+) (*adk.TypedChatModelAgentState[M], error) {
+	before, err := s.size(ctx, input, true)
+	if err != nil || before.Tokens <= window {
+		return input, err
+	}
+	p := newClearPass(ctx, s, input, before)
+	p.mustFit = true
+	state, err := p.apply(ctx)
+	if err != nil {
+		return nil, err
+	}
+	size := before
+	if state != input {
+		if size, err = s.size(ctx, state, true); err != nil {
+			return nil, err
+		}
+	}
+	for stage := fitStage(0); stage < stageCount && size.Tokens > window; stage++ {
+		excess := int(float64(size.Tokens-window)/size.Factor) + 1
+		next, err := applyStage(ctx, s, state, stage, excess)
+		if err != nil {
+			return nil, err
+		}
+		if next == state {
+			continue
+		}
+		state = next
+		if size, err = s.size(ctx, state, true); err != nil {
+			return nil, err
+		}
+	}
+	if state != input {
+		runFrom(ctx, s).invalidateSizes(len(state.Messages))
+	}
+	s.reporter.Send(ctx, einolean.Event{
+		Kind: einolean.KindClearDone,
+		Pass: &einolean.Pass{Before: before.Tokens, After: size.Tokens, Threshold: window},
+	})
+	return state, nil
+}
+
+// applyStage returns a state that is shorter by excess tokens, as far as a stage can do that.
+func applyStage[M adk.MessageType](
+	ctx context.Context, s *settings[M], state *adk.TypedChatModelAgentState[M], stage fitStage, excess int,
+) (*adk.TypedChatModelAgentState[M], error) {
+	f := newFitPass(ctx, s, state)
+	purpose := clearing.ToShorten
+	if stage >= stagePages {
+		purpose = clearing.ToShortenAllPages
+	}
+	history := rounds.Split(state.Messages)
+	var plans []clearing.Plan
+	total := 0 // tokens
+	for _, round := range history {
+		ofRound, _ := f.plansOf(round, purpose)
+		for _, plan := range ofRound {
+			total += plan.Candidate.Tokens
+		}
+		plans = append(plans, ofRound...)
+	}
+	end := len(state.Messages) // of the messages whose media may become references
+	switch {
+	case stage == stageEverything:
+		excess = math.MaxInt / 2
+	case stage == stageLargestAgain:
+		excess *= 2
+	case stage == stageOldestMedia && len(history) > 0:
+		end = history[len(history)-1].MessageIndex
+	}
+	plans = append(plans, f.userMedia(end)...)
+	slices.SortStableFunc(plans, func(a, b clearing.Plan) int {
+		return a.Candidate.MessageIndex - b.Candidate.MessageIndex
+	})
+	if stage != stageLargest && stage != stageLargestAgain {
+		excess -= f.pass.decider().ReferToOldest(plans, end, excess)
+	}
+	budget := math.MaxInt
+	if stage > stageOldestMedia {
+		excess -= f.pass.decider().ReferToArguments(plans)
+		budget = total - max(excess, 0)
+	}
+	if err := f.shortenToBudget(ctx, plans, budget); err != nil {
+		return nil, err
+	}
+	return f.commit(ctx, einolean.KindResultCut, report.ByWindow), nil
+}
+
+// fitPass shortens results or replaces them by references, whether they are old or new.
+type fitPass[M adk.MessageType] struct{ pass *pass[M] }
+
+func newFitPass[M adk.MessageType](
+	ctx context.Context, s *settings[M], state *adk.TypedChatModelAgentState[M],
+) fitPass[M] {
+	p := newPass(ctx, s, state)
+	p.reserveFiles(ctx)
+	return fitPass[M]{p}
+}
+
+// plansOf lists the results of a round that may become shorter, or whose media may become references. The plans
+// are to keep them, until something else is decided. fixed are the tokens of the others.
+func (f fitPass[M]) plansOf(round rounds.Round, purpose clearing.Purpose) (plans []clearing.Plan, fixed int) {
+	results := 0
+	for _, pair := range round.Pairs {
+		if pair.HasResult {
+			results++
+		}
+	}
+	for i := range round.Pairs {
+		pair := &round.Pairs[i]
+		if !pair.HasResult {
+			continue
+		}
+		c := f.pass.candidate(round, pair)
+		c.IsOnlyResult = results == 1
+		c.Protected = f.pass.settings.policies.Protects(c.Call.Name, c.Call.Args, f.pass.isReadTool(c.Call))
+		exclusion := c.Exclusion(purpose)
+		if exclusion == clearing.IsToolSearch {
+			continue // nor is it part of a budget
+		}
+		c.Tokens = tokensOf(c.Result.Texts)
+		fixed += tokensOf(c.Result.MediaRefs)
+		if exclusion != clearing.NotExcluded {
+			fixed += c.Tokens
+			continue
+		}
+		c.Policy = c.Policy.ByDefault() // handlers are not asked
+		c.Media = f.pass.replaceableMedia(&c)
+		plans = append(plans, clearing.KeepPlan(&c))
+	}
+	return plans, fixed
+}
+
+func tokensOf(texts []string) (n int) {
+	for _, text := range texts {
+		n += tokens.Of(text)
+	}
+	return n
+}
+
+// userMedia lists the user's messages with media before an index.
+func (f fitPass[M]) userMedia(end int) (plans []clearing.Plan) {
+	if f.pass.window == 0 {
+		return nil
+	}
+	for i := range f.pass.msgs[:end] {
+		c := clearing.NewUserMedia(i, f.pass.settings.policies.Store)
+		if c.Media = f.pass.replaceableMedia(&c); len(c.Media) > 0 {
+			plans = append(plans, clearing.KeepPlan(&c))
+		}
+	}
+	return plans
+}
+
+// shortenToBudget adds the changes that make results fit a budget.
+func (f fitPass[M]) shortenToBudget(ctx context.Context, plans []clearing.Plan, budget int) error {
+	changes, err := f.pass.decider().ShortenToBudget(ctx, plans, budget)
+	f.pass.changes = append(f.pass.changes, changes...)
+	return err
+}
+
+// commit stores the content that the changes replace, reports them, and returns the state with them. That is the
+// input if there are none.
+func (f fitPass[M]) commit(ctx context.Context, kind einolean.Kind, rule string) *adk.TypedChatModelAgentState[M] {
+	p := f.pass
+	p.changes, _, _ = p.saver.Save(ctx, p.changes)
+	if len(p.changes) == 0 {
+		return p.input
+	}
+	for i := range p.changes {
+		p.reportResult(ctx, &p.changes[i], kind, rule)
+	}
+	return p.changedState()
+}
