@@ -321,20 +321,19 @@ func Recommended(tools []tool.BaseTool) *Config {
 	return &Config{DynamicTools: tools, NewIndex: index.BM25, CatalogLimit: 50, HideAbove: 3000, MinConfidence: 0.05}
 }
 
-// settings is a Config that has been checked, with its defaults filled in and the infos of its tools
-// read. It is immutable.
+// settings is a validated Config with its defaults, and the infos of its tools. It is immutable.
 type settings struct {
-	cfg              Config
-	dynamicTools     *catalog.Set // of DynamicTools
+	cfg              Config       // without DynamicTools
+	dynamicTools     *catalog.Set // of Config.DynamicTools
 	protocol         protocolSpec
 	rules            native.Rules
-	unsupportedModel error // the model cannot search; an error only if there is something to hide
+	unsupportedModel error // the model has no tool search: the error of a run that hides tools
 
 	searchLimits     search.Limits
 	visibilityLimits visibility.Limits
-	promptParams     protocol.SearchToolParams // the search tools
+	promptParams     protocol.SearchToolParams
 
-	aliases aliases // that agents have for their tools, as far as they were called
+	aliases aliases // that were called so far
 }
 
 // aliases are names by which Eino reached tools that have other names. Only Eino knows the ToolAliases of an agent, and it

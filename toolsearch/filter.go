@@ -27,10 +27,10 @@ import (
 //	call_tool               PhaseLoad and PhaseCall
 //	a call, loaded          PhaseCall
 //	a call, not loaded      PhaseCall, PhaseLoad and PhaseActive: it loads the tool
-//	                        and runs only when it is repeated
-//	a call, not loaded, but AllowUnloadedCalls is set, the provider loads tools,
-//	or the tool is in ReturnDirectly: it runs
-//	                        PhaseCall
+//
+// A call of a tool that is not loaded runs at once, and needs only PhaseCall, if
+// Config.AllowUnloadedCalls is set, if the provider loads tools by itself, or if the
+// result of the tool ends the run (ReturnDirectly).
 //
 // If the model may have seen a name, because PhaseList or PhaseSearch allows it, and
 // another phase denies the tool, the answer is "you may not use it". If both deny a

@@ -135,10 +135,9 @@ func anyCall(t *testing.T, r *rand.Rand) (c someCall) {
 	return c
 }
 
-// The lists are a function of their input, which they do not change. They show what the conversation
-// loaded, the user pinned or an earlier call showed, as far as it exists and the Filter allows;
-// the agent's own tools stay as they were; nothing is there twice, and no slot. There are no more
-// tools than the provider takes, unless the agent or the user insists.
+// The lists are a function of their input, which they do not change. They have the agent's own tools as they were, and the
+// tools that were loaded or always visible, if these exist and the Filter allows them. Nothing is there twice, and no slot.
+// There are no more tools than the provider accepts, unless the agent's own and the always visible ones are more.
 func TestLists_AreAFunctionOfTheirInput(t *testing.T) {
 	r := random(t)
 	for range race.Cases(5000) {
@@ -162,14 +161,14 @@ func TestLists_AreAFunctionOfTheirInput(t *testing.T) {
 	}
 }
 
-// requireShown checks the list of a turn.
+// requireShown checks the list of a model call.
 func requireShown(t *testing.T, in someCall, out visibility.Selection, infos []*schema.ToolInfo) {
 	require.NotNil(t, infos)
 	names := namesIn(infos)
 	var own, shown []string
 	for i, name := range names {
 		require.False(t, slots.IsUnusedName(name))
-		require.NotContains(t, names[:i], name, "nothing is there twice")
+		require.NotContains(t, names[:i], name, "no tool is there twice")
 		switch e := in.Tools.Lookup(name); {
 		case e != nil:
 			shown = append(shown, name)

@@ -66,19 +66,19 @@ func (k kind[M]) anyHistory(r *rand.Rand) (msgs []M) {
 		msgs = append(msgs, k.user("please"), k.call(id, r.IntN(2) == 0))
 		names := some(r, "t", 4, 10)
 		if r.IntN(3) == 0 {
-			msgs = append(msgs, message.Answering[M](id, "tool_search", message.NewText(found(names))))
+			msgs = append(msgs, message.Answering[M](id, "tool_search", message.NewText(matchesText(names))))
 			continue
 		}
 		tools := []*schema.ToolInfo{}
 		for _, name := range names {
-			tools = append(tools, &schema.ToolInfo{Name: name, Desc: "as it was"})
+			tools = append(tools, &schema.ToolInfo{Name: name, Desc: "an old description"})
 		}
 		msgs = append(msgs, k.native(id, tools))
 	}
 	return msgs
 }
 
-func found(names []string) string {
+func matchesText(names []string) string {
 	text, err := json.Marshal(map[string][]string{"matches": append([]string{}, names...)})
 	if err != nil {
 		panic(err)
@@ -86,61 +86,60 @@ func found(names []string) string {
 	return string(text)
 }
 
-// A history that was rewritten is what the adapter accepts, and stays so: no message that was given is
-// changed, no result of a search goes missing, each tool in a provider's form is one that the call
-// shows, as it is now, and where a tool may come back once only, it does.
+// A rewritten history is accepted by the adapter, and does not change when it is rewritten again. The input stays as it was,
+// and every search has a result. Tools in a provider's form are visible ones, each once where the rules say so.
 func TestRewrite_IsIdempotent(t *testing.T) {
-	t.Run("plain", func(t *testing.T) { testRewriting(t, plain) })
-	t.Run("agentic", func(t *testing.T) { testRewriting(t, agentic) })
+	t.Run("plain", func(t *testing.T) { testRewrite(t, plain) })
+	t.Run("agentic", func(t *testing.T) { testRewrite(t, agentic) })
 }
 
-func testRewriting[M adk.MessageType](t *testing.T, k kind[M]) {
+func testRewrite[M adk.MessageType](t *testing.T, k kind[M]) {
 	r := random(t)
 	for range race.Cases(2000) {
 		msgs, tools := k.anyHistory(r), setOf(some(r, "t", 10, 10)...)
 		denied := among(some(r, "t", 3, 10))
-		h := native.RewriteInput{
+		in := native.RewriteInput{
 			Rules: anyRules(t, r), Tools: tools,
 			MayFind: func(e *catalog.Tool) bool { return !denied[e.Info.Name] },
 		}
 		for e := range tools.All() {
 			if r.IntN(2) == 0 {
-				h.VisibleNames = append(h.VisibleNames, e.Info.Name)
+				in.VisibleNames = append(in.VisibleNames, e.Info.Name)
 			}
 		}
-		h.IsDeclared = func(name string) bool { return slices.Contains(h.VisibleNames, name) }
+		in.IsDeclared = func(name string) bool { return slices.Contains(in.VisibleNames, name) }
 		before, err := json.Marshal(msgs)
 		require.NoError(t, err)
-		next := native.Rewrite(msgs, h)
+		next := native.Rewrite(msgs, in)
 		after, _ := json.Marshal(msgs)
 		require.Equal(t, string(before), string(after))
-		require.True(t, message.SameSlice(next, native.Rewrite(next, h)), "once")
+		require.True(t, message.SameSlice(next, native.Rewrite(next, in)), "once")
 		require.Len(t, next, len(msgs))
 
 		returned := map[string]bool{}
 		for i, m := range next {
 			for j, res := range history.ContentOf(m).Results {
-				was := history.ContentOf(msgs[i]).Results[j]
-				require.Equal(t, was.ID, res.ID)
+				original := history.ContentOf(msgs[i]).Results[j]
+				require.Equal(t, original.ID, res.ID)
 				if !res.IsNative {
 					require.NotEmpty(t, res.Text)
 					continue
 				}
-				require.True(t, was.IsNative && h.Rules.Native)
+				require.True(t, original.IsNative && in.Rules.Native)
 				for _, name := range res.Tools {
-					require.Contains(t, was.Tools, name)
-					require.Contains(t, h.VisibleNames, name)
-					require.False(t, h.Rules.ReturnOnce && returned[name], "it is there once")
+					require.Contains(t, original.Tools, name)
+					require.Contains(t, in.VisibleNames, name)
+					require.False(t, in.Rules.ReturnOnce && returned[name], "the tool is returned once")
 					returned[name] = true
 				}
 			}
 		}
-		if !h.Rules.Native {
+		if !in.Rules.Native {
 			for i, m := range next {
 				for j, res := range history.ContentOf(m).Results {
-					if was := history.ContentOf(msgs[i]).Results[j]; was.IsNative {
-						may := slices.DeleteFunc(was.Tools, func(name string) bool { return denied[name] && tools.Lookup(name) != nil })
-						require.Equal(t, found(may), res.Text)
+					if original := history.ContentOf(msgs[i]).Results[j]; original.IsNative {
+						isDenied := func(name string) bool { return denied[name] && tools.Lookup(name) != nil }
+						require.Equal(t, matchesText(slices.DeleteFunc(original.Tools, isDenied)), res.Text)
 					}
 				}
 			}
@@ -148,23 +147,47 @@ func testRewriting[M adk.MessageType](t *testing.T, k kind[M]) {
 	}
 }
 
-// asked is a model that notes what it is asked.
-type asked[M adk.MessageType] struct {
+// A tool in a result that is not hidden was removed if our search tool returned it. The tools of another search stay.
+func TestRewrite_ToolThatIsNotHidden(t *testing.T) {
+	t.Run("plain", func(t *testing.T) { testNotHidden(t, plain, native.ClaudeClient) })
+	t.Run("agentic", func(t *testing.T) { testNotHidden(t, agentic, native.AgenticClaudeClient) })
+}
+
+func testNotHidden[M adk.MessageType](t *testing.T, k kind[M], adapter string) {
+	rules, err := native.Choose(adapter, nil, adapters[adapter])
+	require.NoError(t, err)
+	in := native.RewriteInput{
+		Rules: rules, Tools: setOf("t1"), VisibleNames: []string{"t1"},
+		MayFind: func(*catalog.Tool) bool { return true }, IsDeclared: func(name string) bool { return name == "t1" },
+	}
+	for searchTool, names := range map[string][]string{"tool_search": {"t1"}, "another_search": {"t1", "removed"}} {
+		msgs := []M{k.user("please"), k.call("1", false), k.native("1", []*schema.ToolInfo{{Name: "t1"}, {Name: "removed"}})}
+		msgs = message.Map(msgs, func(m M) M {
+			return message.RenameTools(m, func(string, string) string { return searchTool })
+		})
+		result := history.ContentOf(native.Rewrite(msgs, in)[2]).Results[0]
+		require.True(t, result.IsNative)
+		require.Equal(t, names, result.Tools, searchTool)
+	}
+}
+
+// recordingModel records its last request.
+type recordingModel[M adk.MessageType] struct {
 	input []M
 	opts  *model.Options
 }
 
-func (a *asked[M]) Generate(_ context.Context, input []M, opts ...model.Option) (m M, err error) {
-	a.input, a.opts = input, model.GetCommonOptions(nil, opts...)
-	return m, nil
+func (m *recordingModel[M]) Generate(_ context.Context, input []M, opts ...model.Option) (out M, err error) {
+	m.input, m.opts = input, model.GetCommonOptions(nil, opts...)
+	return out, nil
 }
 
-func (a *asked[M]) Stream(ctx context.Context, input []M, opts ...model.Option) (*schema.StreamReader[M], error) {
-	m, err := a.Generate(ctx, input, opts...)
-	return schema.StreamReaderFromArray([]M{m}), err
+func (m *recordingModel[M]) Stream(ctx context.Context, input []M, opts ...model.Option) (*schema.StreamReader[M], error) {
+	out, err := m.Generate(ctx, input, opts...)
+	return schema.StreamReaderFromArray([]M{out}), err
 }
 
-// A model without a search of its own reads of none, and can call what the conversation has loaded.
+// A model without tool search reads nothing of a search in a provider's form, and can call the tools that it loaded.
 func TestPortable_ModelReadsOfNoSearch(t *testing.T) {
 	t.Run("plain", func(t *testing.T) { testPortable(t, plain) })
 	t.Run("agentic", func(t *testing.T) { testPortable(t, agentic) })
@@ -173,28 +196,30 @@ func TestPortable_ModelReadsOfNoSearch(t *testing.T) {
 func testPortable[M adk.MessageType](t *testing.T, k kind[M]) {
 	r := random(t)
 	for range race.Cases(1000) {
-		msgs, m := k.anyHistory(r), &asked[M]{}
-		search, later := &schema.ToolInfo{Name: "tool_search"}, []*schema.ToolInfo{{Name: "t1"}}
-		given := []model.Option{model.WithTools([]*schema.ToolInfo{{Name: "own"}}), model.WithToolSearchTool(search), model.WithDeferredTools(later)}
+		msgs, m := k.anyHistory(r), &recordingModel[M]{}
+		search, deferred := &schema.ToolInfo{Name: "tool_search"}, []*schema.ToolInfo{{Name: "t1"}}
+		opts := []model.Option{
+			model.WithTools([]*schema.ToolInfo{{Name: "own"}}), model.WithToolSearchTool(search), model.WithDeferredTools(deferred),
+		}
 		before, err := json.Marshal(msgs)
 		require.NoError(t, err)
 		wrapped, loaded := native.Portable(m), []string{}
 		if r.IntN(2) == 0 {
-			_, err = wrapped.Generate(context.Background(), msgs, given...)
+			_, err = wrapped.Generate(context.Background(), msgs, opts...)
 		} else {
 			var s *schema.StreamReader[M]
-			s, err = wrapped.Stream(context.Background(), msgs, given...)
+			s, err = wrapped.Stream(context.Background(), msgs, opts...)
 			s.Close()
 		}
 		require.NoError(t, err)
 		after, _ := json.Marshal(msgs)
 		require.Equal(t, string(before), string(after))
-		for i, in := range m.input {
-			for j, res := range history.ContentOf(in).Results {
+		for i, msg := range m.input {
+			for j, res := range history.ContentOf(msg).Results {
 				require.False(t, res.IsNative)
-				if was := history.ContentOf(msgs[i]).Results[j]; was.IsNative {
-					require.Equal(t, found(was.Tools), res.Text)
-					loaded = append(loaded, was.Tools...)
+				if original := history.ContentOf(msgs[i]).Results[j]; original.IsNative {
+					require.Equal(t, matchesText(original.Tools), res.Text)
+					loaded = append(loaded, original.Tools...)
 				}
 			}
 		}
@@ -211,10 +236,10 @@ func testPortable[M adk.MessageType](t *testing.T, k kind[M]) {
 			require.Contains(t, names, name)
 		}
 
-		_, err = native.WithoutSearchTool[M](m).Generate(context.Background(), msgs, given...)
+		_, err = native.WithoutSearchTool[M](m).Generate(context.Background(), msgs, opts...)
 		require.NoError(t, err)
 		require.Nil(t, m.opts.ToolSearchTool)
-		require.Equal(t, later, m.opts.DeferredTools)
+		require.Equal(t, deferred, m.opts.DeferredTools)
 		require.True(t, message.SameSlice(msgs, m.input))
 	}
 }

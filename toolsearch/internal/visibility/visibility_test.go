@@ -115,14 +115,14 @@ func requireShown(t *testing.T, in visibility.Input, tools testTools, out visibi
 		require.True(t, has(name) && tools.MayShow(context.Background(), name))
 		require.NotContains(t, shown[:i], name)
 		at := slices.Index(known, name)
-		require.Greater(t, at, last, "pins, then those shown before, then new ones")
+		require.Greater(t, at, last, "always visible tools, then those shown before, then new ones")
 		last = at
 	}
 	for _, name := range in.AlwaysVisible {
 		require.Equal(t, tools.MayShow(context.Background(), name), slices.Contains(shown, name))
 	}
 	if in.Limits.MaxTools > 0 && in.OtherTools+len(shown) > in.Limits.MaxTools {
-		require.Subset(t, in.AlwaysVisible, shown, "only pins are more")
+		require.Subset(t, in.AlwaysVisible, shown, "only tools that are always visible exceed the limit")
 	}
 	if !in.CanLoad {
 		require.Subset(t, in.AlwaysVisible, shown)
@@ -134,30 +134,30 @@ func requireShown(t *testing.T, in visibility.Input, tools testTools, out visibi
 	if in.Limits.UnloadAfter > 0 {
 		require.Len(t, out.State.IdleCalls, len(shown))
 	}
-	requireTheBest(t, in, out)
+	requireLeastUsedDropped(t, in, out)
 }
 
-// requireTheBest checks which tools a full request leaves out: none that was used later than one that stays,
-// or that came first of those used at the same time, as the best result of a search does.
-func requireTheBest(t *testing.T, in visibility.Input, out visibility.Selection) {
-	last := func(name string) int {
-		if at, said := in.Usage.LastUse[name]; said {
-			return at
+// requireLeastUsedDropped checks which tools a full request leaves out: none that was used later than one that stays.
+// Of tools that were used at the same time, the first ones stay, as a search returns the best first.
+func requireLeastUsedDropped(t *testing.T, in visibility.Input, out visibility.Selection) {
+	lastUse := func(name string) int {
+		if n, ok := in.Usage.LastUse[name]; ok {
+			return n
 		}
 		return in.Usage.ModelCalls - 1 - in.State.IdleCalls[slices.Index(in.State.Visible, name)]
 	}
 	known := slices.Concat(in.State.Visible, in.Usage.Order)
-	for _, gone := range out.Unused {
-		if in.Limits.UnloadAfter > 0 && in.Usage.ModelCalls-last(gone) >= in.Limits.UnloadAfter {
+	for _, dropped := range out.Unused {
+		if in.Limits.UnloadAfter > 0 && in.Usage.ModelCalls-lastUse(dropped) >= in.Limits.UnloadAfter {
 			continue
 		}
 		for _, name := range out.State.Visible {
 			if slices.Contains(in.AlwaysVisible, name) {
 				continue
 			}
-			require.GreaterOrEqual(t, last(name), last(gone), "%s stays, %s goes", name, gone)
-			if last(name) == last(gone) {
-				require.Less(t, slices.Index(known, name), slices.Index(known, gone), "%s stays, %s goes", name, gone)
+			require.GreaterOrEqual(t, lastUse(name), lastUse(dropped), "%s stays, %s is dropped", name, dropped)
+			if lastUse(name) == lastUse(dropped) {
+				require.Less(t, slices.Index(known, name), slices.Index(known, dropped), "%s stays, %s is dropped", name, dropped)
 			}
 		}
 	}
