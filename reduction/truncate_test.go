@@ -21,8 +21,6 @@ import (
 
 	"github.com/einolean/einolean/internal/backend"
 	"github.com/einolean/einolean/internal/dev/adktest"
-	"github.com/einolean/einolean/internal/dev/race"
-	"github.com/einolean/einolean/internal/tokens"
 	"github.com/einolean/einolean/reduction"
 	"github.com/einolean/einolean/store"
 )
@@ -213,37 +211,4 @@ func TestTruncate_PassesErrorsAndMissingResults(t *testing.T) {
 	none, err := mw.WrapInvokableToolCall(ctx, nil, nil)
 	require.NoError(t, err)
 	require.Nil(t, none)
-}
-
-func TestTruncate_ResultsOfRoundOnlyOnce(t *testing.T) {
-	race.Skip(t, "estimates the tokens of many long histories")
-	adktest.EachType(t, testTruncateResultsOfRoundOnlyOnce[*schema.Message], testTruncateResultsOfRoundOnlyOnce[*schema.AgenticMessage])
-}
-
-func testTruncateResultsOfRoundOnlyOnce[M adk.MessageType](t *testing.T) {
-	cut := 0
-	for seed := range 3 * histories() {
-		w := newWindow[M](t, seed)
-		w.cfg.WindowTokens, w.cfg.MaxTokensForClear, w.cfg.ClearArgumentsOver, w.cfg.ReferToRepeats = 60_000, 1<<40, 0, false
-		w.brief, w.mw = true, typed(t, w.cfg)
-		for range 2 {
-			earlier := w.msgs
-			w.next()
-			w.msgs = before(t, w.mw, w.msgs)
-			require.Equal(t, earlier, w.msgs[:len(earlier)], "seed %d: a decision has changed", seed)
-			sum := 0
-			for _, m := range w.msgs[len(earlier):] {
-				for _, a := range w.shape.answers(m) {
-					sum += tokens.Estimate(a.joined())
-					if pathIn(a.joined()) != "" {
-						cut++
-					}
-				}
-			}
-			require.LessOrEqual(t, sum, 15_000, "seed %d", seed)
-			w.readable()
-			require.Equal(t, w.msgs, before(t, typed(t, w.cfg), w.whole), "seed %d: a history that was kept whole", seed)
-		}
-	}
-	require.Greater(t, cut, 20)
 }

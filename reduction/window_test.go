@@ -337,3 +337,36 @@ func (camera) InvokableRun(_ context.Context, args *schema.ToolArgument, _ ...to
 func picture(args string) string {
 	return base64.StdEncoding.EncodeToString([]byte(strings.Repeat(args, 1000)))
 }
+
+func TestWindowTokens_TruncatesResultsOfRoundOnce(t *testing.T) {
+	race.Skip(t, "estimates the tokens of many long histories")
+	adktest.EachType(t, testWindowTokensTruncatesResultsOfRoundOnce[*schema.Message], testWindowTokensTruncatesResultsOfRoundOnce[*schema.AgenticMessage])
+}
+
+func testWindowTokensTruncatesResultsOfRoundOnce[M adk.MessageType](t *testing.T) {
+	cut := 0
+	for seed := range 3 * histories() {
+		w := newWindow[M](t, seed)
+		w.cfg.WindowTokens, w.cfg.MaxTokensForClear, w.cfg.ClearArgumentsOver, w.cfg.ReferToRepeats = 60_000, 1<<40, 0, false
+		w.brief, w.mw = true, typed(t, w.cfg)
+		for range 2 {
+			earlier := w.msgs
+			w.next()
+			w.msgs = before(t, w.mw, w.msgs)
+			require.Equal(t, earlier, w.msgs[:len(earlier)], "seed %d: a decision has changed", seed)
+			sum := 0
+			for _, m := range w.msgs[len(earlier):] {
+				for _, a := range w.shape.answers(m) {
+					sum += tokens.Estimate(a.joined())
+					if pathIn(a.joined()) != "" {
+						cut++
+					}
+				}
+			}
+			require.LessOrEqual(t, sum, 15_000, "seed %d", seed)
+			w.readable()
+			require.Equal(t, w.msgs, before(t, typed(t, w.cfg), w.whole), "seed %d: a history that was kept whole", seed)
+		}
+	}
+	require.Greater(t, cut, 20)
+}

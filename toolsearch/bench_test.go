@@ -3,7 +3,7 @@
 
 package toolsearch_test
 
-// The benchmarks, and limits on allocations, memory and time.
+// The benchmarks, and limits on allocations and memory.
 
 import (
 	"context"
@@ -406,7 +406,7 @@ func BenchmarkFirstSearch(b *testing.B) {
 	}
 }
 
-func TestSearch_WarmQueryMeetsTimeLimit(t *testing.T) {
+func TestSearch_RepeatedQueryBoundsAllocations(t *testing.T) {
 	race.Skip(t, "it makes pools forget")
 	for _, n := range []int{100, 10_000} {
 		h, err := toolsearch.New(context.Background(), &toolsearch.Config{DynamicTools: benchTools(n)})
@@ -430,7 +430,7 @@ const (
 )
 
 // What nobody has asked for before costs no more than the rest.
-func TestSearch_NewWordsMeetTimeLimit(t *testing.T) {
+func TestSearch_NewWordsBoundAllocations(t *testing.T) {
 	race.Skip(t, "it makes pools forget")
 	defer debug.SetGCPercent(debug.SetGCPercent(-1)) // so does the collector
 	names, descs := benchNames(1000)
@@ -464,7 +464,7 @@ func TestSearch_NewWordsMeetTimeLimit(t *testing.T) {
 	}
 }
 
-func TestBeforeModelRewriteState_MeetsTimeLimit(t *testing.T) {
+func TestBeforeModelRewriteState_BoundsAllocations(t *testing.T) {
 	race.Skip(t, "it allocates")
 	names, _ := benchNames(1000)
 	for _, n := range []int{10, 1000} {
@@ -484,7 +484,7 @@ func TestBeforeModelRewriteState_MeetsTimeLimit(t *testing.T) {
 	}
 }
 
-func TestBeforeAgent_MeetsTimeLimit(t *testing.T) {
+func TestBeforeAgent_BoundsAllocations(t *testing.T) {
 	for _, n := range []int{100, 10_000} {
 		h, err := toolsearch.New(context.Background(), &toolsearch.Config{DynamicTools: benchTools(n)})
 		require.NoError(t, err)
