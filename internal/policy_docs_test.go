@@ -78,25 +78,37 @@ func (f *file) matches(name *regexp.Regexp, format string, isWrong func(string) 
 	return found
 }
 
-// tourStep is a step of the code tour: a numbered line that begins with a link to a Go file.
-var tourStep = regexp.MustCompile(`^\d+\. \[[^\]]*\]\(([^)]*\.go)\)[^:]*: ([^:]*)`)
+var (
+	// tourStep is a step of the code tour: a numbered line that begins with a link to a Go file, and names functions of it.
+	tourStep = regexp.MustCompile(`^\d+\. \[[^\]]*\]\(([^)]*\.go)\): (` + "`[^:]*" + `)`)
+	// pathSpan is the path of a file or a package in code quotes.
+	pathSpan = regexp.MustCompile("`([\\w.-]+(?:/[\\w.-]+)+)`")
+)
 
 var codeTour = rule{
-	name: "the code tour names functions that exist",
-	mend: "follow the calls again, and name the functions of the file that somebody should read there",
+	name: "the code tour names packages, files and functions that exist",
+	mend: "name what is there now; where a path through the code has changed, follow the calls again",
 	check: func(t *tree) (found []string) {
 		for _, f := range t.files {
 			if f.path != "CONTRIBUTING.md" {
 				continue
 			}
-			for i, line := range strings.Split(f.text, "\n") {
+			before, section, _ := strings.Cut(f.text, "\n## Code tour\n")
+			section, _, _ = strings.Cut(section, "\n## ")
+			first := strings.Count(before, "\n") + 3
+			for i, line := range strings.Split(section, "\n") {
+				for _, p := range pathSpan.FindAllStringSubmatch(line, -1) {
+					if !slices.ContainsFunc(t.files, func(g *file) bool { return under(p[1], g.path) }) {
+						found = append(found, fmt.Sprintf("%s:%d: nothing at %s", f.path, first+i, p[1]))
+					}
+				}
 				step := tourStep.FindStringSubmatch(line)
 				if step == nil {
 					continue
 				}
 				for _, name := range codeSpan.FindAllStringSubmatch(step[2], -1) {
 					if !t.declares(step[1], name[1]) {
-						found = append(found, fmt.Sprintf("%s:%d: %s has no function %s", f.path, i+1, step[1], name[1]))
+						found = append(found, fmt.Sprintf("%s:%d: %s has no function %s", f.path, first+i, step[1], name[1]))
 					}
 				}
 			}
@@ -104,13 +116,17 @@ var codeTour = rule{
 		return found
 	},
 	bad: []sample{{map[string]string{
-		"CONTRIBUTING.md": "1. [a.go](a.go): `first`, `gone`: x\n2. [c.go](b/c.go) of `b`: `first`: x\n",
+		"CONTRIBUTING.md": "# C\n\n## Code tour\n\n`b/c.go`, `b/gone.go` and `gone/b`\n1. [a.go](a.go): `first`, `gone`: x\n2. [c.go](b/c.go): `first`: x\n\n## More\n\n`gone/c`\n",
 		"a.go":            "package a\n\nfunc first() {}\n",
 		"b/c.go":          "package b\n\nvar first = 1\n",
-	}, []string{"CONTRIBUTING.md:1: a.go has no function gone", "CONTRIBUTING.md:2: b/c.go has no function first"}}},
+	}, []string{
+		"CONTRIBUTING.md:5: nothing at b/gone.go", "CONTRIBUTING.md:5: nothing at gone/b",
+		"CONTRIBUTING.md:6: a.go has no function gone", "CONTRIBUTING.md:7: b/c.go has no function first",
+	}}},
 	good: []map[string]string{{
-		"CONTRIBUTING.md": "1. [a.go](a.go) of `x`: `first`, `Do`: `other` follows.\n2. Something else: `gone`.\n",
+		"CONTRIBUTING.md": "`gone/a`\n\n## Code tour\n\n| `b/c`, `b/c/d.go` | text |\n1. [a.go](a.go): `first`, `Do`: `other` follows.\n2. [a.go](a.go) does: `gone`.\n",
 		"a.go":            "package a\n\nfunc first() {}\n\nfunc (t T) Do() {}\n",
+		"b/c/d.go":        "package c\n",
 	}},
 }
 
