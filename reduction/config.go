@@ -196,7 +196,7 @@ type TypedConfig[M adk.MessageType] struct {
 	// Overflow reports whether a model's error says that the request is too long, and how many
 	// tokens the model takes, zero if the error does not say. [ParseOverflow] knows the errors of
 	// most providers. A request that is refused so, before anything of an answer came, is
-	// shortened as for WindowTokens and asked again, once for each model call; if it is refused
+	// shortened as for WindowTokens and sent again, once for each model call; if it is refused
 	// again, or cannot be shortened, the error is returned as it was. For the rest of the run the
 	// tokens that the error named, or those of the refused request, less a tenth, count as
 	// WindowTokens if that is not less. A stream is passed on from its first chunk. SkipClear

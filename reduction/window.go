@@ -250,7 +250,7 @@ func (f fitPass[M]) plansOf(round rounds.Round, purpose clearing.Purpose) (plans
 			fixed += c.Tokens
 			continue
 		}
-		c.Policy = c.Policy.ByDefault() // handlers are not asked
+		c.Policy = c.Policy.ByDefault() // handlers are not called
 		c.Media = f.pass.replaceableMedia(&c)
 		plans = append(plans, clearing.KeepPlan(&c))
 	}

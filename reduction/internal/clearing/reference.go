@@ -86,7 +86,6 @@ func (r *renderer) withText(ref reference) reference {
 		return ref
 	}
 	data.Bytes, data.Medium = len(ref.item.Content), string(ref.medium.Output.Type)
-	data.CanSearch, data.Hint = false, ""
 	if m := message.MediumOf(ref.medium.Output); isShowableType(m.MIMEType) {
 		data.Medium = cmp.Or(m.MIMEType, data.Medium)
 	}

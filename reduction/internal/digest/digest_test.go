@@ -15,6 +15,7 @@ import (
 
 	"github.com/einolean/einolean/internal/continuation"
 	"github.com/einolean/einolean/internal/dev/adktest"
+	"github.com/einolean/einolean/internal/message"
 )
 
 // turn is a message, as plain data.
@@ -94,4 +95,24 @@ func tellsAll[M adk.MessageType](t *testing.T, r *rand.Rand, made func([]turn) [
 			require.Equal(t, i < at, stale(other), "message %d, seen from %d of %v", i, at, turns)
 		}
 	}
+}
+
+func TestMarkForeign_MarksOnlyAnswersWithState(t *testing.T) {
+	t.Run("Message", testMarkForeign[*schema.Message])
+	t.Run("AgenticMessage", testMarkForeign[*schema.AgenticMessage])
+}
+
+func testMarkForeign[M adk.MessageType](t *testing.T) {
+	plain := adktest.Assistant[M]("an answer")
+	require.Same(t, plain, MarkForeign([]M{plain}, 0)[0], "it has no state")
+
+	stored := func() M {
+		return message.WithExtra(adktest.Assistant[M]("an answer"), map[string]any{"_eino_ext_agenticopenai_auto_cached": true})
+	}
+	early, own, late := stored(), continuation.Marked(stored(), sessionKey, "digest"), stored()
+	out := MarkForeign([]M{early, own, late}, 1)
+	require.Same(t, early, out[0], "it stands before the change")
+	require.Same(t, own, out[1], "it has a mark")
+	require.Equal(t, anotherRequest, continuation.MarkOf(out[2], sessionKey))
+	require.Empty(t, continuation.MarkOf(late, sessionKey), "messages do not change")
 }

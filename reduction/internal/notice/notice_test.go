@@ -61,8 +61,10 @@ var einoNotices = []struct {
 }
 
 // withPath are the notices that name a file.
-func (w *Texts) withPath() []template {
-	return []template{w.Cleared, w.Page, w.LongPage, w.Duplicate, w.Medium, w.Truncated, w.Previewed, w.Stream, w.StreamWithErrors}
+func (t *Texts) withPath() []template {
+	return []template{
+		t.Cleared, t.Page, t.LongPage, t.Duplicate, t.Medium, t.Truncated, t.Previewed, t.Stream, t.StreamWithErrors,
+	}
 }
 
 // The format is what every stored conversation is read by: no wording may leave it.
