@@ -153,7 +153,7 @@ func (r *run[M]) start(ctx context.Context, args string) (string, error) {
 func codeIn(a jsontext.Arguments) string {
 	texts := a.Texts("code", "script", "program", "source", "javascript")
 	if len(texts) == 0 {
-		texts = a.Bare()
+		texts = a.BareTexts()
 	}
 	return strings.Join(texts, "\n")
 }

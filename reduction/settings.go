@@ -73,7 +73,7 @@ func policyOf[M adk.MessageType](c *TypedConfig[M], named bool) *settings[M] {
 	p.rules = rulesOf(c, files)
 	p.reader = reader.Reader{Name: c.ReadFileToolName, Explicit: named || c.ProvideReadTool, Media: c.WindowTokens > 0, Report: p.report}
 	if c.ProvideReadTool {
-		readable := readtool.Under(trunc, clear, backend.CatalogDir)
+		readable := readtool.AllowBelow(trunc, clear, backend.CatalogDir)
 		p.reader.Tool = reader.NewTool(c.ReadFileToolName, files.Stores, readable, readtool.JSONQuery(c.JSONQuery))
 		for dir, generate := range map[string]*func(context.Context, *ToolDetail) (string, error){offload.ClearDir: &c.GenClearOffloadFilePath, offload.TruncDir: &c.GenTruncOffloadFilePath} {
 			if *generate != nil {
@@ -83,7 +83,7 @@ func policyOf[M adk.MessageType](c *TypedConfig[M], named bool) *settings[M] {
 	}
 	p.decider = clearing.Decider{
 		Root: c.RootDir, MinSavingBytes: c.MinSavingBytes, MaxArgumentBytes: c.ClearArgumentsOver,
-		CustomPaths: c.GenTruncOffloadFilePath != nil, IsResult: readtool.Under(trunc, clear),
+		CustomPaths: c.GenTruncOffloadFilePath != nil, IsResult: readtool.AllowBelow(trunc, clear),
 	}
 	p.cutter = truncate.Truncator{
 		Root: c.RootDir, Files: files, Rules: &p.rules, Reader: &p.reader, Report: p.report,

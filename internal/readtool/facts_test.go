@@ -108,7 +108,7 @@ func TestQuery_FindsFactsInTwoCalls(t *testing.T) {
 		}
 		var queries, wide, pages factSearch
 		for _, format := range results.Formats(held) {
-			r := results.Make(format, 2026)
+			r := results.Generate(format, 2026)
 			read := New(from(stored(t, r.Text), Options{}))
 			var c factSearch
 			for _, fact := range r.Facts {

@@ -49,7 +49,7 @@ func (c *tally) String() string {
 // lookFor asks for the facts of a result that its preview does not show, as a model does: with a
 // query, and with the next one that the answer names.
 func lookFor(t *testing.T, s samples.Sample) (c tally) {
-	shown, _ := preview.Make(preview.Request{Text: s.Text, Room: 3000})
+	shown, _ := preview.Render(preview.Request{Text: s.Text, Room: 3000})
 	read := New(from(stored(t, s.Text), Options{}))
 	for _, f := range s.Facts {
 		if strings.Contains(shown, f.Answer) {

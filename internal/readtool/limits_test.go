@@ -63,7 +63,7 @@ func TestLimitsOfArguments(t *testing.T) {
 		}
 	}
 	allowed := ""
-	read = New(from(stored(t, "a"), Options{MaxBytes: MinMaxBytes, Allowed: func(p string) bool { allowed = p; return true }}))
+	read = New(from(stored(t, "a"), Options{MaxBytes: MinMaxBytes, MayRead: func(p string) bool { allowed = p; return true }}))
 	for length, seen := range map[int]bool{4096/8 - 2: true, 4096/8 - 1: false} {
 		allowed = ""
 		ask(t, read, `{"file_path":"`+strings.Repeat("p", length)+`"}`)

@@ -143,13 +143,13 @@ func TestSearch_WorkIsBounded(t *testing.T) {
 	race.Skip(t, "searches megabytes")
 	for name, content := range map[string]string{"one line": strings.Repeat("x", 3<<20), "lines": strings.Repeat(strings.Repeat("x", 99)+"\n", 30_000)} {
 		for _, expression := range []string{strings.Repeat(".*", 20) + "z", "x(.*z)?", "(x+x+)+y", "(?i)y|z"} {
-			s := searchFor(t, expression, 50, extent{most: maxSearched}, lines{room: 20_000})
+			s := searchFor(t, expression, 50, searchRange{maxBytes: maxSearched}, matchLines{room: 20_000})
 			s.budget = maxWork
-			in := newScanner(strings.NewReader(content))
-			in.max = int(min(max(maxWork/s.cost/2, 4*pieceOverlap), maxPiece))
-			require.NoError(t, s.run(in))
-			require.LessOrEqual(t, s.spent, int64(2*maxWork), "%s: %s", name, expression)
-			require.True(t, s.next != 0, "%s: %s: no progress", name, expression)
+			in := newLineScanner(strings.NewReader(content))
+			in.maxPiece = int(min(max(maxWork/s.cost/2, 4*pieceOverlap), maxPiece))
+			require.NoError(t, s.searchContent(in))
+			require.LessOrEqual(t, s.workDone, int64(2*maxWork), "%s: %s", name, expression)
+			require.True(t, s.nextByte != 0, "%s: %s: no progress", name, expression)
 		}
 	}
 	s := newSplitter(strings.NewReader(strings.Repeat("(()", 100_000)))

@@ -27,7 +27,7 @@ const SkillPrefix = "skill__"
 // Called is the name that the arguments of [Call] ask for, under the right key or one that models
 // use by mistake; "" if there is none.
 func Called(args jsontext.Arguments) string {
-	names := append(args.Texts("name", "tool_name", "tool"), args.Bare()...)
+	names := append(args.Texts("name", "tool_name", "tool"), args.BareTexts()...)
 	if len(names) == 0 {
 		return ""
 	}

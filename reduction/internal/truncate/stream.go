@@ -371,7 +371,7 @@ func (j *jsonStream) add(text string) {
 	if !j.other {
 		n = j.w.Write(text)
 		j.out = append(j.out, j.w.Take()...)
-		j.other = n < len(text) && (!j.w.Whole() || strings.Trim(text[n:], " \t\r\n") != "")
+		j.other = n < len(text) && (!j.w.IsComplete() || strings.Trim(text[n:], " \t\r\n") != "")
 	}
 	if j.other {
 		j.out = append(j.out, text[n:]...)
@@ -430,7 +430,7 @@ func (c *streamCut[T]) endJSON() (tooLong bool) {
 		return false
 	}
 	text, ok := "", false
-	if c.state == whole && j.w.Whole() && !j.other {
+	if c.state == whole && j.w.IsComplete() && !j.other {
 		if text, ok = jsontext.Compact(string(j.out)); !ok {
 			ok = j.worthIt(c.total)
 		}

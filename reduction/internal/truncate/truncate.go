@@ -131,7 +131,7 @@ func (c truncation) reportKept(ctx context.Context, o report.Outcome, answer str
 	switch {
 	case c.rule.Reads:
 		_, own := c.Reader.Of(ctx)
-		if o.Path = readtool.Path(c.text); o.Path == "" || !o.Stream && own && !readtool.Page(answer) {
+		if o.Path = readtool.Path(c.text); o.Path == "" || !o.Stream && own && !readtool.HasContent(answer) {
 			return
 		}
 		o.Kind, o.Reason = einolean.KindResultRead, ""

@@ -51,7 +51,7 @@ func (w watched[M]) Stream(ctx context.Context, input []M, opts ...model.Option)
 type streamedCall struct {
 	call message.ToolCall
 	args strings.Builder
-	json jsontext.Pieces
+	json jsontext.ValueScanner
 }
 
 // goesOn takes the next piece of the arguments, and reports whether they are whole with it.

@@ -3,7 +3,7 @@
 
 package readtool
 
-// Answers with the passages that fit a few words best: whole records, and where to find the next ones.
+// Answers to a query: the passages that match a few words best, and where to find the next ones.
 
 import (
 	"bytes"
@@ -16,7 +16,6 @@ import (
 	"unicode/utf8"
 
 	"github.com/einolean/einolean/internal/display"
-	"github.com/einolean/einolean/internal/rank"
 	"github.com/einolean/einolean/internal/terminal"
 )
 
@@ -41,23 +40,23 @@ const (
 	maxRanked, maxRankedPassages = 16 << 20, 250_000
 )
 
-// passages is the answer to a query.
-type passages struct {
+// passageAnswer is the answer to a query.
+type passageAnswer struct {
 	answerHeader
 	Count          int // of passages that are shown whole
 	Fence, Content string
-	Others         string // lines of those that did not fit
-	Records        bool   // they are JSON records without the white space between values
-	More           bool   // there are more of them
-	Needed         string // quoted, what all passages that are counted have; empty: not a word
-	Matching       int    // passages that have it
+	OtherPassages  string // lines of those that did not fit
+	IsJSON         bool   // they are JSON records without the white space between values
+	HasMore        bool   // there are more of them
+	RequiredTerms  string // quoted, what all passages that are counted have; empty: not a word
+	MatchCount     int    // passages that have it
 }
 
-// heading stands above a passage.
-type heading struct {
-	First, Last, From, To int64
-	Head                  string // what it stands under
-	Part                  bool   // it is not shown whole
+// passageHeading is the line above a passage.
+type passageHeading struct {
+	FirstLine, LastLine, FirstByte, EndByte int64
+	Head                                    string // what it stands under
+	IsPart                                  bool   // it is not shown whole
 }
 
 func findPassages(v readCall) (string, error) {
@@ -81,9 +80,9 @@ func findPassages(v readCall) (string, error) {
 			}
 			r.add(p)
 		}
-		f := passages{answerHeader: v.told(v.req.query, size), Records: true}
-		f.To = size
-		return passagePage(v, f, r.ranking(mostPassages(v))), nil
+		f := passageAnswer{answerHeader: v.header(v.req.query, size), IsJSON: true}
+		f.EndByte = size
+		return renderPassages(v, f, r.result(mostPassages(v))), nil
 	}
 	return passagesOf(v, bytes.NewReader(whole), size, maxRanked)
 }
@@ -101,17 +100,17 @@ func passagesOf(v readCall, content io.Reader, size, most int64) (string, error)
 	if err != nil {
 		return "", err
 	}
-	f := passages{answerHeader: v.told(v.req.query, size)}
-	f.To = searched
+	f := passageAnswer{answerHeader: v.header(v.req.query, size)}
+	f.EndByte = searched
 	if searched < size {
-		f.Next = v.req.nextArguments("query", v.req.query, "byte_offset", searched, "limit", v.req.limit)
+		f.NextCall = v.req.nextArguments("query", v.req.query, "byte_offset", searched, "limit", v.req.limit)
 	}
-	return passagePage(v, f, found), nil
+	return renderPassages(v, f, found), nil
 }
 
 // rankPassages returns the best of the passages that do not end before the byte that the call
 // names, and looks at most bytes.
-func rankPassages(v readCall, s *splitter, limit int, most int64) (found ranking, searched int64, err error) {
+func rankPassages(v readCall, s *splitter, limit int, most int64) (found rankedPassages, searched int64, err error) {
 	r := newRanker(v.req.query)
 	for s.start-v.req.byteOffset < most && r.count < maxRankedPassages {
 		p, err := s.next()
@@ -122,59 +121,59 @@ func rankPassages(v readCall, s *splitter, limit int, most int64) (found ranking
 			err = v.ctx.Err()
 		}
 		if err != nil {
-			return ranking{}, 0, err
+			return rankedPassages{}, 0, err
 		}
 		if p.end() > v.req.byteOffset {
 			r.add(p)
 		}
 	}
-	return r.ranking(limit), s.start, nil
+	return r.result(limit), s.start, nil
 }
 
-// passagePage renders the best passages: whole ones where there is room, excerpts of the others, and where
-// the next ones are.
-func passagePage(v readCall, f passages, found ranking) string {
+// renderPassages writes the best passages: whole where there is room, otherwise as excerpts. It says where the next
+// ones are.
+func renderPassages(v readCall, f passageAnswer, found rankedPassages) string {
 	skipped := int(skippedPassages(v))
-	f.From = min(v.req.byteOffset, f.Size)
+	f.FirstByte = min(v.req.byteOffset, f.Size)
 	best := found.best[min(skipped, len(found.best)):]
 	if len(best) == 0 {
-		f.More = skipped > 0
-		if required := found.query.Required(); len(required) > 0 {
-			f.Needed = display.Quoted(strings.Join(required, " "))
+		f.HasMore = skipped > 0
+		if required := found.query.requiredTerms(); len(required) > 0 {
+			f.RequiredTerms = display.Quoted(strings.Join(required, " "))
 		}
-		return v.say.Say("no_passage", f)
+		return v.texts.Say("no_passage", f)
 	}
-	page := passagePages{say: v.say, find: found.query.Finder()}
-	f.Needed, f.Matching = found.needed(best[0])
-	_, exact := found.exact(best[0])
+	page := passagePage{texts: v.texts, finder: found.query.finder()}
+	f.RequiredTerms, f.MatchCount = found.requiredTerms(best[0])
+	_, exact := found.exactTerm(best[0])
 	most, room := likelyPassages, answerBytes
 	if v.req.limit > 0 {
 		most = int(min(v.req.limit, maxPassages))
 		room = max(answerBytes, most*recordBytes)
 	}
-	around := len(v.say.Say("passages", f)) + 2*len(f.Path) + len(display.Quoted(v.req.path)) + 2*frameOfPassage
-	page.room = min(room-around, int(v.bytes))
+	around := len(v.texts.Say("passages", f)) + 2*len(f.Path) + len(display.Quoted(v.req.path)) + 2*frameOfPassage
+	page.room = min(room-around, int(v.maxBytes))
 	shown := page.choose(best[:min(most, len(best))])
 	rest := best[len(shown):]
 	var others string
 	if !exact && v.req.limit == 0 {
-		others = page.others(rest[:min(listedPassages, len(rest))], found.query)
+		others = page.listOthers(rest[:min(listedPassages, len(rest))], found.query)
 	}
-	if f.Next == "" && len(rest) > 0 {
-		f.More = true
-		f.Next = v.req.nextArguments("query", v.req.query, "offset", int64(skipped+len(shown)+1), "byte_offset", v.req.byteOffset, "limit", v.req.limit)
+	if f.NextCall == "" && len(rest) > 0 {
+		f.HasMore = true
+		f.NextCall = v.req.nextArguments("query", v.req.query, "offset", int64(skipped+len(shown)+1), "byte_offset", v.req.byteOffset, "limit", v.req.limit)
 	}
 	texts := []string{others}
 	for _, p := range shown {
 		texts = append(texts, p.text)
 	}
 	f.Count, f.Fence = len(shown), fence(texts...)
-	f.Content, f.Garbled = page.render(shown, f.Fence), page.garbled
-	f.Others, f.Garbled = others, f.Garbled || !utf8.ValidString(others)
-	answer := v.say.Say("passages", f)
-	if f.Others != "" && len(answer) > maxAnswer {
-		f.Others = ""
-		answer = v.say.Say("passages", f)
+	f.Content, f.InvalidUTF8 = page.render(shown, f.Fence), page.hasInvalidUTF8
+	f.OtherPassages, f.InvalidUTF8 = others, f.InvalidUTF8 || !utf8.ValidString(others)
+	answer := v.texts.Say("passages", f)
+	if f.OtherPassages != "" && len(answer) > maxAnswer {
+		f.OtherPassages = ""
+		answer = v.texts.Say("passages", f)
 	}
 	return answer
 }
@@ -182,51 +181,51 @@ func passagePage(v readCall, f passages, found ranking) string {
 // frameOfPassage is about what stands around a passage.
 const frameOfPassage = 60
 
-// passagePages is the answer to a query, as it is made.
-type passagePages struct {
-	say     replyTexts
-	find    *rank.Finder
-	room    int
-	garbled bool
+// passagePage builds the answer to a query.
+type passagePage struct {
+	texts          replyTexts
+	finder         *termFinder
+	room           int
+	hasInvalidUTF8 bool
 }
 
-// excerpted is a passage as it is shown.
-type excerpted struct {
+// shownPassage is a passage as it is shown.
+type shownPassage struct {
 	candidate
-	part bool // text is an excerpt
+	isPart bool // text is an excerpt
 }
 
 // choose returns the best passages, with the text that is shown of each. One that leads is shown whole, if it can
 // be; others have about equally much.
-func (a *passagePages) choose(best []candidate) (shown []excerpted) {
+func (a *passagePage) choose(best []candidate) (shown []shownPassage) {
 	var rooms []int
 	under := ""
 	for i, p := range best {
 		size := min(len(p.text), leastExcerpt)
 		frame := frameOfPassage
-		if p.under != under {
-			frame += len(p.under)
+		if p.heading != under {
+			frame += len(p.heading)
 		}
 		if i > 0 && (size+frame > a.room || p.score*weakShare < best[0].score) {
 			break
 		}
-		under = p.under
+		under = p.heading
 		a.room -= size + frame
-		shown, rooms = append(shown, excerpted{candidate: p}), append(rooms, size)
+		shown, rooms = append(shown, shownPassage{candidate: p}), append(rooms, size)
 	}
 	if len(shown) == 1 || shown[0].score > leadShare*shown[1].score {
 		a.widen(shown[:1], rooms[:1])
 	}
 	a.widen(shown, rooms)
 	for i, p := range shown {
-		shown[i].text = excerpt(p.text, a.find, rooms[i])
-		shown[i].part = len(shown[i].text) != len(p.text)
+		shown[i].text = excerpt(p.text, a.finder, rooms[i])
+		shown[i].isPart = len(shown[i].text) != len(p.text)
 	}
 	return shown
 }
 
 // widen gives the room that is left to the passages, equally much to each that needs it.
-func (a *passagePages) widen(shown []excerpted, rooms []int) {
+func (a *passagePage) widen(shown []shownPassage, rooms []int) {
 	for {
 		short := 0
 		for i, p := range shown {
@@ -248,37 +247,37 @@ func (a *passagePages) widen(shown []excerpted, rooms []int) {
 }
 
 // render writes passages between fences.
-func (a *passagePages) render(shown []excerpted, fence string) string {
+func (a *passagePage) render(shown []shownPassage, fence string) string {
 	var b strings.Builder
 	under := ""
 	for _, p := range shown {
-		line := heading{First: p.first, Last: p.last, From: p.start, To: p.finish, Part: p.part}
-		if p.under != under {
-			under, line.Head = p.under, p.under
+		line := passageHeading{FirstLine: p.firstLine, LastLine: p.lastLine, FirstByte: p.start, EndByte: p.endByte, IsPart: p.isPart}
+		if p.heading != under {
+			under, line.Head = p.heading, p.heading
 		}
-		b.WriteString(a.say.Say("passage", line) + "\n" + fence + "\n" + p.text)
+		b.WriteString(a.texts.Say("passage", line) + "\n" + fence + "\n" + p.text)
 		if !strings.HasSuffix(p.text, "\n") {
 			b.WriteByte('\n')
 		}
 		b.WriteString(fence + "\n")
-		a.garbled = a.garbled || !utf8.ValidString(p.text)
+		a.hasInvalidUTF8 = a.hasInvalidUTF8 || !utf8.ValidString(p.text)
 	}
 	return b.String()
 }
 
-// others writes a line for each passage: where it is, the words of the query that it has, and what stands there.
-func (a *passagePages) others(best []candidate, query *rank.Query) string {
+// listOthers writes a line for each passage: its place, the matching words, and its most relevant text.
+func (a *passagePage) listOthers(best []candidate, query *wordQuery) string {
 	var b strings.Builder
 	for _, p := range best {
-		matched := query.Matched(p.Fit)
-		b.WriteString(strconv.FormatInt(p.start, 10) + " " + strconv.FormatInt(p.end()-p.start, 10) + " (" + strings.Join(matched[:min(len(matched), listedWords)], ", ") + "): " + gist(p) + "\n")
+		matched := query.matchedTerms(p.passageTerms)
+		b.WriteString(strconv.FormatInt(p.start, 10) + " " + strconv.FormatInt(p.end()-p.start, 10) + " (" + strings.Join(matched[:min(len(matched), listedWords)], ", ") + "): " + passageLine(p) + "\n")
 	}
 	return b.String()
 }
 
-// gist is the part of a passage with the rarest of the words that it has.
-func gist(p candidate) string {
-	from := display.Ceil([]byte(p.text), max(0, min(p.at-lineBytes/3, len(p.text)-lineBytes)))
+// passageLine is the part of a passage with the rarest of the words that it has.
+func passageLine(p candidate) string {
+	from := display.Ceil([]byte(p.text), max(0, min(p.bestOffset-lineBytes/3, len(p.text)-lineBytes)))
 	to := display.Floor([]byte(p.text), min(len(p.text), from+lineBytes))
 	text := display.Line(p.text[from:to])
 	if from > 0 {
@@ -293,7 +292,7 @@ func gist(p candidate) string {
 const (
 	// beside is the share of a passage's score that the passages next to it have besides:
 	// what is looked for often stands just across a border.
-	beside = .3
+	neighborShare = .3
 	// The best joinedPassages are shown with those beside them, if that is at most joinedBytes.
 	joinedPassages, joinedBytes = 3, 600
 	// lineBytes is about how much of a passage is shown in a line.
@@ -304,11 +303,11 @@ const (
 
 // match is how a passage fits a query.
 type match struct {
-	rank.Fit
-	number int // in the content, from 0
-	score  float64
-	at     int   // where in text most of the query is
-	finish int64 // where the passage ends, whatever is shown of it
+	passageTerms
+	number     int // in the content, from 0
+	score      float64
+	bestOffset int   // where in text most of the query is
+	endByte    int64 // where the passage ends, whatever is shown of it
 }
 
 // candidate is a passage that may be among the best.
@@ -320,7 +319,7 @@ type candidate struct {
 // joins reports whether a passage next to this one can be shown with it. A record of JSON says what it
 // is by itself.
 func (p passage) joins(other passage) bool {
-	return p.under == other.under && len(p.text)+len(other.text) <= joinedBytes && !p.isObject() && !other.isObject()
+	return p.heading == other.heading && len(p.text)+len(other.text) <= joinedBytes && !p.isObject() && !other.isObject()
 }
 
 func (p passage) isObject() bool {
@@ -336,20 +335,20 @@ func (p *passage) append(next passage) {
 		}
 	}
 	p.text += next.text
-	p.last = next.last
+	p.lastLine = next.lastLine
 }
 
 type ranker struct {
-	query *rank.Query
-	held  []candidate // with a word of the query, and those beside them, in order
-	count int         // of all passages
-	met   int         // that have all required words
+	query         *wordQuery
+	candidates    []candidate // with a word of the query, and those beside them, in order
+	count         int         // of all passages
+	requiredCount int         // that have all required words
 
-	last     candidate // the one that came last, and whether it is held
-	lastHeld bool
+	previous     candidate // the one that came last, and whether it is held
+	keptPrevious bool
 }
 
-func newRanker(query string) *ranker { return &ranker{query: rank.New(query)} }
+func newRanker(query string) *ranker { return &ranker{query: newWordQuery(query)} }
 
 // add takes the next passage.
 func (r *ranker) add(next passage) {
@@ -357,70 +356,71 @@ func (r *ranker) add(next passage) {
 		next.size = next.end() - next.start
 		next.text = visible
 	}
-	p := candidate{next, match{Fit: r.query.Add(next.under, next.text), number: r.count}}
+	p := candidate{next, match{passageTerms: r.query.add(next.heading, next.text), number: r.count}}
 	r.count++
-	if p.Any() && r.query.Meets(p.Fit) {
-		r.met++
+	if p.hasAny() && r.query.hasRequired(p.passageTerms) {
+		r.requiredCount++
 	}
-	if p.Any() && r.count > 1 && !r.lastHeld {
-		r.held = append(r.held, r.last)
+	if p.hasAny() && r.count > 1 && !r.keptPrevious {
+		r.candidates = append(r.candidates, r.previous)
 	}
-	if r.lastHeld = p.Any() || r.last.Any(); r.lastHeld {
-		r.held = append(r.held, p)
+	if r.keptPrevious = p.hasAny() || r.previous.hasAny(); r.keptPrevious {
+		r.candidates = append(r.candidates, p)
 	}
-	if r.last = p; len(r.held) > maxHeld {
+	if r.previous = p; len(r.candidates) > maxHeld {
 		r.prune(maxHeld / 2)
 	}
 }
 
-// ranking is what is known after all passages were ranked.
-type ranking struct {
-	best  []candidate
-	query *rank.Query
-	met   int // passages that have all required words
+// rankedPassages is the result of ranking all passages.
+type rankedPassages struct {
+	best          []candidate
+	query         *wordQuery
+	requiredCount int // passages that have all required words
 }
 
-func (r *ranker) ranking(limit int) ranking { return ranking{r.best(limit), r.query, r.met} }
+func (r *ranker) result(limit int) rankedPassages {
+	return rankedPassages{r.best(limit), r.query, r.requiredCount}
+}
 
-// needed are the required words, quoted, or else an exact word that the best passage has, and how many passages
-// have them. needed is empty if there is no such word.
-func (r ranking) needed(best candidate) (needed string, passages int) {
-	if required := r.query.Required(); len(required) > 0 {
-		return display.Quoted(strings.Join(required, " ")), r.met
+// requiredTerms returns the words that passages must have, as they are written in the query.
+func (r rankedPassages) requiredTerms(best candidate) (needed string, passages int) {
+	if required := r.query.requiredTerms(); len(required) > 0 {
+		return display.Quoted(strings.Join(required, " ")), r.requiredCount
 	}
-	word, passages := r.query.Exact(best.Fit)
+	word, passages := r.query.rarestExact(best.passageTerms)
 	if word == "" {
 		return "", 0
 	}
 	return display.Quoted(word), passages
 }
 
-// exact reports whether a passage has a word of the query that hardly occurs by chance.
-func (r ranking) exact(p candidate) (word string, ok bool) {
-	word, _ = r.query.Exact(p.Fit)
+// exactTerm reports whether a passage has a word of the query that hardly occurs by chance.
+func (r rankedPassages) exactTerm(p candidate) (word string, ok bool) {
+	word, _ = r.query.rarestExact(p.passageTerms)
 	return word, word != ""
 }
 
 func (r *ranker) best(limit int) []candidate {
-	best := r.joined(lastOfEqual(r.ranked()))
+	best := r.joinNeighbors(duplicatesLast(r.sortedCandidates()))
 	best = best[:min(len(best), limit)]
 	for i := range best {
-		best[i].finish = best[i].end()
-		best[i].at = r.query.Densest(best[i].text, best[i].Fit, lineBytes)
+		best[i].endByte = best[i].end()
+		best[i].bestOffset = r.query.densestPart(best[i].text, best[i].passageTerms, lineBytes)
 	}
 	return best
 }
 
-// ranked are the passages with what the query asks for, the best first.
-func (r *ranker) ranked() []candidate {
+// sortedCandidates returns the passages that match the query, the best first.
+func (r *ranker) sortedCandidates() []candidate {
 	r.score()
-	out := make([]candidate, 0, len(r.held))
-	for i, p := range r.held {
-		if !p.Any() || !r.query.Meets(p.Fit) {
+	out := make([]candidate, 0, len(r.candidates))
+	for i, p := range r.candidates {
+		if !p.hasAny() || !r.query.hasRequired(p.passageTerms) {
 			continue
 		}
-		for _, j := range r.beside(i) {
-			p.score = max(p.score, r.held[i].score+beside*r.held[j].score)
+		for _, j := range r.neighbors(i) {
+			p.score = max(p.score, r.candidates[i].score+neighborShare*r.candidates[j].score)
 		}
 		out = append(out, p)
 	}
@@ -428,20 +428,19 @@ func (r *ranker) ranked() []candidate {
 	return out
 }
 
-// beside are the places in held of the passages next to one of them.
-func (r *ranker) beside(i int) (out []int) {
+// neighbors returns the indexes of the candidates directly before and after one of them.
+func (r *ranker) neighbors(i int) (out []int) {
 	for _, j := range []int{i - 1, i + 1} {
-		if j >= 0 && j < len(r.held) && r.held[j].number-r.held[i].number == j-i {
+		if j >= 0 && j < len(r.candidates) && r.candidates[j].number-r.candidates[i].number == j-i {
 			out = append(out, j)
 		}
 	}
 	return out
 }
 
-// joined makes the best passages, each with those beside it, one each: a row is asked for by the
-// words of the rows next to it. How many says nothing of the room, so that the next call, which goes
-// on behind them, repeats none.
-func (r *ranker) joined(best []candidate) []candidate {
+// joinNeighbors joins each of the best passages with its neighbors: the words of a row often stand in the row
+// beside it. The number of joined passages does not depend on the room, so the next call repeats none.
+func (r *ranker) joinNeighbors(best []candidate) []candidate {
 	taken := make(map[int]bool)
 	out := best[:0:0]
 	for _, p := range best {
@@ -458,11 +457,11 @@ func (r *ranker) joined(best []candidate) []candidate {
 
 // join adds to a passage those beside it, the better one first, while they are small.
 func (r *ranker) join(p candidate, taken map[int]bool) candidate {
-	i, _ := slices.BinarySearchFunc(r.held, p.number, func(h candidate, n int) int { return cmp.Compare(h.number, n) })
-	others := r.beside(i)
-	slices.SortStableFunc(others, func(a, b int) int { return cmp.Compare(r.held[b].score, r.held[a].score) })
+	i, _ := slices.BinarySearchFunc(r.candidates, p.number, func(h candidate, n int) int { return cmp.Compare(h.number, n) })
+	others := r.neighbors(i)
+	slices.SortStableFunc(others, func(a, b int) int { return cmp.Compare(r.candidates[b].score, r.candidates[a].score) })
 	for _, j := range others {
-		other := r.held[j]
+		other := r.candidates[j]
 		if taken[other.number] || !p.joins(other.passage) {
 			continue
 		}
@@ -480,9 +479,9 @@ func (r *ranker) join(p candidate, taken map[int]bool) candidate {
 
 // score scores the passages that are held by what is known of all passages.
 func (r *ranker) score() {
-	score := r.query.Scores()
-	for i := range r.held {
-		r.held[i].score = score(r.held[i].Fit)
+	score := r.query.scorer()
+	for i := range r.candidates {
+		r.candidates[i].score = score(r.candidates[i].passageTerms)
 	}
 }
 
@@ -490,11 +489,11 @@ func (r *ranker) score() {
 // order of the others. One beside a better one is as good.
 func (r *ranker) prune(most int) {
 	r.score()
-	scores := make([]float64, len(r.held))
-	for i, p := range r.held {
+	scores := make([]float64, len(r.candidates))
+	for i, p := range r.candidates {
 		scores[i] = p.score
-		for _, j := range r.beside(i) {
-			scores[i] = max(scores[i], r.held[j].score)
+		for _, j := range r.neighbors(i) {
+			scores[i] = max(scores[i], r.candidates[j].score)
 		}
 	}
 	sorted := slices.Sorted(slices.Values(scores))
@@ -506,8 +505,8 @@ func (r *ranker) prune(most int) {
 		return 1
 	})
 	equal := most - (len(sorted) - better)
-	kept := r.held[:0]
-	for i, p := range r.held {
+	kept := r.candidates[:0]
+	for i, p := range r.candidates {
 		if scores[i] == least {
 			equal--
 		}
@@ -515,12 +514,12 @@ func (r *ranker) prune(most int) {
 			kept = append(kept, p)
 		}
 	}
-	clear(r.held[len(kept):])
-	r.held = kept
+	clear(r.candidates[len(kept):])
+	r.candidates = kept
 }
 
-// lastOfEqual puts passages whose text was there before behind all others.
-func lastOfEqual(best []candidate) []candidate {
+// duplicatesLast moves passages whose text occurred before to the end.
+func duplicatesLast(best []candidate) []candidate {
 	seen := make(map[string]bool, len(best))
 	var again []candidate
 	out := best[:0:0]
