@@ -11,7 +11,6 @@ import (
 	"errors"
 	"io"
 	"slices"
-	"strconv"
 	"strings"
 	"unicode/utf8"
 
@@ -21,17 +20,15 @@ import (
 
 const (
 	maxPassages = 20
-	// An answer has about answerBytes, at most maxAnswer, and the likelyPassages best passages, unless the call
-	// names a limit.
-	answerBytes, likelyPassages = 2600, 7
-	maxAnswer                   = 3000
+	// The first answer to a query has about answerBytes, a following one about nextAnswerBytes, each with at most
+	// likelyPassages, unless the call names a limit.
+	answerBytes, nextAnswerBytes = 2800, 3600
+	likelyPassages               = 8
 	// What is shown of a passage is at least leastExcerpt, if it is that long.
-	leastExcerpt = 400
+	leastExcerpt = 350
 	// The best passage leads if it has more than leadShare of the score of the next one. One with less than one weakShare
 	// of its score is not shown.
 	leadShare, weakShare = 1.3, 3
-	// Of what is not shown, so many passages are listed, with so many of their words.
-	listedPassages, listedWords = 3, 5
 	// maxSkipped bounds how many passages a call can leave out.
 	maxSkipped = 1000
 	// maxRecords is the longest JSON that is taken apart into its records.
@@ -45,7 +42,6 @@ type passageAnswer struct {
 	answerHeader
 	Count          int // of passages that are shown whole
 	Fence, Content string
-	OtherPassages  string // lines of those that did not fit
 	IsJSON         bool   // they are JSON records without the white space between values
 	HasMore        bool   // there are more of them
 	RequiredTerms  string // quoted, what all passages that are counted have; empty: not a word
@@ -145,8 +141,10 @@ func renderPassages(v readCall, f passageAnswer, found rankedPassages) string {
 	}
 	page := passagePage{texts: v.texts, finder: found.query.finder()}
 	f.RequiredTerms, f.MatchCount = found.requiredTerms(best[0])
-	_, exact := found.exactTerm(best[0])
 	most, room := likelyPassages, answerBytes
+	if skipped > 0 {
+		room = nextAnswerBytes
+	}
 	if v.req.limit > 0 {
 		most = int(min(v.req.limit, maxPassages))
 		room = max(answerBytes, most*recordBytes)
@@ -155,27 +153,17 @@ func renderPassages(v readCall, f passageAnswer, found rankedPassages) string {
 	page.room = min(room-around, int(v.maxBytes))
 	shown := page.choose(best[:min(most, len(best))])
 	rest := best[len(shown):]
-	var others string
-	if !exact && v.req.limit == 0 {
-		others = page.listOthers(rest[:min(listedPassages, len(rest))], found.query)
-	}
 	if f.NextCall == "" && len(rest) > 0 {
 		f.HasMore = true
 		f.NextCall = v.req.nextArguments("query", v.req.query, "offset", int64(skipped+len(shown)+1), "byte_offset", v.req.byteOffset, "limit", v.req.limit)
 	}
-	texts := []string{others}
+	var texts []string
 	for _, p := range shown {
 		texts = append(texts, p.text)
 	}
 	f.Count, f.Fence = len(shown), fence(texts...)
 	f.Content, f.InvalidUTF8 = page.render(shown, f.Fence), page.hasInvalidUTF8
-	f.OtherPassages, f.InvalidUTF8 = others, f.InvalidUTF8 || !utf8.ValidString(others)
-	answer := v.texts.Say("passages", f)
-	if f.OtherPassages != "" && len(answer) > maxAnswer {
-		f.OtherPassages = ""
-		answer = v.texts.Say("passages", f)
-	}
-	return answer
+	return v.texts.Say("passages", f)
 }
 
 // frameOfPassage is about what stands around a passage.
@@ -265,38 +253,12 @@ func (a *passagePage) render(shown []shownPassage, fence string) string {
 	return b.String()
 }
 
-// listOthers writes a line for each passage: its place, the matching words, and its most relevant text.
-func (a *passagePage) listOthers(best []candidate, query *wordQuery) string {
-	var b strings.Builder
-	for _, p := range best {
-		matched := query.matchedTerms(p.passageTerms)
-		b.WriteString(strconv.FormatInt(p.start, 10) + " " + strconv.FormatInt(p.end()-p.start, 10) + " (" + strings.Join(matched[:min(len(matched), listedWords)], ", ") + "): " + passageLine(p) + "\n")
-	}
-	return b.String()
-}
-
-// passageLine is the part of a passage with the rarest of the words that it has.
-func passageLine(p candidate) string {
-	from := display.Ceil([]byte(p.text), max(0, min(p.bestOffset-lineBytes/3, len(p.text)-lineBytes)))
-	to := display.Floor([]byte(p.text), min(len(p.text), from+lineBytes))
-	text := display.Line(p.text[from:to])
-	if from > 0 {
-		text = leftOut + text
-	}
-	if to < len(p.text) {
-		text += leftOut
-	}
-	return text
-}
-
 const (
 	// beside is the share of a passage's score that the passages next to it have besides:
 	// what is looked for often stands just across a border.
 	neighborShare = .3
 	// The best joinedPassages are shown with those beside them, if that is at most joinedBytes.
 	joinedPassages, joinedBytes = 3, 600
-	// lineBytes is about how much of a passage is shown in a line.
-	lineBytes = 100
 	// maxHeld bounds the passages that are held; the worst ones go.
 	maxHeld = 20_000
 )
@@ -304,10 +266,9 @@ const (
 // match is how a passage fits a query.
 type match struct {
 	passageTerms
-	number     int // in the content, from 0
-	score      float64
-	bestOffset int   // where in text most of the query is
-	endByte    int64 // where the passage ends, whatever is shown of it
+	number  int // in the content, from 0
+	score   float64
+	endByte int64 // where the passage ends, whatever is shown of it
 }
 
 // candidate is a passage that may be among the best.
@@ -395,18 +356,11 @@ func (r rankedPassages) requiredTerms(best candidate) (needed string, passages i
 	return display.Quoted(word), passages
 }
 
-// exactTerm reports whether a passage has a word of the query that hardly occurs by chance.
-func (r rankedPassages) exactTerm(p candidate) (word string, ok bool) {
-	word, _ = r.query.rarestExact(p.passageTerms)
-	return word, word != ""
-}
-
 func (r *ranker) best(limit int) []candidate {
 	best := r.joinNeighbors(duplicatesLast(r.sortedCandidates()))
 	best = best[:min(len(best), limit)]
 	for i := range best {
 		best[i].endByte = best[i].end()
-		best[i].bestOffset = r.query.densestPart(best[i].text, best[i].passageTerms, lineBytes)
 	}
 	return best
 }

@@ -231,7 +231,7 @@ func TestASecondQueryGoesOnWithTheNextPassages(t *testing.T) {
 	calls := 0
 	for arguments := fmt.Sprintf(`{"file_path":%q,"query":"signing key gateway"}`, testPath); arguments != ""; calls++ {
 		answer := ask(t, read, arguments)
-		require.LessOrEqual(t, len(answer), maxAnswer)
+		require.LessOrEqual(t, len(answer), nextAnswerMost)
 		found := readPassages(t, answer)
 		for _, p := range found {
 			require.False(t, seen[p.start], "shown twice")

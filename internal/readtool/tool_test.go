@@ -77,7 +77,7 @@ func said(w replyTexts, name string) (texts []string) {
 	for _, d := range []any{
 		pageAnswer{}, pageAnswer{answerHeader: some, FirstLine: 1, LastLine: 2, IsLineCut: true, PreviousCall: "{}"}, pageAnswer{answerHeader: some},
 		matchAnswer{}, matchAnswer{answerHeader: some, Count: 2, HasContext: true, HasPieces: true}, matchAnswer{answerHeader: some, Count: 1},
-		passageAnswer{}, passageAnswer{answerHeader: some, Count: 2, OtherPassages: "1 2: x\n", IsJSON: true, HasMore: true}, passageAnswer{answerHeader: some, Count: 1},
+		passageAnswer{}, passageAnswer{answerHeader: some, Count: 2, IsJSON: true, HasMore: true}, passageAnswer{answerHeader: some, Count: 1},
 		passageHeading{}, passageHeading{FirstLine: 1, LastLine: 2, Head: "a"}, jqAnswer{}, jqAnswer{answerHeader: some, IsIncomplete: true, HasMore: true, Reason: "why"},
 		struct{ Tool, Path, ID, Reason string }{"read_file", "p", "p", "why"},
 		struct {

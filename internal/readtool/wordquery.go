@@ -8,7 +8,6 @@ package readtool
 
 import (
 	"bytes"
-	"cmp"
 	"math"
 	"slices"
 	"strings"
@@ -29,6 +28,8 @@ const (
 	// nearWeight is what a word counts besides that has another one of the query among the nearWords
 	// words before or behind it.
 	nearWeight, nearWords = .4, 3
+	// stopShare is the share of its weight that a stop word keeps.
+	stopShare = .1
 	// maxTerms bounds the words of a query.
 	maxTerms = 64
 	// maxWord is the longest word, in bytes. A longer one is data.
@@ -64,6 +65,7 @@ func (f passageTerms) hasAny() bool { return f.termCounts != nil }
 type term struct {
 	text, stem                  string
 	required                    bool
+	stop                        bool // a word such as "the", which says nothing about the topic
 	exact                       bool // hardly anything else has it as a piece: it has a digit, or is several words in one
 	wordPassages, piecePassages int  // passages that have it as a word, and only as a piece of words
 }
@@ -91,8 +93,23 @@ func newWordQuery(query string) *wordQuery {
 			q.term(short[:shortHash], short[:shortHash]) // as tools abbreviate it
 		}
 	}
+	q.markStopWords()
 	q.termCounts = make([]int32, len(q.terms))
 	return q
+}
+
+// markStopWords marks the stop words of a query that also has other words. Required words are no stop words.
+func (q *wordQuery) markStopWords() {
+	others := 0
+	isStop := func(t term) bool { return !t.required && isStopWord(t.text) }
+	for _, t := range q.terms {
+		if !isStop(t) {
+			others++
+		}
+	}
+	for i := range q.terms {
+		q.terms[i].stop = others > 0 && isStop(q.terms[i])
+	}
 }
 
 // term is the number of a term, which is new or known; negative if there are too many.
@@ -156,7 +173,7 @@ func (q *wordQuery) countWords(text []byte, counts []int32) (words int, near uin
 // onlyPiece is the count of a term that is only a piece of words.
 const onlyPiece = -1
 
-// countPassage counts a lower-case passage for the terms that it has. It reports whether it has any.
+// countPassage counts a lower-case passage for the terms that it has. It reports whether it has any besides stop words.
 func (q *wordQuery) countPassage(text []byte, counts []int32) (some bool) {
 	for i := range q.terms {
 		t := &q.terms[i]
@@ -169,7 +186,7 @@ func (q *wordQuery) countPassage(text []byte, counts []int32) (some bool) {
 		default:
 			continue
 		}
-		some = true
+		some = some || !t.stop
 	}
 	return some
 }
@@ -186,22 +203,6 @@ func (q *wordQuery) hasRequired(f passageTerms) bool {
 
 // requiredTerms returns the words that passages must have, as they are written in the query.
 func (q *wordQuery) requiredTerms() (words []string) { return q.required }
-
-// matchedTerms are the words of the query that a passage has, the rarest first.
-func (q *wordQuery) matchedTerms(f passageTerms) (words []string) {
-	weights := q.weights()
-	var has []int
-	for i := range q.terms {
-		if f.termCounts != nil && f.termCounts[i] != 0 {
-			has = append(has, i)
-		}
-	}
-	slices.SortStableFunc(has, func(a, b int) int { return cmp.Compare(weights[b], weights[a]) })
-	for _, i := range has {
-		words = append(words, q.terms[i].text)
-	}
-	return words
-}
 
 // rarestExact is the rarest word in a passage that hardly occurs by chance, such as an id, and how many passages
 // have it. It is empty if the passage has none.
@@ -250,54 +251,6 @@ func (f *termFinder) find(text string) (words uint64) {
 	return words
 }
 
-// densestPart returns where the part of at most so many bytes begins that has most of the query.
-func (q *wordQuery) densestPart(passage string, f passageTerms, most int) (at int) {
-	lower := make([]byte, len(passage))
-	for i := range lower {
-		lower[i] = lowerByte(passage[i])
-	}
-	type place struct{ at, term int }
-	var places []place
-	for i, t := range q.terms {
-		if f.termCounts[i] == 0 {
-			continue
-		}
-		form := []byte(t.text)
-		if !bytes.Contains(lower, form) {
-			form = []byte(t.stem)
-		}
-		for from, n := 0, 0; n < maxOccurrences; n++ {
-			found := bytes.Index(lower[from:], form)
-			if found < 0 {
-				break
-			}
-			places = append(places, place{from + found, i})
-			from += found + 1
-		}
-	}
-	slices.SortFunc(places, func(a, b place) int { return cmp.Compare(a.at, b.at) })
-	weights, best := q.weights(), 0.
-	for k, first := range places {
-		sum, seen := 0., uint64(0)
-		for _, other := range places[k:] {
-			if other.at > first.at+most*2/3 {
-				break
-			}
-			if seen>>other.term&1 == 0 {
-				seen |= 1 << other.term
-				sum += weights[other.term]
-			}
-		}
-		if sum > best {
-			at, best = first.at, sum
-		}
-	}
-	return at
-}
-
-// maxOccurrences is how many occurrences of a word in a passage are considered.
-const maxOccurrences = 16
-
 // scorer returns a function that scores passages, with weights from all passages so far.
 func (q *wordQuery) scorer() func(passageTerms) float64 {
 	average := max(1, float64(q.words)/float64(max(1, q.passages)))
@@ -330,6 +283,10 @@ func (q *wordQuery) weights() []float64 {
 			n = float64(t.piecePassages)
 		}
 		out[i] = math.Log(1 + (float64(q.passages)-n+.5)/(n+.5))
+		if t.stop {
+			out[i] *= stopShare
+			continue
+		}
 		if n > 0 && !q.isRare(t) {
 			common += out[i]
 		}
@@ -357,5 +314,5 @@ func (q *wordQuery) isRare(t term) bool {
 	if t.exact {
 		few *= 2
 	}
-	return n > 0 && n <= few && n*rareShare <= q.passages
+	return !t.stop && n > 0 && n <= few && n*rareShare <= q.passages
 }

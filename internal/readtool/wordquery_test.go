@@ -75,17 +75,3 @@ func TestWordQuery_MoreTermsScoreHigher(t *testing.T) {
 		}
 	}
 }
-
-// The densest part of a passage is one with all that the passage has, where there is such a part.
-func TestWordQuery_DensestPartHasAllTerms(t *testing.T) {
-	seed := rand.Uint64()
-	r := rand.New(rand.NewPCG(seed, 2))
-	for range 300 {
-		before, behind := strings.Repeat("nothing ", r.IntN(60)), strings.Repeat(" else", r.IntN(60))
-		passage := before + "rotate keys" + behind + strings.Repeat(" keys", r.IntN(2))
-		q := newWordQuery("keys to rotate")
-		f := q.add("", passage)
-		at := q.densestPart(passage, f, 100)
-		require.Equal(t, len(before), at, "seed %d: %q", seed, passage)
-	}
-}

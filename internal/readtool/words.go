@@ -126,3 +126,22 @@ const shortHash = 7
 func isHash(word string) bool {
 	return len(word) > shortHash && strings.ContainsAny(word, "0123456789") && strings.Trim(word, "0123456789abcdef") == ""
 }
+
+// stopWords are the words that connect others or ask a question. Words that data has as well, such as "off" and
+// "use", are not among them.
+var stopWords = func() map[string]bool {
+	set := make(map[string]bool)
+	for _, word := range strings.Fields(`a an the this that these those there here and or but if so than then as of to in into at by for from with
+		is are was were be been being am do does did has have had having can could should would may might must shall will please
+		i you he she it we they me him her us them my your his its our their what which who whom whose when where why how
+		什么 怎么 怎样 多少 哪个 哪些 哪里 如何 是否 可以 请问 为何 几个 是多 是什 为什 这个 那个 一个 我们 你们 他们`) {
+		set[word] = true
+	}
+	return set
+}()
+
+// isStopWord reports whether a word in lower case says nothing about a topic. Of Chinese, a word is a pair of
+// characters, and a particle in it makes it one.
+func isStopWord(word string) bool {
+	return stopWords[word] || strings.ContainsAny(word, "的了吗呢吧")
+}
