@@ -156,7 +156,7 @@ func (r *agentRun[M]) start(ctx context.Context, args string) (string, error) {
 func codeIn(a jsontext.Arguments) string {
 	texts := a.Texts("code", "script", "program", "source", "javascript")
 	if len(texts) == 0 {
-		texts = a.Bare()
+		texts = a.BareTexts()
 	}
 	return strings.Join(texts, "\n")
 }

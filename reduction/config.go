@@ -703,7 +703,7 @@ func PreviewHeadTail(r PreviewRequest) string {
 // uncertain format keeps its start and end. One megabyte takes some milliseconds; JSON of
 // more than four megabytes keeps its start and end.
 func PreviewByKind(r PreviewRequest) string {
-	shown, _ := previews.Make(toPreviewRequest(r))
+	shown, _ := previews.Render(toPreviewRequest(r))
 	return shown
 }
 

@@ -62,7 +62,7 @@ func NewReadTool(_ context.Context, config *ReadToolConfig) (tool.InvokableTool,
 	lines, _ := store.As[store.Reader](config.Backend)
 	ranges, _ := store.As[store.RangeReader](config.Backend)
 	return readtool.New(readtool.Options{
-		Name: config.Name, Lines: lines, Ranges: ranges, Allowed: config.Allowed,
+		Name: config.Name, Lines: lines, Ranges: ranges, MayRead: config.Allowed,
 		MaxLines: config.MaxLines, MaxBytes: config.MaxBytes, OnError: config.OnError, JSONQuery: config.JSONQuery,
 	}), nil
 }

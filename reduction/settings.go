@@ -67,14 +67,14 @@ func newSettings[M adk.MessageType](c *TypedConfig[M], isNamed bool) *settings[M
 		Name: c.ReadFileToolName, Explicit: isNamed || c.ProvideReadTool, Media: c.WindowTokens > 0, Report: s.reporter,
 	}
 	if c.ProvideReadTool {
-		readable := readtool.Under(append(resultDirs, backend.CatalogDir)...)
+		readable := readtool.AllowBelow(append(resultDirs, backend.CatalogDir)...)
 		s.reader.Tool = reader.NewTool(c.ReadFileToolName, files.Stores, readable, readtool.JSONQuery(c.JSONQuery))
 		c.GenTruncOffloadFilePath = restrictToRoot(c.RootDir, offload.TruncDir, readable, c.GenTruncOffloadFilePath)
 		c.GenClearOffloadFilePath = restrictToRoot(c.RootDir, offload.ClearDir, readable, c.GenClearOffloadFilePath)
 	}
 	s.decider = clearing.Decider{
 		Root: c.RootDir, MinSavingBytes: c.MinSavingBytes, MaxArgumentBytes: c.ClearArgumentsOver,
-		CustomPaths: c.GenTruncOffloadFilePath != nil, IsResult: readtool.Under(resultDirs...),
+		CustomPaths: c.GenTruncOffloadFilePath != nil, IsResult: readtool.AllowBelow(resultDirs...),
 	}
 	s.truncator = s.newTruncator()
 	return s

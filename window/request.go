@@ -83,7 +83,7 @@ func (n *nextOf) tools(of agent, o *model.Options) {
 		base := OwnTools
 		_, hidden := of.hidden[t.Name]
 		switch {
-		case toolnames.IsSearchTool(t.Name), readtool.Made(t), of.programs && t.Name == toolnames.Run:
+		case toolnames.IsSearchTool(t.Name), readtool.IsReadTool(t), of.programs && t.Name == toolnames.Run:
 			base = HelpTools
 		case hidden:
 			base = LoadedTools

@@ -141,7 +141,7 @@ var configKeys = regexp.MustCompile(`"(?:mcpServers|servers|mcp_servers|context_
 
 // isConfig reports whether a text is a configuration file, which may have comments.
 func isConfig(text []byte) bool {
-	plain := jsontext.Plain(text)
+	plain := jsontext.BlankComments(text)
 	var members map[string]json.RawMessage
 	if json.Unmarshal(plain, &members) != nil {
 		return !json.Valid(text) && bytes.Contains(text, []byte(`"mcpServers"`)) && configKeys.Match(plain)

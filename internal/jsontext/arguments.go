@@ -12,8 +12,8 @@ import (
 
 // Arguments are decoded arguments. The zero value has none. They are immutable.
 type Arguments struct {
-	objects []object
-	bare    []string
+	objects   []object
+	bareTexts []string
 }
 
 // object is the members of a JSON object, in order. Of those with the same key the last
@@ -22,14 +22,14 @@ type object []member
 
 type member struct{ key, value string }
 
-// Decode decodes arguments.
+// DecodeArguments decodes the arguments of a tool call.
 func DecodeArguments(text string) Arguments {
 	text = strings.TrimSpace(strings.ToValidUTF8(text, "\uFFFD"))
 	var value string
 	if strings.HasPrefix(text, `"`) && json.Unmarshal([]byte(text), &value) == nil {
 		// Some models encode the object a second time.
 		if value = strings.TrimSpace(value); !strings.HasPrefix(value, "{") {
-			return words(value)
+			return bareArguments(value)
 		}
 		text = value
 	}
@@ -37,7 +37,7 @@ func DecodeArguments(text string) Arguments {
 	case text == "null" || text == "true" || text == "false":
 		return Arguments{}
 	case !strings.HasPrefix(text, "{") && !strings.HasPrefix(text, "["):
-		return words(strings.Trim(text, `"`))
+		return bareArguments(strings.Trim(text, `"`))
 	}
 	if text[0] == '{' && json.Valid([]byte(text)) { // the usual case, read only once
 		return Arguments{objects: []object{decodeObject(text)}}
@@ -55,18 +55,18 @@ func collect(raw string) (a Arguments) {
 		if element[0] == '{' {
 			a.objects = append(a.objects, decodeObject(element))
 		} else if text, ok := scalar(element); ok {
-			a.bare = append(a.bare, text)
+			a.bareTexts = append(a.bareTexts, text)
 		}
 	}
 	return a
 }
 
-// words returns arguments that consist of a text.
-func words(text string) Arguments {
+// bareArguments returns arguments that consist of one text.
+func bareArguments(text string) Arguments {
 	if strings.TrimSpace(text) == "" {
 		return Arguments{}
 	}
-	return Arguments{bare: []string{text}}
+	return Arguments{bareTexts: []string{text}}
 }
 
 // decodeObject returns the members of a valid object. Their values are parts of it: to
@@ -130,9 +130,9 @@ func letterOrDigit(c byte) byte {
 	return 0
 }
 
-// Bare returns the texts of arguments that are not an object: a text, a number, the
+// BareTexts returns the texts of arguments that are not an object: a text, a number, the
 // texts and numbers of a list, or words that are not JSON. None of them is blank.
-func (a Arguments) Bare() []string { return a.bare }
+func (a Arguments) BareTexts() []string { return a.bareTexts }
 
 // Texts returns the texts under the first of the keys that holds any: a text, a
 // number, a list of them, or an object that has them under one of the keys. None of

@@ -45,7 +45,7 @@ func TestTexts(t *testing.T) {
 		`{"query":12345678901234567890.12345678901}`: {"12345678901234567890.12345678901"},
 	} {
 		require.Equal(t, want, DecodeArguments(text).Texts("query", "q"), text)
-		require.Empty(t, DecodeArguments(text).Bare(), text)
+		require.Empty(t, DecodeArguments(text).BareTexts(), text)
 	}
 	require.Nil(t, DecodeArguments(`{"查询":"a","":"b"}`).Texts("天气"), "a key without letters is only itself")
 	require.Equal(t, []string{"a"}, DecodeArguments(`{"查询":"a"}`).Texts("查询"))
@@ -81,7 +81,7 @@ func TestBareReturnsTextsOutsideOfObjects(t *testing.T) {
 		`"[a] b"`:                {"[a] b"},
 		"a\xffb":                 {"a\uFFFDb"},
 	} {
-		require.Equal(t, want, DecodeArguments(text).Bare(), text)
+		require.Equal(t, want, DecodeArguments(text).BareTexts(), text)
 	}
 }
 
@@ -124,7 +124,7 @@ func FuzzDecode(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, text string) {
 		a := DecodeArguments(text)
-		for _, s := range append(a.Texts("a", "b_c", "?"), a.Bare()...) {
+		for _, s := range append(a.Texts("a", "b_c", "?"), a.BareTexts()...) {
 			require.NotEmpty(t, strings.TrimSpace(s))
 			require.True(t, utf8.ValidString(s))
 		}

@@ -8,26 +8,26 @@ import (
 	"strings"
 )
 
-// worth is the least share of a text that compacting must save: a twentieth.
-const worth = 20
+// minSavedShare is the least share of a text that compacting must save: a twentieth.
+const minSavedShare = 20
 
-// Text returns a shorter form of a text that is a JSON object or list, or of the text in an MCP
+// Compact returns a shorter form of a text that is a JSON object or list, or of the text in an MCP
 // result. It reports false if the text is neither, or would be shorter by less than a
 // twentieth. A tool's transport wraps a result once: if the text in it is an MCP result too, that is
 // the document which the tool returned.
 func Compact(s string) (string, bool) {
 	out := s
-	if text, ok := unwrapped(s); ok {
+	if text, ok := unwrapMCP(s); ok {
 		out = text
 	}
 	if MayCompact(out) {
 		var w CompactWriter
 		w.out = make([]byte, 0, len(out))
-		if w.document(out) {
+		if w.writeDocument(out) {
 			out = string(w.out)
 		}
 	}
-	if len(s)-len(out) < max(1, len(s)/worth) {
+	if len(s)-len(out) < max(1, len(s)/minSavedShare) {
 		return s, false
 	}
 	return out, true
@@ -49,57 +49,57 @@ var members = []string{"content", "structuredContent", "_meta", "isError", "meta
 // noError are the values of isError that mark no error, and none.
 var noError = []string{"", "false", "null"}
 
-// unwrapped is the text in an MCP result that has no more than that, or in its one content.
-func unwrapped(s string) (string, bool) {
+// unwrapMCP returns the text of an MCP result that has nothing else, or of its only content.
+func unwrapMCP(s string) (string, bool) {
 	head := s[:min(len(s), maxHead)]
 	if !MayCompact(head) || !slices.ContainsFunc(members, func(name string) bool { return strings.Contains(head, `"`+name+`"`) }) {
 		return "", false
 	}
 	w := CompactWriter{out: make([]byte, 0, len(s))}
-	if !w.document(s) {
+	if !w.writeDocument(s) {
 		return "", false
 	}
 	whole := string(w.out)
 	if c, ok := contentOf(whole); ok {
-		return c.text, c.marked || isDocument(c.text)
+		return c.text, c.hasMCPMembers || isDocument(c.text)
 	}
 	result, rest, ok := membersOf(whole, "content", "structuredContent", "isError", "_meta", "meta")
-	if !ok || rest != "" || !saysNothing(result["_meta"]) || !saysNothing(result["meta"]) || !slices.Contains(noError, result["isError"]) {
+	if !ok || rest != "" || !isMeaningless(result["_meta"]) || !isMeaningless(result["meta"]) || !slices.Contains(noError, result["isError"]) {
 		return "", false
 	}
 	c, ok := contentOf(result["content"])
-	return c.text, ok && result["content"][0] == '[' && repeats(result["structuredContent"], c.text)
+	return c.text, ok && result["content"][0] == '[' && isRepeated(result["structuredContent"], c.text)
 }
 
-// content is a text of an MCP result.
-type content struct {
-	text   string
-	marked bool // it has members that only MCP gives to a text
+// textContent is a text of an MCP result.
+type textContent struct {
+	text          string
+	hasMCPMembers bool // it has members that only MCP gives to a text
 }
 
 // contentOf is the text that a compact object is and nothing else, also as the one item of a
 // list.
-func contentOf(value string) (c content, ok bool) {
+func contentOf(value string) (c textContent, ok bool) {
 	end := ""
 	if strings.HasPrefix(value, "[") {
 		value, end = value[1:], "]"
 	}
 	item, rest, ok := membersOf(value, "type", "text", "annotations", "_meta", "meta")
-	if !ok || rest != end || item["type"] != `"text"` || !saysNothing(item["annotations"]) || !saysNothing(item["_meta"]) || !saysNothing(item["meta"]) {
+	if !ok || rest != end || item["type"] != `"text"` || !isMeaningless(item["annotations"]) || !isMeaningless(item["_meta"]) || !isMeaningless(item["meta"]) {
 		return c, false
 	}
-	c.text, ok = decoded(item["text"])
-	c.marked = len(item) > len([]string{"type", "text"})
+	c.text, ok = decodeString(item["text"])
+	c.hasMCPMembers = len(item) > len([]string{"type", "text"})
 	return c, ok && c.text != ""
 }
 
 func isDocument(text string) bool {
 	var w CompactWriter
-	return MayCompact(text) && w.document(text)
+	return MayCompact(text) && w.writeDocument(text)
 }
 
-// saysNothing reports whether a member tells a model nothing.
-func saysNothing(value string) bool {
+// isMeaningless reports whether a member has no information for a model.
+func isMeaningless(value string) bool {
 	switch value {
 	case "", "null", "{}":
 		return true
@@ -126,8 +126,8 @@ func membersOf(s string, keys ...string) (out map[string]string, rest string, ok
 	return out, s[at+1:], true
 }
 
-// decoded is the text of a compact JSON string. It reports false for what has no exact text.
-func decoded(s string) (string, bool) {
+// decodeString is the text of a compact JSON string. It reports false for what has no exact text.
+func decodeString(s string) (string, bool) {
 	if len(s) < len(`""`) || s[0] != '"' {
 		return "", false
 	}
@@ -137,13 +137,13 @@ func decoded(s string) (string, bool) {
 	return text, strings.Count(text, half) == strings.Count(raw, half)
 }
 
-// repeats reports whether a text says all that the structured content does.
-func repeats(structured, text string) bool {
-	if saysNothing(structured) {
+// isRepeated reports whether a text has all information of the structured content.
+func isRepeated(structured, text string) bool {
+	if isMeaningless(structured) {
 		return true
 	}
 	var w CompactWriter
-	isDocument := w.document(text)
+	isDocument := w.writeDocument(text)
 	if isDocument && string(w.out) == structured {
 		return true
 	}
@@ -151,6 +151,6 @@ func repeats(structured, text string) bool {
 	if !ok {
 		return false
 	}
-	s, isText := decoded(members["result"])
+	s, isText := decodeString(members["result"])
 	return isText && s == text || isDocument && string(w.out) == members["result"]
 }

@@ -23,20 +23,20 @@ const (
 	isBroken
 )
 
-// Writer compacts one document, an object or a list, that comes in pieces. It holds the levels
-// of nesting and what has not been taken. The zero value is ready for use.
+// CompactWriter compacts one object or list that arrives in pieces. It buffers only the levels of nesting and the
+// output that was not taken. The zero value is ready for use.
 type CompactWriter struct {
-	out    []byte
-	state  state
-	place  Place
-	levels []byte // what opened each object or list that is open
-	digits Digits
-	rest   string // of a word
-	escape []byte // an escape that has not ended
+	out      []byte
+	state    state
+	place    Place
+	levels   []byte // what opened each object or list that is open
+	digits   NumberPlace
+	wordRest string // of a word
+	escape   []byte // an escape that has not ended
 }
 
-// Whole reports whether what was written is a document.
-func (w *CompactWriter) Whole() bool { return w.state == atEnd }
+// IsComplete reports whether the value may end here.
+func (w *CompactWriter) IsComplete() bool { return w.state == atEnd }
 
 // Take returns what has come out since the last call, valid until the next Write.
 func (w *CompactWriter) Take() []byte {
@@ -55,29 +55,29 @@ func (w *CompactWriter) Write(s string) int {
 	for i < len(s) && w.state != atEnd && w.state != isBroken {
 		switch {
 		case len(w.escape) > 0:
-			i += w.escaped(s[i])
+			i += w.addEscapeByte(s[i])
 		case w.state == inString:
-			i += w.text(s[i:])
+			i += w.copyText(s[i:])
 		case s[i] == ' ' || s[i] == '\n' || s[i] == '\t' || s[i] == '\r':
-			if w.space(); w.state == isBroken {
+			if w.endBySpace(); w.state == isBroken {
 				return i
 			}
 			i = Space(s, i)
 		default:
-			i += w.token(s[i:])
+			i += w.copyToken(s[i:])
 		}
 	}
 	return i
 }
 
-// document takes a whole text, and reports whether it is a document.
-func (w *CompactWriter) document(s string) bool {
+// writeDocument writes a whole text and reports whether it is a document.
+func (w *CompactWriter) writeDocument(s string) bool {
 	n := w.Write(s)
-	return w.Whole() && Space(s, n) == len(s)
+	return w.IsComplete() && Space(s, n) == len(s)
 }
 
-// space ends a number.
-func (w *CompactWriter) space() {
+// endBySpace ends a number or a word at white space.
+func (w *CompactWriter) endBySpace() {
 	switch w.state {
 	case inNumber:
 		w.endNumber()
@@ -95,19 +95,18 @@ var special = func() (out [256]bool) {
 	return out
 }()
 
-// plain holds what may stand behind the backslash of an escape of two bytes that is needed.
-var plain = [256]bool{'"': true, '\\': true, 'b': true, 'f': true, 'n': true, 'r': true, 't': true}
+// keptEscape has the bytes that, behind a backslash, form an escape of two bytes that must stay.
+var keptEscape = [256]bool{'"': true, '\\': true, 'b': true, 'f': true, 'n': true, 'r': true, 't': true}
 
-// text copies a part of a string up to its end or the next rare escape, and returns its
-// length.
-func (w *CompactWriter) text(s string) int {
+// copyText copies a part of a string, up to its end or the next rare escape. It returns the number of bytes read.
+func (w *CompactWriter) copyText(s string) int {
 	n := 0
 	for {
 		for n < len(s) && !special[s[n]] {
 			n++
 		}
-		if n+1 < len(s) && s[n] == '\\' && plain[s[n+1]] {
-			n += short
+		if n+1 < len(s) && s[n] == '\\' && keptEscape[s[n+1]] {
+			n += shortEscape
 			continue
 		}
 		break
@@ -128,10 +127,10 @@ func (w *CompactWriter) text(s string) int {
 	return n + 1
 }
 
-// token takes a token outside of strings, or a part of one, and returns its length: none if a number
-// ends before it, or if it breaks the document off.
-func (w *CompactWriter) token(s string) (n int) {
-	if w.state == betweenTokens && !w.begin(s[0]) {
+// copyToken copies a token outside of strings, or a part of one, and returns its length. The length is zero if a
+// number ends before it, or if it breaks the document.
+func (w *CompactWriter) copyToken(s string) (n int) {
+	if w.state == betweenTokens && !w.startToken(s[0]) {
 		w.state = isBroken
 		return 0
 	}
@@ -142,11 +141,11 @@ func (w *CompactWriter) token(s string) (n int) {
 			w.endNumber()
 		}
 	case w.state != inWord:
-	case s[0] != w.rest[0]:
+	case s[0] != w.wordRest[0]:
 		w.state = isBroken
 		return 0
 	default:
-		if w.rest = w.rest[1:]; w.rest == "" {
+		if w.wordRest = w.wordRest[1:]; w.wordRest == "" {
 			w.state = betweenTokens
 		}
 	}
@@ -154,8 +153,8 @@ func (w *CompactWriter) token(s string) (n int) {
 	return n
 }
 
-// begin notes which token begins with a byte, and reports whether one may stand there.
-func (w *CompactWriter) begin(b byte) bool {
+// startToken notes which token begins with a byte. It reports whether the token may stand there.
+func (w *CompactWriter) startToken(b byte) bool {
 	token, next := w.place.Next(b)
 	switch token {
 	case Open:
@@ -168,14 +167,14 @@ func (w *CompactWriter) begin(b byte) bool {
 			w.state = atEnd
 			break
 		}
-		next = Behind(w.levels[len(w.levels)-1])
+		next = PlaceAfterValue(w.levels[len(w.levels)-1])
 	case Key, Text:
 		w.state = inString
 	case Word:
-		w.state, w.rest = inWord, WordAt(b)
+		w.state, w.wordRest = inWord, WordAt(b)
 	case Number:
-		w.state, w.digits = inNumber, Digits(0)
-	case None:
+		w.state, w.digits = inNumber, NumberPlace(0)
+	case Invalid:
 		return false
 	}
 	w.place = next
@@ -183,23 +182,23 @@ func (w *CompactWriter) begin(b byte) bool {
 }
 
 func (w *CompactWriter) endNumber() {
-	if w.state = isBroken; w.digits.Whole() {
+	if w.state = isBroken; w.digits.IsComplete() {
 		w.state = betweenTokens
 	}
 }
 
 // The lengths of an escape of a character, and of two that make one.
 const (
-	short = 2
-	long  = 6
-	pair  = 2 * long
+	shortEscape = 2
+	longEscape  = 6
+	pairEscape  = 2 * longEscape
 )
 
-// escaped takes a byte of an escape, and returns how many of it are used.
-func (w *CompactWriter) escaped(b byte) int {
+// addEscapeByte adds a byte to the open escape and returns how many bytes it used.
+func (w *CompactWriter) addEscapeByte(b byte) int {
 	n := len(w.escape)
-	if n == long && b != '\\' || n == long+1 && b != 'u' { // no second half follows
-		w.half()
+	if n == longEscape && b != '\\' || n == longEscape+1 && b != 'u' { // no second half follows
+		w.flushHalf()
 		return 0
 	}
 	if !escapeGoesOn(n, b) {
@@ -208,17 +207,17 @@ func (w *CompactWriter) escaped(b byte) int {
 	}
 	w.escape = append(w.escape, b)
 	switch n++; {
-	case n == short && b != 'u':
-		w.simple(b)
-	case n == long:
-		w.single()
-	case n == pair:
-		if r := utf16.DecodeRune(rune4(w.escape[short:long]), rune4(w.escape[long+short:])); r != utf8.RuneError {
-			w.character(r, pair)
+	case n == shortEscape && b != 'u':
+		w.endSimple(b)
+	case n == longEscape:
+		w.endSingle()
+	case n == pairEscape:
+		if r := utf16.DecodeRune(hexRune(w.escape[shortEscape:longEscape]), hexRune(w.escape[longEscape+shortEscape:])); r != utf8.RuneError {
+			w.endCharacter(r, pairEscape)
 			break
 		}
-		w.half()
-		w.single()
+		w.flushHalf()
+		w.endSingle()
 	}
 	return 1
 }
@@ -227,23 +226,23 @@ func (w *CompactWriter) escaped(b byte) int {
 func escapeGoesOn(n int, b byte) bool {
 	switch n {
 	case 1:
-		return b == 'u' || b == '/' || plain[b]
-	case long, long + 1:
+		return b == 'u' || b == '/' || keptEscape[b]
+	case longEscape, longEscape + 1:
 		return true
 	}
 	return isHex(b)
 }
 
-// half takes the first half of a pair out as it is, since the second one is missing.
-func (w *CompactWriter) half() {
-	w.out = append(w.out, w.escape[:long]...)
-	w.escape = append(w.escape[:0], w.escape[long:]...)
+// flushHalf writes the first half of a surrogate pair as it is, because the second half is missing.
+func (w *CompactWriter) flushHalf() {
+	w.out = append(w.out, w.escape[:longEscape]...)
+	w.escape = append(w.escape[:0], w.escape[longEscape:]...)
 }
 
-// single ends an escape that is not the first half of a pair.
-func (w *CompactWriter) single() {
-	if r := rune4(w.escape[short:long]); !utf16.IsSurrogate(r) || r >= lowSurrogate {
-		w.character(r, long)
+// endSingle ends an escape that is not the first half of a pair.
+func (w *CompactWriter) endSingle() {
+	if r := hexRune(w.escape[shortEscape:longEscape]); !utf16.IsSurrogate(r) || r >= lowSurrogate {
+		w.endCharacter(r, longEscape)
 	}
 }
 
@@ -254,7 +253,7 @@ func isHex(b byte) bool {
 	return '0' <= b && b <= '9' || 'a' <= b && b <= 'f' || 'A' <= b && b <= 'F'
 }
 
-func rune4(digits []byte) (r rune) {
+func hexRune(digits []byte) (r rune) {
 	for _, b := range digits {
 		switch {
 		case b <= '9':
@@ -266,8 +265,8 @@ func rune4(digits []byte) (r rune) {
 	return r
 }
 
-// simple ends an escape of two bytes.
-func (w *CompactWriter) simple(b byte) {
+// endSimple ends an escape of two bytes.
+func (w *CompactWriter) endSimple(b byte) {
 	switch b {
 	case '"', '\\', 'b', 'f', 'n', 'r', 't':
 		w.out = append(w.out, w.escape...)
@@ -277,8 +276,8 @@ func (w *CompactWriter) simple(b byte) {
 	w.escape = w.escape[:0]
 }
 
-// character ends an escape of n bytes that stands for r. What does not show stays escaped.
-func (w *CompactWriter) character(r rune, n int) {
+// endCharacter ends an escape of n bytes that stands for r. What does not show stays escaped.
+func (w *CompactWriter) endCharacter(r rune, n int) {
 	switch {
 	case r == '"' || r == '\\':
 		w.out = append(w.out, '\\', byte(r))

@@ -142,11 +142,11 @@ func TestEveryDocumentKeepsItsValue(t *testing.T) {
 		for rest := given; rest != ""; { // in any pieces
 			n := 1 + r.IntN(len(rest))
 			taken := w.Write(rest[:n])
-			require.True(t, taken == n || w.Whole() && strings.TrimSpace(rest[taken:]) == "", "seed %d: %q", seed, given)
+			require.True(t, taken == n || w.IsComplete() && strings.TrimSpace(rest[taken:]) == "", "seed %d: %q", seed, given)
 			got = append(got, w.Take()...)
 			rest = rest[n:]
 		}
-		require.True(t, w.Whole(), "seed %d: %q", seed, given)
+		require.True(t, w.IsComplete(), "seed %d: %q", seed, given)
 		require.Equal(t, tokens(t, given), tokens(t, string(got)), "seed %d: %q", seed, given)
 		require.LessOrEqual(t, len(got), len(given), "seed %d: %q", seed, given)
 		var again CompactWriter
@@ -191,7 +191,7 @@ func TestWriterIsValidWhereJSONIs(t *testing.T) {
 			}
 		}
 		var w CompactWriter
-		whole := w.document(string(text))
+		whole := w.writeDocument(string(text))
 		want := json.Valid(text) && bytes.IndexByte([]byte("{["), bytes.TrimLeft(text, " \n\t\r")[0]) >= 0
 		require.Equal(t, want, whole, "seed %d: %q", seed, text)
 	}

@@ -26,8 +26,8 @@ const (
 	places
 )
 
-// Behind is the place behind a value inside what { or [ has opened, or with 0 in nothing.
-func Behind(open byte) Place {
+// PlaceAfterValue is the place after a value inside an object ('{'), a list ('[') or neither (0).
+func PlaceAfterValue(open byte) Place {
 	switch open {
 	case '{':
 		return behindMember
@@ -42,9 +42,9 @@ type Token uint8
 
 // The tokens.
 const (
-	None  Token = iota // nothing that JSON allows there
-	Open               // an object or a list
-	Close              // its end
+	Invalid Token = iota // nothing that JSON allows there
+	Open                 // an object or a list
+	Close                // its end
 	Comma
 	Colon
 	Key  // a string that is the key of a member
@@ -136,11 +136,11 @@ func StringEnd(s string, i int) (end int, ok bool) {
 	return min(at+1, len(s)), at < len(s)
 }
 
-// Digits is a place in a number. The zero value is before it.
-type Digits uint8
+// NumberPlace is a place in a number. The zero value is before it.
+type NumberPlace uint8
 
 const (
-	before Digits = iota
+	beforeNumber NumberPlace = iota
 	minus
 	zero
 	integer
@@ -153,15 +153,15 @@ const (
 )
 
 // steps are the steps through a number, by the place and the next byte; there is none to before.
-var steps = func() (out [digitPlaces][256]Digits) {
-	step := func(from Digits, bytes string, to Digits) {
+var steps = func() (out [digitPlaces][256]NumberPlace) {
+	step := func(from NumberPlace, bytes string, to NumberPlace) {
 		for _, b := range []byte(bytes) {
 			out[from][b] = to
 		}
 	}
 	const nonZero, digits = "123456789", "0123456789"
-	step(before, "-", minus)
-	for _, from := range []Digits{before, minus} {
+	step(beforeNumber, "-", minus)
+	for _, from := range []NumberPlace{beforeNumber, minus} {
 		step(from, "0", zero)
 		step(from, nonZero, integer)
 	}
@@ -170,21 +170,21 @@ var steps = func() (out [digitPlaces][256]Digits) {
 	step(integer, ".", point)
 	step(point, digits, fraction)
 	step(fraction, digits, fraction)
-	for _, from := range []Digits{zero, integer, fraction} {
+	for _, from := range []NumberPlace{zero, integer, fraction} {
 		step(from, "eE", exponent)
 	}
 	step(exponent, "+-", exponentSign)
-	for _, from := range []Digits{exponent, exponentSign, exponentDigits} {
+	for _, from := range []NumberPlace{exponent, exponentSign, exponentDigits} {
 		step(from, digits, exponentDigits)
 	}
 	return out
 }()
 
 // Read is how much of s goes on with the number, and the place behind that.
-func (d Digits) Read(s string) (n int, at Digits) {
+func (d NumberPlace) Read(s string) (n int, at NumberPlace) {
 	for n < len(s) {
 		next := steps[d][s[n]]
-		if next == before {
+		if next == beforeNumber {
 			break
 		}
 		d = next
@@ -193,7 +193,7 @@ func (d Digits) Read(s string) (n int, at Digits) {
 	return n, d
 }
 
-// Whole reports whether a number may end here.
-func (d Digits) Whole() bool {
+// IsComplete reports whether the value may end here.
+func (d NumberPlace) IsComplete() bool {
 	return d == zero || d == integer || d == fraction || d == exponentDigits
 }

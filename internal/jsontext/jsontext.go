@@ -13,8 +13,8 @@ import (
 	"unsafe"
 )
 
-// End is where the value ends that begins at i, in JSON that is known to be valid.
-func End(s string, i int) int {
+// ValueEnd returns where the value that begins at i ends. The JSON must be valid.
+func ValueEnd(s string, i int) int {
 	for depth := 0; i < len(s); i++ {
 		switch s[i] {
 		case '"':
@@ -41,23 +41,23 @@ func End(s string, i int) int {
 	return i
 }
 
-// Pieces finds the end of a JSON value that comes in pieces: of an object, a list or a text. It takes each byte
-// once, and believes what it reads. The zero value is ready.
-type Pieces struct {
-	open                  int // objects and lists
-	inText, escaped, over bool
+// ValueScanner finds the end of a JSON object, list or string that arrives in pieces. It reads each byte once and
+// does not validate. The zero value is ready for use.
+type ValueScanner struct {
+	open                                 int // objects and lists
+	inString, afterBackslash, isComplete bool
 }
 
 // Add takes the next piece, and reports whether the value ends in it. What follows does not count.
-func (p *Pieces) Add(piece string) (ends bool) {
-	for i := 0; i < len(piece) && !p.over; i++ {
+func (p *ValueScanner) Add(piece string) (ends bool) {
+	for i := 0; i < len(piece) && !p.isComplete; i++ {
 		switch c := piece[i]; {
-		case p.escaped:
-			p.escaped = false
-		case p.inText:
-			p.escaped, p.inText = c == '\\', c != '"'
+		case p.afterBackslash:
+			p.afterBackslash = false
+		case p.inString:
+			p.afterBackslash, p.inString = c == '\\', c != '"'
 		case c == '"':
-			p.inText = true
+			p.inString = true
 			continue
 		case c == '{', c == '[':
 			p.open++
@@ -66,8 +66,8 @@ func (p *Pieces) Add(piece string) (ends bool) {
 		default:
 			continue
 		}
-		p.over = p.open <= 0 && !p.inText
-		ends = p.over
+		p.isComplete = p.open <= 0 && !p.inString
+		ends = p.isComplete
 	}
 	return ends
 }
@@ -79,7 +79,7 @@ func Item(s string, i int) (value string, next int, ok bool) {
 	if i = comma(s, i); s[i] == ']' {
 		return "", i, false
 	}
-	next = End(s, i)
+	next = ValueEnd(s, i)
 	return s[i:next], next, true
 }
 
@@ -90,7 +90,7 @@ func Member(s string, i int) (key, value string, next int, ok bool) {
 	}
 	end, _ := StringEnd(s, i)
 	from := Space(s, Space(s, end)+1) // behind the colon
-	next = End(s, from)
+	next = ValueEnd(s, from)
 	return s[i+1 : end-1], s[from:next], next, true
 }
 

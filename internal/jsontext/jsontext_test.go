@@ -20,13 +20,13 @@ func TestEndIsWhereADecoderStops(t *testing.T) {
 		`{}`, `[]`, `""`, `0`, `-1.5e+3`, `true`, `false`, `null`, `"a, b: {c} [d] \" \\"`, `"\\"`, `"é\u00e9"`,
 		`{"a":{"b":[1,"}",{}]},"c":"]"}`, "[ 1 ,\n { \"x\" : [ ] }\t, \"[\" ]", `[[[]],[]]`, `{"":""}`,
 	} {
-		require.Equal(t, len(value), End(value, 0), value)
+		require.Equal(t, len(value), ValueEnd(value, 0), value)
 		for _, follows := range []string{`,"x":1`, `]`, `}`, ` `, "\n", `:1`, `,`} {
 			text := `[` + value + follows
 			var raw json.RawMessage
 			d := json.NewDecoder(strings.NewReader(text[1:]))
 			require.NoError(t, d.Decode(&raw))
-			require.Equal(t, 1+len(raw), End(text, 1), text)
+			require.Equal(t, 1+len(raw), ValueEnd(text, 1), text)
 		}
 	}
 }
@@ -41,7 +41,7 @@ func TestAValueInPiecesEndsWhereItEnds(t *testing.T) {
 			continue
 		}
 		text := value + []string{"", " ", "}", `"x`, "{}", "[[", `\\"`}[r.IntN(7)]
-		var p Pieces
+		var p ValueScanner
 		for at := 0; at < len(text); {
 			n := 1 + r.IntN(min(5, len(text)-at))
 			require.Equal(t, at < len(value) && len(value) <= at+n, p.Add(text[at:at+n]), "seed %d: %q at %d", seed, text, at)
@@ -65,13 +65,13 @@ func broken(s string) (at int, whole, plain bool) {
 	var open []byte
 	var place Place
 	for {
-		if at = Space(s, at); at == len(s) || place == Behind(0) {
-			return at, place == Behind(0) && at == len(s), true
+		if at = Space(s, at); at == len(s) || place == PlaceAfterValue(0) {
+			return at, place == PlaceAfterValue(0) && at == len(s), true
 		}
 		token, next := place.Next(s[at])
 		n := 1
 		switch token {
-		case None:
+		case Invalid:
 			return at, false, true
 		case Open:
 			open = append(open, s[at])
@@ -80,7 +80,7 @@ func broken(s string) (at int, whole, plain bool) {
 			if open = open[:len(open)-1]; len(open) > 0 {
 				in = open[len(open)-1]
 			}
-			next = Behind(in)
+			next = PlaceAfterValue(in)
 		case Key, Text:
 			end, ok := StringEnd(s, at)
 			if !ok || !json.Valid([]byte(s[at:end])) {
@@ -88,9 +88,9 @@ func broken(s string) (at int, whole, plain bool) {
 			}
 			n = end - at
 		case Number:
-			var d Digits
+			var d NumberPlace
 			n, d = d.Read(s[at:])
-			if !d.Whole() {
+			if !d.IsComplete() {
 				return at + n, false, true
 			}
 		case Word:

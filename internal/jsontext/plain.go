@@ -5,9 +5,9 @@ package jsontext
 
 import "bytes"
 
-// Plain replaces what editors allow in JSON by white space: a byte order mark, comments, and commas
-// after the last element. All else stays where it is.
-func Plain(data []byte) []byte {
+// BlankComments replaces by spaces what editors allow in JSON: a byte order mark, comments, and commas after the
+// last element. Offsets of everything else stay the same.
+func BlankComments(data []byte) []byte {
 	out := bytes.Clone(data)
 	start := 0
 	if bytes.HasPrefix(out, []byte("\uFEFF")) {

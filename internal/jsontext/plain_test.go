@@ -16,7 +16,7 @@ func FuzzPlain(f *testing.F) {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
-		once := Plain([]byte(text))
+		once := BlankComments([]byte(text))
 		require.Len(t, once, len(text))
 		require.Equal(t, strings.Count(text, "\n"), strings.Count(string(once), "\n"))
 		if json.Valid([]byte(text)) {

@@ -13,8 +13,8 @@ import (
 )
 
 // clean is a text without terminal escapes and long base64. It has as many lines as the text.
-func (m *maker) clean(text string) string {
-	return withoutBase64(m.say, withoutEscapes(terminal.Strip(text)))
+func (m *previewer) clean(text string) string {
+	return withoutBase64(m.labels, withoutEscapes(terminal.Strip(text)))
 }
 
 // withoutEscapes removes the colors that JSON strings hold in their escaped form.
@@ -87,7 +87,7 @@ func withoutBase64(say labels, text string) string {
 		}
 		if isBase64(text[:from], text[from:i]) {
 			b.WriteString(text[done:from])
-			b.WriteString(say.count("base64", i-from))
+			b.WriteString(say.textWithCount("base64", i-from))
 			done = i
 		}
 	}

@@ -28,11 +28,11 @@ const (
 )
 
 // frame is the line that says what a preview of so many lines shows.
-func (m query) frame(name string, text string, room int) string {
-	if !m.framed || room < leastFramed {
+func (m options) frame(name string, text string, room int) string {
+	if !m.hasFrame || room < leastFramed {
 		return ""
 	}
-	return m.say.count(name, linesOf(text)) + "\n"
+	return m.labels.textWithCount(name, linesOf(text)) + "\n"
 }
 
 func linesOf(text string) int {
@@ -43,14 +43,14 @@ func linesOf(text string) int {
 	return n
 }
 
-// run is a row of equal lines, written as one line and a mark behind it.
-type run struct {
-	at     int // of the mark
-	hidden int // lines of the text that are not in the short form
+// lineRun is a row of equal lines, written as one line and a mark behind it.
+type lineRun struct {
+	markOffset  int // of the mark
+	hiddenLines int // lines of the text that are not in the short form
 }
 
-// collapsed is a text in which a row of equal lines stands once, with the number of lines behind it.
-func collapsed(say labels, text string) (short string, runs []run) {
+// foldRuns writes each row of equal lines once, with the number of lines behind it.
+func foldRuns(say labels, text string) (short string, runs []lineRun) {
 	var b strings.Builder
 	done := 0
 	for from := 0; from < len(text); {
@@ -62,8 +62,8 @@ func collapsed(say labels, text string) (short string, runs []run) {
 		}
 		if n >= leastRun {
 			b.WriteString(text[done : from+len(line)])
-			runs = append(runs, run{b.Len(), n - 2})
-			b.WriteString(say.count("run", n) + "\n")
+			runs = append(runs, lineRun{b.Len(), n - 2})
+			b.WriteString(say.textWithCount("run", n) + "\n")
 			done = end
 		}
 		from = end
@@ -83,26 +83,26 @@ func firstLine(text string) string {
 	return text
 }
 
-// showEnds previews a text by its start and its end.
-func showEnds(m query, text string, room int) string {
-	short, runs := collapsed(m.say, text)
+// previewEnds previews a text by its start and its end.
+func previewEnds(m options, text string, room int) string {
+	short, runs := foldRuns(m.labels, text)
 	frame := len(m.frame("ends errors", text, room))
 	if len(short)+frame <= room {
 		return m.frame("ends", text, room) + short
 	}
-	x := newExtract(short, room-frame, m.say, Text)
-	if m.numbered {
-		x.numbered, x.gapRoom = true, numberedGap
+	x := newExtract(short, room-frame, m.labels, Text)
+	if m.hasLineNumbers {
+		x.hasLineNumbers, x.gapRoom = true, numberedGap
 		x.room -= numberedGap - gapRoom
 	}
 	x.runs = runs
-	head, tail, name := x.ends()
-	return within(m.say, m.frame(name, text, room)+x.between(head, tail), text, room)
+	head, tail, name := x.chooseEnds()
+	return fitOrHeadTail(m.labels, m.frame(name, text, room)+x.renderBetween(head, tail), text, room)
 }
 
-// ends chooses where the start ends and the end begins, and lines between them. name is that of the label
-// for what is shown.
-func (x *extract) ends() (head, tail int, name string) {
+// chooseEnds chooses where the start ends and where the end begins, and lines between them. It returns the name of
+// the label that describes the choice.
+func (x *extract) chooseEnds() (head, tail int, name string) {
 	outer, name := x.room, "ends"
 	if !strings.Contains(strings.TrimSpace(x.text), "\n") {
 		name = "ends one"
@@ -137,14 +137,14 @@ func (x *extract) ends() (head, tail int, name string) {
 func (x *extract) uniform() (first, last int, ok bool) {
 	most, n := 0, len(x.lines) // the first line of the greatest kind
 	for i := range x.lines {
-		if x.lines[i].times > x.lines[most].times {
+		if x.lines[i].kindCount > x.lines[most].kindCount {
 			most = i
 		}
 	}
-	if n < leastUniform || x.lines[most].times*100 < n*uniformShare || len(strings.Fields(x.at(most))) < uniformWords {
+	if n < leastUniform || x.lines[most].kindCount*100 < n*uniformShare || len(strings.Fields(x.lineText(most))) < uniformWords {
 		return 0, 0, false
 	}
-	return x.lines[uniformLines].from, x.lines[len(x.lines)-uniformLines].from, true
+	return x.lines[uniformLines].start, x.lines[len(x.lines)-uniformLines].start, true
 }
 
 // chooseBetween chooses errors and headings that stand between two places, while there is room: of the
@@ -155,9 +155,9 @@ func (x *extract) chooseBetween(from, to int) bool {
 	var costs [levels]int
 	headings := x.headings()
 	for i := range x.lines {
-		if l := &x.lines[i]; l.from >= from && l.from < to && (l.severity == hard && l.repeat < perTemplate || headings[i] > 0) {
+		if l := &x.lines[i]; l.start >= from && l.start < to && (l.severity == severityError && l.earlierOfKind < perTemplate || headings[i] > 0) {
 			between[headings[i]] = append(between[headings[i]], i)
-			costs[headings[i]] += x.cost(i)
+			costs[headings[i]] += x.lineCost(i)
 		}
 	}
 	before := x.room
@@ -166,7 +166,7 @@ func (x *extract) chooseBetween(from, to int) bool {
 			break
 		}
 		for _, i := range lines {
-			if x.cost(i) <= x.room {
+			if x.lineCost(i) <= x.room {
 				x.choose(i)
 			}
 		}
@@ -179,12 +179,12 @@ func (x *extract) headings() map[int]int {
 	levels := make(map[int]int)
 	fenced, sections := false, 0
 	for i := range x.lines {
-		l := x.at(i)
+		l := x.lineText(i)
 		if strings.HasPrefix(l, "```") {
 			fenced = !fenced
 		}
 		n := len(l) - len(strings.TrimLeft(l, "#"))
-		if fenced || n == 0 || n > 6 || byteAt(l, n) != ' ' || n == len(l) || i > 0 && strings.TrimSpace(x.at(i-1)) != "" {
+		if fenced || n == 0 || n > 6 || byteAt(l, n) != ' ' || n == len(l) || i > 0 && strings.TrimSpace(x.lineText(i-1)) != "" {
 			continue
 		}
 		if levels[i] = n; n > 1 {

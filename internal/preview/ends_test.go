@@ -135,7 +135,7 @@ func TestMake_TerminalEscapesHideNothing(t *testing.T) {
 
 func TestFrame_CountsLinesInTheLanguageOfThePreview(t *testing.T) {
 	require.Equal(t, 6000, linesOf(strings.Repeat("x\n", 6000)))
-	require.Equal(t, "6,000 lines. First and last lines, exact:\n", query{say: english, framed: true}.frame("ends", strings.Repeat("x\n", 6000), 3000))
-	require.Contains(t, query{say: chinese, framed: true}.frame("ends", strings.Repeat("x\n", 6000), 3000), "6000 行")
+	require.Equal(t, "6,000 lines. First and last lines, exact:\n", options{labels: english, hasFrame: true}.frame("ends", strings.Repeat("x\n", 6000), 3000))
+	require.Contains(t, options{labels: chinese, hasFrame: true}.frame("ends", strings.Repeat("x\n", 6000), 3000), "6000 行")
 	require.Equal(t, "6,000", display.Grouped(6000))
 }

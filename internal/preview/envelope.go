@@ -19,10 +19,10 @@ import (
 
 // part is one content of an MCP result.
 type part struct {
-	kind string // text, or a MIME type, or what the server calls it
-	text string // escaped, as in the source
-	at   int    // where the text begins there
-	size int
+	kind   string // text, or a MIME type, or what the server calls it
+	text   string // escaped, as in the source
+	offset int    // where the text begins there
+	size   int
 }
 
 // envelope is an MCP result: what it holds, and whether it says that the call failed.
@@ -33,7 +33,7 @@ type envelope struct {
 
 // envelopeIn finds the MCP result that a document is.
 func envelopeIn(d *document) (e envelope, ok bool) {
-	if d.lines {
+	if d.isJSONLines {
 		return e, false
 	}
 	if d.nodes[0].kind == '[' && d.nodes[0].items == 1 {
@@ -111,10 +111,10 @@ func (e envelope) suffix() string {
 	return ""
 }
 
-// showEnvelope previews the parts of an MCP result; inner previews a text.
-func showEnvelope(say labels, e envelope, room int, inner func(text string, room int) string) string {
+// previewEnvelope previews the parts of an MCP result; inner previews a text.
+func previewEnvelope(say labels, e envelope, room int, inner func(text string, room int) string) string {
 	var b strings.Builder
-	b.WriteString(say.with("parts"+e.suffix(), len(e.parts)))
+	b.WriteString(say.textWithNumber("parts"+e.suffix(), len(e.parts)))
 	texts := 0
 	for _, p := range e.parts {
 		if p.kind == "text" {
@@ -123,15 +123,15 @@ func showEnvelope(say labels, e envelope, room int, inner func(text string, room
 	}
 	for i, p := range e.parts {
 		head := "\n" + partHead(say, i+1, p)
-		if b.Len()+len(head)+len(more) > room {
-			b.WriteString("\n" + more)
+		if b.Len()+len(head)+len(ellipsis) > room {
+			b.WriteString("\n" + ellipsis)
 			break
 		}
 		b.WriteString(head)
 		if p.kind != "text" {
 			continue
 		}
-		left := room - b.Len() - (len(e.parts)-i)*len(head) - len(more)
+		left := room - b.Len() - (len(e.parts)-i)*len(head) - len(ellipsis)
 		if share := left / texts; share > minPart {
 			b.WriteString("\n" + inner(jsontext.Unescape(p.text), share-1))
 		}
@@ -141,35 +141,35 @@ func showEnvelope(say labels, e envelope, room int, inner func(text string, room
 }
 
 func partHead(say labels, number int, p part) string {
-	head := strings.Replace(say.with("part", number), "{type}", display.Valid(p.kind), 1)
+	head := strings.Replace(say.textWithNumber("part", number), "{type}", display.Valid(p.kind), 1)
 	return strings.Replace(head, "{size}", strconv.Itoa(p.size), 1)
 }
 
-// recorder names the members of the records of one program.
-type recorder struct {
-	text   string // the piece of the log
-	beside string // a text that every record has
-	source string // what printed the piece; if empty, the log has one source
+// logRecorder has the member names of a program that records a log as JSON lines.
+type logRecorder struct {
+	text     string // the piece of the log
+	required string // a text that every record has
+	source   string // what printed the piece; if empty, the log has one source
 }
 
 const leastPieces = 3
 
-var recorders = []recorder{
-	{text: "Output", beside: "Action", source: "Package"}, // go test -json
-	{text: "log", beside: "stream"},                       // containers
+var recorders = []logRecorder{
+	{text: "Output", required: "Action", source: "Package"}, // go test -json
+	{text: "log", required: "stream"},                       // containers
 }
 
-// piece is what one record holds of a log.
-type piece struct {
+// logPiece is the part of a log in one record.
+type logPiece struct {
 	record int32
 	text   string // escaped, as in the source
-	at     int    // where it begins there
+	offset int    // where it begins there
 	source string
 }
 
 // piecesIn takes JSON lines apart that record a log. It returns none if they do not.
-func piecesIn(d *document) []piece {
-	if !d.lines {
+func piecesIn(d *document) []logPiece {
+	if !d.isJSONLines {
 		return nil
 	}
 	for _, r := range recorders {
@@ -182,10 +182,10 @@ func piecesIn(d *document) []piece {
 
 // pieces are those of a log of this program, or none: if a record lacks a member, unless the
 // document ends in it, or most pieces are no whole lines.
-func (r recorder) pieces(d *document) (out []piece) {
+func (r logRecorder) pieces(d *document) (out []logPiece) {
 	lines := 0
 	for _, record := range d.children(0) {
-		if _, at := d.textUnder(record, r.beside); at == 0 && !d.nodes[record].cut {
+		if _, at := d.textUnder(record, r.required); at == 0 && !d.nodes[record].isCut {
 			return nil
 		}
 		text, at := d.textUnder(record, r.text)
@@ -193,7 +193,7 @@ func (r recorder) pieces(d *document) (out []piece) {
 			continue
 		}
 		source, _ := d.textUnder(record, r.source)
-		out = append(out, piece{record, text, at, source})
+		out = append(out, logPiece{record, text, at, source})
 		if strings.HasSuffix(text, `\n`) {
 			lines++
 		}
@@ -217,7 +217,7 @@ func recordedLog(d *document) (log string, ok bool) {
 			order[p.source] = len(order)
 		}
 	}
-	slices.SortStableFunc(pieces, func(a, b piece) int { return cmp.Compare(order[a.source], order[b.source]) })
+	slices.SortStableFunc(pieces, func(a, b logPiece) int { return cmp.Compare(order[a.source], order[b.source]) })
 	var b strings.Builder
 	for _, p := range pieces {
 		b.WriteString(jsontext.Unescape(p.text))

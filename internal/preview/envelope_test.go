@@ -62,7 +62,7 @@ func TestARecordedLogIsShownAsTheLog(t *testing.T) {
 		"containers": {containers, Log, []string{"ERROR: the disk is full\n"}},
 	} {
 		for _, chinese := range []bool{false, true} {
-			shown, format := Make(Request{Text: c.text, Room: 2000, Chinese: chinese})
+			shown, format := Render(Request{Text: c.text, Room: 2000, Chinese: chinese})
 			require.Equal(t, c.format, format, name)
 			for _, want := range c.want {
 				require.Contains(t, shown, want, name)
@@ -70,8 +70,8 @@ func TestARecordedLogIsShownAsTheLog(t *testing.T) {
 			require.NotContains(t, shown, `"Action"`)
 			require.NotContains(t, shown, `"stream"`)
 		}
-		wrapped, _ := Make(Request{Text: `{"content":[{"type":"text","text":` + quoted(c.text) + `}]}`, Room: 2000})
-		cut, _ := Make(Request{Text: c.text[:len(c.text)*9/10], Room: 2000})
+		wrapped, _ := Render(Request{Text: `{"content":[{"type":"text","text":` + quoted(c.text) + `}]}`, Room: 2000})
+		cut, _ := Render(Request{Text: c.text[:len(c.text)*9/10], Room: 2000})
 		for _, want := range c.want[:1] {
 			require.Contains(t, wrapped, want, name)
 			require.Contains(t, cut, want, name)
@@ -87,7 +87,7 @@ func TestRecordsThatAreNoLogStayATable(t *testing.T) {
 		for i := range 200 {
 			text += fmt.Sprintf(record, i) + "\n"
 		}
-		shown, format := Make(Request{Text: text, Room: 1000})
+		shown, format := Render(Request{Text: text, Room: 1000})
 		require.Equal(t, JSON, format, record)
 		require.Contains(t, shown, `"count":200`)
 	}
@@ -100,9 +100,9 @@ func TestPartsOfARecordedLogAreItsLines(t *testing.T) {
 	all, end := "", 0
 	for _, p := range parts {
 		require.LessOrEqual(t, len(p.Text), 600)
-		require.GreaterOrEqual(t, p.From, end, "parts do not overlap")
-		require.True(t, strings.HasPrefix(text[p.From:], `{"Time"`) && text[p.To-1] == '}', "whole records")
-		end = p.To
+		require.GreaterOrEqual(t, p.Start, end, "parts do not overlap")
+		require.True(t, strings.HasPrefix(text[p.Start:], `{"Time"`) && text[p.End-1] == '}', "whole records")
+		end = p.End
 		all += p.Text
 	}
 	require.Contains(t, all, "    all_test.go:14: Rate(50) of the bank is 28, it must be 29\n    --- FAIL")
@@ -114,6 +114,6 @@ func TestPartsOfARecordedLogAreItsLines(t *testing.T) {
 	require.Len(t, parts, 4*9)
 	for i, p := range parts[1:] {
 		require.LessOrEqual(t, len(p.Text), 600)
-		require.GreaterOrEqual(t, p.From, parts[i].To)
+		require.GreaterOrEqual(t, p.Start, parts[i].End)
 	}
 }

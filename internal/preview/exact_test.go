@@ -31,7 +31,7 @@ func TestTheStartAndTheEndOfALongTextAreItsOwn(t *testing.T) {
 			}
 			text := b.String()
 			for _, room := range []int{2_000, 4_000, 16_000} {
-				shown, _ := Make(Request{Text: text, Room: room})
+				shown, _ := Render(Request{Text: text, Room: room})
 				require.LessOrEqual(t, len(shown), room)
 				if len(text) > room {
 					shown = unframed(t, shown)
@@ -74,7 +74,7 @@ func TestEveryLineOfAPreviewIsOneOfTheText(t *testing.T) {
 			text := strings.Join(lines, end) + []string{"", end}[random.IntN(2)]
 			question := []string{"", "What is said of the ferryman?"}[random.IntN(2)]
 			room := 1_500 + random.IntN(6_000)
-			shown, _ := Make(Request{Text: text, Room: room, Question: question, Chinese: name == "中文"})
+			shown, _ := Render(Request{Text: text, Room: room, Question: question, Chinese: name == "中文"})
 			at, gaps := 0, 0
 			if len(text) > room { // a text that fits is shown whole, without a label
 				shown = unframed(t, shown)
@@ -139,7 +139,7 @@ func TestEveryStringInAPreviewIsOneOfTheDocument(t *testing.T) {
 		source, err := json.Marshal(map[string]any{"items": records})
 		require.NoError(t, err)
 		room := min(500+random.IntN(2000), len(source)-1)
-		shown, format := Make(Request{Text: string(source), Room: room})
+		shown, format := Render(Request{Text: string(source), Room: room})
 		require.Equal(t, JSON, format)
 		var value any
 		require.NoError(t, json.Unmarshal([]byte(shown), &value), "%s", shown)
@@ -177,7 +177,7 @@ func TestMarkupOfAnyKindComesToAnEnd(t *testing.T) {
 			text := head + strings.Repeat(part+"text of it\n", 3000)
 			done := make(chan string, 1)
 			go func() {
-				shown, _ := Make(Request{Text: text, Room: 4000})
+				shown, _ := Render(Request{Text: text, Room: 4000})
 				done <- shown
 			}()
 			select {

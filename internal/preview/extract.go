@@ -13,7 +13,6 @@ import (
 	"strings"
 
 	"github.com/einolean/einolean/internal/display"
-	"github.com/einolean/einolean/internal/rank"
 )
 
 const (
@@ -42,40 +41,40 @@ const (
 // line is a line of a text, without its end.
 type line struct {
 	span
-	severity int
-	report   report // what it says of a test, if the text is the output of tests
-	times    int    // how many lines there are of its kind, if it is the first of them
-	repeat   int    // how many of its kind come before it
-	score    float64
-	chosen   bool
-	aside    bool // it stands around the text of a page
+	severity      int
+	report        report // what it says of a test, if the text is the output of tests
+	kindCount     int    // how many lines there are of its kind, if it is the first of them
+	earlierOfKind int    // how many of its kind come before it
+	score         float64
+	isChosen      bool
+	isAside       bool // it stands around the text of a page
 }
 
 // extract is a text of which lines are chosen.
 type extract struct {
-	text  string
-	lines []line
-	room  int
-	say   labels
+	text   string
+	lines  []line
+	room   int
+	labels labels
 
-	of      Format // of what: in a page words like error mean nothing
+	format  Format // of what: in a page words like error mean nothing
 	maxLine int    // how much of a line is shown
 	gapRoom int    // what a gap takes
 
-	numbered bool  // gaps have the numbers of lines
-	runs     []run // in text, of equal lines
-	counted  count // so far
+	hasLineNumbers bool         // gaps have the numbers of lines
+	runs           []lineRun    // in text, of equal lines
+	position       linePosition // so far
 }
 
-// count is how many lines stand before a place of a text.
-type count struct{ at, lines, runs int }
+// linePosition is an offset in a text and the number of lines before it.
+type linePosition struct{ offset, lines, runsPassed int }
 
 // lineNumber is the number of the line at a place, which is behind that of the call before.
 func (x *extract) lineNumber(at int) int {
-	c := &x.counted
-	c.lines += strings.Count(x.text[c.at:at], "\n")
-	for c.at = at; c.runs < len(x.runs) && x.runs[c.runs].at < at; c.runs++ {
-		c.lines += x.runs[c.runs].hidden
+	c := &x.position
+	c.lines += strings.Count(x.text[c.offset:at], "\n")
+	for c.offset = at; c.runsPassed < len(x.runs) && x.runs[c.runsPassed].markOffset < at; c.runsPassed++ {
+		c.lines += x.runs[c.runsPassed].hiddenLines
 	}
 	return c.lines + 1
 }
@@ -83,26 +82,26 @@ func (x *extract) lineNumber(at int) int {
 // newExtract reads the lines at the start and at the end of a text, and those between
 // them that look like errors.
 func newExtract(text string, room int, say labels, of Format) *extract {
-	x := &extract{text: text, room: room - gapRoom, say: say, of: of, maxLine: maxLine, gapRoom: gapRoom}
+	x := &extract{text: text, room: room - gapRoom, labels: say, format: of, maxLine: maxLine, gapRoom: gapRoom}
 	if of == Page {
 		x.maxLine = maxOutlineLine
 	}
 	if len(text) <= startBytes+endBytes {
-		x.read(span{0, len(text)}, severityNone)
+		x.readLines(span{0, len(text)}, severityNone)
 	} else {
 		begin := lineEnd(text, startBytes)
 		end := lineEnd(text, len(text)-endBytes)
-		x.read(span{0, begin}, severityNone)
+		x.readLines(span{0, begin}, severityNone)
 		half := searchedBytes / 2
 		if len(text) <= searchedBytes {
-			x.read(span{begin, end}, hard)
+			x.readLines(span{begin, end}, severityError)
 		} else {
-			x.read(span{begin, lineEnd(text, half)}, hard)
-			x.read(span{lineEnd(text, max(half, len(text)-half)), end}, hard)
+			x.readLines(span{begin, lineEnd(text, half)}, severityError)
+			x.readLines(span{lineEnd(text, max(half, len(text)-half)), end}, severityError)
 		}
-		x.read(span{end, len(text)}, severityNone)
+		x.readLines(span{end, len(text)}, severityNone)
 	}
-	x.fold()
+	x.countKinds()
 	return x
 }
 
@@ -115,15 +114,15 @@ func lineEnd(text string, at int) int {
 	return at
 }
 
-// read adds the lines of a part that are at least as severe.
-func (x *extract) read(part span, least int) {
+// readLines adds the lines of a part of the text with at least a severity.
+func (x *extract) readLines(part span, least int) {
 	if least == severityNone {
-		x.lines = slices.Grow(x.lines, strings.Count(x.text[part.from:part.to], "\n")+1)
+		x.lines = slices.Grow(x.lines, strings.Count(x.text[part.start:part.end], "\n")+1)
 	}
 	errors := 0
-	for from := part.from; from < part.to; {
-		to := part.to
-		if i := strings.IndexByte(x.text[from:part.to], '\n'); i >= 0 {
+	for from := part.start; from < part.end; {
+		to := part.end
+		if i := strings.IndexByte(x.text[from:part.end], '\n'); i >= 0 {
 			to = from + i
 		}
 		next := to + 1
@@ -131,13 +130,13 @@ func (x *extract) read(part span, least int) {
 			to--
 		}
 		l := line{span: span{from, to}}
-		if least > severityNone || x.of != Page {
+		if least > severityNone || x.format != Page {
 			l.severity = severity(x.text[from:to])
 		}
-		if x.of == Test {
+		if x.format == Test {
 			l.report = reportOf(x.text[from:to])
-			if l.report.verdict == failed {
-				l.severity = hard
+			if l.report.verdict == verdictFailed {
+				l.severity = severityError
 			}
 		}
 		if l.severity >= least && (least == severityNone || errors < maxErrors) {
@@ -148,31 +147,31 @@ func (x *extract) read(part span, least int) {
 	}
 }
 
-// fold finds the lines that are the same except for numbers.
-func (x *extract) fold() {
+// countKinds counts the lines that are equal except for numbers.
+func (x *extract) countKinds() {
 	first := make(map[string]int, len(x.lines)/2)
 	var b []byte
 	for i := range x.lines {
 		l := &x.lines[i]
-		if l.report.verdict == failed { // the digits of a name tell it from others
+		if l.report.verdict == verdictFailed { // the digits of a name tell it from others
 			b = append(b[:0], l.report.subject...)
 		} else {
-			b = mask(b[:0], x.text[l.from:l.to])
+			b = kindOfLine(b[:0], x.text[l.start:l.end])
 		}
 		at, known := first[string(b)]
 		if !known {
 			first[string(b)] = i
-			l.times = 1
+			l.kindCount = 1
 			continue
 		}
-		l.repeat = x.lines[at].times
-		x.lines[at].times++
+		l.earlierOfKind = x.lines[at].kindCount
+		x.lines[at].kindCount++
 	}
 }
 
-// rank gives each line a score: what begins a text, and what was talked about.
-func (x *extract) rank(talk *rank.Talk) {
-	words := talk.Scores(len(x.lines), func(i int) string { return x.text[x.lines[i].from:x.lines[i].to] })
+// rankByTopic scores each line: the start of a text, and lines with words of the topic.
+func (x *extract) rankByTopic(talk *topic) {
+	words := talk.scores(len(x.lines), func(i int) string { return x.text[x.lines[i].start:x.lines[i].end] })
 	for i := range x.lines {
 		l := &x.lines[i]
 		l.score = .9 * (1 - float64(i)/float64(len(x.lines)))
@@ -187,28 +186,28 @@ func (x *extract) rankErrors() {
 	for i := range x.lines {
 		l := &x.lines[i]
 		switch {
-		case l.severity == hard && l.repeat < perTemplate:
+		case l.severity == severityError && l.earlierOfKind < perTemplate:
 			l.score += 6
-		case l.severity == hard:
+		case l.severity == severityError:
 			l.score = 0
-		case l.severity == alarm:
-			l.score += 3 / math.Sqrt(float64(max(l.times, 1)))
+		case l.severity == severityAlarm:
+			l.score += 3 / math.Sqrt(float64(max(l.kindCount, 1)))
 		}
-		if x.lower(l); i > 0 && x.at(i) == x.at(i-1) {
+		if x.lowerScore(l); i > 0 && x.lineText(i) == x.lineText(i-1) {
 			l.score = 0
 		}
 	}
 }
 
-// lower lowers the score of a line of a kind that was there before, and of an empty one.
-func (x *extract) lower(l *line) {
-	if l.repeat >= firstOfKind && l.severity == severityNone && x.of == Log {
+// lowerScore lowers the score of an empty line, and of a line of a kind that occurred before.
+func (x *extract) lowerScore(l *line) {
+	if l.earlierOfKind >= firstOfKind && l.severity == severityNone && x.format == Log {
 		l.score = 0
 	}
-	if l.repeat > 0 && (l.severity == severityNone || l.severity == alarm && l.repeat >= perTemplate) {
+	if l.earlierOfKind > 0 && (l.severity == severityNone || l.severity == severityAlarm && l.earlierOfKind >= perTemplate) {
 		l.score /= 8
 	}
-	if strings.TrimSpace(x.text[l.from:l.to]) == "" {
+	if strings.TrimSpace(x.text[l.start:l.end]) == "" {
 		l.score = 0
 	}
 }
@@ -218,16 +217,16 @@ func (x *extract) lower(l *line) {
 func (x *extract) keepEnd(room int) {
 	sums := make(map[string]bool)
 	for i := len(x.lines) - 1; i >= max(0, len(x.lines)-sumsWithin); i-- {
-		wanted := len(x.lines)-i <= lastLines && (i+1 == len(x.lines) || x.at(i) != x.at(i+1))
-		if l := x.text[x.lines[i].from:x.lines[i].to]; len(sums) < lastSums && sumsUp(l) {
-			kind := string(mask(nil, l))
+		wanted := len(x.lines)-i <= lastLines && (i+1 == len(x.lines) || x.lineText(i) != x.lineText(i+1))
+		if l := x.text[x.lines[i].start:x.lines[i].end]; len(sums) < lastSums && sumsUp(l) {
+			kind := string(kindOfLine(nil, l))
 			wanted = wanted || !sums[kind]
 			sums[kind] = true
 		}
 		if !wanted {
 			continue
 		}
-		if room -= x.cost(i); room < 0 {
+		if room -= x.lineCost(i); room < 0 {
 			return
 		}
 		x.choose(i)
@@ -236,10 +235,10 @@ func (x *extract) keepEnd(room int) {
 
 func (x *extract) keepStart(room int) {
 	for i := range x.lines {
-		if x.lines[i].aside {
+		if x.lines[i].isAside {
 			continue
 		}
-		if room -= x.cost(i); room < 0 {
+		if room -= x.lineCost(i); room < 0 {
 			return
 		}
 		x.choose(i)
@@ -250,14 +249,14 @@ func (x *extract) keepStart(room int) {
 func (x *extract) keepBest() {
 	order := make([]int, 0, len(x.lines))
 	for i := range x.lines {
-		if l := &x.lines[i]; !l.chosen && l.score > 0 {
+		if l := &x.lines[i]; !l.isChosen && l.score > 0 {
 			order = append(order, i)
 		}
 	}
 	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(x.lines[b].score, x.lines[a].score) })
 	misses := 0
 	for _, i := range order {
-		if x.cost(i) <= x.room {
+		if x.lineCost(i) <= x.room {
 			x.choose(i)
 		} else if misses++; misses > 200 {
 			return
@@ -265,43 +264,43 @@ func (x *extract) keepBest() {
 	}
 }
 
-// shown is how many bytes of a line are shown.
-func (x *extract) shown(i int) int {
+// shownBytes is how many bytes of a line are shown.
+func (x *extract) shownBytes(i int) int {
 	n := x.lines[i].size()
 	if n > x.maxLine {
-		n = x.maxLine + len(more)
+		n = x.maxLine + len(ellipsis)
 	}
-	if x.lines[i].times > 1 {
+	if x.lines[i].kindCount > 1 {
 		n += len(" (×1000)")
 	}
 	return n
 }
 
-// cost is how much room a line takes, with what it does to the gaps around it.
-func (x *extract) cost(i int) int {
-	n := x.shown(i) + 1 + x.gapRoom
-	if i > 0 && x.lines[i-1].chosen && x.joined(i-1) {
+// lineCost is how much room a line takes, including its effect on the gaps around it.
+func (x *extract) lineCost(i int) int {
+	n := x.shownBytes(i) + 1 + x.gapRoom
+	if i > 0 && x.lines[i-1].isChosen && x.isAdjacent(i-1) {
 		n -= x.gapRoom
 	}
-	if i+1 < len(x.lines) && x.lines[i+1].chosen && x.joined(i) || i+1 == len(x.lines) {
+	if i+1 < len(x.lines) && x.lines[i+1].isChosen && x.isAdjacent(i) || i+1 == len(x.lines) {
 		n -= x.gapRoom
 	}
 	return n
 }
 
-// joined reports whether nothing is between a line and the next.
-func (x *extract) joined(i int) bool { return x.lines[i].to+2 >= x.lines[i+1].from }
+// isAdjacent reports whether a line and the next one follow each other directly.
+func (x *extract) isAdjacent(i int) bool { return x.lines[i].end+2 >= x.lines[i+1].start }
 
 func (x *extract) choose(i int) {
-	if !x.lines[i].chosen {
-		x.room -= x.cost(i)
-		x.lines[i].chosen = true
+	if !x.lines[i].isChosen {
+		x.room -= x.lineCost(i)
+		x.lines[i].isChosen = true
 	}
 }
 
-// between writes the start up to head, the chosen lines after it, and the end from tail. A
-// mark stands where lines are left out.
-func (x *extract) between(head, tail int) string {
+// renderBetween writes the text up to head, the chosen lines after it, and the text from tail on. A mark stands
+// where lines are left out.
+func (x *extract) renderBetween(head, tail int) string {
 	var b strings.Builder
 	b.WriteString(x.text[:head])
 	if head > 0 && x.text[head-1] != '\n' {
@@ -310,29 +309,29 @@ func (x *extract) between(head, tail int) string {
 	end := head
 	for i := range x.lines {
 		l := &x.lines[i]
-		if !l.chosen || l.from < head || l.from >= tail {
+		if !l.isChosen || l.start < head || l.start >= tail {
 			continue
 		}
-		x.gap(&b, end, l.from)
-		b.WriteString(display.Short(x.text[l.from:l.to], x.maxLine))
-		if l.times > 1 && x.of != Text && (l.severity < hard || l.times > perTemplate) {
-			b.WriteString(" " + x.say.with("times", l.times))
+		x.writeGap(&b, end, l.start)
+		b.WriteString(display.Short(x.text[l.start:l.end], x.maxLine))
+		if l.kindCount > 1 && x.format != Text && (l.severity < severityError || l.kindCount > perTemplate) {
+			b.WriteString(" " + x.labels.textWithNumber("times", l.kindCount))
 		}
 		b.WriteByte('\n')
-		end = min(l.to+1, len(x.text))
+		end = min(l.end+1, len(x.text))
 	}
-	x.gap(&b, end, tail)
+	x.writeGap(&b, end, tail)
 	b.WriteString(x.text[max(end, tail):])
 	return b.String()
 }
 
-// String writes the chosen lines alone.
-func (x *extract) String() string {
-	return strings.TrimSuffix(x.between(0, len(x.text)), "\n")
+// render writes the chosen lines alone.
+func (x *extract) render() string {
+	return strings.TrimSuffix(x.renderBetween(0, len(x.text)), "\n")
 }
 
-// gap says what is left out between two places.
-func (x *extract) gap(b *strings.Builder, from, to int) {
+// writeGap writes a mark for the text between two offsets. It writes nothing for white space.
+func (x *extract) writeGap(b *strings.Builder, from, to int) {
 	if from >= to {
 		return
 	}
@@ -340,14 +339,14 @@ func (x *extract) gap(b *strings.Builder, from, to int) {
 	if strings.TrimSpace(display.Start(left, 200)) == "" && len(left) <= 200 {
 		return
 	}
-	if whole := from == 0 || x.text[from-1] == '\n'; x.numbered && whole {
+	if whole := from == 0 || x.text[from-1] == '\n'; x.hasLineNumbers && whole {
 		first := x.lineNumber(from)
 		last := x.lineNumber(to)
 		if to < len(x.text) || strings.HasSuffix(left, "\n") {
 			last--
 		}
 		if last > first {
-			b.WriteString(x.say.lines(first, last) + "\n")
+			b.WriteString(x.labels.lines(first, last) + "\n")
 			return
 		}
 	}
@@ -356,12 +355,12 @@ func (x *extract) gap(b *strings.Builder, from, to int) {
 	if !strings.HasSuffix(left, "\n") && (lines > 0 || whole && to == len(x.text)) {
 		lines++
 	}
-	b.WriteString(x.say.gap(lines, len(left)))
+	b.WriteString(x.labels.gap(lines, len(left)))
 	b.WriteByte('\n')
 }
 
-// within returns a preview if it is within room, and head and tail otherwise.
-func within(say labels, shown, text string, room int) string {
+// fitOrHeadTail returns a preview that fits into the room, or else the start and the end of the text.
+func fitOrHeadTail(say labels, shown, text string, room int) string {
 	if len(shown) > room {
 		return headTail(text, room, say)
 	}

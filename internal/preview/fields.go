@@ -14,43 +14,43 @@ const (
 	// maxFields is how many fields are told apart.
 	maxFields = 512
 	// sampled is how many records say how much a field differs.
-	sampled = 256
+	maxSampled = 256
 	// longText is how much of a cell counts.
 	longText = 60
 	// longBody is how long values are, on average, that tell nothing by their start.
 	longBody = 4 * longText
 	// ofCut is what a text counts that is cut, times the root of the share that is shown: the
 	// start of a message is seldom what it says.
-	ofCut = .7
+	cutShare = .7
 )
 
 // field is one value that records have, under one path of keys.
 type field struct {
-	name   string // of the last key, as it is in the source
-	path   string
-	depth  int
-	kids   []*field // in the order in which they were met
-	index  map[string]*field
-	number int // in the order in which fields were met
-	column int // in the table, or -1
-	weight float64
+	name     string // of the last key, as it is in the source
+	path     string
+	depth    int
+	children []*field // in the order in which they were met
+	index    map[string]*field
+	number   int // in the order in which fields were met
+	column   int // in the table, or -1
+	weight   float64
 	values
 }
 
 // values are what the records have in a field.
 type values struct {
-	seen     int   // records that have one
-	bytes    int   // of all of them
-	first    int32 // the first one
-	differs  bool  // not all are the first one
-	distinct map[string]struct{}
+	count      int   // records that have one
+	bytes      int   // of all of them
+	firstValue int32 // the first one
+	isVaried   bool  // not all are the first one
+	distinct   map[string]struct{}
 }
 
-// kid finds the field below f that a key names; nil if there are too many, which count counts. Records
-// mostly have their keys in one order, so it looks where the key was last time.
-func (f *field) kid(name string, at int, count *int) *field {
-	if at < len(f.kids) && f.kids[at].name == name {
-		return f.kids[at]
+// child returns the field below f for a key. It returns nil if there are too many fields, which count counts.
+// Records mostly have their keys in one order, so it looks at the previous position first.
+func (f *field) child(name string, at int, count *int) *field {
+	if at < len(f.children) && f.children[at].name == name {
+		return f.children[at]
 	}
 	if k := f.index[name]; k != nil {
 		return k
@@ -63,7 +63,7 @@ func (f *field) kid(name string, at int, count *int) *field {
 	if f.depth > 0 {
 		k.path = f.path + "." + name
 	}
-	f.kids = append(f.kids, k)
+	f.children = append(f.children, k)
 	if f.index == nil {
 		f.index = make(map[string]*field)
 	}
@@ -77,44 +77,44 @@ type cell struct {
 	value int32
 }
 
-// leaves lists the fields that hold values, in the order in which they were met.
-func (f *field) leaves(out []*field) []*field {
-	if f.seen > 0 {
+// valueFields appends the fields that have values, in the order of their first occurrence.
+func (f *field) valueFields(out []*field) []*field {
+	if f.count > 0 {
 		out = append(out, f)
 	}
-	for _, k := range f.kids {
-		out = k.leaves(out)
+	for _, k := range f.children {
+		out = k.valueFields(out)
 	}
 	return out
 }
 
-// telling are words for fields that distinguish records, or say what they are about.
-var telling = words("name title email label subject key path text value summary address message error description content file author user login msg body comment snippet reason date status type symbol code price url number total state")
+// tellingWords are names of fields that distinguish records, or describe them.
+var tellingWords = wordSet("name title email label subject key path text value summary address message error description content file author user login msg body comment snippet reason date status type symbol code price url number total state")
 
-// naming are those for texts of which the start tells something, however long they are.
-var naming = words("name title subject label message msg summary")
+// namingWords are names of fields whose text is informative from its start, however long it is.
+var namingWords = wordSet("name title subject label message msg summary")
 
-// identifying are words for what tells records apart, but says nothing of other things in them.
-var identifying = words("id sha")
+// identifyingWords are names of fields that only identify a record.
+var identifyingWords = wordSet("id sha")
 
-// noise are fields that are hardly ever asked about.
-var noise = regexp.MustCompile(`_links|(?:_url|_gmt|node_id)$`)
+// noiseField matches fields that are hardly ever needed.
+var noiseField = regexp.MustCompile(`_links|(?:_url|_gmt|node_id)$`)
 
 // lastWord is the last word of a name such as created_at or createdAt.
 var lastWord = regexp.MustCompile(`[A-Z]*[a-z0-9]*$`)
 
 // weigh says how informative a field is of so many records.
 func (f *field) weigh(records int) float64 {
-	sample := max(1, min(f.seen, records, sampled))
-	w := .15 + .5*float64(len(f.distinct))/float64(sample)*float64(f.seen)/float64(records)
-	word, long := strings.ToLower(lastWord.FindString(f.path)), f.bytes > longBody*f.seen
+	sample := max(1, min(f.count, records, maxSampled))
+	w := .15 + .5*float64(len(f.distinct))/float64(sample)*float64(f.count)/float64(records)
+	word, long := strings.ToLower(lastWord.FindString(f.path)), f.bytes > longBody*f.count
 	switch {
-	case naming[word], telling[word] && !long, identifying[word] && f.depth == 1:
+	case namingWords[word], tellingWords[word] && !long, identifyingWords[word] && f.depth == 1:
 		w += .5
 	case long:
-		w *= ofCut
+		w *= cutShare
 	}
-	if noise.MatchString(f.path) {
+	if noiseField.MatchString(f.path) {
 		w *= .35
 	}
 	return max(w-.05*float64(strings.Count(f.path, ".")), .02)

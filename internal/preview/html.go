@@ -12,7 +12,6 @@ import (
 	"strings"
 
 	"github.com/einolean/einolean/internal/display"
-	"github.com/einolean/einolean/internal/rank"
 )
 
 const (
@@ -46,7 +45,7 @@ func isHTML(text string) bool {
 }
 
 // pageTags are the elements that tell a page from other markup.
-var pageTags = words("html head body div table script p a li span")
+var pageTags = wordSet("html head body div table script p a li span")
 
 // isHidden is true of the elements of which nothing is shown.
 func isHidden(name string) bool {
@@ -72,10 +71,10 @@ func isBlock(name string) bool {
 // long, 4 MB of which would be a fifth of a second, and reads the rest of a page as text behind a
 // <plaintext> or <textarea>.
 type tag struct {
-	name  string // in lower case; empty where there is no tag
-	close bool
-	attrs string
-	end   int // after >
+	name      string // in lower case; empty where there is no tag
+	isClosing bool
+	attrs     string
+	end       int // after >
 }
 
 const maxTag = 20
@@ -84,11 +83,11 @@ func readTag(s string, i int) (t tag) {
 	t.end = i + 1
 	at := i + 1
 	if byteAt(s, at) == '/' {
-		t.close = true
+		t.isClosing = true
 		at++
 	}
 	from := at
-	for at < len(s) && (letter(s[at]) || s[at] == '-') {
+	for at < len(s) && (isWordByte(s[at]) || s[at] == '-') {
 		at++
 	}
 	if at == from || '0' <= s[from] && s[from] <= '9' || at-from > maxTag {
@@ -139,71 +138,71 @@ func (t tag) attr(name string) string {
 }
 
 type outliner struct {
-	b      strings.Builder
-	line   int    // where the current line begins in b
-	space  bool   // white space is due before the next word
-	prefix string // of the current line, written with its first word
-	link   string // the address of the link that is open
-	linked int    // where its text begins
-	pre    int    // elements that keep their lines
-	inHead bool
-	title  bool
-	side   int    // elements around the page's own text that are open
-	sides  []span // in b, what stands in them
+	text       strings.Builder
+	lineStart  int    // where the current line begins in b
+	needsSpace bool   // white space is due before the next word
+	prefix     string // of the current line, written with its first word
+	linkTarget string // the address of the link that is open
+	linkStart  int    // where its text begins
+	preDepth   int    // elements that keep their lines
+	inHead     bool
+	inTitle    bool
+	sideDepth  int    // elements around the page's own text that are open
+	sides      []span // in b, what stands in them
 }
 
 // outline is the text of a page, and where in it stands what leads elsewhere.
 func outline(page string) (text string, sides []span) {
 	page = page[:min(len(page), maxHTML)]
 	o := &outliner{}
-	o.b.Grow(len(page) / 2)
+	o.text.Grow(len(page) / 2)
 	for i := 0; i < len(page); {
 		if page[i] != '<' {
 			end := strings.IndexByte(page[i:], '<')
 			if end < 0 {
 				end = len(page) - i
 			}
-			o.words(page[i : i+end])
+			o.addText(page[i : i+end])
 			i += end
 			continue
 		}
-		i = o.markup(page, i)
+		i = o.readMarkup(page, i)
 	}
-	return o.b.String(), o.closed()
+	return o.text.String(), o.closedSides()
 }
 
 // isSide is true of the elements that stand around the text of a page.
 func isSide(name string) bool { return name == "nav" || name == "aside" || name == "footer" }
 
-// enter notes that an element around the text begins or ends.
-func (o *outliner) enter(t tag) {
+// enterSide notes that an element around the main text begins or ends.
+func (o *outliner) enterSide(t tag) {
 	switch {
-	case !t.close:
-		if o.side++; o.side == 1 {
-			o.sides = append(o.sides, span{o.b.Len(), o.b.Len()})
+	case !t.isClosing:
+		if o.sideDepth++; o.sideDepth == 1 {
+			o.sides = append(o.sides, span{o.text.Len(), o.text.Len()})
 		}
-	case o.side > 0:
-		if o.side--; o.side == 0 {
-			o.sides[len(o.sides)-1].to = o.b.Len()
+	case o.sideDepth > 0:
+		if o.sideDepth--; o.sideDepth == 0 {
+			o.sides[len(o.sides)-1].end = o.text.Len()
 		}
 	}
 }
 
-// closed are the parts around the text, or nothing if one has no end, or they are nearly
-// all there is.
-func (o *outliner) closed() []span {
+// closedSides returns the parts around the main text. It returns nothing if one has no end, or if they are nearly
+// all of the page.
+func (o *outliner) closedSides() []span {
 	size := 0
 	for _, s := range o.sides {
 		size += s.size()
 	}
-	if o.side > 0 || size*5 > o.b.Len()*4 {
+	if o.sideDepth > 0 || size*5 > o.text.Len()*4 {
 		return nil
 	}
 	return o.sides
 }
 
-// markup reads what begins with < and returns where it ends.
-func (o *outliner) markup(page string, i int) int {
+// readMarkup reads the markup at i and returns where it ends.
+func (o *outliner) readMarkup(page string, i int) int {
 	if strings.HasPrefix(page[i:], "<!") || strings.HasPrefix(page[i:], "<?") {
 		stop := ">"
 		if strings.HasPrefix(page[i:], "<!--") {
@@ -216,13 +215,13 @@ func (o *outliner) markup(page string, i int) int {
 	}
 	t := readTag(page, i)
 	if t.name == "" {
-		o.words("<")
+		o.addText("<")
 		return i + 1
 	}
-	if !t.close && isHidden(t.name) {
+	if !t.isClosing && isHidden(t.name) {
 		return elementEnd(page, t)
 	}
-	o.tag(t)
+	o.readTag(t)
 	return t.end
 }
 
@@ -245,44 +244,44 @@ func elementEnd(page string, t tag) int {
 	}
 }
 
-func (o *outliner) tag(t tag) {
+func (o *outliner) readTag(t tag) {
 	switch t.name {
 	case "head":
-		o.inHead = !t.close
+		o.inHead = !t.isClosing
 	case "body":
 		o.inHead = false
 	case "title":
-		o.title = !t.close
+		o.inTitle = !t.isClosing
 	case "a":
-		o.anchor(t)
+		o.readAnchor(t)
 	case "td", "th":
-		if !t.close && o.b.Len() > o.line {
-			o.b.WriteString(" |")
-			o.space = true
+		if !t.isClosing && o.text.Len() > o.lineStart {
+			o.text.WriteString(" |")
+			o.needsSpace = true
 		}
 	case "img":
 		if alt := strings.TrimSpace(t.attr("alt")); alt != "" && !o.inHead {
-			o.words(" " + display.Start(alt, maxLink) + " ")
+			o.addText(" " + display.Start(alt, maxLink) + " ")
 		}
 	case "pre", "textarea":
-		if t.close {
-			o.pre = max(0, o.pre-1)
+		if t.isClosing {
+			o.preDepth = max(0, o.preDepth-1)
 		} else {
-			o.pre++
+			o.preDepth++
 		}
 	}
 	if isBlock(t.name) {
-		o.block(t)
+		o.startBlock(t)
 	}
 }
 
-// block begins a line for an element that stands on lines of its own.
-func (o *outliner) block(t tag) {
+// startBlock begins a line for a block element.
+func (o *outliner) startBlock(t tag) {
 	o.newLine()
 	if isSide(t.name) {
-		o.enter(t)
+		o.enterSide(t)
 	}
-	if !t.close {
+	if !t.isClosing {
 		o.prefix = prefixOf(t.name)
 	}
 }
@@ -301,33 +300,33 @@ func prefixOf(name string) string {
 	return ""
 }
 
-// anchor begins or ends a link.
-func (o *outliner) anchor(t tag) {
-	if o.link != "" && o.b.Len() > o.linked && o.linked >= o.line {
-		o.b.WriteString(" (")
-		o.b.WriteString(o.link)
-		o.b.WriteByte(')')
+// readAnchor begins or ends a link.
+func (o *outliner) readAnchor(t tag) {
+	if o.linkTarget != "" && o.text.Len() > o.linkStart && o.linkStart >= o.lineStart {
+		o.text.WriteString(" (")
+		o.text.WriteString(o.linkTarget)
+		o.text.WriteByte(')')
 	}
-	o.link = ""
-	if href := t.attr("href"); !t.close && href != "" && href[0] != '#' && !strings.HasPrefix(href, "javascript:") {
+	o.linkTarget = ""
+	if href := t.attr("href"); !t.isClosing && href != "" && href[0] != '#' && !strings.HasPrefix(href, "javascript:") {
 		if href = display.Short(href, maxLink); strings.ContainsAny(href, " \t\r\n\v\f") {
 			href = strings.Join(strings.Fields(href), "")
 		}
-		o.link, o.linked = href, o.b.Len()
+		o.linkTarget, o.linkStart = href, o.text.Len()
 	}
 }
 
 func (o *outliner) newLine() {
-	if o.b.Len() > o.line {
-		o.b.WriteByte('\n')
-		o.line = o.b.Len()
+	if o.text.Len() > o.lineStart {
+		o.text.WriteByte('\n')
+		o.lineStart = o.text.Len()
 	}
-	o.space, o.prefix = false, ""
+	o.needsSpace, o.prefix = false, ""
 }
 
-// words adds text, with one space for each white space.
-func (o *outliner) words(text string) {
-	if o.inHead && !o.title {
+// addText adds text, with one space for each white space.
+func (o *outliner) addText(text string) {
+	if o.inHead && !o.inTitle {
 		return
 	}
 	if strings.IndexByte(text, '&') >= 0 {
@@ -339,73 +338,73 @@ func (o *outliner) words(text string) {
 			n++
 		}
 		if n > 0 {
-			o.word(text[:n])
+			o.addWord(text[:n])
 			text = text[n:]
 			continue
 		}
-		if text[0] == '\n' && o.pre > 0 {
+		if text[0] == '\n' && o.preDepth > 0 {
 			o.newLine()
 		} else {
-			o.space = true
+			o.needsSpace = true
 		}
 		text = text[1:]
 	}
 }
 
-func (o *outliner) word(w string) {
-	if o.b.Len() == o.line {
-		o.b.WriteString(o.prefix)
+func (o *outliner) addWord(w string) {
+	if o.text.Len() == o.lineStart {
+		o.text.WriteString(o.prefix)
 		o.prefix = ""
-	} else if o.space {
-		o.b.WriteByte(' ')
+	} else if o.needsSpace {
+		o.text.WriteByte(' ')
 	}
-	o.space = false
-	o.b.WriteString(w)
+	o.needsSpace = false
+	o.text.WriteString(w)
 }
 
-// outlined previews an outline of a source. Where it is short the source fills the room.
-func (m query) outlined(frame, shown string, sides []span, source string, room int) string {
+// previewOutline previews the outline of a source. If the outline is short, the source fills the room.
+func (m options) previewOutline(frame, shown string, sides []span, source string, room int) string {
 	const short = 600
 	room -= len(frame)
 	if room < 2*minPart {
 		return display.Start(source, room+len(frame))
 	}
 	if len(shown) > room && len(shown)*4 > len(source)*3 {
-		return frame + showEnds(m.inPart(), shown, room)
+		return frame + previewEnds(m.inPart(), shown, room)
 	}
 	if len(shown) > room {
-		x := newExtract(shown, room, m.say, Page)
-		rankOutline(x, rank.NewTalk(m.query), sides)
+		x := newExtract(shown, room, m.labels, Page)
+		rankOutline(x, newTopic(m.topic), sides)
 		if 2*room >= len(shown) { // its start is never left out
 			x.keepStart(x.room / 2)
 		}
 		x.keepBest()
-		shown = display.Start(x.String(), room)
+		shown = display.Start(x.render(), room)
 	}
-	if left := room - len(shown) - len(m.say.say("source")) - 2; left > short {
-		return frame + shown + "\n" + m.say.say("source") + "\n" + showEnds(m.inPart(), source, left)
+	if left := room - len(shown) - len(m.labels.text("source")) - 2; left > short {
+		return frame + shown + "\n" + m.labels.text("source") + "\n" + previewEnds(m.inPart(), source, left)
 	}
 	return frame + shown
 }
 
 // rankOutline gives each line of an outline a score: what was talked about, and text rather
 // than what leads elsewhere.
-func rankOutline(x *extract, talk *rank.Talk, sides []span) {
-	x.rank(talk)
+func rankOutline(x *extract, talk *topic, sides []span) {
+	x.rankByTopic(talk)
 	for i := range x.lines {
 		l := &x.lines[i]
-		for len(sides) > 0 && sides[0].to <= l.from {
+		for len(sides) > 0 && sides[0].end <= l.start {
 			sides = sides[1:]
 		}
-		if len(sides) > 0 && l.from >= sides[0].from {
+		if len(sides) > 0 && l.start >= sides[0].start {
 			l.score -= .5
-			l.aside = true
+			l.isAside = true
 		}
-		if l.repeat > 0 {
-			l.score /= 1 + float64(l.repeat)/4
+		if l.earlierOfKind > 0 {
+			l.score /= 1 + float64(l.earlierOfKind)/4
 		}
 		l.score = max(l.score, .01)
-		l.times = 1 // what is listed is not counted
+		l.kindCount = 1 // what is listed is not counted
 	}
 }
 
@@ -427,20 +426,20 @@ func isPage(text string) bool {
 
 var (
 	// scaffolding are the roles that mean nothing without a name or a text.
-	scaffolding = words("generic list listitem row rowgroup group none presentation table cell gridcell main navigation banner contentinfo complementary region article section form img paragraph document iframe separator")
+	structuralRoles = wordSet("generic list listitem row rowgroup group none presentation table cell gridcell main navigation banner contentinfo complementary region article section form img paragraph document iframe separator")
 	// operable are the roles that can be clicked or typed into: their references are
 	// needed.
-	operable = words("link button textbox searchbox checkbox radio combobox menuitem tab switch option slider spinbutton menuitemcheckbox menuitemradio treeitem")
+	interactiveRoles = wordSet("link button textbox searchbox checkbox radio combobox menuitem tab switch option slider spinbutton menuitemcheckbox menuitemradio treeitem")
 )
 
-// snapshot is the short form of a snapshot.
-func snapshot(text string) string {
+// shortenSnapshot returns the short form of a page snapshot.
+func shortenSnapshot(text string) string {
 	var b strings.Builder
 	for l := range strings.Lines(text[:min(len(text), maxHTML)]) {
 		l = strings.TrimRight(l, "\r\n")
 		item := strings.TrimLeft(l, " ")
 		if rest, ok := strings.CutPrefix(item, "- "); ok {
-			item = element(rest)
+			item = shortenElement(rest)
 		}
 		if item != "" {
 			b.WriteString(item)
@@ -450,11 +449,11 @@ func snapshot(text string) string {
 	return b.String()
 }
 
-// element is the short form of one element, empty if it is scaffolding.
-func element(s string) string {
+// shortenElement returns the short form of one element. It is empty for purely structural elements.
+func shortenElement(s string) string {
 	role := s[:strings.IndexAny(s+" ", ": ")]
 	s = strings.Replace(s, " [cursor=pointer]", "", 1)
-	if operable[role] {
+	if interactiveRoles[role] {
 		return strings.TrimSuffix(s, ":")
 	}
 	before, after, ok := strings.Cut(s, " [ref=")
@@ -463,7 +462,7 @@ func element(s string) string {
 		s = before + after
 	}
 	s = strings.TrimSuffix(s, ":")
-	if scaffolding[role] {
+	if structuralRoles[role] {
 		s = strings.TrimLeft(strings.TrimPrefix(s, role), ": ")
 	}
 	return s

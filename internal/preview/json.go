@@ -6,8 +6,8 @@ package preview
 // Previews of JSON: whole without white space if it fits, its main list as a table, or else each value in
 // its share of the room.
 
-// showJSON previews a document in at most room bytes; inner previews a text in it, nil if nothing may.
-func showJSON(say labels, d *document, room int, inner func(text string, room int) string) string {
+// previewJSON previews a document in at most room bytes; inner previews a text in it, nil if nothing may.
+func previewJSON(say labels, d *document, room int, inner func(text string, room int) string) string {
 	if room < leastValue {
 		return ""
 	}
@@ -19,7 +19,7 @@ func showJSON(say labels, d *document, room int, inner func(text string, room in
 			return string(out)
 		}
 	}
-	d.inner = inner
+	d.previewText = inner
 	return string(appendValue(d, make([]byte, 0, room), 0, room))
 }
 
@@ -29,7 +29,7 @@ func (d *document) measure() {
 	for n := len(d.nodes) - 1; n >= 0; n-- {
 		v := &d.nodes[n]
 		if v.kind != '{' && v.kind != '[' {
-			if d.sizes[n] = v.end - v.start; v.kind == notNumber {
+			if d.sizes[n] = v.end - v.start; v.kind == kindNonNumber {
 				d.sizes[n] += int32(len(`""`))
 			}
 			continue

@@ -35,14 +35,14 @@ func goods(n int) string {
 
 // of previews a text in English.
 func of(text string, room int) string {
-	shown, _ := Make(Request{Text: text, Room: room})
+	shown, _ := Render(Request{Text: text, Room: room})
 	return shown
 }
 
 // checkJSON holds what is true of every preview of JSON.
 func checkJSON(t *testing.T, text string, room int) map[string]any {
 	t.Helper()
-	shown, format := Make(Request{Text: text, Room: room})
+	shown, format := Render(Request{Text: text, Room: room})
 	require.LessOrEqual(t, len(shown), room)
 	if room < 5 || len(text) <= room {
 		return nil
@@ -89,7 +89,7 @@ func TestListsOfRecordsBecomeTables(t *testing.T) {
 		"behind white space": "\n  [" + many(",", record) + "] \n",
 	} {
 		t.Run(name, func(t *testing.T) {
-			shown, format := Make(Request{Text: text, Room: 1000})
+			shown, format := Render(Request{Text: text, Room: 1000})
 			require.Equal(t, JSON, format)
 			_, body, framed := strings.Cut(shown, "\n")
 			if !framed {
@@ -166,7 +166,7 @@ func TestTextThatIsNotJSONIsNotReadAsJSON(t *testing.T) {
 		"{{ template }}" + strings.Repeat("y\n", 200),
 		"{'python': 'dict'}" + strings.Repeat(" ", 200),
 	} {
-		_, format := Make(Request{Text: text, Room: 100})
+		_, format := Render(Request{Text: text, Room: 100})
 		require.NotEqual(t, JSON, format, text)
 	}
 }
@@ -185,7 +185,7 @@ func TestAnMCPResult(t *testing.T) {
 	require.LessOrEqual(t, len(several), 2000)
 	require.NotContains(t, several, "iVBO")
 	require.Contains(t, func() string {
-		s, _ := Make(Request{Text: `{"content":[{"type":"text","text":` + quoted(long) + `}]}`, Room: 400, Chinese: true})
+		s, _ := Render(Request{Text: `{"content":[{"type":"text","text":` + quoted(long) + `}]}`, Room: 400, Chinese: true})
 		return s
 	}(), "MCP 结果中的文本")
 }
@@ -228,7 +228,7 @@ func TestEveryJSONPreviewParses(t *testing.T) {
 		require.True(t, json.Valid([]byte(text)))
 		for range 6 {
 			room := 5 + r.IntN(len(text)+10)
-			shown, format := Make(Request{Text: text, Room: room})
+			shown, format := Render(Request{Text: text, Room: room})
 			require.LessOrEqual(t, len(shown), room)
 			require.True(t, utf8.ValidString(shown))
 			if _, wrapped := func() (envelope, bool) { d, _ := scan(text); return envelopeIn(d) }(); !wrapped && len(text) > room {
@@ -252,7 +252,7 @@ func TestJSONThatIsHardToRead(t *testing.T) {
 		"no UTF-8":               `["` + strings.Repeat("\xff\xfe\x00", 5_000) + `"]`,
 	} {
 		for _, room := range []int{5, 17, 100, 999, 20_000, 60_000} {
-			shown, _ := Make(Request{Text: text, Room: room})
+			shown, _ := Render(Request{Text: text, Room: room})
 			require.LessOrEqual(t, len(shown), room, name)
 			require.True(t, utf8.ValidString(shown), name)
 			if len(text) > room {
@@ -282,14 +282,14 @@ func TestHostileNestingTakesLittle(t *testing.T) {
 		"in an MCP result":   `{"content":[{"type":"text","text":"` + fill("[", `"}]}`),
 	} {
 		text = text[:min(len(text), size)]
-		part := race.Fastest(time.Second, func() { _, _ = Make(Request{Text: text[:size/8], Room: 4000}) })
+		part := race.Fastest(time.Second, func() { _, _ = Render(Request{Text: text[:size/8], Room: 4000}) })
 		most := 32*part + 10*time.Millisecond // four times as much as if each byte took as long as in the part
 		var before, after runtime.MemStats
 		runtime.ReadMemStats(&before)
 		runs := uint64(0)
 		took := race.Fastest(most, func() {
 			runs++
-			shown, _ := Make(Request{Text: text, Room: 4000})
+			shown, _ := Render(Request{Text: text, Room: 4000})
 			require.LessOrEqual(t, len(shown), 4000, name)
 		})
 		runtime.ReadMemStats(&after)
@@ -306,11 +306,11 @@ func FuzzJSON(f *testing.F) {
 	f.Add(`[["\ud83d\ude00","…"],[1.0],[]]`, 12)
 	f.Fuzz(func(t *testing.T, text string, room int) {
 		room = min(max(room, -1), 1<<16)
-		shown, format := Make(Request{Text: text, Room: room, Question: "a?"})
+		shown, format := Render(Request{Text: text, Room: room, Question: "a?"})
 		if len(shown) > max(room, 0) || !utf8.ValidString(shown) {
 			t.Fatalf("%d bytes in a room of %d: %q", len(shown), room, shown)
 		}
-		if again, _ := Make(Request{Text: text, Room: room, Question: "a?"}); again != shown {
+		if again, _ := Render(Request{Text: text, Room: room, Question: "a?"}); again != shown {
 			t.Fatal("not the same again")
 		}
 		d, ok := scan(text)
@@ -329,7 +329,7 @@ func BenchmarkJSON(b *testing.B) {
 			b.SetBytes(int64(len(text)))
 			b.ReportAllocs()
 			for b.Loop() {
-				Make(Request{Text: text, Room: 8000})
+				Render(Request{Text: text, Room: 8000})
 			}
 		})
 	}

@@ -14,24 +14,24 @@ import (
 	"github.com/einolean/einolean/internal/prompt"
 )
 
-// asked is what a preview is made for.
-type query struct {
-	say   labels
-	query string // what was talked about
+// options are the settings of a preview.
+type options struct {
+	labels labels
+	topic  string // what was talked about
 
-	framed   bool // a first line says what the preview shows
-	numbered bool // the lines of the text are those of the file, so that their numbers help to read it
+	hasFrame       bool // a first line says what the preview shows
+	hasLineNumbers bool // the lines of the text are those of the file, so that their numbers help to read it
 }
 
 // inPart is m for a text that stands in a preview behind a label of its own.
-func (m query) inPart() query {
-	m.framed, m.numbered = false, false
+func (m options) inPart() options {
+	m.hasFrame, m.hasLineNumbers = false, false
 	return m
 }
 
 const (
 	// more stands where something is missing.
-	more = "…"
+	ellipsis = "…"
 	// minPart is the least that is worth showing of one part among several.
 	minPart = 40
 )
@@ -61,8 +61,8 @@ func labelsOf(t *prompt.Texts) labels {
 	return l
 }
 
-// say returns the words of a name. It panics if there are none, which a test finds.
-func (l labels) say(name string) string {
+// text returns the words of a name. It panics if there are none, which a test finds.
+func (l labels) text(name string) string {
 	words, ok := l[name]
 	if !ok {
 		panic("preview: no words for " + name)
@@ -70,39 +70,39 @@ func (l labels) say(name string) string {
 	return words
 }
 
-// with returns the words of a name with a number in them.
-func (l labels) with(name string, n int) string {
-	return strings.Replace(l.say(name), "{n}", strconv.Itoa(n), 1)
+// textWithNumber returns the words of a name with a number in them.
+func (l labels) textWithNumber(name string, n int) string {
+	return strings.Replace(l.text(name), "{n}", strconv.Itoa(n), 1)
 }
 
-// count returns the words of a name with a number in them that counts bytes or lines.
-func (l labels) count(name string, n int) string {
+// textWithCount returns the words of a name with a number in them that counts bytes or lines.
+func (l labels) textWithCount(name string, n int) string {
 	number := strconv.Itoa(n)
-	if l.say("group") == "," {
+	if l.text("group") == "," {
 		number = display.Grouped(n)
 	}
-	return strings.Replace(l.say(name), "{n}", number, 1)
+	return strings.Replace(l.text(name), "{n}", number, 1)
 }
 
 // lines says which lines are missing, the first of them and the last.
 func (l labels) lines(first, last int) string {
-	return strings.Replace(l.with("gap lines", first), "{last}", strconv.Itoa(last), 1)
+	return strings.Replace(l.textWithNumber("gap lines", first), "{last}", strconv.Itoa(last), 1)
 }
 
 // key is the key of a member with its colon.
-func (l labels) key(name string) string { return `"` + l.say(name) + `":` }
+func (l labels) key(name string) string { return `"` + l.text(name) + `":` }
 
-func (l labels) value(name string) string { return `"` + l.say(name+" value") + `"` }
+func (l labels) value(name string) string { return `"` + l.text(name+" value") + `"` }
 
-func (l labels) rows(n int) string { return `"` + l.with("more rows", n) + `"` }
+func (l labels) rows(n int) string { return `"` + l.textWithNumber("more rows", n) + `"` }
 
 // gap says how many lines are missing, or how many bytes of a line.
 func (l labels) gap(lines, bytes int) string {
 	switch {
 	case lines == 1:
-		return l.say("gap one")
+		return l.text("gap one")
 	case lines > 1:
-		return l.with("gap", lines)
+		return l.textWithNumber("gap", lines)
 	}
-	return l.with("gap bytes", bytes)
+	return l.textWithNumber("gap bytes", bytes)
 }

@@ -16,9 +16,9 @@ import (
 )
 
 // span is a part of a text, from one byte to another.
-type span struct{ from, to int }
+type span struct{ start, end int }
 
-func (s span) size() int { return s.to - s.from }
+func (s span) size() int { return s.end - s.start }
 
 const (
 	// maxLine is how much of a line is shown.
@@ -29,9 +29,9 @@ const (
 
 // Severity of a line.
 const (
-	severityNone = 0
-	alarm        = 1 // it speaks of an error
-	hard         = 2 // it is one
+	severityNone  = 0
+	severityAlarm = 1 // it speaks of an error
+	severityError = 2 // it is one
 )
 
 // marksBy lists the marks that begin with a byte.
@@ -52,50 +52,50 @@ var pairs = func() (set [1 << 16]bool) {
 
 // mark is a piece of text that tells an error.
 type mark struct {
-	text     string
-	first    bool // only at the start of a line
-	severity int
-	ok       func(line string, at, end int) bool // what else must hold; nil: nothing
+	text        string
+	onlyAtStart bool // only at the start of a line
+	severity    int
+	matches     func(line string, at, end int) bool // what else must hold; nil: nothing
 }
 
 var marks = []mark{
-	{"E   ", true, hard, nil},
-	{"FAILED ", true, hard, nil},
-	{"FAIL:", true, hard, nil},
-	{"FAIL\t", true, hard, nil},
-	{"--- FAIL", false, hard, nil},
-	{"not ok ", true, hard, nil},
-	{"ERROR", false, hard, isMessage},
-	{"error", false, hard, isError},
-	{"Error", false, hard, isException},
-	{"Exception", false, hard, isException},
-	{"panic:", false, hard, isMessage},
-	{"PANIC", false, hard, isMessage},
-	{"fatal:", false, hard, isMessage},
-	{"fatal error", false, hard, isMessage},
-	{"Fatal:", false, hard, isMessage},
-	{"Fatal error", false, hard, isMessage},
-	{"FATAL", false, hard, isMessage},
-	{"CRITICAL", false, hard, isMessage},
-	{"Traceback (", false, hard, nil},
-	{"BUILD FAIL", false, hard, nil},
-	{"exit status ", false, hard, isNonZero},
-	{"exit code ", false, hard, isNonZero},
-	{"exit code: ", false, hard, isNonZero},
-	{"exited with code ", false, hard, isNonZero},
-	{"returncode>", false, hard, isNonZero},
-	{"assertion", false, alarm, nil},
-	{"AssertionError", false, hard, nil},
-	{"ailed", false, alarm, nil},
-	{"ailure", false, alarm, nil},
-	{"xception", false, alarm, nil},
-	{"annot ", false, alarm, nil},
-	{"enied", false, alarm, nil},
-	{".go:", false, hard, isPlaceInGo},
-	{"_test.go:", false, alarm, nil},
-	{"错误", false, alarm, nil},
-	{"失败", false, alarm, nil},
-	{"异常", false, alarm, nil},
+	{"E   ", true, severityError, nil},
+	{"FAILED ", true, severityError, nil},
+	{"FAIL:", true, severityError, nil},
+	{"FAIL\t", true, severityError, nil},
+	{"--- FAIL", false, severityError, nil},
+	{"not ok ", true, severityError, nil},
+	{"ERROR", false, severityError, isMessage},
+	{"error", false, severityError, isError},
+	{"Error", false, severityError, isException},
+	{"Exception", false, severityError, isException},
+	{"panic:", false, severityError, isMessage},
+	{"PANIC", false, severityError, isMessage},
+	{"fatal:", false, severityError, isMessage},
+	{"fatal error", false, severityError, isMessage},
+	{"Fatal:", false, severityError, isMessage},
+	{"Fatal error", false, severityError, isMessage},
+	{"FATAL", false, severityError, isMessage},
+	{"CRITICAL", false, severityError, isMessage},
+	{"Traceback (", false, severityError, nil},
+	{"BUILD FAIL", false, severityError, nil},
+	{"exit status ", false, severityError, isNonZero},
+	{"exit code ", false, severityError, isNonZero},
+	{"exit code: ", false, severityError, isNonZero},
+	{"exited with code ", false, severityError, isNonZero},
+	{"returncode>", false, severityError, isNonZero},
+	{"assertion", false, severityAlarm, nil},
+	{"AssertionError", false, severityError, nil},
+	{"ailed", false, severityAlarm, nil},
+	{"ailure", false, severityAlarm, nil},
+	{"xception", false, severityAlarm, nil},
+	{"annot ", false, severityAlarm, nil},
+	{"enied", false, severityAlarm, nil},
+	{".go:", false, severityError, isPlaceInGo},
+	{"_test.go:", false, severityAlarm, nil},
+	{"错误", false, severityAlarm, nil},
+	{"失败", false, severityAlarm, nil},
+	{"异常", false, severityAlarm, nil},
 }
 
 // severity tells how much a line looks like an error. Of a long line the first and the
@@ -114,12 +114,12 @@ func severity(line string) int {
 		found := marksBy[line[i]]
 		for m := range found {
 			k := &found[m]
-			if k.severity <= most || !strings.HasPrefix(line[i:], k.text) || k.first && i > begin {
+			if k.severity <= most || !strings.HasPrefix(line[i:], k.text) || k.onlyAtStart && i > begin {
 				continue
 			}
-			if k.ok == nil || k.ok(line, i, i+len(k.text)) {
-				if most = k.severity; most == hard {
-					return hard
+			if k.matches == nil || k.matches(line, i, i+len(k.text)) {
+				if most = k.severity; most == severityError {
+					return severityError
 				}
 			}
 		}
@@ -138,8 +138,8 @@ var alphanumeric = func() (set [256]bool) {
 	return set
 }()
 
-// letter reports whether a byte can stand in a name.
-func letter(c byte) bool { return alphanumeric[c] || c == '_' }
+// isWordByte reports whether a byte can stand in a name.
+func isWordByte(c byte) bool { return alphanumeric[c] || c == '_' }
 
 func byteAt(s string, i int) byte {
 	if i < 0 || i >= len(s) {
@@ -155,7 +155,7 @@ func digitsAt(s string, i int) (n int) {
 	return n
 }
 
-func words(list string) map[string]bool {
+func wordSet(list string) map[string]bool {
 	set := make(map[string]bool)
 	for _, w := range strings.Fields(list) {
 		set[w] = true
@@ -168,22 +168,22 @@ func isMessage(line string, at, end int) bool {
 	if byteAt(line, end) == 'S' {
 		end++
 	}
-	return !letter(byteAt(line, at-1)) && strings.IndexByte(":] \t|!\"),", byteAt(line, end)) >= 0 && !negated(line, at, end)
+	return !isWordByte(byteAt(line, at-1)) && strings.IndexByte(":] \t|!\"),", byteAt(line, end)) >= 0 && !isNegated(line, at, end)
 }
 
 // isError is true of "error:" and of "error[E0425]", at a word's start or after a dot or
 // colon.
 func isError(line string, at, end int) bool {
 	before, after := byteAt(line, at-1), byteAt(line, end)
-	if letter(before) || before == '\'' || before == '"' && after == ':' {
+	if isWordByte(before) || before == '\'' || before == '"' && after == ':' {
 		return false
 	}
-	return (after == ':' || after == '[') && !negated(line, at, end)
+	return (after == ':' || after == '[') && !isNegated(line, at, end)
 }
 
 // isException is true of "ValueError: …", "java.io.IOException: …" and "Error: …".
 func isException(line string, at, end int) bool {
-	return (byteAt(line, end) == ':' || end == len(line) && letter(byteAt(line, at-1))) && !negated(line, at, end)
+	return (byteAt(line, end) == ':' || end == len(line) && isWordByte(byteAt(line, at-1))) && !isNegated(line, at, end)
 }
 
 // isNonZero reports whether a number that is not zero follows.
@@ -199,15 +199,16 @@ func isPlaceInGo(line string, _, end int) bool {
 	return n > 0 && m > 0 && byteAt(line, end+n) == ':' && byteAt(line, end+n+1+m) == ':'
 }
 
-// negated is true of "0 errors", "no error", "error: null" and "errors: 0".
-func negated(line string, at, end int) bool {
+// isNegated reports whether the context negates an error, as in "0 errors", "no error", "error: null" and "errors:
+// 0".
+func isNegated(line string, at, end int) bool {
 	before := strings.ToLower(strings.TrimRight(line[max(0, at-12):at], " "))
 	if strings.HasSuffix(before, " no") || before == "no" || before == "0" || strings.HasSuffix(before, " 0") || strings.HasSuffix(before, "without") {
 		return true
 	}
 	after := strings.ToLower(strings.TrimLeft(line[end:min(len(line), end+16)], " \t:=\"'"))
 	for _, nothing := range []string{"null", "none", "nil", "false", "0"} {
-		if rest, ok := strings.CutPrefix(after, nothing); ok && (rest == "" || !letter(rest[0]) && rest[0] != '.') {
+		if rest, ok := strings.CutPrefix(after, nothing); ok && (rest == "" || !isWordByte(rest[0]) && rest[0] != '.') {
 			return true
 		}
 	}
@@ -226,7 +227,7 @@ func sumsUp(l string) bool {
 }
 
 // outcomes are the words beside the numbers of tests.
-var outcomes = words("passed failed passing failing failures failure errors error skipped pending total examples completed ignored assertions run runs tests specs scenarios")
+var outcomes = wordSet("passed failed passing failing failures failure errors error skipped pending total examples completed ignored assertions run runs tests specs scenarios")
 
 // countsTests is true of "2 failed, 3 passed", "Tests run: 5, Failures: 1" and "3 passing (2s)".
 func countsTests(l string) bool {
@@ -250,9 +251,9 @@ func countsTests(l string) bool {
 	return found >= two || found == 1 && len(fields) <= two+two && strings.HasSuffix(counted, "ing") && counted != "pending"
 }
 
-// mask writes a line with what differs between lines of one kind left out: numbers, long
-// words of hexadecimal digits, and times. It looks at no more than the start of a line.
-func mask(b []byte, line string) []byte {
+// kindOfLine appends a line without what differs between lines of one kind: numbers, long hexadecimal words, and
+// times. It reads only the start of the line.
+func kindOfLine(b []byte, line string) []byte {
 	const most = 160
 	line = line[:min(len(line), most)]
 	for i := 0; i < len(line); {
@@ -268,7 +269,7 @@ func mask(b []byte, line string) []byte {
 		for end < len(line) && alphanumeric[line[end]] {
 			end++
 		}
-		if n := len(b); varies(line[i:end]) {
+		if n := len(b); isVariable(line[i:end]) {
 			if n == 0 || b[n-1] != '#' {
 				b = append(b, '#')
 			}
@@ -280,8 +281,8 @@ func mask(b []byte, line string) []byte {
 	return b
 }
 
-// varies reports whether a word is a number, holds one at its end, or is hexadecimal.
-func varies(word string) bool {
+// isVariable reports whether a word is mostly digits, or hexadecimal.
+func isVariable(word string) bool {
 	digits, hex := 0, true
 	for i := 0; i < len(word); i++ {
 		c := word[i]
@@ -306,12 +307,12 @@ const (
 // and of all of them the first and the last. The zero value is ready for use, by one
 // goroutine. A nil one keeps nothing.
 type Errors struct {
-	partial []byte
-	number  int // lines that have ended
-	offset  int // bytes of the stream so far
-	begin   int // where the current line begins
-	kinds   map[string]int
-	kept    []errorLine
+	partial   []byte
+	number    int // lines that have ended
+	offset    int // bytes of the stream so far
+	lineStart int // where the current line begins
+	kinds     map[string]int
+	lines     []errorLine
 }
 
 type errorLine struct {
@@ -324,38 +325,38 @@ func (e *Errors) Add(text string) {
 	for e != nil && text != "" {
 		i := strings.IndexByte(text, '\n')
 		if i < 0 {
-			e.keep(text)
+			e.appendPartial(text)
 			e.offset += len(text)
 			return
 		}
-		e.keep(text[:i])
+		e.appendPartial(text[:i])
 		e.offset += i + 1
 		e.endLine()
 		text = text[i+1:]
 	}
 }
 
-func (e *Errors) keep(text string) {
+func (e *Errors) appendPartial(text string) {
 	e.partial = append(e.partial, text[:min(len(text), maxPartial-len(e.partial))]...)
 }
 
 func (e *Errors) endLine() {
 	e.number++
 	line := strings.TrimSuffix(string(e.partial), "\r")
-	if severity(line) == hard && e.isNew(line) {
-		if len(e.kept) == maxKept {
-			e.kept = slices.Delete(e.kept, maxKept/2, maxKept/2+1)
+	if severity(line) == severityError && e.isNew(line) {
+		if len(e.lines) == maxKept {
+			e.lines = slices.Delete(e.lines, maxKept/2, maxKept/2+1)
 		}
-		e.kept = append(e.kept, errorLine{e.number, e.begin, display.Short(line, maxLine)})
+		e.lines = append(e.lines, errorLine{e.number, e.lineStart, display.Short(line, maxLine)})
 	}
-	e.partial, e.begin = e.partial[:0], e.offset
+	e.partial, e.lineStart = e.partial[:0], e.offset
 }
 
 // isNew reports whether a line is among the first of its kind. Beyond a thousand kinds,
 // every line is.
 func (e *Errors) isNew(line string) bool {
 	const maxKinds = 1000
-	kind := string(mask(nil, line))
+	kind := string(kindOfLine(nil, line))
 	if e.kinds == nil {
 		e.kinds = make(map[string]int)
 	}
@@ -373,12 +374,12 @@ func (e *Errors) Lines(from, to, room int) string {
 	}
 	if len(e.partial) > 0 {
 		last := *e // a last line without an end
-		last.kept, last.kinds = slices.Clone(e.kept), maps.Clone(e.kinds)
+		last.lines, last.kinds = slices.Clone(e.lines), maps.Clone(e.kinds)
 		last.endLine()
 		e = &last
 	}
 	var b strings.Builder
-	for _, l := range e.kept {
+	for _, l := range e.lines {
 		line := strconv.Itoa(l.number) + ": " + display.Valid(l.text)
 		if l.offset < from || l.offset >= to || b.Len()+len(line)+1 > room {
 			continue

@@ -39,13 +39,13 @@ func TestScan_NearlyJSONIsReadAsJSON(t *testing.T) {
 		"fence and words":  "Here they are:\n\n```json\n" + plain + "\n```",
 		"cut behind comma": strings.TrimSuffix(plain, "]}") + ",",
 	} {
-		shown, format := Make(Request{Text: text, Room: 4000})
+		shown, format := Render(Request{Text: text, Room: 4000})
 		require.Equal(t, JSON, format, name)
 		require.True(t, json.Valid([]byte(shown)), name)
 		require.GreaterOrEqual(t, rowsShown(shown), want*9/10, name)
 	}
 	lines := "```\n" + strings.Repeat(`{"a":1,"b":"some words of it"}`+"\n", 300) + "```\n"
-	_, format := Make(Request{Text: lines, Room: 1000})
+	_, format := Render(Request{Text: lines, Room: 1000})
 	require.Equal(t, JSON, format)
 	for name, text := range map[string]string{
 		"prose":          strings.Repeat("words of it\n", 4) + plain,
@@ -54,7 +54,7 @@ func TestScan_NearlyJSONIsReadAsJSON(t *testing.T) {
 		"only a comma":   `[,` + strings.Repeat(" ", 999) + `]`,
 		"log with times": strings.Repeat("[2025-03-01 10:00:00] worker: {\"a\":1}\n", 100),
 	} {
-		_, format := Make(Request{Text: text, Room: 500})
+		_, format := Render(Request{Text: text, Room: 500})
 		require.NotEqual(t, JSON, format, name)
 	}
 	document, _, ok := Document(`{"a":NaN,"b":[1,2,],}`)

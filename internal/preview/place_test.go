@@ -26,7 +26,7 @@ func TestAPartStandsWhereItSays(t *testing.T) {
 		for _, p := range parts {
 			for _, around := range []string{"{%s}", "[%s]"} {
 				if said := fmt.Sprintf(around, p.Text); json.Valid([]byte(said)) {
-					require.JSONEq(t, said, fmt.Sprintf(around, text[p.From:p.To]), "seed %d: %s", seed, text)
+					require.JSONEq(t, said, fmt.Sprintf(around, text[p.Start:p.End]), "seed %d: %s", seed, text)
 					shown++
 				}
 			}

@@ -39,17 +39,17 @@ type Request struct {
 	Chinese   bool   // the language of the preview's own words
 }
 
-// Make returns a preview and the format of the text that it shows: of an MCP result, that
-// of the text in it.
-func Make(r Request) (string, Format) {
+// Render returns a preview and the format of the text that it shows. For an MCP result, that is the format of the
+// text in it.
+func Render(r Request) (string, Format) {
 	if r.Room <= 0 {
 		return "", Text
 	}
 	if len(r.Text) <= r.Room {
 		return display.Valid(r.Text), Text
 	}
-	m := maker{query: query{say: r.say(), query: r.Question + "\n" + r.Arguments, framed: true, numbered: true}}
-	return m.make(r.Text, r.Room)
+	m := previewer{options: options{labels: r.labels(), topic: r.Question + "\n" + r.Arguments, hasFrame: true, hasLineNumbers: true}}
+	return m.preview(r.Text, r.Room)
 }
 
 // HeadTail returns the start and the end of a text.
@@ -57,75 +57,75 @@ func HeadTail(r Request) string {
 	if len(r.Text) <= r.Room {
 		return display.Valid(r.Text)
 	}
-	return display.Valid(headTail(r.Text, r.Room, r.say()))
+	return display.Valid(headTail(r.Text, r.Room, r.labels()))
 }
 
-func (r Request) say() labels {
+func (r Request) labels() labels {
 	if r.Chinese {
 		return chinese
 	}
 	return english
 }
 
-type maker struct {
-	query
+type previewer struct {
+	options
 	layers int // wrappings that were looked through
 }
 
 // maxLayers is how many wrappings are looked through.
 const maxLayers = 2
 
-// make previews a text in at most room bytes.
-func (m *maker) make(text string, room int) (string, Format) {
+// preview previews a text in at most room bytes.
+func (m *previewer) preview(text string, room int) (string, Format) {
 	if room <= 0 {
 		return "", Text
 	}
 	text = m.clean(text)
 	if d, ok := scan(text); ok {
 		if m.layers == maxLayers {
-			return showJSON(m.say, d, room, nil), JSON
+			return previewJSON(m.labels, d, room, nil), JSON
 		}
 		if e, ok := envelopeIn(d); ok && room > 4*minPart {
-			return m.envelope(e, room)
+			return m.previewEnvelope(e, room)
 		}
 		if log, ok := recordedLog(d); ok && room > 4*minPart {
 			return m.previewWrapped("recorded", log, room)
 		}
-		return showJSON(m.say, d, room, m.inner), JSON
+		return previewJSON(m.labels, d, room, m.previewPart), JSON
 	}
 	if inner, ok := jsonString(text); ok && m.layers < maxLayers {
-		if room > len(m.say.say("string"))+1+minPart {
+		if room > len(m.labels.text("string"))+1+minPart {
 			return m.previewWrapped("string", inner, room)
 		}
 	}
-	return showText(m.query, text, room)
+	return previewText(m.options, text, room)
 }
 
-// inside previews a text that stands inside another one, which a label says.
-func (m *maker) previewWrapped(label, text string, room int) (string, Format) {
-	frame := m.say.say(label) + "\n"
+// previewWrapped previews a text inside another one, below a label.
+func (m *previewer) previewWrapped(label, text string, room int) (string, Format) {
+	frame := m.labels.text(label) + "\n"
 	in := m.descend()
-	in.framed = m.framed
-	shown, f := in.make(text, room-len(frame))
+	in.hasFrame = m.hasFrame
+	shown, f := in.preview(text, room-len(frame))
 	return frame + shown, f
 }
 
-func (m *maker) inner(text string, room int) string {
-	shown, _ := m.descend().make(text, room)
+func (m *previewer) previewPart(text string, room int) string {
+	shown, _ := m.descend().preview(text, room)
 	return shown
 }
 
-// deeper previews what stands inside a text: its lines are not those of the file.
-func (m *maker) descend() *maker {
-	return &maker{m.inPart(), m.layers + 1}
+// descend returns the previewer of a text inside this one. Its line numbers are not those of the file.
+func (m *previewer) descend() *previewer {
+	return &previewer{m.inPart(), m.layers + 1}
 }
 
-// envelope previews an MCP result: that of one text as the text.
-func (m *maker) envelope(e envelope, room int) (string, Format) {
+// previewEnvelope previews an MCP result: that of one text as the text.
+func (m *previewer) previewEnvelope(e envelope, room int) (string, Format) {
 	if len(e.parts) == 1 && e.parts[0].kind == "text" {
 		return m.previewWrapped("envelope"+e.suffix(), jsontext.Unescape(e.parts[0].text), room)
 	}
-	return showEnvelope(m.say, e, room, m.inner), Text
+	return previewEnvelope(m.labels, e, room, m.previewPart), Text
 }
 
 // jsonString is the text that a JSON string stands for, which all of text is.

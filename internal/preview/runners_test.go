@@ -433,7 +433,7 @@ func (r runner) namedBy(run testRun, room int) (log, shown string, all, preview,
 	var b strings.Builder
 	r.write(&b, run)
 	log = b.String()
-	shown, _ = Make(Request{Text: log, Room: room})
+	shown, _ = Render(Request{Text: log, Room: room})
 	start := HeadTail(Request{Text: log, Room: room})
 	for _, s := range run.suites {
 		for _, c := range s.failing() {

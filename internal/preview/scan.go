@@ -29,26 +29,26 @@ type node struct {
 	next       int32 // the node after this one and all that it holds
 	items      int32 // of a list its items, of an object its members
 	kind       byte  // the first byte: { [ " t f n, 0 for a number, or notNumber
-	cut        bool  // the text ends inside it
+	isCut      bool  // the text ends inside it
 }
 
-// notNumber is the kind of a value such as NaN, which is written as a string.
-const notNumber = 'N'
+// kindNonNumber is the kind of a value such as NaN, which is written as a string.
+const kindNonNumber = 'N'
 
 // document is a JSON text. Node 0 is the whole; of JSON lines it is a list that has
 // no brackets in the text.
 type document struct {
-	text  string
-	nodes []node
-	lines bool // one value a line
-	cut   bool // the text ends too early
+	text        string
+	nodes       []node
+	isJSONLines bool // one value a line
+	isCut       bool // the text ends too early
 
 	levels int // how deep values lie in each other
 
-	skip  int32                              // a node that is not written; if zero, all are
-	bare  bool                               // nothing says that something is missing at the end of the text
-	inner func(text string, room int) string // previews a long text in the document; nil: it is cut
-	sizes []int32                            // of the nodes without white space between them; nil: not known
+	skipped     int32                              // a node that is not written; if zero, all are
+	omitsMarks  bool                               // nothing says that something is missing at the end of the text
+	previewText func(text string, room int) string // previews a long text in the document; nil: it is cut
+	sizes       []int32                            // of the nodes without white space between them; nil: not known
 }
 
 // children yields the items of a list, or the members of an object. The key of an item is
@@ -73,7 +73,7 @@ func (d *document) children(n int32) iter.Seq2[int32, int32] {
 // raw is a string as it is written, without its quotes.
 func (d *document) raw(n int32) string {
 	v := &d.nodes[n]
-	if v.cut {
+	if v.isCut {
 		return d.text[v.start+1 : v.end]
 	}
 	return d.text[v.start+1 : v.end-1]
@@ -108,14 +108,14 @@ func (d *document) source(n int32) string { return d.text[d.nodes[n].start:d.nod
 
 func (d *document) size(n int32) int { return int(d.nodes[n].end - d.nodes[n].start) }
 
-// scanner reads a text once, from its start to its end.
-type scanner struct {
+// jsonScanner reads a text once, from its start to its end.
+type jsonScanner struct {
 	document
-	at    int
-	place jsontext.Place
-	open  []int32
+	offset int
+	place  jsontext.Place
+	open   []int32
 
-	nested int // lists and objects so far
+	containers int // lists and objects so far
 }
 
 // scan reads a JSON object, a list, or JSON lines. ok is false for everything else. A
@@ -127,20 +127,20 @@ func scanUpTo(text string, most int) (d *document, ok bool) {
 	if len(text) > most {
 		return nil, false
 	}
-	s := &scanner{document: document{text: text}, at: start(text)}
+	s := &jsonScanner{document: document{text: text}, offset: jsonStart(text)}
 	s.space()
-	if s.at >= len(text) || text[s.at] != '{' && text[s.at] != '[' {
+	if s.offset >= len(text) || text[s.offset] != '{' && text[s.offset] != '[' {
 		return nil, false
 	}
 	s.nodes = make([]node, 0, min(len(text)/8+16, 1<<10)) // an MCP result has few
 	for s.step() {
 	}
 	if len(s.open) > 0 {
-		if !s.stopped() {
+		if !s.closeOpen() {
 			return nil, false
 		}
-	} else if s.space(); s.at < len(text) && !s.ended() {
-		if !s.more() {
+	} else if s.space(); s.offset < len(text) && !s.atFenceEnd() {
+		if !s.readMoreLines() {
 			return nil, false
 		}
 	}
@@ -153,8 +153,8 @@ const (
 	maxPreamble, maxWarning = 3, 500
 )
 
-// start is where JSON begins that stands in a Markdown fence or behind a few lines of warnings.
-func start(text string) int {
+// jsonStart returns where JSON begins in a text. A Markdown fence or a few lines of warnings may stand before it.
+func jsonStart(text string) int {
 	at := jsontext.Space(text, len(text)-len(strings.TrimPrefix(text, "\ufeff")))
 	for range maxPreamble {
 		line := firstLine(text[at:])
@@ -176,30 +176,30 @@ func start(text string) int {
 // isWarning is true of a line such as "[warn] …" and "[2025-01-01] …", which begins like a list.
 func isWarning(line string) bool {
 	level, rest, ok := strings.Cut(line, "] ")
-	return ok && len(level) < 40 && rest != "" && (letter(rest[0]) || rest[0] == '[') && !strings.ContainsAny(level, `"{,`)
+	return ok && len(level) < 40 && rest != "" && (isWordByte(rest[0]) || rest[0] == '[') && !strings.ContainsAny(level, `"{,`)
 }
 
-// ended reports whether nothing but the end of a Markdown fence follows.
-func (s *scanner) ended() bool {
-	return s.nodes[0].start > 0 && strings.TrimSpace(strings.TrimPrefix(s.text[s.at:], fence)) == ""
+// atFenceEnd reports whether only the end of a Markdown fence follows.
+func (s *jsonScanner) atFenceEnd() bool {
+	return s.nodes[0].start > 0 && strings.TrimSpace(strings.TrimPrefix(s.text[s.offset:], fence)) == ""
 }
 
-// more reads the rest of JSON lines, of which the first is read.
-func (s *scanner) more() bool {
+// readMoreLines reads the rest of JSON lines after the first one.
+func (s *jsonScanner) readMoreLines() bool {
 	first := s.nodes
-	if !strings.Contains(s.text[first[0].end:s.at], "\n") {
+	if !strings.Contains(s.text[first[0].end:s.offset], "\n") {
 		return false
 	}
-	s.lines = true
+	s.isJSONLines = true
 	s.nodes = append(make([]node, 0, cap(first)), node{start: first[0].start, kind: '[', items: 1})
 	for _, n := range first {
 		n.next++
 		s.nodes = append(s.nodes, n)
 	}
-	for s.at < len(s.text) {
-		c := s.text[s.at]
+	for s.offset < len(s.text) {
+		c := s.text[s.offset]
 		if c != '{' && c != '[' {
-			if s.ended() {
+			if s.atFenceEnd() {
 				break
 			}
 			return false
@@ -209,63 +209,63 @@ func (s *scanner) more() bool {
 		}
 		s.nodes[0].items++
 		if len(s.open) > 0 {
-			if s.at < len(s.text) || !s.stopped() {
+			if s.offset < len(s.text) || !s.closeOpen() {
 				return false
 			}
 			break
 		}
-		end := s.at
+		end := s.offset
 		s.space()
-		if s.at < len(s.text) && !strings.Contains(s.text[end:s.at], "\n") {
+		if s.offset < len(s.text) && !strings.Contains(s.text[end:s.offset], "\n") {
 			return false
 		}
 	}
 	s.nodes[0].end, s.nodes[0].next = int32(len(s.text)), int32(len(s.nodes))
-	s.nodes[0].cut = s.cut
-	return s.nodes[0].items > 2 || !s.cut
+	s.nodes[0].isCut = s.isCut
+	return s.nodes[0].items > 2 || !s.isCut
 }
 
-func (s *scanner) space() { s.at = jsontext.Space(s.text, s.at) }
+func (s *jsonScanner) space() { s.offset = jsontext.Space(s.text, s.offset) }
 
 // step reads one token. It returns false at the end of the value that was begun, at
 // the end of the text, and where something other than JSON begins.
-func (s *scanner) step() bool {
+func (s *jsonScanner) step() bool {
 	s.space()
-	if s.at >= len(s.text) {
+	if s.offset >= len(s.text) {
 		return false
 	}
-	c := s.text[s.at]
+	c := s.text[s.offset]
 	token, next := s.place.Next(c)
 	switch token {
 	case jsontext.Open:
-		return s.begin(c, next)
+		return s.openValue(c, next)
 	case jsontext.Close:
 		return s.close()
 	case jsontext.Comma, jsontext.Colon:
-		s.at, s.place = s.at+1, next
+		s.offset, s.place = s.offset+1, next
 		return true
 	case jsontext.Key:
-		if !s.str() {
+		if !s.readString() {
 			return false
 		}
-		s.follow(':', next)
+		s.moveTo(':', next)
 		return true
 	case jsontext.Text:
-		return s.str() && s.done(next)
+		return s.readString() && s.addToParent(next)
 	case jsontext.Number:
-		return s.number() && s.done(next) || c == '-' && s.notNumber(next)
+		return s.readNumber() && s.addToParent(next) || c == '-' && s.readNonNumber(next)
 	case jsontext.Word:
-		return s.word(jsontext.WordAt(c)) && s.done(next)
+		return s.readWord(jsontext.WordAt(c)) && s.addToParent(next)
 	}
-	return s.tolerated(c)
+	return s.readLenient(c)
 }
 
-// notNumbers are what programs write for numbers that JSON does not have.
-var notNumbers = []string{"NaN", "Infinity", "-Infinity", "nan", "inf", "-inf"}
+// nonNumbers are values that programs write for numbers that JSON does not have.
+var nonNumbers = []string{"NaN", "Infinity", "-Infinity", "nan", "inf", "-inf"}
 
-// tolerated reads what is not JSON but often stands in it: a comma before the end of a list or an object,
-// and numbers such as NaN.
-func (s *scanner) tolerated(c byte) bool {
+// readLenient reads common deviations from JSON: a comma before the end of a list or an object, and numbers such as
+// NaN.
+func (s *jsonScanner) readLenient(c byte) bool {
 	if len(s.open) == 0 {
 		return false
 	}
@@ -274,74 +274,74 @@ func (s *scanner) tolerated(c byte) bool {
 		return s.close()
 	}
 	if token, behind := s.place.Next('0'); token == jsontext.Number {
-		return s.notNumber(behind)
+		return s.readNonNumber(behind)
 	}
 	return false
 }
 
 // behindComma is the place behind a comma in a list or an object.
 func behindComma(open byte) jsontext.Place {
-	_, place := jsontext.Behind(open).Next(',')
+	_, place := jsontext.PlaceAfterValue(open).Next(',')
 	return place
 }
 
-func (s *scanner) notNumber(behind jsontext.Place) bool {
-	for _, w := range notNumbers {
-		if rest, ok := strings.CutPrefix(s.text[s.at:], w); ok && !letter(byteAt(rest, 0)) {
-			s.add(notNumber, s.at+len(w), false)
-			return s.done(behind)
+func (s *jsonScanner) readNonNumber(behind jsontext.Place) bool {
+	for _, w := range nonNumbers {
+		if rest, ok := strings.CutPrefix(s.text[s.offset:], w); ok && !isWordByte(byteAt(rest, 0)) {
+			s.add(kindNonNumber, s.offset+len(w), false)
+			return s.addToParent(behind)
 		}
 	}
 	return false
 }
 
-// follow goes on at a place, and behind the mark that mostly stands there.
-func (s *scanner) follow(mark byte, place jsontext.Place) {
-	if s.place = place; s.at < len(s.text) && s.text[s.at] == mark {
+// moveTo goes to a place, and skips the mark that mostly stands there.
+func (s *jsonScanner) moveTo(mark byte, place jsontext.Place) {
+	if s.place = place; s.offset < len(s.text) && s.text[s.offset] == mark {
 		_, s.place = place.Next(mark)
-		s.at++
+		s.offset++
 	}
 }
 
-// begin begins a list or an object, unless there are too many.
-func (s *scanner) begin(c byte, place jsontext.Place) bool {
-	if len(s.open) >= maxNesting || s.nested > maxNesting+s.at/nestingBytes {
+// openValue begins a list or an object. It returns false if there are too many.
+func (s *jsonScanner) openValue(c byte, place jsontext.Place) bool {
+	if len(s.open) >= maxNesting || s.containers > maxNesting+s.offset/nestingBytes {
 		return false
 	}
-	s.nested++
+	s.containers++
 	s.open = append(s.open, int32(len(s.nodes)))
 	s.levels = max(s.levels, len(s.open))
-	s.append(node{start: int32(s.at), kind: c})
-	s.at, s.place = s.at+1, place
+	s.append(node{start: int32(s.offset), kind: c})
+	s.offset, s.place = s.offset+1, place
 	return true
 }
 
-// done counts a value in what holds it. It returns false if nothing does.
-func (s *scanner) done(behind jsontext.Place) bool {
+// addToParent counts a value in its list or object. It returns false if it has none.
+func (s *jsonScanner) addToParent(behind jsontext.Place) bool {
 	if len(s.open) == 0 {
 		return false
 	}
 	s.nodes[s.open[len(s.open)-1]].items++
-	s.follow(',', behind)
+	s.moveTo(',', behind)
 	return true
 }
 
-func (s *scanner) close() bool {
-	s.at++
+func (s *jsonScanner) close() bool {
+	s.offset++
 	top, in := s.open[len(s.open)-1], byte(0)
 	if s.open = s.open[:len(s.open)-1]; len(s.open) > 0 {
 		in = s.nodes[s.open[len(s.open)-1]].kind
 	}
-	s.nodes[top].end, s.nodes[top].next = int32(s.at), int32(len(s.nodes))
-	return s.done(jsontext.Behind(in))
+	s.nodes[top].end, s.nodes[top].next = int32(s.offset), int32(len(s.nodes))
+	return s.addToParent(jsontext.PlaceAfterValue(in))
 }
 
-func (s *scanner) add(kind byte, end int, cut bool) {
-	s.append(node{start: int32(s.at), end: int32(end), next: int32(len(s.nodes)) + 1, kind: kind, cut: cut})
-	s.at = end
+func (s *jsonScanner) add(kind byte, end int, cut bool) {
+	s.append(node{start: int32(s.offset), end: int32(end), next: int32(len(s.nodes)) + 1, kind: kind, isCut: cut})
+	s.offset = end
 }
 
-func (s *scanner) append(n node) {
+func (s *jsonScanner) append(n node) {
 	if len(s.nodes) == cap(s.nodes) {
 		s.grow()
 	}
@@ -350,56 +350,55 @@ func (s *scanner) append(n node) {
 
 // grow makes room for as many nodes as the rest of the text will have if it goes on like
 // this.
-func (s *scanner) grow() {
+func (s *jsonScanner) grow() {
 	n := len(s.nodes)
-	n += n/8 + int(int64(n)*int64(len(s.text)-s.at)/int64(s.at+1)) + 16
+	n += n/8 + int(int64(n)*int64(len(s.text)-s.offset)/int64(s.offset+1)) + 16
 	s.nodes = append(make([]node, 0, min(n, 4*len(s.nodes)+len(s.text)/32)), s.nodes...)
 }
 
-// str reads a string. One that the text ends in is a node, and not done.
-func (s *scanner) str() bool {
-	end, ok := jsontext.StringEnd(s.text, s.at)
+// readString reads a string. One that the text ends in is a node, and not done.
+func (s *jsonScanner) readString() bool {
+	end, ok := jsontext.StringEnd(s.text, s.offset)
 	s.add('"', end, !ok)
 	return ok
 }
 
-func (s *scanner) word(w string) bool {
-	if !strings.HasPrefix(s.text[s.at:], w) {
+func (s *jsonScanner) readWord(w string) bool {
+	if !strings.HasPrefix(s.text[s.offset:], w) {
 		return false
 	}
-	s.add(w[0], s.at+len(w), false)
+	s.add(w[0], s.offset+len(w), false)
 	return true
 }
 
-// number reads a number. One at the very end of the text may be cut, and does not count.
-func (s *scanner) number() bool {
-	n, place := jsontext.Digits(0).Read(s.text[s.at:])
-	end := s.at + n
-	if !place.Whole() || end >= len(s.text) || '0' <= s.text[end] && s.text[end] <= '9' {
+// readNumber reads a number. One at the very end of the text may be cut, and does not count.
+func (s *jsonScanner) readNumber() bool {
+	n, place := jsontext.NumberPlace(0).Read(s.text[s.offset:])
+	end := s.offset + n
+	if !place.IsComplete() || end >= len(s.text) || '0' <= s.text[end] && s.text[end] <= '9' {
 		return false
 	}
 	s.add('0', end, false)
 	return true
 }
 
-// stopped ends a document of which parts are still open, and reports whether it is
-// one: nearly all of the text was read.
-func (s *scanner) stopped() bool {
-	at, n := s.at, len(s.text)
+// closeOpen ends a document that is incomplete. It returns false if less than four fifths of the text were read.
+func (s *jsonScanner) closeOpen() bool {
+	at, n := s.offset, len(s.text)
 	if at*5 < n*4 {
 		return false
 	}
-	s.cut = true
+	s.isCut = true
 	top := s.open[len(s.open)-1]
 	if s.nodes[top].kind == '{' {
 		s.dropKey(top)
 	}
-	if s.nodes[len(s.nodes)-1].cut {
+	if s.nodes[len(s.nodes)-1].isCut {
 		s.nodes[top].items++
 	}
 	for i := len(s.open) - 1; i >= 0; i-- {
 		o := &s.nodes[s.open[i]]
-		o.end, o.next, o.cut = int32(at), int32(len(s.nodes)), true
+		o.end, o.next, o.isCut = int32(at), int32(len(s.nodes)), true
 		if i > 0 {
 			s.nodes[s.open[i-1]].items++
 		}
@@ -409,7 +408,7 @@ func (s *scanner) stopped() bool {
 }
 
 // dropKey removes a key whose value is missing.
-func (s *scanner) dropKey(top int32) {
+func (s *jsonScanner) dropKey(top int32) {
 	for at := top + 1; int(at) < len(s.nodes); at = s.nodes[at+1].next {
 		if int(at)+1 == len(s.nodes) {
 			s.nodes = s.nodes[:at]

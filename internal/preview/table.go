@@ -127,22 +127,22 @@ func newTable(d *document, list int32, room int) *table {
 	t := &table{document: d, list: list, count: int(d.nodes[list].items)}
 	heads, tails := room/6+1, room/16+1
 	if d.nodes[list].kind == '{' {
-		t.key = t.root.kid("key", 0, &t.fields)
+		t.key = t.root.child("key", 0, &t.fields)
 	}
 	n := 0
 	for key, value := range d.children(list) {
 		t.row = t.row[:0]
 		if t.key != nil {
-			t.leaf(t.key, key, n)
+			t.addCell(t.key, key, n)
 		}
-		t.visit(&t.root, value, n)
+		t.addValue(&t.root, value, n)
 		switch {
 		case n < heads:
 			t.head = append(t.head, slices.Clone(t.row))
 		case n >= t.count-tails:
 			t.tail = append(t.tail, slices.Clone(t.row))
 		}
-		if d.lines && isErrorRecord(d.source(value)) {
+		if d.isJSONLines && isErrorRecord(d.source(value)) {
 			t.keepError(n)
 		}
 		n++
@@ -155,7 +155,7 @@ func newTable(d *document, list int32, room int) *table {
 
 // errorRow is a record that looks like an error.
 type errorRow struct {
-	at    int
+	index int
 	cells []cell
 }
 
@@ -175,11 +175,11 @@ var errorLevels = []string{`:"error"`, `: "error"`, `:"fatal"`, `: "fatal"`, `:"
 // isErrorRecord reports whether the source of a record speaks of an error.
 func isErrorRecord(source string) bool {
 	has := func(level string) bool { return strings.Contains(source, level) }
-	return slices.ContainsFunc(errorLevels, has) || severity(source) == hard
+	return slices.ContainsFunc(errorLevels, has) || severity(source) == severityError
 }
 
-// visit takes a value apart, which belongs to record n. Null and what is empty say nothing.
-func (t *table) visit(f *field, value int32, n int) {
+// addValue takes a value apart, which belongs to record n. Null and what is empty say nothing.
+func (t *table) addValue(f *field, value int32, n int) {
 	v := &t.nodes[value]
 	switch v.kind {
 	case 'n':
@@ -192,16 +192,16 @@ func (t *table) visit(f *field, value int32, n int) {
 		if v.items == 0 {
 			return
 		}
-		if t.opens(f, value) {
-			t.visitMembers(f, value, n)
+		if t.isExpanded(f, value) {
+			t.addMembers(f, value, n)
 			return
 		}
 	}
-	t.leaf(f, value, n)
+	t.addCell(f, value, n)
 }
 
-// opens reports whether a list or an object is taken apart.
-func (t *table) opens(f *field, value int32) bool {
+// isExpanded reports whether the values in a list or an object become fields.
+func (t *table) isExpanded(f *field, value int32) bool {
 	v := &t.nodes[value]
 	switch {
 	case f.depth == 0:
@@ -212,7 +212,7 @@ func (t *table) opens(f *field, value int32) bool {
 	return v.kind == '{' || v.items <= maxParts && allObjects(t.document, value)
 }
 
-func (t *table) visitMembers(f *field, value int32, n int) {
+func (t *table) addMembers(f *field, value int32, n int) {
 	at := 0
 	if t.key != nil && f.depth == 0 {
 		at = 1 // after the key of the record
@@ -224,8 +224,8 @@ func (t *table) visitMembers(f *field, value int32, n int) {
 		} else {
 			name = strconv.Itoa(at)
 		}
-		if kid := f.kid(name, at, &t.fields); kid != nil {
-			t.visit(kid, member, n)
+		if kid := f.child(name, at, &t.fields); kid != nil {
+			t.addValue(kid, member, n)
 		}
 		at++
 	}
@@ -240,20 +240,20 @@ func allObjects(d *document, list int32) bool {
 	return true
 }
 
-func (t *table) leaf(f *field, value int32, n int) {
+func (t *table) addCell(f *field, value int32, n int) {
 	if f.depth == 0 { // a record that is not an object
-		if f = f.kid("", 0, &t.fields); f == nil {
+		if f = f.child("", 0, &t.fields); f == nil {
 			return
 		}
 	}
-	f.seen++
+	f.count++
 	f.bytes += t.size(value)
-	if f.seen == 1 {
-		f.first = value
-	} else if !f.differs && t.source(value) != t.source(f.first) {
-		f.differs = true
+	if f.count == 1 {
+		f.firstValue = value
+	} else if !f.isVaried && t.source(value) != t.source(f.firstValue) {
+		f.isVaried = true
 	}
-	if n < sampled {
+	if n < maxSampled {
 		if f.distinct == nil {
 			f.distinct = make(map[string]struct{})
 		}
@@ -262,8 +262,8 @@ func (t *table) leaf(f *field, value int32, n int) {
 	t.row = append(t.row, cell{f, value})
 }
 
-// cuts are the lengths at which the strings of a table may be cut.
-var cuts = []int{40, 60, 90, 140, 240, 480, 1000, 4000}
+// stringLimits are the lengths at which the strings of a table may be cut.
+var stringLimits = []int{40, 60, 90, 140, 240, 480, 1000, 4000}
 
 const (
 	// maxColumns is how many columns are tried.
@@ -283,11 +283,11 @@ const (
 
 // layout is a choice of columns, of rows, and of a length of strings.
 type layout struct {
-	columns int
-	cut     int // of strings, in bytes
-	rows    int // from the start
-	last    int // from the end
-	worth   float64
+	columns   int
+	maxString int // of strings, in bytes
+	headRows  int // from the start
+	tailRows  int // from the end
+	score     float64
 }
 
 // appendTable writes the table in at most room bytes. ok is false if it does not fit.
@@ -308,12 +308,12 @@ func (t *table) appendTable(b []byte, room int, say labels) (out []byte, ok bool
 	}
 	b = append(b, say.key("count")...)
 	b = strconv.AppendInt(b, int64(t.count), 10)
-	if t.cut {
+	if t.isCut {
 		b = append(append(append(b, ','), say.key("cut")...), say.value("cut")...)
 	}
 	b = t.appendSame(b, same, room/8, say)
-	l := t.choose(columns, room-(len(b)-start))
-	if l.columns == 0 || t.count <= maxShared && l.rows+l.last < t.count { // then each record has its share
+	l := t.chooseLayout(columns, room-(len(b)-start))
+	if l.columns == 0 || t.count <= maxShared && l.headRows+l.tailRows < t.count { // then each record has its share
 		return b[:start], false
 	}
 	b = t.appendColumns(b, columns, l.columns, say)
@@ -326,8 +326,8 @@ func (t *table) appendTable(b []byte, room int, say labels) (out []byte, ok bool
 // chooseColumns orders the fields that differ by what they tell, and lists those that are
 // the same in all records.
 func (t *table) chooseColumns() (columns, same []*field) {
-	for _, f := range t.root.leaves(nil) {
-		if f.seen == t.count && !f.differs && f != t.key {
+	for _, f := range t.root.valueFields(nil) {
+		if f.count == t.count && !f.isVaried && f != t.key {
 			same = append(same, f)
 			continue
 		}
@@ -337,7 +337,7 @@ func (t *table) chooseColumns() (columns, same []*field) {
 		}
 		columns = append(columns, f)
 	}
-	repetition{t.document, t.head[:min(len(t.head), lookedThrough)]}.lighten()
+	derivedFields{t.document, t.head[:min(len(t.head), sampledRecords)]}.lighten()
 	slices.SortStableFunc(columns, func(a, b *field) int { return cmp.Compare(b.weight, a.weight) })
 	if len(columns) == 0 { // all records are equal
 		columns, same = same, nil
@@ -348,7 +348,7 @@ func (t *table) chooseColumns() (columns, same []*field) {
 // appendRest writes the document without the list.
 func (t *table) appendRest(b []byte, room int) []byte {
 	rest := *t.document
-	rest.skip, rest.inner = t.list, t.inner
+	rest.skipped, rest.previewText = t.list, t.inner
 	return appendValue(&rest, b, 0, max(room, leastValue))
 }
 
@@ -363,7 +363,7 @@ func (t *table) appendSame(b []byte, same []*field, room int, say labels) []byte
 			b = append(b, ',')
 		}
 		b = append(appendString(b, f.path, room, false), ':')
-		b = appendValue(t.document, b, f.first, max(room/2, leastValue))
+		b = appendValue(t.document, b, f.firstValue, max(room/2, leastValue))
 		if len(b)-start+1 > room {
 			b = b[:had]
 		}
@@ -395,7 +395,7 @@ func (t *table) appendColumns(b []byte, columns []*field, shown int, say labels)
 	start := len(b)
 	for i, f := range columns[shown:] {
 		if len(b)-start+len(f.path) > leftOutRoom-16 {
-			b = append(b, more+" +"...)
+			b = append(b, ellipsis+" +"...)
 			b = strconv.AppendInt(b, int64(len(columns)-shown-i), 10)
 			break
 		}
@@ -409,18 +409,18 @@ func (t *table) appendColumns(b []byte, columns []*field, shown int, say labels)
 	return append(b, '"')
 }
 
-// choose tries every length of strings with every number of columns.
-func (t *table) choose(columns []*field, room int) (best layout) {
+// chooseLayout tries every length of strings with every number of columns.
+func (t *table) chooseLayout(columns []*field, room int) (best layout) {
 	columns = columns[:min(len(columns), maxColumns)] // more than that are not worth a try
 	for i, f := range columns {
 		f.column = i
 	}
 	head, tail := t.grid(t.head, len(columns)), t.grid(t.tail, len(columns))
 	slices.Reverse(tail)
-	for least := max(t.named(columns), most(columns)); best.columns == 0 && least > 0; least /= 2 {
-		for _, cut := range cuts {
+	for least := max(t.columnsForName(columns), columnsForShare(columns)); best.columns == 0 && least > 0; least /= 2 {
+		for _, cut := range stringLimits {
 			l := t.tryCut(columns, [2][][]int32{head, tail}, room, cut, least)
-			if l.rows+l.last >= min(minRecords, t.count) && l.worth > best.worth {
+			if l.headRows+l.tailRows >= min(minRecords, t.count) && l.score > best.score {
 				best = l
 			}
 		}
@@ -434,9 +434,9 @@ func (t *table) choose(columns []*field, room int) (best layout) {
 	return best
 }
 
-// most is how many columns it takes to show most of what records tell: rows of fewer, such as one of bare ids,
-// say how many records there are and little else.
-func most(columns []*field) int {
+// columnsForShare is how many columns show most of the information of records. Rows with fewer, such as bare ids,
+// say little more than how many records there are.
+func columnsForShare(columns []*field) int {
 	all, shown := 0.0, 0.0
 	for _, f := range columns {
 		all += f.weight
@@ -449,11 +449,11 @@ func most(columns []*field) int {
 	return len(columns)
 }
 
-// named is how many columns it takes to say what a record is about: up to the first that has words, if
-// that is among the first ones.
-func (t *table) named(columns []*field) int {
+// columnsForName is how many columns it takes to describe a record: up to the first one with words, if that is
+// among the first columns.
+func (t *table) columnsForName(columns []*field) int {
 	const first = 2
-	rows := t.head[:min(len(t.head), lookedThrough)]
+	rows := t.head[:min(len(t.head), sampledRecords)]
 	for i, f := range columns[:min(len(columns), first)] {
 		worded := 0
 		for _, row := range rows {
@@ -517,11 +517,11 @@ func (t *table) tryCut(columns []*field, grid [2][][]int32, room, cut, least int
 				worth[side][r] += f.weight * f.weight * textWorth(n, cut)
 			}
 		}
-		l := t.fill(cost, worth, fit, available)
-		if shown := l.rows + l.last; shown > 0 {
-			l.worth *= math.Pow(float64(t.count)/float64(shown), fewerRows)
+		l := t.chooseRows(cost, worth, fit, available)
+		if shown := l.headRows + l.tailRows; shown > 0 {
+			l.score *= math.Pow(float64(t.count)/float64(shown), fewerRows)
 		}
-		if l.columns, l.cut = c+1, cut; l.columns >= least && l.worth > best.worth {
+		if l.columns, l.maxString = c+1, cut; l.columns >= least && l.score > best.score {
 			best = l
 		}
 	}
@@ -532,48 +532,48 @@ func (t *table) tryCut(columns []*field, grid [2][][]int32, room, cut, least int
 func textWorth(n, cut int) float64 {
 	w := float64(min(n, longText))
 	if n > cut+5 {
-		w *= ofCut * math.Sqrt(float64(cut)/float64(n))
+		w *= cutShare * math.Sqrt(float64(cut)/float64(n))
 	}
 	return w
 }
 
-// fill takes rows from the start and the last quarter from the end.
-func (t *table) fill(cost [2][]int, worth [2][]float64, fit [2]int, room int) (l layout) {
+// chooseRows takes rows from the start, and the last quarter from the end.
+func (t *table) chooseRows(cost [2][]int, worth [2][]float64, fit [2]int, room int) (l layout) {
 	used := 0
 	take := func(side, limit int) (n int) {
 		for n < fit[side] && used+cost[side][n]+2 <= limit {
 			used += cost[side][n] + 2
-			l.worth += worth[side][n]
+			l.score += worth[side][n]
 			n++
 		}
 		return n
 	}
-	l.rows = take(0, room)
-	if l.rows == t.count {
+	l.headRows = take(0, room)
+	if l.headRows == t.count {
 		return l
 	}
-	used, l.worth = 0, 0
-	l.rows = take(0, room*3/4)
-	l.last = min(take(1, room), t.count-l.rows)
+	used, l.score = 0, 0
+	l.headRows = take(0, room*3/4)
+	l.tailRows = min(take(1, room), t.count-l.headRows)
 	return l
 }
 
 // row is a record as it is shown.
 type row struct {
-	at   int
-	text []byte
+	index int
+	text  []byte
 }
 
 // appendRows writes the rows, up to the given length of b: from the start as many as
 // fit, and, if not all do, a quarter of the room each for the end and for errors.
 func (t *table) appendRows(b []byte, l layout, limit int, say labels) []byte {
 	var behind []row
-	if l.rows < t.count {
+	if l.headRows < t.count {
 		gap := len(say.rows(t.count)) + 2
 		quarter := (limit - len(b)) / 4
 		limit -= gap
 		last := t.count
-		for left := quarter; t.count-last < min(l.last, len(t.tail)); last-- {
+		for left := quarter; t.count-last < min(l.tailRows, len(t.tail)); last-- {
 			text := t.appendRow(nil, t.tail[len(t.tail)-1-(t.count-last)], l)
 			if left -= len(text) + 1; left < 0 || len(behind) > 0 && string(behind[len(behind)-1].text) == string(text) {
 				break
@@ -584,17 +584,17 @@ func (t *table) appendRows(b []byte, l layout, limit int, say labels) []byte {
 		left := quarter
 		for _, e := range t.errors {
 			text := t.appendRow(nil, e.cells, l)
-			if e.at >= last || left < len(text)+1+gap {
+			if e.index >= last || left < len(text)+1+gap {
 				continue
 			}
 			left -= len(text) + 1 + gap
-			behind = append(behind, row{e.at, text})
+			behind = append(behind, row{e.index, text})
 			limit -= len(text) + 1 + gap
 		}
 	}
-	slices.SortFunc(behind, func(x, y row) int { return cmp.Compare(x.at, y.at) })
+	slices.SortFunc(behind, func(x, y row) int { return cmp.Compare(x.index, y.index) })
 	shown, equal, before := 0, 0, ""
-	for _, cells := range t.head[:min(l.rows, len(t.head))] {
+	for _, cells := range t.head[:min(l.headRows, len(t.head))] {
 		text := string(t.appendRow(nil, cells, l))
 		if equal++; text != before {
 			equal, before = 0, text
@@ -621,14 +621,14 @@ func (t *table) appendBehind(b []byte, behind []row, next int, say labels) []byt
 		b = append(b, text...)
 	}
 	for _, r := range behind {
-		if r.at < next {
+		if r.index < next {
 			continue
 		}
-		if r.at > next {
-			part(say.rows(r.at - next))
+		if r.index > next {
+			part(say.rows(r.index - next))
 		}
 		part(string(r.text))
-		next = r.at + 1
+		next = r.index + 1
 	}
 	if next < t.count {
 		part(say.rows(t.count - next))
@@ -652,7 +652,7 @@ func (t *table) appendRow(b []byte, row []cell, l layout) []byte {
 			b = append(b, "null"...)
 			continue
 		}
-		b = appendValue(t.document, b, value, l.cut+5)
+		b = appendValue(t.document, b, value, l.maxString+5)
 	}
 	return append(b, ']')
 }

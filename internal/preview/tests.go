@@ -9,13 +9,11 @@ package preview
 import (
 	"slices"
 	"strings"
-
-	"github.com/einolean/einolean/internal/rank"
 )
 
 const (
 	// namesShare is the share of the room, in quarters, that names of failing tests may take.
-	namesShare = 3
+	failureShare = 3
 	// manyFailures is how many failures of one kind make it doubtful that each is a test.
 	manyFailures = 40
 	// contextLines is how far around an error lines count as its context.
@@ -39,38 +37,38 @@ const (
 	startLines    = 5
 )
 
-// showTests previews the output of tests.
-func showTests(m query, text string, room int) string {
+// previewTests previews the output of tests.
+func previewTests(m options, text string, room int) string {
 	frame := m.frame("tests", text, room)
-	x := newExtract(text, room-len(frame), m.say, Test)
+	x := newExtract(text, room-len(frame), m.labels, Test)
 	x.readLists()
-	x.nameFailures(x.room * namesShare / 4)
+	x.nameFailures(x.room * failureShare / 4)
 	x.keepEnd(x.room)
 	x.nameFailures(x.room)
-	x.rankTests(rank.NewTalk(m.query))
+	x.rankTests(newTopic(m.topic))
 	x.keepBest()
-	return within(m.say, frame+x.String(), text, room)
+	return fitOrHeadTail(m.labels, frame+x.render(), text, room)
 }
 
 // readLists gives the lines of lists of failed tests their verdict: those behind a heading and at most
 // one empty line, with the indent of the first one.
 func (x *extract) readLists() {
 	for i := 0; i < len(x.lines); i++ {
-		if !isHeading(x.at(i)) {
+		if !isHeading(x.lineText(i)) {
 			continue
 		}
 		from := i + 1
-		if from < len(x.lines) && strings.TrimSpace(x.at(from)) == "" {
+		if from < len(x.lines) && strings.TrimSpace(x.lineText(from)) == "" {
 			from++
 		}
 		for n := from; n < len(x.lines); n++ {
-			if l := x.at(n); !sameList(x.at(from), l) || countsTests(l) {
+			if l := x.lineText(n); !sameList(x.lineText(from), l) || countsTests(l) {
 				break
 			}
-			if r := &x.lines[n].report; r.verdict != failed {
-				*r = report{failed, strings.TrimSpace(withoutLevel(x.at(n)))}
-				x.lines[n].severity = hard
-				x.lines[n].times, x.lines[n].repeat = 1, 0
+			if r := &x.lines[n].report; r.verdict != verdictFailed {
+				*r = report{verdictFailed, strings.TrimSpace(withoutLevel(x.lineText(n)))}
+				x.lines[n].severity = severityError
+				x.lines[n].kindCount, x.lines[n].earlierOfKind = 1, 0
 			}
 			i = n
 		}
@@ -93,8 +91,8 @@ func sameList(first, l string) bool {
 	return wordA == wordB
 }
 
-// at is the text of a line.
-func (x *extract) at(i int) string { return x.text[x.lines[i].from:x.lines[i].to] }
+// lineText is the text of a line.
+func (x *extract) lineText(i int) string { return x.text[x.lines[i].start:x.lines[i].end] }
 
 // nameFailures chooses lines that name failing tests, from the end on, where runners list them once
 // more and with their full names. A test that is named already is not named again.
@@ -102,19 +100,19 @@ func (x *extract) nameFailures(room int) {
 	kinds, failures := x.failures()
 	var named strings.Builder
 	for i := range x.lines {
-		if x.lines[i].chosen {
-			named.WriteString(x.at(i) + "\n")
+		if x.lines[i].isChosen {
+			named.WriteString(x.lineText(i) + "\n")
 		}
 	}
 	for _, often := range []bool{false, true} {
 		for _, i := range failures {
-			if x.lines[i].chosen || (kinds[x.kind(i)] > manyFailures) != often {
+			if x.lines[i].isChosen || (kinds[x.kindOf(i)] > manyFailures) != often {
 				continue
 			}
 			if isNamed(named.String(), x.lines[i].report.subject) {
 				continue
 			}
-			cost := x.cost(i)
+			cost := x.lineCost(i)
 			if cost > room {
 				continue
 			}
@@ -130,18 +128,20 @@ func (x *extract) failures() (kinds map[string]int, failures []int) {
 	kinds = make(map[string]int)
 	for i := range x.lines {
 		r := x.lines[i].report
-		if r.verdict == failed && strings.IndexFunc(r.subject, isLetter) >= 0 && len(failures) < maxErrors {
+		if r.verdict == verdictFailed && strings.IndexFunc(r.subject, isLetter) >= 0 && len(failures) < maxErrors {
 			failures = append(failures, i)
-			kinds[x.kind(i)]++
+			kinds[x.kindOf(i)]++
 		}
 	}
 	slices.Reverse(failures)
 	return kinds, failures
 }
 
-func (x *extract) kind(i int) string { return string(mask(nil, x.at(i))) }
+func (x *extract) kindOf(i int) string { return string(kindOfLine(nil, x.lineText(i))) }
 
-func isLetter(r rune) bool { return r > 0x7f || letter(byte(r)) && (r < '0' || r > '9') && r != '_' }
+func isLetter(r rune) bool {
+	return r > 0x7f || isWordByte(byte(r)) && (r < '0' || r > '9') && r != '_'
+}
 
 // isNamed reports whether a text has a subject, or the last part of its name, as whole words.
 func isNamed(named, subject string) bool {
@@ -160,7 +160,7 @@ func hasWords(text, wanted string) bool {
 			return false
 		}
 		at += i
-		if !letter(byteAt(text, at-1)) && !letter(byteAt(text, at+len(wanted))) {
+		if !isWordByte(byteAt(text, at-1)) && !isWordByte(byteAt(text, at+len(wanted))) {
 			return true
 		}
 	}
@@ -168,16 +168,16 @@ func hasWords(text, wanted string) bool {
 }
 
 // rankTests gives the lines that are not chosen yet a score.
-func (x *extract) rankTests(talk *rank.Talk) {
-	words := talk.Scores(len(x.lines), x.at)
+func (x *extract) rankTests(talk *topic) {
+	words := talk.scores(len(x.lines), x.lineText)
 	near := x.distances()
 	passes := 0
 	for i := range x.lines {
 		l := &x.lines[i]
 		switch {
-		case l.chosen || strings.TrimSpace(x.at(i)) == "":
-		case l.report.verdict == passed:
-			if l.repeat == 0 && passes < maxPassed {
+		case l.isChosen || strings.TrimSpace(x.lineText(i)) == "":
+		case l.report.verdict == verdictPassed:
+			if l.earlierOfKind == 0 && passes < maxPassed {
 				passes++
 				l.score = scorePassed
 			}
@@ -193,13 +193,13 @@ func (x *extract) rankTests(talk *rank.Talk) {
 // errorScore is the score of a line about an error; 0 if it is about none. near is how far the next error is.
 func (x *extract) errorScore(i, near int) float64 {
 	switch l := &x.lines[i]; {
-	case l.report.verdict == failed: // named already, or without a name
+	case l.report.verdict == verdictFailed: // named already, or without a name
 		return scoreNamed
-	case l.severity == hard && l.repeat < perTemplate:
+	case l.severity == severityError && l.earlierOfKind < perTemplate:
 		return scoreMessage
-	case l.severity == alarm && l.repeat < perTemplate:
+	case l.severity == severityAlarm && l.earlierOfKind < perTemplate:
 		return scoreAlarm
-	case l.severity == hard, l.severity == alarm && near <= contextLines:
+	case l.severity == severityError, l.severity == severityAlarm && near <= contextLines:
 		return scoreRepeated
 	}
 	return 0
@@ -214,7 +214,7 @@ func (x *extract) contextScore(i, near int) float64 {
 	if near <= contextLines {
 		score = max(score, scoreContext/(1+float64(near)/4))
 	}
-	if n := x.lines[i].repeat; n > 0 {
+	if n := x.lines[i].earlierOfKind; n > 0 {
 		score /= 1 + float64(min(n, contextLines))
 	}
 	return score
@@ -225,7 +225,7 @@ func (x *extract) distances() []int {
 	near := make([]int, len(x.lines))
 	far := contextLines + 1
 	pass := func(i int) {
-		if far++; x.lines[i].severity == hard {
+		if far++; x.lines[i].severity == severityError {
 			far = 0
 		}
 		if near[i] > far || near[i] == 0 {

@@ -10,7 +10,6 @@ import (
 	"strings"
 
 	"github.com/einolean/einolean/internal/display"
-	"github.com/einolean/einolean/internal/rank"
 )
 
 // Format is what a text turned out to be.
@@ -26,23 +25,23 @@ const (
 	Text Format = "text"
 )
 
-// showText previews what is not JSON.
-func showText(m query, text string, room int) (string, Format) {
+// previewText previews what is not JSON.
+func previewText(m options, text string, room int) (string, Format) {
 	switch f := formatOf(text); f {
 	case Page:
-		return display.Valid(m.outlined(m.say.say("page")+"\n", snapshot(text), nil, text, room)), f
+		return display.Valid(m.previewOutline(m.labels.text("page")+"\n", shortenSnapshot(text), nil, text, room)), f
 	case HTML:
 		shown, sides := outline(text)
-		return display.Valid(m.outlined(m.say.say("html")+"\n", shown, sides, text, room)), f
+		return display.Valid(m.previewOutline(m.labels.text("html")+"\n", shown, sides, text, room)), f
 	case Test:
-		return display.Valid(showTests(m, text, room)), f
+		return display.Valid(previewTests(m, text, room)), f
 	case Log:
-		return display.Valid(showLog(m, text, room)), f
+		return display.Valid(previewLog(m, text, room)), f
 	default:
 		if short := commits(text); short != "" && len(text) > 2*room {
-			return display.Valid(m.outlined("", short, nil, text, room)), f
+			return display.Valid(m.previewOutline("", short, nil, text, room)), f
 		}
-		return display.Valid(showEnds(m, text, room)), f
+		return display.Valid(previewEnds(m, text, room)), f
 	}
 }
 
@@ -84,7 +83,7 @@ func commits(text string) string {
 // CommitLine is a line of `git log` that begins a commit.
 var CommitLine = regexp.MustCompile(`^commit [0-9a-f]{7,64}\b`)
 
-// A text with so many lines that give a test's verdict, and one in so many lines, is the output of tests.
+// A leastVerdicts with so many lines that give a test's verdict, and one in so many lines, is the output of tests.
 const leastVerdicts, verdictShare = 3, 8
 
 // formatOf looks at the start of a text, and for a summary at its end.
@@ -167,13 +166,13 @@ func hasSummary(tail string) bool {
 // "Mar  1 10:00:00", or with a level.
 var LogLine = regexp.MustCompile(`^[\[( \t]*(?:(?:\S{1,11} +){0,2}\d{2,4}[-/.:]\d\d[-/.:]\d\d|(?:INFO|WARN|WARNING|ERROR|DEBUG|TRACE|FATAL|NOTICE)\b|(?:level|time|ts)=)`)
 
-// showLog previews a log: its end, errors, and each kind of line once.
-func showLog(m query, text string, room int) string {
+// previewLog previews a log: its end, errors, and each kind of line once.
+func previewLog(m options, text string, room int) string {
 	frame := m.frame("log", text, room)
-	x := newExtract(text, room-len(frame), m.say, Log)
-	x.rank(rank.NewTalk(m.query))
+	x := newExtract(text, room-len(frame), m.labels, Log)
+	x.rankByTopic(newTopic(m.topic))
 	x.rankErrors()
 	x.keepEnd(x.room * 3 / 4)
 	x.keepBest()
-	return within(m.say, frame+x.String(), text, room)
+	return fitOrHeadTail(m.labels, frame+x.render(), text, room)
 }

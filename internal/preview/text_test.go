@@ -23,7 +23,7 @@ func TestSeverityRecognisesErrorLines(t *testing.T) {
 		"CRITICAL disk", "exit status 2", "process exited with code 137", "<returncode>1", "[INFO] BUILD FAILURE", "not ok 3 - adds",
 		"    Error:      \tNot equal:", "thread 'main' panicked at src/main.rs:2:5: error: x",
 	} {
-		require.Equal(t, hard, severity(l), l)
+		require.Equal(t, severityError, severity(l), l)
 	}
 	for _, l := range []string{
 		"0 errors, 3 warnings", "no errors", "found 0 error: none", `"error": null,`, "errors.go", "error_test.py", "an ordinary line", "exit status 0",
@@ -32,14 +32,14 @@ func TestSeverityRecognisesErrorLines(t *testing.T) {
 		"Mar  3 10:11:12 host kernel: usb 1-1: new device", "<6>1 2024-01-02T03:04:05Z host app - - - started", "PANIC_BUTTON=off", "erroneous", "isFatal = false", "exit status: 0", "returncode>0",
 		"--- PASS: TestFail (0.00s)", "ok  \texample.com/x\t0.01s", "Tracebacks", "type Error struct", "errorHandler: on",
 	} {
-		require.NotEqual(t, hard, severity(l), l)
+		require.NotEqual(t, severityError, severity(l), l)
 	}
 }
 
 func TestMaskHidesWhatVariesBetweenLines(t *testing.T) {
 	same := []string{"GET /item/12 took 13 ms id=deadbeef01", "GET /item/4711 took 1 ms id=0123abcd99"}
-	require.Equal(t, string(mask(nil, same[0])), string(mask(nil, same[1])))
-	require.NotEqual(t, string(mask(nil, "cannot open a")), string(mask(nil, "cannot open b")))
+	require.Equal(t, string(kindOfLine(nil, same[0])), string(kindOfLine(nil, same[1])))
+	require.NotEqual(t, string(kindOfLine(nil, "cannot open a")), string(kindOfLine(nil, "cannot open b")))
 }
 
 // log is n lines of a service.
@@ -118,14 +118,14 @@ func TestWhatSumsTestsUpIsShown(t *testing.T) {
 
 func TestGapsAreMarked(t *testing.T) {
 	text := log(40)
-	m := query{say: english}
+	m := options{labels: english}
 	x := newExtract(text, 700, english, Log)
 	x.choose(3)
 	x.choose(4)
 	x.choose(39)
 	lines := strings.Split(strings.TrimSpace(text), "\n")
-	require.Equal(t, "[… 3 lines]\n"+lines[3]+"\n"+lines[4]+"\n[… 34 lines]\n"+lines[39], x.String())
-	require.LessOrEqual(t, len(showLog(m, text, 700)), 700)
+	require.Equal(t, "[… 3 lines]\n"+lines[3]+"\n"+lines[4]+"\n[… 34 lines]\n"+lines[39], x.render())
+	require.LessOrEqual(t, len(previewLog(m, text, 700)), 700)
 }
 
 func TestProseKeepsItsStartAndEnd(t *testing.T) {
@@ -138,14 +138,14 @@ func TestProseKeepsItsStartAndEnd(t *testing.T) {
 	require.True(t, strings.HasPrefix(unframed(t, plain), "This is sentence number 0 "))
 	require.True(t, strings.HasSuffix(plain, "number 499 of a long story about a river and its boats.\n"))
 	require.NotContains(t, plain, "Anselm")
-	asked, _ := Make(Request{Text: text, Room: 4000, Question: "Who was the ferryman?"})
+	asked, _ := Render(Request{Text: text, Room: 4000, Question: "Who was the ferryman?"})
 	require.Equal(t, plain, asked, "a question chooses nothing of prose")
 	var river strings.Builder
 	for i := range 2000 {
 		river.WriteString("这条河很长，" + spelled(i) + "河上有很多船。\n")
 	}
 	chinese := river.String() + "船夫在河上唱歌。\n"
-	shown, format := Make(Request{Text: chinese, Room: 2000, Question: "摆渡人叫什么名字?", Chinese: true})
+	shown, format := Render(Request{Text: chinese, Room: 2000, Question: "摆渡人叫什么名字?", Chinese: true})
 	require.Equal(t, Text, format)
 	require.True(t, strings.HasSuffix(shown, "船夫在河上唱歌。\n"))
 	require.Regexp(t, `\[略去第 \d+ 至 \d+ 行\]`, shown)
@@ -162,9 +162,9 @@ func TestTheStartIsShownWhereThereIsRoomForHalf(t *testing.T) {
 		fmt.Fprintf(&snap, "- heading \"Part %s\" [level=2] [ref=e%d]\n- paragraph [ref=f%d]: what part %d of %s says\n", spelled(i), i, i, i, spelled(i))
 	}
 	outlined, _ := outline(page.String())
-	for text, whole := range map[string]string{prose.String(): prose.String(), page.String(): outlined, snap.String(): snapshot(snap.String())} {
+	for text, whole := range map[string]string{prose.String(): prose.String(), page.String(): outlined, snap.String(): shortenSnapshot(snap.String())} {
 		for _, question := range []string{"", "where is part 390 of " + spelled(390) + " with river thing", "ERROR"} {
-			shown, _ := Make(Request{Text: text, Room: len(whole) / 2, Question: question})
+			shown, _ := Render(Request{Text: text, Room: len(whole) / 2, Question: question})
 			for line := range strings.Lines(whole[:len(whole)/7]) {
 				if strings.HasSuffix(line, "\n") && !strings.Contains(line, "elsewhere") {
 					require.Contains(t, shown, line, question)
@@ -181,7 +181,7 @@ func TestAHistoryShowsManyCommits(t *testing.T) {
 		fmt.Fprintf(&b, "commit %040x\nAuthor: Ada Li <ada@example.com>\nDate:   Mon Jan 2 15:04:05 2026 +0000\n\n    Mend the %s\n\n    What was wrong with the %s is told here at some length, in more than a line.\n\n", i*7919+1, spelled(i), spelled(i))
 	}
 	for _, text := range []string{b.String(), `{"content":[{"type":"text","text":` + quoted(b.String()) + `}]}`} {
-		shown, format := Make(Request{Text: text, Room: 2000})
+		shown, format := Render(Request{Text: text, Room: 2000})
 		require.Equal(t, Text, format)
 		for i := range 12 {
 			require.Contains(t, shown, fmt.Sprintf("%040x, Ada Li, Mon Jan 2 15:04:05 2026 +0000 Mend the %s", i*7919+1, spelled(i)))
@@ -214,11 +214,11 @@ func FuzzText(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text string, room int, question string) {
 		room = min(max(room, -1), 1<<15)
 		for _, r := range []Request{{text, room, question, "", false}, {text, room, "", question, true}} {
-			shown, _ := Make(r)
+			shown, _ := Render(r)
 			if len(shown) > max(room, 0) || !utf8.ValidString(shown) {
 				t.Fatalf("%d bytes in a room of %d: %q", len(shown), room, shown)
 			}
-			if again, _ := Make(r); again != shown {
+			if again, _ := Render(r); again != shown {
 				t.Fatal("not the same again")
 			}
 		}
@@ -230,7 +230,7 @@ func BenchmarkText(b *testing.B) {
 		b.Run(name, func(b *testing.B) {
 			b.SetBytes(int64(len(text)))
 			for b.Loop() {
-				Make(Request{Text: text, Room: 8000, Question: "which request took the longest?"})
+				Render(Request{Text: text, Room: 8000, Question: "which request took the longest?"})
 			}
 		})
 	}

@@ -19,9 +19,9 @@ import (
 type verdict uint8
 
 const (
-	noVerdict verdict = iota
-	passed            // or skipped, or it begins
-	failed
+	verdictNone   verdict = iota
+	verdictPassed         // or skipped, or it begins
+	verdictFailed
 )
 
 // verdictWords are the words and signs of verdicts: in lower case, with a capital, and in capitals.
@@ -33,11 +33,11 @@ var verdictWords = func() map[string]verdict {
 			set[strings.ToUpper(w[:1])+w[1:]] = v
 		}
 	}()
-	for w := range words("fail failed failure ✕ × ✖ ✗ ✘ ❌ ⨯ ● [-] [e] (fail)") {
-		set[w] = failed
+	for w := range wordSet("fail failed failure ✕ × ✖ ✗ ✘ ❌ ⨯ ● [-] [e] (fail)") {
+		set[w] = verdictFailed
 	}
-	for w := range words("pass passed ok success skip skipped ignored pending disabled todo xfail ✓ ✔ √ ✅ ○ [+] (pass) run running pause cont start started") {
-		set[w] = passed
+	for w := range wordSet("pass passed ok success skip skipped ignored pending disabled todo xfail ✓ ✔ √ ✅ ○ [+] (pass) run running pause cont start started") {
+		set[w] = verdictPassed
 	}
 	return set
 }()
@@ -46,7 +46,7 @@ const (
 	// longestVerdict is how much of a line is looked at, at its start and at its end.
 	longestVerdict = 400
 	// trailing is how many words may stand behind a verdict at the end: times and shares.
-	trailing = 6
+	maxTrailingWords = 6
 	// decoration is what stands around a verdict.
 	decoration = "()[]{}<>!:;,.*-=|#'\"_"
 )
@@ -68,7 +68,7 @@ func reportOf(line string) report {
 		return report{}
 	}
 	r := reportIn(body)
-	if r.verdict != noVerdict && (strings.ContainsAny(line, ",;|") || strings.Contains(line, "s=")) && countsTests(line) {
+	if r.verdict != verdictNone && (strings.ContainsAny(line, ",;|") || strings.Contains(line, "s=")) && countsTests(line) {
 		return report{}
 	}
 	return r
@@ -76,28 +76,28 @@ func reportOf(line string) report {
 
 func reportIn(body string) report {
 	if rest, ok := strings.CutPrefix(body, "not ok"); ok && (rest == "" || rest[0] == ' ') {
-		return report{failed, strings.TrimSpace(rest)}
+		return report{verdictFailed, strings.TrimSpace(rest)}
 	}
 	first, rest := firstWord(body)
 	if word, after, ok := strings.Cut(rest, "]"); ok && first == "[" { // "[  FAILED  ] name"
-		if v := verdictOf(strings.TrimSpace(word)); v != noVerdict {
+		if v := verdictOf(strings.TrimSpace(word)); v != verdictNone {
 			return report{v, strings.TrimSpace(after)}
 		}
 	}
-	if undecorated(first) == "" && first != "" { // "---" and "#" before it
+	if trimDecoration(first) == "" && first != "" { // "---" and "#" before it
 		if first, rest = firstWord(rest); first == "" {
 			return report{}
 		}
 	}
 	v := verdictOf(first)
 	switch {
-	case v == failed && isProse(first, rest):
-	case v != noVerdict && !strings.Contains(first, "="):
+	case v == verdictFailed && isProse(first, rest):
+	case v != verdictNone && !strings.Contains(first, "="):
 		return report{v, rest}
 	case strings.TrimSuffix(first, ":") == "ERROR" && namesCode(rest):
-		return report{failed, rest}
+		return report{verdictFailed, rest}
 	case isNumbered(first):
-		return report{failed, rest}
+		return report{verdictFailed, rest}
 	}
 	return reportAtEnd(body)
 }
@@ -105,11 +105,11 @@ func reportIn(body string) report {
 // reportAtEnd looks for a verdict behind the name, and for one in capitals anywhere.
 func reportAtEnd(body string) report {
 	rest := body
-	for range trailing {
+	for range maxTrailingWords {
 		at := strings.LastIndexByte(rest, ' ') + 1
 		last := rest[at:]
-		if v := verdictOf(ending(last)); v != noVerdict {
-			name := strings.TrimSpace(rest[:len(rest)-len(last)] + last[:len(last)-len(ending(last))])
+		if v := verdictOf(wordEnd(last)); v != verdictNone {
+			name := strings.TrimSpace(rest[:len(rest)-len(last)] + last[:len(last)-len(wordEnd(last))])
 			if isCount(name, last) {
 				return report{}
 			}
@@ -122,10 +122,10 @@ func reportAtEnd(body string) report {
 	}
 	for _, word := range []string{"FAILED", "FAILURE", "FAIL"} {
 		i := strings.Index(body, word)
-		if i < 0 || letter(byteAt(body, i-1)) || letter(byteAt(body, i+len(word))) {
+		if i < 0 || isWordByte(byteAt(body, i-1)) || isWordByte(byteAt(body, i+len(word))) {
 			continue
 		}
-		return report{failed, strings.Trim(body[:i], decoration+" ") + " " + strings.Trim(body[i+len(word):], decoration+" ")}
+		return report{verdictFailed, strings.Trim(body[:i], decoration+" ") + " " + strings.Trim(body[i+len(word):], decoration+" ")}
 	}
 	return report{}
 }
@@ -133,7 +133,7 @@ func reportAtEnd(body string) report {
 // isVerdictLine is true of a line that certainly gives the verdict on a test, and names it.
 func isVerdictLine(line string) bool {
 	r := reportOf(line)
-	return r.verdict != noVerdict && strings.IndexFunc(r.subject, isLetter) >= 0 && certainVerdict.MatchString(line)
+	return r.verdict != verdictNone && strings.IndexFunc(r.subject, isLetter) >= 0 && certainVerdict.MatchString(line)
 }
 
 // certainVerdict finds the verdicts that are hardly ever words of prose or code: in capitals, as a sign, or
@@ -143,16 +143,16 @@ var certainVerdict = regexp.MustCompile(`\b(?:PASS(?:ED)?|FAIL(?:ED)?|Passed|Fai
 // verdictOf is the verdict that a word is, with or without its decoration.
 func verdictOf(word string) verdict {
 	if len(word) > 2*utf8.UTFMax+len("failure") {
-		return noVerdict
+		return verdictNone
 	}
-	if v := verdictWords[word]; v != noVerdict {
+	if v := verdictWords[word]; v != verdictNone {
 		return v
 	}
-	return verdictWords[undecorated(word)]
+	return verdictWords[trimDecoration(word)]
 }
 
-// ending is the end of a word behind the dots or stars that fill a line: "FAILED" of "....***FAILED".
-func ending(word string) string {
+// wordEnd is the part of a word behind dots or stars that fill a line: "FAILED" of "....***FAILED".
+func wordEnd(word string) string {
 	trimmed := strings.TrimRight(word, decoration)
 	if i := strings.LastIndexAny(trimmed, ".*"); i >= 0 {
 		return word[i+1:]
@@ -208,8 +208,8 @@ func firstWord(s string) (word, rest string) {
 	return s[:n], s[at:]
 }
 
-// undecorated is a word without what stands around it.
-func undecorated(word string) string {
+// trimDecoration removes the decoration around a word.
+func trimDecoration(word string) string {
 	for word != "" && isDecoration[word[0]] {
 		word = word[1:]
 	}

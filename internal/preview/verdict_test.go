@@ -13,25 +13,25 @@ import (
 
 func TestReportOf_FindsVerdictAndName(t *testing.T) {
 	for line, want := range map[string]report{
-		"--- FAIL: TestA/b_1 (0.00s)":                                           {failed, "TestA/b_1 (0.00s)"},
-		"    ✕ adds item 3 (5 ms)":                                              {failed, "adds item 3 (5 ms)"},
-		"FAILED tests/test_a.py::test_b[3] - assert 1 == 2":                     {failed, "tests/test_a.py::test_b[3] - assert 1 == 2"},
-		"tests/test_a.py::test_b[3] FAILED        [ 12%]":                       {failed, "tests/test_a.py::test_b[3"},
-		"com.example.ATest > adds3() FAILED":                                    {failed, "com.example.ATest > adds3"},
-		"[ERROR] com.example.ATest.adds3 -- Time elapsed: 0.005 s <<< FAILURE!": {failed, "com.example.ATest.adds3 -- Time elapsed: 0.005 s"},
-		"  adds item 3 (FAILED - 1)":                                            {failed, "adds item 3"},
-		"Cart adds item 3 FAILED":                                               {failed, "Cart adds item 3"},
-		"  3) Cart adds item 3":                                                 {failed, "Cart adds item 3"},
-		"[  FAILED  ] CartTest.Adds3 (5 ms)":                                    {failed, "CartTest.Adds3 (5 ms)"},
-		"test cart::adds_3 ... FAILED":                                          {failed, "test cart::adds_3"},
-		"ERROR: test_b (tests.test_a.ATest.test_b)":                             {failed, "test_b (tests.test_a.ATest.test_b)"},
-		"//cart:cart_test   FAILED in 1.2s":                                     {failed, "//cart:cart_test in 1.2s"},
-		"not ok 3 - adds item 3":                                                {failed, "3 - adds item 3"},
-		"  ✓ adds item 3 (2 ms)":                                                {passed, "adds item 3 (2 ms)"},
-		"ok 4 adds item 4":                                                      {passed, "4 adds item 4"},
-		"test cart::adds_4 ... ok":                                              {passed, "test cart::adds_4"},
-		"com.example.ATest > adds4() PASSED":                                    {passed, "com.example.ATest > adds4"},
-		"=== RUN   TestA/b_1":                                                   {passed, "TestA/b_1"},
+		"--- FAIL: TestA/b_1 (0.00s)":                                           {verdictFailed, "TestA/b_1 (0.00s)"},
+		"    ✕ adds item 3 (5 ms)":                                              {verdictFailed, "adds item 3 (5 ms)"},
+		"FAILED tests/test_a.py::test_b[3] - assert 1 == 2":                     {verdictFailed, "tests/test_a.py::test_b[3] - assert 1 == 2"},
+		"tests/test_a.py::test_b[3] FAILED        [ 12%]":                       {verdictFailed, "tests/test_a.py::test_b[3"},
+		"com.example.ATest > adds3() FAILED":                                    {verdictFailed, "com.example.ATest > adds3"},
+		"[ERROR] com.example.ATest.adds3 -- Time elapsed: 0.005 s <<< FAILURE!": {verdictFailed, "com.example.ATest.adds3 -- Time elapsed: 0.005 s"},
+		"  adds item 3 (FAILED - 1)":                                            {verdictFailed, "adds item 3"},
+		"Cart adds item 3 FAILED":                                               {verdictFailed, "Cart adds item 3"},
+		"  3) Cart adds item 3":                                                 {verdictFailed, "Cart adds item 3"},
+		"[  FAILED  ] CartTest.Adds3 (5 ms)":                                    {verdictFailed, "CartTest.Adds3 (5 ms)"},
+		"test cart::adds_3 ... FAILED":                                          {verdictFailed, "test cart::adds_3"},
+		"ERROR: test_b (tests.test_a.ATest.test_b)":                             {verdictFailed, "test_b (tests.test_a.ATest.test_b)"},
+		"//cart:cart_test   FAILED in 1.2s":                                     {verdictFailed, "//cart:cart_test in 1.2s"},
+		"not ok 3 - adds item 3":                                                {verdictFailed, "3 - adds item 3"},
+		"  ✓ adds item 3 (2 ms)":                                                {verdictPassed, "adds item 3 (2 ms)"},
+		"ok 4 adds item 4":                                                      {verdictPassed, "4 adds item 4"},
+		"test cart::adds_4 ... ok":                                              {verdictPassed, "test cart::adds_4"},
+		"com.example.ATest > adds4() PASSED":                                    {verdictPassed, "com.example.ATest > adds4"},
+		"=== RUN   TestA/b_1":                                                   {verdictPassed, "TestA/b_1"},
 		"42 tests completed, 2 failed":                                          {},
 		"Tests:       2 failed, 40 passed, 42 total":                            {},
 		" ❯ src/a.test.ts (10 tests | 2 failed) 12ms":                           {},
@@ -66,7 +66,7 @@ func TestShowTests_FloodDoesNotHideFailures(t *testing.T) {
 		}
 		fmt.Fprintf(&b, "--- %s: TestPart%d (0.00s)\n", verdict, i)
 	}
-	shown, format := Make(Request{Text: b.String() + "FAIL\n", Room: noticeRoom})
+	shown, format := Render(Request{Text: b.String() + "FAIL\n", Room: noticeRoom})
 	require.Equal(t, Test, format)
 	for _, i := range []int{33, 233, 433, 633, 833} {
 		require.True(t, namedIn(shown, fmt.Sprintf("TestPart%d", i)), "%d in\n%s", i, shown)

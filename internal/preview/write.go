@@ -18,12 +18,12 @@ func quote(text string) string {
 	var b strings.Builder
 	b.Grow(len(text) + len(text)/8)
 	for len(text) > 0 {
-		n := plain(text)
+		n := plainLength(text)
 		b.WriteString(text[:n])
 		if text = text[n:]; text == "" {
 			break
 		}
-		piece, n := unit(text)
+		piece, n := escapedUnit(text)
 		if text[0] == '\\' {
 			piece, n = `\\`, 1
 		}
@@ -45,18 +45,18 @@ func appendValue(d *document, b []byte, n int32, room int) []byte {
 	v := &d.nodes[n]
 	switch {
 	case v.kind == '"':
-		if shown, ok := d.previewed(n, room); ok {
+		if shown, ok := d.appendPreview(n, room); ok {
 			return append(b, shown...)
 		}
-		return appendString(b, d.raw(n), room, v.cut)
-	case v.kind == notNumber && d.size(n)+len(`""`) <= room:
+		return appendString(b, d.raw(n), room, v.isCut)
+	case v.kind == kindNonNumber && d.size(n)+len(`""`) <= room:
 		return append(append(append(b, '"'), d.source(n)...), '"')
 	case v.kind != '{' && v.kind != '[':
 		if d.size(n) > room {
 			return append(b, quotedMore...)
 		}
 		return append(b, d.source(n)...)
-	case d.lines && n == 0 || v.items > 0 || v.cut:
+	case d.isJSONLines && n == 0 || v.items > 0 || v.isCut:
 		return appendMembers(d, b, n, room)
 	}
 	return append(b, v.kind, v.kind+2) // {} or []
@@ -78,10 +78,10 @@ func appendMembers(d *document, b []byte, n int32, room int) []byte {
 		return append(b, quotedMore...)
 	}
 	b = append(b, v.kind)
-	left, cut := v.items, v.cut
+	left, cut := v.items, v.isCut
 	share, shared := d.share(n, room-rest-1)
 	for key, value := range d.children(n) {
-		if left--; value == d.skip {
+		if left--; value == d.skipped {
 			continue
 		}
 		reserve := rest
@@ -98,7 +98,7 @@ func appendMembers(d *document, b []byte, n int32, room int) []byte {
 			}
 		}
 	}
-	if cut && !d.bare {
+	if cut && !d.omitsMarks {
 		if b[len(b)-1] != v.kind || len(b)-start > 1 {
 			b = append(b, ',')
 		}
@@ -127,7 +127,7 @@ func (d *document) share(n int32, room int) (share int, ok bool) {
 	}
 	sizes := make([]int, 0, v.items)
 	for key, value := range d.children(n) {
-		if value != d.skip {
+		if value != d.skipped {
 			sizes = append(sizes, int(d.sizes[value]))
 			room -= d.memberSize(key)
 		}
@@ -156,15 +156,15 @@ const (
 	leastInner, leastText = 300, 1000
 )
 
-// previewed is a long text in a document as its own preview, in at most room bytes.
-func (d *document) previewed(n int32, room int) (quoted string, ok bool) {
-	if d.inner == nil || room < leastInner || d.size(n) <= max(room, leastText) {
+// appendPreview returns the preview of a long text in a document, quoted, in at most room bytes.
+func (d *document) appendPreview(n int32, room int) (quoted string, ok bool) {
+	if d.previewText == nil || room < leastInner || d.size(n) <= max(room, leastText) {
 		return "", false
 	}
 	text := jsontext.Unescape(d.raw(n))
 	left := room - len(`""`)
 	for share := left; share > left/4; {
-		quoted := quote(d.inner(text, share))
+		quoted := quote(d.previewText(text, share))
 		if len(quoted) <= left {
 			return `"` + quoted + `"`, true
 		}
@@ -199,13 +199,13 @@ func (d *document) appendMember(b []byte, key, value int32, room int) []byte {
 func appendString(b []byte, raw string, room int, cut bool) []byte {
 	b = append(b, '"')
 	limit := len(b) + room - 2
-	safe := limit - len(more) // where it may end if it is cut
+	safe := limit - len(ellipsis) // where it may end if it is cut
 	mark := len(b)
 	for len(raw) > 0 {
-		n := plain(raw[:min(len(raw), room)])
+		n := plainLength(raw[:min(len(raw), room)])
 		piece := raw[:n]
 		if n == 0 {
-			piece, n = unit(raw)
+			piece, n = escapedUnit(raw)
 			if len(b)+len(piece) <= safe {
 				mark = len(b) + len(piece)
 			}
@@ -223,13 +223,13 @@ func appendString(b []byte, raw string, room int, cut bool) []byte {
 		raw = raw[n:]
 	}
 	if cut {
-		b = append(b[:mark], more...)
+		b = append(b[:mark], ellipsis...)
 	}
 	return append(b, '"')
 }
 
-// plain counts the bytes at the start of s that can stand in a string as they are.
-func plain(s string) int {
+// plainLength counts the bytes at the start of s that need no escape in a JSON string.
+func plainLength(s string) int {
 	for i := 0; i < len(s); i++ {
 		if c := s[i]; c < ' ' || c >= utf8.RuneSelf || c == '\\' || c == '"' {
 			return i
@@ -240,9 +240,9 @@ func plain(s string) int {
 
 const hexDigits = "0123456789abcdef"
 
-// unit is the escape or the character at the start of raw as JSON has it, and how many
+// escapedUnit is the escape or the character at the start of raw as JSON has it, and how many
 // bytes of raw it takes. A byte that is not UTF-8 becomes a question mark.
-func unit(raw string) (piece string, n int) {
+func escapedUnit(raw string) (piece string, n int) {
 	switch c := raw[0]; {
 	case c < ' ':
 		switch c {

@@ -23,28 +23,28 @@ var files embed.FS
 
 var sentences = prompt.Load(files, "text")
 
-// words are the sentences in one language, for a tool of one name.
+// replyTexts are the texts of a tool in one language.
 type replyTexts struct {
 	*prompt.Texts
 	tool string
 }
 
-// told is what an answer says beside its content.
+// answerHeader is what answers have besides their content.
 type answerHeader struct {
-	Tool           string
-	Path           string // quoted path, pattern or query
-	From, To, Size int64  // bytes
-	Next           string // the arguments of a following call; empty: nothing follows
-	Garbled        bool   // not all of the content is UTF-8
+	Tool                     string
+	Path                     string // quoted path, pattern or query
+	FirstByte, EndByte, Size int64  // bytes
+	NextCall                 string // the arguments of a following call; empty: nothing follows
+	InvalidUTF8              bool   // not all of the content is UTF-8
 }
 
 // Partial reports whether only a part of the content was searched.
-func (t answerHeader) Partial() bool { return t.From > 0 || t.To < t.Size }
+func (t answerHeader) Partial() bool { return t.FirstByte > 0 || t.EndByte < t.Size }
 
-func (w replyTexts) plain(name string) string { return w.Say(name, answerHeader{Tool: w.tool}) }
+func (w replyTexts) plainAnswer(name string) string { return w.Say(name, answerHeader{Tool: w.tool}) }
 
-// about is a sentence about a path. What a model made up may be long.
-func (w replyTexts) about(name, filePath string) string {
+// aboutPath returns a sentence about a path. A path that a model made up may be long.
+func (w replyTexts) aboutPath(name, filePath string) string {
 	const shown = 300
 	if len(filePath) > shown {
 		filePath = strings.ToValidUTF8(filePath[:shown], "") + "…"
@@ -77,26 +77,25 @@ func (w replyTexts) info(maxLines, maxBytes int, asks bool) *schema.ToolInfo {
 		Name:        w.tool,
 		Desc:        w.Say("description", f),
 		ParamsOneOf: schema.NewParamsOneOfByParams(params),
-		Extra:       map[string]any{madeKey: true},
+		Extra:       map[string]any{readToolKey: true},
 	}
 }
 
-// madeKey marks, in the Extra of its info, a tool of this package, so that it is
-// recognised through any wrapper.
-const madeKey = "__einolean_read_tool__"
+// readToolKey marks the tool in the Extra of its info, so that it is recognized through any wrapper.
+const readToolKey = "__einolean_read_tool__"
 
-// Made reports whether an info is that of a tool of this package.
-func Made(info *schema.ToolInfo) bool {
-	made, _ := info.Extra[madeKey].(bool)
+// IsReadTool reports whether an info belongs to a tool of this package.
+func IsReadTool(info *schema.ToolInfo) bool {
+	made, _ := info.Extra[readToolKey].(bool)
 	return made
 }
 
-// Page reports whether an answer of the tool holds content of a file. Other answers
-// are one line.
-func Page(answer string) bool { return strings.Contains(answer, "\n") }
+// HasContent reports whether an answer of the tool has content of a file. Other answers are one line.
+func HasContent(answer string) bool { return strings.Contains(answer, "\n") }
 
-// framed is content as it stands between fences.
-func framed(content []byte) (shown, between string, garbled bool) {
+// frameContent returns content, and the fence that encloses it. It reports whether the content has bytes that are
+// not UTF-8.
+func frameContent(content []byte) (shown, between string, garbled bool) {
 	shown = string(content)
 	between = fence(shown)
 	if !strings.HasSuffix(shown, "\n") {

@@ -48,7 +48,7 @@ func TestArgumentsAreReadInEveryFormThatModelsUse(t *testing.T) {
 		`{"path":"x","offset":-9223372036854775808,"tail":-9223372036854775808}`: {path: "x", tail: math.MaxInt64},
 		`12345`: {path: "12345"},
 	} {
-		got, ok := parse(arguments)
+		got, ok := parseRequest(arguments)
 		require.True(t, ok, arguments)
 		require.Equal(t, want, got, arguments)
 	}
@@ -59,7 +59,7 @@ func TestArgumentsWithoutAPathAreNone(t *testing.T) {
 		``, ` `, `{}`, `[]`, `null`, `true`, `{"file_path":""}`, `{"file_path":null}`, `{"file_path":{}}`, `{"file_path":" "}`,
 		`{"offset":1}`, `{"file_path":"x"`, `[`, `""`, `[[]]`, `"{\"a\":1}"`, `"{"`,
 	} {
-		_, ok := parse(arguments)
+		_, ok := parseRequest(arguments)
 		require.False(t, ok, arguments)
 	}
 }
@@ -71,7 +71,7 @@ func TestANamedCallIsReadAsItWasMeant(t *testing.T) {
 		{path: "x", pattern: `a"b\d<&>`, context: 3, limit: 2, byteOffset: 1},
 		{path: "x", query: "a +b", offset: 1, limit: 2, tail: 3},
 	} {
-		got, ok := parse(written(want))
+		got, ok := parseRequest(written(want))
 		require.True(t, ok)
 		require.Equal(t, want, got)
 	}
@@ -90,7 +90,7 @@ func FuzzParse(f *testing.F) {
 		f.Add(arguments)
 	}
 	f.Fuzz(func(t *testing.T, arguments string) {
-		req, ok := parse(arguments)
+		req, ok := parseRequest(arguments)
 		if !ok {
 			require.Empty(t, req.path)
 			return
@@ -100,7 +100,7 @@ func FuzzParse(f *testing.F) {
 		}
 		named := written(req)
 		require.True(t, json.Valid([]byte(named)), named)
-		if again, ok := parse(named); utf8.ValidString(req.path + req.pattern + req.query) {
+		if again, ok := parseRequest(named); utf8.ValidString(req.path + req.pattern + req.query) {
 			require.True(t, ok)
 			require.Equal(t, req, again, "a call that is written out means something else")
 		}

@@ -12,26 +12,26 @@ import (
 	"github.com/einolean/einolean/internal/preview"
 )
 
-// entries says where entries begin, and how long they are.
-type entries struct {
-	level func(line []byte) int // of the line that begins an entry; negative of all others
-	rest  bool                  // an entry goes on
+// entryReader finds where entries begin, and how long they are.
+type entryReader struct {
+	level   func(line []byte) int // of the line that begins an entry; negative of all others
+	inEntry bool                  // an entry goes on
 	// Their first lines say only that an entry begins.
-	unnamed bool
-	log     bool   // they are those of a log
-	busy    string // the second and source of too many entries
+	hasBareTitles bool
+	isLog         bool   // they are those of a log
+	busyStamp     string // the second and source of too many entries
 }
 
-// moment is how long the entry at the start of a text is, with those behind it that a log has of the same
-// second and source; without them if they are too many.
-func (e *entries) moment(b []byte) int {
+// momentLength returns the length of the entry at the start of a text. In a log it includes the entries behind it
+// with the same second and source, unless these are too long.
+func (e *entryReader) momentLength(b []byte) int {
 	first := lineLength(b)
 	n := e.entryLength(b, first)
-	if !e.log {
+	if !e.isLog {
 		return n
 	}
 	stamp := stampOf(b[:first])
-	if len(stamp) == 0 || string(stamp) == e.busy {
+	if len(stamp) == 0 || string(stamp) == e.busyStamp {
 		return n
 	}
 	whole := n
@@ -39,7 +39,7 @@ func (e *entries) moment(b []byte) int {
 		whole += e.entryLength(b[whole:], lineLength(b[whole:]))
 	}
 	if whole > recordBytes {
-		e.busy = string(stamp)
+		e.busyStamp = string(stamp)
 		return n
 	}
 	return whole
@@ -61,7 +61,7 @@ func digit(c byte) bool { return '0' <= c && c <= '9' }
 
 // entryLength is how long an entry is with the lines that have no level, more than recordBytes if it is
 // too long.
-func (e *entries) entryLength(b []byte, first int) (n int) {
+func (e *entryReader) entryLength(b []byte, first int) (n int) {
 	for n = first; n < len(b) && n <= recordBytes; {
 		line := b[n : n+lineLength(b[n:])]
 		if e.level(line) >= 0 {
@@ -94,7 +94,7 @@ func headingLevel(line []byte) int {
 	return -1
 }
 
-func matching(re *regexp.Regexp) func(line []byte) int {
+func regexpLevel(re *regexp.Regexp) func(line []byte) int {
 	return func(line []byte) int {
 		if re.Match(line) {
 			return 0

@@ -10,7 +10,6 @@ import (
 	"strings"
 
 	"github.com/einolean/einolean/internal/display"
-	"github.com/einolean/einolean/internal/rank"
 )
 
 const (
@@ -25,32 +24,32 @@ const (
 
 // fragment is a part of a passage that makes sense by itself: a line, a sentence, a member of an object.
 type fragment struct {
-	from, to int
-	words    uint64 // of the query
-	data     float64
-	chosen   bool
+	start, end int
+	words      uint64 // of the query
+	data       float64
+	chosen     bool
 }
 
 // excerpt returns the fragments of a text that have most of what is asked for, in at most room bytes, in
 // their order.
-func excerpt(text string, find *rank.Finder, room int) string {
+func excerpt(text string, find *termFinder, room int) string {
 	if len(text) <= room {
 		return text
 	}
 	all := fragments(text)
 	for i, f := range all {
-		all[i].words = find.Find(text[f.from:f.to])
-		all[i].data = dataIn(text[f.from:f.to])
+		all[i].words = find.find(text[f.start:f.end])
+		all[i].data = dataIn(text[f.start:f.end])
 	}
 	most := 0.
-	for _, w := range find.Weights {
+	for _, w := range find.weights {
 		most = max(most, w)
 	}
 	seen := uint64(0)
 	for {
 		best, value := -1, 0.
 		for i, f := range all {
-			if f.chosen || f.to-f.from+2*len(leftOut)+1 > room {
+			if f.chosen || f.end-f.start+2*len(leftOut)+1 > room {
 				continue
 			}
 			worth := dataShare * most * f.data
@@ -58,9 +57,9 @@ func excerpt(text string, find *rank.Finder, room int) string {
 				worth += firstShare * most
 			}
 			for words := f.words &^ seen; words != 0; words &= words - 1 {
-				worth += find.Weights[bits.TrailingZeros64(words)]
+				worth += find.weights[bits.TrailingZeros64(words)]
 			}
-			if worth /= float64(40 + f.to - f.from); worth > value {
+			if worth /= float64(40 + f.end - f.start); worth > value {
 				best, value = i, worth
 			}
 		}
@@ -69,7 +68,7 @@ func excerpt(text string, find *rank.Finder, room int) string {
 		}
 		all[best].chosen = true
 		seen |= all[best].words
-		room -= all[best].to - all[best].from
+		room -= all[best].end - all[best].start
 		if best == 0 || !all[best-1].chosen {
 			room -= len(leftOut) + 1
 		}
@@ -88,11 +87,11 @@ func joinedFragments(text string, all []fragment) string {
 		if !f.chosen {
 			continue
 		}
-		if f.from > end {
+		if f.start > end {
 			b.WriteString(leftOut)
 		}
-		b.WriteString(text[f.from:f.to])
-		end = f.to
+		b.WriteString(text[f.start:f.end])
+		end = f.end
 	}
 	if end < len(text) {
 		b.WriteString(leftOut)
@@ -104,7 +103,7 @@ func joinedFragments(text string, all []fragment) string {
 func fragments(text string) (all []fragment) {
 	for from := 0; from < len(text); {
 		to := from + fragmentLength(text[from:])
-		all = append(all, fragment{from: from, to: to})
+		all = append(all, fragment{start: from, end: to})
 		from = to
 	}
 	return all

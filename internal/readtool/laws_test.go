@@ -61,9 +61,9 @@ func TestLinesAroundMatchesAreExact(t *testing.T) {
 		strings.Repeat("x", maxShown+1), strings.Repeat("x", maxShown) + "\r", strings.Repeat("x", maxShown-1) + "天", strings.Repeat("x", maxShown-3) + "天",
 		strings.Repeat("天", 300), strings.Repeat("y", 70_000)}
 	check := func(content string, around int) {
-		s := searchFor(t, "^loud", 1<<30, extent{most: 1 << 40}, lines{room: 1 << 30, around: around})
-		require.NoError(t, s.run(newScanner(strings.NewReader(content))))
-		require.Equal(t, wantAround(content, around), s.out.String(), "context %d of %q", around, content)
+		s := searchFor(t, "^loud", 1<<30, searchRange{maxBytes: 1 << 40}, matchLines{room: 1 << 30, contextLines: around})
+		require.NoError(t, s.searchContent(newLineScanner(strings.NewReader(content))))
+		require.Equal(t, wantAround(content, around), s.text.String(), "context %d of %q", around, content)
 		require.Equal(t, strings.Count("\n"+content, "\nloud"), s.hits)
 	}
 	for _, piece := range pieces {
@@ -100,8 +100,8 @@ func TestMatchesAtACutAreDoubted(t *testing.T) {
 		"the whole piece":                        {true, 20, 0, 100, true},
 		"starts one behind the start":            {true, 0, 1, 100, false},
 	} {
-		p := piece{joined: c.joined, shared: c.shared}
-		require.Equal(t, c.want, p.doubts([]int{c.from, c.to}, n), name)
+		p := piece{continues: c.joined, overlap: c.shared}
+		require.Equal(t, c.want, p.isUncertain([]int{c.from, c.to}, n), name)
 	}
 }
 
@@ -126,12 +126,12 @@ func TestASearchLooksAtNoMoreThanItMay(t *testing.T) {
 		{0, 0, 100, -1, 0}, {0, 0, 19, -1, 0}, {0, 0, 18, 15, 0}, {0, 0, 14, 15, 0}, {0, 0, 13, 10, 0}, {0, 0, 4, 5, 0}, {0, 0, 3, 0, 0},
 		{5, 0, 14, -1, 5}, {5, 0, 13, 15, 5}, {7, 0, 12, -1, 7}, {7, 0, 11, 15, 7}, {7, 0, 1, 7, 7}, {0, 3, 9, -1, 10}, {0, 3, 8, 15, 10}, {4, 0, 15, -1, 4}, {99, 0, 5, -1, 20},
 	} {
-		s := searchFor(t, "x", 9, extent{fromLine: c.fromLine, fromByte: c.from, most: c.most}, lines{room: 5000})
-		require.NoError(t, s.run(newScanner(strings.NewReader(content))))
-		require.Equal(t, c.next, s.next, "%+v", c)
-		require.Equal(t, c.first, s.first, "%+v", c)
+		s := searchFor(t, "x", 9, searchRange{fromLine: c.fromLine, fromByte: c.from, maxBytes: c.most}, matchLines{room: 5000})
+		require.NoError(t, s.searchContent(newLineScanner(strings.NewReader(content))))
+		require.Equal(t, c.next, s.nextByte, "%+v", c)
+		require.Equal(t, c.first, s.firstByte, "%+v", c)
 		if c.next < 0 {
-			require.EqualValues(t, len(content), s.searched)
+			require.EqualValues(t, len(content), s.searchedBytes)
 		}
 	}
 }
@@ -139,8 +139,8 @@ func TestASearchLooksAtNoMoreThanItMay(t *testing.T) {
 // What one call looks at and remembers is bounded.
 func TestBoundsOfOneCall(t *testing.T) {
 	require.Equal(t, []int{128 << 20, 128 << 20, 16 << 20, 250_000, 1000, 20, 50}, []int{maxSearched, maxWork, maxRanked, maxRankedPassages, maxInstructions, maxContext, defaultMatches})
-	require.Equal(t, []int{8 << 20, 64 << 10, 400, 100, 10 << 20}, []int{maxPiece, pieceOverlap, maxShown, around, maxAtOnce})
-	require.Equal(t, []int{20, 7, 3, 2600, 3000, 600, 4000, 4 << 20}, []int{maxPassages, likelyPassages, listedPassages, answerBytes, maxAnswer, passageBytes, recordBytes, maxRecords})
+	require.Equal(t, []int{8 << 20, 64 << 10, 400, 100, 10 << 20}, []int{maxPiece, pieceOverlap, maxShown, pieceMargin, maxAtOnce})
+	require.Equal(t, []int{20, 8, 2800, 3600, 600, 4000, 4 << 20}, []int{maxPassages, likelyPassages, answerBytes, nextAnswerBytes, passageBytes, recordBytes, maxRecords})
 }
 
 // Skipping lines counts them and their bytes, whatever the size of the buffer.
@@ -152,7 +152,7 @@ func TestSkippedLinesAreCounted(t *testing.T) {
 			whole = whole[:len(whole)-1]
 		}
 		for n := range 5 {
-			lines := &scanner{r: bufio.NewReaderSize(strings.NewReader(content), 16), number: 1, head: true, max: 16}
+			lines := &lineScanner{r: bufio.NewReaderSize(strings.NewReader(content), 16), number: 1, atLineStart: true, maxPiece: 16}
 			require.NoError(t, lines.skip(int64(n)+1))
 			skipped := whole[:min(n, len(whole))]
 			require.EqualValues(t, len(skipped)+1, lines.number, "%q, %d", content, n)
@@ -160,7 +160,7 @@ func TestSkippedLinesAreCounted(t *testing.T) {
 		}
 	}
 	boom := errors.New("boom")
-	require.ErrorIs(t, newScanner(iotest.ErrReader(boom)).skip(2), boom)
+	require.ErrorIs(t, newLineScanner(iotest.ErrReader(boom)).skip(2), boom)
 }
 
 // Windows of lines at the start and at the end are as long as they may be.
@@ -216,7 +216,7 @@ func TestContentThatEndsEarlyIsAnError(t *testing.T) {
 		for name, content := range map[string]io.Reader{
 			"plain": strings.NewReader("1234"[:n]), "data with the end": iotest.DataErrReader(strings.NewReader("1234"[:n])), "bytes": iotest.OneByteReader(strings.NewReader("1234"[:n])),
 		} {
-			all, err := io.ReadAll(readCall{ctx: t.Context()}.guard(content, 4))
+			all, err := io.ReadAll(readCall{ctx: t.Context()}.withContext(content, 4))
 			require.Equal(t, "1234"[:n], string(all), name)
 			require.Equal(t, n < 4, errors.Is(err, io.ErrUnexpectedEOF), name)
 			require.Equal(t, n == 4, err == nil, name)
@@ -236,7 +236,7 @@ func TestRangesOfWholeContent(t *testing.T) {
 			if length >= 0 {
 				want = want[:min(int(length), len(want))]
 			}
-			r, size, err := whole(content)(t.Context(), offset, length)
+			r, size, err := contentSource(content)(t.Context(), offset, length)
 			require.NoError(t, err)
 			require.EqualValues(t, 10, size)
 			got, err := io.ReadAll(r)
@@ -245,7 +245,7 @@ func TestRangesOfWholeContent(t *testing.T) {
 			if length < 0 {
 				continue
 			}
-			part, size, err := readCall{ctx: t.Context(), src: whole(content)}.part(offset, length)
+			part, size, err := readCall{ctx: t.Context(), src: contentSource(content)}.part(offset, length)
 			require.NoError(t, err)
 			require.EqualValues(t, 10, size)
 			require.Equal(t, want, string(part))
@@ -264,34 +264,34 @@ func TestPassagesAreRecords(t *testing.T) {
 		want    []passage
 	}{
 		"empty":     {"", nil},
-		"short":     {"a\nb", []passage{{first: 1, last: 2, start: 0, text: "a\nb"}}},
-		"one line":  {"a", []passage{{first: 1, last: 1, text: "a"}}},
-		"a newline": {"\n", []passage{{first: 1, last: 1, text: "\n"}}},
-		"600 bytes": {strings.Repeat("x", 599) + "\ny", []passage{{first: 1, last: 1, text: strings.Repeat("x", 599) + "\n"}, {first: 2, last: 2, start: 600, text: "y"}}},
+		"short":     {"a\nb", []passage{{firstLine: 1, lastLine: 2, start: 0, text: "a\nb"}}},
+		"one line":  {"a", []passage{{firstLine: 1, lastLine: 1, text: "a"}}},
+		"a newline": {"\n", []passage{{firstLine: 1, lastLine: 1, text: "\n"}}},
+		"600 bytes": {strings.Repeat("x", 599) + "\ny", []passage{{firstLine: 1, lastLine: 1, text: strings.Repeat("x", 599) + "\n"}, {firstLine: 2, lastLine: 2, start: 600, text: "y"}}},
 		"a line that goes on": {strings.Repeat("x", 1500), []passage{
-			{first: 1, last: 1, text: strings.Repeat("x", 600)}, {first: 1, last: 1, start: 600, text: strings.Repeat("x", 600)}, {first: 1, last: 1, start: 1200, text: strings.Repeat("x", 300)}}},
+			{firstLine: 1, lastLine: 1, text: strings.Repeat("x", 600)}, {firstLine: 1, lastLine: 1, start: 600, text: strings.Repeat("x", 600)}, {firstLine: 1, lastLine: 1, start: 1200, text: strings.Repeat("x", 300)}}},
 		"a character at the cut": {strings.Repeat("x", 598) + "天天", []passage{
-			{first: 1, last: 1, text: strings.Repeat("x", 598)}, {first: 1, last: 1, start: 598, text: "天天"}}},
+			{firstLine: 1, lastLine: 1, text: strings.Repeat("x", 598)}, {firstLine: 1, lastLine: 1, start: 598, text: "天天"}}},
 		"sentences": {strings.Repeat("x", 400) + ". " + strings.Repeat("y", 400), []passage{
-			{first: 1, last: 1, text: strings.Repeat("x", 400) + ". "}, {first: 1, last: 1, start: 402, text: strings.Repeat("y", 400)}}},
+			{firstLine: 1, lastLine: 1, text: strings.Repeat("x", 400) + ". "}, {firstLine: 1, lastLine: 1, start: 402, text: strings.Repeat("y", 400)}}},
 		"rows": {"id,name,city\n1,Ada,\"Li\nsbon\"\n2,Bo,Cork\n3,Cy,Oslo\n4,Di,Bari\n", []passage{
-			{first: 1, last: 1, text: "id,name,city\n", under: "id,name,city"}, {first: 2, last: 3, start: 13, text: "1,Ada,\"Li\nsbon\"\n", under: "id,name,city"},
-			{first: 4, last: 4, start: 29, text: "2,Bo,Cork\n", under: "id,name,city"}, {first: 5, last: 5, start: 39, text: "3,Cy,Oslo\n", under: "id,name,city"},
-			{first: 6, last: 6, start: 49, text: "4,Di,Bari\n", under: "id,name,city"}}},
+			{firstLine: 1, lastLine: 1, text: "id,name,city\n", heading: "id,name,city"}, {firstLine: 2, lastLine: 3, start: 13, text: "1,Ada,\"Li\nsbon\"\n", heading: "id,name,city"},
+			{firstLine: 4, lastLine: 4, start: 29, text: "2,Bo,Cork\n", heading: "id,name,city"}, {firstLine: 5, lastLine: 5, start: 39, text: "3,Cy,Oslo\n", heading: "id,name,city"},
+			{firstLine: 6, lastLine: 6, start: 49, text: "4,Di,Bari\n", heading: "id,name,city"}}},
 		"commits": {"commit 1234567\nAuthor: a\n\n    one\n\ncommit 89abcde\nAuthor: b\n", []passage{
-			{first: 1, last: 5, text: "commit 1234567\nAuthor: a\n\n    one\n\n"}, {first: 6, last: 7, start: 35, text: "commit 89abcde\nAuthor: b\n"}}},
+			{firstLine: 1, lastLine: 5, text: "commit 1234567\nAuthor: a\n\n    one\n\n"}, {firstLine: 6, lastLine: 7, start: 35, text: "commit 89abcde\nAuthor: b\n"}}},
 		"hunks": {"diff --git a/x b/x\n--- a/x\n@@ -1 +1 @@\n-a\n+b\n@@ -9 +9 @@\n-c\n", []passage{
-			{first: 1, last: 1, text: "diff --git a/x b/x\n"}, {first: 2, last: 2, start: 19, text: "--- a/x\n"},
-			{first: 3, last: 5, start: 27, text: "@@ -1 +1 @@\n-a\n+b\n", under: "--- a/x"}, {first: 6, last: 7, start: 45, text: "@@ -9 +9 @@\n-c\n", under: "--- a/x"}}},
+			{firstLine: 1, lastLine: 1, text: "diff --git a/x b/x\n"}, {firstLine: 2, lastLine: 2, start: 19, text: "--- a/x\n"},
+			{firstLine: 3, lastLine: 5, start: 27, text: "@@ -1 +1 @@\n-a\n+b\n", heading: "--- a/x"}, {firstLine: 6, lastLine: 7, start: 45, text: "@@ -9 +9 @@\n-c\n", heading: "--- a/x"}}},
 		"sections": {"# A\n\ntext\n\n## B\n\nmore\n", []passage{
-			{first: 1, last: 4, text: "# A\n\ntext\n\n"}, {first: 5, last: 7, start: 11, text: "## B\n\nmore\n", under: "# A"}}},
+			{firstLine: 1, lastLine: 4, text: "# A\n\ntext\n\n"}, {firstLine: 5, lastLine: 7, start: 11, text: "## B\n\nmore\n", heading: "# A"}}},
 		"entries": {"10:00:00 INFO a\n\tat b\n10:00:01 INFO c\n", []passage{
-			{first: 1, last: 3, text: "10:00:00 INFO a\n\tat b\n10:00:01 INFO c\n"}}},
+			{firstLine: 1, lastLine: 3, text: "10:00:00 INFO a\n\tat b\n10:00:01 INFO c\n"}}},
 		"blocks": {"- a: 1\n  b: 2\n- a: 3\n  b: 4\n", []passage{
-			{first: 1, last: 2, text: "- a: 1\n  b: 2\n"}, {first: 3, last: 4, start: 14, text: "- a: 3\n  b: 4\n"}}},
+			{firstLine: 1, lastLine: 2, text: "- a: 1\n  b: 2\n"}, {firstLine: 3, lastLine: 4, start: 14, text: "- a: 3\n  b: 4\n"}}},
 		"a table among words": {"words\n\n| a | b |\n|---|---|\n| 1 | 2 |\nend of it\n", []passage{
-			{first: 1, last: 2, text: "words\n\n"}, {first: 3, last: 4, start: 7, text: "| a | b |\n|---|---|\n", under: "| a | b |"},
-			{first: 5, last: 5, start: 27, text: "| 1 | 2 |\n", under: "| a | b |"}, {first: 6, last: 6, start: 37, text: "end of it\n"}}},
+			{firstLine: 1, lastLine: 2, text: "words\n\n"}, {firstLine: 3, lastLine: 4, start: 7, text: "| a | b |\n|---|---|\n", heading: "| a | b |"},
+			{firstLine: 5, lastLine: 5, start: 27, text: "| 1 | 2 |\n", heading: "| a | b |"}, {firstLine: 6, lastLine: 6, start: 37, text: "end of it\n"}}},
 	} {
 		s := newSplitter(strings.NewReader(c.content))
 		for _, want := range c.want {
@@ -335,7 +335,7 @@ func TestRankingNamesTheCallThatGoesOn(t *testing.T) {
 		"needle": `[r] No passage has a word of "needle" in bytes 0 to 2400000 of 2400007. The rest was not searched. Next: r {"file_path":"p","query":"needle","byte_offset":2400000,"limit":7}`,
 		"other":  `[r] No passage has a word of "other" in bytes 0 to 2400000 of 2400007. The rest was not searched. Next: r {"file_path":"p","query":"other","byte_offset":2400000,"limit":7}`,
 	} {
-		v := readCall{ctx: t.Context(), say: replyTexts{sentences.English(), "r"}, req: request{path: "p", query: query, limit: 7}, bytes: 5000}
+		v := readCall{ctx: t.Context(), texts: replyTexts{sentences.English(), "r"}, req: request{path: "p", query: query, limit: 7}, maxBytes: 5000}
 		answer, err := passagesOf(v, strings.NewReader(content), int64(len(content)), 2_400_000)
 		require.NoError(t, err)
 		require.Equal(t, want, answer)
@@ -359,9 +359,9 @@ func TestPiecesOfALongLineAreExact(t *testing.T) {
 		{1000, 200, 1000, 900, 1300}, {1000, 199, 1000, 900, 1299}, {1000, 201, 1000, 900, 1300}, {1000, 999, 1000, 900, 1300},
 	} {
 		line := strings.Repeat("x", c.before) + strings.Repeat("n", c.match) + strings.Repeat("y", c.behind)
-		s := searchFor(t, "n+", 9, extent{most: 1 << 30}, lines{room: 1 << 20})
-		require.NoError(t, s.run(newScanner(strings.NewReader(line))))
-		require.Equal(t, fmt.Sprintf("1@%d:%s\n", c.from, line[c.from:c.to]), s.out.String(), "%+v", c)
+		s := searchFor(t, "n+", 9, searchRange{maxBytes: 1 << 30}, matchLines{room: 1 << 20})
+		require.NoError(t, s.searchContent(newLineScanner(strings.NewReader(line))))
+		require.Equal(t, fmt.Sprintf("1@%d:%s\n", c.from, line[c.from:c.to]), s.text.String(), "%+v", c)
 		require.Equal(t, 1, s.hits)
 	}
 }

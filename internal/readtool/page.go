@@ -16,25 +16,25 @@ import (
 	"github.com/einolean/einolean/internal/safe"
 )
 
-// window is the answer with a part of the content as it is stored.
-type window struct {
+// pageAnswer is the answer with a part of the content as it is stored.
+type pageAnswer struct {
 	answerHeader
-	First, Last    int64 // lines; zero: not known
-	Fence, Content string
-	Cut            bool   // the last line goes on after To
-	Open           bool   // the content does not end with a newline
-	Exact          bool   // it is the part that was asked for, and more follows
-	Asked          int64  // bytes, if there are fewer; else zero
-	Before         string // the arguments of a call for what comes before
+	FirstLine, LastLine int64 // lines; zero: not known
+	Fence, Content      string
+	IsLineCut           bool   // the last line goes on after To
+	LacksNewline        bool   // the content does not end with a newline
+	IsRequestedPart     bool   // it is the part that was asked for, and more follows
+	RequestedBytes      int64  // bytes, if there are fewer; else zero
+	PreviousCall        string // the arguments of a call for what comes before
 }
 
-// Got is how many bytes the answer has.
-func (w window) Got() int64 { return w.To - w.From }
+// ByteCount is how many bytes the answer has.
+func (w pageAnswer) ByteCount() int64 { return w.EndByte - w.FirstByte }
 
-func (w window) show(v readCall, content []byte) string {
-	w.Content, w.Fence, w.Garbled = framed(content)
-	w.Open = !bytes.HasSuffix(content, []byte{'\n'})
-	return v.say.Say("page", w)
+func (w pageAnswer) render(v readCall, content []byte) string {
+	w.Content, w.Fence, w.InvalidUTF8 = frameContent(content)
+	w.LacksNewline = !bytes.HasSuffix(content, []byte{'\n'})
+	return v.texts.Say("page", w)
 }
 
 // lineWindow answers with whole lines from a line on. A line that alone is too
@@ -45,38 +45,38 @@ func lineWindow(v readCall) (string, error) {
 		return "", err
 	}
 	defer content.Close()
-	lines := newScanner(content)
+	lines := newLineScanner(content)
 	first := max(v.req.offset, 1)
 	if err := lines.skip(first); err != nil {
 		return "", err
 	}
 	from := lines.start
-	ahead, err := readFull(lines.r, min(v.bytes+utf8.UTFMax, size-from))
+	ahead, err := readFull(lines.r, min(v.maxBytes+utf8.UTFMax, size-from))
 	if err != nil {
 		return "", err
 	}
 	if len(ahead) == 0 {
 		return pastEnd(v, lines.number-1, size), nil
 	}
-	limit := v.lines
+	limit := v.maxLines
 	if v.req.limit > 0 {
 		limit = min(limit, v.req.limit)
 	}
-	cut, n := takeLines(ahead, limit, v.bytes)
-	f := window{answerHeader: v.told("", size), First: first, Last: first + n - 1}
-	f.From, f.To = from, from+int64(cut)
+	cut, n := takeLines(ahead, limit, v.maxBytes)
+	f := pageAnswer{answerHeader: v.header("", size), FirstLine: first, LastLine: first + n - 1}
+	f.FirstByte, f.EndByte = from, from+int64(cut)
 	switch {
 	case n == 0:
-		f.To, f.Last, f.Cut = from+int64(display.Floor(ahead, int(v.bytes))), first, true
-		f.Next = v.req.nextArguments("byte_offset", f.To)
-	case f.To < size && n == v.req.limit:
-		f.Exact = true
-	case f.To < size && v.req.limit > 0:
-		f.Next = v.req.nextArguments("offset", f.Last+1, "limit", v.req.limit-n)
-	case f.To < size:
-		f.Next = v.req.nextArguments("offset", f.Last+1)
+		f.EndByte, f.LastLine, f.IsLineCut = from+int64(display.Floor(ahead, int(v.maxBytes))), first, true
+		f.NextCall = v.req.nextArguments("byte_offset", f.EndByte)
+	case f.EndByte < size && n == v.req.limit:
+		f.IsRequestedPart = true
+	case f.EndByte < size && v.req.limit > 0:
+		f.NextCall = v.req.nextArguments("offset", f.LastLine+1, "limit", v.req.limit-n)
+	case f.EndByte < size:
+		f.NextCall = v.req.nextArguments("offset", f.LastLine+1)
 	}
-	return f.show(v, ahead[:f.To-from]), nil
+	return f.render(v, ahead[:f.EndByte-from]), nil
 }
 
 // takeLines counts the whole lines at the start of ahead that are at most limit,
@@ -102,14 +102,14 @@ func byteWindow(v readCall) (string, error) {
 	const back = utf8.UTFMax - 1
 	want := v.req.byteOffset
 	base := max(want-back, 0)
-	part, size, err := v.part(base, want-base+v.bytes+utf8.UTFMax)
+	part, size, err := v.part(base, want-base+v.maxBytes+utf8.UTFMax)
 	if err != nil {
 		return "", err
 	}
 	if want >= size {
 		return pastEnd(v, 0, size), nil
 	}
-	room := v.bytes
+	room := v.maxBytes
 	if v.req.byteLimit > 0 {
 		room = min(room, v.req.byteLimit)
 	}
@@ -117,23 +117,23 @@ func byteWindow(v readCall) (string, error) {
 	if end <= start { // asked for less than one character
 		end = display.Floor(part, int(want-base+utf8.UTFMax))
 	}
-	full := v.req.byteLimit > 0 && v.req.byteLimit <= v.bytes
+	full := v.req.byteLimit > 0 && v.req.byteLimit <= v.maxBytes
 	if lines := bytes.LastIndexByte(part[:end], '\n') + 1; !full && base+int64(end) < size && lines > end-(end-start)/4 {
 		end = lines
 	}
-	f := window{answerHeader: v.told("", size)}
-	f.From, f.To = base+int64(start), base+int64(end)
+	f := pageAnswer{answerHeader: v.header("", size)}
+	f.FirstByte, f.EndByte = base+int64(start), base+int64(end)
 	switch {
-	case f.To == size:
+	case f.EndByte == size:
 	case full:
-		f.Exact = true
+		f.IsRequestedPart = true
 	case v.req.byteLimit > 0:
-		f.Asked = min(v.req.byteLimit, size-f.From)
-		f.Next = v.req.nextArguments("byte_offset", f.To, "byte_limit", f.Asked-f.Got())
+		f.RequestedBytes = min(v.req.byteLimit, size-f.FirstByte)
+		f.NextCall = v.req.nextArguments("byte_offset", f.EndByte, "byte_limit", f.RequestedBytes-f.ByteCount())
 	default:
-		f.Next = v.req.nextArguments("byte_offset", f.To)
+		f.NextCall = v.req.nextArguments("byte_offset", f.EndByte)
 	}
-	return f.show(v, part[start:end]), nil
+	return f.render(v, part[start:end]), nil
 }
 
 // lastLines answers with the last lines, as many of those asked for as fit; of a
@@ -146,19 +146,19 @@ func lastLines(v readCall) (string, error) {
 	if size == 0 {
 		return pastEnd(v, 0, 0), nil
 	}
-	base := max(size-v.bytes-utf8.UTFMax, 0)
-	part, size, err := v.part(base, v.bytes+utf8.UTFMax)
+	base := max(size-v.maxBytes-utf8.UTFMax, 0)
+	part, size, err := v.part(base, v.maxBytes+utf8.UTFMax)
 	if err != nil {
 		return "", err
 	}
-	start := tailStart(part, min(v.req.tail, v.lines), v.bytes, base > 0)
-	f := window{answerHeader: v.told("", size)}
-	f.From, f.To = base+int64(start), base+int64(len(part))
-	if f.From > 0 {
-		before := max(f.From-v.bytes, 0)
-		f.Before = v.req.nextArguments("byte_offset", before, "byte_limit", f.From-before)
+	start := tailStart(part, min(v.req.tail, v.maxLines), v.maxBytes, base > 0)
+	f := pageAnswer{answerHeader: v.header("", size)}
+	f.FirstByte, f.EndByte = base+int64(start), base+int64(len(part))
+	if f.FirstByte > 0 {
+		before := max(f.FirstByte-v.maxBytes, 0)
+		f.PreviousCall = v.req.nextArguments("byte_offset", before, "byte_limit", f.FirstByte-before)
 	}
-	return f.show(v, part[start:]), nil
+	return f.render(v, part[start:]), nil
 }
 
 // tailStart finds where the last n lines of part begin, at most room bytes before
@@ -182,14 +182,14 @@ func tailStart(part []byte, n, room int64, torn bool) int {
 // not counted.
 func pastEnd(v readCall, lines, size int64) string {
 	if size == 0 {
-		return v.say.plain("empty")
+		return v.texts.plainAnswer("empty")
 	}
-	f := window{answerHeader: v.told("", size), Last: lines}
-	f.Next = v.req.nextArguments("tail", int64(20))
+	f := pageAnswer{answerHeader: v.header("", size), LastLine: lines}
+	f.NextCall = v.req.nextArguments("tail", int64(20))
 	if lines == 1 {
-		f.Next = v.req.nextArguments("byte_offset", max(0, size-v.bytes))
+		f.NextCall = v.req.nextArguments("byte_offset", max(0, size-v.maxBytes))
 	}
-	return v.say.Say("past_end", f)
+	return v.texts.Say("past_end", f)
 }
 
 // maxReason is how much of a query's error is shown, in bytes.
@@ -199,27 +199,26 @@ const maxReason = 1500
 // a text for the model.
 type JSONQuery = func(ctx context.Context, query string, document []byte, maxBytes int) ([]byte, error)
 
-// found is the answer to a JSON query.
-type found struct {
+// jqAnswer is the answer to a JSON query.
+type jqAnswer struct {
 	answerHeader
 	Content, Fence string
 	Reason         string // why it is not answered
-	Missing        bool   // the end of the document is missing
-	More           bool   // there is more of the answer
+	IsIncomplete   bool   // the end of the document is missing
+	HasMore        bool   // there is more of the answer
 }
 
-// askJSON answers a JSON query. What the function returns is bounded once more, and it may
-// panic.
-func askJSON(v readCall, f JSONQuery) (string, error) {
+// runJSONQuery answers a JSON query. It bounds the output of the function again and recovers its panics.
+func runJSONQuery(v readCall, f JSONQuery) (string, error) {
 	content, size, err := v.stream()
 	if err != nil {
 		return "", err
 	}
 	defer content.Close()
-	said := found{answerHeader: v.told(v.req.jq, size)}
-	v.bytes -= int64(len(said.Path))
+	said := jqAnswer{answerHeader: v.header(v.req.jq, size)}
+	v.maxBytes -= int64(len(said.Path))
 	if size > preview.MaxDocument {
-		return v.say.Say("jq_large", said), nil
+		return v.texts.Say("jq_large", said), nil
 	}
 	whole, err := readFull(content, size)
 	if err != nil {
@@ -227,27 +226,27 @@ func askJSON(v readCall, f JSONQuery) (string, error) {
 	}
 	document, cut, ok := preview.Document(string(whole))
 	if !ok {
-		return v.say.Say("jq_no_json", said), nil
+		return v.texts.Say("jq_no_json", said), nil
 	}
-	answer, err := safe.Value("JSONQuery", func() ([]byte, error) { return f(v.ctx, v.req.jq, document, int(v.bytes)) })
+	answer, err := safe.Value("JSONQuery", func() ([]byte, error) { return f(v.ctx, v.req.jq, document, int(v.maxBytes)) })
 	if ended := v.ctx.Err(); ended != nil {
 		return "", ended
 	}
 	if err != nil {
 		said.Reason = display.Short(display.Line(safe.ErrorText(err)), maxReason)
-		return v.say.Say("jq_failed", said), nil
+		return v.texts.Say("jq_failed", said), nil
 	}
-	if int64(len(answer)) > v.bytes {
-		answer = answer[:display.Floor(answer, int(v.bytes))]
+	if int64(len(answer)) > v.maxBytes {
+		answer = answer[:display.Floor(answer, int(v.maxBytes))]
 		if lines := bytes.LastIndexByte(answer, '\n') + 1; lines > 0 {
 			answer = answer[:lines]
 		}
-		said.More = true
+		said.HasMore = true
 	}
 	if len(bytes.TrimSpace(answer)) == 0 {
-		return v.say.Say("jq_nothing", said), nil
+		return v.texts.Say("jq_nothing", said), nil
 	}
-	said.Missing = cut
-	said.Content, said.Fence, said.Garbled = framed(answer)
-	return v.say.Say("jq_answer", said), nil
+	said.IsIncomplete = cut
+	said.Content, said.Fence, said.InvalidUTF8 = frameContent(answer)
+	return v.texts.Say("jq_answer", said), nil
 }

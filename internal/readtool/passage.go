@@ -7,16 +7,16 @@ package readtool
 
 import "bytes"
 
-// A record of at most recordBytes is a passage; of a longer one, parts of passageBytes.
+// A recordBytes of at most recordBytes is a passage; of a longer one, parts of passageBytes.
 const recordBytes, passageBytes = 4000, 600
 
 // passage is a part of a file.
 type passage struct {
-	first, last int64 // lines
-	start       int64 // bytes
-	text        string
-	under       string // what it stands under, such as the header of its table
-	size        int64  // of a record, in the content; text is shorter then
+	firstLine, lastLine int64 // lines
+	start               int64 // bytes
+	text                string
+	heading             string // what it stands under, such as the header of its table
+	size                int64  // of a record, in the content; text is shorter then
 }
 
 func (p passage) end() int64 {

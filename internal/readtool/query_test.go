@@ -6,7 +6,6 @@ package readtool
 import (
 	"encoding/json"
 	"fmt"
-	"regexp"
 	"strings"
 	"testing"
 
@@ -14,9 +13,6 @@ import (
 
 	"github.com/einolean/einolean/internal/dev/race"
 )
-
-// lineOfOther is a line of the list of further passages.
-var lineOfOther = regexp.MustCompile(`(?m)^\d+ \d+ \(.*\): `)
 
 // orders are rows of a table, one with an id of its own.
 func orders() string {
@@ -38,20 +34,25 @@ func TestQuery_SaysHowManyPassagesMatch(t *testing.T) {
 		require.Contains(t, answer, want, query)
 		require.Contains(t, answer, "SO-15688,Customer", query)
 		require.Contains(t, answer, "under id,customer,city,amount:", "the header")
-		require.NotContains(t, answer, "Other passages")
 	}
 	require.Contains(t, ask(t, read, fmt.Sprintf(`{"file_path":%q,"query":"+Oslo"}`, testPath)), `of 134 passages with "Oslo"`)
 	require.Contains(t, ask(t, read, fmt.Sprintf(`{"file_path":%q,"query":"+Oslo +Lima"}`, testPath)), `No passage has "Oslo Lima"`)
 }
 
-func TestQuery_ListsThreeFurtherPassagesWithTheirWords(t *testing.T) {
+// A passage that has only stop words of a query is not shown, unless the query has no other words.
+func TestQuery_IgnoresStopWords(t *testing.T) {
 	var b strings.Builder
 	for i := range 60 {
-		fmt.Fprintf(&b, "# Part %d\n\nThe furnace %s.\n\n", i, strings.Repeat("is cold and nobody speaks of it ", 20))
+		fmt.Fprintf(&b, "# Part %d\n\nThe oven is cold, and nobody knows when it began %s.\n\n", i, strings.Repeat("to smoke ", 60))
 	}
-	answer := ask(t, New(from(stored(t, b.String()), Options{})), fmt.Sprintf(`{"file_path":%q,"query":"cold furnace"}`, testPath))
-	require.Len(t, lineOfOther.FindAllString(answer, -1), listedPassages, answer)
-	require.Contains(t, answer, " (cold, furnace): ")
+	b.WriteString("# Last part\n\nFurnace 7 was lit on Monday.\n\n")
+	read := New(from(stored(t, b.String()), Options{}))
+	answer := ask(t, read, fmt.Sprintf(`{"file_path":%q,"query":"when was the furnace lit"}`, testPath))
+	require.Contains(t, answer, "Furnace 7")
+	require.NotContains(t, answer, "nobody knows")
+	for _, query := range []string{"when is the", "furnace +when"} {
+		require.Contains(t, ask(t, read, fmt.Sprintf(`{"file_path":%q,"query":%q}`, testPath, query)), "nobody knows", query)
+	}
 }
 
 func TestQuery_LimitWidensTheAnswer(t *testing.T) {
@@ -143,13 +144,13 @@ func TestSearch_WorkIsBounded(t *testing.T) {
 	race.Skip(t, "searches megabytes")
 	for name, content := range map[string]string{"one line": strings.Repeat("x", 3<<20), "lines": strings.Repeat(strings.Repeat("x", 99)+"\n", 30_000)} {
 		for _, expression := range []string{strings.Repeat(".*", 20) + "z", "x(.*z)?", "(x+x+)+y", "(?i)y|z"} {
-			s := searchFor(t, expression, 50, extent{most: maxSearched}, lines{room: 20_000})
+			s := searchFor(t, expression, 50, searchRange{maxBytes: maxSearched}, matchLines{room: 20_000})
 			s.budget = maxWork
-			in := newScanner(strings.NewReader(content))
-			in.max = int(min(max(maxWork/s.cost/2, 4*pieceOverlap), maxPiece))
-			require.NoError(t, s.run(in))
-			require.LessOrEqual(t, s.spent, int64(2*maxWork), "%s: %s", name, expression)
-			require.True(t, s.next != 0, "%s: %s: no progress", name, expression)
+			in := newLineScanner(strings.NewReader(content))
+			in.maxPiece = int(min(max(maxWork/s.cost/2, 4*pieceOverlap), maxPiece))
+			require.NoError(t, s.searchContent(in))
+			require.LessOrEqual(t, s.workDone, int64(2*maxWork), "%s: %s", name, expression)
+			require.True(t, s.nextByte != 0, "%s: %s: no progress", name, expression)
 		}
 	}
 	s := newSplitter(strings.NewReader(strings.Repeat("(()", 100_000)))

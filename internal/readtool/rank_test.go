@@ -31,7 +31,7 @@ func readPassages(t *testing.T, answer string) (found []passage) {
 		if m == nil {
 			return found
 		}
-		p := passage{first: int64(atoi(m[1])), last: int64(atoi(m[2])), start: int64(atoi(m[3])), under: m[6]}
+		p := passage{firstLine: int64(atoi(m[1])), lastLine: int64(atoi(m[2])), start: int64(atoi(m[3])), heading: m[6]}
 		require.True(t, strings.HasPrefix(after, fence))
 		after = after[len(fence):]
 		if p.text = after[:max(0, strings.Index(after, fence)-1)]; m[5] == "" {
@@ -77,7 +77,7 @@ func TestTheBestPassageComesFirst(t *testing.T) {
 			require.LessOrEqual(t, len(found), maxPassages)
 			for _, p := range found {
 				require.Equal(t, content[p.start:p.end()], p.text)
-				require.EqualValues(t, strings.Count(content[:p.start], "\n")+1, p.first)
+				require.EqualValues(t, strings.Count(content[:p.start], "\n")+1, p.firstLine)
 			}
 		}
 	}
@@ -118,7 +118,7 @@ func TestASplitterLosesNothing(t *testing.T) {
 			}
 			require.NoError(t, err)
 			require.EqualValues(t, b.Len(), p.start)
-			require.EqualValues(t, strings.Count(b.String(), "\n")+1, p.first)
+			require.EqualValues(t, strings.Count(b.String(), "\n")+1, p.firstLine)
 			require.LessOrEqual(t, len(p.text), recordBytes)
 			require.False(t, splits(content, int(p.start)))
 			b.WriteString(p.text)
@@ -134,7 +134,7 @@ func TestRankingThatTakesTooLongGoesOnInAnotherCall(t *testing.T) {
 	var best []candidate
 	for ; len(best) == 0; calls++ {
 		s := newSplitter(strings.NewReader(content))
-		var found ranking
+		var found rankedPassages
 		var err error
 		found, v.req.byteOffset, err = rankPassages(v, s, 5, 10_000)
 		best = found.best
@@ -172,7 +172,7 @@ func TestPassagesAreRankedByTheirWords(t *testing.T) {
 			r.add(p)
 		}
 		var got []string
-		for _, p := range r.ranked() {
+		for _, p := range r.sortedCandidates() {
 			if slices.Contains(texts, p.text) {
 				got = append(got, p.text)
 			}
@@ -186,7 +186,7 @@ func TestPassagesAreRankedByTheirWords(t *testing.T) {
 	for _, text := range []string{"hay 1", "x", "x", "hay 2", "needle needle", "x", "hay 3"} {
 		r.add(passage{text: text})
 	}
-	best := r.ranked()
+	best := r.sortedCandidates()
 	require.Equal(t, []string{"needle needle", "hay 2", "hay 1"}, []string{best[0].text, best[1].text, best[2].text})
 }
 
@@ -199,9 +199,9 @@ func TestWhatIsHeldOfManyPassagesIsBounded(t *testing.T) {
 			text = "needle in the hay"
 		}
 		r.add(passage{text: text, start: int64(i)})
-		require.LessOrEqual(t, len(r.held), maxHeld)
+		require.LessOrEqual(t, len(r.candidates), maxHeld)
 	}
-	best := r.ranked()
+	best := r.sortedCandidates()
 	require.GreaterOrEqual(t, len(best), maxHeld/2)
 	for _, p := range best[:10] {
 		require.Equal(t, "needle in the hay", p.text)
@@ -231,7 +231,7 @@ func TestASecondQueryGoesOnWithTheNextPassages(t *testing.T) {
 	calls := 0
 	for arguments := fmt.Sprintf(`{"file_path":%q,"query":"signing key gateway"}`, testPath); arguments != ""; calls++ {
 		answer := ask(t, read, arguments)
-		require.LessOrEqual(t, len(answer), maxAnswer)
+		require.LessOrEqual(t, len(answer), nextAnswerMost)
 		found := readPassages(t, answer)
 		for _, p := range found {
 			require.False(t, seen[p.start], "shown twice")

@@ -28,9 +28,9 @@ type request struct {
 	jq         string
 }
 
-// names lists the names of each argument: first its own, then those that models use
-// instead. The first one that has a value wins.
-var names = map[string][]string{
+// argumentNames lists the names of each argument: first its own, then those that models use instead. The first one
+// with a value wins.
+var argumentNames = map[string][]string{
 	"file_path":   {"file_path", "path", "file", "filename", "uri", "url", "input"},
 	"offset":      {"offset", "line", "start_line", "line_offset", "line_number", "start"},
 	"limit":       {"limit", "max_lines", "line_limit", "num_lines", "lines", "max_results", "count"},
@@ -45,20 +45,19 @@ var names = map[string][]string{
 
 // Path returns the path that the arguments of a call name, empty if they name none.
 func Path(arguments string) string {
-	req, _ := parse(arguments)
+	req, _ := parseRequest(arguments)
 	return req.path
 }
 
-// parse reads arguments. It returns false if they name no path. Arguments that are not
-// an object are a path.
-func parse(arguments string) (req request, ok bool) {
+// parseRequest reads arguments. It returns false if they name no path. Arguments that are not an object are a path.
+func parseRequest(arguments string) (req request, ok bool) {
 	given := jsontext.DecodeArguments(arguments)
-	paths := append(given.Texts(names["file_path"]...), given.Bare()...)
+	paths := append(given.Texts(argumentNames["file_path"]...), given.BareTexts()...)
 	if len(paths) == 0 {
 		return request{}, false
 	}
-	number := func(argument string) int64 { return max(0, given.Number(names[argument]...)) }
-	tail := given.Number(names["tail"]...)
+	number := func(argument string) int64 { return max(0, given.Number(argumentNames[argument]...)) }
+	tail := given.Number(argumentNames["tail"]...)
 	req = request{
 		path:       strings.TrimPrefix(strings.Trim(paths[0], " \t\r\n\"'`<>"), "file://"), // models put quotes and the like around it
 		offset:     number("offset"),
@@ -66,16 +65,16 @@ func parse(arguments string) (req request, ok bool) {
 		byteOffset: number("byte_offset"),
 		byteLimit:  number("byte_limit"),
 		tail:       max(tail, -tail), // "tail": -20 asks for the last 20 lines
-		pattern:    strings.Join(given.Texts(names["pattern"]...), "|"),
+		pattern:    strings.Join(given.Texts(argumentNames["pattern"]...), "|"),
 		context:    number("context"),
-		query:      strings.TrimSpace(strings.Join(given.Texts(names["query"]...), " ")),
-		jq:         strings.TrimSpace(strings.Join(given.Texts(names["jq"]...), ", ")),
+		query:      strings.TrimSpace(strings.Join(given.Texts(argumentNames["query"]...), " ")),
+		jq:         strings.TrimSpace(strings.Join(given.Texts(argumentNames["jq"]...), ", ")),
 	}
 	return req, req.path != ""
 }
 
-// follow writes the arguments of the next call for the same path: names and values in turn. It
-// leaves out empty texts, and numbers that are zero or less.
+// nextArguments writes the arguments of the next call for the same path, from names and values in turn. It omits
+// empty texts, and numbers that are zero or less.
 func (r request) nextArguments(arguments ...any) string {
 	call := `{"file_path":` + display.Quoted(r.path)
 	for i := 0; i < len(arguments); i += 2 {
@@ -97,12 +96,12 @@ func (r request) nextArguments(arguments ...any) string {
 	return call + "}"
 }
 
-// longest is the longest of what a call looks for, as it is quoted in an answer.
-func (r request) longest() int {
+// longestTerm is the length of the longest search argument, as it is quoted in an answer.
+func (r request) longestTerm() int {
 	return max(len(display.Quoted(r.pattern)), len(display.Quoted(r.query)), len(display.Quoted(r.jq))/2)
 }
 
-// quoted is how much of an answer repeats the arguments, once.
-func (r request) quoted() int {
+// quotedBytes is how much room the arguments take when an answer repeats them once.
+func (r request) quotedBytes() int {
 	return len(display.Quoted(r.path)) + len(display.Quoted(r.pattern)) + len(display.Quoted(r.query))
 }

@@ -165,10 +165,10 @@ func TestEveryMatchInALongLineIsInAPiece(t *testing.T) {
 }
 
 // searchFor is a search for a pattern.
-func searchFor(t *testing.T, text string, limit int, of extent, shown lines) search {
+func searchFor(t *testing.T, text string, limit int, of searchRange, shown matchLines) patternSearch {
 	t.Helper()
 	of.budget = 1 << 60
-	s := search{ctx: t.Context(), limit: limit, extent: of, lines: shown, progress: progress{next: -1}}
+	s := patternSearch{ctx: t.Context(), limit: limit, searchRange: of, matchLines: shown, searchProgress: searchProgress{nextByte: -1}}
 	require.NoError(t, s.compile(text))
 	return s
 }
@@ -185,7 +185,7 @@ func TestMatchesInALongLineAreThoseOfTheRegularExpression(t *testing.T) {
 		}
 		text := []byte(b.String())
 		for _, each := range patterns {
-			p := searchFor(t, each, 0, extent{}, lines{})
+			p := searchFor(t, each, 0, searchRange{}, matchLines{})
 			want := p.re.FindAllIndex(text, -1)
 			p.instructions = []int{p.instructions, maxAtOnce}[r.IntN(2)]
 			for at, last := 0, -1; at <= len(text); {
@@ -231,7 +231,7 @@ func TestASearchEndsSoonAfterItsContext(t *testing.T) {
 			took := race.Fastest(most, func() {
 				ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
 				defer cancel()
-				_, _ = read.answer(ctx, read.words(), req)
+				_, _ = read.answer(ctx, read.texts(), req)
 			})
 			require.Less(t, took, most, "%q in %s", each, name)
 		}
@@ -253,15 +253,15 @@ func longLines(r *rand.Rand) string {
 func collectPieces(t *testing.T, r *rand.Rand, re *regexp.Regexp, content string, from int64) (pieces []shown) {
 	t.Helper()
 	for from >= 0 {
-		in := newScanner(strings.NewReader(content))
-		in.max, in.keep = 500+r.IntN(500), 200
+		in := newLineScanner(strings.NewReader(content))
+		in.maxPiece, in.overlap = 500+r.IntN(500), 200
 		in.r.Reset(strings.NewReader(content))
-		s := searchFor(t, re.String(), 1+r.IntN(5), extent{fromByte: from, most: 1 << 40}, lines{room: 5000})
-		require.NoError(t, s.run(in))
-		found, _ := readMatches(t, "head\n"+s.out.String()+"foot")
+		s := searchFor(t, re.String(), 1+r.IntN(5), searchRange{fromByte: from, maxBytes: 1 << 40}, matchLines{room: 5000})
+		require.NoError(t, s.searchContent(in))
+		found, _ := readMatches(t, "head\n"+s.text.String()+"foot")
 		pieces = append(pieces, found...)
-		require.True(t, s.next < 0 || s.next > from || s.hits > 0, "no progress")
-		from = s.next
+		require.True(t, s.nextByte < 0 || s.nextByte > from || s.hits > 0, "no progress")
+		from = s.nextByte
 	}
 	return pieces
 }
@@ -291,18 +291,18 @@ func TestASearchThatTakesTooLongGoesOnInAnotherCall(t *testing.T) {
 	content := strings.Repeat("hay\n", 1000) + "needle\n"
 	calls := 0
 	for from := int64(0); from >= 0; calls++ {
-		s := searchFor(t, "needle", 5, extent{fromByte: from, most: 1000}, lines{room: 5000})
-		require.NoError(t, s.run(newScanner(strings.NewReader(content))))
-		require.LessOrEqual(t, max(s.searched, s.next)-s.first, int64(1000))
-		require.True(t, s.hits > 0 || s.next > from, "no progress")
-		from = s.next
+		s := searchFor(t, "needle", 5, searchRange{fromByte: from, maxBytes: 1000}, matchLines{room: 5000})
+		require.NoError(t, s.searchContent(newLineScanner(strings.NewReader(content))))
+		require.LessOrEqual(t, max(s.searchedBytes, s.nextByte)-s.firstByte, int64(1000))
+		require.True(t, s.hits > 0 || s.nextByte > from, "no progress")
+		from = s.nextByte
 	}
 	require.Equal(t, 5, calls)
 }
 
 func TestAScannerYieldsLines(t *testing.T) {
 	for content, want := range map[string]int{"": 0, "\n": 1, "a": 1, "a\n": 1, "a\n\n": 2, "a\n\nb": 3} {
-		s := newScanner(strings.NewReader(content))
+		s := newLineScanner(strings.NewReader(content))
 		var got []string
 		for {
 			p, err := s.next()
@@ -310,7 +310,7 @@ func TestAScannerYieldsLines(t *testing.T) {
 				break
 			}
 			require.NoError(t, err)
-			require.True(t, p.whole())
+			require.True(t, p.isWholeLine())
 			require.Equal(t, content[p.start:p.end()], string(p.text))
 			got = append(got, string(p.text))
 			require.EqualValues(t, len(got), p.number)
@@ -321,8 +321,8 @@ func TestAScannerYieldsLines(t *testing.T) {
 
 func TestAScannerYieldsPiecesThatOverlap(t *testing.T) {
 	line := bytes.Repeat([]byte("0123456789"), 30_000)
-	s := newScanner(bytes.NewReader(append(line, "\nshort"...)))
-	s.max, s.keep = 100_000, 1000
+	s := newLineScanner(bytes.NewReader(append(line, "\nshort"...)))
+	s.maxPiece, s.overlap = 100_000, 1000
 	end := int64(0)
 	for {
 		p, err := s.next()
@@ -332,7 +332,7 @@ func TestAScannerYieldsPiecesThatOverlap(t *testing.T) {
 			break
 		}
 		require.Equal(t, string(line[p.start:p.end()]), string(p.text))
-		require.Equal(t, p.start > 0, p.joined)
+		require.Equal(t, p.start > 0, p.continues)
 		if p.start > 0 {
 			require.Equal(t, end-1000, p.start)
 		}

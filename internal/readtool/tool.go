@@ -80,7 +80,7 @@ type Options struct {
 	// that does not exist. If nil, every path that the store knows may be read. It is
 	// required if the store holds more than results, as a file system of the machine does.
 	// It must be safe for concurrent use.
-	Allowed func(filePath string) bool
+	MayRead func(filePath string) bool
 	// MaxLines is the most lines of content in an answer. If zero, defaults to
 	// DefaultMaxLines.
 	MaxLines int
@@ -95,9 +95,9 @@ type Options struct {
 	JSONQuery JSONQuery
 }
 
-// Under returns an Options.Allowed that allows the paths below the given ones.
-// One with an element ".." is never allowed. Without roots nothing is.
-func Under(roots ...string) func(filePath string) bool {
+// AllowBelow returns an Options.MayRead that allows the paths below the given ones. A path with an element ".." is
+// never allowed. Without roots, none is.
+func AllowBelow(roots ...string) func(filePath string) bool {
 	prefixes := make([]string, len(roots))
 	for i, root := range roots {
 		prefixes[i] = strings.TrimSuffix(path.Clean("/"+root), "/") + "/"
@@ -127,15 +127,15 @@ func New(opts Options) tool.InvokableTool {
 // Info implements [tool.BaseTool], in the language that is set at the time. The
 // value is the caller's.
 func (t *readTool) Info(context.Context) (*schema.ToolInfo, error) {
-	return t.words().info(t.MaxLines, t.MaxBytes, t.JSONQuery != nil), nil
+	return t.texts().info(t.MaxLines, t.MaxBytes, t.JSONQuery != nil), nil
 }
 
 // InvokableRun implements [tool.InvokableTool]. The only error is that of ctx.
 func (t *readTool) InvokableRun(ctx context.Context, arguments string, _ ...tool.Option) (string, error) {
-	say := t.words()
-	req, ok := parse(arguments)
+	say := t.texts()
+	req, ok := parseRequest(arguments)
 	if !ok {
-		return say.plain("usage"), ctx.Err()
+		return say.plainAnswer("usage"), ctx.Err()
 	}
 	// A store may panic, end its goroutine, or not return when the context ends.
 	answer, err := safe.Wait(ctx, "the store", func() (string, error) { return t.answer(ctx, say, req) })
@@ -145,34 +145,34 @@ func (t *readTool) InvokableRun(ctx context.Context, arguments string, _ ...tool
 	case err == nil:
 		return answer, nil
 	case errors.Is(err, fs.ErrNotExist):
-		return say.about("gone", req.path), nil
+		return say.aboutPath("gone", req.path), nil
 	}
 	if t.OnError != nil {
 		t.OnError(ctx, req.path, err)
 	}
-	return say.about("failed", req.path), nil
+	return say.aboutPath("failed", req.path), nil
 }
 
 // answer reads what req asks for. Its errors are those of the store.
 func (t *readTool) answer(ctx context.Context, say replyTexts, req request) (string, error) {
 	name := req.path
-	if t.Allowed != nil {
+	if t.MayRead != nil {
 		name = path.Clean("/" + name) // what is read is what was asked about
 	}
-	if len(display.Quoted(req.path)) > t.MaxBytes/8 || t.Allowed != nil && !t.Allowed(name) {
+	if len(display.Quoted(req.path)) > t.MaxBytes/8 || t.MayRead != nil && !t.MayRead(name) {
 		return "", fs.ErrNotExist
 	}
-	if req.longest() > t.MaxBytes/8 { // no room for an answer
-		return say.plain("too_long"), nil
+	if req.longestTerm() > t.MaxBytes/8 { // no room for an answer
+		return say.plainAnswer("too_long"), nil
 	}
-	src, err := open(ctx, t.Ranges, t.Lines, name)
+	src, err := openSource(ctx, t.Ranges, t.Lines, name)
 	if err != nil {
 		return "", err
 	}
-	v := readCall{ctx: ctx, say: say, src: src, req: req, lines: int64(t.MaxLines), bytes: int64(t.MaxBytes - frame - 2*req.quoted())}
+	v := readCall{ctx: ctx, texts: say, src: src, req: req, maxLines: int64(t.MaxLines), maxBytes: int64(t.MaxBytes - frameBytes - 2*req.quotedBytes())}
 	switch {
 	case req.jq != "" && t.JSONQuery != nil:
-		return askJSON(v, t.JSONQuery)
+		return runJSONQuery(v, t.JSONQuery)
 	case req.pattern != "":
 		return findMatches(v)
 	case req.query != "":
@@ -186,8 +186,7 @@ func (t *readTool) answer(ctx context.Context, say replyTexts, req request) (str
 	}
 }
 
-// frame is more than everything in an answer that is neither content nor the
-// arguments of a call, which it may repeat twice.
-const frame = 1200
+// frameBytes is more than everything in an answer besides content and arguments, which an answer may repeat twice.
+const frameBytes = 1200
 
-func (t *readTool) words() replyTexts { return replyTexts{sentences.Current(), t.Name} }
+func (t *readTool) texts() replyTexts { return replyTexts{sentences.Current(), t.Name} }

@@ -41,7 +41,7 @@ func TestInfoDescribesTheTool(t *testing.T) {
 	require.NoError(t, err)
 	schema, err := plain.ParamsOneOf.ToJSONSchema()
 	require.NoError(t, err)
-	require.Equal(t, len(names)-1, schema.Properties.Len(), "nothing answers jq")
+	require.Equal(t, len(argumentNames)-1, schema.Properties.Len(), "nothing answers jq")
 	require.NotContains(t, plain.Desc, "jq")
 	opts.JSONQuery = func(context.Context, string, []byte, int) ([]byte, error) { return nil, nil }
 	read := New(opts)
@@ -61,24 +61,24 @@ func TestInfoDescribesTheTool(t *testing.T) {
 		require.Equal(t, []string{"file_path"}, params.Required)
 		text, err := json.Marshal(params)
 		require.NoError(t, err)
-		for argument := range names {
+		for argument := range argumentNames {
 			property, ok := params.Properties.Get(argument)
 			require.True(t, ok, argument)
 			require.NotEmpty(t, property.Description)
 			require.Equal(t, isChinese, strings.ContainsFunc(property.Description, func(r rune) bool { return unicode.Is(unicode.Han, r) }))
 		}
-		require.Equal(t, len(names), params.Properties.Len(), string(text))
+		require.Equal(t, len(argumentNames), params.Properties.Len(), string(text))
 	}
 }
 
 // said is a sentence with nothing in it, and with all that it may say.
 func said(w replyTexts, name string) (texts []string) {
-	some := answerHeader{Tool: "read_file", Path: `"p"`, To: 9, Size: 9, Next: "{}", Garbled: true}
+	some := answerHeader{Tool: "read_file", Path: `"p"`, EndByte: 9, Size: 9, NextCall: "{}", InvalidUTF8: true}
 	for _, d := range []any{
-		window{}, window{answerHeader: some, First: 1, Last: 2, Cut: true, Before: "{}"}, window{answerHeader: some},
-		matches{}, matches{answerHeader: some, Count: 2, Around: true, Pieces: true}, matches{answerHeader: some, Count: 1},
-		passages{}, passages{answerHeader: some, Count: 2, Others: "1 2: x\n", Records: true, More: true}, passages{answerHeader: some, Count: 1},
-		heading{}, heading{First: 1, Last: 2, Head: "a"}, found{}, found{answerHeader: some, Missing: true, More: true, Reason: "why"},
+		pageAnswer{}, pageAnswer{answerHeader: some, FirstLine: 1, LastLine: 2, IsLineCut: true, PreviousCall: "{}"}, pageAnswer{answerHeader: some},
+		matchAnswer{}, matchAnswer{answerHeader: some, Count: 2, HasContext: true, HasPieces: true}, matchAnswer{answerHeader: some, Count: 1},
+		passageAnswer{}, passageAnswer{answerHeader: some, Count: 2, IsJSON: true, HasMore: true}, passageAnswer{answerHeader: some, Count: 1},
+		passageHeading{}, passageHeading{FirstLine: 1, LastLine: 2, Head: "a"}, jqAnswer{}, jqAnswer{answerHeader: some, IsIncomplete: true, HasMore: true, Reason: "why"},
 		struct{ Tool, Path, ID, Reason string }{"read_file", "p", "p", "why"},
 		struct {
 			MaxLines, MaxBytes int
@@ -132,7 +132,7 @@ func TestWhatIsNotThereNamesTheCallToRepeat(t *testing.T) {
 	m := stored(t, "secret")
 	for name, opts := range map[string]Options{
 		"missing":     from(backend.NewMemory(0), Options{}),
-		"not allowed": from(m, Options{Allowed: Under("/other")}),
+		"not allowed": from(m, Options{MayRead: AllowBelow("/other")}),
 	} {
 		answer := ask(t, New(opts), testPath)
 		require.Contains(t, answer, `No saved result is at "/tmp/trunc/call_1"`, name)
@@ -146,7 +146,7 @@ func TestWhatIsNotThereNamesTheCallToRepeat(t *testing.T) {
 
 //claim:security-15
 func TestOnlyPathsBelowTheRootsAreAllowed(t *testing.T) {
-	allowed := Under("/tmp/trunc", "offload/", "/srv/a/../b")
+	allowed := AllowBelow("/tmp/trunc", "offload/", "/srv/a/../b")
 	for filePath, want := range map[string]bool{
 		"/tmp/trunc/x": true, "/tmp/trunc/a/b": true, "/tmp//trunc/x": true, "offload/x": true, "./offload/x": true, "/srv/b/x": true,
 		"tmp/trunc/x": true, "/offload/x": true,
@@ -155,15 +155,15 @@ func TestOnlyPathsBelowTheRootsAreAllowed(t *testing.T) {
 	} {
 		require.Equal(t, want, allowed(filePath), filePath)
 	}
-	require.True(t, Under("/")("/anything"))
-	require.False(t, Under()("/anything"))
+	require.True(t, AllowBelow("/")("/anything"))
+	require.False(t, AllowBelow()("/anything"))
 }
 
 // TestWhatIsAllowedIsWhatIsRead: no other way to write a path leads past Allowed, also in a
 // store that takes paths as they are.
 func TestWhatIsAllowedIsWhatIsRead(t *testing.T) {
 	m := literal{"/ok/x": "fine", "/ok/../secret/x": "hidden", "/secret/x": "hidden", "ok/x": "hidden", "/ok/./x": "hidden", "secret/../ok/x": "hidden"}
-	read := New(from(m, Options{Allowed: func(p string) bool { return strings.HasPrefix(p, "/ok/") }}))
+	read := New(from(m, Options{MayRead: func(p string) bool { return strings.HasPrefix(p, "/ok/") }}))
 	for _, p := range []string{"/ok/../secret/x", "/ok/..//secret/x", "/secret/x", "../secret/x", "ok/../../secret/x", "/okay/x", "", "/ok/..", "/ok", "ok/.."} {
 		require.NotContains(t, ask(t, read, fmt.Sprintf(`{"file_path":%q}`, p)), "hidden", p)
 	}
@@ -405,7 +405,7 @@ func TestJSONQueriesAreAnswered(t *testing.T) {
 			}
 			require.LessOrEqual(t, len(text), 5000, name+kind)
 			require.True(t, utf8.ValidString(text), name+kind)
-			require.Equal(t, strings.Contains(text, "\n"), Page(text))
+			require.Equal(t, strings.Contains(text, "\n"), HasContent(text))
 		}
 	}
 	long := ask(t, New(from(stored(t, "{}"), Options{JSONQuery: query})), `{"file_path":"`+testPath+`","jq":"`+strings.Repeat("x", 7000)+`"}`)

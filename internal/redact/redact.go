@@ -15,8 +15,8 @@ import (
 	"strings"
 )
 
-// gone stands where a secret was.
-const gone = "…"
+// mask stands where a secret was.
+const mask = "…"
 
 // Text returns a text without secrets: without the known ones, in any form in which URLs, JSON and
 // quotes write them, and without what looks like one. Of URLs that is who asks, the query, the
@@ -24,11 +24,11 @@ const gone = "…"
 // "token" or "Bearer", and keys in the forms of well-known services.
 func Text(text string, known ...string) string {
 	for _, secret := range formsOf(known) {
-		text = strings.ReplaceAll(text, secret, gone)
+		text = strings.ReplaceAll(text, secret, mask)
 	}
-	lower := folded(text)
+	lower := foldCase(text)
 	for _, r := range rules {
-		if r.may(text, lower) {
+		if r.mayMatch(text, lower) {
 			text = r.replace(text)
 		}
 	}
@@ -37,47 +37,47 @@ func Text(text string, known ...string) string {
 
 // rule takes one kind of secret out of a text.
 type rule struct {
-	pattern *regexp.Regexp
-	with    string // what stands for a match; if empty, withoutKeys makes it
+	pattern     *regexp.Regexp
+	replacement string // what stands for a match; if empty, withoutKeys makes it
 	// may reports whether a text, which is also there in lower case, may hold a match. A server may
 	// log megabytes, and this takes a hundredth of the pattern's time.
-	may func(text, lower string) bool
+	mayMatch func(text, lower string) bool
 }
 
 func (r rule) replace(text string) string {
-	if r.with == "" {
+	if r.replacement == "" {
 		return r.pattern.ReplaceAllStringFunc(text, withoutKeys)
 	}
-	return r.pattern.ReplaceAllString(text, r.with)
+	return r.pattern.ReplaceAllString(text, r.replacement)
 }
 
-// folded is a text in lower case, as patterns without case read it: they take ſ for an s.
-func folded(text string) string { return strings.ReplaceAll(strings.ToLower(text), "ſ", "s") }
+// foldCase returns a text in lower case, as patterns without case read it: they take ſ for an s.
+func foldCase(text string) string { return strings.ReplaceAll(strings.ToLower(text), "ſ", "s") }
 
 // rules are applied in this order. In URLs, secrets are who asks, the path, and what follows it.
 var rules = []rule{
-	{regexp.MustCompile(`(\b[A-Za-z][A-Za-z0-9+.-]*://)[^\s/?#"'<>]*@`), "$1", has("://")},
-	{regexp.MustCompile(`(://[^\s?#"'<>/]+)(/[^\s?#"'<>]+)`), "", has("://")},
-	{regexp.MustCompile(`(\?|://[^\s?#"'<>]*#)[^\s"'<>]+`), "$1" + gone, has("?", "://")},
-	{regexp.MustCompile(`(?i)(\b(?:bearer|basic)[ +:]+)["'\\]*[A-Za-z0-9._~+/=-]{6,}`), "$1" + gone, says("bearer", "basic")},
-	{regexp.MustCompile(`(?i)(\b[\w-]*(?:` + secretWord + `)[\w-]*\\?["']?[ \t]*[:=][ \t]*)(?:\\?"[^"\\]*\\?"|'[^']*'|[^\s"'\\,;&)}\]]+)`), "$1" + gone,
-		says("key", "secret", "token", "passw", "passphrase", "authorization", "credential", "cookie", "signature")},
-	{service, gone, func(text, _ string) bool { return strings.Contains(text, "eyJ") || hasLongWord(text) }},
+	{regexp.MustCompile(`(\b[A-Za-z][A-Za-z0-9+.-]*://)[^\s/?#"'<>]*@`), "$1", containsAny("://")},
+	{regexp.MustCompile(`(://[^\s?#"'<>/]+)(/[^\s?#"'<>]+)`), "", containsAny("://")},
+	{regexp.MustCompile(`(\?|://[^\s?#"'<>]*#)[^\s"'<>]+`), "$1" + mask, containsAny("?", "://")},
+	{regexp.MustCompile(`(?i)(\b(?:bearer|basic)[ +:]+)["'\\]*[A-Za-z0-9._~+/=-]{6,}`), "$1" + mask, containsAnyFold("bearer", "basic")},
+	{regexp.MustCompile(`(?i)(\b[\w-]*(?:` + secretWord + `)[\w-]*\\?["']?[ \t]*[:=][ \t]*)(?:\\?"[^"\\]*\\?"|'[^']*'|[^\s"'\\,;&)}\]]+)`), "$1" + mask,
+		containsAnyFold("key", "secret", "token", "passw", "passphrase", "authorization", "credential", "cookie", "signature")},
+	{service, mask, func(text, _ string) bool { return strings.Contains(text, "eyJ") || hasLongWord(text) }},
 }
 
 // service matches keys of well-known services.
 var service = regexp.MustCompile(`\b(?:sk|pk|rk|gh[a-z]|glpat|github_pat|xox[a-z]|npm|hf|pypi|shpat|AIza|AKIA|ASIA)[-_A-Za-z0-9]{16,}|\beyJ[\w-]{8,}\.[\w-]+(?:\.[\w-]*)?`)
 
-// has reports of a text whether one of the words is in it.
-func has(words ...string) func(text, lower string) bool {
+// containsAny returns a function that reports whether a text has one of the words.
+func containsAny(words ...string) func(text, lower string) bool {
 	return func(text, _ string) bool {
 		return slices.ContainsFunc(words, func(word string) bool { return strings.Contains(text, word) })
 	}
 }
 
-// says is has, without case.
-func says(words ...string) func(text, lower string) bool {
-	is := has(words...)
+// containsAnyFold is containsAny without case.
+func containsAnyFold(words ...string) func(text, lower string) bool {
+	is := containsAny(words...)
 	return func(_, lower string) bool { return is(lower, "") }
 }
 
@@ -103,7 +103,7 @@ func withoutKeys(url string) string {
 	parts := strings.Split(url, "/")
 	for i, p := range parts[3:] { // after the scheme and the host
 		if MayBeKey(p) {
-			parts[3+i] = gone
+			parts[3+i] = mask
 		}
 	}
 	return strings.Join(parts, "/")
@@ -121,13 +121,13 @@ func MayBeKey(word string) bool {
 	return len(word) >= longWord || len(word) >= shortKey && strings.ContainsAny(word, "0123456789")
 }
 
-// least is how long a value is at least that is looked for everywhere.
-const least = 4
+// minSecretBytes is the length from which on a value is searched for everywhere.
+const minSecretBytes = 4
 
 // formsOf are the texts that stand for values, the longest first.
 func formsOf(values []string) (forms []string) {
 	for _, v := range values {
-		if len(v) < least {
+		if len(v) < minSecretBytes {
 			continue
 		}
 		quoted := strconv.Quote(v)
@@ -164,13 +164,13 @@ func InURL(raw string) (values []string) {
 	return append(values, u.RawQuery, u.Fragment)
 }
 
-// harmless are headers that hold no secret.
-var harmless = []string{"accept", "accept-encoding", "accept-language", "cache-control", "connection", "content-type", "host", "origin", "user-agent"}
+// harmlessHeaders are headers without secrets.
+var harmlessHeaders = []string{"accept", "accept-encoding", "accept-language", "cache-control", "connection", "content-type", "host", "origin", "user-agent"}
 
 // InHeader are the parts of a header that may be secrets: its value, and what follows a scheme
 // such as Bearer in it.
 func InHeader(name, value string) (values []string) {
-	if slices.Contains(harmless, strings.ToLower(name)) {
+	if slices.Contains(harmlessHeaders, strings.ToLower(name)) {
 		return nil
 	}
 	values = []string{value}

@@ -27,7 +27,7 @@ const SkillPrefix = "skill__"
 // CalledTool returns the tool name in the arguments of [Call], under the right key or a common
 // wrong one; "" if there is none.
 func CalledTool(args jsontext.Arguments) string {
-	names := append(args.Texts("name", "tool_name", "tool"), args.Bare()...)
+	names := append(args.Texts("name", "tool_name", "tool"), args.BareTexts()...)
 	if len(names) == 0 {
 		return ""
 	}

@@ -164,7 +164,7 @@ func (r *restorer) list(text string, nodes []map[string]any) string {
 	from := 0
 	n := 0
 	for i := skip(text, 1, " \t\r\n,"); text[i] != ']'; i = skip(text, i, " \t\r\n,") {
-		end := jsontext.End(text, i)
+		end := jsontext.ValueEnd(text, i)
 		out.WriteString(text[from:i])
 		out.WriteString(r.value(text[i:end], itemsAt(nodes, n)))
 		from, i = end, end
@@ -200,7 +200,7 @@ func (r *restorer) object(text string, nodes []map[string]any) string {
 	var out strings.Builder
 	from := 0
 	for i := skip(text, 1, " \t\r\n,"); text[i] != '}'; i = skip(text, i, " \t\r\n,") {
-		end := jsontext.End(text, i)
+		end := jsontext.ValueEnd(text, i)
 		key := jsontext.Unescape(text[i+1 : end-1])
 		if own, renamed := r.own[key]; renamed && !has[own] && declares(nodes, own) {
 			out.WriteString(text[from:i])
@@ -208,7 +208,7 @@ func (r *restorer) object(text string, nodes []map[string]any) string {
 			key, from = own, end
 		}
 		i = skip(text, end, " \t\r\n:")
-		end = jsontext.End(text, i)
+		end = jsontext.ValueEnd(text, i)
 		out.WriteString(text[from:i])
 		out.WriteString(r.value(text[i:end], r.membersAt(nodes, key)))
 		from, i = end, end

@@ -93,7 +93,7 @@ func (c configFile) server(name string, v *variables) Server {
 
 // rawServers finds the servers in a file.
 func rawServers(data []byte) (configFile, error) {
-	plain := jsontext.Plain(data)
+	plain := jsontext.BlankComments(data)
 	var top map[string]json.RawMessage
 	if err := json.Unmarshal(plain, &top); err != nil {
 		return configFile{}, inLine(plain, err)

@@ -242,7 +242,7 @@ func leavesIn(v string) (leaves []string) {
 		case strings.IndexByte(`[]{}:, `, c) >= 0:
 			i++
 		default:
-			end := jsontext.End(v, i)
+			end := jsontext.ValueEnd(v, i)
 			if end == len(v) || v[end] != ':' {
 				leaves = append(leaves, v[i:end])
 			}

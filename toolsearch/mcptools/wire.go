@@ -277,10 +277,10 @@ func cutDeep(message []byte) []byte {
 func membersOf(object string) iter.Seq2[string, string] {
 	return func(yield func(string, string) bool) {
 		for i := skip(object, 1, " \t\r\n,"); object[i] != '}'; i = skip(object, i, " \t\r\n,") {
-			end := jsontext.End(object, i)
+			end := jsontext.ValueEnd(object, i)
 			key := jsontext.Unescape(object[i+1 : end-1])
 			i = skip(object, end, " \t\r\n:")
-			end = jsontext.End(object, i)
+			end = jsontext.ValueEnd(object, i)
 			if !yield(key, object[i:end]) {
 				return
 			}
@@ -293,7 +293,7 @@ func membersOf(object string) iter.Seq2[string, string] {
 func elementsOf(list string) iter.Seq[string] {
 	return func(yield func(string) bool) {
 		for i := skip(list, 1, " \t\r\n,"); list[i] != ']'; i = skip(list, i, " \t\r\n,") {
-			end := jsontext.End(list, i)
+			end := jsontext.ValueEnd(list, i)
 			if !yield(list[i:end]) {
 				return
 			}

@@ -31,9 +31,9 @@ type Result struct {
 const FactsPerResult = 12
 
 type format struct {
-	held  bool
-	bytes int // about how long a result is
-	write func(w *writer)
+	isHeldOut bool
+	bytes     int // about how long a result is
+	write     func(w *writer)
 }
 
 var formats = map[string]format{
@@ -71,7 +71,7 @@ var formats = map[string]format{
 // Formats are the names of the formats: those for tuning, or those for reports.
 func Formats(held bool) (names []string) {
 	for name, f := range formats {
-		if f.held == held {
+		if f.isHeldOut == held {
 			names = append(names, name)
 		}
 	}
@@ -79,8 +79,8 @@ func Formats(held bool) (names []string) {
 	return names
 }
 
-// Make makes a result. The same seed makes the same result.
-func Make(name string, seed uint64) Result {
+// Generate returns a result of a format. The same seed gives the same result.
+func Generate(name string, seed uint64) Result {
 	f := formats[name]
 	w := &writer{r: rand.New(rand.NewPCG(seed, uint64(len(name))*31+uint64(name[0]))), size: f.bytes}
 	f.write(w)
@@ -89,7 +89,7 @@ func Make(name string, seed uint64) Result {
 	w.r.Shuffle(len(w.facts), func(i, j int) { w.facts[i], w.facts[j] = w.facts[j], w.facts[i] })
 	asked := map[int]bool{}
 	for _, fact := range w.facts {
-		if len(out.Facts) == FactsPerResult || asked[fact.record] || strings.Count(w.plain(), fact.Answer) != 1 {
+		if len(out.Facts) == FactsPerResult || asked[fact.record] || strings.Count(w.plainText(), fact.Answer) != 1 {
 			continue
 		}
 		asked[fact.record] = true
@@ -101,35 +101,35 @@ func Make(name string, seed uint64) Result {
 // writer writes a result and notes facts about it.
 type writer struct {
 	strings.Builder
-	r     *rand.Rand
-	size  int
-	count int // records so far
-	used  map[string]bool
-	facts []noted
-	text  string // without the escapes of the format
+	r           *rand.Rand
+	size        int
+	count       int // records so far
+	usedStories map[string]bool
+	facts       []recordFact
+	text        string // without the escapes of the format
 }
 
-type noted struct {
+type recordFact struct {
 	Fact
 	record int
 }
 
-func (w *writer) f(format string, args ...any) { fmt.Fprintf(w, format, args...) }
+func (w *writer) printf(format string, args ...any) { fmt.Fprintf(w, format, args...) }
 
-// more says whether there is room for another record.
-func (w *writer) more() bool { w.count++; return w.Len() < w.size }
+// startRecord counts another record and reports whether there is room for it.
+func (w *writer) startRecord() bool { w.count++; return w.Len() < w.size }
 
-// plain is the text without escapes of its format.
-func (w *writer) plain() string {
+// plainText returns the result without the escapes of its format.
+func (w *writer) plainText() string {
 	if w.text == "" {
 		w.text = strings.NewReplacer(`\"`, `"`, `\n`, "\n", "&amp;", "&", "\r\n ", "").Replace(w.String())
 	}
 	return w.text
 }
 
-// ask notes a fact about the current record.
-func (w *writer) ask(question, answer string) {
-	w.facts = append(w.facts, noted{Fact{strings.Join(strings.Fields(question), " "), answer}, w.count})
+// addFact notes a fact about the current record.
+func (w *writer) addFact(question, answer string) {
+	w.facts = append(w.facts, recordFact{Fact{strings.Join(strings.Fields(question), " "), answer}, w.count})
 }
 
 func (w *writer) pick(words []string) string { return words[w.r.IntN(len(words))] }
@@ -142,7 +142,7 @@ func (w *writer) common(words []string) string {
 
 func (w *writer) chance(share float64) bool { return w.r.Float64() < share }
 
-func (w *writer) num(from, to int) int { return from + w.r.IntN(to-from) }
+func (w *writer) number(from, to int) int { return from + w.r.IntN(to-from) }
 
 func (w *writer) hex(n int) string {
 	var b strings.Builder
@@ -156,11 +156,11 @@ func (w *writer) person() string { return w.pick(givenNames) + " " + w.pick(fami
 
 func (w *writer) login(name string) string {
 	first, last, _ := strings.Cut(strings.ToLower(name), " ")
-	return fmt.Sprintf("%s%s%d", first[:1], last, w.num(1, 999))
+	return fmt.Sprintf("%s%s%d", first[:1], last, w.number(1, 999))
 }
 
 func (w *writer) date() string {
-	return fmt.Sprintf("20%d-%02d-%02d", w.num(22, 27), w.num(1, 13), w.num(1, 29))
+	return fmt.Sprintf("20%d-%02d-%02d", w.number(22, 27), w.number(1, 13), w.number(1, 29))
 }
 
 func (w *writer) clock() string {
@@ -170,21 +170,21 @@ func (w *writer) clock() string {
 // story is what a record is about: three concepts, each in the words that the record uses and in those
 // that the question uses.
 type story struct {
-	subject, problem, where       string
-	subjectQ, problemQ, whereQ    string
-	subjectOf, problemOf, whereOf int
+	subject, problem, place       string
+	subjectQ, problemQ, placeQ    string
+	subjectOf, problemOf, placeOf int
 }
 
 // story returns one that no other record has.
 func (w *writer) story(subjects, problems, wheres [][]string) (s story) {
 	for {
-		s.subjectOf, s.problemOf, s.whereOf = w.skewed(len(subjects)), w.skewed(len(problems)), w.r.IntN(len(wheres))
+		s.subjectOf, s.problemOf, s.placeOf = w.skewedIndex(len(subjects)), w.skewedIndex(len(problems)), w.r.IntN(len(wheres))
 		key := fmt.Sprint(s.subjectOf, s.problemOf)
-		if w.used == nil {
-			w.used = map[string]bool{}
+		if w.usedStories == nil {
+			w.usedStories = map[string]bool{}
 		}
-		if !w.used[key] || len(w.used) > len(subjects)*len(problems)*3/4 {
-			w.used[key] = true
+		if !w.usedStories[key] || len(w.usedStories) > len(subjects)*len(problems)*3/4 {
+			w.usedStories[key] = true
 			break
 		}
 	}
@@ -201,11 +201,11 @@ func (w *writer) story(subjects, problems, wheres [][]string) (s story) {
 	}
 	s.subject, s.subjectQ = w.forms(subjects[s.subjectOf], share(0))
 	s.problem, s.problemQ = w.forms(problems[s.problemOf], share(1))
-	s.where, s.whereQ = w.forms(wheres[s.whereOf], others)
+	s.place, s.placeQ = w.forms(wheres[s.placeOf], others)
 	return s
 }
 
-func (w *writer) skewed(n int) int {
+func (w *writer) skewedIndex(n int) int {
 	f := w.r.Float64()
 	return int((f*f + f) / 2 * float64(n))
 }
@@ -222,17 +222,17 @@ func (w *writer) forms(concept []string, same float64) (text, question string) {
 	return concept[i], concept[(i+1)%len(concept)]
 }
 
-// about is how a question describes a record.
-func (w *writer) about(s story) string {
+// describe returns how a question describes a record.
+func (w *writer) describe(s story) string {
 	switch w.r.IntN(5) {
 	case 0:
 		return s.subjectQ + " " + s.problemQ
 	case 1:
 		return "the " + s.subjectQ + " that " + s.problemQ
 	case 2:
-		return s.problemQ + " in " + s.subjectQ + " " + s.whereQ
+		return s.problemQ + " in " + s.subjectQ + " " + s.placeQ
 	default:
-		return s.subjectQ + " " + s.problemQ + " " + s.whereQ
+		return s.subjectQ + " " + s.problemQ + " " + s.placeQ
 	}
 }
 
@@ -254,7 +254,7 @@ func (w *writer) filler(sentences int) string {
 	for range sentences {
 		s := w.pick(sentenceForms)
 		s = strings.ReplaceAll(s, "{s}", w.common(flat(subjects)))
-		s = strings.ReplaceAll(s, "{n}", fmt.Sprint(w.num(2, 90)))
+		s = strings.ReplaceAll(s, "{n}", fmt.Sprint(w.number(2, 90)))
 		s = strings.ReplaceAll(s, "{p}", w.pick(givenNames))
 		s = strings.ReplaceAll(s, "{w}", w.pick(flat(wheres)))
 		out = append(out, s)

@@ -14,8 +14,8 @@ func TestMake_FactsAreInTheText(t *testing.T) {
 	all := 0
 	for _, held := range []bool{false, true} {
 		for _, name := range Formats(held) {
-			r := Make(name, 1)
-			require.Equal(t, r, Make(name, 1), name)
+			r := Generate(name, 1)
+			require.Equal(t, r, Generate(name, 1), name)
 			require.InDelta(t, formats[name].bytes, len(r.Text), 8000, name)
 			require.Len(t, r.Facts, FactsPerResult, name)
 			for _, f := range r.Facts {

@@ -41,7 +41,7 @@ func newChances(seed uint64) *chances {
 	c := &chances{Rand: rand.New(rand.NewPCG(seed, 1)), memory: backend.NewMemory(0), answers: map[string]Answer{}}
 	c.stores = []*offload.Store{files.Open(c.memory), files.Open(backendtest.NewFaulty(backend.NewMemory(0), nil).WriteOnly()), nil}
 	c.Decider = *Decider{
-		Root: "/tmp", MinSavingBytes: 1, MaxArgumentBytes: 500, IsResult: readtool.Under("/tmp/clear", "/tmp/trunc"),
+		Root: "/tmp", MinSavingBytes: 1, MaxArgumentBytes: 500, IsResult: readtool.AllowBelow("/tmp/clear", "/tmp/trunc"),
 	}.ForRun("read_file", c)
 	return c
 }

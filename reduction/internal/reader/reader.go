@@ -141,7 +141,7 @@ func (r *Reader) Without(infos []*schema.ToolInfo) []*schema.ToolInfo {
 		return nil
 	}
 	return slices.DeleteFunc(slices.Clone(infos), func(t *schema.ToolInfo) bool {
-		return t != nil && t.Name == r.Name && readtool.Made(t)
+		return t != nil && t.Name == r.Name && readtool.IsReadTool(t)
 	})
 }
 
@@ -218,7 +218,7 @@ func findTool(ctx context.Context, tools []tool.BaseTool, name string) (found ki
 // page by page, by offset and limit; a tool with the same arguments is assumed to do the
 // same. Nothing is known about other tools of that name, which may answer anything.
 func kindOf(info *schema.ToolInfo) kind {
-	if readtool.Made(info) {
+	if readtool.IsReadTool(info) {
 		return ours
 	}
 	have := toolschema.Names(info.ParamsOneOf)

@@ -36,7 +36,7 @@ type Tool struct {
 // NewTool returns the read tool of stores.
 func NewTool(name string, stores []*offload.Store, readable func(filePath string) bool, query readtool.JSONQuery) *Tool {
 	t := &Tool{stores: stores, readable: readable}
-	options := readtool.Options{Name: name, Ranges: t, Allowed: readable, JSONQuery: query}
+	options := readtool.Options{Name: name, Ranges: t, MayRead: readable, JSONQuery: query}
 	if len(stores) == 1 { // one that only reads whole files is then asked once
 		options.Lines, _ = store.As[store.Reader](stores[0].Backend)
 		options.Ranges, _ = store.As[store.RangeReader](stores[0].Backend)

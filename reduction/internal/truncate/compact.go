@@ -70,7 +70,7 @@ func (c *compactor) add(text string) {
 	if !c.hasNonJSON {
 		n = c.writer.Write(text)
 		c.output = append(c.output, c.writer.Take()...)
-		c.hasNonJSON = n < len(text) && !(c.writer.Whole() && strings.Trim(text[n:], " \t\r\n") == "")
+		c.hasNonJSON = n < len(text) && !(c.writer.IsComplete() && strings.Trim(text[n:], " \t\r\n") == "")
 	}
 	if c.hasNonJSON {
 		c.output = append(c.output, text[n:]...)
@@ -86,7 +86,7 @@ func (c *compactor) take() string {
 }
 
 // isDocument reports whether the text so far is one complete JSON document.
-func (c *compactor) isDocument() bool { return c.writer.Whole() && !c.hasNonJSON }
+func (c *compactor) isDocument() bool { return c.writer.IsComplete() && !c.hasNonJSON }
 
 // isWorthwhile reports whether the output is shorter than the input, of so many bytes, by at least a twentieth.
 func (c *compactor) isWorthwhile(inputBytes int) bool {

@@ -140,7 +140,7 @@ func (t truncation) reportKept(ctx context.Context, o report.Outcome, answer str
 	switch {
 	case t.policy.IsReadTool:
 		_, own := t.truncator.Reader.Of(ctx)
-		if o.Path = readtool.Path(t.argsText); o.Path == "" || !o.Stream && own && !readtool.Page(answer) {
+		if o.Path = readtool.Path(t.argsText); o.Path == "" || !o.Stream && own && !readtool.HasContent(answer) {
 			return
 		}
 		o.Kind, o.Reason = einolean.KindResultRead, ""

@@ -131,7 +131,7 @@ func textsOf(a jsontext.Arguments, keys ...string) []string {
 	if texts := a.Texts(keys...); len(texts) > 0 {
 		return texts
 	}
-	return a.Bare()
+	return a.BareTexts()
 }
 
 // queriesOf are the searches that a call asks for, under the right key or one that models use by

@@ -53,7 +53,7 @@ func (m slotModel[M]) Stream(ctx context.Context, input []M, opts ...model.Optio
 type streamedCall struct {
 	call   message.ToolCall
 	args   strings.Builder
-	pieces jsontext.Pieces
+	pieces jsontext.ValueScanner
 }
 
 // appendArguments adds a piece of the arguments, and reports whether they are complete with it.

@@ -17,7 +17,7 @@ import (
 )
 
 func cutInto(most int) PartLimits {
-	return PartLimits{Record: most, Most: most, Text: func(text string) []Part { return lineParts(text, most) }}
+	return PartLimits{RecordBytes: most, PartBytes: most, SplitText: func(text string) []Part { return lineParts(text, most) }}
 }
 
 func TestPartsAreWholeRecords(t *testing.T) {
@@ -27,12 +27,12 @@ func TestPartsAreWholeRecords(t *testing.T) {
 	records := 0
 	end := 0
 	for _, p := range parts {
-		require.LessOrEqual(t, end, p.From)
-		require.Less(t, p.From, p.To)
-		end = p.To
+		require.LessOrEqual(t, end, p.Start)
+		require.Less(t, p.Start, p.End)
+		end = p.End
 		if strings.HasPrefix(p.Text, `{"id":`) {
 			records++
-			require.JSONEq(t, text[p.From:p.To], p.Text)
+			require.JSONEq(t, text[p.Start:p.End], p.Text)
 			require.NotContains(t, p.Text, ": ")
 		}
 	}
@@ -46,7 +46,7 @@ func TestPartsOfAnMCPResultAreFoundInItsFile(t *testing.T) {
 	parts, ok := Parts(text, cutInto(600))
 	require.True(t, ok)
 	for _, p := range parts[1:] {
-		require.JSONEq(t, jsontext.Unescape(text[p.From:p.To]), p.Text)
+		require.JSONEq(t, jsontext.Unescape(text[p.Start:p.End]), p.Text)
 	}
 	lines := "one \"line\"\nanother\té\n" + strings.Repeat("more of them\n", 100)
 	text = `{"content":[{"type":"text","text":` + quoted(lines) + `}]}`
@@ -54,7 +54,7 @@ func TestPartsOfAnMCPResultAreFoundInItsFile(t *testing.T) {
 	require.True(t, ok)
 	var all strings.Builder
 	for _, p := range parts {
-		require.Equal(t, jsontext.Unescape(text[p.From:p.To]), p.Text)
+		require.Equal(t, jsontext.Unescape(text[p.Start:p.End]), p.Text)
 		all.WriteString(p.Text)
 	}
 	require.Equal(t, lines, all.String())
@@ -140,10 +140,10 @@ func FuzzParts(f *testing.F) {
 		parts, ok := Parts(text, cutInto(20+min(max(most, 0), 1000)))
 		end := 0
 		for _, p := range parts {
-			if p.From < end || p.To < p.From || p.To > len(text) {
-				t.Fatalf("%d to %d behind %d of %d", p.From, p.To, end, len(text))
+			if p.Start < end || p.End < p.Start || p.End > len(text) {
+				t.Fatalf("%d to %d behind %d of %d", p.Start, p.End, end, len(text))
 			}
-			end = p.To
+			end = p.End
 		}
 		document, _, parses := Document(text)
 		if parses && (!ok || !json.Valid(document)) {

@@ -1,7 +1,7 @@
 // Copyright einolean authors
 // SPDX-License-Identifier: Apache-2.0
 
-package rank
+package readtool
 
 import (
 	"fmt"
@@ -13,7 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-func TestAQueryIsTheStemsOfItsWords(t *testing.T) {
+func TestWordQuery_HoldsTheStemsOfItsWords(t *testing.T) {
 	for query, want := range map[string]string{
 		"查询天气 +必须有 go语言 ok 天气":                "查询 询天 天气 必须 须有 go 语言 ok",
 		"Failing tests, failed":               "fail test",
@@ -24,7 +24,7 @@ func TestAQueryIsTheStemsOfItsWords(t *testing.T) {
 		strings.Repeat("x", maxWord+1) + " y": strings.Repeat("x", maxWord+1) + " y",
 	} {
 		var got []string
-		for _, each := range New(query).terms {
+		for _, each := range newWordQuery(query).terms {
 			require.True(t, utf8.ValidString(each.stem))
 			got = append(got, each.stem)
 		}
@@ -34,19 +34,19 @@ func TestAQueryIsTheStemsOfItsWords(t *testing.T) {
 	for i := range 2 * maxTerms {
 		fmt.Fprintf(&many, "word%d ", i)
 	}
-	require.Len(t, New(many.String()).terms, maxTerms)
+	require.Len(t, newWordQuery(many.String()).terms, maxTerms)
 }
 
 // A passage with more of the query fits no worse than one with less, and one without any fits not at all,
 // whatever the others are.
-func TestMoreOfTheQueryFitsBetter(t *testing.T) {
+func TestWordQuery_MoreTermsScoreHigher(t *testing.T) {
 	seed := rand.Uint64()
 	r := rand.New(rand.NewPCG(seed, 1))
 	words := strings.Fields("rotate signing keys gateway 天气 refund_test.go:41 e07e7f02 Lisbon weather total")
 	for range 300 {
 		r.Shuffle(len(words), func(i, j int) { words[i], words[j] = words[j], words[i] })
 		asked, filler := words[:3], words[3:]
-		q := New(strings.Join(asked, " "))
+		q := newWordQuery(strings.Join(asked, " "))
 		some := func() string { return "much that " + filler[r.IntN(len(filler))] + " says of it" }
 		var texts []string
 		for n := range len(asked) + 1 {
@@ -55,62 +55,23 @@ func TestMoreOfTheQueryFitsBetter(t *testing.T) {
 		for range r.IntN(60) {
 			texts = append(texts, some())
 		}
-		var fits []Fit
+		var fits []passageTerms
 		for _, i := range r.Perm(len(texts)) {
-			f := q.Add("", texts[i])
+			f := q.add("", texts[i])
 			for len(fits) <= i {
-				fits = append(fits, Fit{})
+				fits = append(fits, passageTerms{})
 			}
 			fits[i] = f
 		}
-		score := q.Scores()
+		score := q.scorer()
 		for n := range asked {
 			require.Greater(t, score(fits[n+1]), score(fits[n]), "seed %d: %q", seed, asked)
 		}
 		for i, f := range fits {
-			require.Equal(t, f.Any(), score(f) > 0, "seed %d: %q", seed, texts[i])
+			require.Equal(t, f.hasAny(), score(f) > 0, "seed %d: %q", seed, texts[i])
 			if i > len(asked) {
-				require.False(t, f.Any(), "seed %d: %q of %q", seed, texts[i], asked)
+				require.False(t, f.hasAny(), "seed %d: %q of %q", seed, texts[i], asked)
 			}
 		}
 	}
-}
-
-// The densest part of a passage is one with all that the passage has, where there is such a part.
-func TestTheDensestPartHasAllWords(t *testing.T) {
-	seed := rand.Uint64()
-	r := rand.New(rand.NewPCG(seed, 2))
-	for range 300 {
-		before, behind := strings.Repeat("nothing ", r.IntN(60)), strings.Repeat(" else", r.IntN(60))
-		passage := before + "rotate keys" + behind + strings.Repeat(" keys", r.IntN(2))
-		q := New("keys to rotate")
-		f := q.Add("", passage)
-		at := q.Densest(passage, f, 100)
-		require.Equal(t, len(before), at, "seed %d: %q", seed, passage)
-	}
-}
-
-// The best line counts 1, one with none of the words nothing, and a word that every line has is none.
-func TestLinesRankByWhatWasTalkedAbout(t *testing.T) {
-	seed := rand.Uint64()
-	r := rand.New(rand.NewPCG(seed, 3))
-	for range 200 {
-		n := 40 + r.IntN(200)
-		lines := make([]string, n)
-		for i := range lines {
-			lines[i] = fmt.Sprintf("common line %d says nothing", i+1000)
-		}
-		want := r.IntN(n)
-		lines[want] += " about the refund"
-		scores := NewTalk("please show me the refund, which is common").Scores(n, func(i int) string { return lines[i] })
-		for i, s := range scores {
-			if i == want {
-				require.EqualValues(t, 1, s, "seed %d", seed)
-			} else {
-				require.Zero(t, s, "seed %d: %q", seed, lines[i])
-			}
-		}
-	}
-	require.Nil(t, NewTalk("show me the file, please use it").Scores(3, func(int) string { return "show the file" }))
-	require.Nil(t, NewTalk("refund").Scores(1, func(int) string { return "nothing" }))
 }

@@ -1,7 +1,7 @@
 // Copyright einolean authors
 // SPDX-License-Identifier: Apache-2.0
 
-package rank
+package readtool
 
 // The words of texts: their endings, camel case, and scripts without spaces.
 
@@ -27,20 +27,20 @@ func stemOf(word []byte) string {
 // written in camel case, and two neighbours each in scripts without spaces.
 func eachWord(text []byte, visit func(word []byte)) {
 	for at := 0; at < len(text); {
-		if c := text[at]; c < utf8.RuneSelf && !isWord(c) {
+		if c := text[at]; c < utf8.RuneSelf && !isWordByte(c) {
 			at++
 			continue
 		}
 		c, width := utf8.DecodeRune(text[at:])
 		switch {
-		case withoutSpaces(c):
+		case isUnspaced(c):
 			from := at
-			for at < len(text) && withoutSpaces(c) {
+			for at < len(text) && isUnspaced(c) {
 				at += width
 				c, width = utf8.DecodeRune(text[at:])
 			}
 			eachPair(text[from:at], visit)
-		case wordly(c):
+		case isWordRune(c):
 			at += spacedWord(text[at:], visit)
 		default:
 			at += width
@@ -55,10 +55,10 @@ func spacedWord(text []byte, visit func(word []byte)) (end int) {
 	for end < len(text) {
 		c, width := rune(text[end]), 1
 		if c >= utf8.RuneSelf {
-			if c, width = utf8.DecodeRune(text[end:]); !wordly(c) || withoutSpaces(c) {
+			if c, width = utf8.DecodeRune(text[end:]); !isWordRune(c) || isUnspaced(c) {
 				break
 			}
-		} else if !isWord(byte(c)) {
+		} else if !isWordByte(byte(c)) {
 			break
 		}
 		was := upper
@@ -75,8 +75,8 @@ func spacedWord(text []byte, visit func(word []byte)) (end int) {
 	return end
 }
 
-// small is each letter of ASCII as a small one, each digit as it is, and 0 for every other byte.
-var small = func() (set [256]byte) {
+// lowerBytes maps ASCII letters to lower case, digits to themselves, and every other byte to 0.
+var lowerBytes = func() (set [256]byte) {
 	for c := byte('0'); c <= '9'; c++ {
 		set[c] = c
 	}
@@ -86,7 +86,7 @@ var small = func() (set [256]byte) {
 	return set
 }()
 
-func isWord(c byte) bool { return small[c] != 0 }
+func isWordByte(c byte) bool { return lowerBytes[c] != 0 }
 
 // eachPair visits every two neighbours among characters; a single one alone.
 func eachPair(text []byte, visit func(pair []byte)) {
@@ -101,18 +101,18 @@ func eachPair(text []byte, visit func(pair []byte)) {
 	}
 }
 
-func wordly(c rune) bool {
+func isWordRune(c rune) bool {
 	if c < utf8.RuneSelf {
-		return isWord(byte(c))
+		return isWordByte(byte(c))
 	}
 	return c != utf8.RuneError && (unicode.IsLetter(c) || unicode.IsDigit(c))
 }
 
-func withoutSpaces(c rune) bool {
+func isUnspaced(c rune) bool {
 	return c >= 0x1100 && unicode.In(c, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Hangul)
 }
 
-func lowered(c byte) byte {
+func lowerByte(c byte) byte {
 	if 'A' <= c && c <= 'Z' {
 		return c - 'A' + 'a'
 	}
@@ -125,4 +125,23 @@ const shortHash = 7
 // isHash is true of the hash of a commit and the like, longer than it is often shown.
 func isHash(word string) bool {
 	return len(word) > shortHash && strings.ContainsAny(word, "0123456789") && strings.Trim(word, "0123456789abcdef") == ""
+}
+
+// stopWords are the words that connect others or ask a question. Words that data has as well, such as "off" and
+// "use", are not among them.
+var stopWords = func() map[string]bool {
+	set := make(map[string]bool)
+	for _, word := range strings.Fields(`a an the this that these those there here and or but if so than then as of to in into at by for from with
+		is are was were be been being am do does did has have had having can could should would may might must shall will please
+		i you he she it we they me him her us them my your his its our their what which who whom whose when where why how
+		什么 怎么 怎样 多少 哪个 哪些 哪里 如何 是否 可以 请问 为何 几个 是多 是什 为什 这个 那个 一个 我们 你们 他们`) {
+		set[word] = true
+	}
+	return set
+}()
+
+// isStopWord reports whether a word in lower case says nothing about a topic. Of Chinese, a word is a pair of
+// characters, and a particle in it makes it one.
+func isStopWord(word string) bool {
+	return stopWords[word] || strings.ContainsAny(word, "的了吗呢吧")
 }

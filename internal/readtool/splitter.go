@@ -60,23 +60,23 @@ type splitter struct {
 	line  int64
 	start int64
 
-	form  form
-	rows  string // the header of the table that is read
-	heads []head
-	tiny  int // how many passages in a row are tiny and end inside a line
+	form        form
+	tableHeader string // the header of the table that is read
+	heads       []head
+	tiny        int // how many passages in a row are tiny and end inside a line
 
-	entries
-	blocks
+	entryReader
+	blockState
 }
 
-// blocks says where groups of blocks begin.
-type blocks struct {
-	groups bool // empty lines or rulers are between some blocks
-	apart  bool // one of them, or nothing, is before
+// blockState notes where groups of blocks begin.
+type blockState struct {
+	groups      bool // empty lines or rulers are between some blocks
+	isSeparated bool // one of them, or nothing, is before
 }
 
 func newSplitter(content io.Reader) *splitter {
-	s := &splitter{r: bufio.NewReaderSize(content, 64<<10), line: 1, blocks: blocks{apart: true}}
+	s := &splitter{r: bufio.NewReaderSize(content, 64<<10), line: 1, blockState: blockState{isSeparated: true}}
 	begin, _ := s.r.Peek(lookedAt) // the first read reports what is wrong
 	s.detect(begin)
 	return s
@@ -90,17 +90,17 @@ func (s *splitter) next() (passage, error) {
 	if len(ahead) == 0 {
 		return passage{}, io.EOF
 	}
-	cut, under := s.cut(ahead)
+	cut, under := s.passageLength(ahead)
 	if cut >= tinyPart || ahead[cut-1] == '\n' {
 		s.tiny = 0
 	} else if s.tiny++; s.tiny > fewTiny { // of many tiny parts, each would be looked for in the same long text
-		cut, s.tiny = evenly(ahead), 0
+		cut, s.tiny = evenCut(ahead), 0
 	}
 	text := ahead[:cut]
 	newlines := int64(bytes.Count(text, []byte{'\n'}))
-	p := passage{first: s.line, last: s.line + newlines, start: s.start, text: string(text), under: under}
+	p := passage{firstLine: s.line, lastLine: s.line + newlines, start: s.start, text: string(text), heading: under}
 	if text[cut-1] == '\n' {
-		p.last--
+		p.lastLine--
 	}
 	s.line += newlines
 	s.start += int64(cut)
@@ -108,14 +108,14 @@ func (s *splitter) next() (passage, error) {
 	return p, err
 }
 
-// cut says how long the passage at the start of a text is, and what it stands under.
-func (s *splitter) cut(ahead []byte) (n int, under string) {
+// passageLength returns the length of the passage at the start of a text, and its heading.
+func (s *splitter) passageLength(ahead []byte) (n int, under string) {
 	first := lineLength(ahead)
 	if first > nestedBytes || first == len(ahead) && first > passageBytes {
-		return softly(ahead), s.under(len(s.heads))
+		return softCut(ahead), s.headingOf(len(s.heads))
 	}
 	if n, ok := s.row(ahead, first); ok {
-		return n, s.rows
+		return n, s.tableHeader
 	}
 	switch s.form {
 	case ofEntries:
@@ -123,7 +123,7 @@ func (s *splitter) cut(ahead []byte) (n int, under string) {
 	case ofBlocks:
 		return s.block(ahead, first)
 	case ofParagraphs:
-		return paragraph(ahead), ""
+		return paragraphLength(ahead), ""
 	}
 	for n = first; n < len(ahead) && !tableAt(ahead[n:]); n += first {
 		if first = lineLength(ahead[n:]); n+first > togetherBytes {
@@ -133,8 +133,8 @@ func (s *splitter) cut(ahead []byte) (n int, under string) {
 	return n, ""
 }
 
-// under is what the passages below so many heads stand under.
-func (s *splitter) under(n int) string {
+// headingOf is the heading of passages below n heads.
+func (s *splitter) headingOf(n int) string {
 	var parts []string
 	for _, h := range s.heads[max(0, n-2):n] {
 		parts = append(parts, h.text)
@@ -167,14 +167,14 @@ func (s *splitter) row(ahead []byte, first int) (n int, ok bool) {
 	}
 	line := bytes.TrimSpace(ahead[:first])
 	if bytes.IndexByte(line, '|') < 0 {
-		s.rows = ""
+		s.tableHeader = ""
 		return 0, false
 	}
 	if tableAt(ahead) {
-		s.rows = display.Short(display.Line(string(line)), headBytes)
+		s.tableHeader = display.Short(display.Line(string(line)), headBytes)
 		return first + lineLength(ahead[first:]), true
 	}
-	return first, s.rows != ""
+	return first, s.tableHeader != ""
 }
 
 // tableAt reports whether a table begins with the first line of a text.
@@ -192,31 +192,31 @@ func isRule(line []byte) bool {
 // entry is the entry at the start of a text, or a part of it.
 func (s *splitter) entry(ahead []byte, first int) (n int, under string) {
 	level := s.level(ahead[:first])
-	if level >= 0 && !s.rest {
+	if level >= 0 && !s.inEntry {
 		s.push(level, s.title(ahead, first))
 	}
-	whole := s.moment(ahead)
-	for s.log && !s.rest && whole < len(ahead) { // short entries are together a passage
-		more := s.moment(ahead[whole:])
+	whole := s.momentLength(ahead)
+	for s.isLog && !s.inEntry && whole < len(ahead) { // short entries are together a passage
+		more := s.momentLength(ahead[whole:])
 		if whole+more > togetherBytes {
 			break
 		}
 		whole += more
 	}
-	began := s.rest || level < 0
-	if s.rest = whole > recordBytes; s.rest {
-		whole = paragraph(ahead)
+	began := s.inEntry || level < 0
+	if s.inEntry = whole > recordBytes; s.inEntry {
+		whole = paragraphLength(ahead)
 	}
 	if began {
-		return whole, s.under(len(s.heads))
+		return whole, s.headingOf(len(s.heads))
 	}
-	return whole, s.under(len(s.heads) - 1)
+	return whole, s.headingOf(len(s.heads) - 1)
 }
 
 // title is what the parts of a long entry stand under: its first line, and, if that says only that an entry begins,
 // the next ones.
 func (s *splitter) title(ahead []byte, first int) []byte {
-	if !s.unnamed {
+	if !s.hasBareTitles {
 		return ahead[:first]
 	}
 	return ahead[:display.Floor(ahead, min(len(ahead), headBytes/2))]
@@ -227,16 +227,16 @@ func (s *splitter) title(ahead []byte, first int) []byte {
 func (s *splitter) block(ahead []byte, first int) (n int, under string) {
 	indent := indentOf(ahead[:first])
 	if indent < 0 {
-		s.apart = true
-		return first, s.under(len(s.heads))
+		s.isSeparated = true
+		return first, s.headingOf(len(s.heads))
 	}
 	group := 0
-	if s.groups && indent == 0 && (s.apart || isRuler(ahead[:first])) {
+	if s.groups && indent == 0 && (s.isSeparated || isRuler(ahead[:first])) {
 		s.heads, group = s.heads[:0], groupLength(ahead, first)
 	}
 	s.pop(indent)
 	n, deep := blockLength(ahead, first, indent)
-	under = s.under(len(s.heads))
+	under = s.headingOf(len(s.heads))
 	switch {
 	case n < group && group <= recordBytes:
 		n = group
@@ -246,15 +246,14 @@ func (s *splitter) block(ahead []byte, first int) (n int, under string) {
 	case n < group:
 		s.push(groupLevel, ahead[:first])
 	case !deep:
-		n = alike(ahead, n, indent)
+		n = alikeLength(ahead, n, indent)
 	}
-	s.apart = bytes.HasSuffix(ahead[:n], []byte("\n\n"))
+	s.isSeparated = bytes.HasSuffix(ahead[:n], []byte("\n\n"))
 	return n, under
 }
 
-// alike is how long the first n bytes of a text are with the single lines behind them that are indented as
-// far: these are together a passage.
-func alike(b []byte, n, indent int) int {
+// alikeLength extends the first n bytes of a text by the single lines behind them with the same indent.
+func alikeLength(b []byte, n, indent int) int {
 	for n < len(b) {
 		first := lineLength(b[n:])
 		more, deep := blockLength(b[n:], first, indent)
@@ -327,16 +326,16 @@ func isCloser(line []byte) bool {
 	return bytes.HasPrefix(line, []byte("</")) || bytes.ContainsAny(line[:1], "})]")
 }
 
-// paragraph is how long the paragraph at the start of a text is, or the part of a long one.
-// Short ones are together a passage.
-func paragraph(b []byte) (n int) {
+// paragraphLength is the length of the paragraph at the start of a text, or of a part of a long one. Short
+// paragraphs are joined.
+func paragraphLength(b []byte) (n int) {
 	for n < len(b) {
 		line := lineLength(b[n:])
 		if n > 0 && (n+line > passageBytes || tableAt(b[n:])) {
 			return n
 		}
 		if line > passageBytes {
-			return softly(b)
+			return softCut(b)
 		}
 		n += line
 		if n > passageBytes/2 && len(bytes.TrimSpace(b[n-line:n])) == 0 {
@@ -346,17 +345,17 @@ func paragraph(b []byte) (n int) {
 	return n
 }
 
-// softly cuts a long line where something in it ends: a part that holds others, a sentence, a word.
-func softly(b []byte) int {
+// softCut cuts a long line where something in it ends: a part that holds others, a sentence or a word.
+func softCut(b []byte) int {
 	b = b[:lineLength(b)]
-	if n := nested(b[:min(len(b), nestedBytes)]); n > 0 {
+	if n := nestedCut(b[:min(len(b), nestedBytes)]); n > 0 {
 		return n
 	}
-	return evenly(b)
+	return evenCut(b)
 }
 
-// evenly cuts a long line behind a sentence or a word.
-func evenly(b []byte) int {
+// evenCut cuts a long line behind a sentence or a word.
+func evenCut(b []byte) int {
 	b = b[:lineLength(b)]
 	b = b[:display.Floor(b, min(len(b), passageBytes))]
 	if len(b) < passageBytes-utf8.UTFMax {
@@ -373,10 +372,10 @@ func evenly(b []byte) int {
 // nestedBytes is how much of a long line is looked at for its parts.
 const nestedBytes = 3 * passageBytes
 
-// nested is where a line of brackets and elements can be cut: behind the last part that ends in the first
+// nestedCut is where a line of brackets and elements can be cut: behind the last part that ends in the first
 // passageBytes and lies in none that begins there; else behind the first such part; else behind the outermost
 // one in the first passageBytes. It is zero where there are few of them.
-func nested(b []byte) (cut int) {
+func nestedCut(b []byte) (cut int) {
 	const fewParts = 4
 	depth, outermost, parts := 0, len(b), 0
 	for i, n := 0, 0; i < len(b) && (i < passageBytes || outermost > 0); i += n {
@@ -456,8 +455,8 @@ var (
 // withoutEnd are elements that nothing closes.
 var withoutEnd = map[string]bool{"br": true, "hr": true, "img": true, "input": true, "meta": true, "wbr": true}
 
-// shape counts the lines that are indented and those that are empty, and the bytes of the others.
-func shape(lines [][]byte) (indented, blank, filled int) {
+// countShapes counts the indented lines, the empty lines, and the bytes of the others.
+func countShapes(lines [][]byte) (indented, blank, filled int) {
 	for _, l := range lines {
 		switch at := indentOf(l); {
 		case at < 0:
@@ -488,8 +487,8 @@ func (s *splitter) detect(begin []byte) {
 	if len(lines) > 1 {
 		lines = lines[:len(lines)-1] // the last one may be cut
 	}
-	if areRows(lines) || areRows(wholeRows(lines)) {
-		s.form, s.rows = ofRows, display.Short(display.Line(string(bytes.TrimSpace(lines[0]))), headBytes)
+	if isTable(lines) || isTable(joinOpenRows(lines)) {
+		s.form, s.tableHeader = ofRows, display.Short(display.Line(string(bytes.TrimSpace(lines[0]))), headBytes)
 		return
 	}
 	count := func(level func([]byte) int) (n int) {
@@ -500,31 +499,31 @@ func (s *splitter) detect(begin []byte) {
 		}
 		return n
 	}
-	indented, blank, filled := shape(lines)
+	indented, blank, filled := countShapes(lines)
 	texts := max(1, len(lines)-blank)
-	if count(matching(preview.LogLine)) >= max(1, texts*3/10) && count(commitLevel) == 0 {
-		s.form, s.level, s.log = ofEntries, matching(preview.LogLine), true
+	if count(regexpLevel(preview.LogLine)) >= max(1, texts*3/10) && count(commitLevel) == 0 {
+		s.form, s.level, s.isLog = ofEntries, regexpLevel(preview.LogLine), true
 		return
 	}
 	for _, each := range []struct {
 		level func([]byte) int
 		least int
 	}{
-		{commitLevel, 1}, {matching(mailLine), 2}, {matching(sectionLine), 2}, {headingLevel, 2},
+		{commitLevel, 1}, {regexpLevel(mailLine), 2}, {regexpLevel(sectionLine), 2}, {headingLevel, 2},
 	} {
 		if n := count(each.level); n >= max(1, each.least) && (each.least != 2 || blank*2 >= n) {
 			s.form, s.level = ofEntries, each.level
 			return
 		}
 	}
-	if key := recurring(lines); key != "" && indented*4 < texts {
+	if key := recurringKey(lines); key != "" && indented*4 < texts {
 		s.form, s.level = ofEntries, func(line []byte) int {
 			if keyOf(line) == key {
 				return 0
 			}
 			return -1
 		}
-		s.unnamed = true
+		s.hasBareTitles = true
 		return
 	}
 	switch {
@@ -535,9 +534,9 @@ func (s *splitter) detect(begin []byte) {
 	}
 }
 
-// recurring is the key of the lines that begin the records of a text: of those that come back in even distances
+// recurringKey is the key of the lines that begin the records of a text: of those that come back in even distances
 // the most frequent one, of several the first. It is empty if there is none.
-func recurring(lines [][]byte) string {
+func recurringKey(lines [][]byte) string {
 	const few, apart, longest = 3, 3, 4000
 	type seen struct{ first, last, count, least, most int }
 	all := make(map[string]*seen)
@@ -589,8 +588,8 @@ func keyOf(line []byte) string {
 	return string(line)
 }
 
-// wholeRows joins lines between which a quotation mark is open: a cell may have several.
-func wholeRows(lines [][]byte) (rows [][]byte) {
+// joinOpenRows joins lines between which a quotation mark is open: a cell may have several lines.
+func joinOpenRows(lines [][]byte) (rows [][]byte) {
 	open := false
 	for _, l := range lines {
 		if open {
@@ -603,8 +602,8 @@ func wholeRows(lines [][]byte) (rows [][]byte) {
 	return rows
 }
 
-// areRows reports whether nearly all lines are comma-separated values, or those of columns with a title.
-func areRows(lines [][]byte) bool {
+// isTable reports whether nearly all lines are comma-separated values, or columns with a title.
+func isTable(lines [][]byte) bool {
 	const least = 4
 	if len(lines) < least {
 		return false
@@ -629,24 +628,24 @@ func areRows(lines [][]byte) bool {
 // recordsOf takes JSON apart into the records that do not end before the byte from. Tiny
 // ones, such as the points of a series, are a passage together.
 func recordsOf(content string, from int64) (records []passage) {
-	parts, ok := preview.Parts(content, preview.PartLimits{Record: recordBytes, Most: passageBytes, Text: partsOf})
+	parts, ok := preview.Parts(content, preview.PartLimits{RecordBytes: recordBytes, PartBytes: passageBytes, SplitText: partsOf})
 	if !ok {
 		return nil
 	}
 	line, at, open := int64(1), 0, false
 	for _, p := range parts {
-		line += int64(strings.Count(content[at:p.From], "\n"))
-		last := line + int64(strings.Count(content[p.From:p.To], "\n"))
+		line += int64(strings.Count(content[at:p.Start], "\n"))
+		last := line + int64(strings.Count(content[p.Start:p.End], "\n"))
 		tiny := len(p.Text) < tinyRecord
 		if n := len(records) - 1; open && tiny && len(records[n].text) < togetherBytes/2 {
 			records[n].text += "\n" + p.Text
-			records[n].last, records[n].size = last, int64(p.To)-records[n].start
-		} else if open = tiny; int64(p.To) > from {
-			records = append(records, passage{first: line, last: last, start: int64(p.From), size: int64(p.To - p.From), text: p.Text, under: display.Short(display.Line(p.Head), headBytes)})
+			records[n].lastLine, records[n].size = last, int64(p.End)-records[n].start
+		} else if open = tiny; int64(p.End) > from {
+			records = append(records, passage{firstLine: line, lastLine: last, start: int64(p.Start), size: int64(p.End - p.Start), text: p.Text, heading: display.Short(display.Line(p.Heading), headBytes)})
 		} else {
 			open = false
 		}
-		line, at = last, p.To
+		line, at = last, p.End
 	}
 	return records
 }
@@ -659,6 +658,6 @@ func partsOf(text string) (parts []preview.Part) {
 		if err != nil { // its end
 			return parts
 		}
-		parts = append(parts, preview.Part{From: int(p.start), To: int(p.end()), Text: p.text, Head: p.under})
+		parts = append(parts, preview.Part{Start: int(p.start), End: int(p.end()), Text: p.text, Heading: p.heading})
 	}
 }

@@ -8,27 +8,27 @@ package preview
 
 const (
 	// lookedThrough is how many records show what follows from what; fewer than leastRecords show nothing.
-	lookedThrough, leastRecords = 8, 3
+	sampledRecords, leastRecords = 8, 3
 	// leastToken is the shortest value that is looked for in others.
 	leastToken = 2
 	// ofDerived is the share of its weight that such a column keeps.
-	ofDerived = .2
+	derivedShare = .2
 )
 
 // origin is a field whose value stands in that of another one, and what is around it there.
 type origin struct {
-	field *field
-	rest  string
+	field   *field
+	affixes string
 }
 
-// repetition is some records whose fields have their weights.
-type repetition struct {
+// derivedFields finds fields whose values follow from other fields, in a few records.
+type derivedFields struct {
 	*document
 	rows [][]cell
 }
 
 // lighten takes weight from fields that follow from others.
-func (t repetition) lighten() {
+func (t derivedFields) lighten() {
 	origins, records := make(map[*field][]origin), make(map[*field]int)
 	for _, row := range t.rows {
 		values := t.valuesOf(row)
@@ -42,16 +42,16 @@ func (t repetition) lighten() {
 	}
 	for f, found := range origins {
 		if len(found) > 0 && records[f] >= leastRecords {
-			f.weight *= ofDerived
+			f.weight *= derivedShare
 		}
 	}
 }
 
 // valuesOf are the fields of a record by their values.
-func (t repetition) valuesOf(row []cell) map[string][]*field {
+func (t derivedFields) valuesOf(row []cell) map[string][]*field {
 	values := make(map[string][]*field)
 	for _, c := range row {
-		if v := t.scalar(c.value); len(v) >= leastToken && c.field.differs {
+		if v := t.scalar(c.value); len(v) >= leastToken && c.field.isVaried {
 			values[v] = append(values[v], c.field)
 		}
 	}
@@ -59,7 +59,7 @@ func (t repetition) valuesOf(row []cell) map[string][]*field {
 }
 
 // originsOf are the fields whose values are all of a value or a word in it.
-func (t repetition) originsOf(c cell, values map[string][]*field) (found []origin) {
+func (t derivedFields) originsOf(c cell, values map[string][]*field) (found []origin) {
 	const longest = 200
 	v := t.scalar(c.value)
 	if len(v) > longest {
@@ -71,7 +71,7 @@ func (t repetition) originsOf(c cell, values map[string][]*field) (found []origi
 		}
 	}
 	for at, end := 0, 0; at < len(v); at = end + 1 {
-		for end = at; end < len(v) && (letter(v[end]) || v[end] == '-'); {
+		for end = at; end < len(v) && (isWordByte(v[end]) || v[end] == '-'); {
 			end++
 		}
 		if end-at == len(v) {

@@ -73,7 +73,7 @@ func TestManyRecordsAreNamedBeforeFewAreWhole(t *testing.T) {
 				texts = append(texts, records[i].text)
 			}
 			for i, room := range []int{2000, 3300} {
-				shown, _ := Make(Request{Text: "[" + strings.Join(texts, ",") + "]", Room: room})
+				shown, _ := Render(Request{Text: "[" + strings.Join(texts, ",") + "]", Room: room})
 				ids, titles := 0, 0
 				for _, each := range records {
 					if strings.Contains(shown, each.id) {
@@ -96,7 +96,7 @@ func TestWhatFollowsFromOthersComesLast(t *testing.T) {
 		for i := range 40 {
 			all = append(all, fmt.Sprintf(`{"url":%q,"number":%d,"title":"the title of item %[2]d","note":%q}`, url(i), 1000+i, strings.Repeat("x", 30+i)))
 		}
-		shown, _ := Make(Request{Text: "[" + strings.Join(all, ",") + "]", Room: 3000})
+		shown, _ := Render(Request{Text: "[" + strings.Join(all, ",") + "]", Room: 3000})
 		_, columns, _ := strings.Cut(shown, `"columns":[`)
 		columns, _, _ = strings.Cut(columns, "]")
 		return columns

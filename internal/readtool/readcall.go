@@ -26,14 +26,14 @@ type Reader interface {
 	Read(ctx context.Context, req *filesystem.ReadRequest) (*filesystem.FileContent, error)
 }
 
-// visit is one call: what it asks for, of what, and how much may be answered.
+// readCall is one call: what it asks for, its source, and the limits of the answer.
 type readCall struct {
-	ctx   context.Context
-	say   replyTexts
-	src   source
-	req   request
-	lines int64 // the most lines of content
-	bytes int64 // the most bytes of content
+	ctx      context.Context
+	texts    replyTexts
+	src      source
+	req      request
+	maxLines int64 // the most lines of content
+	maxBytes int64 // the most bytes of content
 }
 
 // part reads the bytes from offset on, at most length of them, into memory.
@@ -47,16 +47,16 @@ func (v readCall) part(offset, length int64) (part []byte, size int64, err error
 	return part, size, err
 }
 
-// told begins an answer about so much content.
-func (v readCall) told(about string, size int64) answerHeader {
-	return answerHeader{Tool: v.say.tool, Path: display.Quoted(about), Size: size}
+// header returns the header of an answer about so much content.
+func (v readCall) header(about string, size int64) answerHeader {
+	return answerHeader{Tool: v.texts.tool, Path: display.Quoted(about), Size: size}
 }
 
 // source reads the content of a path: from offset on, at most length bytes, or to the end if that is negative.
 type source = func(ctx context.Context, offset, length int64) (content io.ReadCloser, size int64, err error)
 
-// open finds the content of a path. From a store that only reads whole files it is read here, once.
-func open(ctx context.Context, ranges RangeReader, lines Reader, filePath string) (source, error) {
+// openSource opens the content of a path. A store that only reads whole files is read here, once.
+func openSource(ctx context.Context, ranges RangeReader, lines Reader, filePath string) (source, error) {
 	if ranges != nil {
 		return func(ctx context.Context, offset, length int64) (io.ReadCloser, int64, error) {
 			return ranges.ReadRange(ctx, filePath, offset, length)
@@ -69,19 +69,18 @@ func open(ctx context.Context, ranges RangeReader, lines Reader, filePath string
 	if got == nil {
 		return nil, errors.New("readtool: reading: the store returned neither content nor an error")
 	}
-	return whole(got.Content), nil
+	return contentSource(got.Content), nil
 }
 
-// whole is open for content in memory.
-func whole(content string) source {
+// contentSource is a source of content in memory.
+func contentSource(content string) source {
 	return func(_ context.Context, offset, length int64) (io.ReadCloser, int64, error) {
 		window, size := backend.Window(content, offset, length)
 		return window, size, nil
 	}
 }
 
-// take reads n bytes. Content that ends before the size that the store named is
-// not what was stored.
+// readFull reads n bytes. It fails if the content ends before the size that the store named.
 func readFull(r io.Reader, n int64) ([]byte, error) {
 	b := make([]byte, n)
 	_, err := io.ReadFull(r, b)
@@ -100,28 +99,27 @@ func (v readCall) stream() (content io.ReadCloser, size int64, err error) {
 	return struct {
 		io.Reader
 		io.Closer
-	}{v.guard(content, size), content}, size, nil
+	}{v.withContext(content, size), content}, size, nil
 }
 
-// guard reads content of size bytes from its start to its end. It fails once
-// the context has ended, since large content takes time, and if the content ends too
-// early.
-func (v readCall) guard(content io.Reader, size int64) io.Reader {
-	return &guarded{ctx: v.ctx, r: content, left: size}
+// withContext reads content of size bytes. It fails once the context has ended, since large content takes time, and
+// if the content ends too early.
+func (v readCall) withContext(content io.Reader, size int64) io.Reader {
+	return &contextReader{ctx: v.ctx, r: content, remaining: size}
 }
 
-type guarded struct {
-	ctx  context.Context
-	r    io.Reader
-	left int64
+type contextReader struct {
+	ctx       context.Context
+	r         io.Reader
+	remaining int64
 }
 
-func (g *guarded) Read(p []byte) (int, error) {
+func (g *contextReader) Read(p []byte) (int, error) {
 	if err := g.ctx.Err(); err != nil {
 		return 0, err
 	}
 	n, err := g.r.Read(p)
-	if g.left -= int64(n); errors.Is(err, io.EOF) && g.left > 0 {
+	if g.remaining -= int64(n); errors.Is(err, io.EOF) && g.remaining > 0 {
 		err = io.ErrUnexpectedEOF
 	}
 	return n, err

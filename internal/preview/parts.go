@@ -17,16 +17,16 @@ import (
 
 // Part is a piece of a JSON text that makes sense by itself.
 type Part struct {
-	From, To int    // in the text
-	Text     string // without the white space between values, and without the escapes of an MCP result
-	Head     string // what it is a part of: the keys above it, or the start of its record
+	Start, End int    // in the text
+	Text       string // without the white space between values, and without the escapes of an MCP result
+	Heading    string // what it is a part of: the keys above it, or the start of its record
 }
 
-// Cut says into which parts a text is taken apart.
+// PartLimits configures Parts.
 type PartLimits struct {
-	Record int                      // the most bytes of a record that is a part
-	Most   int                      // about the most of every other part
-	Text   func(text string) []Part // takes apart a text that is longer than that
+	RecordBytes int                      // the most bytes of a record that is a part
+	PartBytes   int                      // about the most of every other part
+	SplitText   func(text string) []Part // takes apart a text that is longer than that
 }
 
 // Parts takes a JSON text apart: a record of its main list each, of everything else members and
@@ -45,7 +45,7 @@ func Parts(text string, cut PartLimits) (parts []Part, ok bool) {
 	if in, ok := scan(inner); ok {
 		parts = partsIn(in, cut)
 	} else {
-		parts = cut.Text(inner)
+		parts = cut.SplitText(inner)
 	}
 	toSource(parts, raw, from)
 	return parts, true
@@ -57,7 +57,7 @@ func inEnvelope(d *document) (raw string, from int, ok bool) {
 	if !ok || len(e.parts) != 1 || e.parts[0].kind != "text" {
 		return "", 0, false
 	}
-	return e.parts[0].text, e.parts[0].at, true
+	return e.parts[0].text, e.parts[0].offset, true
 }
 
 // toSource moves parts from places in a text to those in its escaped form.
@@ -79,14 +79,14 @@ func toSource(parts []Part, raw string, from int) {
 		return from + i
 	}
 	for p := range parts {
-		parts[p].From = seek(parts[p].From)
-		parts[p].To = seek(parts[p].To)
+		parts[p].Start = seek(parts[p].Start)
+		parts[p].End = seek(parts[p].End)
 	}
 }
 
 // logParts are whole lines of a recorded log in the order of its records, about most bytes
 // of them each.
-func logParts(d *document, pieces []piece, most int) (parts []Part) {
+func logParts(d *document, pieces []logPiece, most int) (parts []Part) {
 	var open Part
 	flush := func() {
 		if open.Text != "" {
@@ -98,7 +98,7 @@ func logParts(d *document, pieces []piece, most int) (parts []Part) {
 		if len(p.text) > most {
 			flush()
 			for _, l := range lineParts(p.text, most) {
-				parts = append(parts, Part{From: p.at + l.From, To: p.at + l.To, Text: jsontext.Unescape(l.Text)})
+				parts = append(parts, Part{Start: p.offset + l.Start, End: p.offset + l.End, Text: jsontext.Unescape(l.Text)})
 			}
 			continue
 		}
@@ -107,10 +107,10 @@ func logParts(d *document, pieces []piece, most int) (parts []Part) {
 			flush()
 		}
 		if open.Text == "" {
-			open.From = int(d.nodes[p.record].start)
+			open.Start = int(d.nodes[p.record].start)
 		}
 		open.Text += text
-		open.To = int(d.nodes[p.record].end)
+		open.End = int(d.nodes[p.record].end)
 	}
 	flush()
 	return parts
@@ -128,43 +128,43 @@ func lineParts(text string, most int) (parts []Part) {
 			}
 		}
 		to = max(to, from+1)
-		parts = append(parts, Part{From: from, To: to, Text: text[from:to]})
+		parts = append(parts, Part{Start: from, End: to, Text: text[from:to]})
 		from = to
 	}
 	return parts
 }
 
-type parter struct {
+type jsonSplitter struct {
 	*document
-	cut   PartLimits
-	list  int32 // the main list, or -1
-	parts []Part
-	open  Part // is not full yet
-	heads []string
+	limits   PartLimits
+	list     int32 // the main list, or -1
+	parts    []Part
+	openPart Part // is not full yet
+	headings []string
 }
 
 func partsIn(d *document, cut PartLimits) []Part {
 	if pieces := piecesIn(d); len(pieces) > 0 {
-		return logParts(d, pieces, cut.Most)
+		return logParts(d, pieces, cut.PartBytes)
 	}
-	p := &parter{document: d, cut: cut, list: -1}
+	p := &jsonSplitter{document: d, limits: cut, list: -1}
 	if list, ok := mainList(d); ok {
 		p.list = list
 	}
-	p.value(-1, 0, cut.Most)
+	p.addValue(-1, 0, cut.PartBytes)
 	p.flush()
 	return p.parts
 }
 
-func (p *parter) flush() {
-	if p.open.Text != "" {
-		p.parts = append(p.parts, p.open)
+func (p *jsonSplitter) flush() {
+	if p.openPart.Text != "" {
+		p.parts = append(p.parts, p.openPart)
 	}
-	p.open = Part{}
+	p.openPart = Part{}
 }
 
-// value adds a value with its key: as a part of it alone where it is at most so long.
-func (p *parter) value(key, value int32, most int) {
+// addValue adds a value with its key: as a part of it alone where it is at most so long.
+func (p *jsonSplitter) addValue(key, value int32, most int) {
 	size := p.size(value)
 	from := int(p.nodes[value].start)
 	if key >= 0 {
@@ -174,62 +174,62 @@ func (p *parter) value(key, value int32, most int) {
 	holds := (kind == '{' || kind == '[') && p.nodes[value].items > 0
 	switch {
 	case value != p.list && size <= most:
-		p.join(from, int(p.nodes[value].end), p.render(key, value))
+		p.addToOpen(from, int(p.nodes[value].end), p.render(key, value))
 	case holds:
-		p.members(key, value)
+		p.addMembers(key, value)
 	default:
 		p.flush()
-		p.text(key, value)
+		p.addText(key, value)
 	}
 }
 
-// text adds the parts of a long text.
-func (p *parter) text(key, value int32) {
+// addText adds the parts of a long text.
+func (p *jsonSplitter) addText(key, value int32) {
 	if key >= 0 {
-		p.heads = append(p.heads, p.raw(key))
-		defer func() { p.heads = p.heads[:len(p.heads)-1] }()
+		p.headings = append(p.headings, p.raw(key))
+		defer func() { p.headings = p.headings[:len(p.headings)-1] }()
 	}
 	raw := p.source(value)
 	at := int(p.nodes[value].start)
 	if p.nodes[value].kind == '"' {
 		raw, at = p.raw(value), at+1
 	}
-	parts := p.cut.Text(jsontext.Unescape(raw))
+	parts := p.limits.SplitText(jsontext.Unescape(raw))
 	toSource(parts, raw, at)
 	for _, part := range parts {
-		part.Head = strings.TrimSuffix(p.head()+" > "+part.Head, " > ")
+		part.Heading = strings.TrimSuffix(p.heading()+" > "+part.Heading, " > ")
 		p.parts = append(p.parts, part)
 	}
 }
 
-// members adds what a list or an object holds; the records of the main list one by one.
-func (p *parter) members(key, of int32) {
-	depth, most := len(p.heads), p.cut.Most
+// addMembers adds what a list or an object holds; the records of the main list one by one.
+func (p *jsonSplitter) addMembers(key, of int32) {
+	depth, most := len(p.headings), p.limits.PartBytes
 	if key >= 0 && of != p.list {
-		p.heads = append(p.heads, p.raw(key))
+		p.headings = append(p.headings, p.raw(key))
 	}
 	if of == p.list {
-		most = p.cut.Record
-	} else if start := p.start(of); start != "" {
-		p.heads = append(p.heads, start)
+		most = p.limits.RecordBytes
+	} else if start := p.firstMembers(of); start != "" {
+		p.headings = append(p.headings, start)
 	}
 	p.flush()
 	for key, value := range p.children(of) {
-		p.value(key, value, most)
+		p.addValue(key, value, most)
 		if of == p.list {
 			p.flush()
 		}
 	}
 	p.flush()
-	p.heads = p.heads[:depth]
+	p.headings = p.headings[:depth]
 }
 
-// start is the first short members of an object, which tell it from others.
-func (p *parter) start(object int32) string {
+// firstMembers are the first short members of an object. They identify it.
+func (p *jsonSplitter) firstMembers(object int32) string {
 	const most, few = 100, 3
 	var b []byte
 	n := 0
-	if p.nodes[object].kind != '{' || p.size(object) > 16*p.cut.Record {
+	if p.nodes[object].kind != '{' || p.size(object) > 16*p.limits.RecordBytes {
 		return ""
 	}
 	for key, value := range p.children(object) {
@@ -242,24 +242,26 @@ func (p *parter) start(object int32) string {
 	return strings.TrimSuffix(string(b), " ")
 }
 
-// head says what stands above a part.
-func (p *parter) head() string { return strings.Join(p.heads[max(0, len(p.heads)-3):], " > ") }
+// heading is what stands above a part.
+func (p *jsonSplitter) heading() string {
+	return strings.Join(p.headings[max(0, len(p.headings)-3):], " > ")
+}
 
-// join adds to the open part, or begins another.
-func (p *parter) join(from, to int, text string) {
-	if p.open.Text != "" && len(p.open.Text)+len(text) >= p.cut.Most {
+// addToOpen adds to the open part, or begins another one.
+func (p *jsonSplitter) addToOpen(from, to int, text string) {
+	if p.openPart.Text != "" && len(p.openPart.Text)+len(text) >= p.limits.PartBytes {
 		p.flush()
 	}
-	if p.open.Text == "" {
-		p.open = Part{from, to, text, p.head()}
+	if p.openPart.Text == "" {
+		p.openPart = Part{from, to, text, p.heading()}
 		return
 	}
-	p.open.Text += "," + text
-	p.open.To = to
+	p.openPart.Text += "," + text
+	p.openPart.End = to
 }
 
 // render is a value without white space.
-func (p *parter) render(key, value int32) string {
+func (p *jsonSplitter) render(key, value int32) string {
 	b := make([]byte, 0, p.size(value)+16)
 	room := 6*p.size(value) + leastValue // escapes make it longer
 	if key >= 0 {
@@ -296,14 +298,14 @@ func Document(text string) (document []byte, cut, ok bool) {
 		if !ok {
 			return nil, false, false
 		}
-		in.cut = in.cut || d.cut
+		in.isCut = in.isCut || d.isCut
 		d = in
 	}
-	if b := []byte(d.text); !d.cut && utf8.Valid(b) && json.Valid(b) {
+	if b := []byte(d.text); !d.isCut && utf8.Valid(b) && json.Valid(b) {
 		return b, false, true
 	}
-	d.bare = true
-	return appendValue(d, make([]byte, 0, len(d.text)), 0, 6*len(d.text)+leastValue), d.cut, true
+	d.omitsMarks = true
+	return appendValue(d, make([]byte, 0, len(d.text)), 0, 6*len(d.text)+leastValue), d.isCut, true
 }
 
 // Decode is a JSON text as values: nil, bool, string, json.Number, []any and
@@ -339,7 +341,7 @@ func valueOf(d *document, n int32) any {
 		return v.kind == 't'
 	case 'n':
 		return nil
-	case notNumber:
+	case kindNonNumber:
 		return d.source(n)
 	}
 	if number := d.source(n); len(number) <= maxNumber {
