@@ -230,7 +230,7 @@ thrift: ## replay 300 invented agent runs under every policy and print what each
 soak: ## thousands of agent runs at once, a tenth of them under the race detector (SOAK_RUNS=)
 	$(GO) run ./internal/dev/tools/soak -runs $$(( $(SOAK_RUNS) - $(SOAK_RUNS) / 10 ))
 	$(GO) run $(RACE) ./internal/dev/tools/soak -runs $$(( $(SOAK_RUNS) / 10 ))
-	EINOLEAN_PROGRAMS=$(SOAK_RUNS) $(GO) test -count=1 -v -timeout 30m -run '^TestProgramsKeepTheirLawsOverInterruptsAndProcesses$$' ./programs
+	EINOLEAN_PROGRAMS=$(SOAK_RUNS) $(GO) test -count=1 -v -timeout 30m -run '^TestPrograms_SurviveInterruptsAndKills$$' ./programs
 	cd toolsearch/mcptools && EINOLEAN_SOAK=$$(( $(SOAK_RUNS) / 20 )) $(GO) test -count=1 -v -timeout 30m -run '^TestServersThatLieHarmNobody$$' .
 
 release: ## print which tags a release of VERSION makes; with TAG=1 make them (nothing is pushed)

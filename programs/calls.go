@@ -3,7 +3,7 @@
 
 package programs
 
-// What a program may call, and what it reads of it.
+// Which calls of programs are allowed, and how programs read results.
 
 import (
 	"context"
@@ -23,97 +23,101 @@ import (
 	"github.com/einolean/einolean/programs/internal/journal"
 )
 
-// calls decides what programs may call.
-type calls struct {
+// callGate checks the calls of programs.
+type callGate struct {
 	config *Config
-	direct map[string]bool             // tools whose result ends the run
-	infos  map[string]*schema.ToolInfo // of the agent's list, as the model was shown it
+	direct map[string]bool             // by name: tools whose result ends the run
+	infos  map[string]*schema.ToolInfo // by name: the visible tools
 	checks map[*schema.ToolInfo]*toolschema.Check
 }
 
-// shown are the tools of a list; those that were there before are known.
-func (o calls) shown(infos []*schema.ToolInfo) calls {
-	if o.infos = map[string]*schema.ToolInfo{}; o.checks == nil {
-		o.checks = map[*schema.ToolInfo]*toolschema.Check{}
+// withTools returns a gate for another list of visible tools. Compiled schemas of tools that stay
+// are reused.
+func (g callGate) withTools(infos []*schema.ToolInfo) callGate {
+	if g.infos = map[string]*schema.ToolInfo{}; g.checks == nil {
+		g.checks = map[*schema.ToolInfo]*toolschema.Check{}
 	}
 	for _, info := range infos {
-		if info != nil && !isOurs(info.Name) && !strings.HasPrefix(info.Name, "__") {
-			o.infos[info.Name] = info
+		if info != nil && !isProgramTool(info.Name) && !strings.HasPrefix(info.Name, "__") {
+			g.infos[info.Name] = info
 		}
 	}
-	return o
+	return g
 }
 
-// resolve is the name of the tool that a name may mean.
-func (o calls) resolve(written string) string {
-	if o.infos[written] != nil {
+// resolve returns the name of the tool that a written name means. An unknown name is returned as it
+// is.
+func (g callGate) resolve(written string) string {
+	if g.infos[written] != nil {
 		return written
 	}
-	c, list := o.catalog()
+	c, list := g.catalog()
 	if at, ok := c.Resolve(toolnames.Unescape(written), func(int) bool { return true }); ok {
 		return list[at]
 	}
 	return written
 }
 
-func (o calls) catalog() (*names.Catalog, []string) {
+// catalog returns the names of the visible tools, also as a sorted list.
+func (g callGate) catalog() (*names.Catalog, []string) {
 	var list []string
-	for name := range o.infos {
+	for name := range g.infos {
 		list = append(list, name)
 	}
 	slices.Sort(list)
 	return names.New(list), list
 }
 
-// near are the signatures of tools that a wrong name may have meant.
-func (o calls) near(written string) (lines []string) {
-	const most = 3
-	c, list := o.catalog()
-	for _, at := range c.Suggest(written, most) {
-		lines = append(lines, signature(o.infos[list[at]]))
+// suggest returns the signatures of tools with a similar name.
+func (g callGate) suggest(written string) (lines []string) {
+	const maxSuggestions = 3
+	c, list := g.catalog()
+	for _, at := range c.Suggest(written, maxSuggestions) {
+		lines = append(lines, signature(g.infos[list[at]]))
 	}
 	return lines
 }
 
-// check is what is wrong with arguments of a tool, and its signature.
-func (o calls) check(name, arguments string) (problem, sign string) {
-	info := o.infos[name]
+// check validates the arguments of a visible tool. It returns the problem, "" if there is none, and
+// the tool's signature.
+func (g callGate) check(name, arguments string) (problem, sig string) {
+	info := g.infos[name]
 	var v any
 	if json.Unmarshal([]byte(arguments), &v) != nil {
 		return "", signature(info)
 	}
-	return toolschema.Problem(o.schema(info).Validate(v)), signature(info)
+	return toolschema.Problem(g.schema(info).Validate(v)), signature(info)
 }
 
-// rounded is where in arguments a number may have been rounded, "" if there is none.
-func (o calls) rounded(info *schema.ToolInfo, arguments string) string {
+// roundedField returns the path of a number that may have been rounded, or "".
+func (g callGate) roundedField(info *schema.ToolInfo, arguments string) string {
 	if !strings.Contains(arguments, "e+") {
 		return ""
 	}
-	return o.schema(info).Rounded(arguments)
+	return g.schema(info).Rounded(arguments)
 }
 
-// schema is that of a tool's arguments, ready for checks.
-func (o calls) schema(info *schema.ToolInfo) *toolschema.Check {
-	c, ok := o.checks[info]
+// schema returns the compiled schema of a tool's parameters.
+func (g callGate) schema(info *schema.ToolInfo) *toolschema.Check {
+	c, ok := g.checks[info]
 	if !ok {
 		text, _ := toolschema.Text(info.ParamsOneOf)
 		c = toolschema.Compile(text)
-		o.checks[info] = c
+		g.checks[info] = c
 	}
 	return c
 }
 
-// typed is a result as a program reads it: that of a tool which says that it returns a string is one,
-// also if it looks like something else.
-func (o calls) typed(ctx context.Context, name, text string) string {
-	info := o.infos[name]
+// quoteIfString returns a result as a program reads it. A result of a tool that declares a string
+// is quoted if it would be read as another type.
+func (g callGate) quoteIfString(ctx context.Context, name, text string) string {
+	info := g.infos[name]
 	if t := programturn.ToolsOf(ctx); t != nil {
 		if found, ok := t.Resolve(ctx, name); ok {
 			info = found.Info
 		}
 	}
-	if info == nil || !toolschema.IsString(returns(info)) {
+	if info == nil || !toolschema.IsString(outputSchema(info)) {
 		return text
 	}
 	if trimmed := strings.TrimSpace(text); !json.Valid([]byte(trimmed)) || strings.HasPrefix(trimmed, `"`) {
@@ -126,13 +130,13 @@ func (o calls) typed(ctx context.Context, name, text string) string {
 	return string(quoted)
 }
 
-// reply answers a call that must not leave the program, or that needs no tool. Any other call it
-// returns under the name of its tool.
-func (o calls) reply(ctx context.Context, c Call) (Call, *journal.Answer) {
+// reply answers a call that needs no tool or is rejected. It returns every other call under the
+// name of its tool, and no answer.
+func (g callGate) reply(ctx context.Context, c Call) (Call, *journal.Answer) {
 	if c.Path != "" || c.Tool == "" {
-		return c, stored(ctx, c.Path)
+		return c, readStored(ctx, c.Path)
 	}
-	c = plain(c)
+	c = unwrapCallTool(c)
 	hidden, isHidden := programturn.Tool{}, false
 	tools := programturn.ToolsOf(ctx)
 	if tools != nil {
@@ -140,57 +144,58 @@ func (o calls) reply(ctx context.Context, c Call) (Call, *journal.Answer) {
 	}
 	info := hidden.Info
 	if !isHidden {
-		c.Tool = o.resolve(c.Tool)
-		info = o.infos[c.Tool]
+		c.Tool = g.resolve(c.Tool)
+		info = g.infos[c.Tool]
 	} else if info != nil {
 		c.Tool = info.Name
 	}
-	return c, o.refusal(ctx, c, hidden.Refusal, info, isHidden)
+	return c, g.refusal(ctx, c, hidden.Refusal, info, isHidden)
 }
 
-// refusal is why a call does not leave the program; nil if it does.
-func (o calls) refusal(ctx context.Context, c Call, refused string, info *schema.ToolInfo, isHidden bool) *journal.Answer {
+// refusal returns the answer to a call that is rejected, or nil.
+func (g callGate) refusal(ctx context.Context, c Call, toolRefusal string, info *schema.ToolInfo, isHidden bool) *journal.Answer {
 	refuse := func(text string) *journal.Answer { return &journal.Answer{Tool: c.Tool, Text: text, Failed: true} }
 	tools := programturn.ToolsOf(ctx)
 	switch {
-	case refused != "":
-		return refuse(refused)
-	case isOurs(c.Tool):
-		return refuse(say("meta", data{Name: c.Tool}))
-	case o.direct[c.Tool], c.Tool == adk.TransferToAgentToolName, c.Tool == adk.ToolInfoExit.Name:
-		return refuse(say("direct", data{Name: c.Tool}))
+	case toolRefusal != "":
+		return refuse(toolRefusal)
+	case isProgramTool(c.Tool):
+		return refuse(render("meta", promptData{Name: c.Tool}))
+	case g.direct[c.Tool], c.Tool == adk.TransferToAgentToolName, c.Tool == adk.ToolInfoExit.Name:
+		return refuse(render("direct", promptData{Name: c.Tool}))
 	case info == nil && tools == nil:
-		return refuse(say("no-tool", data{Name: c.Tool, Words: o.near(c.Tool)}))
+		return refuse(render("no-tool", promptData{Name: c.Tool, Words: g.suggest(c.Tool)}))
 	case info == nil:
-		near := append(tools.Suggest(ctx, c.Tool), o.near(c.Tool)...)
-		return refuse(say("no-tool", data{Name: c.Tool, Words: near[:min(len(near), 3)], Search: true}))
-	case !o.config.allows(info):
-		return refuse(say("forbidden", data{Name: c.Tool}))
+		near := append(tools.Suggest(ctx, c.Tool), g.suggest(c.Tool)...)
+		return refuse(render("no-tool", promptData{Name: c.Tool, Words: near[:min(len(near), 3)], Search: true}))
+	case !g.config.allows(info):
+		return refuse(render("forbidden", promptData{Name: c.Tool}))
 	}
-	check := o.check
+	check := g.check
 	if isHidden {
 		check = tools.Check
 	}
-	problem, sign := check(c.Tool, c.Arguments)
+	problem, sig := check(c.Tool, c.Arguments)
 	switch {
 	case !strings.HasPrefix(strings.TrimLeft(c.Arguments, " \t\r\n"), "{"):
-		return refuse(say("one-object", data{Name: c.Tool, Signature: sign}))
+		return refuse(render("one-object", promptData{Name: c.Tool, Signature: sig}))
 	case problem != "":
-		return refuse(say("bad-arguments", data{Reason: problem, Signature: sign}))
+		return refuse(render("bad-arguments", promptData{Reason: problem, Signature: sig}))
 	}
-	if at := o.rounded(info, c.Arguments); at != "" {
-		return refuse(say("bad-arguments", data{Reason: say("rounded", data{Name: at}), Signature: sign}))
+	if at := g.roundedField(info, c.Arguments); at != "" {
+		return refuse(render("bad-arguments", promptData{Reason: render("rounded", promptData{Name: at}), Signature: sig}))
 	}
 	return nil
 }
 
-// plain returns what models write of call_tool as the call itself.
-func plain(c Call) Call {
+// unwrapCallTool returns the call that the arguments of call_tool describe. Other calls are
+// returned unchanged.
+func unwrapCallTool(c Call) Call {
 	if c.Tool != toolnames.Call {
 		return c
 	}
 	a := jsontext.DecodeArguments(c.Arguments)
-	if name := toolnames.Called(a); name != "" {
+	if name := toolnames.CalledTool(a); name != "" {
 		c.Tool, c.Arguments = name, a.Raw("arguments", "args", "parameters", "params", "input", "tool_input", "tool_arguments")
 	}
 	if strings.TrimSpace(c.Arguments) == "" {
@@ -199,15 +204,15 @@ func plain(c Call) Call {
 	return c
 }
 
-// stored answers stored(path).
-func stored(ctx context.Context, path string) *journal.Answer {
+// readStored answers a call of stored(path).
+func readStored(ctx context.Context, path string) *journal.Answer {
 	results := programturn.ResultsOf(ctx)
 	if results == nil {
-		return &journal.Answer{Text: say("no-store", data{Name: path}), Failed: true}
+		return &journal.Answer{Text: render("no-store", promptData{Name: path}), Failed: true}
 	}
-	text, err := results.Stored(ctx, path)
+	text, err := results.ReadStored(ctx, path)
 	if err != nil {
-		return &journal.Answer{Text: say("no-store", data{Name: path, Reason: safe.ErrorText(err)}), Failed: true}
+		return &journal.Answer{Text: render("no-store", promptData{Name: path, Reason: safe.ErrorText(err)}), Failed: true}
 	}
 	return &journal.Answer{Text: text}
 }

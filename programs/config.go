@@ -3,7 +3,7 @@
 
 package programs
 
-// The configuration, and what is wrong with it.
+// The configuration and its checks.
 
 import (
 	"context"
@@ -24,7 +24,7 @@ type Config struct {
 	// it has a method Check() error, its error is New's. Required.
 	Interpreter Interpreter
 
-	// Allow says which tools programs may call; the others only the model can call. It is asked
+	// Allow reports whether programs may call a tool; the others only the model can call. It is called
 	// for each call. A panic means no. If nil, programs may call every tool but those that search,
 	// that end or hand over the agent, or whose result ends the run.
 	Allow func(*schema.ToolInfo) bool
@@ -39,51 +39,55 @@ type Config struct {
 	OnEvent func(context.Context, einolean.Event)
 }
 
-func wrong(field string, err error) error {
+// fieldError returns the error for a field of Config; "" is the whole configuration.
+func fieldError(field string, err error) error {
 	return &einolean.FieldError{Package: "programs", Field: field, Err: err}
 }
 
-func (s *Config) check() error {
-	var all []error
-	if safe.IsNil(s.Interpreter) {
-		all = append(all, wrong("Interpreter", errors.New("it is nil: set it to javascript.New(javascript.Limits{}) of the module programs/javascript")))
-	} else if in, ok := s.Interpreter.(interface{ Check() error }); ok {
-		if err := safe.Call("Check", in.Check); err != nil {
-			all = append(all, wrong("Interpreter", err))
+// check returns all mistakes of the configuration.
+func (c *Config) check() error {
+	var problems []error
+	if safe.IsNil(c.Interpreter) {
+		problems = append(problems, fieldError("Interpreter", errors.New("it is nil: set it to javascript.New(javascript.Limits{}) of the module programs/javascript")))
+	} else if checker, ok := c.Interpreter.(interface{ Check() error }); ok {
+		if err := safe.Call("Check", checker.Check); err != nil {
+			problems = append(problems, fieldError("Interpreter", err))
 		}
 	}
-	if s.MaxIterations < 0 {
-		all = append(all, wrong("MaxIterations", fmt.Errorf("%d is negative", s.MaxIterations)))
+	if c.MaxIterations < 0 {
+		problems = append(problems, fieldError("MaxIterations", fmt.Errorf("%d is negative", c.MaxIterations)))
 	}
-	return errors.Join(all...)
+	return errors.Join(problems...)
 }
 
 // allows reports whether programs may call a tool.
-func (s *Config) allows(info *schema.ToolInfo) bool {
-	if s.Allow == nil {
+func (c *Config) allows(info *schema.ToolInfo) bool {
+	if c.Allow == nil {
 		return true
 	}
-	ok, err := safe.Value("Allow", func() (bool, error) { return s.Allow(info), nil })
+	ok, err := safe.Value("Allow", func() (bool, error) { return c.Allow(info), nil })
 	return ok && err == nil
 }
 
-func (s *Config) maxTurns() int {
-	const einos = 20
-	if s.MaxIterations > 0 {
-		return s.MaxIterations
+func (c *Config) maxModelCalls() int {
+	const einoDefault = 20
+	if c.MaxIterations > 0 {
+		return c.MaxIterations
 	}
-	return einos
+	return einoDefault
 }
 
-func (s *Config) emit(ctx context.Context, ev einolean.Event) {
+// emit sends an event to OnEvent and to the watchers of the run.
+func (c *Config) emit(ctx context.Context, ev einolean.Event) {
 	ev.Time = time.Now()
-	programturn.Ended(ctx, ev)
-	if s.OnEvent == nil {
+	programturn.NotifyEnded(ctx, ev)
+	if c.OnEvent == nil {
 		return
 	}
-	_ = safe.Call("OnEvent", func() error { s.OnEvent(ctx, ev); return nil })
+	_ = safe.Call("OnEvent", func() error { c.OnEvent(ctx, ev); return nil })
 }
 
-func taken(name string) error {
-	return wrong("", fmt.Errorf("another tool of the agent is named %s: give it another name", name))
+// nameTakenError is the error for an agent with another tool of this name.
+func nameTakenError(name string) error {
+	return fieldError("", fmt.Errorf("another tool of the agent is named %s: give it another name", name))
 }

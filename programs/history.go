@@ -3,8 +3,8 @@
 
 package programs
 
-// Histories that a caller rebuilt from the events of a run. They are well formed for every provider;
-// here they lose the calls of programs, as the run's own requests did.
+// Histories that the user's code rebuilt from the events of a run. They contain the calls of
+// programs, which are removed here, as they are in the run's own requests.
 
 import (
 	"slices"
@@ -17,151 +17,152 @@ import (
 	"github.com/einolean/einolean/programs/internal/journal"
 )
 
-// mended is a history with one result for each program. It is the same slice if there is nothing to
-// mend.
-func mended[M adk.MessageType](msgs []M) []M {
+// repairHistory returns a history without the calls that programs made, with one result for each
+// run_code call. It returns msgs itself if nothing changes.
+func repairHistory[M adk.MessageType](msgs []M) []M {
 	runs := func(msg M) bool {
 		return slices.ContainsFunc(message.Calls(msg), func(c message.ToolCall) bool { return c.Name == toolnames.Run })
 	}
 	if !slices.ContainsFunc(msgs, runs) {
 		return msgs
 	}
-	h := rebuilt[M]{}
+	h := historyRepair[M]{}
 	for _, msg := range msgs {
 		if message.IsNil(msg) {
 			continue
 		}
 		h.add(msg)
 	}
-	h.end()
+	h.closeRound()
 	if !h.isChanged {
 		return msgs
 	}
-	return h.next
+	return h.repaired
 }
 
-// rebuilt is a history without the calls that programs made.
-type rebuilt[M adk.MessageType] struct {
-	next      []M
-	head      int             // where the last message of a model with programs stands
-	open      []string        // the ids of the programs whose output may come
-	called    map[string]bool // those of them that made calls
-	own       map[string]bool // ids of the calls beside them
-	isChanged bool
+// historyRepair builds a history without the calls of programs.
+type historyRepair[M adk.MessageType] struct {
+	repaired     []M
+	headIndex    int             // of the last message with run_code calls
+	openPrograms []string        // ids of programs without an output so far
+	hasCalls     map[string]bool // ids of programs that made calls
+	directIDs    map[string]bool // ids of the model's own calls in that message
+	isChanged    bool
 }
 
-// add adds the next message.
-func (h *rebuilt[M]) add(msg M) {
+// add adds the next message of the original history.
+func (h *historyRepair[M]) add(msg M) {
 	calls := message.Calls(msg)
-	if len(calls) > 0 && !slices.ContainsFunc(calls, func(c message.ToolCall) bool { return !h.isInner(c.ID) }) {
+	if len(calls) > 0 && !slices.ContainsFunc(calls, func(c message.ToolCall) bool { return !h.isProgramCall(c.ID) }) {
 		for _, c := range calls {
 			id, _ := h.programOf(c.ID)
-			h.called[id] = true
+			h.hasCalls[id] = true
 		}
-		h.isChanged = true // a virtual answer
+		h.isChanged = true // the answer of a program turn
 		return
 	}
 	if len(calls) > 0 {
-		h.end()
-		msg = h.begin(msg)
+		h.closeRound()
+		msg = h.openRound(msg)
 	}
 	for _, p := range message.Results(msg) {
 		id, isInner := h.programOf(p.ID())
 		if !isInner || !strings.HasSuffix(p.ID(), "-end") {
 			continue
 		}
-		h.next, _ = inPlace(h.next, id, message.WithoutCalls(msg, func(other string) bool { return other != p.ID() }))
-		h.open = slices.DeleteFunc(h.open, func(open string) bool { return open == id })
+		h.repaired, _ = replaceResult(h.repaired, id, message.WithoutCalls(msg, func(other string) bool { return other != p.ID() }))
+		h.openPrograms = slices.DeleteFunc(h.openPrograms, func(open string) bool { return open == id })
 		h.isChanged = true
 		msg = message.WithoutCalls(msg, func(other string) bool { return other == p.ID() })
 		if message.IsNil(msg) {
 			return
 		}
 	}
-	kept := message.WithoutCalls(msg, h.isInner)
+	kept := message.WithoutCalls(msg, h.isProgramCall)
 	h.isChanged = h.isChanged || kept != msg
 	if !message.IsNil(kept) {
-		h.next = append(h.next, kept)
+		h.repaired = append(h.repaired, kept)
 	}
 }
 
-// begin notes the programs of a message of the model, whose calls have ids that tell them apart.
-func (h *rebuilt[M]) begin(msg M) M {
-	h.called, h.own = map[string]bool{}, map[string]bool{}
-	own := message.Apart(msg)
-	for _, c := range message.Calls(own) {
-		h.own[c.ID] = true
+// openRound notes the programs of a message of the model, and returns the message with unique ids
+// of calls.
+func (h *historyRepair[M]) openRound(msg M) M {
+	h.hasCalls, h.directIDs = map[string]bool{}, map[string]bool{}
+	unique := message.Apart(msg)
+	for _, c := range message.Calls(unique) {
+		h.directIDs[c.ID] = true
 		if c.Name == toolnames.Run {
-			h.open = append(h.open, c.ID)
+			h.openPrograms = append(h.openPrograms, c.ID)
 		}
 	}
-	if h.open == nil {
+	if h.openPrograms == nil {
 		return msg
 	}
-	h.head, h.isChanged = len(h.next), h.isChanged || own != msg
-	return own
+	h.headIndex, h.isChanged = len(h.repaired), h.isChanged || unique != msg
+	return unique
 }
 
-// isInner reports whether one of the open programs made a call.
-func (h *rebuilt[M]) isInner(id string) bool {
+// isProgramCall reports whether an id is that of a call of an open program.
+func (h *historyRepair[M]) isProgramCall(id string) bool {
 	_, ok := h.programOf(id)
 	return ok
 }
 
-// programOf is the open program that made a call.
-func (h *rebuilt[M]) programOf(id string) (program string, ok bool) {
-	for _, open := range h.open {
+// programOf returns the open program that made a call.
+func (h *historyRepair[M]) programOf(id string) (program string, ok bool) {
+	for _, open := range h.openPrograms {
 		rest, ok := strings.CutPrefix(id, open)
-		if !ok || h.own[id] {
+		if !ok || h.directIDs[id] {
 			continue
 		}
-		if strings.HasPrefix(rest, journal.Mark) { // where the usual ids were taken
-			const length = len(journal.Mark) + 16
+		if strings.HasPrefix(rest, journal.CollisionMark) { // where the usual ids were taken
+			const length = len(journal.CollisionMark) + 16
 			rest = rest[min(len(rest), length):]
 		}
-		if k := (journal.SavedProgram{}); rest == k.EndID() || k.Number(rest) > 0 {
+		if k := (journal.SavedProgram{}); rest == k.EndID() || k.CallNumber(rest) > 0 {
 			return open, true
 		}
 	}
 	return "", false
 }
 
-// end answers the programs that their run did not finish.
-func (h *rebuilt[M]) end() {
-	for _, id := range h.open {
-		for i, msg := range slices.Backward(h.next) {
+// closeRound writes a result for each program whose output is missing, and sorts the results.
+func (h *historyRepair[M]) closeRound() {
+	for _, id := range h.openPrograms {
+		for i, msg := range slices.Backward(h.repaired) {
 			results := message.Results(msg)
 			at := slices.IndexFunc(results, func(p message.Part) bool { return p.ID() == id })
 			if at < 0 {
 				continue
 			}
-			if isBegun(results[at], id) {
+			if isStartedNotice(results[at], id) {
 				text := "unstarted"
-				if h.called[id] {
+				if h.hasCalls[id] {
 					text = "unfinished"
 				}
-				h.next[i] = message.Replace(msg, func(p message.Part) []message.Part {
+				h.repaired[i] = message.Replace(msg, func(p message.Part) []message.Part {
 					if p.Kind != message.Result || p.ID() != id {
 						return nil
 					}
-					return []message.Part{message.NewResult(id, toolnames.Run, message.NewText(say(text, data{})))}
+					return []message.Part{message.NewResult(id, toolnames.Run, message.NewText(render(text, promptData{})))}
 				})
 				h.isChanged = true
 			}
 			break
 		}
 	}
-	h.open = nil
+	h.openPrograms = nil
 	h.order()
 }
 
 // order puts the results of a message with programs into the order of its calls.
-func (h *rebuilt[M]) order() {
+func (h *historyRepair[M]) order() {
 	place := map[string]int{}
-	if len(h.next) == 0 {
+	if len(h.repaired) == 0 {
 		return
 	}
-	for i, c := range message.Calls(h.next[h.head]) {
+	for i, c := range message.Calls(h.repaired[h.headIndex]) {
 		place[c.ID] = i + 1
 	}
 	of := func(msg M) int {
@@ -170,7 +171,7 @@ func (h *rebuilt[M]) order() {
 		}
 		return 0
 	}
-	results := h.next[min(h.head+1, len(h.next)):]
+	results := h.repaired[min(h.headIndex+1, len(h.repaired)):]
 	if end := slices.IndexFunc(results, func(msg M) bool { return of(msg) == 0 }); end >= 0 {
 		results = results[:end]
 	}
@@ -181,10 +182,11 @@ func (h *rebuilt[M]) order() {
 	}
 }
 
-// isBegun reports whether a result of run_code only says that the program runs, in either language.
-func isBegun(p message.Part, id string) bool {
+// isStartedNotice reports whether a result of run_code only says that the program started, in
+// either language.
+func isStartedNotice(p message.Part, id string) bool {
 	text := textOf(p)
-	for _, say := range []string{prompts.English().Say("begun", data{Name: id}), prompts.Chinese().Say("begun", data{Name: id})} {
+	for _, say := range []string{prompts.English().Say("begun", promptData{Name: id}), prompts.Chinese().Say("begun", promptData{Name: id})} {
 		before, _, _ := strings.Cut(say, id)
 		if strings.HasPrefix(text, before) && strings.Contains(text, id) {
 			return true
@@ -193,7 +195,7 @@ func isBegun(p message.Part, id string) bool {
 	return false
 }
 
-// textOf is what a program reads of a result.
+// textOf returns a result as a program reads it.
 func textOf(p message.Part) string {
 	var text strings.Builder
 	var media []string
@@ -206,25 +208,25 @@ func textOf(p message.Part) string {
 		}
 	}
 	if len(media) > 0 {
-		return strings.TrimPrefix(text.String()+"\n"+say("media", data{Words: media}), "\n")
+		return strings.TrimPrefix(text.String()+"\n"+render("media", promptData{Words: media}), "\n")
 	}
 	return text.String()
 }
 
-// inPlace returns messages with the result in another message as that of a run_code call.
-func inPlace[M adk.MessageType](msgs []M, id string, with M) (next []M, isPlaced bool) {
+// replaceResult replaces the result of the run_code call id by the result in another message.
+func replaceResult[M adk.MessageType](msgs []M, id string, with M) (next []M, isPlaced bool) {
 	for i, msg := range slices.Backward(msgs) {
 		results := message.Results(msg)
 		if !slices.ContainsFunc(results, func(p message.Part) bool { return p.ID() == id }) {
 			continue
 		}
-		said := message.Results(with)[0]
+		output := message.Results(with)[0]
 		next = slices.Clone(msgs)
 		next[i] = message.Replace(msg, func(p message.Part) []message.Part {
 			if p.Kind != message.Result || p.ID() != id {
 				return nil
 			}
-			return []message.Part{message.NewResult(id, toolnames.Run, said.Parts().All()...)}
+			return []message.Part{message.NewResult(id, toolnames.Run, output.Parts().All()...)}
 		})
 		return next, true
 	}

@@ -17,11 +17,11 @@ import (
 )
 
 // Events tell results as they come; a provider wants them in the order of the calls.
-func TestResultsBesideProgramsStandInTheOrderOfTheirCalls(t *testing.T) {
-	adktest.EachType(t, resultsInOrder[*schema.Message], resultsInOrder[*schema.AgenticMessage])
+func TestRepairHistory_SortsResultsByCall(t *testing.T) {
+	adktest.EachType(t, testRepairHistorySorts[*schema.Message], testRepairHistorySorts[*schema.AgenticMessage])
 }
 
-func resultsInOrder[M adk.MessageType](t *testing.T) {
+func testRepairHistorySorts[M adk.MessageType](t *testing.T) {
 	seed := rand.Uint64()
 	t.Logf("seed %d", seed)
 	g := rand.New(rand.NewPCG(seed, 1))
@@ -43,7 +43,7 @@ func resultsInOrder[M adk.MessageType](t *testing.T) {
 		want := slices.Concat([]M{adktest.User[M]("hello"), ask}, results, []M{adktest.Assistant[M]("done")})
 		g.Shuffle(len(results), func(i, j int) { results[i], results[j] = results[j], results[i] })
 		told := slices.Concat(want[:2], results, want[len(want)-1:])
-		got := mended(told)
+		got := repairHistory(told)
 		require.Len(t, got, len(want))
 		for i := range want {
 			require.Equal(t, adktest.Dump(want[i]), adktest.Dump(got[i]), "message %d", i)

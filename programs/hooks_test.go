@@ -49,15 +49,15 @@ func forms(ran func(name string)) (tools []tool.BaseTool) {
 	return tools
 }
 
-// guard notes in which hooks it saw which calls, before they ran.
-type guard[M adk.MessageType] struct {
+// recordingHandler notes in which hooks it saw which calls, before they ran.
+type recordingHandler[M adk.MessageType] struct {
 	*adk.TypedBaseChatModelAgentMiddleware[M]
 	mu   sync.Mutex
 	seen map[string][]string // by hook
 	ran  []string
 }
 
-func (g *guard[M]) note(hook, call string) {
+func (g *recordingHandler[M]) note(hook, call string) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	if slices.Contains(g.ran, call) {
@@ -66,49 +66,49 @@ func (g *guard[M]) note(hook, call string) {
 	g.seen[hook] = append(g.seen[hook], call)
 }
 
-func (g *guard[M]) run(call string) {
+func (g *recordingHandler[M]) run(call string) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	g.ran = append(g.ran, call)
 }
 
-func (g *guard[M]) AfterModelRewriteState(ctx context.Context, s *adk.TypedChatModelAgentState[M], _ *adk.TypedModelContext[M]) (context.Context, *adk.TypedChatModelAgentState[M], error) {
+func (g *recordingHandler[M]) AfterModelRewriteState(ctx context.Context, s *adk.TypedChatModelAgentState[M], _ *adk.TypedModelContext[M]) (context.Context, *adk.TypedChatModelAgentState[M], error) {
 	for _, c := range adktest.Calls(s.Messages[len(s.Messages)-1]) {
 		g.note("AfterModelRewriteState", c.Name+c.Args)
 	}
 	return ctx, s, nil
 }
 
-func (g *guard[M]) WrapInvokableToolCall(_ context.Context, next adk.InvokableToolCallEndpoint, call *adk.ToolContext) (adk.InvokableToolCallEndpoint, error) {
+func (g *recordingHandler[M]) WrapInvokableToolCall(_ context.Context, next adk.InvokableToolCallEndpoint, call *adk.ToolContext) (adk.InvokableToolCallEndpoint, error) {
 	return func(ctx context.Context, args string, opts ...tool.Option) (string, error) {
 		g.note("WrapInvokableToolCall", call.Name+args)
 		return next(ctx, args, opts...)
 	}, nil
 }
 
-func (g *guard[M]) WrapStreamableToolCall(_ context.Context, next adk.StreamableToolCallEndpoint, call *adk.ToolContext) (adk.StreamableToolCallEndpoint, error) {
+func (g *recordingHandler[M]) WrapStreamableToolCall(_ context.Context, next adk.StreamableToolCallEndpoint, call *adk.ToolContext) (adk.StreamableToolCallEndpoint, error) {
 	return func(ctx context.Context, args string, opts ...tool.Option) (*schema.StreamReader[string], error) {
 		g.note("WrapStreamableToolCall", call.Name+args)
 		return next(ctx, args, opts...)
 	}, nil
 }
 
-func (g *guard[M]) WrapEnhancedInvokableToolCall(_ context.Context, next adk.EnhancedInvokableToolCallEndpoint, call *adk.ToolContext) (adk.EnhancedInvokableToolCallEndpoint, error) {
+func (g *recordingHandler[M]) WrapEnhancedInvokableToolCall(_ context.Context, next adk.EnhancedInvokableToolCallEndpoint, call *adk.ToolContext) (adk.EnhancedInvokableToolCallEndpoint, error) {
 	return func(ctx context.Context, args *schema.ToolArgument, opts ...tool.Option) (*schema.ToolResult, error) {
 		g.note("WrapEnhancedInvokableToolCall", call.Name+args.Text)
 		return next(ctx, args, opts...)
 	}, nil
 }
 
-func (g *guard[M]) WrapEnhancedStreamableToolCall(_ context.Context, next adk.EnhancedStreamableToolCallEndpoint, call *adk.ToolContext) (adk.EnhancedStreamableToolCallEndpoint, error) {
+func (g *recordingHandler[M]) WrapEnhancedStreamableToolCall(_ context.Context, next adk.EnhancedStreamableToolCallEndpoint, call *adk.ToolContext) (adk.EnhancedStreamableToolCallEndpoint, error) {
 	return func(ctx context.Context, args *schema.ToolArgument, opts ...tool.Option) (*schema.StreamReader[*schema.ToolResult], error) {
 		g.note("WrapEnhancedStreamableToolCall", call.Name+args.Text)
 		return next(ctx, args, opts...)
 	}, nil
 }
 
-// elsewhere puts the guard where agents have hooks besides their handlers.
-func (g *guard[M]) elsewhere(cfg *adk.TypedChatModelAgentConfig[M]) {
+// elsewhere puts the recordingHandler where agents have hooks besides their handlers.
+func (g *recordingHandler[M]) elsewhere(cfg *adk.TypedChatModelAgentConfig[M]) {
 	cfg.ToolsConfig.ToolCallMiddlewares = []compose.ToolMiddleware{g.around("ToolCallMiddlewares")}
 	//lint:ignore SA1019 agents may still have them
 	cfg.Middlewares = []adk.AgentMiddleware{{
@@ -122,7 +122,7 @@ func (g *guard[M]) elsewhere(cfg *adk.TypedChatModelAgentConfig[M]) {
 	}}
 }
 
-func (g *guard[M]) around(hook string) compose.ToolMiddleware {
+func (g *recordingHandler[M]) around(hook string) compose.ToolMiddleware {
 	return compose.ToolMiddleware{
 		Invokable: func(next compose.InvokableToolEndpoint) compose.InvokableToolEndpoint {
 			return func(ctx context.Context, in *compose.ToolInput) (*compose.ToolOutput, error) {
@@ -155,17 +155,17 @@ func (g *guard[M]) around(hook string) compose.ToolMiddleware {
 // first, the second and the last, wherever the handler stands, with toolsearch and without.
 //
 //claim:handlers-10 security-34
-func TestEveryGuardSeesEveryCallBeforeItRuns(t *testing.T) {
-	adktest.Both(t, guards[*schema.Message], guards[*schema.AgenticMessage])
+func TestHandlers_SeeEveryCallBeforeItRuns(t *testing.T) {
+	adktest.Both(t, testHandlersSeeEveryCall[*schema.Message], testHandlersSeeEveryCall[*schema.AgenticMessage])
 }
 
-func guards[M adk.MessageType](t *testing.T, streaming bool) {
+func testHandlersSeeEveryCall[M adk.MessageType](t *testing.T, streaming bool) {
 	for place := range 3 {
 		for _, hides := range []bool{false, true} {
 			if place == 2 && !hides {
 				continue
 			}
-			g := &guard[M]{seen: map[string][]string{}}
+			g := &recordingHandler[M]{seen: map[string][]string{}}
 			tools := forms(g.run)
 			handlers := []adk.TypedChatModelAgentMiddleware[M]{first[M](t, three)}
 			if hides {
@@ -242,19 +242,19 @@ func (r *reminder[M]) WrapModel(_ context.Context, m model.BaseModel[M], _ *adk.
 	return counted[M]{m, r}, nil
 }
 
-// What other handlers add in virtual turns does not outlive the program, and their WrapModel sees
+// What other handlers add in program turns does not outlive the program, and their WrapModel sees
 // models only.
-func TestWhatHandlersAddInVirtualTurnsGoesWithThem(t *testing.T) {
-	adktest.Both(t, addsInTurns[*schema.Message], addsInTurns[*schema.AgenticMessage])
+func TestProgramTurn_DropsMessagesOfOtherHandlers(t *testing.T) {
+	adktest.Both(t, testProgramTurnDropsMessages[*schema.Message], testProgramTurnDropsMessages[*schema.AgenticMessage])
 }
 
-func addsInTurns[M adk.MessageType](t *testing.T, streaming bool) {
+func testProgramTurnDropsMessages[M adk.MessageType](t *testing.T, streaming bool) {
 	r := &reminder[M]{}
 	m := adktest.Script[M](adktest.Do(adktest.ToolCall{ID: "c", Name: "run_code", Args: `{"code":"three"}`}), adktest.Say("done"))
 	out := adktest.Agent[M]{Model: m, Tools: forms(func(string) {}), Handlers: adktest.Handlers[M](first[M](t, three), r), Streaming: streaming}.Run(t.Context(), []M{adktest.User[M]("go")})
 	require.NoError(t, out.Err)
 	require.Equal(t, 6, r.before)
-	require.Equal(t, 2, r.wrapped, "no model is asked in a virtual turn")
+	require.Equal(t, 2, r.wrapped, "no model is asked in a program turn")
 	all := strings.Join(m.Wires()[1].MessagesDump, "\n")
 	require.Equal(t, 2, strings.Count(all, "reminder "), all)
 }
@@ -276,7 +276,7 @@ func (d *denying) WrapInvokableToolCall(_ context.Context, next adk.InvokableToo
 }
 
 // A program that was refused never began, and the next one under its id is another one.
-func TestARefusedProgramLeavesNothing(t *testing.T) {
+func TestRunCode_DeniedCallLeavesNoState(t *testing.T) {
 	var began []string
 	in := programtest.Programs{
 		"one": func(r *programtest.Program) { began = append(began, "one"); r.Print("of one") },
@@ -295,11 +295,11 @@ func TestARefusedProgramLeavesNothing(t *testing.T) {
 }
 
 // Ids of a model that look like those of a program's calls mix nothing up.
-func TestIDsThatLookLikeThoseOfAProgramsCalls(t *testing.T) {
-	adktest.Both(t, lookAlike[*schema.Message], lookAlike[*schema.AgenticMessage])
+func TestCallIDs_SurviveCollisions(t *testing.T) {
+	adktest.Both(t, testCallIDCollisions[*schema.Message], testCallIDCollisions[*schema.AgenticMessage])
 }
 
-func lookAlike[M adk.MessageType](t *testing.T, streaming bool) {
+func testCallIDCollisions[M adk.MessageType](t *testing.T, streaming bool) {
 	in := programtest.Programs{"p": func(r *programtest.Program) { r.Print("program", r.Call(`echo {"n":1}`)[0].Text) }}
 	turn := adktest.Do(
 		adktest.ToolCall{ID: "a", Name: "run_code", Args: `{"code":"p"}`}, adktest.ToolCall{ID: "a.1", Name: "echo", Args: `{"n":2}`},
@@ -323,7 +323,7 @@ func lookAlike[M adk.MessageType](t *testing.T, streaming bool) {
 }
 
 // The answer of a program is a result like any other: reduction cuts it.
-func TestTheAnswerOfAProgramIsCut(t *testing.T) {
+func TestReduction_TruncatesProgramOutput(t *testing.T) {
 	in := programtest.Programs{"p": func(r *programtest.Program) { r.Call(`echo {"n":1}`); r.Print(strings.Repeat("long ", 4000)) }}
 	reduce, err := reduction.New(t.Context(), &reduction.Config{Backend: store.NewMemory(0), MaxLengthForTrunc: 2000})
 	require.NoError(t, err)
@@ -337,11 +337,11 @@ func TestTheAnswerOfAProgramIsCut(t *testing.T) {
 
 // The events of a run are well formed for every provider: each result stands behind its call, and
 // each call has one, in an agent that knows nothing of programs as well.
-func TestEventsTellCallsAndResultsInOrder(t *testing.T) {
-	adktest.Both(t, eventsInOrder[*schema.Message], eventsInOrder[*schema.AgenticMessage])
+func TestEvents_PairCallsWithResults(t *testing.T) {
+	adktest.Both(t, testEventsPairCalls[*schema.Message], testEventsPairCalls[*schema.AgenticMessage])
 }
 
-func eventsInOrder[M adk.MessageType](t *testing.T, streaming bool) {
+func testEventsPairCalls[M adk.MessageType](t *testing.T, streaming bool) {
 	for _, most := range []int{0, 5} { // no turn is left for the end
 		h, err := programs.NewTyped[M](t.Context(), &programs.Config{Interpreter: three, MaxIterations: most})
 		require.NoError(t, err)
@@ -370,7 +370,7 @@ func eventsInOrder[M adk.MessageType](t *testing.T, streaming bool) {
 }
 
 // The Filter is asked again for each batch of a program.
-func TestTheFilterIsAskedForEachBatch(t *testing.T) {
+func TestFilter_AppliesToEachBatch(t *testing.T) {
 	var ran atomic.Int32
 	search, err := toolsearch.New(t.Context(), &toolsearch.Config{DynamicTools: forms(func(name string) {
 		if strings.HasPrefix(name, "form3") {
@@ -389,7 +389,7 @@ func TestTheFilterIsAskedForEachBatch(t *testing.T) {
 	require.EqualValues(t, 1, ran.Load())
 }
 
-// remover takes a call out of a virtual answer.
+// remover takes a call out of a program turn.
 type remover struct {
 	*adk.BaseChatModelAgentMiddleware
 }
@@ -403,7 +403,7 @@ func (remover) AfterModelRewriteState(ctx context.Context, s *adk.ChatModelAgent
 }
 
 // A program reads the truth of a call that a handler took out.
-func TestARemovedCallDidNotRun(t *testing.T) {
+func TestProgramCall_RemovedByHandlerDoesNotRun(t *testing.T) {
 	var ran atomic.Int32
 	m := adktest.Script[*schema.Message](adktest.Do(adktest.ToolCall{ID: "c", Name: "run_code", Args: `{"code":"three"}`}), adktest.Say("done"))
 	out := adktest.Agent[*schema.Message]{Model: m, Tools: forms(func(string) { ran.Add(1) }), Handlers: adktest.Handlers[*schema.Message](first[*schema.Message](t, three), remover{})}.Run(t.Context(), []*schema.Message{schema.UserMessage("go")})
@@ -416,7 +416,7 @@ func TestARemovedCallDidNotRun(t *testing.T) {
 // What is wrong with the agent ends its run at the start, and says what to do.
 //
 //claim:handlers-09
-func TestAWrongAgentEndsAtItsStart(t *testing.T) {
+func TestNew_RejectsInvalidAgent(t *testing.T) {
 	type handlers = []adk.ChatModelAgentMiddleware
 	h := first[*schema.Message](t, three)
 	search, err := toolsearch.New(t.Context(), &toolsearch.Config{DynamicTools: []tool.BaseTool{adktest.Simple("hidden", "d")}})
@@ -446,7 +446,7 @@ func TestAWrongAgentEndsAtItsStart(t *testing.T) {
 }
 
 // Without toolsearch the agent's own tools are checked and named as its hidden ones are with it.
-func TestOwnToolsAreCheckedAndNamed(t *testing.T) {
+func TestCallGate_ChecksVisibleTools(t *testing.T) {
 	params := schema.NewParamsOneOfByParams(map[string]*schema.ParameterInfo{"id": {Type: schema.Integer, Required: true}})
 	zip := &schema.ToolInfo{Name: "zip_code", Desc: "The zip code of an order", ParamsOneOf: params, Extra: map[string]any{toolset.OutputSchemaKey: `{"type":"string"}`}}
 	own := adktest.Tool(adktest.Invokable, zip, func(_ context.Context, args string) (string, error) { return "10115", nil })

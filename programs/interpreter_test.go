@@ -81,13 +81,13 @@ func (r *breakingRun) Resume(ctx context.Context, results []programs.Result) err
 	return r.Run.Resume(ctx, results)
 }
 
-// TestInterpreter_EveryProgramIsClosed when it ends, and when its interpreter breaks; what became of it
+// Every program is closed when it ends, and when its interpreter breaks; its outcome
 // is told, also while another program of the answer goes on.
-func TestInterpreter_EveryProgramIsClosed(t *testing.T) {
-	adktest.Both(t, programsAreClosed[*schema.Message], programsAreClosed[*schema.AgenticMessage])
+func TestInterpreter_ClosesEveryProgram(t *testing.T) {
+	adktest.Both(t, testClosesEveryProgram[*schema.Message], testClosesEveryProgram[*schema.AgenticMessage])
 }
 
-func programsAreClosed[M adk.MessageType](t *testing.T, streaming bool) {
+func testClosesEveryProgram[M adk.MessageType](t *testing.T, streaming bool) {
 	all := programtest.Programs{
 		"silent": func(*programtest.Program) {},
 		"three":  three["three"], "panics": three["three"], "fails": three["three"],
@@ -134,12 +134,12 @@ type startFunc func() (programs.Run, error)
 
 func (f startFunc) Start(context.Context, programs.Program) (programs.Run, error) { return f() }
 
-// TestInterpreter_WithoutARunSaysSo: the model reads that its program could not begin.
-func TestInterpreter_WithoutARunSaysSo(t *testing.T) {
-	adktest.Both(t, startsNothing[*schema.Message], startsNothing[*schema.AgenticMessage])
+// The model reads that its program could not begin.
+func TestInterpreter_StartFailureIsReported(t *testing.T) {
+	adktest.Both(t, testStartFailure[*schema.Message], testStartFailure[*schema.AgenticMessage])
 }
 
-func startsNothing[M adk.MessageType](t *testing.T, streaming bool) {
+func testStartFailure[M adk.MessageType](t *testing.T, streaming bool) {
 	failed := errors.New("the engine is out of memory")
 	for name, start := range map[string]startFunc{
 		"neither":     func() (programs.Run, error) { return nil, nil },

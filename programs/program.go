@@ -3,8 +3,7 @@
 
 package programs
 
-// The seam to the engine that runs programs; programs while they are alive, how they go on, and what
-// the model reads of them in the end.
+// The interface to the interpreter, programs in memory, and the results of programs.
 
 import (
 	"context"
@@ -97,24 +96,25 @@ type Result struct {
 	Failed bool
 }
 
-// program is one program, as far as this process knows it.
+// program is one program of a message, with what this process knows of it.
 type program struct {
-	*journal.SavedProgram
-	run     Run
-	answers map[int]journal.Answer
-	waits   []Call // those that tools must answer
-	noTurns bool
-	broken  string // why the interpreter could not run it on
+	saved        *journal.SavedProgram
+	process      Run
+	answers      map[int]journal.Answer
+	pending      []Call // calls without an answer, for the next program turn
+	isOutOfTurns bool
+	failure      string // error of the interpreter
 }
 
 func newProgram(k *journal.SavedProgram) *program {
-	return &program{SavedProgram: k, answers: map[int]journal.Answer{}}
+	return &program{saved: k, answers: map[int]journal.Answer{}}
 }
 
-// idleAfter is how long a program keeps its memory while its calls run.
+// idleAfter is how long a waiting program keeps its memory. After that it is closed, and starts
+// again when its results are there.
 const idleAfter = 30 * time.Second
 
-// live keeps programs alive between batches. They are closed when nobody can go on with them: Eino
+// processes are the programs in memory between two batches of calls. A timer closes them: Eino
 // calls no hook when a run ends by an error or an interrupt.
 type processes struct {
 	mu    sync.Mutex
@@ -133,8 +133,8 @@ func (l *processes) closeAll() {
 	closeAll(runs)
 }
 
-// take takes a program that goes on now: nobody else closes it.
-func (l *processes) take(id string) *program {
+// remove returns a program that is resumed now, or nil. The caller closes it.
+func (l *processes) remove(id string) *program {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	p := l.runs[id]
@@ -142,14 +142,14 @@ func (l *processes) take(id string) *program {
 	return p
 }
 
-// keep keeps a program for its next batch, for a while.
-func (l *processes) keep(p *program) {
-	if p.run == nil {
+// add stores a program until its next batch, at most for idleAfter.
+func (l *processes) add(p *program) {
+	if p.process == nil {
 		return
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.runs[p.ID] = p
+	l.runs[p.saved.ID] = p
 	if l.timer != nil {
 		l.timer.Stop()
 	}
@@ -162,86 +162,88 @@ func closeAll(list []*program) {
 	}
 }
 
-// close gives the memory of a program back. A panic in it, on a timer's goroutine, would end the process.
+// close frees the memory of a program. It recovers from panics: on the timer's goroutine, one would
+// end the process.
 func (p *program) close() {
-	if p.run != nil {
-		_ = safe.Call("Interpreter", func() error { p.run.Close(); return nil })
+	if p.process != nil {
+		_ = safe.Call("Interpreter", func() error { p.process.Close(); return nil })
 	}
 }
 
-// state is where a program is. One whose interpreter panics has ended.
+// state returns the state of a program. A program whose interpreter panics has ended.
 func (p *program) state() State {
-	if p.run == nil {
-		return State{Error: p.broken}
+	if p.process == nil {
+		return State{Error: p.failure}
 	}
-	s, err := safe.Value("Interpreter", func() (State, error) { return p.run.State(), nil })
+	s, err := safe.Value("Interpreter", func() (State, error) { return p.process.State(), nil })
 	if err != nil {
 		s = State{Error: safe.ErrorText(err)}
 	}
 	return s
 }
 
-// end closes a program, and says how it ended.
-func (p *program) end() State {
+// finish closes a program and returns its final state.
+func (p *program) finish() State {
 	p.close()
 	return p.state()
 }
 
-// breaks ends a program whose interpreter failed. The error is ctx's.
-func (p *program) breaks(ctx context.Context, err error) error {
+// fail ends a program whose interpreter returned an error. It returns ctx's error, if any.
+func (p *program) fail(ctx context.Context, err error) error {
 	p.close()
-	p.run, p.waits, p.broken = nil, nil, safe.ErrorText(err)
+	p.process, p.pending, p.failure = nil, nil, safe.ErrorText(err)
 	return ctx.Err()
 }
 
-// begin begins a program, or takes it as it was left.
-func (p *program) begin(ctx context.Context, in Interpreter, of *processes) (err error) {
-	if was := of.take(p.ID); was != nil {
-		p.run = was.run
-		maps.Copy(p.answers, was.answers)
+// start starts a program, or takes it from memory.
+func (p *program) start(ctx context.Context, in Interpreter, live *processes) (err error) {
+	if old := live.remove(p.saved.ID); old != nil {
+		p.process = old.process
+		maps.Copy(p.answers, old.answers)
 		return nil
 	}
-	start := Program{Code: p.Code, Seed: p.Seed, Time: time.UnixMilli(p.At)}
-	p.run, err = safe.Value("Interpreter", func() (Run, error) { return in.Start(ctx, start) })
-	if err == nil && safe.IsNil(p.run) {
+	start := Program{Code: p.saved.Code, Seed: p.saved.Seed, Time: time.UnixMilli(p.saved.At)}
+	p.process, err = safe.Value("Interpreter", func() (Run, error) { return in.Start(ctx, start) })
+	if err == nil && safe.IsNil(p.process) {
 		err = errNoRun
 	}
 	if err != nil {
-		p.run = nil
-		return p.breaks(ctx, err)
+		p.process = nil
+		return p.fail(ctx, err)
 	}
 	return nil
 }
 
 var errNoRun = errors.New("the interpreter did not start the program")
 
-// advance runs a program on as far as answers reach. reply answers a call that needs no tool; it
-// returns the call as it goes out otherwise.
+// advance resumes a program until it has ended or waits for calls without an answer. reply answers
+// a call without a tool, or returns it for the next program turn.
 func (p *program) advance(ctx context.Context, reply func(Call) (Call, *journal.Answer)) error {
-	for p.run != nil {
+	for p.process != nil {
 		results := p.results(reply)
-		if len(results) == 0 || len(p.waits) > 0 {
+		if len(results) == 0 || len(p.pending) > 0 {
 			return nil
 		}
-		if err := safe.Call("Interpreter", func() error { return p.run.Resume(ctx, results) }); err != nil {
-			return p.breaks(ctx, err)
+		if err := safe.Call("Interpreter", func() error { return p.process.Resume(ctx, results) }); err != nil {
+			return p.fail(ctx, err)
 		}
 	}
 	return nil
 }
 
-// results are those of the calls that a program waits for; p.waits are the calls without one.
+// results returns the results for the calls of the current state, and sets p.pending to the calls
+// without one.
 func (p *program) results(reply func(Call) (Call, *journal.Answer)) (results []Result) {
-	p.waits = nil
+	p.pending = nil
 	for _, c := range p.state().Calls {
 		a, ok := p.answers[c.Number]
 		if !ok {
-			out, said := reply(c)
-			if said == nil {
-				p.waits = append(p.waits, out)
+			call, answer := reply(c)
+			if answer == nil {
+				p.pending = append(p.pending, call)
 				continue
 			}
-			a = *said
+			a = *answer
 			p.answers[c.Number] = a
 		}
 		results = append(results, resultOf(a))
@@ -253,34 +255,34 @@ func resultOf(a journal.Answer) Result {
 	return Result{Number: a.Number, Text: a.Text, Failed: a.Failed}
 }
 
-// outcome ends a program, and says what the model reads of it.
-func outcome(ctx context.Context, s *Config, p *program) string {
-	end := p.end()
+// modelOutput ends a program and returns the result of its run_code call.
+func modelOutput(ctx context.Context, c *Config, p *program) string {
+	end := p.finish()
 	counts, last, failed := countsOf(p)
 	lines := []string{strings.TrimSuffix(end.Printed, "\n"), end.Returned}
 	switch {
-	case p.noTurns:
-		lines = append(lines, say("turns", data{Limit: s.maxTurns()}))
+	case p.isOutOfTurns:
+		lines = append(lines, render("turns", promptData{Limit: c.maxModelCalls()}))
 	case end.Error != "":
-		lines = append(lines, say("error", data{Reason: end.Error}))
+		lines = append(lines, render("error", promptData{Reason: end.Error}))
 	case end.Printed == "" && end.Returned == "":
 		shape := ""
 		if last != "" {
 			shape = toolschema.Shape(last)
 		}
-		lines = append(lines, say("silent", data{Name: failed.Tool, Signature: clipped(failed.Text), Reason: shape}))
+		lines = append(lines, render("silent", promptData{Name: failed.Tool, Signature: excerpt(failed.Text), Reason: shape}))
 	}
 	for _, note := range end.Notes {
-		lines = append(lines, say("note", data{Reason: note}))
+		lines = append(lines, render("note", promptData{Reason: note}))
 	}
 	lines = append(lines, countsText(counts))
 	text := strings.Join(slices.DeleteFunc(lines, func(s string) bool { return s == "" }), "\n")
-	ended(ctx, s, p, text, einolean.Program{Calls: counts, Rounds: p.Rounds, Failed: end.Error != "" || p.noTurns})
+	emitEnded(ctx, c, p, text, einolean.Program{Calls: counts, Rounds: p.saved.Rounds, Failed: end.Error != "" || p.isOutOfTurns})
 	return text
 }
 
-// countsOf are the calls of a program by tool, with the result of the last one that did not fail, and the last one
-// that did.
+// countsOf counts the calls of a program by tool. It also returns the last successful result and
+// the last failed answer.
 func countsOf(p *program) (counts []einolean.ProgramCalls, last string, failed journal.Answer) {
 	for _, n := range slices.Sorted(maps.Keys(p.answers)) {
 		a := p.answers[n]
@@ -300,31 +302,31 @@ func countsOf(p *program) (counts []einolean.ProgramCalls, last string, failed j
 	return counts, last, failed
 }
 
-// countsText says which calls ran.
+// countsText describes the counts to the model.
 func countsText(counts []einolean.ProgramCalls) string {
 	var words []string
 	for _, c := range counts {
 		if c.Tool != "" {
-			words = append(words, say("count", data{Name: c.Tool, Total: c.Calls, Limit: c.Failed}))
+			words = append(words, render("count", promptData{Name: c.Tool, Total: c.Calls, Limit: c.Failed}))
 		}
 	}
 	if len(words) == 0 {
-		return say("none", data{})
+		return render("none", promptData{})
 	}
-	return say("calls", data{Words: words})
+	return render("calls", promptData{Words: words})
 }
 
-// ended tells OnEvent of a program that has ended.
-func ended(ctx context.Context, s *Config, p *program, text string, did einolean.Program) {
-	const most = 20
-	var read einolean.Size
+// emitEnded emits the event of a program that ended.
+func emitEnded(ctx context.Context, c *Config, p *program, text string, summary einolean.Program) {
+	const maxTools = 20 // in one event
+	var results einolean.Size
 	for _, a := range p.answers {
-		read.Bytes += len(a.Text)
-		read.Tokens += int64(tokens.Of(a.Text))
+		results.Bytes += len(a.Text)
+		results.Tokens += int64(tokens.Of(a.Text))
 	}
-	did.Calls = did.Calls[:min(len(did.Calls), most)]
-	s.emit(ctx, einolean.Event{Kind: einolean.KindProgramEnded, Tool: toolnames.Run, CallID: p.ID, Program: &did, Output: &einolean.OutputChange{
-		Before: read,
+	summary.Calls = summary.Calls[:min(len(summary.Calls), maxTools)]
+	c.emit(ctx, einolean.Event{Kind: einolean.KindProgramEnded, Tool: toolnames.Run, CallID: p.saved.ID, Program: &summary, Output: &einolean.OutputChange{
+		Before: results,
 		After:  einolean.Size{Bytes: len(text), Tokens: int64(tokens.Of(text))},
 		Rule:   "program",
 	}})

@@ -3,7 +3,7 @@
 
 package programs
 
-// The tools run_code and program_output, and the agent's list of tools.
+// The tools run_code and program_output, and the texts of this package.
 
 import (
 	"context"
@@ -21,77 +21,79 @@ import (
 //go:embed prompt
 var promptFiles embed.FS
 
-// prompts are the texts that a model reads.
+// prompts are the texts for the model.
 var prompts = prompt.Load(promptFiles, "prompt")
 
-// data is the data of the templates. Each uses some of it.
-type data struct {
+// promptData is the data of all templates. Each uses some of the fields.
+type promptData struct {
 	Name, Reason, Signature string
 	Words                   []string
 	Limit, Total            int
-	Search                  bool // there are tools to be found by a search
+	Search                  bool // the agent has a search tool
 }
 
-// say renders a text in the language that is set.
-func say(name string, d data) string {
-	d.Name = clipped(d.Name)
+// render renders a text in the language of Eino.
+func render(name string, d promptData) string {
+	d.Name = excerpt(d.Name)
 	return prompts.Current().Say(name, d)
 }
 
-// clipped makes text from a model or a tool safe to quote in an answer.
-func clipped(s string) string { return display.Clip(s, 80) }
+// excerpt shortens and escapes text of a model or a tool, for quoting it in an answer.
+func excerpt(s string) string { return display.Clip(s, 80) }
 
-// ourTool is run_code or program_output.
-type ourTool struct {
-	info *schema.ToolInfo
-	run  func(ctx context.Context, args string) (string, error)
+// programTool is the tool run_code or program_output.
+type programTool struct {
+	info   *schema.ToolInfo
+	invoke func(ctx context.Context, args string) (string, error)
 }
 
-func (t ourTool) Info(context.Context) (*schema.ToolInfo, error) { return t.info, nil }
+func (t programTool) Info(context.Context) (*schema.ToolInfo, error) { return t.info, nil }
 
-func (t ourTool) InvokableRun(ctx context.Context, args string, _ ...tool.Option) (string, error) {
+func (t programTool) InvokableRun(ctx context.Context, args string, _ ...tool.Option) (string, error) {
 	if err := ctx.Err(); err != nil {
 		return "", err
 	}
-	return t.run(ctx, args)
+	return t.invoke(ctx, args)
 }
 
-func codeInfo(d data) *schema.ToolInfo {
-	return &schema.ToolInfo{Name: toolnames.Run, Desc: say("run_code", d), ParamsOneOf: schema.NewParamsOneOfByParams(map[string]*schema.ParameterInfo{
-		"code": {Type: schema.String, Required: true, Desc: say("run_code.code", d)},
+// runCodeInfo describes run_code.
+func runCodeInfo(d promptData) *schema.ToolInfo {
+	return &schema.ToolInfo{Name: toolnames.Run, Desc: render("run_code", d), ParamsOneOf: schema.NewParamsOneOfByParams(map[string]*schema.ParameterInfo{
+		"code": {Type: schema.String, Required: true, Desc: render("run_code.code", d)},
 	})}
 }
 
-// outputInfo describes program_output. No model is shown it.
+// outputInfo describes program_output, which is never visible to a model.
 func outputInfo() *schema.ToolInfo {
-	return &schema.ToolInfo{Name: toolnames.Output, Desc: say("program_output", data{})}
+	return &schema.ToolInfo{Name: toolnames.Output, Desc: render("program_output", promptData{})}
 }
 
-func isCode(info *schema.ToolInfo) bool { return info != nil && info.Name == toolnames.Run }
+func isRunCode(info *schema.ToolInfo) bool { return info != nil && info.Name == toolnames.Run }
 
-// describe describes run_code, for a whole run: with what tools of the agent return, which no list of
-// tools says.
-func describe(infos []*schema.ToolInfo) *schema.ToolInfo {
-	const most = 30
-	d := data{}
+// describeRunCode describes run_code for a run. It lists the signatures of tools with an output
+// schema, which a provider's list of tools does not show.
+func describeRunCode(infos []*schema.ToolInfo) *schema.ToolInfo {
+	const maxSignatures = 30
+	d := promptData{}
 	for _, info := range infos {
-		if info != nil && !isOurs(info.Name) && returns(info) != "" && len(d.Words) < most {
+		if info != nil && !isProgramTool(info.Name) && outputSchema(info) != "" && len(d.Words) < maxSignatures {
 			d.Words = append(d.Words, signature(info))
 		}
 	}
-	return codeInfo(d)
+	return runCodeInfo(d)
 }
 
-func isOurs(name string) bool { return name == toolnames.Run || name == toolnames.Output }
+// isProgramTool reports whether a name is that of a tool of this package.
+func isProgramTool(name string) bool { return name == toolnames.Run || name == toolnames.Output }
 
-// signature is a tool as the line of TypeScript that the author of a program reads.
+// signature returns a tool as a line of TypeScript, which models read as documentation.
 func signature(info *schema.ToolInfo) string {
 	params, _ := toolschema.Text(info.ParamsOneOf)
-	return toolschema.Signature(info.Name, info.Desc, params, returns(info))
+	return toolschema.Signature(info.Name, info.Desc, params, outputSchema(info))
 }
 
-// returns is the schema of what a tool returns, "" if it does not say.
-func returns(info *schema.ToolInfo) string {
+// outputSchema returns the JSON schema of a tool's result; "" if the tool declares none.
+func outputSchema(info *schema.ToolInfo) string {
 	text, _ := info.Extra[toolschema.OutputKey].(string)
 	return text
 }

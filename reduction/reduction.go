@@ -183,10 +183,10 @@ func (m *middleware[M]) WrapEnhancedInvokableToolCall(ctx context.Context, endpo
 
 // WrapStreamableToolCall cuts what a tool streams as strings.
 func (m *middleware[M]) WrapStreamableToolCall(ctx context.Context, endpoint adk.StreamableToolCallEndpoint, tCtx *adk.ToolContext) (adk.StreamableToolCallEndpoint, error) {
-	return truncate.WrapStreamable(ctx, &m.cutter, tCtx, emptyresult.Streamed(endpoint)), nil
+	return truncate.WrapStreamable(ctx, &m.cutter, tCtx, emptyresult.EnsureChunk(endpoint)), nil
 }
 
 // WrapEnhancedStreamableToolCall cuts what a tool streams in parts.
 func (m *middleware[M]) WrapEnhancedStreamableToolCall(ctx context.Context, endpoint adk.EnhancedStreamableToolCallEndpoint, tCtx *adk.ToolContext) (adk.EnhancedStreamableToolCallEndpoint, error) {
-	return truncate.WrapStreamable(ctx, &m.cutter, tCtx, emptyresult.Streamed(endpoint)), nil
+	return truncate.WrapStreamable(ctx, &m.cutter, tCtx, emptyresult.EnsureChunk(endpoint)), nil
 }

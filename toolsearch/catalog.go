@@ -250,7 +250,7 @@ type catalogCache struct {
 }
 
 func newCatalogs(s *settings) *catalogCache {
-	return &catalogCache{settings: s, known: lru.Map[catalogKey, *toolCatalog]{Most: maxCatalogs}, sets: lru.Map[any, *catalog.Set]{Most: 2 * maxCatalogs}}
+	return &catalogCache{settings: s, known: lru.Map[catalogKey, *toolCatalog]{MaxEntries: maxCatalogs}, sets: lru.Map[any, *catalog.Set]{MaxEntries: 2 * maxCatalogs}}
 }
 
 // find returns the catalogue of a run. If its tools look the same as those of an earlier one, it shares

@@ -31,7 +31,7 @@ import (
 	"github.com/einolean/einolean/toolsearch/internal/slots"
 )
 
-// The methods of *run for tool calls implement slots.Run and virtual.Tools.
+// The methods of *run for tool calls implement slots.Run and programturn.Tools.
 
 // Lookup says what a call is for.
 func (r *run) Lookup(c message.ToolCall) (*catalog.Tool, slots.CallTarget) {
@@ -59,7 +59,7 @@ func (r *run) callsEnhanced(c message.ToolCall) bool {
 	if !r.settings.protocol.hasCallTool {
 		return false
 	}
-	e := r.catalog().Resolve(toolnames.Called(jsontext.DecodeArguments(c.Args)), anyTool)
+	e := r.catalog().Resolve(toolnames.CalledTool(jsontext.DecodeArguments(c.Args)), anyTool)
 	return e != nil && slots.IsEnhanced(e.Value)
 }
 
@@ -217,7 +217,7 @@ func (r *run) RestoreBindings(ctx context.Context, interrupted []message.ToolCal
 func (r *run) ResolveCallTool(ctx context.Context, args string) slots.Invocation {
 	answer := func(text string) slots.Invocation { return slots.Answering(ctx, text) }
 	a := jsontext.DecodeArguments(args)
-	name := toolnames.Called(a)
+	name := toolnames.CalledTool(a)
 	if name == "" || ctx.Err() != nil {
 		return answer(protocol.Text("no-call-name", protocol.Data{}))
 	}
@@ -253,7 +253,7 @@ func argumentsFor(e *catalog.Tool, raw string) (args, problem string) {
 	return args, problem
 }
 
-// Resolve implements virtual.Tools.
+// Resolve implements programturn.Tools.
 func (r *run) Resolve(ctx context.Context, written string) (programturn.Tool, bool) {
 	c := r.catalog()
 	if c.usesMetaName(written) {
@@ -272,7 +272,7 @@ func (r *run) Resolve(ctx context.Context, written string) (programturn.Tool, bo
 // maxSigned is the most near tools of which an answer has the signatures.
 const maxSigned = 3
 
-// Near implements virtual.Tools.
+// Suggest implements programturn.Tools.
 func (r *run) Suggest(ctx context.Context, written string) (lines []string) {
 	for _, n := range r.near(ctx, written, maxSigned) {
 		if e := r.catalog().Lookup(n); e != nil {
@@ -282,7 +282,7 @@ func (r *run) Suggest(ctx context.Context, written string) (lines []string) {
 	return lines
 }
 
-// Check implements virtual.Tools.
+// Check implements programturn.Tools.
 func (r *run) Check(name, arguments string) (problem, signature string) {
 	e := r.catalog().Lookup(name)
 	if e == nil {
@@ -292,5 +292,5 @@ func (r *run) Check(name, arguments string) (problem, signature string) {
 	return problem, e.Signature()
 }
 
-// Most implements virtual.Tools.
-func (r *run) Most() int { return 32 }
+// MaxParallelTools implements programturn.Tools.
+func (r *run) MaxParallelTools() int { return 32 }

@@ -1,9 +1,9 @@
 // Copyright einolean authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Package einorun is where einolean touches what differs between Eino v0.9 and v0.10: the type of
-// the context in which a run begins, and sessions, whose history is rebuilt from events. One
-// source serves both versions, without build tags.
+// Package einorun hides the differences between Eino v0.9 and v0.10: the type of a run's context,
+// and sessions, whose history is rebuilt from events. One source serves both versions, without
+// build tags.
 package einorun
 
 import (
@@ -15,7 +15,7 @@ import (
 	"github.com/cloudwego/eino/schema"
 )
 
-// Run is what a handler may change of a run when it begins: fields of Eino's
+// RunContext holds what a handler may change when a run begins. These are fields of Eino's
 // ChatModelAgentContext, which is generic since v0.10.
 type RunContext struct {
 	Tools          []tool.BaseTool
@@ -23,27 +23,27 @@ type RunContext struct {
 	ToolSearchTool *schema.ToolInfo
 }
 
-// Handler is a middleware that has Begin in place of BeforeAgent.
+// Handler is a middleware with Begin instead of BeforeAgent.
 type Handler[M adk.MessageType] interface {
 	adk.TypedChatModelAgentMiddleware[M]
-	// Begin begins a run, which it may change. The run is nil if somebody called by hand
-	// without one.
+	// Begin is called when a run begins, and may change it. The run is nil if BeforeAgent was
+	// called without a context of a run.
 	Begin(context.Context, *RunContext) (context.Context, error)
 }
 
-// New returns the middleware for Eino. In a session, it tells the log of events what the handler
-// does to the messages.
+// New returns the middleware for Eino. In a session, it sends the events for the handler's changes
+// of the messages.
 func New[M adk.MessageType](h Handler[M]) adk.TypedChatModelAgentMiddleware[M] {
-	return typed(h, (*adk.TypedBaseChatModelAgentMiddleware[M]).BeforeAgent)
+	return asMiddleware(h, (*adk.TypedBaseChatModelAgentMiddleware[M]).BeforeAgent)
 }
 
-// The parameters of BeforeAgent have different names in the two versions, so nothing here names
-// them: they are inferred from the method itself.
-func typed[M adk.MessageType, C any](h Handler[M], _ func(*adk.TypedBaseChatModelAgentMiddleware[M], context.Context, *C) (context.Context, *C, error)) adk.TypedChatModelAgentMiddleware[M] {
+// asMiddleware infers the type C of the run's context from Eino's method: it has different names in
+// the two versions.
+func asMiddleware[M adk.MessageType, C any](h Handler[M], _ func(*adk.TypedBaseChatModelAgentMiddleware[M], context.Context, *C) (context.Context, *C, error)) adk.TypedChatModelAgentMiddleware[M] {
 	return any(&middleware[M, C]{h}).(adk.TypedChatModelAgentMiddleware[M])
 }
 
-// contextOf returns a context of a run as a value whose fields can be read.
+// contextOf returns a run's context with its concrete type.
 func contextOf[C any](rc any, _ func(context.Context, *C) (context.Context, *C, error)) *C {
 	c, _ := rc.(*C)
 	return c
@@ -54,7 +54,7 @@ type middleware[M adk.MessageType, C any] struct{ Handler[M] }
 // Unwrap returns the handler itself.
 func (m *middleware[M, C]) Unwrap() Handler[M] { return m.Handler }
 
-// BeforeAgent begins a run.
+// BeforeAgent calls Begin on a copy of the run's context.
 func (m *middleware[M, C]) BeforeAgent(ctx context.Context, in *C) (context.Context, *C, error) {
 	if in == nil {
 		ctx, err := m.Begin(ctx, nil)
@@ -75,7 +75,7 @@ func (m *middleware[M, C]) BeforeAgent(ctx context.Context, in *C) (context.Cont
 	return ctx, &next.context, nil
 }
 
-// BeforeModelRewriteState has the handler change the state, and tells the session.
+// BeforeModelRewriteState calls the handler, and logs its changes in the session.
 func (m *middleware[M, C]) BeforeModelRewriteState(ctx context.Context, state *adk.TypedChatModelAgentState[M], mc *adk.TypedModelContext[M]) (context.Context, *adk.TypedChatModelAgentState[M], error) {
 	if state == nil {
 		return m.Handler.BeforeModelRewriteState(ctx, state, mc)
@@ -93,12 +93,13 @@ func (m *middleware[M, C]) BeforeModelRewriteState(ctx context.Context, state *a
 	if err != nil || next == nil || slices.Equal(before, next.Messages) {
 		return ctx, next, err
 	}
-	told := *next
-	told.Messages = s.logChanges(ctx, before, next.Messages)
-	return ctx, &told, nil
+	logged := *next
+	logged.Messages = s.logChanges(ctx, before, next.Messages)
+	return ctx, &logged, nil
 }
 
-// Begin begins a run by hand, as Eino does with a middleware, which may change the run.
+// Begin calls BeforeAgent of a middleware as Eino does, with run as its context. The middleware may
+// change run.
 func Begin[M adk.MessageType](ctx context.Context, m adk.TypedChatModelAgentMiddleware[M], run *RunContext) (context.Context, error) {
 	rc := newContext(m.BeforeAgent)
 	rc.Tools, rc.ReturnDirectly, rc.ToolSearchTool = run.Tools, run.ReturnDirectly, run.ToolSearchTool

@@ -31,7 +31,7 @@ func (adds[M]) Begin(ctx context.Context, run *RunContext) (context.Context, err
 	return ctx, nil
 }
 
-func TestAHandlerBeginsRunsInEitherVersion(t *testing.T) {
+func TestNew_BeginsRunsInBothVersions(t *testing.T) {
 	adktest.Both(t, begins[*schema.Message], begins[*schema.AgenticMessage])
 }
 
@@ -55,7 +55,7 @@ func begins[M adk.MessageType](t *testing.T, streaming bool) {
 }
 
 // What the events say leads to the same messages, and none names one that is not in the log.
-func TestEventsLeadToTheSameMessages(t *testing.T) {
+func TestSession_EventsRebuildMessages(t *testing.T) {
 	seed := uint64(time.Now().UnixNano())
 	for i := range uint64(5000) {
 		r := rand.New(rand.NewPCG(seed, i))
@@ -64,7 +64,7 @@ func TestEventsLeadToTheSameMessages(t *testing.T) {
 }
 
 func tells(t *testing.T, r *rand.Rand, seed string) {
-	s := &session[*schema.Message]{unlogged: map[string]bool{}}
+	s := &loggedSession[*schema.Message]{unlogged: map[string]bool{}}
 	var before, log []*schema.Message
 	for i := range r.IntN(8) {
 		m := schema.UserMessage(fmt.Sprint("m", i))
@@ -109,8 +109,8 @@ func tells(t *testing.T, r *rand.Rand, seed string) {
 	}
 	isOurs := func(m *schema.Message) bool { return s.isLogged(m) || s.isProbablyLogged(m) }
 	hidden := maps.Clone(s.unlogged)
-	d := s.diff(before, after)
-	if d.whole {
+	d := s.newDiff(before, after)
+	if d.needsReplace {
 		return
 	}
 	for _, e := range d.events {
@@ -131,7 +131,7 @@ func texts(msgs []*schema.Message) (out []string) {
 }
 
 // applied is the log after an event, as Eino rebuilds it.
-func applied(s *session[*schema.Message], log []*schema.Message, e change) ([]*schema.Message, error) {
+func applied(s *loggedSession[*schema.Message], log []*schema.Message, e change) ([]*schema.Message, error) {
 	find := func(id string) int {
 		return slices.IndexFunc(log, func(m *schema.Message) bool { return idOf(m) == id && !s.unlogged[id] })
 	}
@@ -164,7 +164,7 @@ func applied(s *session[*schema.Message], log []*schema.Message, e change) ([]*s
 }
 
 // Results of parallel calls stand in the order of the calls, and nothing else moves.
-func TestResultsStandInTheOrderOfTheirCalls(t *testing.T) {
+func TestSession_SortsResultsByCall(t *testing.T) {
 	adktest.Both(t, ordersResults[*schema.Message], ordersResults[*schema.AgenticMessage])
 }
 
@@ -174,7 +174,7 @@ func ordersResults[M adk.MessageType](t *testing.T, _ bool) {
 	msgs := []M{adktest.User[M]("x"), adktest.Assistant[M]("", call("a"), call("b"), call("c")), result("c"), result("a"), result("b"),
 		result("stray"), adktest.Assistant[M]("", call("d"), call("e")), result("e"), adktest.User[M]("y"), result("d"), *new(M)}
 	var got string
-	for _, m := range inOrder(msgs) {
+	for _, m := range sortResults(msgs) {
 		got += resultOf(m) + " "
 	}
 	require.Equal(t, "  a b c stray  e  d  ", got)

@@ -3,12 +3,12 @@
 
 package einorun
 
-// Sessions of Eino v0.10. Their history is a log of events: what a handler changes in the messages
-// counts in the next turn only if an event tells it. An event that names a message which is not in
-// the log makes the session impossible to rebuild, so this is careful about which ones are.
+// Sessions of Eino v0.10. Their history is a log of events: a handler's change of the messages
+// reaches the next turn only through an event. An event that refers to a message outside the log
+// makes the session impossible to rebuild. So this file tracks which messages are in the log.
 //
 // v0.9 has neither the types of events nor a field for them. So they are filled through reflection;
-// internal/dev/einonext holds what is written here against v0.10.
+// internal/dev/einonext tests this file against v0.10.
 
 import (
 	"context"
@@ -24,37 +24,38 @@ import (
 
 // Keys that Eino writes into the Extra of messages.
 const (
-	generatedKey = "_eino_adk_runtime_generated_system_message" // made for this run, and in no log
+	// generatedKey marks a message that the agent generated for this run. It is in no log.
+	generatedKey = "_eino_adk_runtime_generated_system_message"
 )
 
-// unloggedKey is the run-local value with the ids of messages that are not in the log for certain.
-// It is there from the first model call of a run in a session on, and survives an interrupt.
+// unloggedKey is the run-local value with the ids of messages that may not be in the log. It exists
+// from the first model call of a run in a session on, and survives an interrupt.
 const unloggedKey = "__einolean_unlogged__"
 
-// variant is the name of the field of an agent's event that carries an event of a session.
-const variant = "SessionEventVariant"
+// variantField is the field of Eino's agent event that carries an event of a session.
+const variantField = "SessionEventVariant"
 
-// hasSessions reports whether Eino has sessions, and every field in which this package tells them
-// something: without one of them, nothing is told.
+// hasSessions reports whether this version of Eino has sessions, with all fields that this package
+// sets. If one is missing, no events are sent.
 var hasSessions = sync.OnceValue(func() bool {
-	return isWhole(reflect.TypeFor[adk.AgentEvent]())
+	return hasEventFields(reflect.TypeFor[adk.AgentEvent]())
 })
 
-// isWhole reports whether a type of events has the fields that are filled here.
-func isWhole(of reflect.Type) bool {
-	for _, name := range []string{variant, "Event"} {
-		f, ok := of.FieldByName(name)
+// hasEventFields reports whether a type of events has all fields that this package sets.
+func hasEventFields(typ reflect.Type) bool {
+	for _, name := range []string{variantField, "Event"} {
+		f, ok := typ.FieldByName(name)
 		if !ok || f.Type.Kind() != reflect.Pointer || f.Type.Elem().Kind() != reflect.Struct {
 			return false
 		}
-		of = f.Type.Elem()
+		typ = f.Type.Elem()
 	}
-	kind, ok := of.FieldByName("Kind")
+	kind, ok := typ.FieldByName("Kind")
 	if !ok || kind.Type.Kind() != reflect.String {
 		return false
 	}
 	for field, names := range map[string][]string{"MessagesReplaced": nil, "MessageUpdated": {"MessageID", "Message"}, "MessageInserted": {"Message", "BeforeMessageID"}, "MessagesDeleted": {"MessageIDs"}} {
-		f, ok := of.FieldByName(field)
+		f, ok := typ.FieldByName(field)
 		if !ok || f.Type.Kind() != reflect.Pointer {
 			return false
 		}
@@ -67,8 +68,8 @@ func isWhole(of reflect.Type) bool {
 	return true
 }
 
-// inputOf is the input with which a run begins: a field of its context since v0.10.
-func inputOf[M adk.MessageType](rc any) *adk.TypedAgentInput[M] {
+// agentInput returns the input of a run: a field of its context since v0.10.
+func agentInput[M adk.MessageType](rc any) *adk.TypedAgentInput[M] {
 	f := reflect.Indirect(reflect.ValueOf(rc)).FieldByName("AgentInput")
 	if !f.IsValid() || !f.CanInterface() {
 		return nil
@@ -77,50 +78,50 @@ func inputOf[M adk.MessageType](rc any) *adk.TypedAgentInput[M] {
 	return in
 }
 
-// session is the log of a session, as far as a run knows it.
-type session[M adk.MessageType] struct {
-	input map[string]bool // ids of the messages with which the run begins; nil if it goes on after an interrupt
-	seen  bool            // there was a model call
-	none  bool            // the run has no session
+// loggedSession is the log of a session, as far as a run knows it.
+type loggedSession[M adk.MessageType] struct {
+	input        map[string]bool // ids of the run's input messages; nil if it resumes after an interrupt
+	hasModelCall bool            // there was a model call
+	isAbsent     bool            // the run has no session
 	// unlogged are ids of messages that may not be in the log: those that stood in the first
 	// model call and not in the input. The agent made them for this run, or a handler
 	// before ours inserted them.
 	unlogged map[string]bool
-	sent     []M // at the end of the log, by events of the handler that is changing the messages
+	appended []M // to the log, by events of the running handler
 }
 
 type sessionKey struct{}
 
-// withSession gives a run that begins its session, if it may have one.
+// withSession adds a session to the context of a run that may have one.
 func withSession[M adk.MessageType](ctx context.Context, rc any) context.Context {
 	if !hasSessions() {
 		return ctx
 	}
-	s := &session[M]{unlogged: map[string]bool{}}
-	if in := inputOf[M](rc); in != nil {
+	s := &loggedSession[M]{unlogged: map[string]bool{}}
+	if in := agentInput[M](rc); in != nil {
 		s.input = make(map[string]bool, len(in.Messages))
 		for _, m := range in.Messages {
 			s.input[idOf(m)] = true
 		}
-		s.none = len(in.Messages) == 0 || s.input[""] // in a session, Eino gives each message an id
+		s.isAbsent = len(in.Messages) == 0 || s.input[""] // in a session, Eino gives each message an id
 	}
 	return context.WithValue(ctx, sessionKey{}, s)
 }
 
-// sessionOf returns the session of a run, nil if it has none, and the messages as the model should
-// read them.
-func sessionOf[M adk.MessageType](ctx context.Context, msgs []M) (*session[M], []M) {
-	s, _ := ctx.Value(sessionKey{}).(*session[M])
-	if s == nil || s.none {
+// sessionOf returns the session of a run, or nil, and the messages in the order in which the model
+// should read them.
+func sessionOf[M adk.MessageType](ctx context.Context, msgs []M) (*loggedSession[M], []M) {
+	s, _ := ctx.Value(sessionKey{}).(*loggedSession[M])
+	if s == nil || s.isAbsent {
 		return nil, msgs
 	}
-	if !s.seen {
-		s.seen, s.none = true, !s.begin(ctx, msgs)
-		if !s.none && s.input != nil {
-			msgs = inOrder(msgs)
+	if !s.hasModelCall {
+		s.hasModelCall, s.isAbsent = true, !s.detect(ctx, msgs)
+		if !s.isAbsent && s.input != nil {
+			msgs = sortResults(msgs)
 		}
 	}
-	if s.none {
+	if s.isAbsent {
 		return nil, msgs
 	}
 	return s, msgs
@@ -144,9 +145,10 @@ func idOf[M adk.MessageType](m M) string {
 	return adk.GetMessageID(m)
 }
 
-// inOrder returns messages in which the results of parallel calls stand in the order of the calls.
-// The log has them as they ended, but the model read them in this order in their own turn.
-func inOrder[M adk.MessageType](msgs []M) []M {
+// sortResults returns messages in which the results of parallel calls are in the order of the
+// calls. The log has them in the order in which they ended, but in their own turn the model read
+// them in this order.
+func sortResults[M adk.MessageType](msgs []M) []M {
 	next := slices.Clone(msgs)
 	for i, m := range next {
 		calls := message.Calls(m)
@@ -166,8 +168,9 @@ func inOrder[M adk.MessageType](msgs []M) []M {
 	return next
 }
 
-// begin reports whether the run has a session, and finds out which messages may not be in its log.
-func (s *session[M]) begin(ctx context.Context, msgs []M) bool {
+// detect reports whether the run has a session, and collects the messages that may not be in its
+// log.
+func (s *loggedSession[M]) detect(ctx context.Context, msgs []M) bool {
 	if s.input == nil {
 		v, ok, err := adk.GetRunLocalValue(ctx, unloggedKey)
 		ids, _ := v.([]string)
@@ -181,47 +184,47 @@ func (s *session[M]) begin(ctx context.Context, msgs []M) bool {
 			s.unlogged[id] = true
 		}
 	}
-	s.keep(ctx)
+	s.saveUnlogged(ctx)
 	return true
 }
 
-func (s *session[M]) keep(ctx context.Context) {
+func (s *loggedSession[M]) saveUnlogged(ctx context.Context) {
 	_ = adk.SetRunLocalValue(ctx, unloggedKey, slices.Sorted(maps.Keys(s.unlogged)))
 }
 
-// isLogged reports whether a message is in the log for certain.
-func (s *session[M]) isLogged(m M) bool {
+// isLogged reports whether a message is certainly in the log.
+func (s *loggedSession[M]) isLogged(m M) bool {
 	id := idOf(m)
 	return id != "" && !s.unlogged[id] && message.Extra(m)[generatedKey] == nil
 }
 
-// isSupposed reports whether a message is in the log in all likelihood: handlers mark what they
-// insert, and tell the log. An event had better not name it.
-func (s *session[M]) isProbablyLogged(m M) bool {
+// isProbablyLogged reports whether a message is probably in the log: handlers mark the messages
+// that they insert, and send an event. No event should refer to it.
+func (s *loggedSession[M]) isProbablyLogged(m M) bool {
 	extra := message.Extra(m)
 	return s.unlogged[idOf(m)] && len(extra) > 1 && extra[generatedKey] == nil
 }
 
-// SendMessage sends an event that has an output: a message which a handler puts into the
-// messages. A session logs it, at the end.
+// SendMessage sends an event with a message that a handler inserts. A session appends the message
+// to its log.
 func SendMessage[M adk.MessageType](ctx context.Context, event *adk.TypedAgentEvent[M]) error {
-	if s, _ := ctx.Value(sessionKey{}).(*session[M]); s != nil && !s.none {
-		s.sent = append(s.sent, event.Output.MessageOutput.Message)
+	if s, _ := ctx.Value(sessionKey{}).(*loggedSession[M]); s != nil && !s.isAbsent {
+		s.appended = append(s.appended, event.Output.MessageOutput.Message)
 	}
 	return adk.TypedSendEvent(ctx, event)
 }
 
-// tell tells the log how a handler changed the messages. It returns them with ids, on copies.
-func (s *session[M]) logChanges(ctx context.Context, before, after []M) []M {
-	d := s.diff(slices.Concat(before, s.sent), after)
-	s.sent = nil
-	if d.whole {
+// logChanges sends the events for a handler's changes. It returns the messages with ids, on copies.
+func (s *loggedSession[M]) logChanges(ctx context.Context, before, after []M) []M {
+	d := s.newDiff(slices.Concat(before, s.appended), after)
+	s.appended = nil
+	if d.needsReplace {
 		msgs := slices.DeleteFunc(slices.Clone(d.after), func(m M) bool { return !s.isLogged(m) && !s.isProbablyLogged(m) })
 		for i, m := range msgs {
 			delete(s.unlogged, idOf(m))
 			msgs[i] = message.Copy(m)
 		}
-		s.keep(ctx)
+		s.saveUnlogged(ctx)
 		send[M](ctx, "messages_replaced", "MessagesReplaced", msgs)
 		return d.after
 	}
@@ -231,32 +234,32 @@ func (s *session[M]) logChanges(ctx context.Context, before, after []M) []M {
 	return d.after
 }
 
-// diff is what a handler changed, as events.
+// diff is the difference between two message lists, as session events.
 type diff[M adk.MessageType] struct {
-	session *session[M]
-	was     map[string]M
-	is      map[string]bool
-	after   []M
-	events  []change
-	whole   bool // only the whole list can tell it
+	session      *loggedSession[M]
+	before       map[string]M
+	afterIDs     map[string]bool
+	after        []M
+	events       []change
+	needsReplace bool // only an event with the whole list can express it
 }
 
-// change is an event: the field of it that is set, and with what.
+// change is one event: the field that is set, and its content.
 type change struct {
 	kind, field string
 	content     any
 }
 
-// diff is what changed, as far as the log is concerned.
-func (s *session[M]) diff(before, after []M) *diff[M] {
-	d := &diff[M]{session: s, was: make(map[string]M, len(before)), is: make(map[string]bool, len(after))}
+// newDiff compares two message lists. Messages without an id get one, on a copy.
+func (s *loggedSession[M]) newDiff(before, after []M) *diff[M] {
+	d := &diff[M]{session: s, before: make(map[string]M, len(before)), afterIDs: make(map[string]bool, len(after))}
 	untouched := make(map[M]bool, len(before))
 	for _, m := range before {
 		untouched[m] = true
 		if id := idOf(m); id != "" {
-			_, twice := d.was[id]
-			d.whole = d.whole || twice
-			d.was[id] = m
+			_, twice := d.before[id]
+			d.needsReplace = d.needsReplace || twice
+			d.before[id] = m
 		}
 	}
 	d.after = slices.Clone(after)
@@ -266,18 +269,18 @@ func (s *session[M]) diff(before, after []M) *diff[M] {
 			adk.EnsureMessageID(d.after[i])
 		}
 		if id := idOf(d.after[i]); id != "" {
-			d.whole = d.whole || d.is[id]
-			d.is[id] = true
+			d.needsReplace = d.needsReplace || d.afterIDs[id]
+			d.afterIDs[id] = true
 		}
 	}
-	d.whole = d.whole || d.isReordered(before)
+	d.needsReplace = d.needsReplace || d.isReordered(before)
 	d.update()
 	d.insert()
 	d.remove(before)
 	return d
 }
 
-// isReordered reports whether messages that stayed stand in another order.
+// isReordered reports whether the messages in both lists have another order.
 func (d *diff[M]) isReordered(before []M) bool {
 	ids := func(list []M, in func(string) bool) (out []string) {
 		for _, m := range list {
@@ -287,18 +290,18 @@ func (d *diff[M]) isReordered(before []M) bool {
 		}
 		return out
 	}
-	return !slices.Equal(ids(before, func(id string) bool { return d.is[id] }),
-		ids(d.after, func(id string) bool { _, ok := d.was[id]; return ok }))
+	return !slices.Equal(ids(before, func(id string) bool { return d.afterIDs[id] }),
+		ids(d.after, func(id string) bool { _, ok := d.before[id]; return ok }))
 }
 
 func (d *diff[M]) update() {
 	for _, m := range d.after {
 		id := idOf(m)
-		old, known := d.was[id]
+		old, known := d.before[id]
 		if !known || old == m || reflect.DeepEqual(old, m) {
 			continue
 		}
-		d.whole = d.whole || d.session.isProbablyLogged(old)
+		d.needsReplace = d.needsReplace || d.session.isProbablyLogged(old)
 		if d.session.isLogged(old) {
 			d.events = append(d.events, change{"message_updated", "MessageUpdated", map[string]any{"MessageID": id, "Message": message.Copy(m)}})
 		}
@@ -311,7 +314,7 @@ func (d *diff[M]) insert() {
 	var events []change
 	for _, m := range slices.Backward(d.after) {
 		id := idOf(m)
-		if _, known := d.was[id]; known || id == "" {
+		if _, known := d.before[id]; known || id == "" {
 			switch {
 			case d.session.isProbablyLogged(m):
 				over = true
@@ -320,7 +323,7 @@ func (d *diff[M]) insert() {
 			}
 			continue
 		}
-		d.whole = d.whole || over
+		d.needsReplace = d.needsReplace || over
 		events = append(events, change{"message_inserted", "MessageInserted", map[string]any{"Message": message.Copy(m), "BeforeMessageID": next}})
 		next, over = id, false
 	}
@@ -331,10 +334,10 @@ func (d *diff[M]) remove(before []M) {
 	var ids []string
 	for _, m := range before {
 		id := idOf(m)
-		if d.is[id] {
+		if d.afterIDs[id] {
 			continue
 		}
-		d.whole = d.whole || d.session.isProbablyLogged(m)
+		d.needsReplace = d.needsReplace || d.session.isProbablyLogged(m)
 		if d.session.isLogged(m) {
 			ids = append(ids, id)
 		}
@@ -344,13 +347,13 @@ func (d *diff[M]) remove(before []M) {
 	}
 }
 
-// send sends an event with one field set: to a list, or to a struct with these fields.
+// send sends a session event with one field set: to a list, or to a struct with these fields.
 func send[M adk.MessageType](ctx context.Context, kind, field string, content any) {
 	event := &adk.TypedAgentEvent[M]{}
-	carrier := made(reflect.ValueOf(event).Elem().FieldByName(variant))
-	e := made(carrier.FieldByName("Event"))
+	carrier := allocate(reflect.ValueOf(event).Elem().FieldByName(variantField))
+	e := allocate(carrier.FieldByName("Event"))
 	e.FieldByName("Kind").SetString(kind)
-	payload := made(e.FieldByName(field))
+	payload := allocate(e.FieldByName(field))
 	if fields, ok := content.(map[string]any); ok {
 		for name, v := range fields {
 			payload.FieldByName(name).Set(reflect.ValueOf(v))
@@ -361,8 +364,8 @@ func send[M adk.MessageType](ctx context.Context, kind, field string, content an
 	_ = adk.TypedSendEvent(ctx, event) // fails only outside of a run, where nobody listens
 }
 
-// made sets a pointer to something new, and returns that.
-func made(pointer reflect.Value) reflect.Value {
+// allocate sets a pointer to a new value, and returns that value.
+func allocate(pointer reflect.Value) reflect.Value {
 	pointer.Set(reflect.New(pointer.Type().Elem()))
 	return pointer.Elem()
 }

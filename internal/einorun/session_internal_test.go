@@ -31,12 +31,12 @@ type (
 )
 
 //claim:eino-05
-func TestSessionsAreToldOnlyWhereEveryFieldIsThere(t *testing.T) {
-	require.True(t, isWhole(reflect.TypeFor[event0[whole0]]()))
-	require.False(t, isWhole(reflect.TypeFor[event0[fewer0]]()))
-	require.False(t, isWhole(reflect.TypeFor[event0[string]]()))
-	require.False(t, isWhole(reflect.TypeFor[whole0]()))
+func TestHasEventFields_RequiresEveryField(t *testing.T) {
+	require.True(t, hasEventFields(reflect.TypeFor[event0[whole0]]()))
+	require.False(t, hasEventFields(reflect.TypeFor[event0[fewer0]]()))
+	require.False(t, hasEventFields(reflect.TypeFor[event0[string]]()))
+	require.False(t, hasEventFields(reflect.TypeFor[whole0]()))
 	for _, rc := range []any{&struct{}{}, &struct{ AgentInput string }{"x"}, &struct{ input int }{1}} {
-		require.Nil(t, inputOf[*schema.Message](rc))
+		require.Nil(t, agentInput[*schema.Message](rc))
 	}
 }

@@ -1,9 +1,9 @@
 // Copyright einolean authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Package emptyresult decides what an empty result of a tool is, and has the model read that there
-// is nothing. Some adapters drop an empty result, and the provider then refuses the call that has
-// none, in this request and in every later one.
+// Package emptyresult replaces empty tool results by a text that says so. Some adapters drop an
+// empty result. The provider then rejects the call without a result, in this request and in every
+// later one.
 package emptyresult
 
 import (
@@ -25,10 +25,10 @@ import (
 //go:embed text
 var files embed.FS
 
-var words = prompt.Load(files, "text")
+var prompts = prompt.Load(files, "text")
 
-// isBlank reports whether a part of a result shows a model nothing: a text without a character
-// that can be seen. Media show something whatever they hold, and so do tools that were found.
+// isBlank reports whether a part of a result has no visible content: a text of white space, or nil.
+// Media and tool references are never blank.
 func isBlank(p message.Part) bool {
 	switch p.Kind {
 	case message.Text:
@@ -39,26 +39,28 @@ func isBlank(p message.Part) bool {
 	return false
 }
 
-// Said returns the messages with every empty result saying that it is. Providers reject a blank
-// text beside other parts as well: it joins another text of the result, or is dropped if there is
-// none. What it is given never changes; if every result says something, it returns the same slice.
+// FillEmpty returns messages in which every empty result says that it is empty. Providers reject
+// blank texts beside other parts as well: a blank text joins another text of its result, or is
+// dropped if there is none. The input never changes. If nothing is empty, the result is msgs
+// itself.
 func FillEmpty[M adk.MessageType](msgs []M) []M {
 	next := msgs
 	for i, m := range msgs {
-		said := message.Edit(m, sayNothing)
-		if said == m {
+		filled := message.Edit(m, fillResult)
+		if filled == m {
 			continue
 		}
 		if &next[0] == &msgs[0] {
 			next = slices.Clone(msgs)
 		}
-		next[i] = said
+		next[i] = filled
 	}
 	return next
 }
 
-// sayNothing returns a result without blank parts, or with a text that says that it has no others.
-func sayNothing(p message.Part) (message.Part, bool) {
+// fillResult returns a result without blank parts. If it has no other parts, it gets the text for
+// empty results.
+func fillResult(p message.Part) (message.Part, bool) {
 	if p.Kind != message.Result {
 		return p, false
 	}
@@ -70,7 +72,7 @@ func sayNothing(p message.Part) (message.Part, bool) {
 	}
 	switch blank {
 	case all:
-		return p.With(message.NewText(words.Current().Say("result", nil))), true
+		return p.With(message.NewText(prompts.Current().Say("result", nil))), true
 	case 0:
 		return p, false
 	}
@@ -106,57 +108,58 @@ func joinBlanks(parts []message.Part) (joined []message.Part) {
 	return joined
 }
 
-// Model returns a model that reads of every empty result that it is. Only the request has the
-// words: the conversation, its events and its checkpoints stay as they are.
-func Model[M adk.MessageType](m model.BaseModel[M]) model.BaseModel[M] { return saying[M]{m} }
+// Model returns a model whose requests go through [FillEmpty]. The history, its events and its
+// checkpoints stay unchanged.
+func Model[M adk.MessageType](m model.BaseModel[M]) model.BaseModel[M] { return fillingModel[M]{m} }
 
-type saying[M adk.MessageType] struct{ model model.BaseModel[M] }
+// fillingModel is the model that [Model] returns.
+type fillingModel[M adk.MessageType] struct{ model model.BaseModel[M] }
 
-// Generate asks the model.
-func (s saying[M]) Generate(ctx context.Context, input []M, opts ...model.Option) (M, error) {
+// Generate calls the model with filled results.
+func (s fillingModel[M]) Generate(ctx context.Context, input []M, opts ...model.Option) (M, error) {
 	return s.model.Generate(ctx, FillEmpty(input), opts...)
 }
 
-// Stream asks the model.
-func (s saying[M]) Stream(ctx context.Context, input []M, opts ...model.Option) (*schema.StreamReader[M], error) {
+// Stream calls the model with filled results.
+func (s fillingModel[M]) Stream(ctx context.Context, input []M, opts ...model.Option) (*schema.StreamReader[M], error) {
 	return s.model.Stream(ctx, FillEmpty(input), opts...)
 }
 
-// Streamed is a call of a tool whose stream has one empty chunk if it ends without any: Eino ends
-// the run of a tool that streams nothing.
-func Streamed[A, T any](call func(context.Context, A, ...tool.Option) (*schema.StreamReader[T], error)) func(context.Context, A, ...tool.Option) (*schema.StreamReader[T], error) {
+// EnsureChunk wraps a streaming tool call: a stream that ends without a chunk gets an empty one.
+// Eino ends the run of a tool that streams nothing.
+func EnsureChunk[A, T any](call func(context.Context, A, ...tool.Option) (*schema.StreamReader[T], error)) func(context.Context, A, ...tool.Option) (*schema.StreamReader[T], error) {
 	return func(ctx context.Context, argument A, opts ...tool.Option) (*schema.StreamReader[T], error) {
 		out, err := call(ctx, argument, opts...)
 		if err != nil || out == nil {
 			return out, err
 		}
-		return some(out), nil
+		return withChunk(out), nil
 	}
 }
 
-// some is a stream of at least one chunk or one error. It closes nothing that its reader does not
-// close.
-func some[T any](src *schema.StreamReader[T]) *schema.StreamReader[T] {
-	came := false
+// withChunk returns a stream with at least one chunk or one error. Closing src is left to the
+// reader.
+func withChunk[T any](src *schema.StreamReader[T]) *schema.StreamReader[T] {
+	hasItem := false
 	pass := func(chunk T) (T, error) {
-		came = true
+		hasItem = true
 		return chunk, nil
 	}
 	failed := func(err error) error {
-		came = true // also where it says that one source of a merged stream has ended: nothing may follow
+		hasItem = true // also where it says that one source of a merged stream has ended: nothing may follow
 		return err
 	}
 	return schema.StreamReaderWithConvert(src, pass, schema.WithErrWrapper(failed), schema.WithOnEOF(func() (any, error) {
-		if came {
+		if hasItem {
 			return nil, io.EOF
 		}
-		return empty[T](), nil
+		return emptyChunk[T](), nil
 	}))
 }
 
-// empty is a chunk with nothing in it.
-func empty[T any]() T {
-	if r, is := any(&schema.ToolResult{}).(T); is {
+// emptyChunk returns a chunk without content.
+func emptyChunk[T any]() T {
+	if r, ok := any(&schema.ToolResult{}).(T); ok {
 		return r
 	}
 	return *new(T)

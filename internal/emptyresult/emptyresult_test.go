@@ -56,7 +56,7 @@ func result[M adk.MessageType](id string, parts ...message.Part) M {
 }
 
 // A result keeps its text, its media and their order. Providers reject blank texts, so none goes out.
-func TestSaid_KeepsTextAndMedia(t *testing.T) {
+func TestFillEmpty_KeepsTextAndMedia(t *testing.T) {
 	adktest.EachType(t, keepsTextAndMedia[*schema.Message], keepsTextAndMedia[*schema.AgenticMessage])
 }
 
@@ -121,7 +121,7 @@ func contentOf(parts []schema.ToolOutputPart) (text string, media []schema.ToolO
 }
 
 // Texts between which white space stands stay apart, and each keeps its Extra.
-func TestSaid_JoinsBlankTextToItsNeighbor(t *testing.T) {
+func TestFillEmpty_JoinsBlankTextToNeighbor(t *testing.T) {
 	adktest.EachType(t, joinsBlankText[*schema.Message], joinsBlankText[*schema.AgenticMessage])
 }
 
@@ -169,7 +169,7 @@ func outputs[M adk.MessageType](m M) (out []schema.ToolOutputPart) {
 }
 
 // Everything else of a message stays with it.
-func TestAnEmptyResultKeepsItsCall(t *testing.T) {
+func TestFillEmpty_KeepsCallID(t *testing.T) {
 	plain := &schema.Message{Role: schema.Tool, ToolCallID: "1", ToolName: "f", Name: "n", Extra: map[string]any{"k": "v"}}
 	out := FillEmpty([]*schema.Message{plain})
 	want := *plain
@@ -191,7 +191,7 @@ func TestAnEmptyResultKeepsItsCall(t *testing.T) {
 }
 
 // A search that found no tools is answered in the provider's own form.
-func TestFoundToolsAreNotNothing(t *testing.T) {
+func TestFillEmpty_KeepsSearchResults(t *testing.T) {
 	found := schema.NewContentBlock(&schema.ToolSearchFunctionToolResult{CallID: "1", Result: &schema.ToolSearchResult{}})
 	given := []*schema.AgenticMessage{{Role: schema.AgenticRoleTypeUser, ContentBlocks: []*schema.ContentBlock{found}}}
 	out := FillEmpty(given)
@@ -201,7 +201,7 @@ func TestFoundToolsAreNotNothing(t *testing.T) {
 	require.Same(t, &plain[0], &said[0])
 }
 
-func TestTheWordsAreInTheLanguageOfTheModel(t *testing.T) {
+func TestFillEmpty_UsesEinoLanguage(t *testing.T) {
 	given := []*schema.Message{{Role: schema.Tool, ToolCallID: "1"}}
 	require.NoError(t, adk.SetLanguage(adk.LanguageChinese))
 	defer func() { require.NoError(t, adk.SetLanguage(adk.LanguageEnglish)) }()
@@ -209,7 +209,7 @@ func TestTheWordsAreInTheLanguageOfTheModel(t *testing.T) {
 	require.Empty(t, given[0].Content)
 }
 
-func TestAStreamHasAChunkOrAnError(t *testing.T) {
+func TestEnsureChunk_StreamHasChunkOrError(t *testing.T) {
 	boom := errors.New("boom")
 	failing := func() *schema.StreamReader[string] {
 		r, w := schema.Pipe[string](1)
@@ -237,7 +237,7 @@ func TestAStreamHasAChunkOrAnError(t *testing.T) {
 		"merged of nothing and one more": {merged(nil, []string{"a"}), []string{"a"}, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
-			call := Streamed(func(context.Context, string, ...tool.Option) (*schema.StreamReader[string], error) { return c.src, nil })
+			call := EnsureChunk(func(context.Context, string, ...tool.Option) (*schema.StreamReader[string], error) { return c.src, nil })
 			out, err := call(t.Context(), "{}")
 			require.NoError(t, err)
 			out.SetAutomaticClose()
@@ -248,11 +248,11 @@ func TestAStreamHasAChunkOrAnError(t *testing.T) {
 		})
 	}
 	adktest.Finalize()
-	none := Streamed(func(context.Context, string, ...tool.Option) (*schema.StreamReader[string], error) { return nil, boom })
+	none := EnsureChunk(func(context.Context, string, ...tool.Option) (*schema.StreamReader[string], error) { return nil, boom })
 	out, err := none(t.Context(), "{}")
 	require.Nil(t, out)
 	require.ErrorIs(t, err, boom)
-	enhanced := Streamed(func(context.Context, *schema.ToolArgument, ...tool.Option) (*schema.StreamReader[*schema.ToolResult], error) {
+	enhanced := EnsureChunk(func(context.Context, *schema.ToolArgument, ...tool.Option) (*schema.StreamReader[*schema.ToolResult], error) {
 		return schema.StreamReaderFromArray[*schema.ToolResult](nil), nil
 	})
 	parts, err := enhanced(t.Context(), nil)
@@ -280,7 +280,7 @@ func read[T any](s *schema.StreamReader[T]) (all []T, failed error) {
 }
 
 // The model's error and its answer pass.
-func TestAModelThatReadsNothingAnswersAsEver(t *testing.T) {
+func TestModel_PassesAnswersThrough(t *testing.T) {
 	adktest.EachType(t, passes[*schema.Message], passes[*schema.AgenticMessage])
 }
 

@@ -1,51 +1,51 @@
 // Copyright einolean authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Package lru is a map that forgets what was not used for longest.
+// Package lru provides a map with a maximum size that evicts the least recently used entry.
 package lru
 
-// Map keeps at most Most values, and at least one. It is not safe for concurrent use.
+// Map holds at most MaxEntries values, and at least one. It is not safe for concurrent use.
 type Map[K comparable, V any] struct {
-	Most  int
-	clock int64
-	all   map[K]*value[V]
+	MaxEntries int
+	clock      int64
+	entries    map[K]*entry[V]
 }
 
-type value[V any] struct {
-	value V
-	used  int64
+type entry[V any] struct {
+	value   V
+	lastUse int64
 }
 
-// Len is the number of values.
-func (m *Map[K, V]) Len() int { return len(m.all) }
+// Len returns the number of values.
+func (m *Map[K, V]) Len() int { return len(m.entries) }
 
-// Get returns the value of a key, which is a use of it.
+// Get returns the value of a key and marks it as used.
 func (m *Map[K, V]) Get(key K) (v V, ok bool) {
-	x := m.all[key]
+	x := m.entries[key]
 	if x == nil {
 		return v, false
 	}
 	m.clock++
-	x.used = m.clock
+	x.lastUse = m.clock
 	return x.value, true
 }
 
-// Put sets the value of a key, which is a use of it. If there are too many then, the one that
-// was not used for longest goes.
+// Put sets the value of a key and marks it as used. If the map is too large then, it evicts the
+// least recently used entry.
 func (m *Map[K, V]) Put(key K, v V) {
-	if m.all == nil {
-		m.all = map[K]*value[V]{}
+	if m.entries == nil {
+		m.entries = map[K]*entry[V]{}
 	}
 	m.clock++
-	m.all[key] = &value[V]{v, m.clock}
-	if len(m.all) <= m.Most {
+	m.entries[key] = &entry[V]{v, m.clock}
+	if len(m.entries) <= m.MaxEntries {
 		return
 	}
 	oldest := key
-	for k, x := range m.all {
-		if x.used < m.all[oldest].used {
+	for k, x := range m.entries {
+		if x.lastUse < m.entries[oldest].lastUse {
 			oldest = k
 		}
 	}
-	delete(m.all, oldest)
+	delete(m.entries, oldest)
 }

@@ -12,11 +12,11 @@ import (
 )
 
 // The model is a list of the keys, the one used last at its end.
-func TestTheLongestUnusedGoes(t *testing.T) {
+func TestMap_EvictsLeastRecentlyUsed(t *testing.T) {
 	for seed := range uint64(50) {
 		r := rand.New(rand.NewPCG(seed, 0))
 		most := 1 + r.IntN(6)
-		m, values, used := Map[int, int]{Most: most}, map[int]int{}, []int{}
+		m, values, used := Map[int, int]{MaxEntries: most}, map[int]int{}, []int{}
 		use := func(key int) {
 			used = append(slices.DeleteFunc(used, func(k int) bool { return k == key }), key)
 		}

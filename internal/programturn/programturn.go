@@ -1,9 +1,9 @@
 // Copyright einolean authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Package programturn is what the handlers of this module tell each other about programs. While a
-// program runs, the agent takes turns in which no model is asked: package programs answers them.
-// Nothing that a handler does for a model call is due in such a turn.
+// Package programturn connects the handlers of this module in program turns. While a program runs,
+// the agent takes turns without a model call, which package programs answers. In such a turn,
+// handlers skip what they do for a model call.
 package programturn
 
 import (
@@ -23,50 +23,51 @@ type (
 	watcherKey  struct{}
 )
 
-// failedKey is followed by the id of a call in the run-local values.
+// failedKey is the prefix of run-local keys; the id of a call follows.
 const failedKey = "__einolean_failed__"
 
-// Programs are those of one run, by package programs.
+// Programs are the programs of one run. Package programs implements it.
 type Programs interface {
-	// Now reports whether the turn under way is a virtual one, from the hook before its model call
-	// to the end of its calls.
-	Now() bool
-	// Inner reports whether a call is one that a program makes. No model reads its result.
-	Inner(ctx context.Context, callID string) bool
+	// InProgramTurn reports whether the current turn is a program turn. It lasts from the hook
+	// before its model call to the end of its calls.
+	InProgramTurn() bool
+	// IsProgramCall reports whether a program made a call. No model reads its result.
+	IsProgramCall(ctx context.Context, callID string) bool
 }
 
-// Tools are those that the agent's list does not show, by package toolsearch.
+// Tools are the hidden tools of one run. Package toolsearch implements it.
 type Tools interface {
-	// Resolve finds a tool by its name as a model writes it. It is false for any other tool, and
-	// for one that the caller may not know of.
+	// Resolve finds a hidden tool by its name as a model writes it. The result is false for any
+	// other tool, and for a tool that the run may not see.
 	Resolve(ctx context.Context, written string) (Tool, bool)
-	// Near are the signatures of tools that a wrong name may have meant.
+	// Suggest returns the signatures of tools with a similar name.
 	Suggest(ctx context.Context, written string) []string
-	// Check is what is wrong with arguments of a tool, "" if nothing is, and its signature.
+	// Check validates the arguments of a tool. It returns the problem, "" if there is none, and
+	// the tool's signature.
 	Check(name, arguments string) (problem, signature string)
-	// Most is how many different tools may be called at once.
-	Most() int
+	// MaxParallelTools is how many different hidden tools programs may call in one turn.
+	MaxParallelTools() int
 }
 
-// Tool is a tool that programs may call, unless there is a refusal.
+// Tool is a hidden tool. If Refusal is not empty, programs may not call it.
 type Tool struct {
 	Info    *schema.ToolInfo
 	Refusal string
 }
 
-// Results finds what reduction has taken out of the conversation.
+// Results reads stored tool results. Package reduction implements it.
 type Results interface {
-	// Stored returns the content of a path that a notice named.
-	Stored(ctx context.Context, path string) (string, error)
+	// ReadStored returns the content of a path from a notice.
+	ReadStored(ctx context.Context, path string) (string, error)
 }
 
-// ofAgent is what belongs to one agent. An agent that it runs as a tool has none of it.
-type ofAgent[T any] struct {
+// agentValue is a value for one agent. Agents that it runs as tools do not get it.
+type agentValue[T any] struct {
 	value T
 	agent string
 }
 
-// agentOf names the agent of a context, with those that run it.
+// agentOf returns the names of the agent of a context and of the agents that run it.
 func agentOf(ctx context.Context) (name string) {
 	for _, segment := range compose.GetCurrentAddress(ctx) {
 		if segment.Type == adk.AddressSegmentAgent {
@@ -76,42 +77,44 @@ func agentOf(ctx context.Context) (name string) {
 	return name
 }
 
-func with[T any](ctx context.Context, key any, value T) context.Context {
-	return context.WithValue(ctx, key, ofAgent[T]{value, agentOf(ctx)})
+func withValue[T any](ctx context.Context, key any, value T) context.Context {
+	return context.WithValue(ctx, key, agentValue[T]{value, agentOf(ctx)})
 }
 
-func of[T any](ctx context.Context, key any) (value T) {
-	if own, ok := ctx.Value(key).(ofAgent[T]); ok && own.agent == agentOf(ctx) {
-		return own.value
+func valueOf[T any](ctx context.Context, key any) (value T) {
+	if v, ok := ctx.Value(key).(agentValue[T]); ok && v.agent == agentOf(ctx) {
+		return v.value
 	}
 	return value
 }
 
-// WithPrograms gives the run of an agent its programs.
+// WithPrograms returns a context with the programs of an agent's run.
 func WithPrograms(ctx context.Context, p Programs) context.Context {
-	return with(ctx, programsKey{}, p)
+	return withValue(ctx, programsKey{}, p)
 }
 
-// ProgramsOf returns them; nil if there are none.
-func ProgramsOf(ctx context.Context) Programs { return of[Programs](ctx, programsKey{}) }
+// ProgramsOf returns the programs of a run, or nil.
+func ProgramsOf(ctx context.Context) Programs { return valueOf[Programs](ctx, programsKey{}) }
 
-// WithTools gives the run of an agent its hidden tools.
-func WithTools(ctx context.Context, t Tools) context.Context { return with(ctx, toolsKey{}, t) }
+// WithTools returns a context with the hidden tools of an agent's run.
+func WithTools(ctx context.Context, t Tools) context.Context { return withValue(ctx, toolsKey{}, t) }
 
-// ToolsOf returns them; nil if there are none.
-func ToolsOf(ctx context.Context) Tools { return of[Tools](ctx, toolsKey{}) }
+// ToolsOf returns the hidden tools of a run, or nil.
+func ToolsOf(ctx context.Context) Tools { return valueOf[Tools](ctx, toolsKey{}) }
 
-// WithResults gives the run of an agent what finds stored results.
-func WithResults(ctx context.Context, r Results) context.Context { return with(ctx, resultsKey{}, r) }
+// WithResults returns a context with the reader of stored results of an agent's run.
+func WithResults(ctx context.Context, r Results) context.Context {
+	return withValue(ctx, resultsKey{}, r)
+}
 
-// ResultsOf returns it; nil if there is none.
-func ResultsOf(ctx context.Context) Results { return of[Results](ctx, resultsKey{}) }
+// ResultsOf returns the reader of stored results of a run, or nil.
+func ResultsOf(ctx context.Context) Results { return valueOf[Results](ctx, resultsKey{}) }
 
-// WithWatcher has w told of each program of an agent that ended, whatever its OnEvent is: nothing
-// of what a program read is in a request.
+// WithWatcher returns a context in which w gets the event of each program that ends, independent of
+// OnEvent. Requests do not show what programs read.
 func WithWatcher(ctx context.Context, w func(context.Context, einolean.Event)) context.Context {
 	before := watcherOf(ctx)
-	return with(ctx, watcherKey{}, func(ctx context.Context, e einolean.Event) {
+	return withValue(ctx, watcherKey{}, func(ctx context.Context, e einolean.Event) {
 		if w(ctx, e); before != nil {
 			before(ctx, e)
 		}
@@ -119,39 +122,39 @@ func WithWatcher(ctx context.Context, w func(context.Context, einolean.Event)) c
 }
 
 func watcherOf(ctx context.Context) func(context.Context, einolean.Event) {
-	return of[func(context.Context, einolean.Event)](ctx, watcherKey{})
+	return valueOf[func(context.Context, einolean.Event)](ctx, watcherKey{})
 }
 
-// Ended tells the watchers of a program that ended.
-func Ended(ctx context.Context, e einolean.Event) {
+// NotifyEnded sends the event of a program that ended to the watchers.
+func NotifyEnded(ctx context.Context, e einolean.Event) {
 	if w := watcherOf(ctx); w != nil {
 		w(ctx, e)
 	}
 }
 
-// Now reports whether the turn under way is a virtual one: no model is asked.
+// InProgramTurn reports whether the current turn is a program turn, without a model call.
 func InProgramTurn(ctx context.Context) bool {
 	p := ProgramsOf(ctx)
-	return p != nil && p.Now()
+	return p != nil && p.InProgramTurn()
 }
 
-// Inner reports whether a call is one that a program makes.
+// IsProgramCall reports whether a program made a call.
 func IsProgramCall(ctx context.Context, callID string) bool {
 	p := ProgramsOf(ctx)
-	return p != nil && p.Inner(ctx, callID)
+	return p != nil && p.IsProgramCall(ctx, callID)
 }
 
-// Fail marks a call that something answered in its tool's place: in a program its promise is
-// rejected. The mark is kept with the run, so it holds after a resume as well. Without programs
-// it does nothing.
+// Fail marks a call that was answered without running its tool: in a program, its promise is
+// rejected. The mark is a run-local value, so it survives a resume. Without programs, Fail does
+// nothing.
 func Fail(ctx context.Context, callID string) {
 	if ProgramsOf(ctx) != nil && callID != "" {
 		_ = adk.SetRunLocalValue(ctx, failedKey+callID, true)
 	}
 }
 
-// Failed reports whether a call is marked, and takes the mark off.
-func Failed(ctx context.Context, callID string) bool {
+// TakeFailed reports whether a call is marked, and removes the mark.
+func TakeFailed(ctx context.Context, callID string) bool {
 	v, ok, err := adk.GetRunLocalValue(ctx, failedKey+callID)
 	if err != nil || !ok {
 		return false

@@ -15,12 +15,11 @@ import (
 	"github.com/einolean/einolean/internal/einorun"
 )
 
-// Chinese reports whether adk.SetLanguage has chosen Chinese. It follows later
-// changes of the setting, and is safe for concurrent use.
+// Chinese reports whether adk.SetLanguage has selected Chinese. It follows later changes and is
+// safe for concurrent use.
 //
-// Eino has a setter, but no getter. So this asks a text that Eino localizes
-// publicly, the description of its own tool_search, and looks only at whether it
-// contains Han characters. A change of Eino's wording changes nothing here.
+// Eino has a setter but no getter. So this reads a text that Eino localizes, the description of its
+// own tool_search, and checks it for Han characters. It does not depend on Eino's wording.
 func Chinese() bool {
 	p := probe()
 	if p == nil {
@@ -30,8 +29,8 @@ func Chinese() bool {
 	return err == nil && info != nil && hasHan(info.Desc)
 }
 
-// probe is Eino's own tool_search, whose Info is localised at every call; nil
-// where Eino no longer offers it.
+// probe is Eino's own tool_search, whose Info is localized at every call. It is nil if Eino no
+// longer has it.
 var probe = sync.OnceValue(func() tool.BaseTool {
 	ctx := context.Background()
 	mw, err := toolsearch.New(ctx, &toolsearch.Config{DynamicTools: []tool.BaseTool{stub{}}})
@@ -45,7 +44,7 @@ var probe = sync.OnceValue(func() tool.BaseTool {
 	return run.Tools[0]
 })
 
-// stub is a tool that exists only because Eino's constructor wants one.
+// stub is a tool, because Eino's constructor requires one.
 type stub struct{}
 
 func (stub) Info(context.Context) (*schema.ToolInfo, error) {

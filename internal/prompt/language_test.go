@@ -12,7 +12,7 @@ import (
 	"github.com/einolean/einolean/internal/prompt"
 )
 
-func TestFollowsSetLanguageBothWays(t *testing.T) {
+func TestChinese_FollowsSetLanguage(t *testing.T) {
 	t.Cleanup(func() { _ = adk.SetLanguage(adk.LanguageEnglish) })
 	require.NoError(t, adk.SetLanguage(adk.LanguageChinese))
 	require.True(t, prompt.Chinese(), "Eino localises nothing publicly any more, or not where this package looks")

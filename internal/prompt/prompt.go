@@ -17,14 +17,14 @@ import (
 	"text/template/parse"
 )
 
-// Set is the texts of a directory in both languages. It is safe for concurrent use.
+// Set holds the texts of a directory in both languages. It is safe for concurrent use.
 type Set struct {
 	// English and Chinese parse the texts of one language, once.
 	English, Chinese func() *Texts
 }
 
-// Load returns the texts below a directory of files that are part of the program: what is
-// wrong with them is a panic at the first use.
+// Load returns the texts below a directory of embedded files. A mistake in a text is a panic at its
+// first use.
 func Load(files fs.FS, dir string) *Set {
 	return &Set{
 		English: sync.OnceValue(func() *Texts { return load(files, dir, "en") }),
@@ -40,8 +40,8 @@ func (s *Set) Current() *Texts {
 	return s.English()
 }
 
-// Texts are the texts of one language. They never change.
-type Texts struct{ all *template.Template }
+// Texts are the texts of one language. They are immutable.
+type Texts struct{ templates *template.Template }
 
 func load(files fs.FS, dir, lang string) *Texts {
 	all := template.New("").Funcs(template.FuncMap{"join": strings.Join})
@@ -50,7 +50,7 @@ func load(files fs.FS, dir, lang string) *Texts {
 			return err
 		}
 		name := strings.TrimPrefix(strings.TrimSuffix(file, path.Ext(file)), dir+"/")
-		if name, ours := strings.CutSuffix(name, "."+lang); ours {
+		if name, ok := strings.CutSuffix(name, "."+lang); ok {
 			text, err := fs.ReadFile(files, file)
 			if err != nil {
 				return err
@@ -66,19 +66,19 @@ func load(files fs.FS, dir, lang string) *Texts {
 	return &Texts{all}
 }
 
-// Say renders a text, without the white space around it. It panics if there is no such
-// text or it needs what data does not have, which a test finds that renders each.
+// Say renders a text and trims the white space around it. It panics if the text does not exist or
+// needs a field that data does not have; a test renders each text.
 func (t *Texts) Say(name string, data any) string {
 	var b strings.Builder
-	if err := t.all.ExecuteTemplate(&b, name, data); err != nil {
+	if err := t.templates.ExecuteTemplate(&b, name, data); err != nil {
 		panic(err)
 	}
 	return strings.TrimSpace(b.String())
 }
 
-// Names returns the names of all texts, in order.
+// Names returns the sorted names of all texts.
 func (t *Texts) Names() (names []string) {
-	for _, each := range t.all.Templates() {
+	for _, each := range t.templates.Templates() {
 		if each.Tree != nil && !parse.IsEmptyTree(each.Root) {
 			names = append(names, each.Name())
 		}
@@ -87,15 +87,15 @@ func (t *Texts) Names() (names []string) {
 	return names
 }
 
-// Piece is a part of a text: characters that stand in it, and the name of the field after
-// them, which is empty at the end of the text.
+// Piece is a part of a text: literal characters, and the name of the field after them. Field is
+// empty at the end of the text.
 type Piece struct{ Text, Field string }
 
-// Pieces takes a text apart that holds nothing but characters and fields, so that what was
-// made of it can be read back. It panics if there is no such text, or it holds more.
+// Pieces splits a text that consists of literal characters and fields, so that a rendered text can
+// be parsed. It panics if the text does not exist or contains anything else.
 func (t *Texts) Pieces(name string) (pieces []Piece) {
 	open := Piece{}
-	for _, n := range t.all.Lookup(name).Root.Nodes {
+	for _, n := range t.templates.Lookup(name).Root.Nodes {
 		if text, ok := n.(*parse.TextNode); ok {
 			open.Text += string(text.Text)
 			continue

@@ -24,7 +24,7 @@ func files() fstest.MapFS {
 	}
 }
 
-func TestTextsFollowTheLanguage(t *testing.T) {
+func TestCurrent_FollowsLanguage(t *testing.T) {
 	set := prompt.Load(files(), "say")
 	data := map[string]any{"Name": "Ann", "Words": []string{"x", "y"}}
 	require.Equal(t, "Hello Ann, x and y.", set.Current().Say("greeting", data))
@@ -36,7 +36,7 @@ func TestTextsFollowTheLanguage(t *testing.T) {
 	require.Equal(t, set.English().Names(), set.Chinese().Names())
 }
 
-func TestPiecesAreTheText(t *testing.T) {
+func TestPieces_JoinToText(t *testing.T) {
 	set := prompt.Load(files(), "say")
 	require.Equal(t, []prompt.Piece{{"\na ", "x"}, {"", "y"}, {"\nb", ""}}, set.English().Pieces("below/form"), "except for the end of its last line")
 	require.Equal(t, []prompt.Piece{{"", "y"}, {"", ""}}, set.Chinese().Pieces("below/form"))

@@ -11,30 +11,31 @@ import (
 	"time"
 )
 
-// ErrBusy is the error of a call that a [Gate] did not let through.
+// ErrBusy is the error of a call that a closed [Gate] rejected.
 var ErrBusy = errors.New("it has not answered an earlier call, whose time is over")
 
-// patience is how long a call waits at a closed gate: code that heeds its context is done by then.
-const patience = 50 * time.Millisecond
+// gateWait is how long a call waits at a closed gate. Code that honors its context has returned by
+// then.
+const gateWait = 50 * time.Millisecond
 
-// Gate stands before code that may never return. Calls that [Through] gave up, and that go on
-// nevertheless, close it, so that they do not pile up. The zero value is open.
+// Gate protects code that may never return. Calls that [WaitGated] abandoned and that are still
+// running close it, so that they do not pile up. The zero value is open.
 type Gate struct {
-	mu   sync.Mutex
-	late int           // calls that were given up and go on
-	open chan struct{} // closed when there are none again
+	mu        sync.Mutex
+	abandoned int           // calls that are still running
+	reopened  chan struct{} // closed when abandoned is 0 again
 }
 
-// Through is [Wait] behind a gate.
-func Through[T any](ctx context.Context, g *Gate, what string, f func() (T, error)) (value T, err error) {
+// WaitGated is [Wait] behind a gate.
+func WaitGated[T any](ctx context.Context, g *Gate, what string, f func() (T, error)) (value T, err error) {
 	if err := g.enter(ctx); err != nil {
 		return value, err
 	}
-	const running, givenUp, over = 0, 1, 2
+	const running, abandoned, done = 0, 1, 2
 	var state atomic.Int32
 	value, err = wait(ctx, what, func() (T, error) {
 		defer func() {
-			if state.Swap(over) == givenUp {
+			if state.Swap(done) == abandoned {
 				g.add(-1)
 			}
 		}()
@@ -42,7 +43,7 @@ func Through[T any](ctx context.Context, g *Gate, what string, f func() (T, erro
 	})
 	if ctx.Err() != nil {
 		g.add(1)
-		if !state.CompareAndSwap(running, givenUp) { // it is over, in time or not
+		if !state.CompareAndSwap(running, abandoned) { // it has returned meanwhile
 			g.add(-1)
 		}
 	}
@@ -51,12 +52,12 @@ func Through[T any](ctx context.Context, g *Gate, what string, f func() (T, erro
 
 func (g *Gate) enter(ctx context.Context) error {
 	g.mu.Lock()
-	late, open := g.late, g.open
+	late, open := g.abandoned, g.reopened
 	g.mu.Unlock()
 	if late == 0 || ctx.Err() != nil {
 		return ctx.Err()
 	}
-	wait := time.NewTimer(patience)
+	wait := time.NewTimer(gateWait)
 	defer wait.Stop()
 	select {
 	case <-open:
@@ -71,10 +72,10 @@ func (g *Gate) enter(ctx context.Context) error {
 func (g *Gate) add(n int) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	if g.late == 0 {
-		g.open = make(chan struct{})
+	if g.abandoned == 0 {
+		g.reopened = make(chan struct{})
 	}
-	if g.late += n; g.late == 0 {
-		close(g.open)
+	if g.abandoned += n; g.abandoned == 0 {
+		close(g.reopened)
 	}
 }

@@ -13,11 +13,11 @@ import (
 	"sync"
 )
 
-// PanicError is the error of a call that panicked. It wraps nothing: a panic with
-// io.EOF, say, is not the end of a stream.
+// PanicError is the error of a call that panicked. It wraps nothing: a panic with io.EOF is not the
+// end of a stream.
 type PanicError struct {
-	// What names the code that panicked, such as "TokenCounter".
-	What string
+	// Source names the code that panicked, such as "TokenCounter".
+	Source string
 
 	// Value is what it panicked with, as text.
 	Value string
@@ -26,8 +26,8 @@ type PanicError struct {
 	Stack string
 }
 
-// Error names the code and the value.
-func (e *PanicError) Error() string { return e.What + " panicked: " + e.Value }
+// Error returns the source and the value.
+func (e *PanicError) Error() string { return e.Source + " panicked: " + e.Value }
 
 // Format adds the stack for %+v.
 func (e *PanicError) Format(s fmt.State, verb rune) {
@@ -41,28 +41,27 @@ func (e *PanicError) Format(s fmt.State, verb rune) {
 	}
 }
 
-// Call runs f and returns its error. If f panics, the error is a [*PanicError]
-// that names what.
+// Call runs f and returns its error. A panic of f becomes a [*PanicError] with the given source.
 func Call(what string, f func() error) (err error) {
-	defer func() { err = caught(recover(), what, err) }()
+	defer func() { err = recovered(recover(), what, err) }()
 	return f()
 }
 
 // Value is Call for an f that also returns a value, which is zero if f panics.
 func Value[T any](what string, f func() (T, error)) (value T, err error) {
-	defer func() { err = caught(recover(), what, err) }()
+	defer func() { err = recovered(recover(), what, err) }()
 	return f()
 }
 
-// caught is the error of a call that ended with what recover returned.
-func caught(p any, what string, err error) error {
+// recovered returns the error of a call, given the result of recover.
+func recovered(p any, what string, err error) error {
 	if p == nil {
 		return err
 	}
-	return &PanicError{What: what, Value: fmt.Sprint(p), Stack: string(debug.Stack())}
+	return &PanicError{Source: what, Value: fmt.Sprint(p), Stack: string(debug.Stack())}
 }
 
-// ErrorText is the text of an error, whatever its Error method does; "" of none.
+// ErrorText returns the text of an error, even if its Error method panics; "" for nil.
 func ErrorText(err error) (text string) {
 	if err == nil {
 		return ""
@@ -89,8 +88,8 @@ func IsNil(v any) bool {
 	return false
 }
 
-// Wait is Value on a goroutine of its own. When the context ends, it returns without
-// waiting for f. If f ends its goroutine, as a test's FailNow does, that is an error.
+// Wait is Value on a separate goroutine. When the context ends, Wait returns without waiting for f.
+// An f that ends its goroutine, as FailNow of a test does, is an error.
 func Wait[T any](ctx context.Context, what string, f func() (T, error)) (value T, err error) {
 	if err := ctx.Err(); err != nil {
 		return value, err
@@ -98,7 +97,7 @@ func Wait[T any](ctx context.Context, what string, f func() (T, error)) (value T
 	return wait(ctx, what, f)
 }
 
-// wait always calls f.
+// wait is Wait without the check of ctx before f.
 func wait[T any](ctx context.Context, what string, f func() (T, error)) (value T, err error) {
 	type outcome struct {
 		value T
@@ -118,21 +117,21 @@ func wait[T any](ctx context.Context, what string, f func() (T, error)) (value T
 	}
 }
 
-// Once is a value that is made on first use, once for all callers.
+// Once is a value that is created on first use, once for all callers.
 type Once[T any] struct {
 	once  sync.Once
 	value T
 	err   error
 }
 
-// Get returns the value that f makes. A panic in it is the error.
+// Get returns the value that f creates. A panic of f is the error.
 func (o *Once[T]) Get(what string, f func() (T, error)) (T, error) {
 	o.once.Do(func() { o.value, o.err = Value(what, f) })
 	return o.value, o.err
 }
 
-// Made is Value for a function of which nil without an error is an error as well.
-func Made[T any](what string, f func() (T, error)) (T, error) {
+// NonNil is Value, and nil without an error is an error as well.
+func NonNil[T any](what string, f func() (T, error)) (T, error) {
 	value, err := Value(what, f)
 	if err == nil && IsNil(value) {
 		err = errors.New(what + " returned nil")

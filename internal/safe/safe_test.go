@@ -20,7 +20,7 @@ import (
 	"github.com/einolean/einolean/internal/safe"
 )
 
-func TestAnErrorIsReturnedAsItIs(t *testing.T) {
+func TestCall_ReturnsErrorUnchanged(t *testing.T) {
 	require.NoError(t, safe.Call("x", func() error { return nil }))
 	require.Same(t, io.EOF, safe.Call("x", func() error { return io.EOF }))
 	got, err := safe.Value("x", func() (int, error) { return 3, io.EOF })
@@ -33,7 +33,7 @@ type hostile struct{}
 
 func (hostile) String() string { panic("again") }
 
-func TestAPanicIsAnErrorThatNamesTheCallAndWrapsNothing(t *testing.T) {
+func TestCall_PanicBecomesPanicError(t *testing.T) {
 	var none map[string]int
 	for name, f := range map[string]func(){
 		"a text":        func() { panic("boom") },
@@ -46,7 +46,7 @@ func TestAPanicIsAnErrorThatNamesTheCallAndWrapsNothing(t *testing.T) {
 			check := func(err error) {
 				var p *safe.PanicError
 				require.ErrorAs(t, err, &p)
-				assert.Equal(t, "TokenCounter", p.What)
+				assert.Equal(t, "TokenCounter", p.Source)
 				assert.NotErrorIs(t, err, io.EOF)
 				assert.Equal(t, "TokenCounter panicked: "+p.Value, err.Error())
 				assert.Equal(t, err.Error(), fmt.Sprintf("%v", err))
@@ -62,14 +62,14 @@ func TestAPanicIsAnErrorThatNamesTheCallAndWrapsNothing(t *testing.T) {
 	require.ErrorContains(t, safe.Call("x", func() error { panic("boom") }), "boom")
 }
 
-func TestAPanicInsideAnErrorIsContained(t *testing.T) {
+func TestErrorText_RecoversFromPanic(t *testing.T) {
 	inner := safe.Call("inner", func() error { panic("boom") })
 	outer := safe.Call("outer", func() error { return errors.Join(io.EOF, inner) })
 	require.ErrorIs(t, outer, io.EOF)
 	require.ErrorIs(t, outer, inner)
 }
 
-func TestANilInsideAnInterfaceIsNil(t *testing.T) {
+func TestIsNil_TypedNil(t *testing.T) {
 	for _, v := range []any{nil, (*int)(nil), map[string]int(nil), (func())(nil), []int(nil), (chan int)(nil)} {
 		require.True(t, safe.IsNil(v), "%T", v)
 	}
@@ -83,14 +83,14 @@ type mute struct{}
 
 func (mute) Error() string { panic("no") }
 
-func TestTheTextOfAnErrorIsAlwaysThere(t *testing.T) {
+func TestErrorText_NilAndPlainErrors(t *testing.T) {
 	require.Equal(t, "EOF", safe.ErrorText(io.EOF))
 	require.Empty(t, safe.ErrorText(nil))
 	require.Equal(t, "an error whose Error method panics", safe.ErrorText(mute{}))
 }
 
 //claim:security-55
-func TestACallThatIsWaitedForMayEndItsGoroutineOrNeverReturn(t *testing.T) {
+func TestWait_GoexitAndHang(t *testing.T) {
 	got, err := safe.Wait(t.Context(), "x", func() (int, error) { return 3, io.EOF })
 	require.Equal(t, 3, got)
 	require.Same(t, io.EOF, err)
@@ -111,12 +111,12 @@ func TestACallThatIsWaitedForMayEndItsGoroutineOrNeverReturn(t *testing.T) {
 	require.ErrorIs(t, err, context.Canceled)
 }
 
-func TestACallThatIsGivenUpAndGoesOnLetsNoOtherIn(t *testing.T) {
+func TestWaitGated_AbandonedCallClosesGate(t *testing.T) {
 	var gate safe.Gate
 	forever, calls := make(chan struct{}), atomic.Int32{}
 	given, giveUp := context.WithCancel(t.Context())
 	ask := func(ctx context.Context) error {
-		_, err := safe.Through(ctx, &gate, "the index", func() (int, error) { calls.Add(1); giveUp(); <-forever; return 0, nil })
+		_, err := safe.WaitGated(ctx, &gate, "the index", func() (int, error) { calls.Add(1); giveUp(); <-forever; return 0, nil })
 		return err
 	}
 	require.ErrorIs(t, ask(given), context.Canceled)
@@ -129,18 +129,18 @@ func TestACallThatIsGivenUpAndGoesOnLetsNoOtherIn(t *testing.T) {
 	require.EqualValues(t, 2, calls.Load())
 }
 
-func TestAGateStaysOpenForCodeThatHeedsItsContext(t *testing.T) {
+func TestWaitGated_StaysOpenIfContextIsHonored(t *testing.T) {
 	var gate safe.Gate
 	var all sync.WaitGroup
 	for i := range 200 {
 		all.Go(func() {
 			ctx, cancel := context.WithTimeout(t.Context(), time.Duration(i%3)*time.Millisecond)
 			defer cancel()
-			_, err := safe.Through(ctx, &gate, "x", func() (int, error) { <-ctx.Done(); return 0, ctx.Err() })
+			_, err := safe.WaitGated(ctx, &gate, "x", func() (int, error) { <-ctx.Done(); return 0, ctx.Err() })
 			assert.ErrorIs(t, err, context.DeadlineExceeded)
 		})
 	}
 	all.Wait()
-	_, err := safe.Through(t.Context(), &gate, "x", func() (int, error) { return 0, nil })
+	_, err := safe.WaitGated(t.Context(), &gate, "x", func() (int, error) { return 0, nil })
 	require.NoError(t, err)
 }

@@ -11,7 +11,7 @@ import (
 	"unicode/utf8"
 )
 
-// Lines writes names, each on its own line.
+// Lines writes each name on a line of its own, escaped.
 func Lines(names []string) string {
 	var b strings.Builder
 	for _, n := range names {
@@ -29,12 +29,12 @@ func Match(list []string, name string) bool {
 	})
 }
 
-// CountByServer says how many of the names each server has.
+// CountByServer returns a line for each server with the number of its names.
 func CountByServer(names []string) (counts []string) {
-	const most = 50 // servers
+	const maxServers = 50
 	groups, order := byServer(names)
 	for i, s := range order {
-		if i == most {
+		if i == maxServers {
 			counts = append(counts, "…")
 			break
 		}
@@ -47,7 +47,7 @@ func CountByServer(names []string) (counts []string) {
 	return counts
 }
 
-// Server is the part of an MCP style name (server__tool) before the first double underscore;
+// Server returns the part of an MCP style name (server__tool) before the first double underscore;
 // "" without one.
 func Server(name string) string {
 	s, rest, ok := strings.Cut(name, "__")
@@ -69,8 +69,8 @@ func byServer(names []string) (groups map[string][]string, order []string) {
 	return groups, order
 }
 
-// Pick takes names in turn from every server, for a fair share of each, and keeps their
-// order.
+// Pick selects names round-robin from all servers, so that each gets a fair share. The order of the
+// names stays.
 func Pick(names []string, limit int) []string {
 	queues, order := byServer(names)
 	picked := map[string]bool{}
@@ -84,8 +84,8 @@ func Pick(names []string, limit int) []string {
 	return slices.DeleteFunc(slices.Clone(names), func(n string) bool { return !picked[n] })
 }
 
-// Escape makes a name safe on a line of its own between tags. Names of letters, digits
-// and the usual marks stay as they are; Unescape reverses it.
+// Escape makes a name safe on a line between tags. Names of letters, digits and usual marks stay
+// unchanged. Unescape reverses it.
 func Escape(name string) string {
 	isUnsafe := func(c rune) bool { return strings.ContainsRune(`<>\"`, c) || !strconv.IsPrint(c) }
 	if utf8.ValidString(name) && !strings.ContainsFunc(name, isUnsafe) {
@@ -95,7 +95,7 @@ func Escape(name string) string {
 	return strings.NewReplacer("<", `\u003c`, ">", `\u003e`).Replace(quoted[1 : len(quoted)-1])
 }
 
-// Unescape reverses Escape; it leaves a name that was not escaped as it is.
+// Unescape reverses Escape. A name that was not escaped stays unchanged.
 func Unescape(name string) string {
 	if !strings.Contains(name, `\`) {
 		return name
@@ -107,7 +107,7 @@ func Unescape(name string) string {
 	return plain
 }
 
-// InLine makes names safe in one line, separated by commas.
+// InLine escapes names for a list separated by commas.
 func InLine(names []string) []string {
 	safe := make([]string, len(names))
 	for i, name := range names {
@@ -124,7 +124,7 @@ func InLine(names []string) []string {
 	return safe
 }
 
-// OutOfLine reads what InLine wrote, joined.
+// OutOfLine parses a list of names that InLine escaped.
 func OutOfLine(list string) (names []string) {
 	for name := range strings.SplitSeq(list, ",") {
 		names = append(names, Unescape(strings.TrimSpace(name)))

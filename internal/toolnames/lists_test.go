@@ -12,7 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-func TestMatch(t *testing.T) {
+func TestMatch_Wildcards(t *testing.T) {
 	list := []string{"one", "skill__*"}
 	for name, want := range map[string]bool{"one": true, "ones": false, "skill__pdf": true, "skill_": false, "": false} {
 		require.Equal(t, want, toolnames.Match(list, name), name)

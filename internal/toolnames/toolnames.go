@@ -1,9 +1,9 @@
 // Copyright einolean authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Package toolnames holds the names of the tools through which package toolsearch
-// lets a model find, load and call hidden tools. Package reduction knows them too:
-// what loads a tool must stay in the history.
+// Package toolnames holds the names of the tools through which a model finds, loads and calls
+// hidden tools, and the tags of messages about them. Package reduction needs them too: answers that
+// load a tool must stay in the history.
 package toolnames
 
 import (
@@ -24,9 +24,9 @@ const (
 // SkillPrefix begins the name of each tool of package toolsearch/skills.
 const SkillPrefix = "skill__"
 
-// Called is the name that the arguments of [Call] ask for, under the right key or one that models
-// use by mistake; "" if there is none.
-func Called(args jsontext.Arguments) string {
+// CalledTool returns the tool name in the arguments of [Call], under the right key or a common
+// wrong one; "" if there is none.
+func CalledTool(args jsontext.Arguments) string {
 	names := append(args.Texts("name", "tool_name", "tool"), args.Bare()...)
 	if len(names) == 0 {
 		return ""
@@ -37,38 +37,39 @@ func Called(args jsontext.Arguments) string {
 // IsSearchTool reports whether a name is that of a search tool of any protocol.
 func IsSearchTool(name string) bool { return Loads(name) || name == SearchTools || name == Call }
 
-// Loads reports whether the answers of the tool called name load tools: they are
-// how later requests and runs know which tools to show.
+// Loads reports whether answers of a tool load tools. Later requests and runs derive the visible
+// tools from these answers.
 func Loads(name string) bool { return name == Search || name == Load }
 
-// The tags of the reminder: the message that lists the hidden tools, by Eino's form.
+// Tags of the reminder, the message that lists the hidden tools. They are Eino's.
 const (
 	ReminderOpen  = "<available-deferred-tools>"
 	ReminderClose = "</available-deferred-tools>"
 )
 
-// The tags of a message that reports changes of that list.
+// Tags of a message with changes of that list.
 const (
 	ChangedOpen  = "<available-deferred-tools-changed>"
 	ChangedClose = "</available-deferred-tools-changed>"
 )
 
-// Changed returns the text between the tags of a change; ok is false if text is not one.
-func Changed(text string) (list string, ok bool) { return between(text, ChangedOpen, ChangedClose) }
+// Changes returns the text between the tags of a list of changes; ok is false if text is not one.
+func Changes(text string) (list string, ok bool) { return cutTags(text, ChangedOpen, ChangedClose) }
 
-// The tags of a message that describes tools for what a user just said.
+// Tags of a message with the tools that match the user's message.
 const (
 	OfferOpen  = "<tools-for-this-request>"
 	OfferClose = "</tools-for-this-request>"
 )
 
 // Offer returns the text between the tags of an offer; ok is false if text is not one.
-func Offer(text string) (tools string, ok bool) { return between(text, OfferOpen, OfferClose) }
+func Offer(text string) (tools string, ok bool) { return cutTags(text, OfferOpen, OfferClose) }
 
 // Reminder returns the text between the tags; ok is false if text is not a reminder.
-func Reminder(text string) (list string, ok bool) { return between(text, ReminderOpen, ReminderClose) }
+func Reminder(text string) (list string, ok bool) { return cutTags(text, ReminderOpen, ReminderClose) }
 
-func between(text, open, end string) (list string, ok bool) {
+// cutTags returns the text between two tags that enclose a text.
+func cutTags(text, open, end string) (list string, ok bool) {
 	list, opened := strings.CutPrefix(strings.TrimSpace(text), open)
 	list, closed := strings.CutSuffix(list, end)
 	return list, opened && closed

@@ -5,7 +5,7 @@ package toolnames
 
 import "testing"
 
-func TestWhichAnswersLoadTools(t *testing.T) {
+func TestLoads_SearchAndLoadOnly(t *testing.T) {
 	for name, want := range map[string]bool{
 		"tool_search": true, "load_tool": true,
 		"search_tools": false, "call_tool": false, "read_file": false, "Tool_Search": false, "": false,
@@ -16,7 +16,7 @@ func TestWhichAnswersLoadTools(t *testing.T) {
 	}
 }
 
-func TestAReminderIsWhatStandsBetweenItsTags(t *testing.T) {
+func TestReminder_TextBetweenTags(t *testing.T) {
 	for text, want := range map[string]string{
 		" <available-deferred-tools>\na\n</available-deferred-tools>\n": "\na\n", "<available-deferred-tools></available-deferred-tools>": "",
 	} {

@@ -147,7 +147,7 @@ func (s Source) embed(ctx context.Context, texts []string) ([][]float64, error) 
 // Embed asks the embedder, for as long as the context lasts, and checks that there is a vector for
 // each text.
 func (s Source) Embed(ctx context.Context, texts []string) ([][]float64, error) {
-	all, err := safe.Through(ctx, s.Gate, "toolsearch: the embedder", func() ([][]float64, error) { return s.Embedder.EmbedStrings(ctx, texts) })
+	all, err := safe.WaitGated(ctx, s.Gate, "toolsearch: the embedder", func() ([][]float64, error) { return s.Embedder.EmbedStrings(ctx, texts) })
 	if err != nil {
 		return nil, err
 	}

@@ -1,8 +1,8 @@
 // Copyright einolean authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Package warn tells of what went wrong where nobody listens: a store that is down for a week
-// must not be found by the bill.
+// Package warn logs warnings to slog.Default at a limited rate, for problems that no OnEvent
+// receives.
 package warn
 
 import (
@@ -14,61 +14,62 @@ import (
 	"github.com/einolean/einolean/internal/safe"
 )
 
-// every is how often a kind is logged.
-const every = time.Minute
+// interval is the minimum time between two log entries of one kind.
+const interval = time.Minute
 
-// Send logs what happened to slog.Default, if it is a warning at least: one of each kind a minute,
-// in the whole process, with how many were left out since the last one.
+// Send logs an event to slog.Default if its level is a warning or higher: at most one of each kind
+// per minute in the whole process. The attribute left_out counts those that were not logged since
+// the last one.
 func Send(ctx context.Context, level slog.Level, kind string, what slog.LogValuer) {
 	if level < slog.LevelWarn {
 		return
 	}
-	to := slog.Default()
-	out, pass := process.pass(to, kind, time.Now())
-	if !pass {
+	logger := slog.Default()
+	omitted, ok := processLimit.allow(logger, kind, time.Now())
+	if !ok {
 		return
 	}
 	_ = safe.Call("slog", func() error {
 		attrs := []slog.Attr{slog.Any("einolean", what)}
-		if out > 0 {
-			attrs = append(attrs, slog.Int("left_out", out))
+		if omitted > 0 {
+			attrs = append(attrs, slog.Int("left_out", omitted))
 		}
-		to.LogAttrs(ctx, level, kind, attrs...)
+		logger.LogAttrs(ctx, level, kind, attrs...)
 		return nil
 	})
 }
 
-// process counts for the whole process.
-var process limit
+// processLimit is the limiter of the process.
+var processLimit limiter
 
-// limit lets one of each kind pass to a logger in a while.
-type limit struct {
-	mu    sync.Mutex
-	to    *slog.Logger
-	kinds map[string]*passed
+// limiter allows one entry of each kind per interval.
+type limiter struct {
+	mu     sync.Mutex
+	logger *slog.Logger
+	kinds  map[string]*kindState
 }
 
-// passed is when one of a kind passed, and how many have not since.
-type passed struct {
-	last time.Time
-	out  int
+// kindState is when a kind was last logged, and how many entries were omitted since then.
+type kindState struct {
+	loggedAt time.Time
+	omitted  int
 }
 
-// pass reports whether one passes, and how many before it did not.
-func (l *limit) pass(to *slog.Logger, kind string, at time.Time) (out int, pass bool) {
+// allow reports whether an entry may be logged, and how many entries before it were omitted.
+func (l *limiter) allow(logger *slog.Logger, kind string, at time.Time) (omitted int, ok bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.to != to { // another one has heard of nothing yet
-		l.to, l.kinds = to, map[string]*passed{}
+	if l.logger != logger { // a new logger starts without a history
+		l.logger, l.kinds = logger, map[string]*kindState{}
 	}
 	p := l.kinds[kind]
-	if p != nil && at.Sub(p.last) < every {
-		p.out++
+	if p != nil && at.Sub(p.loggedAt) < interval {
+		p.omitted++
 		return 0, false
 	}
 	if p != nil {
-		out = p.out
+		omitted = p.omitted
 	}
-	l.kinds[kind] = &passed{last: at}
-	return out, true
+	l.kinds[kind] = &kindState{loggedAt: at}
+	return omitted, true
 }

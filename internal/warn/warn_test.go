@@ -28,7 +28,7 @@ func listen(t *testing.T) *bytes.Buffer {
 	return out
 }
 
-func TestOneOfEachKindAMinuteIsLoggedWithHowManyWereNot(t *testing.T) {
+func TestSend_LogsEachKindOncePerMinute(t *testing.T) {
 	out := listen(t)
 	synctest.Test(t, func(t *testing.T) {
 		for minute := range 3 {
@@ -45,7 +45,7 @@ func TestOneOfEachKindAMinuteIsLoggedWithHowManyWereNot(t *testing.T) {
 			if n := strings.Count(out.String(), "left_out=49"); n != 2*minute {
 				t.Fatalf("minute %d: %d lines say what was left out\n%s", minute, n, out)
 			}
-			time.Sleep(every - time.Nanosecond)
+			time.Sleep(interval - time.Nanosecond)
 			Send(t.Context(), slog.LevelError, "other", said{})
 			time.Sleep(time.Nanosecond)
 		}
@@ -55,7 +55,7 @@ func TestOneOfEachKindAMinuteIsLoggedWithHowManyWereNot(t *testing.T) {
 	}
 }
 
-func TestOnlyWarningsAreLoggedAndALoggerThatPanicsHarmsNobody(t *testing.T) {
+func TestSend_IgnoresLowLevelsAndLoggerPanics(t *testing.T) {
 	out := listen(t)
 	Send(t.Context(), slog.LevelInfo, "result_cut", said{})
 	if out.Len() > 0 {

@@ -93,7 +93,7 @@ func Embedding(model string, e embedding.Embedder, files store.Backend) Func {
 		return &embeddingIndex{
 			bm25Index: bm25Index{catalog.SetOf(ctx, tools)}, infos: tools,
 			source:  vectors.Source{Model: model, Embedder: e, Gate: &safe.Gate{}, Writer: files, Reader: reader},
-			queries: lru.Map[string, []float64]{Most: keptQueries},
+			queries: lru.Map[string, []float64]{MaxEntries: keptQueries},
 		}, nil
 	}
 }

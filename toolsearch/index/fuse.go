@@ -98,7 +98,7 @@ func (x *limitedIndex) Search(ctx context.Context, q Query) ([]Result, error) {
 	}
 	ctx, cancel := context.WithTimeout(ctx, x.limit)
 	defer cancel()
-	results, err := safe.Through(ctx, &x.gate, "the index", func() ([]Result, error) { return x.Index.Search(ctx, q) })
+	results, err := safe.WaitGated(ctx, &x.gate, "the index", func() ([]Result, error) { return x.Index.Search(ctx, q) })
 	if err == safe.ErrBusy || ctx.Err() != nil && err == ctx.Err() {
 		return nil, fmt.Errorf("the index did not answer: %w", err)
 	}
@@ -181,5 +181,5 @@ func sure(r Result) float64 {
 
 // made is the index that a function makes.
 func made(ctx context.Context, f Func, tools []*schema.ToolInfo) (Index, error) {
-	return safe.Made("the function", func() (Index, error) { return f(ctx, tools) })
+	return safe.NonNil("the function", func() (Index, error) { return f(ctx, tools) })
 }

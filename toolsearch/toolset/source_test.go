@@ -225,7 +225,7 @@ func TestASourceThatPanicsIsNamed(t *testing.T) {
 	_, err := Multi(sourceFunc(func(context.Context) (*Set, error) { panic("boom") })).Tools(context.Background())
 	var panicked *safe.PanicError
 	require.ErrorAs(t, err, &panicked)
-	require.Equal(t, "Tools of toolset.sourceFunc", panicked.What)
+	require.Equal(t, "Tools of toolset.sourceFunc", panicked.Source)
 }
 
 // A source that hangs is asked once, and the others answer meanwhile.

@@ -156,7 +156,7 @@ func (m *Missing) Unwrap() error { return m.Err }
 // Both functions must be safe for concurrent use and should return when ctx is done. The
 // sets of the 1,000 most recent keys are kept.
 func NewSource(list func(context.Context) ([]tool.BaseTool, error), key func(context.Context) (string, error)) Source {
-	return &listSource{list: list, key: key, sets: lru.Map[string, listing]{Most: maxKeys}}
+	return &listSource{list: list, key: key, sets: lru.Map[string, listing]{MaxEntries: maxKeys}}
 }
 
 // Multi asks all sources at once, and returns the Union of their sets in their order:
@@ -164,7 +164,7 @@ func NewSource(list func(context.Context) ([]tool.BaseTool, error), key func(con
 // not answered when ctx is done, keeps the set that it had in the run, and does not affect
 // the others; the error beside the set names its place. Nil sources have no tools.
 func Multi(sources ...Source) Source {
-	m := &multi{sources: make([]Source, len(sources)), unions: lru.Map[string, []*Set]{Most: maxKeys}}
+	m := &multi{sources: make([]Source, len(sources)), unions: lru.Map[string, []*Set]{MaxEntries: maxKeys}}
 	for i, s := range sources {
 		if !safe.IsNil(s) {
 			m.sources[i] = s

@@ -1,8 +1,8 @@
 // Copyright einolean authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Package journal is what a run keeps of its programs, in Eino's own checkpoints: what they are, which calls
-// are being made, and what each batch of calls brought. A resumed run has nothing else.
+// Package journal saves the state of a run's programs in Eino's checkpoints: the programs, their
+// pending calls, and the answers of each batch. A resumed run has no other state.
 package journal
 
 import (
@@ -20,7 +20,7 @@ import (
 	"github.com/einolean/einolean/internal/message"
 )
 
-// The keys of run-local values. A value is encoded whenever it is set, so what grows has keys of its
+// Keys of run-local values. Eino encodes a value whenever it is set. So each batch has a key of its
 // own.
 const (
 	recordKey = "__einolean_programs__record"
@@ -35,45 +35,47 @@ func init() {
 	schema.RegisterName[*batch]("einolean_programs_batch")
 }
 
-// Record is what is kept of the programs of one message of the model.
+// Record is the saved state of the programs of one message of the model. Its field names are a
+// checkpoint format.
 type Record struct {
 	Programs []SavedProgram
-	Asked    []string // the ids of the calls of the virtual turn under way
+	Asked    []string // ids of the calls of the current program turn
 	Batches  int
 }
 
-// Kept is what is kept of one program.
+// SavedProgram is the saved state of one program. Its field names are a checkpoint format.
 type SavedProgram struct {
 	ID     string // of its run_code call
-	Inner  string // what the ids of its own calls begin with
+	Inner  string // prefix of the ids of its calls
 	Code   string
 	Seed   string
-	At     int64 // when it began, in Unix milliseconds
-	Rounds int   // how often it waited for tools
+	At     int64 // start time, in Unix milliseconds
+	Rounds int   // batches of calls so far
 	Ended  bool
 	Output string
 }
 
-// batch is what one virtual turn brought.
+// batch holds the answers of one program turn.
 type batch struct{ Answers []Answer }
 
 // Answer is the answer to a call of a program.
 type Answer struct {
-	Program string // its id
+	Program string // the program's id
 	Number  int
 	Tool    string // "" for stored(path)
 	Text    string
 	Failed  bool
 }
 
-// InnerID is the id of a call that a program makes.
+// InnerID returns the id of a call of the program.
 func (k *SavedProgram) InnerID(number int) string { return k.Inner + "." + strconv.Itoa(number) }
 
-// EndID is the id of the call that ends a program.
+// EndID returns the id of the program_output call that ends the program.
 func (k *SavedProgram) EndID() string { return k.Inner + "-end" }
 
-// Number is that of the program's call with an id, 0 if it is none.
-func (k *SavedProgram) Number(id string) int {
+// CallNumber returns the number of the program's call with an id; 0 if the id is not one of its
+// calls.
+func (k *SavedProgram) CallNumber(id string) int {
 	if len(id) <= len(k.Inner) || id[:len(k.Inner)] != k.Inner || id[len(k.Inner)] != '.' {
 		return 0
 	}
@@ -84,43 +86,44 @@ func (k *SavedProgram) Number(id string) int {
 	return n
 }
 
-// Mark is what tells ids of a program's calls from those of a model where the usual ones are taken.
-const Mark = "~"
+// CollisionMark separates the prefix of a program's calls from a random part, where the usual ids
+// exist already.
+const CollisionMark = "~"
 
-// Random is as much chance as a seed or an id needs.
-func Random() string {
+// RandomID returns 64 random bits as text, for a seed or an id.
+func RandomID() string {
 	b := make([]byte, 8)
 	_, _ = rand.Read(b)
 	return hex.EncodeToString(b)
 }
 
-// Journal is that of one run. Who uses it holds the run's lock.
+// Journal is the state of one run's programs. The caller holds the run's lock.
 type Journal struct {
-	Record *Record // nil before the first Read
+	Record *Record // nil before the first Load
 }
 
-// Read returns the record.
-func (j *Journal) Read(ctx context.Context) *Record {
+// Load returns the record. It reads it from the run at the first call.
+func (j *Journal) Load(ctx context.Context) *Record {
 	if j.Record == nil {
-		was, err := runLocal[*Record](ctx, recordKey)
+		saved, err := runLocal[*Record](ctx, recordKey)
 		if err != nil {
 			return &Record{}
 		}
-		if j.Record = was; was == nil {
+		if j.Record = saved; saved == nil {
 			j.Record = &Record{}
 		}
 	}
 	return j.Record
 }
 
-// Save hands the record to Eino.
+// Save writes a copy of the record to the run.
 func (j *Journal) Save(ctx context.Context) error {
 	dup := *j.Record
 	dup.Programs, dup.Asked = slices.Clone(dup.Programs), slices.Clone(dup.Asked)
 	return adk.SetRunLocalValue(ctx, recordKey, &dup)
 }
 
-// Forget deletes everything.
+// Forget deletes the record and everything that belongs to it.
 func (j *Journal) Forget(ctx context.Context) error {
 	for n := range j.Record.Batches {
 		_ = adk.DeleteRunLocalValue(ctx, batchKey+strconv.Itoa(n))
@@ -131,7 +134,7 @@ func (j *Journal) Forget(ctx context.Context) error {
 	return adk.DeleteRunLocalValue(ctx, recordKey)
 }
 
-// Answers are those of all batches so far.
+// Answers returns the answers of all batches so far.
 func (j *Journal) Answers(ctx context.Context) (all []Answer) {
 	for n := range j.Record.Batches {
 		if b, _ := runLocal[*batch](ctx, batchKey+strconv.Itoa(n)); b != nil {
@@ -141,65 +144,65 @@ func (j *Journal) Answers(ctx context.Context) (all []Answer) {
 	return all
 }
 
-// KeepBatch adds a batch.
-func (j *Journal) KeepBatch(ctx context.Context, b []Answer) error {
+// AddBatch writes another batch of answers.
+func (j *Journal) AddBatch(ctx context.Context, b []Answer) error {
 	err := adk.SetRunLocalValue(ctx, batchKey+strconv.Itoa(j.Record.Batches), &batch{b})
 	j.Record.Batches++
 	return err
 }
 
-// KeepTaken keeps the programs whose calls cannot have the usual ids.
-func KeepTaken(ctx context.Context, ids []string) error {
+// SaveCollisions saves the ids of programs for whose calls the usual ids cannot be used.
+func SaveCollisions(ctx context.Context, ids []string) error {
 	if ids == nil {
 		return adk.DeleteRunLocalValue(ctx, idsKey)
 	}
 	return adk.SetRunLocalValue(ctx, idsKey, ids)
 }
 
-// Taken are the programs that were kept so.
-func Taken(ctx context.Context) []string {
+// Collisions returns the ids that SaveCollisions saved.
+func Collisions(ctx context.Context) []string {
 	ids, _ := runLocal[[]string](ctx, idsKey)
 	return ids
 }
 
-// runLocal returns a value that the run keeps; zero if there is none.
+// runLocal returns a run-local value; zero if it is not set.
 func runLocal[T any](ctx context.Context, key string) (value T, err error) {
 	v, _, err := adk.GetRunLocalValue(ctx, key) // it fails outside a run
 	value, _ = v.(T)
 	return value, err
 }
 
-// Turns is how many model calls the run has made, virtual ones too.
+// Turns returns how many model calls the run has made, program turns included.
 func Turns(ctx context.Context) int {
 	n, _ := runLocal[string](ctx, turnsKey)
 	turns, _ := strconv.Atoi(n)
 	return turns
 }
 
-// CountTurn counts one more.
+// CountTurn adds one to Turns.
 func CountTurn(ctx context.Context) error {
 	return adk.SetRunLocalValue(ctx, turnsKey, strconv.Itoa(Turns(ctx)+1))
 }
 
-// KeepBase keeps which messages the conversation has, so that another process knows what others
-// added to it in virtual turns.
-func KeepBase[M adk.MessageType](ctx context.Context, msgs []M) error {
+// SaveBase saves which messages the history has before the programs. After a resume, that tells
+// them from messages that other handlers inserted in program turns.
+func SaveBase[M adk.MessageType](ctx context.Context, msgs []M) error {
 	names := make([]string, len(msgs))
 	for i, msg := range msgs {
-		names[i] = nameOf(msg)
+		names[i] = messageKey(msg)
 	}
 	return adk.SetRunLocalValue(ctx, baseKey, names)
 }
 
-// BaseOf is the conversation that was kept, of those of its messages that are there.
-func BaseOf[M adk.MessageType](ctx context.Context, msgs []M) (base []M) {
+// LoadBase returns those of msgs that SaveBase saved.
+func LoadBase[M adk.MessageType](ctx context.Context, msgs []M) (base []M) {
 	names, _ := runLocal[[]string](ctx, baseKey)
 	left := map[string]int{}
 	for _, name := range names {
 		left[name]++
 	}
 	for _, msg := range msgs {
-		if name := nameOf(msg); left[name] > 0 {
+		if name := messageKey(msg); left[name] > 0 {
 			left[name]--
 			base = append(base, msg)
 		}
@@ -207,8 +210,8 @@ func BaseOf[M adk.MessageType](ctx context.Context, msgs []M) (base []M) {
 	return base
 }
 
-// nameOf tells a message from others.
-func nameOf[M adk.MessageType](msg M) string {
+// messageKey identifies a message: by Eino's id, or by a hash of its content.
+func messageKey[M adk.MessageType](msg M) string {
 	if id, ok := message.Extra(msg)["_eino_msg_id"].(string); ok && id != "" {
 		return id
 	}

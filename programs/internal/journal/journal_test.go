@@ -13,7 +13,7 @@ import (
 
 // A call of a program is known by its id, whatever ids others have: a program's number is that of its own
 // calls, and of no other's.
-func TestACallBelongsToOneProgram(t *testing.T) {
+func TestCallNumber_IdentifiesOneProgram(t *testing.T) {
 	seed := rand.Uint64()
 	r := rand.New(rand.NewPCG(seed, 1))
 	for range 2000 {
@@ -21,7 +21,7 @@ func TestACallBelongsToOneProgram(t *testing.T) {
 		for i := range 1 + r.IntN(4) {
 			inner := fmt.Sprintf("call_%d", i)
 			if r.IntN(3) == 0 {
-				inner += Mark + Random()
+				inner += CollisionMark + RandomID()
 			}
 			programs = append(programs, SavedProgram{ID: fmt.Sprintf("call_%d", i), Inner: inner})
 		}
@@ -32,23 +32,23 @@ func TestACallBelongsToOneProgram(t *testing.T) {
 			if i == at {
 				want = n
 			}
-			require.Equal(t, want, programs[i].Number(id), "seed %d: %s of %+v", seed, id, programs[i])
-			require.Zero(t, programs[i].Number(programs[i].EndID()), "seed %d", seed)
-			require.Zero(t, programs[i].Number(programs[i].ID), "seed %d", seed)
+			require.Equal(t, want, programs[i].CallNumber(id), "seed %d: %s of %+v", seed, id, programs[i])
+			require.Zero(t, programs[i].CallNumber(programs[i].EndID()), "seed %d", seed)
+			require.Zero(t, programs[i].CallNumber(programs[i].ID), "seed %d", seed)
 		}
 	}
 	k := SavedProgram{Inner: "c"}
 	for _, id := range []string{"", "c", "c.", "c.0", "c.-1", "c.x", "c1.1", "d.1", "c-end"} {
-		require.Zero(t, k.Number(id), id)
+		require.Zero(t, k.CallNumber(id), id)
 	}
 }
 
 // Outside a run nothing is kept, and nothing fails that only reads.
-func TestOutsideARunThereIsNoRecord(t *testing.T) {
+func TestJournal_EmptyOutsideRun(t *testing.T) {
 	var j Journal
-	require.Equal(t, &Record{}, j.Read(t.Context()))
+	require.Equal(t, &Record{}, j.Load(t.Context()))
 	require.Nil(t, j.Record)
 	require.Zero(t, Turns(t.Context()))
-	require.Empty(t, Taken(t.Context()))
+	require.Empty(t, Collisions(t.Context()))
 	require.Error(t, CountTurn(t.Context()))
 }

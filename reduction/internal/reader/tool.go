@@ -62,8 +62,8 @@ func (t *Tool) ReadRange(ctx context.Context, filePath string, offset, length in
 // maxStored is the most that a program reads of a file, in bytes.
 const maxStored = 64 << 20
 
-// Stored implements virtual.Results: the whole content of a readable file.
-func (t *Tool) Stored(ctx context.Context, filePath string) (string, error) {
+// ReadStored implements virtual.Results: the whole content of a readable file.
+func (t *Tool) ReadStored(ctx context.Context, filePath string) (string, error) {
 	if filePath = offload.Clean(filePath); !t.readable(filePath) {
 		return "", errors.New("this path cannot be read")
 	}
@@ -74,8 +74,8 @@ func (t *Tool) Stored(ctx context.Context, filePath string) (string, error) {
 // unread is virtual.Results where no tool reads what was stored.
 type unread struct{}
 
-// Stored implements virtual.Results.
-func (unread) Stored(context.Context, string) (string, error) {
+// ReadStored implements virtual.Results.
+func (unread) ReadStored(context.Context, string) (string, error) {
 	return "", errors.New("this path cannot be read")
 }
 

@@ -123,5 +123,5 @@ func (p *PhaseConfig) excludes(tool, args string) bool {
 	if toolnames.Match(p.Exclude, tool) {
 		return true
 	}
-	return tool == toolnames.Call && len(p.Exclude) > 0 && toolnames.Match(p.Exclude, toolnames.Called(jsontext.DecodeArguments(args)))
+	return tool == toolnames.Call && len(p.Exclude) > 0 && toolnames.Match(p.Exclude, toolnames.CalledTool(jsontext.DecodeArguments(args)))
 }

@@ -343,7 +343,7 @@ func ReadInfo(ctx context.Context, t tool.BaseTool) (*schema.ToolInfo, error) {
 	case err != nil:
 		var panicked *safe.PanicError
 		if errors.As(err, &panicked) {
-			panicked.What = fmt.Sprintf("Info of %T", t)
+			panicked.Source = fmt.Sprintf("Info of %T", t)
 			return nil, panicked
 		}
 		return nil, fmt.Errorf("reading Info of %T: %w", t, err)

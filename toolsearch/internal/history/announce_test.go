@@ -60,7 +60,7 @@ func read(texts []string) (names []string, isWhole bool) {
 				names = append(names, toolnames.Unescape(line))
 			}
 		}
-		changes, _ := toolnames.Changed(text)
+		changes, _ := toolnames.Changes(text)
 		for line := range strings.SplitSeq(changes, "\n") {
 			for _, label := range []string{"added: ", "新增："} {
 				if added, ok := strings.CutPrefix(line, label); ok {

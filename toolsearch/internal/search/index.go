@@ -60,7 +60,7 @@ func (k *Indexes) BuildIndex(ctx context.Context, f index.Func) {
 		if k.index = k.keyword; f == nil || k.tools.Len() == 0 {
 			return
 		}
-		x, err := safe.Made("the function", func() (index.Index, error) { return f(k.tools.Indexing(ctx), k.tools.Infos()) })
+		x, err := safe.NonNil("the function", func() (index.Index, error) { return f(k.tools.Indexing(ctx), k.tools.Infos()) })
 		if err != nil {
 			k.broken.Store(&err)
 			return

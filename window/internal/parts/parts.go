@@ -239,7 +239,7 @@ func Searches(tool string) bool {
 // reports changes of the list.
 func IsReminder(text string) bool {
 	_, lists := toolnames.Reminder(text)
-	_, changes := toolnames.Changed(text)
+	_, changes := toolnames.Changes(text)
 	return lists || changes
 }
 

@@ -22,11 +22,11 @@ import (
 
 // A history made of the events of a run that broke off anywhere says of each program what became of it: what it
 // printed, if it ended, and otherwise whether calls that it made ran. Nothing says that it still runs.
-func TestAHistoryThatBrokeOffSaysWhatBecameOfItsPrograms(t *testing.T) {
-	adktest.Both(t, brokeOff[*schema.Message], brokeOff[*schema.AgenticMessage])
+func TestHistory_StatesOutcomeOfUnfinishedPrograms(t *testing.T) {
+	adktest.Both(t, testUnfinishedPrograms[*schema.Message], testUnfinishedPrograms[*schema.AgenticMessage])
 }
 
-func brokeOff[M adk.MessageType](t *testing.T, streaming bool) {
+func testUnfinishedPrograms[M adk.MessageType](t *testing.T, streaming bool) {
 	seed := rand.Uint64()
 	t.Logf("seed %d", seed)
 	for i := range uint64(max(5, race.Cases(20))) {
@@ -62,15 +62,15 @@ func brokeOff[M adk.MessageType](t *testing.T, streaming bool) {
 			for _, w := range []adktest.Wire[M]{m.Wires()[0], later.Wires()[0]} {
 				about := fmt.Sprintf("seed %d, %d, after %d of %d messages: %v", seed, i, n, len(whole), w.MessagesDump)
 				for _, call := range turn.Calls[:len(in)] {
-					requireTold(t, call.ID, whole[:n], w.Messages, about)
+					requireOutcome(t, call.ID, whole[:n], w.Messages, about)
 				}
 			}
 		}
 	}
 }
 
-// requireTold checks what a request says of a program whose history broke off.
-func requireTold[M adk.MessageType](t *testing.T, id string, history, request []M, about string) {
+// requireOutcome checks what a request says of a program whose history broke off.
+func requireOutcome[M adk.MessageType](t *testing.T, id string, history, request []M, about string) {
 	t.Helper()
 	want := "before the program made a call"
 	for _, msg := range history {

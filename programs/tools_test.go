@@ -32,11 +32,11 @@ func (a adder[M]) BeforeAgent(ctx context.Context, rc *adk.ChatModelAgentContext
 
 // A second tool that is named as one of this package ends the run, also if a handler behind adds it: a model could not tell
 // them apart, and a provider refuses them.
-func TestASecondToolOfOurNamesEndsTheRun(t *testing.T) {
-	adktest.Both(t, secondEnds[*schema.Message], secondEnds[*schema.AgenticMessage])
+func TestTools_DuplicateNameEndsRun(t *testing.T) {
+	adktest.Both(t, testDuplicateName[*schema.Message], testDuplicateName[*schema.AgenticMessage])
 }
 
-func secondEnds[M adk.MessageType](t *testing.T, streaming bool) {
+func testDuplicateName[M adk.MessageType](t *testing.T, streaming bool) {
 	for name, ends := range map[string]bool{"run_code": true, "program_output": true, "run_codes": false} {
 		a := adktest.Agent[M]{Model: adktest.Script[M](), Streaming: streaming, Handlers: adktest.Handlers[M](first[M](t, three), adder[M]{name: name})}
 		out := a.Run(t.Context(), []M{adktest.User[M]("go")})
@@ -50,7 +50,7 @@ func secondEnds[M adk.MessageType](t *testing.T, streaming bool) {
 }
 
 // What a tool that returns a string says is one string for a program, whatever it looks like, and quoted once.
-func TestAStringIsQuotedOnce(t *testing.T) {
+func TestQuoteIfString_QuotesOnce(t *testing.T) {
 	for said, want := range map[string]string{`12`: `"12"`, `{"a":1}`: `"{\"a\":1}"`, `"a"`: `"a"`, ` "a" `: ` "a" `, `a`: `a`, `null`: `"null"`} {
 		in := programtest.Programs{"p": func(p *programtest.Program) { p.Print(p.Call("say {}")[0].Text) }}
 		say := adktest.Tool(adktest.Invokable, &schema.ToolInfo{Name: "say", Desc: "says", Extra: map[string]any{toolset.OutputSchemaKey: `{"type":"string"}`}}, func(context.Context, string) (string, error) { return said, nil })

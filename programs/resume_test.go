@@ -112,7 +112,7 @@ func direct(t *testing.T, f func(*programtest.Program)) (printed, told string) {
 // programs, EINOLEAN_SEED for those of another time.
 //
 //claim:security-35
-func TestProgramsKeepTheirLawsOverInterruptsAndProcesses(t *testing.T) {
+func TestPrograms_SurviveInterruptsAndKills(t *testing.T) {
 	count, seed := uint64(300), rand.Uint64()
 	if testing.Short() || race.Enabled {
 		count = 40
@@ -126,11 +126,11 @@ func TestProgramsKeepTheirLawsOverInterruptsAndProcesses(t *testing.T) {
 	t.Logf("EINOLEAN_SEED=%d EINOLEAN_PROGRAMS=%d", seed, count)
 	for _, hides := range []bool{false, true} {
 		t.Run(fmt.Sprintf("toolsearch %v", hides), func(t *testing.T) {
-			tally := lawTally{}
+			tally := interruptCounts{}
 			// And more where nothing was interrupted or killed in those.
 			for i := uint64(0); tally.programs < count || i < 1000 && (tally.interrupts == 0 || tally.kills == 0); i++ {
-				programLaw[*schema.Message](t, rand.New(rand.NewPCG(seed, i)), i%2 == 0, hides, &tally)
-				programLaw[*schema.AgenticMessage](t, rand.New(rand.NewPCG(seed, i)), i%2 == 0, hides, &tally)
+				testSurvivesInterrupts[*schema.Message](t, rand.New(rand.NewPCG(seed, i)), i%2 == 0, hides, &tally)
+				testSurvivesInterrupts[*schema.AgenticMessage](t, rand.New(rand.NewPCG(seed, i)), i%2 == 0, hides, &tally)
 			}
 			t.Logf("%+v", tally)
 			require.Positive(t, tally.interrupts)
@@ -139,8 +139,8 @@ func TestProgramsKeepTheirLawsOverInterruptsAndProcesses(t *testing.T) {
 	}
 }
 
-// lawTally is what the law was held against. Again counts executions that a kill had forgotten.
-type lawTally struct{ programs, calls, interrupts, kills, again uint64 }
+// interruptCounts is what the law was held against. Again counts executions that a kill had forgotten.
+type interruptCounts struct{ programs, calls, interrupts, kills, again uint64 }
 
 // executions count what really ran, by the id of the call.
 type executions struct {
@@ -148,8 +148,8 @@ type executions struct {
 	saved map[string]int // by the last checkpoint
 }
 
-// lawRun is one agent of the law, in one process after another.
-type lawRun[M adk.MessageType] struct {
+// interruptedRun is one agent of the law, in one process after another.
+type interruptedRun[M adk.MessageType] struct {
 	*testing.T
 	in    programtest.Programs
 	ran   *adktest.Ran
@@ -159,7 +159,7 @@ type lawRun[M adk.MessageType] struct {
 	streaming, hides bool
 }
 
-func (l *lawRun[M]) runner() *adk.TypedRunner[M] {
+func (l *interruptedRun[M]) runner() *adk.TypedRunner[M] {
 	first, err := programs.NewTyped[M](l.Context(), &programs.Config{Interpreter: l.in, MaxIterations: 100})
 	require.NoError(l, err)
 	handlers := adktest.Handlers[M](first)
@@ -173,7 +173,7 @@ func (l *lawRun[M]) runner() *adk.TypedRunner[M] {
 	return r
 }
 
-func programLaw[M adk.MessageType](t *testing.T, g *rand.Rand, streaming, hides bool, tally *lawTally) {
+func testSurvivesInterrupts[M adk.MessageType](t *testing.T, g *rand.Rand, streaming, hides bool, tally *interruptCounts) {
 	in, want, told := programtest.Programs{}, map[string]string{}, map[string]string{}
 	turn := adktest.Turn{}
 	for n := range 1 + g.IntN(3) {
@@ -186,7 +186,7 @@ func programLaw[M adk.MessageType](t *testing.T, g *rand.Rand, streaming, hides 
 		turn.Calls = append(turn.Calls, adktest.ToolCall{ID: "d", Name: "echo", Args: `{"direct":1}`})
 		want["d"] = `{"direct":1}`
 	}
-	l := &lawRun[M]{t, in, &adktest.Ran{}, adktest.Script[M](turn), &adktest.Store{}, streaming, hides}
+	l := &interruptedRun[M]{t, in, &adktest.Ran{}, adktest.Script[M](turn), &adktest.Store{}, streaming, hides}
 	l.run(g, tally)
 	tally.programs, tally.calls = tally.programs+uint64(len(in)), tally.calls+uint64(len(l.ran.Times()))
 	require.Len(t, l.model.Wires(), 2)
@@ -211,7 +211,7 @@ func programLaw[M adk.MessageType](t *testing.T, g *rand.Rand, streaming, hides 
 }
 
 // run runs it to its end, with interrupts and kills, and counts what runs.
-func (l *lawRun[M]) run(g *rand.Rand, tally *lawTally) {
+func (l *interruptedRun[M]) run(g *rand.Rand, tally *interruptCounts) {
 	var asked *adk.InterruptInfo // by the last checkpoint
 	r, done := l.runner(), executions{}
 	next := func(ctx context.Context) adktest.Outcome[M] {
