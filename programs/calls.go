@@ -70,7 +70,6 @@ func (g callGate) catalog() (*names.Catalog, []string) {
 
 // suggest returns the signatures of tools with a similar name.
 func (g callGate) suggest(written string) (lines []string) {
-	const maxSuggestions = 3
 	c, list := g.catalog()
 	for _, at := range c.Suggest(written, maxSuggestions) {
 		lines = append(lines, signature(g.infos[list[at]]))
@@ -167,7 +166,7 @@ func (g callGate) refusal(ctx context.Context, c Call, toolRefusal string, info 
 		return refuse(render("no-tool", promptData{Name: c.Tool, Words: g.suggest(c.Tool)}))
 	case info == nil:
 		near := append(tools.Suggest(ctx, c.Tool), g.suggest(c.Tool)...)
-		return refuse(render("no-tool", promptData{Name: c.Tool, Words: near[:min(len(near), 3)], Search: true}))
+		return refuse(render("no-tool", promptData{Name: c.Tool, Words: near[:min(len(near), maxSuggestions)], Search: true}))
 	case !g.config.allows(info):
 		return refuse(render("forbidden", promptData{Name: c.Tool}))
 	}

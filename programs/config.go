@@ -70,11 +70,10 @@ func (c *Config) allows(info *schema.ToolInfo) bool {
 }
 
 func (c *Config) maxModelCalls() int {
-	const einoDefault = 20
 	if c.MaxIterations > 0 {
 		return c.MaxIterations
 	}
-	return einoDefault
+	return defaultMaxIterations
 }
 
 // emit sends an event to OnEvent and to the watchers of the run.

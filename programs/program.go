@@ -110,10 +110,6 @@ func newProgram(k *journal.SavedProgram) *program {
 	return &program{saved: k, answers: map[int]journal.Answer{}}
 }
 
-// idleAfter is how long a waiting program keeps its memory. After that it is closed, and starts
-// again when its results are there.
-const idleAfter = 30 * time.Second
-
 // processes are the programs in memory between two batches of calls. A timer closes them: Eino
 // calls no hook when a run ends by an error or an interrupt.
 type processes struct {
@@ -318,13 +314,12 @@ func countsText(counts []einolean.ProgramCalls) string {
 
 // emitEnded emits the event of a program that ended.
 func emitEnded(ctx context.Context, c *Config, p *program, text string, summary einolean.Program) {
-	const maxTools = 20 // in one event
 	var results einolean.Size
 	for _, a := range p.answers {
 		results.Bytes += len(a.Text)
 		results.Tokens += int64(tokens.Of(a.Text))
 	}
-	summary.Calls = summary.Calls[:min(len(summary.Calls), maxTools)]
+	summary.Calls = summary.Calls[:min(len(summary.Calls), maxEventTools)]
 	c.emit(ctx, einolean.Event{Kind: einolean.KindProgramEnded, Tool: toolnames.Run, CallID: p.saved.ID, Program: &summary, Output: &einolean.OutputChange{
 		Before: results,
 		After:  einolean.Size{Bytes: len(text), Tokens: int64(tokens.Of(text))},

@@ -325,15 +325,10 @@ func (r *agentRun[M]) collectAnswers(ctx context.Context, msgs []M, at int) (bat
 	return batch
 }
 
-// mostTools is how many different tools programs call at once where nothing else bounds them. The
-// others come in the next turn.
-const maxToolsPerBatch = 32
-
 // nextCalls returns the calls that programs wait for. If no iterations of the agent are left for
 // another turn, it returns none and marks the programs.
 func (r *agentRun[M]) nextCalls(ctx context.Context, list []*program) (calls []message.ToolCall) {
-	const needed = 2 // iterations: this turn, and the model's
-	maxTools := maxToolsPerBatch
+	maxTools := maxToolsPerTurn
 	if t := programturn.ToolsOf(ctx); t != nil {
 		maxTools = t.MaxParallelTools()
 	}
@@ -346,7 +341,7 @@ func (r *agentRun[M]) nextCalls(ctx context.Context, list []*program) (calls []m
 			calls = append(calls, message.ToolCall{ID: p.saved.InnerID(c.Number), Name: c.Tool, Args: c.Arguments})
 		}
 	}
-	if len(calls) == 0 || journal.Turns(ctx)+needed <= r.config.maxModelCalls() {
+	if len(calls) == 0 || journal.Turns(ctx)+neededIterations <= r.config.maxModelCalls() {
 		for _, p := range list {
 			p.saved.Rounds += min(len(p.pending), 1)
 		}
@@ -377,7 +372,7 @@ func (r *agentRun[M]) finish(ctx context.Context, msgs []M, list []*program) ([]
 		p.saved.Output, p.saved.Ended = modelOutput(ctx, r.config, p), true
 		calls = append(calls, message.ToolCall{ID: p.saved.EndID(), Name: toolnames.Output, Args: "{}"})
 	}
-	if journal.Turns(ctx)+2 <= r.config.maxModelCalls() {
+	if journal.Turns(ctx)+neededIterations <= r.config.maxModelCalls() {
 		return slices.Clip(r.base), r.startProgramTurn(ctx, calls)
 	}
 	if err := sendMessage(ctx, message.Calling[M](calls)); err != nil {

@@ -39,7 +39,7 @@ func render(name string, d promptData) string {
 }
 
 // excerpt shortens and escapes text of a model or a tool, for quoting it in an answer.
-func excerpt(s string) string { return display.Clip(s, 80) }
+func excerpt(s string) string { return display.Clip(s, maxExcerpt) }
 
 // programTool is the tool run_code or program_output.
 type programTool struct {
@@ -73,7 +73,6 @@ func isRunCode(info *schema.ToolInfo) bool { return info != nil && info.Name == 
 // describeRunCode describes run_code for a run. It lists the signatures of tools with an output
 // schema, which a provider's list of tools does not show.
 func describeRunCode(infos []*schema.ToolInfo) *schema.ToolInfo {
-	const maxSignatures = 30
 	d := promptData{}
 	for _, info := range infos {
 		if info != nil && !isProgramTool(info.Name) && outputSchema(info) != "" && len(d.Words) < maxSignatures {

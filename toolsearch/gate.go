@@ -301,5 +301,5 @@ func (r *run) Check(name, arguments string) (problem, signature string) {
 	return problem, e.Signature()
 }
 
-// MaxParallelTools implements programturn.Tools.
+// MaxParallelTools implements programturn.Tools. It is the number of slots for invokable tools.
 func (r *run) MaxParallelTools() int { return 32 }

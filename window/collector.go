@@ -33,12 +33,12 @@ type Collector struct {
 
 	mu    sync.Mutex
 	convs map[string]*conversation
-	kept  int64           // approximate bytes of everything kept
-	queue []*recorded     // all calls, oldest first
+	bytes int64           // approximate bytes of everything kept
+	queue []*recordedCall // all calls, oldest first
 	slim  int             // queue[:slim] have no parts any more
 	idle  []*conversation // by their newest call, oldest first
 
-	hidden toolSizes // of the last run that hid any
+	lastHidden toolSizes // of the last run that hid any
 }
 
 // toolSizes are tools with the tokens of their definitions, by name. They never change.
@@ -53,44 +53,44 @@ func New(c Config) *Collector {
 		c.MaxBytes = defaultMaxBytes
 	}
 	c.seed = maphash.MakeSeed()
-	return &Collector{cfg: c, log: logger{to: c.Log}, convs: map[string]*conversation{}}
+	return &Collector{cfg: c, log: logger{writer: c.Log}, convs: map[string]*conversation{}}
 }
 
-// run is a run of an agent, in its context. The collector's mutex guards it.
-type run struct {
-	conv *conversation
-	n    int
+// agentRun is a run of an agent, in its context. The collector's mutex guards it.
+type agentRun struct {
+	conv   *conversation
+	number int
 	agent
 
-	past atomic.Pointer[request] // its newest request; the agent holds these texts as well
+	previous atomic.Pointer[request] // its newest request; the agent holds these texts as well
 }
 
-func (c *Collector) runOf(ctx context.Context) *run {
-	r, _ := ctx.Value(c).(*run)
+func (c *Collector) runFrom(ctx context.Context) *agentRun {
+	r, _ := ctx.Value(c).(*agentRun)
 	return r
 }
 
-// begin starts a run. A run inside another one, such as that of an agent used as a
-// tool, belongs to the same conversation.
-func (c *Collector) begin(ctx context.Context, hidden map[string]int) context.Context {
-	id := c.ask(ctx)
-	outer := c.runOf(ctx)
+// beginRun starts a run. A run inside another one, such as that of an agent used as a tool, belongs
+// to the same conversation.
+func (c *Collector) beginRun(ctx context.Context, hidden map[string]int) context.Context {
+	id := c.conversationID(ctx)
+	outer := c.runFrom(ctx)
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	r := &run{agent: agent{hidden, programturn.ProgramsOf(ctx) != nil}}
-	if outer != nil && id == "" && !outer.conv.gone {
+	r := &agentRun{agent: agent{hidden, programturn.ProgramsOf(ctx) != nil}}
+	if outer != nil && id == "" && !outer.conv.isForgotten {
 		r.conv = outer.conv
 	} else {
 		r.conv = c.open(id)
 	}
-	r.n = r.conv.begin(time.Now())
+	r.number = r.conv.addRun(time.Now())
 	c.shrink()
 	return programturn.WithWatcher(context.WithValue(ctx, c, r), c.programEnded)
 }
 
-// hiddenAmong returns the tokens of the definitions of the tools that package toolsearch
-// hides, by name. Its search tool knows them. If a run hides the same tools as the last one, they
-// are not measured again.
+// hiddenAmong returns the tokens of the definitions of the tools that package toolsearch hides, by
+// name. Its search tool knows them. If a run hides the same tools as the last one, they are not
+// measured again.
 func (c *Collector) hiddenAmong(ctx context.Context, tools []tool.BaseTool) map[string]int {
 	for _, t := range tools {
 		if by, is := t.(interface {
@@ -104,7 +104,7 @@ func (c *Collector) hiddenAmong(ctx context.Context, tools []tool.BaseTool) map[
 
 func (c *Collector) measure(hidden []*schema.ToolInfo) map[string]int {
 	c.mu.Lock()
-	last := c.hidden
+	last := c.lastHidden
 	c.mu.Unlock()
 	if last.tokens != nil && slices.Equal(hidden, last.tools) {
 		return last.tokens
@@ -114,13 +114,13 @@ func (c *Collector) measure(hidden []*schema.ToolInfo) map[string]int {
 		last.tokens[info.Name] = tokens.Of(parts.Definition(info))
 	}
 	c.mu.Lock()
-	c.hidden = last
+	c.lastHidden = last
 	c.mu.Unlock()
 	return last.tokens
 }
 
-// ask returns the conversation's name from the user's function, or "".
-func (c *Collector) ask(ctx context.Context) string {
+// conversationID returns the conversation's name from the user's function, or "".
+func (c *Collector) conversationID(ctx context.Context) string {
 	if c.cfg.Conversation == nil {
 		return ""
 	}
@@ -131,7 +131,7 @@ func (c *Collector) ask(ctx context.Context) string {
 	return id
 }
 
-// open returns the conversation of a name, or one with a new name.
+// open returns the conversation with a name, or a new one with a generated name.
 func (c *Collector) open(id string) *conversation {
 	if id == "" {
 		id = "run-" + time.Now().UTC().Format("20060102-150405-") + rand.Text()[:12]
@@ -145,38 +145,39 @@ func (c *Collector) open(id string) *conversation {
 	return v
 }
 
-// revive returns the conversation of a run, a new one of the same name if it was dropped.
-func (c *Collector) revive(r *run) *conversation {
-	if r.conv.gone {
+// revive returns the conversation of a run. If it was dropped, it is a new one of the same name.
+func (c *Collector) revive(r *agentRun) *conversation {
+	if r.conv.isForgotten {
 		r.conv = c.open(r.conv.id)
-		r.n = r.conv.begin(time.Now())
+		r.number = r.conv.addRun(time.Now())
 	}
 	return r.conv
 }
 
-// Event takes an event of a middleware: it is an OnEvent. Events outside a run of an
-// agent that has this collector's handler are ignored.
+// Event receives an event of a middleware: it is an OnEvent. Events outside a run of an agent that
+// has this collector's handler are ignored.
 func (c *Collector) Event(ctx context.Context, e einolean.Event) {
-	c.take(ctx, e, (*conversation).wait)
+	c.addEvent(ctx, e, (*conversation).addPending)
 }
 
-// programEnded takes what a program read, also if its OnEvent is not [Collector.Event].
+// programEnded receives the event of a program, also if its OnEvent is not [Collector.Event].
 func (c *Collector) programEnded(ctx context.Context, e einolean.Event) {
-	c.take(ctx, e, func(*conversation, einolean.Event) {})
+	c.addEvent(ctx, e, func(*conversation, einolean.Event) {})
 }
 
-func (c *Collector) take(ctx context.Context, e einolean.Event, then func(*conversation, einolean.Event)) {
-	r := c.runOf(ctx)
+// addEvent adds an event to the conversation of its run.
+func (c *Collector) addEvent(ctx context.Context, e einolean.Event, then func(*conversation, einolean.Event)) {
+	r := c.runFrom(ctx)
 	if r == nil {
 		return
 	}
 	kept := c.cfg.keepEvent(e)
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if r.conv.gone {
+	if r.conv.isForgotten {
 		return
 	}
-	r.conv.hear(e, kept)
+	r.conv.noteEvent(e, kept)
 	then(r.conv, kept)
 	c.shrink()
 }
@@ -226,16 +227,16 @@ func (c *Collector) WriteJSON(w io.Writer) error {
 	return nil
 }
 
-// LogError says what is missing in Config.Log: how many calls, and why. If nil, it has
-// every call that ended.
-func (c *Collector) LogError() error { return c.log.missing() }
+// LogError returns how many calls are missing in Config.Log, and why. If nil, it has every call
+// that ended.
+func (c *Collector) LogError() error { return c.log.missingError() }
 
 // add adds a call with its request to the conversation of a run.
-func (c *Collector) add(r *run, call *recorded, q *request) {
+func (c *Collector) add(r *agentRun, call *recordedCall, q *request) {
 	c.mu.Lock()
 	for !c.revive(r).ready(r, q) { // what is new passes the door first
 		c.mu.Unlock()
-		q.keep(&c.cfg)
+		q.prepare(&c.cfg)
 		c.mu.Lock()
 	}
 	tell := r.conv.record(call, r, q)
@@ -245,14 +246,14 @@ func (c *Collector) add(r *run, call *recorded, q *request) {
 	}
 	c.shrink()
 	c.mu.Unlock()
-	r.past.Store(q)
+	r.previous.Store(q)
 	tell()
 }
 
 // shrink drops the oldest data until the rest fits: the parts of calls, then calls, then
 // what is known about results and tools. The newest call's figures stay.
 func (c *Collector) shrink() {
-	for c.kept > c.cfg.MaxBytes {
+	for c.bytes > c.cfg.MaxBytes {
 		switch {
 		case c.slim < len(c.queue)-1:
 			c.dropParts()
@@ -276,20 +277,21 @@ func (c *Collector) shrink() {
 	}
 }
 
-// dropParts drops the parts of the oldest call that has them.
+// dropParts drops the parts of the oldest call that has any.
 func (c *Collector) dropParts() {
 	r := c.queue[c.slim]
 	r.conv.dropParts(r)
 	c.slim++
 }
 
-// dropCall drops the oldest call, which has no parts any more, and its conversation with its last one.
+// dropCall drops the oldest call, whose parts are dropped already. A conversation without calls is
+// dropped too.
 func (c *Collector) dropCall() {
 	v := c.queue[0].conv
 	c.queue[0] = nil
 	c.queue = c.queue[1:]
 	c.slim--
-	if v.gone {
+	if v.isForgotten {
 		return
 	}
 	v.dropCall()
@@ -300,9 +302,10 @@ func (c *Collector) dropCall() {
 	v.dropRuns()
 }
 
+// forget drops a conversation.
 func (c *Collector) forget(v *conversation) {
-	v.gone = true
-	c.kept -= v.bytes
+	v.isForgotten = true
+	c.bytes -= v.bytes
 	v.bytes = 0
 	delete(c.convs, v.id)
 	c.idle = slices.DeleteFunc(c.idle, func(o *conversation) bool { return o == v })
@@ -312,6 +315,6 @@ func (c *Collector) forget(v *conversation) {
 			slim++
 		}
 	}
-	c.queue = slices.DeleteFunc(c.queue, func(r *recorded) bool { return r.conv == v })
+	c.queue = slices.DeleteFunc(c.queue, func(r *recordedCall) bool { return r.conv == v })
 	c.slim = slim
 }

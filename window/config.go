@@ -133,12 +133,12 @@ func (c *Config) keepError(err error) string {
 
 // keepPiece lets what is to be kept of a piece pass the door. Names have passed it.
 func (c *Config) keepPiece(p *piece, name func(string) string) {
-	if p.kept.name = name(p.Tool); p.Tool == "" {
-		p.kept.name = c.keep(p.Label, nameBytes)
+	if p.stored.name = name(p.Tool); p.Tool == "" {
+		p.stored.name = c.keep(p.Label, nameBytes)
 	}
-	p.kept.text, p.kept.id = c.keep(p.Text, 0), c.keepID(p.CallID)
-	p.kept.path = c.keep(p.Notice.Path, nameBytes)
-	p.done = true
+	p.stored.text, p.stored.id = c.keep(p.Text, 0), c.keepID(p.CallID)
+	p.stored.path = c.keep(p.Notice.Path, nameBytes)
+	p.isPrepared = true
 }
 
 // keepCall is what is kept of a call in an answer.
@@ -173,7 +173,7 @@ func (c *Config) keepEvent(e einolean.Event) einolean.Event {
 	}
 	if e.Program != nil {
 		p := *e.Program
-		p.Calls = slices.Clone(p.Calls[:min(len(p.Calls), mostInEvent)])
+		p.Calls = slices.Clone(p.Calls[:min(len(p.Calls), maxInEvent)])
 		for i := range p.Calls {
 			p.Calls[i].Tool = c.keepName(p.Calls[i].Tool)
 		}
@@ -183,11 +183,11 @@ func (c *Config) keepEvent(e einolean.Event) einolean.Event {
 }
 
 // most of the hits, terms and names of an event that are kept.
-const mostInEvent = 20
+const maxInEvent = 20
 
 func (c *Config) keepNames(names []string) []string {
-	kept := make([]string, 0, min(len(names), mostInEvent))
-	for _, n := range names[:min(len(names), mostInEvent)] {
+	kept := make([]string, 0, min(len(names), maxInEvent))
+	for _, n := range names[:min(len(names), maxInEvent)] {
 		if n = c.keepName(n); n != "" {
 			kept = append(kept, n)
 		}
@@ -196,13 +196,13 @@ func (c *Config) keepNames(names []string) []string {
 }
 
 func (c *Config) keepSearch(s einolean.Search) *einolean.Search {
-	s.Query = c.keep(whole(s.Query), questionBytes)
+	s.Query = c.keep(dropCutWord(s.Query), questionBytes)
 	s.Index = c.keep(s.Index, nameBytes)
-	s.Hits = slices.Clone(s.Hits[:min(len(s.Hits), mostInEvent)])
+	s.Hits = slices.Clone(s.Hits[:min(len(s.Hits), maxInEvent)])
 	for i := range s.Hits {
 		h := &s.Hits[i]
 		h.Name, h.Score, h.Confidence = c.keepName(h.Name), display.Finite(h.Score), display.Finite(h.Confidence)
-		h.Terms = slices.Clone(h.Terms[:min(len(h.Terms), mostInEvent)])
+		h.Terms = slices.Clone(h.Terms[:min(len(h.Terms), maxInEvent)])
 		for j := range h.Terms {
 			t := &h.Terms[j]
 			t.Text, t.Field, t.Relation, t.Score = c.keepWord(t.Text, s.Query), c.keep(t.Field, nameBytes), c.keep(t.Relation, nameBytes), display.Finite(t.Score)
@@ -220,9 +220,9 @@ func (c *Config) keepWord(word, kept string) string {
 	return c.keep(word, nameBytes)
 }
 
-// whole is a query without the last word if it has been cut: half a secret looks like
-// none to Redact.
-func whole(query string) string {
+// dropCutWord returns a query without its last word if the query was cut: Redact does not recognize
+// half a secret.
+func dropCutWord(query string) string {
 	if len(query) < questionBytes-4 {
 		return query
 	}

@@ -25,24 +25,24 @@ import (
 
 // conversation is the record of one conversation. The collector's mutex guards it.
 type conversation struct {
-	c       *Collector
-	id, key string
-	bytes   int64 // approximately, of all that follows
-	gone    bool
-	book    book
-	version int // counts what makes parts of earlier calls other than they were
+	c           *Collector
+	id, key     string
+	bytes       int64 // approximately, of all that follows
+	isForgotten bool
+	book        book
+	version     int // counts what makes parts of earlier calls other than they were
 
 	history
-	heard
+	eventNotes
 	newest
-	written
+	logState
 }
 
 // history is what a conversation has of its runs and calls.
 type history struct {
 	runs     []Run
 	lastRun  int
-	calls    []*recorded
+	calls    []*recordedCall
 	lastCall int
 	earlier  Totals // of the calls before
 	dropped  int
@@ -51,15 +51,15 @@ type history struct {
 
 // newest is what the next call is compared with.
 type newest struct {
-	previous map[string]*recorded // the newest call of each agent
+	previous map[string]*recordedCall // the newest call of each agent
 	fit      calibration
 }
 
 // newConversation returns the record of a conversation that begins.
 func newConversation(c *Collector, id string) *conversation {
-	v := &conversation{c: c, id: id, key: rand.Text()[:12], newest: newest{previous: map[string]*recorded{}}}
+	v := &conversation{c: c, id: id, key: rand.Text()[:12], newest: newest{previous: map[string]*recordedCall{}}}
 	v.book.textless = c.cfg.Texts == TextsNone
-	v.heard = newHeard(c.cfg.hash, v.grow)
+	v.eventNotes = newEventNotes(c.cfg.hash, v.grow)
 	v.grow(conversationCost + int64(len(id)))
 	return v
 }
@@ -73,26 +73,26 @@ const (
 
 // grow counts bytes that are kept in addition.
 func (v *conversation) grow(bytes int64) {
-	if v.gone {
+	if v.isForgotten {
 		return
 	}
 	v.bytes += bytes
-	v.c.kept += bytes
+	v.c.bytes += bytes
 }
 
-// begin adds a run.
-func (v *conversation) begin(at time.Time) (n int) {
+// addRun adds a run.
+func (v *conversation) addRun(at time.Time) (n int) {
 	v.lastRun++
 	v.runs = append(v.runs, Run{N: v.lastRun, Start: at})
 	v.grow(runCost)
-	if len(v.runs) > most {
+	if len(v.runs) > maxNotes {
 		v.dropRun()
 	}
 	return v.lastRun
 }
 
-// ask sets the question of a run, if it has none.
-func (v *conversation) ask(run int, question string) {
+// setQuestion sets the question of a run, if it has none.
+func (v *conversation) setQuestion(run int, question string) {
 	i, known := slices.BinarySearchFunc(v.runs, run, func(r Run, n int) int { return r.N - n })
 	if known && v.runs[i].Question == "" && question != "" {
 		v.runs = slices.Clone(v.runs) // snapshots share the old ones
@@ -101,67 +101,67 @@ func (v *conversation) ask(run int, question string) {
 	}
 }
 
-// asked reports whether a run has its question.
-func (v *conversation) asked(run int) bool {
+// hasQuestion reports whether a run has its question.
+func (v *conversation) hasQuestion(run int) bool {
 	i, known := slices.BinarySearchFunc(v.runs, run, func(r Run, n int) int { return r.N - n })
 	return !known || v.runs[i].Question != ""
 }
 
-// hear takes what an event says; kept is the event as it may be kept.
-func (v *conversation) hear(e, kept einolean.Event) {
-	isNew := v.heard.note(e, kept)
+// noteEvent takes the facts from an event; kept is the event as it may be kept.
+func (v *conversation) noteEvent(e, kept einolean.Event) {
+	isNew := v.eventNotes.note(e, kept)
 	if isNew && (e.Output == nil || v.book.find(v.c.cfg.hash("result "+e.CallID+" ")) != nil) { // of a result that is no part yet it changes nothing
 		v.version++
 	}
 }
 
-// wait keeps an event for the next call.
-func (v *conversation) wait(e einolean.Event) {
-	if len(v.pending) < most {
+// addPending keeps an event for the next call.
+func (v *conversation) addPending(e einolean.Event) {
+	if len(v.pending) < maxNotes {
 		v.pending = append(v.pending, e)
 		v.grow(eventSize(e))
 	}
 }
 
-// settled is how many pieces of a request from the start on are still what the conversation made of
-// them in its last call.
-func (v *conversation) settled(q *request) int {
-	if q.made != (made{v.key, v.lastCall, v.version}) {
+// unchangedPieces returns how many pieces from the start of a request are as the conversation
+// recorded them in its last call.
+func (v *conversation) unchangedPieces(q *request) int {
+	if q.recording != (recordingID{v.key, v.lastCall, v.version}) {
 		return 0
 	}
-	return q.same
+	return q.equal
 }
 
-// ready finds out the category of each piece of a request, and reports whether everything that is new
-// in the conversation has passed the door. The collector's mutex is held.
-func (v *conversation) ready(r *run, q *request) bool {
-	ready := q.done || q.asked == "" || v.asked(r.n)
-	from := v.settled(q)
+// ready sets the category of each piece of a request. It reports whether all new strings are
+// prepared, see Config.keep. The collector's mutex is held.
+func (v *conversation) ready(r *agentRun, q *request) bool {
+	ready := q.questionReady || q.userText == "" || v.hasQuestion(r.number)
+	from := v.unchangedPieces(q)
 	helps := map[uint64]bool{} // calls that only einolean needs, by the hash of their ID
 	for i := range q.pieces[:from] {
 		if p := &q.pieces[i]; p.Kind == parts.Call {
-			helps[p.ID] = p.help
+			helps[p.ID] = p.onlyEinolean
 		}
 	}
 	for i := from; i < len(q.pieces); i++ {
 		p := &q.pieces[i]
 		v.classify(p, helps, r.programs)
-		p.known = v.book.has(p, v.lastCall)
-		ready = ready && (p.known || p.done)
+		p.isKnown = v.book.holds(p, v.lastCall)
+		ready = ready && (p.isKnown || p.isPrepared)
 	}
 	return ready
 }
 
-// record adds a call with its request. The collector's mutex is held. What it returns tells that
-// the call before has ended, and must run when the mutex is released.
-func (v *conversation) record(r *recorded, of *run, q *request) (tell func()) {
+// record adds a call with its request. The collector's mutex is held. The result reports the end of
+// the call before, and must run after the mutex is released.
+func (v *conversation) record(r *recordedCall, of *agentRun, q *request) (tell func()) {
 	were := v.book.bytes + v.marks()
 	for _, e := range v.pending {
 		were += eventSize(e)
 	}
-	settled := v.settled(q)
+	settled := v.unchangedPieces(q)
 	v.lastCall++
-	v.ask(of.n, q.question)
+	v.setQuestion(of.number, q.question)
 	r.join(v, of, q, settled)
 	tell = func() {}
 	before := v.previous[r.Agent]
@@ -169,7 +169,7 @@ func (v *conversation) record(r *recorded, of *run, q *request) (tell func()) {
 		clear(v.previous)
 	}
 	if r.follow(before) {
-		tell = before.tell()
+		tell = before.reporter()
 	}
 	if before != nil {
 		before.marks = nil
@@ -181,24 +181,24 @@ func (v *conversation) record(r *recorded, of *run, q *request) (tell func()) {
 	return tell
 }
 
-// dropParts drops everything of a call but its figures.
-func (v *conversation) dropParts(r *recorded) {
-	if v.gone || r.slim {
+// dropParts drops everything of a call except its figures.
+func (v *conversation) dropParts(r *recordedCall) {
+	if v.isForgotten || r.isSlim {
 		return
 	}
 	next := v.calls[len(v.calls)-1].N + 1
 	for _, later := range v.calls {
-		if !later.slim && later.N > r.N {
+		if !later.isSlim && later.N > r.N {
 			next = later.N
 			break
 		}
 	}
 	v.version++
 	before := v.book.bytes
-	v.book.drop(r.places, r.N, next)
+	v.book.drop(r.callSlots, r.N, next)
 	v.grow(v.book.bytes - before)
 	v.dropped++
-	r.thin()
+	r.dropDetails()
 }
 
 // dropCall drops the oldest call, and adds its figures to the earlier ones.
@@ -213,7 +213,7 @@ func (v *conversation) dropCall() {
 }
 
 func (v *conversation) dropRun() {
-	delete(v.logged, v.runs[0].N)
+	delete(v.questions, v.runs[0].N)
 	v.grow(-runCost - int64(len(v.runs[0].Question)))
 	v.runs = v.runs[1:]
 }
@@ -239,7 +239,7 @@ func (v *conversation) forgetNotes() {
 		r.marks = nil
 	}
 	clear(v.previous)
-	v.heard.forget()
+	v.eventNotes.forget()
 	v.pending = nil
 	for _, r := range v.calls {
 		r.resize()
@@ -249,7 +249,7 @@ func (v *conversation) forgetNotes() {
 
 // size counts all that is kept anew.
 func (v *conversation) size() int64 {
-	n := conversationCost + int64(len(v.id)) + v.book.bytes + v.heard.size()
+	n := conversationCost + int64(len(v.id)) + v.book.bytes + v.eventNotes.size()
 	for _, r := range v.runs {
 		n += runCost + int64(len(r.Question))
 	}
@@ -287,41 +287,41 @@ func (v *conversation) snapshot() *Conversation {
 }
 
 // lines returns the lines of a call for the log.
-func (v *conversation) lines(r *recorded) []line {
-	return v.written.lines(&Conversation{ID: v.id, Runs: v.runs, key: v.key, book: &v.book}, r.ModelCall, v.c.log.known())
+func (v *conversation) lines(r *recordedCall) []line {
+	return v.logState.lines(&Conversation{ID: v.id, Runs: v.runs, key: v.key, book: &v.book}, r.ModelCall, v.c.log.lossCount())
 }
 
-// recorded is the stored record of a call. The collector's mutex guards it.
-type recorded struct {
+// recordedCall is the stored record of a call. The collector's mutex guards it.
+type recordedCall struct {
 	*ModelCall
-	conv  *conversation
-	ctx   context.Context // until it has ended
-	marks []mark          // of its parts, while it is the newest call of its agent
-	count int             // of its parts
-	size  int64           // that the conversation counts for it
-	ended bool
-	told  bool // OnCall has been told
-	slim  bool // its parts are gone
+	conv       *conversation
+	ctx        context.Context // until it has ended
+	marks      []partMark      // of its parts, while it is the newest call of its agent
+	count      int             // of its parts
+	size       int64           // that the conversation counts for it
+	hasEnded   bool
+	isReported bool // OnCall has been told
+	isSlim     bool // its parts are gone
 }
 
 // marksOf are the marks of the pieces of a request.
-func marksOf(pieces []piece) []mark {
-	marks := make([]mark, len(pieces))
+func marksOf(pieces []piece) []partMark {
+	marks := make([]partMark, len(pieces))
 	for i := range pieces {
-		marks[i] = mark{pieces[i].Hash, int32(pieces[i].Tokens), pieces[i].category}
+		marks[i] = partMark{pieces[i].Hash, int32(pieces[i].Tokens), pieces[i].category}
 	}
 	return marks
 }
 
-// observe records a request that is about to be sent.
-func observe[M adk.MessageType](ctx context.Context, c *Collector, in []M, opts []model.Option, stream bool) *recorded {
-	at, r := time.Now(), c.runOf(ctx)
+// recordRequest records a request that is about to be sent.
+func recordRequest[M adk.MessageType](ctx context.Context, c *Collector, in []M, opts []model.Option, stream bool) *recordedCall {
+	at, r := time.Now(), c.runFrom(ctx)
 	if r == nil {
 		return nil // the agent was built without BeforeAgent of this handler
 	}
 	o := model.GetCommonOptions(&model.Options{}, opts...)
-	q := parse(&c.cfg, r.agent, r.past.Swap(nil), in, o) // two requests at once do not share one
-	call := &recorded{ctx: ctx, ModelCall: newCall(at, agentOf(ctx), o.Model, stream, q.kept)}
+	q := parse(&c.cfg, r.agent, r.previous.Swap(nil), in, o) // two requests at once do not share one
+	call := &recordedCall{ctx: ctx, ModelCall: newCall(at, agentOf(ctx), o.Model, stream, q.isStored)}
 	c.add(r, call, q)
 	return call
 }
@@ -337,8 +337,8 @@ func agentOf(ctx context.Context) string {
 }
 
 // resize counts anew what is kept of the call.
-func (r *recorded) resize() {
-	if r.conv.gone || r.size == 0 && r.slim {
+func (r *recordedCall) resize() {
+	if r.conv.isForgotten || r.size == 0 && r.isSlim {
 		return
 	}
 	size := r.ModelCall.size()
@@ -347,41 +347,41 @@ func (r *recorded) resize() {
 }
 
 // join makes the call the newest of a conversation.
-func (r *recorded) join(v *conversation, of *run, q *request, settled int) {
-	r.ModelCall.join(v.id, v.lastCall, of.n, v.pending)
+func (r *recordedCall) join(v *conversation, of *agentRun, q *request, settled int) {
+	r.ModelCall.setPlace(v.id, v.lastCall, of.number, v.pending)
 	r.conv, v.pending = v, nil
 	r.marks, r.count = marksOf(q.pieces), len(q.pieces)
-	r.slots = v.book.hold(q.pieces, settled, r.N, v.heard.outcome)
-	q.made = made{v.key, r.N, v.version}
+	r.slots = v.book.putAll(q.pieces, settled, r.N, v.eventNotes.outcome)
+	q.recording = recordingID{v.key, r.N, v.version}
 	by, estimated, help := q.sums()
-	r.Hidden, r.LeftOut = q.hidden(v.heard.hidden, of.hidden), v.book.leftOut(r.places, r.N)
-	r.measure(by, estimated, v.fit.correct(estimated, len(q.pieces)), help)
+	r.Hidden, r.LeftOut = q.hiddenTools(v.eventNotes.hiddenTools, of.hidden), v.book.leftOut(r.callSlots, r.N)
+	r.setSize(by, estimated, v.fit.correct(estimated, len(q.pieces)), help)
 }
 
 // follow compares the request with the previous one, and reports whether that one's
 // answer is now known never to be read to the end.
-func (r *recorded) follow(before *recorded) (left bool) {
+func (r *recordedCall) follow(before *recordedCall) (left bool) {
 	if before == nil {
-		before = &recorded{ModelCall: &ModelCall{}, ended: true}
+		before = &recordedCall{ModelCall: &ModelCall{}, hasEnded: true}
 	}
-	if left = !before.ended && before.Run == r.Run; left {
+	if left = !before.hasEnded && before.Run == r.Run; left {
 		next := *before.ModelCall // snapshots may share the old one's slices, never its fields
 		next.Unfinished = true
 		before.ModelCall = &next
 	}
-	known := r.ModelCall.follow(before.ModelCall, before.marks, r.marks)
+	known := r.ModelCall.compare(before.ModelCall, before.marks, r.marks)
 	var fresh []int32
 	r.conv.book.each(r.slots, func(i int, s *slot) {
-		if i >= r.same && !known[r.marks[i].hash] {
+		if i >= r.equalParts && !known[r.marks[i].hash] {
 			fresh = append(fresh, s.id)
 		}
 	})
-	r.fresh = ranges(fresh)
+	r.newSlots = ranges(fresh)
 	return left
 }
 
-// finish completes a record with the answer, or with the reason that there is none.
-func finish[M adk.MessageType](c *Collector, r *recorded, out []M, first time.Time, err error) {
+// recordAnswer completes a record with the answer, or with the error.
+func recordAnswer[M adk.MessageType](c *Collector, r *recordedCall, out []M, first time.Time, err error) {
 	if r == nil {
 		return
 	}
@@ -403,31 +403,31 @@ func finish[M adk.MessageType](c *Collector, r *recorded, out []M, first time.Ti
 		did[i] = c.cfg.keepCall(calls[i])
 	}
 	c.mu.Lock()
-	if r.ended {
+	if r.hasEnded {
 		c.mu.Unlock()
 		return
 	}
-	r.end(end, first)
+	r.setEnd(end, first)
 	r.Error = failure
 	if err == nil {
-		r.answered(text, did, calls)
-		r.reported(usage)
+		r.noteAnswer(text, did, calls)
+		r.setUsage(usage)
 	}
 	r.resize()
-	tell := r.tell()
+	tell := r.reporter()
 	c.shrink()
 	c.mu.Unlock()
 	tell()
 }
 
-func (r *recorded) end(at, first time.Time) {
+func (r *recordedCall) setEnd(at, first time.Time) {
 	next := *r.ModelCall // snapshots may share the old one's slices, never its fields
-	r.ModelCall, r.ended = &next, true
-	r.ModelCall.end(at, first)
+	r.ModelCall, r.hasEnded = &next, true
+	r.ModelCall.setEnd(at, first)
 }
 
-// answered notes what the model said and did: text and did as they may be kept.
-func (r *recorded) answered(text string, did []ToolUse, calls []*parts.Part) {
+// noteAnswer records the answer of the model: text and did as they may be kept.
+func (r *recordedCall) noteAnswer(text string, did []ToolUse, calls []*parts.Part) {
 	help := 0
 	for i := range calls {
 		if p := calls[i]; parts.Searches(p.Tool) || r.conv.reads(p) {
@@ -437,12 +437,12 @@ func (r *recorded) answered(text string, did []ToolUse, calls []*parts.Part) {
 	if help > 0 && help == len(calls) {
 		r.Without = nil
 	}
-	if !r.slim {
-		r.answer(text, did)
+	if !r.isSlim {
+		r.setAnswer(text, did)
 	}
 }
 
-func (r *recorded) reported(usage *schema.TokenUsage) {
+func (r *recordedCall) setUsage(usage *schema.TokenUsage) {
 	if usage == nil {
 		return
 	}
@@ -453,20 +453,20 @@ func (r *recorded) reported(usage *schema.TokenUsage) {
 	}
 }
 
-// tell returns a function that reports the end of the call. It must run after the
-// collector's mutex, which is held, is released.
-func (r *recorded) tell() func() {
-	v, ctx, first, wait := r.conv, r.ctx, !r.told, func() {}
+// reporter returns a function that reports the end of the call. It must run after the collector's
+// mutex, which is held, is released.
+func (r *recordedCall) reporter() func() {
+	v, ctx, first, wait := r.conv, r.ctx, !r.isReported, func() {}
 	c := v.c
-	r.told, r.ctx = true, nil
-	if c.cfg.Log != nil && !v.gone {
+	r.isReported, r.ctx = true, nil
+	if c.cfg.Log != nil && !v.isForgotten {
 		wait = c.log.add(v.lines(r))
 	}
 	var done *ModelCall
 	if first && c.cfg.OnCall != nil {
 		copied := *r.ModelCall
 		done = &copied
-		done.in = v.book.pick(done.places)
+		done.in = v.book.pick(done.callSlots)
 	}
 	return func() {
 		wait()
@@ -476,17 +476,17 @@ func (r *recorded) tell() func() {
 	}
 }
 
-// thin drops everything of the call but its figures.
-func (r *recorded) thin() {
-	r.slim = true
+// dropDetails drops everything of the call except its figures.
+func (r *recordedCall) dropDetails() {
+	r.isSlim = true
 	r.ModelCall = r.figures() // snapshots share the old one
 	r.resize()
 }
 
 // snapshot copies the call, whose parts are in a book. One still in progress is unfinished.
-func (r *recorded) snapshot(in *book) ModelCall {
+func (r *recordedCall) snapshot(in *book) ModelCall {
 	call := *r.ModelCall
-	call.Unfinished = call.Unfinished || !r.ended
+	call.Unfinished = call.Unfinished || !r.hasEnded
 	call.in = in
 	return call
 }

@@ -12,7 +12,7 @@ func (c *Collector) Kept() (int64, error) {
 	defer c.mu.Unlock()
 	total, calls := int64(0), 0
 	for id, v := range c.convs {
-		if v.gone || v.id != id {
+		if v.isForgotten || v.id != id {
 			return 0, fmt.Errorf("%s is gone, and known", id)
 		}
 		book := int64(0)
@@ -20,7 +20,7 @@ func (c *Collector) Kept() (int64, error) {
 			s := &v.book.slots[i]
 			book += slotCost
 			used := false
-			for _, k := range s.kept {
+			for _, k := range s.contents {
 				book += k.size()
 			}
 			for _, r := range v.calls {
@@ -45,7 +45,7 @@ func (c *Collector) Kept() (int64, error) {
 			if i > 0 && r.N <= v.calls[i-1].N {
 				return 0, fmt.Errorf("%s: call %d follows call %d", id, r.N, v.calls[i-1].N)
 			}
-			if r.slim {
+			if r.isSlim {
 				slim++
 			}
 		}
@@ -57,14 +57,14 @@ func (c *Collector) Kept() (int64, error) {
 		return 0, fmt.Errorf("%d conversations and %d of them in order; %d calls and %d of them in order", len(c.convs), len(c.idle), calls, len(c.queue))
 	}
 	for i, r := range c.queue {
-		if r.slim != (i < c.slim) {
-			return 0, fmt.Errorf("call %d of %d has its parts: %t", i, len(c.queue), !r.slim)
+		if r.isSlim != (i < c.slim) {
+			return 0, fmt.Errorf("call %d of %d has its parts: %t", i, len(c.queue), !r.isSlim)
 		}
 	}
-	if total != c.kept {
-		return 0, fmt.Errorf("the collector counts %d bytes; it has %d", c.kept, total)
+	if total != c.bytes {
+		return 0, fmt.Errorf("the collector counts %d bytes; it has %d", c.bytes, total)
 	}
-	return c.kept, nil
+	return c.bytes, nil
 }
 
 // ReadLinesUpTo sets the longest line that is read, and returns what restores the limit.

@@ -28,16 +28,16 @@ func HandlerFor[M adk.MessageType](c *Collector) adk.TypedChatModelAgentMiddlewa
 
 type handler[M adk.MessageType] struct {
 	*adk.TypedBaseChatModelAgentMiddleware[M]
-	c *Collector
+	collector *Collector
 }
 
 // Begin opens a run, and also one that resumes after an interrupt.
 func (h *handler[M]) Begin(ctx context.Context, run *einorun.RunContext) (context.Context, error) {
 	var hidden map[string]int
 	if run != nil {
-		hidden = h.c.hiddenAmong(ctx, run.Tools)
+		hidden = h.collector.hiddenAmong(ctx, run.Tools)
 	}
-	return h.c.begin(ctx, hidden), nil
+	return h.collector.beginRun(ctx, hidden), nil
 }
 
 // WrapModel returns a model whose calls are recorded. Retries and failover wrap it, so
@@ -46,28 +46,28 @@ func (h *handler[M]) WrapModel(ctx context.Context, m model.BaseModel[M], _ *adk
 	if programturn.InProgramTurn(ctx) {
 		return m, nil // a program goes on: no model is called
 	}
-	return &watched[M]{m, h.c}, nil
+	return &recordingModel[M]{m, h.collector}, nil
 }
 
-type watched[M adk.MessageType] struct {
+type recordingModel[M adk.MessageType] struct {
 	model.BaseModel[M]
-	by *Collector
+	collector *Collector
 }
 
 // Generate passes the request on and records both.
-func (w *watched[M]) Generate(ctx context.Context, in []M, opts ...model.Option) (M, error) {
-	call := observe(ctx, w.by, in, opts, false)
+func (w *recordingModel[M]) Generate(ctx context.Context, in []M, opts ...model.Option) (M, error) {
+	call := recordRequest(ctx, w.collector, in, opts, false)
 	out, err := w.BaseModel.Generate(ctx, in, opts...)
-	finish(w.by, call, []M{out}, time.Time{}, err)
+	recordAnswer(w.collector, call, []M{out}, time.Time{}, err)
 	return out, err
 }
 
 // Stream records the chunks as they pass: none is copied, delayed or read ahead.
-func (w *watched[M]) Stream(ctx context.Context, in []M, opts ...model.Option) (*schema.StreamReader[M], error) {
-	call := observe(ctx, w.by, in, opts, true)
+func (w *recordingModel[M]) Stream(ctx context.Context, in []M, opts ...model.Option) (*schema.StreamReader[M], error) {
+	call := recordRequest(ctx, w.collector, in, opts, true)
 	out, err := w.BaseModel.Stream(ctx, in, opts...)
 	if err != nil || out == nil {
-		finish[M](w.by, call, nil, time.Time{}, err)
+		recordAnswer[M](w.collector, call, nil, time.Time{}, err)
 		return out, err
 	}
 	var (
@@ -79,7 +79,7 @@ func (w *watched[M]) Stream(ctx context.Context, in []M, opts ...model.Option) (
 		mu.Lock()
 		all, at := chunks, first
 		mu.Unlock()
-		finish(w.by, call, all, at, err)
+		recordAnswer(w.collector, call, all, at, err)
 	}
 	return schema.StreamReaderWithConvert(out, func(m M) (M, error) {
 		mu.Lock()

@@ -50,7 +50,7 @@ type modelLine struct {
 }
 
 // partLine is the line of a content.
-func partLine(of string, id int32, k *kept, text string) line {
+func partLine(of string, id int32, k *slotContent, text string) line {
 	l := line{Of: of, slotLine: slotLine{Slot: id, Part: &k.Part}}
 	if k.Part.Text != 0 {
 		l.Text = &text
@@ -60,7 +60,7 @@ func partLine(of string, id int32, k *kept, text string) line {
 
 // callLine is the line of a call.
 func callLine(of string, c *ModelCall) line {
-	return line{Of: of, modelLine: modelLine{c, c.slots, c.same, c.fresh}}
+	return line{Of: of, modelLine: modelLine{c, c.slots, c.equalParts, c.newSlots}}
 }
 
 // WriteJSON writes one conversation in the format of [Collector.WriteJSON].
@@ -74,12 +74,12 @@ func (c *Conversation) WriteJSON(w io.Writer) error {
 	if err := to.Encode(line{Schema: schemaName, Of: of, Conversation: c}); err != nil {
 		return err
 	}
-	written := map[int32]*kept{}
+	written := map[int32]*slotContent{}
 	for _, call := range c.Calls {
 		var lines []line
 		if call.in != nil {
 			call.in.each(call.slots, func(_ int, s *slot) {
-				if k := s.in(call.N); k != nil && written[s.id] != k {
+				if k := s.contentAt(call.N); k != nil && written[s.id] != k {
 					written[s.id] = k
 					lines = append(lines, partLine(of, s.id, k, c.Texts[k.Part.Text]))
 				}
@@ -94,34 +94,34 @@ func (c *Conversation) WriteJSON(w io.Writer) error {
 	return buffered.Flush()
 }
 
-// written is what readers of the log know of a conversation.
-type written struct {
-	logged map[int]string // the questions of the runs in the log; nil before its first line
-	losses int            // of the log, when logged was made
+// logState is the part of a conversation that readers of the log know.
+type logState struct {
+	questions map[int]string // the questions of the runs in the log; nil before its first line
+	losses    int            // of the log, when logged was made
 }
 
 // lines returns the lines of a call of c for the log, after those that it depends on. Losses says
 // how often the log has lost something.
-func (w *written) lines(c *Conversation, call *ModelCall, losses int) (all []line) {
-	if w.logged == nil || w.losses != losses {
-		if w.logged == nil {
+func (w *logState) lines(c *Conversation, call *ModelCall, losses int) (all []line) {
+	if w.questions == nil || w.losses != losses {
+		if w.questions == nil {
 			all = append(all, line{Schema: schemaName, Of: c.key, Conversation: &Conversation{ID: c.ID}})
 		}
-		w.logged, w.losses = map[int]string{}, losses
+		w.questions, w.losses = map[int]string{}, losses
 		for i := range c.book.slots {
-			c.book.slots[i].logged = nil
+			c.book.slots[i].loggedContent = nil
 		}
 	}
 	for _, run := range c.Runs {
-		if said, known := w.logged[run.N]; run.N == call.Run && (!known || said != run.Question) {
-			w.logged[run.N] = run.Question
+		if said, known := w.questions[run.N]; run.N == call.Run && (!known || said != run.Question) {
+			w.questions[run.N] = run.Question
 			all = append(all, line{Of: c.key, Run: &run})
 		}
 	}
 	c.book.each(call.slots, func(_ int, s *slot) {
-		k := s.in(call.N)
-		if s.logged == nil || s.logged.hash != k.hash || s.logged.Category != k.Category {
-			s.logged = k
+		k := s.contentAt(call.N)
+		if s.loggedContent == nil || s.loggedContent.hash != k.hash || s.loggedContent.Category != k.Category {
+			s.loggedContent = k
 			all = append(all, partLine(c.key, s.id, k, k.text))
 		}
 	})
@@ -146,7 +146,7 @@ func ReadJSON(r io.Reader) ([]*Conversation, error) {
 	if n > most {
 		bad = append(bad, fmt.Errorf("and %d more lines that cannot be read", n-most))
 	}
-	all := slices.DeleteFunc(d.all, func(c *Conversation) bool { return c.ID == "" })
+	all := slices.DeleteFunc(d.conversations, func(c *Conversation) bool { return c.ID == "" })
 	return all, errors.Join(append(bad, err)...)
 }
 
@@ -161,9 +161,9 @@ func FollowJSON(r io.Reader, each func(*Conversation, *ModelCall) error, bad fun
 
 // decoder reads lines.
 type decoder struct {
-	all   []*Conversation
-	byKey map[string]*Conversation
-	parts uint64 // that were read
+	conversations []*Conversation
+	byKey         map[string]*Conversation
+	parts         uint64 // that were read
 }
 
 func (d *decoder) read(r io.Reader, each func(*Conversation, *ModelCall) error, bad func(error)) error {
@@ -228,7 +228,7 @@ func (d *decoder) line(text []byte) (*Conversation, *ModelCall, error) {
 	}
 	switch {
 	case l.Run != nil:
-		now.Runs = put(now.Runs, *l.Run, func(r Run) int { return r.N })
+		now.Runs = insertOrReplace(now.Runs, *l.Run, func(r Run) int { return r.N })
 	case l.Part != nil:
 		d.part(now, l)
 	case l.Call != nil:
@@ -248,16 +248,16 @@ func (d *decoder) open(key string, c *Conversation) *Conversation {
 		d.byKey = map[string]*Conversation{}
 	}
 	if old := d.byKey[key]; old != nil {
-		d.all = slices.DeleteFunc(d.all, func(other *Conversation) bool { return other == old })
+		d.conversations = slices.DeleteFunc(d.conversations, func(other *Conversation) bool { return other == old })
 	}
-	d.all, d.byKey[key] = append(d.all, c), c
+	d.conversations, d.byKey[key] = append(d.conversations, c), c
 	return c
 }
 
 // part notes what a slot holds from now on.
 func (d *decoder) part(c *Conversation, l line) {
 	d.parts++
-	c.book.hear(l.Slot, &kept{Part: *l.Part, hash: d.parts})
+	c.book.setLogged(l.Slot, &slotContent{Part: *l.Part, hash: d.parts})
 	if l.Text != nil && l.Part.Text != 0 {
 		c.Texts[l.Part.Text] = *l.Text
 	}
@@ -266,14 +266,14 @@ func (d *decoder) part(c *Conversation, l line) {
 // call adds a call with what its slots hold now.
 func (d *decoder) call(c *Conversation, l line) *ModelCall {
 	l.Call.in = c.book
-	l.Call.places = c.book.read(l.Call.N, l.Slots, l.Same, l.New)
-	c.Calls = put(c.Calls, l.Call, func(c *ModelCall) int { return c.N })
+	l.Call.callSlots = c.book.read(l.Call.N, l.Slots, l.Same, l.New)
+	c.Calls = insertOrReplace(c.Calls, l.Call, func(c *ModelCall) int { return c.N })
 	return l.Call
 }
 
-// put adds a run or a call, or replaces the earlier one: a log has calls in the order in
-// which they ended, and a second time if an answer was read to its end later.
-func put[T any](all []T, one T, n func(T) int) []T {
+// insertOrReplace adds a run or a call, or replaces the earlier one. A log has calls in the order
+// in which they ended, and again if an answer was read to its end later.
+func insertOrReplace[T any](all []T, one T, n func(T) int) []T {
 	at, known := slices.BinarySearchFunc(all, n(one), func(other T, want int) int { return n(other) - want })
 	if known {
 		all[at] = one

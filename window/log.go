@@ -16,36 +16,36 @@ import (
 )
 
 const (
-	patience = time.Second // that a run waits for the log
-	mostWait = 4 << 20     // bytes that wait to be written
+	maxLogWait = time.Second // that a run waits for the log
+	maxBacklog = 4 << 20     // bytes that wait to be written
 )
 
 // logger writes lines in their order, in a goroutine that lives as long as there are any.
 // No lock is held while it writes.
 type logger struct {
-	to io.Writer
+	writer io.Writer
 
-	mu    sync.Mutex
-	busy  bool
-	stuck bool // a run has waited in vain for the write under way
-	torn  bool // what was written last may end inside a line
+	mu      sync.Mutex
+	isBusy  bool
+	isStuck bool // a run has waited in vain for the write under way
+	isTorn  bool // what was written last may end inside a line
 	backlog
 	loss
 }
 
 // backlog is what waits to be written.
 type backlog struct {
-	wait    []line
-	size    int64         // approximately
-	written chan struct{} // closed when what waits now was written or lost
+	wait []line
+	size int64         // approximately
+	done chan struct{} // closed when what waits now was written or lost
 }
 
 // loss is what the log lacks.
 type loss struct {
-	lost   int // calls
-	unsaid int // of these, those that no line has reported yet
-	losses int // counts events of loss: what was logged before is unknown to readers
-	err    error
+	lostCalls  int // calls
+	unreported int // of these, those that no line has reported yet
+	lossEvents int // counts events of loss: what was logged before is unknown to readers
+	err        error
 }
 
 // add queues the lines of one call, and returns a function that waits until they are
@@ -60,30 +60,30 @@ func (l *logger) add(lines []line) (wait func()) {
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.size > 0 && l.size+size > mostWait {
+	if l.size > 0 && l.size+size > maxBacklog {
 		l.lose(1, errors.New("it does not take lines as quickly as calls end"))
 		return func() {}
 	}
 	if l.size == 0 {
-		l.written = make(chan struct{})
+		l.done = make(chan struct{})
 	}
 	l.wait, l.size = append(l.wait, lines...), l.size+size
-	if !l.busy {
-		l.busy = true
+	if !l.isBusy {
+		l.isBusy = true
 		go l.drain()
 	}
-	written, stuck := l.written, l.stuck
+	written, stuck := l.done, l.isStuck
 	return func() {
 		if stuck {
 			return
 		}
-		late := time.NewTimer(patience)
+		late := time.NewTimer(maxLogWait)
 		defer late.Stop()
 		select {
 		case <-written:
 		case <-late.C:
 			l.mu.Lock()
-			l.stuck = l.busy
+			l.isStuck = l.isBusy
 			l.mu.Unlock()
 		}
 	}
@@ -91,26 +91,26 @@ func (l *logger) add(lines []line) (wait func()) {
 
 // lose counts calls that are not in the log. The mutex is held.
 func (l *logger) lose(calls int, why error) {
-	l.lost += calls
-	l.unsaid += calls
-	l.losses++
+	l.lostCalls += calls
+	l.unreported += calls
+	l.lossEvents++
 	l.err = why
 }
 
-// known returns how often something was lost.
-func (l *logger) known() int {
+// lossCount returns how often something was lost.
+func (l *logger) lossCount() int {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return l.losses
+	return l.lossEvents
 }
 
-func (l *logger) missing() error {
+func (l *logger) missingError() error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.lost == 0 {
+	if l.lostCalls == 0 {
 		return nil
 	}
-	return fmt.Errorf("window: %d calls are missing in the log: %w", l.lost, l.err)
+	return fmt.Errorf("window: %d calls are missing in the log: %w", l.lostCalls, l.err)
 }
 
 // drain writes until nothing waits.
@@ -118,15 +118,15 @@ func (l *logger) drain() {
 	for {
 		l.mu.Lock()
 		if len(l.wait) == 0 {
-			l.busy, l.stuck = false, false
+			l.isBusy, l.isStuck = false, false
 			l.mu.Unlock()
 			return
 		}
-		lines, written, torn := l.wait, l.written, l.torn
-		if l.unsaid > 0 {
-			lines = append([]line{{Lost: l.unsaid}}, lines...)
+		lines, written, torn := l.wait, l.done, l.isTorn
+		if l.unreported > 0 {
+			lines = append([]line{{Lost: l.unreported}}, lines...)
 		}
-		l.wait, l.size, l.unsaid = nil, 0, 0
+		l.wait, l.size, l.unreported = nil, 0, 0
 		l.mu.Unlock()
 		l.write(lines, torn, written)
 	}
@@ -139,9 +139,9 @@ func (l *logger) write(lines []line, torn bool, written chan struct{}) {
 	returned := false
 	defer func() {
 		l.mu.Lock()
-		l.torn, l.stuck = err != nil, false
+		l.isTorn, l.isStuck = err != nil, false
 		if err != nil {
-			l.lost -= lines[0].Lost // they are counted again
+			l.lostCalls -= lines[0].Lost // they are counted again
 			l.lose(callsIn(lines), err)
 		}
 		if !returned {
@@ -150,9 +150,9 @@ func (l *logger) write(lines []line, torn bool, written chan struct{}) {
 		l.mu.Unlock()
 		close(written)
 	}()
-	text := encoded(lines, torn)
+	text := encodeLines(lines, torn)
 	err = safe.Call("Log", func() error {
-		n, err := l.to.Write(text)
+		n, err := l.writer.Write(text)
 		if err == nil && n < len(text) {
 			err = io.ErrShortWrite
 		}
@@ -161,8 +161,8 @@ func (l *logger) write(lines []line, torn bool, written chan struct{}) {
 	returned = true
 }
 
-// encoded returns lines as text. What cannot be encoded is left out.
-func encoded(lines []line, torn bool) []byte {
+// encodeLines returns lines as text. Lines that cannot be encoded are left out.
+func encodeLines(lines []line, torn bool) []byte {
 	var b bytes.Buffer
 	if torn {
 		b.WriteByte('\n')

@@ -137,28 +137,28 @@ type piece struct {
 	key  uint64   // that of what it says, unless another part of the request has it
 	base Category // of a definition, as the run knows it
 
-	category Category
-	help     bool  // only einolean needs it
-	slot     int32 // that holds it
-	known    bool  // the conversation has it
-	done     bool  // what follows has passed the door
+	category     Category
+	onlyEinolean bool  // only einolean needs it
+	slot         int32 // that holds it
+	isKnown      bool  // the conversation has it
+	isPrepared   bool  // what follows has passed the door
 
-	kept struct{ text, name, id, path string }
+	stored struct{ text, name, id, path string }
 }
 
-// held notes the slot that holds the piece. What was to be kept of it is the slot's now.
-func (p *piece) held(slot int32) {
-	p.slot, p.known, p.done = slot, true, false
-	p.kept = struct{ text, name, id, path string }{}
+// release notes the slot that holds the piece, and drops what the slot now holds.
+func (p *piece) release(slot int32) {
+	p.slot, p.isKnown, p.isPrepared = slot, true, false
+	p.stored = struct{ text, name, id, path string }{}
 }
 
-// output is the outcome of a tool call's result, according to events.
-type output struct {
-	rule   string // "cut", "cleared", "referred" or "read"; "" of a program whose output is whole
-	bytes  int    // that the tool returned
-	path   string // as it may be kept
-	stored bool
-	read   *programRead
+// resultOutcome is what happened to a tool call's result, according to events.
+type resultOutcome struct {
+	rule    string // "cut", "cleared", "referred" or "read"; "" of a program whose output is whole
+	bytes   int    // that the tool returned
+	path    string // as it may be kept
+	stored  bool
+	program *programRead
 }
 
 // programRead is what the calls of a program returned to it.
@@ -167,11 +167,11 @@ type programRead struct {
 	calls  []einolean.ProgramCalls // as they may be kept
 }
 
-// places are where a book has the parts of a call: the ranges of their slots in their order, those of
-// the new ones, and how many parts are equal to the call before from the start on.
-type places struct {
-	slots, fresh [][2]int32
-	same         int
+// callSlots are the parts of a call in a book: the ranges of their slots in order, those of the new
+// ones, and how many parts from the start are equal to the call before.
+type callSlots struct {
+	slots, newSlots [][2]int32
+	equalParts      int
 }
 
 // book holds the parts of requests. A part has a slot: a result keeps its slot when it is
@@ -188,20 +188,20 @@ type book struct {
 
 // slot is the place of one part. Snapshots share its contents, which never change.
 type slot struct {
-	id     int32
-	key    uint64
-	last   int     // the newest call that has it
-	whole  int     // the tokens of the whole result
-	kept   []*kept // its contents, oldest first
-	logged *kept   // what the log says that it holds
+	id            int32
+	key           uint64
+	lastCall      int            // the newest call that has it
+	wholeTokens   int            // the tokens of the whole result
+	contents      []*slotContent // its contents, oldest first
+	loggedContent *slotContent   // what the log says that it holds
 }
 
-// kept is a content of a slot.
-type kept struct {
+// slotContent is a content of a slot.
+type slotContent struct {
 	Part
-	from int // the first call that has it
-	hash uint64
-	text string
+	firstCall int // the first call that has it
+	hash      uint64
+	text      string
 }
 
 // Approximate bytes of memory, without strings.
@@ -210,7 +210,7 @@ const (
 	keptCost = 224
 )
 
-func (k *kept) size() int64 {
+func (k *slotContent) size() int64 {
 	n := keptCost + len(k.text) + len(k.Label) + len(k.CallID)
 	if k.Left != nil {
 		n += 144 + len(k.Left.Path)
@@ -218,18 +218,18 @@ func (k *kept) size() int64 {
 	return int64(n)
 }
 
-// is reports whether a content is that of a piece.
-func (k *kept) is(p *piece) bool { return k.hash == p.Hash && k.Category == p.category }
+// matches reports whether a content is that of a piece.
+func (k *slotContent) matches(p *piece) bool { return k.hash == p.Hash && k.Category == p.category }
 
-// hold keeps the pieces of a call, and returns the ranges of their slots. Those before settled stay
-// as they were in the call before.
-func (b *book) hold(pieces []piece, settled, call int, outcome func(*piece) output) [][2]int32 {
+// putAll stores the pieces of a call, and returns the ranges of their slots. Those before settled
+// stay as they were in the call before.
+func (b *book) putAll(pieces []piece, settled, call int, outcome func(*piece) resultOutcome) [][2]int32 {
 	ids := make([]int32, len(pieces))
 	for i := range pieces {
 		p := &pieces[i]
 		if i < settled {
-			at, _ := b.at(p.slot)
-			b.slots[at].last = call
+			at, _ := b.indexOf(p.slot)
+			b.slots[at].lastCall = call
 			ids[i] = p.slot
 			continue
 		}
@@ -238,52 +238,52 @@ func (b *book) hold(pieces []piece, settled, call int, outcome func(*piece) outp
 	return ranges(ids)
 }
 
-// put keeps a piece in its slot.
-func (b *book) put(p *piece, call int, o output) int32 {
+// put stores a piece in its slot.
+func (b *book) put(p *piece, call int, o resultOutcome) int32 {
 	s := b.find(p.key)
 	if s == nil {
 		s = b.add(p.key)
 	}
-	if now := s.in(call); now == nil || !now.is(p) {
-		b.bytes += s.set(b.content(p, s, o, call), call)
+	if now := s.contentAt(call); now == nil || !now.matches(p) {
+		b.bytes += s.setContent(b.content(p, s, o, call), call)
 	}
-	s.last = call
+	s.lastCall = call
 	if p.category == Result {
-		s.whole = max(s.whole, p.Tokens)
+		s.wholeTokens = max(s.wholeTokens, p.Tokens)
 	}
-	p.held(s.id)
+	p.release(s.id)
 	return s.id
 }
 
 // content is a piece as a slot keeps it.
-func (b *book) content(p *piece, s *slot, o output, call int) *kept {
-	k := &kept{hash: p.Hash, text: p.kept.text, from: call, Part: Part{Category: p.category, Label: p.kept.name, CallID: p.kept.id, Bytes: len(p.Text) + p.Media, Tokens: p.Tokens}}
+func (b *book) content(p *piece, s *slot, o resultOutcome, call int) *slotContent {
+	k := &slotContent{hash: p.Hash, text: p.stored.text, firstCall: call, Part: Part{Category: p.category, Label: p.stored.name, CallID: p.stored.id, Bytes: len(p.Text) + p.Media, Tokens: p.Tokens}}
 	if !b.textless {
 		b.lastText++
 		k.Part.Text = b.lastText
 	}
 	if p.category == ResultCut || p.category == ResultCleared || p.category == Program {
-		k.Left = s.left(p, o)
+		k.Left = s.leftOf(p, o)
 	}
 	return k
 }
 
-// has reports whether a slot holds just this piece in a call.
-func (b *book) has(p *piece, call int) bool {
+// holds reports whether a slot holds exactly this piece in a call.
+func (b *book) holds(p *piece, call int) bool {
 	s := b.find(p.key)
 	if s == nil {
 		return false
 	}
-	now := s.in(call)
-	return now != nil && now.is(p)
+	now := s.contentAt(call)
+	return now != nil && now.matches(p)
 }
 
-// left is what a result lacks, by its outcome according to events or else by its notice.
-func (s *slot) left(p *piece, o output) *Left {
-	l := &Left{Rule: o.rule, Tool: p.kept.name, CallID: p.kept.id, After: p.Tokens, Path: o.path, Stored: o.stored}
+// leftOf returns what a result lacks, according to events or else to its notice.
+func (s *slot) leftOf(p *piece, o resultOutcome) *Left {
+	l := &Left{Rule: o.rule, Tool: p.stored.name, CallID: p.stored.id, After: p.Tokens, Path: o.path, Stored: o.stored}
 	bytes := o.bytes
 	if o.rule == "" || o.rule == "read" {
-		l.Rule, l.Path, l.Stored, bytes = "cleared", p.kept.path, p.Notice.Path != "", p.Notice.Bytes
+		l.Rule, l.Path, l.Stored, bytes = "cleared", p.stored.path, p.Notice.Path != "", p.Notice.Bytes
 		if p.category == ResultCut {
 			l.Rule = "cut"
 		}
@@ -292,18 +292,18 @@ func (s *slot) left(p *piece, o output) *Left {
 	switch {
 	case p.category == Program:
 		l.Rule, l.Path, l.Stored, l.Bytes = "program", "", false, 0
-	case s.whole > 0:
-		l.Before = s.whole
+	case s.wholeTokens > 0:
+		l.Before = s.wholeTokens
 	default:
 		l.Before = s.tokensOf(bytes, p)
 	}
-	if o.read != nil {
-		l.Before, l.Calls = max(l.Before, o.read.tokens), o.read.calls
+	if o.program != nil {
+		l.Before, l.Calls = max(l.Before, o.program.tokens), o.program.calls
 	} else {
 		l.Unknown = p.category == Program
 	}
 	l.Before = max(l.Before, l.After)
-	for _, old := range slices.Backward(s.kept) {
+	for _, old := range slices.Backward(s.contents) {
 		if old.Category == Result || old.Category == ResultCut && l.Text == 0 {
 			l.Text = old.Part.Text
 		}
@@ -319,7 +319,7 @@ func (s *slot) left(p *piece, o output) *Left {
 // for a byte as what is left of it.
 func (s *slot) tokensOf(bytes int, p *piece) int {
 	const aToken = 4 // bytes of most texts
-	for _, k := range s.kept {
+	for _, k := range s.contents {
 		if k.Category == ResultCut {
 			return bytes * k.Tokens / max(1, k.Bytes)
 		}
@@ -330,8 +330,8 @@ func (s *slot) tokensOf(bytes int, p *piece) int {
 	return bytes / aToken
 }
 
-// at returns the index of a slot, and whether it is there.
-func (b *book) at(id int32) (int, bool) {
+// indexOf returns the index of a slot, and whether it exists.
+func (b *book) indexOf(id int32) (int, bool) {
 	if i := int(id) - 1; i < len(b.slots) && i >= 0 && b.slots[i].id == id { // none before it is gone
 		return i, true
 	}
@@ -345,7 +345,7 @@ func (b *book) find(key uint64) *slot {
 	if !known {
 		return nil
 	}
-	i, _ := b.at(id)
+	i, _ := b.indexOf(id)
 	return &b.slots[i]
 }
 
@@ -366,7 +366,7 @@ func (b *book) add(key uint64) *slot {
 func (b *book) each(ranges [][2]int32, use func(place int, s *slot)) {
 	before := 0
 	for _, r := range ranges {
-		i, _ := b.at(r[0])
+		i, _ := b.indexOf(r[0])
 		for ; i < len(b.slots) && b.slots[i].id <= r[1]; i++ {
 			use(before+int(b.slots[i].id-r[0]), &b.slots[i])
 		}
@@ -374,10 +374,10 @@ func (b *book) each(ranges [][2]int32, use func(place int, s *slot)) {
 	}
 }
 
-// in returns the content that a slot has in a call, nil if it has none.
-func (s *slot) in(call int) *kept {
-	for _, k := range slices.Backward(s.kept) {
-		if k.from <= call {
+// contentAt returns the content of a slot in a call, or nil.
+func (s *slot) contentAt(call int) *slotContent {
+	for _, k := range slices.Backward(s.contents) {
+		if k.firstCall <= call {
 			return k
 		}
 	}
@@ -386,30 +386,30 @@ func (s *slot) in(call int) *kept {
 
 // set makes k the content of a slot in a call, and in no earlier and no later one that is
 // known, and returns how many bytes more are kept.
-func (s *slot) set(k *kept, call int) (grown int64) {
-	now := s.in(call)
+func (s *slot) setContent(k *slotContent, call int) (grown int64) {
+	now := s.contentAt(call)
 	if now != nil && now.hash == k.hash && now.Category == k.Category {
 		return 0
 	}
-	var all []*kept
-	add := func(k *kept, from int) {
-		if k.from != from {
+	var all []*slotContent
+	add := func(k *slotContent, from int) {
+		if k.firstCall != from {
 			next := *k
-			next.from, k = from, &next
+			next.firstCall, k = from, &next
 		}
 		all = append(all, k)
 		grown += k.size()
 	}
 	put := false
-	for _, old := range s.kept {
-		if old.from > call && !put {
+	for _, old := range s.contents {
+		if old.firstCall > call && !put {
 			put = true
 			add(k, call)
-			if now != nil && old.from > call+1 {
+			if now != nil && old.firstCall > call+1 {
 				add(now, call+1)
 			}
 		}
-		if old.from != call {
+		if old.firstCall != call {
 			all = append(all, old)
 			continue
 		}
@@ -417,62 +417,62 @@ func (s *slot) set(k *kept, call int) (grown int64) {
 	}
 	if !put {
 		add(k, call)
-		if now != nil && s.last > call {
+		if now != nil && s.lastCall > call {
 			add(now, call+1)
 		}
 	}
-	s.kept = all
+	s.contents = all
 	return grown
 }
 
 // drop forgets what only a call needs whose successor with parts is next.
-func (b *book) drop(of places, call, next int) {
+func (b *book) drop(of callSlots, call, next int) {
 	dead := false
 	b.each(of.slots, func(_ int, s *slot) {
 		old := 0
-		for old+1 < len(s.kept) && s.kept[old+1].from <= next {
-			b.bytes -= s.kept[old].size()
+		for old+1 < len(s.contents) && s.contents[old+1].firstCall <= next {
+			b.bytes -= s.contents[old].size()
 			old++
 		}
 		if old > 0 { // a part of the slice would hold on to the rest
-			s.kept = slices.Clone(s.kept[old:])
+			s.contents = slices.Clone(s.contents[old:])
 		}
-		if s.last > call {
+		if s.lastCall > call {
 			return
 		}
 		dead = true
-		for _, k := range s.kept {
+		for _, k := range s.contents {
 			b.bytes -= k.size()
 		}
 		b.bytes -= slotCost
 		delete(b.byKey, s.key)
-		s.kept = nil
+		s.contents = nil
 	})
 	if dead {
-		b.slots = slices.DeleteFunc(b.slots, func(s slot) bool { return s.kept == nil })
+		b.slots = slices.DeleteFunc(b.slots, func(s slot) bool { return s.contents == nil })
 	}
 }
 
 // parts returns the parts of a call: all of them, or only those that are new.
-func (b *book) parts(of places, call int, all bool) (parts []Part) {
+func (b *book) parts(of callSlots, call int, all bool) (parts []Part) {
 	if b == nil {
 		return nil
 	}
 	isNew := func(id int32) bool {
-		return slices.ContainsFunc(of.fresh, func(r [2]int32) bool { return r[0] <= id && id <= r[1] })
+		return slices.ContainsFunc(of.newSlots, func(r [2]int32) bool { return r[0] <= id && id <= r[1] })
 	}
-	ranges := of.fresh
+	ranges := of.newSlots
 	if all {
 		ranges = of.slots
 	}
 	b.each(ranges, func(place int, s *slot) {
-		k := s.in(call)
+		k := s.contentAt(call)
 		if k == nil {
 			return
 		}
 		p := k.Part
 		switch {
-		case all && place < of.same:
+		case all && place < of.equalParts:
 			p.State = "same"
 		case !all || isNew(s.id):
 			p.State = "new"
@@ -485,38 +485,38 @@ func (b *book) parts(of places, call int, all bool) (parts []Part) {
 }
 
 // pick returns a book that holds only what a call needs.
-func (b *book) pick(of places) *book {
+func (b *book) pick(of callSlots) *book {
 	some := &book{}
 	b.each(of.slots, func(_ int, s *slot) { some.slots = append(some.slots, *s) })
 	slices.SortFunc(some.slots, func(a, b slot) int { return int(a.id) - int(b.id) })
 	return some
 }
 
-// hear notes what the log says of a slot: the calls that it has from now on see that.
-func (b *book) hear(id int32, k *kept) {
-	i, known := b.at(id)
+// setLogged sets the content of a slot that was read from a log, for all later calls.
+func (b *book) setLogged(id int32, k *slotContent) {
+	i, known := b.indexOf(id)
 	if !known {
 		b.slots = slices.Insert(b.slots, i, slot{id: id})
 	}
-	b.slots[i].logged = k
+	b.slots[i].loggedContent = k
 }
 
 // read returns the places of a call by what the log says, as far as the lines of its slots were not
 // lost.
-func (b *book) read(call int, slots [][2]int32, same int, fresh [][2]int32) (of places) {
+func (b *book) read(call int, slots [][2]int32, same int, fresh [][2]int32) (of callSlots) {
 	var all, added []int32
 	b.each(slots, func(place int, s *slot) {
 		if place < same {
-			of.same++
+			of.equalParts++
 		}
-		k := *s.logged
-		k.from = call
-		s.set(&k, call)
-		s.last = max(s.last, call)
+		k := *s.loggedContent
+		k.firstCall = call
+		s.setContent(&k, call)
+		s.lastCall = max(s.lastCall, call)
 		all = append(all, s.id)
 	})
 	b.each(fresh, func(_ int, s *slot) { added = append(added, s.id) })
-	of.slots, of.fresh = ranges(all), ranges(added)
+	of.slots, of.newSlots = ranges(all), ranges(added)
 	return of
 }
 
@@ -536,7 +536,7 @@ func ranges(ids []int32) (all [][2]int32) {
 func (b *book) texts() map[int]string {
 	all := make(map[int]string, len(b.slots))
 	for i := range b.slots {
-		for _, k := range b.slots[i].kept {
+		for _, k := range b.slots[i].contents {
 			if k.Part.Text != 0 {
 				all[k.Part.Text] = k.text
 			}
@@ -545,10 +545,10 @@ func (b *book) texts() map[int]string {
 	return all
 }
 
-// lacks passes on what results lack, each as it was last.
-func (b *book) lacks(use func(*Left)) {
+// eachLeft calls use with the latest missing part of each result.
+func (b *book) eachLeft(use func(*Left)) {
 	for i := range b.slots {
-		for _, k := range slices.Backward(b.slots[i].kept) {
+		for _, k := range slices.Backward(b.slots[i].contents) {
 			if k.Left != nil {
 				use(k.Left)
 				break
@@ -558,9 +558,9 @@ func (b *book) lacks(use func(*Left)) {
 }
 
 // leftOut counts what the results of a call lack.
-func (b *book) leftOut(of places, call int) (out LeftOut) {
+func (b *book) leftOut(of callSlots, call int) (out LeftOut) {
 	b.each(of.slots, func(_ int, s *slot) {
-		if k := s.in(call); k.Left != nil {
+		if k := s.contentAt(call); k.Left != nil {
 			out.add(k.Left)
 		}
 	})

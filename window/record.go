@@ -103,7 +103,7 @@ type ModelCall struct {
 	// Events are those since the call before.
 	Events []einolean.Event `json:"events,omitempty"`
 
-	places
+	callSlots
 	in *book
 }
 
@@ -111,10 +111,10 @@ type ModelCall struct {
 // then messages. It makes a new slice each time, and returns nil if they were dropped.
 // They are no field, because the calls of a conversation share most of them;
 // [Conversation.WriteJSON] writes them.
-func (c *ModelCall) Parts() []Part { return c.in.parts(c.places, c.N, true) }
+func (c *ModelCall) Parts() []Part { return c.in.parts(c.callSlots, c.N, true) }
 
 // NewParts returns those of [ModelCall.Parts] that the call before did not have.
-func (c *ModelCall) NewParts() []Part { return c.in.parts(c.places, c.N, false) }
+func (c *ModelCall) NewParts() []Part { return c.in.parts(c.callSlots, c.N, false) }
 
 // Left lists the results that are not whole in this window.
 func (c *ModelCall) Left() (all []Left) {
@@ -177,20 +177,20 @@ type ToolUse struct {
 }
 
 // mark is what comparing two requests needs of a part.
-type mark struct {
+type partMark struct {
 	hash     uint64
 	tokens   int32
 	category Category
 }
 
 // join makes the call the n-th one of a conversation, after some events.
-func (c *ModelCall) join(conversation string, n, run int, events []einolean.Event) {
+func (c *ModelCall) setPlace(conversation string, n, run int, events []einolean.Event) {
 	c.Conversation, c.N, c.Run, c.Events = conversation, n, run, events
 }
 
 // measure notes how large the request is, and how large it would be without einolean: without help
 // and with what is hidden and left out.
-func (c *ModelCall) measure(by map[Category]int, estimated, calibrated, help int) {
+func (c *ModelCall) setSize(by map[Category]int, estimated, calibrated, help int) {
 	c.By, c.Tokens.Estimated, c.Tokens.Calibrated = by, estimated, calibrated
 	without := estimated - help + c.Hidden.Tokens + c.LeftOut.Tokens()
 	c.Without = &without
@@ -198,28 +198,28 @@ func (c *ModelCall) measure(by map[Category]int, estimated, calibrated, help int
 
 // follow compares the request with the previous one, by the marks of their parts. It returns the
 // hashes of those that the other one had behind what both begin with.
-func (c *ModelCall) follow(before *ModelCall, then, now []mark) (known map[uint64]bool) {
+func (c *ModelCall) compare(before *ModelCall, then, now []partMark) (known map[uint64]bool) {
 	c.Prefix.Part = -1
-	for c.same < min(len(now), len(then)) && now[c.same].hash == then[c.same].hash {
-		c.Prefix.Same += int(now[c.same].tokens)
-		c.same++
+	for c.equalParts < min(len(now), len(then)) && now[c.equalParts].hash == then[c.equalParts].hash {
+		c.Prefix.Same += int(now[c.equalParts].tokens)
+		c.equalParts++
 	}
-	known = make(map[uint64]bool, len(then)-c.same)
-	for _, m := range then[c.same:] {
+	known = make(map[uint64]bool, len(then)-c.equalParts)
+	for _, m := range then[c.equalParts:] {
 		known[m.hash] = true
 		c.Prefix.Lost += int(m.tokens)
 	}
 	switch {
-	case c.same < len(then) && c.same < len(now):
-		c.Prefix.Part, c.Prefix.Cause = c.same, cause(now[c.same].category, then[c.same].category)
-	case c.same == len(then) && c.same == len(now) && before.Error != "" && before.Run == c.Run:
+	case c.equalParts < len(then) && c.equalParts < len(now):
+		c.Prefix.Part, c.Prefix.Cause = c.equalParts, cause(now[c.equalParts].category, then[c.equalParts].category)
+	case c.equalParts == len(then) && c.equalParts == len(now) && before.Error != "" && before.Run == c.Run:
 		c.Attempt = before.Attempt + 1
 	}
 	return known
 }
 
 // end notes when the answer ended, and when its first chunk came.
-func (c *ModelCall) end(at, first time.Time) {
+func (c *ModelCall) setEnd(at, first time.Time) {
 	c.Took = at.Sub(c.Start)
 	c.First, c.Unfinished = c.Took, false
 	if !first.IsZero() {
@@ -228,7 +228,7 @@ func (c *ModelCall) end(at, first time.Time) {
 }
 
 // answer notes what the model said and did.
-func (c *ModelCall) answer(text string, did []ToolUse) {
+func (c *ModelCall) setAnswer(text string, did []ToolUse) {
 	if c.Answer = text; len(did) > 0 {
 		c.Did = did
 	}
@@ -237,7 +237,7 @@ func (c *ModelCall) answer(text string, did []ToolUse) {
 // figures is a copy that has no more than the figures.
 func (c *ModelCall) figures() *ModelCall {
 	slim := *c
-	slim.slots, slim.fresh, slim.Events, slim.Did, slim.Answer = nil, nil, nil, nil, ""
+	slim.slots, slim.newSlots, slim.Events, slim.Did, slim.Answer = nil, nil, nil, nil, ""
 	return &slim
 }
 
@@ -249,7 +249,7 @@ const (
 
 // size is about how many bytes the call takes.
 func (c *ModelCall) size() int64 {
-	n := callCost + len(c.Agent) + len(c.Model) + len(c.Error) + len(c.Answer) + 16*(len(c.slots)+len(c.fresh))
+	n := callCost + len(c.Agent) + len(c.Model) + len(c.Error) + len(c.Answer) + 16*(len(c.slots)+len(c.newSlots))
 	for _, d := range c.Did {
 		n += 64 + len(d.Tool) + len(d.CallID) + len(d.Arguments)
 	}
@@ -336,7 +336,7 @@ type Totals struct {
 	// Kept says that the provider kept the conversation on its server in some call.
 	Kept bool `json:"kept,omitempty"`
 
-	before int // Without of the newest call that has one
+	previousWithout int // Without of the newest call that has one
 }
 
 // commonWindow is the window of common models, in tokens.
@@ -362,7 +362,7 @@ func (c *Conversation) Totals() Totals {
 	if c.book == nil {
 		return t
 	}
-	c.book.lacks(t.addLeft)
+	c.book.eachLeft(t.addLeft)
 	return t
 }
 
@@ -391,8 +391,8 @@ func (t *Totals) add(call *ModelCall) {
 		return
 	}
 	t.Without += *call.Without
-	t.WithoutHits += min(t.before, *call.Without)
-	t.before = *call.Without
+	t.WithoutHits += min(t.previousWithout, *call.Without)
+	t.previousWithout = *call.Without
 	t.LargestWithout = max(t.LargestWithout, *call.Without)
 	if *call.Without > commonWindow {
 		t.TooLarge++

@@ -15,28 +15,29 @@ import (
 	"github.com/einolean/einolean/window/internal/parts"
 )
 
-// request is a request in pieces. The next one of the same run goes on from it: what stands in
-// both at the start is neither read nor classified again, so a conversation is read once, however
-// many calls it takes.
+// request is a request in pieces. The next one of the same run reuses it: the equal pieces at the
+// start are neither read nor classified again. So a conversation is read once, however many calls
+// it takes.
 type request struct {
-	pieces   []piece           // in the order of the wire
-	same     int               // so many from the start on are those of the request before
-	past     []piece           // of the request before, from the first that differs
-	places   map[uint64]uint64 // how often a key has occurred
-	shown    map[string]bool   // names of the tools in it
-	asked    string            // the user's latest message
-	question string            // the same, as it may be kept
-	kept     bool              // on the provider's server
-	done     bool              // question has passed the door
+	pieces        []piece           // in the order of the wire
+	equal         int               // so many from the start on are those of the request before
+	previous      []piece           // of the request before, from the first that differs
+	places        map[uint64]uint64 // how often a key has occurred
+	toolNames     map[string]bool   // names of the tools in it
+	userText      string            // the user's latest message
+	question      string            // the same, as it may be kept
+	isStored      bool              // on the provider's server
+	questionReady bool              // question has passed the door
 
-	made made
+	recording recordingID
 }
 
-// made says who has made what of a request.
-type made struct {
-	by      string // the key of the conversation
-	call    int    // its number
-	version int    // of what the conversation knew
+// recordingID identifies the recording of a request: the conversation, its call, and the version of
+// its notes.
+type recordingID struct {
+	conversation string // the key of the conversation
+	call         int    // its number
+	version      int    // of what the conversation knew
 }
 
 // agent is what is known of an agent when a run starts.
@@ -50,36 +51,36 @@ func parse[M adk.MessageType](c *Config, of agent, q *request, in []M, o *model.
 	if q == nil {
 		q = &request{places: map[uint64]uint64{}}
 	}
-	q.same, q.past, q.shown, q.asked, q.question, q.done = 0, nil, map[string]bool{}, "", "", false
-	q.kept = continuation.AnyStored(in)
-	next := nextOf{c: c, q: q, old: q.pieces}
+	q.equal, q.previous, q.toolNames, q.userText, q.question, q.questionReady = 0, nil, map[string]bool{}, "", "", false
+	q.isStored = continuation.AnyStored(in)
+	next := requestReader{c: c, q: q, oldPieces: q.pieces}
 	next.tools(of, o)
 	one := new(parts.Part)
 	for _, m := range in {
-		parts.Each(m, one, next.say)
+		parts.EachPart(m, one, next.addPart)
 	}
-	next.end()
+	next.finish()
 	return q
 }
 
-// nextOf reads a request into the one before. They have their pieces in common, up to the first
-// that differs.
-type nextOf struct {
-	c     *Config
-	q     *request
-	old   []piece
-	apart bool              // a piece differed
-	names map[string]string // of the calls up to named, since results may lack names
-	named int
+// requestReader reads a request into the previous one. Both share their pieces up to the first
+// difference.
+type requestReader struct {
+	c           *Config
+	q           *request
+	oldPieces   []piece
+	differs     bool              // a piece differed
+	names       map[string]string // of the calls up to named, since results may lack names
+	namedPieces int
 }
 
-// tools reads the definitions of tools.
-func (n *nextOf) tools(of agent, o *model.Options) {
+// tools adds the definitions of tools.
+func (n *requestReader) tools(of agent, o *model.Options) {
 	for _, t := range append(append(slices.Clip(o.Tools), o.DeferredTools...), o.ToolSearchTool) {
 		if t == nil {
 			continue
 		}
-		n.q.shown[t.Name] = true
+		n.q.toolNames[t.Name] = true
 		base := OwnTools
 		_, hidden := of.hidden[t.Name]
 		switch {
@@ -88,12 +89,12 @@ func (n *nextOf) tools(of agent, o *model.Options) {
 		case hidden:
 			base = LoadedTools
 		}
-		n.read(&parts.Part{Kind: parts.Tool, Tool: t.Name, Info: *t}, base)
+		n.addOrReuse(&parts.Part{Kind: parts.Tool, Tool: t.Name, Info: *t}, base)
 	}
 }
 
-// say reads a part of a message.
-func (n *nextOf) say(p *parts.Part) {
+// addPart adds a part of a message.
+func (n *requestReader) addPart(p *parts.Part) {
 	switch p.Kind {
 	case parts.Result:
 		if p.Tool == "" {
@@ -101,80 +102,80 @@ func (n *nextOf) say(p *parts.Part) {
 		}
 	case parts.User:
 		if !parts.IsReminder(p.Text) && !parts.IsOffer(p.Text) && p.Text != "" {
-			n.q.asked = p.Text
+			n.q.userText = p.Text
 		}
 	}
-	n.read(p, "")
+	n.addOrReuse(p, "")
 }
 
-// nameOf is the tool of a call so far.
-func (n *nextOf) nameOf(callID string) string {
+// nameOf returns the tool of an earlier call.
+func (n *requestReader) nameOf(callID string) string {
 	q := n.q
 	all := q.pieces
-	if !n.apart {
-		all = n.old[:q.same]
+	if !n.differs {
+		all = n.oldPieces[:q.equal]
 	}
 	if n.names == nil {
 		n.names = map[string]string{}
 	}
-	for ; n.named < len(all); n.named++ {
-		if p := all[n.named]; p.Kind == parts.Call {
+	for ; n.namedPieces < len(all); n.namedPieces++ {
+		if p := all[n.namedPieces]; p.Kind == parts.Call {
 			n.names[p.CallID] = p.Tool
 		}
 	}
 	return n.names[callID]
 }
 
-// read adds a part, that of the request before if it is still there.
-func (n *nextOf) read(p *parts.Part, base Category) {
+// addOrReuse adds a part, or reuses the piece of the previous request if it is equal.
+func (n *requestReader) addOrReuse(p *parts.Part, base Category) {
 	q := n.q
-	if !n.apart && q.same < len(n.old) && n.old[q.same].Equals(p) && n.old[q.same].base == base {
-		q.same++
+	if !n.differs && q.equal < len(n.oldPieces) && n.oldPieces[q.equal].Equals(p) && n.oldPieces[q.equal].base == base {
+		q.equal++
 		return
 	}
-	n.part()
+	n.diverge()
 	const near = 8 // parts that may have gone
-	for i := range q.past[:min(near, len(q.past))] {
-		if old := q.past[i].Part; old.Equals(p) {
-			q.past = q.past[i+1:]
+	for i := range q.previous[:min(near, len(q.previous))] {
+		if old := q.previous[i].Part; old.Equals(p) {
+			q.previous = q.previous[i+1:]
 			n.add(old, base)
 			return
 		}
 	}
 	made := *p
-	made.Look(n.c.seed)
+	made.Analyze(n.c.seed)
 	n.add(&made, base)
 }
 
-func (n *nextOf) add(p *parts.Part, base Category) {
+func (n *requestReader) add(p *parts.Part, base Category) {
 	occurred := n.q.places[p.Key]
 	n.q.places[p.Key]++
 	n.q.pieces = append(n.q.pieces, piece{Part: p, base: base, key: p.Key ^ occurred*0x9E3779B97F4A7C15})
 }
 
-// part notes that the requests differ from here on.
-func (n *nextOf) part() {
-	if n.apart {
+// diverge marks the current position as the first difference.
+func (n *requestReader) diverge() {
+	if n.differs {
 		return
 	}
 	q := n.q
-	n.apart = true
-	q.past, q.pieces = slices.Clone(n.old[q.same:]), n.old[:q.same]
-	for i := range q.past {
-		key := q.past[i].Part.Key
+	n.differs = true
+	q.previous, q.pieces = slices.Clone(n.oldPieces[q.equal:]), n.oldPieces[:q.equal]
+	for i := range q.previous {
+		key := q.previous[i].Part.Key
 		if q.places[key]--; q.places[key] == 0 {
 			delete(q.places, key)
 		}
 	}
 }
 
-func (n *nextOf) end() {
-	n.part()
-	n.q.past = nil
+func (n *requestReader) finish() {
+	n.diverge()
+	n.q.previous = nil
 }
 
-// keep lets what is new pass the door.
-func (q *request) keep(c *Config) {
+// prepare redacts and shortens the strings of new pieces.
+func (q *request) prepare(c *Config) {
 	names := map[string]string{}
 	name := func(s string) string {
 		kept, known := names[s]
@@ -184,11 +185,11 @@ func (q *request) keep(c *Config) {
 		}
 		return kept
 	}
-	if !q.done {
-		q.question, q.done = c.keep(q.asked, questionBytes), true
+	if !q.questionReady {
+		q.question, q.questionReady = c.keep(q.userText, questionBytes), true
 	}
 	for i := range q.pieces {
-		if p := &q.pieces[i]; !p.known && !p.done {
+		if p := &q.pieces[i]; !p.isKnown && !p.isPrepared {
 			c.keepPiece(p, name)
 		}
 	}
@@ -208,7 +209,7 @@ func (q *request) sums() (by map[Category]int, all, help int) {
 		}
 		sum += p.Tokens
 		all += p.Tokens
-		if p.help {
+		if p.onlyEinolean {
 			help += p.Tokens
 		}
 	}
@@ -218,7 +219,7 @@ func (q *request) sums() (by map[Category]int, all, help int) {
 }
 
 // hidden counts the hidden tools that the request does not show.
-func (q *request) hidden(heard Hidden, hide map[string]int) (h Hidden) {
+func (q *request) hiddenTools(heard Hidden, hide map[string]int) (h Hidden) {
 	if hide == nil { // they are known only from events
 		h = heard
 		for i := range q.pieces {
@@ -229,7 +230,7 @@ func (q *request) hidden(heard Hidden, hide map[string]int) (h Hidden) {
 		return h
 	}
 	for name, tokens := range hide {
-		if !q.shown[name] {
+		if !q.toolNames[name] {
 			h.Tools++
 			h.Tokens += tokens
 		}

@@ -32,7 +32,7 @@ import (
 )
 
 // Some providers give no ids to calls, or the same ones in each answer.
-func TestCallsMayLackIDsOrShareThem(t *testing.T) {
+func TestCallIDs_MissingOrDuplicate(t *testing.T) {
 	for _, ids := range [][2]string{{"", ""}, {"call_0", "call_0"}} {
 		s := &shop{}
 		h := handlers[*schema.Message](t, config(s))
@@ -51,7 +51,7 @@ func TestCallsMayLackIDsOrShareThem(t *testing.T) {
 
 // Nor do calls of one answer need ids that tell them apart: each has its own result, also in a history
 // that a caller rebuilds from the events.
-func TestCallsSideBySideMayLackIDsOrShareThem(t *testing.T) {
+func TestCallIDs_MissingOrDuplicateBesideOthers(t *testing.T) {
 	adktest.Both(t, sideBySide[*schema.Message], sideBySide[*schema.AgenticMessage])
 }
 
@@ -106,7 +106,7 @@ func resultsByCall[M adk.MessageType](t *testing.T, msgs []M) (texts []string) {
 
 // A tool whose result ends the run may end it in the middle of a program. The next run tells the
 // model so, and no call is without a result.
-func TestARunThatEndsInAProgramLeavesAReadableHistory(t *testing.T) {
+func TestRun_EndingInProgramKeepsHistoryReadable(t *testing.T) {
 	adktest.Both(t, endsInAProgram[*schema.Message], endsInAProgram[*schema.AgenticMessage])
 }
 
@@ -147,7 +147,7 @@ func endsInAProgram[M adk.MessageType](t *testing.T, streaming bool) {
 
 // A run may be cancelled while a program waits for its calls, in every way that Eino has. Resumed in
 // another process, the program goes on; no call whose result it has runs again.
-func TestACancelledProgramGoesOn(t *testing.T) {
+func TestCancel_ProgramResumes(t *testing.T) {
 	adktest.Both(t, cancelledProgram[*schema.Message], cancelledProgram[*schema.AgenticMessage])
 }
 
@@ -205,7 +205,7 @@ func cancelledProgram[M adk.MessageType](t *testing.T, streaming bool) {
 }
 
 // An agent within a program has messages of its own: the program's turns are none of its.
-func TestAnAgentInAProgramIsApartFromIt(t *testing.T) {
+func TestAgentTool_DoesNotShareProgram(t *testing.T) {
 	ask := adktest.Tool(adktest.Invokable, &schema.ToolInfo{Name: "ask", Desc: "Asks"}, func(ctx context.Context, _ string) (string, error) {
 		if was, _, _ := tool.GetInterruptState[any](ctx); !was {
 			return "", tool.Interrupt(ctx, "may I?")
@@ -262,7 +262,7 @@ func TestAnAgentInAProgramIsApartFromIt(t *testing.T) {
 // by its events, and so what the calls of a program returned. A HistoryRewriter can leave them out.
 //
 //claim:handlers-13
-func TestOtherAgentsReadTheCallsOfAProgram(t *testing.T) {
+func TestTransfer_OtherAgentsReadProgramCalls(t *testing.T) {
 	search := handlers[*schema.Message](t, config(&shop{}))
 	withoutCalls := adk.WithHistoryRewriter(func(_ context.Context, entries []*adk.HistoryEntry) (msgs []adk.Message, err error) {
 		for _, e := range entries {
@@ -292,7 +292,7 @@ func TestOtherAgentsReadTheCallsOfAProgram(t *testing.T) {
 }
 
 // Tools that come and go stand behind slots, of which there are fewer than a program may call.
-func TestAProgramCallsManyToolsOfASource(t *testing.T) {
+func TestProgram_CallsManyToolsOfSource(t *testing.T) {
 	s := &shop{}
 	var many []tool.BaseTool
 	var calls []string
@@ -312,7 +312,7 @@ func TestAProgramCallsManyToolsOfASource(t *testing.T) {
 }
 
 // What models write of call_tool is the call of the tool.
-func TestCallToolInAProgramIsTheCallItself(t *testing.T) {
+func TestProgram_CallToolRunsTheTool(t *testing.T) {
 	s := &shop{}
 	got := answerTo(t, config(s), `print((await tools.call_tool({name: "list_orders", arguments: {customer: 1}})).length, await tools.call_tool({name: "nothing", arguments: {}}).catch(e => e.message))`)
 	require.Contains(t, got, "100 there is no tool named nothing")
@@ -329,7 +329,7 @@ func (f failing) Start(context.Context, programs.Program) (programs.Run, error) 
 	return nil, errors.New("no interpreter")
 }
 
-func TestAnInterpreterThatFailsEndsNoRun(t *testing.T) {
+func TestInterpreter_FailureDoesNotEndRun(t *testing.T) {
 	for _, panics := range []bool{false, true} {
 		cfg := config(&shop{})
 		cfg.programs.Interpreter = failing{panics}
@@ -338,7 +338,7 @@ func TestAnInterpreterThatFailsEndsNoRun(t *testing.T) {
 }
 
 // A program reads text: what else a result holds, it is told.
-func TestAProgramIsToldOfWhatIsNoText(t *testing.T) {
+func TestProgram_DescribesMediaResults(t *testing.T) {
 	s := &shop{}
 	cfg := config(s)
 	data := "aGVsbG8="
@@ -358,7 +358,7 @@ func (p picture) InvokableRun(context.Context, *schema.ToolArgument, ...tool.Opt
 }
 
 // A skill is a tool of a program as well: its text is what the program prints of it.
-func TestAProgramReadsASkill(t *testing.T) {
+func TestProgram_ReadsSkill(t *testing.T) {
 	library := shelf{{Name: "pdf", Description: "Fill in forms of PDF files"}, {Name: "web", Description: "Build a page"}}
 	cfg := config(&shop{})
 	cfg.Source, cfg.NewIndex = skills.NewSource(library, skills.Options{}), skills.Index(index.BM25)

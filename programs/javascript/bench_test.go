@@ -98,7 +98,7 @@ const firstProgram = "EINOLEAN_FIRST_PROGRAM" // asks a process for how long its
 func BenchmarkFirstProgram(b *testing.B) {
 	var took time.Duration
 	for b.Loop() {
-		c := exec.CommandContext(b.Context(), os.Args[0], "-test.run=^TestTheFirstProgramOfAProcess$", "-test.v")
+		c := exec.CommandContext(b.Context(), os.Args[0], "-test.run=^TestStart_FirstProgramOfProcess$", "-test.v")
 		c.Env = append(os.Environ(), firstProgram+"=1")
 		out, err := c.CombinedOutput()
 		require.NoError(b, err, string(out))
@@ -111,8 +111,8 @@ func BenchmarkFirstProgram(b *testing.B) {
 	b.ReportMetric(float64(took.Milliseconds())/float64(b.N), "ms/first")
 }
 
-// TestTheFirstProgramOfAProcess runs one, and says how long that took to whoever asks for it.
-func TestTheFirstProgramOfAProcess(t *testing.T) {
+// TestStart_FirstProgramOfProcess runs one, and says how long that took to whoever asks for it.
+func TestStart_FirstProgramOfProcess(t *testing.T) {
 	began := time.Now()
 	s, err := finish(t.Context(), javascript.New(javascript.Limits{}), `print(6 * 7)`, "")
 	require.NoError(t, err)

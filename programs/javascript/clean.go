@@ -3,7 +3,7 @@
 
 package javascript
 
-// What models put around a program, and what is taken off before it runs. Lines keep their numbers.
+// Removes what models put around a program before it runs. Line numbers stay the same.
 
 import (
 	"encoding/json"
@@ -13,32 +13,32 @@ import (
 )
 
 var (
-	fence   = regexp.MustCompile("(?s)```[a-zA-Z]*[ \t]*\n(.*?)(?:\n?```|$)")
-	element = regexp.MustCompile(`(?s)^\s*<(?:code|script|javascript|run_code|tool_code|pre)>(.*?)(?:</[a-z_]+>\s*)?$`)
-	wrapper = regexp.MustCompile(`(?s)^\s*(?://[^\n]*\n\s*)*(?:export\s+default\s+)?(?:\(\s*)?async\s*(?:function\s*\w*\s*\(\s*\)|\(\s*\)\s*=>)\s*\{(.*)\}\s*(?:\)\s*\(\s*\))?\s*;?\s*$`)
-	exports = regexp.MustCompile(`(?m)^[ \t]*(?:(?:module\.)?exports\b.*|export\s*\{.*\};?|export\s+default\s+\w+\s*;?[ \t]*)$`)
-	export  = regexp.MustCompile(`(?m)^([ \t]*)export\s+(?:default\s+)?(const|let|var|async|function|class)\b`)
+	codeFence       = regexp.MustCompile("(?s)```[a-zA-Z]*[ \t]*\n(.*?)(?:\n?```|$)")
+	xmlElement      = regexp.MustCompile(`(?s)^\s*<(?:code|script|javascript|run_code|tool_code|pre)>(.*?)(?:</[a-z_]+>\s*)?$`)
+	functionWrapper = regexp.MustCompile(`(?s)^\s*(?://[^\n]*\n\s*)*(?:export\s+default\s+)?(?:\(\s*)?async\s*(?:function\s*\w*\s*\(\s*\)|\(\s*\)\s*=>)\s*\{(.*)\}\s*(?:\)\s*\(\s*\))?\s*;?\s*$`)
+	exportStatement = regexp.MustCompile(`(?m)^[ \t]*(?:(?:module\.)?exports\b.*|export\s*\{.*\};?|export\s+default\s+\w+\s*;?[ \t]*)$`)
+	exportKeyword   = regexp.MustCompile(`(?m)^([ \t]*)export\s+(?:default\s+)?(const|let|var|async|function|class)\b`)
 )
 
-// clean takes off what models put around a program: JSON, a fence with text around it, tags, a
-// function that would only be declared, what exports it, and punctuation of Chinese.
-func clean(code string) string {
-	code = unescaped(code)
-	for _, around := range []*regexp.Regexp{fence, element} {
-		code = inside(code, around, func(string) bool { return true })
+// cleanCode removes JSON, code fences, tags, exports, a function around the program, and Chinese
+// punctuation. A main function that is only declared gets a call.
+func cleanCode(code string) string {
+	code = unescape(code)
+	for _, around := range []*regexp.Regexp{codeFence, xmlElement} {
+		code = extract(code, around, func(string) bool { return true })
 	}
 	code = halfWidth(code)
-	code = exports.ReplaceAllString(code, "")
-	code = inside(code, wrapper, balanced)
-	code = export.ReplaceAllString(code, "$1$2")
-	if name := uncalled(code, true); name != "" {
+	code = exportStatement.ReplaceAllString(code, "")
+	code = extract(code, functionWrapper, isBalanced)
+	code = exportKeyword.ReplaceAllString(code, "$1$2")
+	if name := uncalledFunction(code, true); name != "" {
 		code += "\nawait " + name + "()"
 	}
-	return exact(code)
+	return exactIntegers(code)
 }
 
-// unescaped is a program that was written as JSON, escaped twice, or as HTML.
-func unescaped(code string) string {
+// unescape returns a program that was written as JSON, escaped twice, or as HTML.
+func unescape(code string) string {
 	var wrapped struct{ Code string }
 	if json.Unmarshal([]byte(code), &wrapped) == nil && wrapped.Code != "" {
 		return wrapped.Code
@@ -56,8 +56,8 @@ func unescaped(code string) string {
 	return code
 }
 
-// inside is what an expression finds inside of a program, on the lines where it stands.
-func inside(code string, around *regexp.Regexp, fits func(string) bool) string {
+// extract returns what an expression captures in a program, on the same lines.
+func extract(code string, around *regexp.Regexp, fits func(string) bool) string {
 	at := around.FindStringSubmatchIndex(code)
 	if at == nil || !fits(code[at[2]:at[3]]) {
 		return code
@@ -65,29 +65,29 @@ func inside(code string, around *regexp.Regexp, fits func(string) bool) string {
 	return strings.Repeat("\n", strings.Count(code[:at[2]], "\n")) + code[at[2]:at[3]]
 }
 
-// balanced reports whether no brace of the text closes one that it does not open: then the text
-// is the whole body of one function.
-func balanced(code string) bool {
-	b, _ := unmatched(mask(code))
+// isBalanced reports whether the braces of a text are balanced: then it is the whole body of one
+// function.
+func isBalanced(code string) bool {
+	b, _ := unmatchedBracket(mask(code))
 	return b == nil
 }
 
 var (
-	declared = regexp.MustCompile(`(?m)^(?:(?:async\s+)?function\s+(\w+)\s*\(\s*\)|(?:const|let|var)\s+(\w+)\s*=\s*(?:async\s*)?(?:function\b[\s\w]*\(\s*\)|\(\s*\)\s*=>))`)
-	mainly   = regexp.MustCompile(`^(main|run|program|execute|solve|start|handler|task|script|process\w*)$`)
+	declarations = regexp.MustCompile(`(?m)^(?:(?:async\s+)?function\s+(\w+)\s*\(\s*\)|(?:const|let|var)\s+(\w+)\s*=\s*(?:async\s*)?(?:function\b[\s\w]*\(\s*\)|\(\s*\)\s*=>))`)
+	mainName     = regexp.MustCompile(`^(main|run|program|execute|solve|start|handler|task|script|process\w*)$`)
 )
 
-// uncalled is the function without parameters that a program declares last and never names again,
-// "" if there is none; only one whose name says that it is the program itself, if asked for.
-func uncalled(code string, onlyMain bool) string {
+// uncalledFunction returns the function without parameters that a program declares last and never
+// uses, or "". With onlyMain, its name must say that it is the program.
+func uncalledFunction(code string, onlyMain bool) string {
 	masked := mask(code)
-	all := declared.FindAllStringSubmatch(masked, -1)
+	all := declarations.FindAllStringSubmatch(masked, -1)
 	if len(all) == 0 {
 		return ""
 	}
 	last := all[len(all)-1]
 	name := last[1] + last[2]
-	if onlyMain && !mainly.MatchString(name) || len(regexp.MustCompile(`\b`+name+`\b`).FindAllString(masked, 2)) > 1 {
+	if onlyMain && !mainName.MatchString(name) || len(regexp.MustCompile(`\b`+name+`\b`).FindAllString(masked, 2)) > 1 {
 		return ""
 	}
 	return name

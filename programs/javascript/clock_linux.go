@@ -3,7 +3,7 @@
 
 package javascript
 
-// How long a thread has computed, where the system says so.
+// The CPU time of a thread, on systems that provide it.
 
 import (
 	"time"
@@ -11,9 +11,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// threadTime returns what tells, on any goroutine, how long the calling thread has computed since.
-// The goroutine must be locked to it.
-func threadTime() func() time.Duration {
+// startThreadClock returns a function for the CPU time of the calling thread since now. Any
+// goroutine may call the function. The goroutine that computes must be locked to the thread.
+func startThreadClock() func() time.Duration {
 	clock := int32(^unix.Gettid()<<3 | 6) // of one thread, as pthread_getcpuclockid makes it
 	read := func() (time.Duration, error) {
 		var t unix.Timespec

@@ -15,7 +15,7 @@ import (
 )
 
 // A program that waits for a processor does not compute.
-func TestABusyMachineCutsNoProgram(t *testing.T) {
+func TestTime_BusyMachineDoesNotCount(t *testing.T) {
 	race.Skip(t, "keeps every processor busy")
 	const work = `let n = 0; for (let i = 0; i < 50000; i++) n += i % 7; print(n)`
 	in := javascript.New(javascript.Limits{})

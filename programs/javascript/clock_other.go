@@ -5,13 +5,13 @@
 
 package javascript
 
-// How long a thread has computed, where the system does not say.
+// Elapsed time, on systems without the CPU time of a thread.
 
 import "time"
 
-// threadTime returns what tells how much time has passed since: on these systems a program that
-// waits for a processor is taken to compute.
-func threadTime() func() time.Duration {
+// startThreadClock returns a function for the time since now. On these systems, waiting for a
+// processor counts as computing.
+func startThreadClock() func() time.Duration {
 	begin := time.Now()
 	return func() time.Duration { return time.Since(begin) }
 }

@@ -26,7 +26,7 @@ import (
 // call runs once, and summarization sees none of it.
 //
 //claim:handlers-10
-func TestProgramsWorkBesideOtherHandlers(t *testing.T) {
+func TestPrograms_WorkBesideOtherHandlers(t *testing.T) {
 	adktest.Both(t, besideOthers[*schema.Message], besideOthers[*schema.AgenticMessage])
 }
 

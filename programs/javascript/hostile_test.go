@@ -119,7 +119,7 @@ func hostilePrograms(t *testing.T) (list []string) {
 // Every one of them ends within its limits, and 32 other programs of the process do not notice.
 //
 //claim:security-32
-func TestHostileProgramsEndWithinTheirLimits(t *testing.T) {
+func TestLimits_StopHostilePrograms(t *testing.T) {
 	const limit = 50 * time.Millisecond
 	programs := hostilePrograms(t)
 	require.GreaterOrEqual(t, len(programs), 200)
@@ -157,7 +157,7 @@ func TestHostileProgramsEndWithinTheirLimits(t *testing.T) {
 }
 
 // What a program does to its own world does not change what it asks for, or what it is answered.
-func TestAProgramCannotForgeItsCalls(t *testing.T) {
+func TestProgram_CannotForgeCalls(t *testing.T) {
 	in := javascript.New(javascript.Limits{})
 	world := hostile["the world"]
 	for _, code := range world[:race.Cases(len(world))] {

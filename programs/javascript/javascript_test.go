@@ -25,7 +25,7 @@ import (
 )
 
 //claim:security-31
-func TestInterpreterKeepsItsContract(t *testing.T) {
+func TestInterpreter_KeepsContract(t *testing.T) {
 	einoleantest.TestInterpreter(t, func(*testing.T) programs.Interpreter { return javascript.New(javascript.Limits{}) })
 }
 
@@ -60,7 +60,7 @@ func end(t *testing.T, limits javascript.Limits, code, result string) programs.S
 }
 
 //claim:security-32
-func TestEachLimitEndsAProgramWithAnAnswer(t *testing.T) {
+func TestLimits_EachIsNamedInError(t *testing.T) {
 	for _, c := range []struct {
 		name, code, error string
 		limits            javascript.Limits
@@ -82,7 +82,7 @@ func TestEachLimitEndsAProgramWithAnAnswer(t *testing.T) {
 	}
 }
 
-func TestOutputIsCutAtItsLimit(t *testing.T) {
+func TestOutput_IsCutAtLimit(t *testing.T) {
 	s := end(t, javascript.Limits{Output: 100}, `for (let i = 0; i < 1000; i++) print("é".repeat(7)); return "x".repeat(500)`, "{}")
 	kept, note, _ := strings.Cut(s.Printed, "\n[")
 	require.LessOrEqual(t, len(kept), 100)
@@ -92,7 +92,7 @@ func TestOutputIsCutAtItsLimit(t *testing.T) {
 }
 
 // A program that throws has failed, whatever it throws and wherever.
-func TestWhateverAProgramThrowsIsAnError(t *testing.T) {
+func TestThrow_AnyValueIsAnError(t *testing.T) {
 	in := javascript.New(javascript.Limits{})
 	for _, thrown := range []string{
 		`""`, `null`, `undefined`, `0`, `false`, `[]`, `{}`, `new String("")`, `new Error()`, `new Error("")`, `Object.create(null)`, `Symbol()`, `() => 1`,
@@ -108,7 +108,7 @@ func TestWhateverAProgramThrowsIsAnError(t *testing.T) {
 	}
 }
 
-func TestImpossibleLimitsAreNamedAllAtOnce(t *testing.T) {
+func TestLimits_InvalidOnesAreAllReported(t *testing.T) {
 	_, err := javascript.New(javascript.Limits{Memory: 1, Time: -1, Calls: -1, Rounds: -1, Output: -1, Parallel: -1, Together: -1}).Start(t.Context(), programs.Program{})
 	for _, field := range []string{"Memory", "Time", "Calls", "Rounds", "Output", "Parallel", "Together"} {
 		require.ErrorContains(t, err, "Limits."+field)
@@ -118,7 +118,7 @@ func TestImpossibleLimitsAreNamedAllAtOnce(t *testing.T) {
 }
 
 // A program waits for the others of the process without its time running.
-func TestProgramsThatWaitForEachOtherAreNotCut(t *testing.T) {
+func TestTime_WaitingForProcessorDoesNotCount(t *testing.T) {
 	in := javascript.New(javascript.Limits{})
 	_, err := finish(t.Context(), in, "print(1)", "") // compiles
 	require.NoError(t, err)
@@ -139,7 +139,7 @@ func TestProgramsThatWaitForEachOtherAreNotCut(t *testing.T) {
 	wg.Wait()
 }
 
-func TestACancelledRunEndsItsProgramAtOnce(t *testing.T) {
+func TestCancel_StopsProgram(t *testing.T) {
 	in := javascript.New(javascript.Limits{Time: time.Hour})
 	ctx, cancel := context.WithTimeout(t.Context(), 200*time.Millisecond)
 	defer cancel()
@@ -147,7 +147,7 @@ func TestACancelledRunEndsItsProgramAtOnce(t *testing.T) {
 	require.ErrorIs(t, err, context.DeadlineExceeded)
 }
 
-func TestNothingIsLeftOverOfPrograms(t *testing.T) {
+func TestClose_FreesEverything(t *testing.T) {
 	in := javascript.New(javascript.Limits{Memory: 16 << 20})
 	_, err := finish(t.Context(), in, "print(1)", "")
 	require.NoError(t, err)
@@ -177,7 +177,7 @@ func requireGoroutines(t *testing.T, most int) {
 	require.Eventually(t, func() bool { return runtime.NumGoroutine() <= most+1 }, time.Minute, time.Millisecond) // itself
 }
 
-func TestTextsAreCompleteInBothLanguages(t *testing.T) {
+func TestTexts_CompleteInBothLanguages(t *testing.T) {
 	require.NoError(t, adk.SetLanguage(adk.LanguageChinese))
 	t.Cleanup(func() { require.NoError(t, adk.SetLanguage(adk.LanguageEnglish)) })
 	s := end(t, javascript.Limits{}, "const r = tools.get({});\nprint(r.total)", "{}")

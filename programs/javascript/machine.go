@@ -3,7 +3,7 @@
 
 package javascript
 
-// A JavaScript machine: QuickJS-NG as WebAssembly, spoken to in strings.
+// A JavaScript machine: QuickJS-NG as WebAssembly. It exchanges strings with the host.
 
 import (
 	"bytes"
@@ -26,33 +26,33 @@ import (
 //go:embed prelude.js
 var prelude string
 
-// What the machine and QuickJS agree on.
+// Constants of QuickJS and of the prelude.
 const (
-	pageSize    = 64 << 10
-	stackSize   = 256 << 10
-	undefined   = uint64(3) << 32 // a JSValue is a tag above 32 bits
-	evalAsync   = 1 << 7          // JS_EVAL_FLAG_ASYNC: await is allowed, the value is a promise of {value}
-	bufferHead  = 5               // the length of the output, and whether something was left out
-	programName = "<program>"     // in the lines of a stack
+	pageSize     = 64 << 10
+	jsUndefined  = uint64(3) << 32 // a JSValue is a tag above 32 bits
+	evalAsync    = 1 << 7          // JS_EVAL_FLAG_ASYNC: await is allowed, the value is a promise of {value}
+	outputHeader = 5               // the length of the output, and whether something was left out
+	programName  = "<program>"     // in the lines of a stack
 )
 
-// compiled is the machine's code, for the whole process: compiling takes a second of processor time.
-var compiled = sync.OnceValue(wazero.NewCompilationCache)
+// compilationCache is the compiled code of the machine, for the whole process. Compiling takes a
+// second of processor time.
+var compilationCache = sync.OnceValue(wazero.NewCompilationCache)
 
-// engine makes machines of one size.
+// engine creates machines of one memory size.
 type engine struct {
-	runtime wazero.Runtime
-	module  wazero.CompiledModule
-	memory  int64
-	image   []byte  // the memory of a machine that has read the prelude: every machine begins with it
-	first   machine // where things are in it
+	runtime  wazero.Runtime
+	module   wazero.CompiledModule
+	memory   int64
+	image    []byte  // memory of a machine after it evaluated the prelude; every machine starts with a copy
+	template machine // addresses within image
 }
 
 func newEngine(memory int64) (*engine, error) {
 	ctx := context.Background()
-	config := wazero.NewRuntimeConfig().WithCompilationCache(compiled()).WithCloseOnContextDone(true).
+	config := wazero.NewRuntimeConfig().WithCompilationCache(compilationCache()).WithCloseOnContextDone(true).
 		WithMemoryLimitPages(uint32(memory / pageSize)).
-		WithDebugInfoEnabled(false) // nobody reads which line of the interpreter's C a program ended in
+		WithDebugInfoEnabled(false) // nobody reads stack traces of the interpreter's C code
 	e := &engine{runtime: wazero.NewRuntimeWithConfig(ctx, config), memory: memory}
 	if _, err := wasi_snapshot_preview1.Instantiate(ctx, e.runtime); err != nil {
 		return nil, errors.Join(err, e.runtime.Close(ctx))
@@ -63,15 +63,15 @@ func newEngine(memory int64) (*engine, error) {
 		return nil, errors.Join(err, e.runtime.Close(ctx))
 	}
 	e.module = module
-	if err := e.takeImage(ctx); err != nil {
+	if err := e.createImage(ctx); err != nil {
 		return nil, errors.Join(err, e.runtime.Close(ctx))
 	}
 	return e, nil
 }
 
-// takeImage makes the first machine. To read the prelude takes many times as long as to copy
-// what comes of it.
-func (e *engine) takeImage(ctx context.Context) error {
+// createImage creates the first machine and copies its memory. Evaluating the prelude takes many
+// times as long as copying the result.
+func (e *engine) createImage(ctx context.Context) error {
 	m, err := e.instantiate(ctx)
 	if err != nil {
 		return err
@@ -80,13 +80,13 @@ func (e *engine) takeImage(ctx context.Context) error {
 	if err := m.boot(ctx, e.memory); err != nil {
 		return err
 	}
-	e.image, e.first = bytes.Clone(m.memory.bytes), machine{rt: m.rt, ctx: m.ctx, world: m.world}
+	e.image, e.template = bytes.Clone(m.memory.bytes), machine{rt: m.rt, ctx: m.ctx, factory: m.factory}
 	return nil
 }
 
 func (e *engine) instantiate(ctx context.Context) (*machine, error) {
 	// The module sees no clock, no randomness, no files, no environment and no arguments of ours.
-	m := &machine{memory: &memory{}, known: map[string]api.Function{}}
+	m := &machine{memory: &memory{}, functions: map[string]api.Function{}}
 	module, err := e.runtime.InstantiateModule(experimental.WithMemoryAllocator(ctx, m.memory), e.module, wazero.NewModuleConfig().WithName("").WithStartFunctions("_initialize"))
 	if err != nil {
 		return nil, err
@@ -95,29 +95,28 @@ func (e *engine) instantiate(ctx context.Context) (*machine, error) {
 	return m, nil
 }
 
-// machine is one JavaScript world. It is used by one goroutine at a time; an error of its
-// methods, except of evaluate, means that it is of no more use.
+// machine is one JavaScript world. It is used by one goroutine at a time. An error of its methods,
+// except of evaluate, means that it is unusable.
 type machine struct {
-	module   api.Module
-	memory   *memory
-	known    map[string]api.Function // those that were called: each has a stack of its own
-	rt, ctx  uint64
-	world    uint64 // the function that is the prelude
-	dispatch uint64 // the function that it returned
-	output   uint32 // address of the output
+	module     api.Module
+	memory     *memory
+	functions  map[string]api.Function // exported functions that were called, by name
+	rt, ctx    uint64
+	factory    uint64 // the prelude's function
+	dispatcher uint64 // the function that factory returned
+	outputAddr uint32 // address of the output buffer
 }
 
-// settings are what the prelude is given.
-type settings struct {
-	Now       int64             `json:"now"`
-	Seed      [4]int32          `json:"seed"`
-	MaxOutput int               `json:"maxOutput"`
-	MaxCalls  int               `json:"maxCalls"`
-	Words     map[string]string `json:"words"`
+// programSettings is the argument of the prelude.
+type programSettings struct {
+	Now    int64             `json:"now"`
+	Seed   [4]int32          `json:"seed"`
+	Limits preludeLimits     `json:"limits"`
+	Words  map[string]string `json:"words"`
 }
 
-// start makes a machine whose world is ready for a program.
-func (e *engine) start(ctx context.Context, s settings) (*machine, error) {
+// newMachine creates a machine for one program.
+func (e *engine) newMachine(ctx context.Context, s programSettings) (*machine, error) {
 	m, err := e.instantiate(ctx)
 	if err != nil {
 		return nil, err
@@ -132,7 +131,7 @@ func (e *engine) start(ctx context.Context, s settings) (*machine, error) {
 	return m, nil
 }
 
-// restore makes a machine the one whose memory was kept. Nothing was on its stack.
+// restore copies the image into the machine's memory. Its stack was empty.
 func (m *machine) restore(e *engine) error {
 	memory := m.module.Memory()
 	if missing := len(e.image) - int(memory.Size()); missing > 0 {
@@ -143,17 +142,16 @@ func (m *machine) restore(e *engine) error {
 	if !memory.Write(0, e.image) {
 		return errMemory
 	}
-	m.rt, m.ctx, m.world = e.first.rt, e.first.ctx, e.first.world
+	m.rt, m.ctx, m.factory = e.template.rt, e.template.ctx, e.template.factory
 	return nil
 }
 
-// boot starts QuickJS and reads the prelude.
+// boot starts QuickJS and evaluates the prelude.
 func (m *machine) boot(ctx context.Context, memory int64) (err error) {
 	if m.rt, err = m.call(ctx, "JS_NewRuntime"); err != nil {
 		return err
 	}
-	// Less than the whole memory, so that a program meets an error of its own before the end of all.
-	if _, err = m.call(ctx, "JS_SetMemoryLimit", m.rt, uint64(memory-memory/4)); err != nil {
+	if _, err = m.call(ctx, "JS_SetMemoryLimit", m.rt, heapLimit(memory)); err != nil {
 		return err
 	}
 	if _, err = m.call(ctx, "JS_SetMaxStackSize", m.rt, stackSize); err != nil {
@@ -169,18 +167,18 @@ func (m *machine) boot(ctx context.Context, memory int64) (err error) {
 	if err != nil || thrown != "" {
 		return errors.Join(err, errors.New("the prelude: "+thrown))
 	}
-	m.world = world
+	m.factory = world
 	return nil
 }
 
-// prepare makes the world of one program.
-func (m *machine) prepare(ctx context.Context, s settings) error {
-	output, err := m.call(ctx, "calloc", 1, uint64(bufferHead+s.MaxOutput))
+// prepare creates the world of one program.
+func (m *machine) prepare(ctx context.Context, s programSettings) error {
+	output, err := m.call(ctx, "calloc", 1, uint64(outputHeader+s.Limits.Output))
 	if err != nil {
 		return err
 	}
-	m.output = uint32(output)
-	buffer, err := m.call(ctx, "JS_NewArrayBuffer", m.ctx, output, uint64(bufferHead+s.MaxOutput), 0, 0, 0)
+	m.outputAddr = uint32(output)
+	buffer, err := m.call(ctx, "JS_NewArrayBuffer", m.ctx, output, uint64(outputHeader+s.Limits.Output), 0, 0, 0)
 	if err != nil {
 		return err
 	}
@@ -188,33 +186,34 @@ func (m *machine) prepare(ctx context.Context, s settings) error {
 	if err != nil {
 		return err
 	}
-	arg, err := m.string(ctx, string(text))
+	arg, err := m.newString(ctx, string(text))
 	if err != nil {
 		return err
 	}
-	m.dispatch, err = m.apply(ctx, m.world, arg, buffer)
+	m.dispatcher, err = m.callJS(ctx, m.factory, arg, buffer)
 	return err
 }
 
-// close gives the memory back. Nothing may be asked of the machine afterwards.
+// close frees the memory. The machine must not be used afterwards.
 func (m *machine) close() {
 	_ = m.module.Close(context.Background())
-	m.memory.giveBack()
+	m.memory.release()
 }
 
-// brief are functions that no program can make last: nobody need watch the clock for them.
-var brief = map[string]bool{"malloc": true, "free": true, "JS_NewStringLen": true, "JS_NewNumber": true, "JS_HasException": true, "JS_GetException": true, "JS_FreeCString": true}
+// quickFunctions are exported functions that a program cannot make slow. They are called without a
+// context.
+var quickFunctions = map[string]bool{"malloc": true, "free": true, "JS_NewStringLen": true, "JS_NewNumber": true, "JS_HasException": true, "JS_GetException": true, "JS_FreeCString": true}
 
 // call calls an exported function of the module.
 func (m *machine) call(ctx context.Context, name string, args ...uint64) (uint64, error) {
-	f := m.known[name]
+	f := m.functions[name]
 	if f == nil {
 		if f = m.module.ExportedFunction(name); f == nil {
 			return 0, fmt.Errorf("javascript: the machine has no %s", name)
 		}
-		m.known[name] = f
+		m.functions[name] = f
 	}
-	if brief[name] {
+	if quickFunctions[name] {
 		ctx = context.Background()
 	}
 	out, err := f.Call(ctx, args...)
@@ -226,8 +225,8 @@ func (m *machine) call(ctx context.Context, name string, args ...uint64) (uint64
 
 var errMemory = errors.New("javascript: out of memory")
 
-// put copies text into the machine's memory, ended by a zero byte.
-func (m *machine) put(ctx context.Context, text string) (uint64, error) {
+// copyIn copies text into the machine's memory, with a zero byte at the end.
+func (m *machine) copyIn(ctx context.Context, text string) (uint64, error) {
 	p, err := m.call(ctx, "malloc", uint64(len(text)+1))
 	if err != nil {
 		return 0, err
@@ -239,9 +238,9 @@ func (m *machine) put(ctx context.Context, text string) (uint64, error) {
 	return p, nil
 }
 
-// string makes a JavaScript string.
-func (m *machine) string(ctx context.Context, text string) (uint64, error) {
-	p, err := m.put(ctx, text)
+// newString creates a JavaScript string.
+func (m *machine) newString(ctx context.Context, text string) (uint64, error) {
+	p, err := m.copyIn(ctx, text)
 	if err != nil {
 		return 0, err
 	}
@@ -252,12 +251,12 @@ func (m *machine) string(ctx context.Context, text string) (uint64, error) {
 	if _, err := m.call(ctx, "free", p); err != nil {
 		return 0, err
 	}
-	return v, m.pending(ctx)
+	return v, m.pendingError(ctx)
 }
 
-// text reads a JavaScript value as a string.
-func (m *machine) text(ctx context.Context, value uint64) (string, error) {
-	size, err := m.put(ctx, "1234")
+// readString converts a JavaScript value to a string and returns it.
+func (m *machine) readString(ctx context.Context, value uint64) (string, error) {
+	size, err := m.copyIn(ctx, "1234")
 	if err != nil {
 		return "", err
 	}
@@ -266,7 +265,7 @@ func (m *machine) text(ctx context.Context, value uint64) (string, error) {
 		return "", err
 	}
 	if p == 0 {
-		return "", errors.Join(errMemory, m.pending(ctx))
+		return "", errors.Join(errMemory, m.pendingError(ctx))
 	}
 	n, _ := m.module.Memory().ReadUint32Le(uint32(size))
 	b, ok := m.module.Memory().Read(uint32(p), n)
@@ -281,17 +280,17 @@ func (m *machine) text(ctx context.Context, value uint64) (string, error) {
 	return text, err
 }
 
-// apply calls a JavaScript function, whose arguments it takes over.
-func (m *machine) apply(ctx context.Context, f uint64, args ...uint64) (uint64, error) {
+// callJS calls a JavaScript function. It frees the arguments.
+func (m *machine) callJS(ctx context.Context, f uint64, args ...uint64) (uint64, error) {
 	var b []byte
 	for _, a := range args {
 		b = binary.LittleEndian.AppendUint64(b, a)
 	}
-	p, err := m.put(ctx, string(b))
+	p, err := m.copyIn(ctx, string(b))
 	if err != nil {
 		return 0, err
 	}
-	v, err := m.call(ctx, "JS_Call", m.ctx, f, undefined, uint64(len(args)), p)
+	v, err := m.call(ctx, "JS_Call", m.ctx, f, jsUndefined, uint64(len(args)), p)
 	if err != nil {
 		return 0, err
 	}
@@ -303,12 +302,12 @@ func (m *machine) apply(ctx context.Context, f uint64, args ...uint64) (uint64, 
 	if _, err := m.call(ctx, "free", p); err != nil {
 		return 0, err
 	}
-	return v, m.pending(ctx)
+	return v, m.pendingError(ctx)
 }
 
-// pending is the exception that is under way, as an error of the machine: the prelude throws
-// none that a program could see, except where memory or the stack ends.
-func (m *machine) pending(ctx context.Context) error {
+// pendingError returns the pending exception as an error. The prelude throws none that a program
+// could catch, except when memory or the stack is exhausted.
+func (m *machine) pendingError(ctx context.Context) error {
 	thrown, err := m.exception(ctx)
 	if err == nil && thrown != "" {
 		err = errors.New(thrown)
@@ -316,7 +315,7 @@ func (m *machine) pending(ctx context.Context) error {
 	return err
 }
 
-// exception takes the exception that is under way, and its stack.
+// exception takes the pending exception and returns it with its stack.
 func (m *machine) exception(ctx context.Context) (string, error) {
 	has, err := m.call(ctx, "JS_HasException", m.ctx)
 	if err != nil || has == 0 {
@@ -326,11 +325,11 @@ func (m *machine) exception(ctx context.Context) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	text, err := m.text(ctx, v)
+	text, err := m.readString(ctx, v)
 	if err != nil {
 		return "", err
 	}
-	name, err := m.put(ctx, "stack")
+	name, err := m.copyIn(ctx, "stack")
 	if err != nil {
 		return "", err
 	}
@@ -338,19 +337,19 @@ func (m *machine) exception(ctx context.Context) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	if at, err := m.text(ctx, stack); err == nil {
+	if at, err := m.readString(ctx, stack); err == nil {
 		text += "\n" + at
 	}
 	return text, nil
 }
 
-// evaluate evaluates a text under a name. What it throws is not an error.
+// evaluate evaluates a source text. An exception is returned as thrown, not as an error.
 func (m *machine) evaluate(ctx context.Context, source, name string, flags uint64) (value uint64, thrown string, err error) {
-	p, err := m.put(ctx, source)
+	p, err := m.copyIn(ctx, source)
 	if err != nil {
 		return 0, "", err
 	}
-	n, err := m.put(ctx, name)
+	n, err := m.copyIn(ctx, name)
 	if err != nil {
 		return 0, "", err
 	}
@@ -368,17 +367,17 @@ func (m *machine) evaluate(ctx context.Context, source, name string, flags uint6
 	return value, thrown, nil
 }
 
-// ask speaks to the prelude: an operation and its arguments, values that it takes over.
-func (m *machine) ask(ctx context.Context, op string, args ...uint64) (string, error) {
-	name, err := m.string(ctx, op)
+// dispatch calls the prelude's dispatcher with an operation and its arguments, which it frees.
+func (m *machine) dispatch(ctx context.Context, op string, args ...uint64) (string, error) {
+	name, err := m.newString(ctx, op)
 	if err != nil {
 		return "", err
 	}
-	v, err := m.apply(ctx, m.dispatch, append([]uint64{name}, args...)...)
+	v, err := m.callJS(ctx, m.dispatcher, append([]uint64{name}, args...)...)
 	if err != nil {
 		return "", err
 	}
-	text, err := m.text(ctx, v)
+	text, err := m.readString(ctx, v)
 	if err != nil {
 		return "", err
 	}
@@ -386,27 +385,27 @@ func (m *machine) ask(ctx context.Context, op string, args ...uint64) (string, e
 	return text, err
 }
 
-// jobs runs whatever can go on.
-func (m *machine) jobs(ctx context.Context) error {
+// runJobs runs pending jobs, such as resolved promises.
+func (m *machine) runJobs(ctx context.Context) error {
 	if _, err := m.call(ctx, "js_std_loop_once", m.ctx); err != nil {
 		return err
 	}
-	return m.pending(ctx)
+	return m.pendingError(ctx)
 }
 
-// printed is what the program has printed, and whether something was left out. It can be read
-// after the machine was stopped.
-func (m *machine) printed() (text string, cut bool) {
+// readOutput returns what the program has printed, and whether it was cut. It also works on a
+// machine that was stopped.
+func (m *machine) readOutput() (text string, cut bool) {
 	memory := m.module.Memory()
-	if memory == nil || m.output == 0 {
+	if memory == nil || m.outputAddr == 0 {
 		return "", false
 	}
-	n, ok := memory.ReadUint32Le(m.output)
+	n, ok := memory.ReadUint32Le(m.outputAddr)
 	if !ok {
 		return "", false
 	}
-	flag, _ := memory.ReadByte(m.output + 4)
-	b, ok := memory.Read(m.output+bufferHead, n)
+	flag, _ := memory.ReadByte(m.outputAddr + 4)
+	b, ok := memory.Read(m.outputAddr+outputHeader, n)
 	if !ok {
 		return "", false
 	}

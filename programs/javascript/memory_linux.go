@@ -3,12 +3,13 @@
 
 package javascript
 
-// Memory of the system, where it has some.
+// Memory mapped from the system.
 
 import "golang.org/x/sys/unix"
 
-// pages returns so many zeros, of which those count that are written, and what gives them back.
-func pages(size uint64) (b []byte, free func()) {
+// mapMemory returns size zero bytes, which use memory only where they are written, and a function
+// that releases them.
+func mapMemory(size uint64) (b []byte, free func()) {
 	b, err := unix.Mmap(-1, 0, int(size), unix.PROT_READ|unix.PROT_WRITE, unix.MAP_ANON|unix.MAP_PRIVATE|unix.MAP_NORESERVE)
 	if err != nil {
 		return make([]byte, size), nil

@@ -5,7 +5,7 @@
 
 package javascript
 
-// Memory of the system, where it has none for us.
+// Memory on systems where none is mapped.
 
-// pages returns so many zeros.
-func pages(size uint64) (b []byte, free func()) { return make([]byte, size), nil }
+// mapMemory returns size zero bytes.
+func mapMemory(size uint64) (b []byte, release func()) { return make([]byte, size), nil }

@@ -7,7 +7,7 @@
   const {parse, stringify, rawJSON} = JSON, {apply, construct} = Reflect;
   const O = Object, P = Promise, S = String, E = Error, TE = TypeError;
   const {freeze, defineProperty, setPrototypeOf} = O;
-  const {now, seed, maxOutput, maxCalls, words} = parse(settings);
+  const {now, seed, limits, words} = parse(settings);
   const AsyncFunction = (async () => {}).constructor;
   const then = P.prototype.then, slice = S.prototype.slice, charCodeAt = S.prototype.charCodeAt, includes = S.prototype.includes;
   const exec = RegExp.prototype.exec, test = RegExp.prototype.test;
@@ -17,11 +17,11 @@
   const list = () => defineProperty([], "toJSON", {__proto__: null, value: undefined});
   const push = (xs, value) => defineProperty(xs, xs.length, {__proto__: null, value, enumerable: true, configurable: true, writable: true});
 
-  // say fills a text of the host: {0} and {1} are its arguments.
-  const say = (key, a = "", b = "") => {
+  // say renders a text of the host: {0}, {1} and {2} are its arguments.
+  const say = (key, a = "", b = "", c = "") => {
     let s = "", text = words[key];
     for (let i = 0; i < text.length; i++) {
-      if (text[i] === "{" && text[i + 2] === "}") { s += text[i + 1] === "0" ? a : b; i += 2; } else s += text[i];
+      if (text[i] === "{" && text[i + 2] === "}") { s += text[i + 1] === "0" ? a : text[i + 1] === "1" ? b : c; i += 2; } else s += text[i];
     }
     return s;
   };
@@ -38,7 +38,7 @@
         if (low >= 0xdc00 && low < 0xe000) { c = 0x10000 + ((c - 0xd800) << 10) + (low - 0xdc00); i++; } else c = 0xfffd;
       }
       const size = c < 0x80 ? 1 : c < 0x800 ? 2 : c < 0x10000 ? 3 : 4;
-      if (used + size > maxOutput) { bytes[4] = 1; break; }
+      if (used + size > limits.output) { bytes[4] = 1; break; }
       let at = head + used;
       if (size === 1) bytes[at] = c;
       else {
@@ -88,7 +88,7 @@
   // Calls: open are those that the program waits for, queue those that the host has not taken.
   const open = {__proto__: null}, queue = list(), pendingName = new WeakMap(), notes = list(), early = {__proto__: null};
   let count = 0, over = false;
-  const note = (s) => { if (notes.length < 5) push(notes, s); };
+  const note = (s) => { if (notes.length < limits.notes) push(notes, s); };
 
   // named is an error of ours that says what to write instead.
   const named = (text) => defineProperty(new TE(text), "einoleanNamed", {__proto__: null, value: true});
@@ -158,7 +158,7 @@
     } catch (e) { return say("unshown"); }
   };
   const print = (...vs) => {
-    for (let i = 0; i < vs.length && used < maxOutput; i++) emit((i ? " " : "") + show(vs[i]));
+    for (let i = 0; i < vs.length && used < limits.output; i++) emit((i ? " " : "") + show(vs[i]));
     emit("\n");
   };
 
@@ -202,7 +202,7 @@
   }
   const refuse = (name, text) => promised(P.reject(named(text)), "tools." + name, {awaited: false});
   const ask = (name, entry) => {
-    if (count >= maxCalls) { over = true; return refuse(name, say("calls", S(maxCalls))); }
+    if (count >= limits.calls) { over = true; return refuse(name, say("calls", S(limits.calls))); }
     let resolve, reject;
     const p = new P((f, r) => { resolve = f; reject = r; }), label = entry.path === undefined ? "tools." + name : name;
     const state = {awaited: false}, line = lineOf(new E(""));
@@ -221,7 +221,7 @@
     // What is no object leaves as a list: it is answered with the tool's signature.
     let json = args === undefined ? "{}" : stringify(more.length === 0 && object(args) ? args : [args, ...more], argument);
     if (json === undefined) json = "{}";
-    if (json.length > 1048576) return refuse(name, say("arguments", name, S(json.length)));
+    if (json.length > limits.arguments) return refuse(name, say("arguments", name, S(json.length), S(limits.arguments)));
     return ask(name, {__proto__: null, tool: name, arguments: json});
   };
 
@@ -276,7 +276,7 @@
     let under = 0;
     for (const _ in open) under++;
     if (under > 0 && (used > 0 || v !== undefined)) note(say("late", S(under)));
-    if (v !== undefined && !(typeof v === "function")) returned = apply(slice, show(v), [0, maxOutput]);
+    if (v !== undefined && !(typeof v === "function")) returned = apply(slice, show(v), [0, limits.output]);
   };
   const fail = (e) => {
     if (ended) return;
@@ -284,28 +284,28 @@
     error = say("unshown"); // of what is empty, or throws when it is read
     const failed = early[e && e.einoleanCall];
     doubtful = e instanceof TE && !e.einoleanNamed;
-    try { error = apply(slice, e !== null && typeof e === "object" && !(e instanceof E) ? show(e) : failed ? e.message : S(e), [0, 2000]) || error; } catch {}
+    try { error = apply(slice, e !== null && typeof e === "object" && !(e instanceof E) ? show(e) : failed ? e.message : S(e), [0, limits.error]) || error; } catch {}
     if (failed) error = say("failed", failed.label, brieflySent(failed.sent)) + error;
     errorLine = failed ? failed.line : lineOf(e);
   };
   const brieflySent = (s) => {
     if (s === undefined || s === "{}") return "";
     if (s[0] === "[") s = apply(slice, s, [1, -1]);
-    return s.length <= 200 ? s : apply(slice, s, [0, 200]) + "...";
+    return s.length <= limits.sent ? s : apply(slice, s, [0, limits.sent]) + "...";
   };
   // brief is a value that nobody asked to see: its shape if it is long.
   const brief = (v) => {
     if (v === undefined || v === null || typeof v === "function") return undefined;
     const s = show(v);
-    return s.length <= 2000 ? v : say("long", shape(v, 0));
+    return s.length <= limits.value ? v : say("long", shape(v, 0));
   };
   const shape = (v, depth) => {
     if (v === null || typeof v !== "object") return v === null ? "null" : typeof v;
-    if (v instanceof Array) return (v.length > 0 && depth < 3 ? shape(v[0], depth + 1) : "any") + "[] (" + v.length + ")";
+    if (v instanceof Array) return (v.length > 0 && depth < limits.depth ? shape(v[0], depth + 1) : "any") + "[] (" + v.length + ")";
     let s = "", n = 0;
     for (const k in v) {
-      if (++n > 20) { s += ", ..."; break; }
-      s += (s ? ", " : "") + k + ": " + (depth < 3 ? shape(v[k], depth + 1) : "any");
+      if (++n > limits.keys) { s += ", ..."; break; }
+      s += (s ? ", " : "") + k + ": " + (depth < limits.depth ? shape(v[k], depth + 1) : "any");
     }
     return "{" + s + "}";
   };
@@ -331,7 +331,7 @@
   const lost = list(), shapes = {__proto__: null};
   const returns = () => {
     let s = "";
-    for (const name in shapes) if (s.length < 1000) s += (s ? "; " : "") + name + ": " + shapes[name];
+    for (const name in shapes) if (s.length < limits.shapes) s += (s ? "; " : "") + name + ": " + shapes[name];
     return s;
   };
 
@@ -340,7 +340,7 @@
     let waits = 0;
     for (const _ in open) waits++;
     if (ended && waits === 0) {
-      for (let i = 0; i < lost.length; i++) if (!lost[i].state.awaited) note(say("lost", lost[i].label, at(lost[i].line) + ": " + apply(slice, lost[i].failure, [0, 300])));
+      for (let i = 0; i < lost.length; i++) if (!lost[i].state.awaited) note(say("lost", lost[i].label, at(lost[i].line) + ": " + apply(slice, lost[i].failure, [0, limits.failure])));
       if (doubtful && count > 0 && returns()) note(say("shapes", returns()));
     }
     const calls = list();

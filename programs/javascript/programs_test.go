@@ -123,7 +123,7 @@ func answerTo(t *testing.T, cfg *setup, code string, more ...adk.ChatModelAgentM
 	return m.Wires()[1].Messages[len(m.Wires()[1].Messages)-1].Content
 }
 
-func TestFiftyCallsTakeOneModelCall(t *testing.T) {
+func TestProgram_FiftyCallsInOneModelCall(t *testing.T) {
 	adktest.Both(t, fiftyCalls[*schema.Message], fiftyCalls[*schema.AgenticMessage])
 }
 
@@ -156,7 +156,7 @@ func fiftyCalls[M adk.MessageType](t *testing.T, streaming bool) {
 
 // The window of a program says what it read and called, and the saving, whether or not the collector
 // hears the events.
-func TestTheWindowOfAProgramIsTheSameWithoutEvents(t *testing.T) {
+func TestWindow_SameWithoutEvents(t *testing.T) {
 	adktest.Both(t, sameWithoutEvents[*schema.Message], sameWithoutEvents[*schema.AgenticMessage])
 }
 
@@ -201,7 +201,7 @@ func sameWithoutEvents[M adk.MessageType](t *testing.T, streaming bool) {
 }
 
 // What a program of an earlier process read is not known, and the record says so.
-func TestWhatAProgramOfAnotherProcessReadIsNotKnown(t *testing.T) {
+func TestWindow_UnknownReadsOfOtherProcess(t *testing.T) {
 	adktest.Both(t, notKnown[*schema.Message], notKnown[*schema.AgenticMessage])
 }
 
@@ -230,7 +230,7 @@ func notKnown[M adk.MessageType](t *testing.T, streaming bool) {
 }
 
 //claim:security-33
-func TestAnswersSayWhatAProgramMayNotDo(t *testing.T) {
+func TestAnswers_NameForbiddenCalls(t *testing.T) {
 	for _, c := range []struct{ name, code, want string }{
 		{"a failure, of which call", `await tools.list_orders({customer: 1}); await tools.broken({why: "no"})`, `error: tools.broken({"why":"no"}) failed: The tool broken failed: out of order`},
 		{"a failure before any tool ran", `await tools.list_orders({})`, "(1 call of list_orders, 1 failed)"},
@@ -256,7 +256,7 @@ func TestAnswersSayWhatAProgramMayNotDo(t *testing.T) {
 }
 
 //claim:security-36
-func TestAllowKeepsToolsForTheModel(t *testing.T) {
+func TestAllow_DeniesPrograms(t *testing.T) {
 	s := &shop{}
 	cfg := config(s)
 	cfg.programs.Allow = func(info *schema.ToolInfo) bool { return info.Name != "long" }
@@ -265,7 +265,7 @@ func TestAllowKeepsToolsForTheModel(t *testing.T) {
 }
 
 // Allow decides over the agent's own tools too, by all that they say of themselves.
-func TestAllowKnowsTheAgentsOwnTools(t *testing.T) {
+func TestAllow_GetsOwnTools(t *testing.T) {
 	s := &shop{}
 	cfg := config(s)
 	cfg.programs.Allow = func(info *schema.ToolInfo) bool { return info.Extra["writes"] == nil }
@@ -283,7 +283,7 @@ func TestAllowKnowsTheAgentsOwnTools(t *testing.T) {
 }
 
 //claim:security-33
-func TestAFilterDecidesOverTheCallsOfPrograms(t *testing.T) {
+func TestFilter_AppliesToProgramCalls(t *testing.T) {
 	s := &shop{}
 	cfg := config(s)
 	var mu sync.Mutex
@@ -317,13 +317,13 @@ func (n *namesSeen) WrapInvokableToolCall(_ context.Context, next adk.InvokableT
 	return next, nil
 }
 
-func TestHandlersSeeAProgramOnceAndEachOfItsCalls(t *testing.T) {
+func TestHandlers_SeeProgramAndEachCall(t *testing.T) {
 	seen := &namesSeen{names: map[string]int{}}
 	answerTo(t, config(&shop{}), `await Promise.all([1, 2, 3].map(customer => tools.list_orders({customer}))); await tools.measure({text: "x"})`, seen)
 	require.Equal(t, map[string]int{"run_code": 1, "list_orders": 3, "measure": 1, "program_output": 1}, seen.names)
 }
 
-func TestAProgramEndsBeforeTheIterationsOfTheAgentDo(t *testing.T) {
+func TestMaxIterations_EndsProgramEarly(t *testing.T) {
 	for _, streaming := range []bool{false, true} {
 		s := &shop{}
 		cfg := config(s)
@@ -341,7 +341,7 @@ func TestAProgramEndsBeforeTheIterationsOfTheAgentDo(t *testing.T) {
 }
 
 // 340 KB go from one tool to another, and none of it into a prompt.
-func TestAHandOverPassesNoModel(t *testing.T) {
+func TestProgram_PassesLargeResultsBetweenTools(t *testing.T) {
 	files := store.NewMemory(1 << 30)
 	reduce, err := reduction.New(t.Context(), reduction.Recommended(files))
 	require.NoError(t, err)
@@ -349,7 +349,7 @@ func TestAHandOverPassesNoModel(t *testing.T) {
 	require.Equal(t, "340003 END {\"bytes\":340014}\n(1 call of long, none failed; 1 call of measure, none failed)", got)
 }
 
-func TestAProgramReadsWhatWasStored(t *testing.T) {
+func TestStored_ReturnsContent(t *testing.T) {
 	reduce, err := reduction.New(t.Context(), reduction.Recommended(store.NewMemory(1<<30)))
 	require.NoError(t, err)
 	h := handlers[*schema.Message](t, config(&shop{}))
@@ -365,7 +365,7 @@ func TestAProgramReadsWhatWasStored(t *testing.T) {
 
 // A caller who rebuilds the history from the events of a run finds the calls of programs in it, and
 // Eino's patchtoolcalls, which may come first, does not see that they have been answered.
-func TestAHistoryFromEventsIsMended(t *testing.T) {
+func TestHistory_FromEventsIsRepaired(t *testing.T) {
 	adktest.Both(t, historyFromEvents[*schema.Message], historyFromEvents[*schema.AgenticMessage])
 }
 
@@ -397,7 +397,7 @@ func historyFromEvents[M adk.MessageType](t *testing.T, streaming bool) {
 
 // Chance differs from run to run, also where calls have the same ids, and a run that goes on in
 // another process keeps its own.
-func TestChanceIsThatOfTheRun(t *testing.T) {
+func TestRandom_FollowsRun(t *testing.T) {
 	said := map[string]bool{}
 	for range 3 {
 		s, store := &shop{}, &adktest.Store{}
@@ -438,7 +438,7 @@ func randomCode(g *rand.Rand) string {
 // it, in any order. EINOLEAN_PROGRAMS asks for more programs, EINOLEAN_SEED for those of another time.
 //
 //claim:security-35
-func TestProgramsGoOnInOtherProcesses(t *testing.T) {
+func TestResume_InOtherProcesses(t *testing.T) {
 	programs, seed := max(4, race.Cases(48)), rand.Uint64()
 	if n, err := strconv.Atoi(os.Getenv("EINOLEAN_PROGRAMS")); err == nil {
 		programs = n
@@ -545,7 +545,7 @@ func (l *law[M]) run(codes []string, streaming, interrupted bool) (answers []str
 
 // With Prefetch, a model reads the tools that a question needs in the form in which programs call
 // them, and writes its program without a search.
-func TestPrefetchOffersSignatures(t *testing.T) {
+func TestPrefetch_OffersSignatures(t *testing.T) {
 	cfg := config(&shop{})
 	cfg.Prefetch, cfg.NewIndex = 2, index.BM25
 	h := handlers[*schema.Message](t, cfg)

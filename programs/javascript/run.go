@@ -3,7 +3,7 @@
 
 package javascript
 
-// One program, from its start to its end.
+// The execution of one program.
 
 import (
 	"context"
@@ -26,59 +26,59 @@ import (
 	"github.com/einolean/einolean/programs"
 )
 
-// run is a program that has begun.
-type run struct {
-	interpreter *interpreter // keeps the engine alive
-	words       words
-	code        string
-	start       programs.Program
-	settled     [][]programs.Result // by round
-	answered    []programs.Result   // of this round, whose other calls have not ended
-	queue       []programs.Call     // calls of this round that follow those of the state
-	machine     *machine            // nil after the end, and while the program waits if it lost it
-	state       programs.State
-	used        time.Duration // of computing
-	rounds      int
-	calls       int
+// execution is a program that has started.
+type execution struct {
+	interpreter  *interpreter // keeps the engine alive
+	texts        texts
+	code         string
+	program      programs.Program
+	rounds       [][]programs.Result // results, by round
+	roundResults []programs.Result   // results of the current round so far
+	queue        []programs.Call     // calls of the current round that do not run yet
+	machine      *machine            // nil after the end, and if the program lost its memory while it waits
+	state        programs.State
+	computed     time.Duration // CPU time
+	roundCount   int
+	callCount    int
 }
 
 // State implements programs.Run.
-func (r *run) State() programs.State {
+func (r *execution) State() programs.State {
 	s := r.state
 	s.Calls, s.Notes = slices.Clone(s.Calls), slices.Clone(s.Notes)
 	return s
 }
 
 // Close implements programs.Run.
-func (r *run) Close() {
-	r.interpreter.waiting.take(r)
+func (r *execution) Close() {
+	r.interpreter.waiting.remove(r)
 	if len(r.state.Calls) > 0 {
-		r.end(r.words["stopped.closed"])
+		r.stop(r.texts["stopped.closed"])
 	}
-	r.drop()
+	r.dropMachine()
 }
 
-// drop gives the memory back.
-func (r *run) drop() {
+// dropMachine frees the memory.
+func (r *execution) dropMachine() {
 	if r.machine != nil {
 		r.machine.close()
 		r.machine = nil
 	}
 }
 
-// returns finds programs that may be the body of a function. All others are scripts, which may end
-// with an expression whose value is theirs.
-var returns = regexp.MustCompile(`\breturn\b`)
+// returnKeyword finds programs that may be the body of a function. All others are scripts: the
+// value of the last expression is what they return.
+var returnKeyword = regexp.MustCompile(`\breturn\b`)
 
-// begin runs the program until it first waits or ends.
-func (r *run) begin(ctx context.Context) error {
-	limits, p := r.interpreter.limits, r.start
+// startProgram runs the program until it waits for the first time or ends.
+func (r *execution) startProgram(ctx context.Context) error {
+	limits, p := r.interpreter.limits, r.program
 	e, err := r.interpreter.engine()
 	if err != nil {
 		return err
 	}
 	return r.compute(ctx, func(ctx context.Context) error {
-		m, err := e.start(ctx, settings{p.Time.UnixMilli(), seedOf(p.Seed), limits.Output, limits.Calls, r.words})
+		m, err := e.newMachine(ctx, programSettings{p.Time.UnixMilli(), seedFrom(p.Seed), limits.forPrelude(), r.texts})
 		if err != nil {
 			return err
 		}
@@ -88,24 +88,24 @@ func (r *run) begin(ctx context.Context) error {
 			return err
 		}
 		if thrown == "" {
-			_, err = m.ask(ctx, "completion", value)
+			_, err = m.dispatch(ctx, "completion", value)
 			return err
 		}
-		if returns.MatchString(r.code) { // what a script cannot, a function can
+		if returnKeyword.MatchString(r.code) { // only a function may return
 			thrown = ""
 		}
-		return r.function(ctx, thrown)
+		return r.startFunction(ctx, thrown)
 	})
 }
 
-// function begins the program as the body of a function. If it does not compile, what it lacks is
-// what was thrown when it was read as a script, if it was.
-func (r *run) function(ctx context.Context, thrown string) error {
-	code, err := r.machine.string(ctx, r.code)
+// startFunction starts the program as the body of a function. If that does not compile, the error
+// is the one that it had as a script, if any.
+func (r *execution) startFunction(ctx context.Context, thrown string) error {
+	code, err := r.machine.newString(ctx, r.code)
 	if err != nil {
 		return err
 	}
-	_, err = r.machine.ask(ctx, "function", code)
+	_, err = r.machine.dispatch(ctx, "function", code)
 	if err == nil || !strings.HasPrefix(err.Error(), "SyntaxError") {
 		return err
 	}
@@ -118,29 +118,29 @@ func (r *run) function(ctx context.Context, thrown string) error {
 	if m := stackLine.FindStringSubmatch(stack); m != nil {
 		line, _ = strconv.Atoi(m[1])
 	}
-	r.end(r.words.unread(r.code, first, line-above, r.reads(ctx)))
+	r.stop(r.texts.syntaxErrorText(r.code, first, line-above, r.compiles(ctx)))
 	return nil
 }
 
-// reads tries whether a program can be read, without running it.
-func (r *run) reads(ctx context.Context) func(code string) bool {
+// compiles returns a function that reports whether a program compiles, without running it.
+func (r *execution) compiles(ctx context.Context) func(code string) bool {
 	return func(code string) bool {
-		text, err := r.machine.string(ctx, code)
+		text, err := r.machine.newString(ctx, code)
 		if err != nil {
 			return false
 		}
-		answer, err := r.machine.ask(ctx, "reads", text)
+		answer, err := r.machine.dispatch(ctx, "reads", text)
 		return err == nil && answer != ""
 	}
 }
 
-// stackLine finds the line of an error in its stack. The body of a function begins linesAbove
-// lines further down.
+// stackLine finds the line of an error in its stack. In the body of a function, linesAbove lines
+// precede the program.
 var stackLine = regexp.MustCompile(`<(?:input|program)>:(\d+)`)
 
 const linesAbove = 2
 
-func seedOf(s string) (seed [4]int32) {
+func seedFrom(s string) (seed [4]int32) {
 	h := fnv.New64a()
 	_, _ = h.Write([]byte(s))
 	g := rand.New(rand.NewPCG(h.Sum64(), uint64(len(s))))
@@ -151,7 +151,7 @@ func seedOf(s string) (seed [4]int32) {
 }
 
 // Resume implements programs.Run.
-func (r *run) Resume(ctx context.Context, results []programs.Result) error {
+func (r *execution) Resume(ctx context.Context, results []programs.Result) error {
 	if len(r.state.Calls) == 0 {
 		return errors.New("javascript: the program has ended")
 	}
@@ -163,25 +163,26 @@ func (r *run) Resume(ctx context.Context, results []programs.Result) error {
 	if !slices.EqualFunc(results, r.state.Calls, func(a programs.Result, b programs.Call) bool { return a.Number == b.Number }) {
 		return errors.New("javascript: the results are not those of the calls that the program waits for")
 	}
-	if r.answered = append(r.answered, results...); len(r.queue) > 0 {
-		r.ask(r.queue)
+	if r.roundResults = append(r.roundResults, results...); len(r.queue) > 0 {
+		r.offerCalls(r.queue)
 		return nil
 	}
-	r.interpreter.waiting.take(r)
-	r.settled, r.answered = append(r.settled, r.answered), nil
-	if err := r.goOn(ctx); err != nil {
+	r.interpreter.waiting.remove(r)
+	r.rounds, r.roundResults = append(r.rounds, r.roundResults), nil
+	if err := r.replayRounds(ctx); err != nil {
 		return err
 	}
 	r.interpreter.waiting.add(r)
 	return nil
 }
 
-// goOn settles the last round. A program that lost its machine runs again up to there.
-func (r *run) goOn(ctx context.Context) error {
-	todo := r.settled[len(r.settled)-1:]
+// replayRounds resumes with the last round. A program that lost its machine starts again and gets
+// the results of all rounds.
+func (r *execution) replayRounds(ctx context.Context) error {
+	todo := r.rounds[len(r.rounds)-1:]
 	if r.machine == nil {
-		todo, r.used, r.rounds, r.calls = r.settled, 0, 0, 0
-		if err := r.begin(ctx); err != nil {
+		todo, r.computed, r.roundCount, r.callCount = r.rounds, 0, 0, 0
+		if err := r.startProgram(ctx); err != nil {
 			return err
 		}
 	}
@@ -189,33 +190,33 @@ func (r *run) goOn(ctx context.Context) error {
 		if r.machine == nil {
 			return nil // it has ended
 		}
-		if err := r.compute(ctx, func(ctx context.Context) error { return r.settleAll(ctx, round) }); err != nil {
+		if err := r.compute(ctx, func(ctx context.Context) error { return r.settleRound(ctx, round) }); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// ask shows as many calls as may run at the same time.
-func (r *run) ask(calls []programs.Call) {
+// offerCalls puts at most Limits.Parallel calls into the state, and queues the others.
+func (r *execution) offerCalls(calls []programs.Call) {
 	n := min(len(calls), r.interpreter.limits.Parallel)
 	r.state.Calls, r.queue = calls[:n:n], calls[n:]
 }
 
-func (r *run) settleAll(ctx context.Context, results []programs.Result) error {
+func (r *execution) settleRound(ctx context.Context, results []programs.Result) error {
 	for _, result := range results {
-		if err := r.settle(ctx, result); err != nil {
+		if err := r.settleCall(ctx, result); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (r *run) settle(ctx context.Context, result programs.Result) error {
+func (r *execution) settleCall(ctx context.Context, result programs.Result) error {
 	op, text := "reject", result.Text
 	if !result.Failed {
 		op = "settle"
-		if hasLong(text) {
+		if hasLongInteger(text) {
 			op = "settle exactly"
 		}
 	}
@@ -223,43 +224,43 @@ func (r *run) settle(ctx context.Context, result programs.Result) error {
 	if err != nil {
 		return err
 	}
-	value, err := r.machine.string(ctx, text)
+	value, err := r.machine.newString(ctx, text)
 	if err != nil {
 		return err
 	}
-	_, err = r.machine.ask(ctx, op, number, value)
+	_, err = r.machine.dispatch(ctx, op, number, value)
 	return err
 }
 
-// compute runs a step of the program and whatever then can go on, on the clock. What ends the
-// program is in its state; the error is of ctx, or of the machine itself.
-func (r *run) compute(ctx context.Context, step func(context.Context) error) error {
+// compute runs a step of the program and all jobs that follow from it, within Limits.Time. The
+// state holds what ended the program. The error is of ctx, or of the machine itself.
+func (r *execution) compute(ctx context.Context, step func(context.Context) error) error {
 	select {
-	case turns <- struct{}{}:
-		defer func() { <-turns }()
+	case processors <- struct{}{}:
+		defer func() { <-processors }()
 	case <-ctx.Done():
 		return ctx.Err()
 	}
 	inner, cancel := context.WithCancel(ctx)
 	defer cancel()
-	runtime.LockOSThread() // whose time is measured
+	runtime.LockOSThread() // for the thread clock
 	defer runtime.UnlockOSThread()
-	used := threadTime()
-	go endAfter(inner, cancel, used, r.interpreter.limits.Time-r.used)
+	used := startThreadClock()
+	go cancelAfter(inner, cancel, used, r.interpreter.limits.Time-r.computed)
 	err := step(inner)
 	if err == nil && r.state.Error == "" {
-		err = r.machine.jobs(inner)
+		err = r.machine.runJobs(inner)
 	}
 	if err == nil && r.state.Error == "" {
-		err = r.read(inner)
+		err = r.readState(inner)
 	}
-	r.used += used()
+	r.computed += used()
 	return r.conclude(ctx, err)
 }
 
-// endAfter cancels a context when a thread has computed for so long. On a busy machine that takes
-// longer than the clock says.
-func endAfter(ctx context.Context, cancel context.CancelFunc, used func() time.Duration, limit time.Duration) {
+// cancelAfter cancels a context when a thread has used its limit of CPU time. On a busy machine,
+// that takes longer than the clock says.
+func cancelAfter(ctx context.Context, cancel context.CancelFunc, used func() time.Duration, limit time.Duration) {
 	for left := limit; left > 0; left = limit - used() {
 		timer := time.NewTimer(left)
 		select {
@@ -272,53 +273,53 @@ func endAfter(ctx context.Context, cancel context.CancelFunc, used func() time.D
 	cancel()
 }
 
-// conclude turns whatever stopped the machine into the program's state.
-func (r *run) conclude(ctx context.Context, err error) error {
+// conclude turns the error that stopped the machine into the program's state.
+func (r *execution) conclude(ctx context.Context, err error) error {
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
 	limits := r.interpreter.limits
 	var exit *sys.ExitError
 	switch {
-	case r.used >= limits.Time, errors.As(err, &exit):
-		r.end(r.words.say("stopped.time", limits.Time))
+	case r.computed >= limits.Time, errors.As(err, &exit):
+		r.stop(r.texts.format("stopped.time", limits.Time))
 	case err == nil:
-	case r.machine == nil: // it could not even be made
+	case r.machine == nil: // it could not be created
 		return fmt.Errorf("javascript: starting a machine: %w", err)
 	case strings.Contains(err.Error(), "stack"):
-		r.end(r.words["stopped.stack"])
+		r.stop(r.texts["stopped.stack"])
 	default: // out of memory, or the trap that follows from it
-		r.end(r.words.say("stopped.memory", limits.Memory>>20))
+		r.stop(r.texts.format("stopped.memory", limits.Memory>>20))
 	}
-	r.keepOutput()
+	r.saveOutput()
 	if len(r.state.Calls) == 0 {
-		r.drop()
+		r.dropMachine()
 	}
 	return nil
 }
 
-// keepOutput copies what was printed, which can be read whatever happened to the machine.
-func (r *run) keepOutput() {
+// saveOutput copies what was printed from the machine, which also works on one that was stopped.
+func (r *execution) saveOutput() {
 	if r.machine == nil {
 		return
 	}
-	text, cut := r.machine.printed()
+	text, cut := r.machine.readOutput()
 	if !utf8.ValidString(text) {
 		text = strings.ToValidUTF8(text, "")
 	}
 	if cut {
-		text = strings.TrimSuffix(text, "\n") + "\n" + r.words.say("cut", r.interpreter.limits.Output)
+		text = strings.TrimSuffix(text, "\n") + "\n" + r.texts.format("cut", r.interpreter.limits.Output)
 	}
 	r.state.Printed = text
 }
 
-// report is what the prelude says of the program.
+// report is the state of the program according to the prelude.
 type report struct {
 	Calls []struct {
 		Number, Line          int
 		Tool, Arguments, Path string
 	} `json:"calls"`
-	Waits           int  `json:"waits"`
+	OpenCalls       int  `json:"waits"`
 	Ended, OK, Over bool // Over: more calls than are allowed
 	Doubtful        bool // something was undefined, or no number
 	Returned, Error string
@@ -326,9 +327,9 @@ type report struct {
 	Notes           []string
 }
 
-// read takes the program's state from the machine.
-func (r *run) read(ctx context.Context) error {
-	text, err := r.machine.ask(ctx, "state")
+// readState reads the program's state from the machine.
+func (r *execution) readState(ctx context.Context) error {
+	text, err := r.machine.dispatch(ctx, "state")
 	if err != nil {
 		return err
 	}
@@ -341,48 +342,48 @@ func (r *run) read(ctx context.Context) error {
 	for _, c := range s.Calls {
 		calls = append(calls, programs.Call{Number: c.Number, Tool: c.Tool, Arguments: c.Arguments, Path: c.Path, Line: c.Line})
 	}
-	r.ask(calls)
+	r.offerCalls(calls)
 	limits := r.interpreter.limits
 	switch {
 	case s.Over:
-		r.end(r.words.say("stopped.calls", limits.Calls))
+		r.stop(r.texts.format("stopped.calls", limits.Calls))
 	case len(r.state.Calls) > 0:
-		if r.rounds++; r.rounds > limits.Rounds {
-			r.end(r.words.say("stopped.rounds", limits.Rounds))
+		if r.roundCount++; r.roundCount > limits.Rounds {
+			r.stop(r.texts.format("stopped.rounds", limits.Rounds))
 		}
 	case !s.Ended:
-		r.end(r.words["stopped.waiting"])
+		r.stop(r.texts["stopped.waiting"])
 	case s.OK:
 		r.state.Returned = s.Returned
 		if len(s.Returned) >= limits.Output {
-			r.state.Returned = strings.ToValidUTF8(s.Returned[:limits.Output], "") + "\n" + r.words.say("cut", limits.Output)
+			r.state.Returned = strings.ToValidUTF8(s.Returned[:limits.Output], "") + "\n" + r.texts.format("cut", limits.Output)
 		}
 	case strings.HasPrefix(s.Error, "InternalError: out of memory"):
-		r.end(r.words.say("stopped.memory", limits.Memory>>20))
+		r.stop(r.texts.format("stopped.memory", limits.Memory>>20))
 	default:
-		r.end(r.words.mended(r.code, s.Error, s.Line, r.reads(ctx)))
+		r.stop(r.texts.runtimeErrorText(r.code, s.Error, s.Line, r.compiles(ctx)))
 	}
 	return nil
 }
 
-// notes are those of the prelude, and what the text of the program tells.
-func (r *run) notes(s report) []string {
-	r.calls += len(s.Calls)
-	if !s.Ended || s.Waits > 0 {
+// notes returns the notes of the prelude, and those that follow from the program's text.
+func (r *execution) notes(s report) []string {
+	r.callCount += len(s.Calls)
+	if !s.Ended || s.OpenCalls > 0 {
 		return s.Notes
 	}
 	if s.Doubtful && forIn.MatchString(mask(r.code)) {
-		s.Notes = append(s.Notes, r.words["mend.forIn"])
+		s.Notes = append(s.Notes, r.texts["mend.forIn"])
 	}
-	if s.OK && s.Returned == "" && r.calls == 0 {
-		if name := uncalled(r.code, false); name != "" {
-			s.Notes = append(s.Notes, r.words.say("uncalledFunction", name))
+	if s.OK && s.Returned == "" && r.callCount == 0 {
+		if name := uncalledFunction(r.code, false); name != "" {
+			s.Notes = append(s.Notes, r.texts.format("uncalledFunction", name))
 		}
 	}
 	return s.Notes
 }
 
-// end ends the program before its end.
-func (r *run) end(why string) { r.state.Calls, r.queue, r.state.Error = nil, nil, why }
+// stop ends the program with an error.
+func (r *execution) stop(reason string) { r.state.Calls, r.queue, r.state.Error = nil, nil, reason }
 
 func uint64FromFloat(f float64) uint64 { return math.Float64bits(f) }

@@ -3,47 +3,47 @@
 
 package javascript
 
-// The programs that wait for calls, and what they hold together.
+// Limits the memory of programs that wait for calls.
 
 import (
 	"slices"
 	"sync"
 )
 
-// waiting are those of one interpreter, the one that waits longest first. Until one of them is taken,
-// its machine belongs to the list.
-type waiting struct {
-	mu    sync.Mutex
-	runs  []*run
-	bytes int64
-	most  int64
+// waitingList holds the waiting programs of one interpreter, the longest waiting first. It owns
+// their machines until they are removed.
+type waitingList struct {
+	mu         sync.Mutex
+	executions []*execution
+	bytes      int64
+	maxBytes   int64
 }
 
-// add notes that a program waits, and drops the machines that are too much.
-func (w *waiting) add(r *run) {
+// add adds a program that waits, and drops machines until the rest is within maxBytes.
+func (w *waitingList) add(r *execution) {
 	if r.machine == nil || len(r.state.Calls) == 0 {
 		return
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.runs = append(w.runs, r)
-	for w.bytes += r.machine.memory.held(); w.bytes > w.most; {
-		oldest := w.runs[0]
-		w.remove(oldest)
-		oldest.drop()
+	w.executions = append(w.executions, r)
+	for w.bytes += r.machine.memory.size(); w.bytes > w.maxBytes; {
+		oldest := w.executions[0]
+		w.removeLocked(oldest)
+		oldest.dropMachine()
 	}
 }
 
-// take takes a program that goes on or ends. It may have lost its machine.
-func (w *waiting) take(r *run) {
+// remove removes a program that is resumed or closed. It may have lost its machine.
+func (w *waitingList) remove(r *execution) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.remove(r)
+	w.removeLocked(r)
 }
 
-func (w *waiting) remove(r *run) {
-	if i := slices.Index(w.runs, r); i >= 0 {
-		w.runs = slices.Delete(w.runs, i, i+1)
-		w.bytes -= r.machine.memory.held()
+func (w *waitingList) removeLocked(r *execution) {
+	if i := slices.Index(w.executions, r); i >= 0 {
+		w.executions = slices.Delete(w.executions, i, i+1)
+		w.bytes -= r.machine.memory.size()
 	}
 }

@@ -18,17 +18,17 @@ import (
 
 // Twenty programs that wait hold no more than the limit together, and what they print is what
 // they print alone, whichever lost their memory.
-func TestProgramsThatWaitStayWithinTheirLimitTogether(t *testing.T) {
+func TestTogether_BoundsWaitingPrograms(t *testing.T) {
 	race.Skip(t, "runs forty programs")
 	const code = `const a = new Array(1 << 20).fill(Math.random()); let sum = 0;
 		for (let i = 0; i < 3; i++) { const r = await Promise.all([1, 2].map(n => tools.get({n}))); sum += r[0] + r[1]; print(Date.now(), sum, a[7]) }`
-	start := func(in programs.Interpreter, i int) *run {
+	start := func(in programs.Interpreter, i int) *execution {
 		p, err := in.Start(t.Context(), programs.Program{Code: code, Seed: fmt.Sprint(i), Time: time.UnixMilli(0)})
 		require.NoError(t, err)
 		t.Cleanup(p.Close)
-		return p.(*run)
+		return p.(*execution)
 	}
-	goOn := func(r *run) {
+	goOn := func(r *execution) {
 		var results []programs.Result
 		for _, c := range r.State().Calls {
 			results = append(results, programs.Result{Number: c.Number, Text: fmt.Sprint(c.Number)})
@@ -36,7 +36,7 @@ func TestProgramsThatWaitStayWithinTheirLimitTogether(t *testing.T) {
 		require.NoError(t, r.Resume(t.Context(), results))
 	}
 	alone, limited := New(Limits{Time: time.Hour}), New(Limits{Time: time.Hour, Together: 50 << 20})
-	var programs []*run
+	var programs []*execution
 	for i := range 20 {
 		programs = append(programs, start(limited, i))
 	}
@@ -49,7 +49,7 @@ func TestProgramsThatWaitStayWithinTheirLimitTogether(t *testing.T) {
 			var held int64
 			for _, p := range programs {
 				if p.machine != nil {
-					held += p.machine.memory.held()
+					held += p.machine.memory.size()
 				} else if len(p.State().Calls) > 0 {
 					lost++
 				}
@@ -69,7 +69,7 @@ func TestProgramsThatWaitStayWithinTheirLimitTogether(t *testing.T) {
 }
 
 // Calls beyond Parallel follow, and the program notices nothing but that.
-func TestNoMoreCallsRunAtOnceThanMay(t *testing.T) {
+func TestParallel_BoundsConcurrentCalls(t *testing.T) {
 	const code = `for (let round = 0; round < 2; round++) { const r = await Promise.all(Array.from({length: 7}, (_, i) => tools.get({i}))); print(r) }`
 	printed := map[string]bool{}
 	for _, parallel := range []int{1, 3, 7, 100} {

@@ -1,7 +1,7 @@
 // Copyright einolean authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Package parts reads what the parts of a request say, whoever records them: texts, calls, results with
+// Package parts splits the messages and tools of a request into parts: texts, calls, results with
 // their notices, and definitions of tools.
 package parts
 
@@ -33,8 +33,8 @@ const (
 	Tool
 )
 
-// Part is a part of a request: what it says, and what follows from that. After Look it never changes:
-// the requests of a run share it.
+// Part is a part of a request with what is derived from it. After Analyze it is immutable: the
+// requests of a run share it.
 type Part struct {
 	Kind   Kind
 	Tool   string // of a definition, a call or a result
@@ -47,18 +47,18 @@ type Part struct {
 	Facts
 }
 
-// Facts are what follows from what a part says.
+// Facts are derived from the content of a part.
 type Facts struct {
-	ID     uint64   // hash of the call ID
-	Hash   uint64   // of all that differs on the wire
-	Key    uint64   // of what stays when a result is cut or cleared
-	Tokens int      // estimated
-	Named  []uint64 // hashes of what may be paths
-	Notice Notice
+	ID         uint64   // hash of the call ID
+	Hash       uint64   // of all that differs on the wire
+	Key        uint64   // of what stays when a result is cut or cleared
+	Tokens     int      // estimated
+	PathHashes []uint64 // hashes of what may be paths
+	Notice     Notice
 }
 
-// Look finds out what follows. Hashes are by a seed.
-func (p *Part) Look(seed maphash.Seed) {
+// Analyze sets the facts. Hashes depend on the seed.
+func (p *Part) Analyze(seed maphash.Seed) {
 	if p.Kind == Tool {
 		p.Text = Definition(&p.Info)
 	}
@@ -80,13 +80,13 @@ func (p *Part) Look(seed maphash.Seed) {
 		if p.CallID != "" {
 			p.Key = maphash.String(seed, "call "+p.CallID)
 		}
-		p.Named = pathsIn(seed, p.Text)
+		p.PathHashes = pathsIn(seed, p.Text)
 	case Result:
 		if p.CallID != "" {
 			p.Key = maphash.String(seed, "result "+p.CallID+" "+p.Label)
 		}
 		if p.Notice = readNotice(p.Text); p.Notice.Path != "" {
-			p.Notice.Named = maphash.String(seed, p.Notice.Path)
+			p.Notice.PathHash = maphash.String(seed, p.Notice.Path)
 		}
 	}
 	if p.Media > 0 {
@@ -94,8 +94,8 @@ func (p *Part) Look(seed maphash.Seed) {
 	}
 }
 
-// Equals reports whether two parts say the same. Texts are mostly the same string, which takes no
-// reading.
+// Equals reports whether two parts have the same content. Their texts are mostly the same string,
+// which is fast to compare.
 func (p *Part) Equals(o *Part) bool {
 	if p.Kind != o.Kind || p.Tool != o.Tool || p.CallID != o.CallID || p.Label != o.Label || p.Media != o.Media {
 		return false
@@ -130,8 +130,8 @@ func pathsIn(seed maphash.Seed, arguments string) (all []uint64) {
 	return all
 }
 
-// Each passes on what a message says, part by part. What it passes is valid until use returns.
-func Each[M adk.MessageType](m M, one *Part, use func(*Part)) {
+// EachPart calls use with each part of a message. The part is valid until use returns.
+func EachPart[M adk.MessageType](m M, one *Part, use func(*Part)) {
 	pass := func(s Part) { *one = s; use(one) }
 	talk := User
 	switch message.Role(m) {
@@ -149,7 +149,7 @@ func Each[M adk.MessageType](m M, one *Part, use func(*Part)) {
 		case message.Call:
 			pass(Part{Kind: Call, Tool: p.Name(), CallID: p.ID(), Text: p.Text()})
 		case message.Result:
-			result(&p.Part, pass)
+			splitResult(&p.Part, pass)
 		default:
 			if label := mediaLabel(p.Type()); label != "" {
 				pass(Part{Kind: talk, Label: label, Media: jsonSize(p.Raw())})
@@ -158,8 +158,8 @@ func Each[M adk.MessageType](m M, one *Part, use func(*Part)) {
 	}
 }
 
-// result passes on the text of a result, which may be empty, and its media.
-func result(r *message.Part, pass func(Part)) {
+// splitResult passes the text of a result, which may be empty, and its media.
+func splitResult(r *message.Part, pass func(Part)) {
 	base := Part{Kind: Result, Tool: r.Name(), CallID: r.ID()}
 	var texts []string
 	var media []Part
@@ -199,11 +199,11 @@ func jsonSize(v any) int {
 
 // Answer is a model's answer: its text, its tool calls and the reported usage.
 func Answer[M adk.MessageType](seed maphash.Seed, m M) (text string, calls []*Part, usage *schema.TokenUsage) {
-	Each(m, new(Part), func(p *Part) {
+	EachPart(m, new(Part), func(p *Part) {
 		switch {
 		case p.Kind == Call:
 			call := *p
-			call.Look(seed)
+			call.Analyze(seed)
 			calls = append(calls, &call)
 		case p.Kind == Assistant && p.Label == "":
 			text += p.Text
@@ -235,27 +235,26 @@ func Searches(tool string) bool {
 	return toolnames.Loads(tool) || tool == toolnames.SearchTools
 }
 
-// IsReminder recognises the message that lists hidden tools, also Eino's, and one that
-// reports changes of the list.
+// IsReminder recognizes the message that lists hidden tools, also Eino's, and one that reports
+// changes of the list.
 func IsReminder(text string) bool {
 	_, lists := toolnames.Reminder(text)
 	_, changes := toolnames.Changes(text)
 	return lists || changes
 }
 
-// IsOffer recognises the message that describes tools for a user's message.
+// IsOffer recognizes the message with tools that match a user's message.
 func IsOffer(text string) bool {
 	_, is := toolnames.Offer(text)
 	return is
 }
 
-// Notice is what the text in place of a result says: it serves histories without
-// events.
+// Notice is the content of a text that replaces a result. It serves histories without events.
 type Notice struct {
-	Rule  string // "cut" or "cleared"; "" if it is not a notice
-	Path  string
-	Named uint64 // hash of the path
-	Bytes int    // bytes that the tool returned, 0 if not stated
+	Rule     string // "cut" or "cleared"; "" if it is not a notice
+	Path     string
+	PathHash uint64 // hash of the path
+	Bytes    int    // bytes that the tool returned, 0 if not stated
 }
 
 const (
@@ -263,7 +262,7 @@ const (
 	noticeClose = "</persisted-output>"
 )
 
-// readNotice recognises notices of both languages, and Eino's.
+// readNotice recognizes notices of both languages, and Eino's.
 func readNotice(text string) Notice {
 	if !strings.HasSuffix(text, noticeClose) {
 		if strings.HasPrefix(text, "[Earlier result removed") || strings.HasPrefix(text, "[Old tool result") {

@@ -34,8 +34,8 @@ func TestPartsThatSayTheSameHaveOneHash(t *testing.T) {
 	for range 20_000 {
 		a, b := random(r), random(r)
 		same := a.Equals(&b)
-		a.Look(hash)
-		b.Look(hash)
+		a.Analyze(hash)
+		b.Analyze(hash)
 		require.Equal(t, same, a.Hash == b.Hash, "seed %d: %+v %+v", seed, a, b)
 		if same {
 			equal++
@@ -44,7 +44,7 @@ func TestPartsThatSayTheSameHaveOneHash(t *testing.T) {
 		if a.Kind == Result && a.CallID != "" {
 			cleared := a
 			cleared.Text = "[Old tool result content cleared]"
-			cleared.Look(hash)
+			cleared.Analyze(hash)
 			require.Equal(t, a.Key, cleared.Key, "seed %d", seed)
 			require.Equal(t, "cleared", cleared.Notice.Rule)
 		}
@@ -57,12 +57,12 @@ func TestACallNamesThePathOfANotice(t *testing.T) {
 	seed := maphash.MakeSeed()
 	for _, path := range []string{"/tmp/trunc/c1", "/a/b-c_d.json"} {
 		notice := Part{Kind: Result, CallID: "c", Text: "<persisted-output>\nOutput too large (12345 bytes). Full output saved to: " + path + ". Preview:\nx\n</persisted-output>"}
-		notice.Look(seed)
-		require.Equal(t, Notice{Rule: "cut", Path: path, Named: maphash.String(seed, path), Bytes: 12345}, notice.Notice)
+		notice.Analyze(seed)
+		require.Equal(t, Notice{Rule: "cut", Path: path, PathHash: maphash.String(seed, path), Bytes: 12345}, notice.Notice)
 		for _, arguments := range []string{`{"file_path":%q}`, `{"command":"cat %s | head"}`, `{"command":"grep x '%s'"}`} {
 			call := Part{Kind: Call, CallID: "d", Text: fmt.Sprintf(arguments, path)}
-			call.Look(seed)
-			require.Contains(t, call.Named, notice.Notice.Named, arguments)
+			call.Analyze(seed)
+			require.Contains(t, call.PathHashes, notice.Notice.PathHash, arguments)
 		}
 	}
 }
@@ -72,9 +72,9 @@ func testAnswer[M adk.MessageType](t *testing.T) {
 	require.Empty(t, text)
 	require.Len(t, calls, 2)
 	require.Equal(t, []string{"one", "two"}, []string{calls[0].Tool, calls[1].Tool})
-	require.NotEmpty(t, calls[0].Named)
+	require.NotEmpty(t, calls[0].PathHashes)
 	var kinds []Kind
-	Each(message.Answering[M]("1", "one", message.NewText("x")), new(Part), func(p *Part) {
+	EachPart(message.Answering[M]("1", "one", message.NewText("x")), new(Part), func(p *Part) {
 		kinds = append(kinds, p.Kind)
 		require.Equal(t, []string{"1", "x"}, []string{p.CallID, p.Text})
 	})

@@ -3,7 +3,7 @@
 
 package javascript
 
-// A light reading of a program: what is code in it, and what is text.
+// Tells code from strings and comments, without parsing.
 
 import (
 	"bytes"
@@ -11,112 +11,114 @@ import (
 	"unicode/utf8"
 )
 
-// mask returns a program in which the insides of strings, templates, comments and regular
-// expressions are spaces. Every other byte is where it was.
+// mask returns a program in which the contents of strings, templates, comments and regular
+// expressions are spaces. Every other byte keeps its position.
 func mask(code string) string {
-	m := masker{code: code, out: []byte(code)}
-	for m.at < len(code) {
+	m := masker{code: code, masked: []byte(code)}
+	for m.pos < len(code) {
 		m.step()
 	}
-	return string(m.out)
+	return string(m.masked)
 }
 
+// masker is the state of mask.
 type masker struct {
-	code   string
-	out    []byte
-	at     int
-	braces []int // those that are open in each ${...} under way
-	last   byte  // of the code so far, spaces left out
+	code     string
+	masked   []byte
+	pos      int
+	braces   []int // open braces within each open ${...}
+	lastCode byte  // last byte of code that is no space
 }
 
 func (m *masker) step() {
-	c, rest := m.code[m.at], m.code[m.at:]
+	c, rest := m.code[m.pos], m.code[m.pos:]
 	switch {
 	case c == '"' || c == '\'':
-		m.text(1, endOfText(rest[1:], rune(c)))
+		m.skipText(1, endOfText(rest[1:], rune(c)))
 	case strings.HasPrefix(rest, "“"), strings.HasPrefix(rest, "”"):
-		m.text(len("“"), endOfText(rest[len("“"):], '”', '“'))
+		m.skipText(len("“"), endOfText(rest[len("“"):], '”', '“'))
 	case c == '`':
-		m.at++
+		m.pos++
 		m.template()
 	case c == '/':
 		m.slash(rest)
 	case c == '{' && len(m.braces) > 0:
 		m.braces[len(m.braces)-1]++
-		m.code1()
+		m.skipCode()
 	case c == '}' && len(m.braces) > 0:
 		top := len(m.braces) - 1
 		if m.braces[top]--; m.braces[top] >= 0 {
-			m.code1()
+			m.skipCode()
 			return
 		}
 		m.braces = m.braces[:top]
 		m.blank(1)
 		m.template()
 	default:
-		m.code1()
+		m.skipCode()
 	}
 }
 
-// slash passes a comment, a regular expression, or a slash that divides.
+// slash skips a comment, a regular expression or a division.
 func (m *masker) slash(rest string) {
 	switch {
 	case strings.HasPrefix(rest, "//"):
-		m.blank(lineOf(rest))
+		m.blank(firstLineLength(rest))
 	case strings.HasPrefix(rest, "/*"):
 		if end := strings.Index(rest[2:], "*/"); end >= 0 {
 			rest = rest[:end+4]
 		}
 		m.blank(len(rest))
 	case m.maybeRegexp() && endOfRegexp(rest) > 0:
-		m.text(1, endOfRegexp(rest)-1)
+		m.skipText(1, endOfRegexp(rest)-1)
 	default:
-		m.code1()
+		m.skipCode()
 	}
 }
 
-// code1 passes a byte of code.
-func (m *masker) code1() {
-	if c := m.code[m.at]; c > ' ' {
-		m.last = c
+// skipCode skips a byte of code.
+func (m *masker) skipCode() {
+	if c := m.code[m.pos]; c > ' ' {
+		m.lastCode = c
 	}
-	m.at++
+	m.pos++
 }
 
-// text passes a text between marks of so many bytes. Without an end it takes the rest of its line.
-func (m *masker) text(mark, length int) {
-	m.at += mark
-	m.last = '"'
+// skipText masks a string of some length between two quotes. A string without an end takes the rest
+// of its line.
+func (m *masker) skipText(mark, length int) {
+	m.pos += mark
+	m.lastCode = '"'
 	if length < 0 {
-		m.blank(lineOf(m.code[m.at:]))
+		m.blank(firstLineLength(m.code[m.pos:]))
 		return
 	}
 	m.blank(length)
-	_, size := utf8.DecodeRuneInString(m.code[m.at:])
-	m.at += size
+	_, size := utf8.DecodeRuneInString(m.code[m.pos:])
+	m.pos += size
 }
 
-// blank makes bytes spaces.
+// blank replaces the next n bytes by spaces, except newlines.
 func (m *masker) blank(n int) {
-	for end := min(m.at+n, len(m.code)); m.at < end; m.at++ {
-		if m.code[m.at] != '\n' {
-			m.out[m.at] = ' '
+	for end := min(m.pos+n, len(m.code)); m.pos < end; m.pos++ {
+		if m.code[m.pos] != '\n' {
+			m.masked[m.pos] = ' '
 		}
 	}
 }
 
-// template passes the text of a template up to its end, or to code in it.
+// template masks the text of a template up to its end or to code in it.
 func (m *masker) template() {
-	for m.last = '"'; m.at < len(m.code); {
-		switch rest := m.code[m.at:]; {
+	for m.lastCode = '"'; m.pos < len(m.code); {
+		switch rest := m.code[m.pos:]; {
 		case rest[0] == '`':
-			m.at++
+			m.pos++
 			return
 		case rest[0] == '\\':
 			m.blank(2)
 		case strings.HasPrefix(rest, "${"):
 			m.blank(2)
-			m.braces, m.last = append(m.braces, 0), '{'
+			m.braces, m.lastCode = append(m.braces, 0), '{'
 			return
 		default:
 			m.blank(1)
@@ -124,15 +126,15 @@ func (m *masker) template() {
 	}
 }
 
-// maybeRegexp reports whether a slash can begin a regular expression: behind a value it divides.
+// maybeRegexp reports whether a slash may start a regular expression: after a value, it divides.
 func (m *masker) maybeRegexp() bool {
-	if m.last == 0 || strings.IndexByte("(,=:[!&|?{};+-*%<>~^", m.last) >= 0 {
+	if m.lastCode == 0 || strings.IndexByte("(,=:[!&|?{};+-*%<>~^", m.lastCode) >= 0 {
 		return true
 	}
-	return bytes.HasSuffix(bytes.TrimRight(m.out[:m.at], " \t\n"), []byte("return"))
+	return bytes.HasSuffix(bytes.TrimRight(m.masked[:m.pos], " \t\n"), []byte("return"))
 }
 
-// endOfText is where a text ends that one of the marks closes in its line, -1 if none does.
+// endOfText returns the index of the quote that ends a string within its line, or -1.
 func endOfText(s string, marks ...rune) int {
 	escaped := false
 	for i, c := range s {
@@ -150,11 +152,11 @@ func endOfText(s string, marks ...rune) int {
 	return -1
 }
 
-// endOfRegexp is where a regular expression ends that begins here, -1 if none does.
+// endOfRegexp returns the index of the slash that ends a regular expression, or -1.
 func endOfRegexp(s string) int {
-	const most = 2000
+	const maxLength = 2000
 	inClass := false
-	for i := 1; i < min(len(s), most); i++ {
+	for i := 1; i < min(len(s), maxLength); i++ {
 		switch s[i] {
 		case '\\':
 			i++
@@ -173,23 +175,23 @@ func endOfRegexp(s string) int {
 	return -1
 }
 
-// lineOf is the length of the first line.
-func lineOf(s string) int {
+// firstLineLength returns the length of the first line.
+func firstLineLength(s string) int {
 	if i := strings.IndexByte(s, '\n'); i >= 0 {
 		return i
 	}
 	return len(s)
 }
 
-// bracket is one that nothing closes or that closes nothing, and its line.
+// bracket is an unmatched bracket and its line.
 type bracket struct {
 	mark string
 	line int
 }
 
-// unmatched returns the first bracket of a masked program without another half, nil if there is
-// none. isOpen says which half is missing.
-func unmatched(masked string) (b *bracket, isOpen bool) {
+// unmatchedBracket returns the first unmatched bracket of a masked program, or nil. isOpen reports
+// whether its closing half is missing.
+func unmatchedBracket(masked string) (b *bracket, isOpen bool) {
 	var open []bracket
 	line := 1
 	for _, c := range masked {
@@ -215,11 +217,12 @@ func unmatched(masked string) (b *bracket, isOpen bool) {
 	return nil, false
 }
 
-var halves = strings.NewReplacer("（", "(", "）", ")", "：", ":", "；", ";", "，", ",", "｛", "{", "｝", "}", "［", "[", "］", "]", "【", "[", "】", "]",
+var asciiPunctuation = strings.NewReplacer("（", "(", "）", ")", "：", ":", "；", ";", "，", ",", "｛", "{", "｝", "}", "［", "[", "］", "]", "【", "[", "】", "]",
 	"！", "!", "？", "?", "＝", "=", "＋", "+", "－", "-", "＊", "*", "／", "/", "＜", "<", "＞", ">", "。", ";", "、", ",", "“", `"`, "”", `"`, "‘", "'", "’", "'",
 	"–", "-", "—", "-", "…", "...", "\u200b", "", "\u200c", "", "\u200d", "", "\u2060", "")
 
-// halfWidth writes the punctuation of the code of a program in ASCII: what stands in texts stays.
+// halfWidth replaces full-width and typographic punctuation in code by ASCII. Strings stay
+// unchanged.
 func halfWidth(code string) string {
 	masked := mask(code)
 	if strings.IndexFunc(masked, func(c rune) bool { return c >= utf8.RuneSelf }) < 0 {
@@ -228,7 +231,7 @@ func halfWidth(code string) string {
 	var b strings.Builder
 	for i, c := range code {
 		if s := string(c); c >= utf8.RuneSelf && strings.HasPrefix(masked[i:], s) {
-			b.WriteString(halves.Replace(s))
+			b.WriteString(asciiPunctuation.Replace(s))
 		} else {
 			b.WriteString(s)
 		}

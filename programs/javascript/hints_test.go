@@ -102,7 +102,7 @@ func written(t *testing.T, name string) (codes, wants []string) {
 }
 
 // Programs as models write them print what they should, and nobody is told anything else.
-func TestProgramsAsModelsWriteThemRun(t *testing.T) {
+func TestCleanCode_ProgramsOfModelsRun(t *testing.T) {
 	codes, wants := written(t, "programs.txt")
 	require.GreaterOrEqual(t, len(codes), 100)
 	for i, code := range codes {
@@ -114,7 +114,7 @@ func TestProgramsAsModelsWriteThemRun(t *testing.T) {
 
 // Programs with the slips of models run all the same, and print what is wanted, or are told what
 // to write instead; in Chinese where Chinese is set.
-func TestSlipsOfModelsAreMendedOrNamed(t *testing.T) {
+func TestHints_MistakesAreFixedOrNamed(t *testing.T) {
 	codes, wants := written(t, "slips.txt")
 	require.GreaterOrEqual(t, len(codes), 100)
 	t.Cleanup(func() { require.NoError(t, adk.SetLanguage(adk.LanguageEnglish)) })

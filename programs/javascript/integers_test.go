@@ -36,7 +36,7 @@ var ways = []string{
 // An integer between 2^53 and 2^63 is what it was, or is refused; it is never another one.
 //
 //claim:security-37
-func TestAnIntegerIsNeverAnother(t *testing.T) {
+func TestIntegers_StayExact(t *testing.T) {
 	seed := rand.Uint64()
 	t.Logf("seed %d", seed)
 	random := rand.New(rand.NewPCG(seed, 0))
@@ -83,18 +83,18 @@ func sending(t *testing.T, in programs.Interpreter, code, result string) (s prog
 	}
 }
 
-func TestDecimalsAddUp(t *testing.T) {
+func TestDecimals_AddUp(t *testing.T) {
 	s := end(t, javascript.Limits{}, `const r = await tools.get({}); print(r.reduce((sum, x) => sum + x.avg, 0))`, `[{"avg":36.6666666666666667},{"avg":1.3333333333333333}]`)
 	require.Equal(t, "38\n", s.Printed)
 }
 
-func TestAConditionReadsABareBoolean(t *testing.T) {
+func TestResult_BareBooleanIsCondition(t *testing.T) {
 	s := end(t, javascript.Limits{}, `if (await tools.is_open({})) print("open"); else print("closed")`, "false")
 	require.Equal(t, "closed\n", s.Printed)
 }
 
 // A literal of a program that is text, part of a name or of a decimal stays what it is.
-func TestOnlyIntegersOfTheCodeAreExact(t *testing.T) {
+func TestExactIntegers_OnlyCodeLiterals(t *testing.T) {
 	s := end(t, javascript.Limits{}, "const a9007199254740993 = 7; // 9007199254740993\nprint(a9007199254740993, '9007199254740993', 0.9007199254740993, 9007199254740993n, 0x20000000000001, 1e20, 9_007_199_254_740_993)", "")
 	require.Equal(t, "7 9007199254740993 0.9007199254740993 9007199254740993 9007199254740993 100000000000000000000 9007199254740993\n", s.Printed)
 }
