@@ -89,7 +89,7 @@ func Make(name string, seed uint64) Result {
 	w.r.Shuffle(len(w.facts), func(i, j int) { w.facts[i], w.facts[j] = w.facts[j], w.facts[i] })
 	asked := map[int]bool{}
 	for _, fact := range w.facts {
-		if len(out.Facts) == FactsPerResult || asked[fact.record] || strings.Count(w.plain(), fact.Answer) != 1 {
+		if len(out.Facts) == FactsPerResult || asked[fact.record] || strings.Count(w.plainText(), fact.Answer) != 1 {
 			continue
 		}
 		asked[fact.record] = true
@@ -116,19 +116,19 @@ type noted struct {
 
 func (w *writer) f(format string, args ...any) { fmt.Fprintf(w, format, args...) }
 
-// more says whether there is room for another record.
-func (w *writer) more() bool { w.count++; return w.Len() < w.size }
+// hasRoom says whether there is room for another record.
+func (w *writer) hasRoom() bool { w.count++; return w.Len() < w.size }
 
-// plain is the text without escapes of its format.
-func (w *writer) plain() string {
+// plainText is the text without escapes of its format.
+func (w *writer) plainText() string {
 	if w.text == "" {
 		w.text = strings.NewReplacer(`\"`, `"`, `\n`, "\n", "&amp;", "&", "\r\n ", "").Replace(w.String())
 	}
 	return w.text
 }
 
-// ask notes a fact about the current record.
-func (w *writer) ask(question, answer string) {
+// addFact notes a fact about the current record.
+func (w *writer) addFact(question, answer string) {
 	w.facts = append(w.facts, noted{Fact{strings.Join(strings.Fields(question), " "), answer}, w.count})
 }
 
@@ -222,8 +222,8 @@ func (w *writer) forms(concept []string, same float64) (text, question string) {
 	return concept[i], concept[(i+1)%len(concept)]
 }
 
-// about is how a question describes a record.
-func (w *writer) about(s story) string {
+// describe is how a question describes a record.
+func (w *writer) describe(s story) string {
 	switch w.r.IntN(5) {
 	case 0:
 		return s.subjectQ + " " + s.problemQ
