@@ -19,18 +19,18 @@ type Narrow[M adk.MessageType] struct {
 	Refuse func(input []M) error // nil if a request fits
 	Inside bool                  // a stream's first thing is the error
 
-	mu      sync.Mutex
-	refused []int
+	mu       sync.Mutex
+	refusals []int
 }
 
 // Refused are the refused requests, each by the number of requests that had been answered before.
 func (n *Narrow[M]) Refused() []int {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	return append([]int(nil), n.refused...)
+	return append([]int(nil), n.refusals...)
 }
 
-func (n *Narrow[M]) asked(input []M) error {
+func (n *Narrow[M]) check(input []M) error {
 	err := n.Refuse(input)
 	if err == nil {
 		return nil
@@ -38,13 +38,13 @@ func (n *Narrow[M]) asked(input []M) error {
 	answered := len(n.Wires())
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	n.refused = append(n.refused, answered)
+	n.refusals = append(n.refusals, answered)
 	return err
 }
 
 // Generate answers or refuses.
 func (n *Narrow[M]) Generate(ctx context.Context, input []M, opts ...model.Option) (M, error) {
-	if err := n.asked(input); err != nil {
+	if err := n.check(input); err != nil {
 		return *new(M), err
 	}
 	return n.Model.Generate(ctx, input, opts...)
@@ -52,7 +52,7 @@ func (n *Narrow[M]) Generate(ctx context.Context, input []M, opts ...model.Optio
 
 // Stream answers or refuses.
 func (n *Narrow[M]) Stream(ctx context.Context, input []M, opts ...model.Option) (*schema.StreamReader[M], error) {
-	if err := n.asked(input); err != nil && n.Inside {
+	if err := n.check(input); err != nil && n.Inside {
 		return Broken[M](nil, err), nil
 	} else if err != nil {
 		return nil, err

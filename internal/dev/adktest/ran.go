@@ -16,12 +16,12 @@ import (
 // Ran counts how often each call of a tool ran, by its id, and kills processes at some. Its zero
 // value kills none.
 type Ran struct {
-	mu    sync.Mutex
-	times map[string]int
-	real  map[string]int // those that a kill forgot too
-	saved map[string]int // as of the last checkpoint
-	until int            // calls until the process is killed; 0: it is not
-	kill  context.CancelFunc
+	mu           sync.Mutex
+	counts       map[string]int
+	executions   map[string]int // those that a kill forgot too
+	checkpointed map[string]int // as of the last checkpoint
+	callsLeft    int            // calls until the process is killed; 0: it is not
+	kill         context.CancelFunc
 }
 
 // Add counts the call of the context, unless the process is killed at it.
@@ -31,18 +31,18 @@ func (r *Ran) Add(ctx context.Context) error {
 	if err := ctx.Err(); err != nil { // a killed process runs nothing more
 		return err
 	}
-	if r.until--; r.until == 0 {
+	if r.callsLeft--; r.callsLeft == 0 {
 		r.kill()
 		return context.Canceled
 	}
-	if r.times == nil {
-		r.times = map[string]int{}
+	if r.counts == nil {
+		r.counts = map[string]int{}
 	}
-	r.times[compose.GetToolCallID(ctx)]++
-	if r.real == nil {
-		r.real = map[string]int{}
+	r.counts[compose.GetToolCallID(ctx)]++
+	if r.executions == nil {
+		r.executions = map[string]int{}
 	}
-	r.real[compose.GetToolCallID(ctx)]++
+	r.executions[compose.GetToolCallID(ctx)]++
 	return nil
 }
 
@@ -50,14 +50,14 @@ func (r *Ran) Add(ctx context.Context) error {
 func (r *Ran) Times() map[string]int {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return maps.Clone(r.times)
+	return maps.Clone(r.counts)
 }
 
 // Executions returns how often each call really ran, also where a kill has forgotten it.
 func (r *Ran) Executions() map[string]int {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return maps.Clone(r.real)
+	return maps.Clone(r.executions)
 }
 
 // Process begins a process, which is killed at one of its first calls in one of three cases. The
@@ -67,18 +67,18 @@ func (r *Ran) Process(ctx context.Context, g *rand.Rand) (context.Context, func(
 	ctx, kill := context.WithCancel(ctx)
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if r.kill, r.until = kill, 0; g.IntN(3) == 0 {
-		r.until = 1 + g.IntN(6)
+	if r.kill, r.callsLeft = kill, 0; g.IntN(3) == 0 {
+		r.callsLeft = 1 + g.IntN(6)
 	}
 	return ctx, func(err error) bool {
 		kill()
 		r.mu.Lock()
 		defer r.mu.Unlock()
 		if errors.Is(err, context.Canceled) {
-			r.times = maps.Clone(r.saved)
+			r.counts = maps.Clone(r.checkpointed)
 			return true
 		}
-		r.saved = maps.Clone(r.times)
+		r.checkpointed = maps.Clone(r.counts)
 		return false
 	}
 }

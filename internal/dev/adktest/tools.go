@@ -45,9 +45,9 @@ func (t streamable) StreamableRun(ctx context.Context, args string, _ ...tool.Op
 	return schema.StreamReaderFromArray([]string{s[:len(s)/2], s[len(s)/2:]}), nil
 }
 
-type enhanced struct{ base }
+type enhancedInvokable struct{ base }
 
-func (t enhanced) InvokableRun(ctx context.Context, args *schema.ToolArgument, _ ...tool.Option) (*schema.ToolResult, error) {
+func (t enhancedInvokable) InvokableRun(ctx context.Context, args *schema.ToolArgument, _ ...tool.Option) (*schema.ToolResult, error) {
 	s, err := t.run(ctx, args.Text)
 	if err != nil {
 		return nil, err
@@ -93,7 +93,7 @@ func Tool(form Form, info *schema.ToolInfo, run Func) tool.BaseTool {
 	case Streamable:
 		return streamable{b}
 	case Enhanced:
-		return enhanced{b}
+		return enhancedInvokable{b}
 	case EnhancedStreamable:
 		return enhancedStream{b}
 	}
@@ -117,10 +117,10 @@ func Comparable(name string, change func(*schema.ToolInfo)) tool.BaseTool {
 	if change != nil {
 		change(info)
 	}
-	return &held{Tool(Invokable, info, Echo).(tool.InvokableTool)}
+	return &comparableTool{Tool(Invokable, info, Echo).(tool.InvokableTool)}
 }
 
-type held struct{ tool.InvokableTool }
+type comparableTool struct{ tool.InvokableTool }
 
 // Properties is a schema of n parameters that take about that many bytes together, in values of a keyword.
 func Properties(n, bytes int, keyword string) string {

@@ -64,9 +64,9 @@ func Run(t *testing.T, open func(t *testing.T) store.Backend, opts Options) {
 		for _, c := range cases {
 			t.Run(c.name, func(t *testing.T) {
 				s := newSuite(open(t), opts)
-				for _, n := range c.needs {
-					if !n.met(s) {
-						t.Skip("this needs " + n.what)
+				for _, n := range c.requirements {
+					if !n.isMet(s) {
+						t.Skip("this needs " + n.name)
 					}
 				}
 				c.run(t, s)
@@ -77,38 +77,38 @@ func Run(t *testing.T, open func(t *testing.T) store.Backend, opts Options) {
 
 // testCase is one law of the contract.
 type testCase struct {
-	name  string
-	run   func(t *testing.T, s *suite)
-	needs []need
+	name         string
+	run          func(t *testing.T, s *suite)
+	requirements []requirement
 }
 
-// need is what a store must be able to do for a law to speak of it.
-type need struct {
-	what string
-	met  func(s *suite) bool
+// requirement is what a store must be able to do for a law to speak of it.
+type requirement struct {
+	name  string
+	isMet func(s *suite) bool
 }
 
 var (
-	lines     = need{"Read", func(s *suite) bool { return s.reader != nil }}
-	ranges    = need{"ReadRange", func(s *suite) bool { return s.ranger != nil }}
-	create    = need{"Create", func(s *suite) bool { return s.creator != nil }}
-	createAny = need{"CreateAny", func(s *suite) bool { return s.any != nil }}
-	cleaner   = need{"DeleteUnused", func(s *suite) bool { return s.cleaner != nil }}
-	readable  = need{"Read, ReadRange or Options.ReadBack", func(s *suite) bool { return len(s.readers()) > 0 }}
-	aging     = need{"Options.Age", func(s *suite) bool { return s.Age != nil }}
-	contexts  = need{"that Options.IgnoresContext is unset", func(s *suite) bool { return !s.IgnoresContext }}
-	cleaned   = need{"that Options.LiteralPaths is unset", func(s *suite) bool { return !s.LiteralPaths }}
+	lines       = requirement{"Read", func(s *suite) bool { return s.reader != nil }}
+	ranges      = requirement{"ReadRange", func(s *suite) bool { return s.ranger != nil }}
+	create      = requirement{"Create", func(s *suite) bool { return s.creator != nil }}
+	createAny   = requirement{"CreateAny", func(s *suite) bool { return s.anyCreator != nil }}
+	cleaner     = requirement{"DeleteUnused", func(s *suite) bool { return s.cleaner != nil }}
+	readable    = requirement{"Read, ReadRange or Options.ReadBack", func(s *suite) bool { return len(s.readers()) > 0 }}
+	canAge      = requirement{"Options.Age", func(s *suite) bool { return s.Age != nil }}
+	contexts    = requirement{"that Options.IgnoresContext is unset", func(s *suite) bool { return !s.IgnoresContext }}
+	cleansPaths = requirement{"that Options.LiteralPaths is unset", func(s *suite) bool { return !s.LiteralPaths }}
 )
 
 // suite is one store under test. A capability that the store lacks is nil.
 type suite struct {
 	Options
-	store   store.Backend
-	reader  store.Reader
-	ranger  store.RangeReader
-	creator store.Creator
-	any     store.AnyCreator
-	cleaner store.Cleaner
+	store      store.Backend
+	reader     store.Reader
+	ranger     store.RangeReader
+	creator    store.Creator
+	anyCreator store.AnyCreator
+	cleaner    store.Cleaner
 }
 
 func newSuite(files store.Backend, opts Options) *suite {
@@ -116,14 +116,16 @@ func newSuite(files store.Backend, opts Options) *suite {
 	s.reader, _ = store.As[store.Reader](files)
 	s.ranger, _ = store.As[store.RangeReader](files)
 	s.creator, _ = store.As[store.Creator](files)
-	s.any, _ = store.As[store.AnyCreator](files)
+	s.anyCreator, _ = store.As[store.AnyCreator](files)
 	s.cleaner, _ = store.As[store.Cleaner](files)
 	return s
 }
 
 func (s *suite) path(name string) string { return path.Join(s.Prefix, name) }
 
-func (s *suite) fits(content string) bool { return s.MaxBytes <= 0 || len(content) <= s.MaxBytes }
+func (s *suite) isWithinLimit(content string) bool {
+	return s.MaxBytes <= 0 || len(content) <= s.MaxBytes
+}
 
 func (s *suite) write(t *testing.T, filePath, content string) {
 	t.Helper()
@@ -178,8 +180,8 @@ func (s *suite) bytes(ctx context.Context, filePath string, offset, length int64
 	return string(got), size, errors.Join(err, content.Close())
 }
 
-// holds checks that every way of reading a file returns this content.
-func (s *suite) holds(t *testing.T, filePath, want string) {
+// requireContent checks that every way of reading a file returns this content.
+func (s *suite) requireContent(t *testing.T, filePath, want string) {
 	t.Helper()
 	for way, read := range s.readers() {
 		got, err := read(t.Context(), filePath)
@@ -191,8 +193,8 @@ func (s *suite) holds(t *testing.T, filePath, want string) {
 	}
 }
 
-// missing checks that there is no such file.
-func (s *suite) missing(t *testing.T, filePath string) {
+// requireMissing checks that there is no such file.
+func (s *suite) requireMissing(t *testing.T, filePath string) {
 	t.Helper()
 	for way, read := range s.readers() {
 		got, err := read(t.Context(), filePath)

@@ -15,27 +15,27 @@ import (
 )
 
 var cleanCases = []testCase{
-	{"a directory that holds nothing is told from one that was cleaned", testCleanMissing, []need{cleaner}},
-	{"newer files stay", testCleanNothing, []need{cleaner}},
-	{"older files are deleted, below the directory only", testCleanBelow, []need{cleaner}},
-	{"a deleted name can be written again", testCleanAgain, []need{cleaner}},
-	{"files and bytes are counted, and marking files as used adds nothing", testStored, []need{cleaner}},
-	{"cleaning with an ended context deletes nothing", testCleanEnded, []need{cleaner, contexts}},
-	{"old files that were used stay", testUsedStay, []need{cleaner, aging}},
-	{"an old file that is used during its deletion is missing or stays", testUsedMeanwhile, []need{cleaner, aging}},
+	{"a directory that holds nothing is told from one that was cleaned", testCleanMissing, []requirement{cleaner}},
+	{"newer files stay", testCleanNothing, []requirement{cleaner}},
+	{"older files are deleted, below the directory only", testCleanBelow, []requirement{cleaner}},
+	{"a deleted name can be written again", testCleanAgain, []requirement{cleaner}},
+	{"files and bytes are counted, and marking files as used adds nothing", testStored, []requirement{cleaner}},
+	{"cleaning with an ended context deletes nothing", testCleanEnded, []requirement{cleaner, contexts}},
+	{"old files that were used stay", testUsedStay, []requirement{cleaner, canAge}},
+	{"an old file that is used during its deletion is missing or stays", testUsedMeanwhile, []requirement{cleaner, canAge}},
 }
 
 func longAgo() time.Time  { return time.Now().AddDate(-1, 0, 0) }
 func tomorrow() time.Time { return time.Now().AddDate(0, 0, 1) }
 
-func cleans(t *testing.T, s *suite, dir string, at time.Time, want int) {
+func requireDeleted(t *testing.T, s *suite, dir string, at time.Time, want int) {
 	t.Helper()
 	if got, _, err := s.cleaner.DeleteUnused(t.Context(), dir, at); got != want || err != nil {
 		t.Errorf("DeleteUnused(%q, %v) = %d, %v, want %d", dir, at, got, err, want)
 	}
 }
 
-func keeps(t *testing.T, s *suite, dir string, files int, bytes int64) {
+func requireStored(t *testing.T, s *suite, dir string, files int, bytes int64) {
 	t.Helper()
 	if n, size, err := s.cleaner.Stored(t.Context(), dir); n != files || size != bytes || err != nil {
 		t.Errorf("Stored(%q) = %d, %d, %v, want %d, %d", dir, n, size, err, files, bytes)
@@ -50,15 +50,15 @@ func testCleanMissing(t *testing.T, s *suite) {
 				t.Errorf("DeleteUnused(%q), which holds nothing, = %d, %d, %v, want an error that is fs.ErrNotExist", s.path(dir), n, size, err)
 			}
 		}
-		s.holds(t, s.path("dir/file"), "content")
-		cleans(t, s, s.path("dir"), longAgo(), 0) // it holds a file, which is in use
+		s.requireContent(t, s.path("dir/file"), "content")
+		requireDeleted(t, s, s.path("dir"), longAgo(), 0) // it holds a file, which is in use
 	}
 }
 
 func testCleanNothing(t *testing.T, s *suite) {
 	s.write(t, s.path("dir/file"), "content")
-	cleans(t, s, s.Prefix, longAgo(), 0)
-	s.holds(t, s.path("dir/file"), "content")
+	requireDeleted(t, s, s.Prefix, longAgo(), 0)
+	s.requireContent(t, s.path("dir/file"), "content")
 }
 
 func testCleanBelow(t *testing.T, s *suite) {
@@ -67,42 +67,42 @@ func testCleanBelow(t *testing.T, s *suite) {
 	for _, name := range []string{go1, go2, stay1, stay2, stay3} {
 		s.write(t, name, "content")
 	}
-	cleans(t, s, s.path("dir"), tomorrow(), 2)
+	requireDeleted(t, s, s.path("dir"), tomorrow(), 2)
 	for _, name := range []string{go1, go2} {
-		s.missing(t, name)
+		s.requireMissing(t, name)
 	}
 	for _, name := range []string{stay1, stay2, stay3} {
-		s.holds(t, name, "content")
+		s.requireContent(t, name, "content")
 	}
-	cleans(t, s, s.Prefix, tomorrow(), 3)
+	requireDeleted(t, s, s.Prefix, tomorrow(), 3)
 }
 
 func testCleanAgain(t *testing.T, s *suite) {
 	name := s.path("dir/again")
 	s.write(t, name, "first")
-	cleans(t, s, "/", tomorrow(), 1)
+	requireDeleted(t, s, "/", tomorrow(), 1)
 	s.write(t, name, "second")
-	s.holds(t, name, "second")
-	cleans(t, s, "", tomorrow(), 1)
-	s.missing(t, name)
+	s.requireContent(t, name, "second")
+	requireDeleted(t, s, "", tomorrow(), 1)
+	s.requireMissing(t, name)
 }
 
 func testStored(t *testing.T, s *suite) {
-	keeps(t, s, s.path("missing"), 0, 0)
+	requireStored(t, s, s.path("missing"), 0, 0)
 	s.write(t, s.path("dir/a"), "content")
 	s.write(t, s.path("dir/deep/b"), "more content")
 	s.write(t, s.path("other"), "x")
 	for range 2 {
-		keeps(t, s, s.Prefix, 3, 20)
-		keeps(t, s, s.path("dir"), 2, 19)
+		requireStored(t, s, s.Prefix, 3, 20)
+		requireStored(t, s, s.path("dir"), 2, 19)
 		if err := s.cleaner.MarkUsed(t.Context(), s.path("dir/a"), s.path("dir/deep/b"), s.path("dir/missing")); err != nil {
 			t.Errorf("MarkUsed: %v", err)
 		}
 	}
-	s.missing(t, s.path("dir/missing"))
-	cleans(t, s, s.path("dir"), tomorrow(), 2)
-	keeps(t, s, s.Prefix, 1, 1)
-	keeps(t, s, s.path("dir"), 0, 0)
+	s.requireMissing(t, s.path("dir/missing"))
+	requireDeleted(t, s, s.path("dir"), tomorrow(), 2)
+	requireStored(t, s, s.Prefix, 1, 1)
+	requireStored(t, s, s.path("dir"), 0, 0)
 }
 
 func testCleanEnded(t *testing.T, s *suite) {
@@ -112,7 +112,7 @@ func testCleanEnded(t *testing.T, s *suite) {
 	if deleted, _, err := s.cleaner.DeleteUnused(ctx, s.Prefix, tomorrow()); err == nil || deleted != 0 {
 		t.Errorf("DeleteUnused with an ended context = %d, %v", deleted, err)
 	}
-	s.holds(t, s.path("dir/file"), "content")
+	s.requireContent(t, s.path("dir/file"), "content")
 }
 
 // use is a way to use a file. It reports whether the file was there, or is since.
@@ -167,12 +167,12 @@ func testUsedStay(t *testing.T, s *suite) {
 		t.Errorf("MarkUsed: %v", err)
 	}
 	unused := s.plantOld(t, "other/unused")
-	cleans(t, s, s.Prefix, yesterday(), 1)
-	s.missing(t, unused)
-	s.holds(t, marked, contentOf(marked))
+	requireDeleted(t, s, s.Prefix, yesterday(), 1)
+	s.requireMissing(t, unused)
+	s.requireContent(t, marked, contentOf(marked))
 	for way := range s.uses() {
 		used := s.path("used/" + way)
-		s.holds(t, used, contentOf(used))
+		s.requireContent(t, used, contentOf(used))
 	}
 }
 
@@ -192,7 +192,7 @@ func testUsedMeanwhile(t *testing.T, s *suite) {
 		inUse := uses[way](t, filePath)
 		deletion.Wait()
 		if inUse {
-			s.holds(t, filePath, contentOf(filePath))
+			s.requireContent(t, filePath, contentOf(filePath))
 		}
 		if t.Failed() {
 			t.Fatalf("after %s in round %d", way, n)

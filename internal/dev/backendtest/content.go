@@ -16,10 +16,10 @@ import (
 
 var contentCases = []testCase{
 	{"content comes back byte for byte", testRoundTrip, nil},
-	{"writing again replaces the whole content", testOverwrite, []need{readable}},
-	{"a file that was never written is missing", testMissing, []need{readable}},
-	{"files do not affect each other", testNeighbours, []need{readable}},
-	{"a call whose context has ended changes nothing", testEndedContext, []need{contexts}},
+	{"writing again replaces the whole content", testOverwrite, []requirement{readable}},
+	{"a file that was never written is missing", testMissing, []requirement{readable}},
+	{"files do not affect each other", testNeighbours, []requirement{readable}},
+	{"a call whose context has ended changes nothing", testEndedContext, []requirement{contexts}},
 }
 
 // Contents returns texts and bytes of the kinds that tools return and stores corrupt.
@@ -50,13 +50,13 @@ func Contents() map[string]string {
 func testRoundTrip(t *testing.T, s *suite) {
 	contents := Contents()
 	for i, kind := range slices.Sorted(maps.Keys(contents)) {
-		if !s.fits(contents[kind]) {
+		if !s.isWithinLimit(contents[kind]) {
 			continue
 		}
 		t.Run(kind, func(t *testing.T) {
 			name := s.path(fmt.Sprintf("round/trip-%d", i))
 			s.write(t, name, contents[kind])
-			s.holds(t, name, contents[kind])
+			s.requireContent(t, name, contents[kind])
 		})
 	}
 }
@@ -65,15 +65,15 @@ func testOverwrite(t *testing.T, s *suite) {
 	name := s.path("again")
 	for _, content := range []string{"short", strings.Repeat("much longer\n", 1000), "", "the end"} {
 		s.write(t, name, content)
-		s.holds(t, name, content)
+		s.requireContent(t, name, content)
 	}
 }
 
 func testMissing(t *testing.T, s *suite) {
-	s.missing(t, s.path("nothing/here"))
+	s.requireMissing(t, s.path("nothing/here"))
 	s.write(t, s.path("something"), "x")
-	s.missing(t, s.path("some"))
-	s.missing(t, s.path("something2"))
+	s.requireMissing(t, s.path("some"))
+	s.requireMissing(t, s.path("something2"))
 }
 
 func testNeighbours(t *testing.T, s *suite) {
@@ -82,7 +82,7 @@ func testNeighbours(t *testing.T, s *suite) {
 		s.write(t, s.path(name), "content of "+name)
 	}
 	for _, name := range names {
-		s.holds(t, s.path(name), "content of "+name)
+		s.requireContent(t, s.path(name), "content of "+name)
 	}
 }
 
@@ -101,8 +101,8 @@ func testEndedContext(t *testing.T, s *suite) {
 			t.Errorf("%s with an ended context succeeded", way)
 		}
 	}
-	s.holds(t, kept, "old")
-	s.missing(t, fresh)
+	s.requireContent(t, kept, "old")
+	s.requireMissing(t, fresh)
 }
 
 // difference says where two texts differ first, without printing megabytes.
@@ -118,14 +118,14 @@ func difference(got, want string) string {
 func piece(s string, at int) string { return s[at:min(len(s), at+40)] }
 
 var windowCases = []testCase{
-	{"reading lines returns exactly those lines", testLines, []need{lines}},
-	{"reading a range returns exactly those bytes", testBytes, []need{ranges}},
-	{"a negative byte offset is an error", testNegativeOffset, []need{ranges}},
-	{"an open range still reads the old file after it was replaced", testSnapshot, []need{ranges}},
-	{"a range may be closed before its end", testEarlyClose, []need{ranges}},
+	{"reading lines returns exactly those lines", testLines, []requirement{lines}},
+	{"reading a range returns exactly those bytes", testBytes, []requirement{ranges}},
+	{"a negative byte offset is an error", testNegativeOffset, []requirement{ranges}},
+	{"an open range still reads the old file after it was replaced", testSnapshot, []requirement{ranges}},
+	{"a range may be closed before its end", testEarlyClose, []requirement{ranges}},
 }
 
-var windowed = []string{"", "\n", "one", "one\n", "one\ntwo\nthree", "one\n\n\nfour\n", "\r\n\xff\n\x00\n"}
+var windowContents = []string{"", "\n", "one", "one\n", "one\ntwo\nthree", "one\n\n\nfour\n", "\r\n\xff\n\x00\n"}
 
 // wantLines computes in the simplest way which lines a window holds.
 func wantLines(content string, offset, limit int) string {
@@ -139,7 +139,7 @@ func wantLines(content string, offset, limit int) string {
 
 func testLines(t *testing.T, s *suite) {
 	name := s.path("lines")
-	for _, content := range windowed {
+	for _, content := range windowContents {
 		s.write(t, name, content)
 		for offset := -1; offset < 8; offset++ {
 			for limit := -1; limit < 8; limit++ {
@@ -155,7 +155,7 @@ func testLines(t *testing.T, s *suite) {
 func testBytes(t *testing.T, s *suite) {
 	const huge = int64(^uint64(0) >> 1)
 	name := s.path("bytes")
-	for _, content := range windowed {
+	for _, content := range windowContents {
 		s.write(t, name, content)
 		end := int64(len(content))
 		for _, offset := range []int64{0, 1, end - 1, end, end + 1, huge} {
@@ -222,7 +222,7 @@ func testEarlyClose(t *testing.T, s *suite) {
 
 var sharedCases = []testCase{
 	{"concurrent writers and readers of their own files", testOwnFiles, nil},
-	{"readers of a file being written see the old content or the new", testSharedFile, []need{readable}},
+	{"readers of a file being written see the old content or the new", testSharedFile, []requirement{readable}},
 }
 
 func testOwnFiles(t *testing.T, s *suite) {
@@ -236,7 +236,7 @@ func testOwnFiles(t *testing.T, s *suite) {
 					t.Errorf("Write(%q): %v", name, err)
 					return
 				}
-				s.holds(t, name, content)
+				s.requireContent(t, name, content)
 			}
 		})
 	}

@@ -18,18 +18,18 @@ import (
 )
 
 var createCases = []testCase{
-	{"streamed content comes back byte for byte", testCreate, []need{create}},
-	{"a taken name is refused before the content is read", testCreateTaken, []need{create}},
-	{"of concurrent calls for one name exactly one succeeds", testCreateRace, []need{create}},
-	{"content that fails to read leaves nothing behind", testCreateFails, []need{create}},
-	{"a context that ends midway leaves nothing behind", testCreateCancelled, []need{create, contexts}},
+	{"streamed content comes back byte for byte", testCreate, []requirement{create}},
+	{"a taken name is refused before the content is read", testCreateTaken, []requirement{create}},
+	{"of concurrent calls for one name exactly one succeeds", testCreateRace, []requirement{create}},
+	{"content that fails to read leaves nothing behind", testCreateFails, []requirement{create}},
+	{"a context that ends midway leaves nothing behind", testCreateCancelled, []requirement{create, contexts}},
 }
 
 func testCreate(t *testing.T, s *suite) {
 	contents := Contents()
 	for i, kind := range slices.Sorted(maps.Keys(contents)) {
 		content := contents[kind]
-		if !s.fits(content) {
+		if !s.isWithinLimit(content) {
 			continue
 		}
 		for way, reader := range readersOf(content) {
@@ -38,7 +38,7 @@ func testCreate(t *testing.T, s *suite) {
 				t.Errorf("Create of %s (%s): %v", kind, way, err)
 				continue
 			}
-			s.holds(t, name, content)
+			s.requireContent(t, name, content)
 		}
 	}
 }
@@ -71,7 +71,7 @@ func testCreateTaken(t *testing.T, s *suite) {
 		if content.calls > 0 {
 			t.Errorf("Create(%q) on an existing file read from the content", name)
 		}
-		s.holds(t, name, "first")
+		s.requireContent(t, name, "first")
 	}
 }
 
@@ -103,7 +103,7 @@ func testCreateRace(t *testing.T, s *suite) {
 	if winner < 0 {
 		t.Fatal("no Create succeeded")
 	}
-	s.holds(t, name, raceContent(winner))
+	s.requireContent(t, name, raceContent(winner))
 }
 
 const racers = 8
@@ -136,24 +136,24 @@ func (f readerFunc) Read(p []byte) (int, error) { return f(p) }
 func testCreateFails(t *testing.T, s *suite) {
 	for _, before := range []int{0, 1, 200_000} {
 		name := s.path(fmt.Sprint("fails/", before))
-		if err := s.creator.Create(t.Context(), name, failing(before)); !errors.Is(err, ErrInjected) {
+		if err := s.creator.Create(t.Context(), name, failingReader(before)); !errors.Is(err, ErrInjected) {
 			t.Errorf("Create of content that fails after %d bytes: %v, want the content's error", before, err)
 		}
-		s.missing(t, name)
+		s.requireMissing(t, name)
 		if err := s.creator.Create(t.Context(), name, strings.NewReader("second try")); err != nil {
 			t.Errorf("Create after a failed one: %v", err)
 		}
-		s.holds(t, name, "second try")
+		s.requireContent(t, name, "second try")
 	}
 }
 
-// failing is content that ends in an error after some bytes.
-func failing(before int) io.Reader {
+// failingReader is content that ends in an error after some bytes.
+func failingReader(before int) io.Reader {
 	return io.MultiReader(strings.NewReader(strings.Repeat("x", before)), iotest.ErrReader(ErrInjected))
 }
 
-// cancelled is a context, and content in the middle of which it ends.
-func cancelled(t *testing.T) (context.Context, io.Reader) {
+// cancelMidway is a context, and content in the middle of which it ends.
+func cancelMidway(t *testing.T) (context.Context, io.Reader) {
 	ctx, cancel := context.WithCancel(t.Context())
 	t.Cleanup(cancel)
 	reads := 0
@@ -171,28 +171,28 @@ func cancelled(t *testing.T) (context.Context, io.Reader) {
 
 func testCreateCancelled(t *testing.T, s *suite) {
 	name := s.path("cancelled")
-	ctx, content := cancelled(t)
+	ctx, content := cancelMidway(t)
 	if err := s.creator.Create(ctx, name, content); err == nil {
 		t.Error("Create succeeded though its context ended halfway")
 	}
-	s.missing(t, name)
+	s.requireMissing(t, name)
 }
 
 var anyCases = []testCase{
-	{"streamed content is stored under the first free name", testAnyFirstFree, []need{createAny}},
-	{"a name that is taken while content arrives is skipped", testAnyTakenMeanwhile, []need{createAny}},
-	{"concurrent calls with the same names each keep their content", testAnyRace, []need{createAny}},
-	{"nothing is stored if no name is free", testAnyNoName, []need{createAny}},
-	{"content that fails to read leaves nothing under any name", testAnyFails, []need{createAny}},
-	{"a context that ends midway leaves nothing under any name", testAnyCancelled, []need{createAny, contexts}},
-	{"an invalid name is an error, and no later name is tried", testAnyRefused, []need{createAny}},
+	{"streamed content is stored under the first free name", testAnyFirstFree, []requirement{createAny}},
+	{"a name that is taken while content arrives is skipped", testAnyTakenMeanwhile, []requirement{createAny}},
+	{"concurrent calls with the same names each keep their content", testAnyRace, []requirement{createAny}},
+	{"nothing is stored if no name is free", testAnyNoName, []requirement{createAny}},
+	{"content that fails to read leaves nothing under any name", testAnyFails, []requirement{createAny}},
+	{"a context that ends midway leaves nothing under any name", testAnyCancelled, []requirement{createAny, contexts}},
+	{"an invalid name is an error, and no later name is tried", testAnyRefused, []requirement{createAny}},
 }
 
 // largeStream is more content than the stores of this module hold at once.
 const largeStream = 6 << 20
 
-// numbered returns the first limit names of a list, and the ones asked for so far.
-func numbered(s *suite, base string, limit int) (names func(int) string, asked *[]int) {
+// firstNames returns the first limit names of a list, and the ones asked for so far.
+func firstNames(s *suite, base string, limit int) (names func(int) string, asked *[]int) {
 	asked = new([]int)
 	return func(attempt int) string {
 		*asked = append(*asked, attempt)
@@ -218,17 +218,17 @@ func testAnyFirstFree(t *testing.T, s *suite) {
 	for way, reader := range readersOf("some content\nof two lines") {
 		base := "any/" + way
 		for want := range 3 {
-			names, asked := numbered(s, base, 5)
+			names, asked := firstNames(s, base, 5)
 			content, expected := reader, "some content\nof two lines"
 			if want > 0 {
 				expected = fmt.Sprint("content ", want)
 				content = strings.NewReader(expected)
 			}
-			got, err := s.any.CreateAny(t.Context(), names, content)
+			got, err := s.anyCreator.CreateAny(t.Context(), names, content)
 			if name := s.path(fmt.Sprintf("%s-%d", base, want)); err != nil || got != name {
 				t.Fatalf("CreateAny (%s) = %q, %v, want %q", way, got, err, name)
 			}
-			s.holds(t, got, expected)
+			s.requireContent(t, got, expected)
 			inOrder(t, *asked)
 		}
 	}
@@ -239,11 +239,11 @@ func testAnyFirstFree(t *testing.T, s *suite) {
 func testAnyTakenMeanwhile(t *testing.T, s *suite) {
 	for _, size := range []int{0, 1, 200_000, largeStream} {
 		content := strings.Repeat("0123456789abcde\n", size/16+1)[:size]
-		if !s.fits(content) {
+		if !s.isWithinLimit(content) {
 			continue
 		}
 		base := fmt.Sprint("meanwhile/", size)
-		names, asked := numbered(s, base, 5)
+		names, asked := firstNames(s, base, 5)
 		take := sync.OnceFunc(func() {
 			s.write(t, s.path(base+"-0"), "taken by Write")
 			if s.creator == nil {
@@ -253,7 +253,7 @@ func testAnyTakenMeanwhile(t *testing.T, s *suite) {
 			}
 		})
 		rest := strings.NewReader(content)
-		got, err := s.any.CreateAny(t.Context(), names, readerFunc(func(p []byte) (int, error) {
+		got, err := s.anyCreator.CreateAny(t.Context(), names, readerFunc(func(p []byte) (int, error) {
 			if rest.Len() <= size/2 {
 				take()
 			}
@@ -263,9 +263,9 @@ func testAnyTakenMeanwhile(t *testing.T, s *suite) {
 			t.Errorf("CreateAny of %d bytes = %q, %v, want %q", size, got, err, want)
 			continue
 		}
-		s.holds(t, got, content)
-		s.holds(t, s.path(base+"-0"), "taken by Write")
-		s.holds(t, s.path(base+"-1"), "taken by Create")
+		s.requireContent(t, got, content)
+		s.requireContent(t, s.path(base+"-0"), "taken by Write")
+		s.requireContent(t, s.path(base+"-1"), "taken by Create")
 		inOrder(t, *asked)
 	}
 }
@@ -273,9 +273,9 @@ func testAnyTakenMeanwhile(t *testing.T, s *suite) {
 func testAnyRace(t *testing.T, s *suite) {
 	got := make([]string, racers)
 	atOnce(func(i int, content io.Reader) {
-		names, asked := numbered(s, "any-race/one", 2*racers)
+		names, asked := firstNames(s, "any-race/one", 2*racers)
 		var err error
-		if got[i], err = s.any.CreateAny(t.Context(), names, content); err != nil {
+		if got[i], err = s.anyCreator.CreateAny(t.Context(), names, content); err != nil {
 			t.Errorf("CreateAny of %d: %v", i, err)
 		}
 		inOrder(t, *asked)
@@ -286,16 +286,16 @@ func testAnyRace(t *testing.T, s *suite) {
 			t.Errorf("CreateAny stored %d and %d under %q", other, i, name)
 		}
 		owner[name] = i
-		s.holds(t, name, raceContent(i))
+		s.requireContent(t, name, raceContent(i))
 	}
 }
 
 func testAnyNoName(t *testing.T, s *suite) {
 	s.write(t, s.path("none/x-0"), "first")
 	for _, limit := range []int{0, 1} {
-		names, _ := numbered(s, "none/x", limit)
+		names, _ := firstNames(s, "none/x", limit)
 		content := &countingReader{Reader: strings.NewReader("second")}
-		if got, err := s.any.CreateAny(t.Context(), names, content); !errors.Is(err, fs.ErrExist) {
+		if got, err := s.anyCreator.CreateAny(t.Context(), names, content); !errors.Is(err, fs.ErrExist) {
 			t.Errorf("CreateAny with %d names, all taken = %q, %v, want fs.ErrExist", limit, got, err)
 		}
 		if content.calls > 0 {
@@ -303,9 +303,9 @@ func testAnyNoName(t *testing.T, s *suite) {
 		}
 	}
 	// The last name is taken while the content arrives.
-	names, _ := numbered(s, "late/x", 1)
+	names, _ := firstNames(s, "late/x", 1)
 	rest := strings.NewReader("second")
-	_, err := s.any.CreateAny(t.Context(), names, readerFunc(func(p []byte) (int, error) {
+	_, err := s.anyCreator.CreateAny(t.Context(), names, readerFunc(func(p []byte) (int, error) {
 		n, err := rest.Read(p)
 		if err != nil {
 			s.write(t, s.path("late/x-0"), "first")
@@ -315,31 +315,31 @@ func testAnyNoName(t *testing.T, s *suite) {
 	if !errors.Is(err, fs.ErrExist) {
 		t.Errorf("CreateAny whose only name was taken meanwhile: %v, want fs.ErrExist", err)
 	}
-	s.holds(t, s.path("none/x-0"), "first")
-	s.holds(t, s.path("late/x-0"), "first")
+	s.requireContent(t, s.path("none/x-0"), "first")
+	s.requireContent(t, s.path("late/x-0"), "first")
 }
 
 func testAnyFails(t *testing.T, s *suite) {
 	for _, before := range []int{0, 1, 200_000} {
-		names, asked := numbered(s, fmt.Sprint("any-fails/", before), 3)
-		if got, err := s.any.CreateAny(t.Context(), names, failing(before)); !errors.Is(err, ErrInjected) || got != "" {
+		names, asked := firstNames(s, fmt.Sprint("any-fails/", before), 3)
+		if got, err := s.anyCreator.CreateAny(t.Context(), names, failingReader(before)); !errors.Is(err, ErrInjected) || got != "" {
 			t.Errorf("CreateAny of content that fails after %d bytes = %q, %v, want the content's error", before, got, err)
 		}
 		inOrder(t, *asked)
 		for attempt := range 3 {
-			s.missing(t, s.path(fmt.Sprintf("any-fails/%d-%d", before, attempt)))
+			s.requireMissing(t, s.path(fmt.Sprintf("any-fails/%d-%d", before, attempt)))
 		}
 	}
 }
 
 func testAnyCancelled(t *testing.T, s *suite) {
-	names, _ := numbered(s, "any-cancelled", 3)
-	ctx, content := cancelled(t)
-	if _, err := s.any.CreateAny(ctx, names, content); err == nil {
+	names, _ := firstNames(s, "any-cancelled", 3)
+	ctx, content := cancelMidway(t)
+	if _, err := s.anyCreator.CreateAny(ctx, names, content); err == nil {
 		t.Error("CreateAny succeeded though its context ended halfway")
 	}
 	for attempt := range 3 {
-		s.missing(t, s.path(fmt.Sprintf("any-cancelled-%d", attempt)))
+		s.requireMissing(t, s.path(fmt.Sprintf("any-cancelled-%d", attempt)))
 	}
 }
 
@@ -366,7 +366,7 @@ func testAnyRefused(t *testing.T, s *suite) {
 			return s.path(fmt.Sprintf("%s-%d", base, attempt))
 		}
 		rest := strings.NewReader("content")
-		got, err := s.any.CreateAny(t.Context(), names, readerFunc(func(p []byte) (int, error) {
+		got, err := s.anyCreator.CreateAny(t.Context(), names, readerFunc(func(p []byte) (int, error) {
 			late()
 			return rest.Read(p)
 		}))
@@ -374,8 +374,8 @@ func testAnyRefused(t *testing.T, s *suite) {
 			t.Errorf("CreateAny whose name %d is \"/\" = %q, %v, want an error", bad, got, err)
 		}
 		for attempt := range bad {
-			s.holds(t, s.path(fmt.Sprintf("%s-%d", base, attempt)), "taken")
+			s.requireContent(t, s.path(fmt.Sprintf("%s-%d", base, attempt)), "taken")
 		}
-		s.missing(t, s.path(fmt.Sprintf("%s-%d", base, bad+1)))
+		s.requireMissing(t, s.path(fmt.Sprintf("%s-%d", base, bad+1)))
 	}
 }

@@ -100,18 +100,18 @@ func Every(f Fault, ops ...Op) Plan {
 
 // action is a call that a fault may happen to.
 type action struct {
-	pass  func() error // the whole call
-	part  func() error // the call with what was taken only
-	take  func()       // taking alone; nil where that has no effect
-	short error        // what a short call returns; nil: nothing
+	pass       func() error // the whole call
+	part       func() error // the call with what was taken only
+	takeOnly   func()       // taking alone; nil where that has no effect
+	shortError error        // what a short call returns; nil: nothing
 }
 
-func (fault Fault) run(ctx context.Context, a action) error {
+func (fault Fault) apply(ctx context.Context, a action) error {
 	switch fault.Mode {
 	case Short, Torn:
 		err := a.part()
 		if err == nil && fault.Mode == Short {
-			err = a.short
+			err = a.shortError
 		}
 		return err
 	case Late:
@@ -121,8 +121,8 @@ func (fault Fault) run(ctx context.Context, a action) error {
 	case OK:
 		return a.pass()
 	}
-	if a.take != nil {
-		a.take()
+	if a.takeOnly != nil {
+		a.takeOnly()
 	}
 	switch fault.Mode {
 	case Hang:
@@ -209,8 +209,8 @@ func (f *Faulty) Count(op Op) int {
 	return f.count[op]
 }
 
-// next records a call and asks the plan.
-func (f *Faulty) next(op Op, path string) Fault {
+// record records a call and asks the plan.
+func (f *Faulty) record(op Op, path string) Fault {
 	f.mu.Lock()
 	f.count[op]++
 	c := Call{Op: op, N: f.count[op], Path: path}
@@ -221,55 +221,55 @@ func (f *Faulty) next(op Op, path string) Fault {
 
 // Write implements [store.Backend].
 func (f *Faulty) Write(ctx context.Context, req *filesystem.WriteRequest) error {
-	fault := f.next(OpWrite, req.FilePath)
+	fault := f.record(OpWrite, req.FilePath)
 	taken := req.Content[:min(fault.After, int64(len(req.Content)))]
-	return fault.run(ctx, action{
+	return fault.apply(ctx, action{
 		pass: func() error { return f.store.Write(ctx, req) },
 		part: func() error {
 			return f.store.Write(ctx, &filesystem.WriteRequest{FilePath: req.FilePath, Content: taken})
 		},
-		short: io.ErrShortWrite,
+		shortError: io.ErrShortWrite,
 	})
 }
 
 // Create implements [store.Creator].
 func (f *Faulty) Create(ctx context.Context, filePath string, content io.Reader) error {
-	fault := f.next(OpCreate, filePath)
+	fault := f.record(OpCreate, filePath)
 	taken := io.LimitReader(content, fault.After)
-	return fault.run(ctx, action{
-		pass:  func() error { return f.store.Create(ctx, filePath, content) },
-		part:  func() error { return f.store.Create(ctx, filePath, taken) },
-		take:  func() { _, _ = io.Copy(io.Discard, taken) },
-		short: io.ErrShortWrite,
+	return fault.apply(ctx, action{
+		pass:       func() error { return f.store.Create(ctx, filePath, content) },
+		part:       func() error { return f.store.Create(ctx, filePath, taken) },
+		takeOnly:   func() { _, _ = io.Copy(io.Discard, taken) },
+		shortError: io.ErrShortWrite,
 	})
 }
 
 // CreateAny implements [store.AnyCreator]. It is a call of OpCreate with an empty
 // path.
 func (f *Faulty) CreateAny(ctx context.Context, names func(attempt int) string, content io.Reader) (filePath string, err error) {
-	fault := f.next(OpCreate, "")
+	fault := f.record(OpCreate, "")
 	taken := io.LimitReader(content, fault.After)
 	create := func(content io.Reader) (err error) {
 		filePath, err = f.store.CreateAny(ctx, names, content)
 		return err
 	}
-	err = fault.run(ctx, action{
-		pass:  func() error { return create(content) },
-		part:  func() error { return create(taken) },
-		take:  func() { _, _ = io.Copy(io.Discard, taken) },
-		short: io.ErrShortWrite,
+	err = fault.apply(ctx, action{
+		pass:       func() error { return create(content) },
+		part:       func() error { return create(taken) },
+		takeOnly:   func() { _, _ = io.Copy(io.Discard, taken) },
+		shortError: io.ErrShortWrite,
 	})
 	return filePath, err
 }
 
 // Read implements [store.Reader]. A partial read returns the first bytes.
 func (f *Faulty) Read(ctx context.Context, req *filesystem.ReadRequest) (got *filesystem.FileContent, err error) {
-	fault := f.next(OpRead, req.FilePath)
+	fault := f.record(OpRead, req.FilePath)
 	read := func() (err error) {
 		got, err = f.store.Read(ctx, req)
 		return err
 	}
-	err = fault.run(ctx, action{
+	err = fault.apply(ctx, action{
 		pass: read,
 		part: func() error {
 			if err := read(); err != nil {
@@ -278,7 +278,7 @@ func (f *Faulty) Read(ctx context.Context, req *filesystem.ReadRequest) (got *fi
 			got = &filesystem.FileContent{Content: got.Content[:min(fault.After, int64(len(got.Content)))]}
 			return nil
 		},
-		short: io.ErrUnexpectedEOF,
+		shortError: io.ErrUnexpectedEOF,
 	})
 	return got, err
 }
@@ -286,18 +286,18 @@ func (f *Faulty) Read(ctx context.Context, req *filesystem.ReadRequest) (got *fi
 // ReadRange implements [store.RangeReader]. The faults Short and Torn happen
 // while the content is read; the others at once.
 func (f *Faulty) ReadRange(ctx context.Context, filePath string, offset, length int64) (content io.ReadCloser, size int64, err error) {
-	fault := f.next(OpReadRange, filePath)
+	fault := f.record(OpReadRange, filePath)
 	open := func() (err error) {
 		content, size, err = f.store.ReadRange(ctx, filePath, offset, length)
 		return err
 	}
-	err = fault.run(ctx, action{
+	err = fault.apply(ctx, action{
 		pass: open,
 		part: func() error {
 			if err := open(); err != nil {
 				return err
 			}
-			content = &cutContent{Closer: content, rest: io.LimitReader(content, fault.After), mode: fault.Mode}
+			content = &cutContent{Closer: content, reader: io.LimitReader(content, fault.After), mode: fault.Mode}
 			return nil
 		},
 	})
@@ -307,12 +307,12 @@ func (f *Faulty) ReadRange(ctx context.Context, filePath string, offset, length 
 // cutContent ends early: with an error, or as if that were all.
 type cutContent struct {
 	io.Closer
-	rest io.Reader
-	mode Mode
+	reader io.Reader
+	mode   Mode
 }
 
 func (c *cutContent) Read(p []byte) (int, error) {
-	n, err := c.rest.Read(p)
+	n, err := c.reader.Read(p)
 	if errors.Is(err, io.EOF) && c.mode == Short {
 		err = ErrInjected
 	}
@@ -326,8 +326,8 @@ func (f *Faulty) MarkUsed(ctx context.Context, filePaths ...string) error {
 
 // DeleteUnused implements [store.Cleaner].
 func (f *Faulty) DeleteUnused(ctx context.Context, dir string, since time.Time) (files int, bytes int64, err error) {
-	fault := f.next(OpDelete, dir)
-	err = fault.run(ctx, action{
+	fault := f.record(OpDelete, dir)
+	err = fault.apply(ctx, action{
 		pass: func() (err error) {
 			files, bytes, err = f.store.DeleteUnused(ctx, dir, since)
 			return err

@@ -10,7 +10,7 @@ import (
 )
 
 var nameCases = []testCase{
-	{"a rooted name and a relative one are the same file", testRooted, []need{cleaned}},
+	{"a rooted name and a relative one are the same file", testRooted, []requirement{cleansPaths}},
 	{"a name in upper and lower case is the name that it is stored under", testMixedCase, nil},
 	{"hostile names are refused or name files of their own", testHostile, nil},
 }
@@ -18,9 +18,9 @@ var nameCases = []testCase{
 func testRooted(t *testing.T, s *suite) {
 	name := strings.Trim(s.path("rooted/file"), "/")
 	s.write(t, "/"+name, "rooted")
-	s.holds(t, name, "rooted")
+	s.requireContent(t, name, "rooted")
 	s.write(t, name, "relative")
-	s.holds(t, "/"+name, "relative")
+	s.requireContent(t, "/"+name, "relative")
 }
 
 // testMixedCase stores under names of mixed case. That a name of another case is the same file is
@@ -28,16 +28,16 @@ func testRooted(t *testing.T, s *suite) {
 func testMixedCase(t *testing.T, s *suite) {
 	name := s.path("Case/File-Name.TXT")
 	s.write(t, name, "written")
-	s.holds(t, name, "written")
+	s.requireContent(t, name, "written")
 	created := s.path("Case/Created-Name")
 	if s.creator != nil {
 		if err := s.creator.Create(t.Context(), created, strings.NewReader("created")); err != nil {
 			t.Fatalf("Create(%q): %v", created, err)
 		}
-		s.holds(t, created, "created")
+		s.requireContent(t, created, "created")
 	}
-	if s.any != nil {
-		got, err := s.any.CreateAny(t.Context(), func(n int) string { return s.path([]string{"Case/Any-Name", ""}[min(n, 1)]) }, strings.NewReader("any"))
+	if s.anyCreator != nil {
+		got, err := s.anyCreator.CreateAny(t.Context(), func(n int) string { return s.path([]string{"Case/Any-Name", ""}[min(n, 1)]) }, strings.NewReader("any"))
 		for way, read := range s.readers() {
 			if _, missing := read(t.Context(), got); err == nil && missing != nil {
 				t.Errorf("%s(%q), which CreateAny returned: %v", way, got, missing)
@@ -113,7 +113,7 @@ func testHostile(t *testing.T, s *suite) {
 		holdsName(t, s, filePath)
 	}
 	for _, canary := range canaries {
-		s.holds(t, canary, "alive")
+		s.requireContent(t, canary, "alive")
 	}
 	if s.Outside != nil {
 		s.Outside(t)

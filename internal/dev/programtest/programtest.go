@@ -21,10 +21,10 @@ func (g Programs) Start(ctx context.Context, p programs.Program) (programs.Run, 
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	r := &Program{program: p, asks: make(chan struct{}), goes: make(chan map[int]programs.Result), done: make(chan struct{})}
+	r := &Program{program: p, calls: make(chan struct{}), results: make(chan map[int]programs.Result), ended: make(chan struct{})}
 	go func() {
-		defer close(r.done)
-		<-r.goes
+		defer close(r.ended)
+		<-r.results
 		g[p.Code](r)
 	}()
 	r.enter(nil)
@@ -33,13 +33,13 @@ func (g Programs) Start(ctx context.Context, p programs.Program) (programs.Run, 
 
 // Program is one of them.
 type Program struct {
-	program programs.Program
-	state   programs.State
-	count   int
-	asks    chan struct{}
-	goes    chan map[int]programs.Result
-	done    chan struct{}
-	closed  bool
+	program  programs.Program
+	state    programs.State
+	count    int
+	calls    chan struct{}
+	results  chan map[int]programs.Result
+	ended    chan struct{}
+	isClosed bool
 }
 
 // State is where it is.
@@ -47,10 +47,10 @@ func (r *Program) State() programs.State { return r.state }
 
 func (r *Program) enter(results map[int]programs.Result) {
 	r.state.Calls = nil
-	r.goes <- results
+	r.results <- results
 	select {
-	case <-r.asks:
-	case <-r.done:
+	case <-r.calls:
+	case <-r.ended:
 	}
 }
 
@@ -66,9 +66,9 @@ func (r *Program) Resume(ctx context.Context, results []programs.Result) error {
 
 // Close ends it.
 func (r *Program) Close() {
-	if !r.closed {
-		r.closed = true
-		close(r.goes)
+	if !r.isClosed {
+		r.isClosed = true
+		close(r.results)
 	}
 	if len(r.state.Calls) > 0 {
 		r.state.Calls, r.state.Error = nil, "closed"
@@ -84,8 +84,8 @@ func (r *Program) Call(calls ...string) (results []programs.Result) {
 		asked = append(asked, programs.Call{Number: r.count, Tool: name, Arguments: args})
 	}
 	r.state.Calls = asked
-	r.asks <- struct{}{}
-	got, ok := <-r.goes
+	r.calls <- struct{}{}
+	got, ok := <-r.results
 	if !ok {
 		runtime.Goexit()
 	}

@@ -23,14 +23,14 @@ type messages struct {
 	Tools     []messagesTool  `json:"tools"`
 	Thinking  thinkingConfig  `json:"thinking"`
 
-	bytes    int // of the conversation
-	raw      []json.RawMessage
-	thoughts Thoughts
-	beta     string // the header
-	dropped  int    // blocks of thinking
-	missing  int    // answers whose thinking could have come back
-	issued   issued
-	prefix   []byte // what thinking in the answer is bound to
+	bytes           int // of the conversation
+	raw             []json.RawMessage
+	thoughts        Thoughts
+	beta            string // the header
+	droppedThinking int    // blocks of thinking
+	missingThinking int    // answers whose thinking could have come back
+	issued          issued
+	prefix          []byte // what thinking in the answer is bound to
 }
 
 type message struct {
@@ -60,8 +60,8 @@ func (t *messagesTool) UnmarshalJSON(data []byte) error {
 	return json.Unmarshal(data, (*fields)(t))
 }
 
-// hosted reports whether the provider runs the tool.
-func (t messagesTool) hosted() bool { return strings.HasPrefix(t.Type, "tool_search_tool_") }
+// isHosted reports whether the provider runs the tool.
+func (t messagesTool) isHosted() bool { return strings.HasPrefix(t.Type, "tool_search_tool_") }
 
 // content is a list of blocks; a text is a list of one.
 type content []block
@@ -128,7 +128,7 @@ func readMessages(body []byte) (conversation, error) {
 }
 
 func (q *messages) facts() Request {
-	r := Request{Stream: q.Stream, Prompt: q.bytes, Dropped: q.dropped, Missing: q.missing}
+	r := Request{Stream: q.Stream, Prompt: q.bytes, Dropped: q.droppedThinking, Missing: q.missingThinking}
 	for _, m := range q.Messages {
 		for _, b := range m.Content {
 			if isThought(b.Type) {
@@ -137,7 +137,7 @@ func (q *messages) facts() Request {
 		}
 	}
 	for _, t := range q.Tools {
-		if t.hosted() {
+		if t.isHosted() {
 			r.Search = "hosted"
 			continue
 		}
@@ -211,7 +211,7 @@ func (q *messages) answer(t Turn, found []Tool, id func(string) string) any {
 
 func (q *messages) hostedName() string {
 	for _, t := range q.Tools {
-		if t.hosted() {
+		if t.isHosted() {
 			return t.Name
 		}
 	}
@@ -303,11 +303,11 @@ func needsFields(q *messages) string {
 func needsToolDefinitions(q *messages) string {
 	for i, t := range q.Tools {
 		switch {
-		case t.hosted() && t.Name != "tool_search_tool_bm25" && t.Name != "tool_search_tool_regex":
+		case t.isHosted() && t.Name != "tool_search_tool_bm25" && t.Name != "tool_search_tool_regex":
 			return fmt.Sprintf("tools.%d: unknown tool name %q", i, t.Name)
-		case t.hosted() && t.DeferLoading:
+		case t.isHosted() && t.DeferLoading:
 			return fmt.Sprintf("tools.%d: the tool search tool cannot be deferred", i)
-		case t.hosted():
+		case t.isHosted():
 		case t.Type != "" && t.Type != "custom":
 			return fmt.Sprintf("tools.%d: unknown tool type %q", i, t.Type)
 		case !toolName.MatchString(t.Name):
@@ -588,7 +588,7 @@ func (q *messages) checkThoughts() string {
 func (q *messages) checkMessage(i int, blocks []map[string]any, prefix []byte) (kept []map[string]any, problem string) {
 	defer func() {
 		if !slices.ContainsFunc(blocks, func(b map[string]any) bool { return isThought(b["type"].(string)) }) && q.issued[q.issued.key(prefix, kept)] {
-			q.missing++
+			q.missingThinking++
 		}
 	}()
 	k := 0
@@ -610,7 +610,7 @@ func (q *messages) checkMessage(i int, blocks []map[string]any, prefix []byte) (
 		case q.thoughts != Bound || sign == signature(prefix, k, text):
 			kept = append(kept, b)
 		case q.Thinking.Binding.Mismatch == dropBlock && strings.Contains(q.beta, bindingAPI):
-			q.dropped++
+			q.droppedThinking++
 		default:
 			return nil, fmt.Sprintf("messages.%d.content.%d: The block is bound to a different conversation", i, at)
 		}

@@ -78,11 +78,11 @@ func (q *chat) refusal() string {
 		}
 		seen[f.Name] = true
 	}
-	return q.unpaired()
+	return q.pairingError()
 }
 
-// unpaired says which calls and results of tools do not belong together.
-func (q *chat) unpaired() string {
+// pairingError says which calls and results of tools do not belong together.
+func (q *chat) pairingError() string {
 	open := map[string]bool{}
 	for i, m := range q.Messages {
 		switch {

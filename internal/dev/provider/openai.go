@@ -171,15 +171,15 @@ func (a responsesAnswer) events() []event {
 		{"response.in_progress", object{"response": a.with("in_progress", []object{})}},
 	}
 	for i, x := range a.output {
-		list = append(list, event{"response.output_item.added", object{"output_index": i, "item": begun(x)}})
+		list = append(list, event{"response.output_item.added", object{"output_index": i, "item": startedItem(x)}})
 		list = append(list, middle(i, x)...)
 		list = append(list, event{"response.output_item.done", object{"output_index": i, "item": x}})
 	}
 	return append(list, event{"response.completed", object{"response": a.with("completed", a.output)}})
 }
 
-// begun is an item before its content has come.
-func begun(x object) object {
+// startedItem is an item before its content has come.
+func startedItem(x object) object {
 	o := object{}
 	for k, v := range x {
 		o[k] = v

@@ -65,17 +65,17 @@ type Server struct {
 	api  API
 	http *httptest.Server
 
-	mu       sync.Mutex
-	thoughts Thoughts
-	issued   issued
-	decide   func(Request) Turn
-	turns    []Turn
-	requests []Request
+	mu             sync.Mutex
+	thoughts       Thoughts
+	issuedThinking issued
+	decide         func(Request) Turn
+	turns          []Turn
+	requests       []Request
 }
 
 // Start starts a server whose model answers with the turns, one after another. Close it.
 func Start(api API, turns ...Turn) *Server {
-	s := &Server{api: api, turns: turns, issued: issued{}}
+	s := &Server{api: api, turns: turns, issuedThinking: issued{}}
 	s.http = httptest.NewServer(s)
 	return s
 }
@@ -137,17 +137,17 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	defer s.mu.Unlock()
 	var turn Turn
 	rec := Request{}
-	c, status, problem := s.read(r, body)
+	c, status, problem := s.parseRequest(r, body)
 	if problem == "" {
 		if q, ok := c.(*messages); ok {
-			q.issued, q.thoughts, q.beta = s.issued, s.thoughts, strings.Join(r.Header.Values("anthropic-beta"), ",")
+			q.issued, q.thoughts, q.beta = s.issuedThinking, s.thoughts, strings.Join(r.Header.Values("anthropic-beta"), ",")
 		}
 		status, problem = http.StatusBadRequest, c.refusal()
 		rec = c.facts()
 	}
 	rec.Body = body
 	if problem == "" {
-		turn, status, problem = s.next(c, rec)
+		turn, status, problem = s.nextTurn(c, rec)
 	}
 	rec.Refused = problem
 	s.requests = append(s.requests, rec)
@@ -176,8 +176,8 @@ var doors = map[API]struct {
 
 func bearer(h http.Header) bool { return strings.HasPrefix(h.Get("Authorization"), "Bearer ") }
 
-// read checks what is the same for all APIs.
-func (s *Server) read(r *http.Request, body []byte) (c conversation, status int, problem string) {
+// parseRequest checks what is the same for all APIs.
+func (s *Server) parseRequest(r *http.Request, body []byte) (c conversation, status int, problem string) {
 	door := doors[s.api]
 	switch {
 	case r.URL.Path != door.path:
@@ -192,8 +192,8 @@ func (s *Server) read(r *http.Request, body []byte) (c conversation, status int,
 	return c, 0, ""
 }
 
-// next takes a turn from the script, and checks that a model could have taken it.
-func (s *Server) next(c conversation, rec Request) (t Turn, status int, problem string) {
+// nextTurn takes a turn from the script, and checks that a model could have taken it.
+func (s *Server) nextTurn(c conversation, rec Request) (t Turn, status int, problem string) {
 	switch {
 	case s.decide != nil:
 		t = s.decide(rec)

@@ -63,7 +63,7 @@ func (r Request) Deferred() (list []Tool) {
 // Visible are the tools that the model can call.
 func (r Request) Visible() (list []Tool) {
 	seen := map[string]bool{}
-	for _, t := range append(append([]Tool(nil), r.Tools...), loaded(r.Loaded)...) {
+	for _, t := range append(append([]Tool(nil), r.Tools...), loadedTools(r.Loaded)...) {
 		if !t.Deferred && !seen[t.Name] {
 			seen[t.Name] = true
 			list = append(list, t)
@@ -72,7 +72,7 @@ func (r Request) Visible() (list []Tool) {
 	return list
 }
 
-func loaded(tools []Tool) []Tool {
+func loadedTools(tools []Tool) []Tool {
 	list := append([]Tool(nil), tools...)
 	for i := range list {
 		list[i].Deferred = false

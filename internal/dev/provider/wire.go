@@ -42,13 +42,13 @@ type event struct {
 	data object
 }
 
-// streamed is an answer that can also be given in pieces.
-type streamed interface{ events() []event }
+// streamable is an answer that can also be given in pieces.
+type streamable interface{ events() []event }
 
 // stream sends an answer as server-sent events.
 func stream(w http.ResponseWriter, api API, answer any) {
 	w.Header().Set("Content-Type", "text/event-stream")
-	for i, ev := range answer.(streamed).events() {
+	for i, ev := range answer.(streamable).events() {
 		if api != Chat {
 			ev.data["type"] = ev.name
 			fmt.Fprintf(w, "event: %s\n", ev.name)

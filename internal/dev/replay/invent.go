@@ -14,8 +14,8 @@ import (
 	"github.com/cloudwego/eino/schema"
 )
 
-// invented are the kinds of work, each on a system of its own, with the number of runs of each.
-var invented = []struct {
+// inventedKinds are the kinds of work, each on a system of its own, with the number of runs of each.
+var inventedKinds = []struct {
 	name    string
 	runs    int
 	tasks   int // in one run, at most
@@ -37,12 +37,12 @@ const Days = "days"
 
 const (
 	smallest, largest = 1_000., 100_000. // bytes of a result
-	booked            = 4_000.           // of one of a desk
+	largestBooking    = 4_000.           // of one of a desk
 )
 
 // Invent makes all invented runs. It makes the same ones each time.
 func Invent(each func(Recorded) error) error {
-	for k, kind := range invented {
+	for k, kind := range inventedKinds {
 		for i := range kind.runs {
 			if err := each(inventOne(k, uint64(i))); err != nil {
 				return err
@@ -54,7 +54,7 @@ func Invent(each func(Recorded) error) error {
 
 // InventOne makes the invented run of a name.
 func InventOne(name string) (Recorded, bool) {
-	for k, kind := range invented {
+	for k, kind := range inventedKinds {
 		for i := range kind.runs {
 			if name == fmt.Sprintf("%s-%d", kind.name, i) {
 				return inventOne(k, uint64(i)), true
@@ -65,13 +65,13 @@ func InventOne(name string) (Recorded, bool) {
 }
 
 func inventOne(kind int, seed uint64) Recorded {
-	k := invented[kind]
+	k := inventedKinds[kind]
 	w := &worker{Rand: rand.New(rand.NewPCG(seed, uint64(100+kind)))}
 	msgs := []*schema.Message{schema.SystemMessage("You are a careful assistant. Use the tools; say what you found and quote it.\n" + w.document(4_000+w.IntN(20_000)))}
 	for range 1 + w.IntN(k.tasks) {
 		t := task{worker: w, kind: kind}
 		if k.returns == nil {
-			t.kind = w.IntN(len(invented) - 1)
+			t.kind = w.IntN(len(inventedKinds) - 1)
 		}
 		msgs = t.add(msgs)
 	}
@@ -81,26 +81,26 @@ func inventOne(kind int, seed uint64) Recorded {
 // task is one question of the user, the calls that it takes, and the answer.
 type task struct {
 	*worker
-	kind  int
-	about float64 // bytes of its results
-	most  float64
-	made  []string // results
+	kind        int
+	typicalSize float64 // bytes of its results
+	maxSize     float64
+	taskResults []string // results
 }
 
 // size draws one: most results are small, most bytes in few large ones.
 func (t *task) size() float64 {
-	return smallest * math.Pow(t.most/smallest, math.Pow(t.Float64(), 4))
+	return smallest * math.Pow(t.maxSize/smallest, math.Pow(t.Float64(), 4))
 }
 
 func (t *task) add(msgs []*schema.Message) []*schema.Message {
-	k := invented[t.kind]
+	k := inventedKinds[t.kind]
 	msgs = append(msgs, schema.UserMessage(fmt.Sprintf("Look into %s of %s and tell me what matters.", k.name, t.words(4))))
-	t.most = largest
+	t.maxSize = largest
 	if k.name == "desk" {
-		t.most = booked
+		t.maxSize = largestBooking
 	}
-	t.about = t.size()
-	for range 4 + int(math.Exp(t.between(1.5, math.Log(float64(k.rounds))))) {
+	t.typicalSize = t.size()
+	for range 4 + int(math.Exp(t.uniform(1.5, math.Log(float64(k.rounds))))) {
 		var calls []schema.ToolCall
 		for range 1 + max(0, t.IntN(6)-4) {
 			args := map[string]any{"query": t.words(3), "page": t.IntN(9)}
@@ -109,11 +109,11 @@ func (t *task) add(msgs []*schema.Message) []*schema.Message {
 			}
 			calls = append(calls, t.call(k.name+"__"+pick(t.worker, []string{"get", "search", "list"}), args))
 		}
-		msgs = append(msgs, schema.AssistantMessage(t.thought()+t.remark(), calls))
+		msgs = append(msgs, schema.AssistantMessage(t.thinking()+t.quoteRemark(), calls))
 		for _, c := range calls {
 			out := t.result(k.returns)
-			t.made = append(t.made, out)
-			t.saw(c, out)
+			t.taskResults = append(t.taskResults, out)
+			t.addResult(c, out)
 			msgs = append(msgs, schema.ToolMessage(out, c.ID, schema.WithToolName(c.Function.Name)))
 		}
 	}
@@ -123,24 +123,24 @@ func (t *task) add(msgs []*schema.Message) []*schema.Message {
 // result is what one call returns, now and then what an earlier one did: nothing has changed
 // since, or a part of a file is looked at again.
 func (t *task) result(returns func(*worker, int) string) string {
-	if n := len(t.made); n > 0 {
+	if n := len(t.taskResults); n > 0 {
 		switch t.IntN(24) {
 		case 0, 1:
-			return pick(t.worker, t.made)
+			return pick(t.worker, t.taskResults)
 		case 2, 3, 4:
-			if invented[t.kind].name == "repository" {
-				return part(t.worker, pick(t.worker, t.made))
+			if inventedKinds[t.kind].name == "repository" {
+				return part(t.worker, pick(t.worker, t.taskResults))
 			}
 		}
 	}
-	size := t.about * math.Exp(t.NormFloat64())
+	size := t.typicalSize * math.Exp(t.NormFloat64())
 	if t.IntN(2) == 0 {
 		size = t.size()
 	}
-	return returns(t.worker, int(max(smallest, min(t.most, size))))
+	return returns(t.worker, int(max(smallest, min(t.maxSize, size))))
 }
 
-// thought is what an agent says before a call.
-func (t *task) thought() string {
+// thinking is what an agent says before a call.
+func (t *task) thinking() string {
 	return fmt.Sprintf("I look into the %s, since the %s. ", t.words(2), t.words(t.IntN(80)))
 }

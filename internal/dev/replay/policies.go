@@ -21,27 +21,31 @@ func Policies() []Policy {
 		{"no reduction", func(context.Context, *store.Memory, int64) (adk.ChatModelAgentMiddleware, error) {
 			return nil, nil
 		}},
-		{"cut at 50,000 bytes only", ours(func(c *reduction.Config, _ int64) { c.SkipClear = true })},
-		{"Eino", einos},
-		{"einolean", ours(func(*reduction.Config, int64) {})},
-		{"einolean, Recommended", recommended(func(*reduction.Config) {})},
-		{"einolean, ClearTargetTokens half", ours(func(c *reduction.Config, trigger int64) { c.ClearTargetTokens = trigger / 2 })},
-		{"einolean, ClearRetentionSuffixLimit 3", ours(func(c *reduction.Config, _ int64) { c.ClearRetentionSuffixLimit = 3 })},
-		{"einolean, ClearRetentionSuffixLimit 5", ours(func(c *reduction.Config, _ int64) { c.ClearRetentionSuffixLimit = 5 })},
-		{"einolean, MinSavingBytes 8,000", ours(func(c *reduction.Config, _ int64) { c.MinSavingBytes = 8000 })},
-		{"einolean, ClearAtLeastTokens a quarter", ours(func(c *reduction.Config, trigger int64) { c.ClearAtLeastTokens = trigger / 4 })},
-		{"einolean, MaxLengthForTrunc 12,000", ours(func(c *reduction.Config, _ int64) { c.MaxLengthForTrunc = 12_000 })},
-		{"einolean, cut at 12,000, save a quarter", ours(func(c *reduction.Config, trigger int64) {
+		{"cut at 50,000 bytes only", withConfig(func(c *reduction.Config, _ int64) { c.SkipClear = true })},
+		{"Eino", einoReduction},
+		{"einolean", withConfig(func(*reduction.Config, int64) {})},
+		{"einolean, Recommended", withRecommended(func(*reduction.Config) {})},
+		{"einolean, ClearTargetTokens half", withConfig(func(c *reduction.Config, trigger int64) { c.ClearTargetTokens = trigger / 2 })},
+		{"einolean, ClearRetentionSuffixLimit 3", withConfig(func(c *reduction.Config, _ int64) { c.ClearRetentionSuffixLimit = 3 })},
+		{"einolean, ClearRetentionSuffixLimit 5", withConfig(func(c *reduction.Config, _ int64) { c.ClearRetentionSuffixLimit = 5 })},
+		{"einolean, MinSavingBytes 8,000", withConfig(func(c *reduction.Config, _ int64) { c.MinSavingBytes = 8000 })},
+		{"einolean, ClearAtLeastTokens a quarter", withConfig(func(c *reduction.Config, trigger int64) { c.ClearAtLeastTokens = trigger / 4 })},
+		{"einolean, MaxLengthForTrunc 12,000", withConfig(func(c *reduction.Config, _ int64) { c.MaxLengthForTrunc = 12_000 })},
+		{"einolean, cut at 12,000, save a quarter", withConfig(func(c *reduction.Config, trigger int64) {
 			c.MinSavingBytes, c.ClearAtLeastTokens, c.MaxLengthForTrunc = 2000, trigger/4, 12_000
 		})},
-		{"context editing, keep 3, at least a quarter", peer(func(trigger int64) masking { return masking{trigger: trigger, keep: 3, atLeast: trigger / 4} })},
-		{"low mark, keep 5", peer(func(trigger int64) masking { return masking{trigger: trigger, keep: 5, low: trigger / 2} })},
-		{"mask all but the last 10", peer(func(int64) masking { return masking{keep: 10} })},
+		{"context editing, keep 3, at least a quarter", maskingPolicy(func(trigger int64) maskingHandler {
+			return maskingHandler{trigger: trigger, retained: 3, minSaving: trigger / 4}
+		})},
+		{"low mark, keep 5", maskingPolicy(func(trigger int64) maskingHandler {
+			return maskingHandler{trigger: trigger, retained: 5, target: trigger / 2}
+		})},
+		{"mask all but the last 10", maskingPolicy(func(int64) maskingHandler { return maskingHandler{retained: 10} })},
 	}
 }
 
-// ours is this module's middleware with what set changes.
-func ours(set func(c *reduction.Config, trigger int64)) func(context.Context, *store.Memory, int64) (adk.ChatModelAgentMiddleware, error) {
+// withConfig is this module's middleware with what set changes.
+func withConfig(set func(c *reduction.Config, trigger int64)) func(context.Context, *store.Memory, int64) (adk.ChatModelAgentMiddleware, error) {
 	return func(ctx context.Context, files *store.Memory, trigger int64) (adk.ChatModelAgentMiddleware, error) {
 		c := &reduction.Config{Backend: files, MaxTokensForClear: trigger}
 		set(c, trigger)
@@ -49,8 +53,8 @@ func ours(set func(c *reduction.Config, trigger int64)) func(context.Context, *s
 	}
 }
 
-// recommended is the preset with what set changes, at another threshold in proportion.
-func recommended(set func(c *reduction.Config)) func(context.Context, *store.Memory, int64) (adk.ChatModelAgentMiddleware, error) {
+// withRecommended is the preset with what set changes, at another threshold in proportion.
+func withRecommended(set func(c *reduction.Config)) func(context.Context, *store.Memory, int64) (adk.ChatModelAgentMiddleware, error) {
 	return func(ctx context.Context, files *store.Memory, trigger int64) (adk.ChatModelAgentMiddleware, error) {
 		c := reduction.Recommended(files)
 		c.ClearAtLeastTokens = c.ClearAtLeastTokens * trigger / c.MaxTokensForClear
@@ -60,9 +64,9 @@ func recommended(set func(c *reduction.Config)) func(context.Context, *store.Mem
 	}
 }
 
-// einos is Eino's package, configured to leave the answers of the read tool alone: it
+// einoReduction is Eino's package, configured to leave the answers of the read tool alone: it
 // would store pages of what it stored.
-func einos(ctx context.Context, files *store.Memory, trigger int64) (adk.ChatModelAgentMiddleware, error) {
+func einoReduction(ctx context.Context, files *store.Memory, trigger int64) (adk.ChatModelAgentMiddleware, error) {
 	return theirs.New(ctx, &theirs.Config{Backend: files, MaxTokensForClear: trigger, TruncExcludeTools: []string{readTool},
 		TokenCounter: func(_ context.Context, msgs []*schema.Message, _ []*schema.ToolInfo) (n int64, err error) {
 			for _, m := range msgs {
@@ -72,17 +76,17 @@ func einos(ctx context.Context, files *store.Memory, trigger int64) (adk.ChatMod
 		}})
 }
 
-// masking replaces old results with a placeholder, as other agents do. Nothing is
+// maskingHandler replaces old results with a placeholder, as other agents do. Nothing is
 // stored: the agent has to call the tool again for what was replaced.
-type masking struct {
+type maskingHandler struct {
 	adk.BaseChatModelAgentMiddleware
-	trigger int64 // tokens from which on something is replaced
-	keep    int   // results that stay
-	low     int64 // tokens at which replacing ends; zero: everything is replaced
-	atLeast int64 // tokens that replacing must save
+	trigger   int64 // tokens from which on something is replaced
+	retained  int   // results that stay
+	target    int64 // tokens at which replacing ends; zero: everything is replaced
+	minSaving int64 // tokens that replacing must save
 }
 
-func peer(make func(trigger int64) masking) func(context.Context, *store.Memory, int64) (adk.ChatModelAgentMiddleware, error) {
+func maskingPolicy(make func(trigger int64) maskingHandler) func(context.Context, *store.Memory, int64) (adk.ChatModelAgentMiddleware, error) {
 	return func(_ context.Context, _ *store.Memory, trigger int64) (adk.ChatModelAgentMiddleware, error) {
 		m := make(trigger)
 		return &m, nil
@@ -92,7 +96,7 @@ func peer(make func(trigger int64) masking) func(context.Context, *store.Memory,
 const placeholder = "[Old tool result cleared]"
 
 // BeforeModelRewriteState replaces results, oldest first.
-func (m *masking) BeforeModelRewriteState(ctx context.Context, state *adk.ChatModelAgentState, _ *adk.ModelContext) (context.Context, *adk.ChatModelAgentState, error) {
+func (m *maskingHandler) BeforeModelRewriteState(ctx context.Context, state *adk.ChatModelAgentState, _ *adk.ModelContext) (context.Context, *adk.ChatModelAgentState, error) {
 	var all, saved int64
 	var results []int
 	for i, msg := range state.Messages {
@@ -101,12 +105,12 @@ func (m *masking) BeforeModelRewriteState(ctx context.Context, state *adk.ChatMo
 			results = append(results, i)
 		}
 	}
-	if all < m.trigger || len(results) <= m.keep {
+	if all < m.trigger || len(results) <= m.retained {
 		return ctx, state, nil
 	}
 	out := &adk.ChatModelAgentState{Messages: append([]*schema.Message(nil), state.Messages...)}
-	for _, i := range results[:len(results)-m.keep] {
-		if m.low > 0 && all-saved < m.low {
+	for _, i := range results[:len(results)-m.retained] {
+		if m.target > 0 && all-saved < m.target {
 			break
 		}
 		with := *out.Messages[i]
@@ -116,7 +120,7 @@ func (m *masking) BeforeModelRewriteState(ctx context.Context, state *adk.ChatMo
 			out.Messages[i] = &with
 		}
 	}
-	if saved == 0 || saved < m.atLeast {
+	if saved == 0 || saved < m.minSaving {
 		return ctx, state, nil
 	}
 	return ctx, out, nil

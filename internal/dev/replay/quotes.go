@@ -17,35 +17,35 @@ const (
 	// quoteBytes is the least length of a quotation.
 	quoteBytes = 24
 
-	// everyByte is at which bytes of a result quotations are looked for: one that is
+	// quoteStep is at which bytes of a result quotations are looked for: one that is
 	// this much longer is always found.
-	everyByte = 4
+	quoteStep = 4
 
-	// plainBytes is how many bytes of a quotation are neither blank nor a rule at least.
-	plainBytes = 16
+	// minTextBytes is how many bytes of a quotation are neither blank nor a rule at least.
+	minTextBytes = 16
 )
 
-// use is a quotation of what a call returned.
-type use struct{ call, quote string }
+// quotation is a quotation of what a call returned.
+type quotation struct{ call, quote string }
 
-// quotations finds them, by assistant message, one for each call.
-func quotations(msgs []*schema.Message) map[int][]use {
-	out, at := make(map[int][]use), make(map[string]string) // the newest call with a piece
+// findQuotations finds them, by assistant message, one for each call.
+func findQuotations(msgs []*schema.Message) map[int][]quotation {
+	out, at := make(map[int][]quotation), make(map[string]string) // the newest call with a piece
 	for i, m := range msgs {
 		switch m.Role {
 		case schema.Tool:
-			text := said(m)
-			for k := 0; k+quoteBytes <= len(text); k += everyByte {
-				if piece := text[k : k+quoteBytes]; telling(piece) {
+			text := textOf(m)
+			for k := 0; k+quoteBytes <= len(text); k += quoteStep {
+				if piece := text[k : k+quoteBytes]; isDistinctive(piece) {
 					at[piece] = m.ToolCallID
 				}
 			}
 		case schema.Assistant:
-			texts := []string{said(m)}
+			texts := []string{textOf(m)}
 			for _, tc := range m.ToolCalls {
 				texts = append(texts, tc.Function.Arguments)
 			}
-			if found := quoted(texts, at); len(found) > 0 {
+			if found := quotationsIn(texts, at); len(found) > 0 {
 				out[i] = found
 			}
 		}
@@ -53,29 +53,29 @@ func quotations(msgs []*schema.Message) map[int][]use {
 	return out
 }
 
-func quoted(texts []string, at map[string]string) (out []use) {
+func quotationsIn(texts []string, at map[string]string) (out []quotation) {
 	seen := make(map[string]bool)
 	for _, text := range texts {
 		for k := 0; k+quoteBytes <= len(text); k++ {
 			piece := text[k : k+quoteBytes]
 			if call, ok := at[piece]; ok && !seen[call] {
 				seen[call] = true
-				out = append(out, use{call, piece})
+				out = append(out, quotation{call, piece})
 			}
 		}
 	}
 	return out
 }
 
-// telling reports whether a piece is worth matching: it is not mostly blanks and rules.
-func telling(piece string) bool {
+// isDistinctive reports whether a piece is worth matching: it is not mostly blanks and rules.
+func isDistinctive(piece string) bool {
 	n := 0
 	for i := range len(piece) {
 		if strings.IndexByte(" \t\n-=_*#.", piece[i]) < 0 {
 			n++
 		}
 	}
-	return n >= plainBytes
+	return n >= minTextBytes
 }
 
 // readAll reads a whole file of a store.

@@ -93,11 +93,11 @@ type Card struct {
 
 // Cards are the prices of common providers: of one model each, and without a cache.
 var Cards = []Card{
-	cardOf("Anthropic", "claude-sonnet-4-5"), cardOf("OpenAI", "gpt-5"), cardOf("DeepSeek", "deepseek-flash"), cardOf("Qwen", "qwen3.7-max"),
+	priceCardFor("Anthropic", "claude-sonnet-4-5"), priceCardFor("OpenAI", "gpt-5"), priceCardFor("DeepSeek", "deepseek-flash"), priceCardFor("Qwen", "qwen3.7-max"),
 	{Name: "uncached", Write: 1, Cached: 1},
 }
 
-func cardOf(name, model string) Card {
+func priceCardFor(name, model string) Card {
 	p, _ := prices.Of(model) // a test finds a model that is missing
 	return NewCard(name, p)
 }
@@ -110,7 +110,7 @@ func NewCard(name string, p prices.Price) Card {
 // CardOf is the card of a model; false if its prices are not known.
 func CardOf(model string) (Card, bool) {
 	_, ok := prices.Of(model)
-	return cardOf(model, model), ok
+	return priceCardFor(model, model), ok
 }
 
 // Cost is the price of a bill.
@@ -121,14 +121,14 @@ func (c Card) Cost(b Bill) float64 {
 // Conversation is a recorded conversation that was looked through for quotations.
 // It is safe for concurrent use.
 type Conversation struct {
-	msgs []*schema.Message
-	uses map[int][]use // by assistant message
-	call map[string]schema.ToolCall
+	msgs       []*schema.Message
+	quotations map[int][]quotation // by assistant message
+	calls      map[string]schema.ToolCall
 
 	media map[string]bool // calls that returned images or files
 
-	infos  []*schema.ToolInfo
-	listed [][]definition // by assistant message, none where there are no tools
+	infos       []*schema.ToolInfo
+	definitions [][]definition // by assistant message, none where there are no tools
 }
 
 // Read reads a conversation: a JSON array of messages.
@@ -143,19 +143,19 @@ func Read(data []byte) (*Conversation, error) {
 // New looks through a conversation. The messages must not change afterwards. Calls
 // without an id, and ids that repeat, get ids of their own in a copy.
 func New(msgs []*schema.Message) *Conversation {
-	msgs = distinct(msgs)
-	c := &Conversation{msgs: msgs, uses: quotations(msgs), call: make(map[string]schema.ToolCall), media: make(map[string]bool)}
+	msgs = withUniqueIDs(msgs)
+	c := &Conversation{msgs: msgs, quotations: findQuotations(msgs), calls: make(map[string]schema.ToolCall), media: make(map[string]bool)}
 	for _, m := range msgs {
 		c.media[m.ToolCallID] = c.media[m.ToolCallID] || m.Role == schema.Tool && media(m) > 0
 		for _, tc := range m.ToolCalls {
-			c.call[tc.ID] = tc
+			c.calls[tc.ID] = tc
 		}
 	}
 	return c
 }
 
-// distinct gives each call an id of its own, and its result the same.
-func distinct(msgs []*schema.Message) (out []*schema.Message) {
+// withUniqueIDs gives each call an id of its own, and its result the same.
+func withUniqueIDs(msgs []*schema.Message) (out []*schema.Message) {
 	open, n := make(map[string][]string), 0
 	for _, m := range msgs {
 		if m == nil {
@@ -196,10 +196,10 @@ func (c *Conversation) Messages() []*schema.Message { return c.msgs }
 // WithTools is the conversation with tools that every request lists.
 func (c *Conversation) WithTools(infos []*schema.ToolInfo) *Conversation {
 	with := *c
-	with.infos, with.listed = infos, nil
-	all := define(infos)
+	with.infos, with.definitions = infos, nil
+	all := definitionsOf(infos)
 	for range c.Calls() {
-		with.listed = append(with.listed, all)
+		with.definitions = append(with.definitions, all)
 	}
 	return &with
 }
@@ -215,7 +215,7 @@ func (c *Conversation) Hide(ctx context.Context, h Hiding) (*Conversation, error
 	if h.New == nil || len(c.infos) == 0 {
 		return c, nil
 	}
-	r := rerun{from: c, searched: map[string]int{}}
+	r := hiddenToolsModel{conversation: c, attempts: map[string]int{}}
 	hidden, other := r.tools()
 	handler, err := h.New(ctx, hidden)
 	if err != nil {
@@ -228,11 +228,11 @@ func (c *Conversation) Hide(ctx context.Context, h Hiding) (*Conversation, error
 	if err != nil {
 		return nil, fmt.Errorf("replay: %s: %w", h.Name, err)
 	}
-	if err := r.run(ctx, adk.NewRunner(ctx, adk.RunnerConfig{Agent: agent})); err != nil {
+	if err := r.runConversation(ctx, adk.NewRunner(ctx, adk.RunnerConfig{Agent: agent})); err != nil {
 		return nil, fmt.Errorf("replay: %s: %w", h.Name, err)
 	}
-	out := New(r.answered())
-	out.infos, out.listed = c.infos, r.listed
+	out := New(r.withRecordedResults())
+	out.infos, out.definitions = c.infos, r.definitions
 	return out, nil
 }
 
@@ -245,9 +245,9 @@ func (c *Conversation) Run(ctx context.Context, p Policy, o Options) (Bill, erro
 	for i, m := range c.msgs {
 		switch m.Role {
 		case schema.Assistant:
-			err = r.assistant(i, m)
+			err = r.addAnswer(i, m)
 		case schema.Tool:
-			err = r.result(m)
+			err = r.addResult(m)
 		default:
 			r.add(m)
 		}
@@ -255,37 +255,37 @@ func (c *Conversation) Run(ctx context.Context, p Policy, o Options) (Bill, erro
 			return Bill{}, fmt.Errorf("replay: %s: message %d: %w", p.Name, i, err)
 		}
 	}
-	r.check()
+	r.checkEdited()
 	return r.bill, nil
 }
 
 // replay is one conversation under one policy.
 type replay struct {
-	ctx     context.Context
-	from    *Conversation
-	handler adk.ChatModelAgentMiddleware
-	store   *store.Memory
-	reader  tool.InvokableTool
-	options Options
+	ctx          context.Context
+	conversation *Conversation
+	handler      adk.ChatModelAgentMiddleware
+	store        *store.Memory
+	reader       tool.InvokableTool
+	options      Options
 
-	state  *adk.ChatModelAgentState
-	before []shown                    // the request before
-	tools  []definition               // of the request before
-	turn   int                        // assistant messages so far
-	calls  map[string]schema.ToolCall // that the recorded agent did not make
-	whole  map[string]string          // what tools returned, by call
-	paths  map[string]string          // where that is, by call
-	at     map[string]int             // at which message it came, by call
-	bared  map[string]string
-	wait   []string // cut results to read back
-	bill   Bill
+	state       *adk.ChatModelAgentState
+	lastRequest []sentMessage              // the request before
+	tools       []definition               // of the request before
+	turn        int                        // assistant messages so far
+	calls       map[string]schema.ToolCall // that the recorded agent did not make
+	results     map[string]string          // what tools returned, by call
+	paths       map[string]string          // where that is, by call
+	resultIndex map[string]int             // at which message it came, by call
+	compacted   map[string]string
+	readBacks   []string // cut results to read back
+	bill        Bill
 }
 
-// shown is a message as it went out: a handler may change what it was handed.
-type shown struct {
+// sentMessage is a message as it went out: a handler may change what it was handed.
+type sentMessage struct {
 	schema.Message
 	tokens int64
-	sent   bool
+	isSent bool
 }
 
 // readTool is the name under which results are read back.
@@ -296,9 +296,9 @@ func newReplay(ctx context.Context, c *Conversation, p Policy, o Options) (*repl
 		o.Trigger = defaultTrigger
 	}
 	r := &replay{
-		ctx: ctx, from: c, store: store.NewMemory(1 << 40), options: o, state: &adk.ChatModelAgentState{},
-		calls: make(map[string]schema.ToolCall), whole: make(map[string]string), paths: make(map[string]string),
-		at: make(map[string]int), bared: make(map[string]string),
+		ctx: ctx, conversation: c, store: store.NewMemory(1 << 40), options: o, state: &adk.ChatModelAgentState{},
+		calls: make(map[string]schema.ToolCall), results: make(map[string]string), paths: make(map[string]string),
+		resultIndex: make(map[string]int), compacted: make(map[string]string),
 	}
 	var err error
 	if r.reader, err = reduction.NewReadTool(ctx, &reduction.ReadToolConfig{Backend: r.store}); err != nil {
@@ -311,22 +311,22 @@ func newReplay(ctx context.Context, c *Conversation, p Policy, o Options) (*repl
 	return r, err
 }
 
-// assistant is a model call: what the agent said next was its answer, once it had seen
+// addAnswer is a model call: what the agent said next was its answer, once it had seen
 // what it quotes.
-func (r *replay) assistant(i int, m *schema.Message) error {
+func (r *replay) addAnswer(i int, m *schema.Message) error {
 	defer func() { r.turn++ }()
 	if err := r.request(); err != nil {
 		return err
 	}
-	for _, id := range r.wait {
+	for _, id := range r.readBacks {
 		r.bill.ReadBacks++
 		if err := r.readBack(id, ""); err != nil {
 			return err
 		}
 	}
-	r.wait = nil
-	for _, u := range r.from.uses[i] {
-		if r.visible(u) {
+	r.readBacks = nil
+	for _, u := range r.conversation.quotations[i] {
+		if r.isVisible(u) {
 			continue
 		}
 		r.bill.Lost++
@@ -345,10 +345,10 @@ func (r *replay) add(m *schema.Message) {
 	r.state.Messages = append(r.state.Messages, &with)
 }
 
-// result is what a tool returned.
-func (r *replay) result(m *schema.Message) error {
-	r.whole[m.ToolCallID], r.at[m.ToolCallID] = said(m), len(r.state.Messages)
-	got, err := r.returned(m)
+// addResult is what a tool returned.
+func (r *replay) addResult(m *schema.Message) error {
+	r.results[m.ToolCallID], r.resultIndex[m.ToolCallID] = textOf(m), len(r.state.Messages)
+	got, err := r.wrapResult(m)
 	if err != nil {
 		return err
 	}
@@ -356,27 +356,27 @@ func (r *replay) result(m *schema.Message) error {
 	if short, ok := jsontext.Compact(m.Content); ok && got.Content == short {
 		return nil
 	}
-	if got != m && chosen(m.ToolCallID, m.Content, r.options.ReadBacks) {
-		r.wait = append(r.wait, m.ToolCallID)
+	if got != m && isSampled(m.ToolCallID, m.Content, r.options.ReadBacks) {
+		r.readBacks = append(r.readBacks, m.ToolCallID)
 	}
 	return nil
 }
 
-// chosen draws a share of calls.
-func chosen(id, content string, share float64) bool {
+// isSampled draws a share of calls.
+func isSampled(id, content string, share float64) bool {
 	h := fnv.New32a()
 	_, _ = fmt.Fprint(h, id, len(content))
 	return float64(h.Sum32()%1000) < share*1000
 }
 
-// returned lets the handler see what a tool returns.
-func (r *replay) returned(m *schema.Message) (*schema.Message, error) {
+// wrapResult lets the handler see what a tool returns.
+func (r *replay) wrapResult(m *schema.Message) (*schema.Message, error) {
 	if r.handler == nil || len(m.UserInputMultiContent) > 0 {
 		return m, nil
 	}
 	tc, ok := r.calls[m.ToolCallID]
 	if !ok {
-		tc = r.from.call[m.ToolCallID]
+		tc = r.conversation.calls[m.ToolCallID]
 	}
 	name, args := tc.Function.Name, tc.Function.Arguments
 	if m.ToolName != "" {
@@ -405,14 +405,14 @@ func (r *replay) request() error {
 		}
 		r.state = &adk.ChatModelAgentState{Messages: state.Messages}
 	}
-	same, all := r.definitions(), definedTokens(r.tools)
+	same, all := r.billDefinitions(), definedTokens(r.tools)
 	for i, m := range r.state.Messages {
-		if i == len(r.before) {
-			r.before = append(r.before, shown{})
+		if i == len(r.lastRequest) {
+			r.lastRequest = append(r.lastRequest, sentMessage{})
 		}
-		was := &r.before[i]
-		if !was.sent || !equal(&was.Message, m) {
-			*was = shown{Message: *m, tokens: Tokens(m), sent: true}
+		was := &r.lastRequest[i]
+		if !was.isSent || !equal(&was.Message, m) {
+			*was = sentMessage{Message: *m, tokens: Tokens(m), isSent: true}
 			r.notePath(m)
 			same = false
 		}
@@ -423,20 +423,20 @@ func (r *replay) request() error {
 		}
 		all += was.tokens
 	}
-	clear(r.before[len(r.state.Messages):])
-	r.before = r.before[:len(r.state.Messages)]
+	clear(r.lastRequest[len(r.state.Messages):])
+	r.lastRequest = r.lastRequest[:len(r.state.Messages)]
 	r.bill.Calls++
 	r.bill.Largest = max(r.bill.Largest, all)
 	return nil
 }
 
-// definitions bills the tools, which come first, and reports whether they are as before.
-func (r *replay) definitions() (same bool) {
-	if r.from.listed == nil {
+// billDefinitions bills the tools, which come first, and reports whether they are as before.
+func (r *replay) billDefinitions() (same bool) {
+	if r.conversation.definitions == nil {
 		return true
 	}
 	before := r.tools
-	r.tools = r.from.listed[min(r.turn, len(r.from.listed)-1)]
+	r.tools = r.conversation.definitions[min(r.turn, len(r.conversation.definitions)-1)]
 	same = true
 	for i, d := range r.tools {
 		if same = same && i < len(before) && before[i] == d; same {
@@ -482,15 +482,15 @@ const mediaTokens = 1000
 // Tokens estimates a message.
 func Tokens(m *schema.Message) int64 {
 	const around = 4
-	n := around + tokens.Of(said(m)) + tokens.Of(m.ReasoningContent) + mediaTokens*media(m)
+	n := around + tokens.Of(textOf(m)) + tokens.Of(m.ReasoningContent) + mediaTokens*media(m)
 	for _, tc := range m.ToolCalls {
 		n += around + tokens.Of(tc.Function.Name) + tokens.Of(tc.Function.Arguments)
 	}
 	return int64(n)
 }
 
-// said is what a message says, without its media.
-func said(m *schema.Message) string {
+// textOf is what a message says, without its media.
+func textOf(m *schema.Message) string {
 	if len(m.UserInputMultiContent)+len(m.AssistantGenMultiContent) == 0 {
 		return m.Content
 	}
@@ -520,10 +520,10 @@ func media(m *schema.Message) (n int) {
 	return n
 }
 
-// visible reports whether the request holds a quotation, also where its result became shorter
+// isVisible reports whether the request holds a quotation, also where its result became shorter
 // JSON. The result itself is looked at first.
-func (r *replay) visible(u use) bool {
-	if at, ok := r.at[u.call]; ok && at < len(r.state.Messages) && r.shows(r.state.Messages[at], u.quote) {
+func (r *replay) isVisible(u quotation) bool {
+	if at, ok := r.resultIndex[u.call]; ok && at < len(r.state.Messages) && r.shows(r.state.Messages[at], u.quote) {
 		return true
 	}
 	for _, m := range r.state.Messages {
@@ -535,11 +535,11 @@ func (r *replay) visible(u use) bool {
 }
 
 func (r *replay) shows(m *schema.Message, quote string) bool {
-	text := said(m)
+	text := textOf(m)
 	if strings.Contains(text, quote) {
 		return true
 	}
-	if m.Role == schema.Tool && jsontext.MayCompact(text) && strings.Contains(r.bare(text), bare.Replace(quote)) {
+	if m.Role == schema.Tool && jsontext.MayCompact(text) && strings.Contains(r.withoutLayout(text), withoutLayout.Replace(quote)) {
 		return true
 	}
 	for _, tc := range m.ToolCalls {
@@ -550,15 +550,15 @@ func (r *replay) shows(m *schema.Message, quote string) bool {
 	return false
 }
 
-// bare takes what compacting changes out of a text.
-var bare = strings.NewReplacer(" ", "", "\n", "", "\t", "", "\r", "", "\\", "")
+// withoutLayout takes what compacting changes out of a text.
+var withoutLayout = strings.NewReplacer(" ", "", "\n", "", "\t", "", "\r", "", "\\", "")
 
-// bare is a text without that. Each is made once.
-func (r *replay) bare(text string) string {
-	out, ok := r.bared[text]
+// withoutLayout is a text without that. Each is made once.
+func (r *replay) withoutLayout(text string) string {
+	out, ok := r.compacted[text]
 	if !ok {
-		out = bare.Replace(text)
-		r.bared[text] = out
+		out = withoutLayout.Replace(text)
+		r.compacted[text] = out
 	}
 	return out
 }
@@ -569,16 +569,16 @@ var storedPath = regexp.MustCompile(
 
 // notePath notes where a message says that an edited result is.
 func (r *replay) notePath(m *schema.Message) {
-	if whole, ok := r.whole[m.ToolCallID]; m.Role == schema.Tool && ok && said(m) != whole {
-		r.paths[m.ToolCallID] = strings.TrimRight(storedPath.FindString(said(m)), ".")
+	if whole, ok := r.results[m.ToolCallID]; m.Role == schema.Tool && ok && textOf(m) != whole {
+		r.paths[m.ToolCallID] = strings.TrimRight(storedPath.FindString(textOf(m)), ".")
 	}
 }
 
 // readBack is a round in which the agent reads a result again, from where a quotation
 // stands: in the store or, where it was not told of any place, with the same tool.
 func (r *replay) readBack(id, quote string) error {
-	call := schema.ToolCall{ID: fmt.Sprintf("again_%d", len(r.calls)), Type: "function", Function: r.from.call[id].Function}
-	content := r.whole[id]
+	call := schema.ToolCall{ID: fmt.Sprintf("again_%d", len(r.calls)), Type: "function", Function: r.conversation.calls[id].Function}
+	content := r.results[id]
 	if path := r.paths[id]; path != "" {
 		line := 1 + strings.Count(content[:max(0, strings.Index(content, quote))], "\n")
 		call.Function = schema.FunctionCall{Name: readTool, Arguments: fmt.Sprintf(`{"file_path":%q,"offset":%d,"limit":200}`, path, line)}
@@ -590,7 +590,7 @@ func (r *replay) readBack(id, quote string) error {
 	}
 	r.calls[call.ID] = call
 	r.add(schema.AssistantMessage("", []schema.ToolCall{call}))
-	got, err := r.returned(schema.ToolMessage(content, call.ID, schema.WithToolName(call.Function.Name)))
+	got, err := r.wrapResult(schema.ToolMessage(content, call.ID, schema.WithToolName(call.Function.Name)))
 	if err != nil {
 		return err
 	}
@@ -598,14 +598,14 @@ func (r *replay) readBack(id, quote string) error {
 	return r.request()
 }
 
-// check looks whether each edited result can be read where its message says.
-func (r *replay) check() {
+// checkEdited looks whether each edited result can be read where its message says.
+func (r *replay) checkEdited() {
 	for _, m := range r.state.Messages {
-		whole, ok := r.whole[m.ToolCallID]
-		if m.Role != schema.Tool || !ok || said(m) == whole || strings.HasPrefix(m.ToolCallID, "again_") {
+		whole, ok := r.results[m.ToolCallID]
+		if m.Role != schema.Tool || !ok || textOf(m) == whole || strings.HasPrefix(m.ToolCallID, "again_") {
 			continue
 		}
-		if text, ok := jsontext.Compact(whole); ok && text == said(m) {
+		if text, ok := jsontext.Compact(whole); ok && text == textOf(m) {
 			continue // it has the same value
 		}
 		r.bill.Edited++
@@ -613,7 +613,7 @@ func (r *replay) check() {
 		if short, ok := jsontext.Compact(whole); ok && got == short {
 			continue // it was cleared later
 		}
-		if err != nil || got != whole && !r.from.media[m.ToolCallID] { // a file of a medium is no text
+		if err != nil || got != whole && !r.conversation.media[m.ToolCallID] { // a file of a medium is no text
 			r.bill.Unreadable++
 		}
 	}

@@ -247,7 +247,7 @@ func TestInventedRunsSpreadAndAreReproducible(t *testing.T) {
 			require.Greater(t, count, 200, "%v", sizes)
 		}
 	}
-	for kind := range invented {
+	for kind := range inventedKinds {
 		a, _ := json.Marshal(inventOne(kind, 3).Conversation.Messages())
 		b, _ := json.Marshal(inventOne(kind, 3).Conversation.Messages())
 		require.Equal(t, string(a), string(b))

@@ -62,22 +62,22 @@ func Each(ctx context.Context, c *Conversation, policies []Policy, o Options) ([
 	return out, nil
 }
 
-// short is how many model calls a short conversation has at most.
-const short = 10
+// shortConversation is how many model calls a short conversation has at most.
+const shortConversation = 10
 
 // Table adds up the bills of conversations by policy. It is not safe for concurrent
 // use.
 type Table struct {
 	policies []Policy
 	kinds    map[string][]Bill
-	all      []Bill
+	totals   []Bill
 	runs     int
 	worst    [][]float64 // by policy and card, the highest cost of a short one, relative to no reduction
 }
 
 // NewTable makes a table. The first policy is what others are compared with.
 func NewTable(policies []Policy) *Table {
-	t := &Table{policies: policies, kinds: make(map[string][]Bill), all: make([]Bill, len(policies)), worst: make([][]float64, len(policies))}
+	t := &Table{policies: policies, kinds: make(map[string][]Bill), totals: make([]Bill, len(policies)), worst: make([][]float64, len(policies))}
 	for i := range t.worst {
 		t.worst[i] = make([]float64, len(Cards))
 	}
@@ -91,10 +91,10 @@ func (t *Table) Add(r Recorded, bills []Bill) {
 		t.kinds[r.Kind] = make([]Bill, len(t.policies))
 	}
 	for i, b := range bills {
-		t.all[i].Add(b)
+		t.totals[i].Add(b)
 		t.kinds[r.Kind][i].Add(b)
 		for k, c := range Cards {
-			if r.Conversation.Calls() <= short {
+			if r.Conversation.Calls() <= shortConversation {
 				t.worst[i][k] = max(t.worst[i][k], c.Cost(b)/c.Cost(bills[0]))
 			}
 		}
@@ -104,7 +104,7 @@ func (t *Table) Add(r Recorded, bills []Bill) {
 // Ratio is what a policy costs of what no reduction does, by the prices of a card. The
 // kind is one of those that were added, or empty for all.
 func (t *Table) Ratio(policy, kind string, c Card) float64 {
-	bills := t.all
+	bills := t.totals
 	if kind != "" {
 		bills = t.kinds[kind]
 	}
@@ -121,7 +121,7 @@ func (t *Table) Bill(policy string) Bill {
 	if i < 0 {
 		return Bill{}
 	}
-	return t.all[i]
+	return t.totals[i]
 }
 
 // String is the table: ratios by kind with the first card, then all kinds with each
@@ -150,7 +150,7 @@ func (t *Table) String() string {
 		for _, c := range Cards {
 			fmt.Fprintf(&b, " %9.2f", t.Ratio(p.Name, "", c))
 		}
-		fmt.Fprintf(&b, " %9.2f %9d %9d %9.2f\n", float64(t.all[i].Lost)/float64(max(1, t.runs)), t.all[i].Unreadable, (t.all[i].Largest+500)/1000, slices.Max(t.worst[i]))
+		fmt.Fprintf(&b, " %9.2f %9d %9d %9.2f\n", float64(t.totals[i].Lost)/float64(max(1, t.runs)), t.totals[i].Unreadable, (t.totals[i].Largest+500)/1000, slices.Max(t.worst[i]))
 	}
 	return b.String()
 }

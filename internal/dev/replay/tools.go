@@ -57,8 +57,8 @@ type definition struct {
 	tokens int64
 }
 
-// define estimates the tools of a request.
-func define(infos []*schema.ToolInfo) (all []definition) {
+// definitionsOf estimates the tools of a request.
+func definitionsOf(infos []*schema.ToolInfo) (all []definition) {
 	for _, info := range infos {
 		all = append(all, definition{info.Name, ToolTokens(info)})
 	}
@@ -78,25 +78,25 @@ func ToolTokens(info *schema.ToolInfo) int64 {
 	return int64(n)
 }
 
-// rerun is a conversation that an agent has again. It is the agent's model, which answers what
+// hiddenToolsModel is a conversation that an agent has again. It is the agent's model, which answers what
 // was recorded, and searches where it has to.
-type rerun struct {
-	from     *Conversation
-	script   []*schema.Message // what is left of the answers to one question
-	history  []*schema.Message
-	listed   [][]definition
-	searched map[string]int // how often something was done to see a tool
-	n        int
+type hiddenToolsModel struct {
+	conversation *Conversation
+	script       []*schema.Message // what is left of the answers to one question
+	history      []*schema.Message
+	definitions  [][]definition
+	attempts     map[string]int // how often something was done to see a tool
+	n            int
 }
 
 // tools are stubs of those that were listed, and of those that were called besides.
-func (r *rerun) tools() (hidden, other []tool.BaseTool) {
+func (r *hiddenToolsModel) tools() (hidden, other []tool.BaseTool) {
 	known := map[string]bool{}
-	for _, info := range r.from.infos {
+	for _, info := range r.conversation.infos {
 		known[info.Name] = true
 		hidden = append(hidden, stub{info})
 	}
-	for _, m := range r.from.msgs {
+	for _, m := range r.conversation.msgs {
 		for _, tc := range m.ToolCalls {
 			if name := tc.Function.Name; name != "" && !known[name] {
 				known[name] = true
@@ -114,11 +114,11 @@ func (s stub) Info(context.Context) (*schema.ToolInfo, error) { return s.info, n
 
 func (s stub) InvokableRun(context.Context, string, ...tool.Option) (string, error) { return "", nil }
 
-// answered is the conversation with what the recorded calls returned, whatever the stubs or the
+// withRecordedResults is the conversation with what the recorded calls returned, whatever the stubs or the
 // middleware answered in their place. Calls of one id are told apart by their order.
-func (r *rerun) answered() []*schema.Message {
+func (r *hiddenToolsModel) withRecordedResults() []*schema.Message {
 	returned := map[string][]*schema.Message{}
-	for _, m := range r.from.msgs {
+	for _, m := range r.conversation.msgs {
 		if m.Role == schema.Tool {
 			returned[m.ToolCallID] = append(returned[m.ToolCallID], m)
 		}
@@ -132,9 +132,9 @@ func (r *rerun) answered() []*schema.Message {
 	return out
 }
 
-// run asks the agent one recorded question after another.
-func (r *rerun) run(ctx context.Context, runner *adk.Runner) error {
-	msgs := r.from.msgs
+// runConversation asks the agent one recorded question after another.
+func (r *hiddenToolsModel) runConversation(ctx context.Context, runner *adk.Runner) error {
+	msgs := r.conversation.msgs
 	for i := 0; i < len(msgs); {
 		if m := msgs[i]; m.Role != schema.Assistant && m.Role != schema.Tool {
 			r.history = append(r.history, m)
@@ -147,7 +147,7 @@ func (r *rerun) run(ctx context.Context, runner *adk.Runner) error {
 				r.script = append(r.script, msgs[i])
 			}
 		}
-		if err := r.ask(ctx, runner); err != nil {
+		if err := r.runQuestion(ctx, runner); err != nil {
 			return err
 		}
 	}
@@ -156,8 +156,8 @@ func (r *rerun) run(ctx context.Context, runner *adk.Runner) error {
 
 var errUnrecorded = errors.New("the recording ends here")
 
-// ask runs the agent until it has given all recorded answers to a question.
-func (r *rerun) ask(ctx context.Context, runner *adk.Runner) error {
+// runQuestion runs the agent until it has given all recorded answers to a question.
+func (r *hiddenToolsModel) runQuestion(ctx context.Context, runner *adk.Runner) error {
 	events := runner.Run(ctx, slices.Clone(r.history))
 	for {
 		e, ok := events.Next()
@@ -173,20 +173,20 @@ func (r *rerun) ask(ctx context.Context, runner *adk.Runner) error {
 }
 
 // Generate answers what was recorded, once the tools for it are in sight.
-func (r *rerun) Generate(_ context.Context, in []*schema.Message, opts ...model.Option) (*schema.Message, error) {
+func (r *hiddenToolsModel) Generate(_ context.Context, in []*schema.Message, opts ...model.Option) (*schema.Message, error) {
 	r.history = slices.Clone(in)
 	if len(r.script) == 0 {
 		return nil, errUnrecorded
 	}
 	infos := model.GetCommonOptions(&model.Options{}, opts...).Tools
-	r.listed = append(r.listed, define(infos))
+	r.definitions = append(r.definitions, definitionsOf(infos))
 	seen := map[string]bool{}
 	for _, info := range infos {
 		seen[info.Name] = true
 	}
-	answer := r.looks(r.script[0].ToolCalls, seen)
+	answer := r.searchFor(r.script[0].ToolCalls, seen)
 	if answer == nil {
-		answer = through(r.script[0], seen)
+		answer = viaCallTool(r.script[0], seen)
 		r.script = r.script[1:]
 	}
 	r.history = append(r.history, answer)
@@ -194,30 +194,30 @@ func (r *rerun) Generate(_ context.Context, in []*schema.Message, opts ...model.
 }
 
 // Stream is not asked for.
-func (r *rerun) Stream(context.Context, []*schema.Message, ...model.Option) (*schema.StreamReader[*schema.Message], error) {
+func (r *hiddenToolsModel) Stream(context.Context, []*schema.Message, ...model.Option) (*schema.StreamReader[*schema.Message], error) {
 	return nil, errors.New("replay: a rerun does not stream")
 }
 
-// looks is an answer that looks for tools that are not in sight: first by a search for the words
+// searchFor is an answer that looks for tools that are not in sight: first by a search for the words
 // of each name, and then by a call. It is nil if nothing is to be done.
-func (r *rerun) looks(calls []schema.ToolCall, seen map[string]bool) *schema.Message {
+func (r *hiddenToolsModel) searchFor(calls []schema.ToolCall, seen map[string]bool) *schema.Message {
 	var out []schema.ToolCall
 	asked := map[string]bool{}
 	for _, tc := range calls {
 		name := tc.Function.Name
-		if name == "" || seen[name] || asked[name] || !r.hides(name) {
+		if name == "" || seen[name] || asked[name] || !r.isHideable(name) {
 			continue
 		}
 		asked[name] = true
 		do, args := "", map[string]any{}
-		switch r.searched[name]++; {
-		case r.searched[name] > 2, r.searched[name] > 1 && seen["call_tool"]:
+		switch r.attempts[name]++; {
+		case r.attempts[name] > 2, r.attempts[name] > 1 && seen["call_tool"]:
 			continue
-		case seen["search_tools"] && r.searched[name] == 1:
+		case seen["search_tools"] && r.attempts[name] == 1:
 			do, args["query"] = "search_tools", nameWords(name)
 		case seen["load_tool"]:
 			do, args["tool_name"] = "load_tool", name
-		case r.searched[name] == 1 && seen["tool_search"]:
+		case r.attempts[name] == 1 && seen["tool_search"]:
 			do, args["query"] = "tool_search", nameWords(name)
 		default:
 			do = name
@@ -232,10 +232,10 @@ func (r *rerun) looks(calls []schema.ToolCall, seen map[string]bool) *schema.Mes
 	return schema.AssistantMessage("", out)
 }
 
-// hides reports whether a tool may be hidden: one that was called without being listed was the
+// isHideable reports whether a tool may be hidden: one that was called without being listed was the
 // host's own.
-func (r *rerun) hides(name string) bool {
-	return slices.ContainsFunc(r.from.infos, func(info *schema.ToolInfo) bool { return info.Name == name })
+func (r *hiddenToolsModel) isHideable(name string) bool {
+	return slices.ContainsFunc(r.conversation.infos, func(info *schema.ToolInfo) bool { return info.Name == name })
 }
 
 // nameWords are the words of a tool's name.
@@ -243,8 +243,8 @@ func nameWords(name string) string {
 	return strings.Join(strings.FieldsFunc(name, func(c rune) bool { return c == '_' || c == '-' || c == '.' || c == '/' }), " ")
 }
 
-// through is an answer whose calls of tools that are never listed go through call_tool.
-func through(m *schema.Message, seen map[string]bool) *schema.Message {
+// viaCallTool is an answer whose calls of tools that are never listed go through call_tool.
+func viaCallTool(m *schema.Message, seen map[string]bool) *schema.Message {
 	if !seen["call_tool"] {
 		return m
 	}

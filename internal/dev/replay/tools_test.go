@@ -56,7 +56,7 @@ func every(msgs []*schema.Message, role schema.RoleType) map[string]int {
 	n := map[string]int{}
 	for _, m := range msgs {
 		if m.Role == role {
-			n[said(m)]++
+			n[textOf(m)]++
 		}
 	}
 	return n
@@ -81,7 +81,7 @@ func TestHiddenToolsChangeNeitherAnswersNorResults(t *testing.T) {
 				require.Contains(t, answers, text, "seed %d, %s", seed, h.Name)
 			}
 			require.GreaterOrEqual(t, got.Calls(), c.Calls(), "seed %d, %s", seed, h.Name)
-			require.Len(t, got.listed, got.Calls(), "seed %d, %s: each call has its tools", seed, h.Name)
+			require.Len(t, got.definitions, got.Calls(), "seed %d, %s: each call has its tools", seed, h.Name)
 			require.Equal(t, every(c.Messages(), schema.User)["request 0"], 1)
 		}
 	}
@@ -123,7 +123,7 @@ func TestARecordingThatEndsWithAResultIsReplayed(t *testing.T) {
 	for _, h := range Hidings() {
 		got, err := c.Hide(context.Background(), h)
 		require.NoError(t, err, h.Name)
-		require.Len(t, got.listed, got.Calls(), h.Name)
+		require.Len(t, got.definitions, got.Calls(), h.Name)
 	}
 }
 

@@ -61,7 +61,7 @@ func (c *Conversation) End(ctx context.Context, p Policy, w Window) (Ending, err
 	if err != nil {
 		return Ending{}, fmt.Errorf("replay: %s: %w", p.Name, err)
 	}
-	a := again{window: w, tokens: map[string]int64{}, returned: map[string]*schema.Message{}}
+	a := windowModel{window: w, tokens: map[string]int64{}, results: map[string]*schema.Message{}}
 	config := &adk.ChatModelAgentConfig{Name: "replay", Description: "replays", Model: &a, MaxIterations: 1 << 20,
 		ToolsConfig: adk.ToolsConfig{ToolsNodeConfig: compose.ToolsNodeConfig{Tools: a.tools(c)}}}
 	if handler != nil {
@@ -80,58 +80,58 @@ func (c *Conversation) End(ctx context.Context, p Policy, w Window) (Ending, err
 			if len(m.ToolCalls) > 0 {
 				continue
 			}
-			if history, err = a.ask(ctx, runner, history); err != nil {
-				return Ending{Refused: a.refused, Err: err}, ctx.Err()
+			if history, err = a.runQuestion(ctx, runner, history); err != nil {
+				return Ending{Refused: a.rejections, Err: err}, ctx.Err()
 			}
 		case schema.Tool:
 		default:
 			history = append(history, m)
 		}
 	}
-	return Ending{Answered: len(a.script) == 0, Refused: a.refused}, nil
+	return Ending{Answered: len(a.script) == 0, Refused: a.rejections}, nil
 }
 
-// again is the model of such an agent.
-type again struct {
-	window   Window
-	script   []*schema.Message // the answers that are left of a question
-	returned map[string]*schema.Message
-	tokens   map[string]int64 // of texts
-	refused  int
+// windowModel is the model of such an agent.
+type windowModel struct {
+	window     Window
+	script     []*schema.Message // the answers that are left of a question
+	results    map[string]*schema.Message
+	tokens     map[string]int64 // of texts
+	rejections int
 }
 
 // tools return what was recorded, by the id of the call.
-func (a *again) tools(c *Conversation) (all []tool.BaseTool) {
+func (a *windowModel) tools(c *Conversation) (all []tool.BaseTool) {
 	known := map[string]bool{}
 	for _, m := range c.msgs {
 		if m.Role == schema.Tool {
-			a.returned[m.ToolCallID] = m
+			a.results[m.ToolCallID] = m
 		}
 		for _, tc := range m.ToolCalls {
 			if name := tc.Function.Name; !known[name] {
 				known[name] = true
-				all = append(all, recorded{stub{&schema.ToolInfo{Name: name}}, a.returned})
+				all = append(all, recordedTool{stub{&schema.ToolInfo{Name: name}}, a.results})
 			}
 		}
 	}
 	return all
 }
 
-// recorded is a tool that returns what it returned.
-type recorded struct {
+// recordedTool is a tool that returns what it returned.
+type recordedTool struct {
 	stub
-	returned map[string]*schema.Message
+	results map[string]*schema.Message
 }
 
-func (r recorded) InvokableRun(ctx context.Context, _ string, _ ...tool.Option) (string, error) {
-	if m := r.returned[compose.GetToolCallID(ctx)]; m != nil {
+func (r recordedTool) InvokableRun(ctx context.Context, _ string, _ ...tool.Option) (string, error) {
+	if m := r.results[compose.GetToolCallID(ctx)]; m != nil {
 		return m.Content, nil
 	}
 	return "", errors.New("replay: this call was not recorded")
 }
 
-// ask has the agent answer a question, and returns the history with what it said.
-func (a *again) ask(ctx context.Context, runner *adk.Runner, history []*schema.Message) ([]*schema.Message, error) {
+// runQuestion has the agent answer a question, and returns the history with what it said.
+func (a *windowModel) runQuestion(ctx context.Context, runner *adk.Runner, history []*schema.Message) ([]*schema.Message, error) {
 	events := runner.Run(ctx, slices.Clone(history))
 	for {
 		e, ok := events.Next()
@@ -151,13 +151,13 @@ func (a *again) ask(ctx context.Context, runner *adk.Runner, history []*schema.M
 }
 
 // Generate refuses a request that is too long, and answers others as was recorded.
-func (a *again) Generate(_ context.Context, in []*schema.Message, opts ...model.Option) (*schema.Message, error) {
-	n := definedTokens(define(model.GetCommonOptions(&model.Options{}, opts...).Tools))
+func (a *windowModel) Generate(_ context.Context, in []*schema.Message, opts ...model.Option) (*schema.Message, error) {
+	n := definedTokens(definitionsOf(model.GetCommonOptions(&model.Options{}, opts...).Tools))
 	for _, m := range in {
 		n += a.count(m)
 	}
 	if n = int64(float64(n) * a.window.Factor); n > a.window.Tokens {
-		a.refused++
+		a.rejections++
 		return nil, errors.New(a.window.Refuse(n, a.window.Tokens))
 	}
 	if len(a.script) == 0 {
@@ -169,7 +169,7 @@ func (a *again) Generate(_ context.Context, in []*schema.Message, opts ...model.
 }
 
 // count counts a message. Each text is counted once.
-func (a *again) count(m *schema.Message) int64 {
+func (a *windowModel) count(m *schema.Message) int64 {
 	key := m.Content
 	for _, tc := range m.ToolCalls {
 		key += tc.Function.Arguments
@@ -183,6 +183,6 @@ func (a *again) count(m *schema.Message) int64 {
 }
 
 // Stream is not asked for.
-func (a *again) Stream(context.Context, []*schema.Message, ...model.Option) (*schema.StreamReader[*schema.Message], error) {
+func (a *windowModel) Stream(context.Context, []*schema.Message, ...model.Option) (*schema.StreamReader[*schema.Message], error) {
 	return nil, errors.New("replay: this model does not stream")
 }

@@ -20,9 +20,9 @@ import (
 // worker is the agent of an invented run: what it quotes follows from what its tools returned.
 type worker struct {
 	*rand.Rand
-	seen  []string   // results, in order
-	asked [][]string // the words that each was asked for with
-	calls int
+	results    []string   // results, in order
+	queryWords [][]string // the words that each was asked for with
+	calls      int
 }
 
 // call is a call of a tool.
@@ -32,8 +32,8 @@ func (w *worker) call(name string, args map[string]any) schema.ToolCall {
 	return schema.ToolCall{ID: fmt.Sprintf("call_%d", w.calls), Type: "function", Function: schema.FunctionCall{Name: name, Arguments: string(text)}}
 }
 
-// saw notes the result of a call.
-func (w *worker) saw(c schema.ToolCall, result string) {
+// addResult notes the result of a call.
+func (w *worker) addResult(c schema.ToolCall, result string) {
 	const shortest = 4
 	var args map[string]any
 	_ = json.Unmarshal([]byte(c.Function.Arguments), &args)
@@ -45,11 +45,11 @@ func (w *worker) saw(c schema.ToolCall, result string) {
 			}
 		}
 	}
-	w.seen, w.asked = append(w.seen, result), append(w.asked, asked)
+	w.results, w.queryWords = append(w.results, result), append(w.queryWords, asked)
 }
 
-// remark is what the agent says beside a call: now and then it quotes a result.
-func (w *worker) remark() string {
+// quoteRemark is what the agent says beside a call: now and then it quotes a result.
+func (w *worker) quoteRemark() string {
 	if w.IntN(2) == 0 {
 		return ""
 	}
@@ -63,25 +63,25 @@ func (w *worker) remark() string {
 // meets one soon.
 func (w *worker) quote() (found string) {
 	const looks = 4
-	n := len(w.seen)
+	n := len(w.results)
 	if n == 0 {
 		return ""
 	}
-	result := w.evidence(n)
+	result := w.resultToQuote(n)
 	for range looks {
-		l := value(w.line(w.around(unescaped.Replace(w.seen[result]))))
+		l := value(w.pickLine(w.section(jsonUnescaper.Replace(w.results[result]))))
 		if l == "" {
 			continue
 		}
-		if found = l; strings.Contains(l, "ERROR") || slices.ContainsFunc(w.asked[result], func(word string) bool { return strings.Contains(l, word) }) {
+		if found = l; strings.Contains(l, "ERROR") || slices.ContainsFunc(w.queryWords[result], func(word string) bool { return strings.Contains(l, word) }) {
 			break
 		}
 	}
 	return found
 }
 
-// evidence is which of n results an agent goes by: often a recent one, and rarely one of the longest.
-func (w *worker) evidence(n int) int {
+// resultToQuote is which of n results an agent goes by: often a recent one, and rarely one of the longest.
+func (w *worker) resultToQuote(n int) int {
 	const small, rarer = 2000., .6
 	for {
 		back := w.IntN(min(2, n))
@@ -91,14 +91,14 @@ func (w *worker) evidence(n int) int {
 		case p > .4:
 			back = w.IntN(min(8, n))
 		}
-		if size := max(small, float64(len(w.seen[n-1-back]))); w.Float64() < math.Pow(small/size, rarer) {
+		if size := max(small, float64(len(w.results[n-1-back]))); w.Float64() < math.Pow(small/size, rarer) {
 			return n - 1 - back
 		}
 	}
 }
 
-// line picks one that says something.
-func (w *worker) line(text string) string {
+// pickLine picks one that says something.
+func (w *worker) pickLine(text string) string {
 	lines := strings.Split(text, "\n")
 	for range 20 {
 		if l := strings.TrimSpace(lines[w.IntN(len(lines))]); len(l) >= 30 && len(l) <= 300 {
@@ -118,9 +118,9 @@ func value(line string) string {
 	return line
 }
 
-// around is a part of a result that an agent goes by. Half of what recorded agents quote stands in
+// section is a part of a result that an agent goes by. Half of what recorded agents quote stands in
 // the first four kilobytes, each time as long there is a seventh more, and some is at the end.
-func (w *worker) around(text string) string {
+func (w *worker) section(text string) string {
 	const first, window, ends = 500., 600, .15
 	at := int(first*math.Pow(max(1, float64(len(text))/first), w.Float64())) - first
 	if w.Float64() < ends {
@@ -130,8 +130,8 @@ func (w *worker) around(text string) string {
 	return text[from:min(len(text), from+window)]
 }
 
-// unescaped is how an agent reads a text inside JSON.
-var unescaped = strings.NewReplacer(`\n`, "\n", `\"`, `"`)
+// jsonUnescaper is how an agent reads a text inside JSON.
+var jsonUnescaper = strings.NewReplacer(`\n`, "\n", `\"`, `"`)
 
 // summary quotes several results.
 func (w *worker) summary() string {
@@ -154,7 +154,7 @@ func part(w *worker, text string) string {
 	return strings.Join(all[from:min(len(all), from+20+w.IntN(60))], "")
 }
 
-func (w *worker) between(low, high float64) float64 { return low + (high-low)*w.Float64() }
+func (w *worker) uniform(low, high float64) float64 { return low + (high-low)*w.Float64() }
 
 var vocabulary = strings.Fields(`account address agent amount answer archive article balance batch branch budget build calendar campaign carrier chart client cluster comment
 	company contract country course credit customer database delivery deposit design detail device discount document domain draft driver email engine entry error estimate event
@@ -211,11 +211,11 @@ func (w *worker) records(size int) string {
 			fmt.Sprintf("2026-%02d-%02dT%02d:%02d:00Z", 1+w.IntN(12), 1+w.IntN(28), w.IntN(24), w.IntN(60)), float64(w.IntN(1e6)) / 100, strings.Fields(w.words(3)), w.words(w.IntN(14))})
 	}
 	text, _ := json.MarshalIndent(map[string]any{"items": all, "next": nil}, "", "  ")
-	return w.enveloped(string(text))
+	return w.inMCPResult(string(text))
 }
 
-// enveloped is a text in the result of an MCP tool, as agents in Go and Python get it, or as it is.
-func (w *worker) enveloped(text string) string {
+// inMCPResult is a text in the result of an MCP tool, as agents in Go and Python get it, or as it is.
+func (w *worker) inMCPResult(text string) string {
 	content := map[string]any{"type": "text", "text": text}
 	var of any
 	switch w.IntN(5) {

@@ -55,20 +55,20 @@ var formats = map[string]format{
 	"chinese-prose":   {chineseProse, chineseFields, 350},
 	"chinese-table":   {chineseTable, chineseFields, 150},
 
-	"csv-quoted":     {csvQuoted, without("place"), 450},
+	"csv-quoted":     {csvQuoted, omitFields("place"), 450},
 	"manifests":      {manifests, manifestFields, 800},
 	"events":         {events, eventFields, 240},
 	"rss":            {rss, allFields, 750},
-	"minified":       {minified, allFields, 330},
+	"minified":       {minifiedJSON, allFields, 330},
 	"dump":           {dump, rowFields, 150},
 	"mail-thread":    {thread, threadFields, 450},
-	"json-unequal":   {unequal, without("place number amount subject detail"), 450},
+	"json-unequal":   {unequal, omitFields("place number amount subject detail"), 450},
 	"git-log-stat":   {gitStat, gitStatFields, 800},
 	"report":         {report, reportFields, 220},
 	"chinese-report": {chineseReport, chineseFields, 550},
-	"journal":        {journal, without("place"), 600},
-	"describe":       {describe, without("number"), 700},
-	"article":        {article, without("hash place number"), 600},
+	"journal":        {journal, omitFields("place"), 600},
+	"describe":       {describe, omitFields("number"), 700},
+	"article":        {article, omitFields("hash place number"), 600},
 	"traces":         {traces, traceFields, 900},
 	"plan":           {plan, planFields, 550},
 	"tickets":        {tickets, allFields, 1100},
@@ -89,37 +89,37 @@ func Make(kind string, r *rand.Rand, size int) Sample {
 	f := formats[kind]
 	items := things(r, max(4, size/f.each))
 	text := f.write(r, items)
-	return Sample{kind, text, ask(r, items, text, f.fields)}
+	return Sample{kind, text, factsAbout(r, items, text, f.fields)}
 }
 
 func allFields(x item) map[string]string {
 	return map[string]string{
-		"hash": x.hash, "code": x.code, "number": fmt.Sprint(x.n), "title": x.title, "who": x.who, "mail": x.mail, "amount": x.amount,
+		"hash": x.hash, "code": x.code, "number": fmt.Sprint(x.n), "title": x.title, "who": x.person, "mail": x.mail, "amount": x.amount,
 		"version": x.version, "place": x.place, "detail": x.detail, "subject": x.subject,
 	}
 }
 
 func rowFields(x item) map[string]string {
-	return only(x, "code number title who mail amount version")
+	return selectFields(x, "code number title who mail amount version")
 }
 
 func commitFields(x item) map[string]string {
-	out := only(x, "hash title who mail place detail subject")
-	out["when"] = x.when.Format("Mon Jan 2 15:04:05 2006")
+	out := selectFields(x, "hash title who mail place detail subject")
+	out["when"] = x.time.Format("Mon Jan 2 15:04:05 2006")
 	return out
 }
 func onelineFields(x item) map[string]string {
-	out := only(x, "title")
+	out := selectFields(x, "title")
 	out["hash"], out["code"] = x.hash[:9], x.code
 	return out
 }
-func diffFields(x item) map[string]string   { return only(x, "place detail subject title code") }
-func accessFields(x item) map[string]string { return only(x, "code version amount place mail") }
-func proseFields(x item) map[string]string  { return only(x, "detail subject title") }
-func codeFields(x item) map[string]string   { return only(x, "code title detail subject amount") }
-func hitFields(x item) map[string]string    { return only(x, "place title code") }
+func diffFields(x item) map[string]string   { return selectFields(x, "place detail subject title code") }
+func accessFields(x item) map[string]string { return selectFields(x, "code version amount place mail") }
+func proseFields(x item) map[string]string  { return selectFields(x, "detail subject title") }
+func codeFields(x item) map[string]string   { return selectFields(x, "code title detail subject amount") }
+func hitFields(x item) map[string]string    { return selectFields(x, "place title code") }
 
-func only(x item, names string) map[string]string {
+func selectFields(x item, names string) map[string]string {
 	out, all := map[string]string{}, allFields(x)
 	for _, name := range list(names) {
 		out[name] = all[name]
@@ -160,12 +160,12 @@ func lines(indent string, parts []string, inner string) string {
 }
 
 func record(x item) object {
-	return object{"id", x.n, "sha", x.hash, "code", x.code, "title", x.title, "author", object{"name", x.who, "email", x.mail, "city", x.city}, "state", x.state,
-		"area", x.area, "file", x.place, "version", x.version, "amount", x.amount, "created_at", x.when.Format("2006-01-02T15:04:05Z"), "body", x.text()}
+	return object{"id", x.n, "sha", x.hash, "code", x.code, "title", x.title, "author", object{"name", x.person, "email", x.mail, "city", x.city}, "state", x.state,
+		"area", x.area, "file", x.place, "version", x.version, "amount", x.amount, "created_at", x.time.Format("2006-01-02T15:04:05Z"), "body", x.text()}
 }
 
 func flat(x item) object {
-	return object{"id", x.n, "code", x.code, "title", x.title, "author", x.who, "email", x.mail, "state", x.state, "version", x.version, "amount", x.amount}
+	return object{"id", x.n, "code", x.code, "title", x.title, "author", x.person, "email", x.mail, "state", x.state, "version", x.version, "amount", x.amount}
 }
 
 func deep(x item) object {
@@ -178,7 +178,7 @@ func deep(x item) object {
 }
 
 func issue(x item) object {
-	return object{"url", fmt.Sprintf("https://git.example/%s/issues/%d", x.area, x.n), "number", x.n, "title", x.title, "user", object{"login", strings.ToLower(firstWords(x.who, 1)), "name", x.who, "mail", x.mail},
+	return object{"url", fmt.Sprintf("https://git.example/%s/issues/%d", x.area, x.n), "number", x.n, "title", x.title, "user", object{"login", strings.ToLower(firstWords(x.person, 1)), "name", x.person, "mail", x.mail},
 		"labels", []object{{"name", x.area}, {"name", x.state}}, "milestone", object{"title", x.version}, "code", x.code, "bounty", x.amount, "head", x.hash, "file", x.place, "body", x.text() + "\n\n" + x.text()[:len(x.text())/2]}
 }
 
@@ -219,10 +219,10 @@ func byKey(_ *rand.Rand, items []item) string {
 }
 
 func jsonLines(_ *rand.Rand, items []item) string {
-	return each(items, func(x item) string { return marshal(record(x), "", "") + "\n" })
+	return joinItems(items, func(x item) string { return marshal(record(x), "", "") + "\n" })
 }
 
-func each(items []item, write func(x item) string) string {
+func joinItems(items []item, write func(x item) string) string {
 	var b strings.Builder
 	for _, x := range items {
 		b.WriteString(write(x))
@@ -233,7 +233,7 @@ func each(items []item, write func(x item) string) string {
 var header = list("id code title author email state version amount")
 
 func row(x item) []string {
-	return []string{fmt.Sprint(x.n), x.code, x.title, x.who, x.mail, x.state, x.version, x.amount}
+	return []string{fmt.Sprint(x.n), x.code, x.title, x.person, x.mail, x.state, x.version, x.amount}
 }
 
 func table(comma rune) func(*rand.Rand, []item) string {
@@ -252,12 +252,12 @@ func table(comma rune) func(*rand.Rand, []item) string {
 
 func markdownTable(_ *rand.Rand, items []item) string {
 	return "# Orders\n\n| " + strings.Join(header, " | ") + " |\n|" + strings.Repeat("---|", len(header)) + "\n" +
-		each(items, func(x item) string { return "| " + strings.Join(row(x), " | ") + " |\n" }) + "\nEnd of the list.\n"
+		joinItems(items, func(x item) string { return "| " + strings.Join(row(x), " | ") + " |\n" }) + "\nEnd of the list.\n"
 }
 
 var widths = []int{6, 9, 46, 20, 40, 9, 9, 9}
 
-func padded(cells []string, between string) string {
+func padCells(cells []string, between string) string {
 	var b strings.Builder
 	for i, c := range cells {
 		fmt.Fprintf(&b, "%-*s%s", widths[i], c, between)
@@ -270,35 +270,35 @@ func psql(_ *rand.Rand, items []item) string {
 	for _, w := range widths {
 		rules = append(rules, strings.Repeat("-", w+1))
 	}
-	return " " + padded(header, " | ") + "\n" + strings.Join(rules, "+-") + "\n" +
-		each(items, func(x item) string { return " " + padded(row(x), " | ") + "\n" }) + fmt.Sprintf("(%d rows)\n", len(items))
+	return " " + padCells(header, " | ") + "\n" + strings.Join(rules, "+-") + "\n" +
+		joinItems(items, func(x item) string { return " " + padCells(row(x), " | ") + "\n" }) + fmt.Sprintf("(%d rows)\n", len(items))
 }
 
 func columns(_ *rand.Rand, items []item) string {
-	return strings.ToUpper(padded(header, "  ")) + "\n" + each(items, func(x item) string { return padded(row(x), "  ") + "\n" })
+	return strings.ToUpper(padCells(header, "  ")) + "\n" + joinItems(items, func(x item) string { return padCells(row(x), "  ") + "\n" })
 }
 
 func inserts(_ *rand.Rand, items []item) string {
-	return "BEGIN;\n" + each(items, func(x item) string {
+	return "BEGIN;\n" + joinItems(items, func(x item) string {
 		return "INSERT INTO orders (" + strings.Join(header, ", ") + ") VALUES ('" + strings.Join(row(x), "', '") + "');\n"
 	}) + "COMMIT;\n"
 }
 
 func gitLog(_ *rand.Rand, items []item) string {
-	return each(items, func(x item) string {
+	return joinItems(items, func(x item) string {
 		return fmt.Sprintf("commit %s\nAuthor: %s <%s>\nDate:   %s +0000\n\n    %s: %s\n\n    %s\n\n %s | %d ++--\n 1 file changed\n\n",
-			x.hash, x.who, x.mail, x.when.Format("Mon Jan 2 15:04:05 2006"), x.area, x.title, strings.Join(x.body, "\n    "), x.place, x.n%40)
+			x.hash, x.person, x.mail, x.time.Format("Mon Jan 2 15:04:05 2006"), x.area, x.title, strings.Join(x.body, "\n    "), x.place, x.n%40)
 	})
 }
 
 func gitLogInMCP(r *rand.Rand, items []item) string { return mcp(gitLog(r, items)) }
 
 func oneline(_ *rand.Rand, items []item) string {
-	return each(items, func(x item) string { return fmt.Sprintf("%s %s: %s (%s)\n", x.hash[:9], x.area, x.title, x.code) })
+	return joinItems(items, func(x item) string { return fmt.Sprintf("%s %s: %s (%s)\n", x.hash[:9], x.area, x.title, x.code) })
 }
 
 func diff(_ *rand.Rand, items []item) string {
-	return each(items, func(x item) string {
+	return joinItems(items, func(x item) string {
 		out := fmt.Sprintf("diff --git a/%s b/%s\nindex %s..%s 100644\n--- a/%s\n+++ b/%s\n", x.place, x.place, x.hash[:7], x.hash[7:14], x.place, x.place)
 		for i, s := range x.body {
 			out += fmt.Sprintf("@@ -%d,4 +%d,5 @@ func %s(v int) {\n \t// %s\n-\treturn v\n+\tlog.Print(%q)\n", i*30+x.n%17, i*30+x.n%17+1, strings.ReplaceAll(firstWords(x.title, 2), " ", "_"), s, x.code+" "+x.title)

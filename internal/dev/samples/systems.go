@@ -18,14 +18,14 @@ func csvQuoted(_ *rand.Rand, items []item) string {
 	w := csv.NewWriter(&b)
 	_ = w.Write(list("id customer email reference note amount commit released")) // a Builder never fails
 	for _, x := range items {
-		_ = w.Write([]string{fmt.Sprint(x.n), x.who + ", " + x.city, x.mail, x.code, "\"" + x.title + "\"\n" + x.text(), x.amount, x.hash, x.version})
+		_ = w.Write([]string{fmt.Sprint(x.n), x.person + ", " + x.city, x.mail, x.code, "\"" + x.title + "\"\n" + x.text(), x.amount, x.hash, x.version})
 	}
 	w.Flush()
 	return b.String()
 }
 
 func manifests(_ *rand.Rand, items []item) string {
-	return each(items, func(x item) string {
+	return joinItems(items, func(x item) string {
 		return fmt.Sprintf(`---
 apiVersion: apps/v1
 kind: Deployment
@@ -49,7 +49,7 @@ spec:
         env:
         - name: TITLE
           value: "%s"
-`, strings.ToLower(x.code), x.area, x.who, x.mail, strings.Join(x.body, "\n      "), x.hash, x.n, x.n%7, x.area, x.version, x.place, x.amount, x.title)
+`, strings.ToLower(x.code), x.area, x.person, x.mail, strings.Join(x.body, "\n      "), x.hash, x.n, x.n%7, x.area, x.version, x.place, x.amount, x.title)
 	})
 }
 
@@ -60,8 +60,8 @@ func manifestFields(x item) map[string]string {
 }
 
 func events(_ *rand.Rand, items []item) string {
-	return fmt.Sprintf("%-11s %-8s %-18s %-34s %s\n", "LAST SEEN", "TYPE", "REASON", "OBJECT", "MESSAGE") + each(items, func(x item) string {
-		return fmt.Sprintf("%-11s %-8s %-18s %-34s %s: pulled %s in %ss, build %s, asked for by %s\n", fmt.Sprintf("%dm%ds", x.n%59, x.n%43), "Normal", strings.ReplaceAll(titled(firstWords(x.title, 2)), " ", ""),
+	return fmt.Sprintf("%-11s %-8s %-18s %-34s %s\n", "LAST SEEN", "TYPE", "REASON", "OBJECT", "MESSAGE") + joinItems(items, func(x item) string {
+		return fmt.Sprintf("%-11s %-8s %-18s %-34s %s: pulled %s in %ss, build %s, asked for by %s\n", fmt.Sprintf("%dm%ds", x.n%59, x.n%43), "Normal", strings.ReplaceAll(titleCase(firstWords(x.title, 2)), " ", ""),
 			"pod/"+x.area+"-"+strings.ToLower(x.code), x.title, x.version, x.amount, x.hash[:12], x.mail)
 	})
 }
@@ -71,15 +71,15 @@ func eventFields(x item) map[string]string {
 }
 
 func rss(_ *rand.Rand, items []item) string {
-	return `<?xml version="1.0" encoding="UTF-8"?><rss version="2.0"><channel><title>Incidents</title>` + each(items, func(x item) string {
+	return `<?xml version="1.0" encoding="UTF-8"?><rss version="2.0"><channel><title>Incidents</title>` + joinItems(items, func(x item) string {
 		return fmt.Sprintf(`<item><title>%s</title><link>https://news.example/%s/%d</link><author>%s (%s)</author><guid isPermaLink="false">%s</guid><category>%s</category><category>%s</category><pubDate>%s</pubDate><description><![CDATA[<p>%s</p><p>Budget %s, see <code>%s</code>, reference %s.</p>]]></description></item>`,
-			html.EscapeString(x.title), x.area, x.n, x.mail, x.who, x.hash, x.area, x.version, x.when.Format("Mon, 02 Jan 2006 15:04:05 MST"), x.text(), x.amount, x.place, x.code)
+			html.EscapeString(x.title), x.area, x.n, x.mail, x.person, x.hash, x.area, x.version, x.time.Format("Mon, 02 Jan 2006 15:04:05 MST"), x.text(), x.amount, x.place, x.code)
 	}) + "</channel></rss>"
 }
 
-func minified(_ *rand.Rand, items []item) string {
-	return `"use strict";(()=>{var e={},t={};` + each(items, func(x item) string {
-		return fmt.Sprintf(`function n%d(e,t){return e<%d?r("%s",{owner:"%s",mail:"%s",ref:"%s"}):t.push({v:"%s",c:%s,h:"%s",f:"%s"}),o(e,"%s")}`, x.n, x.n%90, x.title, x.who, x.mail, x.code, x.version, x.amount, x.hash, x.place, x.detail)
+func minifiedJSON(_ *rand.Rand, items []item) string {
+	return `"use strict";(()=>{var e={},t={};` + joinItems(items, func(x item) string {
+		return fmt.Sprintf(`function n%d(e,t){return e<%d?r("%s",{owner:"%s",mail:"%s",ref:"%s"}):t.push({v:"%s",c:%s,h:"%s",f:"%s"}),o(e,"%s")}`, x.n, x.n%90, x.title, x.person, x.mail, x.code, x.version, x.amount, x.hash, x.place, x.detail)
 	}) + "})();"
 }
 
@@ -88,7 +88,7 @@ func dump(_ *rand.Rand, items []item) string {
 	for from := 0; from < len(items); from += 60 {
 		var rows []string
 		for _, x := range items[from:min(len(items), from+60)] {
-			rows = append(rows, fmt.Sprintf("(%d,'%s','%s','%s','%s','%s','%s',%s,NULL)", x.n, x.code, x.title, x.who, x.mail, x.state, x.version, x.amount))
+			rows = append(rows, fmt.Sprintf("(%d,'%s','%s','%s','%s','%s','%s',%s,NULL)", x.n, x.code, x.title, x.person, x.mail, x.state, x.version, x.amount))
 		}
 		b.WriteString("INSERT INTO `orders` VALUES " + strings.Join(rows, ",") + ";\n")
 	}
@@ -102,7 +102,7 @@ func thread(_ *rand.Rand, items []item) string {
 			fmt.Fprintf(&b, "Subject: %s\nReference: %s\n\n", x.title, x.code)
 		}
 		mark := strings.Repeat("> ", i%4)
-		fmt.Fprintf(&b, "%sOn %s, %s <%s> wrote:\n%s\n", mark, x.when.Format("Mon, Jan 2, 2006 at 15:04"), x.who, x.mail, mark)
+		fmt.Fprintf(&b, "%sOn %s, %s <%s> wrote:\n%s\n", mark, x.time.Format("Mon, Jan 2, 2006 at 15:04"), x.person, x.mail, mark)
 		for _, s := range append([]string{"About " + x.title + ":"}, x.body...) {
 			b.WriteString(mark + "  " + s + "\n")
 		}
@@ -112,7 +112,7 @@ func thread(_ *rand.Rand, items []item) string {
 }
 
 func threadFields(x item) map[string]string {
-	out := only(x, "title who mail place version amount detail subject")
+	out := selectFields(x, "title who mail place version amount detail subject")
 	out["hash"] = x.hash[:10]
 	return out
 }
@@ -122,22 +122,22 @@ func unequal(_ *rand.Rand, items []item) string {
 	for i, x := range items {
 		switch i % 4 {
 		case 0:
-			all = append(all, object{"type", "commit", "oid", x.hash, "payload", object{"headline", x.title, "who", object{"n", x.who, "m", x.mail}, "paths", []string{x.place}, "v", x.version, "cost", x.amount, "ref", x.code, "text", x.text()}})
+			all = append(all, object{"type", "commit", "oid", x.hash, "payload", object{"headline", x.title, "who", object{"n", x.person, "m", x.mail}, "paths", []string{x.place}, "v", x.version, "cost", x.amount, "ref", x.code, "text", x.text()}})
 		case 1:
-			all = append(all, object{"type", "order", "code", x.code, "lines", []object{{"title", x.title, "amount", x.amount, "notes", []string{x.detail}}}, "buyer", x.who, "contacts", []string{x.mail, "office@example.org"}, "release", x.version, "build", x.hash})
+			all = append(all, object{"type", "order", "code", x.code, "lines", []object{{"title", x.title, "amount", x.amount, "notes", []string{x.detail}}}, "buyer", x.person, "contacts", []string{x.mail, "office@example.org"}, "release", x.version, "build", x.hash})
 		case 2:
-			all = append(all, object{"type", "note", x.code, object{"title", x.title, "by", x.who, "see", x.place, "body", x.body, "mail", x.mail, "sha", x.hash}})
+			all = append(all, object{"type", "note", x.code, object{"title", x.title, "by", x.person, "see", x.place, "body", x.body, "mail", x.mail, "sha", x.hash}})
 		default:
-			all = append(all, object{"type", "metric", "name", x.title, "id", x.n, "tags", object{"owner", x.who, "email", x.mail, "version", x.version, "sum", x.amount, "commit", x.hash, "code", x.code}, "comment", x.detail})
+			all = append(all, object{"type", "metric", "name", x.title, "id", x.n, "tags", object{"owner", x.person, "email", x.mail, "version", x.version, "sum", x.amount, "commit", x.hash, "code", x.code}, "comment", x.detail})
 		}
 	}
 	return marshal(object{"data", object{"cursor", "abc", "nodes", all}}, "", "")
 }
 
 func gitStat(_ *rand.Rand, items []item) string {
-	return each(items, func(x item) string {
+	return joinItems(items, func(x item) string {
 		out := fmt.Sprintf("commit %s (tag: v%s)\nMerge: %s %s\nAuthor:     %s <%s>\nAuthorDate: %s\nCommit:     Merge Bot <bot@git.example>\nCommitDate: %s\n\n    %s\n    \n    Refs: %s\n    %s\n\n", x.hash, x.version, x.hash[8:15], x.hash[20:27],
-			x.who, x.mail, x.when.Format("2006-01-02 15:04:05 +0000"), x.when.Format("2006-01-02 15:04:05 +0000"), x.title, x.code, strings.Join(x.body, "\n    "))
+			x.person, x.mail, x.time.Format("2006-01-02 15:04:05 +0000"), x.time.Format("2006-01-02 15:04:05 +0000"), x.title, x.code, strings.Join(x.body, "\n    "))
 		for i := range 1 + x.n%9 {
 			out += fmt.Sprintf(" src/%s/part_%d.go | %d ++++---\n", x.area, i, x.n%50)
 		}
@@ -146,7 +146,7 @@ func gitStat(_ *rand.Rand, items []item) string {
 }
 
 func gitStatFields(x item) map[string]string {
-	return only(x, "hash title who mail place detail subject version code")
+	return selectFields(x, "hash title who mail place detail subject version code")
 }
 
 func report(_ *rand.Rand, items []item) string {
@@ -154,22 +154,22 @@ func report(_ *rand.Rand, items []item) string {
 	b.WriteString("# Review\n\n")
 	for i, x := range items {
 		if i%8 == 0 {
-			fmt.Fprintf(&b, "\n## %s\n\n%s\n\n| ref | what | who | mail | since | cost | commit |\n|:--|:--|:--|:--|--:|--:|:--|\n", titled(x.city)+" "+fmt.Sprint(i/8), sentenceOf(x))
+			fmt.Fprintf(&b, "\n## %s\n\n%s\n\n| ref | what | who | mail | since | cost | commit |\n|:--|:--|:--|:--|--:|--:|:--|\n", titleCase(x.city)+" "+fmt.Sprint(i/8), sentenceOf(x))
 		}
-		fmt.Fprintf(&b, "| [%s](https://x.example/%d) | %s | %s | `%s` | %s | %s | `%s` |\n", x.code, x.n, x.title, x.who, x.mail, x.version, x.amount, x.hash[:12])
+		fmt.Fprintf(&b, "| [%s](https://x.example/%d) | %s | %s | `%s` | %s | %s | `%s` |\n", x.code, x.n, x.title, x.person, x.mail, x.version, x.amount, x.hash[:12])
 	}
 	return b.String()
 }
 
 func reportFields(x item) map[string]string {
-	out := only(x, "code title who mail version amount")
+	out := selectFields(x, "code title who mail version amount")
 	out["hash"] = x.hash[:12]
 	return out
 }
 
 func sentenceOf(x item) string { return x.body[0] }
 
-func titled(words string) string {
+func titleCase(words string) string {
 	fields := strings.Fields(words)
 	for i, f := range fields {
 		fields[i] = strings.ToUpper(f[:1]) + f[1:]
@@ -188,9 +188,9 @@ func chineseReport(_ *rand.Rand, items []item) string {
 }
 
 func journal(_ *rand.Rand, items []item) string {
-	return each(items, func(x item) string {
-		at := x.when.Format("Jan 02 15:04:05")
-		out := fmt.Sprintf("%s %s %s[%d]: job %s of %s begins (%s)\n", at, strings.ToLower(x.city), x.area, x.n, x.code, x.who, x.title)
+	return joinItems(items, func(x item) string {
+		at := x.time.Format("Jan 02 15:04:05")
+		out := fmt.Sprintf("%s %s %s[%d]: job %s of %s begins (%s)\n", at, strings.ToLower(x.city), x.area, x.n, x.code, x.person, x.title)
 		for _, s := range x.body {
 			out += fmt.Sprintf("%s %s %s[%d]: %s\n", at, strings.ToLower(x.city), x.area, x.n, s)
 		}
@@ -199,21 +199,21 @@ func journal(_ *rand.Rand, items []item) string {
 }
 
 func describe(_ *rand.Rand, items []item) string {
-	return each(items, func(x item) string {
+	return joinItems(items, func(x item) string {
 		return fmt.Sprintf("Name:             %s\nNamespace:        %s\nLabels:           app=%s\n                  commit=%s\nAnnotations:      owner: %s\n                  mail: %s\nContainers:\n  main:\n    Image:          registry.example/%s:%s\n    Limits:\n      budget:       %s\n    Mounts:\n      /%s from data (rw)\nEvents:\n  Type    Reason   Message\n  ----    ------   -------\n  Normal  Started  %s\n  Normal  Note     %s\n\n\n",
-			x.code, x.area, x.area, x.hash, x.who, x.mail, x.area, x.version, x.amount, x.place, x.title, x.detail)
+			x.code, x.area, x.area, x.hash, x.person, x.mail, x.area, x.version, x.amount, x.place, x.title, x.detail)
 	})
 }
 
 func article(_ *rand.Rand, items []item) string {
-	return "<!DOCTYPE html><html><head><title>Notes</title><script>var a=1;</script></head><body><nav><a href=\"/\">Home</a></nav><main>\n" + each(items, func(x item) string {
-		return fmt.Sprintf("<h3 id=\"n%d\">%s</h3><p class=\"lead\">%s</p>\n<p>It was <em>%s</em> of %s who wrote to <a href=\"mailto:%s\">%s</a> about <b>%s</b>; the bill was %s, the release %s.</p>\n", x.n, titled(x.title), html.EscapeString(x.text()), x.who, x.city, x.mail, x.mail, x.code, x.amount, x.version)
+	return "<!DOCTYPE html><html><head><title>Notes</title><script>var a=1;</script></head><body><nav><a href=\"/\">Home</a></nav><main>\n" + joinItems(items, func(x item) string {
+		return fmt.Sprintf("<h3 id=\"n%d\">%s</h3><p class=\"lead\">%s</p>\n<p>It was <em>%s</em> of %s who wrote to <a href=\"mailto:%s\">%s</a> about <b>%s</b>; the bill was %s, the release %s.</p>\n", x.n, titleCase(x.title), html.EscapeString(x.text()), x.person, x.city, x.mail, x.mail, x.code, x.amount, x.version)
 	}) + "</main></body></html>"
 }
 
 func traces(_ *rand.Rand, items []item) string {
-	return each(items, func(x item) string {
-		out := fmt.Sprintf("Exception in thread \"%s-%d\" org.example.%sException: %s (order %s of %s)\n", x.area, x.n, strings.ReplaceAll(titled(firstWords(x.title, 2)), " ", ""), x.title, x.code, x.mail)
+	return joinItems(items, func(x item) string {
+		out := fmt.Sprintf("Exception in thread \"%s-%d\" org.example.%sException: %s (order %s of %s)\n", x.area, x.n, strings.ReplaceAll(titleCase(firstWords(x.title, 2)), " ", ""), x.title, x.code, x.mail)
 		for i := range 6 + x.n%8 {
 			out += fmt.Sprintf("\tat org.example.%s.Step%d.run(Step%d.java:%d)\n", x.area, i, i, x.n%400+i)
 		}
@@ -222,24 +222,24 @@ func traces(_ *rand.Rand, items []item) string {
 }
 
 func traceFields(x item) map[string]string {
-	return only(x, "code title mail place hash version detail subject")
+	return selectFields(x, "code title mail place hash version detail subject")
 }
 
 func plan(_ *rand.Rand, items []item) string {
-	return "Plan: the following actions will be performed:\n\n" + each(items, func(x item) string {
-		return fmt.Sprintf("  # module.%s.order[\"%s\"] will be updated in-place\n  ~ resource \"order\" \"this\" {\n        id       = \"%s\"\n      ~ version  = \"1.0\" -> \"%s\"\n      ~ budget   = \"0\" -> \"%s\"\n        tags     = {\n            \"owner\" = \"%s\"\n            \"mail\"  = \"%s\"\n            \"title\" = \"%s\"\n        }\n        source   = \"%s\"\n        # (%d unchanged attributes hidden)\n    }\n\n", x.area, x.code, x.hash, x.version, x.amount, x.who, x.mail, x.title, x.place, x.n%9)
+	return "Plan: the following actions will be performed:\n\n" + joinItems(items, func(x item) string {
+		return fmt.Sprintf("  # module.%s.order[\"%s\"] will be updated in-place\n  ~ resource \"order\" \"this\" {\n        id       = \"%s\"\n      ~ version  = \"1.0\" -> \"%s\"\n      ~ budget   = \"0\" -> \"%s\"\n        tags     = {\n            \"owner\" = \"%s\"\n            \"mail\"  = \"%s\"\n            \"title\" = \"%s\"\n        }\n        source   = \"%s\"\n        # (%d unchanged attributes hidden)\n    }\n\n", x.area, x.code, x.hash, x.version, x.amount, x.person, x.mail, x.title, x.place, x.n%9)
 	})
 }
 
 func planFields(x item) map[string]string {
-	return only(x, "code hash version amount who mail title place")
+	return selectFields(x, "code hash version amount who mail title place")
 }
 
 func tickets(_ *rand.Rand, items []item) string {
 	var all []object
 	for _, x := range items {
 		all = append(all, object{"expand", "operations,changelog", "id", fmt.Sprint(x.n), "self", fmt.Sprintf("https://jira.example/rest/api/2/issue/%d", x.n), "key", x.code, "fields", object{"summary", x.title, "customfield_10016", nil, "customfield_10020", x.amount,
-			"reporter", object{"displayName", x.who, "emailAddress", x.mail, "active", true}, "fixVersions", []object{{"name", x.version}}, "description", "<p>" + x.text() + "</p>\n<p>In <code>" + x.place + "</code>.</p>",
+			"reporter", object{"displayName", x.person, "emailAddress", x.mail, "active", true}, "fixVersions", []object{{"name", x.version}}, "description", "<p>" + x.text() + "</p>\n<p>In <code>" + x.place + "</code>.</p>",
 			"comment", object{"comments", []object{{"author", object{"displayName", x.city + " office"}, "body", "Built as " + x.hash + "."}}}}})
 	}
 	return marshal(object{"startAt", 0, "total", len(all), "issues", all}, "  ", "")
@@ -248,9 +248,9 @@ func tickets(_ *rand.Rand, items []item) string {
 func notebook(_ *rand.Rand, items []item) string {
 	var cells []object
 	for i, x := range items {
-		kind, source := "code", []string{fmt.Sprintf("# %s\n", x.title), fmt.Sprintf("load(%q, owner=%q)\n", x.place, x.who), fmt.Sprintf("check(%q, %s)", x.code, x.amount)}
+		kind, source := "code", []string{fmt.Sprintf("# %s\n", x.title), fmt.Sprintf("load(%q, owner=%q)\n", x.place, x.person), fmt.Sprintf("check(%q, %s)", x.code, x.amount)}
 		if i%2 == 0 {
-			kind, source = "markdown", []string{"## " + x.title + "\n", "\n", x.text() + "\n", fmt.Sprintf("Ask %s (%s), order %s, %s.", x.who, x.mail, x.code, x.amount)}
+			kind, source = "markdown", []string{"## " + x.title + "\n", "\n", x.text() + "\n", fmt.Sprintf("Ask %s (%s), order %s, %s.", x.person, x.mail, x.code, x.amount)}
 		}
 		cells = append(cells, object{"cell_type", kind, "metadata", object{}, "source", source, "outputs", []object{{"output_type", "stream", "text", []string{fmt.Sprintf("digest %s\n", x.hash), fmt.Sprintf("version %s\n", x.version)}}}})
 	}
@@ -258,11 +258,11 @@ func notebook(_ *rand.Rand, items []item) string {
 }
 
 func notebookFields(x item) map[string]string {
-	return only(x, "code title who amount hash version")
+	return selectFields(x, "code title who amount hash version")
 }
 
-// without is all but some fields.
-func without(names string) func(x item) map[string]string {
+// omitFields is all but some fields.
+func omitFields(names string) func(x item) map[string]string {
 	return func(x item) map[string]string {
 		out := allFields(x)
 		for _, name := range list(names) {

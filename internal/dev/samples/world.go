@@ -26,10 +26,10 @@ type Sample struct {
 type item struct {
 	n                      int
 	hash, code             string
-	who, mail, city        string
+	person, mail, city     string
 	title, state, area     string
 	amount, version, place string
-	when                   time.Time
+	time                   time.Time
 	body                   []string
 	detail                 string // a sentence that only this one has
 	subject                string // what detail is about, in other words
@@ -95,9 +95,9 @@ func things(r *rand.Rand, n int) []item {
 		a, b := pick(r, adjectives), pick(r, nouns)
 		x := item{
 			n: 1000 + i*3 + r.IntN(3), hash: hexes(r, 40), code: fmt.Sprintf("%c%c-%05d", 'A'+r.IntN(26), 'A'+r.IntN(26), r.IntN(100_000)),
-			who: first + " " + last, city: pick(r, cities), title: fmt.Sprintf("%s %s %s the %s", a, b, pick(r, verbs), pick(r, nouns)),
+			person: first + " " + last, city: pick(r, cities), title: fmt.Sprintf("%s %s %s the %s", a, b, pick(r, verbs), pick(r, nouns)),
 			state: pick(r, states), area: pick(r, areas), amount: fmt.Sprintf("%d.%02d", 10+r.IntN(9000), r.IntN(100)),
-			version: fmt.Sprintf("%d.%d.%d", r.IntN(5), r.IntN(30), r.IntN(60)), when: at,
+			version: fmt.Sprintf("%d.%d.%d", r.IntN(5), r.IntN(30), r.IntN(60)), time: at,
 		}
 		x.mail = strings.ToLower(first+"."+last) + fmt.Sprintf("%d@%s.example", r.IntN(1000), strings.ToLower(x.city))
 		x.place = fmt.Sprintf("src/%s/%s_%s.go", x.area, b, pick(r, nouns))
@@ -126,9 +126,9 @@ func asked(r *rand.Rand, words ...string) string {
 	return fmt.Sprintf(fillers[r.IntN(len(fillers))], strings.Join(words, " "))
 }
 
-// ask makes questions about some items. What a format shows of an item is what answers may be
+// factsAbout makes questions about some items. What a format shows of an item is what answers may be
 // about: field names to values.
-func ask(r *rand.Rand, items []item, text string, fields func(x item) map[string]string) (facts []Fact) {
+func factsAbout(r *rand.Rand, items []item, text string, fields func(x item) map[string]string) (facts []Fact) {
 	known := list("hash code number title who mail title place subject title")
 	for range 40 {
 		shown := fields(items[r.IntN(len(items))])

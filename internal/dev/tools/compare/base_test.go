@@ -88,7 +88,7 @@ var sides = regexp.MustCompile(`(?m)^-- (\w+)$`)
 func TestCompareCommits_NamesWhatOneSideLacks(t *testing.T) {
 	dir := repository(t)
 	var table, progress bytes.Buffer
-	s := settings{base: "HEAD", count: 3, time: "2x", only: "Deep|Old|Added", dir: dir, packages: []string{"./..."}}
+	s := settings{base: "HEAD", count: 3, time: "2x", bench: "Deep|Old|Added", dir: dir, packages: []string{"./..."}}
 	require.NoError(t, s.compare(t.Context(), &table, &progress), progress.String())
 	require.Contains(t, table.String(), "| example.com/sample: Deep/size=1/kind=a/einolean ")
 	require.Contains(t, table.String(), "| example.com/sample: Deep/eino-like ")
@@ -127,7 +127,7 @@ func BenchmarkRead(b *testing.B) {
 	_, err := git(t.Context(), dir, "-c", "user.name=a", "-c", "user.email=a@example.com", "-c", "commit.gpgsign=false", "commit", "--quiet", "-m", "two", "sample_test.go")
 	require.NoError(t, err)
 	var table, progress bytes.Buffer
-	s := settings{base: "HEAD", count: 2, time: "2x", only: "Read", dir: dir, packages: []string{"./..."}}
+	s := settings{base: "HEAD", count: 2, time: "2x", bench: "Read", dir: dir, packages: []string{"./..."}}
 	require.NoError(t, s.compare(t.Context(), &table, &progress), progress.String())
 	require.Regexp(t, `first-byte +\| +98 \| +116 \|`, table.String(), `"base" and "tree"`)
 }
@@ -135,7 +135,7 @@ func BenchmarkRead(b *testing.B) {
 func TestCompareCommits_ReportsFailures(t *testing.T) {
 	dir := repository(t)
 	var table, progress bytes.Buffer
-	s := settings{base: "HEAD", count: 2, time: "2x", only: "Flat", dir: dir, packages: []string{"."}}
+	s := settings{base: "HEAD", count: 2, time: "2x", bench: "Flat", dir: dir, packages: []string{"."}}
 	write := func(source string) {
 		t.Helper()
 		require.NoError(t, os.WriteFile(filepath.Join(dir, "sample_test.go"), []byte(source), 0o600))
@@ -151,14 +151,14 @@ func TestCompareCommits_ReportsFailures(t *testing.T) {
 func TestCompare_RejectsWrongInput(t *testing.T) {
 	dir := repository(t)
 	for want, s := range map[string]settings{
-		`BASE (-base) "nothing" is not a commit: git rev-parse`:         {base: "nothing", count: 2, only: "."},
-		`BASE (-base) "--help" is not a commit: git rev-parse`:          {base: "--help", count: 2, only: "."},
-		"COUNT (-count) is 1: an interval needs at least 2 pairs":       {base: "HEAD", count: 1, only: "."},
-		"COUNT (-count) is 0: an interval needs at least 2 pairs":       {count: 0, only: "."},
-		"BENCH (-only): error parsing regexp":                           {base: "HEAD", count: 2, only: "("},
-		`BENCH (-only) "Absent" matches no benchmark in PKG ./...`:      {base: "HEAD", count: 2, only: "Absent"},
-		`BENCH (-only) "Flat/absent" matches no benchmark in PKG ./...`: {base: "HEAD", count: 2, only: "Flat/absent"},
-		`BENCH (-only) "Absent/x" matches no benchmark in PKG ./...`:    {count: 2, only: "Absent/x"},
+		`BASE (-base) "nothing" is not a commit: git rev-parse`:         {base: "nothing", count: 2, bench: "."},
+		`BASE (-base) "--help" is not a commit: git rev-parse`:          {base: "--help", count: 2, bench: "."},
+		"COUNT (-count) is 1: an interval needs at least 2 pairs":       {base: "HEAD", count: 1, bench: "."},
+		"COUNT (-count) is 0: an interval needs at least 2 pairs":       {count: 0, bench: "."},
+		"BENCH (-only): error parsing regexp":                           {base: "HEAD", count: 2, bench: "("},
+		`BENCH (-only) "Absent" matches no benchmark in PKG ./...`:      {base: "HEAD", count: 2, bench: "Absent"},
+		`BENCH (-only) "Flat/absent" matches no benchmark in PKG ./...`: {base: "HEAD", count: 2, bench: "Flat/absent"},
+		`BENCH (-only) "Absent/x" matches no benchmark in PKG ./...`:    {count: 2, bench: "Absent/x"},
 		"a saved run (-from) cannot be combined with BASE (-base)":      {base: "HEAD", from: "file"},
 	} {
 		t.Run(want, func(t *testing.T) {
@@ -171,7 +171,7 @@ func TestCompare_RejectsWrongInput(t *testing.T) {
 }
 
 func TestPattern_SelectsLevels(t *testing.T) {
-	s := settings{only: "Run/Message/calls=1"}
+	s := settings{bench: "Run/Message/calls=1"}
 	require.Equal(t, "^BenchmarkRun$/Message/calls=1", s.pattern("Run", ""))
 	require.True(t, strings.HasPrefix(s.pattern("Run", eino), "^BenchmarkRun$/Message/calls=1/^eino$|"))
 }

@@ -139,7 +139,7 @@ func TestFiguresAreShortAndHonest(t *testing.T) {
 	}
 	nothing := series{}
 	require.Equal(t, "-", duration(nothing))
-	require.Equal(t, "-", plain(nothing, bytesUnit))
+	require.Equal(t, "-", formatMedian(nothing, bytesUnit))
 	require.Equal(t, "-", change(nothing, series{bytesUnit: {1}}, bytesUnit))
 }
 
@@ -174,7 +174,7 @@ func sampleModule(t *testing.T, source string) string {
 
 func TestOnlyPairsOfBenchmarksRunAtEveryDepth(t *testing.T) {
 	var table, progress bytes.Buffer
-	s := settings{count: 2, time: "2x", only: ".", dir: sampleModule(t, benchmarks), packages: []string{"./..."}}
+	s := settings{count: 2, time: "2x", bench: ".", dir: sampleModule(t, benchmarks), packages: []string{"./..."}}
 	require.NoError(t, s.compare(t.Context(), &table, &progress), progress.String())
 	for _, work := range []string{"sample: Flat ", "sample: Deep/size=1/kind=a ", "sample: Deep/size=2 "} {
 		require.Contains(t, table.String(), "| example.com/"+work)
@@ -187,7 +187,7 @@ func TestOnlyPairsOfBenchmarksRunAtEveryDepth(t *testing.T) {
 func TestABenchmarkThatFailsIsAnErrorAndTheRestIsShown(t *testing.T) {
 	var table, progress bytes.Buffer
 	failing := benchmarks + "\nfunc BenchmarkZ(b *testing.B) { b.Run(\"eino\", func(b *testing.B) { b.Fatal(\"broken\") }) }\n"
-	s := settings{count: 2, time: "2x", only: "Flat|Z", dir: sampleModule(t, failing), packages: []string{"./..."}}
+	s := settings{count: 2, time: "2x", bench: "Flat|Z", dir: sampleModule(t, failing), packages: []string{"./..."}}
 	require.ErrorContains(t, s.compare(t.Context(), &table, &progress), "running example.com/sample, eino: exit status 1")
 	require.Contains(t, table.String(), "Flat")
 	require.NotContains(t, table.String(), "Deep")

@@ -42,7 +42,7 @@ type settings struct {
 	base     string
 	count    int
 	time     string
-	only     string
+	bench    string
 	from     string
 	dir      string // the working tree; empty: the current directory
 	packages []string
@@ -53,7 +53,7 @@ func main() {
 	flag.StringVar(&s.base, "base", "", "the commit to compare the working tree with; empty: compare with Eino's packages")
 	flag.IntVar(&s.count, "count", 3, "how many pairs of runs are measured, at least 2")
 	flag.StringVar(&s.time, "benchtime", "1s", "how long each run takes, as in go test")
-	flag.StringVar(&s.only, "only", ".",
+	flag.StringVar(&s.bench, "only", ".",
 		"a regular expression for Benchmark functions, and after each slash one for the next level of sub-benchmarks")
 	flag.StringVar(&s.from, "from", "", "read a run without -base from this file, and run nothing")
 	flag.Parse()

@@ -31,7 +31,7 @@ type program struct {
 
 // findPrograms returns the programs in dir that have a chosen Benchmark function.
 func (s settings) findPrograms(ctx context.Context, dir string) ([]program, error) {
-	function, _, _ := strings.Cut(s.only, "/")
+	function, _, _ := strings.Cut(s.bench, "/")
 	chosen, err := regexp.Compile(function)
 	if err != nil {
 		return nil, fmt.Errorf("BENCH (-only): %w", err)
@@ -57,7 +57,7 @@ func (s settings) findPrograms(ctx context.Context, dir string) ([]program, erro
 }
 
 func (s settings) errNoBenchmark() error {
-	return fmt.Errorf("BENCH (-only) %q matches no benchmark in PKG %s", s.only, strings.Join(s.packages, " "))
+	return fmt.Errorf("BENCH (-only) %q matches no benchmark in PKG %s", s.bench, strings.Join(s.packages, " "))
 }
 
 // benchmarkFunctions returns the Benchmark functions in test files whose names match.
@@ -107,8 +107,8 @@ func goCommand(ctx context.Context, dir string, args ...string) (string, error) 
 	return out.String(), nil
 }
 
-// run is what one side runs: some benchmarks of a program.
-type run struct {
+// benchmarkRun is what one side runs: some benchmarks of a program.
+type benchmarkRun struct {
 	side    string
 	program program
 	pattern string // for -bench
@@ -116,7 +116,7 @@ type run struct {
 }
 
 // job is the runs of both sides that are measured in turn.
-type job [2]run
+type job [2]benchmarkRun
 
 // measure carries out all jobs and returns what each side printed.
 func (s settings) measure(ctx context.Context, progress io.Writer, jobs []job) (printed [2]string, failed error) {
@@ -152,7 +152,7 @@ func (s settings) alternate(ctx context.Context, progress io.Writer, sides job) 
 
 // execute runs the benchmarks of one side once and returns what they printed,
 // also if they failed.
-func (s settings) execute(ctx context.Context, progress io.Writer, r run) (string, error) {
+func (s settings) execute(ctx context.Context, progress io.Writer, r benchmarkRun) (string, error) {
 	fmt.Fprintln(progress, "--", r.side)
 	cmd := exec.CommandContext(ctx, r.program.path, "-test.run", "^$", "-test.bench", r.pattern, "-test.skip", r.skip,
 		"-test.benchmem", "-test.benchtime", s.time, "-test.timeout", "60m")
@@ -165,11 +165,11 @@ func (s settings) execute(ctx context.Context, progress io.Writer, r run) (strin
 	return text.String(), nil
 }
 
-// pattern selects one function, those of its sub-benchmarks that s.only names,
+// pattern selects one function, those of its sub-benchmarks that s.bench names,
 // and of these the ones with an ending; empty: any.
 func (s settings) pattern(function, ending string) string {
 	selected := "^Benchmark" + function + "$"
-	if _, levels, ok := strings.Cut(s.only, "/"); ok {
+	if _, levels, ok := strings.Cut(s.bench, "/"); ok {
 		selected += "/" + levels
 	}
 	if ending == "" {

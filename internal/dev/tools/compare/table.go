@@ -35,10 +35,10 @@ func renderEino(rows []row) string {
 	for _, r := range rows {
 		ratio, interval, _ := compareUnit(r.a, r.b, timeUnit)
 		cells = append(cells, []string{r.work, duration(r.a), duration(r.b), ratio, interval,
-			plain(r.a, bytesUnit), plain(r.b, bytesUnit), plain(r.a, allocUnit), plain(r.b, allocUnit)})
+			formatMedian(r.a, bytesUnit), formatMedian(r.b, bytesUnit), formatMedian(r.a, allocUnit), formatMedian(r.b, allocUnit)})
 		for _, unit := range r.metrics() {
 			ratio, interval, _ := compareUnit(r.a, r.b, unit)
-			cells = append(cells, []string{"  " + unit, plain(r.a, unit), plain(r.b, unit), ratio, interval,
+			cells = append(cells, []string{"  " + unit, formatMedian(r.a, unit), formatMedian(r.b, unit), ratio, interval,
 				"", "", "", ""})
 		}
 	}
@@ -55,10 +55,10 @@ func renderCommits(rows []row, onlyBase, onlyNow []string) string {
 		for _, r := range rows {
 			ratio, interval, verdict := compareUnit(r.b, r.a, timeUnit)
 			cells = append(cells, []string{r.work, duration(r.a), duration(r.b), ratio, interval, verdict,
-				plain(r.b, bytesUnit), change(r.a, r.b, bytesUnit), plain(r.b, allocUnit), change(r.a, r.b, allocUnit)})
+				formatMedian(r.b, bytesUnit), change(r.a, r.b, bytesUnit), formatMedian(r.b, allocUnit), change(r.a, r.b, allocUnit)})
 			for _, unit := range r.metrics() {
 				ratio, interval, _ := compareUnit(r.b, r.a, unit)
-				cells = append(cells, []string{"  " + unit, plain(r.a, unit), plain(r.b, unit), ratio, interval,
+				cells = append(cells, []string{"  " + unit, formatMedian(r.a, unit), formatMedian(r.b, unit), ratio, interval,
 					"", "", "", "", ""})
 			}
 		}
@@ -141,8 +141,8 @@ func duration(side series) string {
 	return figures(ns/1e9) + " s"
 }
 
-// plain gives a median in full.
-func plain(side series, unit string) string {
+// formatMedian gives a median in full.
+func formatMedian(side series, unit string) string {
 	v, ok := side.median(unit)
 	if !ok {
 		return "-"

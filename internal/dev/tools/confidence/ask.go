@@ -19,8 +19,8 @@ import (
 // scorer is a way to rank documents.
 type scorer struct {
 	name string
-	// make also returns how many words a description has, if the scorer asks for that.
-	make func([]keyword.Doc) (find search, words float64)
+	// newSearch also returns how many words a description has, if the scorer asks for that.
+	newSearch func([]keyword.Doc) (find search, words float64)
 }
 
 type search func(text string) ([]keyword.Hit, error)
@@ -42,9 +42,9 @@ var scorers = []scorer{
 type outcome int
 
 const (
-	right     outcome = iota // to a request of the catalogue's own field
-	misplaced                // to a foreign request, which no tool serves
-	silent                   // no answer to a foreign request, as it should be
+	right      outcome = iota // to a request of the catalogue's own field
+	outOfScope                // to a foreign request, which no tool serves
+	silent                    // no answer to a foreign request, as it should be
 )
 
 // answer is the first answer to a request.
@@ -70,14 +70,14 @@ const byName = "names"
 
 var sampleSizes = []int{1, 3, 10, 30, 100}
 
-// ask asks every catalogue. The samples are the same in each run.
-func ask(s scorer, catalogues []catalogue) (answers []*answer, err error) {
+// collectAnswers asks every catalogue. The samples are the same in each run.
+func collectAnswers(s scorer, catalogues []catalog) (answers []*answer, err error) {
 	for i := range catalogues {
 		a := asker{scorer: s, c: &catalogues[i], random: rand.New(rand.NewPCG(1, uint64(i)))}
 		if a.findStrangers(catalogues); len(a.strangers) == 0 {
 			continue
 		}
-		a.ask(catalogues[i].docs, "all", a.some(len(a.c.queries), mostOwn), a.some(len(a.strangers), len(a.strangers)))
+		a.collect(catalogues[i].docs, "all", a.some(len(a.c.queries), mostOwn), a.some(len(a.strangers), len(a.strangers)))
 		for _, n := range sampleSizes {
 			if 2*n <= len(a.c.docs) {
 				for range max(2, sampled/n) {
@@ -85,7 +85,7 @@ func ask(s scorer, catalogues []catalogue) (answers []*answer, err error) {
 				}
 			}
 		}
-		a.ask(onlyNames(catalogues[i].docs), byName, a.some(len(a.c.queries), mostOwn), a.some(len(a.strangers), len(a.strangers)))
+		a.collect(onlyNames(catalogues[i].docs), byName, a.some(len(a.c.queries), mostOwn), a.some(len(a.strangers), len(a.strangers)))
 		if a.err != nil {
 			return nil, a.err
 		}
@@ -104,7 +104,7 @@ func onlyNames(docs []keyword.Doc) []keyword.Doc {
 
 type asker struct {
 	scorer
-	c         *catalogue
+	c         *catalog
 	random    *rand.Rand
 	strangers []stranger
 	answers   []*answer
@@ -120,7 +120,7 @@ type stranger struct {
 // some are at most most numbers below n, in random order.
 func (a *asker) some(n, most int) []int { return a.random.Perm(n)[:min(n, most)] }
 
-func (a *asker) findStrangers(catalogues []catalogue) {
+func (a *asker) findStrangers(catalogues []catalog) {
 	for _, other := range catalogues {
 		if !slices.Contains(foreign[other.name], a.c.name) || other.heldout != a.c.heldout && (other.heldout || other.origin == "own") {
 			continue
@@ -168,7 +168,7 @@ func (a *asker) askSample(n int) {
 	for len(docs) < n {
 		add(a.c.docs[a.random.IntN(len(a.c.docs))])
 	}
-	a.ask(docs, fmt.Sprint(n), own, a.some(len(a.strangers), max(n, 5)))
+	a.collect(docs, fmt.Sprint(n), own, a.some(len(a.strangers), max(n, 5)))
 }
 
 // site is what a scorer makes of documents.
@@ -178,14 +178,14 @@ type site struct {
 	words float64
 }
 
-func (a *asker) ask(docs []keyword.Doc, size string, own, strangers []int) {
+func (a *asker) collect(docs []keyword.Doc, size string, own, strangers []int) {
 	s := site{docs: docs}
-	s.find, s.words = a.make(docs)
+	s.find, s.words = a.newSearch(docs)
 	for _, i := range own {
 		a.grade(s, &answer{size: size, asker: a.c.name, outcome: right}, a.c.queries[i])
 	}
 	for _, i := range strangers {
-		a.grade(s, &answer{size: size, asker: a.strangers[i].from, outcome: misplaced}, a.strangers[i].query)
+		a.grade(s, &answer{size: size, asker: a.strangers[i].from, outcome: outOfScope}, a.strangers[i].query)
 	}
 }
 

@@ -17,8 +17,8 @@ import (
 	"github.com/einolean/einolean/internal/keyword"
 )
 
-// catalogue is the tools of one field, with requests that they serve.
-type catalogue struct {
+// catalog is the tools of one field, with requests that they serve.
+type catalog struct {
 	name    string // of the field
 	origin  string // whose texts they are: a fit leaves out all of one origin
 	heldout bool   // to judge by
@@ -71,7 +71,7 @@ var foreign = map[string][]string{
 	"own computing":   {"operations", "office", "own development", "own office", "own life"},
 }
 
-func load(own, data string) ([]catalogue, error) {
+func load(own, data string) ([]catalog, error) {
 	all, err := loadOwn(own)
 	if err != nil || data == "" {
 		return all, err
@@ -91,14 +91,14 @@ func load(own, data string) ([]catalogue, error) {
 			continue
 		}
 		for _, f := range serverFields {
-			all = append(all, c.only(f))
+			all = append(all, c.ofField(f))
 		}
 	}
 	return all, nil
 }
 
-func loadFolder(dir string) (catalogue, error) {
-	c := catalogue{name: filepath.Base(dir), origin: filepath.Base(dir)}
+func loadFolder(dir string) (catalog, error) {
+	c := catalog{name: filepath.Base(dir), origin: filepath.Base(dir)}
 	var err error
 	if c.docs, err = readDocs(filepath.Join(dir, "tools.jsonl")); err != nil {
 		return c, err
@@ -113,7 +113,7 @@ func loadFolder(dir string) (catalogue, error) {
 	return c, nil
 }
 
-func loadOwn(dir string) (all []catalogue, err error) {
+func loadOwn(dir string) (all []catalog, err error) {
 	var docs []keyword.Doc
 	for _, name := range []string{"tools.jsonl", "library.jsonl"} {
 		more, err := readDocs(filepath.Join(dir, name))
@@ -127,18 +127,18 @@ func loadOwn(dir string) (all []catalogue, err error) {
 		if err != nil {
 			return nil, err
 		}
-		c := catalogue{origin: "own", heldout: half == "heldout", docs: docs, queries: queries}
+		c := catalog{origin: "own", heldout: half == "heldout", docs: docs, queries: queries}
 		for _, f := range ownFields {
-			all = append(all, c.only(f))
+			all = append(all, c.ofField(f))
 		}
 	}
 	return all, nil
 }
 
-// only is the part of a catalogue that belongs to a field.
-func (c catalogue) only(f field) catalogue {
+// ofField is the part of a catalogue that belongs to a field.
+func (c catalog) ofField(f field) catalog {
 	servers, known := strings.Fields(f.servers), map[string]bool{}
-	part := catalogue{name: f.name, origin: c.origin, heldout: c.heldout}
+	part := catalog{name: f.name, origin: c.origin, heldout: c.heldout}
 	for _, d := range c.docs {
 		if server, _, _ := strings.Cut(d.Name, "__"); slices.Contains(servers, server) {
 			part.docs = append(part.docs, d)

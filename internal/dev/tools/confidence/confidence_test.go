@@ -30,7 +30,7 @@ var asked = sync.OnceValues(func() ([][]*answer, error) {
 	}
 	all := make([][]*answer, len(scorers))
 	for i, s := range scorers {
-		if all[i], err = ask(s, catalogues); err != nil {
+		if all[i], err = collectAnswers(s, catalogues); err != nil {
 			return nil, err
 		}
 	}
@@ -56,7 +56,7 @@ func TestConfidencesTellForeignRequestsFromAnswers(t *testing.T) {
 	whole := slices.DeleteFunc(answersOf(t, 0), func(a *answer) bool { return a.size != "all" || !a.heldout })
 	require.Greater(t, area(whole), .97)
 	require.Greater(t, pairs(whole)[0].area, .95)
-	foreign, rights := refused(whole, toolsearch.Recommended(nil).MinConfidence)
+	foreign, rights := rejectionShares(whole, toolsearch.Recommended(nil).MinConfidence)
 	require.Greater(t, foreign, .77)
 	require.Less(t, rights, .04)
 }
@@ -87,7 +87,7 @@ func TestTheNumbersAreThoseDerived(t *testing.T) {
 	catalogues, err := load(ownSet, data)
 	require.NoError(t, err)
 	for _, s := range scorers {
-		answers, err := ask(s, catalogues)
+		answers, err := collectAnswers(s, catalogues)
 		require.NoError(t, err)
 		fitted := fit(answers, func(a *answer) bool { return !a.heldout })
 		for _, a := range answers {
@@ -108,7 +108,7 @@ func TestFitFindsTheFunction(t *testing.T) {
 	want := []float64{2, -1.5, .5, 1}
 	var answers []*answer
 	for range 200_000 {
-		a := &answer{size: "all", outcome: misplaced, features: []float64{random.NormFloat64(), random.NormFloat64(), random.NormFloat64(), 1}}
+		a := &answer{size: "all", outcome: outOfScope, features: []float64{random.NormFloat64(), random.NormFloat64(), random.NormFloat64(), 1}}
 		if random.Float64() < probability(want, a.features) {
 			a.outcome = right
 		}
@@ -129,11 +129,11 @@ func TestMeasures(t *testing.T) {
 		}
 		return all
 	}
-	perfect := append(of(right, .8, .9), of(misplaced, .1, .2)...)
+	perfect := append(of(right, .8, .9), of(outOfScope, .1, .2)...)
 	require.InDelta(t, 1, area(perfect), 1e-9)
-	require.InDelta(t, .5, area(append(of(right, .5), of(misplaced, .5)...)), 1e-9)
-	require.InDelta(t, .75, area(append(of(right, .3, .9), append(of(misplaced, .5), of(silent, 0)...)...)), 1e-9)
-	foreign, rights := refused(perfect, .85)
+	require.InDelta(t, .5, area(append(of(right, .5), of(outOfScope, .5)...)), 1e-9)
+	require.InDelta(t, .75, area(append(of(right, .3, .9), append(of(outOfScope, .5), of(silent, 0)...)...)), 1e-9)
+	foreign, rights := rejectionShares(perfect, .85)
 	require.InDelta(t, 1, foreign, 1e-9)
 	require.InDelta(t, .5, rights, 1e-9)
 	require.InDelta(t, .15, calibrationError(perfect), 1e-9)

@@ -42,14 +42,14 @@ func main() {
 	own := flag.String("own", "toolsearch/toolsearcheval/testdata", "the directory of the project's own graded set")
 	data := flag.String("data", os.Getenv("EINOLEAN_DATA"), "a directory of further catalogues; empty: none")
 	flag.Parse()
-	if err := run(os.Stdout, *own, *data); err != nil {
+	if err := printAll(os.Stdout, *own, *data); err != nil {
 		fmt.Fprintln(os.Stderr, "confidence:", err)
 		os.Exit(1)
 	}
 }
 
-// run prints, for each scorer, the fitted numbers and the measures.
-func run(out io.Writer, own, data string) error {
+// printAll prints, for each scorer, the fitted numbers and the measures.
+func printAll(out io.Writer, own, data string) error {
 	catalogues, err := load(own, data)
 	if err != nil {
 		return err
@@ -62,8 +62,8 @@ func run(out io.Writer, own, data string) error {
 	return nil
 }
 
-func (s scorer) print(out io.Writer, catalogues []catalogue) error {
-	answers, err := ask(s, catalogues)
+func (s scorer) print(out io.Writer, catalogues []catalog) error {
+	answers, err := collectAnswers(s, catalogues)
 	if err != nil {
 		return err
 	}

@@ -43,8 +43,8 @@ func limitAt(answers []*answer, lost float64) float64 {
 	return all[int(float64(len(all))*lost)]
 }
 
-// refused is the share of foreign requests, and of right answers, below a limit.
-func refused(answers []*answer, limit float64) (foreign, rights float64) {
+// rejectionShares is the share of foreign requests, and of right answers, below a limit.
+func rejectionShares(answers []*answer, limit float64) (foreign, rights float64) {
 	var below, all [2]float64
 	for _, a := range answers {
 		kind := 0
@@ -86,14 +86,14 @@ func printMeasures(out io.Writer, answers []*answer) {
 	for _, size := range []string{"all", "100", "30", "10", "3", "1", byName} {
 		of := slices.DeleteFunc(slices.Clone(answers), func(a *answer) bool { return a.size != size })
 		two, five := limitAt(of, .02), limitAt(of, .05)
-		at2, _ := refused(of, two)
-		at5, _ := refused(of, five)
+		at2, _ := rejectionShares(of, two)
+		at5, _ := rejectionShares(of, five)
 		fmt.Fprintf(out, "%-5s area %.3f, foreign requests refused where 2 %% and 5 %% of the right answers are lost: %.3f, %.3f (limits %.2f, %.2f)\n",
 			size, area(of), at2, at5, two, five)
 	}
 	whole := slices.DeleteFunc(slices.Clone(answers), func(a *answer) bool { return a.size != "all" })
 	for _, limit := range []float64{.02, .05, .1, .2, .3, .5} {
-		foreign, rights := refused(whole, limit)
+		foreign, rights := rejectionShares(whole, limit)
 		fmt.Fprintf(out, "a limit of %.2f refuses %.3f of the foreign requests and %.3f of the right answers\n", limit, foreign, rights)
 	}
 	fmt.Fprintf(out, "\n%-28s %-20s %6s\n", "catalogue", "requests of", "area")

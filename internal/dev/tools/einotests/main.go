@@ -127,11 +127,11 @@ func report(out io.Writer, s *suite, results map[string]result, rows map[string]
 			wrong = append(wrong, fmt.Errorf("%s: Eino has no test %s that can be run: take its line out of rows.txt", s.ours, name))
 		}
 	}
-	for _, name := range s.missed {
+	for _, name := range s.notRun {
 		wrong = append(wrong, fmt.Errorf("%s: %s did not run: what stands before it in its function ended the function", s.ours, name))
 	}
 	fmt.Fprintf(out, "Eino's own tests of %s: %d of %d functions use only the exported API; of their %d tests %d pass, %d have a row of docs/differences.md, %d did not run\n",
-		s.ours, len(s.functions()), s.all, len(results), pass, known, len(s.missed))
+		s.ours, len(s.functions()), s.all, len(results), pass, known, len(s.notRun))
 	return wrong
 }
 

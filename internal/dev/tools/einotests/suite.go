@@ -28,17 +28,17 @@ type suite struct {
 	words  *testFile       // Eino's declarations of the package
 	spoken map[string]bool // words that the tests use of it
 	all    int             // test functions that Eino has
-	missed []string        // tests that did not run
+	notRun []string        // tests that did not run
 }
 
 // testFile is a file of Eino's whose declarations, or inner tests, go where they do not compile.
 type testFile struct {
-	name string
-	text []byte
-	fset *token.FileSet
-	ast  *ast.File
-	gone map[ast.Node]bool
-	idle map[token.Pos][]string // variables that what is left does not use, by the end of their statement
+	name    string
+	text    []byte
+	fset    *token.FileSet
+	ast     *ast.File
+	removed map[ast.Node]bool
+	idle    map[token.Pos][]string // variables that what is left does not use, by the end of their statement
 }
 
 // prepare writes Eino's tests into a module below dir and builds what can be built of them.
@@ -73,8 +73,8 @@ func prepare(dir, theirs, ours string) (*suite, error) {
 // implementation is how Eino's tests of an exported method name the type that has it.
 var implementation = regexp.MustCompile(`\.\(\*typedMiddleware\[[^]]*\]\)`)
 
-// returned is the same as the result of a function.
-var returned = regexp.MustCompile(`\) \*typedMiddleware\[(\w+)\] \{`)
+// methodReturn is the same as the result of a function.
+var methodReturn = regexp.MustCompile(`\) \*typedMiddleware\[(\w+)\] \{`)
 
 // readFile reads a file of Eino's. What is known by an unexported type becomes known by the
 // interface that New returns.
@@ -85,9 +85,9 @@ func readFile(path string) (*testFile, error) {
 	}
 	if strings.HasSuffix(path, "_test.go") {
 		text = implementation.ReplaceAll(text, nil)
-		text = returned.ReplaceAll(text, []byte(") adk.TypedChatModelAgentMiddleware[$1] {"))
+		text = methodReturn.ReplaceAll(text, []byte(") adk.TypedChatModelAgentMiddleware[$1] {"))
 	}
-	f := &testFile{name: filepath.Base(path), text: text, fset: token.NewFileSet(), gone: make(map[ast.Node]bool), idle: make(map[token.Pos][]string)}
+	f := &testFile{name: filepath.Base(path), text: text, fset: token.NewFileSet(), removed: make(map[ast.Node]bool), idle: make(map[token.Pos][]string)}
 	f.ast, err = parser.ParseFile(f.fset, f.name, text, 0)
 	return f, err
 }
@@ -139,13 +139,13 @@ func (s *suite) build() error {
 	}
 }
 
-// undefined is a name that the tests use of the package.
-var undefined = regexp.MustCompile(`(?m): undefined: (\w+)$`)
+// undefinedName is a name that the tests use of the package.
+var undefinedName = regexp.MustCompile(`(?m): undefined: (\w+)$`)
 
 // learn adds the words that the tests use and do not test: names of tools and keys, and the
 // shape of what is on the wire. It reports whether there were any.
 func (s *suite) learn(errors string) (some bool) {
-	for _, m := range undefined.FindAllStringSubmatch(errors, -1) {
+	for _, m := range undefinedName.FindAllStringSubmatch(errors, -1) {
 		if _, ok := s.word(m[1]); ok && !s.spoken[m[1]] {
 			s.spoken[m[1]] = true
 			some = true
@@ -172,12 +172,12 @@ func (s *suite) word(name string) (text string, ok bool) {
 		switch d := d.(type) {
 		case *ast.FuncDecl:
 			if d.Recv == nil && d.Name.Name == name && name == callback {
-				return s.words.between(d), true
+				return s.words.textOf(d), true
 			}
 		case *ast.GenDecl:
 			for _, spec := range d.Specs {
 				if declares(spec, d.Tok, name) {
-					return d.Tok.String() + " " + s.words.between(spec), true
+					return d.Tok.String() + " " + s.words.textOf(spec), true
 				}
 			}
 		}
@@ -207,7 +207,7 @@ func (s *suite) vocabulary() string {
 	head := "package " + s.words.ast.Name.Name + "_test\n"
 	for _, spec := range s.words.ast.Imports {
 		if strings.Contains(b.String(), importName(spec)+".") {
-			head += "import " + s.words.between(spec) + "\n"
+			head += "import " + s.words.textOf(spec) + "\n"
 		}
 	}
 	return head + b.String()
@@ -242,7 +242,7 @@ func (s *suite) functions() (names []string) {
 // isTestFunction reports whether a declaration is a test function that is left.
 func (f *testFile) isTestFunction(d ast.Decl) bool {
 	fn, ok := d.(*ast.FuncDecl)
-	return ok && fn.Recv == nil && strings.HasPrefix(fn.Name.Name, "Test") && !f.gone[d]
+	return ok && fn.Recv == nil && strings.HasPrefix(fn.Name.Name, "Test") && !f.removed[d]
 }
 
 var outcome = regexp.MustCompile(`(?m)^ *--- (PASS|FAIL): (\S+) `)
@@ -265,9 +265,9 @@ func (s *suite) run() (map[string]result, error) {
 			if err != nil {
 				return nil, err
 			}
-			for _, name := range f.named(d) {
+			for _, name := range f.testsIn(d) {
 				if name = d.(*ast.FuncDecl).Name.Name + "/" + name; !ran[name] {
-					s.missed = append(s.missed, name)
+					s.notRun = append(s.notRun, name)
 				}
 			}
 		}
@@ -321,10 +321,10 @@ func onlyName(name string) string {
 	return strings.Join(elements, "/")
 }
 
-// named are the tests directly in a function that is not taken out whose names stand there.
-func (f *testFile) named(d ast.Decl) (names []string) {
+// testsIn are the tests directly in a function that is not taken out whose names stand there.
+func (f *testFile) testsIn(d ast.Decl) (names []string) {
 	ast.Inspect(d, func(n ast.Node) bool {
-		if n == nil || f.gone[n] {
+		if n == nil || f.removed[n] {
 			return false
 		}
 		if !isTest(n) {
@@ -341,7 +341,7 @@ func (f *testFile) named(d ast.Decl) (names []string) {
 
 // remove takes out what stands on a line: the innermost test, or the whole declaration.
 func (f *testFile) remove(line int) bool {
-	for n := range f.gone {
+	for n := range f.removed {
 		if f.on(n, line) {
 			return false
 		}
@@ -352,7 +352,7 @@ func (f *testFile) remove(line int) bool {
 		}
 		tests := []ast.Node{d} // from the outermost to the innermost
 		ast.Inspect(d, func(n ast.Node) bool {
-			if n == nil || f.gone[n] || !f.on(n, line) {
+			if n == nil || f.removed[n] || !f.on(n, line) {
 				return false
 			}
 			if isTest(n) {
@@ -360,10 +360,10 @@ func (f *testFile) remove(line int) bool {
 			}
 			return true
 		})
-		f.gone[tests[len(tests)-1]] = true
+		f.removed[tests[len(tests)-1]] = true
 		for _, outer := range slices.Backward(tests[:len(tests)-1]) {
 			if !f.tests(outer) {
-				f.gone[outer] = true
+				f.removed[outer] = true
 			}
 		}
 		return true
@@ -374,10 +374,10 @@ func (f *testFile) remove(line int) bool {
 // tests reports whether a test is left in n.
 func (f *testFile) tests(n ast.Node) (left bool) {
 	ast.Inspect(n, func(inner ast.Node) bool {
-		if inner != nil && inner != n && !f.gone[inner] && isTest(inner) {
+		if inner != nil && inner != n && !f.removed[inner] && isTest(inner) {
 			left = true
 		}
-		return !left && inner != nil && !f.gone[inner]
+		return !left && inner != nil && !f.removed[inner]
 	})
 	return left
 }
@@ -395,7 +395,7 @@ func (f *testFile) ignore(line int, name string) (found bool) {
 				found = true
 			}
 		}
-		return !found && !f.gone[n]
+		return !found && !f.removed[n]
 	})
 	return found
 }
@@ -419,19 +419,19 @@ func (f *testFile) on(n ast.Node, line int) bool {
 	return f.fset.Position(n.Pos()).Line <= line && line <= f.fset.Position(n.End()).Line
 }
 
-// between is the text of n.
-func (f *testFile) between(n ast.Node) string {
+// textOf is the text of n.
+func (f *testFile) textOf(n ast.Node) string {
 	return string(f.text[f.fset.Position(n.Pos()).Offset:f.fset.Position(n.End()).Offset])
 }
 
 // source is the file with our package in place of Eino's. Lines keep their numbers.
 func (f *testFile) source(ours string) string {
 	text := bytes.Clone(f.text)
-	for d := range f.gone {
+	for d := range f.removed {
 		maps.DeleteFunc(f.idle, func(end token.Pos, _ []string) bool { return d.Pos() <= end && end <= d.End() })
 		blank(text[f.fset.Position(d.Pos()).Offset:f.fset.Position(d.End()).Offset])
 	}
-	used := f.used()
+	used := f.usedPackages()
 	for _, spec := range f.ast.Imports {
 		if of, _ := strconv.Unquote(spec.Path.Value); !used[importName(spec)] || strings.Contains(of, "/internal/") {
 			blank(text[f.fset.Position(spec.Pos()).Offset:f.fset.Position(spec.End()).Offset])
@@ -447,12 +447,12 @@ func (f *testFile) source(ours string) string {
 	return string(text[:at]) + clause + string(text[at+len(name.Name):]) + "\nvar _ = New\n"
 }
 
-// used returns the names of packages that what is left of the file uses.
-func (f *testFile) used() map[string]bool {
+// usedPackages returns the names of packages that what is left of the file uses.
+func (f *testFile) usedPackages() map[string]bool {
 	names := make(map[string]bool)
 	for _, d := range f.ast.Decls {
 		ast.Inspect(d, func(n ast.Node) bool {
-			if f.gone[n] {
+			if f.removed[n] {
 				return false
 			}
 			if sel, ok := n.(*ast.SelectorExpr); ok {

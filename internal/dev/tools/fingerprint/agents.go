@@ -54,7 +54,7 @@ func eitherType(ctx context.Context, g *rand.Rand, out, errs io.Writer, search, 
 // conversation is a few turns with an agent, whose process may end between them.
 type conversation[M adk.MessageType] struct {
 	g              *rand.Rand
-	out, errs      io.Writer
+	behavior, errs io.Writer
 	search, reduce bool
 	streaming      bool
 	interrupts     bool
@@ -74,7 +74,7 @@ type conversation[M adk.MessageType] struct {
 
 func newConversation[M adk.MessageType](g *rand.Rand, out, errs io.Writer, search, reduce bool) *conversation[M] {
 	c := &conversation[M]{
-		g: g, out: out, errs: errs, search: search, reduce: reduce, store: store.NewMemory(64 << 20),
+		g: g, behavior: out, errs: errs, search: search, reduce: reduce, store: store.NewMemory(64 << 20),
 		streaming: g.IntN(2) == 0, interrupts: g.IntN(4) == 0, keepsEdited: g.IntN(2) == 0,
 	}
 	c.tools, c.names = randomTools(g)
@@ -267,7 +267,7 @@ func (c *conversation[M]) talk(ctx context.Context) {
 func (c *conversation[M]) writeEvents() {
 	slices.Sort(c.events)
 	for _, e := range c.events {
-		io.WriteString(c.out, e)
+		io.WriteString(c.behavior, e)
 	}
 }
 
@@ -306,7 +306,7 @@ func (c *conversation[M]) runTurn(ctx context.Context, a adktest.Agent[M], histo
 	o := adktest.Collect(runner.Run(ctx, history, adk.WithCheckPointID(id)))
 	said = inCallOrder(o.Messages)
 	for o.Err == nil && o.Interrupted != nil {
-		fmt.Fprintln(c.out, "interrupted")
+		fmt.Fprintln(c.behavior, "interrupted")
 		next, err := runner.Resume(ctx, id)
 		if err != nil {
 			fmt.Fprintln(c.errs, err)
@@ -394,13 +394,13 @@ func (c *conversation[M]) searchCall(id, name string) adktest.ToolCall {
 
 // writeRequest writes a request as the model got it.
 func (c *conversation[M]) writeRequest(n int, w adktest.Wire[M]) {
-	fmt.Fprintln(c.out, "request", c.turn, n, w.ByStream)
+	fmt.Fprintln(c.behavior, "request", c.turn, n, w.ByStream)
 	for _, m := range w.Messages {
-		writeJSON(c.out, m)
+		writeJSON(c.behavior, m)
 	}
 	for _, infos := range [][]*schema.ToolInfo{w.Tools, w.Deferred, {w.ToolSearch}} {
 		for _, i := range infos {
-			writeJSON(c.out, i)
+			writeJSON(c.behavior, i)
 		}
 	}
 }
@@ -416,12 +416,12 @@ func (c *conversation[M]) writeFiles(ctx context.Context, history []M) {
 	for _, p := range slices.Compact(paths) {
 		r, size, err := c.store.ReadRange(ctx, p, 0, -1)
 		if err != nil {
-			fmt.Fprintln(c.out, p, "is not stored")
+			fmt.Fprintln(c.behavior, p, "is not stored")
 			continue
 		}
 		data, err := io.ReadAll(r)
 		_ = r.Close()
-		fmt.Fprintln(c.out, p, size, string(data), err)
+		fmt.Fprintln(c.behavior, p, size, string(data), err)
 	}
 }
 

@@ -70,7 +70,7 @@ func report(w io.Writer, a area, seed uint64, runs int, each bool) {
 			for n := range next {
 				out, errs := sha256.New(), sha256.New()
 				a.run(context.Background(), generator(seed, n), normalizer{out}, normalizer{errs})
-				results[n] = sums{short(out), short(errs)}
+				results[n] = sums{shortHash(out), shortHash(errs)}
 			}
 		})
 	}
@@ -87,10 +87,10 @@ func report(w io.Writer, a area, seed uint64, runs int, each bool) {
 		io.WriteString(out, s.out)
 		io.WriteString(errs, s.errs)
 	}
-	fmt.Fprintf(w, "%-10s %6d runs, seed %d: behavior %s, errors %s\n", a.name, runs, seed, short(out), short(errs))
+	fmt.Fprintf(w, "%-10s %6d runs, seed %d: behavior %s, errors %s\n", a.name, runs, seed, shortHash(out), shortHash(errs))
 }
 
-func short(h hash.Hash) string { return fmt.Sprintf("%x", h.Sum(nil)[:8]) }
+func shortHash(h hash.Hash) string { return fmt.Sprintf("%x", h.Sum(nil)[:8]) }
 
 // normalizer replaces what differs from process to process.
 type normalizer struct{ w io.Writer }

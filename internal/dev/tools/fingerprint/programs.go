@@ -30,7 +30,7 @@ func programsRun(ctx context.Context, g *rand.Rand, out, errs io.Writer) {
 }
 
 func runPrograms[M adk.MessageType](ctx context.Context, g *rand.Rand, out, errs io.Writer) {
-	c := &conversation[M]{g: g, out: out, errs: errs}
+	c := &conversation[M]{g: g, behavior: out, errs: errs}
 	in := programtest.Programs{}
 	turn := adktest.Turn{}
 	for n := range 1 + g.IntN(3) {

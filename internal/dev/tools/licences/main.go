@@ -80,8 +80,8 @@ var ours = map[string]string{
 }
 
 var (
-	header  = regexp.MustCompile(`(?i)copyright (?:\(c\)|©|\d{4}|the )[^\n]{0,60}`)
-	marking = regexp.MustCompile(`SPDX-License-Identifier: ([\w.-]+)`)
+	header      = regexp.MustCompile(`(?i)copyright (?:\(c\)|©|\d{4}|the )[^\n]{0,60}`)
+	licenseMark = regexp.MustCompile(`SPDX-License-Identifier: ([\w.-]+)`)
 )
 
 // lookThrough reports what others hold the rights to in a file, also in a compressed one.
@@ -118,7 +118,7 @@ func foreign(text string) (found []string) {
 	if m := header.FindString(text); m != "" {
 		found = append(found, m)
 	}
-	for _, m := range marking.FindAllStringSubmatch(text, -1) {
+	for _, m := range licenseMark.FindAllStringSubmatch(text, -1) {
 		if m[1] != "Apache-2.0" {
 			found = append(found, m[0])
 		}
@@ -146,7 +146,7 @@ func dependencies(dir string, kinds map[string]map[string]bool) error {
 			continue
 		}
 		kind, err := licenceOf(at)
-		if reason := without[path]; err != nil && reason != "" {
+		if reason := unlicensed[path]; err != nil && reason != "" {
 			kind, err = "none: "+path+", "+reason, nil
 		}
 		if err != nil {
@@ -172,8 +172,8 @@ var permissive = []struct{ kind, words string }{
 	{"Unlicense", "released into the public domain"},
 }
 
-// without are those that have no licence in their module, and why they are here.
-var without = map[string]string{
+// unlicensed are those that have no licence in their module, and why they are here.
+var unlicensed = map[string]string{
 	"github.com/volcengine/volc-sdk-golang": "which eino-ext's adapter of Ark needs",
 }
 

@@ -191,7 +191,7 @@ func (p *publication) module(sub string, above []string) error {
 		if err != nil {
 			return err
 		}
-		text = published(text, p.version)
+		text = taggedModFile(text, p.version)
 		var lines []string
 		for _, found := range ours.FindAllStringSubmatch(text, -1) {
 			other := strings.TrimPrefix(strings.TrimPrefix(found[2], module), "/")
@@ -303,8 +303,8 @@ var (
 	emptyLines   = regexp.MustCompile(`\n{3,}`)
 )
 
-// published is a go.mod as it is tagged: without replace, and with our own modules at version.
-func published(text, version string) string {
+// taggedModFile is a go.mod as it is tagged: without replace, and with our own modules at version.
+func taggedModFile(text, version string) string {
 	text = replaceLine.ReplaceAllString(replaceBlock.ReplaceAllString(text+"\n", ""), "")
 	text = ours.ReplaceAllString(text, "${1} "+version)
 	return strings.TrimRight(emptyLines.ReplaceAllString(text, "\n\n"), "\n") + "\n"

@@ -25,7 +25,7 @@ require (
 )
 
 require github.com/einolean/einolean/more v0.4.0
-`, published(`module github.com/einolean/einolean/sub
+`, taggedModFile(`module github.com/einolean/einolean/sub
 
 require (
 	example.com/other v1.2.3

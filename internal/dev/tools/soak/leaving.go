@@ -46,25 +46,25 @@ func newCollector(j job) (*window.Collector, *os.File, error) {
 }
 
 func (p *plan) watch() func(context.Context, einolean.Event) {
-	if p.see == nil {
+	if p.collector == nil {
 		return nil
 	}
-	return p.see.Event
+	return p.collector.Event
 }
 
-// logged is what the log must hold of a conversation. Its last call may be missing, if nobody
+// logRange is what the log must hold of a conversation. Its last call may be missing, if nobody
 // read the answer to its end.
-type logged struct {
+type logRange struct {
 	Name        string
 	Least, Most int
 }
 
-func (p *plan) logged() logged {
-	if p.see == nil {
-		return logged{}
+func (p *plan) logRange() logRange {
+	if p.collector == nil {
+		return logRange{}
 	}
-	l := logged{Name: p.name()}
-	if c := p.see.Conversation(l.Name); c != nil && len(c.Calls) > 0 {
+	l := logRange{Name: p.name()}
+	if c := p.collector.Conversation(l.Name); c != nil && len(c.Calls) > 0 {
 		l.Most = c.Calls[len(c.Calls)-1].N
 		l.Least = l.Most
 		if c.Calls[len(c.Calls)-1].Unfinished {
@@ -114,15 +114,15 @@ func readLog(dir string, all *tally) *tally {
 	return t
 }
 
-// deleting deletes what a tenant that leaves stores, for as long as its run goes on. When the
+// startDeleting deletes what a tenant that leaves stores, for as long as its run goes on. When the
 // run has ended, the returned function deletes the rest, and says what is wrong.
-func (p *plan) deleting(ctx context.Context) (rest func() (wrong []string)) {
-	if p.leaving == nil {
+func (p *plan) startDeleting(ctx context.Context) (rest func() (wrong []string)) {
+	if p.cleaner == nil {
 		return func() []string { return nil }
 	}
 	var failed error
 	away := func() {
-		if _, _, err := p.leaving.DeleteUnused(ctx, "", time.Now().Add(time.Hour)); err != nil && !errors.Is(err, fs.ErrNotExist) { // nothing was stored yet
+		if _, _, err := p.cleaner.DeleteUnused(ctx, "", time.Now().Add(time.Hour)); err != nil && !errors.Is(err, fs.ErrNotExist) { // nothing was stored yet
 			failed = errors.Join(failed, err)
 		}
 	}
@@ -143,7 +143,7 @@ func (p *plan) deleting(ctx context.Context) (rest func() (wrong []string)) {
 		close(stop)
 		<-ended
 		away()
-		files, bytes, err := p.leaving.Stored(ctx, "")
+		files, bytes, err := p.cleaner.Stored(ctx, "")
 		if failed = errors.Join(failed, err); failed != nil {
 			wrong = append(wrong, "deleting a tenant: "+strings.ReplaceAll(failed.Error(), "\n", "; "))
 		}

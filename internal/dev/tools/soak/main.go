@@ -70,12 +70,12 @@ func soak(ctx context.Context, o options, dir string, out io.Writer) bool {
 	wg.Go(func() {
 		for n := range o.Kills {
 			if time.Now().Before(end) {
-				total.merge(killed(ctx, job{options: o, Dir: dir, Part: n, End: end, Victim: true}))
+				total.merge(killProcess(ctx, job{options: o, Dir: dir, Part: n, End: end, Victim: true}))
 			}
 		}
 	})
 	wg.Wait()
-	total.merge(swept(dir, o))
+	total.merge(checkFiles(dir, o))
 	if o.Break == "log" {
 		_ = os.Truncate(logName(dir), 0)
 	}
@@ -139,7 +139,7 @@ func work(ctx context.Context, j job, shared *store.Dir, see *window.Collector) 
 			for n := range next {
 				p := choose(j.options, n, shared)
 				if n%watchedShare == 0 {
-					p.see = see
+					p.collector = see
 				}
 				total.add(one(ctx, p))
 				if n%16 == 0 {
@@ -161,7 +161,7 @@ func work(ctx context.Context, j job, shared *store.Dir, see *window.Collector) 
 	if err := see.LogError(); err != nil {
 		total.problem("ERROR the log of process %d: %v", j.Part, err)
 	}
-	total.Before, total.After = before, settled(before.Goroutines)
+	total.Before, total.After = before, waitForGoroutines(before.Goroutines)
 	if total.After.Goroutines > before.Goroutines+2 {
 		stacks := make([]byte, 1<<20)
 		stacks = stacks[:runtime.Stack(stacks, true)]
@@ -183,8 +183,8 @@ func gauge() gauges {
 	return gauges{runtime.NumGoroutine(), m.HeapAlloc}
 }
 
-// settled waits until goroutines that are about to end have ended, at most 10 seconds.
-func settled(want int) gauges {
+// waitForGoroutines waits until goroutines that are about to end have ended, at most 10 seconds.
+func waitForGoroutines(want int) gauges {
 	for range 1000 {
 		if runtime.NumGoroutine() <= want {
 			break

@@ -30,14 +30,14 @@ type plan struct {
 	owner     string // part of every content, so that no two owners' are the same
 	agentic   bool
 	streaming bool
-	interrupt bool    // a tool stops the run once, and it is resumed from a checkpoint
-	cancel    bool    // the context ends in the middle
-	fails     bool    // a tool fails, a stream at any place
-	events    reading // how the application reads the events
+	interrupt bool     // a tool stops the run once, and it is resumed from a checkpoint
+	cancel    bool     // the context ends in the middle
+	fails     bool     // a tool fails, a stream at any place
+	events    readMode // how the application reads the events
 	provider  *adapter
 	tenant    string
-	leaving   store.Cleaner     // deletes what the run stores, again and again; nil: nothing does
-	see       *window.Collector // logs the run; nil: nothing does
+	cleaner   store.Cleaner     // deletes what the run stores, again and again; nil: nothing does
+	collector *window.Collector // logs the run; nil: nothing does
 	protocol  toolsearch.Protocol
 	turns     int
 	store     reduction.Backend // what the agent writes to
@@ -45,13 +45,13 @@ type plan struct {
 	claims    func(claim)       // if not nil, is called with what the model sees
 }
 
-// reading is how an application reads the events of a run.
-type reading int
+// readMode is how an application reads the events of a run.
+type readMode int
 
 const (
-	atOnce reading = iota
-	late           // the streams are read when the run has ended
-	never          // the streams of the events are dropped
+	atOnce readMode = iota
+	late            // the streams are read when the run has ended
+	never           // the streams of the events are dropped
 	readings
 )
 
@@ -59,7 +59,7 @@ func choose(o options, n int, shared *store.Dir) *plan {
 	rng := rand.New(rand.NewPCG(o.Seed, uint64(n)))
 	p := &plan{
 		rng: rng, n: n, agentic: rng.IntN(2) == 0, streaming: rng.IntN(2) == 0, interrupt: rng.IntN(4) == 0,
-		protocol: toolsearch.Protocol(rng.IntN(4)), turns: 3 + rng.IntN(8), events: reading(rng.IntN(int(readings))),
+		protocol: toolsearch.Protocol(rng.IntN(4)), turns: 3 + rng.IntN(8), events: readMode(rng.IntN(int(readings))),
 		owner: fmt.Sprintf("run-%d", n),
 	}
 	if rng.IntN(4) == 0 {
@@ -92,7 +92,7 @@ func choose(o options, n int, shared *store.Dir) *plan {
 	case k < 16:
 		p.inScope(shared, fmt.Sprintf("tenant-%d", rng.IntN(5)))
 	default:
-		p.leaves(shared, fmt.Sprintf("tenant-%d", 1000+n))
+		p.setDeleted(shared, fmt.Sprintf("tenant-%d", 1000+n))
 	}
 	p.sabotage(o.Break, memory)
 	return p
@@ -100,24 +100,24 @@ func choose(o options, n int, shared *store.Dir) *plan {
 
 func (p *plan) inDirectory(shared *store.Dir) {
 	p.kind, p.store, p.truth, p.tenant, p.provider = "directory shared by all", shared, shared, "", nil
-	p.cancel, p.fails, p.leaving = false, false, nil
+	p.cancel, p.fails, p.cleaner = false, false, nil
 }
 
 // inScope lets the run belong to a tenant.
 func (p *plan) inScope(shared *store.Dir, tenant string) {
 	p.kind, p.tenant, p.owner = "tenants of one store", tenant, tenant+"."+p.owner
-	p.scoped(shared, func(ctx context.Context) (string, error) { return ctx.Value(tenantKey{}).(string), nil })
+	p.useScope(shared, func(ctx context.Context) (string, error) { return ctx.Value(tenantKey{}).(string), nil })
 }
 
-// leaves lets the run belong to a tenant that is deleted while it writes. Its level of the key
+// setDeleted lets the run belong to a tenant that is deleted while it writes. Its level of the key
 // is below one that others share.
-func (p *plan) leaves(shared *store.Dir, tenant string) {
+func (p *plan) setDeleted(shared *store.Dir, tenant string) {
 	p.kind, p.tenant, p.owner = "tenants that are deleted", tenant, tenant+"."+p.owner
-	p.scoped(shared, func(ctx context.Context) (string, error) { return "leaving/" + ctx.Value(tenantKey{}).(string), nil })
-	p.leaving = p.store.(store.Cleaner)
+	p.useScope(shared, func(ctx context.Context) (string, error) { return "leaving/" + ctx.Value(tenantKey{}).(string), nil })
+	p.cleaner = p.store.(store.Cleaner)
 }
 
-func (p *plan) scoped(inner reduction.Backend, key func(context.Context) (string, error)) {
+func (p *plan) useScope(inner reduction.Backend, key func(context.Context) (string, error)) {
 	p.store = store.Scoped(inner, store.Scope{Key: key})
 	p.truth = p.store.(store.RangeReader)
 }
@@ -140,10 +140,10 @@ func (p *plan) sabotage(what string, memory *store.Memory) {
 		p.truth = store.NewMemory(1) // everything in it is gone
 	case what == "sessions" && p.provider != nil:
 		p.provider = &adapter{name: p.provider.name, id: "unknown-response-id", tools: true}
-	case what == "leaving" && p.leaving != nil:
-		p.leaving = keeper{p.leaving}
-	case what == "scopes" && p.tenant != "" && p.leaving == nil:
-		p.scoped(everybodys, func(context.Context) (string, error) { return "all", nil })
+	case what == "leaving" && p.cleaner != nil:
+		p.cleaner = keeper{p.cleaner}
+	case what == "scopes" && p.tenant != "" && p.cleaner == nil:
+		p.useScope(everybodys, func(context.Context) (string, error) { return "all", nil })
 	}
 }
 
@@ -185,27 +185,27 @@ func content(key string, size int) string {
 	return string(out)
 }
 
-// failing begins the content of a stream that fails.
-const failing = "fails/"
+// failingPrefix begins the content of a stream that fails.
+const failingPrefix = "fails/"
 
 var (
-	begins    = regexp.MustCompile(`^(fails|run|tenant|killed|anyone)|^$`)
-	firstLine = regexp.MustCompile(`^(\S+) of (\d+), line 0:`)
+	namePrefix = regexp.MustCompile(`^(fails|run|tenant|killed|anyone)|^$`)
+	firstLine  = regexp.MustCompile(`^(\S+) of (\d+), line 0:`)
 )
 
-// whole reports whether a text that begins like content is one to its last byte, or to
+// isWhole reports whether a text that begins like content is one to its last byte, or to
 // the failure of its stream. Other texts are answers of the middlewares.
-func whole(text string) bool {
+func isWhole(text string) bool {
 	found := firstLine.FindStringSubmatch(text)
 	if found == nil {
-		return !begins.MatchString(text)
+		return !namePrefix.MatchString(text)
 	}
 	size, err := strconv.Atoi(found[2])
 	if err != nil || size > 1<<20 {
 		return false
 	}
 	original := content(found[1], size)
-	return text == original || strings.HasPrefix(text, failing) && strings.HasPrefix(original, text)
+	return text == original || strings.HasPrefix(text, failingPrefix) && strings.HasPrefix(original, text)
 }
 
 func hash(s string) (h uint64) {

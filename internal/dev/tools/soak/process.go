@@ -58,9 +58,9 @@ type claim struct {
 	Size      int
 }
 
-// killed has a process run agents on the shared directory, kills it in the middle of its
+// killProcess has a process run agents on the shared directory, kills it in the middle of its
 // work, and checks that everything is there that it had shown to its models.
-func killed(ctx context.Context, j job) *tally {
+func killProcess(ctx context.Context, j job) *tally {
 	t := &tally{}
 	claims, err := untilKilled(ctx, j)
 	if err != nil {
@@ -131,7 +131,7 @@ func suffer(ctx context.Context, j job, shared *store.Dir, see *window.Collector
 				p := choose(j.options, n, shared)
 				p.inDirectory(shared)
 				p.owner, p.claims = fmt.Sprintf("killed-%d.%d", j.Part, n), tell
-				p.see = see
+				p.collector = see
 				one(ctx, p)
 			}
 		})
@@ -139,9 +139,9 @@ func suffer(ctx context.Context, j job, shared *store.Dir, see *window.Collector
 	wg.Wait()
 }
 
-// swept looks at every file of the shared directory: each is complete, no
+// checkFiles looks at every file of the shared directory: each is complete, no
 // matter who wrote it and how the writer ended.
-func swept(dir string, o options) *tally {
+func checkFiles(dir string, o options) *tally {
 	t := &tally{}
 	if o.Break == "torn" {
 		_ = os.WriteFile(filepath.Join(dir, "torn"), []byte(content("anyone", 500)[:300]), 0o600)
@@ -155,7 +155,7 @@ func swept(dir string, o options) *tally {
 			return err
 		}
 		t.Files++
-		if !whole(string(data)) {
+		if !isWhole(string(data)) {
 			t.problem("ERROR %s is no whole content: %d bytes, %.200q", path, len(data), data)
 		}
 		return nil

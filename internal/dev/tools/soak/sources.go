@@ -39,10 +39,10 @@ type source int
 const (
 	fromArray source = iota
 	fromPipe
-	copied
+	readCopied
 	leftOpen // the end is never closed, if the stream fails
-	merged
-	named // merged, and the end of each source is told by its name
+	readMerged
+	readNamed // merged, and the end of each source is told by its name
 	sources
 )
 
@@ -61,7 +61,7 @@ func producers(p *plan, books *ledger) (all []tool.BaseTool) {
 			case adktest.EnhancedStreamable:
 				all = append(all, &parts{t})
 			default:
-				all = append(all, adktest.Tool(form, info, t.finished))
+				all = append(all, adktest.Tool(form, info, t.produce))
 			}
 		}
 	}
@@ -77,8 +77,8 @@ type producer struct {
 // Info implements tool.BaseTool.
 func (t *producer) Info(context.Context) (*schema.ToolInfo, error) { return t.info, nil }
 
-// begin returns what a call is to give.
-func (t *producer) begin(ctx context.Context, args string) (o order, text string, err error) {
+// parseOrder returns what a call is to give.
+func (t *producer) parseOrder(ctx context.Context, args string) (o order, text string, err error) {
 	if t.plan.interrupt && t.books.stopOnce() {
 		return o, "", tool.Interrupt(ctx, "wait")
 	}
@@ -88,15 +88,15 @@ func (t *producer) begin(ctx context.Context, args string) (o order, text string
 	key := t.plan.owner + "/" + o.Key
 	if o.Fails {
 		t.books.failed.Store(true)
-		return o, content(failing+key, o.Size), nil
+		return o, content(failingPrefix+key, o.Size), nil
 	}
 	text = content(key, o.Size)
 	t.books.note(o.Key, text, o.Size)
 	return o, text, nil
 }
 
-func (t *producer) finished(ctx context.Context, args string) (string, error) {
-	o, text, err := t.begin(ctx, args)
+func (t *producer) produce(ctx context.Context, args string) (string, error) {
+	o, text, err := t.parseOrder(ctx, args)
 	if err == nil && o.Fails {
 		err = errTool
 	}
@@ -107,7 +107,7 @@ type texts struct{ *producer }
 
 // StreamableRun implements tool.StreamableTool.
 func (t *texts) StreamableRun(ctx context.Context, args string, _ ...tool.Option) (*schema.StreamReader[string], error) {
-	o, text, err := t.begin(ctx, args)
+	o, text, err := t.parseOrder(ctx, args)
 	if err != nil {
 		return nil, err
 	}
@@ -118,7 +118,7 @@ type parts struct{ *producer }
 
 // StreamableRun implements tool.EnhancedStreamableTool.
 func (t *parts) StreamableRun(ctx context.Context, args *schema.ToolArgument, _ ...tool.Option) (*schema.StreamReader[*schema.ToolResult], error) {
-	o, text, err := t.begin(ctx, args.Text)
+	o, text, err := t.parseOrder(ctx, args.Text)
 	if err != nil {
 		return nil, err
 	}
@@ -133,15 +133,15 @@ func stream[T any](o order, text string, chunk func(string) T) *schema.StreamRea
 		text = text[:min(o.At, len(text))]
 	}
 	kind := o.Source
-	if race.Enabled && kind >= merged {
-		kind = copied
+	if race.Enabled && kind >= readMerged {
+		kind = readCopied
 	}
 	switch kind {
-	case copied:
+	case readCopied:
 		both := piece(o, text, chunk, nil, nil).Copy(2)
 		both[1].Close()
 		return both[0]
-	case merged, named:
+	case readMerged, readNamed:
 		first := text[:len(text)/3]
 		if o.Dropped {
 			first = "" // parts that do not wait have no order
@@ -150,7 +150,7 @@ func stream[T any](o order, text string, chunk func(string) T) *schema.StreamRea
 		whole := o
 		whole.Fails = false
 		a, b := piece(whole, first, chunk, nil, next), piece(o, text[len(first):], chunk, next, nil)
-		if kind == merged {
+		if kind == readMerged {
 			return schema.MergeStreamReaders([]*schema.StreamReader[T]{a, b})
 		}
 		return schema.MergeNamedStreamReaders(map[string]*schema.StreamReader[T]{"a": a, "b": b})

@@ -15,18 +15,18 @@ import (
 
 // outcome is what one run gave.
 type outcome struct {
-	kind     string // what was special about the run
-	err      error
-	expected bool // the error is what the run was made for
-	resumed  bool
-	built    int   // requests that built on what the provider keeps
-	checked  int64 // bytes that tools returned and that were found again
-	unsaved  int64 // bytes of streams that a failing store did not take, as the model was told
-	deleted  int64 // bytes that were deleted with their tenant
-	lost     int64 // bytes that were none of these
-	calls    logged
-	what     string
-	wrong    []string // what should not have happened besides
+	kind         string // what was special about the run
+	err          error
+	isExpected   bool // the error is what the run was made for
+	isResumed    bool
+	continued    int   // requests that built on what the provider keeps
+	checkedBytes int64 // bytes that tools returned and that were found again
+	unsavedBytes int64 // bytes of streams that a failing store did not take, as the model was told
+	deletedBytes int64 // bytes that were deleted with their tenant
+	lostBytes    int64 // bytes that were none of these
+	calls        logRange
+	description  string
+	problems     []string // what should not have happened besides
 }
 
 // tally adds up outcomes, of one process or of all. It is what a process writes when it
@@ -36,8 +36,8 @@ type tally struct {
 
 	Runs, Resumed, Built            int
 	Checked, Unsaved, Deleted, Lost int64
-	Logged                          map[string]logged // what the log must hold, by conversation
-	InLog, Torn                     int               // calls, and lines that cannot be read
+	Logged                          map[string]logRange // what the log must hold, by conversation
+	InLog, Torn                     int                 // calls, and lines that cannot be read
 	Kinds, Ended                    map[string]int
 	Killed, Claims, Files           int
 	Crashes, Wrong                  int
@@ -53,27 +53,27 @@ func (t *tally) add(o outcome) {
 	defer t.mu.Unlock()
 	t.Runs++
 	if t.Kinds == nil {
-		t.Kinds, t.Ended, t.Logged = map[string]int{}, map[string]int{}, map[string]logged{}
+		t.Kinds, t.Ended, t.Logged = map[string]int{}, map[string]int{}, map[string]logRange{}
 	}
 	t.Kinds[o.kind]++
-	t.Checked, t.Unsaved, t.Deleted, t.Built = t.Checked+o.checked, t.Unsaved+o.unsaved, t.Deleted+o.deleted, t.Built+o.built
+	t.Checked, t.Unsaved, t.Deleted, t.Built = t.Checked+o.checkedBytes, t.Unsaved+o.unsavedBytes, t.Deleted+o.deletedBytes, t.Built+o.continued
 	if o.calls.Name != "" {
 		t.Logged[o.calls.Name] = o.calls
 	}
-	if o.resumed {
+	if o.isResumed {
 		t.Resumed++
 	}
-	if o.lost > 0 {
-		t.loss(o.lost, o.what)
+	if o.lostBytes > 0 {
+		t.loss(o.lostBytes, o.description)
 	}
 	switch {
 	case o.err == nil:
-	case o.expected:
+	case o.isExpected:
 		t.Ended[o.kind]++
 	default:
 		t.problem("ERROR %s: %v", o.kind, o.err)
 	}
-	for _, w := range o.wrong {
+	for _, w := range o.problems {
 		t.problem("ERROR %s: %s", o.kind, w)
 	}
 }
@@ -96,7 +96,7 @@ func (t *tally) merge(o *tally) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.Kinds == nil {
-		t.Kinds, t.Ended, t.Logged = map[string]int{}, map[string]int{}, map[string]logged{}
+		t.Kinds, t.Ended, t.Logged = map[string]int{}, map[string]int{}, map[string]logRange{}
 	}
 	maps.Copy(t.Logged, o.Logged)
 	for k := range o.Kinds {

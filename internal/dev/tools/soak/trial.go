@@ -28,31 +28,31 @@ import (
 
 // ledger remembers what the tools returned, by call id.
 type ledger struct {
-	mu       sync.Mutex
-	returned map[string]string
-	sizes    map[string]int
-	stopped  bool
-	failed   atomic.Bool // a tool was told to fail
+	mu        sync.Mutex
+	results   map[string]string
+	sizes     map[string]int
+	isStopped bool
+	failed    atomic.Bool // a tool was told to fail
 }
 
 func (l *ledger) note(id, text string, size int) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.returned[id], l.sizes[id] = text, size
+	l.results[id], l.sizes[id] = text, size
 }
 
-func (l *ledger) of(id string) (text string, size int, ours bool) {
+func (l *ledger) lookup(id string) (text string, size int, ours bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	text, ours = l.returned[id]
+	text, ours = l.results[id]
 	return text, l.sizes[id], ours
 }
 
 func (l *ledger) stopOnce() bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	first := !l.stopped
-	l.stopped = true
+	first := !l.isStopped
+	l.isStopped = true
 	return first
 }
 
@@ -68,7 +68,7 @@ func trial[M adk.MessageType](ctx context.Context, p *plan) (out outcome) {
 	out.kind = p.kind
 	ctx, cancel := context.WithCancel(context.WithValue(context.WithValue(ctx, tenantKey{}, p.tenant), nameKey{}, p.name()))
 	defer cancel()
-	books := &ledger{returned: map[string]string{}, sizes: map[string]int{}}
+	books := &ledger{results: map[string]string{}, sizes: map[string]int{}}
 	handlers, err := middlewares[M](ctx, p, books)
 	if err != nil {
 		out.err = err
@@ -76,31 +76,31 @@ func trial[M adk.MessageType](ctx context.Context, p *plan) (out outcome) {
 	}
 	seen := &auditor[M]{}
 	handlers = append(handlers, seen)
-	if p.see != nil {
-		handlers = append(handlers, window.HandlerFor[M](p.see))
+	if p.collector != nil {
+		handlers = append(handlers, window.HandlerFor[M](p.collector))
 	}
 	a := adktest.Agent[M]{Handlers: handlers, Streaming: p.streaming, Store: &adktest.Store{}, Max: 40}
-	respond := watched(p, books, seen, script[M](p, cancel))
+	respond := watchModel(p, books, seen, script[M](p, cancel))
 	a.Model = &adktest.Model[M]{Respond: respond}
 	if p.provider != nil {
 		h := newHosted(p.provider, respond)
 		a.Configure = func(c *adk.TypedChatModelAgentConfig[M]) { c.Model = h }
-		defer func() { out.built, out.wrong = h.built, append(out.wrong, h.wrong...) }()
+		defer func() { out.continued, out.problems = h.continued, append(out.problems, h.problems...) }()
 	}
-	deleted := p.deleting(context.WithoutCancel(ctx))
-	run(ctx, p, a, &out)
-	out.expected = p.cancel && errors.Is(out.err, context.Canceled) || books.failed.Load() && errors.Is(out.err, errTool)
+	deleted := p.startDeleting(context.WithoutCancel(ctx))
+	runAgent(ctx, p, a, &out)
+	out.isExpected = p.cancel && errors.Is(out.err, context.Canceled) || books.failed.Load() && errors.Is(out.err, errTool)
 	if books.failed.Load() && out.err == nil {
-		out.wrong = append(out.wrong, "nobody was told that a tool failed")
+		out.problems = append(out.problems, "nobody was told that a tool failed")
 	}
 	check(context.WithoutCancel(ctx), p, books, seen.messages, &out)
-	out.wrong = append(out.wrong, deleted()...)
-	out.calls = p.logged()
+	out.problems = append(out.problems, deleted()...)
+	out.calls = p.logRange()
 	return out
 }
 
-// run runs the agent to its end, over a checkpoint if it is interrupted.
-func run[M adk.MessageType](ctx context.Context, p *plan, a adktest.Agent[M], out *outcome) {
+// runAgent runs the agent to its end, over a checkpoint if it is interrupted.
+func runAgent[M adk.MessageType](ctx context.Context, p *plan, a adktest.Agent[M], out *outcome) {
 	runner, err := a.Runner(ctx)
 	if err != nil {
 		out.err = err
@@ -109,7 +109,7 @@ func run[M adk.MessageType](ctx context.Context, p *plan, a adktest.Agent[M], ou
 	const id = "checkpoint"
 	interrupted, err := consume(p, runner.Run(ctx, []M{adktest.User[M]("work")}, adk.WithCheckPointID(id)))
 	for err == nil && interrupted {
-		out.resumed = true
+		out.isResumed = true
 		events, problem := runner.Resume(ctx, id)
 		if problem != nil {
 			out.err = problem
@@ -183,13 +183,13 @@ func middlewares[M adk.MessageType](ctx context.Context, p *plan, books *ledger)
 	return []adk.TypedChatModelAgentMiddleware[M]{search, reduce}, err
 }
 
-// watched keeps what the model is sent, and tells which paths it is shown.
-func watched[M adk.MessageType](p *plan, books *ledger, seen *auditor[M], respond func(int, adktest.Wire[M]) adktest.Turn) func(int, adktest.Wire[M]) adktest.Turn {
+// watchModel keeps what the model is sent, and tells which paths it is shown.
+func watchModel[M adk.MessageType](p *plan, books *ledger, seen *auditor[M], respond func(int, adktest.Wire[M]) adktest.Turn) func(int, adktest.Wire[M]) adktest.Turn {
 	return func(n int, w adktest.Wire[M]) adktest.Turn {
 		seen.messages = w.Messages
 		for _, m := range w.Messages {
 			for _, r := range adktest.Results(m) {
-				text, size, ours := books.of(r.ID)
+				text, size, ours := books.lookup(r.ID)
 				if path := storedPath.FindString(r.Args); p.claims != nil && ours && text != r.Args && path != "" {
 					p.claims(claim{Path: path, Key: p.owner + "/" + r.ID, Size: size})
 				}
@@ -245,8 +245,8 @@ func produce(p *plan, n, i int) adktest.ToolCall {
 		Source: source(p.rng.IntN(int(sources))), Chunk: 1 + p.rng.IntN(4_000),
 		Dropped: p.fails || p.cancel,
 	}
-	if p.interrupt && o.Source == named {
-		o.Source = merged // Eino cannot save the ends of named sources in a checkpoint
+	if p.interrupt && o.Source == readNamed {
+		o.Source = readMerged // Eino cannot save the ends of named sources in a checkpoint
 	}
 	if p.fails && n > p.turns/2 && p.rng.IntN(3) == 0 {
 		o.Fails, o.At = true, p.rng.IntN(o.Size+1)
@@ -290,25 +290,25 @@ func check[M adk.MessageType](ctx context.Context, p *plan, books *ledger, messa
 		for _, r := range adktest.Results(m) {
 			for _, tenant := range anyTenant.FindAllString(r.Args, -1) {
 				if tenant != p.tenant {
-					out.wrong = append(out.wrong, fmt.Sprintf("%s reads what %s stored: %.200q", p.tenant, tenant, r.Args))
+					out.problems = append(out.problems, fmt.Sprintf("%s reads what %s stored: %.200q", p.tenant, tenant, r.Args))
 					break
 				}
 			}
-			original, _, ours := books.of(r.ID)
+			original, _, ours := books.lookup(r.ID)
 			if !ours {
 				continue
 			}
 			size := int64(len(original))
 			switch found, err := follow(ctx, p, r.Args, original); {
 			case found:
-				out.checked += size
-			case strings.Contains(r.Args, unsaved) || errors.Is(err, errUnsaved):
-				out.unsaved += size
-			case p.leaving != nil && (errors.Is(err, fs.ErrNotExist) || errors.Is(err, errShown)):
-				out.deleted += size
+				out.checkedBytes += size
+			case strings.Contains(r.Args, unsavedMark) || errors.Is(err, errUnsaved):
+				out.unsavedBytes += size
+			case p.cleaner != nil && (errors.Is(err, fs.ErrNotExist) || errors.Is(err, errShown)):
+				out.deletedBytes += size
 			default:
-				out.lost += size
-				out.what = fmt.Sprintf("run %d (%s), result %s: %v; the model sees %.300q", p.n, p.kind, r.ID, err, r.Args)
+				out.lostBytes += size
+				out.description = fmt.Sprintf("run %d (%s), result %s: %v; the model sees %.300q", p.n, p.kind, r.ID, err, r.Args)
 			}
 		}
 	}
@@ -316,7 +316,7 @@ func check[M adk.MessageType](ctx context.Context, p *plan, books *ledger, messa
 
 // unsaved is what a notice says of a stream whose middle a failing store did not take. What
 // such a notice left of the stream may be cleared, and so stored, later.
-const unsaved = "was not saved"
+const unsavedMark = "was not saved"
 
 // errShown says that a cut result was cleared when its file had been deleted.
 var errShown = errors.New("the stored text is what a model was shown")
@@ -337,10 +337,10 @@ func follow(ctx context.Context, p *plan, shown, original string) (bool, error) 
 	}
 	defer func() { _ = content.Close() }()
 	data, err := io.ReadAll(content)
-	if err == nil && strings.Contains(string(data), unsaved) {
+	if err == nil && strings.Contains(string(data), unsavedMark) {
 		return false, errUnsaved
 	}
-	if p.leaving != nil && storedPath.Match(data) {
+	if p.cleaner != nil && storedPath.Match(data) {
 		return false, errShown
 	}
 	if err == nil && string(data) != original {

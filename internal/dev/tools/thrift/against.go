@@ -18,7 +18,7 @@ const hair = 1.02
 
 // printAgainst compares what each run of a half costs with the preset and with Eino's package.
 func printAgainst(ctx context.Context, out io.Writer, trigger int64) error {
-	for _, h := range halves(invented()) {
+	for _, h := range halves(inventedRuns()) {
 		fmt.Fprintf(out, "%s, %.0f %% of the cut results read back: ", h.name, h.share*100)
 		if err := printRuns(ctx, out, h.runs, replay.Options{Trigger: trigger, ReadBacks: h.share}); err != nil {
 			return err

@@ -27,7 +27,7 @@ func main() {
 	case *tries:
 		err = sweep(ctx, out)
 	case *windows:
-		err = printWindows(ctx, out, invented())
+		err = printWindows(ctx, out, inventedRuns())
 	case *against:
 		err = printAgainst(ctx, out, *trigger)
 	case *one != "":

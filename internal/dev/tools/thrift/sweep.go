@@ -23,17 +23,17 @@ type preset struct {
 }
 
 var (
-	chosen = preset{10_000, 3_300, 500, 32_000}
-	before = preset{16_000, 5_000, 500, 32_000}
+	currentPreset = preset{10_000, 3_300, 500, 32_000}
+	formerPreset  = preset{16_000, 5_000, 500, 32_000}
 )
 
 // presets are the chosen one, the one before, and the chosen one with one setting changed. A preview has
 // a third of the limit.
 func presets() []preset {
-	out := []preset{chosen, before}
+	out := []preset{currentPreset, formerPreset}
 	vary := func(set func(p *preset)) {
-		p := chosen
-		if set(&p); p != chosen {
+		p := currentPreset
+		if set(&p); p != currentPreset {
 			out = append(out, p)
 		}
 	}
@@ -68,7 +68,7 @@ func (p preset) String() string {
 // sweep replays the tuning half of the invented runs under each preset, and the other half once,
 // under the chosen one and Eino's handler, also with half of the cut results read back.
 func sweep(ctx context.Context, out io.Writer) error {
-	parts := halves(invented())
+	parts := halves(inventedRuns())
 	tuning, held := parts[0], parts[2:]
 	others := replay.Policies()[:3] // none, cutting, Eino's
 	if err := tuning.print(ctx, out, policiesOf(others, presets())); err != nil {
@@ -96,8 +96,8 @@ type half struct {
 	share float64
 }
 
-// invented are the invented runs.
-func invented() (all []replay.Recorded) {
+// inventedRuns are the invented runs.
+func inventedRuns() (all []replay.Recorded) {
 	_ = replay.Invent(func(r replay.Recorded) error { // which fails only if this does
 		all = append(all, r)
 		return nil

@@ -22,7 +22,7 @@ import (
 // printAll replays every invented run under every policy and prints a table for each half, and
 // one for agents that read half of the cut results back.
 func printAll(ctx context.Context, out io.Writer, trigger int64) error {
-	runs := invented()
+	runs := inventedRuns()
 	fmt.Fprintf(out, "%d runs. Costs relative to no reduction, from %d tokens on.\n", len(runs), trigger)
 	for _, h := range halves(runs) {
 		fmt.Fprintf(out, "\n%s, %.0f %% of the cut results read back\n", h.name, h.share*100)

@@ -92,7 +92,7 @@ func TestRunsEndWithAnAnswerWhateverTheWindow(t *testing.T) {
 	runs := named(t, "web-3", "terminal-5", "service-7")
 	for i, refuse := range replay.Refusals {
 		run, w := runs[i%len(runs)], replay.Window{Tokens: 20_000, Factor: 1.25, Refuse: refuse}
-		preset, none := windowed()[4], windowed()[0]
+		preset, none := windowPolicies()[4], windowPolicies()[0]
 		end, err := run.Conversation.End(t.Context(), preset, w)
 		require.NoError(t, err)
 		require.NoError(t, end.Err)

@@ -20,8 +20,8 @@ import (
 	"github.com/einolean/einolean/store"
 )
 
-// windowed are the policies that meet models with windows.
-func windowed() []replay.Policy {
+// windowPolicies are the policies that meet models with windows.
+func windowPolicies() []replay.Policy {
 	all := replay.Policies()
 	return []replay.Policy{
 		all[0],
@@ -46,7 +46,7 @@ type tally struct{ answered, refused int }
 // printWindows has agents repeat runs with models that refuse what is longer than their window, each in
 // the words of another provider. Every second one counts a quarter more than is estimated here.
 func printWindows(ctx context.Context, out io.Writer, runs []replay.Recorded) error {
-	windows, policies := []int64{32_000, 64_000, 128_000}, windowed()
+	windows, policies := []int64{32_000, 64_000, 128_000}, windowPolicies()
 	tallies := make([]tally, len(windows)*len(policies))
 	var mu sync.Mutex
 	var wg sync.WaitGroup
