@@ -4,7 +4,7 @@
 package preview
 
 // Previews of the output of tests: every failing test is named, then come the end, the messages and
-// what stands around them. Passing tests come last.
+// what stands around them. Passing tests are shown if none fails.
 
 import (
 	"slices"
@@ -18,7 +18,7 @@ const (
 	manyFailures = 40
 	// contextLines is how far around an error lines count as its context.
 	contextLines = 8
-	// maxPassed is how many passing tests are shown at most.
+	// maxPassed is how many passing tests are shown at most, if none fails.
 	maxPassed = 10
 	// leastLeaf is the shortest name that tells that a test was named before.
 	leastLeaf = 4
@@ -171,13 +171,14 @@ func hasWords(text, wanted string) bool {
 func (x *extract) rankTests(talk *topic) {
 	words := talk.scores(len(x.lines), x.lineText)
 	near := x.distances()
+	_, failures := x.failures()
 	passes := 0
 	for i := range x.lines {
 		l := &x.lines[i]
 		switch {
 		case l.isChosen || strings.TrimSpace(x.lineText(i)) == "":
 		case l.report.verdict == verdictPassed:
-			if l.earlierOfKind == 0 && passes < maxPassed {
+			if len(failures) == 0 && l.earlierOfKind == 0 && passes < maxPassed {
 				passes++
 				l.score = scorePassed
 			}

@@ -89,3 +89,17 @@ func TestShowTests_PassingTestsComeLast(t *testing.T) {
 	}
 	require.LessOrEqual(t, strings.Count(shown, "✓"), maxPassed+lastLines)
 }
+
+func TestRender_ShowsPassingTestsOnlyIfNoneFails(t *testing.T) {
+	var b strings.Builder
+	for i := range 300 {
+		fmt.Fprintf(&b, "tests/test_%c.py::test_passing_%c PASSED [ %d%%]\n", 'a'+i%26, 'a'+i/26, i/3)
+	}
+	end := strings.Repeat("one of the last lines, which are always shown\n", 9) + "=== 300 passed in 2.1s ===\n"
+	shown, _ := Render(Request{Text: b.String() + end, Room: 3000})
+	require.Contains(t, shown, "test_passing")
+	shown, format := Render(Request{Text: "tests/test_z.py::test_refund FAILED [ 1%]\n" + b.String() + end, Room: 3000})
+	require.Equal(t, Test, format)
+	require.Contains(t, shown, "test_refund")
+	require.NotContains(t, shown, "test_passing")
+}

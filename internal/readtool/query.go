@@ -22,7 +22,7 @@ const (
 	maxPassages = 20
 	// The first answer to a query has about answerBytes, a following one about nextAnswerBytes, each with at most
 	// likelyPassages, unless the call names a limit.
-	answerBytes, nextAnswerBytes = 2800, 3600
+	answerBytes, nextAnswerBytes = 2800, 4400
 	likelyPassages               = 8
 	// What is shown of a passage is at least leastExcerpt, if it is that long.
 	leastExcerpt = 350
