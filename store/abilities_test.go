@@ -13,6 +13,6 @@ import (
 // A scoped store has every method: what it does not know of as an ability, it would claim to have.
 func TestAScopeKnowsEveryAbility(t *testing.T) {
 	for _, field := range reflect.VisibleFields(reflect.TypeFor[abilities]()) {
-		require.False(t, (&scoped{}).can(reflect.New(field.Type).Interface()), field.Type)
+		require.False(t, (&scoped{}).supports(reflect.New(field.Type).Interface()), field.Type)
 	}
 }

@@ -3,8 +3,8 @@
 
 package store
 
-// What each scope of a store has, and whether there is room for more: one count under one lock, never
-// below what is stored, however many write at once.
+// The content of each scope of a store, and whether there is room for more. There is one count under one lock. It is
+// never below what is stored, however many calls write at once.
 
 import (
 	"context"
@@ -20,9 +20,9 @@ import (
 var errScopeFull = errors.New("store: the scope has reached Scope.MaxBytes")
 
 const (
-	// recount is how long the count of a scope stays valid, in a store that can count: others
+	// countInterval is how long the count of a scope stays valid, in a store that can count: others
 	// may write there, and unused files are deleted.
-	recount = time.Minute
+	countInterval = time.Minute
 
 	// maxScopes bounds the scopes of which a count is kept that the store can make again.
 	maxScopes = 1 << 15
@@ -35,94 +35,91 @@ const (
 	maxSizes = 1 << 15
 )
 
-// quota counts what each scope of a store has. It is safe for concurrent use.
+// quota counts the content of each scope of a store. It is safe for concurrent use.
 type quota struct {
 	maxBytes int64         // bytes in each scope; zero: no limit
 	cleaner  Cleaner       // counts what is stored; nil if the store cannot
 	files    backend.Locks // what a write replaces is what was measured
 
 	mu    sync.Mutex
-	used  map[string]*usage // by directory
+	byDir map[string]*usage // by directory of the scope
 	sizes map[uint64]int64  // of files that were written through this store, by hash of the path
 }
 
 // usage is the count of one scope. Its numbers are guarded by quota.mu.
 type usage struct {
-	bytes   int64 // at least what is stored
-	writing int64 // what is being written, all of which counts in bytes
-	written int64 // what was being written since the store began to count, and is no more
-	writers int
-	recounts
+	bytes         int64 // at least what is stored
+	bytesWriting  int64 // what is being written at the moment, which bytes includes
+	bytesFinished int64 // what was written completely since the store began to count
+	writers       int
+
+	// The store's own counts of the scope.
+	countMutex sync.Mutex // held while the store counts
+	generation int        // number of counts so far
+	lastCount  time.Time
 }
 
-// recounts is what is known of the store's own counts of a scope.
-type recounts struct {
-	counting sync.Mutex // held while the store counts
-	counts   int        // how often it has
-	counted  time.Time
-}
-
-// booking is room in a scope for what one call writes.
+// reservation is room in a scope for what one call writes.
 type reservation struct {
-	quota *quota
-	dir   string
-	of    []*usage // of the scope, and of the scopes around it
+	quota  *quota
+	dir    string
+	usages []*usage // of the scope, and of the scopes that contain it
 
-	ctx            context.Context
-	writing, grows int64
-	counts         int // sum of usage.counts when what the call replaces was measured
+	ctx                 context.Context
+	bytesWriting, grows int64
+	generation          int // sum of usage.generation when what the call replaces was measured
 }
 
-// begin returns a booking of nothing yet. Every booking must be ended.
-func (q *quota) begin(ctx context.Context, dirs []string) (*reservation, error) {
+// newReservation returns an empty reservation. The caller must call release.
+func (q *quota) newReservation(ctx context.Context, dirs []string) (*reservation, error) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	b := &reservation{quota: q, dir: whole(dirs), ctx: ctx}
-	around := 0
+	r := &reservation{quota: q, dir: whole(dirs), ctx: ctx}
+	outermost := 0
 	if q.cleaner == nil {
-		around = len(dirs) - 1 // who cannot count knows nothing of the levels below a key
+		outermost = len(dirs) - 1 // without counts, nothing is known of the levels below a key
 	}
-	for n := len(dirs); n > around; n-- {
+	for n := len(dirs); n > outermost; n-- {
 		u, err := q.usage(whole(dirs[:n]))
 		if err != nil {
 			return nil, err
 		}
-		b.of = append(b.of, u)
+		r.usages = append(r.usages, u)
 	}
-	for _, u := range b.of {
+	for _, u := range r.usages {
 		u.writers++
 	}
-	return b, nil
+	return r, nil
 }
 
 // usage returns the count of a scope. q.mu is held.
 func (q *quota) usage(dir string) (*usage, error) {
-	if u := q.used[dir]; u != nil {
+	if u := q.byDir[dir]; u != nil {
 		return u, nil
 	}
 	switch {
-	case q.used == nil:
-		q.used = make(map[string]*usage)
-	case q.cleaner == nil && len(q.used) >= maxUncounted:
+	case q.byDir == nil:
+		q.byDir = make(map[string]*usage)
+	case q.cleaner == nil && len(q.byDir) >= maxUncounted:
 		return nil, errScopeFull
-	case q.cleaner != nil && len(q.used) >= maxScopes:
-		maps.DeleteFunc(q.used, func(_ string, u *usage) bool { return u.writers == 0 })
+	case q.cleaner != nil && len(q.byDir) >= maxScopes:
+		maps.DeleteFunc(q.byDir, func(_ string, u *usage) bool { return u.writers == 0 })
 	}
 	u := &usage{}
-	q.used[dir] = u
+	q.byDir[dir] = u
 	return u, nil
 }
 
-// count has the store count a scope, if it is time to.
-func (q *quota) count(ctx context.Context, dir string, u *usage) {
+// refreshCount lets the store count a scope, if the last count is too old.
+func (q *quota) refreshCount(ctx context.Context, dir string, u *usage) {
 	if q.cleaner == nil {
 		return
 	}
-	u.counting.Lock()
-	defer u.counting.Unlock()
+	u.countMutex.Lock()
+	defer u.countMutex.Unlock()
 	q.mu.Lock()
-	due := time.Since(u.counted) >= recount
-	u.written = 0
+	due := time.Since(u.lastCount) >= countInterval
+	u.bytesFinished = 0
 	q.mu.Unlock()
 	if !due {
 		return
@@ -133,88 +130,88 @@ func (q *quota) count(ctx context.Context, dir string, u *usage) {
 	}
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	// Of what was being written meanwhile, the store may have seen all or nothing.
-	u.bytes = stored + u.writing + u.written
-	u.counts++
-	u.counted = time.Now()
+	// The store may have seen all or nothing of what was being written meanwhile.
+	u.bytes = stored + u.bytesWriting + u.bytesFinished
+	u.generation++
+	u.lastCount = time.Now()
 }
 
-// countsSoFar is the sum of usage.counts. b.quota.mu is held.
-func (b *reservation) generation() (sum int) {
-	for _, u := range b.of {
-		sum += u.counts
+// currentGeneration is the sum of the generations of all usages. r.quota.mu is held.
+func (r *reservation) currentGeneration() (sum int) {
+	for _, u := range r.usages {
+		sum += u.generation
 	}
 	return sum
 }
 
-// measure notes that what the call replaces is measured now.
-func (b *reservation) measure() {
-	q := b.quota
+// measure records that what the call replaces is measured now.
+func (r *reservation) measure() {
+	q := r.quota
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	b.counts = b.generation()
+	r.generation = r.currentGeneration()
 }
 
-// take books room for bytes that take the place of others. Measured is false if the store has
-// counted since those were measured.
-func (b *reservation) take(bytes, others int64) (measured bool, err error) {
-	q := b.quota
-	q.count(b.ctx, b.dir, b.of[0])
+// reserve reserves room for bytes that replace others. measured is false if the store has counted since the replaced
+// bytes were measured.
+func (r *reservation) reserve(bytes, others int64) (measured bool, err error) {
+	q := r.quota
+	q.refreshCount(r.ctx, r.dir, r.usages[0])
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	if b.generation() != b.counts {
+	if r.currentGeneration() != r.generation {
 		return false, nil
 	}
-	if bytes-others > q.maxBytes-b.of[0].bytes {
+	if bytes-others > q.maxBytes-r.usages[0].bytes {
 		return true, errScopeFull
 	}
-	// Room is there for others when this has been written.
-	b.add(max(0, bytes-others))
-	b.writing += bytes
-	for _, u := range b.of {
-		u.writing += bytes
+	// The bytes that are replaced become free only after the write.
+	r.adjust(max(0, bytes-others))
+	r.bytesWriting += bytes
+	for _, u := range r.usages {
+		u.bytesWriting += bytes
 	}
 	return true, nil
 }
 
-// Write books room for a piece of a stream.
-func (b *reservation) Write(p []byte) (int, error) {
+// Write reserves room for a piece of a stream.
+func (r *reservation) Write(p []byte) (int, error) {
 	for {
-		b.measure()
-		if measured, err := b.take(int64(len(p)), 0); measured || err != nil {
+		r.measure()
+		if measured, err := r.reserve(int64(len(p)), 0); measured || err != nil {
 			return len(p), err
 		}
 	}
 }
 
-// add changes the counts. b.quota.mu is held.
-func (b *reservation) add(bytes int64) {
-	b.grows += bytes
-	for _, u := range b.of {
+// adjust changes the counts. r.quota.mu is held.
+func (r *reservation) adjust(bytes int64) {
+	r.grows += bytes
+	for _, u := range r.usages {
 		u.bytes = max(0, u.bytes+bytes)
 	}
 }
 
-// end ends a booking, after which the scope is larger by grows than when it was measured. If the store
-// has counted meanwhile, it may have seen that: the count stays the larger one.
-func (b *reservation) end(grows int64) {
-	q := b.quota
+// release ends a reservation. Since it was measured, the scope has grown by grows. If the store has counted
+// meanwhile, it may have seen this already: the larger count stays.
+func (r *reservation) release(grows int64) {
+	q := r.quota
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	if b.generation() == b.counts {
-		b.add(grows - b.grows)
+	if r.currentGeneration() == r.generation {
+		r.adjust(grows - r.grows)
 	}
-	for _, u := range b.of {
-		u.writing -= b.writing
-		u.written += b.writing
+	for _, u := range r.usages {
+		u.bytesWriting -= r.bytesWriting
+		u.bytesFinished += r.bytesWriting
 		u.writers--
 	}
 }
 
 var sizeSeed = maphash.MakeSeed()
 
-// note keeps the size of a file for a store that cannot be read.
-func (q *quota) note(path string, size int64) {
+// recordSize records the size of a file for a store that cannot be read.
+func (q *quota) recordSize(path string, size int64) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	if q.sizes == nil || len(q.sizes) >= maxSizes {

@@ -59,31 +59,32 @@ func Scoped(b Backend, s Scope) Backend {
 	out.reader, _ = As[Reader](b)
 	out.ranges, _ = As[RangeReader](b)
 	out.creator, _ = As[Creator](b)
-	out.any, _ = As[AnyCreator](b)
+	out.anyCreator, _ = As[AnyCreator](b)
 	out.cleaner, _ = As[Cleaner](b)
 	out.quota = quota{maxBytes: s.MaxBytes, cleaner: out.cleaner}
 	return out
 }
 
-// can reports whether the inner store lets this one be what ability points to. Of what is no ability of
-// a store it knows nothing.
-func (s *scoped) can(ability any) bool {
+// supports reports whether the inner store has the optional interface that ability points to. It is true for other
+// types.
+func (s *scoped) supports(ability any) bool {
 	switch ability.(type) {
 	case *Reader:
 		return s.reader != nil || s.ranges != nil
 	case *RangeReader:
 		return s.ranges != nil
 	case *Creator:
-		return s.creator != nil || s.any != nil
+		return s.creator != nil || s.anyCreator != nil
 	case *AnyCreator:
-		return s.any != nil
+		return s.anyCreator != nil
 	case *Cleaner:
 		return s.cleaner != nil
 	}
 	return true
 }
 
-// errCannot says that the inner store lacks an ability, which a type assertion does not tell.
+// errCannot says that the inner store lacks an optional interface. A type assertion on the scoped store does not show
+// this.
 var errCannot = fmt.Errorf("store: the store below the scope cannot do that: %w", errors.ErrUnsupported)
 
 // scoped is a store below the key of a scope. It has every method; what it may be used for
@@ -98,11 +99,11 @@ type scoped struct {
 // abilities are the optional interfaces of a store, nil if it lacks one. Scoped fills them, and can
 // has a case for each.
 type abilities struct {
-	reader  Reader
-	ranges  RangeReader
-	creator Creator
-	any     AnyCreator
-	cleaner Cleaner
+	reader     Reader
+	ranges     RangeReader
+	creator    Creator
+	anyCreator AnyCreator
+	cleaner    Cleaner
 }
 
 // Write implements [Backend].
@@ -114,7 +115,7 @@ func (s *scoped) Write(ctx context.Context, req *filesystem.WriteRequest) error 
 	below := *req
 	below.FilePath = path
 	after := func(int64) int64 { return int64(len(req.Content)) }
-	return s.within(ctx, dirs, path, after, func() error { return s.inner.Write(ctx, &below) })
+	return s.writeWithinQuota(ctx, dirs, path, after, func() error { return s.inner.Write(ctx, &below) })
 }
 
 // appendTo adds to the end of a file, if the scope has room.
@@ -124,11 +125,11 @@ func (s *scoped) appendTo(ctx context.Context, filePath, content string) error {
 		return err
 	}
 	after := func(before int64) int64 { return before + int64(len(content)) }
-	return s.within(ctx, dirs, path, after, func() error { return appendTo(ctx, s.inner, path, content) })
+	return s.writeWithinQuota(ctx, dirs, path, after, func() error { return appendTo(ctx, s.inner, path, content) })
 }
 
-// sizeOf is the size of a file in the inner store, and whether that is known. A file that is missing
-// has none.
+// sizeOf returns the size of a file in the inner store. known is false if it cannot be determined. A missing file has
+// size 0.
 func (s *scoped) sizeOf(ctx context.Context, path string) (size int64, known bool) {
 	switch {
 	case s.ranges != nil:
@@ -151,9 +152,11 @@ func (s *scoped) sizeOf(ctx context.Context, path string) (size int64, known boo
 	return q.sizes[maphash.String(sizeSeed, path)], false
 }
 
-// within calls write, after which a file has the size that after makes of the one before, if the
-// scope has room for it.
-func (s *scoped) within(ctx context.Context, dirs []string, path string, after func(before int64) int64, write func() error) error {
+// writeWithinQuota calls write if the scope has room. after returns the size of the file after the write, from its
+// size before.
+func (s *scoped) writeWithinQuota(
+	ctx context.Context, dirs []string, path string, after func(before int64) int64, write func() error,
+) error {
 	if s.quota.maxBytes == 0 {
 		return write()
 	}
@@ -162,24 +165,24 @@ func (s *scoped) within(ctx context.Context, dirs []string, path string, after f
 		return err
 	}
 	defer free()
-	b, err := s.quota.begin(ctx, dirs)
+	b, err := s.quota.newReservation(ctx, dirs)
 	if err != nil {
 		return err
 	}
 	grows := int64(0)
-	defer func() { b.end(grows) }()
+	defer func() { b.release(grows) }()
 	var before, size int64
 	for measured := false; !measured; {
 		b.measure()
 		before, _ = s.sizeOf(ctx, path)
 		size = after(before)
-		if measured, err = b.take(size, before); err != nil {
+		if measured, err = b.reserve(size, before); err != nil {
 			return err
 		}
 	}
 	if err = write(); err == nil {
 		grows = size - before
-		s.quota.note(path, size)
+		s.quota.recordSize(path, size)
 	} else if now, known := s.sizeOf(ctx, path); known {
 		grows = now - before // the store may have the old content or the new
 	}
@@ -191,17 +194,17 @@ func (s *scoped) counting(ctx context.Context, dirs []string, content io.Reader)
 	if s.quota.maxBytes == 0 {
 		return content, func(bool) {}, nil
 	}
-	b, err := s.quota.begin(ctx, dirs)
+	b, err := s.quota.newReservation(ctx, dirs)
 	if err != nil {
 		return nil, nil, err
 	}
 	return io.TeeReader(content, b), func(stored bool) {
 		if stored {
-			b.end(b.grows)
+			b.release(b.grows)
 			return
 		}
 		b.measure() // the store keeps all or nothing, and has nothing
-		b.end(0)
+		b.release(0)
 	}, nil
 }
 
@@ -299,7 +302,7 @@ func (s *scoped) InnermostPath(ctx context.Context, filePath string) (string, er
 
 // Read implements [Reader].
 func (s *scoped) Read(ctx context.Context, req *filesystem.ReadRequest) (*filesystem.FileContent, error) {
-	if !s.can((*Reader)(nil)) {
+	if !s.supports((*Reader)(nil)) {
 		return nil, errCannot
 	}
 	if s.reader == nil {
@@ -355,7 +358,7 @@ func (s *scoped) Create(ctx context.Context, filePath string, content io.Reader)
 
 // CreateAny implements [AnyCreator].
 func (s *scoped) CreateAny(ctx context.Context, names func(attempt int) string, content io.Reader) (string, error) {
-	if s.any == nil {
+	if s.anyCreator == nil {
 		return "", errCannot
 	}
 	dirs, err := s.dirs(ctx)
@@ -370,7 +373,7 @@ func (s *scoped) CreateAny(ctx context.Context, names func(attempt int) string, 
 	defer func() { done(stored) }()
 	shown := make(map[string]string) // the names without the key
 	var bad error
-	path, err := s.any.CreateAny(ctx, func(attempt int) (path string) {
+	path, err := s.anyCreator.CreateAny(ctx, func(attempt int) (path string) {
 		name := names(attempt)
 		if name == "" {
 			return ""

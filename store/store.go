@@ -155,7 +155,7 @@ type Cleaner interface {
 func As[T any](b Backend) (ability T, ok bool) {
 	for b != nil {
 		s, isScoped := b.(*scoped)
-		if able, is := b.(T); is && (!isScoped || s.can(&ability)) {
+		if able, is := b.(T); is && (!isScoped || s.supports(&ability)) {
 			return able, true
 		}
 		w, wraps := b.(interface{ Unwrap() Backend })

@@ -42,9 +42,9 @@ var (
 	errLinked = errors.New("the file has another name on this machine")
 )
 
-// settles is how long a file may be found replaced, or with two names: another process gives it
-// its name and then removes the temporary one.
-const settles = 100 * time.Millisecond
+// settleTime bounds how long a file may be found replaced or with two names: another process links its temporary file
+// to the name and then removes the temporary name.
+const settleTime = 100 * time.Millisecond
 
 // writeEnd adds to an open file all of the content or nothing.
 func writeEnd(f *os.File, content string) error {

@@ -68,7 +68,7 @@ func TestNobodyWaitsForAnothersFile(t *testing.T) {
 		store store
 		lock  *Locks
 		name  string
-	}{{memory, &memory.growing, "busy"}, {dir, &dir.growing, "busy"}} {
+	}{{memory, &memory.appendLocks, "busy"}, {dir, &dir.appendLocks, "busy"}} {
 		ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
 		defer cancel()
 		require.NoError(t, write(t, s.store, "/busy", "before"))

@@ -42,10 +42,10 @@ type Dir struct {
 	system system // replaced by tests only
 
 	// names excludes code that checks a name and then removes or takes it (the writing
-	// side) from code that puts something there or records a use. See [Dir.shared].
+	// side) from code that puts something there or records a use. See [Dir.withSharedLock].
 	names sync.RWMutex
 
-	growing Locks // of files that are added to
+	appendLocks Locks // held while a file is appended to
 }
 
 // NewDir opens the store in the directory dir, a path of the machine, and makes
@@ -122,7 +122,7 @@ func (d *Dir) append(ctx context.Context, filePath, content string) error {
 	if err != nil {
 		return err
 	}
-	free, err := d.growing.Take(ctx, name)
+	free, err := d.appendLocks.Take(ctx, name)
 	if err != nil {
 		return err
 	}
@@ -135,7 +135,7 @@ func (d *Dir) append(ctx context.Context, filePath, content string) error {
 		if first.IsZero() {
 			first = time.Now()
 		}
-		return time.Since(first) <= settles
+		return time.Since(first) <= settleTime
 	}
 	return d.retry(ctx, passes, func() error { return d.grow(name, content) })
 }
@@ -168,7 +168,7 @@ func (d *Dir) Create(ctx context.Context, filePath string, content io.Reader) (e
 
 // CreateAny implements store.AnyCreator. It holds one buffer of 64 KiB.
 func (d *Dir) CreateAny(ctx context.Context, names func(attempt int) string, content io.Reader) (string, error) {
-	n := naming{names: names}
+	n := nameSequence{names: names}
 	err := n.firstFree(func(filePath string) error { return d.free(ctx, filePath) })
 	if err == nil {
 		err = d.save(ctx, n.filePath, content, func(ctx context.Context, at place, temp string) error {
@@ -176,14 +176,14 @@ func (d *Dir) CreateAny(ctx context.Context, names func(attempt int) string, con
 		})
 	}
 	describe(&err, "creating", n.filePath)
-	return n.stored(err)
+	return n.result(err)
 }
 
 // exclusiveAny moves a temporary file to its name, or to the next one that is free.
-func (d *Dir) exclusiveAny(ctx context.Context, at place, temp string, n *naming) error {
+func (d *Dir) exclusiveAny(ctx context.Context, at place, temp string, n *nameSequence) error {
 	parent := path.Dir(nameOf(n.filePath))
 	err := d.exclusive(ctx, at, temp)
-	for errors.Is(err, fs.ErrExist) && n.next() {
+	for errors.Is(err, fs.ErrExist) && n.advance() {
 		name, bad := diskName(ctx, n.filePath)
 		if bad == nil && path.Dir(nameOf(n.filePath)) != parent {
 			bad = errOtherDir
@@ -211,7 +211,7 @@ func (d *Dir) free(ctx context.Context, filePath string) error {
 		return err
 	}
 	defer at.close()
-	return taken(at)
+	return checkFree(at)
 }
 
 // save writes content to a temporary file in the same directory and then has put move
@@ -249,7 +249,7 @@ func fill(ctx context.Context, f *os.File, content io.Reader) (err error) {
 			err = cerr
 		}
 	}()
-	if err := pour(ctx, f, content); err != nil {
+	if err := copyUntilEOF(ctx, f, content); err != nil {
 		return err
 	}
 	return f.Sync()
@@ -285,7 +285,7 @@ func (d *Dir) openIn(name string, open func(place) (*os.File, error)) (at place,
 
 // replace moves a temporary file to its name, over whatever file is there.
 func (d *Dir) replace(ctx context.Context, at place, temp string) error {
-	return d.shared(ctx, at.dir, func() error {
+	return d.withSharedLock(ctx, at.dir, func() error {
 		if info, err := at.dir.Lstat(at.base); err == nil && !info.Mode().IsRegular() {
 			return errNotPlain
 		}
@@ -296,7 +296,7 @@ func (d *Dir) replace(ctx context.Context, at place, temp string) error {
 // exclusive moves a temporary file to its name if that is free. Without hard links
 // it checks first.
 func (d *Dir) exclusive(ctx context.Context, at place, temp string) error {
-	err := d.shared(ctx, at.dir, func() error {
+	err := d.withSharedLock(ctx, at.dir, func() error {
 		err := d.system.link(at.dir, temp, at.base)
 		if err == nil {
 			_ = at.dir.Remove(temp) // so that a file with two names is never one of this process
@@ -306,8 +306,8 @@ func (d *Dir) exclusive(ctx context.Context, at place, temp string) error {
 	if err == nil || errors.Is(err, fs.ErrExist) || ctx.Err() != nil {
 		return err
 	}
-	return d.alone(ctx, at.dir, func() error {
-		if err := taken(at); err != nil {
+	return d.withExclusiveLock(ctx, at.dir, func() error {
+		if err := checkFree(at); err != nil {
 			return err
 		}
 		return at.dir.Rename(temp, at.base)
@@ -337,7 +337,7 @@ func (d *Dir) Read(ctx context.Context, req *filesystem.ReadRequest) (_ *filesys
 	}
 	var b strings.Builder
 	b.Grow(int(info.Size()))
-	err = pour(ctx, &b, f)
+	err = copyUntilEOF(ctx, &b, f)
 	return &filesystem.FileContent{Content: b.String()}, err
 }
 
@@ -351,7 +351,7 @@ func (d *Dir) ReadRange(ctx context.Context, filePath string, offset, length int
 	if err != nil {
 		return nil, 0, err
 	}
-	from, n := span(info.Size(), offset, length)
+	from, n := clipRange(info.Size(), offset, length)
 	return &section{SectionReader: io.NewSectionReader(f, from, n), Closer: f}, info.Size(), nil
 }
 
@@ -386,7 +386,7 @@ func (d *Dir) open(ctx context.Context, filePath string) (*os.File, fs.FileInfo,
 // markUsed sets the time of a file that was opened to now. If it was deleted since, that is
 // [fs.ErrNotExist]. A file that another user owns keeps its time.
 func (d *Dir) markUsed(ctx context.Context, at place, opened fs.FileInfo) error {
-	return d.shared(ctx, at.dir, func() error {
+	return d.withSharedLock(ctx, at.dir, func() error {
 		info, err := at.dir.Lstat(at.base)
 		if err != nil {
 			return err
@@ -418,7 +418,7 @@ func (d *Dir) MarkUsed(ctx context.Context, filePaths ...string) error {
 // an hour, whatever since is; these do not count.
 func (d *Dir) DeleteUnused(ctx context.Context, dir string, since time.Time) (files int, bytes int64, err error) {
 	defer describe(&err, "cleaning", dir)
-	c := cleaning{ctx: ctx, store: d, before: since.Add(-clockMargin), stale: time.Now().Add(-staleAfter)}
+	c := cleanup{ctx: ctx, store: d, unusedBefore: since.Add(-clockMargin), stale: time.Now().Add(-staleAfter)}
 	err = c.start(dir)
 	return c.files, c.bytes, err
 }
@@ -426,48 +426,48 @@ func (d *Dir) DeleteUnused(ctx context.Context, dir string, since time.Time) (fi
 // Stored implements store.Cleaner.
 func (d *Dir) Stored(ctx context.Context, dir string) (files int, bytes int64, err error) {
 	defer describe(&err, "looking through", dir)
-	c := cleaning{ctx: ctx, store: d, looks: true}
+	c := cleanup{ctx: ctx, store: d, countOnly: true}
 	if err := c.start(dir); err != nil {
 		return 0, 0, err
 	}
 	return c.files, c.bytes, nil
 }
 
-// cleaning is one run of DeleteUnused, or of Stored.
-type cleaning struct {
-	ctx           context.Context
-	store         *Dir
-	looks         bool // nothing is deleted, and everything counts
-	stored        bool // there are files, or it is about the whole store
-	before, stale time.Time
-	files         int // that were deleted
-	bytes         int64
-	failed        error // the first failure: one file must not keep the others
+// cleanup is one call of DeleteUnused or Stored.
+type cleanup struct {
+	ctx                 context.Context
+	store               *Dir
+	countOnly           bool // nothing is deleted, and everything counts
+	dirExists           bool // there are files, or it is about the whole store
+	unusedBefore, stale time.Time
+	files               int // that were deleted
+	bytes               int64
+	firstErr            error // the first failure: one file must not keep the others
 }
 
-func (c *cleaning) start(dir string) error {
+func (c *cleanup) start(dir string) error {
 	name, err := DirName(dir)
 	if err != nil {
 		return err
 	}
-	c.stored = c.looks || name == ""
+	c.dirExists = c.countOnly || name == ""
 	at, err := c.store.locate(onDisk(runtime.GOOS, name)+"/", false)
 	switch {
 	case err == nil:
 		defer at.close()
 		c.clean(at.dir)
-		err = errors.Join(c.ctx.Err(), c.failed)
+		err = errors.Join(c.ctx.Err(), c.firstErr)
 	case errors.Is(err, fs.ErrNotExist):
 		err = nil
 	}
-	if err == nil && !c.stored {
+	if err == nil && !c.dirExists {
 		err = ErrNothing
 	}
 	return err
 }
 
 // clean deletes what is old in an open directory and in those below it.
-func (c *cleaning) clean(dir *os.Root) {
+func (c *cleanup) clean(dir *os.Root) {
 	entries, err := entriesOf(dir)
 	c.note(err)
 	for _, entry := range entries {
@@ -482,7 +482,7 @@ func (c *cleaning) clean(dir *os.Root) {
 	}
 }
 
-func (c *cleaning) cleanBelow(dir *os.Root, element string) {
+func (c *cleanup) cleanBelow(dir *os.Root, element string) {
 	below, err := enter(dir, element, false)
 	if err != nil {
 		c.note(err)
@@ -490,7 +490,7 @@ func (c *cleaning) cleanBelow(dir *os.Root, element string) {
 	}
 	c.clean(below)
 	below.Close()
-	if c.looks {
+	if c.countOnly {
 		return
 	}
 	c.store.names.Lock()
@@ -500,17 +500,17 @@ func (c *cleaning) cleanBelow(dir *os.Root, element string) {
 }
 
 // delete deletes a file if it is old, and counts it.
-func (c *cleaning) delete(dir *os.Root, base string) error {
-	limit, counts := c.before, !strings.HasPrefix(base, tempPrefix)
+func (c *cleanup) delete(dir *os.Root, base string) error {
+	limit, counts := c.unusedBefore, !strings.HasPrefix(base, tempPrefix)
 	if !counts {
 		limit = c.stale
 	}
 	info, err := dir.Lstat(base)
-	c.stored = c.stored || counts
+	c.dirExists = c.dirExists || counts
 	if err != nil {
 		return err
 	}
-	if !c.looks {
+	if !c.countOnly {
 		if !info.ModTime().Before(limit) {
 			return nil
 		}
@@ -526,8 +526,8 @@ func (c *cleaning) delete(dir *os.Root, base string) error {
 }
 
 // remove removes a file if it is still old, and returns what it was, or nil.
-func (c *cleaning) remove(dir *os.Root, base string, limit time.Time) (removed fs.FileInfo, err error) {
-	err = c.store.alone(c.ctx, dir, func() error {
+func (c *cleanup) remove(dir *os.Root, base string, limit time.Time) (removed fs.FileInfo, err error) {
+	err = c.store.withExclusiveLock(c.ctx, dir, func() error {
 		info, err := dir.Lstat(base)
 		if err != nil || !info.ModTime().Before(limit) {
 			return err
@@ -542,9 +542,9 @@ func (c *cleaning) remove(dir *os.Root, base string, limit time.Time) (removed f
 }
 
 // note keeps the first failure. What is missing by now was to be deleted.
-func (c *cleaning) note(err error) {
-	if c.failed == nil && !errors.Is(err, fs.ErrNotExist) {
-		c.failed = err
+func (c *cleanup) note(err error) {
+	if c.firstErr == nil && !errors.Is(err, fs.ErrNotExist) {
+		c.firstErr = err
 	}
 }
 

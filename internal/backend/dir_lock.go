@@ -38,27 +38,27 @@ const (
 	exclusiveLock lockKind = true
 )
 
-// shared calls do, which puts a name into dir or records the use of one. No process removes names
+// withSharedLock calls do, which puts a name into dir or records the use of one. No process removes names
 // from dir meanwhile.
-func (d *Dir) shared(ctx context.Context, dir *os.Root, do func() error) error {
+func (d *Dir) withSharedLock(ctx context.Context, dir *os.Root, do func() error) error {
 	return d.retry(ctx, nil, func() error {
 		d.names.RLock()
 		defer d.names.RUnlock()
-		return d.locked(dir, sharedLock, do)
+		return d.withLock(dir, sharedLock, do)
 	})
 }
 
-// alone calls do, which checks a name in dir and then removes or takes it. Meanwhile no process
+// withExclusiveLock calls do, which checks a name in dir and then removes or takes it. Meanwhile no process
 // puts a name there, and none records a use.
-func (d *Dir) alone(ctx context.Context, dir *os.Root, do func() error) error {
+func (d *Dir) withExclusiveLock(ctx context.Context, dir *os.Root, do func() error) error {
 	return d.retry(ctx, nil, func() error {
 		d.names.Lock()
 		defer d.names.Unlock()
-		return d.locked(dir, exclusiveLock, do)
+		return d.withLock(dir, exclusiveLock, do)
 	})
 }
 
-func (d *Dir) locked(dir *os.Root, kind lockKind, do func() error) error {
+func (d *Dir) withLock(dir *os.Root, kind lockKind, do func() error) error {
 	unlock, err := d.system.lockDir(dir, kind)
 	if err != nil {
 		return err

@@ -25,13 +25,13 @@ var errNotPlain = errors.New("not a plain file or directory")
 
 // place is where a name is on disk: its directory, open, and its last element.
 type place struct {
-	dir   *os.Root
-	base  string
-	owned bool // dir is to be closed
+	dir     *os.Root
+	base    string
+	ownsDir bool // dir is to be closed
 }
 
 func (p place) close() {
-	if p.owned {
+	if p.ownsDir {
 		p.dir.Close()
 	}
 }
@@ -50,7 +50,7 @@ func (d *Dir) locate(name string, create bool) (place, error) {
 		if err != nil {
 			return place{}, err
 		}
-		at = place{dir: next, owned: true}
+		at = place{dir: next, ownsDir: true}
 	}
 	at.base = base
 	return at, nil
@@ -120,8 +120,8 @@ func openSeen[F io.Closer](at place, is func(fs.FileMode) bool, other error, ope
 	return none, nil, lost
 }
 
-// taken is fs.ErrExist if anything has the name.
-func taken(at place) error {
+// checkFree returns fs.ErrExist if anything has the name.
+func checkFree(at place) error {
 	_, err := at.dir.Lstat(at.base)
 	switch {
 	case err == nil:

@@ -70,7 +70,7 @@ func TestADeletionThatFailsIsAnErrorAndNotCounted(t *testing.T) {
 	require.NoError(t, err)
 	defer d.Close()
 	require.NoError(t, write(t, d, "dir/a", "content"))
-	c := cleaning{ctx: t.Context(), store: d, before: time.Now().Add(time.Hour)}
+	c := cleanup{ctx: t.Context(), store: d, unusedBefore: time.Now().Add(time.Hour)}
 	require.Error(t, c.delete(d.top(), "dir"))
 	require.Zero(t, c.files)
 	below, err := enter(d.top(), "dir", false)

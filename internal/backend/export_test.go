@@ -17,5 +17,5 @@ func (m *Memory) Age(t *testing.T, filePath string, by time.Duration) {
 	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.files[name].Value.(*file).used = m.now().Add(-by)
+	m.files[name].Value.(*file).lastUsed = m.now().Add(-by)
 }

@@ -85,7 +85,7 @@ func TestPourEndsAtTheFirstError(t *testing.T) {
 			nil, "content"},
 	} {
 		var b strings.Builder
-		err := pour(t.Context(), &b, c.src)
+		err := copyUntilEOF(t.Context(), &b, c.src)
 		if c.want == nil {
 			require.NoError(t, err, name)
 		} else {
@@ -94,10 +94,10 @@ func TestPourEndsAtTheFirstError(t *testing.T) {
 		require.Equal(t, c.kept, b.String(), name)
 	}
 	source := strings.NewReader("content")
-	require.ErrorIs(t, pour(t.Context(), failingWriter{boom}, source), boom)
+	require.ErrorIs(t, copyUntilEOF(t.Context(), failingWriter{boom}, source), boom)
 	ended, cancel := context.WithCancel(t.Context())
 	cancel()
-	require.ErrorIs(t, pour(ended, io.Discard, strings.NewReader("content")), context.Canceled)
+	require.ErrorIs(t, copyUntilEOF(ended, io.Discard, strings.NewReader("content")), context.Canceled)
 }
 
 type readFunc func(p []byte) (int, error)
@@ -180,20 +180,20 @@ func TestCleaningReportsTheFirstFailure(t *testing.T) {
 	closed, err := os.OpenRoot(at)
 	require.NoError(t, err)
 	require.NoError(t, closed.Close())
-	clean := func() *cleaning {
-		return &cleaning{ctx: t.Context(), store: d, before: time.Now().Add(time.Hour), stale: time.Now()}
+	clean := func() *cleanup {
+		return &cleanup{ctx: t.Context(), store: d, unusedBefore: time.Now().Add(time.Hour), stale: time.Now()}
 	}
 	c := clean()
 	c.clean(closed)
-	require.ErrorIs(t, c.failed, os.ErrClosed, "the directory cannot be listed")
+	require.ErrorIs(t, c.firstErr, os.ErrClosed, "the directory cannot be listed")
 	c.clean(d.root)
 	require.Equal(t, 2, c.files)
-	require.ErrorIs(t, c.failed, os.ErrClosed)
+	require.ErrorIs(t, c.firstErr, os.ErrClosed)
 	require.Empty(t, files(t, at))
 
 	c = clean()
 	c.cleanBelow(closed, "gone")
-	require.ErrorIs(t, c.failed, os.ErrClosed, "the directory cannot be opened")
+	require.ErrorIs(t, c.firstErr, os.ErrClosed, "the directory cannot be opened")
 	require.ErrorIs(t, clean().delete(closed, "a"), os.ErrClosed)
 
 	boom := errors.New("boom")
@@ -201,7 +201,7 @@ func TestCleaningReportsTheFirstFailure(t *testing.T) {
 	for _, err := range []error{nil, fs.ErrNotExist, boom, errors.New("later"), nil} {
 		c.note(err)
 	}
-	require.Equal(t, boom, c.failed)
+	require.Equal(t, boom, c.firstErr)
 	deleted, _, err := d.DeleteUnused(t.Context(), "../x", time.Now())
 	require.ErrorIs(t, err, fs.ErrInvalid)
 	require.Zero(t, deleted)

@@ -45,7 +45,7 @@ func TestComponentClass_MatchesIsComponentByte(t *testing.T) {
 	}
 }
 
-func TestWellFormedIDsStayAsTheyAre(t *testing.T) {
+func TestComponent_KeepsWellFormedIDs(t *testing.T) {
 	for _, id := range []string{
 		"a", "call_1", "call-1", "functions.grep:0", "toolu_01A09q90qw90lq917835lq9", ".hidden", "a..b", "..a", "0",
 		strings.Repeat("x", MaxComponent),
@@ -55,7 +55,7 @@ func TestWellFormedIDsStayAsTheyAre(t *testing.T) {
 	}
 }
 
-func TestOtherIDsAreEscaped(t *testing.T) {
+func TestComponent_EscapesOtherIDs(t *testing.T) {
 	for id, want := range map[string]string{
 		"":                 "=",
 		".":                "=2e",
@@ -77,7 +77,7 @@ func TestOtherIDsAreEscaped(t *testing.T) {
 	}
 }
 
-func TestLongIDsEndInAHash(t *testing.T) {
+func TestComponent_LongIDsEndInHash(t *testing.T) {
 	plain := Component(strings.Repeat("x", MaxComponent+1))
 	require.Len(t, plain, MaxComponent)
 	require.Equal(t, strings.Repeat("x", 62)+"==", plain[:64])
@@ -114,8 +114,8 @@ func reverse(t *testing.T, name string) (id string, ok bool) {
 	return b.String(), true
 }
 
-// holdsComponentLaw checks all that is promised of one id.
-func holdsComponentLaw(t *testing.T, id string) {
+// requireValidComponent checks all that is promised of one id.
+func requireValidComponent(t *testing.T, id string) {
 	t.Helper()
 	name := Component(id)
 	require.NotEmpty(t, name)
@@ -135,7 +135,7 @@ func holdsComponentLaw(t *testing.T, id string) {
 }
 
 //claim:store-02
-func TestComponentLawOnRandomIDs(t *testing.T) {
+func TestComponent_RandomIDs(t *testing.T) {
 	seed := rand.Uint64()
 	t.Logf("seed %d", seed)
 	r := rand.New(rand.NewPCG(seed, 0))
@@ -147,7 +147,7 @@ func TestComponentLawOnRandomIDs(t *testing.T) {
 			b.WriteString(alphabet[r.IntN(len(alphabet))])
 		}
 		id := strings.Repeat(b.String(), 1+r.IntN(3)*r.IntN(40))
-		holdsComponentLaw(t, id)
+		requireValidComponent(t, id)
 		name := Component(id)
 		if other, taken := seen[name]; taken {
 			require.Equal(t, other, id, "two ids have the name %q", name)
@@ -162,7 +162,7 @@ func FuzzComponent(f *testing.F) {
 		f.Add(id, id+"x")
 	}
 	f.Fuzz(func(t *testing.T, a, b string) {
-		holdsComponentLaw(t, a)
+		requireValidComponent(t, a)
 		require.Equal(t, a == b, Component(a) == Component(b))
 	})
 }

@@ -8,36 +8,36 @@ import (
 	"sync"
 )
 
-// Locks has one lock for each file, so that nobody waits for another's. Its zero value is ready.
+// Locks has one lock for each file. Its zero value is ready for use.
 type Locks struct {
 	mu    sync.Mutex
 	files map[string]*fileLock
 }
 
-// fileLock is the lock of a file while anybody has it or waits for it.
+// fileLock is the lock of a file while somebody holds it or waits for it.
 type fileLock struct {
-	held  chan struct{} // full while it is held
-	users int
+	semaphore chan struct{} // has one element while the lock is held
+	users     int
 }
 
-// Take waits until nobody else has the lock of a file, or ctx ends. free gives it back.
+// Take waits for the lock of a file, or until ctx ends. free releases the lock.
 func (l *Locks) Take(ctx context.Context, name string) (free func(), err error) {
-	f := l.join(name)
+	f := l.addUser(name)
 	select {
-	case f.held <- struct{}{}:
-		return func() { <-f.held; l.leave(name) }, nil
+	case f.semaphore <- struct{}{}:
+		return func() { <-f.semaphore; l.removeUser(name) }, nil
 	case <-ctx.Done():
-		l.leave(name)
+		l.removeUser(name)
 		return nil, ctx.Err()
 	}
 }
 
-func (l *Locks) join(name string) *fileLock {
+func (l *Locks) addUser(name string) *fileLock {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	f := l.files[name]
 	if f == nil {
-		f = &fileLock{held: make(chan struct{}, 1)}
+		f = &fileLock{semaphore: make(chan struct{}, 1)}
 		if l.files == nil {
 			l.files = make(map[string]*fileLock)
 		}
@@ -47,7 +47,7 @@ func (l *Locks) join(name string) *fileLock {
 	return f
 }
 
-func (l *Locks) leave(name string) {
+func (l *Locks) removeUser(name string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	f := l.files[name]

@@ -20,9 +20,9 @@ import (
 // DefaultMemoryBytes is the bound of a [Memory] for which none is given: 256 MiB.
 const DefaultMemoryBytes = 256 << 20
 
-// fileCost is what a file counts besides its name and content, so that a store of
-// empty files is bounded as well.
-const fileCost = 128
+// fileOverhead is what a file counts in addition to its name and content, so that the number of empty files is
+// bounded too.
+const fileOverhead = 128
 
 // Memory keeps content in memory, up to a number of bytes. It has all capabilities of a
 // store.Backend, must be made with [NewMemory], and is safe for concurrent use.
@@ -36,18 +36,18 @@ type Memory struct {
 	files map[string]*list.Element // of *file
 	order list.List                // oldest write first
 
-	growing Locks // of files that are added to
+	appendLocks Locks // held while a file is appended to
 }
 
 // file never changes once it is in a Memory, except for the time of its last use.
 type file struct {
 	name, content string
-	used          time.Time
+	lastUsed      time.Time
 
-	grows *strings.Builder // starts with content, if that was added to
+	builder *strings.Builder // starts with content, if that was added to
 }
 
-func (f *file) cost() int64 { return int64(len(f.name)+len(f.content)) + fileCost }
+func (f *file) size() int64 { return int64(len(f.name)+len(f.content)) + fileOverhead }
 
 // NewMemory returns an empty store bounded to maxBytes; zero or less means [DefaultMemoryBytes].
 func NewMemory(maxBytes int64) *Memory {
@@ -64,7 +64,7 @@ func (m *Memory) Write(ctx context.Context, req *filesystem.WriteRequest) (err e
 	if err != nil {
 		return err
 	}
-	return m.put(&file{name: name, content: req.Content}, true)
+	return m.store(&file{name: name, content: req.Content}, true)
 }
 
 // append implements [Appender]. Content is copied outside of the store's lock, and so seldom that
@@ -74,14 +74,14 @@ func (m *Memory) append(ctx context.Context, filePath, content string) error {
 	if err != nil {
 		return err
 	}
-	free, err := m.growing.Take(ctx, name)
+	free, err := m.appendLocks.Take(ctx, name)
 	if err != nil {
 		return err
 	}
 	defer free()
 	for {
 		old := m.find(name)
-		longer, err := old.with(name, content, m.max)
+		longer, err := old.withAppended(name, content, m.max)
 		if err != nil || m.swap(old, longer) {
 			return err
 		}
@@ -89,23 +89,23 @@ func (m *Memory) append(ctx context.Context, filePath, content string) error {
 	}
 }
 
-// with returns a file with more content: f, which may be nil, and its end.
-func (f *file) with(name, end string, most int64) (*file, error) {
-	longer := &file{name: name, grows: &strings.Builder{}}
+// withAppended returns a file with the content of f, which may be nil, and more at its end.
+func (f *file) withAppended(name, end string, maxBytes int64) (*file, error) {
+	longer := &file{name: name, builder: &strings.Builder{}}
 	start := ""
 	if f != nil {
 		start = f.content
 	}
-	if cost := longer.cost() + int64(len(start)) + int64(len(end)); cost > most {
-		return nil, errTooLarge(most)
+	if cost := longer.size() + int64(len(start)) + int64(len(end)); cost > maxBytes {
+		return nil, errTooLarge(maxBytes)
 	}
-	if f != nil && f.grows != nil {
-		longer.grows = f.grows // what f.content shows of it never changes
+	if f != nil && f.builder != nil {
+		longer.builder = f.builder // what f.content shows of it never changes
 	} else {
-		longer.grows.WriteString(start)
+		longer.builder.WriteString(start)
 	}
-	longer.grows.WriteString(end)
-	longer.content = longer.grows.String()
+	longer.builder.WriteString(end)
+	longer.content = longer.builder.String()
 	return longer, nil
 }
 
@@ -118,21 +118,21 @@ func (m *Memory) find(name string) *file {
 	return nil
 }
 
-// swap puts a file in the place of another, or of none, and reports whether that was still there.
+// swap replaces the file old, which may be nil, and reports whether it was still there.
 func (m *Memory) swap(old, to *file) bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	var is *file
+	var current *file
 	if e := m.files[to.name]; e != nil {
-		is = e.Value.(*file)
+		current = e.Value.(*file)
 	}
-	return is == old && m.place(to, true) == nil
+	return current == old && m.storeLocked(to, true) == nil
 }
 
 // Create implements store.Creator.
 func (m *Memory) Create(ctx context.Context, filePath string, content io.Reader) (err error) {
 	defer describe(&err, "creating", filePath)
-	name, err := m.free(ctx, filePath)
+	name, err := m.checkFree(ctx, filePath)
 	if err != nil {
 		return err
 	}
@@ -140,20 +140,20 @@ func (m *Memory) Create(ctx context.Context, filePath string, content io.Reader)
 	if err != nil {
 		return err
 	}
-	return m.put(&file{name: name, content: text}, false)
+	return m.store(&file{name: name, content: text}, false)
 }
 
 // CreateAny implements store.AnyCreator.
 func (m *Memory) CreateAny(ctx context.Context, names func(attempt int) string, content io.Reader) (string, error) {
-	n := naming{names: names}
+	n := nameSequence{names: names}
 	err := m.createAny(ctx, &n, content)
 	describe(&err, "creating", n.filePath)
-	return n.stored(err)
+	return n.result(err)
 }
 
-func (m *Memory) createAny(ctx context.Context, n *naming, content io.Reader) error {
+func (m *Memory) createAny(ctx context.Context, n *nameSequence, content io.Reader) error {
 	err := n.firstFree(func(filePath string) error {
-		_, err := m.free(ctx, filePath)
+		_, err := m.checkFree(ctx, filePath)
 		return err
 	})
 	if err != nil {
@@ -168,7 +168,7 @@ func (m *Memory) createAny(ctx context.Context, n *naming, content io.Reader) er
 		if err != nil {
 			return err
 		}
-		return m.put(&file{name: name, content: text}, false)
+		return m.store(&file{name: name, content: text}, false)
 	}
 	if err := store(n.filePath); !errors.Is(err, fs.ErrExist) {
 		return err
@@ -193,7 +193,7 @@ func (m *Memory) collect(ctx context.Context, content io.Reader) (string, error)
 		return t.text, ctx.Err()
 	}
 	b := &boundedBuilder{max: m.max}
-	if err := pour(ctx, b, content); err != nil {
+	if err := copyUntilEOF(ctx, b, content); err != nil {
 		return "", err
 	}
 	return b.String(), nil
@@ -239,9 +239,9 @@ func (m *Memory) MarkUsed(ctx context.Context, filePaths ...string) error {
 func (m *Memory) DeleteUnused(ctx context.Context, dir string, since time.Time) (files int, bytes int64, err error) {
 	defer describe(&err, "cleaning", dir)
 	stored := strings.Trim(dir, "/") == ""
-	err = m.each(ctx, dir, func(e *list.Element, f *file) {
+	err = m.forEachBelow(ctx, dir, func(e *list.Element, f *file) {
 		stored = true
-		if f.used.Before(since) {
+		if f.lastUsed.Before(since) {
 			m.remove(e)
 			files++
 			bytes += int64(len(f.content))
@@ -256,15 +256,15 @@ func (m *Memory) DeleteUnused(ctx context.Context, dir string, since time.Time) 
 // Stored implements store.Cleaner.
 func (m *Memory) Stored(ctx context.Context, dir string) (files int, bytes int64, err error) {
 	defer describe(&err, "looking through", dir)
-	err = m.each(ctx, dir, func(_ *list.Element, f *file) {
+	err = m.forEachBelow(ctx, dir, func(_ *list.Element, f *file) {
 		files++
 		bytes += int64(len(f.content))
 	})
 	return files, bytes, err
 }
 
-// each calls f for the files below a directory, which f may remove.
-func (m *Memory) each(ctx context.Context, dir string, f func(*list.Element, *file)) error {
+// forEachBelow calls f for each file below a directory. f may remove the file.
+func (m *Memory) forEachBelow(ctx context.Context, dir string, f func(*list.Element, *file)) error {
 	below, err := DirName(dir)
 	if err == nil {
 		err = ctx.Err()
@@ -306,12 +306,12 @@ func (m *Memory) open(ctx context.Context, filePath string) (*file, error) {
 		return nil, fs.ErrNotExist
 	}
 	f := e.Value.(*file)
-	f.used = m.now()
+	f.lastUsed = m.now()
 	return f, nil
 }
 
-// free is the name of a path, with fs.ErrExist if it is taken.
-func (m *Memory) free(ctx context.Context, filePath string) (string, error) {
+// checkFree returns the name of a path, and fs.ErrExist if it is taken.
+func (m *Memory) checkFree(ctx context.Context, filePath string) (string, error) {
 	name, err := m.name(ctx, filePath)
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -321,16 +321,16 @@ func (m *Memory) free(ctx context.Context, filePath string) (string, error) {
 	return name, err
 }
 
-// put makes f visible as the newest file and drops the oldest.
-func (m *Memory) put(f *file, replace bool) error {
+// store adds f as the newest file and drops the oldest files if there is no room.
+func (m *Memory) store(f *file, replace bool) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	return m.place(f, replace)
+	return m.storeLocked(f, replace)
 }
 
-// place is put; m.mu is held.
-func (m *Memory) place(f *file, replace bool) error {
-	cost := f.cost()
+// storeLocked is store with m.mu held.
+func (m *Memory) storeLocked(f *file, replace bool) error {
+	cost := f.size()
 	if cost > m.max {
 		return errTooLarge(m.max)
 	}
@@ -343,17 +343,17 @@ func (m *Memory) place(f *file, replace bool) error {
 	for m.used+cost > m.max {
 		m.remove(m.order.Front())
 	}
-	f.used = m.now()
+	f.lastUsed = m.now()
 	m.files[f.name] = m.order.PushBack(f)
 	m.used += cost
 	return nil
 }
 
-// remove takes a file out; m.mu is held.
+// remove removes a file. m.mu is held.
 func (m *Memory) remove(e *list.Element) {
 	f := m.order.Remove(e).(*file)
 	delete(m.files, f.name)
-	m.used -= f.cost()
+	m.used -= f.size()
 }
 
 // boundedBuilder collects a stream, and fails as soon as it is too long.

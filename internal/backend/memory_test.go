@@ -50,7 +50,7 @@ func TestMemoryWithoutABoundGetsOne(t *testing.T) {
 }
 
 // room is a bound for n files of one-letter names and contents of size bytes.
-func room(n, size int64) int64 { return n * (size + 1 + fileCost) }
+func room(n, size int64) int64 { return n * (size + 1 + fileOverhead) }
 
 func TestOldestGoesFirst(t *testing.T) {
 	m := NewMemory(room(3, 10))
@@ -79,7 +79,7 @@ func TestContentAboveTheBoundTakesNothingWithIt(t *testing.T) {
 	got, err := read(t, m, "a")
 	require.NoError(t, err)
 	require.Equal(t, "kept", got)
-	require.NoError(t, write(t, m, "b", strings.Repeat("x", int(room(2, 100)-1-fileCost))), "exactly the bound fits")
+	require.NoError(t, write(t, m, "b", strings.Repeat("x", int(room(2, 100)-1-fileOverhead))), "exactly the bound fits")
 }
 
 type countedReader struct {
@@ -115,7 +115,7 @@ func TestMemoryNeverHoldsMoreThanItsBound(t *testing.T) {
 		}
 		used := int64(0)
 		for e := m.order.Front(); e != nil; e = e.Next() {
-			used += e.Value.(*file).cost()
+			used += e.Value.(*file).size()
 		}
 		require.Equal(t, used, m.used)
 		require.LessOrEqual(t, used, m.max)

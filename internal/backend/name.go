@@ -65,15 +65,15 @@ func DirName(dir string) (string, error) {
 // errOtherDir says that the names for a stream are not in one directory.
 var errOtherDir = fmt.Errorf("the names lie in different directories: %w", fs.ErrInvalid)
 
-// naming goes through the names that a stream may get.
-type naming struct {
+// nameSequence iterates over the names that a stream may get.
+type nameSequence struct {
 	names    func(attempt int) string
 	attempt  int
 	filePath string // the current one
 }
 
-// next goes on to the next name and reports whether there is one.
-func (n *naming) next() bool {
+// advance goes on to the next name and reports whether there is one.
+func (n *nameSequence) advance() bool {
 	filePath := n.names(n.attempt)
 	n.attempt++
 	if filePath == "" {
@@ -85,8 +85,8 @@ func (n *naming) next() bool {
 
 // firstFree goes on to the first name for which try does not return fs.ErrExist,
 // and returns what try returned for it.
-func (n *naming) firstFree(try func(filePath string) error) error {
-	for n.next() {
+func (n *nameSequence) firstFree(try func(filePath string) error) error {
+	for n.advance() {
 		if err := try(n.filePath); !errors.Is(err, fs.ErrExist) {
 			return err
 		}
@@ -94,8 +94,8 @@ func (n *naming) firstFree(try func(filePath string) error) error {
 	return fs.ErrExist
 }
 
-// stored is the name under which a stream is stored, unless that failed.
-func (n *naming) stored(err error) (string, error) {
+// result returns the name under which a stream was stored, or the error.
+func (n *nameSequence) result(err error) (string, error) {
 	if err != nil {
 		return "", err
 	}

@@ -15,7 +15,7 @@ import (
 	"github.com/einolean/einolean/internal/dev/race"
 )
 
-func TestPathsThatMeanTheSameHaveOneName(t *testing.T) {
+func TestName_EquivalentPaths(t *testing.T) {
 	for filePath, want := range map[string]string{
 		"/tmp/trunc/x":     "tmp/trunc/x",
 		"tmp/trunc/x":      "tmp/trunc/x",
@@ -32,7 +32,7 @@ func TestPathsThatMeanTheSameHaveOneName(t *testing.T) {
 	}
 }
 
-func TestPathsThatNameNothingInTheStoreAreInvalid(t *testing.T) {
+func TestName_InvalidPaths(t *testing.T) {
 	for _, filePath := range []string{
 		"", "/", ".", "./", "a/..", "..", "../x", "/..", "/../x", "a/../../x", "x\x00y",
 		strings.Repeat("x", maxElement+1), strings.Repeat("x/", maxName),
@@ -60,7 +60,7 @@ func FuzzName(f *testing.F) {
 	})
 }
 
-func TestWindowsNamesAreEscaped(t *testing.T) {
+func TestOnDisk_EscapesWindowsNames(t *testing.T) {
 	for element, want := range map[string]string{
 		"call_1":           "call_1",
 		"functions.grep:0": "functions.grep=3a0",
@@ -81,7 +81,7 @@ func TestWindowsNamesAreEscaped(t *testing.T) {
 	}
 }
 
-func TestNoTwoNamesBecomeOneOnWindows(t *testing.T) {
+func TestWindowsElement_IsInjective(t *testing.T) {
 	seed := rand.Uint64()
 	t.Logf("seed %d", seed)
 	r := rand.New(rand.NewPCG(seed, 0))
@@ -102,9 +102,8 @@ func TestNoTwoNamesBecomeOneOnWindows(t *testing.T) {
 	}
 }
 
-// TestNamesLikeTemporaryOnesAreEscaped: no file's name is a temporary file's, and no
-// two elements become one.
-func TestNamesLikeTemporaryOnesAreEscaped(t *testing.T) {
+// No file has the name of a temporary file, and different elements have different names.
+func TestOnDisk_EscapesTemporaryNames(t *testing.T) {
 	seen := make(map[string]string)
 	for _, start := range []string{"", "=", "=2e", "=2E", "=3d", "=3D", "=3d3d", "=3d2e", ".", "2e", "=2e2e", "x"} {
 		for _, rest := range []string{".einolean-x", "einolean-x", ".Einolean-X", "2eeinolean-x", ".einolean"} {
@@ -122,9 +121,8 @@ func TestNamesLikeTemporaryOnesAreEscaped(t *testing.T) {
 	require.Equal(t, ".einolean/=x/=2eab", onDisk("linux", ".einolean/=x/=2eab"), "other names stay")
 }
 
-// Elements that look like temporary files, and those that look like their escapes, stay
-// apart on the disk.
-func TestNoTwoElementsAreOneOnTheDisk(t *testing.T) {
+// Elements that look like temporary files and elements that look like their escapes have different names.
+func TestOnDisk_IsInjective(t *testing.T) {
 	for element, want := range map[string]string{
 		".einolean-x":          "=2eeinolean-x",
 		".Einolean-x":          "=2eEinolean-x",

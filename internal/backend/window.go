@@ -21,9 +21,8 @@ var buffers = sync.Pool{New: func() any { return new([bufferSize]byte) }}
 // noProgress is how many empty reads in a row mean a broken reader.
 const noProgress = 100
 
-// pour copies src to dst until io.EOF, and checks ctx before every read. The first
-// error ends it.
-func pour(ctx context.Context, dst io.Writer, src io.Reader) error {
+// copyUntilEOF copies src to dst until io.EOF, and checks ctx before every read. The first error ends it.
+func copyUntilEOF(ctx context.Context, dst io.Writer, src io.Reader) error {
 	buf := buffers.Get().(*[bufferSize]byte)
 	defer buffers.Put(buf)
 	for empty := 0; empty < noProgress; {
@@ -101,13 +100,13 @@ func skipLines(r *bufio.Reader, n int) (ok bool, err error) {
 // negative length means to the end, and what lies past the end is empty.
 func Window(content string, offset, length int64) (window io.ReadCloser, size int64) {
 	size = int64(len(content))
-	from, n := span(size, offset, length)
+	from, n := clipRange(size, offset, length)
 	return io.NopCloser(strings.NewReader(content[from : from+n])), size
 }
 
-// span clips a window of bytes to content of size bytes: a negative length
-// means to the end, and what lies past the end is empty.
-func span(size, offset, length int64) (from, n int64) {
+// clipRange clips a range of bytes to content of size bytes. A negative length means to the end. What lies past the
+// end is empty.
+func clipRange(size, offset, length int64) (from, n int64) {
 	from = min(offset, size)
 	if n = size - from; length >= 0 {
 		n = min(n, length)

@@ -1,19 +1,19 @@
 // Copyright einolean authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Package continuation keeps answers that a provider ties to their request in step with what a
-// middleware makes of the conversation.
+// Package continuation invalidates provider state of answers when a middleware changes the history before them.
 //
-// There are two kinds. Some providers store the conversation: their adapters send only what
-// follows the last message that has a response id, and the provider adds the rest from memory,
-// so what a middleware changed before that message would never arrive. And newer Claude models
-// bind their thinking to everything before it: they refuse thinking that comes back behind
-// another system prompt, other tools or other messages.
+// There are two kinds of provider state:
 //
-// So every such answer is marked with what the middleware had done to its request. A later
-// request contains the response id, or the thinking, only if the middleware would do the same
-// now to everything before it; otherwise the message goes out without. A stored conversation is
-// then sent whole once, and continues from there; thinking is lost up to the change.
+//   - Some providers store the conversation. Their adapters send only the messages after the last one with a response
+//     id, so a change before that message would never reach the provider.
+//   - Newer Claude models sign their thinking. They reject thinking that comes back after another system prompt, other
+//     tools or other messages.
+//
+// Every such answer is marked with what the middleware did to its request. A later request contains the response id
+// or the thinking only if the middleware would do the same to everything before it. Otherwise the message is sent
+// without. A stored conversation is then sent in full once, and continues from there. Thinking before the change is
+// lost.
 package continuation
 
 import (
@@ -26,46 +26,45 @@ import (
 	"github.com/einolean/einolean/internal/message"
 )
 
-// Tie says what a provider ties an answer to.
+// Continuation is the kind of provider state that an answer depends on.
 type Continuation int
 
 const (
-	// Free answers are tied to nothing.
+	// None: the answer has no provider state.
 	None Continuation = iota
-	// Stored answers continue the messages that the provider stores.
+	// Stored: the provider stores the messages up to the answer.
 	Stored
-	// StoredWithTools answers continue its tools as well.
+	// StoredWithTools: the provider stores the tools as well.
 	StoredWithTools
-	// Bound answers hold thinking that is bound to the tools and messages before it.
+	// SignedThinking: the answer has thinking that is valid only after the same tools and messages.
 	SignedThinking
 )
 
-// Any reports whether any of the messages is tied.
+// Any reports whether any message depends on provider state.
 func Any[M adk.MessageType](msgs []M) bool {
-	return slices.ContainsFunc(msgs, func(m M) bool { return tieOf(m) != None })
+	return slices.ContainsFunc(msgs, func(m M) bool { return kindOf(m) != None })
 }
 
-func anyBound[M adk.MessageType](msgs []M) bool {
-	return slices.ContainsFunc(msgs, func(m M) bool { return tieOf(m) == SignedThinking })
+func hasSignedThinking[M adk.MessageType](msgs []M) bool {
+	return slices.ContainsFunc(msgs, func(m M) bool { return kindOf(m) == SignedThinking })
 }
 
 // AnyStored reports whether a provider stores the conversation up to any of the messages.
 func AnyStored[M adk.MessageType](msgs []M) bool {
-	return slices.ContainsFunc(msgs, func(m M) bool { t := tieOf(m); return t == Stored || t == StoredWithTools })
+	return slices.ContainsFunc(msgs, func(m M) bool { t := kindOf(m); return t == Stored || t == StoredWithTools })
 }
 
-// Release returns the messages without the ties that no longer hold. It calls stale, in order,
-// for each message that has one. The messages that it is given never change: one that is
-// released is a copy with everything else in it. If none is, the same slice is returned.
-// changed reports that the newest answer was stale: what it was tied to has changed since.
+// DropStale returns the messages without provider state that is no longer valid. It calls stale, in order, for each
+// message with provider state. The messages are not modified: a message that loses its state is a copy. If none does,
+// the same slice is returned. changed reports that the state of the newest answer was stale.
 func DropStale[M adk.MessageType](msgs []M, stale func(i int, t Continuation) bool) (next []M, changed bool) {
 	next = msgs
-	bound, last := false, -1
+	hasStaleThinking, last := false, -1
 	for i, m := range msgs {
 		if isAnswer(m) {
 			last = i
 		}
-		t := tieOf(m)
+		t := kindOf(m)
 		if t == None {
 			continue
 		}
@@ -76,26 +75,26 @@ func DropStale[M adk.MessageType](msgs []M, stale func(i int, t Continuation) bo
 		if &next[0] == &msgs[0] {
 			next = slices.Clone(msgs)
 		}
-		next[i], bound = Released(m), bound || t == SignedThinking
+		next[i], hasStaleThinking = Released(m), hasStaleThinking || t == SignedThinking
 	}
-	if bound { // answers without thinking are marked too
+	if hasStaleThinking { // answers without thinking have a mark too
 		changed = stale(last, SignedThinking)
 	}
 	return next, changed
 }
 
-// MarkOf is the mark under a key of Extra; "" if there is none.
+// MarkOf returns the mark under a key of Extra, empty if there is none.
 func MarkOf[M adk.MessageType](m M, key string) string {
 	mark, _ := message.Extra(m)[key].(string)
 	return mark
 }
 
-// tieOf is the strictest tie of a message.
-func tieOf[M adk.MessageType](m M) (t Continuation) {
+// kindOf returns the strictest kind of provider state of a message.
+func kindOf[M adk.MessageType](m M) (t Continuation) {
 	if extra := message.Extra(m); len(extra) > 0 {
 		for i := range adapters {
-			if a := &adapters[i]; a.ties(extra) {
-				t = max(t, a.tie)
+			if a := &adapters[i]; a.matches(extra) {
+				t = max(t, a.kind)
 			}
 		}
 	}
@@ -109,12 +108,12 @@ func tieOf[M adk.MessageType](m M) (t Continuation) {
 	return t
 }
 
-// Released returns a copy of a message without its ties.
+// Released returns a copy of a message without its provider state.
 func Released[M adk.MessageType](m M) M {
-	t, extra := tieOf(m), message.Extra(m)
+	t, extra := kindOf(m), message.Extra(m)
 	next := maps.Clone(extra)
 	for i := range adapters {
-		if a := &adapters[i]; a.ties(extra) {
+		if a := &adapters[i]; a.matches(extra) {
 			delete(next, a.id)
 		}
 	}
@@ -124,7 +123,7 @@ func Released[M adk.MessageType](m M) M {
 	return m
 }
 
-// ellipsis stands for thinking that never came to an answer.
+// ellipsis is the text of an answer that has nothing but thinking.
 const ellipsis = "…"
 
 // Marked returns a copy of an answer with a mark.
@@ -141,13 +140,12 @@ func isAnswer[M adk.MessageType](m M) bool { return message.Role(m) == schema.As
 
 func isThinking(p message.Part) bool { return p.Kind == message.Reasoning }
 
-// adapter says how the messages of one model adapter show what the provider ties them to. All
-// keys are of a message's Extra.
+// adapter describes how the messages of one model adapter show their provider state. All keys are keys of Extra.
 type adapter struct {
-	name string
-	id   string   // without it, the answer is tied to nothing
-	with []string // keys of which one must be there as well; none: id is enough
-	tie  Continuation
+	name      string
+	id        string   // without this key, there is no provider state
+	extraKeys []string // one of these keys must exist too; empty: id is enough
+	kind      Continuation
 }
 
 // The keys of ark, of which early versions wrote the last.
@@ -157,42 +155,42 @@ const (
 	arkCachingKey = "ark-response-caching"
 )
 
-// adapters are those whose provider ties an answer to its request. Nothing else knows their keys.
+// adapters are the adapters whose messages have provider state. No other code knows their keys.
 var adapters = []adapter{
 	{
-		name: "eino-ext/components/model/ark", // since v0.1.30, on the Responses API with SessionCache
-		id:   arkIDKey,
-		with: []string{arkExpiryKey, arkCachingKey}, // every response has an id, but only one with an expiry is built on
-		tie:  StoredWithTools,
+		name:      "eino-ext/components/model/ark", // since v0.1.30, on the Responses API with SessionCache
+		id:        arkIDKey,
+		extraKeys: []string{arkExpiryKey, arkCachingKey}, // every response has an id, but only one with an expiry is built on
+		kind:      StoredWithTools,
 	},
 	{
 		name: "eino-ext/components/model/agenticopenai", // v0.2.2, with EnableAutoCache
 		// The id itself is in the response's metadata, which also tells the adapter
 		// that the message is its own. It must stay.
-		id:  "_eino_ext_agenticopenai_auto_cached",
-		tie: Stored,
+		id:   "_eino_ext_agenticopenai_auto_cached",
+		kind: Stored,
 	},
 	{
 		name: "eino-ext/components/model/claude",
 		// It sends thinking only with its signature.
-		id:  "_eino_claude_thinking_signature",
-		tie: SignedThinking,
+		id:   "_eino_claude_thinking_signature",
+		kind: SignedThinking,
 	},
 	{
 		name: "einolean/adapters/claude",
 		id:   "_einolean_claude_thinking",
-		tie:  SignedThinking,
+		kind: SignedThinking,
 	},
 }
 
-func (a *adapter) ties(extra map[string]any) bool {
+func (a *adapter) matches(extra map[string]any) bool {
 	if id, ok := extra[a.id]; !ok || id == "" {
 		return false
 	}
-	for _, key := range a.with {
+	for _, key := range a.extraKeys {
 		if _, ok := extra[key]; ok {
 			return true
 		}
 	}
-	return len(a.with) == 0
+	return len(a.extraKeys) == 0
 }

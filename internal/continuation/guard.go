@@ -13,44 +13,42 @@ import (
 	"github.com/einolean/einolean/internal/message"
 )
 
-// Keeper is what a middleware knows of its own changes to a request.
+// Guard describes the changes that a middleware makes to requests.
 type Guard[M adk.MessageType] struct {
-	// Key is that of the marks, in Extra.
+	// Key is the key of the marks in Extra.
 	Key string
-	// Mark is the mark of an answer to a request; "" leaves the answer as it is.
+	// Mark returns the mark of an answer to a request. If it is empty, the answer is not marked.
 	Mark func(input []M, t Continuation) string
-	// Stale returns a function that reports, for messages of the request in order, whether an
-	// answer with this tie and mark would be another one now.
+	// Stale returns a function that reports whether the provider state of an answer with this mark is no longer
+	// valid. It is called for messages of the request in order.
 	Stale func(input []M) func(i int, t Continuation, mark string) bool
-	// Changed is called if the newest answer was tied to something that has changed since.
+	// Changed is called if the state of the newest answer was stale.
 	Changed func(context.Context)
 }
 
-// Model returns a model whose requests have only ties that hold, and whose answers are marked.
-// A request is a function of its messages and their marks alone: what was released once is
-// released again as long as the change lasts, and the answers after it count on that.
-func (k Guard[M]) Model(m model.BaseModel[M]) model.BaseModel[M] { return &kept[M]{m, k} }
+// Model returns a model whose requests have no stale provider state, and whose answers are marked. The result depends
+// only on the messages and their marks: state that was dropped once is dropped again as long as the change lasts.
+func (k Guard[M]) Model(m model.BaseModel[M]) model.BaseModel[M] { return &guardedModel[M]{m, k} }
 
-type kept[M adk.MessageType] struct {
-	model  model.BaseModel[M]
-	keeper Guard[M]
+type guardedModel[M adk.MessageType] struct {
+	model model.BaseModel[M]
+	guard Guard[M]
 }
 
-// Generate asks the model.
-func (m *kept[M]) Generate(ctx context.Context, input []M, opts ...model.Option) (M, error) {
-	input, bound := m.keeper.release(ctx, input)
+// Generate calls the model.
+func (m *guardedModel[M]) Generate(ctx context.Context, input []M, opts ...model.Option) (M, error) {
+	input, hasThinking := m.guard.dropStale(ctx, input)
 	out, err := m.model.Generate(ctx, input, opts...)
 	if err != nil {
 		return out, err
 	}
-	out, _ = m.keeper.marked(input, out, bound)
+	out, _ = m.guard.markAnswer(input, out, hasThinking)
 	return out, nil
 }
 
-// Stream marks the first chunk that shows the tie: chunks are joined, and what two of them
-// carry would be joined too.
-func (m *kept[M]) Stream(ctx context.Context, input []M, opts ...model.Option) (*schema.StreamReader[M], error) {
-	input, bound := m.keeper.release(ctx, input)
+// Stream marks only the first chunk that shows provider state: chunks are concatenated, and so would be their marks.
+func (m *guardedModel[M]) Stream(ctx context.Context, input []M, opts ...model.Option) (*schema.StreamReader[M], error) {
+	input, hasThinking := m.guard.dropStale(ctx, input)
 	out, err := m.model.Stream(ctx, input, opts...)
 	if err != nil || out == nil {
 		return out, err
@@ -58,14 +56,14 @@ func (m *kept[M]) Stream(ctx context.Context, input []M, opts ...model.Option) (
 	done := false
 	return schema.StreamReaderWithConvert(out, func(chunk M) (M, error) {
 		if !done {
-			chunk, done = m.keeper.marked(input, chunk, bound)
+			chunk, done = m.guard.markAnswer(input, chunk, hasThinking)
 		}
 		return chunk, nil
 	}), nil
 }
 
-// release returns a request with only ties that hold, and whether any thinking came with it.
-func (k Guard[M]) release(ctx context.Context, input []M) (_ []M, bound bool) {
+// dropStale returns a request without stale provider state, and whether it contains signed thinking.
+func (k Guard[M]) dropStale(ctx context.Context, input []M) (_ []M, hasThinking bool) {
 	if !Any(input) {
 		return input, false
 	}
@@ -74,14 +72,14 @@ func (k Guard[M]) release(ctx context.Context, input []M) (_ []M, bound bool) {
 	if changed {
 		k.Changed(ctx)
 	}
-	return next, anyBound(input)
+	return next, hasSignedThinking(input)
 }
 
-// marked returns an answer with its mark, or the chunk of it that shows the tie. bound says that
-// the conversation holds thinking: all answers are marked then.
-func (k Guard[M]) marked(input []M, answer M, bound bool) (_ M, done bool) {
-	t := tieOf(answer)
-	if bound && isAnswer(answer) || message.IsClaudes(answer) { // its thinking may be in another chunk
+// markAnswer returns an answer, or a chunk of it, with its mark. done is false for a chunk without provider state.
+// With hasThinking, the history has signed thinking: all answers are then marked.
+func (k Guard[M]) markAnswer(input []M, answer M, hasThinking bool) (_ M, done bool) {
+	t := kindOf(answer)
+	if hasThinking && isAnswer(answer) || message.IsClaudes(answer) { // its thinking may be in another chunk
 		t = SignedThinking
 	}
 	if t == None {

@@ -11,7 +11,7 @@ import (
 
 // readBlock makes p a block, which is of no kind if it is nil. The most common kinds come first.
 func readBlock(p *Part, b *schema.ContentBlock) {
-	p.of = b
+	p.source = b
 	switch {
 	case b == nil:
 	case b.FunctionToolResult != nil, b.ToolSearchFunctionToolResult != nil:
@@ -110,7 +110,7 @@ func blockValue(b *schema.ContentBlock) any {
 func readBlockItem(p *Part, b *schema.ContentBlock, n int) bool {
 	r := b.FunctionToolResult
 	if r == nil {
-		p.Kind, p.of = Tools, b
+		p.Kind, p.source = Tools, b
 		return n == 0 && b.ToolSearchFunctionToolResult != nil
 	}
 	if n >= len(r.Content) {
@@ -118,11 +118,11 @@ func readBlockItem(p *Part, b *schema.ContentBlock, n int) bool {
 	}
 	switch c := r.Content[n]; {
 	case c == nil:
-		p.of = c
+		p.source = c
 	case c.Text != nil:
-		p.Kind, p.of = Text, c
+		p.Kind, p.source = Text, c
 	default:
-		p.Kind, p.of = Medium, c
+		p.Kind, p.source = Medium, c
 	}
 	return true
 }
@@ -140,8 +140,8 @@ func agenticOf(m *schema.AgenticMessage, parts []Part) *schema.AgenticMessage {
 
 // block is a part as a block of a message.
 func block(p *Part, of schema.AgenticRoleType) *schema.ContentBlock {
-	was, is := p.of.(*schema.ContentBlock)
-	if p.kept || is && was == nil {
+	was, is := p.source.(*schema.ContentBlock)
+	if p.isUnchanged || is && was == nil {
 		return was
 	}
 	b := copied(was)
@@ -180,7 +180,7 @@ func block(p *Part, of schema.AgenticRoleType) *schema.ContentBlock {
 
 // putResult puts a result into a copy of its block.
 func putResult(b *schema.ContentBlock, p *Part) {
-	parts := p.parts()
+	parts := p.replacedParts()
 	if parts == nil {
 		return
 	}
@@ -202,7 +202,7 @@ func putResult(b *schema.ContentBlock, p *Part) {
 // content is a part of a result; nil if a result of this type cannot have it.
 func content(p *Part) *schema.FunctionToolResultContentBlock {
 	var extra map[string]any
-	switch of := p.of.(type) {
+	switch of := p.source.(type) {
 	case *schema.FunctionToolResultContentBlock:
 		switch {
 		case p.Kind != Text, of.Text != nil && of.Text.Text == p.Text():

@@ -11,7 +11,7 @@ func FromOutput(out schema.ToolOutputPart) (Part, bool) {
 	if _, err := (&schema.ToolResult{Parts: []schema.ToolOutputPart{out}}).ToMessageInputParts(); err != nil {
 		return Part{}, false
 	}
-	p := Part{Kind: Medium, of: &out}
+	p := Part{Kind: Medium, source: &out}
 	switch out.Type {
 	case schema.ToolPartTypeText:
 		p.Kind = Text

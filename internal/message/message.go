@@ -35,15 +35,15 @@ const (
 
 // Part is a part of a message or of a result. One that is made of it may replace it.
 type Part struct {
-	Kind  Kind
-	kept  bool // it is as it was
-	Index int  // in its message or its result
+	Kind        Kind
+	isUnchanged bool // the part of the message is used as it is
+	Index       int  // in its message or its result
 
-	of  any       // what it is in its message: a pointer; nil if it is new
-	set *override // what it is instead
+	source   any       // pointer to the part in its message; nil for a new part
+	override *override // values that replace those of source; nil: none
 }
 
-// set is what a part was set to. It never changes.
+// override is what a part was changed to. It is immutable.
 type override struct {
 	id, name, text string
 	extra          map[string]any
@@ -52,92 +52,92 @@ type override struct {
 }
 
 // NewText makes a text.
-func NewText(text string) Part { return Part{Kind: Text, set: &override{text: text}} }
+func NewText(text string) Part { return Part{Kind: Text, override: &override{text: text}} }
 
 // NewCall makes a call.
 func NewCall(id, name, args string) Part {
-	return Part{Kind: Call, set: &override{id: id, name: name, text: args}}
+	return Part{Kind: Call, override: &override{id: id, name: name, text: args}}
 }
 
 // NewResult makes a result.
 func NewResult(id, name string, parts ...Part) Part {
-	return Part{Kind: Result, set: &override{id: id, name: name, parts: parts}}
+	return Part{Kind: Result, override: &override{id: id, name: name, parts: parts}}
 }
 
-// change returns what the part is, to set something of it.
-func (p *Part) change() *override {
-	s := &override{id: p.ID(), name: p.Name(), text: p.Text(), extra: p.Extra(), parts: p.parts()}
-	if p.set != nil {
-		s.value = p.set.value
+// makeOverride gives the part a new override with its present values, and returns it to be changed.
+func (p *Part) makeOverride() *override {
+	s := &override{id: p.ID(), name: p.Name(), text: p.Text(), extra: p.Extra(), parts: p.replacedParts()}
+	if p.override != nil {
+		s.value = p.override.value
 	}
-	p.set = s
+	p.override = s
 	return s
 }
 
-// ID is that of a call or a result.
+// ID returns the id of a call or a result.
 func (p *Part) ID() string {
-	if p.set != nil {
-		return p.set.id
+	if p.override != nil {
+		return p.override.id
 	}
-	switch of := p.of.(type) {
+	switch source := p.source.(type) {
 	case *schema.Message:
-		return of.ToolCallID
+		return source.ToolCallID
 	case *schema.ToolCall:
-		return of.ID
+		return source.ID
 	case *schema.ContentBlock:
-		return blockID(of)
+		return blockID(source)
 	}
 	return ""
 }
 
-// Name is the name of the tool of a call or a result.
+// Name returns the tool name of a call or a result.
 func (p *Part) Name() string {
-	if p.set != nil {
-		return p.set.name
+	if p.override != nil {
+		return p.override.name
 	}
-	switch of := p.of.(type) {
+	switch source := p.source.(type) {
 	case *schema.Message:
-		return of.ToolName
+		return source.ToolName
 	case *schema.ToolCall:
-		return of.Function.Name
+		return source.Function.Name
 	case *schema.ContentBlock:
-		return blockName(of)
+		return blockName(source)
 	}
 	return ""
 }
 
 // Text is what a part says; the arguments of a call.
 func (p *Part) Text() string {
-	if p.set != nil {
-		return p.set.text
+	if p.override != nil {
+		return p.override.text
 	}
-	switch of := p.of.(type) {
+	switch source := p.source.(type) {
 	case *string:
-		return *of
+		return *source
 	case *schema.ToolCall:
-		return of.Function.Arguments
+		return source.Function.Arguments
 	case *schema.ContentBlock:
-		return blockText(of)
+		return blockText(source)
 	}
 	if p.Kind == Text || p.Kind == Reasoning {
-		return partText(p.of)
+		return partText(p.source)
 	}
 	return ""
 }
 
-// Extra is the map of a call or a result.
+// Extra returns the Extra map of a call or a result.
 func (p *Part) Extra() map[string]any {
-	if p.set != nil {
-		return p.set.extra
+	if p.override != nil {
+		return p.override.extra
 	}
-	switch of := p.of.(type) {
+	switch source := p.source.(type) {
 	case *schema.Message:
-		return of.Extra
+		return source.Extra
 	case *schema.ToolCall:
-		return of.Extra
+		return source.Extra
 	case *schema.ContentBlock:
-		if of != nil {
-			return of.Extra
+		if source != nil {
+			return source.Extra
 		}
 	}
 	return nil
@@ -145,21 +145,21 @@ func (p *Part) Extra() map[string]any {
 
 // Value is what the provider's own tool got or returned; of Tools a *schema.ToolSearchResult.
 func (p *Part) Value() any {
-	if p.set != nil && p.set.value != nil {
-		return p.set.value
+	if p.override != nil && p.override.value != nil {
+		return p.override.value
 	}
-	switch of := p.of.(type) {
+	switch source := p.source.(type) {
 	case *schema.MessageInputPart:
-		return of.ToolSearchResult
+		return source.ToolSearchResult
 	case *schema.ToolOutputPart:
-		return of.ToolSearchResult
+		return source.ToolSearchResult
 	case *schema.ContentBlock:
-		return blockValue(of)
+		return blockValue(source)
 	}
 	return nil
 }
 
-// Found are the tools in a part, without nil ones.
+// FoundTools returns the tools in a part, without nil ones.
 func (p *Part) FoundTools() []*schema.ToolInfo {
 	r, _ := p.Value().(*schema.ToolSearchResult)
 	if r == nil {
@@ -170,7 +170,7 @@ func (p *Part) FoundTools() []*schema.ToolInfo {
 
 // WithText returns a part that says something else. A medium becomes a text.
 func (p Part) WithText(text string) Part {
-	if p.change().text = text; p.Kind == Medium {
+	if p.makeOverride().text = text; p.Kind == Medium {
 		p.Kind = Text
 	}
 	return p
@@ -178,37 +178,37 @@ func (p Part) WithText(text string) Part {
 
 // WithCall returns a call with another id, of another tool or with other arguments.
 func (p Part) WithCall(id, name, args string) Part {
-	s := p.change()
+	s := p.makeOverride()
 	s.id, s.name, s.text = id, name, args
 	return p
 }
 
 // WithExtra returns a call or a result with another map.
 func (p Part) WithExtra(extra map[string]any) Part {
-	p.change().extra = extra
+	p.makeOverride().extra = extra
 	return p
 }
 
 // WithValue returns a part with another value.
 func (p Part) WithValue(v any) Part {
-	p.change().value = v
+	p.makeOverride().value = v
 	return p
 }
 
 // With returns a result with other parts.
 func (p Part) With(parts ...Part) Part {
-	if p.change().parts = parts; parts == nil {
-		p.set.parts = []Part{}
+	if p.makeOverride().parts = parts; parts == nil {
+		p.override.parts = []Part{}
 	}
 	return p
 }
 
-// parts are those that a result was given; nil if it has those that it had.
-func (p *Part) parts() []Part {
-	if p.set == nil {
+// replacedParts returns the parts that a result was given, nil if it still has its own.
+func (p *Part) replacedParts() []Part {
+	if p.override == nil {
 		return nil
 	}
-	return p.set.parts
+	return p.override.parts
 }
 
 // Cursor reads parts one after another:
@@ -242,11 +242,11 @@ func (p *Part) Parts() (c Cursor) {
 	if p.Kind != Result {
 		return c
 	}
-	switch of := p.of.(type) {
+	switch source := p.source.(type) {
 	case *schema.Message:
-		c.plain, c.result = of, true
+		c.plain, c.result = source, true
 	case *schema.ContentBlock:
-		c.block = of
+		c.block = source
 	}
 	return c
 }
@@ -270,7 +270,7 @@ func (c *Cursor) Next() (ok bool) {
 	return false
 }
 
-// All are the parts that are left.
+// All returns the remaining parts.
 func (c Cursor) All() (all []Part) {
 	for c.Next() {
 		all = append(all, c.Part)
@@ -278,27 +278,30 @@ func (c Cursor) All() (all []Part) {
 	return all
 }
 
-// Raw points to what the part is in its message.
-func (p *Part) Raw() any { return p.of }
+// Raw returns a pointer to the part in its message.
+func (p *Part) Raw() any { return p.source }
 
 // Output is a part as a tool would have returned it. One of a kind that tools cannot return has
 // no content.
 func (p *Part) Output() schema.ToolOutputPart {
-	if p.isNothing() {
+	if p.isNil() {
 		return schema.ToolOutputPart{}
 	}
-	switch of := p.of.(type) {
+	switch source := p.source.(type) {
 	case *schema.MessageInputPart:
-		return outputOf(of)
+		return outputOf(source)
 	case *schema.ChatMessagePart:
-		in := inputOf(of)
+		in := inputOf(source)
 		return outputOf(&in)
 	case *schema.ToolOutputPart:
-		return *of
+		return *source
 	case *schema.FunctionToolResultContentBlock:
-		return contentOutput(of)
+		return contentOutput(source)
 	case *schema.ContentBlock:
-		return contentOutput(&schema.FunctionToolResultContentBlock{Image: of.UserInputImage, Audio: of.UserInputAudio, Video: of.UserInputVideo, File: of.UserInputFile, Extra: of.Extra})
+		return contentOutput(&schema.FunctionToolResultContentBlock{
+			Image: source.UserInputImage, Audio: source.UserInputAudio, Video: source.UserInputVideo,
+			File: source.UserInputFile, Extra: source.Extra,
+		})
 	}
 	return schema.ToolOutputPart{Type: schema.ToolPartTypeText, Text: p.Text()}
 }
@@ -313,27 +316,27 @@ func (p *Part) MediaType() string {
 	return cmp.Or(mime, p.Type())
 }
 
-// isNothing reports whether a part is a nil in a list.
-func (p *Part) isNothing() bool {
-	return p.of == (*schema.ContentBlock)(nil) || p.of == (*schema.FunctionToolResultContentBlock)(nil)
+// isNil reports whether a part is a nil in a list.
+func (p *Part) isNil() bool {
+	return p.source == (*schema.ContentBlock)(nil) || p.source == (*schema.FunctionToolResultContentBlock)(nil)
 }
 
 // Type is the kind of a part in Eino's own word, which differs between the types of messages.
 func (p *Part) Type() string {
-	if p.isNothing() {
+	if p.isNil() {
 		return ""
 	}
-	switch of := p.of.(type) {
+	switch source := p.source.(type) {
 	case *schema.MessageInputPart:
-		return string(of.Type)
+		return string(source.Type)
 	case *schema.MessageOutputPart:
-		return string(of.Type)
+		return string(source.Type)
 	case *schema.ChatMessagePart:
-		return string(of.Type)
+		return string(source.Type)
 	case *schema.ContentBlock:
-		return string(of.Type)
+		return string(source.Type)
 	case *schema.FunctionToolResultContentBlock:
-		return string(of.Type)
+		return string(source.Type)
 	}
 	return ""
 }
@@ -346,7 +349,7 @@ func Edit[M adk.MessageType](m M, change func(Part) (with Part, changes bool)) M
 	for c := Parts(m); c.Next(); {
 		with, changes := change(c.Part)
 		if !changes {
-			with, with.kept = c.Part, true
+			with, with.isUnchanged = c.Part, true
 		}
 		next, changed = append(next, with), changed || changes
 	}
@@ -368,7 +371,7 @@ func Replace[M adk.MessageType](m M, change func(Part) []Part) M {
 			next = append(next, with...)
 			continue
 		}
-		c.kept = true
+		c.isUnchanged = true
 		next = append(next, c.Part)
 	}
 	return build(m, next)
@@ -383,7 +386,7 @@ func Without[M adk.MessageType](m M, gone func(Part) bool, text string) M {
 	}
 	all := Parts(m).All()
 	for i := range all {
-		all[i].kept = true
+		all[i].isUnchanged = true
 	}
 	left := slices.DeleteFunc(all, gone)
 	switch {
@@ -397,9 +400,9 @@ func Without[M adk.MessageType](m M, gone func(Part) bool, text string) M {
 	return build(m, left)
 }
 
-// says reports whether any part is more than reasoning or a block that is nil.
+// hasContent reports whether any part is neither reasoning nor a nil block.
 func hasContent(parts []Part) bool {
-	return slices.ContainsFunc(parts, func(p Part) bool { return p.Kind != Reasoning && !p.isNothing() })
+	return slices.ContainsFunc(parts, func(p Part) bool { return p.Kind != Reasoning && !p.isNil() })
 }
 
 func build[M adk.MessageType](m M, parts []Part) M {

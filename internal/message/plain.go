@@ -14,19 +14,19 @@ import (
 // readPlain makes p the nth part of a message. One with a result is that result.
 func readPlain(p *Part, m *schema.Message, n int) bool {
 	if m.Role == schema.Tool {
-		p.Kind, p.of = Result, m
+		p.Kind, p.source = Result, m
 		return n == 0
 	}
 	if m.ReasoningContent != "" {
 		if n == 0 {
-			p.Kind, p.of = Reasoning, &m.ReasoningContent
+			p.Kind, p.source = Reasoning, &m.ReasoningContent
 			return true
 		}
 		n--
 	}
 	if m.Content != "" {
 		if n == 0 {
-			p.Kind, p.of = Text, &m.Content
+			p.Kind, p.source = Text, &m.Content
 			return true
 		}
 		n--
@@ -44,7 +44,7 @@ func readPlain(p *Part, m *schema.Message, n int) bool {
 		return true
 	}
 	if n -= len(m.AssistantGenMultiContent); n < len(m.ToolCalls) {
-		p.Kind, p.of = Call, &m.ToolCalls[n]
+		p.Kind, p.source = Call, &m.ToolCalls[n]
 		return true
 	}
 	return false
@@ -55,7 +55,7 @@ func readPlain(p *Part, m *schema.Message, n int) bool {
 func readPlainItem(p *Part, m *schema.Message, n int) bool {
 	if m.Content != "" || len(m.UserInputMultiContent)+len(m.MultiContent) == 0 {
 		if n == 0 {
-			p.Kind, p.of = Text, &m.Content
+			p.Kind, p.source = Text, &m.Content
 			return true
 		}
 		n--
@@ -72,7 +72,7 @@ func readPlainItem(p *Part, m *schema.Message, n int) bool {
 }
 
 func readInput(p *Part, of *schema.MessageInputPart) {
-	p.Kind, p.of = Medium, of
+	p.Kind, p.source = Medium, of
 	switch of.Type {
 	case schema.ChatMessagePartTypeText:
 		p.Kind = Text
@@ -82,7 +82,7 @@ func readInput(p *Part, of *schema.MessageInputPart) {
 }
 
 func readOutput(p *Part, of *schema.MessageOutputPart) {
-	p.Kind, p.of = Medium, of
+	p.Kind, p.source = Medium, of
 	switch of.Type {
 	case schema.ChatMessagePartTypeText:
 		p.Kind = Text
@@ -92,7 +92,7 @@ func readOutput(p *Part, of *schema.MessageOutputPart) {
 }
 
 func readOld(p *Part, of *schema.ChatMessagePart) {
-	if p.Kind, p.of = Medium, of; of.Type == schema.ChatMessagePartTypeText {
+	if p.Kind, p.source = Medium, of; of.Type == schema.ChatMessagePartTypeText {
 		p.Kind = Text
 	}
 }
@@ -124,7 +124,7 @@ func plainOf(m *schema.Message, parts []Part) *schema.Message {
 	if m.Role == schema.Tool {
 		r := &parts[0]
 		next.ToolCallID, next.ToolName, next.Extra = r.ID(), r.Name(), maps.Clone(r.Extra())
-		if parts = r.parts(); parts == nil {
+		if parts = r.replacedParts(); parts == nil {
 			return &next
 		}
 	} else {
@@ -145,7 +145,7 @@ func plainOf(m *schema.Message, parts []Part) *schema.Message {
 
 // into adds a part to a message. A new text that is alone is its content, which every adapter reads.
 func into(m *schema.Message, p *Part, alone bool) {
-	switch of := p.of.(type) {
+	switch of := p.source.(type) {
 	case *string:
 		if p.Kind == Reasoning {
 			m.ReasoningContent = p.Text()
@@ -170,16 +170,16 @@ func into(m *schema.Message, p *Part, alone bool) {
 			return
 		}
 	}
-	_, returned := p.of.(*schema.ToolOutputPart)
+	_, returned := p.source.(*schema.ToolOutputPart)
 	switch {
 	case p.Kind == Call:
 		call := schema.ToolCall{Type: "function"}
-		if of, is := p.of.(*schema.ToolCall); is {
+		if of, is := p.source.(*schema.ToolCall); is {
 			call = *of
 		}
 		call.ID, call.Function.Name, call.Function.Arguments, call.Extra = p.ID(), p.Name(), p.Text(), p.Extra()
 		m.ToolCalls = append(m.ToolCalls, call)
-	case p.Kind == Text && (p.of == nil || returned) && (alone || m.Role == schema.Assistant):
+	case p.Kind == Text && (p.source == nil || returned) && (alone || m.Role == schema.Assistant):
 		m.Content += p.Text()
 	default:
 		m.UserInputMultiContent = append(m.UserInputMultiContent, input(p))
@@ -188,7 +188,7 @@ func into(m *schema.Message, p *Part, alone bool) {
 
 // input is a part of a user's message or of a result.
 func input(p *Part) (in schema.MessageInputPart) {
-	switch of := p.of.(type) {
+	switch of := p.source.(type) {
 	case *schema.MessageInputPart:
 		in = *of
 	case *schema.ChatMessagePart:

@@ -5,8 +5,8 @@ package tokens
 
 // Kinds of bytes. Those of a character beyond ASCII tell its script, roughly.
 const (
-	small = iota
-	capital
+	lowerCase = iota
+	upperCase
 	digit
 	space
 	tab
@@ -18,9 +18,9 @@ const (
 	leadE3    // kana, CJK punctuation
 	ideograph // most Chinese characters
 	hangul
-	leadEE // full-width forms
-	lead4  // emoji, rare characters
-	inside // any further byte
+	leadEE           // full-width forms
+	lead4            // emoji, rare characters
+	continuationByte // any further byte
 	punctuation
 	kinds = punctuation + 32 // each ASCII punctuation mark is a kind of its own
 )
@@ -57,9 +57,9 @@ func kindsOfBytes() (out [256]uint8) {
 	for i := range out {
 		switch b := byte(i); {
 		case 'a' <= b && b <= 'z':
-			out[i] = small
+			out[i] = lowerCase
 		case 'A' <= b && b <= 'Z':
-			out[i] = capital
+			out[i] = upperCase
 		case '0' <= b && b <= '9':
 			out[i] = digit
 		case b >= 0x80:
@@ -90,7 +90,7 @@ func kindsOfBytes() (out [256]uint8) {
 func wideKind(b byte) uint8 {
 	switch {
 	case b < 0xc0:
-		return inside
+		return continuationByte
 	case b < 0xe0:
 		return lead2
 	case b < 0xe3:
@@ -110,7 +110,7 @@ func wideKind(b byte) uint8 {
 func groupsOfKinds() (out [kinds]uint8) {
 	for k := range out {
 		switch {
-		case k <= capital:
+		case k <= upperCase:
 			out[k] = letters
 		case k == digit:
 			out[k] = digits
@@ -127,42 +127,42 @@ func groupsOfKinds() (out [kinds]uint8) {
 	return out
 }
 
-// machine is where a walk stands. A text begins as if a line had ended before it.
+// machine is the state of the pass over a text. A text begins as if after the end of a line.
 type machine struct {
 	kind, group uint8 // of the byte before
 	letter      uint8 // if it is one, from 0 to 25
-	run         int   // length of its run so far, at most maxRun
+	runLength   int   // length of its run so far, at most maxRun
 	mood        int   // how much of what stands here was rare pairs, at most maxMood
 	rarity      string
 }
 
 func start(rarity string) machine {
-	return machine{kind: newline, group: lineEnds, run: 1, rarity: rarity}
+	return machine{kind: newline, group: lineEnds, runLength: 1, rarity: rarity}
 }
 
 // next takes a byte and returns its cell.
 func (m *machine) next(b byte) int {
 	k := kindOf[b]
-	if k > capital {
-		return m.other(k)
+	if k > upperCase {
+		return m.nextOther(k)
 	}
 	l := (b | 0x20) - 'a'
-	if m.group != letters || m.kind == small && k == capital {
-		return m.word(k, l)
+	if m.group != letters || m.kind == lowerCase && k == upperCase {
+		return m.nextWord(k, l)
 	}
 	mode := 0
-	if m.kind == capital {
+	if m.kind == upperCase {
 		mode = 1 + int(k)
 	}
 	pair := int(m.letter)*26 + int(l)
-	cell := ((mode*runs+int(letterRun[m.run]))*moods+m.mood/moodStep)*pairCells + pair
+	cell := ((mode*runs+int(letterRun[m.runLength]))*moods+m.mood/moodStep)*pairCells + pair
 	m.mood = min(maxMood, m.mood+int(m.rarity[pair]-'0'))
-	m.run = min(maxRun, m.run+1)
+	m.runLength = min(maxRun, m.runLength+1)
 	m.letter, m.kind = l, k
 	return cell
 }
 
-func (m *machine) word(k, l uint8) int {
+func (m *machine) nextWord(k, l uint8) int {
 	cell := m.pair(k)
 	switch m.group {
 	case letters:
@@ -172,27 +172,27 @@ func (m *machine) word(k, l uint8) int {
 	default:
 		m.mood /= 4
 	}
-	m.letter, m.kind, m.group, m.run = l, k, letters, 1
+	m.letter, m.kind, m.group, m.runLength = l, k, letters, 1
 	return cell
 }
 
-// other takes what is not a letter.
-func (m *machine) other(k uint8) int {
+// nextOther takes a byte that is not a letter.
+func (m *machine) nextOther(k uint8) int {
 	cell := m.pair(k)
 	g := groupOf[k]
 	if g != m.group {
-		m.run = 0
+		m.runLength = 0
 	}
 	if g != digits {
 		m.mood /= 2
 	}
-	m.run = min(maxRun, m.run+1)
+	m.runLength = min(maxRun, m.runLength+1)
 	m.kind, m.group = k, g
 	return cell
 }
 
 func (m *machine) pair(k uint8) int {
-	return letterCells + (int(otherRun[m.run])*kinds+int(m.kind))*kinds + int(k)
+	return letterCells + (int(otherRun[m.runLength])*kinds+int(m.kind))*kinds + int(k)
 }
 
 // Coarser returns two coarser views of a cell, each as a number: its situation without

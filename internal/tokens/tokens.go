@@ -76,57 +76,57 @@ func Walk(text, rarity string, f func(at, cell int)) {
 }
 
 const (
-	// leastKnown is the least size in bytes of a text worth remembering: hashing a shorter one
+	// minRemembered is the least size in bytes of a text worth remembering: hashing a shorter one
 	// takes about as long as reading it.
-	leastKnown = 128
+	minRemembered = 128
 
 	// Texts are remembered in pages, which are made when they are first needed. All pages
 	// together take 2 MB, whatever the sizes of the texts.
-	pageBits  = 6
-	setsBits  = 9
-	ways      = 4
-	wholeBits = 64
+	pageBits      = 6
+	setsBits      = 9
+	entriesPerSet = 4
+	wholeBits     = 64
 )
 
 // entry holds the size and the tokens of a text. Its two halves are written one after the
 // other; a half of another text is found out because check does not fit.
 type entry struct{ check, value atomic.Uint64 }
 
-type page [1 << setsBits][ways]entry
+type page [1 << setsBits][entriesPerSet]entry
 
 var (
-	seed  = maphash.MakeSeed()
-	pages [1 << pageBits]atomic.Pointer[page]
+	hashSeed = maphash.MakeSeed()
+	pages    [1 << pageBits]atomic.Pointer[page]
 )
 
-// Of is [Estimate], and remembers long texts for the process: a server begins a run for each
-// turn of a conversation, mostly with the same texts. It allocates nothing after the first
-// few thousand texts, and is safe for concurrent use.
+// Of is [Estimate] with a cache for long texts that the process shares: a server begins a run for each turn of a
+// conversation, mostly with the same texts. After the first few thousand texts it allocates nothing. It is safe for
+// concurrent use.
 func Of(text string) int {
-	if len(text) < leastKnown || uint64(len(text)) > 1<<31 {
+	if len(text) < minRemembered || uint64(len(text)) > 1<<31 {
 		return Estimate(text)
 	}
-	hash := maphash.String(seed, text)
+	hash := maphash.String(hashSeed, text)
 	set := setOf(hash)
 	if n, ok := find(set, hash, text); ok {
 		return n
 	}
 	n := Estimate(text)
-	keep(set, hash, uint64(len(text))<<32|uint64(n))
+	remember(set, hash, uint64(len(text))<<32|uint64(n))
 	return n
 }
 
-// Known reports whether [Of] remembers a text; short ones need not be remembered.
+// Known reports whether [Of] has a text in its cache. It is true for short texts, which need no cache.
 func Known(text string) bool {
-	if len(text) < leastKnown {
+	if len(text) < minRemembered {
 		return true
 	}
-	hash := maphash.String(seed, text)
+	hash := maphash.String(hashSeed, text)
 	_, ok := find(setOf(hash), hash, text)
 	return ok
 }
 
-func find(set *[ways]entry, hash uint64, text string) (tokens int, ok bool) {
+func find(set *[entriesPerSet]entry, hash uint64, text string) (tokens int, ok bool) {
 	for i := range set {
 		if v := set[i].value.Load(); set[i].check.Load()^v == hash && v>>32 == uint64(len(text)) {
 			return int(uint32(v)), true
@@ -135,8 +135,8 @@ func find(set *[ways]entry, hash uint64, text string) (tokens int, ok bool) {
 	return 0, false
 }
 
-// setOf is where a text with a hash may be remembered.
-func setOf(hash uint64) *[ways]entry {
+// setOf returns the set of entries for a hash.
+func setOf(hash uint64) *[entriesPerSet]entry {
 	at := &pages[hash>>(wholeBits-pageBits)]
 	p := at.Load()
 	if p == nil {
@@ -146,9 +146,9 @@ func setOf(hash uint64) *[ways]entry {
 	return &p[hash&(1<<setsBits-1)]
 }
 
-// keep puts a text where there is room, or in place of another one.
-func keep(set *[ways]entry, hash, value uint64) {
-	at := int(hash >> setsBits % ways)
+// remember stores the count of a text in a free entry, or replaces another one.
+func remember(set *[entriesPerSet]entry, hash, value uint64) {
+	at := int(hash >> setsBits % entriesPerSet)
 	for i := range set {
 		if set[i].value.Load() == 0 {
 			at = i
@@ -169,8 +169,8 @@ const (
 // Correction learns from the counts of a provider how its tokens relate to
 // estimated ones. The zero value has learned nothing. It is not safe for concurrent use.
 type Correction struct {
-	last [3]float64
-	n    int
+	ratios [3]float64
+	n      int
 }
 
 // Add takes the tokens that a provider reports for a request, and their estimate. A
@@ -180,7 +180,7 @@ func (c *Correction) Add(reported, estimated int64) {
 		return
 	}
 	if ratio := float64(reported) / float64(estimated); ratio >= MinRatio && ratio <= MaxRatio {
-		c.last[c.n%len(c.last)] = ratio
+		c.ratios[c.n%len(c.ratios)] = ratio
 		c.n++
 	}
 }
@@ -188,7 +188,7 @@ func (c *Correction) Add(reported, estimated int64) {
 // Factor is what to multiply estimates with: the median of the last three ratios, the
 // mean of two, and 1 of fewer.
 func (c *Correction) Factor() float64 {
-	switch a, b, d := c.last[0], c.last[1], c.last[2]; {
+	switch a, b, d := c.ratios[0], c.ratios[1], c.ratios[2]; {
 	case c.n < 2:
 		return 1
 	case c.n == 2:

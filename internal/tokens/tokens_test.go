@@ -95,7 +95,7 @@ func TestRememberedTextsHaveTheirEstimate(t *testing.T) {
 	r := rand.New(rand.NewPCG(seed, 2))
 	texts := make([]string, 40_000) // more than some sets have room for
 	for i := range texts {
-		texts[i] = strings.Repeat(fmt.Sprintf("%x %x ", seed, i), leastKnown/20+r.IntN(10))
+		texts[i] = strings.Repeat(fmt.Sprintf("%x %x ", seed, i), minRemembered/20+r.IntN(10))
 	}
 	var wg sync.WaitGroup
 	for range 4 {

@@ -1,8 +1,8 @@
 // Copyright einolean authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Package reader finds the tool that reads stored content back, and has one for agents without it. Handlers
-// add tools in any order, so which tool it is is known only in a run.
+// Package reader finds the tool of an agent that reads stored results, and provides one for agents without it.
+// Handlers add tools in any order, so the tool is known only during a run.
 package reader
 
 import (
@@ -27,54 +27,54 @@ import (
 // Reader is the read tool of the agents of one middleware.
 type Reader struct {
 	Name     string
-	Explicit bool  // the configuration says so: then any tool of that name is it
-	Tool     *Tool // to add to an agent that has none; nil: none
-	Media    bool  // which returns media where other tools do
+	Explicit bool  // the configuration names the tool: any tool of that name is the read tool
+	Tool     *Tool // added to agents that have none; nil: nothing is added
+	Media    bool  // the added tool returns media if other tools do
 	Report   report.Reporter
 }
 
-// run is what is known of a run. Its key in a context is the Reader.
-type run struct {
-	kind   kind
-	looked atomic.Bool // at the tools of the first model call
+// runState is the state of one run. Its context key is the Reader.
+type runState struct {
+	kind         kind
+	toolsChecked atomic.Bool // Check has seen the tools of the first model call
 }
 
-// runOf returns what is known of a run. Outside a run that is nothing yet, and nobody keeps it.
-func (r *Reader) runOf(ctx context.Context) *run {
-	if of, ok := ctx.Value(r).(*run); ok {
-		return of
+// stateFrom returns the state of the run. Outside a run it is empty and not saved.
+func (r *Reader) stateFrom(ctx context.Context) *runState {
+	if state, ok := ctx.Value(r).(*runState); ok {
+		return state
 	}
-	return &run{}
+	return &runState{}
 }
 
-// Begin returns the context of a run with some tools, and these with the read tool, in the form that they
-// require. One of its name that the agent has is used if it is made for reading page by page. Any other
-// is an error: notices would send the model to it.
+// Begin returns the context of a run, and the tools of the agent with the read tool added. If the agent already has a
+// tool of that name, it is used if it reads page by page. Any other tool of the name is an error, because notices
+// would send the model to it.
 func (r *Reader) Begin(ctx context.Context, tools []tool.BaseTool) (context.Context, []tool.BaseTool, error) {
 	found, at := findTool(ctx, tools, r.Name)
 	if r.Tool == nil {
-		return programturn.WithResults(context.WithValue(ctx, r, &run{kind: found}), unread{}), tools, nil
+		return programturn.WithResults(context.WithValue(ctx, r, &runState{kind: found}), noResults{}), tools, nil
 	}
 	switch found {
-	case none:
+	case kindNone:
 		var added tool.BaseTool = r.Tool
-		if r.Media && slices.ContainsFunc(tools, returnsParts) { // then the model accepts media as well
+		if r.Media && slices.ContainsFunc(tools, returnsParts) { // the model then accepts media
 			added = &mediaTool{r.Tool}
 		}
-		tools, found = append(slices.Clone(tools), added), ours
-	case ours:
+		tools, found = append(slices.Clone(tools), added), kindOurs
+	case kindOurs:
 		if other := providedIn(tools[at]); other != nil && other != r.Tool {
-			return ctx, nil, r.clash("another middleware of the agent provides one of that name, for its own Backend")
+			return ctx, nil, r.nameCollision("another middleware of the agent provides one of that name, for its own Backend")
 		}
-	case pages:
-		r.sayNotAdded(ctx)
+	case kindPages:
+		r.reportNotAdded(ctx)
 	default:
-		return ctx, nil, r.clash(fmt.Sprintf("the agent has a %T of that name", tools[at]))
+		return ctx, nil, r.nameCollision(fmt.Sprintf("the agent has a %T of that name", tools[at]))
 	}
-	return programturn.WithResults(context.WithValue(ctx, r, &run{kind: found}), r.Tool), tools, nil
+	return programturn.WithResults(context.WithValue(ctx, r, &runState{kind: found}), r.Tool), tools, nil
 }
 
-// providedIn is the tool that a middleware of this package added; nil for any other.
+// providedIn returns the tool if a middleware of this package has added it, and nil otherwise.
 func providedIn(t tool.BaseTool) *Tool {
 	switch t := t.(type) {
 	case *Tool:
@@ -85,25 +85,25 @@ func providedIn(t tool.BaseTool) *Tool {
 	return nil
 }
 
-// sayNotAdded reports that another handler's tool reads what is stored.
-func (r *Reader) sayNotAdded(ctx context.Context) {
+// reportNotAdded reports that another handler's tool is used as the read tool.
+func (r *Reader) reportNotAdded(ctx context.Context) {
 	r.Report.Send(ctx, einolean.Event{Kind: einolean.KindReadToolNotAdded, Tool: r.Name, Err: errors.New("the agent has a tool of that name, which is used: it must read the Backend")})
 }
 
-// clash is the error for two tools with the name of the read tool.
-func (r *Reader) clash(how string) error {
+// nameCollision returns the error for two tools with the name of the read tool.
+func (r *Reader) nameCollision(how string) error {
 	return &einolean.FieldError{Package: "reduction", Field: "ReadFileToolName", Err: fmt.Errorf(
 		"ProvideReadTool adds a read tool named %q, but %s, which cannot be used in its place: set config.ReadFileToolName to a name that no other tool has, or config.ProvideReadTool = false",
 		r.Name, how)}
 }
 
-// Check looks for the read tool among the tools of a model call, including those that later
-// handlers added: if the run began without one, and once if this middleware provides it. Of two tools
-// of one name Eino runs the later: if that reads page by page, yields says that the model must not see
-// this middleware's; otherwise it is an error, before the first call.
+// Check looks for the read tool among the tools of a model call, including those that later handlers have added. It
+// does so if the run began without a read tool, and once if this middleware provides it. Of two tools with one name,
+// Eino runs the later. If that one reads page by page, yields says that this middleware's tool must be hidden from
+// the model. Otherwise Check returns an error.
 func (r *Reader) Check(ctx context.Context, lists ...[]*schema.ToolInfo) (yields bool, err error) {
-	of := r.runOf(ctx)
-	if of.kind != none && (r.Tool == nil || of.looked.Swap(true)) {
+	state := r.stateFrom(ctx)
+	if state.kind != kindNone && (r.Tool == nil || state.toolsChecked.Swap(true)) {
 		return false, nil
 	}
 	var named []*schema.ToolInfo
@@ -118,16 +118,16 @@ func (r *Reader) Check(ctx context.Context, lists ...[]*schema.ToolInfo) (yields
 		return false, nil
 	}
 	if r.Tool != nil {
-		if last := named[len(named)-1]; kindOf(last) != pages {
-			return false, r.clash(fmt.Sprintf("a handler after this one added another, described as %q", display.Short(last.Desc, maxDescription)))
+		if last := named[len(named)-1]; kindOf(last) != kindPages {
+			return false, r.nameCollision(fmt.Sprintf("a handler after this one added another, described as %q", display.Short(last.Desc, maxDescription)))
 		}
-		r.sayNotAdded(ctx)
-		_ = adk.SetRunLocalValue(ctx, foundKey+r.Name, string(pages))
+		r.reportNotAdded(ctx)
+		_ = adk.SetRunLocalValue(ctx, foundKey+r.Name, string(kindPages))
 		return true, nil
 	}
-	found := none
+	found := kindNone
 	for _, info := range named {
-		if each := kindOf(info); found == none || each == kindUnknown {
+		if each := kindOf(info); found == kindNone || each == kindUnknown {
 			found = each
 		}
 	}
@@ -135,7 +135,7 @@ func (r *Reader) Check(ctx context.Context, lists ...[]*schema.ToolInfo) (yields
 	return false, nil
 }
 
-// Without returns the tools of a model call without the read tool of this package.
+// Without returns tools without the read tool of this package.
 func (r *Reader) Without(infos []*schema.ToolInfo) []*schema.ToolInfo {
 	if infos == nil {
 		return nil
@@ -145,31 +145,31 @@ func (r *Reader) Without(infos []*schema.ToolInfo) []*schema.ToolInfo {
 	})
 }
 
-// kindIn is the kind of the read tool, empty as long as that is unknown, as it is outside a run.
+// kindIn returns the kind of the read tool. It is empty outside a run, and as long as the kind is unknown.
 func (r *Reader) kindIn(ctx context.Context) kind {
-	found := r.runOf(ctx).kind
-	if found != none && (r.Tool == nil || found != ours) {
+	found := r.stateFrom(ctx).kind
+	if found != kindNone && (r.Tool == nil || found != kindOurs) {
 		return found
 	}
 	v, _, _ := adk.GetRunLocalValue(ctx, foundKey+r.Name)
-	if later, ok := v.(string); ok && later != "" || found == none {
+	if later, ok := v.(string); ok && later != "" || found == kindNone {
 		return kind(later)
 	}
 	return found
 }
 
-// Of is the tool that a notice names, empty if the agent has none, and whether it is one of this
-// package's.
+// Of returns the name of the read tool for notices, empty if the agent has none. own says that it is a tool of this
+// package.
 func (r *Reader) Of(ctx context.Context) (name string, own bool) {
 	found := r.kindIn(ctx)
-	if found == none {
+	if found == kindNone {
 		return "", false
 	}
-	return r.Name, found == ours
+	return r.Name, found == kindOurs
 }
 
-// Reads reports whether a tool is the read tool. A tool that the configuration does
-// not name needs other evidence.
+// IsReadTool reports whether a tool is the read tool. Unless the configuration names the tool, it must also look like
+// a read tool.
 func (r *Reader) IsReadTool(ctx context.Context, tool string) bool {
 	return tool == r.Name && (r.Explicit || r.kindIn(ctx) != kindUnknown)
 }
@@ -185,20 +185,20 @@ func returnsParts(t tool.BaseTool) bool {
 	return false
 }
 
-// kind is the kind of tool that an agent has under the name of the read tool.
+// kind is the kind of the tool that an agent has under the name of the read tool.
 type kind string
 
 const (
-	none        kind = "none"
+	kindNone    kind = "none"
 	kindUnknown kind = "foreign" // some tool of that name
-	pages       kind = "pages"   // one that is made for reading page by page
-	ours        kind = "own"     // one of this package's
+	kindPages   kind = "pages"   // one that is made for reading page by page
+	kindOurs    kind = "own"     // one of this package's
 )
 
-// among looks for the tools of a name. Of several, the least trusted one counts. It
-// skips tools whose Info fails; the agent itself reports them.
+// findTool finds the tools with a name. Of several, the least trusted one counts. Tools whose Info fails are skipped;
+// the agent reports them.
 func findTool(ctx context.Context, tools []tool.BaseTool, name string) (found kind, at int) {
-	found, at = none, -1
+	found, at = kindNone, -1
 	for i, t := range tools {
 		if t == nil {
 			continue
@@ -207,19 +207,18 @@ func findTool(ctx context.Context, tools []tool.BaseTool, name string) (found ki
 		if err != nil || info == nil || info.Name != name {
 			continue
 		}
-		if r := kindOf(info); at < 0 || found == ours || r == kindUnknown {
+		if r := kindOf(info); at < 0 || found == kindOurs || r == kindUnknown {
 			found, at = r, i
 		}
 	}
 	return found, at
 }
 
-// kindOf returns the kind of a tool. Eino's own read_file, the usual companion, answers
-// page by page, by offset and limit; a tool with the same arguments is assumed to do the
-// same. Nothing is known about other tools of that name, which may answer anything.
+// kindOf returns the kind of a tool. Eino's own read_file answers page by page, by offset and limit. A tool with the
+// same arguments is assumed to do the same. Nothing is known about other tools of that name.
 func kindOf(info *schema.ToolInfo) kind {
 	if readtool.IsReadTool(info) {
-		return ours
+		return kindOurs
 	}
 	have := toolschema.Names(info.ParamsOneOf)
 	for _, want := range []string{"file_path", "offset", "limit"} {
@@ -227,9 +226,9 @@ func kindOf(info *schema.ToolInfo) kind {
 			return kindUnknown
 		}
 	}
-	return pages
+	return kindPages
 }
 
-// foundKey is the key, with the tool's name, of a run-local value, which survives an interrupt: which kind was
+// foundKey, with the name of the tool, is the key of a run-local value that survives an interrupt: the kind that was
 // found among the tools of a model call.
 const foundKey = "__einolean_reduction_reader__"

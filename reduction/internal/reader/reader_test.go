@@ -50,7 +50,7 @@ func anyFile(string) bool { return true }
 
 // One tool of the name reads, or the run does not begin: a model that a notice sends to another would not find
 // what it looks for.
-func TestARunHasOneReadToolOrDoesNotBegin(t *testing.T) {
+func TestBegin_RequiresOneReadTool(t *testing.T) {
 	seed := rand.Uint64()
 	t.Logf("seed %d", seed)
 	c, seen := rand.New(rand.NewPCG(seed, 1)), map[string]int{}
@@ -115,7 +115,7 @@ func TestARunHasOneReadToolOrDoesNotBegin(t *testing.T) {
 }
 
 // Handlers that come later may add tools: of two of the name, Eino runs the last.
-func TestALaterToolOfTheNameIsSeen(t *testing.T) {
+func TestCheck_SeesLaterToolOfSameName(t *testing.T) {
 	mine := NewTool("read", nil, anyFile, nil)
 	info := func(of tool.BaseTool) *schema.ToolInfo {
 		out, err := of.Info(context.Background())

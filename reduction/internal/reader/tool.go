@@ -3,7 +3,7 @@
 
 package reader
 
-// The tool that ProvideReadTool adds.
+// The read tool that ProvideReadTool adds.
 
 import (
 	"context"
@@ -24,9 +24,9 @@ import (
 	"github.com/einolean/einolean/store"
 )
 
-// Tool is the tool that ProvideReadTool adds. It reads what is below the default roots, and
-// the catalogues of package toolsearch: the store may be the file system of the machine, or hold the
-// data of others. It reads from several stores as if they were one.
+// Tool is the read tool that ProvideReadTool adds. It reads only below the default directories of results and the
+// catalogs of package toolsearch: the store may be the file system of the machine, or hold the data of others.
+// Several stores are read as if they were one.
 type Tool struct {
 	tool.InvokableTool
 	stores   []*offload.Store
@@ -37,7 +37,7 @@ type Tool struct {
 func NewTool(name string, stores []*offload.Store, readable func(filePath string) bool, query readtool.JSONQuery) *Tool {
 	t := &Tool{stores: stores, readable: readable}
 	options := readtool.Options{Name: name, Ranges: t, MayRead: readable, JSONQuery: query}
-	if len(stores) == 1 { // one that only reads whole files is then asked once
+	if len(stores) == 1 { // a store that only reads complete files is then called once
 		options.Lines, _ = store.As[store.Reader](stores[0].Backend)
 		options.Ranges, _ = store.As[store.RangeReader](stores[0].Backend)
 	}
@@ -45,8 +45,8 @@ func NewTool(name string, stores []*offload.Store, readable func(filePath string
 	return t
 }
 
-// NamedBy returns the field that sets the name. Package toolsearch says it where the name
-// is taken.
+// NamedBy returns the field of the configuration that sets the name. Package toolsearch names it in an error if the
+// name is taken.
 func (*Tool) NamedBy() string { return "ReadFileToolName" }
 
 // ReadRange reads from the first store that has the file.
@@ -59,38 +59,38 @@ func (t *Tool) ReadRange(ctx context.Context, filePath string, offset, length in
 	return nil, 0, err
 }
 
-// maxStored is the most that a program reads of a file, in bytes.
-const maxStored = 64 << 20
+// maxProgramBytes bounds the files that a program can read.
+const maxProgramBytes = 64 << 20
 
-// ReadStored implements virtual.Results: the whole content of a readable file.
+// ReadStored implements programturn.Results: the whole content of a readable file.
 func (t *Tool) ReadStored(ctx context.Context, filePath string) (string, error) {
 	if filePath = offload.Clean(filePath); !t.readable(filePath) {
 		return "", errors.New("this path cannot be read")
 	}
-	content, err := t.whole(ctx, filePath, maxStored)
+	content, err := t.readAll(ctx, filePath, maxProgramBytes)
 	return string(content), err
 }
 
-// unread is virtual.Results where no tool reads what was stored.
-type unread struct{}
+// noResults implements programturn.Results where no tool reads stored results.
+type noResults struct{}
 
-// ReadStored implements virtual.Results.
-func (unread) ReadStored(context.Context, string) (string, error) {
+// ReadStored implements programturn.Results.
+func (noResults) ReadStored(context.Context, string) (string, error) {
 	return "", errors.New("this path cannot be read")
 }
 
-// whole reads a file of at most so many bytes.
-func (t *Tool) whole(ctx context.Context, filePath string, most int64) ([]byte, error) {
+// readAll reads a file of at most maxBytes.
+func (t *Tool) readAll(ctx context.Context, filePath string, maxBytes int64) ([]byte, error) {
 	return safe.Value("Backend", func() ([]byte, error) {
 		file, size, err := t.ReadRange(ctx, filePath, 0, -1)
 		if err != nil {
 			return nil, err
 		}
 		defer file.Close()
-		if size > most {
-			return nil, fmt.Errorf("it has %d bytes, of %d at most: read a part of it with the read tool", size, most)
+		if size > maxBytes {
+			return nil, fmt.Errorf("it has %d bytes, of %d at most: read a part of it with the read tool", size, maxBytes)
 		}
-		return io.ReadAll(io.LimitReader(file, most))
+		return io.ReadAll(io.LimitReader(file, maxBytes))
 	})
 }
 
@@ -114,12 +114,12 @@ func (r *mediaTool) StreamableRun(ctx context.Context, argument *schema.ToolArgu
 	return schema.StreamReaderFromArray([]*schema.ToolResult{{Parts: []schema.ToolOutputPart{{Type: schema.ToolPartTypeText, Text: text}}}}), nil
 }
 
-// readBack reads a medium back.
+// readBack reads a medium from its file.
 func (r *mediaTool) readBack(ctx context.Context, filePath string) (part schema.ToolOutputPart, ok bool) {
 	if !notice.IsMediaFile(filePath) || !r.readable(filePath) {
 		return schema.ToolOutputPart{}, false
 	}
-	content, err := r.whole(ctx, filePath, math.MaxInt64)
+	content, err := r.readAll(ctx, filePath, math.MaxInt64)
 	if err != nil || json.Unmarshal(content, &part) != nil || message.MediumOf(&part) == nil {
 		return schema.ToolOutputPart{}, false // the file may hold something else
 	}

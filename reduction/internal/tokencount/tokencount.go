@@ -1,9 +1,9 @@
 // Copyright einolean authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Package tokencount estimates the tokens of a request, and has the provider's reports correct that. It
-// renders no message and allocates nothing, reads texts only where their lengths do not decide, and in a
-// run it mostly skips unchanged messages.
+// Package tokencount estimates the tokens of a request, and corrects the estimate by the provider's reports. It does
+// not render messages and allocates nothing. Texts are read only if their lengths do not decide, and messages that
+// have not changed in a run are mostly skipped.
 package tokencount
 
 import (
@@ -32,7 +32,7 @@ type Estimator[M adk.MessageType] struct {
 
 // Count estimates messages and tools.
 func (e *Estimator[M]) Count(msgs []M, tools []*schema.ToolInfo) int64 {
-	w := weight{sizes: &e.sizes}
+	w := counter{sizes: &e.sizes}
 	w.tools(tools)
 	for _, m := range msgs {
 		addMessage(&w, m)
@@ -40,20 +40,19 @@ func (e *Estimator[M]) Count(msgs []M, tools []*schema.ToolInfo) int64 {
 	return w.tokens
 }
 
-// Size is what is known of the size of a request, in tokens.
+// Size is the estimated size of a request in tokens.
 type Size struct {
-	Tokens int64   // at least or at most, whichever decides, unless exact
-	Factor float64 // by which the provider's counts differ from the estimate, which is included
+	Tokens int64   // a lower or an upper bound, whichever decides, unless Exact
+	Factor float64 // correction by the provider's reports, which Tokens includes
 	Exact  bool    // every text was read
 }
 
-// Size estimates the size of the next request, as far as it must be known to tell whether that
-// has fewer tokens than a limit. The first request of a run would otherwise wait until all its
-// texts are read, and most are far from the limit. A negative limit wants to know it exactly.
+// Size estimates the size of the next request, as precisely as needed to compare it with a limit. Otherwise the first
+// request of a run would wait until all its texts are read, and most requests are far from the limit. If the limit is
+// negative, the size is exact.
 //
-// An answer corrects the estimate if the request that it answered is still in the history: before
-// anything was cleared or would have been, which a history kept whole does not show; or, in this
-// run, since the last change.
+// The provider's report for an answer corrects the estimate only if the request that it answered is still in the
+// history. That is the case in this run since the last change, and before anything was cleared or would have been.
 func (e *Estimator[M]) Size(run *Tracker, msgs []M, tools []*schema.ToolInfo, threshold, limit int64) Size {
 	if !run.busy.CompareAndSwap(false, true) {
 		run = &Tracker{}
@@ -61,54 +60,55 @@ func (e *Estimator[M]) Size(run *Tracker, msgs []M, tools []*schema.ToolInfo, th
 		defer run.busy.Store(false)
 	}
 	if run.calls++; run.calls == 1 {
-		run.from = len(msgs)
+		run.unchangedFrom = len(msgs)
 	}
 	run.weight.sizes = &e.sizes
 	definitions := run.definitions(tools)
 	matchPrevious(run, msgs)
 	if run.calls%verifyEvery == 0 {
-		verify(run, msgs)
+		verifyMessages(run, msgs)
 	}
 	if s, sure := e.estimateQuick(run, msgs, definitions, limit); sure {
 		return s
 	}
-	s := e.read(run, msgs, definitions, threshold)
-	if s.Tokens >= threshold && !run.verified {
-		verify(run, msgs)
-		s = e.read(run, msgs, definitions, threshold)
+	s := e.readAll(run, msgs, definitions, threshold)
+	if s.Tokens >= threshold && !run.isVerified {
+		verifyMessages(run, msgs)
+		s = e.readAll(run, msgs, definitions, threshold)
 	}
 	return s
 }
 
-// likely is how far a sample of texts may be off, as a factor.
+// sampleMargin is the factor by which an estimate from a sample may be wrong.
 const sampleMargin = 1.25
 
-// glance tells on which side of a limit a request is, if that is sure without reading its
-// texts.
+// estimateQuick compares a request with a limit without reading its texts. sure is false if the texts must be read
+// for that.
 func (e *Estimator[M]) estimateQuick(run *Tracker, msgs []M, definitions, limit int64) (s Size, sure bool) {
-	most, unseen, reports := definitions, int64(0), 0
+	maxTokens, unseen, reports := definitions, int64(0), 0
 	for i := range run.messages {
 		k := &run.messages[i]
-		most += k.most
+		maxTokens += k.maxTokens
 		reports += int(min(1, k.usage))
-		if k.tokens < 0 && !k.sampled {
-			unseen += k.most
+		if k.tokens < 0 && !k.isSampled {
+			unseen += k.maxTokens
 		}
 	}
 	high, low := 1., 1.
 	if reports > 1 {
 		high, low = tokens.MaxRatio, tokens.MinRatio
 	}
-	if limit < 0 || float64(most)*high < float64(limit) {
-		return Size{Tokens: int64(float64(most) * high), Factor: 1}, limit >= 0
+	if limit < 0 || float64(maxTokens)*high < float64(limit) {
+		return Size{Tokens: int64(float64(maxTokens) * high), Factor: 1}, limit >= 0
 	}
-	if unseen < leastSample || unseen*2 < most || e.known(run, msgs) {
+	if unseen < minSampledBytes || unseen*2 < maxTokens || e.isKnownToProcess(run, msgs) {
 		return Size{}, false
 	}
-	if about := float64(definitions + e.sampled(run, msgs, unseen/fewBlocks, false)); about/2*low >= float64(limit) && reports < 2 {
-		return Size{Tokens: int64(about / 2), Factor: 1}, true // most requests that are over it are far over it
+	about := float64(definitions + e.estimateBySample(run, msgs, unseen/firstSampleBlocks, false))
+	if about/2*low >= float64(limit) && reports < 2 {
+		return Size{Tokens: int64(about / 2), Factor: 1}, true // most requests over the limit are far over it
 	}
-	about := float64(definitions + e.sampled(run, msgs, unseen/sampleBlocks, true))
+	about = float64(definitions + e.estimateBySample(run, msgs, unseen/sampleBlocks, true))
 	switch {
 	case about*sampleMargin*high < float64(limit):
 		return Size{Tokens: int64(about * sampleMargin * high), Factor: 1}, true
@@ -118,171 +118,175 @@ func (e *Estimator[M]) estimateQuick(run *Tracker, msgs []M, definitions, limit 
 	return Size{}, false
 }
 
-// leastSample is how many bytes a sample must stand for, to be worth it.
-const leastSample = 4 * sampleBlock * sampleBlocks
+// minSampledBytes is how many bytes must be unknown for a sample to be worth reading.
+const minSampledBytes = 4 * sampleBlock * sampleBlocks
 
-// leastUnknown is more than what a message of known texts has besides these.
-const leastUnknown = 100
+// maxKnownTokens is more than a message has besides its texts, if these are known to the process.
+const maxKnownTokens = 100
 
-// known reports whether the process knows these messages from another run: reading them again
-// then takes no longer than a sample. That of the one in the middle is true of all, mostly.
-func (e *Estimator[M]) known(run *Tracker, msgs []M) bool {
-	w := weight{by: byMemory, sizes: &e.sizes}
+// isKnownToProcess reports whether the process has counted these messages in another run: counting them again then
+// takes no longer than a sample. It looks only at the message in the middle.
+func (e *Estimator[M]) isKnownToProcess(run *Tracker, msgs []M) bool {
+	w := counter{measure: byCache, sizes: &e.sizes}
 	addMessage(&w, msgs[len(msgs)/2])
-	return w.tokens < leastUnknown
+	return w.tokens < maxKnownTokens
 }
 
-// sampled estimates messages from a sample of those that nothing is known of, one block for so
-// many bytes. It may note how many tokens each has at most.
-func (e *Estimator[M]) sampled(run *Tracker, msgs []M, every int64, note bool) (n int64) {
-	w := weight{by: bySample, sizes: &e.sizes, sample: &sample{every: int(max(sampleBlock, every)), random: markPrime}}
-	w.sample.next()
+// estimateBySample estimates the tokens of all messages from a sample of the unknown ones, with one block for each
+// interval of bytes. With note, it records how many tokens each message has at most.
+func (e *Estimator[M]) estimateBySample(run *Tracker, msgs []M, every int64, note bool) (n int64) {
+	blocks := &sample{blockInterval: int(max(sampleBlock, every)), random: markPrime}
+	w := counter{measure: bySample, sizes: &e.sizes, sample: blocks}
+	w.sample.nextBlock()
 	for i := range run.messages {
-		if k := &run.messages[i]; k.tokens < 0 && !k.sampled {
+		if k := &run.messages[i]; k.tokens < 0 && !k.isSampled {
 			addMessage(&w, msgs[i])
 		} else {
-			n += k.most
+			n += k.maxTokens
 		}
 	}
 	density := min(1, float64(w.sample.tokens)/float64(max(1, w.sample.bytes)))
 	for i := range run.messages {
-		if k := &run.messages[i]; k.tokens < 0 && !k.sampled {
-			n += int64(float64(k.most) * density)
+		if k := &run.messages[i]; k.tokens < 0 && !k.isSampled {
+			n += int64(float64(k.maxTokens) * density)
 			if note {
-				k.most, k.sampled = min(k.most, int64(float64(k.most)*density*sampleMargin)+mediaTokens), true
+				k.maxTokens, k.isSampled = min(k.maxTokens, int64(float64(k.maxTokens)*density*sampleMargin)+mediaTokens), true
 			}
 		}
 	}
 	return n + w.tokens
 }
 
-// outline finds the messages of the previous request again, and looks at the others without
-// reading their texts.
+// matchPrevious finds the messages of the previous request again, and describes new messages without reading their
+// texts.
 func matchPrevious[M adk.MessageType](run *Tracker, msgs []M) {
 	at, had := 0, len(run.messages)
-	for at < min(had, len(msgs)) && run.messages[at].at == addressOf(msgs[at]) {
+	for at < min(had, len(msgs)) && run.messages[at].address == addressOf(msgs[at]) {
 		at++
 	}
-	run.verified = at == 0
+	run.isVerified = at == 0
 	if at == had && at == len(msgs) {
 		return
 	}
-	run.old = append(run.old[:0], run.messages[at:]...)
+	run.previous = append(run.previous[:0], run.messages[at:]...)
 	run.messages = slices.Grow(run.messages[:at], len(msgs)-at)
 	for _, m := range msgs[at:] {
-		k, found := run.before(addressOf(m))
+		k, found := run.findPrevious(addressOf(m))
 		if !found {
-			k = look(run, m)
+			k = describeMessage(run, m)
 		}
-		run.verified = run.verified && !found
+		run.isVerified = run.isVerified && !found
 		run.messages = append(run.messages, k)
 	}
 	clear(run.messages[len(run.messages):max(had, len(run.messages))])
-	clear(run.old)
-	run.old, run.moved = run.old[:0], 0
+	clear(run.previous)
+	run.previous, run.previousIndex = run.previous[:0], 0
 }
 
-// look describes a message without reading its texts.
-func look[M adk.MessageType](run *Tracker, m M) knownMessage {
+// describeMessage describes a message without reading its texts.
+func describeMessage[M adk.MessageType](run *Tracker, m M) knownMessage {
 	w := &run.weight
-	w.by, w.tokens, w.mark, w.edited = byLength, 0, 0, false
+	w.measure, w.tokens, w.mark, w.isEdited = byLength, 0, 0, false
 	usage := addMessage(w, m)
-	return knownMessage{at: addressOf(m), mark: w.mark, most: w.tokens, tokens: -1, usage: int32(max(0, min(usage, math.MaxInt32))), edited: w.edited}
+	return knownMessage{
+		address: addressOf(m), mark: w.mark, maxTokens: w.tokens, tokens: -1,
+		usage: int32(max(0, min(usage, math.MaxInt32))), isEdited: w.isEdited,
+	}
 }
 
-// verify looks at each message again, for those that were changed in place.
-func verify[M adk.MessageType](run *Tracker, msgs []M) {
+// verifyMessages describes each message again, to find those that were changed in place.
+func verifyMessages[M adk.MessageType](run *Tracker, msgs []M) {
 	for i := range run.messages {
 		k := &run.messages[i]
-		if now := look(run, msgs[i]); now.mark != k.mark || now.usage != k.usage || now.edited != k.edited {
+		if now := describeMessage(run, msgs[i]); now.mark != k.mark || now.usage != k.usage || now.isEdited != k.isEdited {
 			*k = now
 		}
 	}
-	run.verified = true
+	run.isVerified = true
 }
 
-// read is the estimate with every text read.
-func (e *Estimator[M]) read(run *Tracker, msgs []M, definitions, threshold int64) Size {
+// readAll returns the estimate with every text read.
+func (e *Estimator[M]) readAll(run *Tracker, msgs []M, definitions, threshold int64) Size {
 	w := &run.weight
 	c, sum, changed := tokens.Correction{}, definitions, false
 	for i := range run.messages {
 		k := &run.messages[i]
 		if k.tokens < 0 {
-			w.by, w.tokens = byReading, 0
+			w.measure, w.tokens = byReading, 0
 			addMessage(w, msgs[i])
-			k.tokens, k.most = w.tokens, w.tokens
+			k.tokens, k.maxTokens = w.tokens, w.tokens
 		}
-		if k.usage > 0 && (i >= run.from || !changed && float64(sum)*c.Factor() < float64(threshold)) {
+		if k.usage > 0 && (i >= run.unchangedFrom || !changed && float64(sum)*c.Factor() < float64(threshold)) {
 			c.Add(int64(k.usage), sum)
 		}
 		sum += k.tokens
-		changed = changed || k.edited
+		changed = changed || k.isEdited
 	}
 	return Size{int64(float64(sum) * c.Factor()), c.Factor(), true}
 }
 
 func addressOf[M adk.MessageType](m M) unsafe.Pointer { return *(*unsafe.Pointer)(unsafe.Pointer(&m)) }
 
-// Run is a run's knowledge of its messages. The zero value is ready for use.
+// Tracker is what is known of the messages of one run. The zero value is ready for use.
 type Tracker struct {
-	busy     atomic.Bool // a concurrent second model call of the run counts by itself
-	calls    int
-	from     int // the requests of answers from here on are unchanged
-	messages []knownMessage
-	verified bool           // each of them was looked at for this request
-	old      []knownMessage // those of the previous request, from the first difference on
-	moved    int            // how far old was used
-	tools    knownMessage   // the definitions
-	weight   weight
+	busy          atomic.Bool // a concurrent model call of the same run then uses a Tracker of its own
+	calls         int
+	unchangedFrom int // index of the first answer whose request is still unchanged
+	messages      []knownMessage
+	isVerified    bool           // each message was described again for this request
+	previous      []knownMessage // messages of the previous request, from the first difference on
+	previousIndex int            // index in previous of the next message to match
+	tools         knownMessage   // the tool definitions
+	weight        counter
 }
 
-// knownMessage is what is known of a message. It is identified by its address. A message that
-// was changed in place goes unnoticed for a few requests, but never in one over the threshold.
+// knownMessage describes one message, which is identified by its address. A message that was changed in place may go
+// unnoticed for a few requests, but never in a request over the threshold.
 type knownMessage struct {
-	at      unsafe.Pointer
-	mark    uint64 // of the places of its texts
-	most    int64  // tokens at most
-	tokens  int64  // negative: not read
-	usage   int32  // the tokens of its request, as the provider reports
-	edited  bool   // it was edited
-	sampled bool   // most is that of a sample of all texts
+	address   unsafe.Pointer
+	mark      uint64 // hash of the addresses of its texts
+	maxTokens int64  // upper bound
+	tokens    int64  // negative: its texts were not read
+	usage     int32  // tokens of its request that the provider reported
+	isEdited  bool   // it was cleared or rewritten
+	isSampled bool   // maxTokens comes from a sample
 }
 
-// verifyEvery is how often all messages are looked at.
+// verifyEvery is after how many requests all messages are described again.
 const verifyEvery = 16
 
-// near is how many messages may be missing at one place for those after them to be found again.
-const near = 32
+// maxGap bounds how many messages may be missing at one place, if those after them are to be found again.
+const maxGap = 32
 
-// before finds a message in the previous request.
-func (r *Tracker) before(at unsafe.Pointer) (knownMessage, bool) {
-	for i := r.moved; i < min(len(r.old), r.moved+near); i++ {
-		if r.old[i].at == at {
-			r.moved = i + 1
-			return r.old[i], true
+// findPrevious finds the message with an address in the previous request.
+func (r *Tracker) findPrevious(at unsafe.Pointer) (knownMessage, bool) {
+	for i := r.previousIndex; i < min(len(r.previous), r.previousIndex+maxGap); i++ {
+		if r.previous[i].address == at {
+			r.previousIndex = i + 1
+			return r.previous[i], true
 		}
 	}
 	return knownMessage{}, false
 }
 
-// definitions is the size of tools. They are read again only where one has another text.
+// definitions returns the size of the tool definitions. They are counted again only if one has another text.
 func (r *Tracker) definitions(tools []*schema.ToolInfo) int64 {
 	w := &r.weight
-	w.by, w.tokens, w.mark = byLength, 0, 0
+	w.measure, w.tokens, w.mark = byLength, 0, 0
 	w.tools(tools)
-	if w.mark != r.tools.mark || w.tokens != r.tools.most {
-		r.tools.mark, r.tools.most = w.mark, w.tokens
-		w.by, w.tokens = byReading, 0
+	if w.mark != r.tools.mark || w.tokens != r.tools.maxTokens {
+		r.tools.mark, r.tools.maxTokens = w.mark, w.tokens
+		w.measure, w.tokens = byReading, 0
 		w.tools(tools)
 		r.tools.tokens = w.tokens
 	}
 	return r.tools.tokens
 }
 
-// Edited records that what the model sees before the message with number n has changed.
+// Invalidate records that what the model sees before message n has changed.
 func (r *Tracker) Invalidate(n int) {
 	if r.busy.CompareAndSwap(false, true) {
-		r.from = n
+		r.unchangedFrom = n
 		r.busy.Store(false)
 	}
 }
@@ -297,12 +301,12 @@ const (
 	bytesPerToken = 4
 )
 
-// OfBytes is the size of a text in events.
+// OfBytes estimates the tokens of a text of so many bytes, for events.
 func OfBytes(bytes int) int64 { return int64(bytes / bytesPerToken) }
 
-// weigh adds a message to w without allocating, and returns the tokens that the provider reports
-// for the request that it answers; 0 if there is no report.
-func addMessage[M adk.MessageType](w *weight, m M) (usage int) {
+// addMessage adds a message to the counter without allocating. It returns the tokens that the provider reported for
+// the request that the message answers, 0 if there is no report.
+func addMessage[M adk.MessageType](w *counter, m M) (usage int) {
 	if message.IsNil(m) {
 		return 0
 	}
@@ -312,23 +316,23 @@ func addMessage[M adk.MessageType](w *weight, m M) (usage int) {
 		if u := message.Usage(m); u != nil {
 			usage = u.PromptTokens
 		}
-		w.edited = message.IsMarked(message.Extra(m), rounds.ProcessedKey)
+		w.isEdited = message.IsMarked(message.Extra(m), rounds.ProcessedKey)
 	}
 	for p := message.Parts(m); p.Next(); {
-		weighPart(w, &p.Part, role)
+		addPart(w, &p.Part, role)
 	}
 	return usage
 }
 
-// weighPart weighs what the model reads of a part.
-func weighPart(w *weight, p *message.Part, role schema.RoleType) {
+// addPart adds what the model reads of a part.
+func addPart(w *counter, p *message.Part, role schema.RoleType) {
 	switch p.Kind {
 	case message.Result:
 		if role == schema.User { // in a message with blocks, which names its tool
 			w.text(p.Name())
 		}
 		for item := p.Parts(); item.Next(); {
-			weighItem(w, &item.Part)
+			addItem(w, &item.Part)
 		}
 	case message.Text:
 		if role == schema.User {
@@ -344,15 +348,15 @@ func weighPart(w *weight, p *message.Part, role schema.RoleType) {
 		w.tokens += mediaTokens
 	case message.ServerCall:
 		w.call(p.Name(), p.Text())
-		weighValue(w, p.Value())
+		addValue(w, p.Value())
 	case message.ServerResult:
 		w.text(p.Name())
 		w.text(p.Text())
-		weighValue(w, p.Value())
+		addValue(w, p.Value())
 	}
 }
 
-func weighItem(w *weight, item *message.Part) {
+func addItem(w *counter, item *message.Part) {
 	switch item.Kind {
 	case message.Text:
 		w.result(item.Text())
@@ -365,21 +369,23 @@ func weighItem(w *weight, item *message.Part) {
 	}
 }
 
-func weighTools(w *weight, items []*schema.MCPListToolsItem) {
+func addMCPTools(w *counter, items []*schema.MCPListToolsItem) {
 	for _, t := range items {
 		if t == nil {
 			continue
 		}
 		w.tool(t.Name, t.Description)
 		if t.InputSchema != nil {
-			w.tokens += w.sizes.of(t.InputSchema, func() int64 { return schemaTokens(schema.NewParamsOneOfByJSONSchema(t.InputSchema)) })
+			w.tokens += w.sizes.sizeOf(t.InputSchema, func() int64 {
+				return schemaTokens(schema.NewParamsOneOfByJSONSchema(t.InputSchema))
+			})
 		}
 	}
 }
 
-// weighValue weighs a value from a component. Only values that are neither text nor bytes
-// must be marshalled for that; those that cannot be count as nothing.
-func weighValue(w *weight, v any) {
+// addValue adds a value from a component. Values that are neither text nor bytes are marshaled. Values that cannot be
+// marshaled count as nothing.
+func addValue(w *counter, v any) {
 	defer func() { _ = recover() }()
 	switch v := v.(type) {
 	case nil:
@@ -390,37 +396,37 @@ func weighValue(w *weight, v any) {
 	case json.RawMessage:
 		w.bytes(v)
 	case []*schema.MCPListToolsItem:
-		weighTools(w, v)
+		addMCPTools(w, v)
 	default:
 		text, _ := json.Marshal(v)
 		w.bytes(text)
 	}
 }
 
-// weight adds up the tokens of pieces of a conversation.
-type weight struct {
-	by     measure
-	tokens int64
-	sizes  *schemaSizes
-	edited bool   // something was cleared or rewritten
-	mark   uint64 // of where the texts are, with byLength
+// counter adds up the tokens of messages and tools.
+type counter struct {
+	measure  measure
+	tokens   int64
+	sizes    *schemaSizes
+	isEdited bool   // something was cleared or rewritten
+	mark     uint64 // hash of the addresses of the texts, with byLength
 
 	sample *sample // with bySample
 }
 
-// measure is how the tokens of a text are found.
+// measure is the way in which the tokens of a text are counted.
 type measure uint8
 
 const (
 	byReading measure = iota
-	byLength          // at most one a byte: no text is read
+	byLength          // an upper bound, one token per byte: no text is read
 	byQuarter         // four bytes are a token, by rule of thumb
-	bySample          // texts are read here and there
-	byMemory          // zero unless it is new to the process
+	bySample          // texts are read in blocks
+	byCache           // zero if the process has counted the text before
 )
 
-func (w *weight) text(s string) {
-	switch w.by {
+func (w *counter) text(s string) {
+	switch w.measure {
 	case byReading:
 		w.tokens += int64(tokens.Of(s))
 	case byLength:
@@ -429,58 +435,58 @@ func (w *weight) text(s string) {
 	case byQuarter:
 		w.tokens += OfBytes(len(s))
 	case bySample:
-		w.sample.read(s)
-	case byMemory:
+		w.sample.add(s)
+	case byCache:
 		if !tokens.Known(s) {
 			w.tokens += int64(len(s))
 		}
 	}
 }
 
-// markPrime spreads the addresses of texts over a mark.
+// markPrime distributes the addresses of texts over a mark.
 const markPrime = 0x9e3779b97f4a7c15
 
-// result weighs a text that may be the notice of a cleared result: one that was not in the first
-// request that had its message.
-func (w *weight) result(s string) {
+// result adds a text that may be the notice of a cleared result. Such a text was not in the first request with its
+// message.
+func (w *counter) result(s string) {
 	w.text(s)
-	if w.edited || w.by != byLength {
+	if w.isEdited || w.measure != byLength {
 		return
 	}
 	n := notice.Parse(s)
-	w.edited = n.IsPlaceholder() || notice.IsMedium(s) || n.IsExcerpt() && offload.IsClearPath(n.Path)
+	w.isEdited = n.IsPlaceholder() || notice.IsMedium(s) || n.IsExcerpt() && offload.IsClearPath(n.Path)
 }
 
-// bytes weighs what is no string where it is kept.
-func (w *weight) bytes(b []byte) {
-	if mark := w.mark; w.by == byLength {
+// bytes adds a value that is not stored as a string.
+func (w *counter) bytes(b []byte) {
+	if mark := w.mark; w.measure == byLength {
 		w.tokens, w.mark = w.tokens+int64(len(b)), mark*markPrime+uint64(len(b))
 		return
 	}
 	w.text(string(b))
 }
 
-func (w *weight) call(name, arguments string) {
+func (w *counter) call(name, arguments string) {
 	w.tokens += callOverhead
 	w.text(name)
 	w.text(arguments)
 }
 
-// tool weighs a definition without its parameters.
-func (w *weight) tool(name, description string) {
+// tool adds a definition without its parameters.
+func (w *counter) tool(name, description string) {
 	w.tokens += toolOverhead
 	w.text(name)
 	w.text(description)
 }
 
-func (w *weight) tools(tools []*schema.ToolInfo) {
+func (w *counter) tools(tools []*schema.ToolInfo) {
 	for _, t := range tools {
 		if t == nil {
 			continue
 		}
 		w.tool(t.Name, t.Desc)
 		if p := t.ParamsOneOf; p != nil {
-			w.tokens += w.sizes.of(p, func() int64 { return schemaTokens(p) })
+			w.tokens += w.sizes.sizeOf(p, func() int64 { return schemaTokens(p) })
 		}
 	}
 }
@@ -490,7 +496,7 @@ const maxSchemas = 4096
 
 // RoughSizes are the sizes of messages, in tokens of four bytes.
 func RoughSizes[M adk.MessageType](msgs []M) []int64 {
-	w := weight{sizes: &schemaSizes{}, by: byQuarter}
+	w := counter{sizes: &schemaSizes{}, measure: byQuarter}
 	sizes := make([]int64, len(msgs))
 	for i, m := range msgs {
 		w.tokens = 0
@@ -504,12 +510,11 @@ func RoughSizes[M adk.MessageType](msgs []M) []int64 {
 // marshalling. A schema is identified by its address, so one that is changed in place
 // keeps its first size. The zero value is ready for use, by any number of goroutines.
 type schemaSizes struct {
-	known sync.Map // int64 by address
-	count atomic.Int64
+	byAddress sync.Map // int64 by address
+	count     atomic.Int64
 }
 
-// schemaTokens estimates a schema as JSON, or by the length of its words if it is too
-// large to marshal.
+// schemaTokens estimates a schema as JSON, or by its length if it is too large to marshal.
 func schemaTokens(p *schema.ParamsOneOf) int64 {
 	if text, ok := toolschema.Text(p); ok {
 		return int64(tokens.Of(text))
@@ -517,54 +522,52 @@ func schemaTokens(p *schema.ParamsOneOf) int64 {
 	return int64(toolschema.Bytes(p) / bytesPerToken)
 }
 
-// of returns the size of the value with the address key, and measures it if it is
-// unknown.
-func (s *schemaSizes) of(key any, measure func() int64) int64 {
-	if n, ok := s.known.Load(key); ok {
+// sizeOf returns the size of the value with the address key, and measures it if it is unknown.
+func (s *schemaSizes) sizeOf(key any, measure func() int64) int64 {
+	if n, ok := s.byAddress.Load(key); ok {
 		return n.(int64)
 	}
 	n := measure()
 	if s.count.Add(1) > maxSchemas {
-		s.known.Clear()
+		s.byAddress.Clear()
 		s.count.Store(1)
 	}
-	s.known.Store(key, n)
+	s.byAddress.Store(key, n)
 	return n
 }
 
 const (
-	sampleBlock  = 128 // bytes
-	sampleBlocks = 512
-	fewBlocks    = 64
+	sampleBlock       = 128 // bytes
+	sampleBlocks      = 512
+	firstSampleBlocks = 64
 )
 
-// sample reads blocks of texts that are spread evenly over all of them, wherever in its part
-// each is.
+// sample reads blocks of texts, one at a random place in each interval of bytes.
 type sample struct {
-	every  int    // bytes that one block stands for
-	skip   int    // bytes until the next block
-	rest   int    // bytes between that block and the next part
-	random uint64 // follows from the texts before
-	bytes  int64  // read
-	tokens int64  // in these
+	blockInterval int    // bytes for each block
+	skip          int    // bytes until the next block
+	gap           int    // bytes between that block and the next interval
+	random        uint64 // state of the random numbers
+	bytes         int64  // bytes read
+	tokens        int64  // tokens in the bytes read
 }
 
-func (s *sample) next() {
+func (s *sample) nextBlock() {
 	s.random = s.random*6364136223846793005 + 1442695040888963407
-	s.skip = s.rest
-	if free := s.every - sampleBlock; free > 0 {
+	s.skip = s.gap
+	if free := s.blockInterval - sampleBlock; free > 0 {
 		at := int(s.random>>33) % free
-		s.skip, s.rest = s.skip+at, free-at
+		s.skip, s.gap = s.skip+at, free-at
 	}
 }
 
-func (s *sample) read(text string) {
+func (s *sample) add(text string) {
 	for s.skip < len(text) {
 		block := text[s.skip:min(len(text), s.skip+sampleBlock)]
 		s.bytes += int64(len(block))
 		s.tokens += int64(tokens.Estimate(block))
 		text = text[s.skip+len(block):]
-		s.next()
+		s.nextBlock()
 	}
 	s.skip -= len(text)
 }

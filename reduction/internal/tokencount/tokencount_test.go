@@ -32,7 +32,7 @@ func exactly[M adk.MessageType](e *Estimator[M], run *Tracker, msgs []M, tools [
 	return s.Tokens, s.Factor
 }
 
-func TestR16_EverythingThatAModelReadsIsCounted(t *testing.T) {
+func TestCount_EverythingThatModelReads_R16(t *testing.T) {
 	big := strings.Repeat("some words of a text ", 1000)
 	whole := float64(tokens.Estimate(big))
 	data := strings.Repeat("A", 4<<20)
@@ -93,17 +93,17 @@ func TestR16_EverythingThatAModelReadsIsCounted(t *testing.T) {
 	require.InDelta(t, 3*mediaTokens, count(t, []*schema.AgenticMessage{{ContentBlocks: media}}), 20)
 }
 
-func TestOnlySoManySchemasAreRemembered(t *testing.T) {
+func TestSchemaSizes_AreBounded(t *testing.T) {
 	s := &schemaSizes{}
 	for range maxSchemas + 10 {
-		s.of(new(int), func() int64 { return 1 })
+		s.sizeOf(new(int), func() int64 { return 1 })
 	}
 	n := 0
-	s.known.Range(func(any, any) bool { n++; return true })
+	s.byAddress.Range(func(any, any) bool { n++; return true })
 	require.LessOrEqual(t, n, maxSchemas)
 }
 
-func TestATextCountsAsItIsEstimated(t *testing.T) {
+func TestCount_TextAsEstimated(t *testing.T) {
 	text := `{"id": "3fa85f64", "price": 17.5}`
 	require.EqualValues(t, messageOverhead+tokens.Estimate(text), count(t, []*schema.Message{schema.UserMessage(text)}))
 }
@@ -112,7 +112,7 @@ func TestATextCountsAsItIsEstimated(t *testing.T) {
 // ends the process.
 //
 //claim:security-19
-func TestAToolWhoseSchemaContainsItselfIsCounted(t *testing.T) {
+func TestCount_RecursiveSchema(t *testing.T) {
 	self := &schema.ParameterInfo{Type: schema.Object, Desc: "a tree"}
 	self.SubParams = map[string]*schema.ParameterInfo{"child": self}
 	described := schema.NewParamsOneOfByParams(map[string]*schema.ParameterInfo{"tree": self})
@@ -142,11 +142,11 @@ func charged[M adk.MessageType](n int, ratio float64) []M {
 
 // A text is known by where it is: whatever happens to a history, the estimate in a run
 // is that of the same messages outside of one.
-func TestWhatARunKnowsOfItsTextsIsRight(t *testing.T) {
-	adktest.EachType(t, knows[*schema.Message], knows[*schema.AgenticMessage])
+func TestTracker_EstimatesLikeCount(t *testing.T) {
+	adktest.EachType(t, testTrackerEstimatesLikeCount[*schema.Message], testTrackerEstimatesLikeCount[*schema.AgenticMessage])
 }
 
-func knows[M adk.MessageType](t *testing.T) {
+func testTrackerEstimatesLikeCount[M adk.MessageType](t *testing.T) {
 	seed := rand.Uint64()
 	r := rand.New(rand.NewPCG(seed, 1))
 	e := new(Estimator[M])
@@ -200,7 +200,7 @@ func knows[M adk.MessageType](t *testing.T) {
 
 // Whoever changes a message in its place is noticed before anything is cleared, and after
 // a few requests.
-func TestAMessageThatIsChangedInItsPlaceIsNoticed(t *testing.T) {
+func TestTracker_NoticesMessageChangedInPlace(t *testing.T) {
 	long := strings.Repeat("some words of a long text ", 500)
 	e, run := new(Estimator[*schema.Message]), &Tracker{}
 	msgs := []*schema.Message{schema.UserMessage("look"), schema.UserMessage(long), schema.UserMessage("and go")}
@@ -222,11 +222,11 @@ func TestAMessageThatIsChangedInItsPlaceIsNoticed(t *testing.T) {
 
 // One context may serve several model calls at once: each counts right, with the run's
 // knowledge or without.
-func TestModelCallsOfOneRunMayCountAtTheSameTime(t *testing.T) {
-	adktest.EachType(t, atOnce[*schema.Message], atOnce[*schema.AgenticMessage])
+func TestTracker_ConcurrentModelCalls(t *testing.T) {
+	adktest.EachType(t, testTrackerConcurrentModelCalls[*schema.Message], testTrackerConcurrentModelCalls[*schema.AgenticMessage])
 }
 
-func atOnce[M adk.MessageType](t *testing.T) {
+func testTrackerConcurrentModelCalls[M adk.MessageType](t *testing.T) {
 	e, run := new(Estimator[M]), &Tracker{}
 	var wg sync.WaitGroup
 	for i := range 8 {
@@ -244,11 +244,11 @@ func atOnce[M adk.MessageType](t *testing.T) {
 	wg.Wait()
 }
 
-func TestATextIsReadOnceInARun(t *testing.T) {
-	adktest.EachType(t, readOnce[*schema.Message], readOnce[*schema.AgenticMessage])
+func TestTracker_ReadsTextOnce(t *testing.T) {
+	adktest.EachType(t, testTrackerReadsTextOnce[*schema.Message], testTrackerReadsTextOnce[*schema.AgenticMessage])
 }
 
-func readOnce[M adk.MessageType](t *testing.T) {
+func testTrackerReadsTextOnce[M adk.MessageType](t *testing.T) {
 	e, run, msgs := new(Estimator[M]), &Tracker{}, charged[M](20, 0)
 	first, _ := exactly(e, run, msgs, nil, 1<<40)
 	for i := range run.messages {
@@ -269,11 +269,11 @@ func readOnce[M adk.MessageType](t *testing.T) {
 }
 
 // Whatever is decided without reading all texts is what reading them decides.
-func TestALimitIsComparedWithAsLittleReadingAsPossible(t *testing.T) {
-	adktest.EachType(t, compares[*schema.Message], compares[*schema.AgenticMessage])
+func TestSize_DecidesLikeExactSize(t *testing.T) {
+	adktest.EachType(t, testSizeDecidesLikeExactSize[*schema.Message], testSizeDecidesLikeExactSize[*schema.AgenticMessage])
 }
 
-func compares[M adk.MessageType](t *testing.T) {
+func testSizeDecidesLikeExactSize[M adk.MessageType](t *testing.T) {
 	seed := rand.Uint64()
 	r := rand.New(rand.NewPCG(seed, 7))
 	kinds := []string{"some words of a text, ", `{"id":"3fa85f64-5717-4562","total":118.5},`, "9f86d081884c7d659a2feaa0c55ad015", "工具的结果会保存到存储中", "\n        \t"}
@@ -307,11 +307,11 @@ func compares[M adk.MessageType](t *testing.T) {
 	require.NotZero(t, unread)
 }
 
-func TestTheStartOfARunReadsNoText(t *testing.T) {
-	adktest.EachType(t, startsUnread[*schema.Message], startsUnread[*schema.AgenticMessage])
+func TestSize_FirstRequestReadsNoText(t *testing.T) {
+	adktest.EachType(t, testSizeFirstRequestReadsNoText[*schema.Message], testSizeFirstRequestReadsNoText[*schema.AgenticMessage])
 }
 
-func startsUnread[M adk.MessageType](t *testing.T) {
+func testSizeFirstRequestReadsNoText[M adk.MessageType](t *testing.T) {
 	e, seed := new(Estimator[M]), rand.Uint64() // no other test has these texts
 	var msgs []M
 	for i := range 100 {

@@ -4,12 +4,17 @@
 package truncate
 
 import (
+	"context"
 	"io"
 	"strings"
 	"testing"
 
+	"github.com/cloudwego/eino/adk"
 	"github.com/cloudwego/eino/schema"
 	"github.com/stretchr/testify/require"
+
+	"github.com/einolean/einolean"
+	"github.com/einolean/einolean/internal/backend"
 )
 
 func TestTail_StartsAtWholeCharacter(t *testing.T) {
@@ -42,4 +47,24 @@ func TestStreamReader_CanBeReadAfterClose(t *testing.T) {
 	require.Equal(t, io.ErrNoProgress, s.errorAfterEnd(err))
 	require.Equal(t, io.EOF, s.errorAfterEnd(err))
 	require.Equal(t, io.ErrShortWrite, s.errorAfterEnd(io.ErrShortWrite))
+}
+
+// A stream that is passed on unchanged is reported once, if it exceeds the limit.
+func TestTruncateStream_ReportsKeptStream(t *testing.T) {
+	for _, size := range []int{100, 101} {
+		truncator := newTruncator(backend.NewMemory(0), 100)
+		truncator.Rules.Truncation.Skip = true
+		var events []einolean.Event
+		truncator.Report = func(_ context.Context, e einolean.Event) { events = append(events, e) }
+		text := strings.Repeat("x", size)
+		called := &adk.ToolContext{Name: "t", CallID: "call_1"}
+		got, _, err := forms["streamable"](t.Context(), truncator, called, `{}`, []piece{{text: text[:50]}, {text: text[50:]}})
+		require.NoError(t, err)
+		require.Equal(t, text, got)
+		require.Len(t, events, size-100)
+		for _, e := range events {
+			require.Equal(t, einolean.KindResultKept, e.Kind)
+			require.Equal(t, size, e.Output.Before.Bytes)
+		}
+	}
 }
