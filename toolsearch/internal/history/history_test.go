@@ -309,3 +309,24 @@ func testRequest[M adk.MessageType](t *testing.T) {
 		}
 	}
 }
+
+func TestMarkSent_LaterResultsAreOfThisRun(t *testing.T) {
+	adktest.EachType(t, testMarkSent[*schema.Message], testMarkSent[*schema.AgenticMessage])
+}
+
+// A result from before the first model call loads tools by the name of its call. A later one does not, unless a search tool
+// of the middleware gave it.
+func testMarkSent[M adk.MessageType](t *testing.T) {
+	search := func(id, found string) []M {
+		return []M{
+			message.Calling[M]([]message.ToolCall{{ID: id, Name: toolnames.Search, Args: "{}"}}),
+			adktest.Result[M](id, toolnames.Search, protocol.JSON(protocol.Answer{Matches: []string{found}})),
+		}
+	}
+	var h History[M]
+	msgs := search("1", "a")
+	syncUsage(&h, msgs)
+	h.MarkSent()
+	syncUsage(&h, append(msgs, search("2", "b")...))
+	require.Equal(t, []string{"a"}, h.Usage.Order)
+}

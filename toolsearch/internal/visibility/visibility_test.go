@@ -162,3 +162,20 @@ func requireLeastUsedDropped(t *testing.T, in visibility.Input, out visibility.S
 		}
 	}
 }
+
+// A tool is hidden after UnloadAfter model calls without use, whether the history has its last use or only the state counts.
+func TestSelect_HidesToolAfterIdleCalls(t *testing.T) {
+	for idleCalls, isVisible := range map[int]bool{1: true, 2: false, 3: false} {
+		unused := []string{"t1", "t2"}
+		if isVisible {
+			unused = nil
+		}
+		out := visibility.Select(context.Background(), visibility.Input{
+			State:   runstate.State{HadModelCall: true, Visible: []string{"t1", "t2"}, IdleCalls: []int{0, idleCalls - 1}},
+			Usage:   &history.Usage{ModelCalls: 5, Order: []string{"t1"}, LastUse: map[string]int{"t1": 5 - idleCalls}},
+			CanLoad: true, Limits: visibility.Limits{UnloadAfter: 2},
+		}, testTools{})
+		require.Equal(t, unused, out.Unused, "%d calls", idleCalls)
+		require.Len(t, out.State.Visible, 2-len(unused))
+	}
+}
