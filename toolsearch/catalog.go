@@ -73,7 +73,7 @@ func newCatalog(by *catalogCache, of catalogKey, like *toolCatalog) *toolCatalog
 		c.Indexes, c.shared = like.Indexes, like.shared
 		return c
 	}
-	c.Indexes, c.shared = search.NewRanks(c.Set), &shared{}
+	c.Indexes, c.shared = search.NewIndexes(c.Set), &shared{}
 	c.names = sync.OnceValue(func() []string {
 		names := make([]string, 0, c.Len())
 		for e := range c.All() {
@@ -131,7 +131,7 @@ func (c *toolCatalog) isFixed(name string) bool {
 
 // usesMetaName reports whether one of the search tools has the name.
 func (c *toolCatalog) usesMetaName(name string) bool {
-	return slices.Contains(c.protocol.names, name)
+	return slices.Contains(c.searchTools, name)
 }
 
 // clashes refuses names that a tool of the agent's own shares with another.

@@ -56,7 +56,7 @@ func (r *run) Lookup(c message.ToolCall) (*catalog.Tool, slots.CallTarget) {
 
 // callsEnhanced reports whether a call of call_tool is for a tool that returns more than text.
 func (r *run) callsEnhanced(c message.ToolCall) bool {
-	if !r.settings.protocol.hasCallTool {
+	if r.settings.protocol.CallTool == nil {
 		return false
 	}
 	e := r.catalog().Resolve(toolnames.Called(jsontext.DecodeArguments(c.Args)), anyTool)
@@ -106,7 +106,7 @@ func (r *run) CheckCall(ctx context.Context, name string) (answer string, stop b
 		return r.noSuchTool(ctx, name), true
 	}
 	r.settings.emit(ctx, einolean.Event{Kind: einolean.KindCallGated, Tool: name, CallID: id})
-	return protocol.Text(r.settings.protocol.gate, protocol.Schema(e, "")), true
+	return protocol.Text(r.settings.protocol.GateText, protocol.SchemaData(e, "")), true
 }
 
 // admitProgram is Admit for the call of a program, which has checked it before: nothing is loaded, and what
@@ -230,7 +230,7 @@ func (r *run) ResolveCallTool(ctx context.Context, args string) slots.Invocation
 	}
 	text, problem := argumentsFor(e, a.Raw(argumentKeys...))
 	if problem != "" {
-		return answer(protocol.Text("bad-arguments", protocol.Schema(e, problem)))
+		return answer(protocol.Text("bad-arguments", protocol.SchemaData(e, problem)))
 	}
 	r.calls.Record(compose.GetToolCallID(ctx), runstate.CallOutcome{Reached: e.Info.Name})
 	ctx = callbacks.ReuseHandlers(ctx, &callbacks.RunInfo{Name: e.Info.Name, Type: e.Type(), Component: components.ComponentOfTool})

@@ -26,6 +26,7 @@ import (
 	"github.com/einolean/einolean/internal/toolnames"
 	"github.com/einolean/einolean/toolsearch/internal/catalog"
 	"github.com/einolean/einolean/toolsearch/internal/history"
+	"github.com/einolean/einolean/toolsearch/internal/protocol"
 	"github.com/einolean/einolean/toolsearch/internal/runstate"
 	"github.com/einolean/einolean/toolsearch/internal/search"
 	"github.com/einolean/einolean/toolsearch/internal/slots"
@@ -131,10 +132,10 @@ func newRunFor(ctx context.Context, all *catalogCache, tools []tool.BaseTool, ow
 func ownInfos(ctx context.Context, tools []tool.BaseTool) (own []*schema.ToolInfo, old *settings) {
 	own = make([]*schema.ToolInfo, len(tools))
 	for i, t := range tools {
-		searches, isOurs := t.(interface{ madeBy() *settings })
+		search, isOurs := t.(interface{ owner() *settings })
 		switch {
 		case isOurs && old == nil:
-			old = searches.madeBy()
+			old = search.owner()
 		case isOurs, slots.Is(t):
 		default:
 			own[i], _ = catalog.ReadInfo(ctx, t)
@@ -208,7 +209,7 @@ func (r *run) MayShow(ctx context.Context, name string) bool {
 
 // RequestedTools implements history.Agent.
 func (r *run) RequestedTools(args jsontext.Arguments) []string {
-	return search.NamesRequested(r.catalog().Tools, args)
+	return protocol.RequestedNames(r.catalog().Tools, args)
 }
 
 // RecordsCalls implements history.Agent.
@@ -219,7 +220,7 @@ func (r *run) announcement(ctx context.Context, visibleBefore []string) history.
 	c := r.catalog()
 	a := history.Announcement{
 		Tools: c.Set, Names: r.listable(ctx), VisibleBefore: visibleBefore,
-		Incremental: c.changes, Limit: r.settings.cfg.CatalogLimit, CallableByName: r.settings.protocol.hasCallTool,
+		Incremental: c.changes, Limit: r.settings.cfg.CatalogLimit, CallableByName: r.settings.protocol.CallTool != nil,
 	}
 	if r.settings.cfg.Filter == nil {
 		a.FullList = c.reminder
@@ -258,7 +259,7 @@ func (r *run) StoreList(ctx context.Context, path, content string) error {
 
 // search is a search of this model call, for tools on a way.
 func (r *run) search(ctx context.Context, to phases) search.Searcher {
-	s := search.Searcher{Tools: r.catalog().Tools, Limits: r.settings.searching, For: searcher{r, ctx, to}}
+	s := search.Searcher{Tools: r.catalog().Tools, Limits: r.settings.searching, Access: searcher{r, ctx, to}}
 	if r.catalog().changes {
 		s.Missing = r.tools.source.missing()
 	}
@@ -281,23 +282,23 @@ type searcher struct {
 	to  phases
 }
 
-// May reports whether the Filter allows a tool in all of the phases.
-func (s searcher) May(e *catalog.Tool) bool { return s.run.filter.allows(s.ctx, e, s.to) }
+// MayFind reports whether the Filter allows a tool in all of the phases.
+func (s searcher) MayFind(e *catalog.Tool) bool { return s.run.filter.allows(s.ctx, e, s.to) }
 
 // MayHint reports whether the model may read a name that it did not ask for.
 func (s searcher) MayHint(e *catalog.Tool) bool {
-	return s.May(e) && s.run.filter.allows(s.ctx, e, phasesHint)
+	return s.MayFind(e) && s.run.filter.allows(s.ctx, e, phasesHint)
 }
 
-// Knows reports whether the model may know of a tool.
-func (s searcher) Knows(name string) bool {
+// MayKnow reports whether the model may know of a tool.
+func (s searcher) MayKnow(name string) bool {
 	e := s.run.catalog().Lookup(name)
 	return e != nil && s.run.filter.mayReveal(s.ctx, e)
 }
 
-// Sees are the tools that the model sees; nil if that is unknown, or if the form of an answer
+// Visible returns the tools that the model sees; nil if that is unknown, or if the form of an answer
 // cannot say which tools are loaded.
-func (s searcher) Sees() (visible toolnames.Set) {
+func (s searcher) Visible() (visible toolnames.Set) {
 	if s.run.settings.rules.Native && !s.run.settings.rules.ReturnOnce {
 		return nil
 	}
@@ -306,5 +307,5 @@ func (s searcher) Sees() (visible toolnames.Set) {
 	return visible
 }
 
-// Listed are the names that the model may see.
-func (s searcher) Listed() []string { return s.run.listable(s.ctx) }
+// ListedNames returns the names that the model may see.
+func (s searcher) ListedNames() []string { return s.run.listable(s.ctx) }

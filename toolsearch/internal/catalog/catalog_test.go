@@ -169,7 +169,7 @@ func TestAnUpdateKeepsWhatDidNotChange(t *testing.T) {
 		old.Update(ctx, append(slices.Clip(values), values[0], nil, &runs{&schema.ToolInfo{}}), func(i int, err error) { faults[i] = err.Error() })
 		n := len(values)
 		require.Equal(t, map[int]string{
-			n: `it has the name of tools[0], "t0"`, n + 1: "the tool is nil", n + 2: `Info of *hidden_test.runs has an empty Name (description "")`,
+			n: `it has the name of tools[0], "t0"`, n + 1: "the tool is nil", n + 2: `Info of *catalog_test.runs has an empty Name (description "")`,
 		}, faults)
 	}
 }
