@@ -301,7 +301,7 @@ func (b *catalogCache) canonicalSet(s *catalog.Set, isOfRun bool) *catalog.Set {
 	}
 	if !seen {
 		if first = s; isOfRun {
-			first = s.Detached()
+			first = s.Detach()
 		}
 		b.sets.Put(key, first)
 	}

@@ -106,7 +106,7 @@ func TestEachBlockIsIndexedOnce(t *testing.T) {
 			}
 			made[names[0]]++
 			return names
-		}, func(all []catalog.Selected[[]string]) (names []string) {
+		}, func(all []catalog.Selection[[]string]) (names []string) {
 			for _, p := range all {
 				for i, name := range p.Segment {
 					if p.Has == nil || p.Has.Has(uint32(i)) {
@@ -134,7 +134,7 @@ func TestEachBlockIsIndexedOnce(t *testing.T) {
 		require.Equal(t, []string{"b1", "b2"}, index(b))
 	}
 	require.Equal(t, map[string]int{"a1": 1, "b1": 1}, made)
-	_, err := catalog.IndexOf(b, func([]*catalog.Tool) int { panic("broken") }, func([]catalog.Selected[int]) int { return 0 })
+	_, err := catalog.IndexOf(b, func([]*catalog.Tool) int { panic("broken") }, func([]catalog.Selection[int]) int { return 0 })
 	require.ErrorContains(t, err, "broken")
 }
 

@@ -45,7 +45,7 @@ const (
 // Describe returns a tool with its description and schema, and reports whether one of them is shortened: each tool alone
 // fits into an answer.
 func Describe(t *catalog.Tool) (d Described, isShortened bool) {
-	params, isShortened := t.Shown()
+	params, isShortened := t.ShownSchema()
 	desc := truncate(t.Info.Desc, MaxAnswer-len(descriptionFrame)-Size(t.Info.Name)-len(params))
 	d = Described{Name: t.Info.Name, Description: &desc, Parameters: json.RawMessage(params)}
 	return d, isShortened || len(desc) != len(t.Info.Desc)

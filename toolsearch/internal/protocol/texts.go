@@ -56,7 +56,7 @@ func Text(name string, data Data) string {
 
 // SchemaData returns the data of a text that has a tool's schema.
 func SchemaData(t *catalog.Tool, reason string) Data {
-	text, isShortened := t.Shown()
+	text, isShortened := t.ShownSchema()
 	return Data{Name: t.Info.Name, Reason: reason, Schema: text, Shortened: isShortened}
 }
 

@@ -43,7 +43,7 @@ type rater interface {
 
 // NewIndexes returns the indexes of tools. BuildIndex must be called before the first search.
 func NewIndexes(tools *catalog.Set) *Indexes {
-	ctx := tools.Indexing(context.Background())
+	ctx := tools.IndexContext(context.Background())
 	keywordIndex, _ := index.Keyword(ctx, tools.Infos())
 	return &Indexes{tools: tools, keyword: keywordIndex, confidence: sync.OnceValue(func() rater {
 		x, _ := index.BM25(ctx, tools.Infos())
@@ -58,7 +58,7 @@ func (k *Indexes) BuildIndex(ctx context.Context, f index.Func) {
 		if k.index = k.keyword; f == nil || k.tools.Len() == 0 {
 			return
 		}
-		x, err := safe.Made("the function", func() (index.Index, error) { return f(k.tools.Indexing(ctx), k.tools.Infos()) })
+		x, err := safe.Made("the function", func() (index.Index, error) { return f(k.tools.IndexContext(ctx), k.tools.Infos()) })
 		if err != nil {
 			k.buildError.Store(&err)
 			return
@@ -96,7 +96,7 @@ func (k *Indexes) query(ctx context.Context, q index.Query, t *trace) ([]index.R
 		t.setIndex(k.index, false)
 		return results, ctx.Err()
 	}
-	catalog.Failed(ctx, err)
+	catalog.ReportFailure(ctx, err)
 	t.setIndex(k.keyword, true)
 	return k.keyword.Search(ctx, q)
 }

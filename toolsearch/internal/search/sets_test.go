@@ -55,7 +55,7 @@ func requireFresh(t *testing.T, c Tools, queries []string) {
 	t.Helper()
 	infos := c.Infos()
 	for _, f := range []index.Func{index.Keyword, index.BM25} {
-		x, err := f(c.Indexing(context.Background()), infos)
+		x, err := f(c.IndexContext(context.Background()), infos)
 		require.NoError(t, err)
 		fresh, err := f(context.Background(), infos)
 		require.NoError(t, err)
