@@ -72,7 +72,7 @@ func newCatalog(cache *catalogCache, key catalogKey, similar *toolCatalog) *tool
 		c.tools.Indexes, c.summary = similar.tools.Indexes, similar.summary
 		return c
 	}
-	c.tools.Indexes, c.summary = search.NewRanks(c.tools.Set), &catalogSummary{}
+	c.tools.Indexes, c.summary = search.NewIndexes(c.tools.Set), &catalogSummary{}
 	c.summary.allNames = sync.OnceValue(func() []string {
 		names := make([]string, 0, c.tools.Len())
 		for e := range c.tools.All() {
@@ -131,7 +131,7 @@ func (c *toolCatalog) isFixed(name string) bool {
 
 // hasSearchTool reports whether one of the search tools has the name.
 func (c *toolCatalog) hasSearchTool(name string) bool {
-	return slices.Contains(c.settings.protocol.names, name)
+	return slices.Contains(c.settings.searchTools, name)
 }
 
 // checkNames rejects names that a tool of the agent's own shares with a hidden tool or a search tool.
@@ -237,7 +237,7 @@ func (cc *catalogCache) canonicalSet(s *catalog.Set, isOfRun bool) *catalog.Set 
 	}
 	if !isKnown {
 		if first = s; isOfRun {
-			first = s.Detached()
+			first = s.Detach()
 		}
 		cc.sets.Put(cacheKey, first)
 	}

@@ -192,36 +192,33 @@ const (
 	// calls.
 	SearchCall
 
-	protocols // how many there are
+	protocolCount
 )
 
-// String is the protocol's name.
+// protocols has the protocol of each constant.
+var protocols = [protocolCount]*protocol.Protocol{
+	Keyword:    protocol.Keyword,
+	Regexp:     protocol.Regexp,
+	SearchLoad: protocol.SearchLoad,
+	SearchCall: protocol.SearchCall,
+}
+
+// String returns the protocol's name.
 func (p Protocol) String() string {
-	if p < Keyword || p >= protocols {
+	if p < 0 || p >= protocolCount {
 		return "unknown"
 	}
-	return protocolOf[p].name
+	return protocols[p].Name
 }
 
-// protocolSpec is what depends on a Protocol, beside its search tools.
-type protocolSpec struct {
-	name  string
-	names []string // of its search tools, and of call_tool
-
-	hasCallTool bool   // call_tool runs any hidden tool: one that is named can be called without a search
-	fixedList   bool   // the tool list never changes: nothing that is found or called joins it
-	offers      bool   // what users ask for is described after their messages, and not loaded
-	gate        string // the text for a call of a tool that is not loaded
-}
-
-var protocolOf = [protocols]protocolSpec{
-	Keyword:    {name: "Keyword", names: []string{toolnames.Search}, gate: "gate"},
-	Regexp:     {name: "Regexp", names: []string{toolnames.Search}, gate: "gate"},
-	SearchLoad: {name: "SearchLoad", names: []string{toolnames.SearchTools, toolnames.Load}, gate: "gate"},
-	SearchCall: {
-		name: "SearchCall", names: []string{toolnames.Search, toolnames.Call}, gate: "gate-call",
-		hasCallTool: true, fixedList: true, offers: true,
-	},
+// protocolNames returns the names of all protocols, in a sentence.
+func protocolNames() string {
+	names := make([]string, len(protocols))
+	for i, p := range protocols {
+		names[i] = p.Name
+	}
+	last := len(names) - 1
+	return strings.Join(names[:last], ", ") + " or " + names[last]
 }
 
 // ErrNativeUnsupported is the error of New for a Model without its own tool search, or
@@ -325,13 +322,14 @@ func Recommended(tools []tool.BaseTool) *Config {
 type settings struct {
 	cfg              Config       // without DynamicTools
 	dynamicTools     *catalog.Set // of Config.DynamicTools
-	protocol         protocolSpec
+	protocol         *protocol.Protocol
+	searchTools      []string // names of the protocol's tools
 	rules            native.Rules
 	unsupportedModel error // the model has no tool search: the error of a run that hides tools
 
 	searchLimits     search.Limits
 	visibilityLimits visibility.Limits
-	promptParams     protocol.SearchToolParams
+	promptParams     protocol.DescriptionData // of the search tools
 
 	aliases aliases // that were called so far
 }
@@ -402,11 +400,13 @@ func newSettings(ctx context.Context, config *Config, agentic bool) (*settings, 
 	if s.cfg.MaxTools == 0 && config.Model != nil {
 		s.cfg.MaxTools = native.MaxTools(config.Model)
 	}
-	if p := s.cfg.Protocol; p >= Keyword && p < protocols {
-		s.protocol = protocolOf[p]
+	if p := s.cfg.Protocol; p >= 0 && p < protocolCount {
+		s.protocol = protocols[p]
 	} else {
-		errs.add("Protocol", "%d is unknown: use Keyword, Regexp, SearchLoad or SearchCall", int(p))
+		s.protocol = &protocol.Protocol{} // for checks of the other fields
+		errs.add("Protocol", "%d is unknown: use %s", int(p), protocolNames())
 	}
+	s.searchTools = s.protocol.ToolNames()
 	s.checkFields(&errs)
 	s.readTools(ctx, config.DynamicTools, &errs)
 	switch s.rules = native.NoNative; {
@@ -422,8 +422,8 @@ func newSettings(ctx context.Context, config *Config, agentic bool) (*settings, 
 	if s.rules.Native {
 		s.visibilityLimits.MaxTools = 0
 	}
-	s.promptParams = protocol.SearchToolParams{
-		Limit: c.MaxResults, Total: search.Most(c.MaxResults), Native: s.rules.Native, Calls: s.protocol.hasCallTool,
+	s.promptParams = protocol.DescriptionData{
+		Limit: c.MaxResults, Total: search.MaxResults(c.MaxResults), Native: s.rules.Native, Calls: s.protocol.CallTool != nil,
 		Unloads: c.UnloadAfter > 0, Ungated: c.AllowUnloadedCalls, Partial: c.CatalogLimit > 0 || c.Filter != nil,
 	}
 	return s, errors.Join(errs...)
@@ -432,7 +432,7 @@ func newSettings(ctx context.Context, config *Config, agentic bool) (*settings, 
 // chooseNativeRules chooses the rules for Config.UseModelToolSearch. hidesTools is false if only a run shows whether
 // there is anything to hide.
 func (s *settings) chooseNativeRules(agentic, hidesTools bool, errs *problems) {
-	if s.cfg.Protocol != Keyword {
+	if !s.protocol.SupportsNative {
 		errs.add("UseModelToolSearch", "it goes with the Keyword protocol only, not with %v", s.cfg.Protocol)
 	}
 	rules, err := native.Choose(string(s.cfg.Native), s.cfg.Model, agentic)
@@ -464,10 +464,10 @@ func (s *settings) checkFields(errs *problems) {
 	if !(c.MinConfidence >= 0 && c.MinConfidence <= 1) {
 		errs.add("MinConfidence", "%v is not from 0 to 1", c.MinConfidence)
 	}
-	if c.Protocol == Regexp {
-		checkRegexp(c, errs)
+	if s.protocol.MatchesNames {
+		checkMatchesNames(c, errs)
 	}
-	if s.protocol.fixedList && c.UnloadAfter > 0 {
+	if s.protocol.FixedToolList && c.UnloadAfter > 0 {
 		errs.add("UnloadAfter", "it is %d, but the %v protocol never loads a tool", c.UnloadAfter, c.Protocol)
 	}
 	if safe.IsNil(c.Backend) {
@@ -482,13 +482,13 @@ func (s *settings) checkFields(errs *problems) {
 	}
 }
 
-// checkRegexp rejects fields that the Regexp protocol cannot use.
-func checkRegexp(c *Config, errs *problems) {
+// checkMatchesNames rejects fields of the index, for a protocol that uses none.
+func checkMatchesNames(c *Config, errs *problems) {
 	if c.MinConfidence > 0 {
-		errs.add("MinConfidence", "it is %v, but the Regexp protocol matches names and is always sure", c.MinConfidence)
+		errs.add("MinConfidence", "it is %v, but the %v protocol matches names and is always sure", c.MinConfidence, c.Protocol)
 	}
 	if c.NewIndex != nil {
-		errs.add("NewIndex", "it is set, but the Regexp protocol matches names and ranks nothing")
+		errs.add("NewIndex", "it is set, but the %v protocol matches names and ranks nothing", c.Protocol)
 	}
 }
 

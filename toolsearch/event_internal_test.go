@@ -14,10 +14,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/einolean/einolean/internal/dev/adktest"
-	"github.com/einolean/einolean/internal/toolnames"
 	"github.com/einolean/einolean/toolsearch/index"
 	"github.com/einolean/einolean/toolsearch/internal/catalog"
-	"github.com/einolean/einolean/toolsearch/internal/protocol"
 	"github.com/einolean/einolean/toolsearch/internal/runstate"
 	"github.com/einolean/einolean/toolsearch/toolset"
 )
@@ -102,21 +100,4 @@ func TestCatalogCache_SlowIndexBlocksNoOtherRun(t *testing.T) {
 	}
 	close(free)
 	require.NoError(t, <-slow)
-}
-
-// What is said of a protocol agrees with its tools, whichever protocol is added.
-func TestProtocol_ToolsMatchTheirDescription(t *testing.T) {
-	for p, is := range protocolOf {
-		var names []string
-		for _, tool := range toolsOf[p].tools {
-			names = append(names, tool.name)
-		}
-		if is.hasCallTool {
-			names = append(names, toolnames.Call)
-		}
-		require.Equal(t, is.names, names, Protocol(p))
-		require.NotEmpty(t, names, Protocol(p))
-		require.Equal(t, names[0], toolsOf[p].withPrograms.name, Protocol(p))
-		require.NotEmpty(t, protocol.Text(is.gate, protocol.Data{}), Protocol(p))
-	}
 }

@@ -56,7 +56,7 @@ func (r *run) Lookup(c message.ToolCall) (*catalog.Tool, slots.CallTarget) {
 
 // callsEnhanced reports whether a call of call_tool is for a tool that returns more than text.
 func (r *run) callsEnhanced(c message.ToolCall) bool {
-	if !r.settings.protocol.hasCallTool {
+	if r.settings.protocol.CallTool == nil {
 		return false
 	}
 	e := r.catalog().tools.Resolve(toolnames.CalledTool(jsontext.DecodeArguments(c.Args)), anyTool)
@@ -108,7 +108,7 @@ func (r *run) CheckCall(ctx context.Context, name string) (answer string, stop b
 		return r.unknownToolAnswer(ctx, name), true
 	}
 	r.settings.emit(ctx, einolean.Event{Kind: einolean.KindCallGated, Tool: name, CallID: id})
-	return protocol.Text(r.settings.protocol.gate, protocol.Schema(e, "")), true
+	return protocol.Text(r.settings.protocol.GateText, protocol.SchemaData(e, "")), true
 }
 
 // checkProgramCall is CheckCall for the call of a program, which checked it before. Nothing is loaded, and the Filter
@@ -239,7 +239,7 @@ func (r *run) ResolveCallTool(ctx context.Context, args string) slots.Invocation
 	}
 	text, problem := argumentsFor(e, a.Raw(argumentKeys...))
 	if problem != "" {
-		return answer(protocol.Text("bad-arguments", protocol.Schema(e, problem)))
+		return answer(protocol.Text("bad-arguments", protocol.SchemaData(e, problem)))
 	}
 	r.calls.Record(compose.GetToolCallID(ctx), runstate.CallOutcome{Tool: e.Info.Name})
 	info := &callbacks.RunInfo{Name: e.Info.Name, Type: e.Type(), Component: components.ComponentOfTool}

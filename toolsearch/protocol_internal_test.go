@@ -63,7 +63,7 @@ func TestProtocol_ExamplesInPromptsWork(t *testing.T) {
 			{"empty-query", Keyword, "tool_search", 2}, {"empty-query", SearchLoad, "search_tools", 2}, {"empty-query", SearchCall, "tool_search", 2},
 			{"empty-pattern", Regexp, "tool_search", 1}, {"no-name", SearchLoad, "load_tool", 1}, {"no-call-name", SearchCall, "call_tool", 1},
 		} {
-			examples := jsonExample.FindAllString(all.Say(c.text, protocol.SearchToolParams{}), -1)
+			examples := jsonExample.FindAllString(all.Say(c.text, protocol.DescriptionData{}), -1)
 			require.Len(t, examples, c.want, c.text)
 			for _, args := range examples {
 				require.True(t, json.Valid([]byte(args)), args)
@@ -81,7 +81,7 @@ func TestProtocol_ExamplesInPromptsWork(t *testing.T) {
 		}{
 			"tool_search": {Keyword, "query", 8}, "search_tools": {SearchLoad, "query", 2}, "tool_search_call": {SearchCall, "query", 2}, "tool_search_regexp": {Regexp, "regex_pattern", 2},
 		} {
-			found := queries.FindAllStringSubmatch(all.Say(name, protocol.SearchToolParams{Limit: 17, Total: 4711, Calls: true}), -1)
+			found := queries.FindAllStringSubmatch(all.Say(name, protocol.DescriptionData{Limit: 17, Total: 4711, Calls: true}), -1)
 			require.GreaterOrEqual(t, len(found), c.least, name)
 			for _, q := range found {
 				if q[1] == "select:" {
@@ -101,7 +101,7 @@ func TestProtocol_ExamplesInPromptsWork(t *testing.T) {
 // In a language, everything that a model reads is in that language.
 func TestLanguage_AppliesToAllModelText(t *testing.T) {
 	textstest.InBothLanguages(t, protocol.Prompts, func(t *testing.T, all *prompt.Texts) {
-		for p := range protocols {
+		for p := range protocolCount {
 			for name, x := range searchToolsOf(t, p) {
 				info, err := x.Info(context.Background())
 				require.NoError(t, err)
@@ -135,7 +135,7 @@ func TestProtocol_GoldenSearchTools(t *testing.T) {
 			Parameters  any
 		}
 		var got []wire
-		for p := range protocols {
+		for p := range protocolCount {
 			cfg := Config{Protocol: p, DynamicTools: []tool.BaseTool{adktest.Simple("send_email", "Sends an email.")}}
 			for _, x := range offeredBy(t, cfg) {
 				info, err := x.Info(context.Background())

@@ -25,6 +25,7 @@ import (
 	"github.com/einolean/einolean/internal/toolnames"
 	"github.com/einolean/einolean/toolsearch/internal/catalog"
 	"github.com/einolean/einolean/toolsearch/internal/history"
+	"github.com/einolean/einolean/toolsearch/internal/protocol"
 	"github.com/einolean/einolean/toolsearch/internal/runstate"
 	"github.com/einolean/einolean/toolsearch/internal/search"
 	"github.com/einolean/einolean/toolsearch/internal/slots"
@@ -187,7 +188,7 @@ func (r *run) MayShow(ctx context.Context, name string) bool {
 
 // RequestedTools implements history.Agent.
 func (r *run) RequestedTools(args jsontext.Arguments) []string {
-	return search.NamesRequested(r.catalog().tools, args)
+	return protocol.RequestedNames(r.catalog().tools, args)
 }
 
 // RecordsCalls implements history.Agent.
@@ -199,7 +200,7 @@ func (r *run) announcement(ctx context.Context, visibleBefore []string) history.
 	a := history.Announcement{
 		Tools: c.tools.Set, Names: r.listedNames(ctx), VisibleBefore: visibleBefore,
 		Incremental: c.hasSource, CatalogLimit: r.settings.cfg.CatalogLimit,
-		CallableByName: r.settings.protocol.hasCallTool,
+		CallableByName: r.settings.protocol.CallTool != nil,
 	}
 	if r.settings.cfg.Filter == nil {
 		a.FullList = c.summary.reminder
@@ -237,7 +238,7 @@ func (r *run) StoreList(ctx context.Context, path, content string) error {
 
 // search returns a search of this model call, for tools that the Filter allows in all of the phases.
 func (r *run) search(ctx context.Context, phases phases) search.Searcher {
-	s := search.Searcher{Tools: r.catalog().tools, Limits: r.settings.searchLimits, For: searcher{r, ctx, phases}}
+	s := search.Searcher{Tools: r.catalog().tools, Limits: r.settings.searchLimits, Access: searcher{r, ctx, phases}}
 	if r.catalog().hasSource {
 		s.Missing = r.tools.source.missingServers()
 	}
@@ -262,23 +263,23 @@ type searcher struct {
 	phases phases
 }
 
-// May reports whether the Filter allows a tool in all of the phases.
-func (s searcher) May(e *catalog.Tool) bool { return s.run.filter.allows(s.ctx, e, s.phases) }
+// MayFind reports whether the Filter allows a tool in all of the phases.
+func (s searcher) MayFind(e *catalog.Tool) bool { return s.run.filter.allows(s.ctx, e, s.phases) }
 
 // MayHint reports whether the model may read a name that it did not ask for.
 func (s searcher) MayHint(e *catalog.Tool) bool {
-	return s.May(e) && s.run.filter.allows(s.ctx, e, phasesHint)
+	return s.MayFind(e) && s.run.filter.allows(s.ctx, e, phasesHint)
 }
 
-// Knows reports whether the model may have seen the name of a tool.
-func (s searcher) Knows(name string) bool {
+// MayKnow reports whether the model may have seen the name of a tool.
+func (s searcher) MayKnow(name string) bool {
 	e := s.run.catalog().tools.Lookup(name)
 	return e != nil && s.run.filter.mayReveal(s.ctx, e)
 }
 
-// Sees returns the tools that the model sees; nil if that is unknown, or if the form of an answer cannot say which
+// Visible returns the tools that the model sees; nil if that is unknown, or if the form of an answer cannot say which
 // tools are loaded.
-func (s searcher) Sees() (visible toolnames.Set) {
+func (s searcher) Visible() (visible toolnames.Set) {
 	if s.run.settings.rules.Native && !s.run.settings.rules.ReturnOnce {
 		return nil
 	}
@@ -287,5 +288,5 @@ func (s searcher) Sees() (visible toolnames.Set) {
 	return visible
 }
 
-// Listed returns the names that the model may see.
-func (s searcher) Listed() []string { return s.run.listedNames(s.ctx) }
+// ListedNames returns the names that the model may see.
+func (s searcher) ListedNames() []string { return s.run.listedNames(s.ctx) }

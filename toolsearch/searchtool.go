@@ -3,8 +3,7 @@
 
 package toolsearch
 
-// The search tools as Eino sees them: their arguments, and their answers in each protocol and in the
-// provider's form.
+// The search tools as Eino sees them, with answers in the form of the protocol or of the provider.
 
 import (
 	"context"
@@ -16,51 +15,22 @@ import (
 	"github.com/cloudwego/eino/schema"
 
 	"github.com/einolean/einolean/internal/jsontext"
-	"github.com/einolean/einolean/internal/toolnames"
-	"github.com/einolean/einolean/toolsearch/internal/history"
 	"github.com/einolean/einolean/toolsearch/internal/protocol"
 	"github.com/einolean/einolean/toolsearch/internal/runstate"
 	"github.com/einolean/einolean/toolsearch/internal/search"
 )
 
-// toolsOf are the search tools of each protocol, the one that searches first. Where the agent has programs,
-// another takes its place, which answers with signatures.
-var toolsOf = [protocols]struct {
-	tools        []metaTool
-	withPrograms metaTool
-}{
-	Keyword: {
-		tools:        []metaTool{{name: toolnames.Search, text: "tool_search", params: queryParams, to: phasesFind, answer: search.AnswerNames}},
-		withPrograms: metaTool{name: toolnames.Search, text: "tool_search_code", params: queryParams, to: phasesFind, answer: search.AnswerSignatures},
-	},
-	Regexp: {
-		tools:        []metaTool{{name: toolnames.Search, text: "tool_search_regexp", params: patternParams, to: phasesFind, answer: search.Regexp}},
-		withPrograms: metaTool{name: toolnames.Search, text: "tool_search_regexp", params: patternParams, to: phasesFind, answer: search.SignMatches},
-	},
-	SearchLoad: {
-		tools: []metaTool{
-			{name: toolnames.SearchTools, text: "search_tools", params: queryParams, to: phasesSearch, answer: search.Candidates},
-			{name: toolnames.Load, text: "load_tool", params: namesParams, to: phasesLoad, answer: search.AnswerLoad},
-		},
-		withPrograms: metaTool{name: toolnames.SearchTools, text: "tool_search_code", params: queryParams, to: phasesFind, answer: search.AnswerSignatures},
-	},
-	SearchCall: {
-		tools:        []metaTool{{name: toolnames.Search, text: "tool_search_call", params: queryParams, to: phasesFind, answer: search.Describe}},
-		withPrograms: metaTool{name: toolnames.Search, text: "tool_search_code", params: queryParams, to: phasesFind, answer: search.AnswerSignatures},
-	},
+// phasesOf are the phases of the Filter for each effect of a search tool.
+var phasesOf = map[protocol.Effect]phases{
+	protocol.FindAndLoad: phasesFind,
+	protocol.FindOnly:    phasesSearch,
+	protocol.LoadOnly:    phasesLoad,
 }
 
-// metaTool is a tool that the model of a run gets instead of the hidden ones. It is immutable.
+// metaTool is a search tool of a run. It is immutable. Callbacks see the name of this type.
 type metaTool struct {
 	run  *run
-	name string
-	text string // the text that describes it; texts whose names start with it describe its parameters
-	// params are its parameters, without their descriptions.
-	params func() map[string]*schema.ParameterInfo
-
-	to phases // the tools that a search returns
-	// answer returns the answer of a search for the model. Its only error is the context's.
-	answer func(context.Context, search.Searcher, jsontext.Arguments) (string, error)
+	tool *protocol.Tool
 }
 
 // InvokableRun answers a search. Whatever the model wrote, the answer is text for it.
@@ -68,82 +38,57 @@ func (t *metaTool) InvokableRun(ctx context.Context, args string, _ ...tool.Opti
 	if err := ctx.Err(); err != nil {
 		return "", err
 	}
-	text, err := t.answer(ctx, t.run.search(ctx, t.to), jsontext.DecodeArguments(args))
+	answer, err := t.tool.Answer(ctx, t.searcher(ctx), jsontext.DecodeArguments(args))
 	if id := compose.GetToolCallID(ctx); id != "" && err == nil {
-		t.run.calls.Record(id, runstate.CallOutcome{IsSearch: true, Loaded: history.ParseLoadedNames(text)})
+		t.run.calls.Record(id, runstate.CallOutcome{IsSearch: true, Loaded: protocol.ParseLoadedNames(answer)})
 	}
-	return text, err
+	return answer, err
 }
 
-// HiddenTools tells package window which tools there are to find. They are read only.
+// searcher returns a search of this model call.
+func (t *metaTool) searcher(ctx context.Context) search.Searcher {
+	return t.run.search(ctx, phasesOf[t.tool.Effect])
+}
+
+// HiddenTools returns the tools that a search may find, for package window. They are read only.
 func (t *metaTool) HiddenTools(context.Context) []*schema.ToolInfo {
 	return t.run.catalog().tools.Infos()
 }
 
-// Info describes the tool, in the language that is set.
+// Info describes the tool, in the current language.
 func (t *metaTool) Info(context.Context) (*schema.ToolInfo, error) {
-	texts, params, data := protocol.Prompts.Current(), t.params(), t.run.settings.promptParams
-	for key, p := range params {
-		p.Desc = texts.Say(t.text+"."+key, data)
-	}
-	return &schema.ToolInfo{Name: t.name, Desc: texts.Say(t.text, data), ParamsOneOf: schema.NewParamsOneOfByParams(params)}, nil
+	return t.tool.Info(t.run.settings.promptParams), nil
 }
 
-// madeBy is the instance that put the tool into a list.
+// owner returns the instance that put the tool into a list.
 func (t *metaTool) owner() *settings { return t.run.settings }
 
-// searchTools are those of a run. With programs in the agent, the one that searches answers with signatures,
-// unless the provider reads its answers. Where the provider searches, none is shown, but a model that copies
-// an older call of one from the history still gets an answer.
+// searchTools returns the search tools of a run. With programs in the agent, the first one answers with signatures, unless
+// the provider reads its answers. A model whose provider searches does not see them, but if it copies a call of one from
+// the history, the call is answered.
 func searchTools(r *run) (tools []tool.BaseTool) {
-	of := &toolsOf[r.settings.cfg.Protocol]
-	for i, t := range of.tools {
-		if i == 0 && r.answersSignatures && !r.settings.rules.Native {
-			t = of.withPrograms
+	p, rules := r.settings.protocol, r.settings.rules
+	for i := range p.Tools {
+		t := &metaTool{r, &p.Tools[i]}
+		if i == 0 && r.answersSignatures && !rules.Native {
+			t.tool = &p.ProgramSearch
 		}
-		if t.run = r; r.settings.rules.Native && r.settings.rules.ClientRuns {
-			tools = append(tools, nativeTool{&t})
+		if rules.Native && rules.ClientRuns {
+			tools = append(tools, nativeTool{t})
 		} else {
-			tools = append(tools, &t)
+			tools = append(tools, t)
 		}
 	}
-	if r.settings.protocol.hasCallTool {
-		call := &metaTool{run: r, name: toolnames.Call, text: "call_tool", params: callParams}
-		tools = append(tools, r.tools.slots.CallTools(call)...)
+	if p.CallTool != nil {
+		tools = append(tools, r.tools.slots.CallTools(&metaTool{r, p.CallTool})...)
 	}
 	return tools
 }
 
-// queryParams are the parameters of a search by words.
-func queryParams() map[string]*schema.ParameterInfo {
-	return map[string]*schema.ParameterInfo{
-		"query":       {Type: schema.String, Required: true},
-		"max_results": {Type: schema.Integer},
-	}
-}
-
-func patternParams() map[string]*schema.ParameterInfo {
-	return map[string]*schema.ParameterInfo{"regex_pattern": {Type: schema.String, Required: true}}
-}
-
-func namesParams() map[string]*schema.ParameterInfo {
-	return map[string]*schema.ParameterInfo{
-		"tool_name":  {Type: schema.String},
-		"tool_names": {Type: schema.Array, ElemInfo: &schema.ParameterInfo{Type: schema.String}},
-	}
-}
-
-func callParams() map[string]*schema.ParameterInfo {
-	return map[string]*schema.ParameterInfo{
-		"name":      {Type: schema.String, Required: true},
-		"arguments": {Type: schema.Object, Required: true},
-	}
-}
-
-// nativeTool is the search tool in native mode: its results are the provider's.
+// nativeTool is the search tool in native mode: its results are in the provider's form.
 type nativeTool struct{ *metaTool }
 
-// InvokableRun answers a search with the infos of the found tools.
+// InvokableRun answers a search with the infos of the tools that it finds.
 func (n nativeTool) InvokableRun(ctx context.Context, args *schema.ToolArgument, _ ...tool.Option) (*schema.ToolResult, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
@@ -151,32 +96,32 @@ func (n nativeTool) InvokableRun(ctx context.Context, args *schema.ToolArgument,
 	if args == nil {
 		args = &schema.ToolArgument{}
 	}
-	r := n.run
-	s := r.search(ctx, n.to)
-	f, err := search.Find(ctx, s, jsontext.DecodeArguments(args.Text))
+	r, rules := n.run, n.run.settings.rules
+	s := n.searcher(ctx)
+	found, err := protocol.Find(ctx, s, jsontext.DecodeArguments(args.Text))
 	if err != nil {
 		return nil, err
 	}
-	c := r.settings.rules
-	text, fresh := f.Hint(), f.Found
-	if c.ReturnOnce {
-		visible := s.For.Sees()
-		fresh = slices.DeleteFunc(slices.Clone(f.Found), func(x search.Hit) bool {
+	text, hits := protocol.Hint(&found), found.Hits
+	if rules.ReturnOnce {
+		visible := s.Access.Visible()
+		hits = slices.DeleteFunc(slices.Clone(hits), func(x search.Hit) bool {
 			return visible[x.Info.Name] || !r.calls.MarkReturned(x.Info.Name)
 		})
 	}
-	if len(fresh) == 0 && len(f.Found) > 0 {
-		text = strings.TrimSpace(protocol.Text("already-loaded", protocol.Data{Words: f.Names()}) + " " + text)
+	if len(hits) == 0 && len(found.Hits) > 0 {
+		text = strings.TrimSpace(protocol.Text("already-loaded", protocol.Data{Words: found.Names()}) + " " + text)
 	}
-	if len(fresh) == 0 && (c.EmptyAsText || c.HintAsText && text != "") {
+	if len(hits) == 0 && (rules.EmptyAsText || rules.HintAsText && text != "") {
 		return &schema.ToolResult{Parts: []schema.ToolOutputPart{{Type: schema.ToolPartTypeText, Text: text}}}, nil
 	}
-	infos := make([]*schema.ToolInfo, len(fresh))
-	names := make([]string, len(fresh))
-	for i, x := range fresh {
-		infos[i], names[i] = c.Info(x.Tool), x.Info.Name
+	infos := make([]*schema.ToolInfo, len(hits))
+	names := make([]string, len(hits))
+	for i, x := range hits {
+		infos[i], names[i] = rules.Info(x.Tool), x.Info.Name
 	}
-	r.calls.Record(compose.GetToolCallID(ctx), runstate.CallOutcome{IsSearch: true, Loaded: names}) // an empty answer is also ours
+	// An empty result is recorded, too: it is one of this middleware.
+	r.calls.Record(compose.GetToolCallID(ctx), runstate.CallOutcome{IsSearch: true, Loaded: names})
 	return &schema.ToolResult{Parts: []schema.ToolOutputPart{{
 		Type: schema.ToolPartTypeToolSearchResult, ToolSearchResult: &schema.ToolSearchResult{Tools: infos},
 	}}}, nil

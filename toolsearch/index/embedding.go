@@ -32,26 +32,26 @@ import (
 const (
 	// embedQueryTime is how long a search waits for the vector of its query.
 	embedQueryTime = time.Second
-	// mostLate is how many times in a row an embedder may be late or fail before it is
+	// maxLateQueries is how many times in a row an embedder may be late or fail before it is
 	// left alone for embedPause.
-	mostLate   = 3
-	embedPause = 30 * time.Second
-	// keptQueries is how many queries keep their vectors, since a model repeats queries.
-	keptQueries = 256
+	maxLateQueries = 3
+	embedPause     = 30 * time.Second
+	// maxCachedQueries is how many queries keep their vectors, since a model repeats queries.
+	maxCachedQueries = 256
 	// vectorWeight is the weight, relative to the best score by words, of a similarity as high
 	// as chance puts the nearest, when the words say nothing.
 	vectorWeight = 0.3
-	// unsure is the confidence from which the words alone decide.
-	unsure = 0.9
+	// wordsOnlyConfidence is the confidence from which the words alone decide.
+	wordsOnlyConfidence = 0.9
 	// vectorScore is the score of the nearest tools when no word matches: about that of one
 	// word in a description.
 	vectorScore = 5.0
 	// vectorDepth is how many of the nearest tools are considered.
 	vectorDepth = 30
-	// outstanding is how far above the others a tool must be to be found by its vector alone,
+	// minStandout is how far above the others a tool must be to be found by its vector alone,
 	// relative to where chance would put the nearest of as many: some tool is always the
 	// nearest.
-	outstanding = 0.8
+	minStandout = 0.8
 )
 
 // Embedding ranks tools by BM25 and, the less sure that is of its answer, also by
@@ -93,7 +93,7 @@ func Embedding(model string, e embedding.Embedder, files store.Backend) Func {
 		return &embeddingIndex{
 			bm25Index: bm25Index{catalog.SetOf(ctx, tools)}, infos: tools,
 			source:  vectors.Source{Model: model, Embedder: e, Gate: &safe.Gate{}, Writer: files, Reader: reader},
-			queries: lru.Map[string, []float64]{MaxEntries: keptQueries},
+			queries: lru.Map[string, []float64]{MaxEntries: maxCachedQueries},
 		}, nil
 	}
 }
@@ -104,12 +104,12 @@ type embeddingIndex struct {
 	infos  []*schema.ToolInfo
 	source vectors.Source
 
-	mu       sync.Mutex
-	vectors  *vectors.Named // of the tools; nil: not there yet
-	building bool
-	notUntil time.Time // for the embedder
-	late     int       // failures in a row
-	queries  lru.Map[string, []float64]
+	mu         sync.Mutex
+	vectors    *vectors.Named // of the tools; nil: not there yet
+	isBuilding bool
+	notUntil   time.Time // for the embedder
+	late       int       // failures in a row
+	queries    lru.Map[string, []float64]
 }
 
 // Search never fails but by the context, or where the words do.
@@ -166,7 +166,7 @@ func (x *embeddingIndex) nearness(ctx context.Context, tools *vectors.Named, q Q
 		all = append(all, Result{Name: tools.Names[n.At], Score: max(0, float64(n.Deviations)/chance)})
 	}
 	for _, n := range nearest {
-		if beyond := float64(n.Deviations) / chance; beyond >= outstanding {
+		if beyond := float64(n.Deviations) / chance; beyond >= minStandout {
 			all = append(all, Result{Name: tools.Names[n.At], Score: beyond})
 		}
 	}
@@ -189,8 +189,8 @@ func hasRequired(text string) bool {
 }
 
 // vectorWeightAt falls with the confidence of the best answer by words, faster at first.
-func vectorWeightAt(sure float64) float64 {
-	doubt := max(0, 1-sure/unsure)
+func vectorWeightAt(confidence float64) float64 {
+	doubt := max(0, 1-confidence/wordsOnlyConfidence)
 	return vectorWeight * doubt * doubt
 }
 
@@ -238,7 +238,7 @@ func (x *embeddingIndex) embed(ctx context.Context, text string) ([]float64, err
 	defer cancel()
 	all, err := x.source.Embed(inside, withControls(text))
 	if err == nil {
-		v = understood(all)
+		v = reliableVector(all)
 	}
 	if ctx.Err() == nil { // a cancelled caller says nothing about the embedder
 		x.note(text, v, err)
@@ -267,19 +267,19 @@ func withControls(text string) []string {
 var foreignWord = regexp.MustCompile(`[A-Za-z]*[^\P{L}A-Za-z][\p{L}\p{M}]*`)
 
 const (
-	// leastSame is the least cosine of a query with one that means the same, and leastTold by how
-	// much that must exceed its cosine with one that means nothing.
-	leastSame = .5
-	leastTold = .03
+	// minSameCosine is the lowest cosine of a query with one that means the same. It must exceed the cosine with one that
+	// means nothing by minCosineGap.
+	minSameCosine = .5
+	minCosineGap  = .03
 )
 
-// understood returns the vector of a query with controls, or nil if the embedder does not tell
+// reliableVector returns the vector of a query with controls, or nil if the embedder does not tell
 // them apart: to a model of another language, all texts in this one are alike, or noise.
-func understood(all [][]float64) []float64 {
+func reliableVector(all [][]float64) []float64 {
 	if len(all) == 1 {
 		return all[0]
 	}
-	if same := vectors.Cosine(all[0], all[1]); same < leastSame || same-vectors.Cosine(all[0], all[2]) < leastTold {
+	if same := vectors.Cosine(all[0], all[1]); same < minSameCosine || same-vectors.Cosine(all[0], all[2]) < minCosineGap {
 		return nil
 	}
 	return all[0]
@@ -289,7 +289,7 @@ func (x *embeddingIndex) note(text string, v []float64, err error) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	if err != nil {
-		if x.late++; x.late >= mostLate {
+		if x.late++; x.late >= maxLateQueries {
 			x.late, x.notUntil = 0, time.Now().Add(embedPause)
 		}
 		return
@@ -303,8 +303,8 @@ func (x *embeddingIndex) note(text string, v []float64, err error) {
 func (x *embeddingIndex) ready() *vectors.Named {
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	if x.vectors == nil && !x.building && !time.Now().Before(x.notUntil) {
-		x.building = true
+	if x.vectors == nil && !x.isBuilding && !time.Now().Before(x.notUntil) {
+		x.isBuilding = true
 		go buildVectors(weak.Make(x), x.source, x.infos)
 	}
 	if x.vectors == nil || !x.vectors.IsUseful {
@@ -337,7 +337,7 @@ func buildVectors(of weak.Pointer[embeddingIndex], source vectors.Source, tools 
 	}
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	x.building = false
+	x.isBuilding = false
 	if err != nil {
 		x.notUntil = time.Now().Add(embedPause)
 		return

@@ -51,7 +51,7 @@ func Fuse(parts ...Func) Func {
 			if p == nil {
 				p = Keyword
 			}
-			x, err := made(ctx, p, tools)
+			x, err := newIndex(ctx, p, tools)
 			if err != nil {
 				return nil, fmt.Errorf("part %d of Fuse: %w", i, err)
 			}
@@ -74,7 +74,7 @@ func TimeLimit(d time.Duration, f Func) Func {
 		if f == nil {
 			f = Keyword
 		}
-		x, err := made(ctx, f, tools)
+		x, err := newIndex(ctx, f, tools)
 		if err != nil {
 			return nil, err
 		}
@@ -127,14 +127,14 @@ func (parts fusedIndex) Search(ctx context.Context, q Query) ([]Result, error) {
 		if err != nil {
 			failed++
 			if ctx.Err() == nil {
-				catalog.Failed(ctx, fmt.Errorf("part %d of Fuse: %w", i, err))
+				catalog.ReportFailure(ctx, fmt.Errorf("part %d of Fuse: %w", i, err))
 			}
 			continue
 		}
 		for place, r := range results[i] {
 			merged[r.Name] = Result{
 				Name: r.Name, Score: merged[r.Name].Score + 1/float64(fuseK+place+1),
-				Confidence: max(merged[r.Name].Confidence, sure(r)),
+				Confidence: max(merged[r.Name].Confidence, confidenceOf(r)),
 			}
 		}
 	}
@@ -171,15 +171,15 @@ func (parts fusedIndex) terms(q Query, name string) []einolean.Term {
 	return nil
 }
 
-// sure is the confidence of a result, which may be no number.
-func sure(r Result) float64 {
+// confidenceOf returns the confidence of a result, as a number from 0 to 1.
+func confidenceOf(r Result) float64 {
 	if r.Confidence > 0 {
 		return min(r.Confidence, 1)
 	}
 	return 0
 }
 
-// made is the index that a function makes.
-func made(ctx context.Context, f Func, tools []*schema.ToolInfo) (Index, error) {
+// newIndex returns the index that a function makes, or its panic as an error.
+func newIndex(ctx context.Context, f Func, tools []*schema.ToolInfo) (Index, error) {
 	return safe.NonNil("the function", func() (Index, error) { return f(ctx, tools) })
 }

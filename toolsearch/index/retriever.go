@@ -50,14 +50,14 @@ func Retriever(r retriever.Retriever, opts ...retriever.Option) Func {
 }
 
 type retrieverIndex struct {
-	r     retriever.Retriever
-	opts  []retriever.Option
-	words keywordIndex
-	sure  bm25Index
+	retriever retriever.Retriever
+	opts      []retriever.Option
+	keyword   keywordIndex
+	bm25      bm25Index
 }
 
 func (x retrieverIndex) Build(catalog.Door) error {
-	_, err := x.words.tools.Score()
+	_, err := x.keyword.tools.Score()
 	return err
 }
 
@@ -67,11 +67,11 @@ const moreForRequired = 4
 
 func (x retrieverIndex) Search(ctx context.Context, q Query) ([]Result, error) {
 	terms := keyword.Parse(q.Text).Terms
-	text, required := wanted(terms)
+	text, required := splitRequired(terms)
 	if text == "" {
 		return nil, nil
 	}
-	limit, all := q.Limit, x.words.index().Len()
+	limit, all := q.Limit, x.keyword.index().Len()
 	if limit <= 0 {
 		limit = all
 	}
@@ -80,7 +80,7 @@ func (x retrieverIndex) Search(ctx context.Context, q Query) ([]Result, error) {
 		topK = min(all, limit*moreForRequired)
 	}
 	opts := append(append([]retriever.Option(nil), x.opts...), retriever.WithTopK(topK))
-	docs, err := x.r.Retrieve(ctx, text, opts...)
+	docs, err := x.retriever.Retrieve(ctx, text, opts...)
 	if err != nil {
 		return nil, fmt.Errorf("index: retrieving %.80q: %w", text, err)
 	}
@@ -89,11 +89,11 @@ func (x retrieverIndex) Search(ctx context.Context, q Query) ([]Result, error) {
 		return nil, err
 	}
 	found = firstOf(found, limit)
-	return found, x.sure.rate(ctx, q.Text, found)
+	return found, x.bm25.rate(ctx, q.Text, found)
 }
 
-// wanted returns the words of a query without their marks, and the required ones.
-func wanted(terms []keyword.Term) (text string, required keyword.Query) {
+// splitRequired returns the words of a query without their marks, and the required ones.
+func splitRequired(terms []keyword.Term) (text string, required keyword.Query) {
 	words := make([]string, len(terms))
 	for i, t := range terms {
 		words[i] = t.Text
@@ -107,7 +107,7 @@ func wanted(terms []keyword.Term) (text string, required keyword.Query) {
 // toolsOf returns the known tools of documents, each once.
 func (x retrieverIndex) toolsOf(docs []*schema.Document) []Result {
 	found := make([]Result, 0, len(docs))
-	seen, tools := map[string]bool{}, x.words.index()
+	seen, tools := map[string]bool{}, x.keyword.index()
 	for place, d := range docs {
 		if d == nil {
 			continue
@@ -134,7 +134,7 @@ func (x retrieverIndex) require(ctx context.Context, required keyword.Query, fou
 	if len(required.Terms) == 0 {
 		return found, nil
 	}
-	tools := x.words.index()
+	tools := x.keyword.index()
 	hits, err := tools.Search(ctx, required, 0)
 	if err != nil {
 		return nil, err

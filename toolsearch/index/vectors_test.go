@@ -68,10 +68,10 @@ func TestVectorsOnlyMoveToolsUp(t *testing.T) {
 
 func TestTheSurerTheWordsTheLessVectorsCount(t *testing.T) {
 	require.InDelta(t, vectorWeight, vectorWeightAt(0), 1e-12)
-	for sure := 0.0; sure < 1; sure += .01 {
-		require.GreaterOrEqual(t, vectorWeightAt(sure), vectorWeightAt(sure+.01))
+	for c := 0.0; c < 1; c += .01 {
+		require.GreaterOrEqual(t, vectorWeightAt(c), vectorWeightAt(c+.01))
 	}
-	require.Zero(t, vectorWeightAt(unsure))
+	require.Zero(t, vectorWeightAt(wordsOnlyConfidence))
 	require.Zero(t, vectorWeightAt(1))
 }
 
@@ -89,11 +89,11 @@ func TestAQueryInAForeignScriptHasControls(t *testing.T) {
 
 func TestAVectorCountsIfTheEmbedderTellsTheQueryFromNonsense(t *testing.T) {
 	one, other := []float64{1, 0}, []float64{0, 1}
-	require.Equal(t, one, understood([][]float64{one}), "no controls")
-	require.Equal(t, one, understood([][]float64{one, one, other}))
-	require.Nil(t, understood([][]float64{one, one, one}), "all texts are alike")
-	require.Nil(t, understood([][]float64{one, other, {-1, 1}}), "noise")
+	require.Equal(t, one, reliableVector([][]float64{one}), "no controls")
+	require.Equal(t, one, reliableVector([][]float64{one, one, other}))
+	require.Nil(t, reliableVector([][]float64{one, one, one}), "all texts are alike")
+	require.Nil(t, reliableVector([][]float64{one, other, {-1, 1}}), "noise")
 	for _, bad := range [][]float64{nil, {0, 0}, {math.NaN(), 1}, {math.Inf(1), 1}, {1, 2, 3}} {
-		require.Nil(t, understood([][]float64{one, bad, other}), "%v", bad)
+		require.Nil(t, reliableVector([][]float64{one, bad, other}), "%v", bad)
 	}
 }

@@ -64,11 +64,11 @@ func (k keywordIndex) terms(q Query, name string) []einolean.Term {
 	if !ok {
 		return nil
 	}
-	return scoring(x.Explain(keyword.Parse(q.Text), doc))
+	return scoringTerms(x.Explain(keyword.Parse(q.Text), doc))
 }
 
-// scoring are the terms that add to a score.
-func scoring(x keyword.Explanation) []einolean.Term {
+// scoringTerms returns the terms that add to a score.
+func scoringTerms(x keyword.Explanation) []einolean.Term {
 	var terms []einolean.Term
 	for _, t := range x.Terms {
 		if len(t.Matches) > 0 {
@@ -125,7 +125,7 @@ func bm25Of(s *catalog.Set) (*bm25.Index, error) {
 			}
 		}
 		return postings.NewSegment(docs)
-	}, func(all []catalog.Selected[*postings.Segment]) *bm25.Index {
+	}, func(all []catalog.Selection[*postings.Segment]) *bm25.Index {
 		parts := make([]postings.Part, len(all))
 		for i, p := range all {
 			parts[i] = postings.Part{Segment: p.Segment, Has: p.Has}
@@ -166,12 +166,12 @@ func (b bm25Index) rate(ctx context.Context, text string, found []Result) error 
 	if err != nil {
 		return err
 	}
-	sure := make(map[string]float64, len(known))
+	confidences := make(map[string]float64, len(known))
 	for _, r := range known {
-		sure[r.Name] = r.Confidence
+		confidences[r.Name] = r.Confidence
 	}
 	for i, r := range found {
-		found[i].Confidence = sure[r.Name]
+		found[i].Confidence = confidences[r.Name]
 	}
 	raise(found)
 	return nil
@@ -219,5 +219,5 @@ func (b bm25Index) terms(q Query, name string) []einolean.Term {
 	if !ok {
 		return nil
 	}
-	return scoring(x.Explain(q.Text, doc))
+	return scoringTerms(x.Explain(q.Text, doc))
 }

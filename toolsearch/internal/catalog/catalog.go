@@ -56,7 +56,7 @@ type Set struct {
 
 	sumOnce sync.Once
 	sumText string
-	indexes sync.Map // see recall
+	indexes sync.Map // see memoize
 }
 
 // block is tools that are indexed together, as a whole, once, when a search first needs it. It is what
@@ -64,7 +64,7 @@ type Set struct {
 type block struct {
 	tools    []*Tool
 	byName   func() map[string]int // the place of each
-	segments sync.Map              // see recall
+	segments sync.Map              // see memoize
 }
 
 // part is a block with the selection of its tools that are in a set.
@@ -74,7 +74,7 @@ type part struct {
 	size int
 }
 
-// New is a set of tools, whose names are unique, as one block.
+// New returns a set of tools, whose names are unique, as one block.
 func New(tools []*Tool) *Set {
 	if len(tools) == 0 {
 		return &Set{}
@@ -139,7 +139,7 @@ func (s *Set) toolFor(ctx context.Context, t tool.BaseTool, known map[tool.BaseT
 		return nil, err
 	}
 	if old := s.Lookup(info.Name); old != nil && old.Definition() == e.Definition() {
-		e.Info, e.CheckpointInfo, e.held = old.Info, old.CheckpointInfo, schema.ToolInfo{} // one copy for both
+		e.Info, e.CheckpointInfo, e.ownInfo = old.Info, old.CheckpointInfo, schema.ToolInfo{} // one copy for both
 	}
 	return e, nil
 }
@@ -235,7 +235,7 @@ func (s *Set) Filter(keep func(*Tool) bool) *Set {
 	return next
 }
 
-// Sum is equal for sets of tools with equal definitions in the same order.
+// Fingerprint is equal for sets of tools with equal definitions in the same order.
 func (s *Set) Fingerprint() string {
 	s.sumOnce.Do(func() {
 		h := sha256.New()
@@ -248,8 +248,8 @@ func (s *Set) Fingerprint() string {
 	return s.sumText
 }
 
-// Detached is a copy that keeps nothing of a run.
-func (s *Set) Detached() *Set {
+// Detach returns a copy that keeps nothing of a run.
+func (s *Set) Detach() *Set {
 	var tools []*Tool
 	for e := range s.All() {
 		tools = append(tools, &Tool{Info: toolschema.CopyInfo(e.Info)})
@@ -278,13 +278,12 @@ func (p part) places() iter.Seq[int] {
 	}
 }
 
-// recall returns the T that was made of something immutable, on first use, from a map by types. A panic in
-// build is the error.
-func memoize[T any](made *sync.Map, build func() (T, error)) (T, error) {
+// memoize returns the T of a map by types. It builds it on first use. A panic in build is the error.
+func memoize[T any](values *sync.Map, build func() (T, error)) (T, error) {
 	key := reflect.TypeFor[T]()
-	known, ok := made.Load(key)
+	known, ok := values.Load(key)
 	if !ok {
-		known, _ = made.LoadOrStore(key, &safe.Once[T]{})
+		known, _ = values.LoadOrStore(key, &safe.Once[T]{})
 	}
 	return known.(*safe.Once[T]).Get("toolsearch: building the index", build)
 }
@@ -295,7 +294,7 @@ type Tool struct {
 	CheckpointInfo *schema.ToolInfo // what goes into the agent's state: a copy that a checkpoint can hold
 	Value          tool.BaseTool    // the user's
 
-	held       schema.ToolInfo // what Info points to: one piece of memory for both
+	ownInfo    schema.ToolInfo // what Info points to: one piece of memory for both
 	typeOnce   sync.Once
 	typeText   string
 	schemaOnce sync.Once
@@ -317,12 +316,12 @@ func NewTool(t tool.BaseTool, info *schema.ToolInfo) (*Tool, error) {
 
 // Fill sets the fields of a new Tool.
 func (e *Tool) Fill(t tool.BaseTool, info *schema.ToolInfo) error {
-	e.held = *info
-	e.held.Extra = toolschema.CopyMap(info.Extra)
-	e.Info, e.CheckpointInfo = &e.held, &e.held
-	if len(e.held.Extra) > 0 {
-		if extra := encodable(e.held.Extra); len(extra) < len(e.held.Extra) {
-			safe := e.held
+	e.ownInfo = *info
+	e.ownInfo.Extra = toolschema.CopyMap(info.Extra)
+	e.Info, e.CheckpointInfo = &e.ownInfo, &e.ownInfo
+	if len(e.ownInfo.Extra) > 0 {
+		if extra := encodable(e.ownInfo.Extra); len(extra) < len(e.ownInfo.Extra) {
+			safe := e.ownInfo
 			safe.Extra, e.CheckpointInfo = extra, &safe
 		}
 	}
@@ -401,8 +400,8 @@ func (e *Tool) Parameters() string {
 // MaxShown bounds a schema in an answer, in bytes.
 const MaxShown = 48 << 10
 
-// Shown is the schema as answers show it, and whether it is shortened.
-func (e *Tool) Shown() (text string, shortened bool) {
+// ShownSchema returns the schema as answers show it, and whether it is shortened.
+func (e *Tool) ShownSchema() (text string, shortened bool) {
 	whole := e.Parameters()
 	return e.shownText, e.shownText != whole
 }
@@ -463,7 +462,7 @@ func (e *Tool) Definition() [sha256.Size]byte {
 	return e.sum
 }
 
-// unlike numbers the definitions that equal no other.
+// uniqueID numbers the definitions that equal no other.
 var uniqueID atomic.Uint64
 
 // Arguments returns the arguments to pass to the tool, or the problem with them. raw is their text as
@@ -505,24 +504,24 @@ func readArguments(raw string) (object map[string]any, text string, ok bool) {
 	return nil, "", false
 }
 
-// Selected is a segment of an index, with the selection of its tools that are in a set; nil means all.
-type Selected[S any] struct {
+// Selection is a segment of an index, with the selection of its tools that are in a set; nil means all.
+type Selection[S any] struct {
 	Segment S
 	Has     names.Set
 }
 
-// Indexed is the X of a set, joined of the S of each block. Both are made on first use, once: sets of
-// the same tools share them.
-func IndexOf[X, S any](s *Set, segment func([]*Tool) S, join func([]Selected[S]) X) (X, error) {
+// IndexOf returns the X of a set, joined from the S of each block. Both are built once, on first use: sets of the same
+// tools share them.
+func IndexOf[X, S any](s *Set, segment func([]*Tool) S, join func([]Selection[S]) X) (X, error) {
 	return memoize(&s.indexes, func() (X, error) {
-		all := make([]Selected[S], len(s.parts))
+		all := make([]Selection[S], len(s.parts))
 		for i, p := range s.parts {
-			made, err := memoize(&p.segments, func() (S, error) { return segment(p.tools), nil })
+			built, err := memoize(&p.segments, func() (S, error) { return segment(p.tools), nil })
 			if err != nil {
 				var none X
 				return none, err
 			}
-			all[i] = Selected[S]{made, p.has}
+			all[i] = Selection[S]{built, p.has}
 		}
 		return join(all), nil
 	})
@@ -536,7 +535,7 @@ func (s *Set) Score() (*keyword.Index, error) {
 			docs[i] = keyword.Doc{Name: e.Info.Name, Server: toolnames.Server(e.Info.Name), Description: e.Info.Desc}
 		}
 		return keyword.NewSegment(docs)
-	}, func(all []Selected[*keyword.Segment]) *keyword.Index {
+	}, func(all []Selection[*keyword.Segment]) *keyword.Index {
 		parts := make([]keyword.Part, len(all))
 		for i, p := range all {
 			parts[i] = keyword.Part{Segment: p.Segment, Has: p.Has}
@@ -553,8 +552,10 @@ const (
 	failureKey               // func(error)
 )
 
-// Indexing is the context in which an index of the set's infos is made.
-func (s *Set) Indexing(ctx context.Context) context.Context { return context.WithValue(ctx, setKey, s) }
+// IndexContext returns the context in which an index of the set's infos is made.
+func (s *Set) IndexContext(ctx context.Context) context.Context {
+	return context.WithValue(ctx, setKey, s)
+}
 
 // SetOf is the set that an index is made of: that of the context, whose indexes are shared, or else a
 // new one.
@@ -580,15 +581,15 @@ func Build(x any) error {
 	return nil
 }
 
-// OnFailure is a context in which told learns of failures.
-func OnFailure(ctx context.Context, told func(error)) context.Context {
-	return context.WithValue(ctx, failureKey, told)
+// OnFailure returns a context in which report is called for each failure.
+func OnFailure(ctx context.Context, report func(error)) context.Context {
+	return context.WithValue(ctx, failureKey, report)
 }
 
-// Failed tells that an index, or a part of one, failed. Where nobody listens, the log has it.
-func Failed(ctx context.Context, err error) {
-	if told, _ := ctx.Value(failureKey).(func(error)); told != nil {
-		told(err)
+// ReportFailure reports that an index, or a part of one, failed: to the function of OnFailure or, without one, to the log.
+func ReportFailure(ctx context.Context, err error) {
+	if report, _ := ctx.Value(failureKey).(func(error)); report != nil {
+		report(err)
 		return
 	}
 	e := einolean.Event{Time: time.Now(), Kind: einolean.KindIndexFailed, Err: err}

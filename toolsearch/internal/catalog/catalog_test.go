@@ -106,7 +106,7 @@ func TestEachBlockIsIndexedOnce(t *testing.T) {
 			}
 			made[names[0]]++
 			return names
-		}, func(all []catalog.Selected[[]string]) (names []string) {
+		}, func(all []catalog.Selection[[]string]) (names []string) {
 			for _, p := range all {
 				for i, name := range p.Segment {
 					if p.Has == nil || p.Has.Has(uint32(i)) {
@@ -134,7 +134,7 @@ func TestEachBlockIsIndexedOnce(t *testing.T) {
 		require.Equal(t, []string{"b1", "b2"}, index(b))
 	}
 	require.Equal(t, map[string]int{"a1": 1, "b1": 1}, made)
-	_, err := catalog.IndexOf(b, func([]*catalog.Tool) int { panic("broken") }, func([]catalog.Selected[int]) int { return 0 })
+	_, err := catalog.IndexOf(b, func([]*catalog.Tool) int { panic("broken") }, func([]catalog.Selection[int]) int { return 0 })
 	require.ErrorContains(t, err, "broken")
 }
 
@@ -169,7 +169,7 @@ func TestAnUpdateKeepsWhatDidNotChange(t *testing.T) {
 		old.Update(ctx, append(slices.Clip(values), values[0], nil, &runs{&schema.ToolInfo{}}), func(i int, err error) { faults[i] = err.Error() })
 		n := len(values)
 		require.Equal(t, map[int]string{
-			n: `it has the name of tools[0], "t0"`, n + 1: "the tool is nil", n + 2: `Info of *hidden_test.runs has an empty Name (description "")`,
+			n: `it has the name of tools[0], "t0"`, n + 1: "the tool is nil", n + 2: `Info of *catalog_test.runs has an empty Name (description "")`,
 		}, faults)
 	}
 }

@@ -262,7 +262,7 @@ func testOrder[M adk.MessageType](t *testing.T) {
 				for range 1 + r.IntN(3) {
 					names = append(names, string(rune('a'+r.IntN(26))))
 				}
-				results = append(results, adktest.Result[M](id, toolnames.Search, protocol.JSON(protocol.Answer{Matches: names})))
+				results = append(results, adktest.Result[M](id, toolnames.Search, protocol.Matches(names)))
 			}
 			inOrder = append(append(inOrder, message.Calling[M](calls)), results...)
 			r.Shuffle(len(results), func(i, j int) { results[i], results[j] = results[j], results[i] })
@@ -320,7 +320,7 @@ func testMarkSent[M adk.MessageType](t *testing.T) {
 	search := func(id, found string) []M {
 		return []M{
 			message.Calling[M]([]message.ToolCall{{ID: id, Name: toolnames.Search, Args: "{}"}}),
-			adktest.Result[M](id, toolnames.Search, protocol.JSON(protocol.Answer{Matches: []string{found}})),
+			adktest.Result[M](id, toolnames.Search, protocol.Matches([]string{found})),
 		}
 	}
 	var h History[M]

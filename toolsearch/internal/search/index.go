@@ -1,8 +1,6 @@
 // Copyright einolean authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Package search searches hidden tools: what a model asks for goes in, and the text that it reads comes out.
-// It knows no agent: whom it may tell of what, it asks the functions that it is given.
 package search
 
 import (
@@ -21,74 +19,73 @@ import (
 	"github.com/einolean/einolean/toolsearch/internal/catalog"
 )
 
-// Tools are hidden tools with their indexes, and found by name. They are immutable.
+// Tools are hidden tools with their indexes. They are immutable.
 type Tools struct {
 	*catalog.Set
 	*Indexes
 }
 
-// Ranks are the indexes of tools, shared by sets of tools that look the same.
+// Indexes are the indexes of tools. Sets of tools that look the same share them.
 type Indexes struct {
 	tools      *catalog.Set
-	keyword    index.Index           // Eino's score, for the answer when the index fails
-	index      index.Index           // set by Make
-	making     sync.Once             // the function works, and only runs with these tools wait for it
-	broken     atomic.Pointer[error] // why it failed, once it has: then index is Eino's score
-	building   sync.Once
+	keyword    index.Index           // Eino's score, which answers if the index fails
+	index      index.Index           // set by BuildIndex
+	buildOnce  sync.Once             // only runs with these tools wait for the user's function
+	buildError atomic.Pointer[error] // nil unless the function has failed: then index is Eino's score
+	warmUpOnce sync.Once
 	confidence func() rater // rates results without a confidence
 }
 
-// rater is BM25 as package index has it: it knows how likely it is that a tool serves a query.
+// rater is the BM25 index of package index: it estimates how likely it is that a tool serves a query.
 type rater interface {
 	RateUnknown(ctx context.Context, _ catalog.Door, text string, found []index.Result) []index.Result
 }
 
-// NewRanks are the indexes of tools like these.
-func NewRanks(tools *catalog.Set) *Indexes {
-	ctx := tools.Indexing(context.Background())
-	specified, _ := index.Keyword(ctx, tools.Infos())
-	return &Indexes{tools: tools, keyword: specified, confidence: sync.OnceValue(func() rater {
+// NewIndexes returns the indexes of tools. BuildIndex must be called before the first search.
+func NewIndexes(tools *catalog.Set) *Indexes {
+	ctx := tools.IndexContext(context.Background())
+	keywordIndex, _ := index.Keyword(ctx, tools.Infos())
+	return &Indexes{tools: tools, keyword: keywordIndex, confidence: sync.OnceValue(func() rater {
 		x, _ := index.BM25(ctx, tools.Infos())
 		return x.(rater)
 	})}
 }
 
-// Make makes the index, once. If it cannot be made, the specified score answers, and each search
-// reports why.
+// BuildIndex calls the user's function for the index, once. If it fails, Eino's score answers, and each search reports the
+// error.
 func (k *Indexes) BuildIndex(ctx context.Context, f index.Func) {
-	k.making.Do(func() {
+	k.buildOnce.Do(func() {
 		if k.index = k.keyword; f == nil || k.tools.Len() == 0 {
 			return
 		}
-		x, err := safe.NonNil("the function", func() (index.Index, error) { return f(k.tools.Indexing(ctx), k.tools.Infos()) })
+		x, err := safe.NonNil("the function", func() (index.Index, error) { return f(k.tools.IndexContext(ctx), k.tools.Infos()) })
 		if err != nil {
-			k.broken.Store(&err)
+			k.buildError.Store(&err)
 			return
 		}
 		k.index = x
 	})
 }
 
-// Err is why the index could not be made.
+// Err returns the error of BuildIndex.
 func (k *Indexes) Err() error {
-	if err := k.broken.Load(); err != nil {
+	if err := k.buildError.Load(); err != nil {
 		return *err
 	}
 	return nil
 }
 
-// Build makes the index ready in the background, once.
+// WarmUp prepares the index in the background, once.
 func (k *Indexes) WarmUp() {
-	k.building.Do(func() { go func(x index.Index) { _ = catalog.Build(x) }(k.index) })
+	k.warmUpOnce.Do(func() { go func(x index.Index) { _ = catalog.Build(x) }(k.index) })
 }
 
-// IndexName is the type of the index.
-func (k *Indexes) IndexName() string { return nameOf(k.index) }
+// IndexName returns the type of the index.
+func (k *Indexes) IndexName() string { return typeName(k.index) }
 
-func nameOf(x index.Index) string { return strings.TrimPrefix(fmt.Sprintf("%T", x), "*") }
+func typeName(x index.Index) string { return strings.TrimPrefix(fmt.Sprintf("%T", x), "*") }
 
-// ask fails only with the context's error: if the index fails, the specified score
-// answers.
+// query asks the index or, if it fails, Eino's score. Its only error is the context's.
 func (k *Indexes) query(ctx context.Context, q index.Query, t *trace) ([]index.Result, error) {
 	var results []index.Result
 	err := k.Err()
@@ -96,44 +93,40 @@ func (k *Indexes) query(ctx context.Context, q index.Query, t *trace) ([]index.R
 		results, err = searchIndex(ctx, k.index, q)
 	}
 	if err == nil || ctx.Err() != nil {
-		if t != nil {
-			t.answered(k.index, false)
-		}
+		t.setIndex(k.index, false)
 		return results, ctx.Err()
 	}
-	catalog.Failed(ctx, err)
-	if t != nil {
-		t.answered(k.keyword, true)
-	}
+	catalog.ReportFailure(ctx, err)
+	t.setIndex(k.keyword, true)
 	return k.keyword.Search(ctx, q)
 }
 
-// searchIndex asks an index. Its numbers become finite here: events, logs and comparisons
-// rely on that.
+// searchIndex asks an index. Its numbers become finite, as events, logs and comparisons require.
 func searchIndex(ctx context.Context, x index.Index, q index.Query) ([]index.Result, error) {
-	found, err := safe.Value("toolsearch: the index", func() ([]index.Result, error) { return x.Search(ctx, q) })
-	if slices.ContainsFunc(found, func(r index.Result) bool { return r != finite(r) }) {
-		found = slices.Clone(found)
-		for i, r := range found {
-			found[i] = finite(r)
+	results, err := safe.Value("toolsearch: the index", func() ([]index.Result, error) { return x.Search(ctx, q) })
+	if slices.ContainsFunc(results, func(r index.Result) bool { return r != finite(r) }) {
+		results = slices.Clone(results)
+		for i, r := range results {
+			results[i] = finite(r)
 		}
 	}
-	return found, err
+	return results, err
 }
 
-// finite returns a result with the nearest score that is a number, and a confidence from 0 to
-// 1. Anything else becomes 0, which is the lowest score and an unknown confidence.
+// finite returns a result with a finite score and a confidence from 0 to 1. What is not a number becomes 0, which is an
+// unknown confidence.
 func finite(r index.Result) index.Result {
-	number := func(x, least, most float64) float64 {
+	clamp := func(x, low, high float64) float64 {
 		if math.IsNaN(x) {
 			return 0
 		}
-		return min(max(x, least), most)
+		return min(max(x, low), high)
 	}
-	return index.Result{Name: r.Name, Score: number(r.Score, -math.MaxFloat64, math.MaxFloat64), Confidence: number(r.Confidence, 0, 1)}
+	r.Score, r.Confidence = clamp(r.Score, -math.MaxFloat64, math.MaxFloat64), clamp(r.Confidence, 0, 1)
+	return r
 }
 
-// score is Eino's score, which also finds names; empty if it could not be built.
+// score returns Eino's score, which also finds similar names. It is empty if it could not be built.
 func (k *Indexes) score() *keyword.Index {
 	if x, err := k.tools.Score(); err == nil {
 		return x
@@ -141,34 +134,34 @@ func (k *Indexes) score() *keyword.Index {
 	return keyword.New(nil)
 }
 
-// at is the tool at a position of the score.
-func (t Tools) at(doc int) *catalog.Tool { return t.Lookup(t.score().Name(doc)) }
+// toolOf returns the tool of a document of the score.
+func (t Tools) toolOf(doc int) *catalog.Tool { return t.Lookup(t.score().Name(doc)) }
 
-// Resolve finds the tool that a model means by a name: the name itself, or, if only one tool
-// matches, the name in another case or with other separators. It considers only tools that may
-// be found; nil if there is none.
-func (t Tools) Resolve(name string, may func(*catalog.Tool) bool) *catalog.Tool {
+// Resolve returns the tool that a model means by a name: the tool of that name or, if there is exactly one, the tool whose
+// name differs only in case and separators. It ignores tools that the caller may not find, and returns nil if no tool is
+// left.
+func (t Tools) Resolve(name string, mayFind func(*catalog.Tool) bool) *catalog.Tool {
 	for _, n := range []string{name, toolnames.Unescape(name)} {
-		if e := t.Lookup(n); e != nil && may(e) {
+		if e := t.Lookup(n); e != nil && mayFind(e) {
 			return e
 		}
 	}
-	if doc, ok := t.score().Resolve(name, func(doc int) bool { return may(t.at(doc)) }); ok {
-		return t.at(doc)
+	if doc, ok := t.score().Resolve(name, func(doc int) bool { return mayFind(t.toolOf(doc)) }); ok {
+		return t.toolOf(doc)
 	}
 	return nil
 }
 
-// maxNear bounds a suggested name, in bytes. Providers refuse longer ones.
-const maxNear = 256
+// maxSuggestedName is the largest length of a suggested name, in bytes. Providers refuse longer ones.
+const maxSuggestedName = 256
 
-// Near returns the names closest to an unknown one, among tools that may be found.
-func (t Tools) Near(name string, limit int, may func(*catalog.Tool) bool) []string {
+// Near returns the names most similar to an unknown one, of tools that the caller may find.
+func (t Tools) Near(name string, limit int, mayFind func(*catalog.Tool) bool) []string {
 	for ask := 4 * limit; ; ask = 0 {
 		var names []string
 		docs := t.score().Suggest(name, ask)
 		for _, doc := range docs {
-			if e := t.at(doc); len(names) < limit && len(e.Info.Name) <= maxNear && may(e) {
+			if e := t.toolOf(doc); len(names) < limit && len(e.Info.Name) <= maxSuggestedName && mayFind(e) {
 				names = append(names, e.Info.Name)
 			}
 		}

@@ -25,9 +25,9 @@ func (s sure) Search(context.Context, index.Query) ([]index.Result, error) {
 func TestATextAsksForNoToolBelowTheConfidence(t *testing.T) {
 	ctx := context.Background()
 	for _, confidence := range []float64{0.0001, prefetchMinConfidence * 0.99, prefetchMinConfidence, 0.5} {
-		s := over(t, adktest.Simple("a", "does a"))
-		s.Indexes = NewRanks(s.Set)
-		s.BuildIndex(ctx, func(context.Context, []*schema.ToolInfo) (index.Index, error) { return sure(confidence), nil })
+		s := searcherOf(t, adktest.Simple("a", "does a"))
+		s.Tools.Indexes = NewIndexes(s.Tools.Set)
+		s.Tools.BuildIndex(ctx, func(context.Context, []*schema.ToolInfo) (index.Index, error) { return sure(confidence), nil })
 		require.Equal(t, confidence >= prefetchMinConfidence, len(s.SearchForPrefetch(ctx, "what a does", 2)) > 0, "%v", confidence)
 		require.Empty(t, s.SearchForPrefetch(ctx, "", 2))
 	}

@@ -1,528 +1,242 @@
 // Copyright einolean authors
 // SPDX-License-Identifier: Apache-2.0
 
+// Package search finds hidden tools: by words, by names, or by a rule about names. It returns plain results: what a model
+// reads of them is up to package protocol. What the model may see is up to the caller, who implements Access.
 package search
 
 import (
 	"context"
-	"regexp"
 	"slices"
 	"strings"
-	"unicode"
 
 	"github.com/einolean/einolean"
-	"github.com/einolean/einolean/internal/jsontext"
-	"github.com/einolean/einolean/internal/keyword"
-	"github.com/einolean/einolean/internal/keyword/bm25/analysis"
-	keynames "github.com/einolean/einolean/internal/keyword/names"
 	"github.com/einolean/einolean/internal/toolnames"
 	"github.com/einolean/einolean/toolsearch/index"
 	"github.com/einolean/einolean/toolsearch/internal/catalog"
-	"github.com/einolean/einolean/toolsearch/internal/protocol"
 )
 
-// The limits of one call; more is cut, and the answer says so.
+// The limits of one call. The rest is ignored, and the result says so.
 const (
-	maxResults = 100  // tools per search: loaded tools are part of every later request
+	maxResults = 100  // tools per query: loaded tools are part of every later request
 	maxNames   = 100  // names in one call, for the same reason
-	maxQueries = 20   // searches in one call
-	maxWords   = 1000 // words in one search
-	// maxPattern bounds a pattern, in bytes. RE2 matches in linear time, but compiling a long
-	// pattern takes time and memory.
-	maxPattern = 1000
-	// MaxNear is the most near names in an answer.
-	MaxNear = 5
+	maxQueries = 20   // queries in one call
+	maxWords   = 1000 // words in one query
 )
 
-// Search answers a call of a search tool.
+// MaxNear is the largest number of similar names in an answer.
+const MaxNear = 5
+
+// Searcher searches the hidden tools for one call.
 type Searcher struct {
-	Tools
-	Limits
-	For     Access
-	Missing []string                       // servers that do not answer now
-	Report  func(einolean.Search, []error) // hears of each search, and what failed in it; nil for nobody
+	Tools   Tools
+	Limits  Limits
+	Access  Access
+	Missing []string                       // servers whose tools are unavailable now
+	Report  func(einolean.Search, []error) // is called for each search, with the errors of the index; may be nil
 
-	trace *trace
+	trace *trace // of the search that runs; nil if nobody listens
 }
 
-// Limits are those of every search.
+// Limits are the configured limits of every search.
 type Limits struct {
-	MaxResults    int     // if the call gives no number
-	MinConfidence float64 // 0 is none
+	MaxResults    int     // tools for a query that gives no number
+	MinConfidence float64 // 0 means none
 }
 
-// Caller is whom a search is for.
+// Access is what the caller of a search may see.
 type Access interface {
-	May(*catalog.Tool) bool     // the search may return the tool
+	MayFind(*catalog.Tool) bool // the search may return the tool
 	MayHint(*catalog.Tool) bool // a hint may mention the tool, which nobody asked for by its name
-	Knows(name string) bool     // the caller may know of the tool, but not use it
-	Sees() toolnames.Set        // tools that the model sees already
-	Listed() []string           // names that the model may see
+	MayKnow(name string) bool   // the caller may know of the tool, even where it may not find it
+	Visible() toolnames.Set     // tools that the model sees already
+	ListedNames() []string      // names that the model may read
 }
 
-// Most is how many tools one search may return, where a search without a number returns some.
-func Most(results int) int { return max(maxResults, results) }
-
-// find runs the queries of one call, and reports the search. All it finds fits into one
-// answer, which takes size bytes for a tool. Its only error is the context's.
-func (s Searcher) find(ctx context.Context, a jsontext.Arguments, size func(*catalog.Tool) int) (Result, error) {
-	if s.Report != nil {
-		ctx, s.trace = startTrace(ctx, s.Report)
-	}
-	f, err := s.search(ctx, a)
-	f.fitAnswer(size)
-	queries := queriesOf(a)
-	s.noteMissing(&f, queries...)
-	if err == nil && s.trace != nil {
-		s.trace.report(strings.Join(queries, "\n"), &f)
-	}
-	return f, err
+// Query is what a call of a search tool asks for.
+type Query struct {
+	Texts []string // each holds words, or names after "select:"
+	Limit int      // tools for each text; 0 or less means Limits.MaxResults
 }
 
-// search runs the queries of one call. Its only error is the context's.
-func (s Searcher) search(ctx context.Context, a jsontext.Arguments) (Result, error) {
-	f, queries, limit := Result{visible: s.For.Sees()}, queriesOf(a), limitOf(a)
+// MaxResults returns how many tools one query may return, given the number for queries that ask for none.
+func MaxResults(defaultResults int) int { return max(maxResults, defaultResults) }
+
+// Find runs a query, and reports it. All tools that it returns fit into the space of one answer. Its only error is the
+// context's.
+func (s Searcher) Find(ctx context.Context, q Query, space Space) (Result, error) {
+	ctx, s.trace = s.startTrace(ctx)
+	r, err := s.Search(ctx, q)
+	r.fit(space)
+	r.MissingServers = s.missingServers(&r, q.Texts)
+	if err == nil {
+		s.trace.report(strings.Join(q.Texts, "\n"), &r)
+	}
+	return r, err
+}
+
+// Search runs a query without limiting the size of the result or reporting it. Its only error is the context's.
+func (s Searcher) Search(ctx context.Context, q Query) (Result, error) {
+	r := Result{visible: s.Access.Visible()}
+	texts, limit := q.Texts, q.Limit
 	if limit <= 0 {
-		limit = s.MaxResults
+		limit = s.Limits.MaxResults
 	}
-	if len(queries) > maxQueries {
-		queries = queries[:maxQueries]
-		f.cut("cut-queries", maxQueries)
+	if len(texts) > maxQueries {
+		texts = texts[:maxQueries]
+		r.exceed(QueryLimit, maxQueries)
 	}
-	for _, text := range queries {
-		if err := s.searchOne(ctx, text, limit, &f); err != nil {
-			return f, err
+	for _, text := range texts {
+		if err := s.searchText(ctx, text, limit, &r); err != nil {
+			return r, err
 		}
 	}
-	return f, nil
+	return r, nil
 }
 
-func (s Searcher) searchOne(ctx context.Context, text string, limit int, f *Result) error {
-	names, words := parseSearch(text, s.has)
+// searchText adds what one text of a query finds.
+func (s Searcher) searchText(ctx context.Context, text string, limit int, r *Result) error {
+	names, words := parseText(text, s.mayFindName)
 	if names != nil {
-		s.selectByName(names, f)
+		s.selectByName(names, r)
 		return ctx.Err()
 	}
 	if words = firstWords(words, maxWords); words == "" {
 		return ctx.Err()
 	}
-	f.asked++
-	most := Most(s.MaxResults)
-	wanted := ranking{visible: f.visible, limit: min(limit, most+1)} // one extra, to see whether there are more
-	ranked, err := s.rank(ctx, words, wanted)
-	if ranked.fresh > most {
-		ranked.found = ranked.found[:len(ranked.found)-1]
-		f.cut("cut-results", most)
+	r.Requests++
+	atMost := MaxResults(s.Limits.MaxResults)
+	limited := ranking{visible: r.visible, limit: min(limit, atMost+1)} // one more, to see whether there are more
+	ranked, err := s.rank(ctx, words, limited)
+	if ranked.unseen > atMost {
+		ranked.hits = ranked.hits[:len(ranked.hits)-1]
+		r.exceed(ResultLimit, atMost)
 	}
-	if s.trace != nil {
-		for i := range min(len(ranked.found), maxTerms-min(len(f.Found), maxTerms)) {
-			ranked.found[i].terms = index.Explain(s.index, index.Query{Text: words}, ranked.found[i].Info.Name)
-		}
-	}
-	if s.MinConfidence > 0 && s.allBelowConfidence(ranked.found) {
-		f.unsure = append(f.unsure, ranked.found[:min(len(ranked.found), MaxNear)]...)
-		f.languages = s.languages(words)
+	s.explain(words, ranked.hits, maxTerms-len(r.Hits))
+	if s.Limits.MinConfidence > 0 && s.allBelowConfidence(ranked.hits) {
+		r.LowConfidence = append(r.LowConfidence, ranked.hits[:min(len(ranked.hits), MaxNear)]...)
+		r.Languages = s.languages(words)
 		return err
 	}
-	if len(f.Found) == 0 {
-		f.Found = ranked.found
-	} else {
-		for _, x := range ranked.found {
-			if !containsTool(f.Found, x.Tool) {
-				f.Found = append(f.Found, x)
-			}
-		}
-	}
-	if err == nil && len(f.Found) == 0 {
-		f.languages = s.languages(words)
-		f.unmatched = s.unmatched(ctx, words)
-		f.near = s.suggest(words)
-		f.hasList = len(s.For.Listed()) > 0
+	r.addHits(ranked.hits)
+	if err == nil && len(r.Hits) == 0 {
+		r.Languages = s.languages(words)
+		r.Unmatched = s.unmatched(ctx, words)
+		r.Near = s.suggest(words)
+		r.HasList = len(s.Access.ListedNames()) > 0
 	}
 	return err
 }
 
-// rank asks the index, and asks for more results while too few may be returned. Results of
-// the first answer keep their places: an index may rank a longer list in another order.
-func (s Searcher) rank(ctx context.Context, words string, kept ranking) (ranking, error) {
-	for ask := kept.limit; ; ask *= 4 {
-		results, err := s.query(ctx, index.Query{Text: words, Limit: ask}, s.trace)
+// rank asks the index, and asks for more results while too few of them may be returned. Results of the first answer keep
+// their places: an index may rank a longer list in another order.
+func (s Searcher) rank(ctx context.Context, words string, ranked ranking) (ranking, error) {
+	for limit := ranked.limit; ; limit *= 4 {
+		results, err := s.Tools.query(ctx, index.Query{Text: words, Limit: limit}, s.trace)
 		if err != nil {
 			return ranking{}, err
 		}
-		if s.MinConfidence > 0 {
-			results = s.confidence().RateUnknown(ctx, catalog.Door{}, words, results)
+		if s.Limits.MinConfidence > 0 {
+			results = s.Tools.confidence().RateUnknown(ctx, catalog.Door{}, words, results)
 		}
-		kept.found = slices.Grow(kept.found, min(kept.limit, len(results)))
+		ranked.hits = slices.Grow(ranked.hits, min(ranked.limit, len(results)))
 		for _, x := range results {
-			if e := s.Lookup(x.Name); !kept.isFull() && e != nil && x.Score >= 0 && s.For.May(e) && !containsTool(kept.found, e) {
-				kept.add(Hit{Tool: e, score: x.Score, confidence: x.Confidence})
+			t := s.Tools.Lookup(x.Name)
+			if !ranked.isFull() && t != nil && x.Score >= 0 && s.Access.MayFind(t) && !containsTool(ranked.hits, t) {
+				ranked.add(Hit{Tool: t, Score: x.Score, confidence: x.Confidence})
 			}
 		}
-		if kept.isFull() || len(results) < ask {
-			return kept, nil
+		if ranked.isFull() || len(results) < limit {
+			return ranked, nil
 		}
 	}
 }
 
-// ranking collects the results of a search. Tools that the model already sees keep their rank
-// but do not count towards the limit.
+// ranking collects the hits of one text. Tools that the model already sees keep their rank but do not count towards the
+// limit.
 type ranking struct {
 	visible toolnames.Set
-	limit   int // the most tools that the model does not see
-	found   []Hit
-	fresh   int // those of found that the model does not see
+	limit   int // of hits that the model does not see
+	hits    []Hit
+	unseen  int // hits that the model does not see
 }
 
-func (k *ranking) isFull() bool { return k.fresh == k.limit }
+func (k *ranking) isFull() bool { return k.unseen == k.limit }
 
 func (k *ranking) add(x Hit) {
 	if !k.visible[x.Info.Name] {
-		k.fresh++
-	} else if len(k.found) >= k.limit {
+		k.unseen++
+	} else if len(k.hits) >= k.limit {
 		return
 	}
-	k.found = append(k.found, x)
+	k.hits = append(k.hits, x)
 }
 
-// refuses reports whether a search found tools but is sure of none.
-func (s Searcher) allBelowConfidence(results []Hit) bool {
-	return len(results) > 0 && !slices.ContainsFunc(results, func(x Hit) bool {
-		return x.confidence == 0 || x.confidence >= s.MinConfidence
+// allBelowConfidence reports whether a search found tools, and each with a confidence that is known and too low.
+func (s Searcher) allBelowConfidence(hits []Hit) bool {
+	return len(hits) > 0 && !slices.ContainsFunc(hits, func(x Hit) bool {
+		return x.confidence == 0 || x.confidence >= s.Limits.MinConfidence
 	})
 }
 
-// sureEnough is the confidence in the best result from which a text asks for tools. It is low:
-// an unneeded tool costs a few hundred tokens, a missing one a model call.
+// explain adds to the first hits, at most so many, the terms that they match, if the search is reported.
+func (s Searcher) explain(words string, hits []Hit, count int) {
+	if s.trace == nil {
+		return
+	}
+	for i := range min(len(hits), max(count, 0)) {
+		hits[i].terms = index.Explain(s.Tools.index, index.Query{Text: words}, hits[i].Info.Name)
+	}
+}
+
+// prefetchMinConfidence is the confidence in the best hit from which a text asks for tools. It is low: an unneeded tool
+// costs a few hundred tokens, a missing one a model call.
 const prefetchMinConfidence = 0.02
 
-// Likely returns at most that many tools that a text probably asks for, best first; none if it is not
-// clear that it asks for any.
-func (s Searcher) SearchForPrefetch(ctx context.Context, text string, most int) []Hit {
+// SearchForPrefetch returns the tools that a text probably asks for, at most count, best first. It returns none if no
+// confidence is high enough.
+func (s Searcher) SearchForPrefetch(ctx context.Context, text string, count int) []Hit {
 	if text = firstWords(text, maxWords); text == "" {
 		return nil
 	}
-	ranked, err := s.rank(ctx, text, ranking{limit: most})
-	if err != nil || !slices.ContainsFunc(ranked.found, func(x Hit) bool { return x.confidence >= prefetchMinConfidence }) {
+	ranked, err := s.rank(ctx, text, ranking{limit: count})
+	isLikely := func(x Hit) bool { return x.confidence >= prefetchMinConfidence }
+	if err != nil || !slices.ContainsFunc(ranked.hits, isLikely) {
 		return nil
 	}
-	return ranked.found
+	return ranked.hits
 }
 
-// selectByName selects tools by name. MaxResults does not apply: the model named them.
-func (s Searcher) selectByName(names []string, f *Result) {
-	const most = 10 // unknown names that get suggestions; each is looked up among all names
-	if len(names) > maxNames {
-		names = names[:maxNames]
-		f.cut("cut-names", maxNames)
-	}
-	for _, name := range names {
-		f.asked++
-		switch e := s.Resolve(name, s.For.May); {
-		case e != nil && containsTool(f.Found, e):
-		case e != nil:
-			f.Found = append(f.Found, Hit{Tool: e})
-		case len(f.unknown)+len(f.denied) == most:
-			f.unlisted++
-		case s.For.Knows(name):
-			f.denied = append(f.denied, name)
-		default:
-			f.unknown = append(f.unknown, protocol.Data{Name: name, Near: s.Near(name, MaxNear, s.For.MayHint)})
-		}
-	}
+// Rule is a search for all tools that a rule selects.
+type Rule struct {
+	Text    string // as the model wrote it
+	Words   string // words in it, for suggestions where it selects nothing
+	Selects func(*catalog.Tool) bool
 }
 
-// has reports whether a name exists for this search.
-func (s Searcher) has(name string) bool {
-	e := s.Lookup(name)
-	return e != nil && s.For.May(e)
-}
-
-// matchNames finds the tools whose names match, in the order of the catalogue, and adds hints
-// for the model. All it finds fits into one answer, which takes size bytes for a tool.
-func (s Searcher) matchNames(ctx context.Context, a jsontext.Arguments, size func(*catalog.Tool) int) (f Result, note string) {
-	pattern := patternOf(a)
-	if s.Report != nil {
-		_, s.trace = startTrace(ctx, s.Report)
-	}
-	if pattern == "" {
-		return f, protocol.Text("empty-pattern", protocol.Data{})
-	}
-	if len(pattern) > maxPattern {
-		return f, protocol.Text("long-pattern", protocol.Data{Limit: maxPattern})
-	}
-	re, err := regexp.Compile(pattern)
-	if err != nil {
-		return f, protocol.Text("bad-pattern", protocol.Data{Reason: protocol.Clip(err.Error())})
-	}
-	f.visible = s.For.Sees()
-	most := Most(s.MaxResults)
-	kept := ranking{visible: f.visible, limit: most}
-	for e := range s.All() {
-		if !re.MatchString(e.Info.Name) || !s.For.May(e) {
+// FindByRule returns the tools that a rule selects, in the order of the catalog, and reports the search. All of them fit
+// into the space of one answer. Its only error is the context's.
+func (s Searcher) FindByRule(ctx context.Context, rule Rule, space Space) (Result, error) {
+	_, s.trace = s.startTrace(ctx)
+	r := Result{visible: s.Access.Visible(), Requests: 1}
+	atMost := MaxResults(s.Limits.MaxResults)
+	selected := ranking{visible: r.visible, limit: atMost}
+	for t := range s.Tools.All() {
+		if !rule.Selects(t) || !s.Access.MayFind(t) {
 			continue
 		}
-		if kept.isFull() && !kept.visible[e.Info.Name] {
-			f.cut("cut-results", most)
+		if selected.isFull() && !selected.visible[t.Info.Name] {
+			r.exceed(ResultLimit, atMost)
 			break
 		}
-		kept.add(Hit{Tool: e})
+		selected.add(Hit{Tool: t})
 	}
-	f.Found = kept.found
-	f.fitAnswer(size)
-	f.asked++
-	s.noteMissing(&f, pattern)
-	if note = strings.Join(f.warnings(), " "); len(f.Found)+f.leftOut == 0 {
-		words := wordsOf(pattern)
-		none := protocol.Data{Near: s.suggest(words), Languages: s.languages(words)}
-		note = strings.TrimSpace(protocol.Text("no-name-matches", none) + " " + note)
+	r.Hits = selected.hits
+	r.fit(space)
+	r.MissingServers = s.missingServers(&r, []string{rule.Text})
+	if !r.hasFound() {
+		r.Near, r.Languages = s.suggest(rule.Words), s.languages(rule.Words)
 	}
-	if s.trace != nil {
-		s.trace.report(pattern, &f)
-	}
-	return f, note
-}
-
-var patternMarks = regexp.MustCompile(`\\.|[^\pL\pN_]+`)
-
-// wordsOf extracts the words of a pattern, for suggestions.
-func wordsOf(pattern string) string { return patternMarks.ReplaceAllString(pattern, " ") }
-
-// unmatched returns words of a search that are in no name and no description of a tool that
-// the caller may find.
-func (s Searcher) unmatched(ctx context.Context, words string) []string {
-	var out []string
-	for _, w := range lookups(words) {
-		results, err := s.keyword.Search(ctx, index.Query{Text: w})
-		if err == nil && !slices.ContainsFunc(results, func(x index.Result) bool { return s.has(x.Name) }) {
-			out = append(out, protocol.Clip(w))
-		}
-	}
-	return out
-}
-
-const (
-	sampled = 64  // descriptions that tell the language of the tools
-	maxTold = 512 // bytes of one that are read for that
-)
-
-// languages returns the language of the tools that the caller may know of, and that of a search,
-// where they differ.
-func (s Searcher) languages(words string) protocol.Languages {
-	names := s.For.Listed()
-	count, known := map[analysis.Language]int{}, 0
-	for i := range min(sampled, len(names)) {
-		e := s.Lookup(names[i*len(names)/min(sampled, len(names))])
-		if l := analysis.LanguageOf(keynames.Clip(e.Info.Desc, maxTold)); l != "" {
-			count[l]++
-			known++
-		}
-	}
-	asked := analysis.LanguageOf(words)
-	for l, n := range count {
-		if 3*n > 2*known && l != asked && (asked != "" || l.HasOwnLetters()) {
-			return protocol.Languages{Language: l, Asked: asked}
-		}
-	}
-	return protocol.Languages{}
-}
-
-// suggest returns names similar to the words of a search that found nothing.
-func (s Searcher) suggest(words string) []string {
-	var names []string
-	for _, w := range lookups(words) {
-		for _, n := range s.Near(w, MaxNear, s.For.MayHint) {
-			if len(names) == MaxNear {
-				return names
-			}
-			if !slices.Contains(names, n) {
-				names = append(names, n)
-			}
-		}
-	}
-	return names
-}
-
-// maxLookups is how many words of a search are looked up one by one.
-const maxLookups = 8
-
-// lookups returns the first different words of a search.
-func lookups(words string) []string {
-	var out []string
-	for _, t := range keyword.Parse(firstWords(words, maxLookups)).Terms {
-		if !slices.Contains(out, t.Text) {
-			out = append(out, t.Text)
-		}
-	}
-	return out
-}
-
-// noteMissing notes the servers whose tools are unavailable now, if nothing was found, or those that
-// a query names.
-func (s Searcher) noteMissing(f *Result, queries ...string) {
-	const most = 10
-	nothing := f.asked > 0 && len(f.Found)+f.leftOut == 0
-	for _, name := range s.Missing {
-		named := func(query string) bool { return strings.Contains(normalizedWords(query), normalizedWords(name)) }
-		text := protocol.Clip(name)
-		if text != "" && (nothing || slices.ContainsFunc(queries, named)) && len(f.missing) < most && !slices.Contains(f.missing, text) {
-			f.missing = append(f.missing, text)
-		}
-	}
-}
-
-// spaced is a text's words in lower case, with a space on each side.
-func normalizedWords(text string) string {
-	words := strings.FieldsFunc(strings.ToLower(text), func(c rune) bool { return !unicode.IsLetter(c) && !unicode.IsNumber(c) })
-	return " " + strings.Join(words, " ") + " "
-}
-
-// Result is the result of a search.
-type Result struct {
-	Found []Hit // best first
-
-	visible       toolnames.Set // tools that the model sees already
-	alreadyLoaded []string      // names of found tools that the model sees already
-	leftOut       int           // found tools that do not fit into the answer
-	unsure        []Hit         // the best results of searches that were not sure of any
-	diagnostics
-}
-
-// advice is what a result has to say beyond the tools.
-type diagnostics struct {
-	asked   int      // searches and names in the call
-	missing []string // servers that do not answer and may have the tools searched for
-	cuts    []string // notices to the model about limits that cut the call
-	misses
-	noMatch
-}
-
-// misses are names that a call asks for in vain.
-type misses struct {
-	unknown  []protocol.Data // with near ones
-	denied   []string        // that the model may know of and not use
-	unlisted int             // unknown ones beyond those in unknown
-}
-
-// nothing is what helps where a search by words found nothing.
-type noMatch struct {
-	hasList   bool               // hints can point to the list of names
-	unmatched []string           // words that no tool contains
-	near      []string           // names similar to the words
-	languages protocol.Languages // those of the tools and of the query, if they differ
-}
-
-// Tool is a tool that was found.
-type Hit struct {
-	*catalog.Tool
-	score      float64
-	confidence float64
-	terms      []einolean.Term // for an event
-}
-
-func containsTool(list []Hit, e *catalog.Tool) bool {
-	return slices.ContainsFunc(list, func(x Hit) bool { return x.Tool == e })
-}
-
-// Names are the names of the tools found; not nil.
-func (f *Result) Names() []string {
-	names := make([]string, len(f.Found))
-	for i, x := range f.Found {
-		names[i] = x.Info.Name
-	}
-	return names
-}
-
-// cut notes that a limit cut the call.
-func (f *Result) cut(text string, limit int) {
-	if text = protocol.Text(text, protocol.Data{Limit: limit}); !slices.Contains(f.cuts, text) {
-		f.cuts = append(f.cuts, text)
-	}
-}
-
-// maxLeftOut is the most tools that an answer names as left out.
-const maxLeftOut = 20
-
-// bound drops the tools that do not fit into one answer, and notes which of the others are loaded. size
-// returns the bytes that the answer takes for a tool.
-func (f *Result) fitAnswer(size func(*catalog.Tool) int) {
-	left, kept, over := protocol.MaxAnswer, 0, protocol.Data{}
-	for i, x := range f.Found {
-		if n := size(x.Tool); n <= left {
-			left -= n
-			if kept < i {
-				f.Found[kept] = x
-			}
-			if kept++; f.visible[x.Info.Name] {
-				f.alreadyLoaded = append(f.alreadyLoaded, x.Info.Name)
-			}
-			continue
-		}
-		if over.Total++; len(over.Words) < maxLeftOut {
-			over.Words = append(over.Words, protocol.Clip(x.Info.Name))
-		}
-	}
-	f.Found, f.leftOut = f.Found[:kept], over.Total
-	if f.leftOut > 0 {
-		f.cuts = append(f.cuts, protocol.Text("cut-answer", over))
-	}
-}
-
-// Hint is advice for the model beyond the matches: "" in the usual case.
-func (f *Result) Hint() string {
-	var parts []string
-	for _, u := range f.unknown {
-		parts = append(parts, protocol.Text("unknown-name", u))
-	}
-	for _, name := range f.denied {
-		parts = append(parts, protocol.Text("not-allowed", protocol.Data{Name: name}))
-	}
-	if f.unlisted > 0 {
-		parts = append(parts, protocol.Text("more-unknown", protocol.Data{Total: f.unlisted}))
-	}
-	var nearest []string
-	if len(f.unsure) > 0 {
-		nearest = f.nearest()
-	}
-	if len(nearest) > 0 {
-		parts = append(parts, protocol.Text("not-sure", protocol.Data{Near: nearest, Languages: f.languages}))
-	}
-	if f.asked == 0 {
-		parts = append(parts, protocol.Text("empty-query", protocol.Data{}))
-	} else if len(f.Found) == 0 && len(f.unknown)+len(f.denied)+f.leftOut+len(nearest) == 0 {
-		parts = append(parts, protocol.Text("no-match", protocol.Data{Words: f.unmatched, Near: f.near, Listed: f.hasList, Languages: f.languages}))
-	}
-	return strings.Join(append(parts, f.warnings()...), " ")
-}
-
-// nearest are the names that an unsure search mentions.
-func (f *Result) nearest() (names []string) {
-	for _, x := range f.unsure {
-		if name := x.Info.Name; !containsTool(f.Found, x.Tool) && !slices.Contains(names, name) && len(names) < MaxNear {
-			names = append(names, name)
-		}
-	}
-	return names
-}
-
-// remarks are notices for the model about the search itself.
-func (f *Result) warnings() []string {
-	if len(f.missing) == 0 {
-		return f.cuts
-	}
-	return append(f.cuts, protocol.Text("missing-servers", protocol.Data{Words: f.missing}))
-}
-
-// maxHits is the most results in an event.
-const maxHits = 10
-
-// Hits are the best results, for an event.
-func (f *Result) Hits() []einolean.Hit {
-	all := append(slices.Clone(f.Found), f.unsure...)
-	out := make([]einolean.Hit, min(len(all), maxHits))
-	for i := range out {
-		x := all[i]
-		out[i] = einolean.Hit{Name: x.Info.Name, Score: x.score, Confidence: x.confidence, Terms: x.terms}
-	}
-	return out
+	s.trace.report(rule.Text, &r)
+	return r, ctx.Err()
 }

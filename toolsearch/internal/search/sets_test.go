@@ -44,7 +44,7 @@ func setOf(t testing.TB, tools ...tool.BaseTool) *toolset.Set {
 
 func indexed(t testing.TB, f index.Func, sets ...*toolset.Set) Tools {
 	set := (*catalog.Set)(toolset.Union(sets...))
-	tools := Tools{set, NewRanks(set)}
+	tools := Tools{set, NewIndexes(set)}
 	tools.BuildIndex(context.Background(), f)
 	require.NoError(t, tools.Err())
 	return tools
@@ -55,7 +55,7 @@ func requireFresh(t *testing.T, c Tools, queries []string) {
 	t.Helper()
 	infos := c.Infos()
 	for _, f := range []index.Func{index.Keyword, index.BM25} {
-		x, err := f(c.Indexing(context.Background()), infos)
+		x, err := f(c.IndexContext(context.Background()), infos)
 		require.NoError(t, err)
 		fresh, err := f(context.Background(), infos)
 		require.NoError(t, err)
@@ -70,7 +70,7 @@ func requireFresh(t *testing.T, c Tools, queries []string) {
 			require.Equal(t, index.Explain(fresh, index.Query{Text: text}, infos[0].Name), index.Explain(x, index.Query{Text: text}, infos[0].Name))
 		}
 	}
-	whole := Tools{c.Set, NewRanks(catalog.SetOf(context.Background(), infos))}
+	whole := Tools{c.Set, NewIndexes(catalog.SetOf(context.Background(), infos))}
 	any := func(*catalog.Tool) bool { return true }
 	for _, text := range queries {
 		require.Equal(t, whole.Near(text, 3, any), c.Near(text, 3, any), "%q", text)

@@ -15,55 +15,65 @@ import (
 	"github.com/einolean/einolean/toolsearch/internal/catalog"
 )
 
-// The bounds of what an event says of a search.
+// The limits of what an event says of a search.
 const (
-	maxTerms  = 5 // hits with terms
-	maxFailed = 5
-	maxQuery  = 1000 // bytes
+	maxTerms       = 5 // hits with terms
+	maxTraceErrors = 5
+	maxEventQuery  = 1000 // bytes
 )
 
-// Query is what an event says of a query.
-func Query(text string) string { return display.Start(text, maxQuery) }
+// EventQuery returns a query as an event shows it.
+func EventQuery(text string) string { return display.Start(text, maxEventQuery) }
 
-// trace is what happens during one search, for an event.
+// trace collects what happens during one search, for an event. A nil trace ignores everything.
 type trace struct {
 	start time.Time
-	told  func(einolean.Search, []error)
+	emit  func(einolean.Search, []error)
 
 	mu       sync.Mutex
 	index    string
 	fallback bool
-	failed   []error
+	errors   []error
 }
 
-// tracing collects what happens from now on, in the context that it returns.
-func startTrace(ctx context.Context, told func(einolean.Search, []error)) (context.Context, *trace) {
-	t := &trace{start: time.Now(), told: told}
-	return catalog.OnFailure(ctx, t.fail), t
+// startTrace returns a context in which failures of the index are collected, and the trace; nil if nobody listens.
+func (s Searcher) startTrace(ctx context.Context) (context.Context, *trace) {
+	if s.Report == nil {
+		return ctx, nil
+	}
+	t := &trace{start: time.Now(), emit: s.Report}
+	return catalog.OnFailure(ctx, t.addError), t
 }
 
-// fail notes that an index, or a part of one, failed.
-func (t *trace) fail(err error) {
+// addError adds an error of an index, or of a part of one.
+func (t *trace) addError(err error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if len(t.failed) < maxFailed {
-		t.failed = append(t.failed, err)
+	if len(t.errors) < maxTraceErrors {
+		t.errors = append(t.errors, err)
 	}
 }
 
-// answered notes the index that answered.
-func (t *trace) answered(x index.Index, fallback bool) {
+// setIndex records the index that answered.
+func (t *trace) setIndex(x index.Index, isFallback bool) {
+	if t == nil {
+		return
+	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.index = nameOf(x)
-	t.fallback = t.fallback || fallback
+	t.index = typeName(x)
+	t.fallback = t.fallback || isFallback
 }
 
-// report tells of a search that was answered.
-func (t *trace) report(query string, f *Result) {
+// report emits a search that has ended.
+func (t *trace) report(query string, r *Result) {
+	if t == nil {
+		return
+	}
 	t.mu.Lock()
-	what, failed := einolean.Search{Query: Query(query), Index: t.index, Fallback: t.fallback, Hits: f.Hits()}, slices.Clone(t.failed)
+	event := einolean.Search{Query: EventQuery(query), Index: t.index, Fallback: t.fallback, Hits: r.EventHits()}
+	errs := slices.Clone(t.errors)
 	t.mu.Unlock()
-	what.Took = time.Since(t.start)
-	t.told(what, failed)
+	event.Took = time.Since(t.start)
+	t.emit(event, errs)
 }

@@ -1,7 +1,7 @@
 // Copyright einolean authors
 // SPDX-License-Identifier: Apache-2.0
 
-package search
+package protocol
 
 // Laws of answers, over random tools, callers and calls.
 
@@ -23,8 +23,7 @@ import (
 	"github.com/einolean/einolean/internal/dev/adktest"
 	"github.com/einolean/einolean/internal/jsontext"
 	"github.com/einolean/einolean/toolsearch/index"
-	"github.com/einolean/einolean/toolsearch/internal/history"
-	"github.com/einolean/einolean/toolsearch/internal/protocol"
+	"github.com/einolean/einolean/toolsearch/internal/search"
 )
 
 var (
@@ -33,9 +32,9 @@ var (
 )
 
 // anyCaller makes random tools, and somebody who may use some of them.
-func anyCaller(t testing.TB, r *rand.Rand) (Searcher, *anybody) {
+func anyCaller(t testing.TB, r *rand.Rand) (search.Searcher, *access) {
 	var tools []tool.BaseTool
-	a := &anybody{}
+	a := &access{}
 	for i := range r.IntN(150) {
 		name := fmt.Sprintf("%s_%s_x%03dx", verbs[r.IntN(len(verbs))], things[r.IntN(4)], i) // none is a part of another
 		tools = append(tools, adktest.Simple(name, fmt.Sprintf("It can %s a %s.", verbs[r.IntN(len(verbs))], things[r.IntN(len(things))])))
@@ -45,18 +44,18 @@ func anyCaller(t testing.TB, r *rand.Rand) (Searcher, *anybody) {
 				a.known.Add(name)
 			}
 		} else if r.IntN(6) == 0 {
-			a.sees.Add(name)
+			a.visible.Add(name)
 		}
 	}
-	s := over(t, tools...)
+	s := searcherOf(t, tools...)
 	if r.IntN(4) == 0 {
 		s.Missing = []string{"jira", ""}
 	}
-	s.For = a
-	s.Indexes = NewRanks(s.Set)
-	s.MinConfidence = []float64{0, 0, .05, 1}[r.IntN(4)]
+	s.Access = a
+	s.Tools.Indexes = search.NewIndexes(s.Tools.Set)
+	s.Limits.MinConfidence = []float64{0, 0, .05, 1}[r.IntN(4)]
 	broken := errors.New("broken")
-	s.BuildIndex(context.Background(), []index.Func{nil, index.BM25, index.BM25, func(context.Context, []*schema.ToolInfo) (index.Index, error) { return nil, broken }}[r.IntN(4)])
+	s.Tools.BuildIndex(context.Background(), []index.Func{nil, index.BM25, index.BM25, func(context.Context, []*schema.ToolInfo) (index.Index, error) { return nil, broken }}[r.IntN(4)])
 	return s, a
 }
 
@@ -85,7 +84,7 @@ func anyCall(r *rand.Rand, names []string) string {
 // come once; no more come than the limit, unless the call names them; and what is found is either
 // reported, or nobody listens.
 func TestAnAnswerTellsOfNothingThatIsDenied(t *testing.T) {
-	all := []answering{AnswerNames, Regexp, Candidates, AnswerLoad, Describe, AnswerSignatures, SignMatches}
+	all := []answerFunc{answerNames, answerMatches, answerCandidates, answerLoad, answerDescriptions, answerSignatures, answerMatchSignatures}
 	for seed := range uint64(250) {
 		r := rand.New(rand.NewPCG(seed, 3))
 		s, a := anyCaller(t, r)
@@ -95,16 +94,19 @@ func TestAnAnswerTellsOfNothingThatIsDenied(t *testing.T) {
 			text := ask(t, s, all[at], args)
 			require.Equal(t, text, ask(t, s, all[at], args), where)
 			require.True(t, json.Valid([]byte(text)), where)
-			require.LessOrEqual(t, len(text), protocol.MaxAnswer+answerRoom, where)
+			require.LessOrEqual(t, len(text), MaxAnswer+answerRoom, where)
 			for name := range a.denied {
 				if !a.known[name] && !strings.Contains(args, name) {
 					require.NotContains(t, text, name, where)
 				}
 			}
-			var answer protocol.Answer
+			var answer anyAnswer
 			require.NoError(t, json.Unmarshal([]byte(text), &answer), where)
-			names := slices.Concat(answer.Matches, answer.Selected, answer.Loaded)
-			for _, d := range append(answer.Results, answer.Tools...) {
+			names := slices.Concat(answer.Matches, answer.SelectedTools, answer.Loaded)
+			for _, d := range answer.Results {
+				names = append(names, d.Name)
+			}
+			for _, d := range answer.Tools {
 				names = append(names, d.Name)
 			}
 			require.Len(t, slices.Compact(slices.Sorted(slices.Values(names))), len(names), where)
@@ -113,10 +115,10 @@ func TestAnAnswerTellsOfNothingThatIsDenied(t *testing.T) {
 				require.True(t, len(answer.Loaded) > 0 || slices.Contains(names, name) || at == 3, "%s: %s", where, name)
 			}
 			for _, name := range answer.AlreadyLoaded {
-				require.True(t, a.sees[name], "%s: %s", where, name)
+				require.True(t, a.visible[name], "%s: %s", where, name)
 			}
 			if at == 0 { // what later calls read of the answer
-				require.ElementsMatch(t, names, slices.Compact(slices.Sorted(slices.Values(append(history.ParseLoadedNames(text), names...)))), where)
+				require.ElementsMatch(t, names, slices.Compact(slices.Sorted(slices.Values(append(ParseLoadedNames(text), names...)))), where)
 			}
 			require.True(t, len(names)+len(answer.AlreadyLoaded) > 0 || answer.Hint != "", "%s: nothing is said", where)
 			heard(t, s, all[at], args, text, names, where)
@@ -125,16 +127,16 @@ func TestAnAnswerTellsOfNothingThatIsDenied(t *testing.T) {
 }
 
 // heard requires that a listener changes no answer, and hears of what was found.
-func heard(t *testing.T, s Searcher, by answering, args, text string, names []string, where string) {
+func heard(t *testing.T, s search.Searcher, f answerFunc, args, text string, names []string, where string) {
 	var events []einolean.Search
 	s.Report = func(what einolean.Search, failed []error) {
 		events = append(events, what)
-		require.Equal(t, s.Err() != nil && what.Fallback, len(failed) > 0, where)
+		require.Equal(t, s.Tools.Err() != nil && what.Fallback, len(failed) > 0, where)
 	}
-	require.Equal(t, text, ask(t, s, by, args), where)
+	require.Equal(t, text, ask(t, s, f, args), where)
 	require.LessOrEqual(t, len(events), 1, where)
 	for _, e := range events {
-		require.LessOrEqual(t, len(e.Hits), maxHits, where)
+		require.LessOrEqual(t, len(e.Hits), maxEventHits, where)
 		for i := range min(len(names), len(e.Hits)) {
 			require.Equal(t, names[i], e.Hits[i].Name, where)
 		}
@@ -145,8 +147,8 @@ func heard(t *testing.T, s Searcher, by answering, args, text string, names []st
 func TestACancelledSearchIsAnError(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	s := over(t, reports(3)...)
-	for _, by := range []answering{AnswerNames, Regexp, Candidates, AnswerLoad, Describe, AnswerSignatures, SignMatches} {
+	s := searcherOf(t, reports(3)...)
+	for _, by := range []answerFunc{answerNames, answerMatches, answerCandidates, answerLoad, answerDescriptions, answerSignatures, answerMatchSignatures} {
 		_, err := by(ctx, s, jsontext.DecodeArguments(`{"query":"report"}`))
 		require.ErrorIs(t, err, context.Canceled)
 	}
