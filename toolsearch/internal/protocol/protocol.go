@@ -68,8 +68,8 @@ type Effect int
 
 const (
 	FindAndLoad Effect = iota // also where the answer describes how to call a tool that stays hidden
-	FindOnly
-	LoadOnly
+	FindOnly                  // the answer names tools that another call loads
+	LoadOnly                  // loads tools by name
 )
 
 // Param is a parameter of a tool.

@@ -22,9 +22,9 @@ import (
 
 // inCode are the functions that presets set, as a user writes them.
 var inCode = map[string]string{
-	"index.BM25":               "index.BM25",
-	"reduction.ParseOverflow":  "reduction.ParseOverflow",
-	"reduction.previewInShort": "func(r reduction.PreviewRequest) string {\n\t\tr.MaxBytes = min(r.MaxBytes, 5_000)\n\t\treturn reduction.PreviewByKind(r)\n\t}",
+	"index.BM25":              "index.BM25",
+	"reduction.ParseOverflow": "reduction.ParseOverflow",
+	"reduction.shortPreview":  "func(r reduction.PreviewRequest) string {\n\t\tr.MaxBytes = min(r.MaxBytes, 5_000)\n\t\treturn reduction.PreviewByKind(r)\n\t}",
 }
 
 // literal is a configuration as code, with each field that it sets.
