@@ -36,16 +36,16 @@ func Example() {
 	// Yes, it will rain at noon.
 	//
 	// einolean  quickstart  1 question, 4 calls
-	// sent 8,449 tokens; without einolean 127,360: 15.1 times as many
-	// in money, cheaper by a factor of: Claude 33.1 · Claude 5.5, GPT-6 35.0 · GPT-5, Gemini 32.3 ·
-	// Doubao, Qwen, GLM 28.5 · DeepSeek 36.1
+	// sent 8,421 tokens; without einolean 127,360: 15.1 times as many
+	// in money, cheaper by a factor of: Claude 33.2 · Claude 5.5, GPT-6 35.1 · GPT-5, Gemini 32.3 ·
+	// Doubao, Qwen, GLM 28.6 · DeepSeek 36.2
 	//
 	// T tools  L loaded tools  N names  t talk  R results  X cut  C cleared  P programs
 	//
 	// call    tokens  window                                     cache  what happened
 	// > Will it rain in Turin on day 180?
-	//    1     1,265  TTTTTTTTTTTTTNNNN                            0 %
-	//    2     1,332  TTTTTTTTTTTTTNNNNN                          70 %
-	//    3     2,889  TTTTTTTTTTTTTNNNNNXXXXXXXXXXXXXXXXXXXXX     46 %  ✂ weather__forecast cut 117,269 →…
-	//    4     2,963  TTTTTTTTTTTTTNNNNNRXXXXXXXXXXXXXXXXXXXXX    98 %  ↩ read back 48 tokens
+	//    1     1,258  TTTTTTTTTTTTTNNNN                            0 %
+	//    2     1,325  TTTTTTTTTTTTTNNNNN                          70 %
+	//    3     2,882  TTTTTTTTTTTTTNNNNNXXXXXXXXXXXXXXXXXXXXX     46 %  ✂ weather__forecast cut 117,269 →…
+	//    4     2,956  TTTTTTTTTTTTTNNNNNRXXXXXXXXXXXXXXXXXXXXX    97 %  ↩ read back 48 tokens
 }
