@@ -186,15 +186,15 @@ func Directory(owner string) string {
 	return limitName(escapeUnless(owner, func(c byte) bool { return isPlain(c) && (c < 'A' || c > 'Z') }), owner)
 }
 
-// escapeUnless writes every byte of id as an escape unless isPlain accepts it. Only the start of a long id is read: the
+// escapeUnless writes every byte of id as an escape unless keeps accepts it. Only the start of a long id is read: the
 // rest of its name is a hash.
-func escapeUnless(id string, isPlain func(c byte) bool) string {
+func escapeUnless(id string, keeps func(c byte) bool) string {
 	const digits = "0123456789abcdef"
 	id = id[:min(len(id), MaxComponent+1)]
 	onlyDots := strings.Trim(id, ".") == ""
 	var b strings.Builder
 	for i := range len(id) {
-		if c := id[i]; isPlain(c) && !onlyDots {
+		if c := id[i]; keeps(c) && !onlyDots {
 			b.WriteByte(c)
 		} else {
 			b.Write([]byte{escape, digits[c>>4], digits[c&15]})

@@ -30,7 +30,7 @@
 //
 // It cannot make the tool fail: whatever the arguments are, the answer says what
 // to do instead. The only error is that of a context that has ended. It cannot
-// read what Options.Allowed does not allow, and never sees the text of a store's
+// read what Options.MayRead does not allow, and never sees the text of a store's
 // error.
 //
 // The flow: arguments → request; store → source; request and source → a page of
@@ -75,7 +75,7 @@ type Options struct {
 	// first is used where there are both.
 	Ranges RangeReader
 	Lines  Reader
-	// Allowed reports whether a path may be read. It gets the path that would be read, with a
+	// MayRead reports whether a path may be read. It gets the path that would be read, with a
 	// slash at its start and without "." and "..". A path that may not is answered like one
 	// that does not exist. If nil, every path that the store knows may be read. It is
 	// required if the store holds more than results, as a file system of the machine does.

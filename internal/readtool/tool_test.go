@@ -159,7 +159,7 @@ func TestOnlyPathsBelowTheRootsAreAllowed(t *testing.T) {
 	require.False(t, AllowBelow()("/anything"))
 }
 
-// TestWhatIsAllowedIsWhatIsRead: no other way to write a path leads past Allowed, also in a
+// TestWhatIsAllowedIsWhatIsRead: no other way to write a path leads past MayRead, also in a
 // store that takes paths as they are.
 func TestWhatIsAllowedIsWhatIsRead(t *testing.T) {
 	m := literal{"/ok/x": "fine", "/ok/../secret/x": "hidden", "/secret/x": "hidden", "ok/x": "hidden", "/ok/./x": "hidden", "secret/../ok/x": "hidden"}

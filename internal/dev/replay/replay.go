@@ -475,7 +475,7 @@ func equal(a, b *schema.Message) bool {
 	return true
 }
 
-// mediaTokens is what one image or file is counted as, as package reduction does: about
+// mediaTokens is what one image or file is counted as, for every policy alike: about
 // what providers bill for an image of a million pixels.
 const mediaTokens = 1000
 

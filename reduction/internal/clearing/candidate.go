@@ -89,7 +89,9 @@ const MinDuplicateBytes = 150
 func MayHaveDuplicates(r rounds.Result) bool { return !r.IsToolSearch && r.Size() >= MinDuplicateBytes }
 
 // Exclusion returns why a pass must leave the result as it is. For ToClear, the candidate must be complete.
-// It is the only place that chooses: retained rounds and the worth of a whole pass are separate questions.
+// It knows the reasons that precede a decision, and takes those of the configuration from toolpolicy. Decide adds those
+// that only the decision shows: a handler that keeps the result, a failed write, a text that is not smaller. Retained
+// rounds and the worth of a whole pass are separate questions.
 func (c *Candidate) Exclusion(purpose Purpose) Exclusion {
 	if c.Result.IsToolSearch {
 		return IsToolSearch
