@@ -120,7 +120,7 @@ func (h *historyRepair[M]) programOf(id string) (program string, ok bool) {
 			const length = len(journal.CollisionMark) + 16
 			rest = rest[min(len(rest), length):]
 		}
-		if k := (journal.SavedProgram{}); rest == k.EndID() || k.CallNumber(rest) > 0 {
+		if k := (journal.Kept{}); rest == k.EndID() || k.CallNumber(rest) > 0 {
 			return open, true
 		}
 	}

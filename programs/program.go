@@ -98,7 +98,7 @@ type Result struct {
 
 // program is one program of a message, with what this process knows of it.
 type program struct {
-	saved        *journal.SavedProgram
+	saved        *journal.Kept
 	process      Run
 	answers      map[int]journal.Answer
 	pending      []Call // calls without an answer, for the next program turn
@@ -106,7 +106,7 @@ type program struct {
 	failure      string // error of the interpreter
 }
 
-func newProgram(k *journal.SavedProgram) *program {
+func newProgram(k *journal.Kept) *program {
 	return &program{saved: k, answers: map[int]journal.Answer{}}
 }
 

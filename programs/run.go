@@ -54,7 +54,7 @@ func (r *agentRun[M]) IsProgramCall(ctx context.Context, callID string) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	now := r.journal.Load(ctx)
-	return slices.Contains(now.Asked, callID) && !slices.ContainsFunc(now.Programs, func(k journal.SavedProgram) bool { return k.EndID() == callID })
+	return slices.Contains(now.Asked, callID) && !slices.ContainsFunc(now.Programs, func(k journal.Kept) bool { return k.EndID() == callID })
 }
 
 // forget deletes the state of the programs that ended.
@@ -114,7 +114,7 @@ func (r *agentRun[M]) saveCollisions(ctx context.Context, msgs []M) error {
 		}
 	}
 	for _, c := range message.Calls(msgs[len(msgs)-1]) {
-		if k := (journal.SavedProgram{Inner: c.ID}); c.Name == toolnames.Run && slices.ContainsFunc(ids, func(id string) bool { return id == k.EndID() || k.CallNumber(id) > 0 }) {
+		if k := (journal.Kept{Inner: c.ID}); c.Name == toolnames.Run && slices.ContainsFunc(ids, func(id string) bool { return id == k.EndID() || k.CallNumber(id) > 0 }) {
 			taken = append(taken, c.ID)
 		}
 	}
@@ -129,7 +129,7 @@ func (r *agentRun[M]) start(ctx context.Context, args string) (string, error) {
 		return render("no-code", promptData{}), nil
 	}
 	id := compose.GetToolCallID(ctx)
-	k := &journal.SavedProgram{ID: id, Inner: id, Code: code, Seed: id + journal.RandomID(), At: time.Now().UnixMilli()}
+	k := &journal.Kept{ID: id, Inner: id, Code: code, Seed: id + journal.RandomID(), At: time.Now().UnixMilli()}
 	if slices.Contains(journal.Collisions(ctx), id) {
 		k.Inner += journal.CollisionMark + journal.RandomID()
 	}
@@ -147,7 +147,7 @@ func (r *agentRun[M]) start(ctx context.Context, args string) (string, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	now := r.journal.Load(ctx)
-	now.Programs = append(slices.DeleteFunc(now.Programs, func(k journal.SavedProgram) bool { return k.ID == id }), *k)
+	now.Programs = append(slices.DeleteFunc(now.Programs, func(k journal.Kept) bool { return k.ID == id }), *k)
 	return render("begun", promptData{Name: k.EndID()}), r.journal.Save(ctx)
 }
 
@@ -245,7 +245,7 @@ func splitAfterResults[M adk.MessageType](msgs []M) (before, rest []M) {
 }
 
 // sortByCall sorts programs by the order of their run_code calls: they started concurrently.
-func sortByCall[M adk.MessageType](msgs []M, list []journal.SavedProgram) []journal.SavedProgram {
+func sortByCall[M adk.MessageType](msgs []M, list []journal.Kept) []journal.Kept {
 	place, n := map[string]int{}, 0
 	for _, msg := range msgs {
 		for _, c := range message.Calls(msg) {
@@ -253,7 +253,7 @@ func sortByCall[M adk.MessageType](msgs []M, list []journal.SavedProgram) []jour
 			place[c.ID] = n
 		}
 	}
-	slices.SortStableFunc(list, func(a, b journal.SavedProgram) int { return place[a.ID] - place[b.ID] })
+	slices.SortStableFunc(list, func(a, b journal.Kept) int { return place[a.ID] - place[b.ID] })
 	return list
 }
 

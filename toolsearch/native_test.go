@@ -629,7 +629,6 @@ func TestNative_ReportsEmptySearch_TS27(t *testing.T) {
 }
 
 func scenariosTS27() []scenario {
-	const found = `["get_weather"]`
 	return []scenario{
 		{"TS-27", "the model's own search finds nothing", searchesNatively[*schema.Message](`{"query":"volcano"}`), searchesNatively[*schema.AgenticMessage](`{"query":"volcano"}`), "[found ]", "a text"},
 	}

@@ -38,13 +38,13 @@ func init() {
 // Record is the saved state of the programs of one message of the model. Its field names are a
 // checkpoint format.
 type Record struct {
-	Programs []SavedProgram
+	Programs []Kept
 	Asked    []string // ids of the calls of the current program turn
 	Batches  int
 }
 
-// SavedProgram is the saved state of one program. Its field names are a checkpoint format.
-type SavedProgram struct {
+// Kept is the saved state of one program. Its name and those of its fields are in checkpoints: they must not change.
+type Kept struct {
 	ID     string // of its run_code call
 	Inner  string // prefix of the ids of its calls
 	Code   string
@@ -68,14 +68,14 @@ type Answer struct {
 }
 
 // InnerID returns the id of a call of the program.
-func (k *SavedProgram) InnerID(number int) string { return k.Inner + "." + strconv.Itoa(number) }
+func (k *Kept) InnerID(number int) string { return k.Inner + "." + strconv.Itoa(number) }
 
 // EndID returns the id of the program_output call that ends the program.
-func (k *SavedProgram) EndID() string { return k.Inner + "-end" }
+func (k *Kept) EndID() string { return k.Inner + "-end" }
 
 // CallNumber returns the number of the program's call with an id; 0 if the id is not one of its
 // calls.
-func (k *SavedProgram) CallNumber(id string) int {
+func (k *Kept) CallNumber(id string) int {
 	if len(id) <= len(k.Inner) || id[:len(k.Inner)] != k.Inner || id[len(k.Inner)] != '.' {
 		return 0
 	}

@@ -17,13 +17,13 @@ func TestCallNumber_IdentifiesOneProgram(t *testing.T) {
 	seed := rand.Uint64()
 	r := rand.New(rand.NewPCG(seed, 1))
 	for range 2000 {
-		var programs []SavedProgram
+		var programs []Kept
 		for i := range 1 + r.IntN(4) {
 			inner := fmt.Sprintf("call_%d", i)
 			if r.IntN(3) == 0 {
 				inner += CollisionMark + RandomID()
 			}
-			programs = append(programs, SavedProgram{ID: fmt.Sprintf("call_%d", i), Inner: inner})
+			programs = append(programs, Kept{ID: fmt.Sprintf("call_%d", i), Inner: inner})
 		}
 		at, n := r.IntN(len(programs)), 1+r.IntN(1000)
 		id := programs[at].InnerID(n)
@@ -37,7 +37,7 @@ func TestCallNumber_IdentifiesOneProgram(t *testing.T) {
 			require.Zero(t, programs[i].CallNumber(programs[i].ID), "seed %d", seed)
 		}
 	}
-	k := SavedProgram{Inner: "c"}
+	k := Kept{Inner: "c"}
 	for _, id := range []string{"", "c", "c.", "c.0", "c.-1", "c.x", "c1.1", "d.1", "c-end"} {
 		require.Zero(t, k.CallNumber(id), id)
 	}
