@@ -102,13 +102,42 @@ func JSON(v any) string {
 	return text
 }
 
-// decode decodes a part of an answer that a history has.
-func decode(answer string, part any) error { return sonic.ConfigStd.UnmarshalFromString(answer, part) }
+// storedAnswer is the members of an answer in a history. The whole text is decoded once, not once for each protocol: a
+// protocol decodes only its own members.
+type storedAnswer []storedMember
 
-// trimObject returns a text without white space around it, and reports whether it may be a JSON object.
-func trimObject(text string) (trimmed string, isObject bool) {
-	trimmed = strings.TrimSpace(text)
-	return trimmed, strings.HasPrefix(trimmed, "{")
+type storedMember struct{ key, value string }
+
+// splitAnswer returns the members of a JSON object; isObject is false if the text is anything else.
+func splitAnswer(text string) (a storedAnswer, isObject bool) {
+	text = strings.TrimSpace(text)
+	if !strings.HasPrefix(text, "{") {
+		return nil, false
+	}
+	var object struct {
+		Hint json.RawMessage `json:"hint"` // without any field, sonic would not check the keys
+	}
+	if sonic.ConfigStd.UnmarshalFromString(text, &object) != nil {
+		return nil, false
+	}
+	for key, value, next, ok := jsontext.Member(text, 1); ok; key, value, next, ok = jsontext.Member(text, next) {
+		a = append(a, storedMember{jsontext.Unescape(key), value})
+	}
+	return a, true
+}
+
+// decode decodes a member, as if the whole answer were decoded: the case of its key does not matter, and of several the
+// last one counts. Without the member, value stays as it is.
+func (a storedAnswer) decode(key string, value any) error {
+	for _, m := range a {
+		if !strings.EqualFold(m.key, key) {
+			continue
+		}
+		if err := sonic.ConfigStd.UnmarshalFromString(m.value, value); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // Size returns the bytes of a text in JSON, or a little more.

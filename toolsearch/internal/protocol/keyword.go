@@ -57,10 +57,7 @@ func Matches(names []string) string {
 	return JSON(keywordAnswer{Matches: append([]string{}, names...)})
 }
 
-func loadedByKeyword(answer string) ([]string, error) {
-	var part struct {
-		Matches []string `json:"matches"`
-	}
-	err := decode(answer, &part)
-	return part.Matches, err
+func loadedByKeyword(answer storedAnswer) (names []string, err error) {
+	err = answer.decode("matches", &names)
+	return names, err
 }

@@ -38,7 +38,7 @@ type Protocol struct {
 
 	// loadedNames returns the tools that an answer loaded. The answer may be that of another protocol. An error means that
 	// it is that of none.
-	loadedNames func(answer string) ([]string, error)
+	loadedNames func(answer storedAnswer) ([]string, error)
 }
 
 // ToolNames returns the names of all tools of the protocol.
@@ -98,13 +98,13 @@ func (t *Tool) Info(data DescriptionData) *schema.ToolInfo {
 func ParseLoadedNames(text string) []string { return parseLoadedNames(All, text) }
 
 func parseLoadedNames(protocols []*Protocol, text string) []string {
-	text, isObject := trimObject(text)
+	answer, isObject := splitAnswer(text)
 	if !isObject {
 		return nil
 	}
 	names := []string{}
 	for _, p := range protocols {
-		loaded, err := p.loadedNames(text)
+		loaded, err := p.loadedNames(answer)
 		if err != nil {
 			return nil
 		}

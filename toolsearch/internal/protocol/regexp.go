@@ -83,10 +83,7 @@ var nonWords = regexp.MustCompile(`\\.|[^\pL\pN_]+`)
 // wordsIn returns the words in a pattern, for suggestions.
 func wordsIn(pattern string) string { return nonWords.ReplaceAllString(pattern, " ") }
 
-func loadedByRegexp(answer string) ([]string, error) {
-	var part struct {
-		SelectedTools []string `json:"selectedTools"`
-	}
-	err := decode(answer, &part)
-	return part.SelectedTools, err
+func loadedByRegexp(answer storedAnswer) (names []string, err error) {
+	err = answer.decode("selectedTools", &names)
+	return names, err
 }

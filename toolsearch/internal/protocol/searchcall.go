@@ -50,15 +50,13 @@ func descriptionSize(t *catalog.Tool) int {
 }
 
 // describedNames returns the tools of which an answer has the schema. A signature loads nothing.
-func describedNames(answer string) (names []string, err error) {
-	var part struct {
-		Tools []struct {
-			Name string `json:"name"`
-			Call string `json:"call"`
-		} `json:"tools"`
+func describedNames(answer storedAnswer) (names []string, err error) {
+	var tools []struct {
+		Name string `json:"name"`
+		Call string `json:"call"`
 	}
-	err = decode(answer, &part)
-	for _, t := range part.Tools {
+	err = answer.decode("tools", &tools)
+	for _, t := range tools {
 		if t.Call == "" {
 			names = append(names, t.Name)
 		}

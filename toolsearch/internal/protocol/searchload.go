@@ -5,6 +5,7 @@ package protocol
 
 import (
 	"context"
+	"errors"
 	"math"
 
 	"github.com/cloudwego/eino/schema"
@@ -99,11 +100,8 @@ func RequestedNames(tools search.Tools, args jsontext.Arguments) []string {
 }
 
 // loadedBySearchLoad also returns what search_tools found loaded already.
-func loadedBySearchLoad(answer string) ([]string, error) {
-	var part struct {
-		Loaded        []string `json:"loaded"`
-		AlreadyLoaded []string `json:"already_loaded"`
-	}
-	err := decode(answer, &part)
-	return append(part.Loaded, part.AlreadyLoaded...), err
+func loadedBySearchLoad(answer storedAnswer) ([]string, error) {
+	var loaded, alreadyLoaded []string
+	err := errors.Join(answer.decode("loaded", &loaded), answer.decode("already_loaded", &alreadyLoaded))
+	return append(loaded, alreadyLoaded...), err
 }

@@ -28,12 +28,9 @@ var serverProtocol = &Protocol{
 	}},
 	ProgramSearch: searchForPrograms(toolnames.Search),
 	GateText:      "gate",
-	loadedNames: func(answer string) ([]string, error) {
-		var part struct {
-			Names []string `json:"of_server"`
-		}
-		err := decode(answer, &part)
-		return part.Names, err
+	loadedNames: func(answer storedAnswer) (names []string, err error) {
+		err = answer.decode("of_server", &names)
+		return names, err
 	},
 }
 
