@@ -161,7 +161,7 @@ func finderOf(x *View) *Finder { return &Finder{x: x} }
 
 // indexOf is an index that has these tokens, all of them in names.
 func indexOf(texts ...string) *View {
-	s := &Segment{List: names.NewList(nil), tokens: New(texts), words: New(nil), nameWords: names.AllOf(len(texts))}
+	s := &Segment{List: names.NewList(nil), tokens: newWordList(texts), words: newWordList(nil), nameWords: names.AllOf(len(texts))}
 	s.forward, s.backward = newAffixes(s.tokens, s.nameWords)
 	s.pairs = newPairs(texts)
 	return NewView([]Part{{Segment: s}})

@@ -26,8 +26,8 @@ type Segment struct {
 	servers
 	spelling
 
-	tokens     *List
-	words      *List           // as written, if they have only one token
+	tokens     *wordList
+	words      *wordList       // as written, if they have only one token
 	wordTokens []uint32        // of these words
 	starts     []uint32        // of each token in posts, and the end of the last
 	posts      []Posting       // of each token ordered by document
@@ -349,7 +349,7 @@ func (b *builder) countID(doc uint32, f field, id uint32) {
 
 func (b *builder) finish() *Segment {
 	s := b.s
-	s.tokens = New(b.tokens.Words())
+	s.tokens = newWordList(b.tokens.Words())
 	b.copyWords()
 	b.fillPostings()
 	b.readServers()
@@ -408,7 +408,7 @@ func (b *builder) copyWords() {
 	for word, token := range b.words {
 		words, b.s.wordTokens = append(words, word), append(b.s.wordTokens, token)
 	}
-	b.s.words = New(words)
+	b.s.words = newWordList(words)
 }
 
 func (b *builder) fillPostings() {

@@ -28,7 +28,7 @@ type spelling struct {
 
 // newAffixes returns the words of a segment's names in order, and written backwards in order,
 // for finding those with a common beginning or end.
-func newAffixes(words *List, nameWords names.Set) (forward, backward []string) {
+func newAffixes(words *wordList, nameWords names.Set) (forward, backward []string) {
 	for id := range uint32(words.Len()) {
 		if word := words.Word(id); nameWords.Has(id) && len(word) >= minAffix && analysis.IsASCII(word) {
 			forward = append(forward, word)

@@ -9,9 +9,9 @@ import (
 	"strings"
 )
 
-// List is a list of distinct words, and finds their numbers, in a third of the memory of a slice
+// wordList is a list of distinct words, and finds their numbers, in a third of the memory of a slice
 // and a map. It is immutable. The zero value is empty.
-type List struct {
+type wordList struct {
 	text  string   // the words, one after another
 	ends  []uint32 // of each in text
 	slots []uint32 // of a hash table: a number plus 1, or 0. At least a third are free
@@ -19,10 +19,10 @@ type List struct {
 
 var seed = maphash.MakeSeed()
 
-// New returns a list of words, which must be distinct and not more than 4 GB. It copies
+// newWordList returns a list of words, which must be distinct and not more than 4 GB. It copies
 // them: the texts that they were cut from can be freed.
-func New(words []string) *List {
-	l := &List{
+func newWordList(words []string) *wordList {
+	l := &wordList{
 		text:  strings.Join(words, ""),
 		ends:  make([]uint32, len(words)),
 		slots: make([]uint32, 1<<bits.Len(uint(len(words)+len(words)/2))),
@@ -41,10 +41,10 @@ func New(words []string) *List {
 }
 
 // Len returns how many words there are.
-func (l *List) Len() int { return len(l.ends) }
+func (l *wordList) Len() int { return len(l.ends) }
 
 // Word returns a word by its number.
-func (l *List) Word(id uint32) string {
+func (l *wordList) Word(id uint32) string {
 	start := uint32(0)
 	if id > 0 {
 		start = l.ends[id-1]
@@ -53,16 +53,16 @@ func (l *List) Word(id uint32) string {
 }
 
 // Find returns the number of a word; ok is false if the list has not got it.
-func (l *List) Find(word string) (id uint32, ok bool) {
+func (l *wordList) Find(word string) (id uint32, ok bool) {
 	return find(l, word, maphash.String(seed, word))
 }
 
 // FindBytes is Find of a word that may change afterwards.
-func (l *List) FindBytes(word []byte) (id uint32, ok bool) {
+func (l *wordList) FindBytes(word []byte) (id uint32, ok bool) {
 	return find(l, word, maphash.Bytes(seed, word))
 }
 
-func find[T string | []byte](l *List, word T, hash uint64) (id uint32, ok bool) {
+func find[T string | []byte](l *wordList, word T, hash uint64) (id uint32, ok bool) {
 	if len(l.slots) == 0 {
 		return 0, false
 	}
@@ -74,6 +74,6 @@ func find[T string | []byte](l *List, word T, hash uint64) (id uint32, ok bool) 
 	return 0, false
 }
 
-func (l *List) first(hash uint64) int { return int(hash & uint64(len(l.slots)-1)) }
+func (l *wordList) first(hash uint64) int { return int(hash & uint64(len(l.slots)-1)) }
 
-func (l *List) next(at int) int { return (at + 1) & (len(l.slots) - 1) }
+func (l *wordList) next(at int) int { return (at + 1) & (len(l.slots) - 1) }

@@ -11,7 +11,7 @@ import (
 )
 
 func TestAWordListHasItsWordsAlone(t *testing.T) {
-	var none List
+	var none wordList
 	_, ok := none.Find("")
 	require.False(t, ok)
 	for n := range 70 {
@@ -19,7 +19,7 @@ func TestAWordListHasItsWordsAlone(t *testing.T) {
 		for i := range words {
 			words[i] = fmt.Sprint(i * i)
 		}
-		l := New(words)
+		l := newWordList(words)
 		require.Equal(t, n, l.Len())
 		for i, word := range words {
 			require.Equal(t, word, l.Word(uint32(i)))
@@ -40,7 +40,7 @@ func TestAWordListHasItsWordsAlone(t *testing.T) {
 }
 
 func TestAWordListMayHaveTheEmptyWord(t *testing.T) {
-	l := New([]string{"a", "", "b"})
+	l := newWordList([]string{"a", "", "b"})
 	id, ok := l.Find("")
 	require.True(t, ok)
 	require.EqualValues(t, 1, id)
@@ -49,6 +49,6 @@ func TestAWordListMayHaveTheEmptyWord(t *testing.T) {
 
 func TestFindingBytesAllocatesNothing(t *testing.T) {
 	words := []string{"a", "a word that is longer than what fits into a buffer on the stack, by far"}
-	l, word := New(words), []byte(words[1])
+	l, word := newWordList(words), []byte(words[1])
 	require.Zero(t, testing.AllocsPerRun(10, func() { l.FindBytes(word) }))
 }
