@@ -32,7 +32,7 @@ func Hint(r *search.Result, callerNotices ...string) string {
 	switch {
 	case r.Requests == 0:
 		parts = append(parts, Text("empty-query", Data{}))
-	case len(r.Hits)+r.OmittedCount+len(r.Unknown)+len(r.Denied)+len(data.Near) == 0:
+	case !r.HasFound() && len(r.Unknown)+len(r.Denied)+len(data.Near) == 0:
 		data.Words, data.Near, data.Listed = clipAll(r.Unmatched), r.Near, r.HasList
 		parts = append(parts, Text("no-match", data))
 	}

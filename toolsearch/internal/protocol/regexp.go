@@ -71,7 +71,7 @@ func findMatches(
 	matches := func(t *catalog.Tool) bool { return re.MatchString(t.Info.Name) }
 	r, _ = s.FindByRule(ctx, search.Rule{Text: pattern, Words: wordsIn(pattern), Selects: matches}, answerSpace(size))
 	hint = strings.Join(notices(&r), " ")
-	if len(r.Hits)+r.OmittedCount == 0 {
+	if !r.HasFound() {
 		noMatch := Data{Near: r.Near, Language: r.Languages.Tools, QueryLanguage: r.Languages.Query}
 		hint = strings.TrimSpace(Text("no-name-matches", noMatch) + " " + hint)
 	}

@@ -105,8 +105,8 @@ func (r *Result) Nearest() (names []string) {
 	return names
 }
 
-// hasFound reports whether anything was found, even if it does not fit into the answer.
-func (r *Result) hasFound() bool { return len(r.Hits)+r.OmittedCount > 0 }
+// HasFound reports whether anything was found, even if it does not fit into the answer.
+func (r *Result) HasFound() bool { return len(r.Hits)+r.OmittedCount > 0 }
 
 // addHits adds the hits of a further text.
 func (r *Result) addHits(hits []Hit) {

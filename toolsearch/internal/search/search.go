@@ -234,7 +234,7 @@ func (s Searcher) FindByRule(ctx context.Context, rule Rule, space Space) (Resul
 	r.Hits = selected.hits
 	r.fit(space)
 	r.MissingServers = s.missingServers(&r, []string{rule.Text})
-	if !r.hasFound() {
+	if !r.HasFound() {
 		r.Near, r.Languages = s.suggest(rule.Words), s.languages(rule.Words)
 	}
 	s.trace.report(rule.Text, &r)

@@ -86,7 +86,7 @@ func (s Searcher) languages(words string) Languages {
 // missingServers returns the servers whose tools are unavailable now: all of them if nothing was found, otherwise those
 // that a text of the query names.
 func (s Searcher) missingServers(r *Result, texts []string) (servers []string) {
-	foundNothing := r.Requests > 0 && !r.hasFound()
+	foundNothing := r.Requests > 0 && !r.HasFound()
 	for _, name := range s.Missing {
 		isNamed := func(text string) bool { return strings.Contains(normalizedWords(text), normalizedWords(name)) }
 		if foundNothing || slices.ContainsFunc(texts, isNamed) {
