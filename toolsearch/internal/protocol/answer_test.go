@@ -79,11 +79,9 @@ func anyCall(r *rand.Rand, names []string) string {
 	return string(call)
 }
 
-// Whatever is asked of whichever tools: the answer is JSON within its bound, and depends on its input alone;
-// it returns no tool that the caller may not use, and names none that the caller may not know; tools
-// come once; no more come than the limit, unless the call names them; and what is found is either
-// reported, or nobody listens.
-func TestAnAnswerTellsOfNothingThatIsDenied(t *testing.T) {
+// For any call and any tools, the answer is JSON within its bound, and depends on its input alone. It has each tool once,
+// has no tool that the caller may not use, and names none that the caller may not know. The search is reported.
+func TestAnswer_NamesNothingThatIsDenied(t *testing.T) {
 	all := []answerFunc{answerNames, answerMatches, answerCandidates, answerLoad, answerDescriptions, answerSignatures, answerMatchSignatures}
 	for seed := range uint64(250) {
 		r := rand.New(rand.NewPCG(seed, 3))
@@ -121,13 +119,13 @@ func TestAnAnswerTellsOfNothingThatIsDenied(t *testing.T) {
 				require.ElementsMatch(t, names, slices.Compact(slices.Sorted(slices.Values(append(ParseLoadedNames(text), names...)))), where)
 			}
 			require.True(t, len(names)+len(answer.AlreadyLoaded) > 0 || answer.Hint != "", "%s: nothing is said", where)
-			heard(t, s, all[at], args, text, names, where)
+			requireReport(t, s, all[at], args, text, names, where)
 		}
 	}
 }
 
-// heard requires that a listener changes no answer, and hears of what was found.
-func heard(t *testing.T, s search.Searcher, f answerFunc, args, text string, names []string, where string) {
+// requireReport requires that a search is reported with what it found, and that the report changes no answer.
+func requireReport(t *testing.T, s search.Searcher, f answerFunc, args, text string, names []string, where string) {
 	var events []einolean.Search
 	s.Report = func(what einolean.Search, failed []error) {
 		events = append(events, what)
@@ -143,8 +141,8 @@ func heard(t *testing.T, s search.Searcher, f answerFunc, args, text string, nam
 	}
 }
 
-// A cancelled call is no answer: its error is the context's.
-func TestACancelledSearchIsAnError(t *testing.T) {
+// The error is the context's.
+func TestAnswer_OfCanceledCallIsError(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
 	s := searcherOf(t, reports(3)...)

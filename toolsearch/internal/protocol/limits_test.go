@@ -3,8 +3,7 @@
 
 package protocol
 
-// Limits: of answers, of one call of a search tool, and of reading schemas. Answers stay
-// within them whatever strangers call and describe their tools.
+// The limits of answers, and of one call of a search tool. They hold for any names, descriptions and schemas of tools.
 
 import (
 	"context"
@@ -28,7 +27,7 @@ import (
 	"github.com/einolean/einolean/toolsearch/internal/search"
 )
 
-// The limits of package search, of which the texts tell.
+// The limits of package search, which the texts name.
 const (
 	maxResults     = 100
 	maxNames       = 100
@@ -118,7 +117,7 @@ func parse(t testing.TB, text string) (a anyAnswer) {
 	return a
 }
 
-func TestToolsThatDoNotFitIntoAnAnswerAreNamed(t *testing.T) {
+func TestSearchCall_NamesToolsThatDoNotFit(t *testing.T) {
 	textstest.InBothLanguages(t, Prompts, func(t *testing.T, all *prompt.Texts) {
 		size := func(name string) int {
 			e := &catalog.Tool{Info: &schema.ToolInfo{Name: name}}
@@ -152,7 +151,7 @@ func TestToolsThatDoNotFitIntoAnAnswerAreNamed(t *testing.T) {
 	})
 }
 
-func TestSignaturesThatDoNotFitIntoAnAnswerAreNamed(t *testing.T) {
+func TestProgramSearch_NamesSignaturesThatDoNotFit(t *testing.T) {
 	var fields strings.Builder
 	for i := range 12 {
 		fmt.Fprintf(&fields, `,"parameter_with_a_long_name_%02d":{"type":"string","description":"what it is for"}`, i)
@@ -177,7 +176,7 @@ func TestSignaturesThatDoNotFitIntoAnAnswerAreNamed(t *testing.T) {
 }
 
 //claim:security-18
-func TestALongSchemaIsShortened(t *testing.T) {
+func TestDescribe_ShortensLongSchema(t *testing.T) {
 	race.Skip(t, "reads long schemas")
 	textstest.InBothLanguages(t, Prompts, func(t *testing.T, all *prompt.Texts) {
 		exact := func(n int) string {
@@ -222,7 +221,7 @@ func TestALongSchemaIsShortened(t *testing.T) {
 	})
 }
 
-func TestALongDescriptionIsShortened(t *testing.T) {
+func TestDescribe_ShortensLongDescription(t *testing.T) {
 	race.Skip(t, "reads long descriptions")
 	for _, c := range []struct {
 		name, desc string
@@ -243,10 +242,10 @@ func TestALongDescriptionIsShortened(t *testing.T) {
 	}
 }
 
-// Whatever is called: the answer is bounded, and it is JSON where it should be.
+// An answer to any call is JSON.
 //
 //claim:security-18
-func TestEveryAnswerIsBounded(t *testing.T) {
+func TestAnswer_IsBounded(t *testing.T) {
 	race.Skip(t, "ranks tools of megabytes")
 	all := []string{strings.Repeat("n", 5_000), strings.Repeat("n", 1<<20), strings.Repeat("\x01", 40_000), "short"}
 	if testing.Short() {
@@ -307,7 +306,7 @@ func numbered(n int, format, sep string) string {
 	return strings.Join(list, sep)
 }
 
-func TestTheLimitsOfACall(t *testing.T) {
+func TestAnswer_ReportsExceededLimits(t *testing.T) {
 	query := func(q string) string { return `{"query":` + JSON(q) + `}` }
 	list := func(key, items string) string { return `{"` + key + `":[` + items + `]}` }
 	most := func(q string, n int) string { return fmt.Sprintf(`{"query":%q,"max_results":%d}`, q, n) }
@@ -361,8 +360,7 @@ func TestTheLimitsOfACall(t *testing.T) {
 	})
 }
 
-// What an answer suggests is bounded too.
-func TestTheLimitsOfSuggestions(t *testing.T) {
+func TestHint_LimitsSuggestions(t *testing.T) {
 	textstest.InBothLanguages(t, Prompts, func(t *testing.T, all *prompt.Texts) {
 		tools := searcherOf(t, reports(200)...)
 		count := func(a anyAnswer) int { return strings.Count(a.Hint, "report_") }
