@@ -56,12 +56,19 @@ var NoNative = Rules{ClientRuns: true}
 
 // rulesByAdapter has the rules of each adapter; "" is Eino's behavior.
 var rulesByAdapter = map[string]Rules{
-	"":                  {Native: true, DeferAll: true, SearchTool: true, ClientRuns: true, ProviderLoads: true, HintAsText: true, AcceptsHosted: true, acceptsNative: true},
-	ClaudeHosted:        {Native: true, DeferAll: true, ProviderLoads: true, AcceptsHosted: true},
-	ClaudeClient:        {Native: true, SearchTool: true, ClientRuns: true, ReturnOnce: true, EmptyAsText: true, acceptsNative: true},
-	OpenAIHosted:        {Native: true, DeferAll: true, ProviderLoads: true, AcceptsHosted: true},
-	OpenAIClient:        {Native: true, SearchTool: true, ClientRuns: true, NoteOnEmpty: true, acceptsNative: true, requiresMarkedCalls: true},
-	AgenticClaudeClient: {Native: true, DeferAll: true, SearchTool: true, ClientRuns: true, EmptyAsText: true, acceptsNative: true},
+	"": {
+		Native: true, DeferAll: true, SearchTool: true, ClientRuns: true, ProviderLoads: true, HintAsText: true,
+		AcceptsHosted: true, acceptsNative: true,
+	},
+	ClaudeHosted: {Native: true, DeferAll: true, ProviderLoads: true, AcceptsHosted: true},
+	ClaudeClient: {Native: true, SearchTool: true, ClientRuns: true, ReturnOnce: true, EmptyAsText: true, acceptsNative: true},
+	OpenAIHosted: {Native: true, DeferAll: true, ProviderLoads: true, AcceptsHosted: true},
+	OpenAIClient: {
+		Native: true, SearchTool: true, ClientRuns: true, NoteOnEmpty: true, acceptsNative: true, requiresMarkedCalls: true,
+	},
+	AgenticClaudeClient: {
+		Native: true, DeferAll: true, SearchTool: true, ClientRuns: true, EmptyAsText: true, acceptsNative: true,
+	},
 }
 
 // agenticAdapters are the adapters for *schema.AgenticMessage.
@@ -126,7 +133,8 @@ func adapterFor(requested string, model any) (string, error) {
 		return "", unsupportedError(model, typ)
 	case requested == Hosted && adapters.hosted != "":
 		return adapters.hosted, nil
-	case requested == Hosted || known && rulesByAdapter[requested].Native && requested != adapters.client && requested != adapters.hosted:
+	case requested == Hosted,
+		known && rulesByAdapter[requested].Native && requested != adapters.client && requested != adapters.hosted:
 		return "", fmt.Errorf("%w: Native is %q, which %T (%s) cannot do", ErrUnsupported, requested, model, typ)
 	}
 	return requested, nil
