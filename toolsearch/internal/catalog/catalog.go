@@ -92,7 +92,7 @@ func New(tools []*Tool) *Set {
 	return &Set{parts: []part{{b, nil, len(tools)}}, size: len(tools)}
 }
 
-// Update is the set of exactly these tools, as package toolset describes it. wrong is told the
+// Update is the set of exactly these tools, as package toolset describes it. It calls wrong with the
 // fault of each tool that cannot be in a set, by its place; then the result means nothing.
 func (s *Set) Update(ctx context.Context, tools []tool.BaseTool, wrong func(at int, err error)) *Set {
 	known := make(map[tool.BaseTool]*Tool, s.Len())

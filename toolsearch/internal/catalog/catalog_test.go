@@ -50,7 +50,7 @@ func namesOf(s *catalog.Set) []string {
 }
 
 // A set, however it was put together of others and parts of them, has the tools that a list has.
-func TestASetIsAListOfNames(t *testing.T) {
+func TestSet_HasTheToolsOfAList(t *testing.T) {
 	r := random(t)
 	for range race.Cases(500) {
 		sets, lists := []*catalog.Set{nil}, [][]string{{}}
@@ -96,7 +96,7 @@ func TestASetIsAListOfNames(t *testing.T) {
 }
 
 // An index is joined of one segment for each block: sets of the same tools share them.
-func TestEachBlockIsIndexedOnce(t *testing.T) {
+func TestIndexOf_IndexesEachBlockOnce(t *testing.T) {
 	made := map[string]int{}
 	index := func(s *catalog.Set) []string {
 		names, err := catalog.IndexOf(s, func(tools []*catalog.Tool) []string {
@@ -140,7 +140,7 @@ func TestEachBlockIsIndexedOnce(t *testing.T) {
 
 // An update keeps what did not change: the set if nothing did, the tool of the same value, and one copy
 // of the infos of tools that look the same. It tells the fault of each tool that cannot be in a set.
-func TestAnUpdateKeepsWhatDidNotChange(t *testing.T) {
+func TestUpdate_KeepsWhatDidNotChange(t *testing.T) {
 	r, ctx := random(t), context.Background()
 	for range race.Cases(500) {
 		var values []tool.BaseTool
@@ -176,7 +176,7 @@ func TestAnUpdateKeepsWhatDidNotChange(t *testing.T) {
 
 // Definitions are equal if name, description, schema and Extra are; one that cannot be compared equals
 // only itself. A checkpoint holds the safe copy, whatever the user's holds.
-func TestADefinitionIsAllThatAToolTellsOfItself(t *testing.T) {
+func TestDefinition_EqualsThatOfEqualInfo(t *testing.T) {
 	toolOf := func(change func(*schema.ToolInfo)) *catalog.Tool {
 		info := infoOf("t", "d")
 		change(info)
@@ -207,7 +207,7 @@ func TestADefinitionIsAllThatAToolTellsOfItself(t *testing.T) {
 
 // Whatever a model writes, arguments are an object that the tool gets as it was written, or there is a
 // problem; a text that holds an object is read, and none at all is an empty one.
-func TestArgumentsAreAnObjectOrAProblem(t *testing.T) {
+func TestArguments_AreAnObjectOrAProblem(t *testing.T) {
 	r := random(t)
 	e := &catalog.Tool{Info: infoOf("t", "d")}
 	for range race.Cases(5000) {

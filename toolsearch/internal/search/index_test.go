@@ -20,7 +20,7 @@ type fixedIndex []index.Result
 
 func (x fixedIndex) Search(context.Context, index.Query) ([]index.Result, error) { return x, nil }
 
-func TestNumbersOfAnIndexAreMadeFinite(t *testing.T) {
+func TestSearchIndex_MakesNumbersFinite(t *testing.T) {
 	given := fixedIndex{
 		{Name: "a", Score: math.Inf(1), Confidence: math.Inf(1)}, {Name: "b", Score: math.NaN(), Confidence: math.NaN()}, {Name: "c", Score: math.Inf(-1), Confidence: math.Inf(-1)}, {Name: "d", Score: 1, Confidence: 2}, {Name: "e", Score: 1, Confidence: -1}, {Name: "f", Score: .5, Confidence: .5},
 	}

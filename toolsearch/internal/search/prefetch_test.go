@@ -22,7 +22,7 @@ func (s sure) Search(context.Context, index.Query) ([]index.Result, error) {
 }
 
 // A text asks for nothing unless some tool probably serves it.
-func TestATextAsksForNoToolBelowTheConfidence(t *testing.T) {
+func TestSearchForPrefetch_NeedsMinimumConfidence(t *testing.T) {
 	ctx := context.Background()
 	for _, confidence := range []float64{0.0001, prefetchMinConfidence * 0.99, prefetchMinConfidence, 0.5} {
 		s := searcherOf(t, adktest.Simple("a", "does a"))

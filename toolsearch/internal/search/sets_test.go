@@ -79,7 +79,7 @@ func requireFresh(t *testing.T, c Tools, queries []string) {
 }
 
 //claim:store-18
-func TestAnIndexOfSetsAnswersLikeOneBuiltWhole(t *testing.T) {
+func TestIndexes_OfSetsAnswerLikeOneBuiltWhole(t *testing.T) {
 	seed := rand.Uint64()
 	t.Logf("seed %d", seed)
 	r := rand.New(rand.NewPCG(seed, 1))
@@ -142,7 +142,7 @@ func heapNow() int64 {
 // twice the memory of one catalogue of all these tools; and views of a large set next to none.
 //
 //claim:store-19
-func TestTenantsThatShareToolsTakeLittleMemory(t *testing.T) {
+func TestIndexes_OfSharedToolsTakeLittleMemory(t *testing.T) {
 	race.Skip(t, "it measures memory")
 	r := rand.New(rand.NewPCG(1, 1))
 	made := 0
