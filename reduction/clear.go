@@ -134,11 +134,11 @@ func (c *clearPass[M]) candidates() []*clearing.Candidate {
 func (c *clearPass[M]) decideAll(ctx context.Context, candidates []*clearing.Candidate) (err error) {
 	target, left := c.cfg().ClearTargetTokens, int64(math.MaxInt64)
 	if target > 0 {
-		left = c.tokensBefore(ctx)
-	}
-	if target > 0 && c.isRewritten {
-		if left, err = c.countTokens(ctx, c.pass.msgs); err != nil {
-			return err
+		left = c.tokensBefore(ctx) // also for the correction of the counts below
+		if c.isRewritten {
+			if left, err = c.countTokens(ctx, c.pass.msgs); err != nil {
+				return err
+			}
 		}
 	}
 	recounts := 0
@@ -167,9 +167,9 @@ func (c *clearPass[M]) decideOne(ctx context.Context, candidate *clearing.Candid
 	}
 	if why != "" {
 		c.countSkipped(why, 1)
-	}
-	if why != "" && !change.MarksResult() {
-		return 0, nil
+		if !change.MarksResult() {
+			return 0, nil
+		}
 	}
 	if c.pass.changes = append(c.pass.changes, change); c.cfg().ClearTargetTokens == 0 {
 		return 0, nil
@@ -184,7 +184,7 @@ func (c *clearPass[M]) decideOne(ctx context.Context, candidate *clearing.Candid
 	}
 	changed := []M{rounds.Apply(old[0], resultEdit), rounds.Apply(old[1], callEdit)}
 	after, err := c.cfg().TokenCounter(ctx, changed, nil)
-	return c.correct(before - after), err
+	return c.inputSize.Correct(before - after), err
 }
 
 // cannotSaveEnough reports whether even clearing all candidates cannot save ClearAtLeastTokens. It knows that only
@@ -195,12 +195,12 @@ func (c *clearPass[M]) cannotSaveEnough(candidates []*clearing.Candidate) bool {
 	}
 	needed, saving := c.cfg().ClearAtLeastTokens, int64(0)
 	for _, candidate := range candidates {
-		if candidate.Policy.HasHandler || c.correct(saving)+1 >= needed {
+		if candidate.Policy.HasHandler || c.inputSize.Correct(saving)+1 >= needed {
 			return false
 		}
 		saving += candidate.MaxSaving()
 	}
-	return c.correct(saving)+1 < needed
+	return c.inputSize.Correct(saving)+1 < needed
 }
 
 // isWorthIt reports whether there are changes that are worth it. It counts the request only if that decides.
@@ -211,7 +211,7 @@ func (c *clearPass[M]) isWorthIt(ctx context.Context) (bool, error) {
 	estimate := clearing.CostEstimate{
 		Threshold: c.cfg().MaxTokensForClear, Target: c.cfg().ClearTargetTokens, MinSaving: c.cfg().ClearAtLeastTokens,
 		MustFit: c.mustFit, UserDecided: c.isRewritten, TokensBefore: -1, TokensAfter: -1,
-	}.WithChanges(c.pass.changes, c.roughSizes(), c.inputSize.Factor)
+	}.WithChanges(c.pass.changes, c.roughSizes(), c.inputSize)
 	verdict := estimate.Verdict()
 	if verdict == clearing.NeedsCount {
 		estimate.TokensBefore = c.tokensBefore(ctx)
@@ -322,7 +322,7 @@ func (c *clearPass[M]) tokensBefore(ctx context.Context) int64 {
 
 func (c *clearPass[M]) countTokens(ctx context.Context, msgs []M) (int64, error) {
 	n, err := c.cfg().TokenCounter(ctx, msgs, c.pass.input.ToolInfos)
-	return c.correct(n), err
+	return c.inputSize.Correct(n), err
 }
 
 // tokensAfter is how many tokens the messages have after the pass. If the user's counter has not counted them, it
@@ -338,6 +338,3 @@ func (c *clearPass[M]) tokensAfter(ctx context.Context, out []M) int64 {
 	e := new(tokencount.Estimator[M])
 	return max(0, c.inputSize.Tokens-e.Count(c.pass.input.Messages, nil)+e.Count(out, nil))
 }
-
-// correct is an estimate as the provider would count.
-func (c *clearPass[M]) correct(n int64) int64 { return int64(float64(n) * c.inputSize.Factor) }

@@ -16,7 +16,6 @@ import (
 
 	"github.com/einolean/einolean"
 	"github.com/einolean/einolean/internal/message"
-	"github.com/einolean/einolean/internal/tokens"
 	"github.com/einolean/einolean/reduction/internal/clearing"
 	"github.com/einolean/einolean/reduction/internal/report"
 	"github.com/einolean/einolean/reduction/internal/rounds"
@@ -244,8 +243,8 @@ func (f fitPass[M]) plansOf(round rounds.Round, purpose clearing.Purpose) (plans
 		if exclusion == clearing.IsToolSearch {
 			continue // nor is it part of a budget
 		}
-		c.Tokens = tokensOf(c.Result.Texts)
-		fixed += tokensOf(c.Result.MediaRefs)
+		c.Tokens = clearing.TextTokens(c.Result.Texts)
+		fixed += clearing.TextTokens(c.Result.MediaRefs)
 		if exclusion != clearing.NotExcluded {
 			fixed += c.Tokens
 			continue
@@ -255,13 +254,6 @@ func (f fitPass[M]) plansOf(round rounds.Round, purpose clearing.Purpose) (plans
 		plans = append(plans, clearing.KeepPlan(&c))
 	}
 	return plans, fixed
-}
-
-func tokensOf(texts []string) (n int) {
-	for _, text := range texts {
-		n += tokens.Of(text)
-	}
-	return n
 }
 
 // userMedia lists the user's messages with media before an index.

@@ -96,7 +96,7 @@ type scoped struct {
 	abilities
 }
 
-// abilities are the optional interfaces of a store, nil if it lacks one. Scoped fills them, and can
+// abilities are the optional interfaces of a store, nil if it lacks one. Scoped fills them, and supports
 // has a case for each.
 type abilities struct {
 	reader     Reader

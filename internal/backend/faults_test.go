@@ -65,8 +65,8 @@ func TestWindowsOfLongLines(t *testing.T) {
 	}
 }
 
-// pour ends at the first error of either side, and copies everything before it.
-func TestPourEndsAtTheFirstError(t *testing.T) {
+// copyUntilEOF ends at the first error of either side, and copies everything before it.
+func TestCopyUntilEOF_EndsAtFirstError(t *testing.T) {
 	boom := errors.New("boom")
 	for name, c := range map[string]struct {
 		src  io.Reader

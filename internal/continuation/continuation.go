@@ -83,7 +83,7 @@ func DropStale[M adk.MessageType](msgs []M, stale func(i int, t Continuation) bo
 	return next, changed
 }
 
-// MarkOf returns the mark under a key of Extra, empty if there is none.
+// MarkOf returns the mark that the Extra map of a message has under a key, empty if it has none.
 func MarkOf[M adk.MessageType](m M, key string) string {
 	mark, _ := message.Extra(m)[key].(string)
 	return mark

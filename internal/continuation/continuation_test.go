@@ -21,44 +21,45 @@ import (
 	"github.com/einolean/einolean/internal/message"
 )
 
-// extras are what adapters write into messages that their provider keeps, as the
-// adapter does and as it comes back from a store.
+// extras are the Extra maps of answers, as adapters write them or as a store returns them.
 var extras = map[string]map[string]any{
 	"ark":                {"ark-response-id": "r", "ark-response-cache-expire-at": float64(9), "ark-context-id": "r", "mine": "x"},
-	"an early ark":       {"ark-response-id": "r", "ark-response-caching": "enabled"},
+	"early ark":          {"ark-response-id": "r", "ark-response-caching": "enabled"},
 	"agenticopenai":      {"_eino_ext_agenticopenai_auto_cached": true, "mine": "x"},
 	"ark, with no TTL":   {"ark-response-id": "r", "mine": "x"},
 	"claude":             {"_eino_claude_thinking": "hm", "_eino_claude_thinking_signature": "s", "mine": "x"},
-	"mended claude":      {"_einolean_claude_thinking": "[]", "mine": "x"},
-	"an unsigned claude": {"_eino_claude_thinking": "hm", "_eino_claude_thinking_signature": "", "mine": "x"},
+	"einolean claude":    {"_einolean_claude_thinking": "[]", "mine": "x"},
+	"claude, not signed": {"_eino_claude_thinking": "hm", "_eino_claude_thinking_signature": "", "mine": "x"},
 	"another provider":   {"mine": "x", "_gemini_thought_signature": "s", "reasoning-content": "hm"},
-	"a message without":  nil,
+	"no extra":           nil,
 }
 
+// ids are the keys of the provider state in extras, which DropStale removes.
 var ids = map[string]string{
-	"ark": "ark-response-id", "an early ark": "ark-response-id", "agenticopenai": "_eino_ext_agenticopenai_auto_cached",
-	"claude": "_eino_claude_thinking_signature", "mended claude": "_einolean_claude_thinking",
+	"ark": "ark-response-id", "early ark": "ark-response-id", "agenticopenai": "_eino_ext_agenticopenai_auto_cached",
+	"claude": "_eino_claude_thinking_signature", "einolean claude": "_einolean_claude_thinking",
 }
 
-var ties = map[string]Continuation{
-	"ark": StoredWithTools, "an early ark": StoredWithTools, "agenticopenai": Stored, "claude": SignedThinking, "mended claude": SignedThinking,
+var kinds = map[string]Continuation{
+	"ark": StoredWithTools, "early ark": StoredWithTools, "agenticopenai": Stored,
+	"claude": SignedThinking, "einolean claude": SignedThinking,
 }
 
-func TestReleaseTakesOnlyTheTieOffACopy(t *testing.T) {
-	t.Run("plain", restarts[*schema.Message])
-	t.Run("agentic", restarts[*schema.AgenticMessage])
+func TestDropStale_RemovesOnlyStateFromCopy(t *testing.T) {
+	adktest.EachType(t,
+		testDropStaleRemovesOnlyStateFromCopy[*schema.Message], testDropStaleRemovesOnlyStateFromCopy[*schema.AgenticMessage])
 }
 
-func restarts[M adk.MessageType](t *testing.T) {
+func testDropStaleRemovesOnlyStateFromCopy[M adk.MessageType](t *testing.T) {
 	for name, extra := range extras {
 		t.Run(name, func(t *testing.T) {
 			m := message.WithExtra(adktest.Assistant[M]("hello", adktest.ToolCall{ID: "1", Name: "f", Args: "{}"}), maps.Clone(extra))
 			msgs := []M{adktest.User[M]("hi"), m}
 			asked := 0
-			stale := func(i int, tie Continuation) bool {
+			stale := func(i int, state Continuation) bool {
 				asked++
 				require.Equal(t, 1, i)
-				require.Equal(t, ties[name], tie)
+				require.Equal(t, kinds[name], state)
 				return true
 			}
 			out, changed := DropStale(msgs, stale)
@@ -66,7 +67,7 @@ func restarts[M adk.MessageType](t *testing.T) {
 			require.Equal(t, kept, Any(msgs))
 			require.Equal(t, kept, asked > 0)
 			require.Equal(t, kept, changed)
-			require.Equal(t, ties[name] == Stored || ties[name] == StoredWithTools, AnyStored(msgs))
+			require.Equal(t, kinds[name] == Stored || kinds[name] == StoredWithTools, AnyStored(msgs))
 			require.Equal(t, extra, message.Extra(m), "what was handed in never changes")
 			if !kept {
 				require.Same(t, &msgs[0], &out[0])
@@ -83,12 +84,11 @@ func restarts[M adk.MessageType](t *testing.T) {
 	}
 }
 
-func TestAnswersThatAreKeptAreMarkedOnce(t *testing.T) {
-	t.Run("plain", marks[*schema.Message])
-	t.Run("agentic", marks[*schema.AgenticMessage])
+func TestGuard_MarksAnswersWithStateOnce(t *testing.T) {
+	adktest.EachType(t, testGuardMarksAnswersWithStateOnce[*schema.Message], testGuardMarksAnswersWithStateOnce[*schema.AgenticMessage])
 }
 
-func marks[M adk.MessageType](t *testing.T) {
+func testGuardMarksAnswersWithStateOnce[M adk.MessageType](t *testing.T) {
 	ctx := t.Context()
 	kept := func() M { return message.WithExtra(adktest.Assistant[M]("a"), maps.Clone(extras["ark"])) }
 	plain := adktest.Assistant[M]("b")
@@ -110,15 +110,7 @@ func marks[M adk.MessageType](t *testing.T) {
 
 	stream, err := wrap([]M{plain, kept(), kept()}, nil).Stream(ctx, input)
 	require.NoError(t, err)
-	var got []string
-	for {
-		chunk, err := stream.Recv()
-		if err != nil {
-			break
-		}
-		got = append(got, MarkOf(chunk, "k"))
-	}
-	require.Equal(t, []string{"", "m", ""}, got)
+	require.Equal(t, []string{"", "m", ""}, chunkMarks(t, stream))
 
 	mark = ""
 	out, err = wrap([]M{first}, nil).Generate(ctx, input)
@@ -131,13 +123,22 @@ func marks[M adk.MessageType](t *testing.T) {
 	require.ErrorIs(t, err, wrong)
 }
 
-// A message that is nil, and an answer that is, stay as they are.
-func TestMissingMessagesAreLeftAlone(t *testing.T) {
-	t.Run("plain", missing[*schema.Message])
-	t.Run("agentic", missing[*schema.AgenticMessage])
+// chunkMarks reads a stream to its end, and returns the mark of each chunk.
+func chunkMarks[M adk.MessageType](t *testing.T, stream *schema.StreamReader[M]) (marks []string) {
+	chunks, err := adktest.Drain(stream)
+	require.NoError(t, err)
+	for _, chunk := range chunks {
+		marks = append(marks, MarkOf(chunk, "k"))
+	}
+	return marks
 }
 
-func missing[M adk.MessageType](t *testing.T) {
+// A nil message in a history and a nil answer stay as they are.
+func TestGuard_KeepsNilMessages(t *testing.T) {
+	adktest.EachType(t, testGuardKeepsNilMessages[*schema.Message], testGuardKeepsNilMessages[*schema.AgenticMessage])
+}
+
+func testGuardKeepsNilMessages[M adk.MessageType](t *testing.T) {
 	kept := message.WithExtra(adktest.Assistant[M]("a"), maps.Clone(extras["ark"]))
 	msgs := []M{nil, kept, nil}
 	require.False(t, Any([]M{nil}) || AnyStored([]M{nil}))
@@ -153,8 +154,8 @@ func missing[M adk.MessageType](t *testing.T) {
 	require.Empty(t, out)
 	require.False(t, changed)
 
-	keeper := Guard[M]{Key: "k", Mark: func([]M, Continuation) string { return "m" }}
-	none := keeper.Model(silent[M]{})
+	guard := Guard[M]{Key: "k", Mark: func([]M, Continuation) string { return "m" }}
+	none := guard.Model(silent[M]{})
 	answer, err := none.Generate(t.Context(), nil)
 	require.NoError(t, err)
 	require.Nil(t, answer)
@@ -163,7 +164,7 @@ func missing[M adk.MessageType](t *testing.T) {
 	require.Nil(t, stream)
 
 	wrong := errors.New("wrong")
-	failing := keeper.Model(silent[M]{answer: kept, err: wrong})
+	failing := guard.Model(silent[M]{answer: kept, err: wrong})
 	answer, err = failing.Generate(t.Context(), nil)
 	require.ErrorIs(t, err, wrong)
 	require.Same(t, kept, answer, "what comes with an error is passed on as it is")
@@ -174,15 +175,18 @@ func missing[M adk.MessageType](t *testing.T) {
 	require.Same(t, kept, chunk)
 }
 
-// Each of several messages that must not be built on is another one; the others stay.
-func TestReleaseReplacesWhatIsStale(t *testing.T) {
+// Each message with stale state is replaced by a copy. The others stay.
+func TestDropStale_ReplacesOnlyStaleMessages(t *testing.T) {
 	kept := func() *schema.Message {
 		return &schema.Message{Role: schema.Assistant, Extra: maps.Clone(extras["ark"])}
 	}
 	both := maps.Clone(extras["ark"])
 	maps.Copy(both, extras["agenticopenai"])
 	msgs := []*schema.Message{kept(), kept(), {Role: schema.User}, {Role: schema.Assistant, Extra: both}}
-	out, changed := DropStale(msgs, func(i int, tie Continuation) bool { require.Equal(t, StoredWithTools, tie); return i != 1 })
+	out, changed := DropStale(msgs, func(i int, state Continuation) bool {
+		require.Equal(t, StoredWithTools, state)
+		return i != 1
+	})
 	require.True(t, changed)
 	require.NotSame(t, msgs[0], out[0])
 	require.Same(t, msgs[1], out[1])
@@ -194,7 +198,7 @@ func TestReleaseReplacesWhatIsStale(t *testing.T) {
 }
 
 // Thinking in blocks is Claude's only if Claude's adapter says so; that of others stays.
-func TestReleaseTakesOnlyClaudesThinkingOutOfBlocks(t *testing.T) {
+func TestDropStale_RemovesOnlyClaudesThinking(t *testing.T) {
 	thinking := schema.NewContentBlock(&schema.Reasoning{Text: "hm", Signature: "s"})
 	text := schema.NewContentBlock(&schema.AssistantGenText{Text: "hello"})
 	all := func(int, Continuation) bool { return true }
@@ -202,7 +206,9 @@ func TestReleaseTakesOnlyClaudesThinkingOutOfBlocks(t *testing.T) {
 		return &schema.AgenticMessage{Role: schema.AgenticRoleTypeAssistant, ResponseMeta: meta, ContentBlocks: blocks}
 	}
 	ours := &schema.AgenticResponseMeta{ClaudeExtension: &claude.ResponseMetaExtension{ID: "m"}}
-	for _, other := range []*schema.AgenticResponseMeta{nil, {}, {GeminiExtension: &gemini.ResponseMetaExtension{}}, {OpenAIExtension: &openai.ResponseMetaExtension{}}} {
+	for _, other := range []*schema.AgenticResponseMeta{
+		nil, {}, {GeminiExtension: &gemini.ResponseMetaExtension{}}, {OpenAIExtension: &openai.ResponseMetaExtension{}},
+	} {
 		msgs := []*schema.AgenticMessage{answer(other, thinking, text)}
 		require.False(t, Any(msgs))
 		out, _ := DropStale(msgs, all)
@@ -216,31 +222,24 @@ func TestReleaseTakesOnlyClaudesThinkingOutOfBlocks(t *testing.T) {
 	out, _ = DropStale([]*schema.AgenticMessage{answer(ours, thinking)}, all)
 	require.Equal(t, ellipsis, out[0].ContentBlocks[0].AssistantGenText.Text)
 	require.False(t, Any([]*schema.AgenticMessage{answer(ours, text)}))
-	plain, _ := DropStale([]*schema.Message{{Role: schema.Assistant, Extra: maps.Clone(extras["claude"])}}, func(int, Continuation) bool { return true })
+	plain, _ := DropStale([]*schema.Message{{Role: schema.Assistant, Extra: maps.Clone(extras["claude"])}}, all)
 	require.Equal(t, ellipsis, plain[0].Content, "no provider takes an empty message")
 
-	keeper := Guard[*schema.AgenticMessage]{Key: "k", Mark: func(_ []*schema.AgenticMessage, tie Continuation) string {
-		require.Equal(t, SignedThinking, tie)
+	guard := Guard[*schema.AgenticMessage]{Key: "k", Mark: func(_ []*schema.AgenticMessage, state Continuation) string {
+		require.Equal(t, SignedThinking, state)
 		return "m"
 	}}
-	stream, err := keeper.Model(fixed[*schema.AgenticMessage]{chunks: []*schema.AgenticMessage{answer(nil, thinking), answer(ours), answer(ours, text)}}).Stream(t.Context(), nil)
+	chunks := []*schema.AgenticMessage{answer(nil, thinking), answer(ours), answer(ours, text)}
+	stream, err := guard.Model(fixed[*schema.AgenticMessage]{chunks: chunks}).Stream(t.Context(), nil)
 	require.NoError(t, err)
-	var got []string
-	for {
-		chunk, err := stream.Recv()
-		if err != nil {
-			break
-		}
-		got = append(got, MarkOf(chunk, "k"))
-	}
-	require.Equal(t, []string{"", "m", ""}, got)
+	require.Equal(t, []string{"", "m", ""}, chunkMarks(t, stream))
 }
 
-// Once a conversation holds thinking, an answer without any is marked as well: what was
-// released before it is known, and is not reported again.
-func TestAChangeIsReportedOnce(t *testing.T) {
+// Once a conversation has thinking, answers without thinking are marked as well. So it is known which state was
+// dropped before them, and that is not reported again.
+func TestGuard_ReportsChangeOnce(t *testing.T) {
 	now, reports := "one", 0
-	keeper := Guard[*schema.Message]{
+	guard := Guard[*schema.Message]{
 		Key: "k", Mark: func([]*schema.Message, Continuation) string { return now },
 		Stale: func([]*schema.Message) func(int, Continuation, string) bool {
 			return func(_ int, _ Continuation, mark string) bool { return mark != now }
@@ -251,7 +250,7 @@ func TestAChangeIsReportedOnce(t *testing.T) {
 	history := []*schema.Message{schema.UserMessage("hi")}
 	ask := func(answer *schema.Message) (sent []*schema.Message) {
 		m := &recording{answer: answer}
-		out, err := keeper.Model(m).Generate(t.Context(), history)
+		out, err := guard.Model(m).Generate(t.Context(), history)
 		require.NoError(t, err)
 		history = append(history, out, schema.UserMessage("and?"))
 		return m.got
@@ -265,7 +264,7 @@ func TestAChangeIsReportedOnce(t *testing.T) {
 	require.Equal(t, 1, reports)
 	require.True(t, Any(history))
 	now = "one"
-	require.True(t, Any(ask(schema.AssistantMessage("d", nil))), "what was released comes back with what it is bound to")
+	require.True(t, Any(ask(schema.AssistantMessage("d", nil))), "the state comes back with the request that it belongs to")
 }
 
 type recording struct {

@@ -149,14 +149,15 @@ func (c *Candidate) isCallMarked() bool { return c.processed && c.ours }
 
 // MaxSaving is more than the tokens that clearing the result saves.
 func (c *Candidate) MaxSaving() int64 {
-	n := tokencount.OfMedia(len(c.mediaRefs)) + textTokens(c.Result.Texts)
+	n := tokencount.OfMedia(len(c.mediaRefs)) + TextTokens(c.Result.Texts)
 	for _, v := range c.argumentRefs {
 		n += tokens.Of(c.Call.Args[v.start:v.end])
 	}
 	return int64(n)
 }
 
-func textTokens(texts []string) (n int) {
+// TextTokens is how many tokens texts have together.
+func TextTokens(texts []string) (n int) {
 	for _, text := range texts {
 		n += tokens.Of(text)
 	}

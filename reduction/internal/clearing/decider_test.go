@@ -18,7 +18,6 @@ import (
 	"github.com/einolean/einolean/internal/backend"
 	"github.com/einolean/einolean/internal/dev/backendtest"
 	"github.com/einolean/einolean/internal/readtool"
-	"github.com/einolean/einolean/internal/tokens"
 	"github.com/einolean/einolean/reduction/internal/notice"
 	"github.com/einolean/einolean/reduction/internal/offload"
 	"github.com/einolean/einolean/reduction/internal/rounds"
@@ -74,7 +73,7 @@ func (c *chances) text(id string) string {
 	return text
 }
 
-// result is one of any tool, with any rule.
+// result is one of any tool, with any policy.
 func (c *chances) result() *Candidate {
 	id := fmt.Sprintf("call_%d", c.Int())
 	call := rounds.Call{ID: id, Name: "shell", Args: fmt.Sprintf(`{"of": %d, "script": %q}`, c.IntN(9), strings.Repeat("echo ", c.IntN(500)))}
@@ -82,15 +81,13 @@ func (c *chances) result() *Candidate {
 	for range 1 + c.IntN(2) {
 		pair.Result.Texts = append(pair.Result.Texts, c.text(id))
 	}
-	rule := toolpolicy.ToolPolicy{Store: c.stores[c.IntN(len(c.stores))], HasHandler: c.handles(id)}
-	if rule.Store != nil && c.IntN(4) == 0 {
-		rule.IsReadTool, pair.Call.Args = true, fmt.Sprintf(`{"file_path": "/tmp/clear/%s"}`, id)
+	policy := toolpolicy.ToolPolicy{Store: c.stores[c.IntN(len(c.stores))], HasHandler: c.handles(id)}
+	if policy.Store != nil && c.IntN(4) == 0 {
+		policy.IsReadTool, pair.Call.Args = true, fmt.Sprintf(`{"file_path": "/tmp/clear/%s"}`, id)
 		_ = c.memory.Write(context.Background(), &filesystem.WriteRequest{FilePath: "/tmp/clear/" + id, Content: "a file of which this may be a page"})
 	}
-	r := NewCandidate(rounds.Round{Pairs: []rounds.Pair{pair}}, &pair, rule)
-	for _, text := range pair.Result.Texts {
-		r.Tokens += tokens.Of(text)
-	}
+	r := NewCandidate(rounds.Round{Pairs: []rounds.Pair{pair}}, &pair, policy)
+	r.Tokens = TextTokens(pair.Result.Texts)
 	c.Complete(&r)
 	return &r
 }
@@ -114,12 +111,12 @@ func (c *chances) handles(id string) bool {
 	return true
 }
 
-// known is everything that is known of a result, as text.
-func known(r *Candidate) string {
+// describe is everything that is known of a result, as text.
+func describe(r *Candidate) string {
 	return fmt.Sprintf("%+v %+v %d %+v %d %d %+v", r.Call, r.Result, r.MessageIndex, r.Notice, r.Size, r.Tokens, r.argumentRefs)
 }
 
-// Nothing is known but the result, its rule and a store: no message, no agent.
+// Nothing is known but the result, its policy and a store: no message, no agent.
 func TestDecider_DecidesByCandidateAlone(t *testing.T) {
 	seed := rand.Uint64()
 	t.Logf("seed %d", seed)
@@ -127,9 +124,9 @@ func TestDecider_DecidesByCandidateAlone(t *testing.T) {
 	for range 1500 {
 		c.MinSavingBytes = 1 + c.IntN(2)*c.IntN(300)
 		r := c.result()
-		before := known(r)
+		before := describe(r)
 		e, why, err := c.Decide(ctx, r)
-		require.Equal(t, before, known(r), "deciding changes nothing that is known")
+		require.Equal(t, before, describe(r), "deciding changes nothing that is known")
 		if err != nil {
 			require.ErrorIs(t, err, toolpolicy.ErrNoStore)
 			seen["error"]++

@@ -106,18 +106,19 @@ func TestSaver_ReplacesOnlyStoredContent(t *testing.T) {
 		before := len(changes)
 		kept, lost, differs := s.Save(context.Background(), changes)
 		require.Equal(t, before, len(kept)+lost)
-		require.LessOrEqual(t, c.failed, maxReports, "a store that is down is not told again and again")
+		require.LessOrEqual(t, c.failed, maxReports, "a store that is down is not reported again and again")
 		require.True(t, lost == 0 || differs)
 		for i := range kept {
 			e := &kept[i]
 			require.True(t, e.Replaces())
 			if !e.replacement.KeepContent {
-				require.Equal(t, strings.Join(e.Plan.Candidate.Result.Texts, ""), held(t, c.memory, notice.FromTexts([]string{e.replacement.Text}).Path))
+				stored := notice.FromTexts([]string{e.replacement.Text})
+				require.Equal(t, strings.Join(e.Plan.Candidate.Result.Texts, ""), contentOf(t, c.memory, stored.Path))
 				seen["result"]++
 			}
 			for _, v := range e.Plan.argumentRefs {
 				require.Contains(t, *e.newArgs, v.path)
-				require.Equal(t, strings.Trim(e.Plan.Candidate.Call.Args[v.start:v.end], `"`), held(t, c.memory, v.path))
+				require.Equal(t, strings.Trim(e.Plan.Candidate.Call.Args[v.start:v.end], `"`), contentOf(t, c.memory, v.path))
 				seen["argument"]++
 			}
 		}
@@ -128,7 +129,7 @@ func TestSaver_ReplacesOnlyStoredContent(t *testing.T) {
 	}
 }
 
-func held(t *testing.T, m *backend.Memory, path string) string {
+func contentOf(t *testing.T, m *backend.Memory, path string) string {
 	r, _, err := m.ReadRange(context.Background(), path, 0, -1)
 	require.NoError(t, err, path)
 	defer r.Close()

@@ -105,7 +105,7 @@ func (c *Change) roughSaving() int64 { return c.roughTokens() - tokencount.OfByt
 func (c *Change) tokenSaving() int64 {
 	n := int64(len(c.Plan.mediaRefs) * mediaSaving())
 	if !c.replacement.KeepContent {
-		n += int64(textTokens(c.candidate().Result.Texts)) - tokencount.OfBytes(c.bytesAfter)
+		n += int64(TextTokens(c.candidate().Result.Texts)) - tokencount.OfBytes(c.bytesAfter)
 	}
 	if c.newArgs != nil {
 		n += int64(tokens.Of(c.candidate().Call.Args) - tokens.Of(*c.newArgs))

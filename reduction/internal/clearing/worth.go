@@ -33,8 +33,8 @@ type CostEstimate struct {
 }
 
 // WithChanges adds what changes save and rewrite. messageTokens are the sizes of all messages, at four bytes a
-// token. The provider's count differs from an estimate by factor.
-func (e CostEstimate) WithChanges(changes []Change, messageTokens []int64, factor float64) CostEstimate {
+// token. size is that of the request, and need not be exact.
+func (e CostEstimate) WithChanges(changes []Change, messageTokens []int64, size tokencount.Size) CostEstimate {
 	var sum int64
 	first := len(messageTokens)
 	for i := range changes {
@@ -42,7 +42,7 @@ func (e CostEstimate) WithChanges(changes []Change, messageTokens []int64, facto
 		e.UserDecided = e.UserDecided || c.candidate().Policy.HasHandler
 		if e.tokenSaving < e.Threshold/minSavingShare {
 			sum += c.tokenSaving()
-			e.tokenSaving = scale(sum, factor)
+			e.tokenSaving = size.Correct(sum)
 		}
 		if c.Replaces() {
 			e.roughSaving += c.roughSaving()
@@ -61,9 +61,6 @@ func (c *Change) firstMessage() int {
 	result, call := c.Messages()
 	return min(result, call)
 }
-
-// scale is an estimate as the provider would count.
-func scale(tokens int64, factor float64) int64 { return int64(float64(tokens) * factor) }
 
 // TrimForPromptCache returns how many of the changes are made. It leaves out the newest ones if they save less than
 // a hundredth of what follows the first of them, and if the older ones alone get below the threshold.
@@ -89,7 +86,7 @@ func TrimForPromptCache(changes []Change, messageTokens []int64, threshold int64
 		}
 		saving += c.roughSaving()
 		if isCounted {
-			without += scale(c.tokenSaving(), before.Factor)
+			without += before.Correct(c.tokenSaving())
 		}
 		if saving*negligibleShare >= following-saving {
 			continue
@@ -98,7 +95,7 @@ func TrimForPromptCache(changes []Change, messageTokens []int64, threshold int64
 			before = count()
 			isCounted, without = true, before.Tokens
 			for j := range changes[:i] {
-				without -= scale(changes[j].tokenSaving(), before.Factor)
+				without -= before.Correct(changes[j].tokenSaving())
 			}
 		}
 		if without >= threshold {

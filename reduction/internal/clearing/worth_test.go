@@ -9,6 +9,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/einolean/einolean/reduction/internal/tokencount"
 	"github.com/einolean/einolean/reduction/internal/toolpolicy"
 )
 
@@ -100,7 +101,7 @@ func TestCostEstimate_HandlerCountsAsUserDecision(t *testing.T) {
 		return c
 	}
 	estimate := func(e CostEstimate, changes ...Change) bool {
-		return e.WithChanges(changes, []int64{1 << 20, 1 << 20}, 1).UserDecided
+		return e.WithChanges(changes, []int64{1 << 20, 1 << 20}, tokencount.Size{Factor: 1}).UserDecided
 	}
 	require.True(t, estimate(CostEstimate{}, change(true)))
 	require.True(t, estimate(CostEstimate{}, change(true), change(false)))

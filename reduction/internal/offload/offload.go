@@ -75,7 +75,7 @@ type Place struct {
 	Path string
 	// Fixed says that no other path may be used.
 	Fixed bool
-	// named is the name that the content gets there, if only its content decides.
+	// uniquePath is the path that the content gets, if its hash is part of every path. Plan sets it.
 	uniquePath string
 }
 

@@ -114,12 +114,13 @@ func (r *Reader) Check(ctx context.Context, lists ...[]*schema.ToolInfo) (yields
 			}
 		}
 	}
-	if r.Tool != nil && len(named) < 2 {
-		return false, nil
-	}
 	if r.Tool != nil {
+		if len(named) < 2 {
+			return false, nil
+		}
 		if last := named[len(named)-1]; kindOf(last) != kindPages {
-			return false, r.nameCollision(fmt.Sprintf("a handler after this one added another, described as %q", display.Short(last.Desc, maxDescription)))
+			return false, r.nameCollision(fmt.Sprintf(
+				"a handler after this one added another, described as %q", display.Short(last.Desc, maxDescription)))
 		}
 		r.reportNotAdded(ctx)
 		_ = adk.SetRunLocalValue(ctx, foundKey+r.Name, string(kindPages))

@@ -63,7 +63,7 @@ type View struct {
 // Replacement replaces a result.
 type Replacement struct {
 	Index       int                     // of the result in its message
-	Text        string                  // replaces all texts, if parts is nil
+	Text        string                  // replaces all texts, if Parts is nil
 	Parts       []schema.ToolOutputPart // replaces everything
 	KeepContent bool                    // replaces nothing: only the mark is set
 	Mark        bool                    // set ProcessedKey on the result

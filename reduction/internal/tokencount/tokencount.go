@@ -47,6 +47,9 @@ type Size struct {
 	Exact  bool    // every text was read
 }
 
+// Correct is another estimate as the provider would count.
+func (s Size) Correct(tokens int64) int64 { return int64(float64(tokens) * s.Factor) }
+
 // Size estimates the size of the next request, as precisely as needed to compare it with a limit. Otherwise the first
 // request of a run would wait until all its texts are read, and most requests are far from the limit. If the limit is
 // negative, the size is exact.
