@@ -256,6 +256,21 @@ func askApproval(ctx context.Context, args string) (string, error) {
 	return "person said " + answer + " to " + state + " and " + args, nil
 }
 
+// resumeApproved goes on with the run "one" that askApproval interrupted: the person says yes, and the run ends well.
+func resumeApproved[M adk.MessageType](t *testing.T, agent adktest.Agent[M], first adktest.Outcome[M]) adktest.Outcome[M] {
+	t.Helper()
+	require.NotNil(t, first.Interrupted)
+	ctx := context.Background()
+	runner, err := agent.Runner(ctx)
+	require.NoError(t, err)
+	answers := map[string]any{rootInterruptID(first.Interrupted): "yes"}
+	events, err := runner.ResumeWithParams(ctx, "one", &adk.ResumeParams{Targets: answers})
+	require.NoError(t, err)
+	out := adktest.Collect(events)
+	require.NoError(t, out.Err)
+	return out
+}
+
 func rootInterruptID(i *adk.InterruptInfo) string {
 	for _, c := range i.InterruptContexts {
 		if c.IsRootCause {

@@ -257,12 +257,7 @@ func testHideAboveResumedRunKeepsDecision[M adk.MessageType](t *testing.T, strea
 			// Few tools are left when it is resumed: a run that hides goes on hiding.
 			s, _ = make(sized("a", "b"))
 			agent, m := s.agent(oneCall("3", "a", `{"city":"Oslo"}`))
-			runner, err := agent.Runner(ctx)
-			require.NoError(t, err)
-			events, err := runner.ResumeWithParams(ctx, "one", &adk.ResumeParams{Targets: map[string]any{rootInterruptID(first.Interrupted): "yes"}})
-			require.NoError(t, err)
-			second := adktest.Collect(events)
-			require.NoError(t, second.Err)
+			second := resumeApproved(t, agent, first)
 			p := sceneResult[M]{second, m.Wires(), nil}
 			then := want
 			if grown && protocol == toolsearch.Keyword {

@@ -255,11 +255,7 @@ func testOnEventResumedRunRepeatsNone[M adk.MessageType](t *testing.T, streaming
 	first := agent.Run(ctx, []M{adktest.User[M]("please")}, adk.WithCheckPointID("one"))
 	require.NoError(t, first.Err)
 	agent, _ = s.agent(oneCall("c3", "own", `{}`))
-	runner, err := agent.Runner(ctx)
-	require.NoError(t, err)
-	events, err := runner.ResumeWithParams(ctx, "one", &adk.ResumeParams{Targets: map[string]any{rootInterruptID(first.Interrupted): "yes"}})
-	require.NoError(t, err)
-	require.NoError(t, adktest.Collect(events).Err)
+	resumeApproved(t, agent, first)
 	seen := map[string]int{}
 	for _, e := range d.events {
 		key := string(e.Kind)

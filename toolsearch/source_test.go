@@ -476,12 +476,7 @@ func testSourceResumesWhileItFails[M adk.MessageType](t *testing.T, streaming bo
 
 				s.cfg.Source = &steppedSource{steps: []sourceStep{after}}
 				agent, _ = s.agent(oneCall("c", readTool, "{}"))
-				runner, err := agent.Runner(ctx)
-				require.NoError(t, err)
-				events, err := runner.ResumeWithParams(ctx, "one", &adk.ResumeParams{Targets: map[string]any{rootInterruptID(first.Interrupted): "yes"}})
-				require.NoError(t, err)
-				second := adktest.Collect(events)
-				require.NoError(t, second.Err)
+				second := resumeApproved(t, agent, first)
 				require.Equal(t, "done", second.Answer())
 			})
 		}
