@@ -187,29 +187,29 @@ func (w *toolCallRecorder[M]) Begin(ctx context.Context, rc *einorun.RunContext)
 	return ctx, nil
 }
 
-func (w *toolCallRecorder[M]) tell(tc *adk.ToolContext) {
+func (w *toolCallRecorder[M]) record(tc *adk.ToolContext) {
 	if w.name != nil {
 		w.name(tc.Name)
 	}
 }
 
 func (w *toolCallRecorder[M]) WrapInvokableToolCall(_ context.Context, next adk.InvokableToolCallEndpoint, tc *adk.ToolContext) (adk.InvokableToolCallEndpoint, error) {
-	w.tell(tc)
+	w.record(tc)
 	return next, nil
 }
 
 func (w *toolCallRecorder[M]) WrapStreamableToolCall(_ context.Context, next adk.StreamableToolCallEndpoint, tc *adk.ToolContext) (adk.StreamableToolCallEndpoint, error) {
-	w.tell(tc)
+	w.record(tc)
 	return next, nil
 }
 
 func (w *toolCallRecorder[M]) WrapEnhancedInvokableToolCall(_ context.Context, next adk.EnhancedInvokableToolCallEndpoint, tc *adk.ToolContext) (adk.EnhancedInvokableToolCallEndpoint, error) {
-	w.tell(tc)
+	w.record(tc)
 	return next, nil
 }
 
 func (w *toolCallRecorder[M]) WrapEnhancedStreamableToolCall(_ context.Context, next adk.EnhancedStreamableToolCallEndpoint, tc *adk.ToolContext) (adk.EnhancedStreamableToolCallEndpoint, error) {
-	w.tell(tc)
+	w.record(tc)
 	return next, nil
 }
 

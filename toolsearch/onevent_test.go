@@ -74,7 +74,7 @@ func (d *diary) lines() []string {
 }
 
 func TestOnEvent_ReportsWhatHappened(t *testing.T) {
-	eachTypeAndMode(t, testOnEventReportsWhatHappened[*schema.Message], testOnEventReportsWhatHappened[*schema.AgenticMessage])
+	adktest.Both(t, testOnEventReportsWhatHappened[*schema.Message], testOnEventReportsWhatHappened[*schema.AgenticMessage])
 }
 
 func testOnEventReportsWhatHappened[M adk.MessageType](t *testing.T, streaming bool) {
@@ -201,7 +201,7 @@ func TestOnEvent_PanicIsIgnored(t *testing.T) {
 
 // What the history loaded is reported once, as something that an earlier run did.
 func TestOnEvent_ReportsToolsOfEarlierRunOnce(t *testing.T) {
-	eachTypeAndMode(t, testOnEventReportsToolsOfEarlierRunOnce[*schema.Message], testOnEventReportsToolsOfEarlierRunOnce[*schema.AgenticMessage])
+	adktest.Both(t, testOnEventReportsToolsOfEarlierRunOnce[*schema.Message], testOnEventReportsToolsOfEarlierRunOnce[*schema.AgenticMessage])
 }
 
 func testOnEventReportsToolsOfEarlierRunOnce[M adk.MessageType](t *testing.T, streaming bool) {
@@ -216,7 +216,7 @@ func testOnEventReportsToolsOfEarlierRunOnce[M adk.MessageType](t *testing.T, st
 
 // A Filter that denies 72 of 300 tools is reported where a model calls one of them.
 func TestOnEvent_ReportsDeniedCalls(t *testing.T) {
-	eachTypeAndMode(t, testOnEventReportsDeniedCalls[*schema.Message], testOnEventReportsDeniedCalls[*schema.AgenticMessage])
+	adktest.Both(t, testOnEventReportsDeniedCalls[*schema.Message], testOnEventReportsDeniedCalls[*schema.AgenticMessage])
 }
 
 func testOnEventReportsDeniedCalls[M adk.MessageType](t *testing.T, streaming bool) {
@@ -270,7 +270,7 @@ func testOnEventResumedRunRepeatsNone[M adk.MessageType](t *testing.T, streaming
 // Whatever the model, the Filter, the index and the store do, a run has at most two events
 // for each model call and two for each tool call, and one for the catalogue.
 func TestOnEvent_RateIsBounded(t *testing.T) {
-	eachTypeAndMode(t, testOnEventRateIsBounded[*schema.Message], testOnEventRateIsBounded[*schema.AgenticMessage])
+	adktest.Both(t, testOnEventRateIsBounded[*schema.Message], testOnEventRateIsBounded[*schema.AgenticMessage])
 }
 
 func testOnEventRateIsBounded[M adk.MessageType](t *testing.T, streaming bool) {

@@ -25,7 +25,7 @@ import (
 )
 
 func TestPrefetch_LoadsBeforeFirstModelCall(t *testing.T) {
-	eachTypeAndMode(t, testPrefetchLoadsBeforeFirstModelCall[*schema.Message], testPrefetchLoadsBeforeFirstModelCall[*schema.AgenticMessage])
+	adktest.Both(t, testPrefetchLoadsBeforeFirstModelCall[*schema.Message], testPrefetchLoadsBeforeFirstModelCall[*schema.AgenticMessage])
 }
 
 func testPrefetchLoadsBeforeFirstModelCall[M adk.MessageType](t *testing.T, streaming bool) {
@@ -61,7 +61,7 @@ func prefetching[M adk.MessageType](t testing.TB, streaming bool, protocol tools
 // Where a protocol never loads tools, a message after the user's describes them: every time
 // the same one, at the same place, and each tool once.
 func TestPrefetch_SearchCallDescribesToolsAfterUserMessage(t *testing.T) {
-	eachTypeAndMode(t, testPrefetchSearchCallDescribesToolsAfterUserMessage[*schema.Message], testPrefetchSearchCallDescribesToolsAfterUserMessage[*schema.AgenticMessage])
+	adktest.Both(t, testPrefetchSearchCallDescribesToolsAfterUserMessage[*schema.Message], testPrefetchSearchCallDescribesToolsAfterUserMessage[*schema.AgenticMessage])
 }
 
 func testPrefetchSearchCallDescribesToolsAfterUserMessage[M adk.MessageType](t *testing.T, streaming bool) {
@@ -134,7 +134,7 @@ func TestPrefetch_WorksWithEveryProtocol(t *testing.T) {
 }
 
 func TestPrefetch_IgnoresSmallTalkAndHandlerMessages(t *testing.T) {
-	eachTypeAndMode(t, testPrefetchIgnoresSmallTalkAndHandlerMessages[*schema.Message], testPrefetchIgnoresSmallTalkAndHandlerMessages[*schema.AgenticMessage])
+	adktest.Both(t, testPrefetchIgnoresSmallTalkAndHandlerMessages[*schema.Message], testPrefetchIgnoresSmallTalkAndHandlerMessages[*schema.AgenticMessage])
 }
 
 func testPrefetchIgnoresSmallTalkAndHandlerMessages[M adk.MessageType](t *testing.T, streaming bool) {
@@ -159,7 +159,7 @@ func testPrefetchIgnoresSmallTalkAndHandlerMessages[M adk.MessageType](t *testin
 // What is prefetched follows from the messages: an instance of another process loads the
 // same, and a longer history loads the same first, in the same order.
 func TestPrefetch_LongerHistoryKeepsOrder(t *testing.T) {
-	eachTypeAndMode(t, testPrefetchLongerHistoryKeepsOrder[*schema.Message], testPrefetchLongerHistoryKeepsOrder[*schema.AgenticMessage])
+	adktest.Both(t, testPrefetchLongerHistoryKeepsOrder[*schema.Message], testPrefetchLongerHistoryKeepsOrder[*schema.AgenticMessage])
 }
 
 func testPrefetchLongerHistoryKeepsOrder[M adk.MessageType](t *testing.T, streaming bool) {

@@ -210,7 +210,7 @@ func resumesWithWords[M adk.MessageType](t *testing.T, s implementation[M]) stri
 }
 
 func TestResume_InterruptInsideHiddenTool(t *testing.T) {
-	eachTypeAndMode(t, testResumeInterruptInsideHiddenTool[*schema.Message], testResumeInterruptInsideHiddenTool[*schema.AgenticMessage])
+	adktest.Both(t, testResumeInterruptInsideHiddenTool[*schema.Message], testResumeInterruptInsideHiddenTool[*schema.AgenticMessage])
 }
 
 func testResumeInterruptInsideHiddenTool[M adk.MessageType](t *testing.T, streaming bool) {
@@ -255,7 +255,7 @@ func testResumeInterruptInsideHiddenTool[M adk.MessageType](t *testing.T, stream
 // A tool that a later handler adds keeps its name, and stays, where another process goes on with a run, also if a
 // Source has one of that name.
 func TestResume_KeepsToolOfLaterHandler(t *testing.T) {
-	eachTypeAndMode(t, testResumeKeepsToolOfLaterHandler[*schema.Message], testResumeKeepsToolOfLaterHandler[*schema.AgenticMessage])
+	adktest.Both(t, testResumeKeepsToolOfLaterHandler[*schema.Message], testResumeKeepsToolOfLaterHandler[*schema.AgenticMessage])
 }
 
 func testResumeKeepsToolOfLaterHandler[M adk.MessageType](t *testing.T, streaming bool) {
@@ -281,7 +281,7 @@ func testResumeKeepsToolOfLaterHandler[M adk.MessageType](t *testing.T, streamin
 // A run that stops before a model call has its loaded tools after the resume, and nothing
 // more: what was shown is part of the checkpoint.
 func TestResume_KeepsLoadedTools(t *testing.T) {
-	eachTypeAndMode(t, testResumeKeepsLoadedTools[*schema.Message], testResumeKeepsLoadedTools[*schema.AgenticMessage])
+	adktest.Both(t, testResumeKeepsLoadedTools[*schema.Message], testResumeKeepsLoadedTools[*schema.AgenticMessage])
 }
 
 func testResumeKeepsLoadedTools[M adk.MessageType](t *testing.T, streaming bool) {
@@ -304,7 +304,7 @@ func testResumeKeepsLoadedTools[M adk.MessageType](t *testing.T, streaming bool)
 
 //claim:eino-04
 func TestResume_WaitingCallOfChangedTool(t *testing.T) {
-	eachTypeAndMode(t, testResumeWaitingCallOfChangedTool[*schema.Message], testResumeWaitingCallOfChangedTool[*schema.AgenticMessage])
+	adktest.Both(t, testResumeWaitingCallOfChangedTool[*schema.Message], testResumeWaitingCallOfChangedTool[*schema.AgenticMessage])
 }
 
 func testResumeWaitingCallOfChangedTool[M adk.MessageType](t *testing.T, streaming bool) {
@@ -357,7 +357,7 @@ func testResumeWaitingCallOfChangedTool[M adk.MessageType](t *testing.T, streami
 }
 
 func TestResume_CanceledAfterModelAnswer(t *testing.T) {
-	eachTypeAndMode(t, testResumeCanceledAfterModelAnswer[*schema.Message], testResumeCanceledAfterModelAnswer[*schema.AgenticMessage])
+	adktest.Both(t, testResumeCanceledAfterModelAnswer[*schema.Message], testResumeCanceledAfterModelAnswer[*schema.AgenticMessage])
 }
 
 func testResumeCanceledAfterModelAnswer[M adk.MessageType](t *testing.T, streaming bool) {
