@@ -11,6 +11,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"strconv"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -154,23 +155,58 @@ func requireNoSlots[M adk.MessageType](t testing.TB, p sceneResult[M]) {
 
 // recorder keeps events.
 type recorder struct {
-	mu  sync.Mutex
-	all []einolean.Event
+	mu     sync.Mutex
+	events []einolean.Event
 }
 
-func (r *recorder) on(_ context.Context, e einolean.Event) {
+func (r *recorder) record(_ context.Context, e einolean.Event) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.all = append(r.all, e)
+	r.events = append(r.events, e)
 }
 
 func (r *recorder) kinds() (kinds []einolean.Kind) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	for _, e := range r.all {
+	for _, e := range r.events {
 		kinds = append(kinds, e.Kind)
 	}
 	return kinds
+}
+
+// lines are the events as short lines. It leaves out the start of the run, which is the same for all.
+func (r *recorder) lines() []string {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	var lines []string
+	for _, e := range r.events {
+		line := string(e.Kind)
+		for _, part := range []string{e.CallID, e.Tool} {
+			if part != "" {
+				line += " " + part
+			}
+		}
+		if c := e.Tools; c != nil {
+			for _, part := range []string{strings.Join(c.Added, ","), c.Phase, c.Reason} {
+				if part != "" {
+					line += " " + part
+				}
+			}
+			if len(c.Removed) > 0 {
+				line += " -" + strings.Join(c.Removed, ",")
+			}
+		}
+		if q := e.Search; q != nil {
+			line += fmt.Sprintf(" %q", q.Query)
+			for _, h := range q.Hits {
+				line += fmt.Sprintf(" %s=%v", h.Name, h.Score)
+			}
+		}
+		if e.Kind != einolean.KindCatalogChanged {
+			lines = append(lines, line)
+		}
+	}
+	return lines
 }
 
 // toolCallRecorder looks at what a handler is told.

@@ -32,12 +32,12 @@ func testPrefetchLoadsBeforeFirstModelCall[M adk.MessageType](t *testing.T, stre
 	for protocol, search := range map[toolsearch.Protocol]string{toolsearch.Keyword: "tool_search", toolsearch.SearchLoad: "search_tools load_tool"} {
 		events := &recorder{}
 		s := prefetching[M](t, streaming, protocol)
-		s.cfg.OnEvent = events.on
+		s.cfg.OnEvent = events.record
 		p := s.play([]M{adktest.User[M]("What will the weather be in Oslo? I need the forecast.")}, oneCall("1", "weather__get_forecast", `{"city":"Oslo"}`))
 		require.Equal(t, "own "+search+" weather__get_forecast\nown "+search+" weather__get_forecast", p.tools())
 		require.Contains(t, p.answer(t, "1"), `got {"city":"Oslo"}`)
 		var told []einolean.Event
-		for _, e := range events.all {
+		for _, e := range events.events {
 			if e.Kind == einolean.KindToolsPrefetched {
 				told = append(told, e)
 			}
@@ -67,7 +67,7 @@ func TestPrefetch_SearchCallDescribesToolsAfterUserMessage(t *testing.T) {
 func testPrefetchSearchCallDescribesToolsAfterUserMessage[M adk.MessageType](t *testing.T, streaming bool) {
 	events := &recorder{}
 	s := prefetching[M](t, streaming, toolsearch.SearchCall)
-	s.cfg.OnEvent = events.on
+	s.cfg.OnEvent = events.record
 	call := func(id string) adktest.Turn {
 		return oneCall(id, "call_tool", `{"name":"weather__get_forecast","arguments":{"city":"Oslo"}}`)
 	}
@@ -80,7 +80,7 @@ func testPrefetchSearchCallDescribesToolsAfterUserMessage[M adk.MessageType](t *
 	require.True(t, strings.HasSuffix(sent[2], "Run one with call_tool; if none fits, use tool_search.\"}\n</tools-for-this-request>"), sent[2])
 	require.Equal(t, sent, p.wires[1].MessagesDump[:3])
 	kinds := 0
-	for _, e := range events.all {
+	for _, e := range events.events {
 		if e.Kind == einolean.KindToolsPrefetched {
 			kinds++
 			require.Equal(t, []string{"weather__get_forecast"}, e.Tools.Added)

@@ -227,8 +227,8 @@ func TestDeferMarkedTools_NothingMarkedInInnerAgent(t *testing.T) {
 
 func testDeferMarkedToolsNothingMarkedInInnerAgent[M adk.MessageType](t *testing.T, streaming bool) {
 	ctx, s := context.Background(), ourSide[M](streaming)
-	events := &diary{}
-	h, err := toolsearch.NewTyped[M](ctx, &toolsearch.Config{DeferMarkedTools: true, OnEvent: events.write})
+	events := &recorder{}
+	h, err := toolsearch.NewTyped[M](ctx, &toolsearch.Config{DeferMarkedTools: true, OnEvent: events.record})
 	require.NoError(t, err)
 	marked := func(name string) tool.BaseTool {
 		return adktest.Tool(adktest.Invokable, &schema.ToolInfo{Name: name, Desc: "does " + name, Extra: map[string]any{"defer_loading": true}}, adktest.Echo)

@@ -185,7 +185,7 @@ func testSourceFailureDoesNotEndRun[M adk.MessageType](t *testing.T, streaming b
 			asked, events := 0, &recorder{}
 			s, _ := liveScene[M](t, streaming)
 			s.cfg.DynamicTools = []tool.BaseTool{echoTool(0, "dynamic")}
-			s.cfg.OnEvent = events.on
+			s.cfg.OnEvent = events.record
 			s.cfg.Source = sourceFunc(func(ctx context.Context) (*toolset.Set, error) {
 				if asked++; asked <= 2 { // the start of the run, and its first model call
 					return good, nil
