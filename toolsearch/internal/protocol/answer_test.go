@@ -83,16 +83,15 @@ func anyCall(r *rand.Rand, names []string) string {
 // it returns no tool that the caller may not use, and names none that the caller may not know; tools
 // come once; no more come than the limit, unless the call names them; and what is found is either
 // reported, or nobody listens.
-func TestAnAnswerTellsOfNothingThatIsDenied(t *testing.T) {
-	all := []answerFunc{answerNames, answerMatches, answerCandidates, answerLoad, answerDescriptions, answerSignatures, answerMatchSignatures}
+func TestAnswer_NamesNothingThatIsDenied(t *testing.T) {
 	for seed := range uint64(250) {
 		r := rand.New(rand.NewPCG(seed, 3))
 		s, a := anyCaller(t, r)
 		for range 6 {
-			args, at := anyCall(r, a.names), r.IntN(len(all))
+			args, at := anyCall(r, a.names), r.IntN(len(answerFuncs))
 			where := fmt.Sprintf("seed %d, answer %d, %s", seed, at, args)
-			text := ask(t, s, all[at], args)
-			require.Equal(t, text, ask(t, s, all[at], args), where)
+			text := ask(t, s, answerFuncs[at], args)
+			require.Equal(t, text, ask(t, s, answerFuncs[at], args), where)
 			require.True(t, json.Valid([]byte(text)), where)
 			require.LessOrEqual(t, len(text), MaxAnswer+answerRoom, where)
 			for name := range a.denied {
@@ -121,7 +120,7 @@ func TestAnAnswerTellsOfNothingThatIsDenied(t *testing.T) {
 				require.ElementsMatch(t, names, slices.Compact(slices.Sorted(slices.Values(append(ParseLoadedNames(text), names...)))), where)
 			}
 			require.True(t, len(names)+len(answer.AlreadyLoaded) > 0 || answer.Hint != "", "%s: nothing is said", where)
-			heard(t, s, all[at], args, text, names, where)
+			heard(t, s, answerFuncs[at], args, text, names, where)
 		}
 	}
 }
@@ -144,11 +143,11 @@ func heard(t *testing.T, s search.Searcher, f answerFunc, args, text string, nam
 }
 
 // A cancelled call is no answer: its error is the context's.
-func TestACancelledSearchIsAnError(t *testing.T) {
+func TestAnswer_CanceledSearchIsError(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
 	s := searcherOf(t, reports(3)...)
-	for _, by := range []answerFunc{answerNames, answerMatches, answerCandidates, answerLoad, answerDescriptions, answerSignatures, answerMatchSignatures} {
+	for _, by := range answerFuncs {
 		_, err := by(ctx, s, jsontext.DecodeArguments(`{"query":"report"}`))
 		require.ErrorIs(t, err, context.Canceled)
 	}

@@ -64,6 +64,11 @@ type anyAnswer struct {
 // answerFunc makes the answer of a search tool.
 type answerFunc = func(context.Context, search.Searcher, jsontext.Arguments) (string, error)
 
+// answerFuncs are those of all search tools.
+var answerFuncs = []answerFunc{
+	answerNames, answerMatches, answerCandidates, answerLoad, answerDescriptions, answerSignatures, answerMatchSignatures,
+}
+
 // searcherOf returns a search over tools of which none is denied or visible.
 func searcherOf(t testing.TB, tools ...tool.BaseTool) search.Searcher {
 	t.Helper()
@@ -118,7 +123,7 @@ func parse(t testing.TB, text string) (a anyAnswer) {
 	return a
 }
 
-func TestToolsThatDoNotFitIntoAnAnswerAreNamed(t *testing.T) {
+func TestAnswer_NamesToolsThatDoNotFit(t *testing.T) {
 	textstest.InBothLanguages(t, Prompts, func(t *testing.T, all *prompt.Texts) {
 		size := func(name string) int {
 			e := &catalog.Tool{Info: &schema.ToolInfo{Name: name}}
@@ -152,7 +157,7 @@ func TestToolsThatDoNotFitIntoAnAnswerAreNamed(t *testing.T) {
 	})
 }
 
-func TestSignaturesThatDoNotFitIntoAnAnswerAreNamed(t *testing.T) {
+func TestAnswer_NamesSignaturesThatDoNotFit(t *testing.T) {
 	var fields strings.Builder
 	for i := range 12 {
 		fmt.Fprintf(&fields, `,"parameter_with_a_long_name_%02d":{"type":"string","description":"what it is for"}`, i)
@@ -177,7 +182,7 @@ func TestSignaturesThatDoNotFitIntoAnAnswerAreNamed(t *testing.T) {
 }
 
 //claim:security-18
-func TestALongSchemaIsShortened(t *testing.T) {
+func TestDescribe_ShortensLongSchema(t *testing.T) {
 	race.Skip(t, "reads long schemas")
 	textstest.InBothLanguages(t, Prompts, func(t *testing.T, all *prompt.Texts) {
 		exact := func(n int) string {
@@ -222,7 +227,7 @@ func TestALongSchemaIsShortened(t *testing.T) {
 	})
 }
 
-func TestALongDescriptionIsShortened(t *testing.T) {
+func TestDescribe_ShortensLongDescription(t *testing.T) {
 	race.Skip(t, "reads long descriptions")
 	for _, c := range []struct {
 		name, desc string
@@ -246,7 +251,7 @@ func TestALongDescriptionIsShortened(t *testing.T) {
 // Whatever is called: the answer is bounded, and it is JSON where it should be.
 //
 //claim:security-18
-func TestEveryAnswerIsBounded(t *testing.T) {
+func TestAnswer_IsBounded(t *testing.T) {
 	race.Skip(t, "ranks tools of megabytes")
 	all := []string{strings.Repeat("n", 5_000), strings.Repeat("n", 1<<20), strings.Repeat("\x01", 40_000), "short"}
 	if testing.Short() {
@@ -307,7 +312,7 @@ func numbered(n int, format, sep string) string {
 	return strings.Join(list, sep)
 }
 
-func TestTheLimitsOfACall(t *testing.T) {
+func TestCall_StaysWithinLimits(t *testing.T) {
 	query := func(q string) string { return `{"query":` + JSON(q) + `}` }
 	list := func(key, items string) string { return `{"` + key + `":[` + items + `]}` }
 	most := func(q string, n int) string { return fmt.Sprintf(`{"query":%q,"max_results":%d}`, q, n) }
@@ -362,7 +367,7 @@ func TestTheLimitsOfACall(t *testing.T) {
 }
 
 // What an answer suggests is bounded too.
-func TestTheLimitsOfSuggestions(t *testing.T) {
+func TestHint_SuggestionsStayWithinLimits(t *testing.T) {
 	textstest.InBothLanguages(t, Prompts, func(t *testing.T, all *prompt.Texts) {
 		tools := searcherOf(t, reports(200)...)
 		count := func(a anyAnswer) int { return strings.Count(a.Hint, "report_") }

@@ -56,7 +56,7 @@ func TestTool_InfoDescribesParameters(t *testing.T) {
 	})
 }
 
-func TestParseLoadedNames(t *testing.T) {
+func TestParseLoadedNames_ReadsEveryProtocol(t *testing.T) {
 	for text, want := range map[string][]string{
 		`{"matches":["a","b"],"already_loaded":["b"],"hint":"text"}`:         {"a", "b", "b"},
 		`{"selectedTools":["a"]}`:                                            {"a"},
