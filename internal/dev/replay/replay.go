@@ -547,7 +547,7 @@ func (r *replay) shows(m *schema.Message, quote string) bool {
 	if strings.Contains(text, quote) {
 		return true
 	}
-	if m.Role == schema.Tool && jsontext.MayCompact(text) && strings.Contains(r.withoutLayout(text), withoutLayout.Replace(quote)) {
+	if m.Role == schema.Tool && jsontext.MayCompact(text) && strings.Contains(r.withoutLayout(text), layoutRemover.Replace(quote)) {
 		return true
 	}
 	for _, tc := range m.ToolCalls {
@@ -558,14 +558,14 @@ func (r *replay) shows(m *schema.Message, quote string) bool {
 	return false
 }
 
-// withoutLayout takes what compacting changes out of a text.
-var withoutLayout = strings.NewReplacer(" ", "", "\n", "", "\t", "", "\r", "", "\\", "")
+// layoutRemover takes what compacting changes out of a text.
+var layoutRemover = strings.NewReplacer(" ", "", "\n", "", "\t", "", "\r", "", "\\", "")
 
 // withoutLayout is a text without that. Each is made once.
 func (r *replay) withoutLayout(text string) string {
 	out, ok := r.compacted[text]
 	if !ok {
-		out = withoutLayout.Replace(text)
+		out = layoutRemover.Replace(text)
 		r.compacted[text] = out
 	}
 	return out
