@@ -10,6 +10,8 @@ BASE        ?=
 COUNT       ?= $(if $(BASE),10,3)
 PKG         ?= ./...
 SOAK_RUNS   ?= 10000
+# Random runs of each area that `fingerprint` hashes.
+RUNS        ?= 3000
 # A directory of further graded queries; without one, `recall` uses the project's own set.
 DATA        ?= $(wildcard ../shared/data)
 
@@ -35,7 +37,7 @@ lint@% test@% race@% newest@% systems@% tidy-check@% oldest-root newest-root lic
 each = @set -e; for m in $(MODULES); do echo "-- $@: $$m"; (set -e; cd "$$m"; $(1)); done
 
 .DEFAULT_GOAL := help
-.PHONY: help demo check steps fmt lint test test-rest oldest oldest-root newest newest-root systems tidy tidy-check fuzz bench compare golden recall previews report thrift soak release
+.PHONY: help demo check steps fmt lint test test-rest oldest oldest-root newest newest-root systems tidy tidy-check fuzz bench compare fingerprint golden recall previews report thrift soak release
 
 help: ## print this list
 	@sed -n 's/^\([a-z][a-z-]*\):[^#]*## \(.*\)/\1	\2/p' Makefile | \
@@ -175,10 +177,10 @@ export CGO_ENABLED := 0
 endif
 endif
 
-# What compares with Eino's own middlewares, or counts allocations to the last one, holds for the
-# version that we require: v0.10.0-alpha.12 was made before parts of v0.9.21.
+# What compares behavior with Eino's own middlewares holds for the version that we require:
+# v0.10.0-alpha.12 was made before parts of v0.9.21.
 NEXT := internal/einorun internal/dev/together reduction toolerror toolsearch toolsearch/skills window
-NEXT_SKIPS := Parity|EveryDifference|Budget|NoMoreThanEinos
+NEXT_SKIPS := Parity_
 
 .PHONY: eino-next
 eino-next: ## test with the next version of Eino: sessions, and both middlewares' own tests
@@ -207,6 +209,9 @@ bench: ## every benchmark, once (BENCH=regexp chooses)
 
 compare: ## Eino's packages and ours on the same work, or BASE=commit and the working tree, with the interval of each ratio (PKG=, BENCH= and COUNT= choose)
 	$(GO) run ./internal/dev/tools/compare -base '$(BASE)' -only '$(BENCH)' -count '$(COUNT)' $(PKG)
+
+fingerprint: ## hash what RUNS (3000) random runs do: two commits with equal hashes behave the same in them
+	@$(GO) run ./internal/dev/tools/fingerprint -runs $(RUNS)
 
 golden: ## rewrite the golden files; read the diff before you commit it
 	$(call each,EINOLEAN_UPDATE=1 $(GO) test -count=1 -run Golden ./...)

@@ -617,7 +617,7 @@ func testMarkUsedLivingConversationKeepsFiles[M adk.MessageType](t *testing.T) {
 		key := fmt.Sprint("tenant/", i)
 		c := &living[M]{T: t, gen: g, dir: dir, scope: store.Scope{Key: func(context.Context) (string, error) { return key, nil }}}
 		c.store = store.Scoped(kept, c.scope)
-		c.goOn(4)
+		c.runProcess(4)
 		all = append(all, c)
 	}
 	for day := range 4 {
@@ -638,7 +638,7 @@ func testMarkUsedLivingConversationKeepsFiles[M adk.MessageType](t *testing.T) {
 				c.dead = true
 				dead = append(dead, c)
 			default:
-				c.goOn(g.IntN(2))
+				c.runProcess(g.IntN(2))
 			}
 		}
 		added, _, err := kept.Stored(context.Background(), "")
@@ -675,8 +675,8 @@ type living[M adk.MessageType] struct {
 	dead  bool
 }
 
-// goOn is a run in a new process: nothing is known but the history and the store.
-func (c *living[M]) goOn(rounds int) {
+// runProcess is a run in a new process: nothing is known but the history and the store.
+func (c *living[M]) runProcess(rounds int) {
 	dir, err := store.NewDir(c.dir)
 	require.NoError(c.T, err)
 	defer dir.Close()

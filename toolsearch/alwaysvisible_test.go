@@ -19,7 +19,7 @@ import (
 )
 
 func TestAlwaysVisible_ShownFromStart(t *testing.T) {
-	eachTypeAndMode(t, testAlwaysVisibleShownFromStart[*schema.Message], testAlwaysVisibleShownFromStart[*schema.AgenticMessage])
+	adktest.Both(t, testAlwaysVisibleShownFromStart[*schema.Message], testAlwaysVisibleShownFromStart[*schema.AgenticMessage])
 }
 
 func testAlwaysVisibleShownFromStart[M adk.MessageType](t *testing.T, streaming bool) {
@@ -46,7 +46,7 @@ func testAlwaysVisibleShownFromStart[M adk.MessageType](t *testing.T, streaming 
 }
 
 func TestAlwaysVisible_AppliesToLateTools(t *testing.T) {
-	eachTypeAndMode(t, testAlwaysVisibleAppliesToLateTools[*schema.Message], testAlwaysVisibleAppliesToLateTools[*schema.AgenticMessage])
+	adktest.Both(t, testAlwaysVisibleAppliesToLateTools[*schema.Message], testAlwaysVisibleAppliesToLateTools[*schema.AgenticMessage])
 }
 
 func testAlwaysVisibleAppliesToLateTools[M adk.MessageType](t *testing.T, streaming bool) {

@@ -26,7 +26,7 @@ import (
 )
 
 func TestCallTool_RunsEveryToolForm(t *testing.T) {
-	eachTypeAndMode(t, testCallToolRunsEveryToolForm[*schema.Message], testCallToolRunsEveryToolForm[*schema.AgenticMessage])
+	adktest.Both(t, testCallToolRunsEveryToolForm[*schema.Message], testCallToolRunsEveryToolForm[*schema.AgenticMessage])
 }
 
 func testCallToolRunsEveryToolForm[M adk.MessageType](t *testing.T, streaming bool) {
@@ -49,7 +49,7 @@ func testCallToolRunsEveryToolForm[M adk.MessageType](t *testing.T, streaming bo
 // Directly called and under call_tool alike, a tool of two forms runs in the one that Eino
 // chooses.
 func TestCallTool_ChoosesFormAsEino(t *testing.T) {
-	eachTypeAndMode(t, testCallToolChoosesFormAsEino[*schema.Message], testCallToolChoosesFormAsEino[*schema.AgenticMessage])
+	adktest.Both(t, testCallToolChoosesFormAsEino[*schema.Message], testCallToolChoosesFormAsEino[*schema.AgenticMessage])
 }
 
 func testCallToolChoosesFormAsEino[M adk.MessageType](t *testing.T, streaming bool) {
@@ -97,7 +97,7 @@ func textParts(s string) *schema.ToolResult {
 }
 
 func TestCallTool_RunsLateTools(t *testing.T) {
-	eachTypeAndMode(t, testCallToolRunsLateTools[*schema.Message], testCallToolRunsLateTools[*schema.AgenticMessage])
+	adktest.Both(t, testCallToolRunsLateTools[*schema.Message], testCallToolRunsLateTools[*schema.AgenticMessage])
 }
 
 func testCallToolRunsLateTools[M adk.MessageType](t *testing.T, streaming bool) {
@@ -389,7 +389,7 @@ func partsOf(p sceneResult[*schema.Message], id string) string {
 }
 
 func TestCallTool_BrokenStreamIsError(t *testing.T) {
-	eachTypeAndMode(t, testCallToolBrokenStreamIsError[*schema.Message], testCallToolBrokenStreamIsError[*schema.AgenticMessage])
+	adktest.Both(t, testCallToolBrokenStreamIsError[*schema.Message], testCallToolBrokenStreamIsError[*schema.AgenticMessage])
 }
 
 func testCallToolBrokenStreamIsError[M adk.MessageType](t *testing.T, streaming bool) {
@@ -427,7 +427,7 @@ func (b enhancedBreaks) StreamableRun(context.Context, *schema.ToolArgument, ...
 }
 
 func TestCallTool_ReturnsToolError(t *testing.T) {
-	eachTypeAndMode(t, testCallToolReturnsToolError[*schema.Message], testCallToolReturnsToolError[*schema.AgenticMessage])
+	adktest.Both(t, testCallToolReturnsToolError[*schema.Message], testCallToolReturnsToolError[*schema.AgenticMessage])
 }
 
 func testCallToolReturnsToolError[M adk.MessageType](t *testing.T, streaming bool) {
@@ -472,7 +472,7 @@ func (o optioned) InvokableRun(ctx context.Context, _ string, opts ...tool.Optio
 // Eino calls the middlewares around call_tool, under its name; the tool that it runs is in
 // the arguments.
 func TestCallTool_SeenByOtherMiddlewares(t *testing.T) {
-	eachTypeAndMode(t, testCallToolSeenByOtherMiddlewares[*schema.Message], testCallToolSeenByOtherMiddlewares[*schema.AgenticMessage])
+	adktest.Both(t, testCallToolSeenByOtherMiddlewares[*schema.Message], testCallToolSeenByOtherMiddlewares[*schema.AgenticMessage])
 }
 
 func testCallToolSeenByOtherMiddlewares[M adk.MessageType](t *testing.T, streaming bool) {

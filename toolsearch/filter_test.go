@@ -44,7 +44,7 @@ func deny(name string, phases ...toolsearch.Phase) toolsearch.Filter {
 }
 
 func TestFilter_EachPhaseDeniesOnlyItsOwn(t *testing.T) {
-	eachTypeAndMode(t, testFilterEachPhaseDeniesOnlyItsOwn[*schema.Message], testFilterEachPhaseDeniesOnlyItsOwn[*schema.AgenticMessage])
+	adktest.Both(t, testFilterEachPhaseDeniesOnlyItsOwn[*schema.Message], testFilterEachPhaseDeniesOnlyItsOwn[*schema.AgenticMessage])
 }
 
 func testFilterEachPhaseDeniesOnlyItsOwn[M adk.MessageType](t *testing.T, streaming bool) {
@@ -147,7 +147,7 @@ func TestFilter_DeniedToolIsUnknown(t *testing.T) {
 // Called by its own name, a denied tool is answered as call_tool answers for one that does
 // not exist, whether or not it was ever loaded.
 func TestFilter_DirectCallOfDeniedToolIsUnknown(t *testing.T) {
-	eachTypeAndMode(t, testFilterDirectCallOfDeniedToolIsUnknown[*schema.Message], testFilterDirectCallOfDeniedToolIsUnknown[*schema.AgenticMessage])
+	adktest.Both(t, testFilterDirectCallOfDeniedToolIsUnknown[*schema.Message], testFilterDirectCallOfDeniedToolIsUnknown[*schema.AgenticMessage])
 }
 
 func testFilterDirectCallOfDeniedToolIsUnknown[M adk.MessageType](t *testing.T, streaming bool) {
@@ -186,7 +186,7 @@ func TestFilter_DeniedNamesAreNotStored(t *testing.T) {
 // The list differs in each round; the store that refused the first is not asked again
 // before the next run.
 func TestBackend_FailingStoreIsAskedOncePerRun(t *testing.T) {
-	eachTypeAndMode(t, testBackendFailingStoreIsAskedOncePerRun[*schema.Message], testBackendFailingStoreIsAskedOncePerRun[*schema.AgenticMessage])
+	adktest.Both(t, testBackendFailingStoreIsAskedOncePerRun[*schema.Message], testBackendFailingStoreIsAskedOncePerRun[*schema.AgenticMessage])
 }
 
 func testBackendFailingStoreIsAskedOncePerRun[M adk.MessageType](t *testing.T, streaming bool) {
@@ -215,7 +215,7 @@ func testBackendFailingStoreIsAskedOncePerRun[M adk.MessageType](t *testing.T, s
 
 //claim:security-14
 func TestFilter_HoldsInNativeMode(t *testing.T) {
-	eachTypeAndMode(t, testFilterHoldsInNativeMode[*schema.Message], testFilterHoldsInNativeMode[*schema.AgenticMessage])
+	adktest.Both(t, testFilterHoldsInNativeMode[*schema.Message], testFilterHoldsInNativeMode[*schema.AgenticMessage])
 }
 
 func testFilterHoldsInNativeMode[M adk.MessageType](t *testing.T, streaming bool) {
@@ -236,7 +236,7 @@ func testFilterHoldsInNativeMode[M adk.MessageType](t *testing.T, streaming bool
 }
 
 func TestFilter_AskedOncePerToolPhaseAndModelCall(t *testing.T) {
-	eachTypeAndMode(t, testFilterAskedOncePerToolPhaseAndModelCall[*schema.Message], testFilterAskedOncePerToolPhaseAndModelCall[*schema.AgenticMessage])
+	adktest.Both(t, testFilterAskedOncePerToolPhaseAndModelCall[*schema.Message], testFilterAskedOncePerToolPhaseAndModelCall[*schema.AgenticMessage])
 }
 
 func testFilterAskedOncePerToolPhaseAndModelCall[M adk.MessageType](t *testing.T, streaming bool) {
@@ -345,7 +345,7 @@ func TestFilter_DeniedToolsTakeNoResultPlace(t *testing.T) {
 // One instance serves many users at once, and the filter decides for each by the context
 // of the run.
 func TestFilter_DecidesPerRequest(t *testing.T) {
-	eachTypeAndMode(t, testFilterDecidesPerRequest[*schema.Message], testFilterDecidesPerRequest[*schema.AgenticMessage])
+	adktest.Both(t, testFilterDecidesPerRequest[*schema.Message], testFilterDecidesPerRequest[*schema.AgenticMessage])
 }
 
 func testFilterDecidesPerRequest[M adk.MessageType](t *testing.T, streaming bool) {
@@ -386,7 +386,7 @@ type userKey struct{}
 
 //claim:security-10
 func TestFilter_EachPathAsksItsPhases(t *testing.T) {
-	eachTypeAndMode(t, testFilterEachPathAsksItsPhases[*schema.Message], testFilterEachPathAsksItsPhases[*schema.AgenticMessage])
+	adktest.Both(t, testFilterEachPathAsksItsPhases[*schema.Message], testFilterEachPathAsksItsPhases[*schema.AgenticMessage])
 }
 
 func testFilterEachPathAsksItsPhases[M adk.MessageType](t *testing.T, streaming bool) {
@@ -456,7 +456,7 @@ func ways[M adk.MessageType]() []struct {
 //
 //claim:security-04
 func TestFilter_VisibleDeniedToolIsNotAllowed(t *testing.T) {
-	eachTypeAndMode(t, testFilterVisibleDeniedToolIsNotAllowed[*schema.Message], testFilterVisibleDeniedToolIsNotAllowed[*schema.AgenticMessage])
+	adktest.Both(t, testFilterVisibleDeniedToolIsNotAllowed[*schema.Message], testFilterVisibleDeniedToolIsNotAllowed[*schema.AgenticMessage])
 }
 
 func testFilterVisibleDeniedToolIsNotAllowed[M adk.MessageType](t *testing.T, streaming bool) {
@@ -485,7 +485,7 @@ func testFilterVisibleDeniedToolIsNotAllowed[M adk.MessageType](t *testing.T, st
 //
 //claim:security-04
 func TestFilter_DeniedToolsLeaveNoTrace(t *testing.T) {
-	eachTypeAndMode(t, testFilterDeniedToolsLeaveNoTrace[*schema.Message], testFilterDeniedToolsLeaveNoTrace[*schema.AgenticMessage])
+	adktest.Both(t, testFilterDeniedToolsLeaveNoTrace[*schema.Message], testFilterDeniedToolsLeaveNoTrace[*schema.AgenticMessage])
 }
 
 func testFilterDeniedToolsLeaveNoTrace[M adk.MessageType](t *testing.T, streaming bool) {
@@ -587,7 +587,7 @@ func playTreasury[M adk.MessageType](t testing.TB, w treasury, allow func(toolse
 //
 //claim:security-04 security-29
 func TestFilter_RandomFiltersRevealNothing(t *testing.T) {
-	eachTypeAndMode(t, testFilterRandomFiltersRevealNothing[*schema.Message], testFilterRandomFiltersRevealNothing[*schema.AgenticMessage])
+	adktest.Both(t, testFilterRandomFiltersRevealNothing[*schema.Message], testFilterRandomFiltersRevealNothing[*schema.AgenticMessage])
 }
 
 func testFilterRandomFiltersRevealNothing[M adk.MessageType](t *testing.T, streaming bool) {
@@ -614,7 +614,7 @@ func testFilterRandomFiltersRevealNothing[M adk.MessageType](t *testing.T, strea
 
 //claim:security-09
 func TestFilter_AskedAboutToolsOfTheRun(t *testing.T) {
-	eachTypeAndMode(t, testFilterAskedAboutToolsOfTheRun[*schema.Message], testFilterAskedAboutToolsOfTheRun[*schema.AgenticMessage])
+	adktest.Both(t, testFilterAskedAboutToolsOfTheRun[*schema.Message], testFilterAskedAboutToolsOfTheRun[*schema.AgenticMessage])
 }
 
 func testFilterAskedAboutToolsOfTheRun[M adk.MessageType](t *testing.T, streaming bool) {
@@ -664,7 +664,7 @@ func ofOwner(name string) tool.BaseTool {
 // Whatever phases a Filter denies a tool in, an answer to a slip of its name suggests it only if the model may see,
 // find and load it.
 func TestFilter_DeniedToolIsNotSuggested(t *testing.T) {
-	eachTypeAndMode(t, testFilterDeniedToolIsNotSuggested[*schema.Message], testFilterDeniedToolIsNotSuggested[*schema.AgenticMessage])
+	adktest.Both(t, testFilterDeniedToolIsNotSuggested[*schema.Message], testFilterDeniedToolIsNotSuggested[*schema.AgenticMessage])
 }
 
 func testFilterDeniedToolIsNotSuggested[M adk.MessageType](t *testing.T, streaming bool) {
@@ -688,7 +688,7 @@ func testFilterDeniedToolIsNotSuggested[M adk.MessageType](t *testing.T, streami
 
 //claim:security-03
 func TestFilter_DeniedCallLoadsNothing(t *testing.T) {
-	eachTypeAndMode(t, testFilterDeniedCallLoadsNothing[*schema.Message], testFilterDeniedCallLoadsNothing[*schema.AgenticMessage])
+	adktest.Both(t, testFilterDeniedCallLoadsNothing[*schema.Message], testFilterDeniedCallLoadsNothing[*schema.AgenticMessage])
 }
 
 func testFilterDeniedCallLoadsNothing[M adk.MessageType](t *testing.T, streaming bool) {

@@ -11,6 +11,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"strconv"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -154,23 +155,58 @@ func requireNoSlots[M adk.MessageType](t testing.TB, p sceneResult[M]) {
 
 // recorder keeps events.
 type recorder struct {
-	mu  sync.Mutex
-	all []einolean.Event
+	mu     sync.Mutex
+	events []einolean.Event
 }
 
-func (r *recorder) on(_ context.Context, e einolean.Event) {
+func (r *recorder) record(_ context.Context, e einolean.Event) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.all = append(r.all, e)
+	r.events = append(r.events, e)
 }
 
 func (r *recorder) kinds() (kinds []einolean.Kind) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	for _, e := range r.all {
+	for _, e := range r.events {
 		kinds = append(kinds, e.Kind)
 	}
 	return kinds
+}
+
+// lines are the events as short lines. It leaves out the start of the run, which is the same for all.
+func (r *recorder) lines() []string {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	var lines []string
+	for _, e := range r.events {
+		line := string(e.Kind)
+		for _, part := range []string{e.CallID, e.Tool} {
+			if part != "" {
+				line += " " + part
+			}
+		}
+		if c := e.Tools; c != nil {
+			for _, part := range []string{strings.Join(c.Added, ","), c.Phase, c.Reason} {
+				if part != "" {
+					line += " " + part
+				}
+			}
+			if len(c.Removed) > 0 {
+				line += " -" + strings.Join(c.Removed, ",")
+			}
+		}
+		if q := e.Search; q != nil {
+			line += fmt.Sprintf(" %q", q.Query)
+			for _, h := range q.Hits {
+				line += fmt.Sprintf(" %s=%v", h.Name, h.Score)
+			}
+		}
+		if e.Kind != einolean.KindCatalogChanged {
+			lines = append(lines, line)
+		}
+	}
+	return lines
 }
 
 // toolCallRecorder looks at what a handler is told.
@@ -187,29 +223,29 @@ func (w *toolCallRecorder[M]) Begin(ctx context.Context, rc *einorun.RunContext)
 	return ctx, nil
 }
 
-func (w *toolCallRecorder[M]) tell(tc *adk.ToolContext) {
+func (w *toolCallRecorder[M]) record(tc *adk.ToolContext) {
 	if w.name != nil {
 		w.name(tc.Name)
 	}
 }
 
 func (w *toolCallRecorder[M]) WrapInvokableToolCall(_ context.Context, next adk.InvokableToolCallEndpoint, tc *adk.ToolContext) (adk.InvokableToolCallEndpoint, error) {
-	w.tell(tc)
+	w.record(tc)
 	return next, nil
 }
 
 func (w *toolCallRecorder[M]) WrapStreamableToolCall(_ context.Context, next adk.StreamableToolCallEndpoint, tc *adk.ToolContext) (adk.StreamableToolCallEndpoint, error) {
-	w.tell(tc)
+	w.record(tc)
 	return next, nil
 }
 
 func (w *toolCallRecorder[M]) WrapEnhancedInvokableToolCall(_ context.Context, next adk.EnhancedInvokableToolCallEndpoint, tc *adk.ToolContext) (adk.EnhancedInvokableToolCallEndpoint, error) {
-	w.tell(tc)
+	w.record(tc)
 	return next, nil
 }
 
 func (w *toolCallRecorder[M]) WrapEnhancedStreamableToolCall(_ context.Context, next adk.EnhancedStreamableToolCallEndpoint, tc *adk.ToolContext) (adk.EnhancedStreamableToolCallEndpoint, error) {
-	w.tell(tc)
+	w.record(tc)
 	return next, nil
 }
 
@@ -254,6 +290,21 @@ func askApproval(ctx context.Context, args string) (string, error) {
 		return "", tool.StatefulInterrupt(ctx, "may I, again?", state)
 	}
 	return "person said " + answer + " to " + state + " and " + args, nil
+}
+
+// resumeApproved goes on with the run "one" that askApproval interrupted: the person says yes, and the run ends well.
+func resumeApproved[M adk.MessageType](t *testing.T, agent adktest.Agent[M], first adktest.Outcome[M]) adktest.Outcome[M] {
+	t.Helper()
+	require.NotNil(t, first.Interrupted)
+	ctx := context.Background()
+	runner, err := agent.Runner(ctx)
+	require.NoError(t, err)
+	answers := map[string]any{rootInterruptID(first.Interrupted): "yes"}
+	events, err := runner.ResumeWithParams(ctx, "one", &adk.ResumeParams{Targets: answers})
+	require.NoError(t, err)
+	out := adktest.Collect(events)
+	require.NoError(t, out.Err)
+	return out
 }
 
 func rootInterruptID(i *adk.InterruptInfo) string {

@@ -27,7 +27,7 @@ import (
 //
 //claim:bench-04
 func TestHideAbove_FewToolsAreShownUnchanged(t *testing.T) {
-	eachTypeAndMode(t, testHideAboveFewToolsAreShownUnchanged[*schema.Message], testHideAboveFewToolsAreShownUnchanged[*schema.AgenticMessage])
+	adktest.Both(t, testHideAboveFewToolsAreShownUnchanged[*schema.Message], testHideAboveFewToolsAreShownUnchanged[*schema.AgenticMessage])
 }
 
 func testHideAboveFewToolsAreShownUnchanged[M adk.MessageType](t *testing.T, streaming bool) {
@@ -102,7 +102,7 @@ func waysToSearch[M adk.MessageType]() map[string]func(*toolsearch.Config) {
 // What an earlier run left in the history is as that of an agent without the middleware, and
 // a search that the model copies from it is answered.
 func TestHideAbove_AnswersSearchWhenNothingIsHidden(t *testing.T) {
-	eachTypeAndMode(t, testHideAboveAnswersSearchWhenNothingIsHidden[*schema.Message], testHideAboveAnswersSearchWhenNothingIsHidden[*schema.AgenticMessage])
+	adktest.Both(t, testHideAboveAnswersSearchWhenNothingIsHidden[*schema.Message], testHideAboveAnswersSearchWhenNothingIsHidden[*schema.AgenticMessage])
 }
 
 func testHideAboveAnswersSearchWhenNothingIsHidden[M adk.MessageType](t *testing.T, streaming bool) {
@@ -137,7 +137,7 @@ func testHideAboveAnswersSearchWhenNothingIsHidden[M adk.MessageType](t *testing
 //
 //claim:mcp-02
 func TestHideAbove_KeepsHidingOnceExceeded(t *testing.T) {
-	eachTypeAndMode(t, testHideAboveKeepsHidingOnceExceeded[*schema.Message], testHideAboveKeepsHidingOnceExceeded[*schema.AgenticMessage])
+	adktest.Both(t, testHideAboveKeepsHidingOnceExceeded[*schema.Message], testHideAboveKeepsHidingOnceExceeded[*schema.AgenticMessage])
 }
 
 func testHideAboveKeepsHidingOnceExceeded[M adk.MessageType](t *testing.T, streaming bool) {
@@ -171,7 +171,7 @@ func testHideAboveKeepsHidingOnceExceeded[M adk.MessageType](t *testing.T, strea
 
 // Servers that connect late do not make a run show all of their tools.
 func TestHideAbove_HidesWhileServersAreMissing(t *testing.T) {
-	eachTypeAndMode(t, testHideAboveHidesWhileServersAreMissing[*schema.Message], testHideAboveHidesWhileServersAreMissing[*schema.AgenticMessage])
+	adktest.Both(t, testHideAboveHidesWhileServersAreMissing[*schema.Message], testHideAboveHidesWhileServersAreMissing[*schema.AgenticMessage])
 }
 
 func testHideAboveHidesWhileServersAreMissing[M adk.MessageType](t *testing.T, streaming bool) {
@@ -211,7 +211,7 @@ func (l *late) Tools(ctx context.Context) (*toolset.Set, error) {
 
 // An answer names no search tool where there is none.
 func TestHideAbove_AnswersNameNoSearchTool(t *testing.T) {
-	eachTypeAndMode(t, testHideAboveAnswersNameNoSearchTool[*schema.Message], testHideAboveAnswersNameNoSearchTool[*schema.AgenticMessage])
+	adktest.Both(t, testHideAboveAnswersNameNoSearchTool[*schema.Message], testHideAboveAnswersNameNoSearchTool[*schema.AgenticMessage])
 }
 
 func testHideAboveAnswersNameNoSearchTool[M adk.MessageType](t *testing.T, streaming bool) {
@@ -226,7 +226,7 @@ func testHideAboveAnswersNameNoSearchTool[M adk.MessageType](t *testing.T, strea
 
 // A resumed run goes on as it was: it shows all, or hides, with the same tools in place.
 func TestHideAbove_ResumedRunKeepsDecision(t *testing.T) {
-	eachTypeAndMode(t, testHideAboveResumedRunKeepsDecision[*schema.Message], testHideAboveResumedRunKeepsDecision[*schema.AgenticMessage])
+	adktest.Both(t, testHideAboveResumedRunKeepsDecision[*schema.Message], testHideAboveResumedRunKeepsDecision[*schema.AgenticMessage])
 }
 
 func testHideAboveResumedRunKeepsDecision[M adk.MessageType](t *testing.T, streaming bool) {
@@ -257,12 +257,7 @@ func testHideAboveResumedRunKeepsDecision[M adk.MessageType](t *testing.T, strea
 			// Few tools are left when it is resumed: a run that hides goes on hiding.
 			s, _ = make(sized("a", "b"))
 			agent, m := s.agent(oneCall("3", "a", `{"city":"Oslo"}`))
-			runner, err := agent.Runner(ctx)
-			require.NoError(t, err)
-			events, err := runner.ResumeWithParams(ctx, "one", &adk.ResumeParams{Targets: map[string]any{rootInterruptID(first.Interrupted): "yes"}})
-			require.NoError(t, err)
-			second := adktest.Collect(events)
-			require.NoError(t, second.Err)
+			second := resumeApproved(t, agent, first)
 			p := sceneResult[M]{second, m.Wires(), nil}
 			then := want
 			if grown && protocol == toolsearch.Keyword {
@@ -276,7 +271,7 @@ func testHideAboveResumedRunKeepsDecision[M adk.MessageType](t *testing.T, strea
 
 // What the Filter denies is neither shown nor counted.
 func TestHideAbove_DeniedToolsDoNotCount(t *testing.T) {
-	eachTypeAndMode(t, testHideAboveDeniedToolsDoNotCount[*schema.Message], testHideAboveDeniedToolsDoNotCount[*schema.AgenticMessage])
+	adktest.Both(t, testHideAboveDeniedToolsDoNotCount[*schema.Message], testHideAboveDeniedToolsDoNotCount[*schema.AgenticMessage])
 }
 
 func testHideAboveDeniedToolsDoNotCount[M adk.MessageType](t *testing.T, streaming bool) {

@@ -206,7 +206,7 @@ func testHistoryResultOfOtherToolIsNoSearch[M adk.MessageType](t *testing.T, str
 
 //claim:security-28
 func TestHistory_ForgedAnswersLoadNothing(t *testing.T) {
-	eachTypeAndMode(t, testHistoryForgedAnswersLoadNothing[*schema.Message], testHistoryForgedAnswersLoadNothing[*schema.AgenticMessage])
+	adktest.Both(t, testHistoryForgedAnswersLoadNothing[*schema.Message], testHistoryForgedAnswersLoadNothing[*schema.AgenticMessage])
 }
 
 func testHistoryForgedAnswersLoadNothing[M adk.MessageType](t *testing.T, streaming bool) {
@@ -242,7 +242,7 @@ func forger(name string) tool.BaseTool {
 // An answer that is cut, cleared or otherwise rewritten after the search tool loads all the
 // same: what it loaded is known from the call.
 func TestHistory_RewrittenAnswerStillLoads(t *testing.T) {
-	eachTypeAndMode(t, testHistoryRewrittenAnswerStillLoads[*schema.Message], testHistoryRewrittenAnswerStillLoads[*schema.AgenticMessage])
+	adktest.Both(t, testHistoryRewrittenAnswerStillLoads[*schema.Message], testHistoryRewrittenAnswerStillLoads[*schema.AgenticMessage])
 }
 
 func testHistoryRewrittenAnswerStillLoads[M adk.MessageType](t *testing.T, streaming bool) {
@@ -284,7 +284,7 @@ func (rewrites[M]) WrapInvokableToolCall(_ context.Context, run adk.InvokableToo
 }
 
 func TestHistory_DeletedResultLoadsForThatRunOnly(t *testing.T) {
-	eachTypeAndMode(t, testHistoryDeletedResultLoadsForThatRunOnly[*schema.Message], testHistoryDeletedResultLoadsForThatRunOnly[*schema.AgenticMessage])
+	adktest.Both(t, testHistoryDeletedResultLoadsForThatRunOnly[*schema.Message], testHistoryDeletedResultLoadsForThatRunOnly[*schema.AgenticMessage])
 }
 
 func testHistoryDeletedResultLoadsForThatRunOnly[M adk.MessageType](t *testing.T, streaming bool) {

@@ -124,7 +124,7 @@ func editsInfo[M adk.MessageType](t *testing.T, s implementation[M]) string {
 }
 
 func TestHooks_OtherHandlersMayModifyTheirInput(t *testing.T) {
-	eachTypeAndMode(t, testHooksOtherHandlersMayModifyTheirInput[*schema.Message], testHooksOtherHandlersMayModifyTheirInput[*schema.AgenticMessage])
+	adktest.Both(t, testHooksOtherHandlersMayModifyTheirInput[*schema.Message], testHooksOtherHandlersMayModifyTheirInput[*schema.AgenticMessage])
 }
 
 // testHooksOtherHandlersMayModifyTheirInput runs agents of one instance at once whose handlers write into infos: the

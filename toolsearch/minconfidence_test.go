@@ -18,6 +18,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/einolean/einolean"
+	"github.com/einolean/einolean/internal/dev/adktest"
 	"github.com/einolean/einolean/toolsearch"
 	"github.com/einolean/einolean/toolsearch/index"
 )
@@ -40,7 +41,7 @@ func cutHint(answer string) (found, hint string) {
 }
 
 func TestMinConfidence_UnsureSearchLoadsNothing(t *testing.T) {
-	eachTypeAndMode(t, testMinConfidenceUnsureSearchLoadsNothing[*schema.Message], testMinConfidenceUnsureSearchLoadsNothing[*schema.AgenticMessage])
+	adktest.Both(t, testMinConfidenceUnsureSearchLoadsNothing[*schema.Message], testMinConfidenceUnsureSearchLoadsNothing[*schema.AgenticMessage])
 }
 
 func testMinConfidenceUnsureSearchLoadsNothing[M adk.MessageType](t *testing.T, streaming bool) {
@@ -141,7 +142,7 @@ func (r ranked) index(context.Context, []*schema.ToolInfo) (index.Index, error) 
 
 // An index of one's own that knows no confidence gets that of the words.
 func TestMinConfidence_CustomIndexUsesBM25(t *testing.T) {
-	eachTypeAndMode(t, testMinConfidenceCustomIndexUsesBM25[*schema.Message], testMinConfidenceCustomIndexUsesBM25[*schema.AgenticMessage])
+	adktest.Both(t, testMinConfidenceCustomIndexUsesBM25[*schema.Message], testMinConfidenceCustomIndexUsesBM25[*schema.AgenticMessage])
 }
 
 func testMinConfidenceCustomIndexUsesBM25[M adk.MessageType](t *testing.T, streaming bool) {

@@ -62,7 +62,7 @@ func TestNewIndex_RetriesFailedBuildInNextRun(t *testing.T) {
 	asked, events := 0, &recorder{}
 	set, err := toolset.New(context.Background(), echoTool(0, "jira__move_card"))
 	require.NoError(t, err)
-	h, err := toolsearch.New(context.Background(), &toolsearch.Config{Source: set, OnEvent: events.on, NewIndex: func(ctx context.Context, tools []*schema.ToolInfo) (index.Index, error) {
+	h, err := toolsearch.New(context.Background(), &toolsearch.Config{Source: set, OnEvent: events.record, NewIndex: func(ctx context.Context, tools []*schema.ToolInfo) (index.Index, error) {
 		if asked++; asked == 1 {
 			return nil, context.Canceled
 		}
@@ -75,7 +75,7 @@ func TestNewIndex_RetriesFailedBuildInNextRun(t *testing.T) {
 		require.NoError(t, out.Err)
 		failed := slices.Contains(events.kinds(), einolean.KindIndexFailed)
 		require.Equal(t, run == 0, failed, "run %d", run)
-		events.all = nil
+		events.events = nil
 	}
 	require.Equal(t, 2, asked)
 }

@@ -26,55 +26,8 @@ import (
 	"github.com/einolean/einolean/toolsearch/index"
 )
 
-// diary writes events down, as short lines.
-type diary struct {
-	mu     sync.Mutex
-	events []einolean.Event
-}
-
-func (d *diary) write(_ context.Context, e einolean.Event) {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	d.events = append(d.events, e)
-}
-
-// lines leaves out the start of the run, which is the same for all.
-func (d *diary) lines() []string {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	var lines []string
-	for _, e := range d.events {
-		line := string(e.Kind)
-		for _, part := range []string{e.CallID, e.Tool} {
-			if part != "" {
-				line += " " + part
-			}
-		}
-		if c := e.Tools; c != nil {
-			for _, part := range []string{strings.Join(c.Added, ","), c.Phase, c.Reason} {
-				if part != "" {
-					line += " " + part
-				}
-			}
-			if len(c.Removed) > 0 {
-				line += " -" + strings.Join(c.Removed, ",")
-			}
-		}
-		if q := e.Search; q != nil {
-			line += fmt.Sprintf(" %q", q.Query)
-			for _, r := range q.Hits {
-				line += fmt.Sprintf(" %s=%v", r.Name, r.Score)
-			}
-		}
-		if e.Kind != einolean.KindCatalogChanged {
-			lines = append(lines, line)
-		}
-	}
-	return lines
-}
-
 func TestOnEvent_ReportsWhatHappened(t *testing.T) {
-	eachTypeAndMode(t, testOnEventReportsWhatHappened[*schema.Message], testOnEventReportsWhatHappened[*schema.AgenticMessage])
+	adktest.Both(t, testOnEventReportsWhatHappened[*schema.Message], testOnEventReportsWhatHappened[*schema.AgenticMessage])
 }
 
 func testOnEventReportsWhatHappened[M adk.MessageType](t *testing.T, streaming bool) {
@@ -143,8 +96,8 @@ func testOnEventReportsWhatHappened[M adk.MessageType](t *testing.T, streaming b
 		},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			d := &diary{}
-			c.cfg.DynamicTools, c.cfg.OnEvent = officeTools(), d.write
+			d := &recorder{}
+			c.cfg.DynamicTools, c.cfg.OnEvent = officeTools(), d.record
 			scene[M]{t: t, streaming: streaming, cfg: c.cfg}.begin(c.turns...)
 			require.Equal(t, c.want, d.lines())
 		})
@@ -152,8 +105,8 @@ func testOnEventReportsWhatHappened[M adk.MessageType](t *testing.T, streaming b
 }
 
 func TestOnEvent_SearchReportsRankingAndReason(t *testing.T) {
-	d := &diary{}
-	searchAnswer(t, toolsearch.Config{DynamicTools: officeTools(), OnEvent: d.write, NewIndex: index.BM25}, "tool_search", `{"query":"forecast"}`)
+	d := &recorder{}
+	searchAnswer(t, toolsearch.Config{DynamicTools: officeTools(), OnEvent: d.record, NewIndex: index.BM25}, "tool_search", `{"query":"forecast"}`)
 	require.Len(t, d.events, 3)
 	require.Equal(t, 4, d.events[0].Tools.AddedCount)
 	require.Positive(t, d.events[0].Tools.Tokens)
@@ -201,14 +154,14 @@ func TestOnEvent_PanicIsIgnored(t *testing.T) {
 
 // What the history loaded is reported once, as something that an earlier run did.
 func TestOnEvent_ReportsToolsOfEarlierRunOnce(t *testing.T) {
-	eachTypeAndMode(t, testOnEventReportsToolsOfEarlierRunOnce[*schema.Message], testOnEventReportsToolsOfEarlierRunOnce[*schema.AgenticMessage])
+	adktest.Both(t, testOnEventReportsToolsOfEarlierRunOnce[*schema.Message], testOnEventReportsToolsOfEarlierRunOnce[*schema.AgenticMessage])
 }
 
 func testOnEventReportsToolsOfEarlierRunOnce[M adk.MessageType](t *testing.T, streaming bool) {
 	s := newScene[M](t, streaming, toolsearch.Keyword)
 	first := s.begin(oneCall("c1", "tool_search", `{"query":"forecast"}`))
-	d := &diary{}
-	s.cfg.OnEvent = d.write
+	d := &recorder{}
+	s.cfg.OnEvent = d.record
 	s.play(append(first.history, adktest.User[M]("more")), oneCall("c2", "own", `{}`))
 	require.Equal(t, []string{"tools_loaded weather__get_forecast history"}, d.lines())
 	require.True(t, d.events[1].Repeat)
@@ -216,7 +169,7 @@ func testOnEventReportsToolsOfEarlierRunOnce[M adk.MessageType](t *testing.T, st
 
 // A Filter that denies 72 of 300 tools is reported where a model calls one of them.
 func TestOnEvent_ReportsDeniedCalls(t *testing.T) {
-	eachTypeAndMode(t, testOnEventReportsDeniedCalls[*schema.Message], testOnEventReportsDeniedCalls[*schema.AgenticMessage])
+	adktest.Both(t, testOnEventReportsDeniedCalls[*schema.Message], testOnEventReportsDeniedCalls[*schema.AgenticMessage])
 }
 
 func testOnEventReportsDeniedCalls[M adk.MessageType](t *testing.T, streaming bool) {
@@ -224,8 +177,8 @@ func testOnEventReportsDeniedCalls[M adk.MessageType](t *testing.T, streaming bo
 	for i := range 300 {
 		tools = append(tools, adktest.Simple(fmt.Sprintf("tool%03d", i), "Does a thing"))
 	}
-	d := &diary{}
-	s := scene[M]{t: t, streaming: streaming, cfg: toolsearch.Config{DynamicTools: tools, OnEvent: d.write,
+	d := &recorder{}
+	s := scene[M]{t: t, streaming: streaming, cfg: toolsearch.Config{DynamicTools: tools, OnEvent: d.record,
 		Filter: func(_ context.Context, r toolsearch.FilterRequest) (bool, error) {
 			return r.Tool.Name >= "tool072", nil
 		},
@@ -246,20 +199,16 @@ func TestOnEvent_ResumedRunRepeatsNone(t *testing.T) {
 }
 
 func testOnEventResumedRunRepeatsNone[M adk.MessageType](t *testing.T, streaming bool) {
-	d := &diary{}
+	d := &recorder{}
 	s := newScene[M](t, streaming, toolsearch.Keyword)
 	s.cfg.DynamicTools = append(s.cfg.DynamicTools, adktest.Tool(adktest.Invokable, &schema.ToolInfo{Name: "ask", Desc: "Asks a person"}, askApproval))
-	s.cfg.OnEvent, s.cfg.Filter, s.store = d.write, deny("slack__send_message"), &adktest.Store{}
+	s.cfg.OnEvent, s.cfg.Filter, s.store = d.record, deny("slack__send_message"), &adktest.Store{}
 	ctx := context.Background()
 	agent, _ := s.agent(oneCall("c1", "tool_search", `{"query":"select:ask"}`), oneCall("c2", "ask", `{}`))
 	first := agent.Run(ctx, []M{adktest.User[M]("please")}, adk.WithCheckPointID("one"))
 	require.NoError(t, first.Err)
 	agent, _ = s.agent(oneCall("c3", "own", `{}`))
-	runner, err := agent.Runner(ctx)
-	require.NoError(t, err)
-	events, err := runner.ResumeWithParams(ctx, "one", &adk.ResumeParams{Targets: map[string]any{rootInterruptID(first.Interrupted): "yes"}})
-	require.NoError(t, err)
-	require.NoError(t, adktest.Collect(events).Err)
+	resumeApproved(t, agent, first)
 	seen := map[string]int{}
 	for _, e := range d.events {
 		key := string(e.Kind)
@@ -274,7 +223,7 @@ func testOnEventResumedRunRepeatsNone[M adk.MessageType](t *testing.T, streaming
 // Whatever the model, the Filter, the index and the store do, a run has at most two events
 // for each model call and two for each tool call, and one for the catalogue.
 func TestOnEvent_RateIsBounded(t *testing.T) {
-	eachTypeAndMode(t, testOnEventRateIsBounded[*schema.Message], testOnEventRateIsBounded[*schema.AgenticMessage])
+	adktest.Both(t, testOnEventRateIsBounded[*schema.Message], testOnEventRateIsBounded[*schema.AgenticMessage])
 }
 
 func testOnEventRateIsBounded[M adk.MessageType](t *testing.T, streaming bool) {
@@ -292,9 +241,9 @@ func testOnEventRateIsBounded[M adk.MessageType](t *testing.T, streaming bool) {
 			}
 			turns = append(turns, adktest.Do(turn...))
 		}
-		d, mu, salt := &diary{}, sync.Mutex{}, r.Uint64()
+		d, mu, salt := &recorder{}, sync.Mutex{}, r.Uint64()
 		cfg := toolsearch.Config{
-			DynamicTools: officeTools(), Protocol: protocol, OnEvent: d.write, CatalogLimit: r.IntN(3),
+			DynamicTools: officeTools(), Protocol: protocol, OnEvent: d.record, CatalogLimit: r.IntN(3),
 			Backend: &notebookBackend{fail: func() error { return errors.New("full") }},
 			Filter: func(_ context.Context, q toolsearch.FilterRequest) (bool, error) {
 				mu.Lock()

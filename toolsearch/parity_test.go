@@ -503,13 +503,13 @@ func (s *conversation[M]) oneRun(t *testing.T, eino, ours implementation[M]) boo
 	}
 	require.Len(t, o.wires, len(e.wires))
 	require.Equal(t, e.Answer(), o.Answer())
-	s.goOn(e, o, parallel)
+	s.extendHistories(e, o, parallel)
 	return true
 }
 
-// goOn makes the history of the next run: of the events, whose order is certain only if
+// extendHistories makes the histories of the next run: of the events, whose order is certain only if
 // the tools ran one by one, or of the agent's own state.
-func (s *conversation[M]) goOn(e, o runResult[M], parallel bool) {
+func (s *conversation[M]) extendHistories(e, o runResult[M], parallel bool) {
 	next := adktest.User[M]("go on")
 	if !parallel {
 		s.einoHistory = append(append(s.einoHistory, e.Messages...), next)

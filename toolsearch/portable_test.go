@@ -21,7 +21,7 @@ import (
 )
 
 func TestPortable_MakesAnyHistoryPlain(t *testing.T) {
-	eachTypeAndMode(t, testPortableMakesAnyHistoryPlain[*schema.Message], testPortableMakesAnyHistoryPlain[*schema.AgenticMessage])
+	adktest.Both(t, testPortableMakesAnyHistoryPlain[*schema.Message], testPortableMakesAnyHistoryPlain[*schema.AgenticMessage])
 }
 
 func testPortableMakesAnyHistoryPlain[M adk.MessageType](t *testing.T, streaming bool) {
@@ -79,7 +79,7 @@ func request[M adk.MessageType](t *testing.T, m model.BaseModel[M], streaming bo
 }
 
 func TestPortable_ShowsDeferredToolsWithoutSearch(t *testing.T) {
-	eachTypeAndMode(t, testPortableShowsDeferredToolsWithoutSearch[*schema.Message], testPortableShowsDeferredToolsWithoutSearch[*schema.AgenticMessage])
+	adktest.Both(t, testPortableShowsDeferredToolsWithoutSearch[*schema.Message], testPortableShowsDeferredToolsWithoutSearch[*schema.AgenticMessage])
 }
 
 func testPortableShowsDeferredToolsWithoutSearch[M adk.MessageType](t *testing.T, streaming bool) {
@@ -90,7 +90,7 @@ func testPortableShowsDeferredToolsWithoutSearch[M adk.MessageType](t *testing.T
 }
 
 func TestPortable_PassesPlainRequests(t *testing.T) {
-	eachTypeAndMode(t, testPortablePassesPlainRequests[*schema.Message], testPortablePassesPlainRequests[*schema.AgenticMessage])
+	adktest.Both(t, testPortablePassesPlainRequests[*schema.Message], testPortablePassesPlainRequests[*schema.AgenticMessage])
 }
 
 func testPortablePassesPlainRequests[M adk.MessageType](t *testing.T, streaming bool) {
@@ -141,7 +141,7 @@ func TestPortable_ReturnsModelErrors(t *testing.T) {
 }
 
 func TestPortable_LeavesNoNullContent(t *testing.T) {
-	eachTypeAndMode(t, testPortableLeavesNoNullContent[*schema.Message], testPortableLeavesNoNullContent[*schema.AgenticMessage])
+	adktest.Both(t, testPortableLeavesNoNullContent[*schema.Message], testPortableLeavesNoNullContent[*schema.AgenticMessage])
 }
 
 func testPortableLeavesNoNullContent[M adk.MessageType](t *testing.T, streaming bool) {

@@ -25,19 +25,19 @@ import (
 )
 
 func TestPrefetch_LoadsBeforeFirstModelCall(t *testing.T) {
-	eachTypeAndMode(t, testPrefetchLoadsBeforeFirstModelCall[*schema.Message], testPrefetchLoadsBeforeFirstModelCall[*schema.AgenticMessage])
+	adktest.Both(t, testPrefetchLoadsBeforeFirstModelCall[*schema.Message], testPrefetchLoadsBeforeFirstModelCall[*schema.AgenticMessage])
 }
 
 func testPrefetchLoadsBeforeFirstModelCall[M adk.MessageType](t *testing.T, streaming bool) {
 	for protocol, search := range map[toolsearch.Protocol]string{toolsearch.Keyword: "tool_search", toolsearch.SearchLoad: "search_tools load_tool"} {
 		events := &recorder{}
 		s := prefetching[M](t, streaming, protocol)
-		s.cfg.OnEvent = events.on
+		s.cfg.OnEvent = events.record
 		p := s.play([]M{adktest.User[M]("What will the weather be in Oslo? I need the forecast.")}, oneCall("1", "weather__get_forecast", `{"city":"Oslo"}`))
 		require.Equal(t, "own "+search+" weather__get_forecast\nown "+search+" weather__get_forecast", p.tools())
 		require.Contains(t, p.answer(t, "1"), `got {"city":"Oslo"}`)
 		var told []einolean.Event
-		for _, e := range events.all {
+		for _, e := range events.events {
 			if e.Kind == einolean.KindToolsPrefetched {
 				told = append(told, e)
 			}
@@ -61,13 +61,13 @@ func prefetching[M adk.MessageType](t testing.TB, streaming bool, protocol tools
 // Where a protocol never loads tools, a message after the user's describes them: every time
 // the same one, at the same place, and each tool once.
 func TestPrefetch_SearchCallDescribesToolsAfterUserMessage(t *testing.T) {
-	eachTypeAndMode(t, testPrefetchSearchCallDescribesToolsAfterUserMessage[*schema.Message], testPrefetchSearchCallDescribesToolsAfterUserMessage[*schema.AgenticMessage])
+	adktest.Both(t, testPrefetchSearchCallDescribesToolsAfterUserMessage[*schema.Message], testPrefetchSearchCallDescribesToolsAfterUserMessage[*schema.AgenticMessage])
 }
 
 func testPrefetchSearchCallDescribesToolsAfterUserMessage[M adk.MessageType](t *testing.T, streaming bool) {
 	events := &recorder{}
 	s := prefetching[M](t, streaming, toolsearch.SearchCall)
-	s.cfg.OnEvent = events.on
+	s.cfg.OnEvent = events.record
 	call := func(id string) adktest.Turn {
 		return oneCall(id, "call_tool", `{"name":"weather__get_forecast","arguments":{"city":"Oslo"}}`)
 	}
@@ -80,7 +80,7 @@ func testPrefetchSearchCallDescribesToolsAfterUserMessage[M adk.MessageType](t *
 	require.True(t, strings.HasSuffix(sent[2], "Run one with call_tool; if none fits, use tool_search.\"}\n</tools-for-this-request>"), sent[2])
 	require.Equal(t, sent, p.wires[1].MessagesDump[:3])
 	kinds := 0
-	for _, e := range events.all {
+	for _, e := range events.events {
 		if e.Kind == einolean.KindToolsPrefetched {
 			kinds++
 			require.Equal(t, []string{"weather__get_forecast"}, e.Tools.Added)
@@ -134,7 +134,7 @@ func TestPrefetch_WorksWithEveryProtocol(t *testing.T) {
 }
 
 func TestPrefetch_IgnoresSmallTalkAndHandlerMessages(t *testing.T) {
-	eachTypeAndMode(t, testPrefetchIgnoresSmallTalkAndHandlerMessages[*schema.Message], testPrefetchIgnoresSmallTalkAndHandlerMessages[*schema.AgenticMessage])
+	adktest.Both(t, testPrefetchIgnoresSmallTalkAndHandlerMessages[*schema.Message], testPrefetchIgnoresSmallTalkAndHandlerMessages[*schema.AgenticMessage])
 }
 
 func testPrefetchIgnoresSmallTalkAndHandlerMessages[M adk.MessageType](t *testing.T, streaming bool) {
@@ -159,7 +159,7 @@ func testPrefetchIgnoresSmallTalkAndHandlerMessages[M adk.MessageType](t *testin
 // What is prefetched follows from the messages: an instance of another process loads the
 // same, and a longer history loads the same first, in the same order.
 func TestPrefetch_LongerHistoryKeepsOrder(t *testing.T) {
-	eachTypeAndMode(t, testPrefetchLongerHistoryKeepsOrder[*schema.Message], testPrefetchLongerHistoryKeepsOrder[*schema.AgenticMessage])
+	adktest.Both(t, testPrefetchLongerHistoryKeepsOrder[*schema.Message], testPrefetchLongerHistoryKeepsOrder[*schema.AgenticMessage])
 }
 
 func testPrefetchLongerHistoryKeepsOrder[M adk.MessageType](t *testing.T, streaming bool) {

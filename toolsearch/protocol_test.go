@@ -69,7 +69,7 @@ var protocols = []struct {
 }
 
 func TestProtocol_FindsLoadsAndRunsTools(t *testing.T) {
-	eachTypeAndMode(t, testProtocolFindsLoadsAndRunsTools[*schema.Message], testProtocolFindsLoadsAndRunsTools[*schema.AgenticMessage])
+	adktest.Both(t, testProtocolFindsLoadsAndRunsTools[*schema.Message], testProtocolFindsLoadsAndRunsTools[*schema.AgenticMessage])
 }
 
 func testProtocolFindsLoadsAndRunsTools[M adk.MessageType](t *testing.T, streaming bool) {
@@ -86,7 +86,7 @@ func testProtocolFindsLoadsAndRunsTools[M adk.MessageType](t *testing.T, streami
 }
 
 func TestProtocol_HistoryCountsUnderEveryOther(t *testing.T) {
-	eachTypeAndMode(t, testProtocolHistoryCountsUnderEveryOther[*schema.Message], testProtocolHistoryCountsUnderEveryOther[*schema.AgenticMessage])
+	adktest.Both(t, testProtocolHistoryCountsUnderEveryOther[*schema.Message], testProtocolHistoryCountsUnderEveryOther[*schema.AgenticMessage])
 }
 
 func testProtocolHistoryCountsUnderEveryOther[M adk.MessageType](t *testing.T, streaming bool) {
@@ -107,7 +107,7 @@ func testProtocolHistoryCountsUnderEveryOther[M adk.MessageType](t *testing.T, s
 
 // What only was searched for counts as well where the search loads.
 func TestProtocol_SearchLoadsUnderEveryOther(t *testing.T) {
-	eachTypeAndMode(t, testProtocolSearchLoadsUnderEveryOther[*schema.Message], testProtocolSearchLoadsUnderEveryOther[*schema.AgenticMessage])
+	adktest.Both(t, testProtocolSearchLoadsUnderEveryOther[*schema.Message], testProtocolSearchLoadsUnderEveryOther[*schema.AgenticMessage])
 }
 
 func testProtocolSearchLoadsUnderEveryOther[M adk.MessageType](t *testing.T, streaming bool) {
@@ -219,7 +219,7 @@ func TestRegexp_ExplainsInvalidPatterns(t *testing.T) {
 
 // The prompt cache of a provider holds as long as the tool list has the same bytes.
 func TestSearchCall_ToolListNeverChanges(t *testing.T) {
-	eachTypeAndMode(t, testSearchCallToolListNeverChanges[*schema.Message], testSearchCallToolListNeverChanges[*schema.AgenticMessage])
+	adktest.Both(t, testSearchCallToolListNeverChanges[*schema.Message], testSearchCallToolListNeverChanges[*schema.AgenticMessage])
 }
 
 func testSearchCallToolListNeverChanges[M adk.MessageType](t *testing.T, streaming bool) {

@@ -383,7 +383,7 @@ func TestCatalogLimit_HoldsForAnyServers_TS12(t *testing.T) {
 }
 
 func TestCatalogLimit_BoundsReminder(t *testing.T) {
-	eachTypeAndMode(t, testCatalogLimitBoundsReminder[*schema.Message], testCatalogLimitBoundsReminder[*schema.AgenticMessage])
+	adktest.Both(t, testCatalogLimitBoundsReminder[*schema.Message], testCatalogLimitBoundsReminder[*schema.AgenticMessage])
 }
 
 func testCatalogLimitBoundsReminder[M adk.MessageType](t *testing.T, streaming bool) {
@@ -405,7 +405,7 @@ func testCatalogLimitBoundsReminder[M adk.MessageType](t *testing.T, streaming b
 }
 
 func TestReminder_AnnouncesChangesAtEnd(t *testing.T) {
-	eachTypeAndMode(t, testReminderAnnouncesChangesAtEnd[*schema.Message], testReminderAnnouncesChangesAtEnd[*schema.AgenticMessage])
+	adktest.Both(t, testReminderAnnouncesChangesAtEnd[*schema.Message], testReminderAnnouncesChangesAtEnd[*schema.AgenticMessage])
 }
 
 func testReminderAnnouncesChangesAtEnd[M adk.MessageType](t *testing.T, streaming bool) {
@@ -443,7 +443,7 @@ func testReminderAnnouncesChangesAtEnd[M adk.MessageType](t *testing.T, streamin
 //
 //claim:mcp-01
 func TestReminder_ListAndChangesMatchTools(t *testing.T) {
-	eachTypeAndMode(t, testReminderListAndChangesMatchTools[*schema.Message], testReminderListAndChangesMatchTools[*schema.AgenticMessage])
+	adktest.Both(t, testReminderListAndChangesMatchTools[*schema.Message], testReminderListAndChangesMatchTools[*schema.AgenticMessage])
 }
 
 func testReminderListAndChangesMatchTools[M adk.MessageType](t *testing.T, streaming bool) {

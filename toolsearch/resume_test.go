@@ -210,7 +210,7 @@ func resumesWithWords[M adk.MessageType](t *testing.T, s implementation[M]) stri
 }
 
 func TestResume_InterruptInsideHiddenTool(t *testing.T) {
-	eachTypeAndMode(t, testResumeInterruptInsideHiddenTool[*schema.Message], testResumeInterruptInsideHiddenTool[*schema.AgenticMessage])
+	adktest.Both(t, testResumeInterruptInsideHiddenTool[*schema.Message], testResumeInterruptInsideHiddenTool[*schema.AgenticMessage])
 }
 
 func testResumeInterruptInsideHiddenTool[M adk.MessageType](t *testing.T, streaming bool) {
@@ -240,13 +240,7 @@ func testResumeInterruptInsideHiddenTool[M adk.MessageType](t *testing.T, stream
 
 				// A second agent takes over, as in another process.
 				agent, model := s.agent()
-				runner, err := agent.Runner(ctx)
-				require.NoError(t, err)
-				id := rootInterruptID(first.Interrupted)
-				events, err := runner.ResumeWithParams(ctx, "one", &adk.ResumeParams{Targets: map[string]any{id: "yes"}})
-				require.NoError(t, err)
-				second := adktest.Collect(events)
-				require.NoError(t, second.Err)
+				second := resumeApproved(t, agent, first)
 				require.Equal(t, "done", second.Answer())
 
 				wires := model.Wires()
@@ -261,7 +255,7 @@ func testResumeInterruptInsideHiddenTool[M adk.MessageType](t *testing.T, stream
 // A tool that a later handler adds keeps its name, and stays, where another process goes on with a run, also if a
 // Source has one of that name.
 func TestResume_KeepsToolOfLaterHandler(t *testing.T) {
-	eachTypeAndMode(t, testResumeKeepsToolOfLaterHandler[*schema.Message], testResumeKeepsToolOfLaterHandler[*schema.AgenticMessage])
+	adktest.Both(t, testResumeKeepsToolOfLaterHandler[*schema.Message], testResumeKeepsToolOfLaterHandler[*schema.AgenticMessage])
 }
 
 func testResumeKeepsToolOfLaterHandler[M adk.MessageType](t *testing.T, streaming bool) {
@@ -278,11 +272,7 @@ func testResumeKeepsToolOfLaterHandler[M adk.MessageType](t *testing.T, streamin
 	first := agent.Run(t.Context(), []M{adktest.User[M]("please")}, adk.WithCheckPointID("one"))
 	require.NoError(t, first.Err)
 	agent, m := process(oneCall("3", "read_file", "{}"))
-	runner, err := agent.Runner(t.Context())
-	require.NoError(t, err)
-	events, err := runner.ResumeWithParams(t.Context(), "one", &adk.ResumeParams{Targets: map[string]any{rootInterruptID(first.Interrupted): "yes"}})
-	require.NoError(t, err)
-	require.NoError(t, adktest.Collect(events).Err)
+	resumeApproved(t, agent, first)
 	for i, w := range m.Wires() {
 		require.ElementsMatch(t, []string{"own", "pay", "tool_search", "read_file", "found"}, w.ToolNames, "request %d", i)
 	}
@@ -291,7 +281,7 @@ func testResumeKeepsToolOfLaterHandler[M adk.MessageType](t *testing.T, streamin
 // A run that stops before a model call has its loaded tools after the resume, and nothing
 // more: what was shown is part of the checkpoint.
 func TestResume_KeepsLoadedTools(t *testing.T) {
-	eachTypeAndMode(t, testResumeKeepsLoadedTools[*schema.Message], testResumeKeepsLoadedTools[*schema.AgenticMessage])
+	adktest.Both(t, testResumeKeepsLoadedTools[*schema.Message], testResumeKeepsLoadedTools[*schema.AgenticMessage])
 }
 
 func testResumeKeepsLoadedTools[M adk.MessageType](t *testing.T, streaming bool) {
@@ -304,12 +294,7 @@ func testResumeKeepsLoadedTools[M adk.MessageType](t *testing.T, streaming bool)
 	require.NoError(t, first.Err)
 
 	agent, model := s.agent(oneCall("c", "weather__get_forecast", `{"city":"Oslo"}`), oneCall("d", "slack__send_message", `{"channel":"x"}`))
-	runner, err := agent.Runner(ctx)
-	require.NoError(t, err)
-	events, err := runner.ResumeWithParams(ctx, "one", &adk.ResumeParams{Targets: map[string]any{rootInterruptID(first.Interrupted): "yes"}})
-	require.NoError(t, err)
-	second := adktest.Collect(events)
-	require.NoError(t, second.Err)
+	second := resumeApproved(t, agent, first)
 
 	p := sceneResult[M]{second, model.Wires(), nil}
 	require.Equal(t, "own ask tool_search weather__get_forecast", strings.Split(p.tools(), "\n")[0])
@@ -319,7 +304,7 @@ func testResumeKeepsLoadedTools[M adk.MessageType](t *testing.T, streaming bool)
 
 //claim:eino-04
 func TestResume_WaitingCallOfChangedTool(t *testing.T) {
-	eachTypeAndMode(t, testResumeWaitingCallOfChangedTool[*schema.Message], testResumeWaitingCallOfChangedTool[*schema.AgenticMessage])
+	adktest.Both(t, testResumeWaitingCallOfChangedTool[*schema.Message], testResumeWaitingCallOfChangedTool[*schema.AgenticMessage])
 }
 
 func testResumeWaitingCallOfChangedTool[M adk.MessageType](t *testing.T, streaming bool) {
@@ -352,12 +337,7 @@ func testResumeWaitingCallOfChangedTool[M adk.MessageType](t *testing.T, streami
 					elsewhere.have(echoTool(form, "new"), counted, payment)
 				}
 				agent, m := s2.agent()
-				runner, err := agent.Runner(ctx)
-				require.NoError(t, err)
-				events, err := runner.ResumeWithParams(ctx, "one", &adk.ResumeParams{Targets: map[string]any{rootInterruptID(first.Interrupted): "yes"}})
-				require.NoError(t, err)
-				second := adktest.Collect(events)
-				require.NoError(t, second.Err)
+				second := resumeApproved(t, agent, first)
 				require.Equal(t, "done", second.Answer())
 				p := sceneResult[M]{second, m.Wires(), nil}
 				sent := strings.Join(p.wires[0].MessagesDump, "\n")
@@ -377,7 +357,7 @@ func testResumeWaitingCallOfChangedTool[M adk.MessageType](t *testing.T, streami
 }
 
 func TestResume_CanceledAfterModelAnswer(t *testing.T) {
-	eachTypeAndMode(t, testResumeCanceledAfterModelAnswer[*schema.Message], testResumeCanceledAfterModelAnswer[*schema.AgenticMessage])
+	adktest.Both(t, testResumeCanceledAfterModelAnswer[*schema.Message], testResumeCanceledAfterModelAnswer[*schema.AgenticMessage])
 }
 
 func testResumeCanceledAfterModelAnswer[M adk.MessageType](t *testing.T, streaming bool) {

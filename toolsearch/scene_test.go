@@ -163,11 +163,5 @@ func describedTool(name, desc string, params map[string]*schema.ParameterInfo) t
 		func(_ context.Context, args string) (string, error) { return name + " got " + args, nil })
 }
 
-// eachTypeAndMode runs a test for both message types, streaming and not.
-func eachTypeAndMode(t *testing.T, plain func(*testing.T, bool), agentic func(*testing.T, bool)) {
-	t.Helper()
-	adktest.Both(t, plain, agentic)
-}
-
 // finalizing is how long a test waits for the garbage collector, which tells nobody.
 const finalizing = time.Minute

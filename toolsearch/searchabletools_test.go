@@ -30,7 +30,7 @@ func marked(name string, value any) tool.BaseTool {
 }
 
 func TestSearchableTools_HiddenUntilFound(t *testing.T) {
-	eachTypeAndMode(t, testSearchableToolsHiddenUntilFound[*schema.Message], testSearchableToolsHiddenUntilFound[*schema.AgenticMessage])
+	adktest.Both(t, testSearchableToolsHiddenUntilFound[*schema.Message], testSearchableToolsHiddenUntilFound[*schema.AgenticMessage])
 }
 
 func testSearchableToolsHiddenUntilFound[M adk.MessageType](t *testing.T, streaming bool) {
@@ -73,7 +73,7 @@ func TestSearchableTools_SearchedWithDynamicTools(t *testing.T) {
 }
 
 func TestSearchableTools_UnknownNameIsError(t *testing.T) {
-	eachTypeAndMode(t, testSearchableToolsUnknownNameIsError[*schema.Message], testSearchableToolsUnknownNameIsError[*schema.AgenticMessage])
+	adktest.Both(t, testSearchableToolsUnknownNameIsError[*schema.Message], testSearchableToolsUnknownNameIsError[*schema.AgenticMessage])
 }
 
 func testSearchableToolsUnknownNameIsError[M adk.MessageType](t *testing.T, streaming bool) {
@@ -141,7 +141,7 @@ func (a *adds) Begin(ctx context.Context, rc *einorun.RunContext) (context.Conte
 }
 
 func TestDeferMarkedTools_HidesMarkedTools(t *testing.T) {
-	eachTypeAndMode(t, testDeferMarkedToolsHidesMarkedTools[*schema.Message], testDeferMarkedToolsHidesMarkedTools[*schema.AgenticMessage])
+	adktest.Both(t, testDeferMarkedToolsHidesMarkedTools[*schema.Message], testDeferMarkedToolsHidesMarkedTools[*schema.AgenticMessage])
 }
 
 func testDeferMarkedToolsHidesMarkedTools[M adk.MessageType](t *testing.T, streaming bool) {
@@ -168,7 +168,7 @@ func TestDeferMarkedTools_NameBothHiddenAndShownIsError(t *testing.T) {
 // With nothing to hide, the request is what it would be without the middleware: also in
 // native mode, and whatever the model.
 func TestDeferMarkedTools_NothingMarkedChangesNothing(t *testing.T) {
-	eachTypeAndMode(t, testDeferMarkedToolsNothingMarkedChangesNothing[*schema.Message], testDeferMarkedToolsNothingMarkedChangesNothing[*schema.AgenticMessage])
+	adktest.Both(t, testDeferMarkedToolsNothingMarkedChangesNothing[*schema.Message], testDeferMarkedToolsNothingMarkedChangesNothing[*schema.AgenticMessage])
 }
 
 func testDeferMarkedToolsNothingMarkedChangesNothing[M adk.MessageType](t *testing.T, streaming bool) {
@@ -227,8 +227,8 @@ func TestDeferMarkedTools_NothingMarkedInInnerAgent(t *testing.T) {
 
 func testDeferMarkedToolsNothingMarkedInInnerAgent[M adk.MessageType](t *testing.T, streaming bool) {
 	ctx, s := context.Background(), ourSide[M](streaming)
-	events := &diary{}
-	h, err := toolsearch.NewTyped[M](ctx, &toolsearch.Config{DeferMarkedTools: true, OnEvent: events.write})
+	events := &recorder{}
+	h, err := toolsearch.NewTyped[M](ctx, &toolsearch.Config{DeferMarkedTools: true, OnEvent: events.record})
 	require.NoError(t, err)
 	marked := func(name string) tool.BaseTool {
 		return adktest.Tool(adktest.Invokable, &schema.ToolInfo{Name: name, Desc: "does " + name, Extra: map[string]any{"defer_loading": true}}, adktest.Echo)

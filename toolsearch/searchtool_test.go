@@ -234,7 +234,7 @@ func TestSearchTool_BoundsListOfQueries(t *testing.T) {
 }
 
 func TestSearchTool_LoadedToolsKeepRank(t *testing.T) {
-	eachTypeAndMode(t, testSearchToolLoadedToolsKeepRank[*schema.Message], testSearchToolLoadedToolsKeepRank[*schema.AgenticMessage])
+	adktest.Both(t, testSearchToolLoadedToolsKeepRank[*schema.Message], testSearchToolLoadedToolsKeepRank[*schema.AgenticMessage])
 }
 
 func testSearchToolLoadedToolsKeepRank[M adk.MessageType](t *testing.T, streaming bool) {
@@ -316,7 +316,7 @@ func nonNil(list []string) []string { return append([]string{}, list...) }
 
 // A pattern finds what is loaded as well: it is named, and uses up no place.
 func TestSearchTool_RegexpReportsLoadedTools(t *testing.T) {
-	eachTypeAndMode(t, testSearchToolRegexpReportsLoadedTools[*schema.Message], testSearchToolRegexpReportsLoadedTools[*schema.AgenticMessage])
+	adktest.Both(t, testSearchToolRegexpReportsLoadedTools[*schema.Message], testSearchToolRegexpReportsLoadedTools[*schema.AgenticMessage])
 }
 
 func testSearchToolRegexpReportsLoadedTools[M adk.MessageType](t *testing.T, streaming bool) {

@@ -139,7 +139,7 @@ func TestSlots_InitialToolsHaveTheirOwn(t *testing.T) {
 }
 
 func TestSlots_MoreCallsThanSlotsAreAnswered(t *testing.T) {
-	eachTypeAndMode(t, testSlotsMoreCallsThanSlotsAreAnswered[*schema.Message], testSlotsMoreCallsThanSlotsAreAnswered[*schema.AgenticMessage])
+	adktest.Both(t, testSlotsMoreCallsThanSlotsAreAnswered[*schema.Message], testSlotsMoreCallsThanSlotsAreAnswered[*schema.AgenticMessage])
 }
 
 func testSlotsMoreCallsThanSlotsAreAnswered[M adk.MessageType](t *testing.T, streaming bool) {
@@ -176,7 +176,7 @@ func testSlotsMoreCallsThanSlotsAreAnswered[M adk.MessageType](t *testing.T, str
 // A hundred runs of one agent at once, in each of which the slots stand for other tools:
 // every call reaches its own, and every handler is told its name.
 func TestSlots_ConcurrentRunsBindSeparately(t *testing.T) {
-	eachTypeAndMode(t, testSlotsConcurrentRunsBindSeparately[*schema.Message], testSlotsConcurrentRunsBindSeparately[*schema.AgenticMessage])
+	adktest.Both(t, testSlotsConcurrentRunsBindSeparately[*schema.Message], testSlotsConcurrentRunsBindSeparately[*schema.AgenticMessage])
 }
 
 func testSlotsConcurrentRunsBindSeparately[M adk.MessageType](t *testing.T, streaming bool) {

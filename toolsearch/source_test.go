@@ -33,7 +33,7 @@ import (
 )
 
 func TestSource_LateToolIsFoundInNextCall(t *testing.T) {
-	eachTypeAndMode(t, testSourceLateToolIsFoundInNextCall[*schema.Message], testSourceLateToolIsFoundInNextCall[*schema.AgenticMessage])
+	adktest.Both(t, testSourceLateToolIsFoundInNextCall[*schema.Message], testSourceLateToolIsFoundInNextCall[*schema.AgenticMessage])
 }
 
 func testSourceLateToolIsFoundInNextCall[M adk.MessageType](t *testing.T, streaming bool) {
@@ -55,7 +55,7 @@ func testSourceLateToolIsFoundInNextCall[M adk.MessageType](t *testing.T, stream
 }
 
 func TestSource_RemovedToolIsReportedAndNotListed(t *testing.T) {
-	eachTypeAndMode(t, testSourceRemovedToolIsReportedAndNotListed[*schema.Message], testSourceRemovedToolIsReportedAndNotListed[*schema.AgenticMessage])
+	adktest.Both(t, testSourceRemovedToolIsReportedAndNotListed[*schema.Message], testSourceRemovedToolIsReportedAndNotListed[*schema.AgenticMessage])
 }
 
 func testSourceRemovedToolIsReportedAndNotListed[M adk.MessageType](t *testing.T, streaming bool) {
@@ -87,7 +87,7 @@ func testSourceRemovedToolIsReportedAndNotListed[M adk.MessageType](t *testing.T
 // Over random changes, every model call shows the tools of its moment and no others, all of
 // them can be found and called, and calls of the others are answered.
 func TestSource_ModelCallShowsCurrentTools(t *testing.T) {
-	eachTypeAndMode(t, testSourceModelCallShowsCurrentTools[*schema.Message], testSourceModelCallShowsCurrentTools[*schema.AgenticMessage])
+	adktest.Both(t, testSourceModelCallShowsCurrentTools[*schema.Message], testSourceModelCallShowsCurrentTools[*schema.AgenticMessage])
 }
 
 func testSourceModelCallShowsCurrentTools[M adk.MessageType](t *testing.T, streaming bool) {
@@ -159,7 +159,7 @@ func testSourceModelCallShowsCurrentTools[M adk.MessageType](t *testing.T, strea
 }
 
 func TestSource_FailureDoesNotEndRun(t *testing.T) {
-	eachTypeAndMode(t, testSourceFailureDoesNotEndRun[*schema.Message], testSourceFailureDoesNotEndRun[*schema.AgenticMessage])
+	adktest.Both(t, testSourceFailureDoesNotEndRun[*schema.Message], testSourceFailureDoesNotEndRun[*schema.AgenticMessage])
 }
 
 func testSourceFailureDoesNotEndRun[M adk.MessageType](t *testing.T, streaming bool) {
@@ -185,7 +185,7 @@ func testSourceFailureDoesNotEndRun[M adk.MessageType](t *testing.T, streaming b
 			asked, events := 0, &recorder{}
 			s, _ := liveScene[M](t, streaming)
 			s.cfg.DynamicTools = []tool.BaseTool{echoTool(0, "dynamic")}
-			s.cfg.OnEvent = events.on
+			s.cfg.OnEvent = events.record
 			s.cfg.Source = sourceFunc(func(ctx context.Context) (*toolset.Set, error) {
 				if asked++; asked <= 2 { // the start of the run, and its first model call
 					return good, nil
@@ -230,7 +230,7 @@ func TestSource_HangingSourceIsAwaitedOnce(t *testing.T) {
 
 //claim:mcp-18
 func TestSource_SearchReportsMissingServers(t *testing.T) {
-	eachTypeAndMode(t, testSourceSearchReportsMissingServers[*schema.Message], testSourceSearchReportsMissingServers[*schema.AgenticMessage])
+	adktest.Both(t, testSourceSearchReportsMissingServers[*schema.Message], testSourceSearchReportsMissingServers[*schema.AgenticMessage])
 }
 
 func testSourceSearchReportsMissingServers[M adk.MessageType](t *testing.T, streaming bool) {
@@ -273,7 +273,7 @@ func (p partial) Tools(ctx context.Context) (*toolset.Set, error) {
 }
 
 func TestSource_NoCallEndsRunWhileItFails(t *testing.T) {
-	eachTypeAndMode(t, testSourceNoCallEndsRunWhileItFails[*schema.Message], testSourceNoCallEndsRunWhileItFails[*schema.AgenticMessage])
+	adktest.Both(t, testSourceNoCallEndsRunWhileItFails[*schema.Message], testSourceNoCallEndsRunWhileItFails[*schema.AgenticMessage])
 }
 
 func testSourceNoCallEndsRunWhileItFails[M adk.MessageType](t *testing.T, streaming bool) {
@@ -436,7 +436,7 @@ func (s scene[M]) callAnyName(source *steppedSource, past string, history []M, w
 
 // The answer says which tools are missing for now, so that the model neither searches for them nor gives up.
 func TestSource_AnswerReportsServersDown(t *testing.T) {
-	eachTypeAndMode(t, testSourceAnswerReportsServersDown[*schema.Message], testSourceAnswerReportsServersDown[*schema.AgenticMessage])
+	adktest.Both(t, testSourceAnswerReportsServersDown[*schema.Message], testSourceAnswerReportsServersDown[*schema.AgenticMessage])
 }
 
 func testSourceAnswerReportsServersDown[M adk.MessageType](t *testing.T, streaming bool) {
@@ -458,7 +458,7 @@ func testSourceAnswerReportsServersDown[M adk.MessageType](t *testing.T, streami
 
 // A run is resumed while the server is down: calls that wait, and those that the checkpoint does not know.
 func TestSource_ResumesWhileItFails(t *testing.T) {
-	eachTypeAndMode(t, testSourceResumesWhileItFails[*schema.Message], testSourceResumesWhileItFails[*schema.AgenticMessage])
+	adktest.Both(t, testSourceResumesWhileItFails[*schema.Message], testSourceResumesWhileItFails[*schema.AgenticMessage])
 }
 
 func testSourceResumesWhileItFails[M adk.MessageType](t *testing.T, streaming bool) {
@@ -476,12 +476,7 @@ func testSourceResumesWhileItFails[M adk.MessageType](t *testing.T, streaming bo
 
 				s.cfg.Source = &steppedSource{steps: []sourceStep{after}}
 				agent, _ = s.agent(oneCall("c", readTool, "{}"))
-				runner, err := agent.Runner(ctx)
-				require.NoError(t, err)
-				events, err := runner.ResumeWithParams(ctx, "one", &adk.ResumeParams{Targets: map[string]any{rootInterruptID(first.Interrupted): "yes"}})
-				require.NoError(t, err)
-				second := adktest.Collect(events)
-				require.NoError(t, second.Err)
+				second := resumeApproved(t, agent, first)
 				require.Equal(t, "done", second.Answer())
 			})
 		}
@@ -490,7 +485,7 @@ func testSourceResumesWhileItFails[M adk.MessageType](t *testing.T, streaming bo
 
 // The source loses a tool between the model's call and the call's turn.
 func TestSource_LosesToolWhileModelAnswers(t *testing.T) {
-	eachTypeAndMode(t, testSourceLosesToolWhileModelAnswers[*schema.Message], testSourceLosesToolWhileModelAnswers[*schema.AgenticMessage])
+	adktest.Both(t, testSourceLosesToolWhileModelAnswers[*schema.Message], testSourceLosesToolWhileModelAnswers[*schema.AgenticMessage])
 }
 
 func testSourceLosesToolWhileModelAnswers[M adk.MessageType](t *testing.T, streaming bool) {
@@ -513,7 +508,7 @@ func testSourceLosesToolWhileModelAnswers[M adk.MessageType](t *testing.T, strea
 
 // An alias that has worked in this process goes on to work while the source fails.
 func TestSource_AliasesWorkWhileItFails(t *testing.T) {
-	eachTypeAndMode(t, testSourceAliasesWorkWhileItFails[*schema.Message], testSourceAliasesWorkWhileItFails[*schema.AgenticMessage])
+	adktest.Both(t, testSourceAliasesWorkWhileItFails[*schema.Message], testSourceAliasesWorkWhileItFails[*schema.AgenticMessage])
 }
 
 func testSourceAliasesWorkWhileItFails[M adk.MessageType](t *testing.T, streaming bool) {
@@ -553,7 +548,7 @@ func testSourceAliasesWorkWhileItFails[M adk.MessageType](t *testing.T, streamin
 }
 
 func TestSource_ToolMayReturnDirectly(t *testing.T) {
-	eachTypeAndMode(t, testSourceToolMayReturnDirectly[*schema.Message], testSourceToolMayReturnDirectly[*schema.AgenticMessage])
+	adktest.Both(t, testSourceToolMayReturnDirectly[*schema.Message], testSourceToolMayReturnDirectly[*schema.AgenticMessage])
 }
 
 func testSourceToolMayReturnDirectly[M adk.MessageType](t *testing.T, streaming bool) {
@@ -571,7 +566,7 @@ func testSourceToolMayReturnDirectly[M adk.MessageType](t *testing.T, streaming 
 
 // A tool of which there is another one by the time that it is called is gated like any other.
 func TestSource_ReplacedToolIsGated(t *testing.T) {
-	eachTypeAndMode(t, testSourceReplacedToolIsGated[*schema.Message], testSourceReplacedToolIsGated[*schema.AgenticMessage])
+	adktest.Both(t, testSourceReplacedToolIsGated[*schema.Message], testSourceReplacedToolIsGated[*schema.AgenticMessage])
 }
 
 func testSourceReplacedToolIsGated[M adk.MessageType](t *testing.T, streaming bool) {
@@ -592,7 +587,7 @@ func testSourceReplacedToolIsGated[M adk.MessageType](t *testing.T, streaming bo
 
 // The new definition of a loaded tool takes the place of the old one.
 func TestSource_NewDefinitionReplacesOld(t *testing.T) {
-	eachTypeAndMode(t, testSourceNewDefinitionReplacesOld[*schema.Message], testSourceNewDefinitionReplacesOld[*schema.AgenticMessage])
+	adktest.Both(t, testSourceNewDefinitionReplacesOld[*schema.Message], testSourceNewDefinitionReplacesOld[*schema.AgenticMessage])
 }
 
 func testSourceNewDefinitionReplacesOld[M adk.MessageType](t *testing.T, streaming bool) {
@@ -608,7 +603,7 @@ func testSourceNewDefinitionReplacesOld[M adk.MessageType](t *testing.T, streami
 
 // What was loaded is loaded again when it is back.
 func TestSource_ReturningToolStaysLoaded(t *testing.T) {
-	eachTypeAndMode(t, testSourceReturningToolStaysLoaded[*schema.Message], testSourceReturningToolStaysLoaded[*schema.AgenticMessage])
+	adktest.Both(t, testSourceReturningToolStaysLoaded[*schema.Message], testSourceReturningToolStaysLoaded[*schema.AgenticMessage])
 }
 
 func testSourceReturningToolStaysLoaded[M adk.MessageType](t *testing.T, streaming bool) {
@@ -623,7 +618,7 @@ func testSourceReturningToolStaysLoaded[M adk.MessageType](t *testing.T, streami
 
 //claim:eino-02
 func TestSource_EagerToolExecution(t *testing.T) {
-	eachTypeAndMode(t, testSourceEagerToolExecution[*schema.Message], testSourceEagerToolExecution[*schema.AgenticMessage])
+	adktest.Both(t, testSourceEagerToolExecution[*schema.Message], testSourceEagerToolExecution[*schema.AgenticMessage])
 }
 
 func testSourceEagerToolExecution[M adk.MessageType](t *testing.T, streaming bool) {
@@ -681,8 +676,8 @@ func (e *eager[M]) WrapModel(_ context.Context, m model.BaseModel[M], _ *adk.Typ
 	return &eagerModel[M]{m, e}, nil
 }
 
-// meet finds the tool of each call that a chunk begins.
-func (e *eager[M]) meet(ctx context.Context, chunk M) {
+// findTools finds the tool of each call that a chunk begins.
+func (e *eager[M]) findTools(ctx context.Context, chunk M) {
 	for _, c := range adktest.Calls(chunk) {
 		if c.Name == "" {
 			continue
@@ -707,7 +702,7 @@ type eagerModel[M adk.MessageType] struct {
 func (m *eagerModel[M]) Generate(ctx context.Context, in []M, o ...model.Option) (M, error) {
 	out, err := m.BaseModel.Generate(ctx, in, o...)
 	if err == nil {
-		m.of.meet(ctx, out)
+		m.of.findTools(ctx, out)
 	}
 	return out, err
 }
@@ -717,7 +712,7 @@ func (m *eagerModel[M]) Stream(ctx context.Context, in []M, o ...model.Option) (
 	if err != nil {
 		return nil, err
 	}
-	return schema.StreamReaderWithConvert(out, func(chunk M) (M, error) { m.of.meet(ctx, chunk); return chunk, nil }), nil
+	return schema.StreamReaderWithConvert(out, func(chunk M) (M, error) { m.of.findTools(ctx, chunk); return chunk, nil }), nil
 }
 
 // kindly is a tool with a type of its own.

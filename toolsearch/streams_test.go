@@ -25,7 +25,7 @@ import (
 )
 
 func TestStreams_EndOfOneSourceIsNotTheEnd(t *testing.T) {
-	eachTypeAndMode(t, testStreamsEndOfOneSourceIsNotTheEnd[*schema.Message], testStreamsEndOfOneSourceIsNotTheEnd[*schema.AgenticMessage])
+	adktest.Both(t, testStreamsEndOfOneSourceIsNotTheEnd[*schema.Message], testStreamsEndOfOneSourceIsNotTheEnd[*schema.AgenticMessage])
 }
 
 // testStreamsEndOfOneSourceIsNotTheEnd reads what call_tool makes of the stream. Where the agent streams, it passes
@@ -91,7 +91,7 @@ func merged() *schema.StreamReader[string] {
 // so the agents run in another process.
 func TestStreams_UnreadFailuresEndNoProcess(t *testing.T) {
 	if proctest.Alone(t) {
-		eachTypeAndMode(t, testStreamsUnreadFailuresEndNoProcess[*schema.Message], testStreamsUnreadFailuresEndNoProcess[*schema.AgenticMessage])
+		adktest.Both(t, testStreamsUnreadFailuresEndNoProcess[*schema.Message], testStreamsUnreadFailuresEndNoProcess[*schema.AgenticMessage])
 	}
 }
 

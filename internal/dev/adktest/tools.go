@@ -47,7 +47,9 @@ func (t streamable) StreamableRun(ctx context.Context, args string, _ ...tool.Op
 
 type enhancedInvokable struct{ base }
 
-func (t enhancedInvokable) InvokableRun(ctx context.Context, args *schema.ToolArgument, _ ...tool.Option) (*schema.ToolResult, error) {
+func (t enhancedInvokable) InvokableRun(
+	ctx context.Context, args *schema.ToolArgument, _ ...tool.Option,
+) (*schema.ToolResult, error) {
 	s, err := t.run(ctx, args.Text)
 	if err != nil {
 		return nil, err

@@ -37,7 +37,8 @@ func testMixedCase(t *testing.T, s *suite) {
 		s.requireContent(t, created, "created")
 	}
 	if s.anyCreator != nil {
-		got, err := s.anyCreator.CreateAny(t.Context(), func(n int) string { return s.path([]string{"Case/Any-Name", ""}[min(n, 1)]) }, strings.NewReader("any"))
+		nth := func(n int) string { return s.path([]string{"Case/Any-Name", ""}[min(n, 1)]) }
+		got, err := s.anyCreator.CreateAny(t.Context(), nth, strings.NewReader("any"))
 		for way, read := range s.readers() {
 			if _, missing := read(t.Context(), got); err == nil && missing != nil {
 				t.Errorf("%s(%q), which CreateAny returned: %v", way, got, missing)

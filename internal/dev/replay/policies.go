@@ -24,7 +24,7 @@ func Policies() []Policy {
 		{"cut at 50,000 bytes only", withConfig(func(c *reduction.Config, _ int64) { c.SkipClear = true })},
 		{"Eino", einoReduction},
 		{"einolean", withConfig(func(*reduction.Config, int64) {})},
-		{"einolean, Recommended", withRecommended(func(*reduction.Config) {})},
+		{"einolean, Recommended", recommended},
 		{"einolean, ClearTargetTokens half", withConfig(func(c *reduction.Config, trigger int64) { c.ClearTargetTokens = trigger / 2 })},
 		{"einolean, ClearRetentionSuffixLimit 3", withConfig(func(c *reduction.Config, _ int64) { c.ClearRetentionSuffixLimit = 3 })},
 		{"einolean, ClearRetentionSuffixLimit 5", withConfig(func(c *reduction.Config, _ int64) { c.ClearRetentionSuffixLimit = 5 })},
@@ -45,7 +45,7 @@ func Policies() []Policy {
 }
 
 // withConfig is this module's middleware with what set changes.
-func withConfig(set func(c *reduction.Config, trigger int64)) func(context.Context, *store.Memory, int64) (adk.ChatModelAgentMiddleware, error) {
+func withConfig(set func(c *reduction.Config, trigger int64)) NewHandler {
 	return func(ctx context.Context, files *store.Memory, trigger int64) (adk.ChatModelAgentMiddleware, error) {
 		c := &reduction.Config{Backend: files, MaxTokensForClear: trigger}
 		set(c, trigger)
@@ -53,15 +53,12 @@ func withConfig(set func(c *reduction.Config, trigger int64)) func(context.Conte
 	}
 }
 
-// withRecommended is the preset with what set changes, at another threshold in proportion.
-func withRecommended(set func(c *reduction.Config)) func(context.Context, *store.Memory, int64) (adk.ChatModelAgentMiddleware, error) {
-	return func(ctx context.Context, files *store.Memory, trigger int64) (adk.ChatModelAgentMiddleware, error) {
-		c := reduction.Recommended(files)
-		c.ClearAtLeastTokens = c.ClearAtLeastTokens * trigger / c.MaxTokensForClear
-		c.MaxTokensForClear = trigger
-		set(c)
-		return reduction.New(ctx, c)
-	}
+// recommended is the preset at another threshold in proportion.
+func recommended(ctx context.Context, files *store.Memory, trigger int64) (adk.ChatModelAgentMiddleware, error) {
+	c := reduction.Recommended(files)
+	c.ClearAtLeastTokens = c.ClearAtLeastTokens * trigger / c.MaxTokensForClear
+	c.MaxTokensForClear = trigger
+	return reduction.New(ctx, c)
 }
 
 // einoReduction is Eino's package, configured to leave the answers of the read tool alone: it
@@ -86,7 +83,7 @@ type maskingHandler struct {
 	minSaving int64 // tokens that replacing must save
 }
 
-func maskingPolicy(make func(trigger int64) maskingHandler) func(context.Context, *store.Memory, int64) (adk.ChatModelAgentMiddleware, error) {
+func maskingPolicy(make func(trigger int64) maskingHandler) NewHandler {
 	return func(_ context.Context, _ *store.Memory, trigger int64) (adk.ChatModelAgentMiddleware, error) {
 		m := make(trigger)
 		return &m, nil
@@ -96,7 +93,9 @@ func maskingPolicy(make func(trigger int64) maskingHandler) func(context.Context
 const placeholder = "[Old tool result cleared]"
 
 // BeforeModelRewriteState replaces results, oldest first.
-func (m *maskingHandler) BeforeModelRewriteState(ctx context.Context, state *adk.ChatModelAgentState, _ *adk.ModelContext) (context.Context, *adk.ChatModelAgentState, error) {
+func (m *maskingHandler) BeforeModelRewriteState(
+	ctx context.Context, state *adk.ChatModelAgentState, _ *adk.ModelContext,
+) (context.Context, *adk.ChatModelAgentState, error) {
 	var all, saved int64
 	var results []int
 	for i, msg := range state.Messages {

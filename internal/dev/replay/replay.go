@@ -37,9 +37,11 @@ import (
 // Policy makes the handler that a conversation is replayed through.
 type Policy struct {
 	Name string
-	// New returns the handler, nil for none. Each replay has its own store.
-	New func(ctx context.Context, files *store.Memory, trigger int64) (adk.ChatModelAgentMiddleware, error)
+	New  NewHandler
 }
+
+// NewHandler returns the handler, nil for none. Each replay has its own store.
+type NewHandler func(ctx context.Context, files *store.Memory, trigger int64) (adk.ChatModelAgentMiddleware, error)
 
 // Options say how to replay.
 type Options struct {
@@ -93,7 +95,10 @@ type Card struct {
 
 // Cards are the prices of common providers: of one model each, and without a cache.
 var Cards = []Card{
-	priceCardFor("Anthropic", "claude-sonnet-4-5"), priceCardFor("OpenAI", "gpt-5"), priceCardFor("DeepSeek", "deepseek-flash"), priceCardFor("Qwen", "qwen3.7-max"),
+	priceCardFor("Anthropic", "claude-sonnet-4-5"),
+	priceCardFor("OpenAI", "gpt-5"),
+	priceCardFor("DeepSeek", "deepseek-flash"),
+	priceCardFor("Qwen", "qwen3.7-max"),
 	{Name: "uncached", Write: 1, Cached: 1},
 }
 
@@ -144,7 +149,10 @@ func Read(data []byte) (*Conversation, error) {
 // without an id, and ids that repeat, get ids of their own in a copy.
 func New(msgs []*schema.Message) *Conversation {
 	msgs = withUniqueIDs(msgs)
-	c := &Conversation{msgs: msgs, quotations: findQuotations(msgs), calls: make(map[string]schema.ToolCall), media: make(map[string]bool)}
+	c := &Conversation{
+		msgs: msgs, quotations: findQuotations(msgs),
+		calls: make(map[string]schema.ToolCall), media: make(map[string]bool),
+	}
 	for _, m := range msgs {
 		c.media[m.ToolCallID] = c.media[m.ToolCallID] || m.Role == schema.Tool && media(m) > 0
 		for _, tc := range m.ToolCalls {
@@ -539,7 +547,7 @@ func (r *replay) shows(m *schema.Message, quote string) bool {
 	if strings.Contains(text, quote) {
 		return true
 	}
-	if m.Role == schema.Tool && jsontext.MayCompact(text) && strings.Contains(r.withoutLayout(text), withoutLayout.Replace(quote)) {
+	if m.Role == schema.Tool && jsontext.MayCompact(text) && strings.Contains(r.withoutLayout(text), layoutRemover.Replace(quote)) {
 		return true
 	}
 	for _, tc := range m.ToolCalls {
@@ -550,14 +558,14 @@ func (r *replay) shows(m *schema.Message, quote string) bool {
 	return false
 }
 
-// withoutLayout takes what compacting changes out of a text.
-var withoutLayout = strings.NewReplacer(" ", "", "\n", "", "\t", "", "\r", "", "\\", "")
+// layoutRemover takes what compacting changes out of a text.
+var layoutRemover = strings.NewReplacer(" ", "", "\n", "", "\t", "", "\r", "", "\\", "")
 
 // withoutLayout is a text without that. Each is made once.
 func (r *replay) withoutLayout(text string) string {
 	out, ok := r.compacted[text]
 	if !ok {
-		out = withoutLayout.Replace(text)
+		out = layoutRemover.Replace(text)
 		r.compacted[text] = out
 	}
 	return out

@@ -77,7 +77,10 @@ type Table struct {
 
 // NewTable makes a table. The first policy is what others are compared with.
 func NewTable(policies []Policy) *Table {
-	t := &Table{policies: policies, kinds: make(map[string][]Bill), totals: make([]Bill, len(policies)), worst: make([][]float64, len(policies))}
+	t := &Table{
+		policies: policies, kinds: make(map[string][]Bill),
+		totals: make([]Bill, len(policies)), worst: make([][]float64, len(policies)),
+	}
 	for i := range t.worst {
 		t.worst[i] = make([]float64, len(Cards))
 	}
@@ -150,7 +153,9 @@ func (t *Table) String() string {
 		for _, c := range Cards {
 			fmt.Fprintf(&b, " %9.2f", t.Ratio(p.Name, "", c))
 		}
-		fmt.Fprintf(&b, " %9.2f %9d %9d %9.2f\n", float64(t.totals[i].Lost)/float64(max(1, t.runs)), t.totals[i].Unreadable, (t.totals[i].Largest+500)/1000, slices.Max(t.worst[i]))
+		total := t.totals[i]
+		fmt.Fprintf(&b, " %9.2f %9d %9d %9.2f\n", float64(total.Lost)/float64(max(1, t.runs)), total.Unreadable,
+			(total.Largest+500)/1000, slices.Max(t.worst[i]))
 	}
 	return b.String()
 }

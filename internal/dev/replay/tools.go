@@ -194,7 +194,9 @@ func (r *hiddenToolsModel) Generate(_ context.Context, in []*schema.Message, opt
 }
 
 // Stream is not asked for.
-func (r *hiddenToolsModel) Stream(context.Context, []*schema.Message, ...model.Option) (*schema.StreamReader[*schema.Message], error) {
+func (r *hiddenToolsModel) Stream(
+	context.Context, []*schema.Message, ...model.Option,
+) (*schema.StreamReader[*schema.Message], error) {
 	return nil, errors.New("replay: a rerun does not stream")
 }
 

@@ -73,7 +73,9 @@ func (w *worker) quote() (found string) {
 		if l == "" {
 			continue
 		}
-		if found = l; strings.Contains(l, "ERROR") || slices.ContainsFunc(w.queryWords[result], func(word string) bool { return strings.Contains(l, word) }) {
+		found = l
+		isInLine := func(word string) bool { return strings.Contains(l, word) }
+		if isInLine("ERROR") || slices.ContainsFunc(w.queryWords[result], isInLine) {
 			break
 		}
 	}

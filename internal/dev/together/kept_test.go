@@ -48,7 +48,7 @@ var joining = []string{
 	"TestEino_RereadsToolNames", "TestSlots_EinoReadsInfoBeforeEachRound", "TestSlots_InfoIsReadOnce_TS17", "TestParity_EveryDifferenceIsListed",
 	"TestMemory_DoesNotGrowWithTools", "TestSlots_InitialToolsHaveTheirOwn",
 	"TestAlwaysVisible_AppliesToLateTools", "TestSource_LateToolIsFoundInNextCall", "TestSource_ModelCallShowsCurrentTools",
-	"TestSlots_MoreCallsThanSlotsAreAnswered", "TestCallTool_RunsLateTools", "TestSourcesOfSeveralInstances", "ExampleConfig_source",
+	"TestSlots_MoreCallsThanSlotsAreAnswered", "TestCallTool_RunsLateTools", "ExampleConfig_source",
 	"TestSource_NoCallEndsRunWhileItFails", "TestSource_AnswerReportsServersDown", "TestSource_ResumesWhileItFails",
 	"TestCallbacks_SeeHiddenTools/through_call_tool/enhanced", "TestSource_EagerToolExecution/.*/.*/joining",
 }

@@ -82,15 +82,14 @@ func anyCall(r *rand.Rand, names []string) string {
 // For any call and any tools, the answer is JSON within its bound, and depends on its input alone. It has each tool once,
 // has no tool that the caller may not use, and names none that the caller may not know. The search is reported.
 func TestAnswer_NamesNothingThatIsDenied(t *testing.T) {
-	all := []answerFunc{answerNames, answerMatches, answerCandidates, answerLoad, answerDescriptions, answerSignatures, answerMatchSignatures}
 	for seed := range uint64(250) {
 		r := rand.New(rand.NewPCG(seed, 3))
 		s, a := anyCaller(t, r)
 		for range 6 {
-			args, at := anyCall(r, a.names), r.IntN(len(all))
+			args, at := anyCall(r, a.names), r.IntN(len(answerFuncs))
 			where := fmt.Sprintf("seed %d, answer %d, %s", seed, at, args)
-			text := ask(t, s, all[at], args)
-			require.Equal(t, text, ask(t, s, all[at], args), where)
+			text := ask(t, s, answerFuncs[at], args)
+			require.Equal(t, text, ask(t, s, answerFuncs[at], args), where)
 			require.True(t, json.Valid([]byte(text)), where)
 			require.LessOrEqual(t, len(text), MaxAnswer+answerRoom, where)
 			for name := range a.denied {
@@ -119,7 +118,7 @@ func TestAnswer_NamesNothingThatIsDenied(t *testing.T) {
 				require.ElementsMatch(t, names, slices.Compact(slices.Sorted(slices.Values(append(ParseLoadedNames(text), names...)))), where)
 			}
 			require.True(t, len(names)+len(answer.AlreadyLoaded) > 0 || answer.Hint != "", "%s: nothing is said", where)
-			requireReport(t, s, all[at], args, text, names, where)
+			requireReport(t, s, answerFuncs[at], args, text, names, where)
 		}
 	}
 }
@@ -146,7 +145,7 @@ func TestAnswer_OfCanceledCallIsError(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
 	s := searcherOf(t, reports(3)...)
-	for _, by := range []answerFunc{answerNames, answerMatches, answerCandidates, answerLoad, answerDescriptions, answerSignatures, answerMatchSignatures} {
+	for _, by := range answerFuncs {
 		_, err := by(ctx, s, jsontext.DecodeArguments(`{"query":"report"}`))
 		require.ErrorIs(t, err, context.Canceled)
 	}

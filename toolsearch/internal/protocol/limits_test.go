@@ -63,6 +63,11 @@ type anyAnswer struct {
 // answerFunc makes the answer of a search tool.
 type answerFunc = func(context.Context, search.Searcher, jsontext.Arguments) (string, error)
 
+// answerFuncs are those of all search tools.
+var answerFuncs = []answerFunc{
+	answerNames, answerMatches, answerCandidates, answerLoad, answerDescriptions, answerSignatures, answerMatchSignatures,
+}
+
 // searcherOf returns a search over tools of which none is denied or visible.
 func searcherOf(t testing.TB, tools ...tool.BaseTool) search.Searcher {
 	t.Helper()

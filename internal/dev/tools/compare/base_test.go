@@ -70,16 +70,24 @@ func repository(t *testing.T) string {
 		require.NoError(t, os.WriteFile(name, []byte(text), 0o600))
 	}
 	write("data.txt", "base")
+	_, err := git(t.Context(), dir, "init", "--quiet")
+	require.NoError(t, err)
+	commit(t, dir, ".")
+	write("sample_test.go", strings.ReplaceAll(benchmarks, "size=2", "size=3"))
+	write("new/new_test.go", "package new\n\nimport \"testing\"\n\nfunc BenchmarkAdded(b *testing.B) { for b.Loop() {} }\n")
+	return dir
+}
+
+// commit commits what is below a path.
+func commit(t *testing.T, dir, path string) {
+	t.Helper()
 	for _, args := range [][]string{
-		{"init", "--quiet"}, {"add", "."},
-		{"-c", "user.name=a", "-c", "user.email=a@example.com", "-c", "commit.gpgsign=false", "commit", "--quiet", "-m", "one"},
+		{"add", path},
+		{"-c", "user.name=a", "-c", "user.email=a@example.com", "-c", "commit.gpgsign=false", "commit", "--quiet", "-m", "a change"},
 	} {
 		_, err := git(t.Context(), dir, args...)
 		require.NoError(t, err)
 	}
-	write("sample_test.go", strings.ReplaceAll(benchmarks, "size=2", "size=3"))
-	write("new/new_test.go", "package new\n\nimport \"testing\"\n\nfunc BenchmarkAdded(b *testing.B) { for b.Loop() {} }\n")
-	return dir
 }
 
 // sides are the lines that say which side runs, in order.
@@ -124,8 +132,7 @@ func BenchmarkRead(b *testing.B) {
 }
 `
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "sample_test.go"), []byte(reading), 0o600))
-	_, err := git(t.Context(), dir, "-c", "user.name=a", "-c", "user.email=a@example.com", "-c", "commit.gpgsign=false", "commit", "--quiet", "-m", "two", "sample_test.go")
-	require.NoError(t, err)
+	commit(t, dir, "sample_test.go")
 	var table, progress bytes.Buffer
 	s := settings{base: "HEAD", count: 2, time: "2x", bench: "Read", dir: dir, packages: []string{"./..."}}
 	require.NoError(t, s.compare(t.Context(), &table, &progress), progress.String())
