@@ -48,7 +48,7 @@ var rules = []rule{
 	licenceHeader, packageComments,
 	rootRequirements, oneVersion, workspace, testifyInTests, importBans, downwards, keywordImports,
 	messageSwitch, noInternalAliases, documentedNames, wholeExamples, shownInUse,
-	onlyText, frozen, markdownLinks, namedTests, codeTour, translations,
+	openEnds, oneName, onlyText, frozen, markdownLinks, namedTests, codeTour, translations,
 }
 
 func TestPolicy(t *testing.T) {

@@ -3,7 +3,7 @@
 
 package internal_test
 
-// Rules on files: text or pictures only, and links between files lead somewhere.
+// Rules on words: nothing is left for later, and links between files lead somewhere.
 
 import (
 	"fmt"
@@ -12,6 +12,61 @@ import (
 	"slices"
 	"strings"
 )
+
+// passage is a run of text, and the line it starts on.
+type passage struct {
+	line int
+	text string
+}
+
+// prose returns what people write for people: comments in Go, and the whole of
+// documents, makefiles and scripts. Test data and product text are neither.
+func prose(t *tree, f *file) (out []passage) {
+	if f.ast != nil {
+		for _, group := range f.ast.Comments {
+			for _, c := range group.List {
+				out = append(out, passage{t.fset.Position(c.Pos()).Line, c.Text})
+			}
+		}
+		return out
+	}
+	written := slices.Contains([]string{".md", ".sh", ".mod"}, path.Ext(f.path)) || path.Base(f.path) == "Makefile" || under(".ci", f.path)
+	if written && !f.testdata() {
+		out = append(out, passage{1, f.text})
+	}
+	return out
+}
+
+// match lists where a pattern is in a passage, as findings.
+func match(f *file, p passage, pattern *regexp.Regexp) (found []string) {
+	for _, at := range pattern.FindAllStringIndex(p.text, -1) {
+		line := p.line + strings.Count(p.text[:at[0]], "\n")
+		found = append(found, fmt.Sprintf("%s:%d: %q", f.path, line, strings.TrimSpace(p.text[at[0]:at[1]])))
+	}
+	return found
+}
+
+// The patterns below are written so that they do not match themselves.
+
+var openEnd = regexp.MustCompile(`\b(TOD[O]|FIXM[E]|XX[X]|HAC[K])\b`)
+
+var openEnds = rule{
+	name: "nothing is left for later",
+	mend: "do it now, or write it where work is planned",
+	check: func(t *tree) (found []string) {
+		for _, f := range t.files {
+			for _, p := range prose(t, f) {
+				found = append(found, match(f, p, openEnd)...)
+			}
+		}
+		return found
+	},
+	bad: []sample{{map[string]string{
+		"a.go":     "package a\n\n/* one\nTO" + "DO: two */\nvar a = 1 // XX" + "X\n",
+		"Makefile": "all: # FIX" + "ME\n",
+	}, []string{`Makefile:1: "FIX` + `ME"`, `a.go:4: "TO` + `DO"`, `a.go:5: "XX` + `X"`}}},
+	good: []map[string]string{{"a.go": "package a\n\n// add_todo adds to a todo list.\nvar todo = \"TO" + "DO\"\n", "x/testdata/a.md": "TO" + "DO"}},
+}
 
 var onlyText = rule{
 	name: "files are text or pictures",
@@ -27,6 +82,38 @@ var onlyText = rule{
 	},
 	bad:  []sample{{map[string]string{"a/tool": "\x7fELF\x00", "b.gob": "\x00"}, []string{"a/tool is neither", "b.gob is neither"}}},
 	good: []map[string]string{{"a.png": "\x00", "a/tool": "#!/bin/sh\n"}},
+}
+
+// oldName is what the project was called before its first release: another
+// product in the same field has that name.
+var oldName = regexp.MustCompile(`(?i)lean[c]tx`)
+
+var oneName = rule{
+	name: "the project has one name",
+	mend: "write einolean; CHANGELOG.md alone says, in one line, what it was called before",
+	check: func(t *tree) (found []string) {
+		for _, f := range t.files {
+			if oldName.MatchString(f.path) {
+				found = append(found, fmt.Sprintf("%s: the old name is in the path", f.path))
+			}
+			lines := match(f, passage{1, f.text}, oldName)
+			if f.path == "CHANGELOG.md" && len(lines) == 1 {
+				continue
+			}
+			found = append(found, lines...)
+		}
+		return found
+	},
+	bad: []sample{{map[string]string{
+		"CHANGELOG.md":          "- was lean" + "ctx\n- was Lean" + "CTX\n",
+		"cmd/lean" + "ctx/a.go": "package main\n",
+		"testdata/a.golden.txt": "\nLEAN" + "CTX_UPDATE\n",
+	}, []string{
+		`CHANGELOG.md:1: "lean` + `ctx"`, `CHANGELOG.md:2: "Lean` + `CTX"`,
+		"cmd/lean" + "ctx/a.go: the old name is in the path",
+		`testdata/a.golden.txt:2: "LEAN` + `CTX"`,
+	}}},
+	good: []map[string]string{{"CHANGELOG.md": "- was Lean" + "CTX\n", "a.md": "einolean, lean context\n"}},
 }
 
 var (
