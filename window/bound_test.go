@@ -341,7 +341,6 @@ func TestRecordingACallIsLinearInClearedResults(t *testing.T) {
 	require.Less(t, slow, 40*quick, "what compares each with each takes more than a hundred times as long")
 }
 
-// calls is how many calls of a text function it takes to see each text once.
 func TestEachTextIsRedactedOnce(t *testing.T) {
 	seen := map[string]int{}
 	see := window.New(window.Config{Redact: func(s string) string { seen[s]++; return s }})

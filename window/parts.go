@@ -384,7 +384,7 @@ func (s *slot) contentAt(call int) *slotContent {
 	return nil
 }
 
-// set makes k the content of a slot in a call, and in no earlier and no later one that is
+// setContent makes k the content of a slot in a call, and in no earlier and no later one that is
 // known, and returns how many bytes more are kept.
 func (s *slot) setContent(k *slotContent, call int) (grown int64) {
 	now := s.contentAt(call)

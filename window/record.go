@@ -176,19 +176,19 @@ type ToolUse struct {
 	Arguments string `json:"arguments,omitempty"`
 }
 
-// mark is what comparing two requests needs of a part.
+// partMark is what comparing two requests needs of a part.
 type partMark struct {
 	hash     uint64
 	tokens   int32
 	category Category
 }
 
-// join makes the call the n-th one of a conversation, after some events.
+// setPlace makes the call the n-th one of a conversation, after some events.
 func (c *ModelCall) setPlace(conversation string, n, run int, events []einolean.Event) {
 	c.Conversation, c.N, c.Run, c.Events = conversation, n, run, events
 }
 
-// measure notes how large the request is, and how large it would be without einolean: without help
+// setSize notes how large the request is, and how large it would be without einolean: without help
 // and with what is hidden and left out.
 func (c *ModelCall) setSize(by map[Category]int, estimated, calibrated, help int) {
 	c.By, c.Tokens.Estimated, c.Tokens.Calibrated = by, estimated, calibrated
@@ -196,7 +196,7 @@ func (c *ModelCall) setSize(by map[Category]int, estimated, calibrated, help int
 	c.Without = &without
 }
 
-// follow compares the request with the previous one, by the marks of their parts. It returns the
+// compare compares the request with the previous one, by the marks of their parts. It returns the
 // hashes of those that the other one had behind what both begin with.
 func (c *ModelCall) compare(before *ModelCall, then, now []partMark) (known map[uint64]bool) {
 	c.Prefix.Part = -1
@@ -218,7 +218,7 @@ func (c *ModelCall) compare(before *ModelCall, then, now []partMark) (known map[
 	return known
 }
 
-// end notes when the answer ended, and when its first chunk came.
+// setEnd notes when the answer ended, and when its first chunk came.
 func (c *ModelCall) setEnd(at, first time.Time) {
 	c.Took = at.Sub(c.Start)
 	c.First, c.Unfinished = c.Took, false
@@ -227,7 +227,7 @@ func (c *ModelCall) setEnd(at, first time.Time) {
 	}
 }
 
-// answer notes what the model said and did.
+// setAnswer notes what the model said and did.
 func (c *ModelCall) setAnswer(text string, did []ToolUse) {
 	if c.Answer = text; len(did) > 0 {
 		c.Did = did

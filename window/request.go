@@ -218,7 +218,7 @@ func (q *request) sums() (by map[Category]int, all, help int) {
 	return by, all, help
 }
 
-// hidden counts the hidden tools that the request does not show.
+// hiddenTools counts the hidden tools that the request does not show.
 func (q *request) hiddenTools(heard Hidden, hide map[string]int) (h Hidden) {
 	if hide == nil { // they are known only from events
 		h = heard

@@ -22,11 +22,9 @@ import (
 	"github.com/einolean/einolean/internal/message"
 )
 
-// Keys that Eino writes into the Extra of messages.
-const (
-	// generatedKey marks a message that the agent generated for this run. It is in no log.
-	generatedKey = "_eino_adk_runtime_generated_system_message"
-)
+// generatedKey is the key that Eino writes into the Extra of a message that the agent generated for
+// this run. It is in no log.
+const generatedKey = "_eino_adk_runtime_generated_system_message"
 
 // unloggedKey is the run-local value with the ids of messages that may not be in the log. It exists
 // from the first model call of a run in a session on, and survives an interrupt.

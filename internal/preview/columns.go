@@ -7,11 +7,11 @@ package preview
 // author.
 
 const (
-	// lookedThrough is how many records show what follows from what; fewer than leastRecords show nothing.
+	// sampledRecords is how many records show what follows from what; fewer than leastRecords show nothing.
 	sampledRecords, leastRecords = 8, 3
 	// leastToken is the shortest value that is looked for in others.
 	leastToken = 2
-	// ofDerived is the share of its weight that such a column keeps.
+	// derivedShare is the share of its weight that such a column keeps.
 	derivedShare = .2
 )
 

@@ -170,8 +170,8 @@ func (x *extract) countKinds() {
 }
 
 // rankByTopic scores each line: the start of a text, and lines with words of the topic.
-func (x *extract) rankByTopic(talk *topic) {
-	words := talk.scores(len(x.lines), func(i int) string { return x.text[x.lines[i].start:x.lines[i].end] })
+func (x *extract) rankByTopic(t *topic) {
+	words := t.scores(len(x.lines), x.lineText)
 	for i := range x.lines {
 		l := &x.lines[i]
 		l.score = .9 * (1 - float64(i)/float64(len(x.lines)))
@@ -218,7 +218,7 @@ func (x *extract) keepEnd(room int) {
 	sums := make(map[string]bool)
 	for i := len(x.lines) - 1; i >= max(0, len(x.lines)-sumsWithin); i-- {
 		wanted := len(x.lines)-i <= lastLines && (i+1 == len(x.lines) || x.lineText(i) != x.lineText(i+1))
-		if l := x.text[x.lines[i].start:x.lines[i].end]; len(sums) < lastSums && sumsUp(l) {
+		if l := x.lineText(i); len(sums) < lastSums && sumsUp(l) {
 			kind := string(kindOfLine(nil, l))
 			wanted = wanted || !sums[kind]
 			sums[kind] = true

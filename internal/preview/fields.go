@@ -13,13 +13,13 @@ import (
 const (
 	// maxFields is how many fields are told apart.
 	maxFields = 512
-	// sampled is how many records say how much a field differs.
+	// maxSampled is how many records say how much a field differs.
 	maxSampled = 256
 	// longText is how much of a cell counts.
 	longText = 60
 	// longBody is how long values are, on average, that tell nothing by their start.
 	longBody = 4 * longText
-	// ofCut is what a text counts that is cut, times the root of the share that is shown: the
+	// cutShare is what a text counts that is cut, times the root of the share that is shown: the
 	// start of a message is seldom what it says.
 	cutShare = .7
 )

@@ -389,8 +389,8 @@ func (m options) previewOutline(frame, shown string, sides []span, source string
 
 // rankOutline gives each line of an outline a score: what was talked about, and text rather
 // than what leads elsewhere.
-func rankOutline(x *extract, talk *topic, sides []span) {
-	x.rankByTopic(talk)
+func rankOutline(x *extract, t *topic, sides []span) {
+	x.rankByTopic(t)
 	for i := range x.lines {
 		l := &x.lines[i]
 		for len(sides) > 0 && sides[0].end <= l.start {
@@ -425,9 +425,9 @@ func isPage(text string) bool {
 }
 
 var (
-	// scaffolding are the roles that mean nothing without a name or a text.
+	// structuralRoles are the roles that mean nothing without a name or a text.
 	structuralRoles = wordSet("generic list listitem row rowgroup group none presentation table cell gridcell main navigation banner contentinfo complementary region article section form img paragraph document iframe separator")
-	// operable are the roles that can be clicked or typed into: their references are
+	// interactiveRoles are the roles that can be clicked or typed into: their references are
 	// needed.
 	interactiveRoles = wordSet("link button textbox searchbox checkbox radio combobox menuitem tab switch option slider spinbutton menuitemcheckbox menuitemradio treeitem")
 )

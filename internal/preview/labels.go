@@ -30,7 +30,7 @@ func (m options) inPart() options {
 }
 
 const (
-	// more stands where something is missing.
+	// ellipsis stands where something is missing.
 	ellipsis = "…"
 	// minPart is the least that is worth showing of one part among several.
 	minPart = 40

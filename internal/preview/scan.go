@@ -28,7 +28,7 @@ type node struct {
 	start, end int32 // in the text; a string with its quotes
 	next       int32 // the node after this one and all that it holds
 	items      int32 // of a list its items, of an object its members
-	kind       byte  // the first byte: { [ " t f n, 0 for a number, or notNumber
+	kind       byte  // the first byte: { [ " t f n, 0 for a number, or kindNonNumber
 	isCut      bool  // the text ends inside it
 }
 

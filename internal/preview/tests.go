@@ -12,7 +12,7 @@ import (
 )
 
 const (
-	// namesShare is the share of the room, in quarters, that names of failing tests may take.
+	// failureShare is the share of the room, in quarters, that names of failing tests may take.
 	failureShare = 3
 	// manyFailures is how many failures of one kind make it doubtful that each is a test.
 	manyFailures = 40
@@ -168,8 +168,8 @@ func hasWords(text, wanted string) bool {
 }
 
 // rankTests gives the lines that are not chosen yet a score.
-func (x *extract) rankTests(talk *topic) {
-	words := talk.scores(len(x.lines), x.lineText)
+func (x *extract) rankTests(t *topic) {
+	words := t.scores(len(x.lines), x.lineText)
 	near := x.distances()
 	_, failures := x.failures()
 	passes := 0

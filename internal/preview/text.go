@@ -83,7 +83,8 @@ func commits(text string) string {
 // CommitLine is a line of `git log` that begins a commit.
 var CommitLine = regexp.MustCompile(`^commit [0-9a-f]{7,64}\b`)
 
-// A leastVerdicts with so many lines that give a test's verdict, and one in so many lines, is the output of tests.
+// A text of which at least leastVerdicts lines, and one in verdictShare of them, give a test's verdict is the
+// output of tests.
 const leastVerdicts, verdictShare = 3, 8
 
 // formatOf looks at the start of a text, and for a summary at its end.

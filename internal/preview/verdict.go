@@ -45,7 +45,7 @@ var verdictWords = func() map[string]verdict {
 const (
 	// longestVerdict is how much of a line is looked at, at its start and at its end.
 	longestVerdict = 400
-	// trailing is how many words may stand behind a verdict at the end: times and shares.
+	// maxTrailingWords is how many words may stand behind a verdict at the end: times and shares.
 	maxTrailingWords = 6
 	// decoration is what stands around a verdict.
 	decoration = "()[]{}<>!:;,.*-=|#'\"_"

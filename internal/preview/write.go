@@ -34,7 +34,7 @@ func quote(text string) string {
 }
 
 const (
-	// quotedMore is more as a string.
+	// quotedMore is the ellipsis as a string.
 	quotedMore = `"…"`
 	// leastValue is the room in which every value can be written, if only as cut.
 	leastValue = len(`"…"`)
@@ -62,7 +62,7 @@ func appendValue(d *document, b []byte, n int32, room int) []byte {
 	return append(b, v.kind, v.kind+2) // {} or []
 }
 
-// rest is the room for what says that something is missing, and for the end.
+// The room for what says that something is missing, and for the end.
 const (
 	restOfList   = len(`,"…"]`)
 	restOfObject = len(`,"…":"…"}`)

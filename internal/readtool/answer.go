@@ -99,7 +99,7 @@ func frameContent(content []byte) (shown, between string, garbled bool) {
 	shown = string(content)
 	between = fence(shown)
 	if !strings.HasSuffix(shown, "\n") {
-		shown += "\n" // the fence is a line of its own; To says where the content ends
+		shown += "\n" // the fence is a line of its own; EndByte says where the content ends
 	}
 	return shown, between, !utf8.Valid(content)
 }

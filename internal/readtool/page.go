@@ -21,7 +21,7 @@ type pageAnswer struct {
 	answerHeader
 	FirstLine, LastLine int64 // lines; zero: not known
 	Fence, Content      string
-	IsLineCut           bool   // the last line goes on after To
+	IsLineCut           bool   // the last line goes on after EndByte
 	LacksNewline        bool   // the content does not end with a newline
 	IsRequestedPart     bool   // it is the part that was asked for, and more follows
 	RequestedBytes      int64  // bytes, if there are fewer; else zero
@@ -215,10 +215,10 @@ func runJSONQuery(v readCall, f JSONQuery) (string, error) {
 		return "", err
 	}
 	defer content.Close()
-	said := jqAnswer{answerHeader: v.header(v.req.jq, size)}
-	v.maxBytes -= int64(len(said.Path))
+	out := jqAnswer{answerHeader: v.header(v.req.jq, size)}
+	v.maxBytes -= int64(len(out.Path))
 	if size > preview.MaxDocument {
-		return v.texts.Say("jq_large", said), nil
+		return v.texts.Say("jq_large", out), nil
 	}
 	whole, err := readFull(content, size)
 	if err != nil {
@@ -226,27 +226,27 @@ func runJSONQuery(v readCall, f JSONQuery) (string, error) {
 	}
 	document, cut, ok := preview.Document(string(whole))
 	if !ok {
-		return v.texts.Say("jq_no_json", said), nil
+		return v.texts.Say("jq_no_json", out), nil
 	}
 	answer, err := safe.Value("JSONQuery", func() ([]byte, error) { return f(v.ctx, v.req.jq, document, int(v.maxBytes)) })
 	if ended := v.ctx.Err(); ended != nil {
 		return "", ended
 	}
 	if err != nil {
-		said.Reason = display.Short(display.Line(safe.ErrorText(err)), maxReason)
-		return v.texts.Say("jq_failed", said), nil
+		out.Reason = display.Short(display.Line(safe.ErrorText(err)), maxReason)
+		return v.texts.Say("jq_failed", out), nil
 	}
 	if int64(len(answer)) > v.maxBytes {
 		answer = answer[:display.Floor(answer, int(v.maxBytes))]
 		if lines := bytes.LastIndexByte(answer, '\n') + 1; lines > 0 {
 			answer = answer[:lines]
 		}
-		said.HasMore = true
+		out.HasMore = true
 	}
 	if len(bytes.TrimSpace(answer)) == 0 {
-		return v.texts.Say("jq_nothing", said), nil
+		return v.texts.Say("jq_nothing", out), nil
 	}
-	said.IsIncomplete = cut
-	said.Content, said.Fence, said.InvalidUTF8 = frameContent(answer)
-	return v.texts.Say("jq_answer", said), nil
+	out.IsIncomplete = cut
+	out.Content, out.Fence, out.InvalidUTF8 = frameContent(answer)
+	return v.texts.Say("jq_answer", out), nil
 }

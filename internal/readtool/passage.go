@@ -7,7 +7,7 @@ package readtool
 
 import "bytes"
 
-// A recordBytes of at most recordBytes is a passage; of a longer one, parts of passageBytes.
+// A record of at most recordBytes is a passage; of a longer one, parts of passageBytes.
 const recordBytes, passageBytes = 4000, 600
 
 // passage is a part of a file.

@@ -28,7 +28,7 @@ const (
 	// maxShown is the longest line that is shown whole. Of a longer one a piece
 	// around each match is shown.
 	maxShown = 400
-	// around is how much of a long line is shown before and after a match.
+	// pieceMargin is how much of a long line is shown before and after a match.
 	pieceMargin = 100
 	// maxAtOnce bounds the work of one look for a match that nothing interrupts, in bytes
 	// times the instructions of the pattern: some .1 s.
@@ -73,7 +73,7 @@ type searchProgress struct {
 	firstByte     int64 // byte at which searching began
 	searchedBytes int64 // byte at which it ended, where nothing is left for another call
 	nextByte      int64 // byte at which another call goes on; negative: nowhere
-	nextLine      int64 // the line of next
+	nextLine      int64 // the line of nextByte
 }
 
 type patternSearch struct {
@@ -411,7 +411,8 @@ func findMatches(v readCall) (string, error) {
 		searchProgress: searchProgress{nextByte: -1},
 	}
 	if err := s.compile(v.req.pattern); err != nil {
-		return v.texts.Say("bad_pattern", struct{ Tool, Path, Reason string }{v.texts.tool, display.Quoted(v.req.pattern), patternError(err)}), nil
+		f := struct{ Tool, Path, Reason string }{v.texts.tool, display.Quoted(v.req.pattern), patternError(err)}
+		return v.texts.Say("bad_pattern", f), nil
 	}
 	content, size, err := v.stream()
 	if err != nil {
@@ -450,14 +451,21 @@ func patternError(err error) string {
 }
 
 func matchPage(v readCall, s *patternSearch, size, left int64) string {
-	f := matchAnswer{answerHeader: v.header(v.req.pattern, size), Count: s.hits, Content: s.text.String(), HasContext: s.contextLines > 0 || s.hasHeader, HasPieces: s.shownEnd > 0}
+	f := matchAnswer{
+		answerHeader: v.header(v.req.pattern, size),
+		Count:        s.hits,
+		Content:      s.text.String(),
+		HasContext:   s.contextLines > 0 || s.hasHeader,
+		HasPieces:    s.shownEnd > 0,
+	}
 	f.FirstByte, f.EndByte, f.InvalidUTF8 = s.firstByte, s.searchedBytes, !utf8.ValidString(f.Content)
 	if s.nextByte >= 0 {
 		f.EndByte, f.LinesLeft = s.nextByte, left
 		if s.hits == s.limit {
 			f.Limit = s.limit
 		}
-		f.NextCall = v.req.nextArguments("pattern", v.req.pattern, "byte_offset", s.nextByte, "context", v.req.context, "limit", v.req.limit)
+		f.NextCall = v.req.nextArguments("pattern", v.req.pattern, "byte_offset", s.nextByte,
+			"context", v.req.context, "limit", v.req.limit)
 	}
 	if s.hits == 0 {
 		return v.texts.Say("no_match", f)
@@ -508,7 +516,13 @@ type lineScanner struct {
 }
 
 func newLineScanner(content io.Reader) *lineScanner {
-	return &lineScanner{r: bufio.NewReaderSize(content, bufferSize), number: 1, atLineStart: true, maxPiece: maxPiece, overlap: pieceOverlap}
+	return &lineScanner{
+		r:           bufio.NewReaderSize(content, bufferSize),
+		number:      1,
+		atLineStart: true,
+		maxPiece:    maxPiece,
+		overlap:     pieceOverlap,
+	}
 }
 
 // next returns the next piece. At the end of the content the error is io.EOF.
@@ -562,7 +576,14 @@ func (s *lineScanner) skip(number int64) error {
 
 // endLine returns the piece that ends a line. The text includes the newline if there is one.
 func (s *lineScanner) endLine(text []byte) piece {
-	p := piece{number: s.number, start: s.start, text: bytes.TrimSuffix(text, []byte{'\n'}), hasLineStart: s.atLineStart, hasLineEnd: true, continues: !s.atLineStart}
+	p := piece{
+		number:       s.number,
+		start:        s.start,
+		text:         bytes.TrimSuffix(text, []byte{'\n'}),
+		hasLineStart: s.atLineStart,
+		hasLineEnd:   true,
+		continues:    !s.atLineStart,
+	}
 	s.number++
 	s.start += int64(len(text))
 	s.atLineStart = true
@@ -571,7 +592,14 @@ func (s *lineScanner) endLine(text []byte) piece {
 
 // cutPiece returns a piece that ends inside a line.
 func (s *lineScanner) cutPiece() piece {
-	p := piece{number: s.number, start: s.start, text: s.buf, hasLineStart: s.atLineStart, continues: !s.atLineStart, overlap: s.overlap}
+	p := piece{
+		number:       s.number,
+		start:        s.start,
+		text:         s.buf,
+		hasLineStart: s.atLineStart,
+		continues:    !s.atLineStart,
+		overlap:      s.overlap,
+	}
 	s.carry = s.overlap
 	s.start = p.end() - int64(s.overlap)
 	s.atLineStart = false

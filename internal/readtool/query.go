@@ -134,7 +134,7 @@ func renderPassages(v readCall, f passageAnswer, found rankedPassages) string {
 	best := found.best[min(skipped, len(found.best)):]
 	if len(best) == 0 {
 		f.HasMore = skipped > 0
-		if required := found.query.requiredTerms(); len(required) > 0 {
+		if required := found.query.required; len(required) > 0 {
 			f.RequiredTerms = display.Quoted(strings.Join(required, " "))
 		}
 		return v.texts.Say("no_passage", f)
@@ -155,7 +155,8 @@ func renderPassages(v readCall, f passageAnswer, found rankedPassages) string {
 	rest := best[len(shown):]
 	if f.NextCall == "" && len(rest) > 0 {
 		f.HasMore = true
-		f.NextCall = v.req.nextArguments("query", v.req.query, "offset", int64(skipped+len(shown)+1), "byte_offset", v.req.byteOffset, "limit", v.req.limit)
+		f.NextCall = v.req.nextArguments("query", v.req.query, "offset", int64(skipped+len(shown)+1),
+			"byte_offset", v.req.byteOffset, "limit", v.req.limit)
 	}
 	var texts []string
 	for _, p := range shown {
@@ -254,7 +255,7 @@ func (a *passagePage) render(shown []shownPassage, fence string) string {
 }
 
 const (
-	// beside is the share of a passage's score that the passages next to it have besides:
+	// neighborShare is the share of a passage's score that the passages next to it have besides:
 	// what is looked for often stands just across a border.
 	neighborShare = .3
 	// The best joinedPassages are shown with those beside them, if that is at most joinedBytes.
@@ -344,9 +345,10 @@ func (r *ranker) result(limit int) rankedPassages {
 	return rankedPassages{r.best(limit), r.query, r.requiredCount}
 }
 
-// requiredTerms returns the words that passages must have, as they are written in the query.
+// requiredTerms returns, quoted, what the passages that are counted have: the required words, or else the rarest
+// exact word of the best passage.
 func (r rankedPassages) requiredTerms(best candidate) (needed string, passages int) {
-	if required := r.query.requiredTerms(); len(required) > 0 {
+	if required := r.query.required; len(required) > 0 {
 		return display.Quoted(strings.Join(required, " ")), r.requiredCount
 	}
 	word, passages := r.query.rarestExact(best.passageTerms)

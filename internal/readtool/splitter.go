@@ -641,7 +641,14 @@ func recordsOf(content string, from int64) (records []passage) {
 			records[n].text += "\n" + p.Text
 			records[n].lastLine, records[n].size = last, int64(p.End)-records[n].start
 		} else if open = tiny; int64(p.End) > from {
-			records = append(records, passage{firstLine: line, lastLine: last, start: int64(p.Start), size: int64(p.End - p.Start), text: p.Text, heading: display.Short(display.Line(p.Heading), headBytes)})
+			records = append(records, passage{
+				firstLine: line,
+				lastLine:  last,
+				start:     int64(p.Start),
+				size:      int64(p.End - p.Start),
+				text:      p.Text,
+				heading:   display.Short(display.Line(p.Heading), headBytes),
+			})
 		} else {
 			open = false
 		}

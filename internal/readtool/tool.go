@@ -169,7 +169,14 @@ func (t *readTool) answer(ctx context.Context, say replyTexts, req request) (str
 	if err != nil {
 		return "", err
 	}
-	v := readCall{ctx: ctx, texts: say, src: src, req: req, maxLines: int64(t.MaxLines), maxBytes: int64(t.MaxBytes - frameBytes - 2*req.quotedBytes())}
+	v := readCall{
+		ctx:      ctx,
+		texts:    say,
+		src:      src,
+		req:      req,
+		maxLines: int64(t.MaxLines),
+		maxBytes: int64(t.MaxBytes - frameBytes - 2*req.quotedBytes()),
+	}
 	switch {
 	case req.jq != "" && t.JSONQuery != nil:
 		return runJSONQuery(v, t.JSONQuery)

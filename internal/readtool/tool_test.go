@@ -71,8 +71,8 @@ func TestInfoDescribesTheTool(t *testing.T) {
 	}
 }
 
-// said is a sentence with nothing in it, and with all that it may say.
-func said(w replyTexts, name string) (texts []string) {
+// renderings returns a sentence with nothing in it, and with all that it may say.
+func renderings(w replyTexts, name string) (texts []string) {
 	some := answerHeader{Tool: "read_file", Path: `"p"`, EndByte: 9, Size: 9, NextCall: "{}", InvalidUTF8: true}
 	for _, d := range []any{
 		pageAnswer{}, pageAnswer{answerHeader: some, FirstLine: 1, LastLine: 2, IsLineCut: true, PreviousCall: "{}"}, pageAnswer{answerHeader: some},
@@ -98,7 +98,7 @@ func TestEverySentenceIsThereInBothLanguages(t *testing.T) {
 	for i, w := range []replyTexts{{sentences.English(), "read_file"}, {sentences.Chinese(), "read_file"}} {
 		lists[i] = w.Names()
 		for _, name := range lists[i] {
-			texts := said(w, name)
+			texts := renderings(w, name)
 			require.NotEmpty(t, texts, name)
 			for _, text := range texts {
 				require.NotContains(t, text, "<no value>")

@@ -42,7 +42,7 @@ type wordQuery struct {
 	index      map[string]int // of terms, by stem
 	firstBytes [256]bool      // first bytes of the terms
 
-	required []string
+	required []string // the words that passages must have, as they are written in the query
 
 	passages int // passages
 	words    int // in them
@@ -86,7 +86,8 @@ func newWordQuery(query string) *wordQuery {
 				q.terms[i].required = q.terms[i].required || each.Required
 			}
 		})
-		if whole := strings.ToLower(strings.TrimFunc(each.Text, func(c rune) bool { return !isWordRune(c) })); words > 1 && strings.IndexFunc(whole, isUnspaced) < 0 {
+		whole := strings.ToLower(strings.TrimFunc(each.Text, func(c rune) bool { return !isWordRune(c) }))
+		if words > 1 && strings.IndexFunc(whole, isUnspaced) < 0 {
 			q.term(whole, whole)
 		}
 		if short := strings.ToLower(each.Text); isHash(short) {
@@ -121,7 +122,8 @@ func (q *wordQuery) term(text, key string) int {
 		}
 		q.index[key] = i
 		q.firstBytes[key[0]] = true
-		exact := len(text) >= exactBytes && strings.IndexFunc(text, func(c rune) bool { return c < utf8.RuneSelf && (!isWordByte(byte(c)) || '0' <= c && c <= '9') }) >= 0
+		isExact := func(c rune) bool { return c < utf8.RuneSelf && (!isWordByte(byte(c)) || '0' <= c && c <= '9') }
+		exact := len(text) >= exactBytes && strings.IndexFunc(text, isExact) >= 0
 		q.terms = append(q.terms, term{text: text, stem: key, exact: exact})
 	}
 	return i
@@ -201,14 +203,15 @@ func (q *wordQuery) hasRequired(f passageTerms) bool {
 	return true
 }
 
-// requiredTerms returns the words that passages must have, as they are written in the query.
-func (q *wordQuery) requiredTerms() (words []string) { return q.required }
-
 // rarestExact is the rarest word in a passage that hardly occurs by chance, such as an id, and how many passages
 // have it. It is empty if the passage has none.
 func (q *wordQuery) rarestExact(f passageTerms) (word string, passages int) {
 	for i, t := range q.terms {
-		if n := t.wordPassages + t.piecePassages; t.exact && f.termCounts != nil && f.termCounts[i] != 0 && (word == "" || n < passages || n == passages && len(t.text) > len(word)) {
+		if !t.exact || !f.hasAny() || f.termCounts[i] == 0 {
+			continue
+		}
+		n := t.wordPassages + t.piecePassages
+		if word == "" || n < passages || n == passages && len(t.text) > len(word) {
 			word, passages = t.text, n
 		}
 	}

@@ -75,18 +75,18 @@ func spacedWord(text []byte, visit func(word []byte)) (end int) {
 	return end
 }
 
-// lowerBytes maps ASCII letters to lower case, digits to themselves, and every other byte to 0.
-var lowerBytes = func() (set [256]byte) {
+// wordBytes are the ASCII letters and digits.
+var wordBytes = func() (set [256]bool) {
 	for c := byte('0'); c <= '9'; c++ {
-		set[c] = c
+		set[c] = true
 	}
 	for c := byte('a'); c <= 'z'; c++ {
-		set[c], set[c-'a'+'A'] = c, c
+		set[c], set[c-'a'+'A'] = true, true
 	}
 	return set
 }()
 
-func isWordByte(c byte) bool { return lowerBytes[c] != 0 }
+func isWordByte(c byte) bool { return wordBytes[c] }
 
 // eachPair visits every two neighbours among characters; a single one alone.
 func eachPair(text []byte, visit func(pair []byte)) {
