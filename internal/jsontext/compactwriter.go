@@ -267,10 +267,9 @@ func hexRune(digits []byte) (r rune) {
 
 // endSimple ends an escape of two bytes.
 func (w *CompactWriter) endSimple(b byte) {
-	switch b {
-	case '"', '\\', 'b', 'f', 'n', 'r', 't':
+	if keptEscape[b] {
 		w.out = append(w.out, w.escape...)
-	default: // a slash
+	} else { // a slash
 		w.out = append(w.out, b)
 	}
 	w.escape = w.escape[:0]
