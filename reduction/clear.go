@@ -7,6 +7,7 @@ package reduction
 // leaves the prompt, and makes new messages. After any failure the given messages stay in use.
 
 import (
+	"cmp"
 	"context"
 	"math"
 	"slices"
@@ -14,7 +15,9 @@ import (
 	"github.com/cloudwego/eino/adk"
 
 	"github.com/einolean/einolean"
+	"github.com/einolean/einolean/internal/readtool"
 	"github.com/einolean/einolean/reduction/internal/clearing"
+	"github.com/einolean/einolean/reduction/internal/offload"
 	"github.com/einolean/einolean/reduction/internal/report"
 	"github.com/einolean/einolean/reduction/internal/rounds"
 	"github.com/einolean/einolean/reduction/internal/tokencount"
@@ -29,18 +32,29 @@ const maxRecounts = 8
 type clearPass[M adk.MessageType] struct {
 	pass          *pass[M]
 	inputSize     tokencount.Size
-	countedAfter  int64         // tokens after the pass; negative: not counted
-	messageTokens []int64       // of the messages, at four bytes a token; nil: not estimated yet
-	mustFit       bool          // the window requires clearing everything old
-	isRewritten   bool          // the user's rewriter has changed the messages
-	tally         einolean.Pass // counts the results for OnEvent
+	threshold     int64   // tokens
+	countedAfter  int64   // tokens after the pass; negative: not counted
+	messageTokens []int64 // of the messages, at four bytes a token; nil: not estimated yet
+	mustFit       bool    // the window requires clearing everything old
+	candidates    []*clearing.Candidate
+	turn          turn // of the user, to which the request belongs
+
+	// Of a pass that repeats one of an earlier run:
+	sizes       *tokencount.Growing[M]
+	uncorrected int64                        // tokens of the request, without the correction by reports
+	firstRound  int                          // the rounds before it have nothing to clear
+	firstInUse  int                          // the first message with a call whose result stays until the turn ends
+	unchanged   map[*clearing.Candidate]bool // results that stay, now and later
+	isRewritten bool                         // the user's rewriter has changed the messages
+	tally       einolean.Pass                // counts the results for OnEvent
+	repeated    einolean.Pass                // results that the passes of earlier runs, made again before, have cleared
 }
 
 // newClearPass begins a pass over a state of a known size.
-func newClearPass[M adk.MessageType](
-	ctx context.Context, s *settings[M], state *adk.TypedChatModelAgentState[M], size tokencount.Size,
-) *clearPass[M] {
-	return &clearPass[M]{pass: newPass(ctx, s, state), inputSize: size, countedAfter: -1}
+func newClearPass[M adk.MessageType](p *pass[M], size tokencount.Size, threshold int64, t turn) *clearPass[M] {
+	return &clearPass[M]{
+		pass: p, inputSize: size, threshold: threshold, countedAfter: -1, turn: t, firstInUse: math.MaxInt,
+	}
 }
 
 func (c *clearPass[M]) cfg() *TypedConfig[M] { return c.pass.settings.cfg }
@@ -62,7 +76,7 @@ func (c *clearPass[M]) apply(ctx context.Context) (*adk.TypedChatModelAgentState
 
 // decideAndStore makes the changes, stores their content, and reports whether anything changes.
 func (c *clearPass[M]) decideAndStore(ctx context.Context) (changed bool, err error) {
-	candidates := c.candidates()
+	c.candidates = c.findCandidates()
 	if c.cfg().ClearMessageRewriter != nil && !c.cfg().SkipClear {
 		if err := c.rewriteRounds(ctx); err != nil {
 			return false, err
@@ -70,13 +84,13 @@ func (c *clearPass[M]) decideAndStore(ctx context.Context) (changed bool, err er
 	}
 	if c.isRewritten {
 		c.tally = einolean.Pass{} // of the new messages only
-		candidates = c.candidates()
-	} else if len(candidates) == 0 || c.cfg().ClearAtLeastTokens > 0 && c.cannotSaveEnough(candidates) {
-		c.countSkipped(toolpolicy.TooFewTokens, len(candidates))
+		c.candidates = c.findCandidates()
+	} else if len(c.candidates) == 0 || c.cfg().ClearAtLeastTokens > 0 && c.cannotSaveEnough(c.candidates) {
+		c.countSkipped(toolpolicy.TooFewTokens, len(c.candidates))
 		return false, nil
 	}
 	c.pass.reserveFiles(ctx)
-	if err := c.decideAll(ctx, candidates); err != nil {
+	if err := c.decideAll(ctx, c.candidates); err != nil {
 		return false, err
 	}
 	if len(c.pass.changes) > 1 {
@@ -97,16 +111,84 @@ func (c *clearPass[M]) decideAndStore(ctx context.Context) (changed bool, err er
 func (c *clearPass[M]) rewriteRounds(ctx context.Context) (err error) {
 	rewriter, retained := c.cfg().ClearMessageRewriter, c.cfg().ClearRetentionSuffixLimit
 	c.pass.msgs, c.isRewritten, err = rewriteRounds(ctx, rewriter, c.pass.msgs, retained)
+	if c.isRewritten {
+		c.pass.rounds, c.firstRound, c.turn = nil, 0, turnOf(c.pass.msgs)
+	}
 	return err
 }
 
-// candidates lists the results that may be cleared, the oldest first, and counts the others for OnEvent.
-func (c *clearPass[M]) candidates() []*clearing.Candidate {
-	before, end := rounds.SplitRetained(rounds.Split(c.pass.msgs), c.cfg().ClearRetentionSuffixLimit)
+// oldRounds returns the rounds with results that may be cleared, and the index of the message with which newer ones
+// begin. At the start of a turn, results of the turn before are not old, if there is a threshold for it.
+func (c *clearPass[M]) oldRounds() (old []rounds.Round, end int) {
+	old, end = rounds.SplitRetained(c.pass.history(), c.cfg().ClearRetentionSuffixLimit)
+	if c.turn.isStart && c.cfg().MaxTokensAtTurnStart > 0 && !c.mustFit {
+		end = min(end, c.turn.previous)
+		old = old[:firstRoundFrom(old, end)]
+	}
+	return old[min(c.firstRound, len(old)):], end
+}
+
+// firstRoundFrom returns the index of the first round at or after a message.
+func firstRoundFrom(history []rounds.Round, message int) int {
+	n, _ := slices.BinarySearchFunc(history, message, func(r rounds.Round, i int) int { return cmp.Compare(r.MessageIndex, i) })
+	return n
+}
+
+// resultsInUse are the results that the model works on in the user's turn: the pages that it has read, and the results
+// in place of which the files stand that it has read from. A model that reads a long result page by page would
+// otherwise lose the first page when the next one comes, and begin again.
+type resultsInUse struct {
+	from  int             // where the turn begins
+	files map[string]bool // that were read from
+}
+
+func (u resultsInUse) has(c *clearing.Candidate) bool {
+	isPage := c.Policy.IsReadTool && c.MessageIndex >= u.from
+	return isPage || c.Notice.Path != "" && u.files[offload.Clean(c.Notice.Path)]
+}
+
+// resultsInUse returns the results that stay until the turn ends, unless the window requires otherwise.
+func (c *clearPass[M]) resultsInUse() resultsInUse {
+	u := resultsInUse{from: math.MaxInt}
+	if c.mustFit || !c.pass.hasReadTool {
+		return u
+	}
+	u.from, u.files = c.turn.start, make(map[string]bool)
+	history := c.pass.history()
+	for _, round := range history[firstRoundFrom(history, u.from):] {
+		for i := range round.Pairs {
+			call := round.Pairs[i].Call
+			if file := readtool.Path(call.Args); c.pass.isReadTool(call) && file != "" {
+				u.files[offload.Clean(file)] = true
+			}
+		}
+	}
+	return u
+}
+
+// nextFirstRound returns the first round with a result that a later pass may clear, after this pass made its changes.
+func (c *clearPass[M]) nextFirstRound() int {
+	for i := range c.pass.changes {
+		c.unchanged[c.pass.changes[i].Plan.Candidate] = true
+	}
+	old, end := c.oldRounds()
+	first := min(c.firstInUse, end)
+	for _, candidate := range c.candidates {
+		if !c.unchanged[candidate] {
+			first = min(first, candidate.CallMessageIndex)
+		}
+	}
+	return min(c.firstRound, len(c.pass.history())) + firstRoundFrom(old, first)
+}
+
+// findCandidates lists the results that may be cleared, the oldest first, and counts the others for OnEvent.
+func (c *clearPass[M]) findCandidates() []*clearing.Candidate {
+	before, end := c.oldRounds()
 	n := 0
 	for _, round := range before {
 		n += len(round.Pairs)
 	}
+	inUse := c.resultsInUse()
 	all, candidates := make([]clearing.Candidate, 0, n), make([]*clearing.Candidate, 0, n)
 	for _, round := range before {
 		for i := range round.Pairs {
@@ -120,6 +202,11 @@ func (c *clearPass[M]) candidates() []*clearing.Candidate {
 			c.pass.decider().Complete(candidate)
 			switch candidate.Exclusion(clearing.ToClear) {
 			case clearing.NotExcluded:
+				if inUse.has(candidate) {
+					c.countSkipped(toolpolicy.Exempt, 1)
+					c.firstInUse = min(c.firstInUse, candidate.CallMessageIndex)
+					continue
+				}
 				candidates = append(candidates, candidate)
 			case clearing.ByPolicy:
 				c.countSkipped(candidate.Policy.SkipReason, 1)
@@ -167,6 +254,9 @@ func (c *clearPass[M]) decideOne(ctx context.Context, candidate *clearing.Candid
 	}
 	if why != "" {
 		c.countSkipped(why, 1)
+		if why == toolpolicy.NotSmaller && c.unchanged != nil {
+			c.unchanged[candidate] = true
+		}
 		if !change.MarksResult() {
 			return 0, nil
 		}
@@ -209,7 +299,7 @@ func (c *clearPass[M]) isWorthIt(ctx context.Context) (bool, error) {
 		return false, nil
 	}
 	estimate := clearing.CostEstimate{
-		Threshold: c.cfg().MaxTokensForClear, Target: c.cfg().ClearTargetTokens, MinSaving: c.cfg().ClearAtLeastTokens,
+		Threshold: c.threshold, Target: c.cfg().ClearTargetTokens, MinSaving: c.cfg().ClearAtLeastTokens,
 		MustFit: c.mustFit, UserDecided: c.isRewritten, TokensBefore: -1, TokensAfter: -1,
 	}.WithChanges(c.pass.changes, c.roughSizes(), c.inputSize)
 	verdict := estimate.Verdict()
@@ -218,7 +308,7 @@ func (c *clearPass[M]) isWorthIt(ctx context.Context) (bool, error) {
 		verdict = estimate.Verdict()
 	}
 	if verdict == clearing.NeedsCount {
-		after, err := c.countTokens(ctx, c.pass.messages())
+		after, err := c.countChanged(ctx)
 		if err != nil {
 			return false, err
 		}
@@ -233,7 +323,11 @@ func (c *clearPass[M]) isWorthIt(ctx context.Context) (bool, error) {
 
 // roughSizes are the sizes of the messages, at four bytes a token.
 func (c *clearPass[M]) roughSizes() []int64 {
-	if c.messageTokens == nil {
+	switch {
+	case c.messageTokens != nil:
+	case c.sizes != nil && !c.isRewritten:
+		c.messageTokens = c.sizes.Rough()
+	default:
 		c.messageTokens = tokencount.RoughSizes(c.pass.msgs)
 	}
 	return c.messageTokens
@@ -249,7 +343,7 @@ func (c *clearPass[M]) trimForPromptCache(ctx context.Context) {
 		c.tokensBefore(ctx)
 		return c.inputSize
 	}
-	n := clearing.TrimForPromptCache(c.pass.changes, c.roughSizes(), c.cfg().MaxTokensForClear, count)
+	n := clearing.TrimForPromptCache(c.pass.changes, c.roughSizes(), c.threshold, count)
 	c.countDeferred(c.pass.changes[n:])
 	c.pass.changes = c.pass.changes[:n]
 }
@@ -261,19 +355,33 @@ func (c *clearPass[M]) emit(ctx context.Context, out []M) {
 	if c.cfg().OnEvent == nil {
 		return
 	}
+	if c.pass.isRepeat {
+		if out != nil {
+			c.emitAllCleared(ctx)
+		}
+		return
+	}
 	after := c.tokensBefore(ctx)
 	if out != nil {
-		for i := range c.pass.changes {
-			if change := &c.pass.changes[i]; change.Replaces() {
-				c.emitCleared(ctx, change)
-			}
-		}
+		c.emitAllCleared(ctx)
 		after = c.tokensAfter(ctx, out)
 	}
 	event := c.tally
+	event.Looked += c.repeated.Looked
+	event.Cleared += c.repeated.Cleared
+	event.Repeated += c.repeated.Repeated
 	event.Before, event.After = c.tokensBefore(ctx), after
-	event.Threshold, event.Target = c.cfg().MaxTokensForClear, c.cfg().ClearTargetTokens
+	event.Threshold, event.Target = c.threshold, c.cfg().ClearTargetTokens
 	c.pass.settings.reporter.Send(ctx, einolean.Event{Kind: einolean.KindClearDone, Pass: &event})
+}
+
+// emitAllCleared reports each result that the pass replaces.
+func (c *clearPass[M]) emitAllCleared(ctx context.Context) {
+	for i := range c.pass.changes {
+		if change := &c.pass.changes[i]; change.Replaces() {
+			c.emitCleared(ctx, change)
+		}
+	}
 }
 
 // emitCleared reports one result, unless that was done before.
@@ -288,7 +396,7 @@ func (c *clearPass[M]) emitCleared(ctx context.Context, change *clearing.Change)
 	if change.Plan.Candidate.Policy.HasHandler {
 		rule = report.ByHandler
 	}
-	c.pass.reportResult(ctx, change, einolean.KindResultCleared, rule)
+	c.pass.sendResult(ctx, change, einolean.KindResultCleared, rule)
 }
 
 // countSkipped counts n results that stay, with the reason.
@@ -315,9 +423,22 @@ func (c *clearPass[M]) countDeferred(changes []clearing.Change) {
 // tokensBefore is how many tokens the messages had before the pass.
 func (c *clearPass[M]) tokensBefore(ctx context.Context) int64 {
 	if !c.inputSize.Exact { // the user's counter is always exact and cannot fail here
-		c.inputSize, _ = c.pass.settings.size(ctx, c.pass.input, true)
+		c.inputSize, _ = c.pass.settings.exactSize(ctx, c.pass.input)
 	}
 	return c.inputSize.Tokens
+}
+
+// countChanged is how many tokens the request has with the changes.
+func (c *clearPass[M]) countChanged(ctx context.Context) (int64, error) {
+	if c.sizes == nil || c.isRewritten {
+		return c.countTokens(ctx, c.pass.messages())
+	}
+	msgs := slices.Clone(c.pass.msgs)
+	saved := int64(0)
+	for _, i := range c.pass.applyTo(msgs) {
+		saved += c.sizes.Tokens(c.pass.msgs[i]) - c.sizes.Tokens(msgs[i])
+	}
+	return c.inputSize.Correct(c.uncorrected - saved), nil
 }
 
 func (c *clearPass[M]) countTokens(ctx context.Context, msgs []M) (int64, error) {

@@ -28,41 +28,67 @@ const maxShownName = 64
 // results that are about to be cleared do not count as visible for those that are kept. The error is that of a
 // user's callback.
 func dedupe[M adk.MessageType](
-	ctx context.Context, s *settings[M], state *adk.TypedChatModelAgentState[M], size tokencount.Size,
+	ctx context.Context, s *settings[M], state *adk.TypedChatModelAgentState[M], size tokencount.Size, threshold int64,
 ) (*adk.TypedChatModelAgentState[M], tokencount.Size, error) {
-	from := 0
-	if !runFrom(ctx, s).startDeduping() {
-		from = rounds.NewestResultsIndex(state.Messages)
-	}
-	if !mayHaveDuplicates(state.Messages, from) {
+	from := rounds.NewestResultsIndex(state.Messages)
+	if !mayRepeatEarlier(state.Messages, from) {
 		return state, size, nil
 	}
 	window := s.window(ctx)
-	willClear := size.Tokens >= s.cfg.MaxTokensForClear || window > 0 && size.Tokens > window
-	f := newFitPass(ctx, s, state)
-	for _, d := range findDuplicates(f.pass, from, willClear) {
-		change, ok, err := f.pass.decider().DecideDuplicate(ctx, d.result, d.earlierCall)
-		if err != nil {
-			return nil, size, err
-		}
-		if ok {
-			f.pass.changes = append(f.pass.changes, change)
-		}
+	willClear := size.Tokens >= threshold || window > 0 && size.Tokens > window
+	f := newFitPass(newPass(ctx, s, state))
+	f.pass.reserveFiles(ctx)
+	if err := f.referToDuplicates(ctx, from, willClear); err != nil {
+		return nil, size, err
 	}
 	out := f.commit(ctx, einolean.KindResultReferred, report.ByRepeat)
 	if willClear && out != state {
-		size, err := s.size(ctx, out, false)
+		size, err := s.sizeFor(ctx, out, threshold)
 		return out, size, err
 	}
 	return out, size, nil
 }
 
-// mayHaveDuplicates reports whether a result from a message on has the size of an earlier one. It allocates
-// nothing for the few results of a newest round.
-func mayHaveDuplicates[M adk.MessageType](msgs []M, from int) bool {
-	if from == 0 {
-		return true
+// referToDuplicates adds the changes that replace repeated results, from a message on, by references.
+func (f fitPass[M]) referToDuplicates(ctx context.Context, from int, willClear bool) error {
+	for _, d := range findDuplicates(f.pass, from, willClear) {
+		change, ok, err := f.pass.decider().DecideDuplicate(ctx, d.result, d.earlierCall)
+		if err != nil {
+			return err
+		}
+		if ok {
+			f.pass.changes = append(f.pass.changes, change)
+		}
 	}
+	return nil
+}
+
+// knownSizes are the sizes of results, in bytes. Only results of the same size can be equal.
+type knownSizes map[int]bool
+
+// isKnown reports whether a result of a size may equal an earlier one, and remembers the size.
+func (k knownSizes) isKnown(size int) bool {
+	if size < clearing.MinDuplicateBytes {
+		return false
+	}
+	known := k[size]
+	k[size] = true
+	return known
+}
+
+// mayHaveDuplicates reports whether results of a history may be equal.
+func mayHaveDuplicates[M adk.MessageType](msgs []M) bool {
+	known := make(knownSizes)
+	for _, size := range resultSizes(msgs) {
+		if known.isKnown(size) {
+			return true
+		}
+	}
+	return false
+}
+
+// mayRepeatEarlier reports whether results from a message on may equal earlier ones. It allocates nothing.
+func mayRepeatEarlier[M adk.MessageType](msgs []M, from int) bool {
 	for position, size := range resultSizes(msgs[from:]) {
 		if position.message += from; size < clearing.MinDuplicateBytes {
 			continue
@@ -87,7 +113,7 @@ type duplicate struct {
 
 // findDuplicates lists the results from a message on that equal an earlier, visible one.
 func findDuplicates[M adk.MessageType](p *pass[M], from int, willClear bool) (duplicates []duplicate) {
-	history := rounds.Split(p.msgs)
+	history := p.history()
 	_, retained := rounds.SplitRetained(history, p.settings.cfg.ClearRetentionSuffixLimit)
 	first := make(map[uint64]*rounds.Pair)
 	for _, position := range callsInResultOrder(history) {
@@ -96,7 +122,7 @@ func findDuplicates[M adk.MessageType](p *pass[M], from int, willClear bool) (du
 		if !clearing.MayHaveDuplicates(pair.Result) {
 			continue
 		}
-		key := report.KeyOf(pair.Result.Texts...)
+		key := pair.TextKey(report.KeyOf)
 		earlier, found := first[key]
 		if !found || willClear && earlier.MessageIndex < retained && pair.MessageIndex >= retained {
 			first[key] = pair

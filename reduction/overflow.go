@@ -118,7 +118,7 @@ func (o overflowModel[M]) parseRefusal(err error) (tokens int64, ok bool) {
 // size is how many tokens a request has.
 func (o overflowModel[M]) size(ctx context.Context, input []M, tools []*schema.ToolInfo) (int64, error) {
 	state := &adk.TypedChatModelAgentState[M]{Messages: input, ToolInfos: tools}
-	size, err := o.settings.size(o.withFreshRun(ctx), state, true)
+	size, err := o.settings.exactSize(o.withFreshRun(ctx), state)
 	return size.Tokens, err
 }
 
@@ -129,7 +129,7 @@ func (o overflowModel[M]) shorten(
 ) (shorter []M, tokens int64, changed bool, err error) {
 	ctx = o.withFreshRun(ctx)
 	state := &adk.TypedChatModelAgentState[M]{Messages: input, ToolInfos: tools}
-	next, err := fitWindow(ctx, o.settings, state, target)
+	next, err := fitWindow(ctx, o.settings, state, target, false)
 	if err != nil || next == state {
 		return input, 0, false, err
 	}
@@ -140,5 +140,7 @@ func (o overflowModel[M]) shorten(
 // withFreshRun returns a context in which counting this request changes nothing that is known of the run's
 // history.
 func (o overflowModel[M]) withFreshRun(ctx context.Context) context.Context {
-	return withRun(ctx, o.settings, new(run))
+	fresh := new(run)
+	fresh.sizes.Fix(runFrom(ctx, o.settings).factor())
+	return withRun(ctx, o.settings, fresh)
 }

@@ -25,7 +25,9 @@ type pass[M adk.MessageType] struct {
 	saver       *clearing.Saver
 	input       *adk.TypedChatModelAgentState[M]
 	msgs        []M               // those of the input, or what a rewriter has made of them
+	rounds      []rounds.Round    // of msgs; nil: not split yet
 	changes     []clearing.Change // the oldest first
+	isRepeat    bool              // an earlier run has made the pass: what it did is reported already
 	window      int64             // tokens; zero: unknown
 	hasReadTool bool              // the tool named ReadFileToolName is a read tool
 }
@@ -40,7 +42,24 @@ func newPass[M adk.MessageType](ctx context.Context, s *settings[M], state *adk.
 	return p
 }
 
+// newRepeatedPass begins a pass that an earlier run has made, over a history whose rounds and files are known.
+func newRepeatedPass[M adk.MessageType](
+	ctx context.Context, s *settings[M], state *adk.TypedChatModelAgentState[M], history []rounds.Round,
+) *pass[M] {
+	p := newPass(ctx, s, state)
+	p.rounds, p.isRepeat = history, true
+	return p
+}
+
 func (p *pass[M]) decider() *clearing.Decider { return p.saver.Decider }
+
+// history returns the rounds of the messages.
+func (p *pass[M]) history() []rounds.Round {
+	if p.rounds == nil {
+		p.rounds = rounds.Split(p.msgs)
+	}
+	return p.rounds
+}
 
 // candidate is what is known of a result of a round.
 func (p *pass[M]) candidate(round rounds.Round, pair *rounds.Pair) clearing.Candidate {
@@ -71,22 +90,39 @@ func (p *pass[M]) replaceableMedia(c *clearing.Candidate) (media []*rounds.Mediu
 
 // reserveFiles keeps files that the history names from being overwritten.
 func (p *pass[M]) reserveFiles(ctx context.Context) {
+	if p.isRepeat {
+		return // all at once, before the first pass
+	}
 	p.saver.Files.ReservePaths(ctx, p.settings.noticeFiles(p.msgs))
 }
 
 // messages returns the messages with all changes, in copies.
 func (p *pass[M]) messages() []M {
-	out, edits := slices.Clone(p.msgs), make([]rounds.Edit, len(p.msgs))
+	out := slices.Clone(p.msgs)
+	p.applyTo(out)
+	return out
+}
+
+// applyTo makes the changes in a list of the messages, and returns the indexes of those that changed.
+func (p *pass[M]) applyTo(msgs []M) (changed []int) {
+	edits := make(map[int]*rounds.Edit, 2*len(p.changes))
+	editOf := func(i int) *rounds.Edit {
+		if edits[i] == nil {
+			edits[i] = new(rounds.Edit)
+		}
+		return edits[i]
+	}
 	for i := range p.changes {
 		result, call := p.changes[i].Messages()
-		p.changes[i].AddTo(&edits[result], &edits[call])
+		p.changes[i].AddTo(editOf(result), editOf(call))
 	}
-	for i := range edits {
-		if e := &edits[i]; e.Mark || e.Args != nil || e.Results != nil || e.Media != nil {
-			out[i] = rounds.Apply(out[i], *e)
+	for i, e := range edits {
+		if e.Mark || e.Args != nil || e.Results != nil || e.Media != nil {
+			msgs[i] = rounds.Apply(msgs[i], *e)
+			changed = append(changed, i)
 		}
 	}
-	return out
+	return changed
 }
 
 // changedState is the input with the messages of the pass.
@@ -127,6 +163,13 @@ func (p *pass[M]) ReportFailure(ctx context.Context, c *clearing.Candidate, err 
 
 // reportResult reports the change of a result.
 func (p *pass[M]) reportResult(ctx context.Context, c *clearing.Change, kind einolean.Kind, rule string) {
+	if !p.isRepeat || c.StoresContent() && c.IsFirst(&p.settings.clearedKeys) {
+		p.sendResult(ctx, c, kind, rule)
+	}
+}
+
+// sendResult reports the change of a result, whoever has reported it before.
+func (p *pass[M]) sendResult(ctx context.Context, c *clearing.Change, kind einolean.Kind, rule string) {
 	o := c.Outcome()
 	o.Kind, o.Rule = kind, rule
 	call := c.Plan.Candidate.Call

@@ -101,40 +101,52 @@ func (m *middleware[M]) BeforeModelRewriteState(ctx context.Context, state *adk.
 }
 
 // reduce returns a state with old results cleared. If configured, rounds also keep to their share of the window,
-// references replace duplicates, and the whole request fits the window.
+// references replace duplicates, and the whole request fits the window. In the first model call of a run, it first
+// repeats what earlier runs of the conversation have done.
 func (m *middleware[M]) reduce(
 	ctx context.Context, state *adk.TypedChatModelAgentState[M],
 ) (*adk.TypedChatModelAgentState[M], error) {
-	out, err := state, error(nil)
-	window := m.settings.window(ctx)
-	if window > 0 {
-		if out, err = fitRounds(ctx, m.settings, out); err != nil {
+	s, out, repeated := m.settings, state, einolean.Pass{}
+	var err error
+	if runFrom(ctx, s).startRepeating() {
+		if out, repeated, err = repeatPasses(ctx, s, state); err != nil {
 			return nil, err
 		}
 	}
-	size, err := m.settings.size(ctx, out, false)
+	window := s.window(ctx)
+	if window > 0 {
+		if out, err = fitRounds(ctx, s, out); err != nil {
+			return nil, err
+		}
+	}
+	threshold := s.threshold(startsTurn(out.Messages))
+	size, err := s.sizeFor(ctx, out, threshold)
 	if err != nil {
 		return nil, err
 	}
-	if m.settings.cfg.ReferToRepeats {
-		if out, size, err = dedupe(ctx, m.settings, out, size); err != nil {
+	if s.cfg.ReferToRepeats {
+		if out, size, err = dedupe(ctx, s, out, size, threshold); err != nil {
 			return nil, err
 		}
 	}
-	if size.Tokens >= m.settings.cfg.MaxTokensForClear {
-		cleared, err := newClearPass(ctx, m.settings, out, size).apply(ctx)
-		if err != nil {
+	before := out
+	if size.Tokens >= threshold {
+		c := newClearPass(newPass(ctx, s, out), size, threshold, turnOf(out.Messages))
+		c.repeated = repeated
+		if out, err = c.apply(ctx); err != nil {
 			return nil, err
 		}
-		if cleared != out {
-			runFrom(ctx, m.settings).invalidateSizes(len(cleared.Messages))
+	} else if repeated.Cleared > 0 {
+		if err := reportRepeated(ctx, s, repeated, state, out); err != nil {
+			return nil, err
 		}
-		out = cleared
 	}
-	if window > 0 && size.Tokens > window && !m.settings.cfg.SkipClear {
-		return fitWindow(ctx, m.settings, out, window)
+	if window > 0 && size.Tokens > window && !s.cfg.SkipClear {
+		if out, err = fitWindow(ctx, s, out, window, false); err != nil {
+			return nil, err
+		}
 	}
-	return out, nil
+	return s.keepFactor(ctx, before, out)
 }
 
 // WrapModel invalidates provider-side state that belongs to results that were cleared, marks empty results for the

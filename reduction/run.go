@@ -22,11 +22,10 @@ import (
 type run struct {
 	sizes tokencount.Tracker
 
-	searchedDuplicates atomic.Bool  // the whole history was searched for duplicates
-	fitsRounds         atomic.Bool  // all rounds were fitted to their share of the window
-	markedAt           atomic.Int64 // when files were marked as used, in seconds
-	requestRefused     atomic.Bool  // the request of this model call, as too long
-	retryTarget        atomic.Int64 // how many tokens it may have then
+	repeatedPasses atomic.Bool  // the passes of earlier runs were made again
+	markedAt       atomic.Int64 // when files were marked as used, in seconds
+	requestRefused atomic.Bool  // the request of this model call, as too long
+	retryTarget    atomic.Int64 // how many tokens it may have then
 }
 
 // runKey is the key of a run in a context. An agent may have several middlewares, each with its own settings.
@@ -42,22 +41,23 @@ func runFrom[M adk.MessageType](ctx context.Context, s *settings[M]) *run {
 	return r
 }
 
-// tracker remembers the sizes of messages.
-func (r *run) tracker() *tokencount.Tracker {
+// factor is the fixed correction of sizes, zero if none is fixed.
+func (r *run) factor() float64 {
 	if r == nil {
-		return new(tokencount.Tracker)
+		return 0
 	}
-	return &r.sizes
+	return r.sizes.FixedFactor()
 }
 
-// invalidateSizes records that the first n messages that the model sees have changed.
-func (r *run) invalidateSizes(n int) { r.tracker().Invalidate(n) }
+// fixFactor fixes the correction of sizes.
+func (r *run) fixFactor(factor float64) {
+	if r != nil {
+		r.sizes.Fix(factor)
+	}
+}
 
-// startFitting reports whether all rounds must be fitted, as nobody has done it in this run.
-func (r *run) startFitting() bool { return r == nil || !r.fitsRounds.Swap(true) }
-
-// startDeduping reports whether the whole history must be searched for duplicates.
-func (r *run) startDeduping() bool { return r == nil || !r.searchedDuplicates.Swap(true) }
+// startRepeating reports whether the passes of earlier runs must be made again, as nobody has done it in this run.
+func (r *run) startRepeating() bool { return r == nil || !r.repeatedPasses.Swap(true) }
 
 // startMarking reports whether files must be marked as used: at the start of a run, and each hour after.
 func (r *run) startMarking() bool {

@@ -14,22 +14,21 @@ import (
 func TestRun_NilKeepsNothing(t *testing.T) {
 	var outside *run
 	for range 2 {
-		require.True(t, outside.startFitting())
-		require.True(t, outside.startDeduping())
 		require.False(t, outside.startMarking())
 		outside.startModelCall()
-		outside.invalidateSizes(1)
+		outside.fixFactor(1.5)
 		outside.recordRefusal(9)
 		_, refused := outside.refusal()
 		require.False(t, refused)
-		require.NotNil(t, outside.tracker())
+		require.True(t, outside.startRepeating())
+		require.Zero(t, outside.factor())
 	}
 }
 
 func TestRun_RefusalHoldsForOneModelCall(t *testing.T) {
 	r := new(run)
-	require.True(t, r.startFitting() && r.startDeduping() && r.startMarking())
-	require.False(t, r.startFitting() || r.startDeduping() || r.startMarking())
+	require.True(t, r.startRepeating() && r.startMarking())
+	require.False(t, r.startRepeating() || r.startMarking())
 	r.recordRefusal(9)
 	target, refused := r.refusal()
 	require.True(t, refused)

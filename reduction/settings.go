@@ -191,27 +191,53 @@ func (s *settings[M]) preview(ctx context.Context, detail truncate.Detail, text 
 	return s.previewOf(detail.Tool.Name)(r)
 }
 
-// size is the size of a state. Unless exactly is set, it is only as exact as needed to compare it with
-// MaxTokensForClear and the window.
-func (s *settings[M]) size(
-	ctx context.Context, state *adk.TypedChatModelAgentState[M], exactly bool,
+// threshold is how many tokens a request may have before old results are cleared.
+func (s *settings[M]) threshold(startsTurn bool) int64 {
+	if startsTurn && s.cfg.MaxTokensAtTurnStart > 0 {
+		return s.cfg.MaxTokensAtTurnStart
+	}
+	return s.cfg.MaxTokensForClear
+}
+
+// sizeFor is the size of a state, as exact as needed to compare it with a threshold and the window.
+func (s *settings[M]) sizeFor(
+	ctx context.Context, state *adk.TypedChatModelAgentState[M], threshold int64,
+) (tokencount.Size, error) {
+	if s.estimator == nil {
+		return s.exactSize(ctx, state)
+	}
+	window, limit := s.window(ctx), threshold
+	if window > 0 {
+		limit = min(limit, window)
+	}
+	tracker := s.tracker(ctx, state.Messages)
+	size := s.estimator.Size(tracker, state.Messages, state.ToolInfos, s.cfg.MaxTokensForClear, limit)
+	if window == 0 || size.Exact || size.Tokens < limit {
+		return size, nil
+	}
+	return s.exactSize(ctx, state)
+}
+
+// exactSize is the size of a state, with every text read.
+func (s *settings[M]) exactSize(
+	ctx context.Context, state *adk.TypedChatModelAgentState[M],
 ) (tokencount.Size, error) {
 	if s.estimator == nil {
 		n, err := s.cfg.TokenCounter(ctx, state.Messages, state.ToolInfos)
 		return tokencount.Size{Tokens: n, Factor: 1, Exact: true}, err
 	}
-	threshold, window, tracker := s.cfg.MaxTokensForClear, s.window(ctx), runFrom(ctx, s).tracker()
-	limit := threshold
-	if window > 0 {
-		limit = min(limit, window)
+	tracker := s.tracker(ctx, state.Messages)
+	return s.estimator.Size(tracker, state.Messages, state.ToolInfos, s.cfg.MaxTokensForClear, -1), nil
+}
+
+// tracker is what is known of the sizes of messages.
+func (s *settings[M]) tracker(ctx context.Context, msgs []M) *tokencount.Tracker {
+	if r := runFrom(ctx, s); r != nil {
+		return &r.sizes
 	}
-	if !exactly {
-		size := s.estimator.Size(tracker, state.Messages, state.ToolInfos, threshold, limit)
-		if window == 0 || size.Exact || size.Tokens < limit {
-			return size, nil
-		}
-	}
-	return s.estimator.Size(tracker, state.Messages, state.ToolInfos, threshold, -1), nil
+	t := new(tokencount.Tracker)
+	t.Fix(storedFactor(msgs))
+	return t
 }
 
 // window is how many tokens a request may have: WindowTokens or, if that is less, what a refusal has shown in this

@@ -31,34 +31,40 @@ const (
 	maxTokensPerByte = 2
 )
 
-// fitRounds returns a state in which the results of each new round keep to their share of the window. It considers
-// the round alone, so that it decides the same whenever it is called.
+// fitRounds returns a state in which the results of each new round keep to their share of the window.
 func fitRounds[M adk.MessageType](
 	ctx context.Context, s *settings[M], state *adk.TypedChatModelAgentState[M],
 ) (*adk.TypedChatModelAgentState[M], error) {
-	budget := int(s.window(ctx) / roundShare)
+	budget := roundBudget(s.window(ctx))
 	if budget == 0 {
 		return state, nil
 	}
-	from := 0
-	if !runFrom(ctx, s).startFitting() {
-		from = rounds.NewestResultsIndex(state.Messages) - 1
-	}
+	from := rounds.NewestResultsIndex(state.Messages) - 1
 	if !mayExceed(state.Messages[max(from, 0):], budget/maxTokensPerByte) {
 		return state, nil
 	}
-	f := newFitPass(ctx, s, state)
-	for _, round := range rounds.Split(state.Messages) {
+	f := newFitPass(newPass(ctx, s, state))
+	f.pass.reserveFiles(ctx)
+	for _, round := range f.pass.history() {
 		if round.MessageIndex < from {
 			continue
 		}
-		plans, fixed := f.plansOf(round, clearing.ToShorten)
-		fixed += f.pass.decider().ReferToFirst(plans, budget/2)
-		if err := f.shortenToBudget(ctx, plans, budget-fixed); err != nil {
+		if err := f.fitRound(ctx, round, budget); err != nil {
 			return nil, err
 		}
 	}
 	return f.commit(ctx, einolean.KindResultCut, report.ByRound), nil
+}
+
+// roundBudget is how many tokens the results of one round may have.
+func roundBudget(window int64) int { return int(window / roundShare) }
+
+// fitRound adds the changes that make the results of a round fit a budget. It considers the round alone, so that it
+// decides the same whenever it is called.
+func (f fitPass[M]) fitRound(ctx context.Context, round rounds.Round, budget int) error {
+	plans, fixed := f.plansOf(round, clearing.ToShorten)
+	fixed += f.pass.decider().ReferToFirst(plans, budget/2)
+	return f.shortenToBudget(ctx, plans, budget-fixed)
 }
 
 // mayExceed reports whether the results between two messages with calls may have more tokens than a number of
@@ -121,29 +127,29 @@ const (
 )
 
 // fitWindow returns a state that fits a window, if possible. It first clears everything old, then shortens the
-// rest.
+// rest. isRepeat says that an earlier run has done the same.
 func fitWindow[M adk.MessageType](
-	ctx context.Context, s *settings[M], input *adk.TypedChatModelAgentState[M], window int64,
+	ctx context.Context, s *settings[M], input *adk.TypedChatModelAgentState[M], window int64, isRepeat bool,
 ) (*adk.TypedChatModelAgentState[M], error) {
-	before, err := s.size(ctx, input, true)
+	before, err := s.exactSize(ctx, input)
 	if err != nil || before.Tokens <= window {
 		return input, err
 	}
-	p := newClearPass(ctx, s, input, before)
-	p.mustFit = true
+	p := newClearPass(newPass(ctx, s, input), before, s.cfg.MaxTokensForClear, turnOf(input.Messages))
+	p.mustFit, p.pass.isRepeat = true, isRepeat
 	state, err := p.apply(ctx)
 	if err != nil {
 		return nil, err
 	}
 	size := before
 	if state != input {
-		if size, err = s.size(ctx, state, true); err != nil {
+		if size, err = s.exactSize(ctx, state); err != nil {
 			return nil, err
 		}
 	}
 	for stage := fitStage(0); stage < stageCount && size.Tokens > window; stage++ {
 		excess := int(float64(size.Tokens-window)/size.Factor) + 1
-		next, err := applyStage(ctx, s, state, stage, excess)
+		next, err := applyStage(ctx, s, state, stage, excess, isRepeat)
 		if err != nil {
 			return nil, err
 		}
@@ -151,12 +157,12 @@ func fitWindow[M adk.MessageType](
 			continue
 		}
 		state = next
-		if size, err = s.size(ctx, state, true); err != nil {
+		if size, err = s.exactSize(ctx, state); err != nil {
 			return nil, err
 		}
 	}
-	if state != input {
-		runFrom(ctx, s).invalidateSizes(len(state.Messages))
+	if isRepeat {
+		return state, nil
 	}
 	s.reporter.Send(ctx, einolean.Event{
 		Kind: einolean.KindClearDone,
@@ -167,14 +173,16 @@ func fitWindow[M adk.MessageType](
 
 // applyStage returns a state that is shorter by excess tokens, as far as a stage can do that.
 func applyStage[M adk.MessageType](
-	ctx context.Context, s *settings[M], state *adk.TypedChatModelAgentState[M], stage fitStage, excess int,
+	ctx context.Context, s *settings[M], state *adk.TypedChatModelAgentState[M], stage fitStage, excess int, isRepeat bool,
 ) (*adk.TypedChatModelAgentState[M], error) {
-	f := newFitPass(ctx, s, state)
+	f := newFitPass(newPass(ctx, s, state))
+	f.pass.reserveFiles(ctx)
+	f.pass.isRepeat = isRepeat
 	purpose := clearing.ToShorten
 	if stage >= stagePages {
 		purpose = clearing.ToShortenAllPages
 	}
-	history := rounds.Split(state.Messages)
+	history := f.pass.history()
 	var plans []clearing.Plan
 	total := 0 // tokens
 	for _, round := range history {
@@ -214,13 +222,7 @@ func applyStage[M adk.MessageType](
 // fitPass shortens results or replaces them by references, whether they are old or new.
 type fitPass[M adk.MessageType] struct{ pass *pass[M] }
 
-func newFitPass[M adk.MessageType](
-	ctx context.Context, s *settings[M], state *adk.TypedChatModelAgentState[M],
-) fitPass[M] {
-	p := newPass(ctx, s, state)
-	p.reserveFiles(ctx)
-	return fitPass[M]{p}
-}
+func newFitPass[M adk.MessageType](p *pass[M]) fitPass[M] { return fitPass[M]{p} }
 
 // plansOf lists the results of a round that may become shorter, or whose media may become references. The plans
 // are to keep them, until something else is decided. fixed are the tokens of the others.
@@ -280,13 +282,17 @@ func (f fitPass[M]) shortenToBudget(ctx context.Context, plans []clearing.Plan, 
 // commit stores the content that the changes replace, reports them, and returns the state with them. That is the
 // input if there are none.
 func (f fitPass[M]) commit(ctx context.Context, kind einolean.Kind, rule string) *adk.TypedChatModelAgentState[M] {
+	if f.save(ctx, kind, rule); len(f.pass.changes) == 0 {
+		return f.pass.input
+	}
+	return f.pass.changedState()
+}
+
+// save stores the content that the changes replace, and reports them. Those that cannot be stored are dropped.
+func (f fitPass[M]) save(ctx context.Context, kind einolean.Kind, rule string) {
 	p := f.pass
 	p.changes, _, _ = p.saver.Save(ctx, p.changes)
-	if len(p.changes) == 0 {
-		return p.input
-	}
 	for i := range p.changes {
 		p.reportResult(ctx, &p.changes[i], kind, rule)
 	}
-	return p.changedState()
 }

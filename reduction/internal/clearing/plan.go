@@ -164,6 +164,11 @@ func (c *Change) IsFirst(seen *report.RecentKeys) bool {
 	return seen.Add(key) && !c.wasStored()
 }
 
+// StoresContent reports whether the change stores anything, so that the store tells whether it was made before.
+func (c *Change) StoresContent() bool {
+	return c.Plan.file.item.Store != nil || len(c.Plan.argumentRefs)+len(c.Plan.mediaRefs) > 0
+}
+
 // wasStored reports whether storing has shown that the content was there before.
 func (c *Change) wasStored() bool {
 	if c.Plan.file.alreadyStored || c.Plan.file.path != "" {

@@ -87,6 +87,11 @@ func withMarks(extra map[string]any, keys ...string) map[string]any {
 	return out
 }
 
+// IsMarked reports whether this package has cleared or rewritten the round of a message with calls.
+func IsMarked[M adk.MessageType](m M) bool {
+	return message.Role(m) == schema.Assistant && message.IsMarked(message.Extra(m), oursKey)
+}
+
 // ViewOf returns the view of a message. It reuses the lists of an earlier view, which is no longer valid then.
 func ViewOf[M adk.MessageType](m M, old View) View {
 	role, extra := message.Role(m), message.Extra(m)
@@ -128,6 +133,16 @@ type Pair struct {
 	HasResult    bool // there is a result
 	MessageIndex int  // the message of the result
 	Result       Result
+
+	textKey uint64 // of the texts of the result; zero: not computed yet
+}
+
+// TextKey is the key of the texts of the result, which hash computes once.
+func (p *Pair) TextKey(hash func(texts ...string) uint64) uint64 {
+	if p.textKey == 0 {
+		p.textKey = hash(p.Result.Texts...)
+	}
+	return p.textKey
 }
 
 // Round is an assistant message with tool calls, and their results.
@@ -154,13 +169,54 @@ func (r Round) Messages() []int {
 // may repeat, in a round and in a history. A result without an id belongs to a call of the newest round, by its name
 // or else by its position. A result that matches no call is in no round.
 func Split[M adk.MessageType](msgs []M) []Round {
-	p := pairer{rounds: make([]Round, 0, len(msgs)/2)}
-	var v View
-	for i, m := range msgs {
-		v = ViewOf(m, v)
-		p.addMessage(i, v)
+	h := History[M]{pairer: pairer{rounds: make([]Round, 0, len(msgs)/2)}}
+	for _, m := range msgs {
+		h.Add(m)
 	}
-	return p.rounds
+	return h.Rounds()
+}
+
+// History is the rounds of a history to which messages are added. The zero value has none.
+type History[M adk.MessageType] struct {
+	pairer   pairer
+	messages int
+	view     View // of the last message, for its lists
+}
+
+// Add adds the next message.
+func (h *History[M]) Add(m M) {
+	h.view = ViewOf(m, h.view)
+	h.pairer.addMessage(h.messages, h.view)
+	h.messages++
+}
+
+// Rounds are those of the messages so far. They are read only, and change with the next message.
+func (h *History[M]) Rounds() []Round { return h.pairer.rounds }
+
+// Reread reads the round of a message with calls again, after messages were edited. Which results belong to which
+// calls stays.
+func (h *History[M]) Reread(callMessage int, msgs []M) {
+	n, found := slices.BinarySearchFunc(h.pairer.rounds, callMessage, func(r Round, i int) int { return r.MessageIndex - i })
+	if !found {
+		return // media of the user's
+	}
+	r := &h.pairer.rounds[n]
+	v := ViewOf(msgs[callMessage], View{})
+	r.Processed, r.Ours = v.processed, v.ours
+	for i := range r.Pairs {
+		p := &r.Pairs[i]
+		if i < len(v.Calls) {
+			p.Call = v.Calls[i]
+		}
+		if !p.HasResult {
+			continue
+		}
+		for part := message.Parts(msgs[p.MessageIndex]); part.Next(); {
+			if part.Kind == message.Result && part.Index == p.Result.Index {
+				p.Result, p.textKey = ResultIn(part.Part), 0
+			}
+		}
+	}
 }
 
 // pairer matches results with their calls, message by message.

@@ -54,17 +54,18 @@ func (s Size) Correct(tokens int64) int64 { return int64(float64(tokens) * s.Fac
 // request of a run would wait until all its texts are read, and most requests are far from the limit. If the limit is
 // negative, the size is exact.
 //
-// The provider's report for an answer corrects the estimate only if the request that it answered is still in the
-// history. That is the case in this run since the last change, and before anything was cleared or would have been.
+// The provider's reports for answers correct the estimate until something is cleared: as long as nothing was, and
+// the requests stayed below the threshold, each is still in the history as it was sent. From then on the correction
+// is the one of [Tracker.Fix].
 func (e *Estimator[M]) Size(run *Tracker, msgs []M, tools []*schema.ToolInfo, threshold, limit int64) Size {
 	if !run.busy.CompareAndSwap(false, true) {
+		busy := run
 		run = &Tracker{}
+		run.Fix(busy.FixedFactor())
 	} else {
 		defer run.busy.Store(false)
 	}
-	if run.calls++; run.calls == 1 {
-		run.unchangedFrom = len(msgs)
-	}
+	run.calls++
 	run.weight.sizes = &e.sizes
 	definitions := run.definitions(tools)
 	matchPrevious(run, msgs)
@@ -98,7 +99,10 @@ func (e *Estimator[M]) estimateQuick(run *Tracker, msgs []M, definitions, limit 
 		}
 	}
 	high, low := 1., 1.
-	if reports > 1 {
+	switch fixed := run.FixedFactor(); {
+	case fixed > 0:
+		high, low, reports = fixed, fixed, 0
+	case reports > 1:
 		high, low = tokens.MaxRatio, tokens.MinRatio
 	}
 	if limit < 0 || float64(maxTokens)*high < float64(limit) {
@@ -219,13 +223,17 @@ func (e *Estimator[M]) readAll(run *Tracker, msgs []M, definitions, threshold in
 			addMessage(w, msgs[i])
 			k.tokens, k.maxTokens = w.tokens, w.tokens
 		}
-		if k.usage > 0 && (i >= run.unchangedFrom || !changed && float64(sum)*c.Factor() < float64(threshold)) {
+		if k.usage > 0 && !changed && float64(sum)*c.Factor() < float64(threshold) {
 			c.Add(int64(k.usage), sum)
 		}
 		sum += k.tokens
 		changed = changed || k.isEdited
 	}
-	return Size{int64(float64(sum) * c.Factor()), c.Factor(), true}
+	factor := c.Factor()
+	if fixed := run.FixedFactor(); fixed > 0 {
+		factor = fixed
+	}
+	return Size{int64(float64(sum) * factor), factor, true}
 }
 
 func addressOf[M adk.MessageType](m M) unsafe.Pointer { return *(*unsafe.Pointer)(unsafe.Pointer(&m)) }
@@ -234,7 +242,7 @@ func addressOf[M adk.MessageType](m M) unsafe.Pointer { return *(*unsafe.Pointer
 type Tracker struct {
 	busy          atomic.Bool // a concurrent model call of the same run then uses a Tracker of its own
 	calls         int
-	unchangedFrom int // index of the first answer whose request is still unchanged
+	factor        atomic.Uint64 // bits of the fixed correction; zero: by the provider's reports
 	messages      []knownMessage
 	isVerified    bool           // each message was described again for this request
 	previous      []knownMessage // messages of the previous request, from the first difference on
@@ -286,13 +294,21 @@ func (r *Tracker) definitions(tools []*schema.ToolInfo) int64 {
 	return r.tools.tokens
 }
 
-// Invalidate records that what the model sees before message n has changed.
-func (r *Tracker) Invalidate(n int) {
-	if r.busy.CompareAndSwap(false, true) {
-		r.unchangedFrom = n
-		r.busy.Store(false)
+// FixedFactor is the factor of Fix, zero if there is none.
+func (r *Tracker) FixedFactor() float64 { return math.Float64frombits(r.factor.Load()) }
+
+// MayReach reports whether a history of a size, which Size has returned, or a part of it may have had at least limit
+// tokens, by any correction that the provider's reports allow.
+func (r *Tracker) MayReach(size Size, limit int64) bool {
+	if !size.Exact || size.Factor == 1 || r.FixedFactor() > 0 {
+		return size.Tokens >= limit
 	}
+	return float64(size.Tokens)/size.Factor*tokens.MaxRatio >= float64(limit)
 }
+
+// Fix records the factor that corrects all later estimates, as the messages before it have changed. A factor that was
+// recorded before stays. Zero is none.
+func (r *Tracker) Fix(factor float64) { r.factor.CompareAndSwap(0, math.Float64bits(factor)) }
 
 const (
 	// The overhead of a message, a call and the definition of a tool.

@@ -1,0 +1,91 @@
+// Copyright einolean authors
+// SPDX-License-Identifier: Apache-2.0
+
+package reduction
+
+// The factor by which the provider's counts differ from the estimate. It is learned until something is cleared for the
+// first time. After that, the requests that the provider has counted are no longer in the history, so the factor stays,
+// and a message remembers it: every later run of the conversation decides with the same.
+
+import (
+	"context"
+	"maps"
+
+	"github.com/cloudwego/eino/adk"
+	"github.com/cloudwego/eino/schema"
+
+	"github.com/einolean/einolean/internal/message"
+	"github.com/einolean/einolean/reduction/internal/rounds"
+)
+
+// factorKey marks, in the Extra map of a message that was among the first to change, the factor. If it is 1, there may
+// be none where another mark shows that the message has changed.
+const factorKey = "__einolean_reduction_factor__"
+
+// storedFactor returns the factor that a history remembers, zero if there is none.
+func storedFactor[M adk.MessageType](msgs []M) float64 {
+	for _, m := range msgs {
+		if extra := message.Extra(m); len(extra) > 0 {
+			if factor, ok := extra[factorKey].(float64); ok && factor > 0 {
+				return factor
+			}
+		}
+	}
+	return 0
+}
+
+// keepFactor fixes the factor of the state before a pass has cleared results, and returns the state after it, which
+// remembers the factor.
+func (s *settings[M]) keepFactor(
+	ctx context.Context, before, after *adk.TypedChatModelAgentState[M],
+) (*adk.TypedChatModelAgentState[M], error) {
+	r := runFrom(ctx, s)
+	if after == before || s.estimator == nil || r.factor() > 0 {
+		return after, nil
+	}
+	factor := 1.
+	if hasReports(before.Messages) {
+		size, err := s.exactSize(ctx, before)
+		if err != nil {
+			return nil, err
+		}
+		factor = size.Factor
+	}
+	r.fixFactor(factor)
+	if factor != 1 || !s.isEdited(before.Messages) {
+		rememberFactor(before.Messages, after.Messages, factor)
+	}
+	return after, nil
+}
+
+// rememberFactor marks the first of the messages that a pass has changed with the factor. Messages of the user's are
+// not marked: handlers take a user message with a mark for one that nobody has sent. It changes the second list.
+func rememberFactor[M adk.MessageType](before, after []M, factor float64) {
+	for i := range min(len(before), len(after)) {
+		m := after[i]
+		if m == before[i] || message.Role(m) == schema.User && len(message.Results(m)) == 0 {
+			continue
+		}
+		if factor == 1 && rounds.IsMarked(m) {
+			return
+		}
+		extra := maps.Clone(message.Extra(m))
+		if extra == nil {
+			extra = make(map[string]any)
+		}
+		extra[factorKey] = factor
+		after[i] = message.WithExtra(m, extra)
+		return
+	}
+}
+
+// hasReports reports whether providers have counted enough requests for a factor.
+func hasReports[M adk.MessageType](msgs []M) bool {
+	n := 0
+	for _, m := range msgs {
+		if u := message.Usage(m); u != nil && u.PromptTokens > 0 {
+			n++
+		}
+	}
+	return n > 1
+}

@@ -1,0 +1,448 @@
+// Copyright einolean authors
+// SPDX-License-Identifier: Apache-2.0
+
+package reduction
+
+// Repeats, in the first model call of a run, what earlier runs of the conversation have done to its history. An
+// application that stores what the events of a run show has all results whole. It gets the same requests as one that
+// stores the messages which the model has read, and the provider's prompt cache holds.
+
+import (
+	"context"
+	"slices"
+	"strings"
+
+	"github.com/cloudwego/eino/adk"
+	"github.com/cloudwego/eino/schema"
+
+	"github.com/einolean/einolean"
+	"github.com/einolean/einolean/internal/message"
+	"github.com/einolean/einolean/internal/toolnames"
+	"github.com/einolean/einolean/reduction/internal/clearing"
+	"github.com/einolean/einolean/reduction/internal/notice"
+	"github.com/einolean/einolean/reduction/internal/offload"
+	"github.com/einolean/einolean/reduction/internal/report"
+	"github.com/einolean/einolean/reduction/internal/rounds"
+	"github.com/einolean/einolean/reduction/internal/tokencount"
+)
+
+// repetition goes through a history message by message. Before each assistant message there was a request, for which
+// it makes the passes that were made then. What it knows of the messages so far is kept up to date, so that a message
+// is read once, and again only if it changes.
+type repetition[M adk.MessageType] struct {
+	settings *settings[M]
+	input    *adk.TypedChatModelAgentState[M]
+	window   int64
+	lowest   int64 // no pass is needed for a request of fewer tokens
+
+	msgs    []M // so far, with the changes
+	rounds  rounds.History[M]
+	sizes   *tokencount.Growing[M] // nil if the user's counter counts
+	tools   []availableTool
+	turn    turn
+	changed bool
+
+	firstRound  int        // the rounds before it have nothing to clear
+	fitted      int        // so many rounds were fitted to their share of the window
+	deduped     int        // the results of so many messages were compared with earlier ones
+	resultSizes knownSizes // of these results
+	uncounted   int        // requests of fewer messages are below the lowest threshold by the user's counter
+
+	tally einolean.Pass // what was cleared for the first time
+}
+
+// repeatPasses returns the state with the changes of earlier runs.
+func repeatPasses[M adk.MessageType](
+	ctx context.Context, s *settings[M], state *adk.TypedChatModelAgentState[M],
+) (*adk.TypedChatModelAgentState[M], einolean.Pass, error) {
+	run := runFrom(ctx, s)
+	if s.isEdited(state.Messages) {
+		run.fixFactor(storedFactor(state.Messages))
+		return state, einolean.Pass{}, nil
+	}
+	r := &repetition[M]{
+		settings: s, input: state, window: s.window(ctx),
+		lowest: min(s.threshold(true), s.threshold(false)), resultSizes: make(knownSizes),
+	}
+	if r.window > 0 {
+		r.lowest = min(r.lowest, r.window)
+	}
+	if needed, err := r.isNeeded(ctx); err != nil || !needed {
+		return state, einolean.Pass{}, err
+	}
+	r.msgs = make([]M, 0, len(state.Messages))
+	if s.estimator != nil {
+		r.sizes = s.estimator.Grow(s.cfg.MaxTokensForClear, s.tracker(ctx, state.Messages).FixedFactor())
+	}
+	r.tools = availableTools(s, state)
+	s.files.ReservePaths(ctx, s.noticeFiles(state.Messages))
+	for _, m := range state.Messages {
+		if message.Role(m) == schema.Assistant {
+			if err := r.request(ctx); err != nil {
+				return nil, einolean.Pass{}, err
+			}
+		}
+		r.add(m)
+	}
+	if !r.changed {
+		return state, einolean.Pass{}, nil
+	}
+	if r.sizes != nil {
+		run.fixFactor(r.sizes.FixedFactor())
+	}
+	next := *state
+	next.Messages = r.msgs
+	return &next, r.tally, nil
+}
+
+// reportRepeated reports results that were cleared for the first time in place of earlier runs, which did not clear
+// them: the conversation may come from elsewhere.
+func reportRepeated[M adk.MessageType](
+	ctx context.Context, s *settings[M], repeated einolean.Pass, before, after *adk.TypedChatModelAgentState[M],
+) error {
+	all, err := s.exactSize(ctx, before)
+	if err != nil {
+		return err
+	}
+	left, err := s.exactSize(ctx, after)
+	if err != nil {
+		return err
+	}
+	repeated.Before, repeated.After, repeated.Threshold = all.Tokens, left.Tokens, s.threshold(startsTurn(after.Messages))
+	s.reporter.Send(ctx, einolean.Event{Kind: einolean.KindClearDone, Pass: &repeated})
+	return nil
+}
+
+// isEdited reports whether a history has the changes of earlier runs. What stayed in it was to stay: it is not decided
+// again, as the history no longer shows how long the requests were. If the marks of messages were not stored, it shows
+// by the notices, as far as their paths can be those of the calls.
+func (s *settings[M]) isEdited(msgs []M) bool {
+	for _, m := range msgs {
+		if rounds.IsMarked(m) || message.Extra(m)[factorKey] != nil {
+			return true
+		}
+	}
+	for _, r := range resultsWithNotices(msgs) {
+		n := notice.FromTexts(r.Texts)
+		if n.IsPlaceholder() && offload.IsClearPath(n.Path) && offload.BelongsToCall(n.Path, r.ID) {
+			return true
+		}
+	}
+	return false
+}
+
+// isNeeded reports whether an earlier request may have had enough tokens for a pass.
+func (r *repetition[M]) isNeeded(ctx context.Context) (bool, error) {
+	answers, calls := 0, 0
+	for _, m := range r.input.Messages {
+		if message.Role(m) == schema.Assistant {
+			if answers++; calls == 0 && rounds.CallsTools(m) {
+				calls = answers
+			}
+		}
+	}
+	if calls == 0 || calls == answers {
+		return false, nil // no request had a result
+	}
+	msgs, tools := r.input.Messages, r.input.ToolInfos
+	if r.settings.cfg.ReferToRepeats && mayHaveDuplicates(msgs) {
+		return true, nil
+	}
+	if budget := roundBudget(r.window); budget > 0 && mayExceed(msgs, budget/maxTokensPerByte) {
+		return true, nil
+	}
+	if r.settings.estimator == nil {
+		size, err := r.settings.exactSize(ctx, r.input)
+		return size.Tokens >= r.lowest, err
+	}
+	tracker := r.settings.tracker(ctx, msgs)
+	size := r.settings.estimator.Size(tracker, msgs, tools, r.settings.cfg.MaxTokensForClear, r.lowest)
+	return tracker.MayReach(size, r.lowest), nil
+}
+
+// add adds the next message of the history.
+func (r *repetition[M]) add(m M) {
+	r.turn = nextTurn(r.turn, len(r.msgs), m)
+	r.msgs = append(r.msgs, m)
+	r.rounds.Add(m)
+	if r.sizes != nil {
+		r.sizes.Add(m)
+	}
+}
+
+// state is the state of the request that consists of the messages so far.
+func (r *repetition[M]) state() *adk.TypedChatModelAgentState[M] {
+	next := *r.input
+	next.Messages = r.msgs
+	next.ToolInfos = nil
+	for _, t := range r.tools {
+		if t.since <= len(r.msgs) {
+			next.ToolInfos = append(next.ToolInfos, t.info)
+		}
+	}
+	return &next
+}
+
+// request makes the passes for the request of the messages so far.
+func (r *repetition[M]) request(ctx context.Context) error {
+	if r.window > 0 {
+		if err := r.fitRounds(ctx); err != nil {
+			return err
+		}
+	}
+	size, err := r.size(ctx)
+	if err != nil {
+		return err
+	}
+	threshold := r.settings.threshold(r.turn.isStart)
+	willClear := size.Tokens >= threshold || r.window > 0 && size.Tokens > r.window
+	if r.settings.cfg.ReferToRepeats {
+		if changed, err := r.dedupe(ctx, willClear); err != nil {
+			return err
+		} else if changed && willClear {
+			if size, err = r.size(ctx); err != nil {
+				return err
+			}
+		}
+	}
+	if size.Tokens >= threshold {
+		if err := r.clear(ctx, size, threshold); err != nil {
+			return err
+		}
+	}
+	if r.window > 0 && size.Tokens > r.window && !r.settings.cfg.SkipClear {
+		return r.fitWindow(ctx, size.Factor)
+	}
+	return nil
+}
+
+// size is the size of the request, zero if it is below all thresholds.
+func (r *repetition[M]) size(ctx context.Context) (tokencount.Size, error) {
+	if r.sizes == nil {
+		return r.userSize(ctx)
+	}
+	definitions := r.definitions()
+	if !r.sizes.MayReach(definitions, r.lowest) {
+		return tokencount.Size{Factor: 1, Exact: true}, nil
+	}
+	return r.sizes.Size(definitions), nil
+}
+
+// userSize is the size by the user's counter. It counts a request only if a larger one is not known to be below all
+// thresholds, as it may take long.
+func (r *repetition[M]) userSize(ctx context.Context) (tokencount.Size, error) {
+	below := tokencount.Size{Factor: 1, Exact: true}
+	if len(r.msgs) < r.uncounted {
+		return below, nil
+	}
+	size, err := r.settings.exactSize(ctx, r.state())
+	if err != nil || size.Tokens >= r.lowest {
+		return size, err
+	}
+	low, high := len(r.msgs), len(r.input.Messages)
+	if r.changed {
+		return size, nil // the messages that follow have other indexes
+	}
+	for low < high {
+		middle := (low + high + 1) / 2
+		state := *r.input
+		state.Messages = append(slices.Clone(r.msgs), r.input.Messages[len(r.msgs):middle]...)
+		larger, err := r.settings.exactSize(ctx, &state)
+		if err != nil {
+			return below, err
+		}
+		if larger.Tokens < r.lowest {
+			low = middle
+		} else {
+			high = middle - 1
+		}
+	}
+	r.uncounted = low
+	return size, nil
+}
+
+// definitions are the tokens of the tools that the request had.
+func (r *repetition[M]) definitions() (sum int64) {
+	for _, t := range r.tools {
+		if t.since <= len(r.msgs) {
+			sum += t.tokens
+		}
+	}
+	return sum
+}
+
+// fitRounds fits the newest rounds to their share of the window.
+func (r *repetition[M]) fitRounds(ctx context.Context) error {
+	history, budget := r.rounds.Rounds(), roundBudget(r.window)
+	from := r.fitted
+	r.fitted = len(history)
+	if budget == 0 || from == len(history) || !mayExceed(r.msgs[history[from].MessageIndex:], budget/maxTokensPerByte) {
+		return nil
+	}
+	f := newFitPass(newRepeatedPass(ctx, r.settings, r.state(), history))
+	for _, round := range history[from:] {
+		if err := f.fitRound(ctx, round, budget); err != nil {
+			return err
+		}
+	}
+	f.save(ctx, einolean.KindResultCut, report.ByRound)
+	r.apply(f.pass)
+	return nil
+}
+
+// dedupe replaces the newest results by references to equal earlier ones.
+func (r *repetition[M]) dedupe(ctx context.Context, willClear bool) (changed bool, err error) {
+	from := r.deduped
+	r.deduped = len(r.msgs)
+	mayRepeat := false
+	for _, size := range resultSizes(r.msgs[from:]) {
+		mayRepeat = r.resultSizes.isKnown(size) || mayRepeat
+	}
+	if !mayRepeat {
+		return false, nil
+	}
+	f := newFitPass(newRepeatedPass(ctx, r.settings, r.state(), r.rounds.Rounds()))
+	if err := f.referToDuplicates(ctx, from, willClear); err != nil {
+		return false, err
+	}
+	f.save(ctx, einolean.KindResultReferred, report.ByRepeat)
+	return r.apply(f.pass), nil
+}
+
+// clear makes the pass that clears old results.
+func (r *repetition[M]) clear(ctx context.Context, size tokencount.Size, threshold int64) error {
+	p := newRepeatedPass(ctx, r.settings, r.state(), r.rounds.Rounds())
+	c := newClearPass(p, size, threshold, r.turn)
+	c.firstRound, c.unchanged = r.firstRound, make(map[*clearing.Candidate]bool)
+	if r.sizes != nil {
+		c.sizes, c.uncorrected = r.sizes, r.sizes.Uncorrected(r.definitions())
+	}
+	if changed, err := c.decideAndStore(ctx); err != nil || !changed {
+		return err
+	}
+	if c.cfg().OnEvent != nil {
+		c.emitAllCleared(ctx)
+		r.tally.Looked += c.tally.Cleared + c.tally.Repeated
+		r.tally.Cleared += c.tally.Cleared
+		r.tally.Repeated += c.tally.Repeated
+	}
+	before := slices.Clone(r.msgs)
+	if c.isRewritten {
+		r.reload(c.pass.messages())
+	} else {
+		next := c.nextFirstRound()
+		r.apply(c.pass)
+		r.firstRound = next
+	}
+	r.keepFactor(size.Factor, before)
+	return nil
+}
+
+// keepFactor fixes the correction of sizes, if messages were changed for the first time since before.
+func (r *repetition[M]) keepFactor(factor float64, before []M) {
+	if r.sizes != nil && r.sizes.FixedFactor() == 0 {
+		r.sizes.Fix(factor)
+		rememberFactor(before, r.msgs, factor)
+	}
+}
+
+// fitWindow shortens the request to the window.
+func (r *repetition[M]) fitWindow(ctx context.Context, factor float64) error {
+	fresh := new(run)
+	if r.sizes != nil {
+		fresh.sizes.Fix(factor)
+	}
+	before := r.state()
+	before.Messages = slices.Clone(r.msgs)
+	after, err := fitWindow(withRun(ctx, r.settings, fresh), r.settings, before, r.window, true)
+	if err != nil || after == before {
+		return err
+	}
+	r.reload(after.Messages)
+	r.keepFactor(factor, before.Messages)
+	return nil
+}
+
+// apply makes the changes of a pass, and reports whether there are any.
+func (r *repetition[M]) apply(p *pass[M]) bool {
+	if len(p.changes) == 0 {
+		return false
+	}
+	for _, i := range p.applyTo(r.msgs) {
+		if r.sizes != nil {
+			r.sizes.Replace(i, r.msgs[i])
+		}
+	}
+	last := -1
+	for i := range p.changes {
+		if _, call := p.changes[i].Messages(); call != last {
+			r.rounds.Reread(call, r.msgs)
+			last = call
+		}
+	}
+	r.changed = true
+	return true
+}
+
+// reload reads all messages anew, after a pass has put others in their place.
+func (r *repetition[M]) reload(msgs []M) {
+	r.msgs, r.rounds, r.turn, r.firstRound, r.changed = make([]M, 0, len(r.input.Messages)), rounds.History[M]{}, turn{}, 0, true
+	if r.sizes != nil {
+		r.sizes = r.settings.estimator.Grow(r.settings.cfg.MaxTokensForClear, r.sizes.FixedFactor())
+	}
+	for _, m := range msgs {
+		r.add(m)
+	}
+	r.fitted, r.deduped = len(r.rounds.Rounds()), len(msgs)
+	for _, size := range resultSizes(msgs) {
+		r.resultSizes.isKnown(size)
+	}
+}
+
+// availableTool is a tool of the requests of at least so many messages.
+type availableTool struct {
+	info   *schema.ToolInfo
+	tokens int64
+	since  int
+}
+
+// availableTools lists the tools of a state. A tool that package toolsearch has loaded was not there before the message
+// that names it.
+func availableTools[M adk.MessageType](s *settings[M], state *adk.TypedChatModelAgentState[M]) []availableTool {
+	answers := loadingTexts(state.Messages)
+	tools := make([]availableTool, 0, len(state.ToolInfos))
+	for _, info := range state.ToolInfos {
+		if info == nil {
+			continue
+		}
+		t := availableTool{info: info}
+		if s.estimator != nil {
+			t.tokens = s.estimator.ToolTokens(info)
+		}
+		for _, a := range answers {
+			if strings.Contains(a.text, `"`+info.Name+`"`) {
+				t.since = a.message + 1
+				break
+			}
+		}
+		tools = append(tools, t)
+	}
+	return tools
+}
+
+// loadingText is the answer of a search tool, and the index of its message.
+type loadingText struct {
+	message int
+	text    string
+}
+
+func loadingTexts[M adk.MessageType](msgs []M) (texts []loadingText) {
+	for _, round := range rounds.Split(msgs) {
+		for _, pair := range round.Pairs {
+			if pair.HasResult && toolnames.Loads(pair.Call.Name) {
+				texts = append(texts, loadingText{pair.MessageIndex, strings.Join(pair.Result.Texts, "\n")})
+			}
+		}
+	}
+	return texts
+}

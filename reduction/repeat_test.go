@@ -1,0 +1,301 @@
+// Copyright einolean authors
+// SPDX-License-Identifier: Apache-2.0
+
+package reduction_test
+
+// Conversations of several turns whose history an application stores: as the events showed it, or as the model has
+// read it.
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/cloudwego/eino/adk"
+	"github.com/cloudwego/eino/components/tool"
+	"github.com/cloudwego/eino/schema"
+	"github.com/stretchr/testify/require"
+
+	"github.com/einolean/einolean"
+	"github.com/einolean/einolean/internal/dev/adktest"
+	"github.com/einolean/einolean/internal/dev/race"
+	"github.com/einolean/einolean/internal/einorun"
+	"github.com/einolean/einolean/internal/tokens"
+	"github.com/einolean/einolean/reduction"
+	"github.com/einolean/einolean/reduction/internal/notice"
+	"github.com/einolean/einolean/store"
+)
+
+// plannedTurn is what happens in a turn of the user's.
+type plannedTurn[M adk.MessageType] struct {
+	question string
+	rounds   []plannedRound[M]
+	answer   string
+}
+
+// plannedRound is an answer with calls, and their results.
+type plannedRound[M adk.MessageType] struct {
+	call, results []M
+	page          int // before it, the model reads a page of the file that so many notices from the end name; negative: none
+	pageID        string
+}
+
+// application stores the history of a conversation between its turns.
+type application[M adk.MessageType] struct {
+	keepsEdited bool // stores the messages as the model has read them, not those of the events
+	config      func(reduction.Backend) *reduction.TypedConfig[M]
+	store       *store.Memory
+	ratio       float64 // of the provider's counts to the estimate; zero: it reports none
+
+	history  []M
+	requests [][]M // of all turns
+	first    []int // which of them begins a turn
+	cleared  []int // how many results each request has cleared or cut that no one before had
+}
+
+// turn makes the model calls of a turn, with a middleware of its own, as another replica has it.
+func (a *application[M]) turn(t *testing.T, p plannedTurn[M]) {
+	cfg := a.config(a.store)
+	cleared := 0
+	cfg.OnEvent = func(_ context.Context, e einolean.Event) {
+		if e.Kind == einolean.KindResultCleared || e.Kind == einolean.KindResultCut && e.Output.Rule == "window" {
+			cleared++
+			if os.Getenv("DBG") != "" {
+				fmt.Println("EVENT", a.keepsEdited, len(a.requests), e.Kind, e.Output.Rule, e.CallID, e.Output.Path, e.Output.Before)
+			}
+		}
+	}
+	mw := typed(t, cfg)
+	ctx, err := einorun.Begin(context.Background(), mw, &einorun.RunContext{Tools: []tool.BaseTool{readTool(t, a.store)}})
+	require.NoError(t, err)
+
+	stored := append(slices.Clone(a.history), adktest.User[M](p.question))
+	state := &adk.TypedChatModelAgentState[M]{Messages: copyAll(stored)}
+	a.first = append(a.first, len(a.requests))
+	call := func(answer M) {
+		cleared = 0
+		_, state, err = mw.BeforeModelRewriteState(ctx, state, nil)
+		require.NoError(t, err)
+		a.requests, a.cleared = append(a.requests, slices.Clone(state.Messages)), append(a.cleared, cleared)
+		if a.ratio > 0 {
+			answer = adktest.Reporting(answer, int(a.ratio*float64(bytesOf(state.Messages))))
+		}
+		next := *state
+		next.Messages = append(slices.Clone(state.Messages), answer)
+		state, stored = &next, append(stored, answer)
+	}
+	returns := func(results ...M) {
+		next := *state
+		next.Messages = append(slices.Clone(state.Messages), results...)
+		state, stored = &next, append(stored, results...)
+	}
+	reader := readTool(t, a.store)
+	for _, r := range p.rounds {
+		if paths := a.pathsRead(); r.page >= 0 && r.page < len(paths) {
+			args := fmt.Sprintf(`{"file_path":%q,"limit":20}`, paths[len(paths)-1-r.page])
+			call(adktest.Assistant[M]("", adktest.ToolCall{ID: r.pageID, Name: "read_file", Args: args}))
+			page, err := reader.InvokableRun(ctx, args)
+			require.NoError(t, err)
+			returns(adktest.Result[M](r.pageID, "read_file", page))
+		}
+		call(r.call[0])
+		returns(r.results...)
+	}
+	call(adktest.Assistant[M](p.answer))
+	if a.history = stored; a.keepsEdited {
+		a.history = state.Messages
+	}
+	a.history = throughJSON(t, a.history)
+}
+
+// pathsRead are the paths that notices in the last request name.
+func (a *application[M]) pathsRead() (paths []string) {
+	if len(a.requests) == 0 {
+		return nil
+	}
+	for _, m := range a.requests[len(a.requests)-1] {
+		for _, result := range adktest.Results(m) {
+			if n := notice.Parse(result.Args); n.Path != "" {
+				paths = append(paths, n.Path)
+			}
+		}
+	}
+	return paths
+}
+
+// throughJSON is a history as a database returns it.
+func throughJSON[M adk.MessageType](t *testing.T, msgs []M) (out []M) {
+	data, err := json.Marshal(msgs)
+	require.NoError(t, err)
+	require.NoError(t, json.Unmarshal(data, &out))
+	return out
+}
+
+func bytesOf[M adk.MessageType](msgs []M) (n int) {
+	for _, m := range msgs {
+		n += tokens.Of(adktest.Text(m)) + 10
+		for _, c := range adktest.Calls(m) {
+			n += tokens.Of(c.Args)
+		}
+	}
+	return n
+}
+
+// planned invents the turns of a conversation.
+func planned[M adk.MessageType](r *rand.Rand) (turns []plannedTurn[M]) {
+	words := strings.Fields("the store keeps every result that a tool returned and shows its beginning 2026-03-04 status=200 id:4711 工具的结果")
+	text := func(most int) string {
+		var b strings.Builder
+		for size := r.IntN(most + 1); b.Len() < size; {
+			b.WriteString(words[r.IntN(len(words))] + " ")
+		}
+		return b.String()
+	}
+	calls, pages := 0, []string{text(3000)}
+	for range 2 + r.IntN(5) {
+		p := plannedTurn[M]{question: text(300), answer: text(400)}
+		for range r.IntN(6) {
+			var round plannedRound[M]
+			var made []adktest.ToolCall
+			for range 1 + r.IntN(3) {
+				calls++
+				c := adktest.ToolCall{ID: fmt.Sprint("call_", calls), Name: []string{"shell", "web", "files"}[r.IntN(3)], Args: fmt.Sprintf(`{"n":%d}`, calls)}
+				if r.IntN(12) == 0 {
+					c.ID = fmt.Sprint("call_", 1+r.IntN(calls)) // some models count anew
+				}
+				if r.IntN(8) == 0 {
+					c.Args = fmt.Sprintf(`{"content":%q}`, text(3000))
+				}
+				result := text([]int{50, 600, 4000, 9000}[r.IntN(4)])
+				switch r.IntN(10) {
+				case 0:
+					result = pages[r.IntN(len(pages))]
+				}
+				pages = append(pages, result)
+				made = append(made, c)
+				round.results = append(round.results, adktest.Result[M](c.ID, c.Name, result))
+			}
+			round.call = []M{adktest.Assistant[M](text(200), made...)}
+			if round.page = r.IntN(3) - 1; round.page >= 0 {
+				calls++
+				round.pageID = fmt.Sprint("call_", calls)
+			}
+			p.rounds = append(p.rounds, round)
+		}
+		turns = append(turns, p)
+	}
+	return turns
+}
+
+// randomSettings invents a configuration.
+func randomSettings[M adk.MessageType](r *rand.Rand) func(reduction.Backend) *reduction.TypedConfig[M] {
+	var cfg reduction.TypedConfig[M]
+	cfg.MaxTokensForClear = []int64{300, 1000, 2500, 6000}[r.IntN(4)]
+	cfg.ClearRetentionSuffixLimit = r.IntN(3)
+	cfg.ReferToRepeats = r.IntN(2) == 0
+	pick := func(of ...int64) int64 { return of[r.IntN(len(of))] }
+	cfg.ClearAtLeastTokens = pick(0, 0, 500)
+	cfg.MaxTokensAtTurnStart = pick(0, 0, cfg.MaxTokensForClear/2, cfg.MaxTokensForClear*2)
+	cfg.WindowTokens = pick(0, 0, 0, 4000, 8000)
+	if target := pick(0, 0, cfg.MaxTokensForClear/2); cfg.MaxTokensAtTurnStart == 0 || target <= cfg.MaxTokensAtTurnStart {
+		cfg.ClearTargetTokens = target
+	}
+	cfg.MinSavingBytes = int(pick(0, 500))
+	cfg.ClearArgumentsOver = int(pick(0, 400))
+	cfg.ProvideReadTool = r.IntN(2) == 0
+	if cfg.WindowTokens > 0 && cfg.MaxTokensForClear > cfg.WindowTokens {
+		cfg.WindowTokens = 0
+	}
+	if r.IntN(6) == 0 {
+		cfg.TokenCounter = func(_ context.Context, msgs []M, tools []*schema.ToolInfo) (int64, error) {
+			return int64(bytesOf(msgs)), nil
+		}
+	}
+	if r.IntN(6) == 0 {
+		cfg.ClearExcludeTools = []string{"web"}
+	}
+	return func(b reduction.Backend) *reduction.TypedConfig[M] {
+		c := cfg
+		c.Backend = b
+		return &c
+	}
+}
+
+// What an application stores makes no difference to what the model reads.
+func TestRepeatPasses_EventsAndEditedMessagesGiveSameRequests(t *testing.T) {
+	adktest.EachType(t, testRepeatPassesEventsAndEditedMessagesGiveSameRequests[*schema.Message],
+		testRepeatPassesEventsAndEditedMessagesGiveSameRequests[*schema.AgenticMessage])
+}
+
+func testRepeatPassesEventsAndEditedMessagesGiveSameRequests[M adk.MessageType](t *testing.T) {
+	start := seedFrom(t)
+	passes := 0
+	for n := range uint64(race.Cases(1000)) {
+		seed := start + n
+		r := rand.New(rand.NewPCG(seed, 1))
+		turns, config, ratio := planned[M](r), randomSettings[M](r), []float64{0, .8, 1.4}[r.IntN(3)]
+		events := &application[M]{config: config, store: store.NewMemory(0), ratio: ratio}
+		edited := &application[M]{config: config, store: store.NewMemory(0), ratio: ratio, keepsEdited: true}
+		for _, p := range turns {
+			events.turn(t, p)
+			edited.turn(t, p)
+		}
+		for i := range events.requests {
+			if os.Getenv("DBG") != "" && dump(t, edited.requests[i]) != dump(t, events.requests[i]) {
+				c := config(nil)
+				fmt.Printf("config %+v ratio %v first %v\n", *c, ratio, events.first)
+				for k := range min(len(edited.requests[i]), len(events.requests[i])) {
+					a, b := edited.requests[i][k], events.requests[i][k]
+					mark := " "
+					if dump(t, []M{a}) != dump(t, []M{b}) {
+						mark = "*"
+					}
+					txt := func(m M) string {
+						return fmt.Sprintf("%s %d %.60q %v %v", adktest.Role(m), len(adktest.Text(m)), adktest.Text(m), adktest.Calls(m), adktest.Extra(m))
+					}
+					fmt.Printf("%s %d %s\n", mark, k, txt(a))
+					if mark == "*" {
+						fmt.Printf("%s %d %s\n", mark, k, txt(b))
+					}
+				}
+				for q := range i + 1 {
+					fmt.Println("request", q, len(events.requests[q]), "cleared", edited.cleared[q], events.cleared[q])
+				}
+			}
+			require.Equal(t, dump(t, edited.requests[i]), dump(t, events.requests[i]), "seed %d, request %d", seed, i)
+		}
+		for i, first := range events.first {
+			if passes += events.cleared[first]; i == 0 || edited.cleared[first] > 0 {
+				continue
+			}
+			last := events.requests[first-1]
+			require.Equal(t, dump(t, last), dump(t, events.requests[first][:len(last)]), "seed %d: turn %d breaks the prefix", seed, i)
+		}
+		for i := range events.cleared {
+			passes += events.cleared[i]
+		}
+	}
+	require.NotZero(t, passes)
+}
+
+func dump[M adk.MessageType](t *testing.T, msgs []M) string {
+	data, err := json.MarshalIndent(msgs, "", " ")
+	require.NoError(t, err)
+	return string(data)
+}
+
+// seedFrom is where the seeds of a property test start: EINOLEAN_SEED repeats one.
+func seedFrom(t *testing.T) uint64 {
+	seed, err := strconv.ParseUint(os.Getenv("EINOLEAN_SEED"), 10, 64)
+	if err != nil {
+		seed = rand.Uint64()
+	}
+	t.Logf("seed %d", seed)
+	return seed
+}
