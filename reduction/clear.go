@@ -40,14 +40,14 @@ type clearPass[M adk.MessageType] struct {
 	turn          turn // of the user, to which the request belongs
 
 	// Of a pass that repeats one of an earlier run:
+	settled     map[resultPosition]bool // results that stay as they are in later passes as well
 	sizes       *tokencount.Growing[M]
-	uncorrected int64                        // tokens of the request, without the correction by reports
-	firstRound  int                          // the rounds before it have nothing to clear
-	firstInUse  int                          // the first message with a call whose result stays until the turn ends
-	unchanged   map[*clearing.Candidate]bool // results that stay, now and later
-	isRewritten bool                         // the user's rewriter has changed the messages
-	tally       einolean.Pass                // counts the results for OnEvent
-	repeated    einolean.Pass                // results that the passes of earlier runs, made again before, have cleared
+	uncorrected int64         // tokens of the request, without the correction by reports
+	firstRound  int           // the rounds before it have nothing to clear
+	firstInUse  int           // the first message with a call whose result stays until the turn ends
+	isRewritten bool          // the user's rewriter has changed the messages
+	tally       einolean.Pass // counts the results for OnEvent
+	repeated    einolean.Pass // results that the passes of earlier runs, made again before, have cleared
 }
 
 // newClearPass begins a pass over a state of a known size.
@@ -99,7 +99,11 @@ func (c *clearPass[M]) decideAndStore(ctx context.Context) (changed bool, err er
 	if ok, err := c.isWorthIt(ctx); !ok {
 		return false, err
 	}
+	planned := slices.Clone(c.pass.changes)
 	kept, lost, differs := c.pass.saver.Save(ctx, c.pass.changes)
+	if lost > 0 {
+		c.settleLost(planned, kept)
+	}
 	c.countSkipped(toolpolicy.NotStored, lost)
 	if c.pass.changes = kept; differs {
 		return c.isWorthIt(ctx)
@@ -147,10 +151,12 @@ func (u resultsInUse) has(c *clearing.Candidate) bool {
 	return isPage || c.Notice.Path != "" && u.files[offload.Clean(c.Notice.Path)]
 }
 
-// resultsInUse returns the results that stay until the turn ends, unless the window requires otherwise.
+// resultsInUse returns the results that stay until the turn ends, unless the window requires otherwise. Without a
+// window, known or learned from a refusal, nothing would stop them from growing.
 func (c *clearPass[M]) resultsInUse() resultsInUse {
 	u := resultsInUse{from: math.MaxInt}
-	if c.mustFit || !c.pass.hasReadTool {
+	isBounded := c.cfg().WindowTokens > 0 || c.cfg().Overflow != nil
+	if c.mustFit || !c.pass.hasReadTool || !isBounded {
 		return u
 	}
 	u.from, u.files = c.turn.start, make(map[string]bool)
@@ -166,15 +172,40 @@ func (c *clearPass[M]) resultsInUse() resultsInUse {
 	return u
 }
 
+func positionOf(c *clearing.Candidate) resultPosition {
+	return resultPosition{c.MessageIndex, c.Result.Index}
+}
+
+// settle records that a result stays as it is in later repeated passes as well.
+func (c *clearPass[M]) settle(candidate *clearing.Candidate) {
+	if c.settled != nil {
+		c.settled[positionOf(candidate)] = true
+	}
+}
+
+// settleLost settles the results that could not be stored. The pass of this model call tries again.
+func (c *clearPass[M]) settleLost(planned, kept []clearing.Change) {
+	stored := make(map[resultPosition]bool, len(kept))
+	for i := range kept {
+		stored[positionOf(kept[i].Plan.Candidate)] = true
+	}
+	for i := range planned {
+		if candidate := planned[i].Plan.Candidate; !stored[positionOf(candidate)] {
+			c.settle(candidate)
+		}
+	}
+}
+
 // nextFirstRound returns the first round with a result that a later pass may clear, after this pass made its changes.
 func (c *clearPass[M]) nextFirstRound() int {
+	changed := make(map[resultPosition]bool, len(c.pass.changes))
 	for i := range c.pass.changes {
-		c.unchanged[c.pass.changes[i].Plan.Candidate] = true
+		changed[positionOf(c.pass.changes[i].Plan.Candidate)] = true
 	}
 	old, end := c.oldRounds()
 	first := min(c.firstInUse, end)
 	for _, candidate := range c.candidates {
-		if !c.unchanged[candidate] {
+		if at := positionOf(candidate); !changed[at] && !c.settled[at] {
 			first = min(first, candidate.CallMessageIndex)
 		}
 	}
@@ -194,6 +225,9 @@ func (c *clearPass[M]) findCandidates() []*clearing.Candidate {
 		for i := range round.Pairs {
 			pair := &round.Pairs[i]
 			if !pair.HasResult || pair.MessageIndex >= end {
+				continue
+			}
+			if c.settled[resultPosition{pair.MessageIndex, pair.Result.Index}] {
 				continue
 			}
 			all = append(all, c.pass.candidate(round, pair))
@@ -254,9 +288,7 @@ func (c *clearPass[M]) decideOne(ctx context.Context, candidate *clearing.Candid
 	}
 	if why != "" {
 		c.countSkipped(why, 1)
-		if why == toolpolicy.NotSmaller && c.unchanged != nil {
-			c.unchanged[candidate] = true
-		}
+		c.settle(candidate)
 		if !change.MarksResult() {
 			return 0, nil
 		}

@@ -109,12 +109,6 @@ type TypedConfig[M adk.MessageType] struct {
 	// 160,000.
 	MaxTokensForClear int64
 
-	// MaxTokensAtTurnStart takes the place of MaxTokensForClear in the first request of a user's turn. The
-	// provider's prompt cache is cold then, or about to grow, so clearing costs less than inside a turn. Results of
-	// the turn before stay, as the user may ask about them. A turn begins with a message of the user's; a run that is
-	// resumed goes on in its turn. If zero, the first request of a turn is like all others.
-	MaxTokensAtTurnStart int64
-
 	// ClearRetentionSuffixLimit is how many of the last rounds are kept whole. A
 	// round is an assistant message with tool calls and the results of these
 	// calls. If zero, defaults to 1.
@@ -172,6 +166,12 @@ type TypedConfig[M adk.MessageType] struct {
 
 	// Savings has further ways to save tokens.
 	Savings
+
+	// MaxTokensAtTurnStart takes the place of MaxTokensForClear in the first request of a user's turn. The
+	// provider's prompt cache is cold then, or about to grow, so clearing costs less than inside a turn. Results of
+	// the turn before stay, as the user may ask about them. A turn begins with a message of the user's; a run that is
+	// resumed goes on in its turn. If zero, the first request of a turn is like all others.
+	MaxTokensAtTurnStart int64
 
 	// WindowTokens is the size of the model's window, in tokens of the TokenCounter. If
 	// set, results, arguments and media make no request larger than that:

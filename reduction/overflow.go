@@ -118,7 +118,7 @@ func (o overflowModel[M]) parseRefusal(err error) (tokens int64, ok bool) {
 // size is how many tokens a request has.
 func (o overflowModel[M]) size(ctx context.Context, input []M, tools []*schema.ToolInfo) (int64, error) {
 	state := &adk.TypedChatModelAgentState[M]{Messages: input, ToolInfos: tools}
-	size, err := o.settings.exactSize(o.withFreshRun(ctx), state)
+	size, err := o.settings.exactSize(withFactor(ctx, o.settings, runFrom(ctx, o.settings).factor()), state)
 	return size.Tokens, err
 }
 
@@ -127,7 +127,7 @@ func (o overflowModel[M]) size(ctx context.Context, input []M, tools []*schema.T
 func (o overflowModel[M]) shorten(
 	ctx context.Context, input []M, tools []*schema.ToolInfo, target int64,
 ) (shorter []M, tokens int64, changed bool, err error) {
-	ctx = o.withFreshRun(ctx)
+	ctx = withFactor(ctx, o.settings, runFrom(ctx, o.settings).factor())
 	state := &adk.TypedChatModelAgentState[M]{Messages: input, ToolInfos: tools}
 	next, err := fitWindow(ctx, o.settings, state, target, false)
 	if err != nil || next == state {
@@ -135,12 +135,4 @@ func (o overflowModel[M]) shorten(
 	}
 	tokens, err = o.size(ctx, next.Messages, tools)
 	return next.Messages, tokens, true, err
-}
-
-// withFreshRun returns a context in which counting this request changes nothing that is known of the run's
-// history.
-func (o overflowModel[M]) withFreshRun(ctx context.Context) context.Context {
-	fresh := new(run)
-	fresh.sizes.Fix(runFrom(ctx, o.settings).factor())
-	return withRun(ctx, o.settings, fresh)
 }

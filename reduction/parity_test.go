@@ -87,10 +87,8 @@ func testParityClearingOfOrdinaryHistories[M adk.MessageType](t *testing.T) {
 func conversation[M adk.MessageType](t *testing.T, g *gen[M], mw adk.TypedChatModelAgentMiddleware[M]) (string, []string) {
 	var b strings.Builder
 	msgs := []M{adktest.System[M]("be good"), adktest.User[M]("hello")}
-	for range 4 {
-		for range 1 + g.IntN(3) {
-			msgs = append(msgs, ordinaryRound(g)...)
-		}
+	for range 4 + g.IntN(5) { // a model call after each round, as in an agent
+		msgs = append(msgs, ordinaryRound(g)...)
 		msgs = before(t, mw, copyAll(msgs))
 		b.WriteString(shownAs(msgs))
 	}

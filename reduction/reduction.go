@@ -15,6 +15,7 @@ import (
 	"github.com/einolean/einolean/internal/einorun"
 	"github.com/einolean/einolean/internal/emptyresult"
 	"github.com/einolean/einolean/internal/programturn"
+	"github.com/einolean/einolean/reduction/internal/clearing"
 	"github.com/einolean/einolean/reduction/internal/digest"
 	"github.com/einolean/einolean/reduction/internal/rounds"
 	"github.com/einolean/einolean/reduction/internal/truncate"
@@ -107,9 +108,10 @@ func (m *middleware[M]) reduce(
 	ctx context.Context, state *adk.TypedChatModelAgentState[M],
 ) (*adk.TypedChatModelAgentState[M], error) {
 	s, out, repeated := m.settings, state, einolean.Pass{}
+	var saver *clearing.Saver
 	var err error
 	if runFrom(ctx, s).startRepeating() {
-		if out, repeated, err = repeatPasses(ctx, s, state); err != nil {
+		if out, repeated, saver, err = repeatPasses(ctx, s, state); err != nil {
 			return nil, err
 		}
 	}
@@ -133,6 +135,7 @@ func (m *middleware[M]) reduce(
 	if size.Tokens >= threshold {
 		c := newClearPass(newPass(ctx, s, out), size, threshold, turnOf(out.Messages))
 		c.repeated = repeated
+		c.pass.saver.ContinueAfter(saver)
 		if out, err = c.apply(ctx); err != nil {
 			return nil, err
 		}
@@ -141,10 +144,19 @@ func (m *middleware[M]) reduce(
 			return nil, err
 		}
 	}
-	if window > 0 && size.Tokens > window && !s.cfg.SkipClear {
-		if out, err = fitWindow(ctx, s, out, window, false); err != nil {
-			return nil, err
-		}
+	if out, err = s.keepFactor(ctx, before, out); err != nil {
+		return nil, err
+	}
+	if window == 0 || size.Tokens <= window || s.cfg.SkipClear {
+		return out, nil
+	}
+	before = out
+	size, err = s.exactSize(ctx, before)
+	if err != nil {
+		return nil, err
+	}
+	if out, err = fitWindow(withFactor(ctx, s, size.Factor), s, before, window, false); err != nil {
+		return nil, err
 	}
 	return s.keepFactor(ctx, before, out)
 }

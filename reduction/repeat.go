@@ -42,33 +42,36 @@ type repetition[M adk.MessageType] struct {
 	turn    turn
 	changed bool
 
-	firstRound  int        // the rounds before it have nothing to clear
-	fitted      int        // so many rounds were fitted to their share of the window
-	deduped     int        // the results of so many messages were compared with earlier ones
-	resultSizes knownSizes // of these results
-	uncounted   int        // requests of fewer messages are below the lowest threshold by the user's counter
+	settled     map[resultPosition]bool // results that stay
+	saver       *clearing.Saver         // of the last pass; nil: none yet
+	firstRound  int                     // the rounds before it have nothing to clear
+	fitted      int                     // so many rounds were fitted to their share of the window
+	deduped     int                     // the results of so many messages were compared with earlier ones
+	resultSizes knownSizes              // of these results
+	uncounted   int                     // requests of fewer messages are below the lowest threshold by the user's counter
 
 	tally einolean.Pass // what was cleared for the first time
 }
 
-// repeatPasses returns the state with the changes of earlier runs.
+// repeatPasses returns the state with the changes of earlier runs, what was cleared in them, and the saver of the last
+// pass, nil if there was none.
 func repeatPasses[M adk.MessageType](
 	ctx context.Context, s *settings[M], state *adk.TypedChatModelAgentState[M],
-) (*adk.TypedChatModelAgentState[M], einolean.Pass, error) {
+) (next *adk.TypedChatModelAgentState[M], tally einolean.Pass, saver *clearing.Saver, err error) {
 	run := runFrom(ctx, s)
 	if s.isEdited(state.Messages) {
 		run.fixFactor(storedFactor(state.Messages))
-		return state, einolean.Pass{}, nil
+		return state, einolean.Pass{}, nil, nil
 	}
 	r := &repetition[M]{
 		settings: s, input: state, window: s.window(ctx),
-		lowest: min(s.threshold(true), s.threshold(false)), resultSizes: make(knownSizes),
+		lowest: min(s.threshold(true), s.threshold(false)), resultSizes: make(knownSizes), settled: make(map[resultPosition]bool),
 	}
 	if r.window > 0 {
 		r.lowest = min(r.lowest, r.window)
 	}
 	if needed, err := r.isNeeded(ctx); err != nil || !needed {
-		return state, einolean.Pass{}, err
+		return state, einolean.Pass{}, nil, err
 	}
 	r.msgs = make([]M, 0, len(state.Messages))
 	if s.estimator != nil {
@@ -79,20 +82,20 @@ func repeatPasses[M adk.MessageType](
 	for _, m := range state.Messages {
 		if message.Role(m) == schema.Assistant {
 			if err := r.request(ctx); err != nil {
-				return nil, einolean.Pass{}, err
+				return nil, einolean.Pass{}, nil, err
 			}
 		}
 		r.add(m)
 	}
 	if !r.changed {
-		return state, einolean.Pass{}, nil
+		return state, einolean.Pass{}, r.saver, nil
 	}
 	if r.sizes != nil {
 		run.fixFactor(r.sizes.FixedFactor())
 	}
-	next := *state
-	next.Messages = r.msgs
-	return &next, r.tally, nil
+	changed := *state
+	changed.Messages = r.msgs
+	return &changed, r.tally, r.saver, nil
 }
 
 // reportRepeated reports results that were cleared for the first time in place of earlier runs, which did not clear
@@ -271,6 +274,14 @@ func (r *repetition[M]) definitions() (sum int64) {
 	return sum
 }
 
+// newPass begins a pass over the messages so far. A store that is down is not asked again by each of them.
+func (r *repetition[M]) newPass(ctx context.Context) *pass[M] {
+	p := newRepeatedPass(ctx, r.settings, r.state(), r.rounds.Rounds())
+	p.saver.ContinueAfter(r.saver)
+	r.saver = p.saver
+	return p
+}
+
 // fitRounds fits the newest rounds to their share of the window.
 func (r *repetition[M]) fitRounds(ctx context.Context) error {
 	history, budget := r.rounds.Rounds(), roundBudget(r.window)
@@ -279,7 +290,7 @@ func (r *repetition[M]) fitRounds(ctx context.Context) error {
 	if budget == 0 || from == len(history) || !mayExceed(r.msgs[history[from].MessageIndex:], budget/maxTokensPerByte) {
 		return nil
 	}
-	f := newFitPass(newRepeatedPass(ctx, r.settings, r.state(), history))
+	f := newFitPass(r.newPass(ctx))
 	for _, round := range history[from:] {
 		if err := f.fitRound(ctx, round, budget); err != nil {
 			return err
@@ -301,7 +312,7 @@ func (r *repetition[M]) dedupe(ctx context.Context, willClear bool) (changed boo
 	if !mayRepeat {
 		return false, nil
 	}
-	f := newFitPass(newRepeatedPass(ctx, r.settings, r.state(), r.rounds.Rounds()))
+	f := newFitPass(r.newPass(ctx))
 	if err := f.referToDuplicates(ctx, from, willClear); err != nil {
 		return false, err
 	}
@@ -311,9 +322,9 @@ func (r *repetition[M]) dedupe(ctx context.Context, willClear bool) (changed boo
 
 // clear makes the pass that clears old results.
 func (r *repetition[M]) clear(ctx context.Context, size tokencount.Size, threshold int64) error {
-	p := newRepeatedPass(ctx, r.settings, r.state(), r.rounds.Rounds())
+	p := r.newPass(ctx)
 	c := newClearPass(p, size, threshold, r.turn)
-	c.firstRound, c.unchanged = r.firstRound, make(map[*clearing.Candidate]bool)
+	c.firstRound, c.settled = r.firstRound, r.settled
 	if r.sizes != nil {
 		c.sizes, c.uncorrected = r.sizes, r.sizes.Uncorrected(r.definitions())
 	}
@@ -348,13 +359,9 @@ func (r *repetition[M]) keepFactor(factor float64, before []M) {
 
 // fitWindow shortens the request to the window.
 func (r *repetition[M]) fitWindow(ctx context.Context, factor float64) error {
-	fresh := new(run)
-	if r.sizes != nil {
-		fresh.sizes.Fix(factor)
-	}
 	before := r.state()
 	before.Messages = slices.Clone(r.msgs)
-	after, err := fitWindow(withRun(ctx, r.settings, fresh), r.settings, before, r.window, true)
+	after, err := fitWindow(withFactor(ctx, r.settings, factor), r.settings, before, r.window, true)
 	if err != nil || after == before {
 		return err
 	}
@@ -386,6 +393,7 @@ func (r *repetition[M]) apply(p *pass[M]) bool {
 
 // reload reads all messages anew, after a pass has put others in their place.
 func (r *repetition[M]) reload(msgs []M) {
+	r.settled = make(map[resultPosition]bool)
 	r.msgs, r.rounds, r.turn, r.firstRound, r.changed = make([]M, 0, len(r.input.Messages)), rounds.History[M]{}, turn{}, 0, true
 	if r.sizes != nil {
 		r.sizes = r.settings.estimator.Grow(r.settings.cfg.MaxTokensForClear, r.sizes.FixedFactor())

@@ -35,6 +35,14 @@ func withRun[M adk.MessageType](ctx context.Context, s *settings[M], r *run) con
 	return context.WithValue(ctx, runKey[M]{s}, r)
 }
 
+// withFactor returns a context in which counting a request changes nothing that is known of the run's history. The
+// factor corrects the counts; zero: the provider's reports do.
+func withFactor[M adk.MessageType](ctx context.Context, s *settings[M], factor float64) context.Context {
+	fresh := new(run)
+	fresh.sizes.Fix(factor)
+	return withRun(ctx, s, fresh)
+}
+
 // runFrom returns the run of a middleware, nil outside a run.
 func runFrom[M adk.MessageType](ctx context.Context, s *settings[M]) *run {
 	r, _ := ctx.Value(runKey[M]{s}).(*run)

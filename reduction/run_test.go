@@ -45,7 +45,7 @@ func TestRunFrom_BelongsToOneMiddleware(t *testing.T) {
 	require.Same(t, r, runFrom(ctx, one))
 	require.Nil(t, runFrom(ctx, other))
 	require.Nil(t, runFrom(ctx, new(settings[*schema.AgenticMessage])))
-	fresh := overflowModel[*schema.Message]{settings: one}.withFreshRun(ctx)
+	fresh := withFactor(ctx, one, 0)
 	require.NotNil(t, runFrom(fresh, one))
 	require.NotSame(t, r, runFrom(fresh, one))
 }

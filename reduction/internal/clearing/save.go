@@ -32,6 +32,13 @@ type Saver struct {
 	reportedFailures int
 }
 
+// ContinueAfter makes the saver count failures on from those of another one; nil is none.
+func (s *Saver) ContinueAfter(other *Saver) {
+	if other != nil {
+		s.failures, s.reportedFailures = other.failures, other.reportedFailures
+	}
+}
+
 // Save stores the content that changes replace. It returns the changes that can be made, in the same list; how many
 // results and calls stay because storing failed; and whether anything differs from the plan.
 func (s *Saver) Save(ctx context.Context, changes []Change) (kept []Change, lost int, differs bool) {
