@@ -369,10 +369,29 @@ func testClearFirstPassAllocatesLittlePerResult[M adk.MessageType](t *testing.T)
 	allocated := testing.AllocsPerRun(len(fresh)-1, func() {
 		mw := fresh[0]
 		fresh = fresh[1:]
-		_, out, err := mw.BeforeModelRewriteState(context.Background(), &adk.TypedChatModelAgentState[M]{Messages: msgs}, nil)
-		require.NoError(t, err)
-		require.Contains(t, adktest.Text(out.Messages[2]), "persisted-output")
+		require.Contains(t, adktest.Text(grown(t, mw, msgs)[2]), "persisted-output")
 	})
 	t.Logf("%.1f allocations for each result", allocated/results)
 	require.Less(t, allocated/results, float64(most))
+}
+
+// A history that an application has kept whole is cleared as it was, with a pass for each of its requests.
+func TestRepeatPasses_AllocateLittlePerResult(t *testing.T) {
+	race.Skip(t, "it allocates by itself")
+	adktest.EachType(t, testRepeatPassesAllocateLittlePerResult[*schema.Message], testRepeatPassesAllocateLittlePerResult[*schema.AgenticMessage])
+}
+
+func testRepeatPassesAllocateLittlePerResult[M adk.MessageType](t *testing.T) {
+	perResult := func(results int) float64 {
+		msgs := rounds[M](results, 4096)
+		allocated := testing.AllocsPerRun(1, func() {
+			mw := typed(t, &reduction.TypedConfig[M]{Backend: filesystem.NewInMemoryBackend(), MaxTokensForClear: 1})
+			require.Contains(t, adktest.Text(before(t, mw, msgs)[2]), "persisted-output")
+		})
+		return allocated / float64(results)
+	}
+	few, many := perResult(200), perResult(1000)
+	t.Logf("%.1f allocations for each of 200 results, %.1f for each of 1,000", few, many)
+	require.Less(t, few, 70.)
+	require.Less(t, many, 1.1*few, "the work for a result grows with the history")
 }

@@ -140,7 +140,7 @@ func testClearStopsAtTargetAndKeepsSmallResults[M adk.MessageType](t *testing.T)
 		if c.TokenCounter != nil {
 			c.MaxTokensForClear = 19_000
 		}
-		for i, m := range before(t, typed(t, c), msgs) {
+		for i, m := range grown(t, typed(t, c), msgs) {
 			if strings.Contains(adktest.Text(m), "persisted-output") {
 				n++
 				require.LessOrEqual(t, i, 2*n, "not the oldest first")

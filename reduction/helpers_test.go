@@ -32,6 +32,7 @@ import (
 	"github.com/einolean/einolean/internal/backend"
 	"github.com/einolean/einolean/internal/dev/adktest"
 	"github.com/einolean/einolean/internal/dev/backendtest"
+	"github.com/einolean/einolean/internal/einorun"
 	"github.com/einolean/einolean/internal/message"
 	"github.com/einolean/einolean/reduction"
 	"github.com/einolean/einolean/reduction/internal/offload"
@@ -119,6 +120,18 @@ func typed[M adk.MessageType](t testing.TB, c *reduction.TypedConfig[M]) adk.Typ
 func before[M adk.MessageType](t testing.TB, mw adk.TypedChatModelAgentMiddleware[M], msgs []M) []M {
 	t.Helper()
 	_, state, err := mw.BeforeModelRewriteState(context.Background(), &adk.TypedChatModelAgentState[M]{Messages: msgs}, nil)
+	require.NoError(t, err)
+	return state.Messages
+}
+
+// grown runs the clear phase in the middle of a run, in which the messages came after the first model call.
+func grown[M adk.MessageType](t testing.TB, mw adk.TypedChatModelAgentMiddleware[M], msgs []M) []M {
+	t.Helper()
+	ctx, err := einorun.Begin(context.Background(), mw, &einorun.RunContext{})
+	require.NoError(t, err)
+	_, _, err = mw.BeforeModelRewriteState(ctx, &adk.TypedChatModelAgentState[M]{Messages: msgs[:1]}, nil)
+	require.NoError(t, err)
+	_, state, err := mw.BeforeModelRewriteState(ctx, &adk.TypedChatModelAgentState[M]{Messages: msgs}, nil)
 	require.NoError(t, err)
 	return state.Messages
 }

@@ -157,7 +157,7 @@ func testOnEventClearingPassCountsKeptResults[M adk.MessageType](t *testing.T) {
 		}}
 	}
 	mw, events := told(t, cfg())
-	out := before(t, mw, msgs)
+	out := grown(t, mw, msgs)
 	require.Len(t, *events, 3)
 	failed, cleared, done := (*events)[0], (*events)[1], (*events)[2]
 	require.Equal(t, einolean.KindStoreFailed, failed.Kind)
@@ -181,7 +181,7 @@ func testOnEventClearingPassCountsKeptResults[M adk.MessageType](t *testing.T) {
 	c := cfg()
 	c.ClearAtLeastTokens, c.TokenCounter = 1, over[M] // it never gets less
 	mw, events = told(t, c)
-	require.Equal(t, msgs, before(t, mw, msgs))
+	require.Equal(t, msgs, grown(t, mw, msgs))
 	require.Empty(t, ofKind(*events, einolean.KindResultCleared))
 	last := (*events)[len(*events)-1].Pass
 	require.Equal(t, 2, last.Kept["too_few_tokens"], "the pass would have cleared shell and broken")

@@ -48,7 +48,10 @@ func (s *Saver) Save(ctx context.Context, changes []Change) (kept []Change, lost
 			items = append(items, f.item)
 		}
 	}
-	saved := s.Files.SaveAll(ctx, items, maxFailures)
+	var saved []offload.SaveResult
+	if s.failures < maxFailures {
+		saved = s.Files.SaveAll(ctx, items, maxFailures)
+	}
 	kept = changes[:0]
 	for _, change := range changes {
 		var result offload.SaveResult
