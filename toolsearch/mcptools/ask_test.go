@@ -298,7 +298,7 @@ func TestAServerMayAskTenTimes(t *testing.T) {
 		return Answer{}, nil
 	}})
 	require.Contains(t, ask(t, ctx, s, "srv__nag", `{}`), "asks for the 11th time")
-	require.Equal(t, mostRounds, asked)
+	require.Equal(t, maxRounds, asked)
 }
 
 //claim:mcp-49

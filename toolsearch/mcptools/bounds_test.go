@@ -140,7 +140,7 @@ func TestADeepSchemaCostsNoOtherTool(t *testing.T) {
 //
 //claim:security-59
 func TestOnlyWhatIsTooDeepIsCut(t *testing.T) {
-	open, end := strings.Repeat(`{"a":[`, mostNested/2), strings.Repeat(`]}`, mostNested/2)
+	open, end := strings.Repeat(`{"a":[`, maxNesting/2), strings.Repeat(`]}`, maxNesting/2)
 	for in, want := range map[string]string{
 		open + `1` + end:                             open + `1` + end,
 		open + `{"x":"}]"}` + end:                    open + `0` + end,
@@ -149,10 +149,10 @@ func TestOnlyWhatIsTooDeepIsCut(t *testing.T) {
 		`]]}{"a":1}`:                                 `]]}{"a":1}`,
 	} {
 		for size := 1; size < len(in)+7; size += 7 {
-			var l levels
+			var l depthLimiter
 			got := ""
 			for piece := range slices.Chunk([]byte(in), size) {
-				got += string(l.cut(piece))
+				got += string(l.limit(piece))
 			}
 			require.Equal(t, want, got)
 		}
@@ -189,9 +189,9 @@ func TestAFloodOfMessagesIsReadSlowly(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const seconds = 20
 		for what, reader := range map[string]func(*notices, *pace) io.Reader{
-			"program": func(n *notices, p *pace) io.Reader { return newMessages(n, nil, func() {}, nil, p) },
+			"program": func(n *notices, p *pace) io.Reader { return newMessageReader(n, nil, func() {}, nil, p) },
 			"log": func(n *notices, p *pace) io.Reader {
-				return newMessages(prefixed{n}, func([]byte) {}, func() {}, nil, p)
+				return newMessageReader(prefixed{n}, func([]byte) {}, func() {}, nil, p)
 			},
 			"stream": func(n *notices, p *pace) io.Reader { return newBody(doubled{n}, true, nil, p) },
 		} {
@@ -236,13 +236,13 @@ func TestAnswersAreReadAtOnce(t *testing.T) {
 		n := 10 * burst
 		p := newPace(nil)
 		for range n {
-			p.ask()
+			p.noteRequest()
 		}
 		began := time.Now()
-		_, err := io.ReadAll(newMessages(strings.NewReader(strings.Repeat(answer, n)), nil, func() {}, nil, p))
+		_, err := io.ReadAll(newMessageReader(strings.NewReader(strings.Repeat(answer, n)), nil, func() {}, nil, p))
 		require.NoError(t, err)
 		require.Zero(t, time.Since(began))
-		_, err = io.ReadAll(newMessages(strings.NewReader(strings.Repeat(answer, 2*burst)), nil, func() {}, nil, p))
+		_, err = io.ReadAll(newMessageReader(strings.NewReader(strings.Repeat(answer, 2*burst)), nil, func() {}, nil, p))
 		require.NoError(t, err)
 		require.Greater(t, time.Since(began), time.Second, "answers that nobody asked for are not")
 	})
@@ -274,5 +274,5 @@ func statusPace(s *Servers, name string) *pace {
 	l := s.linkIf("", name)
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return l.session.raw.Transport.(*command).pace
+	return l.session.transport.Transport.(*command).pace
 }

@@ -205,7 +205,7 @@ func TestAProgramGetsFewVariablesAndItsOwn(t *testing.T) {
 
 func TestStandardErrorIsLoggedLineByLine(t *testing.T) {
 	var got []string
-	l := lines{each: func(line []byte) { got = append(got, string(line)) }}
+	l := lineWriter{onLine: func(line []byte) { got = append(got, string(line)) }}
 	for _, piece := range []string{"one\ntw", "o\r\n", "\n", "last"} {
 		n, err := l.Write([]byte(piece))
 		require.NoError(t, err)

@@ -130,7 +130,7 @@ func TestTokensThatExpireNeverReachAnothersCall(t *testing.T) {
 	defer i.mu.Unlock()
 	require.Empty(t, i.wrong)
 	require.GreaterOrEqual(t, i.refused, users*race.Cases(6)/tokenUses-1, "tokens expired, even if no two calls met")
-	require.LessOrEqual(t, int(failed.Load())*tries, i.refused, "calls are repeated with a new token before they fail")
+	require.LessOrEqual(t, int(failed.Load())*maxTries, i.refused, "calls are repeated with a new token before they fail")
 	t.Logf("%d tokens, %d refused, %d calls failed", i.issued, i.refused, failed.Load())
 }
 
@@ -198,16 +198,16 @@ func TestHeaderIsAskedOnceForManyRefusedRequests(t *testing.T) {
 }
 
 func TestAHeaderFunctionThatEndsItsGoroutineHoldsUpNobody(t *testing.T) {
-	s := &signed{}
-	s.ask = func(context.Context) (http.Header, error) { panic("handled by the caller") }
+	s := &headerTransport{}
+	s.headerFunc = func(context.Context) (http.Header, error) { panic("handled by the caller") }
 	func() {
 		defer func() { require.NotNil(t, recover()) }()
 		_ = s.refresh(ctx, 0)
 	}()
-	s.ask = func(context.Context) (http.Header, error) { return http.Header{"A": {"b"}}, nil }
+	s.headerFunc = func(context.Context) (http.Header, error) { return http.Header{"A": {"b"}}, nil }
 	require.NoError(t, s.refresh(ctx, 0))
-	require.Equal(t, "b", s.now.Get("A"))
-	s.asking = make(chan struct{})
+	require.Equal(t, "b", s.userHeaders.Get("A"))
+	s.refreshDone = make(chan struct{})
 	ended, cancel := context.WithCancel(ctx)
 	cancel()
 	require.ErrorIs(t, s.refresh(ended, 1), context.Canceled, "who waits for another's answer does not wait longer than its context")

@@ -197,7 +197,7 @@ func progressEnds(t *testing.T) {
 	s := open(t, map[string]Server{"srv": server}, Options{})
 	began := time.Now()
 	require.Contains(t, ask(t, ctx, s, "srv__endless", `{}`), "did not answer")
-	require.Equal(t, mostTimeouts*server.Timeout, time.Since(began))
+	require.Equal(t, maxTimeouts*server.Timeout, time.Since(began))
 }
 
 // The end of the run ends its calls, and is the only error.
@@ -373,7 +373,7 @@ func TestAHungListLeavesTheLastOne(t *testing.T) {
 	require.Equal(t, "added late", ask(t, ctx, s, "srv__add_tool", `{"text":"late"}`))
 	began := time.Now()
 	require.Equal(t, before, namesIn(t, ctx, s))
-	require.Less(t, time.Since(began), listLimit/2, "MaxWait bounds the wait")
+	require.Less(t, time.Since(began), listTimeout/2, "MaxWait bounds the wait")
 	ended, cancel := context.WithCancel(ctx)
 	cancel()
 	require.Equal(t, before, namesIn(t, ended, s))

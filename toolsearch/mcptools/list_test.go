@@ -90,7 +90,7 @@ func TestOneBadToolIsRefusedAndTheOthersStay(t *testing.T) {
 func TestRemovedToolsAreNamedInTheirOrder(t *testing.T) {
 	var events recorder
 	var names []string
-	for i := range 2 * mostNames {
+	for i := range 2 * maxEventNames {
 		names = append(names, fmt.Sprint("tool", i))
 	}
 	var gone atomic.Bool
@@ -107,13 +107,13 @@ func TestRemovedToolsAreNamedInTheirOrder(t *testing.T) {
 	require.Len(t, namesIn(t, ctx, s), 1)
 	change := events.wait(t, einolean.KindServerListed, 2)[1].Tools
 	require.Equal(t, len(names)-1, change.RemovedCount)
-	require.Equal(t, before[1:mostNames+1], change.Removed)
+	require.Equal(t, before[1:maxEventNames+1], change.Removed)
 }
 
 //claim:mcp-27 security-60
 func TestListsThatCannotBeUsedLeaveTheLastOne(t *testing.T) {
-	defer func(most int) { mostTools = most }(mostTools)
-	mostTools = 100
+	defer func(most int) { maxTools = most }(maxTools)
+	maxTools = 100
 	var bad func(cursor string) (*mcp.ListToolsResult, error)
 	for what, pages := range map[string]func(string) (*mcp.ListToolsResult, error){
 		"an error":                func(string) (*mcp.ListToolsResult, error) { return nil, errors.New("out of order") },
@@ -125,7 +125,7 @@ func TestListsThatCannotBeUsedLeaveTheLastOne(t *testing.T) {
 		},
 		"too many tools": func(c string) (*mcp.ListToolsResult, error) {
 			r := &mcp.ListToolsResult{NextCursor: c + "x"}
-			for range mostTools/4 + 1 {
+			for range maxTools/4 + 1 {
 				r.Tools = append(r.Tools, &mcp.Tool{Name: "a"})
 			}
 			return r, nil

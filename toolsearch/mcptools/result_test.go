@@ -211,7 +211,7 @@ func TestEveryValueOfAResultReachesTheModel(t *testing.T) {
 			texts = append(texts, []func() string{
 				leaf, func() string { return v }, func() string { return strings.Join(leavesIn(v), " and ") },
 				func() string { some := leavesIn(v + `,""`); text := some[r.IntN(len(some))]; return text },
-				func() string { text, _ := textIn(leaf()); return text },
+				func() string { text, _ := parseString(leaf()); return text },
 			}[r.IntN(5)]())
 		}
 		blocks := make([]string, len(texts))
@@ -229,7 +229,7 @@ func TestEveryValueOfAResultReachesTheModel(t *testing.T) {
 			continue // there is no structured content
 		}
 		for _, leaf := range leavesIn(v) {
-			text, _ := textIn(leaf)
+			text, _ := parseString(leaf)
 			require.True(t, strings.Contains(got, leaf) || text != "" && (strings.Contains(got, text) || strings.Contains(plain, text)) || numberIn(got, leaf), "%s is missing in %q, of %s", leaf, got, v)
 		}
 	}
@@ -254,9 +254,9 @@ func leavesIn(v string) (leaves []string) {
 
 // numberIn reports whether a text has a number in another notation.
 func numberIn(text, number string) bool {
-	want, ok := sumOf(number)
+	want, ok := hashJSON(number)
 	return ok && slices.ContainsFunc(strings.FieldsFunc(text, func(r rune) bool { return strings.ContainsRune("[]{}:\", \n", r) }), func(word string) bool {
-		s, is := sumOf(word)
+		s, is := hashJSON(word)
 		return is && s == want
 	})
 }
@@ -443,7 +443,7 @@ func TestAResultOfAnUnknownTypeIsAnError(t *testing.T) {
 			require.Contains(t, answer, `"taskId":"t1"`)
 		}
 	}
-	require.False(t, reread(&mcp.CallToolResult{}).failed)
+	require.False(t, reread(&mcp.CallToolResult{}).isError)
 	complete, err := readResult(`{"resultType":"complete","content":[{"type":"text","text":"x"}]}`)
 	require.NoError(t, err)
 	require.Equal(t, "x", complete.text())

@@ -22,7 +22,7 @@ import (
 // wireOf is a schema as the model sees it, and whether it was mended.
 func wireOf(t testing.TB, schema any) (string, bool) {
 	t.Helper()
-	params, mended, _, err := parametersOf(&mcp.Tool{Name: "x", InputSchema: schema})
+	params, mended, _, err := repairedParameters(&mcp.Tool{Name: "x", InputSchema: schema})
 	require.NoError(t, err)
 	s, err := params.ToJSONSchema()
 	require.NoError(t, err)
@@ -77,7 +77,7 @@ func TestSchemasThatProvidersRefuseAreMended(t *testing.T) {
 		require.True(t, mended, what)
 	}
 	got, _ := wireOf(t, deepSchema(40))
-	require.Equal(t, mostLevels+1, strings.Count(got, `"sub"`), "an over-deep one ends in any object")
+	require.Equal(t, maxLevels+1, strings.Count(got, `"sub"`), "an over-deep one ends in any object")
 	require.Contains(t, got, `"sub":{"properties":{},"type":"object"}`)
 }
 
@@ -104,8 +104,8 @@ func TestMendedSchemasPassEverywhere(t *testing.T) {
 		delete(own, "type")
 		before, err := json.Marshal(own)
 		require.NoError(t, err)
-		m := mender{root: own}
-		wire, _ := m.rename(m.rootObject())
+		m := schemaRepairer{root: own}
+		wire, _ := m.renameProperties(m.rootObject())
 		after, err := json.Marshal(own)
 		require.NoError(t, err)
 		require.Equal(t, string(before), string(after), "the server's own is not changed")
@@ -129,7 +129,7 @@ func TestMendedSchemasPassEverywhere(t *testing.T) {
 // passes checks every part of a schema.
 func passes(t *testing.T, node map[string]any, level int) {
 	t.Helper()
-	require.LessOrEqual(t, level, mostLevels+2)
+	require.LessOrEqual(t, level, maxLevels+2)
 	if level > 0 {
 		require.NotEmpty(t, node)
 	}
@@ -214,7 +214,7 @@ func TestArgumentsAreCheckedAgainstTheServersOwnSchema(t *testing.T) {
 	require.Equal(t, "ran", ask(t, ctx, s, "srv__either", `{"n":1}`))
 	answer := ask(t, ctx, s, "srv__either", `{"text":"x","n":1}`)
 	require.Contains(t, answer, "do not fit the tool's schema")
-	require.Less(t, len(answer), 2*mostWrong)
+	require.Less(t, len(answer), 2*maxMisfitBytes)
 	require.Contains(t, ask(t, ctx, s, "srv__either", `{}`), "The call did not run")
 	require.Equal(t, 2, f.called("either"))
 }
@@ -255,7 +255,7 @@ func FuzzMend(f *testing.F) {
 		if json.Unmarshal([]byte(text), &own) != nil {
 			return
 		}
-		params, _, _, err := parametersOf(&mcp.Tool{Name: "x", InputSchema: own})
+		params, _, _, err := repairedParameters(&mcp.Tool{Name: "x", InputSchema: own})
 		if err == nil {
 			_, err = params.ToJSONSchema()
 			require.NoError(t, err)

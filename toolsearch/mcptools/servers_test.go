@@ -181,13 +181,13 @@ func TestResultsWithMedia(t *testing.T) {
 // Every answer exists in both languages, and uses the same values.
 func TestEveryAnswerExistsInBothLanguages(t *testing.T) {
 	defer func() { require.NoError(t, adk.SetLanguage(adk.LanguageEnglish)) }()
-	w := words{Server: "SRV", Since: "14:02", Limit: "1m0s", Text: "TEXT", Type: "TYPE", URI: "URI", Bytes: 77}
+	w := answerData{Server: "SRV", Time: "14:02", Limit: "1m0s", Text: "TEXT", Type: "TYPE", URI: "URI", Bytes: 77}
 	require.Equal(t, answers.English().Names(), answers.Chinese().Names())
 	for _, name := range answers.English().Names() {
 		require.NoError(t, adk.SetLanguage(adk.LanguageEnglish))
-		en := say(name, w)
+		en := answerText(name, w)
 		require.NoError(t, adk.SetLanguage(adk.LanguageChinese))
-		zh := say(name, w)
+		zh := answerText(name, w)
 		require.NotEqual(t, en, zh, name)
 		for _, value := range []string{"SRV", "14:02", "1m0s", "TEXT", "TYPE", "URI", "77"} {
 			require.Equal(t, strings.Contains(en, value), strings.Contains(zh, value), "%s: %s", name, value)
@@ -201,8 +201,8 @@ func TestEveryAnswerExistsInBothLanguages(t *testing.T) {
 func TestACallWithoutASessionAlwaysHasAnError(t *testing.T) {
 	ended, cancel := context.WithCancel(t.Context())
 	cancel()
-	l := &link{ctx: t.Context(), changed: make(chan struct{}), lastFail: time.Now()}
-	s, err := l.ready(ended)
+	l := &link{ctx: t.Context(), changes: make(chan struct{}), lastFail: time.Now()}
+	s, err := l.waitSession(ended)
 	require.Nil(t, s)
 	require.ErrorIs(t, err, context.Canceled)
 }

@@ -65,7 +65,7 @@ func TestMessagesArriveAmongAllElse(t *testing.T) {
 		}
 		ended := 0
 		var said bytes.Buffer
-		got, err := io.ReadAll(newMessages(in, func(line []byte) {
+		got, err := io.ReadAll(newMessageReader(in, func(line []byte) {
 			line = bytes.TrimSpace(line)
 			said.Write(line[:min(len(line), 10)])
 			said.WriteByte('\n')
@@ -75,7 +75,7 @@ func TestMessagesArriveAmongAllElse(t *testing.T) {
 		require.Equal(t, other.String(), said.String())
 		require.Equal(t, 1, ended)
 	}
-	got, err := io.ReadAll(newMessages(strings.NewReader(`{"jsonrpc":"2.0","method":"last"}`), nil, func() {}, nil, nil))
+	got, err := io.ReadAll(newMessageReader(strings.NewReader(`{"jsonrpc":"2.0","method":"last"}`), nil, func() {}, nil, nil))
 	require.NoError(t, err)
 	require.Equal(t, `{"jsonrpc":"2.0","method":"last"}`+"\n", string(got), "without an end of its line")
 }
@@ -105,17 +105,17 @@ func TestAProgramHasLongerToStartThanAServerToConnect(t *testing.T) {
 	t.Parallel()
 	open := func(mode string, connects, starts time.Duration) *Servers {
 		s := newServers(map[string]Server{"srv": child(t, mode)}, Options{})
-		s.connects, s.starts = connects, starts
+		s.connectTimeout, s.startTimeout = connects, starts
 		_, err := s.open(ctx)
 		require.NoError(t, err)
 		t.Cleanup(func() { require.NoError(t, s.Close()) })
 		return s
 	}
-	s := open("late", time.Millisecond, startLimit)
+	s := open("late", time.Millisecond, defaultStartTimeout)
 	require.Equal(t, StateUp, statusOf(s, "srv").State)
 	require.Equal(t, "x", ask(t, ctx, s, "srv__echo", `{"text":"x"}`))
 
-	s = open("deaf", connectLimit, 300*time.Millisecond)
+	s = open("deaf", defaultConnectTimeout, 300*time.Millisecond)
 	require.Equal(t, StateDown, statusOf(s, "srv").State)
 	require.ErrorContains(t, statusOf(s, "srv").Err, "no answer in time")
 	require.NotContains(t, statusOf(s, "srv").Err.Error(), "ended with", "we ended it")
@@ -190,15 +190,15 @@ func TestAResultThatCannotBeReadIsAnswered(t *testing.T) {
 func TestAProgramThatDidNotReadHasEndedByItself(t *testing.T) {
 	_, in := io.Pipe()
 	require.NoError(t, in.CloseWithError(io.ErrClosedPipe))
-	p := &process{in: in}
+	p := &process{stdin: in}
 	_, err := p.Write([]byte("{}\n"))
 	require.Error(t, err)
-	p.closing.Store(true) // the client closes what it cannot write to
-	p.outputEnded()
-	require.True(t, p.eof.Load())
+	p.isClosing.Store(true) // the client closes what it cannot write to
+	p.handleOutputEnd()
+	require.True(t, p.outputClosed.Load())
 
 	p = &process{}
-	p.closing.Store(true)
-	p.outputEnded()
-	require.False(t, p.eof.Load(), "we ended it")
+	p.isClosing.Store(true)
+	p.handleOutputEnd()
+	require.False(t, p.outputClosed.Load(), "we ended it")
 }

@@ -114,7 +114,7 @@ func TestWithoutAUserThereAreNoToolsAndNoCalls(t *testing.T) {
 //claim:mcp-40
 func TestIdleUsersLoseTheirSessionsAndGetThemBack(t *testing.T) {
 	s := newServers(map[string]Server{"own": {URL: tenant(t)}}, Options{User: userOf, Header: userHeader})
-	s.idle = 40 * time.Millisecond
+	s.idleLimit = 40 * time.Millisecond
 	t.Cleanup(func() { require.NoError(t, s.Close()) })
 	require.True(t, s.work.start(s.closeIdle))
 	whoami := find(t, as("ann"), s, "own__whoami").(tool.InvokableTool)
@@ -143,7 +143,7 @@ func TestIdleUsersLoseTheirSessionsAndGetThemBack(t *testing.T) {
 
 func TestTheUserWhoNeededItLeastRecentlyLosesTheSession(t *testing.T) {
 	s := newServers(map[string]Server{"own": newFixture().inMemory()}, Options{User: userOf})
-	s.most = 3
+	s.userLimit = 3
 	t.Cleanup(func() { require.NoError(t, s.Close()) })
 	for i := range 5 {
 		require.Contains(t, namesIn(t, as(fmt.Sprint("user", i)), s), "own__echo")

@@ -176,11 +176,11 @@ func TestEventsAreReadInAnyPieces(t *testing.T) {
 		"data: {\"jsonrpc\":\"2.0\",\"method\":\"x\"}\n\nretry: 5\ndata: not json\n"
 	for _, in := range []io.Reader{strings.NewReader(stream), iotest.OneByteReader(strings.NewReader(stream)), iotest.DataErrReader(strings.NewReader(stream))} {
 		w := newWire()
-		w.sent([]byte(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{}}`))
+		w.recordSent([]byte(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{}}`))
 		got, err := io.ReadAll(newBody(io.NopCloser(in), true, w, nil))
 		require.NoError(t, err)
 		require.Equal(t, want, string(got))
-		k, ok := w.take(mcp.Meta{keyKept: "1"})
+		k, ok := w.takeResult(mcp.Meta{keyStored: "1"})
 		require.True(t, ok)
 		read, err := readResult(k.result)
 		require.NoError(t, err)
@@ -192,19 +192,19 @@ func TestEventsAreReadInAnyPieces(t *testing.T) {
 func TestAnAnswerThatNobodyWaitsForIsNotKept(t *testing.T) {
 	w := newWire()
 	answer := []byte(`{"jsonrpc":"2.0","id":1,"result":{"content":[]}}`)
-	require.Equal(t, string(answer), string(w.came(answer)), "nobody asked")
+	require.Equal(t, string(answer), string(w.receive(answer)), "nobody asked")
 	for _, late := range []bool{true, false} {
-		w.sent([]byte(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{}}`))
+		w.recordSent([]byte(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{}}`))
 		if !late {
-			w.came(answer)
+			w.receive(answer)
 		}
-		w.sent([]byte(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1}}`))
-		w.came(answer)
-		require.Empty(t, w.kept)
-		require.Empty(t, w.asked)
+		w.recordSent([]byte(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1}}`))
+		w.receive(answer)
+		require.Empty(t, w.results)
+		require.Empty(t, w.openMethods)
 	}
-	w.sent([]byte(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{}}`))
-	require.Contains(t, string(w.came([]byte(`[{"jsonrpc":"2.0","id":1.0,"result":{"content":[]}},{"jsonrpc":"2.0","method":"x"}]`))), keyKept, "in a batch, with its id as another number")
+	w.recordSent([]byte(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{}}`))
+	require.Contains(t, string(w.receive([]byte(`[{"jsonrpc":"2.0","id":1.0,"result":{"content":[]}},{"jsonrpc":"2.0","method":"x"}]`))), keyStored, "in a batch, with its id as another number")
 }
 
 func TestWhatAMessageAnswersIsFoundAtEitherEnd(t *testing.T) {
@@ -216,7 +216,7 @@ func TestWhatAMessageAnswersIsFoundAtEitherEnd(t *testing.T) {
 		"":    {`{"method":"x","params":{"id":5,"a":"aaa`, `aaa"}}`},
 	} {
 		w := newWire()
-		w.asked[idOf(id)] = methodCall
+		w.openMethods[normalizeID(id)] = methodCall
 		framed := w.tooLarge([]byte(message[0]), []byte(message[1]))
 		require.Equal(t, id != "", framed != nil, message)
 	}
