@@ -63,7 +63,7 @@ func pestering(old bool, times int, question *mcp.ElicitParams, between time.Dur
 }
 
 // A call ends in its time, however many questions there are, and whether somebody answers them.
-func TestQuestionsTakeNoTimeLimitOff(t *testing.T) {
+func TestClock_QuestionsDoNotRemoveTheLimit(t *testing.T) {
 	for _, answered := range []bool{false, true} {
 		for _, times := range []int{1, 3, 40} {
 			synctest.Test(t, func(t *testing.T) {
@@ -93,7 +93,7 @@ func TestQuestionsTakeNoTimeLimitOff(t *testing.T) {
 }
 
 // Of a server that waits as the protocol says, a call has one time for all its rounds.
-func TestRoundsOfQuestionsShareTheirTime(t *testing.T) {
+func TestClock_QuestionRoundsShareOneLimit(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f, rounds := newFixture(), atomic.Int32{}
 		f.server.AddTool(&mcp.Tool{Name: "slow", InputSchema: object("")}, func(context.Context, *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
@@ -123,7 +123,7 @@ func TestRoundsOfQuestionsShareTheirTime(t *testing.T) {
 }
 
 // A person is asked ten times in one call, whichever way the server asks.
-func TestAPersonIsAskedTenTimesAtMost(t *testing.T) {
+func TestElicit_AsksTenTimesAtMost(t *testing.T) {
 	const times = 50
 	for old, said := range map[bool]string{true: "did not answer", false: "asks 50 questions"} {
 		synctest.Test(t, func(t *testing.T) {
@@ -141,7 +141,7 @@ func TestAPersonIsAskedTenTimesAtMost(t *testing.T) {
 	}
 }
 
-func TestOnlyWebPagesAndShortQuestionsReachAPerson(t *testing.T) {
+func TestQuestion_OnlyShortTextsAndWebPagesPass(t *testing.T) {
 	race.Skip(t, "reads long questions")
 	questions := map[*mcp.ElicitParams]bool{
 		{Mode: "url", Message: "m", URL: "https://example.com/x?y"}:                                                 true,
@@ -187,7 +187,7 @@ func TestOnlyWebPagesAndShortQuestionsReachAPerson(t *testing.T) {
 }
 
 // Whatever happens to it, a clock ends after its time, less what it stood still.
-func TestAClockEndsInTime(t *testing.T) {
+func TestClock_EndsInTime(t *testing.T) {
 	for range race.Cases(300) {
 		synctest.Test(t, func(t *testing.T) {
 			seed := rand.Uint64()
@@ -236,7 +236,7 @@ func TestAClockEndsInTime(t *testing.T) {
 }
 
 // An error of Elicit accepts nothing, whatever answer stands beside it.
-func TestAnErrorOfElicitAcceptsNothing(t *testing.T) {
+func TestElicit_ErrorAcceptsNothing(t *testing.T) {
 	for _, old := range []bool{true, false} {
 		server := asking(true).inMemory()
 		if !old {

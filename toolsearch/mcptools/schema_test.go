@@ -40,7 +40,7 @@ func parsed(t testing.TB, text string) (v map[string]any) {
 // Each shape that a provider refuses, as the server has it and as the model sees it.
 //
 //claim:mcp-53 security-63
-func TestSchemasThatProvidersRefuseAreMended(t *testing.T) {
+func TestSchema_RepairsWhatProvidersReject(t *testing.T) {
 	const empty = `{"type":"object","properties":{}}`
 	for what, c := range map[string]struct{ own, want string }{
 		"nothing":                        {`{}`, empty},
@@ -81,7 +81,7 @@ func TestSchemasThatProvidersRefuseAreMended(t *testing.T) {
 	require.Contains(t, got, `"sub":{"properties":{},"type":"object"}`)
 }
 
-func TestSchemasThatPassEverywhereStayAsTheyAre(t *testing.T) {
+func TestSchema_ValidOnesStayUnchanged(t *testing.T) {
 	for _, own := range []string{
 		`{"type":"object","properties":{}}`,
 		`{"$schema":"http://json-schema.org/draft-07/schema#","type":"object","properties":{"a":{"type":"string","minLength":1,"enum":["x"]},"b":{"type":"array","items":{"type":"object","properties":{"c":{"anyOf":[{"type":"string"},{"type":"null"}]}}}}},"required":["a"],"additionalProperties":false}`,
@@ -94,7 +94,7 @@ func TestSchemasThatPassEverywhereStayAsTheyAre(t *testing.T) {
 
 // Whatever a server's schema is: what the model sees passes everywhere, is made in bounded
 // time, and the server's own is as it was.
-func TestMendedSchemasPassEverywhere(t *testing.T) {
+func TestSchema_RepairedOnesPassEverywhere(t *testing.T) {
 	seed := rand.Uint64()
 	t.Logf("seed %d", seed)
 	r := rand.New(rand.NewPCG(seed, 0))
@@ -205,7 +205,7 @@ func randomSchema(r *rand.Rand, depth int) map[string]any {
 // Arguments that fit what the model sees and not what the server has do not reach it.
 //
 //claim:mcp-53
-func TestArgumentsAreCheckedAgainstTheServersOwnSchema(t *testing.T) {
+func TestArguments_CheckedAgainstTheServersSchema(t *testing.T) {
 	f := newFixture()
 	run := func(context.Context, args) (*mcp.CallToolResult, error) { return text("ran"), nil }
 	f.add(&mcp.Tool{Name: "either", InputSchema: json.RawMessage(`{"type":"object","oneOf":[{"properties":{"text":{"type":"string"}},"required":["text"],"additionalProperties":false},{"properties":{"n":{"type":"integer"}},"required":["n"],"additionalProperties":false}]}`)}, run)
@@ -223,7 +223,7 @@ func TestArgumentsAreCheckedAgainstTheServersOwnSchema(t *testing.T) {
 // numbers stay as they are.
 //
 //claim:mcp-55
-func TestPropertiesReachTheServerUnderTheirOwnNames(t *testing.T) {
+func TestArguments_RestorePropertyNames(t *testing.T) {
 	f := newFixture()
 	var got string
 	own := `{"type":"object","properties":{"$top":{"type":"integer"},"rows":{"type":"array","items":{"type":"object","properties":{"@id":{"type":"string"}},"required":["@id"],"additionalProperties":false}}},"required":["$top"],"additionalProperties":false}`
@@ -246,7 +246,7 @@ func TestPropertiesReachTheServerUnderTheirOwnNames(t *testing.T) {
 	require.Contains(t, ask(t, ctx, s, "srv__list", `{"_top":1,"$top":2}`), "do not fit the tool's schema", "nothing is lost")
 }
 
-func FuzzMend(f *testing.F) {
+func FuzzRepairSchema(f *testing.F) {
 	for _, seed := range []string{`{"$ref":"#"}`, `{"properties":5,"anyOf":{},"type":[1]}`, `{"allOf":[{"$ref":"#/allOf/0"}]}`, `{"items":[],"type":"array","prefixItems":{}}`, `{"properties":{"a":{"$ref":"#/properties/a"}}}`} {
 		f.Add(seed)
 	}

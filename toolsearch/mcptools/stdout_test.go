@@ -36,7 +36,7 @@ var noise = []string{
 // Whatever a program writes besides messages, and in whatever pieces, every message arrives.
 //
 //claim:mcp-21
-func TestMessagesArriveAmongAllElse(t *testing.T) {
+func TestMessageReader_FindsMessagesAmongOtherLines(t *testing.T) {
 	seed := rand.Uint64()
 	t.Logf("seed %d", seed)
 	r := rand.New(rand.NewPCG(seed, 0))
@@ -80,7 +80,7 @@ func TestMessagesArriveAmongAllElse(t *testing.T) {
 	require.Equal(t, `{"jsonrpc":"2.0","method":"last"}`+"\n", string(got), "without an end of its line")
 }
 
-func TestAProgramMayWriteMoreThanMessages(t *testing.T) {
+func TestMessageReader_AcceptsOtherOutput(t *testing.T) {
 	var mu sync.Mutex
 	said := map[string]bool{}
 	s := open(t, map[string]Server{"srv": child(t, "noisy")}, Options{Logs: func(_ string, line []byte) {
@@ -101,7 +101,7 @@ func TestAProgramMayWriteMoreThanMessages(t *testing.T) {
 // A program may take longer than a connection: it may have to be installed first.
 //
 //claim:mcp-20
-func TestAProgramHasLongerToStartThanAServerToConnect(t *testing.T) {
+func TestConnectTimeout_ProgramsGetLonger(t *testing.T) {
 	t.Parallel()
 	open := func(mode string, connects, starts time.Duration) *Servers {
 		s := newServers(map[string]Server{"srv": child(t, mode)}, Options{})
@@ -122,7 +122,7 @@ func TestAProgramHasLongerToStartThanAServerToConnect(t *testing.T) {
 }
 
 //claim:mcp-19
-func TestAnErrorSaysHowAProgramEnded(t *testing.T) {
+func TestErrors_SayHowAProgramEnded(t *testing.T) {
 	var events recorder
 	s := open(t, map[string]Server{"broken": child(t, "broken"), "srv": child(t, "yes"), "empty": child(t, "empty")}, Options{OnEvent: events.record})
 	require.ErrorContains(t, statusOf(s, "broken").Err, "the program ended with exit status 3")
@@ -165,7 +165,7 @@ func (f *fixture) piped(rewrite func([]byte) []byte) Server {
 // A result that the client cannot read is told, and takes the connection of nobody.
 //
 //claim:mcp-24
-func TestAResultThatCannotBeReadIsAnswered(t *testing.T) {
+func TestResult_UnreadableOneIsAnswered(t *testing.T) {
 	f := newFixture()
 	s := open(t, map[string]Server{"srv": f.piped(func(data []byte) []byte {
 		if bytes.Contains(data, []byte(`"text":"hologram"`)) {
@@ -187,7 +187,7 @@ func TestAResultThatCannotBeReadIsAnswered(t *testing.T) {
 	require.Equal(t, 1, f.called("echo"), "it is not made again")
 }
 
-func TestAProgramThatDidNotReadHasEndedByItself(t *testing.T) {
+func TestProcess_FailedWriteCountsAsExit(t *testing.T) {
 	_, in := io.Pipe()
 	require.NoError(t, in.CloseWithError(io.ErrClosedPipe))
 	p := &process{stdin: in}
