@@ -143,7 +143,7 @@ einos-tests: ## run Eino's own unit tests of its two packages against ours
 
 .PHONY: conformance
 conformance: ## run the protocol's own conformance suite against mcptools, where npm can fetch it
-	@cd toolsearch/mcptools && EINOLEAN_CONFORMANCE=suite $(GO) test -count=1 -v -run '^TestTheProtocolsOwnSuitePasses$$' .
+	@cd toolsearch/mcptools && EINOLEAN_CONFORMANCE=suite $(GO) test -count=1 -v -run '^TestConformance_SuitePasses$$' .
 
 # With THOROUGH=1, as `make check` has it, tests are as long as they can be, and the packages that use
 # internal/dev/twice go through the quick part a second time: nothing may be left over from the first pass.
@@ -233,7 +233,7 @@ soak: ## thousands of agent runs at once, a tenth of them under the race detecto
 	$(GO) run ./internal/dev/tools/soak -runs $$(( $(SOAK_RUNS) - $(SOAK_RUNS) / 10 ))
 	$(GO) run $(RACE) ./internal/dev/tools/soak -runs $$(( $(SOAK_RUNS) / 10 ))
 	EINOLEAN_PROGRAMS=$(SOAK_RUNS) $(GO) test -count=1 -v -timeout 30m -run '^TestPrograms_SurviveInterruptsAndKills$$' ./programs
-	cd toolsearch/mcptools && EINOLEAN_SOAK=$$(( $(SOAK_RUNS) / 20 )) $(GO) test -count=1 -v -timeout 30m -run '^TestServersThatLieHarmNobody$$' .
+	cd toolsearch/mcptools && EINOLEAN_SOAK=$$(( $(SOAK_RUNS) / 20 )) $(GO) test -count=1 -v -timeout 30m -run '^TestServers_LyingServersHarmNobody$$' .
 
 release: ## print which tags a release of VERSION makes; with TAG=1 make them (nothing is pushed)
 	$(GO) run ./internal/dev/tools/release -version '$(VERSION)' $(if $(TAG),-tag)

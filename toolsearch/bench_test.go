@@ -294,7 +294,7 @@ func BenchmarkBeforeAgent(b *testing.B) {
 func BenchmarkHook(b *testing.B) {
 	tools := benchTools(1_000)
 	names, _ := benchNames(1_000)
-	for _, n := range []int{10, 100, 1_000} {
+	for _, n := range []int{10, 100, 1_000, 10_000} {
 		history := benchConversation(n, names)
 		for _, m := range makers {
 			b.Run(fmt.Sprintf("messages=%d/%s", n, m.side), func(b *testing.B) {
@@ -312,6 +312,50 @@ func BenchmarkHook(b *testing.B) {
 			})
 		}
 	}
+}
+
+// BenchmarkModelCall is what the middleware adds to a model call after its hook: it reads all messages, as a handler may
+// have edited an old one. Eino's does nothing there.
+func BenchmarkModelCall(b *testing.B) {
+	names, _ := benchNames(1_000)
+	for _, n := range []int{10, 100, 1_000, 10_000} {
+		b.Run(fmt.Sprintf("messages=%d", n), func(b *testing.B) {
+			h := must(makers[1].make(context.Background(), benchTools(1_000)))
+			inRun(b, h, benchConversation(n, names), func(ctx context.Context, state *adk.ChatModelAgentState, mc *adk.ModelContext) {
+				call := wrappedCall(ctx, h, state, mc)
+				b.ReportAllocs()
+				for b.Loop() {
+					call()
+				}
+			})
+		})
+	}
+}
+
+// wrappedCall returns a function that calls a model through the wrapper of a middleware.
+func wrappedCall(
+	ctx context.Context, h adk.ChatModelAgentMiddleware, state *adk.ChatModelAgentState, mc *adk.ModelContext,
+) func() {
+	m := &constantModel{answer: schema.AssistantMessage("done", nil)}
+	return func() {
+		wrapped, err := h.WrapModel(ctx, m, mc)
+		if err == nil {
+			_, err = wrapped.Generate(ctx, state.Messages)
+		}
+		if err != nil {
+			panic(err)
+		}
+	}
+}
+
+// constantModel gives the same answer each time, and allocates nothing.
+type constantModel struct {
+	model.BaseChatModel
+	answer *schema.Message
+}
+
+func (m *constantModel) Generate(context.Context, []*schema.Message, ...model.Option) (*schema.Message, error) {
+	return m.answer, nil
 }
 
 // inRun runs an agent on a history and calls do inside the run, where a handler after h
@@ -426,6 +470,7 @@ func TestSearch_RepeatedQueryBoundsAllocations(t *testing.T) {
 const (
 	searchBudget = 20 // allocations of a call of tool_search, at any number of tools
 	hookBudget   = 3  // allocations of a model call that brings nothing new, with the state that Eino makes
+	modelBudget  = 6  // allocations of a model call after the hook, at any number of messages
 	joinBudget   = 30 // allocations at the start of a run, at any number of tools
 )
 
@@ -480,6 +525,18 @@ func TestBeforeModelRewriteState_BoundsAllocations(t *testing.T) {
 				state = next
 			})
 			require.LessOrEqual(t, allocations, float64(hookBudget), "%d messages", n)
+		})
+	}
+}
+
+func TestWrapModel_BoundsAllocations(t *testing.T) {
+	race.Skip(t, "it allocates")
+	names, _ := benchNames(1000)
+	for _, n := range []int{10, 1000} {
+		h := must(toolsearch.New(t.Context(), &toolsearch.Config{DynamicTools: benchTools(1000)}))
+		inRun(t, h, benchConversation(n, names), func(ctx context.Context, state *adk.ChatModelAgentState, mc *adk.ModelContext) {
+			allocations := race.Allocations(100, wrappedCall(ctx, h, state, mc))
+			require.LessOrEqual(t, allocations, float64(modelBudget), "%d messages", n)
 		})
 	}
 }

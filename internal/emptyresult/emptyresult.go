@@ -32,12 +32,14 @@ var prompts = prompt.Load(files, "text")
 func isBlank(p message.Part) bool {
 	switch p.Kind {
 	case message.Text:
-		return strings.TrimSpace(p.Text()) == ""
+		return isBlankText(p.Text())
 	case message.Other: // a nil in a list
 		return true
 	}
 	return false
 }
+
+func isBlankText(text string) bool { return strings.TrimSpace(text) == "" }
 
 // FillEmpty returns messages in which every empty result says that it is empty. Providers reject
 // blank texts beside other parts as well: a blank text joins another text of its result, or is
@@ -46,16 +48,45 @@ func isBlank(p message.Part) bool {
 func FillEmpty[M adk.MessageType](msgs []M) []M {
 	next := msgs
 	for i, m := range msgs {
-		filled := message.Edit(m, fillResult)
-		if filled == m {
+		if !hasBlank(m) {
 			continue
 		}
 		if &next[0] == &msgs[0] {
 			next = slices.Clone(msgs)
 		}
-		next[i] = filled
+		next[i] = message.Edit(m, fillResult)
 	}
 	return next
+}
+
+// hasBlank reports whether a result in a message has a blank part, or no part. It runs for all messages of every model
+// call, because a handler may edit an old message in place: so it allocates nothing.
+func hasBlank[M adk.MessageType](m M) bool {
+	if !message.HasResult(m) {
+		return false
+	}
+	if text, ok := message.ResultText(m); ok { // as most results are
+		return isBlankText(text)
+	}
+	for p := message.Parts(m); p.Next(); {
+		if p.Kind != message.Result {
+			continue
+		}
+		if blank, all := countParts(p.Part); blank > 0 || all == 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// countParts returns how many parts a result has, and how many of them are blank.
+func countParts(result message.Part) (blank, all int) {
+	for c := result.Parts(); c.Next(); all++ {
+		if isBlank(c.Part) {
+			blank++
+		}
+	}
+	return blank, all
 }
 
 // fillResult returns a result without blank parts. If it has no other parts, it gets the text for
@@ -64,12 +95,7 @@ func fillResult(p message.Part) (message.Part, bool) {
 	if p.Kind != message.Result {
 		return p, false
 	}
-	blank, all := 0, 0
-	for c := p.Parts(); c.Next(); all++ {
-		if isBlank(c.Part) {
-			blank++
-		}
-	}
+	blank, all := countParts(p)
 	switch blank {
 	case all:
 		return p.With(message.NewText(prompts.Current().Say("result", nil))), true

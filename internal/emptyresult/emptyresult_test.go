@@ -7,6 +7,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"math/rand/v2"
 	"strings"
@@ -19,6 +20,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/einolean/einolean/internal/dev/adktest"
+	"github.com/einolean/einolean/internal/dev/race"
 	"github.com/einolean/einolean/internal/message"
 )
 
@@ -199,6 +201,70 @@ func TestFillEmpty_KeepsSearchResults(t *testing.T) {
 	plain := []*schema.Message{{Role: schema.Tool, ToolCallID: "1", UserInputMultiContent: []schema.MessageInputPart{{Type: schema.ChatMessagePartTypeToolSearchResult, ToolSearchResult: &schema.ToolSearchResult{}}}}}
 	said := FillEmpty(plain)
 	require.Same(t, &plain[0], &said[0])
+}
+
+// TestFillEmpty_AllocatesNothingForFullResults, however long the history is: it runs before every model call.
+func TestFillEmpty_AllocatesNothingForFullResults(t *testing.T) {
+	adktest.EachType(t, testAllocatesNothing[*schema.Message], testAllocatesNothing[*schema.AgenticMessage])
+}
+
+func testAllocatesNothing[M adk.MessageType](t *testing.T) {
+	msgs := fullHistory[M](1000)
+	require.Zero(t, race.Allocations(10, func() { FillEmpty(msgs) }))
+}
+
+// TestModel_FillsResultThatBecomesEmpty: a handler may edit a message in place that an earlier request had.
+func TestModel_FillsResultThatBecomesEmpty(t *testing.T) {
+	plain := fullHistory[*schema.Message](9)
+	testBecomesEmpty(t, plain, func() { plain[2].Content = " \n" })
+	agentic := fullHistory[*schema.AgenticMessage](9)
+	testBecomesEmpty(t, agentic, func() { agentic[2].ContentBlocks[0].FunctionToolResult.Content[0].Text.Text = " \n" })
+	agentic = fullHistory[*schema.AgenticMessage](9)
+	testBecomesEmpty(t, agentic, func() { agentic[2].ContentBlocks[0].FunctionToolResult.Content = nil })
+}
+
+func testBecomesEmpty[M adk.MessageType](t *testing.T, msgs []M, edit func()) {
+	m := adktest.Script[M](adktest.Say("one"), adktest.Say("two"))
+	wrapped := Model[M](m)
+	_, err := wrapped.Generate(t.Context(), msgs)
+	require.NoError(t, err)
+	edit()
+	_, err = wrapped.Generate(t.Context(), msgs)
+	require.NoError(t, err)
+	require.NotEqual(t, silence, adktest.Text(m.Wires()[0].Messages[2]))
+	require.Equal(t, silence, adktest.Text(m.Wires()[1].Messages[2]))
+}
+
+// fullHistory is n messages, of which every third is the result of a tool, and none is empty.
+func fullHistory[M adk.MessageType](n int) (msgs []M) {
+	for i := range n {
+		id := fmt.Sprint("call", i/3)
+		switch i % 3 {
+		case 0:
+			msgs = append(msgs, adktest.User[M]("please"))
+		case 1:
+			msgs = append(msgs, adktest.Assistant[M]("I will call it.", adktest.ToolCall{ID: id, Name: "f", Args: "{}"}))
+		default:
+			msgs = append(msgs, adktest.Result[M](id, "f", "a result of some length, as tools return it"))
+		}
+	}
+	return msgs
+}
+
+func BenchmarkFillEmpty(b *testing.B) {
+	for _, n := range []int{100, 1_000, 10_000} {
+		b.Run(fmt.Sprintf("Message/messages=%d", n), func(b *testing.B) { benchFillEmpty(b, fullHistory[*schema.Message](n)) })
+		b.Run(fmt.Sprintf("AgenticMessage/messages=%d", n), func(b *testing.B) {
+			benchFillEmpty(b, fullHistory[*schema.AgenticMessage](n))
+		})
+	}
+}
+
+func benchFillEmpty[M adk.MessageType](b *testing.B, msgs []M) {
+	b.ReportAllocs()
+	for b.Loop() {
+		FillEmpty(msgs)
+	}
 }
 
 func TestFillEmpty_UsesEinoLanguage(t *testing.T) {

@@ -8,17 +8,23 @@ package readtool
 import (
 	"bytes"
 	"regexp"
+	"strings"
+	"unicode/utf8"
 
 	"github.com/einolean/einolean/internal/preview"
 )
 
+// entryLevel returns the level of the entry that a text begins with. It is negative if none begins there.
+type entryLevel func(text []byte) int
+
 // entryReader finds where entries begin, and how long they are.
 type entryReader struct {
-	level   func(line []byte) int // of the line that begins an entry; negative of all others
-	inEntry bool                  // an entry goes on
+	level   entryLevel
+	inEntry bool // an entry goes on
 	// Their first lines say only that an entry begins.
 	hasBareTitles bool
 	isLog         bool   // they are those of a log
+	isMarkup      bool   // they begin with an element, such as a paragraph of a page
 	busyStamp     string // the second and source of too many entries
 }
 
@@ -35,10 +41,10 @@ func (e *entryReader) momentLength(b []byte) int {
 		return n
 	}
 	whole := n
-	for whole <= recordBytes && bytes.HasPrefix(b[whole:], stamp) {
+	for whole <= longestEntry && bytes.HasPrefix(b[whole:], stamp) {
 		whole += e.entryLength(b[whole:], lineLength(b[whole:]))
 	}
-	if whole > recordBytes {
+	if whole > longestEntry {
 		e.busyStamp = string(stamp)
 		return n
 	}
@@ -59,21 +65,21 @@ func stampOf(line []byte) []byte {
 
 func digit(c byte) bool { return '0' <= c && c <= '9' }
 
-// entryLength is how long an entry is with the lines that have no level, more than recordBytes if it is
+// entryLength is how long an entry is with the lines that have no level, more than longestEntry if it is
 // too long.
 func (e *entryReader) entryLength(b []byte, first int) (n int) {
-	for n = first; n < len(b) && n <= recordBytes; {
-		line := b[n : n+lineLength(b[n:])]
-		if e.level(line) >= 0 {
+	for n = first; n < len(b) && n <= longestEntry; {
+		if e.level(b[n:]) >= 0 {
 			break
 		}
-		n += len(line)
+		n += lineLength(b[n:])
 	}
 	return n
 }
 
-// commitLevel is the level of a line of a history with changes.
-func commitLevel(line []byte) int {
+// commitLevel is the level in a history with changes.
+func commitLevel(text []byte) int {
+	line := text[:lineLength(text)]
 	switch {
 	case preview.CommitLine.Match(line):
 		return 0
@@ -87,16 +93,34 @@ func commitLevel(line []byte) int {
 
 var headingLine = regexp.MustCompile(`^#{1,6} \S`)
 
-func headingLevel(line []byte) int {
+func headingLevel(text []byte) int {
+	line := text[:lineLength(text)]
 	if headingLine.Match(line) {
 		return bytes.IndexByte(line, ' ')
 	}
 	return -1
 }
 
-func regexpLevel(re *regexp.Regexp) func(line []byte) int {
-	return func(line []byte) int {
-		if re.Match(line) {
+// underlinedLevel is the level of a heading with a rule of equal marks below it, as in reStructuredText and
+// Markdown. It follows the mark.
+func underlinedLevel(text []byte) int {
+	const marks, longest = "=-~^\"'`+*#", 120
+	first := lineLength(text)
+	title := bytes.TrimSpace(text[:first])
+	rule := bytes.TrimRight(text[first:first+lineLength(text[first:])], " \r\n")
+	if len(rule) < 3 || len(title) > longest || indentOf(text[:first]) != 0 || utf8.RuneCount(rule) < utf8.RuneCount(title)-2 {
+		return -1
+	}
+	level := strings.IndexByte(marks, rule[0])
+	if level < 0 || len(bytes.Trim(rule, marks[level:level+1])) > 0 || len(bytes.Trim(title, marks)) == 0 {
+		return -1
+	}
+	return level
+}
+
+func regexpLevel(re *regexp.Regexp) entryLevel {
+	return func(text []byte) int {
+		if re.Match(text[:lineLength(text)]) {
 			return 0
 		}
 		return -1

@@ -96,16 +96,17 @@ func readPages(t *testing.T, read tool.InvokableTool, fact results.Fact) (s fact
 	return s
 }
 
-// TestQuery_FindsFactsInTwoCalls looks for facts in results of 28 formats, as a model does: with a question, and with the
-// call that the answer names. Nothing is tuned on one half of the formats.
+// TestQuery_FindsFactsInTwoCalls looks for facts in results of 48 formats, as a model does: with a question, and with the
+// call that the answer names. Nothing is tuned on the formats that are held out.
 func TestQuery_FindsFactsInTwoCalls(t *testing.T) {
 	race.Skip(t, "ranks some megabytes")
-	for _, held := range []bool{false, true} {
+	for _, group := range []results.Group{results.Tuning, results.Further, results.HeldOut} {
+		held := group == results.HeldOut
 		if held && !*heldFormats {
 			continue
 		}
 		var queries, wide, pages factSearch
-		for _, format := range results.Formats(held) {
+		for _, format := range results.Formats(group) {
 			r := results.Generate(format, *seed)
 			read := New(from(stored(t, r.Text), Options{}))
 			var c factSearch
@@ -119,9 +120,9 @@ func TestQuery_FindsFactsInTwoCalls(t *testing.T) {
 			}
 			queries.add(c)
 		}
-		t.Logf("held %v, seed %d: query    %s", held, *seed, queries)
-		t.Logf("held %v, seed %d: limit 20 %s", held, *seed, wide)
-		t.Logf("held %v, seed %d: pages    %s", held, *seed, pages)
+		t.Logf("%s, seed %d: query    %s", group, *seed, queries)
+		t.Logf("%s, seed %d: limit 20 %s", group, *seed, wide)
+		t.Logf("%s, seed %d: pages    %s", group, *seed, pages)
 		require.GreaterOrEqual(t, queries.asked, 150)
 	}
 }

@@ -279,12 +279,12 @@ func TestPassagesAreRecords(t *testing.T) {
 			{firstLine: 4, lastLine: 4, start: 29, text: "2,Bo,Cork\n", heading: "id,name,city"}, {firstLine: 5, lastLine: 5, start: 39, text: "3,Cy,Oslo\n", heading: "id,name,city"},
 			{firstLine: 6, lastLine: 6, start: 49, text: "4,Di,Bari\n", heading: "id,name,city"}}},
 		"commits": {"commit 1234567\nAuthor: a\n\n    one\n\ncommit 89abcde\nAuthor: b\n", []passage{
-			{firstLine: 1, lastLine: 5, text: "commit 1234567\nAuthor: a\n\n    one\n\n"}, {firstLine: 6, lastLine: 7, start: 35, text: "commit 89abcde\nAuthor: b\n"}}},
+			{firstLine: 1, lastLine: 5, text: "commit 1234567\nAuthor: a\n\n    one\n\n", isRecord: true}, {firstLine: 6, lastLine: 7, start: 35, text: "commit 89abcde\nAuthor: b\n", isRecord: true}}},
 		"hunks": {"diff --git a/x b/x\n--- a/x\n@@ -1 +1 @@\n-a\n+b\n@@ -9 +9 @@\n-c\n", []passage{
-			{firstLine: 1, lastLine: 1, text: "diff --git a/x b/x\n"}, {firstLine: 2, lastLine: 2, start: 19, text: "--- a/x\n"},
-			{firstLine: 3, lastLine: 5, start: 27, text: "@@ -1 +1 @@\n-a\n+b\n", heading: "--- a/x"}, {firstLine: 6, lastLine: 7, start: 45, text: "@@ -9 +9 @@\n-c\n", heading: "--- a/x"}}},
+			{firstLine: 1, lastLine: 1, text: "diff --git a/x b/x\n", isRecord: true}, {firstLine: 2, lastLine: 2, start: 19, text: "--- a/x\n", isRecord: true},
+			{firstLine: 3, lastLine: 5, start: 27, text: "@@ -1 +1 @@\n-a\n+b\n", heading: "--- a/x", isRecord: true}, {firstLine: 6, lastLine: 7, start: 45, text: "@@ -9 +9 @@\n-c\n", heading: "--- a/x", isRecord: true}}},
 		"sections": {"# A\n\ntext\n\n## B\n\nmore\n", []passage{
-			{firstLine: 1, lastLine: 4, text: "# A\n\ntext\n\n"}, {firstLine: 5, lastLine: 7, start: 11, text: "## B\n\nmore\n", heading: "# A"}}},
+			{firstLine: 1, lastLine: 4, text: "# A\n\ntext\n\n", isRecord: true}, {firstLine: 5, lastLine: 7, start: 11, text: "## B\n\nmore\n", heading: "# A", isRecord: true}}},
 		"entries": {"10:00:00 INFO a\n\tat b\n10:00:01 INFO c\n", []passage{
 			{firstLine: 1, lastLine: 3, text: "10:00:00 INFO a\n\tat b\n10:00:01 INFO c\n"}}},
 		"blocks": {"- a: 1\n  b: 2\n- a: 3\n  b: 4\n", []passage{

@@ -7,8 +7,13 @@ package readtool
 
 import "bytes"
 
-// A record of at most recordBytes is a passage; of a longer one, parts of passageBytes.
-const recordBytes, passageBytes = 4000, 600
+const (
+	// A record of JSON of at most recordBytes is a passage; of a longer one, parts of passageBytes.
+	recordBytes, passageBytes = 4000, 600
+	// An entry or block of a text of at most longestEntry is a passage; a longer one is taken apart. An excerpt of it
+	// would show a little of everything.
+	longestEntry = 2000
+)
 
 // passage is a part of a file.
 type passage struct {
@@ -16,7 +21,8 @@ type passage struct {
 	start               int64 // bytes
 	text                string
 	heading             string // what it stands under, such as the header of its table
-	size                int64  // of a record, in the content; text is shorter then
+	size                int64  // of a record of JSON, in the content; text is shorter then
+	isRecord            bool   // says what it is by itself: a row, an entry, an object
 }
 
 func (p passage) end() int64 {

@@ -255,8 +255,8 @@ func (a *passagePage) render(shown []shownPassage, fence string) string {
 }
 
 const (
-	// neighborShare is the share of a passage's score that the passages next to it have besides:
-	// what is looked for often stands just across a border.
+	// neighborShare is the share of a passage's score that the passages next to it have besides, unless they are
+	// records: what is looked for often stands just across a border.
 	neighborShare = .3
 	// The best joinedPassages are shown with those beside them, if that is at most joinedBytes.
 	joinedPassages, joinedBytes = 3, 600
@@ -278,14 +278,12 @@ type candidate struct {
 	match
 }
 
-// joins reports whether a passage next to this one can be shown with it. A record of JSON says what it
-// is by itself.
-func (p passage) joins(other passage) bool {
-	return p.heading == other.heading && len(p.text)+len(other.text) <= joinedBytes && !p.isObject() && !other.isObject()
-}
+// belongsTo reports whether a passage next to this one may be about the same. A record is about itself.
+func (p passage) belongsTo(other passage) bool { return !p.isRecord && !other.isRecord }
 
-func (p passage) isObject() bool {
-	return p.size > 0 && p.text != "" && (p.text[0] == '{' || p.text[0] == '[')
+// joins reports whether a passage next to this one can be shown with it.
+func (p passage) joins(other passage) bool {
+	return p.belongsTo(other) && p.heading == other.heading && len(p.text)+len(other.text) <= joinedBytes
 }
 
 // append adds the passage that follows.
@@ -318,7 +316,7 @@ func (r *ranker) add(next passage) {
 		next.size = next.end() - next.start
 		next.text = visible
 	}
-	p := candidate{next, match{passageTerms: r.query.add(next.heading, next.text), number: r.count}}
+	p := candidate{next, match{passageTerms: r.query.add(next.heading, next.text, next.isRecord || next.size > 0), number: r.count}}
 	r.count++
 	if p.hasAny() && r.query.hasRequired(p.passageTerms) {
 		r.requiredCount++
@@ -376,7 +374,9 @@ func (r *ranker) sortedCandidates() []candidate {
 			continue
 		}
 		for _, j := range r.neighbors(i) {
-			p.score = max(p.score, r.candidates[i].score+neighborShare*r.candidates[j].score)
+			if other := r.candidates[j]; p.belongsTo(other.passage) {
+				p.score = max(p.score, r.candidates[i].score+neighborShare*other.score)
+			}
 		}
 		out = append(out, p)
 	}

@@ -30,6 +30,8 @@ const (
 	tinyRecord    = 60
 	tinyPart      = 24
 	fewTiny       = 8
+	// A row of at most shortRow is shown with those beside it.
+	shortRow = 100
 	// headBytes is how much of what a passage stands under is shown.
 	headBytes = 240
 	// maxTag is the longest name of an element, with what is before it.
@@ -90,6 +92,7 @@ func (s *splitter) next() (passage, error) {
 	if len(ahead) == 0 {
 		return passage{}, io.EOF
 	}
+	beginsEntry := s.form == ofEntries && !s.isLog && !s.isMarkup && s.level(ahead) >= 0
 	cut, under := s.passageLength(ahead)
 	if cut >= tinyPart || ahead[cut-1] == '\n' {
 		s.tiny = 0
@@ -99,6 +102,7 @@ func (s *splitter) next() (passage, error) {
 	text := ahead[:cut]
 	newlines := int64(bytes.Count(text, []byte{'\n'}))
 	p := passage{firstLine: s.line, lastLine: s.line + newlines, start: s.start, text: string(text), heading: under}
+	p.isRecord = beginsEntry && !s.inEntry || s.form == ofRows && cut > shortRow
 	if text[cut-1] == '\n' {
 		p.lastLine--
 	}
@@ -159,7 +163,7 @@ func (s *splitter) pop(level int) {
 func (s *splitter) row(ahead []byte, first int) (n int, ok bool) {
 	if s.form == ofRows {
 		for n = first; n < len(ahead) && bytes.Count(ahead[:n], []byte{'"'})%2 == 1; { // a cell of several lines
-			if n += lineLength(ahead[n:]); n > recordBytes {
+			if n += lineLength(ahead[n:]); n > longestEntry {
 				return first, true
 			}
 		}
@@ -191,7 +195,7 @@ func isRule(line []byte) bool {
 
 // entry is the entry at the start of a text, or a part of it.
 func (s *splitter) entry(ahead []byte, first int) (n int, under string) {
-	level := s.level(ahead[:first])
+	level := s.level(ahead)
 	if level >= 0 && !s.inEntry {
 		s.push(level, s.title(ahead, first))
 	}
@@ -204,7 +208,7 @@ func (s *splitter) entry(ahead []byte, first int) (n int, under string) {
 		whole += more
 	}
 	began := s.inEntry || level < 0
-	if s.inEntry = whole > recordBytes; s.inEntry {
+	if s.inEntry = whole > longestEntry; s.inEntry {
 		whole = paragraphLength(ahead)
 	}
 	if began {
@@ -238,9 +242,9 @@ func (s *splitter) block(ahead []byte, first int) (n int, under string) {
 	n, deep := blockLength(ahead, first, indent)
 	under = s.headingOf(len(s.heads))
 	switch {
-	case n < group && group <= recordBytes:
+	case n < group && group <= longestEntry:
 		n = group
-	case n > recordBytes:
+	case n > longestEntry:
 		s.push(indent, ahead[:first])
 		n = first
 	case n < group:
@@ -268,10 +272,10 @@ func alikeLength(b []byte, n, indent int) int {
 // groupLevel is the level of the line that begins a group of blocks.
 const groupLevel = -1
 
-// groupLength is how long the blocks up to the next empty line or ruler are, more than recordBytes if they
+// groupLength is how long the blocks up to the next empty line or ruler are, more than longestEntry if they
 // are too long.
 func groupLength(b []byte, first int) (n int) {
-	for n = first; n < len(b) && n <= recordBytes; {
+	for n = first; n < len(b) && n <= longestEntry; {
 		line := b[n : n+lineLength(b[n:])]
 		if indentOf(line) < 0 || isRuler(line) {
 			break
@@ -288,7 +292,7 @@ func isRuler(line []byte) bool { return bytes.Equal(bytes.TrimRight(line, " \r\n
 // there is something below its first line.
 func blockLength(b []byte, first, indent int) (n int, deep bool) {
 	comment := isComment(b[:first])
-	for n = first; n < len(b) && n <= recordBytes; {
+	for n = first; n < len(b) && n <= longestEntry; {
 		line := b[n : n+lineLength(b[n:])]
 		switch at := indentOf(line); {
 		case at > indent:
@@ -491,9 +495,9 @@ func (s *splitter) detect(begin []byte) {
 		s.form, s.tableHeader = ofRows, display.Short(display.Line(string(bytes.TrimSpace(lines[0]))), headBytes)
 		return
 	}
-	count := func(level func([]byte) int) (n int) {
-		for _, l := range lines {
-			if level(l) >= 0 {
+	count := func(level entryLevel) (n int) {
+		for rest := begin; len(rest) > 0; rest = rest[lineLength(rest):] {
+			if level(rest) >= 0 {
 				n++
 			}
 		}
@@ -506,10 +510,11 @@ func (s *splitter) detect(begin []byte) {
 		return
 	}
 	for _, each := range []struct {
-		level func([]byte) int
+		level entryLevel
 		least int
 	}{
 		{commitLevel, 1}, {regexpLevel(mailLine), 2}, {regexpLevel(sectionLine), 2}, {headingLevel, 2},
+		{underlinedLevel, 2},
 	} {
 		if n := count(each.level); n >= max(1, each.least) && (each.least != 2 || blank*2 >= n) {
 			s.form, s.level = ofEntries, each.level
@@ -517,13 +522,13 @@ func (s *splitter) detect(begin []byte) {
 		}
 	}
 	if key := recurringKey(lines); key != "" && indented*4 < texts {
-		s.form, s.level = ofEntries, func(line []byte) int {
-			if keyOf(line) == key {
+		s.form, s.level = ofEntries, func(text []byte) int {
+			if keyOf(text[:lineLength(text)]) == key {
 				return 0
 			}
 			return -1
 		}
-		s.hasBareTitles = true
+		s.hasBareTitles, s.isMarkup = true, key[0] == '<'
 		return
 	}
 	switch {
@@ -573,20 +578,27 @@ func recurringKey(lines [][]byte) string {
 	return best
 }
 
-// keyOf is what lines that begin records have in common: the name of an element, or the whole line.
+// keyOf is what lines that begin records have in common: the name of an element, or the whole line without its
+// numbers.
 func keyOf(line []byte) string {
-	const longest = 60
+	const longest, longestWithRules = 60, 120
 	line = bytes.TrimSpace(line)
 	if len(line) == 0 {
 		return ""
 	}
 	if name, closes, _ := tagAt(line); name != "" && !closes {
 		return "<" + name
-	} else if closes || len(line) > longest || bytes.IndexFunc(line, unicode.IsLetter) < 0 {
+	} else if closes || len(line) > longestWithRules || bytes.IndexFunc(line, unicode.IsLetter) < 0 {
+		return ""
+	}
+	if line = countedParts.ReplaceAll(line, []byte{'0'}); len(line) > longest {
 		return ""
 	}
 	return string(line)
 }
+
+// countedParts are what differs between lines that count records, and the rules beside them, which get shorter.
+var countedParts = regexp.MustCompile(`[0-9]+|-{3,}|={3,}|\*{3,}`)
 
 // joinOpenRows joins lines between which a quotation mark is open: a cell may have several lines.
 func joinOpenRows(lines [][]byte) (rows [][]byte) {
@@ -648,6 +660,7 @@ func recordsOf(content string, from int64) (records []passage) {
 				size:      int64(p.End - p.Start),
 				text:      p.Text,
 				heading:   display.Short(display.Line(p.Heading), headBytes),
+				isRecord:  strings.HasPrefix(p.Text, "{") || strings.HasPrefix(p.Text, "["),
 			})
 		} else {
 			open = false

@@ -28,6 +28,9 @@ const (
 	// nearWeight is what a word counts besides that has another one of the query among the nearWords
 	// words before or behind it.
 	nearWeight, nearWords = .4, 3
+	// leadWeight is what a word counts besides that is among the first leadWords words of a passage or of its heading:
+	// there stands what it is about.
+	leadWeight, leadWords = .5, 16
 	// stopShare is the share of its weight that a stop word keeps.
 	stopShare = .1
 	// maxTerms bounds the words of a query.
@@ -55,6 +58,7 @@ type wordQuery struct {
 type passageTerms struct {
 	termCounts []int32 // of each term
 	nearTerms  uint64  // the terms, as bits, that have another one near
+	leadTerms  uint64  // those among its first words
 	words      int     // in the passage
 }
 
@@ -129,23 +133,28 @@ func (q *wordQuery) term(text, key string) int {
 	return i
 }
 
-// add counts the next passage, with its heading.
-func (q *wordQuery) add(under, text string) (f passageTerms) {
+// add counts the next passage, with its heading. hasLead says that its first words say what it is about.
+func (q *wordQuery) add(heading, text string, hasLead bool) (f passageTerms) {
 	q.passages++
 	clear(q.termCounts)
-	q.text = append(append(append(q.text[:0], under...), '\n'), text...)
-	words, near := q.countWords(q.text, q.termCounts)
-	f.words = words
-	q.words += words
-	if q.countPassage(bytes.ToLower(q.text), q.termCounts) {
-		f.termCounts, f.nearTerms = slices.Clone(q.termCounts), near
+	q.text = append(append(append(q.text[:0], heading...), '\n'), text...)
+	f = passageTerms{termCounts: q.termCounts}
+	q.countWords(q.text[:len(heading)], &f)
+	q.countWords(q.text[len(heading):], &f)
+	q.words += f.words
+	if !hasLead {
+		f.leadTerms = 0
 	}
+	if !q.countPassage(bytes.ToLower(q.text), f.termCounts) {
+		return passageTerms{words: f.words}
+	}
+	f.termCounts = slices.Clone(f.termCounts)
 	return f
 }
 
-// countWords counts the words of a text, and the terms among them. near are the terms, as bits, that have
-// another one near.
-func (q *wordQuery) countWords(text []byte, counts []int32) (words int, near uint64) {
+// countWords adds the words of a text, and the terms among them.
+func (q *wordQuery) countWords(text []byte, f *passageTerms) {
+	words := 0
 	var buf [maxWord + utf8.UTFMax]byte
 	last, lastAt := -1, 0
 	eachWord(text, func(word []byte) {
@@ -162,14 +171,17 @@ func (q *wordQuery) countWords(text []byte, counts []int32) (words int, near uin
 			small = append(small, bytes.ToLower(word)...)
 		}
 		if i, ok := q.index[stemOf(small)]; ok {
-			counts[i]++
+			f.termCounts[i]++
+			if words <= leadWords {
+				f.leadTerms |= 1 << i
+			}
 			if last >= 0 && last != i && words-lastAt <= nearWords {
-				near |= 1<<i | 1<<last
+				f.nearTerms |= 1<<i | 1<<last
 			}
 			last, lastAt = i, words
 		}
 	})
-	return words, near
+	f.words += words
 }
 
 // onlyPiece is the count of a term that is only a piece of words.
@@ -244,7 +256,7 @@ func (q *wordQuery) finder() *termFinder {
 // find returns the words of the query in a text, as bits.
 func (f *termFinder) find(text string) (words uint64) {
 	clear(f.termCounts)
-	f.query.countWords([]byte(text), f.termCounts)
+	f.query.countWords([]byte(text), &passageTerms{termCounts: f.termCounts})
 	lower := strings.ToLower(text)
 	for i, t := range f.query.terms {
 		if f.termCounts[i] > 0 || strings.Contains(lower, t.text) {
@@ -265,6 +277,7 @@ func (q *wordQuery) scorer() func(passageTerms) float64 {
 			case n > 0:
 				score += float64(weights[term] * float64(n) * (saturation + 1) / (float64(n) + norm))
 				score += float64(weights[term] * nearWeight * float64(f.nearTerms>>term&1))
+				score += float64(weights[term] * leadWeight * float64(f.leadTerms>>term&1))
 			case n == onlyPiece && q.terms[term].exact:
 				score += weights[term]
 			case n == onlyPiece:

@@ -57,7 +57,7 @@ func TestWordQuery_MoreTermsScoreHigher(t *testing.T) {
 		}
 		var fits []passageTerms
 		for _, i := range r.Perm(len(texts)) {
-			f := q.add("", texts[i])
+			f := q.add("", texts[i], true)
 			for len(fits) <= i {
 				fits = append(fits, passageTerms{})
 			}

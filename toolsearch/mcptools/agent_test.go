@@ -61,7 +61,7 @@ func inMemory(server *mcp.Server) mcptools.Server {
 }
 
 //claim:mcp-37
-func TestALongResultIsCutAndNoByteOfItIsLost(t *testing.T) {
+func TestResult_TruncationLosesNoByte(t *testing.T) {
 	for _, media := range []bool{false, true} {
 		for _, streaming := range []bool{false, true} {
 			t.Run(fmt.Sprintf("Message/media=%v/streaming=%v", media, streaming), func(t *testing.T) {
@@ -153,7 +153,7 @@ func changing() mcptools.Server {
 // removed is answered, and the run goes on.
 //
 //claim:mcp-12
-func TestARunSeesWhatItsCallsChange(t *testing.T) {
+func TestServers_RunSeesToolsThatCallsChange(t *testing.T) {
 	for _, streaming := range []bool{false, true} {
 		t.Run(fmt.Sprintf("Message/streaming=%v", streaming), func(t *testing.T) { seesChanges[*schema.Message](t, streaming) })
 		t.Run(fmt.Sprintf("AgenticMessage/streaming=%v", streaming), func(t *testing.T) { seesChanges[*schema.AgenticMessage](t, streaming) })
@@ -190,7 +190,7 @@ func seesChanges[M adk.MessageType](t *testing.T, streaming bool) {
 
 // A program calls the tools of a server like others: what the server says is an error, and what is said
 // in its place, rejects the call.
-func TestAFailedCallIsAFailureInAProgram(t *testing.T) {
+func TestCall_FailureIsAFailureInAProgram(t *testing.T) {
 	server := mcp.NewServer(&mcp.Implementation{Name: "shop", Version: "1"}, nil)
 	server.AddTool(&mcp.Tool{Name: "order", Description: "Returns an order", InputSchema: map[string]any{"type": "object"}},
 		func(_ context.Context, r *mcp.CallToolRequest) (*mcp.CallToolResult, error) {

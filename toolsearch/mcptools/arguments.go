@@ -18,28 +18,28 @@ import (
 	"github.com/einolean/einolean/internal/toolschema"
 )
 
-// maxPlaces is how many schemas are looked at for the arguments of one call.
-const maxPlaces = 200_000
+// maxSchemas is how many schemas are looked at for the arguments of one call.
+const maxSchemas = 200_000
 
 // restorer gives the properties in arguments the server's own names, and reads strings of JSON in place of
 // objects and lists.
 type restorer struct {
 	root     map[string]any // the server's own schema
-	own      keyNames       // the own names of properties by what the model sees
-	left     int            // schemas that may still be looked at
+	names    propertyNames  // the own names of properties by what the model sees
+	budget   int            // schemas that may still be looked at
 	patterns map[string]*regexp.Regexp
 }
 
 // restore returns arguments, a JSON object, with the server's own names.
-func (k keyNames) restore(root map[string]any, args []byte) []byte {
-	r := restorer{root: root, own: k, left: maxPlaces, patterns: map[string]*regexp.Regexp{}}
-	return []byte(r.value(string(args), []any{root}))
+func (k propertyNames) restore(root map[string]any, args []byte) []byte {
+	r := restorer{root: root, names: k, budget: maxSchemas, patterns: map[string]*regexp.Regexp{}}
+	return []byte(r.restoreValue(string(args), []any{root}))
 }
 
-// value returns a JSON value to which schemas apply.
-func (r *restorer) value(text string, schemas []any) string {
+// restoreValue returns a JSON value to which schemas apply.
+func (r *restorer) restoreValue(text string, schemas []any) string {
 	if text[0] == '"' {
-		text = r.parsed(text, schemas)
+		text = r.parseString(text, schemas)
 	}
 	if text[0] != '{' && text[0] != '[' {
 		return text
@@ -49,14 +49,14 @@ func (r *restorer) value(text string, schemas []any) string {
 		return text
 	}
 	if text[0] == '[' {
-		return r.list(text, nodes)
+		return r.restoreList(text, nodes)
 	}
-	return r.object(text, nodes)
+	return r.restoreObject(text, nodes)
 }
 
-// parsed returns the JSON that a string holds, where the schemas want an object or a list of such a kind and
-// allow no string.
-func (r *restorer) parsed(text string, schemas []any) string {
+// parseString returns the JSON that a string holds, if the schemas expect an object or a list of that
+// kind and allow no string.
+func (r *restorer) parseString(text string, schemas []any) string {
 	inner := strings.TrimSpace(jsontext.Unescape(text[1 : len(text)-1]))
 	if !strings.HasPrefix(inner, "{") && !strings.HasPrefix(inner, "[") || !json.Valid([]byte(inner)) {
 		return text
@@ -64,7 +64,7 @@ func (r *restorer) parsed(text string, schemas []any) string {
 	want := map[byte]string{'{': "object", '[': "array"}[inner[0]]
 	wanted := false
 	for _, s := range schemas {
-		types := r.types(s, 0)
+		types := r.allowedTypes(s, 0)
 		if types == nil {
 			continue
 		}
@@ -79,30 +79,30 @@ func (r *restorer) parsed(text string, schemas []any) string {
 	return inner
 }
 
-// types are the types that a schema allows; nil if it does not say.
-func (r *restorer) types(s any, depth int) (types []string) {
+// allowedTypes are the types that a schema allows; nil if it does not say.
+func (r *restorer) allowedTypes(s any, depth int) (types []string) {
 	const deepest = 20
 	node, ok := s.(map[string]any)
-	if r.left--; !ok || depth > deepest || r.left < 0 {
+	if r.budget--; !ok || depth > deepest || r.budget < 0 {
 		return nil
 	}
 	node, _ = toolschema.RepairNode(node)
 	if name, ok := node["type"].(string); ok {
 		return []string{name}
 	}
-	if list := namesOf(node["type"]); len(list) > 0 {
+	if list := stringList(node["type"]); len(list) > 0 {
 		return list
 	}
 	if ref, ok := node["$ref"].(string); ok {
-		if target, ok := lookup(r.root, ref); ok {
-			return r.types(target, depth+1)
+		if target, ok := lookupReference(r.root, ref); ok {
+			return r.allowedTypes(target, depth+1)
 		}
 	}
 	for _, keyword := range []string{"anyOf", "oneOf"} {
 		list, _ := node[keyword].([]any)
 		var all []string
 		for _, alternative := range list {
-			some := r.types(alternative, depth+1)
+			some := r.allowedTypes(alternative, depth+1)
 			if some == nil {
 				return nil
 			}
@@ -114,7 +114,7 @@ func (r *restorer) types(s any, depth int) (types []string) {
 	}
 	list, _ := node["allOf"].([]any)
 	for _, part := range list {
-		if some := r.types(part, depth+1); some != nil {
+		if some := r.allowedTypes(part, depth+1); some != nil {
 			return some
 		}
 	}
@@ -130,14 +130,14 @@ func (r *restorer) applicable(schemas []any) (nodes []map[string]any) {
 		if !ok || seen[reflect.ValueOf(node).Pointer()] {
 			continue
 		}
-		if r.left--; r.left < 0 {
+		if r.budget--; r.budget < 0 {
 			return nil
 		}
 		seen[reflect.ValueOf(node).Pointer()] = true
 		node, _ = toolschema.RepairNode(node)
 		nodes = append(nodes, node)
 		if ref, ok := node["$ref"].(string); ok {
-			if target, ok := lookup(r.root, ref); ok {
+			if target, ok := lookupReference(r.root, ref); ok {
 				todo = append(todo, target)
 			}
 		}
@@ -158,15 +158,15 @@ func (r *restorer) applicable(schemas []any) (nodes []map[string]any) {
 	return nodes
 }
 
-// list restores the elements of a list.
-func (r *restorer) list(text string, nodes []map[string]any) string {
+// restoreList restores the elements of a list.
+func (r *restorer) restoreList(text string, nodes []map[string]any) string {
 	var out strings.Builder
 	from := 0
 	n := 0
 	for i := skip(text, 1, " \t\r\n,"); text[i] != ']'; i = skip(text, i, " \t\r\n,") {
 		end := jsontext.ValueEnd(text, i)
 		out.WriteString(text[from:i])
-		out.WriteString(r.value(text[i:end], itemsAt(nodes, n)))
+		out.WriteString(r.restoreValue(text[i:end], itemsAt(nodes, n)))
 		from, i = end, end
 		n++
 	}
@@ -191,8 +191,8 @@ func itemsAt(nodes []map[string]any, n int) (schemas []any) {
 	return schemas
 }
 
-// object restores the members of an object. One that has the own name of a property already keeps it.
-func (r *restorer) object(text string, nodes []map[string]any) string {
+// restoreObject restores the members of an object. One that has the own name of a property already keeps it.
+func (r *restorer) restoreObject(text string, nodes []map[string]any) string {
 	has := map[string]bool{}
 	for key := range membersOf(text) {
 		has[key] = true
@@ -202,15 +202,15 @@ func (r *restorer) object(text string, nodes []map[string]any) string {
 	for i := skip(text, 1, " \t\r\n,"); text[i] != '}'; i = skip(text, i, " \t\r\n,") {
 		end := jsontext.ValueEnd(text, i)
 		key := jsontext.Unescape(text[i+1 : end-1])
-		if own, renamed := r.own[key]; renamed && !has[own] && declares(nodes, own) {
+		if name, renamed := r.names[key]; renamed && !has[name] && declares(nodes, name) {
 			out.WriteString(text[from:i])
-			out.WriteString(display.Quoted(own))
-			key, from = own, end
+			out.WriteString(display.Quoted(name))
+			key, from = name, end
 		}
 		i = skip(text, end, " \t\r\n:")
 		end = jsontext.ValueEnd(text, i)
 		out.WriteString(text[from:i])
-		out.WriteString(r.value(text[i:end], r.membersAt(nodes, key)))
+		out.WriteString(r.restoreValue(text[i:end], r.membersAt(nodes, key)))
 		from, i = end, end
 	}
 	out.WriteString(text[from:])

@@ -47,14 +47,14 @@ type Answer struct {
 
 // What a call may ask at most.
 const (
-	mostRounds    = 10
-	mostQuestions = 10
-	mostQuestion  = 1 << 20 // bytes of one question
-	mostState     = 1 << 20 // bytes of a server's questions and state, which a checkpoint keeps
+	maxRounds        = 10
+	maxQuestions     = 10
+	maxQuestionBytes = 1 << 20 // bytes of one question
+	maxStateBytes    = 1 << 20 // bytes of a server's questions and state, which a checkpoint keeps
 )
 
-// pending is a call that asks something, as a checkpoint keeps it.
-type pending struct {
+// pendingCall is a call that asks a person something, in the form that a checkpoint keeps.
+type pendingCall struct {
 	Requests string            // of the server, as JSON
 	State    string            // that the server wants back
 	Answers  map[string]string // as JSON, by request
@@ -63,42 +63,43 @@ type pending struct {
 	Asked    int           // questions
 	Spent    time.Duration // of the call's time
 
-	used bool // the answer that the run was resumed with
+	answerUsed bool // the answer that the run was resumed with
 }
 
 func init() {
 	schema.RegisterName[Question]("_einolean_mcptools_question")
-	schema.RegisterName[*pending]("_einolean_mcptools_pending")
+	schema.RegisterName[*pendingCall]("_einolean_mcptools_pending")
 }
 
-// take makes the questions of a result those that are to be asked.
-func (p *pending) take(r *result) error {
-	p.Requests, p.State, p.Answers = r.requests, r.state, nil
-	if p.Rounds++; p.Rounds > mostRounds {
-		return fmt.Errorf("it asks for the %dth time", p.Rounds)
+// setQuestions replaces the open questions by those of a result. The error says which limit they
+// exceed.
+func (c *pendingCall) setQuestions(r *result) error {
+	c.Requests, c.State, c.Answers = r.requests, r.state, nil
+	if c.Rounds++; c.Rounds > maxRounds {
+		return fmt.Errorf("it asks for the %dth time", c.Rounds)
 	}
-	if len(p.Requests)+len(p.State) > mostState {
-		return fmt.Errorf("what it asks has %d bytes", len(p.Requests)+len(p.State))
+	if len(c.Requests)+len(c.State) > maxStateBytes {
+		return fmt.Errorf("what it asks has %d bytes", len(c.Requests)+len(c.State))
 	}
 	var requests map[string]json.RawMessage
-	if p.Requests != "" {
-		if err := json.Unmarshal([]byte(p.Requests), &requests); err != nil {
+	if c.Requests != "" {
+		if err := json.Unmarshal([]byte(c.Requests), &requests); err != nil {
 			return err
 		}
 	}
-	if p.Asked += len(requests); p.Asked > mostQuestions {
-		return fmt.Errorf("it asks %d questions", p.Asked)
+	if c.Asked += len(requests); c.Asked > maxQuestions {
+		return fmt.Errorf("it asks %d questions", c.Asked)
 	}
 	return nil
 }
 
 // responses are the answers, as the server gets them.
-func (p *pending) responses() (mcp.InputResponseMap, error) {
-	if p.Requests == "" {
+func (c *pendingCall) responses() (mcp.InputResponseMap, error) {
+	if c.Requests == "" {
 		return nil, nil
 	}
 	all := mcp.InputResponseMap{}
-	for id, text := range p.Answers {
+	for id, text := range c.Answers {
 		var a mcp.ElicitResult
 		if err := json.Unmarshal([]byte(text), &a); err != nil {
 			return nil, err
@@ -108,26 +109,26 @@ func (p *pending) responses() (mcp.InputResponseMap, error) {
 	return all, nil
 }
 
-// answer asks everything that has no answer yet. The error interrupts the run, or is that of
-// ctx; refused says why the questions cannot be asked.
-func (p *pending) answer(ctx context.Context, r *remote) (refused, err error) {
+// answerQuestions asks every question that has no answer yet. The error interrupts the run, or is that
+// of ctx; refused says why the questions cannot be asked.
+func (c *pendingCall) answerQuestions(ctx context.Context, r *remoteTool) (refused, err error) {
 	var requests mcp.InputRequestMap
-	if err := json.Unmarshal([]byte(p.Requests), &requests); err != nil {
+	if err := json.Unmarshal([]byte(c.Requests), &requests); err != nil {
 		return err, nil
 	}
 	for _, id := range slices.Sorted(maps.Keys(requests)) {
-		if p.Answers[id] != "" {
+		if c.Answers[id] != "" {
 			continue
 		}
 		params, ok := requests[id].(*mcp.ElicitParams)
 		if !ok {
 			return fmt.Errorf("it asks for something else than a person's answer"), nil
 		}
-		q := questionOf(r.hints.Server, r.hints.Tool, params)
-		if unfit := q.unfit(); unfit != nil {
+		q := newQuestion(r.hints.Server, r.hints.Tool, params)
+		if unfit := q.validate(); unfit != nil {
 			return unfit, nil
 		}
-		a, err := p.ask(ctx, r, q)
+		a, err := c.askQuestion(ctx, r, q)
 		if err != nil {
 			return nil, err
 		}
@@ -135,35 +136,35 @@ func (p *pending) answer(ctx context.Context, r *remote) (refused, err error) {
 		if err != nil {
 			return err, nil
 		}
-		if p.Answers == nil {
-			p.Answers = map[string]string{}
+		if c.Answers == nil {
+			c.Answers = map[string]string{}
 		}
-		p.Answers[id] = string(data)
+		c.Answers[id] = string(data)
 	}
 	return nil, ctx.Err()
 }
 
-// ask asks one question, in the way that the options say.
-func (p *pending) ask(ctx context.Context, r *remote, q Question) (*mcp.ElicitResult, error) {
+// askQuestion asks one question, in the way that the options say.
+func (c *pendingCall) askQuestion(ctx context.Context, r *remoteTool, q Question) (*mcp.ElicitResult, error) {
 	switch {
-	case r.s.o.Ask:
-		is, has, a := tool.GetResumeContext[Answer](ctx)
-		if is && has && !p.used {
-			p.used = true
-			result, problem := q.result(a)
-			if p.Problem = problem; problem == "" {
+	case r.servers.options.Ask:
+		isTarget, has, a := tool.GetResumeContext[Answer](ctx)
+		if isTarget && has && !c.answerUsed {
+			c.answerUsed = true
+			result, problem := q.newElicitResult(a)
+			if c.Problem = problem; problem == "" {
 				return result, nil
 			}
 		}
-		q.Problem = p.Problem
-		return nil, tool.StatefulInterrupt(ctx, q, p)
-	case r.s.o.Elicit != nil:
-		return r.s.elicited(ctx, q), nil
+		q.Problem = c.Problem
+		return nil, tool.StatefulInterrupt(ctx, q, c)
+	case r.servers.options.Elicit != nil:
+		return r.servers.elicit(ctx, q), nil
 	}
 	return &mcp.ElicitResult{Action: "decline"}, nil
 }
 
-func questionOf(server, name string, params *mcp.ElicitParams) Question {
+func newQuestion(server, name string, params *mcp.ElicitParams) Question {
 	q := Question{Server: server, Tool: name, Message: params.Message, URL: params.URL}
 	if params.RequestedSchema != nil {
 		if data, err := json.Marshal(params.RequestedSchema); err == nil {
@@ -173,9 +174,9 @@ func questionOf(server, name string, params *mcp.ElicitParams) Question {
 	return q
 }
 
-// unfit says why a question is not put to a person; nil if it is.
-func (q Question) unfit() error {
-	if n := len(q.Message) + len(q.Schema) + len(q.URL); n > mostQuestion {
+// validate returns why a question must not be shown to a person; nil if it may be.
+func (q Question) validate() error {
+	if n := len(q.Message) + len(q.Schema) + len(q.URL); n > maxQuestionBytes {
 		return fmt.Errorf("a question of %d bytes", n)
 	}
 	if q.URL == "" {
@@ -187,8 +188,8 @@ func (q Question) unfit() error {
 	return nil
 }
 
-// result is the answer as the server gets it, or what is wrong with it.
-func (q Question) result(a Answer) (result *mcp.ElicitResult, problem string) {
+// newElicitResult converts an answer to the form that the server gets, or says what is wrong with it.
+func (q Question) newElicitResult(a Answer) (result *mcp.ElicitResult, problem string) {
 	switch a.Action {
 	case "decline", "cancel":
 		return &mcp.ElicitResult{Action: a.Action}, ""
@@ -209,7 +210,7 @@ func (q Question) result(a Answer) (result *mcp.ElicitResult, problem string) {
 	}
 	if err != nil {
 		text := err.Error()
-		return nil, strings.ToValidUTF8(text[:min(len(text), mostWrong)], "")
+		return nil, strings.ToValidUTF8(text[:min(len(text), maxMisfitBytes)], "")
 	}
 	return &mcp.ElicitResult{Action: "accept", Content: content}, ""
 }

@@ -150,7 +150,7 @@ func follow[M adk.MessageType](t *testing.T, events *adk.AsyncIterator[*adk.Type
 // are answered one by one, and each answer reaches the server once.
 //
 //claim:mcp-48
-func TestAQuestionIsAnsweredInAnotherProcess(t *testing.T) {
+func TestAsk_AnsweredInAnotherProcess(t *testing.T) {
 	t.Run("Message", answersElsewhere[*schema.Message])
 	t.Run("AgenticMessage", answersElsewhere[*schema.AgenticMessage])
 }
@@ -204,7 +204,7 @@ func answersElsewhere[M adk.MessageType](t *testing.T) {
 // Who answers what, by the version of the server and the options.
 //
 //claim:mcp-50
-func TestQuestionsAreAnsweredOrDeclined(t *testing.T) {
+func TestElicit_AnswersOrDeclines(t *testing.T) {
 	elicit := func(_ context.Context, q Question) (Answer, error) {
 		return Answer{Content: map[string]any{"colour": "blue"}}, nil
 	}
@@ -243,7 +243,7 @@ func TestQuestionsAreAnsweredOrDeclined(t *testing.T) {
 // given up here, nobody knows which one asks.
 //
 //claim:mcp-52
-func TestQuestionsOfCallsSideBySideAreDeclined(t *testing.T) {
+func TestElicit_DeclinesQuestionsOfParallelCalls(t *testing.T) {
 	f := asking(true)
 	asked := 0
 	s := open(t, map[string]Server{"srv": f.inMemory()}, Options{Elicit: func(context.Context, Question) (Answer, error) {
@@ -269,7 +269,7 @@ func TestQuestionsOfCallsSideBySideAreDeclined(t *testing.T) {
 // A person may take longer than a call: its time does not run meanwhile.
 //
 //claim:mcp-51
-func TestAPersonMayTakeLong(t *testing.T) {
+func TestElicit_StopsTheClock(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := asking(true)
 		server := f.inMemory()
@@ -288,7 +288,7 @@ func TestAPersonMayTakeLong(t *testing.T) {
 
 // A call that carries an answer is not repeated, even if the tool is harmless and the server
 // never took it.
-func TestAServerMayAskTenTimes(t *testing.T) {
+func TestAsk_ServerMayAskTenTimes(t *testing.T) {
 	f, asked := newFixture(), 0
 	f.server.AddTool(&mcp.Tool{Name: "nag", InputSchema: object("")}, func(context.Context, *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 		return &mcp.CallToolResult{InputRequests: mcp.InputRequestMap{"q": &mcp.ElicitParams{Message: "really?", RequestedSchema: schemaOf(`{"type":"object"}`)}}}, nil
@@ -298,11 +298,11 @@ func TestAServerMayAskTenTimes(t *testing.T) {
 		return Answer{}, nil
 	}})
 	require.Contains(t, ask(t, ctx, s, "srv__nag", `{}`), "asks for the 11th time")
-	require.Equal(t, mostRounds, asked)
+	require.Equal(t, maxRounds, asked)
 }
 
 //claim:mcp-49
-func TestACallWithAnAnswerIsNotRepeated(t *testing.T) {
+func TestAsk_CallWithAnAnswerIsNotRepeated(t *testing.T) {
 	f := asking(false)
 	var answered atomic.Int64
 	srv := httptest.NewServer(func(next http.Handler) http.Handler {
@@ -330,7 +330,7 @@ func TestACallWithAnAnswerIsNotRepeated(t *testing.T) {
 // its Extra, both within bounds.
 //
 //claim:mcp-56
-func TestInstructionsAndOutputSchemasAreKept(t *testing.T) {
+func TestServers_KeepInstructionsAndOutputSchemas(t *testing.T) {
 	f := newFixture(&mcp.ServerOptions{Instructions: strings.Repeat("Ü", 400)})
 	f.server.AddTool(&mcp.Tool{Name: "small", InputSchema: object(""), OutputSchema: object(`"a":{"type":"string"}`)}, func(context.Context, *mcp.CallToolRequest) (*mcp.CallToolResult, error) { return text(""), nil })
 	f.server.AddTool(&mcp.Tool{Name: "large", InputSchema: object(""), OutputSchema: map[string]any{"type": "object", "description": strings.Repeat("x", maxOutput)}}, func(context.Context, *mcp.CallToolRequest) (*mcp.CallToolResult, error) { return text(""), nil })

@@ -165,8 +165,8 @@ func (p pointsIn) Set(_ context.Context, id string, data []byte) error {
 // calls the others, in streaming runs, and with reduction beside it.
 //
 //claim:mcp-48
-func TestAQuestionOutlivesItsProcess(t *testing.T) {
-	race.Skip(t, "starts dozens of processes; TestAQuestionIsAnsweredInAnotherProcess shares one")
+func TestAsk_QuestionOutlivesItsProcess(t *testing.T) {
+	race.Skip(t, "starts dozens of processes; TestAsk_AnsweredInAnotherProcess shares one")
 	n := 0
 	for _, protocol := range []toolsearch.Protocol{toolsearch.Keyword, toolsearch.SearchCall} {
 		for _, agentic := range []bool{false, true} {

@@ -34,7 +34,7 @@ func heap() int64 {
 // A list of pages with a tool of 4 MB each costs the tools, not the memory.
 //
 //claim:security-60
-func TestAListOfHugeToolsTakesLittleMemory(t *testing.T) {
+func TestList_HugeToolsTakeLittleMemory(t *testing.T) {
 	race.Skip(t, "measures memory")
 	huge := strings.Repeat("x", 4<<20)
 	var most, began atomic.Int64
@@ -62,7 +62,7 @@ func TestAListOfHugeToolsTakesLittleMemory(t *testing.T) {
 // Lists whose definitions take too much memory end, in one list or in many with other cursors.
 //
 //claim:security-60
-func TestListsOfASessionTakeBoundedMemory(t *testing.T) {
+func TestList_SessionMemoryIsBounded(t *testing.T) {
 	race.Skip(t, "measures memory")
 	defer func(most int64) { maxList = most }(maxList)
 	require.LessOrEqual(t, maxList, int64(256<<20))
@@ -114,7 +114,7 @@ func deepSchema(n int) map[string]any {
 // SDK refuses the whole of a message with more than 1,000.
 //
 //claim:security-59
-func TestADeepSchemaCostsNoOtherTool(t *testing.T) {
+func TestSchema_DeepNestingCostsNoOtherTool(t *testing.T) {
 	for _, levels := range []int{10, 100, 240, 2000} {
 		f := listing(func(string) (*mcp.ListToolsResult, error) {
 			r := named("one", "two")
@@ -139,8 +139,8 @@ func TestADeepSchemaCostsNoOtherTool(t *testing.T) {
 // Cutting keeps everything else byte for byte, in whatever pieces it comes.
 //
 //claim:security-59
-func TestOnlyWhatIsTooDeepIsCut(t *testing.T) {
-	open, end := strings.Repeat(`{"a":[`, mostNested/2), strings.Repeat(`]}`, mostNested/2)
+func TestDepthLimiter_RemovesOnlyDeepValues(t *testing.T) {
+	open, end := strings.Repeat(`{"a":[`, maxNesting/2), strings.Repeat(`]}`, maxNesting/2)
 	for in, want := range map[string]string{
 		open + `1` + end:                             open + `1` + end,
 		open + `{"x":"}]"}` + end:                    open + `0` + end,
@@ -149,10 +149,10 @@ func TestOnlyWhatIsTooDeepIsCut(t *testing.T) {
 		`]]}{"a":1}`:                                 `]]}{"a":1}`,
 	} {
 		for size := 1; size < len(in)+7; size += 7 {
-			var l levels
+			var l depthLimiter
 			got := ""
 			for piece := range slices.Chunk([]byte(in), size) {
-				got += string(l.cut(piece))
+				got += string(l.limit(piece))
 			}
 			require.Equal(t, want, got)
 		}
@@ -185,13 +185,13 @@ func (n *notices) Close() error { return nil }
 // a stream; answers are read at once.
 //
 //claim:security-61
-func TestAFloodOfMessagesIsReadSlowly(t *testing.T) {
+func TestPace_ReadsMessageFloodsSlowly(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const seconds = 20
 		for what, reader := range map[string]func(*notices, *pace) io.Reader{
-			"program": func(n *notices, p *pace) io.Reader { return newMessages(n, nil, func() {}, nil, p) },
+			"program": func(n *notices, p *pace) io.Reader { return newMessageReader(n, nil, func() {}, nil, p) },
 			"log": func(n *notices, p *pace) io.Reader {
-				return newMessages(prefixed{n}, func([]byte) {}, func() {}, nil, p)
+				return newMessageReader(prefixed{n}, func([]byte) {}, func() {}, nil, p)
 			},
 			"stream": func(n *notices, p *pace) io.Reader { return newBody(doubled{n}, true, nil, p) },
 		} {
@@ -230,19 +230,19 @@ func (d prefixed) Read(p []byte) (int, error) {
 	return copy(p, strings.ReplaceAll(string(p[:n]), "{", "<")), err
 }
 
-func TestAnswersAreReadAtOnce(t *testing.T) {
+func TestPace_DoesNotDelayAnswers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		answer := `{"jsonrpc":"2.0","id":1,"result":{}}` + "\n"
 		n := 10 * burst
 		p := newPace(nil)
 		for range n {
-			p.ask()
+			p.noteRequest()
 		}
 		began := time.Now()
-		_, err := io.ReadAll(newMessages(strings.NewReader(strings.Repeat(answer, n)), nil, func() {}, nil, p))
+		_, err := io.ReadAll(newMessageReader(strings.NewReader(strings.Repeat(answer, n)), nil, func() {}, nil, p))
 		require.NoError(t, err)
 		require.Zero(t, time.Since(began))
-		_, err = io.ReadAll(newMessages(strings.NewReader(strings.Repeat(answer, 2*burst)), nil, func() {}, nil, p))
+		_, err = io.ReadAll(newMessageReader(strings.NewReader(strings.Repeat(answer, 2*burst)), nil, func() {}, nil, p))
 		require.NoError(t, err)
 		require.Greater(t, time.Since(began), time.Second, "answers that nobody asked for are not")
 	})
@@ -251,7 +251,7 @@ func TestAnswersAreReadAtOnce(t *testing.T) {
 // A program that sends notices without end leaves the processor to others.
 //
 //claim:security-61
-func TestAFloodTakesLittleOfTheProcess(t *testing.T) {
+func TestPace_FloodTakesLittleProcessorTime(t *testing.T) {
 	s := open(t, map[string]Server{"good": newFixture().inMemory(), "flood": child(t, "flood")}, Options{MaxWait: time.Millisecond})
 	require.Equal(t, "started", ask(t, ctx, s, "flood__start", `{}`))
 	until(t, "the burst is over", func() bool {
@@ -274,5 +274,5 @@ func statusPace(s *Servers, name string) *pace {
 	l := s.linkIf("", name)
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return l.session.raw.Transport.(*command).pace
+	return l.session.transport.Transport.(*command).pace
 }

@@ -22,7 +22,7 @@ import (
 // A function that ends its goroutine, as a test's FailNow does, has failed. The server goes on.
 //
 //claim:security-52
-func TestACallbackThatEndsItsGoroutineHoldsUpNobody(t *testing.T) {
+func TestOptions_GoexitInCallbackBlocksNobody(t *testing.T) {
 	var calls atomic.Int32
 	once := func() { // and from then on it returns
 		if calls.Add(1) == 1 {
@@ -65,7 +65,7 @@ func TestACallbackThatEndsItsGoroutineHoldsUpNobody(t *testing.T) {
 }
 
 // A question that nobody answers, since Elicit ended its goroutine, is dismissed at once.
-func TestAnElicitThatEndsItsGoroutineDismissesTheQuestion(t *testing.T) {
+func TestElicit_GoexitDismissesTheQuestion(t *testing.T) {
 	s := open(t, map[string]Server{"srv": child(t, "asking old")}, Options{Elicit: func(context.Context, Question) (Answer, error) {
 		runtime.Goexit()
 		return Answer{}, nil
@@ -77,7 +77,7 @@ func TestAnElicitThatEndsItsGoroutineDismissesTheQuestion(t *testing.T) {
 }
 
 // A function that returns only long after its context has ended does not keep Close waiting.
-func TestAHeaderFunctionThatHangsDoesNotHoldUpClose(t *testing.T) {
+func TestClose_DoesNotWaitForHungHeader(t *testing.T) {
 	free := make(chan struct{})
 	defer close(free)
 	s := newServers(map[string]Server{"srv": {URL: newFixture().web(t, nil).URL}}, Options{Header: func(context.Context, string) (http.Header, error) {

@@ -8,52 +8,52 @@ import (
 	"time"
 )
 
-// clock is the time of one call, however often it is made and whatever is asked in between. It ends
-// after limit without a word of the server, and after mostTimeouts times that in all. Only the time
-// in which a person is asked does not count.
+// clock limits the time of one call, across repetitions and questions. It expires after limit without
+// a message of the server, and after maxTimeouts times limit in total. Time in which a person is asked
+// does not count.
 type clock struct {
 	limit time.Duration
 
-	mu          sync.Mutex
-	left        time.Duration // of all, when it last stopped
-	since       time.Time     // since when it runs; zero: it does not
-	late, total *time.Timer
+	mu                    sync.Mutex
+	remaining             time.Duration // of all, when it last stopped
+	runningSince          time.Time     // since when it runs; zero: it does not
+	idleTimer, totalTimer *time.Timer
 }
 
 func newClock(limit, spent time.Duration) *clock {
-	return &clock{limit: limit, left: max(0, mostTimeouts*limit-spent)}
+	return &clock{limit: limit, remaining: max(0, maxTimeouts*limit-spent)}
 }
 
-// run runs until stop is called, and calls end if the time is over before.
-func (c *clock) run(end func()) (stop func()) {
+// start starts the clock until stop is called. It calls end if the time expires before.
+func (c *clock) start(end func()) (stop func()) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.late, c.total = time.AfterFunc(min(c.limit, c.left), end), time.AfterFunc(c.left, end)
-	c.since = time.Now()
+	c.idleTimer, c.totalTimer = time.AfterFunc(min(c.limit, c.remaining), end), time.AfterFunc(c.remaining, end)
+	c.runningSince = time.Now()
 	return func() {
 		c.mu.Lock()
 		defer c.mu.Unlock()
-		c.halt()
-		c.late, c.total = nil, nil
+		c.stopTimers()
+		c.idleTimer, c.totalTimer = nil, nil
 	}
 }
 
-// halt stops both timers. The lock is held.
-func (c *clock) halt() {
-	if !c.since.IsZero() {
-		c.left = max(0, c.left-time.Since(c.since))
-		c.since = time.Time{}
-		c.late.Stop()
-		c.total.Stop()
+// stopTimers stops both timers. The lock is held.
+func (c *clock) stopTimers() {
+	if !c.runningSince.IsZero() {
+		c.remaining = max(0, c.remaining-time.Since(c.runningSince))
+		c.runningSince = time.Time{}
+		c.idleTimer.Stop()
+		c.totalTimer.Stop()
 	}
 }
 
-// heard notes a word of the server.
-func (c *clock) heard() {
+// extend restarts the limit after a message of the server.
+func (c *clock) extend() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if !c.since.IsZero() && c.late.Stop() {
-		c.late.Reset(c.limit)
+	if !c.runningSince.IsZero() && c.idleTimer.Stop() {
+		c.idleTimer.Reset(c.limit)
 	}
 }
 
@@ -61,24 +61,24 @@ func (c *clock) heard() {
 func (c *clock) pause() (resume func(), ok bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.since.IsZero() || !c.late.Stop() {
+	if c.runningSince.IsZero() || !c.idleTimer.Stop() {
 		return nil, false
 	}
-	c.halt()
+	c.stopTimers()
 	return func() {
 		c.mu.Lock()
 		defer c.mu.Unlock()
-		if c.late != nil {
-			c.late.Reset(c.limit)
-			c.total.Reset(c.left)
-			c.since = time.Now()
+		if c.idleTimer != nil {
+			c.idleTimer.Reset(c.limit)
+			c.totalTimer.Reset(c.remaining)
+			c.runningSince = time.Now()
 		}
 	}, true
 }
 
-// spent is how much of the time has passed.
-func (c *clock) spent() time.Duration {
+// elapsed is how much of the total time has passed.
+func (c *clock) elapsed() time.Duration {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return mostTimeouts*c.limit - c.left
+	return maxTimeouts*c.limit - c.remaining
 }

@@ -63,7 +63,7 @@ func pestering(old bool, times int, question *mcp.ElicitParams, between time.Dur
 }
 
 // A call ends in its time, however many questions there are, and whether somebody answers them.
-func TestQuestionsTakeNoTimeLimitOff(t *testing.T) {
+func TestClock_QuestionsDoNotRemoveTheLimit(t *testing.T) {
 	for _, answered := range []bool{false, true} {
 		for _, times := range []int{1, 3, 40} {
 			synctest.Test(t, func(t *testing.T) {
@@ -85,7 +85,7 @@ func TestQuestionsTakeNoTimeLimitOff(t *testing.T) {
 				if !answered {
 					require.LessOrEqual(t, took, time.Second, "a question that nobody is asked gives no time")
 				} else {
-					require.Equal(t, min(times, mostQuestions), asked)
+					require.Equal(t, min(times, maxQuestions), asked)
 				}
 			})
 		}
@@ -93,7 +93,7 @@ func TestQuestionsTakeNoTimeLimitOff(t *testing.T) {
 }
 
 // Of a server that waits as the protocol says, a call has one time for all its rounds.
-func TestRoundsOfQuestionsShareTheirTime(t *testing.T) {
+func TestClock_QuestionRoundsShareOneLimit(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f, rounds := newFixture(), atomic.Int32{}
 		f.server.AddTool(&mcp.Tool{Name: "slow", InputSchema: object("")}, func(context.Context, *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
@@ -111,9 +111,9 @@ func TestRoundsOfQuestionsShareTheirTime(t *testing.T) {
 			said string
 		}{{80 * time.Millisecond, ""}, {80 * time.Millisecond, ""}, {10 * time.Millisecond, "did not answer"}} {
 			began := time.Now()
-			result, answer, err := r.attempt(ctx, s.linkIf("", "srv"), []byte(`{}`), &pending{}, clock)
+			result, answer, err := r.attempt(ctx, s.linkIf("", "srv"), []byte(`{}`), &pendingCall{}, clock)
 			require.NoError(t, err)
-			require.Equal(t, c.said == "", result != nil && result.asks())
+			require.Equal(t, c.said == "", result != nil && result.needsInput())
 			require.Contains(t, answer, c.said, "most of the time was spent before")
 			require.Equal(t, c.took, time.Since(began))
 		}
@@ -123,7 +123,7 @@ func TestRoundsOfQuestionsShareTheirTime(t *testing.T) {
 }
 
 // A person is asked ten times in one call, whichever way the server asks.
-func TestAPersonIsAskedTenTimesAtMost(t *testing.T) {
+func TestElicit_AsksTenTimesAtMost(t *testing.T) {
 	const times = 50
 	for old, said := range map[bool]string{true: "did not answer", false: "asks 50 questions"} {
 		synctest.Test(t, func(t *testing.T) {
@@ -131,7 +131,7 @@ func TestAPersonIsAskedTenTimesAtMost(t *testing.T) {
 			s := open(t, map[string]Server{"srv": f.inMemory()}, Options{Elicit: func(context.Context, Question) (Answer, error) { asked++; return Answer{}, nil }})
 			require.Contains(t, ask(t, ctx, s, "srv__pester", `{}`), said) // the old one is silent in the end
 			if old {
-				require.Equal(t, mostQuestions, asked)
+				require.Equal(t, maxQuestions, asked)
 				synctest.Wait()
 				require.Equal(t, []string{"map[accept:10 decline:40]"}, f.calls)
 			} else {
@@ -141,7 +141,7 @@ func TestAPersonIsAskedTenTimesAtMost(t *testing.T) {
 	}
 }
 
-func TestOnlyWebPagesAndShortQuestionsReachAPerson(t *testing.T) {
+func TestQuestion_OnlyShortTextsAndWebPagesPass(t *testing.T) {
 	race.Skip(t, "reads long questions")
 	questions := map[*mcp.ElicitParams]bool{
 		{Mode: "url", Message: "m", URL: "https://example.com/x?y"}:                                                 true,
@@ -187,7 +187,7 @@ func TestOnlyWebPagesAndShortQuestionsReachAPerson(t *testing.T) {
 }
 
 // Whatever happens to it, a clock ends after its time, less what it stood still.
-func TestAClockEndsInTime(t *testing.T) {
+func TestClock_EndsInTime(t *testing.T) {
 	for range race.Cases(300) {
 		synctest.Test(t, func(t *testing.T) {
 			seed := rand.Uint64()
@@ -195,7 +195,7 @@ func TestAClockEndsInTime(t *testing.T) {
 			const limit = 100 * time.Millisecond
 			c := newClock(limit, 0)
 			end := make(chan struct{})
-			stop := c.run(func() { close(end) })
+			stop := c.start(func() { close(end) })
 			began, still, silent := time.Now(), time.Duration(0), time.Duration(0)
 			for {
 				d := time.Duration(r.IntN(60)) * time.Millisecond
@@ -205,7 +205,7 @@ func TestAClockEndsInTime(t *testing.T) {
 					silent += d + 1
 					switch r.IntN(3) {
 					case 0:
-						c.heard()
+						c.extend()
 						silent = 0
 					case 1:
 						resume, ok := c.pause()
@@ -225,10 +225,10 @@ func TestAClockEndsInTime(t *testing.T) {
 				break
 			}
 			took := time.Since(began) - still
-			require.LessOrEqual(t, took, mostTimeouts*limit, seed)
+			require.LessOrEqual(t, took, maxTimeouts*limit, seed)
 			require.GreaterOrEqual(t, took, limit, seed)
 			stop()
-			require.Equal(t, took, c.spent(), seed)
+			require.Equal(t, took, c.elapsed(), seed)
 			_, ok := c.pause()
 			require.False(t, ok, "it has ended")
 		})
@@ -236,7 +236,7 @@ func TestAClockEndsInTime(t *testing.T) {
 }
 
 // An error of Elicit accepts nothing, whatever answer stands beside it.
-func TestAnErrorOfElicitAcceptsNothing(t *testing.T) {
+func TestElicit_ErrorAcceptsNothing(t *testing.T) {
 	for _, old := range []bool{true, false} {
 		server := asking(true).inMemory()
 		if !old {

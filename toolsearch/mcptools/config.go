@@ -139,35 +139,35 @@ type MetaRequest struct {
 
 // The limits that have no field.
 const (
-	defaultTimeout = 60 * time.Second
-	defaultMaxWait = 500 * time.Millisecond
-	connectLimit   = 30 * time.Second // of one connection
-	startLimit     = 5 * time.Minute  // of one to a program, which may have to be installed first
-	listLimit      = 30 * time.Second // of one list
-	firstWait      = 10 * time.Second // for a server that was never connected
-	noticeWait     = 30 * time.Millisecond
-	idleLimit      = 10 * time.Minute
-	maxUsers       = 1000
-	maxDefinition  = 256 << 10 // bytes of one tool's definition
-	maxPages       = 10_000
-	mostTimeouts   = 10 // that progress may lengthen a call to
+	defaultTimeout        = 60 * time.Second
+	defaultMaxWait        = 500 * time.Millisecond
+	defaultConnectTimeout = 30 * time.Second // of one connection
+	defaultStartTimeout   = 5 * time.Minute  // of one to a program, which may have to be installed first
+	listTimeout           = 30 * time.Second // of one list
+	firstWait             = 10 * time.Second // for a server that was never connected
+	noticeTimeout         = 30 * time.Millisecond
+	idleLimit             = 10 * time.Minute
+	maxUsers              = 1000
+	maxDefinition         = 256 << 10 // bytes of one tool's definition
+	maxPages              = 10_000
+	maxTimeouts           = 10 // that progress may lengthen a call to
 )
 
 // What the messages and the tools of one server may take; tests lower it.
 var (
 	maxMessage       = 256 << 20 // bytes of one message
-	mostTools        = 100_000
+	maxTools         = 100_000
 	maxList    int64 = 192 << 20 // bytes of memory for all definitions, about
 )
 
 // UnmarshalJSON reads a server in the form of configuration files. Unknown keys are logged by Open;
 // one that may restrict what the server may do is an error.
 func (s *Server) UnmarshalJSON(data []byte) error {
-	own, err := readServer(data)
+	server, err := readServer(data)
 	if err != nil {
 		return err
 	}
-	*s = own
+	*s = server
 	return nil
 }
 
@@ -193,13 +193,13 @@ func checkAll(servers map[string]Server, o Options) error {
 }
 
 // check reports what is wrong with one server. written is its URL as the user wrote it.
-func (s Server) check(name, written string, wrong *problems) {
+func (s Server) check(name, written string, problems *problems) {
 	if s.Disabled {
 		return
 	}
 	at := func(field string) string { return fmt.Sprintf("servers[%q]%s", redact.Text(name), field) }
 	if strings.TrimSpace(name) == "" {
-		wrong.add(at(""), errors.New("it has no name"))
+		problems.add(at(""), errors.New("it has no name"))
 	}
 	ways := 0
 	for _, set := range []bool{s.Command != "", s.URL != "", s.Transport != nil} {
@@ -208,26 +208,26 @@ func (s Server) check(name, written string, wrong *problems) {
 		}
 	}
 	if ways != 1 {
-		wrong.add(at(""), errors.New("set one of command and url"))
+		problems.add(at(""), errors.New("set one of command and url"))
 	}
 	if err := s.checkType(); err != nil {
-		wrong.add(at(".type"), err)
+		problems.add(at(".type"), err)
 	}
 	if s.URL != "" {
 		u, err := url.Parse(s.URL)
 		if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {
-			wrong.add(at(".url"), fmt.Errorf("%q is not a URL that begins with http:// or https:// and names a host", redact.Text(written)))
+			problems.add(at(".url"), fmt.Errorf("%q is not a URL that begins with http:// or https:// and names a host", redact.Text(written)))
 		}
 	}
 	if s.Timeout < 0 {
-		wrong.add(at(".timeout"), fmt.Errorf("%v is negative", s.Timeout))
+		problems.add(at(".timeout"), fmt.Errorf("%v is negative", s.Timeout))
 	}
 	for field, names := range map[string][]string{".include": s.Include, ".exclude": s.Exclude, ".alwaysLoad": s.AlwaysVisible} {
 		if slices.Contains(names, "") {
-			wrong.add(at(field), errors.New("one of the names is empty"))
+			problems.add(at(field), errors.New("one of the names is empty"))
 		}
 	}
-	s.checkTexts(at, wrong)
+	s.checkTexts(at, problems)
 }
 
 // checkTexts reports texts that no program can be started with, and headers that no request

@@ -29,7 +29,7 @@ func write(t testing.TB, dir, text string) string {
 }
 
 //claim:mcp-03
-func TestFilesOfOtherProgramsAreRead(t *testing.T) {
+func TestReadConfig_ReadsFilesOfOtherPrograms(t *testing.T) {
 	t.Setenv("MCP_TEST_TOKEN", "secret")
 	dir := t.TempDir()
 	home, err := os.UserHomeDir()
@@ -132,7 +132,7 @@ func TestServer_UnmarshalJSONRefusesRestrictionsThatItDoesNotKnow(t *testing.T) 
 	require.Equal(t, []string{"notes: is unknown and has no effect"}, s.warnings)
 }
 
-func TestFilesThatHoldNoServersAreErrors(t *testing.T) {
+func TestReadConfig_FileWithoutServersIsAnError(t *testing.T) {
 	_, err := ReadConfig(filepath.Join(t.TempDir(), "missing.json"))
 	require.ErrorIs(t, err, os.ErrNotExist)
 	for _, text := range []string{"", "[]", "{", `{"mcpServers": "x"}`, "{}", `{"mcpServers": {"a": {"command": "x"}} /* `, `"`} {
@@ -147,7 +147,7 @@ func TestFilesThatHoldNoServersAreErrors(t *testing.T) {
 	require.ErrorContains(t, err, "line 5", "comments do not move the line")
 }
 
-func TestOpenRefusesWhatCannotWork(t *testing.T) {
+func TestOpen_RejectsInvalidConfiguration(t *testing.T) {
 	s, err := Open(context.Background(), map[string]Server{
 		"a": {}, "b": {Command: "x", Transport: func(context.Context) (mcp.Transport, error) { return nil, errors.New("") }},
 		"off": {Disabled: true},
@@ -159,7 +159,7 @@ func TestOpenRefusesWhatCannotWork(t *testing.T) {
 	require.NotContains(t, err.Error(), "off")
 }
 
-func TestNoServersAreNoTools(t *testing.T) {
+func TestOpen_NoServersHaveNoTools(t *testing.T) {
 	s := open(t, map[string]Server{"off": {Disabled: true}}, Options{})
 	require.Empty(t, namesIn(t, ctx, s))
 	require.Equal(t, []Status{{Server: "off", State: StateDisabled}}, s.Status())
@@ -192,7 +192,7 @@ func FuzzReadConfig(f *testing.F) {
 }
 
 //claim:mcp-10
-func TestAProgramGetsFewVariablesAndItsOwn(t *testing.T) {
+func TestEnv_ProgramGetsFewVariablesAndItsOwn(t *testing.T) {
 	t.Setenv("MCPTOOLS_SECRET", "secret")
 	server := child(t, "yes")
 	server.Env["OWN"], server.Env["LANG"] = "mine", "xx"
@@ -203,9 +203,9 @@ func TestAProgramGetsFewVariablesAndItsOwn(t *testing.T) {
 	require.Equal(t, os.Getenv("PATH"), ask(t, ctx, s, "srv__getenv", `{"text":"PATH"}`))
 }
 
-func TestStandardErrorIsLoggedLineByLine(t *testing.T) {
+func TestLogs_ReceivesStandardErrorByLine(t *testing.T) {
 	var got []string
-	l := lines{each: func(line []byte) { got = append(got, string(line)) }}
+	l := lineWriter{onLine: func(line []byte) { got = append(got, string(line)) }}
 	for _, piece := range []string{"one\ntw", "o\r\n", "\n", "last"} {
 		n, err := l.Write([]byte(piece))
 		require.NoError(t, err)

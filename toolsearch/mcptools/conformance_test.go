@@ -38,7 +38,7 @@ var scenarios = []string{
 // expected are the scenarios that fail, each with its reason. One that passes fails the test.
 const expected = "testdata/conformance.yml"
 
-func TestTheProtocolsOwnSuitePasses(t *testing.T) {
+func TestConformance_SuitePasses(t *testing.T) {
 	if os.Getenv(conformance) != "suite" {
 		t.Skip("make conformance runs it")
 	}

@@ -78,8 +78,8 @@ func (c corpusTool) definition(t *testing.T) string {
 
 // same reports whether two texts are the same JSON, in which numbers have all their digits.
 func same(a, b []byte) bool {
-	x, okX := sumOf(string(a))
-	y, okY := sumOf(string(b))
+	x, okX := hashJSON(string(a))
+	y, okY := hashJSON(string(b))
 	return okX && okY && x == y
 }
 
@@ -133,7 +133,7 @@ func (c corpusTool) check(t *testing.T, s *Servers, own *mcp.Tool) {
 	require.NoError(t, err)
 	if len(c.Want.Schema) > 0 {
 		got := shown
-		tree, _ := ownSchema(own)
+		tree, _ := serverSchemaOf(own)
 		repaired, _ := toolschema.Repair(tree)
 		if c.Want.Mended {
 			got, err = json.Marshal(repaired)
@@ -144,7 +144,7 @@ func (c corpusTool) check(t *testing.T, s *Servers, own *mcp.Tool) {
 		require.True(t, oneOf(got, c.Want.Schema, c.Want.Or) || oneOf(asRepaired, c.Want.Schema, c.Want.Or), "got\n%s\nwant\n%s\nor %s", got, c.Want.Schema, c.Want.Or)
 	}
 	passesAsRoot(t, shown)
-	_, _, keys, err := parametersOf(own)
+	_, _, keys, err := repairedParameters(own)
 	require.NoError(t, err)
 	names := shownNamesOf(keys)
 	view := exactSchema(t, string(shown))
@@ -183,7 +183,7 @@ func passesAsRoot(t *testing.T, shown []byte) {
 var template = regexp.MustCompile(`\{\{([^{}"]*)\}\}`)
 
 // shownNamesOf returns a function that puts in the shown names for {{name}}.
-func shownNamesOf(keys keyNames) func(string) string {
+func shownNamesOf(keys propertyNames) func(string) string {
 	return func(text string) string {
 		return template.ReplaceAllStringFunc(text, func(found string) string {
 			name := strings.Trim(found, "{}")

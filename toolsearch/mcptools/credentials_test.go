@@ -97,7 +97,7 @@ func (i *issuer) serve(t *testing.T) string {
 }
 
 //claim:mcp-44
-func TestTokensThatExpireNeverReachAnothersCall(t *testing.T) {
+func TestHeader_ExpiredTokensStayWithTheirUser(t *testing.T) {
 	const users = 64
 	i := &issuer{owners: map[string]string{}, uses: map[string]int{}}
 	url := i.serve(t)
@@ -130,12 +130,12 @@ func TestTokensThatExpireNeverReachAnothersCall(t *testing.T) {
 	defer i.mu.Unlock()
 	require.Empty(t, i.wrong)
 	require.GreaterOrEqual(t, i.refused, users*race.Cases(6)/tokenUses-1, "tokens expired, even if no two calls met")
-	require.LessOrEqual(t, int(failed.Load())*tries, i.refused, "calls are repeated with a new token before they fail")
+	require.LessOrEqual(t, int(failed.Load())*maxTries, i.refused, "calls are repeated with a new token before they fail")
 	t.Logf("%d tokens, %d refused, %d calls failed", i.issued, i.refused, failed.Load())
 }
 
 // Without User, all callers are one: their contexts say nothing about whose token is sent.
-func TestASessionOfAllAsksForHeadersAsWhoOpenedIt(t *testing.T) {
+func TestHeader_SharedSessionUsesTheOpenContext(t *testing.T) {
 	i := &issuer{owners: map[string]string{}, uses: map[string]int{}}
 	var mu sync.Mutex
 	var asked []string
@@ -163,7 +163,7 @@ func TestASessionOfAllAsksForHeadersAsWhoOpenedIt(t *testing.T) {
 // what it got. The function may use the servers: nothing of theirs is locked.
 //
 //claim:mcp-43
-func TestHeaderIsAskedOnceForManyRefusedRequests(t *testing.T) {
+func TestHeader_AskedOnceForManyRejectedRequests(t *testing.T) {
 	g := &guard{valid: "one"}
 	f := newFixture()
 	var asked atomic.Int64
@@ -197,17 +197,17 @@ func TestHeaderIsAskedOnceForManyRefusedRequests(t *testing.T) {
 	require.Equal(t, StateUp, statusOf(s, "srv").State, "in the same session")
 }
 
-func TestAHeaderFunctionThatEndsItsGoroutineHoldsUpNobody(t *testing.T) {
-	s := &signed{}
-	s.ask = func(context.Context) (http.Header, error) { panic("handled by the caller") }
+func TestHeader_GoexitBlocksNobody(t *testing.T) {
+	s := &headerTransport{}
+	s.headerFunc = func(context.Context) (http.Header, error) { panic("handled by the caller") }
 	func() {
 		defer func() { require.NotNil(t, recover()) }()
 		_ = s.refresh(ctx, 0)
 	}()
-	s.ask = func(context.Context) (http.Header, error) { return http.Header{"A": {"b"}}, nil }
+	s.headerFunc = func(context.Context) (http.Header, error) { return http.Header{"A": {"b"}}, nil }
 	require.NoError(t, s.refresh(ctx, 0))
-	require.Equal(t, "b", s.now.Get("A"))
-	s.asking = make(chan struct{})
+	require.Equal(t, "b", s.userHeaders.Get("A"))
+	s.refreshDone = make(chan struct{})
 	ended, cancel := context.WithCancel(ctx)
 	cancel()
 	require.ErrorIs(t, s.refresh(ended, 1), context.Canceled, "who waits for another's answer does not wait longer than its context")
@@ -227,7 +227,7 @@ func elsewhere(t *testing.T) (url string, requests *atomic.Int64) {
 // Neither headers nor arguments go to another host, port or scheme, whatever the server says.
 //
 //claim:mcp-45
-func TestNoRequestGoesToAnotherOrigin(t *testing.T) {
+func TestHTTP_NoRequestGoesToAnotherOrigin(t *testing.T) {
 	other, requests := elsewhere(t)
 	header := func(context.Context, string) (http.Header, error) { return http.Header{"X-Api-Key": {"secret"}}, nil }
 	for _, status := range []int{301, 302, 303, 307, 308} {
@@ -263,7 +263,7 @@ func TestNoRequestGoesToAnotherOrigin(t *testing.T) {
 	require.Zero(t, requests.Load(), "nothing at all went there")
 }
 
-func TestOriginsAreComparedAsBrowsersDo(t *testing.T) {
+func TestOrigin_ComparesLikeBrowsers(t *testing.T) {
 	for _, c := range []struct {
 		a, b string
 		same bool
@@ -280,7 +280,7 @@ func TestOriginsAreComparedAsBrowsersDo(t *testing.T) {
 }
 
 // Each user's session has cookies of its own, even if the client has a jar for all.
-func TestCookiesOfOneUserAreNotSentForAnother(t *testing.T) {
+func TestHTTP_CookiesAreSeparatePerUser(t *testing.T) {
 	f := newFixture()
 	var mu sync.Mutex
 	crossed := 0
@@ -310,7 +310,7 @@ func TestCookiesOfOneUserAreNotSentForAnother(t *testing.T) {
 // Keys in a URL stand in no error, event or answer.
 //
 //claim:mcp-46
-func TestKeysInAURLAreNotQuoted(t *testing.T) {
+func TestErrors_QuoteNoKeysOfURLs(t *testing.T) {
 	const secret = "SECRET42"
 	var events recorder
 	stalled := newFixture().web(t, func(next http.Handler) http.Handler {
@@ -347,7 +347,7 @@ func TestKeysInAURLAreNotQuoted(t *testing.T) {
 // An error of a file quotes what the file says, not what its variables hold.
 //
 //claim:mcp-06
-func TestAConfigurationErrorQuotesNoVariable(t *testing.T) {
+func TestReadConfig_ErrorsQuoteNoVariables(t *testing.T) {
 	t.Setenv("MCP_TEST_SECRET", "SECRET42")
 	config, err := ReadConfig(write(t, t.TempDir(), `{"mcpServers": {
 		"scheme": {"url": "ftp://h/x?key=${MCP_TEST_SECRET}"}, "host": {"url": "${MCP_TEST_SECRET}"}, "type": {"url": "http://${MCP_TEST_SECRET}", "type": "stdio"},
@@ -370,7 +370,7 @@ func TestAConfigurationErrorQuotesNoVariable(t *testing.T) {
 // started, all at once, and by the name of its field.
 //
 //claim:mcp-05
-func TestWhatNoProgramOrRequestCanHoldIsFoundAtOnce(t *testing.T) {
+func TestOpen_RejectsInvalidVariablesAndHeaders(t *testing.T) {
 	servers := map[string]Server{
 		"command": {Command: "x\x00"}, "dir": {Command: "x", Dir: "a\x00b"}, "args": {Command: "x", Args: []string{"a", "b\x00"}},
 		"env":     {Command: "x", Env: map[string]string{"A=B": "", "C\x00": "", "D": "\x00", "": ""}},
@@ -405,7 +405,7 @@ func TestWhatNoProgramOrRequestCanHoldIsFoundAtOnce(t *testing.T) {
 }
 
 // Whatever a server repeats of what it was given, and where: nothing shows it.
-func TestWhatAServerRepeatsShowsNoSecret(t *testing.T) {
+func TestErrors_EchoedSecretsAreRedacted(t *testing.T) {
 	const fixed, asked, inURL = "fixed-Value", "asked-Value", "url-Value"
 	var events recorder
 	var mu sync.Mutex

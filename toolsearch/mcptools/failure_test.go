@@ -29,7 +29,7 @@ import (
 )
 
 //claim:mcp-17
-func TestAServerThatIsDownHoldsUpNobody(t *testing.T) {
+func TestTools_DownServerBlocksNobody(t *testing.T) {
 	var events recorder
 	broken := child(t, "broken")
 	missing := Server{Command: filepath.Join(t.TempDir(), "no-such-program")}
@@ -47,7 +47,7 @@ func TestAServerThatIsDownHoldsUpNobody(t *testing.T) {
 }
 
 // A server that has shown its tools and died is not missing: they are still offered.
-func TestOnlyServersWithoutToolsAreMissing(t *testing.T) {
+func TestMissing_NamesOnlyServersWithoutTools(t *testing.T) {
 	server, revoked := newFixture().web(t, nil), false
 	s := open(t, map[string]Server{"dies": {URL: server.URL}, "empty": mcpEmpty(), "refuses": {URL: "http://127.0.0.1:1/mcp", Shared: true}}, Options{User: func(ctx context.Context) (string, error) {
 		if revoked {
@@ -88,7 +88,7 @@ func mcpEmpty() Server {
 // A child that is killed is started again, and what a call needs of it is there at once.
 //
 //claim:mcp-22
-func TestAKilledServerIsBackForTheNextCall(t *testing.T) {
+func TestCall_KilledServerIsReconnected(t *testing.T) {
 	var events recorder
 	s := open(t, map[string]Server{"srv": child(t, "yes")}, Options{OnEvent: events.record})
 	for range 3 {
@@ -111,7 +111,7 @@ func TestAKilledServerIsBackForTheNextCall(t *testing.T) {
 // A call during which the server dies is repeated only where that does no harm.
 //
 //claim:mcp-23
-func TestACallThatBrokeOffIsRepeatedOnlyIfThatDoesNoHarm(t *testing.T) {
+func TestCall_RepeatsOnlyHarmlessBrokenCalls(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "deaths")
 	server := child(t, "yes")
 	server.Env[deathsVar] = file
@@ -131,7 +131,7 @@ func TestACallThatBrokeOffIsRepeatedOnlyIfThatDoesNoHarm(t *testing.T) {
 }
 
 //claim:mcp-26 security-62
-func TestACallThatTakesTooLongIsAnswered(t *testing.T) {
+func TestTimeout_SlowCallIsAnswered(t *testing.T) {
 	for way, server := range ways(t) {
 		t.Run(way, func(t *testing.T) {
 			server.Timeout = 50 * time.Millisecond
@@ -146,7 +146,7 @@ func TestACallThatTakesTooLongIsAnswered(t *testing.T) {
 }
 
 //claim:mcp-07
-func TestProgressGivesACallMoreTime(t *testing.T) {
+func TestTimeout_ProgressExtendsACall(t *testing.T) {
 	synctest.Test(t, progressGivesTime)
 }
 
@@ -174,7 +174,7 @@ func progressGivesTime(t *testing.T) {
 // Progress that never ends gives no more than ten times the limit.
 //
 //claim:mcp-07 security-62
-func TestProgressWithoutEndEndsACall(t *testing.T) {
+func TestTimeout_EndlessProgressEndsACall(t *testing.T) {
 	synctest.Test(t, progressEnds)
 }
 
@@ -197,11 +197,11 @@ func progressEnds(t *testing.T) {
 	s := open(t, map[string]Server{"srv": server}, Options{})
 	began := time.Now()
 	require.Contains(t, ask(t, ctx, s, "srv__endless", `{}`), "did not answer")
-	require.Equal(t, mostTimeouts*server.Timeout, time.Since(began))
+	require.Equal(t, maxTimeouts*server.Timeout, time.Since(began))
 }
 
 // The end of the run ends its calls, and is the only error.
-func TestTheEndOfTheRunEndsItsCalls(t *testing.T) {
+func TestCall_EndsWithTheRun(t *testing.T) {
 	for way, server := range ways(t) {
 		t.Run(way, func(t *testing.T) {
 			s := open(t, map[string]Server{"srv": server}, Options{})
@@ -222,7 +222,7 @@ func TestTheEndOfTheRunEndsItsCalls(t *testing.T) {
 // Programs that read nothing, and that heed no signal, are ended all the same.
 //
 //claim:mcp-32
-func TestCloseEndsProcessesThatDoNotListen(t *testing.T) {
+func TestClose_EndsUnresponsiveProcesses(t *testing.T) {
 	deaf, chatty := child(t, "deaf"), child(t, "chatty")
 	ctx, cancel := context.WithTimeout(context.Background(), 300*time.Millisecond)
 	defer cancel()
@@ -239,7 +239,7 @@ func TestCloseEndsProcessesThatDoNotListen(t *testing.T) {
 }
 
 // A server that goes on would otherwise wait for requests of nobody, for a minute and a half.
-func TestCloseLeavesNoConnectionOpen(t *testing.T) {
+func TestClose_LeavesNoConnectionOpen(t *testing.T) {
 	srv := httptest.NewUnstartedServer(mcp.NewStreamableHTTPHandler(func(*http.Request) *mcp.Server { return newFixture().server }, nil))
 	var connections sync.Map
 	srv.Config.ConnState = func(c net.Conn, state http.ConnState) {
@@ -262,7 +262,7 @@ func TestCloseLeavesNoConnectionOpen(t *testing.T) {
 	}, time.Minute, time.Millisecond)
 }
 
-func TestAfterCloseThereAreNoToolsAndCallsAreAnswered(t *testing.T) {
+func TestClose_LaterCallsAreAnswered(t *testing.T) {
 	s := open(t, ways(t), Options{})
 	tools := map[string]tool.InvokableTool{}
 	for _, name := range []string{"http__echo", "memory__echo", "stdio__echo"} {
@@ -287,7 +287,7 @@ func TestAfterCloseThereAreNoToolsAndCallsAreAnswered(t *testing.T) {
 }
 
 // A web server that was restarted knows none of its sessions. Nobody notices but the log.
-func TestARestartedWebServerIsUsedAgain(t *testing.T) {
+func TestHTTP_RestartedServerIsUsedAgain(t *testing.T) {
 	t.Parallel()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	require.NoError(t, err)
@@ -330,7 +330,7 @@ func TestARestartedWebServerIsUsedAgain(t *testing.T) {
 // something.
 //
 //claim:mcp-23
-func TestACallThatTheServerNeverTookIsMadeAgain(t *testing.T) {
+func TestCall_RepeatsUndeliveredCalls(t *testing.T) {
 	f := newFixture()
 	var handler http.Handler
 	srv := f.web(t, func(http.Handler) http.Handler {
@@ -350,7 +350,7 @@ func TestACallThatTheServerNeverTookIsMadeAgain(t *testing.T) {
 }
 
 //claim:mcp-27
-func TestAHungListLeavesTheLastOne(t *testing.T) {
+func TestList_HungListKeepsTheLastOne(t *testing.T) {
 	f := newFixture()
 	hang := make(chan struct{})
 	var hung bool
@@ -373,7 +373,7 @@ func TestAHungListLeavesTheLastOne(t *testing.T) {
 	require.Equal(t, "added late", ask(t, ctx, s, "srv__add_tool", `{"text":"late"}`))
 	began := time.Now()
 	require.Equal(t, before, namesIn(t, ctx, s))
-	require.Less(t, time.Since(began), listLimit/2, "MaxWait bounds the wait")
+	require.Less(t, time.Since(began), listTimeout/2, "MaxWait bounds the wait")
 	ended, cancel := context.WithCancel(ctx)
 	cancel()
 	require.Equal(t, before, namesIn(t, ended, s))
@@ -381,7 +381,7 @@ func TestAHungListLeavesTheLastOne(t *testing.T) {
 	until(t, "the list is there when it is", func() bool { return len(namesIn(t, ctx, s)) == len(before)+1 })
 }
 
-func TestATransportThatFailsIsTriedAgain(t *testing.T) {
+func TestTransport_FailureIsRetried(t *testing.T) {
 	t.Parallel()
 	f := newFixture()
 	works := f.inMemory().Transport

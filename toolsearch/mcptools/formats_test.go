@@ -23,7 +23,7 @@ import (
 
 // A question that an earlier build has put, and an answer to it that did not fit, are in a checkpoint: this build
 // asks the same again, and goes on with the call. The samples are of package formats.
-func TestQuestionsOfAnotherBuildAreAnswered(t *testing.T) {
+func TestQuestion_ReadsCheckpointsOfOtherBuilds(t *testing.T) {
 	t.Run("Message", answersTheOldQuestion[*schema.Message]("plain"))
 	t.Run("AgenticMessage", answersTheOldQuestion[*schema.AgenticMessage]("agentic"))
 }

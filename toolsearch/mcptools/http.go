@@ -34,71 +34,71 @@ func newHTTPTransport() *http.Transport {
 	}
 }
 
-// signed adds the headers of a server to the requests that go to it.
-type signed struct {
-	inner  http.RoundTripper
-	origin *url.URL
-	fixed  map[string]string
-	ask    func(context.Context) (http.Header, error) // nil: there are only the fixed ones
+// headerTransport adds a server's headers to its requests, and asks for new headers after a 401.
+type headerTransport struct {
+	inner        http.RoundTripper
+	origin       *url.URL
+	fixedHeaders map[string]string
+	headerFunc   func(context.Context) (http.Header, error) // nil: there are only the fixed ones
 
 	wire *wire
 	pace *pace
 
-	refused atomic.Bool // the last answer was 401 or 403
+	isRefused atomic.Bool // the last answer was 401 or 403
 
-	mu     sync.Mutex
-	asked  int64         // how often
-	asking chan struct{} // closed when who asks now has an answer; nil: nobody asks
-	now    http.Header
-	before []string // the secrets of the last headers: a server may still speak of them
+	mu          sync.Mutex
+	generation  int64         // how often
+	refreshDone chan struct{} // closed when who asks now has an answer; nil: nobody asks
+	userHeaders http.Header
+	oldSecrets  []string // the secrets of the last headers: a server may still speak of them
 }
 
 // client returns a client like base, whose requests are signed. That of one of several users
 // has cookies of its own.
-func (s *signed) client(base *http.Client, oneOfMany bool) *http.Client {
-	own := *base
-	if own.Jar != nil && oneOfMany {
-		own.Jar, _ = cookiejar.New(nil) // the error is always nil
+func (t *headerTransport) client(base *http.Client, oneOfMany bool) *http.Client {
+	client := *base
+	if client.Jar != nil && oneOfMany {
+		client.Jar, _ = cookiejar.New(nil) // the error is always nil
 	}
-	s.inner = &tap{base.Transport, s.wire, s.pace}
-	own.Transport = s
-	return &own
+	t.inner = &tap{base.Transport, t.wire, t.pace}
+	client.Transport = t
+	return &client
 }
 
-// tries is how often a request is made that is answered with 401. Others of a busy session may
-// use up a token while it is on its way.
-const tries = 3
+// maxTries is how often a request is sent while the answer is 401. Other requests of a busy session
+// may use up a token before it arrives.
+const maxTries = 3
 
 // RoundTrip makes one request, and again with new headers if it is answered with 401.
-func (s *signed) RoundTrip(r *http.Request) (*http.Response, error) {
-	if to := originOf(r.URL); to != originOf(s.origin) {
+func (t *headerTransport) RoundTrip(r *http.Request) (*http.Response, error) {
+	if to := originOf(r.URL); to != originOf(t.origin) {
 		if r.Body != nil {
 			_ = r.Body.Close()
 		}
-		return nil, fmt.Errorf("the server at %s sends requests to %s: if that is right, set it as the server's url", originOf(s.origin), to)
+		return nil, fmt.Errorf("the server at %s sends requests to %s: if that is right, set it as the server's url", originOf(t.origin), to)
 	}
-	own, asked := s.sign(r)
-	resp, err := s.inner.RoundTrip(own)
-	for n := 1; n < tries && err == nil && resp.StatusCode == http.StatusUnauthorized && s.ask != nil && (r.Body == nil || r.GetBody != nil); n++ {
-		again, next, ok := s.again(r, asked)
+	signed, generation := t.sign(r)
+	resp, err := t.inner.RoundTrip(signed)
+	for n := 1; n < maxTries && err == nil && resp.StatusCode == http.StatusUnauthorized && t.headerFunc != nil && (r.Body == nil || r.GetBody != nil); n++ {
+		again, next, ok := t.signAgain(r, generation)
 		if !ok {
 			break
 		}
 		_ = resp.Body.Close()
-		asked = next
-		resp, err = s.inner.RoundTrip(again)
+		generation = next
+		resp, err = t.inner.RoundTrip(again)
 	}
 	noteDelivery(r, resp, err)
 	if err == nil {
-		s.refused.Store(resp.StatusCode == http.StatusUnauthorized || resp.StatusCode == http.StatusForbidden)
+		t.isRefused.Store(resp.StatusCode == http.StatusUnauthorized || resp.StatusCode == http.StatusForbidden)
 	}
 	return resp, err
 }
 
 // delivery records whether the request of a call reached the server.
 type delivery struct {
-	refused atomic.Bool            // the server certainly did not take it
-	busy    atomic.Pointer[string] // it said that there are too many requests, and when to try again
+	isRejected atomic.Bool            // the server certainly did not take it
+	retryAfter atomic.Pointer[string] // it said that there are too many requests, and when to try again
 }
 
 type deliveryKey struct{}
@@ -113,80 +113,80 @@ func noteDelivery(r *http.Request, resp *http.Response, err error) {
 	var dial *net.OpError
 	switch {
 	case err != nil:
-		d.refused.Store(errors.As(err, &dial) && dial.Op == "dial")
+		d.isRejected.Store(errors.As(err, &dial) && dial.Op == "dial")
 	default:
-		d.refused.Store(resp.StatusCode == http.StatusNotFound || resp.StatusCode == http.StatusUnauthorized || resp.StatusCode == http.StatusForbidden)
+		d.isRejected.Store(resp.StatusCode == http.StatusNotFound || resp.StatusCode == http.StatusUnauthorized || resp.StatusCode == http.StatusForbidden)
 	}
 }
 
 // sign returns the request with the current headers.
-func (s *signed) sign(r *http.Request) (own *http.Request, asked int64) {
-	own = r.Clone(r.Context())
-	for k, v := range s.fixed {
-		own.Header.Set(k, v)
+func (t *headerTransport) sign(r *http.Request) (signed *http.Request, generation int64) {
+	signed = r.Clone(r.Context())
+	for k, v := range t.fixedHeaders {
+		signed.Header.Set(k, v)
 	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	for k, v := range s.now {
-		own.Header[http.CanonicalHeaderKey(k)] = v
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	for k, v := range t.userHeaders {
+		signed.Header[http.CanonicalHeaderKey(k)] = v
 	}
-	return own, s.asked
+	return signed, t.generation
 }
 
-// again returns the request with new headers; ok is false if there are none.
-func (s *signed) again(r *http.Request, asked int64) (own *http.Request, now int64, ok bool) {
-	if err := s.refresh(r.Context(), asked); err != nil {
-		return nil, asked, false
+// signAgain returns the request with new headers; ok is false if there are none.
+func (t *headerTransport) signAgain(r *http.Request, generation int64) (signed *http.Request, current int64, ok bool) {
+	if err := t.refresh(r.Context(), generation); err != nil {
+		return nil, generation, false
 	}
-	own, now = s.sign(r)
+	signed, current = t.sign(r)
 	if r.GetBody != nil {
 		body, err := r.GetBody()
 		if err != nil {
-			return nil, now, false
+			return nil, current, false
 		}
-		own.Body = body
+		signed.Body = body
 	}
-	return own, now, true
+	return signed, current, true
 }
 
 // refresh asks for the headers, unless another request has done so since. Of several
 // requests, one asks and the others wait.
-func (s *signed) refresh(ctx context.Context, asked int64) error {
-	if s.ask == nil {
+func (t *headerTransport) refresh(ctx context.Context, generation int64) error {
+	if t.headerFunc == nil {
 		return nil
 	}
 	for {
-		s.mu.Lock()
-		others := s.asking
-		if others == nil || s.asked != asked {
+		t.mu.Lock()
+		others := t.refreshDone
+		if others == nil || t.generation != generation {
 			break
 		}
-		s.mu.Unlock()
+		t.mu.Unlock()
 		select {
 		case <-others:
 		case <-ctx.Done():
 			return context.Cause(ctx)
 		}
 	}
-	if s.asked != asked {
-		s.mu.Unlock()
+	if t.generation != generation {
+		t.mu.Unlock()
 		return nil
 	}
-	s.asking = make(chan struct{})
-	s.mu.Unlock()
+	t.refreshDone = make(chan struct{})
+	t.mu.Unlock()
 	var h http.Header
 	err := errors.New("the function Header ended its goroutine")
 	defer func() {
-		s.mu.Lock()
-		defer s.mu.Unlock()
+		t.mu.Lock()
+		defer t.mu.Unlock()
 		if err == nil {
-			s.before = secretsIn(s.now)
-			s.now, s.asked = h.Clone(), s.asked+1
+			t.oldSecrets = secretsIn(t.userHeaders)
+			t.userHeaders, t.generation = h.Clone(), t.generation+1
 		}
-		close(s.asking)
-		s.asking = nil
+		close(t.refreshDone)
+		t.refreshDone = nil
 	}()
-	h, err = s.ask(ctx)
+	h, err = t.headerFunc(ctx)
 	return err
 }
 
@@ -206,10 +206,10 @@ func originOf(u *url.URL) string {
 }
 
 // secrets are the values of the headers that were asked for.
-func (s *signed) secrets() []string {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return append(secretsIn(s.now), s.before...)
+func (t *headerTransport) secrets() []string {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return append(secretsIn(t.userHeaders), t.oldSecrets...)
 }
 
 func secretsIn(h http.Header) (values []string) {

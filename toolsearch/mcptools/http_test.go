@@ -48,7 +48,7 @@ func (g *guard) renew(token string) {
 }
 
 //claim:mcp-30
-func TestHeadersAreAskedForAtEachConnectionAndWhenTheyAreRefused(t *testing.T) {
+func TestHeader_AskedPerConnectionAndAfterRejection(t *testing.T) {
 	g := &guard{valid: "one"}
 	f := newFixture()
 	srv := f.web(t, g.around)
@@ -76,7 +76,7 @@ func TestHeadersAreAskedForAtEachConnectionAndWhenTheyAreRefused(t *testing.T) {
 }
 
 //claim:mcp-31
-func TestAServerThatWantsASignInSaysSo(t *testing.T) {
+func TestStatus_SignInNeededIsReported(t *testing.T) {
 	t.Parallel()
 	g := &guard{valid: "good"}
 	srv := newFixture().web(t, g.around)
@@ -111,7 +111,7 @@ func TestAServerThatWantsASignInSaysSo(t *testing.T) {
 	until(t, "it says so", func() bool { return statusOf(s, "srv").State == StateSignIn })
 }
 
-func TestACallersClientIsUsedAndNotChanged(t *testing.T) {
+func TestHTTPClient_IsUsedAndNotModified(t *testing.T) {
 	var requests atomic.Int64
 	client := &http.Client{Transport: roundTripper(func(r *http.Request) (*http.Response, error) {
 		requests.Add(1)
@@ -128,7 +128,7 @@ type roundTripper func(*http.Request) (*http.Response, error)
 
 func (f roundTripper) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
 
-func TestServersOverSSE(t *testing.T) {
+func TestServers_WorkOverSSE(t *testing.T) {
 	f := newFixture()
 	srv := httptest.NewServer(mcp.NewSSEHandler(func(*http.Request) *mcp.Server { return f.server }, nil))
 	t.Cleanup(srv.Close)

@@ -47,71 +47,71 @@ const (
 
 // Pauses between attempts to connect, and the least between a call's attempts.
 const (
-	firstPause = 500 * time.Millisecond
-	mostPause  = time.Minute
-	callPause  = time.Second
-	leftOver   = 100 * time.Millisecond // of the time of the caller that asks for tools
+	firstPause     = 500 * time.Millisecond
+	maxPause       = time.Minute
+	callPause      = time.Second
+	deadlineMargin = 100 * time.Millisecond // of the time of the caller that asks for tools
 )
 
 // link is the connection to one server, for one user or for all. One goroutine, run, makes
 // sessions and reads lists; the others ask for that and wait.
 //
-// Every reason to read the list again increments want. A list that began when want was n
-// sets have to n: so the set is fresh if have equals want, and a reason that comes while a
-// list is being read causes another read.
+// Every reason to read the list again increments wantVersion. A list that began when
+// wantVersion was n sets haveVersion to n. So the tools are current if both are equal, and a
+// reason that comes while a list is being read causes another read.
 type link struct {
-	s      *Servers
-	name   string
-	server Server
-	user   string // "" for all
-	ctx    context.Context
-	end    context.CancelFunc
-	wake   chan struct{}
-	began  time.Time
+	servers   *Servers
+	name      string
+	server    Server
+	user      string // "" for all
+	ctx       context.Context
+	cancel    context.CancelFunc
+	wake      chan struct{}
+	startedAt time.Time
 
-	mu       sync.Mutex
-	changed  chan struct{} // closed when any of the following changes
-	asker    context.Context
-	session  *session
-	state    State
-	since    time.Time
-	err      error
-	closed   bool
-	attempts int64     // to connect, that have ended
-	failures int       // in a row
-	lastFail time.Time // of an attempt
-	nextTry  time.Time
-	trying   bool          // to connect
-	tryNow   bool          // a call waits for an attempt
-	ending   chan struct{} // closed when the last session has ended
+	mu           sync.Mutex
+	changes      chan struct{} // closed when any of the following changes
+	asker        context.Context
+	session      *session
+	state        State
+	stateSince   time.Time
+	err          error
+	isClosed     bool
+	attempts     int64     // to connect, that have ended
+	failures     int       // in a row
+	lastFail     time.Time // of an attempt
+	nextTry      time.Time
+	isConnecting bool          // to connect
+	connectNow   bool          // a call waits for an attempt
+	sessionEnded chan struct{} // closed when the last session has ended
 
-	want, have  int64
-	byCall      bool          // want was raised for another reason than a notice
-	needed      int64         // want when it was raised last for such a reason
-	quiet       time.Duration // how long notices wait, since the last ones announced nothing
-	quietUntil  time.Time
-	noticeDue   bool
-	noticeBy    time.Time     // a notice may follow a call until then
-	noticeSince time.Time     // the lists that notices asked for since then
-	noticeSpent time.Duration // took so long
-	validUntil  time.Time     // zero: until something happens
+	wantVersion, haveVersion int64
+	requestedDirectly        bool          // wantVersion was raised for another reason than a notice
+	requiredVersion          int64         // wantVersion when it was raised last for such a reason
+	noticePause              time.Duration // how long notices wait, since the last ones announced nothing
+	noticesPausedUntil       time.Time
+	noticePending            bool
+	noticeExpectedBy         time.Time     // a notice may follow a call until then
+	noticeWindowStart        time.Time     // the lists that notices asked for since then
+	noticeTime               time.Duration // took so long
+	validUntil               time.Time     // zero: until something happens
 
-	set     *toolset.Set
-	known   map[string]*remote // the tools of the last list, by the server's own names
-	refused map[string]string  // tools that were refused, and why
-	skipped int                // how many, and why the last one
-	lastErr error
+	tools        *toolset.Set
+	remotes      map[string]*remoteTool // the tools of the last list, by the server's own names
+	refusals     map[string]string      // tools that were refused, and why
+	skippedCount int                    // how many, and why the last one
+	lastSkipErr  error
 }
 
 func (s *Servers) newLink(ctx context.Context, name, user string) *link {
 	l := &link{
-		s: s, name: name, server: s.servers[name], user: user, wake: make(chan struct{}, 1), changed: make(chan struct{}),
-		asker: context.WithoutCancel(ctx), state: StateConnecting, since: time.Now(), began: time.Now(), set: &toolset.Set{},
+		servers: s, name: name, server: s.servers[name], user: user, wake: make(chan struct{}, 1), changes: make(chan struct{}),
+		asker: context.WithoutCancel(ctx), state: StateConnecting, stateSince: time.Now(), startedAt: time.Now(), tools: &toolset.Set{},
 	}
-	l.ctx, l.end = context.WithCancel(s.ctx)
+	l.ctx, l.cancel = context.WithCancel(s.ctx)
 	if !s.work.start(l.run) {
-		l.end()
-		l.closed = true
+		l.cancel()
+		l.isClosed = true
 	}
 	return l
 }
@@ -119,7 +119,7 @@ func (s *Servers) newLink(ctx context.Context, name, user string) *link {
 // run works until the link ends.
 func (l *link) run() {
 	for l.ctx.Err() == nil {
-		todo, wait := l.next()
+		todo, wait := l.nextTask()
 		if todo != nil {
 			todo()
 			continue
@@ -134,42 +134,42 @@ func (l *link) run() {
 	}
 	l.mu.Lock()
 	s := l.session
-	l.session, l.closed = nil, true
-	l.tell()
+	l.session, l.isClosed = nil, true
+	l.notifyWaiters()
 	l.mu.Unlock()
 	if s != nil {
 		s.close(errEnded)
 	}
 }
 
-// next returns what to do now, or how long there is nothing to do.
-func (l *link) next() (todo func(), wait time.Duration) {
+// nextTask returns what to do now, or how long to wait.
+func (l *link) nextTask() (todo func(), wait time.Duration) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	now := time.Now()
 	if l.session == nil {
-		if wait := l.nextTry.Sub(now); wait > 0 && !l.tryNow {
+		if wait := l.nextTry.Sub(now); wait > 0 && !l.connectNow {
 			return nil, wait
 		}
 		return l.connect, 0
 	}
-	if l.noticeDue && !now.Before(l.quietUntil) {
-		l.noticeDue = false
-		l.want++
+	if l.noticePending && !now.Before(l.noticesPausedUntil) {
+		l.noticePending = false
+		l.wantVersion++
 	}
 	switch {
-	case l.have < l.want:
-		return l.list, 0
-	case l.noticeDue:
-		return nil, l.quietUntil.Sub(now)
+	case l.haveVersion < l.wantVersion:
+		return l.readList, 0
+	case l.noticePending:
+		return nil, l.noticesPausedUntil.Sub(now)
 	}
 	return nil, time.Hour
 }
 
-// tell wakes every goroutine that waits for a change. The lock is held.
-func (l *link) tell() {
-	close(l.changed)
-	l.changed = make(chan struct{})
+// notifyWaiters wakes every goroutine that waits for a change. The lock is held.
+func (l *link) notifyWaiters() {
+	close(l.changes)
+	l.changes = make(chan struct{})
 }
 
 // nudge makes run check again what to do.
@@ -180,50 +180,50 @@ func (l *link) nudge() {
 	}
 }
 
-func (l *link) enter(state State, err error) {
+func (l *link) setState(state State, err error) {
 	if l.state != state {
-		l.state, l.since = state, time.Now()
+		l.state, l.stateSince = state, time.Now()
 	}
 	l.err = err
 }
 
 func (l *link) connect() {
 	l.mu.Lock()
-	asker, ending := l.asker, l.ending
-	l.trying = true
+	asker, ending := l.asker, l.sessionEnded
+	l.isConnecting = true
 	l.mu.Unlock()
 	if ending != nil {
 		<-ending // two processes of one server could interfere with each other
 	}
 	s, err := l.dial(asker)
 	l.mu.Lock()
-	l.trying, l.tryNow = false, false
+	l.isConnecting, l.connectNow = false, false
 	l.attempts++
 	if err != nil {
 		l.lastFail = time.Now()
 	}
 	l.mu.Unlock()
 	if err != nil {
-		l.failed(err)
+		l.handleFailure(err)
 		return
 	}
-	if !l.s.work.start(func() { l.watch(s) }) {
+	if !l.servers.work.start(func() { l.watch(s) }) {
 		s.close(errEnded)
 		return
 	}
 	l.mu.Lock()
 	l.session = s
-	l.enter(StateUp, nil)
-	l.want++
-	l.needed = l.want
-	l.byCall, l.noticeDue = true, false
-	l.tell()
+	l.setState(StateUp, nil)
+	l.wantVersion++
+	l.requiredVersion = l.wantVersion
+	l.requestedDirectly, l.noticePending = true, false
+	l.notifyWaiters()
 	l.mu.Unlock()
-	l.s.emit(l.ctx, einolean.Event{Kind: einolean.KindServerUp, Server: l.name})
+	l.servers.emit(l.ctx, einolean.Event{Kind: einolean.KindServerUp, Server: l.name})
 }
 
-// failed records that the server cannot be used, and when to try again.
-func (l *link) failed(err error) {
+// handleFailure records that the server cannot be used, and when to try again.
+func (l *link) handleFailure(err error) {
 	if l.ctx.Err() != nil {
 		return
 	}
@@ -231,17 +231,17 @@ func (l *link) failed(err error) {
 		err = &failure{StateDown, l.redact(nil, err.Error()), err}
 	}
 	l.mu.Lock()
-	l.nextTry = time.Now().Add(l.pause())
+	l.nextTry = time.Now().Add(l.nextPause())
 	known := l.state != StateConnecting && l.state != StateUp && l.err != nil && l.err.Error() == err.Error()
 	state, why := StateDown, new(failure)
 	if errors.As(err, &why) {
 		state = why.state
 	}
-	l.enter(state, err)
-	l.tell()
+	l.setState(state, err)
+	l.notifyWaiters()
 	l.mu.Unlock()
 	if !known {
-		l.s.emit(l.ctx, einolean.Event{Kind: einolean.KindServerDown, Server: l.name, Err: err})
+		l.servers.emit(l.ctx, einolean.Event{Kind: einolean.KindServerDown, Server: l.name, Err: err})
 	}
 }
 
@@ -251,96 +251,96 @@ func (l *link) watch(s *session) {
 	if err == nil {
 		err = errors.New("the server ended the connection")
 	}
-	l.lost(s, err)
+	l.dropSession(s, err)
 }
 
-// pause is how long to wait after one more failure. The lock is held.
-func (l *link) pause() time.Duration {
-	pause := min(mostPause, firstPause<<min(l.failures, 10))
+// nextPause returns how long to wait after one more failure. The lock is held.
+func (l *link) nextPause() time.Duration {
+	pause := min(maxPause, firstPause<<min(l.failures, 10))
 	l.failures++
 	return time.Duration(float64(pause) * (0.8 + 0.4*rand.Float64()))
 }
 
-// lost drops a session that is no longer usable. It ends in the background.
-func (l *link) lost(s *session, err error) {
+// dropSession drops a session that is no longer usable. It ends in the background.
+func (l *link) dropSession(s *session, err error) {
 	l.mu.Lock()
 	mine := l.session == s && l.ctx.Err() == nil
 	ended := make(chan struct{})
 	if mine {
-		l.session, l.ending = nil, ended
+		l.session, l.sessionEnded = nil, ended
 	}
 	l.mu.Unlock()
 	if !mine {
 		return
 	}
 	err = fmt.Errorf("the connection broke: %w", s.explain(err))
-	s.end(err)
+	s.cancel(err)
 	finish := func() {
 		s.close(err)
 		close(ended)
 	}
-	if !l.s.work.start(finish) {
+	if !l.servers.work.start(finish) {
 		finish()
 	}
-	l.failed(err)
+	l.handleFailure(err)
 	l.nudge()
 }
 
-// raise makes the list be read again.
-func (l *link) raise() {
+// requestList makes run read the list again.
+func (l *link) requestList() {
 	l.mu.Lock()
-	l.want++
-	l.needed = l.want
-	l.byCall = true
+	l.wantVersion++
+	l.requiredVersion = l.wantVersion
+	l.requestedDirectly = true
 	l.mu.Unlock()
 	l.nudge()
 }
 
-// noticed handles the server's notification that its list changed. Notifications that
-// announce nothing new wait longer and longer, since some servers send one with every list.
-func (l *link) noticed(s *session) {
+// handleListChanged handles the server's notification that its list changed. Notifications that
+// announce nothing new are delayed longer and longer, since some servers send one with every list.
+func (l *link) handleListChanged(s *session) {
 	l.mu.Lock()
 	if l.session == s {
-		followsCall := !l.noticeBy.IsZero()
-		l.noticeBy = time.Time{}
-		if time.Now().Before(l.quietUntil) {
-			l.noticeDue = true
+		followsCall := !l.noticeExpectedBy.IsZero()
+		l.noticeExpectedBy = time.Time{}
+		if time.Now().Before(l.noticesPausedUntil) {
+			l.noticePending = true
 		} else {
-			l.want++
+			l.wantVersion++
 		}
 		if followsCall {
-			l.needed = l.want
+			l.requiredVersion = l.wantVersion
 		}
-		l.tell()
+		l.notifyWaiters()
 	}
 	l.mu.Unlock()
 	l.nudge()
 }
 
-// answered handles the end of a call, successful or not: the list may differ now.
-func (l *link) answered(s *session, h Hints) {
+// handleCallEnd handles the end of a call, successful or not: the list may have changed.
+func (l *link) handleCallEnd(s *session, h Hints) {
 	if h.ReadOnly || !s.listChanged {
 		return
 	}
 	if !l.server.NoRecheck {
-		l.raise()
+		l.requestList()
 		return
 	}
 	l.mu.Lock()
-	if l.have == l.want && !l.noticeDue {
-		l.noticeBy = time.Now().Add(noticeWait)
+	if l.haveVersion == l.wantVersion && !l.noticePending {
+		l.noticeExpectedBy = time.Now().Add(noticeTimeout)
 	}
 	l.mu.Unlock()
 }
 
-// await returns the tools of the server. It waits until by for a list that is being read, and
-// longer for a server that was never connected, but always leaves some of the time of ctx: a
-// caller with a deadline wants an answer before it.
-func (l *link) await(ctx context.Context, by time.Time) *toolset.Set {
+// waitTools returns the server's tools. It waits until deadline for a list that is being read, and
+// longer for a server that was never connected. It always leaves some of the time of ctx, since the
+// caller must answer before its own deadline.
+func (l *link) waitTools(ctx context.Context, deadline time.Time) *toolset.Set {
 	end, limited := ctx.Deadline()
-	end = end.Add(-min(time.Until(end)/10, leftOver))
+	end = end.Add(-min(time.Until(end)/10, deadlineMargin))
 	for {
-		set, wait, changed := l.current(by)
+		set, wait, changed := l.currentTools(deadline)
 		if limited {
 			wait = min(wait, time.Until(end))
 		}
@@ -359,35 +359,35 @@ func (l *link) await(ctx context.Context, by time.Time) *toolset.Set {
 	}
 }
 
-// current returns the current set and how long to wait at most for a newer one.
-func (l *link) current(by time.Time) (set *toolset.Set, wait time.Duration, changed <-chan struct{}) {
+// currentTools returns the current set and how long to wait at most for a newer one.
+func (l *link) currentTools(deadline time.Time) (set *toolset.Set, wait time.Duration, changed <-chan struct{}) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	now := time.Now()
 	switch {
-	case l.closed:
-		return l.set, 0, nil
-	case l.have == 0 && l.failures == 0 && now.Before(l.began.Add(firstWait)):
-		if patient := l.began.Add(firstWait); patient.After(by) {
-			by = patient
+	case l.isClosed:
+		return l.tools, 0, nil
+	case l.haveVersion == 0 && l.failures == 0 && now.Before(l.startedAt.Add(firstWait)):
+		if patient := l.startedAt.Add(firstWait); patient.After(deadline) {
+			deadline = patient
 		}
 	case l.session == nil:
-		return l.set, 0, nil // it is down: its tools stay, and calls try to reach it
+		return l.tools, 0, nil // it is down: its tools stay, and calls try to reach it
 	}
 	if l.session != nil && !l.validUntil.IsZero() && now.After(l.validUntil) {
 		l.validUntil = time.Time{}
-		l.want++
-		l.needed = l.want
-		l.byCall = true
+		l.wantVersion++
+		l.requiredVersion = l.wantVersion
+		l.requestedDirectly = true
 		l.nudge()
 	}
-	if l.session != nil && l.have > 0 && l.have >= l.needed && l.have < l.want && l.quiet > 0 {
-		return l.set, 0, nil // only for notices of a server whose last ones announced nothing new
+	if l.session != nil && l.haveVersion > 0 && l.haveVersion >= l.requiredVersion && l.haveVersion < l.wantVersion && l.noticePause > 0 {
+		return l.tools, 0, nil // only for notices of a server whose last ones announced nothing new
 	}
-	if l.session != nil && l.have == l.want {
-		by = earlier(by, l.noticeBy)
+	if l.session != nil && l.haveVersion == l.wantVersion {
+		deadline = earlier(deadline, l.noticeExpectedBy)
 	}
-	return l.set, by.Sub(now), l.changed
+	return l.tools, deadline.Sub(now), l.changes
 }
 
 func earlier(a, b time.Time) time.Time {
@@ -397,18 +397,18 @@ func earlier(a, b time.Time) time.Time {
 	return a
 }
 
-// ready returns a session for a call, which may have to be made first. A call tries at once,
-// unless an attempt failed less than a second ago.
-func (l *link) ready(ctx context.Context) (*session, error) {
+// waitSession returns a session for a call, which may have to be connected first. A call connects at
+// once, unless an attempt failed less than a second ago.
+func (l *link) waitSession(ctx context.Context) (*session, error) {
 	asked := int64(-1) // the attempts so far when it asked for one
 	for {
 		l.mu.Lock()
-		s, err, changed := l.session, l.err, l.changed
-		closed := l.closed || l.ctx.Err() != nil
+		s, err, changed := l.session, l.err, l.changes
+		closed := l.isClosed || l.ctx.Err() != nil
 		failed := asked >= 0 && l.attempts > asked
-		tooSoon := asked < 0 && !l.trying && time.Since(l.lastFail) < callPause
+		tooSoon := asked < 0 && !l.isConnecting && time.Since(l.lastFail) < callPause
 		if s == nil && asked < 0 {
-			asked, l.tryNow = l.attempts, !tooSoon
+			asked, l.connectNow = l.attempts, !tooSoon
 		}
 		l.mu.Unlock()
 		switch {
@@ -428,17 +428,17 @@ func (l *link) ready(ctx context.Context) (*session, error) {
 	}
 }
 
-// listed waits until the server is up and has listed its tools. The error says why it is not, or has not.
-func (l *link) listed(ctx context.Context) error {
+// waitListed waits until the server is up and has listed its tools. The error says why it is not, or has not.
+func (l *link) waitListed(ctx context.Context) error {
 	for {
 		l.mu.Lock()
-		is, err, changed := l.session != nil && l.have > 0 && l.err == nil, l.err, l.changed
-		closed := l.closed || l.ctx.Err() != nil
+		isListed, err, changed := l.session != nil && l.haveVersion > 0 && l.err == nil, l.err, l.changes
+		closed := l.isClosed || l.ctx.Err() != nil
 		l.mu.Unlock()
 		switch {
 		case closed:
 			return errClosed
-		case is:
+		case isListed:
 			return nil
 		}
 		select {
@@ -460,7 +460,7 @@ func (l *link) timeout() time.Duration {
 func (l *link) status() Status {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	s := Status{Server: l.name, User: l.user, State: l.state, Since: l.since, Tools: len(l.known), Skipped: l.skipped, SkippedErr: l.lastErr, Err: l.err}
+	s := Status{Server: l.name, User: l.user, State: l.state, Since: l.stateSince, Tools: len(l.remotes), Skipped: l.skippedCount, SkippedErr: l.lastSkipErr, Err: l.err}
 	if l.session != nil {
 		s.Protocol = l.session.protocol
 	} else {
@@ -476,9 +476,9 @@ func (l *link) dial(asker context.Context) (s *session, err error) {
 			s, err = nil, fmt.Errorf("connecting panicked: %v", p)
 		}
 	}()
-	ctx, end := context.WithCancelCause(valued{l.ctx, context.WithoutCancel(asker)})
-	s = &session{redact: l.redact, ctx: ctx, end: end, said: &tail{}, work: &l.s.work, wire: newWire(), calls: map[string]*openCall{}, pages: map[string]int64{}}
-	late := time.AfterFunc(l.connectLimit(), func() { end(errNoAnswer) })
+	ctx, end := context.WithCancelCause(valueContext{l.ctx, context.WithoutCancel(asker)})
+	s = &session{redact: l.redact, ctx: ctx, cancel: end, lastOutput: &outputTail{}, work: &l.servers.work, wire: newWire(), calls: map[string]*openCall{}, pageMemory: map[string]int64{}}
+	late := time.AfterFunc(l.connectTimeout(), func() { end(errNoAnswer) })
 	err = s.connect(l)
 	if !late.Stop() && err == nil {
 		err = errNoAnswer
@@ -493,92 +493,92 @@ func (l *link) dial(asker context.Context) (s *session, err error) {
 	return s, nil
 }
 
-// connectLimit is how long one connection may take. A program may have to be installed and
-// compiled first, and would never be ready if that was broken off each time.
-func (l *link) connectLimit() time.Duration {
+// connectTimeout returns how long one connection may take. A program may have to be installed and
+// compiled first, so it gets longer: with a short limit it would never finish.
+func (l *link) connectTimeout() time.Duration {
 	if l.server.Command != "" {
-		return l.s.starts
+		return l.servers.startTimeout
 	}
-	return l.s.connects
+	return l.servers.connectTimeout
 }
 
-// transport is how the server is reached.
-func (l *link) transport(s *session) (mcp.Transport, error) {
+// newTransport returns the transport that reaches the server.
+func (l *link) newTransport(s *session) (mcp.Transport, error) {
 	if l.server.Transport != nil {
-		t, err := aside(s.ctx, "Transport", func() (mcp.Transport, error) { return l.server.Transport(s.ctx) })
+		t, err := callUser(s.ctx, "Transport", func() (mcp.Transport, error) { return l.server.Transport(s.ctx) })
 		if err == nil && t == nil {
 			err = errors.New("the function Transport returned no transport")
 		}
-		return s.wire.listening(t), err
+		return s.wire.tapTransport(t), err
 	}
 	if l.server.Command != "" {
-		return &command{server: l.server, said: s.said, wire: s.wire, pace: newPace(s.ctx.Done()), logs: func(line []byte) { l.s.log(l.name, []byte(l.redact(s, string(line)))) }}, nil
+		return &command{server: l.server, lastOutput: s.lastOutput, wire: s.wire, pace: newPace(s.ctx.Done()), logLine: func(line []byte) { l.servers.log(l.name, []byte(l.redact(s, string(line)))) }}, nil
 	}
 	origin, err := url.Parse(l.server.URL)
 	if err != nil {
 		return nil, err
 	}
-	s.signed = &signed{origin: origin, fixed: l.server.Headers, ask: l.s.headers(l.name), wire: s.wire, pace: newPace(s.ctx.Done())}
-	if ask := s.signed.ask; ask != nil && l.user == "" { // a caller's context would lend one user's headers to all
-		s.signed.ask = func(ctx context.Context) (http.Header, error) { return ask(valued{ctx, s.ctx}) }
+	s.headers = &headerTransport{origin: origin, fixedHeaders: l.server.Headers, headerFunc: l.servers.headers(l.name), wire: s.wire, pace: newPace(s.ctx.Done())}
+	if ask := s.headers.headerFunc; ask != nil && l.user == "" { // a caller's context would lend one user's headers to all
+		s.headers.headerFunc = func(ctx context.Context) (http.Header, error) { return ask(valueContext{ctx, s.ctx}) }
 	}
-	if err := s.signed.refresh(s.ctx, 0); err != nil {
+	if err := s.headers.refresh(s.ctx, 0); err != nil {
 		return nil, fmt.Errorf("asking Header: %w", err)
 	}
-	client := s.signed.client(l.s.http, l.user != "")
+	client := s.headers.client(l.servers.http, l.user != "")
 	if l.server.Type == "sse" {
 		return &mcp.SSEClientTransport{Endpoint: l.server.URL, HTTPClient: client, MaxEventSize: maxMessage}, nil
 	}
 	return &mcp.StreamableClientTransport{Endpoint: l.server.URL, HTTPClient: client, MaxEventSize: maxMessage}, nil
 }
 
-// list reads the list once.
-func (l *link) list() {
+// readList reads the list of tools once.
+func (l *link) readList() {
 	l.mu.Lock()
-	s, began := l.session, l.want
-	byNotice := !l.byCall
-	l.byCall = false
+	s, began := l.session, l.wantVersion
+	byNotice := !l.requestedDirectly
+	l.requestedDirectly = false
 	l.mu.Unlock()
 	if s == nil {
 		return
 	}
-	ctx, cancel := context.WithTimeoutCause(s.ctx, listLimit, errNoAnswer)
+	ctx, cancel := context.WithTimeoutCause(s.ctx, listTimeout, errNoAnswer)
 	defer cancel()
 	s.ttl.Store(0)
 	start := time.Now()
 	l.mu.Lock()
 	asker := l.asker
 	l.mu.Unlock()
-	meta, err := l.s.meta(valued{ctx, asker}, MetaRequest{Server: l.name, User: l.user, List: true})
+	meta, err := l.servers.meta(valueContext{ctx, asker}, MetaRequest{Server: l.name, User: l.user, List: true})
 	if err != nil {
-		l.listFailed(began, s.explain(err))
+		l.handleListFailure(began, s.explain(err))
 		return
 	}
-	tools, err := s.list(ctx, meta)
+	tools, err := s.listTools(ctx, meta)
 	if err == nil {
-		err = l.take(began, byNotice, s, tools)
+		err = l.applyList(began, byNotice, s, tools)
 		if byNotice {
-			l.rest(time.Since(start))
+			l.throttleNotices(time.Since(start))
 		}
 	}
 	switch {
 	case err == nil || s.ctx.Err() != nil:
 	case isAnswer(err):
-		l.listFailed(began, s.explain(err))
+		l.handleListFailure(began, s.explain(err))
 	default:
-		l.lost(s, err)
+		l.dropSession(s, err)
 	}
 }
 
-// listFailed keeps the last list, and tries again later.
-func (l *link) listFailed(began int64, err error) {
+// handleListFailure keeps the last list, and tries again later.
+func (l *link) handleListFailure(began int64, err error) {
 	l.mu.Lock()
-	l.have = began
-	l.noticeDue, l.quietUntil = true, time.Now().Add(l.pause())
+	l.haveVersion = began
+	l.noticePending, l.noticesPausedUntil = true, time.Now().Add(l.nextPause())
 	l.err = err
-	l.tell()
+	l.notifyWaiters()
 	l.mu.Unlock()
-	l.s.emit(l.ctx, einolean.Event{Kind: einolean.KindServerListed, Server: l.name, Err: err})
+	l.servers.emit(l.ctx, einolean.Event{Kind: einolean.KindServerListed, Server: l.name, Err: err})
 }
 
 // What lists that notices asked for may take of the processor before they leave it to others:
@@ -588,25 +588,25 @@ const (
 	noticeWindow = 2 * time.Second
 )
 
-// rest makes notices wait as long as the last list took, if they keep the processor busy.
-func (l *link) rest(took time.Duration) {
+// throttleNotices delays notices by the time of the last list if they keep the processor busy.
+func (l *link) throttleNotices(took time.Duration) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	now := time.Now()
-	if now.Sub(l.noticeSince) > noticeWindow {
-		l.noticeSince, l.noticeSpent = now, 0
+	if now.Sub(l.noticeWindowStart) > noticeWindow {
+		l.noticeWindowStart, l.noticeTime = now, 0
 	}
-	l.noticeSpent += took
-	if until := now.Add(min(took, mostQuiet)); l.noticeSpent > noticeShare && l.quietUntil.Before(until) {
-		l.quietUntil = until
+	l.noticeTime += took
+	if until := now.Add(min(took, maxNoticePause)); l.noticeTime > noticeShare && l.noticesPausedUntil.Before(until) {
+		l.noticesPausedUntil = until
 	}
 }
 
-// take sets the server's tools from a list.
-func (l *link) take(began int64, byNotice bool, s *session, tools []*mcp.Tool) error {
+// applyList sets the server's tools from a list.
+func (l *link) applyList(began int64, byNotice bool, s *session, tools []*mcp.Tool) error {
 	l.mu.Lock()
-	d := digest{link: l, session: s, before: l.known, known: map[string]*remote{}, names: map[string]string{}, refused: map[string]string{}, told: l.refused}
-	first, set := l.have == 0, l.set
+	d := listUpdate{link: l, session: s, previous: l.remotes, remotes: map[string]*remoteTool{}, ownNames: map[string]string{}, refusals: map[string]string{}, reportedRefusals: l.refusals}
+	first, set := l.haveVersion == 0, l.tools
 	l.mu.Unlock()
 	d.instructions = strings.TrimSpace(strings.ToValidUTF8(s.instructions[:min(len(s.instructions), maxInstructions)], ""))
 	for _, t := range tools {
@@ -618,7 +618,7 @@ func (l *link) take(began int64, byNotice bool, s *session, tools []*mcp.Tool) e
 		next, err = set.Update(l.ctx, d.tools...)
 	}
 	if err != nil {
-		return badList(err.Error())
+		return listError(err.Error())
 	}
 	change := d.change(set)
 	l.mu.Lock()
@@ -626,8 +626,8 @@ func (l *link) take(began int64, byNotice bool, s *session, tools []*mcp.Tool) e
 		l.mu.Unlock()
 		return nil
 	}
-	l.set, l.known, l.refused, l.have = next, d.known, d.refused, began
-	l.skipped, l.lastErr = d.skipped, d.lastErr
+	l.tools, l.remotes, l.refusals, l.haveVersion = next, d.remotes, d.refusals, began
+	l.skippedCount, l.lastSkipErr = d.skippedCount, d.lastSkipErr
 	l.failures, l.err = 0, nil
 	l.validUntil = time.Time{}
 	if ttl := s.ttl.Load(); ttl > 0 {
@@ -635,25 +635,25 @@ func (l *link) take(began int64, byNotice bool, s *session, tools []*mcp.Tool) e
 	}
 	switch {
 	case next != set:
-		l.quiet = 0
+		l.noticePause = 0
 	case byNotice:
-		l.quiet = min(mostQuiet, max(firstQuiet, 2*l.quiet))
-		l.quietUntil = time.Now().Add(l.quiet)
+		l.noticePause = min(maxNoticePause, max(firstNoticePause, 2*l.noticePause))
+		l.noticesPausedUntil = time.Now().Add(l.noticePause)
 	}
-	l.tell()
+	l.notifyWaiters()
 	l.mu.Unlock()
 	if first || next != set {
-		l.s.emit(l.ctx, einolean.Event{Kind: einolean.KindServerListed, Server: l.name, Tools: change})
+		l.servers.emit(l.ctx, einolean.Event{Kind: einolean.KindServerListed, Server: l.name, Tools: change})
 	}
 	return nil
 }
 
 // newRemote makes the tool of a definition, or returns the last one if nothing changed.
-func (l *link) newRemote(t *mcp.Tool, instructions string, before *remote) (*remote, error) {
+func (l *link) newRemote(t *mcp.Tool, instructions string, before *remoteTool) (*remoteTool, error) {
 	switch why := t.InputSchema.(type) {
-	case tooLong:
+	case oversizedSchema:
 		return nil, fmt.Errorf("its definition has %d bytes at least, over %d", int64(why), maxDefinition)
-	case unread:
+	case unreadableSchema:
 		return nil, fmt.Errorf("its definition cannot be read: %w", why.error)
 	}
 	definition, err := json.Marshal(t)
@@ -666,22 +666,22 @@ func (l *link) newRemote(t *mcp.Tool, instructions string, before *remote) (*rem
 	if len(definition) > maxDefinition {
 		return nil, fmt.Errorf("its definition has %d bytes, over %d", len(definition), maxDefinition)
 	}
-	params, mended, keys, err := parametersOf(t)
+	params, mended, keys, err := repairedParameters(t)
 	if err != nil {
 		return nil, err
 	}
-	r := &remote{s: l.s, hints: hintsOf(l.name, t), definition: definition, mended: mended, keys: keys, instructions: instructions}
+	r := &remoteTool{servers: l.servers, hints: hintsOf(l.name, t), definition: definition, isRepaired: mended, propertyNames: keys, instructions: instructions}
 	extra := l.extra(r, t)
-	r.info = &schema.ToolInfo{Name: toolName(l.name, t.Name, !l.server.NoPrefix, l.s.prefixes), Desc: t.Description, ParamsOneOf: params, Extra: extra}
+	r.info = &schema.ToolInfo{Name: toolName(l.name, t.Name, !l.server.NoPrefix, l.servers.prefixes), Desc: t.Description, ParamsOneOf: params, Extra: extra}
 	r.tool = &textTool{r}
-	if l.s.o.Media {
+	if l.servers.options.Media {
 		r.tool = &mediaTool{r}
 	}
 	return r, nil
 }
 
 // extra is what a tool's info says besides its schema.
-func (l *link) extra(r *remote, t *mcp.Tool) map[string]any {
+func (l *link) extra(r *remoteTool, t *mcp.Tool) map[string]any {
 	extra := r.hints.extra(t)
 	if output, ok := t.OutputSchema.(map[string]any); ok {
 		repaired, _ := toolschema.Repair(output)
@@ -701,66 +701,66 @@ func (l *link) extra(r *remote, t *mcp.Tool) map[string]any {
 // redact takes secrets from what the server says: those that it was given too.
 func (l *link) redact(s *session, text string) string {
 	known := l.server.secrets()
-	if s != nil && s.signed != nil {
-		known = append(known, s.signed.secrets()...)
+	if s != nil && s.headers != nil {
+		known = append(known, s.headers.secrets()...)
 	}
 	return redact.Text(text, known...)
 }
 
-// waitReady is ready, for as long as a call may take.
-func (l *link) waitReady(ctx context.Context) (*session, error) {
-	ctx, cancel := context.WithTimeoutCause(ctx, min(l.timeout(), connectLimit), errNoAnswer)
+// waitSessionLimited is waitSession, limited to the time that a call may take.
+func (l *link) waitSessionLimited(ctx context.Context) (*session, error) {
+	ctx, cancel := context.WithTimeoutCause(ctx, min(l.timeout(), defaultConnectTimeout), errNoAnswer)
 	defer cancel()
-	return l.ready(ctx)
+	return l.waitSession(ctx)
 }
 
-// unreachable is the answer where there is no session.
-func (l *link) unreachable(err error) string {
+// unreachableAnswer is the answer where there is no session.
+func (l *link) unreachableAnswer(err error) string {
 	l.mu.Lock()
-	since, state := l.since, l.state
+	since, state := l.stateSince, l.state
 	l.mu.Unlock()
 	switch {
 	case errors.Is(err, errClosed):
-		return say("closed", words{})
+		return answerText("closed", answerData{})
 	case state == StateSignIn:
-		return say("sign-in", words{Server: l.name})
+		return answerText("sign-in", answerData{Server: l.name})
 	}
-	return say("down", words{Server: l.name, Since: since.Format("15:04")})
+	return answerText("down", answerData{Server: l.name, Time: since.Format("15:04")})
 }
 
-// busy is the answer to a call that the server did not accept, because it has too many.
-func (l *link) busy(s *session, err error, after string) string {
-	w := words{Server: l.name}
+// busyAnswer is the answer to a call that the server did not accept, because it has too many.
+func (l *link) busyAnswer(s *session, err error, after string) string {
+	w := answerData{Server: l.name}
 	if after != "-" {
-		w.Since = l.redact(s, after)
+		w.Time = l.redact(s, after)
 		if _, err := strconv.Atoi(after); err == nil {
-			w.Since += " s"
+			w.Time += " s"
 		}
 	}
-	if a := answerOf(err); a != nil {
+	if a := serverError(err); a != nil {
 		w.Text = l.redact(s, a.Message)
 	}
-	return say("busy", w)
+	return answerText("busy", w)
 }
 
-// explain is the answer to a call that failed, and whether the session is no longer usable.
-func (l *link) explain(s *session, err error) (answer string, broken bool) {
-	if a := answerOf(err); a != nil {
-		return say("failed", words{Text: l.redact(s, display.Start(a.Message, maxErrorBytes))}), false
+// failureAnswer returns the answer to a call that failed, and whether the session is no longer usable.
+func (l *link) failureAnswer(s *session, err error) (answer string, broken bool) {
+	if a := serverError(err); a != nil {
+		return answerText("failed", answerData{Text: l.redact(s, display.Start(a.Message, maxErrorBytes))}), false
 	}
 	if errors.Is(err, errNoAnswer) {
-		l.raise() // if the server does not answer that either, the session ends
-		return say("late", words{Server: l.name, Limit: l.timeout().String()}), false
+		l.requestList() // if the server does not answer that either, the session ends
+		return answerText("late", answerData{Server: l.name, Limit: l.timeout().String()}), false
 	}
-	if s.unreadable(err) {
-		return say("unreadable", words{Server: l.name, Text: l.redact(s, err.Error())}), false
+	if s.isUnreadable(err) {
+		return answerText("unreadable", answerData{Server: l.name, Text: l.redact(s, err.Error())}), false
 	}
-	l.lost(s, err)
+	l.dropSession(s, err)
 	if s.wantsSignIn() {
-		return say("sign-in", words{Server: l.name}), true
+		return answerText("sign-in", answerData{Server: l.name}), true
 	}
 	if errors.Is(err, errEnded) || errors.Is(err, errClosed) {
-		return say("closed", words{}), false
+		return answerText("closed", answerData{}), false
 	}
-	return say("lost", words{Server: l.name}), true
+	return answerText("lost", answerData{Server: l.name}), true
 }

@@ -52,7 +52,7 @@ func named(names ...string) *mcp.ListToolsResult {
 }
 
 //claim:mcp-28
-func TestOneBadToolIsRefusedAndTheOthersStay(t *testing.T) {
+func TestList_BadToolIsRejectedOthersStay(t *testing.T) {
 	var events recorder
 	huge := strings.Repeat("x", maxDefinition)
 	f := listing(func(string) (*mcp.ListToolsResult, error) {
@@ -87,10 +87,10 @@ func TestOneBadToolIsRefusedAndTheOthersStay(t *testing.T) {
 }
 
 // An event names tools in the order of the list, also those that it no longer has.
-func TestRemovedToolsAreNamedInTheirOrder(t *testing.T) {
+func TestList_EventNamesRemovedToolsInOrder(t *testing.T) {
 	var events recorder
 	var names []string
-	for i := range 2 * mostNames {
+	for i := range 2 * maxEventNames {
 		names = append(names, fmt.Sprint("tool", i))
 	}
 	var gone atomic.Bool
@@ -107,13 +107,13 @@ func TestRemovedToolsAreNamedInTheirOrder(t *testing.T) {
 	require.Len(t, namesIn(t, ctx, s), 1)
 	change := events.wait(t, einolean.KindServerListed, 2)[1].Tools
 	require.Equal(t, len(names)-1, change.RemovedCount)
-	require.Equal(t, before[1:mostNames+1], change.Removed)
+	require.Equal(t, before[1:maxEventNames+1], change.Removed)
 }
 
 //claim:mcp-27 security-60
-func TestListsThatCannotBeUsedLeaveTheLastOne(t *testing.T) {
-	defer func(most int) { mostTools = most }(mostTools)
-	mostTools = 100
+func TestList_UnusableListKeepsTheLastOne(t *testing.T) {
+	defer func(most int) { maxTools = most }(maxTools)
+	maxTools = 100
 	var bad func(cursor string) (*mcp.ListToolsResult, error)
 	for what, pages := range map[string]func(string) (*mcp.ListToolsResult, error){
 		"an error":                func(string) (*mcp.ListToolsResult, error) { return nil, errors.New("out of order") },
@@ -125,7 +125,7 @@ func TestListsThatCannotBeUsedLeaveTheLastOne(t *testing.T) {
 		},
 		"too many tools": func(c string) (*mcp.ListToolsResult, error) {
 			r := &mcp.ListToolsResult{NextCursor: c + "x"}
-			for range mostTools/4 + 1 {
+			for range maxTools/4 + 1 {
 				r.Tools = append(r.Tools, &mcp.Tool{Name: "a"})
 			}
 			return r, nil
@@ -153,7 +153,7 @@ func TestListsThatCannotBeUsedLeaveTheLastOne(t *testing.T) {
 	}
 }
 
-func TestAllPagesAreRead(t *testing.T) {
+func TestList_ReadsAllPages(t *testing.T) {
 	f := listing(func(c string) (*mcp.ListToolsResult, error) {
 		n := len(c)
 		r := named(fmt.Sprintf("tool_%02d", n))
@@ -169,7 +169,7 @@ func TestAllPagesAreRead(t *testing.T) {
 // A server that sends a notice with every list is not listed for ever.
 //
 //claim:mcp-29
-func TestAServerThatAlwaysSaysItsListChangedIsReadEverLessOften(t *testing.T) {
+func TestList_RepeatedEmptyNoticesAreDelayed(t *testing.T) {
 	var lists atomic.Int64
 	f := newFixture()
 	f.server.AddReceivingMiddleware(func(next mcp.MethodHandler) mcp.MethodHandler {
@@ -195,7 +195,7 @@ func TestAServerThatAlwaysSaysItsListChangedIsReadEverLessOften(t *testing.T) {
 
 // A list that is valid for some time is read again when that is over, and the client's own
 // cache does not answer in its place.
-func TestAListIsReadAgainWhenItIsNoLongerValid(t *testing.T) {
+func TestList_ExpiredListIsReadAgain(t *testing.T) {
 	var lists atomic.Int64
 	pages := func(string) (*mcp.ListToolsResult, error) {
 		r := named(fmt.Sprintf("tool_%d", lists.Add(1)))
@@ -213,7 +213,7 @@ func TestAListIsReadAgainWhenItIsNoLongerValid(t *testing.T) {
 }
 
 // NoRecheck waits for a notice, and reads nothing without one.
-func TestNoRecheckReadsTheListOnlyWhenTold(t *testing.T) {
+func TestNoRecheck_ReadsOnlyAfterNotification(t *testing.T) {
 	var lists atomic.Int64
 	f := newFixture()
 	f.server.AddReceivingMiddleware(func(next mcp.MethodHandler) mcp.MethodHandler {
@@ -242,7 +242,7 @@ var hostileNames = []string{
 }
 
 //claim:mcp-54
-func TestNamesFitEveryProviderAndNeverMeet(t *testing.T) {
+func TestToolName_FitsProvidersWithoutCollisions(t *testing.T) {
 	fits := regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_-]{2,63}$`)
 	seen := map[string][2]string{}
 	servers := []string{"srv", "a b", "a_b", strings.Repeat("s", 80), "服务器", "", "7zip", "-", "git", "git__hub", "git_", "_git"}
@@ -304,7 +304,7 @@ func FuzzToolName(f *testing.F) {
 // Of two servers whose tools would have one name, neither loses it in silence.
 //
 //claim:mcp-09
-func TestNoServerTakesTheNamesOfAnother(t *testing.T) {
+func TestToolName_ServerCannotUseAnothersPrefix(t *testing.T) {
 	var events recorder
 	tools := func(names ...string) Server {
 		return listing(func(string) (*mcp.ListToolsResult, error) { return named(names...), nil }).inMemory()
@@ -333,7 +333,7 @@ func TestNoServerTakesTheNamesOfAnother(t *testing.T) {
 	require.Len(t, events.of(einolean.KindToolRefused), 1, "told once")
 }
 
-func TestHostileNamesAndTextsAreOfferedAndRun(t *testing.T) {
+func TestServers_HostileNamesAreOfferedAndRun(t *testing.T) {
 	f := newFixture()
 	for _, n := range hostileNames {
 		if strings.ToValidUTF8(n, "") == n {
@@ -356,7 +356,7 @@ func TestHostileNamesAndTextsAreOfferedAndRun(t *testing.T) {
 }
 
 //claim:mcp-08
-func TestIncludeExcludeAndAlwaysVisible(t *testing.T) {
+func TestServer_IncludeExcludeAndAlwaysVisible(t *testing.T) {
 	f := newFixture()
 	f.server.AddTool(&mcp.Tool{Name: "marked", InputSchema: object(""), Meta: mcp.Meta{"anthropic/alwaysLoad": true}}, func(context.Context, *mcp.CallToolRequest) (*mcp.CallToolResult, error) { return text(""), nil })
 	server := f.inMemory()
@@ -371,7 +371,7 @@ func TestIncludeExcludeAndAlwaysVisible(t *testing.T) {
 	require.Equal(t, []string{"srv__add_tool", "srv__die", "srv__echo", "srv__extra", "srv__marked"}, namesIn(t, ctx, s))
 }
 
-func TestOfTwoServersWithoutPrefixTheFirstHasTheName(t *testing.T) {
+func TestNoPrefix_FirstServerKeepsTheName(t *testing.T) {
 	var events recorder
 	one, two := newFixture().inMemory(), newFixture().inMemory()
 	one.NoPrefix, two.NoPrefix = true, true
@@ -388,7 +388,7 @@ func TestOfTwoServersWithoutPrefixTheFirstHasTheName(t *testing.T) {
 }
 
 //claim:mcp-47
-func TestHintsAreThoseOfTheSpecification(t *testing.T) {
+func TestHints_FollowTheSpecification(t *testing.T) {
 	yes, no := true, false
 	for what, c := range map[string]struct {
 		a    *mcp.ToolAnnotations

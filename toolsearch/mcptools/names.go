@@ -26,15 +26,15 @@ const separator = "__"
 // that two tools neither share a name nor swap names when a third is added. None begins with
 // the prefix of another server: "hub__x" of the server "git" would be a tool of "git__hub".
 func toolName(server, tool string, prefix bool, others []string) string {
-	full, own := tool, ""
+	full, ownPrefix := tool, ""
 	if prefix {
-		own = server + separator
-		full = own + tool
+		ownPrefix = server + separator
+		full = ownPrefix + tool
 	}
 	name := plainName(full)
 	for _, other := range others {
-		if p := other + separator; other != server && len(p) > len(own) && strings.HasPrefix(name, p) {
-			part := min(len(own), len(name)) // where the tool's begins
+		if p := other + separator; other != server && len(p) > len(ownPrefix) && strings.HasPrefix(name, p) {
+			part := min(len(ownPrefix), len(name)) // where the tool's begins
 			name = name[:part] + strings.ReplaceAll(name[part:], separator, "_")
 			if strings.HasPrefix(name, p) { // the prefix does not end in the tool's part
 				name = "_" + name
@@ -112,10 +112,10 @@ func HintsOf(info *schema.ToolInfo) Hints {
 		return Hints{}
 	}
 	text := func(key string) string { s, _ := info.Extra[key].(string); return s }
-	is := func(key string) bool { b, _ := info.Extra[key].(bool); return b }
+	flag := func(key string) bool { b, _ := info.Extra[key].(bool); return b }
 	return Hints{
-		Server: text(keyServer), Tool: text(keyTool), ReadOnly: is(keyReadOnly), Destructive: is(keyDestructive),
-		Idempotent: is(keyIdempotent), OpenWorld: is(keyOpenWorld),
+		Server: text(keyServer), Tool: text(keyTool), ReadOnly: flag(keyReadOnly), Destructive: flag(keyDestructive),
+		Idempotent: flag(keyIdempotent), OpenWorld: flag(keyOpenWorld),
 	}
 }
 

@@ -62,7 +62,7 @@ func published(t *testing.T, names ...string) (paths []string) {
 func ready(t *testing.T, s *Servers, names ...string) {
 	t.Helper()
 	for _, name := range names {
-		require.Eventually(t, func() bool { st := statusOf(s, name); return st.State == StateUp && st.Tools > 0 }, startLimit, 10*time.Millisecond, name)
+		require.Eventually(t, func() bool { st := statusOf(s, name); return st.State == StateUp && st.Tools > 0 }, defaultStartTimeout, 10*time.Millisecond, name)
 		st := statusOf(s, name)
 		t.Logf("%s ran: %d tools, protocol %s", name, st.Tools, st.Protocol)
 	}
@@ -210,7 +210,7 @@ func rawResult(t *testing.T, s *Servers, server, tool, args string) *result {
 	session := l.session
 	l.mu.Unlock()
 	require.NotNil(t, session, server)
-	r, err := session.call(ctx, &mcp.CallToolParams{Name: tool, Arguments: json.RawMessage(args)}, newClock(time.Minute, 0))
+	r, err := session.callTool(ctx, &mcp.CallToolParams{Name: tool, Arguments: json.RawMessage(args)}, newClock(time.Minute, 0))
 	require.NoError(t, err, "%s %s", server, tool)
 	return r
 }
@@ -274,7 +274,7 @@ func TestPublishedServersTellEachResultOnce(t *testing.T) {
 	ran, texts, model := map[string]int{}, 0, 0
 	for _, c := range calls {
 		r := rawResult(t, s, c.server, c.tool, c.args)
-		require.False(t, r.failed, "%s %s: %s", c.server, c.tool, r.text())
+		require.False(t, r.isError, "%s %s: %s", c.server, c.tool, r.text())
 		told := 0
 		own := 0
 		for _, p := range (&result{contents: r.contents}).parts(false) {
@@ -282,7 +282,7 @@ func TestPublishedServersTellEachResultOnce(t *testing.T) {
 		}
 		for _, content := range r.contents {
 			b := readBlock(content)
-			own += len(b.fields["text"]) + len(b.inner["text"])
+			own += len(b.fields["text"]) + len(b.resourceFields["text"])
 		}
 		got := r.text()
 		t.Logf("%s %s: texts %d, with names of media %d, to the model %d", c.server, c.tool, own, told, len(got))

@@ -21,34 +21,36 @@ const (
 type pace struct {
 	done <-chan struct{} // ends every wait
 
-	mu     sync.Mutex
-	credit float64 // messages
-	at     time.Time
-	asked  int // requests without an answer
+	mu           sync.Mutex
+	credit       float64 // messages
+	updatedAt    time.Time
+	openRequests int // requests without an answer
 }
 
-func newPace(done <-chan struct{}) *pace { return &pace{done: done, credit: burst, at: time.Now()} }
+func newPace(done <-chan struct{}) *pace {
+	return &pace{done: done, credit: burst, updatedAt: time.Now()}
+}
 
-// ask notes that the server was sent something.
-func (p *pace) ask() {
+// noteRequest records a request to the server.
+func (p *pace) noteRequest() {
 	if p == nil {
 		return
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.asked++
+	p.openRequests++
 }
 
-// answered notes an answer, and reports whether there was a request for it.
-func (p *pace) answered() bool {
+// noteAnswer records an answer, and reports whether there was a request for it.
+func (p *pace) noteAnswer() bool {
 	if p == nil {
 		return true
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.asked--
-	if p.asked < 0 {
-		p.asked = 0
+	p.openRequests--
+	if p.openRequests < 0 {
+		p.openRequests = 0
 		return false
 	}
 	return true
@@ -61,8 +63,8 @@ func (p *pace) wait(messages, bytes int) {
 	}
 	p.mu.Lock()
 	now := time.Now()
-	p.credit = min(burst, p.credit+now.Sub(p.at).Seconds()*perSecond) - float64(messages) - float64(bytes)/perCredit
-	p.at = now
+	p.credit = min(burst, p.credit+now.Sub(p.updatedAt).Seconds()*perSecond) - float64(messages) - float64(bytes)/perCredit
+	p.updatedAt = now
 	debt := -p.credit
 	p.mu.Unlock()
 	if debt <= 0 {

@@ -21,26 +21,26 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// patience is how long a process may take to end by itself, and again after it was told to.
-const patience = 2 * time.Second
+// exitTimeout is how long a process may take to exit by itself, and again after each signal.
+const exitTimeout = 2 * time.Second
 
 // command is a transport that runs a program and speaks over its standard input and output.
 type command struct {
-	server Server
-	logs   func(line []byte)
-	wire   *wire
-	pace   *pace
-	said   *tail // the last of what the program wrote, besides messages
-	mu     sync.Mutex
+	server     Server
+	logLine    func(line []byte)
+	wire       *wire
+	pace       *pace
+	lastOutput *outputTail // the last of what the program wrote, besides messages
+	mu         sync.Mutex
 }
 
 // Connect starts the program.
 func (c *command) Connect(ctx context.Context) (mcp.Connection, error) {
 	cmd := exec.Command(c.server.Command, c.server.Args...)
 	cmd.Dir, cmd.Env = c.server.Dir, environment(c.server.Env)
-	stderr := &lines{each: c.log}
+	stderr := &lineWriter{onLine: c.log}
 	cmd.Stderr = stderr
-	cmd.WaitDelay = patience // a child of the program may hold its standard error open
+	cmd.WaitDelay = exitTimeout // a child of the program may hold its standard error open
 	inGroup(cmd)
 	in, err := cmd.StdinPipe()
 	if err != nil {
@@ -52,7 +52,7 @@ func (c *command) Connect(ctx context.Context) (mcp.Connection, error) {
 		return nil, err
 	}
 	cmd.Stdout = theirs
-	p := &process{cmd: cmd, in: in, out: out, stderr: stderr, wire: c.wire, pace: c.pace, mark: markName + "=" + rand.Text(), exited: make(chan struct{})}
+	p := &process{cmd: cmd, stdin: in, stdout: out, stderr: stderr, wire: c.wire, pace: c.pace, mark: markVariable + "=" + rand.Text(), done: make(chan struct{})}
 	cmd.Env = append(cmd.Env, p.mark)
 	started := make(chan error)
 	go p.run(started)
@@ -62,8 +62,8 @@ func (c *command) Connect(ctx context.Context) (mcp.Connection, error) {
 		_ = out.Close()
 		return nil, err
 	}
-	c.said.watch(p.end)
-	reader := newMessages(out, c.log, p.outputEnded, c.wire, c.pace)
+	c.lastOutput.watch(p.exitState)
+	reader := newMessageReader(out, c.log, p.handleOutputEnd, c.wire, c.pace)
 	return (&mcp.IOTransport{Reader: io.NopCloser(reader), Writer: p, MaxLineLength: maxMessage}).Connect(ctx)
 }
 
@@ -71,46 +71,46 @@ func (c *command) Connect(ctx context.Context) (mcp.Connection, error) {
 func (c *command) log(line []byte) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.said.write(line)
-	c.logs(line)
+	c.lastOutput.write(line)
+	c.logLine(line)
 }
 
 // process is a running program. Closing it ends the program, and all that it started.
 type process struct {
-	cmd    *exec.Cmd
-	in     io.WriteCloser
-	out    *os.File
-	stderr *lines
-	wire   *wire
-	pace   *pace
-	mark   string // in the environment of all that the program starts
-	exited chan struct{}
-	once   sync.Once
+	cmd       *exec.Cmd
+	stdin     io.WriteCloser
+	stdout    *os.File
+	stderr    *lineWriter
+	wire      *wire
+	pace      *pace
+	mark      string // in the environment of all that the program starts
+	done      chan struct{}
+	closeOnce sync.Once
 
-	closing, eof atomic.Bool // eof: the program ended its standard output before it was closed
+	isClosing, outputClosed atomic.Bool // eof: the program ended its standard output before it was closed
 }
 
 // Write writes to the program's standard input.
 func (p *process) Write(data []byte) (int, error) {
-	p.wire.sent(data)
-	p.pace.ask()
-	n, err := p.in.Write(data)
-	if err != nil && !p.closing.Load() {
-		p.eof.Store(true) // it has ended, though its output was not read to the end yet
+	p.wire.recordSent(data)
+	p.pace.noteRequest()
+	n, err := p.stdin.Write(data)
+	if err != nil && !p.isClosing.Load() {
+		p.outputClosed.Store(true) // it has ended, though its output was not read to the end yet
 	}
 	return n, err
 }
 
-// outputEnded is told that the program's standard output was read to its end. A failed write
-// may have told of the end before, and closed the process since.
-func (p *process) outputEnded() {
-	if !p.closing.Load() {
-		p.eof.Store(true)
+// handleOutputEnd records that the program closed its standard output. A failed write may have
+// recorded that already, and closed the process since.
+func (p *process) handleOutputEnd() {
+	if !p.isClosing.Load() {
+		p.outputClosed.Store(true)
 	}
 }
 
-// markName is the variable by which what a server started is found.
-const markName = "EINOLEAN_MCP_SERVER"
+// markVariable is the environment variable that identifies the processes that a server started.
+const markVariable = "EINOLEAN_MCP_SERVER"
 
 // run starts the program and waits for its end, on one thread: the program ends with that.
 func (p *process) run(started chan<- error) {
@@ -122,20 +122,20 @@ func (p *process) run(started chan<- error) {
 		return
 	}
 	_ = p.cmd.Wait()
-	p.stderr.end()
-	close(p.exited)
-	time.AfterFunc(patience, func() { _ = p.out.Close() }) // a child of the program may hold it open
+	p.stderr.flush()
+	close(p.done)
+	time.AfterFunc(exitTimeout, func() { _ = p.stdout.Close() }) // a child of the program may hold it open
 }
 
-// end says how the program ended; "" if it did not end by itself.
-func (p *process) end() string {
-	if !p.eof.Load() {
+// exitState describes how the program ended; "" if it did not end by itself.
+func (p *process) exitState() string {
+	if !p.outputClosed.Load() {
 		return ""
 	}
 	select {
-	case <-p.exited:
+	case <-p.done:
 		return p.cmd.ProcessState.String()
-	case <-time.After(patience):
+	case <-time.After(exitTimeout):
 		return ""
 	}
 }
@@ -143,9 +143,9 @@ func (p *process) end() string {
 // Close closes the program's standard input, and if that does not end it, tells it to end
 // and then ends it.
 func (p *process) Close() error {
-	p.once.Do(func() {
-		p.closing.Store(true)
-		_ = p.in.Close()
+	p.closeOnce.Do(func() {
+		p.isClosing.Store(true)
+		_ = p.stdin.Close()
 		for _, end := range []func(*exec.Cmd){nil, terminate, kill} {
 			if end != nil {
 				end(p.cmd)
@@ -156,36 +156,36 @@ func (p *process) Close() error {
 		}
 		kill(p.cmd) // what the program started and left running
 		killMarked(p.mark)
-		_ = p.out.Close()
+		_ = p.stdout.Close()
 	})
 	return nil
 }
 
 func (p *process) hasExited() bool {
 	select {
-	case <-p.exited:
+	case <-p.done:
 		return true
-	case <-time.After(patience):
+	case <-time.After(exitTimeout):
 		return false
 	}
 }
 
-// inherited are the variables that programs need to run.
-var inherited = []string{
+// inheritedVariables are the environment variables that programs need to run.
+var inheritedVariables = []string{
 	"PATH", "HOME", "USER", "LOGNAME", "SHELL", "TERM", "LANG", "LC_ALL", "LC_CTYPE", "TZ", "TMPDIR",
 	"HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY", "http_proxy", "https_proxy", "no_proxy", "SSL_CERT_FILE", "SSL_CERT_DIR", "NODE_EXTRA_CA_CERTS",
 }
 
-var inheritedWindows = []string{
+var inheritedVariablesWindows = []string{
 	"APPDATA", "COMSPEC", "HOMEDRIVE", "HOMEPATH", "LOCALAPPDATA", "PATHEXT", "PROCESSOR_ARCHITECTURE",
 	"PROGRAMFILES", "SYSTEMDRIVE", "SYSTEMROOT", "TEMP", "TMP", "USERNAME", "USERPROFILE", "WINDIR",
 }
 
 // environment is the inherited variables, and the program's own.
 func environment(own map[string]string) []string {
-	names := inherited
+	names := inheritedVariables
 	if runtime.GOOS == "windows" {
-		names = append(slices.Clone(inherited), inheritedWindows...)
+		names = append(slices.Clone(inheritedVariables), inheritedVariablesWindows...)
 	}
 	var env []string
 	for _, name := range names {
@@ -202,50 +202,50 @@ func environment(own map[string]string) []string {
 // maxLine is how much of a line is kept together.
 const maxLine = 64 << 10
 
-// lines calls each for every line written to it.
-type lines struct {
-	each func([]byte)
-	rest []byte
+// lineWriter calls onLine for every line written to it.
+type lineWriter struct {
+	onLine  func([]byte)
+	partial []byte
 }
 
 // Write takes a piece of the text.
-func (l *lines) Write(data []byte) (int, error) {
+func (l *lineWriter) Write(data []byte) (int, error) {
 	n := len(data)
 	for {
 		line, rest, whole := bytes.Cut(data, []byte("\n"))
-		l.rest = append(l.rest, line...)
-		if !whole && len(l.rest) < maxLine {
+		l.partial = append(l.partial, line...)
+		if !whole && len(l.partial) < maxLine {
 			return n, nil
 		}
-		l.each(bytes.TrimSuffix(l.rest, []byte("\r")))
-		l.rest = l.rest[:0]
+		l.onLine(bytes.TrimSuffix(l.partial, []byte("\r")))
+		l.partial = l.partial[:0]
 		if data = rest; len(data) == 0 {
 			return n, nil
 		}
 	}
 }
 
-// end passes on what follows the last line break: the last words of many programs.
-func (l *lines) end() {
-	if len(l.rest) > 0 {
-		l.each(l.rest)
+// flush passes on the text after the last line break: often a program's last error.
+func (l *lineWriter) flush() {
+	if len(l.partial) > 0 {
+		l.onLine(l.partial)
 	}
 }
 
-// tail keeps the last line of a text that is not empty, and asks how the program ended.
-type tail struct {
-	mu   sync.Mutex
-	line string
-	end  func() string
+// outputTail keeps the last line of output that is not empty, and how the program ended.
+type outputTail struct {
+	mu        sync.Mutex
+	line      string
+	exitState func() string
 }
 
-func (t *tail) watch(end func() string) {
+func (t *outputTail) watch(end func() string) {
 	t.mu.Lock()
-	t.end = end
+	t.exitState = end
 	t.mu.Unlock()
 }
 
-func (t *tail) write(line []byte) {
+func (t *outputTail) write(line []byte) {
 	if line = bytes.TrimSpace(line); len(line) > 0 {
 		t.mu.Lock()
 		t.line = strings.ToValidUTF8(string(line[:min(len(line), 500)]), "")
@@ -254,9 +254,9 @@ func (t *tail) write(line []byte) {
 }
 
 // explain adds to an error how the program ended, and its last words.
-func (t *tail) explain(err error) error {
+func (t *outputTail) explain(err error) error {
 	t.mu.Lock()
-	end := t.end
+	end := t.exitState
 	t.mu.Unlock()
 	state := ""
 	if end != nil {

@@ -24,7 +24,7 @@ func runs(pid int) bool {
 }
 
 //claim:mcp-33
-func TestCloseEndsWhatAServerStartedInASessionOfItsOwn(t *testing.T) {
+func TestClose_EndsProcessesInOtherSessions(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "pid")
 	server := child(t, "escapes")
 	server.Env[deathsVar] = file
@@ -43,7 +43,7 @@ func TestCloseEndsWhatAServerStartedInASessionOfItsOwn(t *testing.T) {
 // input nor a signal.
 //
 //claim:mcp-34
-func TestServersEndWithAProgramThatIsKilled(t *testing.T) {
+func TestProcess_EndsWithKilledParent(t *testing.T) {
 	self := child(t, "opens")
 	cmd := exec.Command(self.Command)
 	cmd.Env = environment(self.Env)

@@ -60,34 +60,34 @@ func parseConfig(data []byte, v variables) (map[string]Server, error) {
 
 // configFile is the servers of a file, as they are written, and what the file says of them together.
 type configFile struct {
-	servers  map[string]json.RawMessage
-	allowed  []string // nil: all
-	excluded []string
+	servers         map[string]json.RawMessage
+	allowedServers  []string // nil: all
+	excludedServers []string
 }
 
 // server reads one server. What is wrong with it keeps only this one from starting.
 func (c configFile) server(name string, v *variables) Server {
 	at := fmt.Sprintf("servers[%q]", redact.Text(name))
-	var wrong problems
+	var problems problems
 	s, err := readServer(c.servers[name])
 	if err != nil {
-		wrong.add(at, err)
+		problems.add(at, err)
 	}
-	if slices.Contains(c.excluded, name) || c.allowed != nil && !slices.Contains(c.allowed, name) {
+	if slices.Contains(c.excludedServers, name) || c.allowedServers != nil && !slices.Contains(c.allowedServers, name) {
 		s.Disabled = true
 	}
 	if s.Disabled {
 		return s
 	}
 	written := s.URL
-	s = v.fillIn(s)
-	for _, unknown := range v.take() {
-		wrong.add(at, fmt.Errorf("${%s} is not set", unknown))
+	s = v.expand(s)
+	for _, unknown := range v.takeUnknown() {
+		problems.add(at, fmt.Errorf("${%s} is not set", unknown))
 	}
 	if err == nil {
-		s.check(name, written, &wrong)
+		s.check(name, written, &problems)
 	}
-	s.problem = errors.Join(wrong...)
+	s.problem = errors.Join(problems...)
 	return s
 }
 
@@ -99,11 +99,11 @@ func rawServers(data []byte) (configFile, error) {
 		return configFile{}, inLine(plain, err)
 	}
 	c := configFile{servers: map[string]json.RawMessage{}}
-	found := false
+	hasServers := false
 	for _, key := range []string{"mcp_servers", "context_servers", "amp.mcpServers", "servers", "mcpServers"} {
 		if value, has := top[key]; has && string(value) != "null" {
-			found = true
-			if err := c.add(key, value); err != nil {
+			hasServers = true
+			if err := c.addServers(key, value); err != nil {
 				return configFile{}, err
 			}
 		}
@@ -112,19 +112,19 @@ func rawServers(data []byte) (configFile, error) {
 	if err != nil {
 		return configFile{}, err
 	}
-	if !found && !inMCP {
+	if !hasServers && !inMCP {
 		return configFile{}, errors.New("it has no mcpServers and no servers")
 	}
 	for _, key := range []string{"disabledMcpServers", "disabledMcpjsonServers", "excludeMCPServers"} {
-		if err := namesOfServers(key, top[key], &c.excluded); err != nil {
+		if err := namesOfServers(key, top[key], &c.excludedServers); err != nil {
 			return configFile{}, err
 		}
 	}
-	return c, namesOfServers("allowMCPServers", top["allowMCPServers"], &c.allowed)
+	return c, namesOfServers("allowMCPServers", top["allowMCPServers"], &c.allowedServers)
 }
 
-// add adds the servers below a key: an object, or a list of servers that have names.
-func (c configFile) add(key string, value json.RawMessage) error {
+// addServers adds the servers below a key: an object, or a list of servers that have names.
+func (c configFile) addServers(key string, value json.RawMessage) error {
 	var list []struct {
 		Name string `json:"name"`
 	}
@@ -145,7 +145,7 @@ func (c configFile) add(key string, value json.RawMessage) error {
 
 // addMCP adds what is below the key mcp: the servers of VS Code's settings or of opencode, and the names
 // that Gemini CLI allows and excludes.
-func (c *configFile) addMCP(value json.RawMessage) (found bool, err error) {
+func (c *configFile) addMCP(value json.RawMessage) (hasServers bool, err error) {
 	var members map[string]json.RawMessage
 	if json.Unmarshal(value, &members) != nil {
 		return false, nil
@@ -157,20 +157,20 @@ func (c *configFile) addMCP(value json.RawMessage) (found bool, err error) {
 		}
 		switch {
 		case name == "servers":
-			found = true
-			if err := c.add("mcp.servers", member); err != nil {
+			hasServers = true
+			if err := c.addServers("mcp.servers", member); err != nil {
 				return false, err
 			}
 		case name == "allowed":
-			err = errors.Join(err, namesOfServers("mcp.allowed", member, &c.allowed))
+			err = errors.Join(err, namesOfServers("mcp.allowed", member, &c.allowedServers))
 		case name == "excluded":
-			err = errors.Join(err, namesOfServers("mcp.excluded", member, &c.excluded))
+			err = errors.Join(err, namesOfServers("mcp.excluded", member, &c.excludedServers))
 		case json.Unmarshal(member, &s) == nil && (s.Command != nil || s.URL != nil):
-			found = true
+			hasServers = true
 			c.servers[name] = member
 		}
 	}
-	return found, err
+	return hasServers, err
 }
 
 // namesOfServers adds a list of names of servers.
@@ -223,8 +223,8 @@ type variables struct {
 
 var variable = regexp.MustCompile(`\$\{([^{}]*)\}`)
 
-// fillIn returns the server with its texts expanded.
-func (v *variables) fillIn(s Server) Server {
+// expand returns the server with the variables in its texts replaced.
+func (v *variables) expand(s Server) Server {
 	s.Command, s.Dir, s.URL = v.text(s.Command), v.text(s.Dir), v.text(s.URL)
 	s.Args = slices.Clone(s.Args)
 	for i, a := range s.Args {
@@ -235,16 +235,16 @@ func (v *variables) fillIn(s Server) Server {
 }
 
 func (v *variables) values(m map[string]string) map[string]string {
-	own := maps.Clone(m)
+	expanded := maps.Clone(m)
 	for _, k := range slices.Sorted(maps.Keys(m)) {
-		own[k] = v.text(m[k])
+		expanded[k] = v.text(m[k])
 	}
-	return own
+	return expanded
 }
 
 func (v *variables) text(s string) string {
-	return variable.ReplaceAllStringFunc(s, func(found string) string {
-		name, other, hasOther := strings.Cut(found[2:len(found)-1], ":-")
+	return variable.ReplaceAllStringFunc(s, func(reference string) string {
+		name, other, hasOther := strings.Cut(reference[2:len(reference)-1], ":-")
 		name = strings.TrimPrefix(name, "env:")
 		if value, ok := v.value(name); ok {
 			return value
@@ -267,8 +267,8 @@ func (v *variables) value(name string) (string, bool) {
 	return v.lookup(name)
 }
 
-// take returns the unknown variables since the last time.
-func (v *variables) take() []string {
+// takeUnknown returns and forgets the unknown variables found so far.
+func (v *variables) takeUnknown() []string {
 	unknown := v.unknown
 	v.unknown = nil
 	return unknown

@@ -27,9 +27,9 @@ const (
 	codeRefused   = -32000   // of an error that the server did not write as JSON-RPC
 )
 
-// refusalIn returns the answer to a call or a list that a server refuses by an HTTP error, as JSON-RPC; and
-// the response itself where the session has ended, or nothing is known of the connection.
-func refusalIn(r *http.Request, message []byte, resp *http.Response) *http.Response {
+// convertRefusal converts an HTTP error for a call or a list to a JSON-RPC error. It returns the
+// response itself if the session has ended, or nothing is known of the connection.
+func convertRefusal(r *http.Request, message []byte, resp *http.Response) *http.Response {
 	var request struct {
 		ID     json.RawMessage `json:"id"`
 		Method string          `json:"method"`
@@ -44,12 +44,12 @@ func refusalIn(r *http.Request, message []byte, resp *http.Response) *http.Respo
 	}
 	body, _ := io.ReadAll(io.LimitReader(resp.Body, maxRefusal)) // what came of it
 	refusal := jsonrpc.Error{Code: codeRefused}
-	own := errorIn(body)
+	rpcError := parseRPCError(body)
 	switch {
-	case own != nil:
-		refusal = *own
+	case rpcError != nil:
+		refusal = *rpcError
 	case resp.StatusCode >= http.StatusInternalServerError:
-		resp.Body = &rejoined{io.MultiReader(bytes.NewReader(body), resp.Body), resp.Body}
+		resp.Body = &prefixedBody{io.MultiReader(bytes.NewReader(body), resp.Body), resp.Body}
 		return resp
 	default:
 		text := strings.TrimSpace(strings.ToValidUTF8(string(body), ""))
@@ -62,7 +62,7 @@ func refusalIn(r *http.Request, message []byte, resp *http.Response) *http.Respo
 	}
 	if d, ok := r.Context().Value(deliveryKey{}).(*delivery); ok && resp.StatusCode == http.StatusTooManyRequests {
 		after := cmp.Or(display.Short(resp.Header.Get("Retry-After"), 40), "-")
-		d.busy.Store(&after)
+		d.retryAfter.Store(&after)
 	}
 	answer, err := json.Marshal(map[string]any{"jsonrpc": "2.0", "id": request.ID, "error": &refusal})
 	if err != nil {
@@ -75,14 +75,14 @@ func refusalIn(r *http.Request, message []byte, resp *http.Response) *http.Respo
 	}
 }
 
-// rejoined is a body of which the start has been read.
-type rejoined struct {
+// prefixedBody is a response body whose start has been read already.
+type prefixedBody struct {
 	io.Reader
 	io.Closer
 }
 
-// errorIn returns the error in a JSON-RPC answer; nil if it is none.
-func errorIn(body []byte) *jsonrpc.Error {
+// parseRPCError returns the error in a JSON-RPC answer; nil if there is none.
+func parseRPCError(body []byte) *jsonrpc.Error {
 	var answer struct {
 		Error *struct {
 			Code    json.Number `json:"code"`

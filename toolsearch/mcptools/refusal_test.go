@@ -92,18 +92,22 @@ func TestCall_ModelReadsTheServersOwnErrorText(t *testing.T) {
 func TestTools_DoNotWaitForNoticesThatAnnounceNothingNew(t *testing.T) {
 	s := open(t, map[string]Server{"srv": newFixture().inMemory()}, Options{})
 	l := s.links("")[0]
-	until(t, "the list is read", func() bool { l.mu.Lock(); defer l.mu.Unlock(); return l.have == l.want && l.have > 0 })
+	until(t, "the list is read", func() bool {
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		return l.haveVersion == l.wantVersion && l.haveVersion > 0
+	})
 	wait := func(quiet time.Duration, byNotice bool) time.Duration {
 		l.mu.Lock()
-		have, want, needed, was, session := l.have, l.want, l.needed, l.quiet, l.session
-		l.want, l.quiet = l.have+1, quiet
+		have, want, needed, was, session := l.haveVersion, l.wantVersion, l.requiredVersion, l.noticePause, l.session
+		l.wantVersion, l.noticePause = l.haveVersion+1, quiet
 		if !byNotice {
-			l.needed = l.want
+			l.requiredVersion = l.wantVersion
 		}
 		l.mu.Unlock()
-		_, wait, _ := l.current(time.Now().Add(time.Hour))
+		_, wait, _ := l.currentTools(time.Now().Add(time.Hour))
 		l.mu.Lock()
-		l.have, l.want, l.needed, l.quiet, l.session = have, want, needed, was, session
+		l.haveVersion, l.wantVersion, l.requiredVersion, l.noticePause, l.session = have, want, needed, was, session
 		l.mu.Unlock()
 		return wait
 	}

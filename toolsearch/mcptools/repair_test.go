@@ -98,7 +98,7 @@ func TestSchema_ValidKeywordsComeOutAsTheyWentIn(t *testing.T) {
 // exactSchema is a schema as it is read from a server.
 func exactSchema(t *testing.T, text string) any {
 	t.Helper()
-	v, err := exactly(json.RawMessage(text))
+	v, err := decodeExact(json.RawMessage(text))
 	require.NoError(t, err)
 	return v
 }
@@ -201,6 +201,6 @@ func TestArguments_OnlyDeclaredKeysAreRestored(t *testing.T) {
 	root := parsed(t, `{"type":"object","properties":{"@id":{},"free":{"type":"object"},"sub":{"$ref":"#"}}}`)
 	for range race.Cases(10_000) {
 		sent, want := value(1+r.IntN(6), true)
-		require.Equal(t, want, string(keyNames{"_id": "@id"}.restore(root, []byte(sent))))
+		require.Equal(t, want, string(propertyNames{"_id": "@id"}.restore(root, []byte(sent))))
 	}
 }

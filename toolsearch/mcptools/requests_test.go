@@ -21,7 +21,7 @@ import (
 // Requests of a server to the client that nobody serves are answered, and hold nothing up.
 //
 //claim:mcp-25
-func TestRequestsOfAServerAreAnswered(t *testing.T) {
+func TestSession_AnswersServerRequests(t *testing.T) {
 	requests := map[string]func(context.Context, *mcp.ServerSession) error{
 		"sampling": func(ctx context.Context, s *mcp.ServerSession) error {
 			_, err := s.CreateMessage(ctx, &mcp.CreateMessageParams{MaxTokens: 1})

@@ -3,7 +3,7 @@
 
 package mcptools
 
-// The one place that decides what a server's result is. Nothing is cut: that is the job of package
+// The one place that decides what a server's result is. Nothing is truncated: that is the job of package
 // reduction, which keeps the original.
 
 import (
@@ -22,20 +22,20 @@ import (
 
 // result is what a server answered to a call, in its own JSON.
 type result struct {
-	whole           string
-	contents        []string // blocks
-	structured      []string // one, unless the member repeats
-	others          []string // members that the protocol does not have
-	meta            string   // JSON of an object; "" if none is kept
-	failed          bool
-	kind            string // JSON; "" if it has none
-	requests, state string // of a result that needs input: JSON, and a text
+	raw               string
+	contents          []string // blocks
+	structuredContent []string // one, unless the member repeats
+	unknownMembers    []string // members that the protocol does not have
+	meta              string   // JSON of an object; "" if none is kept
+	isError           bool
+	kind              string // JSON; "" if it has none
+	requests, state   string // of a result that needs input: JSON, and a text
 }
 
 // The types of results. One that has none is complete.
 const (
-	kindComplete = `"complete"`
-	kindAsks     = `"input_required"`
+	kindComplete   = `"complete"`
+	kindNeedsInput = `"input_required"`
 )
 
 // readResult reads a result, which is valid JSON.
@@ -43,28 +43,28 @@ func readResult(whole string) (*result, error) {
 	if !strings.HasPrefix(whole, "{") {
 		return nil, fmt.Errorf("a result that is not an object: %s", display.Short(whole, 200))
 	}
-	r := &result{whole: whole}
+	r := &result{raw: whole}
 	for name, value := range membersOf(whole) {
 		switch {
 		case name == "_meta":
-			r.meta = metaIn(value)
+			r.meta = parseMeta(value)
 		case value == "null":
 		case name == "content" && value[0] == '[':
 			r.contents = slices.AppendSeq(r.contents, elementsOf(value))
 		case name == "content":
 			r.contents = append(r.contents, value)
 		case name == "structuredContent":
-			r.structured = append(r.structured, value)
+			r.structuredContent = append(r.structuredContent, value)
 		case name == "isError":
-			r.failed = r.failed || !slices.Contains([]string{"false", "0", `""`, `"false"`}, value)
+			r.isError = r.isError || !slices.Contains([]string{"false", "0", `""`, `"false"`}, value)
 		case name == "resultType":
 			r.kind = value
 		case name == "inputRequests":
 			r.requests = value
 		case name == "requestState":
-			r.state, _ = textIn(value)
+			r.state, _ = parseString(value)
 		default:
-			r.others = append(r.others, display.Quoted(name)+":"+value)
+			r.unknownMembers = append(r.unknownMembers, display.Quoted(name)+":"+value)
 		}
 	}
 	return r, nil
@@ -81,9 +81,9 @@ const ResultMetaKey = "mcp.meta"
 // maxResultMeta is how many bytes of a result's _meta are kept: it stays in the history.
 const maxResultMeta = 64 << 10
 
-// metaIn is what is kept of a _meta. It is a copy: the result that it stands in may be long. The server's name, which
-// new servers repeat in each result, is left out: it would fill the history.
-func metaIn(value string) string {
+// parseMeta returns the part of a result's _meta that is kept. It copies, since the result may be
+// long. It leaves out the server's name, which new servers repeat in each result.
+func parseMeta(value string) string {
 	if value[0] != '{' {
 		return ""
 	}
@@ -103,8 +103,8 @@ func metaIn(value string) string {
 	return "{" + members.String()[1:] + "}"
 }
 
-// enhanced is what a tool returns that returns media.
-func (r *result) enhanced() *schema.ToolResult {
+// toolResult returns the result with media, for an enhanced tool.
+func (r *result) toolResult() *schema.ToolResult {
 	parts := r.parts(true)
 	if len(parts) > 0 && r.meta != "" {
 		parts[0].Extra = map[string]any{ResultMetaKey: r.meta}
@@ -112,37 +112,39 @@ func (r *result) enhanced() *schema.ToolResult {
 	return &schema.ToolResult{Parts: parts}
 }
 
-// asks reports whether the server wants to know something first.
-func (r *result) asks() bool { return r.kind == kindAsks }
+// needsInput reports whether the server asks for input before it can return a result.
+func (r *result) needsInput() bool { return r.kind == kindNeedsInput }
 
 // isKnown reports whether it is of a type that this package can read.
-func (r *result) isKnown() bool { return r.kind == "" || r.kind == kindComplete || r.kind == kindAsks }
+func (r *result) isKnown() bool {
+	return r.kind == "" || r.kind == kindComplete || r.kind == kindNeedsInput
+}
 
 // parts are what the model reads, in the order of the result. Without media only texts remain, and
 // name the rest.
 func (r *result) parts(media bool) []schema.ToolOutputPart {
 	if !r.isKnown() {
-		return []schema.ToolOutputPart{textPart(say("kind", words{Type: r.kind})), textPart(r.whole)}
+		return []schema.ToolOutputPart{textPart(answerText("kind", answerData{Type: r.kind})), textPart(r.raw)}
 	}
 	var parts []schema.ToolOutputPart
-	told := newTold()
+	told := newContentIndex()
 	for _, content := range r.contents {
 		if b := readBlock(content); b != nil {
 			parts = append(parts, b.part(media))
-			if len(r.structured) > 0 {
+			if len(r.structuredContent) > 0 {
 				told.add(b)
 			}
 		}
 	}
-	for _, value := range r.structured {
-		if text := told.rest(value); text != "" {
+	for _, value := range r.structuredContent {
+		if text := told.remainder(value); text != "" {
 			parts = append(parts, textPart(text))
 		}
 	}
-	if len(r.others) > 0 {
-		parts = append(parts, textPart("{"+strings.Join(r.others, ",")+"}"))
+	if len(r.unknownMembers) > 0 {
+		parts = append(parts, textPart("{"+strings.Join(r.unknownMembers, ",")+"}"))
 	}
-	if r.failed {
+	if r.isError {
 		mark := errorMark()
 		if len(parts) > 0 && parts[0].Type == schema.ToolPartTypeText {
 			parts[0].Text = mark + parts[0].Text
@@ -169,14 +171,15 @@ func textPart(s string) schema.ToolOutputPart {
 
 // block is one content of a result.
 type block struct {
-	raw    string
-	kind   string            // "" if it cannot be read as what it says that it is
-	fields map[string]string // its texts
-	data   string            // media as base64
-	inner  map[string]string // the texts of the resource in it
+	raw            string
+	kind           string            // "" if it cannot be read as what it says that it is
+	fields         map[string]string // its texts
+	data           string            // media as base64
+	resourceFields map[string]string // the texts of the resource in it
 }
 
-// readBlock reads a content; nil if it is nothing. What it cannot read is told as it is.
+// readBlock reads a content block; nil if it is null. A block that cannot be read is passed on
+// unchanged.
 func readBlock(raw string) *block {
 	if raw == "null" {
 		return nil
@@ -191,13 +194,13 @@ func readBlock(raw string) *block {
 	case "text":
 		_, ok = fields["text"]
 	case "image", "audio":
-		b.data, ok = base64In(fields["data"])
+		b.data, ok = parseBase64(fields["data"])
 	case "resource_link":
 		_, ok = fields["uri"]
 	case "resource":
-		if b.inner, _, ok = fieldsOf(objects["resource"]); ok {
-			_, hasText := b.inner["text"]
-			b.data, ok = base64In(b.inner["blob"])
+		if b.resourceFields, _, ok = fieldsOf(objects["resource"]); ok {
+			_, hasText := b.resourceFields["text"]
+			b.data, ok = parseBase64(b.resourceFields["blob"])
 			ok = ok && (b.data != "" || hasText)
 		}
 	default:
@@ -221,7 +224,7 @@ func fieldsOf(raw string) (texts, objects map[string]string, ok bool) {
 	texts, objects = map[string]string{}, map[string]string{}
 	for name, value := range membersOf(raw) {
 		_, twice := texts[name]
-		text, isText := textIn(value)
+		text, isText := parseString(value)
 		switch {
 		case slices.Contains(annotations, name) || value == "null":
 		case twice || objects[name] != "":
@@ -235,16 +238,16 @@ func fieldsOf(raw string) (texts, objects map[string]string, ok bool) {
 	return texts, objects, true
 }
 
-// textIn is the text that a value is.
-func textIn(value string) (text string, ok bool) {
+// parseString returns the text of a JSON string; ok is false for other values.
+func parseString(value string) (text string, ok bool) {
 	if !strings.HasPrefix(value, `"`) {
 		return "", false
 	}
 	return jsontext.Unescape(value[1 : len(value)-1]), true
 }
 
-// base64In is the data of media without line breaks, and without what stands before it in a data URL.
-func base64In(text string) (data string, ok bool) {
+// parseBase64 returns base64 data without line breaks, and without the header of a data URL.
+func parseBase64(text string) (data string, ok bool) {
 	if url, isURL := strings.CutPrefix(text, "data:"); isURL {
 		if head, data, has := strings.Cut(url, ","); has && strings.HasSuffix(strings.ToLower(head), ";base64") {
 			text = data
@@ -261,67 +264,67 @@ func (b *block) part(media bool) schema.ToolOutputPart {
 	case "text":
 		return textPart(at("text"))
 	case "image":
-		return imagePart(b.data, kindOf(b.data, at("mimeType")), media)
+		return imagePart(b.data, mediaType(b.data, at("mimeType")), media)
 	case "audio":
-		return audioPart(b.data, kindOf(b.data, at("mimeType")), media)
+		return audioPart(b.data, mediaType(b.data, at("mimeType")), media)
 	case "resource_link":
 		text := at("title")
 		if text == "" {
 			text = at("name")
 		}
-		return textPart(say("link", words{URI: at("uri"), Text: text}))
+		return textPart(answerText("link", answerData{URI: at("uri"), Text: text}))
 	case "resource":
-		return b.resource(media)
+		return b.resourcePart(media)
 	}
 	return textPart(b.raw)
 }
 
-// pictures are the kinds of images that providers take; they refuse the whole request for another one, and
-// for one that is not what it is called.
-var pictures = []string{"image/png", "image/jpeg", "image/gif", "image/webp", "image/heic", "image/heif"}
+// imageTypes are the media types of images that providers accept. They reject the whole request for
+// another type, and for an image whose declared type is wrong.
+var imageTypes = []string{"image/png", "image/jpeg", "image/gif", "image/webp", "image/heic", "image/heif"}
 
-// kindOf is what media are: a picture by its first bytes, everything else by what the server calls it, if it
-// does.
-func kindOf(data, called string) string {
-	head, _ := base64.StdEncoding.DecodeString(data[:min(len(data), 684)&^3]) // as much as tells
-	is := http.DetectContentType(head)
-	if called, _, _ = strings.Cut(strings.ToLower(called), ";"); called == "" || slices.Contains(pictures, is) {
-		return is
+// mediaType returns the type of media: from the first bytes for images, otherwise the declared type if
+// there is one.
+func mediaType(data, called string) string {
+	head, _ := base64.StdEncoding.DecodeString(data[:min(len(data), 684)&^3]) // enough to detect the type
+	detected := http.DetectContentType(head)
+	if called, _, _ = strings.Cut(strings.ToLower(called), ";"); called == "" || slices.Contains(imageTypes, detected) {
+		return detected
 	}
 	return strings.TrimSpace(called)
 }
 
-func imagePart(data, is string, media bool) schema.ToolOutputPart {
-	if !media || data == "" || !slices.Contains(pictures, is) {
-		return textPart(say("image", words{Type: is, Bytes: sizeOf(data)}))
+func imagePart(data, mimeType string, media bool) schema.ToolOutputPart {
+	if !media || data == "" || !slices.Contains(imageTypes, mimeType) {
+		return textPart(answerText("image", answerData{Type: mimeType, Bytes: decodedSize(data)}))
 	}
-	return schema.ToolOutputPart{Type: schema.ToolPartTypeImage, Image: &schema.ToolOutputImage{MessagePartCommon: inline(data, is)}}
+	return schema.ToolOutputPart{Type: schema.ToolPartTypeImage, Image: &schema.ToolOutputImage{MessagePartCommon: inline(data, mimeType)}}
 }
 
-func audioPart(data, is string, media bool) schema.ToolOutputPart {
+func audioPart(data, mimeType string, media bool) schema.ToolOutputPart {
 	if !media || data == "" {
-		return textPart(say("audio", words{Type: is, Bytes: sizeOf(data)}))
+		return textPart(answerText("audio", answerData{Type: mimeType, Bytes: decodedSize(data)}))
 	}
-	return schema.ToolOutputPart{Type: schema.ToolPartTypeAudio, Audio: &schema.ToolOutputAudio{MessagePartCommon: inline(data, is)}}
+	return schema.ToolOutputPart{Type: schema.ToolPartTypeAudio, Audio: &schema.ToolOutputAudio{MessagePartCommon: inline(data, mimeType)}}
 }
 
-func (b *block) resource(media bool) schema.ToolOutputPart {
-	uri := b.inner["uri"]
+func (b *block) resourcePart(media bool) schema.ToolOutputPart {
+	uri := b.resourceFields["uri"]
 	if b.data == "" {
-		return textPart(say("resource", words{URI: uri}) + "\n" + b.inner["text"])
+		return textPart(answerText("resource", answerData{URI: uri}) + "\n" + b.resourceFields["text"])
 	}
-	is := kindOf(b.data, b.inner["mimeType"])
+	mimeType := mediaType(b.data, b.resourceFields["mimeType"])
 	switch {
-	case !media, strings.HasPrefix(is, "image/") && !slices.Contains(pictures, is):
-		return textPart(say("file", words{URI: uri, Type: is, Bytes: sizeOf(b.data)}))
-	case slices.Contains(pictures, is):
-		return imagePart(b.data, is, true)
+	case !media, strings.HasPrefix(mimeType, "image/") && !slices.Contains(imageTypes, mimeType):
+		return textPart(answerText("file", answerData{URI: uri, Type: mimeType, Bytes: decodedSize(b.data)}))
+	case slices.Contains(imageTypes, mimeType):
+		return imagePart(b.data, mimeType, true)
 	}
-	return schema.ToolOutputPart{Type: schema.ToolPartTypeFile, File: &schema.ToolOutputFile{MessagePartCommon: inline(b.data, is)}}
+	return schema.ToolOutputPart{Type: schema.ToolPartTypeFile, File: &schema.ToolOutputFile{MessagePartCommon: inline(b.data, mimeType)}}
 }
 
-// sizeOf is how many bytes base64 stands for.
-func sizeOf(data string) int {
+// decodedSize returns how many bytes base64 data stands for.
+func decodedSize(data string) int {
 	return base64.StdEncoding.DecodedLen(len(data)) - strings.Count(data[max(0, len(data)-2):], "=")
 }
 
@@ -329,62 +332,64 @@ func inline(data, mimeType string) schema.MessagePartCommon {
 	return schema.MessagePartCommon{Base64Data: &data, MIMEType: mimeType}
 }
 
-// told is what the contents of a result tell, as values.
-type told struct {
-	values map[sum]int // in which part, counted from 1
-	parts  []map[sum]bool
-	blocks []sum // of the parts as they came
+// contentIndex holds hashes of the values in a result's content, to find duplicates in its structured
+// content.
+type contentIndex struct {
+	partByValue map[valueHash]int // in which part, counted from 1
+	parts       []map[valueHash]bool
+	blocks      []valueHash // of the parts as they came
 }
 
-func newTold() *told { return &told{values: map[sum]int{}} }
+func newContentIndex() *contentIndex { return &contentIndex{partByValue: map[valueHash]int{}} }
 
-// add notes what a block tells: itself, its text, the value that its text is, and its data.
-func (t *told) add(b *block) {
-	n := map[sum]bool{}
-	note := func(s sum, ok bool) {
+// add adds the values of a block: the block itself, its text, the JSON in its text, and its data.
+func (x *contentIndex) add(b *block) {
+	n := map[valueHash]bool{}
+	note := func(s valueHash, ok bool) {
 		if !ok {
 			return
 		}
-		if n[s] = true; t.values[s] == 0 {
-			t.values[s] = len(t.parts) + 1
+		if n[s] = true; x.partByValue[s] == 0 {
+			x.partByValue[s] = len(x.parts) + 1
 		}
 	}
-	whole, ok := sumOf(b.raw)
+	whole, ok := hashJSON(b.raw)
 	note(whole, ok)
-	for _, text := range []string{b.fields["text"], b.inner["text"]} {
+	for _, text := range []string{b.fields["text"], b.resourceFields["text"]} {
 		if text != "" && b.kind != "" {
-			note(sumOfString(text), true)
-			note(sumOf(text))
+			note(hashString(text), true)
+			note(hashJSON(text))
 		}
 	}
-	note(sumOfString(b.data), b.data != "" && b.kind != "")
-	t.parts, t.blocks = append(t.parts, n), append(t.blocks, whole)
+	note(hashString(b.data), b.data != "" && b.kind != "")
+	x.parts, x.blocks = append(x.parts, n), append(x.blocks, whole)
 }
 
-// rest is what the model reads of structured content: nothing, if the contents are the same value,
-// and else the whole, in which the number of a part stands for a long value that this part is.
-func (t *told) rest(value string) string {
-	if t.is(value) {
+// remainder returns the part of structured content that the model must read in addition: nothing if
+// the content holds the same value, otherwise all of it, with references in place of long values that
+// a part already holds.
+func (x *contentIndex) remainder(value string) string {
+	if x.contains(value) {
 		return ""
 	}
-	if name, inner, ok := onlyMember(value); ok && t.is(inner) {
+	if name, inner, ok := onlyMember(value); ok && x.contains(inner) {
 		// Servers wrap what is no object, and the texts of their results, in an object.
 		if isList := inner[0] == '[' || inner[0] == '{'; isList || name == "result" || name == "content" {
 			return ""
 		}
 	}
-	start, _, _ := strings.Cut(above(1), "1")
-	if len(t.parts) == 0 || strings.Contains(value, start) { // a reference would not be known from that
+	start, _, _ := strings.Cut(partReference(1), "1")
+	if len(x.parts) == 0 || strings.Contains(value, start) { // a reference would not be known from that
 		return value
 	}
-	return t.referring(value, 0)
+	return x.insertReferences(value, 0)
 }
 
-// is reports whether a part is the value, or the parts are the elements of the list that it is. One
-// text is no list of it.
-func (t *told) is(value string) bool {
-	s, ok := sumOf(value)
-	if !ok || t.values[s] > 0 {
+// contains reports whether a part equals the value, or the parts are the elements of the list. A
+// single text does not count as a list.
+func (x *contentIndex) contains(value string) bool {
+	s, ok := hashJSON(value)
+	if !ok || x.partByValue[s] > 0 {
 		return ok
 	}
 	if value[0] != '[' {
@@ -392,14 +397,14 @@ func (t *told) is(value string) bool {
 	}
 	n, asTexts, asBlocks := 0, true, true
 	for element := range elementsOf(value) {
-		s, ok := sumOf(element)
-		if !ok || n == len(t.parts) {
+		s, ok := hashJSON(element)
+		if !ok || n == len(x.parts) {
 			return false
 		}
-		asTexts, asBlocks = asTexts && t.parts[n][s], asBlocks && t.blocks[n] == s
+		asTexts, asBlocks = asTexts && x.parts[n][s], asBlocks && x.blocks[n] == s
 		n++
 	}
-	return n == len(t.parts) && (asBlocks && n > 0 || asTexts && n > 1)
+	return n == len(x.parts) && (asBlocks && n > 0 || asTexts && n > 1)
 }
 
 func onlyMember(value string) (name, inner string, ok bool) {
@@ -414,25 +419,27 @@ func onlyMember(value string) (name, inner string, ok bool) {
 }
 
 const (
-	longValue     = 200 // bytes of a value for which the number of its part may stand
-	mostReferring = 4   // levels in which such values are looked for
+	longValue         = 200 // bytes of a value for which the number of its part may stand
+	maxReferenceDepth = 4   // levels in which such values are looked for
 )
 
-// above is the reference to a part.
-func above(part int) string { return display.Quoted(say("above", words{Bytes: part})) }
+// partReference returns the text that refers to a part.
+func partReference(part int) string {
+	return display.Quoted(answerText("above", answerData{Bytes: part}))
+}
 
-// referring is a value in which references stand for the long values that parts are.
-func (t *told) referring(value string, level int) string {
-	if len(value) < longValue || level > mostReferring {
+// insertReferences replaces long values that a part already holds by references.
+func (x *contentIndex) insertReferences(value string, level int) string {
+	if len(value) < longValue || level > maxReferenceDepth {
 		return value
 	}
-	if s, ok := sumOf(value); ok && t.values[s] > 0 {
-		return above(t.values[s])
+	if s, ok := hashJSON(value); ok && x.partByValue[s] > 0 {
+		return partReference(x.partByValue[s])
 	}
 	var out strings.Builder
 	changed := false
 	write := func(name, inner string) {
-		short := t.referring(inner, level+1)
+		short := x.insertReferences(inner, level+1)
 		changed = changed || short != inner
 		out.WriteString("," + name + short)
 	}

@@ -97,7 +97,7 @@ func twice() map[string]*mcp.CallToolResult {
 }
 
 //claim:mcp-36
-func TestStructuredContentThatIsTheTextsIsLeftOut(t *testing.T) {
+func TestResult_OmitsDuplicateStructuredContent(t *testing.T) {
 	for what, r := range twice() {
 		plain := *r
 		plain.StructuredContent = nil
@@ -107,7 +107,7 @@ func TestStructuredContentThatIsTheTextsIsLeftOut(t *testing.T) {
 }
 
 // Words and numbers that stand somewhere in a text are not the values that a server returned.
-func TestStructuredContentThatIsAnotherValueStaysWhole(t *testing.T) {
+func TestResult_KeepsDifferentStructuredContent(t *testing.T) {
 	for text, structured := range map[string]string{
 		"0 warnings":                           `{"balance":0}`,
 		"enabled: true, admin: false":          `{"enabled":false,"admin":true}`,
@@ -142,7 +142,7 @@ func TestStructuredContentThatIsAnotherValueStaysWhole(t *testing.T) {
 }
 
 // A long value that a text is stands there once, and its member says where.
-func TestALongValueThatATextIsIsReferredTo(t *testing.T) {
+func TestResult_RefersToLongDuplicateValues(t *testing.T) {
 	long := bigText(3000)
 	for want, r := range map[string]*mcp.CallToolResult{
 		`{"content":"[part 1 above]","totalLines":312}`:    {Content: allText(long), StructuredContent: map[string]any{"content": long, "totalLines": 312.0}},
@@ -160,7 +160,7 @@ func TestALongValueThatATextIsIsReferredTo(t *testing.T) {
 // Whatever is structured and however it is worded, every digit of it reaches the model.
 //
 //claim:mcp-36
-func TestEveryValueOfAResultReachesTheModel(t *testing.T) {
+func TestResult_EveryValueReachesTheModel(t *testing.T) {
 	seed := rand.Uint64()
 	t.Logf("seed %d", seed)
 	r := rand.New(rand.NewPCG(seed, 0))
@@ -211,7 +211,7 @@ func TestEveryValueOfAResultReachesTheModel(t *testing.T) {
 			texts = append(texts, []func() string{
 				leaf, func() string { return v }, func() string { return strings.Join(leavesIn(v), " and ") },
 				func() string { some := leavesIn(v + `,""`); text := some[r.IntN(len(some))]; return text },
-				func() string { text, _ := textIn(leaf()); return text },
+				func() string { text, _ := parseString(leaf()); return text },
 			}[r.IntN(5)]())
 		}
 		blocks := make([]string, len(texts))
@@ -229,7 +229,7 @@ func TestEveryValueOfAResultReachesTheModel(t *testing.T) {
 			continue // there is no structured content
 		}
 		for _, leaf := range leavesIn(v) {
-			text, _ := textIn(leaf)
+			text, _ := parseString(leaf)
 			require.True(t, strings.Contains(got, leaf) || text != "" && (strings.Contains(got, text) || strings.Contains(plain, text)) || numberIn(got, leaf), "%s is missing in %q, of %s", leaf, got, v)
 		}
 	}
@@ -254,15 +254,15 @@ func leavesIn(v string) (leaves []string) {
 
 // numberIn reports whether a text has a number in another notation.
 func numberIn(text, number string) bool {
-	want, ok := sumOf(number)
+	want, ok := hashJSON(number)
 	return ok && slices.ContainsFunc(strings.FieldsFunc(text, func(r rune) bool { return strings.ContainsRune("[]{}:\", \n", r) }), func(word string) bool {
-		s, is := sumOf(word)
+		s, is := hashJSON(word)
 		return is && s == want
 	})
 }
 
 // Only the protocol's own blocks are media: a text that looks like the data of media stays.
-func TestATextIsNeverTakenForMedia(t *testing.T) {
+func TestResult_TextIsNeverMedia(t *testing.T) {
 	var packed bytes.Buffer
 	w := gzip.NewWriter(&packed)
 	_, err := w.Write(png(1000))
@@ -290,7 +290,7 @@ func TestATextIsNeverTakenForMedia(t *testing.T) {
 // Whatever a server calls its media, those that reach a provider are what they are called there, of a kind that
 // providers take, and not empty: for another, a provider refuses the conversation from then on. The model reads
 // of the others that they are there.
-func TestOnlyMediaThatProvidersTakeReachThem(t *testing.T) {
+func TestMedia_OnlyAcceptedTypesReachProviders(t *testing.T) {
 	kinds := map[string]string{
 		"image/png": "\x89PNG\r\n\x1a\n", "image/jpeg": "\xff\xd8\xff\xe0", "image/gif": "GIF89a", "image/webp": "RIFF\x00\x00\x00\x00WEBPVP8 ",
 		"image/bmp": "BM\x00\x00", "image/svg+xml": "<svg xmlns='x'/>", "image/tiff": "II*\x00", "application/pdf": "%PDF-1.7", "audio/wave": "RIFF\x00\x00\x00\x00WAVE", "": "",
@@ -411,7 +411,7 @@ func (r rewrittenConn) Read(ctx context.Context) (jsonrpc.Message, error) {
 // The client rounds numbers, and reads nothing of a result with one number that it cannot hold.
 //
 //claim:mcp-39
-func TestEveryDigitArrivesOverEveryWay(t *testing.T) {
+func TestResult_KeepsEveryDigitOnEveryTransport(t *testing.T) {
 	for result, want := range map[string]string{
 		`{"content":[],"structuredContent":{"id":1234567890123456789,"x":1e400,"a":1,"a":2}}`:                                                 `{"id":1234567890123456789,"x":1e400,"a":1,"a":2}`,
 		`{"content":[{"type":"text","text":"t"}],"_meta":{"x":1e400},"structuredContent":null}`:                                               "t",
@@ -433,7 +433,7 @@ func TestEveryDigitArrivesOverEveryWay(t *testing.T) {
 }
 
 // A result of a type that this client cannot read is no success without content.
-func TestAResultOfAnUnknownTypeIsAnError(t *testing.T) {
+func TestResult_UnknownTypeIsAnError(t *testing.T) {
 	for _, kind := range []string{`"task"`, `"later"`, "5"} {
 		s := raw(t, `{"resultType":`+kind+`,"task":{"taskId":"t1","status":"working"}}`)
 		for _, way := range rawWays {
@@ -443,14 +443,14 @@ func TestAResultOfAnUnknownTypeIsAnError(t *testing.T) {
 			require.Contains(t, answer, `"taskId":"t1"`)
 		}
 	}
-	require.False(t, reread(&mcp.CallToolResult{}).failed)
+	require.False(t, reread(&mcp.CallToolResult{}).isError)
 	complete, err := readResult(`{"resultType":"complete","content":[{"type":"text","text":"x"}]}`)
 	require.NoError(t, err)
 	require.Equal(t, "x", complete.text())
 }
 
 // A server's results as the model reads them are hardly longer than their texts.
-func TestResultsAreHardlyLongerThanTheirTexts(t *testing.T) {
+func TestResult_AddsLittleToItsTexts(t *testing.T) {
 	f := newFixture()
 	all := twice()
 	for what, r := range all {

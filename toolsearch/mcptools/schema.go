@@ -3,7 +3,7 @@
 
 package mcptools
 
-// The model sees a mended schema; arguments are checked against the server's own.
+// The model sees a repaired schema; arguments are checked against the server's own.
 
 import (
 	"encoding/json"
@@ -22,22 +22,22 @@ import (
 	"github.com/einolean/einolean/internal/toolschema"
 )
 
-// What a mended schema may have at most. References are written out, so few bytes of a
+// Limits of a repaired schema. References are written out, so few bytes of a
 // server's schema could become very many.
 const (
-	mostLevels = 10 // the fewest that a provider states
-	mostNodes  = 5000
+	maxLevels = 10 // the fewest that a provider states
+	maxNodes  = 5000
 )
 
-// parametersOf reads the schema of a tool's arguments, and reports whether it had to be
-// mended, and which properties have other names there.
-func parametersOf(t *mcp.Tool) (params *schema.ParamsOneOf, mended bool, keys keyNames, err error) {
-	own, ok := ownSchema(t)
+// repairedParameters reads the schema of a tool's arguments. It reports whether the schema was
+// repaired, and which properties were renamed.
+func repairedParameters(t *mcp.Tool) (params *schema.ParamsOneOf, mended bool, keys propertyNames, err error) {
+	tree, ok := serverSchemaOf(t)
 	if !ok {
 		return nil, false, nil, errors.New("its schema is not an object")
 	}
-	m := mender{root: own}
-	wire, keys := m.rename(m.rootObject())
+	m := schemaRepairer{root: tree}
+	wire, keys := m.renameProperties(m.rootObject())
 	if typ := wire["type"]; typ != "object" {
 		return nil, false, nil, fmt.Errorf("its schema has the type %v, not object", typ)
 	}
@@ -45,17 +45,17 @@ func parametersOf(t *mcp.Tool) (params *schema.ParamsOneOf, mended bool, keys ke
 	if err != nil {
 		return nil, false, nil, fmt.Errorf("its schema cannot be read: %w", err)
 	}
-	return params, m.changed, keys, nil
+	return params, m.isChanged, keys, nil
 }
 
-// ownSchema returns the server's own schema of a tool's arguments. Without one, any object is meant, and
-// with a string of JSON what it holds.
-func ownSchema(t *mcp.Tool) (own map[string]any, ok bool) {
+// serverSchemaOf returns the server's own schema of a tool's arguments. A missing schema means any
+// object. A string is parsed as JSON.
+func serverSchemaOf(t *mcp.Tool) (own map[string]any, ok bool) {
 	switch v := t.InputSchema.(type) {
 	case map[string]any:
 		return v, true
 	case string:
-		tree, err := exactly(json.RawMessage(v))
+		tree, err := decodeExact(json.RawMessage(v))
 		own, ok = tree.(map[string]any)
 		return own, ok && err == nil
 	case []any: // an empty object of PHP
@@ -64,55 +64,55 @@ func ownSchema(t *mcp.Tool) (own map[string]any, ok bool) {
 	return map[string]any{}, t.InputSchema == nil || t.InputSchema == true
 }
 
-// mender makes schemas that every provider takes. It copies what it changes.
-type mender struct {
-	root    map[string]any
-	nodes   int
-	changed bool
+// schemaRepairer converts schemas to a form that every provider accepts. It copies what it changes.
+type schemaRepairer struct {
+	root      map[string]any
+	nodes     int
+	isChanged bool
 }
 
-// levels is how many levels are kept. Alternatives at the root put what the root has one level
-// deeper.
-func (m *mender) levels() int {
+// maxDepth returns how many levels are kept. Merging alternatives at the root moves the root's
+// properties one level deeper.
+func (r *schemaRepairer) maxDepth() int {
 	for _, keyword := range []string{"$ref", "allOf", "anyOf", "oneOf"} {
-		if m.root[keyword] != nil {
-			return mostLevels - 1
+		if r.root[keyword] != nil {
+			return maxLevels - 1
 		}
 	}
-	return mostLevels
+	return maxLevels
 }
 
-// rootObject returns the mended schema of arguments: an object with properties, and no
+// rootObject returns the repaired schema of arguments: an object with properties and without
 // alternatives.
-func (m *mender) rootObject() map[string]any {
-	root := m.root
+func (r *schemaRepairer) rootObject() map[string]any {
+	root := r.root
 	if !toolschema.IsType(root["type"]) { // what is called otherwise can only be meant as an object
-		root = m.without(root, "type")
+		root = r.removeKeyword(root, "type")
 	}
-	root = m.node(root, 0, nil)
+	root = r.repairNode(root, 0, nil)
 	for _, keyword := range []string{"allOf", "anyOf", "oneOf"} {
 		if list, ok := root[keyword].([]any); ok {
-			root = m.joined(root, keyword, list)
+			root = r.mergeAlternatives(root, keyword, list)
 		}
 	}
 	for _, keyword := range []string{"allOf", "anyOf", "oneOf", "not", "if", "then", "else", "enum", "const"} {
-		root = m.without(root, keyword)
+		root = r.removeKeyword(root, keyword)
 	}
 	if root["type"] == nil {
-		root = m.with(root, "type", "object")
+		root = r.setKeyword(root, "type", "object")
 	}
 	if root["type"] == "object" && root["properties"] == nil {
-		root = m.with(root, "properties", map[string]any{})
+		root = r.setKeyword(root, "properties", map[string]any{})
 	}
 	return root
 }
 
-// joined returns an object that has the properties of all its alternatives. Those that all of
-// them require are required; of allOf, those that one of them requires.
-func (m *mender) joined(root map[string]any, keyword string, list []any) map[string]any {
+// mergeAlternatives returns an object with the properties of all alternatives. Properties required by
+// all of them are required; of allOf, those that one of them requires.
+func (r *schemaRepairer) mergeAlternatives(root map[string]any, keyword string, list []any) map[string]any {
 	properties := map[string]any{}
-	own, _ := root["properties"].(map[string]any)
-	maps.Copy(properties, own)
+	declared, _ := root["properties"].(map[string]any)
+	maps.Copy(properties, declared)
 	required := map[string]int{}
 	for _, alternative := range list {
 		part, _ := alternative.(map[string]any)
@@ -121,28 +121,28 @@ func (m *mender) joined(root map[string]any, keyword string, list []any) map[str
 		}
 		members, _ := part["properties"].(map[string]any)
 		for name, s := range members {
-			properties[name] = eitherOf(properties[name], s)
+			properties[name] = anyOf(properties[name], s)
 		}
-		for _, name := range namesOf(part["required"]) {
+		for _, name := range stringList(part["required"]) {
 			required[name]++
 		}
 	}
-	all := namesOf(root["required"])
+	all := stringList(root["required"])
 	for name, n := range required {
 		if (n == len(list) || keyword == "allOf") && !slices.Contains(all, name) {
 			all = append(all, name)
 		}
 	}
-	root = m.with(root, "properties", properties)
+	root = r.setKeyword(root, "properties", properties)
 	if len(all) > 0 {
 		slices.Sort(all)
-		root = m.with(root, "required", all)
+		root = r.setKeyword(root, "required", all)
 	}
 	return root
 }
 
-// eitherOf is a schema for values of two schemas, of which the first may be nil.
-func eitherOf(a, b any) any {
+// anyOf returns a schema that accepts the values of both schemas. The first may be nil.
+func anyOf(a, b any) any {
 	if a == nil || reflect.DeepEqual(a, b) {
 		return b
 	}
@@ -157,7 +157,7 @@ func eitherOf(a, b any) any {
 	return map[string]any{"anyOf": []any{a, b}}
 }
 
-func namesOf(list any) (names []string) {
+func stringList(list any) (names []string) {
 	switch list := list.(type) {
 	case []string:
 		return slices.Clone(list)
@@ -171,50 +171,51 @@ func namesOf(list any) (names []string) {
 	return names
 }
 
-// node returns a schema at that many levels, reached through these references.
-func (m *mender) node(v any, level int, refs []string) map[string]any {
+// repairNode returns a repaired schema. level is its depth, and refs are the references that lead to
+// it.
+func (r *schemaRepairer) repairNode(v any, level int, refs []string) map[string]any {
 	node, ok := v.(map[string]any)
 	if !ok { // true or false: anything
-		m.changed = true
-		return anything()
+		r.isChanged = true
+		return anySchema()
 	}
-	if m.nodes++; level > m.levels() || m.nodes > mostNodes {
-		return m.cut(node)
+	if r.nodes++; level > r.maxDepth() || r.nodes > maxNodes {
+		return r.truncate(node)
 	}
-	node = m.repaired(node)
+	node = r.repairValues(node)
 	if ref, ok := node["$ref"].(string); ok {
-		return m.followed(node, ref, level, refs)
+		return r.resolve(node, ref, level, refs)
 	}
-	node = m.oneType(node)
+	node = r.splitTypes(node)
 	for _, keyword := range slices.Sorted(maps.Keys(node)) {
-		if next, differs := m.keyword(keyword, node[keyword], level, refs); differs {
-			node = m.with(node, keyword, next)
+		if next, differs := r.repairKeyword(keyword, node[keyword], level, refs); differs {
+			node = r.setKeyword(node, keyword, next)
 		}
 	}
 	for _, keyword := range []string{"$defs", "definitions"} {
-		node = m.without(node, keyword) // all references to them are written out
+		node = r.removeKeyword(node, keyword) // all references to them are written out
 	}
-	return m.complete(node, level, refs)
+	return r.addMissing(node, level, refs)
 }
 
-// repaired returns a schema whose keywords have values of the right types.
-func (m *mender) repaired(node map[string]any) map[string]any {
+// repairValues repairs the values of keywords that have the wrong type.
+func (r *schemaRepairer) repairValues(node map[string]any) map[string]any {
 	node, changed := toolschema.RepairNode(node)
-	m.changed = m.changed || changed
+	r.isChanged = r.isChanged || changed
 	return node
 }
 
-// complete adds what providers miss: an object's properties and a list's items.
-func (m *mender) complete(node map[string]any, level int, refs []string) map[string]any {
+// addMissing adds what providers require: an object's properties and a list's items.
+func (r *schemaRepairer) addMissing(node map[string]any, level int, refs []string) map[string]any {
 	if len(node) == 0 && level > 0 {
-		m.changed = true
-		return anything()
+		r.isChanged = true
+		return anySchema()
 	}
 	if node["type"] == "object" && node["properties"] == nil {
-		node = m.with(node, "properties", map[string]any{})
+		node = r.setKeyword(node, "properties", map[string]any{})
 	}
 	if _, isTuple := node["items"].([]any); !isTuple {
-		node = m.without(node, "additionalItems") // which are those after a tuple
+		node = r.removeKeyword(node, "additionalItems") // which are those after a tuple
 	}
 	if node["type"] != "array" && node["prefixItems"] == nil {
 		return node
@@ -225,48 +226,47 @@ func (m *mender) complete(node map[string]any, level int, refs []string) map[str
 		if rest, ok := node["items"].(map[string]any); ok {
 			tuple = append(slices.Clone(more), rest)
 		}
-		node = m.without(node, "prefixItems")
+		node = r.removeKeyword(node, "prefixItems")
 	}
 	if isTuple {
-		var items any = anything()
+		var items any = anySchema()
 		for i, item := range tuple {
-			if level >= m.levels() {
+			if level >= r.maxDepth() {
 				break // the parts of a list of either would be too deep
 			}
 			if i == 0 {
 				items = nil
 			}
-			items = eitherOf(items, m.node(item, level+2, refs))
+			items = anyOf(items, r.repairNode(item, level+2, refs))
 		}
-		return m.without(m.with(node, "items", items), "additionalItems")
+		return r.removeKeyword(r.setKeyword(node, "items", items), "additionalItems")
 	}
 	if node["items"] == nil {
-		node = m.with(node, "items", anything())
+		node = r.setKeyword(node, "items", anySchema())
 	}
 	return node
 }
 
-// anything is the schema of any value. An empty one would go out as true.
-func anything() map[string]any { return map[string]any{"title": "any"} }
+// anySchema returns a schema that accepts any value. An empty schema would be sent as true.
+func anySchema() map[string]any { return map[string]any{"title": "any"} }
 
-// followed returns what a reference stands for. One that leads back to itself ends in any
-// value of its type.
-func (m *mender) followed(node map[string]any, ref string, level int, refs []string) map[string]any {
-	rest := m.without(node, "$ref")
-	target, ok := lookup(m.root, ref)
+// resolve replaces a reference by its target. A cycle ends in a schema for any value of the type.
+func (r *schemaRepairer) resolve(node map[string]any, ref string, level int, refs []string) map[string]any {
+	rest := r.removeKeyword(node, "$ref")
+	target, ok := lookupReference(r.root, ref)
 	if !ok {
-		return m.node(rest, level, refs)
+		return r.repairNode(rest, level, refs)
 	}
 	merged := maps.Clone(target)
 	maps.Copy(merged, rest)
 	if slices.Contains(refs, ref) {
-		return m.cut(merged)
+		return r.truncate(merged)
 	}
-	return m.node(merged, level, append(slices.Clip(refs), ref))
+	return r.repairNode(merged, level, append(slices.Clip(refs), ref))
 }
 
-// lookup finds what a reference within a schema leads to.
-func lookup(root map[string]any, ref string) (target map[string]any, ok bool) {
+// lookupReference finds what a reference within a schema leads to.
+func lookupReference(root map[string]any, ref string) (target map[string]any, ok bool) {
 	path, local := strings.CutPrefix(ref, "#")
 	if !local || path != "" && path[0] != '/' {
 		return nil, false
@@ -297,12 +297,12 @@ func lookup(root map[string]any, ref string) (target map[string]any, ok bool) {
 	return target, ok
 }
 
-// cut returns a schema that has nothing within it.
-func (m *mender) cut(node map[string]any) (short map[string]any) {
+// truncate returns a schema without nested schemas.
+func (r *schemaRepairer) truncate(node map[string]any) (short map[string]any) {
 	whole := node
-	defer func() { m.changed = m.changed || !reflect.DeepEqual(short, whole) }()
+	defer func() { r.isChanged = r.isChanged || !reflect.DeepEqual(short, whole) }()
 	short = map[string]any{}
-	node = m.oneType(m.repaired(node))
+	node = r.splitTypes(r.repairValues(node))
 	for _, keyword := range []string{"type", "description", "title"} {
 		if text, ok := node[keyword].(string); ok {
 			short[keyword] = text
@@ -315,28 +315,27 @@ func (m *mender) cut(node map[string]any) (short map[string]any) {
 	case "object":
 		short["properties"] = map[string]any{}
 	case "array":
-		short["items"] = anything()
+		short["items"] = anySchema()
 	}
 	if len(short) == 0 {
-		return anything()
+		return anySchema()
 	}
 	return short
 }
 
-// oneType returns a schema whose type is not a list. Null is left out, as a value may be left
-// out.
-func (m *mender) oneType(node map[string]any) map[string]any {
+// splitTypes converts a list of types to alternatives. It drops null, since a value may be omitted.
+func (r *schemaRepairer) splitTypes(node map[string]any) map[string]any {
 	if _, isList := node["type"].([]any); !isList {
 		return node
 	}
-	types := slices.DeleteFunc(namesOf(node["type"]), func(name string) bool { return name == "null" })
+	types := slices.DeleteFunc(stringList(node["type"]), func(name string) bool { return name == "null" })
 	switch len(types) {
 	case 0:
-		return m.without(node, "type")
+		return r.removeKeyword(node, "type")
 	case 1:
-		return m.with(node, "type", types[0])
+		return r.setKeyword(node, "type", types[0])
 	}
-	node = m.without(node, "type")
+	node = r.removeKeyword(node, "type")
 	if node["anyOf"] != nil {
 		return node
 	}
@@ -351,13 +350,13 @@ func (m *mender) oneType(node map[string]any) map[string]any {
 		list = append(list, one)
 	}
 	for _, keyword := range []string{"properties", "required", "additionalProperties", "items"} {
-		node = m.without(node, keyword)
+		node = r.removeKeyword(node, keyword)
 	}
-	return m.with(node, "anyOf", list)
+	return r.setKeyword(node, "anyOf", list)
 }
 
-// keyword returns the value of a keyword with its schemas mended, if they differ.
-func (m *mender) keyword(keyword string, value any, level int, refs []string) (next any, differs bool) {
+// repairKeyword returns the value of a keyword with its schemas repaired, if they differ.
+func (r *schemaRepairer) repairKeyword(keyword string, value any, level int, refs []string) (next any, differs bool) {
 	switch keyword {
 	case "properties", "patternProperties", "dependentSchemas", "dependencies":
 		members, ok := value.(map[string]any)
@@ -370,7 +369,7 @@ func (m *mender) keyword(keyword string, value any, level int, refs []string) (n
 				all[name] = members[name]
 				continue
 			}
-			all[name] = m.node(members[name], level+1, refs)
+			all[name] = r.repairNode(members[name], level+1, refs)
 		}
 		return all, true
 	case "anyOf", "oneOf", "allOf":
@@ -380,38 +379,38 @@ func (m *mender) keyword(keyword string, value any, level int, refs []string) (n
 		}
 		all := make([]any, len(list))
 		for i, s := range list {
-			all[i] = m.node(s, level+1, refs)
+			all[i] = r.repairNode(s, level+1, refs)
 		}
 		return all, true
 	case "items":
 		if _, isTuple := value.([]any); !isTuple {
-			return m.node(value, level+1, refs), true
+			return r.repairNode(value, level+1, refs), true
 		}
 	case "additionalProperties", "not", "if", "then", "else", "contains", "propertyNames", "unevaluatedProperties", "unevaluatedItems":
 		if s, ok := value.(map[string]any); ok {
-			return m.node(s, level+1, refs), true
+			return r.repairNode(s, level+1, refs), true
 		}
 	}
 	return nil, false
 }
 
-// with returns a copy of a schema in which a keyword has another value.
-func (m *mender) with(node map[string]any, keyword string, value any) map[string]any {
+// setKeyword returns a copy of a schema in which a keyword has another value.
+func (r *schemaRepairer) setKeyword(node map[string]any, keyword string, value any) map[string]any {
 	if old, has := node[keyword]; has && reflect.DeepEqual(old, value) {
 		return node
 	}
-	m.changed = true
+	r.isChanged = true
 	node = maps.Clone(node)
 	node[keyword] = value
 	return node
 }
 
-// without returns a copy of a schema without a keyword.
-func (m *mender) without(node map[string]any, keyword string) map[string]any {
+// removeKeyword returns a copy of a schema without a keyword.
+func (r *schemaRepairer) removeKeyword(node map[string]any, keyword string) map[string]any {
 	if _, has := node[keyword]; !has {
 		return node
 	}
-	m.changed = true
+	r.isChanged = true
 	node = maps.Clone(node)
 	delete(node, keyword)
 	return node

@@ -22,7 +22,7 @@ import (
 // wireOf is a schema as the model sees it, and whether it was mended.
 func wireOf(t testing.TB, schema any) (string, bool) {
 	t.Helper()
-	params, mended, _, err := parametersOf(&mcp.Tool{Name: "x", InputSchema: schema})
+	params, mended, _, err := repairedParameters(&mcp.Tool{Name: "x", InputSchema: schema})
 	require.NoError(t, err)
 	s, err := params.ToJSONSchema()
 	require.NoError(t, err)
@@ -40,7 +40,7 @@ func parsed(t testing.TB, text string) (v map[string]any) {
 // Each shape that a provider refuses, as the server has it and as the model sees it.
 //
 //claim:mcp-53 security-63
-func TestSchemasThatProvidersRefuseAreMended(t *testing.T) {
+func TestSchema_RepairsWhatProvidersReject(t *testing.T) {
 	const empty = `{"type":"object","properties":{}}`
 	for what, c := range map[string]struct{ own, want string }{
 		"nothing":                        {`{}`, empty},
@@ -77,11 +77,11 @@ func TestSchemasThatProvidersRefuseAreMended(t *testing.T) {
 		require.True(t, mended, what)
 	}
 	got, _ := wireOf(t, deepSchema(40))
-	require.Equal(t, mostLevels+1, strings.Count(got, `"sub"`), "an over-deep one ends in any object")
+	require.Equal(t, maxLevels+1, strings.Count(got, `"sub"`), "an over-deep one ends in any object")
 	require.Contains(t, got, `"sub":{"properties":{},"type":"object"}`)
 }
 
-func TestSchemasThatPassEverywhereStayAsTheyAre(t *testing.T) {
+func TestSchema_ValidOnesStayUnchanged(t *testing.T) {
 	for _, own := range []string{
 		`{"type":"object","properties":{}}`,
 		`{"$schema":"http://json-schema.org/draft-07/schema#","type":"object","properties":{"a":{"type":"string","minLength":1,"enum":["x"]},"b":{"type":"array","items":{"type":"object","properties":{"c":{"anyOf":[{"type":"string"},{"type":"null"}]}}}}},"required":["a"],"additionalProperties":false}`,
@@ -94,7 +94,7 @@ func TestSchemasThatPassEverywhereStayAsTheyAre(t *testing.T) {
 
 // Whatever a server's schema is: what the model sees passes everywhere, is made in bounded
 // time, and the server's own is as it was.
-func TestMendedSchemasPassEverywhere(t *testing.T) {
+func TestSchema_RepairedOnesPassEverywhere(t *testing.T) {
 	seed := rand.Uint64()
 	t.Logf("seed %d", seed)
 	r := rand.New(rand.NewPCG(seed, 0))
@@ -104,8 +104,8 @@ func TestMendedSchemasPassEverywhere(t *testing.T) {
 		delete(own, "type")
 		before, err := json.Marshal(own)
 		require.NoError(t, err)
-		m := mender{root: own}
-		wire, _ := m.rename(m.rootObject())
+		m := schemaRepairer{root: own}
+		wire, _ := m.renameProperties(m.rootObject())
 		after, err := json.Marshal(own)
 		require.NoError(t, err)
 		require.Equal(t, string(before), string(after), "the server's own is not changed")
@@ -129,7 +129,7 @@ func TestMendedSchemasPassEverywhere(t *testing.T) {
 // passes checks every part of a schema.
 func passes(t *testing.T, node map[string]any, level int) {
 	t.Helper()
-	require.LessOrEqual(t, level, mostLevels+2)
+	require.LessOrEqual(t, level, maxLevels+2)
 	if level > 0 {
 		require.NotEmpty(t, node)
 	}
@@ -205,7 +205,7 @@ func randomSchema(r *rand.Rand, depth int) map[string]any {
 // Arguments that fit what the model sees and not what the server has do not reach it.
 //
 //claim:mcp-53
-func TestArgumentsAreCheckedAgainstTheServersOwnSchema(t *testing.T) {
+func TestArguments_CheckedAgainstTheServersSchema(t *testing.T) {
 	f := newFixture()
 	run := func(context.Context, args) (*mcp.CallToolResult, error) { return text("ran"), nil }
 	f.add(&mcp.Tool{Name: "either", InputSchema: json.RawMessage(`{"type":"object","oneOf":[{"properties":{"text":{"type":"string"}},"required":["text"],"additionalProperties":false},{"properties":{"n":{"type":"integer"}},"required":["n"],"additionalProperties":false}]}`)}, run)
@@ -214,7 +214,7 @@ func TestArgumentsAreCheckedAgainstTheServersOwnSchema(t *testing.T) {
 	require.Equal(t, "ran", ask(t, ctx, s, "srv__either", `{"n":1}`))
 	answer := ask(t, ctx, s, "srv__either", `{"text":"x","n":1}`)
 	require.Contains(t, answer, "do not fit the tool's schema")
-	require.Less(t, len(answer), 2*mostWrong)
+	require.Less(t, len(answer), 2*maxMisfitBytes)
 	require.Contains(t, ask(t, ctx, s, "srv__either", `{}`), "The call did not run")
 	require.Equal(t, 2, f.called("either"))
 }
@@ -223,7 +223,7 @@ func TestArgumentsAreCheckedAgainstTheServersOwnSchema(t *testing.T) {
 // numbers stay as they are.
 //
 //claim:mcp-55
-func TestPropertiesReachTheServerUnderTheirOwnNames(t *testing.T) {
+func TestArguments_RestorePropertyNames(t *testing.T) {
 	f := newFixture()
 	var got string
 	own := `{"type":"object","properties":{"$top":{"type":"integer"},"rows":{"type":"array","items":{"type":"object","properties":{"@id":{"type":"string"}},"required":["@id"],"additionalProperties":false}}},"required":["$top"],"additionalProperties":false}`
@@ -246,7 +246,7 @@ func TestPropertiesReachTheServerUnderTheirOwnNames(t *testing.T) {
 	require.Contains(t, ask(t, ctx, s, "srv__list", `{"_top":1,"$top":2}`), "do not fit the tool's schema", "nothing is lost")
 }
 
-func FuzzMend(f *testing.F) {
+func FuzzRepairSchema(f *testing.F) {
 	for _, seed := range []string{`{"$ref":"#"}`, `{"properties":5,"anyOf":{},"type":[1]}`, `{"allOf":[{"$ref":"#/allOf/0"}]}`, `{"items":[],"type":"array","prefixItems":{}}`, `{"properties":{"a":{"$ref":"#/properties/a"}}}`} {
 		f.Add(seed)
 	}
@@ -255,7 +255,7 @@ func FuzzMend(f *testing.F) {
 		if json.Unmarshal([]byte(text), &own) != nil {
 			return
 		}
-		params, _, _, err := parametersOf(&mcp.Tool{Name: "x", InputSchema: own})
+		params, _, _, err := repairedParameters(&mcp.Tool{Name: "x", InputSchema: own})
 		if err == nil {
 			_, err = params.ToJSONSchema()
 			require.NoError(t, err)

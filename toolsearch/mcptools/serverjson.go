@@ -29,7 +29,7 @@ const maxSeconds = 3600
 // serverReader reads the members of a server's object.
 type serverReader struct {
 	server   Server
-	wrong    []error
+	errs     []error
 	includes []string // the keys that name the only tools
 	types    []string // the keys that say what kind of server it is
 	urls     map[string]string
@@ -115,7 +115,7 @@ func readServer(data []byte) (Server, error) {
 	if r.server.Disabled {
 		return r.server, nil
 	}
-	return r.server, errors.Join(r.wrong...)
+	return r.server, errors.Join(r.errs...)
 }
 
 // restricts reports whether a key that is not known may restrict what a server may do.
@@ -152,7 +152,7 @@ func wordsOf(key string) (words []string) {
 func shownKey(key string) string { return display.Short(redact.Text(key), 200) }
 
 func (r *serverReader) fail(key, format string, args ...any) {
-	r.wrong = append(r.wrong, fmt.Errorf("%s: %s", shownKey(key), fmt.Sprintf(format, args...)))
+	r.errs = append(r.errs, fmt.Errorf("%s: %s", shownKey(key), fmt.Sprintf(format, args...)))
 }
 
 func (r *serverReader) warn(key, format string, args ...any) {

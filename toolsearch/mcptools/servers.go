@@ -25,36 +25,36 @@ import (
 
 // Servers are MCP servers. It is a toolset.Source, safe for concurrent use.
 type Servers struct {
-	servers  map[string]Server
-	names    []string // in order
-	prefixes []string // those of the names that stand before the names of tools
-	o        Options
-	http     *http.Client
-	ours     *http.Transport // of http; nil: it is the caller's
-	ctx      context.Context
-	end      context.CancelFunc
-	work     work
-	idle     time.Duration
-	most     int // users
+	servers      map[string]Server
+	names        []string // in order
+	prefixes     []string // those of the names that stand before the names of tools
+	options      Options
+	http         *http.Client
+	ownTransport *http.Transport // of http; nil: it is the caller's
+	ctx          context.Context
+	cancel       context.CancelFunc
+	work         workGroup
+	idleLimit    time.Duration
+	userLimit    int // users
 
-	opened time.Time
+	openedAt time.Time
 
-	connects, starts time.Duration // the limits of connections, and of those to programs
+	connectTimeout, startTimeout time.Duration // the limits of connections, and of those to programs
 
-	mu     sync.Mutex
-	shared map[string]*link
-	users  map[string]*user
+	mu          sync.Mutex
+	sharedLinks map[string]*link
+	users       map[string]*user
 }
 
 // user is the sessions of one user.
 type user struct {
-	links map[string]*link // those that are not shared
-	calls int
-	used  time.Time
+	links    map[string]*link // those that are not shared
+	calls    int
+	lastUsed time.Time
 
-	sets  []*toolset.Set
-	union *toolset.Set
-	taken map[string]bool // tools whose name another server has, as was told
+	sets       []*toolset.Set
+	union      *toolset.Set
+	collisions map[string]bool // reported tools whose name another server has
 }
 
 // errClosed is the error of everything after Close.
@@ -78,7 +78,7 @@ func Open(ctx context.Context, servers map[string]Server, o Options) (*Servers, 
 
 // open connects to the servers that are not a user's own.
 func (s *Servers) open(ctx context.Context) (*Servers, error) {
-	if s.o.User == nil {
+	if s.options.User == nil {
 		s.mu.Lock()
 		_, err := s.userOf(ctx, "")
 		s.mu.Unlock()
@@ -90,19 +90,19 @@ func (s *Servers) open(ctx context.Context) (*Servers, error) {
 	}
 	for _, name := range s.names {
 		if s.isShared(name) {
-			s.shared[name] = s.newLink(ctx, name, "")
+			s.sharedLinks[name] = s.newLink(ctx, name, "")
 		}
 	}
 	for _, l := range s.links("") {
-		l.await(ctx, time.Now())
+		l.waitTools(ctx, time.Now())
 	}
 	s.logConnecting(ctx)
 	return s, nil
 }
 
 func newServers(servers map[string]Server, o Options) *Servers {
-	s := &Servers{opened: time.Now(), o: o, servers: map[string]Server{}, shared: map[string]*link{}, users: map[string]*user{}, idle: idleLimit, most: maxUsers, connects: connectLimit, starts: startLimit}
-	s.ctx, s.end = context.WithCancel(context.Background())
+	s := &Servers{openedAt: time.Now(), options: o, servers: map[string]Server{}, sharedLinks: map[string]*link{}, users: map[string]*user{}, idleLimit: idleLimit, userLimit: maxUsers, connectTimeout: defaultConnectTimeout, startTimeout: defaultStartTimeout}
+	s.ctx, s.cancel = context.WithCancel(context.Background())
 	for _, name := range slices.Sorted(maps.Keys(servers)) {
 		s.servers[name] = servers[name]
 		if !servers[name].Disabled && servers[name].problem == nil {
@@ -112,18 +112,18 @@ func newServers(servers map[string]Server, o Options) *Servers {
 			}
 		}
 	}
-	if s.o.MaxWait == 0 {
-		s.o.MaxWait = defaultMaxWait
+	if s.options.MaxWait == 0 {
+		s.options.MaxWait = defaultMaxWait
 	}
 	if s.http = o.HTTPClient; s.http == nil {
-		s.ours = newHTTPTransport()
-		s.http = &http.Client{Transport: s.ours}
+		s.ownTransport = newHTTPTransport()
+		s.http = &http.Client{Transport: s.ownTransport}
 	}
 	return s
 }
 
 // isShared reports whether a server has one session for all users.
-func (s *Servers) isShared(name string) bool { return s.o.User != nil && s.servers[name].Shared }
+func (s *Servers) isShared(name string) bool { return s.options.User != nil && s.servers[name].Shared }
 
 // Tools returns the tools of all servers for the user of ctx, ordered by server, and for each
 // in the server's order. It waits up to Options.MaxWait for lists that are being read, and up
@@ -135,40 +135,40 @@ func (s *Servers) Tools(ctx context.Context) (*toolset.Set, error) {
 		return &toolset.Set{}, err
 	}
 	defer done()
-	by := time.Now().Add(s.o.MaxWait)
+	deadline := time.Now().Add(s.options.MaxWait)
 	sets := make([]*toolset.Set, len(s.names))
 	for i, name := range s.names {
-		sets[i] = s.linkOf(u, name).await(ctx, by)
+		sets[i] = s.linkOf(u, name).waitTools(ctx, deadline)
 	}
-	set := s.joined(u, sets)
-	if down := s.missing(u); len(down) > 0 {
+	set := s.union(u, sets)
+	if down := s.missingServers(u); len(down) > 0 {
 		return set, &toolset.Missing{Servers: down}
 	}
 	return set, nil
 }
 
-// joined returns the union of the sets, the same for the same sets.
-func (s *Servers) joined(u *user, sets []*toolset.Set) *toolset.Set {
+// union returns the union of the sets, the same for the same sets.
+func (s *Servers) union(u *user, sets []*toolset.Set) *toolset.Set {
 	s.mu.Lock()
 	same := u.union != nil && slices.Equal(u.sets, sets)
 	if !same {
 		u.sets, u.union = sets, toolset.Union(sets...)
 	}
-	union, told := u.union, u.taken
+	union, reported := u.union, u.collisions
 	s.mu.Unlock()
 	if !same {
-		taken := s.refuseTaken(sets, told)
+		collisions := s.reportCollisions(sets, reported)
 		s.mu.Lock()
-		u.taken = taken
+		u.collisions = collisions
 		s.mu.Unlock()
 	}
 	return union
 }
 
-// refuseTaken reports tools whose name a server before theirs has, unless that was told. It
-// returns all of them.
-func (s *Servers) refuseTaken(sets []*toolset.Set, told map[string]bool) (taken map[string]bool) {
-	owners, taken := map[string]string{}, map[string]bool{}
+// reportCollisions emits an event for each tool whose name an earlier server has, unless it was
+// reported. It returns all collisions.
+func (s *Servers) reportCollisions(sets []*toolset.Set, reported map[string]bool) (collisions map[string]bool) {
+	owners, collisions := map[string]string{}, map[string]bool{}
 	for i, set := range sets {
 		set.Select(func(info *schema.ToolInfo) bool {
 			owner, has := owners[info.Name]
@@ -177,20 +177,20 @@ func (s *Servers) refuseTaken(sets []*toolset.Set, told map[string]bool) (taken 
 				return false
 			}
 			key := s.names[i] + "\x00" + info.Name
-			taken[key] = true
-			if !told[key] {
+			collisions[key] = true
+			if !reported[key] {
 				err := fmt.Errorf("it would be called %s, like a tool of the server %q", info.Name, owner)
 				s.emit(s.ctx, einolean.Event{Kind: einolean.KindToolRefused, Server: s.names[i], Tool: HintsOf(info).Tool, Err: err})
 			}
 			return false
 		})
 	}
-	return taken
+	return collisions
 }
 
 // key returns the key of the user of ctx.
 func (s *Servers) key(ctx context.Context) (key string, err error) {
-	if s.o.User == nil {
+	if s.options.User == nil {
 		return "", nil
 	}
 	defer func() {
@@ -198,7 +198,7 @@ func (s *Servers) key(ctx context.Context) (key string, err error) {
 			key, err = "", fmt.Errorf("mcptools: User panicked: %v", p)
 		}
 	}()
-	if key, err = s.o.User(ctx); err == nil && key == "" {
+	if key, err = s.options.User(ctx); err == nil && key == "" {
 		err = errors.New("mcptools: User returned an empty key")
 	}
 	return key, err
@@ -211,8 +211,8 @@ func (s *Servers) userOf(ctx context.Context, key string) (*user, error) {
 	}
 	u := s.users[key]
 	if u == nil {
-		if len(s.users) >= s.most && !s.endOldest() {
-			return nil, fmt.Errorf("mcptools: %d users have calls under way, and there is no room for more", s.most)
+		if len(s.users) >= s.userLimit && !s.endOldest() {
+			return nil, fmt.Errorf("mcptools: %d users have calls under way, and there is no room for more", s.userLimit)
 		}
 		u = &user{links: map[string]*link{}}
 		for _, name := range s.names {
@@ -222,8 +222,8 @@ func (s *Servers) userOf(ctx context.Context, key string) (*user, error) {
 		}
 		s.users[key] = u
 	}
-	u.used = time.Now()
-	if s.o.User == nil {
+	u.lastUsed = time.Now()
+	if s.options.User == nil {
 		return u, nil // the sessions are everybody's: they ask as who opened them
 	}
 	for _, l := range u.links {
@@ -238,7 +238,7 @@ func (s *Servers) userOf(ctx context.Context, key string) (*user, error) {
 func (s *Servers) endOldest() bool {
 	oldest := ""
 	for key, u := range s.users {
-		if u.calls == 0 && (s.users[oldest] == nil || u.used.Before(s.users[oldest].used)) {
+		if u.calls == 0 && (s.users[oldest] == nil || u.lastUsed.Before(s.users[oldest].lastUsed)) {
 			oldest = key
 		}
 	}
@@ -252,7 +252,7 @@ func (s *Servers) endUser(key string) bool {
 		return false
 	}
 	for _, l := range u.links {
-		l.end()
+		l.cancel()
 	}
 	delete(s.users, key)
 	return true
@@ -264,11 +264,11 @@ func (s *Servers) closeIdle() {
 		select {
 		case <-s.ctx.Done():
 			return
-		case <-time.After(s.idle / 4):
+		case <-time.After(s.idleLimit / 4):
 		}
 		s.mu.Lock()
 		for key, u := range s.users {
-			if u.calls == 0 && time.Since(u.used) > s.idle {
+			if u.calls == 0 && time.Since(u.lastUsed) > s.idleLimit {
 				s.endUser(key)
 			}
 		}
@@ -281,7 +281,7 @@ func (s *Servers) linkOf(u *user, name string) *link {
 	if l := u.links[name]; l != nil {
 		return l
 	}
-	return s.shared[name]
+	return s.sharedLinks[name]
 }
 
 // use returns the user of ctx, whose sessions stay until done.
@@ -299,7 +299,7 @@ func (s *Servers) use(ctx context.Context) (u *user, done func(), err error) {
 	return u, func() {
 		s.mu.Lock()
 		u.calls--
-		u.used = time.Now()
+		u.lastUsed = time.Now()
 		s.mu.Unlock()
 	}, nil
 }
@@ -337,10 +337,10 @@ func (s *Servers) Status() []Status {
 			continue
 		}
 		if err := s.servers[name].problem; err != nil {
-			all = append(all, Status{Server: name, State: StateDown, Since: s.opened, Err: err})
+			all = append(all, Status{Server: name, State: StateDown, Since: s.openedAt, Err: err})
 			continue
 		}
-		if l := s.shared[name]; l != nil {
+		if l := s.sharedLinks[name]; l != nil {
 			all = append(all, l.status())
 			continue
 		}
@@ -353,9 +353,9 @@ func (s *Servers) Status() []Status {
 	return all
 }
 
-// missing are the servers that have shown no tool to a user, because they do not answer or refuse
-// to. A server that is down and has shown its tools before keeps them.
-func (s *Servers) missing(u *user) (names []string) {
+// missingServers returns the servers that have shown no tools to a user because they fail. A server
+// that is down keeps the tools that it has shown before.
+func (s *Servers) missingServers(u *user) (names []string) {
 	for _, name := range s.names {
 		if st := s.linkOf(u, name).status(); st.Tools == 0 && (st.State != StateUp || st.Err != nil) {
 			names = append(names, name)
@@ -383,12 +383,12 @@ func (s *Servers) Wait(ctx context.Context) error {
 		for _, name := range s.names {
 			links = append(links, s.linkOf(u, name))
 		}
-	case s.o.User == nil || s.ctx.Err() != nil:
+	case s.options.User == nil || s.ctx.Err() != nil:
 		return err
 	}
 	var missing []error
 	for _, l := range links {
-		if err := l.listed(ctx); err != nil {
+		if err := l.waitListed(ctx); err != nil {
 			missing = append(missing, fmt.Errorf("mcptools: the server %q is not ready: %w", l.name, err))
 		}
 	}
@@ -415,7 +415,7 @@ func (s *Servers) links(key string) (all []*link) {
 	for _, name := range s.names {
 		if l := s.linkIf(key, name); l != nil {
 			all = append(all, l)
-		} else if l := s.shared[name]; l != nil {
+		} else if l := s.sharedLinks[name]; l != nil {
 			all = append(all, l)
 		}
 	}
@@ -427,11 +427,11 @@ func (s *Servers) links(key string) (all []*link) {
 // an answer. Close returns when everything has ended, and always returns nil.
 func (s *Servers) Close() error {
 	s.mu.Lock()
-	s.end()
+	s.cancel()
 	s.mu.Unlock()
 	s.work.close()
-	if s.ours != nil {
-		s.ours.CloseIdleConnections()
+	if s.ownTransport != nil {
+		s.ownTransport.CloseIdleConnections()
 	}
 	return nil
 }
@@ -439,28 +439,28 @@ func (s *Servers) Close() error {
 // emit calls OnEvent, also while the servers are being closed. Its panic changes nothing.
 func (s *Servers) emit(ctx context.Context, e einolean.Event) {
 	e.Time = time.Now()
-	if s.o.OnEvent == nil {
+	if s.options.OnEvent == nil {
 		warn.Send(ctx, e.Level(), string(e.Kind)+": "+redact.Text(e.Server), e) // of each server one a minute
 		return
 	}
-	_, _ = aside(context.WithoutCancel(ctx), "OnEvent", func() (struct{}, error) { s.o.OnEvent(ctx, e); return struct{}{}, nil })
+	_, _ = callUser(context.WithoutCancel(ctx), "OnEvent", func() (struct{}, error) { s.options.OnEvent(ctx, e); return struct{}{}, nil })
 }
 
 // log passes on a line of a server's standard error.
 func (s *Servers) log(server string, line []byte) {
-	if s.o.Logs != nil {
-		_, _ = aside(context.Background(), "Logs", func() (struct{}, error) { s.o.Logs(server, line); return struct{}{}, nil })
+	if s.options.Logs != nil {
+		_, _ = callUser(context.Background(), "Logs", func() (struct{}, error) { s.options.Logs(server, line); return struct{}{}, nil })
 	}
 }
 
-// elicited asks Elicit. Its error, or an answer that does not fit, dismisses the question.
-func (s *Servers) elicited(ctx context.Context, q Question) *mcp.ElicitResult {
-	fits, err := aside(ctx, "Elicit", func() (*mcp.ElicitResult, error) {
-		a, err := s.o.Elicit(ctx, q)
+// elicit asks Elicit. Its error, or an answer that does not fit, dismisses the question.
+func (s *Servers) elicit(ctx context.Context, q Question) *mcp.ElicitResult {
+	fits, err := callUser(ctx, "Elicit", func() (*mcp.ElicitResult, error) {
+		a, err := s.options.Elicit(ctx, q)
 		if err != nil {
 			return nil, err
 		}
-		fits, _ := q.result(a)
+		fits, _ := q.newElicitResult(a)
 		return fits, nil
 	})
 	if err != nil || fits == nil {
@@ -471,53 +471,53 @@ func (s *Servers) elicited(ctx context.Context, q Question) *mcp.ElicitResult {
 
 // headers asks Header for one server's headers; nil if there is no Header.
 func (s *Servers) headers(server string) func(context.Context) (http.Header, error) {
-	if s.o.Header == nil {
+	if s.options.Header == nil {
 		return nil
 	}
 	return func(ctx context.Context) (http.Header, error) {
-		return aside(ctx, "Header", func() (http.Header, error) { return s.o.Header(ctx, server) })
+		return callUser(ctx, "Header", func() (http.Header, error) { return s.options.Header(ctx, server) })
 	}
 }
 
 // meta asks Meta for the _meta of a request; nil if there is no Meta.
 func (s *Servers) meta(ctx context.Context, r MetaRequest) (mcp.Meta, error) {
-	if s.o.Meta == nil {
+	if s.options.Meta == nil {
 		return nil, nil
 	}
-	own, err := aside(ctx, "Meta", func() (map[string]any, error) { return s.o.Meta(ctx, r) })
+	meta, err := callUser(ctx, "Meta", func() (map[string]any, error) { return s.options.Meta(ctx, r) })
 	if err != nil {
 		return nil, fmt.Errorf("asking Meta: %w", err)
 	}
-	return maps.Clone(own), nil
+	return maps.Clone(meta), nil
 }
 
-// aside calls a function of the user's on a goroutine of its own: neither its panic nor its
-// end, nor that it never returns after ctx has ended, takes a server with it.
-func aside[T any](ctx context.Context, name string, f func() (T, error)) (T, error) {
+// callUser runs a function of the user on its own goroutine. A panic, runtime.Goexit, or a function
+// that never returns does not affect the servers.
+func callUser[T any](ctx context.Context, name string, f func() (T, error)) (T, error) {
 	return safe.Wait(ctx, "the function "+name, f)
 }
 
-// work is a group of goroutines to wait for.
-type work struct {
-	mu     sync.Mutex
-	closed bool
-	all    sync.WaitGroup
+// workGroup is a group of goroutines to wait for.
+type workGroup struct {
+	mu       sync.Mutex
+	isClosed bool
+	group    sync.WaitGroup
 }
 
 // start runs f in a goroutine, unless the work is closed.
-func (w *work) start(f func()) bool {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	if !w.closed {
-		w.all.Go(f)
+func (g *workGroup) start(f func()) bool {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if !g.isClosed {
+		g.group.Go(f)
 	}
-	return !w.closed
+	return !g.isClosed
 }
 
 // close returns when all have ended.
-func (w *work) close() {
-	w.mu.Lock()
-	w.closed = true
-	w.mu.Unlock()
-	w.all.Wait()
+func (g *workGroup) close() {
+	g.mu.Lock()
+	g.isClosed = true
+	g.mu.Unlock()
+	g.group.Wait()
 }

@@ -35,7 +35,7 @@ func ways(t testing.TB) map[string]Server {
 	}
 }
 
-func TestToolsOfEveryKindOfServerAreFoundAndRun(t *testing.T) {
+func TestServers_ToolsOfEveryTransportRun(t *testing.T) {
 	var events recorder
 	s := open(t, ways(t), Options{OnEvent: events.record})
 	names := namesIn(t, ctx, s)
@@ -58,7 +58,7 @@ func TestToolsOfEveryKindOfServerAreFoundAndRun(t *testing.T) {
 }
 
 //claim:mcp-15
-func TestTheSetIsTheSameWhileNothingChanges(t *testing.T) {
+func TestTools_SameSetWhileNothingChanges(t *testing.T) {
 	s := open(t, ways(t), Options{})
 	one := toolsOf(t, ctx, s)
 	require.Equal(t, "x", ask(t, ctx, s, "http__echo", `{"text":"x"}`))
@@ -68,7 +68,7 @@ func TestTheSetIsTheSameWhileNothingChanges(t *testing.T) {
 }
 
 //claim:mcp-16
-func TestWhateverAToolDoesIsAnAnswer(t *testing.T) {
+func TestCall_EveryOutcomeIsAnAnswer(t *testing.T) {
 	for way, server := range ways(t) {
 		t.Run(way, func(t *testing.T) {
 			s := open(t, map[string]Server{"srv": server}, Options{})
@@ -91,7 +91,7 @@ func TestWhateverAToolDoesIsAnAnswer(t *testing.T) {
 
 // A tool that a call makes available is there in the next model call, and one that it
 // removes is not.
-func TestToolsThatACallAddsOrRemovesAreListedAtOnce(t *testing.T) {
+func TestTools_ListsChangesOfACallAtOnce(t *testing.T) {
 	for way, server := range ways(t) {
 		t.Run(way, func(t *testing.T) {
 			s := open(t, map[string]Server{"srv": server}, Options{MaxWait: 1e10})
@@ -114,7 +114,7 @@ func allText(all ...string) (c []mcp.Content) {
 	return c
 }
 
-func TestResultsAsText(t *testing.T) {
+func TestResult_AsText(t *testing.T) {
 	for what, c := range map[string]struct {
 		r    mcp.CallToolResult
 		want string
@@ -138,7 +138,7 @@ func TestResultsAsText(t *testing.T) {
 	}
 }
 
-func TestResultsWithMedia(t *testing.T) {
+func TestResult_WithMedia(t *testing.T) {
 	png, wav, pdf := []byte("png"), []byte("wav"), []byte("pdf")
 	r := &mcp.CallToolResult{Content: []mcp.Content{
 		&mcp.TextContent{Text: "look"},
@@ -179,15 +179,15 @@ func TestResultsWithMedia(t *testing.T) {
 }
 
 // Every answer exists in both languages, and uses the same values.
-func TestEveryAnswerExistsInBothLanguages(t *testing.T) {
+func TestAnswers_ExistInBothLanguages(t *testing.T) {
 	defer func() { require.NoError(t, adk.SetLanguage(adk.LanguageEnglish)) }()
-	w := words{Server: "SRV", Since: "14:02", Limit: "1m0s", Text: "TEXT", Type: "TYPE", URI: "URI", Bytes: 77}
+	w := answerData{Server: "SRV", Time: "14:02", Limit: "1m0s", Text: "TEXT", Type: "TYPE", URI: "URI", Bytes: 77}
 	require.Equal(t, answers.English().Names(), answers.Chinese().Names())
 	for _, name := range answers.English().Names() {
 		require.NoError(t, adk.SetLanguage(adk.LanguageEnglish))
-		en := say(name, w)
+		en := answerText(name, w)
 		require.NoError(t, adk.SetLanguage(adk.LanguageChinese))
-		zh := say(name, w)
+		zh := answerText(name, w)
 		require.NotEqual(t, en, zh, name)
 		for _, value := range []string{"SRV", "14:02", "1m0s", "TEXT", "TYPE", "URI", "77"} {
 			require.Equal(t, strings.Contains(en, value), strings.Contains(zh, value), "%s: %s", name, value)
@@ -198,17 +198,17 @@ func TestEveryAnswerExistsInBothLanguages(t *testing.T) {
 // A result of 20 MB arrives whole, whatever the way.
 // A message that is over the limit is an answer that says so, and costs its connection only.
 // Between the loss of a session and its reason there is neither.
-func TestACallWithoutASessionAlwaysHasAnError(t *testing.T) {
+func TestCall_WithoutSessionAlwaysHasAnError(t *testing.T) {
 	ended, cancel := context.WithCancel(t.Context())
 	cancel()
-	l := &link{ctx: t.Context(), changed: make(chan struct{}), lastFail: time.Now()}
-	s, err := l.ready(ended)
+	l := &link{ctx: t.Context(), changes: make(chan struct{}), lastFail: time.Now()}
+	s, err := l.waitSession(ended)
 	require.Nil(t, s)
 	require.ErrorIs(t, err, context.Canceled)
 }
 
 //claim:security-59
-func TestAMessageOverTheLimitEndsItsConnection(t *testing.T) {
+func TestMessage_OverTheLimitEndsItsConnection(t *testing.T) {
 	defer func(most int) { maxMessage = most }(maxMessage)
 	maxMessage = 128 << 10
 	for way, server := range ways(t) {
@@ -227,7 +227,7 @@ func TestAMessageOverTheLimitEndsItsConnection(t *testing.T) {
 }
 
 //claim:mcp-38
-func TestAHugeResultArrivesWhole(t *testing.T) {
+func TestResult_HugeOneArrivesWhole(t *testing.T) {
 	size := race.Cases(8 << 20)
 	want := bigText(size)
 	for way, server := range ways(t) {
@@ -245,7 +245,7 @@ func TestAHugeResultArrivesWhole(t *testing.T) {
 }
 
 // A program is ready when all its servers are, and until then a readiness check says which is not.
-func TestWaitingEndsWhenAllServersAreReadyAndNamesThoseThatAreNot(t *testing.T) {
+func TestWait_NamesServersThatAreNotReady(t *testing.T) {
 	self, err := os.Executable()
 	require.NoError(t, err)
 	servers := map[string]Server{"late": {Command: self, Env: map[string]string{stdioMode: "late"}}}
@@ -273,7 +273,7 @@ func TestWaitingEndsWhenAllServersAreReadyAndNamesThoseThatAreNot(t *testing.T) 
 }
 
 // Without a user in the context, Wait waits for the servers that all share, and with one for the user's.
-func TestWaitingIsForTheServersOfTheUser(t *testing.T) {
+func TestWait_WaitsForTheUsersServers(t *testing.T) {
 	self, err := os.Executable()
 	require.NoError(t, err)
 	s, err := Open(t.Context(), map[string]Server{

@@ -22,15 +22,15 @@ import (
 
 // session is a connection to a server, from the handshake to its end.
 type session struct {
-	client *mcp.ClientSession
-	raw    *captured
-	wire   *wire
-	ctx    context.Context // ends with the session
-	end    context.CancelCauseFunc
-	signed *signed // nil for stdio
-	said   *tail
-	work   *work
-	redact func(*session, string) string
+	client     *mcp.ClientSession
+	transport  *capturingTransport
+	wire       *wire
+	ctx        context.Context // ends with the session
+	cancel     context.CancelCauseFunc
+	headers    *headerTransport // nil for stdio
+	lastOutput *outputTail
+	work       *workGroup
+	redact     func(*session, string) string
 
 	listChanged bool
 	hasTools    bool
@@ -38,66 +38,66 @@ type session struct {
 
 	instructions string // what the server says that it is for
 
-	ttl    atomic.Int64 // milliseconds that the list is valid; 0: until told otherwise
-	tokens atomic.Int64
-	mu     sync.Mutex
-	calls  map[string]*openCall // by progress token
-	unsure bool                 // a call ended without the server's answer, and may go on there
-	pages  map[string]int64     // memory of the pages of lists, by cursor
-	listed int64                // of all pages
+	ttl              atomic.Int64 // milliseconds that the list is valid; 0: no limit
+	tokens           atomic.Int64
+	mu               sync.Mutex
+	calls            map[string]*openCall // by progress token
+	hasAbandonedCall bool                 // a call ended without the server's answer, and may go on there
+	pageMemory       map[string]int64     // memory of the pages of lists, by cursor
+	listMemory       int64                // of all pages
 }
 
 // errEnded is the cause of the end of a session that was ended on purpose.
 var errEnded = errors.New("the session was ended")
 
-// valued is a context that has the values of another one, and none of its own.
-type valued struct {
+// valueContext is a context with the values of another context, and none of its own.
+type valueContext struct {
 	context.Context
 	values context.Context
 }
 
 // Value looks at the other context.
-func (v valued) Value(key any) any { return v.values.Value(key) }
+func (v valueContext) Value(key any) any { return v.values.Value(key) }
 
-// captured remembers the connection that a transport makes, so that it can be ended whatever
-// state the client is in. What comes from a user's transport is kept here.
-type captured struct {
+// capturingTransport remembers the connection that a transport makes, so that it can be closed in any
+// state of the client. It also taps a connection of the user's transport.
+type capturingTransport struct {
 	mcp.Transport
 	conn mcp.Connection
 	wire *wire
 }
 
 // Connect makes the connection.
-func (c *captured) Connect(ctx context.Context) (conn mcp.Connection, err error) {
+func (c *capturingTransport) Connect(ctx context.Context) (conn mcp.Connection, err error) {
 	if c.conn, err = c.Transport.Connect(ctx); err != nil {
 		return c.conn, err
 	}
-	return c.wire.tap(c.Transport, c.conn), nil
+	return c.wire.tapConn(c.Transport, c.conn), nil
 }
 
-func (c *captured) close() {
+func (c *capturingTransport) close() {
 	if c.conn != nil {
 		_ = c.conn.Close()
 	}
 }
 
 func (s *session) connect(l *link) error {
-	t, err := l.transport(s)
+	t, err := l.newTransport(s)
 	if err != nil {
 		return err
 	}
-	s.raw = &captured{Transport: t, wire: s.wire}
+	s.transport = &capturingTransport{Transport: t, wire: s.wire}
 	client := mcp.NewClient(&mcp.Implementation{Name: "einolean", Version: "1"}, &mcp.ClientOptions{
 		Capabilities: &mcp.ClientCapabilities{Elicitation: &mcp.ElicitationCapabilities{
 			Form: &mcp.FormElicitationCapabilities{}, URL: &mcp.URLElicitationCapabilities{},
 		}},
-		ElicitationHandler:          s.elicit(l),
+		ElicitationHandler:          s.elicitationHandler(l),
 		MultiRoundTrip:              &mcp.MultiRoundTripOptions{Disabled: true},
-		ToolListChangedHandler:      func(context.Context, *mcp.ToolListChangedRequest) { l.noticed(s) },
-		ProgressNotificationHandler: func(_ context.Context, r *mcp.ProgressNotificationClientRequest) { s.progress(r) },
+		ToolListChangedHandler:      func(context.Context, *mcp.ToolListChangedRequest) { l.handleListChanged(s) },
+		ProgressNotificationHandler: func(_ context.Context, r *mcp.ProgressNotificationClientRequest) { s.handleProgress(r) },
 	})
-	client.AddSendingMiddleware(s.receive)
-	if s.client, err = client.Connect(s.ctx, s.raw, nil); err != nil {
+	client.AddSendingMiddleware(s.pageMiddleware)
+	if s.client, err = client.Connect(s.ctx, s.transport, nil); err != nil {
 		return err
 	}
 	if r := s.client.InitializeResult(); r != nil {
@@ -109,10 +109,10 @@ func (s *session) connect(l *link) error {
 	return nil
 }
 
-// receive looks at each page of a list before the client keeps it: see bounded. It also records
-// how long the list is valid, and removes that from the page: the client would answer from
-// its own cache for that long, even after a call that changed the list.
-func (s *session) receive(next mcp.MethodHandler) mcp.MethodHandler {
+// pageMiddleware checks each page of a list before the client keeps it: see limitMemory. It records
+// how long the list is valid, and removes that from the page. Otherwise the client would answer from
+// its own cache, even after a call that changed the list.
+func (s *session) pageMiddleware(next mcp.MethodHandler) mcp.MethodHandler {
 	return func(ctx context.Context, method string, req mcp.Request) (mcp.Result, error) {
 		res, err := next(ctx, method, req)
 		if page, ok := res.(*mcp.ListToolsResult); ok && page != nil && err == nil {
@@ -125,17 +125,17 @@ func (s *session) receive(next mcp.MethodHandler) mcp.MethodHandler {
 			if p, ok := req.GetParams().(*mcp.ListToolsParams); ok && p != nil {
 				cursor = p.Cursor
 			}
-			if err = s.read(page); err == nil {
-				err = s.bounded(cursor, page)
+			if err = s.readTools(page); err == nil {
+				err = s.limitMemory(cursor, page)
 			}
 		}
 		return res, err
 	}
 }
 
-// read puts the tools of a page into it, each read by itself.
-func (s *session) read(page *mcp.ListToolsResult) error {
-	k, ok := s.wire.take(page.Meta)
+// readTools fills a page with its tools. Each is decoded separately.
+func (s *session) readTools(page *mcp.ListToolsResult) error {
+	k, ok := s.wire.takeResult(page.Meta)
 	if !ok || k.err != nil {
 		return k.err
 	}
@@ -145,7 +145,7 @@ func (s *session) read(page *mcp.ListToolsResult) error {
 			continue
 		}
 		if value[0] != '[' {
-			return badList("its tools are not a list")
+			return listError("its tools are not a list")
 		}
 		for definition := range elementsOf(value) {
 			page.Tools = append(page.Tools, readTool(definition))
@@ -158,44 +158,45 @@ func (s *session) read(page *mcp.ListToolsResult) error {
 // pages as long as the session lives.
 var errLists = errors.New("the lists of tools take too much memory")
 
-// bounded replaces definitions that are too long, and fails where those that stay take too
-// much memory, together with other pages that the client keeps.
-func (s *session) bounded(cursor string, page *mcp.ListToolsResult) error {
+// limitMemory replaces definitions that are too long. It fails if the remaining ones, with the other
+// pages that the client keeps, take too much memory.
+func (s *session) limitMemory(cursor string, page *mcp.ListToolsResult) error {
 	kept := int64(0)
 	for i, t := range page.Tools {
 		if t == nil {
 			continue
 		}
-		bytes, memory := weigh([]any{t.Description, t.Title, t.InputSchema, t.OutputSchema, map[string]any(t.Meta)})
+		bytes, memory := measure([]any{t.Description, t.Title, t.InputSchema, t.OutputSchema, map[string]any(t.Meta)})
 		if bytes > maxDefinition {
-			page.Tools[i] = &mcp.Tool{Name: t.Name, InputSchema: tooLong(bytes)}
+			page.Tools[i] = &mcp.Tool{Name: t.Name, InputSchema: oversizedSchema(bytes)}
 			continue
 		}
 		kept += memory
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.listed += kept - s.pages[cursor]
-	s.pages[cursor] = kept
-	if s.listed > maxList {
+	s.listMemory += kept - s.pageMemory[cursor]
+	s.pageMemory[cursor] = kept
+	if s.listMemory > maxList {
 		page.Tools = nil
 		return errLists
 	}
 	return nil
 }
 
-// tooLong stands for the schema of a tool whose definition has so many bytes at least.
-type tooLong int64
+// oversizedSchema stands for the schema of a tool with an oversized definition. Its value is a lower
+// bound of the bytes.
+type oversizedSchema int64
 
-// weigh returns how long a value is at least as JSON, and about how much memory it takes.
-func weigh(v any) (bytes, memory int64) {
+// measure returns a lower bound of a value's length as JSON, and about how much memory it takes.
+func measure(v any) (bytes, memory int64) {
 	switch v := v.(type) {
 	case string:
 		return int64(len(v)) + 2, int64(len(v)) + 16
 	case []any:
 		bytes, memory = 1, 24
 		for _, e := range v {
-			b, m := weigh(e)
+			b, m := measure(e)
 			bytes, memory = bytes+b+1, memory+m+16
 		}
 		return bytes, memory
@@ -204,7 +205,7 @@ func weigh(v any) (bytes, memory int64) {
 	case map[string]any:
 		bytes, memory = 1, 48
 		for k, e := range v {
-			b, m := weigh(e)
+			b, m := measure(e)
 			bytes, memory = bytes+int64(len(k))+b+4, memory+int64(len(k))+m+64
 		}
 		return bytes, memory
@@ -214,9 +215,9 @@ func weigh(v any) (bytes, memory int64) {
 
 // close ends the session and all that belongs to it. It returns when that is done.
 func (s *session) close(cause error) {
-	s.end(cause)
-	if s.raw != nil {
-		s.raw.close()
+	s.cancel(cause)
+	if s.transport != nil {
+		s.transport.close()
 	}
 	if s.client != nil {
 		_ = s.client.Close()
@@ -228,11 +229,11 @@ func (s *session) explain(err error) error {
 	if s.wantsSignIn() {
 		return &failure{StateSignIn, "sign-in needed: " + s.redact(s, err.Error()), err}
 	}
-	return &failure{StateDown, s.redact(s, s.said.explain(err).Error()), err}
+	return &failure{StateDown, s.redact(s, s.lastOutput.explain(err).Error()), err}
 }
 
 // wantsSignIn reports whether the server refuses the headers it got last.
-func (s *session) wantsSignIn() bool { return s.signed != nil && s.signed.refused.Load() }
+func (s *session) wantsSignIn() bool { return s.headers != nil && s.headers.isRefused.Load() }
 
 // failure is why a server is in a state. Its text holds no secret; what it wraps may.
 type failure struct {
@@ -249,18 +250,18 @@ func (f *failure) Is(other error) bool { return errors.Is(f.err, other) }
 
 // openCall is a call that has no answer yet.
 type openCall struct {
-	ctx   context.Context
-	clock *clock
-	asked int // questions
+	ctx       context.Context
+	clock     *clock
+	questions int // questions
 }
 
-// call calls a tool. It returns when ctx ends, when the session ends, or with errNoAnswer when the
-// clock says so.
-func (s *session) call(ctx context.Context, params *mcp.CallToolParams, clock *clock) (*result, error) {
+// callTool calls a tool. It returns when ctx ends, when the session ends, or with errNoAnswer when the
+// clock expires.
+func (s *session) callTool(ctx context.Context, params *mcp.CallToolParams, clock *clock) (*result, error) {
 	ctx, end := context.WithCancelCause(ctx)
 	defer end(nil)
 	defer context.AfterFunc(s.ctx, func() { end(context.Cause(s.ctx)) })()
-	defer clock.run(func() { end(errNoAnswer) })()
+	defer clock.start(func() { end(errNoAnswer) })()
 	c := &openCall{ctx: ctx, clock: clock}
 	token := strconv.FormatInt(s.tokens.Add(1), 10)
 	s.mu.Lock()
@@ -272,24 +273,24 @@ func (s *session) call(ctx context.Context, params *mcp.CallToolParams, clock *c
 		s.mu.Unlock()
 	}()
 	params.SetProgressToken(token)
-	r, err := within(ctx, s.work, func() (*result, error) { return s.answer(s.client.CallTool(ctx, params)) })
+	r, err := awaitResult(ctx, s.work, func() (*result, error) { return s.readAnswer(s.client.CallTool(ctx, params)) })
 	if err != nil && ctx.Err() != nil {
 		s.mu.Lock()
-		s.unsure = true
+		s.hasAbandonedCall = true
 		s.mu.Unlock()
 	}
 	return r, err
 }
 
-// answer reads the result whose frame the client got.
-func (s *session) answer(frame *mcp.CallToolResult, err error) (*result, error) {
+// readAnswer reads the result whose frame the client got.
+func (s *session) readAnswer(frame *mcp.CallToolResult, err error) (*result, error) {
 	if err != nil {
 		return nil, err
 	}
-	k, ok := s.wire.take(frame.Meta)
+	k, ok := s.wire.takeResult(frame.Meta)
 	if !ok { // the connection is of a kind that shows no messages
 		whole, err := json.Marshal(frame)
-		k = kept{string(whole), err}
+		k = storedResult{string(whole), err}
 	}
 	if k.err != nil {
 		return nil, k.err
@@ -297,17 +298,16 @@ func (s *session) answer(frame *mcp.CallToolResult, err error) (*result, error) 
 	return readResult(k.result)
 }
 
-// elicit answers a question that a server of an older version asks during a call. Only if
-// nothing else can be meant, it is asked for the call that is open, whose time stands still
-// meanwhile: a person may take long.
-func (s *session) elicit(l *link) func(context.Context, *mcp.ElicitRequest) (*mcp.ElicitResult, error) {
+// elicitationHandler answers a question that a server of an older version asks during a call. It asks
+// only if exactly one call is open, and stops that call's clock meanwhile.
+func (s *session) elicitationHandler(l *link) func(context.Context, *mcp.ElicitRequest) (*mcp.ElicitResult, error) {
 	return func(_ context.Context, r *mcp.ElicitRequest) (*mcp.ElicitResult, error) {
 		decline := &mcp.ElicitResult{Action: "decline"}
-		q := questionOf(l.name, "", r.Params)
-		if l.s.o.Elicit == nil || q.unfit() != nil {
+		q := newQuestion(l.name, "", r.Params)
+		if l.servers.options.Elicit == nil || q.validate() != nil {
 			return decline, nil
 		}
-		c := s.asking()
+		c := s.soleCall()
 		if c == nil {
 			return decline, nil
 		}
@@ -316,20 +316,20 @@ func (s *session) elicit(l *link) func(context.Context, *mcp.ElicitRequest) (*mc
 			return decline, nil
 		}
 		defer resume()
-		return l.s.elicited(c.ctx, q), nil
+		return l.servers.elicit(c.ctx, q), nil
 	}
 }
 
-// asking returns the only call that a question can come from; nil if that is not certain, or if the
-// call has asked too much.
-func (s *session) asking() *openCall {
+// soleCall returns the only call that a question can come from; nil if that is uncertain, or if the
+// call has asked too many questions.
+func (s *session) soleCall() *openCall {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if len(s.calls) != 1 || s.unsure {
+	if len(s.calls) != 1 || s.hasAbandonedCall {
 		return nil
 	}
 	for _, c := range s.calls {
-		if c.asked++; c.asked <= mostQuestions {
+		if c.questions++; c.questions <= maxQuestions {
 			return c
 		}
 	}
@@ -339,9 +339,9 @@ func (s *session) asking() *openCall {
 // pingLimit is how long a server may take to say that it is there.
 const pingLimit = 2 * time.Second
 
-// unreadable reports whether a call failed because the client cannot read the server's
+// isUnreadable reports whether a call failed because the client cannot read the server's
 // answer. A ping then tells whether the session still works.
-func (s *session) unreadable(err error) bool {
+func (s *session) isUnreadable(err error) bool {
 	var network net.Error
 	if s.ctx.Err() != nil || s.wantsSignIn() || errors.As(err, &network) || errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) ||
 		errors.Is(err, mcp.ErrConnectionClosed) || strings.Contains(err.Error(), "sending ") {
@@ -349,13 +349,13 @@ func (s *session) unreadable(err error) bool {
 	}
 	ctx, cancel := context.WithTimeout(s.ctx, pingLimit)
 	defer cancel()
-	_, err = within(ctx, s.work, func() (struct{}, error) { return struct{}{}, s.client.Ping(ctx, nil) })
-	return err == nil || answerOf(err) != nil
+	_, err = awaitResult(ctx, s.work, func() (struct{}, error) { return struct{}{}, s.client.Ping(ctx, nil) })
+	return err == nil || serverError(err) != nil
 }
 
-// within returns what f returns, or returns when ctx ends: a server that reads nothing can
-// block a request for longer.
-func within[T any](ctx context.Context, w *work, f func() (T, error)) (T, error) {
+// awaitResult returns the result of f, or returns when ctx ends: a server that reads nothing can block
+// a request for longer.
+func awaitResult[T any](ctx context.Context, w *workGroup, f func() (T, error)) (T, error) {
 	type answer struct {
 		value T
 		err   error
@@ -384,20 +384,20 @@ func within[T any](ctx context.Context, w *work, f func() (T, error)) (T, error)
 	}
 }
 
-// progress gives a call more time.
-func (s *session) progress(r *mcp.ProgressNotificationClientRequest) {
+// handleProgress gives a call more time.
+func (s *session) handleProgress(r *mcp.ProgressNotificationClientRequest) {
 	if r.Params == nil {
 		return
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if c := s.calls[fmt.Sprint(r.Params.ProgressToken)]; c != nil {
-		c.clock.heard()
+		c.clock.extend()
 	}
 }
 
-// list reads all pages of the list. Each request has a copy of meta.
-func (s *session) list(ctx context.Context, meta mcp.Meta) ([]*mcp.Tool, error) {
+// listTools reads all pages of the list. Each request has a copy of meta.
+func (s *session) listTools(ctx context.Context, meta mcp.Meta) ([]*mcp.Tool, error) {
 	var tools []*mcp.Tool
 	if !s.hasTools {
 		return nil, nil
@@ -405,21 +405,21 @@ func (s *session) list(ctx context.Context, meta mcp.Meta) ([]*mcp.Tool, error) 
 	params := &mcp.ListToolsParams{Meta: maps.Clone(meta)}
 	seen := map[string]bool{}
 	for range maxPages {
-		page, err := within(ctx, s.work, func() (*mcp.ListToolsResult, error) { return s.client.ListTools(ctx, params) })
+		page, err := awaitResult(ctx, s.work, func() (*mcp.ListToolsResult, error) { return s.client.ListTools(ctx, params) })
 		if err != nil {
 			return nil, err
 		}
-		if tools = append(tools, page.Tools...); len(tools) > mostTools {
-			return nil, badList(fmt.Sprintf("it has over %d tools", mostTools))
+		if tools = append(tools, page.Tools...); len(tools) > maxTools {
+			return nil, listError(fmt.Sprintf("it has over %d tools", maxTools))
 		}
 		if page.NextCursor == "" {
 			return tools, nil
 		}
 		if seen[page.NextCursor] {
-			return nil, badList("its pages repeat")
+			return nil, listError("its pages repeat")
 		}
 		seen[page.NextCursor] = true
 		params = &mcp.ListToolsParams{Cursor: page.NextCursor, Meta: maps.Clone(meta)}
 	}
-	return nil, badList(fmt.Sprintf("it has over %d pages", maxPages))
+	return nil, listError(fmt.Sprintf("it has over %d pages", maxPages))
 }

@@ -16,29 +16,29 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 )
 
-// messages is the part of a text that is messages, one on each line. A line that is longer
-// than the buffer is kept until its end if it begins like a message.
-type messages struct {
-	in    *bufio.Reader
-	other func(line []byte) // receives each line that is not a message
-	ended func()            // is told of the end
-	wire  *wire
-	pace  *pace
-	ready []byte
-	err   error
-	long  bool // in a line that is longer than the buffer,
-	keep  bool // which begins like a message:
-	line  bounded
+// messageReader reads the messages in a text, one on each line. A line longer than the buffer is kept
+// until its end if it begins like a message.
+type messageReader struct {
+	reader     *bufio.Reader
+	onOther    func(line []byte) // receives each line that is not a message
+	onEnd      func()            // is called at the end
+	wire       *wire
+	pace       *pace
+	ready      []byte
+	err        error
+	inLongLine bool // in a line that is longer than the buffer,
+	keepLine   bool // which begins like a message:
+	line       boundedMessage
 }
 
-func newMessages(r io.Reader, other func([]byte), ended func(), w *wire, p *pace) *messages {
-	return &messages{in: bufio.NewReaderSize(r, maxLine), other: other, ended: ended, wire: w, pace: p}
+func newMessageReader(r io.Reader, other func([]byte), ended func(), w *wire, p *pace) *messageReader {
+	return &messageReader{reader: bufio.NewReaderSize(r, maxLine), onOther: other, onEnd: ended, wire: w, pace: p}
 }
 
 // Read reads the next piece of the messages.
-func (m *messages) Read(p []byte) (int, error) {
+func (m *messageReader) Read(p []byte) (int, error) {
 	for len(m.ready) == 0 && m.err == nil {
-		m.next()
+		m.readPiece()
 	}
 	if len(m.ready) == 0 {
 		return 0, m.err
@@ -48,57 +48,57 @@ func (m *messages) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-// next makes the next line ready if it is to be read.
-func (m *messages) next() {
-	piece, err := m.in.ReadSlice('\n')
+// readPiece reads the next piece of a line, and makes the line ready if it is complete.
+func (m *messageReader) readPiece() {
+	piece, err := m.reader.ReadSlice('\n')
 	partial := errors.Is(err, bufio.ErrBufferFull)
 	if err != nil && !partial {
 		if m.err = err; err == io.EOF {
-			m.ended()
+			m.onEnd()
 		}
 	}
-	first := !m.long
+	first := !m.inLongLine
 	if first {
 		piece = bytes.TrimLeft(bytes.TrimPrefix(piece, []byte("\uFEFF")), " \t\r\n")
-		m.keep = len(piece) > 0 && (piece[0] == '{' || piece[0] == '[')
+		m.keepLine = len(piece) > 0 && (piece[0] == '{' || piece[0] == '[')
 	}
-	m.long = partial
+	m.inLongLine = partial
 	switch {
-	case m.keep:
+	case m.keepLine:
 		if m.line.add(piece); !partial {
-			m.take()
+			m.finishLine()
 		}
 	case first && len(piece) > 0:
 		m.pace.wait(1, len(piece))
-		m.other(bytes.TrimRight(piece, " \t\r\n"))
+		m.onOther(bytes.TrimRight(piece, " \t\r\n"))
 	default: // the rest of a line that is not a message
 		m.pace.wait(0, len(piece))
 	}
 }
 
-// take makes a line ready if it is a message.
-func (m *messages) take() {
+// finishLine makes a line ready if it is a message.
+func (m *messageReader) finishLine() {
 	size := m.line.size
-	line := bytes.TrimRight(m.line.taken(m.wire), " \t\r\n")
-	over := m.line.over()
-	m.line = bounded{}
+	line := bytes.TrimRight(m.line.clientMessage(m.wire), " \t\r\n")
+	over := m.line.exceedsLimit()
+	m.line = boundedMessage{}
 	if over && line == nil {
 		m.ready, m.err = nil, errTooLarge
 		return
 	}
-	is, answer := isMessage(line)
-	if !answer || !m.pace.answered() {
+	isRead, answer := isMessage(line)
+	if !answer || !m.pace.noteAnswer() {
 		m.pace.wait(1, size)
 	}
-	if is {
+	if isRead {
 		m.ready = append(line, '\n') // in place of what was cut off, or of the end of the text
 		return
 	}
-	m.other(line[:min(len(line), maxLine)])
+	m.onOther(line[:min(len(line), maxLine)])
 }
 
 // isMessage reports whether the client can read a line, and whether it answers a request.
-func isMessage(line []byte) (is, answer bool) {
+func isMessage(line []byte) (ok, answer bool) {
 	if line[0] == '{' {
 		m, err := jsonrpc.DecodeMessage(line)
 		_, answer = m.(*jsonrpc.Response)
@@ -116,35 +116,35 @@ func isMessage(line []byte) (is, answer bool) {
 	return len(batch) > 0, false
 }
 
-// mostNested is how many levels of lists and objects a message may have. The client refuses
-// the whole of a message that has more than a thousand.
-const mostNested = 500
+// maxNesting is how many levels of lists and objects a message may have. The client rejects a message
+// with more than a thousand levels.
+const maxNesting = 500
 
-// levels cuts what is nested too deeply from a text of JSON that comes in pieces.
-type levels struct {
-	depth           int
-	inText, escaped bool
+// depthLimiter removes nesting beyond a limit from JSON that comes in pieces.
+type depthLimiter struct {
+	depth              int
+	inString, inEscape bool
 }
 
-// cut replaces lists and objects beyond the last level by zeros, in place.
-func (l *levels) cut(data []byte) []byte {
+// limit replaces lists and objects beyond the last level by zeros, in place.
+func (d *depthLimiter) limit(data []byte) []byte {
 	out := data[:0]
 	for _, c := range data {
-		drop := l.depth > mostNested
+		drop := d.depth > maxNesting
 		switch {
-		case l.escaped:
-			l.escaped = false
-		case l.inText:
-			l.escaped, l.inText = c == '\\', c != '"'
+		case d.inEscape:
+			d.inEscape = false
+		case d.inString:
+			d.inEscape, d.inString = c == '\\', c != '"'
 		case c == '"':
-			l.inText = true
+			d.inString = true
 		case c == '{' || c == '[':
-			if l.depth++; l.depth == mostNested+1 {
+			if d.depth++; d.depth == maxNesting+1 {
 				out = append(out, '0')
 				continue
 			}
 		case c == '}' || c == ']':
-			l.depth = max(0, l.depth-1)
+			d.depth = max(0, d.depth-1)
 		}
 		if !drop {
 			out = append(out, c)

@@ -36,7 +36,7 @@ var noise = []string{
 // Whatever a program writes besides messages, and in whatever pieces, every message arrives.
 //
 //claim:mcp-21
-func TestMessagesArriveAmongAllElse(t *testing.T) {
+func TestMessageReader_FindsMessagesAmongOtherLines(t *testing.T) {
 	seed := rand.Uint64()
 	t.Logf("seed %d", seed)
 	r := rand.New(rand.NewPCG(seed, 0))
@@ -65,7 +65,7 @@ func TestMessagesArriveAmongAllElse(t *testing.T) {
 		}
 		ended := 0
 		var said bytes.Buffer
-		got, err := io.ReadAll(newMessages(in, func(line []byte) {
+		got, err := io.ReadAll(newMessageReader(in, func(line []byte) {
 			line = bytes.TrimSpace(line)
 			said.Write(line[:min(len(line), 10)])
 			said.WriteByte('\n')
@@ -75,12 +75,12 @@ func TestMessagesArriveAmongAllElse(t *testing.T) {
 		require.Equal(t, other.String(), said.String())
 		require.Equal(t, 1, ended)
 	}
-	got, err := io.ReadAll(newMessages(strings.NewReader(`{"jsonrpc":"2.0","method":"last"}`), nil, func() {}, nil, nil))
+	got, err := io.ReadAll(newMessageReader(strings.NewReader(`{"jsonrpc":"2.0","method":"last"}`), nil, func() {}, nil, nil))
 	require.NoError(t, err)
 	require.Equal(t, `{"jsonrpc":"2.0","method":"last"}`+"\n", string(got), "without an end of its line")
 }
 
-func TestAProgramMayWriteMoreThanMessages(t *testing.T) {
+func TestMessageReader_AcceptsOtherOutput(t *testing.T) {
 	var mu sync.Mutex
 	said := map[string]bool{}
 	s := open(t, map[string]Server{"srv": child(t, "noisy")}, Options{Logs: func(_ string, line []byte) {
@@ -101,28 +101,28 @@ func TestAProgramMayWriteMoreThanMessages(t *testing.T) {
 // A program may take longer than a connection: it may have to be installed first.
 //
 //claim:mcp-20
-func TestAProgramHasLongerToStartThanAServerToConnect(t *testing.T) {
+func TestConnectTimeout_ProgramsGetLonger(t *testing.T) {
 	t.Parallel()
 	open := func(mode string, connects, starts time.Duration) *Servers {
 		s := newServers(map[string]Server{"srv": child(t, mode)}, Options{})
-		s.connects, s.starts = connects, starts
+		s.connectTimeout, s.startTimeout = connects, starts
 		_, err := s.open(ctx)
 		require.NoError(t, err)
 		t.Cleanup(func() { require.NoError(t, s.Close()) })
 		return s
 	}
-	s := open("late", time.Millisecond, startLimit)
+	s := open("late", time.Millisecond, defaultStartTimeout)
 	require.Equal(t, StateUp, statusOf(s, "srv").State)
 	require.Equal(t, "x", ask(t, ctx, s, "srv__echo", `{"text":"x"}`))
 
-	s = open("deaf", connectLimit, 300*time.Millisecond)
+	s = open("deaf", defaultConnectTimeout, 300*time.Millisecond)
 	require.Equal(t, StateDown, statusOf(s, "srv").State)
 	require.ErrorContains(t, statusOf(s, "srv").Err, "no answer in time")
 	require.NotContains(t, statusOf(s, "srv").Err.Error(), "ended with", "we ended it")
 }
 
 //claim:mcp-19
-func TestAnErrorSaysHowAProgramEnded(t *testing.T) {
+func TestErrors_SayHowAProgramEnded(t *testing.T) {
 	var events recorder
 	s := open(t, map[string]Server{"broken": child(t, "broken"), "srv": child(t, "yes"), "empty": child(t, "empty")}, Options{OnEvent: events.record})
 	require.ErrorContains(t, statusOf(s, "broken").Err, "the program ended with exit status 3")
@@ -165,7 +165,7 @@ func (f *fixture) piped(rewrite func([]byte) []byte) Server {
 // A result that the client cannot read is told, and takes the connection of nobody.
 //
 //claim:mcp-24
-func TestAResultThatCannotBeReadIsAnswered(t *testing.T) {
+func TestResult_UnreadableOneIsAnswered(t *testing.T) {
 	f := newFixture()
 	s := open(t, map[string]Server{"srv": f.piped(func(data []byte) []byte {
 		if bytes.Contains(data, []byte(`"text":"hologram"`)) {
@@ -187,18 +187,18 @@ func TestAResultThatCannotBeReadIsAnswered(t *testing.T) {
 	require.Equal(t, 1, f.called("echo"), "it is not made again")
 }
 
-func TestAProgramThatDidNotReadHasEndedByItself(t *testing.T) {
+func TestProcess_FailedWriteCountsAsExit(t *testing.T) {
 	_, in := io.Pipe()
 	require.NoError(t, in.CloseWithError(io.ErrClosedPipe))
-	p := &process{in: in}
+	p := &process{stdin: in}
 	_, err := p.Write([]byte("{}\n"))
 	require.Error(t, err)
-	p.closing.Store(true) // the client closes what it cannot write to
-	p.outputEnded()
-	require.True(t, p.eof.Load())
+	p.isClosing.Store(true) // the client closes what it cannot write to
+	p.handleOutputEnd()
+	require.True(t, p.outputClosed.Load())
 
 	p = &process{}
-	p.closing.Store(true)
-	p.outputEnded()
-	require.False(t, p.eof.Load(), "we ended it")
+	p.isClosing.Store(true)
+	p.handleOutputEnd()
+	require.False(t, p.outputClosed.Load(), "we ended it")
 }

@@ -29,7 +29,7 @@ func (t *tap) RoundTrip(r *http.Request) (*http.Response, error) {
 	if r.Method == http.MethodPost && r.GetBody != nil {
 		if body, err := r.GetBody(); err == nil {
 			if message, err = io.ReadAll(body); err == nil {
-				t.wire.sent(message)
+				t.wire.recordSent(message)
 			}
 			_ = body.Close()
 		}
@@ -43,12 +43,12 @@ func (t *tap) RoundTrip(r *http.Request) (*http.Response, error) {
 		return nil, err
 	}
 	if resp.StatusCode >= http.StatusBadRequest {
-		resp = refusalIn(r, message, resp)
+		resp = convertRefusal(r, message, resp)
 	}
 	kind, _, _ := mime.ParseMediaType(resp.Header.Get("Content-Type"))
 	isStream := kind == "text/event-stream"
 	if isStream && r.Method == http.MethodPost {
-		t.pace.ask()
+		t.pace.noteRequest()
 	}
 	resp.Body = newBody(resp.Body, isStream, t.wire, t.pace)
 	if resp.ContentLength > 0 {
@@ -60,26 +60,26 @@ func (t *tap) RoundTrip(r *http.Request) (*http.Response, error) {
 // body is the body of a server's answer, within all bounds: one message, or a stream of events.
 type body struct {
 	io.Closer
-	in     *bufio.Reader
-	stream bool
-	wire   *wire
-	pace   *pace
+	reader   *bufio.Reader
+	isStream bool
+	wire     *wire
+	pace     *pace
 
 	ready []byte
 	err   error // when ready has been read
 }
 
 func newBody(in io.ReadCloser, stream bool, w *wire, p *pace) *body {
-	return &body{Closer: in, in: bufio.NewReader(in), stream: stream, wire: w, pace: p}
+	return &body{Closer: in, reader: bufio.NewReader(in), isStream: stream, wire: w, pace: p}
 }
 
 // Read reads the next piece. Events of a stream are read at the server's pace.
 func (b *body) Read(p []byte) (int, error) {
 	for len(b.ready) == 0 && b.err == nil {
-		if b.stream {
-			b.event()
+		if b.isStream {
+			b.readEvent()
 		} else {
-			b.message()
+			b.readMessage()
 		}
 	}
 	if len(b.ready) == 0 {
@@ -90,63 +90,63 @@ func (b *body) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-// message reads the whole body. One that breaks off is left to the client as it is.
-func (b *body) message() {
-	var all bounded
+// readMessage reads the whole body. A body that ends early is passed to the client unchanged.
+func (b *body) readMessage() {
+	var all boundedMessage
 	for b.err == nil {
-		piece, err := b.in.ReadSlice('\n')
+		piece, err := b.reader.ReadSlice('\n')
 		all.add(piece)
 		if err != nil && !errors.Is(err, bufio.ErrBufferFull) {
 			b.err = err
 		}
 	}
-	b.ready = all.taken(b.wire)
-	if all.over() && b.ready == nil {
+	b.ready = all.clientMessage(b.wire)
+	if all.exceedsLimit() && b.ready == nil {
 		b.err = errTooLarge
 	}
 }
 
-// event reads the next event of a stream, with the empty line at its end.
-func (b *body) event() {
+// readEvent reads the next event of a stream, with the empty line at its end.
+func (b *body) readEvent() {
 	var fields []byte
-	var data bounded
+	var data boundedMessage
 	has := false
 	for first, size := true, 0; ; {
-		piece, err := b.in.ReadSlice('\n')
+		piece, err := b.reader.ReadSlice('\n')
 		partial := errors.Is(err, bufio.ErrBufferFull)
 		size += len(piece)
-		isData := first && bytes.HasPrefix(piece, []byte("data:")) || !first && has && data.open
+		isData := first && bytes.HasPrefix(piece, []byte("data:")) || !first && has && data.lineOpen
 		switch {
 		case isData:
 			has = true
-			data.line(piece, first, partial)
+			data.addLine(piece, first, partial)
 		case len(fields)+len(piece) > maxLine:
 			b.err = errTooLarge
 			return
 		case first && len(bytes.TrimRight(piece, "\r\n")) == 0 && (err == nil || size == 0):
-			b.end(fields, has, &data, size, err)
+			b.finishEvent(fields, has, &data, size, err)
 			return
 		default:
 			fields = append(fields, piece...)
 		}
 		if err != nil && !partial {
-			b.end(fields, has, &data, size, err)
+			b.finishEvent(fields, has, &data, size, err)
 			return
 		}
 		first = !partial
 	}
 }
 
-// end makes an event ready that has these fields and this data.
-func (b *body) end(fields []byte, has bool, data *bounded, size int, err error) {
+// finishEvent makes an event with these fields and this data ready.
+func (b *body) finishEvent(fields []byte, has bool, data *boundedMessage, size int, err error) {
 	b.err = err
 	if size == 0 {
 		return
 	}
 	b.ready = fields
 	if has {
-		message := data.taken(b.wire)
-		if message == nil && data.over() {
+		message := data.clientMessage(b.wire)
+		if message == nil && data.exceedsLimit() {
 			b.ready, b.err = nil, errTooLarge
 			return
 		}
@@ -155,32 +155,33 @@ func (b *body) end(fields []byte, has bool, data *bounded, size int, err error) 
 	}
 	if err == nil {
 		b.ready = append(b.ready, '\n')
-		if !b.pace.answered() {
+		if !b.pace.noteAnswer() {
 			b.pace.wait(1, 0)
 		}
 	}
 	b.pace.wait(0, size)
 }
 
-// bounded is a message that comes in pieces: the whole, or both ends of one that is too large.
-type bounded struct {
-	chunks [][]byte // growing one slice would take twice the memory
-	tail   []byte
-	size   int
-	open   bool // more of its line comes
+// boundedMessage is a message that comes in pieces. It keeps the whole, or both ends if the message is
+// too large.
+type boundedMessage struct {
+	chunks   [][]byte // growing one slice would take twice the memory
+	tail     []byte
+	size     int
+	lineOpen bool // more of its line comes
 }
 
-func (m *bounded) over() bool { return m.size > maxMessage }
+func (m *boundedMessage) exceedsLimit() bool { return m.size > maxMessage }
 
 // add adds a piece.
-func (m *bounded) add(piece []byte) {
+func (m *boundedMessage) add(piece []byte) {
 	m.size += len(piece)
-	if m.over() && len(m.chunks) > 0 {
+	if m.exceedsLimit() && len(m.chunks) > 0 {
 		if len(m.chunks) > 1 {
 			m.tail, m.chunks = bytes.Clone(m.chunks[len(m.chunks)-1]), m.chunks[:1]
 		}
 		m.tail = append(m.tail, piece...)
-		m.tail = append(m.tail[:0], m.tail[max(0, len(m.tail)-ends):]...)
+		m.tail = append(m.tail[:0], m.tail[max(0, len(m.tail)-edgeSize):]...)
 		return
 	}
 	last := len(m.chunks) - 1
@@ -190,55 +191,55 @@ func (m *bounded) add(piece []byte) {
 	m.chunks[last] = append(m.chunks[last], piece...)
 }
 
-// line adds a piece of a line of data: the first one, or one of the rest.
-func (m *bounded) line(piece []byte, first, partial bool) {
+// addLine adds a piece of a line of data: the first one, or one of the rest.
+func (m *boundedMessage) addLine(piece []byte, first, partial bool) {
 	if first {
 		piece = bytes.TrimLeft(piece[len("data:"):], " \t")
 	}
-	m.open = partial
+	m.lineOpen = partial
 	m.add(bytes.TrimRight(piece, "\r\n"))
 	if !partial {
 		m.add([]byte{' '}) // a line break of several lines of data is white space
 	}
 }
 
-// taken is what the client reads of the message; nil if it is too large, and it is not known what
-// it answers.
-func (m *bounded) taken(w *wire) []byte {
-	if m.over() {
+// clientMessage returns what the client reads of the message; nil if it is too large and it is unknown
+// which request it answers.
+func (m *boundedMessage) clientMessage(w *wire) []byte {
+	if m.exceedsLimit() {
 		head := m.chunks[0]
-		return w.tooLarge(head[:min(len(head), ends)], append(head[max(0, len(head)-ends):len(head):len(head)], m.tail...))
+		return w.tooLarge(head[:min(len(head), edgeSize)], append(head[max(0, len(head)-edgeSize):len(head):len(head)], m.tail...))
 	}
 	if len(m.chunks) == 1 {
-		return w.came(m.chunks[0])
+		return w.receive(m.chunks[0])
 	}
 	whole := make([]byte, 0, m.size)
 	for i, chunk := range m.chunks {
 		whole, m.chunks[i] = append(whole, chunk...), nil
 	}
-	return w.came(whole)
+	return w.receive(whole)
 }
 
-// listening is a transport of the user's, whose messages are shown to the wire: one over HTTP here,
-// and another one when it has connected.
-func (w *wire) listening(t mcp.Transport) mcp.Transport {
-	client := func(own *http.Client) *http.Client {
-		if own == nil {
-			own = http.DefaultClient
+// tapTransport returns a transport of the user whose messages are shown to the wire. Only an HTTP
+// transport is changed; for others see tapConn.
+func (w *wire) tapTransport(t mcp.Transport) mcp.Transport {
+	client := func(clone *http.Client) *http.Client {
+		if clone == nil {
+			clone = http.DefaultClient
 		}
-		shown := *own
-		shown.Transport = &tap{own.Transport, w, nil}
+		shown := *clone
+		shown.Transport = &tap{clone.Transport, w, nil}
 		return &shown
 	}
 	switch t := t.(type) {
 	case *mcp.StreamableClientTransport:
-		own := *t
-		own.HTTPClient = client(t.HTTPClient)
-		return &own
+		clone := *t
+		clone.HTTPClient = client(t.HTTPClient)
+		return &clone
 	case *mcp.SSEClientTransport:
-		own := *t
-		own.HTTPClient = client(t.HTTPClient)
-		return &own
+		clone := *t
+		clone.HTTPClient = client(t.HTTPClient)
+		return &clone
 	}
 	return t
 }

@@ -20,28 +20,28 @@ import (
 	"github.com/einolean/einolean/internal/toolschema"
 )
 
-// remote is a tool of a server. It belongs to no session: a call runs in that of the user
+// remoteTool is a tool of a server. It belongs to no session: a call runs in the session of the user
 // who makes it.
-type remote struct {
-	s            *Servers
-	hints        Hints
-	info         *schema.ToolInfo
-	definition   []byte
-	instructions string
-	mended       bool     // the model sees another schema than the server's own
-	keys         keyNames // and other names of properties
-	tool         tool.BaseTool
+type remoteTool struct {
+	servers       *Servers
+	hints         Hints
+	info          *schema.ToolInfo
+	definition    []byte
+	instructions  string
+	isRepaired    bool          // the model sees another schema than the server's own
+	propertyNames propertyNames // and other names of properties
+	tool          tool.BaseTool
 
-	ownOnce sync.Once
-	own     map[string]any    // the server's own schema of the arguments
-	check   *toolschema.Check // of that schema
+	schemaOnce   sync.Once
+	serverSchema map[string]any    // the server's own schema of the arguments
+	check        *toolschema.Check // of that schema
 }
 
 // textTool returns text.
-type textTool struct{ *remote }
+type textTool struct{ *remoteTool }
 
 // mediaTool returns text, images, audio and files.
-type mediaTool struct{ *remote }
+type mediaTool struct{ *remoteTool }
 
 var (
 	_ tool.InvokableTool         = (*textTool)(nil)
@@ -49,10 +49,10 @@ var (
 )
 
 // Info describes the tool.
-func (r *remote) Info(context.Context) (*schema.ToolInfo, error) { return r.info, nil }
+func (t *remoteTool) Info(context.Context) (*schema.ToolInfo, error) { return t.info, nil }
 
 // GetType is what callbacks call the kind of tool.
-func (r *remote) GetType() string { return "MCP" }
+func (t *remoteTool) GetType() string { return "MCP" }
 
 // InvokableRun calls the tool. The error is that of ctx, or interrupts the run to ask a person;
 // everything else is an answer.
@@ -78,149 +78,149 @@ func (t *mediaTool) InvokableRun(ctx context.Context, args *schema.ToolArgument,
 	case result == nil:
 		return &schema.ToolResult{Parts: []schema.ToolOutputPart{textPart(answer)}}, nil
 	}
-	return result.enhanced(), nil
+	return result.toolResult(), nil
 }
 
 // call returns the server's result, or what the model reads instead. The error is that of
 // ctx, or interrupts the run to ask a person. A program reads everything but a result as a failure.
-func (r *remote) call(ctx context.Context, text string) (*result, string, error) {
-	result, answer, err := r.converse(ctx, text)
-	if err == nil && (result == nil || result.failed || !result.isKnown()) {
+func (t *remoteTool) call(ctx context.Context, text string) (*result, string, error) {
+	result, answer, err := t.converse(ctx, text)
+	if err == nil && (result == nil || result.isError || !result.isKnown()) {
 		programturn.Fail(ctx, compose.GetToolCallID(ctx))
 	}
 	return result, answer, err
 }
 
 // converse makes the call, and asks a person what the server wants to know, until there is a result.
-func (r *remote) converse(ctx context.Context, text string) (*result, string, error) {
+func (t *remoteTool) converse(ctx context.Context, text string) (*result, string, error) {
 	args, ok := arguments(text)
 	if !ok {
-		return nil, say("arguments", words{}), nil
+		return nil, answerText("arguments", answerData{}), nil
 	}
-	r.ownOnce.Do(r.readOwn)
-	args = r.keys.restore(r.own, args)
-	if wrong := r.misfit(args); wrong != "" {
-		return nil, say("misfit", words{Text: wrong}), nil
+	t.schemaOnce.Do(t.readServerSchema)
+	args = t.propertyNames.restore(t.serverSchema, args)
+	if problem := t.checkArguments(args); problem != "" {
+		return nil, answerText("misfit", answerData{Text: problem}), nil
 	}
-	u, done, err := r.s.use(ctx)
+	u, done, err := t.servers.use(ctx)
 	if err != nil {
-		return nil, r.refusal(err), ctx.Err()
+		return nil, t.noSessionAnswer(err), ctx.Err()
 	}
 	defer done()
-	p := &pending{}
-	if _, has, asked := tool.GetInterruptState[*pending](ctx); has && asked != nil {
+	p := &pendingCall{}
+	if _, has, asked := tool.GetInterruptState[*pendingCall](ctx); has && asked != nil {
 		p = asked
 	}
-	l := r.s.linkOf(u, r.hints.Server)
+	l := t.servers.linkOf(u, t.hints.Server)
 	clock := newClock(l.timeout(), p.Spent)
 	for {
 		if p.Requests != "" {
-			if refused, err := p.answer(ctx, r); err != nil || refused != nil {
-				return nil, r.unasked(refused), err
+			if refused, err := p.answerQuestions(ctx, t); err != nil || refused != nil {
+				return nil, t.questionAnswer(refused), err
 			}
 		}
-		result, answer, err := r.attempt(ctx, l, args, p, clock)
-		p.Spent = clock.spent()
-		if result == nil || err != nil || !result.asks() {
+		result, answer, err := t.attempt(ctx, l, args, p, clock)
+		p.Spent = clock.elapsed()
+		if result == nil || err != nil || !result.needsInput() {
 			return result, answer, err
 		}
-		if refused := p.take(result); refused != nil {
-			return nil, r.unasked(refused), nil
+		if refused := p.setQuestions(result); refused != nil {
+			return nil, t.questionAnswer(refused), nil
 		}
 	}
 }
 
-// unasked is the answer where a question cannot be asked.
-func (r *remote) unasked(err error) string {
+// questionAnswer returns the answer for a question that cannot be asked.
+func (t *remoteTool) questionAnswer(err error) string {
 	if err == nil {
 		return ""
 	}
-	return say("unasked", words{Server: r.hints.Server, Text: err.Error()})
+	return answerText("unasked", answerData{Server: t.hints.Server, Text: err.Error()})
 }
 
 // attempt makes the call, and again where the connection broke and that is harmless. One that
 // carries a person's answer is not repeated.
-func (r *remote) attempt(ctx context.Context, l *link, args json.RawMessage, p *pending, clock *clock) (*result, string, error) {
+func (t *remoteTool) attempt(ctx context.Context, l *link, args json.RawMessage, p *pendingCall, clock *clock) (*result, string, error) {
 	responses, err := p.responses()
 	if err != nil {
-		return nil, r.unasked(err), nil
+		return nil, t.questionAnswer(err), nil
 	}
 	for again := false; ; again = true {
-		s, err := l.waitReady(ctx)
+		s, err := l.waitSessionLimited(ctx)
 		if err != nil {
-			return nil, l.unreachable(err), ctx.Err()
+			return nil, l.unreachableAnswer(err), ctx.Err()
 		}
-		meta, err := r.s.meta(ctx, MetaRequest{Server: r.hints.Server, User: l.user, Tool: r.hints.Tool})
+		meta, err := t.servers.meta(ctx, MetaRequest{Server: t.hints.Server, User: l.user, Tool: t.hints.Tool})
 		if err != nil {
-			return nil, say("failed", words{Text: l.redact(s, err.Error())}), ctx.Err()
+			return nil, answerText("failed", answerData{Text: l.redact(s, err.Error())}), ctx.Err()
 		}
 		var sent delivery
-		params := &mcp.CallToolParams{Meta: meta, Name: r.hints.Tool, Arguments: args, InputResponses: responses, RequestState: p.State}
-		result, err := s.call(context.WithValue(ctx, deliveryKey{}, &sent), params, clock)
-		l.answered(s, r.hints)
+		params := &mcp.CallToolParams{Meta: meta, Name: t.hints.Tool, Arguments: args, InputResponses: responses, RequestState: p.State}
+		result, err := s.callTool(context.WithValue(ctx, deliveryKey{}, &sent), params, clock)
+		l.handleCallEnd(s, t.hints)
 		if err == nil {
 			return result, "", nil
 		}
 		if ctx.Err() != nil {
 			return nil, "", ctx.Err()
 		}
-		answer, broken := l.explain(s, err)
-		if after := sent.busy.Load(); after != nil {
-			return nil, l.busy(s, err, *after), nil
+		answer, broken := l.failureAnswer(s, err)
+		if after := sent.retryAfter.Load(); after != nil {
+			return nil, l.busyAnswer(s, err, *after), nil
 		}
-		harmless := r.hints.ReadOnly || r.hints.Idempotent || sent.refused.Load()
+		harmless := t.hints.ReadOnly || t.hints.Idempotent || sent.isRejected.Load()
 		if !broken || again || !harmless || len(responses) > 0 {
 			return nil, answer, nil
 		}
 	}
 }
 
-// mostWrong is how many bytes the model reads of what is wrong with its arguments.
-const mostWrong = 1000
+// maxMisfitBytes limits the text that tells the model what is wrong with its arguments.
+const maxMisfitBytes = 1000
 
-// readOwn reads the server's own schema of the arguments. Only a tool that is called needs it.
-func (r *remote) readOwn() {
-	var t struct {
+// readServerSchema reads the server's own schema of the arguments. Only a tool that is called needs it.
+func (t *remoteTool) readServerSchema() {
+	var definition struct {
 		InputSchema json.RawMessage `json:"inputSchema"`
 	}
-	if json.Unmarshal(r.definition, &t) != nil {
+	if json.Unmarshal(t.definition, &definition) != nil {
 		return
 	}
-	tree, _ := exactly(t.InputSchema) // it has been read before
-	r.own, _ = ownSchema(&mcp.Tool{InputSchema: tree})
-	if !r.mended {
+	tree, _ := decodeExact(definition.InputSchema) // it has been read before
+	t.serverSchema, _ = serverSchemaOf(&mcp.Tool{InputSchema: tree})
+	if !t.isRepaired {
 		return // the model sees this schema: it is up to the server
 	}
-	repaired, _ := toolschema.Repair(r.own)
+	repaired, _ := toolschema.Repair(t.serverSchema)
 	if text, err := json.Marshal(repaired); err == nil {
-		r.check = toolschema.Compile(string(text))
+		t.check = toolschema.Compile(string(text))
 	}
 }
 
-// misfit says what the server's own schema has against arguments; "" for nothing, and where
-// the model sees that schema: then it is up to the server.
-func (r *remote) misfit(args json.RawMessage) string {
-	if !r.mended {
+// checkArguments returns how arguments violate the server's own schema; "" if they do not. If the
+// model sees that schema, the server checks.
+func (t *remoteTool) checkArguments(args json.RawMessage) string {
+	if !t.isRepaired {
 		return ""
 	}
 	var value any
 	if json.Unmarshal(args, &value) != nil {
 		return ""
 	}
-	err := r.check.Validate(value)
+	err := t.check.Validate(value)
 	if err == nil {
 		return ""
 	}
 	text := err.Error()
-	return strings.ToValidUTF8(text[:min(len(text), mostWrong)], "")
+	return strings.ToValidUTF8(text[:min(len(text), maxMisfitBytes)], "")
 }
 
-// refusal is the answer to a call of somebody who has no session.
-func (r *remote) refusal(err error) string {
+// noSessionAnswer returns the answer to a call of a user without a session.
+func (t *remoteTool) noSessionAnswer(err error) string {
 	if errors.Is(err, errClosed) {
-		return say("closed", words{})
+		return answerText("closed", answerData{})
 	}
-	return say("user", words{Server: r.hints.Server})
+	return answerText("user", answerData{Server: t.hints.Server})
 }
 
 // arguments are what the model sent, if it is an object; nothing is an empty one.

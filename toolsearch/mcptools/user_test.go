@@ -56,7 +56,7 @@ func userHeader(ctx context.Context, _ string) (http.Header, error) {
 }
 
 //claim:mcp-41
-func TestEachUserHasSessionsAndToolsOfTheirOwn(t *testing.T) {
+func TestUser_HasOwnSessionsAndTools(t *testing.T) {
 	shared := newFixture()
 	common := shared.inMemory()
 	common.Shared = true
@@ -94,7 +94,7 @@ func TestEachUserHasSessionsAndToolsOfTheirOwn(t *testing.T) {
 }
 
 //claim:mcp-42
-func TestWithoutAUserThereAreNoToolsAndNoCalls(t *testing.T) {
+func TestUser_MissingKeyHasNoToolsOrCalls(t *testing.T) {
 	f := newFixture()
 	server := f.inMemory()
 	server.Shared = true
@@ -112,9 +112,9 @@ func TestWithoutAUserThereAreNoToolsAndNoCalls(t *testing.T) {
 }
 
 //claim:mcp-40
-func TestIdleUsersLoseTheirSessionsAndGetThemBack(t *testing.T) {
+func TestUser_IdleSessionsCloseAndReopen(t *testing.T) {
 	s := newServers(map[string]Server{"own": {URL: tenant(t)}}, Options{User: userOf, Header: userHeader})
-	s.idle = 40 * time.Millisecond
+	s.idleLimit = 40 * time.Millisecond
 	t.Cleanup(func() { require.NoError(t, s.Close()) })
 	require.True(t, s.work.start(s.closeIdle))
 	whoami := find(t, as("ann"), s, "own__whoami").(tool.InvokableTool)
@@ -141,9 +141,9 @@ func TestIdleUsersLoseTheirSessionsAndGetThemBack(t *testing.T) {
 	until(t, "both are idle", func() bool { return users() == "" })
 }
 
-func TestTheUserWhoNeededItLeastRecentlyLosesTheSession(t *testing.T) {
+func TestUser_LeastRecentlyUsedLosesTheSession(t *testing.T) {
 	s := newServers(map[string]Server{"own": newFixture().inMemory()}, Options{User: userOf})
-	s.most = 3
+	s.userLimit = 3
 	t.Cleanup(func() { require.NoError(t, s.Close()) })
 	for i := range 5 {
 		require.Contains(t, namesIn(t, as(fmt.Sprint("user", i)), s), "own__echo")
@@ -164,7 +164,7 @@ func TestTheUserWhoNeededItLeastRecentlyLosesTheSession(t *testing.T) {
 // Who asks with a limit gets what there is within it, though the first connection takes longer.
 //
 //claim:mcp-13
-func TestAFirstConnectionLeavesTimeToAnswer(t *testing.T) {
+func TestTools_FirstConnectionLeavesTimeToAnswer(t *testing.T) {
 	synctest.Test(t, leavesTimeToAnswer)
 }
 

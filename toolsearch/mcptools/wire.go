@@ -27,13 +27,13 @@ import (
 // wire stands between a server and the client of one session. It keeps what the server answers to
 // calls and to lists, as the server wrote it. Nil keeps nothing.
 type wire struct {
-	mu    sync.Mutex
-	asked map[string]string // the methods of requests without an answer, by id
-	kept  map[string]kept   // answers that the client has not asked for yet, by id
+	mu          sync.Mutex
+	openMethods map[string]string       // the methods of requests without an answer, by id
+	results     map[string]storedResult // answers that the client has not asked for yet, by id
 }
 
-// kept is a result as JSON, or why it cannot be read.
-type kept struct {
+// storedResult is a result as JSON, or why it cannot be read.
+type storedResult struct {
 	result string
 	err    error
 }
@@ -44,13 +44,15 @@ const (
 	methodList = "tools/list"
 )
 
-// keyKept is the key of _meta with the id of an answer that is kept.
-const keyKept = "einolean.kept"
+// keyStored is the key of _meta with the id of a stored answer.
+const keyStored = "einolean.kept"
 
-func newWire() *wire { return &wire{asked: map[string]string{}, kept: map[string]kept{}} }
+func newWire() *wire {
+	return &wire{openMethods: map[string]string{}, results: map[string]storedResult{}}
+}
 
-// sent notes what the client sends.
-func (w *wire) sent(message []byte) {
+// recordSent records a message that the client sends.
+func (w *wire) recordSent(message []byte) {
 	var m struct {
 		ID     json.RawMessage `json:"id"`
 		Method string          `json:"method"`
@@ -65,20 +67,20 @@ func (w *wire) sent(message []byte) {
 	defer w.mu.Unlock()
 	switch m.Method {
 	case methodCall, methodList:
-		w.asked[idOf(string(m.ID))] = m.Method
+		w.openMethods[normalizeID(string(m.ID))] = m.Method
 	case "notifications/cancelled":
-		id := idOf(string(m.Params.RequestID))
-		delete(w.asked, id)
-		delete(w.kept, id)
+		id := normalizeID(string(m.Params.RequestID))
+		delete(w.openMethods, id)
+		delete(w.results, id)
 	}
 }
 
-// came takes a message over, and returns what the client reads of it: the frame of an answer that is kept, and all
-// else without what is nested too deeply.
-func (w *wire) came(message []byte) []byte {
+// receive takes ownership of a message, and returns what the client reads: the frame of a stored
+// answer, or the message without what is nested too deeply.
+func (w *wire) receive(message []byte) []byte {
 	trimmed := bytes.TrimSpace(message)
-	if !w.waits() || len(trimmed) == 0 || !json.Valid(trimmed) {
-		return cutDeep(message)
+	if !w.hasOpenRequests() || len(trimmed) == 0 || !json.Valid(trimmed) {
+		return limitDepth(message)
 	}
 	// A copy would be as large. The message is not changed while the text, or what is kept of it, is used.
 	switch text := unsafe.String(unsafe.SliceData(trimmed), len(trimmed)); text[0] {
@@ -88,17 +90,17 @@ func (w *wire) came(message []byte) []byte {
 			if len(batch) > 1 {
 				batch = append(batch, ',')
 			}
-			batch = append(batch, w.came([]byte(m))...)
+			batch = append(batch, w.receive([]byte(m))...)
 		}
 		return append(batch, ']')
 	case '{':
 		if id, result := answerIn(text); result != "" {
-			if framed := w.keep(id, kept{result: result}); framed != "" {
+			if framed := w.store(id, storedResult{result: result}); framed != "" {
 				return []byte(`{"jsonrpc":"2.0","id":` + id + `,"result":` + framed + `}`)
 			}
 		}
 	}
-	return cutDeep(message)
+	return limitDepth(message)
 }
 
 // answerIn is the result in a message, and the id of the request; "" if it has none.
@@ -116,35 +118,35 @@ func answerIn(message string) (id, result string) {
 	return id, result
 }
 
-// waits reports whether there are requests whose answers are to be kept.
-func (w *wire) waits() bool {
+// hasOpenRequests reports whether there are requests whose answers are to be stored.
+func (w *wire) hasOpenRequests() bool {
 	if w == nil {
 		return false
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	return len(w.asked) > 0
+	return len(w.openMethods) > 0
 }
 
-// keep keeps the answer to a request, and returns its frame; "" if its answer is not to be kept.
-func (w *wire) keep(id string, k kept) (frame string) {
-	key := idOf(id)
+// store stores the answer to a request, and returns its frame; "" if the answer is not to be stored.
+func (w *wire) store(id string, k storedResult) (frame string) {
+	key := normalizeID(id)
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	method := w.asked[key]
+	method := w.openMethods[key]
 	if method == "" {
 		return ""
 	}
-	delete(w.asked, key)
-	w.kept[key] = k
-	return frameOf(method, key, k.result)
+	delete(w.openMethods, key)
+	w.results[key] = k
+	return newFrame(method, key, k.result)
 }
 
-// frameOf is what the client reads of a result: of a list, what tells where it goes on and how long
+// newFrame returns what the client reads of a result. The frame of a list has its cursor and how long
 // it is valid.
-func frameOf(method, key, result string) string {
+func newFrame(method, key, result string) string {
 	quoted, _ := json.Marshal(key) // a string can always be encoded
-	out := `{"_meta":{"` + keyKept + `":` + string(quoted) + `}`
+	out := `{"_meta":{"` + keyStored + `":` + string(quoted) + `}`
 	if method == methodCall {
 		return out + `,"content":[]}`
 	}
@@ -159,18 +161,18 @@ func frameOf(method, key, result string) string {
 	return out + `,"tools":[]}`
 }
 
-// take returns the answer whose frame has this _meta; ok is false if there is none.
-func (w *wire) take(meta mcp.Meta) (k kept, ok bool) {
-	id, _ := meta[keyKept].(string)
+// takeResult returns the answer whose frame has this _meta; ok is false if there is none.
+func (w *wire) takeResult(meta mcp.Meta) (k storedResult, ok bool) {
+	id, _ := meta[keyStored].(string)
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	k, ok = w.kept[id]
-	delete(w.kept, id)
+	k, ok = w.results[id]
+	delete(w.results, id)
 	return k, ok
 }
 
 // How much of the start and of the end of a message is looked at to find out what it answers.
-const ends = 4 << 10
+const edgeSize = 4 << 10
 
 // lastID is an id at the end of a message.
 var lastID = regexp.MustCompile(`"id"\s*:\s*(-?\d+|"[^"\\]*")\s*(?:,\s*"jsonrpc"\s*:\s*"2\.0"\s*)?\}\s*$`)
@@ -185,7 +187,7 @@ func (w *wire) tooLarge(head, tail []byte) []byte {
 	if w == nil || id == "" {
 		return nil
 	}
-	framed := w.keep(id, kept{err: errTooLarge})
+	framed := w.store(id, storedResult{err: errTooLarge})
 	if framed == "" {
 		return nil
 	}
@@ -213,17 +215,17 @@ func firstID(head []byte) string {
 	}
 }
 
-// idOf is an id in one form: a server may answer to 1 with 1.0.
-func idOf(raw string) string {
+// normalizeID returns an id in one form: a server may answer to 1 with 1.0.
+func normalizeID(raw string) string {
 	if n, err := strconv.ParseFloat(raw, 64); err == nil {
 		return strconv.FormatFloat(n, 'f', -1, 64)
 	}
 	return raw
 }
 
-// tap returns a connection whose messages the wire sees. That of a program, or over HTTP, has shown
-// them already; and the client must see a streamable one as what it is.
-func (w *wire) tap(t mcp.Transport, conn mcp.Connection) mcp.Connection {
+// tapConn returns a connection whose messages the wire sees. It returns connections of programs and
+// over HTTP unchanged: they are tapped already, and the client checks the type of a streamable one.
+func (w *wire) tapConn(t mcp.Transport, conn mcp.Connection) mcp.Connection {
 	switch t.(type) {
 	case *command, *mcp.StreamableClientTransport, *mcp.SSEClientTransport:
 		return conn
@@ -231,46 +233,46 @@ func (w *wire) tap(t mcp.Transport, conn mcp.Connection) mcp.Connection {
 	if fmt.Sprintf("%T", conn) == "*mcp.streamableClientConn" {
 		return conn
 	}
-	return &tapped{conn, w}
+	return &tappedConn{conn, w}
 }
 
-// tapped is a connection whose answers are kept.
-type tapped struct {
+// tappedConn is a connection whose answers are stored.
+type tappedConn struct {
 	mcp.Connection
 	wire *wire
 }
 
 // Write sends a message.
-func (t *tapped) Write(ctx context.Context, m jsonrpc.Message) error {
+func (c *tappedConn) Write(ctx context.Context, m jsonrpc.Message) error {
 	if data, err := jsonrpc.EncodeMessage(m); err == nil {
-		t.wire.sent(data)
+		c.wire.recordSent(data)
 	}
-	return t.Connection.Write(ctx, m)
+	return c.Connection.Write(ctx, m)
 }
 
 // Read returns the next message.
-func (t *tapped) Read(ctx context.Context) (jsonrpc.Message, error) {
-	m, err := t.Connection.Read(ctx)
-	answer, is := m.(*jsonrpc.Response)
-	if err != nil || !is || answer.Error != nil || !json.Valid(answer.Result) {
+func (c *tappedConn) Read(ctx context.Context) (jsonrpc.Message, error) {
+	m, err := c.Connection.Read(ctx)
+	answer, ok := m.(*jsonrpc.Response)
+	if err != nil || !ok || answer.Error != nil || !json.Valid(answer.Result) {
 		return m, err
 	}
 	id, err := json.Marshal(answer.ID.Raw())
 	if err != nil {
 		return m, nil
 	}
-	if framed := t.wire.keep(string(id), kept{result: string(answer.Result)}); framed != "" {
-		own := *answer
-		own.Result = json.RawMessage(framed)
-		return &own, nil
+	if framed := c.wire.store(string(id), storedResult{result: string(answer.Result)}); framed != "" {
+		framedAnswer := *answer
+		framedAnswer.Result = json.RawMessage(framed)
+		return &framedAnswer, nil
 	}
 	return m, nil
 }
 
-// cutDeep cuts what is nested too deeply from one message.
-func cutDeep(message []byte) []byte {
-	var l levels
-	return l.cut(message)
+// limitDepth removes from a message what is nested too deeply.
+func limitDepth(message []byte) []byte {
+	var l depthLimiter
+	return l.limit(message)
 }
 
 // membersOf are the members of an object of valid JSON, in their order.

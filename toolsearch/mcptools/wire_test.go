@@ -29,7 +29,7 @@ import (
 // What cannot be read of one tool costs this tool, and not the others of its server.
 //
 //claim:mcp-35
-func TestADefinitionThatCannotBeReadCostsItsTool(t *testing.T) {
+func TestList_UnreadableDefinitionCostsOnlyItsTool(t *testing.T) {
 	f := newFixture()
 	for _, name := range []string{"huge_number", "wrong_type", "exact"} {
 		f.server.AddTool(&mcp.Tool{Name: name, Description: "of " + name, InputSchema: object(`"x":{"type":"number","maximum":` + map[string]string{"huge_number": "111222", "wrong_type": "5", "exact": "333444"}[name] + `}`)},
@@ -132,7 +132,7 @@ func rawHTTP(t *testing.T, n int64) *Servers {
 	return open(t, map[string]Server{"http": {URL: f.web(t, nil).URL}, "stdio": child(t, "letters")}, Options{HTTPClient: client})
 }
 
-func TestALargeResultTakesLittleMemory(t *testing.T) {
+func TestWire_LargeResultTakesLittleMemory(t *testing.T) {
 	race.Skip(t, "measures memory")
 	n := int64(200 << 20)
 	if testing.Short() {
@@ -154,7 +154,7 @@ func TestALargeResultTakesLittleMemory(t *testing.T) {
 }
 
 // A message that is too large costs its call, which is told so, and not the session.
-func TestAMessageThatIsTooLargeIsAnswered(t *testing.T) {
+func TestWire_TooLargeMessageIsAnswered(t *testing.T) {
 	defer func(most int) { maxMessage = most }(maxMessage)
 	maxMessage = 1 << 20
 	s := rawHTTP(t, 3<<20)
@@ -169,18 +169,18 @@ func TestAMessageThatIsTooLargeIsAnswered(t *testing.T) {
 
 // In whatever pieces an event comes, and in however many lines of data, the client reads the frame
 // of an answer, and every other message as it is.
-func TestEventsAreReadInAnyPieces(t *testing.T) {
+func TestBody_ReadsEventsInAnyPieces(t *testing.T) {
 	stream := ": hello\n\nevent: message\nid: 7\ndata: {\"jsonrpc\":\"2.0\",\ndata: \"id\":1,\"result\":{\"content\":[],\r\ndata:\"structuredContent\":{\"n\":12345678901234567890}}}\r\n\r\n" +
 		"data: {\"jsonrpc\":\"2.0\",\"method\":\"x\"}\n\nretry: 5\ndata: not json"
 	want := ": hello\n\nevent: message\nid: 7\ndata: {\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{\"_meta\":{\"einolean.kept\":\"1\"},\"content\":[]}}\n\n" +
 		"data: {\"jsonrpc\":\"2.0\",\"method\":\"x\"}\n\nretry: 5\ndata: not json\n"
 	for _, in := range []io.Reader{strings.NewReader(stream), iotest.OneByteReader(strings.NewReader(stream)), iotest.DataErrReader(strings.NewReader(stream))} {
 		w := newWire()
-		w.sent([]byte(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{}}`))
+		w.recordSent([]byte(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{}}`))
 		got, err := io.ReadAll(newBody(io.NopCloser(in), true, w, nil))
 		require.NoError(t, err)
 		require.Equal(t, want, string(got))
-		k, ok := w.take(mcp.Meta{keyKept: "1"})
+		k, ok := w.takeResult(mcp.Meta{keyStored: "1"})
 		require.True(t, ok)
 		read, err := readResult(k.result)
 		require.NoError(t, err)
@@ -189,25 +189,25 @@ func TestEventsAreReadInAnyPieces(t *testing.T) {
 }
 
 // What a call that was given up gets too late is not kept.
-func TestAnAnswerThatNobodyWaitsForIsNotKept(t *testing.T) {
+func TestWire_DropsAnswersThatNobodyAwaits(t *testing.T) {
 	w := newWire()
 	answer := []byte(`{"jsonrpc":"2.0","id":1,"result":{"content":[]}}`)
-	require.Equal(t, string(answer), string(w.came(answer)), "nobody asked")
+	require.Equal(t, string(answer), string(w.receive(answer)), "nobody asked")
 	for _, late := range []bool{true, false} {
-		w.sent([]byte(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{}}`))
+		w.recordSent([]byte(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{}}`))
 		if !late {
-			w.came(answer)
+			w.receive(answer)
 		}
-		w.sent([]byte(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1}}`))
-		w.came(answer)
-		require.Empty(t, w.kept)
-		require.Empty(t, w.asked)
+		w.recordSent([]byte(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1}}`))
+		w.receive(answer)
+		require.Empty(t, w.results)
+		require.Empty(t, w.openMethods)
 	}
-	w.sent([]byte(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{}}`))
-	require.Contains(t, string(w.came([]byte(`[{"jsonrpc":"2.0","id":1.0,"result":{"content":[]}},{"jsonrpc":"2.0","method":"x"}]`))), keyKept, "in a batch, with its id as another number")
+	w.recordSent([]byte(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{}}`))
+	require.Contains(t, string(w.receive([]byte(`[{"jsonrpc":"2.0","id":1.0,"result":{"content":[]}},{"jsonrpc":"2.0","method":"x"}]`))), keyStored, "in a batch, with its id as another number")
 }
 
-func TestWhatAMessageAnswersIsFoundAtEitherEnd(t *testing.T) {
+func TestWire_FindsTheIDAtEitherEnd(t *testing.T) {
 	for id, message := range map[string][2]string{
 		"1":   {`{"jsonrpc":"2.0","id":1,"result":{"content":[{"id":2,"text":"aaa`, `aaa"}]}}`},
 		`"x"`: {`{"id":"x","result":{"a`, `a"}`},
@@ -216,7 +216,7 @@ func TestWhatAMessageAnswersIsFoundAtEitherEnd(t *testing.T) {
 		"":    {`{"method":"x","params":{"id":5,"a":"aaa`, `aaa"}}`},
 	} {
 		w := newWire()
-		w.asked[idOf(id)] = methodCall
+		w.openMethods[normalizeID(id)] = methodCall
 		framed := w.tooLarge([]byte(message[0]), []byte(message[1]))
 		require.Equal(t, id != "", framed != nil, message)
 	}

@@ -39,21 +39,21 @@ func Beside[M adk.MessageType](config *skill.TypedConfig[M]) *skill.TypedConfig[
 	if config == nil || safe.IsNil(config.Backend) {
 		return config // Eino says what is missing
 	}
-	c := *config
-	b := &backend{Backend: c.Backend, lists: c.CustomToolDescription != nil}
-	c.Backend = b
+	clone := *config
+	b := &backend{Backend: clone.Backend, lists: clone.CustomToolDescription != nil}
+	clone.Backend = b
 	if !b.lists {
-		c.CustomToolDescription = func(context.Context, []skill.FrontMatter) string { return text("tool", fields{}) }
+		clone.CustomToolDescription = func(context.Context, []skill.FrontMatter) string { return text("tool", textData{}) }
 	}
-	if c.CustomSystemPrompt == nil {
-		c.CustomSystemPrompt = func(context.Context, string) string { return text("system", fields{}) }
+	if clone.CustomSystemPrompt == nil {
+		clone.CustomSystemPrompt = func(context.Context, string) string { return text("system", textData{}) }
 	}
-	if c.CustomToolParams == nil {
-		c.CustomToolParams = func(context.Context, map[string]*schema.ParameterInfo) (map[string]*schema.ParameterInfo, error) {
+	if clone.CustomToolParams == nil {
+		clone.CustomToolParams = func(context.Context, map[string]*schema.ParameterInfo) (map[string]*schema.ParameterInfo, error) {
 			return map[string]*schema.ParameterInfo{"skill": {Type: schema.String}}, nil
 		}
 	}
-	return &c
+	return &clone
 }
 
 // backend is a Backend for Eino's middleware.
@@ -73,18 +73,18 @@ func (b *backend) List(ctx context.Context) ([]skill.FrontMatter, error) {
 // Get returns a skill, or why there is none as its text.
 func (b *backend) Get(ctx context.Context, name string) (skill.Skill, error) {
 	s, err := b.get(ctx, name)
-	if own, isTool := strings.CutPrefix(name, toolnames.SkillPrefix); err != nil && isTool {
-		if byTool, wrong := b.get(ctx, own); wrong == nil {
+	if skillName, isTool := strings.CutPrefix(name, toolnames.SkillPrefix); err != nil && isTool {
+		if byTool, toolErr := b.get(ctx, skillName); toolErr == nil {
 			return byTool, nil
 		}
-		if own = b.nameOf(ctx, name); own != "" {
-			s, err = b.get(ctx, own)
+		if skillName = b.nameOf(ctx, name); skillName != "" {
+			s, err = b.get(ctx, skillName)
 		}
 	}
 	if err == nil || ctx.Err() != nil {
 		return s, err
 	}
-	return skill.Skill{FrontMatter: skill.FrontMatter{Name: name}, Content: text("failed", fields{Name: name, Error: safe.ErrorText(err)})}, nil
+	return skill.Skill{FrontMatter: skill.FrontMatter{Name: name}, Content: text("failed", textData{Name: name, Error: safe.ErrorText(err)})}, nil
 }
 
 func (b *backend) get(ctx context.Context, name string) (skill.Skill, error) {

@@ -61,7 +61,7 @@ func bytesOf[M adk.MessageType](t testing.TB, w adktest.Wire[M]) (bytes int) {
 
 // With Eino's skill middleware in the agent, before or after ours, 1,141 skills still have no more
 // than 600 tokens of a request, and each is loaded by either tool, under either name.
-func TestEinosMiddlewareStaysBesideTheSearch(t *testing.T) {
+func TestBeside_EinosToolAndSearchBothLoad(t *testing.T) {
 	adktest.Both(t, staysBeside[*schema.Message], staysBeside[*schema.AgenticMessage])
 }
 
@@ -128,7 +128,7 @@ func (agents[M]) Get(ctx context.Context, _ string, _ *skill.TypedAgentHubOption
 
 // A skill that is found runs as Eino's middleware runs it: in an agent of its own, or on a model of
 // its own, with a text that the user's function writes.
-func TestASkillRunsAsEinosMiddlewareRunsIt(t *testing.T) {
+func TestRunWith_RunsSkillsAsEinosMiddleware(t *testing.T) {
 	adktest.Both(t, runsAsEinos[*schema.Message], runsAsEinos[*schema.AgenticMessage])
 }
 
@@ -164,7 +164,7 @@ func runsAsEinos[M adk.MessageType](t *testing.T, streaming bool) {
 }
 
 // What somebody set stays, and the tool's description may still list all skills.
-func TestBesideKeepsWhatIsSet(t *testing.T) {
+func TestBeside_KeepsFieldsThatAreSet(t *testing.T) {
 	var listed int
 	c := &skill.Config{
 		Backend:               &shelf{matters: []skill.FrontMatter{{Name: "one"}}},
@@ -189,7 +189,7 @@ func TestBesideKeepsWhatIsSet(t *testing.T) {
 }
 
 // A Filter is asked for skills as for tools, in every phase, with the tool that the skill is.
-func TestAFilterDecidesOnSkills(t *testing.T) {
+func TestNewSource_FilterAppliesToSkills(t *testing.T) {
 	matters, _ := graded(t)
 	var asked sync.Map // by phase; calls run in parallel
 	search, err := toolsearch.New(context.Background(), &toolsearch.Config{
@@ -215,7 +215,7 @@ func TestAFilterDecidesOnSkills(t *testing.T) {
 }
 
 // A run that is given up is no answer.
-func TestGivingUpIsNoAnswer(t *testing.T) {
+func TestBeside_CanceledGetIsAnError(t *testing.T) {
 	c := skills.Beside(&skill.Config{Backend: &shelf{err: errors.New("away")}})
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()

@@ -20,7 +20,7 @@ import (
 
 // A run that shows a skill with tools is kept and goes on: what says which tools those are is no value of a
 // checkpoint, and the checkpoint does without it.
-func TestARunWithASkillThatUsesToolsIsInterrupted(t *testing.T) {
+func TestNewSource_RunWithSkillToolsResumes(t *testing.T) {
 	adktest.EachType(t, usesTools[*schema.Message], usesTools[*schema.AgenticMessage])
 }
 

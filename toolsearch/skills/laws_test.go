@@ -26,7 +26,7 @@ import (
 )
 
 // Whoever a Key cannot name gets no skills, whichever of its calls fails and whatever it returns beside the error.
-func TestWhoHasNoKeyHasNoSkills(t *testing.T) {
+func TestNewSource_WithoutKeyHasNoSkills(t *testing.T) {
 	for _, value := range []string{"", "ann"} {
 		for failing := 1; failing < 4; failing++ {
 			asked := 0
@@ -57,7 +57,7 @@ func (o order) Search(context.Context, index.Query) ([]index.Result, error) {
 }
 
 // The tools of the best result follow it, each once and only those that there are, and all others keep their order.
-func TestToolsFollowTheirSkillAndTheOthersStay(t *testing.T) {
+func TestIndex_ToolsFollowTheirSkill(t *testing.T) {
 	seed := uint64(time.Now().UnixNano())
 	r := rand.New(rand.NewPCG(seed, 0))
 	for range 300 {
@@ -101,7 +101,7 @@ func TestToolsFollowTheirSkillAndTheOthersStay(t *testing.T) {
 
 // In Chinese, what a model reads of a skill is Chinese: its description, its text, which tools it uses and that it
 // cannot be read.
-func TestASkillSpeaksChinese(t *testing.T) {
+func TestNewSource_SpeaksChinese(t *testing.T) {
 	require.NoError(t, adk.SetLanguage(adk.LanguageChinese))
 	defer func() { require.NoError(t, adk.SetLanguage(adk.LanguageEnglish)) }()
 	uses := func(skill.FrontMatter) []string { return []string{"mail"} }
@@ -131,7 +131,7 @@ func (wrong) Begin(ctx context.Context, _ *einorun.RunContext) (context.Context,
 }
 
 // A middleware that cannot run a skill says so, and its skill is no empty success.
-func TestAMiddlewareThatCannotRunASkillSaysSo(t *testing.T) {
+func TestRunWith_FailedMiddlewareIsAnError(t *testing.T) {
 	said, err := skills.RunWith[*schema.Message](einorun.New(wrong{}))(t.Context(), "one")
 	require.ErrorContains(t, err, "no model for it")
 	require.Empty(t, said)

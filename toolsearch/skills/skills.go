@@ -78,7 +78,7 @@ type Options struct {
 // description of more than 256 KB, is left out: the Source returns an error beside the others,
 // which OnEvent of package toolsearch gets.
 func NewSource(backend skill.Backend, options Options) toolset.Source {
-	l := &library{backend: backend, options: options, lists: map[string]list{}}
+	l := &library{backend: backend, options: options, lists: map[string]skillList{}}
 	if l.options.MaxAge == 0 {
 		l.options.MaxAge = time.Minute
 	}
@@ -91,14 +91,14 @@ type source struct {
 	library *library
 }
 
-// Tools returns the skills of the user of ctx. The error may be about some that it leaves out.
+// Tools returns the skills of the user of ctx. The error names skills that were skipped.
 func (s *source) Tools(ctx context.Context) (*toolset.Set, error) {
 	set, err := s.Source.Tools(ctx)
 	if err != nil {
 		return set, err
 	}
-	_, last, err := s.library.last(ctx)
-	return set, errors.Join(err, last.wrong)
+	_, last, err := s.library.lastList(ctx)
+	return set, errors.Join(err, last.err)
 }
 
 // library lists the skills of a backend as tools.
@@ -106,24 +106,24 @@ type library struct {
 	backend skill.Backend
 	options Options
 	mu      sync.Mutex
-	lists   map[string]list // by the user's key
+	lists   map[string]skillList // by the user's key
 }
 
-// list is what the backend listed.
-type list struct {
-	tools []tool.BaseTool
-	wrong error // with skills that it leaves out
-	at    time.Time
+// skillList is a list of the backend, as tools.
+type skillList struct {
+	tools    []tool.BaseTool
+	err      error // of the skipped skills
+	listedAt time.Time
 }
 
-// mostLists is how many users' lists are kept.
-const mostLists = 1000
+// maxLists is how many users' lists are kept.
+const maxLists = 1000
 
-// last is the last list of the user of ctx, and the user's key.
-func (l *library) last(ctx context.Context) (key string, last list, err error) {
+// lastList returns the user's key, and the last list of that user.
+func (l *library) lastList(ctx context.Context) (key string, last skillList, err error) {
 	if l.options.Key != nil {
 		if key, err = l.options.Key(ctx); err != nil {
-			return "", list{}, err
+			return "", skillList{}, err
 		}
 	}
 	l.mu.Lock()
@@ -132,8 +132,8 @@ func (l *library) last(ctx context.Context) (key string, last list, err error) {
 }
 
 func (l *library) tools(ctx context.Context) ([]tool.BaseTool, error) {
-	key, last, err := l.last(ctx)
-	if err != nil || !last.at.IsZero() && time.Since(last.at) < l.options.MaxAge {
+	key, last, err := l.lastList(ctx)
+	if err != nil || !last.listedAt.IsZero() && time.Since(last.listedAt) < l.options.MaxAge {
 		return last.tools, err
 	}
 	matters, err := safe.Value("the backend of skills", func() ([]skill.FrontMatter, error) { return l.backend.List(ctx) })
@@ -143,54 +143,54 @@ func (l *library) tools(ctx context.Context) ([]tool.BaseTool, error) {
 	next := l.listOf(matters)
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if len(l.lists) >= mostLists {
+	if len(l.lists) >= maxLists {
 		clear(l.lists)
 	}
 	l.lists[key] = next
 	return next.tools, nil
 }
 
-// maxDescription is how many bytes a skill's name and description have at most.
+// maxDescription is the maximal size of a skill's name and description, in bytes.
 const maxDescription = 256 << 10
 
-// listOf makes a tool of each skill, and notes what is wrong with the others.
-func (l *library) listOf(matters []skill.FrontMatter) list {
-	next := list{at: time.Now()}
-	known, twice, long, nameless := map[string]bool{}, []string(nil), []string(nil), 0
+// listOf makes a tool of each skill, and collects the errors of the skipped ones.
+func (l *library) listOf(matters []skill.FrontMatter) skillList {
+	next := skillList{listedAt: time.Now()}
+	known, duplicates, oversized, unnamed := map[string]bool{}, []string(nil), []string(nil), 0
 	for _, m := range matters {
 		switch name := ToolName(m.Name); {
 		case m.Name == "":
-			nameless++
+			unnamed++
 		case len(m.Name)+len(m.Description) > maxDescription:
-			long = append(long, m.Name)
+			oversized = append(oversized, m.Name)
 		case known[name]:
-			twice = append(twice, m.Name)
+			duplicates = append(duplicates, m.Name)
 		default:
 			known[name] = true
 			next.tools = append(next.tools, l.toolFor(m))
 		}
 	}
-	if nameless > 0 {
-		next.wrong = fmt.Errorf("skills: %d without a name", nameless)
+	if unnamed > 0 {
+		next.err = fmt.Errorf("skills: %d without a name", unnamed)
 	}
-	next.wrong = errors.Join(next.wrong, leftOut("described in more than 256 KB", long), leftOut("listed twice", twice))
+	next.err = errors.Join(next.err, skippedError("described in more than 256 KB", oversized), skippedError("listed twice", duplicates))
 	return next
 }
 
-// leftOut names ten skills that were left out, and counts the others.
-func leftOut(why string, names []string) error {
+// skippedError names ten skills that were skipped, and counts the others.
+func skippedError(reason string, names []string) error {
 	if len(names) == 0 {
 		return nil
 	}
-	const most = 10
+	const maxNamed = 10
 	var out []string
-	for _, name := range names[:min(len(names), most)] {
+	for _, name := range names[:min(len(names), maxNamed)] {
 		out = append(out, display.Short(name, 100))
 	}
-	if more := len(names) - most; more > 0 {
+	if more := len(names) - maxNamed; more > 0 {
 		out = append(out, fmt.Sprintf("and %d more", more))
 	}
-	return fmt.Errorf("skills: %s: %s", why, strings.Join(out, ", "))
+	return fmt.Errorf("skills: %s: %s", reason, strings.Join(out, ", "))
 }
 
 func (l *library) toolFor(m skill.FrontMatter) *skillTool {
@@ -199,7 +199,7 @@ func (l *library) toolFor(m skill.FrontMatter) *skillTool {
 		t.uses = slices.Clone(l.options.Tools(m))
 	}
 	t.info = &schema.ToolInfo{
-		Name: ToolName(m.Name), Desc: text("about", fields{Name: m.Name, Description: m.Description, Tools: strings.Join(t.uses, ", ")}),
+		Name: ToolName(m.Name), Desc: text("about", textData{Name: m.Name, Description: m.Description, Tools: strings.Join(t.uses, ", ")}),
 		ParamsOneOf: schema.NewParamsOneOfByParams(map[string]*schema.ParameterInfo{}),
 	}
 	if len(t.uses) > 0 {
@@ -208,18 +208,18 @@ func (l *library) toolFor(m skill.FrontMatter) *skillTool {
 	return t
 }
 
-var unfit = regexp.MustCompile(`[^a-zA-Z0-9_-]+`)
+var invalidChars = regexp.MustCompile(`[^a-zA-Z0-9_-]+`)
 
 // ToolName returns the name of the tool for a skill: "skill__" and the skill's name, in the
 // characters and the length that every provider takes.
 func ToolName(name string) string {
-	const most = 64
-	fit := toolnames.SkillPrefix + unfit.ReplaceAllString(name, "_")
-	if fit == toolnames.SkillPrefix+name && len(fit) <= most {
-		return fit
+	const maxLength = 64
+	toolName := toolnames.SkillPrefix + invalidChars.ReplaceAllString(name, "_")
+	if toolName == toolnames.SkillPrefix+name && len(toolName) <= maxLength {
+		return toolName
 	}
 	sum := sha256.Sum256([]byte(name))
-	return fit[:min(len(fit), most-9)] + "_" + hex.EncodeToString(sum[:4])
+	return toolName[:min(len(toolName), maxLength-9)] + "_" + hex.EncodeToString(sum[:4])
 }
 
 // skillTool is a skill as a tool.
@@ -242,13 +242,13 @@ func (t *skillTool) InvokableRun(ctx context.Context, _ string, _ ...tool.Option
 			if err != nil || len(t.uses) == 0 {
 				return ran, err
 			}
-			return ran + "\n" + text("uses", fields{Tools: strings.Join(t.uses, ", ")}), nil
+			return ran + "\n" + text("uses", textData{Tools: strings.Join(t.uses, ", ")}), nil
 		}
 		s, err := t.library.backend.Get(ctx, t.name)
 		if err != nil {
 			return "", err
 		}
-		return text("content", fields{Name: t.name, Dir: s.BaseDirectory, Tools: strings.Join(t.uses, ", "), Content: s.Content}), nil
+		return text("content", textData{Name: t.name, Dir: s.BaseDirectory, Tools: strings.Join(t.uses, ", "), Content: s.Content}), nil
 	})
 	if err == nil {
 		return out, nil
@@ -256,7 +256,7 @@ func (t *skillTool) InvokableRun(ctx context.Context, _ string, _ ...tool.Option
 	if ctx.Err() != nil || isInterrupt(err) {
 		return "", err
 	}
-	return text("failed", fields{Name: t.name, Error: safe.ErrorText(err)}), nil
+	return text("failed", textData{Name: t.name, Error: safe.ErrorText(err)}), nil
 }
 
 // isInterrupt reports whether a skill interrupts its run rather than failing.
@@ -266,19 +266,19 @@ func isInterrupt(err error) bool {
 	return reruns || interrupts
 }
 
-// fields are those of the texts.
-type fields struct{ Name, Description, Dir, Tools, Content, Error string }
+// textData is the data of the text templates.
+type textData struct{ Name, Description, Dir, Tools, Content, Error string }
 
 //go:embed prompt
 var files embed.FS
 
-var english, chinese = parsed("en"), parsed("zh")
+var english, chinese = parseTemplates("en"), parseTemplates("zh")
 
-func parsed(lang string) *template.Template {
+func parseTemplates(lang string) *template.Template {
 	return template.Must(template.ParseFS(files, "prompt/skill."+lang+".tmpl"))
 }
 
-func text(name string, f fields) string {
+func text(name string, f textData) string {
 	t := english
 	if prompt.Chinese() {
 		t = chinese

@@ -79,7 +79,7 @@ func many(t testing.TB) []skill.FrontMatter {
 
 // Of the right skills, at least nine in ten are among the first five, in both languages. The half
 // of the skills that is measured here was never looked at when anything was chosen.
-func TestTheRightSkillIsAmongTheFirstFive(t *testing.T) {
+func TestIndex_RanksTheRightSkillInTopFive(t *testing.T) {
 	_, asked := graded(t)
 	set, err := skills.NewSource(&shelf{matters: many(t)}, skills.Options{}).Tools(context.Background())
 	require.NoError(t, err)
@@ -112,7 +112,7 @@ func TestTheRightSkillIsAmongTheFirstFive(t *testing.T) {
 }
 
 // With 1,141 skills, a request has no more than 600 tokens for them.
-func TestManySkillsTakeFewTokens(t *testing.T) {
+func TestNewSource_ManySkillsTakeFewTokens(t *testing.T) {
 	for name, protocol := range map[string]toolsearch.Protocol{"Keyword": toolsearch.Keyword, "SearchLoad": toolsearch.SearchLoad, "SearchCall": toolsearch.SearchCall} {
 		search, err := toolsearch.New(context.Background(), &toolsearch.Config{
 			Source: skills.NewSource(&shelf{matters: many(t)}, skills.Options{}), NewIndex: skills.Index(index.BM25), CatalogLimit: 10, Protocol: protocol,
@@ -138,7 +138,7 @@ func TestManySkillsTakeFewTokens(t *testing.T) {
 	}
 }
 
-func TestASkillIsFoundAndItsToolsComeWithIt(t *testing.T) {
+func TestIndex_SkillIsFoundWithItsTools(t *testing.T) {
 	adktest.Both(t, findsSkill[*schema.Message], findsSkill[*schema.AgenticMessage])
 }
 
@@ -188,7 +188,7 @@ func findsSkill[M adk.MessageType](t *testing.T, streaming bool) {
 
 // A skill that cannot be read is an answer; a list that fails leaves the last one; a changed list
 // counts at the next model call.
-func TestSkillsComeAndGo(t *testing.T) {
+func TestNewSource_SkillsComeAndGo(t *testing.T) {
 	s := &shelf{matters: []skill.FrontMatter{{Name: "one", Description: "torn"}}}
 	source := skills.NewSource(s, skills.Options{MaxAge: -1})
 	search, err := toolsearch.New(context.Background(), &toolsearch.Config{Source: source})
@@ -231,7 +231,7 @@ func TestSkillsComeAndGo(t *testing.T) {
 }
 
 // A skill that runs in an agent of its own may interrupt the run, and goes on after it.
-func TestASkillMayInterruptItsRun(t *testing.T) {
+func TestRun_SkillMayInterruptItsRun(t *testing.T) {
 	run := func(ctx context.Context, name string) (string, error) {
 		if _, has, data := tool.GetResumeContext[string](ctx); has {
 			return name + " ran: " + data, nil
@@ -259,7 +259,7 @@ func TestASkillMayInterruptItsRun(t *testing.T) {
 	require.Equal(t, "fork ran: yes", out.Messages[0].Content)
 }
 
-func TestNamesFitEveryProvider(t *testing.T) {
+func TestToolName_FitsEveryProvider(t *testing.T) {
 	require.Equal(t, "skill__code-review", skills.ToolName("code-review"))
 	seen := map[string]bool{}
 	for _, name := range []string{"合同审查", "发票开具", "a b", "a_b", "a.b", strings.Repeat("x", 80), strings.Repeat("x", 81), ""} {
@@ -272,7 +272,7 @@ func TestNamesFitEveryProvider(t *testing.T) {
 }
 
 // Where there are no skills, Index changes nothing.
-func TestWithoutSkillsTheIndexIsAsItWas(t *testing.T) {
+func TestIndex_WithoutSkillsIsUnchanged(t *testing.T) {
 	infos := []*schema.ToolInfo{{Name: "a", Desc: "sends mail"}}
 	want, err := index.BM25(context.Background(), infos)
 	require.NoError(t, err)
@@ -282,7 +282,7 @@ func TestWithoutSkillsTheIndexIsAsItWas(t *testing.T) {
 }
 
 // With one tool that calls the others, or a tool that loads them, skills work the same.
-func TestSkillsWorkUnderEveryProtocol(t *testing.T) {
+func TestNewSource_WorksUnderEveryProtocol(t *testing.T) {
 	best := skills.Index(index.BM25)
 	for protocol, turns := range map[toolsearch.Protocol][]adktest.ToolCall{
 		toolsearch.SearchCall: {{ID: "1", Name: "tool_search", Args: `{"query":"Put these three PDFs together"}`}, {ID: "2", Name: "call_tool", Args: `{"name":"skill__pdf","arguments":{}}`}},
@@ -307,7 +307,7 @@ func TestSkillsWorkUnderEveryProtocol(t *testing.T) {
 }
 
 // A provider that searches by itself gets each skill as a deferred tool, and what it finds is run here.
-func TestSkillsAreFoundByTheSearchOfAProvider(t *testing.T) {
+func TestNewSource_WorksWithNativeSearch(t *testing.T) {
 	adktest.Both(t, findsNatively[*schema.Message](toolsearch.ClaudeHosted, toolsearch.ClaudeClient),
 		findsNatively[*schema.AgenticMessage](toolsearch.OpenAIHosted, toolsearch.OpenAIClient, toolsearch.AgenticClaudeClient))
 }
@@ -349,7 +349,7 @@ func findsNatively[M adk.MessageType](adapters ...toolsearch.Adapter) func(*test
 }
 
 // What is wrong with a list is told shortly, and costs only the skills that it is wrong with.
-func TestSkillsThatAreLeftOutAreNamedAndCounted(t *testing.T) {
+func TestNewSource_ErrorNamesSkippedSkills(t *testing.T) {
 	s := &shelf{matters: []skill.FrontMatter{{Name: "good", Description: "d"}, {Name: "huge", Description: strings.Repeat("x", 20<<20)}, {Name: strings.Repeat("n", 300<<10)}}}
 	for range 100_000 {
 		s.matters = append(s.matters, skill.FrontMatter{Name: "good"}, skill.FrontMatter{})
@@ -365,7 +365,7 @@ func TestSkillsThatAreLeftOutAreNamedAndCounted(t *testing.T) {
 
 // An error of Run is never an answer of its own, whatever stands beside it and whether the skill
 // uses tools.
-func TestAnErrorOfRunIsToldAndNothingBesideIt(t *testing.T) {
+func TestRun_ErrorIsTheOnlyAnswer(t *testing.T) {
 	for _, uses := range [][]string{nil, {"wc"}} {
 		fails := errors.New("the agent broke")
 		o := skills.Options{

@@ -89,7 +89,7 @@ func simple(names ...string) (tools []tool.BaseTool) {
 	return tools
 }
 
-func TestASetErrorNamesEveryToolThatIsWrong(t *testing.T) {
+func TestNew_ErrorNamesEveryInvalidTool(t *testing.T) {
 	failing := count("x", "")
 	failing.err = errors.New("no connection")
 	var none *counted
@@ -115,7 +115,7 @@ func TestASetErrorNamesEveryToolThatIsWrong(t *testing.T) {
 	require.Equal(t, []string{"a"}, toolNames(t, good))
 }
 
-func TestTheEmptyToolSetHasNoTools(t *testing.T) {
+func TestSet_EmptyHasNoTools(t *testing.T) {
 	ctx := context.Background()
 	var none *toolset.Set
 	require.Empty(t, toolNames(t, none))
@@ -135,7 +135,7 @@ func TestTheEmptyToolSetHasNoTools(t *testing.T) {
 	require.Empty(t, toolNames(t, emptied))
 }
 
-func TestToolsOfASetAreTheValuesThatWereGiven(t *testing.T) {
+func TestSet_AllReturnsTheGivenValues(t *testing.T) {
 	tools := []tool.BaseTool{count("a", ""), uncomparable{counted: count("b", "")}}
 	got := slices.Collect(newSet(t, tools...).All())
 	require.Same(t, tools[0], got[0])
@@ -148,7 +148,7 @@ func TestToolsOfASetAreTheValuesThatWereGiven(t *testing.T) {
 	require.Equal(t, 1, seen, "a loop may end early")
 }
 
-func TestASetAsksEachToolOnce(t *testing.T) {
+func TestSet_AsksEachToolForInfoOnce(t *testing.T) {
 	ctx := context.Background()
 	a, b, c := count("a", ""), count("b", ""), count("c", "")
 	odd := uncomparable{counted: count("odd", "")}
@@ -161,7 +161,7 @@ func TestASetAsksEachToolOnce(t *testing.T) {
 	require.Equal(t, []string{"b", "c", "a", "odd", "hidden"}, toolNames(t, same))
 }
 
-func TestTheSameToolsAreTheSameSet(t *testing.T) {
+func TestUpdate_SameToolsReturnTheSameSet(t *testing.T) {
 	ctx := context.Background()
 	tools := simple("a", "b", "c")
 	s := newSet(t, tools...)
@@ -176,7 +176,7 @@ func TestTheSameToolsAreTheSameSet(t *testing.T) {
 	require.Equal(t, []string{"c", "a", "b"}, toolNames(t, other), "the order counts")
 }
 
-func TestUpdateRunsTheNewValueOfAnEqualTool(t *testing.T) {
+func TestUpdate_RunsTheNewValueOfAnEqualTool(t *testing.T) {
 	ctx := context.Background()
 	session := func(name string) tool.BaseTool {
 		return adktest.Tool(adktest.Invokable, &schema.ToolInfo{Name: "a", Desc: "d"}, func(context.Context, string) (string, error) { return name, nil })
@@ -193,7 +193,7 @@ func TestUpdateRunsTheNewValueOfAnEqualTool(t *testing.T) {
 	}
 }
 
-func TestSelectGivesNobodyMoreThanItKeeps(t *testing.T) {
+func TestSelect_ReturnsOnlyKeptTools(t *testing.T) {
 	s := newSet(t, simple("a", "b", "c", "d")...)
 	view := s.Select(func(i *schema.ToolInfo) bool {
 		if i.Name == "c" {
@@ -206,7 +206,7 @@ func TestSelectGivesNobodyMoreThanItKeeps(t *testing.T) {
 	require.Equal(t, []string{"b", "d", "a", "c"}, toolNames(t, toolset.Union(view, s)))
 }
 
-func TestUnionKeepsTheFirstToolOfAName(t *testing.T) {
+func TestUnion_KeepsTheFirstToolOfAName(t *testing.T) {
 	one, two := count("a", "one"), count("a", "two")
 	u := toolset.Union(newSet(t, one), newSet(t, two, count("b", "")))
 	got := slices.Collect(u.All())
@@ -216,7 +216,7 @@ func TestUnionKeepsTheFirstToolOfAName(t *testing.T) {
 
 // A random history of sets holds, at every step, what lists of names say it should; older
 // sets never change; the tools read are those that are new.
-func TestSetsAreWhatTheirListsSay(t *testing.T) {
+func TestSet_MatchesListModel(t *testing.T) {
 	seed := rand.Uint64()
 	t.Log("seed", seed)
 	r := rand.New(rand.NewPCG(seed, 0))
@@ -275,7 +275,7 @@ func TestSetsAreWhatTheirListsSay(t *testing.T) {
 	}
 }
 
-func TestSetsServeManyAtOnce(t *testing.T) {
+func TestSet_IsSafeForConcurrentUse(t *testing.T) {
 	ctx := context.Background()
 	var tools []tool.BaseTool
 	for i := range 800 {

@@ -34,26 +34,26 @@ func manyTools(n int) (tools []tool.BaseTool) {
 	return tools
 }
 
-func TestEqualSetsHaveTheSameKey(t *testing.T) {
+func TestSet_EqualSetsHaveEqualFingerprints(t *testing.T) {
 	one, two := setOf(t, manyTools(600)...), setOf(t, manyTools(600)...)
 	require.NotSame(t, one, two)
-	require.Equal(t, one.in().Fingerprint(), two.in().Fingerprint())
-	require.Equal(t, setOf(t).in().Fingerprint(), setOf(t).in().Fingerprint())
+	require.Equal(t, one.catalogSet().Fingerprint(), two.catalogSet().Fingerprint())
+	require.Equal(t, setOf(t).catalogSet().Fingerprint(), setOf(t).catalogSet().Fingerprint())
 
 	again, err := one.Update(context.Background(), manyTools(600)...)
 	require.NoError(t, err)
 	require.NotSame(t, one, again, "other values run")
-	require.Equal(t, one.in().Fingerprint(), again.in().Fingerprint())
-	for e := range again.in().All() {
-		require.Same(t, one.in().Lookup(e.Info.Name).Info, e.Info, "the definition is shared")
+	require.Equal(t, one.catalogSet().Fingerprint(), again.catalogSet().Fingerprint())
+	for e := range again.catalogSet().All() {
+		require.Same(t, one.catalogSet().Lookup(e.Info.Name).Info, e.Info, "the definition is shared")
 	}
 	grown, err := one.Update(context.Background(), append(manyTools(600), adktest.Comparable("more", nil))...)
 	require.NoError(t, err)
 	shrunk := grown.Select(func(i *schema.ToolInfo) bool { return i.Name != "more" })
-	require.Equal(t, one.in().Fingerprint(), shrunk.in().Fingerprint(), "whatever they were made of")
+	require.Equal(t, one.catalogSet().Fingerprint(), shrunk.catalogSet().Fingerprint(), "whatever they were made of")
 }
 
-func TestEveryPartOfADefinitionCounts(t *testing.T) {
+func TestSet_FingerprintCoversWholeDefinition(t *testing.T) {
 	plain := setOf(t, adktest.Comparable("a", nil))
 	for what, change := range map[string]func(*schema.ToolInfo){
 		"name":        func(i *schema.ToolInfo) { i.Name = "b" },
@@ -64,23 +64,23 @@ func TestEveryPartOfADefinitionCounts(t *testing.T) {
 		"extra":        func(i *schema.ToolInfo) { i.Extra = map[string]any{"k": "w"} },
 		"uncomparable": func(i *schema.ToolInfo) { i.Extra = map[string]any{"k": new(int)} },
 	} {
-		require.NotEqual(t, plain.in().Fingerprint(), setOf(t, adktest.Comparable("a", change)).in().Fingerprint(), what)
+		require.NotEqual(t, plain.catalogSet().Fingerprint(), setOf(t, adktest.Comparable("a", change)).catalogSet().Fingerprint(), what)
 	}
 	odd := adktest.Comparable("a", func(i *schema.ToolInfo) { i.Extra = map[string]any{"k": new(int)} })
 	s := setOf(t, odd)
-	require.NotEqual(t, s.in().Fingerprint(), setOf(t, odd).in().Fingerprint(), "it is like itself only")
+	require.NotEqual(t, s.catalogSet().Fingerprint(), setOf(t, odd).catalogSet().Fingerprint(), "it is like itself only")
 	again, err := s.Update(context.Background(), odd)
 	require.NoError(t, err)
 	require.Same(t, s, again)
-	require.NotEqual(t, setOf(t, adktest.Comparable("a", nil), adktest.Comparable("b", nil)).in().Fingerprint(), setOf(t, adktest.Comparable("b", nil), adktest.Comparable("a", nil)).in().Fingerprint())
-	require.NotEqual(t, setOf(t).in().Fingerprint(), plain.in().Fingerprint())
+	require.NotEqual(t, setOf(t, adktest.Comparable("a", nil), adktest.Comparable("b", nil)).catalogSet().Fingerprint(), setOf(t, adktest.Comparable("b", nil), adktest.Comparable("a", nil)).catalogSet().Fingerprint())
+	require.NotEqual(t, setOf(t).catalogSet().Fingerprint(), plain.catalogSet().Fingerprint())
 }
 
 // A thousand users' views that leave a tenth of the tools out, and a thousand sets of all of
 // them with a tool of one's own.
 //
 //claim:mcp-58
-func TestViewsOfASharedSetTakeLittleMemory(t *testing.T) {
+func TestSelect_ViewsTakeLittleMemory(t *testing.T) {
 	race.Skip(t, "it measures memory")
 	size := func() int64 {
 		var m runtime.MemStats
@@ -92,17 +92,17 @@ func TestViewsOfASharedSetTakeLittleMemory(t *testing.T) {
 	before := size()
 	tools := manyTools(10_000)
 	shared := setOf(t, tools...)
-	for e := range shared.in().All() {
+	for e := range shared.catalogSet().All() {
 		e.Definition()
 	}
-	shared.in().Lookup("none")
+	shared.catalogSet().Lookup("none")
 	one := size() - before
 	var views []*catalog.Set
 	before = size()
 	for i := range 1000 {
 		left := i % 10
 		n := 0
-		views = append(views, shared.in().Filter(func(*catalog.Tool) bool { n++; return n%10 != left }))
+		views = append(views, shared.catalogSet().Filter(func(*catalog.Tool) bool { n++; return n%10 != left }))
 	}
 	selected := size() - before
 	before = size()

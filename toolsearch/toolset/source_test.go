@@ -40,7 +40,7 @@ func userOf(ctx context.Context) (string, error) {
 
 func namesOf(s *Set) []string {
 	names := []string{}
-	for e := range s.in().All() {
+	for e := range s.catalogSet().All() {
 		names = append(names, e.Info.Name)
 	}
 	return names
@@ -51,7 +51,7 @@ type sourceFunc func(context.Context) (*Set, error)
 
 func (f sourceFunc) Tools(ctx context.Context) (*Set, error) { return f(ctx) }
 
-func TestASourceOfAListReturnsTheSameSetWhileTheListIsTheSame(t *testing.T) {
+func TestNewSource_SameListReturnsTheSameSet(t *testing.T) {
 	tools := manyTools(3)
 	s := NewSource(func(context.Context) ([]tool.BaseTool, error) { return tools, nil }, nil)
 	one, err := s.Tools(context.Background())
@@ -65,7 +65,7 @@ func TestASourceOfAListReturnsTheSameSetWhileTheListIsTheSame(t *testing.T) {
 	require.Equal(t, append(namesOf(one), "more"), namesOf(three))
 }
 
-func TestASourceOfAListKeepsTheLastSetOfEachUserWhenTheListFails(t *testing.T) {
+func TestNewSource_FailedListKeepsEachUsersLastSet(t *testing.T) {
 	down := errors.New("down")
 	var fail func() error
 	s := NewSource(func(ctx context.Context) ([]tool.BaseTool, error) {
@@ -94,7 +94,7 @@ func TestASourceOfAListKeepsTheLastSetOfEachUserWhenTheListFails(t *testing.T) {
 	}
 }
 
-func TestWithoutAKeyThereAreNoTools(t *testing.T) {
+func TestNewSource_WithoutKeyHasNoTools(t *testing.T) {
 	list := func(context.Context) ([]tool.BaseTool, error) { return manyTools(3), nil }
 	for what, s := range map[string]Source{
 		"an error":         NewSource(list, userOf),
@@ -108,7 +108,7 @@ func TestWithoutAKeyThereAreNoTools(t *testing.T) {
 	}
 }
 
-func TestAListOfToolsThatAreWrongIsAnErrorAndTheLastSetStays(t *testing.T) {
+func TestNewSource_InvalidToolsKeepTheLastSet(t *testing.T) {
 	tools := manyTools(2)
 	s := NewSource(func(context.Context) ([]tool.BaseTool, error) { return tools, nil }, nil)
 	one, err := s.Tools(context.Background())
@@ -121,7 +121,7 @@ func TestAListOfToolsThatAreWrongIsAnErrorAndTheLastSetStays(t *testing.T) {
 }
 
 // A list that began earlier and ends later does not take the place of a newer one.
-func TestAListThatBeganEarlierNeverReplacesANewerOne(t *testing.T) {
+func TestNewSource_OlderListNeverReplacesNewerOne(t *testing.T) {
 	begun, release := make(chan struct{}), make(chan struct{})
 	var calls, fail atomic.Int64
 	s := NewSource(func(context.Context) ([]tool.BaseTool, error) {
@@ -152,7 +152,7 @@ func TestAListThatBeganEarlierNeverReplacesANewerOne(t *testing.T) {
 	require.Equal(t, []string{"new"}, namesOf(set))
 }
 
-func TestASourceKeepsTheSetsOfABoundedNumberOfUsers(t *testing.T) {
+func TestNewSource_KeepsSetsOfBoundedUsers(t *testing.T) {
 	s := NewSource(func(context.Context) ([]tool.BaseTool, error) { return nil, nil }, userOf).(*listSource)
 	for i := range maxKeys + 50 {
 		_, err := s.Tools(asUser(fmt.Sprint("user", i)))
@@ -167,13 +167,13 @@ func TestASourceKeepsTheSetsOfABoundedNumberOfUsers(t *testing.T) {
 	}
 }
 
-func TestSeveralSourcesAreOne(t *testing.T) {
+func TestMulti_ReturnsUnionOfSources(t *testing.T) {
 	a, b := setOf(t, adktest.Comparable("a", nil)), setOf(t, adktest.Comparable("a", nil), adktest.Comparable("b", nil))
 	s := Multi(a, nil, (*Set)(nil), b)
 	one, err := s.Tools(context.Background())
 	require.NoError(t, err)
 	require.Equal(t, []string{"a", "b"}, namesOf(one))
-	require.Same(t, a.in().Lookup("a"), one.in().Lookup("a"))
+	require.Same(t, a.catalogSet().Lookup("a"), one.catalogSet().Lookup("a"))
 	two, err := s.Tools(context.Background())
 	require.NoError(t, err)
 	require.Same(t, one, two, "nothing changed")
@@ -185,7 +185,7 @@ func TestSeveralSourcesAreOne(t *testing.T) {
 // inARun is the context of a run.
 func inARun(ctx context.Context) context.Context { return (&runstate.Sources{}).NewContext(ctx) }
 
-func TestASourceThatFailsKeepsItsOwnLastSetOfTheRun(t *testing.T) {
+func TestMulti_FailedSourceKeepsItsLastSet(t *testing.T) {
 	state := "up"
 	flaky := sourceFunc(func(ctx context.Context) (*Set, error) {
 		name, _ := userOf(ctx)
@@ -221,7 +221,7 @@ func TestASourceThatFailsKeepsItsOwnLastSetOfTheRun(t *testing.T) {
 	require.Equal(t, []string{"steady"}, get(ann), "no tools are a set as well")
 }
 
-func TestASourceThatPanicsIsNamed(t *testing.T) {
+func TestMulti_PanicNamesItsSource(t *testing.T) {
 	_, err := Multi(sourceFunc(func(context.Context) (*Set, error) { panic("boom") })).Tools(context.Background())
 	var panicked *safe.PanicError
 	require.ErrorAs(t, err, &panicked)
@@ -229,7 +229,7 @@ func TestASourceThatPanicsIsNamed(t *testing.T) {
 }
 
 // A source that hangs is asked once, and the others answer meanwhile.
-func TestASourceThatHangsHoldsUpNobodyForLonger(t *testing.T) {
+func TestMulti_HungSourceEndsWithContext(t *testing.T) {
 	var asked atomic.Int64
 	release := make(chan struct{})
 	hangs := sourceFunc(func(context.Context) (*Set, error) {
@@ -260,7 +260,7 @@ func TestASourceThatHangsHoldsUpNobodyForLonger(t *testing.T) {
 // A source that ends its goroutine, as a test's FailNow does, has failed and is asked again.
 //
 //claim:security-52
-func TestASourceThatEndsItsGoroutineHasFailed(t *testing.T) {
+func TestMulti_GoexitIsAFailure(t *testing.T) {
 	var asked atomic.Int64
 	s := Multi(sourceFunc(func(context.Context) (*Set, error) {
 		if asked.Add(1) == 1 {
@@ -282,7 +282,7 @@ func TestASourceThatEndsItsGoroutineHasFailed(t *testing.T) {
 	})
 }
 
-func TestSourcesServeManyRunsAtOnce(t *testing.T) {
+func TestMulti_IsSafeForConcurrentRuns(t *testing.T) {
 	list := NewSource(func(ctx context.Context) ([]tool.BaseTool, error) {
 		name, _ := userOf(ctx)
 		return []tool.BaseTool{adktest.Comparable("of_"+name, nil)}, nil

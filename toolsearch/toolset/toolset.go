@@ -44,8 +44,8 @@ const (
 // the same tools take little more memory than one set.
 type Set catalog.Set
 
-// in is the set from inside.
-func (s *Set) in() *catalog.Set { return (*catalog.Set)(s) }
+// catalogSet returns the set in its internal form.
+func (s *Set) catalogSet() *catalog.Set { return (*catalog.Set)(s) }
 
 // New returns the set of tools, in their order. It asks each tool for its Info once,
 // and never again; the tool must not change its parameters later. The error names every
@@ -61,12 +61,12 @@ func New(ctx context.Context, tools ...tool.BaseTool) (*Set, error) {
 // of s in the same order, Update returns s itself; otherwise the next search indexes the
 // new set. The error is that of New, and s is never changed.
 func (s *Set) Update(ctx context.Context, tools ...tool.BaseTool) (*Set, error) {
-	var wrong []error
-	next := s.in().Update(ctx, tools, func(at int, err error) {
-		wrong = append(wrong, &einolean.FieldError{Package: "toolset", Field: fmt.Sprintf("tools[%d]", at), Err: err})
+	var errs []error
+	next := s.catalogSet().Update(ctx, tools, func(at int, err error) {
+		errs = append(errs, &einolean.FieldError{Package: "toolset", Field: fmt.Sprintf("tools[%d]", at), Err: err})
 	})
-	if len(wrong) > 0 {
-		return nil, errors.Join(wrong...)
+	if len(errs) > 0 {
+		return nil, errors.Join(errs...)
 	}
 	return (*Set)(next), nil
 }
@@ -81,7 +81,7 @@ func (s *Set) Select(keep func(*schema.ToolInfo) bool) *Set {
 	if keep == nil {
 		return &Set{}
 	}
-	return (*Set)(s.in().Filter(func(t *catalog.Tool) bool {
+	return (*Set)(s.catalogSet().Filter(func(t *catalog.Tool) bool {
 		ok, err := safe.Value("keep", func() (bool, error) { return keep(t.Info), nil })
 		return ok && err == nil
 	}))
@@ -90,7 +90,7 @@ func (s *Set) Select(keep func(*schema.ToolInfo) bool) *Set {
 // All iterates over the tools in their order, as they were given.
 func (s *Set) All() iter.Seq[tool.BaseTool] {
 	return func(yield func(tool.BaseTool) bool) {
-		for t := range s.in().All() {
+		for t := range s.catalogSet().All() {
 			if !yield(t.Value) {
 				return
 			}
@@ -104,11 +104,11 @@ func (s *Set) Tools(context.Context) (*Set, error) { return s, nil }
 // Union returns the tools of all sets, in their order. Of two tools with one name, the
 // first stays.
 func Union(sets ...*Set) *Set {
-	whole := &catalog.Set{}
+	union := &catalog.Set{}
 	for _, s := range sets {
-		whole = whole.With(s.in().Filter(func(t *catalog.Tool) bool { return !whole.Has(t.Info.Name) }))
+		union = union.With(s.catalogSet().Filter(func(t *catalog.Tool) bool { return !union.Has(t.Info.Name) }))
 	}
-	return (*Set)(whole)
+	return (*Set)(union)
 }
 
 // Source provides tools that are not known when New is called, that differ between users,
@@ -156,7 +156,7 @@ func (m *Missing) Unwrap() error { return m.Err }
 // Both functions must be safe for concurrent use and should return when ctx is done. The
 // sets of the 1,000 most recent keys are kept.
 func NewSource(list func(context.Context) ([]tool.BaseTool, error), key func(context.Context) (string, error)) Source {
-	return &listSource{list: list, key: key, sets: lru.Map[string, listing]{MaxEntries: maxKeys}}
+	return &listSource{list: list, key: key, sets: lru.Map[string, keyList]{MaxEntries: maxKeys}}
 }
 
 // Multi asks all sources at once, and returns the Union of their sets in their order:
@@ -177,18 +177,18 @@ type listSource struct {
 	list func(context.Context) ([]tool.BaseTool, error)
 	key  func(context.Context) (string, error)
 
-	mu   sync.Mutex
-	asks int64
-	sets lru.Map[string, listing]
+	mu        sync.Mutex
+	listCount int64
+	sets      lru.Map[string, keyList]
 }
 
-// listing is the last list of a key.
-type listing struct {
-	ask int64 // its number: of two lists the one that began later is newer
-	set *Set
+// keyList is the last list of a key.
+type keyList struct {
+	number int64 // of two lists, the one with the higher number began later
+	tools  *Set
 }
 
-// maxKeys is how many users a Source remembers.
+// maxKeys is how many keys a Source keeps the sets of.
 const maxKeys = 1000
 
 // Tools lists the tools of the user of ctx.
@@ -198,8 +198,8 @@ func (s *listSource) Tools(ctx context.Context) (*Set, error) {
 		return &Set{}, err
 	}
 	s.mu.Lock()
-	s.asks++
-	ask := s.asks
+	s.listCount++
+	number := s.listCount
 	s.mu.Unlock()
 	if s.list == nil {
 		return nil, errors.New("toolset: NewSource has no list function")
@@ -209,16 +209,16 @@ func (s *listSource) Tools(ctx context.Context) (*Set, error) {
 	last, _ := s.sets.Get(key)
 	s.mu.Unlock()
 	if err != nil {
-		return last.set, err
+		return last.tools, err
 	}
-	set, err := last.set.Update(ctx, tools...)
+	set, err := last.tools.Update(ctx, tools...)
 	if err != nil {
-		return last.set, err
+		return last.tools, err
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if now, _ := s.sets.Get(key); now.ask < ask {
-		s.sets.Put(key, listing{ask, set})
+	if current, _ := s.sets.Get(key); current.number < number {
+		s.sets.Put(key, keyList{number, set})
 	}
 	return set, nil
 }
@@ -244,33 +244,33 @@ type multi struct {
 
 // Tools asks all sources.
 func (m *multi) Tools(ctx context.Context) (*Set, error) {
-	known, sets, wrong := runstate.SourcesFrom(ctx), make([]*Set, len(m.sources)), make([]error, len(m.sources))
+	known, sets, errs := runstate.SourcesFrom(ctx), make([]*Set, len(m.sources)), make([]error, len(m.sources))
 	var asking sync.WaitGroup
 	for i, s := range m.sources {
 		asking.Go(func() {
-			if sets[i], wrong[i] = ask(ctx, known, place{m, i}, s); wrong[i] != nil {
-				wrong[i] = fmt.Errorf("source %d: %w", i, wrong[i])
+			if sets[i], errs[i] = listTools(ctx, known, sourceID{m, i}, s); errs[i] != nil {
+				errs[i] = fmt.Errorf("source %d: %w", i, errs[i])
 			}
 		})
 	}
 	asking.Wait()
-	return m.union(sets), errors.Join(wrong...)
+	return m.union(sets), errors.Join(errs...)
 }
 
-// place identifies a source in a Multi.
-type place struct {
-	of *multi
-	at int
+// sourceID identifies a source in a Multi.
+type sourceID struct {
+	multi *multi
+	index int
 }
 
-// ask asks one source.
-func ask(ctx context.Context, known *runstate.Sources, at place, of Source) (*Set, error) {
-	if set, isSet := of.(*Set); isSet || of == nil {
+// listTools asks one source for its tools.
+func listTools(ctx context.Context, known *runstate.Sources, id sourceID, source Source) (*Set, error) {
+	if set, isSet := source.(*Set); isSet || source == nil {
 		return set, nil
 	}
-	set, err := known.List(ctx, at, fmt.Sprintf("Tools of %T", of), func() (*catalog.Set, error) {
-		set, err := of.Tools(ctx)
-		return set.in(), err
+	set, err := known.List(ctx, id, fmt.Sprintf("Tools of %T", source), func() (*catalog.Set, error) {
+		set, err := source.Tools(ctx)
+		return set.catalogSet(), err
 	})
 	return (*Set)(set), err
 }

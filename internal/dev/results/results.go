@@ -4,7 +4,7 @@
 // Package results makes results of tools as agents receive them, with facts that a model would look for
 // and the questions it would ask. A question describes its subject partly in other words than the result.
 //
-// Half of the formats is for tuning. The other half is only for reports: change nothing because of it.
+// Some formats are for tuning, others are only for reports: change nothing because of those.
 package results
 
 import (
@@ -30,48 +30,78 @@ type Result struct {
 // FactsPerResult is how many facts a result has at most.
 const FactsPerResult = 12
 
+// Group is what formats are for.
+type Group string
+
+const (
+	Tuning  Group = "tuning"
+	Further Group = "further" // for tuning as well, written later
+	HeldOut Group = "held-out"
+)
+
 type format struct {
-	isHeldOut bool
-	bytes     int // about how long a result is
-	write     func(w *writer)
+	group Group
+	bytes int // about how long a result is
+	write func(w *writer)
 }
 
 var formats = map[string]format{
-	"issues-json":   {false, 160_000, issuesJSON},
-	"orders-csv":    {false, 90_000, ordersCSV},
-	"docs-markdown": {false, 60_000, docsMarkdown},
-	"k8s-yaml":      {false, 120_000, kubernetesYAML},
-	"server-log":    {false, 250_000, serverLog},
-	"openapi-json":  {false, 400_000, openAPI},
-	"mail-archive":  {false, 50_000, mailArchive},
-	"git-diff":      {false, 80_000, gitDiff},
-	"calendar-ics":  {false, 70_000, calendar},
-	"events-jsonl":  {false, 200_000, eventsJSONL},
-	"article-html":  {false, 40_000, articleHTML},
-	"manual-page":   {false, 30_000, manualPage},
-	"stack-traces":  {false, 100_000, stackTraces},
-	"tickets-zh":    {false, 60_000, ticketsChinese},
+	"issues-json":   {Tuning, 160_000, issuesJSON},
+	"orders-csv":    {Tuning, 90_000, ordersCSV},
+	"docs-markdown": {Tuning, 60_000, docsMarkdown},
+	"k8s-yaml":      {Tuning, 120_000, kubernetesYAML},
+	"server-log":    {Tuning, 250_000, serverLog},
+	"openapi-json":  {Tuning, 400_000, openAPI},
+	"mail-archive":  {Tuning, 50_000, mailArchive},
+	"git-diff":      {Tuning, 80_000, gitDiff},
+	"calendar-ics":  {Tuning, 70_000, calendar},
+	"events-jsonl":  {Tuning, 200_000, eventsJSONL},
+	"article-html":  {Tuning, 40_000, articleHTML},
+	"manual-page":   {Tuning, 30_000, manualPage},
+	"stack-traces":  {Tuning, 100_000, stackTraces},
+	"tickets-zh":    {Tuning, 60_000, ticketsChinese},
 
-	"rest-page":     {true, 180_000, restPage},
-	"products-tsv":  {true, 60_000, productsTSV},
-	"catalog-html":  {true, 150_000, catalogHTML},
-	"settings-ini":  {true, 25_000, settingsINI},
-	"journal":       {true, 300_000, journal},
-	"sql-table":     {true, 45_000, sqlTable},
-	"feed-xml":      {true, 110_000, feedXML},
-	"code-listing":  {true, 70_000, codeListing},
-	"chat-export":   {true, 130_000, chatExport},
-	"web-search":    {true, 8_000, webSearch},
-	"terraform":     {true, 90_000, terraformPlan},
-	"meeting-notes": {true, 35_000, meetingNotes},
-	"invoices-xml":  {true, 220_000, invoicesXML},
-	"wiki-zh":       {true, 40_000, wikiChinese},
+	"rest-page":     {HeldOut, 180_000, restPage},
+	"products-tsv":  {HeldOut, 60_000, productsTSV},
+	"catalog-html":  {HeldOut, 150_000, catalogHTML},
+	"settings-ini":  {HeldOut, 25_000, settingsINI},
+	"journal":       {HeldOut, 300_000, journal},
+	"sql-table":     {HeldOut, 45_000, sqlTable},
+	"feed-xml":      {HeldOut, 110_000, feedXML},
+	"code-listing":  {HeldOut, 70_000, codeListing},
+	"chat-export":   {HeldOut, 130_000, chatExport},
+	"web-search":    {HeldOut, 8_000, webSearch},
+	"terraform":     {HeldOut, 90_000, terraformPlan},
+	"meeting-notes": {HeldOut, 35_000, meetingNotes},
+	"invoices-xml":  {HeldOut, 220_000, invoicesXML},
+	"wiki-zh":       {HeldOut, 40_000, wikiChinese},
+
+	"traces-jsonl":   {Further, 200_000, tracesJSONL},
+	"builds-json":    {Further, 150_000, buildsJSON},
+	"pipeline-log":   {Further, 200_000, pipelineLog},
+	"psql-expanded":  {Further, 70_000, expandedRows},
+	"guide-rst":      {Further, 60_000, guideRST},
+	"survey-csv":     {Further, 50_000, surveyCSV},
+	"pod-columns":    {Further, 60_000, podColumns},
+	"lock-toml":      {Further, 80_000, lockTOML},
+	"proxy-conf":     {Further, 100_000, proxyConfig},
+	"python-source":  {Further, 90_000, pythonSource},
+	"schema-sql":     {Further, 110_000, schemaSQL},
+	"prices-html":    {Further, 70_000, pricesHTML},
+	"interview":      {Further, 60_000, interview},
+	"schema-graphql": {Further, 120_000, schemaGraphQL},
+	"regulations-zh": {Further, 50_000, regulationsChinese},
+	"essay":          {Further, 60_000, essay},
+	"envelope-json":  {Further, 90_000, envelopeJSON},
+	"packages-json":  {Further, 120_000, packagesJSON},
+	"grep-output":    {Further, 130_000, grepOutput},
+	"commit-stats":   {Further, 100_000, commitStats},
 }
 
-// Formats are the names of the formats: those for tuning, or those for reports.
-func Formats(held bool) (names []string) {
+// Formats are the names of the formats of a group.
+func Formats(g Group) (names []string) {
 	for name, f := range formats {
-		if f.isHeldOut == held {
+		if f.group == g {
 			names = append(names, name)
 		}
 	}

@@ -12,8 +12,8 @@ import (
 
 func TestMake_FactsAreInTheText(t *testing.T) {
 	all := 0
-	for _, held := range []bool{false, true} {
-		for _, name := range Formats(held) {
+	for _, group := range []Group{Tuning, Further, HeldOut} {
+		for _, name := range Formats(group) {
 			r := Generate(name, 1)
 			require.Equal(t, r, Generate(name, 1), name)
 			require.InDelta(t, formats[name].bytes, len(r.Text), 8000, name)

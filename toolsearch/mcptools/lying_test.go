@@ -129,10 +129,10 @@ func turning(seed uint64) *fixture {
 	})
 }
 
-// TestServersThatLieHarmNobody takes the number of rounds from EINOLEAN_SOAK.
+// TestServers_LyingServersHarmNobody takes the number of rounds from EINOLEAN_SOAK.
 //
 //claim:security-30
-func TestServersThatLieHarmNobody(t *testing.T) {
+func TestServers_LyingServersHarmNobody(t *testing.T) {
 	seed, rounds := rand.Uint64(), race.Cases(10)
 	if n, err := strconv.Atoi(os.Getenv("EINOLEAN_SOAK")); err == nil {
 		rounds = n

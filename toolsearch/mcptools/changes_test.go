@@ -93,7 +93,7 @@ func (c *shuffledConn) Read(ctx context.Context) (jsonrpc.Message, error) {
 // the next set has what that goroutine added, and lacks what it removed.
 //
 //claim:mcp-11
-func TestWhatWasAnsweredIsListedWhateverArrivesFirst(t *testing.T) {
+func TestTools_ListReflectsAnsweredCalls(t *testing.T) {
 	seed := rand.Uint64()
 	t.Log("seed", seed)
 	total, workers := race.Cases(3_000), 8
@@ -137,7 +137,7 @@ func TestWhatWasAnsweredIsListedWhateverArrivesFirst(t *testing.T) {
 // Sessions that come and go under load leave nothing behind.
 //
 //claim:mcp-32
-func TestManyServersThatComeAndGoLeaveNothingBehind(t *testing.T) {
+func TestServers_ManyRestartsLeakNothing(t *testing.T) {
 	f := newFixture()
 	srv := f.web(t, func(h http.Handler) http.Handler {
 		var n int
