@@ -66,9 +66,6 @@ func (a *application[M]) turn(t *testing.T, p plannedTurn[M]) {
 	cfg.OnEvent = func(_ context.Context, e einolean.Event) {
 		if e.Kind == einolean.KindResultCleared || e.Kind == einolean.KindResultCut && e.Output.Rule == "window" {
 			cleared++
-			if os.Getenv("DBG") != "" {
-				fmt.Println("EVENT", a.keepsEdited, len(a.requests), e.Kind, e.Output.Rule, e.CallID, e.Output.Path, e.Output.Before)
-			}
 		}
 	}
 	mw := typed(t, cfg)
@@ -247,27 +244,6 @@ func testRepeatPassesEventsAndEditedMessagesGiveSameRequests[M adk.MessageType](
 			edited.turn(t, p)
 		}
 		for i := range events.requests {
-			if os.Getenv("DBG") != "" && dump(t, edited.requests[i]) != dump(t, events.requests[i]) {
-				c := config(nil)
-				fmt.Printf("config %+v ratio %v first %v\n", *c, ratio, events.first)
-				for k := range min(len(edited.requests[i]), len(events.requests[i])) {
-					a, b := edited.requests[i][k], events.requests[i][k]
-					mark := " "
-					if dump(t, []M{a}) != dump(t, []M{b}) {
-						mark = "*"
-					}
-					txt := func(m M) string {
-						return fmt.Sprintf("%s %d %.60q %v %v", adktest.Role(m), len(adktest.Text(m)), adktest.Text(m), adktest.Calls(m), adktest.Extra(m))
-					}
-					fmt.Printf("%s %d %s\n", mark, k, txt(a))
-					if mark == "*" {
-						fmt.Printf("%s %d %s\n", mark, k, txt(b))
-					}
-				}
-				for q := range i + 1 {
-					fmt.Println("request", q, len(events.requests[q]), "cleared", edited.cleared[q], events.cleared[q])
-				}
-			}
 			require.Equal(t, dump(t, edited.requests[i]), dump(t, events.requests[i]), "seed %d, request %d", seed, i)
 		}
 		for i, first := range events.first {

@@ -317,10 +317,10 @@ func SplitRetained(rounds []Round, retained int) (before []Round, end int) {
 	return rounds[:n], rounds[n].MessageIndex
 }
 
-// NewestResultsIndex is the index behind the newest message with calls, where its results begin.
+// NewestResultsIndex is the index behind the model's newest answer. Results from there on were in no request yet.
 func NewestResultsIndex[M adk.MessageType](msgs []M) int {
 	for i := len(msgs) - 1; i >= 0; i-- {
-		if CallsTools(msgs[i]) {
+		if message.Role(msgs[i]) == schema.Assistant {
 			return i + 1
 		}
 	}
