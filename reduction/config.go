@@ -428,6 +428,7 @@ func (t *TypedConfig[M]) validate() (out []error) {
 		{"MaxTokensForClear", t.MaxTokensForClear},
 		{"ClearRetentionSuffixLimit", int64(t.ClearRetentionSuffixLimit)},
 		{"ClearAtLeastTokens", t.ClearAtLeastTokens},
+		{"MaxTokensAtTurnStart", t.MaxTokensAtTurnStart},
 		{"ClearTargetTokens", t.ClearTargetTokens},
 		{"MinSavingBytes", int64(t.MinSavingBytes)},
 		{"ClearArgumentsOver", int64(t.ClearArgumentsOver)},
@@ -445,6 +446,9 @@ func (t *TypedConfig[M]) validate() (out []error) {
 	if threshold := t.clearThreshold(); threshold > 0 && t.ClearTargetTokens > threshold {
 		out = append(out, fieldError("ClearTargetTokens",
 			"is %d, and must not be above MaxTokensForClear, %d", t.ClearTargetTokens, threshold))
+	} else if start := t.MaxTokensAtTurnStart; start > 0 && t.ClearTargetTokens > start {
+		out = append(out, fieldError("ClearTargetTokens",
+			"is %d, and must not be above MaxTokensAtTurnStart, %d", t.ClearTargetTokens, start))
 	}
 	return append(append(out, t.validateTools()...), t.validateReadTool()...)
 }
