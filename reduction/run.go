@@ -22,6 +22,7 @@ import (
 type run struct {
 	sizes tokencount.Tracker
 
+	orderedResults     atomic.Bool  // the results of each batch are in the order of its calls
 	searchedDuplicates atomic.Bool  // the whole history was searched for duplicates
 	fitsRounds         atomic.Bool  // all rounds were fitted to their share of the window
 	markedAt           atomic.Int64 // when files were marked as used, in seconds
@@ -52,6 +53,10 @@ func (r *run) tracker() *tokencount.Tracker {
 
 // invalidateSizes records that the first n messages that the model sees have changed.
 func (r *run) invalidateSizes(n int) { r.tracker().Invalidate(n) }
+
+// startOrdering reports whether results may not be in the order of their calls, as this is the first model call of the
+// run. Only the history that the run started with can be made of events.
+func (r *run) startOrdering() bool { return r == nil || !r.orderedResults.Swap(true) }
 
 // startFitting reports whether all rounds must be fitted, as nobody has done it in this run.
 func (r *run) startFitting() bool { return r == nil || !r.fitsRounds.Swap(true) }
