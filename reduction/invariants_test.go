@@ -17,6 +17,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/einolean/einolean/internal/backend"
+	"github.com/einolean/einolean/internal/message"
 	"github.com/einolean/einolean/reduction"
 )
 
@@ -107,6 +108,7 @@ func (l *lawbook[M]) pass() {
 	where := fmt.Sprintf("seed %d", l.seed)
 	require.Equal(l.T, given, l.msgs, "%s: what was handed over has changed", where)
 	require.Len(l.T, out, len(given), where)
+	given, l.originals = message.InCallOrder(given), message.InCallOrder(l.originals)
 	for i := range out {
 		l.message(fmt.Sprintf("%s, message %d", where, i), given[i], out[i], l.originals[i])
 	}

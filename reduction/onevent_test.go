@@ -25,6 +25,7 @@ import (
 	"github.com/einolean/einolean/internal/dev/backendtest"
 	"github.com/einolean/einolean/internal/dev/race"
 	"github.com/einolean/einolean/internal/einorun"
+	"github.com/einolean/einolean/internal/message"
 	"github.com/einolean/einolean/reduction"
 )
 
@@ -212,7 +213,7 @@ func testOnEventOneEventPerHistoryChange[M adk.MessageType](t *testing.T) {
 		history := g.history()
 		for range 3 { // a caller that keeps the history whole
 			out := before(t, mw, history)
-			first, _ := n.explained(changedIn(g.shape, history, out))
+			first, _ := n.explained(changedIn(g.shape, message.InCallOrder(history), out))
 			*events = nil
 			again := before(t, mw, out)
 			n.explained(changedIn(g.shape, out, again))

@@ -25,6 +25,7 @@ import (
 	"github.com/einolean/einolean/internal/backend"
 	"github.com/einolean/einolean/internal/dev/adktest"
 	"github.com/einolean/einolean/internal/dev/race"
+	"github.com/einolean/einolean/internal/message"
 	"github.com/einolean/einolean/reduction"
 )
 
@@ -89,7 +90,7 @@ func conversation[M adk.MessageType](t *testing.T, g *gen[M], mw adk.TypedChatMo
 	msgs := []M{adktest.System[M]("be good"), adktest.User[M]("hello")}
 	for range 4 + g.IntN(5) { // a model call after each round, as in an agent
 		msgs = append(msgs, ordinaryRound(g)...)
-		msgs = before(t, mw, copyAll(msgs))
+		msgs = before(t, mw, message.InCallOrder(copyAll(msgs)))
 		b.WriteString(shownAs(msgs))
 	}
 	var paths []string
@@ -340,11 +341,11 @@ var scenarios = []scenario{
 	{"X-07", "two results in one message", nil, twoInOne},
 	{"X-11", "a provider that keeps the conversation", keptByProvider[*schema.Message], keptByProvider[*schema.AgenticMessage]},
 	{"X-12", "a tool that returns nothing", emptyResult[*schema.Message], emptyResult[*schema.AgenticMessage]},
+	{"X-13", "results that are swapped", swapped[*schema.Message], swapped[*schema.AgenticMessage]},
 	{"", "an image within and without text", imageOnly[*schema.Message], imageOnly[*schema.AgenticMessage]},
 	{"", "a handler's error", handlerError[*schema.Message], handlerError[*schema.AgenticMessage]},
 	{"", "a handler that clears arguments", clearsArguments[*schema.Message], clearsArguments[*schema.AgenticMessage]},
 	{"", "no backend", noBackend[*schema.Message], noBackend[*schema.AgenticMessage]},
-	{"", "results that are swapped", swapped[*schema.Message], swapped[*schema.AgenticMessage]},
 	{"", "an orphan", orphan[*schema.Message], orphan[*schema.AgenticMessage]},
 }
 

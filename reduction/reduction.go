@@ -14,6 +14,7 @@ import (
 	"github.com/einolean/einolean"
 	"github.com/einolean/einolean/internal/einorun"
 	"github.com/einolean/einolean/internal/emptyresult"
+	"github.com/einolean/einolean/internal/message"
 	"github.com/einolean/einolean/internal/programturn"
 	"github.com/einolean/einolean/reduction/internal/clearing"
 	"github.com/einolean/einolean/reduction/internal/digest"
@@ -83,6 +84,9 @@ func (m *middleware[M]) BeforeModelRewriteState(ctx context.Context, state *adk.
 	if programturn.InProgramTurn(ctx) {
 		return ctx, state, nil
 	}
+	if runFrom(ctx, m.settings).startOrdering() {
+		state = inCallOrder(state)
+	}
 	m.settings.markUsed(ctx, state.Messages)
 	if !m.settings.mayClear {
 		return ctx, state, nil
@@ -99,6 +103,17 @@ func (m *middleware[M]) BeforeModelRewriteState(ctx context.Context, state *adk.
 		return ctx, state, err
 	}
 	return next, out, nil
+}
+
+// inCallOrder returns a state with the results of each batch in the order of its calls.
+func inCallOrder[M adk.MessageType](state *adk.TypedChatModelAgentState[M]) *adk.TypedChatModelAgentState[M] {
+	msgs := message.InCallOrder(state.Messages)
+	if message.SameSlice(msgs, state.Messages) {
+		return state
+	}
+	next := *state
+	next.Messages = msgs
+	return &next
 }
 
 // reduce returns a state with old results cleared. If configured, rounds also keep to their share of the window,

@@ -22,6 +22,7 @@ import (
 type run struct {
 	sizes tokencount.Tracker
 
+	orderedResults atomic.Bool  // the results of each batch are in the order of its calls
 	repeatedPasses atomic.Bool  // the passes of earlier runs were made again
 	markedAt       atomic.Int64 // when files were marked as used, in seconds
 	requestRefused atomic.Bool  // the request of this model call, as too long
@@ -63,6 +64,10 @@ func (r *run) fixFactor(factor float64) {
 		r.sizes.Fix(factor)
 	}
 }
+
+// startOrdering reports whether results may not be in the order of their calls, as this is the first model call of the
+// run. Only the history that the run started with can be made of events.
+func (r *run) startOrdering() bool { return r == nil || !r.orderedResults.Swap(true) }
 
 // startRepeating reports whether the passes of earlier runs must be made again, as nobody has done it in this run.
 func (r *run) startRepeating() bool { return r == nil || !r.repeatedPasses.Swap(true) }

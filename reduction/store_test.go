@@ -35,6 +35,7 @@ import (
 	"github.com/einolean/einolean/internal/dev/proctest"
 	"github.com/einolean/einolean/internal/dev/race"
 	"github.com/einolean/einolean/internal/einorun"
+	"github.com/einolean/einolean/internal/message"
 	"github.com/einolean/einolean/reduction"
 	"github.com/einolean/einolean/reduction/internal/offload"
 	"github.com/einolean/einolean/store"
@@ -319,6 +320,7 @@ func clearBreaking[M adk.MessageType](t *testing.T, seed uint64, set int) (clear
 		out = state.Messages
 	}
 	require.Equal(t, given, msgs)
+	given = message.InCallOrder(given)
 	for i := range out {
 		was, is := g.shape.answers(given[i]), g.shape.answers(out[i])
 		for j := range is {

@@ -33,7 +33,7 @@ func allScenarios() []scenario {
 		scenariosTS22(), scenariosTS23(), scenariosTS24(), scenariosTS25(), scenariosTS26(),
 		scenariosTS27(), scenariosTS28(), scenariosTS29(), scenariosTS30(), scenariosTS31(),
 		scenariosTS32(), scenariosTS33(), scenariosTS34(), scenariosX04(), scenariosX05(), scenariosX09(),
-		scenariosX11(), scenariosX12(),
+		scenariosX11(), scenariosX12(), scenariosX13(),
 	)
 }
 
