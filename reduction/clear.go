@@ -138,30 +138,37 @@ func firstRoundFrom(history []rounds.Round, message int) int {
 	return n
 }
 
-// resultsInUse are the results that the model works on in the user's turn: the pages that it has read, and the results
-// in place of which the files stand that it has read from. A model that reads a long result page by page would
-// otherwise lose the first page when the next one comes, and begin again.
+// readingRounds is how many rounds after the last page of a file a model counts as still reading it.
+const readingRounds = 3
+
+// resultsInUse are the results that the model works on in the user's turn: the pages of the files that it is reading,
+// and the results in place of which these files stand. A model that reads a long result page by page would otherwise
+// lose the first page when the next one comes, and begin again.
 type resultsInUse struct {
 	from  int             // where the turn begins
-	files map[string]bool // that were read from
+	files map[string]bool // that are being read
 }
 
 func (u resultsInUse) has(c *clearing.Candidate) bool {
-	isPage := c.Policy.IsReadTool && c.MessageIndex >= u.from
-	return isPage || c.Notice.Path != "" && u.files[offload.Clean(c.Notice.Path)]
+	if len(u.files) == 0 {
+		return false
+	}
+	if c.Policy.IsReadTool {
+		return c.MessageIndex >= u.from && u.files[offload.Clean(readtool.Path(c.Call.Args))]
+	}
+	return c.Notice.Path != "" && u.files[offload.Clean(c.Notice.Path)]
 }
 
-// resultsInUse returns the results that stay until the turn ends, unless the window requires otherwise. Without a
-// window, known or learned from a refusal, nothing would stop them from growing.
+// resultsInUse returns the results that stay as long as the model reads on, unless the window requires otherwise.
+// Without a window, known or learned from a refusal, nothing would stop them from growing.
 func (c *clearPass[M]) resultsInUse() resultsInUse {
-	u := resultsInUse{from: math.MaxInt}
 	isBounded := c.cfg().WindowTokens > 0 || c.cfg().Overflow != nil
 	if c.mustFit || !c.pass.hasReadTool || !isBounded {
-		return u
+		return resultsInUse{}
 	}
-	u.from, u.files = c.turn.start, make(map[string]bool)
+	u := resultsInUse{from: c.turn.start, files: make(map[string]bool)}
 	history := c.pass.history()
-	for _, round := range history[firstRoundFrom(history, u.from):] {
+	for _, round := range history[max(firstRoundFrom(history, u.from), len(history)-readingRounds):] {
 		for i := range round.Pairs {
 			call := round.Pairs[i].Call
 			if file := readtool.Path(call.Args); c.pass.isReadTool(call) && file != "" {

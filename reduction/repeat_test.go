@@ -275,3 +275,128 @@ func seedFrom(t *testing.T) uint64 {
 	t.Logf("seed %d", seed)
 	return seed
 }
+
+// The comparison of [TestRepeatPasses_EventsAndEditedMessagesGiveSameRequests] would notice if a run decided otherwise
+// than the runs before it.
+func TestRepeatPasses_OtherDecisionsShow(t *testing.T) {
+	for name, change := range map[string]func(*reduction.Config){
+		"threshold":     func(c *reduction.Config) { c.MaxTokensForClear += c.MaxTokensForClear / 10 },
+		"retention":     func(c *reduction.Config) { c.ClearRetentionSuffixLimit = max(1, c.ClearRetentionSuffixLimit) + 1 },
+		"turn's start":  func(c *reduction.Config) { c.MaxTokensAtTurnStart, c.ClearTargetTokens = c.MaxTokensForClear/4, 0 },
+		"least saving":  func(c *reduction.Config) { c.ClearAtLeastTokens += 1000 },
+		"repeats":       func(c *reduction.Config) { c.ReferToRepeats = !c.ReferToRepeats },
+		"small results": func(c *reduction.Config) { c.MinSavingBytes = 3000 },
+		"counts": func(c *reduction.Config) {
+			c.TokenCounter = func(_ context.Context, msgs []*schema.Message, _ []*schema.ToolInfo) (int64, error) {
+				return int64(bytesOf(msgs)) / 2, nil
+			}
+		},
+	} {
+		start, noticed := seedFrom(t), false
+		for n := uint64(0); !noticed; n++ {
+			require.Less(t, n, uint64(200), "%s: nobody notices", name)
+			r := rand.New(rand.NewPCG(start+n, 1))
+			turns, config := planned[*schema.Message](r), randomSettings[*schema.Message](r)
+			other := func(b reduction.Backend) *reduction.Config {
+				c := config(b)
+				change(c)
+				return c
+			}
+			// The last turn is one of a run that decides otherwise.
+			one := &application[*schema.Message]{config: config, store: store.NewMemory(0)}
+			two := &application[*schema.Message]{config: config, store: store.NewMemory(0)}
+			for i, p := range turns {
+				one.turn(t, p)
+				if i == len(turns)-1 {
+					two.config = other
+				}
+				two.turn(t, p)
+			}
+			last := one.first[len(one.first)-1]
+			noticed = dump(t, one.requests[last]) != dump(t, two.requests[last])
+		}
+	}
+}
+
+// An application that stores the events of twelve turns, with three results of 2,000 tokens in each, gets what one
+// gets that stores the messages which the model has read. The user can ask about the turn before.
+func TestRecommended_TwelveTurnsCostTheSameInBothForms(t *testing.T) {
+	adktest.EachType(t, testRecommendedTwelveTurns[*schema.Message], testRecommendedTwelveTurns[*schema.AgenticMessage])
+}
+
+func testRecommendedTwelveTurns[M adk.MessageType](t *testing.T) {
+	var turns []plannedTurn[M]
+	fact := func(turn, n int) string {
+		return fmt.Sprintf("The code of turn %d, result %d, is %d.", turn, n, 7919*turn+n)
+	}
+	for i := range 12 {
+		p := plannedTurn[M]{question: fmt.Sprintf("What is new in turn %d?", i), answer: strings.Repeat("This is what is new. ", 20)}
+		result := func(n int) string {
+			return strings.Repeat(fmt.Sprintf("line %d of result %d: all is well\n", i, n), 80) + fact(i, n) +
+				strings.Repeat(fmt.Sprintf("\nline %d of result %d: nothing else", i, n), 80)
+		}
+		calls := func(numbers ...int) plannedRound[M] {
+			round := plannedRound[M]{page: -1}
+			var made []adktest.ToolCall
+			for _, n := range numbers {
+				id := fmt.Sprintf("call_%d_%d", i, n)
+				made = append(made, adktest.ToolCall{ID: id, Name: "look", Args: fmt.Sprintf(`{"n":%d}`, n)})
+				round.results = append(round.results, adktest.Result[M](id, "look", result(n)))
+			}
+			round.call = []M{adktest.Assistant[M]("", made...)}
+			return round
+		}
+		p.rounds = []plannedRound[M]{calls(1, 2), calls(3)} // two calls at once, then one
+		turns = append(turns, p)
+	}
+	apps := map[string]*application[M]{}
+	for form, keepsEdited := range map[string]bool{"events": false, "edited": true} {
+		a := &application[M]{config: reduction.RecommendedTyped[M], store: store.NewMemory(0), keepsEdited: keepsEdited}
+		for _, p := range turns {
+			a.turn(t, p)
+		}
+		apps[form] = a
+		sent, cached := a.billed(t)
+		breaks, planned, answered := 0, 0, 0
+		for i, first := range a.first {
+			if i == 0 {
+				continue
+			}
+			last := a.requests[first-1]
+			switch same := dump(t, last) == dump(t, a.requests[first][:len(last)]); {
+			case !same && a.cleared[first] > 0:
+				planned++
+			case !same:
+				breaks++
+			}
+			text := dump(t, a.requests[first])
+			if strings.Contains(text, fact(i-1, 1)) && strings.Contains(text, fact(i-1, 2)) && strings.Contains(text, fact(i-1, 3)) {
+				answered++
+			}
+		}
+		t.Logf("%s: %d requests, %d tokens, %.0f %% of them as before; the first request of a turn: %d broken prefixes, %d clear; "+
+			"%d of 11 show the results of the turn before", form, len(a.requests), sent, 100*float64(cached)/float64(sent), breaks, planned, answered)
+		require.Zero(t, breaks)
+		require.Equal(t, 11, answered)
+	}
+	require.Equal(t, len(apps["edited"].requests), len(apps["events"].requests))
+	for i := range apps["edited"].requests {
+		require.Equal(t, dump(t, apps["edited"].requests[i]), dump(t, apps["events"].requests[i]), "request %d", i)
+	}
+}
+
+// billed returns the tokens of all requests, and those of the messages with which the request before began as well.
+func (a *application[M]) billed(t *testing.T) (sent, cached int) {
+	for i, request := range a.requests {
+		same := i > 0
+		for n, m := range request {
+			size := bytesOf([]M{m})
+			sent += size
+			same = same && n < len(a.requests[i-1]) && dump(t, []M{m}) == dump(t, a.requests[i-1][n:n+1])
+			if same {
+				cached += size
+			}
+		}
+	}
+	return sent, cached
+}
