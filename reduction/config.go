@@ -301,7 +301,7 @@ func RecommendedTyped[M adk.MessageType](b Backend) *TypedConfig[M] {
 		MaxLengthForTrunc:  10_000,
 		MaxTokensForClear:  32_000,
 		ClearAtLeastTokens: 4_000,
-		Savings:            Savings{MinSavingBytes: 500, ReferToRepeats: true, ClearArgumentsOver: 1_000, CompactJSON: true},
+		Savings:            Savings{MinSavingBytes: 500, ReferToRepeats: true, ClearArgumentsOver: 4_000, CompactJSON: true},
 		ProvideReadTool:    true,
 		Preview:            shortPreview,
 		Overflow:           ParseOverflow,
