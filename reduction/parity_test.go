@@ -336,6 +336,7 @@ var scenarios = []scenario{
 	{"R-35", "tokens of hexadecimal sums", sums[*schema.Message], sums[*schema.AgenticMessage]},
 	{"R-36", "a question that alone exceeds the threshold", longQuestion[*schema.Message], longQuestion[*schema.AgenticMessage]},
 	{"R-37", "the names in a store that can only write", writeOnlyNames[*schema.Message], writeOnlyNames[*schema.AgenticMessage]},
+	{"R-38", "a history of several turns that was kept whole", keptWhole[*schema.Message], keptWhole[*schema.AgenticMessage]},
 	{"X-01", "a handler that does not read its stream", unreadStream[*schema.Message], unreadStream[*schema.AgenticMessage]},
 	{"X-02", "a post-process without a context", noContext[*schema.Message], noContext[*schema.AgenticMessage]},
 	{"X-07", "two results in one message", nil, twoInOne},
@@ -794,6 +795,17 @@ func writeOnlyNames[M adk.MessageType](_ *testing.T, m maker[M]) (string, error)
 	}
 	_, err := m.clear(c, rounds[M](2, 900), 1)
 	return fmt.Sprint(log.paths), err
+}
+
+// keptWhole is a history in which a large result was cleared before the last two came. The rest is short.
+func keptWhole[M adk.MessageType](_ *testing.T, m maker[M]) (string, error) {
+	msgs := []M{adktest.User[M]("look")}
+	for i, size := range []int{9000, 100, 500, 500} {
+		id := fmt.Sprint("call_", i)
+		msgs = append(msgs, adktest.Assistant[M]("", adktest.ToolCall{ID: id, Name: "shell", Args: `{}`}),
+			adktest.Result[M](id, "shell", strings.Repeat("words of it ", size/12)))
+	}
+	return m.clear(&reduction.TypedConfig[M]{Backend: backend.NewMemory(0)}, msgs, 1500)
 }
 
 func orphan[M adk.MessageType](_ *testing.T, m maker[M]) (string, error) {
