@@ -387,3 +387,31 @@ func testFormatsRollingUpgradeLosesNothing[M adk.MessageType](t *testing.T) {
 	}
 	require.Equal(t, 8, n)
 }
+
+// A conversation whose provider counts otherwise than the estimate remembers the factor, and a run that goes on with it
+// changes nothing. formats.Samples writes a sample.
+func TestFormats_RememberedFactorGoesOn(t *testing.T) {
+	adktest.EachType(t, testFormatsRememberedFactorGoesOn[*schema.Message], testFormatsRememberedFactorGoesOn[*schema.AgenticMessage])
+}
+
+func testFormatsRememberedFactorGoesOn[M adk.MessageType](t *testing.T) {
+	config := func(b reduction.Backend) *reduction.TypedConfig[M] {
+		return &reduction.TypedConfig[M]{Backend: b, MaxTokensForClear: 3000}
+	}
+	for name, text := range formats.Samples(t, "conversation-factor-"+kindOf[M](), ".json", func() string {
+		a := &application[M]{config: config, store: store.NewMemory(0), ratio: 1.3, stores: edited}
+		for i := range 4 {
+			id := fmt.Sprint("call_", i)
+			result := adktest.Result[M](id, "shell", strings.Repeat(fmt.Sprintf("line %d of a result\n", i), 150))
+			a.turn(t, plannedTurn[M]{question: "go on", answer: "done", rounds: []plannedRound[M]{{
+				call: []M{adktest.Assistant[M]("", adktest.ToolCall{ID: id, Name: "shell", Args: `{}`})}, results: []M{result}, page: -1,
+			}}})
+		}
+		return dump(t, a.history)
+	}) {
+		require.Contains(t, text, "__einolean_reduction_factor__", name)
+		var msgs []M
+		require.NoError(t, json.Unmarshal([]byte(text), &msgs), name)
+		require.Equal(t, msgs, before(t, typed(t, config(store.NewMemory(0))), msgs), name)
+	}
+}

@@ -33,9 +33,15 @@ const FactsPerResult = 12
 // Group is what formats are for.
 type Group string
 
+// The groups.
 const (
-	Tuning  Group = "tuning"
-	Further Group = "further" // for tuning as well, written later
+	// Tuning formats are those on which the ranking was chosen.
+	Tuning Group = "tuning"
+
+	// Further formats are for tuning as well, and were written later.
+	Further Group = "further"
+
+	// HeldOut formats are only for reports.
 	HeldOut Group = "held-out"
 )
 
