@@ -31,23 +31,23 @@ const maxRecounts = 8
 // clearPass clears old results, if that is worth it.
 type clearPass[M adk.MessageType] struct {
 	pass          *pass[M]
+	turn          turn // of the user, to which the request belongs
 	inputSize     tokencount.Size
 	threshold     int64   // tokens
 	countedAfter  int64   // tokens after the pass; negative: not counted
 	messageTokens []int64 // of the messages, at four bytes a token; nil: not estimated yet
 	mustFit       bool    // the window requires clearing everything old
 	candidates    []*clearing.Candidate
-	turn          turn // of the user, to which the request belongs
+	firstInUse    int           // the first message with a call whose result the model is working on
+	isRewritten   bool          // the user's rewriter has changed the messages
+	tally         einolean.Pass // counts the results for OnEvent
+	repeated      einolean.Pass // what the passes of earlier runs, made again before, have cleared
 
-	// Of a pass that repeats one of an earlier run:
+	// Only of a pass that repeats one of an earlier run:
+	sizes       *tokencount.Growing[M]  // of the messages
+	uncorrected int64                   // tokens of the request, without the correction by reports
+	firstRound  int                     // the rounds before it have nothing to clear
 	settled     map[resultPosition]bool // results that stay as they are in later passes as well
-	sizes       *tokencount.Growing[M]
-	uncorrected int64         // tokens of the request, without the correction by reports
-	firstRound  int           // the rounds before it have nothing to clear
-	firstInUse  int           // the first message with a call whose result stays until the turn ends
-	isRewritten bool          // the user's rewriter has changed the messages
-	tally       einolean.Pass // counts the results for OnEvent
-	repeated    einolean.Pass // results that the passes of earlier runs, made again before, have cleared
 }
 
 // newClearPass begins a pass over a state of a known size.
@@ -134,7 +134,9 @@ func (c *clearPass[M]) oldRounds() (old []rounds.Round, end int) {
 
 // firstRoundFrom returns the index of the first round at or after a message.
 func firstRoundFrom(history []rounds.Round, message int) int {
-	n, _ := slices.BinarySearchFunc(history, message, func(r rounds.Round, i int) int { return cmp.Compare(r.MessageIndex, i) })
+	n, _ := slices.BinarySearchFunc(history, message, func(r rounds.Round, i int) int {
+		return cmp.Compare(r.MessageIndex, i)
+	})
 	return n
 }
 
