@@ -99,12 +99,11 @@ func (c *clearPass[M]) decideAndStore(ctx context.Context) (changed bool, err er
 	if ok, err := c.isWorthIt(ctx); !ok {
 		return false, err
 	}
-	planned := slices.Clone(c.pass.changes)
 	kept, lost, differs := c.pass.saver.Save(ctx, c.pass.changes)
-	if lost > 0 {
-		c.settleLost(planned, kept)
+	for _, candidate := range lost {
+		c.settle(candidate) // the pass of this model call tries again
 	}
-	c.countSkipped(toolpolicy.NotStored, lost)
+	c.countSkipped(toolpolicy.NotStored, len(lost))
 	if c.pass.changes = kept; differs {
 		return c.isWorthIt(ctx)
 	}
@@ -116,7 +115,8 @@ func (c *clearPass[M]) rewriteRounds(ctx context.Context) (err error) {
 	rewriter, retained := c.cfg().ClearMessageRewriter, c.cfg().ClearRetentionSuffixLimit
 	c.pass.msgs, c.isRewritten, err = rewriteRounds(ctx, rewriter, c.pass.msgs, retained)
 	if c.isRewritten {
-		c.pass.rounds, c.firstRound, c.turn = nil, 0, turnOf(c.pass.msgs)
+		c.pass.rounds, c.turn = nil, turnOf(c.pass.msgs)
+		c.firstRound, c.settled = 0, nil // they are of the messages before
 	}
 	return err
 }
@@ -189,19 +189,6 @@ func positionOf(c *clearing.Candidate) resultPosition {
 func (c *clearPass[M]) settle(candidate *clearing.Candidate) {
 	if c.settled != nil {
 		c.settled[positionOf(candidate)] = true
-	}
-}
-
-// settleLost settles the results that could not be stored. The pass of this model call tries again.
-func (c *clearPass[M]) settleLost(planned, kept []clearing.Change) {
-	stored := make(map[resultPosition]bool, len(kept))
-	for i := range kept {
-		stored[positionOf(kept[i].Plan.Candidate)] = true
-	}
-	for i := range planned {
-		if candidate := planned[i].Plan.Candidate; !stored[positionOf(candidate)] {
-			c.settle(candidate)
-		}
 	}
 }
 

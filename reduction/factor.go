@@ -52,15 +52,16 @@ func (s *settings[M]) keepFactor(
 		factor = size.Factor
 	}
 	r.fixFactor(factor)
-	if factor != 1 || !s.isEdited(before.Messages) {
-		rememberFactor(before.Messages, after.Messages, factor)
-	}
+	s.rememberFactor(before.Messages, after.Messages, factor)
 	return after, nil
 }
 
 // rememberFactor marks the first of the messages that a pass has changed with the factor. Messages of the user's are
 // not marked: handlers take a user message with a mark for one that nobody has sent. It changes the second list.
-func rememberFactor[M adk.MessageType](before, after []M, factor float64) {
+func (s *settings[M]) rememberFactor(before, after []M, factor float64) {
+	if factor == 1 && s.isEdited(before) {
+		return // the history shows already that it has changed
+	}
 	for i := range min(len(before), len(after)) {
 		m := after[i]
 		if m == before[i] || message.Role(m) == schema.User && len(message.Results(m)) == 0 {

@@ -353,7 +353,7 @@ func (r *repetition[M]) clear(ctx context.Context, size tokencount.Size, thresho
 func (r *repetition[M]) keepFactor(factor float64, before []M) {
 	if r.sizes != nil && r.sizes.FixedFactor() == 0 {
 		r.sizes.Fix(factor)
-		rememberFactor(before, r.msgs, factor)
+		r.settings.rememberFactor(before, r.msgs, factor)
 	}
 }
 

@@ -39,9 +39,9 @@ func (s *Saver) ContinueAfter(other *Saver) {
 	}
 }
 
-// Save stores the content that changes replace. It returns the changes that can be made, in the same list; how many
-// results and calls stay because storing failed; and whether anything differs from the plan.
-func (s *Saver) Save(ctx context.Context, changes []Change) (kept []Change, lost int, differs bool) {
+// Save stores the content that changes replace. It returns the changes that can be made, in the same list; the
+// candidates that stay because storing failed; and whether anything differs from the plan.
+func (s *Saver) Save(ctx context.Context, changes []Change) (kept []Change, lost []*Candidate, differs bool) {
 	items := make([]offload.Item, 0, len(changes))
 	for i := range changes {
 		if f := &changes[i].Plan.file; f.item.Store != nil {
@@ -70,7 +70,7 @@ func (s *Saver) Save(ctx context.Context, changes []Change) (kept []Change, lost
 		case ok:
 			kept = append(kept, change)
 		case replaced:
-			lost++
+			lost = append(lost, change.Plan.Candidate)
 		}
 	}
 	return kept, lost, differs
