@@ -59,6 +59,22 @@ func newClearPass[M adk.MessageType](p *pass[M], size tokencount.Size, threshold
 
 func (c *clearPass[M]) cfg() *TypedConfig[M] { return c.pass.settings.cfg }
 
+// clearOld returns a state of a known size with old results cleared, if that is worth it. done was done before, in
+// place of earlier runs.
+func clearOld[M adk.MessageType](
+	ctx context.Context, s *settings[M], state *adk.TypedChatModelAgentState[M], size tokencount.Size, threshold int64,
+	done repeated,
+) (*adk.TypedChatModelAgentState[M], error) {
+	c := newClearPass(newPass(ctx, s, state), size, threshold, turnOf(state.Messages))
+	c.pass.saver.ContinueAfter(done.saver)
+	c.repeated = done.tally
+	next, err := c.apply(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return s.keepFactor(ctx, state, next)
+}
+
 // apply returns the state that the pass makes, which is the input if nothing changes.
 func (c *clearPass[M]) apply(ctx context.Context) (*adk.TypedChatModelAgentState[M], error) {
 	changed, err := c.decideAndStore(ctx)

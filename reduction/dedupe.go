@@ -36,8 +36,7 @@ func dedupe[M adk.MessageType](
 	}
 	window := s.window(ctx)
 	willClear := size.Tokens >= threshold || window > 0 && size.Tokens > window
-	f := newFitPass(newPass(ctx, s, state))
-	f.pass.reserveFiles(ctx)
+	f := newFitPass(ctx, newPass(ctx, s, state))
 	if err := f.referToDuplicates(ctx, from, willClear); err != nil {
 		return nil, size, err
 	}

@@ -42,15 +42,6 @@ func newPass[M adk.MessageType](ctx context.Context, s *settings[M], state *adk.
 	return p
 }
 
-// newRepeatedPass begins a pass that an earlier run has made, over a history whose rounds and files are known.
-func newRepeatedPass[M adk.MessageType](
-	ctx context.Context, s *settings[M], state *adk.TypedChatModelAgentState[M], history []rounds.Round,
-) *pass[M] {
-	p := newPass(ctx, s, state)
-	p.rounds, p.isRepeat = history, true
-	return p
-}
-
 func (p *pass[M]) decider() *clearing.Decider { return p.saver.Decider }
 
 // history returns the rounds of the messages.
@@ -91,7 +82,7 @@ func (p *pass[M]) replaceableMedia(c *clearing.Candidate) (media []*rounds.Mediu
 // reserveFiles keeps files that the history names from being overwritten.
 func (p *pass[M]) reserveFiles(ctx context.Context) {
 	if p.isRepeat {
-		return // all at once, before the first pass
+		return // repeatPasses has done it for the whole history
 	}
 	p.saver.Files.ReservePaths(ctx, p.settings.noticeFiles(p.msgs))
 }

@@ -16,7 +16,6 @@ import (
 	"github.com/einolean/einolean/internal/emptyresult"
 	"github.com/einolean/einolean/internal/message"
 	"github.com/einolean/einolean/internal/programturn"
-	"github.com/einolean/einolean/reduction/internal/clearing"
 	"github.com/einolean/einolean/reduction/internal/digest"
 	"github.com/einolean/einolean/reduction/internal/rounds"
 	"github.com/einolean/einolean/reduction/internal/truncate"
@@ -122,11 +121,10 @@ func inCallOrder[M adk.MessageType](state *adk.TypedChatModelAgentState[M]) *adk
 func (m *middleware[M]) reduce(
 	ctx context.Context, state *adk.TypedChatModelAgentState[M],
 ) (*adk.TypedChatModelAgentState[M], error) {
-	s, out, repeated := m.settings, state, einolean.Pass{}
-	var saver *clearing.Saver
+	s, out, done := m.settings, state, repeated{}
 	var err error
 	if runFrom(ctx, s).startRepeating() {
-		if out, repeated, saver, err = repeatPasses(ctx, s, state); err != nil {
+		if out, done, err = repeatPasses(ctx, s, state); err != nil {
 			return nil, err
 		}
 	}
@@ -146,34 +144,24 @@ func (m *middleware[M]) reduce(
 			return nil, err
 		}
 	}
-	before := out
-	if size.Tokens >= threshold {
-		c := newClearPass(newPass(ctx, s, out), size, threshold, turnOf(out.Messages))
-		c.repeated = repeated
-		c.pass.saver.ContinueAfter(saver)
-		if out, err = c.apply(ctx); err != nil {
-			return nil, err
-		}
-	} else if repeated.Cleared > 0 {
-		if err := reportRepeated(ctx, s, repeated, state, out); err != nil {
-			return nil, err
-		}
+	switch {
+	case size.Tokens >= threshold:
+		out, err = clearOld(ctx, s, out, size, threshold, done)
+	case done.tally.Cleared > 0:
+		err = reportRepeated(ctx, s, done.tally, state, out)
 	}
-	if out, err = s.keepFactor(ctx, before, out); err != nil {
-		return nil, err
+	if err != nil || window == 0 || size.Tokens <= window || s.cfg.SkipClear {
+		return out, err
 	}
-	if window == 0 || size.Tokens <= window || s.cfg.SkipClear {
-		return out, nil
-	}
-	before = out
-	size, err = s.exactSize(ctx, before)
+	size, err = s.exactSize(ctx, out)
 	if err != nil {
 		return nil, err
 	}
-	if out, err = fitWindow(withFactor(ctx, s, size.Factor), s, before, window, false); err != nil {
+	fitted, err := fitWindow(withFactor(ctx, s, size.Factor), s, out, window, false)
+	if err != nil {
 		return nil, err
 	}
-	return s.keepFactor(ctx, before, out)
+	return s.keepFactor(ctx, out, fitted)
 }
 
 // WrapModel invalidates provider-side state that belongs to results that were cleared, marks empty results for the

@@ -35,33 +35,38 @@ type repetition[M adk.MessageType] struct {
 	window   int64
 	lowest   int64 // no pass is needed for a request of fewer tokens
 
-	msgs    []M // so far, with the changes
-	rounds  rounds.History[M]
-	sizes   *tokencount.Growing[M] // nil if the user's counter counts
-	tools   []availableTool
-	turn    turn
-	changed bool
+	msgs        []M // so far, with the changes
+	rounds      rounds.History[M]
+	sizes       *tokencount.Growing[M] // nil if the user's counter counts
+	loadedTools []loadedTool
+	toolTokens  int64 // of the definitions of all tools
+	turn        turn
+	changed     bool
 
 	settled     map[resultPosition]bool // results that stay
-	saver       *clearing.Saver         // of the last pass; nil: none yet
 	firstRound  int                     // the rounds before it have nothing to clear
 	fitted      int                     // so many rounds were fitted to their share of the window
 	deduped     int                     // the results of so many messages were compared with earlier ones
 	resultSizes knownSizes              // of these results
 	uncounted   int                     // requests of fewer messages are below the lowest threshold by the user's counter
 
-	tally einolean.Pass // what was cleared for the first time
+	done repeated
 }
 
-// repeatPasses returns the state with the changes of earlier runs, what was cleared in them, and the saver of the last
-// pass, nil if there was none.
+// repeated is what the passes of earlier runs have done when they were made again. The zero value is nothing.
+type repeated struct {
+	tally einolean.Pass   // what was cleared for the first time, or again
+	saver *clearing.Saver // of the last pass; nil: there was none
+}
+
+// repeatPasses returns the state with the changes of earlier runs.
 func repeatPasses[M adk.MessageType](
 	ctx context.Context, s *settings[M], state *adk.TypedChatModelAgentState[M],
-) (next *adk.TypedChatModelAgentState[M], tally einolean.Pass, saver *clearing.Saver, err error) {
+) (*adk.TypedChatModelAgentState[M], repeated, error) {
 	run := runFrom(ctx, s)
 	if s.isEdited(state.Messages) {
 		run.fixFactor(storedFactor(state.Messages))
-		return state, einolean.Pass{}, nil, nil
+		return state, repeated{}, nil
 	}
 	r := &repetition[M]{
 		settings: s, input: state, window: s.window(ctx),
@@ -71,37 +76,37 @@ func repeatPasses[M adk.MessageType](
 		r.lowest = min(r.lowest, r.window)
 	}
 	if needed, err := r.isNeeded(ctx); err != nil || !needed {
-		return state, einolean.Pass{}, nil, err
+		return state, repeated{}, err
 	}
 	r.msgs = make([]M, 0, len(state.Messages))
 	if s.estimator != nil {
 		r.sizes = s.estimator.Grow(s.cfg.MaxTokensForClear, s.tracker(ctx, state.Messages).FixedFactor())
 	}
-	r.tools = availableTools(s, state)
+	r.readTools()
 	s.files.ReservePaths(ctx, s.noticeFiles(state.Messages))
 	for _, m := range state.Messages {
 		if message.Role(m) == schema.Assistant {
 			if err := r.request(ctx); err != nil {
-				return nil, einolean.Pass{}, nil, err
+				return nil, repeated{}, err
 			}
 		}
 		r.add(m)
 	}
 	if !r.changed {
-		return state, einolean.Pass{}, r.saver, nil
+		return state, r.done, nil
 	}
 	if r.sizes != nil {
 		run.fixFactor(r.sizes.FixedFactor())
 	}
 	changed := *state
 	changed.Messages = r.msgs
-	return &changed, r.tally, r.saver, nil
+	return &changed, r.done, nil
 }
 
 // reportRepeated reports results that were cleared for the first time in place of earlier runs, which did not clear
 // them: the conversation may come from elsewhere.
 func reportRepeated[M adk.MessageType](
-	ctx context.Context, s *settings[M], repeated einolean.Pass, before, after *adk.TypedChatModelAgentState[M],
+	ctx context.Context, s *settings[M], tally einolean.Pass, before, after *adk.TypedChatModelAgentState[M],
 ) error {
 	all, err := s.exactSize(ctx, before)
 	if err != nil {
@@ -111,8 +116,8 @@ func reportRepeated[M adk.MessageType](
 	if err != nil {
 		return err
 	}
-	repeated.Before, repeated.After, repeated.Threshold = all.Tokens, left.Tokens, s.threshold(startsTurn(after.Messages))
-	s.reporter.Send(ctx, einolean.Event{Kind: einolean.KindClearDone, Pass: &repeated})
+	tally.Before, tally.After, tally.Threshold = all.Tokens, left.Tokens, s.threshold(startsTurn(after.Messages))
+	s.reporter.Send(ctx, einolean.Event{Kind: einolean.KindClearDone, Pass: &tally})
 	return nil
 }
 
@@ -177,11 +182,8 @@ func (r *repetition[M]) add(m M) {
 func (r *repetition[M]) state() *adk.TypedChatModelAgentState[M] {
 	next := *r.input
 	next.Messages = r.msgs
-	next.ToolInfos = nil
-	for _, t := range r.tools {
-		if t.since <= len(r.msgs) {
-			next.ToolInfos = append(next.ToolInfos, t.info)
-		}
+	if slices.ContainsFunc(r.loadedTools, func(t loadedTool) bool { return t.since > len(r.msgs) }) {
+		next.ToolInfos = slices.DeleteFunc(slices.Clone(next.ToolInfos), r.isLoadedLater)
 	}
 	return &next
 }
@@ -265,10 +267,11 @@ func (r *repetition[M]) userSize(ctx context.Context) (tokencount.Size, error) {
 }
 
 // definitions are the tokens of the tools that the request had.
-func (r *repetition[M]) definitions() (sum int64) {
-	for _, t := range r.tools {
-		if t.since <= len(r.msgs) {
-			sum += t.tokens
+func (r *repetition[M]) definitions() int64 {
+	sum := r.toolTokens
+	for _, t := range r.loadedTools {
+		if t.since > len(r.msgs) {
+			sum -= t.tokens
 		}
 	}
 	return sum
@@ -276,9 +279,10 @@ func (r *repetition[M]) definitions() (sum int64) {
 
 // newPass begins a pass over the messages so far. A store that is down is not asked again by each of them.
 func (r *repetition[M]) newPass(ctx context.Context) *pass[M] {
-	p := newRepeatedPass(ctx, r.settings, r.state(), r.rounds.Rounds())
-	p.saver.ContinueAfter(r.saver)
-	r.saver = p.saver
+	p := newPass(ctx, r.settings, r.state())
+	p.rounds, p.isRepeat = r.rounds.Rounds(), true
+	p.saver.ContinueAfter(r.done.saver)
+	r.done.saver = p.saver
 	return p
 }
 
@@ -290,7 +294,7 @@ func (r *repetition[M]) fitRounds(ctx context.Context) error {
 	if budget == 0 || from == len(history) || !mayExceed(r.msgs[history[from].MessageIndex:], budget/maxTokensPerByte) {
 		return nil
 	}
-	f := newFitPass(r.newPass(ctx))
+	f := newFitPass(ctx, r.newPass(ctx))
 	for _, round := range history[from:] {
 		if err := f.fitRound(ctx, round, budget); err != nil {
 			return err
@@ -312,7 +316,7 @@ func (r *repetition[M]) dedupe(ctx context.Context, willClear bool) (changed boo
 	if !mayRepeat {
 		return false, nil
 	}
-	f := newFitPass(r.newPass(ctx))
+	f := newFitPass(ctx, r.newPass(ctx))
 	if err := f.referToDuplicates(ctx, from, willClear); err != nil {
 		return false, err
 	}
@@ -333,9 +337,9 @@ func (r *repetition[M]) clear(ctx context.Context, size tokencount.Size, thresho
 	}
 	if c.cfg().OnEvent != nil {
 		c.emitAllCleared(ctx)
-		r.tally.Looked += c.tally.Cleared + c.tally.Repeated
-		r.tally.Cleared += c.tally.Cleared
-		r.tally.Repeated += c.tally.Repeated
+		r.done.tally.Looked += c.tally.Cleared + c.tally.Repeated
+		r.done.tally.Cleared += c.tally.Cleared
+		r.done.tally.Repeated += c.tally.Repeated
 	}
 	before := slices.Clone(r.msgs)
 	if c.isRewritten {
@@ -394,7 +398,8 @@ func (r *repetition[M]) apply(p *pass[M]) bool {
 // reload reads all messages anew, after a pass has put others in their place.
 func (r *repetition[M]) reload(msgs []M) {
 	r.settled = make(map[resultPosition]bool)
-	r.msgs, r.rounds, r.turn, r.firstRound, r.changed = make([]M, 0, len(r.input.Messages)), rounds.History[M]{}, turn{}, 0, true
+	r.msgs, r.rounds, r.turn = make([]M, 0, len(r.input.Messages)), rounds.History[M]{}, turn{}
+	r.firstRound, r.changed = 0, true
 	if r.sizes != nil {
 		r.sizes = r.settings.estimator.Grow(r.settings.cfg.MaxTokensForClear, r.sizes.FixedFactor())
 	}
@@ -407,50 +412,53 @@ func (r *repetition[M]) reload(msgs []M) {
 	}
 }
 
-// availableTool is a tool of the requests of at least so many messages.
-type availableTool struct {
+// loadedTool is a tool that package toolsearch has loaded: only requests of at least so many messages have it.
+type loadedTool struct {
 	info   *schema.ToolInfo
-	tokens int64
+	tokens int64 // of its definition
 	since  int
 }
 
-// availableTools lists the tools of a state. A tool that package toolsearch has loaded was not there before the message
-// that names it.
-func availableTools[M adk.MessageType](s *settings[M], state *adk.TypedChatModelAgentState[M]) []availableTool {
-	answers := loadingTexts(state.Messages)
-	tools := make([]availableTool, 0, len(state.ToolInfos))
-	for _, info := range state.ToolInfos {
+// isLoadedLater reports whether a tool was loaded after the request.
+func (r *repetition[M]) isLoadedLater(info *schema.ToolInfo) bool {
+	return slices.ContainsFunc(r.loadedTools, func(t loadedTool) bool { return t.info == info && t.since > len(r.msgs) })
+}
+
+// readTools reads the tools of the last request, and finds out which of them were loaded on the way.
+func (r *repetition[M]) readTools() {
+	namedAt := namesInLoadingAnswers(r.input.Messages)
+	for _, info := range r.input.ToolInfos {
 		if info == nil {
 			continue
 		}
-		t := availableTool{info: info}
-		if s.estimator != nil {
-			t.tokens = s.estimator.ToolTokens(info)
+		tokens := int64(0)
+		if r.sizes != nil {
+			tokens = r.settings.estimator.ToolTokens(info)
 		}
-		for _, a := range answers {
-			if strings.Contains(a.text, `"`+info.Name+`"`) {
-				t.since = a.message + 1
-				break
-			}
+		r.toolTokens += tokens
+		if message, isNamed := namedAt[info.Name]; isNamed {
+			r.loadedTools = append(r.loadedTools, loadedTool{info: info, tokens: tokens, since: message + 1})
 		}
-		tools = append(tools, t)
 	}
-	return tools
 }
 
-// loadingText is the answer of a search tool, and the index of its message.
-type loadingText struct {
-	message int
-	text    string
-}
-
-func loadingTexts[M adk.MessageType](msgs []M) (texts []loadingText) {
+// namesInLoadingAnswers returns the strings in quotation marks that the answers of search tools have, with the first
+// message that has them. The names of the tools that were loaded are among them.
+func namesInLoadingAnswers[M adk.MessageType](msgs []M) map[string]int {
+	names := make(map[string]int)
 	for _, round := range rounds.Split(msgs) {
 		for _, pair := range round.Pairs {
-			if pair.HasResult && toolnames.Loads(pair.Call.Name) {
-				texts = append(texts, loadingText{pair.MessageIndex, strings.Join(pair.Result.Texts, "\n")})
+			if !pair.HasResult || !toolnames.Loads(pair.Call.Name) {
+				continue
+			}
+			for _, text := range pair.Result.Texts {
+				for name := range strings.SplitSeq(text, `"`) {
+					if at, isKnown := names[name]; !isKnown || pair.MessageIndex < at {
+						names[name] = pair.MessageIndex
+					}
+				}
 			}
 		}
 	}
-	return texts
+	return names
 }

@@ -43,8 +43,7 @@ func fitRounds[M adk.MessageType](
 	if !mayExceed(state.Messages[max(from, 0):], budget/maxTokensPerByte) {
 		return state, nil
 	}
-	f := newFitPass(newPass(ctx, s, state))
-	f.pass.reserveFiles(ctx)
+	f := newFitPass(ctx, newPass(ctx, s, state))
 	for _, round := range f.pass.history() {
 		if round.MessageIndex < from {
 			continue
@@ -175,9 +174,9 @@ func fitWindow[M adk.MessageType](
 func applyStage[M adk.MessageType](
 	ctx context.Context, s *settings[M], state *adk.TypedChatModelAgentState[M], stage fitStage, excess int, isRepeat bool,
 ) (*adk.TypedChatModelAgentState[M], error) {
-	f := newFitPass(newPass(ctx, s, state))
-	f.pass.reserveFiles(ctx)
-	f.pass.isRepeat = isRepeat
+	p := newPass(ctx, s, state)
+	p.isRepeat = isRepeat
+	f := newFitPass(ctx, p)
 	purpose := clearing.ToShorten
 	if stage >= stagePages {
 		purpose = clearing.ToShortenAllPages
@@ -222,7 +221,10 @@ func applyStage[M adk.MessageType](
 // fitPass shortens results or replaces them by references, whether they are old or new.
 type fitPass[M adk.MessageType] struct{ pass *pass[M] }
 
-func newFitPass[M adk.MessageType](p *pass[M]) fitPass[M] { return fitPass[M]{p} }
+func newFitPass[M adk.MessageType](ctx context.Context, p *pass[M]) fitPass[M] {
+	p.reserveFiles(ctx)
+	return fitPass[M]{p}
+}
 
 // plansOf lists the results of a round that may become shorter, or whose media may become references. The plans
 // are to keep them, until something else is decided. fixed are the tokens of the others.
