@@ -216,7 +216,8 @@ func (s Server) check(name, written string, problems *problems) {
 	if s.URL != "" {
 		u, err := url.Parse(s.URL)
 		if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {
-			problems.add(at(".url"), fmt.Errorf("%q is not a URL that begins with http:// or https:// and names a host", redact.Text(written)))
+			problems.add(at(".url"), fmt.Errorf(
+				"%q is not a URL that begins with http:// or https:// and names a host", redact.Text(written)))
 		}
 	}
 	if s.Timeout < 0 {

@@ -75,11 +75,13 @@ func (t *headerTransport) RoundTrip(r *http.Request) (*http.Response, error) {
 		if r.Body != nil {
 			_ = r.Body.Close()
 		}
-		return nil, fmt.Errorf("the server at %s sends requests to %s: if that is right, set it as the server's url", originOf(t.origin), to)
+		return nil, fmt.Errorf("the server at %s sends requests to %s: if that is right, set it as the server's url",
+			originOf(t.origin), to)
 	}
 	signed, generation := t.sign(r)
 	resp, err := t.inner.RoundTrip(signed)
-	for n := 1; n < maxTries && err == nil && resp.StatusCode == http.StatusUnauthorized && t.headerFunc != nil && (r.Body == nil || r.GetBody != nil); n++ {
+	canRetry := t.headerFunc != nil && (r.Body == nil || r.GetBody != nil)
+	for n := 1; canRetry && n < maxTries && err == nil && resp.StatusCode == http.StatusUnauthorized; n++ {
 		again, next, ok := t.signAgain(r, generation)
 		if !ok {
 			break
@@ -115,8 +117,13 @@ func noteDelivery(r *http.Request, resp *http.Response, err error) {
 	case err != nil:
 		d.isRejected.Store(errors.As(err, &dial) && dial.Op == "dial")
 	default:
-		d.isRejected.Store(resp.StatusCode == http.StatusNotFound || resp.StatusCode == http.StatusUnauthorized || resp.StatusCode == http.StatusForbidden)
+		d.isRejected.Store(isRejection(resp.StatusCode))
 	}
+}
+
+// isRejection reports whether a status says that the server did not take a request.
+func isRejection(status int) bool {
+	return status == http.StatusNotFound || status == http.StatusUnauthorized || status == http.StatusForbidden
 }
 
 // sign returns the request with the current headers.

@@ -381,7 +381,8 @@ func (l *link) currentTools(deadline time.Time) (set *toolset.Set, wait time.Dur
 		l.requestedDirectly = true
 		l.nudge()
 	}
-	if l.session != nil && l.haveVersion > 0 && l.haveVersion >= l.requiredVersion && l.haveVersion < l.wantVersion && l.noticePause > 0 {
+	hasRequired := l.haveVersion > 0 && l.haveVersion >= l.requiredVersion
+	if l.session != nil && hasRequired && l.haveVersion < l.wantVersion && l.noticePause > 0 {
 		return l.tools, 0, nil // only for notices of a server whose last ones announced nothing new
 	}
 	if l.session != nil && l.haveVersion == l.wantVersion {
@@ -460,7 +461,10 @@ func (l *link) timeout() time.Duration {
 func (l *link) status() Status {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	s := Status{Server: l.name, User: l.user, State: l.state, Since: l.stateSince, Tools: len(l.remotes), Skipped: l.skippedCount, SkippedErr: l.lastSkipErr, Err: l.err}
+	s := Status{
+		Server: l.name, User: l.user, State: l.state, Since: l.stateSince, Err: l.err,
+		Tools: len(l.remotes), Skipped: l.skippedCount, SkippedErr: l.lastSkipErr,
+	}
 	if l.session != nil {
 		s.Protocol = l.session.protocol
 	} else {
@@ -477,7 +481,10 @@ func (l *link) dial(asker context.Context) (s *session, err error) {
 		}
 	}()
 	ctx, end := context.WithCancelCause(valueContext{l.ctx, context.WithoutCancel(asker)})
-	s = &session{redact: l.redact, ctx: ctx, cancel: end, lastOutput: &outputTail{}, work: &l.servers.work, wire: newWire(), calls: map[string]*openCall{}, pageMemory: map[string]int64{}}
+	s = &session{
+		redact: l.redact, ctx: ctx, cancel: end, lastOutput: &outputTail{}, work: &l.servers.work, wire: newWire(),
+		calls: map[string]*openCall{}, pageMemory: map[string]int64{},
+	}
 	late := time.AfterFunc(l.connectTimeout(), func() { end(errNoAnswer) })
 	err = s.connect(l)
 	if !late.Stop() && err == nil {
@@ -512,13 +519,19 @@ func (l *link) newTransport(s *session) (mcp.Transport, error) {
 		return s.wire.tapTransport(t), err
 	}
 	if l.server.Command != "" {
-		return &command{server: l.server, lastOutput: s.lastOutput, wire: s.wire, pace: newPace(s.ctx.Done()), logLine: func(line []byte) { l.servers.log(l.name, []byte(l.redact(s, string(line)))) }}, nil
+		logLine := func(line []byte) { l.servers.log(l.name, []byte(l.redact(s, string(line)))) }
+		return &command{
+			server: l.server, lastOutput: s.lastOutput, wire: s.wire, pace: newPace(s.ctx.Done()), logLine: logLine,
+		}, nil
 	}
 	origin, err := url.Parse(l.server.URL)
 	if err != nil {
 		return nil, err
 	}
-	s.headers = &headerTransport{origin: origin, fixedHeaders: l.server.Headers, headerFunc: l.servers.headers(l.name), wire: s.wire, pace: newPace(s.ctx.Done())}
+	s.headers = &headerTransport{
+		origin: origin, fixedHeaders: l.server.Headers, headerFunc: l.servers.headers(l.name),
+		wire: s.wire, pace: newPace(s.ctx.Done()),
+	}
 	if ask := s.headers.headerFunc; ask != nil && l.user == "" { // a caller's context would lend one user's headers to all
 		s.headers.headerFunc = func(ctx context.Context) (http.Header, error) { return ask(valueContext{ctx, s.ctx}) }
 	}
@@ -605,7 +618,10 @@ func (l *link) throttleNotices(took time.Duration) {
 // applyList sets the server's tools from a list.
 func (l *link) applyList(began int64, byNotice bool, s *session, tools []*mcp.Tool) error {
 	l.mu.Lock()
-	d := listUpdate{link: l, session: s, previous: l.remotes, remotes: map[string]*remoteTool{}, ownNames: map[string]string{}, refusals: map[string]string{}, reportedRefusals: l.refusals}
+	d := listUpdate{
+		link: l, session: s, previous: l.remotes, remotes: map[string]*remoteTool{}, ownNames: map[string]string{},
+		refusals: map[string]string{}, reportedRefusals: l.refusals,
+	}
 	first, set := l.haveVersion == 0, l.tools
 	l.mu.Unlock()
 	d.instructions = strings.TrimSpace(strings.ToValidUTF8(s.instructions[:min(len(s.instructions), maxInstructions)], ""))
@@ -670,9 +686,13 @@ func (l *link) newRemote(t *mcp.Tool, instructions string, before *remoteTool) (
 	if err != nil {
 		return nil, err
 	}
-	r := &remoteTool{servers: l.servers, hints: hintsOf(l.name, t), definition: definition, isRepaired: mended, propertyNames: keys, instructions: instructions}
+	r := &remoteTool{
+		servers: l.servers, hints: hintsOf(l.name, t), definition: definition, isRepaired: mended, propertyNames: keys,
+		instructions: instructions,
+	}
 	extra := l.extra(r, t)
-	r.info = &schema.ToolInfo{Name: toolName(l.name, t.Name, !l.server.NoPrefix, l.servers.prefixes), Desc: t.Description, ParamsOneOf: params, Extra: extra}
+	name := toolName(l.name, t.Name, !l.server.NoPrefix, l.servers.prefixes)
+	r.info = &schema.ToolInfo{Name: name, Desc: t.Description, ParamsOneOf: params, Extra: extra}
 	r.tool = &textTool{r}
 	if l.servers.options.Media {
 		r.tool = &mediaTool{r}

@@ -213,7 +213,7 @@ func TestList_ExpiredListIsReadAgain(t *testing.T) {
 }
 
 // NoRecheck waits for a notice, and reads nothing without one.
-func TestNoRecheck_ReadsOnlyAfterNotification(t *testing.T) {
+func TestServer_NoRecheckReadsOnlyAfterNotification(t *testing.T) {
 	var lists atomic.Int64
 	f := newFixture()
 	f.server.AddReceivingMiddleware(func(next mcp.MethodHandler) mcp.MethodHandler {
@@ -371,7 +371,7 @@ func TestServer_IncludeExcludeAndAlwaysVisible(t *testing.T) {
 	require.Equal(t, []string{"srv__add_tool", "srv__die", "srv__echo", "srv__extra", "srv__marked"}, namesIn(t, ctx, s))
 }
 
-func TestNoPrefix_FirstServerKeepsTheName(t *testing.T) {
+func TestServer_NoPrefixKeepsNamesOfFirstServer(t *testing.T) {
 	var events recorder
 	one, two := newFixture().inMemory(), newFixture().inMemory()
 	one.NoPrefix, two.NoPrefix = true, true

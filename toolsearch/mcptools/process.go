@@ -52,7 +52,10 @@ func (c *command) Connect(ctx context.Context) (mcp.Connection, error) {
 		return nil, err
 	}
 	cmd.Stdout = theirs
-	p := &process{cmd: cmd, stdin: in, stdout: out, stderr: stderr, wire: c.wire, pace: c.pace, mark: markVariable + "=" + rand.Text(), done: make(chan struct{})}
+	p := &process{
+		cmd: cmd, stdin: in, stdout: out, stderr: stderr, wire: c.wire, pace: c.pace,
+		mark: markVariable + "=" + rand.Text(), done: make(chan struct{}),
+	}
 	cmd.Env = append(cmd.Env, p.mark)
 	started := make(chan error)
 	go p.run(started)

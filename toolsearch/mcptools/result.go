@@ -298,14 +298,18 @@ func imagePart(data, mimeType string, media bool) schema.ToolOutputPart {
 	if !media || data == "" || !slices.Contains(imageTypes, mimeType) {
 		return textPart(answerText("image", answerData{Type: mimeType, Bytes: decodedSize(data)}))
 	}
-	return schema.ToolOutputPart{Type: schema.ToolPartTypeImage, Image: &schema.ToolOutputImage{MessagePartCommon: inline(data, mimeType)}}
+	return schema.ToolOutputPart{
+		Type: schema.ToolPartTypeImage, Image: &schema.ToolOutputImage{MessagePartCommon: inline(data, mimeType)},
+	}
 }
 
 func audioPart(data, mimeType string, media bool) schema.ToolOutputPart {
 	if !media || data == "" {
 		return textPart(answerText("audio", answerData{Type: mimeType, Bytes: decodedSize(data)}))
 	}
-	return schema.ToolOutputPart{Type: schema.ToolPartTypeAudio, Audio: &schema.ToolOutputAudio{MessagePartCommon: inline(data, mimeType)}}
+	return schema.ToolOutputPart{
+		Type: schema.ToolPartTypeAudio, Audio: &schema.ToolOutputAudio{MessagePartCommon: inline(data, mimeType)},
+	}
 }
 
 func (b *block) resourcePart(media bool) schema.ToolOutputPart {
@@ -320,7 +324,9 @@ func (b *block) resourcePart(media bool) schema.ToolOutputPart {
 	case slices.Contains(imageTypes, mimeType):
 		return imagePart(b.data, mimeType, true)
 	}
-	return schema.ToolOutputPart{Type: schema.ToolPartTypeFile, File: &schema.ToolOutputFile{MessagePartCommon: inline(b.data, mimeType)}}
+	return schema.ToolOutputPart{
+		Type: schema.ToolPartTypeFile, File: &schema.ToolOutputFile{MessagePartCommon: inline(b.data, mimeType)},
+	}
 }
 
 // decodedSize returns how many bytes base64 data stands for.

@@ -101,7 +101,11 @@ func (s *Servers) open(ctx context.Context) (*Servers, error) {
 }
 
 func newServers(servers map[string]Server, o Options) *Servers {
-	s := &Servers{openedAt: time.Now(), options: o, servers: map[string]Server{}, sharedLinks: map[string]*link{}, users: map[string]*user{}, idleLimit: idleLimit, userLimit: maxUsers, connectTimeout: defaultConnectTimeout, startTimeout: defaultStartTimeout}
+	s := &Servers{
+		openedAt: time.Now(), options: o, servers: map[string]Server{}, sharedLinks: map[string]*link{},
+		users: map[string]*user{}, idleLimit: idleLimit, userLimit: maxUsers,
+		connectTimeout: defaultConnectTimeout, startTimeout: defaultStartTimeout,
+	}
 	s.ctx, s.cancel = context.WithCancel(context.Background())
 	for _, name := range slices.Sorted(maps.Keys(servers)) {
 		s.servers[name] = servers[name]
@@ -443,7 +447,11 @@ func (s *Servers) emit(ctx context.Context, e einolean.Event) {
 		warn.Send(ctx, e.Level(), string(e.Kind)+": "+redact.Text(e.Server), e) // of each server one a minute
 		return
 	}
-	_, _ = callUser(context.WithoutCancel(ctx), "OnEvent", func() (struct{}, error) { s.options.OnEvent(ctx, e); return struct{}{}, nil })
+	send := func() (struct{}, error) {
+		s.options.OnEvent(ctx, e)
+		return struct{}{}, nil
+	}
+	_, _ = callUser(context.WithoutCancel(ctx), "OnEvent", send)
 }
 
 // log passes on a line of a server's standard error.

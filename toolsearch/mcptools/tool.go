@@ -140,7 +140,9 @@ func (t *remoteTool) questionAnswer(err error) string {
 
 // attempt makes the call, and again where the connection broke and that is harmless. One that
 // carries a person's answer is not repeated.
-func (t *remoteTool) attempt(ctx context.Context, l *link, args json.RawMessage, p *pendingCall, clock *clock) (*result, string, error) {
+func (t *remoteTool) attempt(
+	ctx context.Context, l *link, args json.RawMessage, p *pendingCall, clock *clock,
+) (*result, string, error) {
 	responses, err := p.responses()
 	if err != nil {
 		return nil, t.questionAnswer(err), nil
