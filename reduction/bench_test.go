@@ -378,7 +378,8 @@ func testClearFirstPassAllocatesLittlePerResult[M adk.MessageType](t *testing.T)
 // A history that an application has kept whole is cleared as it was, with a pass for each of its requests.
 func TestRepeatPasses_AllocateLittlePerResult(t *testing.T) {
 	race.Skip(t, "it allocates by itself")
-	adktest.EachType(t, testRepeatPassesAllocateLittlePerResult[*schema.Message], testRepeatPassesAllocateLittlePerResult[*schema.AgenticMessage])
+	adktest.EachType(t, testRepeatPassesAllocateLittlePerResult[*schema.Message],
+		testRepeatPassesAllocateLittlePerResult[*schema.AgenticMessage])
 }
 
 func testRepeatPassesAllocateLittlePerResult[M adk.MessageType](t *testing.T) {

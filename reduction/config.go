@@ -170,7 +170,7 @@ type TypedConfig[M adk.MessageType] struct {
 	// MaxTokensAtTurnStart takes the place of MaxTokensForClear in the first request of a user's turn. The
 	// provider's prompt cache is cold then, or about to grow, so clearing costs less than inside a turn. Results of
 	// the turn before stay, as the user may ask about them. A turn begins with a message of the user's; a run that is
-	// resumed goes on in its turn. If zero, the first request of a turn is like all others.
+	// resumed continues its turn. If zero, defaults to MaxTokensForClear, and no results are kept for their turn.
 	MaxTokensAtTurnStart int64
 
 	// WindowTokens is the size of the model's window, in tokens of the TokenCounter. If

@@ -391,7 +391,8 @@ func testFormatsRollingUpgradeLosesNothing[M adk.MessageType](t *testing.T) {
 // A conversation whose provider counts otherwise than the estimate remembers the factor, and a run that goes on with it
 // changes nothing. formats.Samples writes a sample.
 func TestFormats_RememberedFactorGoesOn(t *testing.T) {
-	adktest.EachType(t, testFormatsRememberedFactorGoesOn[*schema.Message], testFormatsRememberedFactorGoesOn[*schema.AgenticMessage])
+	adktest.EachType(t, testFormatsRememberedFactorGoesOn[*schema.Message],
+		testFormatsRememberedFactorGoesOn[*schema.AgenticMessage])
 }
 
 func testFormatsRememberedFactorGoesOn[M adk.MessageType](t *testing.T) {

@@ -155,7 +155,8 @@ func bytesOf[M adk.MessageType](msgs []M) (n int) {
 
 // planned invents the turns of a conversation.
 func planned[M adk.MessageType](r *rand.Rand) (turns []plannedTurn[M]) {
-	words := strings.Fields("the store keeps every result that a tool returned and shows its beginning 2026-03-04 status=200 id:4711 工具的结果")
+	words := strings.Fields("the store keeps every result that a tool returned and shows its beginning " +
+		"2026-03-04 status=200 id:4711 工具的结果")
 	text := func(most int) string {
 		var b strings.Builder
 		for size := r.IntN(most + 1); b.Len() < size; {
@@ -171,7 +172,10 @@ func planned[M adk.MessageType](r *rand.Rand) (turns []plannedTurn[M]) {
 			var made []adktest.ToolCall
 			for range 1 + r.IntN(3) {
 				calls++
-				c := adktest.ToolCall{ID: fmt.Sprint("call_", calls), Name: []string{"shell", "web", "files"}[r.IntN(3)], Args: fmt.Sprintf(`{"n":%d}`, calls)}
+				c := adktest.ToolCall{
+					ID: fmt.Sprint("call_", calls), Name: []string{"shell", "web", "files"}[r.IntN(3)],
+					Args: fmt.Sprintf(`{"n":%d}`, calls),
+				}
 				if r.IntN(12) == 0 {
 					c.ID = fmt.Sprint("call_", 1+r.IntN(calls)) // some models count anew
 				}

@@ -183,7 +183,9 @@ func afterAClearing[M adk.MessageType](t *testing.T) {
 	run := runFrom(ctx, mw.(interface{ Unwrap() einorun.Handler[M] }).Unwrap().(*middleware[M]).settings)
 	for i := range 3 {
 		id := fmt.Sprint("later_", i)
-		out = append(slices.Clone(out), adktest.Reporting(adktest.Assistant[M]("", adktest.ToolCall{ID: id, Name: "shell", Args: `{}`}), int(1.7*float64(e.Count(out, nil)))), adktest.Result[M](id, "shell", "done"))
+		call := adktest.Assistant[M]("", adktest.ToolCall{ID: id, Name: "shell", Args: `{}`})
+		reported := int(1.7 * float64(e.Count(out, nil)))
+		out = append(slices.Clone(out), adktest.Reporting(call, reported), adktest.Result[M](id, "shell", "done"))
 		out = hook(out)
 	}
 	_, factor := exactly(e, &run.sizes, out, nil, 1<<40)

@@ -14,7 +14,8 @@ import (
 )
 
 func TestTurn_BeginsWithAMessageOfTheUsers(t *testing.T) {
-	adktest.EachType(t, testTurnBeginsWithAMessageOfTheUsers[*schema.Message], testTurnBeginsWithAMessageOfTheUsers[*schema.AgenticMessage])
+	adktest.EachType(t, testTurnBeginsWithAMessageOfTheUsers[*schema.Message],
+		testTurnBeginsWithAMessageOfTheUsers[*schema.AgenticMessage])
 }
 
 func testTurnBeginsWithAMessageOfTheUsers[M adk.MessageType](t *testing.T) {
@@ -27,15 +28,18 @@ func testTurnBeginsWithAMessageOfTheUsers[M adk.MessageType](t *testing.T) {
 		msgs []M
 		want turn
 	}{
-		"nothing":                       {nil, turn{}},
-		"the first message":             {[]M{system, user}, turn{start: 1, previous: 1, isStart: true, hasTurns: true}},
-		"a call":                        {[]M{system, user, call}, turn{start: 1, previous: 1, hasTurns: true}},
-		"a resumed run":                 {[]M{user, call, result}, turn{hasTurns: true}},
-		"a reminder inside a turn":      {[]M{user, call, result, inserted}, turn{hasTurns: true}},
-		"a reminder at a turn's start":  {[]M{user, answer, user, inserted}, turn{start: 2, isStart: true, hasTurns: true}},
-		"another agent's message":       {[]M{user, call, result, other}, turn{hasTurns: true}},
-		"two messages one after other":  {[]M{user, answer, user, user}, turn{start: 2, isStart: true, hasTurns: true}},
-		"the third turn":                {[]M{user, answer, user, call, result, answer, user}, turn{start: 6, previous: 2, isStart: true, hasTurns: true}},
+		"nothing":                      {nil, turn{}},
+		"the first message":            {[]M{system, user}, turn{start: 1, previous: 1, isStart: true, hasTurns: true}},
+		"a call":                       {[]M{system, user, call}, turn{start: 1, previous: 1, hasTurns: true}},
+		"a resumed run":                {[]M{user, call, result}, turn{hasTurns: true}},
+		"a reminder inside a turn":     {[]M{user, call, result, inserted}, turn{hasTurns: true}},
+		"a reminder at a turn's start": {[]M{user, answer, user, inserted}, turn{start: 2, isStart: true, hasTurns: true}},
+		"another agent's message":      {[]M{user, call, result, other}, turn{hasTurns: true}},
+		"two messages one after other": {[]M{user, answer, user, user}, turn{start: 2, isStart: true, hasTurns: true}},
+		"the third turn": {
+			[]M{user, answer, user, call, result, answer, user},
+			turn{start: 6, previous: 2, isStart: true, hasTurns: true},
+		},
 		"results without any user":      {[]M{call, result}, turn{}},
 		"a handler's message, no other": {[]M{inserted}, turn{}},
 	} {

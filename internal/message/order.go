@@ -114,9 +114,7 @@ func isResults[M adk.MessageType](m M) bool {
 	return false
 }
 
-func isNoResult(b *schema.ContentBlock) bool {
-	return b == nil || b.FunctionToolResult == nil && b.ToolSearchFunctionToolResult == nil
-}
+func isNoResult(b *schema.ContentBlock) bool { return !isResultBlock(b) }
 
 // firstResultID returns the id of the first result of a message that consists of results.
 func firstResultID[M adk.MessageType](m M) string {

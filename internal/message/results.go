@@ -4,6 +4,8 @@
 package message
 
 import (
+	"slices"
+
 	"github.com/cloudwego/eino/adk"
 	"github.com/cloudwego/eino/schema"
 )
@@ -17,13 +19,13 @@ func HasResult[M adk.MessageType](m M) bool {
 		if m == nil {
 			return false
 		}
-		for _, b := range m.ContentBlocks {
-			if b != nil && (b.FunctionToolResult != nil || b.ToolSearchFunctionToolResult != nil) {
-				return true
-			}
-		}
+		return slices.ContainsFunc(m.ContentBlocks, isResultBlock)
 	}
 	return false
+}
+
+func isResultBlock(b *schema.ContentBlock) bool {
+	return b != nil && (b.FunctionToolResult != nil || b.ToolSearchFunctionToolResult != nil)
 }
 
 // ResultText returns the text of a message that is the result of one call and has no other content. ok is false for any

@@ -20,7 +20,7 @@ type entryLevel func(text []byte) int
 // entryReader finds where entries begin, and how long they are.
 type entryReader struct {
 	level   entryLevel
-	inEntry bool // an entry goes on
+	inEntry bool // the text continues an entry that was not read to its end
 	// Their first lines say only that an entry begins.
 	hasBareTitles bool
 	isLog         bool   // they are those of a log

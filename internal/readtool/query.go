@@ -255,8 +255,8 @@ func (a *passagePage) render(shown []shownPassage, fence string) string {
 }
 
 const (
-	// neighborShare is the share of a passage's score that the passages next to it have besides, unless they are
-	// records: what is looked for often stands just across a border.
+	// neighborShare is the share of its score that a passage adds to the scores of the passages next to it, unless one
+	// of the two is a record: the answer is often just across a border.
 	neighborShare = .3
 	// The best joinedPassages are shown with those beside them, if that is at most joinedBytes.
 	joinedPassages, joinedBytes = 3, 600

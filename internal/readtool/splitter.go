@@ -30,7 +30,7 @@ const (
 	tinyRecord    = 60
 	tinyPart      = 24
 	fewTiny       = 8
-	// A row of at most shortRow is shown with those beside it.
+	// A row of at most shortRow bytes may be shown together with the rows next to it.
 	shortRow = 100
 	// headBytes is how much of what a passage stands under is shown.
 	headBytes = 240
@@ -597,7 +597,8 @@ func keyOf(line []byte) string {
 	return string(line)
 }
 
-// countedParts are what differs between lines that count records, and the rules beside them, which get shorter.
+// countedParts matches the numbers in numbered headings of records, and the rules around them, whose length varies
+// with that of the number.
 var countedParts = regexp.MustCompile(`[0-9]+|-{3,}|={3,}|\*{3,}`)
 
 // joinOpenRows joins lines between which a quotation mark is open: a cell may have several lines.

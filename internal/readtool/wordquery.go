@@ -28,8 +28,8 @@ const (
 	// nearWeight is what a word counts besides that has another one of the query among the nearWords
 	// words before or behind it.
 	nearWeight, nearWords = .4, 3
-	// leadWeight is what a word counts besides that is among the first leadWords words of a passage or of its heading:
-	// there stands what it is about.
+	// leadWeight is the extra weight of a word among the first leadWords words of a passage or of its heading, which
+	// usually name the subject.
 	leadWeight, leadWords = .5, 16
 	// stopShare is the share of its weight that a stop word keeps.
 	stopShare = .1

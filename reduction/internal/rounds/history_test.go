@@ -44,7 +44,8 @@ func testHistoryRereadLikeSplit[M adk.MessageType](t *testing.T) {
 			}
 			all := h.Rounds()
 			round := all[r.IntN(len(all))]
-			msgs[round.MessageIndex] = Apply(msgs[round.MessageIndex], Edit{Mark: true, Args: map[int]string{round.Pairs[0].Call.Index: "new"}})
+			edit := Edit{Mark: true, Args: map[int]string{round.Pairs[0].Call.Index: "new"}}
+			msgs[round.MessageIndex] = Apply(msgs[round.MessageIndex], edit)
 			for _, pair := range round.Pairs {
 				if pair.HasResult {
 					edit := Edit{Results: []Replacement{{Index: pair.Result.Index, Text: "short"}}}

@@ -48,7 +48,8 @@ func testGrowingSizeLikeThatOfANewRun[M adk.MessageType](t *testing.T) {
 			msgs = append(msgs, m)
 			g.Add(m)
 			if i := r.IntN(len(msgs)); r.IntN(6) == 0 && adktest.Role(msgs[i]) == "tool" {
-				msgs[i] = adktest.Result[M]("c", "shell", "<persisted-output>Old result (99 bytes), saved in full to: /tmp/clear/c\n</persisted-output>")
+				notice := "<persisted-output>Old result (99 bytes), saved in full to: /tmp/clear/c\n</persisted-output>"
+				msgs[i] = adktest.Result[M]("c", "shell", notice)
 				g.Replace(i, msgs[i])
 			}
 			run := new(Tracker)
