@@ -137,10 +137,23 @@ func TestCallTool_ValidatesArguments(t *testing.T) {
 		{"empty text is no arguments at all", `{"name":"github__create_issue","arguments":" "}`, `missing properties: ["title"]`},
 		{"a null where text must be says so", `{"name":"github__create_issue","arguments":{"title":null}}`, `type: null has type "null", want "string"`},
 		{"no name", `{"arguments":{}}`, `call_tool needs the "name" of a tool`},
-		{"no JSON", `{"name":`, `call_tool needs the "name" of a tool`},
+		{"JSON that breaks off", `{"name":`, `break off after 8 bytes, so nothing ran`},
+		{"no JSON", `{"name":}`, `not valid JSON: the error is at byte 9`},
 		{"nothing", ``, `call_tool needs the "name" of a tool`},
 		{"an unknown name gets near ones", `{"name":"github__create_isue","arguments":{}}`, `There is no tool named "github__create_isue". Nearest names: github__create_issue`},
-		{"one of the agent's own tools is none of these", `{"name":"own","arguments":{}}`, `There is no tool named "own"`},
+		{"one of the agent's own tools runs", `{"name":"own","arguments":{"value":"x"}}`, `echo {"value":"x"}`},
+		{"a search tool searches", `{"name":"tool_search","arguments":{"query":"select:github__close_issue"}}`, `"name":"github__close_issue"`},
+		{"a call of call_tool in the call is opened", `{"name":"call_tool","arguments":{"name":"github__create_issue","arguments":{"title":"a"}}}`, `github__create_issue got {"title":"a"}`},
+		{"arguments in arguments are opened", `{"name":"github__create_issue","arguments":{"name":"github__create_issue","arguments":{"title":"a"}}}`, `github__create_issue got {"title":"a"}`},
+		{"arguments beside the name", `{"name":"github__create_issue","title":"a","votes":3}`, `github__create_issue got {"title":"a","votes":3}`},
+		{"arguments beside the name and empty ones", `{"name":"github__create_issue","arguments":{},"title":"a"}`, `github__create_issue got {"title":"a"}`},
+		{"arguments in both places run nothing", `{"name":"github__create_issue","arguments":{"title":"a"},"votes":3}`, `Nothing ran: put all arguments of "github__create_issue" into one object`},
+		{"a path as a key runs nothing", `{"name":"github__create_issue","arguments.title":"a"}`, `Nothing ran: put all arguments`},
+		{"a list of calls runs nothing", `[{"name":"own","arguments":{}},{"name":"own","arguments":{}}]`, `One call of call_tool runs one tool, so nothing ran`},
+		{"a list of one call runs", `[{"name":"github__create_issue","arguments":{"title":"a"}}]`, `github__create_issue got {"title":"a"}`},
+		{"a list of names runs nothing", `{"name":["github__create_issue","own"],"arguments":{"title":"a"}}`, `One call of call_tool runs one tool, so nothing ran`},
+		{"two objects run nothing", `{"name":"own","arguments":{}}{"name":"own","arguments":{}}`, `not valid JSON`},
+		{"a prefix of other formats is dropped", `{"name":"functions.github__create_issue","arguments":{"title":"a"}}`, `github__create_issue got {"title":"a"}`},
 		{"a search tool is none of these", `{"name":"call_tool","arguments":{"name":"call_tool"}}`, `There is no tool named "call_tool"`},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -469,8 +482,7 @@ func (o optioned) InvokableRun(ctx context.Context, _ string, opts ...tool.Optio
 	return tool.GetImplSpecificOptions(&toolOption{}, opts...).word + " " + compose.GetToolCallID(ctx), nil
 }
 
-// Eino calls the middlewares around call_tool, under its name; the tool that it runs is in
-// the arguments.
+// Handlers before and after see the tool that runs. Only the model sees call_tool.
 func TestCallTool_SeenByOtherMiddlewares(t *testing.T) {
 	adktest.Both(t, testCallToolSeenByOtherMiddlewares[*schema.Message], testCallToolSeenByOtherMiddlewares[*schema.AgenticMessage])
 }
@@ -479,11 +491,12 @@ func testCallToolSeenByOtherMiddlewares[M adk.MessageType](t *testing.T, streami
 	before, after := &witness[M]{}, &witness[M]{}
 	s := newScene[M](t, streaming, toolsearch.SearchCall)
 	s.around, s.behind = adktest.Handlers[M](before), adktest.Handlers[M](after)
-	const args = `{"name":"weather__get_forecast","arguments":{"city":"Oslo"}}`
+	const args = `{ "Name" : "Weather-get-forecast", "arguments" :{"city":"Oslo"} }`
 	p := s.begin(oneCall("a", "call_tool", args))
 	require.Equal(t, `<<weather__get_forecast got {"city":"Oslo"}>>`, p.answer(t, "a"))
-	require.Equal(t, []string{"call_tool " + args}, before.seen)
-	require.Equal(t, []string{"call_tool " + args}, after.seen)
+	require.Equal(t, []string{`weather__get_forecast {"city":"Oslo"}`}, before.seen)
+	require.Equal(t, []string{`weather__get_forecast {"city":"Oslo"}`}, after.seen)
+	require.Contains(t, adktest.Calls(p.wires[1].Messages[len(p.wires[1].Messages)-2])[0].Args, args)
 }
 
 // witness is a middleware that writes down the calls that pass it.

@@ -132,6 +132,13 @@ type Config struct {
 	// follows from Model; if that is nil too, the behavior is Eino's.
 	Native Adapter
 
+	// ExactToolNames leaves calls of unknown names to Eino, for agents with ToolAliases or an
+	// UnknownToolsHandler of their own. If false, a name that differs from that of exactly one
+	// tool only by a prefix such as "functions.", by separators or by case is replaced by it
+	// before any handler sees the call, and any other unknown name is answered with the nearest
+	// names. Eino ends the run then.
+	ExactToolNames bool
+
 	// AllowUnloadedCalls runs a call to a tool that was never loaded, as Eino does. If false,
 	// such a call does not run, and the model gets the tool's schema instead.
 	AllowUnloadedCalls bool

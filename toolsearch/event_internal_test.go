@@ -41,9 +41,9 @@ func TestGate_LooksUpToolsByName(t *testing.T) {
 	require.NoError(t, err)
 	r := newRun(g)
 	r.state.SetVisible(ctx, runstate.State{Visible: []string{}})
-	answer, stop := r.CheckCall(ctx, "a")
-	require.True(t, stop)
-	require.Contains(t, answer, "did not run")
+	verdict := r.CheckCall(ctx, "a", "{}")
+	require.False(t, verdict.Runs)
+	require.Contains(t, verdict.Answer, "did not run")
 }
 
 // What costs in proportion to the tools is done once for a set, and the index once for

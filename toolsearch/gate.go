@@ -13,8 +13,6 @@ import (
 	"slices"
 
 	"github.com/cloudwego/eino/adk"
-	"github.com/cloudwego/eino/callbacks"
-	"github.com/cloudwego/eino/components"
 	"github.com/cloudwego/eino/components/tool"
 	"github.com/cloudwego/eino/compose"
 
@@ -40,7 +38,7 @@ func (r *run) Lookup(c message.ToolCall) (*catalog.Tool, slots.CallTarget) {
 	switch e := r.catalog().tools.Lookup(c.Name); {
 	case isReserved && !isListed && e == nil:
 		return nil, slots.Gone // a tool of the protocol under which the history was written
-	case c.Name == toolnames.Call && r.callsEnhanced(c):
+	case c.Name == toolnames.Call && r.runsCallTool.Load() && r.callsEnhanced(c):
 		return nil, slots.Enhanced
 	case e != nil:
 		return e, slots.Hidden
@@ -49,6 +47,8 @@ func (r *run) Lookup(c message.ToolCall) (*catalog.Tool, slots.CallTarget) {
 	case isListed:
 		return nil, slots.Other
 	case r.catalog().hasSource && r.tools.mayBeMissing(c.Name) && !r.isAlias(c.Name):
+		return nil, slots.Gone
+	case r.answersUnknown.Load():
 		return nil, slots.Gone
 	}
 	return nil, slots.Unknown
@@ -84,17 +84,21 @@ func (r *run) AliasCandidates(ctx context.Context) iter.Seq[string] {
 
 // CheckCall implements slots.Host. A call of a tool that is not loaded is answered with the tool's schema, unless
 // Config.AllowUnloadedCalls is set. With that call in the history the tool counts as loaded, and the model can repeat
-// the call at once.
-func (r *run) CheckCall(ctx context.Context, name string) (answer string, stop bool) {
+// the call at once. With call_tool no tool is ever loaded: a call runs if its arguments fit.
+func (r *run) CheckCall(ctx context.Context, name, args string) slots.Verdict {
+	run := slots.Verdict{Runs: true, Args: args}
 	e, id := r.catalog().tools.Lookup(name), compose.GetToolCallID(ctx)
 	if e == nil {
-		return "", false
+		return run
 	}
 	if programturn.IsProgramCall(ctx, id) {
-		return r.checkProgramCall(ctx, e)
+		if answer, stop := r.checkProgramCall(ctx, e); stop {
+			return slots.Verdict{Answer: answer}
+		}
+		return run
 	}
 	if r.filterDenies(ctx, e, phasesCall) {
-		return r.unknownToolAnswer(ctx, name), true
+		return slots.Verdict{Answer: r.unknownToolAnswer(ctx, name)}
 	}
 	r.calls.Record(id, runstate.CallOutcome{Tool: name})
 	state, _ := r.state.Snapshot(ctx)
@@ -102,13 +106,22 @@ func (r *run) CheckCall(ctx context.Context, name string) (answer string, stop b
 	isLoaded := !state.HadModelCall || slices.Contains(state.Visible, name)
 	// A provider may have loaded the tool, which the state does not show.
 	if isLoaded || r.settings.cfg.AllowUnloadedCalls || r.settings.rules.ProviderLoads || r.returnDirectly[name] {
-		return "", false
+		return run
 	}
-	if r.filterDenies(ctx, e, phasesShow) {
-		return r.unknownToolAnswer(ctx, name), true
+	uses := phasesShow
+	if r.settings.protocol.CallTool != nil {
+		uses = phasesLoad
+	}
+	if r.filterDenies(ctx, e, uses) {
+		return slots.Verdict{Answer: r.unknownToolAnswer(ctx, name)}
+	}
+	if r.settings.protocol.CallTool != nil {
+		if text, problem := argumentsFor(e, args); problem == "" {
+			return slots.Verdict{Runs: true, Args: text}
+		}
 	}
 	r.settings.emit(ctx, einolean.Event{Kind: einolean.KindCallGated, Tool: name, CallID: id})
-	return protocol.Text(r.settings.protocol.GateText, protocol.SchemaData(e, "")), true
+	return slots.Verdict{Answer: protocol.Text(r.settings.protocol.GateText, protocol.SchemaData(e, ""))}
 }
 
 // checkProgramCall is CheckCall for the call of a program, which checked it before. Nothing is loaded, and the Filter
@@ -213,6 +226,7 @@ func (r *run) RejectionText(ctx context.Context, name string, why slots.Rejectio
 // RestoreBindings implements slots.Host. Names of tools that no longer exist become known, so that calls get an answer.
 func (r *run) RestoreBindings(ctx context.Context, interrupted []message.ToolCall) (names []string, known bool) {
 	state, _ := r.state.Snapshot(ctx)
+	r.runsCallTool.Store(!state.RenamesCalls)
 	for _, name := range state.BoundNames {
 		isCalled := slices.ContainsFunc(interrupted, func(c message.ToolCall) bool { return c.Name == name })
 		if !r.catalog().tools.Has(name) && (isCalled || len(interrupted) == 0) {
@@ -221,34 +235,6 @@ func (r *run) RestoreBindings(ctx context.Context, interrupted []message.ToolCal
 	}
 	return state.BoundNames, state.HadModelCall
 }
-
-// ResolveCallTool implements slots.Host.
-func (r *run) ResolveCallTool(ctx context.Context, args string) slots.Invocation {
-	answer := func(text string) slots.Invocation { return slots.NewAnswer(ctx, text) }
-	a := jsontext.DecodeArguments(args)
-	name := toolnames.CalledTool(a)
-	if name == "" || ctx.Err() != nil {
-		return answer(protocol.Text("no-call-name", protocol.Data{}))
-	}
-	e := r.catalog().tools.Resolve(name, r.filter.predicate(ctx, phasesCallTool))
-	if e == nil {
-		if denied := r.catalog().tools.Resolve(name, anyTool); denied != nil {
-			r.filterDenies(ctx, denied, slices.Concat(phasesCall, phasesLoad))
-		}
-		return answer(r.unknownToolAnswer(ctx, name))
-	}
-	text, problem := argumentsFor(e, a.Raw(argumentKeys...))
-	if problem != "" {
-		return answer(protocol.Text("bad-arguments", protocol.SchemaData(e, problem)))
-	}
-	r.calls.Record(compose.GetToolCallID(ctx), runstate.CallOutcome{Tool: e.Info.Name})
-	info := &callbacks.RunInfo{Name: e.Info.Name, Type: e.Type(), Component: components.ComponentOfTool}
-	ctx = callbacks.ReuseHandlers(ctx, info)
-	return slots.NewInvocation(ctx, e, text)
-}
-
-// argumentKeys are the keys that models use for the arguments of call_tool: the right one, and common mistakes.
-var argumentKeys = []string{"arguments", "args", "parameters", "params", "input", "tool_input", "tool_arguments"}
 
 // argumentsFor returns the arguments to pass to a tool, or the problem with them, for the model.
 func argumentsFor(e *catalog.Tool, raw string) (args, problem string) {

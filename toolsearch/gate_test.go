@@ -141,7 +141,7 @@ func TestAlias_DoesNotPassGate_X05(t *testing.T) {
 
 func testAliasDoesNotPassGate[M adk.MessageType](t *testing.T, eino, ours implementation[M]) {
 	play := func(s implementation[M]) runResult[M] {
-		tr := s.runAgent(aliased(s.mustBuild(t, simpleTools("get_weather")...), "get_weather", "wx"), userRequest[M](), adktest.Do(toolCall("1", "wx")), adktest.Do(toolCall("2", "wx")))
+		tr := s.runAgent(aliased(s.mustBuildExact(t, simpleTools("get_weather")...), "get_weather", "wx"), userRequest[M](), adktest.Do(toolCall("1", "wx")), adktest.Do(toolCall("2", "wx")))
 		require.NoError(t, tr.Err)
 		return tr
 	}
@@ -165,7 +165,7 @@ func TestAlias_CallCountsAsUse_X05(t *testing.T) {
 }
 
 func testAliasCallCountsAsUse[M adk.MessageType](t *testing.T, streaming bool) {
-	h := newHandler[M](t, &toolsearch.Config{DynamicTools: append(simpleTools(numberedNames(200)...), simpleTools("get_weather", "send_mail")...), UnloadAfter: 2})
+	h := newHandler[M](t, &toolsearch.Config{DynamicTools: append(simpleTools(numberedNames(200)...), simpleTools("get_weather", "send_mail")...), UnloadAfter: 2, ExactToolNames: true})
 	turns := []adktest.Turn{adktest.Do(searchCall("0", "select:get_weather,send_mail"))}
 	for _, id := range []string{"1", "2", "3", "4"} {
 		turns = append(turns, adktest.Do(toolCall(id, "wx")))
@@ -188,7 +188,7 @@ func scenariosX05() []scenario {
 }
 
 func searchesByAlias[M adk.MessageType](t *testing.T, s implementation[M]) string {
-	tr := s.runAgent(aliased(s.mustBuild(t, simpleTools("get_weather", "send_mail")...), "tool_search", "find_tools"), userRequest[M](),
+	tr := s.runAgent(aliased(s.mustBuildExact(t, simpleTools("get_weather", "send_mail")...), "tool_search", "find_tools"), userRequest[M](),
 		adktest.Do(adktest.ToolCall{ID: "1", Name: "find_tools", Args: `{"query":"weather"}`}))
 	require.NoError(t, tr.Err)
 	return summarizeAnswer(tr.result("1")) + " " + tr.tools()

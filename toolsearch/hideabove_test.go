@@ -264,7 +264,8 @@ func testHideAboveResumedRunKeepsDecision[M adk.MessageType](t *testing.T, strea
 				then += " a" // the call that did not run loads it
 			}
 			require.Equal(t, want+"\n"+then, p.tools(), "%v, %v", protocol, grown)
-			require.Equal(t, !grown, p.answer(t, "3") == `echo {"city":"Oslo"}`)
+			runs := !grown || protocol == toolsearch.SearchCall // under SearchCall, arguments that fit are enough
+			require.Equal(t, runs, p.answer(t, "3") == `echo {"city":"Oslo"}`)
 		}
 	}
 }

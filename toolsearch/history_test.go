@@ -210,7 +210,7 @@ func TestHistory_ForgedAnswersLoadNothing(t *testing.T) {
 }
 
 func testHistoryForgedAnswersLoadNothing[M adk.MessageType](t *testing.T, streaming bool) {
-	h, err := toolsearch.NewTyped[M](context.Background(), &toolsearch.Config{DynamicTools: officeTools()})
+	h, err := toolsearch.NewTyped[M](context.Background(), &toolsearch.Config{DynamicTools: officeTools(), ExactToolNames: true})
 	require.NoError(t, err)
 	for name, call := range map[string]string{"by its name": "lookup", "under an alias": "find_it"} {
 		t.Run(name, func(t *testing.T) {

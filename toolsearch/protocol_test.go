@@ -228,7 +228,7 @@ func testSearchCallToolListNeverChanges[M adk.MessageType](t *testing.T, streami
 		oneCall("a", "tool_search", `{"query":"issue"}`),
 		oneCall("b", "call_tool", `{"name":"github__create_issue","arguments":`+issue+`}`),
 		oneCall("c", "own", `{"value":"x"}`),
-		oneCall("d", "github__close_issue", `{"number":3}`),
+		oneCall("d", "github__close_issue", `{"number":"three"}`),
 		oneCall("e", "tool_search", `{"query":"nothing that exists"}`))
 	p = sceneResult[M]{p.Outcome, append(p.wires, s.play(append(p.history, adktest.User[M]("once more"))).wires...), nil}
 	require.Len(t, p.wires, 7)

@@ -11,6 +11,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"sync/atomic"
 
 	"github.com/cloudwego/eino/adk/filesystem"
 	"github.com/cloudwego/eino/components/tool"
@@ -45,6 +46,12 @@ type run struct {
 
 	returnDirectly    map[string]bool // tools whose result ends the run; Eino's own map
 	answersSignatures bool            // the agent has programs: searches answer with signatures, and load nothing
+
+	// runsCallTool says that the run resumed a checkpoint of a version whose call_tool ran the tools, until the next model
+	// call.
+	runsCallTool atomic.Bool
+	// answersUnknown says that calls of unknown names get an answer: all tools of the agent are known by now.
+	answersUnknown atomic.Bool
 }
 
 // runFrom returns the run in a context; nil if there is none.

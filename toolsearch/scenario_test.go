@@ -203,6 +203,15 @@ func (s implementation[M]) mustBuild(t testing.TB, tools ...tool.BaseTool) adk.T
 	return h
 }
 
+// mustBuildExact makes a middleware that leaves unknown names to Eino.
+func (s implementation[M]) mustBuildExact(t testing.TB, tools ...tool.BaseTool) adk.TypedChatModelAgentMiddleware[M] {
+	t.Helper()
+	if s.name == "eino" {
+		return s.mustBuild(t, tools...)
+	}
+	return newHandler[M](t, &toolsearch.Config{DynamicTools: tools, ExactToolNames: true})
+}
+
 // mustBuildNative makes one that leaves the search to the model.
 func (s implementation[M]) mustBuildNative(t testing.TB, tools ...tool.BaseTool) adk.TypedChatModelAgentMiddleware[M] {
 	t.Helper()

@@ -520,7 +520,7 @@ func testSourceAliasesWorkWhileItFails[M adk.MessageType](t *testing.T, streamin
 			}
 			return toolset.New(ctx, echoTool(form, readTool))
 		})
-		s := scene[M]{t: t, streaming: streaming, cfg: toolsearch.Config{Source: source, AllowUnloadedCalls: true}, mine: []tool.BaseTool{echoTool(form, "mine")}}
+		s := scene[M]{t: t, streaming: streaming, cfg: toolsearch.Config{Source: source, AllowUnloadedCalls: true, ExactToolNames: true}, mine: []tool.BaseTool{echoTool(form, "mine")}}
 		agent, m := s.agent()
 		agent.Configure = func(c *adk.TypedChatModelAgentConfig[M]) {
 			c.ToolsConfig.ToolAliases = map[string]compose.ToolAliasConfig{"mine": {NameAliases: []string{"also_mine"}}, readTool: {NameAliases: []string{"read"}}}

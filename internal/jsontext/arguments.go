@@ -87,7 +87,7 @@ func (o object) field(key string) string {
 		switch {
 		case m.key == key:
 			best = i
-		case best >= 0 && o[best].key == key, !similar(key, m.key):
+		case best >= 0 && o[best].key == key, !SimilarKeys(key, m.key):
 		case best < 0 || m.key <= o[best].key:
 			best = i
 		}
@@ -98,9 +98,9 @@ func (o object) field(key string) string {
 	return o[best].value
 }
 
-// similar reports whether two keys have the same letters and digits, apart from case,
+// SimilarKeys reports whether two keys have the same letters and digits, apart from case,
 // and at least one of them.
-func similar(a, b string) bool {
+func SimilarKeys(a, b string) bool {
 	i, j, common := 0, 0, 0
 	for {
 		for i < len(a) && letterOrDigit(a[i]) == 0 {

@@ -485,6 +485,20 @@ var ErrNoObject = errors.New("the arguments are no JSON object")
 // exactJSON decodes numbers without losing digits.
 var exactJSON = sonic.Config{UseInt64: true, CopyString: true}.Froze()
 
+// ObjectText returns the text of a JSON object: of an object, or of a text that holds one. None at all is an empty one.
+func ObjectText(raw string) (text string, ok bool) {
+	_, text, ok = readArguments(raw)
+	return text, ok
+}
+
+// HasParameter reports whether the tool's schema declares a parameter.
+func (e *Tool) HasParameter(name string) bool {
+	var schema struct {
+		Properties map[string]json.RawMessage `json:"properties"`
+	}
+	return json.Unmarshal([]byte(e.Parameters()), &schema) == nil && schema.Properties[name] != nil
+}
+
 func readArguments(raw string) (object map[string]any, text string, ok bool) {
 	for range 2 { // an object, or a text that holds one
 		if raw = strings.TrimSpace(raw); raw == "" || raw == "null" {

@@ -116,6 +116,28 @@ func (s *Slots) BindStreamed(
 	return s.callEditor(&b)
 }
 
+// Reserve gives a tool whose call is about to arrive a slot. It returns false if there is none for it.
+func (s *Slots) Reserve(ctx context.Context, name string) bool {
+	if s.hasBoundSlot(name) {
+		return true
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	b := *s.current(ctx)
+	if len(b.bySlot) == 0 {
+		b = *s.newBindings()
+	}
+	b.bySlot, b.names, b.unboundNames = slices.Clone(b.bySlot), slices.Clip(b.names), slices.Clip(b.unboundNames)
+	if !s.bindName(&b, name) {
+		return false
+	}
+	if !slices.Contains(b.names, name) {
+		b.names = append(b.names, name)
+	}
+	s.bindings.Store(&b)
+	return true
+}
+
 // Bind binds slots to the tools that a complete answer calls. Tools that have a slot already keep it. It returns the
 // names that a resume needs, and how to edit each call, as BindStreamed does.
 func (s *Slots) Bind(
@@ -232,12 +254,12 @@ func (s *Slots) bindNames(b *bindings, names []string) {
 	}
 	if len(b.unboundNames) > 0 {
 		first := b.unboundNames[0]
-		b.bySlot[len(b.bySlot)-1] = binding{name: first, rejection: s.rejectionOf(first)}
+		b.bySlot[len(b.bySlot)-1] = binding{name: first, rejection: s.Rejection(first)}
 	}
 }
 
-// rejectionOf returns why the call of a name without a slot reaches no tool.
-func (s *Slots) rejectionOf(name string) Rejection {
+// Rejection returns why the call of a name without a slot reaches no tool.
+func (s *Slots) Rejection(name string) Rejection {
 	switch _, target := s.host.Lookup(message.ToolCall{Name: name}); {
 	case target != Hidden:
 		return NoSuchTool

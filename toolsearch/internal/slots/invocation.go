@@ -125,7 +125,7 @@ func (c Invocation) streamText(opts []tool.Option) (*schema.StreamReader[string]
 		})
 	case tool.StreamableTool:
 		return reportStream(c, c.args, func(ctx context.Context) (*schema.StreamReader[string], error) {
-			return t.StreamableRun(ctx, c.args, opts...)
+			return safeStream(t.StreamableRun(ctx, c.args, opts...))
 		})
 	}
 	text, err := c.runText(opts)
@@ -171,7 +171,7 @@ func (c Invocation) streamResult(opts []tool.Option) (*schema.StreamReader[*sche
 	switch t := c.tool.(type) {
 	case tool.EnhancedStreamableTool:
 		return reportStream(c, arg, func(ctx context.Context) (*schema.StreamReader[*schema.ToolResult], error) {
-			return t.StreamableRun(ctx, arg, opts...)
+			return safeStream(t.StreamableRun(ctx, arg, opts...))
 		})
 	case nil, tool.EnhancedInvokableTool:
 		res, err := c.runResult(opts)
@@ -189,17 +189,61 @@ func (c Invocation) streamResult(opts []tool.Option) (*schema.StreamReader[*sche
 	}), nil
 }
 
-// readAll reads a stream to its end. In a merged stream, the end of one of its streams is not the end.
+var errNoStream = errors.New("toolsearch: the tool returned no stream")
+
+// safeStream returns what a tool streams in a stream that may be closed, whatever the tool does with its own: Eino ends
+// the process where it closes a stream that is closed already.
+func safeStream[T any](s *schema.StreamReader[T], err error) (*schema.StreamReader[T], error) {
+	switch {
+	case err != nil:
+		return nil, err
+	case s == nil:
+		return nil, errNoStream
+	}
+	out, w := schema.Pipe[T](1)
+	go func() {
+		defer w.Close()
+		defer closeOnce(s)()
+		err := safe.Call("reading a tool's stream", func() error { return forward(s, w) })
+		if err != nil {
+			w.Send(*new(T), err)
+		}
+	}()
+	return out, nil
+}
+
+// forward hands on a stream until it ends or nobody reads. It does not wait for the end of each of several streams.
+func forward[T any](s *schema.StreamReader[T], w *schema.StreamWriter[T]) error {
+	for {
+		chunk, err := s.Recv()
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if _, isSource := schema.GetSourceName(err); err != nil && !isSource {
+			return err
+		}
+		if w.Send(chunk, err) {
+			return nil
+		}
+	}
+}
+
+// closeOnce returns a function that closes a stream of a tool. This is the only place in the package that closes one.
 //
-// This is the only place in the package that closes a stream. Eino may have copies of the stream, which it sets to
-// close automatically: their finalizer would close the stream again and crash the process. With automatic closing set
-// first, closing twice is harmless. The tool may have closed its stream, too.
+// Eino may have copies of the stream, which it sets to close automatically: their finalizer would close the stream again
+// and crash the process. With automatic closing set first, closing twice is harmless. The tool may have closed its
+// stream, too.
+func closeOnce[T any](s *schema.StreamReader[T]) func() {
+	s.SetAutomaticClose()
+	return func() { _ = safe.Call("closing a stream", func() error { s.Close(); return nil }) }
+}
+
+// readAll reads a stream to its end. In a merged stream, the end of one of its streams is not the end.
 func readAll[T any](s *schema.StreamReader[T]) (chunks []T, err error) {
 	if s == nil {
-		return nil, errors.New("toolsearch: the tool returned no stream")
+		return nil, errNoStream
 	}
-	s.SetAutomaticClose()
-	defer func() { _ = safe.Call("closing a stream", func() error { s.Close(); return nil }) }()
+	defer closeOnce(s)()
 	for {
 		chunk, err := s.Recv()
 		if errors.Is(err, io.EOF) {

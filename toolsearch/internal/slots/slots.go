@@ -59,15 +59,22 @@ type Host interface {
 	Lookup(message.ToolCall) (*catalog.Tool, CallTarget)
 	// AliasCandidates returns the hidden tools that an unknown name may mean, the most likely first.
 	AliasCandidates(context.Context) iter.Seq[string]
-	// CheckCall reports whether a call of a hidden tool must not run, and returns the answer to it.
-	CheckCall(ctx context.Context, name string) (answer string, stop bool)
+	// CheckCall decides about a call of a hidden tool.
+	CheckCall(ctx context.Context, name, args string) Verdict
 	// RejectionText returns the answer to a call that reaches no tool.
 	RejectionText(ctx context.Context, name string, why Rejection) string
-	// ResolveCallTool returns the call that the arguments of call_tool ask for.
+	// ResolveCallTool returns what becomes of a call of call_tool.
 	ResolveCallTool(ctx context.Context, args string) Invocation
 	// RestoreBindings returns the names of the last batch of calls in a checkpoint, and whether the checkpoint has
 	// them.
 	RestoreBindings(ctx context.Context, interrupted []message.ToolCall) (names []string, known bool)
+}
+
+// Verdict is whether a call runs.
+type Verdict struct {
+	Runs   bool
+	Args   string // to run with
+	Answer string // to a call that does not run
 }
 
 const (
@@ -235,10 +242,11 @@ func (s *slot) invocation(ctx context.Context, args string) Invocation {
 		text := host.RejectionText(ctx, name, rejection)
 		return Invocation{ctx: ctx, args: args, typ: s.GetType(), answer: text}
 	}
-	if answer, stop := host.CheckCall(ctx, name); stop {
-		return Invocation{ctx: ctx, args: args, typ: s.GetType(), answer: answer}
+	v := host.CheckCall(ctx, name, args)
+	if !v.Runs {
+		return Invocation{ctx: ctx, args: args, typ: s.GetType(), answer: v.Answer}
 	}
-	return NewInvocation(ctx, t, args)
+	return NewInvocation(ctx, t, v.Args)
 }
 
 // target returns the tool that a call of the slot is for. It is nil if the call is rejected.
@@ -255,7 +263,7 @@ func (s *slot) target(ctx context.Context) (name string, t *catalog.Tool, reject
 		return name, t, rejection
 	}
 	if name, isRenamed := s.slots.originalName(compose.GetToolCallID(ctx)); isRenamed {
-		return name, nil, s.slots.rejectionOf(name)
+		return name, nil, s.slots.Rejection(name)
 	}
 	b := s.currentBinding(ctx)
 	if b.name == "" {

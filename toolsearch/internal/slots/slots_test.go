@@ -5,7 +5,6 @@ package slots
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"iter"
 	"maps"
@@ -16,14 +15,12 @@ import (
 	"testing"
 
 	"github.com/cloudwego/eino/adk"
-	"github.com/cloudwego/eino/components/model"
 	"github.com/cloudwego/eino/components/tool"
 	"github.com/cloudwego/eino/compose"
 	"github.com/cloudwego/eino/schema"
 	"github.com/stretchr/testify/require"
 
 	"github.com/einolean/einolean/internal/message"
-	"github.com/einolean/einolean/internal/toolnames"
 	"github.com/einolean/einolean/toolsearch/internal/catalog"
 )
 
@@ -57,7 +54,9 @@ func (r fakeRun) AliasCandidates(context.Context) iter.Seq[string] {
 	return slices.Values(slices.Sorted(maps.Keys(r.hidden)))
 }
 
-func (r fakeRun) CheckCall(_ context.Context, name string) (string, bool) { return "", false }
+func (r fakeRun) CheckCall(_ context.Context, _, args string) Verdict {
+	return Verdict{Runs: true, Args: args}
+}
 
 func (r fakeRun) RejectionText(_ context.Context, name string, why Rejection) string {
 	return name + map[Rejection]string{NoSuchTool: " is gone", TooManyTools: " has no slot", FromNextRun: " comes later"}[why]
@@ -244,59 +243,6 @@ func TestBind_TooManyCallsAreRejected(t *testing.T) {
 		}
 	}
 	require.Equal(t, 32+8+8, ran)
-}
-
-// reading is a Host that counts the bytes of arguments that it reads, and knows call_tool.
-type reading struct {
-	fakeRun
-	bytes *int
-}
-
-func (r reading) Lookup(c message.ToolCall) (*catalog.Tool, CallTarget) {
-	if *r.bytes += len(c.Args); c.Name == toolnames.Call && json.Valid([]byte(c.Args)) {
-		return nil, Enhanced
-	}
-	return r.fakeRun.Lookup(c)
-}
-
-// pieces is a model that streams its answer.
-type pieces[M adk.MessageType] []M
-
-func (p pieces[M]) Generate(context.Context, []M, ...model.Option) (M, error) { return p[0], nil }
-
-func (p pieces[M]) Stream(context.Context, []M, ...model.Option) (*schema.StreamReader[M], error) {
-	return schema.StreamReaderFromArray(p), nil
-}
-
-// The arguments of call_tool are parsed a few times, in however many pieces they arrive. With the last piece it is
-// known what they call.
-func TestWrapModel_ReadsStreamedCallOnce(t *testing.T) {
-	t.Run("Message", testReadsOnce[*schema.Message])
-	t.Run("AgenticMessage", testReadsOnce[*schema.AgenticMessage])
-}
-
-func testReadsOnce[M adk.MessageType](t *testing.T) {
-	r := reading{fakeRun{hidden: map[string]tool.BaseTool{"a": media{"a"}}}, new(int)}
-	s := NewPlan(nil, true).NewSlots(context.Background(), r)
-	s.FreeAll()
-	args := `{"name":"a","arguments":{"text":"` + strings.Repeat(`}{ \" `, 3000) + `"}}`
-	var answer pieces[M]
-	for at := 0; at < len(args); at += 3 {
-		c := message.ToolCall{Args: args[at:min(at+3, len(args))]}
-		if at == 0 {
-			c.ID, c.Name = "1", toolnames.Call
-		}
-		answer = append(answer, message.Calling[M]([]message.ToolCall{c}))
-	}
-	out, err := WrapModel[M](s, answer).Stream(context.Background(), nil)
-	require.NoError(t, err)
-	for range answer {
-		require.False(t, s.needsEnhancedCallTool(context.Background()))
-		_, err := out.Recv()
-		require.NoError(t, err)
-	}
-	require.Equal(t, !s.plan.namesFixed, s.needsEnhancedCallTool(context.Background()))
-	require.Less(t, *r.bytes, 10*len(args))
 }
 
 // A model never reads the names of slots, also where its calls were renamed.
