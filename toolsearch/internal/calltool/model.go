@@ -4,6 +4,7 @@
 package calltool
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"io"
@@ -183,8 +184,10 @@ func (s *stream[M]) areWhole() bool {
 	return !slices.ContainsFunc(s.held, func(c *heldCall) bool { return !c.isWhole })
 }
 
-// release returns the held calls as one chunk, with their names in the agent. What follows of them passes.
+// release returns the held calls as one chunk, with their names in the agent, in the order of the answer. What follows of
+// them passes.
 func (s *stream[M]) release() M {
+	slices.SortFunc(s.held, func(a, b *heldCall) int { return cmp.Compare(a.index, b.index) })
 	var parts []message.Part
 	for _, c := range s.held {
 		parts = append(parts, joinPieces[M](c)...)

@@ -104,7 +104,7 @@ func parseCall(args string) (Wanted, error) {
 func objectText(args string) (string, error) {
 	text := strings.TrimSpace(strings.ToValidUTF8(args, "\uFFFD"))
 	for range 3 { // a text, in it a list, in that an object
-		if text == "" {
+		if text == "" || !strings.ContainsRune(`{["`, rune(text[0])) {
 			return "", nil
 		}
 		if err := checkSyntax(text); err != nil {
@@ -125,8 +125,6 @@ func objectText(args string) (string, error) {
 				return "", ErrSeveralCalls
 			}
 			text = items[0]
-		default:
-			return "", nil
 		}
 	}
 	return "", nil
