@@ -4,6 +4,7 @@
 package window
 
 import (
+	"cmp"
 	"slices"
 
 	"github.com/cloudwego/eino/adk"
@@ -97,8 +98,8 @@ func (n *requestReader) tools(of agent, o *model.Options) {
 func (n *requestReader) addPart(p *parts.Part) {
 	switch p.Kind {
 	case parts.Result:
-		if p.Tool == "" {
-			p.Tool = n.nameOf(p.CallID)
+		if p.Tool == "" || p.Tool == toolnames.Call && p.CallID != "" {
+			p.Tool = cmp.Or(n.nameOf(p.CallID), p.Tool)
 		}
 	case parts.User:
 		if !parts.IsReminder(p.Text) && !parts.IsOffer(p.Text) && p.Text != "" {

@@ -592,3 +592,33 @@ func TestAPageThatWasCutIsWhatACutLeft(t *testing.T) {
 		require.InDelta(t, 36_000*parts[len(parts)-1].Tokens/parts[len(parts)-1].Bytes, left[0].Before, 1, last)
 	}
 }
+
+func TestCollector_ShowsToolBehindCallTool(t *testing.T) {
+	adktest.Both(t, testShowsToolBehindCallTool[*schema.Message], testShowsToolBehindCallTool[*schema.AgenticMessage])
+}
+
+func testShowsToolBehindCallTool[M adk.MessageType](t *testing.T, streaming bool) {
+	m := adktest.Script[M](
+		adktest.Do(adktest.ToolCall{ID: "1", Name: "call_tool", Args: `{"name":"tool_07","arguments":{"value":"x"}}`}),
+		adktest.Do(adktest.ToolCall{ID: "2", Name: "own", Args: `{"value":"y"}`}))
+	s := newScene[M](t, streaming, window.Config{}, m)
+	search, err := toolsearch.NewTyped[M](t.Context(), &toolsearch.Config{
+		DynamicTools: []tool.BaseTool{adktest.Simple("tool_07", "does a thing")}, Protocol: toolsearch.SearchCall,
+	})
+	require.NoError(t, err)
+	s.agent.Handlers[0] = search
+	require.NoError(t, s.agent.Run(t.Context(), []M{adktest.User[M]("please")}).Err)
+	calls := only(t, s.see).Calls
+	require.Equal(t, "tool_07", calls[0].Did[0].Tool)
+	named := 0
+	for _, p := range calls[1].Parts() {
+		if p.Category == window.HelpTools {
+			continue // the definition of call_tool
+		}
+		require.NotEqual(t, "call_tool", p.Label)
+		if p.Label == "tool_07" {
+			named++
+		}
+	}
+	require.Equal(t, 2, named, "the call and its result")
+}

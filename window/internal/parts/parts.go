@@ -6,6 +6,7 @@
 package parts
 
 import (
+	"cmp"
 	"encoding/json"
 	"hash/maphash"
 	"strconv"
@@ -15,6 +16,7 @@ import (
 	"github.com/cloudwego/eino/adk"
 	"github.com/cloudwego/eino/schema"
 
+	"github.com/einolean/einolean/internal/jsontext"
 	"github.com/einolean/einolean/internal/message"
 	"github.com/einolean/einolean/internal/tokens"
 	"github.com/einolean/einolean/internal/toolnames"
@@ -36,13 +38,14 @@ const (
 // Part is a part of a request with what is derived from it. After Analyze it is immutable: the
 // requests of a run share it.
 type Part struct {
-	Kind   Kind
-	Tool   string // of a definition, a call or a result
-	CallID string
-	Text   string
-	Media  int // bytes that are not text
-	Label  string
-	Info   schema.ToolInfo // of a definition, whose text follows from it
+	Kind    Kind
+	Tool    string // of a definition, a call or a result: the tool that runs
+	Through string // "call_tool", if the model calls the tool with it
+	CallID  string
+	Text    string
+	Media   int // bytes that are not text
+	Label   string
+	Info    schema.ToolInfo // of a definition, whose text follows from it
 
 	Facts
 }
@@ -76,7 +79,7 @@ func (p *Part) Analyze(seed maphash.Seed) {
 	case Tool:
 		p.Key = maphash.String(seed, "tool "+p.Tool)
 	case Call:
-		p.Tokens += tokens.Of(p.Tool)
+		p.Tokens += tokens.Of(cmp.Or(p.Through, p.Tool))
 		if p.CallID != "" {
 			p.Key = maphash.String(seed, "call "+p.CallID)
 		}
@@ -147,7 +150,12 @@ func EachPart[M adk.MessageType](m M, one *Part, use func(*Part)) {
 		case message.Reasoning:
 			pass(Part{Kind: talk, Label: "reasoning", Text: p.Text()})
 		case message.Call:
-			pass(Part{Kind: Call, Tool: p.Name(), CallID: p.ID(), Text: p.Text()})
+			call := Part{Kind: Call, Tool: p.Name(), CallID: p.ID(), Text: p.Text()}
+			if call.Tool == toolnames.Call {
+				called := toolnames.CalledTool(jsontext.DecodeArguments(call.Text))
+				call.Tool, call.Through = cmp.Or(called, call.Tool), call.Tool
+			}
+			pass(call)
 		case message.Result:
 			splitResult(&p.Part, pass)
 		default:
