@@ -94,7 +94,8 @@ type Table struct {
 // model would read it again, endlessly. Nor are answers that load tools: toolsearch reads from the history which
 // tools are loaded.
 func (t *Table) ForTruncation(tool, args string, isReadTool bool) ToolPolicy {
-	own, excluded := t.Truncation.Tools[tool], t.Truncation.excludes(tool, args)
+	tool, through := calledTool(tool, args)
+	own, excluded := t.Truncation.Tools[tool], t.Truncation.excludes(tool, through)
 	r := ToolPolicy{
 		Store: cmp.Or(t.Stores[tool], t.Store), HasHandler: own.HasHandler, IsReadTool: isReadTool,
 		Limit: cmp.Or(t.Limits[tool], t.Limit),
@@ -111,6 +112,7 @@ func (t *Table) ForTruncation(tool, args string, isReadTool bool) ToolPolicy {
 
 // ForClearing is the policy for an old result. Only answers that load tools are exempt.
 func (t *Table) ForClearing(tool, args string, isReadTool bool) ToolPolicy {
+	tool, through := calledTool(tool, args)
 	own := t.Clearing.Tools[tool]
 	r := ToolPolicy{Store: cmp.Or(t.Stores[tool], t.Store), HasHandler: own.HasHandler, IsReadTool: isReadTool}
 	switch {
@@ -119,7 +121,7 @@ func (t *Table) ForClearing(tool, args string, isReadTool bool) ToolPolicy {
 	case t.Clearing.Skip:
 		r.defaultSkip = Skipped
 	}
-	return r.resolve(t.Clearing.excludes(tool, args), own.Skip)
+	return r.resolve(t.Clearing.excludes(tool, through), own.Skip)
 }
 
 // Protects reports whether the configuration keeps the results of a tool whole, even if a request is too long for
@@ -133,13 +135,16 @@ func (t *Table) Protects(tool, args string, isReadTool bool) bool {
 	return truncation.SkipReason == Skipped && !t.Truncation.Skip
 }
 
-// excludes reports whether the list names a tool, or the one that call_tool of package toolsearch runs.
-func (p *PhaseConfig) excludes(tool, args string) bool {
-	if toolnames.Match(p.Exclude, tool) {
-		return true
+// excludes reports whether the list names a tool, or the tool through which it is called.
+func (p *PhaseConfig) excludes(tool, through string) bool {
+	return toolnames.Match(p.Exclude, tool) || toolnames.Match(p.Exclude, through)
+}
+
+// calledTool returns the tool that a call runs. In requests, package toolsearch shows a call as the model wrote it: through
+// call_tool, with the tool in the arguments.
+func calledTool(tool, args string) (called, through string) {
+	if tool == toolnames.Call {
+		called = toolnames.CalledTool(jsontext.DecodeArguments(args))
 	}
-	if tool != toolnames.Call || len(p.Exclude) == 0 {
-		return false
-	}
-	return toolnames.Match(p.Exclude, toolnames.CalledTool(jsontext.DecodeArguments(args)))
+	return cmp.Or(called, tool), tool
 }

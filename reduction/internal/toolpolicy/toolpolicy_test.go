@@ -95,6 +95,21 @@ func TestTable_OrderOfPrecedence(t *testing.T) {
 	require.Len(t, seen, 4, "%v", seen)
 }
 
+// A tool that runs through call_tool has its own rules.
+func TestTable_AppliesToolsBehindCallTool(t *testing.T) {
+	own, general := &offload.Store{}, &offload.Store{}
+	table := Table{
+		Store: general, Stores: map[string]*offload.Store{"shell": own}, Limit: 9, Limits: map[string]int{"shell": 7},
+		Truncation: PhaseConfig{Tools: map[string]Tool{"shell": {HasHandler: true}}},
+		Clearing:   PhaseConfig{Tools: map[string]Tool{"shell": {Skip: true}}},
+	}
+	for _, name := range []string{"shell", "other", "tool_search"} {
+		args := `{"arguments":{},"name":"` + name + `"}`
+		require.Equal(t, table.ForTruncation(name, "{}", false), table.ForTruncation(toolnames.Call, args, false), name)
+		require.Equal(t, table.ForClearing(name, "{}", false), table.ForClearing(toolnames.Call, args, false), name)
+	}
+}
+
 // A list also means a tool that runs through call_tool, and answers that load tools always stay.
 func TestTable_ExcludesToolsBehindCallTool(t *testing.T) {
 	table := Table{Store: &offload.Store{}, Limit: 9, Truncation: PhaseConfig{Exclude: []string{"shell"}}, Clearing: PhaseConfig{Exclude: []string{"she*"}}}
