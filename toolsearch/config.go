@@ -132,11 +132,12 @@ type Config struct {
 	// follows from Model; if that is nil too, the behavior is Eino's.
 	Native Adapter
 
-	// ExactToolNames leaves calls of unknown names to Eino, for agents with ToolAliases or an
-	// UnknownToolsHandler of their own. If false, a name that differs from that of exactly one
-	// tool only by a prefix such as "functions.", by separators or by case is replaced by it
-	// before any handler sees the call, and any other unknown name is answered with the nearest
-	// names. Eino ends the run then.
+	// ExactToolNames leaves calls of unknown names to Eino, which ends the run unless the agent
+	// has ToolAliases or an UnknownToolsHandler for them. Agents with either need it: without
+	// it, a call by an alias ends the run, and the UnknownToolsHandler is not asked. If false, a
+	// name that differs from that of exactly one tool only by the prefix "functions.",
+	// "default_api." or "tools.", by separators or by case is replaced by it before any handler
+	// sees the call. Any other unknown name is answered with the nearest names.
 	ExactToolNames bool
 
 	// AllowUnloadedCalls runs a call to a tool that was never loaded, as Eino does. If false,
@@ -192,11 +193,12 @@ const (
 	// provider's prompt cache holds. Known from FastMCP and Qwen Code.
 	//
 	// Arguments are checked against the tool's JSON schema first, as far as bounded time
-	// allows; the tool gets them as the model wrote them. The agent's other middlewares
-	// wrap the call like any other, and so see and change its result. But Eino tells them
-	// the name call_tool; the tool's own name is only in the arguments. Rules for the
-	// tool's name, theirs or in ReturnDirectly, therefore do not apply. Callbacks see both
-	// calls.
+	// allows; the tool gets them as the model wrote them. Only the model sees call_tool: the
+	// agent and its other middlewares, events, tool callbacks, checkpoints and stored messages
+	// have a call of the tool itself. Rules for the tool's name, theirs or in ReturnDirectly,
+	// apply. Calls that cannot run keep the name call_tool and are answered: broken JSON, an
+	// unknown tool, arguments that do not fit. WrapModel code of handlers after this one and
+	// model callbacks see what the model sees. docs/handlers.md has the details.
 	SearchCall
 
 	protocolCount
@@ -318,9 +320,8 @@ const (
 //
 // With 449 tools, 60 tasks of a scripted model send 656,044 tokens rather than 1,028,904 with
 // the zero Config and 6,245,992 with every tool listed, and all answers are right. With a
-// prompt cache, Protocol SearchCall costs less still, but rules of other handlers by tool name
-// do not apply under it: in 4 of the 60 tasks, a tool wrote and nobody had been asked.
-// docs/benchmarks.md has the tables. What Recommended sets may change in a minor version.
+// prompt cache, Protocol SearchCall costs less still. docs/benchmarks.md has the tables. What
+// Recommended sets may change in a minor version.
 func Recommended(tools []tool.BaseTool) *Config {
 	return &Config{DynamicTools: tools, NewIndex: index.BM25, CatalogLimit: 50, HideAbove: 3000, MinConfidence: 0.05}
 }

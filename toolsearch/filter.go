@@ -25,10 +25,14 @@ import (
 //	the tool list           PhaseLoad and PhaseActive, in every model call
 //	up to HideAbove         PhaseSearch, PhaseLoad and PhaseActive, in every model call
 //	call_tool               PhaseLoad and PhaseCall
+//	SearchCall, direct call PhaseLoad and PhaseCall, as for call_tool
 //	a call, loaded          PhaseCall
 //	a call, not loaded      PhaseCall, PhaseLoad and PhaseActive: it loads the tool
 //
-// A call of a tool that is not loaded runs at once, and needs only PhaseCall, if
+// A direct call is one by the tool's own name. Under SearchCall it runs if its arguments fit the
+// schema, and is answered with the schema otherwise: no tool is loaded.
+//
+// A direct call of a tool that is not loaded runs at once, and needs only PhaseCall, if
 // Config.AllowUnloadedCalls is set, if the provider loads tools by itself, or if the
 // result of the tool ends the run (ReturnDirectly).
 //

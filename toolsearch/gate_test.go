@@ -193,3 +193,85 @@ func searchesByAlias[M adk.MessageType](t *testing.T, s implementation[M]) strin
 	require.NoError(t, tr.Err)
 	return summarizeAnswer(tr.result("1")) + " " + tr.tools()
 }
+
+func TestExactToolNames_UnknownNames_TS36(t *testing.T) {
+	playAll(t, scenariosTS36())
+}
+
+func scenariosTS36() (all []scenario) {
+	const ended = "an error ends the run after 2 requests"
+	for _, c := range []struct {
+		name, wanted string
+		hasHandler   bool
+		eino, ours   string
+	}{
+		{"functions.own", "own", false, ended, `it runs, handlers saw ["own"]`},
+		{"Get-Weather", "get_weather", false, ended, `it runs, handlers saw ["get_weather"]`},
+		{"get_whether", "get_weather", false, ended, `the answer names it, handlers saw ["get_whether"]`},
+		{"own.", "own", true, `the UnknownToolsHandler answers, handlers saw []`, `it runs, handlers saw ["own"]`},
+		{"get_whether", "get_weather", true, `the UnknownToolsHandler answers, handlers saw []`,
+			`the answer names it, handlers saw ["get_whether"]`},
+	} {
+		what := fmt.Sprintf("a call of %s for %s, with an UnknownToolsHandler: %v", c.name, c.wanted, c.hasHandler)
+		all = append(all, scenario{"TS-36", what, callsByName[*schema.Message](c.name, c.wanted, c.hasHandler),
+			callsByName[*schema.AgenticMessage](c.name, c.wanted, c.hasHandler), c.eino, c.ours})
+	}
+	return all
+}
+
+// callsByName calls a tool that the model sees by the name that it wrote.
+func callsByName[M adk.MessageType](name, wanted string, hasHandler bool) func(*testing.T, implementation[M]) string {
+	return func(t *testing.T, s implementation[M]) string {
+		tr, handler := playUnknownName(s, s.mustBuild(t, simpleTools("get_weather")...), name, hasHandler)
+		if tr.Err != nil {
+			return tr.ended()
+		}
+		what := "the answer does not name it"
+		switch text := tr.result("2"); {
+		case strings.Contains(text, "echo"):
+			what = "it runs"
+		case strings.Contains(text, "UnknownToolsHandler"):
+			what = "the UnknownToolsHandler answers"
+		case strings.Contains(text, wanted):
+			what = "the answer names it"
+		}
+		for i, seen := range handler.seen {
+			handler.seen[i], _, _ = strings.Cut(seen, " ")
+		}
+		return fmt.Sprintf("%s, handlers saw %q", what, handler.seen[1:]) // after tool_search
+	}
+}
+
+// playUnknownName runs an agent whose model searches, and then makes a call by the given name. It returns a handler
+// around the calls, too.
+func playUnknownName[M adk.MessageType](
+	s implementation[M], search adk.TypedChatModelAgentMiddleware[M], name string, hasHandler bool,
+) (runResult[M], *witness[M]) {
+	handler := &witness[M]{}
+	a := adktest.Agent[M]{Tools: simpleTools("own"), Handlers: adktest.Handlers[M](handler, search)}
+	if hasHandler {
+		a.Configure = func(c *adk.TypedChatModelAgentConfig[M]) {
+			c.ToolsConfig.UnknownToolsHandler = func(_ context.Context, name, _ string) (string, error) {
+				return "UnknownToolsHandler: " + name, nil
+			}
+		}
+	}
+	tr := s.runAgent(a, userRequest[M](), adktest.Do(searchCall("1", "select:get_weather")), adktest.Do(toolCall("2", name)))
+	return tr, handler
+}
+
+func TestExactToolNames_LeavesUnknownNamesToEino_TS36(t *testing.T) {
+	bothSides(t, testExactToolNamesLeavesUnknownNamesToEino[*schema.Message], testExactToolNamesLeavesUnknownNamesToEino[*schema.AgenticMessage])
+}
+
+func testExactToolNamesLeavesUnknownNamesToEino[M adk.MessageType](t *testing.T, eino, ours implementation[M]) {
+	for _, s := range []implementation[M]{eino, ours} {
+		for _, name := range []string{"functions.own", "Get-Weather", "get_whether"} {
+			exact := s.mustBuildExact(t, simpleTools("get_weather")...)
+			tr, _ := playUnknownName(s, exact, name, false)
+			require.ErrorContains(t, tr.Err, name, s.name)
+			tr, _ = playUnknownName(s, exact, name, true)
+			require.Contains(t, tr.result("2"), "UnknownToolsHandler: "+name, s.name)
+		}
+	}
+}

@@ -32,8 +32,8 @@ func allScenarios() []scenario {
 		scenariosTS14(), scenariosTS15(), scenariosTS16(), scenariosTS17(), scenariosTS20(),
 		scenariosTS22(), scenariosTS23(), scenariosTS24(), scenariosTS25(), scenariosTS26(),
 		scenariosTS27(), scenariosTS28(), scenariosTS29(), scenariosTS30(), scenariosTS31(),
-		scenariosTS32(), scenariosTS33(), scenariosTS34(), scenariosX04(), scenariosX05(), scenariosX09(),
-		scenariosX11(), scenariosX12(), scenariosX13(),
+		scenariosTS32(), scenariosTS33(), scenariosTS34(), scenariosTS36(), scenariosX04(), scenariosX05(),
+		scenariosX09(), scenariosX11(), scenariosX12(), scenariosX13(),
 	)
 }
 

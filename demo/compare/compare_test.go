@@ -63,11 +63,11 @@ func (t askingTool) InvokableRun(ctx context.Context, args string, opts ...tool.
 	return t.InvokableTool.InvokableRun(ctx, args, opts...)
 }
 
-// Under SearchCall, handlers see a call of call_tool. An approval that belongs to the tool is met
-// all the same, and then every task is done.
+// Under SearchCall, an approval of a handler applies to the tool that call_tool names, as one that belongs to the tool
+// does. With either, every task is done.
 //
 //claim:bench-02
-func TestSearchCallDoesEveryTaskWhereTheToolItselfAsks(t *testing.T) {
+func TestSearchCall_ApprovalsApply(t *testing.T) {
 	all, err := Tasks()
 	require.NoError(t, err)
 	for name, itself := range map[string]bool{"a handler asks": false, "the tool asks": true} {
@@ -84,7 +84,6 @@ func TestSearchCallDoesEveryTaskWhereTheToolItselfAsks(t *testing.T) {
 		}).Start(t.Context(), offline.New[*schema.Message]())
 		require.NoError(t, err)
 		defer b.Close()
-		var unasked []string
 		for _, task := range all {
 			before := asked.writes
 			wrong, err := b.Do(t.Context(), task)
@@ -92,12 +91,8 @@ func TestSearchCallDoesEveryTaskWhereTheToolItselfAsks(t *testing.T) {
 			if wrong == "nobody was asked before it wrote" && asked.writes > before {
 				wrong = ""
 			}
-			if wrong != "" {
-				require.Equal(t, "nobody was asked before it wrote", wrong, task.ID)
-				unasked = append(unasked, task.ID)
-			}
+			require.Empty(t, wrong, "%s: %s", name, task.ID)
 		}
-		require.Equal(t, itself, len(unasked) == 0, "%s: %v", name, unasked)
 	}
 }
 
