@@ -79,14 +79,25 @@ func testUnknownNameIsAnswered[M adk.MessageType](t *testing.T, streaming bool) 
 		p := s.begin(
 			oneCall("a", "weather__get_forecats", `{}`), oneCall("b", "Mail-Send", `{}`), oneCall("c", "Bank_Pay", `{}`),
 			adktest.Do(adktest.ToolCall{ID: "d", Name: "nothing", Args: "{}"}, adktest.ToolCall{ID: "e", Name: "own", Args: `{"value":"x"}`}, adktest.ToolCall{ID: "f", Name: "nothing_else", Args: "{}"}))
-		require.Contains(t, p.answer(t, "a"), `There is no tool named "weather__get_forecats". Nearest names: weather__get_forecast`)
-		require.Contains(t, p.answer(t, "b"), `There is no tool named "Mail-Send"`)
-		require.Contains(t, p.answer(t, "c"), `There is no tool named "Bank_Pay"`)
+		require.Contains(t, p.answer(t, "a"), noToolNamed(protocol, "weather__get_forecats"))
+		require.Contains(t, p.answer(t, "a"), "Nearest names: weather__get_forecast")
+		sent := p.wires[1].Messages
+		require.Equal(t, "weather__get_forecats", message.Calls(sent[len(sent)-2])[0].Name, "as the model wrote it")
+		require.Contains(t, p.answer(t, "b"), noToolNamed(protocol, "Mail-Send"))
+		require.Contains(t, p.answer(t, "c"), noToolNamed(protocol, "Bank_Pay"))
 		require.NotContains(t, p.answer(t, "c"), "bank__pay")
-		require.Contains(t, p.answer(t, "d"), `There is no tool named "nothing"`)
-		require.Contains(t, p.answer(t, "f"), `There is no tool named "nothing_else"`)
+		require.Contains(t, p.answer(t, "d"), noToolNamed(protocol, "nothing"))
+		require.Contains(t, p.answer(t, "f"), noToolNamed(protocol, "nothing_else"))
 		require.Equal(t, `echo {"value":"x"}`, p.answer(t, "e"))
 	}
+}
+
+// noToolNamed returns how the answer to an unknown name begins: a search for the name answers it.
+func noToolNamed(p toolsearch.Protocol, name string) string {
+	if p == toolsearch.Regexp {
+		return "No tool's name matches."
+	}
+	return `No tool is named \"` + name + `\".`
 }
 
 // An application that drops Extra, and a history of a version that stored calls of call_tool, lead to requests that every

@@ -57,7 +57,7 @@ func (r *run) answersCalls(ctx context.Context, state runstate.State) {
 		return
 	}
 	r.runsCallTool.Store(false)
-	r.answersUnknown.Store(!r.settings.cfg.ExactToolNames)
+	r.answersUnknown.Store(!r.settings.cfg.ExactToolNames && r.settings.rules.Native)
 	if r.settings.protocol.CallTool != nil && !state.RenamesCalls {
 		r.state.Update(ctx, func(next *runstate.State) { next.RenamesCalls = true })
 	}
@@ -86,7 +86,7 @@ func (r *run) renameCall(ctx context.Context, call message.ToolCall) (message.To
 	if call.Name != toolnames.Call {
 		name, ok := r.resolveName(ctx, call.Name)
 		if !ok {
-			return call, false
+			return r.searchForName(call)
 		}
 		if call.Name = name; name != toolnames.Call || r.settings.protocol.CallTool == nil {
 			return call, r.reservesSlot(ctx, name)
@@ -97,6 +97,16 @@ func (r *run) renameCall(ctx context.Context, call message.ToolCall) (message.To
 		return call, false
 	}
 	return message.ToolCall{ID: call.ID, Name: target.name, Args: target.args}, true
+}
+
+// searchForName returns a call of an unknown name as a search for that name, whose answer has the nearest ones. Eino would
+// end the run, and a slot of that name would end it too, where the agent has the name as an alias.
+func (r *run) searchForName(call message.ToolCall) (message.ToolCall, bool) {
+	if r.settings.rules.Native { // a slot answers it
+		return call, false
+	}
+	p := r.settings.protocol
+	return message.ToolCall{ID: call.ID, Name: p.Tools[0].Name, Args: p.NameQuery(call.Name)}, true
 }
 
 // reservesSlot reports whether a tool can be called: a hidden one needs a slot.

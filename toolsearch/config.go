@@ -133,11 +133,11 @@ type Config struct {
 	Native Adapter
 
 	// ExactToolNames leaves calls of unknown names to Eino, which ends the run unless the agent
-	// has ToolAliases or an UnknownToolsHandler for them. Agents with either need it: without
-	// it, a call by an alias ends the run, and the UnknownToolsHandler is not asked. If false, a
-	// name that differs from that of exactly one tool only by the prefix "functions.",
+	// has ToolAliases or an UnknownToolsHandler for them. Agents with either need it. If false,
+	// a name that differs from that of exactly one tool only by the prefix "functions.",
 	// "default_api." or "tools.", by separators or by case is replaced by it before any handler
-	// sees the call. Any other unknown name is answered with the nearest names.
+	// sees the call. Any other unknown name, also an alias, becomes a search for that name,
+	// whose answer has the nearest names.
 	ExactToolNames bool
 
 	// AllowUnloadedCalls runs a call to a tool that was never loaded, as Eino does. If false,

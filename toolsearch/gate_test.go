@@ -207,10 +207,10 @@ func scenariosTS36() (all []scenario) {
 	}{
 		{"functions.own", "own", false, ended, `it runs, handlers saw ["own"]`},
 		{"Get-Weather", "get_weather", false, ended, `it runs, handlers saw ["get_weather"]`},
-		{"get_whether", "get_weather", false, ended, `the answer names it, handlers saw ["get_whether"]`},
+		{"get_whether", "get_weather", false, ended, `the answer names it, handlers saw ["tool_search"]`},
 		{"own.", "own", true, `the UnknownToolsHandler answers, handlers saw []`, `it runs, handlers saw ["own"]`},
 		{"get_whether", "get_weather", true, `the UnknownToolsHandler answers, handlers saw []`,
-			`the answer names it, handlers saw ["get_whether"]`},
+			`the answer names it, handlers saw ["tool_search"]`},
 	} {
 		what := fmt.Sprintf("a call of %s for %s, with an UnknownToolsHandler: %v", c.name, c.wanted, c.hasHandler)
 		all = append(all, scenario{"TS-36", what, callsByName[*schema.Message](c.name, c.wanted, c.hasHandler),
@@ -274,4 +274,18 @@ func testExactToolNamesLeavesUnknownNamesToEino[M adk.MessageType](t *testing.T,
 			require.Contains(t, tr.result("2"), "UnknownToolsHandler: "+name, s.name)
 		}
 	}
+}
+
+// Without ExactToolNames, a call by an alias is answered like that of any unknown name, and the run goes on.
+func TestAlias_IsUnknownWithoutExactToolNames(t *testing.T) {
+	adktest.Both(t, testAliasIsUnknown[*schema.Message], testAliasIsUnknown[*schema.AgenticMessage])
+}
+
+func testAliasIsUnknown[M adk.MessageType](t *testing.T, streaming bool) {
+	s := ourSide[M](streaming)
+	a := aliased(s.mustBuild(t, simpleTools("get_weather")...), "own", "mine")
+	tr := s.runAgent(a, userRequest[M](), adktest.Do(toolCall("1", "mine")), adktest.Do(toolCall("2", "own")))
+	require.NoError(t, tr.Err)
+	require.Contains(t, tr.result("1"), `No tool is named \"mine\"`)
+	require.Contains(t, tr.result("2"), "echo")
 }

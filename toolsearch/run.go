@@ -50,7 +50,7 @@ type run struct {
 	// runsCallTool says that the run resumed a checkpoint of a version whose call_tool ran the tools, until the next model
 	// call.
 	runsCallTool atomic.Bool
-	// answersUnknown says that calls of unknown names get an answer: all tools of the agent are known by now.
+	// answersUnknown says that slots answer calls of unknown names: all tools of the agent are known by now.
 	answersUnknown atomic.Bool
 }
 

@@ -156,13 +156,18 @@ func (r *Requests[M]) showCalls(m M, records string, differs bool, declared Decl
 	return next
 }
 
-// shown returns a call as the model wrote it, if providers accept that in a request.
+// shown returns a call as the model wrote it, if that is possible and providers accept it in a request. Otherwise it is the
+// call of the agent, through call_tool if the request does not declare the tool.
 func (d Declared) shown(w *written, c message.ToolCall) message.ToolCall {
-	shown := w.original(c)
-	if w.isCallTool() && d.CallTool || !w.isCallTool() && isPortableName(shown.Name) {
-		return shown
+	mayShow := isPortableName(w.name())
+	if w.name() == toolnames.Call {
+		mayShow = d.CallTool
 	}
-	if d.isUndeclared(c.Name) {
+	original, ok := w.original(c)
+	switch {
+	case ok && mayShow:
+		return original
+	case d.isUndeclared(c.Name):
 		return asCallTool(c)
 	}
 	return c

@@ -29,6 +29,7 @@ type written struct {
 	Tool   string `json:"tool"`             // the name in the agent
 	Digest string `json:"digest"`           // of the name and the arguments in the agent
 	Name   string `json:"name,omitempty"`   // as the model wrote it; empty: call_tool
+	Same   bool   `json:"same,omitempty"`   // the arguments are those that the model wrote
 	Before string `json:"before,omitempty"` // the arguments in the agent
 	After  string `json:"after,omitempty"`
 	Whole  string `json:"whole,omitempty"` // what the model wrote, if the arguments in the agent are no part of it
@@ -36,8 +37,10 @@ type written struct {
 
 func newWritten(wrote, renamed message.ToolCall) written {
 	w := written{ID: wrote.ID, Tool: renamed.Name, Digest: digest(renamed)}
-	if wrote.Args == renamed.Args {
+	if wrote.Name != toolnames.Call {
 		w.Name = wrote.Name
+	}
+	if w.Same = wrote.Args == renamed.Args; w.Same {
 		return w
 	}
 	if i := strings.LastIndex(wrote.Args, renamed.Args); i >= 0 {
@@ -54,19 +57,19 @@ func digest(c message.ToolCall) string {
 	return strconv.FormatUint(h.Sum64(), 36)
 }
 
-// isCallTool reports whether the model wrote a call of call_tool, and not a near spelling of the tool's name.
-func (w *written) isCallTool() bool { return w.Name == "" }
+// name returns the name that the model wrote.
+func (w *written) name() string { return cmp.Or(w.Name, toolnames.Call) }
 
-// original returns the call as the model wrote it. If its arguments have changed since, as where they were cleared, it is
-// a call of call_tool in the usual form.
-func (w *written) original(now message.ToolCall) message.ToolCall {
+// original returns the call as the model wrote it; false if its arguments have changed since, as where they were cleared,
+// and cannot be put back.
+func (w *written) original(now message.ToolCall) (message.ToolCall, bool) {
 	switch {
-	case !w.isCallTool():
-		return message.ToolCall{ID: now.ID, Name: w.Name, Args: now.Args}
+	case w.Same:
+		return message.ToolCall{ID: now.ID, Name: w.name(), Args: now.Args}, true
 	case w.Digest != digest(now):
-		return asCallTool(now)
+		return now, false
 	}
-	return message.ToolCall{ID: now.ID, Name: toolnames.Call, Args: cmp.Or(w.Whole, w.Before+now.Args+w.After)}
+	return message.ToolCall{ID: now.ID, Name: w.name(), Args: cmp.Or(w.Whole, w.Before+now.Args+w.After)}, true
 }
 
 // asCallTool returns a call of a tool as a call of call_tool.
