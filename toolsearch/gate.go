@@ -115,13 +115,14 @@ func (r *run) CheckCall(ctx context.Context, name, args string) slots.Verdict {
 	if r.filterDenies(ctx, e, uses) {
 		return slots.Verdict{Answer: r.unknownToolAnswer(ctx, name)}
 	}
+	problem := ""
 	if r.settings.protocol.CallTool != nil {
-		if text, problem := argumentsFor(e, args); problem == "" {
-			return slots.Verdict{Runs: true, Args: text}
+		if args, problem = argumentsFor(e, args); problem == "" {
+			return slots.Verdict{Runs: true, Args: args}
 		}
 	}
 	r.settings.emit(ctx, einolean.Event{Kind: einolean.KindCallGated, Tool: name, CallID: id})
-	return slots.Verdict{Answer: protocol.Text(r.settings.protocol.GateText, protocol.SchemaData(e, ""))}
+	return slots.Verdict{Answer: protocol.Text(r.settings.protocol.GateText, protocol.SchemaData(e, problem))}
 }
 
 // checkProgramCall is CheckCall for the call of a program, which checked it before. Nothing is loaded, and the Filter
@@ -243,9 +244,25 @@ func argumentsFor(e *catalog.Tool, raw string) (args, problem string) {
 	case err == catalog.ErrNoObject:
 		problem = protocol.Text("no-object", protocol.Data{})
 	case err != nil:
-		problem = toolschema.Problem(err)
+		problem = argumentProblem(e, raw, err)
 	}
 	return args, problem
+}
+
+// argumentProblem says what is wrong with arguments: first the names that are unknown or missing.
+func argumentProblem(e *catalog.Tool, raw string, err error) string {
+	const maxNames = 10 // of each kind
+	unknown, missing := e.CompareNames(raw)
+	if len(unknown) == 0 && len(missing) == 0 {
+		return toolschema.Problem(err)
+	}
+	names := protocol.Text("argument-names", protocol.Data{
+		Words: protocol.ClipAll(unknown[:min(len(unknown), maxNames)]), Near: protocol.ClipAll(missing[:min(len(missing), maxNames)]),
+	})
+	if len(missing) > 0 {
+		return names
+	}
+	return names + "; " + toolschema.Problem(err)
 }
 
 // Resolve implements programturn.Tools.

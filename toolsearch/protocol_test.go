@@ -183,8 +183,8 @@ func TestSearchLoad_SuggestsAtMostThreeNames(t *testing.T) {
 func TestRegexp_KeepsNameOrder(t *testing.T) {
 	for _, c := range []struct{ name, args, want string }{
 		{"matches anywhere in a name", `{"regex_pattern":"e_(issue|mess)"}`, `{"selectedTools":["github__create_issue","github__close_issue"]}`},
-		{"does not look at descriptions", `{"regex_pattern":"repository"}`, `{"selectedTools":[],"hint":"No tool's name matches. Try a shorter pattern, with (?i) in front to ignore case. Words in the language of the tools' descriptions find more; so does the name of the server, where you know it."}`},
-		{"minds the case", `{"regex_pattern":"GitHub"}`, `{"selectedTools":[],"hint":"No tool's name matches. Nearest names: github__close_issue, github__create_issue. Try a shorter pattern, with (?i) in front to ignore case. Words in the language of the tools' descriptions find more; so does the name of the server, where you know it."}`},
+		{"does not look at descriptions", `{"regex_pattern":"repository"}`, `{"selectedTools":[],"hint":"No tool's name matches. Try a shorter pattern, with (?i) in front to ignore case. The name of the server, where you know it, gives better results."}`},
+		{"minds the case", `{"regex_pattern":"GitHub"}`, `{"selectedTools":[],"hint":"No tool's name matches. Nearest names: github__close_issue, github__create_issue. Try a shorter pattern, with (?i) in front to ignore case. The name of the server, where you know it, gives better results."}`},
 		{"minds the case only where it is not told otherwise", `{"regex_pattern":"(?i)GitHub.*close"}`, `{"selectedTools":["github__close_issue"]}`},
 		{"takes everything", `{"regex_pattern":".*"}`, `{"selectedTools":["github__create_issue","github__close_issue","slack__send_message","weather__get_forecast"]}`},
 	} {
@@ -236,6 +236,6 @@ func testSearchCallToolListNeverChanges[M adk.MessageType](t *testing.T, streami
 		require.Equal(t, providerJSON(p.wires[0].Tools...), providerJSON(w.Tools...))
 		require.NotContains(t, providerJSON(w.Tools...), "github__close_issue")
 	}
-	require.Contains(t, p.answer(t, "d"), "did not run: tools found by searching are run with call_tool")
+	require.Contains(t, p.answer(t, "d"), "which did not run: ")
 	require.Contains(t, p.answer(t, "d"), `"number"`)
 }

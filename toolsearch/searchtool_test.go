@@ -412,7 +412,7 @@ func TestSearchTool_EmptyResultNamesToolLanguage(t *testing.T) {
 		{english, "煮一杯浓缩咖啡给奶奶", "The tools are described in English, and the query is in Chinese: search in English", "工具的说明用的是英文，而查询用的是中文：请用英文搜索", "find more"},
 		{chinese, "brew an espresso for my aunt", "The tools are described in Chinese, and the query is in English: search in Chinese", "工具的说明用的是中文，而查询用的是英文：请用中文搜索", "find more"},
 		{chinese, "espresso", "The tools are described in Chinese: search in Chinese", "工具的说明用的是中文：请用中文搜索", "query is in"},
-		{english, "brew espresso for you", "Words in the language of the tools' descriptions find more; so does the name of the server", "用工具说明所用的语言书写词语", "described in"},
+		{english, "brew espresso for you", "The name of the server, where you know it", "知道服务器名就一并写上", "described in"},
 	}
 	for _, language := range []adk.Language{adk.LanguageEnglish, adk.LanguageChinese} {
 		require.NoError(t, adk.SetLanguage(language))
@@ -454,7 +454,7 @@ func askedInVain[M adk.MessageType](s scene[M], descriptions []string, query str
 // TestSearchTool_DescriptionRecommendsQueries reads what the model is told of each search tool.
 func TestSearchTool_DescriptionRecommendsQueries(t *testing.T) {
 	for language, want := range map[adk.Language][]string{
-		adk.LanguageEnglish: {"language", "descriptions", "server", "where you know it"}, adk.LanguageChinese: {"语言", "说明", "知道服务器名称时"},
+		adk.LanguageEnglish: {"server", "where you know it"}, adk.LanguageChinese: {"知道服务器名"},
 	} {
 		require.NoError(t, adk.SetLanguage(language))
 		t.Cleanup(func() { _ = adk.SetLanguage(adk.LanguageEnglish) })

@@ -491,12 +491,40 @@ func ObjectText(raw string) (text string, ok bool) {
 	return text, ok
 }
 
-// HasParameter reports whether the tool's schema declares a parameter.
-func (e *Tool) HasParameter(name string) bool {
-	var schema struct {
-		Properties map[string]json.RawMessage `json:"properties"`
+// parameterNames is the part of a schema that names parameters.
+type parameterNames struct {
+	Properties map[string]json.RawMessage `json:"properties"`
+	Required   []string                   `json:"required"`
+}
+
+func (e *Tool) parameterNames() (p parameterNames) {
+	if json.Unmarshal([]byte(e.Parameters()), &p) != nil { // a schema in a form of its own
+		return parameterNames{}
 	}
-	return json.Unmarshal([]byte(e.Parameters()), &schema) == nil && schema.Properties[name] != nil
+	return p
+}
+
+// HasParameter reports whether the tool's schema declares a parameter.
+func (e *Tool) HasParameter(name string) bool { return e.parameterNames().Properties[name] != nil }
+
+// CompareNames returns the names in an object of arguments that the tool's schema does not declare, and the required ones
+// that the object lacks. Both are sorted.
+func (e *Tool) CompareNames(arguments string) (unknown, missing []string) {
+	object, _, _ := readArguments(arguments)
+	declared := e.parameterNames()
+	for name := range object {
+		if declared.Properties[name] == nil && len(declared.Properties) > 0 {
+			unknown = append(unknown, name)
+		}
+	}
+	for _, name := range declared.Required {
+		if _, ok := object[name]; !ok {
+			missing = append(missing, name)
+		}
+	}
+	slices.Sort(unknown)
+	slices.Sort(missing)
+	return unknown, missing
 }
 
 func readArguments(raw string) (object map[string]any, text string, ok bool) {

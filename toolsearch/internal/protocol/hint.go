@@ -33,7 +33,7 @@ func Hint(r *search.Result, callerNotices ...string) string {
 	case r.Requests == 0:
 		parts = append(parts, Text("empty-query", Data{}))
 	case !r.HasFound() && len(r.Unknown)+len(r.Denied)+len(data.Near) == 0:
-		data.Words, data.Near, data.Listed = clipAll(r.Unmatched), r.Near, r.HasList
+		data.Words, data.Near, data.Listed = ClipAll(r.Unmatched), r.Near, r.HasList
 		parts = append(parts, Text("no-match", data))
 	}
 	return strings.Join(append(parts, notices(r, callerNotices...)...), " ")
@@ -52,7 +52,7 @@ func notices(r *search.Result, callerNotices ...string) (texts []string) {
 		texts = append(texts, Text(limitTexts[e.Limit], Data{Limit: e.Max}))
 	}
 	if r.OmittedCount > 0 {
-		texts = append(texts, Text("cut-answer", Data{Total: r.OmittedCount, Words: clipAll(r.Omitted)}))
+		texts = append(texts, Text("cut-answer", Data{Total: r.OmittedCount, Words: ClipAll(r.Omitted)}))
 	}
 	texts = append(texts, callerNotices...)
 	if servers := serverNames(r.MissingServers); len(servers) > 0 {
@@ -64,7 +64,7 @@ func notices(r *search.Result, callerNotices ...string) (texts []string) {
 // serverNames returns the first names of servers as a text shows them.
 func serverNames(servers []string) (names []string) {
 	const maxServers = 10
-	for _, name := range clipAll(servers) {
+	for _, name := range ClipAll(servers) {
 		if name != "" && len(names) < maxServers && !slices.Contains(names, name) {
 			names = append(names, name)
 		}

@@ -13,7 +13,8 @@ import (
 )
 
 var searchCallTexts = textRows{
-	"gate-call":                    {"the_name", `{"the":"schema"}`, "call_tool"},
+	"gate-call":                    {"the_name", "the reason", `{"the":"schema"}`, "call_tool"},
+	"argument-names":               {},
 	"offer":                        {"call_tool", "tool_search"},
 	"no-call-name":                 {`"name"`, `"arguments"`, "tool_search"},
 	"no-object":                    {`"arguments"`, "JSON"},
@@ -26,8 +27,8 @@ var searchCallTexts = textRows{
 	"tool_search_call.query":       {"select:"},
 	"tool_search_call.max_results": {"17", "4711"},
 	"call_tool":                    {"tool_search", `"name"`, `"arguments"`},
-	"call_tool.name":               {"tool_search"},
-	"call_tool.arguments":          {"tool_search"},
+	"call_tool.name":               {},
+	"call_tool.arguments":          {},
 }
 
 func TestSearchCall_DescribesTools(t *testing.T) {

@@ -63,7 +63,8 @@ func SchemaData(t *catalog.Tool, reason string) Data {
 // Clip makes text from a model or a tool safe to quote in an answer.
 func Clip(s string) string { return display.Clip(s, 80) }
 
-func clipAll(texts []string) []string {
+// ClipAll clips each of several texts.
+func ClipAll(texts []string) []string {
 	clipped := make([]string, len(texts))
 	for i, s := range texts {
 		clipped[i] = Clip(s)
