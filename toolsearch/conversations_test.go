@@ -514,13 +514,17 @@ func randomCall(r *rand.Rand, id string) adktest.ToolCall {
 	switch n := r.IntN(10); {
 	case n < 7:
 		return adktest.ToolCall{ID: id, Name: "call_tool", Args: randomEnvelope(r)}
-	case n == 7: // with an id of its own: equal calls, of which one came through call_tool, cannot be told apart
-		return adktest.ToolCall{ID: fmt.Sprintf("direct_%d", r.IntN(1_000_000)), Name: randomName(r), Args: randomArguments(r)}
+	case n == 7:
+		return adktest.ToolCall{ID: directID(r), Name: randomName(r), Args: randomArguments(r)}
 	case n == 8:
 		return adktest.ToolCall{ID: id, Name: "tool_search", Args: `{"query":"` + pick(r, []string{"files", "select:shot__take", "weather"}) + `"}`}
 	}
-	return adktest.ToolCall{ID: id, Name: pick(r, []string{"own", "calculator"}), Args: `{"value":"x"}`}
+	return adktest.ToolCall{ID: directID(r), Name: pick(r, []string{"own", "calculator"}), Args: `{"value":"x"}`}
 }
+
+// directID is the id of a direct call. No call of call_tool has it: of equal calls with equal ids, it is not known which
+// one came through call_tool.
+func directID(r *rand.Rand) string { return fmt.Sprintf("direct_%d", r.IntN(1_000_000)) }
 
 // randomName is the name of a tool, in one of the ways in which models write it.
 func randomName(r *rand.Rand) string {
