@@ -43,7 +43,7 @@ func (c callHost[M]) Declared() calltool.Declared {
 }
 
 // RenameCall implements calltool.Host.
-func (c callHost[M]) RenameCall(ctx context.Context, call message.ToolCall) (message.ToolCall, bool) {
+func (c callHost[M]) RenameCall(ctx context.Context, call message.ToolCall) (message.ToolCall, calltool.Renaming) {
 	return c.hooks.run.renameCall(ctx, call)
 }
 
@@ -78,35 +78,41 @@ func (r *run) isKnownName(name string) bool {
 		c.hasSource && r.tools.mayBeMissing(name)
 }
 
-// renameCall returns the call that the agent makes for a call of the model; false if it is the same.
-func (r *run) renameCall(ctx context.Context, call message.ToolCall) (message.ToolCall, bool) {
+// renameCall returns the call that the agent makes for a call of the model.
+func (r *run) renameCall(ctx context.Context, call message.ToolCall) (message.ToolCall, calltool.Renaming) {
 	if ctx.Err() != nil || !r.mayRename(call.Name) {
-		return call, false
+		return call, calltool.NotRenamed
 	}
-	if call.Name != toolnames.Call {
-		name, ok := r.resolveName(ctx, call.Name)
-		if !ok {
+	name := call.Name
+	if name != toolnames.Call {
+		var ok bool
+		if name, ok = r.resolveName(ctx, name); !ok {
 			return r.searchForName(call)
 		}
-		if call.Name = name; name != toolnames.Call || r.settings.protocol.CallTool == nil {
-			return call, r.reservesSlot(ctx, name)
+	}
+	if name == toolnames.Call && r.settings.protocol.CallTool != nil {
+		target, answer := r.resolveCallTool(ctx, call.Args)
+		if answer == nil && r.reservesSlot(ctx, target.name) {
+			return message.ToolCall{ID: call.ID, Name: target.name, Args: target.args}, calltool.Unwrapped
 		}
+	} else if !r.reservesSlot(ctx, name) {
+		return call, calltool.NotRenamed
 	}
-	target, answer := r.resolveCallTool(ctx, call.Args)
-	if answer != nil || !r.reservesSlot(ctx, target.name) {
-		return call, false
+	if name == call.Name {
+		return call, calltool.NotRenamed
 	}
-	return message.ToolCall{ID: call.ID, Name: target.name, Args: target.args}, true
+	call.Name = name
+	return call, calltool.Repaired
 }
 
 // searchForName returns a call of an unknown name as a search for that name, whose answer has the nearest ones. Eino would
 // end the run, and a slot of that name would end it too, where the agent has the name as an alias.
-func (r *run) searchForName(call message.ToolCall) (message.ToolCall, bool) {
+func (r *run) searchForName(call message.ToolCall) (message.ToolCall, calltool.Renaming) {
 	if r.settings.rules.Native { // a slot answers it
-		return call, false
+		return call, calltool.NotRenamed
 	}
 	p := r.settings.protocol
-	return message.ToolCall{ID: call.ID, Name: p.Tools[0].Name, Args: p.NameQuery(call.Name)}, true
+	return message.ToolCall{ID: call.ID, Name: p.Tools[0].Name, Args: p.NameQuery(call.Name)}, calltool.Repaired
 }
 
 // reservesSlot reports whether a tool can be called: a hidden one needs a slot.
@@ -219,6 +225,9 @@ func besideProblem(e *catalog.Tool, key string) string {
 // visibleTarget returns the target for a tool that is not hidden: the model could have called it directly.
 func (r *run) visibleTarget(name string, wanted calltool.Wanted) (callTarget, func() string) {
 	args, ok := catalog.ObjectText(wanted.Arguments)
+	if len(wanted.Beside) > 0 {
+		return callTarget{}, func() string { return callToolProblem(name, calltool.ErrScattered) }
+	}
 	if !ok {
 		return callTarget{}, func() string { return protocol.Text("no-object", protocol.Data{}) }
 	}

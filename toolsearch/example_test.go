@@ -151,7 +151,7 @@ func ExampleProtocol_keyword() {
 	// tools:  clock, tool_search
 	// result: {"matches":["travel__find_hotel"]}
 	// tools:  clock, tool_search, travel__find_hotel
-	// result: {"matches":[],"hint":"No tool matches. In no tool's name or description: forcast. Nearest names: weather__get_forecast. Search again with fewer or other words (one or two words that could stand in the tool's name or description), or use \"select:\" with a name that you saw between <available-deferred-tools> tags. Words in the language of the tools' descriptions find more; so does the name of the server, where you know it."}
+	// result: {"matches":[],"hint":"No tool matches. In no tool's name or description: forcast. Nearest names: weather__get_forecast. Search again with fewer or other words (one or two words that could stand in the tool's name or description), or use \"select:\" with a name that you saw between <available-deferred-tools> tags. The name of the server, where you know it, gives better results."}
 	// tools:  clock, tool_search, travel__find_hotel
 }
 

@@ -665,13 +665,14 @@ func (f wireFormat) sendsText() bool {
 	return strings.Contains(text, `"arguments":"{}"`)
 }
 
-// Requests show no name that they do not declare, also where a model calls a hidden tool by its own name.
+// Requests show no name that they do not declare, also where a model calls a hidden tool by its own name, or by a name
+// that is nearly right or unknown.
 func TestCallTool_AdapterSendsDeclaredNames(t *testing.T) {
 	eachWire(t, sendsDeclaredNames[*schema.Message], sendsDeclaredNames[*schema.AgenticMessage])
 }
 
 func sendsDeclaredNames[M adk.MessageType](t *testing.T, f wireFormat, build func(given) setup[M], isStream bool) {
-	for _, name := range []string{"files__list", "functions.files__list"} {
+	for _, name := range []string{"files__list", "Files-list", "functions.files__list", "files__lost", "Own"} {
 		t.Run(name, func(t *testing.T) {
 			turns := []wireTurn{{"T0==", "", []wireCall{
 				{"c0", name, `{"path":"/srv"}`}, {"c1", "call_tool", `{"name":"files__list","arguments":{}}`},

@@ -23,9 +23,8 @@ import (
 type Host interface {
 	// Declared returns what the requests of this model call declare.
 	Declared() Declared
-	// RenameCall returns the call that the agent makes for a call of the model; false if it is the same. It is asked once
-	// per call, when the call is whole.
-	RenameCall(context.Context, message.ToolCall) (message.ToolCall, bool)
+	// RenameCall returns the call that the agent makes for a call of the model. It is asked when the call is whole.
+	RenameCall(context.Context, message.ToolCall) (message.ToolCall, Renaming)
 	// MayRename reports whether RenameCall may return another call for one of this name.
 	MayRename(name string) bool
 }
@@ -51,8 +50,8 @@ func (m renamingModel[M]) Generate(ctx context.Context, input []M, opts ...model
 	return Rename(out, m.rename(ctx)), nil
 }
 
-func (m renamingModel[M]) rename(ctx context.Context) func(message.ToolCall) (message.ToolCall, bool) {
-	return func(c message.ToolCall) (message.ToolCall, bool) { return m.host.RenameCall(ctx, c) }
+func (m renamingModel[M]) rename(ctx context.Context) func(message.ToolCall) (message.ToolCall, Renaming) {
+	return func(c message.ToolCall) (message.ToolCall, Renaming) { return m.host.RenameCall(ctx, c) }
 }
 
 // Stream calls the model. Everything passes at once but calls that may get another name, which are held until they are
@@ -77,7 +76,7 @@ func (m renamingModel[M]) Stream(ctx context.Context, input []M, opts ...model.O
 // stream is a streamed answer. A call that may get another name is held until it is whole and something else follows, or
 // the answer ends: more bytes of a call may follow its closing brace.
 type stream[M adk.MessageType] struct {
-	rename    func(message.ToolCall) (message.ToolCall, bool)
+	rename    func(message.ToolCall) (message.ToolCall, Renaming)
 	mayRename func(name string) bool
 	calls     map[int]*heldCall // by index; nil for a call that passes
 	held      []*heldCall       // in order
@@ -118,8 +117,8 @@ func (s *stream[M]) next(chunk M) []M {
 		return []M{chunk}
 	}
 	chunk = s.renameWhole(chunk)
-	isEnd, hadHeld := message.FinishReason(chunk) != "", len(s.held) > 0
-	rest, hasPieces := s.hold(chunk)
+	isEnd, hadHeld, hasPieces := message.FinishReason(chunk) != "", len(s.held) > 0, hasPieces(chunk)
+	rest, isHolding := s.hold(chunk)
 	isEmpty := message.IsEmptyChunk(rest)
 	switch {
 	case isEnd && len(s.held) > 0, !hasPieces && !isEmpty && hadHeld && s.areWhole():
@@ -127,7 +126,7 @@ func (s *stream[M]) next(chunk M) []M {
 			return []M{s.release()}
 		}
 		return []M{s.release(), rest}
-	case hasPieces && isEmpty:
+	case isHolding && isEmpty:
 		return nil
 	}
 	return []M{rest}
@@ -143,12 +142,22 @@ func (s *stream[M]) renameWhole(chunk M) M {
 	return chunk
 }
 
-// hold takes the pieces of calls that are held out of a chunk.
-func (s *stream[M]) hold(chunk M) (rest M, hasPieces bool) {
+// hasPieces reports whether a chunk has pieces of calls: more of a call that is held may come beside those of another.
+func hasPieces[M adk.MessageType](chunk M) bool {
 	for p := message.Parts(chunk); p.Next(); {
-		hasPieces = hasPieces || s.isHeld(p.Part)
+		if _, isPiece := message.StreamIndex(p.Part); p.Kind == message.Call && isPiece {
+			return true
+		}
 	}
-	if !hasPieces {
+	return false
+}
+
+// hold takes the pieces of calls that are held out of a chunk.
+func (s *stream[M]) hold(chunk M) (rest M, isHolding bool) {
+	for p := message.Parts(chunk); p.Next(); {
+		isHolding = s.isHeld(p.Part) || isHolding
+	}
+	if !isHolding {
 		return chunk, false
 	}
 	return message.Replace(chunk, func(p message.Part) []message.Part {

@@ -28,15 +28,15 @@ func (h testHost) Declared() calltool.Declared {
 	return calltool.Declared{CallTool: true, IsHidden: func(name string) bool { return h.hidden[name] }}
 }
 
-func (h testHost) RenameCall(_ context.Context, c message.ToolCall) (message.ToolCall, bool) {
+func (h testHost) RenameCall(_ context.Context, c message.ToolCall) (message.ToolCall, calltool.Renaming) {
 	if c.Name == "near" {
-		return message.ToolCall{ID: c.ID, Name: "own", Args: c.Args}, true
+		return message.ToolCall{ID: c.ID, Name: "own", Args: c.Args}, calltool.Repaired
 	}
 	w, err := calltool.Parse(c.Args)
 	if err != nil || !h.hidden[w.Name] || c.Name != "call_tool" {
-		return c, false
+		return c, calltool.NotRenamed
 	}
-	return message.ToolCall{ID: c.ID, Name: w.Name, Args: w.Arguments}, true
+	return message.ToolCall{ID: c.ID, Name: w.Name, Args: w.Arguments}, calltool.Unwrapped
 }
 
 func (h testHost) MayRename(name string) bool { return name == "call_tool" || name == "near" }
@@ -127,8 +127,7 @@ func randomAnswer[M adk.MessageType](r *rand.Rand) (chunks []M) {
 		var open [][]M
 		together := 1 + r.IntN(2)
 		for range together {
-			// A call that comes beside another one ends with its closing brace.
-			open = append(open, randomCall[M](r, index, together == 1))
+			open = append(open, randomCall[M](r, index))
 			index++
 		}
 		for len(open) > 0 {
@@ -145,15 +144,13 @@ func randomAnswer[M adk.MessageType](r *rand.Rand) (chunks []M) {
 	return chunks
 }
 
-func randomCall[M adk.MessageType](r *rand.Rand, index int, endsInSpace bool) (pieces []M) {
+func randomCall[M adk.MessageType](r *rand.Rand, index int) (pieces []M) {
 	name := []string{"call_tool", "call_tool", "own", "near"}[r.IntN(4)]
 	args := []string{
 		`{"name":"t","arguments":{"a":"}{ \" x"}}`, `{ "arguments" : {"n":12345678901234567890}, "Name":"u" }`,
 		`{"name":"unknown","arguments":{}}`, `{"name":"t","arguments":{"a":`, `{}`, `{"name":"t","b":1}`,
 	}[r.IntN(6)]
-	if endsInSpace {
-		args += strings.Repeat(" ", r.IntN(3))
-	}
+	args += strings.Repeat(" ", r.IntN(3))
 	first := name
 	if r.IntN(4) == 0 { // the name comes later than the id
 		pieces = append(pieces, piece[M](index, fmt.Sprint("id", index), "", ""))
@@ -203,10 +200,20 @@ func testStreamEqualsAnswer[M adk.MessageType](t *testing.T) {
 		require.NoError(t, err)
 		for _, answer := range []M{whole, joined} {
 			shown := (&calltool.Requests[M]{}).Show([]M{answer}, host.Declared())
-			require.Equal(t, message.Calls(original), message.Calls(shown[0]))
+			require.Equal(t, withRepairedNames(message.Calls(original)), message.Calls(shown[0]))
 			require.Equal(t, message.Extra(original), message.Extra(shown[0]))
 		}
 	}
+}
+
+// withRepairedNames returns calls with the right name in place of a near one.
+func withRepairedNames(calls []message.ToolCall) []message.ToolCall {
+	for i := range calls {
+		if calls[i].Name == "near" {
+			calls[i].Name = "own"
+		}
+	}
+	return calls
 }
 
 // What is held comes before an error, once.

@@ -5,7 +5,6 @@ package calltool
 
 import (
 	"slices"
-	"strings"
 	"sync"
 
 	"github.com/cloudwego/eino/adk"
@@ -142,8 +141,8 @@ func (r *Requests[M]) showCalls(m M, records string, differs bool, declared Decl
 		i++
 		shown := c
 		switch {
-		case found != nil && found[i] != nil:
-			shown = declared.shown(found[i], c)
+		case found != nil && found[i] != nil && declared.CallTool:
+			shown = found[i].original(c)
 		case declared.isUndeclared(c.Name):
 			shown = asCallTool(c)
 		}
@@ -154,32 +153,6 @@ func (r *Requests[M]) showCalls(m M, records string, differs bool, declared Decl
 		next = withoutRecords(next)
 	}
 	return next
-}
-
-// shown returns a call as the model wrote it, if that is possible and providers accept it in a request. Otherwise it is the
-// call of the agent, through call_tool if the request does not declare the tool.
-func (d Declared) shown(w *written, c message.ToolCall) message.ToolCall {
-	mayShow := isPortableName(w.name())
-	if w.name() == toolnames.Call {
-		mayShow = d.CallTool
-	}
-	original, ok := w.original(c)
-	switch {
-	case ok && mayShow:
-		return original
-	case d.isUndeclared(c.Name):
-		return asCallTool(c)
-	}
-	return c
-}
-
-// isPortableName reports whether every provider accepts a tool name in a request.
-func isPortableName(name string) bool {
-	const maxBytes = 64
-	isOther := func(c rune) bool {
-		return !(c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || c == '_' || c == '-')
-	}
-	return name != "" && len(name) <= maxBytes && !strings.ContainsFunc(name, isOther)
 }
 
 // showResults returns results with the names of their calls. Ids repeat, and some adapters give none: a result belongs to

@@ -22,14 +22,12 @@ import (
 // and not in that of the call: applications that store a call as id, name and arguments lose the latter.
 const writtenKey = "__einolean_toolsearch_calls__"
 
-// written is how the model wrote a call that has another name in the agent. It has what is around the arguments, and not
-// the arguments, so that they are not stored twice.
+// written is how the model wrote a call of call_tool that has another name in the agent. It has what is around the
+// arguments, and not the arguments, so that they are not stored twice.
 type written struct {
 	ID     string `json:"id,omitempty"`
 	Tool   string `json:"tool"`             // the name in the agent
 	Digest string `json:"digest"`           // of the name and the arguments in the agent
-	Name   string `json:"name,omitempty"`   // as the model wrote it; empty: call_tool
-	Same   bool   `json:"same,omitempty"`   // the arguments are those that the model wrote
 	Before string `json:"before,omitempty"` // the arguments in the agent
 	After  string `json:"after,omitempty"`
 	Whole  string `json:"whole,omitempty"` // what the model wrote, if the arguments in the agent are no part of it
@@ -37,12 +35,6 @@ type written struct {
 
 func newWritten(wrote, renamed message.ToolCall) written {
 	w := written{ID: wrote.ID, Tool: renamed.Name, Digest: digest(renamed)}
-	if wrote.Name != toolnames.Call {
-		w.Name = wrote.Name
-	}
-	if w.Same = wrote.Args == renamed.Args; w.Same {
-		return w
-	}
 	if i := strings.LastIndex(wrote.Args, renamed.Args); i >= 0 {
 		w.Before, w.After = wrote.Args[:i], wrote.Args[i+len(renamed.Args):]
 	} else {
@@ -57,19 +49,13 @@ func digest(c message.ToolCall) string {
 	return strconv.FormatUint(h.Sum64(), 36)
 }
 
-// name returns the name that the model wrote.
-func (w *written) name() string { return cmp.Or(w.Name, toolnames.Call) }
-
-// original returns the call as the model wrote it; false if its arguments have changed since, as where they were cleared,
-// and cannot be put back.
-func (w *written) original(now message.ToolCall) (message.ToolCall, bool) {
-	switch {
-	case w.Same:
-		return message.ToolCall{ID: now.ID, Name: w.name(), Args: now.Args}, true
-	case w.Digest != digest(now):
-		return now, false
+// original returns the call as the model wrote it. If its arguments have changed since, as where they were cleared, it is
+// in the usual form.
+func (w *written) original(now message.ToolCall) message.ToolCall {
+	if w.Digest != digest(now) {
+		return asCallTool(now)
 	}
-	return message.ToolCall{ID: now.ID, Name: w.name(), Args: cmp.Or(w.Whole, w.Before+now.Args+w.After)}, true
+	return message.ToolCall{ID: now.ID, Name: toolnames.Call, Args: cmp.Or(w.Whole, w.Before+now.Args+w.After)}
 }
 
 // asCallTool returns a call of a tool as a call of call_tool.
@@ -84,23 +70,34 @@ func asCallTool(c message.ToolCall) message.ToolCall {
 	return message.ToolCall{ID: c.ID, Name: toolnames.Call, Args: `{"name":` + quoted(c.Name) + `,"arguments":` + args + `}`}
 }
 
-// Rename returns an answer whose calls have the names and the arguments that rename returns, with a record of how the
-// model wrote them. It is the same answer if rename returns false for all calls.
-func Rename[M adk.MessageType](answer M, rename func(message.ToolCall) (message.ToolCall, bool)) M {
+// Renaming is why a call has another name in the agent than the model wrote.
+type Renaming int
+
+const (
+	NotRenamed Renaming = iota
+	Repaired            // the name was wrong: the model sees the right one
+	Unwrapped           // the call was one of call_tool: the model sees what it wrote
+)
+
+// Rename returns an answer with the calls that rename returns, and with a record of how the model wrote those that were
+// unwrapped. It is the same answer if no call is renamed.
+func Rename[M adk.MessageType](answer M, rename func(message.ToolCall) (message.ToolCall, Renaming)) M {
 	if message.IsNil(answer) {
 		return answer
 	}
 	var records []written
 	next := message.EditCalls(answer, func(c message.ToolCall) message.ToolCall {
-		renamed, ok := rename(c)
-		if !ok || renamed == c {
+		renamed, why := rename(c)
+		switch why {
+		case NotRenamed:
 			return c
+		case Unwrapped:
+			records = append(records, newWritten(c, renamed))
 		}
-		records = append(records, newWritten(c, renamed))
 		return renamed
 	})
 	if len(records) == 0 {
-		return answer
+		return next
 	}
 	text, _ := json.Marshal(records) // strings always can be encoded
 	return addRecords(next, string(text))
