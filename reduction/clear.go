@@ -15,6 +15,7 @@ import (
 	"github.com/cloudwego/eino/adk"
 
 	"github.com/einolean/einolean"
+	"github.com/einolean/einolean/internal/message"
 	"github.com/einolean/einolean/internal/readtool"
 	"github.com/einolean/einolean/reduction/internal/clearing"
 	"github.com/einolean/einolean/reduction/internal/offload"
@@ -63,10 +64,13 @@ func (c *clearPass[M]) cfg() *TypedConfig[M] { return c.pass.settings.cfg }
 // place of earlier runs.
 func clearOld[M adk.MessageType](
 	ctx context.Context, s *settings[M], state *adk.TypedChatModelAgentState[M], size tokencount.Size, threshold int64,
-	done repeated,
+	done repeated[M],
 ) (*adk.TypedChatModelAgentState[M], error) {
 	c := newClearPass(newPass(ctx, s, state), size, threshold, turnOf(state.Messages))
 	c.pass.saver.ContinueAfter(done.saver)
+	if message.SameSlice(done.msgs, state.Messages) {
+		c.pass.rounds = done.rounds
+	}
 	c.repeated = done.tally
 	next, err := c.apply(ctx)
 	if err != nil {
@@ -149,8 +153,8 @@ func (c *clearPass[M]) oldRounds() (old []rounds.Round, end int) {
 }
 
 // firstRoundFrom returns the index of the first round at or after a message.
-func firstRoundFrom(history []rounds.Round, message int) int {
-	n, _ := slices.BinarySearchFunc(history, message, func(r rounds.Round, i int) int {
+func firstRoundFrom(history []rounds.Round, messageIndex int) int {
+	n, _ := slices.BinarySearchFunc(history, messageIndex, func(r rounds.Round, i int) int {
 		return cmp.Compare(r.MessageIndex, i)
 	})
 	return n
@@ -479,7 +483,8 @@ func (c *clearPass[M]) countChanged(ctx context.Context) (int64, error) {
 	}
 	msgs := slices.Clone(c.pass.msgs)
 	saved := int64(0)
-	for _, i := range c.pass.applyTo(msgs) {
+	changed, _ := c.pass.applyTo(msgs)
+	for _, i := range changed {
 		saved += c.sizes.Tokens(c.pass.msgs[i]) - c.sizes.Tokens(msgs[i])
 	}
 	return c.inputSize.Correct(c.uncorrected - saved), nil
