@@ -15,7 +15,6 @@ import (
 	"github.com/cloudwego/eino/adk"
 
 	"github.com/einolean/einolean"
-	"github.com/einolean/einolean/internal/message"
 	"github.com/einolean/einolean/internal/readtool"
 	"github.com/einolean/einolean/reduction/internal/clearing"
 	"github.com/einolean/einolean/reduction/internal/offload"
@@ -67,11 +66,7 @@ func clearOld[M adk.MessageType](
 	done repeated[M],
 ) (*adk.TypedChatModelAgentState[M], error) {
 	c := newClearPass(newPass(ctx, s, state), size, threshold, turnOf(state.Messages))
-	c.pass.saver.ContinueAfter(done.saver)
-	if message.SameSlice(done.msgs, state.Messages) {
-		c.pass.rounds = done.rounds
-	}
-	c.repeated = done.tally
+	done.passTo(c)
 	next, err := c.apply(ctx)
 	if err != nil {
 		return nil, err
@@ -136,7 +131,7 @@ func (c *clearPass[M]) rewriteRounds(ctx context.Context) (err error) {
 	c.pass.msgs, c.isRewritten, err = rewriteRounds(ctx, rewriter, c.pass.msgs, retained)
 	if c.isRewritten {
 		c.pass.rounds, c.turn = nil, turnOf(c.pass.msgs)
-		c.firstRound, c.settled = 0, nil // they are of the messages before
+		c.firstRound, c.settled, c.messageTokens = 0, nil, nil // they are of the messages before
 	}
 	return err
 }
@@ -153,8 +148,8 @@ func (c *clearPass[M]) oldRounds() (old []rounds.Round, end int) {
 }
 
 // firstRoundFrom returns the index of the first round at or after a message.
-func firstRoundFrom(history []rounds.Round, messageIndex int) int {
-	n, _ := slices.BinarySearchFunc(history, messageIndex, func(r rounds.Round, i int) int {
+func firstRoundFrom(history []rounds.Round, message int) int {
+	n, _ := slices.BinarySearchFunc(history, message, func(r rounds.Round, i int) int {
 		return cmp.Compare(r.MessageIndex, i)
 	})
 	return n

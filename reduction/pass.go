@@ -84,7 +84,7 @@ func (p *pass[M]) reserveFiles(ctx context.Context) {
 	if p.isRepeat {
 		return // repeatPasses has done it for the whole history
 	}
-	p.saver.Files.ReservePaths(ctx, p.settings.noticeFiles(p.msgs))
+	p.saver.Files.ReservePaths(ctx, p.settings.noticeFiles(resultsWithNotices(p.msgs)))
 }
 
 // messages returns the messages with all changes, in copies.

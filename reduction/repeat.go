@@ -56,10 +56,21 @@ type repetition[M adk.MessageType] struct {
 
 // repeated is what the passes of earlier runs have done when they were made again. The zero value is nothing.
 type repeated[M adk.MessageType] struct {
-	tally  einolean.Pass   // what was cleared for the first time, or again
-	saver  *clearing.Saver // of the passes; nil: there was none
-	msgs   []M             // after the passes
-	rounds []rounds.Round  // of these messages
+	tally einolean.Pass   // what was cleared for the first time, or again
+	saver *clearing.Saver // of the passes; nil: there was none
+
+	msgs          []M // after the passes
+	rounds        []rounds.Round
+	messageTokens []int64 // at four bytes a token; nil: not estimated
+}
+
+// passTo hands on to a pass what is known of its messages, unless others have changed them since.
+func (d repeated[M]) passTo(c *clearPass[M]) {
+	c.pass.saver.ContinueAfter(d.saver)
+	c.repeated = d.tally
+	if message.SameSlice(d.msgs, c.pass.msgs) {
+		c.pass.rounds, c.messageTokens = d.rounds, d.messageTokens
+	}
 }
 
 // repeatPasses returns the state with the changes of earlier runs.
@@ -67,7 +78,13 @@ func repeatPasses[M adk.MessageType](
 	ctx context.Context, s *settings[M], state *adk.TypedChatModelAgentState[M],
 ) (*adk.TypedChatModelAgentState[M], repeated[M], error) {
 	run := runFrom(ctx, s)
-	if s.isEdited(state.Messages) {
+	var withNotices []rounds.Result
+	edited := hasMarks(state.Messages)
+	if !edited {
+		withNotices = resultsWithNotices(state.Messages)
+		edited = hasClearNotices(withNotices)
+	}
+	if edited { // see isEdited
 		run.fixFactor(storedFactor(state.Messages))
 		return state, repeated[M]{}, nil
 	}
@@ -86,7 +103,7 @@ func repeatPasses[M adk.MessageType](
 		r.sizes = s.estimator.Grow(s.cfg.MaxTokensForClear, s.tracker(ctx, state.Messages).FixedFactor())
 	}
 	r.readTools()
-	s.files.ReservePaths(ctx, s.noticeFiles(state.Messages))
+	s.files.ReservePaths(ctx, s.noticeFiles(withNotices))
 	for _, m := range state.Messages {
 		if message.Role(m) == schema.Assistant {
 			if err := r.request(ctx); err != nil {
@@ -96,6 +113,9 @@ func repeatPasses[M adk.MessageType](
 		r.add(m)
 	}
 	r.done.msgs, r.done.rounds = r.msgs, r.rounds.Rounds()
+	if r.sizes != nil {
+		r.done.messageTokens = r.sizes.Rough()
+	}
 	if !r.changed {
 		r.done.msgs = state.Messages
 		return state, r.done, nil
@@ -128,20 +148,23 @@ func reportRepeated[M adk.MessageType](
 
 // isEdited reports whether a history has the changes of earlier runs. What stayed in it was to stay: it is not decided
 // again, as the history no longer shows how long the requests were. If the marks of messages were not stored, it shows
-// by the notices, as far as their paths can be those of the calls.
-func (s *settings[M]) isEdited(msgs []M) bool {
-	for _, m := range msgs {
-		if rounds.IsMarked(m) || message.Extra(m)[factorKey] != nil {
-			return true
-		}
-	}
-	for _, r := range resultsWithNotices(msgs) {
+// by the notices.
+func isEdited[M adk.MessageType](msgs []M) bool {
+	return hasMarks(msgs) || hasClearNotices(resultsWithNotices(msgs))
+}
+
+// hasMarks reports whether a message has a mark of an earlier run.
+func hasMarks[M adk.MessageType](msgs []M) bool {
+	return slices.ContainsFunc(msgs, func(m M) bool { return rounds.IsMarked(m) || message.Extra(m)[factorKey] != nil })
+}
+
+// hasClearNotices reports whether notices stand in place of cleared results, as far as their paths can be those of the
+// calls.
+func hasClearNotices(withNotices []rounds.Result) bool {
+	return slices.ContainsFunc(withNotices, func(r rounds.Result) bool {
 		n := notice.FromTexts(r.Texts)
-		if n.IsPlaceholder() && offload.IsClearPath(n.Path) && offload.BelongsToCall(n.Path, r.ID) {
-			return true
-		}
-	}
-	return false
+		return n.IsPlaceholder() && offload.IsClearPath(n.Path) && offload.BelongsToCall(n.Path, r.ID)
+	})
 }
 
 // isNeeded reports whether an earlier request may have had enough tokens for a pass.
