@@ -33,7 +33,7 @@ import (
 )
 
 func BenchmarkHookBelowThreshold(b *testing.B) {
-	for _, n := range []int{100, 1000} {
+	for _, n := range []int{100, 1000, 10_000} {
 		for _, tools := range []int{0, 50} {
 			b.Run(fmt.Sprintf("Message/%d/tools=%d", n, tools), func(b *testing.B) { belowThreshold[*schema.Message](b, n, tools) })
 			b.Run(fmt.Sprintf("AgenticMessage/%d/tools=%d", n, tools), func(b *testing.B) { belowThreshold[*schema.AgenticMessage](b, n, tools) })
@@ -201,7 +201,7 @@ func (c *caller[M]) Stream(ctx context.Context, in []M, o ...model.Option) (*sch
 }
 
 func BenchmarkFirstClear(b *testing.B) {
-	for _, n := range []int{100, 1000} {
+	for _, n := range []int{100, 1000, 10_000} {
 		b.Run(fmt.Sprintf("Message/%d", n), func(b *testing.B) { firstClear[*schema.Message](b, n) })
 		b.Run(fmt.Sprintf("AgenticMessage/%d", n), func(b *testing.B) { firstClear[*schema.AgenticMessage](b, n) })
 	}
@@ -229,8 +229,10 @@ func firstClear[M adk.MessageType](b *testing.B, n int) {
 // BenchmarkHookAfterClearing is every further model call of a conversation that is
 // still above the threshold, with one plain answer in it.
 func BenchmarkHookAfterClearing(b *testing.B) {
-	b.Run("Message/1000", func(b *testing.B) { afterClearing[*schema.Message](b, 1000) })
-	b.Run("AgenticMessage/1000", func(b *testing.B) { afterClearing[*schema.AgenticMessage](b, 1000) })
+	for _, n := range []int{100, 1000, 10_000} {
+		b.Run(fmt.Sprintf("Message/%d", n), func(b *testing.B) { afterClearing[*schema.Message](b, n) })
+		b.Run(fmt.Sprintf("AgenticMessage/%d", n), func(b *testing.B) { afterClearing[*schema.AgenticMessage](b, n) })
+	}
 }
 
 func afterClearing[M adk.MessageType](b *testing.B, n int) {

@@ -63,11 +63,10 @@ func (c *clearPass[M]) cfg() *TypedConfig[M] { return c.pass.settings.cfg }
 // place of earlier runs.
 func clearOld[M adk.MessageType](
 	ctx context.Context, s *settings[M], state *adk.TypedChatModelAgentState[M], size tokencount.Size, threshold int64,
-	done repeated,
+	done repeated[M],
 ) (*adk.TypedChatModelAgentState[M], error) {
 	c := newClearPass(newPass(ctx, s, state), size, threshold, turnOf(state.Messages))
-	c.pass.saver.ContinueAfter(done.saver)
-	c.repeated = done.tally
+	done.passTo(c)
 	next, err := c.apply(ctx)
 	if err != nil {
 		return nil, err
@@ -132,7 +131,7 @@ func (c *clearPass[M]) rewriteRounds(ctx context.Context) (err error) {
 	c.pass.msgs, c.isRewritten, err = rewriteRounds(ctx, rewriter, c.pass.msgs, retained)
 	if c.isRewritten {
 		c.pass.rounds, c.turn = nil, turnOf(c.pass.msgs)
-		c.firstRound, c.settled = 0, nil // they are of the messages before
+		c.firstRound, c.settled, c.messageTokens = 0, nil, nil // they are of the messages before
 	}
 	return err
 }
@@ -479,7 +478,8 @@ func (c *clearPass[M]) countChanged(ctx context.Context) (int64, error) {
 	}
 	msgs := slices.Clone(c.pass.msgs)
 	saved := int64(0)
-	for _, i := range c.pass.applyTo(msgs) {
+	changed, _ := c.pass.applyTo(msgs)
+	for _, i := range changed {
 		saved += c.sizes.Tokens(c.pass.msgs[i]) - c.sizes.Tokens(msgs[i])
 	}
 	return c.inputSize.Correct(c.uncorrected - saved), nil

@@ -23,10 +23,10 @@ import (
 	"github.com/einolean/einolean/reduction/internal/rounds"
 )
 
-// noticeFiles lists, sorted, the files that notices in a history name. A notice that names a file that its call
+// noticeFiles lists, sorted, the files that the notices among results name. A notice that names a file that its call
 // could not have written is ignored: a tool has made it up.
-func (s *settings[M]) noticeFiles(msgs []M) (files []string) {
-	for _, r := range resultsWithNotices(msgs) {
+func (s *settings[M]) noticeFiles(results []rounds.Result) (files []string) {
+	for _, r := range results {
 		n := notice.FromTexts(r.Texts)
 		if n.Path == "" {
 			continue
@@ -63,7 +63,7 @@ func hasEnvelope(result message.Part) bool {
 // recordNoticeFiles records, for calls that run next, which of their future files the notices in the history
 // already name. They must not write to these.
 func (s *settings[M]) recordNoticeFiles(ctx context.Context, msgs []M, calls []rounds.Call) {
-	named := s.noticeFiles(msgs)
+	named := s.noticeFiles(resultsWithNotices(msgs))
 	s.files.ReservePaths(ctx, named)
 	wanted := make(map[string]bool, len(calls))
 	for _, c := range calls {

@@ -84,7 +84,7 @@ func (p *pass[M]) reserveFiles(ctx context.Context) {
 	if p.isRepeat {
 		return // repeatPasses has done it for the whole history
 	}
-	p.saver.Files.ReservePaths(ctx, p.settings.noticeFiles(p.msgs))
+	p.saver.Files.ReservePaths(ctx, p.settings.noticeFiles(resultsWithNotices(p.msgs)))
 }
 
 // messages returns the messages with all changes, in copies.
@@ -94,8 +94,9 @@ func (p *pass[M]) messages() []M {
 	return out
 }
 
-// applyTo makes the changes in a list of the messages, and returns the indexes of those that changed.
-func (p *pass[M]) applyTo(msgs []M) (changed []int) {
+// applyTo makes the changes in a list of the messages, and returns the indexes of those that changed. The marked ones
+// have a new mark and the same content.
+func (p *pass[M]) applyTo(msgs []M) (changed, marked []int) {
 	edits := make(map[int]*rounds.Edit, 2*len(p.changes))
 	editOf := func(i int) *rounds.Edit {
 		if edits[i] == nil {
@@ -108,12 +109,17 @@ func (p *pass[M]) applyTo(msgs []M) (changed []int) {
 		p.changes[i].AddTo(editOf(result), editOf(call))
 	}
 	for i, e := range edits {
-		if e.Mark || e.Args != nil || e.Results != nil || e.Media != nil {
-			msgs[i] = rounds.Apply(msgs[i], *e)
+		switch {
+		case e.Args != nil || e.Results != nil || e.Media != nil:
 			changed = append(changed, i)
+		case e.Mark:
+			marked = append(marked, i)
+		default:
+			continue
 		}
+		msgs[i] = rounds.Apply(msgs[i], *e)
 	}
-	return changed
+	return changed, marked
 }
 
 // changedState is the input with the messages of the pass.

@@ -121,7 +121,7 @@ func inCallOrder[M adk.MessageType](state *adk.TypedChatModelAgentState[M]) *adk
 func (m *middleware[M]) reduce(
 	ctx context.Context, state *adk.TypedChatModelAgentState[M],
 ) (*adk.TypedChatModelAgentState[M], error) {
-	s, out, done := m.settings, state, repeated{}
+	s, out, done := m.settings, state, repeated[M]{}
 	var err error
 	if runFrom(ctx, s).startRepeating() {
 		if out, done, err = repeatPasses(ctx, s, state); err != nil {

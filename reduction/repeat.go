@@ -42,6 +42,7 @@ type repetition[M adk.MessageType] struct {
 	toolTokens  int64 // of the definitions of all tools
 	turn        turn
 	changed     bool
+	pass        *pass[M] // what all passes share; nil: none was made
 
 	settled     map[resultPosition]bool // results that stay
 	firstRound  int                     // the rounds before it have nothing to clear
@@ -50,23 +51,42 @@ type repetition[M adk.MessageType] struct {
 	resultSizes knownSizes              // of these results
 	uncounted   int                     // requests of fewer messages are below the lowest threshold by the user's counter
 
-	done repeated
+	done repeated[M]
 }
 
 // repeated is what the passes of earlier runs have done when they were made again. The zero value is nothing.
-type repeated struct {
+type repeated[M adk.MessageType] struct {
 	tally einolean.Pass   // what was cleared for the first time, or again
-	saver *clearing.Saver // of the last pass; nil: there was none
+	saver *clearing.Saver // of the passes; nil: there was none
+
+	msgs          []M // after the passes
+	rounds        []rounds.Round
+	messageTokens []int64 // at four bytes a token; nil: not estimated
+}
+
+// passTo hands on to a pass what is known of its messages, unless others have changed them since.
+func (d repeated[M]) passTo(c *clearPass[M]) {
+	c.pass.saver.ContinueAfter(d.saver)
+	c.repeated = d.tally
+	if message.SameSlice(d.msgs, c.pass.msgs) {
+		c.pass.rounds, c.messageTokens = d.rounds, d.messageTokens
+	}
 }
 
 // repeatPasses returns the state with the changes of earlier runs.
 func repeatPasses[M adk.MessageType](
 	ctx context.Context, s *settings[M], state *adk.TypedChatModelAgentState[M],
-) (*adk.TypedChatModelAgentState[M], repeated, error) {
+) (*adk.TypedChatModelAgentState[M], repeated[M], error) {
 	run := runFrom(ctx, s)
-	if s.isEdited(state.Messages) {
+	var withNotices []rounds.Result
+	edited := hasMarks(state.Messages)
+	if !edited {
+		withNotices = resultsWithNotices(state.Messages)
+		edited = hasClearNotices(withNotices)
+	}
+	if edited { // see isEdited
 		run.fixFactor(storedFactor(state.Messages))
-		return state, repeated{}, nil
+		return state, repeated[M]{}, nil
 	}
 	r := &repetition[M]{
 		settings: s, input: state, window: s.window(ctx),
@@ -76,23 +96,28 @@ func repeatPasses[M adk.MessageType](
 		r.lowest = min(r.lowest, r.window)
 	}
 	if needed, err := r.isNeeded(ctx); err != nil || !needed {
-		return state, repeated{}, err
+		return state, repeated[M]{}, err
 	}
 	r.msgs = make([]M, 0, len(state.Messages))
 	if s.estimator != nil {
 		r.sizes = s.estimator.Grow(s.cfg.MaxTokensForClear, s.tracker(ctx, state.Messages).FixedFactor())
 	}
 	r.readTools()
-	s.files.ReservePaths(ctx, s.noticeFiles(state.Messages))
+	s.files.ReservePaths(ctx, s.noticeFiles(withNotices))
 	for _, m := range state.Messages {
 		if message.Role(m) == schema.Assistant {
 			if err := r.request(ctx); err != nil {
-				return nil, repeated{}, err
+				return nil, repeated[M]{}, err
 			}
 		}
 		r.add(m)
 	}
+	r.done.msgs, r.done.rounds = r.msgs, r.rounds.Rounds()
+	if r.sizes != nil {
+		r.done.messageTokens = r.sizes.Rough()
+	}
 	if !r.changed {
+		r.done.msgs = state.Messages
 		return state, r.done, nil
 	}
 	if r.sizes != nil {
@@ -123,20 +148,23 @@ func reportRepeated[M adk.MessageType](
 
 // isEdited reports whether a history has the changes of earlier runs. What stayed in it was to stay: it is not decided
 // again, as the history no longer shows how long the requests were. If the marks of messages were not stored, it shows
-// by the notices, as far as their paths can be those of the calls.
-func (s *settings[M]) isEdited(msgs []M) bool {
-	for _, m := range msgs {
-		if rounds.IsMarked(m) || message.Extra(m)[factorKey] != nil {
-			return true
-		}
-	}
-	for _, r := range resultsWithNotices(msgs) {
+// by the notices.
+func isEdited[M adk.MessageType](msgs []M) bool {
+	return hasMarks(msgs) || hasClearNotices(resultsWithNotices(msgs))
+}
+
+// hasMarks reports whether a message has a mark of an earlier run.
+func hasMarks[M adk.MessageType](msgs []M) bool {
+	return slices.ContainsFunc(msgs, func(m M) bool { return rounds.IsMarked(m) || message.Extra(m)[factorKey] != nil })
+}
+
+// hasClearNotices reports whether notices stand in place of cleared results, as far as their paths can be those of the
+// calls.
+func hasClearNotices(withNotices []rounds.Result) bool {
+	return slices.ContainsFunc(withNotices, func(r rounds.Result) bool {
 		n := notice.FromTexts(r.Texts)
-		if n.IsPlaceholder() && offload.IsClearPath(n.Path) && offload.BelongsToCall(n.Path, r.ID) {
-			return true
-		}
-	}
-	return false
+		return n.IsPlaceholder() && offload.IsClearPath(n.Path) && offload.BelongsToCall(n.Path, r.ID)
+	})
 }
 
 // isNeeded reports whether an earlier request may have had enough tokens for a pass.
@@ -279,11 +307,13 @@ func (r *repetition[M]) definitions() int64 {
 
 // newPass begins a pass over the messages so far. A store that is down is not asked again by each of them.
 func (r *repetition[M]) newPass(ctx context.Context) *pass[M] {
-	p := newPass(ctx, r.settings, r.state())
-	p.rounds, p.isRepeat = r.rounds.Rounds(), true
-	p.saver.ContinueAfter(r.done.saver)
-	r.done.saver = p.saver
-	return p
+	if r.pass == nil {
+		r.pass = newPass(ctx, r.settings, r.input)
+		r.pass.isRepeat = true
+		r.done.saver = r.pass.saver
+	}
+	r.pass.input, r.pass.msgs, r.pass.rounds, r.pass.changes = r.state(), r.msgs, r.rounds.Rounds(), nil
+	return r.pass
 }
 
 // fitRounds fits the newest rounds to their share of the window.
@@ -341,7 +371,10 @@ func (r *repetition[M]) clear(ctx context.Context, size tokencount.Size, thresho
 		r.done.tally.Cleared += c.tally.Cleared
 		r.done.tally.Repeated += c.tally.Repeated
 	}
-	before := slices.Clone(r.msgs)
+	var before []M
+	if r.learnsFactor() {
+		before = slices.Clone(r.msgs)
+	}
 	if c.isRewritten {
 		r.reload(c.pass.messages())
 	} else {
@@ -353,9 +386,12 @@ func (r *repetition[M]) clear(ctx context.Context, size tokencount.Size, thresho
 	return nil
 }
 
+// learnsFactor reports whether the first change fixes the correction of sizes.
+func (r *repetition[M]) learnsFactor() bool { return r.sizes != nil && r.sizes.FixedFactor() == 0 }
+
 // keepFactor fixes the correction of sizes, if messages were changed for the first time since before.
 func (r *repetition[M]) keepFactor(factor float64, before []M) {
-	if r.sizes != nil && r.sizes.FixedFactor() == 0 {
+	if r.learnsFactor() {
 		r.sizes.Fix(factor)
 		r.settings.rememberFactor(before, r.msgs, factor)
 	}
@@ -379,9 +415,13 @@ func (r *repetition[M]) apply(p *pass[M]) bool {
 	if len(p.changes) == 0 {
 		return false
 	}
-	for _, i := range p.applyTo(r.msgs) {
-		if r.sizes != nil {
+	changed, marked := p.applyTo(r.msgs)
+	if r.sizes != nil {
+		for _, i := range changed {
 			r.sizes.Replace(i, r.msgs[i])
+		}
+		for _, i := range marked {
+			r.sizes.Mark(i)
 		}
 	}
 	last := -1
@@ -426,6 +466,9 @@ func (r *repetition[M]) isLoadedLater(info *schema.ToolInfo) bool {
 
 // readTools reads the tools of the last request, and finds out which of them were loaded on the way.
 func (r *repetition[M]) readTools() {
+	if len(r.input.ToolInfos) == 0 {
+		return
+	}
 	namedAt := namesInLoadingAnswers(r.input.Messages)
 	for _, info := range r.input.ToolInfos {
 		if info == nil {

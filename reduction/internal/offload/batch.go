@@ -9,7 +9,10 @@ import (
 	"context"
 	"sync"
 
+	"github.com/cloudwego/eino/adk/filesystem"
+
 	"github.com/einolean/einolean/internal/safe"
+	"github.com/einolean/einolean/store"
 )
 
 // batch is one call of SaveAll.
@@ -28,17 +31,21 @@ type batchKey struct{}
 
 // SaveAll saves items in order, as Save does, and stops after maxFailures failures in a row. It returns the results of
 // the items that it tried. If a call to the store ends its goroutine, only its item fails. When the context ends,
-// SaveAll returns without waiting for the store.
+// SaveAll returns without waiting for the store. Stores in memory need no goroutine.
 func (o *Offloader) SaveAll(ctx context.Context, items []Item, maxFailures int) []SaveResult {
 	b := &batch{offloader: o, items: items, results: make([]SaveResult, 0, len(items))}
+	if err := ctx.Err(); err != nil {
+		return b.abandon(err)
+	}
+	if o.isInMemory() {
+		b.saveRest(ctx, maxFailures)
+		return b.results
+	}
 	for _, more := b.nextIndex(maxFailures); more; _, more = b.nextIndex(maxFailures) {
 		done := make(chan struct{})
 		go func() {
 			defer close(done)
-			batchCtx := context.WithValue(ctx, batchKey{}, true)
-			for n, more := b.nextIndex(maxFailures); more; n, more = b.nextIndex(maxFailures) {
-				b.save(batchCtx, items[n])
-			}
+			b.saveRest(ctx, maxFailures)
 		}()
 		select {
 		case <-done:
@@ -47,6 +54,27 @@ func (o *Offloader) SaveAll(ctx context.Context, items []Item, maxFailures int) 
 		}
 	}
 	return b.results
+}
+
+// isInMemory reports whether all stores are in memory: their calls return at once, and run no other code. Saving in one
+// store asks the others for the same path.
+func (o *Offloader) isInMemory() bool {
+	for _, s := range o.Stores {
+		switch s.Backend.(type) {
+		case *store.Memory, *filesystem.InMemoryBackend:
+		default:
+			return false
+		}
+	}
+	return true
+}
+
+// saveRest saves the items that were not tried yet, on this goroutine.
+func (b *batch) saveRest(ctx context.Context, maxFailures int) {
+	ctx = context.WithValue(ctx, batchKey{}, true)
+	for n, more := b.nextIndex(maxFailures); more; n, more = b.nextIndex(maxFailures) {
+		b.save(ctx, b.items[n])
+	}
 }
 
 // nextIndex returns the index of the item to try next, if there is one.

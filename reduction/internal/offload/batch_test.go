@@ -144,3 +144,32 @@ func TestSaveAll_EndedContextSavesNothing(t *testing.T) {
 		require.ErrorIs(t, each.Err, context.Canceled)
 	}
 }
+
+// Stores in memory are called on the goroutine of the caller, with the same results as others.
+func TestSaveAll_MemoryGivesSameResults(t *testing.T) {
+	memory := backend.NewMemory(0)
+	for name, c := range map[string]struct {
+		backend    store.Backend
+		isInMemory bool
+	}{
+		"store.Memory":    {store.NewMemory(0), true},
+		"InMemoryBackend": {filesystem.NewInMemoryBackend(), true},
+		"other":           {hooked{memory, memory, func(string, string) {}}, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			o := newOffloader()
+			s := o.Open(c.backend)
+			require.Equal(t, c.isInMemory, o.isInMemory())
+			items := []Item{{s, Place{Path: "/a"}, "first"}, {s, Place{Path: "/a"}, "other"}, {s, Place{Path: "/a"}, "first"}}
+			ended, cancel := context.WithCancel(t.Context())
+			cancel()
+			for _, result := range o.SaveAll(ended, items, 3) {
+				require.ErrorIs(t, result.Err, context.Canceled)
+			}
+			want := []SaveResult{{Path: "/a"}, {Path: "/a-" + SumOf("other")}, {Path: "/a", Existed: true}}
+			require.Equal(t, want, o.SaveAll(t.Context(), items, 3))
+			o.Open(hooked{memory, memory, nil})
+			require.False(t, o.isInMemory(), "saving asks the other stores as well")
+		})
+	}
+}

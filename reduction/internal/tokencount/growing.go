@@ -58,16 +58,14 @@ func (g *Growing[M]) Replace(i int, m M) {
 	g.sizes[i], g.rough[i] = size, rough
 }
 
+// Mark records that message i was marked as cleared or rewritten. Its content stays.
+func (g *Growing[M]) Mark(i int) { g.edited = min(g.edited, i) }
+
 func (g *Growing[M]) measure(m M) (size messageSize, rough int64, isEdited bool) {
-	w := counter{sizes: &g.estimator.sizes, measure: byLength}
+	w := counter{sizes: &g.estimator.sizes, measure: byReadingAll}
 	size.usage = int64(addMessage(&w, m))
-	isEdited = w.isEdited
-	w.measure, w.tokens = byReading, 0
-	addMessage(&w, m)
 	size.tokens = w.tokens
-	w.measure, w.tokens = byQuarter, 0
-	addMessage(&w, m)
-	return size, w.tokens, isEdited
+	return size, w.tokens - w.aboveRough, w.isEdited
 }
 
 // Fix fixes the factor that corrects all later sizes, unless one is fixed.

@@ -15,6 +15,7 @@ import (
 
 	"github.com/einolean/einolean/internal/dev/adktest"
 	"github.com/einolean/einolean/internal/dev/race"
+	"github.com/einolean/einolean/reduction/internal/rounds"
 )
 
 // Whatever is added and replaced, the size is the one that a new run would estimate.
@@ -51,6 +52,9 @@ func testGrowingSizeLikeThatOfANewRun[M adk.MessageType](t *testing.T) {
 				notice := "<persisted-output>Old result (99 bytes), saved in full to: /tmp/clear/c\n</persisted-output>"
 				msgs[i] = adktest.Result[M]("c", "shell", notice)
 				g.Replace(i, msgs[i])
+			} else if r.IntN(6) == 0 && adktest.Role(msgs[i]) == "assistant" {
+				msgs[i] = rounds.Apply(msgs[i], rounds.Edit{Mark: true})
+				g.Mark(i)
 			}
 			run := new(Tracker)
 			run.Fix(factor)

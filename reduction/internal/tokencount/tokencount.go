@@ -430,24 +430,29 @@ type counter struct {
 	isEdited bool   // something was cleared or rewritten
 	mark     uint64 // hash of the addresses of the texts, with byLength
 
-	sample *sample // with bySample
+	aboveRough int64   // how many tokens more than by rule of thumb, with byReadingAll
+	sample     *sample // with bySample
 }
 
 // measure is the way in which the tokens of a text are counted.
 type measure uint8
 
 const (
-	byReading measure = iota
-	byLength          // an upper bound, one token per byte: no text is read
-	byQuarter         // four bytes are a token, by rule of thumb
-	bySample          // texts are read in blocks
-	byCache           // zero if the process has counted the text before
+	byReading    measure = iota
+	byReadingAll         // also by rule of thumb, and whether something was cleared or rewritten
+	byLength             // an upper bound, one token per byte: no text is read
+	byQuarter            // four bytes are a token, by rule of thumb
+	bySample             // texts are read in blocks
+	byCache              // zero if the process has counted the text before
 )
 
 func (w *counter) text(s string) {
 	switch w.measure {
 	case byReading:
 		w.tokens += int64(tokens.Of(s))
+	case byReadingAll:
+		n := int64(tokens.Of(s))
+		w.tokens, w.aboveRough = w.tokens+n, w.aboveRough+n-OfBytes(len(s))
 	case byLength:
 		w.tokens += int64(len(s))
 		w.mark = (w.mark^uint64(uintptr(unsafe.Pointer(unsafe.StringData(s)))))*markPrime + uint64(len(s))
@@ -469,7 +474,7 @@ const markPrime = 0x9e3779b97f4a7c15
 // message.
 func (w *counter) result(s string) {
 	w.text(s)
-	if w.isEdited || w.measure != byLength {
+	if w.isEdited || w.measure != byLength && w.measure != byReadingAll {
 		return
 	}
 	n := notice.Parse(s)
