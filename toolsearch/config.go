@@ -317,13 +317,21 @@ const (
 //   - MinConfidence 0.05 makes searches that no tool serves say so, rather than load
 //     something else: 19 to 85 % of them on public sets that nobody tuned on. It also holds
 //     back 0.2 to 9 % of the right answers: the tool is then named, and costs one more call.
+//   - Protocol SearchCall never changes the list of tools, so that a provider's prompt cache
+//     holds. The model runs what it finds with call_tool; everybody else sees the tool itself.
+//     With UseModelToolSearch, set Protocol to Keyword.
+//   - Prefetch 1 describes the tool that a user's message most probably asks for: the model
+//     can run it without a search.
 //
 // With 449 tools, 60 tasks of a scripted model send 656,044 tokens rather than 1,028,904 with
-// the zero Config and 6,245,992 with every tool listed, and all answers are right. With a
-// prompt cache, Protocol SearchCall costs less still. docs/benchmarks.md has the tables. What
-// Recommended sets may change in a minor version.
+// the zero Config and 6,245,992 with every tool listed, and all answers are right.
+// docs/benchmarks.md has the tables. Before v0.1.0, Recommended had Protocol Keyword and no
+// Prefetch. What it sets may change in a minor version.
 func Recommended(tools []tool.BaseTool) *Config {
-	return &Config{DynamicTools: tools, NewIndex: index.BM25, CatalogLimit: 50, HideAbove: 3000, MinConfidence: 0.05}
+	return &Config{
+		DynamicTools: tools, Protocol: SearchCall, NewIndex: index.BM25,
+		CatalogLimit: 50, HideAbove: 3000, MinConfidence: 0.05, Prefetch: 1,
+	}
 }
 
 // settings is a validated Config with its defaults, and the infos of its tools. It is immutable.

@@ -37,6 +37,15 @@ func with(p toolsearch.Protocol) func(tools) *toolsearch.Config {
 	return func(all tools) *toolsearch.Config { return &toolsearch.Config{DynamicTools: all, Protocol: p} }
 }
 
+// recommended is an arm with the recommended configuration, but for its protocol and the number of prefetched tools.
+func recommended(name string, p toolsearch.Protocol, prefetch int) Arm {
+	return Hides(name, func(all tools) *toolsearch.Config {
+		c := toolsearch.Recommended(all)
+		c.Protocol, c.Prefetch = p, prefetch
+		return c
+	})
+}
+
 // runs is the arm of programs over hidden tools.
 func runs(ctx context.Context, all tools) (tools, handlers, error) {
 	first, err := programs.New(ctx, &programs.Config{Interpreter: javascript.New(javascript.Limits{}), MaxIterations: maxIterations})
@@ -65,11 +74,9 @@ func Arms() []Arm {
 		Hides("`SearchCall`", with(toolsearch.SearchCall)),
 		{"`SearchCall`, `programs`", runs},
 		Hides("`Recommended`", toolsearch.Recommended),
-		Hides("`Recommended`, `SearchCall`", func(all tools) *toolsearch.Config {
-			c := toolsearch.Recommended(all)
-			c.Protocol = toolsearch.SearchCall
-			return c
-		}),
+		recommended("`Recommended`, `Keyword`, no `Prefetch`", toolsearch.Keyword, 0),
+		recommended("`Recommended`, no `Prefetch`", toolsearch.SearchCall, 0),
+		recommended("`Recommended`, `Prefetch: 3`", toolsearch.SearchCall, 3),
 	}
 }
 
