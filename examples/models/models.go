@@ -48,7 +48,6 @@ func gpt(g given) setup[*schema.Message] {
 	// GPT-5 to GPT-6, chat completions
 	m, err := openai.NewChatModel(ctx, &openai.ChatModelConfig{APIKey: key, BaseURL: url, Model: "gpt-6.2-sol"})
 	search := toolsearch.Recommended(tools)
-	search.Protocol = toolsearch.SearchCall
 	reduce := reduction.Recommended(store)
 	reduce.WindowTokens = 256_000 // above 272,000 every token costs twice as much
 	return setup[*schema.Message]{m, search, reduce, err}
@@ -59,6 +58,7 @@ func responses(g given) setup[*schema.AgenticMessage] {
 	// GPT-5.4 and later, Responses
 	m, err := agenticopenai.NewResponsesModel(ctx, &agenticopenai.ResponsesConfig{APIKey: key, BaseURL: url, Model: "gpt-6.2-sol", EnableAutoCache: true})
 	search := toolsearch.Recommended(tools)
+	search.Protocol, search.Prefetch = toolsearch.Keyword, 0
 	search.UseModelToolSearch, search.Model = true, m
 	reduce := reduction.RecommendedTyped[*schema.AgenticMessage](store)
 	reduce.WindowTokens, reduce.MaxTokensForClear = 256_000, 128_000 // a clear sends everything once more: clear seldom
@@ -70,7 +70,6 @@ func claude55(g given) setup[*schema.Message] {
 	// Claude 5.5, Fable 5.1 and later
 	m, err := claude.NewChatModel(ctx, &claude.Config{APIKey: key, BaseURL: &url, Model: "claude-opus-5-5", MaxTokens: 16_000})
 	search := toolsearch.Recommended(tools)
-	search.Protocol = toolsearch.SearchCall
 	reduce := reduction.Recommended(store)
 	reduce.WindowTokens, reduce.MaxTokensForClear = 900_000, 128_000 // a clear costs the thinking behind it: clear seldom
 	return setup[*schema.Message]{m, search, reduce, err}
@@ -81,6 +80,7 @@ func claude5(g given) setup[*schema.Message] {
 	// Claude up to Opus 5 and Sonnet 5
 	m, err := claude.NewChatModel(ctx, &claude.Config{APIKey: key, BaseURL: &url, Model: "claude-sonnet-5", MaxTokens: 16_000})
 	search := toolsearch.Recommended(tools)
+	search.Protocol, search.Prefetch = toolsearch.Keyword, 0
 	search.UseModelToolSearch, search.Model = true, m
 	reduce := reduction.Recommended(store)
 	reduce.WindowTokens = 180_000
@@ -96,7 +96,6 @@ func gemini3(g given) setup[*schema.Message] {
 	// Gemini
 	m, err := gemini.NewChatModel(ctx, &gemini.Config{Client: client, Model: "gemini-4-argon"})
 	search := toolsearch.Recommended(tools)
-	search.Protocol = toolsearch.SearchCall
 	reduce := reduction.Recommended(store)
 	reduce.WindowTokens = 900_000
 	return setup[*schema.Message]{m, search, reduce, err}
@@ -107,7 +106,6 @@ func doubao(g given) setup[*schema.Message] {
 	// Doubao and Seed, on Ark
 	m, err := ark.NewChatModel(ctx, &ark.ChatModelConfig{APIKey: key, BaseURL: url, Model: "seed-2.1-turbo"})
 	search := toolsearch.Recommended(tools)
-	search.Protocol = toolsearch.SearchCall
 	reduce := reduction.Recommended(store)
 	reduce.WindowTokens = 240_000
 	return setup[*schema.Message]{m, search, reduce, err}
@@ -118,7 +116,6 @@ func qwen3(g given) setup[*schema.Message] {
 	// Qwen
 	m, err := qwen.NewChatModel(ctx, &qwen.ChatModelConfig{APIKey: key, BaseURL: url, Model: "qwen3.7-max"})
 	search := toolsearch.Recommended(tools)
-	search.Protocol = toolsearch.SearchCall
 	reduce := reduction.Recommended(store)
 	reduce.WindowTokens = 900_000
 	return setup[*schema.Message]{m, search, reduce, err}
@@ -129,7 +126,6 @@ func deepseek4(g given) setup[*schema.Message] {
 	// DeepSeek
 	m, err := deepseek.NewChatModel(ctx, &deepseek.ChatModelConfig{APIKey: key, BaseURL: url, Model: "deepseek-flash"})
 	search := toolsearch.Recommended(tools)
-	search.Protocol = toolsearch.SearchCall
 	reduce := reduction.Recommended(store)
 	reduce.WindowTokens, reduce.MaxTokensForClear = 900_000, 128_000 // a cached token costs a fiftieth
 	return setup[*schema.Message]{m, search, reduce, err}
@@ -140,7 +136,6 @@ func kimi(g given) setup[*schema.Message] {
 	// Kimi
 	m, err := openai.NewChatModel(ctx, &openai.ChatModelConfig{APIKey: key, BaseURL: url, Model: "kimi-k3"})
 	search := toolsearch.Recommended(tools)
-	search.Protocol = toolsearch.SearchCall
 	reduce := reduction.Recommended(store)
 	reduce.WindowTokens = 900_000
 	return setup[*schema.Message]{m, search, reduce, err}
@@ -151,7 +146,6 @@ func glm(g given) setup[*schema.Message] {
 	// GLM
 	m, err := openai.NewChatModel(ctx, &openai.ChatModelConfig{APIKey: key, BaseURL: url, Model: "glm-5.2"})
 	search := toolsearch.Recommended(tools)
-	search.Protocol = toolsearch.SearchCall
 	reduce := reduction.Recommended(store)
 	reduce.WindowTokens = 900_000
 	return setup[*schema.Message]{m, search, reduce, err}
@@ -162,7 +156,6 @@ func vllm(g given) setup[*schema.Message] {
 	// vLLM and SGLang
 	m, err := openai.NewChatModel(ctx, &openai.ChatModelConfig{APIKey: key, BaseURL: url, Model: "the served model"})
 	search := toolsearch.Recommended(tools)
-	search.Protocol = toolsearch.SearchCall
 	reduce := reduction.Recommended(store)
 	reduce.WindowTokens = 28_000 // --max-model-len 32768, less the answer
 	return setup[*schema.Message]{m, search, reduce, err}
@@ -175,6 +168,7 @@ func local(g given) setup[*schema.Message] {
 	options.NumCtx = 32_768
 	m, err := ollama.NewChatModel(ctx, &ollama.ChatModelConfig{BaseURL: url, Model: "qwen3:8b", Options: options})
 	search := toolsearch.Recommended(tools)
+	search.Protocol, search.Prefetch = toolsearch.Keyword, 0 // the smallest prompt
 	search.MaxResults, search.CatalogLimit = 2, 20
 	reduce := reduction.Recommended(store)
 	reduce.WindowTokens = 28_000 // NumCtx less the answer: Ollama cuts what is longer without a word
