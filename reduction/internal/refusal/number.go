@@ -52,10 +52,13 @@ var (
 	limitBefore = regexp.MustCompile(`(?:\b(?:max|maximum|limits?|limited|window|capacity|exceed(?:s|ed|ing)?|(?:longer|larger|greater|bigger|more|less|fewer) than|at most|up to|only|range|context (?:length|size)|supports?|allows?)\b|<=|>|超过|超出|上限|最大|限制|不能大于|不得大于|窗口|≤)[^0-9]{0,40}$`)
 
 	// sizeBefore matches words between a limit and a number that say that the number is not the limit.
-	sizeBefore = regexp.MustCompile(`\b(?:by|but|got|received|requested|request(?:ed)? (?:has|contains|is)|given|resulted|results|current(?:ly)?|contains?|while|used|answer|has|have|was|were|your|actual)\b|实际|当前|但|[:,] *input[^0-9]*$`)
+	sizeBefore = regexp.MustCompile(`\b(?:by|but|got|received|requested|request(?:ed)? (?:has|contains|is)|given|resulted|results|current(?:ly)?|contains?|while|used|answer|has|have|was|were|your|actual|status|code)\b|实际|当前|但|[:,] *input[^0-9]*$`)
 
 	// limitBehind matches text before which a number is the limit.
 	limitBehind = regexp.MustCompile(`^\)?[ -]*(?:tokens? )?(?:max|maximum|limit|context|window)\b`)
+
+	// otherUnit matches sentences whose numbers are not tokens.
+	otherUnit = regexp.MustCompile(`\b(?:bytes?|characters?|string|body size|[kmg]i?b)\b|字符|字节`)
 
 	lastLimitWord = regexp.MustCompile(`.*(?:\b(?:max|maximum|limits?|limited|window|capacity|exceed(?:s|ed|ing)?|than|at most|up to|only|range|context (?:length|size)|supports?|allows?)\b|<=|>|超过|超出|上限|最大|限制|不能大于|不得大于|窗口|≤)`)
 )
@@ -66,6 +69,9 @@ func limitIn(parts []string) (tokens int64) {
 	numbers := 0
 	isCode := false // the number may be an error code
 	for _, s := range parts {
+		if otherUnit.MatchString(s) && !strings.Contains(s, "token") {
+			continue
+		}
 		for _, at := range numberInText.FindAllStringSubmatchIndex(s, -1) {
 			start, end := at[4], at[5]
 			n := parseNumber(s[start:end])

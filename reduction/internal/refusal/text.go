@@ -11,14 +11,14 @@ import (
 )
 
 var (
-	// quotation is text in quotation marks, with what stands before and behind it.
-	quotation = regexp.MustCompile(`(^|[^\\])(\\*"[^"\\]*\\*"|“[^”]*”|「[^」]*」|'[^'\n]*')`)
-
 	// fieldBefore matches text behind which a quotation is the value of a field: the key of a log line, or that of JSON.
 	fieldBefore = regexp.MustCompile(`(?i)(?:["'\\]\s*[:=]\s*|\b(?:message|msg|errors?|detail|details|reason|cause|description|desc|body|text|title)\s*[:=]\s*|[-\[{(,]\s*|^\s*)$`)
 
 	// keyBehind matches text before which a quotation is a key of JSON.
 	keyBehind = regexp.MustCompile(`^\s*:`)
+
+	// statusOnly matches text that has nothing but a status.
+	statusOnly = regexp.MustCompile(`(?i)^(?:\b(?:api|http|errors?|code|status|bad|request|returned|received|unexpected|with)\b|[^a-z])*$`)
 
 	endsSentence = regexp.MustCompile(`[.!?;](?:\s|$)|[。；！？\n|]|\\n|["'}\]]+\s*,\s*|,\s*["'{]+`)
 	wordBoundary = regexp.MustCompile(`([a-z0-9])([A-Z])`)
@@ -28,24 +28,89 @@ var (
 // are not quotations, nor are single words such as names of parameters.
 func withoutQuotations(text string) string {
 	var out strings.Builder
-	from := 0
-	for _, at := range quotation.FindAllStringSubmatchIndex(text, -1) {
-		start, end := at[4], at[5]
-		quoted, before, behind := text[start:end], text[from:start], text[end:]
-		if !strings.ContainsAny(strings.TrimSpace(strings.Trim(quoted, `\"'“”「」`)), " \n，") && !isCJK(quoted) ||
-			fieldBefore.MatchString(text[:start]) || keyBehind.MatchString(behind) ||
-			quoted[0] == '\'' && start > 0 && isLetter(text[start-1]) ||
-			strings.HasSuffix(strings.TrimSpace(before), ":") && strings.Trim(behind, " .)}]\n") == "" {
+	rest, before := text, ""
+	for {
+		start, width := openingMark(rest, before)
+		if start < 0 {
+			break
+		}
+		mark := rest[start : start+width]
+		length := closingMark(rest[start+width:], mark)
+		if length < 0 {
+			out.WriteString(rest[:start+width])
+			before, rest = before+rest[:start+width], rest[start+width:]
 			continue
 		}
-		out.WriteString(before)
-		from = end
+		quoted, end := rest[start+width:start+width+length], start+width+length+len(closing(mark))
+		before += rest[:start]
+		out.WriteString(rest[:start])
+		if belongsToText(before, quoted, rest[end:]) {
+			out.WriteString(mark + withoutQuotations(quoted) + closing(mark))
+		}
+		before, rest = before+rest[start:end], rest[end:]
 	}
-	out.WriteString(text[from:])
-	return out.String()
+	return out.String() + rest
 }
 
-func isLetter(c byte) bool { return 'a' <= c|0x20 && c|0x20 <= 'z' }
+// openingMark finds the first quotation mark of a text, with the backslashes before it.
+func openingMark(text, before string) (start, width int) {
+	for i, r := range text {
+		switch r {
+		case '"', '\'':
+			start = len(strings.TrimRight(text[:i], `\`))
+			if previous := before + text[:start]; r == '\'' && previous != "" && isWord(previous[len(previous)-1]) {
+				continue
+			}
+			return start, i + 1 - start
+		case '“', '「':
+			return i, len(string(r))
+		}
+	}
+	return -1, 0
+}
+
+// closingMark finds where a quotation ends, negative if it does not.
+func closingMark(text, mark string) int {
+	end := closing(mark)
+	for from := 0; ; {
+		i := strings.Index(text[from:], end)
+		if i < 0 {
+			return -1
+		}
+		i += from
+		from = i + len(end)
+		if i > 0 && text[i-1] == '\\' || end == "'" && from < len(text) && isWord(text[from]) {
+			continue
+		}
+		return i
+	}
+}
+
+func closing(mark string) string {
+	switch mark {
+	case "“":
+		return "”"
+	case "「":
+		return "」"
+	}
+	return mark
+}
+
+func isWord(c byte) bool {
+	return 'a' <= c|0x20 && c|0x20 <= 'z' || '0' <= c && c <= '9'
+}
+
+// maxPrefix is how many bytes before a quotation are read.
+const maxPrefix = 200
+
+// belongsToText reports whether what is in quotation marks is part of the error's own text.
+func belongsToText(before, quoted, behind string) bool {
+	isName := !strings.ContainsAny(strings.TrimSpace(quoted), " \n，") && !isCJK(quoted)
+	isRest := strings.HasSuffix(strings.TrimSpace(before), ":") && strings.Trim(behind, " .)}]\n") == ""
+	isAfterStatus := len(before) <= maxPrefix && statusOnly.MatchString(before)
+	return isName || isRest || isAfterStatus || keyBehind.MatchString(behind) ||
+		fieldBefore.MatchString(before[max(0, len(before)-maxPrefix):])
+}
 
 // isCJK reports whether a text has words that no spaces separate.
 func isCJK(text string) bool {
@@ -57,6 +122,7 @@ var meaningless = []struct {
 	pattern *regexp.Regexp
 	instead string
 }{
+	{regexp.MustCompile(`</?[a-z][a-z0-9]*>`), " "},
 	{regexp.MustCompile(`https?://\S+|(?:^|\s)/[\w./-]+`), " "},
 	// Fields of messages: only their content counts.
 	{regexp.MustCompile(`\b(?:messages?|inputs?|contents?|prompts?)(?:\[\d+\]|\.\d+)(?:\.\w+|\[\d+\])*?\.?(?:content|text|output|parts?|input)(?:\.\d+|\[\d+\])*(?:\.text|\.content)?\b`), " messages "},
