@@ -173,6 +173,12 @@ type TypedConfig[M adk.MessageType] struct {
 	// resumed continues its turn. If zero, defaults to MaxTokensForClear, and no results are kept for their turn.
 	MaxTokensAtTurnStart int64
 
+	// ClearMedia offloads images, audio, video and files as well: when an old result is cleared, references take
+	// the place of its media. The tool of ProvideReadTool returns a medium in its original form if the agent has a
+	// tool that returns parts; any other read tool reads the stored JSON. If false, media stay, unless WindowTokens
+	// is set, which implies ClearMedia.
+	ClearMedia bool
+
 	// WindowTokens is the size of the model's window, in tokens of the TokenCounter. If
 	// set, results, arguments and media make no request larger than that:
 	//
@@ -180,9 +186,7 @@ type TypedConfig[M adk.MessageType] struct {
 	//     the largest are shortened, all to the same size, before the model sees them for the
 	//     first time; of media, the last ones that fit in an eighth stay. Instead of a page
 	//     that was read back, which is not shortened, a notice says how much the model may read.
-	//   - Clearing an old result also replaces its images, audio, video and files by
-	//     references. The tool of ProvideReadTool returns one in its original form if the
-	//     agent has a tool that returns parts; any other read tool reads the stored JSON.
+	//   - Clearing an old result also replaces its media by references, as for ClearMedia.
 	//   - If a request is still too long, everything outside the retained rounds is
 	//     cleared, whatever ClearTargetTokens and ClearAtLeastTokens say. Then media become
 	//     references, also the user's, oldest first; remaining results are shortened, down to
@@ -203,10 +207,17 @@ type TypedConfig[M adk.MessageType] struct {
 	// tokens the model takes, zero if the error does not say. [ParseOverflow] knows the errors of
 	// most providers. A request that is refused so, before anything of an answer came, is
 	// shortened as for WindowTokens and sent again, once for each model call; if it is refused
-	// again, or cannot be shortened, the error is returned as it was. For the rest of the run the
-	// tokens that the error named, or those of the refused request, less a tenth, count as
-	// WindowTokens if that is not less. A stream is passed on from its first chunk. SkipClear
-	// switches this off as well. If nil, such an error ends the run.
+	// again, or cannot be shortened, the error is returned as it was, and nothing is learned from it.
+	// Otherwise, for the rest of the run, the tokens that the error named, or those of the refused
+	// request, less a tenth, count as WindowTokens if that is not less. A number below a fiftieth of the
+	// refused request is no window.
+	//
+	// If Overflow is set, an error that says that a request has too many images or other media, or too
+	// large ones in total, is handled in the same way: references replace media, the oldest first. If
+	// one medium is too large or cannot be read, those of the newest tool results are replaced.
+	//
+	// A stream is passed on from its first chunk. SkipClear switches all of this off. If nil, such an
+	// error ends the run.
 	Overflow func(err error) (tokens int64, ok bool)
 
 	// OnEvent receives an event for each result that is truncated, cleared for the first
@@ -279,7 +290,7 @@ type JSONQuery func(ctx context.Context, query string, document []byte, maxBytes
 // Recommended returns a configuration that saves tokens: it clears at 32,000
 // tokens, if that saves at least 4,000; truncates results longer than 10,000 bytes and shows a [PreviewByKind] of them in
 // 3,300; keeps results if clearing would save less than 500 bytes; refers to repeats; clears
-// values of arguments over 4,000 bytes; compacts JSON; leaves the texts of skills, in
+// values of arguments over 4,000 bytes, and media of cleared results; compacts JSON; leaves the texts of skills, in
 // TruncExcludeTools and ClearExcludeTools; shortens a request that the model refuses as too long;
 // and provides the read tool. b must be able to read. For queries about stored JSON, set JSONQuery
 // to jq.Query of module reduction/jq.
@@ -304,6 +315,7 @@ func RecommendedTyped[M adk.MessageType](b Backend) *TypedConfig[M] {
 		Savings:            Savings{MinSavingBytes: 500, ReferToRepeats: true, ClearArgumentsOver: 4_000, CompactJSON: true},
 		ProvideReadTool:    true,
 		Preview:            shortPreview,
+		ClearMedia:         true,
 		Overflow:           ParseOverflow,
 		TruncExcludeTools:  slices.Clone(skillTools),
 		ClearExcludeTools:  slices.Clone(skillTools),
@@ -376,6 +388,7 @@ func (t *TypedConfig[M]) withDefaults() (*TypedConfig[M], error) {
 	c.MaxLengthForTrunc = c.withNoticeRoom(cmp.Or(c.MaxLengthForTrunc, defaultMaxLength))
 	c.MaxTokensForClear = c.clearThreshold()
 	if c.WindowTokens > 0 {
+		c.ClearMedia = true
 		c.ClearArgumentsOver = cmp.Or(c.ClearArgumentsOver, defaultMaxArgument)
 	}
 	c.ClearRetentionSuffixLimit = cmp.Or(c.ClearRetentionSuffixLimit, defaultRetention)

@@ -134,6 +134,9 @@ func (m *middleware[M]) reduce(
 			return nil, err
 		}
 	}
+	if out, err = s.keepToMediaLimits(ctx, out); err != nil {
+		return nil, err
+	}
 	threshold := s.threshold(startsTurn(out.Messages))
 	size, err := s.sizeFor(ctx, out, threshold)
 	if err != nil {

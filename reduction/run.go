@@ -25,8 +25,8 @@ type run struct {
 	orderedResults atomic.Bool  // the results of each batch are in the order of its calls
 	repeatedPasses atomic.Bool  // the passes of earlier runs were made again
 	markedAt       atomic.Int64 // when files were marked as used, in seconds
-	requestRefused atomic.Bool  // the request of this model call, as too long
-	retryTarget    atomic.Int64 // how many tokens it may have then
+	requestRefused atomic.Bool  // the request of this model call, as too long or for its media
+	retryTarget    atomic.Int64 // how many tokens it may have then; zero: any number
 }
 
 // runKey is the key of a run in a context. An agent may have several middlewares, each with its own settings.
@@ -88,7 +88,7 @@ func (r *run) startModelCall() {
 	}
 }
 
-// recordRefusal records that the request of this model call is too long, and how many tokens it may have.
+// recordRefusal records that the request of this model call was refused, and how many tokens it may have.
 func (r *run) recordRefusal(target int64) {
 	if r != nil {
 		r.retryTarget.Store(target)
@@ -112,6 +112,12 @@ const (
 	// windowKey has how many tokens a request may have, since one was refused.
 	windowKey = "__einolean_reduction_window__"
 
+	// mediaLimitKey has how many media a request may have, since one was refused.
+	mediaLimitKey = "__einolean_reduction_media_limit__"
+
+	// refusedMediaKey has the hashes of media that were refused.
+	refusedMediaKey = "__einolean_reduction_refused_media__"
+
 	// questionKey has the last texts of the user and of the model.
 	questionKey = "__einolean_reduction_question__"
 )
@@ -121,4 +127,17 @@ func runLocal[T any](ctx context.Context, key string) T {
 	v, _, _ := adk.GetRunLocalValue(ctx, key)
 	value, _ := v.(T)
 	return value
+}
+
+// learn sets the value under a key, and returns a function that restores the value before.
+func learn(ctx context.Context, key string, value any) (forget func()) {
+	before, isSet, _ := adk.GetRunLocalValue(ctx, key)
+	_ = adk.SetRunLocalValue(ctx, key, value)
+	return func() {
+		if isSet {
+			_ = adk.SetRunLocalValue(ctx, key, before)
+			return
+		}
+		_ = adk.DeleteRunLocalValue(ctx, key)
+	}
 }

@@ -64,7 +64,7 @@ func newSettings[M adk.MessageType](c *TypedConfig[M], isNamed bool) *settings[M
 	}
 	resultDirs := offload.Directories(c.RootDir)
 	s.reader = reader.Reader{
-		Name: c.ReadFileToolName, Explicit: isNamed || c.ProvideReadTool, Media: c.WindowTokens > 0, Report: s.reporter,
+		Name: c.ReadFileToolName, Explicit: isNamed || c.ProvideReadTool, Media: c.ClearMedia, Report: s.reporter,
 	}
 	if c.ProvideReadTool {
 		readable := readtool.AllowBelow(append(resultDirs, backend.CatalogDir)...)
