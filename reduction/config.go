@@ -13,6 +13,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"time"
 
 	"github.com/cloudwego/eino/adk"
 	"github.com/cloudwego/eino/schema"
@@ -28,8 +29,8 @@ import (
 )
 
 // TypedConfig configures the middleware for one message type. It is read once, by
-// [NewTyped]; later changes to it, its lists or its maps have no effect. No number may be
-// negative. Its functions may be called by any number of goroutines at once.
+// [NewTyped]; later changes to it, its lists or its maps have no effect. No number but
+// StoreTimeout may be negative. Its functions may be called by any number of goroutines at once.
 //
 // The fields down to ToolConfig are those of Eino's package and mean the same.
 // Those below it are additions, and their zero values change nothing.
@@ -220,6 +221,13 @@ type TypedConfig[M adk.MessageType] struct {
 	// error ends the run.
 	Overflow func(err error) (tokens int64, ok bool)
 
+	// StoreTimeout bounds each call to a Backend that makes no progress. For content that is written or read piece
+	// by piece, the time counts since the last byte. A result whose content is not stored in time stays in the
+	// prompt, and until the next model call the Backend is not asked again. The context of a call that takes too
+	// long is canceled; a Backend that ignores it keeps a goroutine until it returns. If zero,
+	// defaults to 30 seconds; if negative, only the context of the run ends a call.
+	StoreTimeout time.Duration
+
 	// OnEvent receives an event for each result that is truncated, cleared for the first
 	// time, read back or not stored, for each one that stays although it exceeds its
 	// limit, and for each clearing pass, which starts once the history has grown to
@@ -371,6 +379,8 @@ const (
 	defaultRetention = 1       // rounds
 
 	defaultMaxArgument = 4000 // bytes, where the window is known
+
+	defaultStoreTimeout = 30 * time.Second
 )
 
 // withDefaults returns an independent copy with defaults, or a [einolean.FieldError] for each
@@ -393,6 +403,7 @@ func (t *TypedConfig[M]) withDefaults() (*TypedConfig[M], error) {
 	}
 	c.ClearRetentionSuffixLimit = cmp.Or(c.ClearRetentionSuffixLimit, defaultRetention)
 	c.MinSavingBytes = cmp.Or(c.MinSavingBytes, 1)
+	c.StoreTimeout = cmp.Or(c.StoreTimeout, defaultStoreTimeout)
 	c.TruncExcludeTools = slices.Clone(c.TruncExcludeTools)
 	c.ClearExcludeTools = slices.Clone(c.ClearExcludeTools)
 	c.ToolConfig = make(map[string]*ToolReductionConfig, len(t.ToolConfig))

@@ -150,9 +150,6 @@ func (p *pass[M]) HandleResult(ctx context.Context, c *clearing.Candidate) (clea
 
 // ReportFailure implements [clearing.Callbacks].
 func (p *pass[M]) ReportFailure(ctx context.Context, c *clearing.Candidate, err error) {
-	if p.isRepeat {
-		return // the pass of this model call tries again
-	}
 	p.settings.reporter.Result(ctx, c.Call.Name, c.Call.ID, report.Outcome{
 		Kind: einolean.KindStoreFailed, Before: c.Size, After: c.Size, Err: err,
 	})

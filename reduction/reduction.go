@@ -17,6 +17,7 @@ import (
 	"github.com/einolean/einolean/internal/message"
 	"github.com/einolean/einolean/internal/programturn"
 	"github.com/einolean/einolean/reduction/internal/digest"
+	"github.com/einolean/einolean/reduction/internal/offload"
 	"github.com/einolean/einolean/reduction/internal/rounds"
 	"github.com/einolean/einolean/reduction/internal/truncate"
 )
@@ -61,7 +62,7 @@ func (m *middleware[M]) Begin(ctx context.Context, rc *einorun.RunContext) (cont
 		return ctx, err
 	}
 	rc.Tools = tools
-	return withRun(next, m.settings, new(run)), nil
+	return withRun(offload.WithPass(next), m.settings, new(run)), nil
 }
 
 // BeforeModelRewriteState clears old results.
@@ -70,6 +71,7 @@ func (m *middleware[M]) BeforeModelRewriteState(ctx context.Context, state *adk.
 		return ctx, state, nil
 	}
 	runFrom(ctx, m.settings).startModelCall()
+	offload.RestartPass(ctx)
 	hasOther, err := m.settings.reader.Check(ctx, state.ToolInfos, state.DeferredToolInfos)
 	if err != nil {
 		return ctx, state, err
