@@ -110,7 +110,7 @@ func (o overflowModel[M]) recover(
 	run.recordRefusal(target)
 	out.forget = func() {}
 	if known := o.settings.window(ctx); known == 0 || window < known {
-		out.forget = learn(ctx, windowKey, window)
+		out.forget = learnWindow(ctx, window)
 	}
 	out.pass = einolean.Pass{Before: before, Threshold: r.tokens, Target: window}
 	var changed bool

@@ -78,15 +78,15 @@ func (s *settings[M]) keepToMediaLimits(
 	if !s.retries {
 		return state, nil
 	}
-	limit, refused := runLocal[int64](ctx, mediaLimitKey), runLocal[[]string](ctx, refusedMediaKey)
+	limits := runFrom(ctx, s).mediaLimits()
 	var err error
-	if len(refused) > 0 {
+	if len(limits.refused) > 0 {
 		state, _, err = replaceMedia(ctx, s, state, func(_ *clearing.Candidate, m *rounds.Medium) bool {
-			return slices.Contains(refused, mediumSum(m))
+			return slices.Contains(limits.refused, mediumSum(m))
 		})
 	}
-	if err == nil && limit > 0 && len(mediaIn(state.Messages)) > int(limit) {
-		state, _, err = keepNewestMedia(ctx, s, state, int(limit/2))
+	if err == nil && limits.count > 0 && len(mediaIn(state.Messages)) > limits.count {
+		state, _, err = keepNewestMedia(ctx, s, state, limits.count/2)
 	}
 	return state, err
 }
@@ -102,36 +102,32 @@ func (o overflowModel[M]) recoverMedia(
 	ctx context.Context, input []M, tools []*schema.ToolInfo, r refused,
 ) (out recovery[M], ok bool) {
 	state := &adk.TypedChatModelAgentState[M]{Messages: input, ToolInfos: tools}
+	run := runFrom(ctx, o.settings)
+	limits := run.mediaLimits()
 	var next *adk.TypedChatModelAgentState[M]
 	var count int
 	var err error
 	if r.media == refusal.TooManyMedia {
+		total := len(mediaIn(input))
+		if limits.count = r.mediaLimit; limits.count == 0 || limits.count >= total {
+			limits.count = total - 1
+		}
 		next, count, err = keepNewestMedia(ctx, o.settings, state, r.mediaLimit/2)
 	} else {
 		isSuspect := suspects(input, r.media)
-		var sums []string
+		limits.refused = slices.Clone(limits.refused)
 		next, count, err = replaceMedia(ctx, o.settings, state, func(c *clearing.Candidate, m *rounds.Medium) bool {
 			chosen := isSuspect(c.MessageIndex, m)
 			if chosen {
-				sums = append(sums, mediumSum(m))
+				limits.refused = append(limits.refused, mediumSum(m))
 			}
 			return chosen
 		})
-		if err == nil && count > 0 {
-			out.forget = learn(ctx, refusedMediaKey, append(runLocal[[]string](ctx, refusedMediaKey), sums...))
-		}
 	}
 	if err != nil || count == 0 {
 		return out, false
 	}
-	if r.media == refusal.TooManyMedia {
-		limit := int64(r.mediaLimit)
-		if total := int64(len(mediaIn(input))); limit == 0 || limit >= total {
-			limit = total - 1
-		}
-		out.forget = learn(ctx, mediaLimitKey, limit)
-	}
-	out.input = next.Messages
+	out.input, out.forget = next.Messages, run.learnMedia(limits)
 	if out.pass.After, err = o.size(ctx, out.input, tools); err != nil {
 		out.forget()
 	}

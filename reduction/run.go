@@ -26,6 +26,7 @@ type run struct {
 	repeatedPasses atomic.Bool  // the passes of earlier runs were made again
 	markedAt       atomic.Int64 // when files were marked as used, in seconds
 	requestRefused atomic.Bool  // the request of this model call, as too long or for its media
+	media          atomic.Pointer[mediaLimits]
 	retryTarget    atomic.Int64 // how many tokens it may have then; zero: any number
 }
 
@@ -112,12 +113,6 @@ const (
 	// windowKey has how many tokens a request may have, since one was refused.
 	windowKey = "__einolean_reduction_window__"
 
-	// mediaLimitKey has how many media a request may have, since one was refused.
-	mediaLimitKey = "__einolean_reduction_media_limit__"
-
-	// refusedMediaKey has the hashes of media that were refused.
-	refusedMediaKey = "__einolean_reduction_refused_media__"
-
 	// questionKey has the last texts of the user and of the model.
 	questionKey = "__einolean_reduction_question__"
 )
@@ -129,15 +124,35 @@ func runLocal[T any](ctx context.Context, key string) T {
 	return value
 }
 
-// learn sets the value under a key, and returns a function that restores the value before.
-func learn(ctx context.Context, key string, value any) (forget func()) {
-	before, isSet, _ := adk.GetRunLocalValue(ctx, key)
-	_ = adk.SetRunLocalValue(ctx, key, value)
-	return func() {
-		if isSet {
-			_ = adk.SetRunLocalValue(ctx, key, before)
-			return
-		}
-		_ = adk.DeleteRunLocalValue(ctx, key)
+// learnWindow keeps how many tokens a request may have, and returns a function that forgets it.
+func learnWindow(ctx context.Context, window int64) (forget func()) {
+	before := runLocal[int64](ctx, windowKey)
+	_ = adk.SetRunLocalValue(ctx, windowKey, window)
+	return func() { _ = adk.SetRunLocalValue(ctx, windowKey, before) }
+}
+
+// mediaLimits is what refusals have shown about media. A resumed run learns it again.
+type mediaLimits struct {
+	count   int      // of media that a request may have; zero: unknown
+	refused []string // hashes of media that were refused
+}
+
+// mediaLimits returns what this run knows.
+func (r *run) mediaLimits() mediaLimits {
+	if r == nil {
+		return mediaLimits{}
 	}
+	if known := r.media.Load(); known != nil {
+		return *known
+	}
+	return mediaLimits{}
+}
+
+// learnMedia keeps limits, and returns a function that forgets them.
+func (r *run) learnMedia(limits mediaLimits) (forget func()) {
+	if r == nil {
+		return func() {}
+	}
+	before := r.media.Swap(&limits)
+	return func() { r.media.Store(before) }
 }
