@@ -560,11 +560,16 @@ func (c *TypedConfig[M]) recoverCallbacks() {
 	}
 	if overflow := c.Overflow; overflow != nil {
 		c.Overflow = func(err error) (tokens int64, ok bool) {
-			_ = safe.Call("Overflow", func() error {
-				tokens, ok = overflow(err)
-				return nil
+			type answer struct {
+				tokens int64
+				ok     bool
+			}
+			// On a goroutine of its own, which it may end.
+			a, failure := safe.Wait(context.Background(), "Overflow", func() (a answer, _ error) {
+				a.tokens, a.ok = overflow(err)
+				return a, nil
 			})
-			return tokens, ok
+			return a.tokens, failure == nil && a.ok
 		}
 	}
 	c.Preview = c.Preview.withRecover()

@@ -11,6 +11,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"runtime"
 	"strings"
 	"testing"
 
@@ -258,6 +259,10 @@ func testOverflowReturnsProviderErrorIfNothingFits[M adk.MessageType](t *testing
 	r = newNarrow[M](12, 20_000, true, false)
 	r.cfg.Overflow = func(error) (int64, bool) { panic("wrong") }
 	require.ErrorContains(t, r.play(t, streaming).Err, "maximum context length", "a panic is no overflow")
+
+	r = newNarrow[M](12, 20_000, true, false)
+	r.cfg.Overflow = func(error) (int64, bool) { runtime.Goexit(); return 0, true }
+	require.ErrorContains(t, r.play(t, streaming).Err, "maximum context length", "nor is the end of its goroutine")
 }
 
 // Eino's retries and its failover see one call: what was refused and asked again is no failure of

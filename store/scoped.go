@@ -422,6 +422,7 @@ func (s *scoped) DeleteUnused(ctx context.Context, dir string, since time.Time) 
 	if err != nil {
 		return 0, 0, err
 	}
+	defer s.quota.recount(strings.TrimSuffix(path, "/"))
 	return s.cleaner.DeleteUnused(ctx, path, since)
 }
 
