@@ -9,7 +9,6 @@ package store
 import (
 	"context"
 	"errors"
-	"fmt"
 	"hash/maphash"
 	"maps"
 	"strings"
@@ -19,7 +18,7 @@ import (
 	"github.com/einolean/einolean/internal/backend"
 )
 
-var errScopeFull = errors.New("store: the scope has reached Scope.MaxBytes")
+var errTooManyScopes = errors.New("store: too many scopes with Scope.MaxBytes in a store that cannot count")
 
 const (
 	// countInterval is how long the count of a scope stays valid, in a store that can count: others
@@ -107,7 +106,7 @@ func (q *quota) usage(dir string) (*usage, error) {
 	case q.byDir == nil:
 		q.byDir = make(map[string]*usage)
 	case q.cleaner == nil && len(q.byDir) >= maxUncounted:
-		return nil, errScopeFull
+		return nil, errTooManyScopes
 	case q.cleaner != nil && len(q.byDir) >= maxScopes:
 		maps.DeleteFunc(q.byDir, func(_ string, u *usage) bool { return u.writers == 0 })
 	}
@@ -191,8 +190,8 @@ func (r *reservation) tryReserve(bytes, others int64) (measured bool, err error)
 		return false, nil
 	}
 	if stored := r.usages[0].bytes; bytes-others > q.maxBytes-stored {
-		return true, fmt.Errorf("%w: scope %q stores %d of %d bytes, and needs %d more",
-			errScopeFull, strings.TrimPrefix(r.dir, "/"), stored, q.maxBytes, bytes-others)
+		scope := strings.TrimPrefix(r.dir, "/")
+		return true, &backend.ScopeFullError{Scope: scope, Limit: q.maxBytes, Stored: stored, Needed: bytes - others}
 	}
 	// The bytes that are replaced become free only after the write.
 	r.adjust(max(0, bytes-others))
