@@ -11,6 +11,7 @@ type ScopeFullError struct {
 	Limit, Stored, Needed int64  // bytes
 }
 
+// Error names the scope, its limit and the sizes.
 func (e *ScopeFullError) Error() string {
 	return fmt.Sprintf("store: the scope has reached Scope.MaxBytes: scope %q stores %d of %d bytes, and needs %d more",
 		e.Scope, e.Stored, e.Limit, e.Needed)
