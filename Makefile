@@ -14,6 +14,8 @@ SOAK_RUNS   ?= 10000
 RUNS        ?= 3000
 # A directory of further graded queries; without one, `recall` uses the project's own set.
 DATA        ?= $(wildcard ../shared/data)
+# The half of each set for the table of language pairs: dev, to tune on, or heldout, to judge by.
+HALF        ?= dev
 
 # Every go.mod is a module of its own. The tests of the product and of what users require run
 # under the race detector as well; demos and tools gain nothing from it.

@@ -14,6 +14,7 @@ import (
 	"github.com/einolean/einolean/internal/keyword/bm25/analysis"
 	"github.com/einolean/einolean/internal/keyword/bm25/postings"
 	"github.com/einolean/einolean/internal/keyword/names"
+	"github.com/einolean/einolean/internal/keyword/operations"
 )
 
 const (
@@ -393,9 +394,15 @@ func (acc *accumulator) choose(q *parsedQuery, clauses []clause, limit int) []sc
 	if limit > 0 {
 		most = min(limit, most)
 	}
-	candidates := acc.candidates(q, clauses, most)
+	seen := most
+	if q.operation != operations.Unknown {
+		seen = min(max(most, reordered), len(acc.kept))
+	}
+	candidates := acc.candidates(q, clauses, seen)
 	places := newPlaces(acc.x, clauses, acc.sharesOf(q), acc.top)
-	return acc.withNeeded(q, places.fill(candidates, most), limit)
+	chosen := places.fill(candidates, seen)
+	acc.preferOperation(q.operation, chosen[:min(reordered, len(chosen))])
+	return acc.withNeeded(q, chosen[:min(most, len(chosen))], limit)
 }
 
 // sharesOf returns the shares of the first terms in the query.

@@ -43,7 +43,9 @@
 // that are still unanswered come first, and so do, a little, those to words that are.
 // Among nearly equal scores, so do documents of the servers with the fewest answers. If
 // one of the first answers requires an id, the document of its server that finds it is
-// among the first five.
+// among the first five. Among the first ten, an answer that does what the request asks for (reads,
+// creates, updates or deletes; package operations) stands before one that does something else and has a
+// similar score.
 //
 // Package tokenize makes words of text, package lexicon knows what stands for them, and package
 // postings where documents have them; this package parses queries and scores documents. The

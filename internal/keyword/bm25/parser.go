@@ -14,6 +14,7 @@ import (
 	"github.com/einolean/einolean/internal/keyword/bm25/analysis"
 	"github.com/einolean/einolean/internal/keyword/bm25/postings"
 	"github.com/einolean/einolean/internal/keyword/names"
+	"github.com/einolean/einolean/internal/keyword/operations"
 )
 
 // maxTerms is the most terms of a query. The rest of it is ignored.
@@ -179,6 +180,7 @@ func (q *queryParser) parse(text string) *parsedQuery {
 	q.findClauses()
 	q.findNamed(text)
 	q.parsed.caution = q.caution()
+	q.parsed.operation = operations.OfRequest(q.eachClause)
 	return &q.parsed
 }
 
@@ -214,6 +216,15 @@ func (q *queryParser) caution() float64 {
 		return inflection
 	}
 	return 0
+}
+
+// eachClause visits the texts between the ends of clauses.
+func (q *queryParser) eachClause(visit func(text string)) {
+	start := 0
+	for _, end := range q.ends {
+		visit(q.text[start:end])
+		start = end
+	}
 }
 
 // findClauses collects the clauses that have terms.

@@ -6,6 +6,8 @@ package bm25
 import (
 	"math"
 	"strings"
+
+	"github.com/einolean/einolean/internal/keyword/operations"
 )
 
 // parsedQuery is the content of a query.
@@ -23,6 +25,8 @@ type parsedQuery struct {
 	foreignIn []float64
 	// caution is added to the logarithm of the odds of an answer.
 	caution float64
+	// operation is what the query asks for.
+	operation operations.Operation
 }
 
 // term is a word of the query, or another element of it.

@@ -16,6 +16,7 @@ import (
 	"github.com/einolean/einolean/internal/keyword"
 	"github.com/einolean/einolean/internal/keyword/bm25/analysis"
 	"github.com/einolean/einolean/internal/keyword/names"
+	"github.com/einolean/einolean/internal/keyword/operations"
 )
 
 // Segment is documents that were read together: which tokens they use, where and how
@@ -38,6 +39,8 @@ type Segment struct {
 	named     lists     // by document: the distinct tokens of its name
 	nameWords names.Set // tokens that are one of a name
 	needs     lists     // by document: tokens of what it needs the id of
+
+	operations []operations.Operation // by document: what it does
 }
 
 // servers are those of documents.
@@ -90,6 +93,9 @@ func (s *Segment) ServerOf(doc uint32) (words []uint32, whole uint32) {
 	server := s.serverOf[doc]
 	return s.serverTokens.of(server), s.serverWholes[server]
 }
+
+// OperationOf returns what the tool of a document does.
+func (s *Segment) OperationOf(doc uint32) operations.Operation { return s.operations[doc] }
 
 // NoToken is the number of no token.
 const NoToken = math.MaxUint32
@@ -225,6 +231,8 @@ func newBuilder(docs []keyword.Doc) *builder {
 			Lengths:  make([]Lengths, len(docs)),
 			named:    newLists(len(docs)),
 			needs:    newLists(len(docs)),
+
+			operations: make([]operations.Operation, len(docs)),
 		},
 		stemmer: make(analysis.Stemmer),
 		words:   make(map[string]uint32, len(docs)),
@@ -235,6 +243,7 @@ func (b *builder) add(doc uint32, d *keyword.Doc) {
 	b.current = b.current[:0]
 	server, name := splitServer(d)
 	b.s.serverOf[doc] = b.servers.ID(strings.Clone(server))
+	b.s.operations[doc] = operations.OfTool(names.Clip(name, maxNameBytes), d.Description, d.Hints)
 	b.read(doc, fieldName, names.Clip(name, maxNameBytes))
 	named := &b.s.named
 	for _, u := range b.current { // all that was read so far
