@@ -60,6 +60,7 @@ type pairSet struct {
 type pairResult struct {
 	toolsearcheval.Measures
 	right, outOfScope []float64 // confidence in the first answer, if it is right, and to out-of-scope requests
+	cases             []toolsearcheval.CaseResult
 }
 
 func (r *pairResult) add(o pairResult) {
@@ -68,6 +69,35 @@ func (r *pairResult) add(o pairResult) {
 	r.Recall1, r.Recall5, r.NDCG10 = mean(r.Recall1, o.Recall1), mean(r.Recall5, o.Recall5), mean(r.NDCG10, o.NDCG10)
 	r.Queries += o.Queries
 	r.right, r.outOfScope = append(r.right, o.right...), append(r.outOfScope, o.outOfScope...)
+	r.cases = append(r.cases, o.cases...)
+}
+
+// printCutoffs prints what a relative cut-off leaves of the first five results: how many there are, and how many of the
+// requests whose first relevant tool is among the five still get it.
+func printCutoffs(name string, cases []toolsearcheval.CaseResult) {
+	for _, share := range []float64{0, .2, .25, .3, .35, .4, .5, .6, .7} {
+		results, kept, found := 0.0, 0.0, 0.0
+		for _, c := range cases {
+			best := 0.0
+			first := c.Results[:min(5, len(c.Results))]
+			for _, x := range first {
+				best = max(best, x.Score)
+			}
+			for i, x := range first {
+				if x.Score < share*best {
+					continue
+				}
+				results++
+				if i == c.Rank-1 {
+					kept++
+				}
+			}
+			if c.Rank >= 1 && c.Rank <= 5 {
+				found++
+			}
+		}
+		fmt.Printf("%-8s relative cut-off %.2f: %.2f results, keeps %.3f of the relevant\n", name, share, results/float64(len(cases)), kept/max(1, found))
+	}
 }
 
 // shareBelow is the share of the confidences that toolsearch.Recommended holds back.
@@ -121,7 +151,7 @@ func (s pairSet) run(t *testing.T) pairResult {
 	if len(s.cases) > 0 {
 		report, err := toolsearcheval.Evaluate(t.Context(), index.BM25, s.tools, s.cases)
 		require.NoError(t, err)
-		r.Measures = report.Measures
+		r.Measures, r.cases = report.Measures, report.Cases
 		for _, c := range report.Cases {
 			if c.Rank == 1 {
 				r.right = append(r.right, best(c))
@@ -353,6 +383,10 @@ func TestPairTable(t *testing.T) {
 	fmt.Println()
 	for _, pair := range slices.Sorted(maps.Keys(pairs)) {
 		fmt.Print(pairs[pair].line("all", pair))
+	}
+	fmt.Println()
+	for _, pair := range []string{"en-en", "zh-en", "zh-zh"} {
+		printCutoffs(pair, pairs[pair].cases)
 	}
 	printWrongOperations(t, dir)
 }
