@@ -15,14 +15,14 @@ import (
 func TestBM25_ReadsHintsOfServers(t *testing.T) {
 	first := func(readOnly bool) string {
 		x, err := index.BM25(t.Context(), []*schema.ToolInfo{
-			{Name: "kv__delete_keys_preview", Desc: "Preview of the keys of a store.", Extra: map[string]any{"mcp.read_only": readOnly, "mcp.destructive": !readOnly}},
+			{Name: "kv__delete_preview", Desc: "Preview of the keys of a store.", Extra: map[string]any{"mcp.read_only": readOnly, "mcp.destructive": !readOnly}},
 			{Name: "kv__get_preview", Desc: "Preview of the keys of a store."},
 		})
 		require.NoError(t, err)
-		found, err := x.Search(t.Context(), index.Query{Text: "what is in the preview of the keys", Limit: 1})
+		found, err := x.Search(t.Context(), index.Query{Text: "what is in the preview", Limit: 1})
 		require.NoError(t, err)
 		return found[0].Name
 	}
 	require.Equal(t, "kv__get_preview", first(false))
-	require.Equal(t, "kv__delete_keys_preview", first(true))
+	require.Equal(t, "kv__delete_preview", first(true))
 }

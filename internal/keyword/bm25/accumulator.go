@@ -162,7 +162,8 @@ func (acc *accumulator) weight(lengths *postings.Lengths, c postings.Counts, idf
 type match struct {
 	term                    int32 // counted from 1
 	weight, idf, importance float64
-	carries                 bool // it is more than a character of a word
+	nameIDF                 float64 // the idf in names, if it is higher
+	carries                 bool    // it is more than a character of a word
 }
 
 // add records that the documents of a segment with a token match a term.
@@ -183,7 +184,11 @@ func (acc *accumulator) add(m match, p *postings.Shard, id uint32) {
 		}
 		s.terms |= 1 << (m.term - 1) // 0 beyond maxOpen
 		s.carried = s.carried || m.carries
-		s.best = max(s.best, m.weight*acc.weight(&p.Lengths[u.Doc], u.Counts, m.idf))
+		idf := m.idf
+		if u.Counts.InName() {
+			idf = m.nameIDF
+		}
+		s.best = max(s.best, m.weight*acc.weight(&p.Lengths[u.Doc], u.Counts, idf))
 		s.bestImportance = max(s.bestImportance, m.importance)
 	}
 }
@@ -475,7 +480,11 @@ func (acc *accumulator) accumulate(ctx context.Context, terms []term, s uint8) (
 		}
 		importance += float64(w.importance * w.weight)
 		for _, m := range w.expansions {
-			found := match{int32(i + 1), w.weight * m.weight, acc.IDF(m.token), coveredImportance(w, m.weight), !w.half}
+			idf := acc.IDF(m.token)
+			found := match{
+				term: int32(i + 1), weight: w.weight * m.weight, idf: idf, nameIDF: acc.nameIDF(m.token, idf),
+				importance: coveredImportance(w, m.weight), carries: !w.half,
+			}
 			scope := s
 			if s == inQuery && m.weight >= weightSplit {
 				scope |= asWritten
@@ -488,6 +497,15 @@ func (acc *accumulator) accumulate(ctx context.Context, terms []term, s uint8) (
 		}
 	}
 	return importance, nil
+}
+
+// nameShare is the least idf of a word in a name, relative to its idf among names: what a tool is about may be
+// a parameter of many others.
+const nameShare = 0.5
+
+// nameIDF returns the idf of a token in a name, given the one over all fields.
+func (acc *accumulator) nameIDF(token uint32, idf float64) float64 {
+	return max(idf, nameShare*float64(acc.x.NameIDF(token)))
 }
 
 // countRequired counts the requirements that each touched document meets, in order.
@@ -584,7 +602,11 @@ func (acc *accumulator) explainTerm(w *term, doc uint32) (t keyword.TermExplanat
 		if !ok {
 			continue
 		}
-		score := w.weight * m.weight * acc.weight(lengths, p.Counts, acc.IDF(m.token))
+		idf := acc.IDF(m.token)
+		if p.Counts.InName() {
+			idf = acc.nameIDF(m.token, idf)
+		}
+		score := w.weight * m.weight * acc.weight(lengths, p.Counts, idf)
 		t.Matches = append(t.Matches, keyword.Match{Field: p.Counts.Fields(), Relation: m.relation, Word: acc.x.Text(m.token), Score: score})
 		t.Score = max(t.Score, score)
 		covered = max(covered, coveredImportance(w, m.weight))

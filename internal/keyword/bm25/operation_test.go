@@ -40,13 +40,13 @@ func TestSearch_ShowsOnlyWritingTools(t *testing.T) {
 
 func TestSearch_ReadOnlyHintComesBeforeName(t *testing.T) {
 	docs := []keyword.Doc{
-		{Name: "kv__delete_keys_preview", Description: "Preview of the keys of a store."},
+		{Name: "kv__delete_preview", Description: "Preview of the keys of a store."},
 		{Name: "kv__get_preview", Description: "Preview of the keys of a store."},
 	}
-	const text = "what is in the preview of the keys"
+	const text = "what is in the preview"
 	require.Equal(t, "kv__get_preview", answers(t, New(allWords(), docs), text, 1)[0])
 	docs[0].Hints = operations.Hints{ReadOnly: true}
-	require.Equal(t, "kv__delete_keys_preview", answers(t, New(allWords(), docs), text, 1)[0])
+	require.Equal(t, "kv__delete_preview", answers(t, New(allWords(), docs), text, 1)[0])
 }
 
 // Only the order of the first ten answers depends on the operation.

@@ -38,7 +38,9 @@ type Segment struct {
 
 	named     lists     // by document: the distinct tokens of its name
 	nameWords names.Set // tokens that are one of a name
-	needs     lists     // by document: tokens of what it needs the id of
+
+	nameCounts []uint32 // by token: the documents that have it in their names
+	needs      lists    // by document: tokens of what it needs the id of
 
 	operations []operations.Operation // by document: what it does
 }
@@ -140,6 +142,9 @@ const (
 )
 
 func (c Counts) of(f field) int { return int(c>>(countBits*f)) & maxCount }
+
+// InName reports whether a token occurs in the name.
+func (c Counts) InName() bool { return c.of(fieldName) > 0 }
 
 func (c Counts) plus(f field) Counts {
 	if c.of(f) == maxCount {
@@ -364,9 +369,22 @@ func (b *builder) finish() *Segment {
 	b.readServers()
 	s.ServerWords = setOf(s.tokens.Len(), s.serverTokens.all, s.serverWholes)
 	s.nameWords = setOf(s.tokens.Len(), s.named.all)
+	s.countNames()
 	s.forward, s.backward = newAffixes(s.tokens, s.nameWords)
 	s.pairs = newPairs(b.tokens.Words())
 	return s
+}
+
+// countNames counts the names that have each token, also as two of their words.
+func (s *Segment) countNames() {
+	s.nameCounts = make([]uint32, s.tokens.Len())
+	for id := range s.nameCounts {
+		for _, u := range s.Of(uint32(id)) {
+			if u.Counts.InName() {
+				s.nameCounts[id]++
+			}
+		}
+	}
 }
 
 // setOf is the set of tokens below n in lists.
