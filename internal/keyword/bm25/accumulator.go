@@ -14,7 +14,6 @@ import (
 	"github.com/einolean/einolean/internal/keyword/bm25/analysis"
 	"github.com/einolean/einolean/internal/keyword/bm25/postings"
 	"github.com/einolean/einolean/internal/keyword/names"
-	"github.com/einolean/einolean/internal/keyword/operations"
 )
 
 const (
@@ -403,14 +402,14 @@ func (acc *accumulator) choose(q *parsedQuery, clauses []clause, limit int) []sc
 	if limit > 0 {
 		most = min(limit, most)
 	}
-	seen := most
-	if q.operation != operations.Unknown {
-		seen = min(max(most, reordered), len(acc.kept))
-	}
+	seen := min(max(most, reordered), len(acc.kept))
 	candidates := acc.candidates(q, clauses, seen)
 	places := newPlaces(acc.x, clauses, acc.sharesOf(q), acc.top)
 	chosen := places.fill(candidates, seen)
-	acc.preferOperation(q.operation, chosen[:min(reordered, len(chosen))])
+	first := chosen[:min(reordered, len(chosen))]
+	acc.preferOperation(q.operation, first)
+	acc.preferDirection(first)
+	acc.demoteDeprecated(first)
 	return acc.withNeeded(q, chosen[:min(most, len(chosen))], limit)
 }
 

@@ -18,18 +18,37 @@ func (acc *accumulator) preferOperation(requested operations.Operation, chosen [
 	if requested == operations.Unknown {
 		return
 	}
+	promote(chosen, func(c, other scored) bool {
+		return acc.operationOf(c.doc) == requested && c.score >= similarScore(requested, acc.operationOf(other.doc))*other.score
+	})
+}
+
+// promote moves each answer before the first one that it may pass.
+func promote(chosen []scored, mayPass func(c, other scored) bool) {
 	for i, c := range chosen {
-		if acc.operationOf(c.doc) != requested {
-			continue
-		}
 		for at := range i {
-			if c.score >= similarScore(requested, acc.operationOf(chosen[at].doc))*chosen[at].score {
+			if mayPass(c, chosen[at]) {
 				copy(chosen[at+1:i+1], chosen[at:i])
 				chosen[at] = c
 				break
 			}
 		}
 	}
+}
+
+// similarToDeprecated is the share of the score of a deprecated tool from which another goes before it.
+const similarToDeprecated = 0.7
+
+// demoteDeprecated moves deprecated tools behind others with similar scores.
+func (acc *accumulator) demoteDeprecated(chosen []scored) {
+	promote(chosen, func(c, other scored) bool {
+		return acc.isDeprecated(other.doc) && !acc.isDeprecated(c.doc) && c.score >= similarToDeprecated*other.score
+	})
+}
+
+func (acc *accumulator) isDeprecated(doc uint32) bool {
+	p := acc.x.PartOfDoc(doc)
+	return p.IsDeprecated(doc - p.FirstDoc)
 }
 
 func (acc *accumulator) operationOf(doc uint32) operations.Operation {

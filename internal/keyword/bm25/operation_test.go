@@ -57,3 +57,12 @@ func TestPreferOperation_KeepsTheSet(t *testing.T) {
 		require.ElementsMatch(t, all[:min(10, len(all))], ten, text)
 	}
 }
+
+func TestSearch_DeprecatedToolsRankBehindSimilarOnes(t *testing.T) {
+	docs := []keyword.Doc{
+		{Name: "files__list_files", Description: "Deprecated: use show_files. Lists the files of a directory."},
+		{Name: "files__show_files", Description: "Replaces the deprecated list. Lists the files of a directory."},
+	}
+	require.Equal(t, "files__show_files", answers(t, New(allWords(), docs), "files of a directory", 1)[0])
+	require.Len(t, answers(t, New(allWords(), docs[:1]), "files of a directory", 1), 1, "it is found if there is no other")
+}

@@ -43,6 +43,8 @@ type Segment struct {
 	needs      lists    // by document: tokens of what it needs the id of
 
 	operations []operations.Operation // by document: what it does
+	deprecated names.Set              // documents that say so
+	directions map[uint32]Direction   // by document: that of its name
 }
 
 // servers are those of documents.
@@ -98,6 +100,15 @@ func (s *Segment) ServerOf(doc uint32) (words []uint32, whole uint32) {
 
 // OperationOf returns what the tool of a document does.
 func (s *Segment) OperationOf(doc uint32) operations.Operation { return s.operations[doc] }
+
+// DirectionOf returns the direction in the name of a document; ok is false if it has none.
+func (s *Segment) DirectionOf(doc uint32) (d Direction, ok bool) {
+	d, ok = s.directions[doc]
+	return d, ok
+}
+
+// IsDeprecated reports whether the description of a document begins by saying that it is deprecated.
+func (s *Segment) IsDeprecated(doc uint32) bool { return s.deprecated.Has(doc) }
 
 // NoToken is the number of no token.
 const NoToken = math.MaxUint32
@@ -238,6 +249,8 @@ func newBuilder(docs []keyword.Doc) *builder {
 			needs:    newLists(len(docs)),
 
 			operations: make([]operations.Operation, len(docs)),
+			deprecated: names.NewSet(len(docs)),
+			directions: make(map[uint32]Direction),
 		},
 		stemmer: make(analysis.Stemmer),
 		words:   make(map[string]uint32, len(docs)),
@@ -249,6 +262,12 @@ func (b *builder) add(doc uint32, d *keyword.Doc) {
 	server, name := splitServer(d)
 	b.s.serverOf[doc] = b.servers.ID(strings.Clone(server))
 	b.s.operations[doc] = operations.OfTool(names.Clip(name, maxNameBytes), d.Description, d.Hints)
+	if direction, ok := directionOf(b.stemmer, names.Clip(name, maxNameBytes)); ok {
+		b.s.directions[doc] = direction
+	}
+	if isDeprecated(d.Description) {
+		b.s.deprecated.Add(doc)
+	}
 	b.read(doc, fieldName, names.Clip(name, maxNameBytes))
 	named := &b.s.named
 	for _, u := range b.current { // all that was read so far
