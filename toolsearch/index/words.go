@@ -103,7 +103,7 @@ func firstOf(found []Result, limit int) []Result {
 // words in any form, and Chinese, Japanese and Korean without spaces. If no tool has a
 // word, it tries likely misspellings; some synonyms, and English words for Chinese ones,
 // count a little. Words with a leading + must match. If tools of several servers fit
-// equally well, each server gets a place. Among the first ten results, tools that do what is
+// equally well, each server gets a place. Among the first five results, tools that do what is
 // asked for (read, create, update or delete) stand before others with similar scores; what a
 // tool does is known by its MCP hints, its name and its description.
 //

@@ -43,7 +43,7 @@
 // that are still unanswered come first, and so do, a little, those to words that are.
 // Among nearly equal scores, so do documents of the servers with the fewest answers. If
 // one of the first answers requires an id, the document of its server that finds it is
-// among the first five. Among the first ten, an answer that does what the request asks for (reads,
+// among the first five. Among the first five, an answer that does what the request asks for (reads,
 // creates, updates or deletes; package operations) stands before one that does something else and has a
 // similar score, one whose name has the direction of the request (to_roman) before one that is the same but for
 // the opposite direction, and a deprecated tool behind others with similar scores.

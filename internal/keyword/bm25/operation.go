@@ -10,7 +10,7 @@ import (
 )
 
 // reordered is the number of first answers among which the operation decides.
-const reordered = 10
+const reordered = 5
 
 // preferOperation moves each answer that does what is requested before the first one that does something
 // else and has a similar score. Answers whose operation is not known keep their places.
@@ -57,8 +57,9 @@ func (acc *accumulator) operationOf(doc uint32) operations.Operation {
 }
 
 const (
-	similarToWrong   = 0.8
-	similarToHarmful = 0.65 // if a request to read would change or delete something
+	similarToWrong    = 0.8
+	similarToHarmful  = 0.65 // if a request to read would change or delete something
+	similarToCreating = 0.7  // if it would create something
 )
 
 // similarScore is the share of the score of an answer with another operation from which an answer with the
@@ -67,7 +68,9 @@ func similarScore(requested, other operations.Operation) float64 {
 	switch {
 	case other == requested, other == operations.Unknown, other == operations.Run:
 		return math.Inf(1)
-	case requested == operations.Read && other != operations.Create:
+	case requested == operations.Read && other == operations.Create:
+		return similarToCreating
+	case requested == operations.Read:
 		return similarToHarmful
 	}
 	return similarToWrong
