@@ -14,6 +14,8 @@ SOAK_RUNS   ?= 10000
 RUNS        ?= 3000
 # A directory of further graded queries; without one, `recall` uses the project's own set.
 DATA        ?= $(wildcard ../shared/data)
+# The half of each set for the table of language pairs: dev, to tune on, or heldout, to judge by.
+HALF        ?= dev
 
 # Every go.mod is a module of its own. The tests of the product and of what users require run
 # under the race detector as well; demos and tools gain nothing from it.
@@ -217,8 +219,8 @@ golden: ## rewrite the golden files; read the diff before you commit it
 	$(call each,EINOLEAN_UPDATE=1 $(GO) test -count=1 -run Golden ./...)
 	@git status --short || true
 
-recall: ## print how well each index finds tools, per catalogue (DATA=directory of more catalogues)
-	EINOLEAN_DATA='$(abspath $(DATA))' $(GO) test -count=1 -v -run '^(TestRecallTable|TestServersInLanguages)$$' ./toolsearch/toolsearcheval
+recall: ## print how well each index finds tools, per catalogue (DATA=directory of more catalogues, HALF=heldout)
+	EINOLEAN_DATA='$(abspath $(DATA))' EINOLEAN_HALF='$(HALF)' $(GO) test -count=1 -v -run '^(TestRecallTable|TestPairTable|TestServersInLanguages)$$' ./toolsearch/toolsearcheval
 
 previews: ## print how often a cut result still shows a fact that is needed later, by kind and size
 	@cd demo && $(GO) run ./previews

@@ -13,6 +13,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"time"
 
 	"github.com/cloudwego/eino/adk"
 	"github.com/cloudwego/eino/schema"
@@ -28,8 +29,8 @@ import (
 )
 
 // TypedConfig configures the middleware for one message type. It is read once, by
-// [NewTyped]; later changes to it, its lists or its maps have no effect. No number may be
-// negative. Its functions may be called by any number of goroutines at once.
+// [NewTyped]; later changes to it, its lists or its maps have no effect. No number but
+// StoreTimeout may be negative. Its functions may be called by any number of goroutines at once.
 //
 // The fields down to ToolConfig are those of Eino's package and mean the same.
 // Those below it are additions, and their zero values change nothing.
@@ -173,6 +174,12 @@ type TypedConfig[M adk.MessageType] struct {
 	// resumed continues its turn. If zero, defaults to MaxTokensForClear, and no results are kept for their turn.
 	MaxTokensAtTurnStart int64
 
+	// ClearMedia offloads images, audio, video and files as well: when an old result is cleared, references take
+	// the place of its media. The tool of ProvideReadTool returns a medium in its original form if the agent has a
+	// tool that returns parts; any other read tool reads the stored JSON. If false, media stay, unless WindowTokens
+	// is set, which implies ClearMedia.
+	ClearMedia bool
+
 	// WindowTokens is the size of the model's window, in tokens of the TokenCounter. If
 	// set, results, arguments and media make no request larger than that:
 	//
@@ -180,9 +187,7 @@ type TypedConfig[M adk.MessageType] struct {
 	//     the largest are shortened, all to the same size, before the model sees them for the
 	//     first time; of media, the last ones that fit in an eighth stay. Instead of a page
 	//     that was read back, which is not shortened, a notice says how much the model may read.
-	//   - Clearing an old result also replaces its images, audio, video and files by
-	//     references. The tool of ProvideReadTool returns one in its original form if the
-	//     agent has a tool that returns parts; any other read tool reads the stored JSON.
+	//   - Clearing an old result also replaces its media by references, as for ClearMedia.
 	//   - If a request is still too long, everything outside the retained rounds is
 	//     cleared, whatever ClearTargetTokens and ClearAtLeastTokens say. Then media become
 	//     references, also the user's, oldest first; remaining results are shortened, down to
@@ -203,11 +208,25 @@ type TypedConfig[M adk.MessageType] struct {
 	// tokens the model takes, zero if the error does not say. [ParseOverflow] knows the errors of
 	// most providers. A request that is refused so, before anything of an answer came, is
 	// shortened as for WindowTokens and sent again, once for each model call; if it is refused
-	// again, or cannot be shortened, the error is returned as it was. For the rest of the run the
-	// tokens that the error named, or those of the refused request, less a tenth, count as
-	// WindowTokens if that is not less. A stream is passed on from its first chunk. SkipClear
-	// switches this off as well. If nil, such an error ends the run.
+	// again, or cannot be shortened, the error is returned as it was, and nothing is learned from it.
+	// Otherwise, for the rest of the run, the tokens that the error named, or those of the refused
+	// request, less a tenth, count as WindowTokens if that is not less. A number below a fiftieth of the
+	// refused request is no window.
+	//
+	// If Overflow is set, an error that says that a request has too many images or other media, or too
+	// large ones in total, is handled in the same way: references replace media, the oldest first. If
+	// one medium is too large or cannot be read, those of the newest tool results are replaced.
+	//
+	// A stream is passed on from its first chunk. SkipClear switches all of this off. If nil, such an
+	// error ends the run.
 	Overflow func(err error) (tokens int64, ok bool)
+
+	// StoreTimeout bounds each call to a Backend that makes no progress. For content that is written or read piece
+	// by piece, the time counts since the last byte. A result whose content is not stored in time stays in the
+	// prompt, and until the next model call the Backend is not asked again. The context of a call that takes too
+	// long is canceled; a Backend that ignores it keeps a goroutine until it returns. If zero,
+	// defaults to 30 seconds; if negative, only the context of the run ends a call.
+	StoreTimeout time.Duration
 
 	// OnEvent receives an event for each result that is truncated, cleared for the first
 	// time, read back or not stored, for each one that stays although it exceeds its
@@ -279,7 +298,7 @@ type JSONQuery func(ctx context.Context, query string, document []byte, maxBytes
 // Recommended returns a configuration that saves tokens: it clears at 32,000
 // tokens, if that saves at least 4,000; truncates results longer than 10,000 bytes and shows a [PreviewByKind] of them in
 // 3,300; keeps results if clearing would save less than 500 bytes; refers to repeats; clears
-// values of arguments over 4,000 bytes; compacts JSON; leaves the texts of skills, in
+// values of arguments over 4,000 bytes, and media of cleared results; compacts JSON; leaves the texts of skills, in
 // TruncExcludeTools and ClearExcludeTools; shortens a request that the model refuses as too long;
 // and provides the read tool. b must be able to read. For queries about stored JSON, set JSONQuery
 // to jq.Query of module reduction/jq.
@@ -304,6 +323,7 @@ func RecommendedTyped[M adk.MessageType](b Backend) *TypedConfig[M] {
 		Savings:            Savings{MinSavingBytes: 500, ReferToRepeats: true, ClearArgumentsOver: 4_000, CompactJSON: true},
 		ProvideReadTool:    true,
 		Preview:            shortPreview,
+		ClearMedia:         true,
 		Overflow:           ParseOverflow,
 		TruncExcludeTools:  slices.Clone(skillTools),
 		ClearExcludeTools:  slices.Clone(skillTools),
@@ -359,6 +379,8 @@ const (
 	defaultRetention = 1       // rounds
 
 	defaultMaxArgument = 4000 // bytes, where the window is known
+
+	defaultStoreTimeout = 30 * time.Second
 )
 
 // withDefaults returns an independent copy with defaults, or a [einolean.FieldError] for each
@@ -376,10 +398,12 @@ func (t *TypedConfig[M]) withDefaults() (*TypedConfig[M], error) {
 	c.MaxLengthForTrunc = c.withNoticeRoom(cmp.Or(c.MaxLengthForTrunc, defaultMaxLength))
 	c.MaxTokensForClear = c.clearThreshold()
 	if c.WindowTokens > 0 {
+		c.ClearMedia = true
 		c.ClearArgumentsOver = cmp.Or(c.ClearArgumentsOver, defaultMaxArgument)
 	}
 	c.ClearRetentionSuffixLimit = cmp.Or(c.ClearRetentionSuffixLimit, defaultRetention)
 	c.MinSavingBytes = cmp.Or(c.MinSavingBytes, 1)
+	c.StoreTimeout = cmp.Or(c.StoreTimeout, defaultStoreTimeout)
 	c.TruncExcludeTools = slices.Clone(c.TruncExcludeTools)
 	c.ClearExcludeTools = slices.Clone(c.ClearExcludeTools)
 	c.ToolConfig = make(map[string]*ToolReductionConfig, len(t.ToolConfig))
@@ -536,11 +560,16 @@ func (c *TypedConfig[M]) recoverCallbacks() {
 	}
 	if overflow := c.Overflow; overflow != nil {
 		c.Overflow = func(err error) (tokens int64, ok bool) {
-			_ = safe.Call("Overflow", func() error {
-				tokens, ok = overflow(err)
-				return nil
+			type answer struct {
+				tokens int64
+				ok     bool
+			}
+			// On a goroutine of its own, which it may end.
+			a, failure := safe.Wait(context.Background(), "Overflow", func() (a answer, _ error) {
+				a.tokens, a.ok = overflow(err)
+				return a, nil
 			})
-			return tokens, ok
+			return a.tokens, failure == nil && a.ok
 		}
 	}
 	c.Preview = c.Preview.withRecover()

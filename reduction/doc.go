@@ -33,9 +33,9 @@
 //   - It is stable. A notice never changes, so the prompt cache holds. Notices of
 //     Eino's package are recognized.
 //   - Calls keep their results, ids and order. Images, audio, video, files and
-//     search results stay where they are, unless WindowTokens is set.
+//     search results stay where they are, unless ClearMedia or WindowTokens is set.
 //   - Content that was read back is never stored again, and never truncated.
-//   - If a store fails, hangs, panics or keeps only a part, only the saving is lost: a
+//   - If a store fails, hangs for StoreTimeout, panics or keeps only a part, only the saving is lost: a
 //     result stays in the conversation; a stream keeps its head and tail, and the
 //     notice says so.
 //   - The caller's messages, results and maps are never changed, and one middleware

@@ -11,6 +11,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"runtime"
 	"strings"
 	"testing"
 
@@ -258,6 +259,10 @@ func testOverflowReturnsProviderErrorIfNothingFits[M adk.MessageType](t *testing
 	r = newNarrow[M](12, 20_000, true, false)
 	r.cfg.Overflow = func(error) (int64, bool) { panic("wrong") }
 	require.ErrorContains(t, r.play(t, streaming).Err, "maximum context length", "a panic is no overflow")
+
+	r = newNarrow[M](12, 20_000, true, false)
+	r.cfg.Overflow = func(error) (int64, bool) { runtime.Goexit(); return 0, true }
+	require.ErrorContains(t, r.play(t, streaming).Err, "maximum context length", "nor is the end of its goroutine")
 }
 
 // Eino's retries and its failover see one call: what was refused and asked again is no failure of
@@ -295,4 +300,99 @@ func testOverflowRetriesDoNotCountTwice[M adk.MessageType](t *testing.T, streami
 	require.Equal(t, "from the spare", out.Answer())
 	require.Len(t, r.events, 1)
 	require.Empty(t, spare.Refused())
+}
+
+// A window far below the refused request is a number that means something else. The run does not keep to it.
+func TestOverflow_WindowBelowFiftiethIsUnknown(t *testing.T) {
+	adktest.Both(t, testOverflowWindowBelowFiftiethIsUnknown[*schema.Message], testOverflowWindowBelowFiftiethIsUnknown[*schema.AgenticMessage])
+}
+
+func testOverflowWindowBelowFiftiethIsUnknown[M adk.MessageType](t *testing.T, streaming bool) {
+	r := newNarrow[M](24, 20_000, false, streaming)
+	r.result = func(int) string { return strings.Repeat("a line of some result, 0 1 2\n", 60) }
+	refuse := r.Refuse
+	r.Refuse = func(input []M) error {
+		if refuse(input) != nil {
+			return errors.New("input tokens exceed the maximum of 16 tokens")
+		}
+		return nil
+	}
+	refusedAt := map[int]bool{}
+	r.cfg.OnEvent = func(_ context.Context, e einolean.Event) {
+		if e.Kind == einolean.KindOverflow {
+			refusedAt[len(r.Wires())] = true
+			require.Zero(t, e.Pass.Threshold, "the number is no window")
+		}
+	}
+	require.NoError(t, r.play(t, streaming).Err)
+	require.NotEmpty(t, refusedAt)
+	for n, w := range r.Wires()[1:] {
+		whole := fmt.Sprintf(`{"n":%d}`, n)+r.result(n) == adktest.Text(w.Messages[len(w.Messages)-1])
+		require.True(t, whole || refusedAt[n+1], "the result of call %d", n)
+	}
+}
+
+// A recovery that fails teaches nothing: what follows is as long as without it.
+func TestOverflow_FailedRecoveryIsForgotten(t *testing.T) {
+	adktest.Both(t, testOverflowFailedRecoveryIsForgotten[*schema.Message], testOverflowFailedRecoveryIsForgotten[*schema.AgenticMessage])
+}
+
+func testOverflowFailedRecoveryIsForgotten[M adk.MessageType](t *testing.T, streaming bool) {
+	for _, text := range []string{"input tokens exceed the maximum of 500 tokens", "Input is too long for requested model."} {
+		r := newNarrow[M](8, 0, false, streaming)
+		left := 2 // refusals: of the request, and of the shorter one
+		r.Refuse = func(input []M) error {
+			if len(input) > 8 && left > 0 {
+				left--
+				return errors.New(text)
+			}
+			return nil
+		}
+		r.configure = func(c *adk.TypedChatModelAgentConfig[M]) {
+			c.ModelRetryConfig = &adk.TypedModelRetryConfig[M]{MaxRetries: 1, IsRetryAble: func(context.Context, error) bool { return true }}
+		}
+		require.NoError(t, r.play(t, streaming).Err)
+		require.Len(t, r.Refused(), 2)
+		wires := r.Wires()
+		last := wires[len(wires)-1].Messages
+		for i, m := range last {
+			if adktest.Role(m) == "tool" {
+				require.Contains(t, adktest.Text(m), "a line of a long result", "message %d", i)
+			}
+		}
+	}
+}
+
+// A pass that removes nothing is no attempt: nothing is sent again.
+func TestOverflow_UnchangedRequestIsNotSentAgain(t *testing.T) {
+	adktest.Both(t, testOverflowUnchangedRequestIsNotSentAgain[*schema.Message], testOverflowUnchangedRequestIsNotSentAgain[*schema.AgenticMessage])
+}
+
+func testOverflowUnchangedRequestIsNotSentAgain[M adk.MessageType](t *testing.T, streaming bool) {
+	r := newNarrow[M](3, 30, false, false)
+	r.cfg.ReferToRepeats = false
+	r.result = func(int) string { return "short" } // no notice is shorter
+	retried := 0
+	r.configure = func(c *adk.TypedChatModelAgentConfig[M]) {
+		c.ModelRetryConfig = &adk.TypedModelRetryConfig[M]{MaxRetries: 1, IsRetryAble: func(context.Context, error) bool { retried++; return true }}
+	}
+	require.Error(t, r.play(t, streaming).Err)
+	require.Len(t, r.Refused(), 2, "once, and once by Eino's retry")
+	require.Empty(t, r.events)
+}
+
+// A later run of the same conversation reaches the provider, whatever the run before it has tried.
+func TestOverflow_LaterRunReachesProvider(t *testing.T) {
+	adktest.Both(t, testOverflowLaterRunReachesProvider[*schema.Message], testOverflowLaterRunReachesProvider[*schema.AgenticMessage])
+}
+
+func testOverflowLaterRunReachesProvider[M adk.MessageType](t *testing.T, streaming bool) {
+	r := newNarrow[M](3, 900, true, false)
+	require.Error(t, r.play(t, streaming).Err)
+	refused := len(r.Refused())
+	r.Refuse = func([]M) error { return nil }
+	require.NoError(t, r.play(t, streaming).Err)
+	require.Len(t, r.Refused(), refused)
+	last := r.Wires()[len(r.Wires())-1]
+	require.Contains(t, adktest.Text(last.Messages[len(last.Messages)-1]), "a line of a long result")
 }

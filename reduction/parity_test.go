@@ -15,8 +15,11 @@ import (
 	"runtime"
 	"strings"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"github.com/cloudwego/eino/adk"
+	"github.com/cloudwego/eino/adk/filesystem"
 	theirs "github.com/cloudwego/eino/adk/middlewares/reduction"
 	"github.com/cloudwego/eino/components/tool"
 	"github.com/cloudwego/eino/schema"
@@ -337,6 +340,7 @@ var scenarios = []scenario{
 	{"R-36", "a question that alone exceeds the threshold", longQuestion[*schema.Message], longQuestion[*schema.AgenticMessage]},
 	{"R-37", "the names in a store that can only write", writeOnlyNames[*schema.Message], writeOnlyNames[*schema.AgenticMessage]},
 	{"R-38", "a history of several turns that was kept whole", keptWhole[*schema.Message], keptWhole[*schema.AgenticMessage]},
+	{"R-39", "a store that hangs", hangingWrite[*schema.Message], hangingWrite[*schema.AgenticMessage]},
 	{"X-01", "a handler that does not read its stream", unreadStream[*schema.Message], unreadStream[*schema.AgenticMessage]},
 	{"X-02", "a post-process without a context", noContext[*schema.Message], noContext[*schema.AgenticMessage]},
 	{"X-07", "two results in one message", nil, twoInOne},
@@ -806,6 +810,25 @@ func keptWhole[M adk.MessageType](_ *testing.T, m maker[M]) (string, error) {
 			adktest.Result[M](id, "shell", strings.Repeat("words of it ", size/12)))
 	}
 	return m.clear(&reduction.TypedConfig[M]{Backend: backend.NewMemory(0)}, msgs, 1500)
+}
+
+// hangingWrite is how long a tool call waits for a store that answers after an hour.
+func hangingWrite[M adk.MessageType](t *testing.T, m maker[M]) (out string, err error) {
+	synctest.Test(t, func(t *testing.T) {
+		begin := time.Now()
+		_, err = m.cut(&reduction.TypedConfig[M]{Backend: slowWrites{}, MaxLengthForTrunc: 1000}, callC, big("x"), big("y"))
+		out = fmt.Sprint(time.Since(begin))
+		time.Sleep(time.Hour)
+	})
+	return out, err
+}
+
+// slowWrites is a store that can only write, and takes an hour for it.
+type slowWrites struct{ writes }
+
+func (slowWrites) Write(context.Context, *filesystem.WriteRequest) error {
+	time.Sleep(time.Hour)
+	return nil
 }
 
 func orphan[M adk.MessageType](_ *testing.T, m maker[M]) (string, error) {

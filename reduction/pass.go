@@ -21,15 +21,17 @@ import (
 
 // pass changes a history. The given messages stay as they are; the changes are made in copies.
 type pass[M adk.MessageType] struct {
-	settings    *settings[M]
-	saver       *clearing.Saver
-	input       *adk.TypedChatModelAgentState[M]
-	msgs        []M               // those of the input, or what a rewriter has made of them
-	rounds      []rounds.Round    // of msgs; nil: not split yet
-	changes     []clearing.Change // the oldest first
-	isRepeat    bool              // an earlier run has made the pass: what it did is reported already
-	window      int64             // tokens; zero: unknown
-	hasReadTool bool              // the tool named ReadFileToolName is a read tool
+	settings     *settings[M]
+	saver        *clearing.Saver
+	input        *adk.TypedChatModelAgentState[M]
+	msgs         []M               // those of the input, or what a rewriter has made of them
+	rounds       []rounds.Round    // of msgs; nil: not split yet
+	changes      []clearing.Change // the oldest first
+	isRepeat     bool              // an earlier run has made the pass: what it did is reported already
+	window       int64             // tokens; zero: unknown
+	clearsMedia  bool              // references may replace media of results
+	mustFitMedia bool              // and of the user's messages, as the provider has refused them
+	hasReadTool  bool              // the tool named ReadFileToolName is a read tool
 }
 
 func newPass[M adk.MessageType](ctx context.Context, s *settings[M], state *adk.TypedChatModelAgentState[M]) *pass[M] {
@@ -37,6 +39,7 @@ func newPass[M adk.MessageType](ctx context.Context, s *settings[M], state *adk.
 		settings: s, input: state, msgs: state.Messages,
 		window: s.window(ctx), hasReadTool: s.reader.IsReadTool(ctx, s.cfg.ReadFileToolName),
 	}
+	p.clearsMedia = s.cfg.ClearMedia || p.window > 0 // known, or learned from a refusal
 	readTool, _ := s.reader.Of(ctx)
 	p.saver = &clearing.Saver{Decider: s.decider.ForRun(readTool, p), Files: s.files}
 	return p
@@ -66,9 +69,9 @@ func (p *pass[M]) isReadTool(c rounds.Call) bool {
 	return p.hasReadTool && c.Name == p.settings.cfg.ReadFileToolName
 }
 
-// replaceableMedia are the media of a result that references may replace, none if the window is unknown.
+// replaceableMedia are the media of a result that references may replace.
 func (p *pass[M]) replaceableMedia(c *clearing.Candidate) (media []*rounds.Medium) {
-	if p.window == 0 || !c.Policy.MayReplaceParts() {
+	if !p.clearsMedia || !c.Policy.MayReplaceParts() {
 		return nil
 	}
 	for _, m := range rounds.Media(p.msgs[c.MessageIndex]) {
@@ -153,9 +156,6 @@ func (p *pass[M]) HandleResult(ctx context.Context, c *clearing.Candidate) (clea
 
 // ReportFailure implements [clearing.Callbacks].
 func (p *pass[M]) ReportFailure(ctx context.Context, c *clearing.Candidate, err error) {
-	if p.isRepeat {
-		return // the pass of this model call tries again
-	}
 	p.settings.reporter.Result(ctx, c.Call.Name, c.Call.ID, report.Outcome{
 		Kind: einolean.KindStoreFailed, Before: c.Size, After: c.Size, Err: err,
 	})

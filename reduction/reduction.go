@@ -17,6 +17,7 @@ import (
 	"github.com/einolean/einolean/internal/message"
 	"github.com/einolean/einolean/internal/programturn"
 	"github.com/einolean/einolean/reduction/internal/digest"
+	"github.com/einolean/einolean/reduction/internal/offload"
 	"github.com/einolean/einolean/reduction/internal/rounds"
 	"github.com/einolean/einolean/reduction/internal/truncate"
 )
@@ -61,7 +62,7 @@ func (m *middleware[M]) Begin(ctx context.Context, rc *einorun.RunContext) (cont
 		return ctx, err
 	}
 	rc.Tools = tools
-	return withRun(next, m.settings, new(run)), nil
+	return withRun(offload.WithPass(next), m.settings, new(run)), nil
 }
 
 // BeforeModelRewriteState clears old results.
@@ -70,6 +71,7 @@ func (m *middleware[M]) BeforeModelRewriteState(ctx context.Context, state *adk.
 		return ctx, state, nil
 	}
 	runFrom(ctx, m.settings).startModelCall()
+	offload.RestartPass(ctx)
 	hasOther, err := m.settings.reader.Check(ctx, state.ToolInfos, state.DeferredToolInfos)
 	if err != nil {
 		return ctx, state, err
@@ -133,6 +135,9 @@ func (m *middleware[M]) reduce(
 		if out, err = fitRounds(ctx, s, out); err != nil {
 			return nil, err
 		}
+	}
+	if out, err = s.keepToMediaLimits(ctx, out); err != nil {
+		return nil, err
 	}
 	threshold := s.threshold(startsTurn(out.Messages))
 	size, err := s.sizeFor(ctx, out, threshold)

@@ -189,7 +189,11 @@ func planned[M adk.MessageType](r *rand.Rand) (turns []plannedTurn[M]) {
 				}
 				pages = append(pages, result)
 				made = append(made, c)
-				round.results = append(round.results, adktest.Result[M](c.ID, c.Name, result))
+				parts := []part{{text: result}}
+				if r.IntN(8) == 0 {
+					parts = append(parts, part{medium: "image", data: strings.Repeat(fmt.Sprint(calls), 500)})
+				}
+				round.results = append(round.results, shapeOf[M]().result(c.ID, c.Name, parts...))
 			}
 			round.call = []M{adktest.Assistant[M](text(200), made...)}
 			if round.page = r.IntN(3) - 1; round.page >= 0 {
@@ -213,6 +217,7 @@ func randomSettings[M adk.MessageType](r *rand.Rand) func(reduction.Backend) *re
 	cfg.ClearAtLeastTokens = pick(0, 0, 500)
 	cfg.MaxTokensAtTurnStart = pick(0, 0, cfg.MaxTokensForClear/2, cfg.MaxTokensForClear*2)
 	cfg.WindowTokens = pick(0, 0, 0, 4000, 8000)
+	cfg.ClearMedia = r.IntN(2) == 0
 	if target := pick(0, 0, cfg.MaxTokensForClear/2); cfg.MaxTokensAtTurnStart == 0 || target <= cfg.MaxTokensAtTurnStart {
 		cfg.ClearTargetTokens = target
 	}
@@ -314,6 +319,7 @@ func TestRepeatPasses_OtherDecisionsShow(t *testing.T) {
 		"turn's start":  func(c *reduction.Config) { c.MaxTokensAtTurnStart, c.ClearTargetTokens = c.MaxTokensForClear/4, 0 },
 		"least saving":  func(c *reduction.Config) { c.ClearAtLeastTokens += 1000 },
 		"repeats":       func(c *reduction.Config) { c.ReferToRepeats = !c.ReferToRepeats },
+		"media":         func(c *reduction.Config) { c.ClearMedia, c.WindowTokens = !c.ClearMedia, 0 },
 		"small results": func(c *reduction.Config) { c.MinSavingBytes = 3000 },
 		"counts": func(c *reduction.Config) {
 			c.TokenCounter = func(_ context.Context, msgs []*schema.Message, _ []*schema.ToolInfo) (int64, error) {

@@ -25,8 +25,9 @@ type run struct {
 	orderedResults atomic.Bool  // the results of each batch are in the order of its calls
 	repeatedPasses atomic.Bool  // the passes of earlier runs were made again
 	markedAt       atomic.Int64 // when files were marked as used, in seconds
-	requestRefused atomic.Bool  // the request of this model call, as too long
-	retryTarget    atomic.Int64 // how many tokens it may have then
+	requestRefused atomic.Bool  // the request of this model call, as too long or for its media
+	media          atomic.Pointer[mediaLimits]
+	retryTarget    atomic.Int64 // how many tokens it may have then; zero: any number
 }
 
 // runKey is the key of a run in a context. An agent may have several middlewares, each with its own settings.
@@ -88,7 +89,7 @@ func (r *run) startModelCall() {
 	}
 }
 
-// recordRefusal records that the request of this model call is too long, and how many tokens it may have.
+// recordRefusal records that the request of this model call was refused, and how many tokens it may have.
 func (r *run) recordRefusal(target int64) {
 	if r != nil {
 		r.retryTarget.Store(target)
@@ -121,4 +122,37 @@ func runLocal[T any](ctx context.Context, key string) T {
 	v, _, _ := adk.GetRunLocalValue(ctx, key)
 	value, _ := v.(T)
 	return value
+}
+
+// learnWindow keeps how many tokens a request may have, and returns a function that forgets it.
+func learnWindow(ctx context.Context, window int64) (forget func()) {
+	before := runLocal[int64](ctx, windowKey)
+	_ = adk.SetRunLocalValue(ctx, windowKey, window)
+	return func() { _ = adk.SetRunLocalValue(ctx, windowKey, before) }
+}
+
+// mediaLimits is what refusals have shown about media. A resumed run learns it again.
+type mediaLimits struct {
+	count   int      // of media that a request may have; zero: unknown
+	refused []string // hashes of media that were refused
+}
+
+// mediaLimits returns what this run knows.
+func (r *run) mediaLimits() mediaLimits {
+	if r == nil {
+		return mediaLimits{}
+	}
+	if known := r.media.Load(); known != nil {
+		return *known
+	}
+	return mediaLimits{}
+}
+
+// learnMedia keeps limits, and returns a function that forgets them.
+func (r *run) learnMedia(limits mediaLimits) (forget func()) {
+	if r == nil {
+		return func() {}
+	}
+	before := r.media.Swap(&limits)
+	return func() { r.media.Store(before) }
 }

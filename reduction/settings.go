@@ -47,7 +47,7 @@ type settings[M adk.MessageType] struct {
 // newSettings reads a configuration with defaults. isNamed is true if the user has set ReadFileToolName: any tool
 // of that name then counts as the read tool.
 func newSettings[M adk.MessageType](c *TypedConfig[M], isNamed bool) *settings[M] {
-	files := &offload.Offloader{Showable: notice.Showable}
+	files := &offload.Offloader{Showable: notice.Showable, Timeout: max(c.StoreTimeout, 0)}
 	s := &settings[M]{
 		cfg: c, files: files, policies: newPolicyTable(c, files), reporter: c.OnEvent,
 		mayClear: !c.SkipClear, retries: c.Overflow != nil && !c.SkipClear, hasPreviews: c.Preview != nil,
@@ -64,7 +64,7 @@ func newSettings[M adk.MessageType](c *TypedConfig[M], isNamed bool) *settings[M
 	}
 	resultDirs := offload.Directories(c.RootDir)
 	s.reader = reader.Reader{
-		Name: c.ReadFileToolName, Explicit: isNamed || c.ProvideReadTool, Media: c.WindowTokens > 0, Report: s.reporter,
+		Name: c.ReadFileToolName, Explicit: isNamed || c.ProvideReadTool, Media: c.ClearMedia, Report: s.reporter,
 	}
 	if c.ProvideReadTool {
 		readable := readtool.AllowBelow(append(resultDirs, backend.CatalogDir)...)

@@ -29,6 +29,9 @@ const (
 
 	// maxTokensPerByte is more than the tokens of any text, for each of its bytes.
 	maxTokensPerByte = 2
+
+	// noBudget is a budget that everything fits.
+	noBudget = math.MaxInt
 )
 
 // fitRounds returns a state in which the results of each new round keep to their share of the window.
@@ -207,7 +210,7 @@ func applyStage[M adk.MessageType](
 	if stage != stageLargest && stage != stageLargestAgain {
 		excess -= f.pass.decider().ReferToOldest(plans, end, excess)
 	}
-	budget := math.MaxInt
+	budget := noBudget
 	if stage > stageOldestMedia {
 		excess -= f.pass.decider().ReferToArguments(plans)
 		budget = total - max(excess, 0)
@@ -262,7 +265,7 @@ func (f fitPass[M]) plansOf(round rounds.Round, purpose clearing.Purpose) (plans
 
 // userMedia lists the user's messages with media before an index.
 func (f fitPass[M]) userMedia(end int) (plans []clearing.Plan) {
-	if f.pass.window == 0 {
+	if f.pass.window == 0 && !f.pass.mustFitMedia {
 		return nil
 	}
 	for i := range f.pass.msgs[:end] {

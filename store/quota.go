@@ -11,18 +11,23 @@ import (
 	"errors"
 	"hash/maphash"
 	"maps"
+	"strings"
 	"sync"
 	"time"
 
 	"github.com/einolean/einolean/internal/backend"
 )
 
-var errScopeFull = errors.New("store: the scope has reached Scope.MaxBytes")
+var errTooManyScopes = errors.New("store: too many scopes with Scope.MaxBytes in a store that cannot count")
 
 const (
 	// countInterval is how long the count of a scope stays valid, in a store that can count: others
 	// may write there, and unused files are deleted.
 	countInterval = time.Minute
+
+	// fullInterval is how old the count of a scope is at least before a write is refused and the scope is
+	// counted again: unused files may have been deleted.
+	fullInterval = time.Second
 
 	// maxScopes bounds the scopes of which a count is kept that the store can make again.
 	maxScopes = 1 << 15
@@ -101,7 +106,7 @@ func (q *quota) usage(dir string) (*usage, error) {
 	case q.byDir == nil:
 		q.byDir = make(map[string]*usage)
 	case q.cleaner == nil && len(q.byDir) >= maxUncounted:
-		return nil, errScopeFull
+		return nil, errTooManyScopes
 	case q.cleaner != nil && len(q.byDir) >= maxScopes:
 		maps.DeleteFunc(q.byDir, func(_ string, u *usage) bool { return u.writers == 0 })
 	}
@@ -110,23 +115,23 @@ func (q *quota) usage(dir string) (*usage, error) {
 	return u, nil
 }
 
-// refreshCount lets the store count a scope, if the last count is too old.
-func (q *quota) refreshCount(ctx context.Context, dir string, u *usage) {
+// refreshCount lets the store count a scope, if the last count is older than maxAge, and reports whether it did.
+func (q *quota) refreshCount(ctx context.Context, dir string, u *usage, maxAge time.Duration) (counted bool) {
 	if q.cleaner == nil {
-		return
+		return false
 	}
 	u.countMutex.Lock()
 	defer u.countMutex.Unlock()
 	q.mu.Lock()
-	due := time.Since(u.lastCount) >= countInterval
+	due := time.Since(u.lastCount) >= maxAge
 	u.bytesFinished = 0
 	q.mu.Unlock()
 	if !due {
-		return
+		return false
 	}
 	_, stored, err := q.cleaner.Stored(ctx, dir)
 	if err != nil {
-		return
+		return false
 	}
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -134,6 +139,18 @@ func (q *quota) refreshCount(ctx context.Context, dir string, u *usage) {
 	u.bytes = stored + u.bytesWriting + u.bytesFinished
 	u.generation++
 	u.lastCount = time.Now()
+	return true
+}
+
+// recount lets the store count the scopes below a directory, and those that contain it, before the next write.
+func (q *quota) recount(dir string) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	for scope, u := range q.byDir {
+		if strings.HasPrefix(scope+"/", dir+"/") || strings.HasPrefix(dir+"/", scope+"/") {
+			u.lastCount = time.Time{}
+		}
+	}
 }
 
 // currentGeneration is the sum of the generations of all usages. r.quota.mu is held.
@@ -156,14 +173,25 @@ func (r *reservation) measure() {
 // bytes were measured.
 func (r *reservation) reserve(bytes, others int64) (measured bool, err error) {
 	q := r.quota
-	q.refreshCount(r.ctx, r.dir, r.usages[0])
+	q.refreshCount(r.ctx, r.dir, r.usages[0], countInterval)
+	measured, err = r.tryReserve(bytes, others)
+	if err != nil && q.refreshCount(r.ctx, r.dir, r.usages[0], fullInterval) {
+		return false, nil
+	}
+	return measured, err
+}
+
+// tryReserve is reserve by the counts so far.
+func (r *reservation) tryReserve(bytes, others int64) (measured bool, err error) {
+	q := r.quota
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	if r.currentGeneration() != r.generation {
 		return false, nil
 	}
-	if bytes-others > q.maxBytes-r.usages[0].bytes {
-		return true, errScopeFull
+	if stored := r.usages[0].bytes; bytes-others > q.maxBytes-stored {
+		scope := strings.TrimPrefix(r.dir, "/")
+		return true, &backend.ScopeFullError{Scope: scope, Limit: q.maxBytes, Stored: stored, Needed: bytes - others}
 	}
 	// The bytes that are replaced become free only after the write.
 	r.adjust(max(0, bytes-others))

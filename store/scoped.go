@@ -13,6 +13,7 @@ import (
 	"hash/maphash"
 	"io"
 	"io/fs"
+	"log/slog"
 	"strings"
 	"time"
 
@@ -20,6 +21,7 @@ import (
 
 	"github.com/einolean/einolean/internal/backend"
 	"github.com/einolean/einolean/internal/safe"
+	"github.com/einolean/einolean/internal/warn"
 )
 
 // Scope says to whom the content of a store belongs.
@@ -28,14 +30,17 @@ type Scope struct {
 	// conversation. It is required, and must return the same key for the same context.
 	// Different keys never share a file, whatever they contain, even on file systems that
 	// ignore case. If Key returns an error or an empty key, or panics, nothing is stored
-	// or read. It must be safe for concurrent use.
+	// or read, and a warning goes to slog.Default, at most once a minute. It must be safe
+	// for concurrent use.
 	Key func(ctx context.Context) (string, error)
 
 	// MaxBytes is how many bytes of content one key may have in the store. A write above
 	// that fails: the result stays in the conversation, and OnEvent gets an event. If the
 	// store is a [Cleaner], existing content counts too, also that of the levels below the
 	// key, and so does content that other processes write at the same time, after a minute
-	// at the latest. A negative value allows nothing. If zero, there is no limit.
+	// at the latest. In any other store, only what this process writes counts, and Scoped
+	// warns in slog.Default. The error of a full scope names the scope, the limit and the
+	// sizes. A negative value allows nothing. If zero, there is no limit.
 	MaxBytes int64
 }
 
@@ -62,8 +67,18 @@ func Scoped(b Backend, s Scope) Backend {
 	out.anyCreator, _ = As[AnyCreator](b)
 	out.cleaner, _ = As[Cleaner](b)
 	out.quota = quota{maxBytes: s.MaxBytes, cleaner: out.cleaner}
+	if s.MaxBytes != 0 && out.cleaner == nil {
+		warn.Send(context.Background(), slog.LevelWarn, "scope_not_counted", problem(
+			"store: Scoped: MaxBytes counts only what this process writes: the store cannot count (store.Cleaner)"))
+	}
 	return out
 }
+
+// problem is the text of a warning.
+type problem string
+
+// LogValue implements slog.LogValuer.
+func (p problem) LogValue() slog.Value { return slog.GroupValue(slog.String("problem", string(p))) }
 
 // supports reports whether the inner store has the optional interface that ability points to. It is true for other
 // types.
@@ -243,6 +258,10 @@ func (s *scoped) dirs(ctx context.Context) ([]string, error) {
 		return nil, errNoScope
 	}
 	key, err := safe.Value("Scope.Key", func() (string, error) { return s.key(ctx) })
+	if (err != nil || key == "") && ctx.Err() == nil {
+		warn.Send(ctx, slog.LevelWarn, "scope_key_failed", problem(
+			"store: Scope.Key: nothing is stored or read: "+cmp.Or(safe.ErrorText(err), "the key is empty")))
+	}
 	switch {
 	case errors.Is(err, fs.ErrNotExist) || errors.Is(err, fs.ErrExist):
 		// Hide the error's kind: without the key, nothing is known of the file.
@@ -422,6 +441,7 @@ func (s *scoped) DeleteUnused(ctx context.Context, dir string, since time.Time) 
 	if err != nil {
 		return 0, 0, err
 	}
+	defer s.quota.recount(strings.TrimSuffix(path, "/"))
 	return s.cleaner.DeleteUnused(ctx, path, since)
 }
 

@@ -144,6 +144,9 @@ type Cleaner interface {
 	Stored(ctx context.Context, dir string) (files int, bytes int64, err error)
 }
 
+// maxWrappers bounds the stores around a store. More of them are a store that wraps itself.
+const maxWrappers = 1000
+
 // As returns b as something that can do more, such as a [Reader], and whether it can:
 //
 //	cleaner, ok := store.As[store.Cleaner](b)
@@ -153,7 +156,10 @@ type Cleaner interface {
 // returns a Backend, can do what that one can where it lacks a method itself; one that changes what it
 // stores, such as one that encrypts, has none.
 func As[T any](b Backend) (ability T, ok bool) {
-	for b != nil {
+	for range maxWrappers {
+		if b == nil {
+			break
+		}
 		s, isScoped := b.(*scoped)
 		if able, is := b.(T); is && (!isScoped || s.supports(&ability)) {
 			return able, true

@@ -179,12 +179,47 @@ func (m *Memory) createAny(ctx context.Context, n *nameSequence, content io.Read
 // Text is a whole content as a stream. A store in memory keeps it without a copy.
 type Text struct {
 	strings.Reader
-	text string
+	text   string
+	onRead func() // nil, or called after each read
 }
 
 // NewText returns the stream of a content.
 func NewText(content string) *Text {
-	return &Text{*strings.NewReader(content), content}
+	return &Text{Reader: *strings.NewReader(content), text: content}
+}
+
+// Observed returns the same content, with a function that is called when a part of it was read.
+func (t *Text) Observed(onRead func()) *Text {
+	return &Text{Reader: t.Reader, text: t.text, onRead: onRead}
+}
+
+// Read implements io.Reader.
+func (t *Text) Read(p []byte) (int, error) {
+	n, err := t.Reader.Read(p)
+	t.observe()
+	return n, err
+}
+
+// WriteTo implements io.WriterTo.
+func (t *Text) WriteTo(w io.Writer) (written int64, err error) {
+	for t.Len() > 0 && err == nil {
+		var n int
+		part := t.text[len(t.text)-t.Len():]
+		n, err = io.WriteString(w, part[:min(len(part), writeSize)])
+		written += int64(n)
+		_, _ = t.Seek(int64(n), io.SeekCurrent)
+		t.observe()
+	}
+	return written, err
+}
+
+// writeSize is how many bytes a Text writes at once.
+const writeSize = 1 << 20
+
+func (t *Text) observe() {
+	if t.onRead != nil {
+		t.onRead()
+	}
 }
 
 // collect reads content to its end, unless it does not fit.

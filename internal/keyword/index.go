@@ -11,6 +11,7 @@ import (
 	"sync"
 
 	"github.com/einolean/einolean/internal/keyword/names"
+	"github.com/einolean/einolean/internal/keyword/operations"
 )
 
 // Doc describes one tool. The zero value is a document without a name that no query
@@ -27,6 +28,8 @@ type Doc struct {
 	Params []Param
 	// Phrases are further ways to ask for the tool. The specified score does not read them.
 	Phrases []string
+	// Hints are what the tool's server says about it. The specified score does not read them.
+	Hints operations.Hints
 }
 
 // Param is a parameter of a [Doc].

@@ -14,6 +14,7 @@ import (
 
 	"github.com/einolean/einolean/internal/keyword"
 	"github.com/einolean/einolean/internal/keyword/names"
+	"github.com/einolean/einolean/internal/keyword/operations"
 	"github.com/einolean/einolean/internal/toolschema"
 	"github.com/einolean/einolean/toolsearch/toolset"
 )
@@ -35,6 +36,14 @@ func phrases(info *schema.ToolInfo) []string {
 		return texts
 	}
 	return nil
+}
+
+// hintsOf returns what a tool's server says about it: the readOnlyHint and destructiveHint of MCP, under the
+// keys of package mcptools. There, a tool is destructive unless its server says otherwise.
+func hintsOf(info *schema.ToolInfo) operations.Hints {
+	readOnly, _ := info.Extra["mcp.read_only"].(bool)
+	destructive, known := info.Extra["mcp.destructive"].(bool)
+	return operations.Hints{ReadOnly: readOnly, Additive: known && !readOnly && !destructive}
 }
 
 const (

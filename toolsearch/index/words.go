@@ -103,7 +103,9 @@ func firstOf(found []Result, limit int) []Result {
 // words in any form, and Chinese, Japanese and Korean without spaces. If no tool has a
 // word, it tries likely misspellings; some synonyms, and English words for Chinese ones,
 // count a little. Words with a leading + must match. If tools of several servers fit
-// equally well, each server gets a place.
+// equally well, each server gets a place. Among the first five results, tools that do what is
+// asked for (read, create, update or delete) stand before others with similar scores; what a
+// tool does is known by its MCP hints, its name and its description.
 //
 // The index is built once, at the first search. Its answers are the same on every
 // machine. The work for a query, and the part of each schema that is read, are bounded.
@@ -121,7 +123,7 @@ func bm25Of(s *catalog.Set) (*bm25.Index, error) {
 		for i, e := range tools {
 			docs[i] = keyword.Doc{
 				Name: e.Info.Name, Server: toolnames.Server(e.Info.Name), Description: e.Info.Desc,
-				Params: indexedParams(e.Info), Phrases: phrases(e.Info),
+				Params: indexedParams(e.Info), Phrases: phrases(e.Info), Hints: hintsOf(e.Info),
 			}
 		}
 		return postings.NewSegment(docs)

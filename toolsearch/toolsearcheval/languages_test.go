@@ -127,7 +127,12 @@ func cases(requests []string, relevant ...string) (all []toolsearcheval.Case) {
 
 // linesOf reads a file of testdata that has a value in each line.
 func linesOf[T any](t *testing.T, file string) (all []T) {
-	text, err := os.ReadFile(filepath.Join("testdata", file))
+	return linesIn[T](t, filepath.Join("testdata", file))
+}
+
+// linesIn reads any file that has a value in each line.
+func linesIn[T any](t *testing.T, path string) (all []T) {
+	text, err := os.ReadFile(path)
 	require.NoError(t, err)
 	for lines := json.NewDecoder(bytes.NewReader(text)); lines.More(); {
 		var one T

@@ -35,6 +35,7 @@ import (
 	"go.opentelemetry.io/otel/trace"
 
 	"github.com/einolean/einolean"
+	"github.com/einolean/einolean/internal/backend"
 	"github.com/einolean/einolean/window"
 )
 
@@ -350,6 +351,10 @@ func (t *Telemetry) Event(ctx context.Context, e einolean.Event) {
 			m.readBackTokens.Add(ctx, e.Output.After.Tokens)
 		}
 	case einolean.KindStoreFailed:
+		if full := (*backend.ScopeFullError)(nil); errors.As(e.Err, &full) {
+			m.storeFailures.Add(ctx, 1, one("einolean.scope", full.Scope))
+			return
+		}
 		m.storeFailures.Add(ctx, 1)
 	case einolean.KindToolRefused:
 		m.refused.Add(ctx, 1)

@@ -27,6 +27,7 @@ import (
 	api "go.opentelemetry.io/otel/trace"
 
 	"github.com/einolean/einolean"
+	"github.com/einolean/einolean/internal/backend"
 	"github.com/einolean/einolean/window"
 	"github.com/einolean/einolean/window/windowotel"
 )
@@ -214,6 +215,7 @@ func TestMetricsCountWhatIsSavedAndWhatItCosts(t *testing.T) {
 		{Kind: einolean.KindToolsLoaded, Repeat: true, Tools: &einolean.ToolChange{AddedCount: 7}},
 		{Kind: einolean.KindCallGated, Tool: "secret_tool"}, {Kind: einolean.KindToolsDenied, CallID: "c"},
 		{Kind: einolean.KindResultRead, Output: &einolean.OutputChange{After: einolean.Size{Tokens: 64}}}, {Kind: einolean.KindResultRead},
+		{Kind: einolean.KindStoreFailed, Err: fmt.Errorf("storing: %w", &backend.ScopeFullError{Scope: "acme/42"})},
 		{Kind: einolean.KindStoreFailed}, {Kind: einolean.KindToolRefused}, {Kind: einolean.KindToolsSearched}, {Kind: "unknown"},
 	} {
 		l.tell.Event(ctx, e)
@@ -240,6 +242,7 @@ func TestMetricsCountWhatIsSavedAndWhatItCosts(t *testing.T) {
 		"einolean.read_back.count":                        2,
 		"einolean.read_back.tokens":                       64,
 		"einolean.store.failures":                         1,
+		"einolean.store.failures einolean.scope=acme/42":  1,
 		"einolean.tools.refused":                          1,
 	}, got)
 	require.NotContains(t, fmt.Sprint(got), "secret")

@@ -30,6 +30,7 @@ type docState struct {
 	term           int32   // the current term, counted from 1
 	met            int32   // requirements, in order
 	terms          uint64  // of the first maxOpen, those that matched
+	carried        bool    // a term matched that is more than a character of a word
 }
 
 // keptDoc is a document that meets a query's requirements, with its scores.
@@ -76,6 +77,7 @@ type scratch struct {
 	best   names.TopK[scored]
 	terms  []term // of a clause
 	proofs []proof
+	said   []uint32             // tokens that say something for a document
 	fits   []map[uint32]float64 // of the clauses
 }
 
@@ -159,6 +161,8 @@ func (acc *accumulator) weight(lengths *postings.Lengths, c postings.Counts, idf
 type match struct {
 	term                    int32 // counted from 1
 	weight, idf, importance float64
+	nameIDF                 float64 // the idf in names, if it is higher
+	carries                 bool    // it is more than a character of a word
 }
 
 // add records that the documents of a segment with a token match a term.
@@ -178,17 +182,22 @@ func (acc *accumulator) add(m match, p *postings.Shard, id uint32) {
 			s.best, s.bestImportance, s.term = 0, 0, m.term
 		}
 		s.terms |= 1 << (m.term - 1) // 0 beyond maxOpen
-		s.best = max(s.best, m.weight*acc.weight(&p.Lengths[u.Doc], u.Counts, m.idf))
+		s.carried = s.carried || m.carries
+		idf := m.idf
+		if u.Counts.InName() {
+			idf = m.nameIDF
+		}
+		s.best = max(s.best, m.weight*acc.weight(&p.Lengths[u.Doc], u.Counts, idf))
 		s.bestImportance = max(s.bestImportance, m.importance)
 	}
 }
 
 // keep keeps the scores of the touched documents that meet all requirements, given the
 // importance of all terms.
-func (acc *accumulator) keep(required int32, importance float64) {
+func (acc *accumulator) keep(q *parsedQuery, importance float64) {
 	for _, doc := range acc.touched {
 		s := &acc.states[doc]
-		if s.met != required {
+		if s.met != int32(len(q.required)) || q.needsWords && !s.carried {
 			continue
 		}
 		acc.kept = append(acc.kept, keptDoc{doc: doc, terms: s.terms, total: s.total + s.best, covered: (s.importance + s.bestImportance) / importance})
@@ -302,7 +311,7 @@ func (acc *accumulator) scoreWhole(ctx context.Context, q *parsedQuery) error {
 		return err
 	}
 	acc.countRequired(q.required)
-	acc.keep(int32(len(q.required)), importance)
+	acc.keep(q, importance)
 	for _, doc := range q.named {
 		if k := acc.find(doc); k != nil {
 			k.fits = true
@@ -393,9 +402,15 @@ func (acc *accumulator) choose(q *parsedQuery, clauses []clause, limit int) []sc
 	if limit > 0 {
 		most = min(limit, most)
 	}
-	candidates := acc.candidates(q, clauses, most)
+	seen := min(max(most, reordered), len(acc.kept))
+	candidates := acc.candidates(q, clauses, seen)
 	places := newPlaces(acc.x, clauses, acc.sharesOf(q), acc.top)
-	return acc.withNeeded(q, places.fill(candidates, most), limit)
+	chosen := places.fill(candidates, seen)
+	first := chosen[:min(reordered, len(chosen))]
+	acc.preferOperation(q.operation, first)
+	acc.preferDirection(first)
+	acc.demoteDeprecated(first)
+	return acc.withNeeded(q, chosen[:min(most, len(chosen))], limit)
 }
 
 // sharesOf returns the shares of the first terms in the query.
@@ -464,7 +479,11 @@ func (acc *accumulator) accumulate(ctx context.Context, terms []term, s uint8) (
 		}
 		importance += float64(w.importance * w.weight)
 		for _, m := range w.expansions {
-			found := match{int32(i + 1), w.weight * m.weight, acc.IDF(m.token), coveredImportance(w, m.weight)}
+			idf := acc.IDF(m.token)
+			found := match{
+				term: int32(i + 1), weight: w.weight * m.weight, idf: idf, nameIDF: acc.nameIDF(m.token, idf),
+				importance: coveredImportance(w, m.weight), carries: !w.half,
+			}
 			scope := s
 			if s == inQuery && m.weight >= weightSplit {
 				scope |= asWritten
@@ -477,6 +496,15 @@ func (acc *accumulator) accumulate(ctx context.Context, terms []term, s uint8) (
 		}
 	}
 	return importance, nil
+}
+
+// nameShare is the least idf of a word in a name, relative to its idf among names: what a tool is about may be
+// a parameter of many others.
+const nameShare = 0.5
+
+// nameIDF returns the idf of a token in a name, given the one over all fields.
+func (acc *accumulator) nameIDF(token uint32, idf float64) float64 {
+	return max(idf, nameShare*float64(acc.x.NameIDF(token)))
 }
 
 // countRequired counts the requirements that each touched document meets, in order.
@@ -541,54 +569,6 @@ func (acc *accumulator) neededScore(finder uint32, by scored) float64 {
 	return score
 }
 
-// evidence returns how much a query speaks for a document: all of it, or one of its clauses.
-func (acc *accumulator) evidence(q *parsedQuery, doc uint32) float64 {
-	whole := proof{missing: q.foreign}
-	proofs := postings.Grown(acc.proofs, len(q.terms))
-	acc.proofs = proofs
-	for i := range q.terms {
-		proofs[i] = acc.proofOf(&q.terms[i], doc)
-		whole.add(proofs[i])
-	}
-	named := 1 + float64(nameEvidence*acc.nameCoverage(doc, inQuery))
-	if acc.servers && acc.isServerNamed(doc) {
-		named += serverEvidence
-	}
-	rarest := keyword.RarestIDF(acc.x.Len())
-	most := whole.evidence(rarest)
-	for i, positions := range q.clauses {
-		part := proof{missing: q.foreignIn[i]}
-		for _, at := range positions {
-			part.add(proofs[at])
-		}
-		most = max(most, clauseEvidence*part.evidence(rarest))
-	}
-	return most * named
-}
-
-func (acc *accumulator) proofOf(w *term, doc uint32) proof {
-	score, cover := acc.matchOf(w, doc)
-	cover *= w.says.found
-	all := float64(w.importance * w.weight * w.says.found)
-	return proof{score: float64(w.says.found * score), covered: cover, missing: max(0, all-cover) * w.says.missing, all: all}
-}
-
-// matchOf returns how much the matches of a term in a document say, and how much of its
-// importance they cover.
-func (acc *accumulator) matchOf(w *term, doc uint32) (score, cover float64) {
-	for i := range w.expansions {
-		m := &w.expansions[i]
-		lengths, p, ok := acc.x.Posting(m.token, doc)
-		if !ok {
-			continue
-		}
-		says := tells(m.relation)
-		score = max(score, says*w.weight*m.weight*acc.weight(lengths, p.Counts, acc.IDF(m.token)))
-		cover = max(cover, says*coveredImportance(w, m.weight))
-	}
-	return score, cover
-}
-
 // confidence returns how sure it is that a document with some evidence is meant.
 func (acc *accumulator) confidence(q *parsedQuery, doc uint32, evidence float64) float64 {
 	if slices.Contains(q.named, doc) {
@@ -621,7 +601,11 @@ func (acc *accumulator) explainTerm(w *term, doc uint32) (t keyword.TermExplanat
 		if !ok {
 			continue
 		}
-		score := w.weight * m.weight * acc.weight(lengths, p.Counts, acc.IDF(m.token))
+		idf := acc.IDF(m.token)
+		if p.Counts.InName() {
+			idf = acc.nameIDF(m.token, idf)
+		}
+		score := w.weight * m.weight * acc.weight(lengths, p.Counts, idf)
 		t.Matches = append(t.Matches, keyword.Match{Field: p.Counts.Fields(), Relation: m.relation, Word: acc.x.Text(m.token), Score: score})
 		t.Score = max(t.Score, score)
 		covered = max(covered, coveredImportance(w, m.weight))

@@ -6,6 +6,7 @@ package bm25
 import (
 	"context"
 	"math"
+	"slices"
 	"strings"
 	"testing"
 
@@ -231,7 +232,7 @@ func TestLikeWordsTellLessThanTheyScore(t *testing.T) {
 		acc := x.accumulator()
 		q := acc.parser.parse(c.text)
 		w := &q.terms[len(q.terms)-1]
-		says, _ := acc.matchOf(w, x.Ordinal(0))
+		says, _, _ := acc.matchOf(w, x.Ordinal(0))
 		scores, _ := acc.explainTerm(w, x.Ordinal(0))
 		require.NotEmpty(t, scores.Matches, c.text)
 		require.Equal(t, c.relation, scores.Matches[0].Relation, c.text)
@@ -256,4 +257,27 @@ func TestNamesAreWrittenWithCapitals(t *testing.T) {
 		}
 		acc.parser.forget()
 	}
+}
+
+// Who says the same in two languages says it once.
+func TestConfidence_DoesNotRiseByMixingLanguages(t *testing.T) {
+	for _, x := range []*Index{desk(), New(allWords(), toolbox)} {
+		for english, chinese := range map[string]string{
+			"weather forecast": "天气预报", "send email": "发邮件", "book flight ticket": "订机票 航班", "delete file": "删除文件",
+			"exchange rate": "汇率", "play music": "播放音乐", "calendar events": "日历 事件", "create issue": "新建 issue",
+		} {
+			alone := max(confidenceOf(t, x, english), confidenceOf(t, x, chinese))
+			require.LessOrEqual(t, confidenceOf(t, x, english+" "+chinese), alone+.05, english)
+		}
+	}
+}
+
+// Any text shares some characters.
+func TestSearch_CharactersOfWordsCarryNoMatch(t *testing.T) {
+	docs := slices.Concat(toolbox[:20], []keyword.Doc{{Name: "isbn", Description: "校验书号，适合修订本与机打票据。"}})
+	x := New(allWords(), docs)
+	require.NotContains(t, answers(t, x, "订机票", 0), "isbn")
+	require.NotContains(t, answers(t, x, "book flight ticket 订机票 航班", 0), "isbn")
+	require.Contains(t, answers(t, x, "书号", 0), "isbn")
+	require.Contains(t, answers(t, x, "票", 0), "isbn")
 }

@@ -43,9 +43,12 @@
 // that are still unanswered come first, and so do, a little, those to words that are.
 // Among nearly equal scores, so do documents of the servers with the fewest answers. If
 // one of the first answers requires an id, the document of its server that finds it is
-// among the first five.
+// among the first five. Among the first five, an answer that does what the request asks for (reads,
+// creates, updates or deletes; package operations) stands before one that does something else and has a
+// similar score, one whose name has the direction of the request (to_roman) before one that is the same but for
+// the opposite direction, and a deprecated tool behind others with similar scores.
 //
-// Package tokenize makes words of text, package lexicon knows what stands for them, and package
+// Package analysis makes words of text and knows what stands for them, and package
 // postings where documents have them; this package parses queries and scores documents. The
 // word lists are in analysis/lists, one file for each kind. An index without them knows only stop words.
 package bm25

@@ -14,6 +14,7 @@ import (
 	"github.com/einolean/einolean/internal/keyword/bm25/analysis"
 	"github.com/einolean/einolean/internal/keyword/bm25/postings"
 	"github.com/einolean/einolean/internal/keyword/names"
+	"github.com/einolean/einolean/internal/keyword/operations"
 )
 
 // maxTerms is the most terms of a query. The rest of it is ignored.
@@ -179,6 +180,8 @@ func (q *queryParser) parse(text string) *parsedQuery {
 	q.findClauses()
 	q.findNamed(text)
 	q.parsed.caution = q.caution()
+	q.parsed.needsWords = q.x.Language() == analysis.English
+	q.parsed.operation = operations.OfRequest(q.eachClause)
 	return &q.parsed
 }
 
@@ -205,15 +208,41 @@ func (q *queryParser) readLanguage() {
 	}
 }
 
-// caution is what is added to the logarithm of the odds of an answer, for how the query was read.
+// caution is what is added to the logarithm of the odds of an answer, for how the query was read. Words that
+// needed no translation need no caution.
 func (q *queryParser) caution() float64 {
 	switch {
-	case q.reading == fromChinese, q.reading == intoChinese:
-		return translation
+	case q.reading == fromChinese:
+		return fromChineseCaution * q.shareUnspaced()
+	case q.reading == intoChinese:
+		return intoChineseCaution
 	case q.reading == unspaced && q.own == analysis.Japanese:
 		return inflection
 	}
 	return 0
+}
+
+// shareUnspaced returns the share of the query that is written without spaces.
+func (q *queryParser) shareUnspaced() float64 {
+	unspaced, all := 0.0, 0.0
+	for i := range q.parsed.terms {
+		w := &q.parsed.terms[i]
+		importance := float64(w.importance * w.weight)
+		all += importance
+		if analysis.StartsUnspaced(w.written) {
+			unspaced += importance
+		}
+	}
+	return unspaced / max(all, 1e-9)
+}
+
+// eachClause visits the texts between the ends of clauses.
+func (q *queryParser) eachClause(visit func(text string)) {
+	start := 0
+	for _, end := range q.ends {
+		visit(q.text[start:end])
+		start = end
+	}
 }
 
 // findClauses collects the clauses that have terms.
@@ -385,11 +414,14 @@ func (q *queryParser) addCharacters(text string, start int, weight float64) {
 		if (q.isStop(token, token) || analysis.SaysLittle(token)) && !q.keepAll {
 			return
 		}
-		own := weight
-		if size == len(token) && !alone {
-			own *= singleWeight
+		if size < len(token) || alone {
+			q.addTerm(token, token, weight, q.expand)
+			return
 		}
-		q.addTerm(token, token, own, q.expand)
+		q.addTerm(token, token, weight*singleWeight, func(w *term) {
+			w.half = true
+			q.expand(w)
+		})
 	})
 }
 

@@ -6,6 +6,8 @@ package bm25
 import (
 	"math"
 	"strings"
+
+	"github.com/einolean/einolean/internal/keyword/operations"
 )
 
 // parsedQuery is the content of a query.
@@ -23,6 +25,11 @@ type parsedQuery struct {
 	foreignIn []float64
 	// caution is added to the logarithm of the odds of an answer.
 	caution float64
+	// needsWords says that characters of longer words find nothing, as the documents are in a language with
+	// spaces: the few of them that share a character are about something else.
+	needsWords bool
+	// operation is what the query asks for.
+	operation operations.Operation
 }
 
 // term is a word of the query, or another element of it.
@@ -32,6 +39,7 @@ type term struct {
 	weight     float64 // less than 1 if it is probably a value
 	importance float64 // how much it matters that a document matches it
 	required   bool
+	half       bool // a character of a longer run without spaces
 	says       significance
 	expansions []expansion
 }

@@ -11,6 +11,7 @@ import (
 	"slices"
 
 	"github.com/einolean/einolean/internal/tokens"
+	"github.com/einolean/einolean/reduction/internal/rounds"
 	"github.com/einolean/einolean/reduction/internal/tokencount"
 )
 
@@ -42,6 +43,21 @@ func (d *Decider) ReferToOldest(plans []Plan, before int, enough int) (saved int
 func (d *Decider) referToMedia(plan *Plan, n int) (saved int) {
 	plan.mediaRefs = d.renderer.mediaReferences(plan.Candidate.Media[:n], plan.Candidate.Policy.Store)
 	return savedByReferences(plan.mediaRefs)
+}
+
+// ReferToMedia plans references in place of the media that are chosen, and returns how many those are.
+func (d *Decider) ReferToMedia(plans []Plan, isChosen func(c *Candidate, m *rounds.Medium) bool) (count int) {
+	for i := range plans {
+		var chosen []*rounds.Medium
+		for _, m := range plans[i].Candidate.Media {
+			if isChosen(plans[i].Candidate, m) {
+				chosen = append(chosen, m)
+			}
+		}
+		plans[i].mediaRefs = d.renderer.mediaReferences(chosen, plans[i].Candidate.Policy.Store)
+		count += len(plans[i].mediaRefs)
+	}
+	return count
 }
 
 // ReferToArguments plans references in place of the long values in the calls of results, and returns the tokens

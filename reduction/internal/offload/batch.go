@@ -23,33 +23,29 @@ type batch struct {
 	mu        sync.Mutex
 	results   []SaveResult // of the items that were tried, in order
 	failures  int          // in a row
+	worker    int          // the goroutine whose results count
 	abandoned bool
 }
 
-// batchKey is the context key of a batch: calls to the store then run on its goroutine.
-type batchKey struct{}
-
 // SaveAll saves items in order, as Save does, and stops after maxFailures failures in a row. It returns the results of
-// the items that it tried. If a call to the store ends its goroutine, only its item fails. When the context ends,
-// SaveAll returns without waiting for the store. Stores in memory need no goroutine.
+// the items that it tried. If a call to the store ends its goroutine, only its item fails. If a store makes no progress,
+// SaveAll does not wait for it, and its other items fail. When the context ends, SaveAll returns without waiting.
+// Stores in memory need no goroutine.
 func (o *Offloader) SaveAll(ctx context.Context, items []Item, maxFailures int) []SaveResult {
+	ctx = WithPass(ctx)
 	b := &batch{offloader: o, items: items, results: make([]SaveResult, 0, len(items))}
 	if err := ctx.Err(); err != nil {
 		return b.abandon(err)
 	}
 	if o.isInMemory() {
-		b.saveRest(ctx, maxFailures)
+		inner, w := watched(ctx, 0)
+		defer w.stop()
+		w.isBatch = true
+		b.saveRest(inner, b.worker, maxFailures)
 		return b.results
 	}
-	for _, more := b.nextIndex(maxFailures); more; _, more = b.nextIndex(maxFailures) {
-		done := make(chan struct{})
-		go func() {
-			defer close(done)
-			b.saveRest(ctx, maxFailures)
-		}()
-		select {
-		case <-done:
-		case <-ctx.Done():
+	for _, more := b.nextIndex(0, maxFailures); more; _, more = b.nextIndex(b.worker, maxFailures) {
+		if !b.run(ctx, maxFailures) {
 			return b.abandon(ctx.Err())
 		}
 	}
@@ -69,23 +65,60 @@ func (o *Offloader) isInMemory() bool {
 	return true
 }
 
+// run saves items on a goroutine until there is none left, a store makes no progress, or the goroutine ends. It returns
+// false if the context ends.
+func (b *batch) run(ctx context.Context, maxFailures int) bool {
+	inner, w := watched(ctx, b.offloader.Timeout)
+	w.isBatch = true
+	defer w.stop()
+	done, worker := make(chan struct{}), b.worker
+	go func() {
+		defer close(done)
+		b.saveRest(inner, worker, maxFailures)
+	}()
+	select {
+	case <-done:
+		return true
+	case <-inner.Done():
+	}
+	if ctx.Err() != nil {
+		return false
+	}
+	b.skipHanging(ctx, timeoutOf(inner))
+	return true
+}
+
 // saveRest saves the items that were not tried yet, on this goroutine.
-func (b *batch) saveRest(ctx context.Context, maxFailures int) {
-	ctx = context.WithValue(ctx, batchKey{}, true)
-	for n, more := b.nextIndex(maxFailures); more; n, more = b.nextIndex(maxFailures) {
-		b.save(ctx, b.items[n])
+func (b *batch) saveRest(ctx context.Context, worker, maxFailures int) {
+	for n, more := b.nextIndex(worker, maxFailures); more; n, more = b.nextIndex(worker, maxFailures) {
+		b.save(ctx, worker, b.items[n])
 	}
 }
 
-// nextIndex returns the index of the item to try next, if there is one.
-func (b *batch) nextIndex(maxFailures int) (n int, more bool) {
+// skipHanging leaves a goroutine running whose store makes no progress. Its item fails.
+func (b *batch) skipHanging(ctx context.Context, timeout error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	return len(b.results), !b.abandoned && len(b.results) < len(b.items) && b.failures < maxFailures
+	b.worker++
+	if len(b.results) == len(b.items) {
+		return // it has just returned
+	}
+	item := b.items[len(b.results)]
+	recordTimeout(ctx, item.Store)
+	b.failures++
+	b.results = append(b.results, SaveResult{Err: saveError(item, timeout)})
 }
 
-// save saves an item. Once the batch is abandoned, the result is dropped.
-func (b *batch) save(ctx context.Context, item Item) {
+// nextIndex returns the index of the item that a worker tries next, if there is one.
+func (b *batch) nextIndex(worker, maxFailures int) (n int, more bool) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	isActive := worker == b.worker && !b.abandoned
+	return len(b.results), isActive && len(b.results) < len(b.items) && b.failures < maxFailures
+}
+
+// save saves an item. Once the worker or the batch is abandoned, the result is dropped.
+func (b *batch) save(ctx context.Context, worker int, item Item) {
 	var result SaveResult
 	err := errExited // remains if the call ends the goroutine
 	defer func() {
@@ -94,7 +127,7 @@ func (b *batch) save(ctx context.Context, item Item) {
 		}
 		b.mu.Lock()
 		defer b.mu.Unlock()
-		if b.abandoned {
+		if b.abandoned || worker != b.worker {
 			return
 		}
 		if b.failures++; result.Err == nil {

@@ -13,6 +13,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"time"
 
 	"github.com/einolean/einolean/store"
 )
@@ -29,6 +30,7 @@ var (
 // Offloader stores content for one middleware. It is safe for concurrent use.
 type Offloader struct {
 	Showable func(filePath string) bool // reports whether a path can be shown to a model; others are not used
+	Timeout  time.Duration              // how long a store may make no progress; zero: any time
 	Stores   []*Store                   // the opened stores, each once
 	names    nameRegistry
 }
@@ -38,7 +40,7 @@ func (o *Offloader) Open(b store.Backend) *Store {
 	if b == nil {
 		return nil
 	}
-	s := &Store{Backend: b, names: &o.names}
+	s := &Store{Backend: b, names: &o.names, timeout: o.Timeout}
 	for _, other := range o.Stores {
 		if other.IsSameBackend(s) {
 			return other
@@ -89,6 +91,7 @@ type SaveResult struct {
 
 // Save stores an item under its path, or under the path with a suffix if the path holds something else.
 func (o *Offloader) Save(ctx context.Context, item Item) (result SaveResult) {
+	ctx = WithPass(ctx)
 	result.Err = errTaken
 	for n := 0; errors.Is(result.Err, errTaken); n++ {
 		name, unique := item.Store.candidateName(item.At, n, &item.Content)
@@ -127,8 +130,7 @@ func (o *Offloader) saveAs(
 	defer func() {
 		switch {
 		case err != nil && !errors.Is(err, errUnverified):
-			// Once the context has ended, the store may still be writing.
-			o.names.release(key, unknownContent, ctx.Err() != nil && !errors.Is(err, errTaken))
+			o.names.release(key, unknownContent, mayStillWrite(ctx, err) && !errors.Is(err, errTaken))
 		case s.Readable():
 			o.names.release(key, fingerprint{size: len(content)}, true)
 		default:

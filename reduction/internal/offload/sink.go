@@ -35,6 +35,7 @@ type Sink interface {
 // created at once. For any other store the content is held in memory until Commit. If no path can be used, Commit
 // returns the error.
 func (o *Offloader) Stream(ctx context.Context, s *Store, at Place, start []string) Sink {
+	ctx = WithPass(ctx)
 	if s.creator == nil {
 		return &bufferedWriter{writer: writer{ctx, o, s, at}, texts: start}
 	}
@@ -171,7 +172,7 @@ func ignoreUnverified(err error) error {
 
 func (w *streamWriter) Abort() {
 	if !w.isClosed {
-		_ = w.closePipe(errors.New("given up"))
+		w.err = w.closePipe(errors.New("given up"))
 		w.releaseNames(false)
 	}
 }
@@ -191,7 +192,7 @@ func (w *streamWriter) create(ctx context.Context, content io.Reader) (string, e
 	if w.store.anyCreator == nil {
 		return w.firstPath, w.store.create(ctx, w.firstPath, content)
 	}
-	return callBackend(ctx, func() (string, error) {
+	return call(ctx, w.store, func(ctx context.Context) (string, error) {
 		var candidates []string
 		got, err := w.store.anyCreator.CreateAny(ctx, func(n int) string {
 			if n >= maxTries {
@@ -203,7 +204,7 @@ func (w *streamWriter) create(ctx context.Context, content io.Reader) (string, e
 			}
 			candidates = append(candidates, name)
 			return name
-		}, content)
+		}, observed(ctx, content))
 		if err == nil && !slices.Contains(candidates, got) {
 			err = errPath
 		}
@@ -214,7 +215,7 @@ func (w *streamWriter) create(ctx context.Context, content io.Reader) (string, e
 // releaseNames ends the writing to the acquired paths.
 func (w *streamWriter) releaseNames(stored bool) {
 	content := fingerprint{w.hash.Sum64(), w.size}
-	if !stored && w.ctx.Err() != nil {
+	if !stored && mayStillWrite(w.ctx, w.err) {
 		content, stored = unknownContent, true // an abandoned call may still be writing
 	}
 	if w.storedPath != w.firstPath { // another writer has the first path

@@ -22,7 +22,6 @@ import (
 	"github.com/cloudwego/eino/adk/filesystem"
 
 	"github.com/einolean/einolean/internal/backend"
-	"github.com/einolean/einolean/internal/safe"
 	"github.com/einolean/einolean/store"
 )
 
@@ -38,6 +37,7 @@ type Store struct {
 	reader     store.Reader
 	Cleaner    store.Cleaner
 	names      *nameRegistry // shared with all stores of the Offloader
+	timeout    time.Duration // of a call without progress; zero: none
 
 	mu         sync.Mutex
 	lastMarked map[uint64]time.Time // when names were last marked as used
@@ -76,7 +76,9 @@ func (s *Store) MarkUsed(ctx context.Context, paths []string) error {
 	if len(used) == 0 {
 		return nil
 	}
-	_, err := callBackend(ctx, func() (struct{}, error) { return struct{}{}, s.Cleaner.MarkUsed(ctx, used...) })
+	_, err := call(ctx, s, func(ctx context.Context) (none struct{}, err error) {
+		return none, s.Cleaner.MarkUsed(ctx, used...)
+	})
 	if err == nil || errors.Is(err, fs.ErrInvalid) { // a history may contain invalid paths
 		return nil
 	}
@@ -126,15 +128,15 @@ func (s *Store) writeChecked(ctx context.Context, p string, content string, uniq
 }
 
 func (s *Store) create(ctx context.Context, p string, content io.Reader) error {
-	_, err := callBackend(ctx, func() (none struct{}, err error) {
-		return none, s.creator.Create(ctx, p, content)
+	_, err := call(ctx, s, func(ctx context.Context) (none struct{}, err error) {
+		return none, s.creator.Create(ctx, p, observed(ctx, content))
 	})
 	return err
 }
 
 // write writes content. If the store can be read and has something at the path, write returns fs.ErrExist.
 func (s *Store) write(ctx context.Context, p string, content string, unique bool) error {
-	_, err := callBackend(ctx, func() (none struct{}, err error) {
+	_, err := call(ctx, s, func(ctx context.Context) (none struct{}, err error) {
 		if s.Readable() {
 			at := placeOf(s.Backend, s.key(ctx, p))
 			if !pendingWrites.acquire(at, &content, false) {
@@ -168,18 +170,6 @@ func (s *Store) check(ctx context.Context, p string, size int64) error {
 	return nil
 }
 
-// callBackend runs a call to a Backend, which may panic, end its goroutine, or return only long after the context has
-// ended. In a batch the call runs on the goroutine of the batch.
-func callBackend[T any](ctx context.Context, call func() (value T, err error)) (value T, err error) {
-	if ctx.Value(batchKey{}) == nil {
-		return safe.Wait(ctx, "the store", call)
-	}
-	if err := ctx.Err(); err != nil {
-		return value, err
-	}
-	return safe.Value("the store", call)
-}
-
 // exists reports whether something may be stored at a path. If the store cannot tell, the answer is yes, unless the path
 // is unique to one content: nothing else can have it. So stores whose errors have no type remain usable.
 func (s *Store) exists(ctx context.Context, p string, unique bool) bool {
@@ -193,7 +183,7 @@ func (s *Store) Size(ctx context.Context, p string) (int64, error) {
 		text, err := s.readAll(ctx, p)
 		return int64(len(text)), err
 	}
-	return callBackend(ctx, func() (int64, error) {
+	return call(ctx, s, func(ctx context.Context) (int64, error) {
 		content, size, err := s.ranges.ReadRange(ctx, p, 0, 0)
 		if err != nil {
 			return 0, err
@@ -204,7 +194,7 @@ func (s *Store) Size(ctx context.Context, p string) (int64, error) {
 
 // readAll returns complete content, from a store that cannot read ranges.
 func (s *Store) readAll(ctx context.Context, p string) (string, error) {
-	return callBackend(ctx, func() (string, error) {
+	return call(ctx, s, func(ctx context.Context) (string, error) {
 		got, err := s.reader.Read(ctx, &filesystem.ReadRequest{FilePath: p})
 		switch {
 		case err != nil:
@@ -221,7 +211,7 @@ func (s *Store) verifyContent(ctx context.Context, p string, isExpected func(con
 	if !s.Readable() {
 		return false
 	}
-	ok, err := callBackend(ctx, func() (bool, error) {
+	ok, err := call(ctx, s, func(ctx context.Context) (bool, error) {
 		r, size, err := s.ReadRange(ctx, p, 0, -1)
 		if err != nil {
 			return false, err
@@ -273,7 +263,7 @@ func (s *Store) contains(ctx context.Context, p, part string) bool {
 
 // ReadAt returns length bytes of stored content from an offset on, or fewer at the end of the content.
 func (s *Store) ReadAt(ctx context.Context, filePath string, offset int64, length int) (string, error) {
-	return callBackend(ctx, func() (string, error) {
+	return call(ctx, s, func(ctx context.Context) (string, error) {
 		r, _, err := s.ReadRange(ctx, filePath, offset, int64(length))
 		if err != nil {
 			return "", err
@@ -286,7 +276,11 @@ func (s *Store) ReadAt(ctx context.Context, filePath string, offset int64, lengt
 
 // ReadRange implements [store.RangeReader], also for a store that can only read complete content.
 func (s *Store) ReadRange(ctx context.Context, filePath string, offset, length int64) (io.ReadCloser, int64, error) {
-	if s.ranges != nil {
+	switch {
+	case s.ranges == nil:
+	case s.timeout > 0 && watchdogFrom(ctx) == nil:
+		return s.openPatiently(ctx, filePath, offset, length)
+	default:
 		return s.ranges.ReadRange(ctx, filePath, offset, length)
 	}
 	text, err := s.readAll(ctx, filePath)

@@ -67,7 +67,7 @@ func truncateStream[T any](
 	ctx context.Context, call truncation, src *schema.StreamReader[T],
 ) *schema.StreamReader[T] {
 	truncator := call.truncator
-	s := &streamTruncation[T]{ctx: ctx, call: call}
+	s := &streamTruncation[T]{ctx: offload.WithPass(ctx), call: call}
 	s.notice = streamNotice{texts: notice.Current(), limit: call.policy.Limit}
 	s.notice.common.Tool, s.notice.common.CanSearch = truncator.Reader.Of(ctx)
 	if truncator.Previews(call.tool.Name) {

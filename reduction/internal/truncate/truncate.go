@@ -158,6 +158,7 @@ func (t truncation) process(
 	if result == nil {
 		return nil, nil
 	}
+	ctx = offload.WithPass(ctx)
 	out, err := t.applyPolicy(ctx, result)
 	if out != nil || err != nil || !t.mayCompact() {
 		return out, err

@@ -40,8 +40,9 @@ type Searcher struct {
 
 // Limits are the configured limits of every search.
 type Limits struct {
-	MaxResults    int     // tools for a query that gives no number
-	MinConfidence float64 // 0 means none
+	MaxResults       int     // tools for a query that gives no number
+	MinConfidence    float64 // 0 means none
+	MinRelativeScore float64 // of the best score, for a query that gives no number; 0 means none
 }
 
 // Access is what the caller of a search may see.
@@ -78,16 +79,16 @@ func (s Searcher) Find(ctx context.Context, q Query, space Space) (Result, error
 // Search runs a query without limiting the size of the result or reporting it. Its only error is the context's.
 func (s Searcher) Search(ctx context.Context, q Query) (Result, error) {
 	r := Result{visible: s.Access.Visible()}
-	texts, limit := q.Texts, q.Limit
+	texts, limit, minRelativeScore := q.Texts, q.Limit, 0.0
 	if limit <= 0 {
-		limit = s.Limits.MaxResults
+		limit, minRelativeScore = s.Limits.MaxResults, s.Limits.MinRelativeScore
 	}
 	if len(texts) > maxQueries {
 		texts = texts[:maxQueries]
 		r.exceed(QueryLimit, maxQueries)
 	}
 	for _, text := range texts {
-		if err := s.searchText(ctx, text, limit, &r); err != nil {
+		if err := s.searchText(ctx, text, limit, minRelativeScore, &r); err != nil {
 			return r, err
 		}
 	}
@@ -95,7 +96,7 @@ func (s Searcher) Search(ctx context.Context, q Query) (Result, error) {
 }
 
 // searchText adds what one text of a query finds.
-func (s Searcher) searchText(ctx context.Context, text string, limit int, r *Result) error {
+func (s Searcher) searchText(ctx context.Context, text string, limit int, minRelativeScore float64, r *Result) error {
 	names, words := parseText(text, s.mayFindName)
 	if names != nil {
 		s.selectByName(names, r)
@@ -118,7 +119,7 @@ func (s Searcher) searchText(ctx context.Context, text string, limit int, r *Res
 		r.Languages = s.languages(words)
 		return err
 	}
-	r.addHits(ranked.hits)
+	r.addHits(dropFarBehind(ranked.hits, minRelativeScore))
 	if err == nil && len(r.Hits) == 0 {
 		r.Languages = s.languages(words)
 		r.Unmatched = s.unmatched(ctx, words)
@@ -170,6 +171,15 @@ func (k *ranking) add(x Hit) {
 		return
 	}
 	k.hits = append(k.hits, x)
+}
+
+// dropFarBehind returns the hits without those whose score is below a share of the best one's.
+func dropFarBehind(hits []Hit, share float64) []Hit {
+	best := 0.0
+	for _, x := range hits {
+		best = max(best, x.Score)
+	}
+	return slices.DeleteFunc(hits, func(x Hit) bool { return x.Score < share*best })
 }
 
 // allBelowConfidence reports whether a search found tools, and each with a confidence that is known and too low.

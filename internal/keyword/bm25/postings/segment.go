@@ -16,6 +16,7 @@ import (
 	"github.com/einolean/einolean/internal/keyword"
 	"github.com/einolean/einolean/internal/keyword/bm25/analysis"
 	"github.com/einolean/einolean/internal/keyword/names"
+	"github.com/einolean/einolean/internal/keyword/operations"
 )
 
 // Segment is documents that were read together: which tokens they use, where and how
@@ -37,7 +38,13 @@ type Segment struct {
 
 	named     lists     // by document: the distinct tokens of its name
 	nameWords names.Set // tokens that are one of a name
-	needs     lists     // by document: tokens of what it needs the id of
+
+	nameCounts []uint32 // by token: the documents that have it in their names
+	needs      lists    // by document: tokens of what it needs the id of
+
+	operations []operations.Operation // by document: what it does
+	deprecated names.Set              // documents that say so
+	directions map[uint32]Direction   // by document: that of its name
 }
 
 // servers are those of documents.
@@ -91,6 +98,18 @@ func (s *Segment) ServerOf(doc uint32) (words []uint32, whole uint32) {
 	return s.serverTokens.of(server), s.serverWholes[server]
 }
 
+// OperationOf returns what the tool of a document does.
+func (s *Segment) OperationOf(doc uint32) operations.Operation { return s.operations[doc] }
+
+// DirectionOf returns the direction in the name of a document; ok is false if it has none.
+func (s *Segment) DirectionOf(doc uint32) (d Direction, ok bool) {
+	d, ok = s.directions[doc]
+	return d, ok
+}
+
+// IsDeprecated reports whether the description of a document begins by saying that it is deprecated.
+func (s *Segment) IsDeprecated(doc uint32) bool { return s.deprecated.Has(doc) }
+
 // NoToken is the number of no token.
 const NoToken = math.MaxUint32
 
@@ -134,6 +153,9 @@ const (
 )
 
 func (c Counts) of(f field) int { return int(c>>(countBits*f)) & maxCount }
+
+// InName reports whether a token occurs in the name.
+func (c Counts) InName() bool { return c.of(fieldName) > 0 }
 
 func (c Counts) plus(f field) Counts {
 	if c.of(f) == maxCount {
@@ -225,6 +247,10 @@ func newBuilder(docs []keyword.Doc) *builder {
 			Lengths:  make([]Lengths, len(docs)),
 			named:    newLists(len(docs)),
 			needs:    newLists(len(docs)),
+
+			operations: make([]operations.Operation, len(docs)),
+			deprecated: names.NewSet(len(docs)),
+			directions: make(map[uint32]Direction),
 		},
 		stemmer: make(analysis.Stemmer),
 		words:   make(map[string]uint32, len(docs)),
@@ -235,6 +261,13 @@ func (b *builder) add(doc uint32, d *keyword.Doc) {
 	b.current = b.current[:0]
 	server, name := splitServer(d)
 	b.s.serverOf[doc] = b.servers.ID(strings.Clone(server))
+	b.s.operations[doc] = operations.OfTool(names.Clip(name, maxNameBytes), d.Description, d.Hints)
+	if direction, ok := directionOf(b.stemmer, names.Clip(name, maxNameBytes)); ok {
+		b.s.directions[doc] = direction
+	}
+	if isDeprecated(d.Description) {
+		b.s.deprecated.Add(doc)
+	}
 	b.read(doc, fieldName, names.Clip(name, maxNameBytes))
 	named := &b.s.named
 	for _, u := range b.current { // all that was read so far
@@ -355,9 +388,22 @@ func (b *builder) finish() *Segment {
 	b.readServers()
 	s.ServerWords = setOf(s.tokens.Len(), s.serverTokens.all, s.serverWholes)
 	s.nameWords = setOf(s.tokens.Len(), s.named.all)
+	s.countNames()
 	s.forward, s.backward = newAffixes(s.tokens, s.nameWords)
 	s.pairs = newPairs(b.tokens.Words())
 	return s
+}
+
+// countNames counts the names that have each token, also as two of their words.
+func (s *Segment) countNames() {
+	s.nameCounts = make([]uint32, s.tokens.Len())
+	for id := range s.nameCounts {
+		for _, u := range s.Of(uint32(id)) {
+			if u.Counts.InName() {
+				s.nameCounts[id]++
+			}
+		}
+	}
 }
 
 // setOf is the set of tokens below n in lists.

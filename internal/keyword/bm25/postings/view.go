@@ -219,6 +219,13 @@ func (x *View) IDF(token uint32) float32 {
 	return float32(IDF(x.users(token), all))
 }
 
+// NameIDF returns the inverse document frequency of a token among the names.
+func (x *View) NameIDF(token uint32) float32 {
+	named := 0
+	x.Each(token, func(p *Shard, id uint32) { named += p.nameUsers(id) })
+	return float32(IDF(named, x.Len()))
+}
+
 // Posting returns the posting of a token in a document, and the lengths of its fields.
 func (x *View) Posting(token, doc uint32) (of *Lengths, found Posting, ok bool) {
 	in := x.PartOfDoc(doc)
@@ -293,6 +300,23 @@ func (p *Shard) users(id uint32) int {
 	n := 0
 	for _, u := range posts {
 		if p.live.Has(u.Doc) {
+			n++
+		}
+	}
+	return n
+}
+
+// nameUsers returns how many names of the index's documents in the segment have a token.
+func (p *Shard) nameUsers(id uint32) int {
+	if p.live == nil {
+		return int(p.nameCounts[id])
+	}
+	if p.nameCounts[id] == 0 {
+		return 0
+	}
+	n := 0
+	for _, u := range p.Of(id) {
+		if u.Counts.InName() && p.live.Has(u.Doc) {
 			n++
 		}
 	}

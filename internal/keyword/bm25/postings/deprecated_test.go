@@ -1,0 +1,28 @@
+// Copyright einolean authors
+// SPDX-License-Identifier: Apache-2.0
+
+package postings
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+func TestIsDeprecated_OnlyTheToolItself(t *testing.T) {
+	for text, want := range map[string]bool{
+		"[DEPRECATED] Lists the files.":                     true,
+		"Deprecated: use list_files instead.":               true,
+		"This tool is deprecated. Use list_files.":          true,
+		"已弃用，请使用 list_files。":                               true,
+		"Lists the files; replaces the deprecated ls.":      false,
+		"Replaces the deprecated ls.":                       false,
+		"Lists deprecated packages.":                        false,
+		"Marks a package as deprecated.":                    false,
+		"Finds what is not deprecated.":                     false,
+		"Lists the files. The old parameter is deprecated.": false,
+		"": false,
+	} {
+		require.Equal(t, want, isDeprecated(text), "%q", text)
+	}
+}
