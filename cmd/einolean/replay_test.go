@@ -226,7 +226,7 @@ func inEveryRequest(t *testing.T) string {
 	var request map[string]json.RawMessage
 	require.NoError(t, json.Unmarshal([]byte(body(t, 300, 100)), &request))
 	messages := []object{{"role": "user", "content": "Use them."}}
-	for i := range 10 {
+	for i := range 14 {
 		id, call := fmt.Sprint("c", i), object{"name": fmt.Sprintf("office__%s_%d", []string{"send_mail", "read_log"}[i%2], i), "arguments": "{}"}
 		messages = append(messages, object{"role": "assistant", "tool_calls": []object{{"id": id, "type": "function", "function": call}}},
 			object{"role": "tool", "tool_call_id": id, "content": strings.Repeat(fmt.Sprintf("line of result %d with a text\n", i), 800)}, object{"role": "assistant", "content": "done"}, object{"role": "user", "content": "next"})

@@ -11,7 +11,6 @@ import (
 	"sync"
 
 	"github.com/einolean/einolean/internal/keyword/names"
-	"github.com/einolean/einolean/internal/keyword/operations"
 )
 
 // Doc describes one tool. The zero value is a document without a name that no query
@@ -29,7 +28,15 @@ type Doc struct {
 	// Phrases are further ways to ask for the tool. The specified score does not read them.
 	Phrases []string
 	// Hints are what the tool's server says about it. The specified score does not read them.
-	Hints operations.Hints
+	Hints Hints
+}
+
+// Hints are what a tool's server says about it.
+type Hints struct {
+	// ReadOnly says that the tool changes nothing.
+	ReadOnly bool
+	// Additive says that it changes something, but destroys nothing.
+	Additive bool
 }
 
 // Param is a parameter of a [Doc].

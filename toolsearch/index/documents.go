@@ -14,7 +14,6 @@ import (
 
 	"github.com/einolean/einolean/internal/keyword"
 	"github.com/einolean/einolean/internal/keyword/names"
-	"github.com/einolean/einolean/internal/keyword/operations"
 	"github.com/einolean/einolean/internal/toolschema"
 	"github.com/einolean/einolean/toolsearch/toolset"
 )
@@ -40,10 +39,10 @@ func phrases(info *schema.ToolInfo) []string {
 
 // hintsOf returns what a tool's server says about it: the readOnlyHint and destructiveHint of MCP, under the
 // keys of package mcptools. There, a tool is destructive unless its server says otherwise.
-func hintsOf(info *schema.ToolInfo) operations.Hints {
+func hintsOf(info *schema.ToolInfo) keyword.Hints {
 	readOnly, _ := info.Extra["mcp.read_only"].(bool)
 	destructive, known := info.Extra["mcp.destructive"].(bool)
-	return operations.Hints{ReadOnly: readOnly, Additive: known && !readOnly && !destructive}
+	return keyword.Hints{ReadOnly: readOnly, Additive: known && !readOnly && !destructive}
 }
 
 const (

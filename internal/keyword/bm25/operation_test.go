@@ -10,7 +10,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/einolean/einolean/internal/keyword"
-	"github.com/einolean/einolean/internal/keyword/operations"
 )
 
 // store has tools that do different things to the same keys.
@@ -45,7 +44,7 @@ func TestSearch_ReadOnlyHintComesBeforeName(t *testing.T) {
 	}
 	const text = "what is in the preview"
 	require.Equal(t, "kv__get_preview", answers(t, New(allWords(), docs), text, 1)[0])
-	docs[0].Hints = operations.Hints{ReadOnly: true}
+	docs[0].Hints = keyword.Hints{ReadOnly: true}
 	require.Equal(t, "kv__delete_preview", answers(t, New(allWords(), docs), text, 1)[0])
 }
 

@@ -12,6 +12,7 @@ import (
 	"sync"
 	"unicode/utf8"
 
+	"github.com/einolean/einolean/internal/keyword"
 	"github.com/einolean/einolean/internal/keyword/bm25/analysis"
 )
 
@@ -51,17 +52,9 @@ var verbs = sync.OnceValue(func() map[string]Operation {
 	return all
 })
 
-// Hints are what a tool's server says about it.
-type Hints struct {
-	// ReadOnly says that the tool changes nothing.
-	ReadOnly bool
-	// Additive says that it changes something, but destroys nothing.
-	Additive bool
-}
-
 // OfTool returns what a tool does: by what its server says, by the verb at the start or else at the end
 // of its name, by another verb of the name, or by the first verb of its description.
-func OfTool(name, description string, hints Hints) Operation {
+func OfTool(name, description string, hints keyword.Hints) Operation {
 	if hints.ReadOnly {
 		return Read
 	}

@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/einolean/einolean/internal/keyword"
 )
 
 // request returns the operation of clauses.
@@ -58,9 +60,9 @@ func TestOfRequest_ClausesThatDisagreeAreUnknown(t *testing.T) {
 }
 
 func TestOfTool_HintsComeBeforeNames(t *testing.T) {
-	require.Equal(t, Read, OfTool("delete_preview", "", Hints{ReadOnly: true}))
-	require.Equal(t, Create, OfTool("sms", "", Hints{Additive: true}))
-	require.Equal(t, Update, OfTool("set_key", "", Hints{Additive: true}))
+	require.Equal(t, Read, OfTool("delete_preview", "", keyword.Hints{ReadOnly: true}))
+	require.Equal(t, Create, OfTool("sms", "", keyword.Hints{Additive: true}))
+	require.Equal(t, Update, OfTool("set_key", "", keyword.Hints{Additive: true}))
 }
 
 func TestOfTool_NameComesBeforeDescription(t *testing.T) {
@@ -79,7 +81,7 @@ func TestOfTool_NameComesBeforeDescription(t *testing.T) {
 		{"删除文件", "", Delete},
 		{"", "", Unknown},
 	} {
-		require.Equal(t, c.want, OfTool(c.name, c.description, Hints{}), "%s: %s", c.name, c.description)
+		require.Equal(t, c.want, OfTool(c.name, c.description, keyword.Hints{}), "%s: %s", c.name, c.description)
 	}
 }
 
@@ -88,6 +90,6 @@ func FuzzOfRequest(f *testing.F) {
 	f.Add("how do i \xff删")
 	f.Fuzz(func(t *testing.T, text string) {
 		require.Less(t, request(text), question)
-		require.Less(t, OfTool(text, text, Hints{}), question)
+		require.Less(t, OfTool(text, text, keyword.Hints{}), question)
 	})
 }
