@@ -73,6 +73,7 @@ func asCallTool(c message.ToolCall) message.ToolCall {
 // Renaming is why a call has another name in the agent than the model wrote.
 type Renaming int
 
+// The reasons.
 const (
 	NotRenamed Renaming = iota
 	Repaired            // the name was wrong: the model sees the right one
