@@ -11,6 +11,7 @@ import (
 	"context"
 	"iter"
 	"slices"
+	"strings"
 
 	"github.com/cloudwego/eino/adk"
 	"github.com/cloudwego/eino/components/tool"
@@ -251,18 +252,23 @@ func argumentsFor(e *catalog.Tool, raw string) (args, problem string) {
 
 // argumentProblem says what is wrong with arguments: first the names that are unknown or missing.
 func argumentProblem(e *catalog.Tool, raw string, err error) string {
-	const maxNames = 10 // of each kind
 	unknown, missing := e.CompareNames(raw)
-	if len(unknown) == 0 && len(missing) == 0 {
-		return toolschema.Problem(err)
+	var problems []string
+	if len(unknown) > 0 {
+		problems = append(problems, namesText("unknown-arguments", unknown))
 	}
-	names := protocol.Text("argument-names", protocol.Data{
-		Words: protocol.ClipAll(unknown[:min(len(unknown), maxNames)]), Near: protocol.ClipAll(missing[:min(len(missing), maxNames)]),
-	})
 	if len(missing) > 0 {
-		return names
+		problems = append(problems, namesText("missing-arguments", missing))
+	} else {
+		problems = append(problems, toolschema.Problem(err))
 	}
-	return names + "; " + toolschema.Problem(err)
+	return strings.Join(problems, "; ")
+}
+
+// namesText returns a text with the first of some names.
+func namesText(text string, names []string) string {
+	const maxNames = 10
+	return protocol.Text(text, protocol.Data{Words: protocol.ClipAll(names[:min(len(names), maxNames)])})
 }
 
 // Resolve implements programturn.Tools.

@@ -79,7 +79,7 @@ func TestProtocol_ExamplesInPromptsWork(t *testing.T) {
 			key      string
 			least    int
 		}{
-			"tool_search": {Keyword, "query", 7}, "search_tools": {SearchLoad, "query", 2}, "tool_search_call": {SearchCall, "query", 2}, "tool_search_regexp": {Regexp, "regex_pattern", 2},
+			"tool_search": {Keyword, "query", 6}, "search_tools": {SearchLoad, "query", 2}, "tool_search_call": {SearchCall, "query", 2}, "tool_search_regexp": {Regexp, "regex_pattern", 2},
 		} {
 			found := queries.FindAllStringSubmatch(all.Say(name, protocol.DescriptionData{Limit: 17, Total: 4711, Calls: true}), -1)
 			require.GreaterOrEqual(t, len(found), c.least, name)

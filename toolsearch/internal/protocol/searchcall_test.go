@@ -14,7 +14,8 @@ import (
 
 var searchCallTexts = textRows{
 	"gate-call":                    {"the_name", "the reason", `{"the":"schema"}`, "call_tool"},
-	"argument-names":               {},
+	"unknown-arguments":            {"word_a", "word_b"},
+	"missing-arguments":            {"word_a", "word_b"},
 	"offer":                        {"call_tool", "tool_search"},
 	"no-call-name":                 {`"name"`, `"arguments"`, "tool_search"},
 	"no-object":                    {`"arguments"`, "JSON"},
