@@ -29,7 +29,7 @@ func main() {
 	// Put your own chat model here: this one always makes the same calls.
 	chatModel := einoleantest.Script[*schema.Message](
 		einoleantest.Call("tool_search", `{"query":"weather forecast"}`),
-		einoleantest.Call("weather__forecast", `{"City":"Turin"}`),
+		einoleantest.Call("call_tool", `{"name":"weather__forecast","arguments":{"City":"Turin"}}`),
 		einoleantest.Call("read_file", `{"file_path":"/tmp/trunc/call_2","pattern":"day 180, 12:00"}`),
 		einoleantest.Say("Yes, it will rain at noon."),
 	)

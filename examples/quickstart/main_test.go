@@ -26,7 +26,7 @@ func Example() {
 	main()
 	// Output:
 	// => tool_search {"query":"weather forecast"}
-	// {"matches":["weather__forecast"]}
+	// {"tools":[{"name":"weather__forecast","description":"Forecasts the weather of a city for a year.","parameters":{"properties":{"City":{"type":"string"}},"additionalProperties":false,"required":["City"],"type":"object"}}]}
 	// => weather__forecast {"City":"Turin"}
 	// <persisted-output>
 	// This result has 263136 bytes, too many to show here. All of it is saved to: /tmp/trunc/call_2
@@ -36,16 +36,16 @@ func Example() {
 	// Yes, it will rain at noon.
 	//
 	// einolean  quickstart  1 question, 4 calls
-	// sent 8,421 tokens; without einolean 127,360: 15.1 times as many
-	// in money, cheaper by a factor of: Claude 33.2 · Claude 5.5, GPT-6 35.1 · GPT-5, Gemini 32.3 ·
-	// Doubao, Qwen, GLM 28.6 · DeepSeek 36.2
+	// sent 8,196 tokens; without einolean 127,367: 15.5 times as many
+	// in money, cheaper by a factor of: Claude 36.9 · Claude 5.5, GPT-6 39.4 · GPT-5, Gemini 35.8 ·
+	// Doubao, Qwen, GLM 31.1 · DeepSeek 40.7
 	//
 	// T tools  L loaded tools  N names  t talk  R results  X cut  C cleared  P programs
 	//
 	// call    tokens  window                                     cache  what happened
 	// > Will it rain in Turin on day 180?
-	//    1     1,258  TTTTTTTTTTTTTNNNN                            0 %
-	//    2     1,325  TTTTTTTTTTTTTNNNNN                          70 %
-	//    3     2,882  TTTTTTTTTTTTTNNNNNXXXXXXXXXXXXXXXXXXXXX     46 %  ✂ weather__forecast cut 117,269 →…
-	//    4     2,956  TTTTTTTTTTTTTNNNNNRXXXXXXXXXXXXXXXXXXXXX    97 %  ↩ read back 48 tokens
+	//    1     1,202  TTTTTTTTTTTTNNNNt                            0 %
+	//    2     1,264  TTTTTTTTTTTTNNNNt                           95 %
+	//    3     2,828  TTTTTTTTTTTTNNNNttXXXXXXXXXXXXXXXXXXXXX     45 %  ✂ weather__forecast cut 117,269 →…
+	//    4     2,902  TTTTTTTTTTTTNNNNttRXXXXXXXXXXXXXXXXXXXXX    97 %  ↩ read back 48 tokens
 }
