@@ -77,7 +77,7 @@ func testPrefetchSearchCallDescribesToolsAfterUserMessage[M adk.MessageType](t *
 	sent := p.wires[0].MessagesDump
 	require.Len(t, sent, 3)
 	require.True(t, strings.HasPrefix(sent[2], "user: <tools-for-this-request>\n{\"tools\":[{\"name\":\"weather__get_forecast\",\"description\":\""), sent[2])
-	require.True(t, strings.HasSuffix(sent[2], "Run one with call_tool. If none fits, run a fitting tool from the list, or search with tool_search.\"}\n</tools-for-this-request>"), sent[2])
+	require.True(t, strings.HasSuffix(sent[2], "If it fits, run it with call_tool. If not, run a fitting tool from the list, or search with tool_search.\"}\n</tools-for-this-request>"), sent[2])
 	require.Equal(t, sent, p.wires[1].MessagesDump[:3])
 	kinds := 0
 	for _, e := range events.events {

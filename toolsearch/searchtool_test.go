@@ -409,9 +409,9 @@ func TestSearchTool_EmptyResultNamesToolLanguage(t *testing.T) {
 		query                string
 		english, zh, without string
 	}{
-		{english, "煮一杯浓缩咖啡给奶奶", "The tools are described in English, and the query is in Chinese: search in English", "工具的说明用的是英文，而查询用的是中文：请用英文搜索", "find more"},
-		{chinese, "brew an espresso for my aunt", "The tools are described in Chinese, and the query is in English: search in Chinese", "工具的说明用的是中文，而查询用的是英文：请用中文搜索", "find more"},
-		{chinese, "espresso", "The tools are described in Chinese: search in Chinese", "工具的说明用的是中文：请用中文搜索", "query is in"},
+		{english, "煮一杯浓缩咖啡给奶奶", "Most tools are described in English, and the query is in Chinese: search in English", "多数工具的说明用的是英文，而查询用的是中文：请用英文搜索", "find more"},
+		{chinese, "brew an espresso for my aunt", "Most tools are described in Chinese, and the query is in English: search in Chinese", "多数工具的说明用的是中文，而查询用的是英文：请用中文搜索", "find more"},
+		{chinese, "espresso", "Most tools are described in Chinese: search in Chinese", "多数工具的说明用的是中文：请用中文搜索", "query is in"},
 		{english, "brew espresso for you", "The name of the server, where you know it", "知道服务器名就一并写上", "described in"},
 	}
 	for _, language := range []adk.Language{adk.LanguageEnglish, adk.LanguageChinese} {

@@ -43,8 +43,11 @@ func talkOn[M adk.MessageType](kind string) func(t *testing.T) {
 				for name, text := range formats.Samples(t, "search-"+way+"-"+kind, ".json", func() string { return begin[M](t, s) }) {
 					var c conversation[M]
 					require.NoError(t, json.Unmarshal([]byte(text), &c), name)
-					c.goesOn(t, s)
+					c.goesOn(t, s, false)
 				}
+				var own conversation[M]
+				require.NoError(t, json.Unmarshal([]byte(begin[M](t, s)), &own))
+				own.goesOn(t, s, true)
 			})
 		}
 	}
@@ -194,8 +197,9 @@ func runWith[M adk.MessageType](t *testing.T, s search, dir string, m model.Base
 	return agent.Run(t.Context(), history)
 }
 
-// goesOn runs the conversation on, as it is and with another beginning.
-func (c conversation[M]) goesOn(t *testing.T, s search) {
+// goesOn runs the conversation on, as it is and with another beginning. What a provider has bound to a request goes on if
+// this build made the conversation: another one may describe the tools in other words.
+func (c conversation[M]) goesOn(t *testing.T, s search, isOwn bool) {
 	for _, changed := range []bool{false, true} {
 		dir, model := c.unpacked(t), adktest.Script[M](s.after...)
 		history := append(slices.Clone(c.Messages), adktest.User[M]("go on"))
@@ -213,8 +217,10 @@ func (c conversation[M]) goesOn(t *testing.T, s search) {
 		require.Equal(t, 1, strings.Count(strings.Join(requests[0].MessagesDump, "\n"), "</available-deferred-tools>"))
 		if left := tiesIn(first); changed {
 			require.Zero(t, left, "what was before it is another")
-		} else if os.Getenv("EINOLEAN_OTHER_WORDS") == "" { // the words of tools are before it as well
+		} else if isOwn {
 			require.Equal(t, s.tied, left, "the provider goes on with it")
+		} else {
+			require.LessOrEqual(t, left, s.tied)
 		}
 		c.cleaned(t, dir)
 	}
