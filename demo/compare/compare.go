@@ -12,9 +12,12 @@ import (
 	_ "embed"
 	"encoding/json"
 	"fmt"
+	"math"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/cloudwego/eino/adk"
@@ -162,7 +165,7 @@ func (b *Bench) judge(q Question, said []*schema.Message) string {
 	// What an answer only repeats of the question does not count, nor how it groups digits.
 	answer = strings.ReplaceAll(answer, strings.TrimRight(q.Text, ".?"), "")
 	for _, text := range q.Truth {
-		if !strings.Contains(answer, text) && !strings.Contains(ungrouped(answer), text) {
+		if !holds(answer, text) && !holds(ungrouped(answer), text) {
 			return fmt.Sprintf("%q is not in the answer %q", text, display.Clip(strings.Join(strings.Fields(answer), " "), 80))
 		}
 	}
@@ -179,6 +182,59 @@ func (b *Bench) judge(q Question, said []*schema.Message) string {
 		return "it called " + strings.Join(called, ", ")
 	}
 	return ""
+}
+
+// holds reports whether an answer holds one of the values that are separated by "|": as words of their own, in any case,
+// and a decimal number also with other decimals, from two on: it may be rounded or cut off.
+func holds(answer, values string) bool {
+	for value := range strings.SplitSeq(values, "|") {
+		if hasWords(strings.ToLower(answer), strings.ToLower(value)) || hasRounded(answer, value) {
+			return true
+		}
+	}
+	return false
+}
+
+// hasWords reports whether a text has words that are not a part of longer ones.
+func hasWords(text, words string) bool {
+	for start := 0; ; {
+		at := strings.Index(text[start:], words)
+		if at < 0 {
+			return false
+		}
+		at += start
+		end := at + len(words)
+		isHex := strings.HasSuffix(text[:at], "0x")
+		if (isHex || at == 0 || !joins(text[at-1], words[0])) && (end == len(text) || !joins(text[end], words[len(words)-1])) {
+			return true
+		}
+		start = at + 1
+	}
+}
+
+// joins reports whether two neighboring bytes belong to one word or number.
+func joins(a, b byte) bool { return isWordByte(a) && isWordByte(b) }
+
+func isWordByte(c byte) bool {
+	return c >= '0' && c <= '9' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z'
+}
+
+var decimals = regexp.MustCompile(`-?[0-9]+\.([0-9]{2,})`)
+
+// hasRounded reports whether a text has a decimal number, with more decimals or fewer.
+func hasRounded(text, number string) bool {
+	want, err := strconv.ParseFloat(number, 64)
+	if err != nil || !strings.Contains(number, ".") {
+		return false
+	}
+	for _, m := range decimals.FindAllStringSubmatch(text, -1) {
+		got, err := strconv.ParseFloat(m[0], 64)
+		fewest := min(len(m[1]), len(number)-strings.Index(number, ".")-1)
+		if err == nil && math.Abs(got-want) < math.Pow10(-fewest) {
+			return true
+		}
+	}
+	return false
 }
 
 // ungrouped is a text without commas between digits.
