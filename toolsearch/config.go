@@ -86,8 +86,8 @@ type Config struct {
 	// Prefetch is the largest number of tools to load for each user message before the
 	// model is called: those that a search for the user's words finds, unless none of them
 	// is likely to serve. It saves model calls; it saves tokens only with CatalogLimit,
-	// since loading tools invalidates the provider's prompt cache from the tools on. 3 is a
-	// good value. Which tools are loaded depends only on the messages and the tools.
+	// since loading tools invalidates the provider's prompt cache from the tools on.
+	// [Recommended] sets 1. Which tools are loaded depends only on the messages and the tools.
 	// Messages that handlers added are ignored; a conversation's first 64 messages and 50
 	// tools count, and a message's first 1,000 words. It needs an index that reports a
 	// confidence, such as index.Keyword and index.BM25. SearchCall loads none; instead, a
@@ -331,10 +331,10 @@ const (
 //   - Prefetch 1 describes the tool that a user's message most probably asks for: the model
 //     can run it without a search.
 //
-// With 449 tools, 60 tasks of a scripted model send 656,044 tokens rather than 1,028,904 with
+// With 449 tools, 60 tasks of a scripted model send 531,025 tokens rather than 1,039,591 with
 // the zero Config and 6,245,992 with every tool listed, and all answers are right.
-// docs/benchmarks.md has the tables. Before v0.1.0, Recommended had Protocol Keyword and no
-// Prefetch. What it sets may change in a minor version.
+// docs/benchmarks.md has the tables. To get the former preset, set Protocol to Keyword and
+// Prefetch to 0. What Recommended sets may change in a minor version.
 func Recommended(tools []tool.BaseTool) *Config {
 	return &Config{
 		DynamicTools: tools, Protocol: SearchCall, NewIndex: index.BM25, CatalogLimit: 50, HideAbove: 3000,

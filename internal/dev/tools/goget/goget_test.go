@@ -57,7 +57,7 @@ func (s stranger) runTheReadme(t *testing.T) {
 	require.NoError(t, err)
 	require.NotContains(t, string(mod), "replace")
 	out := s.command(t, dir, "go", "run", ".")
-	require.Equal(t, "read_file tool_search \nread_file tool_search archive__read \nread_file tool_search archive__read \nread_file tool_search archive__read \nfound: true\n", out)
+	require.Equal(t, strings.Repeat("read_file tool_search call_tool \n", 4)+"found: true\n", out)
 }
 
 // runTheCommand follows the documentation with nothing but Go and a file.
