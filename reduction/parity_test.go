@@ -824,7 +824,7 @@ func hangingWrite[M adk.MessageType](t *testing.T, m maker[M]) (out string, err 
 }
 
 // slowWrites is a store that can only write, and takes an hour for it.
-type slowWrites struct{ writes }
+type slowWrites struct{}
 
 func (slowWrites) Write(context.Context, *filesystem.WriteRequest) error {
 	time.Sleep(time.Hour)
