@@ -71,7 +71,7 @@ func newAgent[M adk.MessageType](ctx context.Context, chat model.BaseModel[M], t
 			Backend:           use.store,
 			ProvideReadTool:   true,
 			MaxLengthForTrunc: 20_000, // both limits are small, to show cutting and clearing
-			MaxTokensForClear: 10_000,
+			MaxTokensForClear: 9_500,
 			OnEvent:           use.watch,
 		})
 		if err != nil {
