@@ -183,14 +183,16 @@ func planned[M adk.MessageType](r *rand.Rand) (turns []plannedTurn[M]) {
 					c.Args = fmt.Sprintf(`{"content":%q}`, text(3000))
 				}
 				result := text([]int{50, 600, 4000, 9000}[r.IntN(4)])
-				switch r.IntN(10) {
-				case 0:
+				isRepeated := r.IntN(10) == 0
+				if isRepeated {
 					result = pages[r.IntN(len(pages))]
 				}
-				pages = append(pages, result)
 				made = append(made, c)
 				parts := []part{{text: result}}
-				if r.IntN(8) == 0 {
+				// The text of a result with an image is no other's: whether such results count as repeated may differ.
+				if hasImage := r.IntN(8) == 0 && !isRepeated; !hasImage {
+					pages = append(pages, result)
+				} else {
 					parts = append(parts, part{medium: "image", data: strings.Repeat(fmt.Sprint(calls), 500)})
 				}
 				round.results = append(round.results, shapeOf[M]().result(c.ID, c.Name, parts...))
