@@ -11,13 +11,13 @@ import (
 	"errors"
 	"slices"
 	"strings"
-	"unicode"
 
 	"github.com/cloudwego/eino/adk"
 	"github.com/cloudwego/eino/callbacks"
 	"github.com/cloudwego/eino/components"
 	"github.com/cloudwego/eino/compose"
 
+	"github.com/einolean/einolean/internal/keyword/names"
 	"github.com/einolean/einolean/internal/message"
 	"github.com/einolean/einolean/internal/toolnames"
 	"github.com/einolean/einolean/toolsearch/internal/calltool"
@@ -143,38 +143,28 @@ func (r *run) resolveName(ctx context.Context, written string) (name string, ok 
 	if r.HasOwnTool(short) || r.catalog().hasSearchTool(short) {
 		return short, true
 	}
-	folded := foldName(short)
+	folded := names.Fold(short)
 	if folded == "" {
 		return "", false
 	}
 	var found []string
 	for own := range r.tools.ownInfos {
-		if foldName(own) == folded {
+		if names.Fold(own) == folded {
 			found = append(found, own)
 		}
 	}
 	for _, tool := range r.settings.protocol.ToolNames() {
-		if foldName(tool) == folded {
+		if names.Fold(tool) == folded {
 			found = append(found, tool)
 		}
 	}
-	if e := r.catalog().tools.Resolve(short, mayCall); e != nil && foldName(e.Info.Name) == folded {
+	if e := r.catalog().tools.Resolve(short, mayCall); e != nil && names.Fold(e.Info.Name) == folded {
 		found = append(found, e.Info.Name)
 	}
 	if len(found) != 1 {
 		return "", false
 	}
 	return found[0], true
-}
-
-// foldName returns the letters and digits of a name, in lower case.
-func foldName(name string) string {
-	return strings.Map(func(c rune) rune {
-		if unicode.IsLetter(c) || unicode.IsDigit(c) || unicode.IsMark(c) {
-			return unicode.ToLower(c)
-		}
-		return -1
-	}, name)
 }
 
 // callTarget is the tool that a call of call_tool is for, and the arguments for it.
@@ -224,10 +214,10 @@ func besideProblem(e *catalog.Tool, key string) string {
 
 // visibleTarget returns the target for a tool that is not hidden: the model could have called it directly.
 func (r *run) visibleTarget(name string, wanted calltool.Wanted) (callTarget, func() string) {
-	args, ok := catalog.ObjectText(wanted.Arguments)
 	if len(wanted.Beside) > 0 {
 		return callTarget{}, func() string { return callToolProblem(name, calltool.ErrScattered) }
 	}
+	args, ok := catalog.ObjectText(wanted.Arguments)
 	if !ok {
 		return callTarget{}, func() string { return protocol.Text("no-object", protocol.Data{}) }
 	}
@@ -262,7 +252,7 @@ func callToolProblem(name string, err error) string {
 // name if it could run, and approvals for the tool did not see it. Only in a run that resumes a checkpoint of a version
 // that did not rename calls, it runs the tool.
 func (r *run) ResolveCallTool(ctx context.Context, args string) slots.Invocation {
-	if err := ctx.Err(); err != nil {
+	if ctx.Err() != nil {
 		return slots.NewAnswer(ctx, protocol.Text("no-call-name", protocol.Data{}))
 	}
 	target, answer := r.resolveCallTool(ctx, args)

@@ -30,6 +30,18 @@ func SameSlice[M adk.MessageType](a, b []M) bool {
 	return len(a) == len(b) && (len(a) == 0 || &a[0] == &b[0])
 }
 
+// CommonPrefix returns how many messages are the same at the beginning of two lists.
+func CommonPrefix[M adk.MessageType](a, b []M) int {
+	n := min(len(a), len(b))
+	a, b = a[:n], b[:n]
+	for i, msg := range a {
+		if msg != b[i] {
+			return i
+		}
+	}
+	return n
+}
+
 // EditCalls returns a copy of a message with other ids, names or arguments in its calls. It is the same message if
 // none changes.
 func EditCalls[M adk.MessageType](m M, edit func(ToolCall) ToolCall) M {

@@ -75,7 +75,7 @@ func (c *Catalog) Resolve(name string, keep func(doc int) bool) (doc int, ok boo
 	if len(name) > maxTypedBytes {
 		return 0, false
 	}
-	folded := fold(name)
+	folded := Fold(name)
 	if folded == "" {
 		return 0, false
 	}
@@ -121,10 +121,10 @@ func newSuggester(names []string) *suggester {
 	}
 	var ids IDs
 	for i, name := range names {
-		s.folded[i] = fold(name)
+		s.folded[i] = Fold(name)
 		s.tails[i] = s.folded[i]
 		if _, tail, ok := strings.Cut(name, "__"); ok {
-			s.tails[i] = fold(tail)
+			s.tails[i] = Fold(tail)
 		}
 		s.letters[i] = letterSet(s.folded[i])
 		for _, word := range wordsOf(name) {
@@ -139,9 +139,9 @@ func newSuggester(names []string) *suggester {
 	return s
 }
 
-// fold reduces a name to what people and models remember of it: its letters and
+// Fold reduces a name to what people and models remember of it: its letters and
 // digits, without case and width.
-func fold(name string) string {
+func Fold(name string) string {
 	return strings.Map(func(r rune) rune {
 		if isSeparator(r) {
 			return -1
@@ -162,13 +162,13 @@ func letterSet(s string) uint64 {
 // compareLetters compares whole names. Either name may have a prefix that the other
 // one lacks.
 func (l *List) compareLetters(name string, similarity []float64) {
-	folded := fold(name)
+	folded := Fold(name)
 	if folded == "" {
 		return
 	}
 	tail := folded
 	if _, rest, ok := strings.Cut(name, "__"); ok {
-		tail = fold(rest)
+		tail = Fold(rest)
 	}
 	limit := max(1, len(folded)/5)
 	letters := letterSet(folded)

@@ -35,15 +35,21 @@ type passKey struct{}
 // WithPass returns a context in which a store that has timed out once is not asked again. A context that has a pass
 // stays as it is.
 func WithPass(ctx context.Context) context.Context {
-	if _, ok := ctx.Value(passKey{}).(*pass); ok {
+	if passFrom(ctx) != nil {
 		return ctx
 	}
 	return context.WithValue(ctx, passKey{}, new(pass))
 }
 
+// passFrom returns the pass of a context; nil if it has none.
+func passFrom(ctx context.Context) *pass {
+	p, _ := ctx.Value(passKey{}).(*pass)
+	return p
+}
+
 // RestartPass begins a new pass, if the context has one: every store is asked again.
 func RestartPass(ctx context.Context) {
-	if p, _ := ctx.Value(passKey{}).(*pass); p != nil {
+	if p := passFrom(ctx); p != nil {
 		p.mu.Lock()
 		defer p.mu.Unlock()
 		clear(p.timedOut)
@@ -51,7 +57,7 @@ func RestartPass(ctx context.Context) {
 }
 
 func hasTimedOut(ctx context.Context, s *Store) bool {
-	p, _ := ctx.Value(passKey{}).(*pass)
+	p := passFrom(ctx)
 	if p == nil {
 		return false
 	}
@@ -61,7 +67,7 @@ func hasTimedOut(ctx context.Context, s *Store) bool {
 }
 
 func recordTimeout(ctx context.Context, s *Store) {
-	p, _ := ctx.Value(passKey{}).(*pass)
+	p := passFrom(ctx)
 	if p == nil {
 		return
 	}

@@ -44,7 +44,7 @@ func (r *Requests[M]) Show(msgs []M, declared Declared) []M {
 	defer r.mu.Unlock()
 	same := 0
 	if r.callTool == declared.CallTool {
-		same = commonPrefix(r.read, msgs)
+		same = message.CommonPrefix(r.read, msgs)
 	}
 	var known map[M]M // earlier edits, to show the same pointers after a change in the middle
 	if same < len(r.read) {
@@ -76,18 +76,6 @@ func (r *Requests[M]) Show(msgs []M, declared Declared) []M {
 	return r.shown[:len(msgs):len(msgs)]
 }
 
-// commonPrefix returns how many messages are the same at the beginning of two lists.
-func commonPrefix[M adk.MessageType](a, b []M) int {
-	n := min(len(a), len(b))
-	a, b = a[:n], b[:n]
-	for i, m := range a {
-		if m != b[i] {
-			return i
-		}
-	}
-	return n
-}
-
 // sameCalls reports whether two forms of one message show the same calls and results.
 func sameCalls[M adk.MessageType](a, b M) bool {
 	if !slices.Equal(message.Calls(a), message.Calls(b)) {
@@ -101,19 +89,24 @@ func sameCalls[M adk.MessageType](a, b M) bool {
 // show returns a message as the model sees it, and notes its calls.
 func (r *Requests[M]) show(m M, declared Declared) M {
 	records := recordsText(m)
-	calls, hasResult, differs := 0, false, records != ""
+	hasCall, hasResult, throughCallTool := false, false, records != ""
 	for p := message.Parts(m); p.Next(); {
 		switch p.Kind {
 		case message.Call:
-			calls++
-			differs = differs || declared.isUndeclared(p.Name())
+			hasCall = true
+			throughCallTool = throughCallTool || p.Name() == toolnames.Call || declared.isUndeclared(p.Name())
 		case message.Result:
 			hasResult = true
 		}
 	}
+	if hasCall {
+		r.open = nil
+	}
 	switch {
-	case calls > 0:
-		return r.showCalls(m, records, differs, declared)
+	case hasCall && throughCallTool:
+		return r.showCalls(m, records, declared)
+	case hasCall:
+		return m
 	case hasResult && len(r.open) > 0:
 		return r.showResults(m)
 	case records != "":
@@ -127,11 +120,7 @@ func (d Declared) isUndeclared(tool string) bool {
 }
 
 // showCalls returns an answer with its calls as the model wrote them.
-func (r *Requests[M]) showCalls(m M, records string, differs bool, declared Declared) M {
-	r.open = nil
-	if !differs && !slices.ContainsFunc(message.Calls(m), func(c message.ToolCall) bool { return c.Name == toolnames.Call }) {
-		return m
-	}
+func (r *Requests[M]) showCalls(m M, records string, declared Declared) M {
 	var found []*written
 	if records != "" {
 		found = recordsOf(records, message.Calls(m))

@@ -55,15 +55,12 @@ func (p *Protocol) ToolNames() (names []string) {
 
 // NameQuery returns the arguments with which the first tool looks for one name.
 func (p *Protocol) NameQuery(name string) string {
-	query := selectPrefix + name
+	query := search.SelectPrefix + name
 	if p.MatchesNames {
 		query = "^" + regexp.QuoteMeta(name) + "$"
 	}
 	return JSON(map[string]string{p.Tools[0].Params[0].Name: query})
 }
-
-// selectPrefix begins a query that is a list of names.
-const selectPrefix = "select:"
 
 // Tool is a tool of a protocol.
 type Tool struct {

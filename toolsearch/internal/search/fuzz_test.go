@@ -13,7 +13,7 @@ import (
 // searchText is a query in the form that parseText reads.
 func searchText(names []string, words string) string {
 	if names != nil {
-		return selectPrefix + strings.Join(names, ",")
+		return SelectPrefix + strings.Join(names, ",")
 	}
 	return words
 }

@@ -65,17 +65,18 @@ func (t Tools) ResolveNames(lists []string) (names []string) {
 	return names
 }
 
-const selectPrefix = "select:"
+// SelectPrefix begins a query that is a list of names.
+const SelectPrefix = "select:"
 
 // parseText reads a text of a query: the names that it selects or, if they are nil, words. "select:" may be in any case,
 // and its names may be quoted, separated by commas or white space, and repeated. A known name stays whole, whatever
 // characters it has.
 func parseText(text string, isKnown func(string) bool) (names []string, words string) {
 	text = strings.TrimSpace(text)
-	if len(text) < len(selectPrefix) || !strings.EqualFold(text[:len(selectPrefix)], selectPrefix) {
+	if len(text) < len(SelectPrefix) || !strings.EqualFold(text[:len(SelectPrefix)], SelectPrefix) {
 		return nil, text
 	}
-	return splitNames(text[len(selectPrefix):], isKnown), ""
+	return splitNames(text[len(SelectPrefix):], isKnown), ""
 }
 
 // splitLists splits several lists of names. The result has each name once.

@@ -51,6 +51,16 @@ func (s *Slots) current(ctx context.Context) *bindings {
 	return s.bindings.Load()
 }
 
+// copyBindings returns a copy of the current bindings, to add to. The caller holds the lock.
+func (s *Slots) copyBindings(ctx context.Context) *bindings {
+	b := *s.current(ctx)
+	if len(b.bySlot) == 0 {
+		return s.newBindings()
+	}
+	b.bySlot, b.names, b.unboundNames = slices.Clone(b.bySlot), slices.Clip(b.names), slices.Clip(b.unboundNames)
+	return &b
+}
+
 // needsEnhancedCallTool reports whether call_tool returns more than text in this batch. Where Eino keeps names, there
 // is a call_tool of each kind.
 func (s *Slots) needsEnhancedCallTool(ctx context.Context) bool {
@@ -106,14 +116,10 @@ func (s *Slots) BindStreamed(
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	b := *s.current(ctx)
-	if len(b.bySlot) == 0 {
-		b = *s.newBindings()
-	}
-	b.bySlot, b.names, b.unboundNames = slices.Clone(b.bySlot), slices.Clip(b.names), slices.Clip(b.unboundNames)
-	s.bindCalls(ctx, &b, calls, false)
-	s.bindings.Store(&b)
-	return s.callEditor(&b)
+	b := s.copyBindings(ctx)
+	s.bindCalls(ctx, b, calls, false)
+	s.bindings.Store(b)
+	return s.callEditor(b)
 }
 
 // Reserve gives a tool whose call is about to arrive a slot. It returns false if there is none for it.
@@ -123,18 +129,14 @@ func (s *Slots) Reserve(ctx context.Context, name string) bool {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	b := *s.current(ctx)
-	if len(b.bySlot) == 0 {
-		b = *s.newBindings()
-	}
-	b.bySlot, b.names, b.unboundNames = slices.Clone(b.bySlot), slices.Clip(b.names), slices.Clip(b.unboundNames)
-	if !s.bindName(&b, name) {
+	b := s.copyBindings(ctx)
+	if !s.bindName(b, name) {
 		return false
 	}
 	if !slices.Contains(b.names, name) {
 		b.names = append(b.names, name)
 	}
-	s.bindings.Store(&b)
+	s.bindings.Store(b)
 	return true
 }
 

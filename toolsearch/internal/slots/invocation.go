@@ -189,8 +189,6 @@ func (c Invocation) streamResult(opts []tool.Option) (*schema.StreamReader[*sche
 	}), nil
 }
 
-var errNoStream = errors.New("toolsearch: the tool returned no stream")
-
 // safeStream returns what a tool streams in a stream that may be closed, whatever the tool does with its own: Eino ends
 // the process where it closes a stream that is closed already.
 func safeStream[T any](s *schema.StreamReader[T], err error) (*schema.StreamReader[T], error) {
@@ -198,7 +196,7 @@ func safeStream[T any](s *schema.StreamReader[T], err error) (*schema.StreamRead
 	case err != nil:
 		return nil, err
 	case s == nil:
-		return nil, errNoStream
+		return nil, errors.New("toolsearch: the tool returned no stream")
 	}
 	out, w := schema.Pipe[T](1)
 	go func() {
@@ -240,9 +238,6 @@ func closeOnce[T any](s *schema.StreamReader[T]) func() {
 
 // readAll reads a stream to its end. In a merged stream, the end of one of its streams is not the end.
 func readAll[T any](s *schema.StreamReader[T]) (chunks []T, err error) {
-	if s == nil {
-		return nil, errNoStream
-	}
 	defer closeOnce(s)()
 	for {
 		chunk, err := s.Recv()
